@@ -1,0 +1,115 @@
+package num
+
+import "math"
+
+// Sum returns the sum of x, compensated after Neumaier (1974): the rounding error of each addition
+// is recovered and the recovered errors are added at the end.
+//
+// With n = len(x): |Sum(x) - Σx| <= u·|Σx| + γ_n²·Σ|x|. The empty sum is 0. Finite numbers whose
+// exact sum is finite never give NaN or an infinity, even if a partial sum overflows. NaN and
+// infinities among x behave as in ordinary addition.
+func Sum(x []float64) float64 {
+	var s, c float64
+	for _, v := range x {
+		// The conversions forbid a fused operation, which would spoil the recovered error.
+		t := float64(s + v)
+		if math.Abs(s) >= math.Abs(v) {
+			c += float64(float64(s-t) + v)
+		} else {
+			c += float64(float64(v-t) + s)
+		}
+		s = t
+	}
+	if r := s + c; !math.IsNaN(r) && !math.IsInf(r, 0) {
+		return r
+	}
+	return sumSlow(x)
+}
+
+// sumSlow serves what the fast loop cannot: overflow on the way, NaN or infinities.
+func sumSlow(x []float64) float64 {
+	var a Acc
+	special := 0.0 // collects NaN and infinities by the rules of addition
+	for _, v := range x {
+		a.Add(v)
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			special += v
+		}
+	}
+	if a.bad {
+		return special
+	}
+	return a.Float64()
+}
+
+// Dot returns Σ x_i·y_i in about twice the working precision (the Dot2 of Ogita, Rump and Oishi,
+// 2005, with Neumaier's sum). It panics if the lengths differ.
+//
+// With n = len(x): |Dot - Σxy| <= u·|Σxy| + γ_n²·Σ|xy| + 5n·2^-1075, the last term for products
+// that underflow. Finite numbers whose exact dot product is finite give a finite result.
+func Dot(x, y []float64) float64 {
+	if len(x) != len(y) {
+		panic("num: Dot of slices of different lengths")
+	}
+	var s, c float64
+	for i, v := range x {
+		p := float64(v * y[i])
+		c += math.FMA(v, y[i], -p) // exact error of the product
+		t := float64(s + p)
+		if math.Abs(s) >= math.Abs(p) {
+			c += float64(float64(s-t) + p)
+		} else {
+			c += float64(float64(p-t) + s)
+		}
+		s = t
+	}
+	if r := s + c; !math.IsNaN(r) && !math.IsInf(r, 0) {
+		return r
+	}
+	return dotSlow(x, y)
+}
+
+func dotSlow(x, y []float64) float64 {
+	var a Acc
+	special := 0.0
+	for i, v := range x {
+		w := y[i]
+		a.AddMul(v, w)
+		if math.IsInf(v, 0) || math.IsNaN(v) || math.IsInf(w, 0) || math.IsNaN(w) {
+			special += float64(v * w)
+		}
+	}
+	if a.bad {
+		return special
+	}
+	return a.Float64()
+}
+
+// LogSumExp returns log Σ exp(x_i) without overflow. The empty sum and a slice that is -Inf
+// throughout give -Inf; any +Inf gives +Inf, and any NaN gives NaN.
+//
+// The largest term is taken out and enters as log1p, so a sum that its largest term dominates keeps
+// its small part: LogSumExp(0, -40) = exp(-40), not 0. The absolute error is at most
+// (n + log n + 4)·u + 2u·|result| + 2u·|result - max|: the terms are in [0, 1], and the rounding of
+// x_i - max costs |x_i - max|·u relative to term i, whose weighted mean is at most log n.
+func LogSumExp(x []float64) float64 {
+	max, at := math.Inf(-1), -1
+	for i, v := range x {
+		if math.IsNaN(v) {
+			return v
+		}
+		if v > max {
+			max, at = v, i
+		}
+	}
+	if math.IsInf(max, 0) {
+		return max
+	}
+	var s float64
+	for i, v := range x {
+		if i != at {
+			s += math.Exp(v - max)
+		}
+	}
+	return max + math.Log1p(s)
+}
