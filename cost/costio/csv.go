@@ -1,0 +1,177 @@
+package costio
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// table reads CSV records and knows where they are.
+type table struct {
+	src    *source
+	csv    *csv.Reader
+	record []string // valid until the next call
+	line   int      // of the record
+}
+
+func newTable(r io.Reader, name string) (*table, error) {
+	src, err := newSource(r, name, MaxBytes, true)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(src)
+}
+
+func tableOf(src *source) (*table, error) {
+	head, err := src.Peek(3)
+	if err != nil && err != io.EOF {
+		return nil, src.fail(err)
+	}
+	switch s := string(head); {
+	case s == "\xef\xbb\xbf":
+		src.Discard(3) // of what was just peeked
+	case strings.HasPrefix(s, "\xff\xfe"), strings.HasPrefix(s, "\xfe\xff"):
+		return nil, &Error{File: src.name, Msg: "the text is UTF-16; save it as UTF-8", Err: ErrFormat}
+	}
+	t := &table{src: src, csv: csv.NewReader(src)}
+	t.csv.FieldsPerRecord = -1
+	t.csv.ReuseRecord = true
+	return t, nil
+}
+
+// next reads a record; false at the end of the file.
+func (t *table) next() (bool, error) {
+	rec, err := t.csv.Read()
+	var pe *csv.ParseError
+	switch {
+	case err == io.EOF:
+		return false, nil
+	case errors.As(err, &pe):
+		return false, &Error{File: t.src.name, Line: pe.Line, Msg: "not CSV: " + pe.Err.Error(), Err: ErrFormat}
+	case err != nil:
+		return false, t.src.fail(err)
+	}
+	t.record = rec
+	t.line, _ = t.csv.FieldPos(0)
+	return true, nil
+}
+
+// bad is an error about the record, or about one field (from 1) of it.
+func (t *table) bad(field int, err error, msg string) error {
+	return &Error{File: t.src.name, Line: t.line, Field: field, Msg: msg, Err: err}
+}
+
+// width checks the number of fields.
+func (t *table) width(n int) error {
+	if len(t.record) == n {
+		return nil
+	}
+	return t.bad(0, ErrFormat, strconv.Itoa(len(t.record))+" fields, the first row has "+strconv.Itoa(n))
+}
+
+// empty is the error of a file without data.
+func (t *table) empty(what string) error {
+	return &Error{File: t.src.name, Msg: "no " + what, Err: ErrFormat}
+}
+
+// number reads field f (from 1).
+func (t *table) number(f int) (float64, error) {
+	s := t.record[f-1]
+	x, ok := parseNumber(s)
+	if !ok {
+		return 0, t.bad(f, ErrNumber, quote(s)+" is not a number")
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, t.bad(f, cost.ErrNotFinite, quote(s)+" is not finite")
+	}
+	return x, nil
+}
+
+// nonNegative reads field f (from 1) and refuses numbers below zero.
+func (t *table) nonNegative(f int) (float64, error) {
+	x, err := t.number(f)
+	if err == nil && x < 0 {
+		err = t.bad(f, cost.ErrNegative, quote(t.record[f-1])+" is negative")
+	}
+	return x, err
+}
+
+// parseNumber reads a decimal number. A number beyond the range of float64 is an infinity; the words
+// for NaN and the infinities all give NaN.
+func parseNumber(s string) (x float64, ok bool) {
+	s = strings.TrimSpace(s)
+	// ParseFloat takes more than this, hexadecimal for one.
+	if strings.ContainsFunc(s, notDecimal) {
+		switch strings.ToLower(strings.TrimLeft(s, "+-")) {
+		case "nan", "inf", "infinity":
+			return math.NaN(), true
+		}
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	return x, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+func notDecimal(r rune) bool {
+	return (r < '0' || r > '9') && r != '.' && r != '+' && r != '-' && r != 'e' && r != 'E'
+}
+
+// isHeader applies the header rule to fields that would otherwise be numbers.
+func isHeader(fields []string) bool {
+	word := false
+	for _, s := range fields {
+		if _, ok := parseNumber(s); ok {
+			return false
+		}
+		r, _ := utf8.DecodeRuneInString(strings.TrimSpace(s))
+		word = word || r == '_' || unicode.IsLetter(r)
+	}
+	return word
+}
+
+// label returns field f (from 1) as a label of its own memory.
+func (t *table) label(f int) (string, error) {
+	s := t.record[f-1]
+	if why := labelFault(s); why != "" {
+		return "", t.bad(f, ErrLabel, "label "+quote(s)+" "+why)
+	}
+	return strings.Clone(s), nil
+}
+
+// labelFault says what is wrong with a label, or returns "".
+func labelFault(s string) string {
+	switch {
+	case s == "":
+		return "is empty"
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return "has a control character"
+	}
+	return ""
+}
+
+// formatNumber writes the shortest decimal that reads back to the same bits.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// writeAll runs emit with a CSV writer over a buffer and reports the first error of any of them.
+func writeAll(w io.Writer, emit func(write func(record []string) error) error) error {
+	bw := bufio.NewWriterSize(w, 1<<16)
+	cw := csv.NewWriter(bw)
+	if err := emit(cw.Write); err != nil {
+		return err
+	}
+	cw.Flush()
+	if err := cw.Error(); err != nil {
+		return err
+	}
+	return bw.Flush()
+}

@@ -1,0 +1,48 @@
+// Package costio reads and writes the files that costs and counts come in: cost matrices as CSV or
+// NPY, points and counts as CSV, each possibly compressed with gzip.
+//
+// # Formats
+//
+// CSV is UTF-8 text with commas, as encoding/csv reads it: quoted fields, LF or CRLF, long lines,
+// empty lines skipped, a byte order mark dropped. Numbers are decimal ("1", "-2.5", "1e-3"),
+// with spaces around them allowed; hexadecimal, digit groups and a decimal comma are not.
+//
+//	cost     plain numbers, one row of the matrix per line
+//	points   label,x1,...,xn with n >= 1
+//	counts   user,label,count or label,count (the first row decides)
+//
+// A label is a non-empty UTF-8 string without control characters, kept exactly as it is. A label
+// that occurs twice (twice for one user, in counts) is an error.
+//
+// A header row is optional. The first row is a header if
+//
+//	cost     none of its fields is a number, and one begins with a letter or "_";
+//	points   the same, of the fields after the label;
+//	counts   its last field is "count", in any case.
+//
+// "NaN" and "Inf" are numbers here, and refused as such, so a matrix that begins with them is not
+// mistaken for one with a header. Counts have the narrow rule because a row that is dropped in
+// silence there is somebody's data. The writers write headers for points and counts, so that what
+// they write reads back the same whatever the labels are.
+//
+// NPY is format version 1 or 2 with two dimensions, C or Fortran order, either byte order, and
+// element type float64, float32, or an integer of any width. An integer beyond 2^53, which float64
+// cannot be trusted to hold, is refused, as are bool, complex, float16, strings and records.
+//
+// Compression is recognised by its first two bytes, never by the file name.
+//
+// # Guarantees
+//
+// What is read is valid: entries finite and >= 0, counts finite and >= 0, coordinates finite, all
+// rows of one length. Everything else is an *Error, which names the file, line, field and value
+//
+//	points.csv:17: field 3: "abc" is not a number
+//
+// and wraps one of ErrFormat, ErrNumber, ErrLabel, ErrDuplicate, cost.ErrNotFinite,
+// cost.ErrNegative and cost.ErrTooLarge, or the error of the reader. Errors quote the data: those
+// of a private file are private too.
+//
+// Memory is bounded however small the file is: at most MaxBytes of decompressed text in lines of at
+// most MaxLine bytes and MaxFields fields, cost.MaxEntries numbers, cost.MaxPoints points and
+// MaxCounts counts. Nothing is allocated on the word of an NPY header before the data has come.
+package costio

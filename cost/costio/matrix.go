@@ -1,0 +1,106 @@
+package costio
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/sbinet/npyio"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// Read reads a cost matrix from CSV or NPY, whichever the first bytes say. name stands for the file
+// in errors.
+func Read(r io.Reader, name string) (*cost.Dense, error) {
+	src, err := newSource(r, name, maxNPYBytes, false)
+	if err != nil {
+		return nil, err
+	}
+	// An error here comes back at the first read.
+	if head, _ := src.Peek(len(npyio.Magic)); bytes.Equal(head, npyio.Magic[:]) {
+		return readNPY(src)
+	}
+	src.becomeText()
+	t, err := tableOf(src)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(t)
+}
+
+// ReadFile is Read on a file.
+func ReadFile(path string) (*cost.Dense, error) { return withFile(path, Read) }
+
+// ReadCSV reads a cost matrix from CSV.
+func ReadCSV(r io.Reader, name string) (*cost.Dense, error) {
+	t, err := newTable(r, name)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(t)
+}
+
+func readCSV(t *table) (*cost.Dense, error) {
+	var data []float64
+	k, kv := 0, 0
+	for first := true; ; first = false {
+		more, err := t.next()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		if first {
+			kv = len(t.record)
+			if isHeader(t.record) {
+				continue
+			}
+		}
+		if err := t.width(kv); err != nil {
+			return nil, err
+		}
+		if len(data) > cost.MaxEntries-kv {
+			return nil, t.bad(0, cost.ErrTooLarge, "more than "+strconv.Itoa(cost.MaxEntries)+" entries")
+		}
+		for f := range kv {
+			x, err := t.nonNegative(f + 1)
+			if err != nil {
+				return nil, err
+			}
+			data = append(data, x)
+		}
+		k++
+	}
+	if k == 0 {
+		return nil, t.empty("rows of numbers")
+	}
+	return cost.NewDense(k, kv, data)
+}
+
+// WriteCSV writes a cost matrix as CSV without a header. Every number reads back to the same bits.
+// The error is that of cost.Validate, cost.ErrTooLarge above MaxFields columns, or of the writer.
+func WriteCSV(w io.Writer, m cost.Matrix) error {
+	if err := cost.Validate(m); err != nil {
+		return err
+	}
+	k, kv := m.Dims()
+	if kv > MaxFields {
+		return fmt.Errorf("%w: %d columns, a CSV line has at most %d fields; write NPY", cost.ErrTooLarge, kv, MaxFields)
+	}
+	return writeAll(w, func(write func([]string) error) error {
+		buf := make([]float64, kv)
+		rec := make([]string, kv)
+		for i := range k {
+			for j, x := range m.Row(i, buf) {
+				rec[j] = formatNumber(x)
+			}
+			if err := write(rec); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,177 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+)
+
+// Points is the Euclidean cost between points of R^n: C_ij = |x_i - v_j|^p.
+//
+// The distance is off by a relative (n/2 + 2)·2^-53 at most, whatever the magnitudes: where squares
+// would overflow or lose digits the differences are scaled by a power of two first. On the line
+// (n = 1) p = 1 gives |x - v| correctly rounded.
+type Points struct {
+	k, kv, dim int
+	x, v       []float64 // row-major; v is x when one set serves both sides
+	same       bool
+	p          power
+}
+
+// NewPoints returns the cost between the points x (rows) and v (columns); a nil v means x. All
+// points have the same dimension, at least 1. The points are copied.
+//
+// The error is ErrShape, ErrTooLarge, ErrExponent, ErrPoint (which names the coordinate), or
+// ErrNotFinite when a difference or its power overflows. Time and memory are those of the copy,
+// unless the box around the points is so large that a power might overflow: then every entry is
+// checked.
+func NewPoints(x, v [][]float64, p float64) (*Points, error) {
+	w, err := newPower(p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSides(x, v)
+	if err != nil {
+		return nil, err
+	}
+	c := &Points{k: s.k, kv: s.kv, dim: s.dim, x: s.x, v: s.v, same: s.same, p: w}
+	width := make([]float64, c.dim)
+	for t := range width {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, side := range [][]float64{c.x, c.v} {
+			for at := t; at < len(side); at += c.dim {
+				lo, hi = min(lo, side[at]), max(hi, side[at])
+			}
+		}
+		width[t] = hi - lo
+	}
+	if d, e := norm(width, nil); !w.safe(math.Ldexp(d, e)) {
+		if err := scan(c); err != nil {
+			return nil, fmt.Errorf("cost: points too far apart for p = %v: %w", p, err)
+		}
+	}
+	return c, nil
+}
+
+// sides is a pair of point sets, copied and checked.
+type sides struct {
+	k, kv, dim int
+	x, v       []float64
+	same       bool
+}
+
+func newSides(x, v [][]float64) (s sides, err error) {
+	if s.x, s.dim, err = newSide("x", x); err != nil {
+		return s, err
+	}
+	s.k = len(x)
+	if v == nil {
+		s.kv, s.v, s.same = s.k, s.x, true
+		return s, nil
+	}
+	var dim int
+	if s.v, dim, err = newSide("v", v); err != nil {
+		return s, err
+	}
+	s.kv = len(v)
+	if dim != s.dim {
+		return s, fmt.Errorf("%w: points x have %d coordinates, points v have %d", ErrShape, s.dim, dim)
+	}
+	return s, nil
+}
+
+func newSide(name string, points [][]float64) (data []float64, dim int, err error) {
+	if err := checkCount("number of points "+name, len(points)); err != nil {
+		return nil, 0, err
+	}
+	data, dim, err = flatten("point "+name, points, ErrShape)
+	if err != nil {
+		return nil, 0, err
+	}
+	for at, a := range data {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return nil, 0, fmt.Errorf("%w: %s[%d][%d] = %v, need a finite number", ErrPoint, name, at/dim, at%dim, a)
+		}
+	}
+	return data, dim, nil
+}
+
+// norm returns the Euclidean norm of a - b (of a, if b is nil) as m·2^e. m is 0 or +Inf, or
+// between 1/2 and 2·sqrt(n).
+func norm(a, b []float64) (m float64, e int) {
+	diff := func(t int) float64 {
+		if b == nil {
+			return a[t]
+		}
+		return a[t] - b[t]
+	}
+	for t := range a {
+		m = max(m, math.Abs(diff(t)))
+	}
+	if m == 0 || math.IsInf(m, 0) {
+		return m, 0
+	}
+	_, e = math.Frexp(m)
+	var s float64
+	for t := range a {
+		d := math.Ldexp(diff(t), -e) // exact, or negligible beside the largest
+		s += float64(d * d)
+	}
+	return math.Sqrt(s), e
+}
+
+// squares returns the sum of (x_t - y_t)², plainly, in four interleaved sums. It is symmetric, as
+// the squares are never fused with the additions.
+func squares(x, y []float64) float64 {
+	y = y[:len(x)]
+	var s, s1, s2, s3 float64
+	for ; len(x) >= 4; x, y = x[4:], y[4:] {
+		_ = y[3]
+		d, d1, d2, d3 := x[0]-y[0], x[1]-y[1], x[2]-y[2], x[3]-y[3]
+		s += float64(d * d)
+		s1 += float64(d1 * d1)
+		s2 += float64(d2 * d2)
+		s3 += float64(d3 * d3)
+	}
+	for t, a := range x {
+		d := a - y[t]
+		s += float64(d * d)
+	}
+	return (s + s1) + (s2 + s3)
+}
+
+// P returns the exponent.
+func (c *Points) P() float64 { return c.p.p }
+
+// Dim returns the number of coordinates.
+func (c *Points) Dim() int { return c.dim }
+
+// Dims returns the numbers of points x and v.
+func (c *Points) Dims() (k, kv int) { return c.k, c.kv }
+
+// Row computes row i in buf; see Matrix.
+func (c *Points) Row(i int, buf []float64) []float64 {
+	x := c.x[i*c.dim : (i+1)*c.dim]
+	buf = buffer(buf, c.kv)
+	v := c.v
+	for j := range buf {
+		y := v[:len(x)]
+		v = v[len(x):]
+		s := squares(x, y)
+		// Above 2^-960 the squares that underflowed, each off by less than 2^-1074, do not matter.
+		if s >= 0x1p-960 && s <= math.MaxFloat64 {
+			buf[j] = c.p.ofSquare(s)
+		} else {
+			buf[j] = c.far(x, y)
+		}
+	}
+	return buf
+}
+
+// far is the entry for points that are equal, or so near or so far that squares leave the range.
+func (c *Points) far(x, y []float64) float64 {
+	m, e := norm(x, y)
+	if c.p.p == 2 {
+		return math.Ldexp(m*m, 2*e)
+	}
+	return c.p.of(math.Ldexp(m, e))
+}

@@ -1,0 +1,316 @@
+package cost
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Spec is a cost in words, and the Go side of its JSON form:
+//
+//	{"kind":"explicit","C":[[0,1],[1,0]]}
+//	{"kind":"ring","n":30,"p":2}
+//	{"kind":"grid","rows":20,"cols":20,"p":1}
+//	{"kind":"points","x":[[0,0],[1,0]],"v":[[0,1]],"p":2}
+//	{"kind":"cosine","x":[[1,2],[3,4]],"v":[[1,1]]}
+//	{"kind":"greatcircle","x":[[48.2,16.4],[52.5,13.4]],"p":1}
+//
+// Fields of another kind must have their zero value. A nil V means the same points as X, and P = 0
+// means p = 1, as an absent field does in JSON.
+type Spec struct {
+	Kind string      `json:"kind"`
+	C    [][]float64 `json:"C,omitempty"`
+	N    int         `json:"n,omitempty"`
+	Rows int         `json:"rows,omitempty"`
+	Cols int         `json:"cols,omitempty"`
+	X    [][]float64 `json:"x,omitempty"`
+	V    [][]float64 `json:"v,omitempty"`
+	P    float64     `json:"p,omitempty"`
+}
+
+// fieldOrder is the order of the fields in the canonical form; every kind has some of them.
+var fieldOrder = [...]string{"C", "n", "rows", "cols", "x", "v", "p"}
+
+// fieldsOf returns the fields of a kind and says which must be there. ok is false for an unknown kind.
+func fieldsOf(kind string) (required, optional []string, ok bool) {
+	switch kind {
+	case "explicit":
+		return []string{"C"}, nil, true
+	case "ring":
+		return []string{"n"}, []string{"p"}, true
+	case "grid":
+		return []string{"rows", "cols"}, []string{"p"}, true
+	case "points", "greatcircle":
+		return []string{"x"}, []string{"v", "p"}, true
+	case "cosine":
+		return []string{"x"}, []string{"v"}, true
+	}
+	return nil, nil, false
+}
+
+func contains(list []string, s string) bool {
+	for _, t := range list {
+		if s == t {
+			return true
+		}
+	}
+	return false
+}
+
+// checkFields holds the fields that are set against those of the kind.
+func checkFields(kind string, set func(field string) bool) error {
+	required, optional, ok := fieldsOf(kind)
+	if !ok {
+		return fmt.Errorf("%w: field \"kind\": %s is not one of explicit, ring, grid, points, cosine, greatcircle", ErrSpec, clip(strconv.Quote(kind)))
+	}
+	for _, f := range fieldOrder {
+		switch {
+		case !set(f) && contains(required, f):
+			return fmt.Errorf("%w: kind %q needs the field %q", ErrSpec, kind, f)
+		case set(f) && !contains(required, f) && !contains(optional, f):
+			return fmt.Errorf("%w: field %q does not belong to kind %q", ErrSpec, f, kind)
+		}
+	}
+	return nil
+}
+
+// check applies the rules that need no arithmetic on the entries.
+func (s Spec) check() error {
+	set := func(f string) bool {
+		switch f {
+		case "C":
+			return s.C != nil
+		case "n":
+			return s.N != 0
+		case "rows":
+			return s.Rows != 0
+		case "cols":
+			return s.Cols != 0
+		case "x":
+			return s.X != nil
+		case "v":
+			return s.V != nil
+		default:
+			return s.P != 0
+		}
+	}
+	if err := checkFields(s.Kind, set); err != nil {
+		return err
+	}
+	switch s.Kind {
+	case "ring":
+		return s.count("n", s.N)
+	case "grid":
+		if err := s.count("rows", s.Rows); err != nil {
+			return err
+		}
+		if err := s.count("cols", s.Cols); err != nil {
+			return err
+		}
+		if s.Rows > MaxPoints/s.Cols {
+			return fmt.Errorf("%w: fields \"rows\" and \"cols\": %d x %d: %w, at most %d cells", ErrSpec, s.Rows, s.Cols, ErrTooLarge, MaxPoints)
+		}
+	}
+	return nil
+}
+
+func (s Spec) count(field string, n int) error {
+	if err := checkCount(field, n); err != nil {
+		return fmt.Errorf("%w: field %q: %w", ErrSpec, field, err)
+	}
+	return nil
+}
+
+// exponent resolves the default.
+func (s Spec) exponent() float64 {
+	if s.P == 0 {
+		return 1
+	}
+	return s.P
+}
+
+// Build returns the cost that s describes: a *Dense, *Ring, *Grid, *Points, *Cosine or *GreatCircle.
+// Numbers are copied. The error is ErrSpec for the wrong fields, or that of the constructor.
+func (s Spec) Build() (Matrix, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	m, err := s.build()
+	if err != nil {
+		return nil, fmt.Errorf("cost of kind %q: %w", s.Kind, err)
+	}
+	return m, nil
+}
+
+func (s Spec) build() (Matrix, error) {
+	switch s.Kind {
+	case "explicit":
+		return built(FromRows(s.C))
+	case "ring":
+		return built(NewRing(s.N, s.exponent()))
+	case "grid":
+		return built(NewGrid(s.Rows, s.Cols, s.exponent()))
+	case "points":
+		return built(NewPoints(s.X, s.V, s.exponent()))
+	case "cosine":
+		return built(NewCosine(s.X, s.V))
+	}
+	x, err := pairs("x", s.X)
+	if err != nil {
+		return nil, err
+	}
+	v, err := pairs("v", s.V)
+	if err != nil {
+		return nil, err
+	}
+	return built(NewGreatCircle(x, v, s.exponent()))
+}
+
+// built keeps a nil *Ring from becoming a Matrix that is not nil.
+func built[M Matrix](m M, err error) (Matrix, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// pairs reads points as places; nil stays nil.
+func pairs(name string, points [][]float64) ([][2]float64, error) {
+	if points == nil {
+		return nil, nil
+	}
+	out := make([][2]float64, len(points))
+	for i, a := range points {
+		if len(a) != 2 {
+			return nil, fmt.Errorf("%w: place %s[%d] has %d numbers, need latitude and longitude", ErrShape, name, i, len(a))
+		}
+		out[i] = [2]float64{a[0], a[1]}
+	}
+	return out, nil
+}
+
+// SpecOf returns the Spec that builds m again, bit for bit. Numbers are copied. The error is that of
+// Validate, or ErrSpec if m is not a type of this package.
+func SpecOf(m Matrix) (Spec, error) {
+	if err := Validate(m); err != nil {
+		return Spec{}, err
+	}
+	rows := func(same bool, x, v []float64, dim int) (a, b [][]float64) {
+		if !same {
+			b = unflatten(v, dim)
+		}
+		return unflatten(x, dim), b
+	}
+	switch c := m.(type) {
+	case *Dense:
+		return Spec{Kind: "explicit", C: unflatten(c.Data, c.Kv)}, nil
+	case *Ring:
+		return Spec{Kind: "ring", N: c.n, P: c.p.p}, nil
+	case *Grid:
+		return Spec{Kind: "grid", Rows: c.rows, Cols: c.cols, P: c.p.p}, nil
+	case *Points:
+		x, v := rows(c.same, c.x, c.v, c.dim)
+		return Spec{Kind: "points", X: x, V: v, P: c.p.p}, nil
+	case *Cosine:
+		x, v := rows(c.same, c.x, c.v, c.dim)
+		return Spec{Kind: "cosine", X: x, V: v}, nil
+	case *GreatCircle:
+		flat := func(at []place) (out []float64) {
+			for _, a := range at {
+				out = append(out, a.lat, a.lon)
+			}
+			return out
+		}
+		x, v := rows(c.same, flat(c.x), flat(c.v), 2)
+		return Spec{Kind: "greatcircle", X: x, V: v, P: c.p.p}, nil
+	}
+	return Spec{}, fmt.Errorf("%w: no kind describes a %T", ErrSpec, m)
+}
+
+// MarshalJSON returns the canonical form: "kind" first, then the fields of the kind in the order of
+// the examples at Spec, p always written, every float in the shortest form that reads back to the
+// same bits, no white space. ParseSpec reads it back, and equal Specs give equal bytes. The error
+// is ErrSpec for the wrong fields, ErrExponent, or ErrNotFinite for a number JSON cannot hold.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.WriteString(`{"kind":"` + s.Kind + `"`)
+	required, optional, _ := fieldsOf(s.Kind)
+	for _, f := range fieldOrder {
+		if !contains(required, f) && !contains(optional, f) {
+			continue
+		}
+		var err error
+		switch f {
+		case "C":
+			err = writeRows(&b, f, s.C)
+		case "n":
+			writeInt(&b, f, s.N)
+		case "rows":
+			writeInt(&b, f, s.Rows)
+		case "cols":
+			writeInt(&b, f, s.Cols)
+		case "x":
+			err = writeRows(&b, f, s.X)
+		case "v":
+			if s.V != nil {
+				err = writeRows(&b, f, s.V)
+			}
+		case "p":
+			p := s.exponent()
+			if _, err = newPower(p); err == nil {
+				b.WriteString(`,"p":`)
+				b.Write(appendFloat(b.AvailableBuffer(), p))
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: field %q: %w", ErrSpec, f, err)
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func writeInt(b *bytes.Buffer, field string, n int) {
+	b.WriteString(`,"` + field + `":` + strconv.Itoa(n))
+}
+
+func writeRows(b *bytes.Buffer, field string, rows [][]float64) error {
+	b.WriteString(`,"` + field + `":[`)
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('[')
+		for j, x := range row {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("%w: %s[%d][%d] = %v", ErrNotFinite, field, i, j, x)
+			}
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(appendFloat(b.AvailableBuffer(), x))
+		}
+		b.WriteByte(']')
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+// appendFloat writes the shortest form that reads back to the same bits, in the layout of
+// encoding/json: plain digits from 1e-6 up to 1e21, an exponent without padding outside.
+func appendFloat(b []byte, x float64) []byte {
+	format := byte('f')
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	b = strconv.AppendFloat(b, x, format, -1, 64)
+	if n := len(b); format == 'e' && n >= 4 && b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' {
+		b[n-2] = b[n-1] // e-09 becomes e-9
+		b = b[:n-1]
+	}
+	return b
+}

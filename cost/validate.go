@@ -1,0 +1,191 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+)
+
+// Validate returns nil if m is a cost matrix: not nil, at least one row and one column, every row of
+// the stated length, every entry finite and >= 0 (-0 counts as 0). The error is ErrShape, or an
+// *EntryError that names the first bad entry and wraps ErrNotFinite or ErrNegative.
+//
+// It reads every entry of a Dense or foreign matrix. The structured costs of this package were
+// checked when they were built and cannot change, so they take constant time.
+func Validate(m Matrix) error {
+	if err := checkDims(m); err != nil {
+		return err
+	}
+	switch c := m.(type) {
+	case *Dense:
+		return c.validate()
+	case *Ring, *Grid, *Points, *Cosine, *GreatCircle:
+		return nil
+	}
+	return scan(m)
+}
+
+// checkDims is the part of Validate that reads no entry.
+func checkDims(m Matrix) error {
+	missing := false
+	switch c := m.(type) {
+	case nil:
+		missing = true
+	case *Dense:
+		missing = c == nil
+	case *Ring:
+		missing = c == nil
+	case *Grid:
+		missing = c == nil
+	case *Points:
+		missing = c == nil
+	case *Cosine:
+		missing = c == nil
+	case *GreatCircle:
+		missing = c == nil
+	}
+	if missing {
+		return fmt.Errorf("%w: the matrix is nil", ErrShape)
+	}
+	if k, kv := m.Dims(); k < 1 || kv < 1 {
+		return fmt.Errorf("%w: %d x %d, need at least 1 x 1", ErrShape, k, kv)
+	}
+	return nil
+}
+
+func (d *Dense) validate() error {
+	if err := checkDims(d); err != nil {
+		return err
+	}
+	// Division, because K*Kv can overflow.
+	if len(d.Data)/d.Kv != d.K || len(d.Data)%d.Kv != 0 {
+		return fmt.Errorf("%w: %d numbers for a %d x %d matrix", ErrShape, len(d.Data), d.K, d.Kv)
+	}
+	for i := range d.K {
+		if err := checkRow(i, d.Row(i, nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan checks every row of a matrix with valid dimensions.
+func scan(m Matrix) error {
+	k, kv := m.Dims()
+	var buf []float64
+	for i := range k {
+		row := m.Row(i, buf)
+		if len(row) != kv {
+			return rowLength(i, len(row), kv)
+		}
+		if err := checkRow(i, row); err != nil {
+			return err
+		}
+		buf = buffer(buf, kv)
+	}
+	return nil
+}
+
+func rowLength(i, got, want int) error {
+	return fmt.Errorf("%w: row %d has %d numbers, want %d", ErrShape, i, got, want)
+}
+
+func checkRow(i int, row []float64) error {
+	for j, c := range row {
+		if c >= 0 && c <= math.MaxFloat64 {
+			continue
+		}
+		e := &EntryError{I: i, J: j, Value: c, Err: ErrNotFinite}
+		if c < 0 && !math.IsInf(c, -1) {
+			e.Err = ErrNegative
+		}
+		return e
+	}
+	return nil
+}
+
+// buffer returns a slice of length n: buf if it is long enough, else a new one. Capacity beyond the
+// length is not used: it may belong to the caller's next row.
+func buffer(buf []float64, n int) []float64 {
+	if len(buf) < n {
+		return make([]float64, n)
+	}
+	return buf[:n]
+}
+
+// Max returns the largest entry of a valid matrix, in O(k·kv), or O(k) on a Ring or a Grid. It is
+// NaN if m is not valid.
+func Max(m Matrix) float64 {
+	hi, _ := extent(m)
+	return hi
+}
+
+// Range returns R = max over i of (max_j C_ij - min_j C_ij), the only scale of a cost that a
+// projection sees: adding a constant to a row of C moves every objective by a constant. Cost as
+// Max. It is NaN if m is not valid.
+func Range(m Matrix) float64 {
+	_, r := extent(m)
+	return r
+}
+
+func extent(m Matrix) (hi, r float64) {
+	if checkDims(m) != nil {
+		return math.NaN(), math.NaN()
+	}
+	k, kv := m.Dims()
+	switch c := m.(type) {
+	case *Ring:
+		hi = maxOf(c.table)
+		return hi, hi // every row holds the whole table, and 0
+	case *Grid:
+		hi = maxOf(c.table)
+		return hi, hi // the row of a corner holds the whole table, and every row holds 0
+	case *Dense:
+		if len(c.Data)/kv != k || len(c.Data)%kv != 0 {
+			return math.NaN(), math.NaN()
+		}
+	}
+	var buf []float64
+	for i := range k {
+		row := m.Row(i, buf)
+		if len(row) != kv || checkRow(i, row) != nil {
+			return math.NaN(), math.NaN()
+		}
+		a, b := row[0], row[0]
+		for _, c := range row {
+			a, b = min(a, c), max(b, c)
+		}
+		hi, r = max(hi, b), max(r, b-a)
+		if _, ok := m.(*Dense); !ok {
+			buf = buffer(buf, kv)
+		}
+	}
+	return hi, r
+}
+
+func maxOf(x []float64) float64 {
+	hi := 0.0
+	for _, c := range x {
+		hi = max(hi, c)
+	}
+	return hi
+}
+
+// Exponent returns the p with C = d^p for a distance d, if the type of m tells it: the power of a
+// Ring, Grid, Points or GreatCircle. W_p is then the objective to the power 1/p. For any other
+// matrix ok is false; so it is for Cosine, which is no distance.
+func Exponent(m Matrix) (p float64, ok bool) {
+	if checkDims(m) != nil {
+		return 0, false
+	}
+	switch c := m.(type) {
+	case *Ring:
+		return c.p.p, true
+	case *Grid:
+		return c.p.p, true
+	case *Points:
+		return c.p.p, true
+	case *GreatCircle:
+		return c.p.p, true
+	}
+	return 0, false
+}
