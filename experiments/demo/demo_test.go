@@ -1,0 +1,188 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/experiments/gowalla"
+	"github.com/wpm-go/wpm/policy"
+)
+
+var small = Config{Users: 30, Rows: 6, Cols: 5, Epsilons: []string{"1", "2"}, Epsilon: "2", Runs: 1, Seed: 5}
+
+func TestRun(t *testing.T) {
+	cfg := small
+	cfg.Out = t.TempDir()
+	cfg.Progress = func(done, total int, what string) {
+		if done < 0 || done > total || what == "" {
+			t.Errorf("Progress(%d, %d, %q)", done, total, what)
+		}
+	}
+	res, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := json.Marshal(res); err != nil {
+		t.Errorf("the result has no JSON form: %v", err)
+	}
+	if !(0 < res.Lower && res.Lower <= res.Worst && res.Worst < 6) || !(res.Mass > 0) {
+		t.Errorf("worst %v, lower %v, mass %v", res.Worst, res.Lower, res.Mass)
+	}
+	if res.ReportBytes != policy.ReportSize || res.Spent != "2" {
+		t.Errorf("report of %d bytes, %s spent", res.ReportBytes, res.Spent)
+	}
+	if len(res.Modes) != 2 {
+		t.Fatalf("%d modes", len(res.Modes))
+	}
+	for _, m := range res.Modes {
+		sum := 0.0
+		for _, v := range m.Histogram {
+			sum += v
+		}
+		const tol = 1e-12 // 30 cells
+		if !(m.W1 > 0 && m.W1 < 6) || !(math.Abs(sum-1) <= tol) {
+			t.Errorf("%s: W1 %v, histogram sums to %v", m.Mode, m.W1, sum)
+		}
+	}
+	for _, e := range []string{"1", "2"} {
+		w, _ := res.Comparison.Row(gowalla.WPM, e)
+		k, _ := res.Comparison.Row(gowalla.KPM, e)
+		if !(w.Expected < k.Expected) {
+			t.Errorf("eps %s: WPM %v, KPM %v", e, w.Expected, k.Expected)
+		}
+	}
+	for _, p := range res.Policies {
+		data, err := os.ReadFile(filepath.Join(cfg.Out, p.Name))
+		if err != nil || len(data) != p.Bytes {
+			t.Fatalf("%s: %d bytes, want %d, %v", p.Name, len(data), p.Bytes, err)
+		}
+		pol, err := policy.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := policy.Verify(pol); err != nil {
+			t.Fatal(err)
+		}
+		if id := pol.ID(); hex.EncodeToString(id[:]) != p.ID || pol.Mode() != p.Mode || pol.Epsilon().String() != "2" {
+			t.Errorf("%s on disk is %v, want %+v", p.Name, pol, p)
+		}
+	}
+	if len(res.Files) == 0 || filepath.Base(res.Files[0]) != "index.html" {
+		t.Errorf("files %q", res.Files)
+	}
+	text := res.String()
+	for _, s := range []string{"30 synthetic users", "6 x 5 cells", "ε = 2", "policy.json", "KPM", "randomised response", "simulation", "index.html"} {
+		if !strings.Contains(text, s) {
+			t.Errorf("the summary lacks %q:\n%s", s, text)
+		}
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	read := func(dir string) map[string]string {
+		t.Helper()
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		for _, e := range entries {
+			data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[e.Name()] = string(data)
+		}
+		return out
+	}
+	var results []Result
+	var folders []map[string]string
+	for _, procs := range []int{1, 8} {
+		old := runtime.GOMAXPROCS(procs)
+		cfg := small
+		cfg.Out = t.TempDir()
+		res, err := Run(context.Background(), cfg)
+		runtime.GOMAXPROCS(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, read(cfg.Out))
+		res.Config.Out, res.Files = "", nil
+		results = append(results, res)
+	}
+	if !reflect.DeepEqual(results[0], results[1]) {
+		t.Error("two runs of one seed differ")
+	}
+	if !reflect.DeepEqual(folders[0], folders[1]) {
+		t.Error("two runs of one seed write different files")
+	}
+	cfg := small
+	cfg.Seed++
+	if res, err := Run(context.Background(), cfg); err != nil || reflect.DeepEqual(res.Modes, results[0].Modes) {
+		t.Errorf("another seed gives the same releases (err %v)", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	for _, tt := range []struct {
+		cfg  Config
+		says string
+	}{
+		{Config{Users: -1}, "Users is -1"}, {Config{Rows: 41}, "Rows"}, {Config{Cols: -5}, "Cols"}, {Config{Runs: 101}, "Runs"},
+		{Config{Epsilon: "0"}, "Epsilon"}, {Config{Epsilon: "four"}, "four"}, {Config{Epsilons: []string{"1", "x"}}, "Epsilons[1]"},
+	} {
+		if _, err := Run(ctx, tt.cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("Run(%+v) = %v, want ErrConfig saying %q", tt.cfg, err, tt.says)
+		}
+	}
+	c, eps, err := Config{Epsilon: "2.5", Epsilons: []string{"3", "1"}}.resolve()
+	if err != nil || eps.String() != "2.5" || !reflect.DeepEqual(c.Epsilons, []string{"1", "2.5", "3"}) {
+		t.Errorf("resolved %+v, %v", c, err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Run(cancelled, small); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	cfg := small
+	cfg.Out = filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(cfg.Out, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(ctx, cfg); err == nil {
+		t.Error("a file in place of the folder: no error")
+	}
+}
+
+// below maps every group of 2^32 draws evenly: the accepted words are a whole number of rounds through 0..n-1.
+func TestBelow(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 10, 1 << 30} {
+		word := func(v uint64) []byte { return []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)} }
+		limit := uint64(1<<32) / uint64(n) * uint64(n)
+		for _, v := range []uint64{0, 1, uint64(n) - 1, uint64(n), limit - 1} {
+			if got, err := below(n, bytes.NewReader(word(v))); err != nil || got != int(v%uint64(n)) {
+				t.Errorf("below(%d) of the word %d = %d, %v", n, v, got, err)
+			}
+		}
+		if limit < 1<<32 { // the first word is rejected, the second taken
+			if got, err := below(n, bytes.NewReader(append(word(limit), word(1)...))); err != nil || got != 1%n {
+				t.Errorf("below(%d) after a rejection = %d, %v", n, got, err)
+			}
+		}
+	}
+	if _, err := below(3, bytes.NewReader([]byte{1, 2})); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("below on a short stream: %v", err)
+	}
+}

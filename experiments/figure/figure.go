@@ -1,0 +1,272 @@
+package figure
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// MaxAbs bounds the magnitude of every number drawn. Beyond it the differences and squares taken by the axis code would
+// lose their meaning or overflow; no quantity of these studies comes near.
+const MaxAbs = 1e100
+
+// dpi of the PNG. Twice the nominal 72 of a point: text of 10 points is 20 pixels high, readable on any screen.
+const dpi = 144
+
+// Chart is a description that [Render] can draw: [Line], [Heat] or [Bars].
+type Chart interface {
+	// check finds everything that the drawing code would stumble over.
+	check() error
+	// size is the size of the whole figure.
+	size() (w, h vg.Length)
+	// draw fills the canvas of that size.
+	draw(c draw.Canvas) error
+}
+
+// Image is one drawn figure, in both formats.
+type Image struct {
+	SVG []byte // a complete XML document, text as text
+	PNG []byte
+}
+
+// Scale tells how numbers become positions or colours.
+type Scale int
+
+// The scales. Sqrt is for colours only (it spreads the low end of heavy-tailed densities and, unlike Log, takes zeros).
+const (
+	Linear Scale = iota
+	Log
+	Sqrt
+)
+
+// String returns the name of the scale.
+func (s Scale) String() string {
+	switch s {
+	case Linear:
+		return "linear"
+	case Log:
+		return "log"
+	case Sqrt:
+		return "sqrt"
+	}
+	return fmt.Sprintf("Scale(%d)", int(s))
+}
+
+// Render draws c in both formats. Errors: ErrEmpty, ErrShape, ErrValue, ErrOption (all name the place), ErrRender.
+func Render(c Chart) (img Image, err error) {
+	if isNil(c) {
+		return Image{}, fmt.Errorf("%w: nil chart", ErrEmpty)
+	}
+	if err := c.check(); err != nil {
+		return Image{}, err
+	}
+	// gonum/plot reports what it cannot draw by panic. The checks above leave it no reason known to us, but a figure
+	// must not be able to take down a study that ran for minutes.
+	defer func() {
+		if r := recover(); r != nil {
+			img, err = Image{}, fmt.Errorf("%w: %v", ErrRender, r)
+		}
+	}()
+	if img.SVG, err = drawSVG(c); err != nil {
+		return Image{}, err
+	}
+	if img.PNG, err = drawPNG(c); err != nil {
+		return Image{}, err
+	}
+	return img, nil
+}
+
+func drawSVG(c Chart) ([]byte, error) {
+	w, h := c.size()
+	canvas := vgsvg.New(w, h)
+	if err := c.draw(draw.New(canvas)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRender, err)
+	}
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRender, err)
+	}
+	return finishSVG(svg.Bytes()), nil
+}
+
+func drawPNG(c Chart) ([]byte, error) {
+	w, h := c.size()
+	canvas := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+	if err := c.draw(draw.New(canvas)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRender, err)
+	}
+	var png bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&png); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRender, err)
+	}
+	return png.Bytes(), nil
+}
+
+// isNil reports whether c is nil or a nil pointer to one of the descriptions (methods on value receivers make the pointer
+// forms charts too).
+func isNil(c Chart) bool {
+	switch c := c.(type) {
+	case nil:
+		return true
+	case *Line:
+		return c == nil
+	case *Heat:
+		return c == nil
+	case *Bars:
+		return c == nil
+	}
+	return false
+}
+
+// finishSVG makes the document portable. It names fonts that share the metrics of the one the layout was computed with,
+// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), and replaces
+// characters that XML does not allow, which a label may hold.
+func finishSVG(svg []byte) []byte {
+	svg = bytes.ReplaceAll(svg, []byte(`style="font-family:Liberation Sans;`),
+		[]byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`))
+	return bytes.Map(func(r rune) rune {
+		switch {
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0xfffe, r == 0xffff:
+			return 0xfffd
+		}
+		return r // invalid UTF-8 arrives here as 0xfffd already
+	}, svg)
+}
+
+// Colours of the page.
+var (
+	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	faint = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xff}
+	grid  = color.NRGBA{R: 0xe4, G: 0xe4, B: 0xe4, A: 0xff}
+)
+
+// look is how one series is drawn; the entries differ in colour, marker and dash at once.
+type look struct {
+	color color.NRGBA
+	glyph draw.GlyphDrawer
+	dash  []vg.Length
+}
+
+// Looks is the number of distinct looks a series can have.
+const Looks = 7
+
+// lookOf returns look i, 1 <= i <= Looks: the Okabe-Ito colours, strongest contrast first.
+func lookOf(i int) look {
+	return [Looks]look{
+		{color.NRGBA{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, draw.CircleGlyph{}, nil},                           // blue
+		{color.NRGBA{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, draw.BoxGlyph{}, []vg.Length{7, 3}},                // vermilion
+		{color.NRGBA{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, draw.PyramidGlyph{}, []vg.Length{2, 2}},            // green
+		{color.NRGBA{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, diamondGlyph{}, []vg.Length{8, 3, 2, 3}},           // purple
+		{color.NRGBA{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, draw.CrossGlyph{}, []vg.Length{4, 4}},              // orange
+		{color.NRGBA{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, draw.RingGlyph{}, []vg.Length{10, 3}},              // sky
+		{color.NRGBA{R: 0x33, G: 0x33, B: 0x33, A: 0xff}, draw.SquareGlyph{}, []vg.Length{8, 3, 2, 3, 2, 3}}, // black
+	}[i-1]
+}
+
+// diamondGlyph is a filled diamond, the one easily told shape that vg/draw lacks.
+type diamondGlyph struct{}
+
+func (diamondGlyph) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+	r := sty.Radius * 1.25
+	c.FillPolygon(sty.Color, []vg.Point{{X: pt.X, Y: pt.Y + r}, {X: pt.X + r, Y: pt.Y}, {X: pt.X, Y: pt.Y - r}, {X: pt.X - r, Y: pt.Y}})
+}
+
+// resolveLook maps the Look field of a series (0: by position) to a look.
+func resolveLook(l, position int) look {
+	if l == 0 {
+		l = position%Looks + 1
+	}
+	return lookOf(l)
+}
+
+func checkLook(where string, l int) error {
+	if l < 0 || l > Looks {
+		return fmt.Errorf("%w: %s: look %d, want 0 (by position) or 1..%d", ErrOption, where, l, Looks)
+	}
+	return nil
+}
+
+// checkValue refuses what an axis of scale s cannot show.
+func checkValue(where string, v float64, s Scale) error {
+	if !(math.Abs(v) <= MaxAbs) { // NaN fails too
+		return fmt.Errorf("%w: %s = %v", ErrValue, where, v)
+	}
+	if s == Log && !(v > 1/MaxAbs) {
+		return fmt.Errorf("%w: %s = %v on a log axis", ErrValue, where, v)
+	}
+	if s == Sqrt && v < 0 {
+		return fmt.Errorf("%w: %s = %v on a square root scale", ErrValue, where, v)
+	}
+	return nil
+}
+
+// style is upright sans text of the given size.
+func style(size vg.Length, c color.Color) text.Style {
+	return text.Style{
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		XAlign:  draw.XLeft,
+		YAlign:  draw.YTop,
+		Handler: text.Plain{Fonts: font.DefaultCache},
+	}
+}
+
+func bold(size vg.Length, c color.Color) text.Style {
+	s := style(size, c)
+	s.Font.Weight = 3 // WeightBold of golang.org/x/image/font, where the type comes from
+	return s
+}
+
+// wrap breaks s into lines no wider than w where spaces allow; explicit line breaks stay.
+func wrap(sty text.Style, s string, w vg.Length) []string {
+	var lines []string
+	for _, para := range strings.Split(s, "\n") {
+		line := ""
+		for _, word := range strings.Fields(para) {
+			next := word
+			if line != "" {
+				next = line + " " + word
+			}
+			if line != "" && sty.Width(next) > w {
+				lines = append(lines, line)
+				next = word
+			}
+			line = next
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// margin around every figure.
+const margin = vg.Length(10)
+
+// frame paints the background and the title and returns what is left for the data.
+func frame(c draw.Canvas, title string) draw.Canvas {
+	c.FillPolygon(color.White, corners(c.Rectangle))
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	if title == "" {
+		return c
+	}
+	sty := bold(13, ink)
+	const leading = vg.Length(17)
+	y := c.Max.Y
+	for _, line := range wrap(sty, title, c.Size().X) {
+		c.FillText(sty, vg.Point{X: c.Min.X, Y: y}, line)
+		y -= leading
+	}
+	return draw.Crop(c, 0, 0, 0, y-c.Max.Y-6)
+}
+
+func corners(r vg.Rectangle) []vg.Point {
+	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
+}

@@ -1,0 +1,397 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Line is a line chart: one or more series over common axes.
+type Line struct {
+	Title          string // what to see; runs over several lines if need be
+	XLabel, YLabel string // with units
+	X, Y           Scale  // Linear or Log
+	XTicks         []float64
+	YZero          bool // a linear y axis starts at zero, so that ratios can be seen
+	Series         []Series
+}
+
+// Series is one line of a chart.
+type Series struct {
+	Name string
+	X, Y []float64 // same length, at least one point; X in the order to be joined
+	Err  []float64 // half widths of error bars, nil for none
+	Band bool      // draw Err as a shaded band instead of bars
+	Bare bool      // no markers (for curves of many points and reference lines)
+	Look int       // 0: by position; 1..Looks: the same look in every figure
+	Thin bool      // a secondary line: thinner and paler
+}
+
+func (l Line) size() (w, h vg.Length) { return 7 * vg.Inch, 4.2 * vg.Inch }
+
+func (l Line) check() error {
+	if len(l.Series) == 0 {
+		return fmt.Errorf("%w: line chart without series", ErrEmpty)
+	}
+	if l.X != Linear && l.X != Log || l.Y != Linear && l.Y != Log {
+		return fmt.Errorf("%w: axes %v (x) and %v (y), want linear or log", ErrOption, l.X, l.Y)
+	}
+	for i, v := range l.XTicks {
+		if err := checkValue(fmt.Sprintf("x tick %d", i), v, l.X); err != nil {
+			return err
+		}
+	}
+	for _, s := range l.Series {
+		if len(s.X) == 0 {
+			return fmt.Errorf("%w: series %q has no points", ErrEmpty, s.Name)
+		}
+		if len(s.Y) != len(s.X) || s.Err != nil && len(s.Err) != len(s.X) {
+			return fmt.Errorf("%w: series %q: %d x, %d y, %d error bars", ErrShape, s.Name, len(s.X), len(s.Y), len(s.Err))
+		}
+		if err := checkLook(fmt.Sprintf("series %q", s.Name), s.Look); err != nil {
+			return err
+		}
+		for i := range s.X {
+			if err := checkValue(fmt.Sprintf("series %q: x[%d]", s.Name, i), s.X[i], l.X); err != nil {
+				return err
+			}
+			if err := checkValue(fmt.Sprintf("series %q: y[%d]", s.Name, i), s.Y[i], l.Y); err != nil {
+				return err
+			}
+			if s.Err == nil {
+				continue
+			}
+			if err := checkValue(fmt.Sprintf("series %q: error bar %d", s.Name, i), s.Err[i], Linear); err != nil {
+				return err
+			}
+			if s.Err[i] < 0 {
+				return fmt.Errorf("%w: series %q: error bar %d = %v is negative", ErrValue, s.Name, i, s.Err[i])
+			}
+			if err := checkValue(fmt.Sprintf("series %q: lower end of error bar %d", s.Name, i), s.Y[i]-s.Err[i], l.Y); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l Line) draw(c draw.Canvas) error {
+	c = frame(c, l.Title)
+	p := newPlot(l.XLabel)
+
+	xr, yr := newSpan(), newSpan()
+	for _, s := range l.Series {
+		for i := range s.X {
+			xr.add(s.X[i])
+			yr.add(s.Y[i])
+			if s.Err != nil {
+				yr.add(s.Y[i] - s.Err[i])
+				yr.add(s.Y[i] + s.Err[i])
+			}
+		}
+	}
+	if l.YZero && l.Y == Linear {
+		yr.add(0)
+	}
+	p.X.Min, p.X.Max = xr.axis(l.X, false)
+	p.Y.Min, p.Y.Max = yr.axis(l.Y, true)
+	scaleAxis(&p.X, l.X)
+	scaleAxis(&p.Y, l.Y)
+	if l.YZero && l.Y == Linear && yr.lo == 0 {
+		p.Y.Min = 0
+	}
+	if len(l.XTicks) > 0 {
+		var t []plot.Tick
+		for _, v := range l.XTicks {
+			t = append(t, plot.Tick{Value: v, Label: label(v)})
+		}
+		p.X.Tick.Marker = plot.ConstantTicks(t)
+	}
+	p.Add(gridLines())
+
+	// A band is drawn below every line, then the lines in order, so that the first series is drawn last and stays on top.
+	entries := make(legend, len(l.Series))
+	for i, s := range l.Series {
+		entries[i].name = s.Name
+	}
+	for i, s := range l.Series {
+		if s.Err == nil || !s.Band {
+			continue
+		}
+		poly, err := band(s, resolveLook(s.Look, i))
+		if err != nil {
+			return err
+		}
+		p.Add(poly)
+		entries[i].thumbs = append(entries[i].thumbs, poly)
+	}
+	for i := len(l.Series) - 1; i >= 0; i-- {
+		s, lk := l.Series[i], resolveLook(l.Series[i].Look, i)
+		width, radius, col := vg.Length(2), vg.Length(4), lk.color
+		if s.Thin {
+			width, radius, col.A = 1.1, 2.8, 0xb0
+		}
+		xy := make(plotter.XYs, len(s.X))
+		for j := range xy {
+			xy[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
+		}
+		line, err := plotter.NewLine(xy)
+		if err != nil {
+			return err
+		}
+		line.LineStyle = draw.LineStyle{Color: col, Width: width, Dashes: lk.dash}
+		p.Add(line)
+		entries[i].thumbs = append(entries[i].thumbs, line)
+		if s.Err != nil && !s.Band {
+			ye := make(plotter.YErrors, len(s.Err))
+			for j, e := range s.Err {
+				ye[j].Low, ye[j].High = e, e
+			}
+			bars, err := plotter.NewYErrorBars(struct {
+				plotter.XYs
+				plotter.YErrors
+			}{xy, ye})
+			if err != nil {
+				return err
+			}
+			bars.LineStyle = draw.LineStyle{Color: lk.color, Width: 1.1}
+			bars.CapWidth = 6
+			p.Add(bars)
+		}
+		if !s.Bare {
+			dots, err := plotter.NewScatter(xy)
+			if err != nil {
+				return err
+			}
+			dots.GlyphStyle = draw.GlyphStyle{Color: col, Radius: radius, Shape: lk.glyph}
+			p.Add(dots)
+			entries[i].thumbs = append(entries[i].thumbs, dots)
+		}
+	}
+	drawPlot(c, p, l.YLabel, entries)
+	return nil
+}
+
+// band is the polygon between y - err and y + err.
+func band(s Series, lk look) (*plotter.Polygon, error) {
+	n := len(s.X)
+	xy := make(plotter.XYs, 2*n)
+	for i := range s.X {
+		xy[i] = plotter.XY{X: s.X[i], Y: s.Y[i] - s.Err[i]}
+		xy[2*n-1-i] = plotter.XY{X: s.X[i], Y: s.Y[i] + s.Err[i]}
+	}
+	poly, err := plotter.NewPolygon(xy)
+	if err != nil {
+		return nil, err
+	}
+	col := lk.color
+	col.A = 0x30
+	poly.Color = col
+	poly.LineStyle.Width = 0
+	return poly, nil
+}
+
+// newPlot is an empty plot in the style of the package. It is used without a title or a y label: frame
+// and drawPlot draw those.
+func newPlot(x string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.LineStyle = draw.LineStyle{Color: faint, Width: 0.8}
+		a.Tick.LineStyle = draw.LineStyle{Color: faint, Width: 0.8}
+		a.Tick.Length = 5
+		a.Tick.Marker = ticks{}
+		lab := a.Label.TextStyle
+		a.Label.TextStyle = aligned(style(11, ink), lab)
+		a.Label.Padding = 5
+		tick := a.Tick.Label
+		a.Tick.Label = aligned(style(10, ink), tick)
+		a.Padding = 4
+	}
+	p.X.Label.Text = x
+	return p
+}
+
+// aligned keeps the alignment and rotation gonum chose for a label and takes the rest from s.
+func aligned(s, was text.Style) text.Style {
+	s.XAlign, s.YAlign, s.Rotation = was.XAlign, was.YAlign, was.Rotation
+	return s
+}
+
+func gridLines() *plotter.Grid {
+	g := plotter.NewGrid()
+	g.Horizontal = draw.LineStyle{Color: grid, Width: 0.8}
+	g.Vertical = draw.LineStyle{Color: grid, Width: 0.8}
+	return g
+}
+
+func scaleAxis(a *plot.Axis, s Scale) {
+	if s == Log {
+		a.Scale = plot.LogScale{}
+		a.Tick.Marker = logTicks{}
+	}
+}
+
+// legend lists the series beside the plot. (plot.Legend sets its lines by the extent of each text, which makes them uneven.)
+type legend []legendEntry
+
+type legendEntry struct {
+	name   string
+	thumbs []plot.Thumbnailer
+}
+
+// Geometry of the legend, in points.
+const (
+	legendThumb = vg.Length(30)
+	legendGap   = vg.Length(6)
+	legendPitch = vg.Length(19)
+	legendLead  = vg.Length(14) // between plot and legend
+	legendMax   = vg.Length(150)
+)
+
+// drawPlot draws p with its y label and, when a series is named, the legend to the right of the data.
+func drawPlot(c draw.Canvas, p *plot.Plot, ylabel string, l legend) {
+	sty := style(10, ink)
+	sty.YAlign = draw.YCenter
+	var named legend
+	var width vg.Length
+	for _, e := range l {
+		if e.name == "" {
+			continue
+		}
+		for i, line := range wrap(sty, e.name, legendMax) {
+			width = max(width, sty.Width(line))
+			if i > 0 { // a further line of the same entry has no thumbnail
+				e.thumbs = nil
+			}
+			named = append(named, legendEntry{line, e.thumbs})
+		}
+	}
+	plotted := c
+	if named != nil {
+		width += legendThumb + legendGap
+		plotted = draw.Crop(plotted, 0, -width-legendLead, 0, 0)
+	}
+	if ylabel != "" {
+		plotted = draw.Crop(plotted, 20, 0, 0, 0)
+	}
+	data := p.DataCanvas(plotted)
+	if ylabel != "" {
+		// Drawn here and not by the axis: on a log axis gonum reserves room for it at the wrong height.
+		lab := style(11, ink)
+		lab.Rotation, lab.XAlign, lab.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+		c.FillText(lab, vg.Point{X: c.Min.X, Y: data.Center().Y}, ylabel)
+	}
+	p.Draw(plotted)
+	y := data.Max.Y - legendPitch/2
+	for _, e := range named {
+		icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: c.Max.X - width, Y: y - 6},
+			Max: vg.Point{X: c.Max.X - width + legendThumb, Y: y + 6},
+		}}
+		for _, t := range e.thumbs {
+			t.Thumbnail(&icon)
+		}
+		c.FillText(sty, vg.Point{X: icon.Max.X + legendGap, Y: y}, e.name)
+		y -= legendPitch
+	}
+}
+
+// span is the range of the data on one axis.
+type span struct{ lo, hi float64 }
+
+func newSpan() span { return span{math.Inf(1), math.Inf(-1)} }
+
+func (s *span) add(v float64) { s.lo, s.hi = math.Min(s.lo, v), math.Max(s.hi, v) }
+
+// axis returns the ends of the axis: the data range with a little room (y only), never empty.
+func (s span) axis(sc Scale, room bool) (lo, hi float64) {
+	lo, hi = s.lo, s.hi
+	if sc == Log {
+		if !(hi >= lo*(1+minRelRange)) {
+			return lo / 2, hi * 2
+		}
+		if room {
+			r := math.Pow(hi/lo, 0.04)
+			lo, hi = lo/r, hi*r
+		}
+		return lo, hi
+	}
+	mag := math.Max(math.Abs(lo), math.Abs(hi))
+	if !(hi-lo > minRelRange*mag) {
+		d := math.Max(mag/2, 0.5)
+		return lo - d, hi + d
+	}
+	if room {
+		d := (hi - lo) * 0.04
+		lo, hi = lo-d, hi+d
+	}
+	return lo, hi
+}
+
+// minRelRange is the smallest range, relative to the magnitude, that is drawn as it is: below it tick labels of four
+// digits would all read the same, so the axis is widened and the line looks flat, as it is.
+const minRelRange = 1e-6
+
+// ticks are gonum's default ticks with short labels.
+type ticks struct{}
+
+func (ticks) Ticks(lo, hi float64) []plot.Tick {
+	t := plot.DefaultTicks{}.Ticks(lo, hi)
+	for i := range t {
+		if t[i].Label != "" {
+			t[i].Label = label(t[i].Value)
+		}
+	}
+	return t
+}
+
+// logTicks marks every power of ten and, when there are few of those, 2 and 5 times it as well.
+type logTicks struct{}
+
+func (logTicks) Ticks(lo, hi float64) []plot.Tick {
+	e0, e1 := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
+	step := 1
+	for (e1-e0)/step > 12 {
+		step++
+	}
+	few := e1-e0 <= 3
+	var out []plot.Tick
+	for _, v := range decades(lo, hi, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
+		t := plot.Tick{Value: v}
+		s := strconv.FormatFloat(v, 'e', 0, 64) // "2e-05"
+		if e, err := strconv.Atoi(s[2:]); err == nil && (s[0] == '1' && e%step == 0 || few && (s[0] == '2' || s[0] == '5')) {
+			t.Label = label(v)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// decades returns the values m * 10^e within [lo, hi] for the given one-digit m, ascending; lo > 0.
+func decades(lo, hi float64, digits ...int) []float64 {
+	var out []float64
+	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
+		for _, m := range digits {
+			v, err := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64) // the decimal itself, not a product that is off by an ulp
+			if err == nil && v >= lo && v <= hi {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// label prints a tick value in at most five significant digits.
+func label(v float64) string {
+	if v == 0 {
+		return "0" // never "-0"
+	}
+	return strconv.FormatFloat(v, 'g', 5, 64)
+}

@@ -1,0 +1,192 @@
+package gowalla
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Box is an area in degrees, closed on all sides.
+type Box struct {
+	South float64 `json:"south"` // latitude
+	North float64 `json:"north"` // latitude
+	West  float64 `json:"west"`  // longitude
+	East  float64 `json:"east"`  // longitude
+}
+
+// Austin returns the area of the paper's study, the default.
+func Austin() Box { return Box{South: 30.15, North: 30.45, West: -97.90, East: -97.60} }
+
+// cell returns the row (from the south) and column (from the west) of a point, or false if it is outside.
+func (b Box) cell(lat, lon float64, rows, cols int) (row, col int, ok bool) {
+	if !(lat >= b.South && lat <= b.North && lon >= b.West && lon <= b.East) {
+		return 0, 0, false
+	}
+	at := func(v, lo, hi float64, n int) int { return min(int((v-lo)/((hi-lo)/float64(n))), n-1) }
+	return at(lat, b.South, b.North, rows), at(lon, b.West, b.East, cols), true
+}
+
+// Method is a mechanism of the comparison.
+type Method string
+
+// The mechanisms, in the order of the reports.
+const (
+	WPM         Method = "wpm"         // Wasserstein projection, uniform base measure
+	Mixture     Method = "wpm-mixture" // the same box, client mode without a solver
+	KPM         Method = "kpm"         // KL projection, closed formula
+	Exponential Method = "exponential" // exponential mechanism
+	Response    Method = "response"    // k-ary randomised response
+)
+
+// Methods returns all mechanisms in the order of the reports.
+func Methods() []Method { return []Method{WPM, Mixture, KPM, Exponential, Response} }
+
+// Name is the mechanism's name for people.
+func (m Method) Name() string {
+	switch m {
+	case WPM:
+		return "WPM"
+	case Mixture:
+		return "WPM, mixture mode"
+	case KPM:
+		return "KPM"
+	case Exponential:
+		return "exponential mechanism"
+	case Response:
+		return "randomised response"
+	}
+	return string(m)
+}
+
+// look is the fixed look of the mechanism in every figure; 0 if it is unknown.
+func (m Method) look() int {
+	switch m {
+	case WPM:
+		return 1
+	case KPM:
+		return 2
+	case Exponential:
+		return 3
+	case Response:
+		return 4
+	case Mixture:
+		return 6 // a paler blue than WPM's: the same box
+	}
+	return 0
+}
+
+// Config is the protocol. Its zero value, with Data set, is the study of the paper; the fields say what zero means.
+type Config struct {
+	Data string `json:"data"` // folder or file; see Load
+	Out  string `json:"out"`  // folder to write the report to; "": nothing is written
+
+	Area        Box  `json:"area"`         // zero: Austin
+	Rows        int  `json:"rows"`         // 0: 20
+	Cols        int  `json:"cols"`         // 0: 20
+	MinCheckins int  `json:"min_checkins"` // least number of check-ins in the area; 0: 10
+	Users       int  `json:"users"`        // the lowest so many ids among those; 0: 500. ErrFewUsers if there are not enough
+	AllUsers    bool `json:"all_users"`
+
+	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
+	Methods  []Method `json:"methods"`  // nil: all
+	Runs     int      `json:"runs"`     // simulated releases of the whole population; 0: 5
+	Seed     uint64   `json:"seed"`     // of the simulated releases
+	Bits     int      `json:"bits"`     // weights are integers that sum to 2^Bits; 0: 62
+	MapEps   string   `json:"map_eps"`  // the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
+
+	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap; done is not decreasing for one what.
+	Progress func(done, total int, what string) `json:"-"`
+}
+
+// Limits of a Config.
+const (
+	maxRuns     = 1000
+	maxEpsilons = 64
+	maxSide     = 100 // cells per side: 10 000 cells is what exact transport does in reasonable time and memory
+)
+
+// resolve fills in the defaults and checks everything.
+func (c Config) resolve() (Config, []ldp.Epsilon, error) {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.Rows, 20)
+	def(&c.Cols, 20)
+	def(&c.MinCheckins, 10)
+	def(&c.Runs, 5)
+	def(&c.Bits, 62)
+	if !c.AllUsers {
+		def(&c.Users, 500)
+	}
+	if c.Area == (Box{}) {
+		c.Area = Austin()
+	}
+	if c.Epsilons == nil {
+		c.Epsilons = []string{"0.5", "1", "2", "3", "4", "5"}
+	}
+	if c.Methods == nil {
+		c.Methods = Methods()
+	}
+	c.Epsilons, c.Methods = slices.Clone(c.Epsilons), slices.Clone(c.Methods)
+
+	for _, v := range []struct {
+		what       string
+		n, lo, max int
+	}{
+		{"Rows", c.Rows, 1, maxSide}, {"Cols", c.Cols, 1, maxSide}, {"MinCheckins", c.MinCheckins, 1, city.MaxCount},
+		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
+	} {
+		if v.n < v.lo || v.n > v.max {
+			return c, nil, fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, v.what, v.n, v.lo, v.max)
+		}
+	}
+	if c.AllUsers && c.Users != 0 {
+		return c, nil, fmt.Errorf("%w: AllUsers, and Users is %d", ErrConfig, c.Users)
+	}
+	if !c.AllUsers && (c.Users < 1 || c.Users > city.MaxUsers) {
+		return c, nil, fmt.Errorf("%w: Users is %d, want 1 to %d", ErrConfig, c.Users, city.MaxUsers)
+	}
+	a := c.Area
+	// NaN fails every one of these.
+	if !(a.South < a.North && a.West < a.East && a.South >= -90 && a.North <= 90 && a.West >= -180 && a.East <= 180) {
+		return c, nil, fmt.Errorf("%w: Area is latitude %v to %v, longitude %v to %v", ErrConfig, a.South, a.North, a.West, a.East)
+	}
+	if len(c.Methods) == 0 {
+		return c, nil, fmt.Errorf("%w: no Methods", ErrConfig)
+	}
+	for i, m := range c.Methods {
+		if m.look() == 0 || slices.Contains(c.Methods[:i], m) {
+			return c, nil, fmt.Errorf("%w: method %q is unknown or there twice", ErrConfig, m)
+		}
+	}
+	eps := make([]ldp.Epsilon, len(c.Epsilons))
+	for i, s := range c.Epsilons {
+		e, err := ldp.ParseEpsilon(s)
+		if err != nil {
+			return c, nil, fmt.Errorf("%w: Epsilons[%d]: %w", ErrConfig, i, err)
+		}
+		if i > 0 && e.Cmp(eps[i-1]) <= 0 {
+			return c, nil, fmt.Errorf("%w: Epsilons[%d] = %s after %s, want ascending", ErrConfig, i, s, c.Epsilons[i-1])
+		}
+		eps[i] = e
+		c.Epsilons[i] = e.String() // one spelling, so that "4" and "4.0" are the same study
+	}
+	if c.MapEps == "" {
+		c.MapEps = c.Epsilons[len(c.Epsilons)-1]
+		if slices.Contains(c.Epsilons, "4") {
+			c.MapEps = "4"
+		}
+	}
+	m, err := ldp.ParseEpsilon(c.MapEps)
+	if err != nil {
+		return c, nil, fmt.Errorf("%w: MapEps: %w", ErrConfig, err)
+	}
+	if c.MapEps = m.String(); !slices.Contains(c.Epsilons, c.MapEps) {
+		return c, nil, fmt.Errorf("%w: MapEps is %s, which is not among Epsilons", ErrConfig, c.MapEps)
+	}
+	return c, eps, nil
+}

@@ -1,0 +1,40 @@
+// Package gowalla is the paper's location study ("Experiments on Geometric Data"): users of a city each release one check-in under local
+// differential privacy, a server averages the releases, and the study measures how far that average is from the truth in W_1.
+//
+// # Protocol
+//
+// The defaults of [Config] are the protocol; every number in it is a field.
+//
+//	area       latitude 30.15 to 30.45, longitude -97.90 to -97.60 (Austin), 20 x 20 equal cells, last cell of each side closed
+//	users      those with at least 10 check-ins in the area; of these the 500 with the lowest ids
+//	mu_u       the user's check-in frequencies over the 400 cells; the truth is the plain mean of the mu_u
+//	cost       Euclidean distance of cell centres in the unit square, p = 1; W_1 is reported in cell widths (times the number of columns)
+//	eps        0.5, 1, 2, 3, 4, 5
+//	WPM        uniform base measure at its exact minimax scale; exact projection of each mu_u (package mincostflow)
+//	mixture    the same box, client mode without a solver: draw a cell from mu_u, then from the projection of that cell's point mass
+//	KPM        q = max(mu/r, 1/(e^eps + k - 1)), the closed formula
+//	others     exponential mechanism with the expected distance as its score; k-ary randomised response on one check-in
+//
+// Two errors are measured. "Expected" is W_1 between the mean over users of the distributions that releases are drawn from and the truth: the
+// bias of the mechanism, without randomness. "Sampled" is W_1 between the histogram of one simulated release per user and the truth, over
+// 5 runs: what an analyst would get from this many users. All W_1 are exact transport.
+//
+// # What is certified
+//
+// Every mechanism's float output is rounded by package ldp into an integer box, and both errors are computed from the rounded integers: from
+// what would really be released. ldp.CheckRows then decides, in integers, that the rows of all users differ by no more than e^eps in any cell.
+// For WPM the largest certified gap of any user's projection is recorded, and for all W_1 the gap of the transport.
+//
+// This is a simulation: releases are drawn with ldp.Weights.Sample from a seeded stream (ChaCha8 keyed by the SHA-256 of seed, mechanism, eps and
+// run), which keeps nothing private. Equal Config and data give equal results at any GOMAXPROCS.
+//
+// # Data
+//
+// No data comes with this package. [Load] reads the SNAP file of Cho, Myers and Leskovec (KDD 2011), or tables prepared from it; see its comment.
+// It is location data of people: research use only, not to be redistributed, and results should stay aggregates.
+//
+// # Cost
+//
+// With the defaults 3 000 projections onto 400 cells, 2 400 for the mixture, and 180 exact transports between full distributions: some seconds on
+// two cores, a few MB per eps.
+package gowalla

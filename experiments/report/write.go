@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// WriteFiles writes the files into the folder dir, creating it if need be, and returns their paths in order.
+//
+// Every file is first written in full and synced under a temporary name in dir; only when all are there are they renamed. On an error
+// the temporary files are removed. A failing rename (the target is a folder, say) is checked for beforehand, so that in practice either
+// all files are new or none is; the file system offers no promise for the whole set.
+func WriteFiles(dir string, files []File) (paths []string, err error) {
+	seen := map[string]bool{}
+	for _, f := range files {
+		if err := checkName(f.Name); err != nil {
+			return nil, err
+		}
+		if seen[f.Name] {
+			return nil, fmt.Errorf("%w: %q is used twice", ErrName, f.Name)
+		}
+		seen[f.Name] = true
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	var staged []string
+	defer func() {
+		for _, s := range staged { // what was renamed is no longer there
+			_ = os.Remove(s)
+		}
+	}()
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() && st.Mode()&os.ModeSymlink == 0 {
+			return nil, fmt.Errorf("report: %s exists and is not a file", path)
+		}
+		tmp, err := stage(dir, f)
+		if tmp != "" {
+			staged = append(staged, tmp)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("report: %s: %w", path, err)
+		}
+		paths = append(paths, path)
+	}
+	for i, path := range paths {
+		if err := os.Rename(staged[i], path); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+	}
+	return paths, nil
+}
+
+// stage writes f under a temporary name and returns that name, also on error if the file exists.
+func stage(dir string, f File) (name string, err error) {
+	tmp, err := os.CreateTemp(dir, "."+f.Name+".*")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if cerr := tmp.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if _, err := tmp.Write(f.Data); err != nil {
+		return tmp.Name(), err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return tmp.Name(), err
+	}
+	return tmp.Name(), tmp.Sync()
+}
