@@ -1,0 +1,48 @@
+// Package baseline holds the mechanisms that Wasserstein projection is compared with. Each is a rule that maps
+// an input distribution mu to an output distribution q, from which one sample is released, and each comes
+// with a public box that holds all its outputs, so that package ldp can round and certify it like any other
+// mechanism.
+//
+// # The rules
+//
+// For k points, E = e^eps and a = 1/(E+k-1):
+//
+//	KPM                 q = max(mu/r, a), the projection of mu in Kullback-Leibler divergence KL(mu||q)
+//	KPMScaled           the same projection onto the box of a uniform base measure of any mass
+//	RandomizedResponse  draw x from mu, report it with probability E*a, else one of the others
+//	Exponential         q_j ~ exp(-eps u_j/(2 Delta)), u_j = sum_i mu_i C_ij the mean cost of output j
+//	Groups              collect mu into groups (genres), release a group, draw a member: any rule above in between
+//
+// All are eps-LDP for the whole distribution mu. In exact arithmetic; in floating point only the box is,
+// after package ldp has made it one of integers.
+//
+// # The boxes
+//
+// Let m be what KPMBox, RandomizedResponseBox or ExponentialBox returns. For every mu the output q satisfies
+// e^(-eps/2) m <= q <= e^(eps/2) m:
+//
+//   - KPM and randomised response, m_j = e^(eps/2) a. q_j >= a by definition (for randomised response
+//     q_j = a (1 + (E-1) mu_j)), and so q_j = 1 - sum of the others <= 1 - (k-1) a = E a.
+//   - KPMScaled: by definition.
+//   - Exponential, m = softmax(-eps c_j/(2 Delta)) with c_j the middle of column j of C. A mean u_j of the
+//     column is within Delta/2 of c_j, so exp(-eps u_j/(2 Delta)) is within a factor e^(eps/4) of
+//     exp(-eps c_j/(2 Delta)), and so is their sum over j: q_j is within e^(eps/2) of m_j.
+//   - Groups: Spread is linear and has no negative coefficients, so it maps the box of m into the box of
+//     Spread(m).
+//
+// # Conventions
+//
+// mu counts as mu / sum mu, and |sum mu - 1| <= 1e-9 or it is ErrMass. 0 <= eps <= 700. At eps = 0 every rule
+// returns its constant: 1/k for KPM and randomised response. Every result sums to 1 within k * 2^-52 and each
+// entry is accurate to a few roundings, relatively. Inputs are not modified.
+//
+// # Worst cases
+//
+// The Channel functions give the whole rule on Dirac inputs as a row-stochastic matrix, and WorstCase its
+// largest cost. For randomised response that is the worst case over all mu (the rule is affine in mu, and W_p^p
+// is convex); for the others it is a lower bound on theirs.
+//
+// # Cost
+//
+// KPM O(k log k); randomised response O(k); Exponential O(k kv), a dense pass over the cost.
+package baseline

@@ -1,0 +1,62 @@
+package basemeasure_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/knapsack"
+)
+
+// square is the distance between random points of the unit square.
+func square(k int) *cost.Dense {
+	rnd := numtest.NewSplitMix64(uint64(k))
+	x, y := make([]float64, k), make([]float64, k)
+	for i := range x {
+		x[i], y[i] = rnd.Float64(), rnd.Float64()
+	}
+	return matrix(k, k, func(i, j int) float64 { return math.Hypot(x[i]-x[j], y[i]-y[j]) })
+}
+
+func BenchmarkUniform(b *testing.B) {
+	for _, k := range []int{100, 400, 1000} {
+		for _, space := range []struct {
+			name string
+			c    cost.Matrix
+		}{{"square", square(k)}, {"ring", ring(b, k, 2)}} {
+			table, err := knapsack.New(space.c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, eps := range []float64{0.5, 5} {
+				b.Run(fmt.Sprintf("%s/k=%d/eps=%v", space.name, k, eps), func(b *testing.B) {
+					var r basemeasure.Result
+					for b.Loop() {
+						if r, err = basemeasure.Uniform(background, table, eps, basemeasure.Settings{}); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(r.Evaluations), "evals")
+					b.ReportMetric(r.Gap()/r.Upper, "gap")
+				})
+			}
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	for _, k := range []int{100, 400, 1000} {
+		c := square(k)
+		r := solve(b, c, 2)
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := basemeasure.Verify(c, 2, r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,247 @@
+package basemeasure_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/convex/lp"
+	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/knapsack"
+)
+
+// drawCost draws a small cost that leans to ties, duplicates, offsets and several scales.
+func drawCost(t *rapid.T, maxSize int) *cost.Dense {
+	k := rapid.IntRange(1, maxSize).Draw(t, "k")
+	kv := rapid.IntRange(1, maxSize).Draw(t, "kv")
+	scale := rapid.SampledFrom([]float64{1, 1e-9, 1e9}).Draw(t, "scale")
+	offset := rapid.SampledFrom([]float64{0, 0, 3, 1e6}).Draw(t, "offset")
+	entry := rapid.SampledFrom([]*rapid.Generator[float64]{
+		rapid.Map(rapid.IntRange(0, 3), func(n int) float64 { return float64(n) }),
+		rapid.Map(rapid.IntRange(0, 1<<20), func(n int) float64 { return float64(n) / (1 << 20) }),
+		rapid.Map(rapid.IntRange(-30, 3), func(n int) float64 { return math.Exp(float64(n)) }),
+	}).Draw(t, "entries")
+	c := &cost.Dense{K: k, Kv: kv}
+	for range k * kv {
+		c.Data = append(c.Data, (entry.Draw(t, "c")+offset)*scale)
+	}
+	return c
+}
+
+func drawShape(t *rapid.T, kv int) []float64 {
+	w := make([]float64, kv)
+	for j := range w {
+		w[j] = float64(rapid.IntRange(0, 5).Draw(t, "w"))
+	}
+	w[rapid.IntRange(0, kv-1).Draw(t, "some")]++
+	return w
+}
+
+var anyEps = []float64{0, 1e-16, 1e-9, 0.001, 0.5, 1, 2, 5, 12, 50, 300, 700}
+
+// TestShapeLaws: the evidence holds, no other scale is better, scaling the cost by a power of two scales
+// everything, and neither a permutation nor a common factor of the shape matters.
+func TestShapeLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCost(t, 8)
+		shape := drawShape(t, c.Kv)
+		eps := rapid.SampledFrom(anyEps).Draw(t, "eps")
+		run := func(c *cost.Dense, shape []float64) basemeasure.Result {
+			r, err := basemeasure.Shape(background, c, shape, eps, basemeasure.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			upper, lower, err := basemeasure.Verify(c, eps, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lower.Cmp(upper) > 0 {
+				t.Fatalf("lower %v > upper %v", lower, upper)
+			}
+			return r
+		}
+		r := run(c, shape)
+
+		table, err := knapsack.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := rapid.Float64Range(-1, 1).Draw(t, "another scale")
+		total := 0.0
+		for _, w := range shape {
+			total += w
+		}
+		lo, hi := make([]float64, c.Kv), make([]float64, c.Kv)
+		for j, w := range shape {
+			m := w / total * math.Exp(at*eps/2)
+			lo[j], hi[j] = math.Exp(-eps/2)*m, math.Exp(eps/2)*m
+		}
+		if f, i := table.Max(lo, hi); i >= 0 && !(f >= r.F*(1-1e-14)) {
+			t.Fatalf("mass e^(%v eps/2) has f = %v, the best scale %v", at, f, r.F)
+		}
+
+		shuffle := rapid.Permutation(upTo(c.Kv)).Draw(t, "columns")
+		scaled, permuted := &cost.Dense{K: c.K, Kv: c.Kv}, &cost.Dense{K: c.K, Kv: c.Kv}
+		shape2, shape3 := make([]float64, c.Kv), make([]float64, c.Kv)
+		for i := range c.K {
+			for j := range c.Kv {
+				scaled.Data = append(scaled.Data, c.Data[i*c.Kv+j]*0x1p40)
+				permuted.Data = append(permuted.Data, c.Data[i*c.Kv+shuffle[j]])
+			}
+		}
+		for j := range shape {
+			shape2[j], shape3[j] = shape[shuffle[j]], 3*shape[j]
+		}
+		// Two searches may stop at different points of a kink's neighbourhood; each is within 1e-14.
+		tol := numtest.Tol{Rel: 3e-14, Abs: 1e-320, Why: "two searches, 1e-14 each, and subnormal results"}
+		for name, got := range map[string]float64{
+			"scaled":   run(scaled, shape).F * 0x1p-40,
+			"permuted": run(permuted, shape2).F,
+			"factor 3": run(c, shape3).F,
+		} {
+			if !tol.Close(got, r.F) {
+				t.Fatalf("%s: f = %v, want %v", name, got, r.F)
+			}
+		}
+	})
+}
+
+func upTo(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// TestMonotone: less privacy, that is a larger eps, never costs more.
+func TestMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCost(t, 8)
+		shape := drawShape(t, c.Kv)
+		last, lastLower := math.Inf(1), 0.0
+		for _, eps := range anyEps {
+			r, err := basemeasure.Shape(background, c, shape, eps, basemeasure.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(r.F <= last*(1+1e-14)) {
+				t.Fatalf("f rises from %v to %v at eps = %v", last, r.F, eps)
+			}
+			last, lastLower = r.F, r.Lower
+		}
+		// At eps = 700 every output is almost free: f is nearly max_i min_j over the support, and so at least
+		// the bound over all outputs.
+		if !(last >= lastLower) {
+			t.Fatalf("f = %v below %v", last, lastLower)
+		}
+	})
+}
+
+// TestWild searches where kinks of all sizes crowd within a few roundings of each other: costs over 300 orders
+// of magnitude, shapes over 17, large eps. F must still be the value of M that the verifier finds, and the
+// search must end long before its limit.
+func TestWild(t *testing.T) {
+	rnd := numtest.NewSplitMix64(1)
+	most, rounds := 0, 400
+	if testing.Short() {
+		rounds = 40
+	}
+	for n := range rounds {
+		k, kv := 1+rnd.Intn(60), 1+rnd.Intn(60)
+		if n < rounds/40 {
+			k, kv = 250, 250
+		}
+		c := matrix(k, kv, func(i, j int) float64 { return math.Exp(100 * math.Log(rnd.Float64()+1e-3)) })
+		shape := make([]float64, kv)
+		for j := range shape {
+			shape[j] = math.Exp(-40 * rnd.Float64() * float64(rnd.Intn(2)))
+		}
+		eps := []float64{12, 40, 100, 150}[rnd.Intn(4)]
+		r, err := basemeasure.Shape(background, c, shape, eps, basemeasure.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		upper, _, err := basemeasure.Verify(c, eps, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numtest.NearRat(t, "F", r.F, upper, exactScale)
+		most = max(most, r.Evaluations)
+	}
+	// 49 when this was written, and 93 without the bisections.
+	if most > 60 {
+		t.Errorf("up to %d evaluations", most)
+	}
+	t.Logf("up to %d evaluations", most)
+}
+
+// TestOptimum compares both bounds with the optimum over all base measures, from a general linear program:
+// minimise z over x >= 0, 1/E <= sum x <= 1, z >= C_il + sum_j x_j h(C_ij - C_il) for all i, l.
+func TestOptimum(t *testing.T) {
+	// Of the oracle, relative to the largest cost; the instances have integer costs up to 3.
+	const simplexTol = 1e-8
+	solved := 0
+	rapid.Check(t, func(t *rapid.T) {
+		k, kv := rapid.IntRange(1, 4).Draw(t, "k"), rapid.IntRange(1, 4).Draw(t, "kv")
+		c := &cost.Dense{K: k, Kv: kv}
+		for range k * kv {
+			c.Data = append(c.Data, float64(rapid.IntRange(0, 3).Draw(t, "c")))
+		}
+		eps := rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 4}).Draw(t, "eps")
+		best, ok := optimum(c, eps)
+		if !ok {
+			return
+		}
+		solved++
+		r, err := basemeasure.Uniform(background, c, eps, basemeasure.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(r.Lower <= best+simplexTol && best <= r.Upper+simplexTol) {
+			t.Fatalf("optimum %v outside [%v, %v]", best, r.Lower, r.Upper)
+		}
+	})
+	if solved < 20 {
+		t.Errorf("the simplex answered only %d times", solved)
+	}
+}
+
+// optimum is min f over all base measures, by gonum's simplex; ok is false if that gave up.
+func optimum(c *cost.Dense, eps float64) (f float64, ok bool) {
+	e := math.Exp(eps)
+	cuts := c.K * c.Kv
+	// Variables: x (kv), z >= 0 (costs are), a slack per cut, two slacks for the mass.
+	a := mat.NewDense(cuts+2, c.Kv+1+cuts+2, nil)
+	b, obj := make([]float64, cuts+2), make([]float64, c.Kv+1+cuts+2)
+	obj[c.Kv] = 1
+	for i := range c.K {
+		for l := range c.Kv {
+			at, eta := i*c.Kv+l, c.Data[i*c.Kv+l]
+			for j := range c.Kv {
+				h := c.Data[i*c.Kv+j] - eta
+				if h < 0 {
+					h *= e
+				}
+				a.Set(at, j, h)
+			}
+			a.Set(at, c.Kv, -1)
+			a.Set(at, c.Kv+1+at, 1)
+			b[at] = -eta
+		}
+	}
+	for j := range c.Kv {
+		a.Set(cuts, j, 1)
+		a.Set(cuts+1, j, 1)
+	}
+	a.Set(cuts, c.Kv+1+cuts, 1)
+	b[cuts] = 1
+	a.Set(cuts+1, c.Kv+1+cuts+1, -1)
+	b[cuts+1] = 1 / e
+	f, _, err := lp.Simplex(obj, a, b, 1e-10, nil)
+	return f, err == nil
+}

@@ -1,0 +1,317 @@
+package basemeasure
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/knapsack"
+)
+
+// Uniform returns the uniform base measure of the best mass: the t that minimises f(t, ..., t).
+//
+// eps = 0 gives the uniform distribution. A cost that does not distinguish outputs gives mass 1. Pass a
+// *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
+// ErrNegative, ErrEpsilon, ErrSettings; and ErrNotConverged, with the best Result so far and valid bounds,
+// if ctx ends or MaxEvaluations is reached.
+func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
+	table, err := knapsack.New(c)
+	if err != nil {
+		return Result{}, tableError(err)
+	}
+	_, kv := table.Dims()
+	shape := make([]float64, kv)
+	for j := range shape {
+		shape[j] = 1
+	}
+	return Shape(ctx, table, shape, eps, settings)
+}
+
+// Shape returns the best multiple of the given measure, which may have zeros and any positive total: the
+// multiple s that minimises f(s*shape). Errors as Uniform, and ErrMass for a shape that is zero.
+func Shape(ctx context.Context, c cost.Matrix, shape []float64, eps float64, settings Settings) (Result, error) {
+	settings, err := settings.resolve()
+	if err != nil {
+		return Result{}, err
+	}
+	if err := checkEps(eps); err != nil {
+		return Result{}, err
+	}
+	table, err := knapsack.New(c)
+	if err != nil {
+		return Result{}, tableError(err)
+	}
+	k, kv := table.Dims()
+	if err := checkMeasure("shape", shape, kv); err != nil {
+		return Result{}, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	p := newPrivacy(eps)
+	scaled, exponent, err := rescale(table, p)
+	if err != nil {
+		return Result{}, err
+	}
+	r := &ray{
+		table: scaled, priv: p, shape: normalise(shape), limit: settings.MaxEvaluations,
+		m: make([]float64, kv), lo: make([]float64, kv), hi: make([]float64, kv), g: make([]float64, kv),
+		phi: make([]float64, k), tau: make([]float64, k),
+	}
+	stop := r.search(ctx)
+	res := Result{Settings: settings, M: make([]float64, kv), Weights: make([]float64, k), Thresholds: make([]float64, k)}
+	r.choose(&res)
+	if err := r.prove(ctx, &res, exponent); err != nil && stop == nil {
+		stop = err
+	}
+	res.F = math.Ldexp(res.F, exponent)
+	res.Mean = math.Ldexp(res.Mean, exponent)
+	res.Mass = num.Sum(res.M)
+	for _, x := range res.M {
+		if x > 0 {
+			res.Support++
+		}
+	}
+	res.Evaluations = r.count
+	res.Upper = min(res.Upper, table.MaxCost()) // no mean of costs exceeds the largest one
+	if !(0 <= res.Lower && res.Lower <= res.F && res.F <= res.Upper) {
+		panic(fmt.Sprintf("basemeasure: internal error: lower, f, upper = %v, %v, %v", res.Lower, res.F, res.Upper))
+	}
+	if stop != nil {
+		return res, fmt.Errorf("%w: %w after %d evaluations", ErrNotConverged, stop, r.count)
+	}
+	return res, nil
+}
+
+// normalise returns shape / sum shape without overflow.
+func normalise(shape []float64) []float64 {
+	largest := 0.0
+	for _, x := range shape {
+		largest = max(largest, x)
+	}
+	_, exp := math.Frexp(largest)
+	w := make([]float64, len(shape))
+	for j, x := range shape {
+		w[j] = math.Ldexp(x, -exp)
+	}
+	sum := num.Sum(w)
+	for j := range w {
+		w[j] /= sum
+	}
+	return w
+}
+
+// rescale returns a table of C * 2^-exponent with entries of ordinary size, so that a cost times e^eps does
+// not overflow and one divided by it does not underflow. Nearly always that is C itself, with exponent 0.
+func rescale(table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {
+	_, exponent := math.Frexp(table.MaxCost())
+	_, spread := math.Frexp(p.e.up)
+	if table.MaxCost() == 0 || (exponent+spread < 1000 && exponent-spread > -900 && exponent < 500) {
+		return table, 0, nil
+	}
+	k, kv := table.Dims()
+	scaled := &cost.Dense{K: k, Kv: kv, Data: make([]float64, 0, k*kv)}
+	for i := range k {
+		for _, c := range table.Row(i, nil) {
+			scaled.Data = append(scaled.Data, math.Ldexp(c, -exponent))
+		}
+	}
+	table, err := knapsack.New(scaled)
+	if err != nil {
+		return nil, 0, tableError(err)
+	}
+	return table, exponent, nil
+}
+
+// ray evaluates f along t*shape and finds its minimum.
+type ray struct {
+	table        *knapsack.Table
+	priv         privacy
+	shape        []float64 // sums to 1
+	count, limit int
+
+	left, right line // lines that bracket the minimum, once search has ended without an error
+	kink        bool // left and right are set
+	best        float64
+	bestF       float64
+	last        float64 // where the last two lines met
+
+	m, lo, hi, g, phi, tau []float64 // scratch
+}
+
+// line is the cut of one input at its threshold: tau + t*slope <= f(t*shape), with equality at t = at.
+type line struct {
+	at, tau, slope float64
+	row            int
+}
+
+// same reports whether two evaluations gave the same line.
+func (l line) same(m line) bool { return l.row == m.row && l.tau == m.tau }
+
+// measure writes t*shape to r.m and its box to r.lo, r.hi.
+func (r *ray) measure(t float64) {
+	for j, w := range r.shape {
+		m := t * w
+		r.m[j] = m
+		r.lo[j], r.hi[j] = r.priv.alpha.near*m, r.priv.beta.near*m
+	}
+}
+
+// eval evaluates f at t and returns its line there.
+func (r *ray) eval(t float64) (line, float64) {
+	r.count++
+	r.measure(t)
+	f, row := r.table.Max(r.lo, r.hi)
+	_, tau := r.table.Phi(row, r.lo, r.hi)
+	r.table.Subgradient(row, tau, r.priv.alpha.near, r.priv.beta.near, r.g)
+	if r.count == 1 || f < r.bestF {
+		r.best, r.bestF = t, f
+	}
+	return line{at: t, tau: tau, slope: num.Dot(r.shape, r.g), row: row}, f
+}
+
+// closedTol is the relative difference between f and the meeting point of two lines at which the search is
+// over. Both are sums of non-negative terms with relative errors below 2^-48.
+const closedTol = 0x1p-47
+
+// search finds the minimum of f over the feasible scales. It returns nil, or why it stopped early.
+func (r *ray) search(ctx context.Context) error {
+	// Mass 1 is inside the range whatever eps is, and the natural answer where f is constant.
+	middle, _ := r.eval(1)
+	if middle.slope == 0 || r.priv.alpha.near == r.priv.beta.near {
+		return nil
+	}
+	if err := r.interrupted(ctx); err != nil {
+		return err
+	}
+	// At an end of the range the box is a point and f the cost of a constant mechanism. By convention the
+	// thresholds there are the extreme ones of the row, so the slopes point inwards or f is constant.
+	var end line
+	if middle.slope < 0 {
+		end, _ = r.eval(r.priv.beta.near)
+		r.left, r.right = middle, end
+	} else {
+		end, _ = r.eval(r.priv.alpha.near)
+		r.left, r.right = end, middle
+	}
+	if end.slope == 0 {
+		return nil // that input costs the same whatever is released, and no input costs more
+	}
+	r.kink = true
+	for round := 1; ; round++ {
+		bisect := round%bisectEvery == 0
+		t := (r.left.tau - r.right.tau) / (r.right.slope - r.left.slope)
+		if bisect {
+			t = math.Sqrt(r.left.at) * math.Sqrt(r.right.at)
+		}
+		if err := r.interrupted(ctx); err != nil {
+			return err
+		}
+		closed := true // the bracket is down to rounding
+		if t > r.left.at && t < r.right.at {
+			meet, f := r.eval(t)
+			// On the right line nothing cancels: all three numbers are non-negative.
+			value := r.right.tau + t*r.right.slope
+			closed = !bisect && (f <= value+closedTol*value || meet.same(r.left) || meet.same(r.right))
+			switch {
+			case meet.slope == 0:
+				return nil
+			case meet.slope < 0:
+				r.left = meet
+			default:
+				r.right = meet
+			}
+		}
+		if !closed {
+			continue
+		}
+		// The left line cancels, so it is good to a rounding of its threshold, which may be many times f. Look a
+		// few roundings further to the right, where f can still be falling steeply.
+		r.last = min(max(t, r.left.at), r.right.at)
+		t = r.last * (1 + nudges[len(nudges)-1])
+		if !(t < r.right.at) {
+			return nil
+		}
+		if err := r.interrupted(ctx); err != nil {
+			return err
+		}
+		before := r.bestF
+		beyond, f := r.eval(t)
+		if !(beyond.slope < 0 && f < before-closedTol*before) {
+			return nil
+		}
+		r.left = beyond
+	}
+}
+
+// bisectEvery: every so many rounds the bracket is halved (in the logarithm) instead. Tangents alone are
+// slow where many lines crowd on one side and the range covers hundreds of orders of magnitude.
+const bisectEvery = 5
+
+// interrupted reports why the search must not go on.
+func (r *ray) interrupted(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.count >= r.limit {
+		return fmt.Errorf("limit of %d evaluations", r.limit)
+	}
+	return nil
+}
+
+// nudges are steps to the right, relative to the scale, that rounding cannot undo: the meeting point of two
+// lines is good to about five units of 2^-53, each entry of M to one, and each bound of the certified box to
+// five. f rises by at most the relative step to the right of the minimum (there t*slope = f - tau <= f), but
+// may rise to any multiple of f on the left.
+var nudges = [...]float64{0, 0x1p-50, 0x1p-49, 0x1p-48}
+
+// choose fills M, F, Upper, Worst and Mean with the scale whose certified worst case is smallest: where the
+// last lines meet, or the best value seen, each as it is or nudged to the right.
+func (r *ray) choose(res *Result) {
+	tried := []float64{r.best}
+	if r.kink && r.last != r.best && r.last > 0 {
+		tried = append(tried, r.last)
+	}
+	res.Upper = math.Inf(1)
+	for _, t := range tried {
+		for _, nudge := range nudges {
+			r.measure(min(t*(1+nudge), max(t, r.priv.beta.near)))
+			if upper := r.certified(); upper < res.Upper {
+				res.Upper = upper
+				copy(res.M, r.m)
+			}
+		}
+	}
+	copy(r.m, res.M)
+	for j, m := range r.m {
+		r.lo[j], r.hi[j] = r.priv.alpha.near*m, r.priv.beta.near*m
+	}
+	if err := r.table.All(r.lo, r.hi, r.phi, r.tau); err != nil {
+		res.F = math.NaN() // cannot happen: the same box was evaluated before
+		return
+	}
+	for i, phi := range r.phi {
+		if phi > r.phi[res.Worst] {
+			res.Worst = i
+		}
+	}
+	res.F = r.phi[res.Worst]
+	res.Mean = num.Sum(r.phi) / float64(len(r.phi))
+	res.Upper = max(res.Upper, res.F)
+}
+
+// certified returns an upper bound on f(r.m): the value over a box inside [alpha m, beta m], plus the error
+// of computing it (a quarter more, for the two operations that add it). m itself is always inside.
+func (r *ray) certified() float64 {
+	for j, m := range r.m {
+		r.lo[j] = min(math.Nextafter(r.priv.alpha.up*m, math.Inf(1)), m)
+		r.hi[j] = max(math.Nextafter(r.priv.beta.down*m, math.Inf(-1)), m)
+	}
+	f, row := r.table.Max(r.lo, r.hi)
+	if row < 0 {
+		return math.Inf(1)
+	}
+	return f + f*(1.25*knapsack.PhiError) + float64(len(r.m))*math.SmallestNonzeroFloat64
+}

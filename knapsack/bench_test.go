@@ -1,0 +1,75 @@
+package knapsack
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// square is the Euclidean cost of k random points of the unit square.
+func square(k int) *cost.Dense {
+	rnd := rand.New(rand.NewPCG(uint64(k), 1))
+	xy := make([][2]float64, k)
+	for i := range xy {
+		xy[i] = [2]float64{rnd.Float64(), rnd.Float64()}
+	}
+	c := &cost.Dense{K: k, Kv: k, Data: make([]float64, 0, k*k)}
+	for _, a := range xy {
+		for _, b := range xy {
+			c.Data = append(c.Data, math.Hypot(a[0]-b[0], a[1]-b[1]))
+		}
+	}
+	return c
+}
+
+// uniformBox is the box of the uniform base measure of the given mass.
+func uniformBox(kv int, eps, mass float64) (lo, hi []float64) {
+	lo, hi = make([]float64, kv), make([]float64, kv)
+	for j := range lo {
+		lo[j] = math.Exp(-eps/2) * mass / float64(kv)
+		hi[j] = math.Exp(eps/2) * mass / float64(kv)
+	}
+	return lo, hi
+}
+
+func BenchmarkMax(b *testing.B) {
+	for _, k := range []int{250, 1000, 4000} {
+		if testing.Short() && k > 1000 {
+			continue
+		}
+		t, err := New(square(k))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, eps := range []float64{0.5, 5} {
+			lo, hi := uniformBox(k, eps, 1)
+			b.Run(fmt.Sprintf("k=%d/eps=%v", k, eps), func(b *testing.B) {
+				b.ReportAllocs()
+				var f float64
+				for b.Loop() {
+					f, _ = t.Max(lo, hi)
+				}
+				b.ReportMetric(f, "f")
+			})
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for _, k := range []int{250, 1000, 4000} {
+		if testing.Short() && k > 1000 {
+			continue
+		}
+		c := square(k)
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := New(c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
