@@ -1,0 +1,166 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// benchPolicy has n inputs and outputs on a line and rows that fill nearest columns first.
+func benchPolicy(b *testing.B, n int, mode Mode, rows bool) Policy {
+	b.Helper()
+	m := make([]float64, n)
+	for j := range m {
+		m[j] = 0.6 / float64(n)
+	}
+	box, err := ldp.NewPolytope(mustEpsilon(b, "4"), m, 62)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg := Config{Polytope: box, Mode: mode, Inputs: n, Provenance: clean}
+	for i := 0; rows && i < n; i++ {
+		w, _ := columns(box)
+		rest := box.Total()
+		for _, v := range w {
+			rest -= v
+		}
+		for d := 0; rest > 0; d++ {
+			for _, j := range []int{i - d, i + d} {
+				if j < 0 || j >= n || w[j] != box.Lo(j) {
+					continue
+				}
+				add := min(rest, box.Hi(j)-box.Lo(j))
+				w[j] += add
+				rest -= add
+			}
+		}
+		cfg.Rows = append(cfg.Rows, mustRow(b, box, w))
+	}
+	return mustNew(b, cfg)
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, bc := range []struct {
+		n    int
+		rows bool
+	}{{1000, true}, {100_000, false}} {
+		mode := Projection
+		if bc.rows {
+			mode = Mixture
+		}
+		data := mustEncode(b, benchPolicy(b, bc.n, mode, bc.rows))
+		b.Run(fmt.Sprintf("n=%d/rows=%v", bc.n, bc.rows), func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				if _, err := Decode(data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A file with everything a city needs: labels and coordinates for each output.
+func BenchmarkDecodeLabels(b *testing.B) {
+	const n = 100_000
+	cfg := benchPolicy(b, n, Projection, false).config()
+	x := []byte(`{"kind":"points","x":[`)
+	for j := range n {
+		cfg.OutputLabels = append(cfg.OutputLabels, fmt.Sprintf("place %06d", j))
+		x = fmt.Appendf(x, "[%.15g,%.15g],", math.Sqrt(float64(j)), math.Cbrt(float64(j)))
+	}
+	cfg.InputLabels = cfg.OutputLabels
+	cfg.Cost = append(x[:len(x)-1], `],"p":1}`...)
+	data := mustEncode(b, mustNew(b, cfg))
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		p, err := Decode(data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := Verify(p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	for _, bc := range []struct {
+		n    int
+		rows bool
+	}{{1000, true}, {100_000, false}} {
+		p := benchPolicy(b, bc.n, Projection, bc.rows)
+		b.Run(fmt.Sprintf("n=%d/rows=%v", bc.n, bc.rows), func(b *testing.B) {
+			for b.Loop() {
+				if err := Verify(p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRelease(b *testing.B) {
+	for _, n := range []int{250, 1000} {
+		counts := make([]float64, n)
+		for i := range counts {
+			counts[i] = float64(i % 7)
+		}
+		for _, mode := range []Mode{Mixture, Projection} {
+			p := benchPolicy(b, n, mode, true)
+			private, err := FormatPrivate(p, counts)
+			if err != nil {
+				b.Fatal(err)
+			}
+			q := make([]float64, n)
+			for j := range q {
+				q[j] = 1 / float64(n)
+			}
+			project := func(context.Context, []float64) ([]float64, error) { return q, nil } // the cost without a solver
+			b.Run(fmt.Sprintf("%s/n=%d", mode, n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Release(b.Context(), p, UnaccountedForTesting(), private, project); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The draw of a row alone: all rows are read.
+func BenchmarkSecretRow(b *testing.B) {
+	for _, n := range []int{250, 1000} {
+		p := benchPolicy(b, n, Mixture, true)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := secretRow(p.c.Polytope, p.c.Rows, n/2); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A release with its ledger: two lines written and synced.
+func BenchmarkReleaseLedger(b *testing.B) {
+	p := benchPolicy(b, 250, Mixture, true)
+	l, err := OpenLedger(filepath.Join(b.TempDir(), "ledger"), LedgerOptions{Epoch: "e", Budget: "1000000000"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	for n := 0; b.Loop(); n++ {
+		l.epoch = fmt.Sprint(n)
+		if _, err := Release(b.Context(), p, l, []byte("7,1"), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if l.Spent().Sign() == 0 {
+		b.Fatal("nothing was paid")
+	}
+}

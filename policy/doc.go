@@ -1,0 +1,83 @@
+// Package policy is the published mechanism as a file, and the only way by which private data leaves a
+// device.
+//
+// # The file
+//
+// A mechanism is an integer box: weights lo_j <= n_j <= hi_j with sum n_j = 2^B and hi_j <= e^ε lo_j. A
+// Policy is that box with what a client needs to release from it: the number k of inputs and kv of
+// outputs, labels, the cost, one integer row per input (for the mixture mode), a row for clients without
+// usable data, and where geometry and base measure come from. It has exactly one byte string: Encode
+// writes it, Decode accepts nothing else, and its SHA-256 is the ID that every report carries.
+//
+// The text is JSON, one member per line in a fixed order, with no white space but those line ends; every
+// member is always there, null when absent. Counts and indices below 2^31 are JSON numbers. The weights
+// lo, hi and the amounts in rows are strings of decimal digits, because they reach 2^62 and a reader that
+// keeps JSON numbers in doubles would change them without a word. There is no other number in what this
+// package reads, hence no NaN, no exponent and no second spelling. Cost and certificate are one compact
+// JSON object each, which this package bounds and stores but does not interpret.
+//
+//	{
+//	"format":"wpm-policy-1",
+//	"epsilon":"0.5",                    exact, as ldp.Epsilon prints it
+//	"bits":62,
+//	"mode":"mixture",                   or "projection"
+//	"work_limit_ms":0,                  projection: when the solver is abandoned
+//	"inputs":3,
+//	"outputs":2,
+//	"provenance":{...},
+//	"metadata":{"title":"..."},         keys in byte order
+//	"certificate":null,
+//	"cost":{"kind":"explicit",...},
+//	"input_labels":["a","b","c"],
+//	"output_labels":null,               absent: the index in decimal
+//	"lo":["...","..."],
+//	"hi":["...","..."],
+//	"fallback":{"full":[0],"extra":[[1,"17"]]},
+//	"rows":[
+//	{"full":[0],"extra":[]},
+//	...
+//	]
+//	}
+//
+// A row starts from lo; columns in full are raised to hi, each pair [j,"u"] in extra adds u units to column
+// j. A row so costs its fill, not kv.
+//
+// # The release
+//
+// Release draws one output, in one of two modes. Mixture draws i from the client's distribution μ and then
+// an output from the published row i: no solver, minimax optimal. Projection calls a solver for μ and
+// rounds what it returns into the box. Both sample weights that package ldp has checked against the box,
+// so the law of every release lies in the box whatever the private data, the solver or the draw of i were,
+// and e^ε bounds the ratio of any two of them.
+//
+// Release is total. Private bytes that do not parse, or hold no mass, give the public fallback row. A
+// solver that fails, panics, returns garbage or does not return costs utility: the client then uses the
+// mixture rows, or the fallback row if there are none. An error, and the length of a report, never depends
+// on private bytes: errors come from the arguments, the ledger and the random source only.
+//
+// Symbols: k inputs, kv outputs, B bits, μ the private distribution, ε the privacy level.
+//
+// # Cost
+//
+// Decode and Encode are linear in the file. Verify is O(kv) and O(kv) more for each row. A release in
+// mixture mode is O(k + kv + total length of all rows): it reads every row, so that the memory it touches
+// does not tell which one it used. The projection mode adds the solver.
+//
+// # Randomness, time, the ledger
+//
+// The random words come from crypto/rand; their number depends on the policy alone. No seed and no reader
+// can be supplied. Simulations use ldp.Weights.Sample with a reader of their own.
+//
+// Every release is paid from a Ledger: the debit is on disk before the random words are drawn. A second
+// release of the same policy in the same epoch returns the first report again and costs nothing. This
+// package reads no clock: the epoch is the caller's. (The work limit is a timer.)
+//
+// # What is not covered
+//
+// The device, the process and its crypto/rand are trusted. In projection mode the running time depends
+// on μ, and so does the time to parse private bytes: an attacker who can time the device is out of scope.
+// A ledger file that is deleted, or replaced by an older copy of itself, cannot be told from a fresh one.
+// Its hash chain finds accidents and careless edits, not an owner who recomputes it. A solver that is
+// abandoned keeps its goroutine until it returns; on js/wasm, where goroutines are not preempted, a solver
+// that never yields cannot be abandoned.
+package policy

@@ -1,0 +1,113 @@
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// A publisher makes a policy of a box and one row for each input; a device reads the file, and releases.
+func Example() {
+	// The publisher. Two places, three bits: the probabilities are eighths.
+	eps, err := ldp.ParseEpsilon("1.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	box, err := ldp.NewPolytopeFromBounds(eps, []uint64{2, 2}, []uint64{6, 6}, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var rows []policy.Row
+	for _, n := range [][]uint64{{6, 2}, {2, 6}} {
+		w, err := box.Weights(n)
+		if err != nil {
+			log.Fatal(err)
+		}
+		row, err := policy.NewRow(box, w)
+		if err != nil {
+			log.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	published, err := policy.New(policy.Config{
+		Polytope:    box,
+		Rows:        rows,
+		InputLabels: []string{"home", "away"},
+		Provenance:  policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	file, err := policy.Encode(published)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(string(file))
+
+	// The device. Its ledger allows epsilons of 3 in all, ever.
+	p, err := policy.Decode(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "wpm")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ledger, err := policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "week-1", Budget: "3"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ledger.Close()
+	report, err := policy.Release(context.Background(), p, ledger, []byte("home,12\naway,3\n"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := policy.Release(context.Background(), p, ledger, []byte("away,1\n"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("a possible report:", p.Belongs(report) == nil)
+	fmt.Println("the same again:", again == report)
+	fmt.Println("spent", ledger.Spent().FloatString(1), "of", ledger.Budget().FloatString(1))
+
+	// Output:
+	// {
+	// "format":"wpm-policy-1",
+	// "epsilon":"1.1",
+	// "bits":3,
+	// "mode":"mixture",
+	// "work_limit_ms":0,
+	// "inputs":2,
+	// "outputs":2,
+	// "provenance":{"geometry":"public","geometry_epsilon":null,"base_measure":"data-independent","base_measure_epsilon":null,"note":""},
+	// "metadata":{},
+	// "certificate":null,
+	// "cost":null,
+	// "input_labels":["home","away"],
+	// "output_labels":null,
+	// "lo":["2","2"],
+	// "hi":["6","6"],
+	// "fallback":{"full":[],"extra":[[0,"2"],[1,"2"]]},
+	// "rows":[
+	// {"full":[0],"extra":[]},
+	// {"full":[1],"extra":[]}
+	// ]
+	// }
+	// a possible report: true
+	// the same again: true
+	// spent 1.1 of 3.0
+}
+
+// A tampered file says where it departs from the canonical form.
+func ExampleDecode() {
+	_, err := policy.Decode([]byte("{\n\"format\":\"wpm-policy-1\",\n\"Epsilon\":\"1\""))
+	fmt.Println(err)
+	// Output:
+	// policy: not a canonical policy file: line 3, offset 27: unknown member "Epsilon", want member "epsilon"
+}

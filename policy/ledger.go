@@ -1,0 +1,449 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Ledger pays for releases. OpenLedger gives the one to use; there is no other implementation but
+// UnaccountedForTesting, and none can be written outside this package.
+type Ledger interface {
+	// account records the debit, calls draw once, and records and returns its report. Or it returns an
+	// error without calling draw, or the report recorded for the same policy and epoch.
+	account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() (Report, error)) (Report, error)
+}
+
+// UnaccountedForTesting returns a ledger that records nothing: every release under it draws anew and costs
+// nothing in the books, so the true privacy loss grows with every call. Never use it with private data.
+func UnaccountedForTesting() Ledger { return unaccounted{} }
+
+type unaccounted struct{}
+
+func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() (Report, error)) (Report, error) {
+	return draw()
+}
+
+// LedgerOptions are what a device decides about its own losses.
+type LedgerOptions struct {
+	// Epoch is the period, as the caller counts periods: 1 to 64 letters, digits, '.', '_', ':' or '-'.
+	// Within one epoch a policy releases once; later releases repeat the first report. Required.
+	Epoch string
+	// Budget bounds the sum of all epsilons ever paid from the ledger: a positive decimal or fraction, exact.
+	// It is fixed when the ledger is made; empty means the one in the file, which must then exist. There is
+	// no way to raise it: it is a promise to the owner of the data, and a new promise is a new ledger.
+	Budget string
+	// MaxEpsilon, if not zero, refuses policies with a larger epsilon.
+	MaxEpsilon ldp.Epsilon
+}
+
+// FileLedger is a ledger in a file. It is safe for concurrent use; releases under it are made one at a time.
+//
+// # The file
+//
+// Lines of text, appended and never changed:
+//
+//	wpm-ledger-1 BUDGET HASH
+//	debit EPSILON POLICY EPOCH HASH
+//	report REPORT EPOCH HASH
+//
+// BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal. HASH is the SHA-256, in
+// hexadecimal, of the previous line's hash (32 zero bytes for the first line) followed by the line up to
+// the space before HASH.
+//
+// A debit is written and synced before its draw, a report is written and synced before it is returned. So
+// whenever the process or the device stops, the debits in the file cover every report that has left. A
+// debit whose report is missing stays spent, and does not serve for the next try.
+//
+// A stop in the middle of a write leaves a last line without its end. Opening completes it to
+//
+//	(what was there)~torn CHARGE HASH
+//
+// where CHARGE is the line's epsilon if it was a debit with a readable one, else 0: its draw cannot have
+// happened, but a disk may have lied about the sync. Any other damage is ErrLedgerCorrupt.
+type FileLedger struct {
+	mu     sync.Mutex
+	file   appender
+	unlock func() error
+	fault  error // why the ledger is unusable, nil while it is
+	epoch  string
+	limit  ldp.Epsilon
+	state
+}
+
+// appender is what a ledger needs of its file once it has been read.
+type appender interface {
+	io.Writer
+	Sync() error
+	io.Closer
+}
+
+// state is what the lines of a ledger say.
+type state struct {
+	chain  [sha256.Size]byte // hash of the last line
+	budget *big.Rat          // nil before the first line
+	spent  *big.Rat
+	memo   map[occasion]Report
+	open   *occasion // of the debit in the last line, which a report may follow
+}
+
+// occasion is what a policy may release once.
+type occasion struct {
+	policy [sha256.Size]byte
+	epoch  string
+}
+
+const (
+	ledgerMagic = "wpm-ledger-1"
+	tornMark    = "~torn " // no complete line has this character
+	maxBudget   = 100      // characters of LedgerOptions.Budget
+	maxRational = 256      // characters of a fraction in the file: what maxBudget can grow to, and more
+)
+
+// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The
+// lock is on path + ".lock". It ends with the process where the system has such locks (Unix, Windows);
+// elsewhere (Plan 9, js/wasm, wasip1) it is that file's existence, which must be removed by hand after a
+// crash. OpenLedger never waits for a lock.
+//
+// Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
+func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
+	if !isWord(opt.Epoch) {
+		return nil, fmt.Errorf("%w: %q", ErrEpoch, opt.Epoch)
+	}
+	var budget *big.Rat
+	if opt.Budget != "" {
+		if len(opt.Budget) > maxBudget {
+			return nil, fmt.Errorf("%w: text of %d characters, at most %d", ErrBudget, len(opt.Budget), maxBudget)
+		}
+		var ok bool
+		if budget, ok = parseRational(opt.Budget); !ok || budget.Sign() == 0 {
+			return nil, fmt.Errorf("%w: %q is not a positive decimal or fraction", ErrBudget, opt.Budget)
+		}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrLedger, path)
+	}
+	unlock, err := lock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	flags := os.O_RDWR | os.O_APPEND
+	if budget != nil {
+		flags |= os.O_CREATE
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		_ = unlock()
+		return nil, err
+	}
+	l := &FileLedger{file: f, unlock: unlock, epoch: opt.Epoch, limit: opt.MaxEpsilon}
+	if err := l.load(f, budget); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := syncFolder(path); err != nil { // the file's name must survive as its content does
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// load reads the file, completes a torn line and writes the first line of a new ledger.
+func (l *FileLedger) load(r io.Reader, budget *big.Rat) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	rest, err := l.replay(data)
+	if err != nil {
+		return err
+	}
+	if l.budget != nil && budget != nil && l.budget.Cmp(budget) != 0 {
+		return fmt.Errorf("%w: %s asked for, the ledger was made with %s", ErrBudget, budget.RatString(), l.budget.RatString())
+	}
+	if l.budget == nil && budget == nil {
+		return fmt.Errorf("%w: a new ledger needs one", ErrBudget)
+	}
+	if len(rest) > 0 {
+		if l.budget == nil && !startsLikeLedger(string(rest)) {
+			return fmt.Errorf("%w: not a ledger", ErrLedgerCorrupt)
+		}
+		charge := tornCharge(rest)
+		if err := l.write(string(rest), tornMark+charge.RatString()); err != nil {
+			return err
+		}
+		l.spent.Add(l.spent, charge)
+	}
+	if l.budget == nil {
+		l.budget = budget
+		return l.write("", ledgerMagic+" "+budget.RatString())
+	}
+	return nil
+}
+
+// startsLikeLedger reports whether a torn first line can be one: nothing is ever written into a file that
+// was not a ledger.
+func startsLikeLedger(rest string) bool {
+	head, _, _ := strings.Cut(rest, tornMark[:1]) // a repair that was itself cut off
+	const start = ledgerMagic + " "
+	return head != "" && (strings.HasPrefix(head, start) || strings.HasPrefix(start, head))
+}
+
+// replay reads the lines of a ledger into a fresh state, and returns what follows the last complete one.
+func (s *state) replay(data []byte) (rest []byte, err error) {
+	*s = state{spent: new(big.Rat), memo: map[occasion]Report{}}
+	for n := 1; ; n++ {
+		line, after, ok := bytes.Cut(data, []byte("\n"))
+		if !ok {
+			return data, nil
+		}
+		data = after
+		if err := s.line(string(line)); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+}
+
+// line takes one complete line into the state.
+func (s *state) line(line string) error {
+	cut := len(line) - 1 - 2*sha256.Size
+	if cut < 0 || line[cut] != ' ' {
+		return fmt.Errorf("%w: no hash", ErrLedgerCorrupt)
+	}
+	body := line[:cut]
+	sum := s.next(body)
+	if hex.EncodeToString(sum[:]) != line[cut+1:] {
+		return fmt.Errorf("%w: the hash chain breaks here", ErrLedgerCorrupt)
+	}
+	s.chain = sum
+	open := s.open
+	s.open = nil
+	if i := strings.LastIndex(body, tornMark); i >= 0 {
+		charge, ok := parseRational(body[i+len(tornMark):])
+		if !ok {
+			return fmt.Errorf("%w: torn line without a charge", ErrLedgerCorrupt)
+		}
+		s.spent.Add(s.spent, charge)
+		return nil
+	}
+	word := strings.Split(body, " ")
+	if first := word[0] == ledgerMagic; first != (s.budget == nil) {
+		return fmt.Errorf("%w: %q expected once, as the first record", ErrLedgerCorrupt, ledgerMagic)
+	}
+	bad := fmt.Errorf("%w: a record that no ledger has", ErrLedgerCorrupt)
+	switch {
+	case word[0] == ledgerMagic && len(word) == 2:
+		budget, ok := parseRational(word[1])
+		if !ok {
+			return bad
+		}
+		s.budget = budget
+	case word[0] == "debit" && len(word) == 4:
+		eps, ok := parseRational(word[1])
+		id, err := hex.DecodeString(word[2])
+		if !ok || err != nil || len(id) != sha256.Size || !isWord(word[3]) {
+			return bad
+		}
+		s.spent.Add(s.spent, eps)
+		s.open = &occasion{[sha256.Size]byte(id), word[3]}
+	case word[0] == "report" && len(word) == 3:
+		var r Report
+		if err := r.UnmarshalText([]byte(word[1])); err != nil {
+			return bad
+		}
+		o := occasion{r.id, word[2]}
+		if open == nil || *open != o {
+			return fmt.Errorf("%w: a report without its debit", ErrLedgerCorrupt)
+		}
+		s.memo[o] = r
+	default:
+		return bad
+	}
+	return nil
+}
+
+// next returns the hash of a line with this body after the last line.
+func (s *state) next(body string) [sha256.Size]byte {
+	return sha256.Sum256(append(s.chain[:len(s.chain):len(s.chain)], body...))
+}
+
+// tornCharge returns the epsilon of an incomplete line if it is a debit that got so far, else 0.
+func tornCharge(rest []byte) *big.Rat {
+	word := strings.SplitN(string(rest), " ", 3)
+	if len(word) == 3 && word[0] == "debit" {
+		if eps, ok := parseRational(word[1]); ok {
+			return eps
+		}
+	}
+	return new(big.Rat)
+}
+
+// write appends a line, or the rest of a line of which done is there already, and syncs it. After a
+// failure the end of the file is unknown: the ledger is unusable until it is opened again.
+func (l *FileLedger) write(done, body string) error {
+	sum := l.next(done + body)
+	text := body + " " + hex.EncodeToString(sum[:]) + "\n"
+	_, err := io.WriteString(l.file, text)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger)
+		return fmt.Errorf("%w: %w", ErrLedger, err)
+	}
+	l.chain = sum
+	return nil
+}
+
+func (l *FileLedger) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() (Report, error)) (Report, error) {
+	if l == nil {
+		return Report{}, fmt.Errorf("%w: nil", ErrLedger)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return Report{}, fmt.Errorf("%w: not open", ErrLedger)
+	}
+	if l.fault != nil {
+		return Report{}, l.fault
+	}
+	o := occasion{id, l.epoch}
+	if r, ok := l.memo[o]; ok {
+		return r, nil
+	}
+	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
+		return Report{}, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
+	}
+	total := new(big.Rat).Add(l.spent, eps.Rat())
+	if total.Cmp(l.budget) > 0 {
+		return Report{}, fmt.Errorf("%w: %s spent and %v asked for, of %s", ErrBudget, l.spent.RatString(), eps, l.budget.RatString())
+	}
+	l.spent = total // before the write: a debit that may be in the file counts
+	if err := l.write("", fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
+		return Report{}, err
+	}
+	r, err := draw()
+	if err != nil {
+		return Report{}, err
+	}
+	if err := l.write("", fmt.Sprintf("report %v %s", r, l.epoch)); err != nil {
+		return Report{}, err
+	}
+	l.memo[o] = r
+	return r, nil
+}
+
+// Spent returns the sum of all epsilons paid, exactly. After a failed write it includes that debit.
+func (l *FileLedger) Spent() *big.Rat {
+	if l == nil {
+		return new(big.Rat)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.spent == nil { // the zero FileLedger
+		return new(big.Rat)
+	}
+	return new(big.Rat).Set(l.spent)
+}
+
+// Budget returns the bound on Spent.
+func (l *FileLedger) Budget() *big.Rat {
+	if l == nil || l.budget == nil {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Set(l.budget) // never changes once open
+}
+
+// Remaining returns Budget - Spent, or 0 if charges for torn lines have passed the budget.
+func (l *FileLedger) Remaining() *big.Rat {
+	r := l.Budget()
+	if r.Sub(r, l.Spent()).Sign() < 0 {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// Epoch returns the epoch that the ledger was opened for.
+func (l *FileLedger) Epoch() string {
+	if l == nil {
+		return ""
+	}
+	return l.epoch
+}
+
+// Close closes the file and gives up the lock. Further releases get ErrLedger.
+func (l *FileLedger) Close() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	if e := l.unlock(); err == nil {
+		err = e
+	}
+	l.file = nil
+	return err
+}
+
+// isWord reports whether s can be an epoch: a short word without spaces.
+func isWord(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && !strings.ContainsRune("._:-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// parseRational reads digits, digits.digits or digits/digits in base ten: a budget may exceed every Epsilon.
+func parseRational(s string) (*big.Rat, bool) {
+	if len(s) > maxRational {
+		return nil, false
+	}
+	num, den, fraction := strings.Cut(s, "/")
+	if fraction {
+		p, ok := parseDigits(num)
+		q, ok2 := parseDigits(den)
+		if !ok || !ok2 || q.Sign() == 0 {
+			return nil, false
+		}
+		return new(big.Rat).SetFrac(p, q), true
+	}
+	whole, frac, point := strings.Cut(s, ".")
+	if whole == "" || point && frac == "" {
+		return nil, false
+	}
+	p, ok := parseDigits(whole + frac)
+	if !ok {
+		return nil, false
+	}
+	return new(big.Rat).SetFrac(p, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(frac))), nil)), true
+}
+
+func parseDigits(s string) (*big.Int, bool) {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return nil, false
+		}
+	}
+	if s == "" {
+		return nil, false
+	}
+	return new(big.Int).SetString(s, 10)
+}

@@ -1,0 +1,613 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/ldp"
+	"pgregory.net/rapid"
+)
+
+// openLedger makes a ledger in a folder of its own.
+func openLedger(t *testing.T, epoch, budget string) *FileLedger {
+	t.Helper()
+	return reopen(t, filepath.Join(t.TempDir(), "ledger"), epoch, budget)
+}
+
+func reopen(t *testing.T, path, epoch, budget string) *FileLedger {
+	t.Helper()
+	l, err := OpenLedger(path, LedgerOptions{Epoch: epoch, Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func wantSpent(t *testing.T, l *FileLedger, want string) {
+	t.Helper()
+	if got := l.Spent().RatString(); got != want {
+		t.Errorf("spent %s, want %s", got, want)
+	}
+}
+
+// epsPolicy is a policy of the given epsilon; the note makes it a policy of its own.
+func epsPolicy(t testing.TB, eps, note string) Policy {
+	t.Helper()
+	box, err := ldp.NewPolytope(mustEpsilon(t, eps), []float64{0.5, 0.5}, smallBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prov := clean
+	prov.Note = note
+	return mustNew(t, Config{Polytope: box, Mode: Projection, Inputs: 2, Provenance: prov})
+}
+
+func identity(_ context.Context, mu []float64) ([]float64, error) { return mu, nil }
+
+// A second release in the epoch repeats the first, whatever the data, also after a restart; the next epoch
+// pays again.
+func TestLedgerMemo(t *testing.T) {
+	p := epsPolicy(t, "1/3", "")
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := reopen(t, path, "week-1", "2")
+	// Output 0 in the first release; the source of the second would give output 1.
+	first, err := release(t.Context(), p, l, []byte("0,1"), identity, words(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSpent(t, l, "1/3")
+	for range 3 {
+		again, err := release(t.Context(), p, l, []byte("1,1"), identity, words(0, 255))
+		if err != nil || again != first {
+			t.Errorf("%v, %v, want %v", again, err, first)
+		}
+		wantSpent(t, l, "1/3")
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l = reopen(t, path, "week-1", "2")
+		wantSpent(t, l, "1/3")
+	}
+	// A memoised report needs no random source.
+	if again, err := release(t.Context(), p, l, nil, identity, failAfter(0)); err != nil || again != first {
+		t.Errorf("%v, %v", again, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = reopen(t, path, "week-2", "")
+	next, err := release(t.Context(), p, l, []byte("1,1"), identity, words(0, 255))
+	if err != nil || next == first {
+		t.Errorf("%v, %v", next, err)
+	}
+	wantSpent(t, l, "2/3")
+	if l.Remaining().RatString() != "4/3" || l.Budget().RatString() != "2" || l.Epoch() != "week-2" {
+		t.Errorf("remaining %v of %v in %s", l.Remaining(), l.Budget(), l.Epoch())
+	}
+	// Back in the first epoch (a clock set back, say) the old report is still there.
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = reopen(t, path, "week-1", "")
+	if again, err := release(t.Context(), p, l, nil, identity, failAfter(0)); err != nil || again != first {
+		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// Epsilons add up exactly: ten tenths and three thirds are 2, and then nothing more fits.
+func TestLedgerBudget(t *testing.T) {
+	l := openLedger(t, "e", "2.0")
+	for i := range 13 {
+		eps := "0.1"
+		if i >= 10 {
+			eps = "1/3"
+		}
+		if _, err := Release(t.Context(), epsPolicy(t, eps, strings.Repeat("x", i)), l, nil, identity); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantSpent(t, l, "2")
+	r, err := Release(t.Context(), epsPolicy(t, "1e-18", ""), l, []byte("0,1"), identity)
+	if !errors.Is(err, ErrBudget) || !r.IsZero() {
+		t.Errorf("%v, %v, want ErrBudget", r, err)
+	}
+	wantSpent(t, l, "2")
+	// What has been paid for stays available.
+	if _, err := Release(t.Context(), epsPolicy(t, "0.1", ""), l, nil, identity); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLedgerMaxEpsilon(t *testing.T) {
+	l, err := OpenLedger(filepath.Join(t.TempDir(), "ledger"), LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: mustEpsilon(t, "1.5")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := Release(t.Context(), epsPolicy(t, "1.5", ""), l, nil, identity); err != nil {
+		t.Error(err)
+	}
+	if _, err := Release(t.Context(), epsPolicy(t, "1.50000001", ""), l, nil, identity); !errors.Is(err, ErrBudget) {
+		t.Errorf("%v, want ErrBudget", err)
+	}
+	wantSpent(t, l, "3/2")
+}
+
+func TestOpenLedgerErrors(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	used := filepath.Join(dir, "used")
+	if err := reopen(t, used, "e", "3/2").Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name, path, epoch, budget string
+		want                      error
+	}{
+		{"no epoch", "a", "", "1", ErrEpoch},
+		{"epoch with a space", "a", "week 1", "1", ErrEpoch},
+		{"epoch with a line end", "a", "1\n", "1", ErrEpoch},
+		{"epoch with the torn mark", "a", "1~torn", "1", ErrEpoch},
+		{"long epoch", "a", strings.Repeat("1", 65), "1", ErrEpoch},
+		{"budget 0", "a", "e", "0", ErrBudget},
+		{"budget 0/5", "a", "e", "0/5", ErrBudget},
+		{"budget 1/0", "a", "e", "1/0", ErrBudget},
+		{"negative budget", "a", "e", "-1", ErrBudget},
+		{"NaN budget", "a", "e", "NaN", ErrBudget},
+		{"infinite budget", "a", "e", "Inf", ErrBudget},
+		{"budget with an exponent", "a", "e", "1e3", ErrBudget},
+		{"budget without whole part", "a", "e", ".5", ErrBudget},
+		{"budget with an idle point", "a", "e", "5.", ErrBudget},
+		{"budget of three parts", "a", "e", "1/2/3", ErrBudget},
+		{"long budget", "a", "e", strings.Repeat("1", 101), ErrBudget},
+		{"no budget and no file", filepath.Join(dir, "none"), "e", "", fs.ErrNotExist},
+		{"no budget and an empty file", write("empty", ""), "e", "", ErrBudget},
+		{"another budget", used, "e", "2", ErrBudget},
+		{"a folder", dir, "e", "1", ErrLedger},
+		{"no such folder", filepath.Join(dir, "no", "ledger"), "e", "1", fs.ErrNotExist},
+		{"some text", write("text", "hello\n"), "e", "1", ErrLedgerCorrupt},
+		{"some text without a line end", write("text2", "hello"), "e", "1", ErrLedgerCorrupt},
+		{"other text without a line end", write("text3", "wpm-ledger-2"), "e", "1", ErrLedgerCorrupt},
+		{"zeros", write("zeros", strings.Repeat("\x00", 100)), "e", "1", ErrLedgerCorrupt},
+		{"empty line", write("line", "\n"), "e", "1", ErrLedgerCorrupt},
+	} {
+		if tc.path == "a" {
+			tc.path = filepath.Join(dir, "a")
+		}
+		l, err := OpenLedger(tc.path, LedgerOptions{Epoch: tc.epoch, Budget: tc.budget})
+		if !errors.Is(err, tc.want) || l != nil {
+			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
+		}
+	}
+	// Whatever went wrong left no lock behind.
+	reopen(t, used, "e", "1.50")
+	// A long budget comes back from the file as it went in.
+	long := "0." + strings.Repeat("7", 98)
+	path := filepath.Join(dir, "long")
+	if err := reopen(t, path, "e", long).Close(); err != nil {
+		t.Fatal(err)
+	}
+	reopen(t, path, "e", long)
+	if text, err := os.ReadFile(write("text2", "hello")); err != nil || string(text) != "hello" {
+		t.Errorf("a file that is no ledger was written to: %q, %v", text, err)
+	}
+}
+
+// A ledger is open once, and a lock file left behind by a crash does not matter where locks end with the
+// process.
+func TestLedgerLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := reopen(t, path, "e", "1")
+	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"}); !errors.Is(err, ErrLedgerLocked) {
+		t.Errorf("second opening: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if _, err := Release(t.Context(), epsPolicy(t, "1", ""), l, nil, identity); !errors.Is(err, ErrLedger) {
+		t.Errorf("release after Close: %v", err)
+	}
+	switch runtime.GOOS {
+	case "plan9", "js", "wasip1":
+	default:
+		if err := os.WriteFile(path+".lock", []byte("left behind"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reopen(t, path, "e", "1")
+}
+
+// history runs a few releases and returns, for each length that the file had, what had left by then.
+type history struct {
+	file    []byte
+	lengths []int      // file length after each event
+	left    []*big.Rat // epsilons of the reports that had left
+	debited []*big.Rat // epsilons of the debits that had been synced
+}
+
+func runHistory(t *testing.T) history {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := reopen(t, path, "e", "100")
+	var h history
+	left, debited := new(big.Rat), new(big.Rat)
+	note := func() {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.file = data
+		h.lengths = append(h.lengths, len(data))
+		h.left = append(h.left, new(big.Rat).Set(left))
+		h.debited = append(h.debited, new(big.Rat).Set(debited))
+	}
+	note()
+	for i, eps := range []string{"1/3", "0.125", "7", "1e-18"} {
+		source := words(0, 0)
+		if i == 2 {
+			source = failAfter(3) // a debit without a report
+		}
+		p := epsPolicy(t, eps, "")
+		spy := readerFunc(func(b []byte) (int, error) {
+			// The draw begins: its debit is in the file already.
+			debited.Add(debited, p.Epsilon().Rat())
+			note()
+			spent := source
+			return spent.Read(b)
+		})
+		once := &onceReader{first: spy, rest: source}
+		_, err := release(t.Context(), p, l, []byte("0,1"), identity, once)
+		if (err != nil) != (i == 2) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			left.Add(left, p.Epsilon().Rat())
+		}
+		note()
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// onceReader reads from first once, then from rest.
+type onceReader struct {
+	first, rest io.Reader
+	used        bool
+}
+
+func (r *onceReader) Read(b []byte) (int, error) {
+	if !r.used {
+		r.used = true
+		return r.first.Read(b)
+	}
+	return r.rest.Read(b)
+}
+
+// inMemory opens a ledger whose file holds data, and returns the file as it grows.
+func inMemory(t *testing.T, data []byte) (*FileLedger, *bytes.Buffer) {
+	t.Helper()
+	file := bytes.NewBuffer(bytes.Clone(data))
+	l := &FileLedger{file: sink{file}, unlock: func() error { return nil }, epoch: "e"}
+	if err := l.load(bytes.NewReader(data), big.NewRat(100, 1)); err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	return l, file
+}
+
+// A stop at every byte of the file: what is counted afterwards covers every report that had left and every
+// debit that had been synced; the ledger works on, and reads back the same.
+func TestLedgerKilledAtEveryByte(t *testing.T) {
+	h := runHistory(t)
+	extra := epsPolicy(t, "2", "after the crash")
+	for n := 0; n <= len(h.file); n++ {
+		l, file := inMemory(t, h.file[:n])
+		spent := l.Spent()
+		for i, length := range h.lengths {
+			if length <= n && (spent.Cmp(h.left[i]) < 0 || spent.Cmp(h.debited[i]) < 0) {
+				t.Fatalf("cut at %d: spent %v, but %v had left and %v was debited", n, spent, h.left[i], h.debited[i])
+			}
+		}
+		if limit := h.debited[len(h.debited)-1]; spent.Cmp(limit) > 0 {
+			t.Fatalf("cut at %d: spent %v, more than all debits %v", n, spent, limit)
+		}
+		if _, err := Release(t.Context(), extra, l, nil, identity); err != nil {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		again, _ := inMemory(t, file.Bytes())
+		if again.Spent().Cmp(l.Spent()) != 0 {
+			t.Fatalf("cut at %d: spent %v became %v", n, l.Spent(), again.Spent())
+		}
+	}
+}
+
+// A stop at every byte while a torn line is being completed, on top of a stop at any byte.
+func TestLedgerKilledDuringRepair(t *testing.T) {
+	h := runHistory(t)
+	for cut := range len(h.file) {
+		if testing.Short() && cut%5 != 0 {
+			continue
+		}
+		l, file := inMemory(t, h.file[:cut])
+		want, repaired := l.Spent(), file.Bytes()
+		if !bytes.HasPrefix(repaired, h.file[:cut]) {
+			t.Fatalf("cut at %d: the repair changed what was there", cut)
+		}
+		for n := cut; n <= len(repaired); n++ {
+			if l, _ := inMemory(t, repaired[:n]); l.Spent().Cmp(want) != 0 {
+				t.Fatalf("cut at %d, repair cut at %d: spent %v, want %v", cut, n, l.Spent(), want)
+			}
+		}
+	}
+}
+
+// A torn debit whose epsilon can be read is charged: the disk may have lied about the sync.
+func TestLedgerChargesTornDebit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := reopen(t, path, "e", "1")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	head, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ tail, want string }{
+		{"", "0"}, {"d", "0"}, {"debit ", "0"}, {"debit 3/", "0"}, {"debit 3/4", "0"}, {"debit 3/4 ", "3/4"}, {"debit 3/4 00ff", "3/4"},
+		{"debit 3/0 00ff", "0"}, {"report 3/4 00ff", "0"}, {"\x00\x00\x00", "0"}, {"debit 7 x", "7"}, {"~torn 5 ", "0"},
+	} {
+		if err := os.WriteFile(path, append(bytes.Clone(head), tc.tail...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			l := reopen(t, path, "e", "1")
+			wantSpent(t, l, tc.want)
+			if l.Remaining().Sign() < 0 {
+				t.Error("negative remainder")
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// No byte of a complete line can change unnoticed, and no line can go, come twice or change places.
+func TestLedgerEditsAreDetected(t *testing.T) {
+	h := runHistory(t)
+	path := filepath.Join(t.TempDir(), "ledger")
+	corrupt := func(what string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "100"})
+		if !errors.Is(err, ErrLedgerCorrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+		_ = l.Close()
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, data) {
+			t.Errorf("%s: the file was written to", what)
+		}
+	}
+	step := 1
+	if testing.Short() {
+		step = 11
+	}
+	for i := 0; i < len(h.file)-1; i += step { // without its last line end the last line is torn, not edited
+		data := bytes.Clone(h.file)
+		data[i] ^= 1
+		corrupt("byte changed", data)
+	}
+	lines := bytes.SplitAfter(h.file, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	for i := range lines {
+		if i < len(lines)-1 {
+			corrupt("line removed", bytes.Join(append(append([][]byte{}, lines[:i]...), lines[i+1:]...), nil))
+			swapped := append([][]byte{}, lines...)
+			swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
+			corrupt("lines swapped", bytes.Join(swapped, nil))
+		}
+		corrupt("line twice", bytes.Join(append(append(append([][]byte{}, lines[:i+1]...), lines[i]), lines[i+1:]...), nil))
+	}
+}
+
+// Lines with a good hash and impossible content are refused as well.
+func TestLedgerImpossibleRecords(t *testing.T) {
+	p := epsPolicy(t, "1", "")
+	id := strings.Repeat("ab", 32)
+	report := Report{id: p.ID(), index: 1}.String()
+	paid := "debit 1 " + report[8:72] + " e"
+	for _, bodies := range [][]string{
+		{"wpm-ledger-1 1", paid, "report " + report + " e", "report " + report + " e"},
+		{"wpm-ledger-1 1", paid, "debit 1 " + id + " e", "report " + report + " e"},
+		{"wpm-ledger-1 1", paid, "report " + report + " f"},
+		{"wpm-ledger-1"}, {"wpm-ledger-1 x"}, {"wpm-ledger-1 1 2"}, {"debit 1 " + id + " e"}, {"wpm-ledger-1 1", "wpm-ledger-1 1"},
+		{"wpm-ledger-1 1", "debit 1 " + id}, {"wpm-ledger-1 1", "debit -1 " + id + " e"}, {"wpm-ledger-1 1", "debit 1 " + id[:62] + " e"},
+		{"wpm-ledger-1 1", "debit 1 " + id[:62] + "zz e"}, {"wpm-ledger-1 1", "debit 1 " + id + " "}, {"wpm-ledger-1 1", "debit 1 " + id + " e "},
+		{"wpm-ledger-1 1", "report " + report + " e"}, {"wpm-ledger-1 1", "debit 1 " + id + " e", "report " + report + " e"},
+		{"wpm-ledger-1 1", "credit 1"}, {"wpm-ledger-1 1", ""}, {"wpm-ledger-1 1", "x~torn -1"}, {"wpm-ledger-1 1", "x~torn "},
+		{"wpm-ledger-1 1", "debit 1 " + id + " e", "report " + report[:78] + " e"},
+	} {
+		s := state{spent: new(big.Rat), memo: map[occasion]Report{}}
+		var text bytes.Buffer
+		l := &FileLedger{file: sink{&text}, state: s}
+		for _, b := range bodies {
+			if err := l.write("", b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var fresh state
+		if _, err := fresh.replay(text.Bytes()); !errors.Is(err, ErrLedgerCorrupt) {
+			t.Errorf("%q: %v", bodies, err)
+		}
+	}
+}
+
+// sink is a file that never fails.
+type sink struct{ io.Writer }
+
+func (sink) Sync() error  { return nil }
+func (sink) Close() error { return nil }
+
+// flaky is a file of which one operation fails: a write after some of its bytes, or a sync.
+type flaky struct {
+	*os.File
+	ops, fail int // the fail-th operation fails
+	keep      int // bytes that a failing write still puts down
+}
+
+var errDisk = errors.New("disk full")
+
+func (f *flaky) Write(b []byte) (int, error) {
+	f.ops++
+	if f.ops == f.fail {
+		n, _ := f.File.Write(b[:min(f.keep, len(b))])
+		return n, errDisk
+	}
+	return f.File.Write(b)
+}
+
+func (f *flaky) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
+
+func (f *flaky) Sync() error {
+	f.ops++
+	if f.ops == f.fail {
+		return errDisk
+	}
+	return f.File.Sync()
+}
+
+// Every write and every sync fails once: no report leaves, the ledger refuses to go on, and after opening
+// it again the debit counts unless nothing was drawn.
+func TestLedgerWriteFailures(t *testing.T) {
+	p := epsPolicy(t, "1/2", "")
+	for _, tc := range []struct {
+		name       string
+		fail, keep int
+		drawn      bool
+		want       string // spent after opening again
+	}{
+		{"debit write, nothing down", 1, 0, false, "0"},
+		{"debit write, half down", 1, 50, false, "1/2"},
+		{"debit sync", 2, 0, false, "1/2"},
+		{"report write, nothing down", 3, 0, true, "1/2"},
+		{"report write, half down", 3, 50, true, "1/2"},
+		{"report sync", 4, 0, true, "1/2"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ledger")
+			l := reopen(t, path, "e", "1")
+			l.file = &flaky{File: l.file.(*os.File), fail: tc.fail, keep: tc.keep}
+			drawn := false
+			source := readerFunc(func(b []byte) (int, error) { drawn = true; clear(b); return len(b), nil })
+			r, err := release(t.Context(), p, l, []byte("0,1"), identity, source)
+			if !errors.Is(err, ErrLedger) || !errors.Is(err, errDisk) || !r.IsZero() {
+				t.Errorf("%v, %v", r, err)
+			}
+			if drawn != tc.drawn {
+				t.Errorf("drawn: %v", drawn)
+			}
+			wantSpent(t, l, "1/2")
+			if _, err := release(t.Context(), p, l, []byte("0,1"), identity, source); !errors.Is(err, ErrLedger) {
+				t.Errorf("went on: %v", err)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			l = reopen(t, path, "e", "1")
+			wantSpent(t, l, tc.want)
+		})
+	}
+}
+
+// Under any sequence of releases, restarts and failing sources, spent is the exact sum of the debits, and
+// every report is repeated within its epoch.
+func TestLedgerLaw(t *testing.T) {
+	eps := []string{"1/3", "0.1", "2"}
+	policies := make([]Policy, len(eps))
+	for i := range eps {
+		policies[i] = epsPolicy(t, eps[i], "")
+	}
+	dir := t.TempDir()
+	trial := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		trial++
+		path := filepath.Join(dir, "ledger"+big.NewInt(int64(trial)).String())
+		open := func(epoch string) *FileLedger {
+			l, err := OpenLedger(path, LedgerOptions{Epoch: epoch, Budget: "5"})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return l
+		}
+		epoch := "a"
+		l := open(epoch)
+		defer func() { _ = l.Close() }()
+		spent, budget := new(big.Rat), big.NewRat(5, 1)
+		memo := map[occasion]Report{}
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			i := rapid.IntRange(0, 4).Draw(rt, "step")
+			if i >= len(policies) {
+				if err := l.Close(); err != nil {
+					rt.Fatal(err)
+				}
+				epoch = rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "epoch")
+				l = open(epoch)
+				continue
+			}
+			p, broken := policies[i], rapid.IntRange(0, 3).Draw(rt, "source") == 0
+			source := words(0, rapid.Uint64().Draw(rt, "word"))
+			if broken {
+				source = failAfter(4)
+			}
+			o := occasion{p.ID(), epoch}
+			r, err := release(context.Background(), p, l, []byte("0,1"), identity, source)
+			sum := new(big.Rat).Add(spent, p.Epsilon().Rat())
+			switch old, known := memo[o]; {
+			case known:
+				if err != nil || r != old {
+					rt.Fatalf("repeat: %v, %v, want %v", r, err, old)
+				}
+			case sum.Cmp(budget) > 0:
+				if !errors.Is(err, ErrBudget) {
+					rt.Fatalf("over budget: %v", err)
+				}
+			default:
+				spent = sum
+				if broken != errors.Is(err, ErrRandom) || !broken && err != nil {
+					rt.Fatal(err)
+				}
+				if err == nil {
+					memo[o] = r
+				}
+			}
+			if l.Spent().Cmp(spent) != 0 {
+				rt.Fatalf("spent %v, want %v", l.Spent(), spent)
+			}
+		}
+	})
+}

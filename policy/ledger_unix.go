@@ -1,0 +1,47 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// lock takes an advisory lock that ends with the process. The file stays: to remove it would let two
+// processes lock two files of one name.
+func lock(path string) (unlock func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrLedgerLocked, path)
+		}
+		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
+	}
+	return f.Close, nil
+}
+
+// syncFolder makes a new file's name durable.
+func syncFolder(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if e := d.Close(); err == nil {
+		err = e
+	}
+	return err
+}

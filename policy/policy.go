@@ -1,0 +1,538 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Limits of a policy. They bound what a device must be ready to load.
+const (
+	MaxBytes   = 64 << 20 // of an encoded policy, and of private data
+	MaxInputs  = 1 << 20
+	MaxOutputs = 1 << 20
+
+	maxLabel     = 256  // bytes
+	maxNote      = 4096 // bytes, also of a metadata value
+	maxKey       = 64   // bytes
+	maxMetadata  = 64   // entries
+	maxWorkLimit = time.Hour
+)
+
+// DefaultWorkLimit is the work limit of a projection policy whose Config gives none.
+const DefaultWorkLimit = 10 * time.Second
+
+// Mode is how a client turns its distribution into a release.
+type Mode string
+
+const (
+	// Mixture draws an input from the client's distribution and then an output from that input's row.
+	Mixture Mode = "mixture"
+	// Projection projects the client's distribution and draws from the result.
+	Projection Mode = "projection"
+)
+
+// Origin is where a public part of the mechanism comes from.
+type Origin string
+
+const (
+	// Public geometry was known without anyone's private data.
+	Public Origin = "public"
+	// DataIndependent base measures are functions of geometry and ε alone.
+	DataIndependent Origin = "data-independent"
+	// DerivedDP parts were computed from private data under differential privacy, at the stated epsilon.
+	// That loss is on top of what a release costs, and not in any client's ledger.
+	DerivedDP Origin = "derived-dp"
+)
+
+// Provenance states where geometry and base measure come from. It is a statement by the publisher: no
+// program can check it, so it has no default.
+type Provenance struct {
+	Geometry           Origin      // Public or DerivedDP
+	GeometryEpsilon    ldp.Epsilon // with DerivedDP only
+	BaseMeasure        Origin      // DataIndependent or DerivedDP
+	BaseMeasureEpsilon ldp.Epsilon // with DerivedDP only
+	Note               string      // free text, one line
+}
+
+// Config is the content of a policy to be made by New.
+type Config struct {
+	// Polytope is the integer box: with it, the epsilon, the bits and the number of outputs.
+	Polytope *ldp.Polytope
+	// Mode is what clients do; empty means Mixture, which needs Rows.
+	Mode Mode
+	// WorkLimit is when a client abandons its solver, in whole milliseconds up to an hour. 0 means
+	// DefaultWorkLimit in projection mode; it must be 0 in mixture mode.
+	WorkLimit time.Duration
+	// Inputs is k. 0 means the number of Rows, else of InputLabels.
+	Inputs int
+	// InputLabels name the inputs in private data. Without them the label of input i is i in decimal.
+	InputLabels []string
+	// OutputLabels name the outputs for readers of aggregates.
+	OutputLabels []string
+	// Rows are the mixture's rows, one for each input: row i is best the projection of the point mass at i.
+	// Optional in projection mode, where they serve when the solver fails.
+	Rows []Row
+	// Fallback is the row of clients without usable data. The zero Row means the point of the box nearest
+	// to the shape of lo + hi.
+	Fallback Row
+	// Cost is a cost specification as one compact JSON object, or empty.
+	Cost []byte
+	// Certificate is the designer's evidence for the base measure as one compact JSON object, or empty.
+	Certificate []byte
+	// Provenance is required.
+	Provenance Provenance
+	// Metadata are free pairs of text: title, contact, unit of privacy, and the like.
+	Metadata map[string]string
+}
+
+// Policy is a published mechanism. It is immutable, safe for concurrent use, and made by New or Decode;
+// the zero Policy is refused everywhere. Copies share their content.
+type Policy struct{ c *content }
+
+// content is a validated Config with what follows from it. Nothing in it changes after build.
+type content struct {
+	Config
+	id       [sha256.Size]byte
+	base     uint64 // sum lo
+	fallback ldp.Weights
+	index    map[string]int32 // of InputLabels; nil without them
+}
+
+// New validates a Config and makes the policy of it. The Config's slices and maps are copied.
+//
+// Errors: ErrShape, ErrLimit, ErrText, ErrObject, ErrRow, ErrMode, ErrProvenance, and those of
+// ldp.Polytope.Verify.
+func New(cfg Config) (Policy, error) {
+	if cfg.Polytope == nil || cfg.Polytope.Len() == 0 {
+		return Policy{}, fmt.Errorf("%w: no box", ErrShape)
+	}
+	if err := cfg.Polytope.Verify(); err != nil {
+		return Policy{}, fmt.Errorf("policy: box: %w", err)
+	}
+	p, _, err := build(cfg)
+	return p, err
+}
+
+// build validates everything but the box, which must have passed ldp, and returns the policy with its
+// encoding.
+func build(cfg Config) (Policy, []byte, error) {
+	c := &content{Config: cfg}
+	for _, step := range []func() error{
+		c.checkBox, c.checkMode, c.checkInputs, c.checkLabels, c.checkRows, c.checkObjects, c.checkProvenance, c.checkMetadata,
+	} {
+		if err := step(); err != nil {
+			return Policy{}, nil, err
+		}
+	}
+	enc := c.encode()
+	if len(enc) > MaxBytes {
+		return Policy{}, nil, fmt.Errorf("%w: the policy has %d bytes, at most %d", ErrLimit, len(enc), MaxBytes)
+	}
+	c.id = sha256.Sum256(enc)
+	return Policy{c}, enc, nil
+}
+
+func (c *content) checkBox() error {
+	kv := c.Polytope.Len()
+	if kv > MaxOutputs {
+		return fmt.Errorf("%w: %d outputs, at most %d", ErrLimit, kv, MaxOutputs)
+	}
+	for j := range kv {
+		c.base += c.Polytope.Lo(j) // cannot overflow: the box has passed ldp, so the sum is at most 2^62
+	}
+	return nil
+}
+
+func (c *content) checkMode() error {
+	switch c.Mode {
+	case "":
+		c.Mode = Mixture
+	case Mixture, Projection:
+	default:
+		return fmt.Errorf("%w: %q", ErrMode, c.Mode)
+	}
+	if c.Mode == Mixture {
+		if c.Rows == nil {
+			return fmt.Errorf("%w: mixture without rows", ErrMode)
+		}
+		if c.WorkLimit != 0 {
+			return fmt.Errorf("%w: mixture with a work limit of %v", ErrMode, c.WorkLimit)
+		}
+		return nil
+	}
+	if c.WorkLimit == 0 {
+		c.WorkLimit = DefaultWorkLimit
+	}
+	if c.WorkLimit < time.Millisecond || c.WorkLimit > maxWorkLimit || c.WorkLimit%time.Millisecond != 0 {
+		return fmt.Errorf("%w: work limit %v, want whole milliseconds from 1ms to %v", ErrMode, c.WorkLimit, maxWorkLimit)
+	}
+	return nil
+}
+
+func (c *content) checkInputs() error {
+	if c.Inputs == 0 {
+		c.Inputs = len(c.Rows)
+	}
+	if c.Inputs == 0 {
+		c.Inputs = len(c.InputLabels)
+	}
+	if c.Inputs < 1 {
+		return fmt.Errorf("%w: %d inputs", ErrShape, c.Inputs)
+	}
+	if c.Inputs > MaxInputs {
+		return fmt.Errorf("%w: %d inputs, at most %d", ErrLimit, c.Inputs, MaxInputs)
+	}
+	return nil
+}
+
+func (c *content) checkLabels() error {
+	c.InputLabels = slices.Clone(c.InputLabels)
+	c.OutputLabels = slices.Clone(c.OutputLabels)
+	var err error
+	if c.index, err = indexLabels("input", c.InputLabels, c.Inputs); err != nil {
+		return err
+	}
+	_, err = indexLabels("output", c.OutputLabels, c.Polytope.Len())
+	return err
+}
+
+// indexLabels checks n distinct labels, or none (nil).
+func indexLabels(kind string, labels []string, n int) (map[string]int32, error) {
+	if labels == nil {
+		return nil, nil
+	}
+	if len(labels) != n {
+		return nil, fmt.Errorf("%w: %d %s labels for %d %ss", ErrShape, len(labels), kind, n, kind)
+	}
+	index := make(map[string]int32, n)
+	for i, s := range labels {
+		if s == "" {
+			return nil, fmt.Errorf("%w: %s label %d is empty", ErrText, kind, i)
+		}
+		if err := checkText(s, maxLabel); err != nil {
+			return nil, fmt.Errorf("%s label %d: %w", kind, i, err)
+		}
+		if first, twice := index[s]; twice {
+			return nil, fmt.Errorf("%w: %s labels %d and %d are both %q", ErrText, kind, first, i, s)
+		}
+		index[s] = int32(i)
+	}
+	return index, nil
+}
+
+// checkText accepts valid UTF-8 without control characters. So text fits on one line, and only the
+// quotation mark and the backslash need an escape in the file.
+func checkText(s string, limit int) error {
+	if len(s) > limit {
+		return fmt.Errorf("%w: text of %d bytes, at most %d", ErrLimit, len(s), limit)
+	}
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("%w: %q is not UTF-8", ErrText, s)
+	}
+	for i, r := range s {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("%w: %q has the control character %U at byte %d", ErrText, s, r, i)
+		}
+	}
+	return nil
+}
+
+func (c *content) checkRows() error {
+	if c.Rows != nil && len(c.Rows) != c.Inputs {
+		return fmt.Errorf("%w: %d rows for %d inputs", ErrShape, len(c.Rows), c.Inputs)
+	}
+	c.Rows = slices.Clone(c.Rows)
+	for i, r := range c.Rows {
+		if err := r.check(c.Polytope, c.base); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	if c.Fallback.isZero() && c.base != c.Polytope.Total() {
+		r, err := NewRow(c.Polytope, c.Polytope.Round(shape(c.Polytope)))
+		if err != nil {
+			return fmt.Errorf("fallback: %w", err)
+		}
+		c.Fallback = r
+	}
+	if err := c.Fallback.check(c.Polytope, c.base); err != nil {
+		return fmt.Errorf("fallback: %w", err)
+	}
+	w, err := c.Fallback.weights(c.Polytope)
+	if err != nil {
+		return fmt.Errorf("fallback: %w", err)
+	}
+	c.fallback = w
+	return nil
+}
+
+// shape returns lo + hi scaled to sum 1: close to the base measure, and a function of the box alone.
+func shape(box *ldp.Polytope) []float64 {
+	lo, hi := box.Bounds()
+	q := make([]float64, len(lo))
+	sum := 0.0
+	for j := range q {
+		q[j] = lo[j] + hi[j]
+		sum += q[j]
+	}
+	for j := range q {
+		q[j] /= sum
+	}
+	return q
+}
+
+func (c *content) checkObjects() error {
+	c.Cost = cloneOrNil(c.Cost)
+	c.Certificate = cloneOrNil(c.Certificate)
+	if err := checkObject(c.Cost); err != nil {
+		return fmt.Errorf("cost: %w", err)
+	}
+	if err := checkObject(c.Certificate); err != nil {
+		return fmt.Errorf("certificate: %w", err)
+	}
+	return nil
+}
+
+func cloneOrNil(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return bytes.Clone(b)
+}
+
+// checkObject accepts nothing, or one JSON object in UTF-8 without white space around its tokens.
+func checkObject(b []byte) error {
+	switch {
+	case len(b) == 0:
+		return nil
+	case len(b) > MaxBytes:
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrLimit, len(b), MaxBytes)
+	case b[0] != '{':
+		return fmt.Errorf("%w: it does not start with a brace", ErrObject)
+	}
+	if n, problem := objectEnd(b); problem != "" {
+		return fmt.Errorf("%w: byte %d: %s", ErrObject, n, problem)
+	} else if n != len(b) {
+		return fmt.Errorf("%w: byte %d: text after the object", ErrObject, n)
+	}
+	if !utf8.Valid(b) {
+		return fmt.Errorf("%w: not UTF-8", ErrObject)
+	}
+	if !json.Valid(b) {
+		return fmt.Errorf("%w: not JSON", ErrObject)
+	}
+	return nil
+}
+
+func (c *content) checkProvenance() error {
+	p := c.Provenance
+	if err := checkOrigin("geometry", p.Geometry, Public, p.GeometryEpsilon); err != nil {
+		return err
+	}
+	if err := checkOrigin("base measure", p.BaseMeasure, DataIndependent, p.BaseMeasureEpsilon); err != nil {
+		return err
+	}
+	if err := checkText(p.Note, maxNote); err != nil {
+		return fmt.Errorf("provenance note: %w", err)
+	}
+	return nil
+}
+
+func checkOrigin(what string, o, clean Origin, eps ldp.Epsilon) error {
+	switch {
+	case o != clean && o != DerivedDP:
+		return fmt.Errorf("%w: %s is %q, want %q or %q", ErrProvenance, what, o, clean, DerivedDP)
+	case o == clean && !eps.IsZero():
+		return fmt.Errorf("%w: %s is %q and yet has an epsilon", ErrProvenance, what, o)
+	case o == DerivedDP && eps.IsZero():
+		return fmt.Errorf("%w: %s is %q without an epsilon", ErrProvenance, what, o)
+	}
+	return nil
+}
+
+func (c *content) checkMetadata() error {
+	if len(c.Metadata) > maxMetadata {
+		return fmt.Errorf("%w: %d metadata entries, at most %d", ErrLimit, len(c.Metadata), maxMetadata)
+	}
+	c.Metadata = maps.Clone(c.Metadata)
+	for _, key := range slices.Sorted(maps.Keys(c.Metadata)) {
+		if key == "" {
+			return fmt.Errorf("%w: empty metadata key", ErrText)
+		}
+		if err := checkText(key, maxKey); err != nil {
+			return fmt.Errorf("metadata key: %w", err)
+		}
+		if err := checkText(c.Metadata[key], maxNote); err != nil {
+			return fmt.Errorf("metadata %q: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// Verify checks a policy again from the beginning, by ldp alone: the box by Polytope.Verify, every row and
+// the fallback by Polytope.Weights, and the ID by encoding it once more. O(kv) for each row.
+func Verify(p Policy) error {
+	c := p.c
+	if c == nil {
+		return ErrPolicy
+	}
+	if err := c.Polytope.Verify(); err != nil {
+		return fmt.Errorf("policy: box: %w", err)
+	}
+	n, width := columns(c.Polytope)
+	for i := -1; i < len(c.Rows); i++ {
+		row, name := c.Fallback, "fallback"
+		if i >= 0 {
+			row, name = c.Rows[i], "row "+strconv.Itoa(i)
+		}
+		row.addTo(n, width, ^uint64(0))
+		if _, err := c.Polytope.Weights(n); err != nil {
+			return fmt.Errorf("%s: %w: %w", name, ErrRow, err)
+		}
+		for _, j := range row.full {
+			n[j] = c.Polytope.Lo(int(j))
+		}
+		for _, e := range row.extra {
+			n[e.col] = c.Polytope.Lo(int(e.col))
+		}
+	}
+	if sha256.Sum256(c.encode()) != c.id {
+		return ErrID
+	}
+	return nil
+}
+
+// ID returns the SHA-256 of the policy's encoding, all zeros for the zero Policy.
+func (p Policy) ID() [sha256.Size]byte {
+	if p.c == nil {
+		return [sha256.Size]byte{}
+	}
+	return p.c.id
+}
+
+// IsZero reports whether p is the zero Policy, of which the other accessors return zero values.
+func (p Policy) IsZero() bool { return p.c == nil }
+
+// config returns the content, or a zero Config for the zero Policy.
+func (p Policy) config() Config {
+	if p.c == nil {
+		return Config{}
+	}
+	return p.c.Config
+}
+
+// Polytope returns the integer box: the whole of the privacy guarantee.
+func (p Policy) Polytope() *ldp.Polytope { return p.config().Polytope }
+
+// Epsilon returns the privacy level of one release.
+func (p Policy) Epsilon() ldp.Epsilon {
+	if p.c == nil {
+		return ldp.Epsilon{}
+	}
+	return p.c.Polytope.Epsilon()
+}
+
+// Inputs returns k.
+func (p Policy) Inputs() int { return p.config().Inputs }
+
+// Outputs returns kv.
+func (p Policy) Outputs() int {
+	if p.c == nil {
+		return 0
+	}
+	return p.c.Polytope.Len()
+}
+
+// Mode returns what clients do.
+func (p Policy) Mode() Mode { return p.config().Mode }
+
+// WorkLimit returns when a client abandons its solver; 0 in mixture mode.
+func (p Policy) WorkLimit() time.Duration { return p.config().WorkLimit }
+
+// InputLabel returns the label of input i, its index in decimal if inputs have no labels.
+func (p Policy) InputLabel(i int) string { return label(p.config().InputLabels, i) }
+
+// OutputLabel returns the label of output j, its index in decimal if outputs have no labels.
+func (p Policy) OutputLabel(j int) string { return label(p.config().OutputLabels, j) }
+
+func label(labels []string, i int) string {
+	if i < 0 || i >= len(labels) {
+		return strconv.Itoa(i)
+	}
+	return labels[i]
+}
+
+// InputLabels returns a copy of the input labels, nil if there are none.
+func (p Policy) InputLabels() []string { return slices.Clone(p.config().InputLabels) }
+
+// OutputLabels returns a copy of the output labels, nil if there are none.
+func (p Policy) OutputLabels() []string { return slices.Clone(p.config().OutputLabels) }
+
+// HasRows reports whether the policy publishes the mixture's rows.
+func (p Policy) HasRows() bool { return p.config().Rows != nil }
+
+// Row returns the published weights of input i.
+func (p Policy) Row(i int) (ldp.Weights, error) {
+	rows := p.config().Rows
+	if i < 0 || i >= len(rows) {
+		return ldp.Weights{}, fmt.Errorf("%w: row %d of %d", ErrShape, i, len(rows))
+	}
+	return rows[i].weights(p.c.Polytope)
+}
+
+// Fallback returns the weights of clients without usable data.
+func (p Policy) Fallback() ldp.Weights {
+	if p.c == nil {
+		return ldp.Weights{}
+	}
+	return p.c.fallback
+}
+
+// Cost returns a copy of the cost specification, nil if there is none.
+func (p Policy) Cost() []byte { return bytes.Clone(p.config().Cost) }
+
+// Certificate returns a copy of the base measure's certificate, nil if there is none.
+func (p Policy) Certificate() []byte { return bytes.Clone(p.config().Certificate) }
+
+// Provenance returns the publisher's statement.
+func (p Policy) Provenance() Provenance { return p.config().Provenance }
+
+// Metadata returns a copy of the free text pairs.
+func (p Policy) Metadata() map[string]string { return maps.Clone(p.config().Metadata) }
+
+// String names the policy by mode, sizes, epsilon and the start of its ID.
+func (p Policy) String() string {
+	if p.c == nil {
+		return "policy(zero)"
+	}
+	return fmt.Sprintf("policy %s: %s, %d inputs, %d outputs, epsilon %v, %d bits",
+		hex.EncodeToString(p.c.id[:6]), p.c.Mode, p.c.Inputs, p.c.Polytope.Len(), p.c.Polytope.Epsilon(), p.c.Polytope.Bits())
+}
+
+// Belongs checks that a report is a possible report of this policy: its ID, and an output that the policy
+// ever releases.
+func (p Policy) Belongs(r Report) error {
+	if p.c == nil {
+		return ErrPolicy
+	}
+	if r.id != p.c.id {
+		return fmt.Errorf("%w: it is of policy %s, not of %s", ErrReport, hex.EncodeToString(r.id[:6]), hex.EncodeToString(p.c.id[:6]))
+	}
+	if int64(r.index) >= int64(p.c.Polytope.Len()) {
+		return fmt.Errorf("%w: output %d of %d", ErrReport, r.index, p.c.Polytope.Len())
+	}
+	if p.c.Polytope.Hi(int(r.index)) == 0 {
+		return fmt.Errorf("%w: output %d has weight 0", ErrReport, r.index)
+	}
+	return nil
+}

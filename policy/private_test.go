@@ -1,0 +1,338 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// privateCase is a row of the table that parsing, releasing and fuzzing share.
+type privateCase struct {
+	name, data string
+	counts     []float64 // nil: unusable
+}
+
+// privateCases are for smallConfig: inputs home, say "hi", x\y, køb 🚲.
+func privateCases() []privateCase {
+	return []privateCase{
+		{"one", "home,1\n", []float64{1, 0, 0}},
+		{"no last line end", "home,1", []float64{1, 0, 0}},
+		{"header", "label,count\nhome,1\n", []float64{1, 0, 0}},
+		{"byte order mark and header", "\ufefflabel,count\nhome,1\n", []float64{1, 0, 0}},
+		{"CRLF", "label,count\r\nhome,1\r\nkøb 🚲,2\r\n", []float64{1, 0, 2}},
+		{"empty lines", "\n\nhome,1\n\r\n\n", []float64{1, 0, 0}},
+		{"quoted label", "\"home\",1\n\"say \"\"hi\"\", x\\y\",0.5\n", []float64{1, 0.5, 0}},
+		{"repeated label adds up", "home,1\nkøb 🚲,1\nhome,2.5\n", []float64{3.5, 0, 1}},
+		{"zero beside others", "home,0\nkøb 🚲,1\n", []float64{0, 0, 1}},
+		{"exponents", "home,1e-3\nkøb 🚲,25E+1\n", []float64{1e-3, 0, 250}},
+		{"smallest float", "home,5e-324\n", []float64{5e-324, 0, 0}},
+		{"underflow beside 1", "home,1e-999\nkøb 🚲,1\n", []float64{0, 0, 1}},
+		{"largest count", "home,9007199254740992\n", []float64{1 << 53, 0, 0}},
+		{"leading zeros", "home,007\n", []float64{7, 0, 0}},
+		{"numeral of 64", "home,0." + strings.Repeat("3", 62) + "\n", []float64{1.0 / 3, 0, 0}},
+
+		{"empty", "", nil},
+		{"header only", "label,count\n", nil},
+		{"only line ends", "\r\n\n\n", nil},
+		{"zero total", "home,0\n", nil},
+		{"underflow to zero total", "home,1e-999\n", nil},
+		{"header twice", "label,count\nlabel,count\nhome,1\n", nil},
+		{"header later", "home,1\nlabel,count\n", nil},
+		{"two byte order marks", "\ufeff\ufeffhome,1\n", nil},
+		{"unknown label", "home,1\nhone,1\n", nil},
+		{"label in another case", "Home,1\n", nil},
+		{"space before label", " home,1\n", nil},
+		{"no comma", "home 1\n", nil},
+		{"no count", "home,\n", nil},
+		{"no label", ",1\n", nil},
+		{"three columns", "u,home,1\n", nil},
+		{"label with a comma unquoted", "say \"hi\", x\\y,1\n", nil},
+		{"open quotation", "\"home,1\n", nil},
+		{"quotation then text", "\"home\"x,1\n", nil},
+		{"quotation at the end", "\"home\"", nil},
+		{"lone quotation mark", "\"", nil},
+		{"negative", "home,-1\n", nil},
+		{"minus zero", "home,-0\n", nil},
+		{"plus", "home,+1\n", nil},
+		{"NaN", "home,NaN\n", nil},
+		{"Inf", "home,Inf\n", nil},
+		{"hexadecimal", "home,0x10\n", nil},
+		{"underscore", "home,1_0\n", nil},
+		{"no digit before the point", "home,.5\n", nil},
+		{"space before count", "home, 1\n", nil},
+		{"space after count", "home,1 \n", nil},
+		{"comma decimal", "home,0,5\n", nil},
+		{"two points", "home,1.2.3\n", nil},
+		{"difference", "home,1-2\n", nil},
+		{"exponent alone", "home,1e\n", nil},
+		{"one above the largest", "home,9007199254740993e1\n", nil},
+		{"huge", "home,1e308\n", nil},
+		{"overflow", "home,1e999\n", nil},
+		{"numeral of 65", "home," + strings.Repeat("0", 64) + "1\n", nil},
+		{"a million digits", "home," + strings.Repeat("9", 1<<20) + "\n", nil},
+		{"not UTF-8", "h\xffme,1\n", nil},
+		{"UTF-16", "h\x00o\x00m\x00e\x00,\x001\x00", nil},
+		{"NUL", "\x00", nil},
+		{"a MiB of commas", strings.Repeat(",", 1<<20), nil},
+		{"a MiB of quotation marks", strings.Repeat("\"", 1<<20), nil},
+		{"JSON", `{"index":[0],"weight":[1]}`, nil},
+		{"gzip", "\x1f\x8b\x08\x00", nil},
+	}
+}
+
+func TestParsePrivate(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	for _, tc := range privateCases() {
+		t.Run(tc.name, func(t *testing.T) {
+			data := []byte(tc.data)
+			pr, err := ParsePrivate(p, data)
+			if string(data) != tc.data {
+				t.Error("input changed")
+			}
+			if tc.counts == nil {
+				var pe *PrivateError
+				if !errors.As(err, &pe) || !errors.Is(err, ErrPrivate) || pr.Mu() != nil {
+					t.Fatalf("ParsePrivate = %v, want ErrPrivate", err)
+				}
+				return
+			}
+			if err != nil || !slices.Equal(pr.count, tc.counts) {
+				t.Fatalf("ParsePrivate = %v, %v, want %v", pr.count, err, tc.counts)
+			}
+			sum := 0.0
+			for i, v := range pr.Mu() {
+				if want := tc.counts[i] / pr.total; v != want {
+					t.Errorf("mu[%d] = %v, want %v", i, v, want)
+				}
+				sum += v
+			}
+			if !(math.Abs(sum-1) <= 1e-15) { // three roundings of at most 2^-54 and two additions
+				t.Errorf("sum of mu = %v", sum)
+			}
+		})
+	}
+	if _, err := ParsePrivate(p, make([]byte, MaxBytes+1)); !errors.Is(err, ErrPrivate) {
+		t.Errorf("above MaxBytes: %v", err)
+	}
+}
+
+// Errors tell a line and nothing of its content.
+func TestPrivateErrorHidesContent(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	for _, tc := range []struct {
+		data string
+		line int
+	}{{"home,1\nsecret,4711\n", 2}, {"home,4711x", 1}, {"home,1\n\nsecret", 3}, {"home,0", 0}} {
+		_, err := ParsePrivate(p, []byte(tc.data))
+		var pe *PrivateError
+		if !errors.As(err, &pe) || pe.Line != tc.line {
+			t.Errorf("%q: %v, want line %d", tc.data, err, tc.line)
+		}
+		if strings.Contains(err.Error(), "4711") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v shows the data", err)
+		}
+	}
+}
+
+// Without labels the index stands for the input, in its one spelling.
+func TestIndexLabels(t *testing.T) {
+	cfg := projectionConfig(t, false)
+	cfg.InputLabels, cfg.Inputs = nil, 12
+	p := mustNew(t, cfg)
+	for _, tc := range []struct {
+		label string
+		want  int // -1: no input
+	}{
+		{"0", 0}, {"7", 7}, {"11", 11}, {`"11"`, 11}, {"12", -1}, {"99", -1}, {"00", -1}, {"07", -1}, {"-1", -1}, {"+1", -1}, {"", -1}, {"1.0", -1},
+		{"18446744073709551616", -1}, {"18446744073709551617", -1}, {"4294967296", -1}, {strings.Repeat("1", 1000), -1},
+	} {
+		pr, err := ParsePrivate(p, []byte(tc.label+",1"))
+		if tc.want < 0 {
+			if err == nil {
+				t.Errorf("%q accepted", tc.label)
+			}
+		} else if err != nil || pr.count[tc.want] != 1 {
+			t.Errorf("%q: %v, %v", tc.label, pr.count, err)
+		}
+	}
+}
+
+// No verb and no encoder shows a Private, a pointer to one, or one within a struct.
+func TestPrivateIsRedacted(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	pr, err := ParsePrivate(p, []byte("home,4711\nkøb 🚲,815\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%g", "%T"} {
+		for _, x := range []any{pr, &pr, struct{ P Private }{pr}, []Private{pr}, map[string]Private{"x": pr}} {
+			shown = append(shown, fmt.Sprintf(verb, x))
+		}
+	}
+	shown = append(shown, fmt.Sprint(pr), pr.String(), pr.GoString())
+	type record struct{ P Private } // xml wants a name
+	for _, marshal := range []func(any) ([]byte, error){json.Marshal, xml.Marshal} {
+		b, err := marshal(record{pr})
+		if err != nil {
+			t.Error(err)
+		}
+		shown = append(shown, string(b))
+	}
+	for _, s := range shown {
+		if strings.Contains(s, "4711") || strings.Contains(s, "815") || strings.Contains(s, "5526") || strings.Contains(s, "1267") {
+			t.Errorf("shown: %s", s)
+		}
+	}
+}
+
+// What FormatPrivate writes, ParsePrivate reads.
+func TestFormatPrivateRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := New(drawConfig(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(5e-324), rapid.Just(float64(maxCount)), rapid.Float64Range(0, 10))
+		want := rapid.SliceOfN(count, p.Inputs(), p.Inputs()).Draw(t, "counts")
+		data, err := FormatPrivate(p, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pr, err := ParsePrivate(p, data)
+		if slices.Max(want) == 0 {
+			if err == nil {
+				t.Fatal("zero total accepted")
+			}
+			return
+		}
+		if err != nil || !slices.Equal(pr.count, want) {
+			t.Fatalf("%q gives %v, %v, want %v", data, pr.count, err, want)
+		}
+	})
+}
+
+func TestFormatPrivateErrors(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	for _, bad := range [][]float64{nil, {1, 2}, {1, 2, 3, 4}, {-1, 0, 0}, {math.NaN(), 0, 0}, {math.Inf(1), 0, 0}, {maxCount * 2, 0, 0}} {
+		if out, err := FormatPrivate(p, bad); !errors.Is(err, ErrPrivate) || out != nil {
+			t.Errorf("FormatPrivate(%v) = %q, %v", bad, out, err)
+		}
+	}
+	if out, err := FormatPrivate(p, []float64{math.Copysign(0, -1), 0, 1}); err != nil || string(out) != "label,count\n\"køb 🚲\",1\n" {
+		t.Errorf("minus zero: %q, %v", out, err)
+	}
+}
+
+// The words that pick gives each input are counted exactly, by bisection for the first word of each: the
+// number is 2^64 mu_i rounded up or down, and what is at most 2^-61 mass may be lost.
+func TestPickIsARoundingOfMu(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(1e-300), rapid.Just(float64(maxCount)), rapid.Float64Range(0, 1e3))
+		pr := Private{count: rapid.SliceOfN(count, 1, 6).Draw(t, "counts")}
+		for _, v := range pr.count {
+			pr.total += v
+		}
+		if pr.total == 0 {
+			return
+		}
+		last := pr.pick(math.MaxUint64)
+		exact := new(big.Rat)
+		for _, v := range pr.count {
+			exact.Add(exact, new(big.Rat).SetFloat64(v))
+		}
+		two64 := new(big.Int).Lsh(big.NewInt(1), 64)
+		from := new(big.Int)
+		for i, v := range pr.count {
+			next := two64
+			if i < last {
+				next = new(big.Int).SetUint64(firstAbove(pr, i))
+			}
+			words := new(big.Rat).SetInt(new(big.Int).Sub(next, from))
+			want := new(big.Rat).SetFloat64(v)
+			want.Quo(want, exact).Mul(want, new(big.Rat).SetInt(two64))
+			// One unit for the rounding of the words. Each u_i loses less than one part in 2^61 of S, which moves
+			// 2^64 u_i / S by at most 2^3 for itself and as much for each of the other five in S.
+			const slack = 1 + 6*8
+			if diff := words.Sub(words, want); diff.Abs(diff).Cmp(big.NewRat(slack, 1)) > 0 {
+				t.Fatalf("counts %v: input %d has %v words off", pr.count, i, diff)
+			}
+			if v == 0 && next.Cmp(from) != 0 {
+				t.Fatalf("counts %v: input %d of count 0 is drawn", pr.count, i)
+			}
+			from = next
+			if i >= last {
+				break
+			}
+		}
+	})
+}
+
+// firstAbove returns the first word that picks an input above i. There is one.
+func firstAbove(p Private, i int) uint64 {
+	lo, hi := uint64(0), uint64(math.MaxUint64) // pick(hi) > i
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if p.pick(mid) > i {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// Whole counts are drawn without any loss: 1 : 2 : 5 over eighths of the words.
+func TestPickExact(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	pr, err := ParsePrivate(p, []byte("home,1\n\"say \"\"hi\"\", x\\y\",2\nkøb 🚲,5\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const eighth = uint64(1) << 61
+	for _, tc := range []struct {
+		word uint64
+		want int
+	}{{0, 0}, {eighth - 1, 0}, {eighth, 1}, {3*eighth - 1, 1}, {3 * eighth, 2}, {math.MaxUint64, 2}} {
+		if got := pr.pick(tc.word); got != tc.want {
+			t.Errorf("pick(%#x) = %d, want %d", tc.word, got, tc.want)
+		}
+	}
+}
+
+func FuzzParsePrivate(f *testing.F) {
+	for _, tc := range privateCases() {
+		if len(tc.data) < 1000 {
+			f.Add([]byte(tc.data))
+		}
+	}
+	p := mustNew(f, smallConfig(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		keep := bytes.Clone(data)
+		pr, err := ParsePrivate(p, data)
+		if !bytes.Equal(data, keep) {
+			t.Fatal("input changed")
+		}
+		if err != nil {
+			if !errors.Is(err, ErrPrivate) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !isDistribution(pr.Mu(), p.Inputs()) {
+			t.Fatalf("mu = %v", pr.Mu())
+		}
+		if i := pr.pick(0x9e3779b97f4a7c15); i < 0 || i >= p.Inputs() || pr.count[i] == 0 {
+			t.Fatalf("picked %d of %v", i, pr.count)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// ProjectFunc projects the distribution mu (length k) into the policy's box: it returns kv floats that are
+// near it. It should return when ctx ends, with the best it has by then.
+//
+// It is not trusted: nothing that it does can move a release out of the box. It must not keep mu, which is
+// private.
+type ProjectFunc func(ctx context.Context, mu []float64) ([]float64, error)
+
+// Release draws one output for a client with the given private data (see Private for the format), and
+// pays for it from the ledger.
+//
+// In mixture mode, project is not used. In projection mode it is called in its own goroutine with a
+// context that ends after 3/4 of the policy's work limit, and abandoned when the work limit is over. The
+// draw is then from the first of these that is there, all of them in the box:
+//
+//  1. what project returned, rounded by ldp, if it is a distribution (kv finite entries >= 0, sum 1);
+//  2. the mixture, if the policy has rows;
+//  3. the fallback row.
+//
+// Private data that do not parse go to 3 at once.
+//
+// The end of ctx before the debit gives ctx.Err(). After the debit it only ends the solver: Release still
+// gives its report, or else the error would tell how long the solver took.
+//
+// Errors: ErrPolicy, ErrLedger, ErrProject, ctx.Err(), those of the ledger (ErrBudget, ErrLedger), and
+// ErrRandom. They do not depend on the private data, and come with the zero Report. After ErrRandom, or if
+// the ledger fails after the debit, the debit stands.
+func Release(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc) (Report, error) {
+	return release(ctx, p, l, private, project, rand.Reader)
+}
+
+// release is Release with the random source as an argument, for this package's tests.
+func release(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+	c := p.c
+	if c == nil {
+		return Report{}, ErrPolicy
+	}
+	if l == nil {
+		return Report{}, fmt.Errorf("%w: nil", ErrLedger)
+	}
+	if c.Mode == Projection && project == nil {
+		return Report{}, ErrProject
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := ctx.Err(); err != nil {
+		return Report{}, err
+	}
+	return l.account(c.id, c.Polytope.Epsilon(), func() (Report, error) {
+		return c.draw(ctx, private, project, random)
+	})
+}
+
+// draw reads the random words before it looks at the private data, always the same number: 8 bytes that
+// choose an input in the mixture, and the ceil(B/8) bytes that ldp samples with. So their failure, too,
+// has nothing to do with the data.
+func (c *content) draw(ctx context.Context, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+	words := make([]byte, 8+(c.Polytope.Bits()+7)/8)
+	if _, err := io.ReadFull(random, words); err != nil {
+		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
+	}
+	w := c.law(ctx, private, project, binary.LittleEndian.Uint64(words))
+	j, err := w.Sample(bytes.NewReader(words[8:]))
+	if err != nil { // not possible: w is a point of the box and the bytes are there
+		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
+	}
+	return Report{id: c.id, index: uint32(j)}, nil
+}
+
+// law returns the point of the box to draw from. It is total; the recover is a second lock, for a panic in
+// this package would otherwise tell something about the data.
+func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, word uint64) (w ldp.Weights) {
+	defer func() {
+		if recover() != nil {
+			w = c.fallback
+		}
+	}()
+	pr, err := c.parse(private)
+	if err != nil {
+		return c.fallback
+	}
+	if c.Mode == Projection {
+		q := attempt(ctx, c.WorkLimit, project, pr.Mu(), c.Polytope.Len())
+		if isDistribution(q, c.Polytope.Len()) {
+			return c.Polytope.Round(q)
+		}
+	}
+	if c.Rows == nil {
+		return c.fallback
+	}
+	if w, err = secretRow(c.Polytope, c.Rows, pr.pick(word)); err != nil { // not possible: build checked the rows
+		return c.fallback
+	}
+	return w
+}
+
+// attempt calls project under the work limit. It returns nil if project fails, panics, ends its goroutine
+// or is late, and otherwise a copy that project can no longer reach.
+func attempt(ctx context.Context, limit time.Duration, project ProjectFunc, mu []float64, kv int) []float64 {
+	over, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	soft, cancelSoft := context.WithTimeout(over, limit/4*3)
+	answer := make(chan []float64, 1) // so that an abandoned goroutine can end
+	go func() {
+		defer cancelSoft()
+		var q []float64
+		defer func() { // also runs when project calls runtime.Goexit
+			if recover() != nil {
+				q = nil
+			}
+			answer <- q
+		}()
+		if got, err := project(soft, mu); err == nil && len(got) == kv {
+			q = slices.Clone(got)
+		}
+	}()
+	select {
+	case q := <-answer:
+		return q
+	case <-over.Done():
+		return nil
+	}
+}
+
+// massSlack is how far from 1 the sum of a solver's answer may be. Solvers owe kv 2^-52, less than 2^-31;
+// rounding makes up for any slack at a cost in utility of no more than its size times R.
+const massSlack = 1e-6
+
+// isDistribution reports whether q is worth rounding. Privacy does not rest on it.
+func isDistribution(q []float64, kv int) bool {
+	if len(q) != kv {
+		return false
+	}
+	sum := 0.0
+	for _, v := range q {
+		if !(v >= 0) {
+			return false
+		}
+		sum += v
+	}
+	return math.Abs(sum-1) <= massSlack // false for NaN and +Inf
+}

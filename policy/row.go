@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"crypto/subtle"
+	"fmt"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Row is an integer point of a box in compact form: lo, plus the columns raised to hi, plus single units.
+// The zero Row adds nothing to lo.
+type Row struct {
+	full  []int32 // columns with n = hi > lo, ascending
+	extra []extra // columns with lo < n < hi, ascending
+}
+
+type extra struct {
+	col int32
+	add uint64 // n - lo
+}
+
+// NewRow returns the compact form of w, which must be a point of the box.
+//
+// Errors: ErrShape, ErrLimit, ErrRow (wrapping the reason that ldp gives).
+func NewRow(box *ldp.Polytope, w ldp.Weights) (Row, error) {
+	if box == nil || box.Len() == 0 {
+		return Row{}, fmt.Errorf("%w: no box", ErrShape)
+	}
+	kv := box.Len()
+	if kv > MaxOutputs {
+		return Row{}, fmt.Errorf("%w: %d outputs, at most %d", ErrLimit, kv, MaxOutputs)
+	}
+	if w.Len() != kv {
+		return Row{}, fmt.Errorf("%w: the row has %d columns, the box %d", ErrShape, w.Len(), kv)
+	}
+	n := make([]uint64, kv)
+	for j := range n {
+		n[j] = w.At(j)
+	}
+	if _, err := box.Weights(n); err != nil {
+		return Row{}, fmt.Errorf("%w: %w", ErrRow, err)
+	}
+	var r Row
+	for j, v := range n {
+		switch lo, hi := box.Lo(j), box.Hi(j); {
+		case v == lo:
+		case v == hi:
+			r.full = append(r.full, int32(j))
+		default:
+			r.extra = append(r.extra, extra{int32(j), v - lo})
+		}
+	}
+	return r, nil
+}
+
+// isZero reports whether the row adds nothing to lo.
+func (r Row) isZero() bool { return len(r.full) == 0 && len(r.extra) == 0 }
+
+// check decides whether r is the compact form of a point of the box, without writing the point out: in
+// O(len of r). base is sum lo. It is exact: with base, total and every hi at most 2^62, each partial sum
+// stays below 2^63 because the loop stops at the first one above total.
+func (r Row) check(box *ldp.Polytope, base uint64) error {
+	kv := int32(box.Len())
+	total := box.Total()
+	sum := base
+	if base > total {
+		return fmt.Errorf("%w: sum lo = %d > %d", ErrRow, base, total)
+	}
+	last := int32(-1)
+	for _, j := range r.full {
+		if j <= last || j >= kv {
+			return fmt.Errorf("%w: column %d in full after %d, of %d columns", ErrRow, j, last, kv)
+		}
+		last = j
+		lo, hi := box.Lo(int(j)), box.Hi(int(j))
+		if hi <= lo {
+			return fmt.Errorf("%w: column %d cannot be raised: lo = hi = %d", ErrRow, j, lo)
+		}
+		if sum += hi - lo; sum > total {
+			return fmt.Errorf("%w: weights up to column %d sum to more than %d", ErrRow, j, total)
+		}
+	}
+	last = -1
+	at := 0 // full[:at] < the column at hand
+	for _, e := range r.extra {
+		if e.col <= last || e.col >= kv {
+			return fmt.Errorf("%w: column %d in extra after %d, of %d columns", ErrRow, e.col, last, kv)
+		}
+		last = e.col
+		for at < len(r.full) && r.full[at] < e.col {
+			at++
+		}
+		if at < len(r.full) && r.full[at] == e.col {
+			return fmt.Errorf("%w: column %d is in full and in extra", ErrRow, e.col)
+		}
+		lo, hi := box.Lo(int(e.col)), box.Hi(int(e.col))
+		if e.add == 0 || e.add >= hi-lo {
+			return fmt.Errorf("%w: column %d has %d extra units, want 0 < units < %d", ErrRow, e.col, e.add, hi-lo)
+		}
+		if sum += e.add; sum > total {
+			return fmt.Errorf("%w: weights up to column %d sum to more than %d", ErrRow, e.col, total)
+		}
+	}
+	if sum != total {
+		return fmt.Errorf("%w: weights sum to %d, want %d", ErrRow, sum, total)
+	}
+	return nil
+}
+
+// addTo adds the row's fill to n where mask is all ones, and nothing where it is 0. Work and memory
+// touched do not depend on mask. width is hi - lo.
+func (r Row) addTo(n, width []uint64, mask uint64) {
+	for _, j := range r.full {
+		n[j] += mask & width[j]
+	}
+	for _, e := range r.extra {
+		n[e.col] += mask & e.add
+	}
+}
+
+// weights writes the row out, through ldp's own check.
+func (r Row) weights(box *ldp.Polytope) (ldp.Weights, error) {
+	n, width := columns(box)
+	r.addTo(n, width, ^uint64(0))
+	w, err := box.Weights(n)
+	if err != nil {
+		return ldp.Weights{}, fmt.Errorf("%w: %w", ErrRow, err)
+	}
+	return w, nil
+}
+
+// secretRow writes out row i of rows, reading every row so that the work does not depend on i.
+func secretRow(box *ldp.Polytope, rows []Row, i int) (ldp.Weights, error) {
+	n, width := columns(box)
+	for r, row := range rows {
+		row.addTo(n, width, -uint64(subtle.ConstantTimeEq(int32(r), int32(i))))
+	}
+	return box.Weights(n)
+}
+
+// columns returns the lower bounds of a box and the widths hi - lo, in new slices.
+func columns(box *ldp.Polytope) (lo, width []uint64) {
+	lo, width = make([]uint64, box.Len()), make([]uint64, box.Len())
+	for j := range lo {
+		lo[j] = box.Lo(j)
+		width[j] = box.Hi(j) - lo[j]
+	}
+	return lo, width
+}
