@@ -77,10 +77,16 @@ func (r *ray) farthest(exponent int) (cuts, float64) {
 			far, at = low, i
 		}
 	}
+	if exponent != 0 && far > 0 && far < minNormal {
+		far -= math.SmallestNonzeroFloat64 // the scaled entry was rounded, by half a step at most
+	}
 	c.weights[at] = 1
 	c.thresholds[at] = representable(far, exponent)
 	return c, c.thresholds[at]
 }
+
+// minNormal is the smallest normal float64: numbers below it lose bits when they are scaled.
+const minNormal = 0x1p-1022
 
 // representable rounds a threshold, if need be, so that scaling it by 2^exponent is exact.
 func representable(x float64, exponent int) float64 {

@@ -245,3 +245,28 @@ func optimum(c *cost.Dense, eps float64) (f float64, ok bool) {
 	f, _, err := lp.Simplex(obj, a, b, 1e-10, nil)
 	return f, err == nil
 }
+
+// TestSubnormalAfterScaling has costs so far apart that the small ones become subnormal when the large ones
+// are brought into range: their rounding once made the lower bound false (found by fuzzing).
+func TestSubnormalAfterScaling(t *testing.T) {
+	for _, test := range []struct {
+		rows [][]float64
+		eps  float64
+	}{
+		{[][]float64{{1e-9, math.MaxFloat64}}, 6},
+		{[][]float64{{6, 1e-9, 6}, {1e300, 0, 0}}, 1.5},
+		{[][]float64{{3e-9, 1e308}, {1e308, 7e-9}}, 0.1},
+	} {
+		c, err := cost.FromRows(test.rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := basemeasure.Uniform(background, c, test.eps, basemeasure.Settings{})
+		if err != nil {
+			t.Fatalf("%v: %v", test.rows, err)
+		}
+		if _, _, err := basemeasure.Verify(c, test.eps, r); err != nil {
+			t.Errorf("%v: %v", test.rows, err)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package proptest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/proptest"
+)
+
+// What it takes to run the laws on the packages of this module: a few lines each.
+
+func epsilon(eps *big.Rat) (ldp.Epsilon, error) { return ldp.ParseEpsilon(eps.RatString()) }
+
+func verifyBox(eps *big.Rat, lo, hi []uint64, bits int) error {
+	e, err := epsilon(eps)
+	if err != nil {
+		return err
+	}
+	_, err = ldp.NewPolytopeFromBounds(e, lo, hi, bits)
+	return err
+}
+
+// box is *ldp.Polytope with its weights as integers.
+type box struct{ *ldp.Polytope }
+
+func (b box) Round(q []float64) []uint64 { return weights(b.Polytope.Round(q)) }
+
+func weights(w ldp.Weights) []uint64 {
+	n := make([]uint64, w.Len())
+	for j := range n {
+		n[j] = w.At(j)
+	}
+	return n
+}
+
+func newBox(eps *big.Rat, m []float64, bits int) (proptest.IntegerBox, error) {
+	e, err := epsilon(eps)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ldp.NewPolytope(e, m, bits)
+	if err != nil {
+		return nil, err
+	}
+	return box{p}, p.Verify()
+}
+
+// newSampler draws from the point n of the box that holds nothing else.
+func newSampler(n []uint64, bits int) (func(io.Reader) (int, error), error) {
+	e, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		return nil, err
+	}
+	p, err := ldp.NewPolytopeFromBounds(e, n, n, bits)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.Weights(n)
+	return w.Sample, err
+}
+
+func newKnapsack(c [][]float64) (proptest.KnapsackOracle, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return nil, err
+	}
+	return knapsack.New(d)
+}
+
+func uniform(c [][]float64, eps float64) (proptest.Base, error) {
+	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
+		return basemeasure.Uniform(context.Background(), d, eps, basemeasure.Settings{})
+	})
+}
+
+// tilted is the best multiple of a shape that is not uniform and has a zero where there is room for one.
+func tilted(c [][]float64, eps float64) (proptest.Base, error) {
+	shape := make([]float64, len(c[0]))
+	for j := range shape {
+		shape[j] = float64((j + 1) % 3)
+	}
+	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
+		return basemeasure.Shape(context.Background(), d, shape, eps, basemeasure.Settings{})
+	})
+}
+
+func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Result, error)) (proptest.Base, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return proptest.Base{}, err
+	}
+	r, err := solve(d)
+	if err != nil {
+		return proptest.Base{}, fmt.Errorf("solve: %w", err)
+	}
+	return proptest.Base{
+		M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower,
+		Verify: func() (upper, lower *big.Rat, err error) { return basemeasure.Verify(d, eps, r) },
+	}, nil
+}
+
+// flow is mincostflow.Project with some settings.
+type flow mincostflow.Settings
+
+func (f flow) Project(p proptest.Problem) (proptest.Projection, error) {
+	in := mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}
+	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
+	return projection(in, r), err
+}
+
+func projection(in mincostflow.Problem, r mincostflow.Result) proptest.Projection {
+	return proptest.Projection{
+		Q: r.Q, Objective: r.Objective, Lower: r.Lower, Upper: r.Upper,
+		Verify: func() (upper, lower *big.Rat, err error) { return mincostflow.Verify(in, r) },
+	}
+}
+
+// sparse gives the rows with mass only.
+type sparse mincostflow.Settings
+
+func (f sparse) Project(p proptest.Problem) (proptest.Projection, error) {
+	in := mincostflow.Problem{Cost: p.Cost(), Support: []int{}, Lo: p.Lo, Hi: p.Hi}
+	for i, m := range p.Mu {
+		if m > 0 {
+			in.Support, in.Source = append(in.Support, i), append(in.Source, m)
+		}
+	}
+	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
+	return projection(in, r), err
+}
+
+func transport(c [][]float64, a, b []float64) (float64, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return 0, err
+	}
+	r, err := mincostflow.Transport(context.Background(), d, a, b)
+	return r.Objective, err
+}
+
+// mechanism is *wpm.Mechanism in projection mode.
+type mechanism struct{ *wpm.Mechanism }
+
+func (m mechanism) Weights(mu []float64) ([]uint64, error) {
+	r, err := m.Project(context.Background(), mu)
+	return weights(r.Weights()), err
+}
+
+func newWPM(c [][]float64, eps *big.Rat, m []float64, bits int) (*wpm.Mechanism, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := epsilon(eps)
+	if err != nil {
+		return nil, err
+	}
+	return wpm.New(d, m, e, wpm.Options{Bits: bits})
+}
+
+func newMechanism(c [][]float64, eps *big.Rat, m []float64, bits int) (proptest.Mechanism, error) {
+	w, err := newWPM(c, eps, m, bits)
+	return mechanism{w}, err
+}
+
+// newChannel is *wpm.Mechanism in mixture mode.
+func newChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (proptest.Channel, error) {
+	w, err := newWPM(c, eps, m, bits)
+	if err != nil {
+		return proptest.Channel{}, err
+	}
+	rows, err := w.Channel(context.Background())
+	if err != nil {
+		return proptest.Channel{}, err
+	}
+	p := w.Polytope()
+	ch := proptest.Channel{Bits: p.Bits()}
+	for j := range p.Len() {
+		ch.Lo, ch.Hi = append(ch.Lo, p.Lo(j)), append(ch.Hi, p.Hi(j))
+	}
+	for i := range c {
+		ch.Rows = append(ch.Rows, weights(rows.Row(i)))
+	}
+	return ch, nil
+}
+
+func expBounds(eps float64) (lower, upper *big.Rat) {
+	return proptest.ExpBounds(new(big.Rat).SetFloat64(eps), 120)
+}
+
+func rowsOf(m cost.Matrix) [][]float64 {
+	k, _ := m.Dims()
+	c := make([][]float64, k)
+	for i := range c {
+		c[i] = append([]float64(nil), m.Row(i, nil)...)
+	}
+	return c
+}
+
+func problemOf(m cost.Matrix, mu, lo, hi []float64) proptest.Problem {
+	return proptest.Problem{C: rowsOf(m), Mu: mu, Lo: lo, Hi: hi}
+}
+
+func normalised(q []float64) []float64 {
+	s := 0.0
+	for _, v := range q {
+		s += v
+	}
+	p := make([]float64, len(q))
+	for j := range q {
+		p[j] = q[j] / s
+	}
+	return p
+}

@@ -1,0 +1,47 @@
+// Package proptest holds the laws of the mechanism, so that anyone can run them on an implementation of
+// their own, as testing/fstest does for file systems.
+//
+// # The problem
+//
+// The paper states what a mechanism, a projection, a base measure must satisfy. A test that a package
+// writes for itself shares the package's misunderstandings. Here each statement is a function of its own
+// that draws instances, asks an implementation behind a small interface, and compares with a slow second
+// opinion in rational arithmetic that shares no code with any solver.
+//
+//	interface         what it is                              laws
+//	VerifyFunc        the check of an integer box             VerifyLaws
+//	NewBox            an integer box and its rounding         BoxLaws
+//	NewMechanism      integer weights for an input            MechanismLaws, CheckLDP
+//	NewChannel        the rows of the mixture mode            ChannelLaws
+//	NewSampler        a draw from integer weights             SamplerLaws
+//	Projector         one projection, with bounds             ProjectorLaws, ZeroEpsilon
+//	NewKnapsack       φ_i, τ_i, subgradients                  KnapsackLaws
+//	BaseMeasurer      a base measure, with bounds             BaseLaws, MinimaxOptimality
+//	KPM               the Kullback-Leibler projection         KPMLaws
+//
+// Wrap the implementation and run the laws in a test:
+//
+//	func TestMyProjector(t *testing.T) {
+//		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(mine))
+//	}
+//
+// Each law is a function of a *rapid.T as well, for rapid.Check, rapid.MakeFuzz or a test of one law. A Law
+// names the statement it comes from; docs/mathematics.md has the way back.
+//
+// # Guarantee
+//
+// A failure is a counterexample: a law compares with exact arithmetic, and a tolerance is allowed only
+// where an implementation works in floats (see the constants, each with its reason). Privacy laws have
+// none: they compare integers. Passing is evidence, not proof. Each law rejects planted errors of the kind
+// it is there for; the package's own tests hold that.
+//
+// Instances are tiny (a dozen rows and columns at most) and lean to edges: ties and near-ties, zeros,
+// point masses, one row or column, mass at both ends of its range, boxes that miss mass 1 by rounding,
+// costs over hundreds of orders of magnitude, eps from 1e-6 to 50. Implementations get copies: one that
+// writes to its input fails. A panic fails too.
+//
+// # Cost
+//
+// A case of a law takes 0.1 to 2 ms, so the hundred cases of a normal run take well under a second for any
+// law. The flag -rapid.checks=N asks for more; a failure prints its seed and a command to repeat it.
+package proptest

@@ -1,0 +1,420 @@
+package proptest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// The second opinions of this package: rationals, short loops, no cleverness, and nothing shared with
+// what is under test. Costs grow quickly; the instances are tiny.
+
+// ErrInfeasible says that a box holds no distribution, or that masses are not a distribution.
+var ErrInfeasible = errors.New("proptest: infeasible instance")
+
+// massSlack is how far a mass may be from 1 and still be a distribution; boxSlack is how far a box may
+// miss mass 1 and still be the nearest point to it. Both are the module's conventions for inexact masses.
+const (
+	massSlack = 1e-9
+	boxSlack  = 1e-12
+)
+
+func rat(x float64) *big.Rat {
+	r := new(big.Rat).SetFloat64(x)
+	if r == nil {
+		panic(fmt.Sprintf("proptest: %v has no exact value", x)) // laws check for NaN and infinities first
+	}
+	return r
+}
+
+// integer returns n exactly.
+func integer(n uint64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).SetUint64(n)) }
+
+func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
+func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+
+func minRat(x, y *big.Rat) *big.Rat {
+	if x.Cmp(y) <= 0 {
+		return x
+	}
+	return y
+}
+
+func maxRat(x, y *big.Rat) *big.Rat {
+	if x.Cmp(y) >= 0 {
+		return x
+	}
+	return y
+}
+
+func sumRat(x []*big.Rat) *big.Rat {
+	s := new(big.Rat)
+	for _, v := range x {
+		s.Add(s, v)
+	}
+	return s
+}
+
+func zeros(n int) []*big.Rat {
+	x := make([]*big.Rat, n)
+	for j := range x {
+		x[j] = new(big.Rat)
+	}
+	return x
+}
+
+func ratsOf(x []float64) []*big.Rat {
+	r := make([]*big.Rat, len(x))
+	for i, v := range x {
+		r[i] = rat(v)
+	}
+	return r
+}
+
+func float(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	return f
+}
+
+// ExpBounds returns rationals with lower <= e^x <= upper for x >= 0, at a relative distance of about
+// 2^-bits: a partial sum of the series, and the same plus a bound on the rest. Both are 1 at x = 0.
+//
+// With T_n = x^n/n! and N+2 >= 2x, the terms after T_N shrink at least by half, so the rest is below
+// 2 T_(N+1). N is guessed in floats; a bad guess would only widen the bounds.
+func ExpBounds(x *big.Rat, bits int) (lower, upper *big.Rat) {
+	switch x.Sign() {
+	case 0:
+		return big.NewRat(1, 1), big.NewRat(1, 1)
+	case -1:
+		panic("proptest: ExpBounds of a negative number")
+	}
+	xf := float(x)
+	n := int(math.Ceil(2*xf)) + 2
+	for {
+		lg, _ := math.Lgamma(float64(n) + 2)
+		if float64(n+1)*math.Log2(xf)-lg/math.Ln2 < -float64(bits)-2 {
+			break
+		}
+		n++
+	}
+	// Horner in integers: the sum is num/den = 1 + x/1 (1 + x/2 (1 + ... (1 + x/n))).
+	p, q := x.Num(), x.Denom()
+	num, den := big.NewInt(1), big.NewInt(1)
+	term := big.NewRat(1, 1) // x^(n+1)/(n+1)!
+	for i := n; i >= 1; i-- {
+		num.Mul(num, p)
+		den.Mul(den, q).Mul(den, big.NewInt(int64(i)))
+		num.Add(num, den)
+	}
+	for i := 1; i <= n+1; i++ {
+		term.Mul(term, x).Quo(term, big.NewRat(int64(i), 1))
+	}
+	sum := new(big.Rat).SetFrac(num, den)
+	return onGrid(sum, bits+8, false), onGrid(term.Add(term, term).Add(term, sum), bits+8, true)
+}
+
+// onGrid rounds r to a multiple of 2^-bits, down or up, to keep the numbers short.
+func onGrid(r *big.Rat, bits int, up bool) *big.Rat {
+	one := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+	n := new(big.Int).Mul(r.Num(), one)
+	if up {
+		n.Add(n, r.Denom()).Sub(n, big.NewInt(1))
+	}
+	n.Div(n, r.Denom()) // floor, also below zero
+	return new(big.Rat).SetFrac(n, one)
+}
+
+// An expo decides comparisons with e^x exactly, refining its bounds as needed.
+type expo struct {
+	x            *big.Rat
+	bits         int
+	lower, upper *big.Rat
+}
+
+func newExpo(x *big.Rat) *expo {
+	e := &expo{x: x, bits: 96}
+	e.lower, e.upper = ExpBounds(x, e.bits)
+	return e
+}
+
+// holds reports whether hi <= e^x lo. It ends: e^x is irrational for rational x > 0, and the bounds are
+// equal for x = 0.
+func (e *expo) holds(hi, lo uint64) bool {
+	h, l := integer(hi), integer(lo)
+	for {
+		if mul(e.lower, l).Cmp(h) >= 0 {
+			return true
+		}
+		if mul(e.upper, l).Cmp(h) < 0 {
+			return false
+		}
+		e.bits *= 2
+		e.lower, e.upper = ExpBounds(e.x, e.bits)
+	}
+}
+
+// floor returns the largest n <= limit with n <= e^x lo, by bisection: slow and plain.
+func (e *expo) floor(lo, limit uint64) uint64 {
+	if e.holds(limit, lo) {
+		return limit
+	}
+	a, b := uint64(0), limit // a holds, b does not
+	for b-a > 1 {
+		mid := a + (b-a)/2
+		if e.holds(mid, lo) {
+			a = mid
+		} else {
+			b = mid
+		}
+	}
+	return a
+}
+
+// exactBox returns the box that lo and hi mean: themselves, or the single point that the convention for
+// inexact masses puts in their place when they miss mass 1 by rounding.
+func exactBox(lo, hi []float64) (l, h []*big.Rat, err error) {
+	l, h = ratsOf(lo), ratsOf(hi)
+	one, slack := big.NewRat(1, 1), rat(boxSlack)
+	sl, sh := sumRat(l), sumRat(h)
+	switch {
+	case sl.Cmp(one) > 0:
+		if sub(sl, one).Cmp(slack) > 0 {
+			return nil, nil, fmt.Errorf("%w: sum lo = %v", ErrInfeasible, float(sl))
+		}
+		for j := range l {
+			l[j] = quo(l[j], sl)
+		}
+		return l, l, nil
+	case sh.Cmp(one) < 0:
+		if sub(one, sh).Cmp(slack) > 0 {
+			return nil, nil, fmt.Errorf("%w: sum hi = %v", ErrInfeasible, float(sh))
+		}
+		for j := range h {
+			h[j] = quo(h[j], sh)
+		}
+		return h, h, nil
+	}
+	return l, h, nil
+}
+
+// greedy returns φ = min { <c, q> : l <= q <= h, sum q = 1 } and a q that attains it: cheapest columns
+// first. Ties go to the lowest index.
+func greedy(c, l, h []*big.Rat) (phi *big.Rat, q []*big.Rat) {
+	order := make([]int, len(c))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return c[a].Cmp(c[b]) })
+	rest := sub(big.NewRat(1, 1), sumRat(l))
+	phi, q = new(big.Rat), make([]*big.Rat, len(c))
+	for _, j := range order {
+		step := minRat(rest, sub(h[j], l[j]))
+		rest = sub(rest, step)
+		q[j] = add(l[j], step)
+		phi.Add(phi, mul(c[j], q[j]))
+	}
+	return phi, q
+}
+
+// cut is the affine lower bound that a threshold gives: eta + sum_j l_j (c_j-eta)_+ - h_j (eta-c_j)_+.
+// Its maximum over eta is φ, by linear programming duality.
+func cut(eta *big.Rat, c, l, h []*big.Rat) *big.Rat {
+	v := new(big.Rat).Set(eta)
+	for j := range c {
+		d := sub(c[j], eta)
+		if d.Sign() >= 0 {
+			v.Add(v, mul(l[j], d))
+		} else {
+			v.Add(v, mul(h[j], d))
+		}
+	}
+	return v
+}
+
+// normalised returns the exact distribution that the floats mu mean, mu / sum mu.
+func normalised(mu []float64) ([]*big.Rat, error) {
+	m := ratsOf(mu)
+	s := sumRat(m)
+	if d := sub(s, big.NewRat(1, 1)); d.Abs(d).Cmp(rat(massSlack)) > 0 {
+		return nil, fmt.Errorf("%w: sum mu = %v", ErrInfeasible, float(s))
+	}
+	for i := range m {
+		m[i] = quo(m[i], s)
+	}
+	return m, nil
+}
+
+// flowValue returns min <c, P> over plans P >= 0 with row sums mu and column sums in [l, h], all exact, and
+// the column sums of a plan that attains it.
+//
+// It builds the graph of the paper's appendix (source, inputs, outputs, sink), scales every mass and
+// every cost to integers, and augments along shortest paths found by Bellman-Ford. The lower bound of
+// the arc v_j -> t is a second arc of capacity l_j so cheap that every optimal flow fills it. The value
+// is returned only if the potentials of the final residual graph prove it.
+func flowValue(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, err error) {
+	k, kv := len(mu), len(l)
+	mass := commonDenominator(mu, l, h)
+	price := commonDenominator(c...)
+	units := func(r, scale *big.Rat) *big.Int { return new(big.Int).Set(mul(r, scale).Num()) }
+
+	// More than any path can cost: it passes each transport arc at most once in either direction.
+	huge := big.NewInt(1)
+	for i := range k {
+		for j := range kv {
+			huge.Add(huge, units(c[i][j], price))
+		}
+	}
+
+	const s, t = 0, 1
+	u := func(i int) int { return 2 + i }
+	v := func(j int) int { return 2 + k + j }
+	g := &residual{nodes: 2 + k + kv}
+	zero := new(big.Int)
+	for i := range k {
+		g.arc(s, u(i), units(mu[i], mass), zero)
+	}
+	for i := range k {
+		for j := range kv {
+			g.arc(u(i), v(j), units(mu[i], mass), units(c[i][j], price))
+		}
+	}
+	required := len(g.arcs)
+	for j := range kv {
+		g.arc(v(j), t, units(l[j], mass), new(big.Int).Neg(huge))
+		g.arc(v(j), t, units(sub(h[j], l[j]), mass), zero)
+	}
+	g.augment(s, t)
+
+	// Feasible: all mass has left the source, and the required arcs are full.
+	for n := range g.arcs {
+		a := &g.arcs[n]
+		full := n%2 == 0 && (a.from == s || n >= required && (n-required)%4 == 0)
+		if full && a.room.Sign() != 0 {
+			return nil, nil, fmt.Errorf("%w: no flow meets every bound", ErrInfeasible)
+		}
+	}
+	primal, q := new(big.Rat), zeros(kv)
+	for i := range k {
+		for j := range kv {
+			flow := quo(new(big.Rat).SetInt(g.arcs[2*(k+i*kv+j)+1].room), mass) // what the reverse arc could take back
+			primal.Add(primal, mul(flow, c[i][j]))
+			q[j].Add(q[j], flow)
+		}
+	}
+
+	pot, ok := g.potentials()
+	if !ok {
+		return nil, nil, errors.New("proptest: broken oracle: the residual graph has a negative cycle")
+	}
+	dual := new(big.Rat)
+	b := make([]*big.Rat, kv)
+	for j := range kv {
+		b[j] = quo(new(big.Rat).SetInt(new(big.Int).Sub(pot[v(j)], pot[t])), price)
+		dual.Add(dual, minRat(mul(l[j], b[j]), mul(h[j], b[j])))
+	}
+	for i := range k {
+		var a *big.Rat
+		for j := range kv {
+			if h[j].Sign() > 0 {
+				if d := sub(c[i][j], b[j]); a == nil || d.Cmp(a) < 0 {
+					a = d
+				}
+			}
+		}
+		dual.Add(dual, mul(mu[i], a))
+	}
+	if dual.Cmp(primal) != 0 {
+		return nil, nil, fmt.Errorf("proptest: broken oracle: flow costs %v, its proof says %v", float(primal), float(dual))
+	}
+	return primal, q, nil
+}
+
+// commonDenominator returns the least common denominator of all numbers, as a rational.
+func commonDenominator(groups ...[]*big.Rat) *big.Rat {
+	l, g := big.NewInt(1), new(big.Int)
+	for _, group := range groups {
+		for _, r := range group {
+			g.GCD(nil, nil, l, r.Denom())
+			l.Quo(l, g).Mul(l, r.Denom())
+		}
+	}
+	return new(big.Rat).SetInt(l)
+}
+
+// residual is a residual graph: arc 2n and its reverse 2n+1.
+type residual struct {
+	nodes int
+	arcs  []residualArc
+}
+
+type residualArc struct {
+	from, to   int
+	room, cost *big.Int
+}
+
+func (g *residual) arc(from, to int, capacity, cost *big.Int) {
+	g.arcs = append(g.arcs,
+		residualArc{from, to, new(big.Int).Set(capacity), cost},
+		residualArc{to, from, new(big.Int), new(big.Int).Neg(cost)})
+}
+
+// augment sends as much as it can from s to t, always along a cheapest path. It ends because all
+// capacities are integers.
+func (g *residual) augment(s, t int) {
+	for {
+		dist, via, _ := g.bellmanFord(func(n int) bool { return n == s })
+		if dist[t] == nil {
+			return
+		}
+		var push *big.Int
+		for n := t; n != s; n = g.arcs[via[n]].from {
+			if room := g.arcs[via[n]].room; push == nil || room.Cmp(push) < 0 {
+				push = room
+			}
+		}
+		push = new(big.Int).Set(push)
+		for n := t; n != s; n = g.arcs[via[n]].from {
+			a := via[n]
+			g.arcs[a].room.Sub(g.arcs[a].room, push)
+			g.arcs[a^1].room.Add(g.arcs[a^1].room, push)
+		}
+	}
+}
+
+// potentials returns pot with cost + pot[from] - pot[to] >= 0 on every arc that has room.
+func (g *residual) potentials() (pot []*big.Int, ok bool) {
+	pot, _, ok = g.bellmanFord(func(int) bool { return true })
+	return pot, ok
+}
+
+// bellmanFord returns the distances from a set of nodes (nil: not reached) and the last arc of each
+// path. ok is false if it met a negative cycle.
+func (g *residual) bellmanFord(start func(int) bool) (dist []*big.Int, via []int, ok bool) {
+	dist, via = make([]*big.Int, g.nodes), make([]int, g.nodes)
+	for n := range dist {
+		if start(n) {
+			dist[n] = new(big.Int)
+		}
+	}
+	for range g.nodes + 1 {
+		changed := false
+		for n := range g.arcs {
+			a := &g.arcs[n]
+			if a.room.Sign() == 0 || dist[a.from] == nil {
+				continue
+			}
+			d := new(big.Int).Add(dist[a.from], a.cost)
+			if dist[a.to] == nil || d.Cmp(dist[a.to]) < 0 {
+				dist[a.to], via[a.to], changed = d, n, true
+			}
+		}
+		if !changed {
+			return dist, via, true
+		}
+	}
+	return dist, via, false
+}

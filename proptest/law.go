@@ -1,0 +1,104 @@
+package proptest
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A Law is a statement of the paper, or of the module's conventions, that an implementation I must not
+// break. Check draws an instance from t and fails t if the implementation breaks the law on it.
+type Law[I any] struct {
+	// Name is the name of the function, and of the subtest.
+	Name string
+	// Statement says where the law comes from: a label of the paper, or a convention.
+	Statement string
+	Check     func(t *rapid.T, impl I)
+}
+
+// Run checks every law on impl, each as a subtest with rapid's number of cases (flag -rapid.checks).
+func Run[I any](t *testing.T, laws []Law[I], impl I) {
+	t.Helper()
+	for _, l := range laws {
+		t.Run(l.Name, rapid.MakeCheck(func(t *rapid.T) { l.Check(t, impl) }))
+	}
+}
+
+// The tolerances, each in units that make it a pure number. Comparisons are written so that NaN fails.
+const (
+	// ValueTol bounds the error of a value that an exact solver reports, in units of max C: the
+	// module's solvers stop at a gap of 1e-15 max C, and the sums over at most a few dozen terms, the
+	// rounding of the box and that of mu add a few dozen 2^-53. 1e-12 leaves a factor of a hundred.
+	ValueTol = 1e-12
+
+	// PhiTol bounds the error of φ_i and of the cut at τ_i, in units of the largest cost of the row:
+	// the fill decides with sums of at most a dozen floats near 1, each good to 2^-53, so it may stop
+	// a few ulps early or late, and every such ulp costs at most the spread of the row.
+	PhiTol = 0x1p-46
+
+	// MassTol is the promise on a projection: |sum q - 1| <= kv 2^-52.
+	MassTol = 0x1p-52
+
+	// KLTol bounds the rounding of a Kullback-Leibler divergence, relative to 1 + its value: a dozen terms
+	// p log(p/q) with sum p = 1, each good to a few 2^-53 of |log p| + |log q|, which is below 800 even for
+	// subnormal numbers and within a small factor of the divergence when it is large.
+	KLTol = 1e-12
+)
+
+// finite fails the test unless every number is finite.
+func finite(t *rapid.T, what string, x ...float64) {
+	t.Helper()
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("%s[%d] = %v, which is not finite", what, i, v)
+		}
+	}
+}
+
+// length fails the test unless len(x) == n.
+func length(t *rapid.T, what string, x []float64, n int) {
+	t.Helper()
+	if len(x) != n {
+		t.Fatalf("%s has %d entries, want %d", what, len(x), n)
+	}
+}
+
+// atMost fails the test unless x <= y + tol * scale, with x and y exact.
+func atMost(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
+	t.Helper()
+	if d := sub(x, y); d.Cmp(mul(rat(tol), rat(scale))) > 0 {
+		t.Fatalf("%s: %.17g > %.17g by %.3g, which is more than %.3g * %.3g", what, float(x), float(y), float(d), tol, scale)
+	}
+}
+
+// near fails the test unless |x - y| <= tol * scale, with x and y exact.
+func near(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
+	t.Helper()
+	d := sub(x, y)
+	if d.Abs(d).Cmp(mul(rat(tol), rat(scale))) > 0 {
+		t.Fatalf("%s: %.17g against %.17g, apart by %.3g, which is more than %.3g * %.3g", what, float(x), float(y), float(d), tol, scale)
+	}
+}
+
+// sameFloats fails the test if an input was modified.
+func sameFloats(t *rapid.T, what string, got, want []float64) {
+	t.Helper()
+	length(t, what, got, len(want))
+	for i := range got {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			t.Fatalf("input %s[%d] was changed from %v to %v", what, i, want[i], got[i])
+		}
+	}
+}
+
+func sameProblem(t *rapid.T, got, want Problem) {
+	t.Helper()
+	for i := range want.C {
+		sameFloats(t, "C", got.C[i], want.C[i])
+	}
+	sameFloats(t, "Mu", got.Mu, want.Mu)
+	sameFloats(t, "Lo", got.Lo, want.Lo)
+	sameFloats(t, "Hi", got.Hi, want.Hi)
+}

@@ -1,0 +1,483 @@
+package proptest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+
+	"pgregory.net/rapid"
+)
+
+// A VerifyFunc returns nil if and only if the integer box carries the guarantee and holds a point:
+// lo_j <= hi_j <= e^eps lo_j for all j, and sum lo <= 2^bits <= sum hi.
+type VerifyFunc func(eps *big.Rat, lo, hi []uint64, bits int) error
+
+// VerifyLaws returns the laws of a check of a box.
+func VerifyLaws() []Law[VerifyFunc] {
+	return []Law[VerifyFunc]{
+		{"PolytopeIf", "thm:polytope, if; definition of the LDP polytope", PolytopeIf},
+		{"PolytopeOnlyIf", "thm:polytope, only if", PolytopeOnlyIf},
+	}
+}
+
+// An IntegerBox is a published box with its rounding.
+type IntegerBox interface {
+	Len() int
+	Bits() int
+	Lo(j int) uint64
+	Hi(j int) uint64
+	// Round takes any slice at all to a point of the box.
+	Round(q []float64) []uint64
+}
+
+// NewBox makes the box of a base measure.
+type NewBox func(eps *big.Rat, m []float64, bits int) (IntegerBox, error)
+
+// BoxLaws returns the laws of an integer box and its rounding.
+func BoxLaws() []Law[NewBox] {
+	return []Law[NewBox]{
+		{"BoxOfBaseMeasure", "definition of the LDP polytope, in integers", BoxOfBaseMeasure},
+		{"RoundInBox", "privacy does not depend on a solver", RoundInBox},
+	}
+}
+
+// A Mechanism maps a private distribution to the integer weights of the output's law. Their sum is a power
+// of two, the same for every input.
+type Mechanism interface {
+	Weights(mu []float64) ([]uint64, error)
+}
+
+// NewMechanism makes the mechanism of a cost, a privacy level and a base measure.
+type NewMechanism func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error)
+
+// MechanismLaws returns the laws of a mechanism.
+func MechanismLaws() []Law[NewMechanism] {
+	return []Law[NewMechanism]{
+		{"ProjectionLDP", "prop:projection-ldp", ProjectionLDP},
+	}
+}
+
+// A Channel is a mechanism in mixture mode: draw i from mu, then the output from row i.
+type Channel struct {
+	Bits   int
+	Lo, Hi []uint64
+	Rows   [][]uint64
+}
+
+// NewChannel makes the channel of a cost, a privacy level and a base measure.
+type NewChannel func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error)
+
+// ChannelLaws returns the laws of the mixture mode.
+func ChannelLaws() []Law[NewChannel] {
+	return []Law[NewChannel]{
+		{"DiracMixture", "prop:dirac, proof", DiracMixture},
+	}
+}
+
+// NewSampler returns a function that draws from integer weights of sum 2^bits, by ceil(bits/8) bytes of its
+// reader taken as a little-endian number cut to bits bits: any fixed bijection would do, this one is the
+// module's convention.
+type NewSampler func(weights []uint64, bits int) (func(io.Reader) (int, error), error)
+
+// SamplerLaws returns the laws of a sampler.
+func SamplerLaws() []Law[NewSampler] {
+	return []Law[NewSampler]{
+		{"SampleExact", "definition of LDP: a release has exactly the law it claims", SampleExact},
+	}
+}
+
+const (
+	maxBoxCols = 6
+	maxBits    = 62
+)
+
+// drawBits leans to the ends of the range.
+func drawBits(t *rapid.T, least int) int {
+	if rapid.Bool().Draw(t, "62 bits") {
+		return maxBits
+	}
+	return rapid.IntRange(least, maxBits).Draw(t, "bits")
+}
+
+// CheckBox returns nil if and only if the integer box carries the guarantee and holds a point: lo_j <= hi_j,
+// hi_j <= e^eps lo_j, sum lo <= 2^bits <= sum hi. It is the definition, in rationals and big integers.
+func CheckBox(eps *big.Rat, lo, hi []uint64, bits int) error {
+	return boxHolds(newExpo(eps), lo, hi, bits)
+}
+
+// CheckRows returns nil if and only if the rows of integer weights are eps-LDP: no weight is above e^eps times
+// another one in its column.
+func CheckRows(eps *big.Rat, rows [][]uint64) error { return rowsHold(newExpo(eps), rows) }
+
+// boxHolds is CheckBox.
+func boxHolds(e *expo, lo, hi []uint64, bits int) error {
+	sl, sh := new(big.Int), new(big.Int)
+	for j := range lo {
+		if lo[j] > hi[j] {
+			return fmt.Errorf("column %d: lo %d > hi %d", j, lo[j], hi[j])
+		}
+		if !e.holds(hi[j], lo[j]) {
+			return fmt.Errorf("column %d: hi %d > e^%v * lo %d", j, hi[j], e.x, lo[j])
+		}
+		sl.Add(sl, new(big.Int).SetUint64(lo[j]))
+		sh.Add(sh, new(big.Int).SetUint64(hi[j]))
+	}
+	total := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+	if sl.Cmp(total) > 0 || sh.Cmp(total) < 0 {
+		return fmt.Errorf("no point: sum lo %v, sum hi %v, total %v", sl, sh, total)
+	}
+	return nil
+}
+
+// rowsHold is the definition of eps-LDP for a finite family: as probabilities add up, it is enough to
+// compare single outputs.
+func rowsHold(e *expo, rows [][]uint64) error {
+	for a, x := range rows {
+		for b, y := range rows {
+			for j := range x {
+				if !e.holds(x[j], y[j]) {
+					return fmt.Errorf("output %d: weight %d in row %d, %d in row %d, ratio above e^%v", j, x[j], a, y[j], b, e.x)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func totalIs(row []uint64, bits int) bool {
+	s := new(big.Int)
+	for _, n := range row {
+		s.Add(s, new(big.Int).SetUint64(n))
+	}
+	return s.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(bits))) == 0
+}
+
+// PolytopeIf (thm:polytope, "if"): the verdict on a box is that of the definition, one unit inside or outside
+// e^eps included; and if the box is accepted, any two of its points are eps-LDP.
+func PolytopeIf(t *rapid.T, verify VerifyFunc) {
+	e := newExpo(ExactEpsilon().Draw(t, "eps"))
+	bits := drawBits(t, 3)
+	total := uint64(1) << bits
+	lo := composition(t, total, drawUsed(t, rapid.IntRange(1, maxBoxCols).Draw(t, "columns")))
+	hi := make([]uint64, len(lo))
+	// Lower some bounds, to make room, and put each hi at its limit; then break one rule, or none.
+	for j := range lo {
+		if lo[j] > 0 && rapid.Bool().Draw(t, "lower") {
+			lo[j] = max(1, lo[j]-rapid.Uint64Range(0, lo[j]/2).Draw(t, "by"))
+		}
+		hi[j] = e.floor(lo[j], total)
+	}
+	at := rapid.IntRange(0, len(lo)-1).Draw(t, "at")
+	switch rapid.SampledFrom([]string{"none", "one unit too many", "narrow", "swapped"}).Draw(t, "fault") {
+	case "one unit too many":
+		hi[at] = min(hi[at]+1, total)
+	case "narrow": // no fault, unless too little is left
+		for j := range hi {
+			hi[j] = rapid.Uint64Range(lo[j], hi[j]).Draw(t, "hi")
+		}
+	case "swapped":
+		lo[at], hi[at] = hi[at], lo[at]
+	}
+	want := boxHolds(e, lo, hi, bits)
+	got := verify(e.x, append([]uint64(nil), lo...), append([]uint64(nil), hi...), bits)
+	if (want == nil) != (got == nil) {
+		t.Fatalf("verdict %v, by definition %v\neps %v, bits %d, lo %d, hi %d", got, want, e.x, bits, lo, hi)
+	}
+	if want == nil {
+		row := func() []uint64 {
+			key := rapid.Permutation(indices(len(lo))).Draw(t, "order")
+			return fill(lo, hi, total, func(j int) float64 { return float64(key[j]) })
+		}
+		if err := rowsHold(e, [][]uint64{row(), row()}); err != nil {
+			t.Fatalf("an accepted box holds rows that are not LDP: %v", err)
+		}
+	}
+}
+
+func drawUsed(t *rapid.T, n int) []bool {
+	used := make([]bool, n)
+	for j := range used {
+		used[j] = rapid.IntRange(0, 4).Draw(t, "used") > 0
+	}
+	used[rapid.IntRange(0, n-1).Draw(t, "surely used")] = true
+	return used
+}
+
+// PolytopeOnlyIf (thm:polytope, "only if"): take an eps-LDP family that was not made from a box. The box that
+// its rows span is accepted, and m = sqrt(max min) holds every row, as the proof says; at an eps too small
+// for the family, the box is refused.
+func PolytopeOnlyIf(t *rapid.T, verify VerifyFunc) {
+	f := Families(rapid.IntRange(1, 4).Draw(t, "inputs"), rapid.IntRange(1, maxBoxCols).Draw(t, "outputs")).Draw(t, "family")
+	e := newExpo(f.Epsilon)
+	if err := rowsHold(e, f.Rows); err != nil {
+		t.Fatalf("the generator made rows that are not LDP: %v", err)
+	}
+	lo, hi := f.Span()
+	if err := verify(f.Epsilon, lo, hi, f.Bits); err != nil {
+		t.Fatalf("the box of an LDP family was refused: %v\n%#v", err, f)
+	}
+	for _, row := range f.Rows {
+		for j, n := range row {
+			// e^(-eps/2) m <= n <= e^(eps/2) m is max min <= e^eps n^2 and n^2 <= e^eps max min.
+			square, product := new(big.Int).SetUint64(n), new(big.Int).SetUint64(lo[j])
+			square.Mul(square, square)
+			product.Mul(product, new(big.Int).SetUint64(hi[j]))
+			s, p := new(big.Rat).SetInt(square), new(big.Rat).SetInt(product)
+			if mul(e.upper, s).Cmp(p) < 0 || mul(e.upper, p).Cmp(s) < 0 {
+				t.Fatalf("weight %d is outside the box of m = sqrt(%d * %d)", n, lo[j], hi[j])
+			}
+		}
+	}
+	if less := sub(f.Epsilon, big.NewRat(1, 1e6)); less.Sign() > 0 {
+		if err := verify(less, lo, hi, f.Bits); err == nil {
+			t.Fatalf("the box was accepted at eps %v, where its rows are not LDP\n%#v", less, f)
+		}
+	}
+}
+
+// drawBase draws a privacy level, a base measure and bits that leave room for its support.
+func drawBase(t *rapid.T, kv int) (eps *big.Rat, m []float64, bits int) {
+	eps = ExactEpsilon().Draw(t, "eps")
+	return eps, BaseMeasure(kv, float(eps)).Draw(t, "m"), drawBits(t, 6)
+}
+
+func newBox(t *rapid.T, build NewBox, eps *big.Rat, m []float64, bits int) (b IntegerBox, lo, hi []uint64) {
+	t.Helper()
+	work := clone(m)
+	b, err := build(eps, work, bits)
+	if err != nil {
+		t.Fatalf("NewBox(%v, %v, %d): %v", eps, m, bits, err)
+	}
+	sameFloats(t, "m", work, m)
+	if b.Len() != len(m) || b.Bits() != bits {
+		t.Fatalf("NewBox(%v, %v, %d) has %d columns and %d bits", eps, m, bits, b.Len(), b.Bits())
+	}
+	for j := range m {
+		lo, hi = append(lo, b.Lo(j)), append(hi, b.Hi(j))
+	}
+	return b, lo, hi
+}
+
+// BoxOfBaseMeasure: the integer box carries the guarantee, drops exactly the columns without mass, and is near
+// 2^B [e^(-eps/2) m, e^(eps/2) m]: with H = ceil(2^B e^(eps/2) m) it has lo = ceil(e^-eps H) and
+// hi = floor(e^eps lo), up to one unit, unless that box had no point and had to be moved.
+func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
+	eps, m, bits := drawBase(t, Size(maxBoxCols).Draw(t, "kv"))
+	_, lo, hi := newBox(t, build, eps, m, bits)
+	e := newExpo(eps)
+	if err := boxHolds(e, lo, hi, bits); err != nil {
+		t.Fatalf("NewBox(%v, %v, %d) = %d, %d: %v", eps, m, bits, lo, hi, err)
+	}
+	total := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(bits)))
+	_, beta := ExpBounds(mul(eps, big.NewRat(1, 2)), 192)
+	ceil := func(r *big.Rat) *big.Rat {
+		n := new(big.Int).Add(r.Num(), r.Denom())
+		return new(big.Rat).SetInt(n.Sub(n, big.NewInt(1)).Div(n, r.Denom()))
+	}
+	sl, sh := new(big.Rat), new(big.Rat)
+	var rule []*big.Rat
+	for j, v := range m {
+		if (v == 0) != (hi[j] == 0) || (v == 0) != (lo[j] == 0) {
+			t.Fatalf("NewBox(%v, %v, %d): column %d with m = %v has [%d, %d]", eps, m, bits, j, v, lo[j], hi[j])
+		}
+		low := ceil(quo(ceil(mul(total, mul(beta, rat(v)))), e.upper))
+		rule = append(rule, low)
+		sl.Add(sl, low)
+		sh.Add(sh, mul(e.lower, low))
+	}
+	kv := big.NewRat(int64(len(m)), 1)
+	if add(sl, kv).Cmp(total) > 0 || sub(sh, kv).Cmp(total) < 0 {
+		return // at an end of the mass: the box had to be moved
+	}
+	for j := range m {
+		d := sub(integer(lo[j]), rule[j])
+		if d.Abs(d).Cmp(big.NewRat(1, 1)) > 0 {
+			t.Fatalf("NewBox(%v, %v, %d): lo[%d] = %d, by the rule %v", eps, m, bits, j, lo[j], rule[j].Num())
+		}
+	}
+}
+
+// RoundInBox: whatever a solver says, the weights are a point of the box; and what it says counts: the weights
+// are within |X-c|_1 + |2^B - sum c| + kv/2 of X = 2^B q in l1, c being X cut to the box.
+func RoundInBox(t *rapid.T, build NewBox) {
+	kv := Size(maxBoxCols).Draw(t, "kv")
+	eps, m, bits := drawBase(t, kv)
+	b, lo, hi := newBox(t, build, eps, m, bits)
+	q := rapid.OneOf(Hostile(kv), shapes(kv), Mass(kv)).Draw(t, "q")
+	work := clone(q)
+	n := b.Round(work)
+	sameFloats(t, "q", work, q)
+	what := fmt.Sprintf("Round(%v) in [%d, %d], %d bits = %d", q, lo, hi, bits, n)
+	if len(n) != kv {
+		t.Fatalf("%s: %d weights for %d columns", what, len(n), kv)
+	}
+	for j := range n {
+		if n[j] < lo[j] || n[j] > hi[j] {
+			t.Fatalf("%s: column %d is outside", what, j)
+		}
+	}
+	if !totalIs(n, bits) {
+		t.Fatalf("%s: the sum is not 2^%d", what, bits)
+	}
+	if len(q) != kv {
+		return
+	}
+	total := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(bits)))
+	distance, outside, cut := new(big.Rat), new(big.Rat), new(big.Rat)
+	for j, v := range q {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return // no distance to speak of
+		}
+		x := mul(total, rat(v))
+		c := minRat(maxRat(x, integer(lo[j])), integer(hi[j]))
+		d := sub(integer(n[j]), x)
+		distance.Add(distance, d.Abs(d))
+		d = sub(x, c)
+		outside.Add(outside, d.Abs(d))
+		cut.Add(cut, c)
+	}
+	d := sub(total, cut)
+	bound := add(outside, add(d.Abs(d), big.NewRat(int64(kv), 2)))
+	if distance.Cmp(bound) > 0 {
+		t.Fatalf("%s: l1 distance %v, want at most %v units", what, float(distance), float(bound))
+	}
+}
+
+// CheckLDP fails the test unless the laws of the outputs for all the given inputs are eps-LDP, by comparing
+// integers. It returns the weights.
+func CheckLDP(t *rapid.T, m Mechanism, eps *big.Rat, bits int, inputs [][]float64) [][]uint64 {
+	t.Helper()
+	var rows [][]uint64
+	for _, mu := range inputs {
+		work := clone(mu)
+		n, err := m.Weights(work)
+		if err != nil {
+			t.Fatalf("Weights(%v): %v", mu, err)
+		}
+		sameFloats(t, "mu", work, mu)
+		if !totalIs(n, bits) {
+			t.Fatalf("Weights(%v) = %d do not sum to 2^%d", mu, n, bits)
+		}
+		if len(rows) > 0 && len(n) != len(rows[0]) {
+			t.Fatalf("Weights(%v) has %d entries, another input %d", mu, len(n), len(rows[0]))
+		}
+		rows = append(rows, n)
+	}
+	if err := rowsHold(newExpo(eps), rows); err != nil {
+		t.Fatalf("not LDP: %v\ninputs %v", err, inputs)
+	}
+	return rows
+}
+
+// ProjectionLDP (prop:projection-ldp): for any two private distributions, point masses among them, the weights
+// of every output differ by a factor of at most e^eps, in exact integers.
+func ProjectionLDP(t *rapid.T, build NewMechanism) {
+	k, kv := Size(maxRows).Draw(t, "k"), Size(maxCols).Draw(t, "kv")
+	eps, m, bits := drawBase(t, kv)
+	c := Costs(k, kv).Draw(t, "C")
+	mech, err := build(Problem{C: c}.Clone().C, eps, clone(m), bits)
+	if err != nil {
+		t.Fatalf("NewMechanism(%v, %v, %v, %d): %v", c, eps, m, bits, err)
+	}
+	CheckLDP(t, mech, eps, bits, rapid.SliceOfN(Mass(k), 2, 4).Draw(t, "inputs"))
+}
+
+// DiracMixture (proof of prop:dirac): row i is an exact integer minimiser of <C_i, n> over the box, the rows
+// are eps-LDP, and so the mixture sum mu_i row_i is as near to mu as sum mu_i φ_i says.
+func DiracMixture(t *rapid.T, build NewChannel) {
+	k, kv := Size(4).Draw(t, "k"), Size(4).Draw(t, "kv")
+	eps, m, bits := drawBase(t, kv)
+	c := Costs(k, kv).Draw(t, "C")
+	ch, err := build(Problem{C: c}.Clone().C, eps, clone(m), bits)
+	if err != nil {
+		t.Fatalf("NewChannel(%v, %v, %v, %d): %v", c, eps, m, bits, err)
+	}
+	what := fmt.Sprintf("C %v, eps %v, m %v: %+v", c, eps, m, ch)
+	e := newExpo(eps)
+	if err := boxHolds(e, ch.Lo, ch.Hi, ch.Bits); err != nil || ch.Bits != bits || len(ch.Rows) != k {
+		t.Fatalf("%s: bad box or shape: %v", what, err)
+	}
+	if err := rowsHold(e, ch.Rows); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	mu, err := normalised(Mass(k).Draw(t, "mu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := uint64(1) << bits
+	mix, mean := zeros(kv), new(big.Rat)
+	for i, row := range ch.Rows {
+		if len(row) != kv || !totalIs(row, bits) {
+			t.Fatalf("%s: row %d does not sum to 2^%d", what, i, bits)
+		}
+		best := fill(ch.Lo, ch.Hi, total, func(j int) float64 { return c[i][j] })
+		got, want := weigh(c[i], row, total), weigh(c[i], best, total)
+		for j, n := range row {
+			if n < ch.Lo[j] || n > ch.Hi[j] {
+				t.Fatalf("%s: row %d leaves the box at %d", what, i, j)
+			}
+			mix[j].Add(mix[j], mul(mu[i], quo(integer(n), integer(total))))
+		}
+		if got.Cmp(want) != 0 {
+			t.Fatalf("%s: row %d costs %v, the least is %v", what, i, float(got), float(want))
+		}
+		mean.Add(mean, mul(mu[i], got))
+	}
+	w, _, err := flowValue(exactCost(c), mu, mix, mix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Cmp(mean) > 0 {
+		t.Fatalf("%s: the mixture costs %v, more than %v", what, float(w), float(mean))
+	}
+}
+
+// weigh returns <c, n> / total.
+func weigh(c []float64, n []uint64, total uint64) *big.Rat {
+	s := new(big.Rat)
+	for j := range c {
+		s.Add(s, mul(rat(c[j]), integer(n[j])))
+	}
+	return s.Quo(s, integer(total))
+}
+
+// SampleExact: run over all 2^B words, each outcome comes up exactly as often as its weight says, and each
+// draw reads exactly ceil(B/8) bytes. Bits above B are noise and must not matter.
+func SampleExact(t *rapid.T, build NewSampler) {
+	bits := rapid.IntRange(1, 10).Draw(t, "bits")
+	total := 1 << bits
+	kv := rapid.IntRange(1, min(maxBoxCols, total)).Draw(t, "kv")
+	weights := composition(t, uint64(total), drawUsed(t, kv))
+	noise := rapid.Byte().Draw(t, "noise")
+	sample, err := build(append([]uint64(nil), weights...), bits)
+	if err != nil {
+		t.Fatalf("NewSampler(%d, %d): %v", weights, bits, err)
+	}
+	count := make([]uint64, kv)
+	size := (bits + 7) / 8
+	for word := range total {
+		b := []byte{byte(word), byte(word >> 8)}[:size]
+		if bits%8 != 0 {
+			b[size-1] |= noise << (bits % 8)
+		}
+		r := bytes.NewReader(append(b, 0xff))
+		j, err := sample(r)
+		if err != nil || j < 0 || j >= kv {
+			t.Fatalf("sample of %d, word %d: outcome %d, %v", weights, word, j, err)
+		}
+		if r.Len() != 1 {
+			t.Fatalf("sample of %d read %d bytes, want %d", weights, size+1-r.Len(), size)
+		}
+		count[j]++
+	}
+	for j := range weights {
+		if count[j] != weights[j] {
+			t.Fatalf("outcome %d came up %d times of %d, its weight is %d", j, count[j], total, weights[j])
+		}
+	}
+	if j, err := sample(bytes.NewReader(make([]byte, size-1))); err == nil {
+		t.Fatalf("sample of a reader that is one byte short: outcome %d, want an error", j)
+	}
+}

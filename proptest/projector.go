@@ -1,0 +1,331 @@
+package proptest
+
+import (
+	"math"
+	"math/big"
+
+	"pgregory.net/rapid"
+)
+
+// A Projector solves one projection exactly, up to rounding. It must not modify the problem.
+type Projector interface {
+	Project(p Problem) (Projection, error)
+}
+
+// ProjectorFunc is a function as a Projector.
+type ProjectorFunc func(p Problem) (Projection, error)
+
+// Project calls f.
+func (f ProjectorFunc) Project(p Problem) (Projection, error) { return f(p) }
+
+// A Projection is the answer to a Problem.
+type Projection struct {
+	// Q is the point of the box.
+	Q []float64
+	// Objective is the cost of the plan found: W_p^p(Q, Mu) up to rounding.
+	Objective float64
+	// Lower and Upper enclose the optimum, and Upper is also at least W_p^p(Q, Mu).
+	Lower, Upper float64
+	// Verify, if not nil, recomputes both bounds from the solver's certificate in exact arithmetic.
+	Verify func() (upper, lower *big.Rat, err error)
+}
+
+// A Transporter returns the optimal cost of plain transport from a to b.
+type Transporter func(c [][]float64, a, b []float64) (float64, error)
+
+// Sizes of the instances: the exact oracle is slow, and bugs show in small ones.
+const (
+	maxRows = 5
+	maxCols = 5
+)
+
+// ProjectorLaws returns the laws of a projection.
+func ProjectorLaws() []Law[Projector] {
+	return []Law[Projector]{
+		{"ProjectInBox", "definition of the mechanism; promise of the module on q", ProjectInBox},
+		{"FlowEquivalence", "app:lp-projection", FlowEquivalence},
+		{"WeakDuality", "linear programming duality for app:lp-projection", WeakDuality},
+		{"ProjectPermutation", "symmetry of the problem", ProjectPermutation},
+		{"ProjectShift", "row sums of a plan are mu", ProjectShift},
+		{"ProjectScale", "the objective is linear in C", ProjectScale},
+		{"ProjectMonotone", "a larger box cannot be farther", ProjectMonotone},
+		{"UniformOptimality", "thm:projection", UniformOptimality},
+		{"DiracReduction", "prop:dirac", DiracReduction},
+		{"DiracMSE", "app:related-work", DiracMSE},
+	}
+}
+
+// project runs p on a copy and fails the test on an error, a NaN or a changed input.
+func project(t *rapid.T, p Projector, in Problem) Projection {
+	t.Helper()
+	work := in.Clone()
+	r, err := p.Project(work)
+	if err != nil {
+		t.Fatalf("Project: %v\non %#v", err, in)
+	}
+	sameProblem(t, work, in)
+	length(t, "Q", r.Q, len(in.Lo))
+	finite(t, "Q", r.Q...)
+	finite(t, "Objective, Lower, Upper", r.Objective, r.Lower, r.Upper)
+	return r
+}
+
+func optimum(t *rapid.T, in Problem) *big.Rat {
+	t.Helper()
+	v, err := in.Optimum()
+	if err != nil {
+		t.Fatalf("%v\non %#v", err, in)
+	}
+	return v
+}
+
+// ProjectInBox: lo <= q <= hi bit for bit and |sum q - 1| <= kv 2^-52. Where the sums of the box miss 1
+// by rounding the box is one point, and q must be that point up to rounding.
+func ProjectInBox(t *rapid.T, p Projector) {
+	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	q := project(t, p, in).Q
+	kv := float64(len(q))
+	near(t, "sum q", sumRat(ratsOf(q)), big.NewRat(1, 1), MassTol, kv)
+	l, h, err := exactBox(in.Lo, in.Hi)
+	if err != nil {
+		t.Fatalf("%v\non %#v", err, in)
+	}
+	moved := l[0] == h[0] // exactBox returns the same numbers twice
+	for j := range q {
+		if moved {
+			near(t, "q of a box that is one point", rat(q[j]), l[j], MassTol, kv)
+		} else if !(in.Lo[j] <= q[j] && q[j] <= in.Hi[j]) {
+			t.Fatalf("q[%d] = %v is outside [%v, %v]\non %#v", j, q[j], in.Lo[j], in.Hi[j], in)
+		}
+	}
+}
+
+// FlowEquivalence (app:lp-projection): the value is that of a minimum-cost flow. Lower and Upper enclose
+// the exact value found by successive shortest paths in the paper's graph, Objective is near it, and q
+// really is at that distance from mu.
+func FlowEquivalence(t *rapid.T, p Projector) {
+	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	r := project(t, p, in)
+	want, scale := optimum(t, in), maxCost(in.C)
+	if rat(r.Lower).Cmp(want) > 0 || rat(r.Upper).Cmp(want) < 0 {
+		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\non %#v", r.Lower, r.Upper, float(want), in)
+	}
+	near(t, "Upper against Lower", rat(r.Upper), rat(r.Lower), ValueTol, scale)
+	near(t, "Objective", rat(r.Objective), want, ValueTol, scale)
+	mu, err := normalised(in.Mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := transportTo(exactCost(in.C), mu, r.Q)
+	if err != nil {
+		t.Fatalf("q is not a distribution: %v", err)
+	}
+	near(t, "W_p^p(q, mu) against the optimum", w, want, ValueTol, scale)
+}
+
+// WeakDuality: the certificate alone, recomputed exactly, encloses the optimum.
+func WeakDuality(t *rapid.T, p Projector) {
+	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	r := project(t, p, in)
+	if r.Verify == nil {
+		t.Fatalf("the projection has no certificate")
+	}
+	upper, lower, err := r.Verify()
+	if err != nil {
+		t.Fatalf("Verify: %v\non %#v", err, in)
+	}
+	want := optimum(t, in)
+	if lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
+		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\non %#v", float(lower), float(upper), float(want), in)
+	}
+	near(t, "certified gap", upper, lower, ValueTol, maxCost(in.C))
+	// The floats of the result are the certificate rounded outward, or looser.
+	if rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
+		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]", r.Lower, r.Upper, float(lower), float(upper))
+	}
+}
+
+// ProjectPermutation: renaming inputs and outputs changes nothing.
+func ProjectPermutation(t *rapid.T, p Projector) {
+	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	rows := rapid.Permutation(indices(len(in.Mu))).Draw(t, "rows")
+	cols := rapid.Permutation(indices(len(in.Lo))).Draw(t, "columns")
+	out := Problem{Mu: pick(in.Mu, rows), Lo: pick(in.Lo, cols), Hi: pick(in.Hi, cols)}
+	for _, i := range rows {
+		out.C = append(out.C, pick(in.C[i], cols))
+	}
+	a, b := project(t, p, in), project(t, p, out)
+	near(t, "objective of the permuted problem", rat(b.Objective), rat(a.Objective), 2*ValueTol, maxCost(in.C))
+}
+
+func pick(x []float64, order []int) []float64 {
+	y := make([]float64, len(order))
+	for i, n := range order {
+		y[i] = x[n]
+	}
+	return y
+}
+
+// ProjectShift: adding f_i to row i of C adds sum mu_i f_i to the value, whatever the box.
+func ProjectShift(t *rapid.T, p Projector) {
+	in := GridProblems(maxRows, maxCols).Draw(t, "problem")
+	out, moved := in.Clone(), new(big.Rat)
+	mu, err := normalised(in.Mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range out.C {
+		f := float64(rapid.IntRange(0, 100).Draw(t, "f")) // C + f is exact
+		moved.Add(moved, mul(mu[i], rat(f)))
+		for j := range row {
+			row[j] += f
+		}
+	}
+	a, b := project(t, p, in), project(t, p, out)
+	near(t, "objective of the shifted problem", rat(b.Objective), add(rat(a.Objective), moved), 2*ValueTol, maxCost(out.C))
+}
+
+// ProjectScale: scaling C by a power of two scales the value by it.
+func ProjectScale(t *rapid.T, p Projector) {
+	in := GridProblems(maxRows, maxCols).Draw(t, "problem")
+	e := rapid.IntRange(-200, 200).Draw(t, "exponent")
+	out := in.Clone()
+	for _, row := range out.C {
+		for j := range row {
+			row[j] = math.Ldexp(row[j], e)
+		}
+	}
+	a, b := project(t, p, in), project(t, p, out)
+	near(t, "objective of the scaled problem", rat(b.Objective), rat(math.Ldexp(a.Objective, e)), 2*ValueTol, maxCost(out.C))
+}
+
+// ProjectMonotone: a box inside another one is no nearer.
+func ProjectMonotone(t *rapid.T, p Projector) {
+	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	out := in.Clone()
+	for j := range out.Lo {
+		out.Lo[j] *= rapid.SampledFrom([]float64{1, 0.5, 0}).Draw(t, "lower")
+		out.Hi[j] += rapid.SampledFrom([]float64{0, 1e-9, 0.25}).Draw(t, "raise")
+	}
+	a, b := project(t, p, in), project(t, p, out)
+	atMost(t, "objective in the larger box", rat(b.Objective), rat(a.Objective), 2*ValueTol, maxCost(in.C))
+}
+
+// ZeroEpsilon: in a box of one point (eps = 0) the projection is plain transport to it.
+func ZeroEpsilon(t *rapid.T, p Projector, transport Transporter) {
+	k, kv := Size(maxRows).Draw(t, "k"), Size(maxCols).Draw(t, "kv")
+	in := Problem{C: Costs(k, kv).Draw(t, "C"), Mu: Mass(k).Draw(t, "mu"), Lo: shapes(kv).Draw(t, "b")}
+	in.Hi = clone(in.Lo)
+	r := project(t, p, in)
+	work := in.Clone()
+	w, err := transport(work.C, work.Mu, work.Lo)
+	if err != nil {
+		t.Fatalf("transport: %v\non %#v", err, in)
+	}
+	sameProblem(t, work, in)
+	finite(t, "transport", w)
+	want := optimum(t, in)
+	near(t, "transport", rat(w), want, ValueTol, maxCost(in.C))
+	near(t, "projection onto one point", rat(r.Objective), want, ValueTol, maxCost(in.C))
+}
+
+// UniformOptimality (thm:projection): take any eps-LDP mechanism and any of the base measures that its
+// proof allows, max/β <= m <= min/α. On every input the projection is at least as near as the mechanism.
+func UniformOptimality(t *rapid.T, p Projector) {
+	k, kv := rapid.IntRange(1, 4).Draw(t, "k"), rapid.IntRange(1, 4).Draw(t, "kv")
+	f := Families(rapid.IntRange(1, 4).Draw(t, "inputs"), kv).Draw(t, "mechanism")
+	in := Problem{C: Costs(k, kv).Draw(t, "C"), Mu: Mass(k).Draw(t, "mu"), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	// In x = α m: max/E <= x <= min. theta places x between the ends; 1/2 is the paper's choice. Rounding
+	// is outward, so that the box never loses a row.
+	theta := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "theta")
+	lo, hi := f.Span()
+	total := math.Ldexp(1, f.Bits)
+	e := math.Exp(float(f.Epsilon))
+	for j := range lo {
+		least, most := float64(lo[j])/total, float64(hi[j])/total // exact: 2^48 at most
+		x := math.Exp((1-theta)*math.Log(most/e) + theta*math.Log(least))
+		if most == 0 {
+			x = 0
+		}
+		in.Lo[j] = min(x, least)
+		in.Hi[j] = max(e*x, most)
+	}
+	mu, err := normalised(in.Mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := project(t, p, in)
+	for _, row := range f.Rows {
+		q := make([]*big.Rat, kv)
+		for j, n := range row {
+			q[j] = rat(float64(n) / total)
+		}
+		w, _, err := flowValue(exactCost(in.C), mu, q, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		atMost(t, "projection against the mechanism", rat(r.Objective), w, ValueTol, maxCost(in.C))
+	}
+}
+
+// DiracReduction (prop:dirac and its proof): with ν_i the projections of the point masses and φ_i their
+// costs, W_p^p(sum mu_i ν_i, mu) <= sum mu_i φ_i <= max φ_i, and the projection of mu is no worse than
+// that mixture. The point masses attain the maximum.
+func DiracReduction(t *rapid.T, p Projector) {
+	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	c, scale := exactCost(in.C), maxCost(in.C)
+	mu, err := normalised(in.Mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, h, err := exactBox(in.Lo, in.Hi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mix, mean := zeros(len(l)), new(big.Rat)
+	for i := range mu {
+		phi, nu := greedy(c[i], l, h)
+		mean.Add(mean, mul(mu[i], phi))
+		for j := range mix {
+			mix[j].Add(mix[j], mul(mu[i], nu[j]))
+		}
+	}
+	w, _, err := flowValue(c, mu, mix, mix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Cmp(mean) > 0 { // exact: a theorem, no tolerance
+		t.Fatalf("the mixture costs %v, more than its plan %v\non %#v", float(w), float(mean), in)
+	}
+	atMost(t, "projection against the mixture", rat(project(t, p, in).Objective), w, ValueTol, scale)
+
+	i := rapid.IntRange(0, len(mu)-1).Draw(t, "point mass")
+	point := in.Clone()
+	point.Mu = make([]float64, len(mu))
+	point.Mu[i] = 1
+	phi, _ := greedy(c[i], l, h)
+	near(t, "projection of a point mass against its knapsack", rat(project(t, p, point).Objective), phi, ValueTol, scale)
+}
+
+// DiracMSE (app:related-work): for a point mass at x, p = 2 and the Euclidean distance, the objective is the
+// mean squared error of the released point.
+func DiracMSE(t *rapid.T, p Projector) {
+	kv := Size(maxCols).Draw(t, "kv")
+	coordinate := rapid.IntRange(-8, 8)
+	x := [2]int{coordinate.Draw(t, "x"), coordinate.Draw(t, "y")}
+	v := make([][2]int, kv)
+	row := make([]float64, kv)
+	for j := range v {
+		v[j] = [2]int{coordinate.Draw(t, "vx"), coordinate.Draw(t, "vy")}
+		dx, dy := float64(x[0]-v[j][0]), float64(x[1]-v[j][1])
+		row[j] = dx*dx + dy*dy
+	}
+	b := Boxes(kv).Draw(t, "box")
+	r := project(t, p, Problem{C: [][]float64{row}, Mu: []float64{1}, Lo: b.Lo, Hi: b.Hi})
+	mse := new(big.Rat)
+	for j, q := range r.Q {
+		dx, dy := int64(x[0]-v[j][0]), int64(x[1]-v[j][1])
+		mse.Add(mse, mul(rat(q), big.NewRat(dx*dx+dy*dy, 1)))
+	}
+	near(t, "objective against the mean squared error", rat(r.Objective), mse, ValueTol, max(maxCost([][]float64{row}), 1))
+}
