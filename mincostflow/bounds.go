@@ -1,0 +1,112 @@
+package mincostflow
+
+import (
+	"math"
+	"slices"
+)
+
+// rounding bounds, relative to the largest cost, the errors of the twofold arithmetic below: sums of
+// at most 2^32 terms whose magnitudes add up to less than 8 times the largest cost, each operation
+// with a relative error below 2^-102, would allow 2^-67; they are 2^-95 and less for a million
+// terms. The bounds move outward by this much, which is far below an ulp.
+const rounding = 0x1p-80
+
+// result turns an answer into a Result: potentials for all rows and columns, and bounds.
+func (s *solver) result(a answer, settings Settings) (Result, error) {
+	in := s.in
+	r := Result{
+		Q:      a.q,
+		Status: a.status,
+		Stats: Stats{
+			Pivots:     s.net.pivots,
+			Degenerate: s.net.degenerate,
+			Sweeps:     s.pr.sweeps,
+			Rescales:   max(s.rescales, 0),
+		},
+		Settings: settings,
+	}
+
+	value, size := s.dual(&a)
+	lower := value.plusFloat(-rounding * size).plusFloat(-0x1p-1000)
+	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
+
+	sortPlan(&a.plan, len(in.rows), in.kv)
+	objective, missing := s.primal(&a)
+	top := math.Ldexp(s.most, s.rows.exp)
+	upper := objective.plus(missing.times(top)).plusFloat(rounding * top)
+	r.Upper = math.Min(s.most, s.roundTo(upper, math.Inf(1)))
+	// A plan with a rounding too much mass can cost more than the largest float.
+	r.Objective = math.Min(math.Ldexp(objective.value(), -s.rows.exp), math.MaxFloat64)
+
+	r.Plan = make([]Entry, len(a.plan))
+	for n, e := range a.plan {
+		r.Plan[n] = Entry{I: in.rows[e.i], J: int(e.j), Mass: e.mass}
+	}
+	f, err := s.allRows(a.g, a.f, settings.SupportOnly)
+	if err != nil {
+		return Result{}, err
+	}
+	r.Potentials = Potentials{F: f, G: a.g}
+	return r, nil
+}
+
+// primal returns the cost of the plan, scaled, and how much mass is missing from it: an upper bound on what
+// has to be moved by other means, at the largest cost at worst, to turn the plan into one from
+// the source to q.
+//
+// Scale down the rows of P that exceed the source, then the columns that exceed q. This removes at
+// most the sum of the excesses, costs nothing, and leaves a plan below both marginals. What it
+// then lacks to mass 1, at most 1 - mass(P) + excesses, can be moved from the rows that keep
+// some to the columns that lack some. If q sums to more than 1, it stands for any distribution
+// below it, and the columns exceed that by at most as much again.
+func (s *solver) primal(a *answer) (objective, missing dd) {
+	in := s.in
+	row := slices.Clone(in.mass) // what is left of them
+	column := make([]dd, in.kv)
+	for j, x := range a.q {
+		column[j].hi = x
+		if in.point != nil {
+			// Both the point and its rounded form q are targets: take the smaller.
+			if p := (dd{hi: in.point[j]}).over(in.pointSum); p.hi < x || p.hi == x && p.lo < 0 {
+				column[j] = p
+			}
+		}
+	}
+	var mass dd
+	for _, e := range a.plan {
+		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
+		mass = mass.plusFloat(e.mass)
+		row[e.i] = row[e.i].plusFloat(-e.mass)
+		column[e.j] = column[e.j].plusFloat(-e.mass)
+	}
+	missing = mass.neg().plusFloat(1)
+	for _, left := range [2][]dd{row, column} {
+		for _, x := range left {
+			if x.hi < 0 {
+				missing = missing.plus(x.neg())
+			}
+		}
+	}
+	if over := total(a.q, 2).plusFloat(-1); over.hi > 0 {
+		missing = missing.plus(over)
+	}
+	if missing.hi < 0 {
+		missing = dd{} // rounding
+	}
+	return objective, missing
+}
+
+// roundTo returns x / 2^exp as a float64, rounded towards the infinity dir.
+func (s *solver) roundTo(x dd, dir float64) float64 {
+	y := math.Ldexp(x.value(), -s.rows.exp)
+	// y*2^exp is exact, unless y underflowed to 0 or a subnormal, when it is exact, too, or
+	// overflowed, when y is infinite and at least on the right side of a finite bound.
+	if math.IsInf(y, 0) {
+		return y
+	}
+	d := x.plusFloat(-math.Ldexp(y, s.rows.exp))
+	if d.hi > 0 && dir > 0 || d.hi < 0 && dir < 0 {
+		y = math.Nextafter(y, dir)
+	}
+	return y
+}

@@ -1,0 +1,70 @@
+package mincostflow_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+// A distribution on six points of a line, moved as little as possible until every point has
+// between exp(-1/2) and exp(1/2) times its share.
+func ExampleProject() {
+	c, err := cost.NewPoints([][]float64{{0}, {1}, {2.5}, {4.5}, {7}, {10}}, nil, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lo, hi := make([]float64, 6), make([]float64, 6)
+	for j := range lo {
+		lo[j], hi[j] = math.Exp(-0.5)/6, math.Exp(0.5)/6
+	}
+	p := mincostflow.Problem{
+		Cost:    c,
+		Source:  []float64{0.75, 0.25}, // three quarters on point 0, the rest on point 2
+		Support: []int{0, 2},
+		Lo:      lo,
+		Hi:      hi,
+	}
+	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("q         %.3f\n", r.Q)
+	fmt.Printf("cost      %.6f\n", r.Objective)
+	upper, lower, err := mincostflow.Verify(p, r)
+	fmt.Println("proved   ", lower.FloatString(6), "to", upper.FloatString(6), err)
+	// Output:
+	// q         [0.275 0.275 0.147 0.101 0.101 0.101]
+	// cost      2.191091
+	// proved    2.191091 to 2.191091 <nil>
+}
+
+// The exact Wasserstein distance between two histograms, with the plan behind it.
+func ExampleTransport() {
+	c, err := cost.FromRows([][]float64{
+		{0, 1, 4},
+		{1, 0, 1},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := mincostflow.Transport(context.Background(), c, []float64{0.5, 0.5}, []float64{0.25, 0.25, 0.5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("cost", r.Objective)
+	for _, e := range r.Plan {
+		fmt.Printf("%d -> %d: %v\n", e.I, e.J, e.Mass)
+	}
+	// Output:
+	// cost 0.75
+	// 0 -> 0: 0.25
+	// 0 -> 1: 0.25
+	// 1 -> 2: 0.5
+}

@@ -1,0 +1,232 @@
+package mincostflow
+
+import "math"
+
+// answer is what a solver hands over: a feasible q, a plan, and prices for the columns.
+type answer struct {
+	status Status
+	q      []float64
+	plan   []entry
+	g      []float64 // prices; -Inf for columns that take no part, until dual fills them in
+	f      []float64 // potentials of the rows with mass, filled in by dual
+	// excess is the objective less the dual value of g, without any rounding outward. It is what
+	// pivots could still gain, and rounding.
+	excess float64
+}
+
+// optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
+// true costs and masses rather than the rounded ones.
+func (s *solver) optimum() answer {
+	a := answer{status: Optimal, g: s.treePrices()}
+	a.q, a.plan = s.treeFlows()
+	var objective dd
+	for _, e := range a.plan {
+		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
+	}
+	dual, _ := s.dual(&a)
+	a.excess = objective.plus(dual.neg()).value()
+	return a
+}
+
+// treePrices returns the prices of the columns, from the unrounded costs along the tree.
+func (s *solver) treePrices() []float64 {
+	t := &s.net
+	s.price = grow(s.price, len(t.nodes))
+	s.price[t.root] = dd{}
+	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
+		p := &t.nodes[v]
+		c := t.cost[v]
+		switch p.kind {
+		case slack:
+			c = 0
+		case artificial:
+			c = t.big
+		}
+		if !p.up {
+			c = -c
+		}
+		s.price[v] = s.price[p.parent].plusFloat(c)
+	}
+
+	offset := s.offset()
+	g := make([]float64, t.n)
+	for j := range g {
+		if !t.live(j) {
+			g[j] = math.Inf(-1)
+			continue
+		}
+		x := offset.plus(s.price[t.k+j].neg()).value()
+		// Rounding must not give a price the wrong sign: with a wide box that would be dear.
+		switch {
+		case s.in.level > 0:
+			x = max(x, 0)
+		case s.in.level < 0:
+			x = min(x, 0)
+		case t.slack[j] == inTree:
+			x = 0
+		case t.room[j] == 0:
+		case t.slack[j] == atLower:
+			x = max(x, 0)
+		default:
+			x = min(x, 0)
+		}
+		g[j] = math.Ldexp(x, -s.rows.exp)
+	}
+	return g
+}
+
+// offset returns the tree price of the level at which the prices of the columns are zero.
+//
+// A slack arc in the tree ties them to the hub. Without one, artificial arcs do, and all prices share
+// an arbitrary offset; every column is then fixed or full, and the offset that makes the largest
+// price of the latter (of all, if there is none) zero is as good as any other and keeps all
+// potentials within the largest cost.
+//
+// When the box is one point by rounding, any offset serves that point; the one that makes all prices
+// those of columns at their lower bounds (or upper ones, if they fill everything) serves the box as
+// given, too: the dual value then varies no more than the bounds do.
+func (s *solver) offset() dd {
+	t := &s.net
+	tied := false
+	top, topFixed, bottom := math.Inf(1), math.Inf(1), math.Inf(-1)
+	var offset, offsetFixed, offsetBottom dd
+	for j := range t.n {
+		p := s.price[t.k+j]
+		if !t.live(j) {
+			continue
+		}
+		if p.hi > bottom {
+			bottom, offsetBottom = p.hi, p
+		}
+		switch {
+		case t.slack[j] == inTree:
+			tied = true
+		case t.room[j] > 0:
+			if p.hi < top {
+				top, offset = p.hi, p
+			}
+		}
+		if t.room[j] == 0 && p.hi < topFixed {
+			topFixed, offsetFixed = p.hi, p
+		}
+	}
+	switch {
+	case s.in.level > 0:
+		return offsetBottom
+	case s.in.level < 0:
+		return offsetFixed
+	case tied:
+		return dd{}
+	case math.IsInf(top, 1):
+		return offsetFixed
+	}
+	return offset
+}
+
+// treeFlows returns q and the plan that the tree has for the true masses. They differ from the
+// integer flows by rounding, and flows that come out negative for that reason are left out.
+func (s *solver) treeFlows() ([]float64, []entry) {
+	t, in := &s.net, s.in
+	s.carried = grow(s.carried, len(t.nodes))
+	net := s.carried // what a node has, less what it needs, with all nodes below it
+	net[t.root] = dd{}
+	for i, m := range in.mass {
+		net[i] = m
+	}
+	q := make([]float64, t.n)
+	plan := make([]entry, 0, t.k+t.n)
+	for j := range q {
+		q[j] = in.lo[j]
+		if t.slack[j] == atUpper {
+			q[j] = in.hi[j]
+		}
+		net[t.k+j] = dd{hi: -q[j]}
+	}
+	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
+		p := &t.nodes[v]
+		x := net[v]
+		net[p.parent] = net[p.parent].plus(x)
+		switch p.kind {
+		case slack:
+			j := int(v) - t.k
+			q[j] = min(max(dd{hi: in.lo[j]}.plus(x).value(), in.lo[j]), in.hi[j])
+		case realArc:
+			i, j, m := v, p.parent-int32(t.k), x.value()
+			if !p.up {
+				i, j, m = p.parent, v-int32(t.k), -m
+			}
+			if m > 0 && !(p.flow == 0 && m < noise && in.mass[i].hi > tiny && (in.lo[j] == 0 || in.lo[j] > tiny)) {
+				plan = append(plan, entry{i, j, m, t.cost[v]})
+			}
+		}
+	}
+	in.repair(q)
+	return q, plan
+}
+
+const (
+	// noise bounds the error of a flow in twofold precision: sums of at most 2^31 terms below 2,
+	// each addition with an error below 2^-103 of its size. In practice it is far smaller.
+	noise = 0x1p-70
+	// tiny masses and bounds are below a unit, and their flows are genuine however small.
+	tiny = 0x1p-60
+)
+
+// repair brings the sum of q, which is in the box, back to 1 after rounding: first with columns
+// strictly between their bounds, which costs nothing at an optimum, then with any that have room.
+// A box of one point is left alone.
+func (in *instance) repair(q []float64) {
+	if in.point != nil {
+		return
+	}
+	over := total(q, 2).plusFloat(-1)
+	for pass := range 2 {
+		for j := range q {
+			if math.Abs(over.hi) <= 0x1p-70 {
+				return
+			}
+			if pass == 0 && !(in.lo[j] < q[j] && q[j] < in.hi[j]) {
+				continue
+			}
+			x := min(max(dd{hi: q[j]}.plus(over.neg()).value(), in.lo[j]), in.hi[j])
+			over = over.plusFloat(x).plusFloat(-q[j])
+			q[j] = x
+		}
+	}
+}
+
+// interrupted completes the flows of a tree that is not optimal to a feasible plan, greedily, and
+// takes the better of two simple bounds.
+func (s *solver) interrupted(st Status) answer {
+	a := answer{status: st}
+	a.q, a.plan = s.complete()
+
+	// The prices of the tree, kept within the largest cost, which loses nothing at an optimum.
+	// Those that only artificial arcs gave mean little, so no prices at all may be better.
+	t := &s.net
+	top := math.Ldexp(s.most, s.rows.exp)
+	g := make([]float64, t.n)
+	for j := range g {
+		switch p := -t.pi[t.k+j]; {
+		case !t.live(j):
+			g[j] = math.Inf(-1)
+		case s.in.hi[j] > 1:
+			g[j] = math.Ldexp(min(max(p, 0), top), -s.rows.exp)
+		default:
+			g[j] = math.Ldexp(min(max(p, -top), top), -s.rows.exp)
+		}
+	}
+	a.g = g
+	dual, _ := s.dual(&a)
+	b := a
+	b.f, b.g = nil, make([]float64, t.n)
+	for j := range b.g {
+		if !t.live(j) {
+			b.g[j] = math.Inf(-1)
+		}
+	}
+	if other, _ := s.dual(&b); other.hi > dual.hi {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,175 @@
+package mincostflow
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// dual fills in what a lacks: the largest valid potentials of the rows with mass for the prices a.g,
+// and then the largest valid prices of the columns that take no part (-Inf in a.g). It returns
+// the dual value, scaled, and the sum of the magnitudes of its terms.
+func (s *solver) dual(a *answer) (value dd, size float64) {
+	in := s.in
+	if a.f == nil {
+		a.f = make([]float64, len(in.rows))
+		for n, i := range in.rows {
+			a.f[n] = rowPotential(s.rows.raw(i), a.g)
+		}
+		s.deadColumns(a.g, a.f)
+	}
+	for n, f := range a.f {
+		x := in.mass[n].times(math.Ldexp(f, s.rows.exp))
+		value = value.plus(x)
+		size += math.Abs(x.hi)
+	}
+	var columns dd
+	for j, x := range a.g {
+		b := in.hi[j]
+		if x > 0 {
+			b = in.lo[j]
+		}
+		if in.point != nil {
+			b = in.point[j]
+		}
+		if b == 0 {
+			continue // with a price that may be beyond the scale
+		}
+		y := dd{hi: b}.times(math.Ldexp(x, s.rows.exp))
+		columns = columns.plus(y)
+		size += math.Abs(y.hi)
+	}
+	if in.point != nil {
+		columns = columns.over(in.pointSum)
+	}
+	return value.plus(columns), size
+}
+
+// deadColumns gives the columns that take no part (-Inf) the largest prices valid for the rows
+// with mass.
+func (s *solver) deadColumns(g, f []float64) {
+	var dead []int
+	for j, x := range g {
+		if math.IsInf(x, -1) {
+			dead = append(dead, j)
+			g[j] = math.MaxFloat64
+		}
+	}
+	if dead == nil {
+		return
+	}
+	below := make([]bool, len(g)) // the exact minimum is below its rounded value
+	for n, i := range s.in.rows {
+		row := s.rows.raw(i)
+		for _, j := range dead {
+			x, e := twoSum(row[j], -f[n])
+			if x < g[j] {
+				g[j], below[j] = x, e < 0
+			} else if x == g[j] {
+				below[j] = below[j] || e < 0
+			}
+		}
+	}
+	for _, j := range dead {
+		if below[j] {
+			g[j] = math.Nextafter(g[j], math.Inf(-1))
+		}
+	}
+}
+
+// allRows returns the potentials of all rows, given those of the rows with mass. The others do not
+// depend on each other, so that any number of workers gives the same bits.
+func (s *solver) allRows(g, live []float64, supportOnly bool) ([]float64, error) {
+	in := s.in
+	f := make([]float64, in.k)
+	if supportOnly {
+		least := math.Min(0, -slices.Max(g))
+		for i := range f {
+			f[i] = least
+		}
+		for n, i := range in.rows {
+			f[i] = live[n]
+		}
+		return f, nil
+	}
+	workers := min(runtime.GOMAXPROCS(0), (in.k-len(in.rows))/(1+workerCells/in.kv))
+	if workers < 2 {
+		return f, s.someRows(s.rows, 0, in.k, f, g, live)
+	}
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			from, to := in.k/workers*w, in.k/workers*(w+1)
+			if w == workers-1 {
+				to = in.k
+			}
+			errs[w] = s.someRows(newRows(in.matrix, in.kv), from, to, f, g, live)
+		})
+	}
+	wg.Wait()
+	for _, err := range errs { // the first bad row, whoever met it
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// workerCells is how much of the cost one worker reads at least, about a quarter of a millisecond.
+const workerCells = 1 << 18
+
+// someRows fills in f[from:to] with the rows read through r.
+func (s *solver) someRows(r *rows, from, to int, f, g, live []float64) error {
+	n, _ := slices.BinarySearch(s.in.rows, from)
+	for i := from; i < to; i++ {
+		if n < len(s.in.rows) && s.in.rows[n] == i {
+			f[i] = live[n]
+			n++
+			continue
+		}
+		row, _, err := r.checked(i, nil)
+		if err != nil {
+			return err
+		}
+		f[i] = rowPotential(row, g)
+	}
+	return nil
+}
+
+// rowPotential returns the largest float64 f with f + g[j] <= row[j] for all j, exactly, capped at
+// the largest finite one. Entries of g may be -Inf.
+//
+// Rounding is monotone: the least of the rounded differences is the least difference, rounded,
+// and only the differences that round to it can lie below it.
+func rowPotential(row, g []float64) float64 {
+	m, below := math.MaxFloat64, false
+	g = g[:len(row)]
+	j := 0
+	for ; j+4 <= len(row); j += 4 {
+		c := row[j : j+4 : j+4]
+		h := g[j : j+4 : j+4]
+		if c[0]-h[0] <= m || c[1]-h[1] <= m || c[2]-h[2] <= m || c[3]-h[3] <= m {
+			for d := range 4 {
+				m, below = lower(m, below, c[d], h[d])
+			}
+		}
+	}
+	for ; j < len(row); j++ {
+		m, below = lower(m, below, row[j], g[j])
+	}
+	if below {
+		return math.Nextafter(m, math.Inf(-1))
+	}
+	return m
+}
+
+// lower updates a rounded minimum with c - g; below says that the exact one is less.
+func lower(m float64, below bool, c, g float64) (float64, bool) {
+	x, e := twoSum(c, -g)
+	if x < m {
+		return x, e < 0
+	}
+	return m, below || x == m && e < 0
+}

@@ -1,0 +1,238 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+)
+
+const (
+	// listLen candidate columns are kept for every row, and a sweep adds up to gatherLen to them.
+	// Measured on the named instances of bench_test.go with 8 to 64: fewer mean more sweeps,
+	// more mean slower ones.
+	listLen   = 16
+	gatherLen = 8
+	// rowBlock rows (one, when there are few) compete for each pivot; after it slackBlock slack
+	// arcs are tried.
+	rowBlock   = 4
+	fewRows    = 64
+	slackBlock = 32
+	// pollEvery steps, or pollCells cells of a sweep, the context is asked.
+	pollEvery = 64
+	pollCells = 1 << 16
+)
+
+// candidate is an arc worth pricing often: its column and unrounded cost.
+type candidate struct {
+	cost float64
+	col  int32
+}
+
+// pricer finds the arcs that enter the tree. Full sweeps over the rows of the cost fill a short
+// list of promising columns for every row; pivots come from the lists until none of their arcs
+// improves the plan. A sweep that finds nothing proves the tree optimal, so the lists cost
+// nothing in certainty. They take O(k) memory.
+type pricer struct {
+	net    *network
+	rows   *rows
+	index  []int // row of the cost for every row of the network
+	ctx    context.Context
+	list   []candidate // listLen for every row
+	length []int32     // used
+	best   [gatherLen]candidate
+	price  [gatherLen]float64 // of best: cost + pi, ascending
+	sweeps int
+	most   int // pivots
+	polls  int
+}
+
+// stop reports why the search must end now, or Optimal if it need not.
+func (p *pricer) stop() Status {
+	if p.net.pivots >= p.most {
+		return PivotLimit
+	}
+	if p.ctx.Err() != nil {
+		return Cancelled
+	}
+	return Optimal
+}
+
+// run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
+// range in which arithmetic is exact (net.wide), or a stop.
+func (p *pricer) run() Status {
+	for {
+		before := p.net.pivots
+		found, st := p.sweep()
+		if st != Optimal {
+			return st
+		}
+		if st := p.drain(); st != Optimal || p.net.wide {
+			return st
+		}
+		if !found && p.net.pivots == before {
+			return Optimal
+		}
+	}
+}
+
+// reset empties the lists.
+func (p *pricer) reset() {
+	p.list = grow(p.list, p.net.k*listLen)
+	p.length = grow(p.length, p.net.k)
+	clear(p.length)
+}
+
+// drain pivots on listed and slack arcs until none improves the plan.
+func (p *pricer) drain() Status {
+	t := p.net
+	k, n := t.k, t.n
+	block := rowBlock
+	if k < fewRows {
+		block = 1
+	}
+	i, j := 0, 0
+	// Rows and columns seen since the last pivot.
+	for cleanRows, cleanCols := 0, 0; cleanRows < k || cleanCols < n; {
+		if p.polls++; p.polls%pollEvery == 0 || t.pivots >= p.most {
+			if st := p.stop(); st != Optimal {
+				return st
+			}
+		}
+		if i == k {
+			i = 0
+		}
+		end := min(i+block, k)
+		cleanRows += end - i
+		var best *candidate
+		row, least := 0, 0.0
+		for ; i < end; i++ {
+			if c, rc := p.bestListed(i); rc < least {
+				best, row, least = c, i, rc
+			}
+		}
+		if best != nil {
+			t.enterReal(int32(row), best.col, best.cost)
+			if t.wide {
+				return Optimal
+			}
+			cleanRows, cleanCols = 0, 0
+		}
+		if j == n {
+			j = 0
+		}
+		end = min(j+slackBlock, n)
+		cleanCols += end - j
+		if t.enterSlack(j, end) {
+			if t.wide {
+				return Optimal
+			}
+			cleanRows, cleanCols = 0, 0
+		}
+		j = end
+	}
+	return Optimal
+}
+
+// bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
+func (p *pricer) bestListed(i int) (best *candidate, least float64) {
+	t := p.net
+	list := p.list[i*listLen : i*listLen+int(p.length[i])]
+	pi := t.pi[t.k : t.k+t.n]
+	magic := t.magic
+	m := t.pi[i]
+	for c := range list {
+		if x := ((list[c].cost + magic) - magic) + pi[list[c].col]; x < m {
+			m = x
+			best = &list[c]
+		}
+	}
+	return best, m - t.pi[i]
+}
+
+// sweep prices every arc and adds the best arcs of every row that improve the plan to its list.
+// It reports whether there was one.
+func (p *pricer) sweep() (found bool, st Status) {
+	t := p.net
+	p.sweeps++
+	cells := pollCells // ask once at the start
+	for i := range t.k {
+		if cells += t.n; cells >= pollCells {
+			cells = 0
+			if st := p.stop(); st != Optimal {
+				return found, st
+			}
+		}
+		row := p.rows.at(p.index[i])
+		// Below -grid/2 the reduced cost is negative after rounding, too.
+		n := p.gather(row, t.pi[i]-t.grid/2)
+		for c := range p.best[:n] {
+			b := &p.best[c]
+			if (t.round(b.cost)-t.pi[i])+t.pi[t.k+int(b.col)] < 0 {
+				p.remember(i, *b)
+				found = true
+			}
+		}
+	}
+	return found, Optimal
+}
+
+// gather collects the columns of least cost + pi below limit, at most gatherLen.
+func (p *pricer) gather(row []float64, limit float64) int {
+	t := p.net
+	pi := t.pi[t.k : t.k+t.n]
+	pi = pi[:len(row)]
+	n := 0
+	j := 0
+	for ; j+4 <= len(row); j += 4 {
+		c := row[j : j+4 : j+4]
+		g := pi[j : j+4 : j+4]
+		x0, x1, x2, x3 := c[0]+g[0], c[1]+g[1], c[2]+g[2], c[3]+g[3]
+		if x0 < limit || x1 < limit || x2 < limit || x3 < limit {
+			for d, x := range [4]float64{x0, x1, x2, x3} {
+				if x < limit {
+					n, limit = p.insert(n, limit, x, candidate{c[d], int32(j + d)})
+				}
+			}
+		}
+	}
+	for ; j < len(row); j++ {
+		if x := row[j] + pi[j]; x < limit {
+			n, limit = p.insert(n, limit, x, candidate{row[j], int32(j)})
+		}
+	}
+	return n
+}
+
+// insert puts c at its place among the n best and returns their new number and limit.
+func (p *pricer) insert(n int, limit, x float64, c candidate) (int, float64) {
+	if n < gatherLen {
+		n++
+	}
+	at := n - 1
+	for at > 0 && p.price[at-1] > x {
+		p.price[at], p.best[at] = p.price[at-1], p.best[at-1]
+		at--
+	}
+	p.price[at], p.best[at] = x, c
+	if n == gatherLen {
+		limit = p.price[gatherLen-1]
+	}
+	return n, limit
+}
+
+// remember puts c on the list of row i, in place of the least promising arc when it is full.
+func (p *pricer) remember(i int, c candidate) {
+	if n := p.length[i]; n < listLen {
+		p.list[i*listLen+int(n)] = c
+		p.length[i]++
+		return
+	}
+	pi := p.net.pi[p.net.k:]
+	list := p.list[i*listLen : (i+1)*listLen]
+	worst, at := math.Inf(-1), 0
+	for n := range list {
+		if x := list[n].cost + pi[list[n].col]; x > worst {
+			worst, at = x, n
+		}
+	}
+	list[at] = c
+}

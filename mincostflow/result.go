@@ -1,0 +1,74 @@
+package mincostflow
+
+// Status says why a solver stopped.
+type Status int
+
+const (
+	// Optimal: an exact sweep over all arcs found none that improves the plan.
+	Optimal Status = iota
+	// PivotLimit: Settings.MaxPivots was reached.
+	PivotLimit
+	// Cancelled: the context ended.
+	Cancelled
+)
+
+// String returns the name of the status.
+func (s Status) String() string {
+	switch s {
+	case Optimal:
+		return "optimal"
+	case PivotLimit:
+		return "pivot limit"
+	case Cancelled:
+		return "cancelled"
+	}
+	return "unknown"
+}
+
+// Entry is one positive entry of a plan: Mass moves from row I to column J.
+type Entry struct {
+	I, J int
+	Mass float64
+}
+
+// Potentials are dual variables, one for every row and every column, with
+// F[i] + G[j] <= C_ij for every i and j, as an exact statement about the numbers returned.
+type Potentials struct {
+	F, G []float64
+}
+
+// Stats counts the work done.
+type Stats struct {
+	Pivots     int // simplex pivots
+	Degenerate int // of which moved no mass
+	Sweeps     int // full pricing sweeps over the rows with mass
+	Rescales   int // changes of the cost grid or of the artificial cost after the start
+}
+
+// Result is an answer together with its evidence; Verify recomputes the evidence from it.
+type Result struct {
+	// Q is the projected distribution: Lo <= Q <= Hi without any tolerance, and its exact sum
+	// differs from 1 by at most kv * 2^-52. (When the box is a single point, because the bounds
+	// sum to 1 only up to rounding, Q is that point rounded to the nearest float64s.)
+	Q []float64
+	// Plan moves the source to Q at the cost Objective. Entries are positive, rows ascending,
+	// then columns; I counts rows of the cost, also for a sparse source. Row and column sums hold
+	// up to rounding, and Upper is charged for what is missing.
+	Plan []Entry
+	// Potentials prove Lower.
+	Potentials Potentials
+	// Objective is the cost of Plan, correctly rounded but for the last bit.
+	Objective float64
+	// Lower and Upper enclose the optimum, and Upper also the cost of moving the source to Q:
+	// Lower <= optimum <= W(Q, source) <= Upper, rounding included.
+	Lower, Upper float64
+	// Status says why the solver stopped.
+	Status Status
+	// Stats counts the work.
+	Stats Stats
+	// Settings are the settings in force, defaults filled in.
+	Settings Settings
+}
+
+// Gap returns Upper - Lower, the proven distance from the optimum, in units of the objective.
+func (r Result) Gap() float64 { return r.Upper - r.Lower }

@@ -1,0 +1,183 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+)
+
+const (
+	// gridBits is the fineness of the cost grid: costs below 2^e are rounded to multiples of
+	// 2^(e-gridBits). The optimum of the rounded costs is within one grid of the true one, since
+	// the mass is 1; potentials may reach 2^(51-gridBits) times 2^e without rounding error.
+	gridBits = 48
+	// coarser is by how many bits the grid grows when potentials outgrow that.
+	coarser = 4
+	// When the plan uses only arcs far cheaper than the dearest, the grid can be refined. That is
+	// done if it gains refineBits and if the plan is further than refineTol times its dearest arc
+	// from its bound. (There are at most 2100 bits to gain, so this ends.)
+	refineBits = 6
+	refineTol  = 0x1p-46
+)
+
+// solver is the workspace of one solve. Its slices are reused by the next.
+type solver struct {
+	in   *instance
+	rows *rows
+	net  network
+	pr   pricer
+	most float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
+
+	mass     []int64
+	bits     int     // gridBits, unless a test sets it
+	exp      int     // the grid in force is 2^exp
+	full     float64 // price of artificial arcs at which they carry nothing at an optimum
+	rescales int
+
+	// Tree values in twofold precision, by node.
+	price, carried []dd
+}
+
+// load reads and checks the rows with mass, and finds the scale of their costs.
+func (s *solver) load(in *instance) error {
+	s.in = in
+	s.rows = newRows(in.matrix, in.kv)
+	mask := in.mask()
+	s.most = 0
+	for _, i := range in.rows {
+		_, m, err := s.rows.checked(i, mask)
+		if err != nil {
+			return err
+		}
+		s.most = max(s.most, m)
+	}
+	s.rows.setScale(s.most)
+	return nil
+}
+
+// mask marks the columns that can take mass, or is nil when all can.
+func (in *instance) mask() []bool {
+	for _, h := range in.hi {
+		if h == 0 {
+			mask := make([]bool, in.kv)
+			for j, h := range in.hi {
+				mask[j] = h > 0
+			}
+			return mask
+		}
+	}
+	return nil
+}
+
+// simplex solves the loaded instance.
+func (s *solver) simplex(ctx context.Context, settings Settings) answer {
+	in, t := s.in, &s.net
+	k, n := len(in.rows), in.kv
+	s.mass = grow(s.mass, k)
+	t.low, t.room = grow(t.low, n), grow(t.room, n)
+	sourceUnits(in.mass, s.mass)
+	boxUnits(in.lo, in.hi, t.low, t.room)
+	t.reset(k, n, s.mass)
+	s.pr.net, s.pr.rows, s.pr.index, s.pr.ctx = t, s.rows, in.rows, ctx
+	s.pr.sweeps, s.pr.polls, s.pr.most = 0, 0, settings.MaxPivots
+	s.pr.reset()
+	s.rescales = -1
+	if s.bits == 0 {
+		s.bits = gridBits
+	}
+
+	// An artificial arc that costs more than every real one is enough: the rows and columns form
+	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
+	top := math.Ldexp(s.most, s.rows.exp)
+	s.full = 1.5 * top
+	if top == 0 {
+		s.full = 1
+	}
+	s.setGrid(s.gridFor(top), s.full)
+	tried, retried := s.gridFor(top), false
+	for {
+		st := s.pr.run()
+		switch {
+		case st != Optimal:
+			return s.interrupted(st)
+		case t.wide:
+			s.setGrid(s.exp+coarser, t.big)
+			continue
+		case s.artificialFlow():
+			// Only after a refinement that made artificial arcs too cheap.
+			big := min(t.big*(1<<8), s.full)
+			s.setGrid(max(s.gridFor(big), s.exp), big)
+			continue
+		}
+		a := s.optimum()
+		dearest := s.dearest()
+		if !(a.excess > refineTol*dearest) {
+			return a
+		}
+		// Four times the dearest arc in use is a guess at what rerouting costs; if it is too low,
+		// artificial flow remains and the price goes up again.
+		big := min(4*dearest, t.big)
+		switch exp := s.gridFor(big); {
+		case exp <= tried-refineBits:
+			tried = exp
+		case s.exp > tried && !retried: // potentials were out of range on the way
+			retried = true
+			big = t.big
+		default:
+			return a
+		}
+		s.cutDear(big)
+		s.setGrid(tried, big)
+	}
+}
+
+// gridFor returns the exponent of the grid for costs of at most c. All floats are multiples of the
+// smallest one.
+func (s *solver) gridFor(c float64) int {
+	_, e := math.Frexp(c)
+	return max(e-s.bits, -1074)
+}
+
+// setGrid changes the grid and the price of artificial arcs.
+func (s *solver) setGrid(exp int, big float64) {
+	s.exp = exp
+	s.net.setPrices(exp, big)
+	s.rescales++
+	for s.net.wide {
+		s.exp += coarser
+		s.net.setPrices(s.exp, big)
+		s.rescales++
+	}
+	s.pr.reset()
+}
+
+// artificialFlow reports whether an artificial arc carries flow.
+func (s *solver) artificialFlow() bool {
+	for v := range s.net.nodes[:s.net.root] {
+		if p := &s.net.nodes[v]; p.parent >= 0 && p.kind == artificial && p.flow > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// dearest returns the largest cost of an arc with flow.
+func (s *solver) dearest() float64 {
+	var c float64
+	for v := range s.net.nodes[:s.net.root] {
+		if p := &s.net.nodes[v]; p.parent >= 0 && p.kind == realArc && p.flow > 0 {
+			c = max(c, s.net.cost[v])
+		}
+	}
+	return c
+}
+
+// cutDear hangs every row whose arc costs more than big from the hub instead. Those arcs carry
+// nothing, and so do the new ones: the tree stays strongly feasible.
+func (s *solver) cutDear(big float64) {
+	t := &s.net
+	for v := range int32(t.k) {
+		if p := &t.nodes[v]; p.kind == realArc && p.up && p.flow == 0 && t.cost[v] > big {
+			t.graft(v, v, node{parent: t.root, kind: artificial, up: true}, 0, 0)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package mincostflow
+
+import "testing"
+
+// TestStress solves thousands of small problems that lean to trouble and proves every answer. The
+// second half of the seeds forbids the knapsack.
+func TestStress(t *testing.T) {
+	n := 6000
+	if testing.Short() {
+		n = 1000
+	}
+	var worst float64
+	for seed := range n {
+		d := newDraw(uint64(seed))
+		p := d.problem(9)
+		r := mustProject(t, p, Settings{Method: Method(2 * seed / n)})
+		if maxCost(p) > 1e-300 { // below, the bounds are a quantum apart
+			worst = max(worst, r.Gap()/maxCost(p))
+		}
+	}
+	t.Logf("worst gap %.2g max C", worst)
+}

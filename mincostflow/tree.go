@@ -1,0 +1,355 @@
+package mincostflow
+
+import "math"
+
+// arcKind tells the three kinds of arc apart that can join a node to its parent.
+type arcKind uint8
+
+const (
+	realArc    arcKind = iota // row -> column, cost C_ij, no capacity
+	slack                     // column -> hub, cost 0, capacity room_j
+	artificial                // row -> hub or hub -> column, cost big, no capacity
+)
+
+// State of a column's slack arc.
+const (
+	atLower int8 = iota // out of the tree without flow: q_j = lo_j
+	atUpper             // out of the tree, full: q_j = hi_j
+	inTree              // in the tree: lo_j <= q_j <= hi_j
+)
+
+// node is a row, a column or the hub, with the tree arc to its parent. Nodes form a circular list
+// in preorder, so that a subtree is a run of the list: the node, then all that follow with a
+// greater depth.
+type node struct {
+	parent, prev int32
+	flow         int64 // on the arc to the parent, >= 0
+	kind         arcKind
+	up           bool // the arc points to the parent
+}
+
+// link is the part of a node that walks over subtrees read.
+type link struct{ next, depth int32 }
+
+// network is the state of the simplex: a spanning tree of the nodes rows 0..k-1, columns
+// k..k+n-1, hub k+n, rooted at the hub.
+//
+// Everything is exact. Flows are integers (units.go). Arc costs are rounded to multiples of grid,
+// and potentials are sums of those that stay below 2^53 grids, so that float64 arithmetic on them
+// has no error: a reduced cost that should be zero is zero, and every pivot is one of a true
+// primal simplex, which with the leaving rule below cannot cycle.
+type network struct {
+	k, n  int   // rows with mass, columns
+	root  int32 // k + n
+	nodes []node
+	links []link
+	// pi is the price of bringing one unit from a node to the hub through the tree:
+	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
+	pi    []float64
+	cost  []float64 // unrounded cost of the arc to the parent
+	low   []int64   // lower bounds of the columns
+	room  []int64   // capacities of the slack arcs
+	slack []int8    // their states
+	lean  []float64 // +1 where they may fill up, -1 where they may empty, else 0
+	big   float64   // cost of artificial arcs, a multiple of grid
+	grid  float64
+	magic float64 // 1.5 * 2^52 grids
+	wide  bool    // a potential has come close to the limit of exactness
+	limit float64 // that limit, 2^51 grids
+
+	pivots, degenerate int
+}
+
+// round returns c rounded to a multiple of grid, for |c| below 2^51 grids: adding a number of
+// size 2^52 grids leaves no room for anything finer.
+func (t *network) round(c float64) float64 { return (c + t.magic) - t.magic }
+
+// reset makes the star: every row sends its mass to the hub and every column gets its lower bound
+// from it over artificial arcs. A column with lower bound zero hangs from its slack arc instead,
+// because an empty arc must point to the hub (pivot says why). The units of the source are in
+// mass; low and room are filled in.
+func (t *network) reset(k, n int, mass []int64) {
+	t.k, t.n, t.root = k, n, int32(k+n)
+	total := k + n + 1
+	t.nodes = grow(t.nodes, total)
+	t.links = grow(t.links, total)
+	t.pi = grow(t.pi, total)
+	t.cost = grow(t.cost, total)
+	t.slack = grow(t.slack, n)
+	t.lean = grow(t.lean, n)
+	t.pivots, t.degenerate = 0, 0
+	last := t.root
+	for v := range t.root {
+		p := &t.nodes[v]
+		*p = node{parent: t.root, kind: artificial}
+		if int(v) < k {
+			p.up, p.flow = true, mass[v]
+		} else {
+			j := int(v) - k
+			t.setSlack(j, atLower)
+			if !t.live(j) {
+				p.parent = -1
+				continue
+			}
+			if p.flow = t.low[j]; p.flow == 0 {
+				p.kind, p.up = slack, true
+				t.setSlack(j, inTree)
+			}
+		}
+		p.prev = last
+		t.links[last].next = v
+		t.links[v].depth = 1
+		last = v
+	}
+	t.nodes[t.root] = node{parent: -1, prev: last}
+	t.links[last].next = t.root
+	t.links[t.root].depth = 0
+}
+
+// live reports whether column j takes part, that is, whether it may take anything.
+func (t *network) live(j int) bool { return t.low[j] > 0 || t.room[j] > 0 }
+
+// setPrices chooses the grid 2^exp and the price of artificial arcs, and computes all potentials
+// from the tree.
+func (t *network) setPrices(exp int, big float64) {
+	t.grid = math.Ldexp(1, exp)
+	t.magic = math.Ldexp(1.5, exp+52)
+	t.limit = math.Ldexp(1, exp+51)
+	t.big = t.round(big)
+	t.wide = false
+	for v := range t.pi {
+		t.pi[v] = math.Inf(1)
+	}
+	t.pi[t.root] = 0
+	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
+		p := &t.nodes[v]
+		c := t.arcCost(v)
+		if !p.up {
+			c = -c
+		}
+		t.pi[v] = c + t.pi[p.parent]
+		if math.Abs(t.pi[v]) > t.limit {
+			t.wide = true
+		}
+	}
+}
+
+// arcCost returns the rounded cost of the arc from v to its parent.
+func (t *network) arcCost(v int32) float64 {
+	switch t.nodes[v].kind {
+	case slack:
+		return 0
+	case artificial:
+		return t.big
+	}
+	return t.round(t.cost[v])
+}
+
+// setSlack sets the state of the slack arc of column j.
+func (t *network) setSlack(j int, state int8) {
+	t.slack[j] = state
+	switch {
+	case t.room[j] == 0 || state == inTree:
+		t.lean[j] = 0
+	case state == atLower:
+		t.lean[j] = 1
+	default:
+		t.lean[j] = -1
+	}
+}
+
+// enterReal brings the arc from row i to column j, with unrounded cost c, into the tree if that
+// improves the plan, and reports whether it did.
+func (t *network) enterReal(i, j int32, c float64) bool {
+	b := int32(t.k) + j
+	rc := (t.round(c) - t.pi[i]) + t.pi[b]
+	if !(rc < 0) {
+		return false
+	}
+	t.pivot(i, b, realArc, c, rc, unbounded)
+	return true
+}
+
+// enterSlack moves the slack arc among columns from to end - 1 that improves the plan most, into
+// the tree or straight from one bound to the other, and reports whether there was one.
+func (t *network) enterSlack(from, end int) bool {
+	lean := t.lean[from:end]
+	pi := t.pi[t.k+from:][:len(lean)]
+	best, at := 0.0, 0
+	for j, p := range pi {
+		// The reduced cost is -p to fill up, p to empty. (Dead columns: +Inf * 0.)
+		if x := p * lean[j]; x > best {
+			best, at = x, j
+		}
+	}
+	if best == 0 {
+		return false
+	}
+	j := from + at
+	if v := int32(t.k + j); lean[at] > 0 {
+		t.pivot(v, t.root, slack, 0, -best, t.room[j])
+	} else {
+		t.pivot(t.root, v, slack, 0, -best, t.room[j])
+	}
+	return true
+}
+
+// pivot increases the flow from a to b on an arc outside the tree, of reduced cost rc < 0 and
+// with room for most units, and sends it back through the tree from b to a.
+//
+// Of the arcs that fill up or run empty first, the last one met when the cycle is walked in the
+// direction of the flow from its node nearest the hub leaves the tree. This keeps the tree
+// strongly feasible (Cunningham 1976): from every node some flow could still go to the hub, that
+// is, empty arcs point up and full ones do not. Every sequence of pivots that move nothing then
+// ends, since each lowers the sum of potentials.
+func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most int64) {
+	t.pivots++
+	nodes, links := t.nodes, t.links
+	d := most
+	out, outSide := int32(-1), int32(-1)
+	u, v := a, b
+	for u != v {
+		// The deeper one steps up. On the side of a the cycle runs down: the last blocking arc is
+		// the one met first (<). On the side of b it runs up: the one met last (<=), and any of
+		// them comes after those of a.
+		if p, q := &nodes[u], &nodes[v]; links[u].depth >= links[v].depth {
+			if p.up && p.flow < d {
+				d, out, outSide = p.flow, u, a
+			}
+			u = p.parent
+		} else {
+			if !q.up {
+				if q.flow <= d {
+					d, out, outSide = q.flow, v, b
+				}
+			} else if q.kind == slack {
+				if r := t.room[int(v)-t.k] - q.flow; r <= d {
+					d, out, outSide = r, v, b
+				}
+			}
+			v = q.parent
+		}
+	}
+	if d == 0 {
+		t.degenerate++
+	} else {
+		t.push(a, b, u, d)
+	}
+	if kind == slack && out < 0 { // from one bound to the other; the tree stays
+		if b == t.root {
+			t.setSlack(int(a)-t.k, atUpper)
+		} else {
+			t.setSlack(int(b)-t.k, atLower)
+		}
+		return
+	}
+	if nodes[out].kind == slack {
+		state := atLower
+		if outSide == b {
+			state = atUpper
+		}
+		t.setSlack(int(out)-t.k, state)
+	}
+	// x is the end of the new arc in the subtree that the leaving arc cuts off, y the other one.
+	x, y, shift := a, b, rc
+	if outSide == b {
+		x, y, shift = b, a, -rc
+	}
+	arc := node{parent: y, flow: d, kind: kind, up: x == a}
+	if kind == slack {
+		arc.up = true
+		if a == t.root {
+			arc.flow = most - d
+		}
+		t.setSlack(int(x)-t.k, inTree)
+	}
+	t.graft(x, out, arc, cost, shift)
+}
+
+// push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is
+// join.
+func (t *network) push(a, b, join int32, d int64) {
+	nodes := t.nodes
+	for u := a; u != join; {
+		p := &nodes[u]
+		if p.up {
+			p.flow -= d
+		} else {
+			p.flow += d
+		}
+		u = p.parent
+	}
+	for v := b; v != join; {
+		p := &nodes[v]
+		if p.up {
+			p.flow += d
+		} else {
+			p.flow -= d
+		}
+		v = p.parent
+	}
+}
+
+// graft cuts the subtree of out off its parent, makes x, a node in it, its root, hangs it from
+// arc.parent by the given arc, and adds shift to its potentials.
+//
+// Only the nodes between x and out change parents. The new preorder is the subtree of x, then
+// that of its old parent without it, and so on up to out: runs of the old list, taken out one
+// after the other and joined. The depths in each run change by the same amount.
+func (t *network) graft(x, out int32, arc node, cost, shift float64) {
+	nodes, links, pi := t.nodes, t.links, t.pi
+	limit, wide := t.limit, false
+	depth := links[arc.parent].depth + 1
+	tail := int32(-1)
+	for cur := x; ; depth++ {
+		old := links[cur].depth
+		deeper := depth - old
+		end, w := cur, cur
+		for {
+			q := &links[w]
+			q.depth += deeper
+			f := pi[w] + shift
+			pi[w] = f
+			if f > limit || f < -limit {
+				wide = true
+			}
+			end, w = w, q.next
+			if links[w].depth <= old {
+				break
+			}
+		}
+		p := &nodes[cur]
+		links[p.prev].next = w
+		nodes[w].prev = p.prev
+		if tail >= 0 {
+			links[tail].next = cur
+			p.prev = tail
+		}
+		tail = end
+		was, wasCost := *p, t.cost[cur]
+		p.parent, p.flow, p.kind, p.up = arc.parent, arc.flow, arc.kind, arc.up
+		t.cost[cur] = cost
+		if cur == out {
+			break
+		}
+		// The arc to the old parent now belongs to it, seen from the other end.
+		arc = node{parent: cur, flow: was.flow, kind: was.kind, up: !was.up}
+		cost = wasCost
+		cur = was.parent
+	}
+	y := nodes[x].parent
+	w := links[y].next
+	links[y].next = x
+	nodes[x].prev = y
+	links[tail].next = w
+	nodes[w].prev = tail
+	t.wide = t.wide || wide
+}
+
+// grow returns a slice of length n, reusing s when it is large enough. The contents are left over.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

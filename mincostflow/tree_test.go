@@ -1,0 +1,240 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// checkTree checks the invariants of a network: the list is a preorder with the right depths, the
+// flows balance, the tree is strongly feasible, and potentials are exact.
+func checkTree(t *testing.T, n *network, mass []int64) {
+	t.Helper()
+	seen := 0
+	path := []int32{n.root} // the ancestors of the last node, root first
+	net := make([]int64, len(n.nodes))
+	copy(net, mass)
+	for j := range n.n {
+		net[n.k+j] = -n.low[j]
+		if n.slack[j] == atUpper {
+			net[n.k+j] -= n.room[j]
+		}
+	}
+	var order []int32
+	prev := n.root
+	for v := n.links[n.root].next; v != n.root; v = n.links[v].next {
+		if seen++; seen > len(n.nodes) {
+			t.Fatal("the list does not return to the hub")
+		}
+		p := n.nodes[v]
+		if p.prev != prev {
+			t.Fatalf("prev of %d is %d, want %d", v, p.prev, prev)
+		}
+		prev = v
+		d := n.links[v].depth
+		if d < 1 || int(d) > len(path) || path[d-1] != p.parent {
+			t.Fatalf("node %d at depth %d: parent %d, path %v", v, d, p.parent, path)
+		}
+		path = append(path[:d], v)
+		order = append(order, v)
+
+		if p.flow < 0 {
+			t.Fatalf("node %d: flow %d", v, p.flow)
+		}
+		full := p.kind == slack && n.room[int(v)-n.k] != unbounded && p.flow >= n.room[int(v)-n.k]
+		if p.up && full || !p.up && p.flow == 0 {
+			t.Fatalf("node %d: nothing can go to the hub (%+v)", v, p)
+		}
+		if p.kind == slack && (int(v) < n.k || p.parent != n.root || !p.up || n.slack[int(v)-n.k] != inTree) {
+			t.Fatalf("node %d: misplaced slack arc %+v", v, p)
+		}
+		if p.kind == realArc && (int(v) < n.k) == (int(p.parent) < n.k) {
+			t.Fatalf("node %d: real arc to %d", v, p.parent)
+		}
+		c := n.arcCost(v)
+		if !p.up {
+			c = -c
+		}
+		if n.pi[v] != n.pi[p.parent]+c {
+			t.Fatalf("node %d: potential %v, want %v + %v", v, n.pi[v], n.pi[p.parent], c)
+		}
+		if r := math.Remainder(n.pi[v], n.grid); r != 0 {
+			t.Fatalf("node %d: potential %v is off the grid %v", v, n.pi[v], n.grid)
+		}
+	}
+	live := n.k
+	for j := range n.n {
+		if n.live(j) {
+			live++
+		} else if !math.IsInf(n.pi[n.k+j], 1) {
+			t.Fatalf("idle column %d has potential %v", j, n.pi[n.k+j])
+		}
+	}
+	if seen != live {
+		t.Fatalf("%d nodes in the tree, want %d", seen, live)
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		v := order[i]
+		p := n.nodes[v]
+		flow := net[v]
+		if !p.up {
+			flow = -flow
+		}
+		if flow != p.flow {
+			t.Fatalf("node %d: flow %d, balance says %d", v, p.flow, flow)
+		}
+		net[p.parent] += net[v]
+	}
+}
+
+// TestTreeInvariants stops small solves after every number of pivots and looks at the tree.
+func TestTreeInvariants(t *testing.T) {
+	for seed := range 150 {
+		p := newDraw(uint64(seed) + 20e6).problem(7)
+		for limit := 1; ; limit++ {
+			in, err := newInstance(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s solver
+			if err := s.load(in); err != nil {
+				t.Fatal(err)
+			}
+			a := s.simplex(context.Background(), Settings{MaxPivots: limit})
+			checkTree(t, &s.net, s.mass)
+			if a.status == Optimal {
+				break
+			}
+		}
+	}
+}
+
+// TestWorkspaceIsReusable solves one problem after the other with one solver, whose slices are full of
+// the last one.
+func TestWorkspaceIsReusable(t *testing.T) {
+	var s solver
+	for seed := range 300 {
+		p := newDraw(uint64(seed) + 21e6).problem(9)
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.load(in); err != nil {
+			t.Fatal(err)
+		}
+		settings, _ := Settings{}.resolve(in.k + in.kv)
+		r, err := s.result(s.simplex(context.Background(), settings), settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkResult(t, p, r)
+		checkGap(t, p, r)
+	}
+}
+
+// TestWidePotentials makes the grid too fine for the potentials, at the start or on the way, so
+// that it has to grow, and is refined again in the end where that is possible.
+func TestWidePotentials(t *testing.T) {
+	grown := map[int]int{}
+	for seed := range 200 {
+		d := newDraw(uint64(seed) + 22e6)
+		k, kv := 2+d.Intn(8), 2+d.Intn(8)
+		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		for x := range c.Data {
+			c.Data[x] = 0.6 * float64(d.Intn(4)) / 3
+		}
+		p := Problem{Cost: c, Source: d.masses(k), Lo: repeat(0.5/float64(kv), kv), Hi: repeat(1.5/float64(kv), kv)}
+		want := mustProject(t, p, Settings{Method: Simplex})
+		// The largest cost is below 1, artificial arcs cost 0.9, and 2^51 grids are 2^(51-bits).
+		for _, bits := range []int{51, 52, 60, 70} {
+			in, err := newInstance(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := solver{bits: bits}
+			if err := s.load(in); err != nil {
+				t.Fatal(err)
+			}
+			settings, _ := Settings{}.resolve(k + kv)
+			a := s.simplex(context.Background(), settings)
+			checkTree(t, &s.net, s.mass)
+			r, err := s.result(a, settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkResult(t, p, r)
+			checkGap(t, p, r)
+			if r.Lower > want.Upper || r.Upper < want.Lower {
+				t.Errorf("%d bits: [%v, %v], want [%v, %v]", bits, r.Lower, r.Upper, want.Lower, want.Upper)
+			}
+			if s.rescales > 0 {
+				grown[bits]++
+			}
+		}
+	}
+	if grown[51] == 0 || grown[51] == 200 || grown[60] < 150 {
+		t.Errorf("instances whose grid changed, by bits: %v", grown)
+	}
+}
+
+// unitTol: the sums of the floats below are off 1 by up to 2^-53, and one entry makes up for that
+// and for the rounding of 49 others to 2^-61.
+const unitTol = 0x1p-53 + 49*0x1p-61
+
+func TestBoxUnits(t *testing.T) {
+	third := 1.0 / 3
+	for _, c := range []struct {
+		name   string
+		lo, hi []float64
+	}{
+		{"thirds", repeat(third, 3), repeat(third, 3)},
+		{"thirds and room", repeat(third, 3), repeat(2*third, 3)},
+		{"tiny", []float64{1e-300, 1}, []float64{1e-300, 1}},
+		{"tiny and room", []float64{1e-300, 0}, []float64{2e-300, 1}},
+		{"many", repeat(1.0/49, 49), repeat(1.0/49, 49)},
+		{"huge", []float64{0, 0}, []float64{1e12, math.MaxFloat64}},
+		{"nothing", []float64{0, 0, 0.5}, []float64{0, 1, 0.5}},
+	} {
+		low, room := make([]int64, len(c.lo)), make([]int64, len(c.lo))
+		boxUnits(c.lo, c.hi, low, room)
+		var sumLow, sumHigh int64
+		for j := range low {
+			sumLow += low[j]
+			sumHigh = min(sumHigh, unit) + min(low[j]+min(room[j], unit), unit)
+			if (c.lo[j] == c.hi[j]) != (room[j] == 0) {
+				t.Errorf("%s: column %d in [%v, %v] has room %d", c.name, j, c.lo[j], c.hi[j], room[j])
+			}
+			if c.lo[j] > 0 && low[j] < 1 {
+				t.Errorf("%s: column %d needs %v but has lower bound %d", c.name, j, c.lo[j], low[j])
+			}
+			if d := math.Ldexp(float64(low[j]), -unitBits) - c.lo[j]; math.Abs(d) > unitTol {
+				t.Errorf("%s: column %d: lower bound off by %g", c.name, j, d)
+			}
+		}
+		if sumLow > unit || sumHigh < unit {
+			t.Errorf("%s: units sum to [%d, %d], want %d between", c.name, sumLow, sumHigh, int64(unit))
+		}
+	}
+}
+
+func TestSourceUnits(t *testing.T) {
+	mu := append(repeat(1.0/49, 49), 1e-300)
+	in, err := newSource(&denseOnes, mu, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]int64, 50)
+	sourceUnits(in.mass, got)
+	var sum int64
+	for i, u := range got {
+		sum += u
+		if d := math.Ldexp(float64(u), -unitBits) - mu[i]; math.Abs(d) > unitTol {
+			t.Errorf("row %d: off by %g", i, d)
+		}
+	}
+	if sum != unit {
+		t.Errorf("sum %d, want %d", sum, int64(unit))
+	}
+}

@@ -1,0 +1,144 @@
+package mincostflow
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestVerifyRefuses changes one thing at a time in a good result.
+func TestVerifyRefuses(t *testing.T) {
+	p := Problem{
+		Cost:   dense(t, []float64{0, 1, 4, 9}, []float64{1, 0, 1, 4}, []float64{4, 1, 0, 1}),
+		Source: []float64{0.625, 0.125, 0.25},
+		Lo:     []float64{0.125, 0.125, 0.125, 0.0625},
+		Hi:     []float64{0.375, 0.375, 0.375, 0.375},
+	}
+	nan := math.NaN()
+	for _, c := range []struct {
+		name, says string
+		edit       func(r *Result)
+	}{
+		{"Q too short", "Q has", func(r *Result) { r.Q = r.Q[:3] }},
+		{"NaN in Q", "Q[1]", func(r *Result) { r.Q[1] = nan }},
+		{"Q below", "outside", func(r *Result) { r.Q[0], r.Q[3] = 0.5, 0 }},
+		{"Q above by an ulp", "outside", func(r *Result) { r.Q[0] = math.Nextafter(p.Hi[0], 1) }},
+		{"Q does not sum to one", "sums to", func(r *Result) { r.Q[2] += 0x1p-40 }},
+		{"F too short", "potentials", func(r *Result) { r.Potentials.F = r.Potentials.F[:2] }},
+		{"no G", "potentials", func(r *Result) { r.Potentials.G = nil }},
+		{"NaN in F", "F[0]", func(r *Result) { r.Potentials.F[0] = nan }},
+		{"infinite G", "G[3]", func(r *Result) { r.Potentials.G[3] = math.Inf(-1) }},
+		{"F too large by an ulp", "is above", func(r *Result) { r.Potentials.F[1] = math.Nextafter(r.Potentials.F[1], 9) }},
+		{"G too large", "is above", func(r *Result) { r.Potentials.G[1] += 0x1p-40 }},
+		{"G too large for floats", "is above", func(r *Result) { r.Potentials.G[1] = math.MaxFloat64 }},
+		{"worse G, same claim", "Lower", func(r *Result) { r.Potentials.G[0] -= 0.25 }},
+		{"Lower too large", "Lower", func(r *Result) { r.Lower = math.Nextafter(r.Objective, 9) * (1 + 1e-12) }},
+		{"Upper too small", "Upper", func(r *Result) { r.Upper = r.Objective * (1 - 1e-12) }},
+		{"NaN Upper", "Upper", func(r *Result) { r.Upper = nan }},
+		{"Objective wrong", "Objective", func(r *Result) { r.Objective *= 1 + 1e-9 }},
+		{"NaN Objective", "Objective", func(r *Result) { r.Objective = nan }},
+		{"row out of range", "outside", func(r *Result) { r.Plan[0].I = -1 }},
+		{"column out of range", "outside", func(r *Result) { r.Plan[len(r.Plan)-1].J = 4 }},
+		{"plan unsorted", "after", func(r *Result) { slices.Reverse(r.Plan) }},
+		{"plan with a duplicate", "after", func(r *Result) { r.Plan = append(r.Plan[:1:1], r.Plan...) }},
+		{"negative mass", "mass", func(r *Result) { r.Plan[0].Mass = -r.Plan[0].Mass }},
+		{"NaN mass", "mass", func(r *Result) { r.Plan[0].Mass = nan }},
+		{"infinite mass", "mass", func(r *Result) { r.Plan[0].Mass = math.Inf(1) }},
+		{"no plan", "row sums", func(r *Result) { r.Plan, r.Objective, r.Upper = nil, 0, 9 }},
+		{"plan from another source", "row sums", func(r *Result) { r.Plan = []Entry{{0, 0, 1}}; r.Objective, r.Upper = 0, 9 }},
+		{"plan to another Q", "column sums", func(r *Result) {
+			r.Plan = []Entry{{0, 0, 0.625}, {1, 0, 0.125}, {2, 0, 0.25}}
+			r.Objective, r.Upper = 1.125, 9
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := mustProject(t, p, Settings{})
+			c.edit(&r)
+			_, _, err := Verify(p, r)
+			if !errors.Is(err, ErrCertificate) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("Verify: %v, want ErrCertificate with %q", err, c.says)
+			}
+		})
+	}
+}
+
+// TestVerifyProvesByItself: bounds proved from a damaged result are weaker, never wrong.
+func TestVerifyProvesByItself(t *testing.T) {
+	for seed := range 200 {
+		d := newDraw(uint64(seed) + 30e6)
+		p := d.problem(4)
+		one := big.NewRat(1, 1)
+		if ratSum(p.Lo).Cmp(one) > 0 || ratSum(p.Hi).Cmp(one) < 0 {
+			continue
+		}
+		r := mustProject(t, p, Settings{})
+		top := maxCost(p)
+		for j := range r.Potentials.G { // worse prices, still feasible
+			r.Potentials.G[j] -= d.Float64() * min(top, 1e290)
+		}
+		for n := range r.Plan { // a little mass lost
+			r.Plan[n].Mass *= 1 - 1e-10
+		}
+		r.Lower, r.Upper = 0, math.MaxFloat64
+		r.Objective *= 1 - 1e-10
+		upper, lower, err := Verify(p, r)
+		if err != nil {
+			t.Fatalf("%v: %v", describe(p), err)
+		}
+		if want := exactOptimum(p); lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
+			t.Fatalf("%v: proved [%v, %v], optimum %v", describe(p), lower, upper, want)
+		}
+	}
+}
+
+// TestVerifyAgreesWithClaims: the float bounds of a result are outside the proved ones, and close.
+func TestVerifyAgreesWithClaims(t *testing.T) {
+	const close = 0x1p-50 // an ulp, and what the solver adds for its own rounding
+	for seed := range 500 {
+		p := newDraw(uint64(seed) + 31e6).problem(8)
+		r := mustProject(t, p, Settings{})
+		upper, lower, err := Verify(p, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, _ := upper.Float64()
+		l, _ := lower.Float64()
+		if top := maxCost(p); r.Upper-u > close*top+quantum || l-r.Lower > close*top+quantum {
+			t.Errorf("%v: claimed [%v, %v], proved [%v, %v]", describe(p), r.Lower, r.Upper, l, u)
+		}
+	}
+}
+
+func TestExactNumbers(t *testing.T) {
+	d := newDraw(5)
+	number := func() float64 {
+		x := math.Ldexp(d.Float64()-0.5, d.Intn(2000)-1000)
+		switch d.Intn(8) {
+		case 0:
+			x = 0
+		case 1:
+			x = math.SmallestNonzeroFloat64
+		case 2:
+			x = -math.MaxFloat64
+		}
+		return x
+	}
+	for range 2000 {
+		a, b, c := number(), number(), number()
+		z := exactFloat(a)
+		z.addProduct(b, c)
+		z.add(exactFloat(c), -1)
+		want := new(big.Rat).Mul(rat(b), rat(c))
+		want.Add(want, rat(a))
+		want.Sub(want, rat(c))
+		if z.over(one).Cmp(want) != 0 || z.sign() != want.Sign() {
+			t.Fatalf("%v + %v * %v - %v is wrong", a, b, c, c)
+		}
+		if c != 0 && exactFloat(a).over(exactFloat(c)).Cmp(new(big.Rat).Quo(rat(a), rat(c))) != 0 {
+			t.Fatalf("%v / %v is wrong", a, c)
+		}
+	}
+}
