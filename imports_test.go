@@ -1,0 +1,174 @@
+package wpm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/wpm-go/wpm"
+
+// picture is the architecture: for each package, every import outside the standard library that its
+// non-test code may have. A new line is a design decision, not a fix for a red build: say here why.
+// Names without a dot are packages of this module.
+var picture = map[string][]string{
+	// The trusted core and the data types: nothing but the standard library.
+	"ldp":  {},
+	"cost": {},
+
+	// The only private path. It never imports a solver: the root hands it a function.
+	"policy": {"ldp"},
+
+	"internal/num": {},
+
+	// Solvers stand alone on cost and num.
+	"knapsack":    {"cost", "internal/num"},
+	"basemeasure": {"cost", "knapsack", "internal/num"}, // knapsack is its pricing oracle
+	"mincostflow": {"cost", "internal/num"},
+
+	"baseline": {"cost", "internal/num"},
+
+	// File formats: the NPY reader is a well-kept library's.
+	"cost/costio": {"cost", "github.com/sbinet/npyio"},
+
+	// Glue: only the root joins the solvers with the trusted core.
+	"": {"basemeasure", "cost", "internal/num", "knapsack", "ldp", "mincostflow", "policy"},
+
+	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
+	"internal/machine": {"", "baseline", "basemeasure", "cost", "internal/num", "knapsack", "ldp", "mincostflow"},
+
+	// Studies and their figures.
+	"experiments/figure": {
+		"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/palette/brewer",
+		"gonum.org/v1/plot/plotter", "gonum.org/v1/plot/text", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw",
+		"gonum.org/v1/plot/vg/vgimg", "gonum.org/v1/plot/vg/vgsvg",
+	},
+	"experiments/report": {"experiments/figure"},
+	"experiments/city":   {},
+	"experiments/gowalla": {
+		"baseline", "basemeasure", "cost", "experiments/city", "experiments/figure", "experiments/report", "ldp", "mincostflow",
+	},
+	"experiments/demo": {
+		"", "baseline", "basemeasure", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report",
+		"ldp", "mincostflow", "policy",
+	},
+
+	"cmd/wpm": {
+		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/demo", "experiments/gowalla", "experiments/report",
+		"internal/machine", "knapsack", "ldp", "mincostflow", "policy",
+		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
+	},
+
+	// For tests, here and elsewhere; nothing that runs in production imports them.
+	"internal/numtest": {"github.com/google/go-cmp/cmp", "github.com/google/go-cmp/cmp/cmpopts"},
+	"proptest":         {"cost", "internal/num", "knapsack", "ldp", "mincostflow", "pgregory.net/rapid"},
+	"fuzz":             {},
+}
+
+// forbidden lists standard packages that a package must not reach directly, with the reason.
+var forbidden = map[string]map[string]string{
+	"ldp": {
+		"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument", "crypto/rand": "randomness is an argument",
+		"unsafe": "trusted core", "reflect": "trusted core", "sync": "no goroutines, no caches", "time": "no clock", "os": "no files",
+		"math/cmplx": "no floats", "encoding/json": "formats belong to policy",
+	},
+	"policy": {"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data", "unsafe": "private path", "reflect": "private path"},
+}
+
+type listed struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+}
+
+func goList(t *testing.T, args ...string) map[string]listed {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Standard,Imports"}, args...)...)
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	pkgs := map[string]listed{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); err == io.EOF {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs[p.ImportPath] = p
+	}
+}
+
+// short is the name used in picture: the folder within this module, or the whole path elsewhere.
+func short(path string) string {
+	if path == module {
+		return ""
+	}
+	return strings.TrimPrefix(path, module+"/")
+}
+
+func TestImportPicture(t *testing.T) {
+	all := goList(t, "-deps", "./...")
+	seen := map[string]bool{}
+	for path, p := range all {
+		if p.Standard || (path != module && !strings.HasPrefix(path, module+"/")) {
+			continue
+		}
+		name := short(path)
+		seen[name] = true
+		allowed, ok := picture[name]
+		if !ok {
+			t.Errorf("package %q is not in the picture", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if why := forbidden[name][imp]; why != "" {
+				t.Errorf("%s imports %s: %s", name, imp, why)
+			}
+			if all[imp].Standard || imp == "C" || imp == "unsafe" {
+				continue
+			}
+			if !slices.Contains(allowed, short(imp)) {
+				t.Errorf("%s imports %q, which the picture does not allow", name, short(imp))
+			}
+		}
+	}
+	for name := range picture {
+		if !seen[name] {
+			t.Errorf("the picture names %q, which does not exist", name)
+		}
+	}
+}
+
+// TestImportSolverAlone holds that a solver can be imported alone: all it brings is gonum and this module.
+func TestImportSolverAlone(t *testing.T) {
+	for _, name := range []string{"mincostflow", "knapsack", "basemeasure", "baseline"} {
+		for path, p := range goList(t, "-deps", "./"+name) {
+			if p.Standard || strings.HasPrefix(path, module+"/") || strings.HasPrefix(path, "gonum.org/v1/gonum/") {
+				continue
+			}
+			t.Errorf("%s brings in %s", name, path)
+		}
+	}
+}
+
+// TestImportTrustedAlone holds that the trusted core and the private path bring in nothing but the standard library.
+func TestImportTrustedAlone(t *testing.T) {
+	for name, extra := range map[string][]string{"ldp": nil, "cost": nil, "policy": {"ldp"}} {
+		for path, p := range goList(t, "-deps", "./"+name) {
+			if p.Standard || short(path) == name || slices.Contains(extra, short(path)) {
+				continue
+			}
+			t.Errorf("%s brings in %s", name, path)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package machine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrKind says that the kind of problem is not one of Kinds.
+var ErrKind = errors.New("unknown kind")
+
+// solver answers one object: it reads the fields it knows, and returns what to write.
+type solver func(ctx context.Context, in *object, clock *stopwatch) (answer any, err error)
+
+var solvers = map[string]solver{
+	"project":     solveProject,
+	"phi":         solvePhi,
+	"kpm":         solveKPM,
+	"round":       solveRound,
+	"basemeasure": solveBaseMeasure,
+}
+
+// Kinds returns the kinds of problem that Run answers, sorted.
+func Kinds() []string {
+	var kinds []string
+	for k := range solvers {
+		kinds = append(kinds, k)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Run answers every line of r on w. It returns how many lines were answered and how many of those by an
+// error object; err is for a reader, a writer or a kind that fails, or a context that ends.
+func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad int, err error) {
+	if solvers[kind] == nil {
+		return 0, 0, fmt.Errorf("%w %q: want one of %s", ErrKind, kind, strings.Join(Kinds(), ", "))
+	}
+	in := bufio.NewReaderSize(r, 1<<16)
+	out := bufio.NewWriterSize(w, 1<<16)
+	for {
+		if err := ctx.Err(); err != nil {
+			return lines, bad, errors.Join(err, out.Flush())
+		}
+		line, rerr := in.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			answer, ok := Answer(ctx, kind, line)
+			lines++
+			if !ok {
+				bad++
+			}
+			if _, err := out.Write(append(answer, '\n')); err != nil {
+				return lines, bad, err
+			}
+			// A caller in a dialogue waits for the answer: flush unless more input is at hand.
+			if in.Buffered() == 0 {
+				if err := out.Flush(); err != nil {
+					return lines, bad, err
+				}
+			}
+		}
+		if rerr == io.EOF {
+			return lines, bad, out.Flush()
+		}
+		if rerr != nil {
+			return lines, bad, errors.Join(rerr, out.Flush())
+		}
+	}
+}
+
+// Answer answers one line. ok is false when the answer is an error object.
+func Answer(ctx context.Context, kind string, line []byte) (answer []byte, ok bool) {
+	in, err := parseObject(line)
+	var body []byte
+	if err == nil {
+		var res any
+		var clock stopwatch
+		if res, err = solvers[kind](ctx, in, &clock); err == nil {
+			body, err = encode(res, clock.total)
+		}
+	}
+	if err != nil {
+		body, _ = json.Marshal(struct {
+			Error string `json:"error"`
+		}{oneLine(err.Error())})
+		return withID(in, body), false
+	}
+	return withID(in, body), true
+}
+
+// encode writes the answer's fields and then seconds.
+func encode(res any, d time.Duration) ([]byte, error) {
+	body, err := json.Marshal(res)
+	if err != nil {
+		return nil, fmt.Errorf("the answer has no JSON form: %w", err)
+	}
+	secs, err := json.Marshal(d.Seconds())
+	if err != nil {
+		return nil, err
+	}
+	body = body[:len(body)-1]
+	body = append(body, `,"seconds":`...)
+	body = append(body, secs...)
+	return append(body, '}'), nil
+}
+
+// withID puts the caller's id first.
+func withID(in *object, body []byte) []byte {
+	if in == nil || in.id == nil {
+		return body
+	}
+	out := append([]byte(`{"id":`), in.id...)
+	out = append(out, ',')
+	return append(out, body[1:]...)
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// stopwatch adds up the time inside solvers, without parsing, verifying and printing.
+type stopwatch struct {
+	total time.Duration
+}
+
+func (s *stopwatch) run(f func() error) error {
+	start := time.Now()
+	err := f()
+	s.total += time.Since(start)
+	return err
+}

@@ -1,0 +1,182 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+type phiAnswer struct {
+	Phi         []float64 `json:"phi"`
+	Tau         []float64 `json:"tau"`
+	F           float64   `json:"f"`
+	Argmax      int       `json:"argmax"`
+	Subgradient []float64 `json:"subgradient,omitempty"`
+}
+
+func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
+	c, _, err := readCost(in)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readBox(in, c.Kv)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	ans := phiAnswer{Phi: make([]float64, c.K), Tau: make([]float64, c.K)}
+	err = clock.run(func() error {
+		table, err := knapsack.New(c)
+		if err != nil {
+			return err
+		}
+		if err := table.All(b.lo, b.hi, ans.Phi, ans.Tau); err != nil {
+			return err
+		}
+		for i, v := range ans.Phi {
+			if i == 0 || v > ans.F {
+				ans.F, ans.Argmax = v, i
+			}
+		}
+		if b.m != nil {
+			ans.Subgradient = make([]float64, c.Kv)
+			table.Subgradient(ans.Argmax, ans.Tau[ans.Argmax], b.alpha, b.beta, ans.Subgradient)
+		}
+		return nil
+	})
+	return ans, err
+}
+
+type kpmAnswer struct {
+	Q []float64 `json:"q"`
+	R float64   `json:"r"`
+}
+
+func solveKPM(_ context.Context, in *object, clock *stopwatch) (any, error) {
+	mu, err := read[[]float64](in, "mu")
+	if err != nil {
+		return nil, err
+	}
+	eps, err := readEpsilon(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	var ans kpmAnswer
+	err = clock.run(func() (err error) {
+		ans.Q, ans.R, err = baseline.KPM(mu, eps)
+		return err
+	})
+	return ans, err
+}
+
+type roundAnswer struct {
+	Lo       []string `json:"lo"`
+	Hi       []string `json:"hi"`
+	Weights  []string `json:"weights"`
+	Verified bool     `json:"verified"`
+}
+
+func solveRound(_ context.Context, in *object, clock *stopwatch) (any, error) {
+	m, err := read[[]float64](in, "m")
+	if err != nil {
+		return nil, err
+	}
+	text, err := readExactEpsilon(in)
+	if err != nil {
+		return nil, err
+	}
+	eps, err := ldp.ParseEpsilon(text)
+	if err != nil {
+		return nil, fmt.Errorf("field %q: %w", "eps", err)
+	}
+	bits, err := read[int](in, "bits")
+	if err != nil {
+		return nil, err
+	}
+	q, err := read[[]float64](in, "q")
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	if len(q) != len(m) {
+		return nil, fmt.Errorf("field %q has %d entries, m %d", "q", len(q), len(m))
+	}
+	var ans roundAnswer
+	err = clock.run(func() error {
+		box, err := ldp.NewPolytope(eps, m, bits)
+		if err != nil {
+			return err
+		}
+		ans.Verified = box.Verify() == nil
+		w := box.Round(q)
+		for j := range m {
+			ans.Lo = append(ans.Lo, strconv.FormatUint(box.Lo(j), 10))
+			ans.Hi = append(ans.Hi, strconv.FormatUint(box.Hi(j), 10))
+			ans.Weights = append(ans.Weights, strconv.FormatUint(w.At(j), 10))
+		}
+		return nil
+	})
+	return ans, err
+}
+
+// readExactEpsilon takes eps as a string, or as the text of a JSON number: both are meant exactly.
+func readExactEpsilon(in *object) (string, error) {
+	if in.has("eps") && in.fields["eps"][0] != '"' {
+		n, err := read[json.Number](in, "eps")
+		return n.String(), err
+	}
+	return read[string](in, "eps")
+}
+
+type baseAnswer struct {
+	M     []float64 `json:"m"`
+	F     float64   `json:"f"`
+	Upper float64   `json:"upper"`
+	Lower float64   `json:"lower"`
+	// The certificate of the lower bound: weights of the inputs and their thresholds.
+	Weights    []float64 `json:"weights"`
+	Thresholds []float64 `json:"thresholds"`
+}
+
+func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, error) {
+	c, _, err := readCost(in)
+	if err != nil {
+		return nil, err
+	}
+	eps, err := readEpsilon(in)
+	if err != nil {
+		return nil, err
+	}
+	method, err := read[string](in, "method")
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	if method != "uniform" {
+		return nil, fmt.Errorf("field %q: %q is not built; uniform is", "method", method)
+	}
+	var res basemeasure.Result
+	err = clock.run(func() (err error) {
+		res, err = basemeasure.Uniform(ctx, c, eps, basemeasure.Settings{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return baseAnswer{M: res.M, F: res.F, Upper: res.Upper, Lower: res.Lower, Weights: res.Weights, Thresholds: res.Thresholds}, nil
+}

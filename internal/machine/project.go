@@ -1,0 +1,121 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+type projectAnswer struct {
+	Q          []float64  `json:"q"`
+	Objective  float64    `json:"objective"`
+	Distance   *float64   `json:"distance,omitempty"` // W_p, where p is known
+	Upper      float64    `json:"upper"`
+	Lower      float64    `json:"lower"`
+	UpperExact string     `json:"upper_exact"`
+	LowerExact string     `json:"lower_exact"`
+	Potentials potentials `json:"potentials"`
+	Plan       []entry    `json:"plan"`
+}
+
+type potentials struct {
+	F []float64 `json:"f"`
+	G []float64 `json:"g"`
+}
+
+// entry is one arc of a plan, printed as [i, j, mass].
+type entry mincostflow.Entry
+
+func (e entry) MarshalJSON() ([]byte, error) {
+	m, err := json.Marshal(e.Mass)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "[%d,%d,%s]", e.I, e.J, m), nil
+}
+
+func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error) {
+	c, p, err := readCost(in)
+	if err != nil {
+		return nil, err
+	}
+	mu, err := readMass(in, c.K)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readBox(in, c.Kv)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	prob := mincostflow.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi}
+	var res mincostflow.Result
+	err = clock.run(func() (err error) {
+		res, err = mincostflow.Project(ctx, prob, mincostflow.Settings{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	upper, lower, err := mincostflow.Verify(prob, res)
+	if err != nil {
+		return nil, err
+	}
+	if b.m != nil {
+		widen(upper, lower, c, b, res.Potentials.G)
+	}
+	ans := projectAnswer{
+		Q: res.Q, Objective: res.Objective,
+		Upper: num.Up(upper), Lower: num.Down(lower),
+		UpperExact: upper.String(), LowerExact: lower.String(),
+		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G},
+		Plan:       make([]entry, len(res.Plan)),
+	}
+	for n, e := range res.Plan {
+		ans.Plan[n] = entry(e)
+	}
+	if p > 0 {
+		w := math.Pow(math.Max(res.Objective, 0), 1/p)
+		ans.Distance = &w
+	}
+	return ans, nil
+}
+
+// boxRelErr bounds the relative error of a box made from m and eps: exp is good to one unit in the last
+// place (2^-52) and the product to half of one.
+const boxRelErr = 0x1p-51
+
+// widen moves bounds on the optimum over the float box outward until they hold for the real box
+// [e^(-eps/2) m, e^(eps/2) m], whose sides differ from the floats by a relative d <= boxRelErr (plus
+// what the rule for inexact masses moved).
+//
+// Lower: with the same potentials the dual value moves by at most d sum_j |g_j| (lo_j if g_j > 0, hi_j if
+// g_j < 0). Upper: take optimal potentials of the real problem with |g| <= max C (they exist: the level
+// of the slack node is 0 and a shortest path in the residual graph uses costs of at most max C); then
+// by complementary slackness the same sum is at most sum_j q_j |g_j| <= max C. The factor 2 covers
+// terms of second order.
+func widen(upper, lower *big.Rat, c *cost.Dense, b box, g []float64) {
+	d := boxRelErr
+	d += math.Max(0, num.Sum(b.lo)-1) + math.Max(0, 1-num.Sum(b.hi))
+	side := make([]float64, 0, len(g))
+	for j, y := range g {
+		if y > 0 {
+			side = append(side, b.lo[j]*y)
+		} else if y < 0 {
+			side = append(side, -b.hi[j]*y)
+		}
+	}
+	upper.Add(upper, num.Rat(2*d*cost.Max(c)))
+	lower.Sub(lower, num.Rat(2*d*num.Sum(side)))
+	if lower.Sign() < 0 {
+		lower.SetInt64(0) // costs are non-negative
+	}
+}
