@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
+)
+
+// geometryFlags are the ways to say what moving mass costs; exactly one of the first four is needed.
+func geometryFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points: label,x1,...,xn (gzip allowed; - is standard input)"},
+		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
+		&cli.StringFlag{Name: "metric", Value: "euclidean", Usage: "with -points: euclidean, cosine, or greatcircle (columns latitude, longitude; kilometres)"},
+		&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already"},
+		&cli.StringFlag{Name: "grid", Usage: "cells of the unit square, `ROWSxCOLS`"},
+		&cli.IntFlag{Name: "ring", Usage: "`N` points on a ring"},
+		&cli.FloatFlag{Name: "p", Value: 1, Usage: "power of the distance: costs are d^p"},
+	}
+}
+
+// geometry is a cost with the names of its points.
+type geometry struct {
+	cost        cost.Matrix
+	inputs      []string // nil: numbered
+	outputs     []string
+	p           float64 // 0 if unknown
+	sameSupport bool    // inputs and outputs are the same points
+	what        string  // in words
+}
+
+func readGeometry(c *cli.Command) (geometry, error) {
+	given := 0
+	for _, name := range []string{"points", "cost", "grid", "ring"} {
+		if c.IsSet(name) {
+			given++
+		}
+	}
+	if given != 1 {
+		return geometry{}, errors.New("give exactly one of -points, -cost, -grid, -ring")
+	}
+	if !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric")) {
+		return geometry{}, errors.New("-outputs and -metric go with -points")
+	}
+	p := c.Float("p")
+	switch {
+	case c.IsSet("points"):
+		return readPoints(c, p)
+	case c.IsSet("cost"):
+		if c.IsSet("p") {
+			return geometry{}, errors.New("-p does not go with -cost: its entries are d^p already")
+		}
+		d, err := readWith(c.String("cost"), c.Root().Reader, costio.Read)
+		if err != nil {
+			return geometry{}, err
+		}
+		return geometry{cost: d, sameSupport: d.K == d.Kv, what: fmt.Sprintf("cost matrix, %d x %d", d.K, d.Kv)}, nil
+	case c.IsSet("ring"):
+		m, err := cost.NewRing(c.Int("ring"), p)
+		if err != nil {
+			return geometry{}, fmt.Errorf("-ring: %w", err)
+		}
+		return geometry{cost: m, p: p, sameSupport: true, what: fmt.Sprintf("ring of %d points, p = %v", c.Int("ring"), p)}, nil
+	default:
+		rows, cols, err := parseGrid(c.String("grid"))
+		if err != nil {
+			return geometry{}, err
+		}
+		m, err := cost.NewGrid(rows, cols, p)
+		if err != nil {
+			return geometry{}, fmt.Errorf("-grid: %w", err)
+		}
+		return geometry{cost: m, p: p, sameSupport: true, what: fmt.Sprintf("grid of %d x %d cells of the unit square, p = %v", rows, cols, p)}, nil
+	}
+}
+
+func parseGrid(s string) (rows, cols int, err error) {
+	r, c, ok := strings.Cut(s, "x")
+	if ok {
+		var err1, err2 error
+		rows, err1 = strconv.Atoi(r)
+		cols, err2 = strconv.Atoi(c)
+		ok = err1 == nil && err2 == nil && rows > 0 && cols > 0
+	}
+	if !ok {
+		return 0, 0, fmt.Errorf("-grid: %q is not of the form 20x20", s)
+	}
+	return rows, cols, nil
+}
+
+func readPoints(c *cli.Command, p float64) (geometry, error) {
+	in, err := readWith(c.String("points"), c.Root().Reader, costio.ReadPoints)
+	if err != nil {
+		return geometry{}, err
+	}
+	out := in
+	var v [][]float64
+	if c.IsSet("outputs") {
+		if out, err = readWith(c.String("outputs"), c.Root().Reader, costio.ReadPoints); err != nil {
+			return geometry{}, err
+		}
+		v = out.X
+	}
+	metric := c.String("metric")
+	g := geometry{inputs: in.Labels, outputs: out.Labels, p: p, sameSupport: v == nil}
+	switch metric {
+	case "euclidean":
+		g.cost, err = cost.NewPoints(in.X, v, p)
+	case "cosine":
+		if c.IsSet("p") && p != 1 {
+			return geometry{}, errors.New("-p does not go with -metric cosine: the cost is 1 - cos")
+		}
+		g.p = 0
+		g.cost, err = cost.NewCosine(in.X, v)
+	case "greatcircle":
+		var x2, v2 [][2]float64
+		if x2, err = latLon(c.String("points"), in); err != nil {
+			return geometry{}, err
+		}
+		if v != nil {
+			if v2, err = latLon(c.String("outputs"), out); err != nil {
+				return geometry{}, err
+			}
+		}
+		g.cost, err = cost.NewGreatCircle(x2, v2, p)
+	default:
+		return geometry{}, fmt.Errorf("-metric: %q is not euclidean, cosine or greatcircle", metric)
+	}
+	if err != nil {
+		return geometry{}, fmt.Errorf("%s: %w", c.String("points"), err)
+	}
+	g.what = fmt.Sprintf("%d input points, %d output points, %s", len(in.X), len(out.X), metric)
+	if g.p > 0 {
+		g.what += fmt.Sprintf(", p = %v", p)
+	}
+	return g, nil
+}
+
+func latLon(file string, pts *costio.Points) ([][2]float64, error) {
+	out := make([][2]float64, len(pts.X))
+	for i, x := range pts.X {
+		if len(x) != 2 {
+			return nil, fmt.Errorf("%s: point %q has %d coordinates, want latitude and longitude", file, pts.Labels[i], len(x))
+		}
+		out[i] = [2]float64{x[0], x[1]}
+	}
+	return out, nil
+}
+
+// readWith opens a file (or standard input) for a reader of costio.
+func readWith[T any](path string, stdin io.Reader, read func(io.Reader, string) (T, error)) (T, error) {
+	f, err := open(path, stdin)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	defer f.Close()
+	name := path
+	if path == "-" {
+		name = "standard input"
+	}
+	return read(f, name)
+}

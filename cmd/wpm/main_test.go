@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// try runs the command in process and returns its exit status and outputs.
+func try(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(context.Background(), append([]string{"wpm"}, args...), strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// must runs the command and fails the test unless the status is 0.
+func must(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	status, out, errs := try(t, stdin, args...)
+	if status != statusYes {
+		t.Fatalf("wpm %s: status %d: %s", strings.Join(args, " "), status, errs)
+	}
+	return out
+}
+
+func write(t *testing.T, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const cities = "name,lat,lon\nwien,48.21,16.37\nberlin,52.52,13.40\nparis,48.86,2.35\nroma,41.90,12.50\n"
+
+// TestWholePath designs, verifies and releases, in both modes and for every kind of geometry.
+func TestWholePath(t *testing.T) {
+	dir := t.TempDir()
+	points := write(t, dir, "points.csv", cities)
+	outputs := write(t, dir, "outputs.csv", "praha,50.08,14.44\nlyon,45.76,4.84\n")
+	matrix := write(t, dir, "cost.csv", "0,1,2\n1,0,1\n")
+	for _, g := range []struct {
+		args   []string
+		counts string
+	}{
+		{[]string{"-points", points}, "wien,3\nroma,1\n"},
+		{[]string{"-points", points, "-outputs", outputs, "-p", "2"}, "wien,3\n"},
+		{[]string{"-points", points, "-metric", "greatcircle"}, "paris,1\n"},
+		{[]string{"-points", points, "-metric", "cosine"}, "paris,1\n"},
+		{[]string{"-cost", matrix}, "1,2\n"},
+		{[]string{"-ring", "5", "-p", "2"}, "0,1\n4,1\n"},
+		{[]string{"-grid", "2x3"}, "label,count\n5,1\n"},
+	} {
+		for _, mode := range []string{"mixture", "projection"} {
+			name := strings.Join(g.args, " ") + " " + mode
+			policy := filepath.Join(dir, "policy")
+			card := must(t, "", append([]string{"design", "-eps", "3/2", "-mode", mode, "-o", policy}, g.args...)...)
+			if !strings.Contains(card, "no mechanism beats") || !strings.Contains(card, "1.5-local differential privacy") {
+				t.Errorf("%s: card:\n%s", name, card)
+			}
+			if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: 1.5-LDP") {
+				t.Errorf("%s: verify prints %s", name, out)
+			}
+			report := must(t, g.counts, "release", "-unaccounted-for-testing", policy)
+			if len(report) != 81 || !strings.HasPrefix(report, "77706d31") { // 40 bytes in hexadecimal, "wpm1" first
+				t.Errorf("%s: report %q", name, report)
+			}
+		}
+	}
+}
+
+// TestReleaseLedger holds that a release is paid once per epoch and that the budget ends.
+func TestReleaseLedger(t *testing.T) {
+	dir := t.TempDir()
+	policy, ledger := filepath.Join(dir, "p"), filepath.Join(dir, "l")
+	must(t, "", "design", "-ring", "50", "-eps", "1", "-o", policy)
+	counts := write(t, dir, "c", "7,1\n")
+	first := must(t, "", "release", "-ledger", ledger, "-budget", "2", "-epoch", "a", policy, counts)
+	if again := must(t, "", "release", "-ledger", ledger, "-epoch", "a", policy, counts); again != first {
+		t.Error("a second release in an epoch drew anew")
+	}
+	must(t, "", "release", "-ledger", ledger, "-epoch", "b", policy, counts)
+	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != statusBad || out != "" || !strings.Contains(errs, "budget") {
+		t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
+	}
+	out := filepath.Join(dir, "report")
+	must(t, "", "release", "-ledger", ledger, "-epoch", "b", "-binary", "-o", out, policy, counts)
+	if b, err := os.ReadFile(out); err != nil || len(b) != 40 {
+		t.Errorf("binary report: %d bytes, %v", len(b), err)
+	}
+}
+
+// TestReleaseIsTotal holds that no content of the private file shows in status, error or length.
+func TestReleaseIsTotal(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "design", "-ring", "6", "-eps", "1", "-mode", "projection", "-o", policy)
+	for _, private := range []string{"", "\x00\xff", "0,1\n", "0,1", "nobody,1\n", "0,-1\n", "0,NaN\n", "0,1e400\n", strings.Repeat(",", 100000), "0,0\n"} {
+		status, out, errs := try(t, private, "release", "-unaccounted-for-testing", policy)
+		if status != statusYes || len(out) != 81 || !strings.HasPrefix(errs, "wpm: warning") || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%.10q: status %d, output %q, error %q", private, status, out, errs)
+		}
+	}
+	good, bad := write(t, dir, "good", "0,1\n"), write(t, dir, "bad", "0,one\n")
+	if out := must(t, "", "release", "-check", good, policy); out != "usable\n" {
+		t.Errorf("check of a good file prints %q", out)
+	}
+	if status, out, errs := try(t, "", "release", "-check", bad, policy); status != statusNo || out != "" || !strings.Contains(errs, "line 1") || strings.Contains(errs, "one") {
+		t.Errorf("check of a bad file: status %d, output %q, error %q", status, out, errs)
+	}
+}
+
+// TestBadUsage holds that what is wrong is one line with the file, the line and the value, that the status is
+// 2, and that nothing is written.
+func TestBadUsage(t *testing.T) {
+	dir := t.TempDir()
+	good := write(t, dir, "points.csv", cities)
+	bad := write(t, dir, "bad.csv", "a,1,2\nb,1,x\n")
+	negative := write(t, dir, "negative.csv", "0,1\n-3,0\n")
+	nonsense := write(t, dir, "nonsense", "{\"format\":\"other\"}")
+	kept := write(t, dir, "kept", "precious")
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"nonsense", `unknown command "nonsense"`},
+		{"-nonsense", "not defined"},
+		{"verify -nonsense", "not defined"},
+		{"verify", "one policy file"},
+		{"verify " + filepath.Join(dir, "missing"), "missing"},
+		{"verify " + nonsense, nonsense},
+		{"solve", "one kind"},
+		{"solve nonsense", `"nonsense"`},
+		{"design -eps 1 -o " + kept, "exactly one"},
+		{"design -eps 1 -o " + kept + " -ring 5 -grid 2x2", "exactly one"},
+		{"design -eps 0 -ring 5 -o " + kept, `"0"`},
+		{"design -eps one -ring 5 -o " + kept, `"one"`},
+		{"design -ring 5 -o " + kept, "-eps"},
+		{"design -eps 1 -ring 0 -o " + kept, "0"},
+		{"design -eps 1 -grid 2y2 -o " + kept, `"2y2"`},
+		{"design -eps 1 -ring 5 -p -1 -o " + kept, "-1"},
+		{"design -eps 1 -ring 5 -bits 63 -o " + kept, "63"},
+		{"design -eps 1 -ring 5 -mode magic -o " + kept, "magic"},
+		{"design -eps 1 -ring 5 -table 1,x -o " + kept, `"x"`},
+		{"design -eps 1 -points " + bad + " -o " + kept, bad + ":2"},
+		{"design -eps 1 -cost " + negative + " -o " + kept, negative + ":2"},
+		{"design -eps 1 -points " + good + " -metric taxi -o " + kept, `"taxi"`},
+		{"design -eps 1 -ring 5 extra -o " + kept, `"extra"`},
+		{"release " + nonsense, nonsense},
+		{"experiment", "gowalla"},
+		{"experiment nonsense", `"nonsense"`},
+		{"experiment gowalla", "-data"},
+		{"experiment gowalla -data " + filepath.Join(dir, "missing"), "missing"},
+		{"demo -grid 0x5 -o " + filepath.Join(dir, "demo"), `"0x5"`},
+	} {
+		status, out, errs := try(t, "", strings.Fields(test.args)...)
+		if status != statusBad || out != "" {
+			t.Errorf("wpm %s: status %d, output %q", test.args, status, out)
+		}
+		if !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("wpm %s: error %q, want one line with %q", test.args, errs, test.want)
+		}
+	}
+	if b, err := os.ReadFile(kept); err != nil || string(b) != "precious" {
+		t.Errorf("a failed command wrote over a file: %q, %v", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "demo")); err == nil {
+		t.Error("a failed demo left a folder")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("temporary files left: %v", left)
+	}
+}
+
+// TestTamperedPolicy holds that a policy whose integers do not carry the guarantee gets a no, not a yes.
+func TestTamperedPolicy(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", policy)
+	b, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, new := range map[string]string{`"epsilon":"1"`: `"epsilon":"0.9"`, `"bits":62`: `"bits":61`} {
+		text := strings.Replace(string(b), old, new, 1)
+		if text == string(b) {
+			t.Fatalf("the policy has no %s", old)
+		}
+		path := write(t, dir, "tampered", text)
+		if status, out, errs := try(t, "", "verify", path); status != statusNo || out != "" || !strings.Contains(errs, path) {
+			t.Errorf("%s: status %d, output %q, error %q", new, status, out, errs)
+		}
+	}
+	var verdict map[string]any
+	if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &verdict); err != nil || verdict["verified"] != true {
+		t.Errorf("verdict %v, %v", verdict, err)
+	}
+}
+
+func TestSolveStatus(t *testing.T) {
+	status, out, errs := try(t, "{\"mu\":[1,0],\"eps\":1}\n{\"mu\":[2],\"eps\":1}\n", "solve", "kpm")
+	if status != statusNo || strings.Count(out, "\n") != 2 || !strings.Contains(errs, "1 of 2 lines") {
+		t.Errorf("status %d, output %q, error %q", status, out, errs)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{}, {"help"}, {"-help"}, {"design", "-help"}, {"help", "solve"}} {
+		if out := must(t, "", args...); !strings.Contains(out, "USAGE") {
+			t.Errorf("wpm %v prints no usage: %.80q", args, out)
+		}
+	}
+}
+
+// TestDemo runs the whole tour at a small size.
+func TestDemo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	out := must(t, "", "demo", "-users", "20", "-grid", "5x5", "-o", dir)
+	if !strings.Contains(out, "verified from its bytes") {
+		t.Errorf("demo prints:\n%s", out)
+	}
+	for _, name := range []string{"policy.json", "policy-projection.json", "index.html", "table.csv", "table.json"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, "", "verify", filepath.Join(dir, "policy.json"))
+}
+
+// TestExperimentGowalla runs the study on made-up check-ins in the original format.
+func TestExperimentGowalla(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	for user := range 6 {
+		for n := range 12 {
+			lat, lon := 30.16+0.02*float64((user+n)%12), -97.89+0.02*float64((user*n)%12)
+			fmt.Fprintf(&b, "%d\t2010-10-19T23:55:27Z\t%.4f\t%.4f\t%d\n", user, lat, lon, 100*user+n)
+		}
+	}
+	data := write(t, dir, "Gowalla_totalCheckins.txt", b.String())
+	out := must(t, "", "experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "6x6", "-users", "6", "-eps", "1,4", "-runs", "2")
+	if !strings.Contains(out, "6 users, 72 check-ins") {
+		t.Errorf("experiment prints:\n%s", out)
+	}
+	// A truncated line is named, and the results so far stay.
+	bad := write(t, dir, "bad.txt", b.String()+"7\t2010-10-19T23:55:27Z\t30.2\n")
+	status, _, errs := try(t, "", "experiment", "gowalla", "-data", bad, "-out", filepath.Join(dir, "out"))
+	if status != statusBad || !strings.Contains(errs, bad+":73") {
+		t.Errorf("status %d, error %q", status, errs)
+	}
+}
