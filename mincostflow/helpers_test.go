@@ -116,7 +116,7 @@ func newDraw(seed uint64) draw { return draw{numtest.NewSplitMix64(seed * 7919)}
 // costs draws k x kv costs of one of several kinds.
 func (d draw) costs(k, kv int) *cost.Dense {
 	data := make([]float64, k*kv)
-	kind := d.Intn(13)
+	kind := d.Intn(14)
 	for x := range data {
 		i, j := float64(x/kv), float64(x%kv)
 		switch kind {
@@ -146,7 +146,9 @@ func (d draw) costs(k, kv int) *cost.Dense {
 			}
 		case 11: // around the smallest normal number
 			data[x] = math.Ldexp(d.Float64(), -1060+d.Intn(60))
-		case 12: // everything at once
+		case 12: // decimals, whose ties are off by an ulp
+			data[x] = 0.1 * float64(d.Intn(10))
+		case 13: // everything at once
 			data[x] = math.Ldexp(d.Float64(), d.Intn(2000)-1000)
 		}
 	}
@@ -191,9 +193,12 @@ func (d draw) problem(most int) Problem {
 	if d.Intn(3) == 0 { // dyadic factors, for exact ties
 		p.Lo, p.Hi = scaled(m, 0.5), scaled(m, 2)
 	}
-	if d.Intn(10) == 0 { // one column that takes anything
+	switch d.Intn(10) {
+	case 0: // one column that takes anything
 		j := d.Intn(kv)
 		p.Lo[j], p.Hi[j] = 0, 1e12
+	case 1: // all of them do
+		p.Lo, p.Hi = scaled(m, 0.5), repeat(1e12, kv)
 	}
 	return p
 }

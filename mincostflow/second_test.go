@@ -132,6 +132,45 @@ func TestAgainstExactShortestPaths(t *testing.T) {
 	}
 }
 
+// TestSpreadOfCosts: arcs that the optimum does not use, however dear, cost it no accuracy. The
+// error is held to the dearest arc of the plan, not to the dearest arc there is.
+func TestSpreadOfCosts(t *testing.T) {
+	const tol = 1e-13
+	refined := 0
+	for seed := range 400 {
+		d := newDraw(uint64(seed) + 12e6)
+		k, kv := 2+d.Intn(4), 2+d.Intn(4)
+		p := Problem{Cost: &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}, Source: d.masses(k)}
+		for x := range p.Cost.(*cost.Dense).Data {
+			c := 1 + d.Float64()
+			if d.Intn(2) == 0 {
+				c = math.Ldexp(c, 10*d.Intn(12)) // up to 1e32
+			}
+			p.Cost.(*cost.Dense).Data[x] = c
+		}
+		m := d.masses(kv)
+		p.Lo, p.Hi = scaled(m, 0.5), scaled(m, 2)
+		r := mustProject(t, p, Settings{Method: Simplex})
+		want := exactOptimum(p)
+		between(t, p, r, want, "exact shortest paths")
+		var dearest float64
+		for _, e := range r.Plan {
+			dearest = max(dearest, p.Cost.Row(e.I, nil)[e.J])
+		}
+		diff, _ := new(big.Rat).Sub(rat(r.Objective), want).Float64()
+		if !(math.Abs(diff) <= tol*dearest) {
+			t.Errorf("%v: off by %g, dearest arc used %g", describe(p), diff, dearest)
+		}
+		if r.Stats.Rescales > 0 {
+			refined++
+		}
+	}
+	t.Logf("%d instances refined", refined)
+	if refined == 0 {
+		t.Error("no instance needed a finer grid: the test tests nothing")
+	}
+}
+
 // TestAgainstEnumeration compares with all plans of integer masses, of which one is optimal: the
 // constraint matrix is totally unimodular. Masses are multiples of 1/8, costs small integers.
 func TestAgainstEnumeration(t *testing.T) {

@@ -103,7 +103,11 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 			s.setGrid(s.exp+coarser, t.big)
 			continue
 		case s.artificialFlow():
-			// Only after a refinement that made artificial arcs too cheap.
+			// Only after a refinement that made artificial arcs too cheap. (At the full price this
+			// cannot be; if it were, a feasible answer with its bounds would beat an endless loop.)
+			if t.big >= t.round(s.full) {
+				return s.interrupted(PivotLimit)
+			}
 			big := min(t.big*(1<<8), s.full)
 			s.setGrid(max(s.gridFor(big), s.exp), big)
 			continue

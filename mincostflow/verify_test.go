@@ -65,6 +65,21 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
+// TestVerifyIsExact: 1 is the float nearest to 1 - 2^-60, and still too large for it.
+func TestVerifyIsExact(t *testing.T) {
+	p := Problem{Cost: dense(t, []float64{1}), Source: []float64{1}, Lo: []float64{0.5}, Hi: []float64{2}}
+	r := mustProject(t, p, Settings{})
+	r.Potentials = Potentials{F: []float64{1}, G: []float64{0x1p-60}}
+	if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
+		t.Errorf("Verify: %v, want ErrCertificate", err)
+	}
+	r.Potentials = Potentials{F: []float64{math.Nextafter(1, 0)}, G: []float64{0x1p-60}}
+	r.Lower = 0.5
+	if _, _, err := Verify(p, r); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestVerifyProvesByItself: bounds proved from a damaged result are weaker, never wrong.
 func TestVerifyProvesByItself(t *testing.T) {
 	for seed := range 200 {
