@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -141,18 +140,4 @@ func readBase(o *object, kv int) ([]float64, error) {
 		}
 	}
 	return m, nil
-}
-
-// extended prints like a float64, with infinities as strings.
-type extended float64
-
-func (x extended) MarshalJSON() ([]byte, error) {
-	switch v := float64(x); {
-	case math.IsInf(v, 1):
-		return []byte(`"inf"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-inf"`), nil
-	default:
-		return json.Marshal(v)
-	}
 }

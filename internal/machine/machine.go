@@ -45,6 +45,9 @@ func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
 	out := bufio.NewWriterSize(w, 1<<16)
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = in.Discard(3) // a byte order mark
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return lines, bad, errors.Join(err, out.Flush())
@@ -59,8 +62,8 @@ func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad
 			if _, err := out.Write(append(answer, '\n')); err != nil {
 				return lines, bad, err
 			}
-			// A caller in a dialogue waits for the answer: flush unless more input is at hand.
-			if in.Buffered() == 0 {
+			// A caller in a dialogue waits for the answer: flush unless a whole line is at hand.
+			if rest, _ := in.Peek(in.Buffered()); bytes.IndexByte(rest, '\n') < 0 {
 				if err := out.Flush(); err != nil {
 					return lines, bad, err
 				}
@@ -87,7 +90,7 @@ func Answer(ctx context.Context, kind string, line []byte) (answer []byte, ok bo
 		}
 	}
 	if err != nil {
-		body, _ = json.Marshal(struct {
+		body, _ = marshal(struct {
 			Error string `json:"error"`
 		}{oneLine(err.Error())})
 		return withID(in, body), false
@@ -97,18 +100,25 @@ func Answer(ctx context.Context, kind string, line []byte) (answer []byte, ok bo
 
 // encode writes the answer's fields and then seconds.
 func encode(res any, d time.Duration) ([]byte, error) {
-	body, err := json.Marshal(res)
+	body, err := marshal(res)
 	if err != nil {
 		return nil, fmt.Errorf("the answer has no JSON form: %w", err)
 	}
-	secs, err := json.Marshal(d.Seconds())
-	if err != nil {
-		return nil, err
+	if bytes.Contains(body, []byte(`"nan"`)) {
+		return nil, errors.New("the solver returned a NaN: please report this input")
 	}
-	body = body[:len(body)-1]
-	body = append(body, `,"seconds":`...)
-	body = append(body, secs...)
+	body = append(body[:len(body)-1], `,"seconds":`...)
+	body = appendNumber(body, d.Seconds())
 	return append(body, '}'), nil
+}
+
+// marshal is json.Marshal without the escapes that only HTML needs.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // withID puts the caller's id first.
@@ -121,8 +131,13 @@ func withID(in *object, body []byte) []byte {
 	return append(out, body[1:]...)
 }
 
+// oneLine makes a message of one line, cut where an input that it quotes is very long.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(s), " ")
+	const most = 400
+	if len(s) > most {
+		s = s[:most] + " ..."
+	}
+	return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
 }
 
 // stopwatch adds up the time inside solvers, without parsing, verifying and printing.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"strings"
@@ -28,14 +29,14 @@ func ask(t *testing.T, kind, line string) map[string]any {
 	return m
 }
 
-func numbers(t *testing.T, v any) []float64 {
+func list(t *testing.T, v any) []float64 {
 	t.Helper()
-	list, ok := v.([]any)
+	values, ok := v.([]any)
 	if !ok {
 		t.Fatalf("%v is not an array", v)
 	}
-	out := make([]float64, len(list))
-	for i, x := range list {
+	out := make([]float64, len(values))
+	for i, x := range values {
 		if out[i], ok = x.(float64); !ok {
 			t.Fatalf("%v is not a number", x)
 		}
@@ -64,7 +65,7 @@ func TestProject(t *testing.T) {
 	}
 	want := math.Exp(-1) / 2
 	near(t, "objective", a["objective"], want)
-	q := numbers(t, a["q"])
+	q := list(t, a["q"])
 	near(t, "q[1]", q[1], want)
 	near(t, "q[0]", q[0], 1-want)
 	upper, ok1 := new(big.Rat).SetString(a["upper_exact"].(string))
@@ -78,12 +79,12 @@ func TestProject(t *testing.T) {
 	if lower.Cmp(e) > 0 || upper.Cmp(e) < 0 {
 		t.Errorf("bounds [%s, %s] miss the optimum", lower.FloatString(25), upper.FloatString(25))
 	}
-	if f, g := numbers(t, a["potentials"].(map[string]any)["f"]), numbers(t, a["potentials"].(map[string]any)["g"]); len(f) != 2 || len(g) != 2 {
+	if f, g := list(t, a["potentials"].(map[string]any)["f"]), list(t, a["potentials"].(map[string]any)["g"]); len(f) != 2 || len(g) != 2 {
 		t.Errorf("potentials %v", a["potentials"])
 	}
 	mass := 0.0
 	for _, e := range a["plan"].([]any) {
-		arc := numbers(t, e)
+		arc := list(t, e)
 		if len(arc) != 3 || arc[0] != 0 {
 			t.Errorf("arc %v", arc)
 		}
@@ -117,10 +118,10 @@ func TestPhi(t *testing.T) {
 	a := ask(t, "phi", `{`+twoPoints+`,"m":[0.5,0.5],"eps":2}`)
 	want := math.Exp(-1) / 2
 	near(t, "f", a["f"], want)
-	near(t, "phi[1]", numbers(t, a["phi"])[1], want)
+	near(t, "phi[1]", list(t, a["phi"])[1], want)
 	near(t, "argmax", a["argmax"], 0) // a tie goes to the lowest index
 	// The subgradient supports phi_0: tau + g.m = phi.
-	g, tau := numbers(t, a["subgradient"]), numbers(t, a["tau"])[0]
+	g, tau := list(t, a["subgradient"]), list(t, a["tau"])[0]
 	near(t, "tau + g.m", tau+0.5*g[0]+0.5*g[1], want)
 	if b := ask(t, "phi", `{`+twoPoints+`,"lo":[0.25,0.25],"hi":[1,1]}`); b["subgradient"] != nil {
 		t.Error("a subgradient with respect to m needs m")
@@ -130,10 +131,10 @@ func TestPhi(t *testing.T) {
 func TestKPM(t *testing.T) {
 	a := ask(t, "kpm", `{"mu":[1,0,0],"eps":1}`)
 	e := math.E
-	near(t, "q[0]", numbers(t, a["q"])[0], e/(e+2))
+	near(t, "q[0]", list(t, a["q"])[0], e/(e+2))
 	near(t, "r", a["r"], (e+2)/e)
 	b := ask(t, "kpm", `{"mu":[1,0,0],"eps":0}`)
-	near(t, "q[0] at eps 0", numbers(t, b["q"])[0], 1.0/3)
+	near(t, "q[0] at eps 0", list(t, b["q"])[0], 1.0/3)
 }
 
 func TestRound(t *testing.T) {
@@ -160,7 +161,7 @@ func TestBaseMeasure(t *testing.T) {
 			t.Errorf("%s = %v, want %v", name, x, want)
 		}
 	}
-	if m := numbers(t, a["m"]); len(m) != 30 {
+	if m := list(t, a["m"]); len(m) != 30 {
 		t.Errorf("%d entries of m", len(m))
 	}
 }
@@ -227,5 +228,82 @@ func TestRun(t *testing.T) {
 	}
 	if _, _, err := Run(context.Background(), "nonsense", strings.NewReader(""), &out); err == nil {
 		t.Error("unknown kind accepted")
+	}
+}
+
+// TestID holds that the id is echoed whatever is wrong with the line, as long as the line is JSON.
+func TestID(t *testing.T) {
+	for _, line := range []string{
+		`{"id":7,"mu":null,"eps":1}`,
+		`{"mu":null,"eps":1,"id":7}`,
+		`{"mu":[1],"mu":[1],"id":7}`,
+		`{"x":1,"id":7}`,
+		`{"id":7,"eps":`,
+	} {
+		if got, ok := Answer(context.Background(), "kpm", []byte(line)); ok || !bytes.HasPrefix(got, []byte(`{"id":7,"error":`)) {
+			t.Errorf("%s is answered %s", line, got)
+		}
+	}
+	if got, _ := Answer(context.Background(), "kpm", []byte("{\"id\":\"\xff\"}")); !json.Valid(got) || bytes.Contains(got, []byte("\xff")) {
+		t.Errorf("an id that is not UTF-8 is answered %q", got)
+	}
+	if got, _ := Answer(context.Background(), "kpm", []byte(`{"id":"<a&b>","mu":[1],"eps":1}`)); !bytes.Contains(got, []byte(`"<a&b>"`)) {
+		t.Errorf("an id is changed: %s", got)
+	}
+}
+
+// TestNumbers holds that what is written reads back as the same float64, also where a reader takes numbers
+// without a point or an exponent for exact integers.
+func TestNumbers(t *testing.T) {
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1e-320, 5e-324, 1 << 53, 1<<53 + 2, 12602406482379387000, 1e21, 1e300, math.MaxFloat64, 123456789} {
+		text := string(appendNumber(nil, x))
+		var back float64
+		if err := json.Unmarshal([]byte(text), &back); err != nil || math.Float64bits(back) != math.Float64bits(x) {
+			t.Errorf("%v is written %s, which reads as %v (%v)", x, text, back, err)
+		}
+		if r, ok := new(big.Rat).SetString(text); !strings.ContainsAny(text, ".e") && (!ok || r.Cmp(new(big.Rat).SetFloat64(x)) != 0) {
+			t.Errorf("%v is written as another integer: %s", x, text)
+		}
+	}
+	for x, want := range map[float64]string{math.Inf(1): `"inf"`, math.Inf(-1): `"-inf"`} {
+		if got := string(appendNumber(nil, x)); got != want {
+			t.Errorf("%v is written %s", x, got)
+		}
+	}
+	if b, err := encode(struct{ X number }{number(math.NaN())}, 0); err == nil {
+		t.Errorf("a NaN is answered %s", b)
+	}
+}
+
+// slowReader hands out one piece at a time and then asks whether the answers so far have been written.
+type slowReader struct {
+	pieces []string
+	before func(next int)
+	at     int
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	r.before(r.at)
+	if r.at == len(r.pieces) {
+		return 0, io.EOF
+	}
+	n := copy(p, r.pieces[r.at])
+	r.at++
+	return n, nil
+}
+
+// TestDialogue holds that an answer is written before more input is awaited, half a line or none.
+func TestDialogue(t *testing.T) {
+	var out bytes.Buffer
+	const line = `{"mu":[1],"eps":1}` + "\n"
+	want := []int{0, 1, 1, 2}
+	r := &slowReader{pieces: []string{"\ufeff" + line + line[:5], line[5:9], line[9:]}}
+	r.before = func(next int) {
+		if got := strings.Count(out.String(), "\n"); next < len(want) && got != want[next] {
+			t.Errorf("before piece %d: %d answers, want %d", next, got, want[next])
+		}
+	}
+	if lines, bad, err := Run(context.Background(), "kpm", r, &out); lines != 2 || bad != 0 || err != nil {
+		t.Errorf("%d lines, %d bad, %v", lines, bad, err)
 	}
 }

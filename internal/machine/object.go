@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // object is one JSON object, its fields in the order they came. Reading a field marks it as known;
@@ -18,11 +19,14 @@ type object struct {
 	known  map[string]bool
 }
 
-// parseObject reads exactly one JSON object with distinct field names. On an error the object, if not
-// nil, still carries the id found so far.
+// parseObject reads exactly one JSON object with distinct field names. On an error the object still carries
+// the id, if one could be found.
 func parseObject(line []byte) (*object, error) {
-	dec := json.NewDecoder(bytes.NewReader(line))
 	o := &object{fields: map[string]json.RawMessage{}, known: map[string]bool{"id": true}}
+	if !utf8.Valid(line) {
+		return o, errors.New("bad JSON: not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
 	tok, err := dec.Token()
 	if err != nil {
 		return o, syntax(line, dec, err)
@@ -30,6 +34,7 @@ func parseObject(line []byte) (*object, error) {
 	if tok != json.Delim('{') {
 		return o, errors.New("not a JSON object")
 	}
+	var first error // of the fields; the others are still read, for one of them may be the id
 	for dec.More() {
 		tok, err := dec.Token()
 		if err != nil {
@@ -43,13 +48,19 @@ func parseObject(line []byte) (*object, error) {
 		if err := dec.Decode(&raw); err != nil {
 			return o, fmt.Errorf("field %q: %w", name, syntax(line, dec, err))
 		}
-		if _, dup := o.fields[name]; dup {
-			return o, fmt.Errorf("field %q occurs twice", name)
+		_, twice := o.fields[name]
+		switch {
+		case first != nil:
+		case twice:
+			first = fmt.Errorf("field %q occurs twice", name)
+		case name != "id" && string(raw) == "null":
+			first = fmt.Errorf("field %q is null", name)
+		}
+		if twice {
+			continue
 		}
 		if name == "id" {
 			o.id = raw
-		} else if string(raw) == "null" {
-			return o, fmt.Errorf("field %q is null", name)
 		}
 		o.fields[name] = raw
 		o.names = append(o.names, name)
@@ -60,7 +71,7 @@ func parseObject(line []byte) (*object, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return o, fmt.Errorf("bad JSON at byte %d: more than one value on the line", dec.InputOffset())
 	}
-	return o, nil
+	return o, first
 }
 
 func syntax(line []byte, dec *json.Decoder, err error) error {
@@ -141,6 +152,8 @@ func inWords(goType string) string {
 		return "an array of numbers"
 	case "[]int":
 		return "an array of integers"
+	case "json.Number":
+		return "a number or a string"
 	}
 	return goType
 }

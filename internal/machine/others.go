@@ -13,11 +13,11 @@ import (
 )
 
 type phiAnswer struct {
-	Phi         []float64 `json:"phi"`
-	Tau         []float64 `json:"tau"`
-	F           float64   `json:"f"`
-	Argmax      int       `json:"argmax"`
-	Subgradient []float64 `json:"subgradient,omitempty"`
+	Phi         numbers `json:"phi"`
+	Tau         numbers `json:"tau"`
+	F           number  `json:"f"`
+	Argmax      int     `json:"argmax"`
+	Subgradient numbers `json:"subgradient,omitempty"`
 }
 
 func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
@@ -32,7 +32,7 @@ func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
-	ans := phiAnswer{Phi: make([]float64, c.K), Tau: make([]float64, c.K)}
+	ans := phiAnswer{Phi: make(numbers, c.K), Tau: make(numbers, c.K)}
 	err = clock.run(func() error {
 		table, err := knapsack.New(c)
 		if err != nil {
@@ -42,12 +42,12 @@ func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
 			return err
 		}
 		for i, v := range ans.Phi {
-			if i == 0 || v > ans.F {
-				ans.F, ans.Argmax = v, i
+			if i == 0 || v > float64(ans.F) {
+				ans.F, ans.Argmax = number(v), i
 			}
 		}
 		if b.m != nil {
-			ans.Subgradient = make([]float64, c.Kv)
+			ans.Subgradient = make(numbers, c.Kv)
 			table.Subgradient(ans.Argmax, ans.Tau[ans.Argmax], b.alpha, b.beta, ans.Subgradient)
 		}
 		return nil
@@ -56,8 +56,8 @@ func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
 }
 
 type kpmAnswer struct {
-	Q []float64 `json:"q"`
-	R float64   `json:"r"`
+	Q numbers `json:"q"`
+	R number  `json:"r"`
 }
 
 func solveKPM(_ context.Context, in *object, clock *stopwatch) (any, error) {
@@ -73,8 +73,9 @@ func solveKPM(_ context.Context, in *object, clock *stopwatch) (any, error) {
 		return nil, err
 	}
 	var ans kpmAnswer
-	err = clock.run(func() (err error) {
-		ans.Q, ans.R, err = baseline.KPM(mu, eps)
+	err = clock.run(func() error {
+		q, r, err := baseline.KPM(mu, eps)
+		ans = kpmAnswer{q, number(r)}
 		return err
 	})
 	return ans, err
@@ -142,13 +143,13 @@ func readExactEpsilon(in *object) (string, error) {
 }
 
 type baseAnswer struct {
-	M     []float64 `json:"m"`
-	F     float64   `json:"f"`
-	Upper float64   `json:"upper"`
-	Lower float64   `json:"lower"`
+	M     numbers `json:"m"`
+	F     number  `json:"f"`
+	Upper number  `json:"upper"`
+	Lower number  `json:"lower"`
 	// The certificate of the lower bound: weights of the inputs and their thresholds.
-	Weights    []float64 `json:"weights"`
-	Thresholds []float64 `json:"thresholds"`
+	Weights    numbers `json:"weights"`
+	Thresholds numbers `json:"thresholds"`
 }
 
 func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, error) {
@@ -178,5 +179,5 @@ func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return baseAnswer{M: res.M, F: res.F, Upper: res.Upper, Lower: res.Lower, Weights: res.Weights, Thresholds: res.Thresholds}, nil
+	return baseAnswer{M: res.M, F: number(res.F), Upper: number(res.Upper), Lower: number(res.Lower), Weights: res.Weights, Thresholds: res.Thresholds}, nil
 }

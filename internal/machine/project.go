@@ -2,7 +2,6 @@ package machine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -13,11 +12,11 @@ import (
 )
 
 type projectAnswer struct {
-	Q          []float64  `json:"q"`
-	Objective  float64    `json:"objective"`
-	Distance   *float64   `json:"distance,omitempty"` // W_p, where p is known
-	Upper      float64    `json:"upper"`
-	Lower      float64    `json:"lower"`
+	Q          numbers    `json:"q"`
+	Objective  number     `json:"objective"`
+	Distance   *number    `json:"distance,omitempty"` // W_p, where p is known
+	Upper      number     `json:"upper"`
+	Lower      number     `json:"lower"`
 	UpperExact string     `json:"upper_exact"`
 	LowerExact string     `json:"lower_exact"`
 	Potentials potentials `json:"potentials"`
@@ -25,19 +24,15 @@ type projectAnswer struct {
 }
 
 type potentials struct {
-	F []float64 `json:"f"`
-	G []float64 `json:"g"`
+	F numbers `json:"f"`
+	G numbers `json:"g"`
 }
 
 // entry is one arc of a plan, printed as [i, j, mass].
 type entry mincostflow.Entry
 
 func (e entry) MarshalJSON() ([]byte, error) {
-	m, err := json.Marshal(e.Mass)
-	if err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(nil, "[%d,%d,%s]", e.I, e.J, m), nil
+	return append(appendNumber(fmt.Appendf(nil, "[%d,%d,", e.I, e.J), e.Mass), ']'), nil
 }
 
 func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error) {
@@ -73,8 +68,8 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 		widen(upper, lower, c, b, res.Potentials.G)
 	}
 	ans := projectAnswer{
-		Q: res.Q, Objective: res.Objective,
-		Upper: num.Up(upper), Lower: num.Down(lower),
+		Q: res.Q, Objective: number(res.Objective),
+		Upper: number(num.Up(upper)), Lower: number(num.Down(lower)),
 		UpperExact: upper.String(), LowerExact: lower.String(),
 		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G},
 		Plan:       make([]entry, len(res.Plan)),
@@ -83,7 +78,7 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 		ans.Plan[n] = entry(e)
 	}
 	if p > 0 {
-		w := math.Pow(math.Max(res.Objective, 0), 1/p)
+		w := number(math.Pow(math.Max(res.Objective, 0), 1/p))
 		ans.Distance = &w
 	}
 	return ans, nil
