@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -25,27 +27,70 @@ type Channel struct {
 // Channel computes the rows, O(kv log kv) each; 8 k kv bytes in all.
 func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
 	ch := &Channel{rows: make([]ldp.Weights, m.k), cost: make([]float64, m.k)}
-	order := make([]int, m.kv)
-	terms := make([]float64, m.kv)
-	var buf []float64
-	total := float64(m.box.Total())
-	for i := range ch.rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		buf = m.cost.Row(i, buf)
-		n := m.diracRow(buf, order)
-		w, err := m.box.Weights(n)
-		if err != nil {
-			return nil, fmt.Errorf("wpm: row %d: %w", i, err)
-		}
-		ch.rows[i] = w
-		for j, c := range buf {
-			terms[j] = c * (float64(n[j]) / total)
-		}
-		ch.cost[i] = num.Sum(terms)
+	err := m.eachRow(ctx, func(i int, w ldp.Weights, phi float64) error {
+		ch.rows[i], ch.cost[i] = w, phi
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return ch, nil
+}
+
+// eachRow computes the rows of the channel and their costs one after the other, in O(kv) memory.
+func (m *Mechanism) eachRow(ctx context.Context, do func(i int, w ldp.Weights, phi float64) error) error {
+	order := make([]int, m.kv)
+	terms := make([]float64, m.kv)
+	buf := make([]float64, m.kv) // never a row that Row returned: that may be the matrix's own
+	total := float64(m.box.Total())
+	for i := range m.k {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row := m.cost.Row(i, buf)
+		n := m.diracRow(row, order)
+		w, err := m.box.Weights(n)
+		if err != nil {
+			return fmt.Errorf("wpm: row %d: %w", i, err)
+		}
+		for j, c := range row {
+			terms[j] = c * (float64(n[j]) / total)
+		}
+		if err := do(i, w, min(num.Sum(terms), math.MaxFloat64)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowRelErr bounds the relative error of a row's cost: a weight, a product and a compensated sum of
+// non-negative terms are rounded by 2^-53 each, and 2^-50 leaves room.
+const rowRelErr = 0x1p-50
+
+// WorstCase returns a proved upper bound on the cost of the worst private distribution in mixture mode, as
+// published in integers, and the first point mass that attains it up to rounding. In projection mode the
+// solver's rounding adds RoundingCost at most. It takes the time of a Channel and O(kv) memory.
+func (m *Mechanism) WorstCase(ctx context.Context) (upper float64, input int, err error) {
+	worst := -1.0
+	err = m.eachRow(ctx, func(i int, _ ldp.Weights, phi float64) error {
+		if phi > worst {
+			worst, input = phi, i
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	// Products below the normal range lose up to half the smallest float each.
+	upper = worst*(1+rowRelErr) + float64(m.kv)*math.SmallestNonzeroFloat64
+	return min(upper, cost.Max(m.cost)), input, nil
+}
+
+// RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of
+// (kv/4 + 1) / 2^B, where R is the range of the cost and the 1 is for the solver's own rounding of sum q. At
+// 62 bits it is below float64 resolution; at few bits it is not.
+func (m *Mechanism) RoundingCost() float64 {
+	return math.Ldexp(cost.Range(m.cost)*(float64(m.kv)/4+1), -m.box.Bits())
 }
 
 // diracRow fills the cheapest columns first, from lo up to hi, until the total is reached. Ties go to the
@@ -77,17 +122,22 @@ func (m *Mechanism) diracRow(c []float64, order []int) []uint64 {
 	return n
 }
 
-// Dims returns the numbers of inputs and outputs.
-func (c *Channel) Dims() (k, kv int) { return len(c.rows), c.rows[0].Len() }
+// Dims returns the numbers of inputs and outputs; 0, 0 for the zero Channel.
+func (c *Channel) Dims() (k, kv int) {
+	if len(c.rows) == 0 {
+		return 0, 0
+	}
+	return len(c.rows), c.rows[0].Len()
+}
 
-// Row returns the weights of input i.
+// Row returns the weights of input i, 0 <= i < k. Like an index of a slice, another i panics.
 func (c *Channel) Row(i int) ldp.Weights { return c.rows[i] }
 
 // Cost returns φ_i, the cost <C_i, row_i> of input i (W_p^p of the point mass), to float64 accuracy.
 func (c *Channel) Cost(i int) float64 { return c.cost[i] }
 
 // Worst returns the largest φ_i and the first i that has it: the worst case over every private
-// distribution, of the projection and of the mixture alike.
+// distribution, to float64 accuracy. Mechanism.WorstCase proves a bound.
 func (c *Channel) Worst() (phi float64, i int) {
 	for n, v := range c.cost {
 		if n == 0 || v > phi {
@@ -97,11 +147,24 @@ func (c *Channel) Worst() (phi float64, i int) {
 	return phi, i
 }
 
-// Mix returns q_mix = sum_i mu_i row_i, the law of a release in mixture mode, in floats.
+// massTol is how far sum mu may be from 1, here and in every solver.
+const massTol = 1e-9
+
+// Mix returns q_mix = sum_i mu_i row_i, the law of a release in mixture mode, in floats. mu has length k,
+// entries >= 0 and |sum - 1| <= 1e-9; it is divided by its sum. Errors: ErrShape, ErrMass.
 func (c *Channel) Mix(mu []float64) ([]float64, error) {
 	k, kv := c.Dims()
 	if len(mu) != k {
 		return nil, fmt.Errorf("%w: mu has %d entries, the channel %d rows", ErrShape, len(mu), k)
+	}
+	for i, w := range mu {
+		if !(w >= 0 && w <= 2) {
+			return nil, fmt.Errorf("%w: mu[%d] = %v", ErrMass, i, w)
+		}
+	}
+	sum := num.Sum(mu)
+	if !(math.Abs(sum-1) <= massTol) {
+		return nil, fmt.Errorf("%w: mu sums to %v", ErrMass, sum)
 	}
 	q := make([]float64, kv)
 	for i, w := range mu {
@@ -109,7 +172,7 @@ func (c *Channel) Mix(mu []float64) ([]float64, error) {
 			continue
 		}
 		row := c.rows[i]
-		scale := w / float64(uint64(1)<<row.Bits())
+		scale := math.Ldexp(w/sum, -row.Bits())
 		for j := range q {
 			q[j] += scale * float64(row.At(j))
 		}

@@ -120,7 +120,13 @@ func Uniform(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, opt Options) (
 }
 
 // Load builds the mechanism that a policy publishes. The policy must carry its cost (a cost.Spec).
+//
+// Errors: ErrShape when the policy has no cost, or one for another number of inputs; those of cost and
+// FromPolytope.
 func Load(p policy.Policy, opt Options) (*Mechanism, error) {
+	if len(p.Cost()) == 0 {
+		return nil, fmt.Errorf("%w: the policy carries no cost", ErrShape)
+	}
 	spec, err := cost.ParseSpec(p.Cost())
 	if err != nil {
 		return nil, err
@@ -128,6 +134,9 @@ func Load(p policy.Policy, opt Options) (*Mechanism, error) {
 	c, err := spec.Build()
 	if err != nil {
 		return nil, err
+	}
+	if k, _ := c.Dims(); k != p.Inputs() {
+		return nil, fmt.Errorf("%w: the cost has %d rows, the policy %d inputs", ErrShape, k, p.Inputs())
 	}
 	return FromPolytope(c, p.Polytope(), opt)
 }
@@ -172,9 +181,16 @@ func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []f
 }
 
 func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) (Projection, error) {
-	res, err := mincostflow.Project(ctx, mincostflow.Problem{
-		Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi,
-	}, mincostflow.Settings{})
+	p := mincostflow.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
+	var res mincostflow.Result
+	var err error
+	switch m.opt.Solver {
+	case Exact:
+		// The potentials of points without mass prove nothing, and cost a sweep over all rows.
+		res, err = mincostflow.Project(ctx, p, mincostflow.Settings{SupportOnly: true})
+	default: // not possible: resolve has seen to it
+		return Projection{}, fmt.Errorf("%w: Solver is %d", ErrOption, int(m.opt.Solver))
+	}
 	if err != nil && !errors.Is(err, mincostflow.ErrNotConverged) {
 		return Projection{}, err
 	}

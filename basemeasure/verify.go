@@ -43,10 +43,13 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 		return nil, nil, fmt.Errorf("%w: lengths %d, %d, %d of M, Weights, Thresholds for a %d x %d cost",
 			ErrCertificate, len(r.M), len(r.Weights), len(r.Thresholds), k, kv)
 	}
-	for what, list := range map[string][]float64{"M": r.M, "Weights": r.Weights} {
-		for at, x := range list {
+	for _, v := range []struct {
+		what string
+		list []float64
+	}{{"M", r.M}, {"Weights", r.Weights}} {
+		for at, x := range v.list {
 			if !(x >= 0 && x <= math.MaxFloat64) {
-				return nil, nil, fmt.Errorf("%w: %s[%d] = %v", ErrCertificate, what, at, x)
+				return nil, nil, fmt.Errorf("%w: %s[%d] = %v", ErrCertificate, v.what, at, x)
 			}
 		}
 	}
@@ -65,14 +68,11 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	var buf []float64
+	buf := make([]float64, kv) // never a row that Row returned: that may be the matrix's own
 	for i := range k {
 		row := c.Row(i, buf)
 		u.row(row)
 		l.row(i, row)
-		if _, ok := c.(*cost.Dense); !ok {
-			buf = row
-		}
 	}
 	upper, lower = u.result(), l.result()
 	switch {

@@ -82,6 +82,8 @@ func (c *content) parse(data []byte) (Private, error) {
 			return Private{}, &PrivateError{n, "not a count from 0 to 2^53"}
 		}
 		pr.count[i] += v
+	}
+	for _, v := range pr.count { // not while reading: a long file of small counts would add up its roundings
 		pr.total += v
 	}
 	if pr.total == 0 {
@@ -169,7 +171,7 @@ func (p Private) pick(word uint64) int {
 	u := make([]uint64, len(p.count))
 	sum := uint64(0)
 	for i, v := range p.count {
-		u[i] = uint64(math.Ldexp(v, 62-e)) // their sum is below 2^63, also with total off by a rounding for each line
+		u[i] = uint64(math.Ldexp(v, 62-e)) // their sum is below 2^63, also with total off by a rounding for each input
 		sum += u[i]
 	}
 	t, _ := bits.Mul64(word, sum) // uniform on 0..sum-1, up to one word in 2^64 each

@@ -53,6 +53,9 @@ func NewRow(box *ldp.Polytope, w ldp.Weights) (Row, error) {
 	return r, nil
 }
 
+// Fill returns how many columns the row raises above lo: what it takes in the file.
+func (r Row) Fill() int { return len(r.full) + len(r.extra) }
+
 // isZero reports whether the row adds nothing to lo.
 func (r Row) isZero() bool { return len(r.full) == 0 && len(r.extra) == 0 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -27,10 +28,10 @@ type designCard struct {
 	ID         string     `json:"id"`
 	Bytes      int        `json:"bytes"`
 	P          float64    `json:"p,omitempty"`
-	Worst      float64    `json:"worst"`     // W_p^p of the base measure
-	Upper      float64    `json:"upper"`     // proved
-	Lower      float64    `json:"lower"`     // of every eps-LDP mechanism
-	Published  float64    `json:"published"` // W_p^p of the integer rows
+	Upper      float64    `json:"upper"`              // on the worst W_p^p as published, in integers
+	Lower      float64    `json:"lower"`              // of every eps-LDP mechanism
+	Design     float64    `json:"design"`             // worst W_p^p of the base measure, before it became integers
+	Rounding   float64    `json:"rounding,omitempty"` // projection mode: what rounding adds at most
 	WorstInput string     `json:"worst_input"`
 	Mass       float64    `json:"mass"`
 	Table      []tableRow `json:"table,omitempty"`
@@ -45,6 +46,7 @@ type tableRow struct {
 	KPM         *float64 `json:"kpm,omitempty"`
 	Exponential *float64 `json:"exponential,omitempty"`
 	Response    *float64 `json:"response,omitempty"`
+	eps         ldp.Epsilon
 }
 
 func scaled(e ldp.Epsilon, num, den int64) (ldp.Epsilon, error) {
@@ -57,48 +59,56 @@ func scaled(e ldp.Epsilon, num, den int64) (ldp.Epsilon, error) {
 // distributions: each is at most linear in mu, so point masses attain it. KPM and the exponential mechanism
 // are shown at point masses too: for them it is a lower bound on the worst case.
 func compare(ctx context.Context, g geometry, levels []ldp.Epsilon, tick func(done, total int, what string)) ([]tableRow, error) {
+	if len(levels) == 0 {
+		return nil, nil
+	}
+	sorted, err := knapsack.New(g.cost) // once for all levels
+	if err != nil {
+		return nil, err
+	}
 	var rows []tableRow
 	for n, eps := range levels {
 		tick(n, len(levels), "table of worst cases")
 		e := eps.Float64()
-		base, err := basemeasure.Uniform(ctx, g.cost, e, basemeasure.Settings{})
+		base, err := basemeasure.Uniform(ctx, sorted, e, basemeasure.Settings{})
 		if err != nil {
 			return nil, err
 		}
-		row := tableRow{Epsilon: eps.String(), Lower: base.Lower, WPM: base.F}
+		row := tableRow{Epsilon: eps.String(), Lower: base.Lower, WPM: base.F, eps: eps}
 		if g.sameSupport {
-			if row.KPM, row.Exponential, row.Response, err = rivals(g.cost, e); err != nil {
+			if row.KPM, row.Exponential, err = rivals(g.cost, e); err != nil {
 				return nil, err
 			}
+			row.Response = row.KPM // at a point mass the two are the same
 		}
 		rows = append(rows, row)
 		tick(n+1, len(levels), "table of worst cases")
+	}
+	for i := range rows { // a bound at a larger eps holds at a smaller one
+		for _, other := range rows {
+			if other.eps.Cmp(rows[i].eps) > 0 {
+				rows[i].Lower = max(rows[i].Lower, other.Lower)
+			}
+		}
 	}
 	return rows, nil
 }
 
 // rivals returns the worst cost over point masses of what the paper compares with.
-func rivals(c cost.Matrix, eps float64) (kpm, exponential, response *float64, err error) {
+func rivals(c cost.Matrix, eps float64) (kpm, exponential *float64, err error) {
 	k, _ := c.Dims()
-	for _, r := range []struct {
-		dst **float64
-		row func() ([][]float64, error)
-	}{
-		{&kpm, func() ([][]float64, error) { return baseline.KPMChannel(k, eps) }},
-		{&exponential, func() ([][]float64, error) { return baseline.ExponentialChannel(c, eps) }},
-		{&response, func() ([][]float64, error) { return baseline.RandomizedResponseChannel(k, eps) }},
-	} {
-		rows, err := r.row()
+	worst := func(rows [][]float64, err error) (*float64, error) {
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
-		worst, _, err := baseline.WorstCase(c, rows)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		*r.dst = &worst
+		w, _, err := baseline.WorstCase(c, rows)
+		return &w, err
 	}
-	return kpm, exponential, response, nil
+	if kpm, err = worst(baseline.KPMChannel(k, eps)); err != nil {
+		return nil, nil, err
+	}
+	exponential, err = worst(baseline.ExponentialChannel(c, eps))
+	return kpm, exponential, err
 }
 
 func (d designCard) render(asJSON bool) ([]byte, error) {
@@ -113,18 +123,23 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
 	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
-	fmt.Fprintf(w, "privacy\t%s-local differential privacy of one client's whole distribution, per release\n", d.Epsilon)
+	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
 	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
 	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
 	fmt.Fprintf(w, "base measure\tuniform, mass %.6g\n", d.Mass)
-	fmt.Fprintf(w, "worst case\t%s for a client at %q; proved at most %.10g\n", d.amount(d.Worst), d.WorstInput, d.Upper)
-	fmt.Fprintf(w, "\tas published, in integers: %.10g\n", d.Published)
+	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.amount(d.Upper), d.WorstInput)
+	if d.Rounding > 1e-9*d.Upper {
+		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g at most\n", d.Rounding)
+	}
+	if d.Upper > 1.01*d.Design {
+		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %.6g\n", d.Bits, d.Design)
+	}
 	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.amount(d.Lower))
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
 	w.Flush()
 	if len(d.Table) > 0 {
-		fmt.Fprintf(&b, "\nWorst case, cost W^p of the worst point mass:\n\n")
+		fmt.Fprintf(&b, "\nWorst case, %s of the worst point mass:\n\n", d.unit())
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "eps\tlower bound\twpm\tKPM\texponential\trandomised response\t\n")
 		for _, r := range d.Table {
@@ -138,12 +153,24 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// amount prints a cost and, where p is known, its distance.
-func (d designCard) amount(v float64) string {
-	if d.P > 0 && d.P != 1 {
-		return fmt.Sprintf("W^p = %.10g (W_%v = %.10g)", v, d.P, math.Pow(v, 1/d.P))
+// unit names what costs are: W_1, or W_p^p, or just a cost where p is not known.
+func (d designCard) unit() string {
+	switch d.P {
+	case 0:
+		return "cost"
+	case 1:
+		return "W_1"
 	}
-	return fmt.Sprintf("W^p = %.10g", v)
+	return fmt.Sprintf("W_%v^%v", d.P, d.P)
+}
+
+// amount prints a cost and, where that is another number, its distance.
+func (d designCard) amount(v float64) string {
+	text := fmt.Sprintf("%s = %.10g", d.unit(), v)
+	if d.P > 0 && d.P != 1 {
+		text += fmt.Sprintf(" (W_%v = %.10g)", d.P, math.Pow(v, 1/d.P))
+	}
+	return text
 }
 
 func cell(v *float64) string {

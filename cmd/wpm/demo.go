@@ -32,6 +32,9 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	if err := noArgs(c); err != nil {
 		return err
 	}
+	if err := positive(c, "users"); err != nil {
+		return err
+	}
 	rows, cols, err := parseGrid(c.String("grid"))
 	if err != nil {
 		return err

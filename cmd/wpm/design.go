@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -27,7 +26,7 @@ func designCommand() *cli.Command {
 			&cli.StringFlag{Name: "eps", Usage: "privacy level, an exact decimal or fraction: `EPS`, as 0.5 or 1/3"},
 			&cli.IntFlag{Name: "bits", Value: wpm.DefaultBits, Usage: "weights are integers that sum to 2^`B`"},
 			&cli.StringFlag{Name: "mode", Value: "mixture", Usage: "what clients do: mixture (no solver on the device) or projection"},
-			&cli.DurationFlag{Name: "work-limit", Usage: "with -mode projection: when a client gives up its solver (default 10s)"},
+			&cli.DurationFlag{Name: "work-limit", DefaultText: "10s in projection mode", Usage: "with -mode projection: when a client gives up its solver"},
 			&cli.StringFlag{Name: "title", Usage: "what the mechanism is for; goes into the policy"},
 			&cli.StringFlag{Name: "note", Usage: "where the geometry comes from; goes into the policy's provenance"},
 			&cli.StringFlag{Name: "table", Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps); \"none\" to leave it out"},
@@ -47,8 +46,19 @@ func design(ctx context.Context, c *cli.Command) error {
 	if !c.IsSet("eps") || !c.IsSet("out") {
 		return errors.New("design needs -eps and -out")
 	}
-	if c.String("out") == "-" && !c.IsSet("card") {
+	card := "-"
+	if c.IsSet("card") {
+		card = c.String("card")
+	}
+	if c.String("out") == "-" && card == "-" {
 		return errors.New("with -out - the card needs a file: -card FILE")
+	}
+	err := apart([]string{c.String("out"), card}, []string{c.String("points"), c.String("outputs"), c.String("cost")})
+	if err != nil {
+		return err
+	}
+	if err := positive(c, "bits", "ring"); err != nil {
+		return err
 	}
 	eps, err := ldp.ParseEpsilon(c.String("eps"))
 	if err != nil {
@@ -66,21 +76,17 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	certificate, err := wpm.Certificate("uniform", base)
+	certificate, err := m.Certificate(ctx, "uniform", base)
 	if err != nil {
 		return err
 	}
 	mode := policy.Mode(c.String("mode"))
-	var limit time.Duration
-	if c.IsSet("work-limit") {
-		limit = c.Duration("work-limit")
-	}
 	meta := map[string]string{"unit of privacy": "the whole distribution of one client"}
 	if t := c.String("title"); t != "" {
 		meta["title"] = t
 	}
 	p, err := m.Publish(ctx, policy.Config{
-		Mode: mode, WorkLimit: limit, InputLabels: g.inputs, OutputLabels: g.outputs, Certificate: certificate,
+		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, Certificate: certificate,
 		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent, Note: c.String("note")},
 		Metadata:   meta,
 	})
@@ -95,31 +101,32 @@ func design(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	id := p.ID()
-	card := designCard{
+	d := designCard{
 		Title: c.String("title"), Geometry: g.what, Epsilon: eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: len(encoded), P: g.p,
-		Worst: base.F, Upper: base.Upper, Lower: base.Lower, WorstInput: p.InputLabel(base.Worst), Mass: base.Mass,
+		Design: base.F, Lower: base.Lower, Mass: base.Mass,
 	}
-	ch, err := m.Channel(ctx)
+	var worst int
+	if d.Upper, worst, err = m.WorstCase(ctx); err != nil {
+		return err
+	}
+	d.WorstInput = p.InputLabel(worst)
+	if p.Mode() == policy.Projection {
+		d.Rounding = m.RoundingCost()
+	}
+	if d.Table, err = compare(ctx, g, table, progress(c.Root().ErrWriter)); err != nil {
+		return err
+	}
+	for _, r := range d.Table { // a bound at a larger eps holds at a smaller one
+		if e, err := ldp.ParseEpsilon(r.Epsilon); err == nil && e.Cmp(eps) >= 0 {
+			d.Lower = max(d.Lower, r.Lower)
+		}
+	}
+	text, err := d.render(c.Bool("json"))
 	if err != nil {
 		return err
 	}
-	card.Published, _ = ch.Worst()
-	if card.Table, err = compare(ctx, g, table, progress(c.Root().ErrWriter)); err != nil {
-		return err
-	}
-	text, err := card.render(c.Bool("json"))
-	if err != nil {
-		return err
-	}
-	if err := writeFile(c.String("out"), encoded, c.Root().Writer); err != nil {
-		return err
-	}
-	dst := "-"
-	if c.IsSet("card") {
-		dst = c.String("card")
-	}
-	return writeFile(dst, text, c.Root().Writer)
+	return writeFiles(c.Root().Writer, output{c.String("out"), encoded}, output{card, text})
 }
 
 // tableEpsilons returns the levels of the card's table: those asked for, or a quarter to twice eps.

@@ -64,6 +64,9 @@ func runGowalla(ctx context.Context, c *cli.Command) error {
 	if !c.IsSet("data") {
 		return errors.New("experiment gowalla needs -data PATH; see docs/data.md for where to get check-ins")
 	}
+	if err := positive(c, "min-checkins", "runs"); err != nil {
+		return err
+	}
 	rows, cols, err := parseGrid(c.String("grid"))
 	if err != nil {
 		return err

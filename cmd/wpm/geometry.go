@@ -61,7 +61,7 @@ func readGeometry(c *cli.Command) (geometry, error) {
 		if err != nil {
 			return geometry{}, err
 		}
-		return geometry{cost: d, sameSupport: d.K == d.Kv, what: fmt.Sprintf("cost matrix, %d x %d", d.K, d.Kv)}, nil
+		return geometry{cost: d, sameSupport: zeroDiagonal(d), what: fmt.Sprintf("cost matrix, %d x %d", d.K, d.Kv)}, nil
 	case c.IsSet("ring"):
 		m, err := cost.NewRing(c.Int("ring"), p)
 		if err != nil {
@@ -79,6 +79,16 @@ func readGeometry(c *cli.Command) (geometry, error) {
 		}
 		return geometry{cost: m, p: p, sameSupport: true, what: fmt.Sprintf("grid of %d x %d cells of the unit square, p = %v", rows, cols, p)}, nil
 	}
+}
+
+// zeroDiagonal guesses whether the rows and columns of a matrix are the same points.
+func zeroDiagonal(d *cost.Dense) bool {
+	for i := range d.K {
+		if d.K != d.Kv || d.Data[i*d.Kv+i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func parseGrid(s string) (rows, cols int, err error) {
@@ -103,10 +113,22 @@ func readPoints(c *cli.Command, p float64) (geometry, error) {
 	out := in
 	var v [][]float64
 	if c.IsSet("outputs") {
+		if c.String("outputs") == "-" && c.String("points") == "-" {
+			return geometry{}, errors.New("-points and -outputs cannot both be standard input")
+		}
 		if out, err = readWith(c.String("outputs"), c.Root().Reader, costio.ReadPoints); err != nil {
 			return geometry{}, err
 		}
 		v = out.X
+		if a, b := len(in.X[0]), len(out.X[0]); a != b {
+			return geometry{}, fmt.Errorf("%s has %d coordinates a point, %s %d", c.String("points"), a, c.String("outputs"), b)
+		}
+		if err := checkLabels(c.String("outputs"), out.Labels); err != nil {
+			return geometry{}, err
+		}
+	}
+	if err := checkLabels(c.String("points"), in.Labels); err != nil {
+		return geometry{}, err
 	}
 	metric := c.String("metric")
 	g := geometry{inputs: in.Labels, outputs: out.Labels, p: p, sameSupport: v == nil}
@@ -141,6 +163,16 @@ func readPoints(c *cli.Command, p float64) (geometry, error) {
 		g.what += fmt.Sprintf(", p = %v", p)
 	}
 	return g, nil
+}
+
+// checkLabels refuses labels that nobody could type again in a file of counts.
+func checkLabels(file string, labels []string) error {
+	for _, l := range labels {
+		if strings.TrimSpace(l) != l {
+			return fmt.Errorf("%s: label %q has blanks at an end", file, l)
+		}
+	}
+	return nil
 }
 
 func latLon(file string, pts *costio.Points) ([][2]float64, error) {

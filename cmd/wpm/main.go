@@ -14,7 +14,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v3"
 )
@@ -29,10 +31,27 @@ const (
 // errNo says that the command worked and the answer is no: exit status 1.
 var errNo = errors.New("no")
 
+// grace is how long an interrupted command may take to clean up. One that waits for standard input never
+// would: no read can be called off.
+const grace = 2 * time.Second
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	status := make(chan int, 1)
+	go func() { status <- run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr) }()
+	select {
+	case s := <-status:
+		os.Exit(s)
+	case <-ctx.Done():
+	}
+	select {
+	case s := <-status:
+		os.Exit(s)
+	case <-time.After(grace):
+		fmt.Fprintln(os.Stderr, "wpm: interrupted")
+		os.Exit(statusInterrupted)
+	}
 }
 
 // run is the whole command with its surroundings as arguments, so that tests can call it.
@@ -57,13 +76,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func command() *cli.Command {
-	return &cli.Command{
-		Name:  "wpm",
-		Usage: "differentially private sampling from distributions, by Wasserstein projection",
+	app := &cli.Command{
+		Name:    "wpm",
+		Version: version(),
+		Usage:   "differentially private sampling from distributions, by Wasserstein projection",
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input.",
 		Commands: []*cli.Command{
-			demoCommand(), designCommand(), verifyCommand(), releaseCommand(), solveCommand(), experimentCommand(),
+			demoCommand(), designCommand(), verifyCommand(), releaseCommand(), reportCommand(), solveCommand(), experimentCommand(),
 		},
 		// Errors are printed by run, in one line, with the exit status of its own.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
@@ -75,11 +95,59 @@ func command() *cli.Command {
 			return cli.ShowAppHelp(c)
 		},
 	}
+	once(app)
+	return app
+}
+
+// once makes a flag that is given twice an error, rather than let the last one win.
+func once(c *cli.Command) {
+	for _, f := range c.Flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.OnlyOnce = true
+		case *cli.IntFlag:
+			f.OnlyOnce = true
+		case *cli.Uint64Flag:
+			f.OnlyOnce = true
+		case *cli.FloatFlag:
+			f.OnlyOnce = true
+		case *cli.DurationFlag:
+			f.OnlyOnce = true
+		}
+	}
+	for _, sub := range c.Commands {
+		once(sub)
+	}
+}
+
+// positive refuses flags that were set to zero or less: zero means the default inside the packages, which
+// is not what somebody who types it expects.
+func positive(c *cli.Command, names ...string) error {
+	for _, name := range names {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return fmt.Errorf("-%s: %d is not positive", name, c.Int(name))
+		}
+	}
+	return nil
+}
+
+// version is the module's, as the toolchain recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
 }
 
 // usageError keeps a bad flag a one-line error instead of a page of help.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	return fmt.Errorf("%w; see \"%s -help\"", err, c.FullName())
+	msg := err.Error()
+	if i := strings.Index(msg, "strconv."); i >= 0 { // "strconv.ParseInt: parsing ...": the reader need not know who parses
+		if _, rest, ok := strings.Cut(msg[i:], ": "); ok {
+			msg = msg[:i] + rest
+		}
+	}
+	return fmt.Errorf("%s; see \"%s -help\"", msg, c.FullName())
 }
 
 // noArgs refuses arguments where a command takes none.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,10 +63,10 @@ func TestWholePath(t *testing.T) {
 			name := strings.Join(g.args, " ") + " " + mode
 			policy := filepath.Join(dir, "policy")
 			card := must(t, "", append([]string{"design", "-eps", "3/2", "-mode", mode, "-o", policy}, g.args...)...)
-			if !strings.Contains(card, "no mechanism beats") || !strings.Contains(card, "1.5-local differential privacy") {
+			if !strings.Contains(card, "no mechanism beats") || !strings.Contains(card, "eps = 1.5, local and pure") {
 				t.Errorf("%s: card:\n%s", name, card)
 			}
-			if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: 1.5-LDP") {
+			if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: eps = 1.5") || !strings.Contains(out, "the stated bounds hold") {
 				t.Errorf("%s: verify prints %s", name, out)
 			}
 			report := must(t, g.counts, "release", "-unaccounted-for-testing", policy)
@@ -87,13 +88,155 @@ func TestReleaseLedger(t *testing.T) {
 		t.Error("a second release in an epoch drew anew")
 	}
 	must(t, "", "release", "-ledger", ledger, "-epoch", "b", policy, counts)
-	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != statusBad || out != "" || !strings.Contains(errs, "budget") {
+	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != statusNo || out != "" || !strings.Contains(errs, "budget") || !strings.Contains(errs, ledger) {
 		t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
 	}
 	out := filepath.Join(dir, "report")
 	must(t, "", "release", "-ledger", ledger, "-epoch", "b", "-binary", "-o", out, policy, counts)
 	if b, err := os.ReadFile(out); err != nil || len(b) != 40 {
 		t.Errorf("binary report: %d bytes, %v", len(b), err)
+	}
+}
+
+// TestLedgerFirstUse holds that a ledger is not made unless it can pay.
+func TestLedgerFirstUse(t *testing.T) {
+	dir := t.TempDir()
+	policy, ledger := filepath.Join(dir, "p"), filepath.Join(dir, "l")
+	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", policy)
+	for _, test := range []struct{ args, want string }{
+		{"-epoch a", "-ledger"},
+		{"-ledger " + ledger, "-epoch"},
+		{"-ledger " + ledger + " -epoch a", "give -budget"},
+		{"-ledger " + ledger + " -epoch a -budget 1/2", "1/2"},
+		{"-ledger " + ledger + " -epoch a -budget x", "x"},
+		{"-ledger " + ledger + " -epoch a/b -budget 1", "epoch"},
+	} {
+		status, _, errs := try(t, "0,1\n", append(append([]string{"release"}, strings.Fields(test.args)...), policy)...)
+		if status != statusBad || !strings.Contains(errs, test.want) {
+			t.Errorf("release %s: status %d, error %q, want %q", test.args, status, errs, test.want)
+		}
+		if _, err := os.Stat(ledger); err == nil {
+			t.Fatalf("release %s made a ledger", test.args)
+		}
+	}
+}
+
+// TestOutputsApart holds that no output takes the place of an input, a ledger or another output.
+func TestOutputsApart(t *testing.T) {
+	dir := t.TempDir()
+	points := write(t, dir, "points.csv", cities)
+	policy, ledger, counts := filepath.Join(dir, "p"), filepath.Join(dir, "l"), write(t, dir, "c", "0,1\n")
+	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", policy)
+	must(t, "", "release", "-ledger", ledger, "-epoch", "a", "-budget", "3", policy, counts)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(ledger, link); err != nil {
+		t.Log(err) // a system without links cannot confuse them
+		link = ledger
+	}
+	kept := map[string][]byte{}
+	for _, path := range []string{points, policy, ledger, counts} {
+		kept[path], _ = os.ReadFile(path)
+	}
+	for _, args := range [][]string{
+		{"release", "-ledger", ledger, "-epoch", "b", "-o", ledger, policy, counts},
+		{"release", "-ledger", ledger, "-epoch", "b", "-o", link, policy, counts},
+		{"release", "-ledger", ledger, "-epoch", "b", "-o", policy, policy, counts},
+		{"release", "-ledger", ledger, "-epoch", "b", "-o", dir + "/./c", policy, counts},
+		{"release", "-ledger", ledger, "-epoch", "b", "-", "-"},
+		{"design", "-eps", "1", "-points", points, "-o", points},
+		{"design", "-eps", "1", "-ring", "5", "-o", policy, "-card", policy},
+		{"design", "-eps", "1", "-ring", "5", "-o", policy, "-card", filepath.Join(dir, "missing", "card")},
+		{"design", "-eps", "1", "-ring", "5", "-o", dir},
+		{"design", "-eps", "1", "-eps", "2", "-ring", "5", "-o", policy},
+		{"design", "-eps", "1", "-ring", "5", "-bits", "0", "-o", policy},
+	} {
+		if status, _, errs := try(t, "", args...); status != statusBad || strings.Count(errs, "\n") != 1 {
+			t.Errorf("wpm %v: status %d, error %q", args, status, errs)
+		}
+		for path, want := range kept {
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("wpm %v changed %s", args, path)
+			}
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("temporary files left: %v", left)
+	}
+}
+
+// TestOutputKeepsMode holds that an existing file keeps its permissions, and that a link is followed.
+func TestOutputKeepsMode(t *testing.T) {
+	dir := t.TempDir()
+	secret, link := write(t, dir, "secret", "old"), filepath.Join(dir, "link")
+	if err := os.Symlink(secret, link); err != nil {
+		link = secret
+	}
+	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", link)
+	info, err := os.Stat(secret)
+	if err != nil || info.Size() < 100 {
+		t.Fatalf("the link was not followed: %v", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("mode became %v", info.Mode())
+	}
+}
+
+// TestReport holds that a report names the point that was released.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	policy, other := filepath.Join(dir, "p"), filepath.Join(dir, "q")
+	must(t, "", "design", "-points", write(t, dir, "points.csv", cities), "-eps", "8", "-o", policy)
+	must(t, "", "design", "-ring", "4", "-eps", "8", "-o", other)
+	report := must(t, "paris,1\n", "release", "-unaccounted-for-testing", policy)
+	index, label, ok := strings.Cut(strings.TrimSpace(must(t, report, "report", policy)), "\t")
+	if !ok || !strings.Contains("wien berlin paris roma", label) || len(index) != 1 {
+		t.Errorf("report prints %q, %q", index, label)
+	}
+	if status, _, errs := try(t, report, "report", other); status != statusBad || !strings.Contains(errs, "-:1:") {
+		t.Errorf("a report of another policy: status %d, error %q", status, errs)
+	}
+}
+
+// TestCountsForms holds that the forms of counts that other commands take do not end in the fallback.
+func TestCountsForms(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "design", "-points", write(t, dir, "points.csv", cities), "-eps", "1", "-o", policy)
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	fmt.Fprint(z, "wien,2\n")
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, good := range []string{"wien,2\n", zipped.String(), "user,label,count\nu1,wien,2\nu1,roma,1\n", "label,count\r\nwien,2\r\n", "\ufeffwien,2"} {
+		if out := must(t, good, "release", "-check", "-", policy); out != "usable\n" {
+			t.Errorf("%q: %q", good, out)
+		}
+	}
+	for _, bad := range []string{"user,label,count\nu1,wien,2\nu2,roma,1\n", zipped.String()[:15], "oslo,1\n", ""} {
+		if status, _, errs := try(t, bad, "release", "-check", "-", policy); status != statusNo || strings.Contains(errs, "oslo") {
+			t.Errorf("%q: status %d, error %q", bad, status, errs)
+		}
+	}
+}
+
+// TestFewBits holds that a policy claims what its integers deliver, not what the design had before rounding.
+func TestFewBits(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	var card struct{ Upper, Design float64 }
+	if err := json.Unmarshal([]byte(must(t, "", "design", "-json", "-ring", "5", "-eps", "2", "-bits", "4", "-o", policy)), &card); err != nil {
+		t.Fatal(err)
+	}
+	// lo = 2, hi = 14 of 16: three points at distance 1, 2, 2 keep 2 units each, and one at distance 1 shares.
+	if !(card.Upper >= 0.75 && card.Upper < 0.7500001 && card.Design < 0.6) {
+		t.Errorf("upper %v, design %v", card.Upper, card.Design)
+	}
+	if out := must(t, "", "verify", policy); !strings.Contains(out, "worst case 0.75") {
+		t.Errorf("verify prints %s", out)
+	}
+	if out := must(t, "", "verify", "-privacy-only", policy); !strings.Contains(out, "utility: not checked") {
+		t.Errorf("verify prints %s", out)
 	}
 }
 
@@ -136,7 +279,7 @@ func TestBadUsage(t *testing.T) {
 		{"verify", "one policy file"},
 		{"verify " + filepath.Join(dir, "missing"), "missing"},
 		{"verify " + nonsense, nonsense},
-		{"solve", "one kind"},
+		{"solve", "a kind of problem"},
 		{"solve nonsense", `"nonsense"`},
 		{"design -eps 1 -o " + kept, "exactly one"},
 		{"design -eps 1 -o " + kept + " -ring 5 -grid 2x2", "exactly one"},
@@ -188,7 +331,11 @@ func TestTamperedPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for old, new := range map[string]string{`"epsilon":"1"`: `"epsilon":"0.9"`, `"bits":62`: `"bits":61`} {
+	for old, new := range map[string]string{
+		`"epsilon":"1"`: `"epsilon":"0.9"`, `"bits":62`: `"bits":61`,
+		// False claims about utility: the integers hold, but not what is said of them.
+		`"upper":0.`: `"upper":0.0`, `"n":5`: `"n":50`, `"n":5,"p":1`: `"n":5,"p":2`,
+	} {
 		text := strings.Replace(string(b), old, new, 1)
 		if text == string(b) {
 			t.Fatalf("the policy has no %s", old)

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/big"
 	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -18,9 +23,10 @@ func releaseCommand() *cli.Command {
 		Name:      "release",
 		Usage:     "draw one report from private counts, on the device",
 		ArgsUsage: "POLICY [COUNTS]",
-		Description: "COUNTS is CSV, label,count (default: standard input). It never fails on the bytes of COUNTS: what cannot be read\n" +
-			"gets the public fallback, so that an error tells nothing. To see whether a file is readable, use -check: it reads\n" +
-			"locally, prints what is wrong, and draws nothing.\n" +
+		Description: "COUNTS is CSV, label,count, or user,label,count of one user with that header; plain or gzipped (default: standard\n" +
+			"input). Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the bytes of\n" +
+			"COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as much. To see\n" +
+			"whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws nothing.\n" +
 			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "ledger", Usage: "ledger `FILE`; made on first use, with -budget"},
@@ -40,14 +46,28 @@ func release(ctx context.Context, c *cli.Command) error {
 	if n := c.Args().Len(); n < 1 || n > 2 {
 		return errors.New("release takes a policy and at most one counts file")
 	}
-	p, err := readPolicy(c.Args().First(), c.Root().Reader)
+	file, counts := c.Args().First(), "-"
+	if c.Args().Len() == 2 {
+		counts = c.Args().Get(1)
+	}
+	if c.IsSet("check") {
+		counts = c.String("check")
+	}
+	if file == "-" && counts == "-" {
+		return errors.New("policy and counts cannot both be standard input")
+	}
+	err := apart([]string{c.String("out")}, []string{file, counts, c.String("ledger"), c.String("ledger") + ".lock"})
+	if err != nil {
+		return err
+	}
+	p, err := readPolicy(file, c.Root().Reader)
 	if err != nil {
 		return err
 	}
 	if c.IsSet("check") {
 		return check(c, p)
 	}
-	ledger, done, err := openLedger(c)
+	ledger, done, err := openLedger(c, p)
 	if err != nil {
 		return err
 	}
@@ -55,22 +75,21 @@ func release(ctx context.Context, c *cli.Command) error {
 	if p.Mode() == policy.Projection {
 		m, err := wpm.Load(p, wpm.Options{})
 		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", c.Args().First(), err), done())
+			return errors.Join(fmt.Errorf("%s: %w", file, err), done())
 		}
 		project = m.Projector()
 	}
 	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
 	// error about the file system, everything else gets a report.
-	path := "-"
-	if c.Args().Len() == 2 {
-		path = c.Args().Get(1)
-	}
-	private, err := readPrivate(path, c.Root().Reader)
+	private, err := readPrivate(counts, c.Root().Reader, p)
 	if err != nil {
 		return errors.Join(err, done())
 	}
 	report, err := policy.Release(ctx, p, ledger, private, project)
 	if err := errors.Join(err, done()); err != nil {
+		if errors.Is(err, policy.ErrBudget) {
+			return fmt.Errorf("%s: %w: %w", c.String("ledger"), err, errNo)
+		}
 		return err
 	}
 	out, err := report.MarshalText()
@@ -82,10 +101,10 @@ func release(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(c.String("out"), out, c.Root().Writer)
+	return writeFiles(c.Root().Writer, output{c.String("out"), out})
 }
 
-func openLedger(c *cli.Command) (policy.Ledger, func() error, error) {
+func openLedger(c *cli.Command, p policy.Policy) (policy.Ledger, func() error, error) {
 	none := func() error { return nil }
 	if c.Bool("unaccounted-for-testing") {
 		if c.IsSet("ledger") || c.IsSet("epoch") || c.IsSet("budget") {
@@ -94,33 +113,77 @@ func openLedger(c *cli.Command) (policy.Ledger, func() error, error) {
 		fmt.Fprintln(c.Root().ErrWriter, "wpm: warning: no ledger; this release is counted by nobody")
 		return policy.UnaccountedForTesting(), none, nil
 	}
-	if !c.IsSet("ledger") || !c.IsSet("epoch") {
+	path, budget := c.String("ledger"), c.String("budget")
+	if path == "" || c.String("epoch") == "" {
 		return nil, nil, errors.New("release needs -ledger FILE and -epoch NAME (and -budget EPS the first time)")
 	}
-	l, err := policy.OpenLedger(c.String("ledger"), policy.LedgerOptions{Epoch: c.String("epoch"), Budget: c.String("budget")})
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		// A ledger's budget is for good: do not make one that can never pay.
+		if budget == "" {
+			return nil, nil, fmt.Errorf("ledger %s does not exist; give -budget EPS to make it", path)
+		}
+		if b, ok := new(big.Rat).SetString(budget); ok && len(budget) <= 100 && b.Cmp(p.Epsilon().Rat()) < 0 {
+			return nil, nil, fmt.Errorf("-budget: %s is less than the %s that one release of this policy costs", budget, p.Epsilon())
+		}
+	}
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: c.String("epoch"), Budget: budget})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("ledger %s: %w", path, err)
 	}
 	return l, l.Close, nil
 }
 
-// readPrivate reads at most one byte more than policy accepts: longer data are unusable as a whole anyway.
-func readPrivate(path string, stdin io.Reader) ([]byte, error) {
+const userHeader = "user,label,count"
+
+// readPrivate reads counts in the form that policy takes: label,count. A gzipped file is unpacked, and a table
+// user,label,count of one user is put into that form. What cannot be is handed on as it is, for policy to
+// answer with the fallback: no content of the file is an error here. At most one byte more than policy
+// accepts is read, for longer data are unusable as a whole anyway.
+func readPrivate(path string, stdin io.Reader, p policy.Policy) ([]byte, error) {
 	f, err := open(path, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
+		if data, err = io.ReadAll(io.LimitReader(z, policy.MaxBytes+1)); err != nil {
+			return nil, nil // not usable
+		}
+	}
+	first, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n"))
+	if string(bytes.TrimSuffix(first, []byte("\r"))) != userHeader {
+		return data, nil
+	}
+	labels := make([]string, p.Inputs())
+	for i := range labels {
+		labels[i] = p.InputLabel(i)
+	}
+	table, err := costio.ReadCounts(bytes.NewReader(data), "counts", labels)
+	if err != nil || len(table.Users) != 1 {
+		return data, nil
+	}
+	counts := make([]float64, p.Inputs())
+	for _, r := range table.Rows {
+		counts[r.Label] += r.N
+	}
+	if plain, err := policy.FormatPrivate(p, counts); err == nil {
+		return plain, nil
+	}
+	return data, nil
 }
 
 func check(c *cli.Command, p policy.Policy) error {
-	data, err := os.ReadFile(c.String("check"))
+	path := c.String("check")
+	data, err := readPrivate(path, c.Root().Reader, p)
 	if err != nil {
 		return err
 	}
 	if _, err := policy.ParsePrivate(p, data); err != nil {
-		return fmt.Errorf("%s: %w: a release would use the public fallback: %w", c.String("check"), err, errNo)
+		return fmt.Errorf("%s: %w: a release would use the public fallback: %w", path, err, errNo)
 	}
 	_, err = fmt.Fprintln(c.Root().Writer, "usable")
 	return err

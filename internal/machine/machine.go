@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,28 +20,47 @@ var ErrKind = errors.New("unknown kind")
 // solver answers one object: it reads the fields it knows, and returns what to write.
 type solver func(ctx context.Context, in *object, clock *stopwatch) (answer any, err error)
 
-var solvers = map[string]solver{
-	"project":     solveProject,
-	"phi":         solvePhi,
-	"kpm":         solveKPM,
-	"round":       solveRound,
-	"basemeasure": solveBaseMeasure,
+// kind is one kind of problem, with its page of help.
+type kind struct {
+	solve           solver
+	summary, fields string
 }
+
+const (
+	costField = "  cost  {\"kind\":\"explicit\",\"C\":[[...]]} | {\"kind\":\"ring\",\"n\":30,\"p\":2} | {\"kind\":\"grid\",\"rows\":20,\"cols\":20,\"p\":1}\n" +
+		"        | {\"kind\":\"points\",\"x\":[[...]],\"v\":[[...]],\"p\":2} | {\"kind\":\"cosine\",...} | {\"kind\":\"greatcircle\",\"x\":[[lat,lon],...],\"p\":1}\n"
+	boxFields = "  lo, hi, or m and eps (0 to 700): the box, lo <= q <= hi with lo = e^(-eps/2) m, hi = e^(eps/2) m\n"
+)
+
+var kinds = map[string]kind{
+	"project": {solveProject, "project a distribution onto a box, exactly, with a proof",
+		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]}, sum 1\n" + boxFields +
+			"out: q, objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
+	"phi": {solvePhi, "the cost of every point mass: phi, tau, worst case, subgradient",
+		"in:\n" + costField + boxFields + "out: phi, tau, f, argmax, subgradient (with m and eps), seconds"},
+	"kpm": {solveKPM, "the KL projection mechanism",
+		"in:\n  mu, eps\nout: q, r, seconds"},
+	"round": {solveRound, "the integer box of a base measure, and a distribution rounded into it",
+		"in:\n  m, eps (a string, exact), bits (1 to 62), q\nout: lo, hi, weights (decimal strings), verified, seconds"},
+	"basemeasure": {solveBaseMeasure, "the base measure, with bounds on the worst case",
+		"in:\n" + costField + "  eps, method (uniform), gap (not used by uniform)\nout: m, f, upper, lower, weights, thresholds, seconds"},
+}
+
+// Summary says in a line what a kind is.
+func Summary(name string) string { return kinds[name].summary }
+
+// Fields lists what a kind reads and writes.
+func Fields(name string) string { return kinds[name].fields }
 
 // Kinds returns the kinds of problem that Run answers, sorted.
 func Kinds() []string {
-	var kinds []string
-	for k := range solvers {
-		kinds = append(kinds, k)
-	}
-	slices.Sort(kinds)
-	return kinds
+	return slices.Sorted(maps.Keys(kinds))
 }
 
 // Run answers every line of r on w. It returns how many lines were answered and how many of those by an
 // error object; err is for a reader, a writer or a kind that fails, or a context that ends.
 func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad int, err error) {
-	if solvers[kind] == nil {
+	if kinds[kind].solve == nil {
 		return 0, 0, fmt.Errorf("%w %q: want one of %s", ErrKind, kind, strings.Join(Kinds(), ", "))
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -81,11 +101,14 @@ func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad
 // Answer answers one line. ok is false when the answer is an error object.
 func Answer(ctx context.Context, kind string, line []byte) (answer []byte, ok bool) {
 	in, err := parseObject(line)
+	if kinds[kind].solve == nil {
+		err = fmt.Errorf("%w %q", ErrKind, kind)
+	}
 	var body []byte
 	if err == nil {
 		var res any
 		var clock stopwatch
-		if res, err = solvers[kind](ctx, in, &clock); err == nil {
+		if res, err = kinds[kind].solve(ctx, in, &clock); err == nil {
 			body, err = encode(res, clock.total)
 		}
 	}

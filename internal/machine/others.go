@@ -165,6 +165,13 @@ func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, e
 	if err != nil {
 		return nil, err
 	}
+	// A goal for iterative methods. The uniform measure is found exactly along its ray; how far that is from
+	// the optimum is in the bounds.
+	if gap, err := readOr(in, "gap", 0.0); err != nil {
+		return nil, err
+	} else if !(gap >= 0) {
+		return nil, fmt.Errorf("field %q: %v is negative", "gap", gap)
+	}
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
