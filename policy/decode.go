@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -38,11 +39,11 @@ func Decode(data []byte) (Policy, error) {
 	}
 	cfg, err := raw.config()
 	if err != nil {
-		return Policy{}, err
+		return Policy{}, atLine(data, err)
 	}
 	p, enc, err := build(cfg)
 	if err != nil {
-		return Policy{}, err
+		return Policy{}, atLine(data, err)
 	}
 	// The scanner reads the canonical form only, up to the choices left to New (a default filled in, say).
 	// This comparison is what the promise rests on.
@@ -52,6 +53,24 @@ func Decode(data []byte) (Policy, error) {
 		return Policy{}, s.err
 	}
 	return p, nil
+}
+
+// atLine puts the line of the member that err is about in front of it. A scanned text has one member a line,
+// and one row.
+func atLine(data []byte, err error) error {
+	var p placed
+	if !errors.As(err, &p) {
+		return err
+	}
+	start := bytes.Index(data, []byte("\n\""+p.member+"\":"))
+	if start < 0 {
+		return err
+	}
+	line := 2 + bytes.Count(data[:start], []byte("\n"))
+	if p.member == "rows" && data[start+len(p.member)+4] == '[' {
+		line += 1 + p.row
+	}
+	return fmt.Errorf("line %d: %w", line, err)
 }
 
 // diverge returns the first position at which a and b differ.
@@ -84,18 +103,22 @@ type raw struct {
 // config turns texts into values and the bounds into a box, which ldp verifies.
 func (r *raw) config() (Config, error) {
 	if len(r.lo) != r.outputs || len(r.hi) != r.outputs {
-		return Config{}, fmt.Errorf("%w: %d lower and %d upper bounds for %d outputs", ErrShape, len(r.lo), len(r.hi), r.outputs)
+		return Config{}, place("outputs", fmt.Errorf("%w: %d lower and %d upper bounds for %d outputs", ErrShape, len(r.lo), len(r.hi), r.outputs))
 	}
 	if r.inputs == 0 { // New would fill in a default
-		return Config{}, fmt.Errorf("%w: 0 inputs", ErrShape)
+		return Config{}, place("inputs", fmt.Errorf("%w: 0 inputs", ErrShape))
 	}
 	eps, err := ldp.ParseEpsilon(r.epsilon)
 	if err != nil {
-		return Config{}, fmt.Errorf("policy: epsilon: %w", err)
+		return Config{}, place("epsilon", fmt.Errorf("policy: epsilon: %w", err))
 	}
 	box, err := ldp.NewPolytopeFromBounds(eps, r.lo, r.hi, r.bits)
 	if err != nil {
-		return Config{}, fmt.Errorf("policy: box: %w", err)
+		member := "lo"
+		if errors.Is(err, ldp.ErrBits) {
+			member = "bits"
+		}
+		return Config{}, place(member, fmt.Errorf("policy: box: %w", err))
 	}
 	prov := Provenance{Geometry: Origin(r.geometry), BaseMeasure: Origin(r.base), Note: r.note}
 	for _, e := range []struct {
@@ -106,7 +129,7 @@ func (r *raw) config() (Config, error) {
 			continue
 		}
 		if *e.into, err = ldp.ParseEpsilon(*e.text); err != nil {
-			return Config{}, fmt.Errorf("%w: %w", ErrProvenance, err)
+			return Config{}, place("provenance", fmt.Errorf("%w: %w", ErrProvenance, err))
 		}
 	}
 	return Config{

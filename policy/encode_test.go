@@ -402,3 +402,36 @@ func TestDecodeLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodeErrorLines holds that an error about the meaning of a member names its line, too.
+func TestDecodeErrorLines(t *testing.T) {
+	good := string(mustEncode(t, mustNew(t, smallConfig(t))))
+	lines := strings.Split(good, "\n")
+	line := func(prefix string) int {
+		for n, l := range lines {
+			if strings.HasPrefix(l, prefix) {
+				return n + 1
+			}
+		}
+		t.Fatalf("no line starts with %s", prefix)
+		return 0
+	}
+	rows := line(`"rows":[`)
+	for _, tc := range []struct {
+		old, new string
+		line     int
+	}{
+		{`"mode":"mixture"`, `"mode":"magic"`, line(`"mode"`)},
+		{`"bits":8`, `"bits":63`, line(`"bits"`)},
+		{`"bits":8`, `"bits":7`, line(`"lo"`)},
+		{`"geometry":"public"`, `"geometry":"none"`, line(`"provenance"`)},
+		{lines[rows], strings.Replace(lines[rows], `[`, `[9,`, 1), rows + 1},
+		{lines[rows+1], strings.Replace(lines[rows+1], `[`, `[9,`, 1), rows + 2},
+	} {
+		data := strings.Replace(good, tc.old, tc.new, 1)
+		_, err := Decode([]byte(data))
+		if want := fmt.Sprintf("line %d", tc.line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s instead of %s: error %v, want %q in it", tc.new, tc.old, err, want)
+		}
+	}
+}

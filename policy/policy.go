@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -124,14 +125,34 @@ func New(cfg Config) (Policy, error) {
 	return p, err
 }
 
+// A placed error knows which member of a policy, or which of its rows, it is about. Decode turns that into a line.
+type placed struct {
+	member string
+	row    int // index, with member "rows"
+	error
+}
+
+func (e placed) Unwrap() error { return e.error }
+
+func place(member string, err error) error {
+	if p := (placed{}); err == nil || errors.As(err, &p) {
+		return err
+	}
+	return placed{member: member, error: err}
+}
+
 // build validates everything but the box, which must have passed ldp, and returns the policy with its
 // encoding.
 func build(cfg Config) (Policy, []byte, error) {
 	c := &content{Config: cfg}
-	for _, step := range []func() error{
-		c.checkBox, c.checkMode, c.checkInputs, c.checkLabels, c.checkRows, c.checkObjects, c.checkProvenance, c.checkMetadata,
+	for _, step := range []struct {
+		member string
+		check  func() error
+	}{
+		{"lo", c.checkBox}, {"mode", c.checkMode}, {"inputs", c.checkInputs}, {"input_labels", c.checkLabels}, {"rows", c.checkRows},
+		{"cost", c.checkObjects}, {"provenance", c.checkProvenance}, {"metadata", c.checkMetadata},
 	} {
-		if err := step(); err != nil {
+		if err := place(step.member, step.check()); err != nil {
 			return Policy{}, nil, err
 		}
 	}
@@ -204,7 +225,7 @@ func (c *content) checkLabels() error {
 		return err
 	}
 	_, err = indexLabels("output", c.OutputLabels, c.Polytope.Len())
-	return err
+	return place("output_labels", err)
 }
 
 // indexLabels checks n distinct labels, or none (nil).
@@ -255,7 +276,7 @@ func (c *content) checkRows() error {
 	c.Rows = slices.Clone(c.Rows)
 	for i, r := range c.Rows {
 		if err := r.check(c.Polytope, c.base); err != nil {
-			return fmt.Errorf("row %d: %w", i, err)
+			return placed{"rows", i, fmt.Errorf("row %d: %w", i, err)}
 		}
 	}
 	if c.Fallback.isZero() && c.base != c.Polytope.Total() {
@@ -266,11 +287,11 @@ func (c *content) checkRows() error {
 		c.Fallback = r
 	}
 	if err := c.Fallback.check(c.Polytope, c.base); err != nil {
-		return fmt.Errorf("fallback: %w", err)
+		return place("fallback", fmt.Errorf("fallback: %w", err))
 	}
 	w, err := c.Fallback.weights(c.Polytope)
 	if err != nil {
-		return fmt.Errorf("fallback: %w", err)
+		return place("fallback", fmt.Errorf("fallback: %w", err))
 	}
 	c.fallback = w
 	return nil
@@ -298,7 +319,7 @@ func (c *content) checkObjects() error {
 		return fmt.Errorf("cost: %w", err)
 	}
 	if err := checkObject(c.Certificate); err != nil {
-		return fmt.Errorf("certificate: %w", err)
+		return place("certificate", fmt.Errorf("certificate: %w", err))
 	}
 	return nil
 }
