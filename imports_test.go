@@ -50,7 +50,7 @@ var picture = map[string][]string{
 	"experiments/report": {"experiments/figure"},
 	"experiments/city":   {},
 	"experiments/gowalla": {
-		"baseline", "basemeasure", "cost", "experiments/city", "experiments/figure", "experiments/report", "ldp", "mincostflow",
+		"", "baseline", "basemeasure", "cost", "experiments/city", "experiments/figure", "experiments/report", "ldp", "mincostflow",
 	},
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "ldp", "mincostflow", "policy",

@@ -401,7 +401,7 @@ func (r Result) Lines() []string {
 		}
 		out = append(out, fmt.Sprintf("%s one release per user, %s mode: histogram %.3f cell widths from the truth", head, m.Mode, m.W1))
 	}
-	head := fmt.Sprintf("%-22s", "expected W1 (cells)")
+	head := fmt.Sprintf("%-22s", "W1 of the mean map")
 	for _, e := range c.Epsilons {
 		head += fmt.Sprintf(" %9s", "ε = "+e)
 	}

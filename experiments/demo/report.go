@@ -38,8 +38,8 @@ func (r Result) Report() report.Report {
 	}
 	figures := append([]report.Figure{{
 		Name: "releases", Title: "What the server receives", Chart: simulated,
-		Text: fmt.Sprintf("Each of %d users released a single cell. For any two users the chances of releasing any given cell differ by at most a factor e^%s, so a single release says little about its "+
-			"user; together they show the districts.", c.Users, c.Epsilon),
+		Text: fmt.Sprintf("Each of %d users released a single cell. For any two users the chances of releasing any given cell differ by at most a factor e^%s. "+
+			"Together the releases show the districts.", c.Users, c.Epsilon),
 	}}, r.Comparison.Figures()...)
 	return report.Report{
 		Title: "wpm demo: a private map of a synthetic city",

@@ -159,7 +159,7 @@ func (r Result) Figures() []report.Figure {
 	}
 	all := figure.Line{
 		Title:  "The bias of every mechanism: distance without sampling noise",
-		XLabel: "privacy parameter ε (larger: less private)", YLabel: "expected W₁ (cell widths)", YZero: true,
+		XLabel: "privacy parameter ε (larger: less private)", YLabel: "W₁ of the mean map (cell widths)", YZero: true,
 	}
 	for _, m := range r.Config.Methods {
 		s := figure.Series{Name: m.Name(), Look: m.look()}
@@ -174,7 +174,7 @@ func (r Result) Figures() []report.Figure {
 		Text: "A line that seems to be missing lies below another: KPM and randomised response are nearly the same where most distributions sit on few cells. Both modes of WPM use the same published box. The mixture needs no solver on the device and has the same worst case; the projection is never further from any single user's distribution.",
 	})
 	maps := figure.Heat{
-		Title: "The map as released at ε = " + r.Config.MapEps + ", mean of all users' distributions: nearby with WPM, everywhere with KPM",
+		Title: "The map as released at ε = " + r.Config.MapEps + ": the mean of all users' distributions",
 		Label: "share of mass in a cell", XLabel: "column (west to east)", YLabel: "row (south to north)", Scale: figure.Log,
 		Panels: []figure.Panel{{Title: "truth", Rows: r.Config.Rows, Cols: r.Config.Cols, Data: r.Truth}},
 	}
