@@ -154,8 +154,8 @@ func BenchmarkProject(b *testing.B) {
 			top := cost.Max(p.Cost)
 			b.ReportMetric(float64(r.Stats.Pivots), "pivots")
 			b.ReportMetric(float64(r.Stats.Sweeps), "sweeps")
-			b.ReportMetric(r.Gap()/top, "gap/maxC")
-			b.ReportMetric(r.Gap()/r.Objective, "relgap")
+			b.ReportMetric(1e16*r.Gap()/top, "gap/1e-16maxC")
+			b.ReportMetric(1e16*r.Gap()/r.Objective, "relgap/1e-16")
 		})
 	}
 }

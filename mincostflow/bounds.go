@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// rounding bounds, relative to the largest cost, the errors of the twofold arithmetic below: sums of
-// at most 2^32 terms whose magnitudes add up to less than 8 times the largest cost, each operation
-// with a relative error below 2^-102, would allow 2^-67; they are 2^-95 and less for a million
-// terms. The bounds move outward by this much, which is far below an ulp.
+// rounding bounds the errors of the twofold arithmetic below, relative to the largest cost for the
+// upper bound and to the sum of the magnitudes of its terms for the lower one. n operations, each
+// with an error below 2^-102 of that, need n * 2^-102, and n is below 2^22 for a million rows and
+// columns. The bounds move outward by this much, which is far below an ulp.
 const rounding = 0x1p-80
 
 // result turns an answer into a Result: potentials for all rows and columns, and bounds.
@@ -27,13 +27,13 @@ func (s *solver) result(a answer, settings Settings) (Result, error) {
 	}
 
 	value, size := s.dual(&a)
-	lower := value.plusFloat(-rounding * size).plusFloat(-0x1p-1000)
+	lower := value.plusFloat(float64(-rounding * size)).plusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
 	sortPlan(&a.plan, len(in.rows), in.kv)
 	objective, missing := s.primal(&a)
 	top := math.Ldexp(s.most, s.rows.exp)
-	upper := objective.plus(missing.times(top)).plusFloat(rounding * top)
+	upper := objective.plus(missing.times(top)).plusFloat(float64(rounding * top))
 	r.Upper = math.Min(s.most, s.roundTo(upper, math.Inf(1)))
 	// A plan with a rounding too much mass can cost more than the largest float.
 	r.Objective = math.Min(math.Ldexp(objective.value(), -s.rows.exp), math.MaxFloat64)
@@ -50,9 +50,9 @@ func (s *solver) result(a answer, settings Settings) (Result, error) {
 	return r, nil
 }
 
-// primal returns the cost of the plan, scaled, and how much mass is missing from it: an upper bound on what
-// has to be moved by other means, at the largest cost at worst, to turn the plan into one from
-// the source to q.
+// primal returns the cost of the plan, scaled, and how much mass is missing from it: an upper bound
+// on what has to be moved by other means, at the largest cost at worst, to turn the plan into one
+// from the source to q.
 //
 // Scale down the rows of P that exceed the source, then the columns that exceed q. This removes at
 // most the sum of the excesses, costs nothing, and leaves a plan below both marginals. What it

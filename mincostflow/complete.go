@@ -4,7 +4,7 @@ import "math"
 
 // complete turns the flows of any primal feasible tree into a plan without artificial arcs: real
 // flows are kept as far as possible, and the rest goes, row by row, to the cheapest columns that
-// still need or can take it. In units throughout, so that it adds up.
+// still need or can take it. It works in units throughout, so that everything adds up.
 func (s *solver) complete() ([]float64, []entry) {
 	t, in := &s.net, s.in
 	flows := make([]flow, 0, t.k+t.n)
@@ -23,6 +23,14 @@ func (s *solver) complete() ([]float64, []entry) {
 		flows = append(flows, flow{i, j, p.flow, t.cost[v]})
 		has[j] += p.flow
 		left[i] -= p.flow
+	}
+	// A row may send more than it has, from an artificial arc.
+	for n := range flows {
+		f := &flows[n]
+		back := min(f.units, max(-left[f.i], 0))
+		f.units -= back
+		has[f.j] -= back
+		left[f.i] += back
 	}
 	// needs is what the columns lack to reach their lower bounds, spare what the rows keep.
 	var needs, spare int64

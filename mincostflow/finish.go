@@ -18,7 +18,7 @@ type answer struct {
 // true costs and masses rather than the rounded ones.
 func (s *solver) optimum() answer {
 	a := answer{status: Optimal, g: s.treePrices()}
-	a.q, a.plan = s.treeFlows()
+	a.q, a.plan = s.treeFlows(a.g)
 	var objective dd
 	for _, e := range a.plan {
 		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
@@ -125,7 +125,9 @@ func (s *solver) offset() dd {
 
 // treeFlows returns q and the plan that the tree has for the true masses. They differ from the
 // integer flows by rounding, and flows that come out negative for that reason are left out.
-func (s *solver) treeFlows() ([]float64, []entry) {
+// Artificial arcs, empty in whole units, may still hold less than one: it goes to the best column
+// at the prices g.
+func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	t, in := &s.net, s.in
 	s.carried = grow(s.carried, len(t.nodes))
 	net := s.carried // what a node has, less what it needs, with all nodes below it
@@ -147,6 +149,11 @@ func (s *solver) treeFlows() ([]float64, []entry) {
 		x := net[v]
 		net[p.parent] = net[p.parent].plus(x)
 		switch p.kind {
+		case artificial:
+			if m := x.value(); int(v) < t.k && m > 0 {
+				at := bestColumn(s.rows.raw(in.rows[v]), g)
+				plan = append(plan, entry{v, int32(at), m, s.rows.at(in.rows[v])[at]})
+			}
 		case slack:
 			j := int(v) - t.k
 			q[j] = min(max(dd{hi: in.lo[j]}.plus(x).value(), in.lo[j]), in.hi[j])
@@ -164,6 +171,17 @@ func (s *solver) treeFlows() ([]float64, []entry) {
 	return q, plan
 }
 
+// bestColumn returns the first column with the least row[j] - g[j].
+func bestColumn(row, g []float64) int {
+	least, at := math.Inf(1), 0
+	for j, c := range row {
+		if x := c - g[j]; x < least {
+			least, at = x, j
+		}
+	}
+	return at
+}
+
 const (
 	// noise bounds the error of a flow in twofold precision: sums of at most 2^31 terms below 2,
 	// each addition with an error below 2^-103 of its size. In practice it is far smaller.
@@ -172,18 +190,18 @@ const (
 	tiny = 0x1p-60
 )
 
-// repair brings the sum of q, which is in the box, back to 1 after rounding: first with columns
-// strictly between their bounds, which costs nothing at an optimum, then with any that have room.
-// A box of one point is left alone.
+// repair brings the sum of q, which is in the box, back to 1 after rounding: with columns strictly
+// between their bounds, which costs nothing at an optimum, and only if they cannot bring it within
+// half of what is promised with others. A box of one point is left alone.
 func (in *instance) repair(q []float64) {
 	if in.point != nil {
 		return
 	}
 	over := total(q, 2).plusFloat(-1)
-	for pass := range 2 {
+	for pass, enough := range [2]float64{0x1p-70, 0x1p-53 * float64(len(q))} {
 		for j := range q {
-			if math.Abs(over.hi) <= 0x1p-70 {
-				return
+			if math.Abs(over.hi) <= enough {
+				break
 			}
 			if pass == 0 && !(in.lo[j] < q[j] && q[j] < in.hi[j]) {
 				continue

@@ -30,7 +30,36 @@ func mustProject(t testing.TB, p Problem, s Settings) Result {
 	}
 	checkResult(t, p, r)
 	checkGap(t, p, r)
+	checkSlackness(t, p, r)
 	return r
+}
+
+// checkSlackness checks the signs of an optimum: a column whose price is positive is at its lower
+// bound, one whose price is negative at its upper bound. And every row with mass, however little,
+// sends it somewhere.
+func checkSlackness(t testing.TB, p Problem, r Result) {
+	t.Helper()
+	one := big.NewRat(1, 1)
+	if ratSum(p.Lo).Cmp(one) <= 0 && ratSum(p.Hi).Cmp(one) >= 0 {
+		for j, g := range r.Potentials.G {
+			if g > 0 && r.Q[j] != p.Lo[j] || g < 0 && r.Q[j] != p.Hi[j] {
+				t.Fatalf("%v: G[%d] = %v, Q[%d] = %v", describe(p), j, g, j, r.Q[j])
+			}
+		}
+	}
+	rows := map[int]bool{}
+	for _, e := range r.Plan {
+		rows[e.I] = true
+	}
+	for n, m := range p.Source {
+		i := n
+		if p.Support != nil {
+			i = p.Support[n]
+		}
+		if m > 0 && !rows[i] {
+			t.Fatalf("%v: row %d has mass %v and no entry in the plan", describe(p), i, m)
+		}
+	}
 }
 
 // checkGap checks the gap of an optimal result, claimed and proved.

@@ -318,6 +318,15 @@ func TestInstancesUsersReport(t *testing.T) {
 	})
 }
 
+// TestNearTiesUnderWideBounds: costs that are equal on the cost grid but not exactly. A price with
+// the wrong sign in its last bit, times an upper bound of 1e12, would ruin the lower bound.
+func TestNearTiesUnderWideBounds(t *testing.T) {
+	for _, row := range [][]float64{{1 + 0x1p-50, 1, 1.5}, {1, 1 + 0x1p-50, 1.5}, {1.5, 1 + 0x1p-51, 1}} {
+		p := Problem{Cost: dense(t, row, row), Source: []float64{0.5, 0.5}, Lo: repeat(0.25, 3), Hi: repeat(1e12, 3)}
+		mustProject(t, p, Settings{Method: Simplex})
+	}
+}
+
 // TestForeignMatrix: a matrix that computes its rows gives the same answer as one in memory.
 func TestForeignMatrix(t *testing.T) {
 	grid, err := cost.NewGrid(6, 7, 1)

@@ -39,8 +39,8 @@ type Potentials struct {
 
 // Stats counts the work done.
 type Stats struct {
-	Pivots     int // simplex pivots
-	Degenerate int // of which moved no mass
+	Pivots     int // simplex pivots, those on merged columns included
+	Degenerate int // pivots on the full problem that moved no mass
 	Sweeps     int // full pricing sweeps over the rows with mass
 	Rescales   int // changes of the cost grid or of the artificial cost after the start
 }

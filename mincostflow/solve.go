@@ -11,7 +11,7 @@ const (
 	// the mass is 1; potentials may reach 2^(51-gridBits) times 2^e without rounding error.
 	gridBits = 48
 	// coarser is by how many bits the grid grows when potentials outgrow that.
-	coarser = 4
+	coarser = 2
 	// When the plan uses only arcs far cheaper than the dearest, the grid can be refined. That is
 	// done if it gains refineBits and if the plan is further than refineTol times its dearest arc
 	// from its bound. (There are at most 2100 bits to gain, so this ends.)
@@ -29,9 +29,11 @@ type solver struct {
 
 	mass     []int64
 	bits     int     // gridBits, unless a test sets it
+	discount float64 // on the first price of artificial arcs, for tests
 	exp      int     // the grid in force is 2^exp
 	full     float64 // price of artificial arcs at which they carry nothing at an optimum
 	rescales int
+	widened  int // times that potentials outgrew the grid during pivots
 
 	// Tree values in twofold precision, by node.
 	price, carried []dd
@@ -76,23 +78,8 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 	t.low, t.room = grow(t.low, n), grow(t.room, n)
 	sourceUnits(in.mass, s.mass)
 	boxUnits(in.lo, in.hi, t.low, t.room)
-	t.reset(k, n, s.mass)
-	s.pr.net, s.pr.rows, s.pr.index, s.pr.ctx = t, s.rows, in.rows, ctx
-	s.pr.sweeps, s.pr.polls, s.pr.most = 0, 0, settings.MaxPivots
-	s.pr.reset()
-	s.rescales = -1
-	if s.bits == 0 {
-		s.bits = gridBits
-	}
-
-	// An artificial arc that costs more than every real one is enough: the rows and columns form
-	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
 	top := math.Ldexp(s.most, s.rows.exp)
-	s.full = 1.5 * top
-	if top == 0 {
-		s.full = 1
-	}
-	s.setGrid(s.gridFor(top), s.full)
+	s.start(ctx, s.rows, in.rows, s.mass, top, settings.MaxPivots)
 	tried, retried := s.gridFor(top), false
 	for {
 		st := s.pr.run()
@@ -100,6 +87,7 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 		case st != Optimal:
 			return s.interrupted(st)
 		case t.wide:
+			s.widened++
 			s.setGrid(s.exp+coarser, t.big)
 			continue
 		case s.artificialFlow():

@@ -137,7 +137,7 @@ func TestWorkspaceIsReusable(t *testing.T) {
 // TestWidePotentials makes the grid too fine for the potentials, at the start or on the way, so
 // that it has to grow, and is refined again in the end where that is possible.
 func TestWidePotentials(t *testing.T) {
-	grown := map[int]int{}
+	grown, onTheWay := map[int]int{}, 0
 	for seed := range 200 {
 		d := newDraw(uint64(seed) + 22e6)
 		k, kv := 2+d.Intn(8), 2+d.Intn(8)
@@ -172,10 +172,44 @@ func TestWidePotentials(t *testing.T) {
 			if s.rescales > 0 {
 				grown[bits]++
 			}
+			onTheWay += s.widened
 		}
 	}
-	if grown[51] == 0 || grown[51] == 200 || grown[60] < 150 {
-		t.Errorf("instances whose grid changed, by bits: %v", grown)
+	if grown[51] == 200 || grown[60] < 150 || onTheWay == 0 {
+		t.Errorf("instances whose grid changed, by bits: %v; on the way: %d", grown, onTheWay)
+	}
+}
+
+// TestCheapArtificialArcs: with artificial arcs too cheap at first, the solver notices the flow that
+// they keep and raises their price.
+func TestCheapArtificialArcs(t *testing.T) {
+	raised := 0
+	for seed := range 200 {
+		p := newDraw(uint64(seed) + 23e6).problem(7)
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := solver{discount: 1 - 1./1024}
+		if err := s.load(in); err != nil {
+			t.Fatal(err)
+		}
+		settings, _ := Settings{}.resolve(in.k + in.kv)
+		a := s.simplex(context.Background(), settings)
+		checkTree(t, &s.net, s.mass)
+		r, err := s.result(a, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != Optimal {
+			t.Fatalf("%v: status %v", describe(p), r.Status)
+		}
+		checkResult(t, p, r)
+		checkGap(t, p, r)
+		raised += s.rescales
+	}
+	if raised == 0 {
+		t.Error("the price was never raised")
 	}
 }
 

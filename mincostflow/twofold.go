@@ -20,9 +20,10 @@ func twoSum(a, b float64) (s, e float64) {
 	return s, (a - (s - t)) + (b - t)
 }
 
-// twoProd returns p = fl(a*b) and e with a*b = p + e, barring underflow of e.
+// twoProd returns p = fl(a*b) and e with a*b = p + e, barring underflow of e. The conversion
+// matters: without it a caller's p + x may become one fused operation, on other numbers.
 func twoProd(a, b float64) (p, e float64) {
-	p = a * b
+	p = float64(a * b)
 	return p, math.FMA(a, b, -p)
 }
 
