@@ -74,8 +74,13 @@ func TestSampleEnumerate(t *testing.T) {
 	}
 	if !testing.Short() {
 		for bits := 13; bits <= 16; bits++ {
-			enumerate(polytope(t, "1", randomBase(s, 9), bits), nil)
-			enumerate(polytope(t, "1e-3", randomBase(s, 40), bits), []float64{1})
+			for _, eps := range []string{"1e-3", "0.5", "1", "8"} {
+				for _, kv := range []int{1, 2, 9, 40} {
+					q := make([]float64, kv)
+					q[int(s.float()*float64(kv))] = 1
+					enumerate(polytope(t, eps, randomBase(s, kv), bits), q)
+				}
+			}
 		}
 	}
 	t.Logf("%d rows, %d words", boxes, words)
