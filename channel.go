@@ -39,6 +39,9 @@ func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
 
 // eachRow computes the rows of the channel and their costs one after the other, in O(kv) memory.
 func (m *Mechanism) eachRow(ctx context.Context, do func(i int, w ldp.Weights, phi float64) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	order := make([]int, m.kv)
 	terms := make([]float64, m.kv)
 	buf := make([]float64, m.kv) // never a row that Row returned: that may be the matrix's own

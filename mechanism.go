@@ -87,7 +87,7 @@ func New(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, 
 }
 
 // FromPolytope builds a mechanism around an integer box that exists already, as in a published policy.
-// Options.Bits is ignored: the box has its own.
+// Options.Bits is ignored: the box has its own. A box that does not pass its Verify is refused.
 func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	if box == nil {
 		return nil, fmt.Errorf("%w: the box is nil", ErrShape)
@@ -101,11 +101,15 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 		return nil, err
 	}
 	k, kv := c.Dims()
+	if err := box.Verify(); err != nil {
+		return nil, err
+	}
 	if kv != box.Len() {
 		return nil, fmt.Errorf("%w: the cost has %d columns, the base measure %d entries", ErrShape, kv, box.Len())
 	}
-	lo, hi := box.Bounds()
-	return &Mechanism{cost: c, k: k, kv: kv, box: box, lo: lo, hi: hi, opt: opt}, nil
+	own := *box // through a shared pointer the caller could replace the whole box
+	lo, hi := own.Bounds()
+	return &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}, nil
 }
 
 // Uniform designs the mechanism with the uniform base measure at its exact best scale (worst case over
@@ -147,8 +151,11 @@ func (m *Mechanism) Dims() (k, kv int) { return m.k, m.kv }
 // Cost returns the cost matrix. It must not be modified.
 func (m *Mechanism) Cost() cost.Matrix { return m.cost }
 
-// Polytope returns the integer box: the whole of the privacy guarantee.
-func (m *Mechanism) Polytope() *ldp.Polytope { return m.box }
+// Polytope returns the integer box: the whole of the privacy guarantee. It is the caller's own.
+func (m *Mechanism) Polytope() *ldp.Polytope {
+	own := *m.box
+	return &own
+}
 
 // Epsilon returns the privacy level.
 func (m *Mechanism) Epsilon() ldp.Epsilon { return m.box.Epsilon() }

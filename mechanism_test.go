@@ -263,6 +263,25 @@ func TestPublishAndLoad(t *testing.T) {
 	}
 }
 
+// TestBoxCannotBeReplaced is the mechanism's side of policy's test of the same name.
+func TestBoxCannotBeReplaced(t *testing.T) {
+	m, _ := uniform(t, points(t, 5, 10, 0), "1/10")
+	loose, _ := uniform(t, points(t, 5, 10, 0), "20")
+	*m.Polytope() = *loose.Polytope()
+	if m.Epsilon().String() != "0.1" {
+		t.Error("replaced through the accessor")
+	}
+	box := m.Polytope()
+	own, err := wpm.FromPolytope(m.Cost(), box, wpm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	*box = *loose.Polytope()
+	if own.Epsilon().String() != "0.1" {
+		t.Error("replaced through the argument")
+	}
+}
+
 func TestProjectionPrintsNothing(t *testing.T) {
 	m, _ := uniform(t, points(t, 5, 10, 0), "1")
 	pr, err := m.Project(context.Background(), mus(1, 10)[12])

@@ -562,3 +562,21 @@ func TestInputs(t *testing.T) {
 		t.Errorf("WorstCase, heavy row: %v", err)
 	}
 }
+
+// TestExponentialOverflow has costs whose compensated sum once overflowed into a NaN (found in review).
+func TestExponentialOverflow(t *testing.T) {
+	const huge = math.MaxFloat64
+	c, err := cost.FromRows([][]float64{{0, huge, 0}, {0, huge, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := baseline.Exponential(c, []float64{5.708329444203621e-17, 1}, 37)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Delta is 1: outputs 0 and 2 have mean costs 0 and 1 (up to 6e-17), output 1 has none to speak of.
+	want := math.Exp(-37.0 / 2)
+	if !(math.Abs(q[2]/q[0]-want) <= 1e-12*want) || q[1] != 0 {
+		t.Errorf("q = %v", q)
+	}
+}

@@ -34,7 +34,8 @@
 //
 // mu counts as mu / sum mu, and |sum mu - 1| <= 1e-9 or it is ErrMass. 0 <= eps <= 700. At eps = 0 every rule
 // returns its constant: 1/k for KPM and randomised response. Every result sums to 1 within k * 2^-52 and each
-// entry is accurate to a few roundings, relatively. Inputs are not modified.
+// entry is accurate to a few roundings, relatively (of KPMScaled, up to an absolute 2^-52 where the remainder of
+// the mass goes). Inputs are not modified.
 //
 // # Worst cases
 //

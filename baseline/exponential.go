@@ -29,6 +29,12 @@ func Exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
 		return nil, err
 	}
 	spread, _ := columns(c)
+	// Sums of numbers near the largest float would overflow on the way.
+	scale := 1.0
+	if cost.Max(c) > 0x1p1020 {
+		scale = 0x1p-4
+		spread *= scale
+	}
 	// A row of C counts less its minimum: the same number for every output, so q does not change, and an
 	// offset of the cost costs no digits.
 	u, low := make([]float64, kv), make([]float64, kv) // compensated sums
@@ -42,7 +48,7 @@ func Exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
 			least = min(least, x)
 		}
 		for j, x := range row {
-			term := w * (x - least)
+			term := w * (scale * (x - least))
 			t := u[j] + term
 			v := t - u[j]
 			low[j] += (u[j] - (t - v)) + (term - v)

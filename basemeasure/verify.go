@@ -160,14 +160,10 @@ func (g *gridFinder) see(list []float64) {
 }
 
 func (g *gridFinder) seeMatrix(c cost.Matrix) {
-	k, _ := c.Dims()
-	var buf []float64
+	k, kv := c.Dims()
+	buf := make([]float64, kv)
 	for i := range k {
-		row := c.Row(i, buf)
-		g.see(row)
-		if _, ok := c.(*cost.Dense); !ok {
-			buf = row
-		}
+		g.see(c.Row(i, buf))
 	}
 }
 

@@ -250,3 +250,32 @@ func TestForeignMatrix(t *testing.T) {
 		}
 	}
 }
+
+// viewing is a matrix that mixes views and fills, as cost.Matrix allows.
+type viewing struct{ stored []float64 }
+
+func (viewing) Dims() (k, kv int) { return 2, 2 }
+
+func (v viewing) Row(i int, buf []float64) []float64 {
+	if i == 0 {
+		return v.stored
+	}
+	if len(buf) < 2 {
+		buf = make([]float64, 2)
+	}
+	buf[0], buf[1] = 1, 1
+	return buf[:2]
+}
+
+// TestVerifyLeavesViews holds that a row which Row returned is never handed back as a buffer: Verify once wrote
+// over the matrix, and then accepted a false upper bound (found in review).
+func TestVerifyLeavesViews(t *testing.T) {
+	c := viewing{[]float64{100, 100}}
+	_, _, err := basemeasure.Verify(c, 1, basemeasure.Result{M: []float64{0.5, 0.5}, Upper: 1, Weights: []float64{0, 1}, Thresholds: []float64{0, 1}})
+	if !errors.Is(err, basemeasure.ErrCertificate) {
+		t.Errorf("a false upper bound gives %v", err)
+	}
+	if c.stored[0] != 100 || c.stored[1] != 100 {
+		t.Errorf("the matrix became %v", c.stored)
+	}
+}

@@ -5,7 +5,10 @@ package cost
 // Entries are finite and non-negative. Row returns row i: either a view that the caller must
 // not modify, or buf[:kv] filled in (a nil or short buf is replaced). A row stays valid until
 // the next call of Row with the same buf. Implementations are safe for concurrent use with
-// distinct buffers, and return the same bits at every call.
+// distinct buffers, and return exactly kv entries, the same bits at every call.
+//
+// That is a contract between programs, not a check on data: a type of one's own that breaks it is a bug, which
+// the solvers find where it costs them nothing to look, and which may end in a panic elsewhere.
 type Matrix interface {
 	Dims() (k, kv int)
 	Row(i int, buf []float64) []float64

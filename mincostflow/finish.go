@@ -142,7 +142,12 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 		if t.slack[j] == atUpper {
 			q[j] = in.hi[j]
 		}
-		net[t.k+j] = dd{hi: -q[j]}
+		need := dd{hi: q[j]}
+		if in.point != nil {
+			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
+			need = dd{hi: in.point[j]}.over(in.pointSum)
+		}
+		net[t.k+j] = need.neg()
 	}
 	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
 		p := &t.nodes[v]

@@ -20,9 +20,15 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 		s.deadColumns(a.g, a.f)
 	}
 	for n, f := range a.f {
-		x := in.mass[n].times(math.Ldexp(f, s.rows.exp))
+		y := math.Ldexp(f, s.rows.exp)
+		x := in.mass[n].times(y)
 		value = value.plus(x)
 		size += math.Abs(x.hi)
+		if in.mass[n].hi < nearlySubnormal {
+			// Here mu_i / sum mu is not good to twofold precision, but only to a step of 2^-1074: so much of
+			// y, as a part of size that the factor of rounding brings back.
+			size += math.Ldexp(math.Abs(y), -1073) / rounding
+		}
 	}
 	var columns dd
 	for j, x := range a.g {
@@ -45,6 +51,9 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 	}
 	return value.plus(columns), size
 }
+
+// nearlySubnormal is where twofold numbers begin to lose bits: 106 below the leading one are needed.
+const nearlySubnormal = 0x1p-960
 
 // deadColumns gives the columns that take no part (-Inf) the largest prices valid for the rows
 // with mass.

@@ -226,6 +226,45 @@ func numSum(x []float64) *big.Rat {
 	return s
 }
 
+// TestSubnormalMass has masses that lose bits when they are normalised, under costs that show it: the lower bound
+// was once above the optimum (found in review).
+func TestSubnormalMass(t *testing.T) {
+	for _, p := range []Problem{
+		{Cost: dense(t, []float64{0}, []float64{1e308}), Source: []float64{1 + 8e-10, 5e-324}, Lo: []float64{0}, Hi: []float64{1}},
+		{Cost: dense(t, []float64{0, 1e300}, []float64{1e308, 1e307}, []float64{1e308, 1}), Source: []float64{1 - 9e-10, 3e-320, 1e-310}, Lo: []float64{0, 0}, Hi: []float64{1, 1}},
+	} {
+		mustProject(t, p, Settings{})
+		mustProject(t, p, Settings{Method: Simplex})
+	}
+}
+
+// TestPointBoxGap has a box that is one point, and long chains of arcs that carry nothing: the rounding of q once
+// ran along them, and the gap grew with the number of columns (found in review).
+func TestPointBoxGap(t *testing.T) {
+	n := 3000
+	if testing.Short() {
+		n = 500
+	}
+	c, err := cost.NewRing(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := make([]float64, n)
+	sum := 0.0
+	for j := range m {
+		m[j] = float64(1 + j%7)
+		sum += m[j]
+	}
+	m = scaled(m, 1/sum)
+	r, err := Project(context.Background(), Problem{Cost: c, Source: m, Lo: m, Hi: m}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gap := r.Gap() / float64(n/2); !(gap <= 1e-15) { // of max C, as the contract has it for gaps that are only rounding
+		t.Errorf("gap %v of max C", gap)
+	}
+}
+
 // TestObjectiveOverflow has a plan that carries a rounding too much at the largest cost there is (found by fuzzing).
 func TestObjectiveOverflow(t *testing.T) {
 	const huge = math.MaxFloat64

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -163,11 +164,13 @@ func exactSum(xs []float64) *exact {
 
 // verifier holds the problem as Verify reads it.
 type verifier struct {
-	c      cost.Matrix
-	k, kv  int
-	source []float64 // for all k rows
-	sum    *exact    // of source
-	lo, hi []float64
+	c       cost.Matrix
+	k, kv   int
+	given   []float64 // the source as it came, with its support (nil: all rows)
+	support []int
+	source  []float64 // for all k rows, made by run once the certificate has k potentials
+	sum     *exact    // of source
+	lo, hi  []float64
 	// scale is 1, or the sum of lo = hi when the box is the point lo / scale.
 	scale *exact
 	point bool
@@ -192,7 +195,10 @@ func newVerifier(c cost.Matrix, source []float64, support []int, slack *exact) (
 	if v.k < 1 || v.kv < 1 {
 		return nil, fmt.Errorf("%w: %d x %d cost", ErrShape, v.k, v.kv)
 	}
-	v.buf = make([]float64, v.kv)
+	const most = math.MaxInt32 // rows and columns have int32 indices in every solver
+	if v.k > most || v.kv > most {
+		return nil, fmt.Errorf("%w: %d x %d cost", ErrShape, v.k, v.kv)
+	}
 	if support == nil {
 		if len(source) != v.k {
 			return nil, fmt.Errorf("%w: source of %d for %d rows", ErrShape, len(source), v.k)
@@ -203,14 +209,10 @@ func newVerifier(c cost.Matrix, source []float64, support []int, slack *exact) (
 	if err := masses("source", source); err != nil {
 		return nil, err
 	}
-	v.source = source
-	if support != nil {
-		v.source = make([]float64, v.k)
-		for n, i := range support {
-			if i < 0 || i >= v.k || n > 0 && i <= support[n-1] {
-				return nil, fmt.Errorf("%w: entry %d is %d", ErrSupport, n, i)
-			}
-			v.source[i] = source[n]
+	v.given, v.support = source, support
+	for n, i := range support {
+		if i < 0 || i >= v.k || n > 0 && i <= support[n-1] {
+			return nil, fmt.Errorf("%w: entry %d is %d", ErrSupport, n, i)
 		}
 	}
 	v.sum = exactSum(source)
@@ -288,6 +290,17 @@ func (v *verifier) run(r Result) (upper, lower *big.Rat, err error) {
 	if err := v.checkQ(r.Q); err != nil {
 		return nil, nil, err
 	}
+	if p := r.Potentials; len(p.F) != v.k || len(p.G) != v.kv {
+		return nil, nil, refuse("potentials have %d and %d entries, want %d and %d", len(p.F), len(p.G), v.k, v.kv)
+	}
+	// The lengths that the matrix claims are now those of slices that exist.
+	v.buf, v.source = make([]float64, v.kv), v.given
+	if v.support != nil {
+		v.source = make([]float64, v.k)
+		for n, i := range v.support {
+			v.source[i] = v.given[n]
+		}
+	}
 	lower, most, err := v.lower(r.Potentials)
 	if err != nil {
 		return nil, nil, err
@@ -328,6 +341,9 @@ func (v *verifier) checkQ(q []float64) error {
 	for j, x := range q {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return refuse("Q[%d] = %v", j, x)
+		}
+		if x != 0 && v.hi[j] == 0 {
+			return refuse("Q[%d] = %v in a column that takes nothing", j, x)
 		}
 		if !v.point {
 			if !(v.lo[j] <= x && x <= v.hi[j]) {
@@ -376,15 +392,12 @@ func (v *verifier) row(i int) ([]float64, error) {
 // lower proves the lower bound and finds the largest cost between a row with mass and a column
 // that may take some.
 func (v *verifier) lower(p Potentials) (bound *big.Rat, most float64, err error) {
-	if len(p.F) != v.k || len(p.G) != v.kv {
-		return nil, 0, refuse("potentials have %d and %d entries, want %d and %d", len(p.F), len(p.G), v.k, v.kv)
-	}
 	large := false
 	for j, g := range p.G {
 		if math.IsNaN(g) || math.IsInf(g, 0) {
 			return nil, 0, refuse("G[%d] = %v", j, g)
 		}
-		large = large || math.Abs(g) > math.MaxFloat64/4
+		large = large || math.Abs(g) > largePotential
 	}
 	rows := new(exact) // sum of source_i * f_i
 	for i := range v.k {
@@ -397,7 +410,7 @@ func (v *verifier) lower(p Potentials) (bound *big.Rat, most float64, err error)
 			return nil, 0, refuse("F[%d] = %v", i, f)
 		}
 		var least *exact
-		if large || math.Abs(f) > math.MaxFloat64/4 {
+		if large || math.Abs(f) > largePotential || !(slices.Max(row) < math.MaxFloat64/2) {
 			least = slackBig(row, p.G)
 			if exactFloat(f).less(least).sign() > 0 {
 				return nil, 0, refuse("F[%d] = %v is above min_j C[%d][j] - G[j] = %v", i, f, i, least.float())
@@ -437,6 +450,10 @@ func (v *verifier) lower(p Potentials) (bound *big.Rat, most float64, err error)
 	}
 	return bound, most, nil
 }
+
+// largePotential is up to where differences of two numbers stay in range for slack2: costs below half the
+// largest float less or plus that much. Above, slackBig takes over.
+const largePotential = math.MaxFloat64 / 4
 
 // slack2 returns min_j (row_j - g_j) as an unevaluated sum x + e of two floats. The error of a
 // rounded difference is a float, and rounding is monotone, so the least of the exact ones is

@@ -157,3 +157,38 @@ func TestExactNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyOddities holds what a review found: huge dimensions without the slices to go with them, mass in a
+// column that takes nothing, and differences beyond the floats.
+func TestVerifyOddities(t *testing.T) {
+	for _, dims := range [][2]int{{1, 1 << 60 >> 30 << 30}, {math.MaxInt, 1}, {1, math.MaxInt}} {
+		p := Problem{Cost: vast(dims), Source: []float64{1}, Support: []int{0}, Lo: []float64{1}, Hi: []float64{1}}
+		if _, _, err := Verify(p, Result{}); err == nil {
+			t.Errorf("dims %v accepted", dims)
+		}
+	}
+
+	p := Problem{Cost: dense(t, []float64{0, 1e308}), Source: []float64{1}, Lo: []float64{1 + 0x1p-52, 0}, Hi: []float64{1 + 0x1p-52, 0}}
+	r := Result{Q: []float64{1 - 0x1p-53, 5e-324}, Plan: []Entry{{0, 0, 1}}, Potentials: Potentials{F: []float64{0}, G: []float64{0, 0}}}
+	if upper, _, err := Verify(p, r); err == nil {
+		t.Errorf("mass in a column that takes nothing: accepted with upper bound %v", upper)
+	}
+
+	const most = math.MaxFloat64
+	p = Problem{Cost: dense(t, []float64{most}), Source: []float64{1}, Lo: []float64{1}, Hi: []float64{1}}
+	r = Result{
+		Q: []float64{1}, Plan: []Entry{{0, 0, 1}}, Potentials: Potentials{F: []float64{most}, G: []float64{-most / 8}},
+		Objective: most, Upper: most, Lower: most / 2,
+	}
+	_, lower, err := Verify(p, r)
+	// min_j C - G = most + most/8, less the column's most/8: the whole of it.
+	if err != nil || lower.Cmp(new(big.Rat).SetFloat64(most)) != 0 {
+		t.Errorf("differences beyond the floats: %v, %v", lower, err)
+	}
+}
+
+// vast claims dimensions and has no rows.
+type vast [2]int
+
+func (v vast) Dims() (k, kv int)            { return v[0], v[1] }
+func (v vast) Row(int, []float64) []float64 { return nil }

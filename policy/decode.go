@@ -466,10 +466,11 @@ func (s *scanner) texts() (out []string) {
 }
 
 func (s *scanner) weights() []uint64 {
-	// No more elements than a third of the bytes left, so no file makes a large allocation.
+	// An element takes four bytes at least ("1", and a comma), and there are MaxOutputs at most: so a file makes
+	// no allocation that is larger than itself by much.
 	var out []uint64
 	if n := bytes.IndexByte(s.data[s.pos:], ']'); n > 0 {
-		out = make([]uint64, 0, 1+bytes.Count(s.data[s.pos:s.pos+n], []byte(",")))
+		out = make([]uint64, 0, min(1+bytes.Count(s.data[s.pos:s.pos+n], []byte(",")), 1+n/4, MaxOutputs))
 	}
 	s.list("", false, func() { out = append(out, s.weight()) })
 	return out

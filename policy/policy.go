@@ -118,6 +118,7 @@ func New(cfg Config) (Policy, error) {
 	if cfg.Polytope == nil || cfg.Polytope.Len() == 0 {
 		return Policy{}, fmt.Errorf("%w: no box", ErrShape)
 	}
+	cfg.Polytope = own(cfg.Polytope)
 	if err := cfg.Polytope.Verify(); err != nil {
 		return Policy{}, fmt.Errorf("policy: box: %w", err)
 	}
@@ -452,8 +453,18 @@ func (p Policy) config() Config {
 	return p.c.Config
 }
 
-// Polytope returns the integer box: the whole of the privacy guarantee.
-func (p Policy) Polytope() *ldp.Polytope { return p.config().Polytope }
+// Polytope returns the integer box: the whole of the privacy guarantee. It is the caller's own.
+func (p Policy) Polytope() *ldp.Polytope { return own(p.config().Polytope) }
+
+// own returns another pointer to the same box, which nobody can change. Through a shared pointer the box as
+// a whole could be replaced: *a = *b.
+func own(box *ldp.Polytope) *ldp.Polytope {
+	if box == nil {
+		return nil
+	}
+	b := *box
+	return &b
+}
 
 // Epsilon returns the privacy level of one release.
 func (p Policy) Epsilon() ldp.Epsilon {

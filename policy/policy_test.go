@@ -173,14 +173,34 @@ func TestPolicyIsImmutable(t *testing.T) {
 	}
 }
 
+// TestBoxCannotBeReplaced holds that no pointer to a policy's box is shared: assigning another box through the
+// Config's pointer, or through the accessor's, must not change what is released (found in review).
+func TestBoxCannotBeReplaced(t *testing.T) {
+	cfg := smallConfig(t)
+	p := mustNew(t, cfg)
+	id, lo := p.ID(), p.Polytope().Lo(0)
+	loose, err := ldp.NewPolytope(mustEpsilon(t, "20"), []float64{0.25, 0.25, 0.25, 0.25}, 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*cfg.Polytope = *loose
+	*p.Polytope() = *loose
+	if p.Polytope().Lo(0) != lo || p.Epsilon().String() != "1.5" || p.ID() != id {
+		t.Error("the box of a policy was replaced")
+	}
+	if err := Verify(p); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAccessors(t *testing.T) {
 	cfg := smallConfig(t)
 	p := mustNew(t, cfg)
 	if p.Inputs() != 3 || p.Outputs() != 4 || p.Mode() != Mixture || p.WorkLimit() != 0 || !p.HasRows() || p.IsZero() {
 		t.Errorf("%v: inputs %d outputs %d mode %s limit %v", p, p.Inputs(), p.Outputs(), p.Mode(), p.WorkLimit())
 	}
-	if p.Epsilon().String() != "1.5" || p.Polytope() != cfg.Polytope {
-		t.Errorf("epsilon %v, polytope %p want %p", p.Epsilon(), p.Polytope(), cfg.Polytope)
+	if p.Epsilon().String() != "1.5" || p.Polytope().Len() != 4 || p.Polytope().Lo(1) != cfg.Polytope.Lo(1) {
+		t.Errorf("epsilon %v, polytope of %d columns", p.Epsilon(), p.Polytope().Len())
 	}
 	if p.InputLabel(0) != "home" || p.OutputLabel(3) != "d" || p.InputLabel(7) != "7" || p.InputLabel(-1) != "-1" {
 		t.Error("labels")
