@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -109,7 +110,8 @@ const (
 )
 
 // OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The
-// lock is on path + ".lock". It ends with the process where the system has such locks (Unix, Windows);
+// lock is on path + ".lock", with links in path followed, and on Unix on the ledger itself as well, so that a
+// hard link is no way round. It ends with the process where the system has such locks (Unix, Windows);
 // elsewhere (Plan 9, js/wasm, wasip1) it is that file's existence, which must be removed by hand after a
 // crash. OpenLedger never waits for a lock.
 //
@@ -128,6 +130,12 @@ func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
 			return nil, fmt.Errorf("%w: %q is not a positive decimal or fraction", ErrBudget, opt.Budget)
 		}
 	}
+	// One ledger must have one lock, by whatever name it is opened: links are followed first.
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrLedger, err)
+		}
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s is not a regular file", ErrLedger, path)
 	}
@@ -141,6 +149,11 @@ func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
 	}
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
+		_ = unlock()
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		_ = f.Close()
 		_ = unlock()
 		return nil, err
 	}

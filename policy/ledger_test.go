@@ -611,3 +611,34 @@ func TestLedgerLaw(t *testing.T) {
 		}
 	})
 }
+
+// TestLedgerLockByAnyName holds that a link to a ledger is the ledger: opened twice under two names, it would be
+// paid from twice (found in review).
+func TestLedgerLockByAnyName(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "ledger")
+	l, err := OpenLedger(path, LedgerOptions{Epoch: "1", Budget: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	soft, hard := filepath.Join(dir, "soft"), filepath.Join(dir, "hard")
+	if err := os.Symlink(path, soft); err == nil {
+		if other, err := OpenLedger(soft, LedgerOptions{Epoch: "1"}); !errors.Is(err, ErrLedgerLocked) {
+			t.Errorf("through a symbolic link: %v", err)
+			_ = other.Close()
+		}
+	}
+	if err := os.Link(path, hard); err == nil && runtime.GOOS == "linux" {
+		if other, err := OpenLedger(hard, LedgerOptions{Epoch: "1"}); !errors.Is(err, ErrLedgerLocked) {
+			t.Errorf("through a hard link: %v", err)
+			_ = other.Close()
+		}
+	}
+	nowhere := filepath.Join(dir, "nowhere")
+	if err := os.Symlink(filepath.Join(dir, "missing"), nowhere); err == nil {
+		if _, err := OpenLedger(nowhere, LedgerOptions{Epoch: "1", Budget: "1"}); !errors.Is(err, ErrLedger) {
+			t.Errorf("a link to nothing: %v", err)
+		}
+	}
+}

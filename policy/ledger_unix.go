@@ -17,20 +17,29 @@ func lock(path string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := lockFile(f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f.Close, nil
+}
+
+// lockFile locks the open file, under whatever name it was opened, until it is closed.
+func lockFile(f *os.File) error {
+	var err error
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err != syscall.EINTR {
 			break
 		}
 	}
-	if err != nil {
-		_ = f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s", ErrLedgerLocked, path)
-		}
-		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%w: %s", ErrLedgerLocked, f.Name())
 	}
-	return f.Close, nil
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrLedger, f.Name(), err)
+	}
+	return nil
 }
 
 // syncFolder makes a new file's name durable.
