@@ -201,7 +201,7 @@ func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) 
 	if err != nil && !errors.Is(err, mincostflow.ErrNotConverged) {
 		return Projection{}, err
 	}
-	return Projection{res: res, weights: m.box.Round(res.Q)}, err
+	return Projection{&projection{res: res, weights: m.box.Round(res.Q)}}, err
 }
 
 // Projector returns the projection as the function that policy.Release takes. A projection stopped by
@@ -212,6 +212,6 @@ func (m *Mechanism) Projector() policy.ProjectFunc {
 		if err != nil && !errors.Is(err, mincostflow.ErrNotConverged) {
 			return nil, err
 		}
-		return pr.res.Q, nil
+		return pr.Q(), nil
 	}
 }

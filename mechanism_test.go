@@ -297,6 +297,12 @@ func TestProjectionPrintsNothing(t *testing.T) {
 			t.Errorf("%s of the pointer prints %s", verb, got)
 		}
 	}
+	type holder struct{ hidden wpm.Projection }
+	for _, verb := range []string{"%v", "%+v", "%#v"} {
+		if got := fmt.Sprintf(verb, holder{pr}); strings.Contains(got, "Plan") || strings.Contains(got, "0.") {
+			t.Errorf("%s of an unexported field prints %s", verb, got)
+		}
+	}
 	b, err := json.Marshal(struct{ P wpm.Projection }{pr})
 	if err != nil || string(b) != `{"P":"`+want+`"}` {
 		t.Errorf("json: %s, %v", b, err)

@@ -21,7 +21,8 @@
 // What must be right is small, and it is all here:
 //
 //   - [Polytope.Verify] decides hi_j <= e^eps lo_j and sum lo <= 2^B <= sum hi. A *Polytope that
-//     a constructor returned has passed it, and nothing can change it afterwards.
+//     a constructor returned has passed it, and no method changes it. (Assigning another box to
+//     *p replaces the whole of it, as with any pointer: who publishes a box keeps a copy.)
 //   - [Polytope.Round] takes any slice of floats to a point of the box. [Polytope.Weights] takes
 //     integers, and refuses what is not a point of the box.
 //   - [Weights.Sample] reads B random bits r and returns the first j with n_0 + .. + n_j > r.

@@ -156,5 +156,5 @@ func (p *Polytope) Weights(n []uint64) (Weights, error) {
 	if over, s := sum(n); over != 0 || s != p.Total() {
 		return Weights{}, &BoxError{Index: -1, Reason: fmt.Sprintf("weights do not sum to 2^%d", p.bits)}
 	}
-	return Weights{p.bits, append([]uint64(nil), n...)}, nil
+	return Weights{&row{p.bits, append([]uint64(nil), n...)}}, nil
 }

@@ -5,8 +5,8 @@ import "math/bits"
 // Round returns the point of the box that is nearest to 2^B q in l1, for any q at all. With X_j = 2^B q_j
 // taken exactly, it minimises sum_j |n_j - X_j| over all integer points of the box. A NaN or
 // missing entry counts as lo_j, entries beyond the last column are ignored, infinities go to the
-// nearer bound. Among equals, the lowest indices are moved. A non-nil error is not possible: the result
-// is a point of the box if p has passed Verify, and the zero Weights if p is nil or zero.
+// nearer bound. Among equals, the lowest indices are moved. The result is a
+// point of the box if p has passed Verify, and the zero Weights if p is nil or zero.
 //
 // Argument for the box: step 1 gives lo <= n <= hi; step 2 lowers n, not below lo, to sum <= 2^B; steps 3
 // and 4 raise it, not above hi, by rest = 2^B - sum n units, which fit because sum hi >= 2^B.
@@ -57,7 +57,7 @@ func (p *Polytope) Round(q []float64) Weights {
 		n[j] += extra
 		room -= extra
 	}
-	return Weights{p.bits, n}
+	return Weights{&row{p.bits, n}}
 }
 
 // roundUp adds one unit in the count columns with the largest frac, the lowest indices among equals.

@@ -12,19 +12,31 @@ import (
 // Invariant: a non-zero one has at least one column and sum n_j = 2^B, 1 <= B <= 62; Round and
 // Polytope.Weights alone make them, and nothing changes them. The row of one client is as
 // private as his data, so Weights print as a fixed text; At reads a weight.
-type Weights struct {
+type Weights struct{ *row }
+
+// row is behind a pointer because fmt cannot call Format on what lies in another type's unexported field:
+// there it prints fields, but of a pointer only the address.
+type row struct {
 	bits int
 	n    []uint64
 }
 
+// get makes the zero Weights an empty row.
+func (w Weights) get() row {
+	if w.row == nil {
+		return row{}
+	}
+	return *w.row
+}
+
 // Len returns the number of columns.
-func (w Weights) Len() int { return len(w.n) }
+func (w Weights) Len() int { return len(w.get().n) }
 
 // Bits returns B; 0 for the zero Weights.
-func (w Weights) Bits() int { return w.bits }
+func (w Weights) Bits() int { return w.get().bits }
 
 // At returns n_j; 0 if there is no column j.
-func (w Weights) At(j int) uint64 { return at(w.n, j) }
+func (w Weights) At(j int) uint64 { return at(w.get().n, j) }
 
 // Format prints a fixed text under every verb, so that no log shows a private row.
 func (w Weights) Format(s fmt.State, _ rune) { io.WriteString(s, "ldp.Weights(not shown)") }
@@ -41,7 +53,7 @@ func (w Weights) Format(s fmt.State, _ rune) { io.WriteString(s, "ldp.Weights(no
 // the count is at most kv - 1, and c_j <= 2^62 never wraps. The numbers x in [c_(j-1), c_j) give j,
 // n_j of them. The loop does the same work, without a branch, whatever x and n are.
 func (w Weights) Sample(r io.Reader) (int, error) {
-	if len(w.n) == 0 {
+	if w.Len() == 0 {
 		return -1, fmt.Errorf("%w: zero Weights", ErrWeights)
 	}
 	if r == nil {
@@ -76,9 +88,9 @@ type Ratio struct {
 // a/b, c/d with a, c > 0 compare as ad and cb do, also if b or d is 0, in 128 bits.
 func WorstRatio(rows []Weights) (Ratio, error) {
 	for i, w := range rows {
-		if w.Len() == 0 || w.Len() != rows[0].Len() || w.bits != rows[0].bits {
+		if w.Len() == 0 || w.Len() != rows[0].Len() || w.Bits() != rows[0].Bits() {
 			return Ratio{}, fmt.Errorf("%w: row %d has %d columns of %d bits, row 0 %d of %d",
-				ErrWeights, i, w.Len(), w.bits, rows[0].Len(), rows[0].bits)
+				ErrWeights, i, w.Len(), w.Bits(), rows[0].Len(), rows[0].Bits())
 		}
 	}
 	if len(rows) == 0 {

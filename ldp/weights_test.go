@@ -235,6 +235,18 @@ func TestWeightsFormat(t *testing.T) {
 	}
 }
 
+// Nor in a field that fmt cannot call methods on.
+func TestWeightsInUnexportedField(t *testing.T) {
+	type holder struct{ hidden Weights }
+	w := polytope(t, "1", []float64{0.5, 0.5}, 20).Round(nil)
+	weight := fmt.Sprint(w.At(0))
+	for _, verb := range []string{"%v", "%+v", "%#v", "%d"} {
+		if got := fmt.Sprintf(verb, holder{w}); strings.Contains(got, weight) {
+			t.Errorf("%s prints %q", verb, got)
+		}
+	}
+}
+
 // CheckRows and WorstRatio against all pairs in rationals.
 func TestCheckRows(t *testing.T) {
 	s := newStream(40)
@@ -253,7 +265,7 @@ func TestCheckRows(t *testing.T) {
 				left -= n[j]
 			}
 			n[kv-1] = left
-			rows[r] = Weights{bits, n}
+			rows[r] = Weights{&row{bits, n}}
 		}
 		eps := epsilon(t, []string{"0.1", "0.5", "1", "2", "64"}[s.next()%5])
 		e := refExp(eps.Rat())
@@ -298,7 +310,7 @@ func TestCheckRows(t *testing.T) {
 
 func TestCheckRowsTable(t *testing.T) {
 	eps := epsilon(t, "1")
-	row := func(bits int, n ...uint64) Weights { return Weights{bits, n} }
+	row := func(bits int, n ...uint64) Weights { return Weights{&row{bits, n}} }
 	err := CheckRows(eps, []Weights{row(4, 6, 5, 5), row(4, 2, 7, 7), row(4, 5, 9, 2)})
 	if !errors.Is(err, ErrRows) || !strings.Contains(err.Error(), "column 2: weight 7 in row 1 against 2 in row 2 exceeds e^1") {
 		t.Errorf("CheckRows = %v", err) // 6/2 < 7/2

@@ -33,7 +33,11 @@ import (
 //
 // The distribution is the counts divided by their sum, which must not be 0. Anything else, and more than
 // MaxBytes, is unusable as a whole: a line is never dropped.
-type Private struct {
+type Private struct{ *private }
+
+// private is behind a pointer because fmt cannot call Format on what lies in another type's unexported field:
+// there it prints fields, but of a pointer only the address.
+type private struct {
 	count []float64 // finite, >= 0
 	total float64   // their sum, > 0
 }
@@ -61,7 +65,7 @@ func (c *content) parse(data []byte) (Private, error) {
 		return Private{}, &PrivateError{0, fmt.Sprintf("more than %d bytes", MaxBytes)}
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	pr := Private{count: make([]float64, c.Inputs)}
+	pr := Private{&private{count: make([]float64, c.Inputs)}}
 	for n := 1; len(data) > 0; n++ {
 		var line []byte
 		line, data, _ = bytes.Cut(data, []byte("\n"))
@@ -148,7 +152,7 @@ func parseCount(b []byte) (float64, bool) {
 
 // Mu returns the distribution as k floats, summing to 1 up to k roundings; nil for the zero Private.
 func (p Private) Mu() []float64 {
-	if p.count == nil {
+	if p.private == nil {
 		return nil
 	}
 	mu := make([]float64, len(p.count))

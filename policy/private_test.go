@@ -238,7 +238,7 @@ func TestFormatPrivateErrors(t *testing.T) {
 func TestPickIsARoundingOfMu(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(1e-300), rapid.Just(float64(maxCount)), rapid.Float64Range(0, 1e3))
-		pr := Private{count: rapid.SliceOfN(count, 1, 6).Draw(t, "counts")}
+		pr := Private{&private{count: rapid.SliceOfN(count, 1, 6).Draw(t, "counts")}}
 		for _, v := range pr.count {
 			pr.total += v
 		}
@@ -335,4 +335,18 @@ func FuzzParsePrivate(f *testing.F) {
 			t.Fatalf("picked %d of %v", i, pr.count)
 		}
 	})
+}
+
+// TestPrivateInUnexportedField holds that even fmt's walk over fields that it cannot call methods on shows nothing.
+func TestPrivateInUnexportedField(t *testing.T) {
+	pr, err := ParsePrivate(mustNew(t, smallConfig(t)), []byte("home,987654\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type holder struct{ hidden Private }
+	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x"} {
+		if got := fmt.Sprintf(verb, holder{pr}); strings.Contains(got, "987654") {
+			t.Errorf("%s prints %s", verb, got)
+		}
+	}
 }
