@@ -518,7 +518,7 @@ func TestInputs(t *testing.T) {
 	for bad, want := range badCosts {
 		for name, err := range map[string]error{
 			"Exponential":        second(baseline.Exponential(bad, []float64{1}, 1)),
-			"ExponentialBox":     second(baseline.ExponentialBox(bad, 1)),
+			"ExponentialMeasure":     second(baseline.ExponentialMeasure(bad, 1)),
 			"ExponentialChannel": second(baseline.ExponentialChannel(bad, 1)),
 			"WorstCase":          func() error { _, _, err := baseline.WorstCase(bad, [][]float64{{1}}); return err }(),
 		} {
@@ -528,10 +528,10 @@ func TestInputs(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func(k int, eps float64) error{
-		"KPMBox":     func(k int, eps float64) error { return second(baseline.KPMBox(k, eps)) },
+		"KPMMeasure":     func(k int, eps float64) error { return second(baseline.KPMMeasure(k, eps)) },
 		"KPMChannel": func(k int, eps float64) error { return second(baseline.KPMChannel(k, eps)) },
-		"RandomizedResponseBox": func(k int, eps float64) error {
-			return second(baseline.RandomizedResponseBox(k, eps))
+		"RandomizedResponseMeasure": func(k int, eps float64) error {
+			return second(baseline.RandomizedResponseMeasure(k, eps))
 		},
 		"RandomizedResponseChannel": func(k int, eps float64) error {
 			return second(baseline.RandomizedResponseChannel(k, eps))
@@ -545,7 +545,7 @@ func TestInputs(t *testing.T) {
 		}
 	}
 	for _, f := range []func(c cost.Matrix, eps float64) error{
-		func(c cost.Matrix, eps float64) error { return second(baseline.ExponentialBox(c, eps)) },
+		func(c cost.Matrix, eps float64) error { return second(baseline.ExponentialMeasure(c, eps)) },
 		func(c cost.Matrix, eps float64) error { return second(baseline.ExponentialChannel(c, eps)) },
 	} {
 		if err := f(c, -1); !errors.Is(err, baseline.ErrEpsilon) {

@@ -18,7 +18,7 @@
 //
 // # The boxes
 //
-// Let m be what KPMBox, RandomizedResponseBox or ExponentialBox returns. For every mu the output q satisfies
+// Let m be what KPMMeasure, RandomizedResponseMeasure or ExponentialMeasure returns. For every mu the output q satisfies
 // e^(-eps/2) m <= q <= e^(eps/2) m:
 //
 //   - KPM and randomised response, m_j = e^(eps/2) a. q_j >= a by definition (for randomised response

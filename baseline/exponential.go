@@ -61,11 +61,11 @@ func Exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
 	return softmax(u, spread, eps), nil
 }
 
-// ExponentialBox returns the base measure m of the exponential mechanism: for every mu, q lies in
+// ExponentialMeasure returns the base measure m of the exponential mechanism: for every mu, q lies in
 // [e^(-eps/2) m, e^(eps/2) m] (see the package comment). Its mass is 1. An entry below the range of float64 is
 // 0: a mechanism made from m never releases that output. Errors: ErrShape, ErrNotFinite,
 // ErrNegative, ErrEpsilon.
-func ExponentialBox(c cost.Matrix, eps float64) ([]float64, error) {
+func ExponentialMeasure(c cost.Matrix, eps float64) ([]float64, error) {
 	if err := checkCost(c); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func ExponentialBox(c cost.Matrix, eps float64) ([]float64, error) {
 }
 
 // ExponentialChannel returns the exponential mechanism on the k Dirac inputs, one row each. Errors as
-// ExponentialBox.
+// ExponentialMeasure.
 func ExponentialChannel(c cost.Matrix, eps float64) ([][]float64, error) {
 	if err := checkCost(c); err != nil {
 		return nil, err

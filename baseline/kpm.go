@@ -64,9 +64,9 @@ func KPMBase(k int, eps float64) float64 {
 	return 1 / (math.Exp(eps/2) + float64(k-1)*math.Exp(-eps/2))
 }
 
-// KPMBox returns the base measure m of KPM on k points: for every mu, q lies in [e^(-eps/2) m, e^(eps/2) m]
+// KPMMeasure returns the base measure m of KPM on k points: for every mu, q lies in [e^(-eps/2) m, e^(eps/2) m]
 // (see the package comment). Errors: ErrShape, ErrEpsilon.
-func KPMBox(k int, eps float64) ([]float64, error) {
+func KPMMeasure(k int, eps float64) ([]float64, error) {
 	if err := checkSize(k); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func KPMBox(k int, eps float64) ([]float64, error) {
 	return slices.Repeat([]float64{KPMBase(k, eps)}, k), nil
 }
 
-// KPMChannel returns KPM on the k Dirac inputs: row i has e^eps a at i and a elsewhere. Errors as KPMBox.
+// KPMChannel returns KPM on the k Dirac inputs: row i has e^eps a at i and a elsewhere. Errors as KPMMeasure.
 func KPMChannel(k int, eps float64) ([][]float64, error) {
 	if err := checkSize(k); err != nil {
 		return nil, err

@@ -174,14 +174,14 @@ func TestBoxes(t *testing.T) {
 			m    []float64
 			rule func(mu []float64) []float64
 		}{
-			{"KPM", must(baseline.KPMBox(k, eps)), kpm},
-			{"RandomizedResponse", must(baseline.RandomizedResponseBox(k, eps)), func(mu []float64) []float64 {
+			{"KPM", must(baseline.KPMMeasure(k, eps)), kpm},
+			{"RandomizedResponse", must(baseline.RandomizedResponseMeasure(k, eps)), func(mu []float64) []float64 {
 				return must(baseline.RandomizedResponse(mu, eps))
 			}},
-			{"Exponential", must(baseline.ExponentialBox(c, eps)), func(mu []float64) []float64 {
+			{"Exponential", must(baseline.ExponentialMeasure(c, eps)), func(mu []float64) []float64 {
 				return must(baseline.Exponential(c, mu, eps))
 			}},
-			{"Groups", must(groups.Spread(must(baseline.KPMBox(k, eps)))), func(mu []float64) []float64 {
+			{"Groups", must(groups.Spread(must(baseline.KPMMeasure(k, eps)))), func(mu []float64) []float64 {
 				return must(groups.Spread(kpm(mu)))
 			}},
 		}

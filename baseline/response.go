@@ -22,8 +22,8 @@ func RandomizedResponse(mu []float64, eps float64) ([]float64, error) {
 	return q, nil
 }
 
-// RandomizedResponseBox returns the base measure of randomised response on k points, which is that of KPM.
-func RandomizedResponseBox(k int, eps float64) ([]float64, error) { return KPMBox(k, eps) }
+// RandomizedResponseMeasure returns the base measure of randomised response on k points, which is that of KPM.
+func RandomizedResponseMeasure(k int, eps float64) ([]float64, error) { return KPMMeasure(k, eps) }
 
 // RandomizedResponseChannel returns randomised response on the k Dirac inputs, which is KPMChannel.
 func RandomizedResponseChannel(k int, eps float64) ([][]float64, error) { return KPMChannel(k, eps) }

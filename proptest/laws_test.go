@@ -71,10 +71,10 @@ func TestBaselineChannels(t *testing.T) {
 			box  func() ([]float64, error)
 			rows func() ([][]float64, error)
 		}{
-			"KPM": {func() ([]float64, error) { return baseline.KPMBox(k, eps) }, func() ([][]float64, error) { return baseline.KPMChannel(k, eps) }},
-			"response": {func() ([]float64, error) { return baseline.RandomizedResponseBox(k, eps) },
+			"KPM": {func() ([]float64, error) { return baseline.KPMMeasure(k, eps) }, func() ([][]float64, error) { return baseline.KPMChannel(k, eps) }},
+			"response": {func() ([]float64, error) { return baseline.RandomizedResponseMeasure(k, eps) },
 				func() ([][]float64, error) { return baseline.RandomizedResponseChannel(k, eps) }},
-			"exponential": {func() ([]float64, error) { return baseline.ExponentialBox(d, eps) },
+			"exponential": {func() ([]float64, error) { return baseline.ExponentialMeasure(d, eps) },
 				func() ([][]float64, error) { return baseline.ExponentialChannel(d, eps) }},
 		} {
 			m, err := rule.box()

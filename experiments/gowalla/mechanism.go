@@ -48,16 +48,16 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 	case Mixture:
 		return s.mixture(d)
 	case KPM:
-		base, err := baseline.KPMBox(s.pop.Cells(), eps.Float64())
+		base, err := baseline.KPMMeasure(s.pop.Cells(), eps.Float64())
 		return s.closed(eps, base, err, func(mu []float64, e float64) ([]float64, error) {
 			q, _, err := baseline.KPM(mu, e)
 			return q, err
 		})
 	case Exponential:
-		base, err := baseline.ExponentialBox(s.cost, eps.Float64())
+		base, err := baseline.ExponentialMeasure(s.cost, eps.Float64())
 		return s.closed(eps, base, err, func(mu []float64, e float64) ([]float64, error) { return baseline.Exponential(s.cost, mu, e) })
 	case Response:
-		base, err := baseline.RandomizedResponseBox(s.pop.Cells(), eps.Float64())
+		base, err := baseline.RandomizedResponseMeasure(s.pop.Cells(), eps.Float64())
 		return s.closed(eps, base, err, baseline.RandomizedResponse)
 	}
 	return mechanism{}, fmt.Errorf("%w: method %q", ErrConfig, m)
