@@ -518,7 +518,7 @@ func TestInputs(t *testing.T) {
 	for bad, want := range badCosts {
 		for name, err := range map[string]error{
 			"Exponential":        second(baseline.Exponential(bad, []float64{1}, 1)),
-			"ExponentialMeasure":     second(baseline.ExponentialMeasure(bad, 1)),
+			"ExponentialMeasure": second(baseline.ExponentialMeasure(bad, 1)),
 			"ExponentialChannel": second(baseline.ExponentialChannel(bad, 1)),
 			"WorstCase":          func() error { _, _, err := baseline.WorstCase(bad, [][]float64{{1}}); return err }(),
 		} {
@@ -528,7 +528,7 @@ func TestInputs(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func(k int, eps float64) error{
-		"KPMMeasure":     func(k int, eps float64) error { return second(baseline.KPMMeasure(k, eps)) },
+		"KPMMeasure": func(k int, eps float64) error { return second(baseline.KPMMeasure(k, eps)) },
 		"KPMChannel": func(k int, eps float64) error { return second(baseline.KPMChannel(k, eps)) },
 		"RandomizedResponseMeasure": func(k int, eps float64) error {
 			return second(baseline.RandomizedResponseMeasure(k, eps))
