@@ -214,3 +214,23 @@ func TestFixedMul(t *testing.T) {
 	check(fixed{0, 0x5555555555555555, 0x5555555555555556}, 3)
 	check(fixed{0, 0x5555555555555555, 0x5555555555555555}, 3)
 }
+
+// inverse is on its stated side: 2^w e^-eps < d <= 2^w, and close.
+func TestInverse(t *testing.T) {
+	all := []string{"1e-18", "1e-6", "0.1", "1/3", "1", "5", "20", "43", "60", "63.9", "64"}
+	for _, c := range hard {
+		all = append(all, c.eps)
+	}
+	one := new(big.Int).Lsh(big.NewInt(1), factorBits)
+	close := new(big.Rat).SetFrac(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 100), big.NewInt(1)), new(big.Int).Lsh(big.NewInt(1), 100))
+	for _, x := range all {
+		eps := epsilon(t, x)
+		d := newFactor(eps.Rat()).inverse()
+		lower, upper := fractionExp(eps.Rat(), 500)
+		r := new(big.Rat).SetFrac(d, one)
+		// r e^eps is in (1, 1 + 2^-100]
+		if new(big.Rat).Mul(r, lower).Cmp(big.NewRat(1, 1)) <= 0 || new(big.Rat).Mul(r, upper).Cmp(close) > 0 || d.Cmp(one) > 0 {
+			t.Errorf("eps %s: inverse %v / 2^%d", x, d, factorBits)
+		}
+	}
+}
