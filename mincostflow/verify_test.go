@@ -161,7 +161,7 @@ func TestExactNumbers(t *testing.T) {
 // TestVerifyOddities holds what a review found: huge dimensions without the slices to go with them, mass in a
 // column that takes nothing, and differences beyond the floats.
 func TestVerifyOddities(t *testing.T) {
-	for _, dims := range [][2]int{{1, 1 << 60 >> 30 << 30}, {math.MaxInt, 1}, {1, math.MaxInt}} {
+	for _, dims := range [][2]int{{math.MaxInt, 1}, {1, math.MaxInt}, {math.MaxInt, math.MaxInt}} {
 		p := Problem{Cost: vast(dims), Source: []float64{1}, Support: []int{0}, Lo: []float64{1}, Hi: []float64{1}}
 		if _, _, err := Verify(p, Result{}); err == nil {
 			t.Errorf("dims %v accepted", dims)
