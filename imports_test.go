@@ -35,6 +35,12 @@ var picture = map[string][]string{
 	// File formats: the NPY reader is a well-kept library's.
 	"cost/costio": {"cost", "github.com/sbinet/npyio"},
 
+	// Certificate files: the statement of each solver, to be checked again by its Verify.
+	"certificate": {"baseline", "basemeasure", "cost", "mincostflow"},
+
+	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
+	"audit": {"certificate", "ldp", "policy"},
+
 	// Glue: only the root joins the solvers with the trusted core.
 	"": {"basemeasure", "cost", "internal/num", "ldp", "mincostflow", "policy"},
 
@@ -57,7 +63,7 @@ var picture = map[string][]string{
 	},
 
 	"cmd/wpm": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
+		"", "audit", "baseline", "basemeasure", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
 		"internal/machine", "knapsack", "ldp", "policy",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},

@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/wpm-go/wpm/policy"
+)
+
+func hashOf(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
+
+// maxOutputLine bounds a line that a command prints. A label has at most 256 bytes.
+const maxOutputLine = 4096
+
+// maxErrorText is how much of a command's standard error an error quotes.
+const maxErrorText = 200
+
+// Command samples by running a program, once for each input. It is a black box: no row is believed.
+//
+// The protocol. The arguments may contain the placeholders {n}, the number of draws wanted, {input}, the index
+// of the input, or "fallback", and {label}, its label. On standard input the program gets the private counts of
+// a client with all its mass on that input, in the format of policy.Private (two lines: label,count and
+// "LABEL",1), and nothing at all for the fallback. It must print n lines, one draw each: the label of an
+// output, or its index in decimal if outputs have no labels, or a report of the policy in hexadecimal, as wpm
+// release prints it. It must exit with status 0. Every draw must be made afresh.
+//
+// No shell is involved. The context's end kills the program.
+func Command(p policy.Policy, argv []string) (Sampler, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, fmt.Errorf("%w: no program", ErrCommand)
+	}
+	index := make(map[string]int, p.Outputs())
+	for j := range p.Outputs() {
+		index[p.OutputLabel(j)] = j
+	}
+	return func(ctx context.Context, input, n int, counts []uint64) error {
+		private, err := privateData(p, input)
+		if err != nil {
+			return err
+		}
+		name, label := "fallback", ""
+		if input != Fallback {
+			name, label = strconv.Itoa(input), p.InputLabel(input)
+		}
+		fill := strings.NewReplacer("{n}", strconv.Itoa(n), "{input}", name, "{label}", label)
+		args := make([]string, len(argv))
+		for i, a := range argv {
+			args[i] = fill.Replace(a)
+		}
+		return run(ctx, args, private, func(out io.Reader) error { return countLines(p, index, out, n, counts) })
+	}, nil
+}
+
+// run starts a program, feeds it, hands its standard output to read, and waits for it.
+func run(ctx context.Context, argv []string, stdin []byte, read func(io.Reader) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	var complaint head
+	cmd.Stderr = &complaint
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	readErr := read(out)
+	if readErr != nil && !errors.Is(readErr, errShort) {
+		cancel() // it may go on printing for ever
+		_ = cmd.Wait()
+		return readErr
+	}
+	if err := cmd.Wait(); err != nil {
+		if said := strings.Join(strings.Fields(string(complaint)), " "); said != "" {
+			return fmt.Errorf("%s: %w: %s", argv[0], err, said)
+		}
+		return fmt.Errorf("%s: %w", argv[0], err)
+	}
+	return readErr
+}
+
+// errShort: the program printed too little; if it also failed, that is the better message.
+var errShort = errors.New("too few lines")
+
+func countLines(p policy.Policy, index map[string]int, out io.Reader, n int, counts []uint64) error {
+	in := bufio.NewScanner(out)
+	in.Buffer(make([]byte, 0, maxOutputLine), maxOutputLine)
+	line := 0
+	for in.Scan() {
+		line++
+		if line > n {
+			return fmt.Errorf("line %d: more than the %d draws asked for", line, n)
+		}
+		j, ok := index[string(in.Bytes())]
+		if !ok {
+			var r policy.Report
+			if err := r.UnmarshalText(in.Bytes()); err != nil {
+				return fmt.Errorf("line %d: %.60q is no output of the policy", line, in.Text())
+			}
+			if err := p.Belongs(r); err != nil {
+				return fmt.Errorf("line %d: %w", line, err)
+			}
+			j = r.Index()
+		}
+		counts[j]++
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", line+1, err)
+	}
+	if line < n {
+		return fmt.Errorf("%w: %d, want %d", errShort, line, n)
+	}
+	return nil
+}
+
+// head keeps the beginning of what is written to it.
+type head []byte
+
+func (h *head) Write(b []byte) (int, error) {
+	*h = append(*h, b[:min(len(b), maxErrorText-len(*h))]...)
+	return len(b), nil
+}
+
+// Split cuts a command line into its arguments: at white space, but for what is within single or double
+// quotation marks. There are no escapes and no variables.
+func Split(line string) ([]string, error) {
+	var args []string
+	var arg strings.Builder
+	inside, quote := false, rune(0)
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			arg.WriteRune(c)
+		case c == '"' || c == '\'':
+			inside, quote = true, c
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			if inside {
+				args = append(args, arg.String())
+				arg.Reset()
+				inside = false
+			}
+		default:
+			inside = true
+			arg.WriteRune(c)
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("%w: %q: a quotation mark is not closed", ErrCommand, line)
+	}
+	if inside {
+		args = append(args, arg.String())
+	}
+	if len(args) == 0 {
+		return nil, fmt.Errorf("%w: empty", ErrCommand)
+	}
+	return args, nil
+}

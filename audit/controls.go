@@ -1,0 +1,420 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// controlSeed fixes the draws of the controls: they find the same in every audit.
+const controlSeed = 1
+
+// controlAlarm is the false-alarm rate at which the controls are judged. It does not follow the audit's: their
+// n are chosen for it, with a margin of two or more.
+const controlAlarm = 1e-6
+
+// Control is a planted bug and what the gates said about it.
+type Control struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	// Loss is the true loss of the mechanism with the bug, counted over all random words; the published eps is
+	// 1. Unknown (nil) where the words are too many.
+	Loss *Real `json:"loss,omitempty"`
+	// Exact is the gate of integers: box, rows, random words. Statistical is the lower bound on the loss, and
+	// Law the comparison of draws with published rows, from N draws for each input.
+	Exact       Gate `json:"exact"`
+	Statistical Gate `json:"statistical"`
+	Law         Gate `json:"law"`
+	N           int  `json:"n"`
+	// Needed is about the n at which the loss would be found with probability 1/2, where it is above eps and
+	// was not found: 0 for more than 2^40.
+	Needed int64 `json:"needed,omitempty"`
+	// Found: every gate that must reject did. For the control without a bug: none did.
+	Found bool `json:"found"`
+}
+
+// Gate is what one gate must and did say.
+type Gate struct {
+	Must     bool   `json:"must"` // reject
+	Rejected bool   `json:"rejected"`
+	Fault    string `json:"fault,omitempty"`
+}
+
+// seen is the gate set of a planted bug.
+type seen uint8
+
+const (
+	byExact seen = 1 << iota
+	byLoss
+	byLaw
+)
+
+// plant is a bug to be planted: what is published, what the device does, and which gates must see it.
+type plant struct {
+	name, about string
+	table       Table
+	// device draws for row i by a random word of wordBits; nil: what the table says.
+	device   func(i int, word uint64) int
+	wordBits int
+	sees     seen
+	n        int
+}
+
+// The mechanism of the controls: four inputs and the fallback, four outputs, eps = 1, B = 10. floor(150 e) =
+// 407.
+const (
+	controlBits = 10
+	controlLo   = 150
+	controlHi   = 407
+)
+
+func mechanism(diagonal, next, rest uint64) [][]uint64 {
+	rows := make([][]uint64, 4)
+	for i := range rows {
+		rows[i] = []uint64{rest, rest, rest, rest}
+		rows[i][i], rows[i][(i+1)%4] = diagonal, next
+	}
+	return append(rows, []uint64{256, 256, 256, 256})
+}
+
+func controlTable(eps ldp.Epsilon, bits int, lo, hi uint64, rows [][]uint64) Table {
+	t := Table{Epsilon: eps, Bits: bits}
+	for range 4 {
+		t.Lo, t.Hi = append(t.Lo, lo), append(t.Hi, hi)
+	}
+	for i, n := range rows {
+		row := Row{Name: fmt.Sprintf("input %d", i), Input: i, N: n}
+		if i == 4 {
+			row.Name = "fallback"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// plants returns the planted bugs, and first the mechanism without one.
+func plants() ([]plant, error) {
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		return nil, err
+	}
+	good := mechanism(controlHi, 317, controlLo)
+	fair := controlTable(eps, controlBits, controlLo, controlHi, good)
+	// from returns a device that draws from other rows than the published ones.
+	from := func(rows [][]uint64) func(int, uint64) int {
+		draws := make([]func(uint64) int, len(rows))
+		for i, n := range rows {
+			draws[i] = inverse(n)
+		}
+		return func(i int, word uint64) int { return draws[i](word) }
+	}
+	honest := from(good)
+
+	dropped := controlTable(eps, controlBits, controlLo, controlHi, mechanism(controlHi, 317, controlLo))
+	dropped.Lo[3], dropped.Hi[3] = 0, 0
+	dropped.Rows[0].N = []uint64{407, 407, 210, 0}
+	dropped.Rows[1].N = []uint64{210, 407, 407, 0}
+	dropped.Rows[2].N = []uint64{407, 210, 407, 0} // and row 3 still has output 3
+	dropped.Rows[4].N = []uint64{342, 341, 341, 0}
+
+	// Twice the weights and one more bit, so that a client with half its data on input 1 and half on input 0
+	// has integer weights.
+	mixed := controlTable(eps, controlBits+1, 2*controlLo, 815, nil)
+	for i, n := range good[:4] {
+		row := Row{Name: fmt.Sprintf("input %d", i), Input: i}
+		for _, v := range n {
+			row.N = append(row.N, 2*v)
+		}
+		mixed.Rows = append(mixed.Rows, row)
+	}
+	mixed.Rows = append(mixed.Rows, Row{Name: "inputs 1 and 0", Input: 4, N: []uint64{557, 724, 467, 300}})
+
+	const unit = 1 << 52
+	deep := Table{Epsilon: eps, Bits: 62, Lo: []uint64{250 * unit, 250 * unit, 250 * unit, 1}, Hi: []uint64{679 * unit, 679 * unit, 679 * unit, 2}}
+	for i, n := range [][]uint64{
+		{524*unit - 1, 250 * unit, 250 * unit, 1}, {250 * unit, 524*unit - 1, 250 * unit, 1},
+		{250 * unit, 250 * unit, 524*unit - 1, 1}, {342 * unit, 341 * unit, 341*unit - 2, 2},
+	} {
+		deep.Rows = append(deep.Rows, Row{Name: fmt.Sprintf("input %d", i), Input: i, N: n})
+	}
+
+	return []plant{
+		{
+			name: "no bug", about: "nothing may reject it", table: fair, n: 200_000,
+		},
+		{
+			name: "swapped alpha and beta", about: "lo made with e^(eps/2) and hi with e^(-eps/2); a clamp then gives everybody one row",
+			table: controlTable(eps, controlBits, controlHi, controlLo, slices.Repeat([][]uint64{{256, 256, 256, 256}}, 5)),
+			sees:  byExact, n: 1_000,
+		},
+		{
+			name: "wrong eps by 5 %", about: "a box for eps = 1.05, published as eps = 1",
+			table: controlTable(eps, controlBits, controlLo, 428, mechanism(428, 296, 150)),
+			sees:  byExact | byLoss, n: 1_000_000,
+		},
+		{
+			name: "bound rounded up", about: "hi to the nearest integer, 408 for 407.7, instead of down",
+			table: controlTable(eps, controlBits, controlLo, 408, mechanism(408, 316, 150)),
+			sees:  byExact, n: 100_000,
+		},
+		{
+			name: "renormalised box", about: "rows divided by their sum after the clamp, and so out of the box by 1 % (a search stopped by a tolerance does it too)",
+			table: controlTable(eps, controlBits, controlLo, controlHi, mechanism(411, 317, 148)),
+			sees:  byExact, n: 100_000,
+		},
+		{
+			name: "dropped column", about: "a column that the box no longer has, still in one row",
+			table: dropped, sees: byExact | byLoss, n: 2_000,
+		},
+		{
+			name: "stale policy", about: "the device has the rows of an older policy, with eps = 2",
+			table: fair, device: from(mechanism(517, 367, 70)),
+			sees: byExact | byLoss | byLaw, n: 10_000,
+		},
+		{
+			name: "wrong probability", about: "the true value kept too often, a formula copied wrongly (pure-LDP, issue 11)",
+			table: fair, device: from(mechanism(557, 167, 150)),
+			sees: byExact | byLoss | byLaw, n: 20_000,
+		},
+		{
+			name: "unprotected last output", about: "noise for all but the last position: it shows in clear (OpenDP, issue 2707)",
+			table: fair, device: func(i int, word uint64) int {
+				if j := honest(i, word); j < 3 || i == 3 {
+					return j
+				}
+				return 0
+			},
+			sees: byExact | byLoss | byLaw, n: 2_000,
+		},
+		{
+			name: "lost fallback row", about: "a client without usable data always gives output 0: a crash that shows",
+			table: fair, device: func(i int, word uint64) int {
+				if i == 4 {
+					return 0
+				}
+				return honest(i, word)
+			},
+			sees: byExact | byLoss | byLaw, n: 2_000,
+		},
+		{
+			name: "cumulative sum off by one", about: "the sum is compared before the weight is added: every output one too late",
+			table: fair, device: func(i int, word uint64) int {
+				c := uint64(0)
+				for j, v := range good[i] {
+					if c > word {
+						return j
+					}
+					c += v
+				}
+				return 3
+			},
+			sees: byExact | byLaw, n: 2_000,
+		},
+		{
+			name: "threshold <=", about: "the first sum >= the word, not > it: one word in 1024 goes astray",
+			table: fair, device: func(i int, word uint64) int {
+				c := uint64(0)
+				for j, v := range good[i] {
+					if c += v; c >= word {
+						return j
+					}
+				}
+				return 3
+			},
+			sees: byExact, n: 100_000,
+		},
+		{
+			name: "modulo bias", about: "a 16-bit word modulo 1000, for weights that sum to 1024",
+			table: fair, device: func(i int, word uint64) int { return honest(i, word%1000) }, wordBits: 16,
+			sees: byExact | byLoss | byLaw, n: 300_000,
+		},
+		{
+			name: "reused random word", about: "the word that chose an input from the client's data draws the output too",
+			table: mixed, device: func(i int, word uint64) int {
+				r := word & 1023
+				if i == 4 {
+					i = 1 - int(r>>9)
+				}
+				return honest(i, r)
+			},
+			sees: byExact | byLoss | byLaw, n: 20_000,
+		},
+		{
+			name: "coarse probabilities", about: "weights cut to 7 bits, the rest to the true value (RAPPOR's 1/128 and 1/256)",
+			table: fair, device: func(i int, word uint64) int {
+				coarse, rest := make([]uint64, 4), uint64(128)
+				for j, v := range good[i] {
+					coarse[j] = v / 8
+					rest -= coarse[j]
+				}
+				coarse[i%4] += rest
+				return inverse(coarse)(word / 8)
+			},
+			sees: byExact | byLoss | byLaw, n: 300_000,
+		},
+		{
+			name: "wrong row", about: "the row of the next input: no loss of privacy, and useless",
+			table: fair, device: func(i int, word uint64) int {
+				if i < 4 {
+					i = (i + 1) % 4
+				}
+				return honest(i, word)
+			},
+			sees: byExact | byLaw, n: 2_000,
+		},
+		{
+			name: "silent entropy failure", about: "a failed read leaves the word 0: everybody gives output 0 (SampCert's unchecked read)",
+			table: fair, device: func(i int, _ uint64) int { return honest(i, 0) },
+			sees: byExact | byLaw, n: 2_000,
+		},
+		{
+			name: "tail lost to 53 bits", about: "a float64 as random number: an output of weight 2^-62 is never drawn",
+			table: deep, device: func(i int, word uint64) int {
+				u, c := float64(word>>9)*0x1p-53, 0.0
+				for j, v := range deep.Rows[i].N {
+					if c += math.Ldexp(float64(v), -62); c > u {
+						return j
+					}
+				}
+				return 3
+			},
+			sees: byExact, n: 100_000,
+		},
+	}, nil
+}
+
+// Controls plants bugs into a small mechanism and runs every gate on each. Same result every time. The error is
+// the context's.
+func Controls(ctx context.Context) ([]Control, error) {
+	list, err := plants()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Control, len(list))
+	for i, p := range list {
+		if out[i], err = p.run(ctx, int64(i)); err != nil {
+			return nil, fmt.Errorf("control %q: %w", p.name, err)
+		}
+	}
+	return out, nil
+}
+
+func (p plant) run(ctx context.Context, number int64) (Control, error) {
+	t := p.table
+	published := make([]func(uint64) int, len(t.Rows))
+	for i, row := range t.Rows {
+		published[i] = inverse(row.N)
+	}
+	device, bits := p.device, p.wordBits
+	if device == nil {
+		device = func(i int, word uint64) int { return published[i](word) }
+	}
+	if bits == 0 {
+		bits = t.Bits
+	}
+	if bits <= maxEnumerated { // tabulate: the device is then as fast as a lookup, whatever its bug
+		outputs := make([][]uint8, len(t.Rows))
+		for i := range outputs {
+			outputs[i] = make([]uint8, 1<<uint(bits))
+			for word := range outputs[i] {
+				outputs[i][word] = uint8(device(i, uint64(word)))
+			}
+		}
+		device = func(i int, word uint64) int { return int(outputs[i][word]) }
+	}
+	c := Control{
+		Name: p.name, About: p.about, N: p.n,
+		Exact: Gate{Must: p.sees&byExact != 0}, Statistical: Gate{Must: p.sees&byLoss != 0}, Law: Gate{Must: p.sees&byLaw != 0},
+	}
+	reject := func(g *Gate, fault string) {
+		if !g.Rejected {
+			g.Rejected, g.Fault = true, fault
+		}
+	}
+
+	// The gate of integers.
+	for _, check := range []Check{Box(t), Rows(t)} {
+		if !check.Passed {
+			reject(&c.Exact, check.Name+": "+check.Fault)
+		}
+	}
+	for i, row := range t.Rows {
+		draw := func(word uint64) (int, error) { return device(i, word), nil }
+		fault := ""
+		if bits <= maxEnumerated {
+			fault = countFault(row.N, t.Bits, bits, t.output, draw)
+		} else {
+			fault = wordFault(row.N, t.Bits, t.output, draw)
+		}
+		if fault != "" {
+			reject(&c.Exact, "random words: "+row.Name+": "+fault)
+		}
+	}
+
+	// The gates of statistics.
+	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Workers: 1}, func(ctx context.Context, input, n int, counts []uint64) error {
+		rng := rand.NewChaCha8(key("controls", controlSeed, number<<32|int64(input)))
+		for range n {
+			counts[device(input, rng.Uint64()>>uint(64-bits))]++
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return Control{}, err
+	}
+	if st.Violated {
+		reject(&c.Statistical, fmt.Sprintf("output %s: loss at least %v", st.Column.Output, st.Lower.short()))
+	}
+	if st.Law.Differs {
+		reject(&c.Law, fmt.Sprintf("%s, output %s: %d draws of %d, published %v", st.Law.Row, st.Law.Output, st.Law.Count, p.n, st.Law.Published.short()))
+	}
+
+	if bits <= maxEnumerated {
+		loss, high, low := trueLoss(len(t.Rows), len(t.Lo), bits, device)
+		c.Loss = &loss
+		if eps := t.Epsilon.Float64(); float64(loss) > eps && !c.Statistical.Rejected {
+			c.Needed = samplesFor(high, low, eps, float64(st.Level))
+		}
+	}
+	c.Found = c.Exact.ok() && c.Statistical.ok() && c.Law.ok()
+	if p.sees == 0 {
+		c.Found = !c.Exact.Rejected && !c.Statistical.Rejected && !c.Law.Rejected
+	}
+	return c, nil
+}
+
+// ok: a gate that must reject did. One that need not may do so all the same, by luck.
+func (g Gate) ok() bool { return g.Rejected || !g.Must }
+
+// trueLoss runs a device on every word and returns the largest loss, with the probabilities of the pair that
+// has it.
+func trueLoss(rows, columns, bits int, device func(i int, word uint64) int) (loss Real, high, low float64) {
+	counts := make([][]uint64, rows)
+	for i := range counts {
+		counts[i] = make([]uint64, columns)
+		for word := range uint64(1) << uint(bits) {
+			counts[i][device(i, word)]++
+		}
+	}
+	num, den := uint64(0), uint64(1)
+	for j := range columns {
+		for _, a := range counts {
+			for _, b := range counts {
+				if farther(a[j], b[j], num, den) {
+					num, den = a[j], b[j]
+				}
+			}
+		}
+	}
+	ratio, _ := new(big.Rat).SetFrac(new(big.Int).SetUint64(num), new(big.Int).SetUint64(max(den, 1))).Float64()
+	loss = Real(math.Log(ratio))
+	if den == 0 {
+		loss = Real(math.Inf(1))
+	}
+	return loss, math.Ldexp(float64(num), -bits), math.Ldexp(float64(den), -bits)
+}

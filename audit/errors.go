@@ -1,0 +1,17 @@
+package audit
+
+import "errors"
+
+// Errors of this package, to be tested with errors.Is. A mechanism that fails a check is not an error: the
+// result says so.
+var (
+	// ErrTable is for a table whose parts do not fit together.
+	ErrTable = errors.New("audit: malformed table")
+	// ErrDesign is for settings without a meaning: no samples, a false-alarm rate outside (0, 1/2], unknown
+	// inputs.
+	ErrDesign = errors.New("audit: bad settings")
+	// ErrSampler is for a sampler that fails, or does not deliver the draws that it was asked for.
+	ErrSampler = errors.New("audit: sampler failed")
+	// ErrCommand is for a command line that cannot be read.
+	ErrCommand = errors.New("audit: bad command")
+)

@@ -1,0 +1,119 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+func mustEpsilon(t testing.TB, s string) ldp.Epsilon {
+	t.Helper()
+	eps, err := ldp.ParseEpsilon(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eps
+}
+
+// ring publishes the mechanism on a ring of n points, with labels p0, p1, ... and the certificate of its base
+// measure.
+func ring(t testing.TB, n int, eps string, bits int, mode policy.Mode) policy.Policy {
+	t.Helper()
+	c, err := cost.NewRing(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return publish(t, c, eps, bits, mode, nil)
+}
+
+// publish makes a policy; change may edit its Config.
+func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode, change func(*policy.Config)) policy.Policy {
+	t.Helper()
+	e := mustEpsilon(t, eps)
+	m, base, err := wpm.Uniform(context.Background(), c, e, wpm.Options{Bits: bits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := policy.Config{
+		Mode: mode, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+		Certificate: baseCertificate(t, c, e.Float64(), base),
+	}
+	k, kv := c.Dims()
+	for i := range k {
+		cfg.InputLabels = append(cfg.InputLabels, fmt.Sprintf("p%d", i))
+	}
+	for j := range kv {
+		cfg.OutputLabels = append(cfg.OutputLabels, fmt.Sprintf("p%d", j))
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	p, err := m.Publish(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// baseCertificate is the text of a certificate without its cost, which the policy has.
+func baseCertificate(t testing.TB, c cost.Matrix, eps float64, base basemeasure.Result) []byte {
+	t.Helper()
+	made, err := certificate.NewBaseMeasure(c, eps, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err = made.WithoutCost(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := certificate.Encode(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func projector(t testing.TB, p policy.Policy) policy.ProjectFunc {
+	t.Helper()
+	m, err := wpm.Load(p, wpm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Projector()
+}
+
+// fair is the mechanism of the controls, whose loss is 0.2 % below eps = 1.
+func fair(t testing.TB) Table {
+	t.Helper()
+	list, err := plants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0].table
+}
+
+// tableSampler draws the rows of a table, by a seeded source.
+func tableSampler(t Table, seed uint64) Sampler {
+	outputs := map[int][]int{} // by input and word
+	for _, row := range t.Rows {
+		f := inverse(row.N)
+		for word := range t.total() {
+			outputs[row.Input] = append(outputs[row.Input], f(word))
+		}
+	}
+	return func(ctx context.Context, input, n int, counts []uint64) error {
+		rng := rand.NewChaCha8(key("draws", seed, int64(input)))
+		row := outputs[input]
+		for range n {
+			counts[row[rng.Uint64()>>uint(64-t.Bits)]]++
+		}
+		return ctx.Err()
+	}
+}

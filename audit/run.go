@@ -1,0 +1,340 @@
+package audit
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/policy"
+)
+
+// Defaults of a Config.
+const (
+	DefaultSamples    = 1_000_000
+	DefaultRandomRows = 1000
+	DefaultInputs     = 16 // besides the fallback
+	// defaultWork bounds draws times outputs of an audit that does not say how many draws it wants, some ten
+	// seconds.
+	defaultWork = 2e10
+	minSamples  = 10_000
+)
+
+// Config is an audit to be made of a policy.
+type Config struct {
+	Policy policy.Policy
+	// Samples is the number of draws for each input. 0 means DefaultSamples, or fewer for policies with many
+	// outputs.
+	Samples int
+	// Inputs are the inputs to draw for, Fallback among them if wanted. nil means the fallback and up to
+	// DefaultInputs others: those of the worst published pair, and others evenly spaced.
+	Inputs []int
+	// FalseAlarm is the false-alarm rate of the statistical verdict; 0 means DefaultFalseAlarm.
+	FalseAlarm float64
+	// Overshoot is the excess over eps, relative to it, for which the report says how many draws it would need;
+	// 0 means DefaultOvershoot.
+	Overshoot float64
+	// Seed is of the simulated draws. nil: they come from crypto/rand. It is also of the random rows, then 1.
+	Seed *uint64
+	// RandomRows is how many random rows are checked; 0 means DefaultRandomRows, less than 0 none.
+	RandomRows int
+	// Sampler is the target of the statistical audit, and Target says what it is. nil: ldp's sampler on the
+	// policy's rows. Its draws are compared with the published rows in mixture mode alone: in projection mode
+	// another solver may rightly find another row.
+	Sampler Sampler
+	Target  string
+	// Serial: the Sampler must not be used for two inputs at a time.
+	Serial bool
+	// Project is the policy's solver, for projection mode: rows of point masses and random rows are found with
+	// it.
+	Project policy.ProjectFunc
+	// Certificates are files of certificates.
+	Certificates []CertificateFile
+	// Progress is called from time to time, never concurrently; nil is fine.
+	Progress func(done, total int, what string)
+}
+
+// CertificateFile is a file of certificates, one on each line.
+type CertificateFile struct {
+	Name string
+	Text io.Reader
+}
+
+// Report is the outcome of an audit.
+type Report struct {
+	Policy       PolicyFacts `json:"policy"`
+	Passed       bool        `json:"passed"`
+	Broken       bool        `json:"broken"` // a control was missed: nothing here can be believed
+	Verdict      string      `json:"verdict"`
+	Controls     []Control   `json:"controls"`
+	Exact        []Check     `json:"exact"`
+	Target       string      `json:"target"` // of the statistics
+	Statistics   *Statistics `json:"statistics,omitempty"`
+	Certificates []Certified `json:"certificates"`
+	Notes        []string    `json:"notes"`
+}
+
+// PolicyFacts name the policy that was audited.
+type PolicyFacts struct {
+	ID      string `json:"id"`
+	Epsilon string `json:"epsilon"`
+	Bits    int    `json:"bits"`
+	Mode    string `json:"mode"`
+	Inputs  int    `json:"inputs"`
+	Outputs int    `json:"outputs"`
+}
+
+// Run makes an audit: the controls, the exact checks, the certificates, the statistics. The error is of the
+// arguments (ErrTable, ErrDesign), of the sampler (ErrSampler), of a certificate file (*certificate.LineError)
+// or the context's; a mechanism that fails is a Report that has not passed.
+func Run(ctx context.Context, cfg Config) (Report, error) {
+	p := cfg.Policy
+	if p.IsZero() {
+		return Report{}, fmt.Errorf("%w: no policy", ErrTable)
+	}
+	if cfg.Progress == nil {
+		cfg.Progress = func(int, int, string) {}
+	}
+	cfg.Progress(0, 1, "controls")
+	controls, err := Controls(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	return cfg.run(ctx, controls)
+}
+
+// run is Run after the controls.
+func (cfg Config) run(ctx context.Context, controls []Control) (Report, error) {
+	p := cfg.Policy
+	id := p.ID()
+	r := Report{
+		Policy: PolicyFacts{
+			ID: hex.EncodeToString(id[:]), Epsilon: p.Epsilon().String(), Bits: p.Polytope().Bits(),
+			Mode: string(p.Mode()), Inputs: p.Inputs(), Outputs: p.Outputs(),
+		},
+		Controls: controls, Certificates: []Certified{}, Notes: []string{},
+	}
+	cfg.Progress(0, 1, "exact checks")
+	var err error
+	seed := uint64(1)
+	if cfg.Seed != nil {
+		seed = *cfg.Seed
+	}
+	random := cfg.RandomRows
+	if random == 0 {
+		random = DefaultRandomRows
+	}
+	if r.Exact, err = Exact(ctx, p, random, seed, cfg.Project); err != nil {
+		return Report{}, err
+	}
+	t, err := cfg.rows(ctx, r.Exact)
+	if err != nil {
+		return Report{}, err
+	}
+	r.Exact = append(r.Exact, Words(p, t))
+	if err := cfg.certificates(&r); err != nil {
+		return Report{}, err
+	}
+	if err := cfg.statistics(ctx, &r, t); err != nil {
+		return Report{}, err
+	}
+	r.conclude()
+	return r, nil
+}
+
+// rows returns the table of the audited inputs. In projection mode their rows are those of point masses, found
+// with Project.
+func (cfg Config) rows(ctx context.Context, exact []Check) (Table, error) {
+	p := cfg.Policy
+	inputs := cfg.Inputs
+	if inputs == nil {
+		inputs = chooseInputs(p, exact)
+	}
+	seen := map[int]bool{}
+	for _, i := range inputs {
+		if seen[i] {
+			return Table{}, fmt.Errorf("%w: %s is there twice", ErrDesign, nameOf(p, i))
+		}
+		seen[i] = true
+	}
+	if len(inputs) < 2 {
+		return Table{}, fmt.Errorf("%w: %d inputs, want at least 2 to compare", ErrDesign, len(inputs))
+	}
+	t, err := TableOf(p, inputs...)
+	if err != nil {
+		return Table{}, err
+	}
+	if p.Mode() != policy.Projection {
+		return t, nil
+	}
+	for n := range t.Rows {
+		row := &t.Rows[n]
+		if row.Input == Fallback {
+			continue
+		}
+		row.N = nil // the published row serves when the solver fails
+		if cfg.Project == nil {
+			continue
+		}
+		mu := make([]float64, p.Inputs())
+		mu[row.Input] = 1
+		q, err := cfg.Project(ctx, mu)
+		if err != nil {
+			return Table{}, fmt.Errorf("%w: %s: projection: %w", ErrSampler, row.Name, err)
+		}
+		row.N = weights(p.Polytope().Round(q))
+	}
+	return t, nil
+}
+
+// chooseInputs returns the fallback, the inputs of the worst published pair, and others evenly spaced.
+func chooseInputs(p policy.Policy, exact []Check) []int {
+	k := p.Inputs()
+	chosen := map[int]bool{}
+	for _, c := range exact {
+		if c.Name == "published rows" && c.Worst != nil {
+			for i := range k {
+				if name := nameOf(p, i); name == c.Worst.High || name == c.Worst.Low {
+					chosen[i] = true
+				}
+			}
+		}
+	}
+	// Spread the rest; halving the stride fills the gaps.
+	for parts := 1; len(chosen) < min(k, DefaultInputs); parts *= 2 {
+		for n := 0; n < parts && len(chosen) < min(k, DefaultInputs); n++ {
+			chosen[int(int64(n)*int64(k)/int64(parts))] = true
+		}
+	}
+	out := []int{Fallback}
+	for i := range k {
+		if chosen[i] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (cfg Config) certificates(r *Report) error {
+	p := cfg.Policy
+	if text := p.Certificate(); text != nil {
+		if c, ok := policyCertificate(text, p.Cost(), p.Inputs(), p.Outputs(), p.Epsilon().Float64()); ok {
+			r.Certificates = append(r.Certificates, c)
+		} else {
+			r.Notes = append(r.Notes, "The certificate in the policy is not of the form of package certificate; it was not checked.")
+		}
+	}
+	for _, f := range cfg.Certificates {
+		list, err := Certificates(f.Name, f.Text, p.Cost())
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		r.Certificates = append(r.Certificates, list...)
+	}
+	return nil
+}
+
+func (cfg Config) statistics(ctx context.Context, r *Report, t Table) error {
+	p := cfg.Policy
+	d := Design{
+		Table: t, Samples: cfg.Samples, FalseAlarm: cfg.FalseAlarm, Overshoot: cfg.Overshoot,
+		Progress: func(done, total int) { cfg.Progress(done, total, "draws") },
+	}
+	if cfg.Serial {
+		d.Workers = 1
+	}
+	if d.Samples == 0 {
+		d.Samples = int(min(DefaultSamples, max(minSamples, math.Floor(defaultWork/float64(len(t.Rows))/float64(p.Outputs())))))
+	}
+	s := cfg.Sampler
+	r.Target = cfg.Target
+	if s == nil {
+		source := CryptoRand()
+		r.Target = "ldp.Weights.Sample on the policy's rows, with random bytes from the system"
+		if cfg.Seed != nil {
+			source = Seeded(*cfg.Seed)
+			r.Target = fmt.Sprintf("simulation: ldp.Weights.Sample on the policy's rows, seed %d", *cfg.Seed)
+		}
+		// Without rows, what cannot be drawn is left out.
+		d.Table.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(row Row) bool { return row.N == nil })
+		if len(d.Table.Rows) < 2 {
+			r.Notes = append(r.Notes, "No statistics: the policy publishes no rows, and no solver was given to find them.")
+			return nil
+		}
+		for _, row := range d.Table.Rows {
+			if t.rowFault(row.N) != "" {
+				r.Notes = append(r.Notes, "No statistics: "+row.Name+" is not a row of the box.")
+				return nil
+			}
+		}
+		var err error
+		if s, err = Draws(p, d.Table, source); err != nil {
+			return err
+		}
+	} else if p.Mode() == policy.Projection {
+		for n := range d.Table.Rows {
+			if d.Table.Rows[n].Input != Fallback {
+				d.Table.Rows[n].N = nil
+			}
+		}
+		r.Notes = append(r.Notes, "The draws are not compared with rows: in projection mode another solver may rightly find another row.")
+	}
+	st, err := Statistical(ctx, d, s)
+	if err != nil {
+		return err
+	}
+	r.Statistics = &st
+	return nil
+}
+
+// conclude draws the verdict from the parts.
+func (r *Report) conclude() {
+	exact, certified := true, true
+	for _, c := range r.Exact {
+		exact = exact && c.Passed
+	}
+	for _, c := range r.Certificates {
+		certified = certified && c.Passed
+	}
+	for _, c := range r.Controls {
+		r.Broken = r.Broken || !c.Found
+	}
+	st := r.Statistics
+	switch {
+	case r.Broken:
+		r.Verdict = "the audit is broken: a control of its own was missed, so nothing below can be believed"
+	case !exact:
+		r.Verdict = "failed: the integers do not carry the guarantee"
+	case st != nil && st.Violated:
+		r.Verdict = fmt.Sprintf("violated: a loss of at least %v was seen, above eps = %s (false-alarm rate %v)", st.Lower.short(), st.Epsilon, st.FalseAlarm.short())
+	case st != nil && st.Law != nil && st.Law.Differs:
+		r.Verdict = fmt.Sprintf("failed: the draws do not follow the published rows (false-alarm rate %v)", st.FalseAlarm.short())
+	case !certified:
+		r.Verdict = "failed: a certificate does not hold"
+	case st == nil:
+		r.Verdict = "passed: the integers carry the guarantee; nothing was sampled"
+	default:
+		r.Verdict = fmt.Sprintf("passed: the integers carry the guarantee, and %d draws per input show no violation of eps = %s", st.Samples, st.Epsilon)
+		r.Passed = true
+	}
+	r.Passed = r.Passed || st == nil && exact && certified && !r.Broken
+}
+
+// ParseInputs finds inputs by their labels; "fallback" is the Fallback, unless an input is called that.
+func ParseInputs(p policy.Policy, labels []string) ([]int, error) {
+	index := map[string]int{"fallback": Fallback}
+	for i := range p.Inputs() {
+		index[p.InputLabel(i)] = i
+	}
+	out := make([]int, len(labels))
+	for n, label := range labels {
+		i, ok := index[label]
+		if !ok {
+			return nil, fmt.Errorf("%w: %q is no input of the policy", ErrDesign, label)
+		}
+		out[n] = i
+	}
+	return out, nil
+}

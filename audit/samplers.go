@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"bufio"
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// Source gives every input a stream of random bytes of its own.
+type Source func(input int) io.Reader
+
+// Seeded returns streams that are functions of seed alone: for simulations that can be repeated, never for a
+// release.
+func Seeded(seed uint64) Source {
+	return func(input int) io.Reader {
+		return rand.NewChaCha8(key("draws", seed, int64(input)))
+	}
+}
+
+// CryptoRand returns the system's source, as a release uses it.
+func CryptoRand() Source {
+	return func(int) io.Reader { return bufio.NewReaderSize(crand.Reader, 1<<16) }
+}
+
+// checkEvery is after how many draws samplers look at their context.
+const checkEvery = 1 << 12
+
+func isCancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Draws samples the rows of a table, which must be points of the policy's box, with ldp.Weights.Sample. It is a
+// simulation of a release: the sampler is the real one, the client is not there.
+func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
+	rows := make(map[int]ldp.Weights, len(t.Rows))
+	for _, row := range t.Rows {
+		w, err := p.Polytope().Weights(row.N)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrTable, row.Name, err)
+		}
+		rows[row.Input] = w
+	}
+	return func(ctx context.Context, input, n int, counts []uint64) error {
+		w, ok := rows[input]
+		if !ok {
+			return fmt.Errorf("%w: no row for input %d", ErrDesign, input)
+		}
+		r := source(input)
+		for i := range n {
+			if i%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			j, err := w.Sample(r)
+			if err != nil {
+				return err
+			}
+			counts[j]++
+		}
+		return nil
+	}, nil
+}
+
+// Releases calls policy.Release, the whole private path with crypto/rand, for a client whose data are one count
+// of the input, or empty for Fallback. It uses no ledger: nobody's data are in it. project is for projection
+// mode.
+func Releases(p policy.Policy, project policy.ProjectFunc) Sampler {
+	return func(ctx context.Context, input, n int, counts []uint64) error {
+		private, err := privateData(p, input)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			if i%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), private, project)
+			if err != nil {
+				return err
+			}
+			counts[r.Index()]++
+		}
+		return nil
+	}
+}
+
+// privateData is what a client with all its mass on one input has, nothing for Fallback.
+func privateData(p policy.Policy, input int) ([]byte, error) {
+	if input == Fallback {
+		return nil, nil
+	}
+	if input < 0 || input >= p.Inputs() {
+		return nil, fmt.Errorf("%w: input %d of %d", ErrDesign, input, p.Inputs())
+	}
+	counts := make([]float64, p.Inputs())
+	counts[input] = 1
+	return policy.FormatPrivate(p, counts)
+}

@@ -1,0 +1,80 @@
+package certificate
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// Verify decides whether a certificate proves what it states, and returns the bounds that the evidence proves,
+// which may be better than the stated ones. It checks, in this order:
+//
+//   - the problem has the stated hash (ErrHash);
+//   - the cost is there, has the hash that the problem names, and the right size (ErrCost; see WithCost);
+//   - the solver package's own Verify accepts the evidence, in exact rational arithmetic (ErrEvidence);
+//   - stated lower <= proved lower and stated upper >= proved upper (ErrClaim).
+//
+// Errors about a private certificate name what is wrong and may quote numbers out of it: they are as private.
+func Verify(c Certificate) (Bounds, error) {
+	n := c.c
+	if n == nil {
+		return Bounds{}, ErrCertificate
+	}
+	problem, err := json.Marshal(n.body.problem())
+	if err != nil { // not possible: it has been encoded before
+		return Bounds{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+	}
+	if got := sha256.Sum256(problem); got != n.hash {
+		return Bounds{}, fmt.Errorf("%w: it has %x, stated is %x", ErrHash, got[:6], n.hash[:6])
+	}
+	m, err := n.matrix()
+	if err != nil {
+		return Bounds{}, err
+	}
+	lower, upper, err := n.body.bounds(m)
+	if err != nil {
+		return Bounds{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+	}
+	if n.lower.Cmp(lower) > 0 {
+		return Bounds{}, fmt.Errorf("%w: stated lower bound %s, proved %s", ErrClaim, show(n.lower), show(lower))
+	}
+	if n.upper.Cmp(upper) < 0 {
+		return Bounds{}, fmt.Errorf("%w: stated upper bound %s, proved %s", ErrClaim, show(n.upper), show(upper))
+	}
+	return Bounds{Lower: lower, Upper: upper}, nil
+}
+
+// matrix builds the cost, nil for kinds without one.
+func (n *content) matrix() (cost.Matrix, error) {
+	if !n.spec.cost {
+		return nil, nil
+	}
+	want := *n.body.costHash()
+	if n.cost == nil {
+		return nil, fmt.Errorf("%w: it is not in the certificate; the problem names %x", ErrCost, want[:6])
+	}
+	if got := digest(sha256.Sum256(n.cost)); got != want {
+		return nil, fmt.Errorf("%w: it has hash %x, the problem names %x", ErrCost, got[:6], want[:6])
+	}
+	m, err := readCost(n.cost)
+	if err != nil {
+		return nil, err
+	}
+	return m, sameSize(n.body, m)
+}
+
+func sameSize(b body, c cost.Matrix) error {
+	k, kv := b.dims()
+	if ck, ckv := c.Dims(); ck != k || ckv != kv {
+		return fmt.Errorf("%w: it is %d x %d, the problem %d x %d", ErrCost, ck, ckv, k, kv)
+	}
+	return nil
+}
+
+func show(r *big.Rat) string {
+	x, _ := r.Float64()
+	return fmt.Sprintf("%.17g", x)
+}

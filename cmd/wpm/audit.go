@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/audit"
+	"github.com/wpm-go/wpm/policy"
+)
+
+func auditCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "audit",
+		Usage:     "check a mechanism: its integers exactly, what runs by statistics, its certificates in fractions",
+		ArgsUsage: "POLICY",
+		Description: "Exact: the box, every published row, the fallback, random rows and the sampler's random words, in integers.\n" +
+			"Statistical: draws from ldp's sampler on the policy's rows (from -seed it is a simulation), from whole releases\n" +
+			"(-release), or from any program (-command). A verdict comes with its false-alarm rate and with what it could not have seen.\n" +
+			"Before all that, the audit must find bugs that it plants into a mechanism of its own.\n" +
+			"A program is run once for each input. {n}, {input} and {label} in its arguments are replaced; it gets the private counts\n" +
+			"of a client at that input on standard input, nothing for the fallback, and prints n lines, one output label (or\n" +
+			"index, or report as wpm release prints it) each.\n" +
+			"Exit status: 0 all passed, 1 a check failed, 2 bad usage or input.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "samples", HideDefault: true, Usage: "draws for each input, `N` (default 1000000, fewer if there are many outputs)"},
+			&cli.StringFlag{Name: "inputs", Usage: "labels of the inputs to draw for, `LABEL,LABEL,...`, fallback among them (default: fallback and up to 16)"},
+			&cli.Uint64Flag{Name: "seed", HideDefault: true, Usage: "simulate the draws from `SEED` (default: random bytes from the system)"},
+			&cli.StringFlag{Name: "command", Usage: "draw by running `\"PROG ARGS\"`"},
+			&cli.BoolFlag{Name: "release", Usage: "draw by whole releases, through the private path, with nobody's data"},
+			&cli.StringFlag{Name: "certificates", Usage: "also verify the certificates in `FILE`, one on each line"},
+			&cli.FloatFlag{Name: "false-alarm", Value: audit.DefaultFalseAlarm, Usage: "probability `P` of blaming a mechanism without fault"},
+			&cli.FloatFlag{Name: "overshoot", Value: audit.DefaultOvershoot, Usage: "work out how many draws a loss of eps (1 + `X`) would need"},
+			&cli.IntFlag{Name: "random-rows", Value: audit.DefaultRandomRows, Usage: "random rows to check exactly, `N`"},
+			&cli.StringFlag{Name: "html", Usage: "also write the report as a page to `FILE`"},
+			&cli.StringFlag{Name: "csv", Usage: "also write the draws to `FILE`: input,output,count"},
+			&cli.BoolFlag{Name: "raw", Usage: "with -csv: input,output, one line for each draw"},
+			&cli.BoolFlag{Name: "json", Usage: "the report as JSON"},
+		},
+		OnUsageError: usageError,
+		Action:       runAudit,
+	}
+}
+
+func runAudit(ctx context.Context, c *cli.Command) error {
+	if c.Args().Len() != 1 {
+		return errors.New("audit takes one policy file")
+	}
+	path := c.Args().First()
+	if err := checkAuditFlags(c, path); err != nil {
+		return err
+	}
+	p, err := readPolicy(path, c.Root().Reader)
+	if isCertificateFailure(err) {
+		if c.Bool("json") {
+			_ = printJSON(c.Root().Writer, map[string]any{"passed": false, "verdict": "failed: " + err.Error()})
+		}
+		return fmt.Errorf("%w: %w", err, errNo)
+	}
+	if err != nil {
+		return err
+	}
+	cfg, done, err := auditConfig(c, p)
+	if err != nil {
+		return err
+	}
+	defer done()
+	report, err := audit.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	outs, err := auditOutputs(c, report)
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(c.Root().Writer, outs...); err != nil {
+		return err
+	}
+	if !report.Passed {
+		return fmt.Errorf("%s: %s: %w", path, report.Verdict, errNo)
+	}
+	return nil
+}
+
+func checkAuditFlags(c *cli.Command, path string) error {
+	if c.IsSet("command") && c.Bool("release") {
+		return errors.New("-command does not go with -release")
+	}
+	if c.Bool("raw") && !c.IsSet("csv") {
+		return errors.New("-raw needs -csv FILE")
+	}
+	for _, name := range []string{"samples", "random-rows"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return fmt.Errorf("-%s: %d is not positive", name, c.Int(name))
+		}
+	}
+	if p := c.Float("false-alarm"); !(p > 0 && p <= 0.5) {
+		return fmt.Errorf("-false-alarm: %v is not in (0, 0.5]", p)
+	}
+	if x := c.Float("overshoot"); !(x > 0 && x <= 64) {
+		return fmt.Errorf("-overshoot: %v is not in (0, 64]", x)
+	}
+	for _, name := range []string{"html", "csv"} {
+		if c.String(name) == "-" {
+			return fmt.Errorf("-%s: the report itself goes to standard output; name a file", name)
+		}
+	}
+	if path == "-" && c.String("certificates") == "-" {
+		return errors.New("standard input cannot be both the policy and the certificates")
+	}
+	return apart([]string{c.String("html"), c.String("csv")}, []string{path, c.String("certificates")})
+}
+
+// auditConfig opens what the audit reads; done closes it.
+func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func(), err error) {
+	done = func() {}
+	cfg = audit.Config{
+		Policy: p, Samples: c.Int("samples"), FalseAlarm: c.Float("false-alarm"), Overshoot: c.Float("overshoot"),
+		RandomRows: c.Int("random-rows"), Progress: progress(c.Root().ErrWriter),
+	}
+	if c.IsSet("inputs") {
+		var labels []string
+		for _, s := range strings.Split(c.String("inputs"), ",") {
+			labels = append(labels, strings.TrimSpace(s))
+		}
+		if cfg.Inputs, err = audit.ParseInputs(p, labels); err != nil {
+			return cfg, done, fmt.Errorf("-inputs: %w", err)
+		}
+	}
+	if c.IsSet("seed") {
+		seed := c.Uint64("seed")
+		cfg.Seed = &seed
+	}
+	if p.Mode() == policy.Projection {
+		m, err := wpm.Load(p, wpm.Options{})
+		if err != nil {
+			return cfg, done, fmt.Errorf("%s: %w", c.Args().First(), err)
+		}
+		cfg.Project = m.Projector()
+	}
+	switch {
+	case c.IsSet("command"):
+		argv, err := audit.Split(c.String("command"))
+		if err != nil {
+			return cfg, done, fmt.Errorf("-command: %w", err)
+		}
+		if cfg.Sampler, err = audit.Command(p, argv); err != nil {
+			return cfg, done, fmt.Errorf("-command: %w", err)
+		}
+		cfg.Target, cfg.Serial = "the command "+c.String("command"), true
+	case c.Bool("release"):
+		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project), "policy.Release, the whole private path, with random bytes from the system"
+	}
+	if c.IsSet("certificates") {
+		f, err := open(c.String("certificates"), c.Root().Reader)
+		if err != nil {
+			return cfg, done, err
+		}
+		done = func() { _ = f.Close() }
+		cfg.Certificates = []audit.CertificateFile{{Name: c.String("certificates"), Text: f}}
+	}
+	return cfg, done, nil
+}
+
+func auditOutputs(c *cli.Command, report audit.Report) ([]output, error) {
+	text := report.Text()
+	if c.Bool("json") {
+		var err error
+		if text, err = report.JSON(); err != nil {
+			return nil, err
+		}
+	}
+	outs := []output{{"-", text}}
+	if c.IsSet("html") {
+		page, err := report.HTML()
+		if err != nil {
+			return nil, err
+		}
+		outs = append(outs, output{c.String("html"), page})
+	}
+	if c.IsSet("csv") {
+		if report.Statistics == nil {
+			return nil, errors.New("-csv: nothing was sampled")
+		}
+		var b bytes.Buffer
+		if err := report.Statistics.WriteCSV(&b, c.Bool("raw")); err != nil {
+			return nil, err
+		}
+		outs = append(outs, output{c.String("csv"), b.Bytes()})
+	}
+	return outs, nil
+}
