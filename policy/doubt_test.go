@@ -911,3 +911,61 @@ func TestPlantedBugs(t *testing.T) {
 		}
 	}
 }
+
+// Cases that mutation testing found missing: each held a mutant that no test killed.
+func TestEdgesThatMutantsFound(t *testing.T) {
+	at := FormatError{Offset: 7, Line: 2, Field: "bits", Problem: "no"}
+	if got, want := at.Error(), `policy: not a canonical policy file: line 2, offset 7, in "bits": no`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, err := NewRow(&ldp.Polytope{}, ldp.Weights{}); !errors.Is(err, ErrShape) {
+		t.Errorf("a row of the zero box: %v, want ErrShape", err)
+	}
+	// Private data of just MaxBytes are read.
+	p := mustNew(t, smallConfig(t))
+	line := "home," + strings.Repeat("0", maxNumeral-1) + "1\n"
+	data := []byte(strings.Repeat(line, MaxBytes/len(line)))
+	lines := len(data) / len(line)
+	data = append(data, strings.Repeat("\n", MaxBytes-len(data))...)
+	if pr, err := ParsePrivate(p, data); err != nil || pr.Mu()[0] != 1 {
+		t.Errorf("%d lines in %d bytes: %v", lines, len(data), err)
+	}
+	// A ledger that was never opened has books, with nothing in them.
+	for _, l := range []*FileLedger{nil, {}} {
+		if l.Budget().Sign() != 0 || l.Spent().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" || l.Close() != nil {
+			t.Errorf("%#v: not empty", l)
+		}
+	}
+	// The lock is part of closing.
+	if err := (&FileLedger{file: sink{}, unlock: func() error { return errDisk }}).Close(); !errors.Is(err, errDisk) {
+		t.Errorf("Close with a lock that fails: %v", err)
+	}
+	// The ends of the alphabets, and of the lengths.
+	for _, c := range []struct {
+		word string
+		ok   bool
+	}{
+		{"azAZ09._:-", true}, {strings.Repeat("e", 64), true}, {strings.Repeat("e", 65), false},
+		{"`", false}, {"{", false}, {"@", false}, {"[", false}, {"/", false}, {";", false},
+	} {
+		if isWord(c.word) != c.ok {
+			t.Errorf("isWord(%q) = %v", c.word, !c.ok)
+		}
+	}
+	for n, want := range map[int]bool{maxRational: true, maxRational + 1: false} {
+		if _, ok := parseRational(strings.Repeat("1", n)); ok != want {
+			t.Errorf("a numeral of %d digits: %v", n, ok)
+		}
+	}
+	// A broken line is named by its number, from 1.
+	var text bytes.Buffer
+	l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion]Report{}}}
+	for _, body := range []string{"wpm-ledger-1 1", "debit 1 " + strings.Repeat("ab", 32) + " e", "credit 1"} {
+		if err := l.write("", body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := new(state).replay(text.Bytes()); !errors.Is(err, ErrLedgerCorrupt) || !strings.Contains(err.Error(), "line 3:") {
+		t.Errorf("%v, want line 3", err)
+	}
+}
