@@ -930,6 +930,15 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	if pr, err := ParsePrivate(p, data); err != nil || pr.Mu()[0] != 1 {
 		t.Errorf("%d lines in %d bytes: %v", lines, len(data), err)
 	}
+	// Where inputs have no labels, digits are all that makes one.
+	cfg := projectionConfig(t, false)
+	cfg.InputLabels, cfg.Inputs = nil, 4000
+	many := mustNew(t, cfg)
+	for label, want := range map[string]bool{"0": true, "9": true, "90": true, "3999": true, "4000": false, "/": false, ":": false, "1.": false, "1:": false} {
+		if _, err := ParsePrivate(many, []byte(label+",1")); (err == nil) != want {
+			t.Errorf("label %q of 4000 inputs: %v", label, err)
+		}
+	}
 	// A ledger that was never opened has books, with nothing in them.
 	for _, l := range []*FileLedger{nil, {}} {
 		if l.Budget().Sign() != 0 || l.Spent().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" || l.Close() != nil {
