@@ -939,6 +939,19 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 			t.Errorf("label %q of 4000 inputs: %v", label, err)
 		}
 	}
+	// A solver is asked to stop after three quarters of the work limit. Two limits four hours apart tell, without a clock: what passes
+	// between the two calls is all that can be off.
+	const between = time.Hour
+	ends := make(map[time.Duration]time.Time)
+	for _, limit := range []time.Duration{4 * time.Hour, 8 * time.Hour} {
+		attempt(context.Background(), limit, func(ctx context.Context, _ []float64) ([]float64, error) {
+			ends[limit], _ = ctx.Deadline()
+			return nil, nil
+		}, nil, 1)
+	}
+	if d := ends[8*time.Hour].Sub(ends[4*time.Hour]) - 3*time.Hour; d < 0 || d > between {
+		t.Errorf("the ends of limits 4 hours apart are 3 hours and %v apart", d)
+	}
 	// A ledger that was never opened has books, with nothing in them.
 	for _, l := range []*FileLedger{nil, {}} {
 		if l.Budget().Sign() != 0 || l.Spent().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" || l.Close() != nil {
