@@ -921,8 +921,19 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	if _, err := NewRow(&ldp.Polytope{}, ldp.Weights{}); !errors.Is(err, ErrShape) {
 		t.Errorf("a row of the zero box: %v, want ErrShape", err)
 	}
-	// Private data of just MaxBytes are read.
+	// What a file of another spelling breaks is no one member.
 	p := mustNew(t, smallConfig(t))
+	var spelt *FormatError
+	if _, err := Decode(bytes.Replace(mustEncode(t, p), []byte(`"1.5"`), []byte(`"3/2"`), 1)); !errors.As(err, &spelt) || spelt.Field != "" {
+		t.Errorf("%v, want a FormatError outside any member", err)
+	}
+	if n := p.c.Rows[0].Fill(); n != 3 { // two full columns and one in part
+		t.Errorf("Fill = %d, want 3", n)
+	}
+	if err := (Row{full: []int32{2}, extra: []extra{{0, 100}}}).check(p.Polytope(), 90); err == nil || !strings.HasSuffix(err.Error(), "want 0 < units < 100") {
+		t.Errorf("100 units more than lo = 30 of at most 130: %v", err)
+	}
+	// Private data of just MaxBytes are read.
 	line := "home," + strings.Repeat("0", maxNumeral-1) + "1\n"
 	data := []byte(strings.Repeat(line, MaxBytes/len(line)))
 	lines := len(data) / len(line)
@@ -989,5 +1000,19 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	}
 	if _, err := new(state).replay(text.Bytes()); !errors.Is(err, ErrLedgerCorrupt) || !strings.Contains(err.Error(), "line 3:") {
 		t.Errorf("%v, want line 3", err)
+	}
+	// A record of one word is none, and a torn line may be nothing but its charge.
+	for body, want := range map[string]error{"report": ErrLedgerCorrupt, "debit": ErrLedgerCorrupt, "~torn 1/2": nil} {
+		text.Reset()
+		l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion]Report{}}}
+		for _, body := range []string{"wpm-ledger-1 1", body} {
+			if err := l.write("", body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var s state
+		if _, err := s.replay(text.Bytes()); !errors.Is(err, want) || err == nil && s.spent.Cmp(big.NewRat(1, 2)) != 0 {
+			t.Errorf("%q: %v, spent %v", body, err, s.spent)
+		}
 	}
 }
