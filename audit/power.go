@@ -2,6 +2,8 @@ package audit
 
 import (
 	"math"
+
+	"github.com/wpm-go/wpm/internal/binomial"
 )
 
 // Detection. A column has probability high for one input and low for another, in truth; n draws of each are
@@ -13,8 +15,8 @@ import (
 // detected reports whether n draws flag a loss above eps in a column with these probabilities with probability
 // at least 1/2.
 func detected(high, low, eps, level float64, n int64) bool {
-	l, _ := lowerBound(atLeast(n, high), n, level)
-	_, u := lowerBound(n-atMost(n, low), n, level) // the upper bound of the other count
+	l, _, _ := binomial.Interval(atLeast(n, high), n, level)
+	_, u, _ := binomial.Interval(atMost(n, low), n, level)
 	return l > 0 && math.Log(l/u) > eps
 }
 
@@ -49,22 +51,11 @@ func atMost(n int64, p float64) int64 {
 	x := max(0, int64(mean-12*sd)-12)
 	total := 0.0
 	for ; x < n; x++ {
-		if total += binomial(x, n, p); total >= quantile {
+		if total += binomial.Probability(x, n, p); total >= quantile {
 			break
 		}
 	}
 	return x
-}
-
-// binomial returns P[X = x].
-func binomial(x, n int64, p float64) float64 {
-	switch x {
-	case 0:
-		return math.Exp(float64(n) * math.Log1p(-p))
-	case n:
-		return math.Exp(float64(n) * math.Log(p))
-	}
-	return math.Exp(logBinomial(x, n, p, 1-p))
 }
 
 // maxOvershoot is where the search for a limit ends: an excess of 64 is beyond any mechanism.

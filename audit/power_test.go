@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/binomial"
 )
 
 // TestQuantiles: the counts that detection starts from are reached with probability sqrt(1/2) at least: in
@@ -32,7 +34,7 @@ func TestQuantiles(t *testing.T) {
 			x, mean := atMost(n, p), float64(n)*p
 			sd := math.Sqrt(mean * (1 - p))
 			// P[X <= x] >= sqrt(1/2) iff P[X >= x+1] <= 1 - sqrt(1/2).
-			if float64(x+1) > mean && x+1 < n && math.Exp(logSide(x+1, n, p, 1-p)) > 1-quantile+1e-9 {
+			if float64(x+1) > mean && x+1 < n && math.Exp(binomial.LogTail(x+1, n, p, 1-p)) > 1-quantile+1e-9 {
 				t.Errorf("atMost(%d, %v) = %d is reached too rarely", n, p, x)
 			}
 			if far := (float64(x) - mean); far > sd+4 {
@@ -127,3 +129,26 @@ func TestLimitEdges(t *testing.T) {
 		t.Errorf("Overshoot(1) = %v", got)
 	}
 }
+
+// upperTail returns P[X >= x] of a binomial, exactly.
+func upperTail(x, n int64, p *big.Rat) *big.Rat {
+	q := new(big.Rat).Sub(big.NewRat(1, 1), p)
+	sum := new(big.Rat)
+	for k := x; k <= n; k++ {
+		term := new(big.Rat).SetInt(new(big.Int).Binomial(n, k))
+		for range k {
+			term.Mul(term, p)
+		}
+		for range n - k {
+			term.Mul(term, q)
+		}
+		sum.Add(sum, term)
+	}
+	return sum
+}
+
+func lowerTail(x, n int64, p *big.Rat) *big.Rat {
+	return upperTail(n-x, n, new(big.Rat).Sub(big.NewRat(1, 1), p))
+}
+
+func exactly(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/wpm-go/wpm/internal/binomial"
 )
 
 // Sampler draws n times for an input and adds one to counts[j] for every output j drawn. input is a number of
@@ -321,7 +323,7 @@ func compareLaw(t Table, counts [][]uint64, n int64, level float64) (*Law, error
 			law.Cells++
 			rest := t.total() - min(weight, t.total()) // a faulty table may hold anything
 			cell, q := math.Ldexp(float64(t.total()-rest), -t.Bits), math.Ldexp(float64(rest), -t.Bits)
-			side := logSide(int64(counts[i][j]), n, cell, q)
+			side := binomial.LogTail(int64(counts[i][j]), n, cell, q)
 			if side < math.Log(level) {
 				law.Outside++
 			}

@@ -1,4 +1,4 @@
-package audit
+package binomial
 
 import (
 	"errors"
@@ -169,10 +169,10 @@ func TestIntervalErrors(t *testing.T) {
 		x, n  int64
 		level float64
 	}{
-		{0, 0, 0.1}, {-1, 5, 0.1}, {6, 5, 0.1}, {1, -5, 0.1}, {1, MaxSamples + 1, 0.1}, {1, math.MaxInt64, 0.1},
+		{0, 0, 0.1}, {-1, 5, 0.1}, {6, 5, 0.1}, {1, -5, 0.1}, {1, MaxTrials + 1, 0.1}, {1, math.MaxInt64, 0.1},
 		{1, 5, 0}, {1, 5, -1}, {1, 5, 0.3}, {1, 5, math.NaN()}, {1, 5, math.Inf(1)},
 	} {
-		if l, u, err := Interval(c.x, c.n, c.level); !errors.Is(err, ErrDesign) || l != 0 || u != 1 {
+		if l, u, err := Interval(c.x, c.n, c.level); !errors.Is(err, ErrRange) || l != 0 || u != 1 {
 			t.Errorf("Interval(%d, %d, %v) = %v, %v, %v", c.x, c.n, c.level, l, u, err)
 		}
 	}
@@ -191,10 +191,10 @@ func TestLogSide(t *testing.T) {
 					want = upperTail(x, n, p)
 				}
 				f, _ := want.Float64()
-				got := logSide(x, n, fp, 1-fp)
+				got := LogTail(x, n, fp, 1-fp)
 				if f == 0 {
 					if !math.IsInf(got, -1) {
-						t.Errorf("logSide(%d, %d, %v) = %v, want -Inf", x, n, fp, got)
+						t.Errorf("LogTail(%d, %d, %v) = %v, want -Inf", x, n, fp, got)
 					}
 					continue
 				}
