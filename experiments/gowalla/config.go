@@ -77,9 +77,9 @@ func (m Method) look() int {
 	return 0
 }
 
-// Config is the protocol. Its zero value, with Data set, is the study of the paper; the fields say what zero means.
+// Config is the protocol. Its zero value, with Data set, is the study of the paper, and without data the same on a synthetic city; the fields say what zero means.
 type Config struct {
-	Data string `json:"data"` // folder or file; see Load
+	Data string `json:"data"` // folder or file, see Load; "": a synthetic city
 	Out  string `json:"out"`  // folder to write the report to; "": nothing is written
 
 	Area        Box  `json:"area"`         // zero: Austin

@@ -27,6 +27,8 @@ const (
 	FormatPlaces = "places"
 	// FormatCells is a table with header "user row col checkins", cut to the default area and grid.
 	FormatCells = "cells"
+	// FormatSynthetic is no data at all: a city made from the seed.
+	FormatSynthetic = "synthetic"
 )
 
 // File names, in the order in which a folder is searched. Each may end in ".gz".
@@ -81,6 +83,23 @@ func Load(ctx context.Context, cfg Config) (city.Population, Source, error) {
 		return city.Population{}, Source{}, err
 	}
 	return l.population()
+}
+
+// synthetic makes a city of Users people from the seed.
+func synthetic(_ context.Context, cfg Config) (city.Population, Source, error) {
+	cfg, _, err := cfg.resolve()
+	if err != nil {
+		return city.Population{}, Source{}, err
+	}
+	if cfg.AllUsers {
+		return city.Population{}, Source{}, fmt.Errorf("%w: AllUsers of a synthetic city, which has as many as asked for", ErrConfig)
+	}
+	pop, err := city.Generate(cfg.Seed, cfg.Users, cfg.Rows, cfg.Cols)
+	if err != nil {
+		return city.Population{}, Source{}, fmt.Errorf("gowalla: %w", err)
+	}
+	n, all := len(pop.Users), pop.Checkins()
+	return pop, Source{Format: FormatSynthetic, Users: n, Checkins: all, Eligible: n, Kept: n, Used: all}, nil
 }
 
 // visit is a user in a cell.

@@ -48,6 +48,10 @@ func (r Result) Report() report.Report {
 		Settings: r.Settings(),
 		Seed:     r.Config.Seed,
 	}
+	if r.Source.Format == FormatSynthetic {
+		rep.Title = "A synthetic city: what its map looks like through a private sample"
+		rep.Notes[1] = "The city is made from the seed: nobody lives in it. With check-ins of people (-data), distances differ, and so may the order of the mechanisms."
+	}
 	return rep
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/report"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -62,9 +63,14 @@ type Map struct {
 // 1e-9 leaves room for other costs and is six orders below the last digit of interest.
 const maxGap = 1e-9
 
-// Run loads the data, makes the comparison, and writes the report if cfg.Out is set. Errors: those of Load, Compare and report.Write.
+// Run loads the data, or makes a synthetic city if cfg.Data is empty, makes the comparison, and writes the report if cfg.Out is set. Errors: those
+// of Load, city.Generate, Compare and report.Write.
 func Run(ctx context.Context, cfg Config) (Result, error) {
-	pop, src, err := Load(ctx, cfg)
+	load := Load
+	if cfg.Data == "" {
+		load = synthetic
+	}
+	pop, src, err := load(ctx, cfg)
 	if err != nil {
 		return Result{}, err
 	}
@@ -165,7 +171,7 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 		weights := make([]ldp.Weights, n)
 		gaps := make([]float64, n)
 		what := fmt.Sprintf("%s at eps %s", m.Name(), eps)
-		err = parallel(s.ctx, n, func(u int) error {
+		err = parallel.Each(s.ctx, n, func(u int) error {
 			q, gap, err := mech.law(s.pop.Users[u])
 			if err != nil {
 				return fmt.Errorf("gowalla: %s at eps %s: user %d: %w", m, eps, s.pop.Users[u].ID, err)
@@ -205,7 +211,7 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 func (s *study) measure(rows []Row) (float64, error) {
 	gaps := make([]float64, len(s.todo))
 	perMethod := len(rows) / len(s.cfg.Methods)
-	err := parallel(s.ctx, len(s.todo), func(n int) error {
+	err := parallel.Each(s.ctx, len(s.todo), func(n int) error {
 		t := s.todo[n]
 		r := &rows[t.method*perMethod+t.eps]
 		res, err := mincostflow.Transport(s.ctx, s.cost, t.q, s.truth)

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm"
@@ -374,43 +373,21 @@ func TestCancel(t *testing.T) {
 	if _, err := Compare(ctx, p, quick); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %v", err)
 	}
-	if _, err := Run(ctx, Config{}); !errors.Is(err, ErrConfig) {
-		t.Errorf("Run without data: %v", err)
-	}
 }
 
-func TestParallel(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-	ctx := context.Background()
-	var sum, last atomic.Int64
-	if err := parallel(ctx, 1000, func(i int) error { sum.Add(int64(i)); return nil }, func(n int) { last.Store(int64(n)) }); err != nil || sum.Load() != 499500 || last.Load() != 1000 {
-		t.Errorf("sum %d, last %d, err %v", sum.Load(), last.Load(), err)
+// TestSynthetic: without data the study runs on a city of its own, and says so.
+func TestSynthetic(t *testing.T) {
+	cfg := Config{Rows: 5, Cols: 5, Users: 8, Runs: 1, Epsilons: []string{"2"}, Out: filepath.Join(t.TempDir(), "out")}
+	r, err := Run(context.Background(), cfg)
+	if err != nil || r.Source.Format != FormatSynthetic || r.Users != 8 || r.Source.Kept != 8 {
+		t.Fatalf("%+v, %v", r.Source, err)
 	}
-	if err := parallel(ctx, 0, func(int) error { return errors.New("called") }, func(int) {}); err != nil {
-		t.Error(err)
+	page, err := os.ReadFile(filepath.Join(cfg.Out, "index.html"))
+	if err != nil || !strings.Contains(string(page), "nobody lives in it") || strings.Contains(string(page), "Location data of people") {
+		t.Errorf("the page does not say that the city is made up: %v", err)
 	}
-	// Whichever of two failing tasks is first in time, the lower one is reported.
-	for round := range 100 {
-		started, gate := make(chan struct{}), make(chan struct{})
-		err := parallel(ctx, 200, func(i int) error {
-			switch i {
-			case round % 2: // fails first
-				<-started
-				close(gate)
-			case 1 - round%2: // fails later
-				close(started)
-				<-gate
-				for range 100 {
-					runtime.Gosched()
-				}
-			default:
-				return nil
-			}
-			return fmt.Errorf("task %d", i)
-		}, func(int) {})
-		if err == nil || err.Error() != "task 0" {
-			t.Fatalf("round %d: error %v, want that of task 0", round, err)
-		}
+	if _, err := Run(context.Background(), Config{AllUsers: true}); !errors.Is(err, ErrConfig) {
+		t.Errorf("all users of a synthetic city: %v", err)
 	}
 }
 

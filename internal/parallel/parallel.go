@@ -1,17 +1,17 @@
-package gowalla
+// Package parallel runs numbered tasks on all cores, with the same outcome whatever the schedule.
+package parallel
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 )
 
-// parallel calls task(0) to task(n-1) on GOMAXPROCS goroutines and done with the number finished, never twice at a time. Tasks are started in order.
+// Each calls task(0) to task(n-1) on GOMAXPROCS goroutines and done with the number finished, never twice at a time. Tasks are started in order.
 //
 // The error is that of the lowest task that fails, whatever the schedule: after a failure no further task is started, but all lower ones have been, and
-// are waited for. The context is looked at between tasks.
-func parallel(ctx context.Context, n int, task func(i int) error, done func(finished int)) error {
+// are waited for. The context is looked at between tasks, and its error comes before all others. done may be nil.
+func Each(ctx context.Context, n int, task func(i int) error, done func(finished int)) error {
 	var (
 		mu       sync.Mutex
 		next     int
@@ -38,7 +38,7 @@ func parallel(ctx context.Context, n int, task func(i int) error, done func(fini
 					failed, first = i, err
 				}
 				finished++
-				if err == nil {
+				if err == nil && done != nil {
 					done(finished)
 				}
 				mu.Unlock()
@@ -47,7 +47,7 @@ func parallel(ctx context.Context, n int, task func(i int) error, done func(fini
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil { // a task that the context stopped fails with an error of its own; say the reason instead
-		return fmt.Errorf("gowalla: %w", err)
+		return err
 	}
 	return first
 }
