@@ -25,12 +25,18 @@ func square(k int) *cost.Dense {
 	return c
 }
 
-// uniformBox is the box of the uniform base measure of the given mass.
-func uniformBox(kv int, eps, mass float64) (lo, hi []float64) {
+// unevenBox is the box of a base measure of mass 1 whose entries differ by up to a factor 6.
+func unevenBox(kv int, eps float64) (lo, hi []float64) {
+	rnd := rand.New(rand.NewPCG(uint64(kv), 2))
+	m := make([]float64, kv)
+	total := 0.0
+	for j := range m {
+		m[j] = 0.2 + rnd.Float64()
+		total += m[j]
+	}
 	lo, hi = make([]float64, kv), make([]float64, kv)
-	for j := range lo {
-		lo[j] = math.Exp(-eps/2) * mass / float64(kv)
-		hi[j] = math.Exp(eps/2) * mass / float64(kv)
+	for j := range m {
+		lo[j], hi[j] = math.Exp(-eps/2)*m[j]/total, math.Exp(eps/2)*m[j]/total
 	}
 	return lo, hi
 }
@@ -44,8 +50,8 @@ func BenchmarkMax(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, eps := range []float64{0.5, 5} {
-			lo, hi := uniformBox(k, eps, 1)
+		for _, eps := range []float64{0.5, 2, 5} {
+			lo, hi := unevenBox(k, eps)
 			b.Run(fmt.Sprintf("k=%d/eps=%v", k, eps), func(b *testing.B) {
 				b.ReportAllocs()
 				var f float64
@@ -55,6 +61,26 @@ func BenchmarkMax(b *testing.B) {
 				b.ReportMetric(f, "f")
 			})
 		}
+	}
+}
+
+func BenchmarkSubgradient(b *testing.B) {
+	for _, k := range []int{250, 1000, 4000} {
+		if testing.Short() && k > 1000 {
+			continue
+		}
+		t, err := New(square(k))
+		if err != nil {
+			b.Fatal(err)
+		}
+		g := make([]float64, k)
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			row := 0
+			for b.Loop() {
+				t.Subgradient(row%k, 0.4, math.Exp(-1), math.Exp(1), g)
+				row++ // another one each time: the same one again would be predicted
+			}
+		})
 	}
 }
 

@@ -27,10 +27,20 @@ const (
 type box struct {
 	lo, hi []float64
 	kind   kind
-	rest   double    // 1 - sum lo when inside
 	mass   float64   // what q is divided by at either end; exactly 1 when nothing is to be done
 	point  []float64 // lo or hi at either end
-	room   []double  // hi - lo per column, exactly; a scratch slice
+
+	// When inside:
+	rest fixed   // 1 - sum lo
+	unit float64 // of rest and of the rooms, a power of two
+	room []room  // per column; a scratch slice
+}
+
+// room is the mass that a column can take beyond lo: hi - lo. size is rounded to nearest. fixed is within three
+// units of hi - lo, 2^-120 of the mass to hand out, or that mass or more where the column can take all of it.
+type room struct {
+	fixed fixed
+	size  float64
 }
 
 // check validates lo and hi for kv columns and fills b, b.room included.
@@ -39,7 +49,7 @@ func (b *box) check(kv int, lo, hi []float64) error {
 		return fmt.Errorf("%w: len(lo) = %d, len(hi) = %d, want %d columns", ErrShape, len(lo), len(hi), kv)
 	}
 	if cap(b.room) < kv {
-		b.room = make([]double, kv)
+		b.room = make([]room, kv)
 	}
 	b.room = b.room[:kv]
 	b.lo, b.hi = lo, hi
@@ -56,10 +66,7 @@ func (b *box) check(kv int, lo, hi []float64) error {
 		if l != h {
 			same = false
 		}
-		h = min(h, bigBound)
-		sumLo, sumHi = sumLo.add(l), sumHi.add(h)
-		d, e := twoDiff(h, l)
-		b.room[j] = double{d, e}
+		sumLo, sumHi = sumLo.add(l), sumHi.add(min(h, bigBound))
 	}
 	sumLo, sumHi = sumLo.renorm(), sumHi.renorm()
 	over, under := sumLo.oneMinus().value(), sumHi.oneMinus().value()
@@ -73,9 +80,31 @@ func (b *box) check(kv int, lo, hi []float64) error {
 	case under >= 0:
 		b.kind, b.point, b.mass = atHigh, hi, massOf(under, sumHi)
 	default:
-		b.kind, b.rest = inside, sumLo.oneMinus()
+		b.kind = inside
+		b.measure(sumLo.oneMinus())
 	}
 	return nil
+}
+
+// measure fills rest, unit and room for the mass rest > 0 that is to be handed out.
+func (b *box) measure(rest double) {
+	_, exp := math.Frexp(rest.hi)
+	limit := math.Ldexp(1, exp) // above rest
+	unit := exp - unitBits
+	b.unit = math.Ldexp(1, unit)
+	b.rest = rest.fixed(unit)
+	hi := b.hi[:len(b.lo)]
+	rooms := b.room[:len(b.lo)]
+	for j, l := range b.lo {
+		d, e := twoDiff(min(hi[j], bigBound), l)
+		r := &rooms[j]
+		r.size = d
+		if d < limit {
+			r.fixed = double{d, e}.fixed(unit)
+		} else {
+			r.fixed = fixed{1 << (unitBits - 64), 0}
+		}
+	}
 }
 
 // massOf is the divisor that makes a bound of the given sum a probability vector.

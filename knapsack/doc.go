@@ -35,7 +35,7 @@
 // # Accuracy
 //
 // For the box as given, phi is a sum of non-negative terms with relative error at most PhiError: the
-// mass that remains is carried in twice the working precision, so there is no cancellation in
+// mass that remains is an integer of 122 bits in a unit of its own, so there is no cancellation in
 // 1 - sum lo, whatever the scale of lo, hi (hi may be as large as it likes) and C.
 //
 // # Cost
@@ -43,7 +43,8 @@
 // New sorts every row once: O(k kv log kv) time, and 12 bytes per entry when C has to be copied (4 when
 // it is a *cost.Dense). After that one evaluation of a row is O(kv): a dot product and a scan that stops
 // where the fill ends. All and Max work on rows in parallel; each row is computed by one goroutine in
-// one fixed order, so the bits do not depend on GOMAXPROCS.
+// one fixed order, so the bits do not depend on GOMAXPROCS. A table keeps the memory that an evaluation
+// needs, about 24 kv bytes for each call that ever ran at the same time, and so allocates nothing once warm.
 //
 // # Elsewhere
 //

@@ -3,9 +3,8 @@ package knapsack
 import (
 	"fmt"
 	"math"
-	"runtime"
+	"math/bits"
 	"sync"
-	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -23,13 +22,9 @@ type Table struct {
 	order   []int32   // row-major: the columns of each row by cost, then index
 	maxCost float64
 	spread  float64 // R = max_i (max_j C_ij - min_j C_ij)
-	scratch sync.Pool
-}
 
-// scratch is what one evaluation needs besides its result.
-type scratch struct {
-	box box
-	phi []float64
+	mu   sync.Mutex
+	idle []*scratch // as many as there were calls at once; a sync.Pool would forget them and allocate anew
 }
 
 // New sorts the rows of c. The costs of a *cost.Dense are kept by reference and must not change
@@ -54,14 +49,7 @@ func New(c cost.Matrix) (*Table, error) {
 		return nil, fmt.Errorf("%w: %d columns, at most %d", ErrShape, kv, math.MaxInt32)
 	}
 	t := &Table{k: k, kv: kv, data: dense.Data, order: make([]int32, k*kv)}
-	parallel(k, k*kv, func() func(from, to int) {
-		s := new(sorter)
-		return func(from, to int) {
-			for i := from; i < to; i++ {
-				s.sortRow(t.Row(i, nil), t.Order(i))
-			}
-		}
-	})
+	t.sortAll()
 	for i := range k {
 		row, order := t.Row(i, nil), t.Order(i)
 		low, high := row[order[0]], row[order[kv-1]]
@@ -133,7 +121,7 @@ func (t *Table) Max(lo, hi []float64) (f float64, i int) {
 		s.phi = make([]float64, t.k)
 	}
 	s.phi = s.phi[:t.k]
-	t.evalAll(&s.box, s.phi, nil)
+	s.evalAll(t, s.phi, nil)
 	for row, phi := range s.phi {
 		if phi > s.phi[i] {
 			i = row
@@ -152,13 +140,13 @@ func (t *Table) All(lo, hi, phi, tau []float64) error {
 	if (phi != nil && len(phi) != t.k) || (tau != nil && len(tau) != t.k) {
 		return fmt.Errorf("%w: len(phi) = %d, len(tau) = %d, want %d rows", ErrShape, len(phi), len(tau), t.k)
 	}
-	t.evalAll(&s.box, phi, tau)
+	s.evalAll(t, phi, tau)
 	return nil
 }
 
 // Subgradient fills dst with g_j = a (C_ij - tau)_+ - b (tau - C_ij)_+. For lo = a*m, hi = b*m and
-// tau = tau_i(m), g is a subgradient of phi_i at m, and phi_i(m) = tau + g.m. A product beyond the range
-// of float64 is infinite. dst is filled with NaN if the row does not exist or len(dst) is not kv.
+// tau = tau_i(m), g is a subgradient of phi_i at m, and phi_i(m) = tau + g.m. a and b are finite; a product beyond
+// the range of float64 is infinite. dst is filled with NaN if the row does not exist or len(dst) is not kv.
 func (t *Table) Subgradient(i int, tau, a, b float64, dst []float64) {
 	row := t.Row(i, nil)
 	if len(row) != len(dst) || row == nil {
@@ -167,15 +155,12 @@ func (t *Table) Subgradient(i int, tau, a, b float64, dst []float64) {
 		}
 		return
 	}
+	slopes := [2]float64{a, b}
+	dst = dst[:len(row)]
 	for j, c := range row {
-		switch {
-		case c > tau:
-			dst[j] = a * (c - tau)
-		case c < tau:
-			dst[j] = -b * (tau - c)
-		default: // and a NaN threshold gives NaN
-			dst[j] = c - tau
-		}
+		d := c - tau // never -0
+		// Where the sign changes is not for a branch to guess.
+		dst[j] = slopes[math.Float64bits(d)>>63] * d
 	}
 }
 
@@ -244,19 +229,25 @@ func (t *Table) columns() int {
 
 func (t *Table) take() *scratch {
 	if t != nil {
-		if s, ok := t.scratch.Get().(*scratch); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if last := len(t.idle) - 1; last >= 0 {
+			s := t.idle[last]
+			t.idle = t.idle[:last]
 			return s
 		}
 	}
-	return new(scratch)
+	return newScratch()
 }
 
 func (t *Table) give(s *scratch) {
 	if t == nil {
 		return
 	}
-	s.box.lo, s.box.hi, s.box.point = nil, nil, nil // do not keep the caller's memory alive
-	t.scratch.Put(s)
+	s.forget() // do not keep the caller's memory alive
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = append(t.idle, s)
 }
 
 // eval returns phi_i and tau_i for a checked box.
@@ -289,108 +280,62 @@ func evalRow(row []float64, order []int32, b *box) (phi, tau float64) {
 		}
 		return dot(row, b.hi).value() / b.mass, row[order[last]]
 	}
+	sum := dot(row, b.lo) // in order, and first: scan then finds the row in the cache
 	end, rest, fill := scan(row, order, b)
 	if end == len(order) { // full but for a rounding of second order
 		end--
-		for end > 0 && b.room[order[end]].hi == 0 {
+		for end > 0 && b.room[order[end]].size == 0 {
 			end--
 		}
 		rest = double{}
 	}
 	tau = row[order[end]]
-	sum := dot(row, b.lo)
 	sum = double{sum.hi, sum.lo + fill.lo}.add(fill.hi)
 	return sum.add(tau * rest.value()).value(), tau
 }
 
+// scanBlock is the number of columns that scan fills at a time.
+const scanBlock = 8
+
 // scan hands out the rest of the mass in the order of the row. It returns the position in order of the
 // column where the rest ends (len(order) if rounding let it survive every column), what is left for that
-// column, and the cost of the columns before it.
+// column, and the cost of the columns before it: at most eight roundings a term (the room, the product, six
+// additions), and of second order beyond.
 func scan(row []float64, order []int32, b *box) (end int, rest, fill double) {
-	rest = b.rest
-	room := b.room
-	for start := 0; start < len(order); start += dotBlock {
-		var sum float64 // plain within a block, compensated between blocks, as in dot
-		for at, j := range order[start:min(start+dotBlock, len(order))] {
-			r := room[j]
-			left := rest.hi - r.hi
-			if left > sureLeft {
-				// rest.hi > r.hi >= 0, so this difference is the exact error of left.
-				rest = double{left, rest.lo + (((rest.hi - left) - r.hi) - r.lo)}
-			} else {
-				// The first difference is exact whenever the sign is in doubt.
-				if (r.hi-rest.hi)+(r.lo-rest.lo) >= 0 {
-					return start + at, rest, fill.add(sum)
-				}
-				d, e := twoDiff(rest.hi, r.hi)
-				rest = double{d, rest.lo + (e - r.lo)}
-			}
-			sum += row[j] * r.hi
+	left, rooms := b.rest, b.room
+	row = row[:len(rooms)]
+	for ; end+scanBlock <= len(order); end += scanBlock {
+		block := (*[scanBlock]int32)(order[end:])
+		var hi, lo, carry uint64
+		var d0, d1 float64
+		for at := 0; at < scanBlock; at += 2 {
+			j := uint(uint32(block[at]))
+			r := &rooms[j]
+			lo, carry = bits.Add64(lo, r.fixed.lo, 0)
+			hi, _ = bits.Add64(hi, r.fixed.hi, carry)
+			d0 += float64(row[j] * r.size)
+			j = uint(uint32(block[at+1]))
+			r = &rooms[j]
+			lo, carry = bits.Add64(lo, r.fixed.lo, 0)
+			hi, _ = bits.Add64(hi, r.fixed.hi, carry)
+			d1 += float64(row[j] * r.size)
 		}
-		fill = fill.add(sum)
-	}
-	return len(order), rest, fill
-}
-
-// sureLeft is a mass that no sum of low parts reaches: they add up to at most kv * 2^-53 (kv < 2^31).
-// A column that leaves more than this is not the last one.
-const sureLeft = 0x1p-20
-
-// evalAll evaluates every row; phi and tau may be nil.
-func (t *Table) evalAll(b *box, phi, tau []float64) {
-	if !worthwhile(t.k, t.k*t.kv) { // and without the allocations of the other branch
-		t.evalRows(0, t.k, b, phi, tau)
-		return
-	}
-	parallel(t.k, t.k*t.kv, func() func(from, to int) {
-		return func(from, to int) { t.evalRows(from, to, b, phi, tau) }
-	})
-}
-
-func (t *Table) evalRows(from, to int, b *box, phi, tau []float64) {
-	for i := from; i < to; i++ {
-		p, u := t.eval(i, b)
-		if phi != nil {
-			phi[i] = p
+		taken := fixed{hi, lo}
+		if !taken.less(left) {
+			break // it ends in this block
 		}
-		if tau != nil {
-			tau[i] = u
+		left = left.sub(taken)
+		fill = fill.add(d0 + d1)
+	}
+	var sum float64
+	for ; end < len(order); end++ {
+		j := order[end]
+		r := &rooms[j]
+		if !r.fixed.less(left) {
+			break
 		}
+		left = left.sub(r.fixed)
+		sum += float64(row[j] * r.size)
 	}
-}
-
-// Rows are handed out in blocks of this many, to whichever goroutine is free: a row's value does not
-// depend on who computes it.
-const rowBlock = 16
-
-// serialWork is the number of matrix entries below which starting goroutines costs more than it saves.
-const serialWork = 1 << 15
-
-func worthwhile(rows, entries int) bool {
-	return entries >= serialWork && rows > rowBlock && runtime.GOMAXPROCS(0) > 1
-}
-
-// parallel calls the functions that worker makes, one per goroutine, on disjoint ranges that cover
-// [0, rows).
-func parallel(rows, entries int, worker func() func(from, to int)) {
-	if !worthwhile(rows, entries) {
-		worker()(0, rows)
-		return
-	}
-	blocks := (rows + rowBlock - 1) / rowBlock
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), blocks) {
-		group.Go(func() {
-			work := worker()
-			for {
-				from := int(next.Add(1)-1) * rowBlock
-				if from >= rows {
-					return
-				}
-				work(from, min(from+rowBlock, rows))
-			}
-		})
-	}
-	group.Wait()
+	return end, left.double(b.unit), fill.add(sum)
 }

@@ -275,7 +275,7 @@ func TestNewSources(t *testing.T) {
 }
 
 func TestParallelBits(t *testing.T) {
-	const k = 300 // above serialWork
+	const k = 400 // above serialEntries
 	rows := make([][]float64, k)
 	for i := range rows {
 		rows[i] = make([]float64, k)
