@@ -10,6 +10,7 @@
 //	LogSumExp   |s - log Σ| <= (n + log n + 4)·u + 2u·|log Σ| + 2u·|log(Σ)-max|
 //	Acc, SumRat, DotRat, Rat   exact
 //	Down, Up    exact: the neighbouring float on the stated side
+//	ExpBounds   encloses e^x between neighbouring floats
 //
 // Only +, -, *, /, fused multiply-add and integer operations are used, so every function gives the
 // same bits on every platform, except LogSumExp: math.Exp and math.Log1p may differ in the last bit
