@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	study "github.com/wpm-go/wpm/experiments/sphere"
+	"github.com/wpm-go/wpm/sphere"
+)
+
+func sphereCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "sphere",
+		Usage: "the optimal mechanism on the sphere S^d: one card",
+		Description: "Clients hold unit vectors of d+1 coordinates, or distributions of them; the cost is |x-y|^p. Example:\n" +
+			"   wpm sphere -d 63 -p 2 -eps 4\n" +
+			"d is 1 to 10000000, p 0.5 to 12, eps 1e-12 to 700. -prove adds rational bounds, verified (slow beyond d = 1000000).\n" +
+			"To release points, see package sphere/codebook; for many problems, \"wpm solve sphere\".",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "d", Usage: "dimension of the sphere `D` (required)"},
+			&cli.FloatFlag{Name: "p", Value: 2, Usage: "power of the distance"},
+			&cli.FloatFlag{Name: "eps", Usage: "privacy `EPS` (required)"},
+			&cli.BoolFlag{Name: "prove", Usage: "print proven bounds on the worst case too"},
+			&cli.BoolFlag{Name: "json", Usage: "print the card as JSON"},
+		},
+		OnUsageError: usageError,
+		Action:       runSphere,
+	}
+}
+
+// sphereCard is what "wpm sphere" prints.
+type sphereCard struct {
+	Dim int     `json:"d"`
+	P   float64 `json:"p"`
+	Eps float64 `json:"eps"`
+	sphere.Measure
+	MSE    *float64     `json:"mse,omitempty"`    // p = 2: of the unbiased estimate y/t of x; absent where it overflows
+	Bounds *sphereProof `json:"bounds,omitempty"` // -prove
+}
+
+type sphereProof struct {
+	WLower float64 `json:"W_lower"`
+	WUpper float64 `json:"W_upper"`
+	Lower  string  `json:"lower"` // of (1-t)/2, "p/q"
+	Upper  string  `json:"upper"`
+}
+
+func runSphere(_ context.Context, c *cli.Command) error {
+	if err := noArgs(c); err != nil {
+		return err
+	}
+	if !c.IsSet("d") || !c.IsSet("eps") {
+		return errors.New("sphere needs -d and -eps; see \"wpm sphere -help\"")
+	}
+	card := sphereCard{Dim: c.Int("d"), P: c.Float("p"), Eps: c.Float("eps")}
+	m, err := sphere.Solve(card.Dim, card.P, card.Eps)
+	if err != nil {
+		return err
+	}
+	card.Measure = m
+	if card.P == 2 {
+		// 1/t^2 - 1 without the loss of 1 - t^2 near t = 1; t > 0 at p = 2, and at least 1e-17 or so.
+		mse := m.Omt * (1 + m.T) / (m.T * m.T)
+		card.MSE = &mse
+	}
+	if c.Bool("prove") {
+		b, err := sphere.Enclose(card.Dim, card.P, card.Eps, 0)
+		if err != nil {
+			return err
+		}
+		if err := b.Verify(card.Dim, card.P, card.Eps); err != nil {
+			return err
+		}
+		card.Bounds = &sphereProof{Lower: b.Lower.String(), Upper: b.Upper.String()}
+		card.Bounds.WLower, card.Bounds.WUpper = b.W()
+	}
+	if c.Bool("json") {
+		return printJSON(c.Root().Writer, card)
+	}
+	_, err = c.Root().Writer.Write(card.render())
+	return err
+}
+
+func (s sphereCard) render() []byte {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "sphere\tS^%d, unit vectors of %d coordinates, cost |x-y|^%v\n", s.Dim, s.Dim+1, s.P)
+	fmt.Fprintf(w, "privacy\teps = %v, local and pure\n", s.Eps)
+	fmt.Fprintf(w, "base measure\talpha = %.15g times the uniform distribution\n", s.Alpha)
+	fmt.Fprintf(w, "cap\t<x,y> >= t = %.15g, 1-t = %.15g\n", s.T, s.Omt)
+	fmt.Fprintf(w, "\t%.15g of the sphere, with probability %.15g; the rest %.15g\n", s.S, s.Pin, s.Pout)
+	fmt.Fprintf(w, "worst case\tW_%v = %.15g (W_%v^%v = %.15g), reached by every single point\n", s.P, s.W, s.P, s.P, s.J)
+	fmt.Fprintf(w, "\tno eps-LDP mechanism has a smaller one; 2 is the diameter\n")
+	if s.MSE != nil {
+		fmt.Fprintf(w, "unbiased\ty/t estimates x with mean squared error %.10g\n", *s.MSE)
+	}
+	if s.Bounds != nil {
+		fmt.Fprintf(w, "proved\t%.17g <= W_%v <= %.17g\n", s.Bounds.WLower, s.P, s.Bounds.WUpper)
+		fmt.Fprintf(w, "\tfrom %s\n\t< (1-t)/2 < %s\n", s.Bounds.Lower, s.Bounds.Upper)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+func sphereStudyCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "sphere",
+		Usage: "the sphere: mean estimation against published parameter rules, distributions against a random atom",
+		Description: "Needs no data. Mean squared error of the unbiased estimate of a unit vector, relative to the optimum, for two published\n" +
+			"rules; W_2 of distributions of several atoms, by projection, by releasing a random atom, and with no data.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiment-sphere", Usage: "`FOLDER` for tables and figures"},
+			&cli.IntFlag{Name: "points", Value: 1024, Usage: "candidates of a release, at least"},
+			&cli.IntFlag{Name: "instances", Value: 5, Usage: "random distributions for each number of atoms and eps"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the distributions and candidates"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		},
+		OnUsageError: usageError,
+		Action:       runSphereStudy,
+	}
+}
+
+func runSphereStudy(ctx context.Context, c *cli.Command) error {
+	if err := noArgs(c); err != nil {
+		return err
+	}
+	if err := positive(c, "points", "instances"); err != nil {
+		return err
+	}
+	res, err := study.Run(ctx, study.Config{
+		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+	})
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.Root().Writer, res)
+	}
+	out := c.Root().Writer
+	fmt.Fprint(out, "Mean squared error of published parameter rules over the optimum, p = 2:\n\n")
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "d\teps\toptimal MSE\tgrid rule\tspends\tsearch rule\tspends\t")
+	for _, m := range res.Means {
+		fmt.Fprintf(w, "%d\t%v\t%.5g\t%.3f\t%.3f\t%.3f\t%.3f\t\n", m.Dim, m.Eps, m.Optimum, m.Grid.Ratio, m.Grid.Spent, m.Search.Ratio, m.Search.Spent)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nDistributions of n atoms, W_2, mean of %d:\n\n", res.Config.Instances)
+	fmt.Fprintln(w, "d\tn\teps\tno data\trandom atom\tprojection\tratio\t")
+	for _, a := range res.Rows {
+		fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%.4f\t%.3f\t\n", a.Dim, a.Atoms, a.Epsilon, a.Uniform, a.RandomAtom, a.Projection, a.Ratio)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\nReport: %s\n", filepath.Join(c.String("out"), "index.html"))
+	return err
+}
