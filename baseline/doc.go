@@ -9,6 +9,7 @@
 //
 //	KPM                 q = max(mu/r, a), the projection of mu in Kullback-Leibler divergence KL(mu||q)
 //	KPMScaled           the same projection onto the box of a uniform base measure of any mass
+//	Mollifier           the same projection onto the box around any reference distribution (Husain et al.)
 //	RandomizedResponse  draw x from mu, report it with probability E*a, else one of the others
 //	Exponential         q_j ~ exp(-eps u_j/(2 Delta)), u_j = sum_i mu_i C_ij the mean cost of output j
 //	Groups              collect mu into groups (genres), release a group, draw a member: any rule above in between
@@ -23,7 +24,7 @@
 //
 //   - KPM and randomised response, m_j = e^(eps/2) a. q_j >= a by definition (for randomised response
 //     q_j = a (1 + (E-1) mu_j)), and so q_j = 1 - sum of the others <= 1 - (k-1) a = E a.
-//   - KPMScaled: by definition.
+//   - KPMScaled and Mollifier: by definition.
 //   - Exponential, m = softmax(-eps c_j/(2 Delta)) with c_j the middle of column j of C. A mean u_j of the
 //     column is within Delta/2 of c_j, so exp(-eps u_j/(2 Delta)) is within a factor e^(eps/4) of
 //     exp(-eps c_j/(2 Delta)), and so is their sum over j: q_j is within e^(eps/2) of m_j.
@@ -41,7 +42,7 @@
 //
 // The Channel functions give the whole rule on Dirac inputs as a row-stochastic matrix, and WorstCase its
 // largest cost. For randomised response that is the worst case over all mu (the rule is affine in mu, and W_p^p
-// is convex); for the others it is a lower bound on theirs.
+// is convex); for the others it is a lower bound on theirs. Search looks for a worse mixture, and what it finds is a lower bound too.
 //
 // # Cost
 //

@@ -116,81 +116,11 @@ func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	if !(mass*alpha <= 1+slack && mass*beta >= 1-slack) {
 		return nil, fmt.Errorf("%w: mass = %v, want one in [%v, %v]", ErrInfeasible, mass, alpha, beta)
 	}
-	q := make([]float64, k)
-	lo, hi := alpha*mass/float64(k), min(beta*mass/float64(k), 1)
-	if float64(k)*lo >= 1 || float64(k)*hi <= 1 || lo >= hi {
-		for j := range q {
-			q[j] = 1 / float64(k)
-		}
-		return q, nil
+	base := 1 / float64(k)
+	if float64(k)*(alpha*mass*base) >= 1 || float64(k)*min(beta*mass*base, 1) <= 1 || eps == 0 {
+		return slices.Repeat([]float64{base}, k), nil
 	}
-	clampKL(mu, lo, hi, q)
-	return q, nil
-}
-
-// clampKL fills q with t*mu clamped to [lo, hi], for the t that gives it mass 1; lo < 1/k < hi <= 1.
-//
-// The mass rises with t and is linear between the breaks lo/mu_j, hi/mu_j. At the first break where it reaches
-// 1 the entries that are free are known, and t with them.
-func clampKL(mu []float64, lo, hi float64, q []float64) {
-	counts := func(x float64) bool { return hi/x <= math.MaxFloat64 } // smaller ones are zeros here
-	var breaks []float64
-	positive := 0
-	for _, x := range mu {
-		if counts(x) {
-			positive++
-			breaks = append(breaks, lo/x, hi/x)
-		}
-	}
-	slices.Sort(breaks)
-	fill := func(t float64) float64 {
-		for j, x := range mu {
-			q[j] = min(max(t*x, lo), hi)
-		}
-		return num.Sum(q)
-	}
-	at, _ := slices.BinarySearchFunc(breaks, 1.0, func(t, _ float64) int {
-		if fill(t) < 1 {
-			return -1
-		}
-		return 1
-	})
-	if at == len(breaks) { // the points of mu are full
-		rest := (1 - float64(positive)*hi) / float64(len(mu)-positive)
-		for j, x := range mu {
-			q[j] = hi
-			if !counts(x) {
-				q[j] = min(max(rest, lo), hi)
-			}
-		}
-		return
-	}
-	below := 0.0
-	if at > 0 {
-		below = breaks[at-1]
-	}
-	low, high, largest := 0, 0, -1
-	var free []float64
-	for j, x := range mu {
-		switch {
-		case !counts(x) || lo/x >= breaks[at]:
-			low++
-		case hi/x <= below:
-			high++
-		default:
-			free = append(free, x)
-			if largest < 0 || x > mu[largest] {
-				largest = j
-			}
-		}
-	}
-	if largest < 0 {
-		fill(breaks[at])
-		return
-	}
-	fill((1 - float64(low)*lo - float64(high)*hi) / num.Sum(free))
-	q[largest] = 0
-	q[largest] = min(max(1-num.Sum(q), lo), hi) // what rounding left over
+	return clampKL(mu, slices.Repeat([]float64{alpha * mass / float64(k)}, k), slices.Repeat([]float64{min(beta*mass/float64(k), 1)}, k)), nil
 }
 
 // KPMVerify checks in exact rational arithmetic that q and r are what KPM says for mu and eps: every q_j and r

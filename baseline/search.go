@@ -1,0 +1,106 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Found is the worst input that a search met.
+type Found struct {
+	// Value is a lower bound on the worst case over all mu, and no more than that: the search is not exhaustive. It is at least the
+	// worst case over point masses.
+	Value float64
+	Mu    []float64
+	// Dirac is the worst case over point masses, at Input.
+	Dirac       float64
+	Input       int
+	Evaluations int
+}
+
+// Search looks for the distribution mu on k points that a rule treats worst. loss(mu) is what is lost on mu, W_p^p(rule(mu), mu) say; it must
+// not keep or change its argument. evaluations bounds the calls; 0 means 20 k.
+//
+// For a rule that is affine in mu (randomised response, the mixture of wpm) the loss is convex in mu and the worst case is a point mass, which
+// is found. KPM and the exponential mechanism are not affine; there a mixture may be worse, and this is a plain search for one: all point
+// masses, then from the three worst of them exchanges mu <- (1-t) mu + t e_i with t = 1/2, 1/4, ..., 1/64, taken whenever they are worse. No
+// chance is in it: the same rule gives the same answer.
+//
+// Errors: ErrShape, ErrNotFinite for a loss that is not a finite number, those of loss, the context's.
+func Search(ctx context.Context, k int, loss func(mu []float64) (float64, error), evaluations int) (Found, error) {
+	if err := checkSize(k); err != nil {
+		return Found{}, err
+	}
+	if evaluations < 0 {
+		return Found{}, fmt.Errorf("%w: %d evaluations", ErrShape, evaluations)
+	}
+	if evaluations == 0 {
+		evaluations = 20 * k
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	f := Found{Value: math.Inf(-1)}
+	mu := make([]float64, k)
+	measure := func() (float64, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		f.Evaluations++
+		v, err := loss(mu)
+		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			err = fmt.Errorf("%w: a loss of %v", ErrNotFinite, v)
+		}
+		if err == nil && v > f.Value {
+			f.Value, f.Mu = v, slices.Clone(mu)
+		}
+		return v, err
+	}
+	dirac := make([]float64, k)
+	order := make([]int, k)
+	for i := range k {
+		clear(mu)
+		mu[i] = 1
+		v, err := measure()
+		if err != nil {
+			return f, err
+		}
+		dirac[i], order[i] = v, i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case dirac[a] > dirac[b]:
+			return -1
+		case dirac[a] < dirac[b]:
+			return 1
+		}
+		return 0
+	})
+	f.Dirac, f.Input = dirac[order[0]], order[0]
+	for _, start := range order[:min(3, k)] {
+		at := make([]float64, k)
+		at[start] = 1
+		value := dirac[start]
+		for step := 0.5; step >= 1./64; step /= 2 {
+			for _, i := range order {
+				if f.Evaluations >= evaluations {
+					return f, nil
+				}
+				for j := range mu {
+					mu[j] = at[j] * (1 - step) // a power of two: exact
+				}
+				mu[i] += step
+				v, err := measure()
+				if err != nil {
+					return f, err
+				}
+				if v > value {
+					value = v
+					copy(at, mu)
+				}
+			}
+		}
+	}
+	return f, nil
+}
