@@ -1,0 +1,81 @@
+package aggregate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+// Evaluation is how far a distribution over the kv outputs is from a truth over the k inputs.
+type Evaluation struct {
+	Objective float64 // W_p^p, by exact transport
+	Lower     float64 // proved: Lower <= W_p^p <= Upper
+	Upper     float64
+	// TotalVariation is half the L1 distance; NaN unless inputs and outputs are as many (and then they must be the same points).
+	TotalVariation float64
+}
+
+// Distance is W_p, the p-th root of the objective.
+func (e Evaluation) Distance(p float64) float64 { return Bias(e.Objective, p) }
+
+// Evaluate compares histogram (over the outputs, any positive sum) with truth (over the inputs, any positive sum) under the cost C = d^p.
+// Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEmpty (a sum of zero), those of mincostflow. Cost: one transport.
+func Evaluate(ctx context.Context, c cost.Matrix, truth, histogram []float64) (Evaluation, error) {
+	if err := cost.Validate(c); err != nil {
+		return Evaluation{}, err
+	}
+	k, kv := c.Dims()
+	a, err := normalised("truth", truth, k)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	b, err := normalised("histogram", histogram, kv)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	r, err := mincostflow.Transport(ctx, c, a, b)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{Objective: r.Objective, Lower: r.Lower, Upper: r.Upper, TotalVariation: math.NaN()}
+	if k == kv {
+		e.TotalVariation = 0
+		for i := range a {
+			e.TotalVariation += math.Abs(a[i]-b[i]) / 2
+		}
+	}
+	return e, nil
+}
+
+// normalised returns x / sum x, for sums of any size.
+func normalised(what string, x []float64, n int) ([]float64, error) {
+	if len(x) != n {
+		return nil, fmt.Errorf("%w: %s has %d entries, want %d", ErrShape, what, len(x), n)
+	}
+	var top float64
+	for i, v := range x {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return nil, fmt.Errorf("%w: %s[%d] is %v", ErrNotFinite, what, i, v)
+		case v < 0:
+			return nil, fmt.Errorf("%w: %s[%d] is %v", ErrNegative, what, i, v)
+		}
+		top = max(top, v)
+	}
+	if top == 0 {
+		return nil, fmt.Errorf("%w: %s is all zero", ErrEmpty, what)
+	}
+	y := make([]float64, n)
+	var sum float64
+	for i, v := range x {
+		y[i] = v / top
+		sum += y[i]
+	}
+	for i := range y {
+		y[i] /= sum
+	}
+	return y, nil
+}

@@ -1,0 +1,481 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+func aggregateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "aggregate",
+		Usage:     "turn reports into a histogram with confidence bands",
+		ArgsUsage: "POLICY [REPORTS]",
+		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after the other (default:\n" +
+			"standard input). All bands hold at once with the confidence given. They are about the distribution that clients draw\n" +
+			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
+			"-invert adds the iterative Bayesian update, post-processing that undoes part of the bias. It is right in mixture mode,\n" +
+			"and in projection mode if every client's distribution is a single point; it amplifies noise.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper"},
+			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
+			&cli.BoolFlag{Name: "invert", Usage: "estimate the mean private distribution as well"},
+			&cli.IntFlag{Name: "top", Value: 20, Usage: "how many points to print, the most released first; 0 for all"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+		},
+		OnUsageError: usageError,
+		Action:       aggregateReports,
+	}
+}
+
+// tally is the histogram of a policy's reports, for people and programs.
+type tally struct {
+	Policy     string      `json:"policy"`
+	Mode       policy.Mode `json:"mode"`
+	Reports    uint64      `json:"reports"`
+	Confidence float64     `json:"confidence"`
+	Points     []point     `json:"points"`
+	Bias       *bias       `json:"bias,omitempty"`
+	Inverse    *inverse    `json:"inverse,omitempty"`
+}
+
+type point struct {
+	Label    string  `json:"label"`
+	Count    uint64  `json:"count"`
+	Estimate float64 `json:"estimate"`
+	Lower    float64 `json:"lower"`
+	Upper    float64 `json:"upper"`
+}
+
+// bias is what the policy certifies of it.
+type bias struct {
+	Worst    float64 `json:"worst_w_to_the_p"` // W_p^p, recomputed from the policy
+	P        float64 `json:"p,omitempty"`
+	Distance float64 `json:"worst_w,omitempty"` // W_p, if p is known
+}
+
+type inverse struct {
+	Labels     []string  `json:"labels"`
+	Theta      []float64 `json:"theta"`
+	Gap        float64   `json:"gap"`
+	Iterations int       `json:"iterations"`
+}
+
+func aggregateReports(ctx context.Context, c *cli.Command) error {
+	p, reports, err := policyAndReports(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	if c.IsSet("top") && c.Int("top") < 0 {
+		return fmt.Errorf("-top: %d is negative", c.Int("top"))
+	}
+	if out := c.String("out"); c.IsSet("out") {
+		if err := apart([]string{out}, c.Args().Slice()); err != nil {
+			return err
+		}
+		if out == "-" {
+			return errors.New("-out: standard output is taken by the summary; use -json, or a file")
+		}
+	}
+	counts, err := countReports(p, reports)
+	if err != nil {
+		return err
+	}
+	h, err := aggregate.NewHistogram(counts, aggregate.Settings{Confidence: c.Float("confidence")})
+	if errors.Is(err, aggregate.ErrConfidence) {
+		return fmt.Errorf("-confidence: %v is not from 0.5 to below 1", c.Float("confidence"))
+	}
+	if err != nil {
+		return err
+	}
+	id := p.ID()
+	t := tally{Policy: fmt.Sprintf("%x", id), Mode: p.Mode(), Reports: h.N, Confidence: h.Confidence}
+	for j := range counts {
+		t.Points = append(t.Points, point{p.OutputLabel(j), h.Counts[j], h.Estimate[j], h.Lower[j], h.Upper[j]})
+	}
+	if t.Bias, err = biasOf(ctx, p); err != nil {
+		return err
+	}
+	if c.Bool("invert") {
+		if t.Inverse, err = invertReports(ctx, p, counts); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("out") {
+		table, err := histogramCSV(t.Points)
+		if err != nil {
+			return err
+		}
+		if err := writeFiles(c.Root().Writer, output{c.String("out"), table}); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(c.Root().Writer, t)
+	}
+	return printTally(c.Root().Writer, t, h.Radius(), c.Int("top"))
+}
+
+// policyAndReports reads the policy and opens the reports of a command's arguments.
+func policyAndReports(c *cli.Command, args []string) (policy.Policy, []policy.Report, error) {
+	if len(args) < 1 || len(args) > 2 {
+		return policy.Policy{}, nil, fmt.Errorf("%s takes a policy and at most one file of reports", c.Name)
+	}
+	file, reports := args[0], "-"
+	if len(args) == 2 {
+		reports = args[1]
+	}
+	if file == "-" && reports == "-" {
+		return policy.Policy{}, nil, errors.New("policy and reports cannot both be standard input")
+	}
+	p, err := readPolicy(file, c.Root().Reader)
+	if err != nil {
+		return policy.Policy{}, nil, err
+	}
+	f, err := open(reports, c.Root().Reader)
+	if err != nil {
+		return policy.Policy{}, nil, err
+	}
+	defer f.Close()
+	all, err := readReports(f, reports, p)
+	return p, all, err
+}
+
+// readReports reads reports, text or binary; each must belong to the policy.
+func readReports(r io.Reader, name string, p policy.Policy) ([]policy.Report, error) {
+	in := bufio.NewReader(r)
+	var all []policy.Report
+	if magic, _ := in.Peek(4); string(magic) == "wpm1" {
+		buf := make([]byte, 40)
+		for n := 1; ; n++ {
+			if _, err := io.ReadFull(in, buf); err == io.EOF {
+				return all, nil
+			} else if err != nil {
+				return nil, fmt.Errorf("%s: report %d: %w", name, n, err)
+			}
+			var report policy.Report
+			err := report.UnmarshalBinary(buf)
+			if err == nil {
+				err = p.Belongs(report)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: report %d: %w", name, n, err)
+			}
+			all = append(all, report)
+		}
+	}
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		var report policy.Report
+		err := report.UnmarshalText(line)
+		if err == nil {
+			err = p.Belongs(report)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		all = append(all, report)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
+
+func countReports(p policy.Policy, reports []policy.Report) ([]uint64, error) {
+	if len(reports) == 0 {
+		return nil, errors.New("no reports")
+	}
+	indices := make([]int, len(reports))
+	for n, r := range reports {
+		indices[n] = r.Index()
+	}
+	return aggregate.Count(p.Outputs(), indices)
+}
+
+// biasOf returns what the policy certifies of its worst case; nil if it claims nothing, or if it is too large to recompute here.
+func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
+	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 || p.Inputs()*p.Outputs() > maxUtility {
+		return nil, nil
+	}
+	worst, err := wpm.CheckCertificate(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	b := &bias{Worst: worst}
+	if power := powerOf(p); power > 0 {
+		b.P, b.Distance = power, aggregate.Bias(worst, power)
+	}
+	return b, nil
+}
+
+// powerOf is the p of the policy's cost; 0 if it has none.
+func powerOf(p policy.Policy) float64 {
+	spec, err := cost.ParseSpec(p.Cost())
+	if err != nil || spec.Kind == "explicit" || spec.Kind == "cosine" {
+		return 0
+	}
+	if spec.P == 0 {
+		return 1
+	}
+	return spec.P
+}
+
+func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inverse, error) {
+	if p.Inputs()*p.Outputs() > maxUtility {
+		return nil, errors.New("-invert: the channel is too large to write out")
+	}
+	rows := make([][]float64, p.Inputs())
+	row := p.Row
+	if !p.HasRows() {
+		m, err := wpm.Load(p, wpm.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("-invert: the policy has no rows, and they cannot be found: %w", err)
+		}
+		ch, err := m.Channel(ctx)
+		if err != nil {
+			return nil, err
+		}
+		row = func(i int) (ldp.Weights, error) { return ch.Row(i), nil }
+	}
+	for i := range rows {
+		w, err := row(i)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = make([]float64, w.Len())
+		for j := range rows[i] {
+			rows[i][j] = float64(w.At(j))
+		}
+	}
+	r, err := aggregate.Invert(ctx, counts, rows, aggregate.InvertSettings{})
+	if err != nil && !errors.Is(err, aggregate.ErrNotConverged) {
+		return nil, err
+	}
+	in := &inverse{Theta: r.Theta, Gap: r.Gap, Iterations: r.Iterations}
+	for i := range rows {
+		in.Labels = append(in.Labels, p.InputLabel(i))
+	}
+	return in, ctx.Err()
+}
+
+func histogramCSV(points []point) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	_ = w.Write([]string{"label", "count", "estimate", "lower", "upper"})
+	for _, q := range points {
+		_ = w.Write([]string{q.Label, strconv.FormatUint(q.Count, 10), number(q.Estimate), number(q.Lower), number(q.Upper)})
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+func printTally(out io.Writer, t tally, radius float64, top int) error {
+	fmt.Fprintf(out, "%d reports of policy %.12s (%s mode).\n\n", t.Reports, t.Policy, t.Mode)
+	fmt.Fprintf(out, "Sampling  with probability %v every estimate is within its band, at most %.2g wide on a side: of the\n"+
+		"          distribution that clients draw from, averaged over them.\n", t.Confidence, radius)
+	switch {
+	case t.Bias == nil:
+		fmt.Fprintln(out, "Bias      that distribution is not the mean of the private ones; this policy certifies nothing about how far off it is.")
+	case t.Bias.P > 0:
+		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: it is up to %.6g away in W_%v (certified; more reports do not help).\n", t.Bias.Distance, t.Bias.P)
+	default:
+		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: moving one to the other costs up to %.6g (certified; more reports do not help).\n", t.Bias.Worst)
+	}
+	order := make([]int, len(t.Points))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch x, y := t.Points[a].Count, t.Points[b].Count; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	if top > 0 && top < len(order) {
+		order = order[:top]
+	}
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "point\tcount\testimate\tband")
+	for _, j := range order {
+		q := t.Points[j]
+		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f to %.4f\n", q.Label, q.Count, q.Estimate, q.Lower, q.Upper)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if n := len(t.Points) - len(order); n > 0 {
+		fmt.Fprintf(out, "... and %d more (-top 0, -o FILE)\n", n)
+	}
+	if t.Inverse == nil {
+		return nil
+	}
+	fmt.Fprintf(out, "\nIterative Bayesian update (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Inverse.Iterations, t.Inverse.Gap)
+	best := make([]int, len(t.Inverse.Theta))
+	for i := range best {
+		best[i] = i
+	}
+	slices.SortStableFunc(best, func(a, b int) int {
+		switch x, y := t.Inverse.Theta[a], t.Inverse.Theta[b]; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	if top > 0 && top < len(best) {
+		best = best[:top]
+	}
+	fmt.Fprintln(w, "input\testimate")
+	for _, i := range best {
+		fmt.Fprintf(w, "%s\t%.4f\n", t.Inverse.Labels[i], t.Inverse.Theta[i])
+	}
+	return w.Flush()
+}
+
+func evaluateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "evaluate",
+		Usage:     "compare reports with a known truth",
+		ArgsUsage: "POLICY TRUTH [REPORTS]",
+		Description: "TRUTH is CSV over the input points: label,count, or user,label,count, whose users then weigh the same. REPORTS as for\n" +
+			"aggregate (default: standard input). Prints W_p between the histogram of the reports and the truth, by exact transport.\n" +
+			"Truth is private data: run this where that may be.",
+		Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
+		OnUsageError: usageError,
+		Action:       evaluate,
+	}
+}
+
+func evaluate(ctx context.Context, c *cli.Command) error {
+	args := c.Args().Slice()
+	if len(args) < 2 || len(args) > 3 {
+		return errors.New("evaluate takes a policy, a truth and at most one file of reports")
+	}
+	if args[0] == "-" && args[1] == "-" || args[1] == "-" && (len(args) == 2 || args[2] == "-") {
+		return errors.New("only one of policy, truth and reports can be standard input")
+	}
+	p, reports, err := policyAndReports(c, slices.Delete(slices.Clone(args), 1, 2))
+	if err != nil {
+		return err
+	}
+	if len(p.Cost()) == 0 {
+		return fmt.Errorf("%s: the policy has no cost, so there is no distance", args[0])
+	}
+	spec, err := cost.ParseSpec(p.Cost())
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	matrix, err := spec.Build()
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	labels := make([]string, p.Inputs())
+	for i := range labels {
+		labels[i] = p.InputLabel(i)
+	}
+	counts, err := readWith(args[1], c.Root().Reader, func(r io.Reader, name string) (*costio.Counts, error) {
+		return costio.ReadCounts(r, name, labels)
+	})
+	if err != nil {
+		return err
+	}
+	truth, users := meanOf(counts, len(labels))
+	tallied, err := countReports(p, reports)
+	if err != nil {
+		return err
+	}
+	h, err := aggregate.NewHistogram(tallied, aggregate.Settings{})
+	if err != nil {
+		return err
+	}
+	e, err := aggregate.Evaluate(ctx, matrix, truth, h.Estimate)
+	if errors.Is(err, aggregate.ErrEmpty) {
+		return fmt.Errorf("%s: all counts are zero", args[1])
+	}
+	if err != nil {
+		return err
+	}
+	power := powerOf(p)
+	out := struct {
+		Reports   uint64   `json:"reports"`
+		Users     int      `json:"users"` // in the truth; 0 if it is one table
+		P         float64  `json:"p,omitempty"`
+		Distance  float64  `json:"w,omitempty"`
+		Objective float64  `json:"w_to_the_p"`
+		Lower     float64  `json:"lower"`
+		Upper     float64  `json:"upper"`
+		TV        *float64 `json:"total_variation,omitempty"`
+	}{h.N, users, power, 0, e.Objective, e.Lower, e.Upper, nil}
+	if power > 0 {
+		out.Distance = e.Distance(power)
+	}
+	if !math.IsNaN(e.TotalVariation) {
+		out.TV = &e.TotalVariation
+	}
+	if c.Bool("json") {
+		return printJSON(c.Root().Writer, out)
+	}
+	w := c.Root().Writer
+	fmt.Fprintf(w, "%d reports against the truth", h.N)
+	if users > 0 {
+		fmt.Fprintf(w, " of %d users", users)
+	}
+	fmt.Fprintln(w)
+	if power > 0 {
+		fmt.Fprintf(w, "W_%v              %.6g\n", power, out.Distance)
+	}
+	fmt.Fprintf(w, "transport cost   %.10g, proved between %.17g and %.17g\n", e.Objective, e.Lower, e.Upper)
+	if out.TV != nil {
+		fmt.Fprintf(w, "total variation  %.6g\n", *out.TV)
+	}
+	return nil
+}
+
+// meanOf returns the mean of the users' distributions, or the one table scaled, and how many users there are.
+func meanOf(c *costio.Counts, k int) (truth []float64, users int) {
+	truth = make([]float64, k)
+	for _, rows := range c.ByUser() {
+		var top, sum float64
+		for _, r := range rows {
+			top = max(top, r.N)
+		}
+		for _, r := range rows {
+			sum += r.N / top
+		}
+		if !(sum > 0) {
+			continue // a user without counts has no distribution
+		}
+		for _, r := range rows {
+			truth[r.Label] += r.N / top / sum
+		}
+	}
+	return truth, len(c.Users)
+}
