@@ -1,0 +1,311 @@
+package hilbert
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// Diameter returns Birkhoff's diameter log max (A_ij A_kl / (A_il A_kj)) of a matrix of finite
+// numbers >= 0. Rows and columns of zeros are left out; if a zero remains, it is +Inf; if nothing
+// remains, 0. Errors are ErrShape, ErrNotFinite and ErrNegative. The cost is that of GibbsDiameter and a
+// copy of the matrix.
+func Diameter(a cost.Matrix) (float64, error) {
+	d, err := materialize(a)
+	if err != nil {
+		return 0, err
+	}
+	colSeen := make([]bool, d.Kv)
+	var rows [][]float64
+	for i := range d.K {
+		row := d.Row(i, nil)
+		seen := false
+		for j, x := range row {
+			if x > 0 {
+				seen, colSeen[j] = true, true
+			}
+		}
+		if seen {
+			rows = append(rows, row)
+		}
+	}
+	var cols []int
+	for j, s := range colSeen {
+		if s {
+			cols = append(cols, j)
+		}
+	}
+	logs := make([][]float64, len(rows))
+	data := make([]float64, len(rows)*len(cols))
+	for i, row := range rows {
+		logs[i] = data[i*len(cols) : (i+1)*len(cols)]
+		for n, j := range cols {
+			if row[j] == 0 {
+				return math.Inf(1), nil
+			}
+			logs[i][n] = logarithm(row[j])
+		}
+	}
+	return spread(logs), nil
+}
+
+// logarithm is math.Log, which some processors' versions get wrong for subnormal numbers.
+func logarithm(x float64) float64 {
+	if x >= 0x1p-1022 {
+		return math.Log(x)
+	}
+	m, e := math.Frexp(x)
+	return math.Log(m) + float64(e)*math.Ln2
+}
+
+// GibbsDiameter returns the diameter of the kernel exp(-C/reg):
+//
+//	max_{i,k} (max_j (C_ij - C_kj) - min_j (C_ij - C_kj)) / reg.
+//
+// It works on C, so that no kernel is too small, and is +Inf only if the quotient is beyond float64. Errors
+// are ErrShape, ErrNotFinite, ErrNegative and ErrReg.
+func GibbsDiameter(c cost.Matrix, reg float64) (float64, error) {
+	rows, scale, err := gibbs(c, reg)
+	if err != nil {
+		return 0, err
+	}
+	return spread(rows) / reg * scale, nil
+}
+
+// GibbsBound returns an upper bound of GibbsDiameter, at most twice as large (up to rounding), in one
+// pass: twice the largest distance of a row from the first one. The errors are the same.
+func GibbsBound(c cost.Matrix, reg float64) (float64, error) {
+	rows, scale, err := gibbs(c, reg)
+	if err != nil {
+		return 0, err
+	}
+	var top float64
+	for _, r := range rows[1:] {
+		top = math.Max(top, oscillation(rows[0], r))
+	}
+	if len(rows) <= 2 {
+		return top / reg * scale, nil
+	}
+	// Rounded up, for each difference may be short by a unit of the largest cost.
+	return (2*top + cost.Max(c)/scale*0x1p-50) * (1 + 0x1p-50) / reg * scale, nil
+}
+
+// gibbs returns the rows of c over scale, which is 1 unless differences of differences could
+// overflow.
+func gibbs(c cost.Matrix, reg float64) (rows [][]float64, scale float64, err error) {
+	d, err := materialize(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !(reg > 0) || math.IsInf(reg, 0) {
+		return nil, 0, fmt.Errorf("%w: reg = %v, want a finite number > 0", ErrReg, reg)
+	}
+	rows = make([][]float64, d.K)
+	scale = 1
+	if cost.Max(d) > math.MaxFloat64/8 {
+		scale = 8
+	}
+	for i := range rows {
+		rows[i] = d.Row(i, nil)
+		if scale > 1 {
+			rows[i] = slices.Clone(rows[i])
+			for j := range rows[i] {
+				rows[i][j] /= scale
+			}
+		}
+	}
+	return rows, scale, nil
+}
+
+func materialize(m cost.Matrix) (*cost.Dense, error) {
+	d, err := cost.Materialize(m)
+	switch {
+	case err == nil:
+		return d, nil
+	case errors.Is(err, cost.ErrNotFinite):
+		return nil, fmt.Errorf("%w: %w", ErrNotFinite, err)
+	case errors.Is(err, cost.ErrNegative):
+		return nil, fmt.Errorf("%w: %w", ErrNegative, err)
+	}
+	return nil, fmt.Errorf("%w: %w", ErrShape, err)
+}
+
+// oscillation returns max_j (x_j - y_j) - min_j (x_j - y_j), a seminorm of x - y. It reads four
+// entries at a time; the order does not matter for a minimum.
+func oscillation(x, y []float64) float64 {
+	y = y[:len(x)]
+	lo, hi := math.Inf(1), math.Inf(-1)
+	lo2, hi2 := lo, hi
+	for ; len(x) >= 2; x, y = x[2:], y[2:] {
+		a, b := x[0]-y[0], x[1]-y[1]
+		if a < lo {
+			lo = a
+		}
+		if a > hi {
+			hi = a
+		}
+		if b < lo2 {
+			lo2 = b
+		}
+		if b > hi2 {
+			hi2 = b
+		}
+	}
+	if len(x) > 0 {
+		a := x[0] - y[0]
+		lo, hi = math.Min(lo, a), math.Max(hi, a)
+	}
+	lo, hi = math.Min(lo, lo2), math.Max(hi, hi2)
+	if !(lo < hi) {
+		return 0
+	}
+	return hi - lo
+}
+
+const (
+	// extremes and centres are how many rows of either kind serve to bound distances between others
+	// by the triangle inequality.
+	extremes = 4
+	centres  = 4
+)
+
+// spread returns the largest oscillation between two rows.
+//
+// The oscillation D is a seminorm, so D(i, k) <= D(i, p) + D(k, p) for every pivot p. That is sharp for a
+// pivot halfway between i and k, and the pairs that count are at opposite ends: so the pivots are
+// rows in the middle, those whose largest distance to a few extreme rows is least. With rows in the
+// order of their distance from the first pivot, most pairs are bounded below the best known at a
+// glance and never read.
+func spread(rows [][]float64) float64 {
+	if len(rows) < 2 || len(rows[0]) < 2 {
+		return 0
+	}
+	if n := len(rows[0]); n < len(rows)/2 {
+		rows = transpose(rows)
+	}
+	// Differences of entries are off by half a unit of twice the largest, and an oscillation by two of
+	// those and its own: the bound for a pair has to be below the best by this much before the pair can
+	// be left out, or the last bits would depend on the order.
+	var size float64
+	for _, r := range rows {
+		for _, x := range r {
+			size = math.Max(size, math.Abs(x))
+		}
+	}
+	slack := size * 0x1p-48
+	k := len(rows)
+	from := func(p int) []float64 {
+		d := make([]float64, k)
+		parallel(k, func(i int) { d[i] = oscillation(rows[i], rows[p]) })
+		return d
+	}
+	// Extreme rows: each the farthest from those before. reach is the distance to the farthest of them.
+	var best float64
+	nearest, reach := slices.Repeat([]float64{math.Inf(1)}, k), make([]float64, k)
+	for n, p := 0, 0; n < min(extremes, k); n++ {
+		next := 0
+		for i, x := range from(p) {
+			best = math.Max(best, x)
+			nearest[i] = math.Min(nearest[i], x)
+			if n > 0 { // the first row is anywhere
+				reach[i] = math.Max(reach[i], x)
+			}
+			if nearest[i] > nearest[next] {
+				next = i
+			}
+		}
+		p = next
+	}
+	// Central rows.
+	order := make([]int, k)
+	for i := range order {
+		order[i] = i
+	}
+	byReach := func(a, b int) int {
+		if c := cmp.Compare(reach[a], reach[b]); c != 0 {
+			return c
+		}
+		return a - b
+	}
+	slices.SortFunc(order, byReach)
+	dist := make([][]float64, 0, centres)
+	for _, p := range order[:min(centres, k)] {
+		dist = append(dist, from(p))
+	}
+	for _, d := range dist {
+		best = math.Max(best, slices.Max(d))
+	}
+	reach = dist[0]
+	slices.SortFunc(order, func(a, b int) int { return byReach(b, a) })
+
+	var known atomic.Uint64 // bits of the best so far; non-negative floats are ordered like their bits
+	known.Store(math.Float64bits(best))
+	parallel(k, func(a int) {
+		i := order[a]
+	pairs:
+		for _, j := range order[a+1:] {
+			best := math.Float64frombits(known.Load())
+			if reach[i]+reach[j]+slack <= best {
+				return // and so for all that follow
+			}
+			for _, d := range dist[1:] {
+				if d[i]+d[j]+slack <= best {
+					continue pairs
+				}
+			}
+			x := math.Float64bits(oscillation(rows[i], rows[j]))
+			for old := known.Load(); x > old && !known.CompareAndSwap(old, x); old = known.Load() {
+			}
+		}
+	})
+	return math.Float64frombits(known.Load())
+}
+
+func transpose(rows [][]float64) [][]float64 {
+	k, n := len(rows), len(rows[0])
+	data := make([]float64, k*n)
+	out := make([][]float64, n)
+	for j := range out {
+		out[j] = data[j*k : (j+1)*k]
+	}
+	for i, row := range rows {
+		for j, x := range row {
+			out[j][i] = x
+		}
+	}
+	return out
+}
+
+// parallel runs f(0), ..., f(n-1) on all processors.
+func parallel(n int, f func(i int)) {
+	threads := min(n, runtime.GOMAXPROCS(0))
+	if threads <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(i)
+			}
+		}()
+	}
+	wg.Wait()
+}
