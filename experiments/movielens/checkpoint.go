@@ -1,0 +1,100 @@
+package movielens
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// cell is a hit rate, and the mass chosen for it.
+type cell struct {
+	Rate float64 `json:"rate"`
+	Mass float64 `json:"mass"`
+}
+
+// checkpoint keeps the finished splits of a run of minutes in a file of the result folder, so that a run that was stopped goes on where it
+// was. A file of other data or another protocol, or one that cannot be read, counts as none.
+type checkpoint struct {
+	path string // "": nothing is kept
+	kept struct {
+		Run    string   `json:"run"` // SHA-256 of data and protocol
+		Splits [][]cell `json:"splits"`
+	}
+}
+
+const checkpointName = "unfinished.json"
+
+func openCheckpoint(cfg Config, d Data) (*checkpoint, error) {
+	c := &checkpoint{}
+	if cfg.Out == "" {
+		return c, nil
+	}
+	c.path = filepath.Join(cfg.Out, checkpointName)
+	cfg.Out, cfg.Progress = "", nil
+	text, err := json.Marshal(struct {
+		Config Config
+		Data   Data
+	}{cfg, d})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	run := hex.EncodeToString(sum[:])
+	b, err := os.ReadFile(c.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil || json.Unmarshal(b, &c.kept) != nil || c.kept.Run != run {
+		c.kept.Splits = nil
+	}
+	for _, s := range c.kept.Splits {
+		if len(s) != len(cfg.Epsilons)*len(Methods()) {
+			c.kept.Splits = nil
+			break
+		}
+	}
+	c.kept.Run = run
+	return c, nil
+}
+
+// split returns the cells of a finished split, or nil.
+func (c *checkpoint) split(n int) []cell {
+	if n < len(c.kept.Splits) {
+		return c.kept.Splits[n]
+	}
+	return nil
+}
+
+// add keeps one more split: under a temporary name first, so that a stop in between leaves the file as it was.
+func (c *checkpoint) add(cells []cell) error {
+	if c.path == "" {
+		return nil
+	}
+	c.kept.Splits = append(c.kept.Splits, cells)
+	b, err := json.Marshal(c.kept)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o777); err != nil {
+		return err
+	}
+	tmp := c.path + ".tmp"
+	if err := os.WriteFile(tmp, b, 0o666); err != nil {
+		return fmt.Errorf("movielens: keeping a finished split: %w", err)
+	}
+	return os.Rename(tmp, c.path)
+}
+
+// removeCheckpoint removes the file once the report is written.
+func removeCheckpoint(cfg Config) error {
+	err := os.Remove(filepath.Join(cfg.Out, checkpointName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,212 @@
+package movielens
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/cost"
+)
+
+// user is one user of a split: what the device knows and what would please.
+type user struct {
+	support []int     // positions in split.train of the films rated, ascending
+	source  []float64 // their shares of the ratings
+	hits    []int     // candidates rated Like or more
+}
+
+// split is the data of one seed, ready for the mechanisms.
+type split struct {
+	cost       *cost.Dense // train films x candidates
+	validation []user
+	test       []user
+
+	genres  *baseline.Groups // of the train films
+	outputs *baseline.Groups // of the candidates, the same genres
+}
+
+// newSplit divides the data by a seed.
+func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
+	r := rand.New(rand.NewPCG(seed, 0x6d6f76696573)) // "movies": a stream of its own
+	trainOf, testFilms := cut(len(d.Films), r)
+	valOf, testUsers := cut(len(d.Users), r)
+	if len(trainOf) == 0 || len(testUsers) == 0 || len(valOf) < 2 {
+		return nil, fmt.Errorf("%w: %d films and %d users", ErrTooFew, len(d.Films), len(d.Users))
+	}
+	if len(testFilms) < cfg.Candidates {
+		return nil, fmt.Errorf("%w: %d test films, want %d candidates", ErrTooFew, len(testFilms), cfg.Candidates)
+	}
+
+	const none = -1
+	column := slices.Repeat([]int{none}, len(d.Users)) // of a validation user
+	for n, u := range valOf {
+		column[u] = n
+	}
+	x := mat.NewDense(len(d.Films), len(valOf), nil)
+	popularity := make([]int, len(d.Films))
+	for _, rating := range d.Ratings {
+		if n := column[rating.User]; n != none {
+			x.Set(rating.Film, n, float64(rating.Stars))
+			popularity[rating.Film]++
+		}
+	}
+	points, err := embed(x, cfg)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(testFilms, func(a, b int) int { return popularity[b] - popularity[a] }) // stable: ties by id
+	candidates := testFilms[:cfg.Candidates]
+
+	s := &split{}
+	pick := func(films []int) [][]float64 {
+		out := make([][]float64, len(films))
+		for n, f := range films {
+			out[n] = points[f]
+		}
+		return out
+	}
+	c, err := cost.NewCosine(pick(trainOf), pick(candidates))
+	if err != nil {
+		return nil, fmt.Errorf("movielens: %w", err)
+	}
+	if s.cost, err = cost.Materialize(c); err != nil {
+		return nil, fmt.Errorf("movielens: %w", err)
+	}
+	if err := s.group(d, trainOf, candidates); err != nil {
+		return nil, err
+	}
+
+	row, output := slices.Repeat([]int{none}, len(d.Films)), slices.Repeat([]int{none}, len(d.Films))
+	for n, f := range trainOf {
+		row[f] = n
+	}
+	for n, f := range candidates {
+		output[f] = n
+	}
+	all := make([]user, len(d.Users))
+	for _, rating := range d.Ratings { // by user, then film: supports come out ascending
+		u := &all[rating.User]
+		if i := row[rating.Film]; i != none {
+			u.support, u.source = append(u.support, i), append(u.source, float64(rating.Stars))
+		}
+		if j := output[rating.Film]; j != none && rating.Stars >= cfg.Like {
+			u.hits = append(u.hits, j)
+		}
+	}
+	for n := range all {
+		u := &all[n]
+		if len(u.support) == 0 {
+			for i := range trainOf {
+				u.support, u.source = append(u.support, i), append(u.source, 1)
+			}
+		}
+		var sum float64
+		for _, w := range u.source {
+			sum += w
+		}
+		for i := range u.source {
+			u.source[i] /= sum
+		}
+	}
+	for _, n := range valOf {
+		s.validation = append(s.validation, all[n])
+	}
+	for _, n := range testUsers {
+		s.test = append(s.test, all[n])
+	}
+	return s, nil
+}
+
+// cut divides 0..n-1 at random 80/20; both parts ascending.
+func cut(n int, r *rand.Rand) (large, small []int) {
+	p := r.Perm(n)
+	large, small = p[:n*4/5], p[n*4/5:]
+	slices.Sort(large)
+	slices.Sort(small)
+	return large, small
+}
+
+// embed centres the columns of x and returns the leading principal components of its rows.
+func embed(x *mat.Dense, cfg Config) ([][]float64, error) {
+	rows, cols := x.Dims()
+	for j := range cols {
+		mean := mat.Sum(x.ColView(j)) / float64(rows)
+		for i := range rows {
+			x.Set(i, j, x.At(i, j)-mean)
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(x, mat.SVDThinU) {
+		return nil, fmt.Errorf("%w: the singular value decomposition of the ratings failed", ErrData)
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	sigma := svd.Values(nil)
+	dim := min(cfg.Dimension, len(sigma))
+	points := make([][]float64, rows)
+	for i := range points {
+		points[i] = make([]float64, dim)
+		for j := range points[i] {
+			points[i][j] = u.At(i, j)
+			if cfg.Embedding == Scores {
+				points[i][j] *= sigma[j]
+			}
+		}
+	}
+	return points, nil
+}
+
+// group makes the genres that occur among the candidates. A train film with none of those counts for all of them.
+func (s *split) group(d Data, train, candidates []int) error {
+	var seen uint32
+	for _, f := range candidates {
+		seen |= d.Genre[f]
+	}
+	var inputs, outputs [][]int
+	for g := range Genres {
+		if seen>>g&1 == 0 {
+			continue
+		}
+		var in, out []int
+		for n, f := range train {
+			if d.Genre[f]>>g&1 == 1 || d.Genre[f]&seen == 0 {
+				in = append(in, n)
+			}
+		}
+		for n, f := range candidates {
+			if d.Genre[f]>>g&1 == 1 {
+				out = append(out, n)
+			}
+		}
+		inputs, outputs = append(inputs, in), append(outputs, out)
+	}
+	if len(outputs) < 2 {
+		return fmt.Errorf("%w: %d genres among the candidates, so there is nothing to choose between", ErrTooFew, len(outputs))
+	}
+	var err error
+	if s.genres, err = baseline.NewGroups(len(train), inputs); err != nil {
+		return err
+	}
+	s.outputs, err = baseline.NewGroups(len(candidates), outputs)
+	return err
+}
+
+// hit is the probability that a draw from q pleases.
+func (u user) hit(q []float64) float64 {
+	var p float64
+	for _, j := range u.hits {
+		p += q[j]
+	}
+	return p
+}
+
+// dense writes the user's distribution over the train films to mu.
+func (u user) dense(mu []float64) {
+	clear(mu)
+	for n, i := range u.support {
+		mu[i] = u.source[n]
+	}
+}

@@ -1,0 +1,246 @@
+package movielens
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/experiments/report"
+	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Method is a mechanism of the comparison.
+type Method string
+
+// The mechanisms, in the order of the reports.
+const (
+	WPM         Method = "wpm"
+	KPM         Method = "genre-kpm"
+	Exponential Method = "exponential"
+	Uniform     Method = "uniform"
+)
+
+// Methods returns all mechanisms in the order of the reports.
+func Methods() []Method { return []Method{WPM, KPM, Exponential, Uniform} }
+
+// Name is the mechanism's name for people.
+func (m Method) Name() string {
+	switch m {
+	case WPM:
+		return "WPM"
+	case KPM:
+		return "KPM on genres"
+	case Exponential:
+		return "exponential mechanism"
+	case Uniform:
+		return "uniform choice"
+	}
+	return string(m)
+}
+
+// Result is everything measured.
+type Result struct {
+	Config  Config `json:"config"` // as resolved, without Progress
+	Users   int    `json:"users"`
+	Films   int    `json:"films"`
+	Ratings int    `json:"ratings"`
+	Rows    []Row  `json:"rows"` // methods in order, and for each the eps in order
+}
+
+// Row is one mechanism at one eps.
+type Row struct {
+	Method  Method    `json:"method"`
+	Epsilon string    `json:"epsilon"`
+	Eps     float64   `json:"eps"`
+	HitRate float64   `json:"hit_rate"` // mean over the splits
+	SE      float64   `json:"se"`       // its standard error
+	Splits  []float64 `json:"splits"`   // of each split, on test users
+	Masses  []float64 `json:"masses"`   // of each split: the base measure chosen on validation users; nil where there is none to choose
+}
+
+// Run loads the data, makes the comparison, and writes the report if cfg.Out is set.
+func Run(ctx context.Context, cfg Config) (Result, error) {
+	if _, _, err := cfg.resolve(); err != nil { // before reading anything
+		return Result{}, err
+	}
+	d, err := Load(cfg.Ratings, cfg.Films)
+	if err != nil {
+		return Result{}, err
+	}
+	res, err := Compare(ctx, d, cfg)
+	if err != nil {
+		return Result{}, err
+	}
+	if cfg.Out != "" {
+		if _, err = report.Write(cfg.Out, res.Report()); err == nil {
+			err = removeCheckpoint(cfg)
+		}
+	}
+	return res, err
+}
+
+// Compare makes the comparison on any data. If cfg.Out is set, finished splits are kept there and not made again by another Compare of the same
+// data and protocol. Errors: ErrConfig, ErrTooFew, those of the solvers, and the context's.
+func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
+	cfg, eps, err := cfg.resolve()
+	if err != nil {
+		return Result{}, err
+	}
+	progress := cfg.Progress
+	if progress == nil {
+		progress = func(int, int, string) {}
+	}
+	res := Result{Config: cfg, Users: len(d.Users), Films: len(d.Films), Ratings: len(d.Ratings)}
+	res.Config.Progress = nil
+	for _, m := range Methods() {
+		for _, e := range eps {
+			res.Rows = append(res.Rows, Row{Method: m, Epsilon: e.String(), Eps: e.Float64()})
+		}
+	}
+	kept, err := openCheckpoint(cfg, d)
+	if err != nil {
+		return Result{}, err
+	}
+	steps := cfg.Splits * len(eps)
+	for n := range cfg.Splits {
+		what := fmt.Sprintf("split %d", n+1)
+		cells := kept.split(n)
+		if cells == nil {
+			progress(n*len(eps), steps, what)
+			s, err := newSplit(d, cfg, cfg.Seed+uint64(n))
+			if err != nil {
+				return Result{}, err
+			}
+			for at, e := range eps {
+				for _, method := range Methods() {
+					rate, mass, err := s.rate(ctx, cfg, method, e)
+					if err != nil {
+						return Result{}, fmt.Errorf("movielens: split %d, %s at eps %s: %w", n, method, e, err)
+					}
+					cells = append(cells, cell{rate, mass})
+				}
+				progress(n*len(eps)+at+1, steps, what)
+			}
+			if err := kept.add(cells); err != nil {
+				return Result{}, err
+			}
+		}
+		for i, c := range cells { // by eps, then method; the rows are by method, then eps
+			row := &res.Rows[i%len(Methods())*len(eps)+i/len(Methods())]
+			row.Splits = append(row.Splits, c.Rate)
+			if c.Mass > 0 {
+				row.Masses = append(row.Masses, c.Mass)
+			}
+		}
+	}
+	for i := range res.Rows {
+		r := &res.Rows[i]
+		r.HitRate, r.SE = meanSE(r.Splits)
+	}
+	return res, nil
+}
+
+// meanSE returns the mean and its standard error, with n-1.
+func meanSE(x []float64) (mean, se float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		se += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(se / (n - 1) / n)
+}
+
+// rate returns the hit rate on test users and the mass chosen on validation users (0 where none is).
+func (s *split) rate(ctx context.Context, cfg Config, m Method, eps ldp.Epsilon) (rate, mass float64, err error) {
+	e := eps.Float64()
+	switch m {
+	case Uniform:
+		q := make([]float64, s.cost.Kv)
+		for j := range q {
+			q[j] = 1 / float64(len(q))
+		}
+		rate, err = meanHit(ctx, s.test, func(user) ([]float64, error) { return q, nil })
+		return rate, 0, err
+	case Exponential:
+		rate, err = meanHit(ctx, s.test, func(u user) ([]float64, error) {
+			mu := make([]float64, s.cost.K)
+			u.dense(mu)
+			return baseline.Exponential(s.cost, mu, e)
+		})
+		return rate, 0, err
+	}
+	var mechanism func(mass float64) (rule, error)
+	switch m {
+	case WPM:
+		mechanism = newProjector(s.cost, cfg, e).withMass
+	case KPM:
+		mechanism = func(mass float64) (rule, error) { return s.genreKPM(e, mass), nil }
+	default:
+		return 0, 0, fmt.Errorf("%w: method %q", ErrConfig, m)
+	}
+	best := -1.0
+	for n := range cfg.Scales {
+		step := 0.5 // a sweep of one is mass 1
+		if cfg.Scales > 1 {
+			step = float64(n) / float64(cfg.Scales-1)
+		}
+		at := math.Exp(e * (step - 0.5))
+		r, err := mechanism(at)
+		if err != nil {
+			return 0, 0, err
+		}
+		v, err := meanHit(ctx, s.validation, r)
+		if err != nil {
+			return 0, 0, err
+		}
+		if v > best {
+			best, mass = v, at
+		}
+	}
+	r, err := mechanism(mass)
+	if err != nil {
+		return 0, 0, err
+	}
+	rate, err = meanHit(ctx, s.test, r)
+	return rate, mass, err
+}
+
+// rule gives the distribution that a user's film is drawn from.
+type rule func(user) ([]float64, error)
+
+// meanHit is the mean hit rate of a rule.
+func meanHit(ctx context.Context, users []user, r rule) (float64, error) {
+	hits := make([]float64, len(users))
+	err := parallel.Each(ctx, len(users), func(n int) error {
+		q, err := r(users[n])
+		if err == nil {
+			hits[n] = users[n].hit(q)
+		}
+		return err
+	}, nil)
+	var mean float64
+	for _, h := range hits { // in order: the same bits whatever the schedule
+		mean += h / float64(len(users))
+	}
+	return mean, err
+}
+
+// genreKPM is KPM on genres with a uniform base measure of the given mass.
+func (s *split) genreKPM(eps, mass float64) rule {
+	return func(u user) ([]float64, error) {
+		mu := make([]float64, s.cost.K)
+		u.dense(mu)
+		g, err := s.genres.Collect(mu)
+		if err != nil {
+			return nil, err
+		}
+		if g, err = baseline.KPMScaled(g, eps, mass); err != nil {
+			return nil, err
+		}
+		return s.outputs.Spread(g)
+	}
+}
