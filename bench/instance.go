@@ -1,0 +1,160 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// instance is one problem, as wpm and the peers see it.
+type instance struct {
+	name  string
+	C     *cost.Dense
+	mu    []float64
+	lo    []float64
+	hi    []float64
+	eps   float64
+	param [4]float64 // reg, eps, repetitions in one request, unused
+	// target is a projection already found, for peers that solve between fixed marginals.
+	target []float64
+}
+
+// newInstance draws the instance of a name, space:mass:eps. Space: ringN (a ring, squared distance), sqNpP (N random points of the unit
+// square, distance to the P), gridN (N x N cells, p = 1), cosKxV (random directions in 64 dimensions), pathN. Mass: dir (Dirichlet(0.1) on
+// all rows) or sp20 (20 random rows). The base measure is uniform of mass 1. The same name is always the same instance.
+func newInstance(name string) (*instance, error) {
+	part := strings.Split(name, ":")
+	if len(part) != 3 {
+		return nil, fmt.Errorf("instance %q: want space:mass:eps", name)
+	}
+	eps, err := strconv.ParseFloat(part[2], 64)
+	if err != nil {
+		return nil, fmt.Errorf("instance %q: %w", name, err)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(part[0])) // the same space for every mass and eps
+	r := rand.New(rand.NewPCG(h.Sum64(), 1))
+	m, err := space(part[0], r)
+	if err != nil {
+		return nil, fmt.Errorf("instance %q: %w", name, err)
+	}
+	in := &instance{name: name, C: m, eps: eps}
+	in.mu = make([]float64, m.K)
+	switch part[1] {
+	case "dir":
+		for i := range in.mu {
+			in.mu[i] = gammaTenth(r)
+		}
+	case "sp20":
+		for _, i := range r.Perm(m.K)[:min(20, m.K)] {
+			in.mu[i] = r.ExpFloat64()
+		}
+	default:
+		return nil, fmt.Errorf("instance %q: unknown mass", name)
+	}
+	var sum float64
+	for _, x := range in.mu {
+		sum += x
+	}
+	for i := range in.mu {
+		in.mu[i] /= sum
+	}
+	in.lo, in.hi, in.target = make([]float64, m.Kv), make([]float64, m.Kv), make([]float64, m.Kv)
+	for j := range in.lo {
+		in.lo[j] = math.Exp(-eps/2) / float64(m.Kv)
+		in.hi[j] = math.Exp(eps/2) / float64(m.Kv)
+	}
+	in.param[1], in.param[2] = eps, 1
+	return in, nil
+}
+
+func space(name string, r *rand.Rand) (*cost.Dense, error) {
+	var n, k, kv int
+	var p float64
+	scan := func(format string, args ...any) bool {
+		m, err := fmt.Sscanf(name, format, args...)
+		return err == nil && m == len(args)
+	}
+	points := func(n, dim int, draw func() float64) [][]float64 {
+		x := make([][]float64, n)
+		for i := range x {
+			x[i] = make([]float64, dim)
+			for d := range x[i] {
+				x[i][d] = draw()
+			}
+		}
+		return x
+	}
+	var m cost.Matrix
+	var err error
+	switch {
+	case scan("ring%d", &n):
+		m, err = cost.NewRing(n, 2)
+	case scan("grid%d", &n):
+		m, err = cost.NewGrid(n, n, 1)
+	case scan("path%d", &n):
+		x := make([][]float64, n)
+		for i := range x {
+			x[i] = []float64{float64(i) / float64(n)}
+		}
+		m, err = cost.NewPoints(x, nil, 1)
+	case scan("sq%dp%g", &n, &p):
+		m, err = cost.NewPoints(points(n, 2, r.Float64), nil, p)
+	case scan("cos%dx%d", &k, &kv):
+		x := points(k, 64, r.NormFloat64)
+		m, err = cost.NewCosine(x, points(kv, 64, r.NormFloat64))
+	default:
+		return nil, fmt.Errorf("unknown space %q", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cost.Materialize(m)
+}
+
+// gammaTenth draws from the gamma distribution of shape 0.1 (Marsaglia and Tsang, boosted from shape 1.1).
+func gammaTenth(r *rand.Rand) float64 {
+	const d = 1.1 - 1.0/3
+	for {
+		x := r.NormFloat64()
+		v := 1 + x/math.Sqrt(9*d)
+		v = v * v * v
+		if v > 0 && -r.ExpFloat64() < 0.5*x*x+d-d*v+d*math.Log(v) {
+			return d * v * math.Pow(1-r.Float64(), 10)
+		}
+	}
+}
+
+// write writes the instance in the form the drivers read.
+func (in *instance) write(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, x := range []any{[2]int64{int64(in.C.K), int64(in.C.Kv)}, in.param[:], in.C.Data, in.mu, in.lo, in.hi, in.target} {
+		if err := binary.Write(f, binary.LittleEndian, x); err != nil {
+			return err
+		}
+	}
+	return f.Close()
+}
+
+// support returns the rows that have mass, and their masses.
+func (in *instance) support() (support []int, source []float64) {
+	for i, x := range in.mu {
+		if x > 0 {
+			support, source = append(support, i), append(source, x)
+		}
+	}
+	return support, source
+}

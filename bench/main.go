@@ -1,0 +1,158 @@
+//go:build unix
+
+// Command bench runs wpm and its peers on the same instances, one after the other in alternation, and prints their times and ratios.
+//
+//	bench/run                     installs the peers from the distribution's packages, compiles the drivers, then everything below
+//	bench/run -group entropic     one table: exact, entropic, iteration, basemeasure, knapsack, network
+//	bench/run -only sq300 -runs 5 instances whose name contains sq300, medians of five runs
+//
+// Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table say what that is);
+// one thread for everybody unless the table says otherwise. Peers are separate processes that hold their instance and answer one request
+// per line, so no process start and no reading of files is in a figure. The drivers in bench/peers are what a user of the peer would write.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// config is what every table is made with.
+type config struct {
+	runs  int
+	only  string
+	limit float64 // seconds of processor time after which a peer's iteration is stopped
+	peers string  // drivers in Python
+	built string  // drivers in C++, compiled
+	tmp   string
+	log   io.Writer
+}
+
+// table is one comparison; its lines are printed as they are measured.
+type table struct {
+	name, title string
+	run         func(c *config, w io.Writer) error
+}
+
+var tables = []table{
+	{"exact", "Exact projection: from mu and the cost in memory to q", exact},
+	{"network", "General minimum-cost flow: from arcs in memory to the optimum", network},
+	{"entropic", "Entropic projection: from the cost in memory to an L1 residual of 1e-9", entropic},
+	{"iteration", "One iteration of Algorithm 1, the kernel in memory", iteration},
+	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},
+	{"basemeasure", "Optimal base measure: from the cost in memory to the optimum", baseMeasures},
+}
+
+func main() {
+	c := &config{log: os.Stderr}
+	group := flag.String("group", "", "comma-separated tables; all by default")
+	flag.IntVar(&c.runs, "runs", 3, "runs of everything; the figures are medians")
+	flag.StringVar(&c.only, "only", "", "instances whose name contains this")
+	flag.Float64Var(&c.limit, "limit", 60, "seconds after which a peer's iteration is stopped")
+	flag.StringVar(&c.peers, "peers", filepath.Join("bench", "peers"), "folder of the drivers")
+	flag.StringVar(&c.built, "built", "", "folder of the compiled drivers")
+	out := flag.String("o", "", "also write the tables to this file")
+	flag.Parse()
+	if err := run(c, *group, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(c *config, group, out string) error {
+	if c.runs < 1 {
+		return fmt.Errorf("-runs %d: want at least 1", c.runs)
+	}
+	wanted := strings.FieldsFunc(group, func(r rune) bool { return r == ',' })
+	for _, g := range wanted {
+		if !slices.ContainsFunc(tables, func(t table) bool { return t.name == g }) {
+			return fmt.Errorf("no table %q", g)
+		}
+	}
+	var err error
+	if c.tmp, err = os.MkdirTemp("", "wpm-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(c.tmp)
+	w := io.Writer(os.Stdout)
+	if out != "" {
+		f, err := os.Create(out)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w = io.MultiWriter(w, f)
+	}
+	runtime.GOMAXPROCS(1) // one thread for everybody; tables about two threads set it
+	fmt.Fprintf(w, "# wpm beside its peers\n\nMade by `bench/run %s`.\n\n%s\n", strings.Join(os.Args[1:], " "), machine())
+	for _, t := range tables {
+		if len(wanted) > 0 && !slices.Contains(wanted, t.name) {
+			continue
+		}
+		fmt.Fprintf(w, "\n## %s\n\n", t.title)
+		if err := t.run(c, w); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// machine says what the figures were measured on: the class of the machine and versions, no names.
+func machine() string {
+	model := "unknown processor"
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(b)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	commit := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value[:min(12, len(s.Value))]
+			}
+		}
+	}
+	return fmt.Sprintf("Machine: %s, %d logical cores, %s/%s, %s; wpm at commit %s; peers: %s.",
+		model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), commit, os.Getenv("WPM_BENCH_PEERS"))
+}
+
+// mean is a geometric mean.
+type mean struct {
+	sum float64
+	n   int
+	max float64
+}
+
+func (m *mean) add(x float64) { m.sum, m.n, m.max = m.sum+math.Log(x), m.n+1, max(m.max, x) }
+
+func (m *mean) String() string {
+	if m.n == 0 {
+		return "no instance"
+	}
+	return fmt.Sprintf("geometric mean %.2f over %d instances, largest %.2f", math.Exp(m.sum/float64(m.n)), m.n, m.max)
+}
+
+// seconds writes a time for people.
+func seconds(s float64) string {
+	switch {
+	case math.IsNaN(s):
+		return "-"
+	case s < 1e-3:
+		return fmt.Sprintf("%.3g us", s*1e6)
+	case s < 1:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	default:
+		return fmt.Sprintf("%.3g s", s)
+	}
+}
