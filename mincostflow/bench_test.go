@@ -179,3 +179,75 @@ func BenchmarkVerify(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkProjector times one distribution of a stream: 20 random atoms each. Streams are slower than the same
+// distribution again and again, whose branches the processor learns.
+func BenchmarkProjector(b *testing.B) {
+	for _, name := range []string{"sq250p1:sp20:0.5", "sq250p1:sp20:2", "sq250p1:sp20:5", "sq250p2:sp20:2"} {
+		b.Run(name, func(b *testing.B) {
+			p, err := instanceNamed(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			d := newDraw(1)
+			users := make([]Problem, 500)
+			for u := range users {
+				for i := range 250 {
+					if d.Intn(250-i) < 20-len(users[u].Support) {
+						users[u].Support = append(users[u].Support, i)
+						users[u].Source = append(users[u].Source, -math.Log1p(-d.Float64()))
+					}
+				}
+				normalise(users[u].Source)
+			}
+			b.ReportAllocs()
+			var r Result
+			pivots := 0
+			u := 0
+			for b.Loop() {
+				if err := pr.Project(context.Background(), users[u].Source, users[u].Support, &r); err != nil {
+					b.Fatal(err)
+				}
+				pivots += r.Stats.Pivots
+				if u++; u == len(users) {
+					u = 0
+				}
+			}
+			b.ReportMetric(float64(pivots)/float64(b.N), "pivots")
+		})
+	}
+}
+
+func BenchmarkProjectUnits(b *testing.B) {
+	for _, name := range []string{"sq300p1:dir:2", "grid20p1:dir:2", "sq1000p1:dir:2"} {
+		b.Run(name, func(b *testing.B) {
+			p, err := instanceNamed(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			k, kv := p.Cost.Dims()
+			u := UnitProblem{Cost: p.Cost, Source: make([]int64, k), Lo: make([]int64, kv), Hi: make([]int64, kv)}
+			var n int64
+			for i, m := range p.Source {
+				u.Source[i] = int64(math.Ldexp(m, 61))
+				n += u.Source[i]
+			}
+			u.Source[0] += 1<<61 - n
+			for j := range u.Lo {
+				u.Lo[j], u.Hi[j] = int64(math.Ldexp(p.Lo[j], 61)), int64(math.Ldexp(p.Hi[j], 61))
+			}
+			var r UnitResult
+			for b.Loop() {
+				if r, err = ProjectUnits(context.Background(), u, Settings{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(r.Stats.Pivots), "pivots")
+			b.ReportMetric(float64(r.Stats.Repairs), "repairs")
+		})
+	}
+}

@@ -11,43 +11,46 @@ import (
 // columns. The bounds move outward by this much, which is far below an ulp.
 const rounding = 0x1p-80
 
-// result turns an answer into a Result: potentials for all rows and columns, and bounds.
-func (s *solver) result(a answer, settings Settings) (Result, error) {
-	in := s.in
-	r := Result{
-		Q:      a.q,
-		Status: a.status,
-		Stats: Stats{
-			Pivots:     s.net.pivots,
-			Degenerate: s.net.degenerate,
-			Sweeps:     s.pr.sweeps,
-			Rescales:   max(s.rescales, 0),
-		},
-		Settings: settings,
-	}
+// result turns an answer into a Result.
+func (s *solver) result(a answer, settings Settings) (r Result, err error) {
+	return r, s.fill(&r, a, settings)
+}
 
-	value, size := s.dual(&a)
+// fill turns an answer into a Result: potentials for all rows and columns, and bounds. It reuses the slices
+// of r.
+func (s *solver) fill(r *Result, a answer, settings Settings) error {
+	in := s.in
+	if !a.known {
+		a.value, a.size = s.dual(&a)
+	}
+	value, size := a.value, a.size
 	lower := value.plusFloat(float64(-rounding * size)).plusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
-	sortPlan(&a.plan, len(in.rows), in.kv)
-	objective, missing := s.primal(&a)
+	plan := s.sortPlan(a.plan, len(in.rows), in.kv)
+	objective, missing := s.primal(a.q, plan)
 	top := math.Ldexp(s.most, s.rows.exp)
 	upper := objective.plus(missing.times(top)).plusFloat(float64(rounding * top))
 	r.Upper = math.Min(s.most, s.roundTo(upper, math.Inf(1)))
 	// A plan with a rounding too much mass can cost more than the largest float.
 	r.Objective = math.Min(math.Ldexp(objective.value(), -s.rows.exp), math.MaxFloat64)
 
-	r.Plan = make([]Entry, len(a.plan))
-	for n, e := range a.plan {
+	r.Q = append(r.Q[:0], a.q...)
+	r.Plan = slices.Grow(r.Plan[:0], len(plan))[:len(plan)]
+	for n, e := range plan {
 		r.Plan[n] = Entry{I: in.rows[e.i], J: int(e.j), Mass: e.mass}
 	}
-	f, err := s.allRows(a.g, a.f, settings.SupportOnly)
-	if err != nil {
-		return Result{}, err
+	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
+	r.Potentials.F = grow(r.Potentials.F, in.k)
+	r.Status = a.status
+	r.Stats = Stats{
+		Pivots:     s.net.pivots,
+		Degenerate: s.net.degenerate,
+		Sweeps:     s.pr.sweeps,
+		Rescales:   max(s.rescales, 0),
 	}
-	r.Potentials = Potentials{F: f, G: a.g}
-	return r, nil
+	r.Settings = settings
+	return s.allRows(r.Potentials.F, a.g, a.f, settings)
 }
 
 // primal returns the cost of the plan, scaled, and how much mass is missing from it: an upper bound
@@ -59,12 +62,14 @@ func (s *solver) result(a answer, settings Settings) (Result, error) {
 // then lacks to mass 1, at most 1 - mass(P) + excesses, can be moved from the rows that keep
 // some to the columns that lack some. If q sums to more than 1, it stands for any distribution
 // below it, and the columns exceed that by at most as much again.
-func (s *solver) primal(a *answer) (objective, missing dd) {
+func (s *solver) primal(q []float64, plan []entry) (objective, missing dd) {
 	in := s.in
-	row := slices.Clone(in.mass) // what is left of them
-	column := make([]dd, in.kv)
-	for j, x := range a.q {
-		column[j].hi = x
+	s.rest = append(s.rest[:0], in.mass...)
+	for _, x := range q {
+		s.rest = append(s.rest, dd{hi: x})
+	}
+	row, column := s.rest[:len(in.mass)], s.rest[len(in.mass):] // what is left of them
+	for j, x := range q {
 		if in.point != nil {
 			// Both the point and its rounded form q are targets: take the smaller.
 			if p := (dd{hi: in.point[j]}).over(in.pointSum); p.hi < x || p.hi == x && p.lo < 0 {
@@ -73,7 +78,7 @@ func (s *solver) primal(a *answer) (objective, missing dd) {
 		}
 	}
 	var mass dd
-	for _, e := range a.plan {
+	for _, e := range plan {
 		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
 		mass = mass.plusFloat(e.mass)
 		row[e.i] = row[e.i].plusFloat(-e.mass)
@@ -87,7 +92,7 @@ func (s *solver) primal(a *answer) (objective, missing dd) {
 			}
 		}
 	}
-	if over := total(a.q, 2).plusFloat(-1); over.hi > 0 {
+	if over := total(q, 2).plusFloat(-1); over.hi > 0 {
 		missing = missing.plus(over)
 	}
 	if missing.hi < 0 {

@@ -68,3 +68,55 @@ func ExampleTransport() {
 	// 0 -> 1: 0.25
 	// 1 -> 2: 0.5
 }
+
+// A stream of users, each with a few atoms, projected into one box by all processors.
+func ExampleProjector_All() {
+	ring, err := cost.NewRing(8, 1)
+	if err != nil {
+		panic(err)
+	}
+	lo, hi := make([]float64, 8), make([]float64, 8)
+	for j := range lo {
+		lo[j], hi[j] = 1./16, 1./4
+	}
+	p, err := mincostflow.NewProjector(ring, lo, hi, mincostflow.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	users := [][]int{{0}, {0, 4}, {1, 2}}
+	err = p.All(context.Background(), len(users), func(i int) ([]float64, []int) {
+		mu := make([]float64, len(users[i]))
+		for n := range mu {
+			mu[n] = 1 / float64(len(mu))
+		}
+		return mu, users[i]
+	}, func(i int, r *mincostflow.Result, err error) error {
+		if err == nil {
+			fmt.Printf("user %d: W = %.4f, q at home %.4f\n", i, r.Objective, r.Q[users[i][0]])
+		}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// user 0: W = 1.3125, q at home 0.2500
+	// user 1: W = 0.6250, q at home 0.2500
+	// user 2: W = 0.8750, q at home 0.2500
+}
+
+// Ten people, counted, are moved to rooms for two to four.
+func ExampleProjectUnits() {
+	c, err := cost.FromRows([][]float64{{0, 1, 3}, {1, 0, 1}})
+	if err != nil {
+		panic(err)
+	}
+	p := mincostflow.UnitProblem{Cost: c, Source: []int64{7, 3}, Lo: []int64{2, 2, 2}, Hi: []int64{4, 4, 4}}
+	r, err := mincostflow.ProjectUnits(context.Background(), p, mincostflow.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	upper, lower, err := mincostflow.VerifyUnits(p, r)
+	fmt.Println(r.Q, upper, lower, err)
+	// Output: [4 4 2] 1/2 1/2 <nil>
+}

@@ -1,6 +1,9 @@
 package mincostflow
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // answer is what a solver hands over: a feasible q, a plan, and prices for the columns.
 type answer struct {
@@ -9,6 +12,11 @@ type answer struct {
 	plan   []entry
 	g      []float64 // prices; -Inf for columns that take no part, until dual fills them in
 	f      []float64 // potentials of the rows with mass, filled in by dual
+	// value is the dual value of g and f, scaled, and size the sum of the magnitudes of its terms, once
+	// known.
+	known bool
+	value dd
+	size  float64
 	// excess is the objective less the dual value of g, without any rounding outward. It is what
 	// pivots could still gain, and rounding.
 	excess float64
@@ -23,8 +31,9 @@ func (s *solver) optimum() answer {
 	for _, e := range a.plan {
 		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
 	}
-	dual, _ := s.dual(&a)
-	a.excess = objective.plus(dual.neg()).value()
+	a.value, a.size = s.dual(&a)
+	a.known = true
+	a.excess = objective.plus(a.value.neg()).value()
 	return a
 }
 
@@ -40,7 +49,7 @@ func (s *solver) treePrices() []float64 {
 		case slack:
 			c = 0
 		case artificial:
-			c = t.big
+			c += t.big
 		}
 		if !p.up {
 			c = -c
@@ -49,7 +58,8 @@ func (s *solver) treePrices() []float64 {
 	}
 
 	offset := s.offset()
-	g := make([]float64, t.n)
+	g := grow(s.g, t.n)
+	s.g = g
 	for j := range g {
 		if !t.live(j) {
 			g[j] = math.Inf(-1)
@@ -135,8 +145,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	for i, m := range in.mass {
 		net[i] = m
 	}
-	q := make([]float64, t.n)
-	plan := make([]entry, 0, t.k+t.n)
+	q, plan := grow(s.q, t.n), s.plan[:0]
 	for j := range q {
 		q[j] = in.lo[j]
 		if t.slack[j] == atUpper {
@@ -156,8 +165,8 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 		switch p.kind {
 		case artificial:
 			if m := x.value(); int(v) < t.k && m > 0 {
-				at := bestColumn(s.rows.raw(in.rows[v]), g)
-				plan = append(plan, entry{v, int32(at), m, s.rows.at(in.rows[v])[at]})
+				at := bestColumn(s.rows.raw(s.live[v]), g)
+				plan = append(plan, entry{v, int32(at), m, s.rows.at(s.live[v])[at]})
 			}
 		case slack:
 			j := int(v) - t.k
@@ -173,6 +182,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 		}
 	}
 	in.repair(q)
+	s.q, s.plan = q, plan
 	return q, plan
 }
 
@@ -222,7 +232,7 @@ func (in *instance) repair(q []float64) {
 // takes the better of two simple bounds.
 func (s *solver) interrupted(st Status) answer {
 	a := answer{status: st}
-	a.q, a.plan = s.complete()
+	a.q, a.plan = s.completeFloat()
 
 	// The prices of the tree, kept within the largest cost, which loses nothing at an optimum.
 	// Those that only artificial arcs gave mean little, so no prices at all may be better.
@@ -241,6 +251,7 @@ func (s *solver) interrupted(st Status) answer {
 	}
 	a.g = g
 	dual, _ := s.dual(&a)
+	a.f = slices.Clone(a.f) // of the workspace, which is needed again
 	b := a
 	b.f, b.g = nil, make([]float64, t.n)
 	for j := range b.g {

@@ -10,16 +10,19 @@ import (
 // bounds by rising cost, on top of their lower bounds, until the mass is used up.
 func (s *solver) knapsack() answer {
 	in := s.in
-	row := s.rows.at(in.rows[0])
-	order := make([]int32, 0, in.kv)
+	s.net.pivots, s.net.degenerate, s.pr.sweeps, s.rescales = 0, 0, 0, 0
+	row := s.rows.at(s.live[0])
+	order := s.order[:0]
 	for j := range row {
 		if in.hi[j] > 0 {
 			order = append(order, int32(j))
 		}
 	}
+	s.order = order
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(row[a], row[b]) })
 
-	a := answer{status: Optimal, q: slices.Clone(in.lo), g: make([]float64, in.kv)}
+	s.q, s.g, s.plan = append(s.q[:0], in.lo...), grow(s.g, in.kv), s.plan[:0]
+	a := answer{status: Optimal, q: s.q, g: s.g, plan: s.plan}
 	left := total(in.lo, 2).neg().plusFloat(1)
 	threshold := row[order[0]]
 	for _, j := range order {
@@ -49,5 +52,6 @@ func (s *solver) knapsack() answer {
 			a.plan = append(a.plan, entry{0, int32(j), x, row[j]})
 		}
 	}
+	s.plan = a.plan
 	return a
 }

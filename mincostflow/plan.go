@@ -8,12 +8,13 @@ type entry struct {
 	cost float64
 }
 
-// sortPlan sorts by row, then column, and joins entries of the same arc.
-func sortPlan(plan *[]entry, k, kv int) {
-	p := *plan
-	q := make([]entry, len(p))
+// sortPlan sorts p by row, then column, and joins entries of the same arc. It returns what is left of p.
+func (s *solver) sortPlan(p []entry, k, kv int) []entry {
+	s.sort = grow(s.sort, len(p))
+	s.counts = grow(s.counts, max(k, kv)+1)
+	q, at := s.sort, s.counts
 	// Two stable counting sorts.
-	at := make([]int, max(k, kv)+1)
+	clear(at)
 	for _, e := range p {
 		at[e.j+1]++
 	}
@@ -44,5 +45,5 @@ func sortPlan(plan *[]entry, k, kv int) {
 		p[n] = e
 		n++
 	}
-	*plan = p[:n]
+	return p[:n]
 }

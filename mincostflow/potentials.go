@@ -13,8 +13,9 @@ import (
 func (s *solver) dual(a *answer) (value dd, size float64) {
 	in := s.in
 	if a.f == nil {
-		a.f = make([]float64, len(in.rows))
-		for n, i := range in.rows {
+		s.f = grow(s.f, len(in.rows))
+		a.f = s.f
+		for n, i := range s.live {
 			a.f[n] = rowPotential(s.rows.raw(i), a.g)
 		}
 		s.deadColumns(a.g, a.f)
@@ -58,18 +59,21 @@ const nearlySubnormal = 0x1p-960
 // deadColumns gives the columns that take no part (-Inf) the largest prices valid for the rows
 // with mass.
 func (s *solver) deadColumns(g, f []float64) {
-	var dead []int
+	dead := s.idle[:0]
 	for j, x := range g {
 		if math.IsInf(x, -1) {
 			dead = append(dead, j)
 			g[j] = math.MaxFloat64
 		}
 	}
-	if dead == nil {
+	s.idle = dead
+	if len(dead) == 0 {
 		return
 	}
-	below := make([]bool, len(g)) // the exact minimum is below its rounded value
-	for n, i := range s.in.rows {
+	s.below = grow(s.below, len(g))
+	below := s.below // the exact minimum is below its rounded value
+	clear(below)
+	for n, i := range s.live {
 		row := s.rows.raw(i)
 		for _, j := range dead {
 			x, e := twoSum(row[j], -f[n])
@@ -87,12 +91,12 @@ func (s *solver) deadColumns(g, f []float64) {
 	}
 }
 
-// allRows returns the potentials of all rows, given those of the rows with mass. The others do not
+// allRows fills in the potentials of all rows, given those of the rows with mass. The others do not
 // depend on each other, so that any number of workers gives the same bits.
-func (s *solver) allRows(g, live []float64, supportOnly bool) ([]float64, error) {
+func (s *solver) allRows(f, g, live []float64, settings Settings) error {
 	in := s.in
-	f := make([]float64, in.k)
-	if supportOnly {
+	idle := in.k - len(in.rows)
+	if settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
 		least := math.Min(0, -slices.Max(g))
 		for i := range f {
 			f[i] = least
@@ -100,12 +104,27 @@ func (s *solver) allRows(g, live []float64, supportOnly bool) ([]float64, error)
 		for n, i := range in.rows {
 			f[i] = live[n]
 		}
-		return f, nil
+		return nil
 	}
-	workers := min(runtime.GOMAXPROCS(0), (in.k-len(in.rows))/(1+workerCells/in.kv))
-	if workers < 2 {
-		return f, s.someRows(s.rows, 0, in.k, f, g, live)
+	workers := min(runtime.GOMAXPROCS(0), idle/(1+workerCells/in.kv))
+	if workers < 2 || s.serial {
+		return s.someRows(&s.source, 0, in.k, f, g, live)
 	}
+	return s.shareRows(workers, f, g, live)
+}
+
+// cheapRows reports whether the exact potentials of rows without mass at most double the work, or take
+// microseconds.
+func cheapRows(idle, live, kv int) bool {
+	return idle <= live || int64(idle)*int64(kv) <= smallCells
+}
+
+// smallCells is how much of the cost is always read.
+const smallCells = 1 << 14
+
+// shareRows is allRows by several workers.
+func (s *solver) shareRows(workers int, f, g, live []float64) error {
+	in := s.in
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -114,16 +133,18 @@ func (s *solver) allRows(g, live []float64, supportOnly bool) ([]float64, error)
 			if w == workers-1 {
 				to = in.k
 			}
-			errs[w] = s.someRows(newRows(in.matrix, in.kv), from, to, f, g, live)
+			var r rows
+			r.reset(in.matrix, in.kv)
+			errs[w] = s.someRows(&r, from, to, f, g, live)
 		})
 	}
 	wg.Wait()
 	for _, err := range errs { // the first bad row, whoever met it
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // workerCells is how much of the cost one worker reads at least, about a quarter of a millisecond.

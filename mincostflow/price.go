@@ -15,7 +15,7 @@ const (
 	// arcs are tried.
 	rowBlock   = 4
 	fewRows    = 64
-	slackBlock = 32
+	slackBlock = 16
 	// pollEvery steps, or pollCells cells of a sweep, the context is asked.
 	pollEvery = 64
 	pollCells = 1 << 16
@@ -59,6 +59,13 @@ func (p *pricer) stop() Status {
 // run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
 // range in which arithmetic is exact (net.wide), or a stop.
 func (p *pricer) run() Status {
+	// Lists that are not empty are worth a look before the first sweep.
+	if st := p.stop(); st != Optimal {
+		return st
+	}
+	if st := p.drain(); st != Optimal || p.net.wide {
+		return st
+	}
 	for {
 		before := p.net.pivots
 		found, st := p.sweep()
@@ -70,6 +77,19 @@ func (p *pricer) run() Status {
 		}
 		if !found && p.net.pivots == before {
 			return Optimal
+		}
+	}
+}
+
+// seed lists the second best arcs of columns that are less than far from the best. They are likely to be wanted when
+// the tree is nearly right.
+func (p *pricer) seed(served []service, far float64) {
+	for j := range served {
+		v := &served[j]
+		if i := int(v.second); i >= 0 && v.gap < far && p.net.live(j) && p.length[i] < listLen {
+			c := p.rows.at(p.index[i])[j]
+			p.list[i*listLen+int(p.length[i])] = candidate{c, int32(j)}
+			p.length[i]++
 		}
 	}
 }
@@ -97,37 +117,42 @@ func (p *pricer) drain() Status {
 				return st
 			}
 		}
-		if i == k {
-			i = 0
-		}
-		end := min(i+block, k)
-		cleanRows += end - i
-		var best *candidate
-		row, least := 0, 0.0
-		for ; i < end; i++ {
-			if c, rc := p.bestListed(i); rc < least {
-				best, row, least = c, i, rc
+		// What has been seen since the last pivot need not be seen again.
+		if cleanRows < k {
+			if i == k {
+				i = 0
+			}
+			end := min(i+block, k)
+			cleanRows += end - i
+			var best *candidate
+			row, least := 0, 0.0
+			for ; i < end; i++ {
+				if c, rc := p.bestListed(i); rc < least {
+					best, row, least = c, i, rc
+				}
+			}
+			if best != nil {
+				t.enterReal(int32(row), best.col, best.cost)
+				if t.wide {
+					return Optimal
+				}
+				cleanRows, cleanCols = 0, 0
 			}
 		}
-		if best != nil {
-			t.enterReal(int32(row), best.col, best.cost)
-			if t.wide {
-				return Optimal
+		if cleanCols < n {
+			if j == n {
+				j = 0
 			}
-			cleanRows, cleanCols = 0, 0
-		}
-		if j == n {
-			j = 0
-		}
-		end = min(j+slackBlock, n)
-		cleanCols += end - j
-		if t.enterSlack(j, end) {
-			if t.wide {
-				return Optimal
+			end := min(j+slackBlock, n)
+			cleanCols += end - j
+			if t.enterSlack(j, end) {
+				if t.wide {
+					return Optimal
+				}
+				cleanRows, cleanCols = 0, 0
 			}
-			cleanRows, cleanCols = 0, 0
+			j = end
 		}
-		j = end
 	}
 	return Optimal
 }

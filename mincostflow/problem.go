@@ -30,69 +30,69 @@ const (
 	boxTol = 1e-12
 )
 
-// instance is a validated problem in the form that the solvers work on.
+// instance is a validated problem in the form that the solvers work on. Its slices are reused by
+// the next.
 type instance struct {
 	matrix cost.Matrix
 	k, kv  int
-	rows   []int     // rows with mass, ascending
-	mass   []dd      // their masses over the total
+	rows   []int // rows with mass, ascending
+	mass   []dd  // their masses over the total
+	*limits
+}
+
+// limits is what the columns may hold.
+type limits struct {
 	lo, hi []float64 // the box, or the point rounded to floats when it is one
 	// When the box is one point by rounding, point holds the bounds that describe it: the point
 	// is point / pointSum exactly, and lo = hi = that, rounded.
 	point    []float64
 	pointSum dd
-	// level is then +1 if the lower bounds fill everything and -1 if the upper ones do, else 0.
-	level int
+	level    int // then +1 if the lower bounds fill everything and -1 if the upper ones do, else 0
+
+	low, room []uint64 // the box in units
+	mask      []bool   // columns that can take mass; nil when all can
 }
 
 // newInstance validates p. Costs are checked when they are read.
 func newInstance(p Problem) (*instance, error) {
-	in, err := newSource(p.Cost, p.Source, p.Support)
-	if err != nil {
-		return nil, err
-	}
-	if err := in.box(p.Lo, p.Hi); err != nil {
-		return nil, err
-	}
-	return in, nil
+	in := &instance{limits: new(limits)}
+	return in, in.set(p)
 }
 
-// newSource checks the shape of the cost and the source.
-func newSource(c cost.Matrix, source []float64, support []int) (*instance, error) {
+// set validates p.
+func (in *instance) set(p Problem) error {
+	if err := in.setMatrix(p.Cost); err != nil {
+		return err
+	}
+	if err := in.setSource(p.Source, p.Support); err != nil {
+		return err
+	}
+	return in.setBox(in.kv, p.Lo, p.Hi)
+}
+
+// setMatrix checks the shape of the cost.
+func (in *instance) setMatrix(c cost.Matrix) error {
 	k, kv, err := dims(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if int64(k)+int64(kv) >= math.MaxInt32 {
-		return nil, fmt.Errorf("%w: %d + %d nodes, at most 2^31 - 2", ErrShape, k, kv)
+		return fmt.Errorf("%w: %d + %d nodes, at most 2^31 - 2", ErrShape, k, kv)
 	}
-	want := k
-	if support != nil {
-		want = len(support)
-	}
-	if len(source) != want {
-		return nil, fmt.Errorf("%w: Source has %d entries, want %d", ErrShape, len(source), want)
-	}
-	last := -1
-	for n, i := range support {
-		if i <= last || i >= k {
-			return nil, fmt.Errorf("%w: Support[%d] = %d, want above %d and below %d", ErrSupport, n, i, last, k)
-		}
-		last = i
+	in.matrix, in.k, in.kv = c, k, kv
+	return nil
+}
+
+// setSource checks the source.
+func (in *instance) setSource(source []float64, support []int) error {
+	if err := checkSupport(in.k, len(source), support); err != nil {
+		return err
 	}
 	sum, err := checkMass("Source", source)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	in := &instance{matrix: c, k: k, kv: kv}
-	live := 0
-	for _, m := range source {
-		if m > 0 {
-			live++
-		}
-	}
-	in.rows = make([]int, 0, live)
-	in.mass = make([]dd, 0, live)
+	in.rows, in.mass = in.rows[:0], in.mass[:0]
 	for n, m := range source {
 		if m > 0 {
 			i := n
@@ -103,7 +103,26 @@ func newSource(c cost.Matrix, source []float64, support []int) (*instance, error
 			in.mass = append(in.mass, dd{hi: m}.over(sum))
 		}
 	}
-	return in, nil
+	return nil
+}
+
+// checkSupport checks the rows that the n entries of a source belong to.
+func checkSupport(k, n int, support []int) error {
+	want := k
+	if support != nil {
+		want = len(support)
+	}
+	if n != want {
+		return fmt.Errorf("%w: Source has %d entries, want %d", ErrShape, n, want)
+	}
+	last := -1
+	for n, i := range support {
+		if i <= last || i >= k {
+			return fmt.Errorf("%w: Support[%d] = %d, want above %d and below %d", ErrSupport, n, i, last, k)
+		}
+		last = i
+	}
+	return nil
 }
 
 // dims returns the dimensions of c and refuses what cannot be read without a panic.
@@ -143,10 +162,11 @@ func checkMass(name string, xs []float64) (dd, error) {
 		return dd{}, err
 	}
 	// Capping at 2 avoids overflow and cannot hide an excess.
-	if compareTotal(xs, 2, 1, massTol) > 0 || compareTotal(xs, 2, 1, -massTol) < 0 {
+	sum := total(xs, 2)
+	if sum.compare(xs, 2, 1, massTol) > 0 || sum.compare(xs, 2, 1, -massTol) < 0 {
 		return dd{}, fmt.Errorf("%w: %s sums to %v", ErrMass, name, total(xs, math.MaxFloat64/float64(len(xs)+1)).hi)
 	}
-	return total(xs, 2), nil
+	return sum, nil
 }
 
 // checkEntries refuses what is not finite and >= 0.
@@ -162,10 +182,10 @@ func checkEntries(name string, xs []float64) error {
 	return nil
 }
 
-// box checks the bounds and decides, exactly, whether they leave a box, one point or nothing.
-func (in *instance) box(lo, hi []float64) error {
-	if len(lo) != in.kv || len(hi) != in.kv {
-		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(lo), len(hi), in.kv)
+// setBox checks the bounds and decides, exactly, whether they leave a box, one point or nothing.
+func (x *limits) setBox(kv int, lo, hi []float64) error {
+	if len(lo) != kv || len(hi) != kv {
+		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(lo), len(hi), kv)
 	}
 	if err := checkEntries("Lo", lo); err != nil {
 		return err
@@ -178,32 +198,52 @@ func (in *instance) box(lo, hi []float64) error {
 			return fmt.Errorf("%w: Lo[%d] = %v, Hi[%d] = %v", ErrBox, j, lo[j], j, hi[j])
 		}
 	}
-	in.lo, in.hi = lo, hi
 	// Entries above 2 count as 2: that settles the comparison either way, and nothing overflows.
-	if compareTotal(lo, 2, 1, 0) > 0 {
-		if compareTotal(lo, 2, 1, boxTol) > 0 {
-			return fmt.Errorf("%w: Lo sums to more than 1, by %v", ErrInfeasible, total(lo, 2).plusFloat(-1).hi)
+	switch sumLo, sumHi := total(lo, 2), total(hi, 2); {
+	case sumLo.compare(lo, 2, 1, 0) > 0:
+		if sumLo.compare(lo, 2, 1, boxTol) > 0 {
+			return fmt.Errorf("%w: Lo sums to more than 1, by %v", ErrInfeasible, sumLo.plusFloat(-1).hi)
 		}
-		in.setPoint(lo)
-		in.level = 1
-	} else if compareTotal(hi, 2, 1, 0) < 0 {
-		if compareTotal(hi, 2, 1, -boxTol) < 0 {
-			return fmt.Errorf("%w: Hi sums to less than 1, by %v", ErrInfeasible, -total(hi, 2).plusFloat(-1).hi)
+		x.setPoint(lo)
+		x.level = 1
+	case sumHi.compare(hi, 2, 1, 0) < 0:
+		if sumHi.compare(hi, 2, 1, -boxTol) < 0 {
+			return fmt.Errorf("%w: Hi sums to less than 1, by %v", ErrInfeasible, -sumHi.plusFloat(-1).hi)
 		}
-		in.setPoint(hi)
-		in.level = -1
+		x.setPoint(hi)
+		x.level = -1
+	default:
+		x.lo, x.hi, x.point, x.level = lo, hi, nil, 0
+		x.prepare()
 	}
 	return nil
 }
 
 // setPoint makes the box the one point b / sum b.
-func (in *instance) setPoint(b []float64) {
-	in.point, in.pointSum = b, total(b, 2)
+func (x *limits) setPoint(b []float64) {
+	x.point, x.pointSum, x.level = b, total(b, 2), 0
 	q := make([]float64, len(b))
-	for j, x := range b {
-		q[j] = dd{hi: x}.over(in.pointSum).value()
+	for j, m := range b {
+		q[j] = dd{hi: m}.over(x.pointSum).value()
 	}
-	in.lo, in.hi = q, q
+	x.lo, x.hi = q, q
+	x.prepare()
+}
+
+// prepare fills in the rest.
+func (x *limits) prepare() {
+	x.low, x.room = grow(x.low, len(x.lo)), grow(x.room, len(x.lo))
+	boxUnits(x.lo, x.hi, x.low, x.room)
+	x.mask = nil
+	for _, h := range x.hi {
+		if h == 0 {
+			x.mask = make([]bool, len(x.hi))
+			for j, h := range x.hi {
+				x.mask[j] = h > 0
+			}
+			break
+		}
+	}
 }
 
 // badCost is the error for an entry that is not a cost.

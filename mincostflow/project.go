@@ -2,7 +2,9 @@ package mincostflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 )
 
 // Project moves p.Source into the box [p.Lo, p.Hi] at least cost:
@@ -17,28 +19,47 @@ import (
 // (the context ended or Settings.MaxPivots was reached) comes with a feasible Result whose
 // bounds hold.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
-	in, err := newInstance(p)
-	if err != nil {
+	s := solvers.Get().(*solver)
+	defer s.release()
+	if err := s.own.set(p); err != nil {
 		return Result{}, err
 	}
-	return solve(ctx, in, settings)
+	return s.solve(ctx, settings)
 }
 
-// solve solves a validated instance.
-func solve(ctx context.Context, in *instance, settings Settings) (Result, error) {
-	settings, err := settings.resolve(in.k + in.kv)
+// solvers keeps workspaces.
+var solvers = sync.Pool{New: func() any { return newSolver() }}
+
+// release puts s back without anything of the caller's.
+func (s *solver) release() {
+	s.forget()
+	solvers.Put(s)
+}
+
+// solve solves the instance s.own.
+func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
+	settings, err := settings.resolve(s.own.k + s.own.kv)
 	if err != nil {
 		return Result{}, err
 	}
+	if err := s.load(&s.own); err != nil {
+		return Result{}, err
+	}
+	var r Result
+	err = s.run(ctx, settings, &r)
+	if err != nil && !errors.Is(err, ErrNotConverged) {
+		return Result{}, err
+	}
+	return r, err
+}
+
+// run solves the loaded instance. If that is an error other than ErrNotConverged, r is emptied.
+func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var s solver
-	if err := s.load(in); err != nil {
-		return Result{}, err
-	}
 	var a answer
-	if settings.Method == Auto && len(in.rows) == 1 {
+	if settings.Method == Auto && len(s.in.rows) == 1 {
 		a = s.knapsack()
 		if ctx.Err() != nil {
 			a.status = Cancelled // as promised for every instance, though there was no need
@@ -46,15 +67,15 @@ func solve(ctx context.Context, in *instance, settings Settings) (Result, error)
 	} else {
 		a = s.simplex(ctx, settings)
 	}
-	r, err := s.result(a, settings)
-	if err != nil {
-		return Result{}, err
+	if err := s.fill(r, a, settings); err != nil {
+		r.empty()
+		return err
 	}
 	switch r.Status {
 	case PivotLimit:
-		err = fmt.Errorf("%w: MaxPivots = %d reached, gap %.3g", ErrNotConverged, settings.MaxPivots, r.Gap())
+		return fmt.Errorf("%w: MaxPivots = %d reached, gap %.3g", ErrNotConverged, settings.MaxPivots, r.Gap())
 	case Cancelled:
-		err = fmt.Errorf("%w: %w after %d pivots, gap %.3g", ErrNotConverged, ctx.Err(), r.Stats.Pivots, r.Gap())
+		return fmt.Errorf("%w: %w after %d pivots, gap %.3g", ErrNotConverged, ctx.Err(), r.Stats.Pivots, r.Gap())
 	}
-	return r, err
+	return nil
 }

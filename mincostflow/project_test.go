@@ -436,6 +436,55 @@ func TestSupportOnlyReadsNoOtherRow(t *testing.T) {
 	checkResult(t, p, r)
 }
 
+// TestIdleRows: rows without mass are read if they are few, or asked for, and not otherwise.
+func TestIdleRows(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		n, support int
+		settings   Settings
+		all        bool
+	}{
+		{"small", 100, 2, Settings{}, true},
+		{"many without mass", 200, 2, Settings{}, false},
+		{"half of them", 200, 100, Settings{}, true},
+		{"all", 200, 2, Settings{AllRows: true}, true},
+		{"none", 100, 2, Settings{SupportOnly: true}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ring, err := cost.NewRing(c.n, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := make([]int, c.n)
+			lo, hi := box(uniform(c.n), 1)
+			p := Problem{Cost: counted{ring, rows}, Source: uniform(c.support), Lo: lo, Hi: hi}
+			for i := range c.support {
+				p.Support = append(p.Support, i)
+			}
+			r, err := Project(context.Background(), p, c.settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read := rows[c.n-1] > 0; read != c.all {
+				t.Errorf("rows without mass are read: %v, want %v", read, c.all)
+			}
+			p.Cost = ring
+			checkResult(t, p, r)
+		})
+	}
+}
+
+// counted counts how often rows are read.
+type counted struct {
+	cost.Matrix
+	rows []int
+}
+
+func (c counted) Row(i int, buf []float64) []float64 {
+	c.rows[i]++
+	return c.Matrix.Row(i, buf)
+}
+
 func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	ok := func() Problem {
@@ -493,6 +542,7 @@ func TestErrors(t *testing.T) {
 		{"infeasible below", func(p *Problem, _ *Settings) { p.Hi = []float64{0.25, 0.25} }, ErrInfeasible},
 		{"infeasible and huge", func(p *Problem, _ *Settings) { p.Lo = repeat(math.MaxFloat64, 2); p.Hi = p.Lo }, ErrInfeasible},
 		{"unknown method", func(_ *Problem, s *Settings) { s.Method = 7 }, ErrSettings},
+		{"rows both ways", func(_ *Problem, s *Settings) { s.SupportOnly, s.AllRows = true, true }, ErrSettings},
 		{"negative pivots", func(_ *Problem, s *Settings) { s.MaxPivots = -1 }, ErrSettings},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -637,9 +687,9 @@ func TestSameBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		old := runtime.GOMAXPROCS(1)
-		a, err1 := Project(context.Background(), p, Settings{})
+		a, err1 := Project(context.Background(), p, Settings{AllRows: true})
 		runtime.GOMAXPROCS(8)
-		b, err2 := Project(context.Background(), p, Settings{})
+		b, err2 := Project(context.Background(), p, Settings{AllRows: true})
 		runtime.GOMAXPROCS(old)
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
@@ -657,7 +707,7 @@ func TestBadRowAmongWorkers(t *testing.T) {
 	d.Data[300*n+5] = math.NaN()
 	d.Data[900*n+7] = -1
 	p := Problem{Cost: d, Source: []float64{0.5, 0.5}, Support: []int{1, 2}, Lo: repeat(0, n), Hi: repeat(1, n)}
-	_, err := Project(context.Background(), p, Settings{})
+	_, err := Project(context.Background(), p, Settings{AllRows: true})
 	var entry *cost.EntryError
 	if !errors.Is(err, ErrNotFinite) || !errors.As(err, &entry) || entry.I != 300 || entry.J != 5 {
 		t.Errorf("error %v, want the one of row 300", err)

@@ -21,6 +21,10 @@ func (s Status) String() string {
 		return "pivot limit"
 	case Cancelled:
 		return "cancelled"
+	case Infeasible:
+		return "infeasible"
+	case Unbounded:
+		return "unbounded"
 	}
 	return "unknown"
 }
@@ -39,10 +43,11 @@ type Potentials struct {
 
 // Stats counts the work done.
 type Stats struct {
-	Pivots     int // simplex pivots, those on merged columns included
+	Pivots     int // simplex pivots, those on a sample of the columns included
 	Degenerate int // pivots on the full problem that moved no mass
 	Sweeps     int // full pricing sweeps over the rows with mass
 	Rescales   int // changes of the cost grid or of the artificial cost after the start
+	Repairs    int // pivots at exact prices, in ProjectUnits
 }
 
 // Result is an answer together with its evidence; Verify recomputes the evidence from it.
@@ -68,6 +73,11 @@ type Result struct {
 	Stats Stats
 	// Settings are the settings in force, defaults filled in.
 	Settings Settings
+}
+
+// empty clears r and keeps its slices for the next.
+func (r *Result) empty() {
+	*r = Result{Q: r.Q[:0], Plan: r.Plan[:0], Potentials: Potentials{F: r.Potentials.F[:0], G: r.Potentials.G[:0]}}
 }
 
 // Gap returns Upper - Lower, the proven distance from the optimum, in units of the objective.

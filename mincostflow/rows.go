@@ -25,14 +25,14 @@ type rows struct {
 	scaled []float64 // buffer, when exp != 0
 }
 
-func newRows(c cost.Matrix, kv int) *rows {
-	r := &rows{matrix: c, kv: kv}
+// reset makes r read c.
+func (r *rows) reset(c cost.Matrix, kv int) {
+	r.matrix, r.kv, r.data, r.exp = c, kv, nil, 0
 	if d, ok := c.(*cost.Dense); ok {
 		r.data = d.Data
 	} else {
-		r.buf = make([]float64, kv)
+		r.buf = grow(r.buf, kv)
 	}
-	return r
 }
 
 // raw returns row i as it is, valid until the next call.
@@ -50,10 +50,11 @@ func (r *rows) at(i int) []float64 {
 		return row
 	}
 	by := math.Ldexp(1, r.exp)
+	scaled := r.scaled[:len(row)]
 	for j, c := range row {
-		r.scaled[j] = c * by
+		scaled[j] = c * by
 	}
-	return r.scaled
+	return scaled
 }
 
 // setScale chooses the power of two for costs of at most most.
@@ -68,7 +69,7 @@ func (r *rows) setScale(most float64) {
 		r.exp = minExp - e
 	}
 	if r.exp != 0 {
-		r.scaled = make([]float64, r.kv)
+		r.scaled = grow(r.scaled, r.kv)
 	}
 }
 

@@ -26,11 +26,26 @@ func ratSum(xs []float64) *big.Rat {
 	return s
 }
 
-// exactOptimum solves p by successive shortest paths in rational arithmetic, on the network of the
-// paper with each column's arc to the sink split into a part that must be filled (cost -big) and
-// a part that may be. Sources are normalised; the box must not be a point by rounding.
+// exactOptimum solves p by successive shortest paths in rational arithmetic. Sources are normalised; the box must
+// not be a point by rounding.
 func exactOptimum(p Problem) *big.Rat {
 	k, kv := p.Cost.Dims()
+	mu, lo, hi := make([]*big.Rat, k), make([]*big.Rat, kv), make([]*big.Rat, kv)
+	total := ratSum(p.Source)
+	for i := range mu {
+		mu[i] = rat(p.Source[i])
+		mu[i].Quo(mu[i], total)
+	}
+	for j := range lo {
+		lo[j], hi[j] = rat(p.Lo[j]), rat(p.Hi[j])
+	}
+	return exactFlow(p.Cost, mu, lo, hi)
+}
+
+// exactFlow works on the network of the paper with each column's arc to the sink split into a part that must be
+// filled (cost -big) and a part that may be. mu sums to 1.
+func exactFlow(c cost.Matrix, mu, low, high []*big.Rat) *big.Rat {
+	k, kv := c.Dims()
 	s, t := k+kv, k+kv+1
 	type arc struct {
 		from, to  int
@@ -41,11 +56,9 @@ func exactOptimum(p Problem) *big.Rat {
 		arcs = append(arcs, arc{from, to, cap, cost}, arc{to, from, new(big.Rat), new(big.Rat).Neg(cost)})
 	}
 	top := new(big.Rat)
-	total := ratSum(p.Source)
 	for i := range k {
-		m := rat(p.Source[i])
-		add(s, i, m.Quo(m, total), new(big.Rat))
-		for j, c := range p.Cost.Row(i, nil) {
+		add(s, i, new(big.Rat).Set(mu[i]), new(big.Rat))
+		for j, c := range c.Row(i, make([]float64, kv)) {
 			add(i, k+j, big.NewRat(2, 1), rat(c))
 			if rat(c).Cmp(top) > 0 {
 				top = rat(c)
@@ -55,9 +68,8 @@ func exactOptimum(p Problem) *big.Rat {
 	must := new(big.Rat).Mul(top, big.NewRat(int64(-2*(k+kv+2)), 1))
 	must.Sub(must, big.NewRat(1, 1))
 	for j := range kv {
-		lo, hi := rat(p.Lo[j]), rat(p.Hi[j])
-		add(k+j, t, lo, must)
-		add(k+j, t, hi.Sub(hi, lo), new(big.Rat))
+		add(k+j, t, new(big.Rat).Set(low[j]), must)
+		add(k+j, t, new(big.Rat).Sub(high[j], low[j]), new(big.Rat))
 	}
 	value := new(big.Rat)
 	for left := big.NewRat(1, 1); left.Sign() > 0; {

@@ -21,17 +21,22 @@ type Settings struct {
 	// 1000 pivots for every node and a million more; instances met in practice need 2 to 30
 	// for every node.
 	MaxPivots int
-	// SupportOnly leaves rows without mass unread. They then get the potential
-	// -max(0, max_j g_j), which is valid because costs are not negative, instead of the largest
-	// valid one, and errors in their costs go unnoticed. The work falls from k*kv to
-	// |Support|*kv, which counts when few rows carry mass.
-	SupportOnly bool
+	// Rows without mass get potentials, too. The largest valid ones take a pass over their costs, which
+	// would be most of the work when few rows carry mass. By default they get them when these
+	// rows are no more than those with mass, or have some thousand costs in all; otherwise
+	// they stay unread, errors in their costs go unnoticed, and they get the potential
+	// -max(0, max_j g_j), which is valid because costs are not negative. So the work is of the order
+	// of |Support|*kv. SupportOnly never reads them, AllRows always does; both at once is an error.
+	SupportOnly, AllRows bool
 }
 
 // resolve checks the settings and fills in defaults for a problem of the given size.
 func (s Settings) resolve(nodes int) (Settings, error) {
 	if s.Method != Auto && s.Method != Simplex {
 		return s, fmt.Errorf("%w: Method = %d", ErrSettings, int(s.Method))
+	}
+	if s.SupportOnly && s.AllRows {
+		return s, fmt.Errorf("%w: SupportOnly and AllRows exclude each other", ErrSettings)
 	}
 	if s.MaxPivots < 0 {
 		return s, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, s.MaxPivots)

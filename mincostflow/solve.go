@@ -21,13 +21,16 @@ const (
 
 // solver is the workspace of one solve. Its slices are reused by the next.
 type solver struct {
+	own  instance // for whoever has none elsewhere
 	in   *instance
 	rows *rows
+	live []int // the rows with mass, as rows knows them
 	net  network
 	pr   pricer
 	most float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
 
-	mass     []int64
+	mass     []uint64
+	total    uint64  // of mass
 	bits     int     // gridBits, unless a test sets it
 	discount float64 // on the first price of artificial arcs, for tests
 	exp      int     // the grid in force is 2^exp
@@ -35,20 +38,53 @@ type solver struct {
 	rescales int
 	widened  int // times that potentials outgrew the grid during pivots
 
+	// The start.
+	nw     newton
+	plain  bool    // start from the star
+	serial bool    // one worker only
+	sample *solver // for the problem on a sample of the columns, made when needed
+
+	// What rows and live point to.
+	source, held rows
+	heldRows     []int
+
 	// Tree values in twofold precision, by node.
 	price, carried []dd
+
+	// The answer, and what it takes to make it a Result.
+	q, g, f    []float64
+	plan, sort []entry
+	counts     []int
+	idle       []int
+	order      []int32
+	below      []bool
+	rest       []dd
+}
+
+func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
+
+// forget drops what belongs to the caller.
+func (s *solver) forget() {
+	s.in, s.rows, s.pr.rows, s.pr.ctx, s.pr.index, s.live = nil, nil, nil, nil, nil, nil
+	s.source.matrix, s.source.data = nil, nil
+	s.nw.data = nil
+	s.own.matrix = nil
+	*s.own.limits = limits{low: s.own.low, room: s.own.room}
 }
 
 // load reads and checks the rows with mass, and finds the scale of their costs.
 func (s *solver) load(in *instance) error {
 	s.in = in
-	s.rows = newRows(in.matrix, in.kv)
-	mask := in.mask()
+	s.source.reset(in.matrix, in.kv)
 	s.most = 0
-	for _, i := range in.rows {
-		_, m, err := s.rows.checked(i, mask)
+	hold := s.hold()
+	for n, i := range in.rows {
+		row, m, err := s.source.checked(i, in.mask)
 		if err != nil {
 			return err
+		}
+		if hold {
+			copy(s.held.data[n*in.kv:], row)
 		}
 		s.most = max(s.most, m)
 	}
@@ -56,30 +92,51 @@ func (s *solver) load(in *instance) error {
 	return nil
 }
 
-// mask marks the columns that can take mass, or is nil when all can.
-func (in *instance) mask() []bool {
-	for _, h := range in.hi {
-		if h == 0 {
-			mask := make([]bool, in.kv)
-			for j, h := range in.hi {
-				mask[j] = h > 0
-			}
-			return mask
+// loadKnown is load for costs that have been checked, with the largest of every row in most.
+func (s *solver) loadKnown(in *instance, most []float64) {
+	s.in = in
+	s.source.reset(in.matrix, in.kv)
+	s.most = 0
+	hold := s.hold()
+	for n, i := range in.rows {
+		if hold {
+			copy(s.held.data[n*in.kv:(n+1)*in.kv], s.source.raw(i))
 		}
+		s.most = max(s.most, most[i])
 	}
-	return nil
+	s.rows.setScale(s.most)
 }
+
+// hold decides where the rows with mass are read from, and whether copies of them are wanted: if they
+// are few, and computed anew for every reader.
+func (s *solver) hold() bool {
+	in := s.in
+	s.rows, s.live = &s.source, in.rows
+	if s.source.data != nil || len(in.rows) > heldRows {
+		return false
+	}
+	s.held.data = grow(s.held.data, len(in.rows)*in.kv)
+	s.held.kv = in.kv
+	s.heldRows = s.heldRows[:0]
+	for n := range in.rows {
+		s.heldRows = append(s.heldRows, n)
+	}
+	s.rows, s.live = &s.held, s.heldRows
+	return true
+}
+
+// heldRows is how many rows of a cost without storage may be held in memory.
+const heldRows = 32
 
 // simplex solves the loaded instance.
 func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 	in, t := s.in, &s.net
-	k, n := len(in.rows), in.kv
-	s.mass = grow(s.mass, k)
-	t.low, t.room = grow(t.low, n), grow(t.room, n)
+	s.mass = grow(s.mass, len(in.rows))
 	sourceUnits(in.mass, s.mass)
-	boxUnits(in.lo, in.hi, t.low, t.room)
+	s.total = unit
+	t.low, t.room = in.low, in.room
 	top := math.Ldexp(s.most, s.rows.exp)
-	s.start(ctx, s.rows, in.rows, s.mass, top, settings.MaxPivots)
+	s.start(ctx, s.rows, s.live, top, settings.MaxPivots)
 	tried, retried := s.gridFor(top), false
 	for {
 		st := s.pr.run()
@@ -105,6 +162,7 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 		if !(a.excess > refineTol*dearest) {
 			return a
 		}
+		s.levelArtificial()
 		// Four times the dearest arc in use is a guess at what rerouting costs; if it is too low,
 		// artificial flow remains and the price goes up again.
 		big := min(4*dearest, t.big)
@@ -139,7 +197,15 @@ func (s *solver) setGrid(exp int, big float64) {
 		s.net.setPrices(s.exp, big)
 		s.rescales++
 	}
-	s.pr.reset()
+}
+
+// levelArtificial makes all artificial arcs equally dear, which changes nothing while they carry nothing.
+func (s *solver) levelArtificial() {
+	for v := range s.net.nodes[:s.net.root] {
+		if s.net.nodes[v].kind == artificial {
+			s.net.cost[v] = 0
+		}
+	}
 }
 
 // artificialFlow reports whether an artificial arc carries flow.

@@ -23,7 +23,7 @@ const (
 // greater depth.
 type node struct {
 	parent, prev int32
-	flow         int64 // on the arc to the parent, >= 0
+	flow         uint64 // on the arc to the parent, >= 0
 	kind         arcKind
 	up           bool // the arc points to the parent
 }
@@ -46,9 +46,9 @@ type network struct {
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi    []float64
-	cost  []float64 // unrounded cost of the arc to the parent
-	low   []int64   // lower bounds of the columns
-	room  []int64   // capacities of the slack arcs
+	cost  []float64 // unrounded cost of the arc to the parent; of artificial ones, in addition to big
+	low   []uint64  // lower bounds of the columns
+	room  []uint64  // capacities of the slack arcs
 	slack []int8    // their states
 	lean  []float64 // +1 where they may fill up, -1 where they may empty, else 0
 	big   float64   // cost of artificial arcs, a multiple of grid
@@ -68,7 +68,7 @@ func (t *network) round(c float64) float64 { return (c + t.magic) - t.magic }
 // from it over artificial arcs. A column with lower bound zero hangs from its slack arc instead,
 // because an empty arc must point to the hub (pivot says why). The units of the source are in
 // mass; low and room are filled in.
-func (t *network) reset(k, n int, mass []int64) {
+func (t *network) reset(k, n int, mass []uint64) {
 	t.k, t.n, t.root = k, n, int32(k+n)
 	total := k + n + 1
 	t.nodes = grow(t.nodes, total)
@@ -82,6 +82,7 @@ func (t *network) reset(k, n int, mass []int64) {
 	for v := range t.root {
 		p := &t.nodes[v]
 		*p = node{parent: t.root, kind: artificial}
+		t.cost[v] = 0
 		if int(v) < k {
 			p.up, p.flow = true, mass[v]
 		} else {
@@ -140,7 +141,7 @@ func (t *network) arcCost(v int32) float64 {
 	case slack:
 		return 0
 	case artificial:
-		return t.big
+		return t.round(t.big + t.cost[v])
 	}
 	return t.round(t.cost[v])
 }
@@ -202,7 +203,7 @@ func (t *network) enterSlack(from, end int) bool {
 // strongly feasible (Cunningham 1976): from every node some flow could still go to the hub, that
 // is, empty arcs point up and full ones do not. Every sequence of pivots that move nothing then
 // ends, since each lowers the sum of potentials.
-func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most int64) {
+func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	t.pivots++
 	nodes, links := t.nodes, t.links
 	d := most
@@ -268,7 +269,7 @@ func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most int64) 
 
 // push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is
 // join.
-func (t *network) push(a, b, join int32, d int64) {
+func (t *network) push(a, b, join int32, d uint64) {
 	nodes := t.nodes
 	for u := a; u != join; {
 		p := &nodes[u]

@@ -78,10 +78,10 @@ func total(xs []float64, most float64) dd {
 	return s
 }
 
-// compareTotal returns the sign of (sum of xs, each capped at most) - t - u, exactly. The xs are
-// finite and >= 0, most is about 1, and so are t and u at most.
-func compareTotal(xs []float64, most, t, u float64) int {
-	d := total(xs, most).plusFloat(-t).plusFloat(-u)
+// compare returns the sign of (sum of xs, each capped at most) - t - u, exactly, where x is that sum by total.
+// The xs are finite and >= 0, most is about 1, and so are t and u at most.
+func (x dd) compare(xs []float64, most, t, u float64) int {
+	d := x.plusFloat(-t).plusFloat(-u)
 	// The sum is at most most*n, so its error is far below n * 2^-90.
 	if slack := float64(len(xs)+1) * most * 0x1p-90; d.hi > slack {
 		return 1

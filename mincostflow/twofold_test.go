@@ -60,8 +60,8 @@ func TestCompareTotal(t *testing.T) {
 		{[]float64{1e300, 1e300}, 1, 0, 1},
 		{repeat(1.0/3, 3), 1, 0, -1},
 	} {
-		if got := compareTotal(c.xs, 2, c.t, c.u); got != c.want {
-			t.Errorf("compareTotal(%v, %v, %v) = %d, want %d", c.xs, c.t, c.u, got, c.want)
+		if got := total(c.xs, 2).compare(c.xs, 2, c.t, c.u); got != c.want {
+			t.Errorf("compare(%v, %v, %v) = %d, want %d", c.xs, c.t, c.u, got, c.want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestRepair(t *testing.T) {
 		{"already one", []float64{0.5, 0.5}, []float64{0, 0}, []float64{1, 1}, []float64{0.5, 0.5}},
 		{"less than an ulp of the first", []float64{0.5, 0.5, 0x1p-60}, repeat(0, 3), repeat(1, 3), []float64{0.5, 0.5, 0}},
 	} {
-		in := &instance{lo: c.lo, hi: c.hi}
+		in := &instance{limits: &limits{lo: c.lo, hi: c.hi}}
 		in.repair(c.q)
 		if !slices.Equal(c.q, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.q, c.want)

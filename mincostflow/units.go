@@ -2,23 +2,30 @@ package mincostflow
 
 import "math"
 
-// Flows are integers. A distribution is a multiple of 2^-61 per node, so that every flow, which is
-// a sum of masses, fits an int64 with a bit to spare (see doc.go), no flow ever drifts, and a flow is
-// zero or it is not: the rule against cycling needs that.
+// Flows are integers. A distribution is a multiple of 2^-61 at every node, so that no flow ever
+// drifts, and a flow is zero or it is not: the rule against cycling needs that.
+//
+// Integer masses may add up to N = 2^62. Flows then stay below 2^64: the flow on an arc of a
+// tree is what the subtree has or lacks, so at most N, or what the columns hold above; they hold
+// what the rows bring, N at most, and what artificial arcs bring them. Those start with 2N at most,
+// beside real arcs with N at most. No pivot makes the whole dearer, and artificial arcs cost 1.5 times what
+// others cost at most, so that they never carry more than 2N + N/1.5. (Where the start makes some of
+// them dearer, up to twice what others cost, they carry N/4 at most then, and N at most ever.
+// When they are made cheaper, the plan is optimal at the higher price, and they carry nothing.)
 const (
 	unitBits = 61
 	unit     = 1 << unitBits
 	// unbounded is a capacity that no flow reaches.
-	unbounded = math.MaxInt64
+	unbounded = math.MaxUint64
 )
 
 // sourceUnits writes the masses in units, rounded down, the largest one taking up the slack so
 // that the sum is exactly one.
-func sourceUnits(mass []dd, dst []int64) {
-	var sum int64
+func sourceUnits(mass []dd, dst []uint64) {
+	var sum uint64
 	big := 0
 	for i, m := range mass {
-		dst[i] = int64(math.Ldexp(m.hi, unitBits))
+		dst[i] = uint64(m.hi * unit) // exact but for the fraction
 		sum += dst[i]
 		if dst[i] > dst[big] {
 			big = i
@@ -34,14 +41,14 @@ func sourceUnits(mass []dd, dst []int64) {
 // Bounds are rounded up and masses down: what the true masses have beyond the rounded ones then
 // flows towards the hub, and the trees of pivot have room for that even where they are degenerate.
 // So an optimal tree carries the true masses, too, and bounds far below a unit get what they need.
-func boxUnits(lo, hi []float64, low, room []int64) {
-	var sumLow, sumHigh int64
+func boxUnits(lo, hi []float64, low, room []uint64) {
+	var sumLow, sumHigh uint64
 	big, bigHigh := 0, 0
 	for j := range lo {
-		l := int64(math.Ceil(math.Ldexp(min(lo[j], 1), unitBits)))
+		l := uint64(math.Ceil(min(lo[j], 1) * unit)) // a power of two: exact
 		h := l
 		if lo[j] < hi[j] {
-			h = max(int64(math.Ceil(math.Ldexp(min(hi[j], 1), unitBits))), l+1)
+			h = max(uint64(math.Ceil(min(hi[j], 1)*unit)), l+1)
 		}
 		low[j], room[j] = l, h-l
 		sumLow += l
@@ -53,13 +60,15 @@ func boxUnits(lo, hi []float64, low, room []int64) {
 			bigHigh = j
 		}
 	}
-	if d := sumLow - unit; d > 0 {
+	if sumLow > unit {
+		d := sumLow - unit
 		low[big] -= d
 		if room[big] != 0 {
 			room[big] += d
 		}
 	}
-	if d := unit - sumHigh; d > 0 {
+	if sumHigh < unit {
+		d := unit - sumHigh
 		if room[bigHigh] == 0 {
 			low[bigHigh] += d
 		} else {

@@ -520,7 +520,7 @@ func (v *verifier) upper(r Result, most float64) (*big.Rat, error) {
 	// Rows times the sum of the source.
 	rowOff, rowExcess := new(exact), new(exact)
 	for i := range rowSum {
-		split(rowSum[i].times(v.sum).less(exactFloat(v.source[i])), rowOff, rowExcess)
+		apportion(rowSum[i].times(v.sum).less(exactFloat(v.source[i])), rowOff, rowExcess)
 	}
 	if rowOff.less(planSlack.times(v.sum)).sign() > 0 {
 		return nil, refuse("row sums of the plan are off the source by %v in total", rowOff.float())
@@ -529,14 +529,14 @@ func (v *verifier) upper(r Result, most float64) (*big.Rat, error) {
 	colOff, colExcess := new(exact), new(exact)
 	scaled := new(exact)
 	for j := range colSum {
-		split(colSum[j].less(exactFloat(r.Q[j])), colOff, colExcess)
+		apportion(colSum[j].less(exactFloat(r.Q[j])), colOff, colExcess)
 		if v.point {
 			// Over the smaller of q_j and lo_j / scale.
 			x := colSum[j].times(v.scale).less(exactFloat(v.lo[j]))
 			if y := colSum[j].less(exactFloat(r.Q[j])).times(v.scale); y.less(x).sign() > 0 {
 				x = y
 			}
-			split(x, new(exact), scaled)
+			apportion(x, new(exact), scaled)
 		}
 	}
 	if colOff.less(planSlack).sign() > 0 {
@@ -572,8 +572,8 @@ func (v *verifier) upper(r Result, most float64) (*big.Rat, error) {
 	return bound, nil
 }
 
-// split adds |x| to off, and x to excess if it is positive.
-func split(x, off, excess *exact) {
+// apportion adds |x| to off, and x to excess if it is positive.
+func apportion(x, off, excess *exact) {
 	if x.sign() > 0 {
 		off.add(x, 1)
 		excess.add(x, 1)

@@ -54,7 +54,7 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 	prob := mincostflow.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi}
 	var res mincostflow.Result
 	err = clock.run(func() (err error) {
-		res, err = mincostflow.Project(ctx, prob, mincostflow.Settings{})
+		res, err = mincostflow.Project(ctx, prob, mincostflow.Settings{AllRows: true})
 		return err
 	})
 	if err != nil {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"testing"
+
+	"github.com/wpm-go/wpm/cost"
 )
 
 // wideProblem draws a problem with few rows and enough columns to be merged, more than once for
 // most.
 func (d draw) wideProblem() Problem {
-	k, kv := 1+d.Intn(6), coarseColumns+d.Intn(900)
+	k, kv := 1+d.Intn(6), newtonColumns+d.Intn(900)
 	p := Problem{Cost: d.costs(k, kv), Source: d.masses(k)}
 	m := d.masses(kv)
 	switch d.Intn(5) {
@@ -28,7 +31,7 @@ func (d draw) wideProblem() Problem {
 	return p
 }
 
-func TestCoarseStart(t *testing.T) {
+func TestNewtonStart(t *testing.T) {
 	n := 300
 	if testing.Short() {
 		n = 60
@@ -37,7 +40,7 @@ func TestCoarseStart(t *testing.T) {
 		d := newDraw(uint64(seed) + 24e6)
 		p := d.wideProblem()
 		r := mustProject(t, p, Settings{Method: Simplex})
-		// Stopped anywhere, also on the coarse levels.
+		// Stopped anywhere, also on the sample.
 		limit := 1 + d.Intn(r.Stats.Pivots+1)
 		s, err := Project(context.Background(), p, Settings{Method: Simplex, MaxPivots: limit})
 		if err != nil && !errors.Is(err, ErrNotConverged) {
@@ -65,7 +68,7 @@ func TestAssignAnyPrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s solver
+		s := newSolver()
 		if err := s.load(in); err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +83,9 @@ func TestAssignAnyPrices(t *testing.T) {
 			prices[i] = s.full * (2*d.Float64() - 1) * float64(d.Intn(3))
 		}
 		s.net.reset(len(in.rows), in.kv, s.mass)
-		s.net.assign(prices, s.rows, in.rows, s.mass)
-		s.setGrid(s.exp, s.full)
+		s.nw.f, s.nw.whole = prices, false
+		extra := s.assign(math.Ldexp(s.most, s.rows.exp))
+		s.setGrid(s.exp, s.full+extra)
 		checkTree(t, &s.net, s.mass)
 		if st := s.pr.run(); st != Optimal {
 			t.Fatalf("%v: %v", describe(p), st)
@@ -100,24 +104,24 @@ func TestAssignAnyPrices(t *testing.T) {
 	}
 }
 
-// TestCoarseSavesWork: the point of it. Pivots are counted over all levels.
-func TestCoarseSavesWork(t *testing.T) {
+// TestNewtonSavesWork: the point of it. Pivots are counted over all levels.
+func TestNewtonSavesWork(t *testing.T) {
 	p, err := instanceNamed("sq1000p1:sp20:2")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := mustProject(t, p, Settings{})
-	if k, kv := p.Cost.Dims(); r.Stats.Pivots > k+kv {
+	if _, kv := p.Cost.Dims(); r.Stats.Pivots > kv/2 {
 		t.Errorf("%d pivots for %d columns", r.Stats.Pivots, kv)
 	}
-	if !worthCoarse(len(p.Support), 1000) || worthCoarse(1000, 1000) || worthCoarse(1, 50) {
-		t.Error("worthCoarse does not choose as documented")
+	if !worthNewton(len(p.Support), 1000) || worthNewton(1000, 1000) || worthNewton(1, 100) || worthNewton(5, 50) {
+		t.Error("worthNewton does not choose as documented")
 	}
 }
 
-// TestCoarseIgnoresIdleColumns: columns that take nothing may cost anything, also in the middle of
+// TestNewtonIgnoresIdleColumns: columns that take nothing may cost anything, also in the middle of
 // the groups.
-func TestCoarseIgnoresIdleColumns(t *testing.T) {
+func TestNewtonIgnoresIdleColumns(t *testing.T) {
 	const n = 160
 	d := newDraw(26e6)
 	p := Problem{Source: uniform(3), Lo: make([]float64, n), Hi: repeat(4./n, n)}
@@ -126,7 +130,7 @@ func TestCoarseIgnoresIdleColumns(t *testing.T) {
 		rows[i] = make([]float64, n)
 		for j := range rows[i] {
 			rows[i][j] = math.Ldexp(1+d.Float64(), -1000)
-			if j%mergedColumns > 1 {
+			if j%8 > 1 {
 				rows[i][j], p.Hi[j] = math.MaxFloat64, 0
 			}
 		}
@@ -140,5 +144,55 @@ func TestCoarseIgnoresIdleColumns(t *testing.T) {
 	r := mustProject(t, p, Settings{})
 	if top := math.Ldexp(2, -1000); !(r.Gap() <= gapTol*top) || r.Objective > top {
 		t.Errorf("objective %g, gap %g, costs at most %g", r.Objective, r.Gap(), top)
+	}
+}
+
+// TestNewtonOddCosts: costs of -0, and gaps that vanish beside the prices, must not lead the comparison by bits astray.
+func TestNewtonOddCosts(t *testing.T) {
+	zero := math.Copysign(0, -1)
+	for seed := range 60 {
+		d := newDraw(uint64(seed) + 27e6)
+		k, kv := 2+d.Intn(4), newtonColumns+d.Intn(80)
+		c := d.costs(k, kv)
+		for x := range c.Data {
+			switch seed % 4 {
+			case 0:
+				c.Data[x] = zero
+			case 1:
+				if d.Intn(2) == 0 {
+					c.Data[x] = zero
+				}
+			case 2:
+				c.Data[x] = 1e300 + float64(d.Intn(2))*1e284
+			case 3:
+				if c.Data[x] = zero; x%kv == 0 {
+					c.Data[x] = 5e-324
+				}
+			}
+		}
+		m := d.masses(kv)
+		mustProject(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)}, Settings{Method: Simplex})
+	}
+}
+
+// TestNewtonScale: a power of two in front of the costs changes nothing else, as in TestLawOfScale, whose
+// problems are too small for this start.
+func TestNewtonScale(t *testing.T) {
+	for seed := range 20 {
+		d := newDraw(uint64(seed) + 28e6)
+		k, kv := 2+d.Intn(6), newtonColumns+d.Intn(300)
+		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		for x := range c.Data {
+			c.Data[x] = d.Float64()
+		}
+		p := Problem{Cost: c, Source: d.masses(k), Lo: repeat(0.5/float64(kv), kv), Hi: repeat(2/float64(kv), kv)}
+		a := mustProject(t, p, Settings{})
+		for _, s := range []int{-800, -30, 40, 900} {
+			p.Cost = &cost.Dense{K: k, Kv: kv, Data: scaled(c.Data, math.Ldexp(1, s))}
+			b := mustProject(t, p, Settings{})
+			if !reflect.DeepEqual(a.Q, b.Q) || !reflect.DeepEqual(a.Plan, b.Plan) || a.Stats != b.Stats {
+				t.Fatalf("scaled by 2^%d: %+v, want %+v", s, b.Stats, a.Stats)
+			}
+		}
 	}
 }

@@ -1,0 +1,388 @@
+package mincostflow
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// ErrSyntax: a DIMACS file that breaks the rules of its format. The error names the line.
+var ErrSyntax = errors.New("mincostflow: bad DIMACS file")
+
+const (
+	// maxLine is the longest line that is not a comment.
+	maxLine = 4096
+	// freeNodes is how many nodes a file may announce whatever it holds. A larger number must be borne out
+	// by as many lines, so that a file of a few bytes cannot ask for gigabytes.
+	freeNodes = 1 << 20
+)
+
+// ReadDIMACS reads a network in the DIMACS format for minimum-cost flows (".min"):
+//
+//	c a comment
+//	p min NODES ARCS
+//	n NODE SUPPLY
+//	a FROM TO LOWER UPPER COST
+//
+// Nodes count from 1 in the file and from 0 in the Network; a node without a line has no
+// supply, and arcs keep their order. Numbers are decimal integers of 64 bits. UPPER "inf" means that
+// there is no upper bound, and so does -1 where LOWER is not negative, as other programs write
+// it; LOWER "-inf" means that there is no lower bound.
+//
+// Everything else is an error that wraps ErrSyntax and names the line and the value: a line out of
+// place, a field too few or too many, a node that does not exist or whose supply is given twice, an upper
+// bound below the lower one, more or fewer arcs than announced. Lines without fields are skipped.
+// Memory grows with what has been read, not with what the file announces.
+func ReadDIMACS(r io.Reader) (*Network, error) {
+	d := dimacs{in: bufio.NewReaderSize(r, maxLine)}
+	for {
+		fields, err := d.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := d.read(fields); err != nil {
+			return nil, err
+		}
+	}
+	return d.finish()
+}
+
+type supplyLine struct {
+	node   int
+	supply int64
+	line   int
+}
+
+type dimacs struct {
+	in          *bufio.Reader
+	line        int
+	announced   bool
+	nodes, arcs int
+	supplies    []supplyLine
+	net         Network
+	fields      [][]byte
+}
+
+func (d *dimacs) errorf(format string, args ...any) error {
+	return fmt.Errorf("%w: line %d: %s", ErrSyntax, d.line, fmt.Sprintf(format, args...))
+}
+
+// next returns the fields of the next line that is neither empty nor a comment.
+func (d *dimacs) next() ([][]byte, error) {
+	for {
+		d.line++
+		text, err := d.in.ReadSlice('\n')
+		comment := len(text) > 0 && text[0] == 'c' && (len(text) == 1 || isSpace(text[1]))
+		for comment && err == bufio.ErrBufferFull { // as long as it likes
+			_, err = d.in.ReadSlice('\n')
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			return nil, d.errorf("longer than %d bytes", maxLine)
+		case err != nil && err != io.EOF:
+			return nil, fmt.Errorf("line %d: %w", d.line, err)
+		case err == io.EOF && len(text) == 0:
+			return nil, io.EOF
+		case comment:
+			continue
+		}
+		if d.fields = splitFields(d.fields[:0], text); len(d.fields) > 0 {
+			return d.fields, nil
+		}
+		if err == io.EOF {
+			return nil, io.EOF
+		}
+	}
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' }
+
+func splitFields(fields [][]byte, text []byte) [][]byte {
+	for i := 0; i < len(text); {
+		if isSpace(text[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(text) && !isSpace(text[i]) {
+			i++
+		}
+		fields = append(fields, text[start:i])
+	}
+	return fields
+}
+
+func (d *dimacs) read(f [][]byte) error {
+	kind := string(f[0])
+	if kind != "p" && !d.announced && (kind == "n" || kind == "a") {
+		return d.errorf("%q before the line \"p min NODES ARCS\"", kind)
+	}
+	switch kind {
+	case "p":
+		return d.problem(f)
+	case "n":
+		return d.node(f)
+	case "a":
+		return d.arc(f)
+	}
+	return d.errorf("begins with %s; want c, p, n or a", quote(f[0]))
+}
+
+func (d *dimacs) problem(f [][]byte) error {
+	switch {
+	case d.announced:
+		return d.errorf("a second line \"p\"")
+	case len(f) != 4:
+		return d.errorf("%d fields; want \"p min NODES ARCS\"", len(f))
+	case string(f[1]) != "min":
+		return d.errorf("the problem is %s; want min", quote(f[1]))
+	}
+	for i, dst := range []*int{&d.nodes, &d.arcs} {
+		x, err := d.integer([]string{"NODES", "ARCS"}[i], f[2+i])
+		if err != nil {
+			return err
+		}
+		if x < 0 || x > maxSize/2 {
+			return d.errorf("%s is %d; want 0 to %d", []string{"NODES", "ARCS"}[i], x, maxSize/2)
+		}
+		*dst = int(x)
+	}
+	d.announced = true
+	return nil
+}
+
+func (d *dimacs) node(f [][]byte) error {
+	if len(f) != 3 {
+		return d.errorf("%d fields; want \"n NODE SUPPLY\"", len(f))
+	}
+	if len(d.net.Arcs) > 0 {
+		return d.errorf("a line \"n\" after a line \"a\"")
+	}
+	v, err := d.index("NODE", f[1])
+	if err != nil {
+		return err
+	}
+	b, err := d.integer("SUPPLY", f[2])
+	if err != nil {
+		return err
+	}
+	d.supplies = append(d.supplies, supplyLine{v, b, d.line})
+	return nil
+}
+
+func (d *dimacs) arc(f [][]byte) (err error) {
+	if len(f) != 6 {
+		return d.errorf("%d fields; want \"a FROM TO LOWER UPPER COST\"", len(f))
+	}
+	if len(d.net.Arcs) == d.arcs {
+		return d.errorf("more arcs than the %d announced", d.arcs)
+	}
+	var a Arc
+	if a.From, err = d.index("FROM", f[1]); err != nil {
+		return err
+	}
+	if a.To, err = d.index("TO", f[2]); err != nil {
+		return err
+	}
+	if string(f[3]) == "-inf" {
+		a.Lower = -Unlimited
+	} else if a.Lower, err = d.finite("LOWER", f[3]); err != nil {
+		return err
+	}
+	if string(f[4]) == "inf" {
+		a.Upper = Unlimited
+	} else if a.Upper, err = d.finite("UPPER", f[4]); err != nil {
+		return err
+	}
+	if a.Upper == -1 && a.Lower >= 0 {
+		a.Upper = Unlimited
+	}
+	if a.Lower > a.Upper {
+		return d.errorf("UPPER is %d, below LOWER, which is %d", a.Upper, a.Lower)
+	}
+	if a.Cost, err = d.integer("COST", f[5]); err != nil {
+		return err
+	}
+	d.net.Arcs = append(d.net.Arcs, a)
+	return nil
+}
+
+func (d *dimacs) index(name string, text []byte) (int, error) {
+	x, err := d.integer(name, text)
+	if err == nil && (x < 1 || x > int64(d.nodes)) {
+		err = d.errorf("%s is %d; there are nodes 1 to %d", name, x, d.nodes)
+	}
+	return int(x - 1), err
+}
+
+// finite refuses what stands for infinity inside: that is written inf.
+func (d *dimacs) finite(name string, text []byte) (int64, error) {
+	x, err := d.integer(name, text)
+	if err == nil && (x >= Unlimited || x <= -Unlimited) {
+		err = d.errorf("%s is %d, which is too large for a bound; an infinite one is written inf", name, x)
+	}
+	return x, err
+}
+
+// integer reads an optional minus sign and decimal digits.
+func (d *dimacs) integer(name string, text []byte) (int64, error) {
+	digits := bytes.TrimPrefix(text, []byte{'-'})
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, d.errorf("%s is %s, which is not an integer", name, quote(text))
+		}
+	}
+	x, err := strconv.ParseInt(string(text), 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, d.errorf("%s is %s, which does not fit 64 bits", name, quote(text))
+	}
+	if err != nil {
+		return 0, d.errorf("%s is %s, which is not an integer", name, quote(text))
+	}
+	return x, nil
+}
+
+// quote shortens what it quotes.
+func quote(text []byte) string {
+	if len(text) > 40 {
+		return strconv.Quote(string(text[:40])) + "..."
+	}
+	return strconv.Quote(string(text))
+}
+
+func (d *dimacs) finish() (*Network, error) {
+	switch {
+	case !d.announced:
+		return nil, d.errorf("the file ends without a line \"p min NODES ARCS\"")
+	case len(d.net.Arcs) != d.arcs:
+		return nil, d.errorf("the file ends after %d arcs; %d were announced", len(d.net.Arcs), d.arcs)
+	case d.nodes > freeNodes+2*d.arcs+len(d.supplies):
+		return nil, d.errorf("%d nodes were announced, and most of them have neither a supply nor an arc", d.nodes)
+	}
+	d.net.Supply = make([]int64, d.nodes)
+	given := make([]int32, d.nodes)
+	for i, s := range d.supplies {
+		if first := given[s.node]; first != 0 {
+			d.line = s.line
+			return nil, d.errorf("the supply of node %d has been given in line %d", s.node+1, d.supplies[first-1].line)
+		}
+		given[s.node] = int32(i + 1)
+		d.net.Supply[s.node] = s.supply
+	}
+	return &d.net, nil
+}
+
+// WriteDIMACS writes g in the form that ReadDIMACS reads.
+func (g *Network) WriteDIMACS(w io.Writer) error {
+	if err := g.check(); err != nil && !errors.Is(err, ErrBalance) { // every other one could not be read
+		return err
+	}
+	out := lineWriter{w: bufio.NewWriter(w)}
+	out.line("p min", int64(len(g.Supply)), int64(len(g.Arcs)))
+	for v, b := range g.Supply {
+		if b != 0 {
+			out.line("n", int64(v+1), b)
+		}
+	}
+	for i := range g.Arcs {
+		a := &g.Arcs[i]
+		out.word("a")
+		out.number(int64(a.From + 1))
+		out.number(int64(a.To + 1))
+		if a.hasLower() {
+			out.number(a.Lower)
+		} else {
+			out.word(" -inf")
+		}
+		switch {
+		case a.hasUpper():
+			out.number(a.Upper)
+		case a.hasLower() && a.Lower >= 0:
+			out.number(-1)
+		default:
+			out.word(" inf")
+		}
+		out.line("", a.Cost)
+	}
+	return out.flush()
+}
+
+// WriteSolution writes the answer to g as DIMACS solution lines,
+//
+//	s OBJECTIVE
+//	f FROM TO FLOW
+//
+// with one line "f" for every arc, in their order. What the format has no lines for is in comments: first
+// the status, and if proof is set, the proof, one line for each item:
+//
+//	c potential NODE VALUE
+//	c cut NODE
+//	c cycle FROM TO ARC        the ARC-th line "a", "backward" behind it if the flow on it falls
+func (r FlowResult) WriteSolution(w io.Writer, g *Network, proof bool) error {
+	if g == nil {
+		return fmt.Errorf("%w: no network", ErrShape)
+	}
+	if r.Flow != nil && len(r.Flow) != len(g.Arcs) || r.Flow != nil && r.Objective == nil {
+		return fmt.Errorf("%w: %d flows on %d arcs, Objective = %v", ErrShape, len(r.Flow), len(g.Arcs), r.Objective)
+	}
+	out := lineWriter{w: bufio.NewWriter(w)}
+	out.word("c " + r.Status.String() + "\n")
+	if r.Flow != nil {
+		out.word("s " + r.Objective.String() + "\n")
+		for e, y := range r.Flow {
+			out.line("f", int64(g.Arcs[e].From+1), int64(g.Arcs[e].To+1), y)
+		}
+	}
+	if proof {
+		for v, p := range r.Potentials {
+			out.line("c potential", int64(v+1), p)
+		}
+		for _, v := range r.Cut {
+			out.line("c cut", int64(v+1))
+		}
+		for _, s := range r.Cycle {
+			if s.Arc < 0 || s.Arc >= len(g.Arcs) {
+				return fmt.Errorf("%w: the cycle uses arc %d of %d", ErrShape, s.Arc, len(g.Arcs))
+			}
+			from, to, word := g.Arcs[s.Arc].From, g.Arcs[s.Arc].To, ""
+			if s.Backward {
+				from, to, word = to, from, " backward"
+			}
+			out.word("c cycle")
+			out.number(int64(from + 1))
+			out.number(int64(to + 1))
+			out.number(int64(s.Arc + 1))
+			out.word(word + "\n")
+		}
+	}
+	return out.flush()
+}
+
+// lineWriter writes words and numbers; bufio keeps the first error.
+type lineWriter struct {
+	w   *bufio.Writer
+	buf []byte
+}
+
+func (w *lineWriter) word(s string) { _, _ = w.w.WriteString(s) }
+
+func (w *lineWriter) number(x int64) {
+	w.buf = strconv.AppendInt(append(w.buf[:0], ' '), x, 10)
+	_, _ = w.w.Write(w.buf)
+}
+
+func (w *lineWriter) line(word string, numbers ...int64) {
+	w.word(word)
+	for _, x := range numbers {
+		w.number(x)
+	}
+	w.word("\n")
+}
+
+func (w *lineWriter) flush() error { return w.w.Flush() }

@@ -1,0 +1,275 @@
+package mincostflow
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// loaded is a network in the form of the simplex: every arc has a flow from zero to a capacity.
+//
+//	x = Lower + y    where there is a lower bound,
+//	x = Upper - y    where there is only an upper bound: the arc is turned round,
+//	x = y - y'       where there is none: two arcs, one in each direction.
+//
+// Arcs whose bounds are equal and arcs from a node to itself are settled beforehand and left out.
+type loaded struct {
+	spanning
+	net    *Network
+	supply []int64 // what the settled flows and the bounds leave of it
+	origin []int32 // of each arc: twice its index in the network, plus one if it was turned round
+	greedy bool    // arcs start at the bound that is cheaper, if there is one, else at the lower one
+	loop   int     // an arc from a node to itself that makes the network unbounded, or -1
+}
+
+// arcForm says how an arc of the network becomes one of the simplex.
+type arcForm int
+
+const (
+	settled arcForm = iota
+	fromLower
+	fromUpper
+	free
+)
+
+// form returns the form of an arc, the flow that y = 0 stands for, and the capacity of y, which is
+// endless if it is infinite or too large for the simplex.
+func (l *loaded) form(a *Arc) (f arcForm, start, room int64) {
+	lower, upper := a.hasLower(), a.hasUpper()
+	switch {
+	case a.From == a.To:
+		return settled, a.loopFlow(), 0
+	case a.Lower == a.Upper:
+		return settled, a.Lower, 0
+	case !lower && !upper:
+		return free, 0, endless
+	case lower && upper: // as unsigned numbers the difference is always right
+		room = int64(min(uint64(a.Upper)-uint64(a.Lower), endless))
+	default:
+		room = endless
+	}
+	if upper && (!lower || l.greedy && a.Cost < 0) {
+		return fromUpper, a.Upper, room
+	}
+	return fromLower, a.Lower, room
+}
+
+// endless is more than any capacity in the simplex.
+const endless = math.MaxInt64
+
+// loopFlow is the best flow from a node to itself, or a feasible one if there is no best.
+func (a *Arc) loopFlow() int64 {
+	switch {
+	case a.hasUpper() && (a.Cost < 0 || !a.hasLower()):
+		return a.Upper
+	case a.hasLower():
+		return a.Lower
+	}
+	return 0
+}
+
+// loopRay reports whether more flow from a node to itself is always cheaper.
+func (a *Arc) loopRay() bool {
+	return a.From == a.To && (a.Cost < 0 && !a.hasUpper() || a.Cost > 0 && !a.hasLower())
+}
+
+// maxPath bounds the sum over all nodes of the dearest arc at each, and with it the cost of any path
+// and any cycle. Potentials and reduced costs are less than eight times that.
+const maxPath = math.MaxInt64 / 8
+
+// maxTreeFlow bounds the flow in any tree of a network that may be unbounded: what is more
+// belongs to an infinite capacity.
+const maxTreeFlow = 1<<62 - 1
+
+// load brings the network to the form of the simplex, or refuses it if numbers might not fit:
+//
+//   - Flows on arcs with capacities fit by themselves. So do those on artificial arcs: no pivot
+//     adds to their sum, since their price exceeds the cost of any cycle.
+//   - An optimal flow consists of paths from supplies to demands and of cycles of negative cost. If
+//     all arcs of negative cost have capacities, the flow on any arc is therefore at most the sum
+//     of the supplies and of those capacities. One more than that may replace an infinite capacity:
+//     some optimal flow does not reach it, so it has no price in any optimal dual solution; and
+//     likewise for the flow that is closest to feasible.
+//   - Otherwise, the flow on an arc in a tree is at most the sum of the supplies and of all finite
+//     capacities. When that is at most maxTreeFlow, a cycle that could take more has infinite capacity.
+func (g *Network) load() (*loaded, error) {
+	l, err := g.loadFrom(true)
+	if err != nil {
+		l, err = g.loadFrom(false) // sometimes fits where the other does not
+	}
+	return l, err
+}
+
+func (g *Network) loadFrom(greedy bool) (*loaded, error) {
+	l := &loaded{net: g, supply: make([]int64, len(g.Supply)), loop: -1, greedy: greedy}
+	if err := l.choosePrice(); err != nil {
+		return nil, err
+	}
+	t := l.count()
+	positive, err := l.shift(t.shift)
+	if err != nil {
+		return nil, err
+	}
+	clip, err := l.limit(t, positive)
+	if err != nil {
+		return nil, err
+	}
+	l.fill(t.arcs, clip)
+	l.star(l.supply)
+	return l, nil
+}
+
+// tally is what load has to know of all arcs before it writes them.
+type tally struct {
+	arcs             int    // of the simplex
+	finite, negative wide   // sums of capacities: of the finite ones, and of those with negative cost
+	unlimited, ray   bool   // there are infinite capacities, and some with negative cost
+	offset           int64  // the largest bound of an arc that has not the other one, towards that
+	shift            []wide // what y = 0 brings to each node, nil for nothing
+}
+
+func (l *loaded) count() tally {
+	var t tally
+	for e := range l.net.Arcs {
+		a := &l.net.Arcs[e]
+		if a.From == a.To {
+			if l.loop < 0 && a.loopRay() {
+				l.loop = e
+			}
+			continue
+		}
+		f, start, room := l.form(a)
+		if start != 0 {
+			if t.shift == nil {
+				t.shift = make([]wide, len(l.supply))
+			}
+			t.shift[a.From].sub(start)
+			t.shift[a.To].add(start)
+		}
+		if f == settled {
+			continue
+		}
+		t.arcs++
+		negative, out := a.Cost < 0, start // the cost of y, and how far out it starts in its direction
+		switch f {
+		case fromUpper:
+			negative, out = a.Cost > 0, -start
+		case free:
+			t.arcs++
+			negative = a.Cost != 0
+		}
+		t.unlimited = t.unlimited || room == endless
+		if a.hasLower() && a.hasUpper() {
+			t.finite.add(room)
+			if negative {
+				t.negative.add(room)
+			}
+			continue
+		}
+		t.offset = max(t.offset, out)
+		t.ray = t.ray || negative
+	}
+	return t
+}
+
+// shift adds what y = 0 brings to the supplies, and returns the sum of those that are positive.
+func (l *loaded) shift(by []wide) (positive wide, err error) {
+	for v, b := range l.net.Supply {
+		if by != nil {
+			s, ok := by[v], true
+			s.add(b)
+			if b, ok = s.int64(); !ok {
+				return positive, fmt.Errorf("%w: Supply[%d] = %d, less the bounds of the arcs there, is %v", ErrOverflow, v, l.net.Supply[v], s.big())
+			}
+		}
+		l.supply[v] = b
+		if b > 0 {
+			positive.add(b)
+		}
+	}
+	return positive, nil
+}
+
+// limit returns what stands for infinite capacities, by the argument of load.
+func (l *loaded) limit(t tally, positive wide) (clip int64, err error) {
+	total, what, most := positive, "the supplies", int64(math.MaxInt64-2)
+	l.infinite = endless
+	switch {
+	case t.ray:
+		total.plus(t.finite)
+		what += " and finite capacities"
+		most, l.infinite = maxTreeFlow, maxTreeFlow+1
+	case t.unlimited:
+		total.plus(t.negative)
+		what += " and the capacities of arcs with negative cost"
+	}
+	sum, ok := total.int64()
+	if !ok || sum > most {
+		return 0, fmt.Errorf("%w: %s sum to %v, above %d", ErrOverflow, what, total.big(), most)
+	}
+	if t.unlimited && t.offset > math.MaxInt64-2-sum {
+		return 0, fmt.Errorf("%w: an arc has a bound %d from zero, no other, and %s sum to %d", ErrOverflow, t.offset, what, sum)
+	}
+	if t.unlimited && !t.ray {
+		return sum + 1, nil
+	}
+	return endless, nil
+}
+
+// choosePrice chooses the price of artificial arcs.
+func (l *loaded) choosePrice() error {
+	dearest := make([]uint64, len(l.net.Supply))
+	for e := range l.net.Arcs {
+		a := &l.net.Arcs[e]
+		if a.From != a.To && a.Lower != a.Upper {
+			c := uint64(a.Cost)
+			if a.Cost < 0 {
+				c = -c
+			}
+			dearest[a.From], dearest[a.To] = max(dearest[a.From], c), max(dearest[a.To], c)
+		}
+	}
+	var sum, carry uint64
+	for v, c := range dearest {
+		if sum, carry = bits.Add64(sum, c, 0); carry != 0 || sum > maxPath {
+			return fmt.Errorf("%w: the costs of the dearest arcs at nodes 0 to %d sum to more than %d", ErrOverflow, v, int64(maxPath))
+		}
+	}
+	l.big = int64(sum) + 1
+	return nil
+}
+
+// fill writes the arcs. Their order is shuffled with a stride, so that the arcs of a node, which
+// often stand together, come into different blocks.
+func (l *loaded) fill(arcs int, clip int64) {
+	l.arcs = make([]resArc, arcs)
+	l.room = make([]int64, arcs)
+	l.turned = make([]bool, arcs)
+	l.origin = make([]int32, arcs)
+	stride := 1
+	if n := len(l.supply); n > 0 {
+		stride = max(arcs/n, 3)
+	}
+	at, first := 0, 0
+	add := func(from, to int, cost, room int64, origin int) {
+		l.arcs[at] = resArc{cost, int32(from), int32(to)}
+		l.room[at], l.origin[at] = min(room, clip), int32(origin)
+		if at += stride; at >= arcs {
+			first++
+			at = first
+		}
+	}
+	for e := range l.net.Arcs {
+		a := &l.net.Arcs[e]
+		switch f, _, room := l.form(a); f {
+		case fromLower:
+			add(a.From, a.To, a.Cost, room, 2*e)
+		case fromUpper:
+			add(a.To, a.From, -a.Cost, room, 2*e+1)
+		case free:
+			add(a.From, a.To, a.Cost, room, 2*e)
+			add(a.To, a.From, -a.Cost, room, 2*e+1)
+		}
+	}
+	l.pricing.start(arcs)
+}

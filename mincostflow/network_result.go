@@ -1,0 +1,70 @@
+package mincostflow
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// More statuses, of networks only.
+const (
+	// Infeasible: no flow meets all supplies and bounds. FlowResult.Cut proves it.
+	Infeasible Status = Cancelled + 1 + iota
+	// Unbounded: there are flows of any cost below that of FlowResult.Flow. FlowResult.Cycle proves it.
+	Unbounded
+)
+
+// NetworkSettings tunes Network.Solve. The zero value is the documented default.
+type NetworkSettings struct {
+	// MaxPivots ends the simplex after that many pivots with ErrNotConverged. Default (0): no
+	// limit; the number of pivots is finite, and in practice it is some 2 to 50 for every node.
+	MaxPivots int
+}
+
+func (s NetworkSettings) resolve() (NetworkSettings, error) {
+	if s.MaxPivots < 0 {
+		return s, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, s.MaxPivots)
+	}
+	return s, nil
+}
+
+// FlowResult is the answer to a Network together with its proof; VerifyFlow checks the proof.
+//
+//	Status                 Flow, Objective      proof
+//	Optimal                an optimal flow      Potentials
+//	Infeasible             nil                  Cut
+//	Unbounded              a feasible flow      Cycle
+//	PivotLimit, Cancelled  a feasible flow,     none
+//	                       or nil if none was
+//	                       found before the stop
+type FlowResult struct {
+	Status Status
+	// Flow is the flow on every arc.
+	Flow []int64
+	// Objective is the cost of Flow, exactly; nil if there is no Flow.
+	Objective *big.Int
+	// Potentials, one for every node, prove that Flow is optimal. With the reduced cost of an arc
+	// Cost + Potentials[From] - Potentials[To], the flow is at the lower bound where that is positive
+	// and at the upper bound where it is negative.
+	Potentials []int64
+	// Cut is a set of nodes, ascending, whose supplies sum to more than the upper bounds of the
+	// arcs out of the set less the lower bounds of the arcs into it.
+	Cut []int
+	// Cycle is a closed walk of negative cost along which flow can be sent without end.
+	Cycle []Step
+	// Stats counts the work.
+	Stats FlowStats
+	// Settings are the settings in force, defaults filled in.
+	Settings NetworkSettings
+}
+
+// Step is one arc of a cycle, from its From to its To, or Backward: then the flow on it falls.
+type Step struct {
+	Arc      int
+	Backward bool
+}
+
+// FlowStats counts the work done.
+type FlowStats struct {
+	Pivots     int // simplex pivots
+	Degenerate int // those that moved no flow
+}

@@ -1,0 +1,256 @@
+package mincostflow
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// Solve finds a flow of least cost, or proves that there is none: see FlowResult. The proof can
+// be checked with VerifyFlow.
+//
+// Bad input is one of the errors ErrShape, ErrArc, ErrBox, ErrBalance, ErrOverflow and ErrSettings, and the
+// result is then empty. A network without a flow, or one without a cheapest one, is no error
+// but a status. ErrNotConverged (the context ended or Settings.MaxPivots was reached) comes with the
+// best flow so far, if there was one.
+func (g *Network) Solve(ctx context.Context, settings NetworkSettings) (FlowResult, error) {
+	settings, err := settings.resolve()
+	if err != nil {
+		return FlowResult{}, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := g.check(); err != nil {
+		return FlowResult{}, err
+	}
+	l, err := g.load()
+	if err != nil {
+		return FlowResult{}, err
+	}
+	maxPivots := settings.MaxPivots
+	if maxPivots == 0 {
+		maxPivots = math.MaxInt
+	}
+	r := FlowResult{Settings: settings}
+	r.Status, r.Cycle = l.solve(ctx, maxPivots)
+	r.Stats = FlowStats{Pivots: l.pivots, Degenerate: l.degenerate}
+	if !l.artificialFlow() {
+		r.Flow = l.flow()
+		r.Objective = flowCost(g.Arcs, r.Flow)
+	}
+	switch r.Status {
+	case Optimal:
+		r.Potentials = l.potentials()
+	case Infeasible:
+		r.Cut = l.cut()
+	case PivotLimit:
+		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
+	case Cancelled:
+		err = fmt.Errorf("%w: %w after %d pivots", ErrNotConverged, ctx.Err(), l.pivots)
+	}
+	return r, err
+}
+
+// solve runs the simplex and says what came of it, with the cycle that makes the network unbounded.
+func (l *loaded) solve(ctx context.Context, maxPivots int) (Status, []Step) {
+	l.begin(maxPivots)
+	st := l.run(ctx, maxPivots)
+	if st != Unbounded && (st != Optimal || l.loop < 0) {
+		if st == Optimal && l.artificialFlow() {
+			st = Infeasible
+		}
+		return st, nil
+	}
+	cycle := l.cycle()
+	if l.artificialFlow() {
+		// A cycle proves nothing without a feasible flow. Look for one at any cost.
+		l.forget()
+		if st = l.run(ctx, maxPivots); st != Optimal {
+			return st, nil
+		}
+		if l.artificialFlow() {
+			return Infeasible, nil
+		}
+	}
+	return Unbounded, cycle
+}
+
+// begin makes the first pivots without a search: the cheapest arc into each demand.
+func (l *loaded) begin(maxPivots int) {
+	best := make([]int32, len(l.supply))
+	for v := range best {
+		best[v] = -1
+	}
+	for e := range l.arcs {
+		a := &l.arcs[e]
+		if l.supply[a.to] < 0 && (best[a.to] < 0 || a.cost < l.arcs[best[a.to]].cost) {
+			best[a.to] = int32(e)
+		}
+	}
+	for _, e := range best {
+		if l.pivots >= maxPivots {
+			return
+		}
+		if e < 0 {
+			continue
+		}
+		a := l.arcs[e]
+		if rc := a.cost + l.pi[a.from] - l.pi[a.to]; rc < 0 {
+			if _, ok := l.pivot(e, rc); !ok {
+				return // run will find that, or another
+			}
+		}
+	}
+}
+
+// artificial reports whether the arc from v to its parent is artificial, and if so its flow.
+func (l *loaded) artificial(v int) (flow int64, ok bool) {
+	p := &l.tree[v]
+	if int(p.pred) < len(l.arcs) {
+		return 0, false
+	}
+	if l.supply[v] < 0 {
+		return p.up, true
+	}
+	return p.down, true
+}
+
+// artificialFlow reports whether artificial arcs carry flow: the flow is not feasible then.
+func (l *loaded) artificialFlow() bool {
+	for v := range l.supply {
+		if flow, _ := l.artificial(v); flow > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// forget makes all costs zero and goes on with the same tree.
+func (l *loaded) forget() {
+	for e := range l.arcs {
+		l.arcs[e].cost = 0
+	}
+	l.big = 1
+	l.pi[l.root] = 0
+	for v := l.next[l.root]; v != l.root; v = l.next[v] {
+		switch _, ok := l.artificial(int(v)); {
+		case !ok:
+			l.pi[v] = l.pi[l.tree[v].parent]
+		case l.supply[v] < 0:
+			l.pi[v] = l.big
+		default:
+			l.pi[v] = 0
+		}
+	}
+}
+
+// cut returns the set that proves that the network is infeasible: all nodes but those that are joined to
+// the root by an artificial arc of a demand, directly or through others. No arc can carry more from the
+// set to these, since it would replace an artificial arc, and the flow on the artificial arcs of the set
+// is what it has too much.
+func (l *loaded) cut() []int {
+	out := make([]bool, len(l.tree))
+	for v := l.next[l.root]; v != l.root; v = l.next[v] {
+		if _, ok := l.artificial(int(v)); ok {
+			out[v] = l.supply[v] < 0
+		} else {
+			out[v] = out[l.tree[v].parent]
+		}
+	}
+	var set []int
+	for v := range l.supply {
+		if !out[v] {
+			set = append(set, v)
+		}
+	}
+	return set
+}
+
+// cycle returns the cycle that ray closes, or the one of loop.
+func (l *loaded) cycle() []Step {
+	if l.ray < 0 {
+		return []Step{{l.loop, l.net.Arcs[l.loop].Cost > 0}}
+	}
+	step := func(e int32) Step { return Step{int(l.origin[e] >> 1), l.origin[e]&1 == 1} }
+	a := l.arcs[l.ray]
+	steps := []Step{step(l.ray)}
+	var back []Step // from join to a.from, reversed
+	for u, v := a.from, a.to; u != v; {
+		if l.tree[u].size < l.tree[v].size {
+			back = append(back, step(l.tree[u].pred))
+			u = l.tree[u].parent
+		} else {
+			steps = append(steps, step(l.tree[v].pred))
+			v = l.tree[v].parent
+		}
+	}
+	for i := range back {
+		steps = append(steps, back[len(back)-1-i])
+	}
+	return steps
+}
+
+// flow returns the flow on the arcs of the network.
+func (l *loaded) flow() []int64 {
+	x := make([]int64, len(l.net.Arcs))
+	for e := range x {
+		_, x[e], _ = l.form(&l.net.Arcs[e])
+	}
+	put := func(e int32, y int64) {
+		if o := l.origin[e]; o&1 == 0 {
+			x[o>>1] += y
+		} else {
+			x[o>>1] -= y
+		}
+	}
+	for e, full := range l.turned {
+		if full { // also some in the tree, which are put right below
+			put(int32(e), l.room[e])
+		}
+	}
+	for v := range l.supply {
+		p := &l.tree[v]
+		if int(p.pred) >= len(l.arcs) {
+			continue
+		}
+		y := p.up
+		if (l.arcs[p.pred].from == int32(v)) != l.turned[p.pred] { // it points up
+			y = p.down
+		}
+		if l.turned[p.pred] {
+			y -= l.room[p.pred]
+		}
+		put(p.pred, y)
+	}
+	return x
+}
+
+// potentials returns potentials that prove that the flow is optimal. The price of artificial arcs is not
+// in them: it is paid on arcs from the root, which are empty by now, and no empty arc of a strongly
+// feasible tree leads away from the root. So each potential is the cost of a path.
+func (l *loaded) potentials() []int64 {
+	p := make([]int64, len(l.supply))
+	for v := range p {
+		p[v] = l.pi[v] - l.pi[l.root]
+	}
+	return p
+}
+
+// flowCost returns the sum of the products of costs and flows. They have two words each: the sums
+// of the upper and of the lower ones cannot overflow.
+func flowCost(arcs []Arc, flow []int64) *big.Int {
+	var upper, lower wide
+	for e, y := range flow {
+		if c := arcs[e].Cost; c != 0 && y != 0 {
+			hi, lo := bits.Mul64(uint64(c), uint64(y))
+			upper.add(int64(hi) - c>>63&y - y>>63&c) // what the signs add as unsigned numbers
+			lower.plus(wide{0, lo})
+		}
+	}
+	sum := upper.big()
+	sum.Lsh(sum, 64)
+	return sum.Add(sum, lower.big())
+}

@@ -1,0 +1,169 @@
+package mincostflow
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// VerifyFlow checks the proof in a FlowResult, in exact integers and without code of the solver:
+//
+//   - Optimal: Flow meets all bounds and supplies, Objective is its cost, and Potentials show that no flow is
+//     cheaper: an arc with positive reduced cost Cost + Potentials[From] - Potentials[To] is at its
+//     lower bound, one with negative reduced cost at its upper bound.
+//   - Infeasible: the supplies of the nodes in Cut sum to more than can leave it, the upper bounds of the arcs
+//     out of it less the lower bounds of the arcs into it.
+//   - Unbounded: Flow meets all bounds and supplies, Objective is its cost, and Cycle is a closed walk of
+//     negative cost on which no arc ever meets a bound.
+//   - PivotLimit, Cancelled: Flow, if there is one, meets all bounds and supplies, and Objective is its
+//     cost.
+//
+// A result that fails wraps ErrCertificate. A bad network is the error that Solve returns for it.
+func VerifyFlow(g *Network, r FlowResult) error {
+	if err := g.check(); err != nil {
+		return err
+	}
+	c := flowCheck{g, r}
+	switch r.Status {
+	case Optimal:
+		if err := c.feasible(); err != nil {
+			return err
+		}
+		return c.optimal()
+	case Infeasible:
+		return c.cut()
+	case Unbounded:
+		if err := c.feasible(); err != nil {
+			return err
+		}
+		return c.cycle()
+	case PivotLimit, Cancelled:
+		if r.Flow == nil {
+			return nil
+		}
+		return c.feasible()
+	}
+	return fmt.Errorf("%w: status %d", ErrCertificate, int(r.Status))
+}
+
+type flowCheck struct {
+	g *Network
+	r FlowResult
+}
+
+// number is a big.Int with the few operations that the proofs need.
+type number struct{ sum, term big.Int }
+
+func (n *number) add(x int64) { n.sum.Add(&n.sum, n.term.SetInt64(x)) }
+func (n *number) sub(x int64) { n.sum.Sub(&n.sum, n.term.SetInt64(x)) }
+
+// feasible checks bounds, supplies and the objective.
+func (c flowCheck) feasible() error {
+	if len(c.r.Flow) != len(c.g.Arcs) {
+		return fmt.Errorf("%w: %d flows on %d arcs", ErrCertificate, len(c.r.Flow), len(c.g.Arcs))
+	}
+	net := make([]number, len(c.g.Supply))
+	var cost, product, x big.Int
+	for e, a := range c.g.Arcs {
+		y := c.r.Flow[e]
+		if a.Lower > -Unlimited && y < a.Lower || a.Upper < Unlimited && y > a.Upper {
+			return fmt.Errorf("%w: Flow[%d] = %d is not from %d to %d", ErrCertificate, e, y, a.Lower, a.Upper)
+		}
+		net[a.From].add(y)
+		net[a.To].sub(y)
+		cost.Add(&cost, product.Mul(x.SetInt64(y), product.SetInt64(a.Cost)))
+	}
+	for v, b := range c.g.Supply {
+		if net[v].sum.Cmp(x.SetInt64(b)) != 0 {
+			return fmt.Errorf("%w: node %d sends %v, its supply is %d", ErrCertificate, v, &net[v].sum, b)
+		}
+	}
+	if c.r.Objective == nil || cost.Cmp(c.r.Objective) != 0 {
+		return fmt.Errorf("%w: the flow costs %v, Objective = %v", ErrCertificate, &cost, c.r.Objective)
+	}
+	return nil
+}
+
+func (c flowCheck) optimal() error {
+	p := c.r.Potentials
+	if len(p) != len(c.g.Supply) {
+		return fmt.Errorf("%w: %d potentials of %d nodes", ErrCertificate, len(p), len(c.g.Supply))
+	}
+	for e, a := range c.g.Arcs {
+		var reduced number
+		reduced.add(a.Cost)
+		reduced.add(p[a.From])
+		reduced.sub(p[a.To])
+		y, sign := c.r.Flow[e], reduced.sum.Sign()
+		if sign > 0 && (a.Lower <= -Unlimited || y != a.Lower) || sign < 0 && (a.Upper == Unlimited || y != a.Upper) {
+			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", ErrCertificate, e, a.Lower, a.Upper, y, &reduced.sum)
+		}
+	}
+	return nil
+}
+
+func (c flowCheck) cut() error {
+	in := make([]bool, len(c.g.Supply))
+	var excess number
+	for _, v := range c.r.Cut {
+		if v < 0 || v >= len(in) || in[v] {
+			return fmt.Errorf("%w: Cut contains node %d, which does not exist or twice", ErrCertificate, v)
+		}
+		in[v] = true
+		excess.add(c.g.Supply[v])
+	}
+	for e, a := range c.g.Arcs {
+		switch {
+		case in[a.From] && !in[a.To]:
+			if a.Upper == Unlimited {
+				return fmt.Errorf("%w: arc %d out of the cut has no upper bound", ErrCertificate, e)
+			}
+			excess.sub(a.Upper)
+		case in[a.To] && !in[a.From]:
+			if a.Lower <= -Unlimited {
+				return fmt.Errorf("%w: arc %d into the cut has no lower bound", ErrCertificate, e)
+			}
+			excess.add(a.Lower)
+		}
+	}
+	if excess.sum.Sign() <= 0 {
+		return fmt.Errorf("%w: the cut holds %v more than may leave it, which is not positive", ErrCertificate, &excess.sum)
+	}
+	return nil
+}
+
+func (c flowCheck) cycle() error {
+	var cost number
+	at, start := -1, -1
+	for i, s := range c.r.Cycle {
+		if s.Arc < 0 || s.Arc >= len(c.g.Arcs) {
+			return fmt.Errorf("%w: Cycle[%d] is arc %d of %d", ErrCertificate, i, s.Arc, len(c.g.Arcs))
+		}
+		a := c.g.Arcs[s.Arc]
+		from, to := a.From, a.To
+		if s.Backward {
+			from, to = to, from
+			cost.sub(a.Cost)
+			if a.Lower > -Unlimited {
+				return fmt.Errorf("%w: Cycle[%d]: arc %d has the lower bound %d", ErrCertificate, i, s.Arc, a.Lower)
+			}
+		} else {
+			cost.add(a.Cost)
+			if a.Upper < Unlimited {
+				return fmt.Errorf("%w: Cycle[%d]: arc %d has the upper bound %d", ErrCertificate, i, s.Arc, a.Upper)
+			}
+		}
+		if i == 0 {
+			start = from
+		} else if from != at {
+			return fmt.Errorf("%w: Cycle[%d] goes on from node %d, not from node %d", ErrCertificate, i, from, at)
+		}
+		at = to
+	}
+	if at != start {
+		return fmt.Errorf("%w: Cycle starts at node %d and ends at node %d", ErrCertificate, start, at)
+	}
+	if cost.sum.Sign() >= 0 {
+		return fmt.Errorf("%w: Cycle costs %v, which is not negative", ErrCertificate, &cost.sum)
+	}
+	return nil
+}

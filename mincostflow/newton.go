@@ -1,0 +1,489 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// A few rows against many columns (the usual source, with a handful of atoms) starts from row
+// prices that are nearly right. With prices f, every column is served by the row of least C_ij - f_i
+// and stands at its upper bound if that is below zero, at its lower bound if not; the dual value of
+// f,
+//
+//	sum_i mu_i f_i + sum_j min over lo_j <= q <= hi_j of q * min_i (C_ij - f_i),
+//
+// is concave, and its slope in f_i is what row i has left. Kinks are smoothed over a width h (a
+// column whose two best rows are within h of each other is shared between them, and one within h
+// of zero stands between its bounds), and Newton steps with a line search climb the rest. Then h is
+// made smaller. Wide kinks need only a sample of the columns.
+//
+// This is the damped Newton method of semi-discrete transport (Kitagawa, Mérigot and Thibert 2019),
+// stopped early: the simplex does the rest, from a tree that has little left to do. Starts change the
+// work, never the answer's certificate. But other bits here may mean another of several optima
+// there, so no product may be fused with a sum.
+const (
+	// Below a few columns for every row there is nothing to gain, and the steps take k^3 operations.
+	newtonColumns = 60
+	newtonRatio   = 3
+	newtonRows    = 128
+	// The rest is measured with 20 rows and 250 to 4000 columns, where the whole varies by a tenth around these
+	// values. The first sample has coarsePerRow to twice as many columns for every row and is solved by the
+	// simplex; the next ones are finer by finer.
+	coarsePerRow = 1
+	finer        = 8
+	// Kinks are width times the typical gap between the costs of a column, times the root of rows
+	// over columns of the last sample, as the error of its prices is; with all columns in, narrower
+	// by narrower, at most rounds times.
+	width    = 1
+	narrower = 0.5
+	rounds   = 3
+	// For every width, at most newtonSteps steps of at most longest widths each.
+	newtonSteps = 6
+	longest     = 2
+	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper.
+	enough = 1.25
+)
+
+// worthNewton reports whether a start by Newton steps pays.
+func worthNewton(k, n int) bool {
+	return k > 1 && k <= newtonRows && n >= newtonColumns && n >= newtonRatio*k
+}
+
+// newton is the workspace of the start.
+type newton struct {
+	// The cells: row i, column at[c] is data[offset[i]+place[c]]. Columns that take nothing are left out;
+	// if cells have to be held here, because they are computed or scaled, at is a sample.
+	data   []float64
+	offset []int
+	place  []int32
+	at     []int32
+	held   []float64
+	count  []int32 // 0, 1, 2, ...
+
+	cols   []sample
+	sorted []float64
+
+	gap    float64   // typical, between the two least costs of a column
+	h      float64   // the last width
+	stale  bool      // f has changed since it was measured
+	whole  bool      // cols is every column that takes anything, and not stale
+	total  float64   // mass
+	enough float64   // what the rows may have too much or too little, over total
+	mass   []float64 // of the rows, over total
+	f      []float64 // their prices
+	old    []float64
+	below  []float64 // the prices, less a constant
+	left   []float64 // what they keep, smoothed
+	step   []float64
+	slope  []float64 // k x k, minus the Hessian of the smoothed dual value, lower triangle
+
+	// The tree: the two best rows of every column, the columns of every row as lists, and what it sends.
+	served      []service
+	first, next []int32
+	sent        []uint64
+}
+
+// sample stands for some columns.
+type sample struct {
+	low, room float64
+	place     int32 // in a row of data
+	service         // as measure has found it
+}
+
+// newtonPrices finds row prices close to the best, in s.nw.f, and reports whether it could.
+func (s *solver) newtonPrices(ctx context.Context) bool {
+	t, w := &s.net, &s.nw
+	k, n := t.k, t.n
+	w.mass, w.f, w.below, w.old, w.left, w.step = grow(w.mass, k), grow(w.f, k), grow(w.below, k), grow(w.old, k), grow(w.left, k), grow(w.step, k)
+	w.slope = grow(w.slope, k*k)
+	w.total = float64(s.total)
+	for i, m := range s.mass {
+		w.mass[i] = float64(m) / w.total
+	}
+	group := s.newtonCells()
+	w.whole = false
+	full := 0.0
+	for j, l := range t.low {
+		full += min(float64(l)+float64(t.room[j]), w.total)
+	}
+	w.enough = enough * float64(k) * full / w.total / float64(n)
+	stride := 1
+	for len(w.at) >= 2*coarsePerRow*k*stride {
+		stride *= 2
+	}
+	w.gap = w.scale()
+	if !s.coarse(ctx, stride) {
+		return false
+	}
+	w.h = 0
+	if !(w.gap > 0 && w.gap <= math.MaxFloat64) {
+		return true
+	}
+	seen := len(w.at) / stride
+	for round := 0; ; {
+		stride = max(stride/finer, 1)
+		h := float64(w.gap * width * math.Sqrt(float64(k)/float64(seen)))
+		for range round {
+			h *= narrower
+		}
+		w.thin(t, stride)
+		if !w.climb(ctx, h) {
+			return false
+		}
+		if stride == 1 {
+			if round++; round == rounds || w.unserved() < w.enough {
+				if w.whole = group == 1; w.stale && w.whole {
+					w.measure(h)
+				}
+				return true
+			}
+		}
+		seen = len(w.cols)
+	}
+}
+
+// climb takes Newton steps for kinks of width h, and reports whether prices are finite and ctx goes on.
+func (w *newton) climb(ctx context.Context, h float64) bool {
+	w.h, w.stale = h, false
+	value := w.measure(h)
+	most := longest * h
+	for range newtonSteps {
+		if w.unserved() < w.enough {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		size := w.newtonStep(most)
+		if !(size <= math.MaxFloat64) {
+			return false
+		}
+		copy(w.old, w.f)
+		// by is a power of two, and its products are exact.
+		by, better := 1.0, false
+		for range 3 {
+			for i, d := range w.step {
+				w.f[i] = w.old[i] + by*d
+			}
+			if v := w.measure(h); v > value {
+				value, better = v, true
+				break
+			}
+			by /= 2
+		}
+		if !better {
+			copy(w.f, w.old)
+			w.stale = true
+			return true
+		}
+		if by < 1 {
+			most = by * size
+		}
+		if by*size < h {
+			return true
+		}
+	}
+	return true
+}
+
+// service is what prices say about a column: the two best rows, C_ij - f_i of the best, and how far the other is
+// from it. A second of -1 is unknown.
+type service struct {
+	least, gap float64
+	by, second int32
+}
+
+// serve finds the service of every column for the prices f.
+func (s *solver) serve() []service {
+	w, t := &s.nw, &s.net
+	w.served = grow(w.served, t.n)
+	if w.whole { // all columns that take anything were measured at these prices
+		for c, j := range w.at {
+			w.served[j] = w.cols[c].service
+		}
+		return w.served
+	}
+	for j := range w.served {
+		w.served[j] = service{least: math.Inf(1), second: -1}
+	}
+	for i, f := range w.f[:t.k] {
+		row := s.pr.rows.at(s.pr.index[i])
+		served := w.served[:len(row)]
+		for j, c := range row {
+			if x := c - f; x < served[j].least {
+				served[j].least, served[j].by = x, int32(i)
+			}
+		}
+	}
+	return w.served
+}
+
+// unserved is how much the rows have too much or too little.
+func (w *newton) unserved() float64 {
+	x := 0.0
+	for _, l := range w.left {
+		x += math.Abs(l)
+	}
+	return x
+}
+
+// coarse solves the problem on a sample of the columns for w.f, and reports whether it could.
+func (s *solver) coarse(ctx context.Context, stride int) bool {
+	t, w := &s.net, &s.nw
+	k, n := t.k, t.n
+	if s.sample == nil {
+		s.sample = newSolver()
+		s.sample.plain = true
+	}
+	c := s.sample
+	m := (len(w.at) + stride - 1) / stride
+	c.net.low, c.net.room = grow(c.net.low, m), grow(c.net.room, m)
+	from := 0
+	for g := range m {
+		end := n
+		if (g+1)*stride < len(w.at) {
+			end = int(w.at[(g+1)*stride])
+		}
+		low, room := uint64(0), uint64(0)
+		for j := from; j < end; j++ {
+			low += t.low[j]
+			room = min(room+min(t.room[j], s.total), s.total)
+		}
+		if room == s.total {
+			room = unbounded
+		}
+		c.net.low[g], c.net.room[g] = low, room
+		from = end
+	}
+	c.held.data = grow(c.held.data, k*m)
+	c.heldRows = grow(c.heldRows, k)
+	top := 0.0
+	for i := range k {
+		c.heldRows[i] = i
+		for g := range m {
+			x := w.data[w.offset[i]+int(w.place[g*stride])]
+			c.held.data[i*m+g] = x
+			top = max(top, x)
+		}
+	}
+	c.held.kv = m
+	c.discount, c.total = s.discount, s.total
+	c.mass = append(c.mass[:0], s.mass...)
+	c.start(ctx, &c.held, c.heldRows, top, s.pr.most)
+	if c.pr.run() != Optimal {
+		return false
+	}
+	copy(w.f, c.net.pi)
+	return true
+}
+
+// newtonCells makes the cells accessible in any order, or those of one column in every group.
+func (s *solver) newtonCells() (group int) {
+	t, w, r := &s.net, &s.nw, s.pr.rows
+	k, n := t.k, t.n
+	direct := r.data != nil && r.exp == 0
+	group = 1
+	if !direct {
+		group = (k + heldRows - 1) / heldRows
+	}
+	w.at = w.at[:0]
+	for from := 0; from < n; from += group {
+		for j := from; j < min(from+group, n); j++ {
+			if t.live(j) {
+				w.at = append(w.at, int32(j))
+				break
+			}
+		}
+	}
+	w.offset = grow(w.offset, k)
+	if direct {
+		w.data, w.place = r.data, w.at
+		for i := range k {
+			w.offset[i] = s.pr.index[i] * n
+		}
+		return group
+	}
+	m := len(w.at)
+	for c := len(w.count); c < m; c++ {
+		w.count = append(w.count, int32(c))
+	}
+	w.held = grow(w.held, k*m)
+	w.data, w.place = w.held, w.count[:m]
+	for i := range k {
+		row := r.at(s.pr.index[i])
+		w.offset[i] = i * m
+		for c, j := range w.at {
+			w.held[i*m+c] = row[j]
+		}
+	}
+	return group
+}
+
+// thin samples every stride-th column.
+func (w *newton) thin(t *network, stride int) {
+	w.cols = w.cols[:0]
+	from := 0
+	for c := 0; c < len(w.at); c += stride {
+		end := t.n
+		if c+stride < len(w.at) {
+			end = int(w.at[c+stride])
+		}
+		var low, room float64
+		for j := from; j < end; j++ {
+			low += float64(t.low[j])
+			room += min(float64(t.room[j]), w.total)
+		}
+		from = end
+		w.cols = append(w.cols, sample{low: low / w.total, room: min(room/w.total, 1), place: w.place[c]})
+	}
+}
+
+// scale returns the median of the gaps between the two least costs of a column, over some columns.
+func (w *newton) scale() float64 {
+	const most = 16
+	clear(w.f)
+	clear(w.below)
+	w.sorted = w.sorted[:0]
+	for c := 0; c < len(w.at); c += max(1, len(w.at)/most) {
+		if _, _, least, next := w.best(int(w.place[c])); next > least {
+			w.sorted = append(w.sorted, next-least)
+		}
+	}
+	if len(w.sorted) == 0 {
+		return 0
+	}
+	slices.Sort(w.sorted)
+	return w.sorted[len(w.sorted)/2]
+}
+
+// measure computes the smoothed dual value at f, and its first and second derivatives.
+func (w *newton) measure(h float64) float64 {
+	f, left, slope := w.f, w.left, w.slope
+	k := len(f)
+	w.lower()
+	clear(slope)
+	value := 0.0
+	for i, m := range w.mass {
+		left[i] = m
+		value += float64(m * f[i])
+	}
+	inv := 0.5 / h
+	for c := range w.cols {
+		o := &w.cols[c]
+		b1, b2, m, next := w.best(int(o.place))
+		o.service = service{m, next - m, int32(b1), int32(b2)}
+		low, room := o.low, o.room
+		p1, p2 := 1.0, 0.0
+		gap := next - m
+		if gap < h {
+			p2 = 0.5 - float64(gap*inv)
+			p1 = 1 - p2
+			m -= float64((h - gap) * p2 / 2)
+		}
+		q := low
+		value += float64(low * m)
+		if m < h {
+			if m <= -h {
+				q += room
+				value += float64(room * m)
+			} else {
+				up := 0.5 - float64(m*inv)
+				q += float64(room * up)
+				value -= float64(room * (h - m) * up / 2)
+				a := float64(room * inv)
+				slope[b1*k+b1] += float64(a * p1 * p1)
+				if p2 > 0 {
+					slope[b2*k+b2] += float64(a * p2 * p2)
+					slope[max(b1, b2)*k+min(b1, b2)] += float64(a * p1 * p2)
+				}
+			}
+		}
+		left[b1] -= float64(q * p1)
+		if p2 > 0 {
+			a := float64(q * inv)
+			left[b2] -= float64(q * p2)
+			slope[b1*k+b1] += a
+			slope[b2*k+b2] += a
+			slope[max(b1, b2)*k+min(b1, b2)] -= a
+		}
+	}
+	return value
+}
+
+// best returns the two rows of least C_ij - f_i for the cells at place, and these values, up to near ties. The
+// differences are compared as integers, with the row in the last bits, and without branches, which would be
+// mispredicted some five times a column.
+func (w *newton) best(place int) (b1, b2 int, least, next float64) {
+	data, below := w.data[place:], w.below
+	offset := w.offset[:len(below)]
+	var m1, m2 int64 = math.MaxInt64, math.MaxInt64
+	for i, o := range offset {
+		x := int64(math.Float64bits(data[o]-below[i])&^(1<<63|rowBits-1) | uint64(i)) // never negative, even for -0
+		d := x - m1
+		d &= d >> 63 // the lesser of the difference and zero
+		x -= d       // the greater of x and m1
+		m1 += d      // the lesser
+		d = x - m2
+		m2 += d & (d >> 63)
+	}
+	b1, b2 = int(m1&(rowBits-1)), int(m2&(rowBits-1))
+	return b1, b2, data[offset[b1]] - w.f[b1], data[offset[b2]] - w.f[b2]
+}
+
+// rowBits is above all row numbers: a power of two.
+const rowBits = newtonRows
+
+// lower fills in below: the prices, less a constant that makes all of them negative and so all differences positive.
+func (w *newton) lower() {
+	top := slices.Max(w.f) + w.gap
+	for i, f := range w.f {
+		w.below[i] = f - top
+	}
+}
+
+// newtonStep solves slope * step = left by Cholesky's method, in place, and returns the largest entry,
+// at most most.
+func (w *newton) newtonStep(most float64) float64 {
+	k := len(w.f)
+	a, x := w.slope, w.step
+	copy(x, w.left)
+	trace := 0.0
+	for i := range k {
+		trace += a[i*k+i]
+	}
+	ridge := float64(1e-3*trace)/float64(k) + math.SmallestNonzeroFloat64
+	for i := range k {
+		ri := a[i*k : i*k+i+1]
+		for j := range i {
+			rj := a[j*k : j*k+j+1]
+			v := ri[j]
+			for l, y := range rj[:j] {
+				v -= float64(ri[l] * y)
+			}
+			ri[j] = v * rj[j] // inverse of the pivot
+		}
+		v, y := ri[i]+ridge, x[i]
+		for l, z := range ri[:i] {
+			v -= float64(z * z)
+			y -= float64(z * x[l])
+		}
+		v = 1 / math.Sqrt(max(v, ridge))
+		ri[i], x[i] = v, y*v
+	}
+	size := 0.0
+	for i := k - 1; i >= 0; i-- {
+		ri := a[i*k : i*k+i+1]
+		y := x[i] * ri[i]
+		for l, z := range ri[:i] {
+			x[l] -= float64(z * y)
+		}
+		x[i] = y
+	}
+	for i, y := range x {
+		y = min(max(y, -most), most)
+		x[i] = y
+		size = max(size, math.Abs(y))
+	}
+	return size
+}

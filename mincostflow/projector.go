@@ -1,0 +1,226 @@
+package mincostflow
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// Projector projects one distribution after the other with the same cost into the same box. What
+// depends on these alone is done once: the costs are checked, and the box is brought to units of
+// flow. Every distribution then starts from the same public tree, in which all columns hang from the
+// hub, and from nothing that an earlier one has left: the results are, bit for bit, those of
+// Project, whatever came before and however many workers there are.
+//
+// Memory is that of one Project for every call that runs at the same time. In the long run no call
+// allocates, provided the Result that it fills has been filled before; with AllRows, rows without
+// mass are read by one worker only.
+//
+// All methods may be called from several goroutines at once.
+type Projector struct {
+	matrix   cost.Matrix
+	k, kv    int
+	limits   limits
+	most     []float64 // largest cost of every row among columns with room
+	settings Settings
+
+	mu   sync.Mutex
+	free []*solver
+}
+
+// NewProjector checks the costs, the bounds and the settings, as Project does. It copies the
+// bounds; the cost matrix is kept and must not change.
+func NewProjector(c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
+	var in instance
+	if err := in.setMatrix(c); err != nil {
+		return nil, err
+	}
+	p := &Projector{matrix: c, k: in.k, kv: in.kv}
+	if err := p.limits.setBox(p.kv, slices.Clone(lo), slices.Clone(hi)); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.settings, err = settings.resolve(p.k + p.kv); err != nil {
+		return nil, err
+	}
+	var r rows
+	r.reset(c, p.kv)
+	p.most = make([]float64, p.k)
+	for i := range p.most {
+		if _, p.most[i], err = r.checked(i, p.limits.mask); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Settings returns the settings in force.
+func (p *Projector) Settings() Settings { return p.settings }
+
+// Project projects one distribution, given as in Problem, and fills r with what Project would return,
+// reusing its slices. Bad input is one of the errors of this package, and r is then empty.
+// ErrNotConverged comes with a feasible result whose bounds hold. Verify it with the Problem that
+// the distribution makes together with the cost and the bounds.
+func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
+	if r == nil {
+		return fmt.Errorf("%w: no Result to fill", ErrShape)
+	}
+	s := p.take()
+	defer p.give(s)
+	return p.project(ctx, s, source, support, r)
+}
+
+// All projects n distributions with as many workers as there are processors. It calls get once for
+// every index below n, from several goroutines; what get returns must stay as it is until emit has been
+// called for this index. It calls emit for every index in ascending order, from the goroutine that
+// called All; r belongs to emit only until it returns, and err is what Project says about this distribution
+// (a bad one does not stop the others).
+//
+// All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
+// emit is then not called for the rest. All returns when no worker is running any more.
+func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if get == nil || emit == nil {
+		return fmt.Errorf("%w: All needs get and emit", ErrShape)
+	}
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers < 1 {
+		return nil
+	}
+	q := queue{end: n, slots: make([]slot, 4*workers)}
+	q.changed.L = &q.mu
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			s := p.take()
+			defer p.give(s)
+			for {
+				i, to := q.claim()
+				if to == nil {
+					return
+				}
+				source, support := get(i)
+				to.err = p.project(ctx, s, source, support, &to.r)
+				q.done(to)
+			}
+		})
+	}
+	defer wg.Wait()
+	defer q.stop() // also when emit panics
+	for i := range n {
+		at := q.wait(i)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, err, i, n)
+		}
+		if err := emit(i, &at.r, at.err); err != nil {
+			return err
+		}
+		q.release(at)
+	}
+	return nil
+}
+
+// queue hands indices out and takes results in, in order, a few slots ahead of emit at most.
+type queue struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	next    int // index to be claimed
+	out     int // index to be emitted
+	end     int
+	slots   []slot
+}
+
+type slot struct {
+	r    Result
+	err  error
+	full bool
+}
+
+// claim returns the next index and its slot, or nil at the end.
+func (q *queue) claim() (int, *slot) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.next < q.end && q.next-q.out >= len(q.slots) {
+		q.changed.Wait()
+	}
+	if q.next >= q.end {
+		return 0, nil
+	}
+	i := q.next
+	q.next++
+	return i, &q.slots[i%len(q.slots)]
+}
+
+// done marks a slot as ready for emit.
+func (q *queue) done(to *slot) {
+	q.mu.Lock()
+	to.full = true
+	q.mu.Unlock()
+	q.changed.Broadcast()
+}
+
+// wait returns the slot of index i when it is ready.
+func (q *queue) wait(i int) *slot {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := &q.slots[i%len(q.slots)]
+	for !at.full {
+		q.changed.Wait()
+	}
+	return at
+}
+
+// release makes the slot that was waited for last free for another index.
+func (q *queue) release(at *slot) {
+	q.mu.Lock()
+	at.full = false
+	q.out++
+	q.mu.Unlock()
+	q.changed.Broadcast()
+}
+
+// stop lets no more indices be claimed.
+func (q *queue) stop() {
+	q.mu.Lock()
+	q.end = q.next
+	q.mu.Unlock()
+	q.changed.Broadcast()
+}
+
+// take returns a workspace.
+func (p *Projector) take() *solver {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		s := p.free[n-1]
+		p.free = p.free[:n-1]
+		return s
+	}
+	s := newSolver()
+	s.serial = true
+	s.own.matrix, s.own.k, s.own.kv, s.own.limits = p.matrix, p.k, p.kv, &p.limits
+	return s
+}
+
+// give takes a workspace back.
+func (p *Projector) give(s *solver) {
+	p.mu.Lock()
+	p.free = append(p.free, s)
+	p.mu.Unlock()
+}
+
+// project is Project with a workspace.
+func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
+	if err := s.own.setSource(source, support); err != nil {
+		r.empty()
+		return err
+	}
+	s.loadKnown(&s.own, p.most)
+	return s.run(ctx, p.settings, r)
+}

@@ -1,0 +1,371 @@
+package mincostflow
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// UnitProblem is the projection of a distribution that consists of whole units: Source[n] of them
+// lie on a row, N in all, and column j may hold from Lo[j] to Hi[j]. Nothing in it is modified or
+// retained.
+type UnitProblem struct {
+	// Cost is the k x kv matrix C, finite and >= 0.
+	Cost cost.Matrix
+	// Source counts the units on the rows, >= 0, at least one and at most 2^62 in all.
+	Source []int64
+	// Support lists the rows that the entries of Source belong to, as in Problem.
+	Support []int
+	// Lo and Hi bound the columns: 0 <= Lo <= Hi, kv entries each, sum Lo <= N <= sum Hi. Hi may exceed N.
+	Lo, Hi []int64
+}
+
+// UnitEntry is one positive entry of a plan of whole units.
+type UnitEntry struct {
+	I, J  int
+	Units int64
+}
+
+// UnitPotentials are dual variables as exact numbers: F[i] + G[j] <= C_ij for every i and j.
+type UnitPotentials struct {
+	F, G []*big.Rat
+}
+
+// UnitResult is an answer to a UnitProblem together with its evidence. Costs are those of a
+// distribution, that is, of the units over N, as everywhere in this module.
+type UnitResult struct {
+	// Q is the projection: whole units in the box, N in all.
+	Q []int64
+	// Plan moves the source to Q, with exactly these row and column sums; rows ascending, then columns.
+	Plan []UnitEntry
+	// Potentials prove Lower.
+	Potentials UnitPotentials
+	// Upper is the cost of Plan, and Lower the dual value of Potentials, both exact. They are equal
+	// when Status is Optimal, and then the optimum.
+	Upper, Lower *big.Rat
+	// Objective is Upper, rounded to nearest.
+	Objective float64
+	// Status, Stats and Settings are as in Result. Stats.Repairs counts the pivots that exact prices asked for.
+	Status   Status
+	Stats    Stats
+	Settings Settings
+}
+
+// maxUnits bounds N: see units.go.
+const maxUnits = 1 << 62
+
+// ProjectUnits moves whole units into the box [p.Lo, p.Hi] at least cost. Nothing is rounded:
+// flows are the units themselves, and costs are taken as the exact binary fractions that they are.
+// The simplex first runs on a grid of costs as in Project; then the prices of its tree are computed
+// exactly and every arc is priced with them, where floats leave a doubt in rational arithmetic, and
+// pivots go on until none improves the plan. So Upper and Lower of a result without an error are one
+// number, the optimum.
+//
+// q depends on the order in which ties are broken when there are several optima, as in Project.
+//
+// Bad input is one of the errors of this package, ErrOverflow for more than 2^62 units among them, and the
+// UnitResult is then empty. ErrNotConverged comes with a plan of whole units whose bounds hold.
+func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitResult, error) {
+	s := solvers.Get().(*solver)
+	defer s.release()
+	in := &s.own
+	if err := in.setMatrix(p.Cost); err != nil {
+		return UnitResult{}, err
+	}
+	if err := s.setUnits(p); err != nil {
+		return UnitResult{}, err
+	}
+	settings, err := settings.resolve(in.k + in.kv)
+	if err != nil {
+		return UnitResult{}, err
+	}
+	if err := s.load(in); err != nil {
+		return UnitResult{}, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var e exactPrices
+	st := s.simplexUnits(ctx, settings, &e)
+	r, err := s.unitResult(p, st, settings, &e)
+	if err != nil {
+		return UnitResult{}, err
+	}
+	switch st {
+	case PivotLimit:
+		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
+	case Cancelled:
+		err = fmt.Errorf("%w: %w after %d pivots", ErrNotConverged, ctx.Err(), r.Stats.Pivots)
+	}
+	return r, err
+}
+
+// setUnits validates the source and the bounds.
+func (s *solver) setUnits(p UnitProblem) error {
+	in := &s.own
+	if err := checkSupport(in.k, len(p.Source), p.Support); err != nil {
+		return err
+	}
+	in.rows, s.mass, s.total = in.rows[:0], s.mass[:0], 0
+	for n, u := range p.Source {
+		if u < 0 {
+			return fmt.Errorf("%w: Source[%d] = %d", ErrNegative, n, u)
+		}
+		if s.total += uint64(u); s.total > maxUnits {
+			return fmt.Errorf("%w: the entries of Source up to %d sum to %d, at most 2^62", ErrOverflow, n, s.total)
+		}
+		if u > 0 {
+			i := n
+			if p.Support != nil {
+				i = p.Support[n]
+			}
+			in.rows = append(in.rows, i)
+			s.mass = append(s.mass, uint64(u))
+		}
+	}
+	if s.total == 0 {
+		return fmt.Errorf("%w: Source sums to 0", ErrMass)
+	}
+	if len(p.Lo) != in.kv || len(p.Hi) != in.kv {
+		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(p.Lo), len(p.Hi), in.kv)
+	}
+	x := in.limits
+	x.low, x.room, x.mask = grow(x.low, in.kv), grow(x.room, in.kv), nil
+	var sumLo, sumHi uint64
+	for j, lo := range p.Lo {
+		hi := p.Hi[j]
+		switch {
+		case lo < 0:
+			return fmt.Errorf("%w: Lo[%d] = %d", ErrNegative, j, lo)
+		case hi < 0:
+			return fmt.Errorf("%w: Hi[%d] = %d", ErrNegative, j, hi)
+		case lo > hi:
+			return fmt.Errorf("%w: Lo[%d] = %d, Hi[%d] = %d", ErrBox, j, lo, j, hi)
+		}
+		if sumLo += uint64(lo); sumLo > s.total { // below 2^62 + 2^63 here
+			return fmt.Errorf("%w: the entries of Lo up to %d sum to more than the %d units there are", ErrInfeasible, j, s.total)
+		}
+		sumHi = min(sumHi+uint64(hi), s.total)
+		if hi == 0 && x.mask == nil {
+			x.mask = make([]bool, in.kv)
+			for j, hi := range p.Hi {
+				x.mask[j] = hi > 0
+			}
+		}
+		x.low[j], x.room[j] = uint64(lo), uint64(hi-lo)
+	}
+	if sumHi < s.total {
+		return fmt.Errorf("%w: Hi sums to %d, less than the %d units there are", ErrInfeasible, sumHi, s.total)
+	}
+	return nil
+}
+
+// simplexUnits solves the loaded instance and leaves the exact prices of the optimal tree in e.
+func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) Status {
+	t := &s.net
+	t.low, t.room = s.in.low, s.in.room
+	top := math.Ldexp(s.most, s.rows.exp)
+	s.start(ctx, s.rows, s.live, top, settings.MaxPivots)
+	tried := s.gridFor(top)
+	for {
+		st := s.pr.run()
+		switch {
+		case st != Optimal:
+			return st
+		case t.wide:
+			s.widened++
+			s.setGrid(s.exp+coarser, t.big)
+			continue
+		case s.artificialFlow():
+			if t.big >= t.round(s.full) {
+				return PivotLimit // as in simplex, this cannot be
+			}
+			big := min(t.big*(1<<8), s.full)
+			s.setGrid(max(s.gridFor(big), s.exp), big)
+			continue
+		}
+		s.levelArtificial()
+		// A finer grid leaves less to the exact prices, if it can be had.
+		big := min(4*s.dearest(), t.big)
+		exp := s.gridFor(big)
+		if exp > tried-refineBits {
+			break
+		}
+		tried = exp
+		s.cutDear(big)
+		s.setGrid(exp, big)
+	}
+	e.compute(s)
+	return e.repair(s)
+}
+
+// unitResult reads the answer off the tree.
+func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exactPrices) (UnitResult, error) {
+	in, t := s.in, &s.net
+	r := UnitResult{
+		Status: st, Settings: settings,
+		Stats: Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.pr.sweeps, Rescales: max(s.rescales, 0), Repairs: e.pivots},
+	}
+	// Without an artificial arc that carries flow this only reads it off.
+	flows := s.complete()
+	slices.SortFunc(flows, func(a, b flow) int {
+		if a.i != b.i {
+			return int(a.i - b.i)
+		}
+		return int(a.j - b.j)
+	})
+	r.Q = make([]int64, in.kv)
+	for _, f := range flows {
+		if f.units == 0 {
+			continue
+		}
+		i, j := in.rows[f.i], int(f.j)
+		r.Q[j] += int64(f.units)
+		if n := len(r.Plan); n > 0 && r.Plan[n-1].I == i && r.Plan[n-1].J == j {
+			r.Plan[n-1].Units += int64(f.units)
+			continue
+		}
+		r.Plan = append(r.Plan, UnitEntry{i, j, int64(f.units)})
+	}
+
+	live := make([]*big.Rat, len(in.rows))
+	g := make([]*big.Rat, in.kv)
+	if st == Optimal {
+		for i := range live {
+			live[i] = e.rat(int32(i))
+		}
+		for j := range g {
+			if t.live(j) {
+				g[j] = e.rat(int32(t.k + j))
+				g[j].Neg(g[j])
+			}
+		}
+	} else {
+		s.stoppedPrices(live, g)
+	}
+	least := new(big.Rat) // -max(0, max f)
+	for _, f := range live {
+		if x := new(big.Rat).Neg(f); x.Cmp(least) < 0 {
+			least = x
+		}
+	}
+	for j := range g {
+		if g[j] == nil {
+			g[j] = least // a column that takes nothing
+		}
+	}
+	f, err := s.unitRows(live, g, settings)
+	if err != nil {
+		return UnitResult{}, err
+	}
+	r.Potentials = UnitPotentials{F: f, G: g}
+
+	n := new(big.Rat).SetUint64(s.total)
+	upper, lower := new(big.Rat), new(big.Rat)
+	x := new(big.Rat)
+	for at := 0; at < len(r.Plan); {
+		row := s.source.raw(r.Plan[at].I)
+		for i := r.Plan[at].I; at < len(r.Plan) && r.Plan[at].I == i; at++ {
+			x.SetFloat64(row[r.Plan[at].J])
+			upper.Add(upper, x.Mul(x, new(big.Rat).SetInt64(r.Plan[at].Units)))
+		}
+	}
+	for i, f := range live {
+		x.SetUint64(s.mass[i])
+		lower.Add(lower, x.Mul(x, f))
+	}
+	for j, g := range g {
+		b := p.Lo[j]
+		if g.Sign() < 0 {
+			b = int64(min(uint64(p.Hi[j]), s.total))
+		}
+		x.SetInt64(b)
+		lower.Add(lower, x.Mul(x, g))
+	}
+	r.Upper, r.Lower = upper.Quo(upper, n), lower.Quo(lower, n)
+	if r.Lower.Sign() < 0 {
+		r.Lower.SetInt64(0)
+	}
+	r.Objective, _ = r.Upper.Float64()
+	return r, nil
+}
+
+// stoppedPrices fills in potentials for a tree that is not optimal: those of the tree, kept within the
+// largest cost.
+func (s *solver) stoppedPrices(live, g []*big.Rat) {
+	t := &s.net
+	top := math.Ldexp(s.most, s.rows.exp)
+	floats := make([]float64, t.n)
+	for j := range floats {
+		floats[j] = math.Inf(-1)
+		if t.live(j) {
+			floats[j] = math.Ldexp(min(max(-t.pi[t.k+j], -top), top), -s.rows.exp)
+			g[j] = new(big.Rat).SetFloat64(floats[j])
+		}
+	}
+	for n, i := range s.live {
+		live[n] = new(big.Rat).SetFloat64(rowPotential(s.rows.raw(i), floats))
+	}
+}
+
+// unitRows returns the potentials of all rows, by the rules of Settings.
+func (s *solver) unitRows(live, g []*big.Rat, settings Settings) ([]*big.Rat, error) {
+	in := s.in
+	f := make([]*big.Rat, in.k)
+	for n, i := range in.rows {
+		f[i] = live[n]
+	}
+	idle := in.k - len(in.rows)
+	if settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
+		least := new(big.Rat)
+		for _, g := range g {
+			if x := new(big.Rat).Neg(g); x.Cmp(least) < 0 {
+				least = x
+			}
+		}
+		for i := range f {
+			if f[i] == nil {
+				f[i] = least
+			}
+		}
+		return f, nil
+	}
+	near := make([]float64, in.kv)
+	for j := range near {
+		near[j], _ = g[j].Float64()
+	}
+	for i := range f {
+		if f[i] != nil {
+			continue
+		}
+		row, _, err := s.source.checked(i, nil)
+		if err != nil {
+			return nil, err
+		}
+		// Differences that may be the least, up to the rounding of near and of the subtraction.
+		bound := math.Inf(1)
+		for j, c := range row {
+			bound = math.Min(bound, c-near[j]+doubt(c, near[j], 0))
+		}
+		for j, c := range row {
+			if c-near[j]-doubt(c, near[j], 0) > bound {
+				continue
+			}
+			x := new(big.Rat).SetFloat64(c)
+			if x.Sub(x, g[j]); f[i] == nil || x.Cmp(f[i]) < 0 {
+				f[i] = x
+			}
+		}
+	}
+	return f, nil
+}
+
+// doubt bounds the error of a + b + c in floats, if these numbers are known to 2^-52 of themselves, or to the
+// smallest float.
+func doubt(a, b, c float64) float64 {
+	return 0x1p-49*(math.Abs(a)+math.Abs(b)+math.Abs(c)) + 4*math.SmallestNonzeroFloat64
+}
