@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 )
 
 // tolerance is how far, relatively, the mass of a base measure may lie outside its range: room for
@@ -135,29 +134,20 @@ func (f *factor) inverse() *big.Int {
 // Positive entries stay positive.
 //
 // Precondition: total >= the number of positive entries. Argument: let c(L) = sum min(lo_j, L). Then
-// c(1) <= total < c(2^63 - 1), c is increasing, and the loop finds level = the largest L with
-// c(L) <= total. The rest, total - c(level), is less than c(level+1) - c(level), the number of entries
-// above level; so as many of these, the first ones, get one unit more.
+// c(1) <= total, c is increasing, and the loop finds level = the largest L < 2^63 with c(L) <= total. If
+// nothing is above it, nothing is lowered. Otherwise the rest, total - c(level), is less than
+// c(level+1) - c(level), the number of entries above level; so as many of these, the first ones, get
+// one unit more.
 func lowerTo(lo []uint64, total uint64) {
-	capped := func(level uint64) (over, s uint64) {
-		for _, v := range lo {
-			var c uint64
-			s, c = bits.Add64(s, min(v, level), 0)
-			over += c
-		}
-		return over, s
-	}
-	if over, s := capped(math.MaxUint64); over == 0 && s <= total {
+	if _, fits := roomBelow(lo, math.MaxUint64, total); fits {
 		return
 	}
-	level := uint64(0)
+	level, rest := uint64(0), total
 	for step := uint64(1) << 62; step > 0; step /= 2 {
-		if over, s := capped(level + step); over == 0 && s <= total {
-			level += step
+		if room, fits := roomBelow(lo, level+step, total); fits {
+			level, rest = level+step, room
 		}
 	}
-	_, s := capped(level)
-	rest := total - s
 	for j, v := range lo {
 		if v > level {
 			lo[j] = level
@@ -168,6 +158,19 @@ func lowerTo(lo []uint64, total uint64) {
 	}
 }
 
+// roomBelow returns total - sum min(v_j, level), and false if that is negative.
+func roomBelow(v []uint64, level, total uint64) (room uint64, fits bool) {
+	room = total
+	for _, x := range v {
+		x = min(x, level)
+		if x > room {
+			return 0, false
+		}
+		room -= x
+	}
+	return room, true
+}
+
 // raise lifts the column with the largest lo until sum hi = 2^B or more, if it was below.
 //
 // Precondition: hi_j = min(floor(e^eps lo_j), 2^B), sum lo <= 2^B. Postcondition: the same, and
@@ -175,8 +178,8 @@ func lowerTo(lo []uint64, total uint64) {
 // ceil(target e^-eps), rounded up, has floor(e^eps lo_j) >= target and lo_j <= target (see inverse),
 // so sum lo <= sum of the other hi + target = 2^B.
 func (p *Polytope) raise(e *factor, inverse *big.Int) {
-	over, s := sum(p.hi)
-	if over != 0 || s >= p.Total() {
+	s := sum(p.hi)
+	if s >= p.Total() {
 		return
 	}
 	j := 0

@@ -381,9 +381,7 @@ func plantedBugs() []planted {
 				return false
 			}
 		}
-		overLo, lo := sum(p.lo)
-		overHi, hi := sum(p.hi)
-		return !sums || (overLo == 0 && lo <= p.Total() && (overHi > 0 || hi >= p.Total()))
+		return !sums || sum(p.lo) <= p.Total() && sum(p.hi) >= p.Total()
 	}
 	exactly := func(p *Polytope) func(uint64) uint64 { return newFactor(p.eps.Rat()).floor }
 	float := func(p *Polytope) func(uint64) uint64 {
@@ -403,9 +401,7 @@ func plantedBugs() []planted {
 	})
 	verifying("sums of the box not checked", func(p *Polytope) bool { return rule(p, exactly(p), false) })
 	verifying("sums modulo 2^64", func(p *Polytope) bool {
-		_, lo := sum(p.lo)
-		_, hi := sum(p.hi)
-		return rule(p, exactly(p), false) && lo <= p.Total() && hi >= p.Total()
+		return rule(p, exactly(p), false) && wrapping(p.lo) <= p.Total() && wrapping(p.hi) >= p.Total()
 	})
 	verifying("lower bound of 0 taken for no bound", func(p *Polytope) bool {
 		return rule(p, func(lo uint64) uint64 {
@@ -474,8 +470,7 @@ func plantedBugs() []planted {
 	rounding("clamped, the rest of the mass lost", func(p *Polytope, q []float64) Weights { return Weights{&row{p.bits, clamp(p, q)}} })
 	rounding("clamped, the rest of the mass to the first column", func(p *Polytope, q []float64) Weights {
 		n := clamp(p, q)
-		_, s := sum(n)
-		n[0] += p.Total() - s
+		n[0] += p.Total() - wrapping(n)
 		return Weights{&row{p.bits, n}}
 	})
 	rounding("bits of another box", func(p *Polytope, q []float64) Weights { w := p.Round(q); w.bits--; return w })
@@ -506,6 +501,14 @@ func plantedBugs() []planted {
 		return s, w.Add(w.Mul(w, s), s)
 	})
 	return all
+}
+
+// wrapping is the sum modulo 2^64.
+func wrapping(v []uint64) (s uint64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
 }
 
 // Every planted bug is refused by the check of the test that is named beside it.
@@ -555,6 +558,12 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	if e, err := ParseEpsilon("1e0001"); !errors.Is(err, ErrEpsilon) {
 		t.Errorf("1e0001 = %v, %v, want ErrEpsilon", e, err)
 	}
+	// Digits are digits, whatever big.Rat takes for an exponent.
+	for _, text := range []string{"1e0_1", "1e1_", "1e_1", "1E1E1", "1eE1", "1e1E1", "E1", "1P1"} {
+		if e, err := ParseEpsilon(text); !errors.Is(err, ErrEpsilon) {
+			t.Errorf("%s = %v, %v, want ErrEpsilon", text, e, err)
+		}
+	}
 	// 38 places are written as a decimal, the most that are.
 	long := "0.1" + strings.Repeat("0", 36) + "1"
 	if e, err := ParseEpsilon(long); err != nil || e.String() != long {
@@ -569,5 +578,9 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	p := polytope(t, "1", uniform(3, mass), 62)
 	if p.lo[0] <= p.lo[1] || p.lo[1] != p.lo[2] {
 		t.Errorf("lo %v: not the first column was raised", p.lo)
+	}
+	// All mass in one column: its upper bound is 2^B, just enough, and nothing is raised (and so lowered to a wider box).
+	if p := polytope(t, "2", []float64{0, 1}, 8); p.lo[1] != 95 || p.hi[1] != 256 { // ceil(ceil(256 e) / e^2) = ceil(696 / 7.389)
+		t.Errorf("a single column is [%d, %d], want [95, 256]", p.lo[1], p.hi[1])
 	}
 }

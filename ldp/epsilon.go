@@ -62,12 +62,11 @@ func parseRat(s string) (*big.Rat, bool) {
 	mant, ok := s, true
 	if p, q, fraction := strings.Cut(s, "/"); fraction {
 		mant, ok = p, isWhole(q) && q != "0" && isWhole(p)
-	} else if i := strings.IndexAny(s, "eE"); i >= 0 {
-		exp := s[i+1:]
+	} else if m, exp, power := strings.Cut(strings.Replace(s, "E", "e", 1), "e"); power {
 		if exp != "" && (exp[0] == '+' || exp[0] == '-') {
 			exp = exp[1:]
 		}
-		mant, ok = s[:i], isDigits(exp) && len(exp) <= maxExpDigits
+		mant, ok = m, isDigits(exp) && len(exp) <= maxExpDigits
 	}
 	whole, digits, point := strings.Cut(mant, ".")
 	if !ok || !isWhole(whole) || point && !isDigits(digits) {

@@ -32,19 +32,21 @@ func (e Epsilon) ExpBounds(bits int) (lower, upper *big.Rat) {
 // expInterval returns integers with 2^w <= below <= 2^w e^x <= above and
 // above - below <= (2N+1) e^x, N < w + 256.
 //
-// Precondition: 0 < x = p/q <= 64.
+// Precondition: 0 < x = p/q <= 64 and w >= 2.
 //
 // Argument. Let T_n = 2^w x^n / n!. From T_n = T_(n-1) p/(qn), rounding a down and b up gives
-// a_n <= T_n <= b_n for all n, with a_0 = b_0 = 2^w. The loop ends at an n = N with b_N <= 1 and
-// N + 1 >= 2x; then T_(N+i) <= T_N 2^-i, so the tail sum_{n>N} T_n <= T_N <= b_N <= 1, and
-// sum a_n <= 2^w e^x <= 1 + sum b_n. No argument is reduced and no term is negative.
+// a_n <= T_n <= b_n for all n, with a_0 = b_0 = 2^w. The loop ends at the first N with b_N <= 1. Then
+// N > 2x: for 1 <= n <= 2x, n^n / n! >= 2^n / (1 + 1/n)^n > 2^n / e (as n! <= ((n+1)/2)^n), so that
+// b_n >= T_n >= 2^w (n/2)^n / n! > 2^w / e > 1. Hence T_(N+i) <= T_N 2^-i, the tail
+// sum_{n>N} T_n <= T_N <= b_N <= 1, and sum a_n <= 2^w e^x <= 1 + sum b_n. No argument is reduced
+// and no term is negative.
 //
 // Width: b_n - a_n <= (b_(n-1) - a_(n-1)) x/n + 2, hence sum (b_n - a_n) <= 2N e^x, plus 1 for the
 // tail. End: from n = 128 >= 2x on, b_n <= ceil(b_(n-1)/2), and b_n <= 2^w e^64 + 2 e^64 < 2^(w+94)
 // throughout, so N <= 128 + w + 95.
 func expInterval(x *big.Rat, w uint) (below, above *big.Int) {
 	p, q := x.Num(), x.Denom()
-	twice, one := new(big.Int).Lsh(p, 1), big.NewInt(1)
+	one := big.NewInt(1)
 	a, b := new(big.Int).Lsh(one, w), new(big.Int).Lsh(one, w)
 	below, above = new(big.Int).Set(a), new(big.Int).Set(b)
 	d := new(big.Int) // q n
@@ -54,8 +56,7 @@ func expInterval(x *big.Rat, w uint) (below, above *big.Int) {
 		b.Mul(b, p).Add(b, d).Sub(b, one).Quo(b, d)
 		below.Add(below, a)
 		above.Add(above, b)
-		// (n+1) q >= 2p is N + 1 >= 2x.
-		if b.Cmp(one) <= 0 && new(big.Int).Add(d, q).Cmp(twice) >= 0 {
+		if b.Cmp(one) <= 0 {
 			return below, above.Add(above, one)
 		}
 	}
@@ -148,8 +149,8 @@ func (y fixed) mul(n uint64) uint64 {
 	h2, l2 := bits.Mul64(n, y.i)
 	_, c := bits.Add64(l1, h0, 0)
 	s, c := bits.Add64(l2, h1, c)
-	if h2+c != 0 || s > maxUnits {
+	if h2+c != 0 {
 		return maxUnits
 	}
-	return s
+	return min(s, maxUnits)
 }

@@ -66,10 +66,10 @@ func (p *Polytope) Verify() error {
 		}
 		return &BoxError{j, lo, hi, reason}
 	}
-	if over, s := sum(p.lo); over != 0 || s > total {
+	if sum(p.lo) > total {
 		return &BoxError{Index: -1, Reason: fmt.Sprintf("lower bounds sum to more than 2^%d", p.bits)}
 	}
-	if over, s := sum(p.hi); over == 0 && s < total {
+	if s := sum(p.hi); s < total {
 		return &BoxError{Index: -1, Reason: fmt.Sprintf("upper bounds sum to %d, less than 2^%d", s, p.bits)}
 	}
 	return nil
@@ -82,14 +82,15 @@ func checkBits(b int) error {
 	return nil
 }
 
-// sum returns sum_j v_j = over 2^64 + s, exactly: a slice has less than 2^63 elements, so over < 2^63.
-func sum(v []uint64) (over, s uint64) {
+// sum returns min(sum_j v_j, 2^64 - 1). The sums that it is compared with, totals, are at most 2^62.
+func sum(v []uint64) (s uint64) {
 	for _, x := range v {
-		var c uint64
-		s, c = bits.Add64(s, x, 0)
-		over += c
+		var carry uint64
+		if s, carry = bits.Add64(s, x, 0); carry != 0 {
+			return math.MaxUint64
+		}
 	}
-	return over, s
+	return s
 }
 
 // get makes a nil Polytope the zero one.
@@ -153,7 +154,7 @@ func (p *Polytope) Weights(n []uint64) (Weights, error) {
 			return Weights{}, &BoxError{j, p.lo[j], p.hi[j], fmt.Sprintf("weight %d is outside", v)}
 		}
 	}
-	if over, s := sum(n); over != 0 || s != p.Total() {
+	if sum(n) != p.Total() {
 		return Weights{}, &BoxError{Index: -1, Reason: fmt.Sprintf("weights do not sum to 2^%d", p.bits)}
 	}
 	return Weights{&row{p.bits, append([]uint64(nil), n...)}}, nil

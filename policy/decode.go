@@ -23,11 +23,7 @@ func Decode(data []byte) (Policy, error) {
 	}
 	s := &scanner{data: data, at: -1}
 	if !utf8.Valid(data) {
-		for s.pos < len(data) {
-			r, n := utf8.DecodeRune(data[s.pos:])
-			if r == utf8.RuneError && n == 1 {
-				break
-			}
+		for r, n := utf8.DecodeRune(data); r != utf8.RuneError || n != 1; r, n = utf8.DecodeRune(data[s.pos:]) {
 			s.pos += n
 		}
 		s.fail("not UTF-8")
@@ -289,7 +285,7 @@ func (s *scanner) field(name string) {
 
 // name reads a member's name for a message, without moving.
 func (s *scanner) name() (string, bool) {
-	t := &scanner{data: s.data, pos: s.pos, at: -1}
+	t := &scanner{data: s.data, pos: s.pos}
 	got := t.text()
 	return got, t.err == nil
 }
@@ -350,16 +346,16 @@ func (s *scanner) text() string {
 	if s.err != nil {
 		return ""
 	}
-	start, escapes := s.pos, 0
+	start, escaped := s.pos, false
 	for s.pos < len(s.data) {
 		switch b := s.data[s.pos]; {
 		case b == '"':
 			body := s.data[start:s.pos]
 			s.pos++
-			if escapes == 0 {
+			if !escaped {
 				return string(body)
 			}
-			out := make([]byte, 0, len(body)-escapes)
+			out := make([]byte, 0, len(body))
 			for i := 0; i < len(body); i++ {
 				if body[i] == '\\' {
 					i++
@@ -372,7 +368,7 @@ func (s *scanner) text() string {
 				s.fail(`escape other than \" and \\`)
 				return ""
 			}
-			escapes++
+			escaped = true
 			s.pos += 2
 		case b < ' ':
 			s.fail("control character in a string")
@@ -466,12 +462,9 @@ func (s *scanner) texts() (out []string) {
 }
 
 func (s *scanner) weights() []uint64 {
-	// An element takes four bytes at least ("1", and a comma), and there are MaxOutputs at most: so a file makes
-	// no allocation that is larger than itself by much.
-	var out []uint64
-	if n := bytes.IndexByte(s.data[s.pos:], ']'); n > 0 {
-		out = make([]uint64, 0, min(1+bytes.Count(s.data[s.pos:s.pos+n], []byte(",")), 1+n/4, MaxOutputs))
-	}
+	// One allocation, of 8 MiB at most whatever the text is.
+	list, _, _ := bytes.Cut(s.data[s.pos:], []byte("]"))
+	out := make([]uint64, 0, min(1+bytes.Count(list, []byte(",")), MaxOutputs))
 	s.list("", false, func() { out = append(out, s.weight()) })
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -1014,5 +1015,82 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 		if _, err := s.replay(text.Bytes()); !errors.Is(err, want) || err == nil && s.spent.Cmp(big.NewRat(1, 2)) != 0 {
 			t.Errorf("%q: %v, spent %v", body, err, s.spent)
 		}
+	}
+	// What stands after the end is in no member.
+	if _, err := Decode(append(mustEncode(t, p), '\n')); !errors.As(err, &spelt) || spelt.Field != "" {
+		t.Errorf("%v, want a FormatError outside any member", err)
+	}
+	// The first member is a member like the others.
+	twice := bytes.Replace(mustEncode(t, p), []byte("\n\"epsilon\""), []byte("\n\"format\""), 1)
+	if _, err := Decode(twice); err == nil || !strings.Contains(err.Error(), `duplicate member "format"`) {
+		t.Errorf("two formats: %v", err)
+	}
+	for n, want := range map[int]int{clipLen: clipLen, clipLen + 1: clipLen + len("...")} {
+		if got := clip(strings.Repeat("x", n)); len(got) != want {
+			t.Errorf("%d characters are clipped to %q", n, got)
+		}
+	}
+	for line, want := range map[int]string{0: "policy: unusable private data: no", 1: "policy: unusable private data: line 1: no"} {
+		if got := (&PrivateError{line, "no"}).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	// Texts may be as long as the limits say.
+	longest := smallConfig(t)
+	longest.OutputLabels[0], longest.Provenance.Note = strings.Repeat("l", maxLabel), strings.Repeat("n", maxNote)
+	longest.Metadata = map[string]string{strings.Repeat("k", maxKey): strings.Repeat("v", maxNote)}
+	if q, err := Decode(mustEncode(t, mustNew(t, longest))); err != nil || len(q.OutputLabel(0)) != maxLabel {
+		t.Errorf("the longest texts: %v", err)
+	}
+	for n, want := range map[int]error{maxMetadata: nil, maxMetadata + 1: ErrLimit} {
+		longest.Metadata = map[string]string{}
+		for i := range n {
+			longest.Metadata[strconv.Itoa(i)] = ""
+		}
+		if _, err := New(longest); !errors.Is(err, want) {
+			t.Errorf("%d entries of metadata: %v", n, err)
+		}
+	}
+	// The first output that no policy has.
+	var r Report
+	data = binary.LittleEndian.AppendUint32(append([]byte(magic), slices.Repeat([]byte{7}, 32)...), MaxOutputs)
+	if err := r.UnmarshalBinary(data); !errors.Is(err, ErrReport) || !strings.HasSuffix(err.Error(), "output 1048576, at most 1048575") {
+		t.Errorf("a report of output 2^20: %v", err)
+	}
+	if err := r.UnmarshalText([]byte("00")); err == nil || !strings.HasSuffix(err.Error(), "2 characters, want 80") {
+		t.Errorf("a short text: %v", err)
+	}
+	// Verify looks at every row again, and at the fallback.
+	for i := -1; i < 3; i++ {
+		c := *p.c
+		c.Rows = slices.Clone(c.Rows)
+		name := "fallback"
+		if i < 0 {
+			c.Fallback = Row{full: []int32{0}}
+		} else {
+			c.Rows[i], name = Row{full: []int32{0}}, fmt.Sprintf("row %d", i)
+		}
+		if err := Verify(Policy{&c}); !errors.Is(err, ErrRow) || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Errorf("%s changed: %v", name, err)
+		}
+	}
+	// A sum that is off by just the slack is worth rounding.
+	for off, want := range map[float64]bool{massSlack: true, -massSlack: true, 2 * massSlack: false, -2 * massSlack: false} {
+		if isDistribution([]float64{0.5, 0.5 + off}, 2) != want {
+			t.Errorf("a sum of 1 + %v: %v", off, !want)
+		}
+	}
+	// A box that is a point has one row, which raises nothing.
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{3, 1}, []uint64{3, 1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := mustNew(t, Config{Polytope: box, Rows: []Row{mustRow(t, box, []uint64{3, 1})}, Provenance: clean})
+	if w := point.Fallback(); w.At(0) != 3 || w.At(1) != 1 {
+		t.Errorf("the fallback of a point is %d, %d", w.At(0), w.At(1))
+	}
+	// A folder that cannot be opened cannot be synced.
+	if err := syncFolder(filepath.Join(t.TempDir(), "gone", "ledger")); runtime.GOOS == "linux" && !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
 	}
 }

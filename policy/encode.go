@@ -29,7 +29,7 @@ func Encode(p Policy) ([]byte, error) {
 func (c *content) encode() []byte {
 	box := c.Polytope
 	kv := box.Len()
-	e := &encoder{buf: make([]byte, 0, 1024+len(c.Cost)+len(c.Certificate)+46*kv)} // two bounds of at most 23 bytes
+	e := &encoder{}
 	e.field("format")
 	e.text(format)
 	e.field("epsilon")
@@ -69,22 +69,18 @@ func (c *content) encode() []byte {
 }
 
 // encoder appends the canonical text. Every value must have been validated.
-type encoder struct {
-	buf []byte
-	n   int // members written
-}
+type encoder struct{ buf []byte }
 
 func (e *encoder) raw(s string) { e.buf = append(e.buf, s...) }
 
 // field starts the next member. Its name is written out at the call for the reader's sake; a test holds
 // the order to that of fields.
 func (e *encoder) field(name string) {
-	if e.n == 0 {
+	if len(e.buf) == 0 {
 		e.raw("{\n\"")
 	} else {
 		e.raw(",\n\"")
 	}
-	e.n++
 	e.raw(name)
 	e.raw("\":")
 }

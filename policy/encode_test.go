@@ -370,6 +370,9 @@ func TestDecodeLimits(t *testing.T) {
 	if _, err := Decode(make([]byte, MaxBytes+1)); !errors.Is(err, ErrLimit) {
 		t.Errorf("MaxBytes + 1: %v", err)
 	}
+	if _, err := Decode(make([]byte, MaxBytes)); !errors.Is(err, ErrFormat) {
+		t.Errorf("MaxBytes: %v", err)
+	}
 	bare := string(mustEncode(t, mustNew(t, projectionConfig(t, false))))
 	noLabels := strings.Replace(bare, `["home","say \"hi\", x\\y","køb 🚲"]`, "null", 1)
 	for _, n := range []int{MaxInputs, MaxInputs + 1} {
@@ -395,9 +398,30 @@ func TestDecodeLimits(t *testing.T) {
 		if want := kv > MaxOutputs; errors.Is(err, ErrLimit) != want || !want && err != nil {
 			t.Fatalf("%d outputs: %v", kv, err)
 		}
+		if _, err := NewRow(box, box.Round(nil)); errors.Is(err, ErrLimit) != (kv > MaxOutputs) {
+			t.Errorf("a row of %d outputs: %v", kv, err)
+		}
 		if err == nil {
 			if q, err := Decode(mustEncode(t, p)); err != nil || q.ID() != p.ID() {
 				t.Errorf("%d outputs: %v", kv, err)
+			}
+		}
+	}
+	// A file of just MaxBytes, and one more.
+	cfg := projectionConfig(t, false)
+	cfg.Certificate = nil
+	rest := MaxBytes - len(mustEncode(t, mustNew(t, cfg))) - len(`{"x":""}`) + len("null")
+	for _, more := range []int{0, 1} {
+		cfg.Certificate = []byte(`{"x":"` + strings.Repeat("x", rest+more) + `"}`)
+		p, err := New(cfg)
+		if want := more > 0; errors.Is(err, ErrLimit) != want || !want && err != nil {
+			t.Fatalf("MaxBytes + %d: %v", more, err)
+		}
+		if err == nil {
+			if data := mustEncode(t, p); len(data) != MaxBytes {
+				t.Errorf("%d bytes, want %d", len(data), MaxBytes)
+			} else if q, err := Decode(data); err != nil || q.ID() != p.ID() {
+				t.Errorf("MaxBytes: %v", err)
 			}
 		}
 	}

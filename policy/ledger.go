@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -227,11 +228,8 @@ func (s *state) replay(data []byte) (rest []byte, err error) {
 
 // line takes one complete line into the state.
 func (s *state) line(line string) error {
-	cut := len(line) - 1 - 2*sha256.Size
-	if cut < 0 || line[cut] != ' ' {
-		return fmt.Errorf("%w: no hash", ErrLedgerCorrupt)
-	}
-	body := line[:cut]
+	cut := strings.LastIndexByte(line, ' ') // if there is none, the line is its own hash or, rather, not
+	body := line[:max(cut, 0)]
 	sum := s.next(body)
 	if hex.EncodeToString(sum[:]) != line[cut+1:] {
 		return fmt.Errorf("%w: the hash chain breaks here", ErrLedgerCorrupt)
@@ -402,10 +400,7 @@ func (l *FileLedger) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	err := l.file.Close()
-	if e := l.unlock(); err == nil {
-		err = e
-	}
+	err := errors.Join(l.file.Close(), l.unlock())
 	l.file = nil
 	return err
 }

@@ -48,9 +48,5 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if e := d.Close(); err == nil {
-		err = e
-	}
-	return err
+	return errors.Join(d.Sync(), d.Close())
 }

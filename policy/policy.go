@@ -560,11 +560,8 @@ func (p Policy) Belongs(r Report) error {
 	if r.id != p.c.id {
 		return fmt.Errorf("%w: it is of policy %s, not of %s", ErrReport, hex.EncodeToString(r.id[:6]), hex.EncodeToString(p.c.id[:6]))
 	}
-	if int64(r.index) >= int64(p.c.Polytope.Len()) {
-		return fmt.Errorf("%w: output %d of %d", ErrReport, r.index, p.c.Polytope.Len())
-	}
-	if p.c.Polytope.Hi(int(r.index)) == 0 {
-		return fmt.Errorf("%w: output %d has weight 0", ErrReport, r.index)
+	if p.c.Polytope.Hi(int(r.index)) == 0 { // also beyond the last output
+		return fmt.Errorf("%w: output %d of %d has weight 0", ErrReport, r.index, p.c.Polytope.Len())
 	}
 	return nil
 }

@@ -169,13 +169,15 @@ func (p Private) Mu() []float64 {
 // sum below 2^61 lose nothing in u. No word gives an input with u_i = 0. Privacy does not rest on this
 // draw: whatever i is, the release comes from a row in the box.
 //
-// The scan has no early end and no branch on the data.
+// The scans have no early end and no branch on the data. (A product by a power of two is exact, or below 1 and then
+// 0 units either way.)
 func (p Private) pick(word uint64) int {
 	_, e := math.Frexp(p.total)
+	half, rest := math.Ldexp(1, (62-e)/2), math.Ldexp(1, 62-e-(62-e)/2) // 2^s may be too large for a float64
 	u := make([]uint64, len(p.count))
 	sum := uint64(0)
 	for i, v := range p.count {
-		u[i] = uint64(math.Ldexp(v, 62-e)) // their sum is below 2^63, also with total off by a rounding for each input
+		u[i] = uint64(int64(v * half * rest)) // their sum is below 2^63, also with total off by a rounding for each input
 		sum += u[i]
 	}
 	t, _ := bits.Mul64(word, sum) // uniform on 0..sum-1, up to one word in 2^64 each

@@ -138,9 +138,9 @@ func attempt(ctx context.Context, limit time.Duration, project ProjectFunc, mu [
 	}
 }
 
-// massSlack is how far from 1 the sum of a solver's answer may be. Solvers owe kv 2^-52, less than 2^-31;
+// massSlack is how far from 1 the sum of a solver's answer may be. Solvers owe kv 2^-52, at most 2^-32;
 // rounding makes up for any slack at a cost in utility of no more than its size times R.
-const massSlack = 1e-6
+const massSlack = 0x1p-20
 
 // isDistribution reports whether q is worth rounding. Privacy does not rest on it.
 func isDistribution(q []float64, kv int) bool {

@@ -1,6 +1,7 @@
 // Package numtest holds the helpers that the tests of several packages share: comparisons with a
 // tolerance that must give its reason, golden JSON files with an -update flag, exact decimal
-// references, and the small generator that the reference vectors were made with.
+// references, the small generator that the reference vectors were made with, and the body of benchmarks that ask
+// whether time depends on data.
 //
 // It is imported by tests only. It defines the flag -update; a test package that imports it must
 // not define another flag of that name.
