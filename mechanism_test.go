@@ -208,7 +208,7 @@ func TestPublishAndLoad(t *testing.T) {
 	ctx := context.Background()
 	for _, mode := range []policy.Mode{policy.Mixture, policy.Projection} {
 		m, base := uniform(t, points(t, 9, 8, 5), "3/2")
-		cert, err := m.Certificate(ctx, "uniform", base)
+		cert, err := m.Certificate(ctx, base)
 		if err != nil {
 			t.Fatal(err)
 		}

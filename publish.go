@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
@@ -93,93 +94,40 @@ func (m *Mechanism) costSpec() ([]byte, error) {
 	return json.Marshal(spec)
 }
 
-// baseCertificate is the form in which a policy carries the evidence for its base measure.
-type baseCertificate struct {
-	Kind       string    `json:"kind"`  // of base measure: uniform, shape
-	Upper      float64   `json:"upper"` // on the worst case of the published rows
-	Lower      float64   `json:"lower"` // no ε-LDP mechanism has a smaller worst case
-	Mass       float64   `json:"mass"`
-	Weights    []float64 `json:"weights"`    // of the inputs
-	Thresholds []float64 `json:"thresholds"` // of the inputs
-}
-
-// Certificate returns the evidence for a mechanism made from base measure r, in the form that policy.Config
-// takes: a bound on the worst case W_p^p of the rows as published (see WorstCase), a bound below which no
-// ε-LDP mechanism gets, and the weights and thresholds from which basemeasure.Verify recomputes it.
-func (m *Mechanism) Certificate(ctx context.Context, kind string, r basemeasure.Result) ([]byte, error) {
-	upper, _, err := m.WorstCase(ctx)
+// Certificate returns the evidence for a mechanism made from base measure r, as the text of a certificate of
+// package certificate without its cost, which is in the policy. It states a lower bound on the worst case W_p^p of
+// every ε-LDP mechanism, and an upper bound that holds for r.M and for the rows as published (see WorstCase).
+// certificate.CheckPolicy decides whether that is so.
+//
+// Its eps is the smallest float64 that is not below ε: what no mechanism does at that eps, none does at ε.
+func (m *Mechanism) Certificate(ctx context.Context, r basemeasure.Result) ([]byte, error) {
+	worst, _, err := m.WorstCase(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(baseCertificate{
-		Kind: kind, Upper: upper, Lower: r.Lower, Mass: r.Mass, Weights: r.Weights, Thresholds: r.Thresholds,
-	})
+	r.Lower, r.Upper = -math.MaxFloat64, math.MaxFloat64 // claims for another eps by a rounding; these are no claims
+	c, err := certificate.NewBaseMeasure(m.cost, num.Up(m.Epsilon().Rat()), r)
+	if err != nil {
+		return nil, err
+	}
+	proved := c.Stated()
+	lower, upper := num.Down(proved.Lower), max(num.Up(proved.Upper), worst) // floats are short fractions
+	c, err = c.Claim(certificate.Bounds{Lower: num.Rat(lower), Upper: num.Rat(upper)})
+	if err != nil {
+		return nil, err
+	}
+	if c, err = c.WithoutCost(); err != nil {
+		return nil, err
+	}
+	return certificate.Encode(c)
 }
 
-// CheckCertificate recomputes the utility claims of a policy: that its rows, or the rows its box allows, cost at
-// most the stated upper bound, and that the stated lower bound follows from the weights and thresholds. It
-// returns the recomputed worst case. Privacy does not rest on any of this: see policy.Verify.
-//
-// The lower bound is recomputed for kind "uniform", and for the float64 nearest to ε.
-//
-// Errors: ErrCertificate if a claim does not hold or the policy has none, and those of Load.
+// CheckCertificate recomputes what a policy says of its utility, and returns its worst case W_p^p, rounded up. It is
+// certificate.CheckPolicy for callers who want no more than that.
 func CheckCertificate(ctx context.Context, p policy.Policy) (worst float64, err error) {
-	m, err := Load(p, Options{})
+	_, b, err := certificate.CheckPolicy(ctx, p)
 	if err != nil {
 		return 0, err
 	}
-	var cert baseCertificate
-	if err := json.Unmarshal(p.Certificate(), &cert); err != nil {
-		return 0, fmt.Errorf("%w: none that can be read: %w", ErrCertificate, err)
-	}
-	if p.HasRows() {
-		worst, err = m.publishedWorst(ctx, p)
-	} else {
-		worst, _, err = m.WorstCase(ctx)
-	}
-	if err != nil {
-		return 0, err
-	}
-	if !(worst <= cert.Upper) {
-		return worst, fmt.Errorf("%w: the worst case is up to %v, stated is %v", ErrCertificate, worst, cert.Upper)
-	}
-	if !(cert.Lower <= cert.Upper) {
-		return worst, fmt.Errorf("%w: lower %v, upper %v", ErrCertificate, cert.Lower, cert.Upper)
-	}
-	if cert.Kind != "uniform" {
-		return worst, nil
-	}
-	base := make([]float64, m.kv)
-	for j := range base {
-		base[j] = cert.Mass / float64(m.kv)
-	}
-	_, _, err = basemeasure.Verify(m.cost, p.Epsilon().Float64(), basemeasure.Result{
-		M: base, F: cert.Upper, Mass: cert.Mass, Support: m.kv, Upper: math.MaxFloat64, Lower: cert.Lower,
-		Weights: cert.Weights, Thresholds: cert.Thresholds,
-	})
-	if err != nil {
-		return worst, fmt.Errorf("%w: %w", ErrCertificate, err)
-	}
-	return worst, nil
-}
-
-// publishedWorst is WorstCase for the rows that the policy carries, whatever they are.
-func (m *Mechanism) publishedWorst(ctx context.Context, p policy.Policy) (float64, error) {
-	terms := make([]float64, m.kv)
-	total := float64(m.box.Total())
-	worst, buf := 0.0, make([]float64, m.kv)
-	for i := range m.k {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		w, err := p.Row(i)
-		if err != nil {
-			return 0, err
-		}
-		for j, c := range m.cost.Row(i, buf) {
-			terms[j] = c * (float64(w.At(j)) / total)
-		}
-		worst = max(worst, num.Sum(terms))
-	}
-	return worst, nil
+	return num.Up(b.Worst), nil
 }

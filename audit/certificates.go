@@ -1,12 +1,13 @@
 package audit
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // Certified is what became of one certificate.
@@ -71,6 +72,7 @@ func verifyOne(c certificate.Certificate, cost []byte) Certified {
 func publicReason(err error) string {
 	for _, sentinel := range []error{
 		certificate.ErrHash, certificate.ErrCost, certificate.ErrEvidence, certificate.ErrClaim, certificate.ErrLimit, certificate.ErrShape,
+		certificate.ErrKind,
 	} {
 		if errors.Is(err, sentinel) {
 			return sentinel.Error()
@@ -79,30 +81,24 @@ func publicReason(err error) string {
 	return "certificate: refused"
 }
 
-// policyCertificate verifies the certificate that a policy carries, if it is one of package certificate: it
-// must be about the policy's own cost, sizes and eps. ok is false for another form, which is not looked at.
-func policyCertificate(text, cost []byte, inputs, outputs int, eps float64) (res Certified, ok bool) {
-	c, err := certificate.Decode(text)
-	if err != nil {
-		return Certified{}, false
+// policyCertificate checks the certificate that a policy carries, as wpm verify does.
+func policyCertificate(ctx context.Context, p policy.Policy) (Certified, error) {
+	c, bounds, err := certificate.CheckPolicy(ctx, p)
+	if ctx.Err() != nil {
+		return Certified{}, err
 	}
-	res = verifyOne(c, cost)
-	res.Source = "policy"
-	fault := ""
-	if k, kv := c.Dims(); k != inputs || kv != outputs {
-		fault = fmt.Sprintf("it is about %d inputs and %d outputs, the policy has %d and %d", k, kv, inputs, outputs)
+	res := Certified{Source: "policy", Kind: "unreadable", Passed: err == nil}
+	if kind := c.Kind(); kind != "" {
+		hash := c.ProblemHash()
+		res.Kind, res.Private, res.Problem = string(kind), c.Private(), hex.EncodeToString(hash[:8])
 	}
-	if e, has := c.Epsilon(); !has || e != eps {
-		fault = fmt.Sprintf("it is about another eps than the policy's %v", eps)
+	switch {
+	case err != nil && res.Private: // it should not be there, but an audit does not spread it
+		res.Fault, res.Problem = publicReason(err), ""
+	case err != nil:
+		res.Fault = err.Error()
+	default:
+		res.Meaning, res.Lower, res.Upper = certificate.PolicyMeaning, bounds.Lower.FloatString(12), bounds.Worst.FloatString(12)
 	}
-	if c.Kind() != certificate.BaseMeasure {
-		fault = fmt.Sprintf("it is about a %s, not about a base measure", c.Kind())
-	}
-	if hash, has := c.CostHash(); has && len(cost) > 0 && hash != hashOf(cost) {
-		fault = "it is about another cost than the policy's"
-	}
-	if res.Passed && fault != "" {
-		res.Passed, res.Fault = false, fault
-	}
-	return res, true
+	return res, nil
 }

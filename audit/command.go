@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/wpm-go/wpm/policy"
 )
-
-func hashOf(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
 
 // maxOutputLine bounds a line that a command prints. A label has at most 256 bytes.
 const maxOutputLine = 4096

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/basemeasure"
-	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -44,7 +42,9 @@ func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode
 	}
 	cfg := policy.Config{
 		Mode: mode, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
-		Certificate: baseCertificate(t, c, e.Float64(), base),
+	}
+	if cfg.Certificate, err = m.Certificate(context.Background(), base); err != nil {
+		t.Fatal(err)
 	}
 	k, kv := c.Dims()
 	for i := range k {
@@ -61,23 +61,6 @@ func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode
 		t.Fatal(err)
 	}
 	return p
-}
-
-// baseCertificate is the text of a certificate without its cost, which the policy has.
-func baseCertificate(t testing.TB, c cost.Matrix, eps float64, base basemeasure.Result) []byte {
-	t.Helper()
-	made, err := certificate.NewBaseMeasure(c, eps, base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if made, err = made.WithoutCost(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := certificate.Encode(made)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 func projector(t testing.TB, p policy.Policy) policy.ProjectFunc {

@@ -38,6 +38,8 @@ type Config struct {
 	Overshoot float64
 	// Seed is of the simulated draws. nil: they come from crypto/rand. It is also of the random rows, then 1.
 	Seed *uint64
+	// Rows is a file of rows to be checked exactly; nil: none.
+	Rows *RowFile
 	// RandomRows is how many random rows are checked; 0 means DefaultRandomRows, less than 0 none.
 	RandomRows int
 	// Sampler is the target of the statistical audit, and Target says what it is. nil: ldp's sampler on the
@@ -134,7 +136,14 @@ func (cfg Config) run(ctx context.Context, controls []Control) (Report, error) {
 		return Report{}, err
 	}
 	r.Exact = append(r.Exact, Words(p, t))
-	if err := cfg.certificates(&r); err != nil {
+	if cfg.Rows != nil {
+		c, err := Given(ctx, p, *cfg.Rows)
+		if err != nil {
+			return Report{}, fmt.Errorf("%s: %w", cfg.Rows.Name, err)
+		}
+		r.Exact = append(r.Exact, c)
+	}
+	if err := cfg.certificates(ctx, &r); err != nil {
 		return Report{}, err
 	}
 	if err := cfg.statistics(ctx, &r, t); err != nil {
@@ -217,14 +226,14 @@ func chooseInputs(p policy.Policy, exact []Check) []int {
 	return out
 }
 
-func (cfg Config) certificates(r *Report) error {
+func (cfg Config) certificates(ctx context.Context, r *Report) error {
 	p := cfg.Policy
-	if text := p.Certificate(); text != nil {
-		if c, ok := policyCertificate(text, p.Cost(), p.Inputs(), p.Outputs(), p.Epsilon().Float64()); ok {
-			r.Certificates = append(r.Certificates, c)
-		} else {
-			r.Notes = append(r.Notes, "The certificate in the policy is not of the form of package certificate; it was not checked.")
+	if p.Certificate() != nil {
+		c, err := policyCertificate(ctx, p)
+		if err != nil {
+			return err
 		}
+		r.Certificates = append(r.Certificates, c)
 	}
 	for _, f := range cfg.Certificates {
 		list, err := Certificates(f.Name, f.Text, p.Cost())

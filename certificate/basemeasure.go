@@ -37,6 +37,9 @@ type baseMeasureEvidence struct {
 // NewBaseMeasure returns the certificate of r, which must pass basemeasure.Verify for c and eps. It is public
 // if c and eps are.
 //
+// What it states is about the worst case over all inputs, also if r was made for another objective or with inputs left
+// out. Evidence that proves no lower bound of that, as that of an average does not, is refused.
+//
 // Errors: ErrEvidence with the error of basemeasure.Verify, ErrCost, ErrLimit.
 func NewBaseMeasure(c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
 	upper, lower, err := basemeasure.Verify(c, eps, r)
@@ -47,6 +50,11 @@ func NewBaseMeasure(c cost.Matrix, eps float64, r basemeasure.Result) (Certifica
 	b := &baseMeasure{
 		Problem:  baseMeasureProblem{Inputs: k, Outputs: kv, Epsilon: number(eps)},
 		Evidence: baseMeasureEvidence{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds},
+	}
+	if r.Settings.Objective != basemeasure.WorstCase || len(r.Settings.Exclude) > 0 {
+		if lower, upper, err = b.bounds(c); err != nil {
+			return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+		}
 	}
 	return build(&baseMeasureKind, b, c, lower, upper)
 }

@@ -130,6 +130,21 @@ func (c Certificate) Meaning() string {
 	return c.c.spec.bounds
 }
 
+// Claim returns the certificate with weaker claims: a lower bound that is not above the stated one, an upper
+// bound that is not below it. So a policy states short fractions, and an upper bound that covers its rounding to
+// integers. Errors: ErrClaim, ErrCertificate.
+func (c Certificate) Claim(b Bounds) (Certificate, error) {
+	if c.c == nil {
+		return Certificate{}, ErrCertificate
+	}
+	if b.Lower == nil || b.Upper == nil || b.Lower.Cmp(c.c.lower) > 0 || b.Upper.Cmp(c.c.upper) < 0 {
+		return Certificate{}, fmt.Errorf("%w: not weaker than what is stated", ErrClaim)
+	}
+	n := *c.c
+	n.lower, n.upper = new(big.Rat).Set(b.Lower), new(big.Rat).Set(b.Upper)
+	return n.finish()
+}
+
 // WithoutCost returns the certificate without its cost, which is then named by its hash alone.
 func (c Certificate) WithoutCost() (Certificate, error) {
 	if c.c == nil {

@@ -144,14 +144,22 @@ func TestNewRefuses(t *testing.T) {
 	greedy := r
 	greedy.Lower = math.Nextafter(r.Upper, 1)
 	for name, f := range map[string]func() error{
-		"projection: empty":          func() error { _, err := certificate.NewProjection(mincostflow.Problem{}, r); return err },
-		"projection: no result":      func() error { _, err := certificate.NewProjection(p, mincostflow.Result{}); return err },
-		"projection: greedy result":  func() error { _, err := certificate.NewProjection(p, greedy); return err },
-		"projection: short support":  func() error { q := p; q.Support = nil; _, err := certificate.NewProjection(q, r); return err },
-		"transport: no cost":         func() error { _, err := certificate.NewTransport(nil, nil, nil, r); return err },
-		"transport: wrong target":    func() error { _, err := certificate.NewTransport(c, []float64{1, 0}, []float64{0, 1}, r); return err },
-		"base measure: no result":    func() error { _, err := certificate.NewBaseMeasure(c, 1, basemeasure.Result{}); return err },
-		"base measure: NaN eps":      func() error { _, err := certificate.NewBaseMeasure(c, math.NaN(), basemeasure.Result{}); return err },
+		"projection: empty":         func() error { _, err := certificate.NewProjection(mincostflow.Problem{}, r); return err },
+		"projection: no result":     func() error { _, err := certificate.NewProjection(p, mincostflow.Result{}); return err },
+		"projection: greedy result": func() error { _, err := certificate.NewProjection(p, greedy); return err },
+		"projection: short support": func() error { q := p; q.Support = nil; _, err := certificate.NewProjection(q, r); return err },
+		"transport: no cost":        func() error { _, err := certificate.NewTransport(nil, nil, nil, r); return err },
+		"transport: wrong target":   func() error { _, err := certificate.NewTransport(c, []float64{1, 0}, []float64{0, 1}, r); return err },
+		"base measure: no result":   func() error { _, err := certificate.NewBaseMeasure(c, 1, basemeasure.Result{}); return err },
+		"base measure: NaN eps":     func() error { _, err := certificate.NewBaseMeasure(c, math.NaN(), basemeasure.Result{}); return err },
+		"base measure: of an average": func() error {
+			r, err := basemeasure.Uniform(context.Background(), c, 1, basemeasure.Settings{Objective: basemeasure.Average})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = certificate.NewBaseMeasure(c, 1, r)
+			return err
+		},
 		"kpm: not the rule's output": func() error { _, err := certificate.NewKPM([]float64{1, 0}, 1, []float64{0.5, 0.5}, 2); return err },
 		"kpm: NaN": func() error {
 			_, err := certificate.NewKPM([]float64{math.NaN(), 0}, 1, []float64{1, 0}, 1)

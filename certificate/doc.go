@@ -42,6 +42,9 @@
 // found, and nothing about where the problem came from: a certificate about another problem than one's own is
 // true and useless, so compare the problem hash.
 //
+// A policy carries one about its base measure; CheckPolicy decides whether it is about that policy, and holds the
+// published integers to its upper bound.
+//
 // # Private and public
 //
 // A projection, a transport and a KPM certificate hold the private distribution that was projected; so do,

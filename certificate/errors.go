@@ -21,6 +21,8 @@ var (
 	ErrCost = errors.New("certificate: wrong cost")
 	// ErrHash is for a problem that does not have the stated hash.
 	ErrHash = errors.New("certificate: problem does not match its hash")
+	// ErrEpsilon is for a certificate in a policy of another eps.
+	ErrEpsilon = errors.New("certificate: another epsilon")
 	// ErrEvidence is for evidence that the solver's Verify refuses, or that is about an invalid problem. The
 	// solver's error is wrapped too.
 	ErrEvidence = errors.New("certificate: evidence refused")

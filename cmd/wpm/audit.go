@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -19,7 +20,7 @@ func auditCommand() *cli.Command {
 		Name:      "audit",
 		Usage:     "check a mechanism: its integers exactly, what runs by statistics, its certificates in fractions",
 		ArgsUsage: "POLICY",
-		Description: "Exact: the box, every published row, the fallback, random rows and the sampler's random words, in integers.\n" +
+		Description: "Exact: the box, every published row, the fallback, random or given rows and the sampler's random words, in integers.\n" +
 			"Statistical: draws from ldp's sampler on the policy's rows (from -seed it is a simulation), from whole releases\n" +
 			"(-release), or from any program (-command). A verdict comes with its false-alarm rate and with what it could not have seen.\n" +
 			"Before all that, the audit must find bugs that it plants into a mechanism of its own.\n" +
@@ -33,6 +34,7 @@ func auditCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", HideDefault: true, Usage: "simulate the draws from `SEED` (default: random bytes from the system)"},
 			&cli.StringFlag{Name: "command", Usage: "draw by running `\"PROG ARGS\"`"},
 			&cli.BoolFlag{Name: "release", Usage: "draw by whole releases, through the private path, with nobody's data"},
+			&cli.StringFlag{Name: "rows", Usage: "also check the rows in `FILE` exactly: one on each line, a weight in units of 2^-B for every output"},
 			&cli.StringFlag{Name: "certificates", Usage: "also verify the certificates in `FILE`, one on each line"},
 			&cli.FloatFlag{Name: "false-alarm", Value: audit.DefaultFalseAlarm, Usage: "probability `P` of blaming a mechanism without fault"},
 			&cli.FloatFlag{Name: "overshoot", Value: audit.DefaultOvershoot, Usage: "work out how many draws a loss of eps (1 + `X`) would need"},
@@ -110,10 +112,17 @@ func checkAuditFlags(c *cli.Command, path string) error {
 			return fmt.Errorf("-%s: the report itself goes to standard output; name a file", name)
 		}
 	}
-	if path == "-" && c.String("certificates") == "-" {
-		return errors.New("standard input cannot be both the policy and the certificates")
+	inputs := []string{path, c.String("certificates"), c.String("rows")}
+	dashes := 0
+	for _, name := range inputs {
+		if name == "-" {
+			dashes++
+		}
 	}
-	return apart([]string{c.String("html"), c.String("csv")}, []string{path, c.String("certificates")})
+	if dashes > 1 {
+		return errors.New("standard input cannot be both of the policy, the certificates and the rows")
+	}
+	return apart([]string{c.String("html"), c.String("csv")}, inputs)
 }
 
 // auditConfig opens what the audit reads; done closes it.
@@ -156,13 +165,33 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 	case c.Bool("release"):
 		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project), "policy.Release, the whole private path, with random bytes from the system"
 	}
+	var files []io.Closer
+	done = func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
+	read := func(flag string) (io.Reader, error) {
+		f, err := open(c.String(flag), c.Root().Reader)
+		if err == nil {
+			files = append(files, f)
+		}
+		return f, err
+	}
 	if c.IsSet("certificates") {
-		f, err := open(c.String("certificates"), c.Root().Reader)
+		f, err := read("certificates")
 		if err != nil {
 			return cfg, done, err
 		}
-		done = func() { _ = f.Close() }
 		cfg.Certificates = []audit.CertificateFile{{Name: c.String("certificates"), Text: f}}
+	}
+	if c.IsSet("rows") {
+		f, err := read("rows")
+		if err != nil {
+			done()
+			return cfg, done, err
+		}
+		cfg.Rows = &audit.RowFile{Name: c.String("rows"), Text: f}
 	}
 	return cfg, done, nil
 }

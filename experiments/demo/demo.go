@@ -199,7 +199,7 @@ func design(ctx context.Context, people city.Population, eps ldp.Epsilon, res *R
 	if err != nil {
 		return nil, err
 	}
-	cert, err := mech.Certificate(ctx, "uniform", base)
+	cert, err := mech.Certificate(ctx, base)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,122 @@
+package certificate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// PolicyBounds are what CheckPolicy proves of a policy's utility, exactly.
+type PolicyBounds struct {
+	Lower *big.Rat // no eps-LDP mechanism has a smaller worst case W_p^p
+	Worst *big.Rat // the worst case W_p^p of the policy in mixture mode, in the integers that it publishes
+	Input int      // the first input whose point mass attains Worst
+}
+
+// PolicyMeaning says in words what PolicyBounds enclose.
+const PolicyMeaning = "lower: the worst case W_p^p of every eps-LDP mechanism; upper: that of the rows that the policy publishes"
+
+// CheckPolicy decides whether the certificate in a policy proves what it states about that policy:
+//
+//   - it is a base-measure certificate, in the text of this package (ErrFormat, ErrKind), that Verify accepts;
+//   - it is about the policy's own cost (ErrCost), sizes (ErrShape) and eps (ErrEpsilon);
+//   - every row that the policy publishes costs at most the stated upper bound (ErrClaim). A policy without
+//     rows stands for those that a client without a solver's error would find: the cheapest of its box.
+//
+// The problem's eps is a float64, the policy's any rational: it must be the smallest float64 that is not below.
+// A bound on every mechanism at a larger eps is one at a smaller eps, so Lower holds for the policy's own.
+//
+// The rows are summed exactly, in O(k kv), so that nothing is left to rounding. Privacy does not rest on any of
+// this: see policy.Verify. Other errors are those of Decode, WithCost and Verify, and the context's.
+func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBounds, error) {
+	c, err := Decode(p.Certificate())
+	if err != nil {
+		return Certificate{}, PolicyBounds{}, err
+	}
+	if c.Kind() != BaseMeasure {
+		return c, PolicyBounds{}, fmt.Errorf("%w: it is about a %s, not about a base measure", ErrKind, c.Kind())
+	}
+	if k, kv := c.Dims(); k != p.Inputs() || kv != p.Outputs() {
+		return c, PolicyBounds{}, fmt.Errorf("%w: it is about %d inputs and %d outputs, the policy has %d and %d", ErrShape, k, kv, p.Inputs(), p.Outputs())
+	}
+	if eps, _ := c.Epsilon(); eps != num.Up(p.Epsilon().Rat()) {
+		return c, PolicyBounds{}, fmt.Errorf("%w: it is about %v, the policy has %v", ErrEpsilon, eps, p.Epsilon())
+	}
+	if text := p.Cost(); text != nil { // otherwise it must have brought its own
+		if c, err = c.WithCost(text); err != nil {
+			return c, PolicyBounds{}, err
+		}
+	}
+	bounds, err := Verify(c)
+	if err != nil {
+		return c, PolicyBounds{}, err
+	}
+	m, err := c.c.matrix()
+	if err != nil { // not possible: Verify has built it
+		return c, PolicyBounds{}, err
+	}
+	worst, input, err := worstRow(ctx, p, m)
+	if err != nil {
+		return c, PolicyBounds{}, err
+	}
+	if worst.Cmp(c.c.upper) > 0 {
+		return c, PolicyBounds{}, fmt.Errorf("%w: the row of input %d costs %s, stated is at most %s", ErrClaim, input, show(worst), show(c.c.upper))
+	}
+	return c, PolicyBounds{Lower: bounds.Lower, Worst: worst, Input: input}, nil
+}
+
+// worstRow returns the largest cost of a row, exactly, and the first input that has it.
+func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.Rat, input int, err error) {
+	box := p.Polytope()
+	k, kv := c.Dims()
+	buf := make([]float64, kv)
+	worst = new(big.Rat)
+	var sum num.Acc
+	for i := range k {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		row := c.Row(i, buf)
+		w, err := p.Row(i)
+		if !p.HasRows() {
+			w, err = cheapest(box, row)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		sum.Reset()
+		for j, x := range row { // a weight has up to 62 bits, and a float64 holds half of them
+			n := w.At(j)
+			sum.AddMul(x, float64(n>>32)*0x1p32)
+			sum.AddMul(x, float64(n&(1<<32-1)))
+		}
+		if s := sum.Rat(); s.Cmp(worst) > 0 {
+			worst, input = s, i
+		}
+	}
+	return worst.Quo(worst, new(big.Rat).SetInt(new(big.Int).SetUint64(box.Total()))), input, nil
+}
+
+// cheapest returns the point of the box that costs least: from lo, the cheapest columns are filled up to hi.
+func cheapest(box *ldp.Polytope, row []float64) (ldp.Weights, error) {
+	order, n := make([]int, len(row)), make([]uint64, len(row))
+	rest := box.Total()
+	for j := range row {
+		order[j], n[j] = j, box.Lo(j)
+		rest -= n[j]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
+	for _, j := range order {
+		add := min(box.Hi(j)-n[j], rest)
+		n[j] += add
+		rest -= add
+	}
+	return box.Weights(n)
+}

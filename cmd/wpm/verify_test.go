@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestVerifyAndAuditAgree holds that wpm verify and wpm audit give one verdict on what a policy says of its utility.
+func TestVerifyAndAuditAgree(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "design", "-ring", "5", "-eps", "0.3", "-o", policy)
+	b, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		old, new string
+		status   int
+		want     string
+	}{
+		{"", "", statusYes, "the stated bounds hold"},
+		{`"lower":"`, `"lower":"-`, statusYes, "the stated bounds hold"}, // less than it proves
+		{`"lower":"`, `"lower":"9`, statusNo, "claim not proved"},
+		{`"upper":"`, `"upper":"-`, statusNo, "claim not proved"},
+		{`"eps":0.30000000000000004`, `"eps":0.3`, statusNo, "epsilon"},
+		{`"format":"wpm-certificate-1"`, `"format":"wpm-certificate-0"`, statusNo, "not a canonical certificate"},
+		{`"n":5,"p":1`, `"n":5,"p":2`, statusNo, "wrong cost"},
+	} {
+		text := strings.Replace(string(b), test.old, test.new, 1)
+		if text == string(b) && test.old != "" {
+			t.Fatalf("the policy has no %s", test.old)
+		}
+		path := write(t, dir, "other", text)
+		status, out, errs := try(t, "", "verify", path)
+		if status != test.status || !strings.Contains(out+errs, test.want) {
+			t.Errorf("verify with %s: status %d, %s%s", test.new, status, out, errs)
+		}
+		status, out, errs = tryAudit(t, "", "-samples", "2000", "-seed", "1", path)
+		if status != test.status || test.status == statusNo && !strings.Contains(out, test.want) || !strings.Contains(out, "policy: ") {
+			t.Errorf("audit with %s: status %d, %s%s", test.new, status, out, errs)
+		}
+	}
+}
+
+// TestVerifyUtility holds that the utility claims of a large matrix are recomputed when asked for, and only then.
+func TestVerifyUtility(t *testing.T) {
+	dir := t.TempDir()
+	small, large := filepath.Join(dir, "small"), filepath.Join(dir, "large")
+	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", small)
+	must(t, "", "design", "-ring", "513", "-eps", "1", "-table", "none", "-o", large) // 513^2 > 2^18
+	for _, test := range []struct {
+		args, want string
+	}{
+		{small, "the stated bounds hold"}, {"-utility " + small, "the stated bounds hold"}, {"-privacy-only " + small, "not checked"},
+		{large, "not checked"}, {"-utility " + large, "the stated bounds hold"}, {"-privacy-only " + large, "not checked"},
+	} {
+		if out := must(t, "", append([]string{"verify"}, strings.Fields(test.args)...)...); !strings.Contains(out, "utility: ") || !strings.Contains(out, test.want) {
+			t.Errorf("verify %s prints %s", test.args, out)
+		}
+	}
+	if status, _, errs := try(t, "", "verify", "-utility", "-privacy-only", small); status != statusBad || !strings.Contains(errs, "-privacy-only") {
+		t.Errorf("both: status %d, %s", status, errs)
+	}
+}
+
+// TestAuditRows holds that rows from elsewhere are checked exactly.
+func TestAuditRows(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "p")
+	must(t, "", "design", "-ring", "3", "-eps", "1", "-bits", "10", "-table", "none", "-o", policy)
+	for rows, want := range map[string]int{"450,287,287\n287,287,450\n": statusYes, "600,212,212\n": statusNo, "450,287,286\n": statusNo} {
+		status, out, errs := tryAudit(t, rows, "-samples", "2000", "-seed", "1", "-rows", "-", policy)
+		if status != want || !strings.Contains(out, "given rows") {
+			t.Errorf("%q: status %d, %s%s", rows, status, out, errs)
+		}
+	}
+}
