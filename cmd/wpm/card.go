@@ -33,8 +33,11 @@ type designCard struct {
 	Design     float64    `json:"design"`             // worst W_p^p of the base measure, before it became integers
 	Rounding   float64    `json:"rounding,omitempty"` // projection mode: what rounding adds at most
 	WorstInput string     `json:"worst_input"`
+	Objective  string     `json:"objective"` // what the base measure makes small
 	Mass       float64    `json:"mass"`
+	Nonzeros   int        `json:"nonzeros"` // outputs that are ever released
 	Table      []tableRow `json:"table,omitempty"`
+	Menu       []menuRow  `json:"menu,omitempty"`
 }
 
 // tableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
@@ -127,7 +130,10 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
 	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
 	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
-	fmt.Fprintf(w, "base measure\tuniform, mass %.6g\n", d.Mass)
+	fmt.Fprintf(w, "base measure\t%s, mass %.6g\n", d.Objective, d.Mass)
+	if d.Nonzeros < d.Outputs {
+		fmt.Fprintf(w, "\tonly %d of %d points are ever released\n", d.Nonzeros, d.Outputs)
+	}
 	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.amount(d.Upper), d.WorstInput)
 	if d.Rounding > 1e-9*d.Upper {
 		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g at most\n", d.Rounding)
@@ -146,8 +152,9 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 			fmt.Fprintf(w, "%s\t%.6g\t%.6g\t%s\t%s\t%s\t\n", r.Epsilon, r.Lower, r.WPM, cell(r.KPM), cell(r.Exponential), cell(r.Response))
 		}
 		w.Flush()
-		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism.\n")
+		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism. The column wpm is the uniform base measure.\n")
 	}
+	d.printMenu(&b)
 	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and does fixed work; its worst case is the same. Mode projection is better for\n"+
 		"clients whose distribution is spread out. One release costs %s of a client's budget; releases add up.\n", d.Epsilon)
 	return b.Bytes(), nil

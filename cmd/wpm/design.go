@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -18,11 +19,11 @@ func designCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "design",
 		Usage: "design a mechanism and write it as a policy file",
-		Description: "The base measure is uniform at its exact best scale. The worst case over all private distributions is certified,\n" +
-			"beside a lower bound that no eps-LDP mechanism beats. The policy goes to -out; a card with the numbers really used\n" +
-			"goes to standard output (or to -card), and so does -json.\n" +
+		Description: "The base measure is uniform at its exact best scale, or what -objective says. The worst case over all private\n" +
+			"distributions is certified, beside a lower bound that no eps-LDP mechanism beats. The policy goes to -out; a card with\n" +
+			"the numbers really used, and what the other designs would give, goes to standard output (or to -card), and so does -json.\n" +
 			"Everything that goes in is taken to be public: points, cost and eps must not depend on private data.",
-		Flags: append(geometryFlags(),
+		Flags: append(append(geometryFlags(), objectiveFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy level, an exact decimal or fraction: `EPS`, as 0.5 or 1/3"},
 			&cli.IntFlag{Name: "bits", Value: wpm.DefaultBits, Usage: "weights are integers that sum to 2^`B`"},
 			&cli.StringFlag{Name: "mode", Value: "mixture", Usage: "what clients do: mixture (no solver on the device) or projection"},
@@ -53,7 +54,7 @@ func design(ctx context.Context, c *cli.Command) error {
 	if c.String("out") == "-" && card == "-" {
 		return errors.New("with -out - the card needs a file: -card FILE")
 	}
-	err := apart([]string{c.String("out"), card}, []string{c.String("points"), c.String("outputs"), c.String("cost")})
+	err := apart([]string{c.String("out"), card}, []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights")})
 	if err != nil {
 		return err
 	}
@@ -72,11 +73,19 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	m, base, err := wpm.Uniform(ctx, g.cost, eps, wpm.Options{Bits: c.Int("bits")})
+	asked, objectives, err := readObjectives(c, g)
 	if err != nil {
 		return err
 	}
-	certificate, err := m.Certificate(ctx, "uniform", base)
+	base, err := solveObjective(ctx, g.cost, eps.Float64(), asked)
+	if err != nil {
+		return fmt.Errorf("-objective %s: %w", asked.name, err)
+	}
+	m, err := wpm.New(g.cost, base.M, eps, wpm.Options{Bits: c.Int("bits")})
+	if err != nil {
+		return err
+	}
+	evidence, err := m.Certificate(ctx, base)
 	if err != nil {
 		return err
 	}
@@ -86,7 +95,7 @@ func design(ctx context.Context, c *cli.Command) error {
 		meta["title"] = t
 	}
 	p, err := m.Publish(ctx, policy.Config{
-		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, Certificate: certificate,
+		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, Certificate: evidence,
 		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent, Note: c.String("note")},
 		Metadata:   meta,
 	})
@@ -96,6 +105,11 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err := policy.Verify(p); err != nil { // never write what would not verify
 		return err
 	}
+	if p.Inputs()*p.Outputs() <= maxUtility {
+		if _, _, err := certificate.CheckPolicy(ctx, p); err != nil {
+			return err
+		}
+	}
 	encoded, err := policy.Encode(p)
 	if err != nil {
 		return err
@@ -104,7 +118,7 @@ func design(ctx context.Context, c *cli.Command) error {
 	d := designCard{
 		Title: c.String("title"), Geometry: g.what, Epsilon: eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: len(encoded), P: g.p,
-		Design: base.F, Lower: base.Lower, Mass: base.Mass,
+		Design: base.F, Lower: base.Lower, Mass: base.Mass, Objective: asked.name, Nonzeros: base.Nonzeros,
 	}
 	var worst int
 	if d.Upper, worst, err = m.WorstCase(ctx); err != nil {
@@ -120,6 +134,22 @@ func design(ctx context.Context, c *cli.Command) error {
 	for _, r := range d.Table { // a bound at a larger eps holds at a smaller one
 		if e, err := ldp.ParseEpsilon(r.Epsilon); err == nil && e.Cmp(eps) >= 0 {
 			d.Lower = max(d.Lower, r.Lower)
+		}
+	}
+	if menu := c.String("menu"); menu == "yes" || menu == "auto" && p.Inputs()*p.Outputs() <= maxMenu {
+		levels := table
+		if len(levels) == 0 {
+			levels = []ldp.Epsilon{eps}
+		}
+		tick := progress(c.Root().ErrWriter)
+		for n, e := range levels {
+			tick(n, len(levels), "designs")
+			rows, err := compareDesigns(ctx, g.cost, e, objectives)
+			if err != nil {
+				return err
+			}
+			d.Menu = append(d.Menu, rows...)
+			tick(n+1, len(levels), "designs")
 		}
 	}
 	text, err := d.render(c.Bool("json"))

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDesignObjectives: every objective gives a policy that verifies, and the menu has each design at its best.
+func TestDesignObjectives(t *testing.T) {
+	const rounding = 1e-9 // the gap of the solver, relative
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	upper := map[string]float64{}
+	for _, name := range []string{"uniform", "minimax", "mixed", "average"} {
+		var card designCard
+		if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective", name, "-o", policy, "-json")), &card); err != nil {
+			t.Fatal(err)
+		}
+		if out := must(t, "", "verify", policy); !strings.Contains(out, "the stated bounds hold") {
+			t.Errorf("%s: %s", name, out)
+		}
+		if card.Objective != name || len(card.Menu) != 5 || card.Nonzeros < 1 || card.Nonzeros > 12 || card.Lower > card.Upper {
+			t.Fatalf("%s: %+v", name, card)
+		}
+		upper[name] = card.Upper
+		by := map[string]menuRow{}
+		for _, r := range card.Menu {
+			by[r.Design] = r
+		}
+		for design, r := range by {
+			if r.Worst < by[designMinimax].Worst*(1-rounding) || r.Mean < by[designAverage].Mean*(1-rounding) || r.Worst+r.Mean < (by[designMixed].Worst+by[designMixed].Mean)*(1-rounding) {
+				t.Errorf("%s beats the best of its kind: %+v", design, card.Menu)
+			}
+		}
+		if by[name].Worst > card.Upper*(1+rounding) || by[name].Worst < card.Upper*(1-1e-6) {
+			t.Errorf("%s: the menu says %v, the policy %v", name, by[name].Worst, card.Upper)
+		}
+	}
+	if !(upper["minimax"] <= upper["mixed"] && upper["mixed"] <= upper["average"] && upper["minimax"] < upper["uniform"]) {
+		t.Errorf("worst cases %v", upper)
+	}
+	// All the weight on one input: the average is then that input's cost, and can be made zero only by ruining the others.
+	weights := write(t, dir, "w.csv", "5,3\n")
+	var card designCard
+	if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective", "average", "-weights", weights, "-o", policy, "-json")), &card); err != nil {
+		t.Fatal(err)
+	}
+	if card.Nonzeros != 1 || card.Upper < upper["average"] {
+		t.Errorf("all weight on one input: %+v", card)
+	}
+	if out := must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-menu", "no", "-o", policy); !strings.Contains(out, "-menu yes") {
+		t.Errorf("card:\n%s", out)
+	}
+	if out := must(t, "", "design", "-ring", "6", "-eps", "1", "-table", "none", "-o", policy); !strings.Contains(out, "Minimax is the wrong choice") {
+		t.Errorf("card:\n%s", out)
+	}
+}
+
+func TestDesignObjectiveErrors(t *testing.T) {
+	dir := t.TempDir()
+	users := write(t, dir, "users.csv", "user,label,count\na,0,1\n")
+	for args, want := range map[string]string{
+		"-objective best":                      "-objective",
+		"-mix 0.3":                             "-mix",
+		"-objective mixed -mix 1":              "-mix",
+		"-menu maybe":                          "-menu",
+		"-objective average -weights " + users: "public",
+		"-objective average -weights " + filepath.Join(dir, "none"): "none",
+	} {
+		status, out, errs := try(t, "", append([]string{"design", "-ring", "4", "-eps", "1", "-o", filepath.Join(dir, "p")}, strings.Fields(args)...)...)
+		if status != statusBad || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("design %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
+		}
+	}
+}
