@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/sinkhorn"
 )
 
 // DefaultBits is the B of a mechanism whose Options do not say: probabilities are multiples of 2^-62,
@@ -24,7 +25,29 @@ const (
 	Auto Solver = iota
 	// Exact is the network simplex of package mincostflow.
 	Exact
+	// Entropic is package sinkhorn: a projection whose proved relative gap is at most EntropicGap where the
+	// method gets there, and the entropic projection at EntropicReg times the range of the cost where not.
+	Entropic
 )
+
+// What Entropic asks for.
+const (
+	EntropicGap = 1e-2
+	EntropicReg = 1e-3
+)
+
+// Solvers lists the names that ParseSolver takes.
+const Solvers = "auto, exact or entropic"
+
+// ParseSolver returns the solver of that name (see String), or ErrOption.
+func ParseSolver(name string) (Solver, error) {
+	for s := Auto; s <= Entropic; s++ {
+		if name == s.String() {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: solver %q, want %s", ErrOption, name, Solvers)
+}
 
 // String returns the name that the command's flags use.
 func (s Solver) String() string {
@@ -33,6 +56,8 @@ func (s Solver) String() string {
 		return "auto"
 	case Exact:
 		return "exact"
+	case Entropic:
+		return "entropic"
 	}
 	return fmt.Sprintf("Solver(%d)", int(s))
 }
@@ -52,7 +77,7 @@ func (o Options) resolve() (Options, error) {
 	switch o.Solver {
 	case Auto:
 		o.Solver = Exact
-	case Exact:
+	case Exact, Entropic:
 	default:
 		return o, fmt.Errorf("%w: Solver is %d", ErrOption, int(o.Solver))
 	}
@@ -67,6 +92,9 @@ type Mechanism struct {
 	box    *ldp.Polytope
 	lo, hi []float64 // the box in floats, for the solver only
 	opt    Options
+	// For Entropic: the regularisation, and what serves many distributions, unless the cost is too large to hold.
+	reg  float64
+	many *sinkhorn.Projector
 }
 
 // New builds the mechanism with base measure m (length kv, e^(-ε/2) <= sum m <= e^(ε/2)) and privacy
@@ -109,7 +137,49 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 	}
 	own := *box // through a shared pointer the caller could replace the whole box
 	lo, hi := own.Bounds()
-	return &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}, nil
+	m := &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}
+	if opt.Solver == Entropic {
+		if err := m.prepare(); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// entropicSettings are the settings of the entropic solver.
+var entropicSettings = sinkhorn.Settings{Gap: EntropicGap, SupportOnly: true}
+
+// heldCells is the number of entries up to which Entropic holds a cost in memory that is not there already: half a gigabyte.
+const heldCells = 1 << 26
+
+// On a grid too large to hold, distributions on few points are solved without its structure, and the fewer levels of
+// annealing the better; their projections are far apart, and a Reg of 1e-5 is a thousandth of their cost.
+const (
+	fewPoints = 64
+	fewReg    = 1e-5
+)
+
+// prepare sets up the entropic solver.
+func (m *Mechanism) prepare() error {
+	_, dense := m.cost.(*cost.Dense)
+	grid, ok := m.cost.(*cost.Grid)
+	if held := dense || m.kv <= heldCells/m.k; !held && ok && grid.P() == 2 {
+		// The range would take a sweep over all pairs. Half a cell, squared, is what the method for grids needs.
+		rows, cols := grid.Size()
+		h := 1 / float64(max(rows, cols))
+		m.reg = h * h / 4
+		return nil
+	} else if !held {
+		var err error
+		m.reg, err = sinkhorn.RelativeReg(m.cost, EntropicReg)
+		return err
+	}
+	var err error
+	if m.reg, err = sinkhorn.RelativeReg(m.cost, EntropicReg); err != nil {
+		m.reg = 1 // all costs are zero, and any will do
+	}
+	m.many, err = sinkhorn.NewProjector(m.cost, m.lo, m.hi, m.reg, entropicSettings)
+	return err
 }
 
 // Uniform designs the mechanism with the uniform base measure at its exact best scale (worst case over
@@ -166,8 +236,8 @@ func (m *Mechanism) Options() Options { return m.opt }
 // Project finds the point of the box nearest to mu (length k, |sum - 1| <= 1e-9).
 //
 // If the context ends first, it returns the best feasible Projection with its valid bounds and an error
-// that wraps mincostflow.ErrNotConverged. Other errors come with the zero Projection: ErrShape and those
-// of mincostflow.Project.
+// that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with
+// the zero Projection: ErrShape and those of the solver.
 func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, error) {
 	if len(mu) != m.k {
 		return Projection{}, fmt.Errorf("%w: mu has %d entries, the cost %d rows", ErrShape, len(mu), m.k)
@@ -188,20 +258,58 @@ func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []f
 }
 
 func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) (Projection, error) {
-	p := mincostflow.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
 	var res mincostflow.Result
 	var err error
 	switch m.opt.Solver {
 	case Exact:
+		p := mincostflow.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
 		// The potentials of points without mass prove nothing, and cost a sweep over all rows.
 		res, err = mincostflow.Project(ctx, p, mincostflow.Settings{SupportOnly: true})
+	case Entropic:
+		return m.entropic(ctx, mass, support)
 	default: // not possible: resolve has seen to it
 		return Projection{}, fmt.Errorf("%w: Solver is %d", ErrOption, int(m.opt.Solver))
 	}
-	if err != nil && !errors.Is(err, mincostflow.ErrNotConverged) {
+	if err != nil && !Unfinished(err) {
 		return Projection{}, err
 	}
-	return Projection{&projection{res: res, weights: m.box.Round(res.Q)}}, err
+	return Projection{&projection{
+		q: res.Q, objective: res.Objective, upper: res.Upper, lower: res.Lower, exact: &res, weights: m.box.Round(res.Q),
+	}}, err
+}
+
+func (m *Mechanism) entropic(ctx context.Context, mass []float64, support []int) (Projection, error) {
+	var res sinkhorn.Result
+	var err error
+	if m.many != nil {
+		err = m.many.Project(ctx, mass, support, &res)
+	} else {
+		p := sinkhorn.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi, Reg: m.reg}
+		points := 0
+		for _, x := range mass {
+			if x > 0 {
+				points++
+			}
+		}
+		if points <= fewPoints {
+			p.Reg = max(p.Reg, fewReg)
+		}
+		res, err = sinkhorn.Project(ctx, p, entropicSettings)
+	}
+	if err != nil && !Unfinished(err) {
+		return Projection{}, err
+	}
+	if res.Status == sinkhorn.Stalled {
+		err = nil // this is the entropic projection, and its gap is what it is
+	}
+	return Projection{&projection{
+		q: res.Q, objective: res.Transport, upper: res.Upper, lower: res.Lower, entropic: &res, weights: m.box.Round(res.Q),
+	}}, err
+}
+
+// Unfinished reports whether err says that a projection was stopped early: it comes with one that is feasible.
+func Unfinished(err error) bool {
+	return errors.Is(err, mincostflow.ErrNotConverged) || errors.Is(err, sinkhorn.ErrNotConverged)
 }
 
 // Projector returns the projection as the function that policy.Release takes. A projection stopped by
@@ -209,7 +317,7 @@ func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) 
 func (m *Mechanism) Projector() policy.ProjectFunc {
 	return func(ctx context.Context, mu []float64) ([]float64, error) {
 		pr, err := m.Project(ctx, mu)
-		if err != nil && !errors.Is(err, mincostflow.ErrNotConverged) {
+		if err != nil && !Unfinished(err) {
 			return nil, err
 		}
 		return pr.Q(), nil

@@ -35,6 +35,7 @@ func releaseCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-", Usage: "report `FILE`"},
 			&cli.BoolFlag{Name: "binary", Usage: "write the 40 bytes as they are, not as a line of hexadecimal"},
 			&cli.StringFlag{Name: "check", Usage: "read private counts from `FILE`, say whether they are usable, and draw nothing"},
+			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projection: " + wpm.Solvers},
 			&cli.BoolFlag{Name: "unaccounted-for-testing", Usage: "no ledger: every run spends eps again and nobody counts. Never with real data"},
 		},
 		OnUsageError: usageError,
@@ -60,6 +61,10 @@ func release(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	solver, err := wpm.ParseSolver(c.String("solver"))
+	if err != nil {
+		return fmt.Errorf("-solver: %w", err)
+	}
 	p, err := readPolicy(file, c.Root().Reader)
 	if err != nil {
 		return err
@@ -73,7 +78,7 @@ func release(ctx context.Context, c *cli.Command) error {
 	}
 	var project policy.ProjectFunc
 	if p.Mode() == policy.Projection {
-		m, err := wpm.Load(p, wpm.Options{})
+		m, err := wpm.Load(p, wpm.Options{Solver: solver})
 		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", file, err), done())
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -95,6 +96,7 @@ type Config struct {
 	Seed     uint64   `json:"seed"`     // of the simulated releases
 	Bits     int      `json:"bits"`     // weights are integers that sum to 2^Bits; 0: 62
 	MapEps   string   `json:"map_eps"`  // the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
+	Solver   string   `json:"solver"`   // what finds the projections of WPM, see wpm.ParseSolver; "": exact
 
 	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap; done is not decreasing for one what.
 	Progress func(done, total int, what string) `json:"-"`
@@ -119,6 +121,12 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	def(&c.MinCheckins, 10)
 	def(&c.Runs, 5)
 	def(&c.Bits, 62)
+	if c.Solver == "" {
+		c.Solver = wpm.Exact.String()
+	}
+	if _, err := wpm.ParseSolver(c.Solver); err != nil {
+		return c, nil, fmt.Errorf("%w: Solver: %w", ErrConfig, err)
+	}
 	if !c.AllUsers {
 		def(&c.Users, 500)
 	}

@@ -24,7 +24,11 @@ type design struct {
 }
 
 func (s *study) design(eps ldp.Epsilon) (design, error) {
-	mech, base, err := wpm.Uniform(s.ctx, s.cost, eps, wpm.Options{Bits: s.cfg.Bits})
+	solver, err := wpm.ParseSolver(s.cfg.Solver)
+	if err != nil {
+		return design{}, err
+	}
+	mech, base, err := wpm.Uniform(s.ctx, s.cost, eps, wpm.Options{Bits: s.cfg.Bits, Solver: solver})
 	if err != nil {
 		return design{}, fmt.Errorf("gowalla: mechanism at eps %s: %w", eps, err)
 	}

@@ -1,0 +1,97 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn"
+)
+
+type entropicAnswer struct {
+	Q          numbers `json:"q"`
+	Transport  number  `json:"transport"`
+	Objective  number  `json:"objective"`
+	Upper      number  `json:"upper"`
+	Lower      number  `json:"lower"`
+	Iterations int     `json:"iterations"`
+	Status     string  `json:"status"`
+	Residual   number  `json:"residual"`
+	// Bound is the a-posteriori bound on what the entropy costs; meaningful when converged.
+	Bound      number     `json:"bound"`
+	Potentials potentials `json:"potentials"`
+	LogV       numbers    `json:"log_v"`
+}
+
+// entropicMethods are the values of the field method.
+var entropicMethods = map[string]sinkhorn.Method{"paper": sinkhorn.Paper, "fast": sinkhorn.Fast}
+
+func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, error) {
+	c, _, err := readCost(in)
+	if err != nil {
+		return nil, err
+	}
+	mu, err := readMass(in, c.K)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readBox(in, c.Kv)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := read[float64](in, "reg")
+	if err != nil {
+		return nil, err
+	}
+	name, err := readOr(in, "method", "fast")
+	if err != nil {
+		return nil, err
+	}
+	method, ok := entropicMethods[name]
+	if !ok {
+		return nil, fmt.Errorf("field %q: %q is neither paper nor fast", "method", name)
+	}
+	tol, err := readOr(in, "tol", sinkhorn.DefaultTolerance)
+	if err != nil {
+		return nil, err
+	}
+	if !(tol > 0) {
+		return nil, fmt.Errorf("field %q: %v is not above 0", "tol", tol)
+	}
+	most, err := readOr(in, "iterations", 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	prob := sinkhorn.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi, Reg: reg}
+	var res sinkhorn.Result
+	err = clock.run(func() (err error) {
+		res, err = sinkhorn.Project(ctx, prob, sinkhorn.Settings{Method: method, Tolerance: tol, MaxIterations: most})
+		return err
+	})
+	// An early stop is an answer: q is feasible and the bounds hold.
+	if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+		return nil, err
+	}
+	upper, lower, err := sinkhorn.Verify(prob, res)
+	if err != nil {
+		return nil, err
+	}
+	if b.m != nil {
+		widen(upper, lower, c, b, res.Potentials.G)
+	}
+	status := res.Status.String()
+	if res.Status == sinkhorn.Stalled {
+		status = sinkhorn.IterationLimit.String() // more of them would not help
+	}
+	return entropicAnswer{
+		Q: res.Q, Transport: number(res.Transport), Objective: number(res.Objective),
+		Upper: number(math.Max(num.Up(upper), 0)), Lower: number(num.Down(lower)),
+		Iterations: res.Iterations, Status: status, Residual: number(res.Residual), Bound: number(res.Posterior),
+		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G}, LogV: res.LogV,
+	}, nil
+}

@@ -1,0 +1,744 @@
+package sinkhorn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// Projector projects one distribution after the other with the same cost, box and Reg. What depends
+// on these alone is done once: the cost is read, checked and kept, and the rows are sorted.
+//
+// Distributions on at most 64 points, when Settings asks for a Gap and not for a residual, are solved in the potentials of
+// their rows alone, in time proportional to the points times kv: a few annealed Newton steps, and then shortest paths on a graph of
+// the rows that lead to an optimum of the exact problem (batch_round.go). Such a Result has a Plan, LogV is read off
+// the optimal prices, and Reg matters for nothing but LogV and what is computed from it. In the long run this
+// allocates nothing, provided the Result has been filled before. All other distributions are solved as by
+// Project.
+//
+// A result depends on nothing but the distribution: not on earlier ones, nor on the number of workers.
+// All methods may be called from several goroutines at once.
+type Projector struct {
+	c        *cost.Dense
+	lo, hi   []float64
+	reg      float64
+	settings Settings
+	box      instance  // with the box read, and no source
+	radius   []float64 // k x (radii + 1): see radii
+	max, rng []float64 // of each row, over columns with room
+	ordinary bool      // costs are of a size that floats take without scaling
+
+	mu   sync.Mutex
+	free []*rowSolver
+}
+
+// radii is the number of parts in which the room of a box is cut: radius[i*(radii+1)+l] is the cost up to
+// which the columns around row i have room, beyond their lower bounds, for l/radii of everything that lies there.
+const radii = 32
+
+// NewProjector checks the cost, the bounds, Reg and the settings, as Project does. It copies the bounds, and the
+// cost unless it is a *cost.Dense, which must not change. Settings.Initial and History are not for many
+// distributions: ErrSettings.
+func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
+	k, kv, err := dims(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), reg: reg}
+	p.box = instance{k: k, kv: kv, reg: reg}
+	if err := p.box.box(p.lo, p.hi); err != nil {
+		return nil, err
+	}
+	if !(reg > 0) || math.IsInf(reg, 0) {
+		return nil, fmt.Errorf("%w: Reg = %v, want a finite number > 0", ErrReg, reg)
+	}
+	if s.Initial != nil || s.History {
+		return nil, fmt.Errorf("%w: Initial and History are not for a Projector", ErrSettings)
+	}
+	if p.settings, err = s.resolve(&p.box); err != nil {
+		return nil, err
+	}
+	if p.c, err = cost.Materialize(c); err != nil {
+		if errors.Is(err, cost.ErrTooLarge) {
+			return nil, fmt.Errorf("%w: %w", ErrShape, err)
+		}
+		return nil, fmt.Errorf("%w: %w", class(err), err)
+	}
+	p.box.matrix = p.c
+	p.survey()
+	return p, nil
+}
+
+// survey reads the rows.
+func (p *Projector) survey() {
+	k, n := p.c.K, p.box.live()
+	p.max, p.rng = make([]float64, k), make([]float64, k)
+	p.radius = make([]float64, k*(radii+1))
+	lo, hi := p.box.compact(p.box.lo), p.box.compact(p.box.hi)
+	m := chunks(k, n)
+	parallel(m, func(ch int) {
+		from, to := chunkRows(k, m, ch)
+		type spot struct{ c, room float64 }
+		spots := make([]spot, n)
+		for i := from; i < to; i++ {
+			row := p.box.compact(p.c.Row(i, nil))
+			least, most, _ := extent(row)
+			p.max[i], p.rng[i] = most, most-least
+			var all float64
+			for j, c := range row {
+				spots[j] = spot{c, hi[j] - lo[j]}
+				all += hi[j] - lo[j]
+			}
+			slices.SortFunc(spots, func(a, b spot) int {
+				switch {
+				case a.c < b.c:
+					return -1
+				case a.c > b.c:
+					return 1
+				}
+				return 0
+			})
+			out := p.radius[i*(radii+1) : (i+1)*(radii+1)]
+			var sum float64
+			l := 0
+			for _, s := range spots {
+				for ; l <= radii && sum >= all*float64(l)/radii; l++ {
+					out[l] = s.c
+				}
+				sum += s.room
+			}
+			for ; l <= radii; l++ {
+				out[l] = most
+			}
+		}
+	})
+	top, bottom := slices.Max(p.max), math.Inf(1)
+	for _, x := range p.max {
+		if x > 0 {
+			bottom = min(bottom, x)
+		}
+	}
+	// Rows of costs between 2^-200 and 2^200 and a Reg likewise; others go the general way.
+	p.ordinary = top < 0x1p200 && bottom > 0x1p-200 && p.reg < 0x1p200 && p.reg > 0x1p-200
+}
+
+// Settings returns the settings in force.
+func (p *Projector) Settings() Settings { return p.settings }
+
+// Reg returns the regularisation.
+func (p *Projector) Reg() float64 { return p.reg }
+
+// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input is one of
+// the errors of this package, and r is then empty. ErrNotConverged comes with a feasible result whose bounds
+// hold. Verify it with the Problem that the distribution makes together with the rest.
+func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
+	if r == nil {
+		return fmt.Errorf("%w: no Result to fill", ErrShape)
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	s := p.take()
+	defer p.give(s)
+	return p.project(ctx, s, source, support, r)
+}
+
+func (p *Projector) project(ctx context.Context, s *rowSolver, source []float64, support []int, r *Result) error {
+	in := &s.in
+	in.rows, in.mass = in.rows[:0], in.mass[:0]
+	if err := in.source(source, support); err != nil {
+		r.empty()
+		return err
+	}
+	if p.settings.Gap > 0 && p.settings.Tolerance == 0 && p.settings.Method == Fast &&
+		len(in.rows) <= fewRows && p.ordinary && in.level == 0 && ctx.Err() == nil {
+		rng := 0.0
+		for _, i := range in.rows {
+			rng = max(rng, p.rng[i])
+		}
+		if p.reg < minRelReg*rng {
+			r.empty()
+			return fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, p.reg, minRelReg, rng)
+		}
+		if s.solve(p, r) {
+			return r.err(ctx)
+		}
+	}
+	res, err := Project(ctx, Problem{Cost: p.c, Source: source, Support: support, Lo: p.lo, Hi: p.hi, Reg: p.reg}, p.settings)
+	if err != nil && !errors.Is(err, ErrNotConverged) {
+		r.empty()
+		return err
+	}
+	*r = res
+	return err
+}
+
+// empty clears r but for the memory of its slices.
+func (r *Result) empty() {
+	*r = Result{
+		Q: r.Q[:0], Potentials: Potentials{F: r.Potentials.F[:0], G: r.Potentials.G[:0]},
+		LogV: r.LogV[:0], Plan: r.Plan[:0],
+	}
+}
+
+// All projects n distributions with as many workers as there are processors. It calls get once for
+// every index below n, from several goroutines; what get returns must stay as it is until emit has been
+// called for this index. It calls emit for every index in ascending order, from the goroutine that
+// called All; r belongs to emit only until it returns, and err is what Project says about this distribution
+// (a bad one does not stop the others).
+//
+// All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
+// emit is then not called for the rest. All returns when no worker is running any more.
+func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if get == nil || emit == nil {
+		return fmt.Errorf("%w: All needs get and emit", ErrShape)
+	}
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers < 1 {
+		return nil
+	}
+	// Slots go from the workers to emit and back, in rounds: slot i%len serves index i.
+	slots := make([]batchSlot, 4*workers)
+	for i := range slots {
+		slots[i].ready, slots[i].taken = make(chan struct{}, 1), make(chan struct{}, 1)
+		slots[i].taken <- struct{}{}
+	}
+	stop := make(chan struct{})
+	var next batchCounter
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			s := p.take()
+			defer p.give(s)
+			for {
+				i := next.take()
+				if i >= n {
+					return
+				}
+				at := &slots[i%len(slots)]
+				select {
+				case <-stop:
+					return
+				case <-at.taken:
+				}
+				source, support := get(i)
+				at.err = p.project(ctx, s, source, support, &at.r)
+				at.ready <- struct{}{}
+			}
+		})
+	}
+	defer wg.Wait()
+	defer close(stop) // also when emit panics
+	for i := range n {
+		at := &slots[i%len(slots)]
+		<-at.ready
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, context.Cause(ctx), i, n)
+		}
+		if err := emit(i, &at.r, at.err); err != nil {
+			return err
+		}
+		at.taken <- struct{}{}
+	}
+	return nil
+}
+
+type batchSlot struct {
+	r            Result
+	err          error
+	ready, taken chan struct{}
+}
+
+// batchCounter hands out indices.
+type batchCounter struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (c *batchCounter) take() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	return c.n - 1
+}
+
+// take returns a workspace.
+func (p *Projector) take() *rowSolver {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		s := p.free[n-1]
+		p.free = p.free[:n-1]
+		return s
+	}
+	s := &rowSolver{in: p.box}
+	s.lo, s.hi = p.box.compact(p.box.lo), p.box.compact(p.box.hi)
+	return s
+}
+
+// give takes a workspace back.
+func (p *Projector) give(s *rowSolver) {
+	p.mu.Lock()
+	p.free = append(p.free, s)
+	p.mu.Unlock()
+}
+
+// rowSolver works on one distribution with few rows, in the potentials f of the rows.
+type rowSolver struct {
+	in     instance
+	lo, hi []float64 // live columns
+	m, n   int
+	row    [][]float64 // costs of the rows on live columns
+	packed []float64   // for row, when some columns take nothing
+	f      []float64
+	b      []float64   // min_i (C_ij - f_i)
+	e      [][]float64 // exp((f_i + b_j - C_ij) / reg)
+	store  []float64
+	sum    []float64 // of e over the rows
+	w, x   []float64
+	z      []float64
+	zero   []float64 // always
+	h      []float64 // Hessian, m x m
+	d      []float64
+	r      []float64 // row sums
+	free   []float64 // and their parts in columns strictly inside their bounds
+	order  []int32
+	round  rounding
+}
+
+// Annealing of the row potentials: Reg relative to the mean cost that a row's mass would need alone. More levels save
+// paths (a third of them with 1, 0.5, 0.2, 0.1) and cost more than they save.
+var rowLevels = [...]float64{1, 0.3}
+
+// rowThetas bounds the steps to the multiplier of the projection onto the box; three or four are normal.
+const rowThetas = 20
+
+// rowClip is how far a Newton step may change a potential, in units of Reg.
+const rowClip = 3
+
+// solve finds an optimum and fills r. It reports false, for the general method to take over, if it cannot.
+func (s *rowSolver) solve(p *Projector, r *Result) bool {
+	s.load(p)
+	size := s.start(p)
+	passes := 0
+	if s.m > 1 && size > 0 {
+		for _, l := range rowLevels {
+			s.newton(l * size)
+			passes++
+		}
+	}
+	s.minima()
+	t := s.level()
+	copy(s.round.f, s.f)
+	s.round.reset(s.in.mass, t)
+	limit := 100 * (s.m + s.n)
+	for s.round.path() {
+		if s.round.paths > limit {
+			return false
+		}
+	}
+	return s.result(p, r, passes)
+}
+
+// load reads the rows of the distribution.
+func (s *rowSolver) load(p *Projector) {
+	in := &s.in
+	m, n := len(in.rows), in.live()
+	s.m, s.n = m, n
+	s.row, s.e = grow(s.row, m), grow(s.e, m)
+	// Rows of e and z are filled up with zeros to whole blocks of the assembly.
+	wide := (n + 15) &^ 15
+	s.store = grow(s.store, m*wide)
+	if in.cols != nil {
+		s.packed = grow(s.packed, m*n)
+	}
+	for a, i := range in.rows {
+		s.row[a] = p.c.Data[i*p.c.Kv : (i+1)*p.c.Kv]
+		if in.cols != nil {
+			dst := s.packed[a*n : (a+1)*n]
+			for l, j := range in.cols {
+				dst[l] = s.row[a][j]
+			}
+			s.row[a] = dst
+		}
+		s.e[a] = s.store[a*wide : (a+1)*wide : (a+1)*wide]
+		clear(s.e[a][n:])
+	}
+	for _, v := range []*[]float64{&s.f, &s.d, &s.r, &s.free} {
+		*v = grow(*v, m)
+	}
+	for _, v := range []*[]float64{&s.b, &s.sum, &s.w, &s.x} {
+		*v = grow(*v, n)
+	}
+	s.z = grow(s.z, wide)
+	clear(s.z[n:])
+	if len(s.zero) < n {
+		s.zero = make([]float64, n)
+	}
+	s.h = grow(s.h, m*m)
+	s.round.load(m, n, s.row, s.lo, s.hi)
+}
+
+// start sets f to the cost up to which each row alone would fill the room around it, and returns the mean.
+func (s *rowSolver) start(p *Projector) float64 {
+	var low, room float64
+	for j, x := range s.lo {
+		low += x
+		room += s.hi[j] - x
+	}
+	var mean float64
+	for a, i := range s.in.rows {
+		part := s.in.mass[a] * max(0, 1-low) / room * radii
+		l := min(int(part), radii-1)
+		t := min(part-float64(l), 1)
+		tab := p.radius[i*(radii+1):]
+		s.f[a] = tab[l] + t*(tab[l+1]-tab[l])
+		mean += s.in.mass[a] * s.f[a]
+	}
+	return mean
+}
+
+// minima sets b.
+func (s *rowSolver) minima() {
+	for j := range s.b {
+		s.b[j] = math.Inf(1)
+	}
+	for i, row := range s.row {
+		minInto(s.b, row, s.f[i])
+	}
+}
+
+// newton takes a step towards the maximum of the dual of the entropic problem at reg,
+//
+//	sum_i mu_i f_i - max over q in the box of reg sum_j q_j log(s_j/q_j),  s_j = sum_i exp((f_i - C_ij)/reg).
+//
+// Its gradient is mu - r, r being the row sums q_j e_ij / S_j of the plan. With F the free columns, of mass Q and with
+// row sums r_F, minus reg times its Hessian is
+//
+//	diag(r) - sum over j not in F of q_j p_j p_j' - r_F r_F' / Q,  p_ij = e_ij / S_j,
+//
+// and is shifted by |mu - r|_1 diag(r + mu). Steps are clipped: they need not even ascend, for what comes next
+// is right for any f, and only the faster the better f is.
+func (s *rowSolver) newton(reg float64) {
+	m, n := s.m, s.n
+	s.minima()
+	clear(s.sum)
+	for i, row := range s.row {
+		e := s.e[i][:n]
+		expRow(e, row, s.b, s.f[i], expScale/reg)
+		for j, x := range e {
+			s.sum[j] += x
+		}
+	}
+	// s_j up to a factor: x = e^theta is the unknown. Columns so far above the least b that this is zero stay at lo.
+	w := s.w[:n]
+	expRow(w, s.b, s.zero[:n], slices.Min(s.b), expScale/reg)
+	var x float64
+	for j, y := range s.sum {
+		w[j] *= y
+		x += w[j]
+	}
+	x = 1 / x
+	for range rowThetas {
+		var fixed, free float64
+		for j, y := range w {
+			switch q := x * y; {
+			case q <= s.lo[j]:
+				fixed += s.lo[j]
+			case q >= s.hi[j]:
+				fixed += s.hi[j]
+			default:
+				free += y
+			}
+		}
+		next := (1 - fixed) / free
+		if !(next > 0) || math.IsInf(next, 1) {
+			next = x / 2
+			if fixed < 1 {
+				next = 2 * x
+			}
+		}
+		done := math.Abs(next-x) <= 1e-6*x
+		if x = next; done {
+			break
+		}
+	}
+	var inside float64
+	for j, y := range w {
+		q := x * y
+		inv := 1 / s.sum[j]
+		fixed, free := 0.0, 0.0
+		switch {
+		case q <= s.lo[j]:
+			q = s.lo[j]
+			fixed = q * inv * inv
+		case q >= s.hi[j]:
+			q = s.hi[j]
+			fixed = q * inv * inv
+		default:
+			free = q * inv
+			inside += q
+		}
+		s.z[j], s.x[j], w[j] = fixed, free, q*inv
+	}
+	var off float64
+	for i, e := range s.e {
+		s.r[i] = ge.Ddot(n, e, 1, w, 1)
+		s.free[i] = ge.Ddot(n, e, 1, s.x, 1)
+		s.d[i] = s.in.mass[i] - s.r[i]
+		off += math.Abs(s.d[i])
+	}
+	for a := range m {
+		for b := range a + 1 {
+			x := -dot3(s.e[a], s.e[b], s.z)
+			if inside > 0 {
+				x -= s.free[a] * (s.free[b] / inside)
+			}
+			s.h[a*m+b] = x
+		}
+		s.h[a*m+a] += s.r[a]*(1+off) + off*s.in.mass[a] + 1e-12
+	}
+	if !cholesky(s.h, s.d) {
+		return
+	}
+	for i, d := range s.d {
+		s.f[i] += reg * min(max(d, -rowClip), rowClip)
+	}
+}
+
+// cholesky solves h x = d for the lower triangle h, in place. It reports false if h is not positive definite.
+func cholesky(h, d []float64) bool {
+	m := len(d)
+	for i := range m {
+		for j := range i + 1 {
+			s := h[i*m+j]
+			for k, x := range h[i*m : i*m+j] {
+				s -= x * h[j*m+k]
+			}
+			if i == j {
+				if !(s > 0) {
+					return false
+				}
+				h[i*m+i] = math.Sqrt(s)
+			} else {
+				h[i*m+j] = s / h[j*m+j]
+			}
+		}
+	}
+	for i := range m {
+		s := d[i]
+		for k := range i {
+			s -= h[i*m+k] * d[k]
+		}
+		d[i] = s / h[i*m+i]
+	}
+	for i := m - 1; i >= 0; i-- {
+		s := d[i]
+		for k := i + 1; k < m; k++ {
+			s -= h[k*m+i] * d[k]
+		}
+		d[i] = s / h[i*m+i]
+	}
+	return true
+}
+
+// level finds t such that lo where b > t and hi where b < t leave no more than one column in doubt.
+func (s *rowSolver) level() float64 {
+	s.order = grow(s.order, s.n)
+	mass := 0.0 // of the settled columns
+	for j := range s.order {
+		s.order[j] = int32(j)
+		mass += s.lo[j]
+	}
+	need := 1 - mass // to be found in hi - lo of the least b
+	open := s.order
+	t := 0.0
+	for len(open) > 0 {
+		t = median3(s.b[open[0]], s.b[open[len(open)/2]], s.b[open[len(open)-1]])
+		// Partition into < t, = t, > t.
+		a, z := 0, len(open)
+		var less, same float64
+		for i := 0; i < z; {
+			j := open[i]
+			switch x := s.b[j]; {
+			case x < t:
+				less += s.hi[j] - s.lo[j]
+				open[i], open[a] = open[a], j
+				a++
+				i++
+			case x > t:
+				z--
+				open[i], open[z] = open[z], j
+			default:
+				same += s.hi[j] - s.lo[j]
+				i++
+			}
+		}
+		switch {
+		case need < less:
+			open = open[:a]
+		case need <= less+same:
+			return t
+		default:
+			need -= less + same
+			open = open[z:]
+		}
+	}
+	return t
+}
+
+// result fills r from the optimal plan.
+func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
+	in, rd, m, n := &s.in, &s.round, s.m, s.n
+	logV, q, plan, f, g := grow(r.LogV, in.kv), grow(r.Q, in.kv), r.Plan[:0], grow(r.Potentials.F, in.k), grow(r.Potentials.G, in.kv)
+
+	// The plan, and its largest cost.
+	top := 0.0
+	for _, i := range in.rows {
+		top = max(top, p.max[i])
+	}
+	repairMass(rd.q, s.lo, s.hi)
+	var upper, mass, off num2
+	for j := range n {
+		s.x[j] = rd.q[j] // less what arrives
+	}
+	for a := range m {
+		holds := rd.holds[a]
+		slices.Sort(holds)
+		var sum num2
+		for _, j := range holds {
+			x := rd.held(a, int(j))
+			plan = append(plan, Entry{I: in.rows[a], J: in.col(int(j)), Mass: x})
+			upper.add(float64(x * s.row[a][j]))
+			sum.add(x)
+			s.x[j] -= x
+		}
+		mass.add(sum.value())
+		off.add(math.Abs(sum.value() - in.mass[a]))
+	}
+	for _, x := range s.x {
+		off.add(math.Abs(x))
+	}
+	if !(off.value() <= 1e-9) {
+		return false // a path was missing
+	}
+	// Column by column up to m subtractions, an ulp of q_j each; row sums and the total are compensated,
+	// and so is the sum of q. With products and normalised masses, that is m + 16 ulps of the whole mass.
+	slack := float64(m+16) * 0x1p-52
+	up := min((upper.value()+top*(off.value()+math.Abs(1-mass.value())+slack))*(1+0x1p-50), top)
+
+	// Potentials: shift by the level, then rounded down.
+	t := -rd.f[m]
+	for i := range s.f {
+		s.f[i] = rd.f[i] + t
+	}
+	s.minima()
+	down := math.Inf(-1)
+	var dual, size float64
+	for j, x := range s.b {
+		x = math.Nextafter(x, down)
+		s.b[j] = x
+		y := float64(s.lo[j] * x)
+		if x < 0 {
+			y = float64(s.hi[j] * x)
+		}
+		s.x[j] = y
+		size += math.Abs(y)
+	}
+	dual = num.Sum(s.x) + num.Dot(in.mass, s.f)
+	for i, x := range s.f {
+		size += in.mass[i] * math.Abs(x)
+	}
+	low := max(0, dual-size*0x1p-50-0x1p-1000)
+
+	// The plan of LogV = b / Reg, for the record.
+	reg := p.reg
+	clear(s.sum)
+	var transport, logs float64
+	for i, row := range s.row {
+		e := s.e[i][:n]
+		expRow(e, row, s.b, s.f[i], expScale/reg)
+		var z float64
+		for _, x := range e {
+			z += x
+		}
+		if !(z > 0) {
+			return false // a mass so small that no column is held for it
+		}
+		mu := in.mass[i]
+		scale := mu / z
+		transport += scale * ge.Ddot(n, e, 1, row, 1)
+		ge.Daxpy(n, scale, e, 1, s.sum, 1)
+		logs += mu * math.Log(scale)
+	}
+	var priced, residual float64
+	for j, c := range s.sum {
+		priced += c * s.b[j]
+		residual += math.Abs(rd.q[j] - c)
+	}
+	rows := num.Dot(in.mass, s.f)
+
+	for j := range q {
+		q[j], logV[j], g[j] = 0, math.Inf(-1), math.Inf(1)
+	}
+	for l := range n {
+		j := in.col(l)
+		q[j], logV[j], g[j] = rd.q[l], s.b[l]/reg, s.b[l]
+	}
+	if in.cols != nil {
+		l := 0
+		for j := range g {
+			if l < n && in.cols[l] == j {
+				l++
+				continue
+			}
+			for a, i := range in.rows {
+				g[j] = min(g[j], p.c.Data[i*in.kv+j]-s.f[a])
+			}
+			g[j] = math.Nextafter(g[j], down)
+		}
+	}
+	s.potentials(p, f, g)
+	*r = Result{
+		Q: q, Potentials: Potentials{F: f, G: g}, LogV: logV, Reg: reg, Plan: plan,
+		Transport: transport, Objective: reg*logs + rows + priced,
+		Lower: low, Upper: max(up, low), Posterior: max(0, transport-rows-priced),
+		Prior: reg * lambertW0(float64(n-1)/math.E), Residual: residual,
+		Iterations: passes + rd.paths, Stats: Stats{Passes: passes, Newton: passes}, Settings: p.settings,
+	}
+	if !(r.Gap() <= p.settings.Gap*r.Upper || r.Gap() <= leastGap*top) {
+		r.Status = Stalled
+	}
+	return true
+}
+
+// potentials fills in those of all rows.
+func (s *rowSolver) potentials(p *Projector, f, g []float64) {
+	in := &s.in
+	least := math.Inf(1)
+	if p.settings.SupportOnly {
+		least = -max(0, slices.Max(g))
+	}
+	a := 0
+	for i := range f {
+		switch {
+		case a < len(in.rows) && in.rows[a] == i:
+			f[i] = s.f[a]
+			a++
+		case p.settings.SupportOnly:
+			f[i] = least
+		default:
+			f[i] = math.Nextafter(minDiff(p.c.Data[i*in.kv:(i+1)*in.kv], g), math.Inf(-1))
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package sinkhorn_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn"
+)
+
+// Three users, each with a few places on a ring, and one mechanism.
+func ExampleProjector() {
+	ring, err := cost.NewRing(6, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lo := []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}
+	hi := []float64{0.3, 0.3, 0.3, 0.3, 0.3, 0.3}
+	p, err := sinkhorn.NewProjector(ring, lo, hi, 0.01, sinkhorn.Settings{Gap: 0.01})
+	if err != nil {
+		log.Fatal(err)
+	}
+	places := [][]int{{0}, {1, 2}, {0, 3, 5}}
+	weights := [][]float64{{1}, {0.5, 0.5}, {0.5, 0.25, 0.25}}
+	get := func(i int) ([]float64, []int) { return weights[i], places[i] }
+	err = p.All(context.Background(), len(places), get, func(i int, r *sinkhorn.Result, err error) error {
+		if err != nil {
+			return err
+		}
+		fmt.Printf("user %d moves %.2f, proved best within %.2g\n", i, r.Upper, r.Gap()+1e-9)
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// user 0 moves 1.10, proved best within 1e-09
+	// user 1 moves 0.60, proved best within 1e-09
+	// user 2 moves 0.40, proved best within 1e-09
+}

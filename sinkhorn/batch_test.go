@@ -1,0 +1,314 @@
+package sinkhorn
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+// users is a stream of distributions on some of k points.
+type users struct {
+	source  [][]float64
+	support [][]int
+}
+
+// newUsers draws n distributions on m of k points.
+func newUsers(g *generator, n, m, k int) users {
+	var u users
+	for range n {
+		at := map[int]bool{}
+		for len(at) < m {
+			at[g.intn(k)] = true
+		}
+		var support []int
+		for i := range at {
+			support = append(support, i)
+		}
+		slices.Sort(support)
+		mass := make([]float64, m)
+		var sum float64
+		for a := range mass {
+			mass[a] = g.float() + 0.01
+			sum += mass[a]
+		}
+		for a := range mass {
+			mass[a] /= sum
+		}
+		u.source, u.support = append(u.source, mass), append(u.support, support)
+	}
+	return u
+}
+
+func (u users) get(i int) ([]float64, []int) { return u.source[i], u.support[i] }
+
+// unitSquare returns k points of the unit square as a cost to the power p, and a uniform box.
+func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dense, lo, hi []float64) {
+	t.Helper()
+	x := make([][]float64, k)
+	for i := range x {
+		x[i] = []float64{g.float(), g.float()}
+	}
+	points, err := cost.NewPoints(x, nil, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = cost.Materialize(points); err != nil {
+		t.Fatal(err)
+	}
+	m := make([]float64, k)
+	for j := range m {
+		m[j] = 1 / float64(k)
+	}
+	lo, hi = box(m, eps)
+	return c, lo, hi
+}
+
+// exactGap is the relative gap that an optimal plan is proved to: rounding only, a hundred ulps of the largest
+// cost over an optimum that may be a thousandth of it.
+const exactGap = 1e-10
+
+func TestProjectorExact(t *testing.T) {
+	g := newGenerator(3)
+	for _, p := range []float64{1, 2} {
+		for _, eps := range []float64{0.1, 1, 3} {
+			for _, m := range []int{1, 2, 7, 20, 40} {
+				c, lo, hi := unitSquare(t, g, 60, p, eps)
+				pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: exactGap})
+				if err != nil {
+					t.Fatal(err)
+				}
+				u := newUsers(g, 4, m, 60)
+				var r Result
+				for i := range u.source {
+					if err := pr.Project(context.Background(), u.source[i], u.support[i], &r); err != nil {
+						t.Fatalf("p %v, eps %v, %d atoms: %v", p, eps, m, err)
+					}
+					problem := Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.01}
+					checkResult(t, problem, r)
+					x, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi}, mincostflow.Settings{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !(r.Lower <= x.Upper && x.Lower <= r.Upper && r.Gap() <= exactGap*r.Upper) {
+						t.Errorf("p %v, eps %v, %d atoms: [%v, %v], exact [%v, %v]", p, eps, m, r.Lower, r.Upper, x.Lower, x.Upper)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestProjectorRandom runs the generator's problems, with ties, columns that take nothing and rows without mass.
+func TestProjectorRandom(t *testing.T) {
+	g := newGenerator(11)
+	n := 400
+	if testing.Short() {
+		n = 60
+	}
+	for range n {
+		p := g.problem(1+g.intn(12), 1+g.intn(15), math.Pow(10, -4*g.float()))
+		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Result
+		err = pr.Project(context.Background(), p.Source, nil, &r)
+		if err != nil && !errors.Is(err, ErrNotConverged) {
+			t.Fatal(err)
+		}
+		checkResult(t, p, r)
+		x, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(r.Lower <= x.Upper && x.Lower <= r.Upper) {
+			t.Errorf("%v: [%v, %v], exact [%v, %v]", describe(p), r.Lower, r.Upper, x.Lower, x.Upper)
+		}
+	}
+}
+
+// TestProjectorAgainstProject compares the goals that the general method serves.
+func TestProjectorAgainstProject(t *testing.T) {
+	g := newGenerator(4)
+	c, lo, hi := unitSquare(t, g, 30, 1, 1)
+	u := newUsers(g, 3, 5, 30)
+	for _, s := range []Settings{{}, {Tolerance: 1e-6}, {Method: Paper, Gap: 0.2}} {
+		pr, err := NewProjector(c, lo, hi, 0.05, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range u.source {
+			var r Result
+			err := pr.Project(context.Background(), u.source[i], u.support[i], &r)
+			want, err2 := Project(context.Background(), Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.05}, s)
+			if !reflect.DeepEqual(r, want) || (err == nil) != (err2 == nil) {
+				t.Errorf("%+v: Project of a Projector differs from Project: %v, %v", s, err, err2)
+			}
+		}
+	}
+}
+
+func TestProjectorAll(t *testing.T) {
+	g := newGenerator(8)
+	c, lo, hi := unitSquare(t, g, 50, 2, 1)
+	u := newUsers(g, 60, 6, 50)
+	u.source[17] = []float64{math.NaN(), 1, 0, 0, 0, 0}
+	pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := make([]Result, len(u.source))
+	for i := range alone {
+		pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 0.01})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pr.Project(context.Background(), u.source[i], u.support[i], &alone[i]); (err != nil) != (i == 17) {
+			t.Fatal(i, err)
+		}
+	}
+	for _, workers := range []int{1, 2, 5} {
+		old := runtime.GOMAXPROCS(workers)
+		next := 0
+		err := pr.All(context.Background(), len(u.source), u.get, func(i int, r *Result, err error) error {
+			if i != next {
+				t.Errorf("emit(%d), want %d", i, next)
+			}
+			next++
+			if i == 17 {
+				if !errors.Is(err, ErrNotFinite) {
+					t.Errorf("emit(17) with error %v", err)
+				}
+				return nil
+			}
+			if err != nil || !reflect.DeepEqual(*r, alone[i]) {
+				t.Errorf("%d workers: result %d depends on the company", workers, i)
+			}
+			return nil
+		})
+		runtime.GOMAXPROCS(old)
+		if err != nil || next != len(u.source) {
+			t.Errorf("All = %v after %d", err, next)
+		}
+	}
+	stop := errors.New("enough")
+	if err := pr.All(context.Background(), len(u.source), u.get, func(i int, _ *Result, _ error) error {
+		if i == 20 {
+			return stop
+		}
+		return nil
+	}); err != stop {
+		t.Errorf("All = %v, want the error of emit", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := pr.All(ctx, len(u.source), u.get, func(i int, _ *Result, _ error) error {
+		if i == 20 {
+			cancel()
+		}
+		return nil
+	}); !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) {
+		t.Errorf("All = %v, want ErrNotConverged and the context's error", err)
+	}
+	if err := pr.All(context.Background(), 3, nil, nil); !errors.Is(err, ErrShape) {
+		t.Errorf("All without functions = %v", err)
+	}
+}
+
+func TestProjectorCancelled(t *testing.T) {
+	g := newGenerator(9)
+	c, lo, hi := unitSquare(t, g, 40, 1, 1)
+	u := newUsers(g, 1, 5, 40)
+	pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var r Result
+	if err := pr.Project(ctx, u.source[0], u.support[0], &r); !errors.Is(err, ErrNotConverged) || r.Status != Cancelled {
+		t.Fatalf("status %v, error %v", r.Status, err)
+	}
+	checkResult(t, Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: 0.01}, r)
+}
+
+func TestProjectorNoAllocations(t *testing.T) {
+	g := newGenerator(6)
+	c, lo, hi := unitSquare(t, g, 80, 1, 1)
+	u := newUsers(g, 20, 10, 80)
+	for _, only := range []bool{true, false} {
+		pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 0.01, SupportOnly: only})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Result
+		round := func() {
+			for i := range u.source {
+				if err := pr.Project(context.Background(), u.source[i], u.support[i], &r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		round()
+		if n := testing.AllocsPerRun(10, round); n != 0 {
+			t.Errorf("SupportOnly %v: %v allocations for 20 distributions", only, n)
+		}
+	}
+}
+
+func TestNewProjectorErrors(t *testing.T) {
+	g := newGenerator(2)
+	c, lo, hi := unitSquare(t, g, 4, 1, 1)
+	for _, test := range []struct {
+		name   string
+		c      cost.Matrix
+		lo, hi []float64
+		reg    float64
+		s      Settings
+		want   error
+	}{
+		{"no cost", nil, lo, hi, 1, Settings{}, ErrShape},
+		{"short bounds", c, lo[:3], hi, 1, Settings{}, ErrShape},
+		{"crossed bounds", c, hi, lo, 1, Settings{}, ErrBox},
+		{"NaN", c, []float64{math.NaN(), 0, 0, 0}, hi, 1, Settings{}, ErrNotFinite},
+		{"no room", c, []float64{0, 0, 0, 0}, []float64{0.1, 0.1, 0.1, 0.1}, 1, Settings{}, ErrInfeasible},
+		{"Reg 0", c, lo, hi, 0, Settings{}, ErrReg},
+		{"Gap NaN", c, lo, hi, 1, Settings{Gap: math.NaN()}, ErrSettings},
+		{"History", c, lo, hi, 1, Settings{History: true}, ErrSettings},
+		{"bad cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, math.Inf(1), 3}}, lo, hi, 1, Settings{}, ErrNotFinite},
+		{"negative cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, -1, 3}}, lo, hi, 1, Settings{}, ErrNegative},
+	} {
+		if _, err := NewProjector(test.c, test.lo, test.hi, test.reg, test.s); !errors.Is(err, test.want) {
+			t.Errorf("%s: NewProjector = %v, want %v", test.name, err, test.want)
+		}
+	}
+	pr, err := NewProjector(c, lo, hi, 1e-12, Settings{Gap: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	for _, test := range []struct {
+		name    string
+		source  []float64
+		support []int
+		want    error
+	}{
+		{"tiny Reg", []float64{1}, []int{2}, ErrReg},
+		{"mass", []float64{0.5}, []int{2}, ErrMass},
+		{"support", []float64{1}, []int{4}, ErrSupport},
+		{"length", []float64{1}, nil, ErrShape},
+	} {
+		if err := pr.Project(context.Background(), test.source, test.support, &r); !errors.Is(err, test.want) || len(r.Q) != 0 {
+			t.Errorf("%s: Project = %v with %d entries, want %v", test.name, err, len(r.Q), test.want)
+		}
+	}
+	if err := pr.Project(context.Background(), []float64{1}, []int{2}, nil); !errors.Is(err, ErrShape) {
+		t.Errorf("Project into nil = %v", err)
+	}
+}

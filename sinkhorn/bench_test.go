@@ -1,0 +1,157 @@
+package sinkhorn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// square is k random points in the unit square, squared distances, mu skewed, m uniform, eps 2.
+func square(k int, rel float64) Problem {
+	g := newGenerator(uint64(k))
+	x := make([][]float64, k)
+	for i := range x {
+		x[i] = []float64{g.float(), g.float()}
+	}
+	points, err := cost.NewPoints(x, nil, 2)
+	if err != nil {
+		panic(err)
+	}
+	d, err := cost.Materialize(points)
+	if err != nil {
+		panic(err)
+	}
+	m := make([]float64, k)
+	for j := range m {
+		m[j] = 1 / float64(k)
+	}
+	lo, hi := box(m, 2)
+	return Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi, Reg: rel * cost.Max(d)}
+}
+
+// BenchmarkIteration is one iteration of the fast method: products, projection, residual.
+func BenchmarkIteration(b *testing.B) {
+	for _, k := range []int{250, 1000, 4000} {
+		b.Run(fmt.Sprint(k), func(b *testing.B) {
+			if k == 4000 && testing.Short() {
+				b.Skip("128 MB")
+			}
+			s := prepare(b, square(k, 0.1))
+			for b.Loop() {
+				if !s.pass() {
+					b.Fatal("out of range")
+				}
+				s.v, s.next = s.next, s.v
+			}
+			b.SetBytes(int64(8 * k * k))
+		})
+	}
+}
+
+// prepare returns the workspace of the fast method with the kernel of p.
+func prepare(t testing.TB, p Problem) *fast {
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := load(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: math.MaxInt32})
+	copy(s.k.f, c.min)
+	s.build(c.reg)
+	return s
+}
+
+// BenchmarkProject goes from the cost in memory to a residual of 1e-9.
+func BenchmarkProject(b *testing.B) {
+	for _, k := range []int{250, 1000} {
+		for _, rel := range []float64{0.1, 0.01, 0.001} {
+			b.Run(fmt.Sprintf("%d/%v", k, rel), func(b *testing.B) {
+				p := square(k, rel)
+				var r Result
+				for b.Loop() {
+					var err error
+					if r, err = Project(context.Background(), p, Settings{Tolerance: 1e-9}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(r.Stats.Passes), "passes")
+				b.ReportMetric(float64(r.Stats.CG), "cg")
+				b.ReportMetric(r.Gap()/r.Upper, "gap")
+			})
+		}
+	}
+}
+
+// BenchmarkPaper is one iteration of Algorithm 1 in the log domain.
+func BenchmarkPaper(b *testing.B) {
+	for _, k := range []int{250, 1000} {
+		b.Run(fmt.Sprint(k), func(b *testing.B) {
+			in, err := newInstance(square(k, 0.1))
+			if err != nil {
+				b.Fatal(err)
+			}
+			c, err := load(in)
+			if err != nil {
+				b.Fatal(err)
+			}
+			a := newAlgorithm1(in, c, nil)
+			for b.Loop() {
+				a.step()
+				a.logV, a.next = a.next, a.logV
+			}
+		})
+	}
+}
+
+func BenchmarkKLProject(b *testing.B) {
+	g := newGenerator(1)
+	for _, n := range []int{250, 4000} {
+		logS := make([]float64, n)
+		for j := range logS {
+			logS[j] = 20 * g.float()
+		}
+		lo, hi := box(g.mass(n), 1)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := KLProject(logS, lo, hi); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkVerify reports the time of a pair as well.
+func BenchmarkVerify(b *testing.B) {
+	p := square(250, 0.01)
+	r := mustProject(b, p, Settings{})
+	for b.Loop() {
+		if _, _, err := Verify(p, r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(250*250), "ns/pair")
+}
+
+// BenchmarkSparse is Newton's method where few entries of the kernel count, on those and on all.
+func BenchmarkSparse(b *testing.B) {
+	p := scattered(b, 1000, 0.001)
+	for _, dense := range []bool{false, true} {
+		b.Run(fmt.Sprintf("dense=%v", dense), func(b *testing.B) {
+			var s *fast
+			for b.Loop() {
+				s, _ = run(b, p, dense)
+				s.k.free()
+				s.newt.free()
+			}
+			b.ReportMetric(float64(s.r.Stats.Passes), "passes")
+			b.ReportMetric(float64(s.r.Stats.CG), "cg")
+		})
+	}
+}

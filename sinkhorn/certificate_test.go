@@ -1,0 +1,107 @@
+package sinkhorn
+
+import (
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// TestBestShift compares with trying every break.
+func TestBestShift(t *testing.T) {
+	g := newGenerator(14)
+	for range 2000 {
+		n := 1 + g.intn(12)
+		b := make([]float64, n)
+		for j := range b {
+			b[j] = float64(g.intn(7)-3) / 2
+			if g.intn(2) == 0 {
+				b[j] = g.float() - 0.5
+			}
+		}
+		lo, hi := box(g.mass(n), 2*g.float())
+		value := func(t float64) float64 {
+			v := t
+			for j, x := range b {
+				v += math.Min(lo[j]*(x-t), hi[j]*(x-t))
+			}
+			return v
+		}
+		got := value(bestShift(b, lo, hi))
+		for _, x := range append([]float64{0}, b...) {
+			if v := value(x); v > got+1e-14 { // sums of at most 12 terms of size 1
+				t.Fatalf("bestShift(%v, %v, %v) reaches %v, but %v gives %v", b, lo, hi, got, x, v)
+			}
+		}
+	}
+}
+
+func TestLambertW0(t *testing.T) {
+	tol := numtest.Tol{Rel: 4 * 0x1p-52, Why: "Newton's last step is below an ulp"}
+	for _, x := range []float64{0, 1e-300, 1e-9, 0.1, 1, math.E, 10, 1e6, 1e300} {
+		w := lambertW0(x)
+		if x == 0 {
+			if w != 0 {
+				t.Errorf("lambertW0(0) = %v", w)
+			}
+			continue
+		}
+		numtest.Near(t, "w e^w", w*math.Exp(w), x, numtest.Tol{Rel: tol.Rel * (2 + w), Why: "conditioning of w e^w"})
+	}
+	numtest.Near(t, "lambertW0(e)", lambertW0(math.E), 1, tol)
+	// The constants of the audit: W0((n-1)/e) for n = 30 and 1000.
+	digits := numtest.Tol{Abs: 5e-4, Why: "the printed digits"}
+	numtest.Near(t, "n = 30", lambertW0(29/math.E), 1.787, digits)
+	numtest.Near(t, "n = 1000", lambertW0(999/math.E), 4.421, digits)
+}
+
+// TestSharpBoundAttained is the case where the sharp bound holds with equality: one row, no bound active, one cost 0, and
+// the others Reg (1 + W0((n-1)/e)).
+func TestSharpBoundAttained(t *testing.T) {
+	for _, n := range []int{2, 5, 30, 1000} {
+		const reg = 0.25
+		row := make([]float64, n)
+		for j := 1; j < n; j++ {
+			row[j] = reg * (1 + lambertW0(float64(n-1)/math.E))
+		}
+		lo, hi := make([]float64, n), make([]float64, n)
+		for j := range hi {
+			hi[j] = 1
+		}
+		p := Problem{Cost: dense(t, row), Source: []float64{1}, Lo: lo, Hi: hi, Reg: reg}
+		for _, m := range methods {
+			r := mustProject(t, p, Settings{Method: m})
+			tol := numtest.Tol{Rel: 1e-12, Why: "sums of up to 1000 terms"}
+			numtest.Near(t, "Transport", r.Transport, r.Prior, tol) // the optimum is 0
+			numtest.Near(t, "Posterior", r.Posterior, r.Prior, tol)
+			if r.Lower != 0 || r.Upper < r.Transport {
+				t.Errorf("n = %d: bounds [%v, %v], Transport %v", n, r.Lower, r.Upper, r.Transport)
+			}
+		}
+	}
+}
+
+// TestRelativeReg covers the scale, the fallback for constant rows, and the errors.
+func TestRelativeReg(t *testing.T) {
+	if got, err := RelativeReg(dense(t, []float64{1, 3}, []float64{5, 5}), 0.5); got != 1 || err != nil {
+		t.Errorf("range 2: %v, %v", got, err)
+	}
+	if got, err := RelativeReg(dense(t, []float64{4, 4}, []float64{1, 1}), 0.5); got != 2 || err != nil {
+		t.Errorf("constant rows: %v, %v", got, err)
+	}
+	for _, c := range []struct {
+		c    []float64
+		rho  float64
+		want error
+	}{
+		{[]float64{0, 0}, 1, ErrReg}, {[]float64{0, 1}, 0, ErrReg}, {[]float64{0, 1}, nan, ErrReg}, {[]float64{0, 1}, inf, ErrReg},
+		{[]float64{0, 1e300}, 1e300, ErrReg}, {[]float64{0, 1e-300}, 1e-300, ErrReg},
+	} {
+		if _, err := RelativeReg(dense(t, c.c), c.rho); !is(err, c.want) {
+			t.Errorf("RelativeReg(%v, %v): error %v, want %v", c.c, c.rho, err, c.want)
+		}
+	}
+	if _, err := RelativeReg(nil, 1); !is(err, ErrShape) {
+		t.Errorf("RelativeReg(nil): %v", err)
+	}
+}

@@ -1,0 +1,217 @@
+package sinkhorn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// complete fills in the parts of r that bounds b and iterate it determine, for all rows and columns.
+func (in *instance) complete(c *costs, r *Result, b *bounds, it *iterate) error {
+	r.Q = append([]float64(nil), in.lo...)
+	for n, x := range it.q {
+		r.Q[in.col(n)] = math.Max(x, in.lo[in.col(n)])
+	}
+	r.LogV = in.spread(nil, math.Inf(-1))
+	for n, x := range it.logV {
+		r.LogV[in.col(n)] = x
+	}
+	r.Transport = math.Min(unscale(b.transport, c.exp, 0)+c.offset, math.MaxFloat64)
+	r.Upper, r.Lower = b.original(c)
+	r.Posterior, r.Prior = unscale(b.posterior, c.exp, 1), math.Min(unscale(b.prior, c.exp, 1), math.MaxFloat64)
+	// objective = transport + reg * entropy; in this form reg may be of any size.
+	entropy := (b.objective - b.transport) / it.reg
+	r.Objective = r.Transport + float64(r.Reg*entropy)
+	if math.IsInf(r.Objective, 0) {
+		r.Objective = math.Copysign(math.MaxFloat64, r.Objective)
+	}
+	if err := in.potentials(c, r, b); err != nil {
+		return err
+	}
+	if c.exp != 0 || c.base != nil {
+		r.Lower = in.dual(r.Potentials)
+	}
+	return nil
+}
+
+// original returns the bounds in units of the cost as it was given.
+func (b *bounds) original(c *costs) (upper, lower float64) {
+	upper, lower = unscale(b.upper, c.exp, 1), unscale(b.lower, c.exp, -1)
+	if c.base == nil {
+		return upper, lower
+	}
+	// The offset is a compensated dot product of masses off by half a unit, and rounding of reduced
+	// costs is far below its units. What Verify charges, it charges at the whole largest cost.
+	off := c.offset * 0x1p-51
+	upper += c.offset
+	upper += off + c.top*b.slack + 4*math.SmallestNonzeroFloat64
+	lower += c.offset
+	lower -= off + lower*0x1p-51 + unscale(c.rng, c.exp, 1)*0x1p-51 + 4*math.SmallestNonzeroFloat64
+	return math.Min(upper*(1+0x1p-51), c.top), math.Max(0, lower)
+}
+
+// dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded
+// them.
+func (in *instance) dual(p Potentials) float64 {
+	var size float64
+	f := make([]float64, len(in.rows))
+	for n, i := range in.rows {
+		f[n] = p.F[i]
+		size += in.mass[n] * math.Abs(f[n])
+	}
+	terms := make([]float64, 0, in.kv)
+	for j, g := range p.G {
+		x := float64(in.lo[j] * g)
+		if g < 0 {
+			x = float64(in.hi[j] * g)
+		}
+		terms = append(terms, x)
+		size += math.Abs(x)
+	}
+	// As in shift; products may also underflow, each by half the smallest float at most.
+	value := num.Dot(in.mass, f) + num.Sum(terms) - size*0x1p-50
+	value -= float64(6*len(f)+2*in.kv) * math.SmallestNonzeroFloat64
+	if !(value > 0) { // also when a term overflows
+		return 0
+	}
+	return math.Min(math.Nextafter(value, 0), math.MaxFloat64)
+}
+
+// col returns the column that the n-th live one is.
+func (in *instance) col(n int) int {
+	if in.cols == nil {
+		return n
+	}
+	return in.cols[n]
+}
+
+// spread returns kv entries: x in the live columns, other elsewhere.
+func (in *instance) spread(x []float64, other float64) []float64 {
+	y := make([]float64, in.kv)
+	for j := range y {
+		y[j] = other
+	}
+	for n, v := range x {
+		y[in.col(n)] = v
+	}
+	return y
+}
+
+// unscale returns x / 2^exp, rounded towards the sign of dir.
+func unscale(x float64, exp, dir int) float64 {
+	if exp == 0 {
+		return x
+	}
+	y := math.Ldexp(x, -exp)
+	if dir != 0 && (math.Ldexp(y, exp) != x || math.IsInf(y, 0)) {
+		y = math.Nextafter(y, math.Inf(dir))
+	}
+	if dir > 0 {
+		y = math.Min(y, math.MaxFloat64)
+	}
+	return math.Max(-math.MaxFloat64, math.Min(y, math.MaxFloat64))
+}
+
+// potentials extends the bounds' potentials to columns without a part and to rows without mass, such
+// that f_i + g_j <= C_ij for all floats returned.
+func (in *instance) potentials(c *costs, r *Result, b *bounds) error {
+	down := math.Inf(-1)
+	f, g := make([]float64, in.k), in.spread(nil, 0)
+	for n, x := range b.b {
+		g[in.col(n)] = unscale(x, c.exp, 0)
+	}
+	for n, x := range b.f {
+		y := unscale(x, c.exp, 0)
+		if c.exp != 0 {
+			// Scaled costs may be off by the smallest float, and unscaled sums rounded.
+			y = math.Nextafter(unscale(x-0x1p-1000, c.exp, -1), down)
+		}
+		if c.base != nil {
+			// Reduced costs may be off by 2^-52 of their range.
+			y = math.Nextafter(y-unscale(c.rng, c.exp, 1)*0x1p-52, down)
+			y = math.Nextafter(c.base[n]+y, down)
+		}
+		f[in.rows[n]] = math.Max(y, -math.MaxFloat64)
+	}
+	if c.exp != 0 {
+		for n := range b.b {
+			j := in.col(n)
+			// No potential of a row exceeds the largest float, so this one will do for any.
+			g[j] = math.Max(math.Nextafter(g[j], down), -math.MaxFloat64)
+		}
+	}
+	buf := make([]float64, in.kv)
+	read := func(i int) ([]float64, error) {
+		row := in.matrix.Row(i, buf)
+		if len(row) != in.kv {
+			return nil, fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), in.kv)
+		}
+		return row, nil
+	}
+	if in.cols != nil {
+		dead := make([]int, 0, in.kv-len(in.cols))
+		n := 0
+		for j := range in.kv {
+			if n < len(in.cols) && in.cols[n] == j {
+				n++
+			} else {
+				dead = append(dead, j)
+				g[j] = math.MaxFloat64
+			}
+		}
+		for _, i := range in.rows {
+			row, err := read(i)
+			if err != nil {
+				return err
+			}
+			for _, j := range dead {
+				if d := row[j] - f[i]; d < g[j] {
+					g[j] = d
+				}
+			}
+		}
+		for _, j := range dead {
+			g[j] = math.Max(math.Nextafter(g[j], down), -math.MaxFloat64)
+		}
+	}
+	r.Potentials = Potentials{F: f, G: g}
+	if len(in.rows) == in.k {
+		return nil
+	}
+	if r.Settings.SupportOnly {
+		// Costs are not negative: f_i = -max(0, max_j g_j) will do.
+		var top float64
+		for _, x := range g {
+			top = math.Max(top, x)
+		}
+		n := 0
+		for i := range f {
+			if n < len(in.rows) && in.rows[n] == i {
+				n++
+			} else {
+				f[i] = -top
+			}
+		}
+		return nil
+	}
+	if in.gridRows(f, g) {
+		return nil
+	}
+	n := 0
+	for i := range f {
+		if n < len(in.rows) && in.rows[n] == i {
+			n++
+			continue
+		}
+		row, err := read(i)
+		if err != nil {
+			return err
+		}
+		if err := badCost(i, row); err != nil {
+			return err
+		}
+		f[i] = math.Max(math.Nextafter(minDiff(row, g), down), -math.MaxFloat64)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package sinkhorn
+
+import "errors"
+
+// The errors of this package. Every error that its functions return wraps one of them and says
+// what was wrong, where, and with which value.
+var (
+	// ErrShape: a missing or empty matrix, or lengths that do not match.
+	ErrShape = errors.New("sinkhorn: shape mismatch")
+	// ErrNotFinite: a NaN or an infinity in the cost, a mass, a bound or a start.
+	ErrNotFinite = errors.New("sinkhorn: value not finite")
+	// ErrNegative: a negative cost, mass or bound.
+	ErrNegative = errors.New("sinkhorn: negative value")
+	// ErrMass: masses whose sum is not 1 to within 1e-9.
+	ErrMass = errors.New("sinkhorn: total mass is not one")
+	// ErrSupport: Support is not sorted, not distinct or out of range.
+	ErrSupport = errors.New("sinkhorn: bad support")
+	// ErrBox: a lower bound above its upper bound.
+	ErrBox = errors.New("sinkhorn: lower bound above upper bound")
+	// ErrInfeasible: no distribution lies in the box.
+	ErrInfeasible = errors.New("sinkhorn: no distribution in the box")
+	// ErrReg: Reg is not a positive number, or too small for float64 (below 1e-9 of the range of
+	// the cost).
+	ErrReg = errors.New("sinkhorn: bad regularisation")
+	// ErrSettings: a setting outside its range.
+	ErrSettings = errors.New("sinkhorn: bad settings")
+	// ErrNotConverged: the solver stopped early. The Result beside it is feasible and its bounds
+	// hold. When a context caused the stop, the error wraps its error too.
+	ErrNotConverged = errors.New("sinkhorn: stopped before the goal")
+	// ErrCertificate: Verify refuses a Result.
+	ErrCertificate = errors.New("sinkhorn: certificate refused")
+)

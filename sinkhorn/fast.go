@@ -1,0 +1,610 @@
+package sinkhorn
+
+import (
+	"context"
+	"math"
+)
+
+// fast is the workspace of method Fast. The plan at hand is
+//
+//	P_ij = u_i M_ij v_j,  M_ij = exp((f_i + g_j - C_ij) / reg),
+//
+// so that the potentials in force are f + reg log u and g + reg log v. An iteration of Algorithm 1 on M
+// gives the same plans as one on the original kernel, but for the projection, which has to see
+// the original s: that is s_j exp(-g_j/reg), up to a factor for all j.
+type fast struct {
+	in     *instance
+	c      *costs
+	ctx    context.Context
+	set    Settings
+	r      *Result
+	k      *kernel
+	lo, hi []float64
+	v      []float64 // of the present iterate
+	a, u   []float64 // M v and mu / M v
+	s      []float64 // M' u
+	w      []float64 // exp(-g/reg), bounded
+	t      []float64 // w s: the original s
+	q      []float64 // projection of t
+	x      float64   // e^theta: q = clip(x t, lo, hi)
+	side   []int8    // -1 where q is lo, +1 where hi, 0 where x t
+	next   []float64 // v of the next iterate, q/s
+	res    float64   // |q - v s|_1
+	work   klWorkspace
+	newt   newton
+	damp   float64 // Levenberg shift
+	plan   schedule
+	try    int     // index of plan
+	sound  bool    // the last pass was in range
+	goal   float64 // residual to reach at the level in hand
+	last   bool    // at the final level
+	tries  []float64
+	stop   Status
+	found  *bounds // of the certificate that met the gap
+	foundI *iterate
+	check  float64 // residual at which the gap is looked at next
+}
+
+// schedule says how Reg comes down: each level has the one before over rate, and is left when the
+// residual is at most tol and every column within a factor exp(log) of the mass that it must hold.
+type schedule struct{ rate, tol, log float64 }
+
+// schedules are tried in turn. Levels that are left early cost least, and serve nearly always. What can
+// go wrong at a tiny Reg is that the levels before left a small mass unsettled: the column that should
+// hold it is then many Reg away, on a plateau where neither Newton nor Algorithm 1 gets on.
+// Levels solved to the end exclude that.
+var schedules = []schedule{{3, 1e-2, 0.3}, {3, 1e-7, 0.1}, {2, 1e-12, 0.01}}
+
+const (
+	// The first level is at least the range of the cost over annealStart.
+	annealStart = 25
+	// patience is how many passes in a row may bring no progress, and how many times scalings may
+	// have to be rescued, before the next schedule is tried.
+	patience = 400
+	rescues  = 40
+	// stalled is how many passes in a row may bring no progress when there is none left.
+	stalled = 5000
+	// u/mu and v are absorbed into the potentials when they leave [1/wide, wide].
+	wide = 1e60
+	// w is kept in [1/far, far]; columns beyond are at a bound, and stay there.
+	far = 1e250
+)
+
+// newFast returns a workspace with nothing in it. Its kernel has to be freed.
+func newFast(ctx context.Context, in *instance, c *costs, set Settings) *fast {
+	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: newKernel(c), x: 1}
+	s.lo, s.hi = append([]float64(nil), in.compact(in.lo)...), in.compact(in.hi)
+	for j, x := range s.lo {
+		if x <= tinyMass {
+			s.lo[j] = 0
+		}
+	}
+	for _, p := range []*[]float64{&s.v, &s.s, &s.w, &s.t, &s.q, &s.next} {
+		*p = make([]float64, c.n)
+	}
+	s.a, s.u = make([]float64, c.k), make([]float64, c.k)
+	s.side = make([]int8, c.n)
+	return s
+}
+
+// fast runs method Fast.
+func (in *instance) fast(ctx context.Context, c *costs, set Settings) (*Result, *bounds, *iterate) {
+	s := newFast(ctx, in, c, set)
+	defer s.k.free()
+	defer s.newt.free()
+	s.run()
+	return s.finish()
+}
+
+// run tries schedule after schedule; s.stop says why it ended.
+func (s *fast) run() {
+	start := s.set.Initial
+	if start == nil && s.probe() {
+		return
+	}
+	for s.try = range schedules {
+		s.plan = schedules[s.try]
+		if s.descend(start) {
+			return
+		}
+		start = nil
+	}
+}
+
+const (
+	// A start at the final Reg is tried when it is above the range of the cost over probeRange, and given up when
+	// the rate of the first steps promises more than probeSteps to the goal.
+	probeRange = 1500
+	probeSteps = 12
+)
+
+// probe runs Algorithm 1 at the final Reg from the start. Often no bound is active, or hardly
+// any, and a few steps are all. It reports whether the run is over.
+func (s *fast) probe() bool {
+	reg := s.c.reg
+	if reg*annealStart >= s.c.rng || reg*probeRange < s.c.rng {
+		return false
+	}
+	copy(s.k.f, s.c.min)
+	clear(s.k.g)
+	s.last, s.goal = true, s.set.Tolerance
+	if s.goal == 0 {
+		s.goal = DefaultTolerance
+	}
+	s.build(reg)
+	prev := math.Inf(1)
+	for n := 0; s.pass(); n++ {
+		if s.res <= s.goal {
+			s.stop = Converged
+			if s.set.Gap > 0 && !s.certified() && s.set.Tolerance == 0 {
+				s.stop = Stalled
+			}
+			return true
+		}
+		if s.over() {
+			return true
+		}
+		rate := s.res / prev
+		prev = s.res
+		if n > 0 && !(steps(s.res, s.goal, rate) <= probeSteps) || n > probeSteps {
+			return false
+		}
+		s.v, s.next = s.next, s.v
+	}
+	return false
+}
+
+// descend solves level after level. It reports false when another schedule should be tried.
+func (s *fast) descend(start []float64) bool {
+	reg := s.c.reg
+	level := reg
+	s.x, s.damp = 1, 0
+	clear(s.k.g)
+	copy(s.k.f, s.c.min)
+	if start != nil {
+		for j, y := range tameLogs(append([]float64(nil), s.in.compact(start)...)) {
+			s.k.g[j] = y * reg
+		}
+		s.settle(reg)
+	} else {
+		for level*annealStart < s.c.rng {
+			level *= s.plan.rate
+		}
+		level = math.Max(reg, math.Min(level, s.c.rng/annealStart))
+	}
+	for {
+		s.last = level <= reg
+		s.goal = s.plan.tol
+		if s.last {
+			level = reg
+			s.goal = s.set.Tolerance
+			if s.goal == 0 {
+				s.goal = DefaultTolerance
+			}
+		}
+		s.check = math.Inf(1)
+		switch s.level(level) {
+		case stopped:
+			return true
+		case lost:
+			return false
+		}
+		if s.last {
+			return true
+		}
+		if s.set.Gap > 0 && s.certified() {
+			return true
+		}
+		s.absorb()
+		level = math.Max(reg, level/s.plan.rate)
+	}
+}
+
+// ending says how a level ended.
+type ending int
+
+const (
+	solved  ending = iota // its goal is met
+	stopped               // the whole run is over, for s.stop
+	lost                  // no progress
+)
+
+// reach raises the potentials of columns that must hold mass and that no row reaches within depth.
+func (s *fast) reach(depth float64) {
+	b := make([]float64, s.c.n)
+	s.c.columnMinima(s.k.f, b)
+	for j, x := range b {
+		if s.lo[j] > 0 && x-s.k.g[j] > depth {
+			s.k.g[j] = x
+		}
+	}
+}
+
+// build makes the kernel for the potentials in s.k and v = 1.
+func (s *fast) build(reg float64) {
+	s.k.build(reg)
+	s.r.Stats.Rebuilds++
+	for j, g := range s.k.g {
+		s.v[j] = 1
+		s.w[j] = math.Max(1/far, math.Min(math.Exp(-g/reg), far))
+	}
+}
+
+// absorb moves u and v into the potentials, such that rows of M v add up to 1, and shifts them so that
+// free columns are at 0.
+func (s *fast) absorb() {
+	reg := s.k.reg
+	theta := math.Log(s.x)
+	if !(math.Abs(theta) < 1e6) {
+		theta = 0
+	}
+	// Potentials on a coarse grid: f - C and the like then lose less.
+	_, e := math.Frexp(math.Max(s.c.max, reg))
+	grid := math.Ldexp(1, e-44)
+	for i, u := range s.u {
+		s.k.f[i] = round(s.k.f[i]+reg*(math.Log(u/s.in.mass[i])+theta), grid)
+	}
+	for j, v := range s.v {
+		s.k.g[j] = round(s.k.g[j]+reg*(math.Log(v)-theta), grid)
+	}
+	s.x = 1
+}
+
+func round(x, grid float64) float64 { return math.RoundToEven(x/grid) * grid }
+
+// pass is scalings, and remembers whether they were in range.
+func (s *fast) pass() bool {
+	s.sound = s.scalings()
+	return s.sound
+}
+
+// scalings does the products of one iteration of Algorithm 1 for v, and the projection. It reports
+// false if the scalings have left the range in which floats serve.
+func (s *fast) scalings() bool {
+	s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
+	s.r.Iterations++
+	s.r.Stats.Passes++
+	for _, a := range s.a {
+		if !(a > 1/wide && a < wide) {
+			return false
+		}
+	}
+	for j, x := range s.s {
+		// A column without mass below must be reached; others may be out of reach.
+		if !(x < math.MaxFloat64) || s.lo[j] > 0 && !(x > 0x1p-900) {
+			return false
+		}
+	}
+	s.project()
+	// A small v is harmless: it belongs to a column with little mass.
+	for _, v := range s.next {
+		if !(v < wide && v > 1/far) {
+			return false
+		}
+	}
+	return s.x < wide && s.x > 1/wide
+}
+
+// project sets q, x, side, next and res from s and v.
+func (s *fast) project() {
+	n := len(s.s)
+	t, lo, hi := s.t[:n], s.lo[:n], s.hi[:n]
+	for j, y := range s.s {
+		t[j] = s.w[j] * y
+	}
+	if s.in.level != 0 {
+		copy(s.q, lo)
+		for j := range s.side {
+			s.side[j] = 1
+		}
+	} else if !s.newtonTheta(t, lo, hi) {
+		logs := make([]float64, n)
+		for j, y := range t {
+			logs[j] = math.Log(y)
+		}
+		theta, ok := s.work.project(logs, lo, hi, 0, s.q)
+		if x := math.Exp(theta); ok && x > 0 && !math.IsInf(x, 0) {
+			s.x = x
+		}
+		for j, q := range s.q {
+			s.side[j] = 0
+			if q == lo[j] {
+				s.side[j] = -1
+			} else if q == hi[j] {
+				s.side[j] = 1
+			}
+		}
+	}
+	var res float64
+	for j, q := range s.q {
+		if s.side[j] == 0 || q == 0 {
+			s.next[j] = s.x * s.w[j]
+		} else {
+			s.next[j] = q / s.s[j]
+		}
+		res += math.Abs(q - s.v[j]*s.s[j])
+	}
+	s.res = res
+}
+
+// newtonTheta solves sum clip(x t, lo, hi) = 1 for x by Newton's method from the last x. On a piece
+// where the sets at the bounds stay the same it is exact: when they do not change, it has ended. It
+// reports false when it leaves its bracket or no column is free.
+func (s *fast) newtonTheta(t, lo, hi []float64) bool {
+	x, below, above := s.x, 0.0, math.Inf(1)
+	for range 40 {
+		var fixed, free float64
+		for j, y := range t {
+			z := x * y
+			if z <= lo[j] {
+				fixed += lo[j]
+			} else if z >= hi[j] {
+				fixed += hi[j]
+			} else {
+				free += y
+			}
+		}
+		if !(free > 0) {
+			return false
+		}
+		if fixed+x*free < 1 {
+			below = math.Max(below, x)
+		} else {
+			above = math.Min(above, x)
+		}
+		next := (1 - fixed) / free
+		if math.Abs(next-x) <= 0x1p-51*x {
+			s.x = next
+			for j, y := range t {
+				z := next * y
+				switch {
+				case z <= lo[j]:
+					s.q[j], s.side[j] = lo[j], -1
+				case z >= hi[j]:
+					s.q[j], s.side[j] = hi[j], 1
+				default:
+					s.q[j], s.side[j] = z, 0
+				}
+			}
+			return true
+		}
+		if !(next > below && next < above) {
+			return false
+		}
+		x = next
+	}
+	return false
+}
+
+// over looks for reasons to stop other than the goal.
+func (s *fast) over() bool {
+	switch {
+	case s.ctx.Err() != nil:
+		s.stop = Cancelled
+	case s.r.Iterations+s.r.Stats.CG >= s.set.MaxIterations:
+		s.stop = IterationLimit
+	default:
+		return false
+	}
+	return true
+}
+
+// level solves at one reg.
+func (s *fast) level(reg float64) ending {
+	s.build(reg)
+	plain := 0 // steps of Algorithm 1 since the last Newton step
+	wait := 4  // of them before Newton's method is tried
+	prev := math.Inf(1)
+	repairs := 0
+	best, since := math.Inf(1), 0
+	final := s.try == len(schedules)-1
+	for {
+		if !s.pass() {
+			// Out of range: absorb and go on; if that does not help, reach for the columns.
+			if s.over() {
+				return stopped
+			}
+			s.rescue(reg)
+			repairs++
+			switch {
+			case repairs > 100*rescues:
+				s.stop = Stalled
+				return stopped
+			case repairs > rescues && !final:
+				return lost
+			}
+			continue
+		}
+		if s.res < 0.9*best {
+			best, since = s.res, 0
+		} else {
+			since++
+		}
+		if s.res <= s.goal && (s.last || s.step() <= s.plan.log) {
+			if s.last && s.set.Gap > 0 {
+				if s.certified() {
+					return stopped
+				}
+				if s.set.Tolerance == 0 {
+					s.stop = Stalled
+					return stopped
+				}
+			}
+			s.stop = Converged
+			return solved
+		}
+		if s.last && s.set.Gap > 0 && s.res < s.check {
+			s.check = s.res / 8
+			if s.certified() {
+				return stopped
+			}
+		}
+		if s.over() {
+			return stopped
+		}
+		if since > patience && !final {
+			return lost
+		}
+		if since > stalled && s.res <= 1e-6 {
+			s.stop = Stalled
+			return stopped
+		}
+		rate := s.res / prev
+		prev = s.res
+		plain++
+		if plain > wait && !(steps(s.res, s.goal, rate) < 12) {
+			if s.newtonStep() {
+				plain, wait = 0, 0
+			} else {
+				plain, wait = 0, min(2*wait+4, 64)
+			}
+			prev = math.Inf(1)
+			continue
+		}
+		s.v, s.next = s.next, s.v
+	}
+}
+
+// step returns the largest |log (q_j/c_j)| over columns that must hold mass.
+func (s *fast) step() float64 {
+	var m float64
+	for j, l := range s.lo {
+		if l > 0 {
+			m = math.Max(m, math.Abs(math.Log(s.next[j]/s.v[j])))
+		}
+	}
+	return m
+}
+
+// steps predicts how many steps of the given rate lead from residual a to b.
+func steps(a, b, rate float64) float64 {
+	if !(rate < 1) {
+		return math.Inf(1)
+	}
+	return math.Log(b/a) / math.Log(rate)
+}
+
+// rescue brings scalings back into range by a step of Algorithm 1 in the log domain from the potentials at
+// hand.
+func (s *fast) rescue(reg float64) {
+	for j, v := range s.v {
+		if x := math.Log(v); v > 0 && !math.IsInf(x, 1) {
+			s.k.g[j] += reg * x
+		}
+	}
+	s.settle(reg)
+	s.build(reg)
+}
+
+// settle takes a step of Algorithm 1 in the log domain from the potentials g, such that free columns
+// are at 0, and makes rows and columns that must hold mass have an entry near 1 in the kernel.
+func (s *fast) settle(reg float64) {
+	a := newAlgorithm1(s.in, s.c, nil)
+	a.reg = reg
+	copy(a.lo, s.lo)
+	for j, g := range s.k.g {
+		a.logV[j] = g / reg
+	}
+	tameLogs(a.logV)
+	_, theta := a.step()
+	for j, x := range a.next {
+		s.k.g[j] = reg * (x - theta)
+	}
+	s.c.rowMinima(s.k.g, s.k.f)
+	s.reach(30 * reg)
+	s.x = 1
+}
+
+// iterate describes the present iterate in potentials of the original problem. Free columns are at 0.
+func (s *fast) iterate() *iterate {
+	g := make([]float64, s.c.n)
+	cols := make([]float64, s.c.n)
+	theta := math.Log(s.x)
+	var top float64
+	for j, v := range s.v {
+		g[j] = s.k.g[j] + s.k.reg*(math.Log(v)-theta)
+		cols[j] = v * s.s[j]
+		top = math.Max(top, math.Abs(g[j]))
+	}
+	logV := make([]float64, s.c.n)
+	for j, x := range g {
+		logV[j] = x / s.k.reg
+	}
+	it := &iterate{g: g, logV: logV, q: s.q, cols: cols, reg: s.k.reg}
+	n := s.c.n
+	it.row = func(i int, dst []float64) {
+		m, u := s.k.m[i*n:(i+1)*n], s.u[i]
+		for j, v := range s.v {
+			dst[j] = float64(u*m[j]) * v
+		}
+	}
+	it.dot = func(i int, x []float64) float64 { return s.u[i] * dot3(s.k.m[i*n:(i+1)*n], s.v, x) }
+	// Exponents are sums of three numbers of this size at most, here and in Verify.
+	it.noise = 0x1p-48 * (s.c.rng + 2*top) / s.k.reg
+	return it
+}
+
+// certified computes bounds for the present iterate and reports whether they prove the gap.
+func (s *fast) certified() bool {
+	it := s.iterate()
+	b := s.in.certify(s.c, it)
+	s.found, s.foundI = b, it
+	if b.small(s.set.Gap, s.c) {
+		s.stop = Converged
+		return true
+	}
+	s.found, s.foundI = nil, nil
+	return false
+}
+
+// finish makes the Result of the present iterate.
+func (s *fast) finish() (*Result, *bounds, *iterate) {
+	s.r.Status = s.stop
+	s.r.Residual = s.res
+	s.r.Reg = unscale(s.k.reg, s.c.exp, 0)
+	if s.k.reg == s.c.reg {
+		s.r.Reg = s.in.reg
+	}
+	b, it := s.found, s.foundI
+	if it == nil && s.sound {
+		it = s.iterate()
+		b = s.in.certify(s.c, it)
+	}
+	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one
+	// step of Algorithm 1 in the log domain says the same without.
+	if it == nil || s.c.max*it.noise > 1e-3*(b.upper-b.lower) {
+		return s.careful()
+	}
+	repairMass(s.q, s.lo, s.hi)
+	var obj float64
+	for i, m := range s.in.mass {
+		obj += m * (s.k.f[i] + s.k.reg*math.Log(s.u[i]))
+	}
+	theta := math.Log(s.x)
+	for j, x := range it.cols {
+		if x > 0 {
+			obj += x * (it.g[j] + s.k.reg*theta)
+		}
+	}
+	b.objective = obj
+	return s.r, b, it
+}
+
+// careful is finish by one step of Algorithm 1 in the log domain.
+func (s *fast) careful() (*Result, *bounds, *iterate) {
+	a := newAlgorithm1(s.in, s.c, nil)
+	a.reg = s.k.reg
+	for j, g := range s.k.g {
+		a.logV[j] = g / s.k.reg
+		if x := math.Log(s.v[j]); s.sound {
+			a.logV[j] += x
+		}
+	}
+	_, theta := a.step()
+	it := a.iterate(theta, make([]float64, s.c.n))
+	a.columns(it)
+	b := s.in.certify(s.c, it)
+	b.objective = a.objective()
+	s.r.Residual = b.residual
+	return s.r, b, it
+}

@@ -1,0 +1,201 @@
+package sinkhorn
+
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// gridAnswer is what one set of prices proves, and the prices.
+type gridAnswer struct {
+	reg                  float64
+	logV, q              []float64
+	f, g                 []float64 // potentials of the exact problem
+	flow                 Flow
+	upper, lower         float64
+	transport, objective float64
+	posterior, residual  float64
+	priceSum             float64 // sum of column sums times prices
+}
+
+// gridNoise bounds, relative to the masses, how much the column sums of a plan and what goes with them
+// are off: exponents of size v are rounded some 30 times on the way from the prices to a column sum and
+// back, sums of up to rows and cols terms are taken twice each, and as often terms below e^-36 are left out.
+func (l *gridLevel) gridNoise(v float64, steps int) float64 {
+	n := float64(l.rows + l.cols)
+	cells := float64(l.rows) * float64(l.cols)
+	return 0x1p-53*(64*v+16*n+1024*float64(steps)+cells) + 4*n*0x1p-51
+}
+
+// certify finds what the prices g (-Inf where hi = 0) prove at Reg = k.reg. in is nil on coarse levels.
+//
+// Upper bound. The plan has the rows mu exactly: P_ij = mu_i v_j K_ij / sum_j' v_j' K_ij'. Its columns and
+// their moments are sums over the grid. A flow between neighbouring cells takes its column sums to q, the
+// cost follows, and what the flow leaves is charged at the largest cost.
+//
+// Lower bound. f_i = min_j (C_ij - g_j), b_j = min over rows with mass of (C_ij - f_i), a shift of b
+// by the best constant, and f again, rounded down so that f_i + b_j <= C_ij for every i and j.
+func (s *gridSolver) certify() *gridAnswer {
+	l, k, n := s.l, s.k, len(s.g)
+	a := &gridAnswer{reg: k.reg, logV: make([]float64, n), q: make([]float64, n)}
+	for j, x := range s.g {
+		a.logV[j] = x / k.reg
+	}
+	f := make([]float64, n)
+	k.sum(f, a.logV)
+	w := make([]float64, n)
+	size := 0.0 // the largest exponent
+	for i := range w {
+		w[i] = l.logMu[i] - f[i]
+		if !math.IsInf(w[i], -1) {
+			size = max(size, math.Abs(w[i]))
+		}
+		if x := a.logV[i]; !math.IsInf(x, -1) {
+			size = max(size, math.Abs(x))
+		}
+	}
+	m := k.moments(w)
+	var kl klWorkspace
+	kl.project(m.log, l.lo, l.hi, l.level, a.q)
+	p := columnPlan{mass: m.log, x: m.x, y: m.y, square: m.square}
+	var entropy num2 // sum c log v, by parts
+	var minus num2
+	for j, x := range m.log {
+		c := math.Exp(x + a.logV[j])
+		p.mass[j] = c
+		p.x[j] *= c
+		p.y[j] *= c
+		p.square[j] *= c
+		if c > 0 {
+			if y := c * a.logV[j]; y > 0 {
+				entropy.add(y)
+			} else {
+				minus.add(-y)
+			}
+		}
+		a.residual += math.Abs(a.q[j] - c)
+	}
+	cv := entropy.value() - minus.value()
+	a.transport = num.Sum(p.square)
+	var rows num2
+	var rowsMinus num2
+	for i, mu := range l.mu {
+		if mu > 0 {
+			if y := mu * w[i]; y > 0 {
+				rows.add(y)
+			} else {
+				rowsMinus.add(-y)
+			}
+		}
+	}
+	a.objective = k.reg * (rows.value() - rowsMinus.value() + cv)
+
+	a.flow = l.balance(p.mass, a.q)
+	moved := columnPlan{
+		mass: append([]float64(nil), p.mass...), x: p.x, y: p.y, square: p.square,
+	}
+	top := l.largest()
+	if a.flow.apply(l, moved) {
+		a.upper = num.Sum(moved.square) + top*distance(moved.mass, a.q)
+	} else {
+		a.flow = Flow{Right: make([]float64, n), Down: make([]float64, n), Steps: 1}
+		a.upper = math.Inf(1)
+	}
+	a.upper = min(a.upper, a.transport+top*distance(p.mass, a.q))
+	dx, dy := l.spacing()
+	noise := l.gridNoise(size+2*(dx*dx+dy*dy+top)/k.reg, a.flow.Steps)
+	a.upper = min(a.upper+16*noise*top, top)
+
+	a.priceSum = k.reg * cv
+	s.potentials(a)
+	return a
+}
+
+// distance returns |a - b|_1.
+func distance(a, b []float64) float64 {
+	var s num2
+	for i, x := range a {
+		s.add(math.Abs(x - b[i]))
+	}
+	return s.value()
+}
+
+// largest returns a bound on the largest cost: that of a corner to the opposite one, rounded up.
+func (l *gridLevel) largest() float64 {
+	dx, dy := l.spacing()
+	x, y := dx*float64(l.cols-1), dy*float64(l.rows-1)
+	return (x*x + y*y) * (1 + 0x1p-48)
+}
+
+// potentials fills in f, g, lower and posterior.
+func (s *gridSolver) potentials(a *gridAnswer) {
+	l, k, n := s.l, s.k, len(s.g)
+	v, f, b := make([]float64, n), make([]float64, n), make([]float64, n)
+	for j, x := range s.g {
+		v[j] = -x
+	}
+	k.transform(f, v)
+	for i, mu := range l.mu {
+		v[i] = math.Inf(1)
+		if mu > 0 {
+			v[i] = -f[i]
+		}
+	}
+	// The potentials of the plan itself: see Result.
+	a.posterior = max(0, a.transport-num.Dot(l.mu, f)-a.priceSum)
+	k.transform(b, v)
+	t := bestShift(b, l.lo, l.hi)
+	size := 0.0
+	for j := range b {
+		b[j] -= t
+		size = max(size, math.Abs(b[j]))
+		v[j] = -b[j]
+	}
+	k.transform(f, v)
+	down := 2 * transformError(l.rows, l.cols, size)
+	var terms, sum float64
+	parts := make([]float64, n)
+	for i := range f {
+		f[i] -= down
+		parts[i] = float64(l.lo[i] * b[i])
+		if b[i] < 0 {
+			parts[i] = float64(l.hi[i] * b[i])
+		}
+		terms += math.Abs(parts[i]) + l.mu[i]*math.Abs(f[i])
+	}
+	sum = num.Dot(l.mu, f) + num.Sum(parts)
+	// As in shift: products, normalised masses and sums err by half a unit each.
+	a.lower = max(0, sum-terms*0x1p-50-0x1p-1000)
+	a.f, a.g = f, b
+
+}
+
+// gridRows fills in the potentials f of rows without mass on a large grid at squared distance, given the prices
+// g of all columns, and reports whether it has.
+func (in *instance) gridRows(f, g []float64) bool {
+	c, ok := in.matrix.(*cost.Grid)
+	if !ok || c.P() != 2 || in.k < gridCells/in.kv {
+		return false
+	}
+	rows, cols := c.Size()
+	k := newGridKernel(&gridLevel{rows: rows, cols: cols})
+	v := make([]float64, in.kv)
+	size := 0.0
+	for j, x := range g {
+		v[j] = -x
+		size = max(size, math.Abs(x))
+	}
+	all := make([]float64, in.k)
+	k.transform(all, v)
+	down := 2 * transformError(rows, cols, size)
+	n := 0
+	for i, x := range all {
+		if n < len(in.rows) && in.rows[n] == i {
+			n++
+			continue
+		}
+		f[i] = x - down
+	}
+	return true
+}

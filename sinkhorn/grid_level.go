@@ -1,0 +1,245 @@
+package sinkhorn
+
+import (
+	"math"
+	"runtime"
+	"sync"
+)
+
+// gridLevel is a projection on a grid of rows x cols equal cells of the unit square at squared
+// distance, the problem itself or a coarser image of it.
+type gridLevel struct {
+	rows, cols   int
+	mu, lo, hi   []float64
+	logMu        []float64
+	logLo, logHi []float64
+	level        int // as in instance
+}
+
+func newGridLevel(rows, cols int, mu, lo, hi []float64, level int) *gridLevel {
+	l := &gridLevel{rows: rows, cols: cols, mu: mu, lo: lo, hi: hi, level: level}
+	l.logMu, l.logLo, l.logHi = logs(mu), logs(lo), logs(hi)
+	return l
+}
+
+func logs(xs []float64) []float64 {
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		out[i] = math.Log(x)
+	}
+	return out
+}
+
+// spacing returns the distances between neighbouring columns and rows.
+func (l *gridLevel) spacing() (dx, dy float64) { return 1 / float64(l.cols), 1 / float64(l.rows) }
+
+// finest returns the least spacing along an axis of more than one cell.
+func (l *gridLevel) finest() float64 {
+	dx, dy := l.spacing()
+	switch {
+	case l.cols == 1:
+		return dy
+	case l.rows == 1:
+		return dx
+	}
+	return min(dx, dy)
+}
+
+// leastSide is the least number of cells that an axis is halved from.
+const leastSide = 16
+
+// coarser returns the level with the cells of the finer axis, or of both, joined in pairs, or nil if there
+// is nothing left to join.
+func (l *gridLevel) coarser() *gridLevel {
+	dx, dy := l.spacing()
+	byX := l.cols >= leastSide && (dx < 1.5*dy || l.rows < leastSide)
+	byY := l.rows >= leastSide && (dy < 1.5*dx || l.cols < leastSide)
+	if !byX && !byY {
+		return nil
+	}
+	rows, cols := l.rows, l.cols
+	if byX {
+		cols = (cols + 1) / 2
+	}
+	if byY {
+		rows = (rows + 1) / 2
+	}
+	n := rows * cols
+	mu, lo, hi := make([]float64, n), make([]float64, n), make([]float64, n)
+	for r := range l.rows {
+		for c := range l.cols {
+			i, j := r*l.cols+c, joined(r, byY)*cols+joined(c, byX)
+			mu[j] += l.mu[i]
+			lo[j] += l.lo[i]
+			hi[j] += l.hi[i]
+		}
+	}
+	return newGridLevel(rows, cols, mu, lo, hi, l.level)
+}
+
+func joined(i int, halve bool) int {
+	if halve {
+		return i / 2
+	}
+	return i
+}
+
+// refine interpolates prices from a coarser level. Cells are matched by position.
+func (l *gridLevel) refine(from *gridLevel, g []float64) []float64 {
+	ci, ct := nodes(l.cols, from.cols)
+	ri, rt := nodes(l.rows, from.rows)
+	out := make([]float64, l.rows*l.cols)
+	for r := range l.rows {
+		top := g[ri[r]*from.cols:]
+		low := g[min(ri[r]+1, from.rows-1)*from.cols:]
+		for c := range l.cols {
+			a, b := ci[c], min(ci[c]+1, from.cols-1)
+			s, t := ct[c], rt[r]
+			x, y := lerp(top[a], top[b], s), lerp(low[a], low[b], s)
+			out[r*l.cols+c] = lerp(x, y, t)
+		}
+	}
+	return out
+}
+
+// lerp interpolates where both ends are finite, and takes the finite one otherwise.
+func lerp(x, y, t float64) float64 {
+	switch {
+	case math.IsInf(x, -1):
+		return y
+	case math.IsInf(y, -1):
+		return x
+	}
+	return x + t*(y-x)
+}
+
+// nodes places n fine cells among m coarse ones: the left neighbour and the way from it to the next.
+func nodes(n, m int) (at []int, t []float64) {
+	at, t = make([]int, n), make([]float64, n)
+	for i := range at {
+		x := (float64(i)+0.5)*float64(m)/float64(n) - 0.5
+		a := min(max(int(math.Floor(x)), 0), max(m-2, 0))
+		at[i] = a
+		t[i] = min(max(x-float64(a), -0.5), 1.5)
+	}
+	return at, t
+}
+
+// gridKernel applies exp(-C/Reg) on a level, axis by axis, in the log domain.
+type gridKernel struct {
+	l        *gridLevel
+	reg      float64
+	x, y     *lineTable
+	one, two []float64
+	scratch  []lineScratch
+}
+
+func newGridKernel(l *gridLevel) *gridKernel {
+	n := l.rows * l.cols
+	return &gridKernel{
+		l: l, one: make([]float64, n), two: make([]float64, n),
+		scratch: make([]lineScratch, min(runtime.GOMAXPROCS(0), max(l.rows, l.cols))),
+	}
+}
+
+// setReg prepares the tables for another Reg.
+func (k *gridKernel) setReg(reg float64) {
+	if k.reg == reg {
+		return
+	}
+	dx, dy := k.l.spacing()
+	k.reg = reg
+	k.x, k.y = newLineTable(k.l.cols, dx*dx/reg), newLineTable(k.l.rows, dy*dy/reg)
+}
+
+// lines runs f on n lines. Each line is independent of the others, so that any number of workers
+// gives the same bits.
+func (k *gridKernel) lines(n int, f func(line int, s *lineScratch)) {
+	workers := min(len(k.scratch), n)
+	if workers == 1 {
+		for i := range n {
+			f(i, &k.scratch[0])
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := n * w / workers; i < n*(w+1)/workers; i++ {
+				f(i, &k.scratch[w])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// transpose sets dst (cols x rows) to src (rows x cols) transposed.
+func (k *gridKernel) transpose(dst, src []float64, rows, cols int) {
+	const tile = 16
+	k.lines((rows+tile-1)/tile, func(t int, _ *lineScratch) {
+		for c0 := 0; c0 < cols; c0 += tile {
+			for r := t * tile; r < min((t+1)*tile, rows); r++ {
+				for c := c0; c < min(c0+tile, cols); c++ {
+					dst[c*rows+r] = src[r*cols+c]
+				}
+			}
+		}
+	})
+}
+
+// sum sets out_i = log sum_j exp(w_j - C_ij/Reg).
+func (k *gridKernel) sum(out, w []float64) {
+	rows, cols := k.l.rows, k.l.cols
+	k.lines(rows, func(r int, s *lineScratch) {
+		k.x.sum(k.one[r*cols:(r+1)*cols], w[r*cols:(r+1)*cols], s)
+	})
+	k.transpose(k.two, k.one, rows, cols)
+	k.lines(cols, func(c int, s *lineScratch) {
+		k.y.sum(k.one[c*rows:(c+1)*rows], k.two[c*rows:(c+1)*rows], s)
+	})
+	k.transpose(out, k.one, cols, rows)
+}
+
+// gridMeans are, for every cell, the log of its total weight and means over the weights: the way
+// from the cell to the source, in x and y, and the squared distance.
+type gridMeans struct{ log, x, y, square []float64 }
+
+// moments computes them for the weights exp(w_j - C_ij/Reg).
+func (k *gridKernel) moments(w []float64) gridMeans {
+	rows, cols := k.l.rows, k.l.cols
+	n := rows * cols
+	dx, dy := k.l.spacing()
+	fresh := func() []float64 { return make([]float64, n) }
+	a := moments{log: fresh(), here: fresh(), across: fresh(), square: fresh()}
+	part := func(m moments, from, to int) moments {
+		p := moments{log: m.log[from:to], here: m.here[from:to]}
+		if m.across != nil {
+			p.across = m.across[from:to]
+		}
+		if m.square != nil {
+			p.square = m.square[from:to]
+		}
+		return p
+	}
+	k.lines(rows, func(r int, s *lineScratch) {
+		from, to := r*cols, (r+1)*cols
+		k.x.means(part(a, from, to), moments{log: w[from:to]}, dx*dx, s)
+	})
+	b := moments{log: fresh(), here: fresh(), across: fresh(), square: fresh()}
+	k.transpose(b.log, a.log, rows, cols)
+	k.transpose(b.across, a.here, rows, cols)
+	k.transpose(b.square, a.square, rows, cols)
+	k.lines(cols, func(c int, s *lineScratch) {
+		from, to := c*rows, (c+1)*rows
+		k.y.means(part(a, from, to), part(b, from, to), dy*dy, s)
+	})
+	k.transpose(b.log, a.log, cols, rows)
+	k.transpose(b.here, a.here, cols, rows)
+	k.transpose(b.across, a.across, cols, rows)
+	k.transpose(b.square, a.square, cols, rows)
+	for i := range n {
+		b.across[i] *= dx
+		b.here[i] *= dy
+	}
+	return gridMeans{log: b.log, x: b.across, y: b.here, square: b.square}
+}

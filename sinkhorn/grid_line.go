@@ -1,0 +1,231 @@
+package sinkhorn
+
+import (
+	"math"
+)
+
+// This file holds the one-dimensional transforms that a separable grid is made of. A line has n
+// points at distance 1; a transform at sharpness kappa = spacing^2/Reg reads log-weights w and gives
+//
+//	out[c] = log sum_j exp(w[j] - kappa (c-j)^2),
+//
+// and, for the certificate, means under the weights of that sum.
+
+const (
+	// lineCut is the exponent below the largest term at which terms are left out: each is less than
+	// e^-36 = 2.4e-16 of the sum.
+	lineCut = 36
+	// lineRange bounds the exponents of the tables of a block: products of two numbers within
+	// e^(+-600) and e^(-700) stay in the range of float64.
+	lineRange = 600
+	// lineBlock is the number of neighbouring targets that share their exponentials.
+	lineBlock = 8
+)
+
+// lineTable holds what the transforms of all lines of one length and sharpness share. It is read-only
+// once made.
+type lineTable struct {
+	n     int
+	kappa float64
+	reach int       // s = t: see windows
+	half  int       // largest offset of a source from the reference of its block
+	rho   []float64 // rho[d*(2*half+1) + half+t] = exp(2 kappa (d - (B-1)/2) t)
+}
+
+func newLineTable(n int, kappa float64) *lineTable {
+	t := &lineTable{n: n, kappa: kappa}
+	// Two windows of s and t cells cut at least 2 kappa s t: see windows.
+	t.reach = n
+	if r := math.Ceil(math.Sqrt(lineCut / (2 * kappa))); r < float64(n) {
+		t.reach = int(r)
+	}
+	const mid = float64(lineBlock-1) / 2
+	t.half = n - 1
+	if h := math.Floor(lineRange / (2 * kappa * mid)); h < float64(t.half) {
+		t.half = int(h)
+	}
+	width := 2*t.half + 1
+	t.rho = make([]float64, lineBlock*width)
+	for d := range lineBlock {
+		for i := range width {
+			t.rho[d*width+i] = math.Exp(2 * kappa * (float64(d) - mid) * float64(i-t.half))
+		}
+	}
+	return t
+}
+
+// lineScratch is the working space of one worker.
+type lineScratch struct {
+	stack  []int
+	cross  []float64
+	arg    []int
+	weight []float64
+}
+
+// windows finds, for every target c, a source arg that maximises w[j] - kappa (c-j)^2, for c from -reach to
+// n-1+reach: in s.arg, shifted by reach. It reports false if all weights are -Inf.
+//
+// The maximiser is monotone in c, so that the sources that matter at c lie in [arg(c-s)-t, arg(c+s)+t]:
+// let J = arg(c+s), and j > J. At c+s, j is no better than J, and from there to c the parabola of J
+// gains 2 kappa s (j-J) on that of j. With j-J > t it is behind by more than 2 kappa s t.
+func (t *lineTable) windows(w []float64, s *lineScratch) bool {
+	s.envelope(w, 1/t.kappa, math.Inf(-1))
+	if len(s.stack) == 0 {
+		return false
+	}
+	s.arg = grow(s.arg, t.n+2*t.reach)
+	p := 0
+	for i := range s.arg {
+		c := float64(i - t.reach)
+		for p < len(s.cross) && s.cross[p] < c {
+			p++
+		}
+		s.arg[i] = s.stack[p]
+	}
+	return true
+}
+
+// block prepares the targets from c0 up: weights of the sources [a, b) in s.weight, relative to
+// e^top, and the offset of a in the table. It reports false if the sources are too far apart for the table.
+func (t *lineTable) block(w []float64, c0, c1 int, s *lineScratch) (a, b, at int, delta, top float64, ok bool) {
+	a = max(s.arg[c0]-t.reach, 0)
+	b = min(s.arg[c1-1+2*t.reach]+t.reach, t.n-1) + 1
+	ref := s.arg[c0+(c1-c0)/2+t.reach]
+	if ref-a > t.half || b-1-ref > t.half {
+		return a, b, 0, 0, 0, false
+	}
+	delta = float64(c0-ref) + float64(lineBlock-1)/2
+	top = w[ref] - t.kappa*delta*delta
+	s.weight = grow(s.weight, b-a)
+	for i := range s.weight {
+		j := a + i
+		d := delta - float64(j-ref)
+		if e := w[j] - t.kappa*d*d - top; e > -700 {
+			s.weight[i] = math.Exp(e)
+		} else {
+			s.weight[i] = 0
+		}
+	}
+	return a, b, a - ref + t.half, delta, top, true
+}
+
+// shift is the part of the exponents of target d of a block that its sources share.
+func (t *lineTable) shift(d int, delta float64) float64 {
+	x := float64(d) - float64(lineBlock-1)/2
+	return -t.kappa * x * (2*delta + x)
+}
+
+// sum sets out[c] = log sum_j exp(w[j] - kappa (c-j)^2).
+func (t *lineTable) sum(out, w []float64, s *lineScratch) {
+	n := t.n
+	if !t.windows(w, s) {
+		for c := range out {
+			out[c] = math.Inf(-1)
+		}
+		return
+	}
+	width := 2*t.half + 1
+	var sums [lineBlock]float64
+	for c0 := 0; c0 < n; c0 += lineBlock {
+		c1 := min(c0+lineBlock, n)
+		a, b, at, delta, top, ok := t.block(w, c0, c1, s)
+		if !ok {
+			for c := c0; c < c1; c++ {
+				out[c] = t.direct(w, c, s)
+			}
+			continue
+		}
+		m := b - a
+		for d := 0; d < lineBlock; d += 4 {
+			weight := s.weight[:m]
+			r0 := t.rho[d*width+at:][:m]
+			r1 := t.rho[(d+1)*width+at:][:m]
+			r2 := t.rho[(d+2)*width+at:][:m]
+			r3 := t.rho[(d+3)*width+at:][:m]
+			var s0, s1, s2, s3 float64
+			for i, x := range weight {
+				s0 += x * r0[i]
+				s1 += x * r1[i]
+				s2 += x * r2[i]
+				s3 += x * r3[i]
+			}
+			sums[d], sums[d+1], sums[d+2], sums[d+3] = s0, s1, s2, s3
+		}
+		for c := c0; c < c1; c++ {
+			out[c] = top + t.shift(c-c0, delta) + math.Log(sums[c-c0])
+		}
+	}
+}
+
+// direct is sum for one target, one exponential for each source.
+func (t *lineTable) direct(w []float64, c int, s *lineScratch) float64 {
+	ref := s.arg[c+t.reach]
+	d := float64(c - ref)
+	top := w[ref] - t.kappa*d*d
+	a, b := max(s.arg[c]-t.reach, 0), min(s.arg[c+2*t.reach]+t.reach, t.n-1)
+	var sum float64
+	for j := a; j <= b; j++ {
+		d := float64(c - j)
+		if e := w[j] - t.kappa*d*d - top; e > -lineCut {
+			sum += math.Exp(e)
+		}
+	}
+	return top + math.Log(sum)
+}
+
+// moments are means over the sources of a target.
+type moments struct {
+	log    []float64 // log of the total weight
+	here   []float64 // mean of source - target along this line
+	across []float64 // mean of what the sources carry in across
+	square []float64 // mean of what they carry in square, plus scale (source - target)^2
+}
+
+// means is sum with moments: in carries across and square (nil for the first axis). scale is the
+// squared spacing of this axis.
+func (t *lineTable) means(out moments, in moments, scale float64, s *lineScratch) {
+	n, w := t.n, in.log
+	if !t.windows(w, s) {
+		for c := range n {
+			out.log[c], out.here[c], out.across[c], out.square[c] = math.Inf(-1), 0, 0, 0
+		}
+		return
+	}
+	width := 2*t.half + 1
+	for c0 := 0; c0 < n; c0 += lineBlock {
+		c1 := min(c0+lineBlock, n)
+		a, b, at, delta, top, ok := t.block(w, c0, c1, s)
+		for c := c0; c < c1; c++ {
+			ref, up := top, t.shift(c-c0, delta)
+			if !ok {
+				a, b = max(s.arg[c]-t.reach, 0), min(s.arg[c+2*t.reach]+t.reach, n-1)+1
+				j := s.arg[c+t.reach]
+				d := float64(c - j)
+				ref, up = w[j]-t.kappa*d*d, 0
+			}
+			var total, here, across, square float64
+			for j := a; j < b; j++ {
+				d := float64(j - c)
+				var p float64
+				if ok {
+					p = s.weight[j-a] * t.rho[(c-c0)*width+at+j-a]
+				} else if e := w[j] - t.kappa*d*d - ref; e > -lineCut {
+					p = math.Exp(e)
+				}
+				if p == 0 {
+					continue
+				}
+				total += p
+				here += p * d
+				sq := scale * d * d
+				if in.square != nil {
+					across += p * in.across[j]
+					sq += in.square[j]
+				}
+				square += p * sq
+			}
+			out.log[c] = ref + up + math.Log(total)
+			out.here[c], out.across[c], out.square[c] = here/total, across/total, square/total
+		}
+	}
+}

@@ -1,0 +1,509 @@
+package sinkhorn
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// This file verifies the evidence of the method for grids, Result.Flow, and the proofs of grids with too many
+// pairs of cells to look at each. It shares no code with the solvers.
+
+// exactPairs is the number of pairs up to which every one is looked at, and all arithmetic is exact.
+const exactPairs = 1e8
+
+// grid returns the grid at squared distance that the cost is, or nil.
+func (v *verifier) grid() *cost.Grid {
+	if g, ok := v.c.(*cost.Grid); ok && g.P() == 2 {
+		return g
+	}
+	return nil
+}
+
+// lowerAny proves the lower bound. Feasibility on a grid of more than exactPairs pairs is proved with
+// floats: the least of C_ij - G_j over the cells j is found axis by axis, and F_i must be below it by more than the
+// rounding errors; the dual value is exact.
+func (v *verifier) lowerAny(p Potentials) (*big.Rat, error) {
+	g := v.grid()
+	if g == nil || float64(v.k)*float64(v.kv) <= exactPairs {
+		return v.lower(p)
+	}
+	rows, cols := g.Size()
+	pairs := float64(exactPairs)
+	size := 0.0
+	for j, x := range p.G {
+		if !(math.Abs(x) <= math.MaxFloat64) {
+			return nil, refuse("G[%d] = %v", j, x)
+		}
+		size = math.Max(size, math.Abs(x))
+	}
+	x2, y2 := squares(cols), squares(rows)
+	v.most = (x2[cols-1] + y2[rows-1]) * (1 + 0x1p-48)
+	// (C - G) is formed with three roundings of numbers up to size + 2; C itself is rounded from an
+	// integer fraction, and the squares are twice.
+	slack := 16 * 0x1p-53 * (size + 2)
+	part := make([]float64, v.kv) // part[r*cols+c] = min over columns of row r
+	for r := range rows {
+		line := p.G[r*cols : (r+1)*cols]
+		for c := range cols {
+			least := math.Inf(1)
+			for j, x := range line {
+				least = math.Min(least, x2[gap(c, j)]-x)
+			}
+			part[r*cols+c] = least
+		}
+	}
+	best := make([]float64, cols)
+	for r := range rows {
+		for c := range best {
+			best[c] = math.Inf(1)
+		}
+		for r2 := range rows {
+			y := y2[gap(r, r2)]
+			for c, x := range part[r2*cols : (r2+1)*cols] {
+				best[c] = math.Min(best[c], x+y)
+			}
+		}
+		for c, x := range best {
+			i := r*cols + c
+			if p.F[i] <= x-slack {
+				continue
+			}
+			// Too close for floats. There may be a few of these, such as the only rows with mass.
+			if pairs -= float64(v.kv); pairs < 0 || math.IsNaN(p.F[i]) {
+				return nil, refuse("F[%d] = %v is not below %v, the least C - G, by the rounding error %v", i, p.F[i], x, slack)
+			}
+			row, err := v.row(i)
+			if err != nil {
+				return nil, err
+			}
+			for j, x := range row {
+				// A rounded difference above F says that the exact one is; otherwise the exact one decides.
+				if d := x - p.G[j]; d <= p.F[i] && newDyadic(x).minus(newDyadic(p.G[j])).minus(newDyadic(p.F[i])).sign() < 0 {
+					return nil, refuse("F[%d] + G[%d] = %v + %v is above the cost %v", i, j, p.F[i], p.G[j], x)
+				}
+			}
+		}
+	}
+	sum, columns := new(num.Acc), new(num.Acc)
+	for i, m := range v.source {
+		sum.AddMul(m, p.F[i])
+	}
+	for j, x := range p.G {
+		if x >= 0 {
+			columns.AddMul(v.lo[j], x)
+		} else {
+			columns.AddMul(v.hi[j], x)
+		}
+	}
+	bound := sum.Rat()
+	if bound == nil {
+		return nil, refuse("F is not finite")
+	}
+	bound.Quo(bound, v.sum.rat())
+	bound.Add(bound, new(big.Rat).Quo(columns.Rat(), v.scale.rat()))
+	if bound.Sign() < 0 {
+		bound.SetInt64(0)
+	}
+	return bound, nil
+}
+
+// squares returns (d/n)^2 for d = 0..n-1.
+func squares(n int) []float64 {
+	s := make([]float64, n)
+	for d := range s {
+		x := float64(d) / float64(n)
+		s[d] = x * x
+	}
+	return s
+}
+
+func gap(a, b int) int {
+	if a < b {
+		return b - a
+	}
+	return a - b
+}
+
+// upperAny proves the upper bound.
+func (v *verifier) upperAny(r Result) (*big.Rat, error) {
+	if err := v.checkFlow(r.Flow); err != nil {
+		return nil, err
+	}
+	if r.Plan != nil {
+		return v.planUpper(r)
+	}
+	live := 0.0
+	for _, m := range v.source {
+		if m > 0 {
+			live++
+		}
+	}
+	if v.grid() == nil || live*float64(v.kv) <= exactPairs {
+		return v.upper(r)
+	}
+	return v.gridUpper(r)
+}
+
+// checkFlow checks the form of a flow.
+func (v *verifier) checkFlow(f *Flow) error {
+	if f == nil {
+		return nil
+	}
+	if v.grid() == nil {
+		return refuse("a flow between cells, but the cost is not a grid")
+	}
+	if len(f.Right) != v.kv || len(f.Down) != v.kv || f.Steps < 1 || f.Steps > 1000 {
+		return refuse("a flow of %d and %d cells in %d steps, want %d", len(f.Right), len(f.Down), f.Steps, v.kv)
+	}
+	rows, cols := v.grid().Size()
+	for i := range v.kv {
+		if !(math.Abs(f.Right[i]) <= 2 && math.Abs(f.Down[i]) <= 2) {
+			return refuse("the flow from cell %d is %v and %v", i, f.Right[i], f.Down[i])
+		}
+		if f.Right[i] != 0 && i%cols == cols-1 || f.Down[i] != 0 && i/cols == rows-1 {
+			return refuse("the flow from cell %d leaves the grid", i)
+		}
+	}
+	return nil
+}
+
+// shares are what a step of a flow takes from every cell, as parts of what is there: to the left, the right, up
+// and down.
+type shares struct{ left, right, up, down []float64 }
+
+// shares follows the flow from the column sums and returns its steps and the column sums in the end. No
+// cell gives more than it has; what the flow asks for beyond that is cut.
+func (v *verifier) shares(f *Flow, sums []float64) ([]shares, []float64) {
+	_, cols := v.grid().Size()
+	n := v.kv
+	sums = append([]float64(nil), sums...)
+	steps := make([]shares, f.Steps)
+	for t := range steps {
+		s := shares{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+		for i := range n {
+			if x := f.Right[i] / float64(f.Steps); x > 0 {
+				s.right[i] = x
+			} else if x < 0 {
+				s.left[i+1] = -x
+			}
+			if x := f.Down[i] / float64(f.Steps); x > 0 {
+				s.down[i] = x
+			} else if x < 0 {
+				s.up[i+cols] = -x
+			}
+		}
+		next := append([]float64(nil), sums...)
+		for i := range n {
+			all := s.left[i] + s.right[i] + s.up[i] + s.down[i]
+			if all == 0 {
+				continue
+			}
+			scale := 0.0
+			if sums[i] > 0 {
+				scale = 1 / math.Max(sums[i], all*(1+0x1p-40))
+			}
+			for _, to := range []struct {
+				x *float64
+				j int
+			}{{&s.left[i], i - 1}, {&s.right[i], i + 1}, {&s.up[i], i - cols}, {&s.down[i], i + cols}} {
+				if *to.x > 0 {
+					*to.x *= scale
+					next[to.j] += *to.x * sums[i]
+					next[i] -= *to.x * sums[i]
+				}
+			}
+		}
+		steps[t], sums = s, next
+	}
+	return steps, sums
+}
+
+// mover returns what takes a row of the plan along the flow, and adjusts the repair of the columns by the
+// product that follows. Without a flow it does nothing.
+func (v *verifier) mover(f *Flow, sums, q, scale, add []float64, lacking *float64) func(p []float64) {
+	if f == nil {
+		return func([]float64) {}
+	}
+	steps, after := v.shares(f, sums)
+	*lacking = 0
+	for j, x := range q {
+		scale[j], add[j] = 1, math.Max(0, x-after[j])
+		if x < after[j] {
+			scale[j] = x / after[j]
+		}
+		*lacking += add[j]
+	}
+	_, cols := v.grid().Size()
+	next := make([]float64, v.kv)
+	return func(p []float64) {
+		from, to := 0, len(p) // the part that is not zero, by rows of the grid
+		for from < to && p[from] == 0 {
+			from++
+		}
+		for to > from && p[to-1] == 0 {
+			to--
+		}
+		for _, s := range steps {
+			for i := max(0, from-cols); i < min(len(p), to+cols); i++ {
+				next[i] = 0
+			}
+			for i := from; i < to; i++ {
+				x := p[i]
+				if x == 0 {
+					continue
+				}
+				rest := 1.0
+				if y := s.left[i]; y > 0 {
+					next[i-1] += x * y
+					rest -= y
+				}
+				if y := s.right[i]; y > 0 {
+					next[i+1] += x * y
+					rest -= y
+				}
+				if y := s.up[i]; y > 0 {
+					next[i-cols] += x * y
+					rest -= y
+				}
+				if y := s.down[i]; y > 0 {
+					next[i+cols] += x * y
+					rest -= y
+				}
+				next[i] += x * math.Max(0, rest)
+			}
+			from, to = max(0, from-cols), min(len(p), to+cols)
+			copy(p[from:to], next[from:to])
+		}
+	}
+}
+
+// gridUpper proves the upper bound on a grid with floats: the plan of r.LogV with rows mu, the flow, and the
+// largest cost for what is missing then; rounded outward by gridSlack of the largest cost.
+//
+// Everything is a sum over an axis at a time, of all its cells, with the largest term taken out.
+func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
+	rows, cols := v.grid().Size()
+	n := v.kv
+	size := 0.0
+	for j, x := range r.LogV {
+		if math.IsNaN(x) || math.IsInf(x, 1) || math.IsInf(x, -1) && v.hi[j] > 0 {
+			return nil, refuse("LogV[%d] = %v", j, x)
+		}
+		if !math.IsInf(x, -1) {
+			size = math.Max(size, math.Abs(x))
+		}
+	}
+	x2, y2 := squares(cols), squares(rows)
+	total := v.sum.float()
+	logV := append([]float64(nil), r.LogV...)
+	for j, h := range v.hi {
+		if h == 0 {
+			logV[j] = math.Inf(-1)
+		}
+	}
+	none := carried{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	pass := func(w []float64) carried {
+		none.log = w
+		a := none.along(rows, cols, cols, 1, x2, r.Reg, 1/float64(cols), true)
+		return a.along(cols, rows, 1, cols, y2, r.Reg, 1/float64(rows), false)
+	}
+	f := pass(logV).log
+	w := make([]float64, n)
+	for i, m := range v.source {
+		w[i] = math.Inf(-1)
+		if m > 0 {
+			w[i] = math.Log(m/total) - f[i]
+			size = math.Max(size, math.Abs(w[i]))
+		}
+	}
+	c := pass(w)
+	mass := make([]float64, n)
+	var transport, residual float64
+	for j := range mass {
+		mass[j] = math.Exp(c.log[j] + logV[j])
+		transport += mass[j] * c.square[j]
+		residual += math.Abs(mass[j] - r.Q[j])
+	}
+	if d := math.Abs(transport - r.Transport); !(d <= claimSlack*v.most) {
+		return nil, refuse("Transport = %v, but the plan of LogV costs %v", r.Transport, transport)
+	}
+	if d := math.Abs(residual - r.Residual); !(d <= claimSlack) {
+		return nil, refuse("Residual = %v, but the columns of the plan are off Q by %v", r.Residual, residual)
+	}
+	steps := 0
+	if r.Flow != nil {
+		steps = r.Flow.Steps
+		all, _ := v.shares(r.Flow, mass)
+		dx, dy := 1/float64(cols), 1/float64(rows)
+		for _, s := range all {
+			next := make([]float64, n)
+			var to carried
+			to.x, to.y, to.square = make([]float64, n), make([]float64, n), make([]float64, n)
+			for i, m := range mass {
+				rest := 1.0
+				// A part y of cell i goes on by (a, b).
+				go1 := func(j int, y, a, b float64) {
+					if y == 0 {
+						return
+					}
+					rest -= y
+					part := y * m
+					next[j] += part
+					to.x[j] += part * (c.x[i] - a)
+					to.y[j] += part * (c.y[i] - b)
+					to.square[j] += part * (c.square[i] - 2*(c.x[i]*a+c.y[i]*b) + a*a + b*b)
+				}
+				go1(i-1, s.left[i], -dx, 0)
+				go1(i+1, s.right[i], dx, 0)
+				go1(i-cols, s.up[i], 0, -dy)
+				go1(i+cols, s.down[i], 0, dy)
+				go1(i, math.Max(0, rest), 0, 0)
+			}
+			for j, m := range next {
+				if m > 0 {
+					c.x[j], c.y[j], c.square[j] = to.x[j]/m, to.y[j]/m, math.Max(0, to.square[j]/m)
+				}
+			}
+			mass = next
+		}
+	}
+	var upper, off float64
+	for j, m := range mass {
+		upper += m * c.square[j]
+		off += math.Abs(m - r.Q[j])
+	}
+	slack := gridSlack(rows, cols, size+4*v.most/r.Reg, steps)
+	upper = math.Min(upper+v.most*(off+slack), v.most)
+	if !(upper >= 0) {
+		return nil, refuse("the plan costs %v", upper)
+	}
+	return num.Rat(upper), nil
+}
+
+// gridSlack bounds the rounding errors of gridUpper over the largest cost. Exponents of at most size
+// are rounded a few times in each of four passes, each log-sum-exp twice more, and so every mass is off
+// by less than 60 units of 2^-53 times size; sums of n = rows + cols terms four times, and of all cells
+// once, in the order of the cells, by as many units as there are terms; moves by less than 40 a step.
+func gridSlack(rows, cols int, size float64, steps int) float64 {
+	n := float64(rows + cols)
+	return 2 * 0x1p-53 * (60*size + 8*n + float64(rows)*float64(cols) + 40*float64(steps) + 100)
+}
+
+// carried is what cells have gathered from others: the log of the weight, and means over it of the way
+// from here to there, and of its square.
+type carried struct{ log, x, y, square []float64 }
+
+// along gathers along one axis: lines of n cells, stride apart, each line start apart from the next.
+func (in carried) along(lines, n, start, stride int, squares []float64, reg, unit float64, horizontal bool) carried {
+	m := len(in.log)
+	out := carried{make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m)}
+	for l := range lines {
+		for c := range n {
+			at := l*start + c*stride
+			top := math.Inf(-1)
+			for j := range n {
+				top = math.Max(top, in.log[l*start+j*stride]-squares[gap(c, j)]/reg)
+			}
+			out.log[at] = top
+			if math.IsInf(top, -1) {
+				continue
+			}
+			var z, x, y, sq float64
+			for j := range n {
+				i := l*start + j*stride
+				e := in.log[i] - squares[gap(c, j)]/reg - top
+				if e < -60 {
+					continue
+				}
+				p := math.Exp(e)
+				d := float64(j-c) * unit
+				z += p
+				if horizontal {
+					x += p * (in.x[i] + d)
+					y += p * in.y[i]
+				} else {
+					x += p * in.x[i]
+					y += p * (in.y[i] + d)
+				}
+				sq += p * (in.square[i] + squares[gap(c, j)])
+			}
+			out.log[at] += math.Log(z)
+			out.x[at], out.y[at], out.square[at] = x/z, y/z, sq/z
+		}
+	}
+	return out
+}
+
+// planUpper proves the upper bound with r.Plan, exactly: see Verify for what is charged. It does not look at
+// LogV.
+func (v *verifier) planUpper(r Result) (*big.Rat, error) {
+	carried := new(num.Acc)
+	mass := new(num.Acc)
+	rowSum, colSum := make(map[int]*num.Acc), make([]num.Acc, v.kv)
+	lastI, lastJ := -1, -1
+	var row []float64
+	for n, e := range r.Plan {
+		if e.I < 0 || e.I >= v.k || e.J < 0 || e.J >= v.kv {
+			return nil, refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, e.I, e.J, v.k, v.kv)
+		}
+		if e.I < lastI || e.I == lastI && e.J <= lastJ {
+			return nil, refuse("Plan[%d] at (%d, %d) does not come after (%d, %d)", n, e.I, e.J, lastI, lastJ)
+		}
+		if !(e.Mass >= 0 && e.Mass <= 2) {
+			return nil, refuse("Plan[%d] has mass %v", n, e.Mass)
+		}
+		if e.I != lastI {
+			var err error
+			if row, err = v.row(e.I); err != nil {
+				return nil, err
+			}
+			rowSum[e.I] = new(num.Acc)
+		}
+		lastI, lastJ = e.I, e.J
+		carried.AddMul(row[e.J], e.Mass)
+		mass.Add(e.Mass)
+		rowSum[e.I].Add(e.Mass)
+		colSum[e.J].Add(e.Mass)
+	}
+	missing := new(big.Rat).Sub(big.NewRat(1, 1), mass.Rat())
+	positive := func(x *big.Rat) {
+		if x.Sign() > 0 {
+			missing.Add(missing, x)
+		}
+	}
+	for i, m := range v.source {
+		if s := rowSum[i]; s != nil {
+			positive(new(big.Rat).Sub(s.Rat(), newDyadic(m).over(v.sum)))
+		}
+	}
+	for j := range colSum {
+		s := colSum[j].Rat()
+		over := new(big.Rat).Sub(s, num.Rat(r.Q[j]))
+		if v.point {
+			if x := new(big.Rat).Sub(s, newDyadic(v.lo[j]).over(v.scale)); x.Cmp(over) > 0 {
+				over = x
+			}
+		}
+		positive(over)
+	}
+	positive(new(big.Rat).Sub(num.SumRat(r.Q), big.NewRat(1, 1)))
+	if missing.Sign() < 0 {
+		missing.SetInt64(0)
+	}
+	bound := num.Rat(v.most)
+	missing.Mul(missing, bound)
+	missing.Add(missing, carried.Rat())
+	if missing.Cmp(bound) < 0 {
+		bound = missing
+	}
+	return bound, nil
+}
+
+// Entry is one positive entry of a plan: Mass moves from row I to column J.
+type Entry struct {
+	I, J int
+	Mass float64
+}

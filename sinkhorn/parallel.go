@@ -1,0 +1,63 @@
+package sinkhorn
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// chunkCells is how many matrix cells make a unit of parallel work. Chunks depend on the shape of
+// the matrix alone, and their partial sums are joined in index order: results have the same bits
+// whatever the number of threads.
+const chunkCells = 1 << 18
+
+// chunks returns how many chunks a k x n matrix is cut into.
+func chunks(k, n int) int {
+	c := (int64(k)*int64(n) + chunkCells - 1) / chunkCells
+	return int(max(1, min(c, int64(k), 64)))
+}
+
+// chunkRows returns the rows of chunk c of m. Chunks of many rows begin at a multiple of 8: the products take
+// four rows at a time, and are slow for the rest.
+func chunkRows(k, m, c int) (from, to int) {
+	from, to = int(int64(k)*int64(c)/int64(m)), int(int64(k)*int64(c+1)/int64(m))
+	if k/m < 16 {
+		return from, to
+	}
+	from &^= 7
+	if c+1 < m {
+		to &^= 7
+	}
+	return from, to
+}
+
+// parallel runs f(0), ..., f(m-1), on several threads if there are any.
+func parallel(m int, f func(c int)) {
+	threads := min(m, runtime.GOMAXPROCS(0))
+	if threads <= 1 {
+		for c := range m {
+			f(c)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	work := func() {
+		for {
+			c := int(next.Add(1)) - 1
+			if c >= m {
+				return
+			}
+			f(c)
+		}
+	}
+	wg.Add(threads - 1)
+	for range threads - 1 {
+		go func() {
+			defer wg.Done()
+			work()
+		}()
+	}
+	work()
+	wg.Wait()
+}

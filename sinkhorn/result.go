@@ -1,0 +1,127 @@
+package sinkhorn
+
+// Status says why a solver stopped.
+type Status int
+
+const (
+	// Converged: the goal of the settings was met.
+	Converged Status = iota
+	// IterationLimit: Settings.MaxIterations was reached.
+	IterationLimit
+	// Cancelled: the context ended.
+	Cancelled
+	// Stalled: rounding errors allow no further progress, and the goal was not met.
+	Stalled
+)
+
+// String returns the name of the status.
+func (s Status) String() string {
+	switch s {
+	case Converged:
+		return "converged"
+	case IterationLimit:
+		return "iterations"
+	case Cancelled:
+		return "cancelled"
+	case Stalled:
+		return "stalled"
+	}
+	return "unknown"
+}
+
+// Potentials are dual variables of the exact problem, one for every row and every column, with
+// F[i] + G[j] <= C_ij for every i and j, as an exact statement about the numbers returned.
+type Potentials struct {
+	F, G []float64
+}
+
+// Iterate is one step of the history.
+type Iterate struct {
+	// Step is d_H(v, v+), Hilbert's metric between this iterate and the next.
+	Step float64
+	// Residual is |q - c|_1, with c the column sums of the plan of this iterate.
+	Residual float64
+	// KL is KL(q || q-), the divergence of this q from the one before (0 for the first).
+	KL float64
+	// Upper and Lower are bounds on the exact problem from this iterate alone, as in Result.
+	Upper, Lower float64
+	// DistanceBound, KLBound and KLSharp bound d_H(v, v*), KL(q || q*) as the theorem does, and
+	// KL(q || q*) as sharpened; see Rate. +Inf where they say nothing.
+	DistanceBound, KLBound, KLSharp float64
+}
+
+// Rate is the linear rate of the theorem, for information: it is valid, and so close to 1 on
+// most instances that it predicts nothing.
+type Rate struct {
+	// Diameter is Birkhoff's diameter of the kernel on the rows and columns that take part, or an
+	// upper bound of it when Exact is false.
+	Diameter float64
+	Exact    bool
+	// Tau is the contraction coefficient tanh(Diameter/4) of the kernel and of its transpose.
+	Tau, OneMinusTau float64
+	// C = Tau^2 is the rate of Algorithm 1: d_H(v^(t), v*) <= C^t d_H(v^(0), v*).
+	C, OneMinusC float64
+	// Start bounds d_H(v^(0), v*), from the first step: d_H(v^(0), v^(1)) / (1 - C).
+	Start float64
+}
+
+// Stats counts the work done.
+type Stats struct {
+	Passes   int // passes over the kernel by steps of Algorithm 1 and evaluations of trial points
+	Newton   int // Newton steps taken
+	CG       int // conjugate-gradient steps, one pass over (part of) the kernel each
+	Rebuilds int // kernels exponentiated
+}
+
+// Result is an answer together with its evidence; Verify recomputes the evidence from it.
+type Result struct {
+	// Q is the projected distribution: Lo <= Q <= Hi without any tolerance, and its exact sum
+	// differs from 1 by at most kv * 2^-52. (When the box is a single point, because the bounds
+	// sum to 1 only up to rounding, Q is that point rounded to the nearest float64s.)
+	Q []float64
+	// Potentials prove Lower. They are potentials of the exact problem, made from LogV.
+	Potentials Potentials
+	// LogV is log v, -Inf in columns with Hi = 0 (or at most 1e-200): a start for another call, and, with Reg, the plan
+	//
+	//	P_ij = mu_i v_j exp(-C_ij/Reg) / sum_j' v_j' exp(-C_ij'/Reg),
+	//
+	// whose row sums are mu and whose column sums are Q up to Residual.
+	LogV []float64
+	// Reg is the regularisation that LogV belongs to. It is Problem.Reg, or larger when Fast
+	// stopped early while annealing.
+	Reg float64
+	// Transport is <C, P>, and Objective is <C, P> + Reg sum P log P.
+	Transport, Objective float64
+	// Lower and Upper enclose the optimum of the exact problem (Reg = 0), and Upper also the cost
+	// of moving the source to Q: Lower <= optimum <= W(Q, source) <= Upper, rounding included.
+	Lower, Upper float64
+	// Posterior and Prior bound W(Q, source) - optimum once the residual is negligible:
+	//
+	//	Posterior = Reg sum_i mu_i (H(P_i) + log max_j P_ij)  <=  Prior = Reg W0((n-1)/e),
+	//
+	// with P_i = row i of P over mu_i, n the number of columns with Hi > 0, and W0 Lambert's
+	// function. Upper - Lower is the proven gap and usually smaller.
+	Posterior, Prior float64
+	// Residual is |Q - c|_1, with c the column sums of the plan.
+	Residual float64
+	// Iterations counts iterations of Algorithm 1 (Paper) or passes over the kernel (Fast).
+	Iterations int
+	// Status says why the solver stopped.
+	Status Status
+	// History has an entry for every iterate if Settings.History is set, and Rate is then the
+	// theorem's rate.
+	History []Iterate
+	Rate    *Rate
+	// Stats counts the work.
+	Stats Stats
+	// Settings are the settings in force, defaults filled in.
+	Settings Settings
+	// Flow, if not nil, repairs the plan of LogV on a grid, and Plan, if not nil, takes its place as
+	// the proof of Upper: see there.
+	Flow *Flow
+	Plan []Entry
+}
+
+// Gap returns Upper - Lower, the proven distance from the optimum of the exact problem, in units of
+// the cost.
+func (r Result) Gap() float64 { return r.Upper - r.Lower }

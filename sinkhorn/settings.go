@@ -1,0 +1,104 @@
+package sinkhorn
+
+import (
+	"fmt"
+	"math"
+)
+
+// Method chooses how Project solves.
+type Method int
+
+const (
+	// Auto is the default, and is Fast.
+	Auto Method = iota
+	// Paper is Algorithm 1 of the paper, step for step, in the log domain.
+	Paper
+	// Fast finds the same answer by annealing, absorbed potentials and Newton steps.
+	Fast
+)
+
+// String returns the name of the method.
+func (m Method) String() string {
+	switch m {
+	case Auto:
+		return "auto"
+	case Paper:
+		return "paper"
+	case Fast:
+		return "fast"
+	}
+	return "unknown"
+}
+
+// Settings tunes Project. The zero value is the documented default: method Fast, stop at a
+// residual of 1e-12.
+type Settings struct {
+	// Method selects the algorithm. Default Auto.
+	Method Method
+	// Tolerance > 0 stops when the residual |q - c|_1 is at most this, c being the column sums of
+	// the plan. Default (0): DefaultTolerance, unless Gap is set.
+	Tolerance float64
+	// Gap > 0 stops when the certified gap on the exact problem is proved small:
+	// Upper - Lower <= Gap * Upper, or <= 1e-15 of the largest cost. Reg limits what can be
+	// reached; when the residual has nothing left to give and the gap is still larger, Project
+	// returns ErrNotConverged with status Stalled. With both Tolerance and Gap, the first goal met
+	// stops.
+	Gap float64
+	// MaxIterations ends the solver with ErrNotConverged. Iterations are those of Algorithm 1 for
+	// Paper and passes over the kernel for Fast. Default (0): DefaultMaxIterations.
+	MaxIterations int
+	// Initial is the start: log v for every column, any finite numbers (-Inf allowed where Hi is
+	// 0). The answer does not depend on it, the time does. Nil: v = 1 for Paper, an annealed start
+	// for Fast.
+	Initial []float64
+	// History records every iterate in Result.History: one more pass over the cost for each, to
+	// find its bounds. Fast records one entry for each pass that updates the potentials at the
+	// final Reg.
+	History bool
+	// SupportOnly leaves rows without mass unread. They then get the potential
+	// -max(0, max_j g_j), which is valid because costs are not negative, instead of the largest
+	// valid one, and errors in their costs go unnoticed. The work falls from k*kv to
+	// |Support|*kv, which counts when few rows carry mass.
+	SupportOnly bool
+}
+
+const (
+	// DefaultTolerance is the residual at which Project stops unless told otherwise. Sums of
+	// float64 masses are off by less than 1e-13 up to a million entries, so this is still above
+	// the rounding noise.
+	DefaultTolerance = 1e-12
+	// DefaultMaxIterations is the limit on iterations unless told otherwise: a safety net far
+	// above what converging instances need, not a stopping rule.
+	DefaultMaxIterations = 10_000_000
+)
+
+// resolve checks the settings and fills in defaults for kv columns.
+func (s Settings) resolve(in *instance) (Settings, error) {
+	switch {
+	case s.Method < Auto || s.Method > Fast:
+		return s, fmt.Errorf("%w: Method = %d", ErrSettings, int(s.Method))
+	case !(s.Tolerance >= 0) || math.IsInf(s.Tolerance, 0):
+		return s, fmt.Errorf("%w: Tolerance = %v, want a finite number >= 0", ErrSettings, s.Tolerance)
+	case !(s.Gap >= 0) || math.IsInf(s.Gap, 0):
+		return s, fmt.Errorf("%w: Gap = %v, want a finite number >= 0", ErrSettings, s.Gap)
+	case s.MaxIterations < 0:
+		return s, fmt.Errorf("%w: MaxIterations = %d is negative", ErrSettings, s.MaxIterations)
+	case s.Initial != nil && len(s.Initial) != in.kv:
+		return s, fmt.Errorf("%w: Initial has %d entries, want %d", ErrShape, len(s.Initial), in.kv)
+	}
+	for j, x := range s.Initial {
+		if math.IsNaN(x) || math.IsInf(x, 0) && !(x < 0 && in.hi[j] == 0) {
+			return s, fmt.Errorf("%w: Initial[%d] = %v", ErrNotFinite, j, x)
+		}
+	}
+	if s.Method == Auto {
+		s.Method = Fast
+	}
+	if s.Tolerance == 0 && s.Gap == 0 {
+		s.Tolerance = DefaultTolerance
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = DefaultMaxIterations
+	}
+	return s, nil
+}

@@ -1,0 +1,124 @@
+package sinkhorn
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// TestLoops runs every loop on lengths around the width of a register, with entries after the end
+// that must not matter, and compares with the plain form.
+func TestLoops(t *testing.T) {
+	if !hasAVX {
+		t.Log("built without the tag simd, or no AVX2 and FMA here: both sides are the Go form")
+	}
+	g := newGenerator(1)
+	sum := numtest.Tol{Rel: 70 * 0x1p-53, Why: "sums of at most 67 positive terms, each rounded twice"}
+	for n := 1; n < 67; n++ {
+		x, y, z := make([]float64, n+3), make([]float64, n+3), make([]float64, n+3)
+		for i := range x {
+			x[i], y[i], z[i] = g.float(), g.float(), g.float()
+			if i >= n {
+				x[i], y[i], z[i] = math.NaN(), math.NaN(), math.NaN()
+			}
+		}
+		x, y, z = x[:n], y[:n], z[:n]
+		lo, hi, ok := extent(x)
+		lo2, hi2, ok2 := extentGo(x)
+		if lo != lo2 || hi != hi2 || !ok || !ok2 {
+			t.Errorf("extent of %d: %v %v %v, want %v %v %v", n, lo, hi, ok, lo2, hi2, ok2)
+		}
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e-300} {
+			for i := range x {
+				keep := x[i]
+				x[i] = bad
+				if _, _, ok := extent(x); ok {
+					t.Errorf("extent of %d accepts %v at %d", n, bad, i)
+				}
+				x[i] = keep
+			}
+		}
+		if got, want := minDiff(x, y), minDiffGo(x, y); got != want {
+			t.Errorf("minDiff of %d: %v, want %v", n, got, want)
+		}
+		b, b2 := append([]float64(nil), z...), append([]float64(nil), z...)
+		minInto(b, x, 0.3)
+		minIntoGo(b2, x, 0.3)
+		numtest.SameBits(t, "minInto", b, b2)
+		numtest.Near(t, "dot3", dot3(x, y, z), dot3Go(x, y, z), sum)
+		expRow(b, x, y, 0.1, 300*expScale)
+		expRowGo(b2, x, y, 0.1, 300*expScale)
+		numtest.SameBits(t, "expRow", b, b2)
+
+		for rows := 1; rows < 10; rows++ {
+			m := make([]float64, rows*n)
+			u := make([]float64, rows)
+			for i := range m {
+				m[i] = g.float()
+			}
+			for i := range u {
+				u[i] = g.float()
+			}
+			a, s := make([]float64, rows), append([]float64(nil), z...)
+			for i := range a {
+				a[i] = math.NaN()
+			}
+			timesRows(m, n, x, a)
+			addColumns(m, n, u, s)
+			for i := range a {
+				var want float64
+				for j := range n {
+					want += m[i*n+j] * x[j]
+				}
+				numtest.Near(t, "timesRows", a[i], want, sum)
+			}
+			for j := range s {
+				want := z[j]
+				for i := range rows {
+					want += m[i*n+j] * u[i]
+				}
+				numtest.Near(t, "addColumns", s[j], want, sum)
+			}
+		}
+	}
+}
+
+// TestExp compares with 30-digit values on a sweep, and with math.Exp everywhere.
+func TestExp(t *testing.T) {
+	check := func(x float64, want *big.Float) {
+		t.Helper()
+		var y [1]float64
+		expRow(y[:], []float64{-x}, []float64{0}, 0, expScale)
+		w, _ := want.Float64()
+		tol := (3 + math.Abs(x)) * 0x1p-52 // as documented
+		if !(math.Abs(y[0]-w) <= tol*w) {
+			t.Errorf("exp(%v) = %v, want %v, relative difference %g, allowed %g", x, y[0], w, math.Abs(y[0]-w)/w, tol)
+		}
+	}
+	// e^(-n/64) by repeated multiplication at 200 bits.
+	exact := new(big.Float).SetPrec(200).SetInt64(1)
+	step := new(big.Float).SetPrec(200).SetInt64(1) // e^(-1/64) by its series
+	term := new(big.Float).SetPrec(200).SetInt64(1)
+	for n := 1; n < 40; n++ {
+		term.Quo(term, new(big.Float).SetPrec(200).SetInt64(int64(-64*n)))
+		step.Add(step, term)
+	}
+	for n := range 64 * 707 {
+		check(-float64(n)/64, exact)
+		exact.Mul(exact, step)
+	}
+	g := newGenerator(2)
+	for range 100_000 {
+		x := 1400*g.float() - 700
+		check(x, new(big.Float).SetFloat64(math.Exp(x)))
+	}
+	for _, x := range []float64{-708.5, -709, -745, -800, -1e4, -1e9, -1e10} {
+		var y [4]float64
+		expRow(y[:], []float64{-x, -x, -x, -x}, make([]float64, 4), 0, expScale)
+		if y != [4]float64{} {
+			t.Errorf("exp(%v) = %v, want 0", x, y)
+		}
+	}
+}

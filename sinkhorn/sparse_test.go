@@ -1,0 +1,119 @@
+package sinkhorn
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// scattered is k random points in the unit square, distances, mu very uneven: at a small Reg few entries of the
+// kernel count, and Newton's method has work to do.
+func scattered(t testing.TB, k int, rel float64) Problem {
+	t.Helper()
+	p := square(k, rel)
+	d := p.Cost.(*cost.Dense)
+	for i, x := range d.Data {
+		d.Data[i] = math.Sqrt(x)
+	}
+	p.Reg = rel * cost.Max(d)
+	var sum float64
+	for i, x := range p.Source {
+		p.Source[i] = x * x * x
+		sum += p.Source[i]
+	}
+	for i := range p.Source {
+		p.Source[i] /= sum
+	}
+	return p
+}
+
+// run returns the workspace after the whole method, and its bounds.
+func run(t testing.TB, p Problem, dense bool) (*fast, *bounds) {
+	t.Helper()
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := load(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000})
+	s.newt.dense = dense
+	s.run()
+	if s.stop != Converged || s.r.Stats.Newton == 0 {
+		t.Fatalf("%v after %d Newton steps", s.stop, s.r.Stats.Newton)
+	}
+	_, b, _ := s.finish()
+	return s, b
+}
+
+// TestSparse solves with compressed rows and with the full matrix. The answers agree, both are within the
+// proven bounds of the other, and Verify has nothing to object to.
+func TestSparse(t *testing.T) {
+	const same = 1e-9 // q at residuals of 1e-10
+	for _, rel := range []float64{0.001, 0.0003} {
+		p := scattered(t, 300, rel)
+		short, b := run(t, p, false)
+		full, b2 := run(t, p, true)
+		if !short.newt.sparse || full.newt.sparse {
+			t.Fatalf("Reg = %v: compressed %v and %v, want true and false", rel, short.newt.sparse, full.newt.sparse)
+		}
+		if d := distance1(short.q, full.q); !(d <= same) {
+			t.Errorf("Reg = %v: q differs by %g", rel, d)
+		}
+		if !(b.lower <= b2.upper && b2.lower <= b.upper) {
+			t.Errorf("Reg = %v: bounds %v %v and %v %v exclude each other", rel, b.lower, b.upper, b2.lower, b2.upper)
+		}
+		// What is reported is of the full kernel: one more pass over it says the same.
+		res := short.res
+		short.pass()
+		if math.Abs(short.res-res) > 1e-14 {
+			t.Errorf("Reg = %v: residual %g, of the full kernel %g", rel, res, short.res)
+		}
+		if !testing.Short() {
+			mustProject(t, p, Settings{})
+		}
+		short.k.free()
+		full.k.free()
+	}
+}
+
+// TestGram compares the products of both forms of B.
+func TestGram(t *testing.T) {
+	const lost = 3e-12
+	s, _ := run(t, scattered(t, 300, 0.001), false)
+	w := &s.newt
+	s.pass()
+	for i, u := range s.u {
+		w.sq[i] = math.Sqrt(u / s.a[i])
+	}
+	g := newGenerator(3)
+	x := make([]float64, len(w.act))
+	for m, j := range w.act {
+		x[m] = g.float()
+		w.cd[m] = s.v[j] * s.s[j]
+	}
+	var out [2][]float64
+	var diag [2][]float64
+	for f, dense := range []bool{false, true} {
+		w.dense = dense
+		s.pack()
+		if w.sparse == dense {
+			t.Fatalf("compressed = %v, want %v", w.sparse, !dense)
+		}
+		out[f] = make([]float64, len(w.act))
+		w.gram(s.c.k, x, out[f])
+		diag[f] = append([]float64(nil), w.diag...)
+	}
+	for m, c := range w.cd {
+		tol := numtest.Tol{Abs: lost * c, Why: "what is dropped changes less than the 1e-12 that cg adds"}
+		numtest.Near(t, "B'B x", out[0][m], out[1][m], tol)
+		numtest.Near(t, "diagonal", diag[0][m], diag[1][m], tol)
+	}
+	s.k.free()
+	s.newt.free()
+}

@@ -1,0 +1,115 @@
+package sinkhorn
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// TestVerifyRefuses spoils every part of a good result in turn.
+func TestVerifyRefuses(t *testing.T) {
+	p := Problem{
+		Cost: dense(t, []float64{0, 1, 4}, []float64{1, 0, 2}), Source: []float64{.8, .2},
+		Lo: []float64{.1, .1, 0.05}, Hi: []float64{.5, .6, .3}, Reg: 0.05,
+	}
+	good := mustProject(t, p, Settings{})
+	for _, c := range []struct {
+		name  string
+		spoil func(*Result)
+	}{
+		{"Q out of the box", func(r *Result) { r.Q[0], r.Q[1] = 0.6, r.Q[1]+r.Q[0]-0.6 }},
+		{"Q below", func(r *Result) { r.Q[0] = math.Nextafter(0.1, 0) }},
+		{"Q without mass 1", func(r *Result) { r.Q[1] += 1e-9 }},
+		{"Q NaN", func(r *Result) { r.Q[1] = nan }},
+		{"Q short", func(r *Result) { r.Q = r.Q[:2] }},
+		{"F too high", func(r *Result) { r.Potentials.F[0] += 0.1 }},
+		{"F too high by little", func(r *Result) { r.Potentials.F[1] += 1e-13 }},
+		{"F low: Lower is not proved", func(r *Result) { r.Potentials.F[0] -= 0.1 }},
+		{"F NaN", func(r *Result) { r.Potentials.F[0] = nan }},
+		{"G infinite", func(r *Result) { r.Potentials.G[0] = -inf }},
+		{"G short", func(r *Result) { r.Potentials.G = r.Potentials.G[:1] }},
+		{"LogV NaN", func(r *Result) { r.LogV[0] = nan }},
+		{"LogV wrong", func(r *Result) { r.LogV[0] += 1 }},
+		{"LogV short", func(r *Result) { r.LogV = r.LogV[:1] }},
+		{"Reg wrong", func(r *Result) { r.Reg *= 2 }},
+		{"Reg 0", func(r *Result) { r.Reg = 0 }},
+		{"Lower too high", func(r *Result) { r.Lower += 1e-9 }},
+		{"Lower NaN", func(r *Result) { r.Lower = nan }},
+		{"Upper too low", func(r *Result) { r.Upper -= 1e-9 }},
+		{"Upper infinite", func(r *Result) { r.Upper = inf }},
+		{"Transport wrong", func(r *Result) { r.Transport += 1e-4 }},
+		{"Residual wrong", func(r *Result) { r.Residual += 1e-4 }},
+		{"Objective NaN", func(r *Result) { r.Objective = nan }},
+	} {
+		r := good
+		r.Q, r.LogV = slices.Clone(r.Q), slices.Clone(r.LogV)
+		r.Potentials = Potentials{slices.Clone(r.Potentials.F), slices.Clone(r.Potentials.G)}
+		c.spoil(&r)
+		if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
+			t.Errorf("%s: error %v, want ErrCertificate", c.name, err)
+		}
+	}
+	if _, _, err := Verify(p, Result{}); !errors.Is(err, ErrCertificate) {
+		t.Errorf("an empty result: %v", err)
+	}
+}
+
+// TestVerifyProblem: a problem that is invalid gives the errors of Project.
+func TestVerifyProblem(t *testing.T) {
+	good := Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.5, .5}, Lo: []float64{.1, .1}, Hi: []float64{.9, .9}, Reg: 1}
+	r := mustProject(t, good, Settings{})
+	for _, c := range []struct {
+		change func(*Problem)
+		want   error
+	}{
+		{func(p *Problem) { p.Cost = nil }, ErrShape},
+		{func(p *Problem) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
+		{func(p *Problem) { p.Cost = (*cost.Grid)(nil) }, ErrShape},
+		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}} }, ErrNegative},
+		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, nan}} }, ErrNotFinite},
+		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0}} }, ErrShape},
+		{func(p *Problem) { p.Source = []float64{1} }, ErrShape},
+		{func(p *Problem) { p.Source = []float64{.7, .5} }, ErrMass},
+		{func(p *Problem) { p.Source = []float64{nan, 1} }, ErrNotFinite},
+		{func(p *Problem) { p.Support = []int{1, 0} }, ErrSupport},
+		{func(p *Problem) { p.Lo = nil }, ErrShape},
+		{func(p *Problem) { p.Lo = []float64{-1, 0} }, ErrNegative},
+		{func(p *Problem) { p.Lo = []float64{.95, 0} }, ErrBox},
+		{func(p *Problem) { p.Lo = []float64{.9, .9} }, ErrInfeasible},
+		{func(p *Problem) { p.Hi = []float64{.2, .2} }, ErrInfeasible},
+		{func(p *Problem) { p.Reg = 0 }, ErrReg},
+	} {
+		p := good
+		c.change(&p)
+		_, _, err := Verify(p, r)
+		if !errors.Is(err, c.want) {
+			t.Errorf("error %v, want %v", err, c.want)
+		}
+		if _, perr := Project(context.Background(), p, Settings{}); !errors.Is(perr, c.want) {
+			t.Errorf("Project says %v, Verify %v", perr, err)
+		}
+	}
+}
+
+// TestVerifyTight: for a converged result the rational bounds are those of the result up to the margin that
+// rounding needs.
+func TestVerifyTight(t *testing.T) {
+	g := newGenerator(13)
+	for range 200 {
+		p := g.problem(1+g.intn(10), 1+g.intn(10), math.Pow(10, -3*g.float()))
+		for _, m := range methods {
+			r := mustProject(t, p, Settings{Method: m, Tolerance: 1e-11})
+			upper, lower := checkResult(t, p, r)
+			u, _ := upper.Float64()
+			l, _ := lower.Float64()
+			const margin = 1e-10 // the residual, and rounding of exponents up to 1e3
+			if top := cost.Max(p.Cost); !(r.Upper-u <= margin*top) || !(l-r.Lower <= margin*top) {
+				t.Errorf("%v: [%v, %v], proved [%v, %v]", describe(p), r.Lower, r.Upper, l, u)
+			}
+		}
+	}
+}
