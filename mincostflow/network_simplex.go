@@ -78,9 +78,6 @@ func (s *spanning) star(supply []int64) {
 	}
 	s.tree[n] = joint{parent: -1, pred: -1, size: int32(n) + 1, last: int32(n) - 1}
 	s.next[n], s.prev[0] = 0, s.root
-	if n == 0 {
-		s.tree[0].last = 0
-	}
 }
 
 // run pivots until no arc improves the flow or something else ends it. It returns Unbounded with

@@ -217,6 +217,7 @@ func TestNetworkErrors(t *testing.T) {
 		{"the dearest arc", pair(0, Arc{To: 1, Upper: 1, Cost: math.MinInt64}), NetworkSettings{}, ErrOverflow, "nodes 0 to 0"},
 		{"two half as dear", pair(0, Arc{To: 1, Upper: 1, Cost: maxPath/2 + 1}), NetworkSettings{}, ErrOverflow, "nodes 0 to 1"},
 		{"a bound far out and none on the other side", pair(0, Arc{To: 1, Lower: math.MaxInt64 - 3, Upper: Unlimited}, Arc{From: 1, Upper: Unlimited}), NetworkSettings{}, ErrOverflow, "an arc has a bound"},
+		{"a circle that is worth more than fits", pair(0, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{From: 1, Upper: Unlimited}), NetworkSettings{}, ErrOverflow, "arcs with negative cost"},
 		{"negative infinite arc beside vast capacities", pair(0, Arc{To: 1, Upper: Unlimited, Cost: -1}, Arc{From: 1, Upper: maxTreeFlow + 1, Cost: 2}), NetworkSettings{}, ErrOverflow, "finite capacities"},
 	} {
 		r, err := c.g.Solve(context.Background(), c.s)
@@ -294,6 +295,7 @@ func TestNetworkCases(t *testing.T) {
 		{"costs that sum to the limit", &Network{[]int64{1, 0, -1}, []Arc{{0, 1, 0, inf, 1}, {1, 2, 0, inf, (maxPath - 1) / 2}}}, "576460752303423488"},
 		{"loops and fixed flows of any cost", &Network{[]int64{1, -1}, []Arc{{0, 0, 0, 1, math.MinInt64}, {0, 1, 1, 1, math.MaxInt64}, {1, 1, 2, 3, math.MaxInt64}}}, "18446744073709551613"},
 		{"all of it through lower bounds", &Network{[]int64{most - 2, 2 - most}, []Arc{{0, 1, most - 2, most - 1, -1}}}, "-9223372036854775805"},
+		{"vast arcs of negative cost that cannot all be full", &Network{[]int64{0, 0}, []Arc{{0, 1, 0, 1 << 62, -1}, {0, 1, 0, 1 << 62, -1}, {1, 0, 0, 5, 0}}}, "-5"},
 		{"a negative cost on a vast arc", &Network{[]int64{0, 0}, []Arc{{0, 1, 0, maxTreeFlow, -1}, {1, 0, 0, inf, -1}}}, "-9223372036854775806"},
 		{"far below zero and endless", &Network{[]int64{1, -1}, []Arc{{0, 1, 2 - most, inf, 1}, {1, 0, 2 - most, 0, 0}}}, "-9223372036854775804"},
 		{"far above zero and endless below", &Network{[]int64{1, -1}, []Arc{{0, 1, -inf, most - 2, -1}, {1, 0, 0, most - 3, 0}}}, "-9223372036854775805"},
