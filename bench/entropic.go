@@ -30,7 +30,7 @@ var relativeRegs = []float64{0.1, 0.01, 0.001}
 // entropic compares the time to a small residual with Algorithm 1 in numpy, and with POT's stabilised solver between mu and the q found.
 func entropic(c *config, w io.Writer) error {
 	fmt.Fprintf(w, "numpy: Algorithm 1, kernel domain (logarithms absorbed where it fails), bisection; stopped after %v s (\">\": a lower bound). POT: sinkhorn_stabilized from mu to\n"+
-		"wpm's q, the same residual asked for; \"-\": not reached in 200 000 iterations. reg is relative to max C.\n\n", c.limit)
+		"wpm's q, the same residual asked for; \"-\": not reached in 200 000 iterations or that time. reg is relative to max C.\n\n", c.limit)
 	fmt.Fprintln(w, "| instance | reg | wpm | numpy | iterations | POT | wpm / numpy | wpm / POT |\n| --- | --: | --: | --: | --: | --: | --: | --: |")
 	var numpy, pot mean
 	for _, name := range entropicInstances {
@@ -69,7 +69,7 @@ func (c *config) entropicLine(w io.Writer, name string, rho float64, numpy, pot 
 		return err
 	}
 	defer peer.close()
-	stabilised, err := c.python("pot_sinkhorn.py", file, "sinkhorn_stabilized", fmt.Sprint(residual))
+	stabilised, err := c.python("pot_sinkhorn.py", file, "sinkhorn_stabilized", fmt.Sprint(residual), fmt.Sprint(c.limit))
 	if err != nil {
 		return err
 	}
