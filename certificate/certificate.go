@@ -73,7 +73,7 @@ func (c Certificate) Kind() Kind {
 // Private reports whether the certificate holds somebody's distribution. The zero Certificate does not.
 func (c Certificate) Private() bool { return c.c != nil && c.c.spec.private }
 
-// Dims returns the numbers of inputs and outputs.
+// Dims returns the numbers of inputs and outputs, 0 and 0 for a kind that has no such numbers.
 func (c Certificate) Dims() (k, kv int) {
 	if c.c == nil {
 		return 0, 0
@@ -195,6 +195,9 @@ func (c Certificate) String() string {
 		return "certificate(private, not shown)"
 	}
 	k, kv := c.Dims()
+	if k == 0 {
+		return fmt.Sprintf("certificate(%s, problem %s)", c.Kind(), hex.EncodeToString(c.c.hash[:6]))
+	}
 	return fmt.Sprintf("certificate(%s, %d x %d, problem %s)", c.Kind(), k, kv, hex.EncodeToString(c.c.hash[:6]))
 }
 

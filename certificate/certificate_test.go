@@ -18,6 +18,8 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/sphere"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -50,10 +52,14 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: accessors differ after a round trip", kind)
 		}
 		_, has := got.Epsilon()
-		if want := kind == certificate.BaseMeasure || kind == certificate.KPM; has != want {
+		if want := kind == certificate.BaseMeasure || kind == certificate.KPM || kind == certificate.Sphere; has != want {
 			t.Errorf("%s: has an eps: %v, want %v", kind, has, want)
 		}
-		if k, kv := got.Dims(); k != 3 || kv != 3 {
+		want := 3
+		if kind == certificate.Sphere || kind == certificate.Flow {
+			want = 0
+		}
+		if k, kv := got.Dims(); k != want || kv != want {
 			t.Errorf("%s: Dims = %d, %d", kind, k, kv)
 		}
 	}
@@ -65,12 +71,12 @@ func TestCostApart(t *testing.T) {
 	spec := []byte(`{"kind":"explicit","C":[[0,1,2.5],[1,0,1.5],[2.5,1.5,0]]}`)
 	other := []byte(`{"kind":"explicit","C":[[0,1,2.5],[1,0,1.5],[2.5,1.5,0.5]]}`)
 	for kind, c := range sample(t) {
-		if kind == certificate.KPM {
+		if _, ok := c.CostHash(); !ok {
 			if _, err := c.WithCost(spec); !errors.Is(err, certificate.ErrCost) {
-				t.Errorf("kpm with a cost: %v", err)
+				t.Errorf("%s with a cost: %v", kind, err)
 			}
 			if c.NeedsCost() {
-				t.Error("kpm needs a cost")
+				t.Errorf("%s needs a cost", kind)
 			}
 			continue
 		}
@@ -165,6 +171,21 @@ func TestNewRefuses(t *testing.T) {
 			_, err := certificate.NewKPM([]float64{math.NaN(), 0}, 1, []float64{1, 0}, 1)
 			return err
 		},
+		"units: empty": func() error {
+			_, err := certificate.NewUnits(mincostflow.UnitProblem{}, mincostflow.UnitResult{})
+			return err
+		},
+		"entropic: empty":  func() error { _, err := certificate.NewEntropic(sinkhorn.Problem{}, sinkhorn.Result{}); return err },
+		"flow: no network": func() error { _, err := certificate.NewFlow(nil, mincostflow.FlowResult{}); return err },
+		"flow: no result": func() error {
+			_, err := certificate.NewFlow(&mincostflow.Network{Supply: []int64{1, -1}}, mincostflow.FlowResult{})
+			return err
+		},
+		"sphere: nothing": func() error { _, err := certificate.NewSphere(2, 2, 1, sphere.Bounds{}); return err },
+		"sphere: false": func() error {
+			_, err := certificate.NewSphere(2, 2, 1, sphere.Bounds{Lower: big.NewRat(38, 100), Upper: big.NewRat(2, 5)})
+			return err
+		},
 		"kpm: empty": func() error { _, err := certificate.NewKPM(nil, 1, nil, 1); return err },
 	} {
 		if err := f(); !errors.Is(err, certificate.ErrEvidence) {
@@ -188,7 +209,7 @@ func TestForged(t *testing.T) {
 	}{
 		{certificate.Projection, `"format":"wpm-certificate-1"`, `"format":"wpm-certificate-2"`, certificate.ErrFormat},
 		{certificate.Projection, `"kind":"projection"`, `"kind":"transport"`, certificate.ErrFormat},
-		{certificate.Projection, `"kind":"projection"`, `"kind":"sphere"`, certificate.ErrKind},
+		{certificate.Projection, `"kind":"projection"`, `"kind":"torus"`, certificate.ErrKind},
 		{certificate.Projection, `"inputs":3`, `"inputs":4`, certificate.ErrShape},
 		{certificate.Projection, `"outputs":3`, `"outputs":2`, certificate.ErrShape},
 		{certificate.Projection, `"cost_sha256":"`, `"cost_sha256":"00`, certificate.ErrFormat},
@@ -235,6 +256,78 @@ func TestForged(t *testing.T) {
 		{certificate.BaseMeasure, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
 		{certificate.BaseMeasure, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
 
+		{certificate.Units, `"index":[0,2]`, `"index":[0,3]`, certificate.ErrShape},
+		{certificate.Units, `"index":[0,2]`, `"index":[2,0]`, certificate.ErrShape},
+		{certificate.Units, `"index":[0,2]`, `"index":[1,2]`, certificate.ErrEvidence},
+		{certificate.Units, `"units":[3,1]`, `"units":[2,2]`, certificate.ErrEvidence},
+		{certificate.Units, `"units":[3,1]`, `"units":[3,0]`, certificate.ErrShape},
+		{certificate.Units, `"units":[3,1]`, `"units":[3]`, certificate.ErrShape},
+		{certificate.Units, `"units":[3,1]`, `"units":[3,1.5]`, certificate.ErrFormat},
+		{certificate.Units, `"units":[3,1]`, `"units":[9223372036854775807,1]`, certificate.ErrEvidence},
+		{certificate.Units, `"lo":[1,1,1]`, `"lo":[1,2,1]`, certificate.ErrEvidence},
+		{certificate.Units, `"hi":[2,2,9]`, `"hi":[3,2,9]`, certificate.ErrClaim}, // counts where g < 0
+		{certificate.Units, `"hi":[2,2,9]`, `"hi":[2,2]`, certificate.ErrShape},
+		{certificate.Units, `"hi":[2,2,9]`, `"hi":null`, certificate.ErrShape},
+		{certificate.Units, `"q":[2,1,1]`, `"q":[1,2,1]`, certificate.ErrEvidence},
+		{certificate.Units, `"plan":[[0,0,2]`, `"plan":[[0,0,3]`, certificate.ErrEvidence},
+		{certificate.Units, `"plan":[[0,0,2]`, `"plan":[[0,9,2]`, certificate.ErrEvidence},
+		{certificate.Units, `"f":["1/1"`, `"f":["2/1"`, certificate.ErrEvidence},
+		{certificate.Units, `"f":["1/1"`, `"f":["1/2"`, certificate.ErrClaim},
+		{certificate.Units, `"f":["1/1"`, `"f":["2/2"`, certificate.ErrFormat},
+		{certificate.Units, `"f":["1/1"`, `"f":[null`, certificate.ErrShape},
+		{certificate.Units, `"g":["-1/1"`, `"g":["0/1"`, certificate.ErrEvidence},
+		{certificate.Units, `"g":["-1/1",`, `"g":[`, certificate.ErrShape},
+		{certificate.Units, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
+		{certificate.Units, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
+
+		{certificate.Entropic, `"kind":"entropic"`, `"kind":"projection"`, certificate.ErrFormat},
+		{certificate.Entropic, `"weight":[0.75,0.25]`, `"weight":[0.5,0.5]`, certificate.ErrEvidence},
+		{certificate.Entropic, `"lo":[0.2,0.2,0]`, `"lo":[0.2,0.4,0]`, certificate.ErrEvidence},
+		{certificate.Entropic, `"hi":[0.8,0.5,0]`, `"hi":[0.4,0.5,0]`, certificate.ErrEvidence},
+		{certificate.Entropic, `"hi":[0.8,0.5,0]`, `"hi":[0.8,0.5]`, certificate.ErrShape},
+		{certificate.Entropic, `"reg":0.25`, `"reg":0.5`, certificate.ErrEvidence},
+		{certificate.Entropic, `"reg":0.25`, `"reg":0`, certificate.ErrEvidence},
+		{certificate.Entropic, `"log_v":[0,`, `"log_v":[1,`, certificate.ErrEvidence},
+		{certificate.Entropic, `"log_v":[0,`, `"log_v":[null,`, certificate.ErrEvidence},
+		{certificate.Entropic, `"log_v":[0,`, `"log_v":[-0,`, certificate.ErrFormat},
+		{certificate.Entropic, `"log_v":[0,`, `"log_v":[`, certificate.ErrShape},
+		{certificate.Entropic, `"residual":`, `"residual":1e-3,"x":`, certificate.ErrFormat},
+		{certificate.Entropic, `"f":[`, `"f":[2,`, certificate.ErrShape},
+		{certificate.Entropic, `,-1.5]`, `,1.5]`, certificate.ErrEvidence},
+		{certificate.Entropic, `"flow":null`, `"flow":{"right":[0,0,0],"down":[0,0,0],"steps":1}`, certificate.ErrEvidence}, // not a grid
+		{certificate.Entropic, `"plan":null`, `"plan":[[0,0,1]]`, certificate.ErrEvidence},
+		{certificate.Entropic, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
+		{certificate.Entropic, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
+
+		{certificate.Flow, `"supply":[4,0,-4]`, `"supply":[3,0,-3]`, certificate.ErrEvidence},
+		{certificate.Flow, `"supply":[4,0,-4]`, `"supply":[4,-4]`, certificate.ErrShape},
+		{certificate.Flow, `[0,1,0,3,2]`, `[0,1,0,2,2]`, certificate.ErrEvidence},
+		{certificate.Flow, `[0,1,0,3,2]`, `[0,1,0,4,2]`, certificate.ErrEvidence}, // a cheaper flow would fit
+		{certificate.Flow, `[0,1,0,3,2]`, `[0,1,0,3,1]`, certificate.ErrClaim},
+		{certificate.Flow, `[0,1,0,3,2]`, `[0,9,0,3,2]`, certificate.ErrEvidence},
+		{certificate.Flow, `null,null`, `-9223372036854775807,null`, certificate.ErrFormat},
+		{certificate.Flow, `null,null`, `null,9223372036854775807`, certificate.ErrFormat},
+		{certificate.Flow, `"flow":[3,3,1]`, `"flow":[2,2,2]`, certificate.ErrEvidence},
+		{certificate.Flow, `"flow":[3,3,1]`, `"flow":[3,3]`, certificate.ErrShape},
+		{certificate.Flow, `"potentials":[0,5,4]`, `"potentials":[0,0,0]`, certificate.ErrEvidence},
+		{certificate.Flow, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
+		{certificate.Flow, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
+		{certificate.Flow, `"cost":null`, `"cost":{"kind":"ring","n":3,"p":1}`, certificate.ErrCost},
+
+		{certificate.Sphere, `"d":3`, `"d":4`, certificate.ErrEvidence},
+		{certificate.Sphere, `"d":3`, `"d":0`, certificate.ErrLimit},
+		{certificate.Sphere, `"d":3`, `"d":99999999`, certificate.ErrLimit},
+		{certificate.Sphere, `"p":2`, `"p":1`, certificate.ErrEvidence},
+		{certificate.Sphere, `"eps":1.25`, `"eps":1.24`, certificate.ErrEvidence},
+		{certificate.Sphere, `"below":"5`, `"below":"6`, certificate.ErrEvidence},
+		{certificate.Sphere, `"below":"5`, `"below":"4`, certificate.ErrClaim},
+		{certificate.Sphere, `"above":"5`, `"above":"4`, certificate.ErrEvidence},
+		{certificate.Sphere, `"above":"5`, `"above":"6`, certificate.ErrClaim},
+		{certificate.Sphere, `"above":"5`, `"above":"` + strings.Repeat("7", 200), certificate.ErrLimit}, // 192 bits are 58 digits
+		{certificate.Sphere, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
+		{certificate.Sphere, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
+		{certificate.Sphere, `"cost":null`, `"cost":{"kind":"ring","n":3,"p":1}`, certificate.ErrCost},
+
 		{certificate.KPM, `"eps":1.25`, `"eps":1.2`, certificate.ErrEvidence},
 		{certificate.KPM, `"weight":[0.7,0.3]`, `"weight":[0.6,0.4]`, certificate.ErrEvidence},
 		{certificate.KPM, `"index":[0,1]`, `"index":[0,2]`, certificate.ErrEvidence},
@@ -267,7 +360,7 @@ func TestForged(t *testing.T) {
 		if err := check(forged); !errors.Is(err, certificate.ErrHash) {
 			t.Errorf("%s with another problem hash: %v", kind, err)
 		}
-		if kind == certificate.KPM {
+		if _, ok := c.CostHash(); !ok {
 			continue
 		}
 		at := bytes.Index(genuine, []byte(`"cost_sha256":"`)) + len(`"cost_sha256":"`)
@@ -431,7 +524,7 @@ func TestZero(t *testing.T) {
 // TestPrivateIsRedacted: a certificate about somebody's distribution shows none of it, however it is printed.
 func TestPrivateIsRedacted(t *testing.T) {
 	for kind, c := range sample(t) {
-		if want := kind != certificate.BaseMeasure; c.Private() != want {
+		if want := kind != certificate.BaseMeasure && kind != certificate.Sphere; c.Private() != want {
 			t.Errorf("%s: Private = %v", kind, c.Private())
 		}
 		var log bytes.Buffer

@@ -13,7 +13,7 @@
 // are always all there, in this order:
 //
 //	{"format":"wpm-certificate-1",
-//	 "kind":"projection",            or transport, base-measure, kpm
+//	 "kind":"projection",            or another of those below
 //	 "problem":{...},                what was asked: sizes, SHA-256 of the cost, masses, bounds, eps
 //	 "problem_sha256":"...",         of the bytes of the object above
 //	 "lower":"1/4","upper":"1/4",    what is claimed, as exact fractions in lowest terms
@@ -28,8 +28,12 @@
 // The kinds, with what lower and upper enclose:
 //
 //	projection    cost of the best point of a box for one distribution; upper also holds for q   mincostflow.Project
+//	units         the same in whole units, potentials exact: lower = upper at an optimum         mincostflow.ProjectUnits
+//	entropic      as projection, for the q of an entropic solver                                 sinkhorn.Project
 //	transport     cost of the best plan between two distributions                                mincostflow.Transport
-//	base-measure  lower: the worst case of every eps-LDP mechanism; upper: that of m             basemeasure.Uniform, Shape
+//	flow          least cost of an integer flow in a network: lower = upper                      mincostflow.Network
+//	base-measure  lower: the worst case of every eps-LDP mechanism; upper: that of m             basemeasure.Uniform, Shape, mirror.Descend
+//	sphere        w* of the optimal cap on the sphere                                            sphere.Enclose
 //	kpm           the r of the KPM rule; q is then the rule's output                             baseline.KPM
 //
 // docs/certificates.md has each of them for a 2 x 2 problem, checked with a pencil.
@@ -47,14 +51,15 @@
 //
 // # Private and public
 //
-// A projection, a transport and a KPM certificate hold the private distribution that was projected; so do,
+// All kinds but base-measure and sphere hold the private distribution that was projected (a flow may); so do,
 // to whoever can guess it, their bounds and their problem hash. They are as private as the data and must
 // not leave the device: such a [Certificate] prints as a fixed text under every verb and encoder, and only
-// Encode shows it. A base-measure certificate is a function of public parameters and may be published.
+// Encode shows it. Base-measure and sphere certificates are functions of public parameters and may be published.
 //
 // # Cost
 //
 // Encode and Decode are linear in the text. Verify costs what the solver's Verify does: one pass over the cost
 // and a number of operations on large integers that is linear in k + kv + plan for projections, in k*kv for
-// base measures. Limits: 64 MiB of text, cost.MaxPoints rows and columns, cost.MaxEntries cells.
+// base measures. An entropic one takes two exponentials for each pair as well, a sphere some sqrt(d) terms of series in big
+// floats: a second at d = 10^7. Limits: 64 MiB of text, cost.MaxPoints rows and columns, cost.MaxEntries cells.
 package certificate

@@ -26,6 +26,8 @@ var (
 	// ErrEvidence is for evidence that the solver's Verify refuses, or that is about an invalid problem. The
 	// solver's error is wrapped too.
 	ErrEvidence = errors.New("certificate: evidence refused")
+	// ErrStatus is for a result that is not optimal, where only an optimal one has a certificate.
+	ErrStatus = errors.New("certificate: not an optimal result")
 	// ErrClaim is for a stated bound that promises more than the evidence proves.
 	ErrClaim = errors.New("certificate: claim not proved")
 )

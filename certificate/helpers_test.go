@@ -16,6 +16,8 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/sphere"
 )
 
 // sample returns one certificate of each kind, about problems small enough to read.
@@ -37,6 +39,19 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	mu := []float64{0.7, 0.3, 0}
 	q, s, err := baseline.KPM(mu, 1.25)
 	out[certificate.KPM] = must(t)(certificate.NewKPM(mu, 1.25, q, s))(err)
+	u := mincostflow.UnitProblem{Cost: c, Source: []int64{3, 1}, Support: []int{0, 2}, Lo: []int64{1, 1, 1}, Hi: []int64{2, 2, 9}}
+	ur, err := mincostflow.ProjectUnits(context.Background(), u, mincostflow.Settings{})
+	out[certificate.Units] = must(t)(certificate.NewUnits(u, ur))(err)
+	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0}, Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
+	er, err := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})
+	out[certificate.Entropic] = must(t)(certificate.NewEntropic(e, er))(err)
+	g := &mincostflow.Network{Supply: []int64{4, 0, -4}, Arcs: []mincostflow.Arc{
+		{From: 0, To: 1, Upper: 3, Cost: 2}, {From: 1, To: 2, Lower: -mincostflow.Unlimited, Upper: mincostflow.Unlimited, Cost: -1}, {From: 0, To: 2, Lower: -1, Upper: 5, Cost: 4},
+	}}
+	fr, err := g.Solve(context.Background(), mincostflow.NetworkSettings{})
+	out[certificate.Flow] = must(t)(certificate.NewFlow(g, fr))(err)
+	w, err := sphere.Enclose(3, 2, 1.25, 20)
+	out[certificate.Sphere] = must(t)(certificate.NewSphere(3, 2, 1.25, w))(err)
 	for _, k := range certificate.Kinds() {
 		if out[k].Kind() != k {
 			t.Fatalf("no sample of kind %q: add one, and every test here covers it", k)

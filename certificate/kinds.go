@@ -12,8 +12,12 @@ type Kind string
 // The kinds of certificates.
 const (
 	Projection  Kind = "projection"   // mincostflow.Project
+	Units       Kind = "units"        // mincostflow.ProjectUnits
+	Entropic    Kind = "entropic"     // sinkhorn.Project
 	Transport   Kind = "transport"    // mincostflow.Transport
-	BaseMeasure Kind = "base-measure" // basemeasure.Uniform, basemeasure.Shape
+	Flow        Kind = "flow"         // mincostflow.Network
+	BaseMeasure Kind = "base-measure" // basemeasure.Uniform, basemeasure.Shape, mirror.Descend
+	Sphere      Kind = "sphere"       // sphere.Enclose
 	KPM         Kind = "kpm"          // baseline.KPM
 )
 
@@ -27,7 +31,7 @@ type kindSpec struct {
 	empty   func() body
 }
 
-var kinds = [...]*kindSpec{&projectionKind, &transportKind, &baseMeasureKind, &kpmKind}
+var kinds = [...]*kindSpec{&projectionKind, &unitsKind, &entropicKind, &transportKind, &flowKind, &baseMeasureKind, &sphereKind, &kpmKind}
 
 // Kinds returns all kinds.
 func Kinds() []Kind {

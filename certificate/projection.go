@@ -85,7 +85,13 @@ func (b *projection) dims() (k, kv int) { return b.Problem.Inputs, b.Problem.Out
 func (b *projection) costHash() *digest { return &b.Problem.Cost }
 
 func (b *projection) check() error {
-	p := &b.Problem
+	if err := b.Problem.check(); err != nil {
+		return err
+	}
+	return b.Evidence.check(b.Problem.Inputs, b.Problem.Outputs)
+}
+
+func (p *projectionProblem) check() error {
 	if err := checkSizes(p.Inputs, p.Outputs); err != nil {
 		return err
 	}
@@ -95,10 +101,7 @@ func (b *projection) check() error {
 	if err := checkLength("lo", p.Lo, p.Outputs); err != nil {
 		return err
 	}
-	if err := checkLength("hi", p.Hi, p.Outputs); err != nil {
-		return err
-	}
-	return b.Evidence.check(p.Inputs, p.Outputs)
+	return checkLength("hi", p.Hi, p.Outputs)
 }
 
 func (b *projection) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
