@@ -264,7 +264,7 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Load(filepath.Join(dir, "nothing"), filepath.Join(dir, "u.item")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Load("u.data", filepath.Join(dir, "nothing")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
