@@ -39,7 +39,7 @@ func BenchmarkUniform(b *testing.B) {
 							b.Fatal(err)
 						}
 					}
-					b.ReportMetric(float64(r.Evaluations), "evals")
+					b.ReportMetric(float64(r.Stats.Evaluations), "evals")
 					b.ReportMetric(r.Gap()/r.Upper, "gap")
 				})
 			}
@@ -57,6 +57,41 @@ func BenchmarkVerify(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	line := func(k int) cost.Matrix {
+		return matrix(k, k, func(i, j int) float64 { return math.Abs(float64(i - j)) })
+	}
+	for _, run := range []struct {
+		name string
+		c    cost.Matrix
+		eps  float64
+		s    basemeasure.Settings
+	}{
+		{"square/k=100/eps=5", square(100), 5, basemeasure.Settings{}},
+		{"square/k=300/eps=5", square(300), 5, basemeasure.Settings{}},
+		{"square/k=300/eps=0.5", square(300), 0.5, basemeasure.Settings{}},
+		{"path/k=300/eps=5", line(300), 5, basemeasure.Settings{}},
+		{"square/k=300/eps=5/average", square(300), 5, basemeasure.Settings{Objective: basemeasure.Average}},
+		{"square/k=300/eps=5/mixed", square(300), 5, basemeasure.Settings{Objective: basemeasure.Mixed, Mix: 0.5}},
+	} {
+		table, err := knapsack.New(run.c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(run.name, func(b *testing.B) {
+			var r basemeasure.Result
+			for b.Loop() {
+				if r, err = basemeasure.Solve(background, table, run.eps, run.s); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(r.Stats.Evaluations), "evals")
+			b.ReportMetric(float64(r.Stats.Pivots), "pivots")
+			b.ReportMetric(r.Gap()/r.Upper, "gap")
 		})
 	}
 }

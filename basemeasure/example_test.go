@@ -41,7 +41,45 @@ func ExampleShape() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("support %d, worst case %.4f, mean %.4f\n", r.Support, r.F, r.Mean)
+	fmt.Printf("support %d, worst case %.4f, mean %.4f\n", r.Nonzeros, r.F, r.Mean)
 	// Output:
 	// support 2, worst case 1.0000, mean 0.5786
+}
+
+// Five points on a line. Minimax brings every point to the same cost; the average is better off without one output.
+func ExampleSolve() {
+	line, err := cost.NewPoints([][]float64{{0}, {1}, {3}, {7}, {12}}, nil, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const eps = 2
+	for _, objective := range []basemeasure.Objective{basemeasure.WorstCase, basemeasure.Average} {
+		r, err := basemeasure.Solve(context.Background(), line, eps, basemeasure.Settings{Objective: objective})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if _, _, err := basemeasure.Verify(line, eps, r); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%v: worst %.4f, mean %.4f, %d of 5 points in use, gap below 1e-9: %v\n",
+			objective, r.WorstCase, r.Mean, r.Nonzeros, r.Gap() <= 1e-9*r.Upper)
+	}
+	// Output:
+	// worst case: worst 2.1665, mean 2.1665, 5 of 5 points in use, gap below 1e-9: true
+	// average: worst 2.8288, mean 1.9903, 4 of 5 points in use, gap below 1e-9: true
+}
+
+// On a ring one row is enough, and no search.
+func ExampleHomogeneous() {
+	row := make([]float64, 30)
+	for j := range row {
+		row[j] = float64(min(j, 30-j) * min(j, 30-j))
+	}
+	r, err := basemeasure.Homogeneous(row, 5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("worst case %.10f, total mass %.10f\n", r.F, r.Mass)
+	// Output:
+	// worst case 4.8615537452, total mass 0.4764582399
 }

@@ -11,42 +11,45 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 )
 
-// cuts is one candidate for the lower bound: a weight and a threshold per input.
+// cuts is one candidate for the lower bound: for each input a weight in the maximum and a threshold.
 type cuts struct{ weights, thresholds []float64 }
 
-// prove fills Lower, Weights and Thresholds with the best candidate, and scales the bounds back by
-// 2^exponent. If ctx ends it keeps what it has and returns the reason.
+// prove fills Lower, Weights and Thresholds with the best candidate. If ctx ends it keeps what it has and
+// returns the reason.
 func (r *ray) prove(ctx context.Context, res *Result, exponent int) error {
-	k, kv := r.table.Dims()
-	d := &dual{
-		table: r.table, e: r.priv.e.up, exponent: exponent,
-		above: make([]float64, kv), below: make([]float64, kv),
-		thresholds: make([]float64, k),
-	}
-	take := func(c cuts, lower float64) {
-		if lower > res.Lower {
-			res.Lower = lower
-			copy(res.Weights, c.weights)
-			copy(res.Thresholds, c.thresholds)
-		}
-	}
-	res.Lower = math.Inf(-1)
-	take(r.farthest(exponent))
-	var stop error
-	for _, c := range r.candidates(res.F) {
+	d := newDual(r.table, r.priv.e.up, r.aim, exponent)
+	d.take(res, d.farthest())
+	for _, c := range r.candidates() {
 		if res.Upper-res.Lower <= closedGap*res.Upper {
 			break
 		}
-		if stop = ctx.Err(); stop != nil {
-			break
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		take(d.shift(ctx, c))
+		d.take(res, d.shift(ctx, c))
 	}
+	return nil
+}
+
+// take keeps the certificate if it is better than what res has.
+func (d *dual) take(res *Result, p proof) {
+	if p.lower > res.Lower {
+		res.Lower = p.lower
+		copy(res.Weights, p.weights)
+		copy(res.Thresholds, p.thresholds)
+	}
+}
+
+// unscale gives the bounds of res their true scale, 2^exponent times that of the table they were computed with.
+func (res *Result) unscale(a aim, exponent int) {
 	for i, w := range res.Weights {
-		if w == 0 {
+		if w == 0 && (a.floor == nil || a.floor[i] == 0) {
 			res.Thresholds[i] = 0
 		}
 	}
+	res.F = math.Ldexp(res.F, exponent)
+	res.WorstCase = math.Ldexp(res.WorstCase, exponent)
+	res.Mean = math.Ldexp(res.Mean, exponent)
 	res.Upper = math.Ldexp(res.Upper, exponent)
 	if exponent != 0 {
 		// Entries and results below the smallest normal float were rounded; each is off by one step at most.
@@ -59,30 +62,48 @@ func (r *ray) prove(ctx context.Context, res *Result, exponent int) error {
 	if exponent != 0 {
 		res.Lower = max(0, math.Nextafter(res.Lower, math.Inf(-1)))
 	}
-	res.Lower = min(res.Lower, math.Ldexp(res.F, exponent))
-	return stop
+	res.Lower = min(max(res.Lower, 0), res.F)
+	res.Upper = max(res.Upper, res.F)
 }
 
 // closedGap is the relative gap at which no further candidate is tried: what rounding leaves open.
 const closedGap = 1e-13
 
-// farthest is the bound max_i min_j C_ij: nothing can be released closer to that input. It is never
-// negative, so neither is Lower.
-func (r *ray) farthest(exponent int) (cuts, float64) {
-	k, _ := r.table.Dims()
+// proof is a certificate with the lower bound that it proves.
+type proof struct {
+	cuts
+	lower float64
+}
+
+// farthest is the bound from the distances of the inputs to their nearest outputs: nothing can be released closer.
+// It is never negative, so neither is Lower.
+func (d *dual) farthest() proof {
+	k, _ := d.table.Dims()
 	c := cuts{make([]float64, k), make([]float64, k)}
 	far, at := -1.0, 0
 	for i := range k {
-		if low := r.table.Row(i, nil)[r.table.Order(i)[0]]; low > far {
+		low := d.table.Row(i, nil)[d.table.Order(i)[0]]
+		if d.exponent != 0 && low > 0 && low < minNormal {
+			low -= math.SmallestNonzeroFloat64 // the scaled entry was rounded, by half a step at most
+		}
+		low = representable(low, d.exponent)
+		if d.aim.floor != nil && d.aim.floor[i] > 0 {
+			c.thresholds[i] = low
+		}
+		if d.aim.counts(i) && low > far {
 			far, at = low, i
 		}
 	}
-	if exponent != 0 && far > 0 && far < minNormal {
-		far -= math.SmallestNonzeroFloat64 // the scaled entry was rounded, by half a step at most
+	if d.aim.share > 0 {
+		c.weights[at] = 1
+		c.thresholds[at] = far
 	}
-	c.weights[at] = 1
-	c.thresholds[at] = representable(far, exponent)
-	return c, c.thresholds[at]
+	if d.aim.floor == nil {
+		return proof{c, far}
+	}
+	// No threshold is above a cost of its row: every b_j is non-negative, whatever the rounding.
+	copy(d.thresholds, c.thresholds)
+	return proof{c, max(0, d.value(d.effective(c.weights), 0))}
 }
 
 // minNormal is the smallest normal float64: numbers below it lose bits when they are scaled.
@@ -101,10 +122,14 @@ func representable(x float64, exponent int) float64 {
 }
 
 // candidates returns the cuts worth shifting, the most promising first.
-func (r *ray) candidates(f float64) []cuts {
+func (r *ray) candidates() []cuts {
 	k := len(r.phi)
+	worst, _ := r.aim.worst(r.phi)
 	equal := func(take func(i int) bool, thresholds []float64) cuts {
 		c := cuts{make([]float64, k), thresholds}
+		if r.aim.share == 0 {
+			return c
+		}
 		n := 0
 		for i := range k {
 			if take(i) {
@@ -118,48 +143,105 @@ func (r *ray) candidates(f float64) []cuts {
 		}
 		return c
 	}
-	all := func(int) bool { return true }
-	active := 0
-	isActive := func(i int) bool { return r.phi[i] >= f-f*activeTol }
+	isActive := func(i int) bool { return r.aim.counts(i) && r.phi[i] >= worst-worst*activeTol }
+	counted, active := 0, 0
 	for i := range k {
+		if r.aim.counts(i) {
+			counted++
+		}
 		if isActive(i) {
 			active++
 		}
 	}
 	// At the kink of an input's own cost any threshold between two of its costs is optimal; the one that
 	// belongs to a vanishing slope is the value of phi itself. On a transitive space it closes the gap.
-	list := []cuts{equal(all, r.phi), equal(all, r.tau)}
-	if active < k && active > 1 {
+	list := []cuts{equal(r.aim.counts, r.phi), equal(r.aim.counts, r.tau)}
+	if active < counted && (active > 1 || r.aim.floor != nil) {
 		list = append(list, equal(isActive, r.phi), equal(isActive, r.tau))
 	}
 	if r.kink && r.right.slope-r.left.slope > 0 {
-		c := cuts{make([]float64, k), make([]float64, k)}
 		onLeft := r.right.slope / (r.right.slope - r.left.slope)
 		onRight := -r.left.slope / (r.right.slope - r.left.slope)
-		c.weights[r.left.row] += onLeft
-		c.weights[r.right.row] += onRight
-		c.thresholds[r.left.row] += onLeft * r.left.tau
-		c.thresholds[r.right.row] += onRight * r.right.tau
-		for i, w := range c.weights { // cuts of one input merge into their mean: never worse, by concavity
-			if w > 0 {
-				c.thresholds[i] /= w
-			}
-		}
-		list = append(list, c)
+		list = append(list, r.meeting(onLeft, onRight))
 	}
 	return list
 }
 
-// activeTol is the relative distance from f at which an input counts as attaining it.
+// meeting is the mean of the cuts of the two lines, with the given weights. Cuts of one input merge into their
+// mean: never worse, by concavity.
+func (r *ray) meeting(onLeft, onRight float64) cuts {
+	k := len(r.phi)
+	c := cuts{make([]float64, k), make([]float64, k)}
+	if r.aim.share > 0 {
+		c.weights[r.left.row] += onLeft
+		c.weights[r.right.row] += onRight
+	}
+	for i := range k {
+		l, u := 0.0, 0.0
+		if r.aim.share > 0 && i == r.left.row {
+			l = r.aim.share * onLeft
+		}
+		if r.aim.share > 0 && i == r.right.row {
+			u = r.aim.share * onRight
+		}
+		if r.aim.floor != nil {
+			l += r.aim.floor[i] * onLeft
+			u += r.aim.floor[i] * onRight
+		}
+		if l+u > 0 {
+			c.thresholds[i] = l/(l+u)*r.left.tauOf(i) + u/(l+u)*r.right.tauOf(i)
+		}
+	}
+	return c
+}
+
+// activeTol is the relative distance from the worst case at which an input counts as attaining it.
 const activeTol = 1e-9
 
 // dual evaluates the lower bound of cuts.
 type dual struct {
 	table        *knapsack.Table
 	e            float64 // at least e^eps
+	aim          aim
 	exponent     int
 	above, below []float64 // per column: twice sum_i w_i (C_ij - eta_i)_+ and twice sum_i w_i (eta_i - C_ij)_+
 	thresholds   []float64 // scratch: the shifted thresholds
+	weights      []float64 // scratch: effective weights
+}
+
+func newDual(table *knapsack.Table, e float64, a aim, exponent int) *dual {
+	k, kv := table.Dims()
+	return &dual{
+		table: table, e: e, aim: a, exponent: exponent,
+		above: make([]float64, kv), below: make([]float64, kv),
+		thresholds: make([]float64, k), weights: make([]float64, k),
+	}
+}
+
+// effective returns the weight of each input in the whole objective. For the worst case alone they count relative to
+// their sum; otherwise they sum to one, with an error of aimError in each.
+func (d *dual) effective(weights []float64) []float64 {
+	if d.aim.floor == nil {
+		return weights
+	}
+	copy(d.weights, d.aim.floor)
+	if d.aim.share > 0 {
+		sum := num.Sum(weights)
+		for i, w := range weights {
+			if w > 0 {
+				d.weights[i] += d.aim.share * (w / sum)
+			}
+		}
+	}
+	return d.weights
+}
+
+// slop is the relative error of the effective weights.
+func (d *dual) slop() float64 {
+	if d.aim.floor == nil {
+		return 0
+	}
+	return aimError
 }
 
 // maxShifts bounds the Newton steps of one shift; two to six are usual.
@@ -168,9 +250,9 @@ const maxShifts = 30
 // shift moves all thresholds of c by one number to where min_j b_j is just not negative, and returns the
 // best cuts it saw with their bound. The minimum is a concave decreasing function of the shift, so Newton's
 // step lands on the far side of the root, or on it, and then descends to it.
-func (d *dual) shift(ctx context.Context, c cuts) (cuts, float64) {
-	best := cuts{weights: c.weights}
-	lower := math.Inf(-1)
+func (d *dual) shift(ctx context.Context, c cuts) proof {
+	best := proof{cuts{weights: c.weights}, math.Inf(-1)}
+	weights := d.effective(c.weights)
 	by := 0.0
 	for step := range maxShifts {
 		if step > 0 && ctx.Err() != nil {
@@ -179,16 +261,16 @@ func (d *dual) shift(ctx context.Context, c cuts) (cuts, float64) {
 		scale := 0.0
 		for i, t := range c.thresholds {
 			d.thresholds[i] = representable(t+by, d.exponent)
-			if c.weights[i] > 0 {
+			if weights[i] > 0 {
 				scale = max(scale, math.Abs(d.thresholds[i]))
 			}
 		}
-		least, column := d.least(c.weights)
-		if value := d.value(c.weights, least); value > lower {
-			lower = value
+		least, column := d.least(weights)
+		if value := d.value(weights, least); value > best.lower {
+			best.lower = value
 			best.thresholds = append(best.thresholds[:0], d.thresholds...)
 		}
-		slope := d.slope(c.weights, column, least > 0)
+		slope := d.slope(weights, column, least > 0)
 		move := least / slope
 		if least < 0 {
 			move -= scale * 0x1p-52 // at least one step of the largest threshold
@@ -199,7 +281,7 @@ func (d *dual) shift(ctx context.Context, c cuts) (cuts, float64) {
 		}
 		by = next
 	}
-	return best, lower
+	return best
 }
 
 // shiftTol is the relative step at which a shift from the safe side is not worth another pass.
@@ -216,8 +298,9 @@ const (
 func (d *dual) least(weights []float64) (float64, int) {
 	d.columns(weights)
 	least, column := math.Inf(1), 0
+	off := sumError + d.slop()
 	for j, above := range d.above {
-		b := above/2*(1-sumError) - d.e*(d.below[j]/2)*(1+sumError)
+		b := above/2*(1-off) - d.e*(d.below[j]/2)*(1+off)
 		if b < least {
 			least, column = b, j
 		}
@@ -236,10 +319,14 @@ func (d *dual) value(weights []float64, least float64) float64 {
 	for i, w := range weights {
 		size += w * math.Abs(d.thresholds[i])
 	}
-	total := num.Sum(weights)
+	total := 1.0
+	if d.aim.floor == nil {
+		total = num.Sum(weights)
+	}
 	const sixRoundings, secondOrder = 0x1.8p-51, 0x1p-80
 	v := (sum + least) / total
-	return v - (sixRoundings*(math.Abs(sum)+math.Abs(least))+secondOrder*size)/total
+	off := (sixRoundings*(math.Abs(sum)+math.Abs(least)) + (secondOrder+d.slop())*size) / total
+	return v - off - float64(3*len(weights))*math.SmallestNonzeroFloat64 // num.Dot's, for products that underflow
 }
 
 // slope is the derivative, with its sign changed, of b_j in the shift: to the right if right is set.

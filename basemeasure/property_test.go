@@ -171,7 +171,7 @@ func TestWild(t *testing.T) {
 			t.Fatal(err)
 		}
 		numtest.NearRat(t, "F", r.F, upper, exactScale)
-		most = max(most, r.Evaluations)
+		most = max(most, r.Stats.Evaluations)
 	}
 	// 49 when this was written, and 93 without the bisections.
 	if most > 60 {

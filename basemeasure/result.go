@@ -1,25 +1,49 @@
 package basemeasure
 
-import "fmt"
+import (
+	"fmt"
 
-// Settings controls the search for the best scale. The zero value is the default.
-type Settings struct {
-	// MaxEvaluations bounds the evaluations of f; 0 means DefaultMaxEvaluations.
-	MaxEvaluations int
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// Status says why a search ended.
+type Status int
+
+const (
+	// Converged: Solve proved the gap that was asked for; Uniform and Shape found the best scale.
+	Converged Status = iota
+	// Stalled: rounding kept Solve from going on. The answer is feasible and its bounds hold.
+	Stalled
+	// Limited: MaxEvaluations or MaxPivots was reached.
+	Limited
+	// Cancelled: the context ended.
+	Cancelled
+)
+
+// String returns the name of the status.
+func (s Status) String() string {
+	switch s {
+	case Converged:
+		return "converged"
+	case Stalled:
+		return "stalled"
+	case Limited:
+		return "limited"
+	case Cancelled:
+		return "cancelled"
+	}
+	return fmt.Sprintf("Status(%d)", int(s))
 }
 
-// DefaultMaxEvaluations is far above the 4 to 16 evaluations that a search takes: it stops a search that
-// rounding has sent astray.
-const DefaultMaxEvaluations = 200
-
-func (s Settings) resolve() (Settings, error) {
-	if s.MaxEvaluations < 0 {
-		return s, fmt.Errorf("%w: MaxEvaluations = %d", ErrSettings, s.MaxEvaluations)
-	}
-	if s.MaxEvaluations == 0 {
-		s.MaxEvaluations = DefaultMaxEvaluations
-	}
-	return s, nil
+// Stats counts the work done.
+type Stats struct {
+	Evaluations int // of all phi_i at one measure
+	Pivots      int // of the simplex, those of its start included
+	Refactors   int // inverses computed from scratch
+	Recomputes  int // values and prices computed from the inverse
+	Rejected    int // entering variables without an acceptable pivot
+	Restarts    int // new attempts with another perturbation
+	Shifts      int // certificates computed
 }
 
 // Result is a base measure with its evidence.
@@ -27,25 +51,44 @@ type Result struct {
 	// M is the base measure, one mass per output; its box is [e^(-eps/2) M, e^(eps/2) M]. Minimisers are not
 	// unique: compare F, never M.
 	M []float64
-	// F is f(M), the worst case over all inputs in units of C, to within rounding.
+	// F is the objective at M, in units of C, to within rounding; for the worst case it is f(M).
 	F float64
-	// Worst is the lowest input that attains F, and Mean is the mean of the cost over all inputs.
-	Worst int
-	Mean  float64
-	// Upper >= f(M), and Lower <= the worst case of every eps-LDP mechanism.
+	// Upper is at least the objective at M, and Lower at most the objective of every eps-LDP mechanism.
 	Upper, Lower float64
-	// Weights and Thresholds, one per input, prove Lower (see the package comment). Weights are >= 0 and
-	// count relative to their sum. Where a weight is zero the threshold is zero and has no meaning.
+	// WorstCase is the largest cost of an input that counts, and Worst the lowest input that attains it. Mean is the
+	// mean cost over all inputs, with the weights Settings.InputWeights if there are any. All to within rounding.
+	WorstCase float64
+	Worst     int
+	Mean      float64
+	// Weights and Thresholds, one per input, prove Lower (see the package comment). Weights are the adversary's
+	// in the maximum: >= 0, counted relative to their sum, all zero for the objective Average. Where an input has
+	// no weight at all the threshold is zero and has no meaning.
 	Weights, Thresholds []float64
-	// Mass is the sum of M, and Support the number of its entries that are not zero: the other outputs are
-	// never released.
-	Mass    float64
-	Support int
-	// Evaluations counts the evaluations of f.
-	Evaluations int
-	// Settings are the settings used, defaults filled in.
+	// Mass is the sum of M, Nonzeros the number of its entries that are not zero (the other outputs are never
+	// released), and Peak its largest entry over the mean entry Mass/kv.
+	Mass     float64
+	Nonzeros int
+	Peak     float64
+	// Status says why the search ended.
+	Status Status
+	// Stats counts the work.
+	Stats Stats
+	// Settings are the settings used, defaults filled in, without Initial.
 	Settings Settings
 }
 
 // Gap is Upper - Lower: at most this much worse than the best eps-LDP mechanism.
 func (r Result) Gap() float64 { return r.Upper - r.Lower }
+
+// describe fills in Mass, Nonzeros and Peak.
+func (r *Result) describe() {
+	r.Mass = num.Sum(r.M)
+	peak := 0.0
+	for _, x := range r.M {
+		if x > 0 {
+			r.Nonzeros++
+		}
+		peak = max(peak, x)
+	}
+	r.Peak = peak / r.Mass * float64(len(r.M))
+}

@@ -2,8 +2,10 @@ package basemeasure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
@@ -32,58 +34,101 @@ func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings)
 // Shape returns the best multiple of the given measure, which may have zeros and any positive total: the
 // multiple s that minimises f(s*shape). Errors as Uniform, and ErrMass for a shape that is zero.
 func Shape(ctx context.Context, c cost.Matrix, shape []float64, eps float64, settings Settings) (Result, error) {
-	settings, err := settings.resolve()
+	p, err := newProblem(c, eps, settings, false)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := checkEps(eps); err != nil {
-		return Result{}, err
-	}
-	table, err := knapsack.New(c)
-	if err != nil {
-		return Result{}, tableError(err)
-	}
-	k, kv := table.Dims()
-	if err := checkMeasure("shape", shape, kv); err != nil {
+	if err := checkMeasure("shape", shape, p.kv); err != nil {
 		return Result{}, err
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	p := newPrivacy(eps)
-	scaled, exponent, err := rescale(table, p)
-	if err != nil {
-		return Result{}, err
-	}
-	r := &ray{
-		table: scaled, priv: p, shape: normalise(shape), limit: settings.MaxEvaluations,
-		m: make([]float64, kv), lo: make([]float64, kv), hi: make([]float64, kv), g: make([]float64, kv),
-		phi: make([]float64, k), tau: make([]float64, k),
-	}
+	r := p.ray(shape)
+	res := p.result()
 	stop := r.search(ctx)
-	res := Result{Settings: settings, M: make([]float64, kv), Weights: make([]float64, k), Thresholds: make([]float64, k)}
 	r.choose(&res)
-	if err := r.prove(ctx, &res, exponent); err != nil && stop == nil {
+	if err := r.prove(ctx, &res, p.exponent); err != nil && stop == nil {
 		stop = err
 	}
-	res.F = math.Ldexp(res.F, exponent)
-	res.Mean = math.Ldexp(res.Mean, exponent)
-	res.Mass = num.Sum(res.M)
-	for _, x := range res.M {
-		if x > 0 {
-			res.Support++
-		}
+	res.Stats.Evaluations = r.count
+	return p.finish(res, stop)
+}
+
+// problem is a checked problem, ready to be solved.
+type problem struct {
+	settings Settings
+	k, kv    int
+	priv     privacy
+	table    *knapsack.Table // costs times 2^-exponent
+	exponent int
+	maxCost  float64 // of the costs as given
+	aim      aim
+}
+
+func newProblem(c cost.Matrix, eps float64, settings Settings, solve bool) (*problem, error) {
+	if err := checkEps(eps); err != nil {
+		return nil, err
 	}
-	res.Evaluations = r.count
-	res.Upper = min(res.Upper, table.MaxCost()) // no mean of costs exceeds the largest one
+	table, err := knapsack.New(c)
+	if err != nil {
+		return nil, tableError(err)
+	}
+	p := &problem{priv: newPrivacy(eps), maxCost: table.MaxCost()}
+	p.k, p.kv = table.Dims()
+	if p.settings, err = settings.resolve(p.k, p.kv, solve); err != nil {
+		return nil, err
+	}
+	p.aim = p.settings.aim(p.k)
+	if p.table, p.exponent, err = rescale(table, p.priv); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *problem) result() Result {
+	settings := p.settings
+	settings.Initial = nil
+	settings.InputWeights = slices.Clone(settings.InputWeights)
+	settings.Exclude = slices.Clone(settings.Exclude)
+	return Result{
+		Settings: settings, M: make([]float64, p.kv), Weights: make([]float64, p.k), Thresholds: make([]float64, p.k),
+		Upper: math.Inf(1), Lower: math.Inf(-1),
+	}
+}
+
+// ray is the search along the multiples of shape.
+func (p *problem) ray(shape []float64) *ray {
+	return &ray{
+		table: p.table, priv: p.priv, aim: p.aim, shape: normalise(shape), limit: p.settings.MaxEvaluations,
+		m: make([]float64, p.kv), lo: make([]float64, p.kv), hi: make([]float64, p.kv), g: make([]float64, p.kv),
+		phi: make([]float64, p.k), tau: make([]float64, p.k),
+	}
+}
+
+// finish brings the result back to the scale of the costs as given; stop is why the search ended early.
+func (p *problem) finish(res Result, stop error) (Result, error) {
+	res.unscale(p.aim, p.exponent)
+	res.describe()
+	res.Upper = max(res.F, min(res.Upper, p.maxCost)) // no mean of costs exceeds the largest one
 	if !(0 <= res.Lower && res.Lower <= res.F && res.F <= res.Upper) {
 		panic(fmt.Sprintf("basemeasure: internal error: lower, f, upper = %v, %v, %v", res.Lower, res.F, res.Upper))
 	}
-	if stop != nil {
-		return res, fmt.Errorf("%w: %w after %d evaluations", ErrNotConverged, stop, r.count)
+	if stop == nil {
+		return res, nil
 	}
-	return res, nil
+	res.Status = Limited
+	switch {
+	case errors.Is(stop, context.Canceled), errors.Is(stop, context.DeadlineExceeded):
+		res.Status = Cancelled
+	case errors.Is(stop, errStalled):
+		res.Status = Stalled
+	}
+	return res, fmt.Errorf("%w: %w after %d evaluations", ErrNotConverged, stop, res.Stats.Evaluations)
 }
+
+// errStalled is the reason to stop when rounding is in the way.
+var errStalled = errors.New("no progress beyond rounding")
 
 // normalise returns shape / sum shape without overflow.
 func normalise(shape []float64) []float64 {
@@ -129,6 +174,7 @@ func rescale(table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {
 type ray struct {
 	table        *knapsack.Table
 	priv         privacy
+	aim          aim
 	shape        []float64 // sums to 1
 	count, limit int
 
@@ -141,14 +187,27 @@ type ray struct {
 	m, lo, hi, g, phi, tau []float64 // scratch
 }
 
-// line is the cut of one input at its threshold: tau + t*slope <= f(t*shape), with equality at t = at.
+// line is a cut of the objective: tau + t*slope <= F(t*shape), with equality at t = at. For the worst case it is
+// the cut of one input at its threshold; otherwise the combination of the cuts of all inputs with the weights
+// of the objective.
 type line struct {
 	at, tau, slope float64
 	row            int
+	taus           []float64 // thresholds of all inputs, nil for the worst case
 }
 
 // same reports whether two evaluations gave the same line.
-func (l line) same(m line) bool { return l.row == m.row && l.tau == m.tau }
+func (l line) same(m line) bool {
+	return l.row == m.row && l.tau == m.tau && (l.taus == nil || l.slope == m.slope)
+}
+
+// tauOf is the threshold of an input that has a weight in the line.
+func (l line) tauOf(i int) float64 {
+	if l.taus == nil {
+		return l.tau
+	}
+	return l.taus[i]
+}
 
 // measure writes t*shape to r.m and its box to r.lo, r.hi.
 func (r *ray) measure(t float64) {
@@ -163,13 +222,42 @@ func (r *ray) measure(t float64) {
 func (r *ray) eval(t float64) (line, float64) {
 	r.count++
 	r.measure(t)
-	f, row := r.table.Max(r.lo, r.hi)
-	_, tau := r.table.Phi(row, r.lo, r.hi)
-	r.table.Subgradient(row, tau, r.priv.alpha.near, r.priv.beta.near, r.g)
+	l, f := r.touch(t)
 	if r.count == 1 || f < r.bestF {
 		r.best, r.bestF = t, f
 	}
-	return line{at: t, tau: tau, slope: num.Dot(r.shape, r.g), row: row}, f
+	return l, f
+}
+
+// touch returns the objective at r.m and its line there.
+func (r *ray) touch(t float64) (line, float64) {
+	slope := func(i int, tau float64) float64 {
+		r.table.Subgradient(i, tau, r.priv.alpha.near, r.priv.beta.near, r.g)
+		return num.Dot(r.shape, r.g)
+	}
+	if r.aim.floor == nil && r.aim.inMax == nil {
+		f, row := r.table.Max(r.lo, r.hi)
+		_, tau := r.table.Phi(row, r.lo, r.hi)
+		return line{at: t, tau: tau, slope: slope(row, tau), row: row}, f
+	}
+	if err := r.table.All(r.lo, r.hi, r.phi, r.tau); err != nil {
+		return line{at: t}, math.NaN() // cannot happen: the scale is in the range
+	}
+	_, row := r.aim.worst(r.phi)
+	l := line{at: t, row: row}
+	if r.aim.share > 0 {
+		l.tau, l.slope = r.aim.share*r.tau[row], r.aim.share*slope(row, r.tau[row])
+	}
+	if r.aim.floor != nil {
+		l.taus = slices.Clone(r.tau)
+		l.tau += num.Dot(r.aim.floor, r.tau)
+		for i, w := range r.aim.floor {
+			if w > 0 {
+				l.slope += w * slope(i, r.tau[i])
+			}
+		}
+	}
+	return l, r.aim.value(r.phi)
 }
 
 // closedTol is the relative difference between f and the meeting point of two lines at which the search is
@@ -285,6 +373,11 @@ func (r *ray) choose(res *Result) {
 		}
 	}
 	copy(r.m, res.M)
+	r.appraise(res)
+}
+
+// appraise fills in F, WorstCase, Worst and Mean for the measure r.m, which must be inside the range.
+func (r *ray) appraise(res *Result) {
 	for j, m := range r.m {
 		r.lo[j], r.hi[j] = r.priv.alpha.near*m, r.priv.beta.near*m
 	}
@@ -292,26 +385,39 @@ func (r *ray) choose(res *Result) {
 		res.F = math.NaN() // cannot happen: the same box was evaluated before
 		return
 	}
-	for i, phi := range r.phi {
-		if phi > r.phi[res.Worst] {
-			res.Worst = i
-		}
-	}
-	res.F = r.phi[res.Worst]
-	res.Mean = num.Sum(r.phi) / float64(len(r.phi))
+	res.WorstCase, res.Worst = r.aim.worst(r.phi)
+	res.F = r.aim.value(r.phi)
+	res.Mean = mean(res.Settings.InputWeights, r.phi)
 	res.Upper = max(res.Upper, res.F)
 }
 
-// certified returns an upper bound on f(r.m): the value over a box inside [alpha m, beta m], plus the error
-// of computing it (a quarter more, for the two operations that add it). m itself is always inside.
+// mean is the weighted mean of phi.
+func mean(weights, phi []float64) float64 {
+	if weights == nil {
+		return num.Sum(phi) / float64(len(phi))
+	}
+	return num.Dot(normalise(weights), phi)
+}
+
+// certified returns an upper bound on the objective at r.m: the value over a box inside [alpha m, beta m], plus
+// the error of computing it (a quarter more, for the two operations that add it). m itself is always inside.
 func (r *ray) certified() float64 {
 	for j, m := range r.m {
 		r.lo[j] = min(math.Nextafter(r.priv.alpha.up*m, math.Inf(1)), m)
 		r.hi[j] = max(math.Nextafter(r.priv.beta.down*m, math.Inf(-1)), m)
 	}
-	f, row := r.table.Max(r.lo, r.hi)
-	if row < 0 {
-		return math.Inf(1)
+	var f, off float64
+	if r.aim.floor == nil && r.aim.inMax == nil {
+		var row int
+		if f, row = r.table.Max(r.lo, r.hi); row < 0 {
+			return math.Inf(1)
+		}
+	} else {
+		if err := r.table.All(r.lo, r.hi, r.phi, nil); err != nil {
+			return math.Inf(1)
+		}
+		f = r.aim.value(r.phi)
+		off = 2*aimError + float64(len(r.phi))*0x1p-90
 	}
-	return f + f*(1.25*knapsack.PhiError) + float64(len(r.m))*math.SmallestNonzeroFloat64
+	return f + f*(1.25*knapsack.PhiError+off) + float64(len(r.m)+len(r.phi))*math.SmallestNonzeroFloat64
 }

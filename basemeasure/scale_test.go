@@ -364,8 +364,8 @@ func TestRange(t *testing.T) {
 			if !slices.Equal(before, test.c.Data) {
 				t.Error("costs were changed")
 			}
-			if r.Support != test.c.Kv || r.Evaluations < 1 || r.Settings.MaxEvaluations != basemeasure.DefaultMaxEvaluations {
-				t.Errorf("support %d, evaluations %d, settings %v", r.Support, r.Evaluations, r.Settings)
+			if r.Nonzeros != test.c.Kv || r.Stats.Evaluations < 1 || r.Settings.MaxEvaluations != basemeasure.DefaultMaxEvaluations {
+				t.Errorf("support %d, evaluations %d, settings %v", r.Nonzeros, r.Stats.Evaluations, r.Settings)
 			}
 			if !(r.Mean <= r.F*(1+closed)) {
 				t.Errorf("mean %v above the worst case %v", r.Mean, r.F)
@@ -459,23 +459,23 @@ func TestStops(t *testing.T) {
 	c := matrix(40, 40, func(i, j int) float64 { return math.Abs(float64(i*i - j*j)) })
 	const eps = 3
 	full := solve(t, c, eps)
-	if full.Evaluations < 4 {
-		t.Fatalf("only %d evaluations: the test needs a longer search", full.Evaluations)
+	if full.Stats.Evaluations < 4 {
+		t.Fatalf("only %d evaluations: the test needs a longer search", full.Stats.Evaluations)
 	}
-	for limit := 1; limit < full.Evaluations; limit++ {
+	for limit := 1; limit < full.Stats.Evaluations; limit++ {
 		r, err := basemeasure.Uniform(background, c, eps, basemeasure.Settings{MaxEvaluations: limit})
 		if !errors.Is(err, basemeasure.ErrNotConverged) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
-		if r.Evaluations != limit {
-			t.Errorf("limit %d: %d evaluations", limit, r.Evaluations)
+		if r.Stats.Evaluations != limit {
+			t.Errorf("limit %d: %d evaluations", limit, r.Stats.Evaluations)
 		}
 		if r.F < full.F {
 			t.Errorf("limit %d: f = %v below the minimum %v", limit, r.F, full.F)
 		}
 		verify(t, c, eps, r)
 	}
-	r, err := basemeasure.Uniform(background, c, eps, basemeasure.Settings{MaxEvaluations: full.Evaluations})
+	r, err := basemeasure.Uniform(background, c, eps, basemeasure.Settings{MaxEvaluations: full.Stats.Evaluations})
 	if err != nil || r.F != full.F {
 		t.Errorf("exact limit: %v, %v", r.F, err)
 	}

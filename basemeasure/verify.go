@@ -10,11 +10,11 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// Verify recomputes the bounds of a Result in exact rational arithmetic, from M, Weights and Thresholds
-// alone: upper >= f(M), lower <= the worst case of every eps-LDP mechanism. It returns ErrCertificate if the
-// evidence is malformed, or if Result.Upper or Result.Lower claim more than it proves. eps and the costs
-// count as the rationals that the float64 values are. Errors in the arguments: ErrShape, ErrNotFinite,
-// ErrNegative, ErrEpsilon.
+// Verify recomputes the bounds of a Result in exact rational arithmetic, from M, Weights, Thresholds and the
+// objective in Settings alone: upper >= the objective at M, lower <= the objective of every eps-LDP mechanism. It
+// returns ErrCertificate if the evidence is malformed, or if Result.Upper or Result.Lower claim more than it proves.
+// eps, the costs, Mix and InputWeights count as the rationals that the float64 values are; weights count
+// relative to their sum. Errors in the arguments: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon, ErrSettings.
 //
 // It shares no code with the functions that make a Result. Rationals are integers over common powers of
 // two, so nothing is reduced until the end.
@@ -30,7 +30,8 @@ import (
 //
 // where h(u) = u for u > 0 and E*u otherwise. The worst input costs at least the mean with weights w,
 // sum_i w_i eta_i + sum_j x_j b_j with b_j = sum_i w_i h(C_ij - eta_i), and sum_j x_j b_j is at least min_j b_j
-// times a number in [1/E, 1].
+// times a number in [1/E, 1]. An objective t * worst + (1-t) * average with weights v is at least the same mean with
+// the weights t w + (1-t) v instead of w.
 func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
 	if err := cost.Validate(c); err != nil {
 		return nil, nil, tableError(err)
@@ -39,6 +40,10 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 		return nil, nil, err
 	}
 	k, kv := c.Dims()
+	goal, err := newGoal(k, r.Settings)
+	if err != nil {
+		return nil, nil, err
+	}
 	if len(r.M) != kv || len(r.Weights) != k || len(r.Thresholds) != k {
 		return nil, nil, fmt.Errorf("%w: lengths %d, %d, %d of M, Weights, Thresholds for a %d x %d cost",
 			ErrCertificate, len(r.M), len(r.Weights), len(r.Thresholds), k, kv)
@@ -58,20 +63,21 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 			return nil, nil, fmt.Errorf("%w: Thresholds[%d] = %v", ErrCertificate, i, x)
 		}
 	}
+	weights, total, err := goal.combine(r.Weights)
+	if err != nil {
+		return nil, nil, err
+	}
 
 	down, up := expHalf(eps)
-	u, err := newUpperCheck(c, r.M, down)
+	u, err := newUpperCheck(c, r.M, down, goal)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := newLowerCheck(c, r.Weights, r.Thresholds, up)
-	if err != nil {
-		return nil, nil, err
-	}
+	l := newLowerCheck(c, weights, total, r.Thresholds, up)
 	buf := make([]float64, kv) // never a row that Row returned: that may be the matrix's own
 	for i := range k {
 		row := c.Row(i, buf)
-		u.row(row)
+		u.row(i, row)
 		l.row(i, row)
 	}
 	upper, lower = u.result(), l.result()
@@ -107,6 +113,10 @@ const expBits = 256
 // y^n/n! is rounded down in one sum and up in the other; all terms are positive. Once n+2 >= 2y the
 // rest of the series is at most twice its first term.
 func expHalf(eps float64) (down, up *big.Int) {
+	if eps == 0 {
+		one := new(big.Int).Lsh(big.NewInt(1), expBits)
+		return one, one
+	}
 	y := new(big.Rat).SetFloat64(eps)
 	y.Quo(y, big.NewRat(2, 1))
 	one := new(big.Int).Lsh(big.NewInt(1), expBits)
@@ -188,7 +198,91 @@ func scaled(n *big.Int, exp int) *big.Rat {
 	return new(big.Rat).SetFrac(n, new(big.Int).Lsh(big.NewInt(1), uint(-exp)))
 }
 
-// upperCheck computes max_i of the greedy fill in the box [M/b, b*M], b = down/2^expBits.
+// goal is the objective in exact terms: mix/(mix+rest) times the maximum over the inputs that count, plus
+// rest/(mix+rest) times the mean with the weights average/sum of them.
+type goal struct {
+	mix, rest *big.Int
+	counts    []bool
+	average   []*big.Int // nil if rest is zero
+	sum       *big.Int   // of average
+}
+
+func newGoal(k int, s Settings) (*goal, error) {
+	if _, err := s.resolve(k, 1, false); err != nil {
+		return nil, err
+	}
+	g := &goal{mix: big.NewInt(1), rest: new(big.Int), counts: make([]bool, k)}
+	for i := range g.counts {
+		g.counts[i] = !slices.Contains(s.Exclude, i)
+	}
+	switch s.Objective {
+	case Average:
+		g.mix, g.rest = g.rest, g.mix
+	case Mixed:
+		t := new(big.Rat).SetFloat64(s.Mix)
+		g.mix.Set(t.Num())
+		g.rest.Sub(t.Denom(), t.Num())
+	}
+	if g.rest.Sign() == 0 {
+		return g, nil
+	}
+	var find gridFinder
+	find.see(s.InputWeights)
+	g.sum = new(big.Int)
+	for i := range k {
+		w := big.NewInt(1)
+		if s.InputWeights != nil {
+			find.grid().set(w, s.InputWeights[i])
+		}
+		g.average = append(g.average, w)
+		g.sum.Add(g.sum, w)
+	}
+	return g, nil
+}
+
+// combine returns the weight of each input in the bound, in units of its total: mix times the adversary's weights
+// plus rest times those of the average, each relative to their sum.
+func (g *goal) combine(adversary []float64) (weights []*big.Int, total *big.Int, err error) {
+	var find gridFinder
+	find.see(adversary)
+	sum := big.NewInt(1) // any number does where the adversary has no part
+	for i, w := range adversary {
+		if !g.counts[i] && w != 0 {
+			return nil, nil, fmt.Errorf("%w: Weights[%d] = %v for an input that is left out", ErrCertificate, i, w)
+		}
+	}
+	if g.mix.Sign() != 0 {
+		if !find.some {
+			return nil, nil, fmt.Errorf("%w: all weights are zero", ErrCertificate)
+		}
+		sum.SetInt64(0)
+		for _, w := range adversary {
+			sum.Add(sum, find.grid().set(new(big.Int), w))
+		}
+	}
+	// weight = mix * a/sum + rest * v/g.sum, times sum * g.sum.
+	total = new(big.Int).Add(g.mix, g.rest)
+	total.Mul(total, sum)
+	if g.average != nil {
+		total.Mul(total, g.sum)
+	}
+	for i, a := range adversary {
+		w := new(big.Int)
+		if g.mix.Sign() != 0 {
+			find.grid().set(w, a)
+			w.Mul(w, g.mix)
+		}
+		if g.average != nil {
+			w.Mul(w, g.sum)
+			v := new(big.Int).Mul(g.rest, g.average[i])
+			w.Add(w, v.Mul(v, sum))
+		}
+		weights = append(weights, w)
+	}
+	return weights, total, nil
+}
+
+// upperCheck computes the objective of the greedy fills in the box [M/b, b*M], b = down/2^expBits.
 //
 // In units of 2^m.exp for masses: T = sum M, S = the mass of the cheapest columns that are full, D = sum C*M over
 // those, A = sum C*M over all. With c the cost of the column at which the fill ends,
@@ -205,7 +299,8 @@ type upperCheck struct {
 	one, total   *big.Int // 1 and T, in units of the masses
 	point        bool     // the box is the point M/T
 	enough       *big.Int // the least S' at which the fill ends
-	best         *big.Int // the largest b*phi so far in units of costs * masses * 2^(-2 expBits); T*phi for a point
+	goal         *goal
+	best, mean   *big.Int // the largest b*phi so far in units of costs * masses * 2^(-2 expBits), T*phi for a point; their weighted sum
 
 	// Scratch of row.
 	order                []int
@@ -213,9 +308,9 @@ type upperCheck struct {
 	all, dist, mass, tmp *big.Int // A, D, S
 }
 
-func newUpperCheck(c cost.Matrix, m []float64, down *big.Int) (*upperCheck, error) {
+func newUpperCheck(c cost.Matrix, m []float64, down *big.Int, goal *goal) (*upperCheck, error) {
 	_, kv := c.Dims()
-	u := &upperCheck{b: down, total: new(big.Int), tmp: new(big.Int), all: new(big.Int), dist: new(big.Int), mass: new(big.Int)}
+	u := &upperCheck{goal: goal, best: new(big.Int), mean: new(big.Int), b: down, total: new(big.Int), tmp: new(big.Int), all: new(big.Int), dist: new(big.Int), mass: new(big.Int)}
 	var g gridFinder
 	g.seeMatrix(c)
 	u.cGrid = g.grid()
@@ -253,8 +348,8 @@ func newUpperCheck(c cost.Matrix, m []float64, down *big.Int) (*upperCheck, erro
 	return u, nil
 }
 
-// row takes the cost of one input into account.
-func (u *upperCheck) row(row []float64) {
+// row takes the cost of input i into account.
+func (u *upperCheck) row(i int, row []float64) {
 	u.all.SetInt64(0)
 	for j, c := range row {
 		u.cGrid.set(u.cost[j], c)
@@ -295,74 +390,79 @@ func (u *upperCheck) row(row []float64) {
 		rest.Sub(rest, u.tmp.Mul(u.square, u.mass))
 		value.Add(value, rest.Mul(rest, end))
 	}
-	if u.best == nil || value.Cmp(u.best) > 0 {
+	if u.goal.average != nil {
+		u.mean.Add(u.mean, u.tmp.Mul(value, u.goal.average[i]))
+	}
+	if u.goal.counts[i] && value.Cmp(u.best) > 0 {
 		u.best = value
 	}
 }
 
 func (u *upperCheck) result() *big.Rat {
-	if u.point {
-		value := scaled(u.best, u.cGrid.exp)
-		return value.Quo(value, new(big.Rat).SetInt(u.total))
+	g := u.goal
+	sum := new(big.Int).Mul(g.mix, u.best)
+	parts := new(big.Int).Add(g.mix, g.rest)
+	if g.average != nil {
+		sum.Mul(sum, g.sum)
+		sum.Add(sum, u.tmp.Mul(g.rest, u.mean))
+		parts.Mul(parts, g.sum)
 	}
-	value := scaled(u.best, u.cGrid.exp+u.mGrid.exp-2*expBits)
-	return value.Quo(value, scaled(u.b, -expBits))
+	exp, unit := u.cGrid.exp, new(big.Rat).SetInt(u.total)
+	if !u.point {
+		exp, unit = exp+u.mGrid.exp-2*expBits, scaled(u.b, -expBits)
+	}
+	value := scaled(sum, exp)
+	return value.Quo(value, unit.Mul(unit, new(big.Rat).SetInt(parts)))
 }
 
 // lowerCheck accumulates sum_i w_i (C_ij - eta_i)_+ and sum_i w_i (eta_i - C_ij)_+ for every column.
 type lowerCheck struct {
 	square       *big.Int // E = (up/2^expBits)^2 in units of 2^(-2 expBits)
-	cGrid, wGrid grid     // costs and thresholds; weights
-	weights      []float64
+	grid         grid     // costs and thresholds
+	weights      []*big.Int
+	total        *big.Int // of the weights
 	thresholds   []float64
 	above, below []*big.Int
-	sum, total   *big.Int // sum w*eta, sum w
-	w, eta, x    *big.Int
+	sum          *big.Int // sum w*eta
+	eta, x       *big.Int
 }
 
-func newLowerCheck(c cost.Matrix, weights, thresholds []float64, up *big.Int) (*lowerCheck, error) {
+func newLowerCheck(c cost.Matrix, weights []*big.Int, total *big.Int, thresholds []float64, up *big.Int) *lowerCheck {
 	_, kv := c.Dims()
 	l := &lowerCheck{
-		square: new(big.Int).Mul(up, up), weights: weights, thresholds: thresholds,
-		sum: new(big.Int), total: new(big.Int), w: new(big.Int), eta: new(big.Int), x: new(big.Int),
+		square: new(big.Int).Mul(up, up), weights: weights, total: total, thresholds: thresholds,
+		sum: new(big.Int), eta: new(big.Int), x: new(big.Int),
 	}
 	var g gridFinder
-	g.see(weights)
-	if !g.some {
-		return nil, fmt.Errorf("%w: all weights are zero", ErrCertificate)
-	}
-	l.wGrid = g.grid()
-	g = gridFinder{}
 	g.seeMatrix(c)
 	for i, w := range weights {
-		if w > 0 {
+		if w.Sign() > 0 {
 			g.see(thresholds[i : i+1])
 		}
 	}
-	l.cGrid = g.grid()
+	l.grid = g.grid()
 	for range kv {
 		l.above = append(l.above, new(big.Int))
 		l.below = append(l.below, new(big.Int))
 	}
-	return l, nil
+	return l
 }
 
 func (l *lowerCheck) row(i int, row []float64) {
-	if l.weights[i] == 0 {
+	w := l.weights[i]
+	if w.Sign() == 0 {
 		return
 	}
-	l.wGrid.set(l.w, l.weights[i])
-	l.cGrid.set(l.eta, l.thresholds[i])
-	l.total.Add(l.total, l.w)
-	l.sum.Add(l.sum, l.x.Mul(l.w, l.eta))
+	l.grid.set(l.eta, l.thresholds[i])
+	l.sum.Add(l.sum, l.x.Mul(w, l.eta))
 	for j, c := range row {
-		l.cGrid.set(l.x, c)
+		l.grid.set(l.x, c)
 		l.x.Sub(l.x, l.eta)
 		into := l.above[j]
 		if l.x.Sign() < 0 {
 			into = l.below[j]
 		}
-		into.Add(into, l.x.Mul(l.x, l.w)) // below collects negative numbers
+		into.Add(into, l.x.Mul(l.x, w)) // below collects negative numbers
 	}
 }
 
@@ -375,11 +475,10 @@ func (l *lowerCheck) result() *big.Rat {
 			least.Set(b)
 		}
 	}
-	unit := l.cGrid.exp + l.wGrid.exp
-	b := scaled(least, unit-2*expBits)
+	b := scaled(least, l.grid.exp-2*expBits)
 	if b.Sign() > 0 {
 		b.Quo(b, scaled(l.square, -2*expBits))
 	}
-	b.Add(b, scaled(l.sum, unit))
-	return b.Quo(b, scaled(l.total, l.wGrid.exp))
+	b.Add(b, scaled(l.sum, l.grid.exp))
+	return b.Quo(b, new(big.Rat).SetInt(l.total))
 }

@@ -1,8 +1,10 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -74,7 +76,35 @@ func readMass(o *object, k int) (mass, error) {
 	if err := in.finish(); err != nil {
 		return mass{}, fmt.Errorf("field %q: %w", name, err)
 	}
-	return mass{weight: weight, support: index}, nil
+	m, err := sorted(index, weight, k)
+	if err != nil {
+		return mass{}, fmt.Errorf("field %q: %w", name, err)
+	}
+	return m, nil
+}
+
+// sorted puts atoms, which may come in any order, in the order of their rows, as the solvers want them.
+func sorted(index []int, weight []float64, k int) (mass, error) {
+	if len(index) != len(weight) {
+		return mass{}, fmt.Errorf("%d indices and %d weights", len(index), len(weight))
+	}
+	order := make([]int, len(index))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(index[a], index[b]) })
+	m := mass{weight: make([]float64, len(weight)), support: make([]int, len(index))}
+	for at, n := range order {
+		i := index[n]
+		if i < 0 || i >= k {
+			return mass{}, fmt.Errorf("index %d is not one of the %d rows of the cost", i, k)
+		}
+		if at > 0 && i == m.support[at-1] {
+			return mass{}, fmt.Errorf("index %d occurs twice", i)
+		}
+		m.support[at], m.weight[at] = i, weight[n]
+	}
+	return m, nil
 }
 
 // box is the box of a line, given as lo and hi or as m and eps.

@@ -34,16 +34,30 @@ const (
 
 var kinds = map[string]kind{
 	"project": {solveProject, "project a distribution onto a box, exactly, with a proof",
-		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]}, sum 1\n" + boxFields +
+		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
 			"out: q, objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
+	"entropic": {solveEntropic, "project a distribution onto a box with an entropic cost, with bounds on the exact problem",
+		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
+			"  reg (in units of the cost, at least 1e-9 of its range), method (fast, the default, or paper)\n" +
+			"  tol (L1 residual, default 1e-12), iterations (limit, default 1e7: paper can need them all where reg is small)\n" +
+			"out: status converged, iterations or cancelled (q and the bounds hold in any case); q, transport, objective, upper, lower, iterations, residual, bound, potentials, log_v, seconds"},
+	"hilbert": {solveHilbert, "Hilbert's distance, or the diameter and contraction of a Gibbs kernel",
+		"in:\n  x, y, or reg and\n" + costField + "out: distance, or diameter, tau, one_minus_tau, seconds"},
 	"phi": {solvePhi, "the cost of every point mass: phi, tau, worst case, subgradient",
 		"in:\n" + costField + boxFields + "out: phi, tau, f, argmax, subgradient (with m and eps), seconds"},
 	"kpm": {solveKPM, "the KL projection mechanism",
 		"in:\n  mu, eps\nout: q, r, seconds"},
 	"round": {solveRound, "the integer box of a base measure, and a distribution rounded into it",
 		"in:\n  m, eps (a string, exact), bits (1 to 62), q\nout: lo, hi, weights (decimal strings), verified, seconds"},
+	"sphere": {solveSphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
+		"in:\n  d (1 to 1e7), p (0.5 to 12), eps (1e-12 to 700)\nout: t, omt (1 - t), alpha, S, J, W, pin, pout, seconds"},
 	"basemeasure": {solveBaseMeasure, "the base measure, with bounds on the worst case",
-		"in:\n" + costField + "  eps, method (uniform), gap (not used by uniform)\nout: m, f, upper, lower, weights, thresholds, seconds"},
+		"in:\n" + costField + "  eps (0 to 700)\n  method  solve (default), uniform (its best scale), or mirror (the paper's descent)\n" +
+			"  gap     relative, for solve (default 1e-9)\n" +
+			"  objective  worst (default), average, or mixed with t, the share of the worst case; input_weights [k]; exclude [inputs left out of the worst case]\n" +
+			"  T       steps of mirror (default 10000, at most 1e8); rule: paper (default), repaired, sharp, adaptive\n" +
+			"out: m, f, upper, lower, weights, thresholds, status, seconds; worst_case, mean, mass, nonzeros, pivots;\n" +
+			"     with mirror steps, f_average, f_best, average, bound (proved), paper_bound (as printed; can be false)"},
 }
 
 // Summary says in a line what a kind is.

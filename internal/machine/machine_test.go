@@ -112,6 +112,16 @@ func TestProjectForms(t *testing.T) {
 			t.Errorf("%s: dense %s, sparse %s, explicit %s", name, a, b, c)
 		}
 	}
+	// Atoms come in any order, for both solvers.
+	for kind, tail := range map[string]string{"project": rest, "entropic": `,"reg":0.1` + rest} {
+		up := ask(t, kind, `{"cost":{"kind":"ring","n":4,"p":2},"mu":{"index":[1,3],"weight":[0.25,0.75]}`+tail)
+		down := ask(t, kind, `{"cost":{"kind":"ring","n":4,"p":2},"mu":{"index":[3,1],"weight":[0.75,0.25]}`+tail)
+		for _, name := range []string{"q", "objective", "upper", "lower", "potentials"} {
+			if a, b := fmt.Sprint(up[name]), fmt.Sprint(down[name]); a != b || a == "<nil>" {
+				t.Errorf("%s: %s is %s in order, %s backwards", kind, name, a, b)
+			}
+		}
+	}
 }
 
 func TestPhi(t *testing.T) {
@@ -202,6 +212,11 @@ func TestBadLines(t *testing.T) {
 		{"round", `{"m":[1],"eps":"1","bits":8,"q":[1,2]}`, "2 entries"},
 		{"round", `{"m":[1],"eps":"1","bits":8.5,"q":[1]}`, "8.5"},
 		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"magic"}`, "magic"},
+		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"mirror","T":0}`, `"T": 0 is not`},
+		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"mirror","T":1000000000000000000}`, `"T": 1000000000000000000 is not`}, // would take ages
+		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[1,1],"weight":[0.5,0.5]}`, 1), "index 1 occurs twice"},
+		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[1,0],"weight":[1]}`, 1), "2 indices and 1 weights"},
+		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[-1],"weight":[1]}`, 1), "index -1"},
 	} {
 		a := ask(t, test.kind, test.line)
 		msg, _ := a["error"].(string)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/baseline"
-	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -140,51 +139,4 @@ func readExactEpsilon(in *object) (string, error) {
 		return n.String(), err
 	}
 	return read[string](in, "eps")
-}
-
-type baseAnswer struct {
-	M     numbers `json:"m"`
-	F     number  `json:"f"`
-	Upper number  `json:"upper"`
-	Lower number  `json:"lower"`
-	// The certificate of the lower bound: weights of the inputs and their thresholds.
-	Weights    numbers `json:"weights"`
-	Thresholds numbers `json:"thresholds"`
-}
-
-func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, _, err := readCost(in)
-	if err != nil {
-		return nil, err
-	}
-	eps, err := readEpsilon(in)
-	if err != nil {
-		return nil, err
-	}
-	method, err := read[string](in, "method")
-	if err != nil {
-		return nil, err
-	}
-	// A goal for iterative methods. The uniform measure is found exactly along its ray; how far that is from
-	// the optimum is in the bounds.
-	if gap, err := readOr(in, "gap", 0.0); err != nil {
-		return nil, err
-	} else if !(gap >= 0) {
-		return nil, fmt.Errorf("field %q: %v is negative", "gap", gap)
-	}
-	if err := in.finish(); err != nil {
-		return nil, err
-	}
-	if method != "uniform" {
-		return nil, fmt.Errorf("field %q: %q is not built; uniform is", "method", method)
-	}
-	var res basemeasure.Result
-	err = clock.run(func() (err error) {
-		res, err = basemeasure.Uniform(ctx, c, eps, basemeasure.Settings{})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return baseAnswer{M: res.M, F: number(res.F), Upper: number(res.Upper), Lower: number(res.Lower), Weights: res.Weights, Thresholds: res.Thresholds}, nil
 }

@@ -1,0 +1,251 @@
+package basemeasure
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// attempt is one run of the simplex.
+type attempt struct {
+	v         *solver
+	s         *simplex
+	perturbed float64 // size of the perturbation; zero once it is taken away
+	bound     float64 // best objective of a basis so far
+	stalled   int     // rounds since it rose
+	proved    float64 // gap at the last certificate
+	settled   int     // pivots at the last computation of all values
+}
+
+// Rules of thumb of the simplex. They decide how long it takes, not what it returns.
+const (
+	refactorEvery  = 1500 // pivots
+	recomputeEvery = 60   // pivots
+	stallRounds    = 60   // rounds without progress of the bound
+	proveFactor    = 0.3  // a new certificate when the gap fell by this much
+	perturbFactor  = 30   // the perturbation goes when the gap is down to so many times its size
+	candidates     = 150  // cuts priced in a round
+	keepGain       = 0.3  // a round ends when the best reduced cost fell by this much
+	roundBudget    = 5    // but not before its pivots have cost so many times an evaluation
+
+	infeasibleTol = 1e-3  // basic values below minus this are no rounding: the attempt has failed
+	progressTol   = 1e-15 // in units of the game
+	closeEnough   = 0.01  // the gap, relative to that asked for, at which only the certificate can be at fault
+)
+
+// attempt runs the simplex once. It returns why the search must end; nil if the attempt came to its own end, be it
+// converged or not.
+func (v *solver) attempt(r rung) error {
+	g := *v.game
+	if r.byValue {
+		value := v.best - g.base
+		if !(value*g.unit < farBelow && value > 0) {
+			return nil
+		}
+		_, exponent := math.Frexp(value)
+		g.unit = math.Ldexp(1, -exponent)
+	}
+	s := newSimplex(&g, &v.res.Stats)
+	// A slack that is y short costs the certificate y/alpha, and a lam changes a slack by beta times as much.
+	perturb(s.delta, r.perturbation*s.alpha)
+	s.pivotTol = r.pivotTol
+	s.slackTol, s.lamTol = r.valueTol*s.alpha, r.valueTol*s.alpha/s.beta
+	a := &attempt{v: v, s: s, perturbed: r.perturbation, bound: math.Inf(-1), proved: 1 / proveFactor}
+	defer v.certify()
+	if !s.start(v.strategy(&g)) {
+		return nil
+	}
+	for {
+		if err := v.interrupted(); err != nil {
+			a.prove()
+			return err
+		}
+		if done := a.round(); done {
+			return nil
+		}
+	}
+}
+
+// perturb fills delta with numbers of about the given size that have no pattern.
+func perturb(delta []float64, size float64) {
+	x := uint64(12345)
+	for j := range delta {
+		x += 0x9E3779B97F4A7C15 // splitmix64
+		z := x
+		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+		z = (z ^ z>>27) * 0x94D049BB133111EB
+		z ^= z >> 31
+		delta[j] = size * (0.5 + float64(z>>11)*0x1p-53)
+	}
+}
+
+// round evaluates the measure of the basis and then pivots on the cuts found there. It reports whether the attempt
+// is over.
+func (a *attempt) round() (done bool) {
+	v, s := a.v, a.s
+	if !a.tidy() {
+		return true
+	}
+	v.evaluate(s)
+	bound := s.bound()
+	gap := (s.scale(v.best) - bound) / (v.best * s.unit)
+	if gap < proveFactor*a.proved {
+		a.proved = gap
+		a.prove()
+	}
+	if bound > a.bound+progressTol {
+		a.bound, a.stalled = bound, 0
+	} else if a.stalled++; a.stalled > stallRounds {
+		a.prove()
+		return true
+	}
+	goal := v.p.settings.Gap
+	if gap <= goal || gap <= perturbFactor*a.perturbed {
+		a.prove()
+		v.certify()
+		switch {
+		case v.closed():
+			return true
+		case a.perturbed > 0:
+			return !a.unperturb()
+		case s.pivots != s.fresh:
+			return !s.refactor()
+		case gap <= closeEnough*goal:
+			return true
+		}
+	}
+	refused := s.stats.Rejected
+	pivots, ok := a.pivot()
+	switch {
+	case !ok:
+		return true
+	case pivots > 0:
+		s.leastPivot = rejectPivot
+		return false
+	case s.pivots != s.fresh: // nothing enters: make sure that it is not the rounding of old pivots that says so
+		return !s.refactor()
+	case s.stats.Rejected > refused && s.leastPivot > lastPivot:
+		s.leastPivot = lastPivot
+		return false
+	}
+	a.prove()
+	return a.perturbed == 0 || !a.unperturb()
+}
+
+// tidy computes values and prices again from time to time. It reports false if the basis is beyond repair.
+func (a *attempt) tidy() bool {
+	s := a.s
+	ok := true
+	switch {
+	case s.pivots-s.fresh > refactorEvery:
+		ok = s.refactor()
+		a.settled = s.pivots
+	case s.pivots-a.settled > recomputeEvery:
+		ok = s.recompute()
+		a.settled = s.pivots
+	}
+	if ok && s.infeasibility() > -infeasibleTol {
+		return true
+	}
+	a.settled = s.pivots
+	return s.pivots != s.fresh && s.refactor() && s.infeasibility() > -infeasibleTol
+}
+
+// unperturb takes the perturbation away.
+func (a *attempt) unperturb() bool {
+	a.perturbed = 0
+	a.bound = math.Inf(-1)
+	clear(a.s.delta)
+	return a.s.refactor()
+}
+
+// prove computes the lower bound of the basis, and keeps it if it is the best.
+func (a *attempt) prove() {
+	v, s := a.v, a.s
+	c := cuts{make([]float64, v.p.k), make([]float64, v.p.k)}
+	see := func(col *column) {
+		if i := col.input; i >= 0 && col.value > 0 {
+			c.weights[i] += col.value
+			c.thresholds[i] += col.value * s.unscale(col.eta)
+		}
+	}
+	s.eachKey(see)
+	s.eachOther(see)
+	some := false
+	for i, w := range c.weights { // cuts of one input merge into their mean: never worse, by concavity
+		if w > 0 {
+			c.thresholds[i] = representable(c.thresholds[i]/w, v.p.exponent)
+		}
+		if s.share == 0 || !s.counts(i) {
+			c.weights[i] = 0
+			continue
+		}
+		c.weights[i] = max(0, w-s.floorOf(i))
+		some = some || c.weights[i] > 0
+	}
+	if some || s.share == 0 {
+		v.take(c)
+	}
+}
+
+// violation is an input and by how much the model is wrong about it.
+type violation struct {
+	input int
+	by    float64
+}
+
+func worstFirst(list []violation) []violation {
+	slices.SortFunc(list, func(a, b violation) int {
+		if c := cmp.Compare(b.by, a.by); c != 0 {
+			return c
+		}
+		return a.input - b.input
+	})
+	return list[:min(len(list), candidates)]
+}
+
+// pivot lets variables enter until the best reduced cost has fallen, or there is none. It reports false if the basis
+// is beyond repair.
+func (a *attempt) pivot() (pivots int, ok bool) {
+	v, s := a.v, a.s
+	t := a.menu()
+	defer func() { s.cands = s.cands[:0] }()
+	first, work, budget := -1.0, 0, roundBudget*s.k*s.kv
+	for pivots == 0 || v.interrupted() == nil {
+		e, found := t.best(work < budget)
+		if !found {
+			break
+		}
+		if first < 0 {
+			first = e.gain
+		}
+		if pivots > 0 && e.gain < keepGain*first && work >= budget {
+			break
+		}
+		work += s.n*(s.kv+s.n+len(s.cands)) + s.kv
+		if e.kind == enterColumn {
+			e.col = s.newColumn(e.input, e.eta)
+		}
+		out := s.enter(&e.entry)
+		if out != pivoted && e.col != nil {
+			s.drop(e.col)
+		}
+		switch out {
+		case broken:
+			return pivots, false
+		case pivoted:
+			pivots++
+			t.done(e)
+		case rejected:
+			s.stats.Rejected++
+			t.done(e)
+			t.reject(e)
+		case retry: // the inverse is fresh, and all values with it
+			a.settled = s.pivots
+			if !(s.infeasibility() > -infeasibleTol) {
+				return max(pivots, 1), true // the next round decides
+			}
+		}
+	}
+	return pivots, true
+}

@@ -1,0 +1,309 @@
+package basemeasure
+
+// exchange replaces the leaving variable by the entering one.
+func (s *simplex) exchange(e *entry, l leaving) {
+	// First represent the basis so that the leaving variable is a column of rest, or a slack.
+	switch l.kind {
+	case leavePool, leaveOwn:
+		key := s.pool
+		if l.kind == leaveOwn {
+			key = s.own[l.at]
+		}
+		c := s.another(key, -1)
+		if c < 0 { // the row has no other column: the entering one takes its place
+			s.takeKey(e, l)
+			return
+		}
+		s.swapKey(c)
+		l.kind, l.at = leaveRest, c
+	case leaveMu:
+		if s.pool.input == l.at {
+			c := s.another(s.pool, l.at)
+			if c < 0 { // the pool has no cuts of other inputs: the entering one becomes its key
+				s.own[l.at] = s.pool
+				s.takePool(e)
+				return
+			}
+			s.swapKey(c)
+		}
+		c := s.largest(l.at)
+		if c < 0 { // the entering column is the only cut of that input
+			e.col.value = e.value
+			s.own[l.at] = e.col
+			return
+		}
+		s.split(l.at, c, e)
+		l.kind, l.at = leaveRest, c
+	}
+	switch {
+	case l.kind == leaveSlack && e.kind == enterSlack:
+		s.exchangeRows(e, l.at)
+	case l.kind == leaveSlack:
+		s.border(e, l.at)
+	case e.kind == enterSlack:
+		s.shrink(e, l.at)
+	default:
+		s.replace(e, l.at)
+	}
+}
+
+// another returns a column of rest in the row of key, if possible one with a large value, but none of input not; -1 if there
+// is none.
+func (s *simplex) another(key *column, not int) int {
+	best := -1
+	for c, col := range s.rest {
+		if col.input >= 0 && col.input != not && s.key(col.input) == key && (best < 0 || col.value > s.rest[best].value) {
+			best = c
+		}
+	}
+	return best
+}
+
+// largest returns the column of rest of input i with the largest value.
+func (s *simplex) largest(i int) int {
+	best := -1
+	for c, col := range s.rest {
+		if col.input == i && (best < 0 || col.value > s.rest[best].value) {
+			best = c
+		}
+	}
+	return best
+}
+
+// swapKey makes column c of rest the key of its row: every column of S in that row loses S_c, and S_c changes its sign.
+func (s *simplex) swapKey(c int) {
+	col := s.rest[c]
+	key := s.key(col.input)
+	row := s.inv[c][:s.n]
+	for j := range row {
+		row[j] = -row[j]
+	}
+	for d, other := range s.rest {
+		if d != c && other.input >= 0 && s.key(other.input) == key {
+			axpy(-1, s.inv[d], row)
+		}
+	}
+	if key == s.pool {
+		s.w[c], s.wKey = s.wKey, s.w[c]
+		s.pool = col
+	} else {
+		s.w[c], s.wOwn[col.input] = s.wOwn[col.input], s.w[c]
+		s.own[col.input] = col
+	}
+	col.position, key.position = -1, c
+	s.rest[c] = key
+}
+
+// split takes input i out of the pool, with column c of rest, which is about to leave rest, as its key.
+func (s *simplex) split(i, c int, e *entry) {
+	row := s.inv[c][:s.n]
+	for d, other := range s.rest {
+		if d != c && other.input == i {
+			axpy(1, s.inv[d], row)
+			s.w[c] += s.w[d]
+		}
+	}
+	if e.kind == enterColumn && e.col.input == i {
+		s.w[c]--
+	}
+	s.own[i] = s.rest[c]
+	s.own[i].position = -1
+}
+
+// takeKey lets the entering variable take the place of a key whose row has no other column.
+func (s *simplex) takeKey(e *entry, l leaving) {
+	if l.kind == leavePool {
+		s.drop(s.pool)
+		s.takePool(e)
+		return
+	}
+	s.drop(s.own[l.at])
+	e.col.value = e.value
+	s.own[l.at] = e.col
+}
+
+// takePool makes the entering variable the pool's key, where the pool has no columns.
+func (s *simplex) takePool(e *entry) {
+	if e.kind == enterMu { // the input brings its own key
+		s.pool = s.own[e.at]
+		s.own[e.at] = nil
+		s.mu[e.at] = e.value
+		return
+	}
+	e.col.value = e.value
+	s.pool = e.col
+}
+
+// replace puts the entering column in the place c of rest.
+func (s *simplex) replace(e *entry, c int) {
+	n := s.n
+	pivot := s.inv[c][:n]
+	scale := 1 / s.w[c]
+	for r := range pivot {
+		pivot[r] *= scale
+	}
+	w := s.w
+	share(n, n*n, func(from, to int) {
+		for d := from; d < to; d++ {
+			if d != c && w[d] != 0 {
+				axpy(-w[d], pivot, s.inv[d][:n])
+			}
+		}
+	})
+	axpy(-e.gain, pivot, s.m)
+	if old := s.rest[c]; old.position == c { // after split the column is a key, and stays
+		s.drop(old)
+	}
+	s.place(e, c)
+}
+
+// place writes the entering column into rest[c], whose row of the inverse is up to date.
+func (s *simplex) place(e *entry, c int) {
+	if e.kind == enterColumn {
+		e.col.value, e.col.position = e.value, c
+		s.rest[c] = e.col
+		return
+	}
+	// An input joins the pool: its columns were relative to its own key and are now relative to the pool's.
+	i := e.at
+	col := s.own[i]
+	s.own[i] = nil
+	s.mu[i] = e.value
+	col.position = c
+	s.rest[c] = col
+	row := s.inv[c][:s.n]
+	for d, other := range s.rest {
+		if d != c && other.input == i {
+			axpy(-1, s.inv[d], row)
+		}
+	}
+}
+
+// border puts the entering column into rest and the output at position p into J.
+func (s *simplex) border(e *entry, p int) {
+	n := s.n
+	pivot := s.dy[p]
+	rho := s.across(p)
+	s.swap(p, n)
+	scale := 1 / pivot
+	w := s.w
+	share(n, n*n, func(from, to int) {
+		for d := from; d < to; d++ {
+			f := w[d] * scale
+			if f != 0 {
+				axpy(f, rho, s.inv[d][:n])
+			}
+			s.inv[d] = append(s.inv[d][:n], -f)
+		}
+	})
+	row := s.newRow(n + 1)
+	for r, x := range rho {
+		row[r] = -x * scale
+	}
+	row[n] = scale
+	s.inv = append(s.inv, row)
+	s.m = append(s.m, 0)
+	s.n++
+	axpy(-e.gain, row, s.m)
+	for _, cand := range s.cands {
+		cand.g = append(cand.g, s.slope(cand, n))
+	}
+	s.rest = append(s.rest, nil)
+	s.place(e, n)
+}
+
+// across returns the row of S at position p beyond J times the inverse.
+func (s *simplex) across(p int) []float64 {
+	rho := s.rhs[:s.n]
+	clear(rho)
+	s.terms = s.terms[:0]
+	for c, col := range s.rest {
+		x := col.g[p]
+		if key := s.key(col.input); key != nil {
+			x -= key.g[p]
+		}
+		if x != 0 {
+			s.terms = append(s.terms, term{x, s.inv[c]})
+		}
+	}
+	s.combine(rho, 0)
+	return rho
+}
+
+func (s *simplex) newRow(n int) []float64 {
+	if len(s.rows) > 0 {
+		row := s.rows[len(s.rows)-1]
+		s.rows = s.rows[:len(s.rows)-1]
+		if cap(row) >= n {
+			return row[:n]
+		}
+	}
+	return make([]float64, n, n+n/2+16)
+}
+
+// shrink takes the output at position r out of J, and column c out of rest.
+func (s *simplex) shrink(e *entry, c int) {
+	n, r := s.n, e.at
+	pivot := s.inv[c][:n]
+	scale := 1 / pivot[r]
+	share(n, n*n, func(from, to int) {
+		for d := from; d < to; d++ {
+			if d != c {
+				if f := s.inv[d][r]; f != 0 {
+					axpy(-f*scale, pivot, s.inv[d][:n])
+				}
+			}
+		}
+	})
+	axpy(-s.m[r]*scale, pivot, s.m)
+	last := n - 1
+	for d := range s.inv {
+		s.inv[d][r] = s.inv[d][last]
+		s.inv[d] = s.inv[d][:last]
+	}
+	s.m[r] = s.m[last]
+	s.m = s.m[:last]
+	for _, cand := range s.cands {
+		cand.g[r] = cand.g[last]
+		cand.g = cand.g[:last]
+	}
+	if old := s.rest[c]; old.position == c { // after split the column is a key, and stays
+		s.drop(old)
+	}
+	s.rows = append(s.rows, s.inv[c])
+	if c != last {
+		s.inv[c], s.rest[c] = s.inv[last], s.rest[last]
+		s.rest[c].position = c
+	}
+	s.inv, s.rest = s.inv[:last], s.rest[:last]
+	s.n = last
+	s.swap(r, last)
+	s.y[last] = e.value
+}
+
+// exchangeRows takes the output at position e.at out of J and the one at position p into it.
+func (s *simplex) exchangeRows(e *entry, p int) {
+	n, r := s.n, e.at
+	rho := s.across(p)
+	pivot := rho[r]
+	rho[r] = 0
+	share(n, n*n, func(from, to int) {
+		for d := from; d < to; d++ {
+			row := s.inv[d][:n]
+			if x := row[r] / pivot; x != 0 {
+				row[r] = 0
+				axpy(-x, rho, row)
+				row[r] = x
+			}
+		}
+	})
+	x := s.m[r] / pivot
+	s.m[r] = 0
+	axpy(-x, rho, s.m)
+	s.m[r] = x
+	s.swap(r, p)
+	s.y[p] = e.value
+	for _, cand := range s.cands {
+		cand.g[r] = s.slope(cand, r)
+	}
+}

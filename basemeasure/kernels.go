@@ -1,0 +1,178 @@
+package basemeasure
+
+import (
+	"runtime"
+	"sync"
+)
+
+// The loops that the simplex spends its time in. Each row is computed by one goroutine in one order, so the
+// bits do not depend on how rows are shared out. Several rows at a time, because loading the common vector
+// costs as much as the arithmetic.
+
+// dot returns a.b; the lengths agree.
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float64
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+		a, b = a[4:], b[4:]
+	}
+	for i, x := range a {
+		s0 += x * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// dots writes rows[i].a to out[i].
+func dots(rows [][]float64, a, out []float64) {
+	n := len(a)
+	i := 0
+	for ; i+4 <= len(rows); i += 4 {
+		r0, r1, r2, r3 := rows[i][:n], rows[i+1][:n], rows[i+2][:n], rows[i+3][:n]
+		var d0, d1, d2, d3 float64
+		for j, x := range a {
+			d0 += x * r0[j]
+			d1 += x * r1[j]
+			d2 += x * r2[j]
+			d3 += x * r3[j]
+		}
+		out[i], out[i+1], out[i+2], out[i+3] = d0, d1, d2, d3
+	}
+	for ; i < len(rows); i++ {
+		out[i] = dot(rows[i][:n], a)
+	}
+}
+
+// axpy adds w*x to y; len(x) >= len(y).
+func axpy(w float64, x, y []float64) {
+	x = x[:len(y)]
+	for len(y) >= 4 && len(x) >= 4 {
+		y[0] += w * x[0]
+		y[1] += w * x[1]
+		y[2] += w * x[2]
+		y[3] += w * x[3]
+		x, y = x[4:], y[4:]
+	}
+	for i := range y {
+		y[i] += w * x[i]
+	}
+}
+
+// term is one row of a combination.
+type term struct {
+	weight float64
+	row    []float64
+}
+
+// combine adds sum_t weight_t * row_t to y; rows are at least as long as y, which starts at their first entry.
+func combine(terms []term, y []float64) {
+	n := len(y)
+	for len(terms) >= 4 {
+		w0, w1, w2, w3 := terms[0].weight, terms[1].weight, terms[2].weight, terms[3].weight
+		r0, r1, r2, r3 := terms[0].row[:n], terms[1].row[:n], terms[2].row[:n], terms[3].row[:n]
+		for j := range y {
+			y[j] += (w0*r0[j] + w1*r1[j]) + (w2*r2[j] + w3*r3[j])
+		}
+		terms = terms[4:]
+	}
+	for _, t := range terms {
+		axpy(t.weight, t.row, y)
+	}
+}
+
+// parallelWork is the number of multiplications below which starting a goroutine costs more than it saves.
+const parallelWork = 1 << 16
+
+// share calls f on disjoint ranges that cover [0, n), on several goroutines if work is large enough.
+func share(n, work int, f func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), n, 1+work/parallelWork)
+	if parts <= 1 {
+		f(0, n)
+		return
+	}
+	var group sync.WaitGroup
+	for p := 1; p < parts; p++ {
+		group.Go(func() { f(p*n/parts, (p+1)*n/parts) })
+	}
+	f(0, n/parts)
+	group.Wait()
+}
+
+// invert writes the inverse of the square matrix a, given by rows, to inv, and destroys a. It reports false if
+// a is singular to working precision. Gaussian elimination with row interchanges, about n^3 multiplications.
+func invert(a, inv [][]float64) bool {
+	n := len(a)
+	perm := make([]int, n)
+	for i := range perm {
+		perm[i] = i
+	}
+	for p := range n {
+		best := p
+		for i := p + 1; i < n; i++ {
+			if abs(a[i][p]) > abs(a[best][p]) {
+				best = i
+			}
+		}
+		if !(abs(a[best][p]) > tinyPivot) {
+			return false
+		}
+		a[p], a[best] = a[best], a[p]
+		perm[p], perm[best] = perm[best], perm[p]
+		row, scale := a[p], 1/a[p][p]
+		share(n-p-1, (n-p)*(n-p), func(from, to int) {
+			for i := p + 1 + from; i < p+1+to; i++ {
+				if f := a[i][p] * scale; f != 0 {
+					a[i][p] = f
+					axpy(-f, row[p+1:], a[i][p+1:])
+				}
+			}
+		})
+	}
+	// Column perm[c] of the inverse solves LU x = e_c: all columns at once, a band of them per goroutine.
+	for i := range n {
+		clear(inv[i])
+	}
+	for i, c := range perm {
+		inv[i][c] = 1
+	}
+	share(n, n*n*n, func(from, to int) {
+		terms := make([]term, 0, n)
+		for i := range n {
+			terms = terms[:0]
+			for p := range i {
+				if f := a[i][p]; f != 0 {
+					terms = append(terms, term{-f, inv[p][from:to]})
+				}
+			}
+			combine(terms, inv[i][from:to])
+		}
+		for i := n - 1; i >= 0; i-- {
+			terms = terms[:0]
+			for p := i + 1; p < n; p++ {
+				if f := a[i][p]; f != 0 {
+					terms = append(terms, term{-f, inv[p][from:to]})
+				}
+			}
+			y := inv[i][from:to]
+			combine(terms, y)
+			scale := 1 / a[i][i]
+			for j := range y {
+				y[j] *= scale
+			}
+		}
+	})
+	return true
+}
+
+// tinyPivot is where a pivot counts as zero: entries of the kernel are of the size of 1 to e^(eps/2).
+const tinyPivot = 1e-13
+
+func abs(x float64) float64 {
+	if x < 0 {
+		return -x
+	}
+	return x
+}

@@ -1,0 +1,244 @@
+package basemeasure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// Objective says what a base measure is to make small. phi_i is the cost of a client whose whole mass is at input i.
+type Objective int
+
+const (
+	// WorstCase is max_i phi_i, over the inputs that are not excluded: the objective of the paper.
+	WorstCase Objective = iota
+	// Average is sum_i w_i phi_i with the weights Settings.InputWeights.
+	Average
+	// Mixed is t * worst case + (1 - t) * average with t = Settings.Mix.
+	Mixed
+)
+
+// String returns the name of the objective.
+func (o Objective) String() string {
+	switch o {
+	case WorstCase:
+		return "worst case"
+	case Average:
+		return "average"
+	case Mixed:
+		return "mixed"
+	}
+	return fmt.Sprintf("Objective(%d)", int(o))
+}
+
+// Settings controls the search. The zero value asks for the worst case over all inputs, to DefaultGap.
+type Settings struct {
+	// Objective is what is minimised, over all measures by Solve, over the scale by Uniform and Shape.
+	Objective Objective
+	// Mix is the share t of the worst case in the objective Mixed, from 0 to 1. Zero otherwise.
+	Mix float64
+	// InputWeights are the weights of the inputs in Average and Mixed, in any unit; nil means equal weights. They
+	// must be public. Nil with WorstCase. A weight that is not zero must be at least 2^-600 times the largest.
+	InputWeights []float64
+	// Exclude lists inputs that are left out of the maximum: a far input without clients would otherwise dictate
+	// the design. The mechanism stays as private for them as for all others; only their cost is not looked at. Any
+	// order, at least one input must be left.
+	Exclude []int
+
+	// Gap is the relative gap (Upper - Lower) / Upper at which Solve stops; 0 means DefaultGap. A gap of 1e-15 of
+	// the largest cost is always good enough. Uniform and Shape do not look at it: they find the best scale.
+	Gap float64
+	// Initial is a result that Solve may start from: of the same cost, best of a nearby eps. It changes the
+	// work, not what is promised about the answer.
+	Initial *Result
+	// MaxEvaluations bounds the evaluations of all phi_i; 0 means DefaultMaxEvaluations for Uniform and Shape, and no
+	// bound for Solve.
+	MaxEvaluations int
+	// MaxPivots bounds the pivots of Solve; 0 means 200 (k + kv) + 10000, ten times what has been seen.
+	MaxPivots int
+}
+
+const (
+	// DefaultMaxEvaluations is far above the 4 to 16 evaluations that the search for a scale takes: it stops a
+	// search that rounding has sent astray.
+	DefaultMaxEvaluations = 200
+	// DefaultGap is the relative gap of Solve.
+	DefaultGap = 1e-9
+)
+
+// resolve checks the settings for a k x kv cost and fills in defaults.
+func (s Settings) resolve(k, kv int, solve bool) (Settings, error) {
+	bad := func(format string, args ...any) (Settings, error) {
+		return s, fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(format, args...))
+	}
+	if s.MaxEvaluations < 0 {
+		return bad("MaxEvaluations = %d", s.MaxEvaluations)
+	}
+	if s.MaxPivots < 0 {
+		return bad("MaxPivots = %d", s.MaxPivots)
+	}
+	if !(s.Gap >= 0 && s.Gap <= 1) {
+		return bad("Gap = %v, want 0 to 1", s.Gap)
+	}
+	if s.Objective < WorstCase || s.Objective > Mixed {
+		return bad("Objective = %d", int(s.Objective))
+	}
+	if !(s.Mix >= 0 && s.Mix <= 1) || (s.Mix != 0 && s.Objective != Mixed) {
+		return bad("Mix = %v with objective %v", s.Mix, s.Objective)
+	}
+	if s.InputWeights != nil && s.Objective == WorstCase {
+		return bad("InputWeights with objective %v", s.Objective)
+	}
+	if s.InputWeights != nil {
+		if err := checkMeasure("InputWeights", s.InputWeights, k); err != nil {
+			return s, fmt.Errorf("%w: %w", ErrSettings, err)
+		}
+		for i, w := range s.InputWeights {
+			if largest := slices.Max(s.InputWeights); w > 0 && w/largest < leastWeight {
+				return bad("InputWeights[%d] = %v beside %v", i, w, largest)
+			}
+		}
+	}
+	if _, err := s.included(k); err != nil {
+		return s, err
+	}
+	if err := s.checkInitial(k, kv); err != nil {
+		return s, err
+	}
+	if s.MaxEvaluations == 0 {
+		s.MaxEvaluations = DefaultMaxEvaluations
+		if solve {
+			s.MaxEvaluations = math.MaxInt
+		}
+	}
+	if s.MaxPivots == 0 && solve {
+		s.MaxPivots = 200*(k+kv) + 10000
+	}
+	if s.Gap == 0 {
+		s.Gap = DefaultGap
+	}
+	return s, nil
+}
+
+// checkInitial accepts the results of this package, and whatever has their form.
+func (s Settings) checkInitial(k, kv int) error {
+	init := s.Initial
+	if init == nil {
+		return nil
+	}
+	if err := checkMeasure("Initial.M", init.M, kv); err != nil {
+		return fmt.Errorf("%w: %w", ErrSettings, err)
+	}
+	if len(init.Weights) != k || len(init.Thresholds) != k {
+		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", ErrSettings, len(init.Weights), len(init.Thresholds), k)
+	}
+	left := make([]bool, k)
+	for _, i := range s.Exclude {
+		left[i] = true
+	}
+	for i, w := range init.Weights {
+		if t := init.Thresholds[i]; !(w >= 0 && w <= math.MaxFloat64 && math.Abs(t) <= math.MaxFloat64) || (w > 0 && left[i]) {
+			return fmt.Errorf("%w: Initial has weight %v and threshold %v at input %d", ErrSettings, w, t, i)
+		}
+	}
+	return nil
+}
+
+// leastWeight is the least weight of an input, relative to the largest, that is not zero: all weights must be normal
+// floats once they are normalised, for error bounds are relative.
+const leastWeight = 0x1p-600
+
+// included returns which inputs count in the maximum; nil for all.
+func (s Settings) included(k int) ([]bool, error) {
+	if len(s.Exclude) == 0 {
+		return nil, nil
+	}
+	in := make([]bool, k)
+	for i := range in {
+		in[i] = true
+	}
+	left := k
+	for _, i := range s.Exclude {
+		if i < 0 || i >= k {
+			return nil, fmt.Errorf("%w: Exclude has input %d of %d", ErrSettings, i, k)
+		}
+		if !in[i] {
+			return nil, fmt.Errorf("%w: Exclude has input %d twice", ErrSettings, i)
+		}
+		in[i] = false
+		left--
+	}
+	if left == 0 {
+		return nil, fmt.Errorf("%w: Exclude leaves no input", ErrSettings)
+	}
+	return in, nil
+}
+
+// share is the weight of the worst case in the objective.
+func (s Settings) share() float64 {
+	switch s.Objective {
+	case Average:
+		return 0
+	case Mixed:
+		return s.Mix
+	}
+	return 1
+}
+
+// aim is an objective, ready for use. Its numbers are those of the settings with a relative error of a few
+// roundings (aimError).
+type aim struct {
+	share float64   // weight of the maximum
+	floor []float64 // weight of each input in the average, summing to 1 - share; nil when share is 1
+	inMax []bool    // inputs that count in the maximum; nil for all
+}
+
+// aimError bounds the relative error of share*weight/sum + floor: two roundings in 1 - share times w, those of the sum and
+// the quotient, and the same again for the other part.
+const aimError = 8 * 0x1p-53
+
+func (s Settings) aim(k int) aim {
+	a := aim{share: s.share()}
+	a.inMax, _ = s.included(k)
+	if a.share == 1 {
+		return a
+	}
+	if s.InputWeights != nil {
+		a.floor = normalise(s.InputWeights)
+	} else {
+		a.floor = make([]float64, k)
+		fill(a.floor, 1/float64(k))
+	}
+	for i := range a.floor {
+		a.floor[i] *= 1 - a.share
+	}
+	return a
+}
+
+func (a aim) counts(i int) bool { return a.inMax == nil || a.inMax[i] }
+
+// worst is the largest phi that counts, and its lowest input.
+func (a aim) worst(phi []float64) (float64, int) {
+	at := -1
+	for i, x := range phi {
+		if a.counts(i) && (at < 0 || x > phi[at]) {
+			at = i
+		}
+	}
+	return phi[at], at
+}
+
+// value is the objective.
+func (a aim) value(phi []float64) float64 {
+	worst, _ := a.worst(phi)
+	if a.floor == nil {
+		return worst
+	}
+	v := num.Dot(a.floor, phi)
+	if a.share > 0 {
+		v += a.share * worst
+	}
+	return v
+}

@@ -1,0 +1,280 @@
+package basemeasure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// state is what a pivot updates, and what recompute finds from scratch.
+type state struct {
+	bound, defect float64
+	m, y          []float64 // by output
+	mu            []float64
+}
+
+func (s *simplex) state() state {
+	st := state{bound: s.bound(), m: make([]float64, s.kv), y: make([]float64, s.kv), mu: make([]float64, s.k)}
+	for p, j := range s.perm {
+		if p < s.n {
+			st.m[j] = s.m[p]
+		} else {
+			st.y[j] = s.y[p]
+		}
+	}
+	for i := range s.mu {
+		if s.tracked(i) {
+			st.mu[i] = s.mu[i]
+		}
+	}
+	for r := range s.n {
+		for c := range s.n {
+			sum := 0.0
+			for d, col := range s.rest {
+				x := col.g[r]
+				if key := s.key(col.input); key != nil {
+					x -= key.g[r]
+				}
+				sum += x * s.inv[d][c]
+			}
+			if r == c {
+				sum--
+			}
+			st.defect = max(st.defect, math.Abs(sum))
+		}
+	}
+	return st
+}
+
+func far(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = max(worst, math.Abs(a[i]-b[i]))
+	}
+	return worst
+}
+
+// TestExchange checks every pivot of whole runs: the inverse is one, and values and prices agree with those computed from
+// scratch, for every kind of entering and leaving variable.
+func TestExchange(t *testing.T) {
+	// What pivots on small matrices of ordinary condition lose.
+	const tol = 1e-7
+	seen := map[string]int{}
+	observe = func(s *simplex, e *entry, l leaving) {
+		coming := s.coming
+		s.coming = nil // it is basic now
+		defer func() { s.coming = coming }()
+		seen[fmt.Sprint(e.kind, l.kind)]++
+		before := s.state()
+		if !s.recompute() {
+			t.Fatal("recompute fails")
+		}
+		after := s.state()
+		scale := 1 + after.defect*1e6
+		if before.defect > tol || far(before.m, after.m) > tol*scale || far(before.y, after.y) > tol || far(before.mu, after.mu) > tol ||
+			math.Abs(before.bound-after.bound) > tol {
+			t.Fatalf("entering %v, leaving %v: inverse off by %.2g, m by %.2g, y by %.2g, mu by %.2g, bound by %.2g", e.kind, l.kind,
+				before.defect, far(before.m, after.m), far(before.y, after.y), far(before.mu, after.mu), before.bound-after.bound)
+		}
+		for c, col := range s.rest {
+			if col.position != c {
+				t.Fatalf("column %d says it is at %d", c, col.position)
+			}
+		}
+		for p, j := range s.perm {
+			if s.where[j] != p {
+				t.Fatalf("output %d is at %d, not %d", j, p, s.where[j])
+			}
+		}
+		columns := len(s.rest)
+		s.eachKey(func(c *column) {
+			columns++
+			if c.position != -1 {
+				t.Fatal("a key has a position")
+			}
+		})
+		if s.n != len(s.rest) || s.n != len(s.m) || s.n != len(s.inv) {
+			t.Fatalf("sizes %d, %d, %d, %d", s.n, len(s.rest), len(s.m), len(s.inv))
+		}
+		fresh := make([]float64, s.kv)
+		for _, col := range s.rest {
+			if col.input >= 0 {
+				if s.slopes(col.input, col.eta, fresh); far(fresh, col.g) != 0 {
+					t.Fatal("the slopes of a column are out of order")
+				}
+			}
+		}
+		for _, c := range s.cands {
+			if s.slopes(c.input, c.eta, fresh[:s.n]); far(fresh[:s.n], c.g) != 0 || len(c.g) != s.n {
+				t.Fatal("the slopes of a candidate are out of order")
+			}
+		}
+	}
+	defer func() { observe = nil }()
+	rnd := numtest.NewSplitMix64(7)
+	for _, k := range []int{3, 8, 20, 40} {
+		x, y := make([]float64, k), make([]float64, k)
+		weights := make([]float64, k)
+		for i := range x {
+			x[i], y[i], weights[i] = rnd.Float64(), rnd.Float64(), float64(rnd.Intn(4))
+		}
+		weights[0] = 1
+		square := &cost.Dense{K: k, Kv: k}
+		classes := &cost.Dense{K: k, Kv: k}
+		for i := range k {
+			for j := range k {
+				square.Data = append(square.Data, math.Hypot(x[i]-x[j], y[i]-y[j]))
+				classes.Data = append(classes.Data, math.Floor(3*rnd.Float64()))
+			}
+		}
+		for _, c := range []*cost.Dense{square, classes} {
+			for _, eps := range []float64{0, 0.5, 2, 5} {
+				for _, s := range []Settings{
+					{}, {Objective: Average}, {Objective: Average, InputWeights: weights},
+					{Objective: Mixed, Mix: 0.5}, {Objective: Mixed, Mix: 0.05, InputWeights: weights, Exclude: []int{1}},
+				} {
+					old, err := Solve(context.Background(), c, eps, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.Initial = &old // from a strategy with many columns, to run the start
+					if _, err := Solve(context.Background(), c, eps*1.2+0.1, s); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	for _, e := range []entryKind{enterColumn, enterSlack, enterMu} {
+		for _, l := range []leavingKind{leaveRest, leavePool, leaveOwn, leaveMu, leaveSlack} {
+			if seen[fmt.Sprint(e, l)] == 0 {
+				t.Errorf("no pivot with entering %v and leaving %v among %v", e, l, seen)
+			}
+		}
+	}
+}
+
+func TestInvert(t *testing.T) {
+	rnd := numtest.NewSplitMix64(1)
+	for _, n := range []int{0, 1, 2, 5, 17, 60} {
+		a, b, inv := square(n), square(n), square(n)
+		for i := range a {
+			for j := range a {
+				a[i][j] = rnd.Float64() - 0.5
+				b[i][j] = a[i][j]
+			}
+		}
+		if n == 5 { // a zero where the first pivot would be
+			a[0][0], b[0][0] = 0, 0
+		}
+		if !invert(b, inv) {
+			t.Fatalf("n = %d: singular", n)
+		}
+		worst := 0.0
+		for i := range a {
+			for j := range a {
+				sum := 0.0
+				for p := range a {
+					sum += a[i][p] * inv[p][j]
+				}
+				if i == j {
+					sum--
+				}
+				worst = max(worst, math.Abs(sum))
+			}
+		}
+		const tol = 1e-11 // random matrices of this size have a condition of a few thousand
+		if !(worst <= tol) {
+			t.Errorf("n = %d: A * inverse is off by %.3g", n, worst)
+		}
+	}
+	singular := [][]float64{{1, 2}, {2, 4}}
+	if invert(singular, square(2)) {
+		t.Error("a singular matrix was inverted")
+	}
+	if invert([][]float64{{math.NaN()}}, square(1)) {
+		t.Error("NaN was inverted")
+	}
+}
+
+func square(n int) [][]float64 {
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = make([]float64, n)
+	}
+	return a
+}
+
+// TestKernels compares the loops with the plain ones, at lengths around their block sizes.
+func TestKernels(t *testing.T) {
+	rnd := numtest.NewSplitMix64(2)
+	tol := numtest.Tol{Abs: 1e-14, Why: "sums of at most 40 products below one in another order"}
+	vector := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rnd.Float64() - 0.5
+		}
+		return x
+	}
+	for n := range 12 {
+		for rows := range 10 {
+			a := vector(n)
+			var list [][]float64
+			var terms []term
+			want, sum := make([]float64, rows), vector(n)
+			got := append([]float64(nil), sum...)
+			for r := range rows {
+				list = append(list, vector(n+r%2)) // rows may be longer
+				terms = append(terms, term{rnd.Float64(), list[r]})
+				for j, x := range a {
+					want[r] += x * list[r][j]
+					sum[j] += terms[r].weight * list[r][j]
+				}
+			}
+			out := make([]float64, rows)
+			dots(list, a, out)
+			numtest.NearSlice(t, "dots", out, want, tol)
+			combine(terms, got)
+			numtest.NearSlice(t, "combine", got, sum, tol)
+		}
+	}
+}
+
+// TestBrokenInverse spoils the inverse again and again: the checks of the pivots notice, and the answer is none the worse.
+func TestBrokenInverse(t *testing.T) {
+	k := 12
+	c := &cost.Dense{K: k, Kv: k}
+	for i := range k {
+		for j := range k {
+			c.Data = append(c.Data, math.Abs(float64(i*i-j*j)))
+		}
+	}
+	pivots := 0
+	observe = func(s *simplex, _ *entry, _ leaving) {
+		if pivots++; pivots%7 == 0 && s.n > 1 { // spoil the inverse
+			for r := range s.inv[0] {
+				s.inv[0][r] *= 1.5
+			}
+		}
+	}
+	defer func() { observe = nil }()
+	for _, s := range []Settings{{}, {Objective: Mixed, Mix: 0.5}} {
+		r, err := Solve(context.Background(), c, 3, s)
+		if err != nil {
+			t.Logf("%v: gap %.3g", err, r.Gap()/r.Upper)
+		}
+		if _, _, err := Verify(c, 3, r); err != nil {
+			t.Error(err)
+		}
+		if r.Stats.Refactors == 0 {
+			t.Error("nobody noticed")
+		}
+		if r.Gap() > 1e-6*r.Upper {
+			t.Errorf("gap %v of %v", r.Gap(), r.Upper)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package basemeasure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// Solve returns a base measure whose objective is within the relative gap Settings.Gap of the best that any eps-LDP
+// mechanism can have, with the proof. Minimisers are not unique; the one returned has few nonzeros.
+//
+// Pass a *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
+// ErrNegative, ErrEpsilon, ErrSettings; and ErrNotConverged, with the best Result so far and valid bounds, if ctx
+// ends, a limit is reached or rounding is in the way (Result.Status says which).
+func Solve(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
+	p, err := newProblem(c, eps, settings, true)
+	if err != nil {
+		return Result{}, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	v := newSolver(ctx, p)
+	stop := v.solve()
+	return p.finish(v.res, stop)
+}
+
+// solver is one run of Solve.
+type solver struct {
+	ctx  context.Context
+	p    *problem
+	game *game
+	ray  *ray // evaluates and certifies measures
+	dual *dual
+	res  Result // the best measure and the best certificate so far, in units of the table
+
+	best     float64   // objective at res.M as evaluated, without certificate
+	stale    bool      // res.M has no certificate yet
+	m        []float64 // the last measure evaluated
+	phi, tau []float64 // and its costs and thresholds
+}
+
+func newSolver(ctx context.Context, p *problem) *solver {
+	shape := make([]float64, p.kv)
+	fill(shape, 1)
+	if p.settings.Initial != nil {
+		copy(shape, p.settings.Initial.M)
+	}
+	base := p.table.MaxCost()
+	for i := range p.k {
+		base = min(base, p.table.Row(i, nil)[p.table.Order(i)[0]])
+	}
+	_, exponent := math.Frexp(p.table.MaxCost() - base)
+	return &solver{
+		ctx: ctx, p: p, res: p.result(), ray: p.ray(shape),
+		m: make([]float64, p.kv), phi: make([]float64, p.k), tau: make([]float64, p.k),
+		dual: newDual(p.table, p.priv.e.up, p.aim, p.exponent),
+		game: &game{
+			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.near, beta: p.priv.beta.near,
+			base: base, unit: math.Ldexp(1, -exponent), share: p.aim.share, floor: p.aim.floor, inMax: p.aim.inMax,
+		},
+	}
+}
+
+// closed reports whether the bounds are as close as asked for.
+func (v *solver) closed() bool {
+	most := v.p.table.MaxCost() // no bound is above it: finish sees to that
+	upper := min(v.res.Upper, most)
+	// Thresholds, which are numbers of the size of the costs, cannot be finer than the smallest float.
+	steps := math.Ldexp(gapSteps*math.SmallestNonzeroFloat64, -v.p.exponent)
+	return upper-v.res.Lower <= max(v.p.settings.Gap*upper, absoluteGap*most, steps)
+}
+
+const (
+	// absoluteGap is the gap, relative to the largest cost, at which the bounds always count as closed.
+	absoluteGap = 1e-15
+	// gapSteps is the same in steps of the smallest float.
+	gapSteps = 4
+)
+
+// rung is how an attempt is made.
+type rung struct {
+	perturbation float64 // of the slacks, in units of the game times alpha
+	valueTol     float64 // by how much the ratio test may overstep, see simplex.lamTol
+	pivotTol     float64 // entries below this, relative to the largest, do not block
+	byValue      bool    // the unit of the game is the size of the best value, not of the largest cost
+}
+
+// ladder are the successive attempts; nearly always the first is enough. The next two are for values far below
+// the largest cost. A perturbation breaks ties (integer costs, a line with exponential spacing) but is amplified by an
+// ill-conditioned basis (equal spacing), so no single size serves all.
+var ladder = [...]rung{
+	{0, 1e-11, 1e-9, false}, {0, 1e-11, 1e-9, true}, {0, 1e-15, 1e-13, false},
+	{1e-8, 1e-11, 1e-9, false}, {1e-9, 1e-11, 1e-9, false}, {1e-10, 1e-12, 1e-10, false}, {1e-11, 1e-13, 1e-10, false},
+}
+
+// farBelow is the value, in units of the game, at which it is worth another unit.
+const farBelow = 1e-3
+
+func (v *solver) solve() error {
+	stop := v.open()
+	for n, rung := range ladder {
+		if stop != nil || v.closed() {
+			return stop
+		}
+		v.res.Stats.Restarts = n
+		stop = v.attempt(rung)
+	}
+	if stop == nil && !v.closed() {
+		stop = errStalled
+	}
+	return stop
+}
+
+// open finds the best uniform measure (the best multiple of Initial.M) and its certificates.
+func (v *solver) open() error {
+	r := v.ray
+	stop := r.search(v.ctx)
+	v.res.Stats.Evaluations = r.count
+	r.choose(&v.res)
+	v.best = v.res.F
+	copy(v.phi, r.phi)
+	copy(v.tau, r.tau)
+	if init := v.p.settings.Initial; init != nil {
+		c := cuts{init.Weights, make([]float64, v.p.k)}
+		for i, t := range init.Thresholds {
+			c.thresholds[i] = representable(math.Ldexp(t, -v.p.exponent), v.p.exponent)
+		}
+		v.take(c)
+	}
+	if err := r.prove(v.ctx, &v.res, v.p.exponent); err != nil && stop == nil {
+		stop = err
+	}
+	return stop
+}
+
+// take computes the lower bound of c and keeps it if it is the best.
+func (v *solver) take(c cuts) {
+	v.res.Stats.Shifts++
+	v.dual.take(&v.res, v.dual.shift(v.ctx, c))
+}
+
+// strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average)
+// at the opening measure; after that, and with an Initial, the best certificate.
+func (v *solver) strategy(g *game) play {
+	p := play{make([]float64, v.p.k), make([]float64, v.p.k)}
+	weights, thresholds := v.res.Weights, v.res.Thresholds
+	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil {
+		weights, thresholds = make([]float64, v.p.k), v.tau
+		if g.share > 0 {
+			_, at := v.p.aim.worst(v.phi)
+			weights[at] = 1
+		}
+	}
+	sum := num.Sum(weights)
+	for i, t := range thresholds {
+		p.thresholds[i] = g.scale(t)
+		if sum > 0 {
+			p.weights[i] = weights[i] / sum
+		}
+	}
+	return p
+}
+
+// evaluate evaluates the measure of the basis, scaled into the feasible range, and keeps it if it is the best.
+func (v *solver) evaluate(s *simplex) {
+	clear(v.m)
+	mass := 0.0
+	for p, x := range s.m {
+		if x > 0 {
+			v.m[s.perm[p]] = x
+			mass += x
+		}
+	}
+	alpha, beta := v.p.priv.alpha.near, v.p.priv.beta.near
+	scale := 1.0
+	switch {
+	case !(mass > 0):
+		fill(v.m, 1/float64(len(v.m)))
+	case mass*alpha > 1:
+		scale = 1 / (alpha * mass)
+	case mass*beta < 1:
+		scale = 1 / (beta * mass)
+	}
+	r := v.ray
+	for j, x := range v.m {
+		x *= scale
+		v.m[j], r.lo[j], r.hi[j] = x, alpha*x, beta*x
+	}
+	v.res.Stats.Evaluations++
+	if r.table.All(r.lo, r.hi, v.phi, v.tau) != nil {
+		return // rounding put the mass outside the range: the cuts of the measure before do no harm
+	}
+	switch f := v.p.aim.value(v.phi); {
+	case f < v.best:
+		v.best = f
+	case f > v.best*(1+sparseTol) || nonzeros(v.m) >= nonzeros(v.res.M):
+		return
+	}
+	copy(v.res.M, v.m)
+	v.stale = true
+}
+
+const (
+	// sparseTol is by how much of the objective a measure may be worse if it has fewer nonzeros: rounding.
+	sparseTol = 1e-14
+	// sparseMass is the mass, relative to the largest, below which an output is left out if that costs nothing.
+	sparseMass = 1e-10
+)
+
+func nonzeros(m []float64) (n int) {
+	for _, x := range m {
+		if x > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// certify computes a certified upper bound for the best measure found, if there is a new one. On the heavier side
+// of rounding f is flatter (see nudges), and outputs with the mass of a rounding are better left out.
+func (v *solver) certify() {
+	if !v.stale {
+		return
+	}
+	v.stale = false
+	r := v.ray
+	copy(v.m, v.res.M)
+	least := sparseMass * slices.Max(v.m)
+	v.res.Upper = math.Inf(1)
+	slack := 1.0
+	for _, floor := range []float64{0, least} {
+		for _, nudge := range nudges {
+			for j, x := range v.m {
+				if x < floor {
+					x = 0
+				}
+				r.m[j] = x * (1 + nudge)
+			}
+			if upper := r.certified(); upper < v.res.Upper*slack {
+				v.res.Upper, slack = upper, 1
+				copy(v.res.M, r.m)
+			}
+		}
+		if !slices.ContainsFunc(v.m, func(x float64) bool { return x > 0 && x < least }) {
+			break
+		}
+		slack = 1 + sparseTol
+	}
+	copy(r.m, v.res.M)
+	r.appraise(&v.res)
+}
+
+func (v *solver) interrupted() error {
+	if err := v.ctx.Err(); err != nil {
+		return err
+	}
+	if v.res.Stats.Evaluations >= v.p.settings.MaxEvaluations {
+		return fmt.Errorf("limit of %d evaluations", v.p.settings.MaxEvaluations)
+	}
+	if v.res.Stats.Pivots >= v.p.settings.MaxPivots {
+		return fmt.Errorf("limit of %d pivots", v.p.settings.MaxPivots)
+	}
+	return nil
+}
