@@ -578,7 +578,10 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	repairMass(s.q, s.lo, s.hi)
 	var obj float64
 	for i, m := range s.in.mass {
-		obj += m * (s.k.f[i] + s.k.reg*math.Log(s.u[i]))
+		obj += m * s.k.f[i]
+		if s.u[i] > 0 { // else m is below 1e-300, and so is what it adds
+			obj += m * s.k.reg * math.Log(s.u[i])
+		}
 	}
 	theta := math.Log(s.x)
 	for j, x := range it.cols {

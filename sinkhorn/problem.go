@@ -111,7 +111,7 @@ func (in *instance) source(source []float64, support []int) error {
 	}
 	sum := num.Sum(source)
 	for n, m := range source {
-		if m > 0 {
+		if m/sum > 0 { // the least float over a sum above 1 is none
 			i := n
 			if support != nil {
 				i = support[n]

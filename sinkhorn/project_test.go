@@ -449,3 +449,23 @@ func TestPaperTinyReg(t *testing.T) {
 		}
 	}
 }
+
+// TestMassesBelowEverything: a row whose mass, or whose scaling, is below the floats adds nothing to the objective.
+func TestMassesBelowEverything(t *testing.T) {
+	const want, tol = 0.136208201692470, 1e-12 // of the row with the mass alone
+	for _, tiny := range []float64{math.SmallestNonzeroFloat64, 1e-320, 1e-310, 1e-300} {
+		for _, method := range []Method{Paper, Fast} {
+			for _, source := range [][]float64{{tiny, 1}, {tiny, 1 + 5e-10}} {
+				a, b := math.Exp(-1)/2, math.Exp(1)/2
+				p := Problem{Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, Source: source, Lo: []float64{a, a}, Hi: []float64{b, b}, Reg: 0.1}
+				r, err := Project(context.Background(), p, Settings{Method: method})
+				if err != nil || !(math.Abs(r.Objective-want) <= tol) {
+					t.Errorf("%v, masses %v: objective %v, %v; want %v", method, source, r.Objective, err, want)
+				}
+				if _, _, err := Verify(p, r); err != nil {
+					t.Errorf("%v, masses %v: %v", method, source, err)
+				}
+			}
+		}
+	}
+}
