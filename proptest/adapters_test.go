@@ -2,6 +2,7 @@ package proptest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -9,10 +10,13 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/sinkhorn"
 )
 
 // What it takes to run the laws on the packages of this module: a few lines each.
@@ -90,6 +94,118 @@ func tilted(c [][]float64, eps float64) (proptest.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		return basemeasure.Shape(context.Background(), d, shape, eps, basemeasure.Settings{})
 	})
+}
+
+// bestEffort is the best measure of all. The gap asked for is at the limit of what floats can do, and where the solver says that it
+// stopped at that limit, the laws say whether the answer is good enough.
+func bestEffort(c [][]float64, eps float64) (proptest.Base, error) {
+	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
+		r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{Gap: 1e-14})
+		if errors.Is(err, basemeasure.ErrNotConverged) {
+			err = nil
+		}
+		return r, err
+	})
+}
+
+// descended is what forty steps of a rule of mirror descent find.
+func descended(rule mirror.Rule) proptest.BaseMeasurer {
+	return func(c [][]float64, eps float64) (proptest.Base, error) {
+		return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
+			r, err := mirrorDescend(d, eps, mirror.Settings{Rule: rule, Steps: 40})
+			return basemeasure.Result{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds}, err
+		})
+	}
+}
+
+func mirrorDescend(d *cost.Dense, eps float64, s mirror.Settings) (mirror.Result, error) {
+	table, err := knapsack.New(d)
+	if err != nil {
+		return mirror.Result{}, err
+	}
+	return mirror.Descend(context.Background(), table, eps, s)
+}
+
+// paperDescent is mirror.Descend with the paper's step.
+func paperDescent(c [][]float64, eps float64, steps int) (proptest.Descent, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return proptest.Descent{}, err
+	}
+	r, err := mirrorDescend(d, eps, mirror.Settings{Steps: steps, Every: 3})
+	out := proptest.Descent{Average: r.Average, Bound: r.Bound}
+	for _, h := range r.History {
+		out.History = append(out.History, proptest.DescentReport{Step: h.Step, Average: h.Average, Bound: h.Bound, Lower: h.Lower})
+	}
+	return out, err
+}
+
+// sink is sinkhorn.Project with some settings. A stop at the limit of iterations is an answer, too.
+type sink sinkhorn.Settings
+
+func (s sink) Project(p proptest.Problem, reg float64) (proptest.EntropicProjection, error) {
+	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
+	r, err := sinkhorn.Project(context.Background(), in, sinkhorn.Settings(s))
+	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
+		err = nil
+	}
+	return proptest.EntropicProjection{
+		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
+		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
+	}, err
+}
+
+// paperStep is one iteration of sinkhorn's method Paper: stopped after one iteration it has q, after two T(v).
+func paperStep(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
+	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
+	after := func(n int) sinkhorn.Result {
+		r, e := sinkhorn.Project(context.Background(), in, sinkhorn.Settings{
+			Method: sinkhorn.Paper, Initial: logV, MaxIterations: n, Tolerance: 1e-300,
+		})
+		if e != nil && !errors.Is(e, sinkhorn.ErrNotConverged) {
+			err = e
+		}
+		return r
+	}
+	one, two := after(1), after(2)
+	return two.LogV, one.Q, err
+}
+
+// metric is package hilbert.
+type metric struct{}
+
+func (metric) Distance(x, y []float64) (float64, error) { return hilbert.Distance(x, y) }
+
+func (metric) Diameter(a [][]float64) (float64, error) {
+	d, err := cost.FromRows(a)
+	if err != nil {
+		return 0, err
+	}
+	return hilbert.Diameter(d)
+}
+
+func (metric) Contraction(diameter float64) (tau, oneMinusTau float64) {
+	return hilbert.Contraction(diameter)
+}
+
+// gibbs is package hilbert from logarithms: LogDistance, and the diameter of exp(-C/reg) from C.
+type gibbs struct{ metric }
+
+func (gibbs) Distance(x, y []float64) (float64, error) { return hilbert.LogDistance(logs(x), logs(y)) }
+
+func (gibbs) Diameter(a [][]float64) (float64, error) {
+	const shift = 1000 // costs are not negative; the diameter does not see a shift
+	c := make([][]float64, len(a))
+	for i, row := range a {
+		for _, v := range logs(row) {
+			c[i] = append(c[i], shift-v)
+		}
+	}
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return 0, err
+	}
+	return hilbert.GibbsDiameter(d, 1)
 }
 
 func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Result, error)) (proptest.Base, error) {

@@ -158,13 +158,18 @@ func BaseCertificate(t *rapid.T, b BaseMeasurer) {
 
 // MinimaxOptimality (thm:minimax): on a cost where the proposed measure is optimal, no eps-LDP mechanism beats
 // it, and Lower proves it.
-func MinimaxOptimality(t *rapid.T, b BaseMeasurer, c [][]float64) {
+func MinimaxOptimality(t *rapid.T, b BaseMeasurer, c [][]float64) { MinimaxWithin(t, b, c, 0) }
+
+// MinimaxWithin is MinimaxOptimality for a measure that is optimal up to a relative gap.
+func MinimaxWithin(t *rapid.T, b BaseMeasurer, c [][]float64, gap float64) {
 	eps := Epsilon().Draw(t, "eps")
 	r := base(t, b, c, eps)
 	f := FamiliesAt(rat(eps), c, r.M).Draw(t, "mechanism")
 	what := fmt.Sprintf("eps %v, C %v: ", eps, c)
-	atMost(t, what+"Upper against a mechanism", rat(r.Upper), familyCost(f, c), ValueTol, maxCost(c))
-	near(t, what+"Lower against Upper", rat(r.Lower), rat(r.Upper), ValueTol, maxCost(c))
+	upper := mul(rat(r.Upper), rat(1-gap))
+	atMost(t, what+"Upper against a mechanism", upper, familyCost(f, c), ValueTol, maxCost(c))
+	atMost(t, what+"Upper against Lower", upper, rat(r.Lower), ValueTol, maxCost(c))
+	atMost(t, what+"Lower against Upper", rat(r.Lower), rat(r.Upper), 0, 1)
 }
 
 // BaseScale: scaling C by a power of two scales the value by it.

@@ -16,8 +16,15 @@
 //	NewSampler        a draw from integer weights             SamplerLaws
 //	Projector         one projection, with bounds             ProjectorLaws, ZeroEpsilon
 //	NewKnapsack       φ_i, τ_i, subgradients                  KnapsackLaws
-//	BaseMeasurer      a base measure, with bounds             BaseLaws, MinimaxOptimality
-//	KPM               the Kullback-Leibler projection         KPMLaws
+//	Entropic          one entropic projection                 EntropicLaws; with bounds EntropicBoundLaws
+//	CompositeMap      one iteration of Algorithm 1            CompositeLaws
+//	KLProjector       the projection in KL(q || s)            KLLaws
+//	Hilbert           the metric, diameter, contraction       HilbertLaws
+//	BaseMeasurer      a base measure, with bounds             BaseLaws, MinimaxOptimality, MinimaxWithin
+//	Descender         mirror descent, with its bound          DescenderLaws
+//	GKLProjector      its projection                          GKLLaws
+//	KPM               the Kullback-Leibler mechanism          KPMLaws
+//	SphereSolver      the base measure on the sphere          SphereLaws
 //
 // Wrap the implementation and run the laws in a test:
 //
@@ -42,6 +49,6 @@
 //
 // # Cost
 //
-// A case of a law takes 0.1 to 2 ms, so the hundred cases of a normal run take well under a second for any
-// law. The flag -rapid.checks=N asks for more; a failure prints its seed and a command to repeat it.
+// A case of a law takes 0.1 to 10 ms, most of it in exact oracles, so the hundred cases of a normal run take a second at most
+// for any law. The flag -rapid.checks=N asks for more; a failure prints its seed and a command to repeat it.
 package proptest

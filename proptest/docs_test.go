@@ -26,6 +26,14 @@ func laws() map[string]bool {
 	addLaws(names, proptest.KnapsackLaws())
 	addLaws(names, proptest.BaseLaws())
 	addLaws(names, proptest.KPMLaws())
+	addLaws(names, proptest.SphereLaws())
+	addLaws(names, proptest.KLLaws())
+	addLaws(names, proptest.EntropicLaws())
+	addLaws(names, proptest.EntropicBoundLaws())
+	addLaws(names, proptest.CompositeLaws())
+	addLaws(names, proptest.HilbertLaws())
+	addLaws(names, proptest.GKLLaws())
+	addLaws(names, proptest.DescenderLaws())
 	return names
 }
 

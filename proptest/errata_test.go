@@ -6,11 +6,15 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/sinkhorn"
 )
 
 // The evidence behind docs/errata.md that needs no package of its own: the paper's formulas, transcribed
@@ -506,4 +510,109 @@ func TestRingOfThePaper(t *testing.T) {
 	numtest.Near(t, "f*", r.F, want, tol)
 	numtest.Near(t, "upper bound", r.Upper, want, tol)
 	numtest.Near(t, "lower bound on every mechanism", r.Lower, want, tol)
+}
+
+// TestErrataFirstIterates: "converges rapidly near the exact projection" is true of large reg. On the paper's ring (k = 30, p = 2,
+// eps = 5) with a small one the first iterates of Algorithm 1 are farther from the input than the KL projection mechanism, which knows
+// no distances; with a large one they are near their limit at once, and the limit is farther off.
+func TestErrataFirstIterates(t *testing.T) {
+	const k, eps = 30, 5
+	ring, err := cost.NewRing(k, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := basemeasure.Uniform(context.Background(), ring, eps, basemeasure.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := proptest.BoxOf(base.M, eps)
+	// An input like a draw of the Dirichlet law with concentration 0.1: a few points have nearly all of the mass.
+	mu := make([]float64, k)
+	for i := range mu {
+		mu[i] = 1e-6
+	}
+	mu[3], mu[4], mu[17] = 0.55, 0.25, 0.2
+	mu = normalised(mu)
+	distance := func(q []float64) float64 {
+		w, err := transport(rowsOf(ring), mu, normalised(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return math.Sqrt(w)
+	}
+	iterate := func(reg float64, n int) float64 {
+		r, err := sink{Method: sinkhorn.Paper, MaxIterations: n}.Project(problemOf(ring, mu, box.Lo, box.Hi), reg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return distance(r.Q)
+	}
+	kpm, _, err := baseline.KPM(mu, eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := flow{}.Project(problemOf(ring, mu, box.Lo, box.Hi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rival, best := distance(kpm), math.Sqrt(exact.Objective)
+	small, end := iterate(0.1, 1), iterate(0.1, 20000)
+	if !(small > rival && end < 1.01*best && best < rival) {
+		t.Errorf("reg 0.1: W_2 = %v after one step, %v in the end; KPM %v, exact %v", small, end, rival, best)
+	}
+	large, limit := iterate(10, 3), iterate(10, 20000)
+	if !(large < 1.02*limit && limit > 1.1*best) {
+		t.Errorf("reg 10: W_2 = %v after three steps, %v in the end; exact %v", large, limit, best)
+	}
+}
+
+// TestErrataManyProjections: the exact projection need not be unique. Two points of one box at the same, least distance; the
+// entropic projection lies between them for every reg.
+func TestErrataManyProjections(t *testing.T) {
+	p := proptest.Problem{C: [][]float64{{0, 1, 1}}, Mu: []float64{1}, Lo: []float64{0, 0, 0}, Hi: []float64{0.5, 0.5, 0.5}}
+	least, err := p.Optimum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range [][]float64{{0.5, 0.5, 0}, {0.5, 0, 0.5}} {
+		at := proptest.Problem{C: p.C, Mu: p.Mu, Lo: q, Hi: q}
+		if v, err := at.Optimum(); err != nil || v.Cmp(least) != 0 {
+			t.Errorf("W(%v) = %v (%v), the least is %v", q, v, err, least)
+		}
+	}
+	for _, reg := range []float64{1, 0.1, 0.01} {
+		r, err := sink{}.Project(p, reg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numtest.Near(t, "q_1 of the entropic projection", r.Q[1], r.Q[2], numtest.Tol{Abs: 1e-11, Why: "equal by symmetry, up to the residual"})
+	}
+}
+
+// TestErrataMirrorSteps: the number of steps that the bound asks for has e^(2 eps) in it, which "O(log k / accuracy^2)" leaves out: for one
+// percent of the largest cost on the paper's ring it is nearly 2e9.
+func TestErrataMirrorSteps(t *testing.T) {
+	steps := func(k, eps, share float64) float64 { // E sqrt(2 (1 + log k)/T) = share
+		return 2 * (1 + math.Log(k)) * math.Exp(2*eps) / (share * share)
+	}
+	if got := steps(30, 5, 0.01); !(got > 1.9e9 && got < 2e9) {
+		t.Errorf("T = %v", got)
+	}
+	// It is not the bound alone: after 2000 steps the average is several times f*.
+	ring, err := cost.NewRing(30, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := cost.Materialize(ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := mirrorDescend(d, 5, mirror.Settings{Steps: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const best = 4.86155374524601
+	if !(r.FAverage > 5*best) {
+		t.Errorf("after 2000 steps f(average) = %v, f* = %v: want it worse than fivefold", r.FAverage, best)
+	}
 }

@@ -1,12 +1,17 @@
 package proptest_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/sinkhorn"
 	"pgregory.net/rapid"
 )
 
@@ -29,6 +34,108 @@ func TestBaseMeasureMinimax(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		proptest.MinimaxOptimality(t, uniform, proptest.TransitiveCosts(8).Draw(t, "C"))
 	})
+}
+
+// anyMeasure are the laws of a measure that need not be the best of a family: not BaseMonotone, because forty steps at one eps may
+// find less than forty at another.
+func anyMeasure() (laws []proptest.Law[proptest.BaseMeasurer]) {
+	for _, l := range proptest.BaseLaws() {
+		if l.Name != "BaseMonotone" {
+			laws = append(laws, l)
+		}
+	}
+	return laws
+}
+
+func TestBaseMeasureSolve(t *testing.T) { proptest.Run(t, proptest.BaseLaws(), bestEffort) }
+
+// TestBaseMeasureSolveMinimax: on any cost no mechanism beats the optimal measure, and its lower bound proves it, up to the default
+// gap or ValueTol of the largest cost.
+func TestBaseMeasureSolveMinimax(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := proptest.Costs(proptest.Size(6).Draw(t, "k"), proptest.Size(6).Draw(t, "kv")).Draw(t, "C")
+		proptest.MinimaxWithin(t, bestEffort, c, basemeasure.DefaultGap)
+	})
+}
+
+func TestMirror(t *testing.T) { proptest.Run(t, proptest.DescenderLaws(), paperDescent) }
+
+// TestMirrorMeasure: what a descent returns is a base measure with a proof, whatever the rule.
+func TestMirrorMeasure(t *testing.T) {
+	for _, rule := range []mirror.Rule{mirror.Paper, mirror.Repaired, mirror.Sharp, mirror.Adaptive} {
+		t.Run(rule.String(), func(t *testing.T) { proptest.Run(t, anyMeasure(), descended(rule)) })
+	}
+}
+
+// TestPaperGKL: the closed form that the paper states is the projection.
+func TestPaperGKL(t *testing.T) { proptest.Run(t, proptest.GKLLaws(), paperGKL) }
+
+// paperGKL is the three cases of the appendix.
+func paperGKL(v []float64, eps float64) ([]float64, error) {
+	s, low, high := 0.0, math.Exp(-eps/2), math.Exp(eps/2)
+	for _, x := range v {
+		s += x
+	}
+	m := append([]float64(nil), v...)
+	for j := range m {
+		switch {
+		case s < low:
+			m[j] *= low / s
+		case s > high:
+			m[j] *= high / s
+		}
+	}
+	return m, nil
+}
+
+func TestSinkhornPaper(t *testing.T) {
+	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(sink{Method: sinkhorn.Paper}))
+}
+
+func TestSinkhornFast(t *testing.T) {
+	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(sink{Method: sinkhorn.Fast}))
+}
+
+// TestSinkhornFastBounds: what is claimed beside q.
+func TestSinkhornFastBounds(t *testing.T) {
+	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(sink{}))
+}
+
+// TestSinkhornPaperBounds: the same of Algorithm 1, with a limit, because at the least reg it would need for ever.
+func TestSinkhornPaperBounds(t *testing.T) {
+	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(sink{Method: sinkhorn.Paper, MaxIterations: 20000}))
+}
+
+// TestSinkhornStopped: q is a point of the box and the bounds hold at every stop, after one iteration or some.
+func TestSinkhornStopped(t *testing.T) {
+	for _, method := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
+		for _, limit := range []int{1, 2, 7} {
+			t.Run(fmt.Sprint(method, limit), func(t *testing.T) {
+				e := proptest.Entropic(sink{Method: method, MaxIterations: limit})
+				t.Run("EntropicInBox", rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicInBox(t, e) }))
+				t.Run("EntropicBounds", rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicBounds(t, e) }))
+				t.Run("EntropicCertificate", rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicCertificate(t, e) }))
+			})
+		}
+	}
+}
+
+func TestSinkhornStep(t *testing.T) { proptest.Run(t, proptest.CompositeLaws(), paperStep) }
+
+func TestSinkhornKL(t *testing.T) {
+	proptest.Run(t, proptest.KLLaws(), proptest.KLProjector(sinkhorn.KLProject))
+}
+
+func TestHilbert(t *testing.T) { proptest.Run(t, proptest.HilbertLaws(), proptest.Hilbert(metric{})) }
+
+// TestHilbertLogs runs the functions that take logarithms and costs.
+func TestHilbertLogs(t *testing.T) {
+	proptest.Run(t, proptest.HilbertLaws(), proptest.Hilbert(gibbs{}))
+}
+
+// TestOwnSinkhorn: the solver of the example, which somebody could have written on a Sunday, keeps the laws.
+func TestOwnSinkhorn(t *testing.T) {
+	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(proptest.EntropicFunc(ownSinkhorn)))
 }
 
 func TestMinCostFlow(t *testing.T) {

@@ -419,3 +419,222 @@ func refSampler(weights []uint64, bits int) (func(io.Reader) (int, error), error
 		return -1, errors.New("weights do not sum to 2^bits")
 	}, nil
 }
+
+// refKL is the projection in divergence by bisection, twice: the second time around the first theta, where it has more digits.
+func refKL(logS, lo, hi []float64) ([]float64, float64, error) {
+	x, theta, width := clone(logS), 0.0, 1000+maxLog(logS)
+	var q []float64
+	for range 2 {
+		at := func(theta float64) (sum float64) {
+			q = q[:0]
+			for j := range x {
+				q = append(q, min(max(math.Exp(theta+x[j]), lo[j]), hi[j]))
+				sum += q[j]
+			}
+			return sum
+		}
+		a, b := -width, width
+		for range 80 {
+			if at((a+b)/2) < 1 {
+				a = (a + b) / 2
+			} else {
+				b = (a + b) / 2
+			}
+		}
+		at(b)
+		for j := range x {
+			x[j] += b
+		}
+		theta, width = theta+b, 1
+	}
+	return q, theta, nil
+}
+
+// parts are the quantities of one iteration of Algorithm 1, in logarithms: log s, and log of the column sums v s.
+func parts(p Problem, reg float64, logV []float64) (logS, logC []float64) {
+	rows, kv := make([][]float64, 0, len(p.C)), len(logV)
+	for i, row := range p.C {
+		if p.Mu[i] == 0 {
+			continue
+		}
+		least := slices.Min(row)
+		x := make([]float64, kv)
+		for j := range row {
+			x[j] = logV[j] - (row[j]-least)/reg
+		}
+		u := math.Log(p.Mu[i]) - logSum(x)
+		for j := range row {
+			x[j] = u - (row[j]-least)/reg
+		}
+		rows = append(rows, x)
+	}
+	for j := range kv {
+		var x []float64
+		for _, row := range rows {
+			x = append(x, row[j])
+		}
+		s := logSum(x)
+		logS, logC = append(logS, s), append(logC, s+logV[j])
+	}
+	return logS, logC
+}
+
+func logSum(x []float64) float64 {
+	top := slices.Max(x)
+	if math.IsInf(top, -1) {
+		return top
+	}
+	s := 0.0
+	for _, v := range x {
+		s += math.Exp(v - top)
+	}
+	return top + math.Log(s)
+}
+
+func refStep(p Problem, reg float64, logV []float64) (next, q []float64, err error) {
+	logS, _ := parts(p, reg, logV)
+	q, _, err = refKL(logS, p.Lo, p.Hi)
+	return minus(logsOf(q), logS), q, err
+}
+
+// iterate runs steps until the residual is small or the patience is at an end, and adds the exact bounds.
+func iterate(f CompositeMap, most int) EntropicFunc {
+	return func(p Problem, reg float64) (EntropicProjection, error) {
+		r := EntropicProjection{LogV: make([]float64, len(p.Lo))}
+		for j, v := range p.Hi {
+			if v == 0 {
+				r.LogV[j] = math.Inf(-1)
+			}
+		}
+		for range most {
+			next, q, err := f(p, reg, r.LogV)
+			if err != nil {
+				return r, err
+			}
+			r.Q = q
+			off := 0.0
+			_, logC := parts(p, reg, r.LogV)
+			for j := range q {
+				off += math.Abs(q[j] - math.Exp(logC[j]))
+			}
+			if off <= 1e-13 {
+				break
+			}
+			r.LogV = next
+		}
+		v, err := p.Optimum()
+		if err != nil {
+			return r, err
+		}
+		mu, err := normalised(p.Mu)
+		if err != nil {
+			return r, err
+		}
+		w, err := transportTo(exactCost(p.C), mu, r.Q)
+		if err != nil {
+			return r, err
+		}
+		w = maxRat(v, w) // q is rounded, and may have left the box by that
+		r.Lower, r.Upper = down(v), up(w)
+		r.Verify = func() (upper, lower *big.Rat, err error) { return w, v, nil }
+		_, r.Objective = columnSums(p, reg, r.LogV)
+		return r, nil
+	}
+}
+
+func refEntropic(p Problem, reg float64) (EntropicProjection, error) {
+	return iterate(refStep, 20000)(p, reg)
+}
+
+// refHilbert works with exact ratios.
+type refHilbert struct{}
+
+func (refHilbert) Distance(x, y []float64) (float64, error) {
+	var a, b []*big.Rat
+	for i := range x {
+		switch {
+		case x[i] == 0 && y[i] == 0:
+		case x[i] == 0 || y[i] == 0:
+			return math.Inf(1), nil
+		default:
+			a, b = append(a, rat(x[i])), append(b, rat(y[i]))
+		}
+	}
+	if len(a) == 0 {
+		return 0, nil
+	}
+	return spreadOf(ratios(a, b)), nil
+}
+
+func (refHilbert) Diameter(a [][]float64) (float64, error) { return exactDiameter(a), nil }
+
+func (refHilbert) Contraction(d float64) (tau, oneMinusTau float64) {
+	return math.Tanh(d / 4), 2 / (math.Exp(d/2) + 1)
+}
+
+// refDescend is the listing of the appendix. step may change the length of a step, from outside nil.
+func refDescend(c [][]float64, eps float64, steps int) (Descent, error) {
+	return descentWith(nil, nil)(c, eps, steps)
+}
+
+func descentWith(change func(eta float64) float64, project GKLProjector) Descender {
+	if project == nil {
+		project = paperProject
+	}
+	return func(c [][]float64, eps float64, steps int) (Descent, error) {
+		k, kv := len(c), len(c[0])
+		alpha, beta := math.Exp(-eps/2), math.Exp(eps/2)
+		d, r := maxCost(c), rowRange(c)
+		m, mean := make([]float64, kv), make([]float64, kv)
+		for j := range m {
+			m[j] = 1 / (alpha * float64(kv))
+		}
+		eta := math.Sqrt(2*(1+math.Log(float64(k)))/float64(steps)) / beta // times 1/D
+		if change != nil {
+			eta = change(eta)
+		}
+		g := make([]float64, kv)
+		unit := refKnapsack{[][]float64{make([]float64, kv)}}
+		for range steps {
+			for j := range m {
+				mean[j] += m[j] / float64(steps)
+			}
+			at, tau, top := 0, 0.0, math.Inf(-1)
+			for i := range c {
+				if v, u, _ := fillFloats(c[i], m, eps); v > top {
+					at, tau, top = i, u, v
+				}
+			}
+			if d == 0 {
+				continue
+			}
+			for j := range g {
+				unit.c[0][j] = c[at][j] / d
+			}
+			unit.Subgradient(0, tau/d, alpha, beta, g)
+			for j := range m {
+				m[j] *= math.Exp(-eta * g[j])
+			}
+			var err error
+			if m, err = project(m, eps); err != nil {
+				return Descent{}, err
+			}
+		}
+		out := Descent{Average: mean}
+		if r > 0 {
+			l := max(1, math.Log(float64(kv)))
+			x := eta * beta * r / d
+			out.Bound = beta / alpha * r * (l/(x*float64(steps)) + x/2)
+		}
+		l, h, err := realBox(mean, eps)
+		if err != nil {
+			return out, err
+		}
+		lower := 0.0
+		for _, row := range c {
+			lower = max(lower, slices.Min(row))
+		}
+		out.History = []DescentReport{{steps, float(worst(exactCost(c), l, h)), out.Bound, lower}}
+		return out, nil
+	}
+}

@@ -1,0 +1,532 @@
+package proptest
+
+import (
+	"math"
+	"math/big"
+
+	"pgregory.net/rapid"
+)
+
+// An Entropic solves one entropic projection: minimise <C, P> + reg sum P log P over the plans P from Mu to a point of the
+// box. The plan is that of Algorithm 1, P_ij = u_i exp(-C_ij/reg) v_j.
+type Entropic interface {
+	Project(p Problem, reg float64) (EntropicProjection, error)
+}
+
+// EntropicFunc is a function as an Entropic.
+type EntropicFunc func(p Problem, reg float64) (EntropicProjection, error)
+
+// Project calls f.
+func (f EntropicFunc) Project(p Problem, reg float64) (EntropicProjection, error) { return f(p, reg) }
+
+// An EntropicProjection is the answer to an entropic problem.
+type EntropicProjection struct {
+	// Q is the point of the box, and LogV is log v: -Inf in columns with Hi = 0.
+	Q, LogV []float64
+	// The rest is for EntropicBoundLaws. Lower and Upper enclose the optimum of the exact problem (reg = 0), and Upper is at
+	// least the exact cost of moving Mu to Q. Objective is the entropic value, <C, P> + reg sum P log P.
+	Lower, Upper, Objective float64
+	// Verify, if not nil, recomputes both bounds in exact arithmetic.
+	Verify func() (upper, lower *big.Rat, err error)
+}
+
+// EntropicLaws returns the laws of an entropic projection that has converged. Their reg is between a tenth and ten times
+// the spread of the costs, so that a solver in the linear domain has a chance.
+func EntropicLaws() []Law[Entropic] {
+	return []Law[Entropic]{
+		{"EntropicInBox", "definition of the entropic mechanism; prop:projection-ldp", EntropicInBox},
+		{"EntropicOptimum", "thm:convergence: the limit is the optimum; lem:kl-projection", EntropicOptimum},
+		{"EntropicVector", "thm:convergence: an instance where the projections without correction end elsewhere", EntropicVector},
+		{"EntropicPoint", "lem:kl-projection for a point mass", EntropicPoint},
+		{"EntropicGap", "prop:entropic-gap, the paper's and the sharp bound", EntropicGap},
+	}
+}
+
+// EntropicBoundLaws returns the laws of what an entropic solver claims beside q. Lower, Upper and Verify must hold at every
+// stop, converged or not, and for every reg, here down to a millionth of the spread; Objective is for a converged one.
+func EntropicBoundLaws() []Law[Entropic] {
+	return []Law[Entropic]{
+		{"EntropicBounds", "duality of the exact problem", EntropicBounds},
+		{"EntropicCertificate", "duality of the exact problem, recomputed", EntropicCertificate},
+		{"EntropicSandwich", "app:proof-entropic-gap, OT - reg log N <= OT_reg <= OT", EntropicSandwich},
+	}
+}
+
+// EntropicTol bounds |q - c|_1, c the column sums of the plan, and with it the distance of the entropic value from its
+// optimum, in units of reg and of the largest difference of log v: ten times what an iteration that stops at 1e-12 leaves.
+const EntropicTol = 1e-11
+
+const maxEntropic = 4 // rows and columns
+
+// drawEntropic draws a problem with room in its box and masses that sum to 1 up to rounding, and a reg relative to the spread.
+func drawEntropic(t *rapid.T, least, most float64) (p Problem, reg float64) {
+	k, kv := Size(maxEntropic).Draw(t, "k"), Size(maxEntropic).Draw(t, "kv")
+	b := softBox(kv, false).Draw(t, "box")
+	p = Problem{C: Costs(k, kv).Draw(t, "C"), Mu: normalise(Mass(k).Draw(t, "mu"), 1), Lo: b.Lo, Hi: b.Hi}
+	reg = math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, "log reg"))
+	if r := rowRange(p.C); r > 0 {
+		reg *= r
+	}
+	return p, reg
+}
+
+func entropic(t *rapid.T, e Entropic, in Problem, reg float64) EntropicProjection {
+	t.Helper()
+	work := in.Clone()
+	r, err := e.Project(work, reg)
+	if err != nil {
+		t.Fatalf("Project: %v\nreg %v, %#v", err, reg, in)
+	}
+	sameProblem(t, work, in)
+	length(t, "Q", r.Q, len(in.Lo))
+	finite(t, "Q", r.Q...)
+	return r
+}
+
+// EntropicInBox: lo <= q <= hi bit for bit, and the mass is 1.
+func EntropicInBox(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 0.1, 10)
+	inBox(t, entropic(t, e, in, reg).Q, in.Lo, in.Hi)
+}
+
+// columnSums returns the column sums of the plan P_ij = mu_i v_j exp(-C_ij/reg) / sum, whose rows fit by construction, and
+// its entropic value.
+func columnSums(in Problem, reg float64, logV []float64) (c []float64, value float64) {
+	c = make([]float64, len(logV))
+	for i, row := range in.C {
+		if in.Mu[i] == 0 {
+			continue
+		}
+		least, top := row[0], math.Inf(-1)
+		for _, v := range row {
+			least = min(least, v)
+		}
+		x := make([]float64, len(row))
+		for j, v := range row {
+			x[j] = logV[j] - (v-least)/reg
+			top = max(top, x[j])
+		}
+		z := 0.0
+		for _, v := range x {
+			z += math.Exp(v - top)
+		}
+		for j, v := range x {
+			c[j] += in.Mu[i] * math.Exp(v-top) / z
+		}
+		value += in.Mu[i] * (least + reg*(math.Log(in.Mu[i])-top-math.Log(z)))
+	}
+	for j, v := range c {
+		if v > 0 {
+			value += reg * v * logV[j]
+		}
+	}
+	return c, value
+}
+
+// optimal fails the test unless (q, v) is the solution, up to rounding: v is the scaling of a plan with column sums q,
+// and q minimises <log v, .> over the box. The second is what the entropic duality gap comes to: with b = reg (log v - theta)
+// the value of the plan less that of the dual is reg (<log v, q> - min over the box).
+func optimal(t *rapid.T, in Problem, reg float64, r EntropicProjection) {
+	t.Helper()
+	length(t, "LogV", r.LogV, len(in.Lo))
+	for j, v := range r.LogV {
+		if math.IsNaN(v) || math.IsInf(v, 1) || math.IsInf(v, -1) && in.Hi[j] > 1e-200 {
+			t.Fatalf("LogV[%d] = %v\nreg %v, %#v", j, v, reg, in)
+		}
+	}
+	c, _ := columnSums(in, reg, r.LogV)
+	off, span := 0.0, 0.0
+	low, top := math.Inf(1), math.Inf(-1)
+	for j, v := range r.LogV {
+		off += math.Abs(c[j] - r.Q[j])
+		if !math.IsInf(v, -1) {
+			low, top = min(low, v), max(top, v)
+		}
+	}
+	span = top - low
+	if !(off <= EntropicTol*(1+maxLog(r.LogV)*1e-3)) {
+		t.Fatalf("|q - c|_1 = %.3g\nq %v, column sums %v, log v %v\nreg %v, %#v", off, r.Q, c, r.LogV, reg, in)
+	}
+	// The least <log v, .>: cheapest columns first.
+	order := indices(len(r.LogV))
+	for a := range order { // a dozen at most: insertion
+		for b := a; b > 0 && r.LogV[order[b]] < r.LogV[order[b-1]]; b-- {
+			order[b], order[b-1] = order[b-1], order[b]
+		}
+	}
+	rest := 1.0
+	for _, v := range in.Lo {
+		rest -= v
+	}
+	excess := 0.0
+	for _, j := range order {
+		up := min(max(rest, 0), in.Hi[j]-in.Lo[j])
+		rest -= up
+		if !math.IsInf(r.LogV[j], -1) {
+			excess += (r.Q[j] - in.Lo[j] - up) * (r.LogV[j] - low)
+		}
+	}
+	if !(excess <= EntropicTol*(1+span)) {
+		t.Fatalf("q is not optimal: <log v, q> is %.3g above its least value on the box\nq %v, log v %v\nreg %v, %#v", excess, r.Q, r.LogV, reg, in)
+	}
+}
+
+// EntropicOptimum: Algorithm 1 ends in the entropic projection. A duality gap proves it: see the comment in the code.
+func EntropicOptimum(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 0.1, 10)
+	optimal(t, in, reg, entropic(t, e, in, reg))
+}
+
+// EntropicVector: the instance C = [[0,3,3],[3,1,3],[0,3,3]], mu = (.4,.2,.4), lo = (.05,.10,.15), hi = 4 lo, reg = 1, has
+// q = (.2,.4,.4); alternating the two projections of the lemma without Dykstra's correction ends in (.2,.274,.526). So have
+// its relatives: names exchanged, costs in another unit, constants added to rows, rows split.
+func EntropicVector(t *rapid.T, e Entropic) {
+	const tol = 1e-9 // q is good to about the square root of nothing worse: reg is large
+	unit := math.Ldexp(1, rapid.IntRange(-30, 30).Draw(t, "unit"))
+	cols := rapid.Permutation(indices(3)).Draw(t, "columns")
+	in := Problem{Lo: pick([]float64{0.05, 0.10, 0.15}, cols), Hi: pick([]float64{0.2, 0.4, 0.6}, cols)}
+	want := pick([]float64{0.2, 0.4, 0.4}, cols)
+	for _, i := range rapid.Permutation(indices(3)).Draw(t, "rows") {
+		row, mu := [][]float64{{0, 3, 3}, {3, 1, 3}, {0, 3, 3}}[i], []float64{0.4, 0.2, 0.4}[i]
+		add := float64(rapid.IntRange(0, 5).Draw(t, "shift"))
+		c := make([]float64, 3)
+		for j, v := range pick(row, cols) {
+			c[j] = unit * (v + add)
+		}
+		share := rapid.SampledFrom([]float64{1, 0.5, 0.25}).Draw(t, "share")
+		in.C, in.Mu = append(in.C, c), append(in.Mu, mu*share)
+		if share < 1 {
+			in.C, in.Mu = append(in.C, clone(c)), append(in.Mu, mu*(1-share))
+		}
+	}
+	q := entropic(t, e, in, unit).Q
+	for j := range q {
+		if !(math.Abs(q[j]-want[j]) <= tol) {
+			t.Fatalf("q = %v, want %v\nreg %v, %#v", q, want, unit, in)
+		}
+	}
+}
+
+// EntropicPoint: for a point mass the plan is q itself, and q is the projection of the Gibbs law, q_j =
+// min(max(e^theta exp(-C_ij/reg), lo_j), hi_j) for some theta. Two columns off their bounds have the ratio of the kernel.
+func EntropicPoint(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 0.1, 10)
+	i := rapid.IntRange(0, len(in.Mu)-1).Draw(t, "point mass")
+	clear(in.Mu)
+	in.Mu[i] = 1
+	q := entropic(t, e, in, reg).Q
+	// theta is at least log(q_a/s_a) where q_a > lo_a and at most log(q_b/s_b) where q_b < hi_b.
+	const tol = 1e-9
+	for a := range q {
+		for b := range q {
+			if q[a] > in.Lo[a]*(1+tol)+1e-200 && q[b] < in.Hi[b]*(1-tol) && q[b] > 0 {
+				left, right := math.Log(q[a])+in.C[i][a]/reg, math.Log(q[b])+in.C[i][b]/reg
+				// EntropicTol is absolute: it may be much of a small entry.
+				if !(left-right <= tol*(1+in.C[i][a]/reg*1e-4)+10*EntropicTol/min(q[a], q[b])) {
+					t.Fatalf("q[%d] could be smaller and q[%d] larger: %v > %v\nq %v, reg %v, %#v", a, b, left, right, q, reg, in)
+				}
+			}
+			if q[b] == 0 && in.Hi[b] > 1e-200 {
+				t.Fatalf("q[%d] = 0 below its bound %v\nreg %v, %#v", b, in.Hi[b], reg, in)
+			}
+		}
+	}
+}
+
+// lambertW0 solves w e^w = y for y >= 0 by Newton's method.
+func lambertW0(y float64) float64 {
+	w := math.Log1p(y)
+	for range 50 {
+		w -= (w*math.Exp(w) - y) / (math.Exp(w) * (1 + w))
+	}
+	return w
+}
+
+// SharpGap is reg W0((n-1)/e), the sharp bound on how much farther than the exact projection an entropic one can be, with n
+// outputs that may have mass.
+func SharpGap(reg float64, n int) float64 { return reg * lambertW0(float64(n-1)/math.E) }
+
+// excessOf returns W_p^p(q, mu) - optimum, exactly.
+func excessOf(t *rapid.T, in Problem, q []float64) *big.Rat {
+	t.Helper()
+	mu, err := normalised(in.Mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := transportTo(exactCost(in.C), mu, q)
+	if err != nil {
+		t.Fatalf("q is not a distribution: %v", err)
+	}
+	return sub(w, optimum(t, in))
+}
+
+// EntropicGap: 0 <= W_p^p(q, mu) - optimum <= reg W0((n-1)/e), and where kv <= k the paper's 2 reg log k (for p = 1, which
+// implies the others). One input with cost 0 at one output and reg (1 + W0) at the others attains the sharp bound.
+func EntropicGap(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 0.1, 10)
+	gap := excessOf(t, in, entropic(t, e, in, reg).Q)
+	n := 0
+	for _, v := range in.Hi {
+		if v > 0 {
+			n++
+		}
+	}
+	// A float q misses mass 1 by EntropicMassTol at most, and its exact counterpart by EntropicTol, at most one spread away.
+	slack := 10 * EntropicTol * rowRange(in.C)
+	if gap.Cmp(rat(-slack)) < 0 || gap.Cmp(rat(SharpGap(reg, n)*(1+KLTol)+slack)) > 0 {
+		t.Fatalf("the gap %.17g is outside [0, %.17g]\nreg %v, %#v", float(gap), SharpGap(reg, n), reg, in)
+	}
+	if k, kv := len(in.Mu), len(in.Lo); kv <= k && gap.Cmp(rat(2*reg*math.Log(float64(k))+slack)) > 0 {
+		t.Fatalf("the gap %.17g exceeds 2 reg log k\nreg %v, %#v", float(gap), reg, in)
+	}
+
+	n = rapid.IntRange(2, 8).Draw(t, "outputs")
+	in = Problem{C: [][]float64{make([]float64, n)}, Mu: []float64{1}, Lo: make([]float64, n), Hi: make([]float64, n)}
+	for j := range n {
+		in.Hi[j] = 1
+		if j > 0 {
+			in.C[0][j] = reg + SharpGap(reg, n)
+		}
+	}
+	if gap := float(excessOf(t, in, entropic(t, e, in, reg).Q)); !(math.Abs(gap/SharpGap(reg, n)-1) <= 1e-9) {
+		t.Fatalf("the gap %.17g does not attain %.17g\nreg %v, %#v", gap, SharpGap(reg, n), reg, in)
+	}
+}
+
+// EntropicBounds: Lower <= optimum without entropy <= W_p^p(q, mu) <= Upper, whatever reg.
+func EntropicBounds(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 1e-6, 10)
+	r := entropic(t, e, in, reg)
+	finite(t, "Lower, Upper", r.Lower, r.Upper)
+	inBox(t, r.Q, in.Lo, in.Hi)
+	want := optimum(t, in)
+	if rat(r.Lower).Cmp(want) > 0 || rat(r.Upper).Cmp(want) < 0 {
+		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", r.Lower, r.Upper, float(want), reg, in)
+	}
+	// The statement about q holds up to what q misses of mass 1: its mass is moved nowhere in particular.
+	over := sub(add(want, excessOf(t, in, r.Q)), rat(r.Upper))
+	atMost(t, "W_p^p(q, mu) against Upper", over, new(big.Rat), EntropicMassTol, maxCost(in.C))
+}
+
+// EntropicCertificate: the certificate alone, recomputed exactly, encloses the optimum and is no better than the floats say.
+func EntropicCertificate(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 1e-6, 10)
+	r := entropic(t, e, in, reg)
+	if r.Verify == nil {
+		t.Fatalf("the projection has no certificate")
+	}
+	upper, lower, err := r.Verify()
+	if err != nil {
+		t.Fatalf("Verify: %v\nreg %v, %#v", err, reg, in)
+	}
+	want := optimum(t, in)
+	if lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
+		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", float(lower), float(upper), float(want), reg, in)
+	}
+	if rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
+		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]\nreg %v, %#v", r.Lower, r.Upper, float(lower), float(upper), reg, in)
+	}
+}
+
+// EntropicSandwich: Objective is the entropic value of the plan that log v stands for, and lies between W_p^p(q, mu) less
+// reg log(k kv) and W_p^p(q, mu).
+func EntropicSandwich(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, 0.1, 10)
+	r := entropic(t, e, in, reg)
+	finite(t, "Objective", r.Objective)
+	optimal(t, in, reg, r)
+	_, value := columnSums(in, reg, r.LogV)
+	w := add(optimum(t, in), excessOf(t, in, r.Q))
+	n := math.Log(float64(len(in.Mu) * len(in.Lo)))
+	scale := maxCost(in.C) + reg*(1+n+maxLog(r.LogV))
+	if !(math.Abs(r.Objective-value) <= 10*EntropicTol*scale) {
+		t.Fatalf("Objective = %.17g, the plan has %.17g\nreg %v, %#v", r.Objective, value, reg, in)
+	}
+	atMost(t, "OT_reg against OT", rat(r.Objective), w, 10*EntropicTol, scale)
+	atMost(t, "OT - reg log N against OT_reg", sub(w, mul(rat(reg), rat(n))), rat(r.Objective), 10*EntropicTol, scale)
+}
+
+// A CompositeMap is one iteration of Algorithm 1 from v = exp(logV): it returns the logarithm of T(v) = Π(s)/s and q = Π(s),
+// with s = K'(mu/Kv) and K_ij = exp(-C_ij/reg), up to a factor of K.
+type CompositeMap func(p Problem, reg float64, logV []float64) (next, q []float64, err error)
+
+// CompositeLaws returns the laws of the iteration.
+func CompositeLaws() []Law[CompositeMap] {
+	return []Law[CompositeMap]{
+		{"StepInBox", "alg:projection: every iterate is a point of the box", StepInBox},
+		{"StepHomogeneous", "thm:convergence: T is homogeneous, so its projective fixed point is a fixed point", StepHomogeneous},
+		{"StepContracts", "lem:map-contraction", StepContracts},
+		{"StepConverges", "thm:convergence, in Hilbert's metric", StepConverges},
+		{"StepConvergesKL", "thm:convergence, in divergence, the paper's bound and the sharp ones", StepConvergesKL},
+		{"StepLimit", "thm:convergence: the limit is the optimum", StepLimit},
+	}
+}
+
+// drawStep draws a problem as the theorem has it, all masses and bounds positive, with a reg of the size of the spread:
+// Birkhoff's coefficient is then below 1 by more than rounding.
+func drawStep(t *rapid.T) (in Problem, reg, rate float64) {
+	k, kv := Size(maxEntropic).Draw(t, "k"), Size(maxEntropic).Draw(t, "kv")
+	b := softBox(kv, true).Draw(t, "box")
+	in = Problem{C: Costs(k, kv).Draw(t, "C"), Mu: Mass(k).Draw(t, "mu"), Lo: b.Lo, Hi: b.Hi}
+	for i := range in.Mu {
+		in.Mu[i] = max(in.Mu[i], 1e-3)
+	}
+	normalise(in.Mu, 1)
+	reg = rapid.SampledFrom([]float64{0.25, 0.5, 1, 2, 4}).Draw(t, "reg")
+	if r := rowRange(in.C); r > 0 {
+		reg *= r
+	}
+	tau := math.Tanh(gibbsDiameter(in.C, reg) / 4)
+	return in, reg, tau * tau
+}
+
+// gibbsDiameter is Birkhoff's diameter of exp(-C/reg), by its definition.
+func gibbsDiameter(c [][]float64, reg float64) float64 {
+	d := 0.0
+	for _, x := range c {
+		for _, y := range c {
+			for j := range x {
+				for l := range x {
+					d = max(d, ((x[j]-y[j])-(x[l]-y[l]))/reg)
+				}
+			}
+		}
+	}
+	return d
+}
+
+func step(t *rapid.T, f CompositeMap, in Problem, reg float64, logV []float64) (next, q []float64) {
+	t.Helper()
+	work, v := in.Clone(), clone(logV)
+	next, q, err := f(work, reg, v)
+	if err != nil {
+		t.Fatalf("CompositeMap: %v\nlog v %v, reg %v, %#v", err, logV, reg, in)
+	}
+	sameProblem(t, work, in)
+	sameFloats(t, "logV", v, logV)
+	length(t, "next", next, len(logV))
+	length(t, "q", q, len(logV))
+	finite(t, "next", next...)
+	finite(t, "q", q...)
+	return next, q
+}
+
+func drawStart(t *rapid.T, n int, what string) []float64 {
+	return rapid.SliceOfN(rapid.Float64Range(-3, 3), n, n).Draw(t, what)
+}
+
+// StepInBox: every iterate is a point of the box, so an early stop is as private as the limit.
+func StepInBox(t *rapid.T, f CompositeMap) {
+	in, reg, _ := drawStep(t)
+	v := drawStart(t, len(in.Lo), "log v")
+	for range 3 {
+		var q []float64
+		v, q = step(t, f, in, reg, v)
+		inBox(t, q, in.Lo, in.Hi)
+	}
+}
+
+// StepHomogeneous: T(a v) = a T(v), and <v, s> = <T(v), s> = 1 for s = K'(mu/Kv). So T(v) = κ v forces κ = 1.
+func StepHomogeneous(t *rapid.T, f CompositeMap) {
+	in, reg, _ := drawStep(t)
+	v := drawStart(t, len(in.Lo), "log v")
+	a := rapid.Float64Range(-20, 20).Draw(t, "log a")
+	w := clone(v)
+	for j := range w {
+		w[j] += a
+	}
+	next, q := step(t, f, in, reg, v)
+	other, _ := step(t, f, in, reg, w)
+	tol := 10 * LogTol * maxLog(next, other, v, w)
+	for j := range next {
+		if !(math.Abs(other[j]-next[j]-a) <= tol) {
+			t.Fatalf("log T(a v) - log T(v) = %v, want %v\nlog v %v, reg %v, %#v", minus(other, next), a, v, reg, in)
+		}
+	}
+	c, _ := columnSums(in, reg, v) // v s
+	sum := 0.0
+	for j := range c {
+		sum += c[j] * math.Exp(next[j]-v[j])
+		if got := next[j] - v[j]; !(math.Abs(got-math.Log(q[j]/c[j])) <= tol) {
+			t.Fatalf("log T(v)/v = %v, q/(v s) has %v\nlog v %v, reg %v, %#v", got, math.Log(q[j]/c[j]), v, reg, in)
+		}
+	}
+	if !(math.Abs(sum-1) <= tol) {
+		t.Fatalf("<T(v), s> = %v\nlog v %v, reg %v, %#v", sum, v, reg, in)
+	}
+}
+
+// StepContracts: d_H(T(v), T(w)) <= τ(K') τ(K) d_H(v, w).
+func StepContracts(t *rapid.T, f CompositeMap) {
+	in, reg, rate := drawStep(t)
+	v, w := drawStart(t, len(in.Lo), "log v"), drawStart(t, len(in.Lo), "log w")
+	x, _ := step(t, f, in, reg, v)
+	y, _ := step(t, f, in, reg, w)
+	got, want := hilbertLogs(x, y), hilbertLogs(v, w)
+	if !(got <= rate*want+10*LogTol*maxLog(x, y, v, w)) {
+		t.Fatalf("d_H(T(v), T(w)) = %.17g > c d_H(v, w) = %.17g * %.17g\nlog v %v, log w %v, reg %v, %#v", got, rate, want, v, w, reg, in)
+	}
+}
+
+// trajectory iterates until v stands still, and returns all iterates; the last is the fixed point.
+func trajectory(t *rapid.T, f CompositeMap, in Problem, reg float64) (v, q [][]float64) {
+	t.Helper()
+	at := drawStart(t, len(in.Lo), "log v")
+	for range 2000 { // contraction below 0.93 for the reg of drawStep: 500 would do
+		next, out := step(t, f, in, reg, at)
+		v, q = append(v, at), append(q, out)
+		if hilbertLogs(next, at) <= 0.1*LogTol*maxLog(at) {
+			return v, q
+		}
+		at = next
+	}
+	t.Fatalf("no fixed point after %d steps: log v %v\nreg %v, %#v", len(v), at, reg, in)
+	return nil, nil
+}
+
+// fixedTol is how far the end of a trajectory may be from the fixed point: a step of LogTol/10 over 1 - c >= 0.07.
+const fixedTol = 20 * LogTol
+
+// StepConverges: d_H(v^(t), v*) <= c^t d_H(v^(0), v*).
+func StepConverges(t *rapid.T, f CompositeMap) {
+	in, reg, rate := drawStep(t)
+	v, _ := trajectory(t, f, in, reg)
+	end := v[len(v)-1]
+	bound := hilbertLogs(v[0], end)
+	for n, x := range v {
+		if d := hilbertLogs(x, end); !(d <= bound+fixedTol*maxLog(x, end)) {
+			t.Fatalf("d_H(v^(%d), v*) = %.17g > %.17g\nreg %v, %#v", n, d, bound, reg, in)
+		}
+		bound *= rate
+	}
+}
+
+// StepConvergesKL: KL(q^(t) || q*) <= 2 c^(t+1) d, d = d_H(v^(0), v*), as the paper says, and sharper: <= c^(t+1) d, because Π is
+// non-expansive, and <= c^(2t+2) d^2/8, because KL(q || q') <= d_H(q, q')^2/8.
+func StepConvergesKL(t *rapid.T, f CompositeMap) {
+	in, reg, rate := drawStep(t)
+	v, q := trajectory(t, f, in, reg)
+	d := hilbertLogs(v[0], v[len(v)-1])
+	end := q[len(q)-1]
+	for n, x := range q {
+		d *= rate
+		kl := 0.0
+		for j := range x { // terms x log(x/y) - x + y, which are not negative
+			r := (x[j] - end[j]) / end[j]
+			kl += end[j] * ((1+r)*math.Log1p(r) - r)
+		}
+		tol := 10 * fixedTol * maxLog(v[n])
+		for what, bound := range map[string]float64{"2 c^(t+1) d": 2 * d, "c^(t+1) d": d, "c^(2t+2) d^2/8": d * d / 8} {
+			if !(kl <= bound+tol) {
+				t.Fatalf("KL(q^(%d) || q*) = %.17g > %s = %.17g\nreg %v, %#v", n, kl, what, bound, reg, in)
+			}
+		}
+	}
+}
+
+// StepLimit: the fixed point is the scaling of the optimal plan, and q* the optimum.
+func StepLimit(t *rapid.T, f CompositeMap) {
+	in, reg, _ := drawStep(t)
+	v, q := trajectory(t, f, in, reg)
+	optimal(t, in, reg, EntropicProjection{Q: q[len(q)-1], LogV: v[len(v)-1]})
+}
