@@ -247,6 +247,7 @@ func TestInvertErrors(t *testing.T) {
 		"gap":           {[]uint64{1, 1}, ok, InvertSettings{Gap: math.NaN()}, ErrShape},
 		"iterations":    {[]uint64{1, 1}, ok, InvertSettings{MaxIterations: -1}, ErrShape},
 		"too few":       {[]uint64{9, 1}, ok, InvertSettings{Gap: 1e-10, MaxIterations: 1}, ErrNotConverged},
+		"subnormal":     {[]uint64{4, 4, 0, 0}, [][]float64{{6, 6, 6, math.MaxFloat64}, {0, 6, 6, 6}}, InvertSettings{}, ErrChannel}, // found by fuzzing
 		"infinite sums": {[]uint64{1, 1}, [][]float64{{math.MaxFloat64, math.MaxFloat64}, {1, 1}}, InvertSettings{}, ErrChannel},
 	} {
 		if _, err := Invert(context.Background(), c.counts, c.rows, c.set); !errors.Is(err, c.want) {

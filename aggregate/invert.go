@@ -65,7 +65,9 @@ func Invert(ctx context.Context, counts []uint64, rows [][]float64, settings Inv
 				}
 			}
 		}
+		least := math.Inf(1)
 		for j, x := range out {
+			least = min(least, x)
 			likelihood += share[j] * math.Log(x)
 			out[j] = share[j] / x
 		}
@@ -80,7 +82,7 @@ func Invert(ctx context.Context, counts []uint64, rows [][]float64, settings Inv
 		// 1e-13: the sums above are right to some kv 2^-53.
 		r := Inverse{Theta: theta, Likelihood: likelihood, Gap: max(0, top-1) + 1e-13, Iterations: n}
 		switch {
-		case math.IsNaN(likelihood) || math.IsInf(likelihood, 0) || math.IsInf(top, 0):
+		case math.IsNaN(likelihood) || math.IsInf(likelihood, 0) || math.IsInf(top, 0) || least < 0x1p-1022: // math.Log is wrong below
 			return Inverse{}, fmt.Errorf("%w: probabilities too small to work with", ErrChannel)
 		case r.Gap <= goal:
 			return r, nil

@@ -16,13 +16,38 @@
 //	FuzzKnapsack         knapsack.Table                         greedy fill in rationals
 //	FuzzProject          mincostflow.Project                    Verify in rationals
 //	FuzzTransport        mincostflow.Transport                  VerifyTransport in rationals
+//	FuzzProjector        mincostflow.Projector                  Project, bit for bit
+//	FuzzProjectUnits     mincostflow.ProjectUnits               VerifyUnits: upper = lower; enumeration
+//	FuzzNetwork          mincostflow.Network, VerifyFlow        a slow solver; spoilt proofs are refused
+//	FuzzDIMACS           mincostflow.ReadDIMACS                 round trip; the answer verifies
 //	FuzzKPM              baseline.KPM                           the closed form in rationals
+//	FuzzBaselines        baseline's other rules                 their boxes, the definition of a distribution
 //	FuzzBaseMeasure      basemeasure.Uniform                    Verify in rationals
+//	FuzzObjectives       basemeasure.Solve, all objectives      Verify in rationals; Uniform from above
+//	FuzzSolve            basemeasure.Solve                      Verify in rationals; the best uniform measure
+//	FuzzMirror           mirror.Descend                         basemeasure.Verify in rationals
+//	FuzzSphere           sphere.Solve, Paper, Enclose           bounds proved in interval arithmetic
+//	FuzzCodebook         codebook.Release on private data       the law is in the box; never fails
+//	FuzzEntropic         sinkhorn.Project                       Verify in rationals; the exact solver
+//	FuzzKLProject        sinkhorn.KLProject                     the conditions of optimality
+//	FuzzHilbert          hilbert.Distance, GibbsDiameter        the definitions, term by term
+//	FuzzHistogram        aggregate.NewHistogram, Count          binomial tails in rationals
+//	FuzzInvert           aggregate.Invert                       the likelihood of other distributions
+//	FuzzEvaluate         aggregate.Evaluate                     exact transport in rationals
 //	FuzzAnswer           the lines of "wpm solve"               one valid JSON object; same answer twice
 //
 // Whatever the input, a target also fails on a panic, on NaN beside a nil error, on an error that wraps
 // none of the package's sentinels, and on an input that was written to. Work per execution is bounded: sizes
 // of a dozen at most.
+//
+// Beside unexported code, in the packages themselves:
+//
+//	certificate/FuzzDecode     certificate.Decode, Verify       re-encoding gives the same bytes; no claim without proof
+//	policy/FuzzDecode          policy.Decode                    re-encoding gives the same bytes
+//	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
+//	policy/FuzzParsePrivate    policy.ParsePrivate              what is read is a distribution
+//	policy/FuzzLedger          the replay of a ledger file      what is spent is never below zero
+//	cmd/wpm/FuzzReports        the reports of "wpm aggregate"   writing them gives the file
 //
 // Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
 // kept in testdata/fuzz, and as a row in a table of the package they are about.

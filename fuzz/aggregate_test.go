@@ -1,0 +1,248 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/proptest"
+)
+
+var aggregateSentinels = []error{
+	aggregate.ErrShape, aggregate.ErrIndex, aggregate.ErrEmpty, aggregate.ErrConfidence, aggregate.ErrChannel, aggregate.ErrNotFinite, aggregate.ErrNegative,
+}
+
+// tail returns P[X >= x] for X binomial with n trials of probability p, exactly.
+func tail(x, n int64, p float64) *big.Rat {
+	num, den := rat(p).Num(), rat(p).Denom()
+	rest := new(big.Int).Sub(den, num)
+	power := func(b *big.Int, e int64) *big.Int { return new(big.Int).Exp(b, big.NewInt(e), nil) }
+	sum := new(big.Int)
+	for i := x; i <= n; i++ {
+		term := new(big.Int).Binomial(n, i)
+		sum.Add(sum, term.Mul(term, power(num, i)).Mul(term, power(rest, n-i)))
+	}
+	return new(big.Rat).SetFrac(sum, power(den, n))
+}
+
+// FuzzHistogram: counts of any size, and indices, give a histogram or a typed error. For few releases the bands are those of the
+// definition: at either end the counts seen, or more extreme ones, have the probability that the union bound leaves, in rationals.
+func FuzzHistogram(f *testing.F) {
+	f.Add([]byte{2, 3, 0, 5, 10, 200})
+	f.Add([]byte{0, 0, 1, 1, 0})
+	f.Add([]byte{4, 0, 1, 12, 2, 9, 1, 255})
+	f.Add([]byte{1, 255, 255, 255, 255, 255, 255, 255, 255, 7})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &feed{data}
+		kv := in.size(6)
+		counts := make([]uint64, kv)
+		small, total := true, int64(0)
+		for j := range counts {
+			switch v := in.byte(); {
+			case v == 255:
+				counts[j], small = in.uint64()>>(in.byte()%64), false
+			default:
+				counts[j] = uint64(v % 13)
+				total += int64(counts[j])
+			}
+		}
+		confidence := 0.5 + float64(in.byte())/512
+		if in.byte()%8 == 7 {
+			confidence = in.float()
+		}
+		h, err := aggregate.NewHistogram(counts, aggregate.Settings{Confidence: confidence})
+		if err != nil {
+			typed(t, err, aggregateSentinels...)
+			return
+		}
+		n := uint64(0)
+		for j := range counts {
+			n += counts[j]
+			if !(0 <= h.Lower[j] && h.Lower[j] <= h.Estimate[j] && h.Estimate[j] <= h.Upper[j] && h.Upper[j] <= 1) {
+				t.Fatalf("point %d of %v: %v in [%v, %v]", j, counts, h.Estimate[j], h.Lower[j], h.Upper[j])
+			}
+		}
+		finite(t, "radius", h.Radius())
+		if h.N != n {
+			t.Fatalf("%v: N = %d", counts, h.N)
+		}
+		if !small || total == 0 {
+			return
+		}
+		level := (1 - h.Confidence) / (2 * float64(kv))
+		// The bounds are rounded outward by far less than a millionth, and may be wider at one success or one failure.
+		const slack = 1e-6
+		for j, c := range counts {
+			x := int64(c)
+			if x > 0 {
+				if over, _ := tail(x, total, h.Lower[j]).Float64(); !(over <= level*(1+slack)) || !(over >= level*(1-slack)) && x > 1 {
+					t.Fatalf("%v, level %v: at the lower end %v of point %d the tail is %v", counts, level, h.Lower[j], j, over)
+				}
+			}
+			if x < total {
+				rest := new(big.Rat).Sub(big.NewRat(1, 1), tail(x+1, total, h.Upper[j]))
+				if under, _ := rest.Float64(); !(under <= level*(1+slack)) || !(under >= level*(1-slack)) && x < total-1 {
+					t.Fatalf("%v, level %v: at the upper end %v of point %d the tail is %v", counts, level, h.Upper[j], j, under)
+				}
+			}
+		}
+		indices := make([]int, 0, total)
+		for j, c := range counts {
+			for range c {
+				indices = append(indices, j)
+			}
+		}
+		again, err := aggregate.Count(kv, indices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range counts {
+			if again[j] != counts[j] {
+				t.Fatalf("Count: %v, want %v", again, counts)
+			}
+		}
+		if _, err := aggregate.Count(kv, append(indices, kv)); err == nil {
+			t.Fatal("an index out of range was counted")
+		} else {
+			typed(t, err, aggregate.ErrIndex)
+		}
+	})
+}
+
+// FuzzInvert: any channel and counts give a distribution with a gap that no other distribution refutes, or a typed error.
+func FuzzInvert(f *testing.F) {
+	f.Add([]byte{1, 1, 0, 48, 8, 8, 32, 3, 5, 0, 0})
+	f.Add([]byte{2, 3, 0, 8, 16, 24, 8, 0, 8, 16, 8, 0, 8, 8, 8, 4, 0, 9, 1, 20, 3})
+	f.Add([]byte{0, 0, 7, 1, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &feed{data}
+		k, kv := in.size(4), in.size(5)
+		rows := in.rows(k, kv)
+		counts := make([]uint64, kv)
+		for j := range counts {
+			counts[j] = uint64(in.byte() % 16)
+		}
+		s := aggregate.InvertSettings{Gap: math.Ldexp(1, -int(in.byte()%30)), MaxIterations: 1 + int(in.byte())}
+		var kept []float64
+		for _, row := range rows {
+			kept = append(kept, row...)
+		}
+		r, err := aggregate.Invert(context.Background(), counts, rows, s)
+		var flat []float64
+		for _, row := range rows {
+			flat = append(flat, row...)
+		}
+		sameBits(t, "rows", flat, kept)
+		if err != nil && !errors.Is(err, aggregate.ErrNotConverged) {
+			typed(t, err, aggregateSentinels...)
+			return
+		}
+		finite(t, "theta", r.Theta...)
+		finite(t, "likelihood, gap", r.Likelihood, r.Gap)
+		sum := 0.0
+		for _, v := range r.Theta {
+			if sum += v; !(v >= 0) {
+				t.Fatalf("theta %v", r.Theta)
+			}
+		}
+		if !(math.Abs(sum-1) <= 1e-12) || len(r.Theta) != k || err == nil && !(r.Gap <= s.Gap) {
+			t.Fatalf("%v, %v: %+v", rows, counts, r)
+		}
+		// The likelihood of what was returned, of every point mass and of a mixture of both.
+		likelihood := func(theta []float64) float64 {
+			n, l := 0.0, 0.0
+			for _, c := range counts {
+				n += float64(c)
+			}
+			for j, c := range counts {
+				if c == 0 {
+					continue
+				}
+				p := 0.0
+				for i, row := range rows {
+					s := 0.0
+					for _, x := range row {
+						s += x
+					}
+					p += theta[i] * (row[j] / s)
+				}
+				l += float64(c) / n * logarithm(p)
+			}
+			return l
+		}
+		const tol = 1e-11 // logarithms of up to 745, summed
+		if l := likelihood(r.Theta); !(math.Abs(l-r.Likelihood) <= tol) {
+			t.Fatalf("likelihood %v, claimed %v\n%v, %v: %v", l, r.Likelihood, rows, counts, r.Theta)
+		}
+		other := make([]float64, k)
+		for i := range other {
+			for _, step := range []float64{1, 0.5, 1e-3} {
+				for n := range other {
+					other[n] = (1 - step) * r.Theta[n]
+				}
+				other[i] += step
+				if l := likelihood(other); l > r.Likelihood+r.Gap+tol {
+					t.Fatalf("%v is more likely by %v, the gap is %v\n%v, %v: %+v", other, l-r.Likelihood, r.Gap, rows, counts, r)
+				}
+			}
+		}
+	})
+}
+
+// FuzzEvaluate: the distance of two vectors of any sum encloses the exact cost of plain transport between them.
+func FuzzEvaluate(f *testing.F) {
+	f.Add([]byte{1, 1, 0, 0, 8, 8, 0, 0, 8, 16, 0, 16, 8})
+	f.Add([]byte{2, 1, 0, 8, 16, 24, 8, 0, 8, 0, 24, 8, 16, 0, 8, 40})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &feed{data}
+		k, kv := in.size(4), in.size(4)
+		c := readCost(t, in.rows(k, kv))
+		if c == nil {
+			return
+		}
+		truth, histogram := in.good(k), in.good(kv)
+		a, b := clone(truth), clone(histogram)
+		e, err := aggregate.Evaluate(context.Background(), c, truth, histogram)
+		sameBits(t, "truth", truth, a)
+		sameBits(t, "histogram", histogram, b)
+		if err != nil {
+			typed(t, err, aggregateSentinels...)
+			return
+		}
+		finite(t, "objective, bounds", e.Objective, e.Lower, e.Upper)
+		if !(e.Lower <= e.Upper) || (k == kv) == math.IsNaN(e.TotalVariation) || e.TotalVariation > 1+1e-12 {
+			t.Fatalf("%+v", e)
+		}
+		p := proptest.Problem{Mu: scaled(a), Lo: scaled(b)}
+		p.Hi = p.Lo
+		for i := range k {
+			p.C = append(p.C, c.Row(i, nil))
+		}
+		want, err := p.Optimum()
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, "objective", rat(e.Objective), want, 1e-12, cost.Max(c))
+	})
+}
+
+// scaled returns x over its sum.
+func scaled(x []float64) []float64 {
+	top, sum := 0.0, 0.0
+	for _, v := range x {
+		top = math.Max(top, v)
+	}
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = v / top
+		sum += y[i]
+	}
+	for i := range y {
+		y[i] /= sum
+	}
+	return y
+}
