@@ -1,9 +1,12 @@
 package wpm_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,12 +22,135 @@ func TestReadmeProgram(t *testing.T) {
 	if !ok || !ok2 || !strings.HasPrefix(program, "package main") {
 		t.Fatal("the README's first Go block is not a program")
 	}
+	if got, want := runProgram(t, program), "[0.5 0.3 0.1 0.1]\ntrue\n"; got != want {
+		t.Errorf("it prints %q, want %q", got, want)
+	}
+}
+
+// runProgram runs Go code of one file within this module and returns what it prints.
+func runProgram(t *testing.T, program string) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("go", "run", file).CombinedOutput()
-	if want := "[0.5 0.3 0.1 0.1]\ntrue\n"; err != nil || string(out) != want {
-		t.Errorf("it prints %q (%v), want %q", out, err, want)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// snippets returns the Go blocks of a page, and for each the text after its last "// Output:", which is what it must print.
+func snippets(t *testing.T, page string) (code, want []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		body, output, ok := strings.Cut(m[1], "// Output:")
+		if !ok {
+			t.Fatalf("%s: a snippet does not say what it prints:\n%s", page, m[1])
+		}
+		code = append(code, body)
+		want = append(want, strings.TrimSpace(strings.ReplaceAll(output, "\n// ", "\n")))
+	}
+	return code, want
+}
+
+// TestSolversPage compiles and runs the snippets of docs/solvers.md, all in one program.
+func TestSolversPage(t *testing.T) {
+	code, want := snippets(t, filepath.Join("docs", "solvers.md"))
+	if len(code) < 15 {
+		t.Fatalf("%d snippets", len(code))
+	}
+	path := map[string]string{"costio": "cost/costio", "codebook": "sphere/codebook"}
+	for name := range picture {
+		if path[name] == "" && !strings.Contains(name, "/") && name != "" {
+			path[name] = name
+		}
+	}
+	used := map[string]bool{}
+	var b strings.Builder
+	for n, body := range code {
+		fmt.Fprintf(&b, "func snippet%d() {\n%s}\n\n", n, body)
+		for _, m := range regexp.MustCompile(`\b([a-z]+)\.[A-Z]`).FindAllStringSubmatch(body, -1) {
+			used[m[1]] = true
+		}
+	}
+	var program strings.Builder
+	program.WriteString("package main\n\nimport (\n\t\"context\"\n")
+	for _, std := range []string{"bytes", "fmt", "math", "slices", "strings"} {
+		if used[std] {
+			fmt.Fprintf(&program, "\t%q\n", std)
+		}
+	}
+	for name, folder := range path {
+		if used[name] {
+			fmt.Fprintf(&program, "\t%q\n", module+"/"+folder)
+		}
+	}
+	program.WriteString(")\n\nvar ctx = context.Background()\n\nfunc check(err error) {\n\tif err != nil {\n\t\tpanic(err)\n\t}\n}\n\n")
+	program.WriteString(b.String())
+	program.WriteString("func main() {\n")
+	const mark = "-- end of snippet --"
+	for n := range code {
+		fmt.Fprintf(&program, "\tsnippet%d()\n\tfmt.Println(%q)\n", n, mark)
+	}
+	program.WriteString("}\n")
+	got := strings.Split(runProgram(t, program.String()), mark+"\n")
+	for n, w := range want {
+		if g := strings.TrimSpace(got[n]); g != w {
+			t.Errorf("docs/solvers.md: this snippet prints %q, the page says %q:\n%s", g, w, code[n])
+		}
+	}
+}
+
+// TestSolversTable holds the column "imports" of docs/solvers.md to the import picture, and the page to all packages that one
+// would import alone.
+func TestSolversTable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "solvers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([a-z/]+)`")
+	seen := map[string]bool{}
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 5 || !strings.HasPrefix(line, "| [`") {
+			continue
+		}
+		name := quoted.FindStringSubmatch(cells[0])[1]
+		seen[name] = true
+		var stated, real []string
+		for _, m := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			stated = append(stated, m[1])
+		}
+		outside := false
+		for _, p := range picture[name] {
+			if strings.Contains(p, ".") {
+				outside = true
+			} else {
+				real = append(real, p)
+			}
+		}
+		slices.Sort(real)
+		if name == "certificate" { // "the solvers": named by what they are
+			continue
+		}
+		if !slices.Equal(stated, real) {
+			t.Errorf("%s imports %v, the page says %v", name, real, stated)
+		}
+		if other := regexp.MustCompile(`gonum|rapid|NPY`).MatchString(cells[2]); other != outside {
+			t.Errorf("%s: imports from outside the module %v, the page says %v", name, outside, other)
+		}
+	}
+	for name := range picture {
+		public := name != "" && name != "policy" && name != "audit" && name != "fuzz" && !strings.HasPrefix(name, "internal/") &&
+			!strings.HasPrefix(name, "experiments/") && !strings.HasPrefix(name, "cmd/")
+		if public != seen[name] {
+			t.Errorf("%s: on the page %v, want %v", name, seen[name], public)
+		}
 	}
 }
