@@ -299,7 +299,7 @@ func TestBadUsage(t *testing.T) {
 		{"release " + nonsense, nonsense},
 		{"experiment", "gowalla"},
 		{"experiment nonsense", `"nonsense"`},
-		{"experiment gowalla", "-data"},
+		{"experiment gowalla -data=", "-data"},
 		{"experiment gowalla -data " + filepath.Join(dir, "missing"), "missing"},
 		{"demo -grid 0x5 -o " + filepath.Join(dir, "demo"), `"0x5"`},
 	} {
@@ -334,7 +334,7 @@ func TestTamperedPolicy(t *testing.T) {
 	for old, new := range map[string]string{
 		`"epsilon":"1"`: `"epsilon":"0.9"`, `"bits":62`: `"bits":61`,
 		// False claims about utility: the integers hold, but not what is said of them.
-		`"upper":0.`: `"upper":0.0`, `"n":5`: `"n":50`, `"n":5,"p":1`: `"n":5,"p":2`,
+		`"upper":"`: `"upper":"-`, `"n":5`: `"n":50`, `"n":5,"p":1`: `"n":5,"p":2`,
 	} {
 		text := strings.Replace(string(b), old, new, 1)
 		if text == string(b) {
