@@ -40,6 +40,16 @@ func (r Result) Report() report.Report {
 			iterations.Rows = append(iterations.Rows, []any{curve.Lambda, n, curve.W[i].Mean, curve.W[i].SE})
 		}
 	}
+	worst := report.Table{
+		Name: "worst", Title: "Worst cases",
+		Text: fmt.Sprintf("ε = %s. Over point masses, and over mixtures that a search met: lower bounds both. The last column is certified for every input there is: for WPM by its base measure, for randomised response because its rule is linear; 0 where nothing is known.", c.Epsilon),
+		Columns: []report.Column{
+			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w}, {Name: "search", Label: "search", Unit: w}, {Name: "upper", Label: "certified", Unit: w},
+		},
+	}
+	for _, x := range r.Worst {
+		worst.Rows = append(worst.Rows, []any{x.Mechanism, x.Dirac, x.Search, x.Upper})
+	}
 	example := report.Table{
 		Name: "example", Title: "The example", Text: fmt.Sprintf("WPM is %.4f from the input, KPM %.4f.", r.Example.WWPM, r.Example.WKPM),
 		Columns: []report.Column{{Name: "point"}, {Name: "input"}, {Name: "wpm", Label: "WPM"}, {Name: "kpm", Label: "KPM"}},
@@ -51,7 +61,7 @@ func (r Result) Report() report.Report {
 		Title: "Distributions on a ring",
 		Lead: fmt.Sprintf("%d random distributions on a ring of %d points. %s.", c.Inputs, c.Points, r.title()) +
 			" Every distance is exact transport with a certified gap; inputs are drawn from the seed, nothing else is random.",
-		Tables:  []report.Table{comparison, iterations, example},
+		Tables:  []report.Table{comparison, iterations, worst, example},
 		Figures: r.figures(w),
 		Seed:    c.Seed,
 		Settings: []report.Setting{

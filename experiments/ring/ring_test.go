@@ -36,6 +36,14 @@ func TestScale(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
+	for _, x := range r.Worst {
+		if !(x.Dirac <= x.Search) || x.Upper > 0 && !(x.Search <= x.Upper*(1+tol)) {
+			t.Errorf("worst case %+v", x)
+		}
+	}
+	if len(r.Worst) != 4 || math.Abs(r.Worst[0].Dirac-worst) > tol*worst || r.Worst[1].Dirac <= r.Worst[0].Dirac || r.Worst[3].Upper != r.Worst[3].Dirac {
+		t.Errorf("worst cases %+v", r.Worst)
+	}
 	if r.Exact != r.Rows[1].WPM || r.KPM != r.Rows[1].KPM {
 		t.Errorf("at eps 5: %+v and %+v, in the table %+v", r.Exact, r.KPM, r.Rows[1])
 	}

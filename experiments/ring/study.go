@@ -49,6 +49,7 @@ type Result struct {
 	Example Example `json:"example"`
 	Rows    []Row   `json:"rows"`   // one per eps
 	Curves  []Curve `json:"curves"` // one per lambda
+	Worst   []Worst `json:"worst"`  // one per mechanism, at Config.Epsilon
 	Exact   Mean    `json:"exact"`  // of the exact projection at Config.Epsilon
 	KPM     Mean    `json:"kpm"`
 	Gap     float64 `json:"gap"` // the largest certified gap of a W_p^p
@@ -79,6 +80,14 @@ type Row struct {
 	Better  int     `json:"better"` // inputs on which WPM's distance is the smaller
 	Worst   float64 `json:"worst"`  // certified: WPM's distance for any input is at most this
 	Lower   float64 `json:"lower"`  // certified: no eps-LDP mechanism has a smaller worst case
+}
+
+// Worst is the worst case of one mechanism, in W_p.
+type Worst struct {
+	Mechanism string  `json:"mechanism"`
+	Dirac     float64 `json:"dirac"`  // over point masses
+	Search    float64 `json:"search"` // the worst mixture that a search met: a lower bound, and no more
+	Upper     float64 `json:"upper"`  // certified over all inputs; 0 where nothing is known
 }
 
 // Curve is Algorithm 1 with one lambda.
@@ -197,6 +206,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	res.Example, res.Exact, res.KPM = ex, row.WPM, row.KPM
+	if res.Worst, err = s.worst(main, row.Worst); err != nil {
+		return Result{}, err
+	}
 	for _, l := range cfg.Lambdas {
 		c, err := s.iterate(main, l)
 		if err != nil {
@@ -308,6 +320,60 @@ func (s *study) compare(eps ldp.Epsilon) (Row, Example, error) {
 	}
 	row.WPM, row.KPM = meanOf(wpm), meanOf(kpm)
 	return row, ex, s.note(slices.Max(gaps))
+}
+
+// worst looks for the worst input of every mechanism. For WPM and randomised response point masses are the worst there are: the loss of the one
+// is at most, that of the other is, convex and carried by an affine rule.
+func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
+	lo, hi, _, err := s.box(eps)
+	if err != nil {
+		return nil, err
+	}
+	e := eps.Float64()
+	transport := func(mu, q []float64, err error) (float64, error) {
+		if err != nil {
+			return 0, err
+		}
+		t, err := mincostflow.Transport(s.ctx, s.cost, mu, q)
+		return t.Objective, err
+	}
+	rules := []struct {
+		name     string
+		linear   bool
+		upper    float64
+		distance func(mu []float64) (float64, error)
+	}{
+		{"WPM", false, certified, func(mu []float64) (float64, error) {
+			r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
+			return r.Objective, err
+		}},
+		{"KPM", false, 0, func(mu []float64) (float64, error) {
+			q, _, err := baseline.KPM(mu, e)
+			return transport(mu, q, err)
+		}},
+		{"exponential mechanism", false, 0, func(mu []float64) (float64, error) {
+			q, err := baseline.Exponential(s.cost, mu, e)
+			return transport(mu, q, err)
+		}},
+		{"randomised response", true, 0, func(mu []float64) (float64, error) {
+			q, err := baseline.RandomizedResponse(mu, e)
+			return transport(mu, q, err)
+		}},
+	}
+	out := make([]Worst, len(rules))
+	err = parallel.Each(s.ctx, len(rules), func(n int) error {
+		r := rules[n]
+		f, err := baseline.Search(s.ctx, s.cfg.Points, r.distance, 0)
+		if err != nil {
+			return fmt.Errorf("ring: worst case of %s: %w", r.name, err)
+		}
+		out[n] = Worst{Mechanism: r.name, Dirac: s.root(f.Dirac), Search: s.root(f.Value), Upper: r.upper}
+		if r.linear {
+			out[n].Upper = out[n].Dirac
+		}
+		return nil
+	}, func(done int) { s.progress(done, len(rules), "worst cases") })
+	return out, err
 }
 
 // iterate runs Algorithm 1 on every input and measures its iterates.
