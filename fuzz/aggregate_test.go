@@ -74,20 +74,23 @@ func FuzzHistogram(f *testing.F) {
 			return
 		}
 		level := (1 - h.Confidence) / (2 * float64(kv))
-		// The bounds are rounded outward by far less than a millionth, and may be wider at one success or one failure.
-		const slack = 1e-6
+		// The bounds are rounded outward, by far less than nearly, and may be wider at one success or one failure.
+		const slack, nearly = 1e-6, 1e-9
+		below := func(x int64, p float64) float64 { // P[at most x]
+			v, _ := new(big.Rat).Sub(big.NewRat(1, 1), tail(x+1, total, p)).Float64()
+			return v
+		}
+		above := func(x int64, p float64) float64 { // P[at least x]
+			v, _ := tail(x, total, p).Float64()
+			return v
+		}
 		for j, c := range counts {
 			x := int64(c)
-			if x > 0 {
-				if over, _ := tail(x, total, h.Lower[j]).Float64(); !(over <= level*(1+slack)) || !(over >= level*(1-slack)) && x > 1 {
-					t.Fatalf("%v, level %v: at the lower end %v of point %d the tail is %v", counts, level, h.Lower[j], j, over)
-				}
+			if l := h.Lower[j]; x > 0 && (!(above(x, l) <= level*(1+slack)) || !(above(x, l*(1+nearly)) >= level) && x > 1) {
+				t.Fatalf("%v, level %v: lower end %v of point %d, where the tail is %v", counts, level, l, j, above(x, l))
 			}
-			if x < total {
-				rest := new(big.Rat).Sub(big.NewRat(1, 1), tail(x+1, total, h.Upper[j]))
-				if under, _ := rest.Float64(); !(under <= level*(1+slack)) || !(under >= level*(1-slack)) && x < total-1 {
-					t.Fatalf("%v, level %v: at the upper end %v of point %d the tail is %v", counts, level, h.Upper[j], j, under)
-				}
+			if u := h.Upper[j]; x < total && (!(below(x, u) <= level*(1+slack)) || !(below(x, u*(1-nearly)) >= level) && x < total-1) {
+				t.Fatalf("%v, level %v: upper end %v of point %d, where the tail is %v", counts, level, u, j, below(x, u))
 			}
 		}
 		indices := make([]int, 0, total)
