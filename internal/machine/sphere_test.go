@@ -55,7 +55,7 @@ func TestSphereErrors(t *testing.T) {
 		`{"d":1,"p":0.5,"eps":700}`:           "underflow",
 		`{"d":2,"p":2,"eps":1,"x":[1]}`:       `"x"`,
 		`{"d":2,"p":2,"eps":1,"cost":{}}`:     `"cost"`,
-		`{"d":999999999,"p":2,"eps":1}`:     "dimension",
+		`{"d":999999999,"p":2,"eps":1}`:       "dimension",
 		`{"d":1e400,"p":2,"eps":1}`:           `"d"`,
 		`{"d":2,"p":"2","eps":1}`:             `"p"`,
 		`{"d":2,"p":2,"eps":1,"method":"xx"}`: `"method"`,
