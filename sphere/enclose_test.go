@@ -246,3 +246,21 @@ func TestArith(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyFarBounds: a bound near 1 is decided at once, whichever end it is, though no series at it would end in our lifetime.
+func TestVerifyFarBounds(t *testing.T) {
+	near := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 90)))
+	for _, d := range []int{1, 3, 10, 1001} {
+		b, err := Enclose(d, 1.5, 2, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Bounds{b.Lower, near}).Verify(d, 1.5, 2); err != nil {
+			t.Errorf("d = %d: a true upper bound near 1: %v", d, err)
+		}
+		nearer := new(big.Rat).Add(near, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 91)))
+		if err := (Bounds{near, nearer}).Verify(d, 1.5, 2); !errors.Is(err, ErrBounds) {
+			t.Errorf("d = %d: a lower bound near 1: %v", d, err)
+		}
+	}
+}

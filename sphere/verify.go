@@ -62,12 +62,20 @@ func (b Bounds) Verify(d int, p, eps float64) error {
 		return fmt.Errorf("%w: want 0 < lower < upper < 1", ErrBounds)
 	}
 	e := newEquation(d, p, eps)
+	far := farAbove(d)
 	for _, side := range []struct {
 		name string
 		w    *big.Rat
 		want int
 	}{{"lower", b.Lower, 1}, {"upper", b.Upper, -1}} {
-		s, err := e.sign(side.w)
+		w := side.w
+		if w.Cmp(far) > 0 { // near 1 the series are long
+			w = far
+		}
+		s, err := e.sign(w)
+		if err == nil && w != side.w && s > 0 { // far is not above w* after all: P decreases, so only its other sign decides
+			s, err = e.sign(side.w)
+		}
 		if err != nil {
 			return err
 		}
@@ -77,6 +85,16 @@ func (b Bounds) Verify(d int, p, eps float64) error {
 		}
 	}
 	return nil
+}
+
+// farAbove is a number above every w* in dimension d: w* <= E[s^q]^(1/q) <= E[s^6]^(1/6) < (d+10)/(2d+10), with room, and at most 15/16. Verify
+// does not depend on its being so.
+func farAbove(d int) *big.Rat {
+	most := big.NewRat(5*(int64(d)+10), 4*(2*int64(d)+10))
+	if top := big.NewRat(15, 16); most.Cmp(top) > 0 {
+		return top
+	}
+	return most
 }
 
 // equation is P, with the constants that do not depend on w kept for each precision.
