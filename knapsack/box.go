@@ -31,16 +31,18 @@ type box struct {
 	point  []float64 // lo or hi at either end
 
 	// When inside:
-	rest fixed   // 1 - sum lo
-	unit float64 // of rest and of the rooms, a power of two
-	room []room  // per column; a scratch slice
-}
-
-// room is the mass that a column can take beyond lo: hi - lo. size is rounded to nearest. fixed is within three
-// units of hi - lo, 2^-120 of the mass to hand out, or that mass or more where the column can take all of it.
-type room struct {
-	fixed fixed
-	size  float64
+	unit  int     // of exact rooms: 2^unit
+	limit float64 // a power of two above rest
+	// The same in 64 bits, for quickScan, in grains; short says that the exponents allow it. left is below rest, by over.
+	short bool
+	grain float64
+	left  uint64
+	over  float64
+	// The mass that each column can take beyond lo, hi - lo, in scratch slices: size is rounded to nearest; up is above
+	// it, by overs, or at least the mass to hand out where the column can take all of it.
+	size  []float64
+	up    []uint64
+	overs []float64
 }
 
 // check validates lo and hi for kv columns and fills b, b.room included.
@@ -48,13 +50,13 @@ func (b *box) check(kv int, lo, hi []float64) error {
 	if len(lo) != kv || len(hi) != kv || kv == 0 {
 		return fmt.Errorf("%w: len(lo) = %d, len(hi) = %d, want %d columns", ErrShape, len(lo), len(hi), kv)
 	}
-	if cap(b.room) < kv {
-		b.room = make([]room, kv)
+	if cap(b.up) < kv {
+		b.up, b.size, b.overs = make([]uint64, kv), make([]float64, kv), make([]float64, kv)
 	}
-	b.room = b.room[:kv]
+	b.up, b.size, b.overs = b.up[:kv], b.size[:kv], b.overs[:kv]
 	b.lo, b.hi = lo, hi
 	var sumLo, sumHi double
-	same := true
+	var widest float64
 	for j, l := range lo {
 		h := hi[j]
 		if !(l >= 0 && l <= h && h <= math.MaxFloat64) {
@@ -63,10 +65,13 @@ func (b *box) check(kv int, lo, hi []float64) error {
 		if l >= bigBound {
 			return fmt.Errorf("%w: lo[%d] = %v", ErrInfeasible, j, l)
 		}
-		if l != h {
-			same = false
+		if h > bigBound {
+			h = bigBound
 		}
-		sumLo, sumHi = sumLo.add(l), sumHi.add(min(h, bigBound))
+		if h-l > widest { // hi > lo if and only if their difference is not rounded to 0
+			widest = h - l
+		}
+		sumLo, sumHi = sumLo.add(l), sumHi.add(h)
 	}
 	sumLo, sumHi = sumLo.renorm(), sumHi.renorm()
 	over, under := sumLo.oneMinus().value(), sumHi.oneMinus().value()
@@ -75,36 +80,96 @@ func (b *box) check(kv int, lo, hi []float64) error {
 		return fmt.Errorf("%w: sum lo = %v > 1", ErrInfeasible, sumLo.value())
 	case under > massSlack:
 		return fmt.Errorf("%w: sum hi = %v < 1", ErrInfeasible, sumHi.value())
-	case over <= 0, same:
+	case over <= 0, widest == 0:
 		b.kind, b.point, b.mass = atLow, lo, massOf(over, sumLo)
 	case under >= 0:
 		b.kind, b.point, b.mass = atHigh, hi, massOf(under, sumHi)
 	default:
 		b.kind = inside
-		b.measure(sumLo.oneMinus())
+		b.measure(sumLo.oneMinus(), widest)
 	}
 	return nil
 }
 
-// measure fills rest, unit and room for the mass rest > 0 that is to be handed out.
-func (b *box) measure(rest double) {
-	_, exp := math.Frexp(rest.hi)
-	limit := math.Ldexp(1, exp) // above rest
-	unit := exp - unitBits
-	b.unit = math.Ldexp(1, unit)
-	b.rest = rest.fixed(unit)
-	hi := b.hi[:len(b.lo)]
-	rooms := b.room[:len(b.lo)]
-	for j, l := range b.lo {
-		d, e := twoDiff(min(hi[j], bigBound), l)
-		r := &rooms[j]
-		r.size = d
-		if d < limit {
-			r.fixed = double{d, e}.fixed(unit)
-		} else {
-			r.fixed = fixed{1 << (unitBits - 64), 0}
+// measure fills what the scans need for the mass rest > 0 that is to be handed out; widest is the largest hi - lo.
+func (b *box) measure(rest double, widest float64) {
+	if n := float64(len(b.lo)); rest.hi < restTrust*n*n {
+		_, exp := math.Frexp(rest.hi)
+		unit := max(exp-unitBits+7, -1074)
+		if d := b.difference(unit); d != (fixed{}) { // rest is right within a factor of 2^6, or rounding itself
+			rest = d.double(math.Ldexp(1, unit))
 		}
 	}
+	_, exp := math.Frexp(rest.hi)
+	b.limit = math.Ldexp(1, exp)
+	b.unit = max(exp-unitBits, -1074) // no float64 is finer
+
+	// A block of rooms is below 2^64 grains, and rest below 2^63.
+	_, top := math.Frexp(min(widest, b.limit))
+	grain := max(top+blockBits-64, exp-63)
+	b.short = grain > -1000
+	if !b.short {
+		return
+	}
+	b.grain = math.Ldexp(1, grain)
+	scale := math.Ldexp(1, -grain)
+	var over float64
+	b.left, over = ceil(rest.hi*scale, rest.lo*scale)
+	b.left--
+	b.over = 1 - over
+	full := uint64(1) << (exp - grain)
+	hi := b.hi[:len(b.lo)]
+	ups, size, overs := b.up[:len(b.lo)], b.size[:len(b.lo)], b.overs[:len(b.lo)]
+	for j, l := range b.lo {
+		h := hi[j]
+		if h > bigBound {
+			h = bigBound
+		}
+		d, e := twoDiff(h, l)
+		size[j] = d
+		if d < b.limit {
+			ups[j], overs[j] = ceil(d*scale, e*scale)
+		} else {
+			ups[j] = full // this column is the last
+		}
+	}
+}
+
+// restTrust is the mass, times the square of the number of columns, above which the compensated sum of lo is exact enough:
+// its error is below 2^-107 times that square, and should be a small part of a grain, 2^-63 of the rest.
+const restTrust = 0x1p-31
+
+// difference returns 1 - sum lo in units of 2^unit, to within a unit a column, or 0 if that is negative. The integers are
+// taken modulo 2^128, so that it does not matter how much larger than the difference its terms are; it is below 2^127 units.
+func (b *box) difference(unit int) fixed {
+	sum := toFixed(1, unit)
+	for _, l := range b.lo {
+		sum = sum.sub(toFixed(l, unit))
+	}
+	if sum.hi>>63 != 0 {
+		return fixed{}
+	}
+	return sum
+}
+
+// ceil returns the least integer above x + e, and by how much it is above, between 0 and 1, to within 2^-42. x is at
+// least 0 and below 2^63, e the error of its rounding.
+func ceil(x, e float64) (n uint64, over float64) {
+	const shift = 1024 // above |e|
+	whole := int64(x)
+	e += x - float64(whole)
+	up := int64(e+shift) + 1
+	return uint64(whole + up - shift), float64(up) - (e + shift)
+}
+
+// room returns hi_j - lo_j in units of 2^unit, to within three units, 2^-120 of the mass to hand out (or exactly); or that mass or
+// more where the column can take all of it.
+func (b *box) room(j int32) fixed {
+	d, e := twoDiff(min(b.hi[j], bigBound), b.lo[j])
+	if d < b.limit {
+		return double{d, e}.fixed(b.unit)
+	}
+	return fixed{1 << (unitBits - 64), 0}
 }
 
 // massOf is the divisor that makes a bound of the given sum a probability vector.

@@ -34,9 +34,10 @@
 //
 // # Accuracy
 //
-// For the box as given, phi is a sum of non-negative terms with relative error at most PhiError: the
-// mass that remains is an integer of 122 bits in a unit of its own, so there is no cancellation in
-// 1 - sum lo, whatever the scale of lo, hi (hi may be as large as it likes) and C.
+// For the box as given, phi is a sum of non-negative terms with relative error at most PhiError: there is no
+// cancellation in 1 - sum lo, whatever the scale of lo, hi (hi may be as large as it likes) and C. The mass
+// that remains is counted down in integers of 64 bits, each room rounded up. Where that leaves open in which
+// column it ends, or what is left there matters to more digits, the row is done again in 128 bits.
 //
 // # Cost
 //
@@ -44,7 +45,10 @@
 // it is a *cost.Dense). After that one evaluation of a row is O(kv): a dot product and a scan that stops
 // where the fill ends. All and Max work on rows in parallel; each row is computed by one goroutine in
 // one fixed order, so the bits do not depend on GOMAXPROCS. A table keeps the memory that an evaluation
-// needs, about 24 kv bytes for each call that ever ran at the same time, and so allocates nothing once warm.
+// needs, about 24 kv + 8 k bytes for each call that ever ran at the same time, and so allocates nothing once warm.
+//
+// Built with -tags simd, the dot products of four rows are assembly on amd64 processors: the bits are the same, and what
+// is in cache is up to a third faster.
 //
 // # Elsewhere
 //

@@ -13,7 +13,7 @@ type fixed struct{ hi, lo uint64 }
 // remaining mass. Six bits are left for a block of sums beyond it.
 const unitBits = 122
 
-// toFixed returns x >= 0 in units of 2^unit, rounded down. x < 2^(128 + unit).
+// toFixed returns x >= 0 in units of 2^unit, rounded down and modulo 2^128.
 func toFixed(x float64, unit int) fixed {
 	raw := math.Float64bits(x)
 	exp, mant := int(raw>>52), raw&(1<<52-1)
@@ -68,8 +68,7 @@ func (x fixed) double(unit float64) double {
 	if shift >= 64 {
 		hi, lo = x.lo<<uint(shift-64), 0
 	}
-	unit = math.Ldexp(unit, -shift)
 	top := float64(hi>>11) * 0x1p75 * unit
 	low := float64(hi<<53>>11|lo>>22) * 0x1p22 * unit
-	return double{top, low}
+	return double{math.Ldexp(top, -shift), math.Ldexp(low, -shift)}
 }

@@ -197,6 +197,183 @@ func TestScanBlocks(t *testing.T) {
 	}
 }
 
+// TestQuickScan holds the scans in 64 bits to the exact one: where they claim to know, they end at the same column with
+// the same rest, to what finishRow allows them; and they do claim to know where the fill does not end on an edge.
+func TestQuickScan(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 12))
+	quick, refined, ties := 0, 0, 0
+	for range 4000 {
+		n := 1 + rnd.IntN(300)
+		row, order := make([]float64, n), make([]int32, n)
+		lo, hi := make([]float64, n), make([]float64, n)
+		m, total := make([]float64, n), 0.0
+		kind := rnd.IntN(4)
+		for j := range row {
+			row[j] = rnd.Float64()
+			switch kind {
+			case 0: // even: ends on an edge where the numbers of columns allow it
+				m[j] = 1
+			case 1:
+				m[j] = 0.2 + rnd.Float64()
+			case 2: // sparse
+				m[j] = rnd.Float64() * float64(1-min(1, rnd.IntN(4)))
+			case 3:
+				m[j] = math.Ldexp(rnd.Float64(), -rnd.IntN(90))
+			}
+			total += m[j]
+		}
+		if total == 0 {
+			continue
+		}
+		beta := []float64{1.25, 2, 3, 100, 1e9}[rnd.IntN(5)]
+		for j := range m {
+			lo[j], hi[j] = m[j]/total/beta, m[j]/total*beta
+		}
+		new(sorter).sortRow(row, order)
+		var b box
+		if err := b.check(n, lo, hi); err != nil {
+			t.Fatal(err)
+		}
+		if b.kind != inside || !b.short {
+			t.Fatalf("kind %v, short %v", b.kind, b.short)
+		}
+		end, rest, _ := scan(row, order, &b)
+		exact := new(big.Rat).Add(rat(rest.hi), rat(rest.lo))
+		grain := rat(b.grain)
+		at, left, _ := quickScan(row, order, &b)
+		if at > end {
+			t.Fatalf("quickScan ends at %d, scan at %d", at, end)
+		}
+		if at < len(order) && b.up[order[at]] > left+uint64(at)+3 {
+			quick++
+			low := new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).SetUint64(left)), grain)
+			high := new(big.Rat).Add(low, new(big.Rat).Mul(rat(float64(at+2)), grain))
+			if at != end || exact.Cmp(low) < 0 || exact.Cmp(high) > 0 {
+				t.Fatalf("quickScan ends at %d of %d with [%v, %v], scan at %d with %v", at, n, low.FloatString(25), high.FloatString(25), end, exact.FloatString(25))
+			}
+		}
+		to, grains, _, ok := refine(row, order, &b, at, left, double{})
+		if !ok {
+			ties++
+			continue
+		}
+		refined++
+		diff := new(big.Rat).Sub(new(big.Rat).Mul(rat(grains), grain), exact)
+		limit := new(big.Rat).Add(new(big.Rat).Mul(exact, rat(0x1p-52)), new(big.Rat).Mul(rat(refineError), grain))
+		if to != end || diff.Abs(diff).Cmp(limit) > 0 {
+			t.Fatalf("refine ends at %d with %v, scan at %d with %v", to, grains*b.grain, end, rest.value())
+		}
+	}
+	// Of 4000 draws a few are empty, and an even one may end on an edge.
+	if quick < 3500 || refined < 3500 || ties > 400 {
+		t.Errorf("%d settled at once, %d refined, %d ties", quick, refined, ties)
+	}
+	t.Logf("%d settled at once, %d refined, %d ties", quick, refined, ties)
+}
+
+// TestManyColumns compares a row so long that quickScan alone is not exact enough with the exact scan.
+func TestManyColumns(t *testing.T) {
+	const n = 60000
+	rnd := rand.New(rand.NewPCG(17, 18))
+	row, order := make([]float64, n), make([]int32, n)
+	lo, hi := make([]float64, n), make([]float64, n)
+	for j := range row {
+		row[j] = rnd.Float64()
+		lo[j], hi[j] = rnd.Float64()/(8*n), 1.4*(1+rnd.Float64())/n
+	}
+	new(sorter).sortRow(row, order)
+	var b box
+	if err := b.check(n, lo, hi); err != nil {
+		t.Fatal(err)
+	}
+	for _, cheap := range []bool{false, true} {
+		if cheap { // what is filled costs nothing, and so all depends on what is left
+			for _, j := range order[:n/2] {
+				row[j] = 0
+			}
+		}
+		sum := dot(row, lo)
+		phi, tau := finishRow(row, order, &b, sum)
+		b.short = false
+		want, at := finishRow(row, order, &b, sum)
+		b.short = true
+		if tau != at || !(math.Abs(phi-want) <= PhiError*want) {
+			t.Errorf("phi = %v, tau = %v, exact scan: %v, %v", phi, tau, want, at)
+		}
+	}
+}
+
+// TestLongFill: the error of the cost of what is filled does not grow with the number of columns. They are all the same,
+// so that the roundings of a plain sum would go one way.
+func TestLongFill(t *testing.T) {
+	const n, bound = 40000, 12.0 / (1 << 53)
+	row, order := make([]float64, n), make([]int32, n)
+	lo, hi := make([]float64, n), make([]float64, n)
+	for j := range row {
+		row[j], order[j], hi[j] = 1.0/3, int32(j), 1.1/n
+	}
+	var b box
+	if err := b.check(n, lo, hi); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]func() (int, double){
+		"quickScan": func() (int, double) { end, _, fill := quickScan(row, order, &b); return end, fill },
+		"scan":      func() (int, double) { end, _, fill := scan(row, order, &b); return end, fill },
+	} {
+		end, fill := f()
+		exact := new(big.Rat).Mul(rat(row[0]), rat(hi[0]))
+		exact.Mul(exact, new(big.Rat).SetInt64(int64(end)))
+		diff := new(big.Rat).Sub(new(big.Rat).Add(rat(fill.hi), rat(fill.lo)), exact)
+		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, rat(bound))) > 0 {
+			t.Errorf("%s: fill of %d columns costs %v, error %v", name, end, fill.value(), diff.FloatString(25))
+		}
+	}
+}
+
+// TestCeil checks ceil against exact arithmetic.
+func TestCeil(t *testing.T) {
+	const slack = 0x1p-42
+	rnd := rand.New(rand.NewPCG(13, 14))
+	for range 20000 {
+		x := math.Ldexp(rnd.Float64(), rnd.IntN(80)-16)
+		if rnd.IntN(10) == 0 {
+			x = math.Floor(x)
+		}
+		e := x * 0x1p-53 * (2*rnd.Float64() - 1)
+		n, over := ceil(x, e)
+		want := new(big.Rat).Add(rat(x), rat(e))
+		above := new(big.Rat).Sub(new(big.Rat).SetInt(new(big.Int).SetUint64(n)), want)
+		if above.Cmp(rat(-slack)) < 0 || above.Cmp(rat(1+slack)) > 0 {
+			t.Fatalf("ceil(%v, %v) = %d", x, e, n)
+		}
+		if above.Sub(above, rat(over)); above.Abs(above).Cmp(rat(slack)) > 0 {
+			t.Fatalf("ceil(%v, %v) = %d, above by %v", x, e, n, over)
+		}
+	}
+}
+
+// TestDot4 holds dot4, and the form of it that is built, to the bits of dot.
+func TestDot4(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(15, 16))
+	for _, n := range []int{1, 2, 15, 16, 17, 31, 32, 33, 47, 100, 1000} {
+		var x [5][]float64
+		for r := range x {
+			x[r] = make([]float64, n)
+			for j := range x[r] {
+				x[r][j] = math.Ldexp(rnd.Float64(), rnd.IntN(60)-30)
+			}
+		}
+		var got, built [4]double
+		got[0], got[1], got[2], got[3] = dot4(x[0], x[1], x[2], x[3], x[4])
+		built[0], built[1], built[2], built[3] = dotRows(x[0], x[1], x[2], x[3], x[4])
+		for r, s := range got {
+			if want := dot(x[r], x[4]); s != want || built[r] != want {
+				t.Errorf("%d columns, row %d: dot4 = %v, dotRows = %v, dot = %v", n, r, s, built[r], want)
+			}
+		}
+	}
+}
+
 // TestScanTinyRest puts the end of the fill among columns whose rooms are far below 1, so that
 // a fixed unit would not do.
 func TestScanTinyRest(t *testing.T) {

@@ -74,13 +74,22 @@ func (s *scratch) work() {
 		if from >= s.table.k {
 			return
 		}
-		for i := from; i < min(from+rowBlock, s.table.k); i++ {
-			phi, tau := s.table.eval(i, &s.box)
+		to := min(from+rowBlock, s.table.k)
+		var phi, tau [4]float64
+		for i := from; i < to; i += len(phi) {
+			n := min(len(phi), to-i)
+			if n == len(phi) {
+				s.table.eval4(i, &s.box, &phi, &tau)
+			} else {
+				for r := range n {
+					phi[r], tau[r] = s.table.eval(i+r, &s.box)
+				}
+			}
 			if s.toPhi != nil {
-				s.toPhi[i] = phi
+				copy(s.toPhi[i:], phi[:n])
 			}
 			if s.toTau != nil {
-				s.toTau[i] = tau
+				copy(s.toTau[i:], tau[:n])
 			}
 		}
 	}

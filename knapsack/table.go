@@ -3,7 +3,6 @@ package knapsack
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
@@ -22,10 +21,14 @@ type Table struct {
 	order   []int32   // row-major: the columns of each row by cost, then index
 	maxCost float64
 	spread  float64 // R = max_i (max_j C_ij - min_j C_ij)
+	ends    []span  // per row
 
 	mu   sync.Mutex
 	idle []*scratch // as many as there were calls at once; a sync.Pool would forget them and allocate anew
 }
+
+// span is the least and the largest cost of a row.
+type span struct{ low, high float64 }
 
 // New sorts the rows of c. The costs of a *cost.Dense are kept by reference and must not change
 // afterwards; any other matrix is copied. It returns ErrShape, ErrNotFinite or ErrNegative, together with
@@ -48,13 +51,14 @@ func New(c cost.Matrix) (*Table, error) {
 	if kv > math.MaxInt32 {
 		return nil, fmt.Errorf("%w: %d columns, at most %d", ErrShape, kv, math.MaxInt32)
 	}
-	t := &Table{k: k, kv: kv, data: dense.Data, order: make([]int32, k*kv)}
+	t := &Table{k: k, kv: kv, data: dense.Data, order: make([]int32, k*kv), ends: make([]span, k)}
 	t.sortAll()
 	for i := range k {
 		row, order := t.Row(i, nil), t.Order(i)
 		low, high := row[order[0]], row[order[kv-1]]
 		t.maxCost = max(t.maxCost, high)
 		t.spread = max(t.spread, high-low)
+		t.ends[i] = span{low, high}
 	}
 	return t, nil
 }
@@ -253,20 +257,47 @@ func (t *Table) give(s *scratch) {
 // eval returns phi_i and tau_i for a checked box.
 func (t *Table) eval(i int, b *box) (phi, tau float64) {
 	row, order := t.Row(i, nil), t.Order(i)
-	low, high := row[order[0]], row[order[t.kv-1]]
 	phi, tau = evalRow(row, order, b)
-	if math.IsNaN(phi) || math.IsInf(phi, 0) {
+	return t.settle(i, b, phi), tau
+}
+
+// eval4 is eval for the four rows from i on, bit for bit.
+func (t *Table) eval4(i int, b *box, phi, tau *[4]float64) {
+	if b.kind != inside {
+		for r := range 4 {
+			phi[r], tau[r] = t.eval(i+r, b)
+		}
+		return
+	}
+	var sum [4]double
+	sum[0], sum[1], sum[2], sum[3] = dotRows(t.Row(i, nil), t.Row(i+1, nil), t.Row(i+2, nil), t.Row(i+3, nil), b.lo)
+	for r := range 4 {
+		p, u := finishRow(t.Row(i+r, nil), t.Order(i+r), b, sum[r])
+		phi[r], tau[r] = t.settle(i+r, b, p), u
+	}
+}
+
+// settle returns phi, a mean of the costs of the row, within their range whatever the rounding said.
+func (t *Table) settle(i int, b *box, phi float64) float64 {
+	ends := t.ends[i]
+	if phi >= ends.low && phi <= ends.high {
+		return phi
+	}
+	return t.unsettled(i, b, phi)
+}
+
+func (t *Table) unsettled(i int, b *box, phi float64) float64 {
+	if !(phi <= math.MaxFloat64) {
 		// Costs within a factor 2 of the largest float64 overflow in the sum; with 2^-10 they do not.
 		const scale = 0x1p-10
 		small := make([]float64, t.kv)
-		for j, c := range row {
+		for j, c := range t.Row(i, nil) {
 			small[j] = c * scale
 		}
-		phi, _ = evalRow(small, order, b)
+		phi, _ = evalRow(small, t.Order(i), b)
 		phi /= scale
 	}
-	// A mean of the costs of the row, whatever the rounding said.
-	return min(max(phi, low), high), tau
+	return min(max(phi, t.ends[i].low), t.ends[i].high)
 }
 
 func evalRow(row []float64, order []int32, b *box) (phi, tau float64) {
@@ -280,11 +311,33 @@ func evalRow(row []float64, order []int32, b *box) (phi, tau float64) {
 		}
 		return dot(row, b.hi).value() / b.mass, row[order[last]]
 	}
-	sum := dot(row, b.lo) // in order, and first: scan then finds the row in the cache
+	return finishRow(row, order, b, dot(row, b.lo))
+}
+
+// finishRow returns phi and tau of a row from its cost at lo.
+func finishRow(row []float64, order []int32, b *box, sum double) (phi, tau float64) {
+	if b.short {
+		// Three scans, each dearer than the one before and needed far more rarely.
+		end, left, fill := quickScan(row, order, b)
+		slack := uint64(end) + 3 // twice what the middle of the interval of what is left may be off, and more
+		half := slack / 2
+		rest := float64(int64(left + half))
+		settled := end < len(order) && b.up[order[end]] > left+slack &&
+			row[order[end]]*(float64(int64(half+1))*b.grain) <= restError*(sum.hi+fill.hi)
+		if !settled {
+			end, rest, fill, settled = refine(row, order, b, end, left, fill)
+			settled = settled && row[order[end]]*(refineError*b.grain) <= restError*(sum.hi+fill.hi)
+		}
+		if settled {
+			tau = row[order[end]]
+			sum = double{sum.hi, sum.lo + fill.lo}.add(fill.hi)
+			return sum.add(float64(tau * (rest * b.grain))).value(), tau
+		}
+	}
 	end, rest, fill := scan(row, order, b)
 	if end == len(order) { // full but for a rounding of second order
 		end--
-		for end > 0 && b.room[order[end]].size == 0 {
+		for end > 0 && b.lo[order[end]] == b.hi[order[end]] {
 			end--
 		}
 		rest = double{}
@@ -294,48 +347,113 @@ func evalRow(row []float64, order []int32, b *box) (phi, tau float64) {
 	return sum.add(tau * rest.value()).value(), tau
 }
 
-// scanBlock is the number of columns that scan fills at a time.
-const scanBlock = 8
+// restError is the error that what is left at the end of the fill may add to phi, relative.
+const restError = 0x1p-52
+
+// quickScan is scan with rooms of 64 bits, rounded up. It ends at the column where scan ends or before; what is left
+// there is above left, by at most end + 2 grains.
+func quickScan(row []float64, order []int32, b *box) (end int, left uint64, fill double) {
+	left = b.left
+	up := b.up
+	row, size := row[:len(up)], b.size[:len(up)]
+	var sum float64
+	for len(order)-end >= scanBlock {
+		block := (*[scanBlock]int32)(order[end:])
+		j := uint(uint32(block[0]))
+		taken, d0 := up[j], float64(row[j]*size[j])
+		j = uint(uint32(block[1]))
+		taken, d1 := taken+up[j], float64(row[j]*size[j])
+		j = uint(uint32(block[2]))
+		taken, d0 = taken+up[j], d0+float64(row[j]*size[j])
+		j = uint(uint32(block[3]))
+		taken, d1 = taken+up[j], d1+float64(row[j]*size[j])
+		j = uint(uint32(block[4]))
+		taken, d0 = taken+up[j], d0+float64(row[j]*size[j])
+		j = uint(uint32(block[5]))
+		taken, d1 = taken+up[j], d1+float64(row[j]*size[j])
+		j = uint(uint32(block[6]))
+		taken, d0 = taken+up[j], d0+float64(row[j]*size[j])
+		j = uint(uint32(block[7]))
+		taken, d1 = taken+up[j], d1+float64(row[j]*size[j])
+		if taken >= left {
+			break // it ends in this block
+		}
+		left -= taken
+		if sum += d0 + d1; end&scanFlush == scanFlush {
+			fill, sum = fill.add(sum), 0
+		}
+		end += scanBlock
+	}
+	fill, sum = fill.add(sum), 0
+	for ; end < len(order); end++ {
+		j := uint(uint32(order[end]))
+		if up[j] >= left {
+			break
+		}
+		left -= up[j]
+		sum += float64(row[j] * size[j])
+	}
+	return end, left, fill.add(sum)
+}
+
+// refine is wrong by less than refineError: 2^-42 a column from ceil, and the roundings of a plain sum of at most refineMost
+// numbers up to 1, each below 2^-33.
+const (
+	refineMost  = 1 << 20
+	refineError = 0x1p-12
+)
+
+// refine goes on where quickScan ended, with what the roundings of the rooms so far add up to. It returns what is left in
+// grains, to within refineError, and false if that does not tell whether a column can take it.
+func refine(row []float64, order []int32, b *box, end int, left uint64, fill double) (_ int, rest float64, _ double, ok bool) {
+	if len(order) > refineMost {
+		return 0, 0, fill, false
+	}
+	over := b.over
+	for _, j := range order[:end] {
+		over += b.overs[j]
+	}
+	for n := int64(left); end < len(order); end++ {
+		j := order[end]
+		gap := float64(int64(b.up[j])-n) - b.overs[j] - over // by how much the room is larger
+		if gap > refineError {
+			return end, float64(n) + over, fill, true
+		}
+		if gap >= -refineError {
+			break
+		}
+		n -= int64(b.up[j])
+		over += b.overs[j]
+		fill = fill.add(row[j] * b.size[j])
+	}
+	return end, 0, fill, false
+}
+
+// The number of columns that a scan fills at a time, its logarithm, and the bit of the last of two blocks.
+const (
+	blockBits = 3
+	scanBlock = 1 << blockBits
+	scanFlush = scanBlock
+)
 
 // scan hands out the rest of the mass in the order of the row. It returns the position in order of the
 // column where the rest ends (len(order) if rounding let it survive every column), what is left for that
-// column, and the cost of the columns before it: at most eight roundings a term (the room, the product, six
-// additions), and of second order beyond.
+// column, and the cost of the columns before it: at most ten roundings a term (the room, the product, eight
+// additions), and of second order beyond. It is the slow and exact form of quickScan.
 func scan(row []float64, order []int32, b *box) (end int, rest, fill double) {
-	left, rooms := b.rest, b.room
-	row = row[:len(rooms)]
-	for ; end+scanBlock <= len(order); end += scanBlock {
-		block := (*[scanBlock]int32)(order[end:])
-		var hi, lo, carry uint64
-		var d0, d1 float64
-		for at := 0; at < scanBlock; at += 2 {
-			j := uint(uint32(block[at]))
-			r := &rooms[j]
-			lo, carry = bits.Add64(lo, r.fixed.lo, 0)
-			hi, _ = bits.Add64(hi, r.fixed.hi, carry)
-			d0 += float64(row[j] * r.size)
-			j = uint(uint32(block[at+1]))
-			r = &rooms[j]
-			lo, carry = bits.Add64(lo, r.fixed.lo, 0)
-			hi, _ = bits.Add64(hi, r.fixed.hi, carry)
-			d1 += float64(row[j] * r.size)
-		}
-		taken := fixed{hi, lo}
-		if !taken.less(left) {
-			break // it ends in this block
-		}
-		left = left.sub(taken)
-		fill = fill.add(d0 + d1)
-	}
+	left := b.difference(b.unit)
 	var sum float64
 	for ; end < len(order); end++ {
 		j := order[end]
-		r := &rooms[j]
-		if !r.fixed.less(left) {
+		r := b.room(j)
+		if !r.less(left) {
 			break
 		}
-		left = left.sub(r.fixed)
-		sum += float64(row[j] * r.size)
+		left = left.sub(r)
+		sum += float64(row[j] * (b.hi[j] - b.lo[j]))
+		if end%scanBlock == scanBlock-1 {
+			fill, sum = fill.add(sum), 0
+		}
 	}
-	return end, left.double(b.unit), fill.add(sum)
+	return end, left.double(math.Ldexp(1, b.unit)), fill.add(sum)
 }

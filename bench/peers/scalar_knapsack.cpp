@@ -1,5 +1,4 @@
 // f(m) = max_i phi_i(m) over presorted costs, the plain compiled loop: one dot product, then the sorted prefix up to the fill.
-#pragma GCC optimize("fast-math")  // so that the dot product may be vectorised
 #include <algorithm>
 #include <numeric>
 
