@@ -10,6 +10,7 @@ import (
 type attempt struct {
 	v         *solver
 	s         *simplex
+	list      menu
 	perturbed float64 // size of the perturbation; zero once it is taken away
 	bound     float64 // best objective of a basis so far
 	stalled   int     // rounds since it rose
@@ -24,7 +25,8 @@ const (
 	stallRounds    = 60   // rounds without progress of the bound
 	proveFactor    = 0.3  // a new certificate when the gap fell by this much
 	perturbFactor  = 30   // the perturbation goes when the gap is down to so many times its size
-	candidates     = 150  // cuts priced in a round
+	candidates     = 150  // cuts priced in a round, at most
+	fewCandidates  = 60   // and half of the inputs, but so many at least
 	keepGain       = 0.3  // a round ends when the best reduced cost fell by this much
 	roundBudget    = 5    // but not before its pivots have cost so many times an evaluation
 
@@ -201,7 +203,7 @@ func worstFirst(list []violation) []violation {
 		}
 		return a.input - b.input
 	})
-	return list[:min(len(list), candidates)]
+	return list
 }
 
 // pivot lets variables enter until the best reduced cost has fallen, or there is none. It reports false if the basis

@@ -211,16 +211,31 @@ func (s *simplex) ratioTest(e *entry, size float64) leaving {
 	tol := s.pivotTol * size
 	dir := e.dir
 	most := math.Inf(1)
+	// Compared as products: a quotient is only formed where the minimum changes, which is rare.
 	relax := func(value, w, slack float64) {
-		if w > tol {
-			if r := (math.Max(value, 0) + slack) / w; r < most {
-				most = r
-			}
+		if value = math.Max(value, 0) + slack; value < most*w && w > tol {
+			most = value / w
 		}
 	}
-	s.eachBasic(func(value, w float64) { relax(value, dir*w, s.lamTol) })
-	for p, y := range s.y[s.n:] {
-		relax(y, -dir*s.dy[s.n+p], s.slackTol)
+	weights, values := s.w, s.tmp[:len(s.w)]
+	for c, col := range s.rest[:len(values)] {
+		values[c] = max(col.value, 0)
+	}
+	for c, w := range weights {
+		if w *= dir; values[c]+s.lamTol < most*w && w > tol {
+			most = (values[c] + s.lamTol) / w
+		}
+	}
+	s.eachKeyed(func(value, w float64) { relax(value, dir*w, s.lamTol) })
+	slacks := s.y[s.n:]
+	moves := s.dy[s.n:][:len(slacks)]
+	for p, y := range slacks {
+		if y < 0 {
+			y = 0
+		}
+		if w := -dir * moves[p]; y+s.slackTol < most*w && w > tol {
+			most = (y + s.slackTol) / w
+		}
 	}
 	var best leaving
 	block := func(kind leavingKind, at int, value, w float64) {
@@ -230,8 +245,10 @@ func (s *simplex) ratioTest(e *entry, size float64) leaving {
 			}
 		}
 	}
-	for c, col := range s.rest {
-		block(leaveRest, c, col.value, dir*s.w[c])
+	for c, w := range weights {
+		if w *= dir; w > best.pivot && values[c] <= most*w {
+			block(leaveRest, c, values[c], w)
+		}
 	}
 	if s.pool != nil {
 		block(leavePool, 0, s.pool.value, dir*s.wKey)
@@ -243,8 +260,10 @@ func (s *simplex) ratioTest(e *entry, size float64) leaving {
 			block(leaveMu, i, s.mu[i], dir*s.wMu[i])
 		}
 	}
-	for p, y := range s.y[s.n:] {
-		block(leaveSlack, s.n+p, y, -dir*s.dy[s.n+p])
+	for p, y := range slacks {
+		if w := -dir * moves[p]; w > best.pivot && y <= most*w {
+			block(leaveSlack, s.n+p, y, w)
+		}
 	}
 	if e.limit > 0 && (best.kind == leaveNone || e.limit <= best.step) {
 		return leaving{leaveSelf, 0, 1, e.limit}
@@ -252,11 +271,8 @@ func (s *simplex) ratioTest(e *entry, size float64) leaving {
 	return best
 }
 
-// eachBasic calls f with the value and the direction of every column and mu that moves.
-func (s *simplex) eachBasic(f func(value, w float64)) {
-	for c, col := range s.rest {
-		f(col.value, s.w[c])
-	}
+// eachKeyed calls f with the value and the direction of every key and mu that moves.
+func (s *simplex) eachKeyed(f func(value, w float64)) {
 	if s.pool != nil {
 		f(s.pool.value, s.wKey)
 	}

@@ -142,14 +142,12 @@ func (s *simplex) replace(e *entry, c int) {
 	for r := range pivot {
 		pivot[r] *= scale
 	}
-	w := s.w
-	share(n, n*n, func(from, to int) {
-		for d := from; d < to; d++ {
-			if d != c && w[d] != 0 {
-				axpy(-w[d], pivot, s.inv[d][:n])
-			}
-		}
-	})
+	by := s.spreads[:n]
+	for d, w := range s.w {
+		by[d] = -w
+	}
+	by[c] = 0
+	spreadAll(by, pivot, s.inv)
 	axpy(-e.gain, pivot, s.m)
 	if old := s.rest[c]; old.position == c { // after split the column is a key, and stays
 		s.drop(old)
@@ -186,16 +184,12 @@ func (s *simplex) border(e *entry, p int) {
 	rho := s.across(p)
 	s.swap(p, n)
 	scale := 1 / pivot
-	w := s.w
-	share(n, n*n, func(from, to int) {
-		for d := from; d < to; d++ {
-			f := w[d] * scale
-			if f != 0 {
-				axpy(f, rho, s.inv[d][:n])
-			}
-			s.inv[d] = append(s.inv[d][:n], -f)
-		}
-	})
+	by := s.spreads[:n]
+	for d, w := range s.w {
+		by[d] = w * scale
+		s.inv[d] = append(s.grow(s.inv[d][:n]), -by[d])
+	}
+	spreadAll(by, rho, s.inv)
 	row := s.newRow(n + 1)
 	for r, x := range rho {
 		row[r] = -x * scale
@@ -206,7 +200,7 @@ func (s *simplex) border(e *entry, p int) {
 	s.n++
 	axpy(-e.gain, row, s.m)
 	for _, cand := range s.cands {
-		cand.g = append(cand.g, s.slope(cand, n))
+		cand.g = append(s.grow(cand.g), s.slope(cand, n))
 	}
 	s.rest = append(s.rest, nil)
 	s.place(e, n)
@@ -238,7 +232,21 @@ func (s *simplex) newRow(n int) []float64 {
 			return row[:n]
 		}
 	}
-	return make([]float64, n, n+n/2+16)
+	return make([]float64, n, s.room(n))
+}
+
+// room is the capacity to give to something with an entry for each output of J, of which there are n, so that it need
+// not be moved for each output that joins.
+func (s *simplex) room(n int) int { return min(2*n+64, s.kv+1) }
+
+// grow returns row with room for one more entry.
+func (s *simplex) grow(row []float64) []float64 {
+	if len(row) < cap(row) {
+		return row
+	}
+	longer := make([]float64, len(row), s.room(len(row)))
+	copy(longer, row)
+	return longer
 }
 
 // shrink takes the output at position r out of J, and column c out of rest.
@@ -246,15 +254,12 @@ func (s *simplex) shrink(e *entry, c int) {
 	n, r := s.n, e.at
 	pivot := s.inv[c][:n]
 	scale := 1 / pivot[r]
-	share(n, n*n, func(from, to int) {
-		for d := from; d < to; d++ {
-			if d != c {
-				if f := s.inv[d][r]; f != 0 {
-					axpy(-f*scale, pivot, s.inv[d][:n])
-				}
-			}
-		}
-	})
+	by := s.spreads[:n]
+	for d, row := range s.inv {
+		by[d] = -row[r] * scale
+	}
+	by[c] = 0
+	spreadAll(by, pivot, s.inv)
 	axpy(-s.m[r]*scale, pivot, s.m)
 	last := n - 1
 	for d := range s.inv {
@@ -287,16 +292,12 @@ func (s *simplex) exchangeRows(e *entry, p int) {
 	rho := s.across(p)
 	pivot := rho[r]
 	rho[r] = 0
-	share(n, n*n, func(from, to int) {
-		for d := from; d < to; d++ {
-			row := s.inv[d][:n]
-			if x := row[r] / pivot; x != 0 {
-				row[r] = 0
-				axpy(-x, rho, row)
-				row[r] = x
-			}
-		}
-	})
+	by := s.spreads[:n]
+	for d, row := range s.inv {
+		row[r] /= pivot
+		by[d] = -row[r]
+	}
+	spreadAll(by, rho, s.inv) // rho[r] is zero
 	x := s.m[r] / pivot
 	s.m[r] = 0
 	axpy(-x, rho, s.m)

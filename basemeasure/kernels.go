@@ -68,19 +68,62 @@ type term struct {
 }
 
 // combine adds sum_t weight_t * row_t to y; rows are at least as long as y, which starts at their first entry.
-func combine(terms []term, y []float64) {
-	n := len(y)
+func combine(terms []term, y []float64) { combineFrom(terms, 0, y) }
+
+// combineFrom is combine where y starts at entry from of the rows.
+func combineFrom(terms []term, from int, y []float64) {
+	n, to := len(y), from+len(y)
 	for len(terms) >= 4 {
 		w0, w1, w2, w3 := terms[0].weight, terms[1].weight, terms[2].weight, terms[3].weight
-		r0, r1, r2, r3 := terms[0].row[:n], terms[1].row[:n], terms[2].row[:n], terms[3].row[:n]
+		r0, r1, r2, r3 := terms[0].row[from:to], terms[1].row[from:to], terms[2].row[from:to], terms[3].row[from:to]
+		r0, r1, r2, r3 = r0[:n], r1[:n], r2[:n], r3[:n]
 		for j := range y {
 			y[j] += (w0*r0[j] + w1*r1[j]) + (w2*r2[j] + w3*r3[j])
 		}
 		terms = terms[4:]
 	}
 	for _, t := range terms {
-		axpy(t.weight, t.row, y)
+		axpy(t.weight, t.row[from:to], y)
 	}
+}
+
+// spread adds weights[i]*x to the beginning of rows[i], for every i.
+func spread(weights, x []float64, rows [][]float64) {
+	n := len(x)
+	var w [4]float64
+	var at [4]int
+	found := 0
+	for i, weight := range weights {
+		if weight == 0 {
+			continue
+		}
+		w[found], at[found] = weight, i
+		if found++; found < 4 {
+			continue
+		}
+		found = 0
+		w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
+		y0, y1, y2, y3 := rows[at[0]][:n], rows[at[1]][:n], rows[at[2]][:n], rows[at[3]][:n]
+		for j, v := range x {
+			y0[j] += w0 * v
+			y1[j] += w1 * v
+			y2[j] += w2 * v
+			y3[j] += w3 * v
+		}
+	}
+	for i := range found {
+		axpy(w[i], x, rows[at[i]][:n])
+	}
+}
+
+// spreadAll is spread, on several goroutines if there is enough to do.
+func spreadAll(weights, x []float64, rows [][]float64) {
+	work := len(weights) * len(x)
+	if work < parallelWork {
+		spread(weights, x, rows)
+		return
+	}
+	share(len(weights), work, func(from, to int) { spread(weights[from:to], x, rows[from:to]) })
 }
 
 // parallelWork is the number of multiplications below which starting a goroutine costs more than it saves.

@@ -1,9 +1,6 @@
 package basemeasure
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // candidate is a cut that may enter, with its slopes on J, which every pivot keeps up to date.
 type candidate struct {
@@ -20,7 +17,10 @@ func (s *simplex) consider(input int, eta float64) {
 		s.cands[n] = new(candidate)
 	}
 	c := s.cands[n] // of an earlier round, with its memory
-	*c = candidate{input: input, eta: eta, g: slices.Grow(c.g[:0], s.n)[:s.n]}
+	if cap(c.g) < s.n {
+		c.g = make([]float64, s.room(s.n))
+	}
+	*c = candidate{input: input, eta: eta, g: c.g[:s.n]}
 	s.slopes(input, eta, c.g)
 }
 
@@ -35,13 +35,23 @@ func (s *simplex) slope(c *candidate, p int) float64 {
 
 // menu is what may enter in a round.
 type menu struct {
-	s       *simplex
-	rows    [][]float64  // scratch of best
-	values  []float64    // scratch of best
-	mu      []violation  // inputs that may join the pool
-	slacks  map[int]bool // outputs whose slack may enter (true) or was rejected (false)
-	refused map[int]bool // heavy, light
+	s            *simplex
+	rows         [][]float64  // scratch of best
+	values       []float64    // scratch of best
+	mu           []violation  // inputs that may join the pool
+	slacks       []slackState // by output
+	heavy, light bool         // may enter
+	cuts         []violation  // scratch of list
 }
+
+// slackState says whether the slack of an output may enter.
+type slackState int8
+
+const (
+	slackIdle slackState = iota // only if more is asked for
+	slackMay
+	slackRefused
+)
 
 // choice is an entry and where it was found.
 type choice struct {
@@ -55,13 +65,20 @@ type choice struct {
 // menu lists the cuts and the mu that the measure just evaluated, and the slacks that the prices recommend.
 func (a *attempt) menu() *menu {
 	v, s := a.v, a.s
-	t := &menu{s: s, slacks: map[int]bool{}, refused: map[int]bool{}, values: make([]float64, candidates)}
+	t := &a.list
+	if t.s == nil {
+		*t = menu{s: s, slacks: make([]slackState, s.kv), values: make([]float64, candidates), cuts: make([]violation, 0, s.k)}
+	}
+	clear(t.slacks)
+	t.mu, t.heavy, t.light = t.mu[:0], true, true
+	negative := false
 	for r, x := range s.m {
 		if x < -gainTol {
-			t.slacks[s.perm[r]] = true
+			t.slacks[s.perm[r]] = slackMay
+			negative = true
 		}
 	}
-	var cuts []violation
+	cuts := t.cuts[:0]
 	pool := s.poolModel()
 	for i, phi := range v.phi {
 		if !s.plays(i) {
@@ -75,15 +92,18 @@ func (a *attempt) menu() *menu {
 			}
 		}
 		// With a negative price the measure evaluated is not that of the basis, and any cut may be of use.
-		if d := s.scale(phi) - price; d > gainTol || len(t.slacks) > 0 {
+		if d := s.scale(phi) - price; d > gainTol || negative {
 			cuts = append(cuts, violation{i, d})
 		}
 	}
 	s.cands = s.cands[:0]
-	for _, c := range worstFirst(cuts) {
+	most := min(candidates, max(fewCandidates, s.k/2))
+	cuts = worstFirst(cuts)
+	for _, c := range cuts[:min(len(cuts), most)] {
 		s.consider(c.input, s.scale(v.tau[c.input]))
 	}
 	t.mu = worstFirst(t.mu)
+	t.mu = t.mu[:min(len(t.mu), most)]
 	return t
 }
 
@@ -100,12 +120,10 @@ func (s *simplex) poolModel() float64 {
 // the price of more pivots.
 func (t *menu) best(more bool) (choice, bool) {
 	s := t.s
-	best := choice{entry: entry{gain: gainTol, dir: 1}}
-	found := false
-	take := func(c choice) {
-		c.dir = 1
-		best, found = c, true
-	}
+	gain := float64(gainTol)
+	var kind entryKind
+	var cand *candidate
+	at, side := -1, 0 // what of that kind; heavy or light
 	pool := s.poolModel()
 	t.rows = t.rows[:0]
 	for _, c := range s.cands {
@@ -120,34 +138,47 @@ func (t *menu) best(more bool) (choice, bool) {
 		if s.own[c.input] != nil {
 			price = s.model(c.input)
 		}
-		if d := c.eta + t.values[n] - price; d > best.gain {
-			take(choice{entry: entry{kind: enterColumn, gain: d}, input: c.input, eta: c.eta, cand: c})
+		if d := c.eta + t.values[n] - price; d > gain {
+			gain, kind, cand = d, enterColumn, c
 		}
 	}
 	for n, m := range t.mu {
 		if m.input < 0 || s.own[m.input] == nil {
 			continue
 		}
-		if d := s.model(m.input) - pool; d > best.gain {
-			take(choice{entry: entry{kind: enterMu, at: m.input, gain: d}, mu: n})
+		if d := s.model(m.input) - pool; d > gain {
+			gain, kind, at = d, enterMu, n
 		}
 	}
 	mass := 0.0
 	for r, x := range s.m {
 		mass += x
-		if -x > best.gain {
-			if may, known := t.slacks[s.perm[r]]; may || (more && !known) {
-				take(choice{entry: entry{kind: enterSlack, at: r, gain: -x}})
+		if -x > gain {
+			if state := t.slacks[s.perm[r]]; state == slackMay || (more && state == slackIdle) {
+				gain, kind, at = -x, enterSlack, r
 			}
 		}
 	}
-	if d := mass - 1/s.alpha; d > best.gain && !t.refused[heavy] {
-		take(choice{entry: entry{kind: enterColumn, gain: d}, input: heavy})
+	if d := mass - 1/s.alpha; d > gain && t.heavy {
+		gain, kind, side = d, enterColumn, heavy
 	}
-	if d := 1/s.beta - mass; d > best.gain && !t.refused[light] {
-		take(choice{entry: entry{kind: enterColumn, gain: d}, input: light})
+	if d := 1/s.beta - mass; d > gain && t.light {
+		gain, kind, side = d, enterColumn, light
 	}
-	return best, found
+	c := choice{entry: entry{kind: kind, gain: gain, dir: 1}}
+	switch {
+	case kind == enterMu:
+		c.at, c.mu = t.mu[at].input, at
+	case kind == enterSlack:
+		c.at = at
+	case side != 0:
+		c.input = side
+	case cand != nil:
+		c.input, c.eta, c.cand = cand.input, cand.eta, cand
+	default:
+		return c, false
+	}
+	return c, true
 }
 
 // done takes a cut off the menu.
@@ -163,8 +194,10 @@ func (t *menu) reject(c choice) {
 	case c.kind == enterMu:
 		t.mu[c.mu].input = -1
 	case c.kind == enterSlack:
-		t.slacks[t.s.perm[c.at]] = false
+		t.slacks[t.s.perm[c.at]] = slackRefused
+	case c.cand == nil && c.input == heavy:
+		t.heavy = false
 	case c.cand == nil:
-		t.refused[c.input] = true
+		t.light = false
 	}
 }

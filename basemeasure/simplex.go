@@ -44,8 +44,9 @@ type simplex struct {
 	dy    []float64 // by position, from checkFrom
 
 	rhs, tmp []float64
+	spreads  []float64 // of an exchange, by row of inv
 	terms    []term
-	spare    [][]float64 // memory of former columns, each kv long
+	spare    []*column   // former columns, for their memory
 	rows     [][]float64 // memory of former rows of inv
 	cands    []*candidate
 }
@@ -58,7 +59,7 @@ func newSimplex(g *game, stats *Stats) *simplex {
 		own: make([]*column, g.k), mu: make([]float64, g.k),
 		y: make([]float64, g.kv), delta: make([]float64, g.kv), dy: make([]float64, g.kv),
 		wOwn: make([]float64, g.k), wMu: make([]float64, g.k), seen: make([]bool, g.k),
-		rhs: make([]float64, g.kv+1), tmp: make([]float64, g.kv+1), cands: make([]*candidate, 0, candidates),
+		rhs: make([]float64, g.kv+1), tmp: make([]float64, g.kv+1), spreads: make([]float64, g.kv+1), cands: make([]*candidate, 0, candidates),
 	}
 	for j := range s.perm {
 		s.perm[j], s.where[j] = j, j
@@ -78,12 +79,13 @@ func (s *simplex) slopes(i int, eta float64, dst []float64) {
 }
 
 func (s *simplex) newColumn(input int, eta float64) *column {
-	c := &column{input: input, position: -1}
-	if len(s.spare) > 0 {
-		c.g, s.spare = s.spare[len(s.spare)-1], s.spare[:len(s.spare)-1]
+	var c *column
+	if n := len(s.spare); n > 0 {
+		c, s.spare = s.spare[n-1], s.spare[:n-1]
 	} else {
-		c.g = make([]float64, s.kv)
+		c = &column{g: make([]float64, s.kv)}
 	}
+	*c = column{input: input, position: -1, g: c.g}
 	switch input {
 	case heavy:
 		c.t = -1 / s.alpha
@@ -98,10 +100,8 @@ func (s *simplex) newColumn(input int, eta float64) *column {
 	return c
 }
 
-func (s *simplex) drop(c *column) {
-	s.spare = append(s.spare, c.g)
-	c.g = nil
-}
+// drop lets a column be used again; nobody may refer to it.
+func (s *simplex) drop(c *column) { s.spare = append(s.spare, c) }
 
 func fill(x []float64, v float64) {
 	for i := range x {
@@ -248,17 +248,12 @@ func (s *simplex) recompute() bool {
 // combine adds the terms of s, from an entry on, to y.
 func (s *simplex) combine(y []float64, from int) {
 	terms := s.terms
-	share(len(y), len(y)*len(terms), func(a, b int) {
-		if a == 0 && b == len(y) && from == 0 {
-			combine(terms, y)
-			return
-		}
-		part := make([]term, len(terms))
-		for i, t := range terms {
-			part[i] = term{t.weight, t.row[from+a : from+b]}
-		}
-		combine(part, y[a:b])
-	})
+	work := len(y) * len(terms)
+	if work < parallelWork {
+		combineFrom(terms, from, y)
+		return
+	}
+	share(len(y), work, func(a, b int) { combineFrom(terms, from+a, y[a:b]) })
 }
 
 // settleKeys computes the values of the keys and mu from those of the other columns.
@@ -307,10 +302,13 @@ func (s *simplex) settleSlacks(from, to int) {
 
 // solve writes inv * a to x.
 func (s *simplex) solve(a, x []float64) {
-	rows := s.inv[:s.n]
-	blocks := (s.n + 3) / 4
-	share(blocks, s.n*s.n, func(from, to int) {
-		from, to = 4*from, min(4*to, s.n)
+	n, rows := s.n, s.inv[:s.n]
+	if n*n < parallelWork {
+		dots(rows, a, x)
+		return
+	}
+	share((n+3)/4, n*n, func(from, to int) {
+		from, to = 4*from, min(4*to, n)
 		dots(rows[from:to], a, x[from:to])
 	})
 }

@@ -111,9 +111,72 @@ func (v *solver) solve() error {
 		stop = v.attempt(rung)
 	}
 	if stop == nil && !v.closed() {
+		stop = v.polish()
+	}
+	if stop == nil && !v.closed() {
 		stop = errStalled
 	}
 	return stop
+}
+
+// Limits of polish.
+const (
+	polishWork   = 1 << 24 // cells of the cost matrix to look at
+	polishRounds = 8
+	polishFactor = 0.7 // another round if the gap fell by this much
+)
+
+// polish looks for a better certificate near the best one. Where costs span many orders of magnitude, a weight that
+// is no more than rounding moves a threshold off the cost that it should be. All thresholds together, and then one after
+// another, are tried at the costs of the outputs that the measure uses, and at the values and the thresholds there.
+func (v *solver) polish() error {
+	alpha, beta := v.p.priv.alpha.near, v.p.priv.beta.near
+	for j, x := range v.res.M {
+		v.ray.lo[j], v.ray.hi[j] = alpha*x, beta*x
+	}
+	if v.ray.table.All(v.ray.lo, v.ray.hi, v.phi, v.tau) != nil {
+		return nil
+	}
+	choices := [][]float64{v.phi, v.tau}
+	for j, x := range v.res.M {
+		if x > 0 && len(choices)*v.p.k < polishWork/(v.p.k*v.p.kv) {
+			column := make([]float64, v.p.k)
+			for i := range column {
+				column[i] = v.p.table.Row(i, nil)[j]
+			}
+			choices = append(choices, column)
+		}
+	}
+	left := polishWork
+	try := func(thresholds []float64) {
+		left -= v.p.k * v.p.kv
+		v.take(cuts{v.res.Weights, thresholds})
+	}
+	for _, choice := range choices {
+		try(choice)
+	}
+	gap, thresholds := math.Inf(1), make([]float64, v.p.k)
+	for range polishRounds {
+		now := v.res.Upper - v.res.Lower
+		if v.closed() || !(now < polishFactor*gap) {
+			break
+		}
+		gap = now
+		for i := range v.p.k {
+			if v.res.Weights[i] == 0 && v.game.floorOf(i) == 0 {
+				continue
+			}
+			for _, choice := range choices {
+				if err := v.interrupted(); err != nil || left < 0 {
+					return err
+				}
+				copy(thresholds, v.res.Thresholds)
+				thresholds[i] = choice[i]
+				try(thresholds)
+			}
+		}
+	}
+	return nil
 }
 
 // open finds the best uniform measure (the best multiple of Initial.M) and its certificates.
