@@ -258,7 +258,7 @@ func TestKPMScaled(t *testing.T) {
 		{"mass out of range by rounding", mu, 2 * (1 + 1e-13), []float64{0.25, 0.25, 0.25, 0.25}},
 		// Box [0.075, 0.3]: the dirac is full and cannot give its neighbours their order.
 		{"more than the points of mu take", []float64{0, 1, 0, 0}, 0.6, []float64{0.7 / 3, 0.3, 0.7 / 3, 0.7 / 3}},
-		{"mass on subnormal points counts as none", []float64{5e-324, 1, 0, 0}, 0.6, []float64{0.7 / 3, 0.3, 0.7 / 3, 0.7 / 3}},
+		{"the smallest mass comes before none", []float64{5e-324, 1, 0, 0}, 0.6, []float64{0.3, 0.3, 0.2, 0.2}},
 		// Box [0.1, 0.4]: 0.4 and 0.1 are clamped, 0.3 and 0.2 are free.
 		{"both ends", []float64{0.9, 0.06, 0.04, 0}, 0.8, []float64{0.4, 0.3, 0.2, 0.1}},
 	} {

@@ -13,6 +13,7 @@
 //	RandomizedResponse  draw x from mu, report it with probability E*a, else one of the others
 //	Exponential         q_j ~ exp(-eps u_j/(2 Delta)), u_j = sum_i mu_i C_ij the mean cost of output j
 //	Groups              collect mu into groups (genres), release a group, draw a member: any rule above in between
+//	GroupKPM            KPMScaled in between: films to other films by genre
 //
 // All are eps-LDP for the whole distribution mu. In exact arithmetic; in floating point only the box is,
 // after package ldp has made it one of integers.
@@ -29,7 +30,7 @@
 //     column is within Delta/2 of c_j, so exp(-eps u_j/(2 Delta)) is within a factor e^(eps/4) of
 //     exp(-eps c_j/(2 Delta)), and so is their sum over j: q_j is within e^(eps/2) of m_j.
 //   - Groups: Spread is linear and has no negative coefficients, so it maps the box of m into the box of
-//     Spread(m).
+//     Spread(m), which for GroupKPM is GroupKPMMeasure.
 //
 // # Conventions
 //

@@ -49,16 +49,29 @@ func Mollifier(mu, reference []float64, eps float64) ([]float64, error) {
 	return clampKL(mu, lo, hi), nil
 }
 
+// MollifierChannel returns Mollifier on the k Dirac inputs, one row each. Its base measure is the reference. Errors as Mollifier.
+func MollifierChannel(reference []float64, eps float64) ([][]float64, error) {
+	if err := checkSize(len(reference)); err != nil {
+		return nil, err
+	}
+	return onDiracs(len(reference), func(mu []float64) ([]float64, error) { return Mollifier(mu, reference, eps) })
+}
+
 // clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1; sum lo < 1 < sum hi, hi <= 1, and hi/lo is the same for all.
 //
 // The mass rises with t and is linear between the breaks lo_j/mu_j, hi_j/mu_j. At the first break where it reaches
 // 1 the entries that are free are known, and t with them.
 func clampKL(mu, lo, hi []float64) []float64 {
+	// Multiplied by a power of two, so that hi/mu stays in range for the smallest floats, and t is smaller by as much.
+	scaled := make([]float64, len(mu))
+	for j, x := range mu {
+		scaled[j] = x * 0x1p200
+	}
+	mu = scaled
 	q := make([]float64, len(mu))
-	counts := func(j int) bool { return mu[j] > 0 && hi[j]/mu[j] <= math.MaxFloat64 } // smaller ones are zeros here
 	var breaks []float64
 	for j, x := range mu {
-		if counts(j) {
+		if x > 0 {
 			breaks = append(breaks, lo[j]/x, hi[j]/x)
 		}
 	}
@@ -78,7 +91,7 @@ func clampKL(mu, lo, hi []float64) []float64 {
 	if at == len(breaks) { // the points of mu are full
 		var full, other []float64
 		for j := range mu {
-			if counts(j) {
+			if mu[j] > 0 {
 				full = append(full, hi[j])
 			} else {
 				other = append(other, lo[j])
@@ -87,7 +100,7 @@ func clampKL(mu, lo, hi []float64) []float64 {
 		scale := (1 - num.Sum(full)) / num.Sum(other)
 		for j := range mu {
 			q[j] = hi[j]
-			if !counts(j) {
+			if mu[j] == 0 {
 				q[j] = min(max(scale*lo[j], lo[j]), hi[j])
 			}
 		}
@@ -101,7 +114,7 @@ func clampKL(mu, lo, hi []float64) []float64 {
 	largest := -1
 	for j, x := range mu {
 		switch {
-		case !counts(j) || lo[j]/x >= breaks[at]:
+		case x == 0 || lo[j]/x >= breaks[at]:
 			clamped = append(clamped, lo[j])
 		case hi[j]/x <= below:
 			clamped = append(clamped, hi[j])

@@ -92,6 +92,11 @@ func TestMollifier(t *testing.T) {
 	if want := []float64{0.25, 0.25, 1. / 6, 1. / 3}; err != nil || !nearlyEqual(q, want) {
 		t.Errorf("q = %v, want %v, %v", q, want, err)
 	}
+	// Masses whose quotients with the bounds overflow share what the rest leaves in proportion, as others do (found by fuzzing).
+	q, err = Mollifier([]float64{1e-309, 1, 5e-309, 0}, []float64{0.125, 0.25, 0.625, 0}, 2*math.Ln2)
+	if want := []float64{1. / 12, 0.5, 5. / 12, 0}; err != nil || !nearlyEqual(q, want) {
+		t.Errorf("tiny masses: q = %v, want %v, %v", q, want, err)
+	}
 	// What the reference never has is never released.
 	q, err = Mollifier([]float64{1, 0}, []float64{0, 1}, 3)
 	if err != nil || !slices.Equal(q, []float64{0, 1}) {

@@ -1,0 +1,43 @@
+package baseline_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/wpm-go/wpm/baseline"
+)
+
+// TestSearchStops: at its number of evaluations, and at the first error, with what was found so far. A nil context never ends.
+func TestSearchStops(t *testing.T) {
+	product := func(mu []float64) (float64, error) { return mu[1]*mu[2] + mu[2]/8 + mu[0]/16, nil } // the worst points first: 2, 0, 1
+	all, err := baseline.Search(context.Background(), 3, product, 0)
+	if err != nil || !(all.Value > all.Dirac) || all.Input != 2 || all.Dirac != 0.125 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if again, err := baseline.Search(nil, 3, product, 0); err != nil || !reflect.DeepEqual(again, all) { //nolint:staticcheck // a nil context is none
+		t.Errorf("without a context %+v, %v; want %+v", again, err, all)
+	}
+	boom := errors.New("boom")
+	for n := range all.Evaluations + 1 {
+		limited, err := baseline.Search(context.Background(), 3, product, n)
+		if want := max(n, 3); n > 0 && (err != nil || limited.Evaluations != want) { // the points are always all tried
+			t.Errorf("at most %d: %+v, %v", n, limited, err)
+		}
+		calls := 0
+		best := math.Inf(-1)
+		stopped, err := baseline.Search(context.Background(), 3, func(mu []float64) (float64, error) {
+			if calls++; calls > n {
+				return 9, boom
+			}
+			v, _ := product(mu)
+			best = max(best, v)
+			return v, nil
+		}, 0)
+		if failed := calls > n; failed != errors.Is(err, boom) || stopped.Value != best || stopped.Evaluations != calls {
+			t.Errorf("an error after %d: %+v, %v, want the value %v", n, stopped, err, best)
+		}
+	}
+}
