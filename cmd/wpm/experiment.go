@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -63,6 +64,7 @@ func ringCommand() *cli.Command {
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels of the comparison, `EPS,EPS,...` (default 0.5,1,2,3,4,5,6)"},
 			&cli.StringFlag{Name: "main-eps", Usage: "`EPS` of the example and the iterations (default 5)"},
 			&cli.StringFlag{Name: "lambda", Usage: "regularisations, `L,L,...` in units of the cost (default 0.1,0.3,1,3,10; the paper names none)"},
+			&cli.StringFlag{Name: "iterations", Usage: "where the distance is measured, `N,N,...` ascending (default 1,2,3,5,10,...,1000)"},
 			&cli.IntFlag{Name: "points", Value: 30, Usage: "points of the ring"},
 			&cli.FloatFlag{Name: "p", Value: 2, Usage: "power of the distance"},
 			&cli.FloatFlag{Name: "alpha", Value: 0.1, Usage: "concentration of the Dirichlet distribution of the inputs"},
@@ -93,6 +95,13 @@ func runRing(ctx context.Context, c *cli.Command) error {
 		}
 		cfg.Lambdas = append(cfg.Lambdas, l)
 	}
+	for _, s := range listed(c.String("iterations")) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fmt.Errorf("-iterations: %q is not a whole number", s)
+		}
+		cfg.Iterations = append(cfg.Iterations, n)
+	}
 	res, err := ring.Run(ctx, cfg)
 	if err != nil {
 		return err
@@ -117,12 +126,12 @@ func movielensCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "movielens",
 		Usage:       "hit rate of a recommended film over eps, on ratings",
-		Description: "Reads u.data and u.item of MovieLens-100K, plain or gzipped; see docs/data.md. Some minutes with the defaults.",
+		Description: "Reads u.data and u.item of MovieLens-100K, plain or gzipped; see docs/data.md. Two or three minutes with the defaults; a run that was stopped goes on where it was.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE` (required)"},
 			&cli.StringFlag{Name: "movies", Usage: "u.item `FILE` (required)"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiment-movielens", Usage: "`FOLDER` for tables and figures"},
-			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,3,4,5)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.2,0.5,1,2,3,4,5)"},
 			&cli.IntFlag{Name: "splits", Value: 5, Usage: "random splits into train and test"},
 			&cli.IntFlag{Name: "dimension", Value: 64, Usage: "of the embedding"},
 			&cli.StringFlag{Name: "embedding", Value: string(movielens.Scores), Usage: "scores (U S) or loadings (U) of the principal components"},
@@ -130,6 +139,7 @@ func movielensCommand() *cli.Command {
 			&cli.IntFlag{Name: "scales", Value: 21, Usage: "masses of the base measure tried on validation users"},
 			&cli.FloatFlag{Name: "lambda", Value: 0.01, Usage: "regularisation of Algorithm 1, in units of the cost"},
 			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "iterations of Algorithm 1"},
+			&cli.IntFlag{Name: "like", Value: 4, Usage: "least rating that counts as a hit"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the first split"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
@@ -145,7 +155,7 @@ func runMovielens(ctx context.Context, c *cli.Command) error {
 	if !c.IsSet("ratings") || !c.IsSet("movies") {
 		return errors.New("experiment movielens needs -ratings u.data and -movies u.item; see docs/data.md for where to get them")
 	}
-	if err := positive(c, "splits", "dimension", "candidates", "scales", "rounds"); err != nil {
+	if err := positive(c, "splits", "dimension", "candidates", "scales", "rounds", "like"); err != nil {
 		return err
 	}
 	if c.Float("lambda") == 0 {
@@ -154,7 +164,7 @@ func runMovielens(ctx context.Context, c *cli.Command) error {
 	res, err := movielens.Run(ctx, movielens.Config{
 		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Splits: c.Int("splits"), Seed: c.Uint64("seed"),
 		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"), Scales: c.Int("scales"),
-		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Progress: progress(c.Root().ErrWriter),
+		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return err
@@ -198,6 +208,8 @@ func mirrorCommand() *cli.Command {
 			&cli.IntFlag{Name: "points", Value: 30, Usage: "points of the descents' spaces"},
 			&cli.IntFlag{Name: "size", Value: 100, Usage: "points of the designs' spaces"},
 			&cli.IntFlag{Name: "inputs", Value: 200, Usage: "inputs of the comparison of modes"},
+			&cli.IntFlag{Name: "side", Value: 10, Usage: "cells on a side of the modes' grid"},
+			&cli.StringFlag{Name: "mode-eps", Usage: "privacy level `EPS` of the modes (default 2)"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of spaces and inputs"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
@@ -210,12 +222,12 @@ func runMirror(ctx context.Context, c *cli.Command) error {
 	if err := noArgs(c); err != nil {
 		return err
 	}
-	if err := positive(c, "steps", "points", "size", "inputs"); err != nil {
+	if err := positive(c, "steps", "points", "size", "inputs", "side"); err != nil {
 		return err
 	}
 	res, err := mirror.Run(ctx, mirror.Config{
 		Out: c.String("out"), Epsilons: listed(c.String("eps")), Designs: listed(c.String("design-eps")), Steps: c.Int("steps"), Points: c.Int("points"),
-		Size: c.Int("size"), Inputs: c.Int("inputs"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+		Size: c.Int("size"), Inputs: c.Int("inputs"), Side: c.Int("side"), ModeEps: c.String("mode-eps"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return err
@@ -244,9 +256,10 @@ func runMirror(ctx context.Context, c *cli.Command) error {
 // allCommand runs every study with its defaults: those that need no data, and those whose data are given.
 func allCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "all",
-		Usage:       "every study with its defaults: those that need no data, and those whose data are given",
-		Description: "Each writes a folder of its own below -out. A study whose folder is complete, by its index.html, is not run again: remove the folder to repeat it.",
+		Name:  "all",
+		Usage: "every study with its defaults: those that need no data, and those whose data are given",
+		Description: "Each writes a folder of its own below -out. A study that is there already, complete and of the same seed and data files, is not run\n" +
+			"again: remove the folder to repeat it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiments", Usage: "`FOLDER` of the studies' folders"},
 			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE`, for movielens"},
@@ -266,6 +279,14 @@ func runAll(ctx context.Context, c *cli.Command) error {
 	if c.IsSet("ratings") != c.IsSet("movies") {
 		return errors.New("-ratings and -movies go together")
 	}
+	for _, path := range []string{c.String("data"), c.String("ratings"), c.String("movies")} {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil { // now, and not after the studies before it
+			return err
+		}
+	}
 	seed := "-seed=" + strconv.FormatUint(c.Uint64("seed"), 10)
 	studies := [][]string{{"ring", seed}, {"gowalla", seed}, {"mirror", seed}, {"sphere", seed}}
 	if c.IsSet("data") {
@@ -277,7 +298,7 @@ func runAll(ctx context.Context, c *cli.Command) error {
 	w := c.Root().Writer
 	for _, args := range studies {
 		folder := filepath.Join(c.String("out"), args[0])
-		if _, err := os.Stat(filepath.Join(folder, "index.html")); err == nil {
+		if finished(folder, c.Uint64("seed"), dataNames(c, args[0])) {
 			fmt.Fprintf(w, "%s: %s is there already\n\n", args[0], folder)
 			continue
 		}
@@ -290,6 +311,52 @@ func runAll(ctx context.Context, c *cli.Command) error {
 		fmt.Fprintln(w)
 	}
 	return nil
+}
+
+// dataNames are the names of the data files of a study of runAll, as far as the command line gives them.
+func dataNames(c *cli.Command, study string) []string {
+	switch {
+	case study == "movielens":
+		return []string{filepath.Base(c.String("ratings")) + " and " + filepath.Base(c.String("movies"))}
+	case study == "gowalla" && !c.IsSet("data"):
+		return []string{gowalla.FormatSynthetic}
+	case study == "gowalla":
+		if st, err := os.Stat(c.String("data")); err == nil && st.IsDir() { // which files of the folder, the study knows
+			return []string{"(" + gowalla.FormatSNAP + ")", "(" + gowalla.FormatPlaces + ")", "(" + gowalla.FormatCells + ")"}
+		}
+		return []string{filepath.Base(c.String("data"))}
+	}
+	return nil
+}
+
+// finished reports whether the folder holds a complete report of that seed, made from one of the data (index.html is the last file to be written).
+func finished(folder string, seed uint64, data []string) bool {
+	if _, err := os.Stat(filepath.Join(folder, "index.html")); err != nil {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "table.json"))
+	if err != nil {
+		return false
+	}
+	var table struct {
+		Seed     string `json:"seed"`
+		Settings []struct {
+			Name  string `json:"name"`
+			Value string `json:"value"`
+		} `json:"settings"`
+	}
+	if json.Unmarshal(text, &table) != nil || table.Seed != strconv.FormatUint(seed, 10) {
+		return false
+	}
+	if data == nil {
+		return true
+	}
+	for _, s := range table.Settings {
+		if s.Name == "data" {
+			return slices.ContainsFunc(data, func(name string) bool { return strings.Contains(s.Value, name) })
+		}
+	}
+	return false
 }
 
 func gowallaCommand() *cli.Command {
@@ -314,6 +381,8 @@ func gowallaCommand() *cli.Command {
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulated releases of everybody"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the simulated releases"},
 			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projections of WPM: " + wpm.Solvers},
+			&cli.StringFlag{Name: "ties", Value: string(gowalla.TiesRandom), Usage: "`RULE` for exact projections that cost the same: random (no side preferred) or solver (what it ends at); moves the last digits"},
+			&cli.BoolFlag{Name: "tie-range", Value: true, Usage: "also look for the range of expected W_1 over all exact projections; false saves half of the time"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
 		OnUsageError: usageError,
@@ -339,7 +408,8 @@ func runGowalla(ctx context.Context, c *cli.Command) error {
 		Data: c.String("data"), Out: c.String("out"), Rows: rows, Cols: cols,
 		Area:        gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"), East: c.Float("east")},
 		MinCheckins: c.Int("min-checkins"), Users: c.Int("users"), AllUsers: c.Int("users") == 0,
-		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Solver: c.String("solver"), Progress: progress(c.Root().ErrWriter),
+		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Solver: c.String("solver"),
+		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: progress(c.Root().ErrWriter),
 	}
 	if s := c.String("eps"); s != "" {
 		for _, e := range strings.Split(s, ",") {
@@ -372,6 +442,9 @@ func printComparison(c *cli.Command, res gowalla.Result) error {
 	for _, m := range res.Config.Methods {
 		fmt.Fprintf(w, "%s\t", m.Name())
 	}
+	if !res.Config.SkipTieRange {
+		fmt.Fprint(w, "WPM over ties\t")
+	}
 	fmt.Fprintln(w)
 	for _, eps := range res.Config.Epsilons {
 		fmt.Fprintf(w, "%s\t", eps)
@@ -381,6 +454,9 @@ func printComparison(c *cli.Command, res gowalla.Result) error {
 				v = row.Expected
 			}
 			fmt.Fprintf(w, "%.4f\t", v)
+		}
+		if row, ok := res.Row(gowalla.WPM, eps); ok && !res.Config.SkipTieRange {
+			fmt.Fprintf(w, "%.4f to %.4f\t", row.TieLow, row.TieHigh)
 		}
 		fmt.Fprintln(w)
 	}

@@ -133,6 +133,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := report.Prepare(cfg.Out); err != nil {
+		return Result{}, err
+	}
 	step := cfg.Progress
 	if step == nil {
 		step = func(int, int, string) {}
@@ -166,6 +169,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	res.Comparison, err = gowalla.Compare(ctx, people, gowalla.Config{
 		Users: cfg.Users, Epsilons: cfg.Epsilons, MapEps: cfg.Epsilon, Runs: cfg.Runs, Seed: cfg.Seed, Progress: cfg.Progress,
+		Ties: gowalla.TiesSolver, SkipTieRange: true, // what the devices of this tour release
 	})
 	if err != nil {
 		return Result{}, err

@@ -339,17 +339,45 @@ func (s span) axis(sc Scale, room bool) (lo, hi float64) {
 // digits would all read the same, so the axis is widened and the line looks flat, as it is.
 const minRelRange = 1e-6
 
-// ticks are gonum's default ticks with short labels.
+// ticks marks multiples of 1, 2 or 5 times a power of ten: 4 to 10 of them with labels, and the next finer ones without.
 type ticks struct{}
 
 func (ticks) Ticks(lo, hi float64) []plot.Tick {
-	t := plot.DefaultTicks{}.Ticks(lo, hi)
-	for i := range t {
-		if t[i].Label != "" {
-			t[i].Label = label(t[i].Value)
+	major, parts := tickStep(lo, hi)
+	if major == 0 {
+		return plot.DefaultTicks{}.Ticks(lo, hi)
+	}
+	minor := major / float64(parts)
+	var out []plot.Tick
+	slack := minor * 1e-6 // an end of the axis is on it in spite of rounding
+	for n := math.Ceil((lo - slack) / minor); n*minor <= hi+slack; n++ {
+		t := plot.Tick{Value: min(max(n*minor, lo), hi)}
+		if math.Mod(n, float64(parts)) == 0 {
+			t.Label = label(n / float64(parts) * major)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// tickStep returns the distance of labelled ticks and into how many parts it is divided; 0 where numbers are too large, too small or too close
+// together for steps of their own.
+func tickStep(lo, hi float64) (step float64, parts int) {
+	const labels = 4 // as many fit in any step below
+	if !(hi-lo > minRelRange*math.Max(math.Abs(lo), math.Abs(hi))) || hi-lo > 1e90 || hi-lo < 1e-90 {
+		return 0, 0
+	}
+	e := int(math.Floor(math.Log10((hi - lo) / labels)))
+	for _, c := range []struct {
+		digit string
+		parts int
+	}{{"5", 5}, {"2", 4}, {"1", 5}} {
+		v, err := strconv.ParseFloat(fmt.Sprintf("%se%d", c.digit, e), 64) // the decimal itself
+		if err == nil && v*labels <= hi-lo {
+			return v, c.parts
 		}
 	}
-	return t
+	return 0, 0
 }
 
 // logTicks marks every power of ten and, when there are few of those, 2 and 5 times it as well.

@@ -97,6 +97,9 @@ type Config struct {
 	Bits     int      `json:"bits"`     // weights are integers that sum to 2^Bits; 0: 62
 	MapEps   string   `json:"map_eps"`  // the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
 	Solver   string   `json:"solver"`   // what finds the projections of WPM, see wpm.ParseSolver; "": exact
+	Ties     Ties     `json:"ties"`     // which exact projection is taken where several cost the same; "": TiesRandom. Without effect on the entropic solver
+
+	SkipTieRange bool `json:"skip_tie_range"` // do not look for the range of expected W_1 over all exact projections
 
 	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap; done is not decreasing for one what.
 	Progress func(done, total int, what string) `json:"-"`
@@ -126,6 +129,12 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	}
 	if _, err := wpm.ParseSolver(c.Solver); err != nil {
 		return c, nil, fmt.Errorf("%w: Solver: %w", ErrConfig, err)
+	}
+	if c.Ties == "" {
+		c.Ties = TiesRandom
+	}
+	if c.Ties != TiesRandom && c.Ties != TiesSolver {
+		return c, nil, fmt.Errorf("%w: Ties is %q, want %q or %q", ErrConfig, c.Ties, TiesRandom, TiesSolver)
 	}
 	if !c.AllUsers {
 		def(&c.Users, 500)

@@ -7,6 +7,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -46,6 +47,9 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 	case WPM:
 		return mechanism{d.mech.Polytope(), func(u city.User) ([]float64, float64, error) {
 			support, weight := u.Distribution()
+			if s.randomly() {
+				return s.randomTies(d.mech.Polytope(), source{support: support, weight: weight}, u.ID)
+			}
 			pr, err := d.mech.ProjectSparse(s.ctx, support, weight)
 			return pr.Q(), pr.Upper() - pr.Lower(), err
 		}}, nil
@@ -93,9 +97,13 @@ func (s *study) dense(u city.User) []float64 {
 	return mu
 }
 
-// mixture is the client mode without a solver: a cell is drawn from mu, then the release from the integer row of that cell. The law of the
-// release is the mixture of those rows; they lie in the box, so the mixture does, and rounding it to integers changes it by less than a unit a cell.
+// mixture is the client mode without a solver: a cell is drawn from mu, then the release from the row of that cell, the projection of its point
+// mass. The law of the release is the mixture of those rows; they lie in the box, so the mixture does, and rounding it to integers changes it by less
+// than a unit a cell. With TiesSolver the rows are the integers that would be published.
 func (s *study) mixture(d design) (mechanism, error) {
+	if s.randomly() {
+		return s.randomMixture(d.mech.Polytope())
+	}
 	rows, err := d.mech.Channel(s.ctx)
 	if err != nil {
 		return mechanism{}, err
@@ -104,4 +112,26 @@ func (s *study) mixture(d design) (mechanism, error) {
 		q, err := rows.Mix(s.dense(u))
 		return q, 0, err
 	}}, nil
+}
+
+// randomMixture has rows by TiesRandom.
+func (s *study) randomMixture(box *ldp.Polytope) (mechanism, error) {
+	rows := make([][]float64, s.pop.Cells())
+	gaps := make([]float64, len(rows))
+	err := parallel.Each(s.ctx, len(rows), func(i int) (err error) {
+		rows[i], gaps[i], err = s.randomTies(box, source{support: []int{i}, weight: []float64{1}}, -1-int64(i)) // ids of users are not negative
+		return err
+	}, nil)
+	return mechanism{box, func(u city.User) ([]float64, float64, error) {
+		q := make([]float64, len(rows))
+		gap := 0.0
+		support, weight := u.Distribution()
+		for n, i := range support {
+			for j, x := range rows[i] {
+				q[j] += weight[n] * x
+			}
+			gap += weight[n] * gaps[i]
+		}
+		return q, gap, nil
+	}}, err
 }

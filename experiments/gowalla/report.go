@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/experiments/figure"
 	"github.com/wpm-go/wpm/experiments/report"
 )
@@ -85,11 +86,20 @@ func (r Result) Tables() []report.Table {
 			{Name: "loss", Label: "loss"}, {Name: "gap", Label: "gap", Unit: "cells"}, {Name: "certified", Label: "certified"},
 		},
 	}
+	if !r.Config.SkipTieRange {
+		main.Text += " Ties: the exact projection is not unique on a grid. These columns are the least and the greatest expected W₁ that a search met over all choices of exact " +
+			"projections for all users, of point masses in mixture mode: an independent exact computation may end anywhere between them."
+		main.Columns = append(main.Columns, report.Column{Name: "tie_low", Label: "over ties, least", Unit: "cells"}, report.Column{Name: "tie_high", Label: "greatest", Unit: "cells"})
+	}
 	for _, row := range r.Rows {
-		main.Rows = append(main.Rows, []any{string(row.Method), row.Epsilon, row.Expected, row.Mean, row.SD, row.Loss, row.Gap, true})
+		cells := []any{string(row.Method), row.Epsilon, row.Expected, row.Mean, row.SD, row.Loss, row.Gap, true}
+		if !r.Config.SkipTieRange {
+			cells = append(cells, row.TieLow, row.TieHigh)
+		}
+		main.Rows = append(main.Rows, cells)
 	}
 	runs := report.Table{
-		Name: "runs", Title: "Every simulated run",
+		Name: "runs", Title: "Every simulated run", Folded: true,
 		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "epsilon", Label: "ε"}, {Name: "run"}, {Name: "w1", Label: "sampled W₁", Unit: "cells"}},
 	}
 	for _, row := range r.Rows {
@@ -107,7 +117,27 @@ func (r Result) Tables() []report.Table {
 	for _, d := range r.Designs {
 		designs.Rows = append(designs.Rows, []any{d.Epsilon, d.Mass, d.Worst, d.Lower})
 	}
-	return []report.Table{main, designs, runs}
+	return []report.Table{main, designs, runs, r.mapTable()}
+}
+
+// mapTable holds the numbers of the heat maps, and of the maps that are not drawn.
+func (r Result) mapTable() report.Table {
+	t := report.Table{
+		Name: "maps", Title: "The maps at ε = " + r.Config.MapEps, Folded: true,
+		Text:    "The share of mass in every cell: of the truth, and of the mean of what users draw from.",
+		Columns: []report.Column{{Name: "row"}, {Name: "col"}, {Name: "truth"}},
+	}
+	for _, m := range r.Maps {
+		t.Columns = append(t.Columns, report.Column{Name: string(m.Method), Label: m.Method.Name()})
+	}
+	for i, x := range r.Truth {
+		row := []any{i / r.Config.Cols, i % r.Config.Cols, x}
+		for _, m := range r.Maps {
+			row = append(row, m.Data[i])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // Settings are the protocol in words, enough to repeat the run.
@@ -130,10 +160,23 @@ func (r Result) Settings() []report.Setting {
 		report.Setting{Name: "grid", Value: fmt.Sprintf("%d x %d cells, Euclidean distance of centres in the unit square, p = 1; W₁ in widths of a column", r.Config.Rows, r.Config.Cols)},
 		report.Setting{Name: "eps", Value: strings.Join(c.Epsilons, ", ")},
 		report.Setting{Name: "mechanisms", Value: strings.Join(methods, ", ")},
+		report.Setting{Name: "projection", Value: r.projection()},
 		report.Setting{Name: "runs", Value: strconv.Itoa(c.Runs)},
 		report.Setting{Name: "bits of a weight", Value: strconv.Itoa(c.Bits)},
 		report.Setting{Name: "largest certified gap of a W₁", Value: fmt.Sprintf("%.1e cell widths", r.TransportGap)},
 	)
+}
+
+// projection says what finds the projections of WPM.
+func (r Result) projection() string {
+	switch c := r.Config; {
+	case c.Solver == wpm.Entropic.String():
+		return c.Solver
+	case c.Ties == TiesRandom:
+		return fmt.Sprintf("%s; of several that cost the same, the mean of %d that are extreme in random directions (ties: %s)", c.Solver, tieDraws, c.Ties)
+	default:
+		return fmt.Sprintf("%s; of several that cost the same, the one that the solver ends at (ties: %s)", c.Solver, c.Ties)
+	}
 }
 
 // Figures are W_1 against eps for WPM and KPM (both kinds of error), the same for all mechanisms, and the heat maps.

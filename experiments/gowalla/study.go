@@ -50,7 +50,11 @@ type Row struct {
 	Mean     float64   `json:"mean"`     // of Sampled
 	SD       float64   `json:"sd"`       // of Sampled, with n-1; 0 for a single run
 	Loss     float64   `json:"loss"`     // log of the largest ratio of two users' weights in a cell; certified <= eps in integers
-	Gap      float64   `json:"gap"`      // WPM: largest certified gap of a user's projection; else 0
+	Gap      float64   `json:"gap"`      // WPM: largest certified gap of a user's projection (mixture: of the rows, in a user's shares); else 0
+	// The least and the greatest expected W_1 that a search met over all choices of exact projections, see Ties. Both are Expected where the
+	// mechanism is unique.
+	TieLow  float64 `json:"tie_low"`
+	TieHigh float64 `json:"tie_high"`
 }
 
 // Map is the mean released distribution of a mechanism, row-major.
@@ -72,6 +76,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	pop, src, err := load(ctx, cfg)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := report.Prepare(cfg.Out); err != nil {
 		return Result{}, err
 	}
 	res, err := Compare(ctx, pop, cfg)
@@ -196,6 +203,13 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 		}
 		maps[i] = Map{m, mean(weights)}
 		s.todo = append(s.todo, transport{maps[i].Data, i, column, -1})
+		if tied := s.tied(m); tied != nil {
+			if rows[i].TieLow, rows[i].TieHigh, err = s.tieRange(mech.box, tied, maps[i].Data, what+", ties"); err != nil {
+				return Design{}, nil, nil, err
+			}
+		} else {
+			rows[i].TieLow, rows[i].TieHigh = math.Inf(1), math.Inf(-1) // measure makes it the one value
+		}
 		for run := range s.cfg.Runs {
 			hist, err := releases(weights, stream(s.cfg.Seed, m, eps, run))
 			if err != nil {
@@ -233,7 +247,9 @@ func (s *study) measure(rows []Row) (float64, error) {
 		return 0, err
 	}
 	for i := range rows {
-		rows[i].Mean, rows[i].SD = meanSD(rows[i].Sampled)
+		r := &rows[i]
+		r.Mean, r.SD = meanSD(r.Sampled)
+		r.TieLow, r.TieHigh = min(r.TieLow, r.Expected), max(r.TieHigh, r.Expected)
 	}
 	return slices.Max(gaps), nil
 }

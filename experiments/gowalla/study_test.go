@@ -119,7 +119,7 @@ func TestMaps(t *testing.T) {
 	p := village(t, 15, 4, 4)
 	const eps = 1.5
 	k, e := float64(p.Cells()), math.Exp(eps)
-	res := compare(t, p, Config{Epsilons: []string{"1.5"}, Runs: 1})
+	res := compare(t, p, Config{Epsilons: []string{"1.5"}, Runs: 1, Ties: TiesSolver})
 	truth := p.Truth()
 	grid, err := cost.NewGrid(4, 4, 1)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 func (r Result) Report() report.Report {
 	c := r.Config
 	descents := report.Table{
-		Title: "Mirror descent, relative to the certified optimum",
-		Text:  "Bound is proved for the average, by the proposition with its constants repaired; gap is what the certificate of the averaged cuts proves by itself (-1: nothing yet).",
+		Title: "Mirror descent, relative to the certified optimum", Folded: true,
+		Text: "Bound is proved for the average, by the proposition with its constants repaired; gap is what the certificate of the averaged cuts proves by itself (-1: nothing yet).",
 		Columns: []report.Column{
 			{Name: "space"}, {Name: "eps", Label: "ε"}, {Name: "rule", Label: "step"}, {Name: "t", Label: "T"}, {Name: "average", Label: "average - 1"}, {Name: "best", Label: "best - 1"},
 			{Name: "bound"}, {Name: "gap", Label: "certified gap"}, {Name: "optimum", Label: "f*"},
@@ -37,10 +37,11 @@ func (r Result) Report() report.Report {
 	}
 	modes := report.Table{
 		Name: "modes", Title: "Client modes: mean W₁ to the input", Text: "In units of the square's side.",
-		Columns: []report.Column{{Name: "atoms", Label: "points of the input"}, {Name: "projection"}, {Name: "mixture"}, {Name: "se", Label: "standard error of the difference"}, {Name: "kpm", Label: "KPM"}},
+		Columns: []report.Column{{Name: "atoms", Label: "points of the input"}, {Name: "projection"}, {Name: "projection_se", Label: "standard error"}, {Name: "mixture"}, {Name: "mixture_se", Label: "standard error"},
+			{Name: "se", Label: "standard error of the difference"}, {Name: "kpm", Label: "KPM"}, {Name: "kpm_se", Label: "standard error"}},
 	}
 	for _, m := range r.Modes {
-		modes.Rows = append(modes.Rows, []any{m.Atoms, m.Projection, m.Mixture, m.SE, m.KPM})
+		modes.Rows = append(modes.Rows, []any{m.Atoms, m.Projection, m.ProjectionSE, m.Mixture, m.MixtureSE, m.SE, m.KPM, m.KPMSE})
 	}
 	return report.Report{
 		Title: "Base measures: how to find a good one, and when it is worth it",
@@ -155,14 +156,14 @@ func (r Result) designFigure(what string) report.Figure {
 func (r Result) modeFigure() report.Figure {
 	chart := figure.Line{
 		Title:  "The projection pays off for spread-out inputs; for one point the modes are the same",
-		XLabel: "points of the input distribution", YLabel: "W₁ to the input, mean", X: figure.Log, YZero: true,
+		XLabel: "points of the input distribution", YLabel: "W₁ to the input, mean ± standard error", X: figure.Log, YZero: true,
 	}
 	p, m, k := figure.Series{Name: "projection mode", Look: 1}, figure.Series{Name: "mixture mode", Look: 6}, figure.Series{Name: "KPM", Look: 2}
 	for _, mode := range r.Modes {
 		x := float64(mode.Atoms)
-		p.X, p.Y = append(p.X, x), append(p.Y, mode.Projection)
-		m.X, m.Y = append(m.X, x), append(m.Y, mode.Mixture)
-		k.X, k.Y = append(k.X, x), append(k.Y, mode.KPM)
+		p.X, p.Y, p.Err = append(p.X, x), append(p.Y, mode.Projection), append(p.Err, mode.ProjectionSE)
+		m.X, m.Y, m.Err = append(m.X, x), append(m.Y, mode.Mixture), append(m.Err, mode.MixtureSE)
+		k.X, k.Y, k.Err = append(k.X, x), append(k.Y, mode.KPM), append(k.Err, mode.KPMSE)
 	}
 	chart.Series = []figure.Series{p, m, k}
 	return report.Figure{

@@ -90,6 +90,10 @@ type Mode struct {
 	Mixture    float64 `json:"mixture"`
 	KPM        float64 `json:"kpm"`
 	SE         float64 `json:"se"` // of Mixture - Projection
+	// Standard errors of the three means.
+	ProjectionSE float64 `json:"projection_se"`
+	MixtureSE    float64 `json:"mixture_se"`
+	KPMSE        float64 `json:"kpm_se"`
 }
 
 func (c Config) resolve() (cfg Config, descents, designs []ldp.Epsilon, mode ldp.Epsilon, err error) {
@@ -152,6 +156,9 @@ func (c Config) resolve() (cfg Config, descents, designs []ldp.Epsilon, mode ldp
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, descents, designs, mode, err := cfg.resolve()
 	if err != nil {
+		return Result{}, err
+	}
+	if err := report.Prepare(cfg.Out); err != nil {
 		return Result{}, err
 	}
 	s := &study{ctx: ctx, cfg: cfg, progress: cfg.Progress}
@@ -476,17 +483,21 @@ func (s *study) modes(eps ldp.Epsilon) ([]Mode, error) {
 			return nil, fmt.Errorf("mirror study: modes with %d atoms: %w", n, err)
 		}
 		m := Mode{Atoms: n}
-		count := float64(len(w))
-		for _, x := range w {
-			m.Projection += x[0] / count
-			m.Mixture += x[1] / count
-			m.KPM += x[2] / count
+		mean := func(f func(x [3]float64) float64) (mean, se float64) {
+			count := float64(len(w))
+			for _, x := range w {
+				mean += f(x) / count
+			}
+			for _, x := range w {
+				d := f(x) - mean
+				se += d * d
+			}
+			return mean, math.Sqrt(se / (count - 1) / count)
 		}
-		for _, x := range w {
-			d := x[1] - x[0] - (m.Mixture - m.Projection)
-			m.SE += d * d
-		}
-		m.SE = math.Sqrt(m.SE / (count - 1) / count)
+		m.Projection, m.ProjectionSE = mean(func(x [3]float64) float64 { return x[0] })
+		m.Mixture, m.MixtureSE = mean(func(x [3]float64) float64 { return x[1] })
+		m.KPM, m.KPMSE = mean(func(x [3]float64) float64 { return x[2] })
+		_, m.SE = mean(func(x [3]float64) float64 { return x[1] - x[0] })
 		out = append(out, m)
 	}
 	return out, nil

@@ -22,7 +22,7 @@ type Config struct {
 	Films   string `json:"-"`   // u.item
 	Out     string `json:"out"` // folder to write the report to; "": nothing is written
 
-	Epsilons   []string  `json:"epsilons"`   // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
+	Epsilons   []string  `json:"epsilons"`   // exact decimals or fractions, ascending; nil: the paper's 0.2, 0.5, 1, 2, 3, 4, and 5
 	Splits     int       `json:"splits"`     // 0: 5
 	Seed       uint64    `json:"seed"`       // of the first split; the others follow
 	Dimension  int       `json:"dimension"`  // of the embedding; 0: 64
@@ -54,7 +54,7 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 		c.Lambda = 0.01
 	}
 	if c.Epsilons == nil {
-		c.Epsilons = []string{"0.5", "1", "2", "3", "4", "5"}
+		c.Epsilons = []string{"0.2", "0.5", "1", "2", "3", "4", "5"}
 	}
 	c.Epsilons = slices.Clone(c.Epsilons)
 	for _, v := range []struct {

@@ -141,7 +141,7 @@ func (d *Data) addFilm(file string, n int, line string) error {
 func eachLine(path string, f func(n int, line string) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("movielens: %w", err)
 	}
 	defer file.Close()
 	in := bufio.NewReader(file)
@@ -156,7 +156,7 @@ func eachLine(path string, f func(n int, line string) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	n := 1
-	for ; lines.Scan(); n++ {
+	for ; lines.Scan() && lines.Err() == nil; n++ { // after a read error the scanner still gives what it has: half a line
 		line := strings.TrimSuffix(lines.Text(), "\r")
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -168,7 +168,10 @@ func eachLine(path string, f func(n int, line string) error) error {
 	if err := lines.Err(); err != nil {
 		var pe *os.PathError
 		if errors.As(err, &pe) {
-			return err
+			return fmt.Errorf("movielens: %w", err)
+		}
+		if errors.Is(err, bufio.ErrTooLong) {
+			return badLine(path, n, "line of more than %d bytes", maxLine)
 		}
 		return fmt.Errorf("%w: %s:%d: %w", ErrData, path, n, err)
 	}

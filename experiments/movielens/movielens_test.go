@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -65,6 +66,27 @@ func synthetic(t *testing.T, dir string, zip bool) (ratings, films string) {
 func small(t *testing.T) Config {
 	ratings, films := synthetic(t, t.TempDir(), false)
 	return Config{Ratings: ratings, Films: films, Splits: 2, Scales: 5, Dimension: 8, Candidates: 12, Epsilons: []string{"1", "5"}, Lambda: 0.05}
+}
+
+// TestCutGzip: a file that ends in the middle is said to do so, and not to hold a bad line.
+func TestCutGzip(t *testing.T) {
+	ratings, films := synthetic(t, t.TempDir(), true)
+	b, err := os.ReadFile(ratings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ratings, b[:len(b)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(ratings, films); !errors.Is(err, ErrData) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), ratings+":") {
+		t.Errorf("half a file: %v", err)
+	}
+	if err := os.WriteFile(films, bytes.Repeat([]byte{'1'}, 2*maxLine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(ratings, films); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), films+":1: line of more than") {
+		t.Errorf("a long line: %v", err)
+	}
 }
 
 func TestStudy(t *testing.T) {

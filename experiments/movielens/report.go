@@ -2,6 +2,7 @@ package movielens
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -39,10 +40,10 @@ func (r Result) Report() report.Report {
 		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1", YZero: true,
 	}
 	table := report.Table{
-		Title: "Hit rate at 1", Text: "Mean over the splits and its standard error. The mass is that of the uniform base measure chosen on validation users.",
+		Title: "Hit rate at 1", Text: "Mean over the splits and its standard error. The masses are those of the uniform base measures chosen on validation users.",
 		Columns: []report.Column{
 			{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "hit_rate", Label: "HR@1"}, {Name: "se", Label: "standard error"},
-			{Name: "mass", Label: "mass, by split"},
+			{Name: "masses", Label: "masses, by split"},
 		},
 	}
 	for _, m := range Methods() {
@@ -59,12 +60,16 @@ func (r Result) Report() report.Report {
 		chart.Series = append(chart.Series, s)
 	}
 	splits := report.Table{
-		Name: "splits", Title: "Hit rate of every split",
-		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "split"}, {Name: "hit_rate", Label: "HR@1"}},
+		Name: "splits", Title: "Hit rate of every split", Folded: true, Text: "The mass is that of the base measure chosen on validation users; 0 where there is none to choose.",
+		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "split"}, {Name: "hit_rate", Label: "HR@1"}, {Name: "mass"}},
 	}
 	for _, row := range r.Rows {
 		for n, v := range row.Splits {
-			splits.Rows = append(splits.Rows, []any{row.Method.Name(), row.Eps, n, v})
+			mass := 0.0
+			if len(row.Masses) > n {
+				mass = row.Masses[n]
+			}
+			splits.Rows = append(splits.Rows, []any{row.Method.Name(), row.Eps, n, v, mass})
 		}
 	}
 	return report.Report{
@@ -83,15 +88,25 @@ func (r Result) Report() report.Report {
 		}},
 		Seed: c.Seed,
 		Settings: []report.Setting{
+			{Name: "data", Value: r.source()},
 			{Name: "seeds", Value: fmt.Sprintf("%d to %d", c.Seed, c.Seed+uint64(c.Splits)-1)},
 			{Name: "embedding", Value: fmt.Sprintf("%d principal components of films x validation users, %s", c.Dimension, c.Embedding)},
 			{Name: "cost", Value: "1 - cosine, p = 1"},
 			{Name: "eps", Value: strings.Join(c.Epsilons, ", ")},
-			{Name: "candidates", Value: strconv.Itoa(c.Candidates)},
+			{Name: "candidates", Value: strconv.Itoa(c.Candidates)}, {Name: "a hit is a rating of", Value: fmt.Sprintf("%d or more", c.Like)},
 			{Name: "base measures", Value: fmt.Sprintf("uniform, %d masses from e^(-ε/2) to e^(ε/2)", c.Scales)},
 			{Name: "projection", Value: fmt.Sprintf("Algorithm 1, lambda = %v, %d rounds", c.Lambda, c.Rounds)},
 		},
 	}
+}
+
+// source says what was read.
+func (r Result) source() string {
+	s := fmt.Sprintf("%d ratings of %d films by %d users", r.Ratings, r.Films, r.Users)
+	if r.Config.Ratings == "" {
+		return s
+	}
+	return fmt.Sprintf("%s and %s: %s", filepath.Base(r.Config.Ratings), filepath.Base(r.Config.Films), s)
 }
 
 // title says what the numbers say, whatever they are.

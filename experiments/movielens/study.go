@@ -69,6 +69,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := report.Prepare(cfg.Out); err != nil {
+		return Result{}, err
+	}
 	res, err := Compare(ctx, d, cfg)
 	if err != nil {
 		return Result{}, err
@@ -234,13 +237,6 @@ func (s *split) genreKPM(eps, mass float64) rule {
 	return func(u user) ([]float64, error) {
 		mu := make([]float64, s.cost.K)
 		u.dense(mu)
-		g, err := s.genres.Collect(mu)
-		if err != nil {
-			return nil, err
-		}
-		if g, err = baseline.KPMScaled(g, eps, mass); err != nil {
-			return nil, err
-		}
-		return s.outputs.Spread(g)
+		return baseline.GroupKPM(mu, s.genres, s.outputs, eps, mass)
 	}
 }

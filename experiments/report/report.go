@@ -38,6 +38,7 @@ type Table struct {
 	Name    string // the file name of every table but the first
 	Title   string
 	Text    string // what to see
+	Folded  bool   // on the page behind its title, to be opened: for long tables
 	Columns []Column
 	Rows    [][]any
 }

@@ -95,6 +95,26 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+func TestPrepare(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := Prepare(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Prepare(file); err == nil {
+		t.Error("a file passes for a folder")
+	}
+	if err := Prepare(""); err != nil {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
 func TestEncodeErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name string

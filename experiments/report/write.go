@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // WriteFiles writes the files into the folder dir, creating it if need be, and returns their paths in order.
 //
-// Every file is first written in full and synced under a temporary name in dir; only when all are there are they renamed. On an error
+// Every file is first written in full and synced under a temporary name in dir; only when all are there are they renamed, the first one last. On an error
 // the temporary files are removed. A failing rename (the target is a folder, say) is checked for beforehand, so that in practice either
 // all files are new or none is; the file system offers no promise for the whole set.
 func WriteFiles(dir string, files []File) (paths []string, err error) {
@@ -45,7 +46,7 @@ func WriteFiles(dir string, files []File) (paths []string, err error) {
 		}
 		paths = append(paths, path)
 	}
-	for i, path := range paths {
+	for i, path := range slices.Backward(paths) { // the first, the page that links to the others, last
 		if err := os.Rename(staged[i], path); err != nil {
 			return nil, fmt.Errorf("report: %w", err)
 		}
@@ -71,4 +72,21 @@ func stage(dir string, f File) (name string, err error) {
 		return tmp.Name(), err
 	}
 	return tmp.Name(), tmp.Sync()
+}
+
+// Prepare makes the folder dir if need be and checks that files can be written there: for studies, before the work and not after it. It does
+// nothing if dir is "".
+func Prepare(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	tmp, err := os.CreateTemp(dir, ".prepare.*")
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_ = tmp.Close()
+	return os.Remove(tmp.Name())
 }

@@ -42,7 +42,7 @@ func (r Result) Report() report.Report {
 	}
 	worst := report.Table{
 		Name: "worst", Title: "Worst cases",
-		Text: fmt.Sprintf("ε = %s. Over point masses, and over mixtures that a search met: lower bounds both. The last column is certified for every input there is: for WPM by its base measure, for randomised response because its rule is linear; 0 where nothing is known.", c.Epsilon),
+		Text: fmt.Sprintf("ε = %s. Over point masses, and over mixtures that a search met: lower bounds both. The last column is certified for every input there is: for both modes of WPM by its base measure (the mixture is linear), for randomised response because its rule is linear; 0 where nothing is known.", c.Epsilon),
 		Columns: []report.Column{
 			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w}, {Name: "search", Label: "search", Unit: w}, {Name: "upper", Label: "certified", Unit: w},
 		},
@@ -75,6 +75,18 @@ func (r Result) Report() report.Report {
 	}
 }
 
+// ringTicks marks some ten points of the ring.
+func ringTicks(points int) (at []float64) {
+	step := max(1, (points+9)/10)
+	if step == 3 || step == 4 { // 30 points: every fifth
+		step = 5
+	}
+	for i := 0; i < points; i += step {
+		at = append(at, float64(i))
+	}
+	return at
+}
+
 // distanceName is W with p as its index.
 func distanceName(p float64) string {
 	switch p {
@@ -98,17 +110,18 @@ func (r Result) figures(w string) []report.Figure {
 	example := figure.Line{
 		Title:  fmt.Sprintf("One input at ε = %s: WPM is %.2f away, KPM %.2f", c.Epsilon, r.Example.WWPM, r.Example.WKPM),
 		XLabel: "point of the ring", YLabel: "probability", YZero: true,
+		XTicks: ringTicks(c.Points),
 		Series: []figure.Series{series("input", lookInput, r.Example.Mu), series("WPM", lookWPM, r.Example.WPM), series("KPM", lookKPM, r.Example.KPM)},
 	}
 	iterations := figure.Line{
 		Title:  "Algorithm 1: a small λ ends closer to the exact projection, and later",
-		XLabel: "iteration", YLabel: w + " to the input, mean", X: figure.Log, YZero: true,
+		XLabel: "iteration", YLabel: w + " to the input, mean ± standard error", X: figure.Log, YZero: true,
 	}
 	first, last := float64(c.Iterations[0]), float64(c.Iterations[len(c.Iterations)-1])
 	for n, curve := range r.Curves {
 		s := figure.Series{Name: fmt.Sprintf("λ = %v", curve.Lambda), Look: n%figure.Looks + 1}
 		for i, k := range c.Iterations {
-			s.X, s.Y = append(s.X, float64(k)), append(s.Y, curve.W[i].Mean)
+			s.X, s.Y, s.Err = append(s.X, float64(k)), append(s.Y, curve.W[i].Mean), append(s.Err, curve.W[i].SE)
 		}
 		iterations.Series = append(iterations.Series, s)
 	}

@@ -41,7 +41,7 @@ func TestScale(t *testing.T) {
 			t.Errorf("worst case %+v", x)
 		}
 	}
-	if len(r.Worst) != 4 || math.Abs(r.Worst[0].Dirac-worst) > tol*worst || r.Worst[1].Dirac <= r.Worst[0].Dirac || r.Worst[3].Upper != r.Worst[3].Dirac {
+	if len(r.Worst) != 5 || math.Abs(r.Worst[0].Dirac-worst) > tol*worst || math.Abs(r.Worst[1].Dirac-worst) > tol*worst || r.Worst[1].Upper != r.Worst[0].Upper || r.Worst[2].Dirac <= r.Worst[0].Dirac || r.Worst[4].Upper != r.Worst[4].Dirac {
 		t.Errorf("worst cases %+v", r.Worst)
 	}
 	if r.Exact != r.Rows[1].WPM || r.KPM != r.Rows[1].KPM {

@@ -184,6 +184,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := report.Prepare(cfg.Out); err != nil {
+		return Result{}, err
+	}
 	s := &study{ctx: ctx, cfg: cfg, progress: cfg.Progress}
 	if s.cost, err = costOf(cfg); err != nil {
 		return Result{}, err
@@ -322,8 +325,8 @@ func (s *study) compare(eps ldp.Epsilon) (Row, Example, error) {
 	return row, ex, s.note(slices.Max(gaps))
 }
 
-// worst looks for the worst input of every mechanism. For WPM and randomised response point masses are the worst there are: the loss of the one
-// is at most, that of the other is, convex and carried by an affine rule.
+// worst looks for the worst input of every mechanism. For WPM, its mixture mode and randomised response point masses are the worst there are: the two
+// last are affine rules under a convex loss, and the loss of the first is never above that of the second.
 func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 	lo, hi, _, err := s.box(eps)
 	if err != nil {
@@ -337,6 +340,14 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 		t, err := mincostflow.Transport(s.ctx, s.cost, mu, q)
 		return t.Objective, err
 	}
+	rows := make([][]float64, s.cfg.Points) // of the mixture: the projections of the point masses
+	for i := range rows {
+		r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: []float64{1}, Support: []int{i}, Lo: lo, Hi: hi}, mincostflow.Settings{})
+		if err != nil {
+			return nil, fmt.Errorf("ring: projection of point %d: %w", i, err)
+		}
+		rows[i] = r.Q
+	}
 	rules := []struct {
 		name     string
 		linear   bool
@@ -346,6 +357,15 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 		{"WPM", false, certified, func(mu []float64) (float64, error) {
 			r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
 			return r.Objective, err
+		}},
+		{"WPM, mixture mode", false, certified, func(mu []float64) (float64, error) {
+			q := make([]float64, len(mu))
+			for i, w := range mu {
+				for j := range q {
+					q[j] += w * rows[i][j]
+				}
+			}
+			return transport(mu, q, nil)
 		}},
 		{"KPM", false, 0, func(mu []float64) (float64, error) {
 			q, _, err := baseline.KPM(mu, e)
