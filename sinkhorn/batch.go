@@ -17,11 +17,13 @@ import (
 // on these alone is done once: the cost is read, checked and kept, and the rows are sorted.
 //
 // Distributions on at most 64 points, when Settings asks for a Gap and not for a residual, are solved in the potentials of
-// their rows alone, in time proportional to the points times kv: a few annealed Newton steps, and then shortest paths on a graph of
-// the rows that lead to an optimum of the exact problem (batch_round.go). Such a Result has a Plan, LogV is read off
-// the optimal prices, and Reg matters for nothing but LogV and what is computed from it. In the long run this
-// allocates nothing, provided the Result has been filled before. All other distributions are solved as by
-// Project.
+// their rows alone, in time proportional to the points times kv: a few annealed Newton steps, and then paths on a graph of
+// the rows that lead to a plan of the exact problem as good as asked for, or to an optimum if the Gap is tiny (batch_round.go).
+// Such a Result has a Plan, LogV is read off the prices, and Reg matters for nothing but LogV and what is computed from it. In the long run this
+// allocates nothing, provided the Result has been filled before.
+//
+// Distributions on at least half of the rows share one kernel (batch_common.go), which is made, and kept, when the first of them
+// comes. All other distributions are solved as by Project, and so are those for which a start at Reg itself is not the way.
 //
 // A result depends on nothing but the distribution: not on earlier ones, nor on the number of workers.
 // All methods may be called from several goroutines at once.
@@ -33,7 +35,11 @@ type Projector struct {
 	box      instance  // with the box read, and no source
 	radius   []float64 // k x (radii + 1): see radii
 	max, rng []float64 // of each row, over columns with room
+	near     []int32   // the nearest columns of each row, by cost
+	nearest  int       // how many
 	ordinary bool      // costs are of a size that floats take without scaling
+
+	common common
 
 	mu   sync.Mutex
 	free []*rowSolver
@@ -42,6 +48,9 @@ type Projector struct {
 // radii is the number of parts in which the room of a box is cut: radius[i*(radii+1)+l] is the cost up to
 // which the columns around row i have room, beyond their lower bounds, for l/radii of everything that lies there.
 const radii = 32
+
+// nearest is how many columns are kept for every row in the order of their costs.
+const nearest = 256
 
 // NewProjector checks the cost, the bounds, Reg and the settings, as Project does. It copies the bounds, and the
 // cost unless it is a *cost.Dense, which must not change. Settings.Initial and History are not for many
@@ -82,10 +91,15 @@ func (p *Projector) survey() {
 	p.max, p.rng = make([]float64, k), make([]float64, k)
 	p.radius = make([]float64, k*(radii+1))
 	lo, hi := p.box.compact(p.box.lo), p.box.compact(p.box.hi)
+	p.nearest = min(n, nearest)
+	p.near = make([]int32, k*p.nearest)
 	m := chunks(k, n)
 	parallel(m, func(ch int) {
 		from, to := chunkRows(k, m, ch)
-		type spot struct{ c, room float64 }
+		type spot struct {
+			c, room float64
+			j       int
+		}
 		spots := make([]spot, n)
 		for i := from; i < to; i++ {
 			row := p.box.compact(p.c.Row(i, nil))
@@ -93,7 +107,7 @@ func (p *Projector) survey() {
 			p.max[i], p.rng[i] = most, most-least
 			var all float64
 			for j, c := range row {
-				spots[j] = spot{c, hi[j] - lo[j]}
+				spots[j] = spot{c, hi[j] - lo[j], j}
 				all += hi[j] - lo[j]
 			}
 			slices.SortFunc(spots, func(a, b spot) int {
@@ -103,8 +117,11 @@ func (p *Projector) survey() {
 				case a.c > b.c:
 					return 1
 				}
-				return 0
+				return a.j - b.j
 			})
+			for l := range p.nearest {
+				p.near[i*p.nearest+l] = int32(spots[l].j)
+			}
 			out := p.radius[i*(radii+1) : (i+1)*(radii+1)]
 			var sum float64
 			l := 0
@@ -170,6 +187,9 @@ func (p *Projector) project(ctx context.Context, s *rowSolver, source []float64,
 		if s.solve(p, r) {
 			return r.err(ctx)
 		}
+	}
+	if len(in.rows) > fewRows && p.shared(ctx, in, r) {
+		return r.err(ctx)
 	}
 	res, err := Project(ctx, Problem{Cost: p.c, Source: source, Support: support, Lo: p.lo, Hi: p.hi, Reg: p.reg}, p.settings)
 	if err != nil && !errors.Is(err, ErrNotConverged) {
@@ -302,52 +322,50 @@ type rowSolver struct {
 	packed []float64   // for row, when some columns take nothing
 	f      []float64
 	b      []float64   // min_i (C_ij - f_i)
+	own    []int32     // and the rows that it comes from
 	e      [][]float64 // exp((f_i + b_j - C_ij) / reg)
 	store  []float64
 	sum    []float64 // of e over the rows
 	w, x   []float64
-	z      []float64
 	zero   []float64 // always
 	h      []float64 // Hessian, m x m
 	d      []float64
 	r      []float64 // row sums
 	free   []float64 // and their parts in columns strictly inside their bounds
 	order  []int32
+	smooth smoothing
 	round  rounding
 }
 
-// Annealing of the row potentials: Reg relative to the mean cost that a row's mass would need alone. More levels save
-// paths (a third of them with 1, 0.5, 0.2, 0.1) and cost more than they save.
-var rowLevels = [...]float64{1, 0.3}
+// rowSlack is how much longer than the shortest a path may be, over the gap asked for: more saves no time, but can end too far off.
+const rowSlack = 10
 
-// rowThetas bounds the steps to the multiplier of the projection onto the box; three or four are normal.
-const rowThetas = 20
-
-// rowClip is how far a Newton step may change a potential, in units of Reg.
-const rowClip = 3
-
-// solve finds an optimum and fills r. It reports false, for the general method to take over, if it cannot.
+// solve finds a plan as good as asked for and fills r. It reports false, for the general method to take over, if it cannot.
 func (s *rowSolver) solve(p *Projector, r *Result) bool {
 	s.load(p)
-	size := s.start(p)
+	size, width := s.start(p)
 	passes := 0
-	if s.m > 1 && size > 0 {
-		for _, l := range rowLevels {
-			s.newton(l * size)
-			passes++
-		}
+	if s.m > 1 && width > 0 {
+		passes = s.anneal(width)
 	}
-	s.minima()
-	t := s.level()
-	copy(s.round.f, s.f)
-	s.round.reset(s.in.mass, t)
-	limit := 100 * (s.m + s.n)
-	for s.round.path() {
-		if s.round.paths > limit {
-			return false
+	paths := 0
+	// Paths need not be shortest as long as that costs no more than half the gap. If it did, after all, the plan is made once more.
+	gap := p.settings.Gap * size
+	for _, spend := range [...]float64{gap, 0} {
+		s.scan()
+		t := s.level()
+		copy(s.round.f, s.f)
+		s.round.reset(s.in.mass, t, s.b, s.own)
+		done := s.round.run(100*(s.m+s.n), rowSlack*spend, spend/2)
+		if paths += s.round.paths; done && s.result(p, r, passes) {
+			r.Iterations = passes + paths
+			if r.Status == Converged || spend == 0 {
+				return true
+			}
 		}
+		copy(s.f, s.round.f[:s.m])
 	}
-	return s.result(p, r, passes)
+	return false
 }
 
 // load reads the rows of the distribution.
@@ -356,9 +374,7 @@ func (s *rowSolver) load(p *Projector) {
 	m, n := len(in.rows), in.live()
 	s.m, s.n = m, n
 	s.row, s.e = grow(s.row, m), grow(s.e, m)
-	// Rows of e and z are filled up with zeros to whole blocks of the assembly.
-	wide := (n + 15) &^ 15
-	s.store = grow(s.store, m*wide)
+	s.store = grow(s.store, m*n)
 	if in.cols != nil {
 		s.packed = grow(s.packed, m*n)
 	}
@@ -371,149 +387,48 @@ func (s *rowSolver) load(p *Projector) {
 			}
 			s.row[a] = dst
 		}
-		s.e[a] = s.store[a*wide : (a+1)*wide : (a+1)*wide]
-		clear(s.e[a][n:])
+		s.e[a] = s.store[a*n : (a+1)*n : (a+1)*n]
 	}
 	for _, v := range []*[]float64{&s.f, &s.d, &s.r, &s.free} {
 		*v = grow(*v, m)
 	}
-	for _, v := range []*[]float64{&s.b, &s.sum, &s.w, &s.x} {
+	sm := &s.smooth
+	for _, v := range []*[]float64{&s.b, &s.sum, &s.w, &s.x, &sm.sum} {
 		*v = grow(*v, n)
 	}
-	s.z = grow(s.z, wide)
-	clear(s.z[n:])
+	sm.at, sm.e, sm.x = grow(sm.at, m*n+m), grow(sm.e, m*n+m), grow(sm.x, m*n+m)
+	s.own = grow(s.own, n)
+	clear(s.own)
+	sm.end = grow(sm.end, n)
 	if len(s.zero) < n {
 		s.zero = make([]float64, n)
 	}
 	s.h = grow(s.h, m*m)
 	s.round.load(m, n, s.row, s.lo, s.hi)
+	s.round.near = s.round.near[:0]
+	for _, i := range in.rows {
+		s.round.near = append(s.round.near, p.near[i*p.nearest:(i+1)*p.nearest])
+	}
 }
 
-// start sets f to the cost up to which each row alone would fill the room around it, and returns the mean.
-func (s *rowSolver) start(p *Projector) float64 {
+// start sets f to the cost up to which each row alone would fill the room around it, and returns its mean and that of what it is above the
+// least cost of the row.
+func (s *rowSolver) start(p *Projector) (size, width float64) {
 	var low, room float64
 	for j, x := range s.lo {
 		low += x
 		room += s.hi[j] - x
 	}
-	var mean float64
 	for a, i := range s.in.rows {
 		part := s.in.mass[a] * max(0, 1-low) / room * radii
 		l := min(int(part), radii-1)
 		t := min(part-float64(l), 1)
 		tab := p.radius[i*(radii+1):]
 		s.f[a] = tab[l] + t*(tab[l+1]-tab[l])
-		mean += s.in.mass[a] * s.f[a]
+		size += s.in.mass[a] * s.f[a]
+		width += s.in.mass[a] * (s.f[a] - tab[0])
 	}
-	return mean
-}
-
-// minima sets b.
-func (s *rowSolver) minima() {
-	for j := range s.b {
-		s.b[j] = math.Inf(1)
-	}
-	for i, row := range s.row {
-		minInto(s.b, row, s.f[i])
-	}
-}
-
-// newton takes a step towards the maximum of the dual of the entropic problem at reg,
-//
-//	sum_i mu_i f_i - max over q in the box of reg sum_j q_j log(s_j/q_j),  s_j = sum_i exp((f_i - C_ij)/reg).
-//
-// Its gradient is mu - r, r being the row sums q_j e_ij / S_j of the plan. With F the free columns, of mass Q and with
-// row sums r_F, minus reg times its Hessian is
-//
-//	diag(r) - sum over j not in F of q_j p_j p_j' - r_F r_F' / Q,  p_ij = e_ij / S_j,
-//
-// and is shifted by |mu - r|_1 diag(r + mu). Steps are clipped: they need not even ascend, for what comes next
-// is right for any f, and only the faster the better f is.
-func (s *rowSolver) newton(reg float64) {
-	m, n := s.m, s.n
-	s.minima()
-	clear(s.sum)
-	for i, row := range s.row {
-		e := s.e[i][:n]
-		expRow(e, row, s.b, s.f[i], expScale/reg)
-		for j, x := range e {
-			s.sum[j] += x
-		}
-	}
-	// s_j up to a factor: x = e^theta is the unknown. Columns so far above the least b that this is zero stay at lo.
-	w := s.w[:n]
-	expRow(w, s.b, s.zero[:n], slices.Min(s.b), expScale/reg)
-	var x float64
-	for j, y := range s.sum {
-		w[j] *= y
-		x += w[j]
-	}
-	x = 1 / x
-	for range rowThetas {
-		var fixed, free float64
-		for j, y := range w {
-			switch q := x * y; {
-			case q <= s.lo[j]:
-				fixed += s.lo[j]
-			case q >= s.hi[j]:
-				fixed += s.hi[j]
-			default:
-				free += y
-			}
-		}
-		next := (1 - fixed) / free
-		if !(next > 0) || math.IsInf(next, 1) {
-			next = x / 2
-			if fixed < 1 {
-				next = 2 * x
-			}
-		}
-		done := math.Abs(next-x) <= 1e-6*x
-		if x = next; done {
-			break
-		}
-	}
-	var inside float64
-	for j, y := range w {
-		q := x * y
-		inv := 1 / s.sum[j]
-		fixed, free := 0.0, 0.0
-		switch {
-		case q <= s.lo[j]:
-			q = s.lo[j]
-			fixed = q * inv * inv
-		case q >= s.hi[j]:
-			q = s.hi[j]
-			fixed = q * inv * inv
-		default:
-			free = q * inv
-			inside += q
-		}
-		s.z[j], s.x[j], w[j] = fixed, free, q*inv
-	}
-	var off float64
-	for i, e := range s.e {
-		s.r[i] = ge.Ddot(n, e, 1, w, 1)
-		s.free[i] = ge.Ddot(n, e, 1, s.x, 1)
-		s.d[i] = s.in.mass[i] - s.r[i]
-		off += math.Abs(s.d[i])
-	}
-	for a := range m {
-		for b := range a + 1 {
-			x := -dot3(s.e[a], s.e[b], s.z)
-			if inside > 0 {
-				x -= s.free[a] * (s.free[b] / inside)
-			}
-			s.h[a*m+b] = x
-		}
-		s.h[a*m+a] += s.r[a]*(1+off) + off*s.in.mass[a] + 1e-12
-	}
-	if !cholesky(s.h, s.d) {
-		return
-	}
-	for i, d := range s.d {
-		s.f[i] += reg * min(max(d, -rowClip), rowClip)
-	}
+	return size, width
 }
 
 // cholesky solves h x = d for the lower triangle h, in place. It reports false if h is not positive definite.
@@ -637,29 +552,8 @@ func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
 	slack := float64(m+16) * 0x1p-52
 	up := min((upper.value()+top*(off.value()+math.Abs(1-mass.value())+slack))*(1+0x1p-50), top)
 
-	// Potentials: shift by the level, then rounded down.
-	t := -rd.f[m]
-	for i := range s.f {
-		s.f[i] = rd.f[i] + t
-	}
-	s.minima()
-	down := math.Inf(-1)
-	var dual, size float64
-	for j, x := range s.b {
-		x = math.Nextafter(x, down)
-		s.b[j] = x
-		y := float64(s.lo[j] * x)
-		if x < 0 {
-			y = float64(s.hi[j] * x)
-		}
-		s.x[j] = y
-		size += math.Abs(y)
-	}
-	dual = num.Sum(s.x) + num.Dot(in.mass, s.f)
-	for i, x := range s.f {
-		size += in.mass[i] * math.Abs(x)
-	}
-	low := max(0, dual-size*0x1p-50-0x1p-1000)
+	copy(s.f, rd.f[:m])
+	low := s.dual(-rd.f[m])
 
 	// The plan of LogV = b / Reg, for the record.
 	reg := p.reg
@@ -696,17 +590,7 @@ func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
 		q[j], logV[j], g[j] = rd.q[l], s.b[l]/reg, s.b[l]
 	}
 	if in.cols != nil {
-		l := 0
-		for j := range g {
-			if l < n && in.cols[l] == j {
-				l++
-				continue
-			}
-			for a, i := range in.rows {
-				g[j] = min(g[j], p.c.Data[i*in.kv+j]-s.f[a])
-			}
-			g[j] = math.Nextafter(g[j], down)
-		}
+		s.spread(p, g)
 	}
 	s.potentials(p, f, g)
 	*r = Result{
@@ -720,6 +604,24 @@ func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
 		r.Status = Stalled
 	}
 	return true
+}
+
+// spread sets g to b, and to the largest potential that will do in columns that take no part.
+func (s *rowSolver) spread(p *Projector, g []float64) {
+	in := &s.in
+	l := 0
+	for j := range g {
+		if l < s.n && in.cols[l] == j {
+			g[j] = s.b[l]
+			l++
+			continue
+		}
+		g[j] = math.Inf(1)
+		for a, i := range in.rows {
+			g[j] = min(g[j], p.c.Data[i*in.kv+j]-s.f[a])
+		}
+		g[j] = math.Nextafter(g[j], math.Inf(-1))
+	}
 }
 
 // potentials fills in those of all rows.

@@ -10,7 +10,7 @@ import (
 // most, on one thread. users/s is its inverse.
 func BenchmarkProjector(b *testing.B) {
 	for _, p := range []float64{1, 2} {
-		for _, eps := range []float64{0.5, 1, 2} {
+		for _, eps := range []float64{0.5, 1, 2, 5} {
 			b.Run(fmt.Sprintf("p=%v/eps=%v", p, eps), func(b *testing.B) {
 				g := newGenerator(1)
 				c, lo, hi := unitSquare(b, g, 250, p, eps)
@@ -52,4 +52,37 @@ func BenchmarkProjectorAll(b *testing.B) {
 		n += 1000
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "users/s")
+}
+
+// BenchmarkProjectorDense is a user a time with mass on all points, to a residual of 1e-9, with the shared kernel and without.
+func BenchmarkProjectorDense(b *testing.B) {
+	for _, k := range []int{250, 1000} {
+		p := square(k, 0.01)
+		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Tolerance: 1e-9})
+		if err != nil {
+			b.Fatal(err)
+		}
+		g := newGenerator(1)
+		u := newUsers(g, 64, k, k)
+		b.Run(fmt.Sprintf("%d/shared", k), func(b *testing.B) {
+			var r Result
+			i := 0
+			for b.Loop() {
+				if err := pr.Project(context.Background(), u.source[i%64], u.support[i%64], &r); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+		b.Run(fmt.Sprintf("%d/alone", k), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				p.Source = u.source[i%64]
+				if _, err := Project(context.Background(), p, Settings{Tolerance: 1e-9}); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
 }

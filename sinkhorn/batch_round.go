@@ -12,7 +12,8 @@ import (
 // satisfy complementary slackness; only the row sums are wrong, by as much as f is. Successive shortest paths on
 // a graph of the rows repair them: an arc from row i to row k moves mass of the column that makes it
 // cheapest; arcs to and from a hub lower and raise the q_j. Every path keeps slackness, and when no
-// row has too much, the plan is optimal and f, b, t prove it.
+// row has too much, the plan is optimal and f, b, t prove it. One search serves all rows that have too little, though the first paths
+// may leave the others longer than the shortest: that is allowed up to a slack, and ends near the optimum.
 type rounding struct {
 	m, n   int
 	c      []float64 // costs, column by column: c[j*m+i]
@@ -21,15 +22,19 @@ type rounding struct {
 	q      []float64
 	over   []float64 // row sums less the masses
 	owner  [][]share // rows that hold mass, for every column
+	near   [][]int32 // columns by cost for a row, the first ones or all
 	holds  [][]int32 // columns that a row holds
 	way    []float64 // way[i*(m+1)+k]: least cost of moving mass from i to k
 	via    []int32   // and the column that does it; -1 if none
 	dist   []float64
 	key    []float64
 	prev   []int32
+	arc    []float64 // length of the arc from prev
+	ends   []int32   // nodes with too little, in the order of their distances
 	trail  []step
 	lost   []int
 	paths  int
+	budget float64
 }
 
 // step is an arc of a path.
@@ -54,7 +59,7 @@ func (r *rounding) load(m, n int, row [][]float64, lo, hi []float64) {
 		}
 	}
 	r.f, r.over, r.dist = grow(r.f, m+1), grow(r.over, m+1), grow(r.dist, m+1)
-	r.prev, r.key = grow(r.prev, m+1), grow(r.key, m+1)
+	r.prev, r.key, r.arc = grow(r.prev, m+1), grow(r.key, m+1), grow(r.arc, m+1)
 	r.way, r.via = grow(r.way, (m+1)*(m+1)), grow(r.via, (m+1)*(m+1))
 	r.q = grow(r.q, n)
 	for len(r.owner) < n {
@@ -63,65 +68,60 @@ func (r *rounding) load(m, n int, row [][]float64, lo, hi []float64) {
 	for len(r.holds) < m {
 		r.holds = append(r.holds, nil)
 	}
-	r.paths = 0
 }
 
-// reset makes the plan of slackness for the potentials in r.f and the level t.
-func (r *rounding) reset(mu []float64, t float64) {
+// reset makes the plan of slackness for the potentials in r.f and the level t, b and own being the least c - f of every column and
+// the row that it comes from.
+func (r *rounding) reset(mu []float64, t float64, b []float64, own []int32) {
 	m, n := r.m, r.n
-	r.f[m] = -t
+	r.f[m], r.paths = -t, 0
 	for i := range m {
 		r.over[i] = -mu[i]
 		r.holds[i] = r.holds[i][:0]
 	}
+	for k := range r.way {
+		r.way[k], r.via[k] = math.Inf(1), -1
+	}
 	sum := 0.0
 	for j := range n {
-		col := r.c[j*m : (j+1)*m]
-		best, at := math.Inf(1), 0
-		for i, c := range col {
-			if d := c - r.f[i]; d < best {
-				best, at = d, i
-			}
-		}
+		i := int(own[j])
 		q := r.lo[j]
-		if best < t {
+		if b[j] < t {
 			q = r.hi[j]
 		}
 		r.q[j] = q
 		sum += q
-		r.owner[j] = append(r.owner[j][:0], share{int32(at), q})
+		r.owner[j] = append(r.owner[j][:0], share{int32(i), q})
+		r.over[i] += q
 		if q > 0 {
-			r.holds[at] = append(r.holds[at], int32(j))
+			r.holds[i] = append(r.holds[i], int32(j))
+			r.offer(i, j, r.way[i*(m+1):(i+1)*(m+1)], r.via[i*(m+1):(i+1)*(m+1)])
 		}
-		r.over[at] += q
 	}
 	r.over[m] = 1 - sum // what the hub has to give out, or (< 0) to take
-	for i := range m + 1 {
-		r.leave(i)
+	for k := range m {
+		r.hubWay(k)
 	}
 }
 
-// leave finds the ways from node i anew.
-func (r *rounding) leave(i int) {
+// hubWay finds the way from the hub to row k anew: the column with room that is cheapest for k.
+func (r *rounding) hubWay(k int) {
 	m := r.m
-	way, via := r.way[i*(m+1):(i+1)*(m+1)], r.via[i*(m+1):(i+1)*(m+1)]
-	for k := range way {
-		way[k], via[k] = math.Inf(1), -1
-	}
-	if i == m {
-		for j, q := range r.q {
-			if q < r.hi[j] {
-				for k, c := range r.c[j*m : (j+1)*m] {
-					if c < way[k] {
-						way[k], via[k] = c, int32(j)
-					}
-				}
-			}
+	at := m*(m+1) + k
+	for _, j := range r.near[k] {
+		if r.q[j] < r.hi[j] {
+			r.way[at], r.via[at] = r.c[int(j)*m+k], j
+			return
 		}
+	}
+	r.way[at], r.via[at] = math.Inf(1), -1
+	if len(r.near[k]) == r.n {
 		return
 	}
-	for _, j := range r.holds[i] {
-		r.offer(i, int(j), way, via)
+	for j, q := range r.q {
+		if c := r.c[j*m+k]; q < r.hi[j] && c < r.way[at] {
+			r.way[at], r.via[at] = c, int32(j)
+		}
 	}
 }
 
@@ -141,27 +141,48 @@ func (r *rounding) offer(i, j int, way []float64, via []int32) {
 // noise is the mass that counts as none.
 const roundNoise = 1e-15
 
-// path finds a shortest path from a node with too much to one with too little, and moves mass along it. It
-// reports false when there is none.
-func (r *rounding) path() bool {
+// run finds paths until no row has too much, at most limit of them, and reports whether that was enough. Paths may be
+// longer than the shortest by slack, and by budget in all, over the mass that they move.
+func (r *rounding) run(limit int, slack, budget float64) bool {
+	r.budget = budget
+	for range limit {
+		if !r.search() {
+			return true
+		}
+		for _, end := range r.ends {
+			for r.over[end] < -roundNoise && r.paths < limit && r.augment(int(end), slack) {
+			}
+		}
+	}
+	return false
+}
+
+// search finds the distances from the nodes with too much up to the last that has too little, makes them part of the
+// potentials, and lists the latter in r.ends. It reports false when there is none, or no way to it.
+func (r *rounding) search() bool {
 	m := r.m
 	f := r.f[:m+1]
 	dist, key, prev := r.dist[:m+1], r.key[:m+1], r.prev[:m+1]
-	at, d := -1, math.Inf(1)
+	at, d, lacking := -1, math.Inf(1), 0
 	for k, x := range r.over[:m+1] {
 		dist[k], prev[k] = math.Inf(1), -1
 		if x > roundNoise {
 			dist[k] = 0
 			at, d = k, 0
+		} else if x < -roundNoise {
+			lacking++
 		}
 		key[k] = dist[k] // dist of the nodes not settled
 	}
-	for {
-		if at < 0 {
-			return false
-		}
+	r.ends = r.ends[:0]
+	top := 0.0
+	for at >= 0 {
 		if r.over[at] < -roundNoise {
-			break
+			r.ends = append(r.ends, int32(at))
+			top = d
+			if lacking--; lacking == 0 {
+				break
+			}
 		}
 		key[at] = math.Inf(1)
 		way := r.way[at*(m+1):][:m+1]
@@ -174,6 +195,7 @@ func (r *rounding) path() bool {
 			}
 			if x < dist[k] { // never so for a settled node
 				dist[k], key[k], prev[k] = x, x, int32(at)
+				r.arc[k] = w
 			}
 			if key[k] < least {
 				next, least = k, key[k]
@@ -181,18 +203,30 @@ func (r *rounding) path() bool {
 		}
 		at, d = next, least
 	}
-	end := at
-	top := r.dist[end]
-	for k := range r.f {
-		r.f[k] += min(r.dist[k], top)
+	if len(r.ends) == 0 {
+		return false
 	}
+	for k := range f {
+		f[k] += min(dist[k], top)
+	}
+	return true
+}
+
+// augment moves mass along the path that search found to end, and reports whether it could. After other paths it may be used up, or
+// its arcs may have become longer, by more than slack for one of them.
+func (r *rounding) augment(end int, slack float64) bool {
+	m := r.m
 	// The path, from its end. Two arcs in a row that move the same column are one: the node between would
 	// pass on what it gets, and its own share be a bottleneck for nothing.
 	path := r.trail[:0]
 	start := end
+	more := 0.0 // length
 	for k := end; r.prev[k] >= 0; k = start {
 		start = int(r.prev[k])
 		j := r.via[start*(m+1)+k]
+		if more += r.way[start*(m+1)+k] - r.arc[k]; j < 0 || more > slack {
+			return false
+		}
 		if n := len(path); n > 0 && path[n-1].col == j {
 			path[n-1].from = start
 			continue
@@ -201,6 +235,9 @@ func (r *rounding) path() bool {
 	}
 	r.trail = path
 	amount := min(-r.over[end], r.over[start])
+	if !(amount > roundNoise) {
+		return false
+	}
 	for _, s := range path {
 		j := int(s.col)
 		if s.from == m {
@@ -212,6 +249,10 @@ func (r *rounding) path() bool {
 			amount = min(amount, r.q[j]-r.lo[j])
 		}
 	}
+	if !(amount > 0) || amount*more > r.budget {
+		return false
+	}
+	r.budget -= amount * more
 	r.over[start] -= amount
 	r.over[end] += amount
 	for _, s := range path {
@@ -287,18 +328,8 @@ func (r *rounding) lose(i, j int) {
 		}
 	}
 	if i == m {
-		if len(r.lost) == 0 {
-			return
-		}
-		for o, q := range r.q {
-			if q < r.hi[o] {
-				col := r.c[o*m : (o+1)*m]
-				for _, k := range r.lost {
-					if c := col[k]; c < way[k] {
-						way[k], via[k] = c, int32(o)
-					}
-				}
-			}
+		for _, k := range r.lost {
+			r.hubWay(k)
 		}
 		return
 	}

@@ -105,6 +105,49 @@ func TestProjectorExact(t *testing.T) {
 	}
 }
 
+// TestProjectorGap: the gap asked for is proved, whether paths that were not shortest have used it up or not, and the bounds enclose the optimum.
+func TestProjectorGap(t *testing.T) {
+	g := newGenerator(13)
+	spent := 0.0
+	for _, gap := range []float64{0.3, 0.01, 1e-4} {
+		for _, p := range []float64{0.3, 1, 2} {
+			for _, eps := range []float64{0.1, 1, 5} {
+				for _, m := range []int{2, 20, 64} {
+					c, lo, hi := unitSquare(t, g, 80, p, eps)
+					if p == 0.3 { // nearly all costs are alike
+						for n := range c.Data {
+							c.Data[n]++
+						}
+					}
+					pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: gap})
+					if err != nil {
+						t.Fatal(err)
+					}
+					u := newUsers(g, 2, m, 80)
+					var r Result
+					for i := range u.source {
+						if err := pr.Project(context.Background(), u.source[i], u.support[i], &r); err != nil {
+							t.Fatalf("gap %v, p %v, eps %v, %d atoms: %v", gap, p, eps, m, err)
+						}
+						checkResult(t, Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.01}, r)
+						x, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi}, mincostflow.Settings{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if !(r.Lower <= x.Upper && x.Lower <= r.Upper && r.Gap() <= gap*r.Upper) {
+							t.Errorf("gap %v, p %v, eps %v, %d atoms: [%v, %v], exact [%v, %v]", gap, p, eps, m, r.Lower, r.Upper, x.Lower, x.Upper)
+						}
+						spent = max(spent, r.Gap()/(gap*r.Upper))
+					}
+				}
+			}
+		}
+	}
+	if spent < 1e-3 {
+		t.Errorf("a share of %g of the gap was used", spent)
+	}
+}
+
 // TestProjectorRandom runs the generator's problems, with ties, columns that take nothing and rows without mass.
 func TestProjectorRandom(t *testing.T) {
 	g := newGenerator(11)
@@ -150,6 +193,41 @@ func TestProjectorAgainstProject(t *testing.T) {
 			want, err2 := Project(context.Background(), Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.05}, s)
 			if !reflect.DeepEqual(r, want) || (err == nil) != (err2 == nil) {
 				t.Errorf("%+v: Project of a Projector differs from Project: %v, %v", s, err, err2)
+			}
+		}
+	}
+}
+
+// sameQ is how far two answers with residuals of 1e-10 may be apart: steps that contract by 0.999, the worst met, leave 1e-7.
+const sameQ = 1e-7
+
+// TestProjectorDense: distributions on all rows have, with a shared kernel, the results of Project to the last bit, and those on most rows
+// the same distribution.
+func TestProjectorDense(t *testing.T) {
+	g := newGenerator(12)
+	const k = 150
+	for _, p := range []float64{1, 2} {
+		for _, reg := range []float64{0.3, 0.01, 0.001} {
+			c, lo, hi := unitSquare(t, g, k, p, 1)
+			pr, err := NewProjector(c, lo, hi, reg, Settings{Tolerance: 1e-10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range 6 {
+				u := newUsers(g, 1, k-20*n, k)
+				problem := Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: reg}
+				want := mustProject(t, problem, Settings{Tolerance: 1e-10})
+				var r Result
+				if err := pr.Project(context.Background(), u.source[0], u.support[0], &r); err != nil {
+					t.Fatal(err)
+				}
+				checkResult(t, problem, r)
+				if n == 0 && !reflect.DeepEqual(r, want) {
+					t.Errorf("p %v, Reg %v: differs from Project: %v, %v", p, reg, r.Stats, want.Stats)
+				}
+				if d := distance1(r.Q, want.Q); !(d <= sameQ) {
+					t.Errorf("p %v, Reg %v, %d rows: %v from Project", p, reg, k-20*n, d)
+				}
 			}
 		}
 	}

@@ -13,10 +13,12 @@ type iterate struct {
 	q    []float64 // the projected distribution
 	cols []float64 // column sums of the plan
 	reg  float64
-	// row writes row i of the plan, of sum mu_i up to rounding, and dot, if not nil, returns its
-	// product with x without writing it.
-	row func(i int, dst []float64)
-	dot func(i int, x []float64) float64
+	// row writes row i of the plan, of sum mu_i up to rounding, and sweep, if not nil, returns its
+	// product with the costs c without writing it, and lowers b to c - f.
+	row   func(i int, dst []float64)
+	sweep func(i int, c, b []float64, f float64) float64
+	// first, if not nil, is what is known of a plan u_i M_ij with M_ij = exp((min_j C_ij - C_ij) / reg); g is then constant.
+	first *sweep
 	// noise bounds the relative difference between entries of that plan and those that Verify makes
 	// from logV, beyond a few roundings.
 	noise float64
@@ -50,10 +52,6 @@ const coarse = 1e-8
 func (in *instance) certify(c *costs, it *iterate) *bounds {
 	m, n := chunks(c.k, c.n), c.n
 	out := &bounds{f: make([]float64, c.k), b: make([]float64, n)}
-	part := make([]float64, m*n)
-	for j := range part {
-		part[j] = math.Inf(1)
-	}
 	var t, d []float64
 	var left num2
 	for j, q := range it.q {
@@ -72,7 +70,19 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 	}
 	carried := make([]float64, c.k) // cost of every row of the plan
 	moved := make([]float64, c.k)   // and of its repaired form
-	parallel(m, func(ch int) {
+	var part []float64
+	swept := it.first != nil && !repair
+	if swept {
+		// g is constant, and f the least cost of a row but for that.
+		copy(out.f, c.min)
+		carried, part, m = it.first.carried, it.first.low, len(it.first.low)/n
+	} else {
+		part = make([]float64, m*n)
+		for j := range part {
+			part[j] = math.Inf(1)
+		}
+	}
+	sweepRows := func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
 		p := make([]float64, n)
 		low := part[ch*n : (ch+1)*n]
@@ -80,11 +90,11 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 			row := c.row[i]
 			f := minDiff(row, it.g)
 			out.f[i] = f
-			minInto(low, row, f)
-			if !repair && it.dot != nil {
-				carried[i] = it.dot(i, row)
+			if !repair && it.sweep != nil {
+				carried[i] = it.sweep(i, row, low, f)
 				continue
 			}
+			minInto(low, row, f)
 			it.row(i, p)
 			carried[i] = ge.Ddot(n, p, 1, row, 1)
 			if !repair {
@@ -100,7 +110,10 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 				moved[i] += r / left.value() * ge.Ddot(n, d, 1, row, 1)
 			}
 		}
-	})
+	}
+	if !swept {
+		parallel(m, sweepRows)
+	}
 	copy(out.b, part[:n])
 	for ch := 1; ch < m; ch++ {
 		for j, x := range part[ch*n : (ch+1)*n] {
@@ -113,7 +126,10 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 		// Rounding may have raised C_ij - f_i by half a unit.
 		out.b[j] = math.Nextafter(x, math.Inf(-1))
 	}
-	plain := num.Dot(in.mass, out.f) + num.Dot(it.cols, it.g) // dual value of the plan itself
+	plain := num.Dot(in.mass, out.f) // dual value of the plan itself
+	if !swept {
+		plain += num.Dot(it.cols, it.g)
+	}
 	out.lower = in.shift(out.f, out.b)
 
 	out.transport = num.Sum(carried)

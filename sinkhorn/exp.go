@@ -37,6 +37,52 @@ func expRow(dst, c, g []float64, f, scale float64) {
 	expRowGo(dst[n:], c[n:], g[n:], f, scale)
 }
 
+// expNear is expRow for exponents of which none is flushed: at least expLeast.
+func expNear(dst, c, g []float64, f, scale float64) {
+	if hasAVX {
+		expRow(dst, c, g, f, scale)
+		return
+	}
+	c = c[:len(dst)]
+	g = g[:len(dst)]
+	for j := range dst {
+		z := ((f - c[j]) + g[j]) * scale
+		t := z + expMagic
+		n := math.Float64bits(t) // the higher bits of expMagic are shifted out below
+		r := z - (t - expMagic)
+		b := expTable[n&2047]
+		y := b + float64(b*float64(r*(expC1+float64(r*(expC2+float64(r*expC3))))))
+		dst[j] = math.Float64frombits(math.Float64bits(y) + n>>11<<52)
+	}
+}
+
+// expOpen is expRow with g = 0; it also lowers b to c - f, and returns the sum of dst and that of dst_j c_j.
+func expOpen(dst, c, b []float64, f, scale float64) (sum, carried float64) {
+	c, b = c[:len(dst)], b[:len(dst)]
+	for j := range dst {
+		e := c[j]
+		d := e - f
+		if d < b[j] {
+			b[j] = d
+		}
+		z := -scale * d
+		t := z + expMagic
+		n := int64(math.Float64bits(t) - expMagicBits)
+		r := z - (t - expMagic)
+		y := expTable[n&2047]
+		y += float64(y * float64(r*(expC1+float64(r*(expC2+float64(r*expC3))))))
+		keep := ^((n - expMin) >> 63)
+		y = math.Float64frombits((math.Float64bits(y) + uint64(n>>11)<<52) & uint64(keep))
+		dst[j] = y
+		sum += y
+		carried += float64(y * e)
+	}
+	return sum, carried
+}
+
+// expLeast is above expMin in units of the exponent, with room for the rounding of what is compared with it.
+const expLeast = -700
+
 func expRowGo(dst, c, g []float64, f, scale float64) {
 	c = c[:len(dst)]
 	g = g[:len(dst)]

@@ -3,6 +3,8 @@ package sinkhorn
 import (
 	"context"
 	"math"
+
+	"github.com/wpm-go/wpm/hilbert"
 )
 
 // fast is the workspace of method Fast. The plan at hand is
@@ -36,13 +38,16 @@ type fast struct {
 	plan   schedule
 	try    int     // index of plan
 	sound  bool    // the last pass was in range
+	first  *sweep  // of open
+	common *common // if not nil, the kernel is shared and already there
 	goal   float64 // residual to reach at the level in hand
 	last   bool    // at the final level
-	tries  []float64
+	tries  int     // to leave out entries, in this level
 	stop   Status
 	found  *bounds // of the certificate that met the gap
 	foundI *iterate
-	check  float64 // residual at which the gap is looked at next
+	check  float64   // residual at which the gap is looked at next
+	oldQ   []float64 // q of the last entry of the history
 }
 
 // schedule says how Reg comes down: each level has the one before over rate, and is left when the
@@ -71,8 +76,8 @@ const (
 )
 
 // newFast returns a workspace with nothing in it. Its kernel has to be freed.
-func newFast(ctx context.Context, in *instance, c *costs, set Settings) *fast {
-	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: newKernel(c), x: 1}
+func newFast(ctx context.Context, in *instance, c *costs, set Settings, k *kernel) *fast {
+	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: k, x: 1}
 	s.lo, s.hi = append([]float64(nil), in.compact(in.lo)...), in.compact(in.hi)
 	for j, x := range s.lo {
 		if x <= tinyMass {
@@ -89,7 +94,7 @@ func newFast(ctx context.Context, in *instance, c *costs, set Settings) *fast {
 
 // fast runs method Fast.
 func (in *instance) fast(ctx context.Context, c *costs, set Settings) (*Result, *bounds, *iterate) {
-	s := newFast(ctx, in, c, set)
+	s := newFast(ctx, in, c, set, newKernel(c))
 	defer s.k.free()
 	defer s.newt.free()
 	s.run()
@@ -112,17 +117,22 @@ func (s *fast) run() {
 }
 
 const (
-	// A start at the final Reg is tried when it is above the range of the cost over probeRange, and given up when
-	// the rate of the first steps promises more than probeSteps to the goal.
+	// A start at the final Reg is tried when it is above the range of the cost over probeRange, and given up when it promises more than
+	// probeSteps further steps to the goal, or after probeMost. With fewer than probeRows rows, the logarithms of an extrapolation cost more
+	// than passes: steps are then plain, at most probePlain of them, and only where annealing would not start at the final Reg, too.
 	probeRange = 1500
-	probeSteps = 12
+	probeSteps = 100
+	probeMost  = 64
+	probeRows  = 128
+	probePlain = 12
 )
 
 // probe runs Algorithm 1 at the final Reg from the start. Often no bound is active, or hardly
-// any, and a few steps are all. It reports whether the run is over.
+// any, and a few steps are all, the fewer as they are extrapolated. It reports whether the run is over.
 func (s *fast) probe() bool {
 	reg := s.c.reg
-	if reg*annealStart >= s.c.rng || reg*probeRange < s.c.rng {
+	few := s.c.k < probeRows
+	if few && reg*annealStart >= s.c.rng || reg*probeRange < s.c.rng {
 		return false
 	}
 	copy(s.k.f, s.c.min)
@@ -131,9 +141,13 @@ func (s *fast) probe() bool {
 	if s.goal == 0 {
 		s.goal = DefaultTolerance
 	}
-	s.build(reg)
-	prev := math.Inf(1)
-	for n := 0; s.pass(); n++ {
+	limit, most := float64(probeSteps), probeMost
+	if few {
+		limit, most = probePlain, probePlain
+	}
+	var x extrapolation
+	for n := 0; n == 0 && s.open(reg) || n > 0 && s.pass(); n++ {
+		s.record()
 		if s.res <= s.goal {
 			s.stop = Converged
 			if s.set.Gap > 0 && !s.certified() && s.set.Tolerance == 0 {
@@ -144,14 +158,82 @@ func (s *fast) probe() bool {
 		if s.over() {
 			return true
 		}
-		rate := s.res / prev
-		prev = s.res
-		if n > 0 && !(steps(s.res, s.goal, rate) <= probeSteps) || n > probeSteps {
+		x.record(s.res)
+		if x.settled() && !(steps(s.res, s.goal, x.rate()) <= limit) || n > most {
 			return false
+		}
+		if !few {
+			x.apply(s.v, s.next)
 		}
 		s.v, s.next = s.next, s.v
 	}
 	return false
+}
+
+// extrapolation speeds up linear convergence. Near a fixed point where the columns at a bound stay the same, a step of Algorithm 1 is
+// log v -> G log v + const, with G of real eigenvalues between 0 and rho < 1. The second-order iteration
+//
+//	x+ = omega (gamma (G x + c) + (1 - gamma) x - x-) + x-
+//
+// with gamma = 2/(2-rho), sigma = rho/(2-rho), omega = 2/(1+sqrt(1-sigma^2)) then converges at a rate of about a third of rho or less. An eigenvalue mu
+// leads to the rates lambda with lambda^2 - omega (gamma mu + 1 - gamma) lambda + omega - 1 = 0; so a rate that is observed
+// corrects a rho that was too small.
+type extrapolation struct {
+	rho, omega, gamma float64   // omega 0: plain steps so far
+	res               []float64 // residuals since the last change
+	old               []float64 // log v before the present one
+}
+
+// window is how many residuals make a rate.
+const window = 3
+
+func (x *extrapolation) record(res float64) { x.res = append(x.res, res) }
+
+// settled reports whether rate says something.
+func (x *extrapolation) settled() bool {
+	return len(x.res) > window || x.omega == 0 && len(x.res) > 1
+}
+
+// rate is the present rate of the residual.
+func (x *extrapolation) rate() float64 {
+	n := len(x.res)
+	w := min(window, n-1)
+	if w < 1 {
+		return x.omega - 1
+	}
+	return math.Pow(x.res[n-1]/x.res[n-1-w], 1/float64(w))
+}
+
+// apply changes next, the result of a plain step from v.
+func (x *extrapolation) apply(v, next []float64) {
+	n := len(x.res)
+	switch r := x.rate(); {
+	case n <= window:
+	case x.omega == 0:
+		x.tune(r)
+	case r > 1:
+		x.omega, x.res = 0, x.res[:0] // plain steps again
+	case r > 1.1*math.Sqrt(x.omega-1):
+		x.tune(((r*r+x.omega-1)/(x.omega*r) - 1 + x.gamma) / x.gamma)
+	}
+	if x.old == nil {
+		x.old = make([]float64, len(v))
+	}
+	for j, y := range v {
+		a := math.Log(y)
+		if x.omega > 0 && next[j] > 0 {
+			b := math.Log(next[j])
+			next[j] = math.Exp(x.omega*(x.gamma*b+(1-x.gamma)*a-x.old[j]) + x.old[j])
+		}
+		x.old[j] = a
+	}
+}
+
+func (x *extrapolation) tune(rho float64) {
+	x.rho = min(max(rho, 0.1), 0.999)
+	sigma := x.rho / (2 - x.rho)
+	x.omega, x.gamma = 2/(1+math.Sqrt(1-sigma*sigma)), 2/(2-x.rho)
+	x.res = x.res[:0]
 }
 
 // descend solves level after level. It reports false when another schedule should be tried.
@@ -222,7 +304,25 @@ func (s *fast) reach(depth float64) {
 
 // build makes the kernel for the potentials in s.k and v = 1.
 func (s *fast) build(reg float64) {
+	s.k.few = nil
 	s.k.build(reg)
+	s.start(reg)
+}
+
+// open is build and pass for g = 0 and the least potentials f.
+func (s *fast) open(reg float64) bool {
+	s.start(reg)
+	if s.common != nil {
+		s.first = s.common.open(s.k, s.in.mass, s.a, s.u, s.s)
+	} else {
+		s.first = s.k.open(reg, s.in.mass, s.v, s.a, s.u, s.s)
+	}
+	s.sound = s.balance()
+	return s.sound
+}
+
+// start sets v = 1.
+func (s *fast) start(reg float64) {
 	s.r.Stats.Rebuilds++
 	for j, g := range s.k.g {
 		s.v[j] = 1
@@ -261,7 +361,15 @@ func (s *fast) pass() bool {
 // scalings does the products of one iteration of Algorithm 1 for v, and the projection. It reports
 // false if the scalings have left the range in which floats serve.
 func (s *fast) scalings() bool {
-	s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
+	if s.k.few == nil || !s.k.few.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
+		s.k.few = nil
+		s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
+	}
+	return s.balance()
+}
+
+// balance does the projection after the products.
+func (s *fast) balance() bool {
 	s.r.Iterations++
 	s.r.Stats.Passes++
 	for _, a := range s.a {
@@ -392,6 +500,7 @@ func (s *fast) over() bool {
 // level solves at one reg.
 func (s *fast) level(reg float64) ending {
 	s.build(reg)
+	s.tries = 0
 	plain := 0 // steps of Algorithm 1 since the last Newton step
 	wait := 4  // of them before Newton's method is tried
 	prev := math.Inf(1)
@@ -415,12 +524,20 @@ func (s *fast) level(reg float64) ending {
 			}
 			continue
 		}
+		if s.last {
+			s.record()
+		}
 		if s.res < 0.9*best {
 			best, since = s.res, 0
 		} else {
 			since++
 		}
 		if s.res <= s.goal && (s.last || s.step() <= s.plan.log) {
+			if s.last && s.k.few != nil {
+				// Once more with the full kernel, and on with that if need be.
+				s.k.few, s.tries = nil, fewTries
+				continue
+			}
 			if s.last && s.set.Gap > 0 {
 				if s.certified() {
 					return stopped
@@ -444,6 +561,9 @@ func (s *fast) level(reg float64) ending {
 		}
 		if since > patience && !final {
 			return lost
+		}
+		if s.k.few == nil {
+			s.fewer()
 		}
 		if since > stalled && s.res <= 1e-6 {
 			s.stop = Stalled
@@ -538,7 +658,15 @@ func (s *fast) iterate() *iterate {
 			dst[j] = float64(u*m[j]) * v
 		}
 	}
-	it.dot = func(i int, x []float64) float64 { return s.u[i] * dot3(s.k.m[i*n:(i+1)*n], s.v, x) }
+	if s.r.Stats.Passes == 1 && s.first != nil {
+		it.first = &sweep{low: s.first.low, carried: make([]float64, s.c.k)}
+		for i, u := range s.u {
+			it.first.carried[i] = u * s.first.carried[i]
+		}
+	}
+	it.sweep = func(i int, c, b []float64, f float64) float64 {
+		return s.u[i] * minIntoDot(b, c, f, s.k.m[i*n:(i+1)*n], s.v)
+	}
 	// Exponents are sums of three numbers of this size at most, here and in Verify.
 	it.noise = 0x1p-48 * (s.c.rng + 2*top) / s.k.reg
 	return it
@@ -557,8 +685,34 @@ func (s *fast) certified() bool {
 	return false
 }
 
+// record adds the present iterate to the history.
+func (s *fast) record() {
+	if !s.set.History {
+		return
+	}
+	it := s.iterate()
+	b := s.in.certify(s.c, it)
+	inf := math.Inf(1)
+	h := Iterate{Residual: s.res, DistanceBound: inf, KLBound: inf, KLSharp: inf}
+	h.Upper, h.Lower = b.original(s.c)
+	now, next := make([]float64, s.c.n), make([]float64, s.c.n)
+	for j, v := range s.v {
+		now[j], next[j] = logarithm(v), logarithm(s.next[j])
+	}
+	h.Step, _ = hilbert.LogDistance(next, now)
+	if s.oldQ != nil {
+		h.KL = divergence(s.q, s.oldQ)
+	}
+	s.oldQ = append(s.oldQ[:0], s.q...)
+	s.r.History = append(s.r.History, h)
+}
+
 // finish makes the Result of the present iterate.
 func (s *fast) finish() (*Result, *bounds, *iterate) {
+	if s.k.few != nil {
+		s.k.few = nil
+		s.pass()
+	}
 	s.r.Status = s.stop
 	s.r.Residual = s.res
 	s.r.Reg = unscale(s.k.reg, s.c.exp, 0)

@@ -17,6 +17,9 @@ type kernel struct {
 	m    []float64 // k x n, row-major
 	ch   int       // number of chunks
 	part []float64 // ch x n: partial column sums
+	few  *few      // if not nil, the entries that count
+	// spare is the memory of the last one.
+	spare *few
 }
 
 func newKernel(c *costs) *kernel {
@@ -51,14 +54,78 @@ func release(x []float64) {
 // build exponentiates for k.reg, k.f and k.g. All exponents must be at most 700.
 func (k *kernel) build(reg float64) {
 	k.reg = reg
-	scale := expScale / reg
 	n := k.c.n
+	exp := k.rows(reg)
 	parallel(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		for i := from; i < to; i++ {
-			expRow(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], scale)
+			exp(i, k.m[i*n:(i+1)*n])
 		}
 	})
+}
+
+// rows returns what exponentiates a row.
+func (k *kernel) rows(reg float64) func(i int, dst []float64) {
+	scale := expScale / reg
+	least := math.Inf(1)
+	for _, g := range k.g {
+		least = math.Min(least, g)
+	}
+	return func(i int, dst []float64) {
+		if k.f[i]-(k.c.min[i]+k.c.rng)+least >= expLeast*reg {
+			expNear(dst, k.c.row[i], k.g, k.f[i], scale)
+		} else {
+			expRow(dst, k.c.row[i], k.g, k.f[i], scale)
+		}
+	}
+}
+
+// sweep holds what the certificate of the first iterate needs.
+type sweep struct {
+	low     []float64 // ch x n: least C_ij - f_i of the rows of a chunk
+	carried []float64 // sum_j M_ij C_ij
+}
+
+// open is build and normalise for v = 1 in one pass over the cost. While a row is in cache, it also computes what a certificate needs
+// if this iterate is the last, which is much less work now than later.
+func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
+	k.reg = reg
+	n := k.c.n
+	w := &sweep{low: make([]float64, k.ch*n), carried: make([]float64, k.c.k)}
+	for j := range w.low {
+		w.low[j] = math.Inf(1)
+	}
+	block := max(1, blockCells/n)
+	exp := k.rows(reg)
+	parallel(k.ch, func(ch int) {
+		from, to := chunkRows(k.c.k, k.ch, ch)
+		low := w.low[ch*n : (ch+1)*n]
+		part := k.partial(ch, s)
+		clear(part)
+		for i := from; i < to; i += block {
+			b := min(block, to-i)
+			for r := i; r < i+b; r++ {
+				row := k.m[r*n : (r+1)*n]
+				if !hasAVX {
+					a[r], w.carried[r] = expOpen(row, k.c.row[r], low, k.f[r], expScale/reg)
+					continue
+				}
+				exp(r, row)
+				minInto(low, k.c.row[r], k.f[r])
+				w.carried[r] = ge.Ddot(n, row, 1, k.c.row[r], 1)
+			}
+			m := k.m[i*n : (i+b)*n]
+			if hasAVX {
+				timesRows(m, n, v, a[i:i+b])
+			}
+			for r := i; r < i+b; r++ {
+				u[r] = mu[r] / a[r]
+			}
+			addColumns(m, n, u[i:i+b], part)
+		}
+	})
+	k.join(s)
+	return w
 }
 
 // blockCells is how many cells of a matrix stay in the second-level cache between two products: 256 KB. Smaller
@@ -97,18 +164,23 @@ func (k *kernel) partial(ch int, s []float64) []float64 {
 	return k.part[ch*k.c.n : (ch+1)*k.c.n]
 }
 
+// joinColumns is how many columns make a unit of work when partial sums are added.
+const joinColumns = 512
+
 // join adds the partial sums in order.
 func (k *kernel) join(s []float64) {
 	if k.ch == 1 {
 		return
 	}
 	n := k.c.n
-	copy(s, k.part[:n])
-	for ch := 1; ch < k.ch; ch++ {
-		for j, x := range k.part[ch*n : (ch+1)*n] {
-			s[j] += x
+	parallel((n+joinColumns-1)/joinColumns, func(c int) {
+		from, to := c*joinColumns, min(n, (c+1)*joinColumns)
+		s := s[from:to]
+		copy(s, k.part[from:to])
+		for ch := 1; ch < k.ch; ch++ {
+			ge.Daxpy(to-from, 1, k.part[ch*n+from:ch*n+to], 1, s, 1)
 		}
-	}
+	})
 }
 
 // rowMinima sets f_i = min_j (C_ij - g_j) and returns true if it is finite throughout.

@@ -11,8 +11,7 @@ import "math"
 // takes the free columns to their level, is solved by conjugate gradients.
 //
 // At a small Reg a row of P reaches few columns. What is so small that rounding hides it is then dropped, and B kept
-// in compressed rows. This concerns the direction of a step alone: passes, residuals, the merit that accepts a step, and
-// bounds are always those of the full kernel.
+// in compressed rows: made from those of the kernel where there are any (few). What is dropped here concerns the direction of a step alone.
 type newton struct {
 	act        []int     // A
 	b          []float64 // k x |A|: P_ij / sqrt(mu_i)
@@ -165,6 +164,10 @@ func (s *fast) newtonStep() bool {
 
 // curvature sets out = M' diag(sq^2) M x.
 func (k *kernel) curvature(x, y, sq, out []float64) {
+	if k.few != nil {
+		k.few.curvature(k, x, y, sq, out)
+		return
+	}
 	n := k.c.n
 	block := max(1, blockCells/n)
 	parallel(k.ch, func(ch int) {
@@ -224,6 +227,10 @@ func (s *fast) pack() {
 func (s *fast) compress(va []float64) bool {
 	w := &s.newt
 	n, k, na := s.c.n, s.c.k, len(w.act)
+	if s.k.few != nil {
+		s.pick(va)
+		return true
+	}
 	if k*na < sparseCells {
 		return false
 	}
@@ -237,13 +244,7 @@ func (s *fast) compress(va []float64) bool {
 		minRow, minCol = math.Min(minRow, byRow[m]), math.Min(minCol, byCol[m])
 	}
 	// Most cells are below what any column asks for, and nothing else of them is read.
-	at := make([]int32, n)
-	for j := range at {
-		at[j] = -1
-	}
-	for m, j := range w.act {
-		at[j] = int32(m)
-	}
+	at := s.places()
 	// Some rows tell whether it pays.
 	rows, kept := 0, 0
 	for i := 0; i < k; i += sparseSample {
@@ -282,6 +283,39 @@ func (s *fast) compress(va []float64) bool {
 		w.ptr = append(w.ptr, len(w.idx))
 	}
 	return true
+}
+
+// pick is compress from a kernel that is compressed already.
+func (s *fast) pick(va []float64) {
+	w := &s.newt
+	at := s.places()
+	copy(w.diag, w.cd)
+	w.ptr = append(w.ptr[:0], 0)
+	w.idx, w.val = w.idx[:0], w.val[:0]
+	for i, q := range w.sq {
+		idx, val := s.k.few.row(i)
+		for l, j := range idx {
+			if m := at[j]; m >= 0 {
+				x := val[l] * (q * va[m])
+				w.idx = append(w.idx, m)
+				w.val = append(w.val, x)
+				w.diag[m] -= float64(x * x)
+			}
+		}
+		w.ptr = append(w.ptr, len(w.idx))
+	}
+}
+
+// places returns where a column is in A, -1 for those that are not.
+func (s *fast) places() []int32 {
+	at := make([]int32, s.c.n)
+	for j := range at {
+		at[j] = -1
+	}
+	for m, j := range s.newt.act {
+		at[j] = int32(m)
+	}
+	return at
 }
 
 // gram sets out = B'B p.

@@ -142,7 +142,9 @@ func (a *algorithm1) column(j int) float64 {
 func (a *algorithm1) objective() float64 {
 	var s float64
 	for i, m := range a.in.mass {
-		s += m * (a.reg*a.logU[i] + a.c.min[i])
+		if m > 0 {
+			s += m * (a.reg*a.logU[i] + a.c.min[i])
+		}
 	}
 	for j, x := range a.cols {
 		if x > 0 {

@@ -269,6 +269,27 @@ func TestGap(t *testing.T) {
 	}
 }
 
+// TestHistoryFast: the record of method Fast ends with the answer, and the bounds of every entry enclose the optimum.
+func TestHistoryFast(t *testing.T) {
+	for _, reg := range []float64{0.1, 0.01} { // straight, and annealed
+		p := square(40, reg)
+		p.Lo, p.Hi = box(newGenerator(5).mass(40), 1)
+		r := mustProject(t, p, Settings{History: true, Tolerance: 1e-11})
+		if len(r.History) == 0 || len(r.History) > r.Iterations {
+			t.Fatalf("Reg %v: %d entries for %d passes", reg, len(r.History), r.Iterations)
+		}
+		last := r.History[len(r.History)-1]
+		if last.Residual != r.Residual {
+			t.Errorf("Reg %v: the last residual is %v, want %v", reg, last.Residual, r.Residual)
+		}
+		for n, h := range r.History {
+			if !(h.Lower <= r.Upper && r.Lower <= h.Upper) || !(h.Step >= 0) || !(h.KL >= 0) {
+				t.Errorf("Reg %v, entry %d: %+v, answer in [%v, %v]", reg, n, h, r.Lower, r.Upper)
+			}
+		}
+	}
+}
+
 // TestHistory checks the record of Algorithm 1 against what the theorem says of every iterate.
 func TestHistory(t *testing.T) {
 	for seed := range uint64(40) {

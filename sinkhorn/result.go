@@ -46,7 +46,7 @@ type Iterate struct {
 	// Upper and Lower are bounds on the exact problem from this iterate alone, as in Result.
 	Upper, Lower float64
 	// DistanceBound, KLBound and KLSharp bound d_H(v, v*), KL(q || q*) as the theorem does, and
-	// KL(q || q*) as sharpened; see Rate. +Inf where they say nothing.
+	// KL(q || q*) as sharpened; see Rate. +Inf where they say nothing, as always for Fast.
 	DistanceBound, KLBound, KLSharp float64
 }
 
@@ -108,7 +108,7 @@ type Result struct {
 	Iterations int
 	// Status says why the solver stopped.
 	Status Status
-	// History has an entry for every iterate if Settings.History is set, and Rate is then the
+	// History has an entry for every iterate if Settings.History is set, and Rate is then, for method Paper, the
 	// theorem's rate.
 	History []Iterate
 	Rate    *Rate

@@ -112,37 +112,23 @@ func addColumns(m []float64, n int, u, s []float64) {
 	}
 }
 
-// extentGo returns the least and the largest entry; ok is false if one is not a cost.
+// extentGo returns the least and the largest entry; ok is false if one is not a cost. NaN is not below the largest so far, either.
 func extentGo(row []float64) (lo, hi float64, ok bool) {
 	lo, hi = math.Inf(1), math.Inf(-1)
-	lo2, hi2 := lo, hi
-	n := len(row) &^ 1
-	good := true
-	for j := 0; j+1 < len(row); j += 2 {
-		x, y := row[j], row[j+1]
+	ok = true
+	for _, x := range row {
 		if x < lo {
 			lo = x
 		}
-		if y < lo2 {
-			lo2 = y
-		}
-		if x > hi {
+		if !(x <= hi) {
+			if x != x {
+				ok = false
+				continue
+			}
 			hi = x
 		}
-		if y > hi2 {
-			hi2 = y
-		}
-		if x != x || y != y {
-			good = false
-		}
 	}
-	if n < len(row) {
-		x := row[n]
-		lo, hi = math.Min(lo, x), math.Max(hi, x)
-		good = good && x == x
-	}
-	lo, hi = math.Min(lo, lo2), math.Max(hi, hi2)
-	return lo + 0, hi, good && lo >= 0 && hi <= math.MaxFloat64
+	return lo + 0, hi, ok && lo >= 0 && hi <= math.MaxFloat64
 }
 
 // minDiffGo returns min_j (c_j - g_j).
@@ -179,6 +165,42 @@ func minIntoGo(b, c []float64, f float64) {
 			b[j] = d
 		}
 	}
+}
+
+// minIntoDot is minInto, and returns sum_j m_j v_j c_j.
+func minIntoDot(b, c []float64, f float64, m, v []float64) float64 {
+	if hasAVX {
+		minInto(b, c, f)
+		return dot3(m, v, c)
+	}
+	b, m, v = b[:len(c)], m[:len(c)], v[:len(c)]
+	var w, x, y, z float64
+	for ; len(c) >= 4; c, b, m, v = c[4:], b[4:], m[4:], v[4:] {
+		c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
+		if d := c0 - f; d < b[0] {
+			b[0] = d
+		}
+		w += float64(float64(m[0]*v[0]) * c0)
+		if d := c1 - f; d < b[1] {
+			b[1] = d
+		}
+		x += float64(float64(m[1]*v[1]) * c1)
+		if d := c2 - f; d < b[2] {
+			b[2] = d
+		}
+		y += float64(float64(m[2]*v[2]) * c2)
+		if d := c3 - f; d < b[3] {
+			b[3] = d
+		}
+		z += float64(float64(m[3]*v[3]) * c3)
+	}
+	for j, e := range c {
+		if d := e - f; d < b[j] {
+			b[j] = d
+		}
+		w += float64(float64(m[j]*v[j]) * e)
+	}
+	return (w + x) + (y + z)
 }
 
 // dot3Go returns sum_j m_j v_j c_j.

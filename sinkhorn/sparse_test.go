@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -41,7 +42,7 @@ func run(t testing.TB, p Problem, dense bool) (*fast, *bounds) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000})
+	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000}, newKernel(c))
 	s.newt.dense = dense
 	s.run()
 	if s.stop != Converged || s.r.Stats.Newton == 0 {
@@ -79,6 +80,51 @@ func TestSparse(t *testing.T) {
 		}
 		short.k.free()
 		full.k.free()
+	}
+}
+
+// TestFew solves with passes over the entries that count and with full ones, where the kernel is large enough for them. The last pass is
+// full either way, also when the limit on iterations ends the method at any time before.
+func TestFew(t *testing.T) {
+	const same = 1e-9 // q at residuals of 1e-10
+	p := scattered(t, 740, 0.001)
+	short, b := run(t, p, false)
+	full, b2 := run(t, p, true)
+	if short.k.spare == nil || full.k.spare != nil {
+		t.Fatalf("entries left out: %v and %v, want true and false", short.k.spare != nil, full.k.spare != nil)
+	}
+	if short.k.few != nil {
+		t.Error("the last pass was not full")
+	}
+	if d := distance1(short.q, full.q); !(d <= same) {
+		t.Errorf("q differs by %g", d)
+	}
+	if !(b.lower <= b2.upper && b2.lower <= b.upper) {
+		t.Errorf("bounds %v %v and %v %v exclude each other", b.lower, b.upper, b2.lower, b2.upper)
+	}
+	res := short.res
+	short.pass()
+	if math.Abs(short.res-res) > 1e-14 {
+		t.Errorf("residual %g, of the full kernel %g", res, short.res)
+	}
+	short.k.free()
+	full.k.free()
+	if testing.Short() {
+		return
+	}
+	old := runtime.GOMAXPROCS(1)
+	one, _ := Project(context.Background(), p, Settings{Tolerance: 1e-10})
+	runtime.GOMAXPROCS(3)
+	three, _ := Project(context.Background(), p, Settings{Tolerance: 1e-10})
+	runtime.GOMAXPROCS(old)
+	numtest.SameBits(t, "Q", three.Q, one.Q)
+	numtest.SameBits(t, "LogV", three.LogV, one.LogV)
+	for n := 60; n < 160; n += 7 {
+		r, err := Project(context.Background(), p, Settings{Tolerance: 1e-10, MaxIterations: n})
+		if err != nil && !is(err, ErrNotConverged) {
+			t.Fatal(err)
+		}
+		checkResult(t, p, r)
 	}
 }
 
