@@ -47,9 +47,10 @@ func (res *Result) unscale(a aim, exponent int) {
 			res.Thresholds[i] = 0
 		}
 	}
-	res.F = math.Ldexp(res.F, exponent)
+	// A mean of the largest floats, rounded up, is not infinite.
+	res.F = min(math.Ldexp(res.F, exponent), math.MaxFloat64)
 	res.WorstCase = math.Ldexp(res.WorstCase, exponent)
-	res.Mean = math.Ldexp(res.Mean, exponent)
+	res.Mean = min(math.Ldexp(res.Mean, exponent), math.MaxFloat64)
 	res.Upper = math.Ldexp(res.Upper, exponent)
 	if exponent != 0 {
 		// Entries and results below the smallest normal float were rounded; each is off by one step at most.

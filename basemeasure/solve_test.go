@@ -543,6 +543,7 @@ func TestSolveRange(t *testing.T) {
 		"1e300":             matrix(9, 9, func(i, j int) float64 { return 1e300 * line(i, j) }),
 		"subnormal":         matrix(9, 9, func(i, j int) float64 { return 5e-324 * line(i, j) }),
 		"largest float":     matrix(3, 3, func(i, j int) float64 { return math.MaxFloat64 * discrete(i, j) }),
+		"all largest":       matrix(10, 1, func(int, int) float64 { return math.MaxFloat64 }), // a mean rounds up, found by fuzzing
 		"exponents":         matrix(9, 9, func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }),
 		"line":              matrix(9, 9, line),
 		"one input":         matrix(1, 5, func(_, j int) float64 { return float64(5 - j) }),

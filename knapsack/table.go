@@ -162,7 +162,7 @@ func (t *Table) Subgradient(i int, tau, a, b float64, dst []float64) {
 	slopes := [2]float64{a, b}
 	dst = dst[:len(row)]
 	for j, c := range row {
-		d := c - tau // never -0
+		d := c - tau // -0 for a cost of -0 alone, and then it does not matter which slope
 		// Where the sign changes is not for a branch to guess.
 		dst[j] = slopes[math.Float64bits(d)>>63] * d
 	}
@@ -176,13 +176,23 @@ func (t *Table) Cut(i int, eta float64, lo, hi []float64) float64 {
 	if row == nil || len(lo) != t.kv || len(hi) != t.kv {
 		return math.NaN()
 	}
+	if x := cut(row, eta, lo, hi, 1); math.Abs(x) <= math.MaxFloat64 {
+		return x
+	}
+	// Costs close to the largest float64 overflow on the way; with 2^-10 they do not.
+	return min(cut(row, eta, lo, hi, 0x1p-10)*0x1p10, math.MaxFloat64)
+}
+
+// cut is Cut times scale.
+func cut(row []float64, eta float64, lo, hi []float64, scale float64) float64 {
+	eta *= scale
 	sum := double{hi: eta}
 	for j, c := range row {
-		switch {
+		switch c *= scale; {
 		case c > eta:
-			sum = sum.add(lo[j] * (c - eta))
+			sum = sum.add(float64(lo[j] * (c - eta)))
 		case c < eta:
-			sum = sum.add(-hi[j] * (eta - c))
+			sum = sum.add(float64(-hi[j] * (eta - c)))
 		}
 	}
 	return sum.value()
@@ -344,7 +354,7 @@ func finishRow(row []float64, order []int32, b *box, sum double) (phi, tau float
 	}
 	tau = row[order[end]]
 	sum = double{sum.hi, sum.lo + fill.lo}.add(fill.hi)
-	return sum.add(tau * rest.value()).value(), tau
+	return sum.add(float64(tau * rest.value())).value(), tau
 }
 
 // restError is the error that what is left at the end of the fill may add to phi, relative.
@@ -424,7 +434,7 @@ func refine(row []float64, order []int32, b *box, end int, left uint64, fill dou
 		}
 		n -= int64(b.up[j])
 		over += b.overs[j]
-		fill = fill.add(row[j] * b.size[j])
+		fill = fill.add(float64(row[j] * b.size[j]))
 	}
 	return end, 0, fill, false
 }

@@ -178,6 +178,15 @@ func TestErrors(t *testing.T) {
 			t.Errorf("Cut(%d) is not NaN", i)
 		}
 	}
+	// The sum overflows, its value does not (found by fuzzing).
+	large, err := knapsack.New(&cost.Dense{K: 1, Kv: 3, Data: []float64{6, 6, math.MaxFloat64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := large.Cut(0, 6, []float64{0x1p-96, 0x1p-96, 1 + 0x1p-50}, []float64{6, 6, 6})
+	if !(cut <= math.MaxFloat64 && cut >= math.MaxFloat64*(1-0x1p-52)) {
+		t.Errorf("Cut = %v", cut)
+	}
 	if err := table.Project(0, lo, hi, make([]float64, 3)); !errors.Is(err, knapsack.ErrShape) {
 		t.Errorf("Project, long dst: %v", err)
 	}

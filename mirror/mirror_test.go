@@ -18,25 +18,28 @@ import (
 // TestEdges runs every rule on costs and levels at the edge of what there is.
 func TestEdges(t *testing.T) {
 	costs := map[string]*cost.Dense{
-		"one by one":       matrix(1, 1, func(i, j int) float64 { return 3 }),
-		"one output":       matrix(3, 1, func(i, j int) float64 { return float64(i) }),
-		"one input":        matrix(1, 4, func(i, j int) float64 { return float64(j) }),
-		"zero":             matrix(2, 3, func(i, j int) float64 { return 0 }),
-		"constant":         matrix(3, 2, func(i, j int) float64 { return 7 }),
-		"constant rows":    matrix(3, 2, func(i, j int) float64 { return float64(i) }),
-		"duplicates":       matrix(4, 4, func(i, j int) float64 { return float64((i/2 + j/2) % 2) }),
-		"ring":             ring(5),
-		"outlier":          matrix(4, 4, func(i, j int) float64 { return math.Abs(math.Pow(10, float64(3*i)) - math.Pow(10, float64(3*j))) }),
-		"more outputs":     random(3, 40, 1),
-		"large":            matrix(2, 2, func(i, j int) float64 { return math.MaxFloat64 * float64((i+j)%2) }),
-		"all large":        matrix(2, 2, func(i, j int) float64 { return math.MaxFloat64 / float64(1+(i+j)%2) }),
-		"subnormal":        matrix(2, 3, func(i, j int) float64 { return math.SmallestNonzeroFloat64 * float64(2*i+j) }),
-		"subnormal range":  matrix(2, 2, func(i, j int) float64 { return 1e300*float64(i) + 1e-310*float64(j*(1-i)) }),
-		"many magnitudes":  matrix(3, 5, func(i, j int) float64 { return math.Pow(10, float64(100*((i+j)%5)-200)) }),
+		"one by one":      matrix(1, 1, func(i, j int) float64 { return 3 }),
+		"one output":      matrix(3, 1, func(i, j int) float64 { return float64(i) }),
+		"one input":       matrix(1, 4, func(i, j int) float64 { return float64(j) }),
+		"zero":            matrix(2, 3, func(i, j int) float64 { return 0 }),
+		"constant":        matrix(3, 2, func(i, j int) float64 { return 7 }),
+		"constant rows":   matrix(3, 2, func(i, j int) float64 { return float64(i) }),
+		"duplicates":      matrix(4, 4, func(i, j int) float64 { return float64((i/2 + j/2) % 2) }),
+		"ring":            ring(5),
+		"outlier":         matrix(4, 4, func(i, j int) float64 { return math.Abs(math.Pow(10, float64(3*i)) - math.Pow(10, float64(3*j))) }),
+		"more outputs":    random(3, 40, 1),
+		"large":           matrix(2, 2, func(i, j int) float64 { return math.MaxFloat64 * float64((i+j)%2) }),
+		"all large":       matrix(2, 2, func(i, j int) float64 { return math.MaxFloat64 / float64(1+(i+j)%2) }),
+		"subnormal":       matrix(2, 3, func(i, j int) float64 { return math.SmallestNonzeroFloat64 * float64(2*i+j) }),
+		"subnormal range": matrix(2, 2, func(i, j int) float64 { return 1e300*float64(i) + 1e-310*float64(j*(1-i)) }),
+		"many magnitudes": matrix(3, 5, func(i, j int) float64 { return math.Pow(10, float64(100*((i+j)%5)-200)) }),
+		"subnormal slopes": matrix(3, 4, func(i, j int) float64 { // the only step is one over a subnormal, found by fuzzing
+			return [...]float64{6, 6, 6, 0.1875, 6, 6, 6, 0.1875, 6, 0.1875, 1.3e36, 6}[4*i+j]
+		}),
 		"tiny differences": matrix(2, 3, func(i, j int) float64 { return 1 + 0x1p-52*float64((i+j)%3) }),
 	}
 	for name, c := range costs {
-		for _, eps := range []float64{0, 5e-324, 1e-12, 0.5, 5, 60, 400, 700} {
+		for _, eps := range []float64{0, 5e-324, 1e-12, 0.5, 5, 60, 400, 656, 700} {
 			for _, rule := range allRules {
 				for _, steps := range []int{1, 2, 33} {
 					for _, factor := range []float64{0, 1e-6, 1e6} {

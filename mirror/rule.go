@@ -61,6 +61,7 @@ func newRule(table *knapsack.Table, eps float64, s Settings) rule {
 	}
 	r.divergence = math.Inf(1)
 	r.constant *= r.factor
+	r.constant = min(r.constant, math.MaxFloat64)
 	if s.Rule == Sharp {
 		r.constant = min(r.constant, 1) // the bound needs r <= 1
 	}
@@ -99,9 +100,9 @@ func (r *rule) rate(norm, largest float64) float64 {
 	case r.largest == 0:
 		return 0
 	case r.norms == 0:
-		return 1 / r.largest
+		return min(1/r.largest, math.MaxFloat64) // and not infinite for a subnormal
 	}
-	return min(adaptiveConstant*r.factor*math.Sqrt(r.logKv/r.norms), 1/r.largest)
+	return min(adaptiveConstant*r.factor*math.Sqrt(r.logKv/r.norms), 1/r.largest, math.MaxFloat64)
 }
 
 // adaptiveConstant is the better end of the range 1/2 to 1 that was tried.
