@@ -45,7 +45,7 @@ type box struct {
 	overs []float64
 }
 
-// check validates lo and hi for kv columns and fills b, b.room included.
+// check validates lo and hi for kv columns and fills b.
 func (b *box) check(kv int, lo, hi []float64) error {
 	if len(lo) != kv || len(hi) != kv || kv == 0 {
 		return fmt.Errorf("%w: len(lo) = %d, len(hi) = %d, want %d columns", ErrShape, len(lo), len(hi), kv)

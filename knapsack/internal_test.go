@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSortRow compares both sorts with a stable sort of the standard library, at lengths on either side
-// of the switch, on rows with ties, zeros of both signs and the whole range of exponents.
+// TestSortRow compares the sorts with a stable sort of the standard library, at lengths on either side
+// of the switches, on rows with ties, zeros of both signs and the whole range of exponents.
 func TestSortRow(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	rows := map[string]func() float64{
@@ -25,7 +25,7 @@ func TestSortRow(t *testing.T) {
 	}
 	var s sorter // one for all: its scratch must not leak from row to row
 	for name, draw := range rows {
-		for _, n := range []int{1, 2, 7, radixMin - 1, radixMin, radixMin + 1, 1000, 300} {
+		for _, n := range []int{1, 2, 7, evenMin - 1, evenMin, radixMin - 1, radixMin, radixMin + 1, 1000, 300} {
 			row := make([]float64, n)
 			for j := range row {
 				row[j] = draw()

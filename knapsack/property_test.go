@@ -202,6 +202,27 @@ func TestSteep(t *testing.T) {
 	}
 }
 
+// TestNearEdge lets the fill end within a grain of an edge, on either side and on it, where rooms rounded to 64 bits cannot
+// tell which column it is: tau must be right, and phi as accurate as ever.
+func TestNearEdge(t *testing.T) {
+	for at := range 3 * 47 {
+		side, tiny := at%3-1, math.Ldexp(1, -at/3-6)
+		// The first three columns take 1 + side*tiny*2^-54.
+		hi := []float64{0.5, 0.5 - 0x1p-54, 0x1p-54 * (1 + float64(side)*tiny), 1}
+		row := []float64{0x1p-20, 0x1p-20, 0x1p-19, 1}
+		lo := make([]float64, len(hi))
+		phi, tau := newTable(t, [][]float64{row}).Phi(0, lo, hi)
+		want := row[2]
+		if side < 0 {
+			want = row[3]
+		}
+		exact, _ := greedy(row, lo, hi).Float64()
+		if tau != want || !(math.Abs(phi-exact) <= knapsack.PhiError*exact) {
+			t.Errorf("%v beyond the edge: phi = %v, tau = %v, want %v, %v", float64(side)*tiny, phi, tau, exact, want)
+		}
+	}
+}
+
 // TestSmallestRest hands out a mass so small that integers cannot count it: sum lo is 1 - 2^-1007.
 func TestSmallestRest(t *testing.T) {
 	const pieces = 19

@@ -1,8 +1,8 @@
 package knapsack
 
 // double is an unevaluated sum hi + lo: a number in about twice the working precision. Only sums and
-// differences are needed here. None of the code below multiplies and adds in one expression, so a
-// compiler that fuses the two (arm64, GOAMD64=v3) does not change it.
+// differences are needed here. Products are rounded by a conversion before they are added, here and by the callers, so
+// that a compiler that fuses the two (arm64, GOAMD64=v3) does not change the bits.
 type double struct{ hi, lo float64 }
 
 // twoSum returns s = fl(a+b) and its error e: s + e = a + b exactly, for any a, b without overflow.

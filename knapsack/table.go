@@ -169,8 +169,8 @@ func (t *Table) Subgradient(i int, tau, a, b float64, dst []float64) {
 }
 
 // Cut returns eta + sum_j lo_j (C_ij - eta)_+ - hi_j (eta - C_ij)_+: for every eta a lower bound on
-// phi_i(lo, hi), which is attained at eta = tau_i. Its error is that of a sum of terms of both signs. NaN
-// for a row that does not exist or slices of the wrong length.
+// phi_i(lo, hi), which is attained at eta = tau_i. Its error is that of a sum of terms of both signs; it may be
+// -Inf. NaN for a row that does not exist, slices of the wrong length or an eta of NaN.
 func (t *Table) Cut(i int, eta float64, lo, hi []float64) float64 {
 	row := t.Row(i, nil)
 	if row == nil || len(lo) != t.kv || len(hi) != t.kv {
@@ -179,8 +179,12 @@ func (t *Table) Cut(i int, eta float64, lo, hi []float64) float64 {
 	if x := cut(row, eta, lo, hi, 1); math.Abs(x) <= math.MaxFloat64 {
 		return x
 	}
-	// Costs close to the largest float64 overflow on the way; with 2^-10 they do not.
-	return min(cut(row, eta, lo, hi, 0x1p-10)*0x1p10, math.MaxFloat64)
+	// Costs close to the largest float64 overflow on the way; with 2^-10 only what hi takes away can.
+	x := cut(row, eta, lo, hi, 0x1p-10) * 0x1p10
+	if math.IsNaN(x) && !math.IsNaN(eta) {
+		x = math.Inf(-1)
+	}
+	return min(x, math.MaxFloat64)
 }
 
 // cut is Cut times scale.

@@ -187,6 +187,13 @@ func TestErrors(t *testing.T) {
 	if !(cut <= math.MaxFloat64 && cut >= math.MaxFloat64*(1-0x1p-52)) {
 		t.Errorf("Cut = %v", cut)
 	}
+	below, err := knapsack.New(&cost.Dense{K: 1, Kv: 3, Data: []float64{0, 1e300, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cut := below.Cut(0, 1e300, []float64{0, 0, 0}, []float64{1e308, 1e308, 1}); !math.IsInf(cut, -1) {
+		t.Errorf("Cut = %v, want -Inf", cut)
+	}
 	if err := table.Project(0, lo, hi, make([]float64, 3)); !errors.Is(err, knapsack.ErrShape) {
 		t.Errorf("Project, long dst: %v", err)
 	}
