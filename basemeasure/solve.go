@@ -127,34 +127,16 @@ const (
 )
 
 // polish looks for a better certificate near the best one. Where costs span many orders of magnitude, a weight that
-// is no more than rounding moves a threshold off the cost that it should be. All thresholds together, and then one after
-// another, are tried at the costs of the outputs that the measure uses, and at the values and the thresholds there.
+// is no more than rounding moves a threshold off the cost that it should be. One after another, thresholds are tried at the
+// costs of the outputs that the measure uses.
 func (v *solver) polish() error {
-	alpha, beta := v.p.priv.alpha.near, v.p.priv.beta.near
+	var used []int
 	for j, x := range v.res.M {
-		v.ray.lo[j], v.ray.hi[j] = alpha*x, beta*x
-	}
-	if v.ray.table.All(v.ray.lo, v.ray.hi, v.phi, v.tau) != nil {
-		return nil
-	}
-	choices := [][]float64{v.phi, v.tau}
-	for j, x := range v.res.M {
-		if x > 0 && len(choices)*v.p.k < polishWork/(v.p.k*v.p.kv) {
-			column := make([]float64, v.p.k)
-			for i := range column {
-				column[i] = v.p.table.Row(i, nil)[j]
-			}
-			choices = append(choices, column)
+		if x > 0 {
+			used = append(used, j)
 		}
 	}
 	left := polishWork
-	try := func(thresholds []float64) {
-		left -= v.p.k * v.p.kv
-		v.take(cuts{v.res.Weights, thresholds})
-	}
-	for _, choice := range choices {
-		try(choice)
-	}
 	gap, thresholds := math.Inf(1), make([]float64, v.p.k)
 	for range polishRounds {
 		now := v.res.Upper - v.res.Lower
@@ -166,13 +148,15 @@ func (v *solver) polish() error {
 			if v.res.Weights[i] == 0 && v.game.floorOf(i) == 0 {
 				continue
 			}
-			for _, choice := range choices {
+			row := v.p.table.Row(i, nil)
+			for _, j := range used {
 				if err := v.interrupted(); err != nil || left < 0 {
 					return err
 				}
 				copy(thresholds, v.res.Thresholds)
-				thresholds[i] = choice[i]
-				try(thresholds)
+				thresholds[i] = row[j]
+				left -= v.p.k * v.p.kv
+				v.take(cuts{v.res.Weights, thresholds})
 			}
 		}
 	}
