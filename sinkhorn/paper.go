@@ -94,7 +94,7 @@ func (a *algorithm1) step() (residual, theta float64) {
 				z += x
 			}
 			a.f[i] = f
-			a.logU[i] = logarithm(a.in.mass[i]/z) + (f-c.min[i])/a.reg
+			a.logU[i] = logarithm(a.in.mass[i]) - math.Log(z) + (f-c.min[i])/a.reg
 			// s = K' u
 			z = a.in.mass[i] / z
 			for j, x := range p {

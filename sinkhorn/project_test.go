@@ -490,3 +490,20 @@ func TestMassesBelowEverything(t *testing.T) {
 		}
 	}
 }
+
+// TestScalingBelowEverything: the scaling mass/(K v) of a row is below the floats, its mass is not.
+func TestScalingBelowEverything(t *testing.T) {
+	const tol = 1e-12
+	for _, method := range []Method{Paper, Fast} {
+		p := Problem{Cost: &cost.Dense{K: 2, Kv: 3, Data: []float64{2, 2, 2, 1, 5, 5}}, Source: []float64{0, 1}, Lo: []float64{0.3, 0.3, 0.3}, Hi: []float64{1.3, 1.3, 1.3}, Reg: 0.5}
+		want, err := Project(context.Background(), p, Settings{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Source = []float64{math.SmallestNonzeroFloat64, 1}
+		r, err := Project(context.Background(), p, Settings{Method: method})
+		if err != nil || !(math.Abs(r.Objective-want.Objective) <= tol) {
+			t.Errorf("%v: objective %v, %v; without the row %v", method, r.Objective, err, want.Objective)
+		}
+	}
+}

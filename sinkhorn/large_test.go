@@ -1,0 +1,178 @@
+package sinkhorn_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/hilbert"
+	"github.com/wpm-go/wpm/sinkhorn"
+)
+
+// round is a ring of n points, a source with a bulge, and the box of the uniform measure at eps = 1.
+func round(t *testing.T, n int, reg float64) sinkhorn.Problem {
+	t.Helper()
+	ring, err := cost.NewRing(n, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sinkhorn.Problem{Cost: ring, Source: make([]float64, n), Lo: make([]float64, n), Hi: make([]float64, n), Reg: reg}
+	sum := 0.0
+	for i := range p.Source {
+		p.Source[i] = 1 + math.Exp(-float64(i*i)/100)*50
+		sum += p.Source[i]
+		p.Lo[i], p.Hi[i] = math.Exp(-0.5)/float64(n), math.Exp(0.5)/float64(n)
+	}
+	for i := range p.Source {
+		p.Source[i] /= sum
+	}
+	return p
+}
+
+// TestChunks: matrices of more than 2^18 cells are worked on in parts whose sums are put together. Verify computes the sums once more.
+func TestChunks(t *testing.T) {
+	p := round(t, 600, 30)
+	if k, kv := p.Cost.Dims(); k*kv <= 1<<18 {
+		t.Fatalf("%d cells are one part", k*kv)
+	}
+	for _, m := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
+		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: m, MaxIterations: 3, History: true})
+		if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+			t.Fatal(err)
+		}
+		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+			t.Errorf("%v: %v", m, err)
+		}
+		if m == sinkhorn.Paper && len(r.History) != 3 { // Fast has not come to the final Reg yet
+			t.Errorf("a history of %d", len(r.History))
+		}
+	}
+}
+
+// TestProjectRefusesGridReg: a grid has a limit of its own on Reg.
+func TestProjectRefusesGridReg(t *testing.T) {
+	grid, err := cost.NewGrid(40, 40, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := round(t, 1600, 1e-300)
+	p.Cost = grid
+	if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{}); !errors.Is(err, sinkhorn.ErrReg) {
+		t.Errorf("%v, want ErrReg", err)
+	}
+}
+
+// TestVerifyRefusesFlowOffGrid: a flow between neighbours means nothing where there are none.
+func TestVerifyRefusesFlowOffGrid(t *testing.T) {
+	p := small(t)
+	r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Flow = &sinkhorn.Flow{Right: make([]float64, 4), Down: make([]float64, 4), Steps: 1}
+	if _, _, err := sinkhorn.Verify(p, r); !errors.Is(err, sinkhorn.ErrCertificate) {
+		t.Errorf("%v, want ErrCertificate", err)
+	}
+}
+
+// TestKLProjectNearlyFull: the columns that s reaches hold all but a rounding of the mass, and take all they can; if more is missing, there is
+// no answer.
+func TestKLProjectNearlyFull(t *testing.T) {
+	logS := []float64{0, math.Inf(-1), 1}
+	lo := []float64{0.1, 0, 0.1}
+	for _, tt := range []struct {
+		missing float64
+		ok      bool
+	}{{0, true}, {1e-13, true}, {1e-11, false}} {
+		hi := []float64{0.5, 0.5, 0.5 - tt.missing}
+		q, theta, err := sinkhorn.KLProject(logS, lo, hi)
+		if !tt.ok {
+			if !errors.Is(err, sinkhorn.ErrInfeasible) {
+				t.Errorf("%v is missing: %v, %v", tt.missing, q, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%v is missing: %v", tt.missing, err)
+			continue
+		}
+		sum := 0.0
+		for j := range q {
+			if !(lo[j] <= q[j] && q[j] <= hi[j]) {
+				t.Errorf("%v is missing: q[%d] = %v is outside [%v, %v]", tt.missing, j, q[j], lo[j], hi[j])
+			}
+			sum += q[j]
+		}
+		if math.Abs(sum-1) > 3*0x1p-52 || math.IsNaN(theta) {
+			t.Errorf("%v is missing: q = %v, theta = %v", tt.missing, q, theta)
+		}
+	}
+}
+
+// TestRateIsExact: the diameter of a small kernel is Birkhoff's, and no bound of it.
+func TestRateIsExact(t *testing.T) {
+	p := round(t, 30, 20)
+	r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: sinkhorn.Paper, History: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := hilbert.GibbsDiameter(p.Cost, p.Reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ulps = 0x1p-40 // costs may have been scaled or shifted before
+	if r.Rate == nil || !r.Rate.Exact || !(math.Abs(r.Rate.Diameter-want) <= ulps*want) {
+		t.Errorf("%+v, want the diameter %v", r.Rate, want)
+	}
+}
+
+// TestGapOutOfReach: where Reg is too large for the gap, the residual has nothing left to give after two iterations, and that is no success.
+func TestGapOutOfReach(t *testing.T) {
+	c, err := cost.FromRows([][]float64{{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sinkhorn.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}, Reg: 10}
+	for _, m := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
+		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: m, Gap: 0.1})
+		if !errors.Is(err, sinkhorn.ErrNotConverged) || r.Status != sinkhorn.Stalled || !(r.Gap() > 0.1*r.Upper) {
+			t.Errorf("%v: %v, %v, gap %v", m, r.Status, err, r.Gap())
+		}
+		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+}
+
+// TestRowsOfGrids: the potentials of rows without mass, on grids large enough for a method of their own if distances are squared, and for none
+// if not.
+func TestRowsOfGrids(t *testing.T) {
+	const side = 46
+	for _, exponent := range []float64{1, 2} {
+		grid, err := cost.NewGrid(side, side, exponent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := round(t, side*side, 0.5)
+		p.Cost, p.Source, p.Support = grid, []float64{0.5, 0.5}, []int{3, side*side - 40}
+		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+			t.Errorf("distances to the power %v: %v", exponent, err)
+		}
+		const tight = 1e-10 // they are the largest that there are, but for the error that the method for grids allows itself
+		for i := 0; i < side*side; i += 97 {
+			least := math.Inf(1)
+			for j, x := range grid.Row(i, nil) {
+				least = min(least, x-r.Potentials.G[j])
+			}
+			if f := r.Potentials.F[i]; !(f >= least-tight) {
+				t.Errorf("distances to the power %v: F[%d] is %v, want %v", exponent, i, f, least)
+			}
+		}
+	}
+}
