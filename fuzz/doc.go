@@ -34,6 +34,9 @@
 //	FuzzHistogram        aggregate.NewHistogram, Count          binomial tails in rationals
 //	FuzzInvert           aggregate.Invert                       the likelihood of other distributions
 //	FuzzEvaluate         aggregate.Evaluate                     exact transport in rationals
+//	FuzzCheckins         the data of experiments/gowalla        a second parser; packing; round trip
+//	FuzzPlaces           its pair of tables                     a second parser
+//	FuzzRatings          the data of experiments/movielens      a second parser; round trip
 //	FuzzAnswer           the lines of "wpm solve"               one valid JSON object; same answer twice
 //
 // Whatever the input, a target also fails on a panic, on NaN beside a nil error, on an error that wraps

@@ -5,35 +5,33 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/wpm-go/wpm/proptest"
 )
 
-// ownSinkhorn is Algorithm 1 as anybody might write it. Row i of the kernel is divided by its largest entry, which changes u
-// and nothing else.
+// ownSinkhorn is Algorithm 1 as anybody might write it.
 func ownSinkhorn(p proptest.Problem, reg float64) (r proptest.EntropicProjection, err error) {
-	v := slices.Repeat([]float64{1}, len(p.Lo))
-	for off := 1.0; off > 1e-12; { // |q - column sums of the plan|_1
-		s := make([]float64, len(v)) // s = K'u, u = mu / Kv
-		for i, c := range p.C {
-			kernel, sum := make([]float64, len(v)), 0.0
-			for j := range c {
-				kernel[j] = math.Exp((slices.Min(c) - c[j]) / reg)
-				sum += kernel[j] * v[j]
-			}
-			for j := range c {
-				s[j] += p.Mu[i] / sum * kernel[j]
-			}
+	k, v, plan := kernel(p.C, reg), slices.Repeat([]float64{1}, len(p.Lo)), make([]float64, len(p.Lo))
+	for n, off := 0, 1.0; off > 1e-12 && n < 10_000; n++ {
+		s := make([]float64, len(v))
+		for i, row := range k {
+			floats.AddScaled(s, p.Mu[i]/floats.Dot(row, v), row) // s = K'u, u = mu / Kv
 		}
-		off, r.Q = 0, nearest(s, p.Lo, p.Hi)
-		for j := range v {
-			off += math.Abs(r.Q[j] - v[j]*s[j])
-			v[j] = r.Q[j] / s[j]
-		}
+		r.Q = nearest(s, p.Lo, p.Hi)
+		off = floats.Distance(r.Q, floats.MulTo(plan, v, s), 1) // |q - column sums of the plan|_1
+		floats.DivTo(v, r.Q, s)
 	}
-	for _, x := range v {
-		r.LogV = append(r.LogV, math.Log(x))
-	}
+	r.LogV = apply(math.Log, v)
 	return r, nil
+}
+
+// kernel is exp(-C/reg). Row i is divided by its largest entry, which changes u and nothing else.
+func kernel(c [][]float64, reg float64) (k [][]float64) {
+	for _, row := range c {
+		k = append(k, apply(func(x float64) float64 { return math.Exp((slices.Min(row) - x) / reg) }, row))
+	}
+	return k
 }
 
 // nearest is the projection in divergence, q = min(max(e^theta s, lo), hi), with theta by bisection.
@@ -41,18 +39,24 @@ func nearest(s, lo, hi []float64) (q []float64) {
 	q = make([]float64, len(s))
 	low, high := -700.0, 700.0
 	for range 80 {
-		theta, sum := (low+high)/2, 0.0
+		theta := (low + high) / 2
 		for j := range s {
 			q[j] = min(max(math.Exp(theta)*s[j], lo[j]), hi[j])
-			sum += q[j]
 		}
-		if sum < 1 {
+		if floats.Sum(q) < 1 {
 			low = theta
 		} else {
 			high = theta
 		}
 	}
 	return q
+}
+
+func apply(f func(float64) float64, x []float64) (y []float64) {
+	for _, v := range x {
+		y = append(y, f(v))
+	}
+	return y
 }
 
 // A solver of one's own, and the test that holds it to the paper:

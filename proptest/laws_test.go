@@ -3,6 +3,7 @@ package proptest_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
@@ -86,6 +87,30 @@ func paperGKL(v []float64, eps float64) ([]float64, error) {
 		}
 	}
 	return m, nil
+}
+
+// TestOwnGKL: nothing of the closed form is needed to be held to the laws. Here the multiplier of the mass is found by bisection.
+func TestOwnGKL(t *testing.T) {
+	proptest.Run(t, proptest.GKLLaws(), func(v []float64, eps float64) ([]float64, error) {
+		m := slices.Clone(v)
+		mass := func(theta float64) (sum float64) { // of m_j = v_j e^theta, where the derivative of the Lagrangian vanishes
+			for j := range m {
+				m[j] = v[j] * math.Exp(theta)
+				sum += m[j]
+			}
+			return sum
+		}
+		want := min(max(mass(0), math.Exp(-eps/2)), math.Exp(eps/2))
+		low, high := -100.0, 100.0
+		for range 100 {
+			if theta := (low + high) / 2; mass(theta) < want {
+				low = theta
+			} else {
+				high = theta
+			}
+		}
+		return m, nil
+	})
 }
 
 func TestSinkhornPaper(t *testing.T) {

@@ -16,6 +16,7 @@ type GKLProjector func(v []float64, eps float64) ([]float64, error)
 func GKLLaws() []Law[GKLProjector] {
 	return []Law[GKLProjector]{
 		{"GKLProjection", "app:mirror-descent-base-measure, closed form of the projection", GKLProjection},
+		{"GKLThreePoint", "app:mirror-descent-base-measure, what the proof of the bound uses of it", GKLThreePoint},
 	}
 }
 
@@ -65,35 +66,16 @@ func gkl(m, v []float64) float64 {
 // GKLProjection: the projection is a multiple of v, with the nearest mass of the interval, and no other measure of the set is
 // nearer.
 func GKLProjection(t *rapid.T, f GKLProjector) {
-	n := Size(maxKL).Draw(t, "kv")
-	eps := min(Epsilon().Draw(t, "eps"), 20)
-	v := make([]float64, n)
-	scale := math.Exp(rapid.Float64Range(-1.5, 1.5).Draw(t, "log scale") * eps)
-	for j := range v {
-		v[j] = scale * math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log v"))
-	}
-	work := clone(v)
-	m, err := f(work, eps)
-	if err != nil {
-		t.Fatalf("GKLProjector(%v, %v): %v", v, eps, err)
-	}
-	sameFloats(t, "v", work, v)
-	length(t, "m", m, n)
-	finite(t, "m", m...)
+	v, eps, m := gklProject(t, f)
+	n := len(v)
 	low, high := math.Exp(-eps/2), math.Exp(eps/2)
-	mass := 0.0
+	mass, sum := 0.0, 0.0
 	for j, x := range m {
-		if !(x >= 0) {
-			t.Fatalf("m[%d] = %v", j, x)
-		}
 		mass += x
+		sum += v[j]
 	}
 	if !(mass >= low*(1-KLTol) && mass <= high*(1+KLTol)) {
 		t.Fatalf("mass %v is outside [%v, %v]\nv %v, eps %v", mass, low, high, v, eps)
-	}
-	sum := 0.0
-	for _, x := range v {
-		sum += x
 	}
 	for j := range m {
 		relative(t, "entry of the projection", m[j], v[j]*min(max(sum, low), high)/sum, KLTol)
@@ -106,6 +88,55 @@ func GKLProjection(t *rapid.T, f GKLProjector) {
 	if d, o := gkl(m, v), gkl(other, v); !(d <= o+100*KLTol*(1+d+mass+sum+high)) {
 		t.Fatalf("D(m || v) = %.17g, but %.17g at %v\nm %v, v %v, eps %v", d, o, other, m, v, eps)
 	}
+}
+
+// GKLThreePoint: D(x || v) >= D(x || m) + D(m || v) for every measure x of the set, also for one with all its mass on one column.
+func GKLThreePoint(t *rapid.T, f GKLProjector) {
+	v, eps, m := gklProject(t, f)
+	x := BaseMeasure(len(v), eps).Draw(t, "x")
+	if rapid.Bool().Draw(t, "on one column") {
+		clear(x)
+		x[rapid.IntRange(0, len(x)-1).Draw(t, "column")] = math.Exp(rapid.SampledFrom([]float64{-eps / 2, 0, eps / 2}).Draw(t, "log mass"))
+	}
+	for j := range m {
+		if !(m[j] > 0) {
+			t.Fatalf("m[%d] = %v, though v[%d] = %v\nv %v, eps %v", j, m[j], j, v[j], v, eps)
+		}
+	}
+	far, near, step := gkl(x, v), gkl(x, m), gkl(m, v)
+	size := 1 + far + near + step + 2*math.Exp(eps/2)
+	for _, w := range v {
+		size += w // it cancels in the divergence
+	}
+	if !(far >= near+step-100*KLTol*size) {
+		t.Fatalf("D(x || v) = %.17g < D(x || m) + D(m || v) = %.17g + %.17g\nx %v, v %v, m %v, eps %v", far, near, step, x, v, m, eps)
+	}
+}
+
+// gklProject draws an instance and projects it.
+func gklProject(t *rapid.T, f GKLProjector) (v []float64, eps float64, m []float64) {
+	t.Helper()
+	n := Size(maxKL).Draw(t, "kv")
+	eps = min(Epsilon().Draw(t, "eps"), 20)
+	v = make([]float64, n)
+	scale := math.Exp(rapid.Float64Range(-1.5, 1.5).Draw(t, "log scale") * eps)
+	for j := range v {
+		v[j] = scale * math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log v"))
+	}
+	work := clone(v)
+	m, err := f(work, eps)
+	if err != nil {
+		t.Fatalf("GKLProjector(%v, %v): %v", v, eps, err)
+	}
+	sameFloats(t, "v", work, v)
+	length(t, "m", m, n)
+	finite(t, "m", m...)
+	for j, x := range m {
+		if !(x >= 0) {
+			t.Fatalf("m[%d] = %v", j, x)
+		}
+	}
+	return v, eps, m
 }
 
 // paperProject is the closed form.

@@ -339,15 +339,16 @@ func TestEntropicBoundLaws(t *testing.T) {
 }
 
 func TestGKLLaws(t *testing.T) {
+	both := []string{"GKLProjection", "GKLThreePoint"}
 	testLaws(t, GKLLaws(), paperProject, []mutant[GKLProjector]{
-		{"divides by the sum", func(v []float64, _ float64) ([]float64, error) { return normalise(clone(v), 1), nil }, []string{"GKLProjection"}},
+		{"divides by the sum", func(v []float64, _ float64) ([]float64, error) { return normalise(clone(v), 1), nil }, both},
 		{"swaps alpha and beta", func(v []float64, eps float64) ([]float64, error) {
 			sum := 0.0
 			for _, x := range v {
 				sum += x
 			}
 			return normalise(clone(v), max(min(sum, math.Exp(-eps/2)), math.Exp(eps/2))), nil
-		}, []string{"GKLProjection"}},
+		}, both},
 		{"projects in the Euclidean norm", func(v []float64, eps float64) ([]float64, error) {
 			sum := 0.0
 			for _, x := range v {
@@ -358,14 +359,37 @@ func TestGKLLaws(t *testing.T) {
 				m[j] = max(0, m[j]+(min(max(sum, math.Exp(-eps/2)), math.Exp(eps/2))-sum)/float64(len(m)))
 			}
 			return m, nil
-		}, []string{"GKLProjection"}},
+		}, both},
 		{"cuts each entry", func(v []float64, eps float64) ([]float64, error) {
 			m := clone(v)
 			for j := range m {
 				m[j] = min(max(m[j], math.Exp(-eps/2)/float64(len(v))), math.Exp(eps/2)/float64(len(v)))
 			}
 			return m, nil
+		}, both},
+		{"forgets the least mass", func(v []float64, eps float64) ([]float64, error) {
+			m, err := paperProject(v, eps)
+			for j := range m {
+				m[j] = min(m[j], v[j])
+			}
+			return m, err
 		}, []string{"GKLProjection"}},
+		{"projects in the other direction of the divergence, and adds what is missing evenly", func(v []float64, eps float64) ([]float64, error) {
+			m, err := paperProject(v, eps)
+			sum, want := 0.0, 0.0
+			for j := range m {
+				sum, want = sum+v[j], want+m[j]
+			}
+			for j := range m {
+				m[j] = v[j]
+				if want > sum {
+					m[j] += (want - sum) / float64(len(m))
+				} else {
+					m[j] *= want / sum
+				}
+			}
+			return m, err
+		}, both},
 	})
 }
 

@@ -1,0 +1,171 @@
+package mincostflow_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+// TestStatusNames: what statuses are called.
+func TestStatusNames(t *testing.T) {
+	for s, want := range map[mincostflow.Status]string{
+		mincostflow.Optimal: "optimal", mincostflow.PivotLimit: "pivot limit", mincostflow.Cancelled: "cancelled",
+		mincostflow.Infeasible: "infeasible", mincostflow.Unbounded: "unbounded", 99: "unknown",
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("%d is %q, want %q", s, got, want)
+		}
+	}
+}
+
+// broken is a cost whose dimensions or rows are not what they should be.
+type broken struct {
+	k, kv int
+	rows  [][]float64 // of the first readings; then the last
+	at    *int
+}
+
+func (b broken) Dims() (k, kv int) { return b.k, b.kv }
+
+func (b broken) Row(int, []float64) []float64 {
+	row := b.rows[min(*b.at, len(b.rows)-1)]
+	*b.at++
+	return row
+}
+
+// TestVerifyUnitsRefusesCounts: what a table of spoilt results in units_test.go leaves out: a Q that lacks units, a plan that goes on below
+// the last row, a cost without rows.
+func TestVerifyUnitsRefusesCounts(t *testing.T) {
+	c, err := cost.NewDense(2, 2, []float64{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mincostflow.UnitProblem{Cost: c, Source: []int64{3, 5}, Lo: []int64{0, 0}, Hi: []int64{6, 6}}
+	good, err := mincostflow.ProjectUnits(context.Background(), p, mincostflow.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := mincostflow.ProjectUnits(nil, p, mincostflow.Settings{}); err != nil || !reflect.DeepEqual(again, good) { //nolint:staticcheck // a nil context is none
+		t.Errorf("without a context %+v, %v; want %+v", again, err, good)
+	}
+	if _, _, err := mincostflow.VerifyUnits(p, good); err != nil {
+		t.Fatal(err)
+	}
+	fewer := good
+	fewer.Q = slices.Clone(good.Q)
+	fewer.Q[0]--
+	beyond := good
+	beyond.Plan = append(slices.Clone(good.Plan), mincostflow.UnitEntry{I: 2, J: 0, Units: 1})
+	before := good
+	before.Plan = append([]mincostflow.UnitEntry{{I: -1, J: 0, Units: 1}}, good.Plan...)
+	for name, r := range map[string]mincostflow.UnitResult{"Q lacks a unit": fewer, "a plan beyond the last row": beyond, "a plan before the first row": before} {
+		if _, _, err := mincostflow.VerifyUnits(p, r); !errors.Is(err, mincostflow.ErrCertificate) {
+			t.Errorf("%s: %v, want ErrCertificate", name, err)
+		}
+	}
+	for _, dims := range [][2]int{{0, 2}, {2, 0}, {-1, 2}} {
+		p.Cost = broken{k: dims[0], kv: dims[1]}
+		if _, _, err := mincostflow.VerifyUnits(p, good); !errors.Is(err, mincostflow.ErrShape) {
+			t.Errorf("a %d x %d cost: %v, want ErrShape", dims[0], dims[1], err)
+		}
+	}
+}
+
+// TestVerifyReadsRowsTwice: Verify reads a row once for the lower and once for the upper bound, and trusts neither.
+func TestVerifyReadsRowsTwice(t *testing.T) {
+	c, err := cost.NewDense(1, 2, []float64{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
+	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := []float64{0, 1}
+	for _, tt := range []struct {
+		name  string
+		first []float64
+		then  []float64
+		want  error
+	}{
+		{"good", good, good, nil},
+		{"short at once", []float64{0}, good, mincostflow.ErrShape},
+		{"short later", good, []float64{0}, mincostflow.ErrShape},
+		{"negative later", good, []float64{0, -1}, mincostflow.ErrNegative},
+	} {
+		p.Cost = broken{1, 2, [][]float64{tt.first, tt.then}, new(int)}
+		if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+}
+
+// TestVerifyPointOfBox: where the box is a point only up to rounding, Q is that point, up to an ulp, and nothing else in the box.
+func TestVerifyPointOfBox(t *testing.T) {
+	c, err := cost.NewDense(1, 2, []float64{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := 0.5 * (1 + 5e-13)
+	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Lo: []float64{half, half}, Hi: []float64{half, half}}
+	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := mincostflow.Verify(p, r); err != nil {
+		t.Fatal(err)
+	}
+	r.Q = []float64{0.5 + 1e-15, 0.5 - 1e-15} // its sum is 1
+	if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, mincostflow.ErrCertificate) {
+		t.Errorf("%v, want ErrCertificate", err)
+	}
+}
+
+// TestDIMACSEnds: a last line of spaces without an end is none; a header that is no number; a solution of no network.
+func TestDIMACSEnds(t *testing.T) {
+	if g, err := mincostflow.ReadDIMACS(strings.NewReader("p min 2 1\na 1 2 0 3 1\n  ")); err != nil || len(g.Arcs) != 1 {
+		t.Errorf("%+v, %v", g, err)
+	}
+	for _, text := range []string{"p min two 1\n", "p min 2 one\n"} {
+		if _, err := mincostflow.ReadDIMACS(strings.NewReader(text)); !errors.Is(err, mincostflow.ErrSyntax) {
+			t.Errorf("%q: %v, want ErrSyntax", text, err)
+		}
+	}
+	r := mincostflow.FlowResult{Flow: []int64{1}, Objective: big.NewInt(1)}
+	if err := r.WriteSolution(io.Discard, nil, true); !errors.Is(err, mincostflow.ErrShape) {
+		t.Errorf("%v, want ErrShape", err)
+	}
+}
+
+// TestRoundedBoxes: bounds that sum to 1 but for less than their rounding to the solver's units, in boxes of many columns.
+func TestRoundedBoxes(t *testing.T) {
+	const n = 1000
+	c := &cost.Dense{K: 2, Kv: n, Data: make([]float64, 2*n)}
+	for j := range n {
+		c.Data[j], c.Data[n+j] = float64(j), float64(n-j)
+	}
+	least := math.Nextafter(0.001, 0) // n of these are 1 less 450 units of 2^-61, and each is rounded up to whole units
+	for _, room := range []float64{1e-18, 1e-3} {
+		p := mincostflow.Problem{Cost: c, Source: []float64{0.25, 0.75}, Lo: make([]float64, n), Hi: make([]float64, n)}
+		for j := range n {
+			p.Lo[j], p.Hi[j] = least, least+room
+		}
+		r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := mincostflow.Verify(p, r); err != nil {
+			t.Errorf("room %v: %v", room, err)
+		}
+	}
+}
