@@ -130,7 +130,7 @@ func (b *box) measure(rest double, widest float64) {
 		if d < b.limit {
 			ups[j], overs[j] = ceil(d*scale, e*scale)
 		} else {
-			ups[j] = full // this column is the last
+			ups[j], overs[j] = full, 0 // this column is the last
 		}
 	}
 }

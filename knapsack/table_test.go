@@ -406,3 +406,31 @@ func decimal(t testing.TB, text string) float64 {
 	x, _ := r.Float64()
 	return x
 }
+
+// TestNoMemory: a table that has seen another box answers as a new one does, bit for bit, though it uses its workspace again. The second
+// box has a rest just below a power of two, for which every scan but the last is too coarse. (Found by fuzzing.)
+func TestNoMemory(t *testing.T) {
+	c := &cost.Dense{K: 1, Kv: 3, Data: []float64{0.1875, 6, 0.25}}
+	boxes := [][2][]float64{
+		{{0.1, 0.2, 0.3}, {0.3, 0.7, 0.4}},
+		{{0.7114980709230223, 2.4765563699859253e-37, 0.28850192907697764}, {0.7114980710886809, 2.4765563705625433e-37, 0.2885019291441497}},
+		{{0.25, 0.25, 0.25}, {0.3, 0.7, 0.4}},
+		{{0.5, 0, 0.5 - 0x1p-60}, {1, 1, 1}},
+		{{0.5, 0x1p-70, 0.5 - 0x1p-53}, {1, 1, 1}},
+		{{0.3, 0.3, 0.3}, {0.3 + 1e-12, 0.6, 0.3 + 1e-13}},
+	}
+	for _, first := range boxes {
+		for _, second := range boxes {
+			old, err1 := knapsack.New(c)
+			fresh, err2 := knapsack.New(c)
+			if err1 != nil || err2 != nil {
+				t.Fatal(err1, err2)
+			}
+			old.Phi(0, first[0], first[1])
+			phi, tau := old.Phi(0, second[0], second[1])
+			if want, wantTau := fresh.Phi(0, second[0], second[1]); phi != want || tau != wantTau {
+				t.Errorf("after %v: %v has %v, %v; a new table says %v, %v", first, second, phi, tau, want, wantTau)
+			}
+		}
+	}
+}
