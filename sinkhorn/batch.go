@@ -37,7 +37,7 @@ type Projector struct {
 	max, rng []float64 // of each row, over columns with room
 	near     []int32   // the nearest columns of each row, by cost
 	nearest  int       // how many
-	ordinary bool      // costs are of a size that floats take without scaling
+	ordinary bool      // the costs need no scaling, and no column may hold less than counts
 
 	common common
 
@@ -142,8 +142,9 @@ func (p *Projector) survey() {
 			bottom = min(bottom, x)
 		}
 	}
-	// Rows of costs between 2^-200 and 2^200 and a Reg likewise; others go the general way.
-	p.ordinary = top < 0x1p200 && bottom > 0x1p-200 && p.reg < 0x1p200 && p.reg > 0x1p-200
+	// Rows of costs between 2^-200 and 2^200 and a Reg likewise; others go the general way, and so do boxes with columns that
+	// take no part and yet may hold some mass.
+	p.ordinary = len(p.box.tiny) == 0 && top < 0x1p200 && bottom > 0x1p-200 && p.reg < 0x1p200 && p.reg > 0x1p-200
 }
 
 // Settings returns the settings in force.
@@ -414,7 +415,7 @@ func (s *rowSolver) load(p *Projector) {
 // start sets f to the cost up to which each row alone would fill the room around it, and returns its mean and that of what it is above the
 // least cost of the row.
 func (s *rowSolver) start(p *Projector) (size, width float64) {
-	var low, room float64
+	var low, room, rng float64
 	for j, x := range s.lo {
 		low += x
 		room += s.hi[j] - x
@@ -427,6 +428,10 @@ func (s *rowSolver) start(p *Projector) (size, width float64) {
 		s.f[a] = tab[l] + t*(tab[l+1]-tab[l])
 		size += s.in.mass[a] * s.f[a]
 		width += s.in.mass[a] * (s.f[a] - tab[0])
+		rng = max(rng, p.rng[i])
+	}
+	if width > 0 {
+		width = max(width, smoothLeast*rng)
 	}
 	return size, width
 }

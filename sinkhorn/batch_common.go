@@ -72,7 +72,7 @@ func (s *common) open(k *kernel, mu, a, u, out []float64) *sweep {
 // shared projects a distribution on at least half of the rows with the shared kernel. Rows without mass are in it, with none. It reports
 // false if that is not the way.
 func (p *Projector) shared(ctx context.Context, in *instance, r *Result) bool {
-	if p.settings.Method != Fast || !p.ordinary || 2*len(in.rows) < p.c.K || len(p.c.Data) > commonCells || len(in.tiny) > 0 || !p.common.prepare(p) {
+	if p.settings.Method != Fast || !p.ordinary || 2*len(in.rows) < p.c.K || len(p.c.Data) > commonCells || !p.common.prepare(p) {
 		return false
 	}
 	c := p.common.c

@@ -91,9 +91,10 @@ func (r *rounding) reset(mu []float64, t float64, b []float64, own []int32) {
 		}
 		r.q[j] = q
 		sum += q
-		r.owner[j] = append(r.owner[j][:0], share{int32(i), q})
+		r.owner[j] = r.owner[j][:0]
 		r.over[i] += q
 		if q > 0 {
+			r.owner[j] = append(r.owner[j], share{int32(i), q})
 			r.holds[i] = append(r.holds[i], int32(j))
 			r.offer(i, j, r.way[i*(m+1):(i+1)*(m+1)], r.via[i*(m+1):(i+1)*(m+1)])
 		}

@@ -29,6 +29,8 @@ const (
 	smoothFirst, smoothLast, smoothRate = 0.5, 0.2, 0.4
 	smoothOff                           = 0.3
 	smoothSteps                         = 6 // at most
+	// smoothLeast is the least mean cost that counts, over the range of the costs: expRow serves no exponent below -1e9.
+	smoothLeast = 1e-8
 	// smoothDepth: terms below exp(-smoothDepth) are left out. With more of them steps cost more and get no better.
 	smoothDepth = 3
 	// smoothShift is the Levenberg shift over the mass in the wrong row.

@@ -148,6 +148,85 @@ func TestProjectorGap(t *testing.T) {
 	}
 }
 
+// TestProjectorNoLowerBounds: columns that hold nothing at first are raised by paths, and the plan is as good as asked for.
+func TestProjectorNoLowerBounds(t *testing.T) {
+	const gap = 1e-6 // out of reach at this Reg but by a plan
+	g := newGenerator(14)
+	for _, eps := range []float64{0.1, 1, 3} {
+		for _, m := range []int{1, 3, 20} {
+			c, lo, hi := unitSquare(t, g, 40, 1, eps)
+			for j := range lo {
+				lo[j] *= float64(j % 2)
+			}
+			pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: gap})
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := newUsers(g, 3, m, 40)
+			var r Result
+			for i := range u.source {
+				if err := pr.Project(context.Background(), u.source[i], u.support[i], &r); err != nil || !(r.Gap() <= gap*r.Upper) {
+					t.Errorf("eps %v, %d atoms: gap %v of %v, %v", eps, m, r.Gap(), r.Upper, err)
+				}
+				checkResult(t, Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.01}, r)
+			}
+		}
+	}
+}
+
+// TestProjectorTinyColumn: a column that takes no part may still hold its lower bound, and what that can cost is in the bound.
+func TestProjectorTinyColumn(t *testing.T) {
+	const tiny = 1e-250
+	p := Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0, tiny}, Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}, Reg: 0.1}
+	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	if err := pr.Project(context.Background(), p.Source, nil, &r); err != nil {
+		t.Fatal(err)
+	}
+	checkResult(t, p, r)
+}
+
+// TestSmoothingNewton: the steps in the potentials of the rows are Newton's. On few rows, where hardly a term is left out, they converge
+// quadratically; with a gradient or a Hessian that is wrong they do not.
+func TestSmoothingNewton(t *testing.T) {
+	const steps, off = 8, 1e-9 // six are enough
+	g := newGenerator(3)
+	for _, m := range []int{2, 3, 5} {
+		for _, eps := range []float64{1, 2, 3} {
+			c, lo, hi := unitSquare(t, g, 120, 2, eps)
+			pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 0.01})
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := newUsers(g, 1, m, 120)
+			s := pr.take()
+			if err := s.in.source(u.source[0], u.support[0]); err != nil {
+				t.Fatal(err)
+			}
+			s.load(pr)
+			_, width := s.start(pr)
+			n := s.anneal(width)
+			if n == smoothSteps {
+				t.Errorf("%d rows, eps %v: annealing did not end", m, eps)
+			}
+			for _, reg := range []float64{smoothLast * width, 4 * width} { // many columns are free in the second
+				for range steps {
+					s.evaluate(reg, false)
+					if !s.step(reg) {
+						t.Fatalf("%d rows, eps %v: no step", m, eps)
+					}
+				}
+				if !(s.smooth.off <= off) {
+					t.Errorf("%d rows, eps %v, Reg %v: %g of the mass is in the wrong row after %d steps", m, eps, reg, s.smooth.off, steps)
+				}
+			}
+		}
+	}
+}
+
 // TestProjectorRandom runs the generator's problems, with ties, columns that take nothing and rows without mass.
 func TestProjectorRandom(t *testing.T) {
 	g := newGenerator(11)
@@ -222,6 +301,9 @@ func TestProjectorDense(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkResult(t, problem, r)
+				if want := reg*probeRange >= slices.Max(pr.rng); (pr.common.c != nil) != want {
+					t.Fatalf("p %v, Reg %v: a shared kernel %v, want %v", p, reg, !want, want)
+				}
 				if n == 0 && !reflect.DeepEqual(r, want) {
 					t.Errorf("p %v, Reg %v: differs from Project: %v, %v", p, reg, r.Stats, want.Stats)
 				}

@@ -142,7 +142,11 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 	// they differ by the noise from those here.
 	slack := float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + 4*it.noise + float64(len(in.tiny))*tinyMass
 	out.slack = slack
-	out.upper = math.Min(upper+c.most*slack, c.most)
+	charge := c.most * slack
+	if charge < 0x1p-1022 { // where products lose bits, or all of them
+		charge += math.SmallestNonzeroFloat64
+	}
+	out.upper = math.Min(upper+charge, c.most)
 
 	out.posterior = math.Max(0, out.transport-plain)
 	out.prior = it.reg * lambertW0(float64(n-1)/math.E)

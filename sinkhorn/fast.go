@@ -179,9 +179,9 @@ func (s *fast) probe() bool {
 // leads to the rates lambda with lambda^2 - omega (gamma mu + 1 - gamma) lambda + omega - 1 = 0; so a rate that is observed
 // corrects a rho that was too small.
 type extrapolation struct {
-	rho, omega, gamma float64   // omega 0: plain steps so far
-	res               []float64 // residuals since the last change
-	old               []float64 // log v before the present one
+	omega, gamma float64   // omega 0: plain steps so far
+	res          []float64 // residuals since the last change
+	old          []float64 // log v before the present one
 }
 
 // window is how many residuals make a rate.
@@ -230,9 +230,9 @@ func (x *extrapolation) apply(v, next []float64) {
 }
 
 func (x *extrapolation) tune(rho float64) {
-	x.rho = min(max(rho, 0.1), 0.999)
-	sigma := x.rho / (2 - x.rho)
-	x.omega, x.gamma = 2/(1+math.Sqrt(1-sigma*sigma)), 2/(2-x.rho)
+	rho = min(max(rho, 0.1), 0.999)
+	sigma := rho / (2 - rho)
+	x.omega, x.gamma = 2/(1+math.Sqrt(1-sigma*sigma)), 2/(2-rho)
 	x.res = x.res[:0]
 }
 

@@ -238,7 +238,7 @@ func (w *klWorkspace) flat(logS, lo, hi, q []float64) float64 {
 	case math.IsInf(b, 1), !(a < b): // the latter when rounding makes breakpoints of several columns one
 		return a
 	}
-	return a + (b-a)/2
+	return a/2 + b/2 // their difference may be infinite
 }
 
 // anchor is the multiplier when the box is a point in every column: the largest mass sets it.

@@ -181,3 +181,12 @@ func TestQuickSelect(t *testing.T) {
 		}
 	}
 }
+
+// TestKLFarApart: logS at both ends of the floats; theta is between breakpoints whose difference overflows (found by fuzzing).
+func TestKLFarApart(t *testing.T) {
+	logS := []float64{-math.MaxFloat64, 6, 6, math.MaxFloat64}
+	q, theta, err := KLProject(logS, []float64{4e-78, 0, 0, 0.2}, []float64{2e-77, 0, 0, 1})
+	if err != nil || math.IsNaN(theta) || math.IsInf(theta, 0) || q[3] != 1 {
+		t.Errorf("q = %v, theta = %v, %v", q, theta, err)
+	}
+}

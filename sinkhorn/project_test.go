@@ -269,6 +269,46 @@ func TestGap(t *testing.T) {
 	}
 }
 
+// TestFirstPass: the certificate of a first iterate, from what the pass collects on the way, says what a sweep of its own says.
+func TestFirstPass(t *testing.T) {
+	tol := numtest.Tol{Abs: 1e-13, Why: "sums of 300 terms in another order"}
+	for _, rel := range []float64{1, 10} {
+		p := square(300, rel)
+		for n := range p.Cost.(*cost.Dense).Data {
+			p.Cost.(*cost.Dense).Data[n] += 0.5 // the least cost of a row is not 0
+		}
+		p.Lo, p.Hi = make([]float64, 300), make([]float64, 300)
+		for j := range p.Hi {
+			p.Hi[j] = 1 // no bound is active, and the first step is the last
+		}
+		s := prepare(t, p)
+		if !s.probe() || s.r.Stats.Passes != 1 || s.first == nil {
+			t.Fatalf("Reg %v: %d passes", rel, s.r.Stats.Passes)
+		}
+		fused := s.in.certify(s.c, s.iterate())
+		s.first = nil
+		swept := s.in.certify(s.c, s.iterate())
+		numtest.Near(t, "upper", fused.upper, swept.upper, tol)
+		numtest.Near(t, "lower", fused.lower, swept.lower, tol)
+		numtest.Near(t, "transport", fused.transport, swept.transport, tol)
+		numtest.Near(t, "posterior", fused.posterior, swept.posterior, tol)
+		s.k.free()
+		mustProject(t, p, Settings{})
+	}
+}
+
+// TestExtrapolation: where bounds are active and Reg is moderate, extrapolated steps from the start arrive, in fewer passes than plain ones.
+func TestExtrapolation(t *testing.T) {
+	p := square(200, 0.01)
+	p.Lo, p.Hi = box(newGenerator(5).mass(200), 3)
+	r := mustProject(t, p, Settings{Tolerance: 1e-10})
+	plain := mustProject(t, p, Settings{Method: Paper, Tolerance: 1e-10})
+	t.Logf("%+v, Algorithm 1 %d", r.Stats, plain.Iterations)
+	if r.Stats.Rebuilds != 1 || 3*r.Iterations > 2*plain.Iterations {
+		t.Errorf("%+v, Algorithm 1 %d iterations", r.Stats, plain.Iterations)
+	}
+}
+
 // TestHistoryFast: the record of method Fast ends with the answer, and the bounds of every entry enclose the optimum.
 func TestHistoryFast(t *testing.T) {
 	for _, reg := range []float64{0.1, 0.01} { // straight, and annealed
@@ -504,6 +544,20 @@ func TestScalingBelowEverything(t *testing.T) {
 		r, err := Project(context.Background(), p, Settings{Method: method})
 		if err != nil || !(math.Abs(r.Objective-want.Objective) <= tol) {
 			t.Errorf("%v: objective %v, %v; without the row %v", method, r.Objective, err, want.Objective)
+		}
+	}
+}
+
+// TestTinyColumn: the only cost is one of the least float for a mass of the least floats, and Upper must not lose it (found by fuzzing).
+func TestTinyColumn(t *testing.T) {
+	for _, method := range []Method{Paper, Fast} {
+		p := Problem{Cost: &cost.Dense{K: 1, Kv: 3, Data: []float64{0, 5e-324, 6}}, Source: []float64{1}, Lo: []float64{0.2, 1e-323, 0}, Hi: []float64{1.2, 1e-323, 0}, Reg: 6}
+		r, err := Project(context.Background(), p, Settings{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Verify(p, r); err != nil || r.Upper == 0 {
+			t.Errorf("%v: upper bound %v, %v", method, r.Upper, err)
 		}
 	}
 }
