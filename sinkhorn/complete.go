@@ -42,6 +42,10 @@ func (in *instance) complete(c *costs, r *Result, b *bounds, it *iterate) error 
 // original returns the bounds in units of the cost as it was given.
 func (b *bounds) original(c *costs) (upper, lower float64) {
 	upper, lower = unscale(b.upper, c.exp, 1), unscale(b.lower, c.exp, -1)
+	if c.most == math.MaxFloat64 && c.exp != 0 {
+		// The largest cost, of a column that takes next to nothing, is beyond the scale of the others.
+		upper = math.Min(upper+c.top*b.slack, c.top)
+	}
 	if c.base == nil {
 		return upper, lower
 	}

@@ -548,16 +548,21 @@ func TestScalingBelowEverything(t *testing.T) {
 	}
 }
 
-// TestTinyColumn: the only cost is one of the least float for a mass of the least floats, and Upper must not lose it (found by fuzzing).
+// TestTinyColumn: what a mass or a cost of the least floats costs must not be lost from Upper (found by fuzzing).
 func TestTinyColumn(t *testing.T) {
 	for _, method := range []Method{Paper, Fast} {
-		p := Problem{Cost: &cost.Dense{K: 1, Kv: 3, Data: []float64{0, 5e-324, 6}}, Source: []float64{1}, Lo: []float64{0.2, 1e-323, 0}, Hi: []float64{1.2, 1e-323, 0}, Reg: 6}
-		r, err := Project(context.Background(), p, Settings{Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := Verify(p, r); err != nil || r.Upper == 0 {
-			t.Errorf("%v: upper bound %v, %v", method, r.Upper, err)
+		for _, box := range [][2][]float64{
+			{{0.2, 1e-323, 0}, {1.2, 1e-323, 0}},
+			{{0.2, 0.0057, 1e-323}, {1.2, 0.0057, 1e-323}}, // the dearest column by far
+		} {
+			p := Problem{Cost: &cost.Dense{K: 1, Kv: 3, Data: []float64{0, 5e-324, 6}}, Source: []float64{1}, Lo: box[0], Hi: box[1], Reg: 6}
+			r, err := Project(context.Background(), p, Settings{Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := Verify(p, r); err != nil || r.Upper == 0 {
+				t.Errorf("%v, %v: upper bound %v, %v", method, box, r.Upper, err)
+			}
 		}
 	}
 }
