@@ -80,7 +80,7 @@ func (s *solver) treePrices() []float64 {
 		default:
 			x = min(x, 0)
 		}
-		g[j] = math.Ldexp(x, -s.rows.exp)
+		g[j] = shifted(x, -s.rows.exp)
 	}
 	return g
 }

@@ -28,9 +28,9 @@ const (
 	newtonRatio   = 3
 	newtonRows    = 128
 	// The rest is measured with 20 rows and 250 to 4000 columns, where the whole varies by a tenth around these
-	// values. The first sample has coarsePerRow to twice as many columns for every row and is solved by the
-	// simplex; the next ones are finer by finer.
-	coarsePerRow = 1
+	// values. The first sample has coarsePerRow to twice as many columns for every row, the next ones are finer by
+	// finer.
+	coarsePerRow = 2
 	finer        = 8
 	// Kinks are width times the typical gap between the costs of a column, times the root of rows
 	// over columns of the last sample, as the error of its prices is; with all columns in, narrower
@@ -38,9 +38,11 @@ const (
 	width    = 1
 	narrower = 0.5
 	rounds   = 3
-	// For every width, at most newtonSteps steps of at most longest widths each.
+	// For every width, at most newtonSteps steps of at most longest widths each at first, with the matrix shifted by
+	// damping times the mean of its diagonal (Levenberg): the steps end far from the top, where that serves best.
 	newtonSteps = 6
-	longest     = 2
+	longest     = 3
+	damping     = 0.2
 	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper.
 	enough = 1.25
 )
@@ -52,14 +54,12 @@ func worthNewton(k, n int) bool {
 
 // newton is the workspace of the start.
 type newton struct {
-	// The cells: row i, column at[c] is data[offset[i]+place[c]]. Columns that take nothing are left out;
-	// if cells have to be held here, because they are computed or scaled, at is a sample.
-	data   []float64
-	offset []int
-	place  []int32
-	at     []int32
-	held   []float64
-	count  []int32 // 0, 1, 2, ...
+	// The costs of column at[c] as integers, in units of about 2^-53 of the largest and times rowBits, are
+	// cells[c*k : (c+1)*k]. Columns that take nothing are left out; if there are very many cells, at is a sample.
+	cells []int64
+	at    []int32
+	grain float64 // a unit
+	keys  []int64 // the prices likewise, less the number of the row
 
 	cols   []sample
 	sorted []float64
@@ -73,10 +73,9 @@ type newton struct {
 	mass   []float64 // of the rows, over total
 	f      []float64 // their prices
 	old    []float64
-	below  []float64 // the prices, less a constant
 	left   []float64 // what they keep, smoothed
 	step   []float64
-	slope  []float64 // k x k, minus the Hessian of the smoothed dual value, lower triangle
+	slope  []float64 // k x k, minus the Hessian of the smoothed dual value; off the diagonal, two entries add up to one
 
 	// The tree: the two best rows of every column, the columns of every row as lists, and what it sends.
 	served      []service
@@ -87,21 +86,22 @@ type newton struct {
 // sample stands for some columns.
 type sample struct {
 	low, room float64
-	place     int32 // in a row of data
+	at        int32 // its cells
 	service         // as measure has found it
 }
 
-// newtonPrices finds row prices close to the best, in s.nw.f, and reports whether it could.
-func (s *solver) newtonPrices(ctx context.Context) bool {
+// newtonPrices finds row prices close to the best, in s.nw.f, and reports whether it could. The largest cost of
+// columns that take anything is at most top.
+func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	t, w := &s.net, &s.nw
 	k, n := t.k, t.n
-	w.mass, w.f, w.below, w.old, w.left, w.step = grow(w.mass, k), grow(w.f, k), grow(w.below, k), grow(w.old, k), grow(w.left, k), grow(w.step, k)
+	w.mass, w.f, w.keys, w.old, w.left, w.step = grow(w.mass, k), grow(w.f, k), grow(w.keys, k), grow(w.old, k), grow(w.left, k), grow(w.step, k)
 	w.slope = grow(w.slope, k*k)
 	w.total = float64(s.total)
 	for i, m := range s.mass {
 		w.mass[i] = float64(m) / w.total
 	}
-	group := s.newtonCells()
+	group := s.newtonCells(top)
 	w.whole = false
 	full := 0.0
 	for j, l := range t.low {
@@ -112,34 +112,33 @@ func (s *solver) newtonPrices(ctx context.Context) bool {
 	for len(w.at) >= 2*coarsePerRow*k*stride {
 		stride *= 2
 	}
-	w.gap = w.scale()
-	if !s.coarse(ctx, stride) {
-		return false
+	w.gap, w.h = w.scale(), 0
+	w.thin(t, stride)
+	if spread := w.guess(); w.gap == 0 { // most columns have two rows that cost the same
+		w.gap = spread / float64(k)
 	}
-	w.h = 0
 	if !(w.gap > 0 && w.gap <= math.MaxFloat64) {
 		return true
 	}
-	seen := len(w.at) / stride
+	seen := k
 	for round := 0; ; {
-		stride = max(stride/finer, 1)
 		h := float64(w.gap * width * math.Sqrt(float64(k)/float64(seen)))
 		for range round {
 			h *= narrower
 		}
-		w.thin(t, stride)
 		if !w.climb(ctx, h) {
 			return false
 		}
-		if stride == 1 {
-			if round++; round == rounds || w.unserved() < w.enough {
-				if w.whole = group == 1; w.stale && w.whole {
-					w.measure(h)
-				}
-				return true
-			}
-		}
 		seen = len(w.cols)
+		if stride > 1 {
+			stride = max(stride/finer, 1)
+			w.thin(t, stride)
+		} else if round++; round == rounds || w.unserved() < w.enough {
+			if w.whole = group == 1; w.stale && w.whole {
+				w.measure(h)
+			}
+			return true
+		}
 	}
 }
 
@@ -179,6 +178,8 @@ func (w *newton) climb(ctx context.Context, h float64) bool {
 		}
 		if by < 1 {
 			most = by * size
+		} else if size == most {
+			most *= 2
 		}
 		if by*size < h {
 			return true
@@ -228,65 +229,35 @@ func (w *newton) unserved() float64 {
 	return x
 }
 
-// coarse solves the problem on a sample of the columns for w.f, and reports whether it could.
-func (s *solver) coarse(ctx context.Context, stride int) bool {
-	t, w := &s.net, &s.nw
-	k, n := t.k, t.n
-	if s.sample == nil {
-		s.sample = newSolver()
-		s.sample.plain = true
+// guess sets prices from which the first sample is climbed: a row reaches from its least cost towards its mean
+// cost, as far as its share of all room. It returns the mean of the distances.
+func (w *newton) guess() float64 {
+	room, spread := 0.0, 0.0
+	for c := range w.cols {
+		room += w.cols[c].low + w.cols[c].room
 	}
-	c := s.sample
-	m := (len(w.at) + stride - 1) / stride
-	c.net.low, c.net.room = grow(c.net.low, m), grow(c.net.room, m)
-	from := 0
-	for g := range m {
-		end := n
-		if (g+1)*stride < len(w.at) {
-			end = int(w.at[(g+1)*stride])
+	k := len(w.f)
+	for i := range w.f {
+		least, sum := int64(math.MaxInt64), 0.0
+		for c := range w.cols {
+			x := w.cells[int(w.cols[c].at)*k+i]
+			least = min(least, x)
+			sum += float64(x)
 		}
-		low, room := uint64(0), uint64(0)
-		for j := from; j < end; j++ {
-			low += t.low[j]
-			room = min(room+min(t.room[j], s.total), s.total)
-		}
-		if room == s.total {
-			room = unbounded
-		}
-		c.net.low[g], c.net.room[g] = low, room
-		from = end
+		low := float64(least) * w.grain / rowBits
+		reach := sum*w.grain/rowBits/float64(len(w.cols)) - low
+		w.f[i] = low + float64(min(2*w.mass[i]/room, 1)*reach)
+		spread += reach
 	}
-	c.held.data = grow(c.held.data, k*m)
-	c.heldRows = grow(c.heldRows, k)
-	top := 0.0
-	for i := range k {
-		c.heldRows[i] = i
-		for g := range m {
-			x := w.data[w.offset[i]+int(w.place[g*stride])]
-			c.held.data[i*m+g] = x
-			top = max(top, x)
-		}
-	}
-	c.held.kv = m
-	c.discount, c.total = s.discount, s.total
-	c.mass = append(c.mass[:0], s.mass...)
-	c.start(ctx, &c.held, c.heldRows, top, s.pr.most)
-	if c.pr.run() != Optimal {
-		return false
-	}
-	copy(w.f, c.net.pi)
-	return true
+	return spread / float64(len(w.f))
 }
 
-// newtonCells makes the cells accessible in any order, or those of one column in every group.
-func (s *solver) newtonCells() (group int) {
+// newtonCells fills in the cells of all columns that take anything, or those of one column in every group.
+func (s *solver) newtonCells(top float64) (group int) {
 	t, w, r := &s.net, &s.nw, s.pr.rows
 	k, n := t.k, t.n
-	direct := r.data != nil && r.exp == 0
-	group = 1
-	if !direct {
-		group = (k + heldRows - 1) / heldRows
-	}
+	most := mostCells / k
+	group = (n + most - 1) / most
 	w.at = w.at[:0]
 	for from := 0; from < n; from += group {
 		for j := from; j < min(from+group, n); j++ {
@@ -296,25 +267,32 @@ func (s *solver) newtonCells() (group int) {
 			}
 		}
 	}
-	w.offset = grow(w.offset, k)
-	if direct {
-		w.data, w.place = r.data, w.at
-		for i := range k {
-			w.offset[i] = s.pr.index[i] * n
+	_, e := math.Frexp(top)
+	w.grain = math.Ldexp(1, e-costBits)
+	by := 1 / w.grain
+	w.cells = grow(w.cells, k*len(w.at))
+	i := 0
+	if r.data != nil && r.exp == 0 { // four rows at a time, which saves half
+		for ; i+4 <= k; i += 4 {
+			index := s.pr.index[i : i+4 : i+4]
+			r0, r1, r2, r3 := r.at(index[0]), r.at(index[1]), r.at(index[2]), r.at(index[3])
+			at := i
+			for _, j := range w.at {
+				cell := w.cells[at : at+4 : at+4]
+				cell[0] = int64(r0[j]*by) * rowBits
+				cell[1] = int64(r1[j]*by) * rowBits
+				cell[2] = int64(r2[j]*by) * rowBits
+				cell[3] = int64(r3[j]*by) * rowBits
+				at += k
+			}
 		}
-		return group
 	}
-	m := len(w.at)
-	for c := len(w.count); c < m; c++ {
-		w.count = append(w.count, int32(c))
-	}
-	w.held = grow(w.held, k*m)
-	w.data, w.place = w.held, w.count[:m]
-	for i := range k {
+	for ; i < k; i++ {
 		row := r.at(s.pr.index[i])
-		w.offset[i] = i * m
-		for c, j := range w.at {
-			w.held[i*m+c] = row[j]
+		at := i
+		for _, j := range w.at {
+			w.cells[at] = int64(row[j]*by) * rowBits
+			at += k
 		}
 	}
 	return group
@@ -335,7 +313,7 @@ func (w *newton) thin(t *network, stride int) {
 			room += min(float64(t.room[j]), w.total)
 		}
 		from = end
-		w.cols = append(w.cols, sample{low: low / w.total, room: min(room/w.total, 1), place: w.place[c]})
+		w.cols = append(w.cols, sample{low: low / w.total, room: min(room/w.total, 1), at: int32(c)})
 	}
 }
 
@@ -343,11 +321,11 @@ func (w *newton) thin(t *network, stride int) {
 func (w *newton) scale() float64 {
 	const most = 16
 	clear(w.f)
-	clear(w.below)
+	w.price()
 	w.sorted = w.sorted[:0]
 	for c := 0; c < len(w.at); c += max(1, len(w.at)/most) {
-		if _, _, least, next := w.best(int(w.place[c])); next > least {
-			w.sorted = append(w.sorted, next-least)
+		if m1, m2 := w.best(c); m2>>rowShift > m1>>rowShift {
+			w.sorted = append(w.sorted, float64(m2>>rowShift-m1>>rowShift)*w.grain)
 		}
 	}
 	if len(w.sorted) == 0 {
@@ -361,7 +339,7 @@ func (w *newton) scale() float64 {
 func (w *newton) measure(h float64) float64 {
 	f, left, slope := w.f, w.left, w.slope
 	k := len(f)
-	w.lower()
+	w.price()
 	clear(slope)
 	value := 0.0
 	for i, m := range w.mass {
@@ -371,11 +349,13 @@ func (w *newton) measure(h float64) float64 {
 	inv := 0.5 / h
 	for c := range w.cols {
 		o := &w.cols[c]
-		b1, b2, m, next := w.best(int(o.place))
-		o.service = service{m, next - m, int32(b1), int32(b2)}
+		m1, m2 := w.best(int(o.at))
+		b1, b2 := int(m1&(rowBits-1)), int(m2&(rowBits-1))
+		m := float64(m1>>rowShift) * w.grain
+		gap := float64(m2>>rowShift-m1>>rowShift) * w.grain
+		o.service = service{m, gap, int32(b1), int32(b2)}
 		low, room := o.low, o.room
 		p1, p2 := 1.0, 0.0
-		gap := next - m
 		if gap < h {
 			p2 = 0.5 - float64(gap*inv)
 			p1 = 1 - p2
@@ -395,7 +375,7 @@ func (w *newton) measure(h float64) float64 {
 				slope[b1*k+b1] += float64(a * p1 * p1)
 				if p2 > 0 {
 					slope[b2*k+b2] += float64(a * p2 * p2)
-					slope[max(b1, b2)*k+min(b1, b2)] += float64(a * p1 * p2)
+					slope[b1*k+b2] += float64(a * p1 * p2)
 				}
 			}
 		}
@@ -405,21 +385,20 @@ func (w *newton) measure(h float64) float64 {
 			left[b2] -= float64(q * p2)
 			slope[b1*k+b1] += a
 			slope[b2*k+b2] += a
-			slope[max(b1, b2)*k+min(b1, b2)] -= a
+			slope[b1*k+b2] -= a
 		}
 	}
 	return value
 }
 
-// best returns the two rows of least C_ij - f_i for the cells at place, and these values, up to near ties. The
-// differences are compared as integers, with the row in the last bits, and without branches, which would be
-// mispredicted some five times a column.
-func (w *newton) best(place int) (b1, b2 int, least, next float64) {
-	data, below := w.data[place:], w.below
-	offset := w.offset[:len(below)]
-	var m1, m2 int64 = math.MaxInt64, math.MaxInt64
-	for i, o := range offset {
-		x := int64(math.Float64bits(data[o]-below[i])&^(1<<63|rowBits-1) | uint64(i)) // never negative, even for -0
+// best returns the two least values of C_ij - f_i in a column, as integers with the row in the last bits. There are no
+// branches, which would be mispredicted some five times a column.
+func (w *newton) best(c int) (m1, m2 int64) {
+	k := len(w.keys)
+	m1, m2 = math.MaxInt64/2, math.MaxInt64/2
+	cells := w.cells[c*k : c*k+k]
+	for i, key := range w.keys[:len(cells)] {
+		x := cells[i] - key
 		d := x - m1
 		d &= d >> 63 // the lesser of the difference and zero
 		x -= d       // the greater of x and m1
@@ -427,22 +406,29 @@ func (w *newton) best(place int) (b1, b2 int, least, next float64) {
 		d = x - m2
 		m2 += d & (d >> 63)
 	}
-	b1, b2 = int(m1&(rowBits-1)), int(m2&(rowBits-1))
-	return b1, b2, data[offset[b1]] - w.f[b1], data[offset[b2]] - w.f[b2]
+	return m1, m2
 }
 
-// rowBits is above all row numbers: a power of two.
-const rowBits = newtonRows
+const (
+	// rowBits is above all row numbers: a power of two.
+	rowBits  = 1 << rowShift
+	rowShift = 7
+	// Costs are below 2^costBits units, and prices are kept below twice that.
+	costBits = 53
+	// mostCells are held, 8 MB.
+	mostCells = 1 << 20
+)
 
-// lower fills in below: the prices, less a constant that makes all of them negative and so all differences positive.
-func (w *newton) lower() {
-	top := slices.Max(w.f) + w.gap
+// price fills in keys.
+func (w *newton) price() {
+	most := math.Ldexp(1, costBits+1)
+	by := 1 / w.grain
 	for i, f := range w.f {
-		w.below[i] = f - top
+		w.keys[i] = int64(min(max(f*by, -most), most))*rowBits - int64(i)
 	}
 }
 
-// newtonStep solves slope * step = left by Cholesky's method, in place, and returns the largest entry,
+// newtonStep solves (slope + shift) * step = left by Cholesky's method, in place, and returns the largest entry,
 // at most most.
 func (w *newton) newtonStep(most float64) float64 {
 	k := len(w.f)
@@ -452,12 +438,13 @@ func (w *newton) newtonStep(most float64) float64 {
 	for i := range k {
 		trace += a[i*k+i]
 	}
-	ridge := float64(1e-3*trace)/float64(k) + math.SmallestNonzeroFloat64
+	// Without a kink in sight the matrix is zero: then a step of a hundred times most, which is cut.
+	ridge := float64(damping*trace)/float64(k) + float64(0.01*w.unserved())/most + math.SmallestNonzeroFloat64
 	for i := range k {
 		ri := a[i*k : i*k+i+1]
 		for j := range i {
 			rj := a[j*k : j*k+j+1]
-			v := ri[j]
+			v := ri[j] + a[j*k+i]
 			for l, y := range rj[:j] {
 				v -= float64(ri[l] * y)
 			}

@@ -40,7 +40,7 @@ func TestNewtonStart(t *testing.T) {
 		d := newDraw(uint64(seed) + 24e6)
 		p := d.wideProblem()
 		r := mustProject(t, p, Settings{Method: Simplex})
-		// Stopped anywhere, also on the sample.
+		// Stopped anywhere.
 		limit := 1 + d.Intn(r.Stats.Pivots+1)
 		s, err := Project(context.Background(), p, Settings{Method: Simplex, MaxPivots: limit})
 		if err != nil && !errors.Is(err, ErrNotConverged) {
@@ -104,7 +104,7 @@ func TestAssignAnyPrices(t *testing.T) {
 	}
 }
 
-// TestNewtonSavesWork: the point of it. Pivots are counted over all levels.
+// TestNewtonSavesWork: the point of it.
 func TestNewtonSavesWork(t *testing.T) {
 	p, err := instanceNamed("sq1000p1:sp20:2")
 	if err != nil {
@@ -192,6 +192,114 @@ func TestNewtonScale(t *testing.T) {
 			b := mustProject(t, p, Settings{})
 			if !reflect.DeepEqual(a.Q, b.Q) || !reflect.DeepEqual(a.Plan, b.Plan) || a.Stats != b.Stats {
 				t.Fatalf("scaled by 2^%d: %+v, want %+v", s, b.Stats, a.Stats)
+			}
+		}
+	}
+}
+
+// newtonAt returns a start whose columns, every stride-th, are ready to be measured.
+func (d draw) newtonAt(t *testing.T, stride int) *newton {
+	t.Helper()
+	k, kv := 2+d.Intn(12), newtonColumns+d.Intn(200)
+	p := Problem{Cost: d.costs(k, kv), Source: uniform(k), Lo: repeat(0.5/float64(kv), kv), Hi: repeat(2/float64(kv), kv)}
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSolver()
+	if err := s.load(in); err != nil {
+		t.Fatal(err)
+	}
+	settings, _ := Settings{}.resolve(k + kv)
+	s.simplex(context.Background(), settings)
+	w := &s.nw
+	s.newtonCells(math.Ldexp(s.most, s.rows.exp))
+	w.thin(&s.net, stride)
+	return w
+}
+
+// TestBest compares with the obvious search.
+func TestBest(t *testing.T) {
+	for seed := range 60 {
+		d := newDraw(uint64(seed) + 29e6)
+		w := d.newtonAt(t, 1)
+		top := 0.0
+		for i := range w.f {
+			w.f[i] = (2*d.Float64() - 1) * w.grain * (1 << costBits)
+			top = max(top, math.Abs(w.f[i]))
+		}
+		w.price()
+		k := len(w.f)
+		// Costs and prices are rounded to a unit each.
+		tol := 2 * w.grain
+		for c := range w.at {
+			least, next := math.Inf(1), math.Inf(1)
+			for i, f := range w.f {
+				if x := float64(w.cells[c*k+i]/rowBits)*w.grain - f; x < least {
+					least, next = x, least
+				} else if x < next {
+					next = x
+				}
+			}
+			m1, m2 := w.best(c)
+			for _, x := range []struct {
+				key  int64
+				want float64
+			}{{m1, least}, {m2, next}} {
+				i := int(x.key & (rowBits - 1))
+				if got := float64(x.key>>rowShift) * w.grain; math.Abs(got-x.want) > tol {
+					t.Fatalf("column %d: %v, want %v", c, got, x.want)
+				}
+				if got := float64(w.cells[c*k+i]/rowBits)*w.grain - w.f[i]; math.Abs(got-x.want) > tol {
+					t.Fatalf("column %d: row %d has %v, want %v", c, i, got, x.want)
+				}
+			}
+			if m1&(rowBits-1) == m2&(rowBits-1) {
+				t.Fatalf("column %d: the same row twice", c)
+			}
+		}
+	}
+}
+
+// TestMeasure compares the slopes of the smoothed dual value with its differences, and the matrix with those of the
+// slopes.
+func TestMeasure(t *testing.T) {
+	for seed := range 40 {
+		d := newDraw(uint64(seed) + 30e6)
+		w := d.newtonAt(t, 1+d.Intn(3))
+		k := len(w.f)
+		scale := w.grain * (1 << costBits) // of the costs
+		h := scale / 8
+		for i := range w.f {
+			w.f[i] = scale * d.Float64() / 4
+		}
+		// By Taylor with a margin: slopes are at most 2 in all and change by at most 2/h of a price's change; at a kink
+		// of the matrix the second difference is off by its jump, no more than what moves through the window.
+		step := h * 0x1p-12
+		w.measure(h)
+		left := append([]float64(nil), w.left...)
+		slope := append([]float64(nil), w.slope[:k*k]...)
+		for i := range k {
+			at := w.f[i]
+			w.f[i] = at + step
+			up := w.measure(h)
+			leftUp := append([]float64(nil), w.left...)
+			w.f[i] = at - step
+			down := w.measure(h)
+			leftDown := append([]float64(nil), w.left...)
+			w.f[i] = at
+			if got := (up - down) / (2 * step); math.Abs(got-left[i]) > 4*step/h+1e-9 {
+				t.Fatalf("seed %d, row %d: slope %v, differences say %v", seed, i, left[i], got)
+			}
+			for j := range k {
+				want := slope[i*k+j]
+				if i != j {
+					want += slope[j*k+i]
+				}
+				got := (leftDown[j] - leftUp[j]) / (2 * step)
+				if math.Abs(got-want)*h > 0.05 {
+					t.Fatalf("seed %d: second derivative %d, %d is %v, differences say %v (times %v)", seed, i, j, want, got, h)
+				}
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 		s.deadColumns(a.g, a.f)
 	}
 	for n, f := range a.f {
-		y := math.Ldexp(f, s.rows.exp)
+		y := shifted(f, s.rows.exp)
 		x := in.mass[n].times(y)
 		value = value.plus(x)
 		size += math.Abs(x.hi)
@@ -43,7 +43,7 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 		if b == 0 {
 			continue // with a price that may be beyond the scale
 		}
-		y := dd{hi: b}.times(math.Ldexp(x, s.rows.exp))
+		y := dd{hi: b}.times(shifted(x, s.rows.exp))
 		columns = columns.plus(y)
 		size += math.Abs(y.hi)
 	}
@@ -180,10 +180,17 @@ func rowPotential(row, g []float64) float64 {
 	for ; j+4 <= len(row); j += 4 {
 		c := row[j : j+4 : j+4]
 		h := g[j : j+4 : j+4]
-		if c[0]-h[0] <= m || c[1]-h[1] <= m || c[2]-h[2] <= m || c[3]-h[3] <= m {
-			for d := range 4 {
-				m, below = lower(m, below, c[d], h[d])
-			}
+		if c[0]-h[0] <= m {
+			m, below = lower(m, below, c[0], h[0])
+		}
+		if c[1]-h[1] <= m {
+			m, below = lower(m, below, c[1], h[1])
+		}
+		if c[2]-h[2] <= m {
+			m, below = lower(m, below, c[2], h[2])
+		}
+		if c[3]-h[3] <= m {
+			m, below = lower(m, below, c[3], h[3])
 		}
 	}
 	for ; j < len(row); j++ {

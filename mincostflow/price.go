@@ -15,7 +15,7 @@ const (
 	// arcs are tried.
 	rowBlock   = 4
 	fewRows    = 64
-	slackBlock = 16
+	slackBlock = 32
 	// pollEvery steps, or pollCells cells of a sweep, the context is asked.
 	pollEvery = 64
 	pollCells = 1 << 16

@@ -57,6 +57,14 @@ func (r *rows) at(i int) []float64 {
 	return scaled
 }
 
+// shifted returns x * 2^exp. Nearly always exp is 0.
+func shifted(x float64, exp int) float64 {
+	if exp == 0 {
+		return x
+	}
+	return math.Ldexp(x, exp)
+}
+
 // setScale chooses the power of two for costs of at most most.
 func (r *rows) setScale(most float64) {
 	r.exp = 0

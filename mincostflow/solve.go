@@ -40,9 +40,7 @@ type solver struct {
 
 	// The start.
 	nw     newton
-	plain  bool    // start from the star
-	serial bool    // one worker only
-	sample *solver // for the problem on a sample of the columns, made when needed
+	serial bool // one worker only
 
 	// What rows and live point to.
 	source, held rows
@@ -67,7 +65,6 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 func (s *solver) forget() {
 	s.in, s.rows, s.pr.rows, s.pr.ctx, s.pr.index, s.live = nil, nil, nil, nil, nil, nil
 	s.source.matrix, s.source.data = nil, nil
-	s.nw.data = nil
 	s.own.matrix = nil
 	*s.own.limits = limits{low: s.own.low, room: s.own.room}
 }

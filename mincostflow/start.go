@@ -24,10 +24,8 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 	t.reset(k, n, s.mass)
 	big := float64(s.full * (1 - s.discount))
 	s.pr.reset()
-	if !s.plain && worthNewton(k, n) {
-		good := s.newtonPrices(ctx)
-		t.pivots = s.sample.net.pivots
-		if good {
+	if worthNewton(k, n) {
+		if s.newtonPrices(ctx, top) {
 			big += s.assign(top)
 			s.pr.seed(s.nw.served, s.nw.h)
 		}

@@ -71,11 +71,19 @@ func (x dd) value() float64 { return x.hi + x.lo }
 // total returns the sum of xs, each capped at most, with an error below len(xs) * 2^-100 times
 // the sum of their magnitudes.
 func total(xs []float64, most float64) dd {
-	var s dd
-	for _, x := range xs {
-		s = s.plusFloat(min(x, most))
+	// Four sums, because every addition to one waits for the one before.
+	var s [4]dd
+	for len(xs) >= 4 {
+		s[0] = s[0].plusFloat(min(xs[0], most))
+		s[1] = s[1].plusFloat(min(xs[1], most))
+		s[2] = s[2].plusFloat(min(xs[2], most))
+		s[3] = s[3].plusFloat(min(xs[3], most))
+		xs = xs[4:]
 	}
-	return s
+	for _, x := range xs {
+		s[0] = s[0].plusFloat(min(x, most))
+	}
+	return s[0].plus(s[1]).plus(s[2].plus(s[3]))
 }
 
 // compare returns the sign of (sum of xs, each capped at most) - t - u, exactly, where x is that sum by total.

@@ -1,0 +1,185 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// TestNewtonStepSolves compares a Newton step of the start with Gaussian elimination.
+func TestNewtonStepSolves(t *testing.T) {
+	const same = 1e-9 // the shift keeps the condition below 100
+	for k := 1; k <= 9; k++ {
+		d := newDraw(uint64(k) + 31e6)
+		w := &newton{f: make([]float64, k), slope: make([]float64, k*k), step: make([]float64, k), left: make([]float64, k)}
+		// A Laplacian with a little more on the diagonal, as measure makes it.
+		full := make([]float64, k*k)
+		trace := 0.0
+		for i := range k {
+			full[i*k+i] += 0.1 * d.Float64()
+			for j := range i {
+				x := d.Float64()
+				full[i*k+j] -= x
+				full[j*k+i] -= x
+				full[i*k+i] += x
+				full[j*k+j] += x
+			}
+			w.left[i] = d.Float64() - 0.5
+		}
+		for i := range k {
+			trace += full[i*k+i]
+			w.slope[i*k+i] = full[i*k+i]
+			for j := range i { // shared at random
+				x := d.Float64()
+				w.slope[i*k+j], w.slope[j*k+i] = x*full[i*k+j], (1-x)*full[i*k+j]
+			}
+		}
+		slope := append([]float64(nil), w.slope...)
+		for _, most := range []float64{100, 0.01} {
+			shifted := append([]float64(nil), full...)
+			for i := range k {
+				shifted[i*k+i] += damping*trace/float64(k) + 0.01*w.unserved()/most
+			}
+			want := eliminate(shifted, append([]float64(nil), w.left...))
+			largest := 0.0
+			for _, x := range want {
+				largest = max(largest, math.Abs(x))
+			}
+			copy(w.slope, slope)
+			size := w.newtonStep(most)
+			if !(math.Abs(size-min(largest, most)) <= same*largest) {
+				t.Errorf("%d rows: size %v, want %v", k, size, min(largest, most))
+			}
+			for i, x := range w.step {
+				if y := min(max(want[i], -most), most); !(math.Abs(x-y) <= same*largest) {
+					t.Errorf("%d rows, at most %v: step[%d] = %v, want %v", k, most, i, x, y)
+				}
+			}
+		}
+	}
+}
+
+// eliminate solves a x = b by Gaussian elimination with pivots on the diagonal, in place.
+func eliminate(a, b []float64) []float64 {
+	k := len(b)
+	for p := range k {
+		for i := p + 1; i < k; i++ {
+			by := a[i*k+p] / a[p*k+p]
+			for j := p; j < k; j++ {
+				a[i*k+j] -= by * a[p*k+j]
+			}
+			b[i] -= by * b[p]
+		}
+	}
+	for p := k - 1; p >= 0; p-- {
+		for j := p + 1; j < k; j++ {
+			b[p] -= a[p*k+j] * b[j]
+		}
+		b[p] /= a[p*k+p]
+	}
+	return b
+}
+
+// TestAssignKeepsPrices: where prices are about right, rows start with them, up to a constant for those that have too much and another for those that
+// have too little.
+func TestAssignKeepsPrices(t *testing.T) {
+	checked := 0
+	for seed := range 20 {
+		const k, n = 20, 300
+		d := newDraw(uint64(seed) + 32e6)
+		p := Problem{Cost: &cost.Dense{K: k, Kv: n}, Source: repeat(1./k, k), Lo: repeat(0.3/n, n), Hi: repeat(3./n, n)}
+		for range k { // points on a line
+			x := d.Float64()
+			for j := range n {
+				p.Cost.(*cost.Dense).Data = append(p.Cost.(*cost.Dense).Data, math.Abs(x-float64(j)/n))
+			}
+		}
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSolver()
+		if err := s.load(in); err != nil {
+			t.Fatal(err)
+		}
+		settings, _ := Settings{}.resolve(in.k + in.kv)
+		s.simplex(context.Background(), settings)
+		top := math.Ldexp(s.most, s.rows.exp)
+		prices := make([]float64, len(in.rows))
+		for i := range prices { // those of the optimum, nearly
+			prices[i] = s.net.pi[i] + top*0.01*(d.Float64()-0.5)
+		}
+		if slices.Max(prices)-slices.Min(prices) > top/2 {
+			continue // differences are made smaller then
+		}
+		s.net.reset(len(in.rows), in.kv, s.mass)
+		s.nw.f, s.nw.whole = prices, false
+		extra := s.assign(top)
+		if extra == 0 {
+			continue
+		}
+		s.setGrid(s.exp, s.full+extra)
+		grid := 4 * s.net.grid // arcs are rounded to it
+		var first [2]int       // of the rows of either kind so far, and one more
+		for i := range prices {
+			kind := 0
+			if s.net.nodes[i].up {
+				kind = 1
+			}
+			if first[kind] == 0 {
+				first[kind] = i + 1
+				continue
+			}
+			at := first[kind] - 1
+			got, want := s.net.pi[i]-s.net.pi[at], prices[i]-prices[at]
+			if !(math.Abs(got-want) <= grid) {
+				t.Errorf("%d: rows %d and %d start %v apart, their prices are %v", seed, at, i, got, want)
+			}
+			if kind == 0 {
+				checked++
+			}
+		}
+	}
+	if checked < 10 {
+		t.Errorf("%d rows with too much sent", checked)
+	}
+}
+
+// asked is a context that counts how often it is looked at.
+type asked struct {
+	context.Context
+	times int
+}
+
+func (c *asked) Err() error {
+	c.times++
+	return nil
+}
+
+// TestSweepAsksSeldom: a sweep over the costs asks the context at its start and then once in 2^16 cells, which is some ten microseconds.
+func TestSweepAsksSeldom(t *testing.T) {
+	const k, n, cells = 300, 400, 1 << 16
+	d := newDraw(33e6)
+	p := Problem{Cost: d.costs(k, n), Source: repeat(1./k, k), Lo: repeat(0.5/n, n), Hi: repeat(2./n, n)}
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSolver()
+	if err := s.load(in); err != nil {
+		t.Fatal(err)
+	}
+	settings, _ := Settings{}.resolve(in.k + in.kv)
+	s.simplex(context.Background(), settings)
+	ctx := &asked{Context: context.Background()}
+	s.pr.ctx, s.pr.most = ctx, math.MaxInt
+	if found, st := s.pr.sweep(); found || st != Optimal {
+		t.Fatalf("after the optimum: %v, %v", found, st)
+	}
+	if least := k * n / cells; ctx.times < least || ctx.times > least+1 {
+		t.Errorf("asked %d times in %d cells", ctx.times, k*n)
+	}
+}
