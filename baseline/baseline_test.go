@@ -319,6 +319,7 @@ func TestExponential(t *testing.T) {
 		"eps = 0":               {c, 0},
 		"Delta = 0":             {&cost.Dense{K: 2, Kv: 3, Data: []float64{1, 5, 2, 1, 5, 2}}, 1},
 		"overflow, but eps = 0": {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e308, 0, 1e-9, 1e308, 0}}, 0},
+		"half of eps is 0":      {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e306, 0, 1e-2, 1e306, 0}}, 5e-324}, // and the exponents below 1e-15
 	} {
 		q, err := baseline.Exponential(test.c, mu, test.eps)
 		if err != nil {
@@ -326,6 +327,12 @@ func TestExponential(t *testing.T) {
 		}
 		numtest.NearSlice(t, name, q, third, rounded)
 	}
+	// A tiny eps against a tiny Delta: 1e-320 * 1 / (2e-320).
+	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1e-320, 1}}, []float64{1, 0}, 1e-320)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numtest.NearSlice(t, "tiny", q, []float64{1 / (1 + math.Exp(-0.5)), 1 / (1 + math.Exp(0.5))}, rounded)
 	// Far outputs that cannot be reached in float64 get 0, not NaN.
 	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e308, 1e-9, 1e308}}, mu, 700)
 	if err != nil {

@@ -132,11 +132,7 @@ func softmax(u []float64, spread, eps float64) []float64 {
 	for j, x := range u {
 		q[j] = 1
 		if spread > 0 {
-			// x - least may be many times the spread; then the quotient may be infinite and the weight 0.
-			q[j] = math.Exp(-(eps / 2) * ((x - least) / spread))
-		}
-		if eps == 0 {
-			q[j] = 1 // and not exp(0 * Inf)
+			q[j] = math.Exp(-half(eps, x-least, spread))
 		}
 	}
 	total := num.Sum(q)
@@ -144,6 +140,15 @@ func softmax(u []float64, spread, eps float64) []float64 {
 		q[j] /= total
 	}
 	return q
+}
+
+// half returns a * b / (2 c) for c > 0. On the way nothing overflows, or is lost below the range: b may be many times c,
+// and a very small.
+func half(a, b, c float64) float64 {
+	a, ea := math.Frexp(a)
+	b, eb := math.Frexp(b)
+	c, ec := math.Frexp(c)
+	return math.Ldexp(a*b/c, ea+eb-ec-1)
 }
 
 // WorstCase returns the largest cost sum_j C_ij rows_ij of a rule on Dirac inputs, W_p^p in units of C, and the
