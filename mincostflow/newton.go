@@ -35,7 +35,7 @@ const (
 	// Kinks are width times the typical gap between the costs of a column, times the root of rows
 	// over columns of the last sample, as the error of its prices is; with all columns in, narrower
 	// by narrower, at most rounds times.
-	width    = 1
+	width    = 1.25
 	narrower = 0.5
 	rounds   = 3
 	// For every width, at most newtonSteps steps of at most longest widths each at first, with the matrix shifted by
@@ -44,7 +44,7 @@ const (
 	longest     = 3
 	damping     = 0.2
 	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper.
-	enough = 1.25
+	enough = 0.9
 )
 
 // worthNewton reports whether a start by Newton steps pays.

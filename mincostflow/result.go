@@ -43,7 +43,7 @@ type Potentials struct {
 
 // Stats counts the work done.
 type Stats struct {
-	Pivots     int // simplex pivots, those on a sample of the columns included
+	Pivots     int // simplex pivots
 	Degenerate int // pivots on the full problem that moved no mass
 	Sweeps     int // full pricing sweeps over the rows with mass
 	Rescales   int // changes of the cost grid or of the artificial cost after the start
