@@ -8,7 +8,7 @@
 It works in the current folder, a copy of the module that it may change.
 """
 
-import json, os, random, re, resource, signal, subprocess, sys, tempfile, time
+import json, os, platform, random, re, resource, signal, subprocess, sys, tempfile, time
 
 SWAP = {
     "ARITHMETIC_BASE": {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
@@ -86,20 +86,25 @@ def settle(package, report):
     print(f"{package}: {total}; killed {killed} of {viable}, {100 * killed / viable:.1f} %")
 
 
+ASSEMBLY = ("knapsack", "sinkhorn")  # packages with loops that only builds with the tag simd run
+
+
 class Stages:
-    """What a mutant has to survive, the cheap first: the package's short tests, all of them, the laws of proptest."""
+    """What a mutant has to survive, the cheap first: the package's short tests, all of them, the laws of proptest; and where there is assembly
+    behind the build tag simd, the package's tests with that."""
 
     def __init__(self):
         self.limits = {}
         self.folder = tempfile.mkdtemp()
 
     def stages(self, package):
-        return [("short", package, ["-test.short"]), ("full", package, []), ("laws", "proptest", [])]
+        tagged = [("simd", package, [])] if package in ASSEMBLY and platform.machine() in ("x86_64", "AMD64") else []
+        return [("short", package, ["-test.short"]), ("full", package, []), ("laws", "proptest", [])] + tagged
 
-    def build(self, package):
+    def build(self, package, tags):
         """The package's tests as a program, which is linked once for the two stages that use it; None if they do not compile."""
         program = os.path.join(self.folder, package.replace("/", "-") + ".test")
-        return program if run(["go", "test", "-c", "-o", program, "./" + package], 1800) == 0 else None
+        return program if run(["go", "test", "-c", "-tags", tags, "-o", program, "./" + package], 1800) == 0 else None
 
     def status(self, package, measure=False):
         """NOT VIABLE, LIVED, NO END or KILLED, and by which stage. Without a mutant, to measure, all must pass."""
@@ -108,8 +113,9 @@ class Stages:
             key = stage if stage == "laws" else stage + " " + package
             if measure and key in self.limits:
                 continue
-            if built != where:
-                built, program = where, self.build(where)
+            tags = "simd" if stage == "simd" else ""
+            if built != (where, tags):
+                built, program = (where, tags), self.build(where, tags)
                 if program is None:
                     return "NOT VIABLE", ""
             command = [program, "-test.count=1", "-test.failfast", "-test.timeout=0", *flags]

@@ -38,17 +38,15 @@ func (s *simplex) start(p play) bool {
 		switch {
 		case i == top:
 			s.pool = s.newColumn(i, p.thresholds[i])
-			s.pool.value = weight + floor
 		case floor > 0 && weight == 0:
 			s.own[i] = s.newColumn(i, p.thresholds[i])
-			s.own[i].value = floor
 		case weight > 0:
 			c := s.newColumn(i, p.thresholds[i])
 			c.value = weight + floor
 			s.held = append(s.held, c)
 		}
 	}
-	s.settleKeys()
+	s.settleKeys() // which gives the keys, s.pool and s.own, their values
 	s.settleSlacks(0, s.kv)
 	lowest := 0
 	for j, y := range s.y {

@@ -30,7 +30,7 @@ type assignment struct {
 	move, put, take []price   // k x k (from i to k), k, k
 	w               []float64 // potentials: w_i = pot_T - pot_i
 	dist            []float64
-	from            []int
+	from            []int // on the way to a node with a finite dist, the one before it
 	done            []bool
 }
 
@@ -155,7 +155,7 @@ func (a *assignment) edge(u, v int) price {
 // is none.
 func (a *assignment) path(start int) int {
 	for v := range a.dist {
-		a.dist[v], a.done[v], a.from[v] = math.Inf(1), false, -1
+		a.dist[v], a.done[v] = math.Inf(1), false
 	}
 	a.dist[start] = 0
 	for {
