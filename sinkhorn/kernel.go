@@ -40,7 +40,9 @@ func lease(n int) []float64 {
 	if p, ok := leased.Get().(*[]float64); ok && cap(*p) >= n && cap(*p)/2 <= n {
 		return (*p)[:n]
 	}
-	return make([]float64, n)
+	x := make([]float64, n)
+	largePages(x)
+	return x
 }
 
 // release gives back what lease returned. Small ones are left to the collector.
@@ -132,6 +134,32 @@ func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
 // blocks cost calls, larger ones leave the cache.
 const blockCells = 1 << 15
 
+// fetchCells is the size of matrices above which blocks are fetched first: 16 MB. Smaller ones stay in the last-level cache, where
+// fetching takes longer than it saves.
+const fetchCells = 1 << 21
+
+// fetch brings a block of a matrix of so many cells into the cache. The products do some ten instructions for every line of it that they
+// read, so that few reads from memory are under way at a time, and wait for most of them. This loop does little else, and
+// is as fast as memory is: at 4000 x 4000, fetching and multiplying take 0.9 of what multiplying does. Wider instructions
+// read more at a time, and do better without.
+func fetch(block []float64, cells int) {
+	if cells > fetchCells && !hasAVX {
+		touch(block)
+	}
+}
+
+// touch reads a number of every 64 bytes. What it returns says nothing; a call that is not inlined is not optimised away.
+//
+//go:noinline
+func touch(x []float64) uint64 {
+	var y uint64
+	for ; len(x) >= 64; x = x[64:] {
+		y |= math.Float64bits(x[0]) | math.Float64bits(x[8]) | math.Float64bits(x[16]) | math.Float64bits(x[24])
+		y |= math.Float64bits(x[32]) | math.Float64bits(x[40]) | math.Float64bits(x[48]) | math.Float64bits(x[56])
+	}
+	return y
+}
+
 // normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel, a
 // block of rows at a time while it is in cache:
 //
@@ -146,6 +174,7 @@ func (k *kernel) normalise(mu, v, a, u, s []float64) {
 		for i := from; i < to; i += block {
 			b := min(block, to-i)
 			m := k.m[i*n : (i+b)*n]
+			fetch(m, len(k.m))
 			timesRows(m, n, v, a[i:i+b])
 			for r := i; r < i+b; r++ {
 				u[r] = mu[r] / a[r]

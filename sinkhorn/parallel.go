@@ -11,10 +11,14 @@ import (
 // whatever the number of threads.
 const chunkCells = 1 << 18
 
+// fullRows is how many rows a chunk has at least, where there are more than 16 of them: the partial sums of
+// every chunk are written and read again, which should be little beside its rows.
+const fullRows = 256
+
 // chunks returns how many chunks a k x n matrix is cut into.
 func chunks(k, n int) int {
 	c := (int64(k)*int64(n) + chunkCells - 1) / chunkCells
-	return int(max(1, min(c, int64(k), 64)))
+	return int(max(1, min(c, int64(k), int64(max(16, k/fullRows)), 64)))
 }
 
 // chunkRows returns the rows of chunk c of m. Chunks of many rows begin at a multiple of 8: the products take

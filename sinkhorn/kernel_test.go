@@ -1,0 +1,89 @@
+package sinkhorn
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// TestNormalise compares both products of a pass with plain loops, on a matrix in one chunk, on one in several, and on one of those
+// that are fetched from memory block by block, with rows and columns left over everywhere; and any two numbers of threads bit for bit.
+func TestNormalise(t *testing.T) {
+	const k, n = 1051, 2003
+	if k*n <= fetchCells || k < 2*blockCells/n || chunks(k, n) < 2 {
+		t.Fatal("the largest matrix is not large")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	tol := numtest.Tol{Rel: 4 * n * 0x1p-53, Why: "sums of sums of at most n positive terms, each rounded twice, here and there"}
+	for _, shape := range [][2]int{{1, 1}, {3, 7}, {250, 131}, {517, 1030}, {k, n}} {
+		k, n := shape[0], shape[1]
+		g := newGenerator(uint64(k))
+		c := &costs{k: k, n: n}
+		m := newKernel(c)
+		v, mu := make([]float64, n), make([]float64, k)
+		for _, x := range [][]float64{m.m, v, mu} {
+			for i := range x {
+				x[i] = 0.5 + g.float()
+			}
+		}
+		wantA, wantU, wantS := make([]float64, k), make([]float64, k), make([]float64, n)
+		for i := range k {
+			row := m.m[i*n : (i+1)*n]
+			for j, x := range row {
+				wantA[i] += x * v[j]
+			}
+			wantU[i] = mu[i] / wantA[i]
+			for j, x := range row {
+				wantS[j] += x * wantU[i]
+			}
+		}
+		var first [3][]float64
+		for _, threads := range []int{1, 2, 5} {
+			runtime.GOMAXPROCS(threads)
+			got := [3][]float64{make([]float64, k), make([]float64, k), make([]float64, n)}
+			m.normalise(mu, v, got[0], got[1], got[2])
+			if first[0] == nil {
+				first = got
+				for i := range k {
+					numtest.Near(t, "a", got[0][i], wantA[i], tol)
+					numtest.Near(t, "u", got[1][i], wantU[i], tol)
+				}
+				for j := range n {
+					numtest.Near(t, "s", got[2][j], wantS[j], tol)
+				}
+				continue
+			}
+			for i, name := range []string{"a", "u", "s"} {
+				numtest.SameBits(t, name, got[i], first[i])
+			}
+		}
+		m.free()
+	}
+}
+
+// TestChunkRows checks that chunks are the rows, each once and in order, and that their partial sums are few beside the rows.
+func TestChunkRows(t *testing.T) {
+	for _, n := range []int{1, 3, 250, 1000, 4000, 100_000} {
+		for _, k := range []int{1, 2, 15, 16, 17, 250, 999, 1000, 1346, 4000, 4001, 20_000} {
+			m := chunks(k, n)
+			if m < 1 || m > 64 || m > k || m > 16 && k/m < fullRows {
+				t.Errorf("%d x %d: %d chunks", k, n, m)
+			}
+			if k*n > 64*chunkCells && k >= 16 && m < 16 {
+				t.Errorf("%d x %d: %d chunks are too few for many threads", k, n, m)
+			}
+			next := 0
+			for c := range m {
+				from, to := chunkRows(k, m, c)
+				if from != next || to <= from {
+					t.Fatalf("%d x %d: chunk %d of %d is rows %d to %d, want from %d", k, n, c, m, from, to, next)
+				}
+				next = to
+			}
+			if next != k {
+				t.Errorf("%d x %d: %d rows in chunks", k, n, next)
+			}
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package sinkhorn
+
+// largePages is for Linux.
+func largePages([]float64) {}
