@@ -19,11 +19,14 @@ import (
 // Distributions on at most 64 points, when Settings asks for a Gap and not for a residual, are solved in the potentials of
 // their rows alone, in time proportional to the points times kv: a few annealed Newton steps, and then paths on a graph of
 // the rows that lead to a plan of the exact problem as good as asked for, or to an optimum if the Gap is tiny (batch_round.go).
-// Such a Result has a Plan, LogV is read off the prices, and Reg matters for nothing but LogV and what is computed from it. In the long run this
-// allocates nothing, provided the Result has been filled before.
+// Such a Result has a Plan, LogV is read off the prices, and Reg matters for nothing but LogV and what is computed from it. Its Iterations, which
+// Settings.MaxIterations limits, are steps and paths.
 //
-// Distributions on at least half of the rows share one kernel (batch_common.go), which is made, and kept, when the first of them
-// comes. All other distributions are solved as by Project, and so are those for which a start at Reg itself is not the way.
+// Distributions on at least half of the rows, but on more than 64, share one kernel, which is made, and kept, when the first of them
+// comes. All takes them in stacks, if the kernel is too large for the cache: what is read from memory then serves several (batch_stack.go).
+// All other distributions are solved as by Project, and so are those for which a start at Reg itself is not the way.
+//
+// In the long run the first two ways allocate nothing, provided the Result has been filled before.
 //
 // A result depends on nothing but the distribution: not on earlier ones, nor on the number of workers.
 // All methods may be called from several goroutines at once.
@@ -39,10 +42,12 @@ type Projector struct {
 	nearest  int       // how many
 	ordinary bool      // the costs need no scaling, and no column may hold less than counts
 
-	common common
+	common  common
+	stacked int // how many distributions All puts in a stack
 
-	mu   sync.Mutex
-	free []*rowSolver
+	mu      sync.Mutex
+	free    []*rowSolver
+	members []*member
 }
 
 // radii is the number of parts in which the room of a box is cut: radius[i*(radii+1)+l] is the cost up to
@@ -81,6 +86,10 @@ func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Pr
 		return nil, fmt.Errorf("%w: %w", class(err), err)
 	}
 	p.box.matrix = p.c
+	p.stacked = 1
+	if len(p.c.Data) >= stackCells {
+		p.stacked = stackSize
+	}
 	p.survey()
 	return p, nil
 }
@@ -168,13 +177,31 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 	return p.project(ctx, s, source, support, r)
 }
 
+// project projects one distribution in the way that suits it.
+
 func (p *Projector) project(ctx context.Context, s *rowSolver, source []float64, support []int, r *Result) error {
-	in := &s.in
-	in.rows, in.mass = in.rows[:0], in.mass[:0]
-	if err := in.source(source, support); err != nil {
+	if err := s.read(source, support); err != nil {
 		r.empty()
 		return err
 	}
+	if p.shared(&s.in) {
+		if s.stack == nil {
+			s.stack, s.member = p.newStack(1), new(member)
+		}
+		return s.stack.alone(ctx, s, source, support, r)
+	}
+	return p.unshared(ctx, s, source, support, r)
+}
+
+// read makes s.in the distribution.
+func (s *rowSolver) read(source []float64, support []int) error {
+	s.in.rows, s.in.mass = s.in.rows[:0], s.in.mass[:0]
+	return s.in.source(source, support)
+}
+
+// unshared projects the distribution that s has read without the shared kernel.
+func (p *Projector) unshared(ctx context.Context, s *rowSolver, source []float64, support []int, r *Result) error {
+	in := &s.in
 	if p.settings.Gap > 0 && p.settings.Tolerance == 0 && p.settings.Method == Fast &&
 		len(in.rows) <= fewRows && p.ordinary && in.level == 0 && ctx.Err() == nil {
 		rng := 0.0
@@ -185,13 +212,15 @@ func (p *Projector) project(ctx context.Context, s *rowSolver, source []float64,
 			r.empty()
 			return fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, p.reg, minRelReg, rng)
 		}
-		if s.solve(p, r) {
+		if s.solve(ctx, p, r) {
 			return r.err(ctx)
 		}
 	}
-	if len(in.rows) > fewRows && p.shared(ctx, in, r) {
-		return r.err(ctx)
-	}
+	return p.general(ctx, source, support, r)
+}
+
+// general projects as Project does.
+func (p *Projector) general(ctx context.Context, source []float64, support []int, r *Result) error {
 	res, err := Project(ctx, Problem{Cost: p.c, Source: source, Support: support, Lo: p.lo, Hi: p.hi, Reg: p.reg}, p.settings)
 	if err != nil && !errors.Is(err, ErrNotConverged) {
 		r.empty()
@@ -216,7 +245,8 @@ func (r *Result) empty() {
 // (a bad one does not stop the others).
 //
 // All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
-// emit is then not called for the rest. All returns when no worker is running any more.
+// emit is then not called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way
+// at a time, on few processors, and more on many.
 func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -229,37 +259,69 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 		return nil
 	}
 	// Slots go from the workers to emit and back, in rounds: slot i%len serves index i.
-	slots := make([]batchSlot, 4*workers)
+	size, stacks := p.stacked, 0
+	places := 4 * workers
+	if size > 1 {
+		stacks = max(1, workers/chunks(p.box.k, p.box.live())) // each keeps as many threads busy as it has chunks of rows
+		places += 3 * size * stacks                            // at work, waiting for a certificate, and for a place
+	}
+	slots := make([]batchSlot, min(places, n))
 	for i := range slots {
 		slots[i].ready, slots[i].taken = make(chan struct{}, 1), make(chan struct{}, 1)
 		slots[i].taken <- struct{}{}
 	}
 	stop := make(chan struct{})
+	inner, cancel := context.WithCancel(ctx) // ends when nobody wants the rest
+	queue := make(chan *member, len(slots))
 	var next batchCounter
-	var wg sync.WaitGroup
+	var wg, feeders sync.WaitGroup
+	work := func() {
+		s := p.take()
+		defer p.give(s)
+		for {
+			i, ok := next.take(slots, n, stop)
+			if !ok {
+				return
+			}
+			at := &slots[i%len(slots)]
+			source, support := get(i)
+			if size == 1 {
+				at.err = p.project(inner, s, source, support, &at.r)
+			} else if at.err = s.read(source, support); at.err != nil {
+				at.r.empty()
+			} else if p.shared(&s.in) {
+				m := p.member()
+				m.load(inner, p, &s.in)
+				m.source, m.support, m.out, m.slot = source, support, &at.r, at
+				queue <- m
+				continue
+			} else {
+				at.err = p.unshared(inner, s, source, support, &at.r)
+			}
+			at.ready <- struct{}{}
+		}
+	}
+	feeders.Add(workers)
 	for range workers {
 		wg.Go(func() {
-			s := p.take()
-			defer p.give(s)
-			for {
-				i := next.take()
-				if i >= n {
-					return
-				}
-				at := &slots[i%len(slots)]
-				select {
-				case <-stop:
-					return
-				case <-at.taken:
-				}
-				source, support := get(i)
-				at.err = p.project(ctx, s, source, support, &at.r)
-				at.ready <- struct{}{}
+			defer feeders.Done()
+			work()
+		})
+	}
+	for range stacks {
+		wg.Go(func() {
+			if first := <-queue; first != nil {
+				p.newStack(size).serve(first, queue)
 			}
 		})
 	}
+	wg.Go(func() {
+		feeders.Wait()
+		close(queue)
+	})
 	defer wg.Wait()
 	defer close(stop) // also when emit panics
+	defer cancel()
 	for i := range n {
 		at := &slots[i%len(slots)]
 		<-at.ready
@@ -280,17 +342,25 @@ type batchSlot struct {
 	ready, taken chan struct{}
 }
 
-// batchCounter hands out indices.
+// batchCounter hands out the indices below n, each with its slot: in order, lest the next round takes a slot before this one.
 type batchCounter struct {
 	mu sync.Mutex
 	n  int
 }
 
-func (c *batchCounter) take() int {
+func (c *batchCounter) take(slots []batchSlot, n int, stop <-chan struct{}) (i int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.n == n {
+		return 0, false
+	}
+	select {
+	case <-stop:
+		return 0, false
+	case <-slots[c.n%len(slots)].taken:
+	}
 	c.n++
-	return c.n - 1
+	return c.n - 1, true
 }
 
 // take returns a workspace.
@@ -305,6 +375,18 @@ func (p *Projector) take() *rowSolver {
 	s := &rowSolver{in: p.box}
 	s.lo, s.hi = p.box.compact(p.box.lo), p.box.compact(p.box.hi)
 	return s
+}
+
+// member returns a workspace for a place in a stack.
+func (p *Projector) member() *member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.members); n > 0 {
+		m := p.members[n-1]
+		p.members = p.members[:n-1]
+		return m
+	}
+	return new(member)
 }
 
 // give takes a workspace back.
@@ -336,31 +418,50 @@ type rowSolver struct {
 	order  []int32
 	smooth smoothing
 	round  rounding
+	stack  *stack // with member, for distributions on many rows
+	member *member
 }
 
 // rowSlack is how much longer than the shortest a path may be, over the gap asked for: more saves no time, but can end too far off.
 const rowSlack = 10
 
-// solve finds a plan as good as asked for and fills r. It reports false, for the general method to take over, if it cannot.
-func (s *rowSolver) solve(p *Projector, r *Result) bool {
+// solve finds a plan as good as asked for and fills r, or stops when it has to, with a plan that is not. It reports false, for the general
+// method to take over, if it cannot.
+func (s *rowSolver) solve(ctx context.Context, p *Projector, r *Result) bool {
 	s.load(p)
 	size, width := s.start(p)
+	limit := p.settings.MaxIterations
 	passes := 0
 	if s.m > 1 && width > 0 {
-		passes = s.anneal(width)
+		passes = s.anneal(ctx, width, limit)
 	}
 	paths := 0
-	// Paths need not be shortest as long as that costs no more than half the gap. If it did, after all, the plan is made once more.
+	filled := false
+	// Paths need not be shortest as long as that costs no more than half the gap. If it did, after all, the plan is made once more, of shortest ones.
 	gap := p.settings.Gap * size
 	for _, spend := range [...]float64{gap, 0} {
 		s.scan()
 		t := s.level()
 		copy(s.round.f, s.f)
 		s.round.reset(s.in.mass, t, s.b, s.own)
-		done := s.round.run(100*(s.m+s.n), rowSlack*spend, spend/2)
-		if paths += s.round.paths; done && s.result(p, r, passes) {
+		done := s.round.run(ctx, min(100*(s.m+s.n), limit-passes-paths), rowSlack*spend, spend/2)
+		paths += s.round.paths
+		why := Converged
+		if ctx.Err() != nil {
+			why = Cancelled
+		} else if passes+paths >= limit {
+			why = IterationLimit
+		}
+		if done || why != Converged && !filled { // a plan that is not done has holes, and is better than none
+			filled = s.result(p, r, passes, !done)
+		}
+		if filled {
 			r.Iterations = passes + paths
-			if r.Status == Converged || spend == 0 {
+			if r.Status == Converged || done && spend == 0 {
+				return true
+			}
+			if why != Converged {
+				r.Status = why
 				return true
 			}
 		}
@@ -472,41 +573,46 @@ func cholesky(h, d []float64) bool {
 	return true
 }
 
-// level finds t such that lo where b > t and hi where b < t leave no more than one column in doubt.
+// level is the threshold for the present b.
 func (s *rowSolver) level() float64 {
 	s.order = grow(s.order, s.n)
+	return threshold(s.b, s.lo, s.hi, s.order)
+}
+
+// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses order, one for every column.
+func threshold(b, lo, hi []float64, order []int32) float64 {
 	mass := 0.0 // of the settled columns
-	for j := range s.order {
-		s.order[j] = int32(j)
-		mass += s.lo[j]
+	for j := range order {
+		order[j] = int32(j)
+		mass += lo[j]
 	}
 	need := 1 - mass // to be found in hi - lo of the least b
-	open := s.order
+	open := order
 	t := 0.0
 	for len(open) > 0 {
-		t = median3(s.b[open[0]], s.b[open[len(open)/2]], s.b[open[len(open)-1]])
+		t = median3(b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]])
 		// Partition into < t, = t, > t.
-		a, z := 0, len(open)
+		l, z := 0, len(open)
 		var less, same float64
 		for i := 0; i < z; {
 			j := open[i]
-			switch x := s.b[j]; {
+			switch x := b[j]; {
 			case x < t:
-				less += s.hi[j] - s.lo[j]
-				open[i], open[a] = open[a], j
-				a++
+				less += hi[j] - lo[j]
+				open[i], open[l] = open[l], j
+				l++
 				i++
 			case x > t:
 				z--
 				open[i], open[z] = open[z], j
 			default:
-				same += s.hi[j] - s.lo[j]
+				same += hi[j] - lo[j]
 				i++
 			}
 		}
 		switch {
 		case need < less:
-			open = open[:a]
+			open = open[:l]
 		case need <= less+same:
 			return t
 		default:
@@ -517,8 +623,8 @@ func (s *rowSolver) level() float64 {
 	return t
 }
 
-// result fills r from the optimal plan.
-func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
+// result fills r from the plan, whose paths are all made unless it was stopped. It reports false if that is no proof.
+func (s *rowSolver) result(p *Projector, r *Result, passes int, stopped bool) bool {
 	in, rd, m, n := &s.in, &s.round, s.m, s.n
 	logV, q, plan, f, g := grow(r.LogV, in.kv), grow(r.Q, in.kv), r.Plan[:0], grow(r.Potentials.F, in.k), grow(r.Potentials.G, in.kv)
 
@@ -549,7 +655,7 @@ func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
 	for _, x := range s.x {
 		off.add(math.Abs(x))
 	}
-	if !(off.value() <= 1e-9) {
+	if !stopped && !(off.value() <= 1e-9) {
 		return false // a path was missing
 	}
 	// Column by column up to m subtractions, an ulp of q_j each; row sums and the total are compensated,
@@ -605,7 +711,7 @@ func (s *rowSolver) result(p *Projector, r *Result, passes int) bool {
 		Prior: reg * lambertW0(float64(n-1)/math.E), Residual: residual,
 		Iterations: passes + rd.paths, Stats: Stats{Passes: passes, Newton: passes}, Settings: p.settings,
 	}
-	if !(r.Gap() <= p.settings.Gap*r.Upper || r.Gap() <= leastGap*top) {
+	if margin := top * (slack + float64(m+n)*roundNoise); !p.settings.met(r.Gap(), r.Upper, margin, top) {
 		r.Status = Stalled
 	}
 	return true

@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 )
 
@@ -54,35 +55,112 @@ func BenchmarkProjectorAll(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "users/s")
 }
 
-// BenchmarkProjectorDense is a user a time with mass on all points, to a residual of 1e-9, with the shared kernel and without.
+// skewed returns a distribution on all of n points that is far from uniform: half of it lies on a twentieth of them.
+func skewed(g *generator, n int) []float64 {
+	m := make([]float64, n)
+	var sum float64
+	for i := range m {
+		m[i] = math.Pow(g.float(), 4) + 1e-6
+		if i%20 == 0 {
+			m[i] *= 20
+		}
+		sum += m[i]
+	}
+	for i := range m {
+		m[i] /= sum
+	}
+	return m
+}
+
+// BenchmarkProjectorDense is a user a time with mass on all points, to a residual of 1e-9: alone by Project, with the shared kernel, and
+// in stacks of several.
 func BenchmarkProjectorDense(b *testing.B) {
-	for _, k := range []int{250, 1000} {
+	const n = 16
+	for _, k := range []int{250, 1000, 4000} {
+		if k == 4000 && testing.Short() {
+			continue // 256 MB
+		}
 		p := square(k, 0.01)
-		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Tolerance: 1e-9})
-		if err != nil {
+		pr := projector(b, p, Settings{Tolerance: 1e-9}, 1)
+		g := newGenerator(1)
+		var u users
+		for range n {
+			u.source, u.support = append(u.source, skewed(g, k)), append(u.support, nil)
+		}
+		var r Result
+		if err := pr.Project(context.Background(), u.source[0], nil, &r); err != nil { // makes the kernel
 			b.Fatal(err)
 		}
-		g := newGenerator(1)
-		u := newUsers(g, 64, k, k)
-		b.Run(fmt.Sprintf("%d/shared", k), func(b *testing.B) {
-			var r Result
-			i := 0
-			for b.Loop() {
-				if err := pr.Project(context.Background(), u.source[i%64], u.support[i%64], &r); err != nil {
-					b.Fatal(err)
+		for _, size := range []int{1, stackSize} {
+			b.Run(fmt.Sprintf("%d/stack=%d", k, size), func(b *testing.B) {
+				pr.stacked = size
+				all, passes := 0, 0
+				for b.Loop() {
+					if err := pr.All(context.Background(), n, u.get, func(_ int, r *Result, err error) error {
+						passes += r.Stats.Passes
+						return err
+					}); err != nil {
+						b.Fatal(err)
+					}
+					all += n
 				}
-				i++
-			}
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(all), "ns/user")
+				b.ReportMetric(float64(passes)/float64(all), "passes")
+			})
+		}
 		b.Run(fmt.Sprintf("%d/alone", k), func(b *testing.B) {
 			i := 0
 			for b.Loop() {
-				p.Source = u.source[i%64]
+				p.Source = u.source[i%n]
 				if _, err := Project(context.Background(), p, Settings{Tolerance: 1e-9}); err != nil {
 					b.Fatal(err)
 				}
 				i++
 			}
 		})
+	}
+}
+
+// BenchmarkStack is the products of one iteration of Algorithm 1 and, apart, one certificate, for each member of a stack.
+func BenchmarkStack(b *testing.B) {
+	for _, k := range []int{1000, 4000} {
+		if k == 4000 && testing.Short() {
+			continue // 256 MB
+		}
+		pr := projector(b, square(k, 0.01), Settings{Tolerance: 1e-9}, 1)
+		g := newGenerator(1)
+		for _, size := range []int{1, 4, stackSize, 2 * stackSize} {
+			if !pr.common.prepare(pr) {
+				b.Fatal("no kernel")
+			}
+			t := pr.newStack(size)
+			s := pr.take()
+			for range size {
+				if err := s.read(skewed(g, k), nil); err != nil {
+					b.Fatal(err)
+				}
+				m := new(member)
+				m.load(context.Background(), pr, &s.in)
+				m.n = 1 // row sums are not known
+				m.k.part = t.part[len(t.work)]
+				t.work = append(t.work, m)
+			}
+			each := func(b *testing.B) {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size)/float64(k*k), "ns/cell")
+			}
+			b.Run(fmt.Sprintf("%d/products/%d", k, size), func(b *testing.B) {
+				for b.Loop() {
+					t.crew.run(pr.common.k.ch, t.products)
+				}
+				each(b)
+			})
+			t.group = t.work
+			b.Run(fmt.Sprintf("%d/certificate/%d", k, size), func(b *testing.B) {
+				for b.Loop() {
+					t.crew.run(pr.common.k.ch, t.sweeps)
+				}
+				each(b)
+			})
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 )
 
@@ -142,13 +143,16 @@ func (r *rounding) offer(i, j int, way []float64, via []int32) {
 // noise is the mass that counts as none.
 const roundNoise = 1e-15
 
-// run finds paths until no row has too much, at most limit of them, and reports whether that was enough. Paths may be
-// longer than the shortest by slack, and by budget in all, over the mass that they move.
-func (r *rounding) run(limit int, slack, budget float64) bool {
+// run finds paths until no row has too much, at most limit of them and none when the context has ended, and reports whether that was
+// enough. Paths may be longer than the shortest by slack, and by budget in all, over the mass that they move.
+func (r *rounding) run(ctx context.Context, limit int, slack, budget float64) bool {
 	r.budget = budget
-	for range limit {
+	for range limit + 1 { // every search leads to a path, but for rounding
 		if !r.search() {
 			return true
+		}
+		if r.paths >= limit || ctx.Err() != nil {
+			return false
 		}
 		for _, end := range r.ends {
 			for r.over[end] < -roundNoise && r.paths < limit && r.augment(int(end), slack) {

@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
@@ -41,10 +42,15 @@ const (
 	smoothThetas = 20
 )
 
-// anneal brings the potentials s.f near those of an optimum, in a few steps, and returns how many. The smoothing starts with width.
-func (s *rowSolver) anneal(width float64) int {
+// anneal brings the potentials s.f near those of an optimum, in a few steps, at most limit and none when the context has ended, and returns how
+// many. The smoothing starts with width.
+func (s *rowSolver) anneal(ctx context.Context, width float64, limit int) int {
 	rel := smoothFirst
-	for n := range smoothSteps {
+	limit = min(limit, smoothSteps)
+	for n := range limit {
+		if ctx.Err() != nil {
+			return n
+		}
 		s.evaluate(rel*width, n == 0)
 		if !s.step(rel * width) {
 			return n
@@ -56,7 +62,7 @@ func (s *rowSolver) anneal(width float64) int {
 			rel = max(rel*smoothRate, smoothLast)
 		}
 	}
-	return smoothSteps
+	return limit
 }
 
 // evaluate computes the plan for the potentials s.f at reg, and the gradient and the Hessian of the dual in f,

@@ -32,7 +32,7 @@ func (in *instance) complete(c *costs, r *Result, b *bounds, it *iterate) error 
 	if c.exp != 0 || c.base != nil {
 		r.Lower = in.dual(r.Potentials)
 		// Potentials as they are returned may be rounded so much more that the gap is not what it was.
-		if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 && r.Gap() > max(set.Gap*r.Upper, leastGap*c.top) {
+		if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 && !set.met(r.Gap(), r.Upper, c.top*b.slack, c.top) {
 			r.Status = Stalled
 		}
 	}

@@ -64,8 +64,9 @@
 //   - If not, Reg comes down from R/25 by factors of 3, each level starting from the potentials of the one
 //     before and left early; if that fails, once more with levels solved to the end.
 //   - Potentials are absorbed in the kernel, exp((f_i + g_j - C_ij)/Reg), so that an iteration is two
-//     matrix-vector products, done in one pass a block of rows at a time, and kv multiplications. When scalings leave the
-//     range 1e60, one step in the log domain brings them back.
+//     matrix-vector products, done in one pass a block of rows at a time, and kv multiplications. Of a kernel larger than the
+//     caches, every block is first fetched by a loop that does nothing else, and memory is in large pages where the system has
+//     them (Linux). When scalings leave the range 1e60, one step in the log domain brings them back.
 //   - When the steps of Algorithm 1 promise to take long, semismooth Newton steps: columns whose q is at a bound are
 //     the unknowns, the others have a common potential, and the Hessian, a graph Laplacian, is solved with by
 //     conjugate gradients with a Levenberg shift. A step is taken if it halves the residual or raises E, is shortened
@@ -79,7 +80,8 @@
 //
 // A Projector shares between distributions what depends on the mechanism alone. On few points, with a goal for the gap, the
 // work is in the potentials of their rows: annealed Newton steps, then paths that make the plan as good as asked. On many points, the
-// kernel is exponentiated once, and a distribution costs its passes.
+// kernel is exponentiated once, and a distribution costs its passes; kernels beyond the cache are read once for a
+// stack of eight.
 //
 // # Cost
 //

@@ -39,7 +39,6 @@ type fast struct {
 	try    int     // index of plan
 	sound  bool    // the last pass was in range
 	first  *sweep  // of open
-	common *common // if not nil, the kernel is shared and already there
 	goal   float64 // residual to reach at the level in hand
 	last   bool    // at the final level
 	tries  int     // to leave out entries, in this level
@@ -312,11 +311,7 @@ func (s *fast) build(reg float64) {
 // open is build and pass for g = 0 and the least potentials f.
 func (s *fast) open(reg float64) bool {
 	s.start(reg)
-	if s.common != nil {
-		s.first = s.common.open(s.k, s.in.mass, s.a, s.u, s.s)
-	} else {
-		s.first = s.k.open(reg, s.in.mass, s.v, s.a, s.u, s.s)
-	}
+	s.first = s.k.open(reg, s.in.mass, s.v, s.a, s.u, s.s)
 	s.sound = s.balance()
 	return s.sound
 }

@@ -339,11 +339,8 @@ func (run *gridRun) keep(a *gridAnswer) bool {
 	}
 	r := run.r
 	r.Upper, r.Lower = run.best.upper, run.lower
-	return run.set.Gap > 0 && (r.Gap() <= run.set.Gap*r.Upper || r.Gap() <= leastGap*run.fine.largest())
+	return run.set.Gap > 0 && run.set.met(r.Gap(), r.Upper, 0, run.fine.largest())
 }
-
-// leastGap is the gap, over the largest cost, that counts as none.
-const leastGap = 1e-15
 
 // last works at the final Reg until the goal is met or there is nothing left to gain.
 func (run *gridRun) last(s *gridSolver, reg float64) {

@@ -153,17 +153,7 @@ func (w *klWorkspace) project(logS, lo, hi []float64, level int, q []float64) (t
 		}
 		w.open = rest
 	}
-	// Nothing is inside (a, b) any more: columns are free throughout or settled.
-	for _, j := range w.open {
-		switch {
-		case w.low[j] >= b:
-			bounds.add(lo[j])
-		case w.high[j] <= a:
-			bounds.add(hi[j])
-		default:
-			free = append(free, j)
-		}
-	}
+	// No breakpoint is inside (a, b) any more: all columns are settled.
 	for j := range q {
 		switch {
 		case math.IsInf(logS[j], -1) || lo[j] == hi[j] || w.low[j] >= b:

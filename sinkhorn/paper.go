@@ -283,9 +283,9 @@ func (in *instance) paper(ctx context.Context, c *costs, set Settings) (*Result,
 // iterate counts as converged.
 const residualFloor = 0x1p-50
 
-// small reports whether the bounds prove a relative gap, or a gap of 1e-15 of the largest cost.
+// small reports whether the bounds prove a relative gap, or one that is all rounding; see Settings.met.
 func (b *bounds) small(gap float64, c *costs) bool {
-	return b.upper-b.lower <= math.Max(gap*(b.upper+c.shift), 1e-15*(c.max+c.shift))
+	return Settings{Gap: gap}.met(b.upper-b.lower, b.upper+c.shift, c.most*b.slack, c.max+c.shift)
 }
 
 // divergence returns KL(p || q).

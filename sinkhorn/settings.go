@@ -39,9 +39,10 @@ type Settings struct {
 	// the plan. Default (0): DefaultTolerance, unless Gap is set.
 	Tolerance float64
 	// Gap > 0 stops when the certified gap on the exact problem is proved small:
-	// Upper - Lower <= Gap * Upper, or <= 1e-15 of the largest cost. Reg limits what can be
-	// reached; when the residual has nothing left to give and the gap is still larger, Project
-	// returns ErrNotConverged with status Stalled. With both Tolerance and Gap, the first goal met
+	// Upper - Lower <= Gap * Upper, or, so that an optimum of 0 can be proved, <= 1e-15 of the
+	// largest cost beyond what the bounds keep in hand for rounding. Reg limits what can be reached;
+	// when the residual has nothing left to give and the gap is still larger, Project returns
+	// ErrNotConverged with status Stalled. With both Tolerance and Gap, the first goal met
 	// stops.
 	Gap float64
 	// MaxIterations ends the solver with ErrNotConverged. Iterations are those of Algorithm 1 for
@@ -71,6 +72,15 @@ const (
 	// above what converging instances need, not a stopping rule.
 	DefaultMaxIterations = 10_000_000
 )
+
+// leastGap is the gap, over the largest cost, that counts as none.
+const leastGap = 1e-15
+
+// met reports whether a gap between bounds is what Gap asks for: small relative to the upper one or, since nothing is small relative to 0, up to
+// the margin that the bounds leave for rounding.
+func (s Settings) met(gap, upper, margin, largest float64) bool {
+	return gap <= max(s.Gap*upper, leastGap*largest+margin)
+}
 
 // resolve checks the settings and fills in defaults for kv columns.
 func (s Settings) resolve(in *instance) (Settings, error) {

@@ -1,0 +1,167 @@
+package sinkhorn
+
+import (
+	"math"
+	"testing"
+)
+
+// carriedPlan is the plan of logV at reg, row by row, moved along a flow cell by cell: what gridUpper knows by its moments alone.
+type carriedPlan struct {
+	p    [][]float64
+	v    *verifier
+	flow *Flow
+}
+
+func (c *carriedPlan) columns() []float64 {
+	sum := make([]float64, c.v.kv)
+	for _, row := range c.p {
+		for j, x := range row {
+			sum[j] += x
+		}
+	}
+	return sum
+}
+
+func (c *carriedPlan) cost() float64 {
+	var sum float64
+	for i, row := range c.p {
+		for j, x := range row {
+			sum += x * c.v.c.Row(i, nil)[j]
+		}
+	}
+	return sum
+}
+
+// move follows the flow.
+func (c *carriedPlan) move(cols int) {
+	steps, _ := c.v.shares(c.flow, c.columns())
+	for _, s := range steps {
+		for i, row := range c.p {
+			next := append([]float64(nil), row...)
+			for j, x := range row {
+				for _, to := range []struct {
+					part float64
+					at   int
+				}{{s.left[j], j - 1}, {s.right[j], j + 1}, {s.up[j], j - cols}, {s.down[j], j + cols}} {
+					if to.part > 0 {
+						next[to.at] += x * to.part
+						next[j] -= x * to.part
+					}
+				}
+			}
+			c.p[i] = next
+		}
+	}
+}
+
+// TestFlowMoments: the cost of a plan after a flow of several steps, from moments of its columns, is that of the plan itself.
+func TestFlowMoments(t *testing.T) {
+	const (
+		rows, cols = 4, 5
+		reg        = 0.05
+		same       = 1e-10 // gridSlack is 1e-12 here, and the sums of the test are no better
+	)
+	p := gridProblem(t, rows, cols, 1, reg)
+	v, err := newVerifier(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x2, y2 := squares(cols), squares(rows)
+	v.most = x2[cols-1] + y2[rows-1]
+	g := newGenerator(41)
+	r := Result{Reg: reg, LogV: make([]float64, rows*cols)}
+	for j := range r.LogV {
+		r.LogV[j] = g.float()
+	}
+	for name, flow := range map[string]Flow{
+		"right": {Right: repeated(cols, rows, 0.01, 0), Down: make([]float64, rows*cols), Steps: 3},
+		"left":  {Right: repeated(cols, rows, -0.01, 0), Down: make([]float64, rows*cols), Steps: 3},
+		"down":  {Right: make([]float64, rows*cols), Down: repeated(cols, rows, 0, 0.012), Steps: 4},
+		"up":    {Right: make([]float64, rows*cols), Down: repeated(cols, rows, 0, -0.012), Steps: 4},
+		"both":  {Right: repeated(cols, rows, 0.01, 0), Down: repeated(cols, rows, 0, -0.008), Steps: 5},
+	} {
+		plan := carriedPlan{v: v, flow: &flow}
+		for i := range v.source {
+			row := make([]float64, v.kv)
+			v.plan(&r, i, p.Cost.Row(i, nil), row)
+			plan.p = append(plan.p, row)
+		}
+		before := plan.columns()
+		r.Transport, r.Flow = plan.cost(), &flow
+		plan.move(cols)
+		r.Q = plan.columns()
+		r.Residual = distance1(before, r.Q)
+		if !(r.Residual > 0.01) {
+			t.Fatalf("%s: nothing flows", name)
+		}
+		upper, err := v.gridUpper(r)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, _ := upper.Float64()
+		if want := plan.cost(); !(math.Abs(got-want) <= same) {
+			t.Errorf("%s: %v, and the plan costs %v", name, got, want)
+		}
+	}
+}
+
+// repeated is a flow of x to the right, or of y down, from every cell that has a neighbour there.
+func repeated(cols, rows int, x, y float64) []float64 {
+	f := make([]float64, rows*cols)
+	for i := range f {
+		if x != 0 && i%cols < cols-1 {
+			f[i] = x
+		}
+		if y != 0 && i/cols < rows-1 {
+			f[i] = y
+		}
+	}
+	return f
+}
+
+// TestLargeGridInFloats: from 10^8 pairs of a row with mass and a column on, the upper bound of a grid is proved in floats; with fewer such rows,
+// exactly.
+func TestLargeGridInFloats(t *testing.T) {
+	const rows, cols = 100, 101
+	p := gridProblem(t, rows, cols, 1, 1e-4) // few cells within reach, so that sums are short
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newGridSolver(newGridLevel(rows, cols, p.Source, in.lo, in.hi, in.level))
+	s.k.setReg(p.Reg)
+	a := s.certify()
+	r := Result{Q: a.q, LogV: a.logV, Reg: a.reg, Transport: a.transport, Residual: a.residual}
+	v, err := newVerifier(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.most = 2
+	got, err := v.upperAny(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, exact := got.Float64(); !exact {
+		t.Errorf("%v is not a float", x)
+	}
+	// One row: the bound in floats has a margin that the exact one has not.
+	for i := range v.source {
+		v.source[i] = 0
+	}
+	v.source[0] = 1
+	v.sum = dyadicOne
+	row := make([]float64, v.kv)
+	cost := p.Cost.Row(0, nil)
+	v.plan(&r, 0, cost, row)
+	r.Q, r.Residual, r.Transport = row, 0, 0
+	for j, x := range row {
+		r.Transport += x * cost[j]
+	}
+	exact, err := v.upper(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.upperAny(r); err != nil || got.Cmp(exact) != 0 {
+		t.Errorf("one row: %v, %v, want %v", got, err, exact)
+	}
+}

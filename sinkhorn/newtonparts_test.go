@@ -1,0 +1,253 @@
+package sinkhorn
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// bands is the state of Newton's method at a kernel of ones in a band of the given width, with a heavy row that reaches every column and the
+// others of next to no mass: entries of those are little in their columns, and much in their rows.
+func bands(k, width int) (s *fast, va []float64) {
+	s = &fast{c: &costs{k: k, n: k}, k: &kernel{m: make([]float64, k*k)}}
+	s.a, s.u, s.s = make([]float64, k), make([]float64, k), make([]float64, k)
+	w := &s.newt
+	w.sq, w.cd, w.diag = make([]float64, k), make([]float64, k), make([]float64, k)
+	const heavy = 5
+	for i := range k {
+		s.u[i] = 1e-20 * float64(i+1)
+		if i == heavy {
+			s.u[i] = 1 / float64(k)
+		}
+		for j := range k {
+			if i == heavy || (j-i+k)%k < width {
+				s.k.m[i*k+j] = 1 + float64((i+j)%3)
+				s.a[i] += s.k.m[i*k+j]
+				s.s[j] += s.u[i] * s.k.m[i*k+j]
+			}
+		}
+	}
+	for j := range k {
+		va = append(va, 1)
+		w.act = append(w.act, j)
+		w.cd[j] = s.s[j]
+	}
+	for i := range k {
+		w.sq[i] = math.Sqrt(s.u[i] / s.a[i])
+	}
+	return s, va
+}
+
+// TestCompress: compressed rows hold the entries that count in their row or in their column and no others, and are made where they are at most one
+// cell in sparseFill of the rows that are looked at.
+func TestCompress(t *testing.T) {
+	const k = 200
+	if k*k < sparseCells {
+		t.Fatal("too small to be compressed")
+	}
+	for _, width := range []int{1, k/sparseFill - 2} {
+		s, va := bands(k, width)
+		if !s.compress(va) {
+			t.Errorf("%d of %d columns: not compressed", width, k)
+			continue
+		}
+		w := &s.newt
+		drop := dropped / float64(k)
+		for i := range k {
+			at := w.ptr[i]
+			for j := range k {
+				p := s.u[i] * s.k.m[i*k+j]
+				if !(p > drop*s.u[i]*s.a[i] || p > drop*s.s[j]) {
+					continue
+				}
+				want := w.sq[i] * s.k.m[i*k+j]
+				if at == w.ptr[i+1] || int(w.idx[at]) != j || w.val[at] != want {
+					t.Fatalf("%d of %d columns: the entry of row %d, column %d is missing", width, k, i, j)
+				}
+				at++
+			}
+			if at != w.ptr[i+1] {
+				t.Fatalf("%d of %d columns: row %d has entries that do not count", width, k, i)
+			}
+		}
+	}
+	for _, width := range []int{k/sparseFill + 2, k/sparseFill + 9, k} {
+		s, va := bands(k, width)
+		if s.compress(va) {
+			t.Errorf("%d of %d columns: compressed", width, k)
+		}
+	}
+}
+
+// TestConjugateGradients solves small systems of the shape (diag(c) - B'B + shift diag(c)) d = r, and compares with Cholesky's method. One column is alone
+// in its row: there J is zero, and the shift all there is.
+func TestConjugateGradients(t *testing.T) {
+	const (
+		// Where only the shift of 5e-13 is left of a difference of ones, it has three digits.
+		same = 1e-2
+		k    = 5
+	)
+	for _, shift := range []float64{5e-13, 1e-3} {
+		s := &fast{c: &costs{k: k}, r: &Result{}}
+		w := &s.newt
+		// Rows of the plan, without the columns that are not in A: row 4 is in column 3 alone.
+		plan := [k][]float64{{0.125, 0.0625, 0.03125, 0}, {0.03125, 0.125, 0, 0}, {0.0625, 0.0625, 0.125, 0}, {0.015625, 0, 0.0625, 0}, {0, 0, 0, 0.25}}
+		mu := []float64{0.25, 0.1875, 0.25, 0.125, 0.25}
+		const na = 4
+		w.act, w.r = []int{0, 1, 2, 3}, []float64{0.01, -0.02, 0.015, 1e-6}
+		w.cd, w.diag, w.b = make([]float64, na), make([]float64, na), make([]float64, k*na)
+		h, want := make([]float64, na*na), append([]float64(nil), w.r...)
+		for i, row := range plan {
+			for j, x := range row {
+				w.cd[j] += x
+				w.b[i*na+j] = x / math.Sqrt(mu[i])
+			}
+		}
+		for a := range na {
+			h[a*na+a] = w.cd[a] + shift*w.cd[a]
+			w.diag[a] = w.cd[a]
+			for i := range k {
+				w.diag[a] -= w.b[i*na+a] * w.b[i*na+a]
+				for b := range na {
+					h[a*na+b] -= plan[i][a] / mu[i] * plan[i][b]
+				}
+			}
+		}
+		if !cholesky(h, want) {
+			t.Fatal("not positive definite")
+		}
+		s.cg(shift, 1e-9)
+		for j, d := range w.d {
+			if !(math.Abs(d-want[j]) <= same*math.Abs(want[j])) {
+				t.Errorf("shift %v: d[%d] = %v, want %v", shift, j, d, want[j])
+			}
+		}
+		if most := 3 * na; s.r.Stats.CG > most { // na in exact arithmetic
+			t.Errorf("shift %v: %d steps", shift, s.r.Stats.CG)
+		}
+	}
+}
+
+// TestAbsorb: what was in the scalings is in the potentials then. The plan is the same, and rows of M v add up to 1.
+func TestAbsorb(t *testing.T) {
+	const same = 1e-10 // potentials are rounded to 2^-44 of the largest cost, which is 20 Reg
+	g := newGenerator(77)
+	for range 10 {
+		p := g.problem(6, 9, 0.05)
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := load(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: 100}, newKernel(c))
+		copy(s.k.f, c.min)
+		s.build(c.reg)
+		for range 5 {
+			if !s.pass() {
+				t.Fatal("out of range")
+			}
+			s.v, s.next = s.next, s.v
+		}
+		s.pass()
+		before := s.entries()
+		s.absorb()
+		s.build(c.reg)
+		if !s.pass() {
+			t.Fatal("out of range")
+		}
+		for i, a := range s.a {
+			if !(math.Abs(a-1) <= same) {
+				t.Errorf("row %d of M v adds up to %v", i, a)
+			}
+		}
+		for e, x := range s.entries() {
+			if !(math.Abs(x-before[e]) <= same*in.mass[e/c.n]) {
+				t.Errorf("entry %d of the plan was %v and is %v", e, before[e], x)
+			}
+		}
+	}
+}
+
+// entries returns the plan at hand.
+func (s *fast) entries() []float64 {
+	p := make([]float64, s.c.k*s.c.n)
+	for i, u := range s.u {
+		for j, v := range s.v {
+			p[i*s.c.n+j] = u * s.k.m[i*s.c.n+j] * v
+		}
+	}
+	return p
+}
+
+// TestColumnOutOfReach: a column so far away that its kernel is zero gets nothing if it need not, and Newton steps for the others are as good as without.
+func TestColumnOutOfReach(t *testing.T) {
+	// The range of the cost, and so the first Reg, is 70 times as large: three or four more levels, of two or three passes each.
+	const k, slack = 30, 12
+	p := scattered(t, k, 1)
+	d := p.Cost.(*cost.Dense)
+	far := &cost.Dense{K: k, Kv: k + 1}
+	for i := range k {
+		far.Data = append(far.Data, d.Data[i*k:(i+1)*k]...)
+		far.Data = append(far.Data, 100)
+	}
+	p.Cost, p.Reg = far, 0.01 // 10^4 Reg away
+	p.Lo, p.Hi = append(p.Lo, 0), append(p.Hi, 0)
+	without := mustProject(t, p, Settings{Tolerance: 1e-10})
+	p.Hi[k] = 1
+	with := mustProject(t, p, Settings{Tolerance: 1e-10})
+	if with.Q[k] != 0 {
+		t.Errorf("mass %v out of reach", with.Q[k])
+	}
+	if without.Stats.Newton == 0 || with.Iterations > without.Iterations+slack || with.Stats.CG > without.Stats.CG+slack {
+		t.Errorf("%+v, without the column %+v", with.Stats, without.Stats)
+	}
+}
+
+// TestNewtonTheta: the quick multiplier of method Fast is that of KLProject, from starts on either side, unless it gives up, which is for what is far
+// away or has no column inside its bounds.
+func TestNewtonTheta(t *testing.T) {
+	const same = 1e-12 // an ulp of the multiplier
+	g := newGenerator(78)
+	var tries, found [2]int
+	for n := range 400 {
+		kv := 3 + g.intn(30)
+		logS, x := make([]float64, kv), make([]float64, kv)
+		for j := range x {
+			x[j] = 0.1 + g.float()
+			logS[j] = math.Log(x[j])
+		}
+		lo, hi := box(g.mass(kv), 0.5+2*g.float())
+		q, theta, err := KLProject(logS, lo, hi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &fast{q: make([]float64, kv), side: make([]int8, kv), x: math.Exp(theta) * 2}
+		above := n % 2
+		if above == 0 {
+			s.x /= 4
+		}
+		tries[above]++
+		if !s.newtonTheta(x, lo, hi) {
+			continue
+		}
+		found[above]++
+		if d := distance1(q, s.q); !(d <= same) {
+			t.Errorf("%d: %v away from %v", n, d, q)
+		}
+		for j, side := range s.side {
+			if want := side < 0 && s.q[j] == lo[j] || side > 0 && s.q[j] == hi[j] || side == 0 && lo[j] < s.q[j] && s.q[j] < hi[j]; !want {
+				t.Errorf("%d: q[%d] = %v in [%v, %v] is said to be on side %d", n, j, s.q[j], lo[j], hi[j], side)
+			}
+		}
+	}
+	for above, n := range found {
+		if n < tries[above]*3/5 { // 164 and 135 of 200 are
+			t.Errorf("%d of %d found, side %d", n, tries[above], above)
+		}
+	}
+}
