@@ -29,6 +29,7 @@
 //	FuzzSphere           sphere.Solve, Paper, Enclose           bounds proved in interval arithmetic
 //	FuzzCodebook         codebook.Release on private data       the law is in the box; never fails
 //	FuzzEntropic         sinkhorn.Project                       Verify in rationals; the exact solver
+//	FuzzUsers            sinkhorn.Projector                     Verify in rationals; the exact solver; same bits
 //	FuzzKLProject        sinkhorn.KLProject                     the conditions of optimality
 //	FuzzHilbert          hilbert.Distance, GibbsDiameter        the definitions, term by term
 //	FuzzHistogram        aggregate.NewHistogram, Count          binomial tails in rationals

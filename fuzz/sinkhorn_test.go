@@ -85,6 +85,88 @@ func FuzzEntropic(f *testing.F) {
 	})
 }
 
+// FuzzUsers: whatever the mechanism and the settings, every distribution's result passes Verify in rationals, its bounds meet those of the
+// exact solver, and it has the same bits when it is asked for again after the others.
+func FuzzUsers(f *testing.F) {
+	f.Add([]byte{1, 1, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 60, 0, 2, 0, 8, 8, 0, 16, 8})
+	f.Add([]byte{3, 3, 0, 0, 8, 16, 8, 0, 8, 16, 8, 0, 0, 8, 16, 24, 0, 8, 16, 24, 0, 24, 16, 8, 20, 1, 120, 3, 0, 8, 0, 0, 0, 0, 0, 8, 8, 16})
+	f.Add([]byte{2, 5, 0, 0, 8, 252, 4, 0, 8, 6, 0, 8, 8, 8, 8, 1, 3, 9, 90, 5, 2, 1, 200, 1, 8, 8, 8})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &feed{data}
+		k, kv := in.size(5), in.size(6)
+		c := readCost(t, in.rows(k, kv))
+		if c == nil {
+			return
+		}
+		lo, hi := in.box(kv)
+		reg, err := sinkhorn.RelativeReg(c, math.Pow(10, -float64(in.byte())/40)) // 1 to 4e-7
+		if err != nil {
+			typed(t, err, sinkhorn.ErrReg)
+			reg = in.float()
+		}
+		s := sinkhorn.Settings{MaxIterations: 2000}
+		style := in.byte()
+		if style&1 != 0 {
+			s.Gap = math.Pow(10, -float64(in.byte())/60)
+		}
+		if style&2 != 0 {
+			s.MaxIterations = 1 + int(in.byte()%8)
+		}
+		keptLo, keptHi := clone(lo), clone(hi)
+		p, err := sinkhorn.NewProjector(c, lo, hi, reg, s)
+		sameBits(t, "lo", lo, keptLo)
+		sameBits(t, "hi", hi, keptHi)
+		if err != nil {
+			typed(t, err, sinkhornSentinels...)
+			return
+		}
+		users := make([][]float64, 1+in.size(4))
+		for n := range users {
+			users[n] = in.mass(k, 1)
+		}
+		results := make([]sinkhorn.Result, len(users))
+		errs := make([]error, len(users))
+		for n, mu := range users {
+			kept := clone(mu)
+			errs[n] = p.Project(context.Background(), mu, nil, &results[n])
+			sameBits(t, "mu", mu, kept)
+			if errs[n] != nil && !errors.Is(errs[n], sinkhorn.ErrNotConverged) {
+				typed(t, errs[n], sinkhornSentinels...)
+				continue
+			}
+			whole := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
+			upper, lower, verr := sinkhorn.Verify(whole, results[n])
+			if verr != nil {
+				t.Fatalf("Verify: %v\nproblem %+v\ncost %v\nsettings %+v\nresult %+v", verr, whole, c, s, results[n])
+			}
+			e, xerr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
+			if xerr != nil {
+				t.Fatalf("the exact solver refuses: %v", xerr)
+			}
+			if lower.Cmp(rat(e.Upper)) > 0 || upper.Cmp(rat(e.Lower)) < 0 {
+				t.Fatalf("bounds [%v, %v], exact [%v, %v]", results[n].Lower, results[n].Upper, e.Lower, e.Upper)
+			}
+		}
+		get := func(i int) ([]float64, []int) { return users[len(users)-1-i], nil }
+		n := len(users)
+		err = p.All(context.Background(), len(users), get, func(i int, r *sinkhorn.Result, err error) error {
+			n--
+			if i != len(users)-1-n {
+				t.Fatalf("index %d comes as number %d", i, len(users)-1-n)
+			}
+			if (err == nil) != (errs[n] == nil) || err != nil && err.Error() != errs[n].Error() {
+				t.Fatalf("alone: %v, among others: %v", errs[n], err)
+			}
+			sameBits(t, "q", r.Q, results[n].Q)
+			sameBits(t, "bounds", []float64{r.Upper, r.Lower, r.Objective}, []float64{results[n].Upper, results[n].Lower, results[n].Objective})
+			return nil
+		})
+		if err != nil || n != 0 {
+			t.Fatalf("All stops at %d of %d: %v", n, len(users), err)
+		}
+	})
+}
+
 // FuzzKLProject: q is in the box, of mass 1, and a clipped multiple of s.
 func FuzzKLProject(f *testing.F) {
 	f.Add([]byte{3, 0, 8, 16, 24, 0, 128, 0, 8, 8, 8, 8, 0, 8, 8, 8, 8})

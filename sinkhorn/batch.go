@@ -178,7 +178,6 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 }
 
 // project projects one distribution in the way that suits it.
-
 func (p *Projector) project(ctx context.Context, s *rowSolver, source []float64, support []int, r *Result) error {
 	if err := s.read(source, support); err != nil {
 		r.empty()
@@ -684,7 +683,7 @@ func (s *rowSolver) result(p *Projector, r *Result, passes int, stopped bool) bo
 		scale := mu / z
 		transport += scale * ge.Ddot(n, e, 1, row, 1)
 		ge.Daxpy(n, scale, e, 1, s.sum, 1)
-		logs += mu * math.Log(scale)
+		logs += mu * (math.Log(mu) - math.Log(z)) // a tiny mu over z may be 0
 	}
 	var priced, residual float64
 	for j, c := range s.sum {

@@ -493,3 +493,27 @@ func TestNewProjectorErrors(t *testing.T) {
 		t.Errorf("Project into nil = %v", err)
 	}
 }
+
+// TestProjectorTinyMass: a mass that over the sum of its row is 0 made the objective -Inf.
+func TestProjectorTinyMass(t *testing.T) {
+	data := make([]float64, 16)
+	for x := range data {
+		data[x] = 6
+	}
+	data[0] = 1 << 40
+	p := Problem{
+		Cost: &cost.Dense{K: 4, Kv: 4, Data: data}, Source: []float64{5e-324, 0.25, 0.25, 0.5},
+		Lo: []float64{0.05, 0.05, 0.05, 0.05}, Hi: []float64{0.3, 0.3, 0.3, 0.3}, Reg: 1 << 36,
+	}
+	o, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	if err := o.Project(context.Background(), p.Source, nil, &r); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Verify(p, r); err != nil || math.IsInf(r.Objective, 0) {
+		t.Errorf("objective %v, %v", r.Objective, err)
+	}
+}
