@@ -180,10 +180,27 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
+// users draws n distributions with 20 random atoms each, of k.
+func users(k, n int) []Problem {
+	d := newDraw(1)
+	users := make([]Problem, n)
+	for u := range users {
+		p := &users[u]
+		for i := range k {
+			if d.Intn(k-i) < 20-len(p.Support) {
+				p.Support = append(p.Support, i)
+				p.Source = append(p.Source, -math.Log1p(-d.Float64()))
+			}
+		}
+		normalise(p.Source)
+	}
+	return users
+}
+
 // BenchmarkProjector times one distribution of a stream: 20 random atoms each. Streams are slower than the same
 // distribution again and again, whose branches the processor learns.
 func BenchmarkProjector(b *testing.B) {
-	for _, name := range []string{"sq250p1:sp20:0.5", "sq250p1:sp20:2", "sq250p1:sp20:5", "sq250p2:sp20:2"} {
+	for _, name := range streams {
 		b.Run(name, func(b *testing.B) {
 			p, err := instanceNamed(name)
 			if err != nil {
@@ -193,17 +210,8 @@ func BenchmarkProjector(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			d := newDraw(1)
-			users := make([]Problem, 500)
-			for u := range users {
-				for i := range 250 {
-					if d.Intn(250-i) < 20-len(users[u].Support) {
-						users[u].Support = append(users[u].Support, i)
-						users[u].Source = append(users[u].Source, -math.Log1p(-d.Float64()))
-					}
-				}
-				normalise(users[u].Source)
-			}
+			k, _ := p.Cost.Dims()
+			users := users(k, 500)
 			b.ReportAllocs()
 			var r Result
 			pivots := 0
@@ -218,6 +226,38 @@ func BenchmarkProjector(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(pivots)/float64(b.N), "pivots")
+		})
+	}
+}
+
+var streams = []string{
+	"cos1346x250:sp20:0.5", "cos1346x250:sp20:2", "cos1346x250:sp20:5",
+	"sq250p1:sp20:0.5", "sq250p1:sp20:2", "sq250p1:sp20:5", "sq250p2:sp20:2",
+}
+
+// BenchmarkProjectorAll is a stream of 10 000 distributions on all processors.
+func BenchmarkProjectorAll(b *testing.B) {
+	for _, name := range streams {
+		b.Run(name, func(b *testing.B) {
+			p, err := instanceNamed(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			k, _ := p.Cost.Dims()
+			users := users(k, 10_000)
+			get := func(u int) ([]float64, []int) { return users[u].Source, users[u].Support }
+			n := 0
+			for b.Loop() {
+				if err := pr.All(context.Background(), len(users), get, func(_ int, _ *Result, err error) error { return err }); err != nil {
+					b.Fatal(err)
+				}
+				n += len(users)
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "users/s")
 		})
 	}
 }
