@@ -333,6 +333,12 @@ func TestExponential(t *testing.T) {
 		t.Fatal(err)
 	}
 	numtest.NearSlice(t, "tiny", q, []float64{1 / (1 + math.Exp(-0.5)), 1 / (1 + math.Exp(0.5))}, rounded)
+	// The largest cost beside the smallest Delta.
+	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{math.MaxFloat64, 5e-324, math.MaxFloat64, 0}}, []float64{1, 0}, 1.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numtest.NearSlice(t, "wide", q, []float64{0, 1}, rounded)
 	// Far outputs that cannot be reached in float64 get 0, not NaN.
 	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e308, 1e-9, 1e308}}, mu, 700)
 	if err != nil {

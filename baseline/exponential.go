@@ -29,11 +29,11 @@ func Exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
 		return nil, err
 	}
 	spread, _ := columns(c)
-	// Sums of numbers near the largest float would overflow on the way.
+	// Sums of numbers near the largest float would overflow on the way: u is summed in units of 1/scale, and eps makes up for
+	// it, which cannot underflow.
 	scale := 1.0
 	if cost.Max(c) > 0x1p1020 {
 		scale = 0x1p-4
-		spread *= scale
 	}
 	// A row of C counts less its minimum: the same number for every output, so q does not change, and an
 	// offset of the cost costs no digits.
@@ -58,7 +58,7 @@ func Exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
 	for j := range u {
 		u[j] += low[j]
 	}
-	return softmax(u, spread, eps), nil
+	return softmax(u, spread, eps/scale), nil
 }
 
 // ExponentialMeasure returns the base measure m of the exponential mechanism: for every mu, q lies in

@@ -156,5 +156,6 @@ func (c *costs) rescale(high []float64) {
 	c.shift = math.Ldexp(c.shift, c.exp)
 	// A Reg beyond the range of floats after scaling is as good as infinite: the plan is then
 	// uniform in every row to the last bit.
-	c.reg = math.Min(math.Ldexp(c.reg, c.exp), 0x1p1000)
+	// Logarithms of v times it must stay finite.
+	c.reg = math.Min(math.Ldexp(c.reg, c.exp), 0x1p900)
 }

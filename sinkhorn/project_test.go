@@ -566,3 +566,20 @@ func TestTinyColumn(t *testing.T) {
 		}
 	}
 }
+
+// TestFarStart: beside costs that are scaled up as far as can be, a start as far away as can be made the posterior bound NaN (found by fuzzing).
+func TestFarStart(t *testing.T) {
+	p := Problem{
+		Cost: &cost.Dense{K: 1, Kv: 4, Data: []float64{6, 0, 5e-324, 0}}, Source: []float64{1},
+		Lo: []float64{0, 0.0625, 0.0625, 0.0625}, Hi: []float64{0, 0.4, 0.4, 0.4}, Reg: 0.375,
+	}
+	for _, method := range []Method{Paper, Fast} {
+		r, err := Project(context.Background(), p, Settings{Method: method, Gap: 0.1, MaxIterations: 1, Initial: []float64{6, math.MaxFloat64, 0, 0}})
+		if err != nil && !errors.Is(err, ErrNotConverged) {
+			t.Fatal(err)
+		}
+		if _, _, err := Verify(p, r); err != nil {
+			t.Errorf("%v: %v", method, err)
+		}
+	}
+}
