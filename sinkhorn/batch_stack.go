@@ -395,13 +395,13 @@ func (m *member) close(p *Projector, part []float64) {
 	}
 	noise := 0x1p-48 * (c.rng + 2*top) / c.reg
 	slack := float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + 4*noise
-	bounds := bounds{upper: min(upper+c.most*slack, c.most), lower: lower, slack: slack}
+	bounds := bounds{upper: min(upper+c.most*slack, c.most), lower: lower, slack: slack, sums: slack - 4*noise}
 	if set := p.settings; s.stop == Converged && set.Gap > 0 && set.Tolerance == 0 && !bounds.small(set.Gap, c) {
 		s.stop = Stalled
 	}
 	s.r.Status, s.r.Residual = s.stop, s.res
 	if c.max*noise > 1e-3*(bounds.upper-lower) {
-		if r, b, it := s.careful(); m.in.complete(c, r, b, it) == nil {
+		if r, b, it := s.finishCarefully(); m.in.complete(c, r, b, it) == nil {
 			*m.out = *r
 			m.err = r.err(m.ctx)
 			return

@@ -30,6 +30,7 @@ type bounds struct {
 	f, b             []float64
 	upper, lower     float64
 	slack            float64 // share of the largest cost that upper has as a margin
+	sums             float64 // what of it is for rounding in sums, and no noise in the plan
 	transport        float64
 	objective        float64 // <C, P> + reg sum P log P
 	posterior, prior float64
@@ -141,7 +142,7 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 	// sums is off by an ulp for every term at most, its entries are cut to multiples of 2^-62, and
 	// they differ by the noise from those here.
 	slack := float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + 4*it.noise + float64(len(in.tiny))*tinyMass
-	out.slack = slack
+	out.slack, out.sums = slack, slack-4*it.noise
 	charge := c.most * slack
 	if charge < 0x1p-1022 { // where products lose bits, or all of them
 		charge += math.SmallestNonzeroFloat64

@@ -273,7 +273,7 @@ func (s *fast) descend(start []float64) bool {
 		if s.last {
 			return true
 		}
-		if s.set.Gap > 0 && s.certified() {
+		if s.set.Gap > 0 && s.certified() || s.over() {
 			return true
 		}
 		s.absorb()
@@ -672,7 +672,13 @@ func (s *fast) certified() bool {
 	it := s.iterate()
 	b := s.in.certify(s.c, it)
 	s.found, s.foundI = b, it
-	if b.small(s.set.Gap, s.c) {
+	small := s.set.met(b.upper-b.lower, b.upper+s.c.shift, s.c.most*b.sums, s.c.max+s.c.shift)
+	if !small && b.small(s.set.Gap, s.c) {
+		// Noise is forgiven only if the plan without it is as good as that.
+		careful, _ := s.careful()
+		small = careful.small(s.set.Gap, s.c)
+	}
+	if small {
 		s.stop = Converged
 		return true
 	}
@@ -722,7 +728,7 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one
 	// step of Algorithm 1 in the log domain says the same without.
 	if it == nil || s.c.max*it.noise > 1e-3*(b.upper-b.lower) {
-		return s.careful()
+		return s.finishCarefully()
 	}
 	repairMass(s.q, s.lo, s.hi)
 	var obj float64
@@ -742,8 +748,22 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	return s.r, b, it
 }
 
-// careful is finish by one step of Algorithm 1 in the log domain.
-func (s *fast) careful() (*Result, *bounds, *iterate) {
+// finishCarefully is finish by careful.
+func (s *fast) finishCarefully() (*Result, *bounds, *iterate) {
+	b, it := s.careful()
+	s.r.Residual = b.residual
+	// Where the bounds decide, these do, and not those of the plan before.
+	if set := s.set; set.Gap > 0 && set.Tolerance == 0 && (s.r.Status == Converged || s.r.Status == Stalled) {
+		s.r.Status = Stalled
+		if b.small(set.Gap, s.c) {
+			s.r.Status = Converged
+		}
+	}
+	return s.r, b, it
+}
+
+// careful makes the plan by one step of Algorithm 1 in the log domain.
+func (s *fast) careful() (*bounds, *iterate) {
 	a := newAlgorithm1(s.in, s.c, nil)
 	a.reg = s.k.reg
 	for j, g := range s.k.g {
@@ -757,6 +777,5 @@ func (s *fast) careful() (*Result, *bounds, *iterate) {
 	a.columns(it)
 	b := s.in.certify(s.c, it)
 	b.objective = a.objective()
-	s.r.Residual = b.residual
-	return s.r, b, it
+	return b, it
 }

@@ -3,8 +3,11 @@ package sinkhorn
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
+
+	"github.com/wpm-go/wpm/cost"
 )
 
 // TestToleranceIsEnough: a residual equal to the tolerance stops the iterations of both methods, at the very one that has it.
@@ -56,4 +59,49 @@ func TestToleranceOutOfReach(t *testing.T) {
 		return
 	}
 	t.Error("all residuals are rounded to zero")
+}
+
+// TestGapIsThatOfTheAnswer: whatever plan a gap was proved with, the one that is returned has it, or the status says that it has not.
+func TestGapIsThatOfTheAnswer(t *testing.T) {
+	const rounding = 1e-13 // of the largest cost: what bounds keep in hand for sums over a few points
+	converged := 0
+	for seed := range uint64(300) {
+		g := newGenerator(seed + 1)
+		k, kv := 1+int(3*g.float()), 2+int(4*g.float())
+		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		top := 0.0
+		for x := range c.Data {
+			c.Data[x] = math.Floor(4 * g.float())
+			top = max(top, c.Data[x])
+		}
+		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv), Reg: math.Pow(10, -9+3*g.float())}
+		for i := range p.Source {
+			p.Source[i] = 1 / float64(k)
+		}
+		for j := range p.Lo {
+			p.Lo[j], p.Hi[j] = g.float()/float64(kv), (1+g.float())/float64(kv)
+		}
+		r, err := Project(context.Background(), p, Settings{Gap: 1e-12})
+		if err != nil {
+			if !errors.Is(err, ErrNotConverged) && !errors.Is(err, ErrReg) {
+				t.Fatal(err)
+			}
+			continue
+		}
+		converged++
+		if r.Gap() > 1e-12*r.Upper+rounding*top {
+			t.Errorf("seed %d: %v with a gap of %v of %v", seed, r.Status, r.Gap(), r.Upper)
+		}
+	}
+	if converged < 90 { // Reg is too large for the others, by the bounds of what is best at it
+		t.Errorf("%d of 300 converged", converged)
+	}
+	// Called converged, once, with the gap of the next plan: 1.75e-5.
+	p := Problem{
+		Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{2, 2, 2, 0}}, Source: []float64{0.875, 0.125},
+		Lo: []float64{0.5, 1e-5}, Hi: []float64{1.5, 2e-5}, Reg: 2e-9,
+	}
+	if r, err := Project(context.Background(), p, Settings{Gap: 1e-12}); err == nil && r.Gap() > 1e-12*r.Upper+2*rounding {
+		t.Errorf("%v with a gap of %v of %v", r.Status, r.Gap(), r.Upper)
+	}
 }

@@ -1,0 +1,451 @@
+package sinkhorn
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// TestSmoothing: the plan at given potentials of few rows, with the terms that count, its multiplier, the row sums and the Hessian, by plain loops.
+func TestSmoothing(t *testing.T) {
+	const (
+		same = 1e-9 // exponentials of 12 digits
+		mass = 1e-4 // the multiplier is good to the square of a thousandth, and a mass of 1 is asked for
+	)
+	g := newGenerator(36)
+	left := 0
+	for n := range 30 {
+		c, lo, hi := unitSquare(t, g, 40, 1, 2)
+		p, err := NewProjector(c, lo, hi, 1e-2, Settings{Gap: 1e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := newUsers(g, 1, 2+n%9, 40)
+		s := rowsOf(t, p, u.source[0], u.support[0])
+		reg := []float64{0.4, 0.1, 0.02}[n%3]
+		for i := range s.f {
+			s.f[i] = 0.3 * g.float()
+		}
+		s.evaluate(reg, n%2 == 0)
+		if n%4 == 3 { // from the last multiplier
+			for i := range s.f {
+				s.f[i] += 0.1 * reg * g.float()
+			}
+			s.evaluate(reg, false)
+		}
+		m := s.m
+		var total, inside float64
+		r, free, h := make([]float64, m), make([]float64, m), make([]float64, m*m)
+		for j := range s.n {
+			best, own := math.Inf(1), 0
+			for i, row := range s.row {
+				if d := row[j] - s.f[i]; d < best {
+					best, own = d, i
+				}
+			}
+			if s.b[j] != best || s.row[s.own[j]][j]-s.f[s.own[j]] != best {
+				t.Errorf("number %d: column %d is at %v by row %d, want %v by row %d", n, j, s.b[j], s.own[j], best, own)
+			}
+			e, sum := make([]float64, m), 0.0
+			for i, row := range s.row {
+				if d := row[j] - s.f[i]; d < best+smoothDepth*reg {
+					e[i] = math.Exp((best - d) / reg)
+					sum += e[i]
+				} else {
+					left++
+				}
+			}
+			q := sum * math.Exp((s.smooth.level-best)/reg)
+			bound := q <= lo[j] || q >= hi[j]
+			q = min(max(q, lo[j]), hi[j])
+			total += q
+			if !bound {
+				inside += q
+			}
+			for i, x := range e {
+				r[i] += q * x / sum
+				if !bound {
+					free[i] += q * x / sum
+					continue
+				}
+				for k := range i + 1 {
+					h[i*m+k] -= q * x / sum * e[k] / sum
+				}
+			}
+		}
+		if !(math.Abs(total-1) <= mass) {
+			t.Errorf("number %d: mass %v", n, total)
+		}
+		var off float64
+		for i := range m {
+			off += math.Abs(s.in.mass[i] - r[i])
+			if !(math.Abs(s.r[i]-r[i]) <= same) || !(math.Abs(s.free[i]-free[i]) <= same) || !(math.Abs(s.d[i]-(s.in.mass[i]-r[i])) <= same) {
+				t.Errorf("number %d: row %d has %v, %v of it free, want %v and %v", n, i, s.r[i], s.free[i], r[i], free[i])
+			}
+			for k := range i + 1 {
+				want := h[i*m+k]
+				if inside > 0 {
+					want -= free[i] * free[k] / inside
+				}
+				if !(math.Abs(s.h[i*m+k]-want) <= same) {
+					t.Errorf("number %d: Hessian (%d, %d) is %v, want %v", n, i, k, s.h[i*m+k], want)
+				}
+			}
+		}
+		if !(math.Abs(s.smooth.off-off) <= same) {
+			t.Errorf("number %d: %v is in the wrong row, want %v", n, s.smooth.off, off)
+		}
+	}
+	if left == 0 {
+		t.Error("no term was left out")
+	}
+}
+
+// TestExpScaled: the exponentials of few rows are good to 12 digits, and zero below -708.
+func TestExpScaled(t *testing.T) {
+	const same = 1e-12
+	x := []float64{0, -0.1, -1, -2.9, -30, -700, -709, -5000}
+	z, y := make([]float64, len(x)), make([]float64, len(x))
+	for l := range x {
+		z[l] = x[l] * expScale
+	}
+	expScaled(y, z)
+	for l, got := range y {
+		want := math.Exp(x[l])
+		if x[l] < -708 {
+			want = 0
+		}
+		if !(math.Abs(got-want) <= same*want*(1-x[l])) {
+			t.Errorf("exp(%v) = %v, want %v", x[l], got, want)
+		}
+	}
+}
+
+// TestShared: which distributions share a kernel: those on at least half of the rows and more than 64, where a start at Reg itself may be the way.
+func TestShared(t *testing.T) {
+	const rng = 3. // of the cost below, exactly
+	up := func(x float64) float64 { return math.Nextafter(x, 9) }
+	for _, tt := range []struct {
+		k, rows int
+		reg     float64
+		method  Method
+		want    bool
+	}{
+		{130, 130, 0.1, Fast, true}, {130, 65, 0.1, Fast, true}, {131, 65, 0.1, Fast, false}, {128, 64, 0.1, Fast, false}, {130, 130, 0.1, Paper, false},
+		{130, 130, rng / probeRange, Fast, true}, {130, 130, rng / probeRange * 0.999, Fast, false}, {130, 130, rng, Fast, true},
+		{127, 127, rng / annealStart, Fast, false}, {127, 127, rng / annealStart * 0.999, Fast, true}, {128, 128, up(rng / annealStart), Fast, true},
+	} {
+		d := &cost.Dense{K: tt.k, Kv: 5, Data: make([]float64, tt.k*5)}
+		for e := range d.Data {
+			d.Data[e] = float64(e % 4)
+		}
+		p, err := NewProjector(d, make([]float64, 5), []float64{1, 1, 1, 1, 1}, tt.reg, Settings{Method: tt.method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := instance{rows: make([]int, tt.rows)}
+		if got := p.shared(&in); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}
+
+// TestChunkStarts: a matrix is cut by its size alone: into one part for every 2^18 cells, at most 64, of at least a row, and of 256 where there would be more than
+// 16; parts of 16 rows or more begin at multiples of 8.
+func TestChunkStarts(t *testing.T) {
+	for _, tt := range []struct{ k, n, want int }{
+		{1, 1, 1}, {512, 512, 1}, {513, 512, 2}, {1024, 512, 2}, {1, 1 << 20, 1}, {3, 1 << 20, 3}, {1000, 4000, 16}, {4000, 4000, 16}, {8192, 8192, 32}, {4351, 100_000, 16},
+		{4352, 100_000, 17}, {100_000, 100_000, 64}, {1 << 20, 1, 4},
+	} {
+		m := chunks(tt.k, tt.n)
+		if m != tt.want {
+			t.Errorf("%d x %d: %d parts, want %d", tt.k, tt.n, m, tt.want)
+		}
+		for c := range m {
+			from, to := chunkRows(tt.k, m, c)
+			even := tt.k * c / m
+			if tt.k/m >= 16 && from%8 != 0 || from > even || from < even-7 || tt.k/m < 16 && from != even || c == m-1 && to != tt.k {
+				t.Errorf("%d x %d: part %d of %d is [%d, %d), and begins at %d or just before", tt.k, tt.n, c, m, from, to, even)
+			}
+		}
+	}
+}
+
+// TestGridStep: an iteration on a grid is one of Algorithm 1, by plain loops over all pairs, on boxes, with closed cells, and on a point.
+func TestGridStep(t *testing.T) {
+	const same = 1e-9 // terms below e^-36 are left out, a thousand of them, and multipliers are good to 2^-46
+	g := newGenerator(37)
+	for n, size := range [][2]int{{4, 6}, {1, 9}, {7, 1}, {5, 5}, {9, 10}} {
+		for _, reg := range []float64{0.5, 0.05, 0.005} {
+			p := gridProblem(t, size[0], size[1], 1.5, reg)
+			kv := len(p.Source)
+			switch n % 3 {
+			case 1:
+				p.Lo[2], p.Hi[2] = 0, 0
+				for j := range p.Hi {
+					p.Hi[j] *= 1.5
+				}
+			case 2:
+				p.Lo = g.mass(kv)
+				for j := range p.Lo {
+					p.Lo[j] = (p.Lo[j] + 1) / float64(kv+1)
+				}
+				p.Hi = p.Lo
+			}
+			in, err := newInstance(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newGridSolver(newGridLevel(size[0], size[1], p.Source, in.lo, in.hi, in.level))
+			s.k.setReg(reg)
+			logV := make([]float64, kv)
+			for j := range s.g {
+				if s.g[j] = reg * 3 * g.float(); p.Hi[j] == 0 {
+					s.g[j] = math.Inf(-1)
+				}
+				logV[j] = s.g[j] / reg
+			}
+			s.step()
+			logU, logS := make([]float64, kv), make([]float64, kv)
+			e := make([]float64, kv)
+			for i := range kv {
+				for j := range e {
+					e[j] = logV[j] - cellCost(size[0], size[1], i, j)/reg
+				}
+				logU[i] = math.Log(p.Source[i]) - logSumExp(e)
+			}
+			for j := range kv {
+				for i := range e {
+					e[i] = logU[i] - cellCost(size[0], size[1], i, j)/reg
+				}
+				logS[j] = logSumExp(e)
+			}
+			q, theta, err := KLProject(logS, in.lo, in.hi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if in.level != 0 {
+				theta = s.theta
+			}
+			var residual float64
+			for j, x := range q {
+				if p.Hi[j] == 0 {
+					if !math.IsInf(s.g[j], -1) {
+						t.Errorf("%v, Reg %v: the closed cell %d is at %v", size, reg, j, s.g[j])
+					}
+					continue
+				}
+				residual += math.Abs(x - math.Exp(logS[j]+logV[j]))
+				if want := reg * (math.Log(x) - logS[j] - theta); !(math.Abs(s.g[j]-want) <= same*(1+math.Abs(want))) {
+					t.Errorf("%v, Reg %v: price %d is %v, want %v", size, reg, j, s.g[j], want)
+				}
+			}
+			if !(math.Abs(s.residual-residual) <= same) {
+				t.Errorf("%v, Reg %v: residual %v, want %v", size, reg, s.residual, residual)
+			}
+		}
+	}
+}
+
+// TestLowerInFloats: on a large grid potentials are proved axis by axis. They may be as large as rounding allows anywhere, a few may be equal to the least C - G, and none above it.
+func TestLowerInFloats(t *testing.T) {
+	const rows, cols, same = 100, 101, 1e-12
+	p := gridProblem(t, rows, cols, 1, 1e-3)
+	v, err := newVerifier(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGenerator(38)
+	q := Potentials{F: make([]float64, v.k), G: make([]float64, v.kv)}
+	neg := make([]float64, v.kv)
+	for j := range q.G {
+		q.G[j] = 0.02 * (g.float() - 0.5)
+		neg[j] = -q.G[j]
+	}
+	least := make([]float64, v.k)
+	newGridKernel(&gridLevel{rows: rows, cols: cols}).transform(least, neg)
+	var value, size float64
+	for i, x := range least {
+		q.F[i] = x - 1e-13
+		value += p.Source[i] * q.F[i]
+		value += min(p.Lo[i]*q.G[i], p.Hi[i]*q.G[i])
+		size = max(size, math.Abs(q.G[i]))
+	}
+	got, err := v.lowerAny(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, _ := got.Float64(); !(math.Abs(x-max(0, value)) <= same) || !(math.Abs(v.most-cost.Max(p.Cost)) <= same) {
+		t.Errorf("%v is proved, with costs up to %v, want %v", x, v.most, value)
+	}
+	exact := func(i int) float64 { // the largest float that will do
+		row, f := p.Cost.Row(i, make([]float64, v.kv)), math.Inf(1)
+		for j, c := range row {
+			f = min(f, c-q.G[j])
+		}
+		return math.Nextafter(f, -1)
+	}
+	for _, i := range []int{cols - 1, 57*cols + 31} {
+		was := q.F[i]
+		for _, tt := range []struct {
+			f    float64
+			want bool
+		}{{exact(i), true}, {least[i] + 1e-14, false}, {math.NaN(), false}} {
+			q.F[i] = tt.f
+			if _, err := v.lowerAny(q); (err == nil) != tt.want {
+				t.Errorf("F[%d] = %v, where the least C - G is %v: %v", i, tt.f, least[i], err)
+			}
+		}
+		q.F[i] = was
+	}
+	slack := 16 * 0x1p-53 * (size + 2)
+	for i, x := range least {
+		q.F[i] = x - 1.5*slack - transformError(rows, cols, size)
+	}
+	if _, err := v.lowerAny(q); err != nil {
+		t.Errorf("potentials below the least C - G by more than rounding: %v", err)
+	}
+}
+
+// TestMiddle: where every column is at a bound, the multiplier is one of those that leave it there: the finite end of them, if there is one, and where the box is a point
+// that of its largest mass.
+func TestMiddle(t *testing.T) {
+	const same = 1e-12
+	inf := math.Inf(1)
+	for _, tt := range []struct {
+		logS, lo, hi []float64
+		want         float64
+	}{
+		{[]float64{0, 0}, []float64{0.2, 0.3}, []float64{0.7, 0.4}, math.NaN()},
+		{[]float64{0, -5}, []float64{0.1, 0.25}, []float64{0.75, 0.9}, math.NaN()},
+		{[]float64{0, -5}, []float64{0, 0}, []float64{1, 1}, math.NaN()},
+		{[]float64{0, math.Inf(-1)}, []float64{0, 0.25}, []float64{0.75, 0.9}, math.Log(0.75)},         // no upper end
+		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)},    // of the largest mass
+		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.6, 0.3, 0.5}, math.Log(0.25) - 2}, // the lower bounds fill all
+		{[]float64{0, 1, 2}, []float64{0, 0, 0}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)},            // the upper ones do
+		{[]float64{0, math.Inf(-1)}, []float64{1, 0}, []float64{1, 1}, 0},                              // one column, in the point of its box
+		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0},           // none
+		{[]float64{0, -40, -90}, []float64{0, 0.125, 0.125}, []float64{0.75, 1, 1}, math.NaN()},
+	} {
+		q, theta, err := KLProject(tt.logS, tt.lo, tt.hi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, s := range tt.logS {
+			if want := min(max(math.Exp(theta+s), tt.lo[j]), tt.hi[j]); !(math.Abs(q[j]-want) <= same) && theta > -inf {
+				t.Errorf("%+v: q = %v at %v", tt, q, theta)
+			}
+		}
+		if !math.IsNaN(tt.want) && !(math.Abs(theta-tt.want) <= same) {
+			t.Errorf("%+v: multiplier %v", tt, theta)
+		}
+	}
+}
+
+// TestCompensated: running sums keep what plain ones lose.
+func TestCompensated(t *testing.T) {
+	var n num2
+	n.add(1)
+	for range 1 << 12 {
+		n.add(0x1p-60)
+	}
+	if n.lessFrom(1) != -0x1p-48 || n.value() != 1+0x1p-48 || n.s != 1 {
+		t.Errorf("%v, %v above 1", n.value(), -n.lessFrom(1))
+	}
+	n = num2{}
+	for _, x := range []float64{0x1p-60, 1, 0x1p-60, 0x1p53} {
+		n.add(x)
+	}
+	if n.lessFrom(0x1p53) != -1-0x1p-59 && n.lessFrom(0x1p53) != -1 {
+		t.Errorf("%v above 2^53", -n.lessFrom(0x1p53))
+	}
+}
+
+// TestFlowLimits: a flow that would take more than maxFlowSteps is none, and one that takes just as many is.
+func TestFlowLimits(t *testing.T) {
+	for _, tt := range []struct {
+		moved float64
+		steps int
+	}{{1, 2}, {31, 62}, {32, 64}, {33, 1}} {
+		// What moves passes through a cell of mass 1.
+		l := &gridLevel{rows: 1, cols: 3}
+		f := l.balance([]float64{40 + tt.moved, 1, 40}, []float64{40, 1, 40 + tt.moved})
+		if f.Steps != tt.steps || (f.Right[0] == 0) != (tt.steps == 1) {
+			t.Errorf("%v through a cell of 1: %d steps, flow %v", tt.moved, f.Steps, f.Right)
+		}
+	}
+}
+
+// TestGridAnswer: at the goal of a large Reg, and when the call is stopped on a coarse level, the Result is of the grid itself and its Reg the problem's or what was reached.
+func TestGridAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		most           int
+		reached, final bool
+	}{{1, false, false}, {40, true, false}, {3000, true, true}} {
+		p := gridProblem(t, 18, 10, 1, 0.02)
+		r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-3, MaxIterations: tt.most})
+		if (err == nil) != tt.final || (r.Reg == p.Reg) != tt.reached || r.Iterations > tt.most || len(r.Q) != 180 {
+			t.Errorf("%d iterations: %v, Reg %v after %d", tt.most, err, r.Reg, r.Iterations)
+		}
+		checkReport(t, "stopped", p, r, 1e-9) // Reg is a tenth of the above
+	}
+	if !slices.Equal(logs([]float64{1, 0}), []float64{0, math.Inf(-1)}) {
+		t.Error("logarithms")
+	}
+}
+
+// TestMargin: Upper is above the cost of a plan and of its repair by the share of the largest cost that its comment derives, and never above that cost.
+func TestMargin(t *testing.T) {
+	const same = 1e-14 // the cost itself is rounded
+	g := newGenerator(39)
+	for n := range 20 {
+		p := g.problem(3+g.intn(5), 3+g.intn(5), 0.1)
+		kv := len(p.Lo)
+		if n%2 == 1 {
+			for j := range p.Hi {
+				p.Lo[j], p.Hi[j] = 0, 2*p.Hi[j]+1/float64(kv)
+			}
+			p.Hi[1] = 1e-220
+		}
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := load(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAlgorithm1(in, c, nil)
+		for range 200 {
+			a.step()
+			a.logV, a.next = a.next, a.logV
+		}
+		_, theta := a.step()
+		it := a.iterate(theta, make([]float64, c.n))
+		for _, noise := range []float64{it.noise, 0, 1e-7, 1} {
+			it.noise = noise
+			b := in.certify(c, it)
+			tiny := 0.0
+			if n%2 == 1 {
+				tiny = tinyMass
+			}
+			want := float64(c.k+c.n+64)*0x1p-52 + float64(c.k*c.n)*0x1p-62 + 4*noise + tiny
+			if !(math.Abs(b.slack-want) <= 0x1p-50*want) {
+				t.Errorf("number %d: a margin of %v, want %v", n, b.slack, want)
+			}
+			var left float64
+			for j, q := range it.q {
+				left += max(0, q-it.cols[j])
+			}
+			if b.residual > coarse {
+				continue
+			}
+			if want := min(c.most, b.transport+c.most*(left+b.slack)); !(math.Abs(b.upper-want) <= same*c.most) {
+				t.Errorf("number %d: Upper = %v, want %v", n, b.upper, want)
+			}
+		}
+	}
+}

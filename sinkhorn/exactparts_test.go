@@ -1,0 +1,301 @@
+package sinkhorn
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// ulps is x moved by n floats.
+func ulps(x float64, n int) float64 {
+	for ; n > 0; n-- {
+		x = math.Nextafter(x, math.Inf(1))
+	}
+	for ; n < 0; n++ {
+		x = math.Nextafter(x, math.Inf(-1))
+	}
+	return x
+}
+
+// TestFeasibility: whether F + G <= C is decided as rationals decide it, for sums that are equal but for an ulp, and numbers of all sizes, the largest too.
+func TestFeasibility(t *testing.T) {
+	g := newGenerator(91)
+	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	var yes, no int
+	for n := range 3000 {
+		c := math.Ldexp(g.float(), g.intn(60)-30)
+		if n%3 == 0 {
+			c = math.MaxFloat64 * g.float()
+		}
+		price := ulps(c*(4*g.float()-2), g.intn(3))
+		if n%5 == 0 {
+			price = math.Ldexp(price, -g.intn(60))
+		}
+		if math.IsInf(price, 0) {
+			continue
+		}
+		f := ulps(c-price, g.intn(5)-2)
+		if math.IsInf(f, 0) || math.IsNaN(f) {
+			continue
+		}
+		v := &verifier{c: &cost.Dense{K: 1, Kv: 1, Data: []float64{c}}, k: 1, kv: 1, source: []float64{1}, sum: dyadicOne, lo: []float64{1}, hi: []float64{1}, scale: dyadicOne, buf: make([]float64, 1)}
+		got, err := v.lower(Potentials{F: []float64{f}, G: []float64{price}})
+		sum := new(big.Rat).Add(rat(f), rat(price))
+		if want := sum.Cmp(rat(c)) <= 0; (err == nil) != want {
+			t.Fatalf("%v + %v <= %v: %v", f, price, c, err)
+		}
+		if err != nil {
+			no++
+			continue
+		}
+		yes++
+		if sum.Sign() < 0 {
+			sum.SetInt64(0)
+		}
+		if got.Cmp(sum) != 0 || v.most != c {
+			t.Fatalf("%v + %v: the bound is %v, and the largest cost %v of %v", f, price, got, v.most, c)
+		}
+	}
+	if yes < 500 || no < 500 {
+		t.Errorf("%d are feasible, %d are not", yes, no)
+	}
+}
+
+// TestCompareTotal: a sum, each term capped, is compared exactly.
+func TestCompareTotal(t *testing.T) {
+	g := newGenerator(92)
+	var signs [3]int
+	for range 500 {
+		xs := g.mass(1 + g.intn(20))
+		if g.intn(3) == 0 {
+			xs[0] += []float64{5, 1e-9, -xs[0]}[g.intn(3)]
+		}
+		u := []float64{0, 1e-9, -1e-9, 1e-12}[g.intn(4)]
+		xs[0] = max(0, xs[0]+u)
+		if last := len(xs) - 1; last > 0 && g.intn(2) == 0 { // equal but for some units of the last place
+			var sum float64
+			for i, x := range xs[:last] {
+				if u == 0 { // sums are exact
+					xs[i] = math.Floor(x*0x1p30) * 0x1p-30
+				}
+				sum += min(xs[i], 2)
+			}
+			xs[last] = max(0, ulps(1+u-sum, g.intn(3)-1))
+		}
+		want := new(big.Rat)
+		for _, x := range xs {
+			want.Add(want, new(big.Rat).SetFloat64(min(x, 2)))
+		}
+		want.Sub(want, big.NewRat(1, 1))
+		want.Sub(want, new(big.Rat).SetFloat64(u))
+		if got := compareTotal(xs, 2, 1, u); got != want.Sign() {
+			t.Errorf("%v against 1 + %v: %d, want %d", xs, u, got, want.Sign())
+		}
+		signs[want.Sign()+1]++
+	}
+	if slices.Min(signs[:]) < 10 {
+		t.Errorf("%v sums are less, equal and more", signs)
+	}
+}
+
+// TestBoxes: bounds whose sum is 1, up to boxTol, are a point, and those that are off by more leave nothing.
+func TestBoxes(t *testing.T) {
+	for _, tt := range []struct {
+		lo, hi float64 // sums, over four columns
+		level  int
+		point  bool
+		err    error
+	}{
+		{0.5, 2, 0, false, nil}, {1, 2, 1, false, nil}, {1 + 0x1p-41, 2, 1, true, nil}, {1 + 0x1p-39, 2, 0, false, ErrInfeasible}, {1 - 0x1p-41, 2, 0, false, nil},
+		{0.5, 1, -1, false, nil}, {0.5, 1 - 0x1p-41, -1, true, nil}, {0.5, 1 - 0x1p-39, 0, false, ErrInfeasible}, {0.5, 1 + 0x1p-41, 0, false, nil}, {1, 1, 1, false, nil},
+		{0.5, math.Inf(1), 0, false, ErrNotFinite}, {-1, 1, 0, false, ErrNegative}, {2, 1, 0, false, ErrBox}, {0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, ErrInfeasible},
+	} {
+		in := &instance{kv: 4}
+		lo, hi := slices.Repeat([]float64{tt.lo / 4}, 4), slices.Repeat([]float64{tt.hi / 4}, 4)
+		err := in.box(lo, hi)
+		if tt.err != nil || err != nil {
+			if !is(err, tt.err) {
+				t.Errorf("%+v: %v", tt, err)
+			}
+			continue
+		}
+		if in.level != tt.level || in.point != tt.point || len(in.cols) != 0 || len(in.tiny) != 0 {
+			t.Errorf("%+v: level %d, point %v", tt, in.level, in.point)
+		}
+		for j := range 4 {
+			low, high := lo[j], hi[j]
+			switch {
+			case tt.point:
+				low, high = 0.25, 0.25
+			case tt.level > 0:
+				high = low
+			case tt.level < 0:
+				low = high
+			}
+			if in.lo[j] != low || in.hi[j] != high {
+				t.Errorf("%+v: column %d in [%v, %v]", tt, j, in.lo[j], in.hi[j])
+			}
+		}
+		p := Problem{Cost: dense(t, []float64{1, 2, 3, 4}), Source: []float64{1}, Lo: lo, Hi: hi, Reg: 1}
+		if v, err := newVerifier(p); err != nil || v.point != tt.point {
+			t.Errorf("%+v: Verify says %v", tt, err)
+		}
+	}
+	// Columns with next to no room take no part.
+	in := &instance{kv: 5}
+	if err := in.box([]float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1}); err != nil || !slices.Equal(in.cols, []int{0, 2, 4}) || !slices.Equal(in.tiny, []int{1}) || in.live() != 3 {
+		t.Errorf("%v, columns %v and %v", err, in.cols, in.tiny)
+	}
+}
+
+// TestLoad: the costs that the solvers see are the given ones on rows with mass and columns with room, less the least of a row where all are far from zero, times a power of 2
+// where they are far from one; and what is said of them is so.
+func TestLoad(t *testing.T) {
+	const same = 1e-12 // of the size of the numbers: differences and sums are rounded
+	g := newGenerator(93)
+	seen := map[string]int{}
+	for n := range 70 {
+		p := awkward(g, n%7, g.problem(2+g.intn(6), 3+g.intn(6), 0.1))
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := load(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.k != len(in.rows) || c.n != in.live() {
+			t.Fatalf("%d x %d", c.k, c.n)
+		}
+		var top, high, most, rng, offset float64
+		for r, i := range in.rows {
+			row := p.Cost.Row(i, make([]float64, in.kv))
+			least, largest := math.Inf(1), 0.0
+			for l := range c.n {
+				least, largest = min(least, row[in.col(l)]), max(largest, row[in.col(l)])
+			}
+			for j, x := range row {
+				if p.Hi[j] > 0 {
+					top = max(top, x)
+				}
+			}
+			base := 0.0
+			if c.base != nil {
+				base = c.base[r]
+				if base != least {
+					t.Errorf("number %d, row %d: %v is taken out, want %v", n, r, base, least)
+				}
+				offset += in.mass[r] * base
+			}
+			for l := range c.n {
+				if want := math.Ldexp(row[in.col(l)]-base, c.exp); !(math.Abs(c.row[r][l]-want) <= same*c.max) {
+					t.Errorf("number %d: cost (%d, %d) is %v, want %v", n, r, l, c.row[r][l], want)
+				}
+			}
+			if want := math.Ldexp(least-base, c.exp); c.min[r] != want {
+				t.Errorf("number %d, row %d: the least is %v, want %v", n, r, c.min[r], want)
+			}
+			high, rng = max(high, math.Ldexp(largest-base, c.exp)), max(rng, math.Ldexp(largest-least, c.exp))
+			most = max(most, high)
+		}
+		if c.base == nil {
+			most = math.Ldexp(top, c.exp)
+		}
+		if c.max != high || c.rng != rng || c.most != most || c.top != top || c.reg != math.Ldexp(p.Reg, c.exp) {
+			t.Errorf("number %d: largest %v, %v and %v, range %v, Reg %v; want %v, %v and %v, %v, %v", n, c.max, c.most, c.top, c.rng, c.reg, high, most, top, rng, math.Ldexp(p.Reg, c.exp))
+		}
+		if !(math.Abs(c.offset-offset) <= same*offset) || !(math.Abs(c.shift-math.Ldexp(offset, c.exp)) <= same*c.shift) {
+			t.Errorf("number %d: offset %v and %v, want %v", n, c.offset, c.shift, offset)
+		}
+		if c.exp != 0 {
+			seen["scaled"]++
+			if c.max > 0 && !(c.max >= 0.5 && c.max <= 1) {
+				t.Errorf("number %d: the largest cost is %v after scaling", n, c.max)
+			}
+		}
+		if c.base != nil {
+			seen["reduced"]++
+		}
+	}
+	if seen["scaled"] < 5 || seen["reduced"] < 5 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// TestStackOrAlone: All puts distributions in stacks where a stack has more than one place, and not otherwise.
+func TestStackOrAlone(t *testing.T) {
+	q := square(80, 0.03)
+	for _, size := range []int{1, 3} {
+		p := projector(t, q, Settings{Tolerance: 1e-6}, size)
+		g := newGenerator(94)
+		n := 0
+		err := p.All(context.Background(), 10, func(int) ([]float64, []int) { return skewed(newGenerator(7), 80), nil }, func(i int, r *Result, err error) error {
+			n++
+			return err
+		})
+		if err != nil || n != 10 {
+			t.Errorf("%d of 10: %v", n, err)
+		}
+		if len(p.members) > 0 != (size > 1) {
+			t.Errorf("stacks of %d: %d members", size, len(p.members))
+		}
+		var r Result
+		members := len(p.members)
+		if err := p.Project(context.Background(), skewed(g, 80), nil, &r); err != nil || len(p.members) != members {
+			t.Errorf("%v, %d members, %d before", err, len(p.members), members)
+		}
+	}
+}
+
+// TestPointOfBox: where the box is a point that is a float only after rounding, Q may be that float's neighbours and nothing else.
+func TestPointOfBox(t *testing.T) {
+	m := []float64{0.3, 0.45, 0.25 + 0x1p-42}
+	p := Problem{Cost: dense(t, []float64{1, 2, 3}), Source: []float64{1}, Lo: m, Hi: m, Reg: 1}
+	v, err := newVerifier(p)
+	if err != nil || !v.point {
+		t.Fatal(err)
+	}
+	q, total := make([]float64, 3), num.SumRat(m)
+	for j, x := range m {
+		q[j], _ = new(big.Rat).Quo(new(big.Rat).SetFloat64(x), total).Float64()
+	}
+	if err := v.checkQ(q); err != nil {
+		t.Error(err)
+	}
+	for j := range q {
+		for _, n := range []int{-3, 3} {
+			x := slices.Clone(q)
+			x[j] = ulps(x[j], n)
+			if err := v.checkQ(x); err == nil {
+				t.Errorf("column %d, %d units off: accepted", j, n)
+			}
+		}
+	}
+}
+
+// TestRepairInParts: what a sum lacks goes to the columns inside their bounds, in proportion, if it is little beside them, and to the first ones with room if not.
+func TestRepairInParts(t *testing.T) {
+	const off, same = 0x1p-40, 1e-3 // of the change, which is 2^12 ulps of a half
+	for _, side := range []float64{1, -1} {
+		d := side * off
+		lo, hi := []float64{0.25, 0, 0, 0.125}, []float64{1, 1, 1, 1}
+		q := []float64{0.25, 0.5 - d, 0.125, 0.125}
+		want := []float64{0.25, q[1] + 0.8*d, q[2] + 0.2*d, 0.125} // at their bounds: the first and the last
+		repairMass(q, lo, hi)
+		for j, x := range q {
+			if !(math.Abs(x-want[j]) <= same*off) {
+				t.Errorf("%v: column %d holds %v, want %v", d, j, x, want[j])
+			}
+		}
+	}
+	lo, hi := []float64{0.5, 0, 0}, []float64{1, 1, 0.5 - 2.5*off}
+	q := []float64{0.5, 1.5 * off, 0.5 - 2.5*off} // 2^-40 less than 1, with little more than that inside
+	if repairMass(q, lo, hi); q[0] != 0.5+off || q[1] != 1.5*off {
+		t.Errorf("%v", q)
+	}
+}
