@@ -2,6 +2,7 @@ package mincostflow
 
 import (
 	"context"
+	"iter"
 	"math"
 	"slices"
 )
@@ -101,7 +102,14 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	for i, m := range s.mass {
 		w.mass[i] = float64(m) / w.total
 	}
-	group := s.newtonCells(top)
+	group := s.newtonCells(top, top)
+	w.gap, w.h = w.scale(), 0
+	if w.gap < 0x1p-30*top {
+		if size := s.usual(); size < top { // a few costs dwarf the others
+			s.newtonCells(size, top)
+			w.gap = w.scale()
+		}
+	}
 	w.whole = false
 	full := 0.0
 	for j, l := range t.low {
@@ -112,7 +120,6 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	for len(w.at) >= 2*coarsePerRow*k*stride {
 		stride *= 2
 	}
-	w.gap, w.h = w.scale(), 0
 	w.thin(t, stride)
 	if spread := w.guess(); w.gap == 0 { // most columns have two rows that cost the same
 		w.gap = spread / float64(k)
@@ -246,14 +253,36 @@ func (w *newton) guess() float64 {
 		}
 		low := float64(least) * w.grain / rowBits
 		reach := sum*w.grain/rowBits/float64(len(w.cols)) - low
+		if most := 16 * float64(k) * w.gap; w.gap > 0 {
+			reach = min(reach, most) // the mean may be that of a few costs
+		}
 		w.f[i] = low + float64(min(2*w.mass[i]/room, 1)*reach)
 		spread += reach
 	}
 	return spread / float64(len(w.f))
 }
 
-// newtonCells fills in the cells of all columns that take anything, or those of one column in every group.
-func (s *solver) newtonCells(top float64) (group int) {
+// usual returns the median, over some columns, of their largest costs.
+func (s *solver) usual() float64 {
+	t, w := &s.net, &s.nw
+	w.sorted = w.sorted[:0]
+	for range w.sampled() {
+		w.sorted = append(w.sorted, 0)
+	}
+	for i := range t.k {
+		row, n := s.pr.rows.at(s.pr.index[i]), 0
+		for c := range w.sampled() {
+			w.sorted[n] = max(w.sorted[n], row[w.at[c]])
+			n++
+		}
+	}
+	slices.Sort(w.sorted)
+	return w.sorted[len(w.sorted)/2]
+}
+
+// newtonCells fills in the cells of all columns that take anything, or those of one column in every group. Units are
+// for costs of size; the largest is top.
+func (s *solver) newtonCells(size, top float64) (group int) {
 	t, w, r := &s.net, &s.nw, s.pr.rows
 	k, n := t.k, t.n
 	most := mostCells / k
@@ -267,12 +296,12 @@ func (s *solver) newtonCells(top float64) (group int) {
 			}
 		}
 	}
-	_, e := math.Frexp(top)
+	_, e := math.Frexp(size)
 	w.grain = math.Ldexp(1, e-costBits)
 	by := 1 / w.grain
 	w.cells = grow(w.cells, k*len(w.at))
 	i := 0
-	if r.data != nil && r.exp == 0 { // four rows at a time, which saves half
+	if r.data != nil && r.exp == 0 && size == top { // four rows at a time, which saves half
 		for ; i+4 <= k; i += 4 {
 			index := s.pr.index[i : i+4 : i+4]
 			r0, r1, r2, r3 := r.at(index[0]), r.at(index[1]), r.at(index[2]), r.at(index[3])
@@ -291,7 +320,7 @@ func (s *solver) newtonCells(top float64) (group int) {
 		row := r.at(s.pr.index[i])
 		at := i
 		for _, j := range w.at {
-			w.cells[at] = int64(row[j]*by) * rowBits
+			w.cells[at] = int64(min(row[j]*by, 1<<costBits)) * rowBits
 			at += k
 		}
 	}
@@ -317,13 +346,20 @@ func (w *newton) thin(t *network, stride int) {
 	}
 }
 
+// sampled yields some columns: 16 to 31, if there are as many.
+func (w *newton) sampled() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for c := 0; c < len(w.at) && yield(c); c += max(1, len(w.at)/16) {
+		}
+	}
+}
+
 // scale returns the median of the gaps between the two least costs of a column, over some columns.
 func (w *newton) scale() float64 {
-	const most = 16
 	clear(w.f)
 	w.price()
 	w.sorted = w.sorted[:0]
-	for c := 0; c < len(w.at); c += max(1, len(w.at)/most) {
+	for c := range w.sampled() {
 		if m1, m2 := w.best(c); m2>>rowShift > m1>>rowShift {
 			w.sorted = append(w.sorted, float64(m2>>rowShift-m1>>rowShift)*w.grain)
 		}

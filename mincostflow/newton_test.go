@@ -213,7 +213,7 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	settings, _ := Settings{}.resolve(k + kv)
 	s.simplex(context.Background(), settings)
 	w := &s.nw
-	s.newtonCells(math.Ldexp(s.most, s.rows.exp))
+	s.newtonCells(math.Ldexp(s.most, s.rows.exp), math.Ldexp(s.most, s.rows.exp))
 	w.thin(&s.net, stride)
 	return w
 }
@@ -301,6 +301,35 @@ func TestMeasure(t *testing.T) {
 					t.Fatalf("seed %d: second derivative %d, %d is %v, differences say %v (times %v)", seed, i, j, want, got, h)
 				}
 			}
+		}
+	}
+}
+
+// TestNewtonFarColumn: a column that is far dearer than all others does not spoil the start: with any, pivots are at most half as many again as
+// with none.
+func TestNewtonFarColumn(t *testing.T) {
+	const k, kv = 20, 500
+	var plain int
+	for _, far := range []float64{0, 1e3, 1e6, 1e9, 1e12, 1e16, 1e300} {
+		pivots := 0
+		for seed := range 4 {
+			d := newDraw(uint64(seed) + 32e6)
+			c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+			for x := range c.Data {
+				c.Data[x] = d.Float64()
+				if x%kv == 0 {
+					c.Data[x] += far
+				}
+			}
+			e := math.Exp(0.5)
+			r := mustProject(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)}, Settings{Method: Simplex})
+			pivots += r.Stats.Pivots
+		}
+		if far == 0 {
+			plain = pivots
+		}
+		if pivots > plain+plain/2 {
+			t.Errorf("%g: %d pivots, and %d without", far, pivots, plain)
 		}
 	}
 }

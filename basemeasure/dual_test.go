@@ -1,0 +1,359 @@
+package basemeasure
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/knapsack"
+)
+
+// eighths draws a table of costs that are multiples of 1/8, few enough that sums of them are exact.
+func eighths(t *testing.T, g *numtest.SplitMix64, k, kv int) *knapsack.Table {
+	t.Helper()
+	c := &cost.Dense{K: k, Kv: kv}
+	for range k * kv {
+		c.Data = append(c.Data, float64(g.Intn(25))/8)
+	}
+	table, err := knapsack.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestDualParts compares the sums of the lower bound, its value and its slope with exact ones: on the safe side, and by no more than rounding.
+func TestDualParts(t *testing.T) {
+	// The errors allowed for are some dozen roundings of the sums of positive terms; so are those made.
+	const most = 0x1p-46
+	const tiny = 1e-300 // some smallest floats, for products that underflow
+	g := numtest.NewSplitMix64(81)
+	for n := range 300 {
+		k, kv := 1+g.Intn(11), 1+g.Intn(9)
+		if n%20 == 0 { // more than one goroutine, and more than one block
+			k, kv = 40, 4*columnBlock+g.Intn(columnBlock)
+		}
+		table := eighths(t, g, k, kv)
+		const e = 4
+		a := aim{share: 1}
+		if n%3 == 1 { // then weights sum to one, nearly
+			a.share, a.floor = 0, make([]float64, k)
+		}
+		d := newDual(table, e, a, 0)
+		weights := make([]float64, k)
+		total := 0.0
+		for i := range weights {
+			if weights[i] = float64(g.Intn(4)) / 4; i == k-1 && total == 0 {
+				weights[i] = 1
+			}
+			if a.floor != nil && i == k-1 {
+				weights[i] = 1
+			}
+			total += weights[i]
+			d.thresholds[i] = float64(g.Intn(33)-4) / 8
+		}
+		if a.floor != nil {
+			total = 1 // the weights are taken as summing to one
+		}
+		// Multiples of 1/32 below 2^20: nothing is rounded.
+		column := func(j int, by float64) (b, size float64) {
+			for i, w := range weights {
+				x := table.Row(i, nil)[j] - d.thresholds[i] - by
+				if x < 0 {
+					x *= e
+				}
+				size += math.Abs(w * x)
+				b += w * x
+			}
+			return b, size
+		}
+		least, at := d.least(weights)
+		scale, want := 0.0, math.Inf(1)
+		for j := range kv {
+			b, size := column(j, 0)
+			scale, want = max(scale, size), min(want, b)
+			above, below := 0.0, 0.0
+			for i, w := range weights {
+				x := table.Row(i, nil)[j] - d.thresholds[i]
+				above += 2 * w * max(x, 0)
+				below += 2 * w * max(-x, 0)
+			}
+			if d.above[j] != above || d.below[j] != below {
+				t.Fatalf("column %d: %v above and %v below, want %v and %v", j, d.above[j], d.below[j], above, below)
+			}
+		}
+		if !(least <= want && want-least <= most*scale+tiny) {
+			t.Fatalf("least %v, want %v less rounding", least, want)
+		}
+		if b, _ := column(at, 0); !(b <= want+most*scale) {
+			t.Fatalf("column %d is not the least", at)
+		}
+
+		for _, x := range []float64{least, 0, 1.5, -1.5} {
+			sum, size := new(big.Rat), math.Abs(x)
+			sum.SetFloat64(x)
+			if x > 0 {
+				sum.Quo(sum, big.NewRat(e, 1))
+			}
+			exact := 0.0
+			for i, w := range weights {
+				exact += w * d.thresholds[i]
+				size += math.Abs(w * d.thresholds[i])
+			}
+			sum.Add(sum, num.Rat(exact)).Quo(sum, num.Rat(total))
+			f, _ := sum.Float64()
+			if got := d.value(weights, x); num.Rat(got).Cmp(sum) > 0 || !(f-got <= most*size/total+tiny) {
+				t.Fatalf("value %v of %v, want %v less rounding", got, x, f)
+			}
+		}
+
+		for range 5 {
+			j := g.Intn(kv)
+			before, _ := column(j, 0)
+			for _, by := range []float64{1. / 16, -1. / 16} { // nearer than any kink
+				after, _ := column(j, by)
+				slope := (before - after) / by
+				if got := d.slope(weights, j, by > 0); got != slope {
+					t.Fatalf("slope %v of column %d to the side of %v, want %v", got, j, by, slope)
+				}
+			}
+		}
+	}
+}
+
+// aims draws an objective of each kind.
+func aims(g *numtest.SplitMix64, k int) []aim {
+	weights := make([]float64, k)
+	for i := range weights {
+		weights[i] = float64(g.Intn(3))
+	}
+	weights[g.Intn(k)]++
+	list := []Settings{
+		{}, {Objective: Average}, {Objective: Average, InputWeights: weights}, {Objective: Mixed, Mix: 0.3, InputWeights: weights},
+	}
+	if k > 1 {
+		list = append(list, Settings{Exclude: []int{g.Intn(k)}}, Settings{Objective: Mixed, Mix: 0.7, Exclude: []int{g.Intn(k)}})
+	}
+	var out []aim
+	for _, s := range list {
+		out = append(out, s.aim(k))
+	}
+	return out
+}
+
+// TestShiftIsBest: no other shift of all thresholds proves more, and few passes find the best one.
+func TestShiftIsBest(t *testing.T) {
+	const rounding = 1e-12 // a few dozen roundings of numbers below 100
+	g := numtest.NewSplitMix64(82)
+	ctx := &asked{Context: context.Background()}
+	shifts := 0
+	for range 60 {
+		k, kv := 1+g.Intn(6), 1+g.Intn(6)
+		table := eighths(t, g, k, kv)
+		e := math.Exp(4 * g.Float64())
+		for _, a := range aims(g, k) {
+			c := cuts{make([]float64, k), make([]float64, k)}
+			for i := range k {
+				c.thresholds[i] = float64(g.Intn(33)-4) / 7
+				if a.share > 0 && a.counts(i) {
+					c.weights[i] = float64(1 + g.Intn(3))
+				}
+			}
+			d := newDual(table, e, a, 0)
+			p := d.shift(ctx, c)
+			shifts++
+			weights := append([]float64(nil), d.effective(c.weights)...)
+			best := math.Inf(-1)
+			for n := -250; n <= 250; n++ {
+				sum, total, least := 0.0, 0.0, math.Inf(1)
+				for j := range kv {
+					b := 0.0
+					for i, w := range weights {
+						x := table.Row(i, nil)[j] - c.thresholds[i] - float64(n)/50
+						b += w * max(x, 0)
+						b -= e * w * max(-x, 0)
+					}
+					least = min(least, b)
+				}
+				for i, w := range weights {
+					sum += w * (c.thresholds[i] + float64(n)/50)
+					total += w
+				}
+				best = max(best, (sum+min(least, least/e))/total)
+			}
+			if !(p.lower >= best-rounding) {
+				t.Fatalf("%+v: shifted to %v, another shift proves %v", c, p.lower, best)
+			}
+			// What it claims is what its thresholds prove.
+			copy(d.thresholds, p.thresholds)
+			least, _ := d.least(weights)
+			if value := d.value(weights, least); value != p.lower {
+				t.Fatalf("%+v: %v claimed, %v proved", c, p.lower, value)
+			}
+		}
+	}
+	// A twentieth more than measured: the last bits of exponentials differ between machines.
+	if enough := 784; ctx.times > enough+enough/20 {
+		t.Errorf("%d steps beside the first ones of %d shifts, %d were enough", ctx.times, shifts, enough)
+	}
+}
+
+// asked is a context that counts how often it is looked at.
+type asked struct {
+	context.Context
+	times int
+}
+
+func (c *asked) Err() error {
+	c.times++
+	return nil
+}
+
+// TestTouch: the line at a scale is the value there, and nowhere above it.
+func TestTouch(t *testing.T) {
+	const rounding = 1e-12 // sums of a few products below 100
+	g := numtest.NewSplitMix64(83)
+	for range 60 {
+		k, kv := 1+g.Intn(7), 2+g.Intn(7)
+		table := eighths(t, g, k, kv)
+		priv := newPrivacy(0.1 + 3*g.Float64())
+		shape := make([]float64, kv)
+		for j := range shape {
+			shape[j] = float64(g.Intn(3))
+		}
+		shape[0]++
+		for _, a := range aims(g, k) {
+			r := (&problem{table: table, k: k, kv: kv, priv: priv, aim: a}).ray(shape)
+			scale := func() float64 {
+				x := g.Float64()
+				return math.Exp(math.Log(priv.alpha.near) + (0.01+0.98*x)*math.Log(priv.beta.near/priv.alpha.near))
+			}
+			for range 4 {
+				at := scale()
+				line, f := r.eval(at)
+				if line.at != at || !(math.Abs(line.tau+at*line.slope-f) <= rounding) {
+					t.Fatalf("at %v: the line %+v has %v, the value is %v", at, line, line.tau+at*line.slope, f)
+				}
+				for range 6 {
+					other := scale()
+					if _, f := r.eval(other); line.tau+other*line.slope > f+rounding {
+						t.Fatalf("the line %+v is above the value %v at %v", line, f, other)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMeeting: the mean of two lines is proved by its cuts, input by input.
+func TestMeeting(t *testing.T) {
+	const rounding = 1e-14
+	g := numtest.NewSplitMix64(84)
+	for range 100 {
+		k := 1 + g.Intn(6)
+		for _, a := range aims(g, k) {
+			r := &ray{aim: a, phi: make([]float64, k)}
+			side := func() line {
+				l := line{tau: g.Float64(), row: g.Intn(k)}
+				for !a.counts(l.row) {
+					l.row = g.Intn(k)
+				}
+				if a.floor != nil {
+					for range k {
+						l.taus = append(l.taus, g.Float64())
+					}
+				}
+				return l
+			}
+			r.left, r.right = side(), side()
+			x := g.Float64()
+			c := r.meeting(x, 1-x)
+			for i := range k {
+				weight, sum, inMax := 0.0, 0.0, 0.0
+				for _, s := range []struct {
+					line
+					share float64
+				}{{r.left, x}, {r.right, 1 - x}} {
+					tau, w := s.tau, 0.0
+					if s.taus != nil {
+						tau, w = s.taus[i], a.floor[i]
+					}
+					if s.row == i && a.share > 0 {
+						w += a.share
+						inMax += s.share
+					}
+					weight += s.share * w
+					sum += s.share * w * tau
+				}
+				if math.Abs(c.weights[i]-inMax) > rounding || math.Abs(weight*c.thresholds[i]-sum) > rounding {
+					t.Fatalf("input %d: weight %v, threshold %v; want %v, %v", i, c.weights[i], c.thresholds[i], inMax, sum/weight)
+				}
+			}
+		}
+	}
+}
+
+// TestCandidates: which cuts are tried for a ray, in which order, by the comment of candidates.
+func TestCandidates(t *testing.T) {
+	const rounding = 1e-15
+	g := numtest.NewSplitMix64(97)
+	for range 200 {
+		k := 1 + g.Intn(6)
+		for _, a := range aims(g, k) {
+			r := &ray{aim: a, phi: make([]float64, k), tau: make([]float64, k), kink: g.Intn(2) == 0}
+			counted, active, worst := 0, 0, 0.0
+			for i := range k {
+				r.phi[i], r.tau[i] = float64(1+g.Intn(2)), g.Float64()
+				if a.counts(i) {
+					counted++
+					worst = max(worst, r.phi[i])
+				}
+			}
+			for i := range k {
+				if a.counts(i) && r.phi[i] == worst {
+					active++
+				}
+			}
+			r.left, r.right = line{slope: -1 - g.Float64(), taus: r.tau}, line{slope: 1 + g.Float64(), taus: r.tau}
+			list := r.candidates()
+			want := 2
+			if active < counted && (active > 1 || a.floor != nil) {
+				want = 4
+			}
+			for n, c := range list[:want] {
+				if th := [][]float64{r.phi, r.tau}[n%2]; &c.thresholds[0] != &th[0] {
+					t.Fatalf("candidate %d has the thresholds %v", n, c.thresholds)
+				}
+				for i, w := range c.weights {
+					x := 0.0
+					switch {
+					case a.share == 0 || !a.counts(i):
+					case n < 2:
+						x = 1 / float64(counted)
+					case r.phi[i] == worst:
+						x = 1 / float64(active)
+					}
+					if w != x {
+						t.Fatalf("candidate %d has the weight %v at %d, want %v", n, w, i, x)
+					}
+				}
+			}
+			if rest := list[want:]; len(rest) != map[bool]int{true: 1}[r.kink] {
+				t.Fatalf("%d candidates beyond %d", len(rest), want)
+			} else if r.kink && a.share > 0 { // both lines are of input 0
+				if x := rest[0].weights[0]; !(math.Abs(x-1) <= rounding) {
+					t.Fatalf("weights %v of the lines", rest[0].weights)
+				}
+				r.left.row, r.right.row = 0, k-1
+				c := r.candidates()[want]
+				if k > 1 && !(math.Abs(c.weights[0]*r.left.slope+c.weights[k-1]*r.right.slope) <= 4*rounding) {
+					t.Fatalf("the slopes of the lines do not cancel: %v", c.weights)
+				}
+			}
+		}
+	}
+}

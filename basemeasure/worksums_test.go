@@ -1,0 +1,83 @@
+package basemeasure
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// TestWorkSums holds the work of many small problems, of all kinds and objectives, to a twentieth more than measured, and three: TestWorkCounts for
+// what shows in sums alone. (Where a processor adds and multiplies in one, other bits lead to other pivots.)
+func TestWorkSums(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		most Stats // of Solve
+		rays int   // evaluations of Uniform
+		each func(g *numtest.SplitMix64, i, j int) float64
+	}{
+		{"generic", Stats{Evaluations: 1863, Pivots: 1721, Refactors: 2, Recomputes: 61, Rejected: 2, Shifts: 777}, 532, func(g *numtest.SplitMix64, _, _ int) float64 { return g.Float64() }},
+		{"ties", Stats{Evaluations: 1525, Pivots: 1479, Refactors: 59, Recomputes: 102, Shifts: 667}, 437, func(g *numtest.SplitMix64, _, _ int) float64 { return float64(g.Intn(4)) }},
+		{"line", Stats{Evaluations: 1650, Pivots: 1678, Refactors: 3, Recomputes: 57, Shifts: 678}, 469, func(_ *numtest.SplitMix64, i, j int) float64 { return math.Abs(float64(i - j)) }},
+		{"spread", Stats{Evaluations: 1994, Pivots: 2097, Refactors: 87, Recomputes: 173, Rejected: 12, Restarts: 2, Shifts: 688}, 675, func(g *numtest.SplitMix64, _, _ int) float64 { return math.Exp(20 * (g.Float64() - 0.5)) }},
+		{"far", Stats{Evaluations: 1519, Pivots: 1536, Refactors: 186, Recomputes: 235, Rejected: 166, Restarts: 10, Shifts: 660}, 445, func(_ *numtest.SplitMix64, i, j int) float64 {
+			return math.Abs(math.Ldexp(1, 3*i) - math.Ldexp(1, 3*j))
+		}},
+	} {
+		var sum Stats
+		rays := 0
+		g := numtest.NewSplitMix64(87)
+		for n := range 24 {
+			k, kv := 2+g.Intn(12), 2+g.Intn(12)
+			c := &cost.Dense{K: k, Kv: kv}
+			for i := range k {
+				for j := range kv {
+					c.Data = append(c.Data, tt.each(g, i, j))
+				}
+			}
+			weights := make([]float64, k)
+			for i := range weights {
+				weights[i] = float64(g.Intn(3))
+			}
+			weights[0] = 1
+			eps := []float64{0.1, 1, 4, 12}[n%4]
+			for _, s := range []Settings{
+				{}, {Objective: Average, InputWeights: weights}, {Objective: Mixed, Mix: 0.4, InputWeights: weights}, {Exclude: []int{g.Intn(k)}},
+			} {
+				r, err := Solve(context.Background(), c, eps, s)
+				if err != nil {
+					t.Fatalf("%s: %v", tt.name, err)
+				}
+				sum.add(r.Stats)
+				s.Initial = &r
+				if r, err = Solve(context.Background(), c, eps*1.1, s); err != nil {
+					t.Fatalf("%s again: %v", tt.name, err)
+				}
+				sum.add(r.Stats)
+				s.Initial = nil
+				if r, err = Uniform(context.Background(), c, eps, s); err != nil {
+					t.Fatalf("%s, uniform: %v", tt.name, err)
+				}
+				rays += r.Stats.Evaluations
+			}
+		}
+		more := func(n int) int { return n + n/20 + 3 }
+		if m := tt.most; sum.Evaluations > more(m.Evaluations) || sum.Pivots > more(m.Pivots) || sum.Refactors > more(m.Refactors) ||
+			sum.Recomputes > more(m.Recomputes) || sum.Rejected > more(m.Rejected) || sum.Restarts > more(m.Restarts) ||
+			sum.Shifts > more(m.Shifts) || rays > more(tt.rays) {
+			t.Errorf("%s: %+v and %d for uniform ones, %+v and %d were enough", tt.name, sum, rays, m, tt.rays)
+		}
+	}
+}
+
+func (s *Stats) add(r Stats) {
+	s.Evaluations += r.Evaluations
+	s.Pivots += r.Pivots
+	s.Refactors += r.Refactors
+	s.Recomputes += r.Recomputes
+	s.Rejected += r.Rejected
+	s.Restarts += r.Restarts
+	s.Shifts += r.Shifts
+}

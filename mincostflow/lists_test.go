@@ -1,0 +1,216 @@
+package mincostflow
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+)
+
+// pricerAt returns a pricer of a tree with a few ties among its potentials, on a grid that costs are multiples of or not.
+func (d draw) pricerAt(k, n int) *pricer {
+	t := &network{k: k, n: n, root: int32(k + n)}
+	t.grid, t.magic, t.limit = 0.25, math.Ldexp(1.5, 50), math.Ldexp(1, 49)
+	t.low, t.room = make([]uint64, n), make([]uint64, n)
+	for range k + n + 1 {
+		t.pi = append(t.pi, 0.25*float64(d.Intn(40)-20))
+	}
+	for j := range n {
+		if t.room[j] = 1; d.Intn(5) == 0 { // takes nothing
+			t.room[j], t.pi[k+j] = 0, math.Inf(1)
+		}
+	}
+	p := &pricer{net: t, rows: &rows{kv: n}}
+	for i := range k {
+		p.index = append(p.index, k-1-i)
+		for range n {
+			p.rows.data = append(p.rows.data, float64(d.Intn(60))/7) // never in the middle between two of the grid
+		}
+	}
+	p.reset()
+	return p
+}
+
+// TestGather compares the columns that a sweep collects with those of a sort.
+func TestGather(t *testing.T) {
+	for seed := range 400 {
+		d := newDraw(uint64(seed) + 70e6)
+		n := 1 + d.Intn(40)
+		p := d.pricerAt(1, n)
+		row, pi := p.rows.at(0), p.net.pi[1:]
+		limit := []float64{-5, 0, 3, 1e9}[d.Intn(4)]
+		var want []candidate
+		for j, c := range row {
+			if c+pi[j] < limit {
+				want = append(want, candidate{c, int32(j)})
+			}
+		}
+		at := func(c candidate) float64 { return c.cost + pi[c.col] }
+		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(at(a), at(b)) })
+		want = want[:min(len(want), gatherLen)]
+		got := p.best[:p.gather(row, limit)]
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d: %v, want %v", seed, got, want)
+		}
+		for i, c := range got {
+			if p.price[i] != at(c) {
+				t.Fatalf("%d: price %v of %v, want %v", seed, p.price[i], c, at(c))
+			}
+		}
+	}
+}
+
+// TestListed: the best listed arc is the first of least rounded reduced cost, if that is negative.
+func TestListed(t *testing.T) {
+	found := 0
+	for seed := range 300 {
+		d := newDraw(uint64(seed) + 71e6)
+		k, n := 1+d.Intn(5), 1+d.Intn(30)
+		p := d.pricerAt(k, n)
+		for i := range k {
+			p.length[i] = int32(d.Intn(p.span + 1))
+			for c := range int(p.length[i]) {
+				p.list[i*p.span+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
+			}
+		}
+		for i := range k {
+			var want *candidate
+			least := 0.0
+			for c := range int(p.length[i]) {
+				x := &p.list[i*p.span+c]
+				if rc := p.net.round(x.cost) - p.net.pi[i] + p.net.pi[k+int(x.col)]; rc < least {
+					want, least = x, rc
+				}
+			}
+			got, rc := p.bestListed(i)
+			if got != want || rc != least {
+				t.Fatalf("%d, row %d: %v (%v), want %v (%v)", seed, i, got, rc, want, least)
+			}
+			if got != nil {
+				found++
+			}
+		}
+	}
+	if found < 200 {
+		t.Errorf("%d arcs found: the test tests little", found)
+	}
+}
+
+// TestRemember: a full list loses its least promising arc, and no other list changes.
+func TestRemember(t *testing.T) {
+	for _, k := range []int{2, fewRows - 1, fewRows, fewRows + 1} {
+		d := newDraw(uint64(k) + 72e6)
+		const n = 50
+		p := d.pricerAt(k, n)
+		if want := map[bool]int{true: fewListLen, false: listLen}[k < fewRows]; p.span != want {
+			t.Fatalf("%d rows: lists of %d, want %d", k, p.span, want)
+		}
+		lists := make([][]candidate, k)
+		for range 40 * k {
+			i := d.Intn(k)
+			c := candidate{d.Float64(), int32(d.Intn(n))}
+			if l := lists[i]; len(l) < p.span {
+				lists[i] = append(l, c)
+			} else {
+				worst := 0
+				for x := range l {
+					if l[x].cost+p.net.pi[k+int(l[x].col)] > l[worst].cost+p.net.pi[k+int(l[worst].col)] {
+						worst = x
+					}
+				}
+				l[worst] = c
+			}
+			p.remember(i, c)
+			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+				t.Fatalf("%d rows, row %d: %v, want %v", k, i, got, lists[i])
+			}
+		}
+		for i := range k {
+			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+				t.Errorf("%d rows, row %d at the end: %v, want %v", k, i, got, lists[i])
+			}
+		}
+		p.reset()
+		if slices.Max(p.length) != 0 {
+			t.Error("reset leaves arcs on the lists")
+		}
+	}
+}
+
+// TestSeed: the lists start with the second best arcs of the columns that are shared, nearly.
+func TestSeed(t *testing.T) {
+	for seed := range 100 {
+		d := newDraw(uint64(seed) + 73e6)
+		k, n := 1+d.Intn(4), 1+d.Intn(200)
+		p := d.pricerAt(k, n)
+		const far = 2
+		served := make([]service, n)
+		want := make([][]candidate, k)
+		for j := range served {
+			served[j] = service{gap: float64(d.Intn(5)), second: int32(d.Intn(k+1) - 1)}
+			i := int(served[j].second)
+			if i >= 0 && served[j].gap < far && p.net.room[j] > 0 && len(want[i]) < p.span {
+				want[i] = append(want[i], candidate{p.rows.data[p.index[i]*n+j], int32(j)})
+			}
+		}
+		p.seed(served, far)
+		for i := range k {
+			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, want[i]) {
+				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])
+			}
+		}
+	}
+}
+
+// TestSweepFinds: a sweep lists arcs of negative rounded reduced cost alone, of every row the best, and none exactly when there is none.
+func TestSweepFinds(t *testing.T) {
+	none := 0
+	for seed := range 300 {
+		d := newDraw(uint64(seed) + 74e6)
+		k, n := 1+d.Intn(5), 1+d.Intn(30)
+		p := d.pricerAt(k, n)
+		p.ctx, p.most = t.Context(), math.MaxInt
+		if d.Intn(2) == 0 {
+			for i := range k { // few arcs improve, or none
+				p.net.pi[i] = -5 + 0.25*float64(d.Intn(3))
+			}
+		}
+		found, st := p.sweep()
+		if st != Optimal || p.sweeps != 1 {
+			t.Fatalf("%d: %v after %d sweeps", seed, st, p.sweeps)
+		}
+		some := false
+		for i := range k {
+			reduced := func(c candidate) float64 { return p.net.round(c.cost) - p.net.pi[i] + p.net.pi[k+int(c.col)] }
+			negative, least := 0, 0.0
+			for j, c := range p.rows.data[p.index[i]*n:][:n] {
+				if x := reduced(candidate{c, int32(j)}); x < 0 {
+					negative++
+					least = min(least, x)
+				}
+			}
+			list := p.list[i*p.span:][:p.length[i]]
+			if len(list) != min(negative, gatherLen) {
+				t.Fatalf("%d, row %d: %d arcs listed of %d that improve", seed, i, len(list), negative)
+			}
+			for c, x := range list {
+				if c == 0 && reduced(x) > least+p.net.grid { // the order is that of costs that are not rounded
+					t.Fatalf("%d, row %d: %v is first, of %v there are some", seed, i, reduced(x), least)
+				}
+				if !(reduced(x) < 0) {
+					t.Fatalf("%d, row %d: listed with %v", seed, i, reduced(x))
+				}
+			}
+			some = some || negative > 0
+		}
+		if found != some {
+			t.Fatalf("%d: found %v, there are %v", seed, found, some)
+		}
+		if !found {
+			none++
+		}
+	}
+	if none < 5 {
+		t.Errorf("%d sweeps without a find: the test tests little", none)
+	}
+}

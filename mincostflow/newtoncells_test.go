@@ -1,0 +1,219 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// startAt loads a problem with a few columns that take nothing, in another order of rows than the cost's, and readies its first tree.
+func (d draw) startAt(t *testing.T, k, kv int) (s *solver, top float64) {
+	t.Helper()
+	p := Problem{Source: uniform(k), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+	for x := range c.Data {
+		c.Data[x] = float64(1 + d.Intn(1<<20))
+	}
+	p.Cost = c
+	for j := range kv {
+		if d.Intn(6) > 0 {
+			p.Lo[j], p.Hi[j] = float64(d.Intn(3))*0.2/float64(kv), (2+d.Float64())/float64(kv)
+		}
+		if d.Intn(20) == 0 {
+			p.Hi[j] = 1e9 // without bound
+		}
+	}
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = newSolver()
+	if err := s.load(in); err != nil {
+		t.Fatal(err)
+	}
+	settings, _ := Settings{}.resolve(k + kv)
+	s.simplex(context.Background(), settings)
+	return s, math.Ldexp(s.most, s.rows.exp)
+}
+
+// TestNewtonParts compares the parts of the start with plain loops over the costs: cells, samples, the typical gap, the first guess, and which
+// row serves a column.
+func TestNewtonParts(t *testing.T) {
+	const same = 1e-12 // sums of some hundred positive numbers
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= same*math.Abs(want)) {
+			t.Fatalf("%s: %v, want %v", what, got, want)
+		}
+	}
+	for seed := range 60 {
+		d := newDraw(uint64(seed) + 75e6)
+		k, kv := 2+d.Intn(11), newtonColumns+d.Intn(150)
+		s, top := d.startAt(t, k, kv)
+		w, net := &s.nw, &s.net
+		c := func(i, j int) float64 { return s.rows.at(s.live[i])[j] }
+		var live []int32
+		for j := range kv {
+			if s.in.hi[j] > 0 {
+				live = append(live, int32(j))
+			}
+		}
+
+		if group := s.newtonCells(top, top); group != 1 || !slices.Equal(w.at, live) {
+			t.Fatalf("groups of %d, columns %v, want %v", group, w.at, live)
+		}
+		if e := math.Log2(w.grain); e != math.Floor(e) || top/w.grain >= 1<<costBits || top/w.grain < 1<<(costBits-1) {
+			t.Fatalf("grain %v for %v", w.grain, top)
+		}
+		for at, j := range w.at {
+			for i := range k { // whole numbers: nothing is rounded
+				near("cell", float64(w.cells[at*k+i])/rowBits*w.grain, c(i, int(j)))
+			}
+		}
+
+		var gaps []float64
+		for at := 0; at < len(live); at += max(1, len(live)/16) {
+			var column []float64
+			for i := range k {
+				column = append(column, c(i, int(live[at])))
+			}
+			slices.Sort(column)
+			if column[1] > column[0] {
+				gaps = append(gaps, column[1]-column[0])
+			}
+		}
+		slices.Sort(gaps)
+		near("typical gap", w.scale(), gaps[len(gaps)/2])
+
+		stride := 1 << d.Intn(5)
+		w.thin(net, stride)
+		if want := (len(live) + stride - 1) / stride; len(w.cols) != want {
+			t.Fatalf("%d samples, want %d", len(w.cols), want)
+		}
+		// The samples share all columns between them, every one with those up to the next.
+		room := 0.0
+		for n := range w.cols {
+			from, end := 0, kv
+			if n > 0 {
+				from = int(live[n*stride])
+			}
+			if n+1 < len(w.cols) {
+				end = int(live[(n+1)*stride])
+			}
+			l, r := 0.0, 0.0
+			for j := from; j < end; j++ {
+				l += float64(net.low[j]) / unit
+				r += min(float64(net.room[j])/unit, 1)
+			}
+			o := w.cols[n]
+			near("low", o.low, l)
+			near("room", o.room, min(r, 1))
+			if int(o.at) != n*stride {
+				t.Fatalf("sample %d is column %d, want %d", n, o.at, n*stride)
+			}
+			room += l + min(r, 1)
+		}
+
+		w.gap = 0 // reaches are not cut then
+		spread := w.guess()
+		sum := 0.0
+		for i := range k {
+			least, mean := math.Inf(1), 0.0
+			for n := range w.cols {
+				x := c(i, int(live[n*stride]))
+				least = min(least, x)
+				mean += x / float64(len(w.cols))
+			}
+			near("guess", w.f[i], least+min(2*w.mass[i]/room, 1)*(mean-least))
+			sum += (mean - least) / float64(k)
+		}
+		near("spread", spread, sum)
+
+		// The prices as integers, cut where the costs end twice over.
+		copy(w.f, []float64{1.5 * top, -1e9 * top})
+		w.price()
+		for i, f := range w.f {
+			limit := w.grain * (1 << (costBits + 1))
+			near("key", float64(w.keys[i]+int64(i))/rowBits*w.grain, min(max(f, -limit), limit))
+		}
+
+		// Which row serves a column, from the costs and from what was measured.
+		for i := range w.f {
+			w.f[i] = float64(d.Intn(1 << 19))
+		}
+		w.thin(net, 1)
+		w.measure(top)
+		for _, whole := range []bool{false, true} {
+			w.whole = whole
+			for j, v := range s.serve() {
+				if s.in.hi[j] == 0 {
+					continue
+				}
+				x := make([]float64, k)
+				for i := range x {
+					x[i] = c(i, j) - w.f[i]
+				}
+				least := slices.Min(x)
+				if v.least != least || x[v.by] != least {
+					t.Fatalf("column %d: row %d at %v, want %v", j, v.by, v.least, least)
+				}
+				if !whole && v.second != -1 {
+					t.Fatalf("column %d: a second row %d out of nothing", j, v.second)
+				}
+				if slices.Sort(x); whole && (v.second < 0 || v.gap != x[1]-x[0] || c(int(v.second), j)-w.f[v.second] != x[1]) {
+					t.Fatalf("column %d: %+v, want %v", j, v, x)
+				}
+			}
+		}
+	}
+}
+
+// TestNewtonGroups: of more cells than are held, one column in every group is sampled that takes anything.
+func TestNewtonGroups(t *testing.T) {
+	const k, kv = newtonRows, 3 * (mostCells/newtonRows + 10)
+	s := newSolver()
+	n := &s.net
+	n.k, n.n, n.low, n.room = k, kv, make([]uint64, kv), make([]uint64, kv)
+	var want []int32
+	const group = 4 // three are too few for ten columns more
+	for j := range kv {
+		if j%7 > 3 {
+			n.room[j] = 1
+			if len(want) == 0 || int(want[len(want)-1])/group < j/group {
+				want = append(want, int32(j))
+			}
+		}
+	}
+	row := repeat(3, kv)
+	s.pr.rows, s.pr.index = &rows{matrix: constant{row}, kv: kv}, make([]int, k)
+	if got := s.newtonCells(3, 3); got != group || !slices.Equal(s.nw.at, want) {
+		t.Errorf("groups of %d and %d columns, want %d and %d", got, len(s.nw.at), group, len(want))
+	}
+	if x := slices.Min(s.nw.cells); float64(x)/rowBits*s.nw.grain != 3 || slices.Max(s.nw.cells) != x {
+		t.Errorf("cells from %d to %d", x, slices.Max(s.nw.cells))
+	}
+}
+
+// constant is a cost all rows of which are the same.
+type constant struct{ row []float64 }
+
+func (c constant) Dims() (k, kv int)            { return newtonRows, len(c.row) }
+func (c constant) Row(int, []float64) []float64 { return c.row }
+
+// TestWorthNewton: for which sizes the start by Newton steps is made, at the limits.
+func TestWorthNewton(t *testing.T) {
+	for _, tt := range []struct {
+		k, n int
+		want bool
+	}{
+		{1, 1000, false}, {2, newtonColumns, true}, {2, newtonColumns - 1, false}, {newtonRows, 1000, true}, {newtonRows + 1, 1000, false},
+		{100, 100 * newtonRatio, true}, {100, 100*newtonRatio - 1, false},
+	} {
+		if got := worthNewton(tt.k, tt.n); got != tt.want {
+			t.Errorf("%d x %d: %v", tt.k, tt.n, got)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package mincostflow
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// TestWorkSums holds the work of many small instances, of all kinds, to a fiftieth more than measured, and two, for the last bits of the exponentials
+// in them differ between machines: TestWorkCounts for what shows in sums alone, such as moves without effect, changes of the grid, and pivots at
+// exact prices.
+func TestWorkSums(t *testing.T) {
+	more := func(n int) int { return n + n/50 + 2 }
+	for _, tt := range []struct {
+		name string
+		most Stats
+		draw func(d draw, s *Stats)
+	}{
+		{"small", Stats{Pivots: 1684, Degenerate: 316, Sweeps: 318, Rescales: 18}, func(d draw, s *Stats) { s.project(t, d.problem(8), Settings{Method: Simplex}) }},
+		{"medium", Stats{Pivots: 6432, Degenerate: 973, Sweeps: 391, Rescales: 79}, func(d draw, s *Stats) { s.project(t, d.problem(24), Settings{}) }},
+		{"wide", Stats{Pivots: 8588, Degenerate: 488, Sweeps: 816, Rescales: 7}, func(d draw, s *Stats) {
+			if d.Intn(4) == 0 {
+				s.project(t, d.wideProblem(), Settings{Method: Simplex})
+			}
+		}},
+		{"tall", Stats{Pivots: 4405, Degenerate: 1384, Sweeps: 68, Rescales: 3}, func(d draw, s *Stats) { // more rows than columns
+			if d.Intn(4) == 0 {
+				k, kv := 70+d.Intn(20), 3+d.Intn(9)
+				m := d.masses(kv)
+				s.project(t, Problem{Cost: d.costs(k, kv), Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)}, Settings{})
+			}
+		}},
+		{"units", Stats{Pivots: 1646, Degenerate: 86, Sweeps: 340, Rescales: 33, Repairs: 18}, func(d draw, s *Stats) {
+			r, err := ProjectUnits(context.Background(), d.unitProblem(12), Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.add(r.Stats)
+		}},
+	} {
+		var sum Stats
+		for seed := range 150 {
+			tt.draw(newDraw(uint64(seed)+76e6), &sum)
+		}
+		if m := tt.most; sum.Pivots > more(m.Pivots) || sum.Degenerate > more(m.Degenerate) || sum.Sweeps > more(m.Sweeps) ||
+			sum.Rescales > more(m.Rescales) || sum.Repairs > more(m.Repairs) {
+			t.Errorf("%s: %+v, %+v was enough", tt.name, sum, m)
+		}
+	}
+}
+
+func (s *Stats) add(r Stats) {
+	s.Pivots += r.Pivots
+	s.Degenerate += r.Degenerate
+	s.Sweeps += r.Sweeps
+	s.Rescales += r.Rescales
+	s.Repairs += r.Repairs
+}
+
+func (s *Stats) project(t *testing.T, p Problem, settings Settings) {
+	t.Helper()
+	r, err := Project(context.Background(), p, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.add(r.Stats)
+}
+
+// TestStoppedGaps: how far apart the bounds of stopped runs are, over the largest cost and in the sum of many; a fiftieth more than measured.
+func TestStoppedGaps(t *testing.T) {
+	const more = 1.02
+	for _, tt := range []struct {
+		name  string
+		most  [2]float64 // of distributions and of units
+		limit func(pivots int) int
+	}{
+		{"at once", [2]float64{22.751, 24.035}, func(int) int { return 1 }},
+		{"early", [2]float64{21.590, 23.953}, func(p int) int { return 1 + p/4 }},
+		{"late", [2]float64{12.855, 5.049}, func(p int) int { return 1 + 9*p/10 }},
+	} {
+		var sum [2]float64
+		for seed := range 150 {
+			d := newDraw(uint64(seed) + 77e6)
+			p := d.problem(12)
+			r := mustProject(t, p, Settings{Method: Simplex})
+			s, err := Project(context.Background(), p, Settings{Method: Simplex, MaxPivots: tt.limit(r.Stats.Pivots)})
+			if err != nil && !errors.Is(err, ErrNotConverged) {
+				t.Fatal(err)
+			}
+			if top := maxCost(p); top > 0 && err != nil {
+				sum[0] += s.Gap() / top
+			}
+			u := d.unitProblem(12)
+			full, err := ProjectUnits(context.Background(), u, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := ProjectUnits(context.Background(), u, Settings{MaxPivots: tt.limit(full.Stats.Pivots)})
+			if top := maxCost(Problem{Cost: u.Cost}); top > 0 && err != nil {
+				upper, _ := part.Upper.Float64()
+				lower, _ := part.Lower.Float64()
+				sum[1] += upper/top - lower/top
+			}
+		}
+		for n, x := range sum {
+			if x > more*tt.most[n] {
+				t.Errorf("%s: %v, %v was enough", tt.name, sum, tt.most)
+			}
+		}
+	}
+}
+
+// TestNetworkWorkSums is TestWorkSums for networks.
+func TestNetworkWorkSums(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		pivots, degenerate int
+		draw               func(d draw, seed uint64) *Network
+	}{
+		{"small", 940, 191, func(d draw, _ uint64) *Network { return d.network(12) }},
+		{"medium", 5356, 1570, func(d draw, _ uint64) *Network { return d.network(60) }},
+		{"families", 19886, 6803, func(_ draw, seed uint64) *Network { return families[int(seed)%len(families)].make(seed, 40, 160) }},
+	} {
+		pivots, degenerate := 0, 0
+		for seed := range uint64(200) {
+			r, err := tt.draw(newDraw(seed+78e6), seed).Solve(context.Background(), NetworkSettings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pivots += r.Stats.Pivots
+			degenerate += r.Stats.Degenerate
+		}
+		if pivots > tt.pivots+tt.pivots/50 || degenerate > tt.degenerate+tt.degenerate/50 {
+			t.Errorf("%s: %d pivots, %d without effect; %d and %d were enough", tt.name, pivots, degenerate, tt.pivots, tt.degenerate)
+		}
+	}
+}
