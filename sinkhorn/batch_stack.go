@@ -185,29 +185,15 @@ func (m *member) advance(part []float64) {
 			ge.Daxpy(n, 1, part[ch*n:(ch+1)*n], 1, s.s, 1)
 		}
 	}
-	m.n++
-	few := s.c.k < probeRows
-	limit, most := float64(probeSteps), probeMost
-	if few {
-		limit, most = probePlain, probePlain
-	}
 	switch s.sound = s.balance(); {
 	case !s.sound:
 		m.fate = elsewhere
-		return
 	case s.res <= s.goal, s.over():
 		m.fate = arrived
-		return
-	}
-	m.x.record(s.res)
-	if m.x.settled() && !(steps(s.res, s.goal, m.x.rate()) <= limit) || m.n > most+1 {
+	case !m.x.turn(s, m.n):
 		m.fate = elsewhere
-		return
 	}
-	if !few {
-		m.x.apply(s.v, s.next)
-	}
-	s.v, s.next = s.next, s.v
+	m.n++
 }
 
 // certify finds the bounds of a group, in one sweep over kernel and cost, and sends it off. See instance.certify, which this is for

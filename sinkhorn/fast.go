@@ -140,10 +140,6 @@ func (s *fast) probe() bool {
 	if s.goal == 0 {
 		s.goal = DefaultTolerance
 	}
-	limit, most := float64(probeSteps), probeMost
-	if few {
-		limit, most = probePlain, probePlain
-	}
 	var x extrapolation
 	for n := 0; n == 0 && s.open(reg) || n > 0 && s.pass(); n++ {
 		s.record()
@@ -157,16 +153,29 @@ func (s *fast) probe() bool {
 		if s.over() {
 			return true
 		}
-		x.record(s.res)
-		if x.settled() && !(steps(s.res, s.goal, x.rate()) <= limit) || n > most {
+		if !x.turn(s, n) {
 			return false
 		}
-		if !few {
-			x.apply(s.v, s.next)
-		}
-		s.v, s.next = s.next, s.v
 	}
 	return false
+}
+
+// turn makes the next start of the n-th step of a probe, and reports whether one is worth while.
+func (x *extrapolation) turn(s *fast, n int) bool {
+	few := s.c.k < probeRows
+	limit, most := float64(probeSteps), probeMost
+	if few {
+		limit, most = probePlain, probePlain
+	}
+	x.record(s.res)
+	if x.settled() && !(steps(s.res, s.goal, x.rate()) <= limit) || n > most {
+		return false
+	}
+	if !few {
+		x.apply(s.v, s.next)
+	}
+	s.v, s.next = s.next, s.v
+	return true
 }
 
 // extrapolation speeds up linear convergence. Near a fixed point where the columns at a bound stay the same, a step of Algorithm 1 is
