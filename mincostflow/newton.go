@@ -41,7 +41,9 @@ const (
 	rounds   = 3
 	// For every width, at most newtonSteps steps of at most longest widths each at first, with the matrix shifted by
 	// damping times the mean of its diagonal (Levenberg): the steps end far from the top, where that serves best.
+	// The first sample, from a guess, may take firstSteps.
 	newtonSteps = 6
+	firstSteps  = 24
 	longest     = 3
 	damping     = 0.2
 	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper.
@@ -133,7 +135,11 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 		for range round {
 			h *= narrower
 		}
-		if !w.climb(ctx, h) {
+		steps := newtonSteps
+		if seen == k {
+			steps = firstSteps
+		}
+		if !w.climb(ctx, h, steps) {
 			return false
 		}
 		seen = len(w.cols)
@@ -149,12 +155,12 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	}
 }
 
-// climb takes Newton steps for kinks of width h, and reports whether prices are finite and ctx goes on.
-func (w *newton) climb(ctx context.Context, h float64) bool {
+// climb takes Newton steps for kinks of width h, at most steps, and reports whether prices are finite and ctx goes on.
+func (w *newton) climb(ctx context.Context, h float64, steps int) bool {
 	w.h, w.stale = h, false
 	value := w.measure(h)
 	most := longest * h
-	for range newtonSteps {
+	for range steps {
 		if w.unserved() < w.enough {
 			return true
 		}
