@@ -233,3 +233,21 @@ func (d draw) problem(most int) Problem {
 }
 
 func maxCost(p Problem) float64 { return cost.Max(p.Cost) }
+
+// solverOf returns a solver that has read p, and the default settings for it.
+func solverOf(t *testing.T, p Problem) (*solver, *instance, Settings) {
+	t.Helper()
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSolver()
+	if err := s.load(in); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := Settings{}.resolve(in.k + in.kv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, in, settings
+}

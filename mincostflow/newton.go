@@ -57,8 +57,9 @@ func worthNewton(k, n int) bool {
 
 // newton is the workspace of the start.
 type newton struct {
-	// The costs of column at[c] as integers, in units of about 2^-53 of the largest and times rowBits, are
-	// cells[c*k : (c+1)*k]. Columns that take nothing are left out; if there are very many cells, at is a sample.
+	// The costs of column at[c] as integers, in units of about 2^-53 of the largest (of the usual ones, where a few dwarf
+	// the others; those are cut) and times rowBits, are cells[c*k : (c+1)*k]. Columns that take nothing are left out; if
+	// there are very many cells, at is a sample.
 	cells []int64
 	at    []int32
 	grain float64 // a unit

@@ -64,15 +64,7 @@ func TestAssignAnyPrices(t *testing.T) {
 		} else {
 			p = d.wideProblem()
 		}
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := newSolver()
-		if err := s.load(in); err != nil {
-			t.Fatal(err)
-		}
-		settings, _ := Settings{}.resolve(in.k + in.kv)
+		s, in, settings := solverOf(t, p)
 		want, err := s.result(s.simplex(context.Background(), settings), settings)
 		if err != nil {
 			t.Fatal(err)
@@ -202,15 +194,7 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	t.Helper()
 	k, kv := 2+d.Intn(12), newtonColumns+d.Intn(200)
 	p := Problem{Cost: d.costs(k, kv), Source: uniform(k), Lo: repeat(0.5/float64(kv), kv), Hi: repeat(2/float64(kv), kv)}
-	in, err := newInstance(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSolver()
-	if err := s.load(in); err != nil {
-		t.Fatal(err)
-	}
-	settings, _ := Settings{}.resolve(k + kv)
+	s, _, settings := solverOf(t, p)
 	s.simplex(context.Background(), settings)
 	w := &s.nw
 	s.newtonCells(math.Ldexp(s.most, s.rows.exp), math.Ldexp(s.most, s.rows.exp))

@@ -97,15 +97,7 @@ func TestAssignKeepsPrices(t *testing.T) {
 				p.Cost.(*cost.Dense).Data = append(p.Cost.(*cost.Dense).Data, math.Abs(x-float64(j)/n))
 			}
 		}
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := newSolver()
-		if err := s.load(in); err != nil {
-			t.Fatal(err)
-		}
-		settings, _ := Settings{}.resolve(in.k + in.kv)
+		s, in, settings := solverOf(t, p)
 		s.simplex(context.Background(), settings)
 		top := math.Ldexp(s.most, s.rows.exp)
 		prices := make([]float64, len(in.rows))
@@ -164,15 +156,7 @@ func TestSweepAsksSeldom(t *testing.T) {
 	const k, n, cells = 300, 400, 1 << 16
 	d := newDraw(33e6)
 	p := Problem{Cost: d.costs(k, n), Source: repeat(1./k, k), Lo: repeat(0.5/n, n), Hi: repeat(2./n, n)}
-	in, err := newInstance(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSolver()
-	if err := s.load(in); err != nil {
-		t.Fatal(err)
-	}
-	settings, _ := Settings{}.resolve(in.k + in.kv)
+	s, _, settings := solverOf(t, p)
 	s.simplex(context.Background(), settings)
 	ctx := &asked{Context: context.Background()}
 	s.pr.ctx, s.pr.most = ctx, math.MaxInt
