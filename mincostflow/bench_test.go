@@ -180,8 +180,17 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// users draws n distributions with 20 random atoms each, of k.
-func users(k, n int) []Problem {
+// stream returns a Projector for the named mechanism, and n distributions with 20 random atoms each.
+func stream(b *testing.B, name string, n int) (*Projector, []Problem) {
+	p, err := instanceNamed(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, _ := p.Cost.Dims()
 	d := newDraw(1)
 	users := make([]Problem, n)
 	for u := range users {
@@ -194,7 +203,7 @@ func users(k, n int) []Problem {
 		}
 		normalise(p.Source)
 	}
-	return users
+	return pr, users
 }
 
 // BenchmarkProjector times one distribution of a stream: 20 random atoms each. Streams are slower than the same
@@ -202,16 +211,7 @@ func users(k, n int) []Problem {
 func BenchmarkProjector(b *testing.B) {
 	for _, name := range streams {
 		b.Run(name, func(b *testing.B) {
-			p, err := instanceNamed(name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			k, _ := p.Cost.Dims()
-			users := users(k, 500)
+			pr, users := stream(b, name, 500)
 			b.ReportAllocs()
 			var r Result
 			pivots := 0
@@ -239,16 +239,7 @@ var streams = []string{
 func BenchmarkProjectorAll(b *testing.B) {
 	for _, name := range streams {
 		b.Run(name, func(b *testing.B) {
-			p, err := instanceNamed(name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			k, _ := p.Cost.Dims()
-			users := users(k, 10_000)
+			pr, users := stream(b, name, 10_000)
 			get := func(u int) ([]float64, []int) { return users[u].Source, users[u].Support }
 			n := 0
 			for b.Loop() {
