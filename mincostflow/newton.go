@@ -17,7 +17,8 @@ import (
 // is concave, and its slope in f_i is what row i has left. Kinks are smoothed over a width h (a
 // column whose two best rows are within h of each other is shared between them, and one within h
 // of zero stands between its bounds), and Newton steps with a line search climb the rest. Then h is
-// made smaller. Wide kinks need only a sample of the columns.
+// made smaller. Wide kinks need only a sample of the columns, which is the better the nearer the columns are that each
+// of them stands for (nearby).
 //
 // This is the damped Newton method of semi-discrete transport (Kitagawa, Mérigot and Thibert 2019),
 // stopped early: the simplex does the rest, from a tree that has little left to do. Starts change the
@@ -46,8 +47,10 @@ const (
 	firstSteps  = 24
 	longest     = 3
 	damping     = 0.2
-	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper.
-	enough = 0.9
+	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper. It starts
+	// with the second best arcs of columns that are less than seedWidths widths from the best.
+	enough     = 0.9
+	seedWidths = 2
 )
 
 // worthNewton reports whether a start by Newton steps pays.
@@ -62,6 +65,7 @@ type newton struct {
 	// there are very many cells, at is a sample.
 	cells []int64
 	at    []int32
+	cell  []int32 // c for every column, or -1
 	grain float64 // a unit
 	keys  []int64 // the prices likewise, less the number of the row
 
@@ -89,9 +93,9 @@ type newton struct {
 
 // sample stands for some columns.
 type sample struct {
-	low, room float64
-	at        int32 // its cells
-	service         // as measure has found it
+	low, room   float64
+	best, other int64 // the two least of cell - key, as measure has found them
+	at          int32 // its cells
 }
 
 // newtonPrices finds row prices close to the best, in s.nw.f, and reports whether it could. The largest cost of
@@ -123,7 +127,7 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	for len(w.at) >= 2*coarsePerRow*k*stride {
 		stride *= 2
 	}
-	w.thin(t, stride)
+	w.thin(t, s.columns, stride)
 	if spread := w.guess(); w.gap == 0 { // most columns have two rows that cost the same
 		w.gap = spread / float64(k)
 	}
@@ -146,7 +150,7 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 		seen = len(w.cols)
 		if stride > 1 {
 			stride = max(stride/finer, 1)
-			w.thin(t, stride)
+			w.thin(t, s.columns, stride)
 		} else if round++; round == rounds || w.unserved() < w.enough {
 			if w.whole = group == 1; w.stale && w.whole {
 				w.measure(h)
@@ -214,8 +218,10 @@ func (s *solver) serve() []service {
 	w, t := &s.nw, &s.net
 	w.served = grow(w.served, t.n)
 	if w.whole { // all columns that take anything were measured at these prices
-		for c, j := range w.at {
-			w.served[j] = w.cols[c].service
+		for c := range w.cols {
+			o := &w.cols[c]
+			m := o.best >> rowShift
+			w.served[w.at[o.at]] = service{float64(m) * w.grain, float64(o.other>>rowShift-m) * w.grain, int32(o.best & (rowBits - 1)), int32(o.other & (rowBits - 1))}
 		}
 		return w.served
 	}
@@ -295,16 +301,19 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	most := mostCells / k
 	group = (n + most - 1) / most
 	w.at = w.at[:0]
+	w.cell = grow(w.cell, n)
 	for from := 0; from < n; from += group {
+		held := false
 		for j := from; j < min(from+group, n); j++ {
-			if t.live(j) {
+			w.cell[j] = -1
+			if !held && t.live(j) {
+				held, w.cell[j] = true, int32(len(w.at))
 				w.at = append(w.at, int32(j))
-				break
 			}
 		}
 	}
 	_, e := math.Frexp(size)
-	w.grain = math.Ldexp(1, e-costBits)
+	w.grain = math.Ldexp(1, max(e, minExp)-costBits)
 	by := 1 / w.grain
 	w.cells = grow(w.cells, k*len(w.at))
 	i := 0
@@ -334,22 +343,27 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	return group
 }
 
-// thin samples every stride-th column.
-func (w *newton) thin(t *network, stride int) {
-	w.cols = w.cols[:0]
-	from := 0
-	for c := 0; c < len(w.at); c += stride {
-		end := t.n
-		if c+stride < len(w.at) {
-			end = int(w.at[c+stride])
+// thin samples every stride-th of the columns with cells, in the order of columns. It stands for those around it.
+func (w *newton) thin(t *network, columns []int32, stride int) {
+	w.cols = append(w.cols[:0], sample{})
+	o, n := &w.cols[0], 0
+	for _, j := range columns {
+		if c := w.cell[j]; c >= 0 {
+			if n == stride {
+				w.cols = append(w.cols, sample{})
+				o, n = &w.cols[len(w.cols)-1], 0
+			}
+			if n == 0 || n == stride/2 {
+				o.at = c
+			}
+			n++
 		}
-		var low, room float64
-		for j := from; j < end; j++ {
-			low += float64(t.low[j])
-			room += min(float64(t.room[j]), w.total)
-		}
-		from = end
-		w.cols = append(w.cols, sample{low: low / w.total, room: min(room/w.total, 1), at: int32(c)})
+		o.low += float64(t.low[j])
+		o.room += min(float64(t.room[j]), w.total)
+	}
+	for c := range w.cols {
+		o := &w.cols[c]
+		o.low, o.room = o.low/w.total, min(o.room/w.total, 1)
 	}
 }
 
@@ -379,57 +393,49 @@ func (w *newton) scale() float64 {
 }
 
 // measure computes the smoothed dual value at f, and its first and second derivatives.
+//
+// There are no branches in the loop: what a kink cuts off is cut off in whole units, where that takes none. They would be
+// mispredicted at every other column.
 func (w *newton) measure(h float64) float64 {
 	f, left, slope := w.f, w.left, w.slope
 	k := len(f)
 	w.price()
 	clear(slope)
-	value := 0.0
-	for i, m := range w.mass {
-		left[i] = m
-		value += float64(m * f[i])
-	}
-	inv := 0.5 / h
+	copy(left, w.mass)
 	for c := range w.cols {
 		o := &w.cols[c]
-		m1, m2 := w.best(int(o.at))
-		b1, b2 := int(m1&(rowBits-1)), int(m2&(rowBits-1))
-		m := float64(m1>>rowShift) * w.grain
-		gap := float64(m2>>rowShift-m1>>rowShift) * w.grain
-		o.service = service{m, gap, int32(b1), int32(b2)}
-		low, room := o.low, o.room
-		p1, p2 := 1.0, 0.0
-		if gap < h {
-			p2 = 0.5 - float64(gap*inv)
-			p1 = 1 - p2
-			m -= float64((h - gap) * p2 / 2)
-		}
-		q := low
-		value += float64(low * m)
-		if m < h {
-			if m <= -h {
-				q += room
-				value += float64(room * m)
-			} else {
-				up := 0.5 - float64(m*inv)
-				q += float64(room * up)
-				value -= float64(room * (h - m) * up / 2)
-				a := float64(room * inv)
-				slope[b1*k+b1] += float64(a * p1 * p1)
-				if p2 > 0 {
-					slope[b2*k+b2] += float64(a * p2 * p2)
-					slope[b1*k+b2] += float64(a * p1 * p2)
-				}
-			}
-		}
+		o.best, o.other = w.best(int(o.at))
+	}
+	width := max(int64(h/w.grain), 1)
+	inv := 0.5 / float64(width)
+	steep := inv / w.grain
+	value := 0.0 // in units
+	for c := range w.cols {
+		o := &w.cols[c]
+		b1, b2 := int(o.best&(rowBits-1)), int(o.other&(rowBits-1))
+		m := o.best >> rowShift
+		// The parts of the two best rows.
+		near := max(width-(o.other>>rowShift-m), 0)
+		p2 := float64(float64(near) * inv)
+		p1 := 1 - p2
+		m -= int64(float64(near) * p2 * 0.5)
+		// The part of the room that is taken.
+		below := min(max(width-m, 0), 2*width)
+		up := float64(float64(below) * inv)
+		q := o.low + float64(o.room*up)
+		value += float64(o.low*float64(m)) + float64(o.room*(float64(min(m+width, 0))-float64(float64(below)*up*0.5)))
 		left[b1] -= float64(q * p1)
-		if p2 > 0 {
-			a := float64(q * inv)
-			left[b2] -= float64(q * p2)
-			slope[b1*k+b1] += a
-			slope[b2*k+b2] += a
-			slope[b1*k+b2] -= a
-		}
+		left[b2] -= float64(q * p2)
+		x := float64(q*steep) * float64(min(near, 1))
+		y := float64(o.room*steep) * float64(min(below, 2*width-below, 1))
+		d1, d2, d3 := &slope[b1*k+b1], &slope[b2*k+b2], &slope[b1*k+b2]
+		*d1 += x + float64(y*p1*p1)
+		*d2 += x + float64(y*p2*p2)
+		*d3 += float64(y*p1*p2) - x
+	}
+	value *= w.grain
+	for i, m := range w.mass {
+		value += float64(m * f[i])
 	}
 	return value
 }
@@ -440,14 +446,27 @@ func (w *newton) best(c int) (m1, m2 int64) {
 	k := len(w.keys)
 	m1, m2 = math.MaxInt64/2, math.MaxInt64/2
 	cells := w.cells[c*k : c*k+k]
-	for i, key := range w.keys[:len(cells)] {
-		x := cells[i] - key
-		d := x - m1
-		d &= d >> 63 // the lesser of the difference and zero
-		x -= d       // the greater of x and m1
-		m1 += d      // the lesser
-		d = x - m2
-		m2 += d & (d >> 63)
+	keys := w.keys[:len(cells)]
+	i := 0
+	for ; i+4 <= len(cells); i += 4 {
+		c, y := cells[i:i+4:i+4], keys[i:i+4:i+4]
+		x := c[0] - y[0]
+		m2 = min(m2, max(m1, x))
+		m1 = min(m1, x)
+		x = c[1] - y[1]
+		m2 = min(m2, max(m1, x))
+		m1 = min(m1, x)
+		x = c[2] - y[2]
+		m2 = min(m2, max(m1, x))
+		m1 = min(m1, x)
+		x = c[3] - y[3]
+		m2 = min(m2, max(m1, x))
+		m1 = min(m1, x)
+	}
+	for ; i < len(cells); i++ {
+		x := cells[i] - keys[i]
+		m2 = min(m2, max(m1, x))
+		m1 = min(m1, x)
 	}
 	return m1, m2
 }

@@ -198,7 +198,7 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	s.simplex(context.Background(), settings)
 	w := &s.nw
 	s.newtonCells(math.Ldexp(s.most, s.rows.exp), math.Ldexp(s.most, s.rows.exp))
-	w.thin(&s.net, stride)
+	w.thin(&s.net, s.columns, stride)
 	return w
 }
 

@@ -88,32 +88,48 @@ func TestNewtonParts(t *testing.T) {
 		slices.Sort(gaps)
 		near("typical gap", w.scale(), gaps[len(gaps)/2])
 
+		for c := range s.columns { // any order
+			o := c + d.Intn(kv-c)
+			s.columns[c], s.columns[o] = s.columns[o], s.columns[c]
+		}
+		var inOrder []int // the places of live columns in that order
+		for c, j := range s.columns {
+			if s.in.hi[j] > 0 {
+				inOrder = append(inOrder, c)
+			}
+		}
 		stride := 1 << d.Intn(5)
-		w.thin(net, stride)
+		w.thin(net, s.columns, stride)
 		if want := (len(live) + stride - 1) / stride; len(w.cols) != want {
 			t.Fatalf("%d samples, want %d", len(w.cols), want)
 		}
 		// The samples share all columns between them, every one with those up to the next.
 		room := 0.0
+		var sampled []int
 		for n := range w.cols {
 			from, end := 0, kv
 			if n > 0 {
-				from = int(live[n*stride])
+				from = inOrder[n*stride]
 			}
 			if n+1 < len(w.cols) {
-				end = int(live[(n+1)*stride])
+				end = inOrder[(n+1)*stride]
 			}
 			l, r := 0.0, 0.0
-			for j := from; j < end; j++ {
+			for _, j := range s.columns[from:end] {
 				l += float64(net.low[j]) / unit
 				r += min(float64(net.room[j])/unit, 1)
 			}
 			o := w.cols[n]
 			near("low", o.low, l)
 			near("room", o.room, min(r, 1))
-			if int(o.at) != n*stride {
-				t.Fatalf("sample %d is column %d, want %d", n, o.at, n*stride)
+			middle := n * stride
+			if middle+stride/2 < len(inOrder) {
+				middle += stride / 2
 			}
+			if got, want := live[o.at], s.columns[inOrder[middle]]; got != want {
+				t.Fatalf("sample %d is column %d, want %d", n, got, want)
+			}
+			sampled = append(sampled, int(live[o.at]))
 			room += l + min(r, 1)
 		}
 
@@ -122,8 +138,8 @@ func TestNewtonParts(t *testing.T) {
 		sum := 0.0
 		for i := range k {
 			least, mean := math.Inf(1), 0.0
-			for n := range w.cols {
-				x := c(i, int(live[n*stride]))
+			for _, j := range sampled {
+				x := c(i, j)
 				least = min(least, x)
 				mean += x / float64(len(w.cols))
 			}
@@ -144,7 +160,7 @@ func TestNewtonParts(t *testing.T) {
 		for i := range w.f {
 			w.f[i] = float64(d.Intn(1 << 19))
 		}
-		w.thin(net, 1)
+		w.thin(net, s.columns, 1)
 		w.measure(top)
 		for _, whole := range []bool{false, true} {
 			w.whole = whole

@@ -39,8 +39,9 @@ type solver struct {
 	widened  int // times that potentials outgrew the grid during pivots
 
 	// The start.
-	nw     newton
-	serial bool // one worker only
+	nw      newton
+	columns []int32 // the columns in the order in which samples are taken
+	serial  bool    // one worker only
 
 	// What rows and live point to.
 	source, held rows

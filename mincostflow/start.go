@@ -25,9 +25,15 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 	big := float64(s.full * (1 - s.discount))
 	s.pr.reset()
 	if worthNewton(k, n) {
+		if len(s.columns) != n { // no Projector knows of an order
+			s.columns = grow(s.columns, n)
+			for j := range s.columns {
+				s.columns[j] = int32(j)
+			}
+		}
 		if s.newtonPrices(ctx, top) {
 			big += s.assign(top)
-			s.pr.seed(s.nw.served, s.nw.h)
+			s.pr.seed(s.nw.served, seedWidths*s.nw.h)
 		}
 	}
 	s.setGrid(s.gridFor(top), big)
