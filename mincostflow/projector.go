@@ -77,8 +77,8 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 	return p.project(ctx, s, source, support, r)
 }
 
-// All projects n distributions with as many workers as there are processors. It calls get once for
-// every index below n, from several goroutines; what get returns must stay as it is until emit has been
+// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. It calls
+// get once for every index below n, from several goroutines; what get returns must stay as it is until emit has been
 // called for this index. It calls emit for every index in ascending order, from the goroutine that
 // called All; r belongs to emit only until it returns, and err is what Project says about this distribution
 // (a bad one does not stop the others).
@@ -98,26 +98,40 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	}
 	q := queue{end: n, slots: make([]slot, 4*workers)}
 	q.changed.L = &q.mu
+	project := func(s *solver, i int, to *slot) {
+		source, support := get(i)
+		to.err = p.project(ctx, s, source, support, &to.r)
+		q.done(to)
+	}
 	var wg sync.WaitGroup
-	for range workers {
+	for range workers - 1 {
 		wg.Go(func() {
 			s := p.take()
 			defer p.give(s)
 			for {
-				i, to := q.claim()
+				i, to := q.claim(true)
 				if to == nil {
 					return
 				}
-				source, support := get(i)
-				to.err = p.project(ctx, s, source, support, &to.r)
-				q.done(to)
+				project(s, i, to)
 			}
 		})
 	}
 	defer wg.Wait()
 	defer q.stop() // also when emit panics
+	s := p.take()
+	defer p.give(s)
 	for i := range n {
-		at := q.wait(i)
+		// One worker is this goroutine: it projects while there is nothing to emit.
+		at := q.ready(i, false)
+		for at == nil {
+			if j, to := q.claim(false); to != nil {
+				project(s, j, to)
+				at = q.ready(i, false)
+			} else {
+				at = q.ready(i, true)
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, err, i, n)
 		}
@@ -145,11 +159,14 @@ type slot struct {
 	full bool
 }
 
-// claim returns the next index and its slot, or nil at the end.
-func (q *queue) claim() (int, *slot) {
+// claim returns the next index and its slot, or nil at the end, or when all slots are taken and it is not to wait.
+func (q *queue) claim(wait bool) (int, *slot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.next < q.end && q.next-q.out >= len(q.slots) {
+		if !wait {
+			return 0, nil
+		}
 		q.changed.Wait()
 	}
 	if q.next >= q.end {
@@ -168,12 +185,15 @@ func (q *queue) done(to *slot) {
 	q.changed.Broadcast()
 }
 
-// wait returns the slot of index i when it is ready.
-func (q *queue) wait(i int) *slot {
+// ready returns the slot of index i, or nil if it is not full and not to be waited for.
+func (q *queue) ready(i int, wait bool) *slot {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := &q.slots[i%len(q.slots)]
 	for !at.full {
+		if !wait {
+			return nil
+		}
 		q.changed.Wait()
 	}
 	return at
