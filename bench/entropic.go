@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -148,7 +149,9 @@ func iteration(c *config, w io.Writer) error {
 // benchmark runs one of a package's own benchmarks on one thread. Its figure is the processor time if the benchmark reports it, as that of
 // the peers.
 func (c *config) benchmark(pkg, name string) (answer, error) {
-	out, err := exec.Command(c.built+"/"+pkg+".test", "-test.run=^$", "-test.bench="+name, "-test.cpu=1").CombinedOutput()
+	cmd := exec.Command(c.built+"/"+pkg+".test", "-test.run=^$", "-test.bench="+name)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // -test.cpu comes too late for a loop by B.Loop
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return answer{}, fmt.Errorf("%s: %w\n%s", name, err, out)
 	}
