@@ -21,23 +21,20 @@ func (s *solver) result(a answer, settings Settings) (r Result, err error) {
 func (s *solver) fill(r *Result, a answer, settings Settings) error {
 	in := s.in
 	if !a.known {
-		a.value, a.size = s.dual(&a)
+		s.bound(&a)
 	}
-	value, size := a.value, a.size
-	lower := value.plusFloat(float64(-rounding * size)).plusFloat(-0x1p-1000)
+	lower := a.value.plusFloat(float64(-rounding * a.size)).plusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
-	plan := s.sortPlan(a.plan, len(in.rows), in.kv)
-	objective, missing := s.primal(a.q, plan)
 	top := math.Ldexp(s.most, s.rows.exp)
-	upper := objective.plus(missing.times(top)).plusFloat(float64(rounding * top))
+	upper := a.objective.plus(a.missing.times(top)).plusFloat(float64(rounding * top))
 	r.Upper = math.Min(s.most, s.roundTo(upper, math.Inf(1)))
 	// A plan with a rounding too much mass can cost more than the largest float.
-	r.Objective = math.Min(math.Ldexp(objective.value(), -s.rows.exp), math.MaxFloat64)
+	r.Objective = math.Min(math.Ldexp(a.objective.value(), -s.rows.exp), math.MaxFloat64)
 
 	r.Q = append(r.Q[:0], a.q...)
-	r.Plan = slices.Grow(r.Plan[:0], len(plan))[:len(plan)]
-	for n, e := range plan {
+	r.Plan = slices.Grow(r.Plan[:0], len(a.plan))[:len(a.plan)]
+	for n, e := range a.plan {
 		r.Plan[n] = Entry{I: in.rows[e.i], J: int(e.j), Mass: e.mass}
 	}
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
@@ -51,6 +48,14 @@ func (s *solver) fill(r *Result, a answer, settings Settings) error {
 	}
 	r.Settings = settings
 	return s.allRows(r.Potentials.F, a.g, a.f, settings)
+}
+
+// bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.
+func (s *solver) bound(a *answer) {
+	a.plan = s.sortPlan(a.plan, len(s.in.rows), s.in.kv)
+	a.objective, a.missing = s.primal(a.q, a.plan)
+	a.value, a.size = s.dual(a)
+	a.known = true
 }
 
 // primal returns the cost of the plan, scaled, and how much mass is missing from it: an upper bound

@@ -12,11 +12,12 @@ type answer struct {
 	plan   []entry
 	g      []float64 // prices; -Inf for columns that take no part, until dual fills them in
 	f      []float64 // potentials of the rows with mass, filled in by dual
-	// value is the dual value of g and f, scaled, and size the sum of the magnitudes of its terms, once
-	// known.
-	known bool
-	value dd
-	size  float64
+	// Once known: the cost of the plan and what it lacks (primal), the dual value of g and f and the sum of the
+	// magnitudes of its terms (dual); scaled.
+	known              bool
+	objective, missing dd
+	value              dd
+	size               float64
 	// excess is the objective less the dual value of g, without any rounding outward. It is what
 	// pivots could still gain, and rounding.
 	excess float64
@@ -27,13 +28,8 @@ type answer struct {
 func (s *solver) optimum() answer {
 	a := answer{status: Optimal, g: s.treePrices()}
 	a.q, a.plan = s.treeFlows(a.g)
-	var objective dd
-	for _, e := range a.plan {
-		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
-	}
-	a.value, a.size = s.dual(&a)
-	a.known = true
-	a.excess = objective.plus(a.value.neg()).value()
+	s.bound(&a)
+	a.excess = a.objective.plus(a.value.neg()).value()
 	return a
 }
 
@@ -97,7 +93,9 @@ func (s *solver) treePrices() []float64 {
 // given, too: the dual value then varies no more than the bounds do.
 func (s *solver) offset() dd {
 	t := &s.net
-	tied := false
+	if s.in.level == 0 && slices.Contains(t.slack, inTree) {
+		return dd{}
+	}
 	top, topFixed, bottom := math.Inf(1), math.Inf(1), math.Inf(-1)
 	var offset, offsetFixed, offsetBottom dd
 	for j := range t.n {
@@ -108,13 +106,8 @@ func (s *solver) offset() dd {
 		if p.hi > bottom {
 			bottom, offsetBottom = p.hi, p
 		}
-		switch {
-		case t.slack[j] == inTree:
-			tied = true
-		case t.room[j] > 0:
-			if p.hi < top {
-				top, offset = p.hi, p
-			}
+		if t.slack[j] != inTree && t.room[j] > 0 && p.hi < top {
+			top, offset = p.hi, p
 		}
 		if t.room[j] == 0 && p.hi < topFixed {
 			topFixed, offsetFixed = p.hi, p
@@ -125,8 +118,6 @@ func (s *solver) offset() dd {
 		return offsetBottom
 	case s.in.level < 0:
 		return offsetFixed
-	case tied:
-		return dd{}
 	case math.IsInf(top, 1):
 		return offsetFixed
 	}

@@ -156,7 +156,10 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 			continue
 		}
 		a := s.optimum()
-		dearest := s.dearest()
+		dearest := 0.0
+		for _, e := range a.plan {
+			dearest = max(dearest, e.cost)
+		}
 		if !(a.excess > refineTol*dearest) {
 			return a
 		}
