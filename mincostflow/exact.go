@@ -21,6 +21,7 @@ type exactPrices struct {
 // compute chooses exp and computes the prices of the tree of s.
 func (e *exactPrices) compute(s *solver) {
 	t := &s.net
+	t.attachAll()
 	e.exp = math.MaxInt
 	for _, i := range s.live {
 		for _, c := range s.rows.raw(i) {

@@ -26,6 +26,7 @@ type answer struct {
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
 // true costs and masses rather than the rounded ones.
 func (s *solver) optimum() answer {
+	s.net.attachAll()
 	a := answer{status: Optimal, g: s.treePrices()}
 	a.q, a.plan = s.treeFlows(a.g)
 	s.bound(&a)

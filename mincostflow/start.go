@@ -115,7 +115,11 @@ func (s *solver) assign(top float64) (extra float64) {
 		row := s.pr.rows.at(s.pr.index[i])
 		for j := w.first[i]; j >= 0; j = w.next[j] {
 			t.cost[k+int(j)] = row[j]
-			add(int32(k)+j, 2)
+			if t.leaves.n > 0 {
+				t.leaves.add(int32(i), j)
+			} else {
+				add(int32(k)+j, 2)
+			}
 		}
 	}
 	for j := range n {

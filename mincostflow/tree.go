@@ -39,10 +39,11 @@ type link struct{ next, depth int32 }
 // has no error: a reduced cost that should be zero is zero, and every pivot is one of a true
 // primal simplex, which with the leaving rule below cannot cycle.
 type network struct {
-	k, n  int   // rows with mass, columns
-	root  int32 // k + n
-	nodes []node
-	links []link
+	k, n   int   // rows with mass, columns
+	root   int32 // k + n
+	nodes  []node
+	links  []link
+	leaves leaves
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi    []float64
@@ -78,6 +79,7 @@ func (t *network) reset(k, n int, mass []uint64) {
 	t.slack = grow(t.slack, n)
 	t.lean = grow(t.lean, n)
 	t.pivots, t.degenerate = 0, 0
+	t.leaves.reset(k, n)
 	last := t.root
 	for v := range t.root {
 		p := &t.nodes[v]
@@ -131,6 +133,16 @@ func (t *network) setPrices(exp int, big float64) {
 		t.pi[v] = c + t.pi[p.parent]
 		if math.Abs(t.pi[v]) > t.limit {
 			t.wide = true
+		}
+		if int(v) >= t.k || t.leaves.n == 0 {
+			continue
+		}
+		for _, j := range t.leaves.of(v) {
+			b := int32(t.k) + j
+			t.pi[b] = t.pi[v] - t.round(t.cost[b])
+			if math.Abs(t.pi[b]) > t.limit {
+				t.wide = true
+			}
 		}
 	}
 }
@@ -217,6 +229,8 @@ func (t *network) enterSlack(from, end int) bool {
 // ends, since each lowers the sum of potentials.
 func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	t.pivots++
+	t.attach(a)
+	t.attach(b)
 	nodes, links := t.nodes, t.links
 	d := most
 	out, outSide := int32(-1), int32(-1)
@@ -254,6 +268,8 @@ func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64)
 		} else {
 			t.setSlack(int(b)-t.k, atLower)
 		}
+		t.detach(a)
+		t.detach(b)
 		return
 	}
 	if nodes[out].kind == slack {
@@ -276,7 +292,19 @@ func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64)
 		}
 		t.setSlack(int(x)-t.k, inTree)
 	}
+	was := nodes[out].parent
 	t.graft(x, out, arc, cost, shift)
+	if t.leaves.n == 0 {
+		return
+	}
+	// Leaves now are at most columns that have lost something below them, or have come to hang from a row.
+	t.detach(was)
+	for v := out; ; v = nodes[v].parent {
+		t.detach(v)
+		if v == x {
+			return
+		}
+	}
 }
 
 // push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is
@@ -312,6 +340,7 @@ func (t *network) push(a, b, join int32, d uint64) {
 func (t *network) graft(x, out int32, arc node, cost, shift float64) {
 	nodes, links, pi := t.nodes, t.links, t.pi
 	limit, wide := t.limit, false
+	apart := t.leaves.n > 0
 	depth := links[arc.parent].depth + 1
 	tail := int32(-1)
 	for cur := x; ; depth++ {
@@ -325,6 +354,15 @@ func (t *network) graft(x, out int32, arc node, cost, shift float64) {
 			pi[w] = f
 			if f > limit || f < -limit {
 				wide = true
+			}
+			if apart && int(w) < t.k {
+				for _, j := range t.leaves.of(w) {
+					f := pi[t.k+int(j)] + shift
+					pi[t.k+int(j)] = f
+					if f > limit || f < -limit {
+						wide = true
+					}
+				}
 			}
 			end, w = w, q.next
 			if links[w].depth <= old {

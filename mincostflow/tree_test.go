@@ -12,6 +12,8 @@ import (
 // flows balance, the tree is strongly feasible, and potentials are exact.
 func checkTree(t *testing.T, n *network, mass []uint64) {
 	t.Helper()
+	checkLeaves(t, n)
+	n.attachAll()
 	seen := 0
 	path := []int32{n.root} // the ancestors of the last node, root first
 	net := make([]int64, len(n.nodes))
@@ -91,6 +93,37 @@ func checkTree(t *testing.T, n *network, mass []uint64) {
 	}
 }
 
+// checkLeaves checks that the columns on the lists of leaves are leaves, each on the list of its row.
+func checkLeaves(t *testing.T, n *network) {
+	t.Helper()
+	if n.leaves.n == 0 {
+		return
+	}
+	listed := 0
+	for i := range int32(n.k) {
+		for at, j := range n.leaves.of(i) {
+			listed++
+			v := int32(n.k) + j
+			if p := n.nodes[v]; p.parent != i || p.kind != realArc || p.up || n.leaves.place[j] != int32(at) {
+				t.Fatalf("leaf %d at %d of row %d: %+v, place %d", j, at, i, p, n.leaves.place[j])
+			}
+			for u := range n.nodes {
+				if n.nodes[u].parent == v {
+					t.Fatalf("node %d hangs from leaf %d", u, j)
+				}
+			}
+		}
+	}
+	for _, at := range n.leaves.place {
+		if at >= 0 {
+			listed--
+		}
+	}
+	if listed != 0 {
+		t.Fatalf("%d more leaves on lists than with a place", listed)
+	}
+}
+
 // TestTreeInvariants stops small solves after every number of pivots and looks at the tree.
 func TestTreeInvariants(t *testing.T) {
 	for seed := range 150 {
@@ -110,6 +143,56 @@ func TestTreeInvariants(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestLeaves: keeping leaves apart changes no pivot. Small solves stop after every few pivots and look at the tree.
+func TestLeaves(t *testing.T) {
+	apart := 0
+	for seed := range 40 {
+		d := newDraw(uint64(seed) + 81e6)
+		k := 1 + d.Intn(5)
+		kv := leafColumns*k + d.Intn(60)
+		p := Problem{Cost: d.costs(k, kv), Source: d.masses(k)}
+		p.Lo, p.Hi = box(d.masses(kv), 0.2+2*d.Float64())
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for limit := 1; ; limit += 1 + d.Intn(8) {
+			s, other := newSolver(), newSolver()
+			other.net.leaves.never = true
+			for _, s := range []*solver{s, other} {
+				if err := s.load(in); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, b := s.simplex(context.Background(), Settings{MaxPivots: limit}), other.simplex(context.Background(), Settings{MaxPivots: limit})
+			if s.net.leaves.n > 0 {
+				for i := range int32(s.net.k) {
+					apart += len(s.net.leaves.of(i))
+				}
+			}
+			checkTree(t, &s.net, s.mass)
+			if other.net.leaves.n > 0 {
+				t.Fatal("leaves are kept apart where they must not be")
+			}
+			if s.net.pivots != other.net.pivots || s.net.degenerate != other.net.degenerate || s.pr.sweeps != other.pr.sweeps || a.status != b.status {
+				t.Fatalf("seed %d: %d pivots, %v; without leaves %d, %v", seed, s.net.pivots, a.status, other.net.pivots, b.status)
+			}
+			for v := range s.net.nodes {
+				x, y := s.net.nodes[v], other.net.nodes[v]
+				if x.prev, y.prev = 0, 0; x != y || s.net.pi[v] != other.net.pi[v] {
+					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.net.pi[v], y, other.net.pi[v])
+				}
+			}
+			if a.status == Optimal {
+				break
+			}
+		}
+	}
+	if apart < 1000 {
+		t.Errorf("%d leaves apart in all", apart)
 	}
 }
 
