@@ -77,16 +77,18 @@
 //     columns, full sweeps refill the lists, and a sweep that finds nothing proves the tree optimal
 //     (price.go).
 //   - A few rows against many columns start from row prices that Newton's method finds on samples
-//     of the columns, where the kinks of the dual function are smoothed (newton.go, start.go). A
-//     single row is a fractional knapsack (knapsack.go).
+//     of the columns, where the kinks of the dual function are smoothed (newton.go, start.go). Columns with
+//     nothing below them in the tree are then kept in lists (leaves.go). A single row is a fractional knapsack
+//     (knapsack.go).
 //   - From the final tree, potentials and flows are recomputed with the unrounded costs and
 //     masses in twofold arithmetic, and rounded so that the dual is feasible exactly.
 //
 // # Many distributions, one box
 //
 // Projector fixes the cost and the box and projects a stream of distributions without allocating,
-// each from the same public start, so that no result depends on another. It returns what Project returns, bit
-// for bit.
+// each from the same public start, so that no result depends on another. What it knows of the cost beforehand, an order in which
+// near columns follow each other, makes better samples for Newton's method (nearby.go). It returns what Project returns,
+// except that among several optima another one may be found.
 //
 // # Whole units
 //
