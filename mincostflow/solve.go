@@ -151,15 +151,14 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 			if t.big >= t.round(s.full) {
 				return s.interrupted(PivotLimit)
 			}
-			big := min(t.big*(1<<8), s.full)
+			big := min(max(t.big, t.grid)*(1<<8), s.full)
 			s.setGrid(max(s.gridFor(big), s.exp), big)
 			continue
 		}
 		a := s.optimum()
-		dearest := 0.0
-		for _, e := range a.plan {
-			dearest = max(dearest, e.cost)
-		}
+		// Of arcs with units of flow, not with mass: the plan leaves out what rounding has put there, and a price far below
+		// that of an arc in the tree coarsens the grid until nothing of the price is left.
+		dearest := s.dearest()
 		if !(a.excess > refineTol*dearest) {
 			return a
 		}
