@@ -37,7 +37,7 @@ const (
 	// Kinks are width times the typical gap between the costs of a column, times the root of rows
 	// over columns of the last sample, as the error of its prices is; with all columns in, narrower
 	// by narrower, at most rounds times.
-	width    = 1.25
+	width    = 1.6
 	narrower = 0.5
 	rounds   = 3
 	// For every width, at most newtonSteps steps of at most longest widths each at first, with the matrix shifted by
@@ -47,10 +47,12 @@ const (
 	firstSteps  = 24
 	longest     = 3
 	damping     = 0.2
-	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper. It starts
-	// with the second best arcs of columns that are less than seedWidths widths from the best.
+	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper. Its lists
+	// start with the second best arcs of columns where those are less than seedWidths widths from the best.
 	enough     = 0.9
-	seedWidths = 2
+	seedWidths = 3
+	// Artificial arcs cost approachWidths more than the prices say before they cost their full price.
+	approachWidths = 0.5
 )
 
 // worthNewton reports whether a start by Newton steps pays.
@@ -109,11 +111,12 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	for i, m := range s.mass {
 		w.mass[i] = float64(m) / w.total
 	}
-	group := s.newtonCells(top, top)
+	group, cut := s.newtonCells(top, top), false
 	w.gap, w.h = w.scale(), 0
 	if w.gap < 0x1p-30*top {
 		if size := s.usual(); size < top { // a few costs dwarf the others
 			s.newtonCells(size, top)
+			cut = true
 			w.gap = w.scale()
 		}
 	}
@@ -152,7 +155,7 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 			stride = max(stride/finer, 1)
 			w.thin(t, s.columns, stride)
 		} else if round++; round == rounds || w.unserved() < w.enough {
-			if w.whole = group == 1; w.stale && w.whole {
+			if w.whole = group == 1 && !cut; w.stale && w.whole {
 				w.measure(h)
 			}
 			return true
@@ -293,7 +296,7 @@ func (s *solver) usual() float64 {
 	return w.sorted[len(w.sorted)/2]
 }
 
-// newtonCells fills in the cells of all columns that take anything, or those of one column in every group. Units are
+// newtonCells fills in the cells of all columns that take anything, or those of one column in every group, and where they are, in cell. Units are
 // for costs of size; the largest is top.
 func (s *solver) newtonCells(size, top float64) (group int) {
 	t, w, r := &s.net, &s.nw, s.pr.rows
@@ -343,7 +346,8 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	return group
 }
 
-// thin samples every stride-th of the columns with cells, in the order of columns. It stands for those around it.
+// thin cuts the columns, in the given order, into runs with stride cells each (the last may have fewer). The cell in the
+// middle of a run stands for all its columns, also for those without cells.
 func (w *newton) thin(t *network, columns []int32, stride int) {
 	w.cols = append(w.cols[:0], sample{})
 	o, n := &w.cols[0], 0
@@ -359,7 +363,7 @@ func (w *newton) thin(t *network, columns []int32, stride int) {
 			n++
 		}
 		o.low += float64(t.low[j])
-		o.room += min(float64(t.room[j]), w.total)
+		o.room += float64(t.room[j])
 	}
 	for c := range w.cols {
 		o := &w.cols[c]
@@ -394,8 +398,8 @@ func (w *newton) scale() float64 {
 
 // measure computes the smoothed dual value at f, and its first and second derivatives.
 //
-// There are no branches in the loop: what a kink cuts off is cut off in whole units, where that takes none. They would be
-// mispredicted at every other column.
+// The loop has no branches, which would be mispredicted at every other column. Where a kink does not reach, near or below is at
+// an end of its range, and factors of 0 or 1, min(..., 1), drop its derivatives.
 func (w *newton) measure(h float64) float64 {
 	f, left, slope := w.f, w.left, w.slope
 	k := len(f)
@@ -433,7 +437,7 @@ func (w *newton) measure(h float64) float64 {
 		*d2 += x + float64(y*p2*p2)
 		*d3 += float64(y*p1*p2) - x
 	}
-	value *= w.grain
+	value = float64(value * w.grain)
 	for i, m := range w.mass {
 		value += float64(m * f[i])
 	}

@@ -74,6 +74,13 @@ func TestNewtonParts(t *testing.T) {
 			}
 		}
 
+		// Units of costs next to nothing beside the largest still have an inverse, and what is cut fits.
+		s.newtonCells(math.Ldexp(1, -1070), top)
+		if x := 1 / w.grain; math.IsInf(x, 0) || slices.Min(w.cells) < 0 || slices.Max(w.cells) > rowBits<<costBits {
+			t.Fatalf("grain %v, cells up to %d", w.grain, slices.Max(w.cells))
+		}
+		s.newtonCells(top, top)
+
 		var gaps []float64
 		for at := 0; at < len(live); at += max(1, len(live)/16) {
 			var column []float64

@@ -2,7 +2,6 @@ package mincostflow
 
 import (
 	"context"
-	"slices"
 )
 
 // start makes the first tree for the source in s.mass and the bounds in net.low and net.room.
@@ -32,29 +31,53 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 			}
 		}
 		if s.newtonPrices(ctx, top) {
-			big += s.assign(top)
+			optimal := s.assign()
 			s.pr.seed(s.nw.served, seedWidths*s.nw.h)
+			if optimal {
+				s.approach(top)
+			}
 		}
 	}
 	s.setGrid(s.gridFor(top), big)
 }
 
+// approach brings the rows of an assignment that is optimal at the prices s.nw.f closer to what they have. Artificial arcs cost what the
+// prices say and a little more: so the first pivots reroute what costs less than that to reroute, and the price of no row goes
+// astray. What costs more is left for the full price, which s.net.cost makes the same for all.
+//
+// The assignment is optimal at nothing more, so that every tree on the way costs as much without the little; and no pivot makes
+// the whole dearer: artificial arcs never carry more than at first (units.go), but for the rounding of prices and costs to the grid, two
+// grids for every unit of flow.
+func (s *solver) approach(top float64) {
+	s.setGrid(s.gridFor(top), float64(approachWidths*s.nw.h))
+	if s.net.big >= 1024*s.net.grid {
+		s.pr.drain() // if it has to stop, so will the pivots that follow
+	}
+	s.levelArtificial()
+	s.rescales = -1
+}
+
 // assign replaces the star of reset: every column hangs from the row that serves it at least cost
-// at the row prices s.nw.f, at its upper bound if that cost is below zero and there is mass for it, and
+// at the row prices s.nw.f, at its upper bound if that cost is below zero, and
 // at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
 // prices give a strongly feasible tree.
 //
-// If the prices are about right, artificial arcs cost so much more or less than others that the rows start with
-// the prices s.nw.f, up to a constant for those that have too much and another for those that have too little: then
-// the first pivots reroute what costs least to reroute. assign returns by how much all artificial arcs must be
-// dearer for that.
-func (s *solver) assign(top float64) (extra float64) {
+// If not much more than all mass goes to columns in this way, the tree is optimal for artificial arcs that cost what the row prices say,
+// and assign reports true; s.net.cost of the artificial arcs is that then. If more does, columns are filled while
+// there is mass for them.
+func (s *solver) assign() (optimal bool) {
 	t, w := &s.net, &s.nw
 	k, n := t.k, t.n
 	served := s.serve()
-	spare := s.total
-	for _, l := range t.low {
+	spare, wanted := s.total, uint64(0)
+	for j, l := range t.low {
 		spare -= l
+		if served[j].least < 0 {
+			wanted = min(wanted+min(t.room[j], 2*s.total), 2*s.total) // without bound: too much
+		}
+	}
+	if optimal = wanted <= spare+s.total/4; optimal {
+		spare = wanted
 	}
 	w.first, w.next, w.sent = grow(w.first, k), grow(w.next, n), grow(w.sent, k)
 	clear(w.sent)
@@ -80,18 +103,6 @@ func (s *solver) assign(top float64) (extra float64) {
 		w.first[i], w.next[j] = int32(j), w.first[i]
 	}
 
-	excess := uint64(0)
-	for i, m := range s.mass {
-		excess += max(m, w.sent[i]) - min(m, w.sent[i])
-	}
-	highest, lowest := slices.Max(w.f), slices.Min(w.f)
-	middle, by := lowest/2+highest/2, 1.0
-	if extra = highest/2 - lowest/2; extra > top/4 {
-		by, extra = top/4/extra, top/4 // artificial arcs cost 2 top at most
-	}
-	if excess > s.total/4 || !(by > 0) { // units.go says why
-		extra = 0
-	}
 	last := t.root
 	add := func(v, depth int32) {
 		t.links[last].next, t.links[v].depth = v, depth
@@ -106,8 +117,8 @@ func (s *solver) assign(top float64) (extra float64) {
 			p.flow = w.sent[i] - m
 		}
 		t.nodes[i] = p
-		if extra > 0 {
-			if t.cost[i] = min(max(float64((w.f[i]-middle)*by), -extra), extra); !p.up {
+		if optimal {
+			if t.cost[i] = w.f[i]; !p.up {
 				t.cost[i] = -t.cost[i]
 			}
 		}
@@ -129,5 +140,5 @@ func (s *solver) assign(top float64) (extra float64) {
 	}
 	t.links[last].next = t.root
 	t.nodes[t.root].prev = last
-	return extra
+	return optimal
 }
