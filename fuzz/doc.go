@@ -16,7 +16,7 @@
 //	FuzzKnapsack         knapsack.Table                         greedy fill in rationals
 //	FuzzProject          mincostflow.Project                    Verify in rationals
 //	FuzzTransport        mincostflow.Transport                  VerifyTransport in rationals
-//	FuzzProjector        mincostflow.Projector                  Project, bit for bit
+//	FuzzProjector        mincostflow.Projector                  a new one, bit for bit; the optimum of Project
 //	FuzzProjectUnits     mincostflow.ProjectUnits               VerifyUnits: upper = lower; enumeration
 //	FuzzNetwork          mincostflow.Network, VerifyFlow        a slow solver; spoilt proofs are refused
 //	FuzzDIMACS           mincostflow.ReadDIMACS                 round trip; the answer verifies

@@ -9,8 +9,8 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
-// FuzzProjector: a stream of distributions, whatever came before, gives what Project gives for each, bit for bit, or the
-// same typed error.
+// FuzzProjector: a stream of distributions, whatever came before, gives what a new Projector gives for each, bit for bit, and
+// the same optimum or the same typed error as Project.
 func FuzzProjector(f *testing.F) {
 	f.Add([]byte{2, 2, 0, 0, 8, 16, 24, 8, 0, 8, 8, 16, 0, 0, 128, 0, 8, 8, 8, 0, 8, 8, 8, 3, 0, 8, 8, 8, 1, 0, 8, 16, 0, 0, 8, 8, 8})
 	f.Add([]byte{5, 5, 1, 0, 13, 21, 29, 37, 45, 5, 13, 21, 29, 37, 45, 2, 2, 0, 8})
@@ -58,6 +58,17 @@ func FuzzProjector(f *testing.F) {
 					t.Fatalf("a result beside %v: %+v", err, r)
 				}
 				continue
+			}
+			if want.Lower > r.Upper || r.Lower > want.Upper {
+				t.Fatalf("[%v, %v], Project: [%v, %v]", r.Lower, r.Upper, want.Lower, want.Upper)
+			}
+			fresh, err := mincostflow.NewProjector(c, lo, hi, settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = mincostflow.Result{}
+			if err := fresh.Project(context.Background(), mu, nil, &want); err != nil {
+				t.Fatal(err)
 			}
 			sameBits(t, "q", r.Q, want.Q)
 			sameBits(t, "f", r.Potentials.F, want.Potentials.F)
