@@ -86,9 +86,9 @@
 // # Many distributions, one box
 //
 // Projector fixes the cost and the box and projects a stream of distributions without allocating,
-// each from the same public start, so that no result depends on another. What it knows of the cost beforehand, an order in which
-// near columns follow each other, makes better samples for Newton's method (nearby.go). It returns what Project returns,
-// except that among several optima another one may be found.
+// each from what is public alone, so that no result depends on another. What it knows of the cost beforehand, an order in which
+// near columns follow each other, makes better samples for Newton's method (nearby.go). Its optima are those of Project; where
+// there are several, it may return another one.
 //
 // # Whole units
 //

@@ -107,7 +107,7 @@ func (s *solver) offset() dd {
 		if p.hi > bottom {
 			bottom, offsetBottom = p.hi, p
 		}
-		if t.slack[j] != inTree && t.room[j] > 0 && p.hi < top {
+		if t.room[j] > 0 && p.hi < top {
 			top, offset = p.hi, p
 		}
 		if t.room[j] == 0 && p.hi < topFixed {

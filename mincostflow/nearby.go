@@ -5,24 +5,29 @@ import (
 	"slices"
 )
 
-// nearbyRows are read to tell how near two columns are.
-const nearbyRows = 16
+const (
+	// nearbyRows are read to tell how near two columns are.
+	nearbyRows = 16
+	// nearbyColumns is how many columns may be put in order: that takes some 40 milliseconds.
+	nearbyColumns = 1 << 14
+)
 
 // nearby returns the columns in an order in which near ones follow each other: by halves, down to single columns. Two
 // columns are near if their costs are, in some of the rows. A sample of every so many columns of this order stands
-// for all of them far better than one of any order. The largest cost is top. It takes O(kv log^2 kv) steps.
+// for all of them far better than one of another order. The largest cost of a column that may take anything is top. It takes
+// O(kv log^2 kv) steps.
 func nearby(r *rows, k, kv int, top float64) []int32 {
 	columns := make([]int32, kv)
 	for j := range columns {
 		columns[j] = int32(j)
 	}
-	if kv < newtonColumns || top == 0 {
+	if k < 2 || kv < newtonColumns || kv > nearbyColumns || top == 0 {
 		return columns
 	}
 	n := min(nearbyRows, k)
 	b := bisection{n: n, at: make([]float64, n*kv), key: make([]float64, kv)}
 	for i := range n {
-		for j, c := range r.raw(i * k / n) {
+		for j, c := range r.raw(int(int64(i) * int64(k) / int64(n))) {
 			b.at[j*n+i] = min(c/top, 1) // dead columns may cost more
 		}
 	}
@@ -38,7 +43,7 @@ type bisection struct {
 }
 
 // split sorts columns so that those nearer one of two distant columns come first, and so on in both halves. The first half is a
-// power of two, so that every power of two of columns from its multiple on is a part.
+// power of two: so the 2^e columns from any multiple of 2^e on are one part.
 func (b *bisection) split(columns []int32) {
 	for len(columns) > 2 {
 		one := b.furthest(columns, columns[0])

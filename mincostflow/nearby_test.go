@@ -87,3 +87,40 @@ func TestNearbyIsAPermutation(t *testing.T) {
 		}
 	}
 }
+
+// TestNearbyReads: rows from all parts of the cost, columns that take nothing as if they cost the most of those that do, and
+// columns that are the same in their own order.
+func TestNearbyReads(t *testing.T) {
+	for seed := range 20 {
+		d := newDraw(uint64(seed) + 82e6)
+		k, kv := 2*nearbyRows+d.Intn(20), newtonColumns+d.Intn(200)
+		kinds := 2 + d.Intn(5)
+		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		for i := k - k/4; i < k; i++ {
+			for j := range kv {
+				c.Data[i*kv+j] = float64(j%kinds) / float64(kinds-1)
+			}
+		}
+		order := orderOf(c)
+		for n, j := range order[1:] {
+			if i := order[n]; int(i)%kinds == int(j)%kinds && i > j {
+				t.Fatalf("seed %d: column %d before %d", seed, i, j)
+			}
+		}
+		if slices.IsSorted(order) {
+			t.Fatalf("seed %d: no row has been read that tells columns apart", seed)
+		}
+		dead := d.Intn(kv)
+		at := func(x float64) []int32 {
+			for i := range k {
+				c.Data[i*kv+dead] = x
+			}
+			var r rows
+			r.reset(c, kv)
+			return nearby(&r, k, kv, 1)
+		}
+		if a, b := at(1), at(1e300); !slices.Equal(a, b) {
+			t.Fatalf("seed %d: the cost of column %d, which takes nothing, matters", seed, dead)
+		}
+	}
+}

@@ -7,8 +7,11 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -179,8 +182,16 @@ func TestProjectorStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	mu := d.masses(40)
-	get := func(int) ([]float64, []int) { return mu, nil }
+	var running atomic.Int32
+	get := func(int) ([]float64, []int) {
+		running.Add(1)
+		defer running.Add(-1)
+		time.Sleep(100 * time.Microsecond)
+		return mu, nil
+	}
 	boom := errors.New("boom")
+	const procs = 4
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs)) // with one, no other goroutine works
 	for _, at := range []int{0, 1, 17, 99} {
 		calls := 0
 		if err := pr.All(context.Background(), 100, get, func(i int, _ *Result, _ error) error {
@@ -191,6 +202,9 @@ func TestProjectorStops(t *testing.T) {
 			return nil
 		}); err != boom || calls != at+1 {
 			t.Errorf("emit fails at %d: All = %v after %d calls", at, err, calls)
+		}
+		if n := running.Load(); n != 0 {
+			t.Errorf("emit fails at %d: All is back, and %d workers are not", at, n)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		calls = 0
@@ -213,6 +227,9 @@ func TestProjectorStops(t *testing.T) {
 		}()
 		_ = pr.All(nil, 100, get, func(int, *Result, error) error { panic("emit") }) //nolint:staticcheck // a nil context is none
 	}()
+	if n := len(pr.free); n == 0 || n > procs {
+		t.Errorf("%d workspaces for %d workers", n, procs)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var r Result
@@ -307,5 +324,38 @@ func TestProjectorDoesNotAllocate(t *testing.T) {
 				t.Errorf("%s: %v allocations", name, n)
 			}
 		}
+	}
+}
+
+// TestProjectorOrder: samples are taken in the order of nearby, and no call changes that.
+func TestProjectorOrder(t *testing.T) {
+	p, err := instanceNamed("sq100p1:sp20:2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, kv := p.Cost.Dims()
+	var rows rows
+	rows.reset(p.Cost, kv)
+	want := nearby(&rows, k, kv, slices.Max(pr.most))
+	if slices.IsSorted(want) {
+		t.Fatal("the order is the natural one")
+	}
+	var r Result
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 2 {
+		if err := pr.Project(context.Background(), p.Source, p.Support, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get := func(int) ([]float64, []int) { return p.Source, p.Support }
+	if err := pr.All(context.Background(), 5, get, func(int, *Result, error) error { return nil }); err != nil || len(pr.free) != 1 {
+		t.Errorf("All: %v; %d workspaces for one worker after another", err, len(pr.free))
+	}
+	if s := pr.take(); !slices.Equal(s.columns, want) || !slices.Equal(pr.columns, want) {
+		t.Errorf("order %v, want %v", s.columns, want)
 	}
 }

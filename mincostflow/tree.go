@@ -18,7 +18,7 @@ const (
 	inTree              // in the tree: lo_j <= q_j <= hi_j
 )
 
-// node is a row, a column or the hub, with the tree arc to its parent. Nodes form a circular list
+// node is a row, a column or the hub, with the tree arc to its parent. Nodes, but for leaves kept apart (leaves.go), form a circular list
 // in preorder, so that a subtree is a run of the list: the node, then all that follow with a
 // greater depth.
 type node struct {
@@ -43,7 +43,7 @@ type network struct {
 	root   int32 // k + n
 	nodes  []node
 	links  []link
-	leaves leaves
+	leaves leaves // not among links; attachAll before a walk that needs all nodes
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi    []float64
@@ -294,17 +294,9 @@ func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64)
 	}
 	was := nodes[out].parent
 	t.graft(x, out, arc, cost, shift)
-	if t.leaves.n == 0 {
-		return
-	}
-	// Leaves now are at most columns that have lost something below them, or have come to hang from a row.
+	// Only these can be leaves now: every other node of the path from out to x has the one before it below.
 	t.detach(was)
-	for v := out; ; v = nodes[v].parent {
-		t.detach(v)
-		if v == x {
-			return
-		}
-	}
+	t.detach(out)
 }
 
 // push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is

@@ -12,8 +12,15 @@ import (
 // flows balance, the tree is strongly feasible, and potentials are exact.
 func checkTree(t *testing.T, n *network, mass []uint64) {
 	t.Helper()
-	checkLeaves(t, n)
-	n.attachAll()
+	if checkLeaves(t, n); n.leaves.n > 0 {
+		n.attachAll()
+		defer func() { // the tree may be pivoted on
+			n.leaves.reset(n.k, n.n)
+			for v := int32(n.k); v < n.root; v++ {
+				n.detach(v)
+			}
+		}()
+	}
 	seen := 0
 	path := []int32{n.root} // the ancestors of the last node, root first
 	net := make([]int64, len(n.nodes))
@@ -93,11 +100,23 @@ func checkTree(t *testing.T, n *network, mass []uint64) {
 	}
 }
 
-// checkLeaves checks that the columns on the lists of leaves are leaves, each on the list of its row.
+// checkLeaves checks that the columns on the lists of leaves are the leaves, each on the list of its row.
 func checkLeaves(t *testing.T, n *network) {
 	t.Helper()
 	if n.leaves.n == 0 {
 		return
+	}
+	below := make([]int, len(n.nodes))
+	for _, p := range n.nodes {
+		if p.parent >= 0 {
+			below[p.parent]++
+		}
+	}
+	for j, at := range n.leaves.place {
+		v := n.k + j
+		if leaf := n.live(j) && n.nodes[v].kind == realArc && below[v] == 0; leaf != (at >= 0) {
+			t.Fatalf("column %d is a leaf: %v; place %d", j, leaf, at)
+		}
 	}
 	listed := 0
 	for i := range int32(n.k) {
@@ -106,11 +125,6 @@ func checkLeaves(t *testing.T, n *network) {
 			v := int32(n.k) + j
 			if p := n.nodes[v]; p.parent != i || p.kind != realArc || p.up || n.leaves.place[j] != int32(at) {
 				t.Fatalf("leaf %d at %d of row %d: %+v, place %d", j, at, i, p, n.leaves.place[j])
-			}
-			for u := range n.nodes {
-				if n.nodes[u].parent == v {
-					t.Fatalf("node %d hangs from leaf %d", u, j)
-				}
 			}
 		}
 	}
@@ -193,6 +207,76 @@ func TestLeaves(t *testing.T) {
 	}
 	if apart < 1000 {
 		t.Errorf("%d leaves apart in all", apart)
+	}
+}
+
+// TestLeavesOutgrow: potentials of leaves kept apart are held to the limit of exactness as all others are, when prices are set and when
+// subtrees move.
+func TestLeavesOutgrow(t *testing.T) {
+	late := 0
+	for seed := range 200 {
+		d := newDraw(uint64(seed) + 83e6)
+		k := 2 + d.Intn(4)
+		kv := leafColumns*k + d.Intn(60)
+		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		for x := range c.Data {
+			c.Data[x] = d.Float64()
+		}
+		p := Problem{Cost: c, Source: d.masses(k)}
+		p.Lo, p.Hi = box(d.masses(kv), 0.2+2*d.Float64())
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := 1 + d.Intn(20)
+		var nets [2]*network
+		var solvers [2]*solver
+		for n := range solvers {
+			s := newSolver()
+			s.net.leaves.never = n == 1
+			if err := s.load(in); err != nil {
+				t.Fatal(err)
+			}
+			s.simplex(context.Background(), Settings{MaxPivots: limit})
+			solvers[n], nets[n] = s, &s.net
+		}
+		a, b := nets[0], nets[1]
+		if a.leaves.n == 0 {
+			continue // at the optimum
+		}
+		// The grid falls until a potential is beyond the limit.
+		exp := solvers[0].exp
+		for ; exp > -60; exp-- {
+			a.setPrices(exp, a.big)
+			b.setPrices(exp, b.big)
+			if a.wide != b.wide {
+				t.Fatalf("seed %d, grid 2^%d: wide %v, without leaves %v", seed, exp, a.wide, b.wide)
+			}
+			if a.wide {
+				break
+			}
+		}
+		for _, s := range solvers {
+			s.net.setPrices(exp+1, s.net.big)
+			most := 0.0
+			for _, x := range s.net.pi {
+				if !math.IsInf(x, 1) {
+					most = max(most, math.Abs(x))
+				}
+			}
+			s.net.limit = most // the next that grows is beyond it
+			s.pr.most = limit + 1000
+			s.pr.run()
+		}
+		if a.wide != b.wide || a.pivots != b.pivots {
+			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.wide, a.pivots, b.wide, b.pivots)
+		}
+		if a.wide {
+			late++
+		}
+	}
+	if late < 20 {
+		t.Errorf("only %d trees outgrew the limit", late)
 	}
 }
 
