@@ -485,12 +485,14 @@ const (
 	mostCells = 1 << 20
 )
 
-// price fills in keys.
+// price fills in keys, and keeps the prices themselves within their range: they go on to assign, where what the keys have
+// found must be true of them.
 func (w *newton) price() {
 	most := math.Ldexp(1, costBits+1)
 	by := 1 / w.grain
 	for i, f := range w.f {
-		w.keys[i] = int64(min(max(f*by, -most), most))*rowBits - int64(i)
+		f = min(max(f*by, -most), most)
+		w.f[i], w.keys[i] = f*w.grain, int64(f)*rowBits-int64(i)
 	}
 }
 

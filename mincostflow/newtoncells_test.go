@@ -157,10 +157,13 @@ func TestNewtonParts(t *testing.T) {
 
 		// The prices as integers, cut where the costs end twice over.
 		copy(w.f, []float64{1.5 * top, -1e9 * top})
+		asked := slices.Clone(w.f)
 		w.price()
-		for i, f := range w.f {
+		for i, f := range asked {
 			limit := w.grain * (1 << (costBits + 1))
-			near("key", float64(w.keys[i]+int64(i))/rowBits*w.grain, min(max(f, -limit), limit))
+			cut := min(max(f, -limit), limit)
+			near("key", float64(w.keys[i]+int64(i))/rowBits*w.grain, cut)
+			near("price kept", w.f[i], cut)
 		}
 
 		// Which row serves a column, from the costs and from what was measured.

@@ -140,19 +140,11 @@ func TestAssignIsOptimal(t *testing.T) {
 				t.Fatalf("seed %d: the slack arc of column %d improves the plan by %v", seed, j, x)
 			}
 		}
-		carried := func() (sum uint64) {
-			for v := range net.nodes[:net.root] {
-				if p := &net.nodes[v]; p.parent >= 0 && p.kind == artificial {
-					sum += p.flow
-				}
-			}
-			return sum
-		}
-		first := carried()
+		first := carried(net)
 		s.nw.h = top * 0.1 * d.Float64()
 		s.pr.seed(s.nw.served, s.nw.h)
 		s.approach(top)
-		if c := carried(); c > first {
+		if c := carried(net); c > first {
 			t.Fatalf("seed %d: artificial arcs carry %d, and %d at first", seed, c, first)
 		} else if c < first {
 			moved++
@@ -163,6 +155,50 @@ func TestAssignIsOptimal(t *testing.T) {
 	if optimal < 10 || not < 10 || moved < 5 {
 		t.Errorf("%d optimal, %d not, artificial flow became less in %d", optimal, not, moved)
 	}
+}
+
+// TestApproachRaisesNothing: with the prices that Newton's method finds, the approach to the full price leaves artificial arcs with no more than they
+// carry at first.
+func TestApproachRaisesNothing(t *testing.T) {
+	approached := 0
+	for seed := range 400 {
+		d := newDraw(uint64(seed) + 83e6)
+		p := d.wideProblem()
+		s, in, settings := solverOf(t, p)
+		s.simplex(context.Background(), settings)
+		if !worthNewton(len(in.rows), in.kv) {
+			continue
+		}
+		top := math.Ldexp(s.most, s.rows.exp)
+		net := &s.net
+		net.reset(len(in.rows), in.kv, s.mass)
+		s.pr.reset()
+		s.pr.ctx, s.pr.most = context.Background(), math.MaxInt
+		if !s.newtonPrices(context.Background(), top) || !s.assign() {
+			continue
+		}
+		approached++
+		first := carried(net)
+		s.pr.seed(s.nw.served, seedWidths*s.nw.h)
+		s.approach(top)
+		// Two grids for every unit of flow, which is three times the mass at most, and 1024 for every one that is artificial.
+		if c := carried(net); c > first && float64(c-first) > 6./1024*float64(s.total) {
+			t.Errorf("seed %d: artificial arcs carry %d, and %d at first", seed, c, first)
+		}
+	}
+	if approached < 100 {
+		t.Errorf("%d instances were approached", approached)
+	}
+}
+
+// carried is the flow on artificial arcs.
+func carried(n *network) (sum uint64) {
+	for v := range n.nodes[:n.root] {
+		if p := &n.nodes[v]; p.parent >= 0 && p.kind == artificial {
+			sum += p.flow
+		}
+	}
+	return sum
 }
 
 // asked is a context that counts how often it is looked at.
