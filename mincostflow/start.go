@@ -1,8 +1,6 @@
 package mincostflow
 
-import (
-	"context"
-)
+import "context"
 
 // start makes the first tree for the source in s.mass and the bounds in net.low and net.room.
 func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, most int) {
@@ -73,7 +71,7 @@ func (s *solver) assign() (optimal bool) {
 	for j, l := range t.low {
 		spare -= l
 		if served[j].least < 0 {
-			wanted = min(wanted+min(t.room[j], 2*s.total), 2*s.total) // without bound: too much
+			wanted += min(t.room[j], 2*s.total-wanted) // 2 total is too much, and columns without bound want it
 		}
 	}
 	if optimal = wanted <= spare+s.total/4; optimal {
