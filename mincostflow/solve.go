@@ -156,6 +156,9 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 			continue
 		}
 		a := s.optimum()
+		if a.excess <= refineTol*a.objective.hi { // the dearest arc in use costs no less than the mean
+			return a
+		}
 		// Of arcs with units of flow, not with mass: the plan leaves out what rounding has put there, and a price far below
 		// that of an arc in the tree coarsens the grid until nothing of the price is left.
 		dearest := s.dearest()
