@@ -60,9 +60,9 @@ func (s *solver) approach(top float64) {
 // at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
 // prices give a strongly feasible tree.
 //
-// If not much more than all mass goes to columns in this way, the tree is optimal for artificial arcs that cost what the row prices say,
-// and assign reports true; s.net.cost of the artificial arcs is that then. If more does, columns are filled while
-// there is mass for them.
+// If not much more than all mass goes to columns in this way, the tree is optimal for artificial arcs that cost what the row prices say. If those
+// do not carry more than all mass either, s.net.cost is that, and assign reports true. If much more would go to columns, they are
+// filled while there is mass for them.
 func (s *solver) assign() (optimal bool) {
 	t, w := &s.net, &s.nw
 	k, n := t.k, t.n
@@ -74,7 +74,7 @@ func (s *solver) assign() (optimal bool) {
 			wanted += min(t.room[j], 2*s.total-wanted) // 2 total is too much, and columns without bound want it
 		}
 	}
-	if optimal = wanted <= spare+s.total/4; optimal {
+	if optimal = wanted <= spare+s.total/8; optimal {
 		spare = wanted
 	}
 	w.first, w.next, w.sent = grow(w.first, k), grow(w.next, n), grow(w.sent, k)
@@ -100,6 +100,12 @@ func (s *solver) assign() (optimal bool) {
 		w.sent[i] += flow
 		w.first[i], w.next[j] = int32(j), w.first[i]
 	}
+
+	excess := uint64(0)
+	for i, m := range s.mass {
+		excess += max(m, w.sent[i]) - min(m, w.sent[i])
+	}
+	optimal = optimal && excess <= s.total // units.go says why
 
 	last := t.root
 	add := func(v, depth int32) {
