@@ -224,7 +224,10 @@ func (s *solver) serve() []service {
 		for c := range w.cols {
 			o := &w.cols[c]
 			m := o.best >> rowShift
-			w.served[w.at[o.at]] = service{float64(m) * w.grain, float64(o.other>>rowShift-m) * w.grain, int32(o.best & (rowBits - 1)), int32(o.other & (rowBits - 1))}
+			w.served[w.at[o.at]] = service{
+				least: float64(m) * w.grain, gap: float64(o.other>>rowShift-m) * w.grain,
+				by: int32(o.best & (rowBits - 1)), second: int32(o.other & (rowBits - 1)),
+			}
 		}
 		return w.served
 	}
@@ -296,8 +299,8 @@ func (s *solver) usual() float64 {
 	return w.sorted[len(w.sorted)/2]
 }
 
-// newtonCells fills in the cells of all columns that take anything, or those of one column in every group, and where they are, in cell. Units are
-// for costs of size; the largest is top.
+// newtonCells fills in the cells of all columns that take anything, or those of one column in every group, and where they
+// are, in cell. Units are for costs of size; the largest is top.
 func (s *solver) newtonCells(size, top float64) (group int) {
 	t, w, r := &s.net, &s.nw, s.pr.rows
 	k, n := t.k, t.n
@@ -410,8 +413,8 @@ func (w *newton) measure(h float64) float64 {
 		o := &w.cols[c]
 		o.best, o.other = w.best(int(o.at))
 	}
-	width := max(int64(h/w.grain), 1)
-	inv := 0.5 / float64(width)
+	wide := max(int64(h/w.grain), 1)
+	inv := 0.5 / float64(wide)
 	steep := inv / w.grain
 	value := 0.0 // in units
 	for c := range w.cols {
@@ -419,19 +422,19 @@ func (w *newton) measure(h float64) float64 {
 		b1, b2 := int(o.best&(rowBits-1)), int(o.other&(rowBits-1))
 		m := o.best >> rowShift
 		// The parts of the two best rows.
-		near := max(width-(o.other>>rowShift-m), 0)
+		near := max(wide-(o.other>>rowShift-m), 0)
 		p2 := float64(float64(near) * inv)
 		p1 := 1 - p2
 		m -= int64(float64(near) * p2 * 0.5)
 		// The part of the room that is taken.
-		below := min(max(width-m, 0), 2*width)
+		below := min(max(wide-m, 0), 2*wide)
 		up := float64(float64(below) * inv)
 		q := o.low + float64(o.room*up)
-		value += float64(o.low*float64(m)) + float64(o.room*(float64(min(m+width, 0))-float64(float64(below)*up*0.5)))
+		value += float64(o.low*float64(m)) + float64(o.room*(float64(min(m+wide, 0))-float64(float64(below)*up*0.5)))
 		left[b1] -= float64(q * p1)
 		left[b2] -= float64(q * p2)
 		x := float64(q*steep) * float64(min(near, 1))
-		y := float64(o.room*steep) * float64(min(below, 2*width-below, 1))
+		y := float64(o.room*steep) * float64(min(below, 2*wide-below, 1))
 		d1, d2, d3 := &slope[b1*k+b1], &slope[b2*k+b2], &slope[b1*k+b2]
 		*d1 += x + float64(y*p1*p1)
 		*d2 += x + float64(y*p2*p2)

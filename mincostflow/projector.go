@@ -66,8 +66,8 @@ func NewProjector(c cost.Matrix, lo, hi []float64, settings Settings) (*Projecto
 // Settings returns the settings in force.
 func (p *Projector) Settings() Settings { return p.settings }
 
-// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input is one of the errors of this package, and r is then empty.
-// ErrNotConverged comes with a feasible result whose bounds hold. Verify it with the Problem that
+// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input is one of the errors
+// of this package, and r is then empty. ErrNotConverged comes with a feasible result whose bounds hold. Verify it with the Problem that
 // the distribution makes together with the cost and the bounds.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
 	if r == nil {
