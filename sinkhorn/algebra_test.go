@@ -12,14 +12,7 @@ import (
 // midway is the state of method Fast after some passes at Reg, with bounds active and not.
 func midway(t *testing.T, p Problem, passes int) *fast {
 	t.Helper()
-	in, err := newInstance(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, c := loaded(t, p)
 	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: 1000}, newKernel(c))
 	copy(s.k.f, c.min)
 	for j := range s.k.g { // not the potentials that a start has
@@ -228,14 +221,7 @@ func TestOpen(t *testing.T) {
 			d.Data[e] = 3 * g.float()
 		}
 		lo, hi := box(slices.Repeat([]float64{1 / float64(n)}, n), 1)
-		in, err := newInstance(Problem{Cost: d, Source: slices.Repeat([]float64{1 / float64(k)}, k), Lo: lo, Hi: hi, Reg: 0.1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := load(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in, c := loaded(t, Problem{Cost: d, Source: slices.Repeat([]float64{1 / float64(k)}, k), Lo: lo, Hi: hi, Reg: 0.1})
 		m := newKernel(c)
 		copy(m.f, c.min)
 		v := slices.Repeat([]float64{1}, n)

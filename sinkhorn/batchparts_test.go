@@ -410,14 +410,7 @@ func TestMargin(t *testing.T) {
 			}
 			p.Hi[1] = 1e-220
 		}
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := load(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in, c := loaded(t, p)
 		a := newAlgorithm1(in, c, nil)
 		for range 200 {
 			a.step()

@@ -86,14 +86,7 @@ func plain(s *fast) bool {
 
 // prepare returns the workspace of the fast method with the kernel of p.
 func prepare(t testing.TB, p Problem) *fast {
-	in, err := newInstance(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, c := loaded(t, p)
 	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: math.MaxInt32}, newKernel(c))
 	copy(s.k.f, c.min)
 	s.build(c.reg)
@@ -125,14 +118,7 @@ func BenchmarkProject(b *testing.B) {
 func BenchmarkPaper(b *testing.B) {
 	for _, k := range []int{250, 1000} {
 		b.Run(fmt.Sprint(k), func(b *testing.B) {
-			in, err := newInstance(square(k, 0.1))
-			if err != nil {
-				b.Fatal(err)
-			}
-			c, err := load(in)
-			if err != nil {
-				b.Fatal(err)
-			}
+			in, c := loaded(b, square(k, 0.1))
 			a := newAlgorithm1(in, c, nil)
 			for b.Loop() {
 				a.step()

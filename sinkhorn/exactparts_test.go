@@ -161,14 +161,7 @@ func TestLoad(t *testing.T) {
 	seen := map[string]int{}
 	for n := range 70 {
 		p := awkward(g, n%7, g.problem(2+g.intn(6), 3+g.intn(6), 0.1))
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := load(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in, c := loaded(t, p)
 		if c.k != len(in.rows) || c.n != in.live() {
 			t.Fatalf("%d x %d", c.k, c.n)
 		}

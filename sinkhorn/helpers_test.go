@@ -13,6 +13,20 @@ import (
 
 var methods = []Method{Paper, Fast}
 
+// loaded reads p, as the methods do.
+func loaded(t testing.TB, p Problem) (*instance, *costs) {
+	t.Helper()
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := load(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, c
+}
+
 // mustProject solves p and checks everything that every result promises.
 func mustProject(t testing.TB, p Problem, s Settings) Result {
 	t.Helper()

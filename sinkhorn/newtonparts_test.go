@@ -136,14 +136,7 @@ func TestAbsorb(t *testing.T) {
 	g := newGenerator(77)
 	for range 10 {
 		p := g.problem(6, 9, 0.05)
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := load(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in, c := loaded(t, p)
 		s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: 100}, newKernel(c))
 		copy(s.k.f, c.min)
 		s.build(c.reg)

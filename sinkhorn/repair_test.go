@@ -85,14 +85,7 @@ func TestColumnsInParts(t *testing.T) {
 	for i := range source {
 		source[i] = 1. / k
 	}
-	in, err := newInstance(Problem{Cost: d, Source: source, Lo: lo, Hi: hi, Reg: 0.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, c := loaded(t, Problem{Cost: d, Source: source, Lo: lo, Hi: hi, Reg: 0.5})
 	a := newAlgorithm1(in, c, nil)
 	for j := range a.logV {
 		a.logV[j] = float64(j%5) / 5

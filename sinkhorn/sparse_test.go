@@ -34,14 +34,7 @@ func scattered(t testing.TB, k int, rel float64) Problem {
 // run returns the workspace after the whole method, and its bounds.
 func run(t testing.TB, p Problem, dense bool) (*fast, *bounds) {
 	t.Helper()
-	in, err := newInstance(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := load(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, c := loaded(t, p)
 	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000}, newKernel(c))
 	s.newt.dense = dense
 	s.run()
