@@ -251,3 +251,16 @@ func solverOf(t *testing.T, p Problem) (*solver, *instance, Settings) {
 	}
 	return s, in, settings
 }
+
+// asked is a context that counts how often it is looked at, and ends after most times if that is not zero.
+type asked struct {
+	context.Context
+	times, most int
+}
+
+func (c *asked) Err() error {
+	if c.times++; c.most > 0 && c.times > c.most {
+		return context.Canceled
+	}
+	return nil
+}

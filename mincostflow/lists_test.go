@@ -214,3 +214,52 @@ func TestSweepFinds(t *testing.T) {
 		t.Errorf("%d sweeps without a find: the test tests little", none)
 	}
 }
+
+// TestEnterSlack compares with the obvious search: the slack arc that enters is the first of those that improve the plan most.
+func TestEnterSlack(t *testing.T) {
+	for seed := range 400 {
+		d := newDraw(uint64(seed) + 84e6)
+		n := d.Intn(11)
+		from := d.Intn(3)
+		var star network
+		mass := []uint64{unit}
+		star.low, star.room = make([]uint64, from+n), make([]uint64, from+n)
+		for j := range star.low {
+			star.low[j], star.room[j] = uint64(d.Intn(2)), uint64(1+d.Intn(5))
+			if d.Intn(6) == 0 {
+				star.low[j], star.room[j] = 0, 0 // dead: its potential is infinite
+			}
+		}
+		star.reset(1, from+n, mass)
+		star.setPrices(-40, 1)
+		best, at := 0.0, -1
+		for j := range from + n {
+			if !star.live(j) {
+				continue
+			}
+			star.pi[1+j] = float64(d.Intn(5) - 2)
+			if star.slack[j] != inTree && d.Intn(2) == 0 {
+				star.setSlack(j, atUpper)
+			}
+			x := star.pi[1+j]
+			switch {
+			case star.slack[j] == inTree:
+				x = 0
+			case star.slack[j] == atUpper:
+				x = -x
+			}
+			if j >= from && x > best {
+				best, at = x, j
+			}
+		}
+		states := slices.Clone(star.slack)
+		if got := star.enterSlack(from, from+n); got != (at >= 0) {
+			t.Fatalf("seed %d: an arc enters: %v, want %v", seed, got, at >= 0)
+		}
+		for j := range star.slack {
+			if (star.slack[j] != states[j]) != (j == at) {
+				t.Fatalf("seed %d: states %v, then %v; column %d is best", seed, states, star.slack, at)
+			}
+		}
+	}
+}

@@ -2,25 +2,11 @@ package mincostflow
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 )
-
-// patience is a context that ends when it has been looked at so many times.
-type patience struct {
-	context.Context
-	left int
-}
-
-func (p *patience) Err() error {
-	if p.left--; p.left < 0 {
-		return errors.New("out of patience")
-	}
-	return nil
-}
 
 // TestRefinementEnds: where arcs that hold the tree together carry nothing but rounding, a finer grid is not tried again and again.
 func TestRefinementEnds(t *testing.T) {
@@ -52,7 +38,7 @@ func TestRefinementEnds(t *testing.T) {
 		},
 		"halves": halves,
 	} {
-		if r, err := Project(&patience{context.Background(), 10_000}, p, Settings{}); err != nil {
+		if r, err := Project(&asked{Context: context.Background(), most: 10_000}, p, Settings{}); err != nil {
 			t.Errorf("%s: %v, %+v", name, err, r.Stats)
 		}
 	}
@@ -79,7 +65,7 @@ func TestRefinementEnds(t *testing.T) {
 				p.Lo[j] = p.Hi[j]
 			}
 		}
-		if r, err := Project(&patience{context.Background(), 10_000}, p, Settings{}); err != nil {
+		if r, err := Project(&asked{Context: context.Background(), most: 10_000}, p, Settings{}); err != nil {
 			t.Fatalf("seed %d: %v, %+v", seed, err, r.Stats)
 		}
 	}

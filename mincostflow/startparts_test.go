@@ -123,6 +123,9 @@ func TestAssignIsOptimal(t *testing.T) {
 			continue
 		}
 		optimal++
+		if c := carried(net); c > s.total { // units.go
+			t.Fatalf("seed %d: artificial arcs carry %d of %d", seed, c, s.total)
+		}
 		s.setGrid(s.gridFor(top), 0)
 		tol := 4 * net.grid // two prices, a cost, and the sum of them
 		for i := range net.k {
@@ -199,17 +202,6 @@ func carried(n *network) (sum uint64) {
 		}
 	}
 	return sum
-}
-
-// asked is a context that counts how often it is looked at.
-type asked struct {
-	context.Context
-	times int
-}
-
-func (c *asked) Err() error {
-	c.times++
-	return nil
 }
 
 // TestSweepAsksSeldom: a sweep over the costs asks the context at its start and then once in 2^16 cells, which is some ten microseconds.
