@@ -151,7 +151,7 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 			if t.big >= t.round(s.full) {
 				return s.interrupted(PivotLimit)
 			}
-			big := min(max(t.big, t.grid)*(1<<8), s.full)
+			big := min(max(t.big, t.grid)*(1<<8), s.full) // a price of zero would stay zero
 			s.setGrid(max(s.gridFor(big), s.exp), big)
 			continue
 		}

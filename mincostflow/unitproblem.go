@@ -184,7 +184,7 @@ func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPr
 			if t.big >= t.round(s.full) {
 				return PivotLimit // as in simplex, this cannot be
 			}
-			big := min(max(t.big, t.grid)*(1<<8), s.full)
+			big := min(max(t.big, t.grid)*(1<<8), s.full) // a price of zero would stay zero
 			s.setGrid(max(s.gridFor(big), s.exp), big)
 			continue
 		}
