@@ -91,3 +91,78 @@ func TestLowestError(t *testing.T) {
 		}
 	}
 }
+
+// TestPanics: what a task throws on whatever goroutine reaches the caller, where it can be recovered.
+func TestPanics(t *testing.T) {
+	boom := errors.New("boom")
+	loops := map[string]func(task func(i int)){
+		"For": func(task func(i int)) { _ = For(context.Background(), 64, task) },
+		"Each": func(task func(i int)) {
+			_ = Each(context.Background(), 64, func(i int) error { task(i); return nil }, nil)
+		},
+		"done": func(task func(i int)) { _ = Each(context.Background(), 64, func(int) error { return nil }, task) },
+		"Group": func(task func(i int)) {
+			var g Group
+			for i := range 64 {
+				g.Go(func() { task(i) })
+			}
+			g.Wait()
+		},
+		"nested": func(task func(i int)) {
+			_ = For(context.Background(), 4, func(o int) { _ = For(context.Background(), 16, func(i int) { task(16*o + i) }) })
+		},
+	}
+	for name, loop := range loops {
+		for _, procs := range []int{2, 4} {
+			old := runtime.GOMAXPROCS(procs)
+			for what, task := range map[string]func(){"error": func() { panic(boom) }, "text": func() { panic("boom") }, "goexit": runtime.Goexit} {
+				func() {
+					defer func() {
+						p, ok := recover().(*Panic)
+						if !ok {
+							t.Errorf("%s, %s on %d threads: no *Panic", name, what, procs)
+							return
+						}
+						if what == "error" && !errors.Is(p, boom) || len(p.Stack) == 0 {
+							t.Errorf("%s: %v", name, p)
+						}
+					}()
+					loop(func(i int) {
+						if i == 7 {
+							task()
+						}
+					})
+					t.Errorf("%s, %s on %d threads: returned", name, what, procs)
+				}()
+			}
+			runtime.GOMAXPROCS(old)
+		}
+	}
+}
+
+func TestFor(t *testing.T) {
+	for _, procs := range []int{1, 4} {
+		old := runtime.GOMAXPROCS(procs)
+		got := make([]int, 1000)
+		if err := For(context.Background(), len(got), func(i int) { got[i]++ }); err != nil || slices.Min(got) != 1 || slices.Max(got) != 1 {
+			t.Errorf("on %d threads: %v", procs, err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		var ran atomic.Int64
+		err := For(ctx, 1000, func(int) { ran.Add(1); cancel() })
+		if !errors.Is(err, context.Canceled) || ran.Load() > int64(procs) {
+			t.Errorf("on %d threads: %v after %d tasks", procs, err, ran.Load())
+		}
+		// All done is no error, however late the context ends.
+		ctx, cancel = context.WithCancel(context.Background())
+		ran.Store(0)
+		err = For(ctx, 1, func(int) { cancel() })
+		if err != nil {
+			t.Errorf("on %d threads: %v though all is done", procs, err)
+		}
+		runtime.GOMAXPROCS(old)
+	}
+	if err := For(context.Background(), 0, nil); err != nil {
+		t.Error(err)
+	}
+}
