@@ -35,7 +35,9 @@ func rim(by func(d int, p, eps float64) float64) SphereSolver {
 }
 
 // TestSphere: the solver of this module keeps the laws, and each law rejects a planted error.
-func TestSphere(t *testing.T) {
+func TestSphere(t *testing.T) { Run(t, SphereLaws(), solvedSphere) }
+
+func TestSphereLaws(t *testing.T) {
 	testLaws(t, SphereLaws(), solvedSphere, []mutant[SphereSolver]{
 		{"alpha without the half", withSphere(func(m *SphereMeasure, _ int, _, eps float64) { m.Alpha *= math.Exp(eps / 2) }), []string{"SphereIdentities", "SphereSmallEpsilon"}},
 		{"J is not W^p", withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.J = m.W }), []string{"SphereIdentities", "SphereSmallEpsilon"}},
