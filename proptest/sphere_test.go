@@ -34,7 +34,7 @@ func rim(by func(d int, p, eps float64) float64) SphereSolver {
 	}
 }
 
-// TestSphere: the solver of this module keeps the laws, and each law rejects a planted error.
+// TestSphere: the solver of this module keeps the laws. TestSphereLaws: each law rejects a planted error.
 func TestSphere(t *testing.T) { Run(t, SphereLaws(), solvedSphere) }
 
 func TestSphereLaws(t *testing.T) {
