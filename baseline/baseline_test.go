@@ -283,10 +283,19 @@ func TestKPMScaled(t *testing.T) {
 	}
 }
 
+// exponential is the law of the exponential mechanism for one user.
+func exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
+	e, err := baseline.NewExponential(c, eps)
+	if err != nil {
+		return nil, err
+	}
+	return e.Law(mu, nil)
+}
+
 func TestExponential(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1, 2, 2, 1, 0}} // Delta = 2
 	mu := []float64{0.75, 0.25}                                      // u = (0.5, 1, 1.5)
-	q, err := baseline.Exponential(c, mu, 4*math.Ln2)                // weights 2^(-u)
+	q, err := exponential(c, mu, 4*math.Ln2)                         // weights 2^(-u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,17 +305,17 @@ func TestExponential(t *testing.T) {
 
 	// An offset of the whole cost, or of a row, changes nothing.
 	shifted := &cost.Dense{K: 2, Kv: 3, Data: []float64{1e6, 1e6 + 1, 1e6 + 2, 1e6 + 2, 1e6 + 1, 1e6}}
-	q2, err := baseline.Exponential(shifted, mu, 4*math.Ln2)
+	q2, err := exponential(shifted, mu, 4*math.Ln2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	numtest.NearSlice(t, "shifted", q2, q, rounded)
 	odd := []float64{0.7, 0.3} // whose products with the offset round
-	plain, err := baseline.Exponential(c, odd, 40)
+	plain, err := exponential(c, odd, 40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q2, err = baseline.Exponential(shifted, odd, 40); err != nil {
+	if q2, err = exponential(shifted, odd, 40); err != nil {
 		t.Fatal(err)
 	}
 	numtest.NearSlice(t, "shifted", q2, plain, numtest.Tol{Rel: 1e-14, Why: "exp of up to 40"})
@@ -321,26 +330,26 @@ func TestExponential(t *testing.T) {
 		"overflow, but eps = 0": {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e308, 0, 1e-9, 1e308, 0}}, 0},
 		"half of eps is 0":      {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e306, 0, 1e-2, 1e306, 0}}, 5e-324}, // and the exponents below 1e-15
 	} {
-		q, err := baseline.Exponential(test.c, mu, test.eps)
+		q, err := exponential(test.c, mu, test.eps)
 		if err != nil {
 			t.Fatal(err)
 		}
 		numtest.NearSlice(t, name, q, third, rounded)
 	}
 	// A tiny eps against a tiny Delta: 1e-320 * 1 / (2e-320).
-	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1e-320, 1}}, []float64{1, 0}, 1e-320)
+	q, err = exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1e-320, 1}}, []float64{1, 0}, 1e-320)
 	if err != nil {
 		t.Fatal(err)
 	}
 	numtest.NearSlice(t, "tiny", q, []float64{1 / (1 + math.Exp(-0.5)), 1 / (1 + math.Exp(0.5))}, rounded)
 	// The largest cost beside the smallest Delta.
-	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{math.MaxFloat64, 5e-324, math.MaxFloat64, 0}}, []float64{1, 0}, 1.5)
+	q, err = exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{math.MaxFloat64, 5e-324, math.MaxFloat64, 0}}, []float64{1, 0}, 1.5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	numtest.NearSlice(t, "wide", q, []float64{0, 1}, rounded)
 	// Far outputs that cannot be reached in float64 get 0, not NaN.
-	q, err = baseline.Exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e308, 1e-9, 1e308}}, mu, 700)
+	q, err = exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e308, 1e-9, 1e308}}, mu, 700)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +373,7 @@ func TestInexactMass(t *testing.T) {
 		"KPM":                func(mu []float64) ([]float64, error) { q, _, err := baseline.KPM(mu, 1); return q, err },
 		"KPMScaled":          func(mu []float64) ([]float64, error) { return baseline.KPMScaled(mu, 1, 1) },
 		"RandomizedResponse": func(mu []float64) ([]float64, error) { return baseline.RandomizedResponse(mu, 1) },
-		"Exponential":        func(mu []float64) ([]float64, error) { return baseline.Exponential(c, mu, 1) },
+		"Exponential":        func(mu []float64) ([]float64, error) { return exponential(c, mu, 1) },
 	} {
 		want, err := rule(mu)
 		if err != nil {
@@ -395,7 +404,7 @@ func TestChannels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exponential, err := baseline.ExponentialChannel(ring, eps)
+		e, err := baseline.NewExponential(ring, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,10 +420,10 @@ func TestChannels(t *testing.T) {
 				t.Fatal(err)
 			}
 			numtest.SameBits(t, "randomised response row", rr[i], q)
-			if q, err = baseline.Exponential(ring, mu, eps); err != nil {
+			if q, err = e.Law(mu, nil); err != nil {
 				t.Fatal(err)
 			}
-			numtest.SameBits(t, "exponential row", exponential[i], q)
+			numtest.SameBits(t, "exponential row", e.Channel()[i], q)
 			checkSum(t, kpm[i])
 		}
 		f, _, err := baseline.WorstCase(ring, kpm)
@@ -492,7 +501,7 @@ func TestInputs(t *testing.T) {
 		"KPM":                func(mu []float64, eps float64) error { _, _, err := baseline.KPM(mu, eps); return err },
 		"KPMScaled":          func(mu []float64, eps float64) error { return second(baseline.KPMScaled(mu, eps, 1)) },
 		"RandomizedResponse": func(mu []float64, eps float64) error { return second(baseline.RandomizedResponse(mu, eps)) },
-		"Exponential":        func(mu []float64, eps float64) error { return second(baseline.Exponential(c, mu, eps)) },
+		"Exponential":        func(mu []float64, eps float64) error { return second(exponential(c, mu, eps)) },
 	}
 	for _, test := range []struct {
 		name string
@@ -519,7 +528,7 @@ func TestInputs(t *testing.T) {
 			}
 		}
 	}
-	if _, err := baseline.Exponential(c, []float64{1}, 1); !errors.Is(err, baseline.ErrShape) {
+	if _, err := exponential(c, []float64{1}, 1); !errors.Is(err, baseline.ErrShape) {
 		t.Errorf("Exponential, short mu: %v", err)
 	}
 	badCosts := map[cost.Matrix]error{
@@ -530,10 +539,8 @@ func TestInputs(t *testing.T) {
 	}
 	for bad, want := range badCosts {
 		for name, err := range map[string]error{
-			"Exponential":        second(baseline.Exponential(bad, []float64{1}, 1)),
-			"ExponentialMeasure": second(baseline.ExponentialMeasure(bad, 1)),
-			"ExponentialChannel": second(baseline.ExponentialChannel(bad, 1)),
-			"WorstCase":          func() error { _, _, err := baseline.WorstCase(bad, [][]float64{{1}}); return err }(),
+			"NewExponential": second(baseline.NewExponential(bad, 1)),
+			"WorstCase":      func() error { _, _, err := baseline.WorstCase(bad, [][]float64{{1}}); return err }(),
 		} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", name, err, want)
@@ -557,13 +564,8 @@ func TestInputs(t *testing.T) {
 			t.Errorf("%s(3, NaN): %v", name, err)
 		}
 	}
-	for _, f := range []func(c cost.Matrix, eps float64) error{
-		func(c cost.Matrix, eps float64) error { return second(baseline.ExponentialMeasure(c, eps)) },
-		func(c cost.Matrix, eps float64) error { return second(baseline.ExponentialChannel(c, eps)) },
-	} {
-		if err := f(c, -1); !errors.Is(err, baseline.ErrEpsilon) {
-			t.Errorf("exponential: %v", err)
-		}
+	if _, err := baseline.NewExponential(c, -1); !errors.Is(err, baseline.ErrEpsilon) {
+		t.Errorf("exponential: %v", err)
 	}
 	if !math.IsNaN(baseline.KPMBase(0, 1)) || !math.IsNaN(baseline.KPMBase(3, nan)) || !math.IsNaN(baseline.KPMBase(3, 701)) {
 		t.Error("KPMBase of bad input is not NaN")
@@ -583,7 +585,7 @@ func TestExponentialOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := baseline.Exponential(c, []float64{5.708329444203621e-17, 1}, 37)
+	q, err := exponential(c, []float64{5.708329444203621e-17, 1}, 37)
 	if err != nil {
 		t.Fatal(err)
 	}

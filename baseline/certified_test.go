@@ -36,8 +36,7 @@ func TestCertified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reference := []float64{0.3, 0.05, 0.05, 0.1, 0.2, 0.2, 0.1}
-	inputs := make([][]float64, 40)
+	inputs := make([][]float64, 40, 40+k)
 	for u := range inputs {
 		mu := make([]float64, k)
 		var sum float64
@@ -49,6 +48,11 @@ func TestCertified(t *testing.T) {
 			mu[i] /= sum
 		}
 		inputs[u] = mu
+	}
+	for i := range k {
+		mu := make([]float64, k)
+		mu[i] = 1
+		inputs = append(inputs, mu)
 	}
 	for _, text := range []string{"1/1000", "0.5", "1", "4", "10"} {
 		eps, err := ldp.ParseEpsilon(text)
@@ -70,6 +74,14 @@ func TestCertified(t *testing.T) {
 				}
 			}
 		}
+		exponential, err := baseline.NewExponential(c, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		genreMeasure := func(mass float64) ([]float64, error) { return out.Spread([]float64{mass / 3, mass / 3, mass / 3}) }
+		genre := func(mass float64) func(mu []float64) ([]float64, error) {
+			return func(mu []float64) ([]float64, error) { return baseline.GroupKPM(mu, in, out, e, mass) }
+		}
 		for name, x := range map[string]result{
 			"KPM": with(baseline.KPMMeasure(k, e))(baseline.KPMChannel(k, e))(func(mu []float64) ([]float64, error) {
 				q, _, err := baseline.KPM(mu, e)
@@ -78,18 +90,9 @@ func TestCertified(t *testing.T) {
 			"randomised response": with(baseline.RandomizedResponseMeasure(k, e))(baseline.RandomizedResponseChannel(k, e))(func(mu []float64) ([]float64, error) {
 				return baseline.RandomizedResponse(mu, e)
 			}),
-			"exponential": with(baseline.ExponentialMeasure(c, e))(baseline.ExponentialChannel(c, e))(func(mu []float64) ([]float64, error) {
-				return baseline.Exponential(c, mu, e)
-			}),
-			"mollifier": with(reference, nil)(baseline.MollifierChannel(reference, e))(func(mu []float64) ([]float64, error) {
-				return baseline.Mollifier(mu, reference, e)
-			}),
-			"genre KPM": with(baseline.GroupKPMMeasure(in, out, e, 0))(baseline.GroupKPMChannel(in, out, e, 0))(func(mu []float64) ([]float64, error) {
-				return baseline.GroupKPM(mu, in, out, e, 0)
-			}),
-			"genre KPM, scaled": with(baseline.GroupKPMMeasure(in, out, e, 1/mass))(baseline.GroupKPMChannel(in, out, e, 1/mass))(func(mu []float64) ([]float64, error) {
-				return baseline.GroupKPM(mu, in, out, e, 1/mass)
-			}),
+			"exponential":       with(exponential.Measure(), nil)(exponential.Channel(), nil)(func(mu []float64) ([]float64, error) { return exponential.Law(mu, nil) }),
+			"genre KPM":         with(genreMeasure(3*baseline.KPMBase(3, e)))(nil, nil)(genre(0)),
+			"genre KPM, scaled": with(genreMeasure(1/mass))(nil, nil)(genre(1 / mass)),
 		} {
 			if x.err != nil {
 				t.Fatalf("%s at eps %s: %v", name, text, x.err)
@@ -152,8 +155,7 @@ func TestGroupKPMFewGenres(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"nil":            second(baseline.GroupKPM([]float64{1}, nil, one, 1, 0)),
-		"nil channel":    second(baseline.GroupKPMChannel(nil, one, 1, 0)),
-		"other groups":   second(baseline.GroupKPMMeasure(in, one, 1, 0)),
+		"other groups":   second(baseline.GroupKPM([]float64{1, 0, 0, 0}, in, one, 1, 0)),
 		"another number": second(baseline.GroupKPM([]float64{1, 0, 0, 0}, in, one, 1, 0)),
 	} {
 		if !errors.Is(err, baseline.ErrGroup) {
@@ -165,10 +167,7 @@ func TestGroupKPMFewGenres(t *testing.T) {
 			t.Errorf("mass %v: %v", mass, err)
 		}
 	}
-	if _, err := baseline.GroupKPMMeasure(in, in, -1, 0); !errors.Is(err, baseline.ErrEpsilon) {
+	if _, err := baseline.GroupKPM([]float64{1, 0, 0, 0}, in, in, -1, 0); !errors.Is(err, baseline.ErrEpsilon) {
 		t.Errorf("eps -1: %v", err)
-	}
-	if _, err := baseline.MollifierChannel(nil, 1); !errors.Is(err, baseline.ErrShape) {
-		t.Errorf("no reference: %v", err)
 	}
 }

@@ -9,7 +9,6 @@
 //
 //	KPM                 q = max(mu/r, a), the projection of mu in Kullback-Leibler divergence KL(mu||q)
 //	KPMScaled           the same projection onto the box of a uniform base measure of any mass
-//	Mollifier           the same projection onto the box around any reference distribution (Husain et al.)
 //	RandomizedResponse  draw x from mu, report it with probability E*a, else one of the others
 //	Exponential         q_j ~ exp(-eps u_j/(2 Delta)), u_j = sum_i mu_i C_ij the mean cost of output j
 //	Groups              collect mu into groups (genres), release a group, draw a member: any rule above in between
@@ -20,17 +19,17 @@
 //
 // # The boxes
 //
-// Let m be what KPMMeasure, RandomizedResponseMeasure or ExponentialMeasure returns. For every mu the output q satisfies
+// Let m be what KPMMeasure, RandomizedResponseMeasure or Exponential.Measure returns. For every mu the output q satisfies
 // e^(-eps/2) m <= q <= e^(eps/2) m:
 //
 //   - KPM and randomised response, m_j = e^(eps/2) a. q_j >= a by definition (for randomised response
 //     q_j = a (1 + (E-1) mu_j)), and so q_j = 1 - sum of the others <= 1 - (k-1) a = E a.
-//   - KPMScaled and Mollifier: by definition.
+//   - KPMScaled, m_j = mass/k: by definition.
 //   - Exponential, m = softmax(-eps c_j/(2 Delta)) with c_j the middle of column j of C. A mean u_j of the
 //     column is within Delta/2 of c_j, so exp(-eps u_j/(2 Delta)) is within a factor e^(eps/4) of
 //     exp(-eps c_j/(2 Delta)), and so is their sum over j: q_j is within e^(eps/2) of m_j.
 //   - Groups: Spread is linear and has no negative coefficients, so it maps the box of m into the box of
-//     Spread(m), which for GroupKPM is GroupKPMMeasure.
+//     Spread(m).
 //
 // # Conventions
 //
@@ -41,11 +40,12 @@
 //
 // # Worst cases
 //
-// The Channel functions give the whole rule on Dirac inputs as a row-stochastic matrix, and WorstCase its
+// The Channel functions and methods give the whole rule on Dirac inputs as a row-stochastic matrix, and WorstCase its
 // largest cost. For randomised response that is the worst case over all mu (the rule is affine in mu, and W_p^p
 // is convex); for the others it is a lower bound on theirs. Search looks for a worse mixture, and what it finds is a lower bound too.
 //
 // # Cost
 //
-// KPM O(k log k); randomised response O(k); Exponential O(k kv), a dense pass over the cost.
+// KPM O(k log k); randomised response O(k). Exponential: O(k kv) to prepare, once for all users, then O(n kv) for a user
+// with mass at n points.
 package baseline

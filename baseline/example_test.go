@@ -24,7 +24,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	exponential, err := baseline.Exponential(line, mu, eps)
+	mechanism, err := baseline.NewExponential(line, eps) // for any number of users
+	if err != nil {
+		log.Fatal(err)
+	}
+	exponential, err := mechanism.Law(mu, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

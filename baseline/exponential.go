@@ -8,109 +8,117 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Exponential returns the exponential mechanism for the utility -u_j, u_j = sum_i mu_i C_ij the mean cost of
-// output j:
+// Exponential is the exponential mechanism for the utility -u_j, u_j = sum_i mu_i C_ij the mean cost of output j:
 //
 //	q_j ~ exp(-eps u_j / (2 Delta)),  Delta = max_j (max_i C_ij - min_i C_ij),
 //
-// Delta being how much u_j can depend on mu. Where no u_j depends on mu (Delta = 0), q is uniform.
-// Probabilities below the range of float64 are 0. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrMass,
-// ErrEpsilon.
-func Exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
+// Delta being how much u_j can depend on mu. Where no u_j depends on mu (Delta = 0), q is uniform. Probabilities below
+// the range of float64 are 0.
+//
+// NewExponential checks the cost and reads it once for all users. An Exponential does not change after that and is safe for
+// concurrent use, as long as nobody changes the cost. The zero Exponential is not usable.
+type Exponential struct {
+	c      cost.Matrix
+	k, kv  int
+	eps    float64
+	spread float64   // Delta
+	scale  float64   // u is summed in units of 1/scale
+	least  []float64 // the minimum of each row
+	middle []float64 // (max_i C_ij + min_i C_ij)/2 of each column
+}
+
+// NewExponential prepares the mechanism in one pass over c, k x kv. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon.
+func NewExponential(c cost.Matrix, eps float64) (*Exponential, error) {
 	if err := checkCost(c); err != nil {
-		return nil, err
-	}
-	k, kv := c.Dims()
-	sum, err := checkDistribution("mu", mu, k)
-	if err != nil {
 		return nil, err
 	}
 	if err := checkEps(eps); err != nil {
 		return nil, err
 	}
-	spread, _ := columns(c)
-	// Sums of numbers near the largest float would overflow on the way: u is summed in units of 1/scale, and eps makes up for
-	// it, which cannot underflow.
-	scale := 1.0
-	if cost.Max(c) > 0x1p1020 {
-		scale = 0x1p-4
+	k, kv := c.Dims()
+	e := &Exponential{c: c, k: k, kv: kv, eps: eps, scale: 1, least: make([]float64, k), middle: make([]float64, kv)}
+	low, high := e.middle, make([]float64, kv) // of each column
+	top := 0.0
+	eachRow(c, func(i int, row []float64) {
+		if i == 0 {
+			copy(low, row)
+			copy(high, row)
+		}
+		e.least[i] = row[0]
+		for j, x := range row {
+			e.least[i] = min(e.least[i], x)
+			low[j], high[j] = min(low[j], x), max(high[j], x)
+		}
+	})
+	for j, x := range low {
+		e.spread, top = max(e.spread, high[j]-x), max(top, high[j])
+		e.middle[j] = x + (high[j]-x)/2
+	}
+	// Sums of numbers near the largest float would overflow on the way. eps makes up for the scale, which cannot underflow.
+	if top > 0x1p1020 {
+		e.scale = 0x1p-4
+	}
+	return e, nil
+}
+
+// Law returns q, kv numbers, for one user. mu has the masses of the k inputs; or, if support is not nil, those of the
+// inputs that support lists in ascending order. The two forms give the same bits. Cost: O(n kv) for n masses above 0.
+// Errors: ErrShape, ErrNotFinite, ErrNegative, ErrMass.
+func (e *Exponential) Law(mu []float64, support []int) ([]float64, error) {
+	n := e.k
+	if support != nil {
+		n = len(support)
+	}
+	sum, err := checkDistribution("mu", mu, n)
+	if err != nil {
+		return nil, err
+	}
+	last := -1
+	for at, i := range support {
+		if i <= last || i >= e.k {
+			return nil, fmt.Errorf("%w: support[%d] = %d, want %d inputs in ascending order", ErrShape, at, i, e.k)
+		}
+		last = i
 	}
 	// A row of C counts less its minimum: the same number for every output, so q does not change, and an
 	// offset of the cost costs no digits.
-	u, low := make([]float64, kv), make([]float64, kv) // compensated sums
-	eachRow(c, func(i int, row []float64) {
-		w := mu[i] / sum
+	work := make([]float64, 3*e.kv)
+	u, low, buf := work[:e.kv:e.kv], work[e.kv:2*e.kv], work[2*e.kv:] // u and low: compensated sums
+	for at, x := range mu {
+		w := x / sum
 		if w == 0 {
-			return
+			continue
 		}
-		least := row[0]
-		for _, x := range row {
-			least = min(least, x)
+		i := at
+		if support != nil {
+			i = support[at]
 		}
-		for j, x := range row {
-			term := w * (scale * (x - least))
+		least := e.least[i]
+		for j, x := range e.c.Row(i, buf) {
+			term := float64(w * (e.scale * (x - least))) // not to be fused with what follows
 			t := u[j] + term
 			v := t - u[j]
 			low[j] += (u[j] - (t - v)) + (term - v)
 			u[j] = t
 		}
-	})
+	}
 	for j := range u {
 		u[j] += low[j]
 	}
-	return softmax(u, spread, eps/scale), nil
+	return softmax(u, e.spread, e.eps/e.scale, u), nil
 }
 
-// ExponentialMeasure returns the base measure m of the exponential mechanism: for every mu, q lies in
-// [e^(-eps/2) m, e^(eps/2) m] (see the package comment). Its mass is 1. An entry below the range of float64 is
-// 0: a mechanism made from m never releases that output. Errors: ErrShape, ErrNotFinite,
-// ErrNegative, ErrEpsilon.
-func ExponentialMeasure(c cost.Matrix, eps float64) ([]float64, error) {
-	if err := checkCost(c); err != nil {
-		return nil, err
-	}
-	if err := checkEps(eps); err != nil {
-		return nil, err
-	}
-	spread, middle := columns(c)
-	return softmax(middle, spread, eps), nil
+// Measure returns the base measure m: for every mu, q lies in [e^(-eps/2) m, e^(eps/2) m] (see the package comment). Its
+// mass is 1. An entry below the range of float64 is 0: a mechanism made from m never releases that output.
+func (e *Exponential) Measure() []float64 {
+	return softmax(e.middle, e.spread, e.eps, make([]float64, e.kv))
 }
 
-// ExponentialChannel returns the exponential mechanism on the k Dirac inputs, one row each. Errors as
-// ExponentialMeasure.
-func ExponentialChannel(c cost.Matrix, eps float64) ([][]float64, error) {
-	if err := checkCost(c); err != nil {
-		return nil, err
-	}
-	if err := checkEps(eps); err != nil {
-		return nil, err
-	}
-	spread, _ := columns(c)
-	k, _ := c.Dims()
-	rows := make([][]float64, k)
-	eachRow(c, func(i int, row []float64) { rows[i] = softmax(row, spread, eps) })
-	return rows, nil
-}
-
-// columns returns Delta and the middle (max_i C_ij + min_i C_ij)/2 of every column.
-func columns(c cost.Matrix) (spread float64, middle []float64) {
-	_, kv := c.Dims()
-	least, most := make([]float64, kv), make([]float64, kv)
-	eachRow(c, func(i int, row []float64) {
-		if i == 0 {
-			copy(least, row)
-			copy(most, row)
-		}
-		for j, x := range row {
-			least[j], most[j] = min(least[j], x), max(most[j], x)
-		}
-	})
-	middle = make([]float64, kv)
-	for j := range middle {
-		spread = max(spread, most[j]-least[j])
-		middle[j] = least[j] + (most[j]-least[j])/2
-	}
-	return spread, middle
+// Channel returns q for the k Dirac inputs, one row each.
+func (e *Exponential) Channel() [][]float64 {
+	rows := make([][]float64, e.k)
+	eachRow(e.c, func(i int, row []float64) { rows[i] = softmax(row, e.spread, e.eps, make([]float64, e.kv)) })
+	return rows
 }
 
 // eachRow calls f with every row of c, in order.
@@ -122,13 +130,12 @@ func eachRow(c cost.Matrix, f func(i int, row []float64)) {
 	}
 }
 
-// softmax returns q_j ~ exp(-eps u_j/(2 spread)), uniform for spread = 0.
-func softmax(u []float64, spread, eps float64) []float64 {
+// softmax fills q, which may be u, with q_j ~ exp(-eps u_j/(2 spread)), uniform for spread = 0, and returns it.
+func softmax(u []float64, spread, eps float64, q []float64) []float64 {
 	least := math.Inf(1)
 	for _, x := range u {
 		least = min(least, x)
 	}
-	q := make([]float64, len(u))
 	for j, x := range u {
 		q[j] = 1
 		if spread > 0 {

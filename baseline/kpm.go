@@ -120,7 +120,86 @@ func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	if float64(k)*(alpha*mass*base) >= 1 || float64(k)*min(beta*mass*base, 1) <= 1 || eps == 0 {
 		return slices.Repeat([]float64{base}, k), nil
 	}
-	return clampKL(mu, slices.Repeat([]float64{alpha * mass / float64(k)}, k), slices.Repeat([]float64{min(beta*mass/float64(k), 1)}, k)), nil
+	return clampKL(mu, alpha*mass/float64(k), min(beta*mass/float64(k), 1)), nil
+}
+
+// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants len(mu) lo < 1 < len(mu) hi and
+// hi <= 1.
+//
+// The mass rises with t and is linear between the breaks lo/mu_j, hi/mu_j. At the first break where it reaches
+// 1 the entries that are free are known, and t with them.
+func clampKL(mu []float64, lo, hi float64) []float64 {
+	// Multiplied by a power of two, so that hi/mu stays in range for the smallest floats, and t is smaller by as much.
+	scaled := make([]float64, len(mu))
+	for j, x := range mu {
+		scaled[j] = x * 0x1p200
+	}
+	mu = scaled
+	q := make([]float64, len(mu))
+	var breaks []float64
+	for _, x := range mu {
+		if x > 0 {
+			breaks = append(breaks, lo/x, hi/x)
+		}
+	}
+	slices.Sort(breaks)
+	fill := func(t float64) float64 {
+		for j, x := range mu {
+			q[j] = min(max(t*x, lo), hi)
+		}
+		return num.Sum(q)
+	}
+	at, _ := slices.BinarySearchFunc(breaks, 1.0, func(t, _ float64) int {
+		if fill(t) < 1 {
+			return -1
+		}
+		return 1
+	})
+	if at == len(breaks) { // the points of mu are full
+		var full, other []float64
+		for j := range mu {
+			if mu[j] > 0 {
+				full = append(full, hi)
+			} else {
+				other = append(other, lo)
+			}
+		}
+		scale := (1 - num.Sum(full)) / num.Sum(other)
+		for j := range mu {
+			q[j] = hi
+			if mu[j] == 0 {
+				q[j] = min(max(scale*lo, lo), hi)
+			}
+		}
+		return q
+	}
+	below := 0.0
+	if at > 0 {
+		below = breaks[at-1]
+	}
+	var free, clamped []float64
+	largest := -1
+	for j, x := range mu {
+		switch {
+		case x == 0 || lo/x >= breaks[at]:
+			clamped = append(clamped, lo)
+		case hi/x <= below:
+			clamped = append(clamped, hi)
+		default:
+			free = append(free, x)
+			if largest < 0 || x > mu[largest] {
+				largest = j
+			}
+		}
+	}
+	if largest < 0 {
+		fill(breaks[at])
+		return q
+	}
+	fill((1 - num.Sum(clamped)) / num.Sum(free))
+	q[largest] = 0
+	q[largest] = min(max(1-num.Sum(q), lo), hi) // what rounding left over
+	return q
 }
 
 // KPMVerify checks in exact rational arithmetic that q and r are what KPM says for mu and eps: every q_j and r

@@ -163,3 +163,17 @@ func TestSearchSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestScaledTiny: masses whose quotients with the bounds overflow share what the rest leaves in proportion, as others do.
+func TestScaledTiny(t *testing.T) {
+	const tol = 1e-15 // a few roundings of numbers below 1
+	q, err := baseline.KPMScaled([]float64{1e-309, 1, 1.5e-309, 0}, 2*math.Ln2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{0.15, 0.5, 0.225, 0.125} { // the box is [1/8, 1/2]
+		if !(math.Abs(q[j]-want) <= tol) {
+			t.Errorf("q = %v, q[%d] should be %v", q, j, want)
+		}
+	}
+}

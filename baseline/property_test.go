@@ -169,6 +169,10 @@ func TestBoxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		exponential, err := baseline.NewExponential(c, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
 		rules := []struct {
 			name string
 			m    []float64
@@ -178,9 +182,7 @@ func TestBoxes(t *testing.T) {
 			{"RandomizedResponse", must(baseline.RandomizedResponseMeasure(k, eps)), func(mu []float64) []float64 {
 				return must(baseline.RandomizedResponse(mu, eps))
 			}},
-			{"Exponential", must(baseline.ExponentialMeasure(c, eps)), func(mu []float64) []float64 {
-				return must(baseline.Exponential(c, mu, eps))
-			}},
+			{"Exponential", exponential.Measure(), func(mu []float64) []float64 { return must(exponential.Law(mu, nil)) }},
 			{"Groups", must(groups.Spread(must(baseline.KPMMeasure(k, eps)))), func(mu []float64) []float64 {
 				return must(groups.Spread(kpm(mu)))
 			}},

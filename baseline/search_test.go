@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
@@ -39,5 +40,37 @@ func TestSearchStops(t *testing.T) {
 		if failed := calls > n; failed != errors.Is(err, boom) || stopped.Value != best || stopped.Evaluations != calls {
 			t.Errorf("an error after %d: %+v, %v, want the value %v", n, stopped, err, best)
 		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	ctx := context.Background()
+	// A convex loss has its worst case at a point.
+	f, err := baseline.Search(ctx, 4, func(mu []float64) (float64, error) { return mu[2]*mu[2] + 0.5*mu[1], nil }, 0)
+	if err != nil || f.Value != 1 || f.Input != 2 || f.Dirac != 1 || f.Evaluations > 80 || f.Evaluations < 4 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	// A concave one has not, and the search finds its 1/2, 1/2.
+	f, err = baseline.Search(ctx, 3, func(mu []float64) (float64, error) { return mu[0] * mu[1], nil }, 0)
+	if err != nil || f.Value != 0.25 || f.Dirac != 0 || !slices.Equal(f.Mu, []float64{0.5, 0.5, 0}) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	boom := errors.New("boom")
+	if _, err := baseline.Search(ctx, 2, func([]float64) (float64, error) { return 0, boom }, 0); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	if _, err := baseline.Search(ctx, 2, func([]float64) (float64, error) { return math.NaN(), nil }, 0); !errors.Is(err, baseline.ErrNotFinite) {
+		t.Error(err)
+	}
+	if _, err := baseline.Search(ctx, 0, nil, 0); !errors.Is(err, baseline.ErrShape) {
+		t.Error(err)
+	}
+	if _, err := baseline.Search(ctx, 2, nil, -1); !errors.Is(err, baseline.ErrShape) {
+		t.Error(err)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := baseline.Search(done, 2, func([]float64) (float64, error) { return 0, nil }, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -199,6 +199,10 @@ func TestBaselineChannels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		exponential, err := baseline.NewExponential(d, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for name, rule := range map[string]struct {
 			box  func() ([]float64, error)
 			rows func() ([][]float64, error)
@@ -206,8 +210,8 @@ func TestBaselineChannels(t *testing.T) {
 			"KPM": {func() ([]float64, error) { return baseline.KPMMeasure(k, eps) }, func() ([][]float64, error) { return baseline.KPMChannel(k, eps) }},
 			"response": {func() ([]float64, error) { return baseline.RandomizedResponseMeasure(k, eps) },
 				func() ([][]float64, error) { return baseline.RandomizedResponseChannel(k, eps) }},
-			"exponential": {func() ([]float64, error) { return baseline.ExponentialMeasure(d, eps) },
-				func() ([][]float64, error) { return baseline.ExponentialChannel(d, eps) }},
+			"exponential": {func() ([]float64, error) { return exponential.Measure(), nil },
+				func() ([][]float64, error) { return exponential.Channel(), nil }},
 		} {
 			m, err := rule.box()
 			if err != nil {

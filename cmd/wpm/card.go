@@ -110,7 +110,11 @@ func rivals(c cost.Matrix, eps float64) (kpm, exponential *float64, err error) {
 	if kpm, err = worst(baseline.KPMChannel(k, eps)); err != nil {
 		return nil, nil, err
 	}
-	exponential, err = worst(baseline.ExponentialChannel(c, eps))
+	e, err := baseline.NewExponential(c, eps)
+	if err != nil {
+		return nil, nil, err
+	}
+	exponential, err = worst(e.Channel(), nil)
 	return kpm, exponential, err
 }
 

@@ -57,22 +57,30 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 		return s.mixture(d)
 	case KPM:
 		base, err := baseline.KPMMeasure(s.pop.Cells(), eps.Float64())
-		return s.closed(eps, base, err, func(mu []float64, e float64) ([]float64, error) {
-			q, _, err := baseline.KPM(mu, e)
+		return s.closed(eps, base, err, func(u city.User) ([]float64, error) {
+			q, _, err := baseline.KPM(s.dense(u), eps.Float64())
 			return q, err
 		})
 	case Exponential:
-		base, err := baseline.ExponentialMeasure(s.cost, eps.Float64())
-		return s.closed(eps, base, err, func(mu []float64, e float64) ([]float64, error) { return baseline.Exponential(s.cost, mu, e) })
+		rule, err := baseline.NewExponential(s.cost, eps.Float64())
+		if err != nil {
+			return mechanism{}, err
+		}
+		return s.closed(eps, rule.Measure(), nil, func(u city.User) ([]float64, error) {
+			support, weight := u.Distribution()
+			return rule.Law(weight, support)
+		})
 	case Response:
 		base, err := baseline.RandomizedResponseMeasure(s.pop.Cells(), eps.Float64())
-		return s.closed(eps, base, err, baseline.RandomizedResponse)
+		return s.closed(eps, base, err, func(u city.User) ([]float64, error) {
+			return baseline.RandomizedResponse(s.dense(u), eps.Float64())
+		})
 	}
 	return mechanism{}, fmt.Errorf("%w: method %q", ErrConfig, m)
 }
 
-// closed is a mechanism with a formula, which works on dense distributions.
-func (s *study) closed(eps ldp.Epsilon, base []float64, err error, formula func(mu []float64, eps float64) ([]float64, error)) (mechanism, error) {
+// closed is a mechanism with a formula for the law of a user.
+func (s *study) closed(eps ldp.Epsilon, base []float64, err error, law func(u city.User) ([]float64, error)) (mechanism, error) {
 	if err != nil {
 		return mechanism{}, err
 	}
@@ -80,9 +88,8 @@ func (s *study) closed(eps ldp.Epsilon, base []float64, err error, formula func(
 	if err != nil {
 		return mechanism{}, err
 	}
-	e := eps.Float64()
 	return mechanism{box, func(u city.User) ([]float64, float64, error) {
-		q, err := formula(s.dense(u), e)
+		q, err := law(u)
 		return q, 0, err
 	}}, nil
 }

@@ -169,11 +169,11 @@ func (s *split) rate(ctx context.Context, cfg Config, m Method, eps ldp.Epsilon)
 		rate, err = meanHit(ctx, s.test, func(user) ([]float64, error) { return q, nil })
 		return rate, 0, err
 	case Exponential:
-		rate, err = meanHit(ctx, s.test, func(u user) ([]float64, error) {
-			mu := make([]float64, s.cost.K)
-			u.dense(mu)
-			return baseline.Exponential(s.cost, mu, e)
-		})
+		mechanism, err := baseline.NewExponential(s.cost, e)
+		if err != nil {
+			return 0, 0, err
+		}
+		rate, err = meanHit(ctx, s.test, func(u user) ([]float64, error) { return mechanism.Law(u.source, u.support) })
 		return rate, 0, err
 	}
 	var mechanism func(mass float64) (rule, error)

@@ -348,6 +348,10 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 		}
 		rows[i] = r.Q
 	}
+	exponential, err := baseline.NewExponential(s.cost, e)
+	if err != nil {
+		return nil, err
+	}
 	rules := []struct {
 		name     string
 		linear   bool
@@ -372,7 +376,7 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 			return transport(mu, q, err)
 		}},
 		{"exponential mechanism", false, 0, func(mu []float64) (float64, error) {
-			q, err := baseline.Exponential(s.cost, mu, e)
+			q, err := exponential.Law(mu, nil)
 			return transport(mu, q, err)
 		}},
 		{"randomised response", true, 0, func(mu []float64) (float64, error) {
