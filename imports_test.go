@@ -64,7 +64,7 @@ var picture = map[string][]string{
 	"": {"basemeasure", "certificate", "cost", "internal/num", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
-	"internal/machine": {"baseline", "basemeasure", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere"},
+	"internal/machine": {"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere"},
 
 	// Studies and their figures.
 	"experiments/figure": {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
@@ -105,7 +104,6 @@ func (m *Mechanism) Certificate(ctx context.Context, r basemeasure.Result) ([]by
 	if err != nil {
 		return nil, err
 	}
-	r.Lower, r.Upper = -math.MaxFloat64, math.MaxFloat64 // claims for another eps by a rounding; these are no claims
 	c, err := certificate.NewBaseMeasure(m.cost, num.Up(m.Epsilon().Rat()), r)
 	if err != nil {
 		return nil, err

@@ -34,28 +34,24 @@ type baseMeasureEvidence struct {
 	Thresholds numbers `json:"thresholds"`
 }
 
-// NewBaseMeasure returns the certificate of r, which must pass basemeasure.Verify for c and eps. It is public
-// if c and eps are.
+// NewBaseMeasure returns the certificate of the evidence in r: M, Weights and Thresholds, which must pass
+// basemeasure.Verify for c and eps. It states the exact bounds that these prove; what r claims does not count, so that r
+// may have been made for an eps that differs by a rounding. It is public if c and eps are.
 //
 // What it states is about the worst case over all inputs, also if r was made for another objective or with inputs left
 // out. Evidence that proves no lower bound of that, as that of an average does not, is refused.
 //
 // Errors: ErrEvidence with the error of basemeasure.Verify, ErrCost, ErrLimit.
 func NewBaseMeasure(c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
-	upper, lower, err := basemeasure.Verify(c, eps, r)
+	b := &baseMeasure{
+		Problem:  baseMeasureProblem{Epsilon: number(eps)},
+		Evidence: baseMeasureEvidence{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds},
+	}
+	lower, upper, err := b.bounds(c)
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
-	k, kv := c.Dims()
-	b := &baseMeasure{
-		Problem:  baseMeasureProblem{Inputs: k, Outputs: kv, Epsilon: number(eps)},
-		Evidence: baseMeasureEvidence{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds},
-	}
-	if r.Settings.Objective != basemeasure.WorstCase || len(r.Settings.Exclude) > 0 {
-		if lower, upper, err = b.bounds(c); err != nil {
-			return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
-		}
-	}
+	b.Problem.Inputs, b.Problem.Outputs = c.Dims()
 	return build(&baseMeasureKind, b, c, lower, upper)
 }
 

@@ -37,7 +37,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		kind := kinds[int(n)%len(kinds)]
 		kept := bytes.Clone(line)
-		answer, ok := machine.Answer(context.Background(), kind, line)
+		answer, ok := machine.Answer(context.Background(), kind, machine.Settings{}, line)
 		if !bytes.Equal(line, kept) {
 			t.Fatal("the line was changed")
 		}
@@ -59,7 +59,7 @@ func FuzzAnswer(f *testing.F) {
 		if v, is := first["verified"]; is && string(v) != "true" {
 			t.Fatalf("%s %q: a box that does not verify: %s", kind, line, answer)
 		}
-		answer, again := machine.Answer(context.Background(), kind, line)
+		answer, again := machine.Answer(context.Background(), kind, machine.Settings{}, line)
 		second := object(t, answer)
 		delete(first, "seconds")
 		delete(second, "seconds")

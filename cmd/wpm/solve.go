@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v3"
@@ -27,11 +28,18 @@ func solveCommand() *cli.Command {
 	for _, kind := range machine.Kinds() {
 		solve.Commands = append(solve.Commands, &cli.Command{
 			Name: kind, Usage: machine.Summary(kind), Description: machine.Fields(kind), OnUsageError: usageError,
+			Flags: []cli.Flag{&cli.BoolFlag{
+				Name: "certificate", Hidden: machine.Certificate(kind) == "",
+				Usage: "add the field certificate, which \"wpm check\" verifies",
+			}},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := noArgs(c); err != nil {
 					return err
 				}
-				lines, bad, err := machine.Run(ctx, kind, c.Root().Reader, c.Root().Writer)
+				lines, bad, err := machine.Run(ctx, kind, machine.Settings{Certificate: c.Bool("certificate")}, c.Root().Reader, c.Root().Writer)
+				if errors.Is(err, machine.ErrCertificate) {
+					return fmt.Errorf("-certificate: %w", err)
+				}
 				if err != nil {
 					return err
 				}

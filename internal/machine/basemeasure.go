@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mirror"
@@ -33,6 +34,7 @@ type baseAnswer struct {
 	Average  *numbers `json:"average,omitempty"`
 	Bound    *number  `json:"bound,omitempty"`
 	Paper    *number  `json:"paper_bound,omitempty"`
+	evidence
 }
 
 // mirrorRules are the values of the field rule.
@@ -42,7 +44,7 @@ var mirrorRules = map[string]mirror.Rule{"paper": mirror.Paper, "repaired": mirr
 var objectives = map[string]basemeasure.Objective{"worst": basemeasure.WorstCase, "average": basemeasure.Average, "mixed": basemeasure.Mixed}
 
 func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, _, err := readCost(in)
+	c, stated, err := readCost(in)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +65,15 @@ func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, e
 	}
 	switch method {
 	case "solve", "uniform":
-		return solveDesign(ctx, in, clock, c, eps, method, gap)
+		return solveDesign(ctx, in, clock, c, stated, eps, method, gap)
 	case "mirror":
-		return solveMirror(ctx, in, clock, c, eps)
+		return solveMirror(ctx, in, clock, c, stated, eps)
 	}
 	return nil, fmt.Errorf("field %q: %q is not solve, mirror or uniform", "method", method)
 }
 
 // solveDesign is the certified solver, or the scale of the uniform measure, for any objective.
-func solveDesign(ctx context.Context, in *object, clock *stopwatch, c cost.Matrix, eps float64, method string, gap float64) (any, error) {
+func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64, method string, gap float64) (any, error) {
 	name, err := readOr(in, "objective", "worst")
 	if err != nil {
 		return nil, err
@@ -110,6 +112,7 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c cost.Matri
 	return baseAnswer{
 		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds, Status: r.Status.String(),
 		Worst: &worst, Mean: &mean, Mass: &mass, Nonzeros: &r.Nonzeros, Pivots: &r.Stats.Pivots,
+		evidence: func() (certificate.Certificate, error) { return certificate.NewBaseMeasure(stated, eps, r) },
 	}, nil
 }
 
@@ -118,7 +121,7 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c cost.Matri
 const maxSteps = 100_000_000
 
 // solveMirror is the paper's descent. m is the better of the average and the best iterate.
-func solveMirror(ctx context.Context, in *object, clock *stopwatch, c cost.Matrix, eps float64) (any, error) {
+func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64) (any, error) {
 	steps, err := readOr(in, "T", mirror.DefaultSteps)
 	if err != nil {
 		return nil, err
@@ -157,5 +160,8 @@ func solveMirror(ctx context.Context, in *object, clock *stopwatch, c cost.Matri
 	return baseAnswer{
 		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds, Status: status,
 		Steps: &r.Steps, FAverage: &average, FBest: &best, Average: &all, Bound: &bound, Paper: &paper,
+		evidence: func() (certificate.Certificate, error) {
+			return certificate.NewBaseMeasure(stated, eps, basemeasure.Result{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds})
+		},
 	}, nil
 }

@@ -30,7 +30,7 @@ func TestBaseMeasureMethods(t *testing.T) {
 		{`{"cost":{"kind":"explicit","C":[[0,1],[1,0]]},"eps":1}`, 1 / (math.E + 1), true},
 	} {
 		var out bytes.Buffer
-		if _, bad, err := Run(context.Background(), "basemeasure", strings.NewReader(c.line), &out); err != nil || bad > 0 {
+		if _, bad, err := Run(context.Background(), "basemeasure", Settings{}, strings.NewReader(c.line), &out); err != nil || bad > 0 {
 			t.Fatalf("%s: %s, %v", c.line, &out, err)
 		}
 		var got struct {
@@ -62,7 +62,7 @@ func TestBaseMeasureMethods(t *testing.T) {
 		`{` + small + `,"exclude":[7]}`:                   "xclude",
 		`{` + small + `,"input_weights":[1]}`:             "eights",
 	} {
-		answer, ok := Answer(context.Background(), "basemeasure", []byte(line))
+		answer, ok := Answer(context.Background(), "basemeasure", Settings{}, []byte(line))
 		if ok || !bytes.Contains(answer, []byte(want)) {
 			t.Errorf("%s: %s, want an error about %s", line, answer, want)
 		}

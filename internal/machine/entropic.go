@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
@@ -23,17 +24,18 @@ type entropicAnswer struct {
 	Bound      number     `json:"bound"`
 	Potentials potentials `json:"potentials"`
 	LogV       numbers    `json:"log_v"`
+	evidence
 }
 
 // entropicMethods are the values of the field method.
 var entropicMethods = map[string]sinkhorn.Method{"paper": sinkhorn.Paper, "fast": sinkhorn.Fast}
 
 func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, _, err := readCost(in)
+	c, stated, err := readCost(in)
 	if err != nil {
 		return nil, err
 	}
-	mu, err := readMass(in, c.K)
+	mu, err := readMass[float64](in, "mu", c.K)
 	if err != nil {
 		return nil, err
 	}
@@ -93,5 +95,9 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		Upper: number(math.Max(num.Up(upper), 0)), Lower: number(num.Down(lower)),
 		Iterations: res.Iterations, Status: status, Residual: number(res.Residual), Bound: number(res.Posterior),
 		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G}, LogV: res.LogV,
+		evidence: func() (certificate.Certificate, error) {
+			prob.Cost = stated
+			return certificate.NewEntropic(prob, res)
+		},
 	}, nil
 }

@@ -12,25 +12,22 @@ import (
 // MaxEpsilon is the largest privacy level of the solvers: e^ε must be a finite float64.
 const MaxEpsilon = 700
 
-// readCost builds the cost and returns its power p, or 0 where W_p has no meaning (explicit, cosine).
-func readCost(o *object) (*cost.Dense, float64, error) {
+// readCost builds the cost: in memory, for the solvers, and as the line states it, for a certificate.
+func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
 	if !o.has("cost") {
-		return nil, 0, fmt.Errorf("field %q is missing", "cost")
+		return nil, nil, fmt.Errorf("field %q is missing", "cost")
 	}
 	spec, err := cost.ParseSpec(o.fields["cost"])
-	if err != nil {
-		return nil, 0, fmt.Errorf("field %q: %w", "cost", err)
+	if err == nil {
+		stated, err = spec.Build()
 	}
-	m, err := spec.Build()
-	if err != nil {
-		return nil, 0, fmt.Errorf("field %q: %w", "cost", err)
+	if err == nil {
+		c, err = cost.Materialize(stated)
 	}
-	d, err := cost.Materialize(m)
 	if err != nil {
-		return nil, 0, fmt.Errorf("field %q: %w", "cost", err)
+		return nil, nil, fmt.Errorf("field %q: %w", "cost", err)
 	}
-	p, _ := cost.Exponent(m)
-	return d, p, nil
+	return c, stated, nil
 }
 
 func readEpsilon(o *object) (float64, error) {
@@ -41,70 +38,86 @@ func readEpsilon(o *object) (float64, error) {
 	return eps, err
 }
 
-// mass is mu: dense, or sparse with its support.
-type mass struct {
-	weight  []float64
+// mass is a distribution: dense, or sparse with its support.
+type mass[T float64 | int64] struct {
+	weight  []T
 	support []int
 }
 
-func readMass(o *object, k int) (mass, error) {
-	const name = "mu"
+// readMass reads a distribution on n points.
+func readMass[T float64 | int64](o *object, name string, n int) (mass[T], error) {
 	if !o.has(name) {
-		return mass{}, fmt.Errorf("field %q is missing", name)
+		return mass[T]{}, fmt.Errorf("field %q is missing", name)
 	}
 	raw := o.fields[name]
 	if raw[0] != '{' {
-		w, err := read[[]float64](o, name)
-		if err == nil && len(w) != k {
-			err = fmt.Errorf("field %q has %d entries, the cost %d rows", name, len(w), k)
+		w, err := read[[]T](o, name)
+		if err == nil && len(w) != n {
+			err = fmt.Errorf("field %q has %d entries, want %d", name, len(w), n)
 		}
-		return mass{weight: w}, err
+		return mass[T]{weight: w}, err
 	}
 	in, err := parseObject(raw)
 	if err != nil {
-		return mass{}, fmt.Errorf("field %q: %w", name, err)
+		return mass[T]{}, fmt.Errorf("field %q: %w", name, err)
 	}
 	index, err := read[[]int](in, "index")
 	if err != nil {
-		return mass{}, fmt.Errorf("field %q: %w", name, err)
+		return mass[T]{}, fmt.Errorf("field %q: %w", name, err)
 	}
-	weight, err := read[[]float64](in, "weight")
+	field, values := "weight", "weights"
+	if _, whole := any(*new(T)).(int64); whole {
+		field, values = "units", "units"
+	}
+	weight, err := read[[]T](in, field)
 	if err != nil {
-		return mass{}, fmt.Errorf("field %q: %w", name, err)
+		return mass[T]{}, fmt.Errorf("field %q: %w", name, err)
 	}
 	in.known["id"] = false
 	if err := in.finish(); err != nil {
-		return mass{}, fmt.Errorf("field %q: %w", name, err)
+		return mass[T]{}, fmt.Errorf("field %q: %w", name, err)
 	}
-	m, err := sorted(index, weight, k)
+	if len(index) != len(weight) {
+		return mass[T]{}, fmt.Errorf("field %q: %d indices and %d %s", name, len(index), len(weight), values)
+	}
+	m, err := sorted(index, weight, n)
 	if err != nil {
-		return mass{}, fmt.Errorf("field %q: %w", name, err)
+		return mass[T]{}, fmt.Errorf("field %q: %w", name, err)
 	}
 	return m, nil
 }
 
-// sorted puts atoms, which may come in any order, in the order of their rows, as the solvers want them.
-func sorted(index []int, weight []float64, k int) (mass, error) {
-	if len(index) != len(weight) {
-		return mass{}, fmt.Errorf("%d indices and %d weights", len(index), len(weight))
-	}
+// sorted puts as many atoms as weights, which may come in any order, in the order of their points, as the solvers want them.
+func sorted[T float64 | int64](index []int, weight []T, k int) (mass[T], error) {
 	order := make([]int, len(index))
 	for n := range order {
 		order[n] = n
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(index[a], index[b]) })
-	m := mass{weight: make([]float64, len(weight)), support: make([]int, len(index))}
+	m := mass[T]{weight: make([]T, len(weight)), support: make([]int, len(index))}
 	for at, n := range order {
 		i := index[n]
 		if i < 0 || i >= k {
-			return mass{}, fmt.Errorf("index %d is not one of the %d rows of the cost", i, k)
+			return mass[T]{}, fmt.Errorf("index %d is not one of the %d points", i, k)
 		}
 		if at > 0 && i == m.support[at-1] {
-			return mass{}, fmt.Errorf("index %d occurs twice", i)
+			return mass[T]{}, fmt.Errorf("index %d occurs twice", i)
 		}
 		m.support[at], m.weight[at] = i, weight[n]
 	}
 	return m, nil
+}
+
+// dense writes m out over n points.
+func (m mass[T]) dense(n int) []T {
+	if m.support == nil {
+		return m.weight
+	}
+	out := make([]T, n)
+	for at, i := range m.support {
+		out[i] = m.weight[at]
+	}
+	return out
 }
 
 // box is the box of a line, given as lo and hi or as m and eps.

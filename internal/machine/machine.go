@@ -12,10 +12,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wpm-go/wpm/certificate"
 )
 
 // ErrKind says that the kind of problem is not one of Kinds.
 var ErrKind = errors.New("unknown kind")
+
+// ErrCertificate says that the answers of a kind have no certificate.
+var ErrCertificate = errors.New("answers of this kind have no certificate")
 
 // solver answers one object: it reads the fields it knows, and returns what to write.
 type solver func(ctx context.Context, in *object, clock *stopwatch) (answer any, err error)
@@ -23,8 +28,14 @@ type solver func(ctx context.Context, in *object, clock *stopwatch) (answer any,
 // kind is one kind of problem, with its page of help.
 type kind struct {
 	solve           solver
+	certificate     certificate.Kind // of its answers, "" if they have none
 	summary, fields string
 }
+
+// evidence is part of an answer whose kind has a certificate: it makes the certificate.
+type evidence func() (certificate.Certificate, error)
+
+func (e evidence) certify() (certificate.Certificate, error) { return e() }
 
 const (
 	costField = "  cost  {\"kind\":\"explicit\",\"C\":[[...]]} | {\"kind\":\"ring\",\"n\":30,\"p\":2} | {\"kind\":\"grid\",\"rows\":20,\"cols\":20,\"p\":1}\n" +
@@ -33,25 +44,32 @@ const (
 )
 
 var kinds = map[string]kind{
-	"project": {solveProject, "project a distribution onto a box, exactly, with a proof",
+	"project": {solveProject, certificate.Projection, "project a distribution onto a box, exactly, with a proof",
 		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
 			"out: q, objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
-	"entropic": {solveEntropic, "project a distribution onto a box with an entropic cost, with bounds on the exact problem",
+	"entropic": {solveEntropic, certificate.Entropic, "project a distribution onto a box with an entropic cost, with bounds on the exact problem",
 		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
 			"  reg (in units of the cost, at least 1e-9 of its range), method (fast, the default, or paper)\n" +
 			"  tol (L1 residual, default 1e-12), iterations (limit, default 1e7: paper can need them all where reg is small)\n" +
 			"out: status converged, iterations or cancelled (q and the bounds hold in any case); q, transport, objective, upper, lower, iterations, residual, bound, potentials, log_v, seconds"},
-	"hilbert": {solveHilbert, "Hilbert's distance, or the diameter and contraction of a Gibbs kernel",
+	"transport": {solveTransport, certificate.Transport, "the distance between two distributions, exactly, with a proof",
+		"in:\n" + costField + "  source, target  [k numbers] and [kv numbers], or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" +
+			"out: objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
+	"units": {solveUnits, certificate.Units, "project whole units into a box of whole units, exactly, with a proof in fractions",
+		"in:\n" + costField + "  source  [k integers] or {\"index\":[...],\"units\":[...]} in any order\n" +
+			"  lo, hi  integers for each column\n" +
+			"out: q, objective (of the units over their number), distance, upper_exact, lower_exact, f, g, plan, seconds"},
+	"hilbert": {solveHilbert, "", "Hilbert's distance, or the diameter and contraction of a Gibbs kernel",
 		"in:\n  x, y, or reg and\n" + costField + "out: distance, or diameter, tau, one_minus_tau, seconds"},
-	"phi": {solvePhi, "the cost of every point mass: phi, tau, worst case, subgradient",
+	"phi": {solvePhi, "", "the cost of every point mass: phi, tau, worst case, subgradient",
 		"in:\n" + costField + boxFields + "out: phi, tau, f, argmax, subgradient (with m and eps), seconds"},
-	"kpm": {solveKPM, "the KL projection mechanism",
+	"kpm": {solveKPM, certificate.KPM, "the KL projection mechanism",
 		"in:\n  mu, eps\nout: q, r, seconds"},
-	"round": {solveRound, "the integer box of a base measure, and a distribution rounded into it",
+	"round": {solveRound, "", "the integer box of a base measure, and a distribution rounded into it",
 		"in:\n  m, eps (a string, exact), bits (1 to 62), q\nout: lo, hi, weights (decimal strings), verified, seconds"},
-	"sphere": {solveSphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
+	"sphere": {solveSphere, certificate.Sphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
 		"in:\n  d (1 to 1e7), p (0.5 to 12), eps (1e-12 to 700)\nout: t, omt (1 - t), alpha, S, J, W, pin, pout, seconds"},
-	"basemeasure": {solveBaseMeasure, "the base measure, with bounds on the worst case",
+	"basemeasure": {solveBaseMeasure, certificate.BaseMeasure, "the base measure, with bounds on the worst case",
 		"in:\n" + costField + "  eps (0 to 700)\n  method  solve (default), uniform (its best scale), or mirror (the paper's descent)\n" +
 			"  gap     relative, for solve (default 1e-9)\n" +
 			"  objective  worst (default), average, or mixed with t, the share of the worst case; input_weights [k]; exclude [inputs left out of the worst case]\n" +
@@ -71,11 +89,33 @@ func Kinds() []string {
 	return slices.Sorted(maps.Keys(kinds))
 }
 
+// Certificate returns the kind of certificate that answers of a kind of problem have, or "".
+func Certificate(name string) certificate.Kind { return kinds[name].certificate }
+
+// Settings say what an answer has beside its fields. The zero value: nothing.
+type Settings struct {
+	// Certificate adds the field certificate, the object that certificate.Encode writes, byte for byte. A line whose
+	// answer cannot be proved is answered by an error. What it takes does not count in seconds.
+	Certificate bool
+}
+
+// check refuses settings that the kind does not have, and kinds that there are not.
+func (s Settings) check(name string) error {
+	switch {
+	case kinds[name].solve == nil:
+		return fmt.Errorf("%w %q: want one of %s", ErrKind, name, strings.Join(Kinds(), ", "))
+	case s.Certificate && kinds[name].certificate == "":
+		return fmt.Errorf("%w: %s", ErrCertificate, name)
+	}
+	return nil
+}
+
 // Run answers every line of r on w. It returns how many lines were answered and how many of those by an
-// error object; err is for a reader, a writer or a kind that fails, or a context that ends.
-func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad int, err error) {
-	if kinds[kind].solve == nil {
-		return 0, 0, fmt.Errorf("%w %q: want one of %s", ErrKind, kind, strings.Join(Kinds(), ", "))
+// error object; err is for a kind or settings that there are not, before anything is read, for a reader or a writer
+// that fails, or for a context that ends.
+func Run(ctx context.Context, kind string, s Settings, r io.Reader, w io.Writer) (lines, bad int, err error) {
+	if err := s.check(kind); err != nil {
+		return 0, 0, err
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
 	out := bufio.NewWriterSize(w, 1<<16)
@@ -88,7 +128,7 @@ func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad
 		}
 		line, rerr := in.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			answer, ok := Answer(ctx, kind, line)
+			answer, ok := Answer(ctx, kind, s, line)
 			lines++
 			if !ok {
 				bad++
@@ -113,10 +153,10 @@ func Run(ctx context.Context, kind string, r io.Reader, w io.Writer) (lines, bad
 }
 
 // Answer answers one line. ok is false when the answer is an error object.
-func Answer(ctx context.Context, kind string, line []byte) (answer []byte, ok bool) {
+func Answer(ctx context.Context, kind string, s Settings, line []byte) (answer []byte, ok bool) {
 	in, err := parseObject(line)
-	if kinds[kind].solve == nil {
-		err = fmt.Errorf("%w %q", ErrKind, kind)
+	if serr := s.check(kind); serr != nil {
+		err = serr
 	}
 	var body []byte
 	if err == nil {
@@ -124,6 +164,9 @@ func Answer(ctx context.Context, kind string, line []byte) (answer []byte, ok bo
 		var clock stopwatch
 		if res, err = kinds[kind].solve(ctx, in, &clock); err == nil {
 			body, err = encode(res, clock.total)
+		}
+		if err == nil && s.Certificate {
+			body, err = certify(res, body)
 		}
 	}
 	if err != nil {
@@ -147,6 +190,26 @@ func encode(res any, d time.Duration) ([]byte, error) {
 	body = append(body[:len(body)-1], `,"seconds":`...)
 	body = appendNumber(body, d.Seconds())
 	return append(body, '}'), nil
+}
+
+// certify adds the certificate to the text of an answer.
+func certify(res any, body []byte) ([]byte, error) {
+	proved, ok := res.(interface {
+		certify() (certificate.Certificate, error)
+	})
+	if !ok { // not possible: see Settings.check
+		return nil, ErrCertificate
+	}
+	c, err := proved.certify()
+	if err != nil {
+		return nil, err
+	}
+	text, err := certificate.Encode(c)
+	if err != nil {
+		return nil, err
+	}
+	body = append(body[:len(body)-1], `,"certificate":`...)
+	return append(append(body, text...), '}'), nil
 }
 
 // marshal is json.Marshal without the escapes that only HTML needs.

@@ -15,7 +15,7 @@ import (
 // ask answers one line and decodes the answer.
 func ask(t *testing.T, kind, line string) map[string]any {
 	t.Helper()
-	got, ok := Answer(context.Background(), kind, []byte(line))
+	got, ok := Answer(context.Background(), kind, Settings{}, []byte(line))
 	if bytes.ContainsAny(got, "\n\r") {
 		t.Errorf("%s %s: an answer of more than one line", kind, line)
 	}
@@ -231,7 +231,7 @@ func TestRun(t *testing.T) {
 	mu := strings.Repeat("0,", 20000) + "1"
 	in := "{\"id\":1,\"mu\":[1],\"eps\":1}\n\n  \n{\"id\":[2],\"mu\":[],\"eps\":1}\r\n{\"id\":null,\"mu\":[" + mu + "],\"eps\":1}"
 	var out bytes.Buffer
-	lines, bad, err := Run(context.Background(), "kpm", strings.NewReader(in), &out)
+	lines, bad, err := Run(context.Background(), "kpm", Settings{}, strings.NewReader(in), &out)
 	if lines != 3 || bad != 1 || err != nil {
 		t.Fatalf("%d lines, %d bad, error %v", lines, bad, err)
 	}
@@ -241,7 +241,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("line %d does not start with %s", i, prefix)
 		}
 	}
-	if _, _, err := Run(context.Background(), "nonsense", strings.NewReader(""), &out); err == nil {
+	if _, _, err := Run(context.Background(), "nonsense", Settings{}, strings.NewReader(""), &out); err == nil {
 		t.Error("unknown kind accepted")
 	}
 }
@@ -255,14 +255,14 @@ func TestID(t *testing.T) {
 		`{"x":1,"id":7}`,
 		`{"id":7,"eps":`,
 	} {
-		if got, ok := Answer(context.Background(), "kpm", []byte(line)); ok || !bytes.HasPrefix(got, []byte(`{"id":7,"error":`)) {
+		if got, ok := Answer(context.Background(), "kpm", Settings{}, []byte(line)); ok || !bytes.HasPrefix(got, []byte(`{"id":7,"error":`)) {
 			t.Errorf("%s is answered %s", line, got)
 		}
 	}
-	if got, _ := Answer(context.Background(), "kpm", []byte("{\"id\":\"\xff\"}")); !json.Valid(got) || bytes.Contains(got, []byte("\xff")) {
+	if got, _ := Answer(context.Background(), "kpm", Settings{}, []byte("{\"id\":\"\xff\"}")); !json.Valid(got) || bytes.Contains(got, []byte("\xff")) {
 		t.Errorf("an id that is not UTF-8 is answered %q", got)
 	}
-	if got, _ := Answer(context.Background(), "kpm", []byte(`{"id":"<a&b>","mu":[1],"eps":1}`)); !bytes.Contains(got, []byte(`"<a&b>"`)) {
+	if got, _ := Answer(context.Background(), "kpm", Settings{}, []byte(`{"id":"<a&b>","mu":[1],"eps":1}`)); !bytes.Contains(got, []byte(`"<a&b>"`)) {
 		t.Errorf("an id is changed: %s", got)
 	}
 }
@@ -318,7 +318,7 @@ func TestDialogue(t *testing.T) {
 			t.Errorf("before piece %d: %d answers, want %d", next, got, want[next])
 		}
 	}
-	if lines, bad, err := Run(context.Background(), "kpm", r, &out); lines != 2 || bad != 0 || err != nil {
+	if lines, bad, err := Run(context.Background(), "kpm", Settings{}, r, &out); lines != 2 || bad != 0 || err != nil {
 		t.Errorf("%d lines, %d bad, %v", lines, bad, err)
 	}
 }

@@ -150,7 +150,7 @@ func inWords(goType string) string {
 		return "a string"
 	case "[]float64":
 		return "an array of numbers"
-	case "[]int":
+	case "[]int", "[]int64":
 		return "an array of integers"
 	case "json.Number":
 		return "a number or a string"

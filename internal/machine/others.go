@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -57,6 +58,7 @@ func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
 type kpmAnswer struct {
 	Q numbers `json:"q"`
 	R number  `json:"r"`
+	evidence
 }
 
 func solveKPM(_ context.Context, in *object, clock *stopwatch) (any, error) {
@@ -74,7 +76,9 @@ func solveKPM(_ context.Context, in *object, clock *stopwatch) (any, error) {
 	var ans kpmAnswer
 	err = clock.run(func() error {
 		q, r, err := baseline.KPM(mu, eps)
-		ans = kpmAnswer{q, number(r)}
+		ans = kpmAnswer{Q: q, R: number(r), evidence: func() (certificate.Certificate, error) {
+			return certificate.NewKPM(mu, eps, q, r)
+		}}
 		return err
 	})
 	return ans, err

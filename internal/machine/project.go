@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -21,6 +22,7 @@ type projectAnswer struct {
 	LowerExact string     `json:"lower_exact"`
 	Potentials potentials `json:"potentials"`
 	Plan       []entry    `json:"plan"`
+	evidence
 }
 
 type potentials struct {
@@ -36,11 +38,11 @@ func (e entry) MarshalJSON() ([]byte, error) {
 }
 
 func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, p, err := readCost(in)
+	c, stated, err := readCost(in)
 	if err != nil {
 		return nil, err
 	}
-	mu, err := readMass(in, c.K)
+	mu, err := readMass[float64](in, "mu", c.K)
 	if err != nil {
 		return nil, err
 	}
@@ -67,21 +69,17 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 	if b.m != nil {
 		widen(upper, lower, c, b, res.Potentials.G)
 	}
-	ans := projectAnswer{
-		Q: res.Q, Objective: number(res.Objective),
+	return projectAnswer{
+		Q: res.Q, Objective: number(res.Objective), Distance: distance(stated, res.Objective),
 		Upper: number(num.Up(upper)), Lower: number(num.Down(lower)),
 		UpperExact: upper.String(), LowerExact: lower.String(),
 		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G},
-		Plan:       make([]entry, len(res.Plan)),
-	}
-	for n, e := range res.Plan {
-		ans.Plan[n] = entry(e)
-	}
-	if p > 0 {
-		w := number(math.Pow(math.Max(res.Objective, 0), 1/p))
-		ans.Distance = &w
-	}
-	return ans, nil
+		Plan:       entries(res.Plan),
+		evidence: func() (certificate.Certificate, error) {
+			prob.Cost = stated
+			return certificate.NewProjection(prob, res)
+		},
+	}, nil
 }
 
 // boxRelErr bounds the relative error of a box made from m and eps: exp is good to one unit in the last

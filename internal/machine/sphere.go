@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/sphere"
 )
 
@@ -15,6 +16,7 @@ type sphereAnswer struct {
 	W     number `json:"W"`
 	Pin   number `json:"pin"`
 	Pout  number `json:"pout"`
+	evidence
 }
 
 func solveSphere(_ context.Context, in *object, clock *stopwatch) (any, error) {
@@ -38,7 +40,15 @@ func solveSphere(_ context.Context, in *object, clock *stopwatch) (any, error) {
 		m, err = sphere.Solve(d, p, eps)
 		return err
 	})
+	prove := func() (certificate.Certificate, error) {
+		b, err := sphere.Enclose(d, p, eps, 0)
+		if err != nil {
+			return certificate.Certificate{}, err
+		}
+		return certificate.NewSphere(d, p, eps, b)
+	}
 	return sphereAnswer{
-		T: number(m.T), Omt: number(m.Omt), Alpha: number(m.Alpha), S: number(m.S), J: number(m.J), W: number(m.W), Pin: number(m.Pin), Pout: number(m.Pout),
+		evidence: prove,
+		T:        number(m.T), Omt: number(m.Omt), Alpha: number(m.Alpha), S: number(m.S), J: number(m.J), W: number(m.W), Pin: number(m.Pin), Pout: number(m.Pout),
 	}, err
 }

@@ -30,7 +30,7 @@ func TestSphere(t *testing.T) {
 
 // TestSphereNames: the fields of the specification, in its spelling.
 func TestSphereNames(t *testing.T) {
-	answer, ok := Answer(context.Background(), "sphere", []byte(`{"d":2,"p":2,"eps":5}`))
+	answer, ok := Answer(context.Background(), "sphere", Settings{}, []byte(`{"d":2,"p":2,"eps":5}`))
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(answer, &fields); err != nil || !ok {
 		t.Fatalf("%s: %v", answer, err)
