@@ -109,8 +109,8 @@ func (m *Mechanism) Certificate(ctx context.Context, r basemeasure.Result) ([]by
 		return nil, err
 	}
 	proved := c.Stated()
-	lower, upper := num.Down(proved.Lower), max(num.Up(proved.Upper), worst) // floats are short fractions
-	c, err = c.Claim(certificate.Bounds{Lower: num.Rat(lower), Upper: num.Rat(upper)})
+	lower, upper := proved.Floats() // floats are short fractions
+	c, err = c.Claim(certificate.Bounds{Lower: num.Rat(lower), Upper: num.Rat(max(upper, worst))})
 	if err != nil {
 		return nil, err
 	}

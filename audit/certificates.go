@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/policy"
@@ -18,8 +19,8 @@ type Certified struct {
 	Passed  bool   `json:"passed"`
 	Fault   string `json:"fault,omitempty"`
 	Meaning string `json:"meaning,omitempty"` // of the bounds
-	// Problem is the start of the problem hash, and Lower and Upper the bounds proved, in decimals. They are
-	// left out for private kinds: a report may be published.
+	// Problem is the start of the problem hash, and Lower and Upper the bounds proved, as decimals of float64, rounded
+	// outward. They are left out for private kinds: a report may be published.
 	Problem string `json:"problem,omitempty"`
 	Lower   string `json:"lower,omitempty"`
 	Upper   string `json:"upper,omitempty"`
@@ -32,7 +33,10 @@ type Certified struct {
 func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) {
 	var out []Certified
 	err := certificate.Read(r, func(line int, c certificate.Certificate) error {
-		res := verifyOne(c, cost)
+		if with, err := c.WithCost(cost); c.NeedsCost() && len(cost) > 0 && err == nil {
+			c = with // otherwise Certify says what is wrong
+		}
+		res := Certify(c)
 		res.Source, res.Line = source, line
 		out = append(out, res)
 		return nil
@@ -40,20 +44,13 @@ func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) 
 	return out, err
 }
 
-func verifyOne(c certificate.Certificate, cost []byte) Certified {
+// Certify verifies a certificate, and says of a private one whether it holds, and no number out of it.
+func Certify(c certificate.Certificate) Certified {
 	res := Certified{Kind: string(c.Kind()), Meaning: c.Meaning(), Private: c.Private()}
-	bounds, err := func() (certificate.Bounds, error) {
-		if c.NeedsCost() && len(cost) > 0 {
-			var err error
-			if c, err = c.WithCost(cost); err != nil {
-				return certificate.Bounds{}, err
-			}
-		}
-		return certificate.Verify(c)
-	}()
+	bounds, err := certificate.Verify(c)
 	switch {
 	case err != nil && c.Private():
-		res.Fault = publicReason(err)
+		res.Fault = PublicReason(err)
 	case err != nil:
 		res.Fault = err.Error()
 	}
@@ -62,17 +59,24 @@ func verifyOne(c certificate.Certificate, cost []byte) Certified {
 		hash := c.ProblemHash()
 		res.Problem = hex.EncodeToString(hash[:8])
 		if err == nil {
-			res.Lower, res.Upper = bounds.Lower.FloatString(12), bounds.Upper.FloatString(12)
+			res.Lower, res.Upper = decimals(bounds)
 		}
 	}
 	return res
 }
 
-// publicReason names what is wrong with a private certificate without the numbers of the error.
-func publicReason(err error) string {
+// decimals are the bounds that are shown.
+func decimals(b certificate.Bounds) (lower, upper string) {
+	x, y := b.Floats()
+	return strconv.FormatFloat(x, 'g', -1, 64), strconv.FormatFloat(y, 'g', -1, 64)
+}
+
+// PublicReason names what is wrong with a private certificate, or with a text that may be one, without the numbers
+// that the error may quote.
+func PublicReason(err error) string {
 	for _, sentinel := range []error{
 		certificate.ErrHash, certificate.ErrCost, certificate.ErrEvidence, certificate.ErrClaim, certificate.ErrLimit, certificate.ErrShape,
-		certificate.ErrKind,
+		certificate.ErrKind, certificate.ErrFormat,
 	} {
 		if errors.Is(err, sentinel) {
 			return sentinel.Error()
@@ -94,11 +98,12 @@ func policyCertificate(ctx context.Context, p policy.Policy) (Certified, error) 
 	}
 	switch {
 	case err != nil && res.Private: // it should not be there, but an audit does not spread it
-		res.Fault, res.Problem = publicReason(err), ""
+		res.Fault, res.Problem = PublicReason(err), ""
 	case err != nil:
 		res.Fault = err.Error()
 	default:
-		res.Meaning, res.Lower, res.Upper = certificate.PolicyMeaning, bounds.Lower.FloatString(12), bounds.Worst.FloatString(12)
+		res.Meaning = certificate.PolicyMeaning
+		res.Lower, res.Upper = decimals(certificate.Bounds{Lower: bounds.Lower, Upper: bounds.Worst})
 	}
 	return res, nil
 }

@@ -10,6 +10,7 @@ import (
 	"math/big"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // Certificate is a problem, bounds, and the evidence for them. It is immutable, safe for concurrent use, and
@@ -32,6 +33,9 @@ type content struct {
 
 // Bounds are the two ends of an enclosure.
 type Bounds struct{ Lower, Upper *big.Rat }
+
+// Floats returns the ends rounded outward to float64, so that they hold, too.
+func (b Bounds) Floats() (lower, upper float64) { return num.Down(b.Lower), num.Up(b.Upper) }
 
 // build makes the certificate of a body with its own copies, by way of its text. c is nil for kinds without a
 // cost.

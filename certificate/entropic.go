@@ -26,7 +26,8 @@ type entropic struct {
 }
 
 // entropicEvidence proves the lower bound by the potentials, and the upper one by q and the plan that reg and log_v
-// describe, moved on by the flow if there is one; or by an explicit plan if there is one.
+// describe, moved on by the flow if there is one. NewEntropic writes no plan; where a certificate has one, it takes the
+// place of log_v and flow.
 type entropicEvidence struct {
 	Reg       number  `json:"reg"`
 	Q         numbers `json:"q"`
@@ -88,8 +89,8 @@ const expSlack = 0x1p-49
 
 // NewEntropic returns the certificate of r, which must pass sinkhorn.Verify for p. Its bounds are on the exact problem, without
 // entropy, so that its problem is that of the projection certificate of the same source and box. The lower one is what
-// Verify proves; the upper one is r.Upper, or what Verify proves and (16+k+kv) 2^-49 of the largest cost if that is more: the
-// plan is made of exponentials, whose last bits are not the same on all machines. (With an explicit r.Plan it is r.Upper.) It is as private as p.Source.
+// Verify proves; the upper one is r.Upper, or what Verify proves and (16+k+kv) 2^-49 of the largest cost if that is more:
+// the plan is made of exponentials, whose last bits are not the same on all machines. It is as private as p.Source.
 //
 // Errors: ErrEvidence with the error of sinkhorn.Verify, ErrCost, ErrLimit.
 func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
@@ -98,12 +99,9 @@ func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
 	k, kv := p.Cost.Dims()
-	most := r.Upper
-	if r.Plan == nil {
-		slack := num.Rat(cost.Max(p.Cost))
-		slack.Mul(slack, num.Rat(float64(16+k+kv)*expSlack))
-		most = max(most, num.Up(slack.Add(slack, upper)))
-	}
+	slack := num.Rat(cost.Max(p.Cost))
+	slack.Mul(slack, num.Rat(float64(16+k+kv)*expSlack))
+	most := max(r.Upper, num.Up(slack.Add(slack, upper)))
 	b := &entropic{
 		Problem: projectionProblem{Inputs: k, Outputs: kv, Mu: newMasses(p.Source, p.Support), Lo: p.Lo, Hi: p.Hi},
 		Evidence: entropicEvidence{
@@ -113,13 +111,6 @@ func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
 	}
 	if f := r.Flow; f != nil {
 		b.Evidence.Flow = &steps{Right: f.Right, Down: f.Down, Steps: f.Steps}
-	}
-	if r.Plan != nil {
-		entries := make(plan, len(r.Plan))
-		for n, e := range r.Plan {
-			entries[n] = mincostflow.Entry(e)
-		}
-		b.Evidence.Plan = &entries
 	}
 	return build(&entropicKind, b, p.Cost, lower, num.Rat(most))
 }
@@ -154,6 +145,9 @@ func (b *entropic) check() error {
 
 func (b *entropic) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
 	e := &b.Evidence
+	if e.Plan != nil {
+		return b.planBounds(c)
+	}
 	p := sinkhorn.Problem{
 		Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi, Reg: float64(e.Reg),
 	}
@@ -164,14 +158,39 @@ func (b *entropic) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
 	if f := e.Flow; f != nil {
 		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps}
 	}
-	if e.Plan != nil {
-		r.Plan = make([]sinkhorn.Entry, len(*e.Plan))
-		for n, x := range *e.Plan {
-			r.Plan[n] = sinkhorn.Entry(x)
-		}
-	}
 	if _, lower, err = sinkhorn.Verify(p, r); err != nil {
 		return nil, nil, err
 	}
 	return lower, num.Rat(r.Upper), nil
+}
+
+// planBounds is bounds where the evidence has a plan: it is then that of a projection, and at_most the upper bound.
+func (b *entropic) planBounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
+	e := &b.Evidence
+	entries := *e.Plan
+	var carried num.Acc
+	var row, buf []float64
+	for n, x := range entries {
+		if x.I < 0 || x.I >= b.Problem.Inputs || x.J < 0 || x.J >= b.Problem.Outputs {
+			break // Verify refuses it
+		}
+		if buf == nil {
+			buf = make([]float64, b.Problem.Outputs)
+		}
+		if n == 0 || x.I != entries[n-1].I {
+			row = c.Row(x.I, buf)
+		}
+		carried.AddMul(row[x.J], x.Mass)
+	}
+	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi}
+	f := flowEvidence{Objective: number(carried.Float64()), Q: e.Q, Plan: entries, F: e.F, G: e.G}
+	upper, lower, err = mincostflow.Verify(p, f.result())
+	if err != nil {
+		return nil, nil, err
+	}
+	most := num.Rat(float64(e.AtMost))
+	if most.Cmp(upper) < 0 {
+		return nil, nil, fmt.Errorf("at_most = %v, but only %v is proved", e.AtMost, num.Up(upper))
+	}
+	return lower, most, nil
 }

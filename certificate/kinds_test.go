@@ -2,7 +2,9 @@ package certificate
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/wpm-go/wpm/mincostflow"
@@ -47,5 +49,38 @@ func TestIntegerText(t *testing.T) {
 		if b, err := json.Marshal(logs{x}); err == nil {
 			t.Errorf("the logarithm %v has the text %s", x, b)
 		}
+	}
+}
+
+// TestFractionLimits: potentials whose sums would be long are refused before they are added; those of the widest costs are not.
+func TestFractionLimits(t *testing.T) {
+	frac := func(num, den *big.Int) fraction { return fraction{new(big.Rat).SetFrac(num, den)} }
+	two := func(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
+	one := big.NewInt(1)
+	odd := func(n uint) *big.Int { return new(big.Int).Add(two(n), one) }
+	var primes fractions // a common denominator of some 2300 bits
+	for p := int64(3); p < 1700; p += 2 {
+		if big.NewInt(p).ProbablyPrime(0) {
+			primes = append(primes, frac(one, big.NewInt(p)))
+		}
+	}
+	for name, test := range map[string]struct {
+		xs   fractions
+		want error
+	}{
+		"widest costs":          {fractions{frac(odd(2126), two(1074)), frac(one, two(1074)), frac(new(big.Int).Neg(odd(2126)), two(1074))}, nil},
+		"thirds and fifths":     {fractions{frac(one, big.NewInt(3)), frac(one, big.NewInt(5)), frac(one, big.NewInt(3))}, nil},
+		"long numerator":        {fractions{frac(odd(4096), one)}, ErrLimit},
+		"long denominator":      {fractions{frac(one, odd(2048))}, ErrLimit},
+		"many denominators":     {primes, ErrLimit},
+		"two long denominators": {fractions{frac(one, odd(1500)), frac(one, odd(1501))}, ErrLimit},
+		"missing":               {fractions{{nil}}, ErrShape},
+	} {
+		if err := test.xs.check("f", len(test.xs)); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+	if err := primes[:10].check("f", 9); !errors.Is(err, ErrShape) {
+		t.Errorf("ten for nine: %v", err)
 	}
 }

@@ -54,12 +54,8 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 			return c, PolicyBounds{}, err
 		}
 	}
-	bounds, err := Verify(c)
+	bounds, m, err := verify(c)
 	if err != nil {
-		return c, PolicyBounds{}, err
-	}
-	m, err := c.c.matrix()
-	if err != nil { // not possible: Verify has built it
 		return c, PolicyBounds{}, err
 	}
 	worst, input, err := worstRow(ctx, p, m)

@@ -3,6 +3,7 @@ package certificate_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"math"
@@ -229,6 +230,51 @@ func FuzzDecode(f *testing.F) {
 		b, err := certificate.Verify(c)
 		if s := c.Stated(); err == nil && (s.Lower.Cmp(b.Lower) > 0 || s.Upper.Cmp(b.Upper) < 0) {
 			t.Fatalf("accepted [%v, %v] on a proof of [%v, %v]", s.Lower, s.Upper, b.Lower, b.Upper)
+		}
+	})
+}
+
+// FuzzRead: of any file, read line by line, and any text for a cost, every certificate keeps its bytes without its cost and with
+// it again, takes no other cost, and a fault has the number of its line.
+func FuzzRead(f *testing.F) {
+	var all bytes.Buffer
+	for _, c := range sample(f) {
+		if err := certificate.Write(&all, c); err != nil {
+			f.Fatal(err)
+		}
+		if bare, err := c.WithoutCost(); err == nil {
+			f.Add(text(f, bare), []byte(`{"kind":"explicit","C":[[0,1,2.5],[1,0,1.5],[2.5,1.5,0]]}`))
+		}
+	}
+	f.Add(all.Bytes(), []byte(`{"kind":"ring","n":3,"p":1}`))
+	f.Add([]byte("\n"), []byte("null"))
+	f.Fuzz(func(t *testing.T, file, spec []byte) {
+		lines := bytes.Split(file, []byte("\n"))
+		read := 0
+		err := certificate.Read(bytes.NewReader(file), func(line int, c certificate.Certificate) error {
+			read++
+			if line != read || !bytes.Equal(text(t, c), lines[line-1]) {
+				t.Fatalf("certificate %d is line %d, or has other bytes", read, line)
+			}
+			hash, has := c.CostHash()
+			with, err := c.WithCost(spec)
+			if same := has && hash == sha256.Sum256(spec); same != (err == nil) || err != nil && !errors.Is(err, certificate.ErrCost) {
+				t.Fatalf("WithCost(%q) of a cost with hash %x: %v", spec, hash, err)
+			}
+			if err == nil {
+				bare, err := with.WithoutCost()
+				if err != nil || bare.ProblemHash() != c.ProblemHash() || !bare.NeedsCost() {
+					t.Fatalf("without its cost: %v", err)
+				}
+				if k, kv := c.Dims(); k*kv <= 1<<12 {
+					_, _ = certificate.Verify(with) // any error, and no panic: the text with this hash may be no cost
+				}
+			}
+			return nil
+		})
+		var at *certificate.LineError
+		if err != nil && (!errors.As(err, &at) || at.Line != read+1) {
+			t.Fatalf("after %d certificates: %v", read, err)
 		}
 	})
 }

@@ -119,13 +119,35 @@ func newFractions(xs []*big.Rat) fractions {
 	return out
 }
 
+// Potentials of a solver are sums of fewer than 2^28 costs: multiples of 2^-1074 below 2^1052. Others may have any
+// denominators, as long as sums of them stay short: a text must not cost minutes.
+const (
+	maxNumerator   = 4096 // bits
+	maxDenominator = 2048 // bits of the least common one of a list
+)
+
 func (xs fractions) check(name string, n int) error {
 	if len(xs) != n {
 		return fmt.Errorf("%w: %d entries of %s, want %d", ErrShape, len(xs), name, n)
 	}
+	common, rest, last := big.NewInt(1), new(big.Int), big.NewInt(1)
 	for i, x := range xs {
 		if x.Rat == nil {
 			return fmt.Errorf("%w: entry %d of %s is missing", ErrShape, i, name)
+		}
+		if x.Num().BitLen() > maxNumerator || x.Denom().BitLen() > maxDenominator {
+			return fmt.Errorf("%w: entry %d of %s is %d bits over %d, at most %d over %d", ErrLimit, i, name,
+				x.Num().BitLen(), x.Denom().BitLen(), maxNumerator, maxDenominator)
+		}
+		if x.Denom().Cmp(last) == 0 {
+			continue
+		}
+		last = x.Denom()
+		rest.GCD(nil, nil, common, last)
+		common.Mul(common, rest.Quo(last, rest))
+		if common.BitLen() > maxDenominator {
+			return fmt.Errorf("%w: the least common denominator of %s has %d bits up to entry %d, at most %d", ErrLimit, name,
+				common.BitLen(), i, maxDenominator)
 		}
 	}
 	return nil

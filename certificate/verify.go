@@ -19,32 +19,38 @@ import (
 //
 // Errors about a private certificate name what is wrong and may quote numbers out of it: they are as private.
 func Verify(c Certificate) (Bounds, error) {
+	b, _, err := verify(c)
+	return b, err
+}
+
+// verify is Verify, and returns the cost that it has built, nil for kinds without one.
+func verify(c Certificate) (Bounds, cost.Matrix, error) {
 	n := c.c
 	if n == nil {
-		return Bounds{}, ErrCertificate
+		return Bounds{}, nil, ErrCertificate
 	}
 	problem, err := json.Marshal(n.body.problem())
 	if err != nil { // not possible: it has been encoded before
-		return Bounds{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+		return Bounds{}, nil, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
 	if got := sha256.Sum256(problem); got != n.hash {
-		return Bounds{}, fmt.Errorf("%w: it has %x, stated is %x", ErrHash, got[:6], n.hash[:6])
+		return Bounds{}, nil, fmt.Errorf("%w: it has %x, stated is %x", ErrHash, got[:6], n.hash[:6])
 	}
 	m, err := n.matrix()
 	if err != nil {
-		return Bounds{}, err
+		return Bounds{}, nil, err
 	}
 	lower, upper, err := n.body.bounds(m)
 	if err != nil {
-		return Bounds{}, fmt.Errorf("%w: %w", ErrEvidence, err)
+		return Bounds{}, nil, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
 	if n.lower.Cmp(lower) > 0 {
-		return Bounds{}, fmt.Errorf("%w: stated lower bound %s, proved %s", ErrClaim, show(n.lower), show(lower))
+		return Bounds{}, nil, fmt.Errorf("%w: stated lower bound %s, proved %s", ErrClaim, show(n.lower), show(lower))
 	}
 	if n.upper.Cmp(upper) < 0 {
-		return Bounds{}, fmt.Errorf("%w: stated upper bound %s, proved %s", ErrClaim, show(n.upper), show(upper))
+		return Bounds{}, nil, fmt.Errorf("%w: stated upper bound %s, proved %s", ErrClaim, show(n.upper), show(upper))
 	}
-	return Bounds{Lower: lower, Upper: upper}, nil
+	return Bounds{Lower: lower, Upper: upper}, m, nil
 }
 
 // matrix builds the cost, nil for kinds without one.

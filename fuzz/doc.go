@@ -47,6 +47,7 @@
 // Beside unexported code, in the packages themselves:
 //
 //	certificate/FuzzDecode     certificate.Decode, Verify       re-encoding gives the same bytes; no claim without proof
+//	certificate/FuzzRead       certificate.Read, WithCost       lines and bytes are kept; no cost but the named one
 //	policy/FuzzDecode          policy.Decode                    re-encoding gives the same bytes
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
 //	policy/FuzzParsePrivate    policy.ParsePrivate              what is read is a distribution

@@ -35,7 +35,7 @@ func auditCommand() *cli.Command {
 			&cli.StringFlag{Name: "command", Usage: "draw by running `\"PROG ARGS\"`"},
 			&cli.BoolFlag{Name: "release", Usage: "draw by whole releases, through the private path, with nobody's data"},
 			&cli.StringFlag{Name: "rows", Usage: "also check the rows in `FILE` exactly: one on each line, a weight in units of 2^-B for every output"},
-			&cli.StringFlag{Name: "certificates", Usage: "also verify the certificates in `FILE`, one on each line"},
+			&cli.StringFlag{Name: "certificates", Usage: "verify not only the policy's certificate but also those in `FILE`, one on each line (without a policy: wpm check)"},
 			&cli.FloatFlag{Name: "false-alarm", Value: audit.DefaultFalseAlarm, Usage: "probability `P` of blaming a mechanism without fault"},
 			&cli.FloatFlag{Name: "overshoot", Value: audit.DefaultOvershoot, Usage: "work out how many draws a loss of eps (1 + `X`) would need"},
 			&cli.IntFlag{Name: "random-rows", Value: audit.DefaultRandomRows, Usage: "random rows to check exactly, `N`"},

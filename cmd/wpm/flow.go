@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -19,11 +20,12 @@ func flowCommand() *cli.Command {
 		Description: "Reads \"p min NODES ARCS\", \"n NODE SUPPLY\" and \"a FROM TO LOWER UPPER COST\" (UPPER inf or -1: no bound; LOWER -inf:\n" +
 			"no bound) from FILE, or from standard input if it is \"-\", and prints \"s OBJECTIVE\" and \"f FROM TO FLOW\" for every arc.\n" +
 			"All integers are exact, or refused as too large. The proof is checked before anything is printed: potentials for an\n" +
-			"optimal flow, a cut for a network without a flow, a cycle for one without a cheapest flow. -proof prints it, too.\n" +
+			"optimal flow, a cut for a network without a flow, a cycle for one without a cheapest flow. -proof prints it, too, and\n" +
+			"of an optimal flow the certificate, which \"wpm check\" verifies: wpm flow -json -proof FILE | wpm check -\n" +
 			"Exit status: 0 optimal, 1 infeasible or unbounded, 2 bad usage or input.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "proof", Usage: "print potentials, cut or cycle, in comment lines"},
-			&cli.BoolFlag{Name: "json", Usage: "print the answer with its proof as JSON; nodes and arcs count from 1"},
+			&cli.BoolFlag{Name: "proof", Usage: "print potentials, cut or cycle, and the certificate of an optimal flow, in comment lines"},
+			&cli.BoolFlag{Name: "json", Usage: "print the answer with its proof as JSON; nodes and arcs count from 1 (in the certificate, with -proof, from 0)"},
 		},
 		OnUsageError: usageError,
 		Action:       solveFlow,
@@ -67,13 +69,35 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 	if err := mincostflow.VerifyFlow(g, r); err != nil {
 		return fmt.Errorf("%s: the solver is wrong: %w", path, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(c.Root().Writer, newFlowCard(r))
-	} else {
-		var b bytes.Buffer
-		if err = r.WriteSolution(&b, g, c.Bool("proof")); err == nil {
-			_, err = c.Root().Writer.Write(b.Bytes())
+	var proof []byte
+	if c.Bool("proof") && r.Status == mincostflow.Optimal {
+		made, err := certificate.NewFlow(g, r)
+		switch {
+		case errors.Is(err, certificate.ErrLimit): // the flow and its potentials are proof enough
+			fmt.Fprintf(c.Root().ErrWriter, "wpm: %s: no certificate: %v\n", path, err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", path, err)
+		default:
+			if proof, err = certificate.Encode(made); err != nil {
+				return err
+			}
 		}
+	}
+	var b bytes.Buffer
+	if c.Bool("json") {
+		err = printJSON(&b, newFlowCard(r))
+		if proof != nil { // as the last member, byte for byte
+			b.Truncate(b.Len() - len("\n}\n"))
+			fmt.Fprintf(&b, ",\n  \"certificate\": %s\n}\n", proof)
+		}
+	} else {
+		err = r.WriteSolution(&b, g, c.Bool("proof"))
+		if proof != nil {
+			fmt.Fprintf(&b, "c certificate %s\n", proof)
+		}
+	}
+	if err == nil {
+		_, err = c.Root().Writer.Write(b.Bytes())
 	}
 	if err == nil && r.Status != mincostflow.Optimal {
 		err = fmt.Errorf("%s: %v: %w", path, r.Status, errNo)

@@ -13,6 +13,11 @@ const (
 	flowUnbounded  = "p min 2 2\na 1 2 0 inf 3\na 2 1 0 inf -4\n"
 )
 
+// flowCertificate is that of flowOptimal; nodes count from 0.
+const flowCertificate = `{"format":"wpm-certificate-1","kind":"flow","problem":{"supply":[4,0,-4],"arcs":[[0,1,0,3,1],[1,2,0,null,1],[0,2,0,9,5]]},` +
+	`"problem_sha256":"753e398b5fe1a3559f387e631fcc14e1d28b1764e2bce5db2ddbe314d606ee14","lower":"11/1","upper":"11/1",` +
+	`"evidence":{"flow":[3,3,1],"potentials":[0,4,5]},"cost":null}`
+
 func TestFlow(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -23,7 +28,7 @@ func TestFlow(t *testing.T) {
 	}{
 		{"optimal", flowOptimal, nil, statusYes, "c optimal\ns 11\nf 1 2 3\nf 2 3 3\nf 1 3 1\n", ""},
 		{"optimal with proof", flowOptimal, []string{"-proof"}, statusYes,
-			"c optimal\ns 11\nf 1 2 3\nf 2 3 3\nf 1 3 1\nc potential 1 0\nc potential 2 4\nc potential 3 5\n", ""},
+			"c optimal\ns 11\nf 1 2 3\nf 2 3 3\nf 1 3 1\nc potential 1 0\nc potential 2 4\nc potential 3 5\n" + "c certificate " + flowCertificate + "\n", ""},
 		{"infeasible", flowInfeasible, []string{"-proof"}, statusNo, "c infeasible\nc cut 1\n", "infeasible"},
 		{"unbounded", flowUnbounded, []string{"-proof"}, statusNo, "c unbounded\ns 0\nf 1 2 0\nf 2 1 0\nc cycle 1 2 1\nc cycle 2 1 2\n", "unbounded"},
 		{"unbalanced", "p min 1 0\nn 1 3\n", nil, statusBad, "", "do not sum to zero: their sum is 3"},
@@ -83,5 +88,20 @@ func TestFlowJSON(t *testing.T) {
 	a = read("p min 2 2\na 1 2 0 inf 3\na 1 2 -inf 0 4\n", statusNo)
 	if a.Status != "unbounded" || len(a.Cycle) != 2 || a.Cycle[0].Arc != 1 || a.Cycle[0].Backward || a.Cycle[1].Arc != 2 || !a.Cycle[1].Backward {
 		t.Errorf("unbounded: %+v", a)
+	}
+}
+
+// TestFlowCertificate: with -proof the JSON form has the certificate byte for byte, and is else what it is without.
+func TestFlowCertificate(t *testing.T) {
+	plain := must(t, flowOptimal, "flow", "-json", "-")
+	full := must(t, flowOptimal, "flow", "-json", "-proof", "-")
+	if want := strings.TrimSuffix(plain, "\n}\n") + ",\n  \"certificate\": " + flowCertificate + "\n}\n"; full != want {
+		t.Errorf("%s\nwant %s", full, want)
+	}
+	if out := must(t, full, "check", "-"); !strings.HasPrefix(out, "-:1: flow: holds\n") {
+		t.Error(out)
+	}
+	if _, out, _ := try(t, flowInfeasible, "flow", "-json", "-proof", "-"); strings.Contains(out, "certificate") || !json.Valid([]byte(out)) {
+		t.Error(out)
 	}
 }
