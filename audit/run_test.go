@@ -7,12 +7,15 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/big"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
@@ -383,5 +386,17 @@ func TestParseInputs(t *testing.T) {
 	}
 	if _, err := ParseInputs(p, []string{"p0", "p3"}); !errors.Is(err, ErrDesign) || !strings.Contains(err.Error(), `"p3"`) {
 		t.Errorf("unknown label: %v", err)
+	}
+}
+
+// TestCertifiedDecimals: the bounds that are shown hold, however small they are: they are not rounded to some places.
+func TestCertifiedDecimals(t *testing.T) {
+	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e-20, 3e-20, 0}}
+	r := must(basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{}))
+	made := must(certificate.NewBaseMeasure(c, 1, r))
+	res, stated := Certify(made), made.Stated()
+	lower, upper := must(strconv.ParseFloat(res.Lower, 64)), must(strconv.ParseFloat(res.Upper, 64))
+	if !res.Passed || !(lower > 0) || new(big.Rat).SetFloat64(lower).Cmp(stated.Lower) > 0 || new(big.Rat).SetFloat64(upper).Cmp(stated.Upper) < 0 {
+		t.Errorf("%s to %s, proved %s to %s", res.Lower, res.Upper, stated.Lower.FloatString(40), stated.Upper.FloatString(40))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/machine"
 )
 
@@ -21,7 +22,10 @@ func FuzzAnswer(f *testing.F) {
 		`{"cost":{"kind":"points","x":[[0,0],[1,0]],"v":[[0,1]],"p":2},"lo":[1],"hi":[1]}`,
 		`{"cost":{"kind":"ring","n":6,"p":1},"eps":2,"method":"uniform"}`,
 		`{"cost":{"kind":"cosine","x":[[1,2],[0,0]]},"eps":0,"method":"uniform"}`,
-		`{"mu":[0.1,0.2,0.7],"eps":1}`,
+		`{"mu":[0.1,0.2,0.7],"eps":1}`, `{"d":3,"p":2,"eps":1}`,
+		`{"cost":{"kind":"ring","n":3,"p":1},"source":[0.5,0.5,0],"target":{"index":[2],"weight":[1]}}`,
+		`{"cost":{"kind":"ring","n":3,"p":1},"source":{"index":[1],"units":[7]},"lo":[1,0,0],"hi":[9,9,2]}`,
+		`{"cost":{"kind":"ring","n":3,"p":1},"mu":[0.5,0.5,0],"lo":[0.2,0.2,0.2],"hi":[0.5,0.5,0.5],"reg":0.1}`,
 		`{"m":[0.5,0.5],"eps":"1","bits":16,"q":[0.9,0.1]}`,
 		`{"m":[0.5,0.5],"eps":0.1,"bits":62,"q":[1e308,-1]}`,
 		`{"mu":[0.1,null],"eps":1}`, `{"mu":[1],"mu":[1],"eps":1}`, `{"mu":[1],"eps":1,"x":2}`, `{"id":{"a":[1]},"mu":[1]}`, `{"mu":[1],"eps":701}`, `[]`, `{`, ``, `{}{}`,
@@ -59,6 +63,9 @@ func FuzzAnswer(f *testing.F) {
 		if v, is := first["verified"]; is && string(v) != "true" {
 			t.Fatalf("%s %q: a box that does not verify: %s", kind, line, answer)
 		}
+		if ok && machine.Certificate(kind) != "" {
+			certified(t, kind, line)
+		}
 		answer, again := machine.Answer(context.Background(), kind, machine.Settings{}, line)
 		second := object(t, answer)
 		delete(first, "seconds")
@@ -72,6 +79,28 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// certified: a line with an answer has one with a certificate, too, unless it asks for another objective than the worst case, and
+// the certificate holds.
+func certified(t *testing.T, kind string, line []byte) {
+	t.Helper()
+	answer, ok := machine.Answer(context.Background(), kind, machine.Settings{Certificate: true}, line)
+	fields := object(t, answer)
+	if !ok {
+		in := object(t, line)
+		if in["objective"] == nil && in["exclude"] == nil {
+			t.Fatalf("%s %q: answered, but with a certificate %s", kind, line, answer)
+		}
+		return
+	}
+	c, err := certificate.Decode(fields["certificate"])
+	if err == nil {
+		_, err = certificate.Verify(c)
+	}
+	if err != nil || c.Kind() != machine.Certificate(kind) {
+		t.Fatalf("%s %q: certificate of kind %q: %v in %s", kind, line, c.Kind(), err, answer)
+	}
 }
 
 func object(t *testing.T, text []byte) map[string]json.RawMessage {
