@@ -33,8 +33,10 @@ type Certified struct {
 func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) {
 	var out []Certified
 	err := certificate.Read(r, func(line int, c certificate.Certificate) error {
-		if with, err := c.WithCost(cost); c.NeedsCost() && len(cost) > 0 && err == nil {
-			c = with // otherwise Certify says what is wrong
+		if c.NeedsCost() && len(cost) > 0 {
+			if with, err := c.WithCost(cost); err == nil {
+				c = with // otherwise Certify says what is wrong
+			}
 		}
 		res := Certify(c)
 		res.Source, res.Line = source, line
