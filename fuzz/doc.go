@@ -53,6 +53,7 @@
 //	policy/FuzzParsePrivate    policy.ParsePrivate              what is read is a distribution
 //	policy/FuzzLedger          the replay of a ledger file      what is spent is never below zero
 //	cmd/wpm/FuzzReports        the reports of "wpm aggregate"   writing them gives the file
+//	cmd/wpm/FuzzObjects        the objects of "wpm check"       encoding/json
 //
 // Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
 // kept in testdata/fuzz, and as a row in a table of the package they are about.
