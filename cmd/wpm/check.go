@@ -23,15 +23,20 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "verify certificates of any kind: exit status 0 only if all of them hold",
 		ArgsUsage: "FILE...",
-		Description: "Reads certificates, or answers of \"wpm solve -certificate\" and \"wpm flow -json -proof\", one after the other, from each\n" +
-			"FILE (\"-\": standard input), plain or gzip, and recomputes the bounds that they state, in fractions. It trusts no solver\n" +
-			"and needs no policy: \"wpm verify\" and \"wpm audit\" check the certificate in one.\n" +
-			"A certificate may leave its cost out; then -cost has it. A certificate that holds proves its bounds for the problem in it;\n" +
-			"whether that is your problem, its hash says. Of a certificate that holds somebody's distribution only the verdict is\n" +
-			"shown, and no number: it is as private as the distribution.\n" +
+		Description: "Reads certificates, or answers of \"wpm solve -certificate\" and \"wpm flow -json -proof\", one\n" +
+			"after the other, from each FILE (\"-\": standard input), plain or gzip, and recomputes the bounds that they\n" +
+			"state, in fractions. It trusts no solver and needs no policy: \"wpm verify\" and \"wpm audit\" check the\n" +
+			"certificate in one.\n" +
+			"A certificate may leave its cost out; then -cost has it. A certificate that holds proves its bounds for the\n" +
+			"problem in it; whether that is your problem, its hash says. Of a certificate that holds somebody's distribution\n" +
+			"only the verdict is shown, and no number: it is as private as the distribution.\n" +
 			"Exit status: 0 all hold, 1 one does not, 2 one cannot be read or there is none.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "cost", Usage: "every certificate must be about the cost in `FILE`: JSON as for wpm solve, or an object with a member cost, as a policy"},
+			&cli.StringFlag{
+				Name: "cost",
+				Usage: "every certificate must be about the cost in `FILE`: JSON as for wpm solve, or an object with " +
+					"a member cost, such as a policy",
+			},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line for each certificate"},
 		},
 		OnUsageError: usageError,
@@ -110,7 +115,9 @@ func judge(c certificate.Certificate, err error, spec []byte) checked {
 	}
 	switch {
 	case errors.Is(err, certificate.ErrShape), errors.Is(err, certificate.ErrCost): // it was read, and is false
-		return checked{Certified: audit.Certified{Kind: kind, Private: c.Private(), Fault: audit.PublicReason(err)}}
+		return checked{Certified: audit.Certified{
+			Kind: kind, Private: c.Private(), Fault: audit.PublicReason(err),
+		}}
 	case err != nil:
 		fault := err.Error()
 		if format := (*certificate.FormatError)(nil); errors.As(err, &format) {
@@ -145,7 +152,8 @@ func (r checked) print(w io.Writer, asJSON bool) error {
 	case r.Private:
 		fmt.Fprintf(&b, "%s: holds\n  about: %s\n  bounds: not shown, they are private\n", r.Kind, r.Meaning)
 	default:
-		fmt.Fprintf(&b, "%s: holds\n  about: %s\n  bounds: %s to %s\n  problem: %s\n", r.Kind, r.Meaning, r.Lower, r.Upper, r.Problem)
+		fmt.Fprintf(&b, "%s: holds\n  about: %s\n  bounds: %s to %s\n  problem: %s\n",
+			r.Kind, r.Meaning, r.Lower, r.Upper, r.Problem)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
