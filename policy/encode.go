@@ -12,7 +12,7 @@ import (
 // format names the version of the file format. A change of meaning gets a new name.
 const format = "wpm-policy-1"
 
-// fields lists the members in the order of the file. Encoder and decoder take their names from here.
+// fields lists the members in the order of the file: fields[n] is on line n+2.
 var fields = [...]string{
 	"format", "epsilon", "bits", "mode", "work_limit_ms", "inputs", "outputs", "provenance", "metadata",
 	"certificate", "cost", "input_labels", "output_labels", "lo", "hi", "fallback", "rows",
@@ -26,188 +26,105 @@ func Encode(p Policy) ([]byte, error) {
 	return p.c.encode(), nil
 }
 
+// encode writes the members, one a line. Everything must have been validated.
 func (c *content) encode() []byte {
 	box := c.Polytope
-	kv := box.Len()
-	e := &encoder{}
-	e.field("format")
-	e.text(format)
-	e.field("epsilon")
-	e.text(box.Epsilon().String())
-	e.field("bits")
-	e.int(box.Bits())
-	e.field("mode")
-	e.text(string(c.Mode))
-	e.field("work_limit_ms")
-	e.int(int(c.WorkLimit / time.Millisecond))
-	e.field("inputs")
-	e.int(c.Inputs)
-	e.field("outputs")
-	e.int(kv)
-	e.field("provenance")
-	e.provenance(c.Provenance)
-	e.field("metadata")
-	e.metadata(c.Metadata)
-	e.field("certificate")
-	e.object(c.Certificate)
-	e.field("cost")
-	e.object(c.Cost)
-	e.field("input_labels")
-	e.texts(c.InputLabels)
-	e.field("output_labels")
-	e.texts(c.OutputLabels)
-	e.field("lo")
-	e.weights(kv, box.Lo)
-	e.field("hi")
-	e.weights(kv, box.Hi)
-	e.field("fallback")
-	e.row(c.Fallback)
-	e.field("rows")
-	e.rows(c.Rows)
-	e.raw("\n}\n")
-	return e.buf
-}
-
-// encoder appends the canonical text. Every value must have been validated.
-type encoder struct{ buf []byte }
-
-func (e *encoder) raw(s string) { e.buf = append(e.buf, s...) }
-
-// field starts the next member. Its name is written out at the call for the reader's sake; a test holds
-// the order to that of fields.
-func (e *encoder) field(name string) {
-	if len(e.buf) == 0 {
-		e.raw("{\n\"")
-	} else {
-		e.raw(",\n\"")
+	values := [len(fields)]any{
+		format, box.Epsilon(), box.Bits(), string(c.Mode), int(c.WorkLimit / time.Millisecond), c.Inputs, box.Len(),
+		c.Provenance, c.Metadata, c.Certificate, c.Cost, c.InputLabels, c.OutputLabels, box.Lo, box.Hi, c.Fallback, c.Rows,
 	}
-	e.raw(name)
-	e.raw("\":")
+	b := []byte("{")
+	for n, v := range values {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, "\n\""+fields[n]+`":`...)
+		if bound, ok := v.(func(int) uint64); ok {
+			b = appendList(b, box.Len(), func(b []byte, j int) []byte { return appendUnits(b, bound(j)) })
+		} else {
+			b = appendValue(b, v)
+		}
+	}
+	return append(b, "\n}\n"...)
 }
 
-func (e *encoder) int(n int) { e.buf = strconv.AppendInt(e.buf, int64(n), 10) }
-
-// weight writes a quantity that may exceed 2^53: as a string of digits.
-func (e *encoder) weight(n uint64) {
-	e.buf = append(e.buf, '"')
-	e.buf = strconv.AppendUint(e.buf, n, 10)
-	e.buf = append(e.buf, '"')
+// appendValue writes a value of any other type that a member has; what is absent is null.
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case string:
+		return appendText(b, v)
+	case ldp.Epsilon:
+		if !v.IsZero() {
+			return appendText(b, v.String())
+		}
+	case []byte:
+		if v != nil {
+			return append(b, v...)
+		}
+	case []string:
+		if v != nil {
+			return appendList(b, len(v), func(b []byte, i int) []byte { return appendText(b, v[i]) })
+		}
+	case map[string]string:
+		b = append(b, '{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendText(append(appendText(b, key), ':'), v[key])
+		}
+		return append(b, '}')
+	case Provenance:
+		b = appendText(append(b, `{"geometry":`...), string(v.Geometry))
+		b = appendValue(append(b, `,"geometry_epsilon":`...), v.GeometryEpsilon)
+		b = appendText(append(b, `,"base_measure":`...), string(v.BaseMeasure))
+		b = appendValue(append(b, `,"base_measure_epsilon":`...), v.BaseMeasureEpsilon)
+		return append(appendText(append(b, `,"note":`...), v.Note), '}')
+	case Row:
+		b = appendList(append(b, `{"full":`...), len(v.full), func(b []byte, i int) []byte {
+			return strconv.AppendInt(b, int64(v.full[i]), 10)
+		})
+		b = appendList(append(b, `,"extra":`...), len(v.extra), func(b []byte, i int) []byte {
+			b = strconv.AppendInt(append(b, '['), int64(v.extra[i].col), 10)
+			return append(appendUnits(append(b, ','), v.extra[i].add), ']')
+		})
+		return append(b, '}')
+	case []Row: // a line for each
+		if v != nil {
+			b = appendList(b, len(v), func(b []byte, i int) []byte { return appendValue(append(b, '\n'), v[i]) })
+			return append(b[:len(b)-1], "\n]"...)
+		}
+	}
+	return append(b, "null"...)
 }
 
-// text writes a JSON string. Texts hold no control characters, so two escapes are all there is.
-func (e *encoder) text(s string) {
-	e.buf = append(e.buf, '"')
+func appendList(b []byte, n int, element func(b []byte, i int) []byte) []byte {
+	b = append(b, '[')
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = element(b, i)
+	}
+	return append(b, ']')
+}
+
+// appendUnits writes a quantity that may exceed 2^53: as a string of digits.
+func appendUnits(b []byte, n uint64) []byte {
+	return append(strconv.AppendUint(append(b, '"'), n, 10), '"')
+}
+
+// appendText writes a JSON string. Texts hold no control characters, so two escapes are all there is: encoding/json
+// would escape U+2028, too, whatever one asks.
+func appendText(b []byte, s string) []byte {
+	b = append(b, '"')
 	for i := range len(s) {
 		if s[i] == '"' || s[i] == '\\' {
-			e.buf = append(e.buf, '\\')
+			b = append(b, '\\')
 		}
-		e.buf = append(e.buf, s[i])
+		b = append(b, s[i])
 	}
-	e.buf = append(e.buf, '"')
-}
-
-func (e *encoder) object(b []byte) {
-	if b == nil {
-		e.raw("null")
-		return
-	}
-	e.buf = append(e.buf, b...)
-}
-
-func (e *encoder) texts(s []string) {
-	if s == nil {
-		e.raw("null")
-		return
-	}
-	for i, t := range s {
-		e.comma(i, '[')
-		e.text(t)
-	}
-	e.raw("]")
-}
-
-// comma writes the opening bracket before element 0 and a comma before every other.
-func (e *encoder) comma(i int, open byte) {
-	if i > 0 {
-		open = ','
-	}
-	e.buf = append(e.buf, open)
-}
-
-func (e *encoder) weights(n int, at func(int) uint64) {
-	for j := range n { // n >= 1
-		e.comma(j, '[')
-		e.weight(at(j))
-	}
-	e.raw("]")
-}
-
-func (e *encoder) row(r Row) {
-	e.raw(`{"full":[`)
-	for i, j := range r.full {
-		if i > 0 {
-			e.raw(",")
-		}
-		e.int(int(j))
-	}
-	e.raw(`],"extra":[`)
-	for i, x := range r.extra {
-		if i > 0 {
-			e.raw(",")
-		}
-		e.raw("[")
-		e.int(int(x.col))
-		e.raw(",")
-		e.weight(x.add)
-		e.raw("]")
-	}
-	e.raw("]}")
-}
-
-func (e *encoder) rows(rows []Row) {
-	if rows == nil {
-		e.raw("null")
-		return
-	}
-	for i, r := range rows {
-		e.comma(i, '[')
-		e.raw("\n")
-		e.row(r)
-	}
-	e.raw("\n]")
-}
-
-func (e *encoder) provenance(p Provenance) {
-	e.raw(`{"geometry":`)
-	e.text(string(p.Geometry))
-	e.raw(`,"geometry_epsilon":`)
-	e.epsilon(p.GeometryEpsilon)
-	e.raw(`,"base_measure":`)
-	e.text(string(p.BaseMeasure))
-	e.raw(`,"base_measure_epsilon":`)
-	e.epsilon(p.BaseMeasureEpsilon)
-	e.raw(`,"note":`)
-	e.text(p.Note)
-	e.raw("}")
-}
-
-func (e *encoder) epsilon(eps ldp.Epsilon) {
-	if eps.IsZero() {
-		e.raw("null")
-		return
-	}
-	e.text(eps.String())
-}
-
-func (e *encoder) metadata(m map[string]string) {
-	e.raw("{")
-	for i, key := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			e.raw(",")
-		}
-		e.text(key)
-		e.raw(":")
-		e.text(m[key])
-	}
-	e.raw("}")
+	return append(b, '"')
 }

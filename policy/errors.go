@@ -51,7 +51,7 @@ var (
 type FormatError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // line, from 1
-	Field   string // the member being read, "" outside any
+	Field   string // the member that belongs on this line, "" outside any
 	Problem string
 }
 

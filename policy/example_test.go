@@ -109,5 +109,5 @@ func ExampleDecode() {
 	_, err := policy.Decode([]byte("{\n\"format\":\"wpm-policy-1\",\n\"Epsilon\":\"1\""))
 	fmt.Println(err)
 	// Output:
-	// policy: not a canonical policy file: line 3, offset 27: unknown member "Epsilon", want member "epsilon"
+	// policy: not a canonical policy file: line 3, offset 27, in "epsilon": "\"Epsilon\":\"1\"", want member "epsilon"
 }

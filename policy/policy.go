@@ -129,7 +129,7 @@ func New(cfg Config) (Policy, error) {
 // A placed error knows which member of a policy, or which of its rows, it is about. Decode turns that into a line.
 type placed struct {
 	member string
-	row    int // index, with member "rows"
+	row    int // with member "rows": its number from 1, or 0 for all
 	error
 }
 
@@ -277,7 +277,7 @@ func (c *content) checkRows() error {
 	c.Rows = slices.Clone(c.Rows)
 	for i, r := range c.Rows {
 		if err := r.check(c.Polytope, c.base); err != nil {
-			return placed{"rows", i, fmt.Errorf("row %d: %w", i, err)}
+			return placed{"rows", 1 + i, fmt.Errorf("row %d: %w", i, err)}
 		}
 	}
 	if c.Fallback.isZero() && c.base != c.Polytope.Total() {
@@ -313,47 +313,37 @@ func shape(box *ldp.Polytope) []float64 {
 	return q
 }
 
-func (c *content) checkObjects() error {
-	c.Cost = cloneOrNil(c.Cost)
-	c.Certificate = cloneOrNil(c.Certificate)
-	if err := checkObject(c.Cost); err != nil {
+func (c *content) checkObjects() (err error) {
+	if c.Cost, err = copyObject(c.Cost); err != nil {
 		return fmt.Errorf("cost: %w", err)
 	}
-	if err := checkObject(c.Certificate); err != nil {
+	if c.Certificate, err = copyObject(c.Certificate); err != nil {
 		return place("certificate", fmt.Errorf("certificate: %w", err))
 	}
 	return nil
 }
 
-func cloneOrNil(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return bytes.Clone(b)
-}
-
-// checkObject accepts nothing, or one JSON object in UTF-8 without white space around its tokens.
-func checkObject(b []byte) error {
+// copyObject copies nothing, or one JSON object in UTF-8 without white space around its tokens.
+func copyObject(b []byte) ([]byte, error) {
 	switch {
 	case len(b) == 0:
-		return nil
+		return nil, nil
 	case len(b) > MaxBytes:
-		return fmt.Errorf("%w: %d bytes, at most %d", ErrLimit, len(b), MaxBytes)
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrLimit, len(b), MaxBytes)
 	case b[0] != '{':
-		return fmt.Errorf("%w: it does not start with a brace", ErrObject)
+		return nil, fmt.Errorf("%w: it does not start with a brace", ErrObject)
+	case !utf8.Valid(b):
+		return nil, fmt.Errorf("%w: not UTF-8", ErrObject)
 	}
-	if n, problem := objectEnd(b); problem != "" {
-		return fmt.Errorf("%w: byte %d: %s", ErrObject, n, problem)
-	} else if n != len(b) {
-		return fmt.Errorf("%w: byte %d: text after the object", ErrObject, n)
+	var compact bytes.Buffer
+	compact.Grow(len(b))
+	if err := json.Compact(&compact, b); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrObject, err)
 	}
-	if !utf8.Valid(b) {
-		return fmt.Errorf("%w: not UTF-8", ErrObject)
+	if n := diverge(compact.Bytes(), b); n < len(b) {
+		return nil, fmt.Errorf("%w: white space at byte %d", ErrObject, n)
 	}
-	if !json.Valid(b) {
-		return fmt.Errorf("%w: not JSON", ErrObject)
-	}
-	return nil
+	return compact.Bytes(), nil
 }
 
 func (c *content) checkProvenance() error {
