@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """A second opinion on wpm policy files, written from the documentation of the Go package policy: python3 verify.py FILE...
 Prints the ID (SHA-256) of each file, and "accepted" or "refused" and why. Accepted means: the text is canonical; hi_j <= e^eps lo_j
-for all j and sum lo <= 2^B <= sum hi, in exact arithmetic; each row, and the fallback, is a point of the box.
+for all j and sum lo <= 2^B <= sum hi, in exact arithmetic; each row, and the fallback, is a point of the box; sizes are in the limits.
 Exit status: 0 all accepted, 1 one refused, 2 wrong usage or unreadable file."""
 import hashlib, json, re, sys
 from fractions import Fraction
 
 FIELDS = ("format epsilon bits mode work_limit_ms inputs outputs provenance metadata certificate cost"
           " input_labels output_labels lo hi fallback rows").split()
+TOKEN = re.compile(r'("[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*")'
+                   r"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)|[][{}:,]")
 
 def need(ok, what):
     if not ok: raise ValueError(what)
@@ -19,6 +21,28 @@ def text(v):  # the canonical text of a JSON value, of which an object is a tupl
     need(type(v) is tuple, "a value that no policy has")
     return "{" + ",".join(text(k) + ":" + text(x) for k, x in v) + "}"
 
+def compact(s):  # one JSON object without white space, at most 10,000 levels deep: by a stack, for json.loads recurses
+    open_, want, key, at = [], "{", False, 0  # s is a string, v another atom
+    while want:
+        token = TOKEN.match(s, at)
+        kind = token and (token[0] if not token.lastindex else "sv"[token.lastindex - 1])
+        need(token and kind in want, f"not a compact JSON object at {at}")
+        at = token.end()
+        if kind in "{[":
+            open_.append(kind)
+            key, want = kind == "{", "s}" if kind == "{" else "sv{[]"
+            need(len(open_) <= 10000, "more than 10,000 levels")
+        elif kind == ",":
+            key, want = open_[-1] == "{", "s" if open_[-1] == "{" else "sv{["
+        elif kind == ":" or key and kind == "s":
+            key, want = False, "sv{[" if kind == ":" else ":"
+        else:
+            if kind in "}]": open_.pop()
+            want = "" if not open_ else ",}" if open_[-1] == "{" else ",]"
+    return at == len(s)
+
+def short(s, least, most):  # a text of so many bytes
+    return type(s) is str and least <= len(s.encode()) <= most
 def units(v):  # weights: a list of numbers in strings
     need(type(v) is list and all(type(s) is str and re.fullmatch("0|[1-9][0-9]{0,19}", s) for s in v), "weights")
     return list(map(int, v))
@@ -59,13 +83,16 @@ def check_row(row, lo, hi, total):
 def check(data):
     need(len(data) <= 64 << 20, "more than 64 MiB")
     file = data.decode("utf-8")
-    pairs = json.loads(file, object_pairs_hook=tuple, parse_constant=lambda c: need(False, c))
+    lines, objects = file.split("\n"), {}
+    for name in ("certificate", "cost"):  # are set aside: of any depth, with numbers of any length
+        n, start = 1 + FIELDS.index(name), f'"{name}":'
+        objects[name] = lines[n][len(start):-1]
+        need(lines[n].startswith(start) and (objects[name] == "null" or compact(objects[name])), name)
+        lines[n] = start + "null,"
+    pairs = json.loads("\n".join(lines), object_pairs_hook=tuple, parse_constant=lambda c: need(False, c))
     need(type(pairs) is tuple and [k for k, _ in pairs] == FIELDS, "members, or their order")
-    f, line = dict(pairs), dict(zip(FIELDS, file.split("\n")[1:]))
-    out = {name: line[name][len(name) + 3:-1] if name in ("certificate", "cost") else text(v) for name, v in pairs}
-    for name in ("certificate", "cost"):
-        spaces = re.search(r"\s", re.sub(r'"(\\.|[^"\\])*"', "", out[name]))
-        need(type(f[name]) is tuple and out[name][0] == "{" and not spaces or out[name] == "null", name)
+    f = dict(pairs)
+    out = {name: objects.get(name) or text(v) for name, v in pairs}
     if type(f["rows"]) is list:  # a line for each
         out["rows"] = "[\n" + ",\n".join(map(text, f["rows"])) + "\n]"
     need(file == "{\n" + ",\n".join(f'"{name}":{out[name]}' for name in FIELDS) + "\n}\n", "not the canonical text")
@@ -78,14 +105,16 @@ def check(data):
     check_box(x, lo, hi, 2**bits)
     for row in [f["fallback"]] + (rows or []):
         check_row(row, lo, hi, 2**bits)
-    need(type(f["metadata"]) is tuple and all(type(s) is str for pair in f["metadata"] for s in pair), "metadata")
-    need([key for key, _ in f["metadata"]] == sorted(dict(f["metadata"])), "keys of the metadata")
+    meta = f["metadata"]
+    need(type(meta) is tuple and len(meta) <= 64 and all(short(key, 1, 64) and short(s, 0, 4096) for key, s in meta), "metadata")
+    need([key for key, _ in meta] == sorted(dict(meta)), "keys of the metadata")
     for v, n in (f["input_labels"], k), (f["output_labels"], kv):
-        need(v is None or type(v) is list and all(type(s) is str and s for s in v) and len(v) == len(set(v)) == n, "labels")
+        need(v is None or type(v) is list and all(short(s, 1, 256) for s in v) and len(v) == len(set(v)) == n, "labels")
     names, (geometry, eps, base, base_eps, note) = zip(*f["provenance"])
     right = type(f["provenance"]) is tuple and " ".join(names) == "geometry geometry_epsilon base_measure base_measure_epsilon note"
     for origin, x, clean in (geometry, eps, "public"), (base, base_eps, "data-independent"):
-        need(right and type(note) is str and (x is None if origin == clean else origin == "derived-dp" and epsilon(x)), "provenance")
+        need(right and short(note, 0, 4096), "provenance")
+        need(x is None if origin in (clean, "unstated") else origin == "derived-dp" and epsilon(x), "provenance")
 
 status = 0 if sys.argv[1:] else print(__doc__, file=sys.stderr) or 2
 for name in sys.argv[1:]:

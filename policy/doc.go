@@ -14,7 +14,8 @@
 // lo, hi and the amounts in rows are strings of decimal digits, because they reach 2^62 and a reader that
 // keeps JSON numbers in doubles would change them without a word. There is no other number in what this
 // package reads, hence no NaN, no exponent and no second spelling. Cost and certificate are one compact
-// JSON object each, which this package bounds and stores but does not interpret.
+// JSON object each, which this package bounds and stores but does not interpret: at most 10,000 levels deep, with
+// numbers of any length, and with names that may repeat. Who reads a cost may ask for more.
 //
 //	{
 //	"format":"wpm-policy-1",
@@ -24,7 +25,7 @@
 //	"work_limit_ms":0,                  projection: when the solver is abandoned
 //	"inputs":3,
 //	"outputs":2,
-//	"provenance":{...},
+//	"provenance":{...},                 two origins with their epsilons or null, and a note
 //	"metadata":{"title":"..."},         keys in byte order
 //	"certificate":null,
 //	"cost":{"kind":"explicit",...},
@@ -38,6 +39,11 @@
 //	...
 //	]
 //	}
+//
+// An origin is "public" (of the geometry), "data-independent" (of the base measure), or either of "derived-dp", which
+// alone has an epsilon, and "unstated". Labels have 1 to 256 bytes, the note and values of the metadata up to 4096,
+// keys 1 to 64, of which there are at most 64; none has a control character, and those of one list are distinct. A file
+// has at most 64 MiB, and 2^20 inputs and outputs. A program that finds another value, member or size refuses the file.
 //
 // A row starts from lo; columns in full are raised to hi, each pair [j,"u"] in extra adds u units to column
 // j. A row so costs its fill, not kv.

@@ -54,14 +54,17 @@ const (
 	// DerivedDP parts were computed from private data under differential privacy, at the stated epsilon.
 	// That loss is on top of what a release costs, and not in any client's ledger.
 	DerivedDP Origin = "derived-dp"
+	// Unstated is for parts of either kind of which the publisher does not say where they come from. Who uses the
+	// policy has to find out: a part that depends on private data costs privacy that no epsilon here counts.
+	Unstated Origin = "unstated"
 )
 
 // Provenance states where geometry and base measure come from. It is a statement by the publisher: no
 // program can check it, so it has no default.
 type Provenance struct {
-	Geometry           Origin      // Public or DerivedDP
+	Geometry           Origin      // Public, DerivedDP or Unstated
 	GeometryEpsilon    ldp.Epsilon // with DerivedDP only
-	BaseMeasure        Origin      // DataIndependent or DerivedDP
+	BaseMeasure        Origin      // DataIndependent, DerivedDP or Unstated
 	BaseMeasureEpsilon ldp.Epsilon // with DerivedDP only
 	Note               string      // free text, one line
 }
@@ -362,9 +365,9 @@ func (c *content) checkProvenance() error {
 
 func checkOrigin(what string, o, clean Origin, eps ldp.Epsilon) error {
 	switch {
-	case o != clean && o != DerivedDP:
-		return fmt.Errorf("%w: %s is %q, want %q or %q", ErrProvenance, what, o, clean, DerivedDP)
-	case o == clean && !eps.IsZero():
+	case o != clean && o != DerivedDP && o != Unstated:
+		return fmt.Errorf("%w: %s is %q, want %q, %q or %q", ErrProvenance, what, o, clean, DerivedDP, Unstated)
+	case o != DerivedDP && !eps.IsZero():
 		return fmt.Errorf("%w: %s is %q and yet has an epsilon", ErrProvenance, what, o)
 	case o == DerivedDP && eps.IsZero():
 		return fmt.Errorf("%w: %s is %q without an epsilon", ErrProvenance, what, o)
