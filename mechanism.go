@@ -198,10 +198,31 @@ func Uniform(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, opt Options) (
 // Errors: ErrShape when the policy has no cost, or one for another number of inputs; those of cost and
 // FromPolytope.
 func Load(p policy.Policy, opt Options) (*Mechanism, error) {
-	if len(p.Cost()) == 0 {
+	c, err := costOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return FromPolytope(c, p.Polytope(), opt)
+}
+
+// CheckCost decides whether Load would find a cost in the policy: one that a cost.Spec describes, within the limits of
+// package cost, and of the policy's size. A mixture policy may also have none. The errors are those of Load. It takes
+// the time to read the cost, and no more.
+func CheckCost(p policy.Policy) error {
+	if len(p.Cost()) == 0 && p.Mode() == policy.Mixture {
+		return nil
+	}
+	_, err := costOf(p)
+	return err
+}
+
+// costOf builds the cost that a policy carries.
+func costOf(p policy.Policy) (cost.Matrix, error) {
+	text := p.Cost()
+	if len(text) == 0 {
 		return nil, fmt.Errorf("%w: the policy carries no cost", ErrShape)
 	}
-	spec, err := cost.ParseSpec(p.Cost())
+	spec, err := cost.ParseSpec(text)
 	if err != nil {
 		return nil, err
 	}
@@ -209,10 +230,10 @@ func Load(p policy.Policy, opt Options) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k, _ := c.Dims(); k != p.Inputs() {
-		return nil, fmt.Errorf("%w: the cost has %d rows, the policy %d inputs", ErrShape, k, p.Inputs())
+	if k, kv := c.Dims(); k != p.Inputs() || kv != p.Outputs() {
+		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy has %d inputs and %d outputs", ErrShape, k, kv, p.Inputs(), p.Outputs())
 	}
-	return FromPolytope(c, p.Polytope(), opt)
+	return c, nil
 }
 
 // Dims returns the numbers of inputs and outputs.

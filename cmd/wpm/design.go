@@ -22,14 +22,17 @@ func designCommand() *cli.Command {
 		Description: "The base measure is uniform at its exact best scale, or what -objective says. The worst case over all private\n" +
 			"distributions is certified, beside a lower bound that no eps-LDP mechanism beats. The policy goes to -out; a card with\n" +
 			"the numbers really used, and what the other designs would give, goes to standard output (or to -card), and so does -json.\n" +
-			"Everything that goes in is taken to be public: points, cost and eps must not depend on private data.",
+			"Points, cost and eps must not depend on private data. -geometry and -base say that they do not, or at what price; the\n" +
+			"policy carries the statement. Without them it says \"unstated\", and whoever reads it is warned.",
 		Flags: append(append(geometryFlags(), objectiveFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy level, an exact decimal or fraction: `EPS`, as 0.5 or 1/3"},
 			&cli.IntFlag{Name: "bits", Value: wpm.DefaultBits, Usage: "weights are integers that sum to 2^`B`"},
 			&cli.StringFlag{Name: "mode", Value: "mixture", Usage: "what clients do: mixture (no solver on the device) or projection"},
 			&cli.DurationFlag{Name: "work-limit", DefaultText: "10s in projection mode", Usage: "with -mode projection: when a client gives up its solver"},
 			&cli.StringFlag{Name: "title", Usage: "what the mechanism is for; goes into the policy"},
-			&cli.StringFlag{Name: "note", Usage: "where the geometry comes from; goes into the policy's provenance"},
+			&cli.StringFlag{Name: "geometry", Usage: "where points and cost come from: `ORIGIN` public, or derived-dp:EPS for what private data gave under differential privacy"},
+			&cli.StringFlag{Name: "base", Usage: "where the base measure comes from: `ORIGIN` data-independent, or derived-dp:EPS"},
+			&cli.StringFlag{Name: "note", Usage: "more about that, one line; goes into the policy's provenance"},
 			&cli.StringFlag{Name: "table", Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps); \"none\" to leave it out"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "policy `FILE` to write (required; - is standard output)"},
 			&cli.StringFlag{Name: "card", Usage: "write the card to `FILE` instead of standard output"},
@@ -65,6 +68,10 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("-eps: %w", err)
 	}
+	provenance, err := readProvenance(c)
+	if err != nil {
+		return err
+	}
 	table, err := tableEpsilons(c.String("table"), eps)
 	if err != nil {
 		return err
@@ -96,13 +103,15 @@ func design(ctx context.Context, c *cli.Command) error {
 	}
 	p, err := m.Publish(ctx, policy.Config{
 		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, Certificate: evidence,
-		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent, Note: c.String("note")},
-		Metadata:   meta,
+		Provenance: provenance, Metadata: meta,
 	})
 	if err != nil {
 		return err
 	}
 	if err := policy.Verify(p); err != nil { // never write what would not verify
+		return err
+	}
+	if err := (conditions{}).admit(p); err != nil {
 		return err
 	}
 	if p.Inputs()*p.Outputs() <= maxUtility {
@@ -156,7 +165,11 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return writeFiles(c.Root().Writer, output{c.String("out"), encoded}, output{card, text})
+	if err := writeFiles(c.Root().Writer, output{c.String("out"), encoded}, output{card, text}); err != nil {
+		return err
+	}
+	warn(c.Root().ErrWriter, p)
+	return nil
 }
 
 // tableEpsilons returns the levels of the card's table: those asked for, or a quarter to twice eps.

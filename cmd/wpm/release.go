@@ -15,6 +15,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -28,7 +29,7 @@ func releaseCommand() *cli.Command {
 			"COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as much. To see\n" +
 			"whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws nothing.\n" +
 			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.",
-		Flags: []cli.Flag{
+		Flags: append(conditionFlags(),
 			&cli.StringFlag{Name: "ledger", Usage: "ledger `FILE`; made on first use, with -budget"},
 			&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period: one release per policy and epoch"},
 			&cli.StringFlag{Name: "budget", Usage: "total `EPS` that the ledger may ever spend; fixed when the ledger is made"},
@@ -37,7 +38,7 @@ func releaseCommand() *cli.Command {
 			&cli.StringFlag{Name: "check", Usage: "read private counts from `FILE`, say whether they are usable, and draw nothing"},
 			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projection: " + wpm.Solvers},
 			&cli.BoolFlag{Name: "unaccounted-for-testing", Usage: "no ledger: every run spends eps again and nobody counts. Never with real data"},
-		},
+		),
 		OnUsageError: usageError,
 		Action:       release,
 	}
@@ -65,14 +66,22 @@ func release(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("-solver: %w", err)
 	}
+	want, err := readConditions(c)
+	if err != nil {
+		return err
+	}
 	p, err := readPolicy(file, c.Root().Reader)
 	if err != nil {
 		return err
 	}
+	if err := want.admit(p); err != nil {
+		return fmt.Errorf("%s: %w: %w", file, err, errNo)
+	}
 	if c.IsSet("check") {
+		warn(c.Root().ErrWriter, p)
 		return check(c, p)
 	}
-	ledger, done, err := openLedger(c, p)
+	ledger, done, err := openLedger(c, p, want.maxEpsilon)
 	if err != nil {
 		return err
 	}
@@ -109,7 +118,7 @@ func release(ctx context.Context, c *cli.Command) error {
 	return writeFiles(c.Root().Writer, output{c.String("out"), out})
 }
 
-func openLedger(c *cli.Command, p policy.Policy) (policy.Ledger, func() error, error) {
+func openLedger(c *cli.Command, p policy.Policy, limit ldp.Epsilon) (policy.Ledger, func() error, error) {
 	none := func() error { return nil }
 	if c.Bool("unaccounted-for-testing") {
 		if c.IsSet("ledger") || c.IsSet("epoch") || c.IsSet("budget") {
@@ -131,7 +140,7 @@ func openLedger(c *cli.Command, p policy.Policy) (policy.Ledger, func() error, e
 			return nil, nil, fmt.Errorf("-budget: %s is less than the %s that one release of this policy costs", budget, p.Epsilon())
 		}
 	}
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: c.String("epoch"), Budget: budget})
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: c.String("epoch"), Budget: budget, MaxEpsilon: limit})
 	if err != nil {
 		return nil, nil, fmt.Errorf("ledger %s: %w", path, err)
 	}

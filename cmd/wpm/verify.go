@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -22,14 +25,15 @@ func verifyCommand() *cli.Command {
 		ArgsUsage: "POLICY",
 		Description: "Reads the policy, checks its form byte for byte, and decides in integers that every output is at most\n" +
 			"e^eps times likelier for one client than for another: hi <= e^eps lo in every column, sum lo <= 2^B <= sum hi,\n" +
-			"and every published row inside the box. Trusts no solver. Exit status 1: the certificate fails.\n" +
+			"and every published row inside the box. Trusts no solver. Exit status 1: the certificate fails, or wpm release would\n" +
+			"refuse the policy: -max-eps, -policy-id, or a cost that cannot be built or has another size.\n" +
 			"Then it recomputes what the policy claims about utility, in fractions, if the cost matrix has at most 2^18 entries;\n" +
 			"a false claim is status 1, too, though it costs nobody's privacy.",
-		Flags: []cli.Flag{
+		Flags: append(conditionFlags(),
 			&cli.BoolFlag{Name: "json", Usage: "print the verdict as JSON"},
 			&cli.BoolFlag{Name: "privacy-only", Usage: "leave the utility claims unchecked"},
 			&cli.BoolFlag{Name: "utility", Usage: "recompute the utility claims of a larger matrix, too: half a second for each million entries"},
-		},
+		),
 		OnUsageError: usageError,
 		Action:       verify,
 	}
@@ -49,6 +53,10 @@ func verify(ctx context.Context, c *cli.Command) error {
 	if c.Bool("utility") && c.Bool("privacy-only") {
 		return errors.New("-utility does not go with -privacy-only")
 	}
+	want, err := readConditions(c)
+	if err != nil {
+		return err
+	}
 	path := c.Args().First()
 	no := func(err error) error {
 		if c.Bool("json") {
@@ -66,6 +74,10 @@ func verify(ctx context.Context, c *cli.Command) error {
 	if err := policy.Verify(p); err != nil {
 		return no(fmt.Errorf("%s: %w", path, err))
 	}
+	if err := want.admit(p); err != nil {
+		return no(fmt.Errorf("%s: %w", path, err))
+	}
+	warn(c.Root().ErrWriter, p)
 	utility := "not checked (-utility does)"
 	switch {
 	case len(p.Certificate()) == 0:
@@ -82,16 +94,27 @@ func verify(ctx context.Context, c *cli.Command) error {
 		least, _ := bounds.Lower.Float64()
 		utility = fmt.Sprintf("worst case %.10g, at input %q; at least %.10g for any mechanism; recomputed, the stated bounds hold", worst, p.InputLabel(bounds.Input), least)
 	}
-	id := p.ID()
+	id, prov, meta := p.ID(), p.Provenance(), p.Metadata()
+	geometry, base := stated(prov.Geometry, prov.GeometryEpsilon), stated(prov.BaseMeasure, prov.BaseMeasureEpsilon)
 	if c.Bool("json") {
 		return printJSON(c.Root().Writer, map[string]any{
 			"verified": true, "id": hex.EncodeToString(id[:]), "epsilon": p.Epsilon().String(), "bits": p.Polytope().Bits(),
 			"inputs": p.Inputs(), "outputs": p.Outputs(), "mode": p.Mode(), "utility": utility,
+			"meaning": inWords(p.Epsilon()), "geometry": geometry, "base_measure": base, "note": prov.Note, "metadata": meta,
 		})
 	}
-	_, err = fmt.Fprintf(c.Root().Writer,
-		"verified: eps = %s for %d inputs and %d outputs, exact in units of 2^-%d\nmode %s, sha256 %x\nutility: %s\n",
-		p.Epsilon(), p.Inputs(), p.Outputs(), p.Polytope().Bits(), p.Mode(), id, utility)
+	var b strings.Builder
+	fmt.Fprintf(&b, "verified: eps = %s for %d inputs and %d outputs, exact in units of 2^-%d\n", p.Epsilon(), p.Inputs(), p.Outputs(), p.Polytope().Bits())
+	fmt.Fprintf(&b, "in words: %s\nmode %s, sha256 %x\n", inWords(p.Epsilon()), p.Mode(), id)
+	fmt.Fprintf(&b, "the publisher states: geometry %s; base measure %s", geometry, base)
+	if prov.Note != "" {
+		fmt.Fprintf(&b, "; %q", prov.Note)
+	}
+	for _, key := range slices.Sorted(maps.Keys(meta)) { // quoted: a text may hold what a terminal obeys
+		fmt.Fprintf(&b, "\n  %q: %q", key, meta[key])
+	}
+	fmt.Fprintf(&b, "\nutility: %s\n", utility)
+	_, err = io.WriteString(c.Root().Writer, b.String())
 	return err
 }
 
