@@ -263,6 +263,52 @@ func TestPublishAndLoad(t *testing.T) {
 	}
 }
 
+// TestCheckCost holds that CheckCost refuses what Load refuses, but for a mixture policy without a cost, which needs none.
+func TestCheckCost(t *testing.T) {
+	box, err := ldp.NewPolytope(epsilon(t, "1"), []float64{0.5, 0.25, 0.25}, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := policy.NewRow(box, box.Round(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		cost string
+		want error
+	}{
+		{`{"kind":"explicit","C":[[0,1,2],[1,0,2]]}`, nil},
+		{`{"kind":"explicit","C":[[0,1],[1,0],[2,2]]}`, wpm.ErrShape}, // 3 x 2
+		{`{"kind":"explicit","C":[[0,1,2],[1,0,2],[2,2,0]]}`, wpm.ErrShape},
+		{`{"kind":"explicit","C":[[0,1],[1,0]]}`, wpm.ErrShape},
+		{`{"kind":"ring","n":2000000000}`, cost.ErrTooLarge},
+		{`{"kind":"grid","rows":100000,"cols":100000}`, cost.ErrTooLarge},
+		{`{"kind":"ring","n":3,"n":3}`, cost.ErrSpec},
+		{`{}`, cost.ErrSpec},
+		{``, wpm.ErrShape},
+	} {
+		for _, mode := range []policy.Mode{policy.Mixture, policy.Projection} {
+			p, err := policy.New(policy.Config{
+				Polytope: box, Mode: mode, Inputs: 2, Rows: []policy.Row{row, row}, Cost: []byte(test.cost),
+				Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := test.want
+			if test.cost == "" && mode == policy.Mixture {
+				want = nil
+			}
+			if err := wpm.CheckCost(p); !errors.Is(err, want) {
+				t.Errorf("%s, %s: CheckCost = %v, want %v", mode, test.cost, err, want)
+			}
+			if _, err := wpm.Load(p, wpm.Options{}); !errors.Is(err, test.want) {
+				t.Errorf("%s, %s: Load = %v, want %v", mode, test.cost, err, test.want)
+			}
+		}
+	}
+}
+
 // TestBoxCannotBeReplaced is the mechanism's side of policy's test of the same name.
 func TestBoxCannotBeReplaced(t *testing.T) {
 	m, _ := uniform(t, points(t, 5, 10, 0), "1/10")

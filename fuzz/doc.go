@@ -52,6 +52,7 @@
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
 //	policy/FuzzParsePrivate    policy.ParsePrivate              what is read is a distribution
 //	policy/FuzzLedger          the replay of a ledger file      what is spent is never below zero
+//	cmd/wpm/FuzzOrigin         -geometry and -base of design    what is taken, a policy takes; written out it is the same
 //	cmd/wpm/FuzzReports        the reports of "wpm aggregate"   writing them gives the file
 //	cmd/wpm/FuzzObjects        the objects of "wpm check"       encoding/json
 //

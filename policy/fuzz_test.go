@@ -10,6 +10,9 @@ import (
 func FuzzDecode(f *testing.F) {
 	f.Add(mustEncode(f, mustNew(f, smallConfig(f))))
 	f.Add(mustEncode(f, mustNew(f, projectionConfig(f, false))))
+	for _, text := range verdictBases(f) {
+		f.Add([]byte(text))
+	}
 	f.Add([]byte("{\n\"format\":\"wpm-policy-1\",\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Decode(data)
