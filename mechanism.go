@@ -231,7 +231,7 @@ func costOf(p policy.Policy) (cost.Matrix, error) {
 		return nil, err
 	}
 	if k, kv := c.Dims(); k != p.Inputs() || kv != p.Outputs() {
-		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy has %d inputs and %d outputs", ErrShape, k, kv, p.Inputs(), p.Outputs())
+		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy %d x %d", ErrShape, k, kv, p.Inputs(), p.Outputs())
 	}
 	return c, nil
 }

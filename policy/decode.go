@@ -151,7 +151,7 @@ func wanted(v any) string {
 	return "an object of strings"
 }
 
-// numbers returns the runs of digits in a text, no more than most for each: the comparison in Decode finds one that was above.
+// numbers returns the runs of digits in a text, with most for whatever is above: the comparison in Decode finds it.
 func numbers[T int32 | uint64](text []byte, most T) (out []T) {
 	if n := bytes.Count(text, []byte(",")); n > 0 {
 		out = make([]T, 0, min(n+1, MaxOutputs))

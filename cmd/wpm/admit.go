@@ -28,7 +28,7 @@ type conditions struct {
 func conditionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "max-eps", Usage: "refuse a policy with an eps above `EPS`"},
-		&cli.StringFlag{Name: "policy-id", Usage: "refuse any policy but the one with this SHA-256: `HEX`, all 64 digits, as verify prints them"},
+		&cli.StringFlag{Name: "policy-id", Usage: "refuse any policy but that with the SHA-256 `HEX`, 64 digits, as verify prints it"},
 	}
 }
 
@@ -78,8 +78,8 @@ func warn(stderr io.Writer, p policy.Policy) {
 		parts = append(parts, "base measure")
 	}
 	if parts != nil {
-		fmt.Fprintf(stderr, "wpm: warning: the policy does not state where this comes from: %s. If it depends on private data, "+
-			"that costs privacy beyond eps (-geometry and -base of wpm design state it)\n", strings.Join(parts, " and "))
+		fmt.Fprintf(stderr, "wpm: warning: the policy does not state where this comes from: %s. If it depends on private\n"+
+			"data, that costs privacy beyond eps. -geometry and -base of wpm design state it.\n", strings.Join(parts, " and "))
 	}
 }
 

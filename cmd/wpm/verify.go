@@ -104,7 +104,8 @@ func verify(ctx context.Context, c *cli.Command) error {
 		})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "verified: eps = %s for %d inputs and %d outputs, exact in units of 2^-%d\n", p.Epsilon(), p.Inputs(), p.Outputs(), p.Polytope().Bits())
+	fmt.Fprintf(&b, "verified: eps = %s for %d inputs and %d outputs, exact in units of 2^-%d\n",
+		p.Epsilon(), p.Inputs(), p.Outputs(), p.Polytope().Bits())
 	fmt.Fprintf(&b, "in words: %s\nmode %s, sha256 %x\n", inWords(p.Epsilon()), p.Mode(), id)
 	fmt.Fprintf(&b, "the publisher states: geometry %s; base measure %s", geometry, base)
 	if prov.Note != "" {
