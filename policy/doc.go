@@ -1,5 +1,6 @@
-// Package policy is the published mechanism as a file, and the only way by which private data leaves a
-// device.
+// Package policy is the published mechanism as a file, and the only way by which private data leave a device:
+// counts over points through Release, and what another kind of mechanism takes through its own release, which
+// Account pays for (package sphere/codebook: vectors).
 //
 // # The file
 //

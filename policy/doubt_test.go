@@ -539,10 +539,10 @@ type toyLedger struct {
 
 type toyStore struct {
 	spent *big.Rat
-	memo  map[occasion]Report
+	memo  map[occasion][]byte
 }
 
-func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() (Report, error)) (Report, error) {
+func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	o, cost := occasion{id, l.epoch}, eps.Rat()
 	switch l.bug {
 	case "memo keyed without the epoch":
@@ -559,7 +559,7 @@ func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() (Report, er
 		return r, nil
 	}
 	if new(big.Rat).Add(l.spent, cost).Cmp(big.NewRat(3, 1)) > 0 && l.bug != "budget not enforced" {
-		return Report{}, ErrBudget
+		return nil, ErrBudget
 	}
 	if l.bug != "debit after the draw" {
 		l.spent.Add(l.spent, cost)
@@ -576,17 +576,17 @@ func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() (Report, er
 			l.spent.Sub(l.spent, cost)
 			defer l.spent.Add(l.spent, cost)
 		}
-		return Report{}, err
+		return nil, err
 	}
 	l.memo[o] = r
 	return r, nil
 }
 
 func checkToyLedger(t testing.TB, bug string) error {
-	store := &toyStore{new(big.Rat), map[occasion]Report{}}
+	store := &toyStore{new(big.Rat), map[occasion][]byte{}}
 	return checkLedger(t, func(epoch string) (book, error) {
 		if bug == "memo lost when opened again" {
-			store.memo = map[occasion]Report{}
+			store.memo = map[occasion][]byte{}
 		}
 		spent := func() *big.Rat { return new(big.Rat).Set(store.spent) }
 		return book{toyLedger{bug, epoch, store}, spent, spent, func() error { return nil }}, nil
@@ -1002,7 +1002,7 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	}
 	// A broken line is named by its number, from 1.
 	var text bytes.Buffer
-	l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion]Report{}}}
+	l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion][]byte{}}}
 	for _, body := range []string{"wpm-ledger-1 1", "debit 1 " + strings.Repeat("ab", 32) + " e", "credit 1"} {
 		if err := l.write("", body); err != nil {
 			t.Fatal(err)
@@ -1014,7 +1014,7 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	// A record of one word is none, and a torn line may be nothing but its charge.
 	for body, want := range map[string]error{"report": ErrLedgerCorrupt, "debit": ErrLedgerCorrupt, "~torn 1/2": nil} {
 		text.Reset()
-		l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion]Report{}}}
+		l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion][]byte{}}}
 		for _, body := range []string{"wpm-ledger-1 1", body} {
 			if err := l.write("", body); err != nil {
 				t.Fatal(err)

@@ -19,9 +19,10 @@ import (
 // Ledger pays for releases. OpenLedger gives the one to use; there is no other implementation but
 // UnaccountedForTesting, and none can be written outside this package.
 type Ledger interface {
-	// account records the debit, calls draw once, and records and returns its report. Or it returns an
-	// error without calling draw, or the report recorded for the same policy and epoch.
-	account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() (Report, error)) (Report, error)
+	// account records the debit, calls draw once, and records and returns the bytes of its report, which
+	// checkReport accepts. Or it returns an error without calling draw, or the report recorded for the same
+	// policy and epoch.
+	account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error)
 }
 
 // UnaccountedForTesting returns a ledger that records nothing: every release under it draws anew and costs
@@ -30,8 +31,60 @@ func UnaccountedForTesting() Ledger { return unaccounted{} }
 
 type unaccounted struct{}
 
-func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() (Report, error)) (Report, error) {
+func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	return draw()
+}
+
+// Account pays from l for a report of a mechanism of another kind than Policy, as package sphere/codebook has them: id is the
+// SHA-256 of its published file, and eps what a report costs. As in Release, the debit is on disk before draw is called, which
+// must do all the drawing; the report is on disk before it is returned; and another call for the same id in the same epoch returns
+// that report again, without a debit and without draw.
+//
+// A report is at most 256 bytes: four that name its kind and are not those of a Report, then id, then what the kind wants.
+//
+// Account vouches for the books alone. That draw is eps-differentially private, and that its errors do not depend on private
+// data, is for its package to show. Data of a Policy go through Release.
+//
+// Errors: ErrPolicy for a zero eps or a nil draw, ErrLedger, those of the ledger, those of draw, and ErrReport if draw returns
+// anything else than a report of this id. After the last two the debit stands.
+func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
+	if l == nil {
+		return nil, fmt.Errorf("%w: nil", ErrLedger)
+	}
+	if eps.IsZero() || draw == nil {
+		return nil, fmt.Errorf("%w: no epsilon, or nothing to draw", ErrPolicy)
+	}
+	return l.account(id, eps, func() ([]byte, error) {
+		b, err := draw()
+		if err != nil {
+			return nil, err
+		}
+		if bytes.HasPrefix(b, []byte(magic)) {
+			return nil, fmt.Errorf("%w: another kind must not start with %q", ErrReport, magic)
+		}
+		if err := checkReport(b, id); err != nil {
+			return nil, err
+		}
+		return b, nil
+	})
+}
+
+// maxReport is the largest report of any kind, in bytes.
+const maxReport = 256
+
+// checkReport checks what a ledger wants of a report of any kind: four bytes, the ID of its policy, and more, of the right form if
+// the four bytes are those of a Report.
+func checkReport(b []byte, id [sha256.Size]byte) error {
+	if n := len(b); n <= len(magic)+sha256.Size || n > maxReport {
+		return fmt.Errorf("%w: %d bytes, want %d to %d", ErrReport, n, len(magic)+sha256.Size+1, maxReport)
+	}
+	if named := b[len(magic):][:sha256.Size]; !bytes.Equal(named, id[:]) {
+		return fmt.Errorf("%w: it is of policy %x, not of %x", ErrReport, named[:6], id[:6])
+	}
+	if bytes.HasPrefix(b, []byte(magic)) {
+		return new(Report).UnmarshalBinary(b)
+	}
+	return nil
 }
 
 // LedgerOptions are what a device decides about its own losses.
@@ -57,7 +110,8 @@ type LedgerOptions struct {
 //	debit EPSILON POLICY EPOCH HASH
 //	report REPORT EPOCH HASH
 //
-// BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal. HASH is the SHA-256, in
+// BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal; REPORT names POLICY, whatever its kind (see
+// Account). HASH is the SHA-256, in
 // hexadecimal, of the previous line's hash (32 zero bytes for the first line) followed by the line up to
 // the space before HASH.
 //
@@ -93,7 +147,7 @@ type state struct {
 	chain  [sha256.Size]byte // hash of the last line
 	budget *big.Rat          // nil before the first line
 	spent  *big.Rat
-	memo   map[occasion]Report
+	memo   map[occasion][]byte
 	open   *occasion // of the debit in the last line, which a report may follow
 }
 
@@ -213,7 +267,7 @@ func startsLikeLedger(rest string) bool {
 
 // replay reads the lines of a ledger into a fresh state, and returns what follows the last complete one.
 func (s *state) replay(data []byte) (rest []byte, err error) {
-	*s = state{spent: new(big.Rat), memo: map[occasion]Report{}}
+	*s = state{spent: new(big.Rat), memo: map[occasion][]byte{}}
 	for n := 1; ; n++ {
 		line, after, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
@@ -266,15 +320,17 @@ func (s *state) line(line string) error {
 		s.spent.Add(s.spent, eps)
 		s.open = &occasion{[sha256.Size]byte(id), word[3]}
 	case word[0] == "report" && len(word) == 3:
-		var r Report
-		if err := r.UnmarshalText([]byte(word[1])); err != nil {
+		b, err := decodeHex([]byte(word[1]))
+		if err != nil {
 			return bad
 		}
-		o := occasion{r.id, word[2]}
-		if open == nil || *open != o {
+		if open == nil || open.epoch != word[2] {
 			return fmt.Errorf("%w: a report without its debit", ErrLedgerCorrupt)
 		}
-		s.memo[o] = r
+		if err := checkReport(b, open.policy); err != nil {
+			return fmt.Errorf("%w: %w", ErrLedgerCorrupt, err)
+		}
+		s.memo[*open] = b
 	default:
 		return bad
 	}
@@ -314,42 +370,42 @@ func (l *FileLedger) write(done, body string) error {
 	return nil
 }
 
-func (l *FileLedger) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() (Report, error)) (Report, error) {
+func (l *FileLedger) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	if l == nil {
-		return Report{}, fmt.Errorf("%w: nil", ErrLedger)
+		return nil, fmt.Errorf("%w: nil", ErrLedger)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
-		return Report{}, fmt.Errorf("%w: not open", ErrLedger)
+		return nil, fmt.Errorf("%w: not open", ErrLedger)
 	}
 	if l.fault != nil {
-		return Report{}, l.fault
+		return nil, l.fault
 	}
 	o := occasion{id, l.epoch}
-	if r, ok := l.memo[o]; ok {
-		return r, nil
+	if b, ok := l.memo[o]; ok {
+		return bytes.Clone(b), nil
 	}
 	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
-		return Report{}, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
+		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
 	}
 	total := new(big.Rat).Add(l.spent, eps.Rat())
 	if total.Cmp(l.budget) > 0 {
-		return Report{}, fmt.Errorf("%w: %s spent and %v asked for, of %s", ErrBudget, l.spent.RatString(), eps, l.budget.RatString())
+		return nil, fmt.Errorf("%w: %s spent and %v asked for, of %s", ErrBudget, l.spent.RatString(), eps, l.budget.RatString())
 	}
 	l.spent = total // before the write: a debit that may be in the file counts
 	if err := l.write("", fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
-		return Report{}, err
+		return nil, err
 	}
-	r, err := draw()
+	b, err := draw()
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
-	if err := l.write("", fmt.Sprintf("report %v %s", r, l.epoch)); err != nil {
-		return Report{}, err
+	if err := l.write("", fmt.Sprintf("report %x %s", b, l.epoch)); err != nil {
+		return nil, err
 	}
-	l.memo[o] = r
-	return r, nil
+	l.memo[o] = bytes.Clone(b)
+	return b, nil
 }
 
 // Spent returns the sum of all epsilons paid, exactly. After a failed write it includes that debit.

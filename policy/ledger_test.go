@@ -452,7 +452,7 @@ func TestLedgerImpossibleRecords(t *testing.T) {
 		{"wpm-ledger-1 1", "credit 1"}, {"wpm-ledger-1 1", ""}, {"wpm-ledger-1 1", "x~torn -1"}, {"wpm-ledger-1 1", "x~torn "},
 		{"wpm-ledger-1 1", "debit 1 " + id + " e", "report " + report[:78] + " e"},
 	} {
-		s := state{spent: new(big.Rat), memo: map[occasion]Report{}}
+		s := state{spent: new(big.Rat), memo: map[occasion][]byte{}}
 		var text bytes.Buffer
 		l := &FileLedger{file: sink{&text}, state: s}
 		for _, b := range bodies {

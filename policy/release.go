@@ -62,9 +62,19 @@ func release(ctx context.Context, p Policy, l Ledger, private []byte, project Pr
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
 	}
-	return l.account(c.id, c.Polytope.Epsilon(), func() (Report, error) {
-		return c.draw(ctx, private, project, random)
+	b, err := l.account(c.id, c.Polytope.Epsilon(), func() ([]byte, error) {
+		r, err := c.draw(ctx, private, project, random)
+		if err != nil {
+			return nil, err
+		}
+		return r.MarshalBinary()
 	})
+	if err != nil {
+		return Report{}, err
+	}
+	var r Report
+	err = r.UnmarshalBinary(b)
+	return r, err
 }
 
 // draw reads the random words before it looks at the private data, always the same number: 8 bytes that

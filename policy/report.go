@@ -79,14 +79,23 @@ func (r *Report) UnmarshalText(text []byte) error {
 	if len(text) != 2*ReportSize {
 		return fmt.Errorf("%w: %d characters, want %d", ErrReport, len(text), 2*ReportSize)
 	}
-	b, err := hex.AppendDecode(nil, text)
+	b, err := decodeHex(text)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrReport, err)
-	}
-	if !bytes.Equal(hex.AppendEncode(nil, b), text) {
-		return fmt.Errorf("%w: capital letters in the hexadecimal", ErrReport)
+		return err
 	}
 	return r.UnmarshalBinary(b)
+}
+
+// decodeHex reads lower-case hexadecimal.
+func decodeHex(text []byte) ([]byte, error) {
+	b, err := hex.AppendDecode(nil, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReport, err)
+	}
+	if !bytes.Equal(hex.AppendEncode(nil, b), text) {
+		return nil, fmt.Errorf("%w: capital letters in the hexadecimal", ErrReport)
+	}
+	return b, nil
 }
 
 // String returns the text of MarshalText, or a remark for the zero Report.

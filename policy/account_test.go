@@ -1,0 +1,156 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// otherBytes is a report of a kind that this package does not know: four bytes, the ID, and a body.
+func otherBytes(id [32]byte, body string) []byte {
+	return append(append([]byte("tst1"), id[:]...), body...)
+}
+
+// An account of another kind: the debit is in the file when draw runs, the report when Account returns; a repeat, also after the
+// ledger was opened again, is the same bytes for nothing; a Policy under the same ledger has books of its own.
+func TestAccount(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := reopen(t, path, "e", "3")
+	id, eps := [32]byte{7}, mustEpsilon(t, "1/2")
+	want := otherBytes(id, "index 5")
+	draws := 0
+	draw := func() ([]byte, error) {
+		data, err := os.ReadFile(path)
+		if line := fmt.Sprintf("\ndebit 1/2 %x e ", id); err != nil || !strings.Contains(string(data), line) || bytes.Contains(data, []byte("\nreport")) {
+			t.Errorf("at the draw the file is %q, %v", data, err)
+		}
+		draws++
+		return want, nil
+	}
+	for range 3 {
+		if got, err := Account(l, id, eps, draw); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("Account = %q, %v", got, err)
+		}
+		data, err := os.ReadFile(path)
+		if line := fmt.Sprintf("\nreport %x e ", want); err != nil || !strings.Contains(string(data), line) {
+			t.Fatalf("the file is %q, %v", data, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l = reopen(t, path, "e", "")
+	}
+	wantSpent(t, l, "1/2")
+	if draws != 1 {
+		t.Errorf("%d draws", draws)
+	}
+	if r, err := Release(t.Context(), epsPolicy(t, "2", ""), l, nil, identity); err != nil || len(r.String()) != 2*ReportSize {
+		t.Errorf("a Policy beside it: %v, %v", r, err)
+	}
+	wantSpent(t, l, "5/2")
+	if _, err := Account(l, [32]byte{8}, mustEpsilon(t, "1"), draw); !errors.Is(err, ErrBudget) {
+		t.Errorf("beyond the budget: %v", err)
+	}
+}
+
+// What draw must not return is an error after the debit, and is not recorded.
+func TestAccountRefuses(t *testing.T) {
+	id := [32]byte{7}
+	source := errors.New("source")
+	for _, tc := range []struct {
+		name string
+		b    []byte
+		err  error
+		want error
+	}{
+		{"an error", otherBytes(id, "x"), source, source},
+		{"nothing", nil, nil, ErrReport},
+		{"no content", otherBytes(id, ""), nil, ErrReport},
+		{"too long", otherBytes(id, strings.Repeat("x", 221)), nil, ErrReport},
+		{"another ID", otherBytes([32]byte{8}, "x"), nil, ErrReport},
+		{"the magic of a Policy's", append([]byte(magic), make([]byte, 36)...), nil, ErrReport},
+	} {
+		l, file := inMemory(t, nil)
+		if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return tc.b, tc.err }); !errors.Is(err, tc.want) || b != nil {
+			t.Errorf("%s: %q, %v", tc.name, b, err)
+		}
+		if l.Spent().Cmp(big.NewRat(1, 1)) != 0 || len(l.memo) != 0 || strings.Contains(file.String(), "report") {
+			t.Errorf("%s: spent %v, recorded %v", tc.name, l.Spent(), l.memo)
+		}
+	}
+	l, _ := inMemory(t, nil)
+	never := func() ([]byte, error) { t.Error("drawn"); return nil, nil }
+	for _, tc := range []struct {
+		l    Ledger
+		eps  string
+		draw func() ([]byte, error)
+		want error
+	}{{nil, "1", never, ErrLedger}, {(*FileLedger)(nil), "1", never, ErrLedger}, {l, "", never, ErrPolicy}, {l, "1", nil, ErrPolicy}} {
+		eps := mustEpsilon(t, "1")
+		if tc.eps == "" {
+			eps = Policy{}.Epsilon()
+		}
+		if _, err := Account(tc.l, id, eps, tc.draw); !errors.Is(err, tc.want) {
+			t.Errorf("Account(%v, %q): %v", tc.l, tc.eps, err)
+		}
+	}
+	if l.Spent().Sign() != 0 {
+		t.Errorf("spent %v", l.Spent())
+	}
+	if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return otherBytes(id, strings.Repeat("x", 220)), nil }); err != nil || len(b) != 256 {
+		t.Errorf("the largest report: %d bytes, %v", len(b), err)
+	}
+}
+
+// A panic in draw leaves the debit and a ledger that works.
+func TestAccountPanic(t *testing.T) {
+	l, _ := inMemory(t, nil)
+	id := [32]byte{7}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { panic("draw") })
+	}()
+	if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil || string(b) != string(otherBytes(id, "x")) {
+		t.Errorf("%q, %v", b, err)
+	}
+	if l.Spent().Cmp(big.NewRat(2, 1)) != 0 {
+		t.Errorf("spent %v, want 2", l.Spent())
+	}
+}
+
+// Lines with a good hash and an impossible report of another kind are refused.
+func TestAccountImpossibleRecords(t *testing.T) {
+	id := [32]byte{7}
+	paid, good := fmt.Sprintf("debit 1 %x e", id), fmt.Sprintf("report %x e", otherBytes(id, "x"))
+	for _, tc := range []struct {
+		bodies []string
+		ok     bool
+	}{
+		{[]string{paid, good}, true},
+		{[]string{good}, false},
+		{[]string{paid, good, good}, false},
+		{[]string{paid, fmt.Sprintf("report %x f", otherBytes(id, "x"))}, false},
+		{[]string{paid, fmt.Sprintf("report %x e", otherBytes([32]byte{8}, "x"))}, false},
+		{[]string{paid, fmt.Sprintf("report %x e", otherBytes(id, ""))}, false},
+		{[]string{paid, fmt.Sprintf("report %x e", otherBytes(id, strings.Repeat("x", 221)))}, false},
+		{[]string{paid, fmt.Sprintf("report %X e", otherBytes(id, "\xff"))}, false},
+		{[]string{paid, good[:len(good)-3] + " e"}, false},
+	} {
+		var text bytes.Buffer
+		l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion][]byte{}}}
+		for _, b := range append([]string{"wpm-ledger-1 9"}, tc.bodies...) {
+			if err := l.write("", b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var fresh state
+		if _, err := fresh.replay(text.Bytes()); tc.ok != (err == nil) || err != nil && !errors.Is(err, ErrLedgerCorrupt) {
+			t.Errorf("%q: %v", tc.bodies, err)
+		}
+	}
+}
