@@ -20,7 +20,7 @@ var picture = map[string][]string{
 	"ldp":  {},
 	"cost": {},
 
-	// The only private path. It never imports a solver: the root hands it a function.
+	// The private path of points and, as the keeper of the ledger, of every kind of policy. It never imports a solver: the root hands it a function.
 	"policy": {"ldp"},
 
 	"internal/num": {},
@@ -43,9 +43,9 @@ var picture = map[string][]string{
 
 	"baseline": {"cost", "internal/num"},
 
-	// The sphere, which has no cost matrix; its codebook is a mechanism of its own, with ldp's integers.
+	// The sphere, which has no cost matrix; its codebook is a kind of policy of its own: ldp's integers, policy's ledger.
 	"sphere":          {"gonum.org/v1/gonum/integrate/quad"},
-	"sphere/codebook": {"ldp", "sphere"},
+	"sphere/codebook": {"ldp", "policy", "sphere"},
 
 	// What a server makes of releases. Its distances to a truth are exact transport.
 	"aggregate": {"cost", "internal/binomial", "mincostflow"},
@@ -91,13 +91,13 @@ var picture = map[string][]string{
 	},
 
 	"experiments/sphere": {
-		"cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "sphere", "sphere/codebook",
+		"cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
 		"gonum.org/v1/gonum/mathext",
 	},
 
 	"cmd/wpm": {
 		"", "aggregate", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
-		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/machine", "knapsack", "ldp", "mincostflow", "policy", "sphere",
+		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/machine", "knapsack", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
@@ -76,7 +77,8 @@ func books(f *testing.F) []*codebook.Codebook {
 		if err != nil {
 			f.Fatal(err)
 		}
-		b, err := codebook.New(codebook.Config{Dim: c.dim, P: c.p, Epsilon: eps, Points: c.points, Bits: c.bits, Atoms: 5})
+		b, err := codebook.New(codebook.Config{Dim: c.dim, P: c.p, Epsilon: eps, Points: c.points, Bits: c.bits, Atoms: 5,
+			Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
 		if err != nil {
 			f.Fatal(err)
 		}

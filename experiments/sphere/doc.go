@@ -17,7 +17,7 @@
 // # Distributions of several atoms
 //
 // A client's distribution has n atoms, uniform on S^d, with weights of a Dirichlet law with parameter 2. Compared in W_2, on the same public candidates:
-// the projection (codebook.ReleaseAtoms), the rival "draw an atom, release it as a point with the optimal mechanism" (its law is the
+// the projection (codebook.Codebook.Law), the rival "draw an atom, release it as a point with the optimal mechanism" (its law is the
 // mixture), and the uniform law, which needs no data. Every W_2 is exact transport (package mincostflow, its gap is
 // reported), from the integers that would be released; ldp decides in integers that all laws of a list of candidates are within
 // e^eps of each other. Numbers are means over random instances, each with its own candidates.

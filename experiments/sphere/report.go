@@ -34,7 +34,7 @@ func (r Result) Report() report.Report {
 		Lead: "The optimal mechanism on the sphere is compared with two published rules for its parameters (mean estimation, p = 2), and, for distributions of several atoms, with drawing one " +
 			"atom and releasing it as a point (W₂).",
 		Notes: []string{
-			"A simulation: instances and candidates come from a seeded generator. Real releases go through codebook.Release, which takes no seed.",
+			"A simulation: instances and candidates come from a seeded generator. Real releases go through codebook.Release, with a policy, a ledger and no seed.",
 			"The rules were written anew from their formulas; no code of theirs was run.",
 		},
 		Facts: r.Facts(), Figures: r.Figures(), Tables: r.Tables(), Settings: r.Settings(), Seed: r.Config.Seed,

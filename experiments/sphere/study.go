@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
@@ -141,7 +142,10 @@ func instance(cfg Config, d, n, number int) (atoms [][]float64, weights []float6
 
 // measure fills in the row for one instance.
 func (row *AtomRow) measure(ctx context.Context, cfg Config, eps ldp.Epsilon, number int) error {
-	conf := codebook.Config{Dim: row.Dim, P: 2, Epsilon: eps, Points: cfg.Points, Atoms: max(row.Atoms, 2)}
+	conf := codebook.Config{
+		Dim: row.Dim, P: 2, Epsilon: eps, Points: cfg.Points, Atoms: max(row.Atoms, 2),
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	}
 	book, err := codebook.New(conf)
 	if err != nil {
 		return err

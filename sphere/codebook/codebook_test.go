@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere"
 )
 
@@ -22,12 +23,18 @@ func epsilon(t testing.TB, s string) ldp.Epsilon {
 
 func design(t testing.TB, c Config) *Codebook {
 	t.Helper()
+	if c.Provenance == (policy.Provenance{}) {
+		c.Provenance = clean
+	}
 	b, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
+
+// clean is the statement of a publisher who used no private data.
+var clean = policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}
 
 // stream is a reader of seeded random bytes.
 type stream struct{ g *numtest.SplitMix64 }
@@ -75,7 +82,7 @@ func instance(g *numtest.SplitMix64, dim, n int) (atoms [][]float64, weights []f
 
 func TestConfigErrors(t *testing.T) {
 	one := epsilon(t, "1")
-	good := Config{Dim: 3, P: 2, Epsilon: one, Points: 64}
+	good := Config{Dim: 3, P: 2, Epsilon: one, Points: 64, Provenance: clean}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +105,11 @@ func TestConfigErrors(t *testing.T) {
 		{"all high", func(c *Config) { c.High = 64 }, nil},
 		{"bits", func(c *Config) { c.Bits = 63 }, nil},
 		{"too few bits", func(c *Config) { c.Bits = 5 }, ldp.ErrBits},
+		{"too few bits for the levels", func(c *Config) { c.Points, c.Bits, c.Epsilon = 33, 8, epsilon(t, "1e-3") }, ldp.ErrBox},
 		{"atoms", func(c *Config) { c.Atoms = MaxAtoms + 1 }, nil},
+		{"no provenance", func(c *Config) { c.Provenance = policy.Provenance{} }, policy.ErrProvenance},
+		{"a loss not stated", func(c *Config) { c.Provenance.Geometry = policy.DerivedDP }, policy.ErrProvenance},
+		{"metadata", func(c *Config) { c.Metadata = map[string]string{"": "x"} }, policy.ErrText},
 		{"too much work", func(c *Config) { c.Dim, c.Points = 1<<20, 1<<10 }, nil},
 		{"too much memory", func(c *Config) { c.Atoms, c.Points = MaxAtoms, 1<<16 }, nil},
 	} {
@@ -114,11 +125,20 @@ func TestConfigErrors(t *testing.T) {
 // TestZero: a nil and a zero Codebook do nothing and do not panic.
 func TestZero(t *testing.T) {
 	for _, c := range []*Codebook{nil, {}} {
-		if _, err := c.Release([]float64{1, 0}); !errors.Is(err, ErrZero) {
+		if r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), nil); !errors.Is(err, ErrZero) || !r.IsZero() {
 			t.Errorf("Release: %v", err)
 		}
-		if _, err := c.ReleaseAtoms(nil, nil); !errors.Is(err, ErrZero) {
-			t.Errorf("ReleaseAtoms: %v", err)
+		if _, err := c.Simulate(newStream(1), nil); !errors.Is(err, ErrZero) {
+			t.Errorf("Simulate: %v", err)
+		}
+		if _, err := Encode(c); !errors.Is(err, ErrZero) {
+			t.Errorf("Encode: %v", err)
+		}
+		if err := Verify(c); !errors.Is(err, ErrZero) {
+			t.Errorf("Verify: %v", err)
+		}
+		if err := c.Belongs(Report{index: 1}); !errors.Is(err, ErrZero) {
+			t.Errorf("Belongs: %v", err)
 		}
 		if _, err := c.Candidate(Seed{}, 0); !errors.Is(err, ErrZero) {
 			t.Errorf("Candidate: %v", err)
@@ -126,8 +146,11 @@ func TestZero(t *testing.T) {
 		if _, err := c.Point(Report{index: 1}); !errors.Is(err, ErrZero) {
 			t.Errorf("Point: %v", err)
 		}
-		if err := c.CheckPoint(nil); !errors.Is(err, ErrZero) {
-			t.Errorf("CheckPoint: %v", err)
+		if err := c.CheckPrivate(nil); !errors.Is(err, ErrZero) {
+			t.Errorf("CheckPrivate: %v", err)
+		}
+		if _, err := c.FormatPrivate(nil, nil); !errors.Is(err, ErrZero) {
+			t.Errorf("FormatPrivate: %v", err)
 		}
 		if err := c.CheckAtoms(nil, nil); !errors.Is(err, ErrZero) {
 			t.Errorf("CheckAtoms: %v", err)
@@ -135,7 +158,11 @@ func TestZero(t *testing.T) {
 		if w := c.Law(Seed{}, nil, nil); w.Len() != 0 {
 			t.Errorf("Law of %d columns", w.Len())
 		}
+		if c.ID() != [32]byte{} || c.String() != "codebook(zero)" || !c.Epsilon().IsZero() {
+			t.Errorf("%v with ID %x", c, c.ID())
+		}
 		c.Config()
+		c.Fresh()
 		c.Measure()
 		c.Box()
 		c.Fallback()

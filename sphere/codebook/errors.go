@@ -2,12 +2,14 @@ package codebook
 
 import "errors"
 
-// Errors of this package. ErrPoint and ErrWeights speak of private data: only CheckPoint and CheckAtoms return them.
+// Errors of this package. ErrPoint and ErrWeights speak of private data: only CheckAtoms and FormatPrivate return them.
 var (
-	// ErrConfig reports settings out of range; errors of packages sphere and ldp are wrapped beside it.
+	// ErrConfig reports settings out of range; errors of packages sphere, ldp and policy are wrapped beside it.
 	ErrConfig = errors.New("codebook: bad configuration")
+	// ErrFormat reports bytes that are not the canonical text of a codebook's policy.
+	ErrFormat = errors.New("codebook: not a canonical policy file")
 	// ErrZero reports a nil or zero Codebook.
-	ErrZero = errors.New("codebook: not made by New")
+	ErrZero = errors.New("codebook: not made by New or Decode")
 	// ErrReport reports bytes that are no report, or a report that is not of this codebook.
 	ErrReport = errors.New("codebook: bad report")
 	// ErrRandom reports that the random source failed; its error is wrapped.

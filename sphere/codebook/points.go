@@ -51,7 +51,7 @@ func (s *source) point(j int, dst []float64) {
 
 // Candidate returns candidate j of a seed, a unit vector. Errors: ErrZero, and ErrReport if there is no candidate j.
 func (c *Codebook) Candidate(seed Seed, j int) ([]float64, error) {
-	if c == nil || c.cfg.Points == 0 {
+	if c.isZero() {
 		return nil, ErrZero
 	}
 	if j < 0 || j >= c.cfg.Points {
@@ -64,8 +64,8 @@ func (c *Codebook) Candidate(seed Seed, j int) ([]float64, error) {
 
 // Point returns the released point that a report stands for. Errors: ErrZero, ErrReport.
 func (c *Codebook) Point(r Report) ([]float64, error) {
-	if c != nil && c.cfg.Seed != (Seed{}) && r.seed != c.cfg.Seed {
-		return nil, fmt.Errorf("%w: it has a seed of its own, and this codebook a fixed one", ErrReport)
+	if err := c.Belongs(r); err != nil {
+		return nil, err
 	}
 	return c.Candidate(r.seed, r.Index())
 }

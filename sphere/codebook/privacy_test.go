@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // data is what a client may hand in, good or bad.
@@ -243,16 +244,8 @@ func TestReleaseIsTotal(t *testing.T) {
 		if !errors.Is(err, d.bad) {
 			t.Errorf("%s: CheckAtoms says %v, want %v", d.name, err, d.bad)
 		}
-		if _, err := c.ReleaseAtoms(d.atoms, d.weights); err != nil {
+		if _, err := c.SimulateAtoms(newStream(1), d.atoms, d.weights); err != nil {
 			t.Errorf("%s: %v", d.name, err)
-		}
-		if len(d.atoms) == 1 {
-			if err := c.CheckPoint(d.atoms[0]); !errors.Is(err, d.bad) {
-				t.Errorf("%s: CheckPoint says %v, want %v", d.name, err, d.bad)
-			}
-			if _, err := c.Release(d.atoms[0]); err != nil {
-				t.Errorf("%s: %v", d.name, err)
-			}
 		}
 		if d.bad == nil {
 			continue
@@ -319,11 +312,11 @@ func TestRandomSource(t *testing.T) {
 
 // TestFreshSeeds: real releases draw their own seeds; a fixed one stays.
 func TestFreshSeeds(t *testing.T) {
-	x := []float64{1, 2, 3}
+	x := []byte("1,1,2,3\n")
 	seen := map[Seed]bool{}
 	free := small(t, 2, "1", 16, 62)
 	for range 20 {
-		r, err := free.Release(x)
+		r, err := Release(t.Context(), free, policy.UnaccountedForTesting(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,7 +326,7 @@ func TestFreshSeeds(t *testing.T) {
 		seen[r.Seed()] = true
 	}
 	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 16, Seed: Seed{4}})
-	if r, err := fixed.Release(x); err != nil || r.Seed() != (Seed{4}) {
+	if r, err := Release(t.Context(), fixed, policy.UnaccountedForTesting(), x); err != nil || r.Seed() != (Seed{4}) {
 		t.Errorf("seed %v, %v", r.Seed(), err)
 	}
 }
@@ -347,7 +340,7 @@ func TestInputsKept(t *testing.T) {
 			before = append(before, x...)
 		}
 		weights := append([]float64(nil), d.weights...)
-		if _, err := c.ReleaseAtoms(d.atoms, d.weights); err != nil {
+		if _, err := c.SimulateAtoms(newStream(1), d.atoms, d.weights); err != nil {
 			t.Fatal(err)
 		}
 		var after []float64

@@ -2,52 +2,78 @@ package codebook
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 )
 
-// Release draws a report for the point x, a vector of d+1 coordinates of which the direction counts. Randomness is crypto/rand's.
+// Release draws a report for a client with the given private data (see "Private data" in the package comment), and pays
+// for it from the ledger. It is the only path for private vectors.
 //
-// It costs Config.Epsilon, each time. Errors: ErrZero and ErrRandom; neither depends on x. A vector that is no point (see
-// CheckPoint) gets the fallback law.
-func (c *Codebook) Release(x []float64) (Report, error) {
-	return c.release(rand.Reader, [][]float64{x}, []float64{1})
+// The debit is in the ledger before the seed and the random word are drawn, from crypto/rand, and both are drawn before
+// the data are looked at. Data that cannot be read give the public fallback law, uniform on the candidates. A second
+// release in the ledger's epoch returns the first report again. The end of ctx before the debit gives ctx.Err(); it has
+// no effect later.
+//
+// Errors: ErrZero, policy.ErrLedger, ctx.Err(), those of the ledger, and ErrRandom. They do not depend on the private
+// data, and come with the zero Report. After ErrRandom, or if the ledger fails after the debit, the debit stands.
+func Release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte) (Report, error) {
+	return release(ctx, c, l, private, rand.Reader)
 }
 
-// ReleaseAtoms draws a report for the distribution with the given atoms and weights. As Release: total but for ErrZero and
-// ErrRandom; what CheckAtoms refuses gets the fallback law.
-func (c *Codebook) ReleaseAtoms(atoms [][]float64, weights []float64) (Report, error) {
-	return c.release(rand.Reader, atoms, weights)
-}
-
-// Simulate is Release with the random bytes from r: for tests, demonstrations and experiments. With a seeded generator it keeps nothing
-// private.
-func (c *Codebook) Simulate(r io.Reader, x []float64) (Report, error) {
-	return c.release(r, [][]float64{x}, []float64{1})
-}
-
-// SimulateAtoms is ReleaseAtoms with the random bytes from r; see Simulate.
-func (c *Codebook) SimulateAtoms(r io.Reader, atoms [][]float64, weights []float64) (Report, error) {
-	return c.release(r, atoms, weights)
-}
-
-// release reads all its random bytes, always the same number, before it looks at the data: 32 for the seed unless that is fixed, and
-// ceil(B/8) that ldp draws with. So a failure, too, has nothing to do with the data.
-func (c *Codebook) release(random io.Reader, atoms [][]float64, weights []float64) (Report, error) {
-	if c == nil || c.cfg.Points == 0 {
+// release is Release with the random source as an argument, for this package's tests.
+func release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader) (r Report, err error) {
+	if c.isZero() {
 		return Report{}, ErrZero
 	}
-	if random == nil {
+	if ctx != nil && ctx.Err() != nil {
+		return Report{}, ctx.Err()
+	}
+	b, err := policy.Account(l, c.id, c.cfg.Epsilon, func() ([]byte, error) {
+		r, err := c.draw(random, func() ([][]float64, []float64, error) { return c.parsePrivate(private) })
+		if err != nil {
+			return nil, err
+		}
+		return r.MarshalBinary()
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	err = r.UnmarshalBinary(b)
+	return r, err
+}
+
+// Simulate draws a report for the point x with the random bytes from r: for tests, demonstrations and experiments. It
+// is a simulation: no ledger counts it, and with a seeded generator it keeps nothing private.
+func (c *Codebook) Simulate(r io.Reader, x []float64) (Report, error) {
+	return c.SimulateAtoms(r, [][]float64{x}, []float64{1})
+}
+
+// SimulateAtoms is Simulate for the distribution with the given atoms and weights.
+func (c *Codebook) SimulateAtoms(r io.Reader, atoms [][]float64, weights []float64) (Report, error) {
+	if c.isZero() {
+		return Report{}, ErrZero
+	}
+	if r == nil {
 		return Report{}, fmt.Errorf("%w: nil reader", ErrRandom)
 	}
+	return c.draw(r, func() ([][]float64, []float64, error) { return atoms, weights, nil })
+}
+
+// A reading returns the atoms and weights of a client. It runs once, after everything is drawn.
+type reading func() (atoms [][]float64, weights []float64, err error)
+
+// draw reads all its random bytes, always the same number, before it reads the data: 32 for the seed unless that is
+// fixed, and ceil(B/8) that ldp draws with. So a failure, too, has nothing to do with the data.
+func (c *Codebook) draw(random io.Reader, data reading) (Report, error) {
 	seed := c.cfg.Seed
-	fresh := seed == Seed{}
 	words := make([]byte, (c.cfg.Bits+7)/8)
-	if fresh {
+	if c.Fresh() {
 		if _, err := io.ReadFull(random, seed[:]); err != nil {
 			return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
 		}
@@ -55,28 +81,37 @@ func (c *Codebook) release(random io.Reader, atoms [][]float64, weights []float6
 	if _, err := io.ReadFull(random, words); err != nil {
 		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
 	}
-	j, err := c.Law(seed, atoms, weights).Sample(bytes.NewReader(words))
+	j, err := c.law(seed, data).Sample(bytes.NewReader(words))
 	if err != nil { // not possible: the law is a point of the box and the bytes are there
 		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
 	}
-	return Report{seed: seed, index: uint32(j)}, nil
+	return Report{id: c.id, seed: seed, index: uint32(j)}, nil
 }
 
-// Law returns the point of the box that a client with this distribution draws from when the seed is this: for audits, tests and
-// experiments. It is as private as the data. It is total: what CheckAtoms refuses gives the fallback; a zero Codebook
-// gives the zero Weights.
+// Law returns the point of the box that a client with this distribution draws from when the seed is this: for audits,
+// tests and experiments. It is as private as the data. It is total: what CheckAtoms refuses gives the fallback; a zero
+// Codebook gives the zero Weights.
 //
 // One atom: the K nearest candidates high, the first of equals. Several: see assign.
-func (c *Codebook) Law(seed Seed, atoms [][]float64, weights []float64) (w ldp.Weights) {
-	if c == nil || c.cfg.Points == 0 {
+func (c *Codebook) Law(seed Seed, atoms [][]float64, weights []float64) ldp.Weights {
+	if c.isZero() {
 		return ldp.Weights{}
 	}
+	return c.law(seed, func() ([][]float64, []float64, error) { return atoms, weights, nil })
+}
+
+// law is Law for data that are read within: it is total, whatever data does.
+func (c *Codebook) law(seed Seed, data reading) (w ldp.Weights) {
 	// A second lock: nothing below is known to panic, and if something did, it would tell something about the data.
 	defer func() {
 		if recover() != nil {
 			w = c.fallback
 		}
 	}()
+	atoms, weights, err := data()
+	if err != nil {
+		return c.fallback
+	}
 	points, mu, err := c.parse(atoms, weights)
 	if err != nil {
 		return c.fallback

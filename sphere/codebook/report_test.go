@@ -5,64 +5,101 @@ import (
 	"encoding"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"testing"
 )
 
 var (
 	_ encoding.BinaryMarshaler   = Report{}
 	_ encoding.BinaryUnmarshaler = (*Report)(nil)
+	_ encoding.TextMarshaler     = Report{}
+	_ encoding.TextUnmarshaler   = (*Report)(nil)
 )
 
-// TestReportBytes: the bytes of one report, frozen.
+// TestReportBytes: the bytes and the text of one report, frozen.
 func TestReportBytes(t *testing.T) {
 	r := Report{index: 0x01020304 & (MaxPoints - 1)}
 	for i := range r.seed {
-		r.seed[i] = byte(i + 1)
+		r.id[i], r.seed[i] = byte(0xa0^i), byte(i+1)
 	}
+	const want = "77706331" + "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf" +
+		"0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20" + "04030200"
 	b, err := r.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "77707331" + "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20" + "04030200"
-	if got := hex.EncodeToString(b); got != want || len(b) != ReportSize || ReportSize != 40 {
-		t.Errorf("report %s, want %s", got, want)
+	if got := hex.EncodeToString(b); got != want || r.String() != want || len(b) != ReportSize || ReportSize != 72 {
+		t.Errorf("report %s, text %v, want %s", got, r, want)
 	}
-	var back Report
-	if err := back.UnmarshalBinary(b); err != nil || back != r || back.Index() != 0x20304 || back.Seed() != r.seed {
-		t.Errorf("read back %v, %v", back, err)
+	for _, back := range []*Report{read(t, b), readText(t, want)} {
+		if *back != r || back.Index() != 0x20304 || back.Seed() != r.seed || back.PolicyID() != r.id {
+			t.Errorf("read back %v", back)
+		}
 	}
 }
 
-// TestReportErrors: every other length, a change of any byte of the magic, an index beyond the limit, zero. The receiver stays.
+func read(t *testing.T, b []byte) *Report {
+	t.Helper()
+	var r Report
+	if err := r.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+func readText(t *testing.T, s string) *Report {
+	t.Helper()
+	var r Report
+	if err := r.UnmarshalText([]byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// TestReportErrors: every other length, a change of any byte of the magic, an index beyond the limit, zero; text of
+// another length, with capital letters or none of hexadecimal. The receiver stays.
 func TestReportErrors(t *testing.T) {
-	good, err := Report{seed: Seed{1}, index: 7}.MarshalBinary()
+	report := Report{id: [32]byte{0xab}, seed: Seed{1}, index: 7}
+	good, err := report.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := Report{seed: Seed{9}, index: 3}
-	refuse := func(what string, b []byte) {
+	refuse := func(what string, read func(r *Report) error) {
 		t.Helper()
 		r := kept
-		if err := r.UnmarshalBinary(b); !errors.Is(err, ErrReport) || r != kept {
+		if err := read(&r); !errors.Is(err, ErrReport) || r != kept {
 			t.Errorf("%s: %v, %v", what, r, err)
 		}
 	}
+	binary := func(what string, b []byte) {
+		t.Helper()
+		refuse(what, func(r *Report) error { return r.UnmarshalBinary(b) })
+	}
 	for n := range 2 * ReportSize {
 		if n != ReportSize {
-			refuse("length", append(bytes.Clone(good), good...)[:n])
+			binary("length", append(bytes.Clone(good), good...)[:n])
 		}
 	}
 	for i := range magic {
 		b := bytes.Clone(good)
 		b[i] ^= 1
-		refuse("magic", b)
+		binary("magic", b)
 	}
 	b := bytes.Clone(good)
 	b[ReportSize-2] = 0x10 // 2^20
-	refuse("index", b)
-	refuse("zero", append([]byte(magic), make([]byte, 36)...))
-	if _, err := (Report{}).MarshalBinary(); !errors.Is(err, ErrReport) || !(Report{}).IsZero() {
-		t.Errorf("zero report: %v", err)
+	binary("index", b)
+	binary("zero", append([]byte(magic), make([]byte, ReportSize-len(magic))...))
+	for _, s := range []string{"", report.String()[2:], report.String() + "00", strings.ToUpper(report.String()), "zz" + report.String()[2:]} {
+		refuse(s, func(r *Report) error { return r.UnmarshalText([]byte(s)) })
+	}
+	for _, err := range []error{func() error { _, err := (Report{}).MarshalBinary(); return err }(), func() error { _, err := (Report{}).MarshalText(); return err }()} {
+		if !errors.Is(err, ErrReport) {
+			t.Errorf("zero report: %v", err)
+		}
+	}
+	if (Report{}).String() != "report(zero)" || !(Report{}).IsZero() {
+		t.Error("the zero report")
 	}
 }
 
@@ -71,7 +108,7 @@ func TestPoint(t *testing.T) {
 	free := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 16})
 	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 16, Seed: Seed{5}})
 	for _, c := range []*Codebook{free, fixed} {
-		r, err := c.Release([]float64{0, 0, 1})
+		r, err := c.Simulate(newStream(3), []float64{0, 0, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,10 +120,14 @@ func TestPoint(t *testing.T) {
 			t.Errorf("point %v, want %v, %v", y, want, err)
 		}
 	}
-	if _, err := free.Point(Report{seed: Seed{1}, index: 16}); !errors.Is(err, ErrReport) {
-		t.Errorf("index beyond the candidates: %v", err)
+	for what, r := range map[string]Report{
+		"index beyond the candidates": {id: free.ID(), seed: Seed{1}, index: 16}, "another policy": {id: fixed.ID(), seed: Seed{1}, index: 3},
+	} {
+		if _, err := free.Point(r); !errors.Is(err, ErrReport) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
-	if _, err := fixed.Point(Report{seed: Seed{1}, index: 3}); !errors.Is(err, ErrReport) {
+	if _, err := fixed.Point(Report{id: fixed.ID(), seed: Seed{1}, index: 3}); !errors.Is(err, ErrReport) {
 		t.Errorf("a seed that is not the fixed one: %v", err)
 	}
 }
