@@ -52,12 +52,8 @@ func readConditions(c *cli.Command) (conditions, error) {
 // admit refuses a policy that does not meet the conditions, or that no client could use. It is the same for
 // everyone who gets a policy: design before it is written, verify, and release before anything is paid.
 func (want conditions) admit(p policy.Policy) error {
-	id := p.ID()
-	if got := hex.EncodeToString(id[:]); want.id != "" && got != want.id {
-		return fmt.Errorf("the policy is %s, not %s as -policy-id asks", got, want.id)
-	}
-	if !want.maxEpsilon.IsZero() && p.Epsilon().Cmp(want.maxEpsilon) > 0 {
-		return fmt.Errorf("eps = %s is above %s, the limit that -max-eps sets", p.Epsilon(), want.maxEpsilon)
+	if err := want.meets(p.ID(), p.Epsilon()); err != nil {
+		return err
 	}
 	if err := wpm.CheckCost(p); err != nil {
 		return fmt.Errorf("no client can use the cost in this policy: %w", err)
@@ -65,8 +61,22 @@ func (want conditions) admit(p policy.Policy) error {
 	return nil
 }
 
-// warn says on stderr what a user should know about a policy that is in order.
-func warn(stderr io.Writer, p policy.Policy) {
+// meets refuses a policy of any kind that does not meet the conditions.
+func (want conditions) meets(id [32]byte, eps ldp.Epsilon) error {
+	if got := hex.EncodeToString(id[:]); want.id != "" && got != want.id {
+		return fmt.Errorf("the policy is %s, not %s as -policy-id asks", got, want.id)
+	}
+	if !want.maxEpsilon.IsZero() && eps.Cmp(want.maxEpsilon) > 0 {
+		return fmt.Errorf("eps = %s is above %s, the limit that -max-eps sets", eps, want.maxEpsilon)
+	}
+	return nil
+}
+
+// warn says on stderr what a user should know about a policy of any kind that is in order.
+func warn(stderr io.Writer, p interface {
+	Epsilon() ldp.Epsilon
+	Provenance() policy.Provenance
+}) {
 	if e := p.Epsilon().Float64(); e > weakEpsilon {
 		fmt.Fprintf(stderr, "wpm: warning: eps = %s protects little: %s\n", p.Epsilon(), inWords(p.Epsilon()))
 	}

@@ -31,6 +31,8 @@ func aggregateCommand() *cli.Command {
 		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after the other (default:\n" +
 			"standard input). All bands hold at once with the confidence given. They are about the distribution that clients draw\n" +
 			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
+			"Of a codebook's reports it prints their mean and, if the seed is fixed, the histogram of candidates; -out is then\n" +
+			"a line candidate,x1,...,x(d+1) for each report.\n" +
 			"-invert adds the iterative Bayesian update, post-processing that undoes part of the bias. It is right in mixture mode,\n" +
 			"and in projection mode if every client's distribution is a single point; it amplifies noise.",
 		Flags: []cli.Flag{
@@ -80,6 +82,9 @@ type inverse struct {
 
 func aggregateReports(ctx context.Context, c *cli.Command) error {
 	p, reports, err := policyAndReports(c, c.Args().Slice())
+	if b, ok := asCodebook(err); ok {
+		return aggregateCodebook(c, b)
+	}
 	if err != nil {
 		return err
 	}
@@ -304,12 +309,24 @@ func printTally(out io.Writer, t tally, radius float64, top int) error {
 	default:
 		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: moving one to the other costs up to %.6g (certified; more reports do not help).\n", t.Bias.Worst)
 	}
-	order := make([]int, len(t.Points))
+	fmt.Fprintln(out)
+	if err := printPoints(out, t.Points, top); err != nil {
+		return err
+	}
+	if t.Inverse == nil {
+		return nil
+	}
+	return printInverse(out, t.Inverse, top)
+}
+
+// printPoints prints the top points, the most released first.
+func printPoints(out io.Writer, points []point, top int) error {
+	order := make([]int, len(points))
 	for j := range order {
 		order[j] = j
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		switch x, y := t.Points[a].Count, t.Points[b].Count; {
+		switch x, y := points[a].Count, points[b].Count; {
 		case x > y:
 			return -1
 		case x < y:
@@ -320,29 +337,30 @@ func printTally(out io.Writer, t tally, radius float64, top int) error {
 	if top > 0 && top < len(order) {
 		order = order[:top]
 	}
-	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "point\tcount\testimate\tband")
 	for _, j := range order {
-		q := t.Points[j]
+		q := points[j]
 		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f to %.4f\n", q.Label, q.Count, q.Estimate, q.Lower, q.Upper)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if n := len(t.Points) - len(order); n > 0 {
-		fmt.Fprintf(out, "... and %d more (-top 0, -o FILE)\n", n)
+	if n := len(points) - len(order); n > 0 {
+		fmt.Fprintf(out, "... and %d more (-top 0, -json)\n", n)
 	}
-	if t.Inverse == nil {
-		return nil
-	}
-	fmt.Fprintf(out, "\nIterative Bayesian update (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Inverse.Iterations, t.Inverse.Gap)
-	best := make([]int, len(t.Inverse.Theta))
+	return nil
+}
+
+func printInverse(out io.Writer, t *inverse, top int) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(out, "\nIterative Bayesian update (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Iterations, t.Gap)
+	best := make([]int, len(t.Theta))
 	for i := range best {
 		best[i] = i
 	}
 	slices.SortStableFunc(best, func(a, b int) int {
-		switch x, y := t.Inverse.Theta[a], t.Inverse.Theta[b]; {
+		switch x, y := t.Theta[a], t.Theta[b]; {
 		case x > y:
 			return -1
 		case x < y:
@@ -355,7 +373,7 @@ func printTally(out io.Writer, t tally, radius float64, top int) error {
 	}
 	fmt.Fprintln(w, "input\testimate")
 	for _, i := range best {
-		fmt.Fprintf(w, "%s\t%.4f\n", t.Inverse.Labels[i], t.Inverse.Theta[i])
+		fmt.Fprintf(w, "%s\t%.4f\n", t.Labels[i], t.Theta[i])
 	}
 	return w.Flush()
 }

@@ -27,6 +27,7 @@ func auditCommand() *cli.Command {
 			"A program is run once for each input. {n}, {input} and {label} in its arguments are replaced; it gets the private counts\n" +
 			"of a client at that input on standard input, nothing for the fallback, and prints n lines, one output label (or\n" +
 			"index, or report as wpm release prints it) each.\n" +
+			"A codebook's policy is audited as what it is on one list of candidates, for clients drawn at random from -seed.\n" +
 			"Exit status: 0 all passed, 1 a check failed, 2 bad usage or input.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "samples", HideDefault: true, Usage: "draws for each input, `N` (default 1000000, fewer if there are many outputs)"},
@@ -58,6 +59,9 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	p, err := readPolicy(path, c.Root().Reader)
+	if b, ok := asCodebook(err); ok {
+		return auditCodebook(ctx, c, b)
+	}
 	if isCertificateFailure(err) {
 		if c.Bool("json") {
 			_ = printJSON(c.Root().Writer, map[string]any{"passed": false, "verdict": "failed: " + err.Error()})
@@ -76,6 +80,11 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	return finishAudit(c, report)
+}
+
+// finishAudit writes the report, and makes its verdict the command's.
+func finishAudit(c *cli.Command, report audit.Report) error {
 	outs, err := auditOutputs(c, report)
 	if err != nil {
 		return err
@@ -84,7 +93,7 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if !report.Passed {
-		return fmt.Errorf("%s: %s: %w", path, report.Verdict, errNo)
+		return fmt.Errorf("%s: %s: %w", c.Args().First(), report.Verdict, errNo)
 	}
 	return nil
 }

@@ -28,13 +28,14 @@ func releaseCommand() *cli.Command {
 			"input). Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the bytes of\n" +
 			"COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as much. To see\n" +
 			"whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws nothing.\n" +
+			"The policy of a codebook (wpm sphere -out) takes vectors instead: lines weight,x1,...,x(d+1), plain or gzipped.\n" +
 			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.",
 		Flags: append(conditionFlags(),
 			&cli.StringFlag{Name: "ledger", Usage: "ledger `FILE`; made on first use, with -budget"},
 			&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period: one release per policy and epoch"},
 			&cli.StringFlag{Name: "budget", Usage: "total `EPS` that the ledger may ever spend; fixed when the ledger is made"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-", Usage: "report `FILE`"},
-			&cli.BoolFlag{Name: "binary", Usage: "write the 40 bytes as they are, not as a line of hexadecimal"},
+			&cli.BoolFlag{Name: "binary", Usage: "write the bytes as they are, not as a line of hexadecimal"},
 			&cli.StringFlag{Name: "check", Usage: "read private counts from `FILE`, say whether they are usable, and draw nothing"},
 			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projection: " + wpm.Solvers},
 			&cli.BoolFlag{Name: "unaccounted-for-testing", Usage: "no ledger: every run spends eps again and nobody counts. Never with real data"},
@@ -71,6 +72,9 @@ func release(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	p, err := readPolicy(file, c.Root().Reader)
+	if b, ok := asCodebook(err); ok {
+		return releaseCodebook(ctx, c, b, counts, want)
+	}
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func release(ctx context.Context, c *cli.Command) error {
 	return writeFiles(c.Root().Writer, output{c.String("out"), out})
 }
 
-func openLedger(c *cli.Command, p policy.Policy, limit ldp.Epsilon) (policy.Ledger, func() error, error) {
+func openLedger(c *cli.Command, p interface{ Epsilon() ldp.Epsilon }, limit ldp.Epsilon) (policy.Ledger, func() error, error) {
 	none := func() error { return nil }
 	if c.Bool("unaccounted-for-testing") {
 		if c.IsSet("ledger") || c.IsSet("epoch") || c.IsSet("budget") {

@@ -15,7 +15,7 @@ func reportCommand() *cli.Command {
 		Usage:     "name the points that reports released",
 		ArgsUsage: "POLICY [REPORTS]",
 		Description: "REPORTS has one report per line, in the hexadecimal form of release (default: standard input). Prints the index and\n" +
-			"label of each released point. A report of another policy is an error.",
+			"label of each released point, or, of a codebook, its coordinates. A report of another policy is an error.",
 		Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "one JSON object per line"}},
 		OnUsageError: usageError,
 		Action:       showReports,
@@ -24,6 +24,9 @@ func reportCommand() *cli.Command {
 
 func showReports(_ context.Context, c *cli.Command) error {
 	p, reports, err := policyAndReports(c, c.Args().Slice())
+	if b, ok := asCodebook(err); ok {
+		return showCodebook(c, b)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,32 +3,39 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	study "github.com/wpm-go/wpm/experiments/sphere"
+	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/sphere"
+	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
 func sphereCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sphere",
-		Usage: "the optimal mechanism on the sphere S^d: one card",
+		Usage: "the optimal mechanism on the sphere S^d: one card, and a codebook's policy",
 		Description: "Clients hold unit vectors of d+1 coordinates, or distributions of them; the cost is |x-y|^p. Example:\n" +
 			"   wpm sphere -d 63 -p 2 -eps 4\n" +
 			"d is 1 to 10000000, p 0.5 to 12, eps 1e-12 to 700. -prove adds rational bounds, verified (slow beyond d = 1000000).\n" +
-			"To release points, see package sphere/codebook; for many problems, \"wpm solve sphere\".",
-		Flags: []cli.Flag{
+			"To release vectors, -out FILE writes the policy of a codebook, for wpm release, verify, audit, aggregate and report:\n" +
+			"   wpm sphere -d 63 -eps 4 -out vectors.policy\n" +
+			"Everything that goes in is taken to be public. Its eps is exact, a decimal or fraction up to 64. For many problems: \"wpm solve sphere\".",
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "d", Usage: "dimension of the sphere `D` (required)"},
 			&cli.FloatFlag{Name: "p", Value: 2, Usage: "power of the distance"},
-			&cli.FloatFlag{Name: "eps", Usage: "privacy `EPS` (required)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy `EPS` (required)"},
 			&cli.BoolFlag{Name: "prove", Usage: "print proven bounds on the worst case too"},
 			&cli.BoolFlag{Name: "json", Usage: "print the card as JSON"},
-		},
+		}, codebookFlags()...),
 		OnUsageError: usageError,
 		Action:       runSphere,
 	}
@@ -42,6 +49,9 @@ type sphereCard struct {
 	sphere.Measure
 	MSE    *float64     `json:"mse,omitempty"`    // p = 2: of the unbiased estimate y/t of x; absent where it overflows
 	Bounds *sphereProof `json:"bounds,omitempty"` // -prove
+	Policy string       `json:"policy,omitempty"` // -out: its ID
+	Points int          `json:"points,omitempty"`
+	High   int          `json:"high,omitempty"`
 }
 
 type sphereProof struct {
@@ -58,7 +68,18 @@ func runSphere(_ context.Context, c *cli.Command) error {
 	if !c.IsSet("d") || !c.IsSet("eps") {
 		return errors.New("sphere needs -d and -eps; see \"wpm sphere -help\"")
 	}
-	card := sphereCard{Dim: c.Int("d"), P: c.Float("p"), Eps: c.Float("eps")}
+	if !c.IsSet("out") {
+		for _, f := range codebookFlags()[1:] {
+			if name := f.Names()[0]; c.IsSet(name) {
+				return fmt.Errorf("-%s needs -out FILE", name)
+			}
+		}
+	}
+	eps, err := parseEps(c.String("eps"))
+	if err != nil {
+		return fmt.Errorf("-eps: %w", err)
+	}
+	card := sphereCard{Dim: c.Int("d"), P: c.Float("p"), Eps: eps}
 	m, err := sphere.Solve(card.Dim, card.P, card.Eps)
 	if err != nil {
 		return err
@@ -80,11 +101,36 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		card.Bounds = &sphereProof{Lower: b.Lower.String(), Upper: b.Upper.String()}
 		card.Bounds.WLower, card.Bounds.WUpper = b.W()
 	}
-	if c.Bool("json") {
-		return printJSON(c.Root().Writer, card)
+	outs := []output{}
+	if c.IsSet("out") {
+		b, err := designCodebook(c)
+		if err != nil {
+			return err
+		}
+		text, err := codebook.Encode(b)
+		if err != nil {
+			return err
+		}
+		id := b.ID()
+		card.Policy, card.Points, card.High = hex.EncodeToString(id[:]), b.Config().Points, b.Config().High
+		outs = append(outs, output{c.String("out"), text})
 	}
-	_, err = c.Root().Writer.Write(card.render())
-	return err
+	text := card.render()
+	if c.Bool("json") {
+		if text, err = json.MarshalIndent(card, "", "  "); err != nil {
+			return err
+		}
+		text = append(text, '\n')
+	}
+	return writeFiles(c.Root().Writer, append(outs, output{"-", text})...)
+}
+
+// parseEps reads the solver's eps, which may be a fraction, or beyond what a release allows.
+func parseEps(s string) (float64, error) {
+	if e, err := ldp.ParseEpsilon(s); err == nil {
+		return e.Float64(), nil
+	}
+	return strconv.ParseFloat(s, 64)
 }
 
 func (s sphereCard) render() []byte {
@@ -103,6 +149,9 @@ func (s sphereCard) render() []byte {
 	if s.Bounds != nil {
 		fmt.Fprintf(w, "proved\t%.17g <= W_%v <= %.17g\n", s.Bounds.WLower, s.P, s.Bounds.WUpper)
 		fmt.Fprintf(w, "\tfrom %s\n\t< (1-t)/2 < %s\n", s.Bounds.Lower, s.Bounds.Upper)
+	}
+	if s.Policy != "" {
+		fmt.Fprintf(w, "policy\t%d points, %d high for a point, sha256 %s\n", s.Points, s.High, s.Policy)
 	}
 	w.Flush()
 	return b.Bytes()

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
 func verifyCommand() *cli.Command {
@@ -67,6 +68,9 @@ func verify(ctx context.Context, c *cli.Command) error {
 	p, err := readPolicy(path, c.Root().Reader)
 	if isCertificateFailure(err) {
 		return no(err)
+	}
+	if b, ok := asCodebook(err); ok {
+		return verifyCodebook(c, b, want)
 	}
 	if err != nil {
 		return err
@@ -134,6 +138,9 @@ func readPolicy(path string, stdin io.Reader) (policy.Policy, error) {
 	data, err := io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
 	if err != nil {
 		return policy.Policy{}, err
+	}
+	if codebook.IsPolicy(data) {
+		return policy.Policy{}, readCodebook(path, data)
 	}
 	p, err := policy.Decode(data)
 	if err != nil {

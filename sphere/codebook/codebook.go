@@ -176,6 +176,9 @@ func (c *Codebook) ID() [sha256.Size]byte {
 // Epsilon returns the privacy level of one release.
 func (c *Codebook) Epsilon() ldp.Epsilon { return c.Config().Epsilon }
 
+// Provenance returns the publisher's statement about where geometry and base measure come from.
+func (c *Codebook) Provenance() policy.Provenance { return c.Config().Provenance }
+
 // Fresh reports whether every release draws a seed of its own.
 func (c *Codebook) Fresh() bool { return c.Config().Seed == Seed{} }
 

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const fixedSeed = "0101010101010101010101010101010101010101010101010101010101010101"
+
+// TestCodebookPath goes the way of vectors from the design to what a server makes of the reports, for both kinds of seed.
+func TestCodebookPath(t *testing.T) {
+	dir := t.TempDir()
+	for _, seed := range []string{"fresh", fixedSeed} {
+		policy, ledger := filepath.Join(dir, seed[:4]+".policy"), filepath.Join(dir, seed[:4]+".ledger")
+		card := must(t, "", "sphere", "-d", "2", "-eps", "3/2", "-points", "16", "-seed", seed, "-title", "test", "-o", policy)
+		var verdict struct {
+			Verified bool
+			ID, Seed string
+		}
+		if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &verdict); err != nil {
+			t.Fatal(err)
+		}
+		if !verdict.Verified || verdict.Seed != seed || !strings.Contains(card, verdict.ID) {
+			t.Errorf("%+v, card\n%s", verdict, card)
+		}
+		if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: eps = 1.5 for up to 64 vectors of 3 coord") {
+			t.Errorf("verify prints %s", out)
+		}
+		vectors := write(t, dir, "v", "weight,x1,x2,x3\n2,0,0,1\n1,0,3,0\n")
+		if out := must(t, "", "release", "-check", vectors, policy); out != "usable\n" {
+			t.Errorf("check: %s", out)
+		}
+		pay := func(epoch string, more ...string) []string {
+			return append([]string{"release", "-ledger", ledger, "-epoch", epoch, policy}, more...)
+		}
+		first := must(t, "", pay("a", vectors, "-budget", "3")...)
+		if len(first) != 145 || !strings.HasPrefix(first, "77706331"+verdict.ID) {
+			t.Errorf("report %q", first)
+		}
+		if again := must(t, "not, a vector\n", pay("a")...); again != first {
+			t.Error("a second release in an epoch drew anew")
+		}
+		second := must(t, "not, a vector\n", pay("b")...) // the fallback, and no error
+		if status, out, errs := try(t, "", pay("c", vectors)...); status != statusNo || out != "" || !strings.Contains(errs, "budget") {
+			t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
+		}
+		binary := filepath.Join(dir, "binary")
+		must(t, "", "release", "-ledger", ledger, "-epoch", "b", "-binary", "-o", binary, policy, vectors)
+		bytesOf, err := os.ReadFile(binary)
+		if err != nil || len(bytesOf) != 72 || fmt.Sprintf("%x\n", bytesOf) != second {
+			t.Errorf("binary report %x, %v", bytesOf, err)
+		}
+		if out := must(t, first+second, "report", policy); strings.Count(out, "\n") != 2 || strings.Count(out, ",") != 4 {
+			t.Errorf("report prints %s", out)
+		}
+		if out := must(t, string(bytesOf)+string(bytesOf), "report", "-json", policy); strings.Count(out, `"point":[`) != 2 {
+			t.Errorf("report of binary reports prints %s", out)
+		}
+		table := filepath.Join(dir, "table")
+		out := must(t, first+second, "aggregate", "-o", table, "-top", "0", policy)
+		if rows, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(rows), "candidate,x1,x2,x3\n") || bytes.Count(rows, []byte("\n")) != 3 {
+			t.Errorf("table %s, %v", rows, err)
+		}
+		var tally vectorTally
+		if err := json.Unmarshal([]byte(must(t, first+second, "aggregate", "-json", policy)), &tally); err != nil {
+			t.Fatal(err)
+		}
+		counted := 0
+		for _, p := range tally.Points {
+			counted += int(p.Count)
+		}
+		if fixed := seed != "fresh"; len(tally.Mean) != 3 || tally.Reports != 2 || (counted == 2) != fixed || strings.Contains(out, "band") != fixed {
+			t.Errorf("tally %+v\n%s", tally, out)
+		}
+		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", policy)
+		for _, want := range []string{"Verdict: passed", "mode codebook", verdict.ID[:12], "planted bugs found", "the laws of 16 clients"} {
+			if status != statusYes || !strings.Contains(out, want) {
+				t.Errorf("audit: status %d, no %q in %s%s", status, want, out, errs)
+			}
+		}
+		status, out, errs = tryAudit(t, "", "-release", "-samples", "3000", "-random-rows", "40", policy)
+		if want := map[string]int{"fresh": statusBad, fixedSeed: statusYes}[seed]; status != want {
+			t.Errorf("audit -release: status %d, %s%s", status, out, errs)
+		}
+		if status, _, errs := try(t, first, "evaluate", policy, vectors); status != statusBad || !strings.Contains(errs, "does not take") {
+			t.Errorf("evaluate: status %d, %s", status, errs)
+		}
+	}
+}
+
+// TestCodebookVerdicts: a box that does not hold is a no of verify and audit, text that is not canonical is bad input.
+func TestCodebookVerdicts(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "sphere", "-d", "3", "-eps", "2", "-points", "16", "-bits", "20", "-out", policy)
+	text, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []struct {
+		old, new string
+		status   int
+	}{
+		{`"hi":"`, `"hi":"1`, statusNo}, {`"epsilon":"2"`, `"epsilon":"1"`, statusNo}, {`"lo":"`, `"lo":"0`, statusBad},
+		{`codebook-1`, `codebook-2`, statusBad}, {`"bits":20`, `"bits":64`, statusBad}, {`"dimension":3`, `"dimension": 3`, statusBad},
+	} {
+		other := write(t, dir, "other", strings.Replace(string(text), e.old, e.new, 1))
+		for _, command := range []string{"verify", "audit"} {
+			if status, out, errs := try(t, "", command, other); status != e.status {
+				t.Errorf("%s with %s: status %d, want %d: %s%s", command, e.new, status, e.status, out, errs)
+			}
+		}
+		if status, _, errs := try(t, "", "release", "-unaccounted-for-testing", other); status != statusBad {
+			t.Errorf("release with %s: status %d: %s", e.new, status, errs)
+		}
+	}
+}
+
+// TestCodebookUsage: what the commands refuse, and that a file that cannot be unpacked is the fallback.
+func TestCodebookUsage(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "sphere", "-d", "2", "-eps", "1", "-points", "16", "-out", policy)
+	for args, want := range map[string]string{
+		"sphere -d 2 -eps 1 -points 16":                                               "-points needs -out",
+		"sphere -d 2 -eps 1 -seed fresh":                                              "-seed needs -out",
+		"sphere -d 2 -eps 1 -out -":                                                   "-out",
+		"sphere -d 2 -eps 100 -out " + dir + "/x":                                     "-eps",
+		"sphere -d 2 -eps x":                                                          "-eps",
+		"sphere -d 2 -eps 1 -points 0 -out " + dir + "/x":                             "-points",
+		"sphere -d 2 -eps 1 -high 1024 -out " + dir + "/x":                            "High",
+		"sphere -d 2 -eps 1 -seed abc -out " + dir + "/x":                             "-seed",
+		"sphere -d 2 -eps 1 -seed " + strings.Repeat("0", 64) + " -out " + dir + "/x": "-seed",
+		"verify -utility " + policy:                                                   "-utility",
+		"release -solver sinkhorn " + policy:                                          "-solver",
+		"aggregate -invert " + policy:                                                 "-invert",
+		"aggregate " + policy:                                                         "no reports",
+		"audit -command true " + policy:                                               "-command",
+		"audit -inputs nobody " + policy:                                              "-inputs",
+	} {
+		if status, out, errs := try(t, "", strings.Fields(args)...); status != statusBad || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+		t.Error("a refused design wrote a file")
+	}
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	fmt.Fprint(w, "1,0,0,1\n")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := write(t, dir, "v.gz", z.String())
+	broken := write(t, dir, "w.gz", z.String()[:20])
+	if out := must(t, "", "release", "-check", whole, policy); out != "usable\n" {
+		t.Errorf("gzipped: %s", out)
+	}
+	if status, _, errs := try(t, "", "release", "-check", broken, policy); status != statusNo {
+		t.Errorf("a broken gzip file: status %d, %s", status, errs)
+	}
+	if report := must(t, "", "release", "-unaccounted-for-testing", policy, broken); len(report) != 145 {
+		t.Errorf("a broken gzip file: report %q", report)
+	}
+}
