@@ -24,7 +24,7 @@
 //   - [Mechanism.Channel] gives the integer rows of the mixture mode: row i is the exact projection of
 //     the point mass at x_i, and "draw i from μ, then j from row i" is minimax optimal too, with no
 //     solver on the device;
-//   - [Mechanism.Projector] hands the projection to package policy, the only path for private data.
+//   - [Mechanism.Projector] hands the projection to package policy, the only path for private points.
 //
 // # Guarantee and cost
 //

@@ -27,7 +27,7 @@
 //	FuzzSolve            basemeasure.Solve                      Verify in rationals; the best uniform measure
 //	FuzzMirror           mirror.Descend                         basemeasure.Verify in rationals
 //	FuzzSphere           sphere.Solve, Paper, Enclose           bounds proved in interval arithmetic
-//	FuzzCodebook         codebook.Release on private data       the law is in the box; never fails
+//	FuzzCodebook         codebook.Codebook.Law, Simulate        the law is in the box; never fails
 //	FuzzEntropic         sinkhorn.Project                       Verify in rationals; the exact solver
 //	FuzzUsers            sinkhorn.Projector                     Verify in rationals; the exact solver; same bits
 //	FuzzKLProject        sinkhorn.KLProject                     the conditions of optimality
@@ -52,6 +52,8 @@
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
 //	policy/FuzzParsePrivate    policy.ParsePrivate              what is read is a distribution
 //	policy/FuzzLedger          the replay of a ledger file      what is spent is never below zero
+//	sphere/codebook/FuzzDecode    codebook.Decode               re-encoding gives the same bytes; Verify
+//	sphere/codebook/FuzzPrivate   codebook.Release on private bytes   a second parser; the law is in the box; never fails
 //	cmd/wpm/FuzzOrigin         -geometry and -base of design    what is taken, a policy takes; written out it is the same
 //	cmd/wpm/FuzzReports        the reports of "wpm aggregate"   writing them gives the file
 //	cmd/wpm/FuzzObjects        the objects of "wpm check"       encoding/json

@@ -26,8 +26,9 @@ import (
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
-// What the commands do with the policy of a codebook. readPolicy is where the kinds part: it returns a vectorPolicy as its
-// error, which the commands that have a use for it take up with asCodebook, and which tells the users of the others.
+// What the commands do with the policy of a codebook. readPolicy is where the kinds part: it returns a vectorPolicy as
+// its error, which the commands that have a use for it take up with asCodebook, and which tells the users of the
+// others.
 
 type vectorPolicy struct {
 	path string
@@ -56,13 +57,13 @@ func asCodebook(err error) (*codebook.Codebook, bool) {
 func codebookFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write a codebook's policy to `FILE`"},
-		&cli.IntFlag{Name: "points", Usage: "with -out: candidates, `N` (default 1024)", HideDefault: true},
-		&cli.IntFlag{Name: "high", Usage: "with -out: how many candidates are high for one point, `K` (default: the cap's share)", HideDefault: true},
-		&cli.IntFlag{Name: "bits", Usage: "with -out: probabilities are multiples of 2^-`B` (default 62)", HideDefault: true},
-		&cli.IntFlag{Name: "atoms", Usage: "with -out: the most vectors of a client, `N` (default 64)", HideDefault: true},
-		&cli.StringFlag{Name: "seed", Value: "fresh", Usage: "with -out: fresh for every release, or 64 hexadecimal digits `HEX` for all, which biases means over users"},
+		&cli.IntFlag{Name: "points", HideDefault: true, Usage: "with -out: candidates, `N` (default 1024)"},
+		&cli.IntFlag{Name: "high", HideDefault: true, Usage: "with -out: candidates that are high for one point, `K` (default: the cap's share)"},
+		&cli.IntFlag{Name: "bits", HideDefault: true, Usage: "with -out: probabilities are multiples of 2^-`B` (default 62)"},
+		&cli.IntFlag{Name: "atoms", HideDefault: true, Usage: "with -out: the most vectors of a client, `N` (default 64)"},
+		&cli.StringFlag{Name: "seed", Value: "fresh", Usage: "with -out: of the candidates; `HEX`, 64 digits, for one list, which biases means"},
 		&cli.StringFlag{Name: "title", Usage: "with -out: what the mechanism is for; goes into the policy"},
-		&cli.StringFlag{Name: "note", Usage: "with -out: where the vectors come from; goes into the policy's provenance"},
+		&cli.StringFlag{Name: "note", Usage: "with -out: where the vectors come from; goes into its provenance"},
 	}
 }
 
@@ -111,7 +112,7 @@ func seedText(b *codebook.Codebook) string {
 
 func verifyCodebook(c *cli.Command, b *codebook.Codebook, want conditions) error {
 	if c.Bool("utility") {
-		return errors.New("-utility: a codebook's policy claims nothing of its utility; \"wpm sphere -prove\" bounds the optimum")
+		return errors.New("-utility: a codebook's policy claims none; \"wpm sphere -prove\" bounds the optimum")
 	}
 	if err := codebook.Verify(b); err != nil {
 		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, errNo)
@@ -123,12 +124,14 @@ func verifyCodebook(c *cli.Command, b *codebook.Codebook, want conditions) error
 	cfg, id := b.Config(), b.ID()
 	if c.Bool("json") {
 		return printJSON(c.Root().Writer, map[string]any{
-			"verified": true, "id": hex.EncodeToString(id[:]), "epsilon": cfg.Epsilon.String(), "bits": cfg.Bits, "mode": "codebook",
-			"dimension": cfg.Dim, "p": cfg.P, "points": cfg.Points, "high": cfg.High, "atoms": cfg.Atoms, "seed": seedText(b),
+			"verified": true, "id": hex.EncodeToString(id[:]), "mode": "codebook", "seed": seedText(b),
+			"epsilon": cfg.Epsilon.String(), "bits": cfg.Bits, "dimension": cfg.Dim, "p": cfg.P,
+			"points": cfg.Points, "high": cfg.High, "atoms": cfg.Atoms,
 		})
 	}
 	_, err := fmt.Fprintf(c.Root().Writer,
-		"verified: eps = %s for up to %d vectors of %d coordinates, %d points, %d high, exact in units of 2^-%d\ncodebook, seed %s, sha256 %x\n",
+		"verified: eps = %s for up to %d vectors of %d coordinates, %d points, %d high, exact in units of 2^-%d\n"+
+			"codebook, seed %s, sha256 %x\n",
 		cfg.Epsilon, cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High, cfg.Bits, seedText(b), id)
 	return err
 }
@@ -311,7 +314,8 @@ func aggregateCodebook(c *cli.Command, b *codebook.Codebook) error {
 		return errors.New("no reports")
 	}
 	id := b.ID()
-	t := vectorTally{Policy: hex.EncodeToString(id[:]), Reports: len(reports), Seed: seedText(b), Mean: make([]float64, b.Config().Dim+1)}
+	t := vectorTally{Policy: hex.EncodeToString(id[:]), Reports: len(reports), Seed: seedText(b)}
+	t.Mean = make([]float64, b.Config().Dim+1)
 	var table bytes.Buffer
 	rows := csv.NewWriter(&table)
 	head := []string{"candidate"}
@@ -365,18 +369,20 @@ func aggregateCodebook(c *cli.Command, b *codebook.Codebook) error {
 		norm = math.Hypot(norm, v)
 	}
 	fmt.Fprintf(out, "%d reports of codebook %.12s.\n\n", t.Reports, t.Policy)
-	fmt.Fprintf(out, "Mean      of the released points: length %.4g. The mechanism draws it towards 0 (-json has the vector).\n", norm)
+	fmt.Fprintf(out, "Mean      of the points: length %.4g. The mechanism draws it towards 0 (-json has the vector).\n", norm)
 	if b.Fresh() {
-		_, err := fmt.Fprintln(out, "Seed      fresh: an index means nothing without its seed, so there is no histogram (-o FILE has the points).")
+		_, err := fmt.Fprintln(out, "Seed      fresh: an index means nothing without it, so there is no histogram (-o FILE has the points).")
 		return err
 	}
 	fmt.Fprintln(out, "Seed      fixed: the luck of its candidates is in every report, and in the mean of any number of them.")
-	fmt.Fprintf(out, "Sampling  with probability %v every share is within its band, at most %.2g wide on a side.\n\n", c.Float("confidence"), radius)
+	fmt.Fprintf(out, "Sampling  with probability %v every share is within its band, at most %.2g wide on a side.\n\n",
+		c.Float("confidence"), radius)
 	return printPoints(out, t.Points, c.Int("top"))
 }
 
-// auditCodebook audits a codebook as the policy that it is on one list of candidates: the box, and a row for each of some clients,
-// which are drawn at random from -seed. Given the list this is all of the mechanism; the list has nothing to do with data.
+// auditCodebook audits a codebook as the policy that it is on one list of candidates: the box, and a row for each of
+// some clients, which are drawn at random from -seed. Given the list this is all of the mechanism; the list has nothing
+// to do with data.
 func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) error {
 	for _, name := range []string{"command", "certificates"} {
 		if c.IsSet(name) {
@@ -384,7 +390,7 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 		}
 	}
 	if c.Bool("release") && b.Fresh() {
-		return errors.New("-release: with fresh seeds every index is as likely as any other, whatever the data; audit a policy with a fixed seed")
+		return errors.New("-release: fresh seeds make every index as likely as any other; audit a policy with a fixed seed")
 	}
 	if err := codebook.Verify(b); err != nil {
 		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, errNo)
@@ -426,7 +432,8 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 	return finishAudit(c, report)
 }
 
-// onOneList returns a policy whose rows are the laws of clients on one list of candidates, their private data, and the list's seed.
+// onOneList returns a policy whose rows are the laws of clients on one list of candidates, their private data, and the
+// list's seed.
 func onOneList(c *cli.Command, b *codebook.Codebook) (p policy.Policy, private [][]byte, seed codebook.Seed, err error) {
 	cfg := b.Config()
 	key := codebook.Seed(sha256.Sum256(fmt.Appendf(nil, "wpm audit %d", c.Uint64("seed"))))
@@ -466,7 +473,8 @@ func onOneList(c *cli.Command, b *codebook.Codebook) (p policy.Policy, private [
 		if row, err = policy.NewRow(box, b.Law(seed, atoms, weights)); err != nil {
 			return
 		}
-		private, conf.Rows, conf.InputLabels = append(private, data), append(conf.Rows, row), append(conf.InputLabels, label)
+		private = append(private, data)
+		conf.Rows, conf.InputLabels = append(conf.Rows, row), append(conf.InputLabels, label)
 	}
 	for i := range audit.DefaultInputs * 3 / 4 {
 		add("point "+strconv.Itoa(i), 1)

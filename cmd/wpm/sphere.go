@@ -28,7 +28,8 @@ func sphereCommand() *cli.Command {
 			"d is 1 to 10000000, p 0.5 to 12, eps 1e-12 to 700. -prove adds rational bounds, verified (slow beyond d = 1000000).\n" +
 			"To release vectors, -out FILE writes the policy of a codebook, for wpm release, verify, audit, aggregate and report:\n" +
 			"   wpm sphere -d 63 -eps 4 -out vectors.policy\n" +
-			"Everything that goes in is taken to be public. Its eps is exact, a decimal or fraction up to 64. For many problems: \"wpm solve sphere\".",
+			"Its eps is exact, a decimal or fraction up to 64. Everything that goes in is taken to be public.\n" +
+			"For many problems, see \"wpm solve sphere\".",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "d", Usage: "dimension of the sphere `D` (required)"},
 			&cli.FloatFlag{Name: "p", Value: 2, Usage: "power of the distance"},

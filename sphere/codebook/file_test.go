@@ -220,6 +220,30 @@ func TestVerifyFindsChanges(t *testing.T) {
 	}
 }
 
+// FuzzDecode: what is accepted is encoded as the same bytes, and verifies.
+func FuzzDecode(f *testing.F) {
+	for _, c := range []*Codebook{tiny(f), wide(f)} {
+		data, err := Encode(c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		f.Add(data[:len(data)/2])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Decode(data)
+		if err != nil {
+			if c != nil || !errors.Is(err, ErrFormat) && !errors.Is(err, ErrConfig) {
+				t.Fatalf("%v, %v", c, err)
+			}
+			return
+		}
+		if back, err := Encode(c); err != nil || !bytes.Equal(back, data) || c.ID() != sha256.Sum256(data) || Verify(c) != nil {
+			t.Fatalf("%q became %q, %v", data, back, err)
+		}
+	})
+}
+
 // TestMetadataKept: a codebook shares no map with its caller.
 func TestMetadataKept(t *testing.T) {
 	m := map[string]string{"a": "1"}
