@@ -29,7 +29,8 @@ func verifyCommand() *cli.Command {
 			"and every published row inside the box. Trusts no solver. Exit status 1: the certificate fails, or wpm release would\n" +
 			"refuse the policy: -max-eps, -policy-id, or a cost that cannot be built or has another size.\n" +
 			"Then it recomputes what the policy claims about utility, in fractions, if the cost matrix has at most 2^18 entries;\n" +
-			"a false claim is status 1, too, though it costs nobody's privacy.",
+			"a false claim is status 1, too, though it costs nobody's privacy. The policy of a codebook (wpm sphere -out) has\n" +
+			"a box and no claims.",
 		Flags: append(conditionFlags(),
 			&cli.BoolFlag{Name: "json", Usage: "print the verdict as JSON"},
 			&cli.BoolFlag{Name: "privacy-only", Usage: "leave the utility claims unchecked"},
