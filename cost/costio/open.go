@@ -3,7 +3,6 @@ package costio
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -38,16 +37,9 @@ func newSource(r io.Reader, name string, limit int64, text bool) (*source, error
 	if r == nil {
 		return nil, &Error{File: name, Msg: "no reader", Err: ErrFormat}
 	}
-	br := bufio.NewReaderSize(r, chunkBytes)
-	head, err := br.Peek(2)
-	if err != nil && err != io.EOF {
+	in, err := Unzip(r)
+	if err != nil {
 		return nil, &Error{File: name, Msg: err.Error(), Err: err}
-	}
-	var in io.Reader = br
-	if len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
-		if in, err = gzip.NewReader(br); err != nil {
-			return nil, &Error{File: name, Msg: err.Error(), Err: err}
-		}
 	}
 	b := &bounded{r: in, left: limit, text: text}
 	return &source{bufio.NewReaderSize(b, chunkBytes), name, b}, nil
