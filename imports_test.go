@@ -75,7 +75,7 @@ var picture = map[string][]string{
 	"experiments/report": {"experiments/figure"},
 	"experiments/city":   {},
 	"experiments/gowalla": {
-		"", "baseline", "basemeasure", "cost", "experiments/city", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
 	},
 	"experiments/ring": {
 		"baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "sinkhorn",
@@ -84,7 +84,7 @@ var picture = map[string][]string{
 		"", "baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "knapsack", "ldp", "mincostflow", "mirror",
 	},
 	"experiments/movielens": {
-		"baseline", "cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
+		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
 	},
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "ldp", "mincostflow", "policy",

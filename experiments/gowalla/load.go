@@ -1,9 +1,7 @@
 package gowalla
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/experiments/city"
 )
 
@@ -198,28 +197,24 @@ func (l *loader) lines(path string, do func(n int, line []byte) error) (int, err
 		size = int(min(st.Size(), math.MaxInt32))
 	}
 	raw := &counter{r: f}
-	buf := bufio.NewReaderSize(raw, 1<<16)
-	var r io.Reader = buf
-	if head, _ := buf.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(buf)
-		if err != nil {
-			return 0, &DataError{File: path, Line: 1, Reason: "cannot unpack", Err: err}
-		}
-		r = z
+	in, err := costio.Unzip(raw)
+	if err != nil {
+		return 0, &DataError{File: path, Line: 1, Reason: "cannot unpack", Err: err}
 	}
-	sc := bufio.NewScanner(r)
-	sc.Buffer(make([]byte, maxLine+2), maxLine+2)
-	n := 0
 	what := "reading " + filepath.Base(path)
-	for sc.Scan() && sc.Err() == nil { // after a read error the scanner still gives what it has: half a line
-		n++
+	lines := costio.NewLines(in, maxLine)
+	for lines.Next() {
+		n := lines.Number()
 		if n%(1<<14) == 0 {
 			if err := l.ctx.Err(); err != nil {
 				return n, fmt.Errorf("gowalla: %s:%d: %w", path, n, err)
 			}
 			l.progress(min(raw.n, size), size, what)
 		}
-		if err := do(n, bytes.TrimSuffix(sc.Bytes(), []byte{'\r'})); err != nil {
+		if lines.Long() {
+			return n, &DataError{File: path, Line: n, Reason: fmt.Sprintf("line of more than %d bytes", maxLine)}
+		}
+		if err := do(n, bytes.TrimSuffix(lines.Bytes(), []byte{'\r'})); err != nil {
 			var bad badLine
 			if errors.As(err, &bad) {
 				return n, &DataError{File: path, Line: n, Reason: string(bad)}
@@ -227,12 +222,9 @@ func (l *loader) lines(path string, do func(n int, line []byte) error) (int, err
 			return n, err
 		}
 	}
-	if err := sc.Err(); err != nil {
-		reason := "cannot read"
-		if errors.Is(err, bufio.ErrTooLong) {
-			reason = fmt.Sprintf("line of more than %d bytes", maxLine)
-		}
-		return n, &DataError{File: path, Line: n + 1, Reason: reason, Err: err}
+	n := lines.Number()
+	if err := lines.Err(); err != nil {
+		return n, &DataError{File: path, Line: n + 1, Reason: "cannot read", Err: err}
 	}
 	l.progress(size, size, what)
 	return n, nil

@@ -1,16 +1,14 @@
 package movielens
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wpm-go/wpm/cost/costio"
 )
 
 // Genres is the number of genre flags at the end of a line of u.item.
@@ -20,7 +18,7 @@ const Genres = 19
 const (
 	maxID    = 1 << 20
 	maxLines = 1 << 22
-	maxLine  = 1 << 16
+	maxLine  = 1<<16 - 2
 )
 
 // Rating is one line of u.data.
@@ -144,20 +142,17 @@ func eachLine(path string, f func(n int, line string) error) error {
 		return fmt.Errorf("movielens: %w", err)
 	}
 	defer file.Close()
-	in := bufio.NewReader(file)
-	r := io.Reader(in)
-	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrData, path, err)
-		}
-		r = z
+	in, err := costio.Unzip(file)
+	if err != nil {
+		return unreadable(path, 1, err)
 	}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	n := 1
-	for ; lines.Scan() && lines.Err() == nil; n++ { // after a read error the scanner still gives what it has: half a line
-		line := strings.TrimSuffix(lines.Text(), "\r")
+	lines := costio.NewLines(in, maxLine)
+	for lines.Next() {
+		n := lines.Number()
+		if lines.Long() {
+			return badLine(path, n, "line of more than %d bytes", maxLine)
+		}
+		line := strings.TrimSuffix(string(lines.Bytes()), "\r")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -166,14 +161,16 @@ func eachLine(path string, f func(n int, line string) error) error {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			return fmt.Errorf("movielens: %w", err)
-		}
-		if errors.Is(err, bufio.ErrTooLong) {
-			return badLine(path, n, "line of more than %d bytes", maxLine)
-		}
-		return fmt.Errorf("%w: %s:%d: %w", ErrData, path, n, err)
+		return unreadable(path, lines.Number()+1, err)
 	}
 	return nil
+}
+
+// unreadable tells a fault of the file system from one of the data.
+func unreadable(path string, n int, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("movielens: %w", err)
+	}
+	return fmt.Errorf("%w: %s:%d: %w", ErrData, path, n, err)
 }
