@@ -226,6 +226,7 @@ func FuzzPoints(f *testing.F) {
 	for _, s := range []string{
 		"label,x1,x2\nhome,0,1\nwork,2.5,-3\n", "a,1\nb,2\n", "a,1\na,2\n", "\"x, y\",1\n", "a\n", ",1\n", "a,NaN\n", "a,1,2\nb,1\n", "label,x\n", "", "a,1e999\n",
 		"\ufeffa,1\n", "a,\"1\"\n", "\"a\"\"b\",1\n", "a, 1 \n", "é,1\n", "\xff,1\n",
+		"lon,label,lat\n16.4,Wien,48.2\n", "y,id,x\n2,a,1\n", "x2,name,x1\n2,a,1\n", "label,lat\na,1\n", "x,0\n", "label,lat,lon,n\n",
 	} {
 		f.Add([]byte(s))
 	}
@@ -243,7 +244,7 @@ func FuzzPoints(f *testing.F) {
 		seen := map[string]bool{}
 		for i, x := range p.X {
 			finite(t, "coordinates", x...)
-			if len(x) == 0 || len(x) != len(p.X[0]) || p.Labels[i] == "" || seen[p.Labels[i]] {
+			if len(x) == 0 || len(x) != len(p.X[0]) || p.Columns != nil && len(x) != len(p.Columns) || p.Labels[i] == "" || seen[p.Labels[i]] {
 				t.Fatalf("point %d: %q %v", i, p.Labels[i], x)
 			}
 			seen[p.Labels[i]] = true
@@ -253,7 +254,7 @@ func FuzzPoints(f *testing.F) {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		again, err := costio.ReadPoints(&b, "file")
-		if err != nil || !reflect.DeepEqual(again.Labels, p.Labels) || len(again.X) != len(p.X) {
+		if err != nil || !reflect.DeepEqual(again.Labels, p.Labels) || len(again.X) != len(p.X) || p.Columns != nil && !reflect.DeepEqual(again.Columns, p.Columns) {
 			t.Fatalf("%v came back as %v, %v", p, again, err)
 		}
 		for i := range p.X {

@@ -326,6 +326,7 @@ func TestWriteNPY(t *testing.T) {
 }
 
 func TestReadPoints(t *testing.T) {
+	wien := costio.Points{Columns: []string{"lat", "lon"}, Labels: []string{"Wien"}, X: matrix([]float64{48.2, 16.4})}
 	for _, c := range []struct {
 		name, in string
 		want     costio.Points
@@ -333,7 +334,36 @@ func TestReadPoints(t *testing.T) {
 		text     string
 	}{
 		{"plain", "a,1,2\nb,3,4\n", costio.Points{Labels: []string{"a", "b"}, X: matrix([]float64{1, 2}, []float64{3, 4})}, nil, ""},
-		{"header", "city,lat,lon\nWien,48.2,16.4\n", costio.Points{Header: []string{"city", "lat", "lon"}, Labels: []string{"Wien"}, X: matrix([]float64{48.2, 16.4})}, nil, ""},
+		{"header", "name,lat,lon\nWien,48.2,16.4\n", wien, nil, ""},
+		{"longitude first", "label,lon,lat\nWien,16.4,48.2\n", wien, nil, ""},
+		{"label last, other names", "\ufeffLongitude, LATITUDE ,ID\n16.4,48.2,Wien\n", wien, nil, ""},
+		{"lng", "lng,id,latitude\n16.4,Wien,48.2\n", wien, nil, ""},
+		{"a plane", "y,label,x\n2,a,1\n", costio.Points{Columns: []string{"x", "y"}, Labels: []string{"a"}, X: matrix([]float64{1, 2})}, nil, ""},
+		{"space", "z,y,label,x\n3,2,a,1\n", costio.Points{Columns: []string{"x", "y", "z"}, Labels: []string{"a"}, X: matrix([]float64{1, 2, 3})}, nil, ""},
+		{"many", "x10,x2,x3,x4,x5,x6,x7,x8,x9,x1,name\n10,2,3,4,5,6,7,8,9,1,a\n", costio.Points{Columns: []string{"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10"},
+			Labels: []string{"a"}, X: matrix([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})}, nil, ""},
+		{"a label that is a column, with a header", "label,x\nx,0\nlat,1\n", costio.Points{Columns: []string{"x"}, Labels: []string{"x", "lat"}, X: matrix([]float64{0}, []float64{1})}, nil, ""},
+
+		{"unknown column", "label,lat,lon,people\nWien,48.2,16.4,2\n", costio.Points{}, costio.ErrFormat,
+			`f:1: field 4: column "people" is not known; known are label (name, id), lat (latitude), lon (lng, longitude), x, y, z, x1, x2, ...`},
+		{"column of nothing", "label,x,\na,1,\n", costio.Points{}, costio.ErrFormat,
+			`f:1: field 3: column "" is not known; known are label (name, id), lat (latitude), lon (lng, longitude), x, y, z, x1, x2, ...`},
+		{"x0", "label,x0\na,1\n", costio.Points{}, costio.ErrFormat,
+			`f:1: field 2: column "x0" is not known; known are label (name, id), lat (latitude), lon (lng, longitude), x, y, z, x1, x2, ...`},
+		{"column twice", "\nlon,label,lat,Longitude\n", costio.Points{}, costio.ErrDuplicate, `f:2: field 4: column lon is field 1 already, "lon"`},
+		{"two labels", "id,name,x\n", costio.Points{}, costio.ErrDuplicate, `f:1: field 2: column label is field 1 already, "id"`},
+		{"no label column", "lat,lon\n1,2\n", costio.Points{}, costio.ErrFormat, "f:1: no column label (name, id)"},
+		{"no longitude", "label,lat\na,1\n", costio.Points{}, costio.ErrFormat, "f:1: no column lon"},
+		{"no x", "label,z,y\na,1,2\n", costio.Points{}, costio.ErrFormat, "f:1: no column x"},
+		{"no x2", "label,x3,x1\na,1,2\n", costio.Points{}, costio.ErrFormat, "f:1: no column x2"},
+		{"two kinds", "label,lat,lon,x\na,1,2,3\n", costio.Points{}, costio.ErrFormat, "f:1: field 4: column x does not go with column lat"},
+		{"x and x1", "label,x,x2\na,1,2\n", costio.Points{}, costio.ErrFormat, "f:1: field 3: column x2 does not go with column x"},
+		{"header or point", "x,0,0\ny,1,1\n", costio.Points{}, costio.ErrFormat,
+			`f:1: field 1: "x" is the name of a column, and "0" a number: header or point? Put the line label,x1,... first`},
+		{"number as a column", "label,1,2\na,1,2\n", costio.Points{}, costio.ErrFormat,
+			`f:1: field 1: "label" is the name of a column, and "2" a number: header or point? Put the line label,x1,... first`},
+		{"latitude", "label,lon,lat\na,48.2,16.4\nb,16.4,116\n", costio.Points{}, cost.ErrPoint, `f:3: field 3: "116" is not a latitude from -90 to 90`},
+		{"longitude", "label,lon,lat\na,-181,16.4\n", costio.Points{}, cost.ErrPoint, `f:2: field 2: "-181" is not a longitude from -180 to 360`},
 		{"labels that are numbers", "1,0.5\n2,-0.5\n", costio.Points{Labels: []string{"1", "2"}, X: matrix([]float64{.5}, []float64{-.5})}, nil, ""},
 		{"labels kept as they are", "\" a, \"\"b\"\" \",1\nà,2\nÀ,3\n", costio.Points{Labels: []string{` a, "b" `, "à", "À"}, X: matrix([]float64{1}, []float64{2}, []float64{3})}, nil, ""},
 
@@ -350,7 +380,7 @@ func TestReadPoints(t *testing.T) {
 		{"not UTF-8", "a,1\n\xff,2\n", costio.Points{}, costio.ErrLabel, `f:2: field 1: label "\xff" is not valid UTF-8`},
 		{"line break in a label", "a,1\n\"b\nc\",2\n", costio.Points{}, costio.ErrLabel, `f:2: field 1: label "b\nc" has a control character`},
 		{"escape in a label", "a,1\n\x1b[31m,2\n", costio.Points{}, costio.ErrLabel, `f:2: field 1: label "\x1b[31m" has a control character`},
-		{"line numbers after a quoted line break", "\"a\nb\",x\nc,1\nd,zz\n", costio.Points{}, costio.ErrNumber, `f:4: field 2: "zz" is not a number`},
+		{"line numbers after a quoted line break", "\"label\n\",x\nc,1\nd,zz\n", costio.Points{}, costio.ErrNumber, `f:4: field 2: "zz" is not a number`},
 	} {
 		for _, in := range []string{c.in, zipped(t, c.in)} {
 			p, err := costio.ReadPoints(strings.NewReader(in), "f")
@@ -390,6 +420,7 @@ func TestReadCounts(t *testing.T) {
 		{"unknown", "a,1\nd,1\n", abc, costio.Counts{}, costio.ErrLabel, `f:2: field 1: label "d" is not known`},
 		{"unknown, with users", "u,d,1\n", abc, costio.Counts{}, costio.ErrLabel, `f:1: field 2: label "d" is not known`},
 		{"no labels known", "a,1\n", []string{}, costio.Counts{}, costio.ErrLabel, `f:1: field 1: label "a" is not known`},
+		{"columns swapped", "label,user,count\na,u,1\n", nil, costio.Counts{}, costio.ErrFormat, "f:1: the columns are user,label,count in this order"},
 		{"no user", ",a,1\n", nil, costio.Counts{}, costio.ErrLabel, `f:1: field 1: label "" is empty`},
 		{"duplicate", "a,1\nb,1\nb,2\na,2\n", nil, costio.Counts{}, costio.ErrDuplicate, `f:3: field 1: label "b" is on line 2 already`},
 		{"duplicate of a user", "u,a,1\nv,a,1\nv,b,1\nu,a,1\n", nil, costio.Counts{}, costio.ErrDuplicate, `f:4: field 2: label "a" of user "u" is on line 1 already`},
@@ -489,6 +520,8 @@ func TestWriteErrors(t *testing.T) {
 		{"points without labels", costio.WritePoints(&b, &costio.Points{X: one}), costio.ErrFormat},
 		{"points without coordinates", costio.WritePoints(&b, &costio.Points{Labels: []string{"a"}, X: matrix(nil)}), costio.ErrFormat},
 		{"points ragged", costio.WritePoints(&b, &costio.Points{Labels: []string{"a", "b"}, X: matrix([]float64{1}, nil)}), costio.ErrFormat},
+		{"points columns", costio.WritePoints(&b, &costio.Points{Labels: []string{"a"}, X: one, Columns: []string{"lat"}}), costio.ErrFormat},
+		{"points latitude", costio.WritePoints(&b, &costio.Points{Labels: []string{"a"}, X: matrix([]float64{91, 0}), Columns: []string{"lat", "lon"}}), cost.ErrPoint},
 		{"points NaN", costio.WritePoints(&b, &costio.Points{Labels: []string{"a"}, X: matrix([]float64{nan})}), cost.ErrNotFinite},
 		{"points label", costio.WritePoints(&b, &costio.Points{Labels: []string{"a\n"}, X: one}), costio.ErrLabel},
 		{"points twice", costio.WritePoints(&b, &costio.Points{Labels: []string{"a", "a"}, X: matrix([]float64{1}, []float64{2})}), costio.ErrDuplicate},

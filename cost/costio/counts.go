@@ -61,6 +61,9 @@ func ReadCounts(r io.Reader, name string, labels []string) (*Counts, error) {
 				return nil, t.bad(0, ErrFormat, strconv.Itoa(n)+" fields, need user,label,count or label,count")
 			}
 			if strings.EqualFold(strings.TrimSpace(t.record[n-1]), "count") {
+				if n == 3 && (pointColumn(t.record[0]) == "label" || strings.EqualFold(strings.TrimSpace(t.record[1]), "user")) {
+					return nil, t.bad(0, ErrFormat, "the columns are user,label,count in this order")
+				}
 				continue
 			}
 		}

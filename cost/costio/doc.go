@@ -8,7 +8,7 @@
 // with spaces around them allowed; hexadecimal, digit groups and a decimal comma are not.
 //
 //	cost     plain numbers, one row of the matrix per line
-//	points   label,x1,...,xn with n >= 1
+//	points   a label and n >= 1 coordinates
 //	counts   user,label,count or label,count (the first row decides)
 //
 // A label is a non-empty UTF-8 string without control characters, kept exactly as it is. A label
@@ -17,8 +17,19 @@
 // A header row is optional. The first row is a header if
 //
 //	cost     none of its fields is a number, and one begins with a letter or "_";
-//	points   the same, of the fields after the label;
+//	points   the same;
 //	counts   its last field is "count", in any case.
+//
+// The header of points names each column, in any order and any case:
+//
+//	label, name or id
+//	lat or latitude, and lon, lng or longitude: degrees
+//	x, or x and y, or x, y and z
+//	x1, ..., xn
+//
+// There is one column for labels, and the coordinates are of one of these three kinds. Any other column, one that is there twice and one
+// that is missing is an error, as is a first row with both a number and the name of a column. Points without a header are label,x1,...,xn,
+// which says nothing of what the coordinates are. The header of counts with users is user,label,count in this order.
 //
 // "NaN" and "Inf" are numbers here, and refused as such, so a matrix that begins with them is not
 // mistaken for one with a header. Counts have the narrow rule because a row that is dropped in
@@ -39,7 +50,7 @@
 //	points.csv:17: field 3: "abc" is not a number
 //
 // and wraps one of ErrFormat, ErrNumber, ErrLabel, ErrDuplicate, cost.ErrNotFinite,
-// cost.ErrNegative and cost.ErrTooLarge, or the error of the reader. Errors quote the data: those
+// cost.ErrNegative, cost.ErrPoint and cost.ErrTooLarge, or the error of the reader. Errors quote the data: those
 // of a private file are private too.
 //
 // Memory is bounded however small the file is: at most MaxBytes of decompressed text in lines of at

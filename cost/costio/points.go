@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
@@ -12,18 +13,23 @@ import (
 // Points are labelled points of R^n, as NewPoints, NewCosine and NewGreatCircle of package cost take
 // them.
 type Points struct {
-	Header []string // the header row, nil if there was none; for information
-	Labels []string // distinct
-	X      [][]float64
+	Columns []string // the names of the coordinates in the order of X: lat, lon; x, y, z; or x1, x2, ...; nil if the file has no header
+	Labels  []string // distinct
+	X       [][]float64
 }
 
-// ReadPoints reads points from CSV rows label,x1,...,xn. name stands for the file in errors.
+// Geographic reports whether the coordinates are a latitude and a longitude, in degrees.
+func (p *Points) Geographic() bool { return slices.Equal(p.Columns, latLon) }
+
+// ReadPoints reads points from CSV. A header gives the columns, in any order; rows without one are label,x1,...,xn. The package comment
+// has the names. name stands for the file in errors.
 func ReadPoints(r io.Reader, name string) (*Points, error) {
 	t, err := newTable(r, name)
 	if err != nil {
 		return nil, err
 	}
 	var p Points
+	var c columns
 	seen := make(map[string]int)
 	n := 0
 	for first := true; ; first = false {
@@ -39,8 +45,11 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 			if n < 1 {
 				return nil, t.bad(0, ErrFormat, "one field, need a label and at least one coordinate")
 			}
-			if isHeader(t.record[1:]) {
-				p.Header = append([]string(nil), t.record...)
+			var header bool
+			if c, header, err = t.pointColumns(); err != nil {
+				return nil, err
+			}
+			if p.Columns = c.names; header {
 				continue
 			}
 		}
@@ -50,18 +59,26 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 		if len(p.X) >= min(cost.MaxPoints, cost.MaxEntries/n) {
 			return nil, t.bad(0, cost.ErrTooLarge, "more points than allowed: "+strconv.Itoa(len(p.X)))
 		}
-		label, err := t.label(1)
+		label, err := t.label(c.label)
 		if err != nil {
 			return nil, err
 		}
 		if line, twice := seen[label]; twice {
-			return nil, t.bad(1, ErrDuplicate, fmt.Sprintf("label %s is on line %d already", quote(label), line))
+			return nil, t.bad(c.label, ErrDuplicate, fmt.Sprintf("label %s is on line %d already", quote(label), line))
 		}
 		seen[label] = t.line
 		x := make([]float64, n)
-		for j := range x {
-			if x[j], err = t.number(j + 2); err != nil {
+		for j, f := range c.fields {
+			if x[j], err = t.number(f); err != nil {
 				return nil, err
+			}
+		}
+		if p.Geographic() {
+			if !(math.Abs(x[0]) <= 90) {
+				return nil, t.bad(c.fields[0], cost.ErrPoint, quote(t.record[c.fields[0]-1])+" is not a latitude from -90 to 90")
+			}
+			if !(x[1] >= -180 && x[1] <= 360) {
+				return nil, t.bad(c.fields[1], cost.ErrPoint, quote(t.record[c.fields[1]-1])+" is not a longitude from -180 to 360")
 			}
 		}
 		p.Labels = append(p.Labels, label)
@@ -76,14 +93,21 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 // ReadPointsFile is ReadPoints on a file.
 func ReadPointsFile(path string) (*Points, error) { return withFile(path, ReadPoints) }
 
-// WritePoints writes points as CSV with the header label,x1,...,xn (p.Header is not used). What
-// would not read back is refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate or
-// cost.ErrNotFinite.
+// WritePoints writes points as CSV with the header label and p.Columns; nil stands for x1,...,xn. What
+// would not read back is refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate,
+// cost.ErrNotFinite or cost.ErrPoint.
 func WritePoints(w io.Writer, p *Points) error {
 	if p == nil || len(p.X) == 0 || len(p.X) != len(p.Labels) || len(p.X[0]) == 0 {
 		return fmt.Errorf("%w: need as many labels as points, at least one, with at least one coordinate", ErrFormat)
 	}
 	n := len(p.X[0])
+	names := p.Columns
+	if names == nil {
+		names = family("", n)
+	}
+	if len(names) != n || !slices.Equal(names, family(names[0], n)) {
+		return fmt.Errorf("%w: columns %q for points of %d coordinates", ErrFormat, p.Columns, n)
+	}
 	if err := checkLabels(p.Labels); err != nil {
 		return err
 	}
@@ -96,13 +120,12 @@ func WritePoints(w io.Writer, p *Points) error {
 				return fmt.Errorf("%w: coordinate %d of point %d is %v", cost.ErrNotFinite, j, i, a)
 			}
 		}
+		if p.Geographic() && !(math.Abs(x[0]) <= 90 && x[1] >= -180 && x[1] <= 360) {
+			return fmt.Errorf("%w: point %d has latitude %v and longitude %v", cost.ErrPoint, i, x[0], x[1])
+		}
 	}
 	return writeAll(w, func(write func([]string) error) error {
-		rec := make([]string, n+1)
-		rec[0] = "label"
-		for j := range n {
-			rec[j+1] = "x" + strconv.Itoa(j+1)
-		}
+		rec := append([]string{"label"}, names...)
 		if err := write(rec); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package costio_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"math"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
@@ -56,12 +56,31 @@ func TestMatrixRoundTrip(t *testing.T) {
 	})
 }
 
+// aliases are the other names of a column.
+var aliases = map[string][]string{
+	"label": {"label", "Name", " id "}, "lat": {"LAT", "latitude"}, "lon": {"lon", "Lng", "Longitude"},
+	"x": {"X"}, "y": {"y"}, "z": {"Z "}, "x1": {"x1", "X1"}, "x2": {"x2"}, "x3": {"X3"},
+}
+
+// seq returns 0, ..., n-1.
+func seq(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
 func TestPointsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &costio.Points{Labels: rapid.SliceOfNDistinct(label, 1, 6, rapid.ID[string]).Draw(t, "labels")}
-		n := rapid.IntRange(1, 3).Draw(t, "n")
+		p.Columns = rapid.SampledFrom([][]string{{"x1"}, {"x1", "x2", "x3"}, {"x"}, {"x", "y"}, {"x", "y", "z"}, {"lat", "lon"}}).Draw(t, "columns")
+		n := len(p.Columns)
 		for range p.Labels {
 			x := rapid.SliceOfN(nonNegative, n, n).Draw(t, "x")
+			if p.Geographic() {
+				x = []float64{math.Mod(x[0], 90), math.Mod(x[1], 360)}
+			}
 			x[0] = -x[0]
 			p.X = append(p.X, x)
 		}
@@ -73,8 +92,33 @@ func TestPointsRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", b.String(), err)
 		}
-		if d := cmp.Diff(p, got, cmpopts.IgnoreFields(costio.Points{}, "Header")); d != "" {
+		if d := cmp.Diff(p, got); d != "" {
 			t.Fatalf("%q: %s", b.String(), d)
+		}
+		// The columns in any order, and with other names for them, are the same points.
+		rows, err := csv.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := rapid.Permutation(seq(n+1)).Draw(t, "order")
+		b.Reset()
+		w := csv.NewWriter(&b)
+		for i, row := range rows {
+			moved := make([]string, n+1)
+			for f, to := range order {
+				moved[to] = row[f]
+				if i == 0 {
+					moved[to] = rapid.SampledFrom(aliases[row[f]]).Draw(t, "alias")
+				}
+			}
+			_ = w.Write(moved)
+		}
+		w.Flush()
+		if got, err = costio.ReadPoints(&b, "f"); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(p, got); d != "" {
+			t.Fatalf("%v: %s", order, d)
 		}
 	})
 }
