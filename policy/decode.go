@@ -24,11 +24,11 @@ func Decode(data []byte) (Policy, error) {
 	}
 	cfg, err := read(data)
 	if err != nil {
-		return Policy{}, atLine(err)
+		return Policy{}, cfg.atLine(err)
 	}
 	p, enc, err := build(cfg)
 	if err != nil {
-		return Policy{}, atLine(err)
+		return Policy{}, cfg.atLine(err)
 	}
 	// What was read is a policy, but perhaps in another spelling, or with something passed over. This comparison is
 	// what the promise rests on.
@@ -40,11 +40,19 @@ func Decode(data []byte) (Policy, error) {
 }
 
 // atLine puts the line of the member that err is about in front of it.
-func atLine(err error) error {
-	if p := (placed{}); errors.As(err, &p) {
-		return fmt.Errorf("line %d: %w", 2+slices.Index(fields[:], p.member)+p.row, err)
+func (cfg *Config) atLine(err error) error {
+	p := placed{}
+	if !errors.As(err, &p) {
+		return err
 	}
-	return err
+	before := slices.Index(fields[:], "output_labels")
+	n := slices.Index(fields[:], p.member)
+	if p.member == aliasMember {
+		n = before + 1
+	} else if n > before && len(cfg.InputAliases) > 0 {
+		n++
+	}
+	return fmt.Errorf("line %d: %w", 2+n+p.row, err)
 }
 
 // diverge returns the first position at which a and b differ.
@@ -62,7 +70,11 @@ func diverge(a, b []byte) int {
 func formatError(data []byte, n int, problem string) *FormatError {
 	e := &FormatError{Offset: n, Line: 1 + bytes.Count(data[:n], []byte("\n")), Problem: problem}
 	if e.Line > 1 && n < len(data) {
-		e.Field = fields[min(e.Line-2, len(fields)-1)]
+		name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
+		name = bytes.TrimPrefix(name, []byte(`"`))
+		if e.Field = fields[min(e.Line-2, len(fields)-1)]; ok && (string(name) == aliasMember || slices.Contains(fields[:], string(name))) {
+			e.Field = string(name)
+		}
 	}
 	return e
 }
@@ -134,8 +146,34 @@ func read(data []byte) (cfg Config, err error) {
 				return cfg, formatError(data, at, fmt.Sprintf("%.24q, want %s", data[at:], wanted(v)))
 			}
 		}
+		if value, ok := bytes.CutPrefix(body, []byte(`"`+aliasMember+`":`)); ok && name == "output_labels" {
+			line, rest, _ := bytes.Cut(value, []byte("\n"))
+			if cfg.InputAliases, ok = readAliases(bytes.TrimSuffix(line, []byte(","))); !ok {
+				return cfg, formatError(data, next, fmt.Sprintf("%.24q, want a list of pairs, an index and a string", line))
+			}
+			next, body = next+len(body)-len(rest), rest
+		}
 	}
 	return cfg, f.config(&cfg)
+}
+
+// readAliases reads pairs of a number and a text.
+func readAliases(text []byte) ([]Alias, bool) {
+	var pairs []alias
+	err := json.Unmarshal(text, &pairs)
+	all := make([]Alias, len(pairs))
+	for i, p := range pairs {
+		all[i] = Alias(p)
+	}
+	return all, err == nil
+}
+
+// alias reads an Alias as encoding/json does.
+type alias Alias
+
+// UnmarshalJSON reads the two entries; the comparison in Decode finds what is missing or too much.
+func (a *alias) UnmarshalJSON(b []byte) error {
+	return json.Unmarshal(b, &[]any{&a.Input, &a.Label})
 }
 
 // wanted names what a member must be, for a message.

@@ -11,7 +11,7 @@
 // writes it, Decode accepts nothing else, and its SHA-256 is the ID that every report carries.
 //
 // The text is JSON, one member per line in a fixed order, with no white space but those line ends; every
-// member is always there, null when absent. Counts and indices below 2^31 are JSON numbers. The weights
+// member is always there, null when absent, but for input_aliases, which is left out when there are none. Counts and indices below 2^31 are JSON numbers. The weights
 // lo, hi and the amounts in rows are strings of decimal digits, because they reach 2^62 and a reader that
 // keeps JSON numbers in doubles would change them without a word. There is no other number in what this
 // package reads, hence no NaN, no exponent and no second spelling. Cost and certificate are one compact
@@ -32,6 +32,7 @@
 //	"cost":{"kind":"explicit",...},
 //	"input_labels":["a","b","c"],
 //	"output_labels":null,               absent: the index in decimal
+//	"input_aliases":[[2,"ç"]],          other spellings in private data, by input and bytes; left out when there are none
 //	"lo":["...","..."],
 //	"hi":["...","..."],
 //	"fallback":{"full":[0],"extra":[[1,"17"]]},

@@ -18,6 +18,9 @@ var fields = [...]string{
 	"certificate", "cost", "input_labels", "output_labels", "lo", "hi", "fallback", "rows",
 }
 
+// aliasMember is the one member that may be absent, and is when there is nothing in it. It stands after output_labels.
+const aliasMember = "input_aliases"
+
 // Encode returns the one byte string of the policy.
 func Encode(p Policy) ([]byte, error) {
 	if p.c == nil {
@@ -43,6 +46,13 @@ func (c *content) encode() []byte {
 			b = appendList(b, box.Len(), func(b []byte, j int) []byte { return appendUnits(b, bound(j)) })
 		} else {
 			b = appendValue(b, v)
+		}
+		if fields[n] == "output_labels" && len(c.InputAliases) > 0 {
+			b = append(b, ",\n\""+aliasMember+`":`...)
+			b = appendList(b, len(c.InputAliases), func(b []byte, i int) []byte {
+				b = strconv.AppendInt(append(b, '['), int64(c.InputAliases[i].Input), 10)
+				return append(appendText(append(b, ','), c.InputAliases[i].Label), ']')
+			})
 		}
 	}
 	return append(b, "\n}\n"...)

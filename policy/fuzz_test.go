@@ -13,6 +13,7 @@ func FuzzDecode(f *testing.F) {
 	for _, text := range verdictBases(f) {
 		f.Add([]byte(text))
 	}
+	f.Add(mustEncode(f, mustNew(f, aliasConfig(f))))
 	f.Add([]byte("{\n\"format\":\"wpm-policy-1\",\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Decode(data)

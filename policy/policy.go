@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -84,6 +85,9 @@ type Config struct {
 	InputLabels []string
 	// OutputLabels name the outputs for readers of aggregates.
 	OutputLabels []string
+	// InputAliases are further spellings of input labels in private data, as those of another Unicode normal form: labels are compared
+	// byte by byte. In any order, up to MaxInputs; with InputLabels only.
+	InputAliases []Alias
 	// Rows are the mixture's rows, one for each input: row i is best the projection of the point mass at i.
 	// Optional in projection mode, where they serve when the solver fails.
 	Rows []Row
@@ -100,6 +104,12 @@ type Config struct {
 	Metadata map[string]string
 }
 
+// Alias is another spelling of the label of an input.
+type Alias struct {
+	Input int
+	Label string
+}
+
 // Policy is a published mechanism. It is immutable, safe for concurrent use, and made by New or Decode;
 // the zero Policy is refused everywhere. Copies share their content.
 type Policy struct{ c *content }
@@ -110,7 +120,7 @@ type content struct {
 	id       [sha256.Size]byte
 	base     uint64 // sum lo
 	fallback ldp.Weights
-	index    map[string]int32 // of InputLabels; nil without them
+	index    map[string]int32 // of InputLabels and InputAliases; nil without them
 }
 
 // New validates a Config and makes the policy of it. The Config's slices and maps are copied.
@@ -228,8 +238,44 @@ func (c *content) checkLabels() error {
 	if c.index, err = indexLabels("input", c.InputLabels, c.Inputs); err != nil {
 		return err
 	}
-	_, err = indexLabels("output", c.OutputLabels, c.Polytope.Len())
-	return place("output_labels", err)
+	if _, err = indexLabels("output", c.OutputLabels, c.Polytope.Len()); err != nil {
+		return place("output_labels", err)
+	}
+	return place(aliasMember, c.checkAliases())
+}
+
+// checkAliases adds the aliases to the index, and puts them in their order: by input, then by bytes.
+func (c *content) checkAliases() error {
+	if len(c.InputAliases) == 0 {
+		c.InputAliases = nil
+		return nil
+	}
+	if c.index == nil {
+		return fmt.Errorf("%w: %d aliases of inputs without labels", ErrShape, len(c.InputAliases))
+	}
+	if len(c.InputAliases) > MaxInputs {
+		return fmt.Errorf("%w: %d aliases, at most %d", ErrLimit, len(c.InputAliases), MaxInputs)
+	}
+	c.InputAliases = slices.Clone(c.InputAliases)
+	slices.SortFunc(c.InputAliases, func(a, b Alias) int {
+		return cmp.Or(cmp.Compare(a.Input, b.Input), cmp.Compare(a.Label, b.Label))
+	})
+	for n, a := range c.InputAliases {
+		if a.Input < 0 || a.Input >= c.Inputs {
+			return fmt.Errorf("%w: alias %d is of input %d of %d", ErrShape, n, a.Input, c.Inputs)
+		}
+		if a.Label == "" {
+			return fmt.Errorf("%w: alias %d is empty", ErrText, n)
+		}
+		if err := checkText(a.Label, maxLabel); err != nil {
+			return fmt.Errorf("alias %d: %w", n, err)
+		}
+		if i, twice := c.index[a.Label]; twice {
+			return fmt.Errorf("%w: %q, an alias of input %d, is input %d already", ErrText, a.Label, a.Input, i)
+		}
+		c.index[a.Label] = int32(a.Input)
+	}
+	return nil
 }
 
 // indexLabels checks n distinct labels, or none (nil).
@@ -502,6 +548,9 @@ func (p Policy) InputLabels() []string { return slices.Clone(p.config().InputLab
 
 // OutputLabels returns a copy of the output labels, nil if there are none.
 func (p Policy) OutputLabels() []string { return slices.Clone(p.config().OutputLabels) }
+
+// InputAliases returns a copy of the aliases, by input and then by bytes; nil if there are none.
+func (p Policy) InputAliases() []Alias { return slices.Clone(p.config().InputAliases) }
 
 // HasRows reports whether the policy publishes the mixture's rows.
 func (p Policy) HasRows() bool { return p.config().Rows != nil }

@@ -24,7 +24,7 @@ import (
 //
 //   - The first line may be the header label,count. A byte order mark before it, empty lines, and a
 //     carriage return before a line end are ignored.
-//   - A label is an input label of the policy, or the decimal index of an input if inputs have no labels.
+//   - A label is an input label of the policy or an alias of one, byte by byte, or the decimal index of an input if inputs have no labels.
 //     It may stand in quotation marks, within which a quotation mark is doubled; it must if it has a comma
 //     or starts with a quotation mark.
 //   - A count is a decimal, 0 <= count <= 2^53, with an optional exponent (12, 0.5, 1e-3), of at most 64
