@@ -47,8 +47,8 @@ var picture = map[string][]string{
 	"sphere":          {"gonum.org/v1/gonum/integrate/quad"},
 	"sphere/codebook": {"ldp", "policy", "sphere"},
 
-	// What a server makes of releases. Its distances to a truth are exact transport.
-	"aggregate": {"cost", "internal/binomial", "mincostflow"},
+	// What a server makes of releases. Its distances to a truth are exact transport; reports are policy's.
+	"aggregate": {"cost", "internal/binomial", "mincostflow", "policy"},
 
 	// File formats: the NPY reader is a well-kept library's.
 	"cost/costio": {"cost", "github.com/sbinet/npyio"},

@@ -7,7 +7,7 @@
 //
 //	sampling   N_j/N is a random number with mean qbar_j, qbar the mean of the q_u
 //	bias       qbar is not the mean of the mu_u: privacy moved mass
-//	the rest   clients who did not answer, reports sent twice, policies mixed up: not visible here
+//	the rest   clients who did not answer, and reports sent twice: not visible here
 //
 // [NewHistogram] deals with the first: simultaneous confidence bands for qbar, valid whatever the q_u are, at any N. The second is stated and
 // never hidden: by convexity of W_p^p
@@ -15,6 +15,15 @@
 //	W_p^p(qbar, mean of mu_u)  <=  mean of W_p^p(q_u, mu_u)  <=  f
 //
 // where f is the worst case that the policy certifies. No band says anything about it, and more clients do not make it smaller.
+//
+// # From reports to counts
+//
+// A [Counter] counts reports one by one, and the lines that are no report of the policy by reason. [Counts] are the result, in O(kv)
+// memory, with a text of their own (wpm-counts-1, see Counts.Encode) so that parts can be counted apart and added up by [Merge].
+//
+// A report is the ID of a policy and the index of an output, and nothing else: two clients who draw the same output send the same bytes.
+// So a report that is sent twice cannot be seen here, nor in any later step. The layer that receives reports must refuse the second one
+// of a client and epoch: it knows who sends (an account, a token that is spent once), and it must not store that beside the report.
 //
 // # Post-processing
 //
@@ -29,5 +38,5 @@
 //
 // # Cost
 //
-// NewHistogram O(kv) bounds of some microseconds. Invert O(k kv) per iteration. Evaluate one transport.
+// A Counter some tens of nanoseconds a report. NewHistogram O(kv) bounds of some microseconds. Invert O(k kv) per iteration. Evaluate one transport.
 package aggregate

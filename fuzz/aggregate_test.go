@@ -1,10 +1,15 @@
 package fuzz
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/aggregate"
@@ -112,6 +117,53 @@ func FuzzHistogram(f *testing.F) {
 			t.Fatal("an index out of range was counted")
 		} else {
 			typed(t, err, aggregate.ErrIndex)
+		}
+	})
+}
+
+// FuzzPartialCounts: what is read is written back to the same bytes, its parts add up, and it merges with a copy under other shard names.
+// The fuzzer cannot guess a hash, so the text is tried as it is and with the right last line.
+func FuzzPartialCounts(f *testing.F) {
+	const body = "wpm-counts-1\npolicy 148de9c5a7a44d19e56cd9ae1a554bf67847afb0c58f6e12fa29ac7ddfca9940\nepoch 2026-07\nlines 6\nrefused malformed 1\n" +
+		"refused other-policy 0\nrefused no-such-output 2\nrefused never-released 0\nshards 1\n" +
+		"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb 81 6 a b\nreports 2\n0\n3\n"
+	f.Add([]byte(body))
+	f.Add([]byte(strings.Replace(body, "epoch 2026-07", "epoch", 1)))
+	f.Add([]byte(strings.Replace(body, "a b", "\xff", 1)))
+	f.Add([]byte("wpm-counts-1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, text := range [][]byte{data, fmt.Appendf(bytes.Clone(data), "sha256 %x\n", sha256.Sum256(data))} {
+			kept := bytes.Clone(text)
+			c, err := aggregate.DecodeCounts(text)
+			if !bytes.Equal(text, kept) {
+				t.Fatal("the input was changed")
+			}
+			if err != nil {
+				typed(t, err, aggregate.ErrFormat, aggregate.ErrLimit, aggregate.ErrDuplicate)
+				continue
+			}
+			sum, lines := c.Total(), uint64(0)
+			for _, n := range c.Reports {
+				sum -= n
+			}
+			other := c
+			other.Shards = slices.Clone(c.Shards)
+			for i, s := range c.Shards {
+				lines += s.Lines
+				other.Shards[i].ID = "/" + s.ID
+			}
+			if sum != 0 || lines != c.Lines {
+				t.Fatalf("%d reports more than their sum, %d of %d lines: %q", sum, lines, c.Lines, text)
+			}
+			if again, err := c.Encode(); err != nil || !bytes.Equal(again, text) {
+				t.Fatalf("%q came back as %q, %v", text, again, err)
+			}
+			both, err := aggregate.Merge(c, other)
+			if err != nil { // an ID that becomes too long or is there already, or too large a sum
+				typed(t, err, aggregate.ErrFormat, aggregate.ErrLimit, aggregate.ErrDuplicate)
+			} else if both.Lines != 2*c.Lines || both.Total() != 2*c.Total() {
+				t.Fatalf("twice %q is %+v", text, both)
+			}
 		}
 	})
 }

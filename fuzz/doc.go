@@ -33,6 +33,7 @@
 //	FuzzKLProject        sinkhorn.KLProject                     the conditions of optimality
 //	FuzzHilbert          hilbert.Distance, GibbsDiameter        the definitions, term by term
 //	FuzzHistogram        aggregate.NewHistogram, Count          binomial tails in rationals
+//	FuzzPartialCounts    aggregate.DecodeCounts, Merge          re-encoding gives the same bytes; sums
 //	FuzzInvert           aggregate.Invert                       the likelihood of other distributions
 //	FuzzEvaluate         aggregate.Evaluate                     exact transport in rationals
 //	FuzzCheckins         the data of experiments/gowalla        a second parser; packing; round trip
