@@ -6,9 +6,11 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -308,6 +310,37 @@ func FuzzCounts(f *testing.F) {
 			if r.User != s.User || r.Label != s.Label || math.Float64bits(r.N) != math.Float64bits(s.N) {
 				t.Fatalf("row %d: %+v came back as %+v", i, r, s)
 			}
+		}
+	})
+}
+
+// FuzzTally: what is read is whole and bounded, and comes back when it is written in the other order, by index.
+func FuzzTally(f *testing.F) {
+	for _, s := range []string{
+		"label,count\nhome,3\nwork,0\n", "index,count\n1,9007199254740992\n", "count,label\n3,home\n", "label,count,estimate,lower,upper\nhome,1,1,0.5,1\n",
+		"label,count\nhome,1\nhome,1\n", "label,count\nhome,-1\n", "label,count\nhome,1e3\n", "home,1\n", "index,count\n2,1\n", "", "label,count\nelsewhere,1\n",
+		"index,count\n0,9007199254740992\n1,1\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if tooWide(data) {
+			return
+		}
+		labels := []string{"home", "work"}
+		tally, err := costio.ReadTally(bytes.NewReader(data), "file", labels)
+		if err != nil {
+			if fileError(t, err); tally != nil {
+				t.Fatal("counts beside an error")
+			}
+			return
+		}
+		if len(tally) != 2 || tally[0] > 1<<53 || tally[1] > 1<<53 || tally[0]+tally[1] > 1<<53 {
+			t.Fatalf("%d", tally)
+		}
+		again, err := costio.ReadTally(strings.NewReader(fmt.Sprintf("count,index\n%d,1\n%d,0\n", tally[1], tally[0])), "file", labels)
+		if err != nil || !reflect.DeepEqual(again, tally) {
+			t.Fatalf("%d came back as %d, %v", tally, again, err)
 		}
 	})
 }

@@ -547,3 +547,48 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("bad data was written: %q", b.String())
 	}
 }
+
+func TestReadTally(t *testing.T) {
+	abc := []string{"a", "b", "x, y"}
+	for _, c := range []struct {
+		name, in string
+		want     []uint64
+		err      error
+		text     string
+	}{
+		{"labels", "label,count\nb,3\na,0\n", []uint64{0, 3, 0}, nil, ""},
+		{"indices", "index,count\n2,9007199254740992\n", []uint64{0, 0, 1 << 53}, nil, ""},
+		{"columns in another order", " COUNT ,Name\n3,b\n", []uint64{0, 3, 0}, nil, ""},
+		{"a histogram", "label,count,estimate,lower,upper\n\"x, y\",2,0.5,0.1,0.9\nb,2,0.5,0.1,0.9\n", []uint64{0, 2, 2}, nil, ""},
+		{"no rows", "label,count\n", []uint64{0, 0, 0}, nil, ""},
+
+		{"empty", "", nil, costio.ErrFormat, "f: no counts"},
+		{"no header", "a,1\nb,2\n", nil, costio.ErrFormat, `f:1: field 1: column "a" is not known; want a header label,count or index,count`},
+		{"no counts", "label,estimate\n", nil, costio.ErrFormat, "f:1: want a header label,count or index,count"},
+		{"no points", "count\n", nil, costio.ErrFormat, "f:1: want a header label,count or index,count"},
+		{"two points", "label,index,count\n", nil, costio.ErrDuplicate, "f:1: field 2: points are in field 1 already"},
+		{"two counts", "count,label,count\n", nil, costio.ErrDuplicate, "f:1: field 3: counts are in field 1 already"},
+		{"users", "user,label,count\nu,a,1\n", nil, costio.ErrFormat, `f:1: field 1: column "user" is not known; want a header label,count or index,count`},
+		{"unknown", "label,count\na,1\n0,1\n", nil, costio.ErrLabel, `f:3: field 1: point "0" is not known`},
+		{"no such index", "index,count\n3,1\n", nil, costio.ErrLabel, `f:2: field 1: point "3" is not known`},
+		{"index with a zero", "index,count\n00,1\n", nil, costio.ErrLabel, `f:2: field 1: point "00" is not known`},
+		{"twice", "label,count\na,1\nb,2\na,1\n", nil, costio.ErrDuplicate, `f:4: field 1: point "a" is on line 2 already`},
+		{"negative", "label,count\na,-1\n", nil, cost.ErrNegative, `f:2: field 2: "-1" is negative`},
+		{"fraction", "label,count\na,0.5\n", nil, costio.ErrNumber, `f:2: field 2: "0.5" is not a whole number`},
+		{"word", "label,count\na,many\n", nil, costio.ErrNumber, `f:2: field 2: "many" is not a whole number`},
+		{"sign", "label,count\na,+1\n", nil, costio.ErrNumber, `f:2: field 2: "+1" is not a whole number`},
+		{"above 2^53", "label,count\na,9007199254740993\n", nil, cost.ErrTooLarge, `f:2: field 2: "9007199254740993" is above 2^53`},
+		{"above 2^64", "label,count\na,18446744073709551617\n", nil, cost.ErrTooLarge, `f:2: field 2: "18446744073709551617" is above 2^53`},
+		{"sum above 2^53", "label,count\na,9007199254740992\nb,1\n", nil, cost.ErrTooLarge, "f:3: field 2: the sum of the counts is above 2^53"},
+		{"ragged", "label,count\na\n", nil, costio.ErrFormat, "f:2: 1 fields, the first row has 2"},
+	} {
+		for _, in := range []string{c.in, zipped(t, c.in)} {
+			got, err := costio.ReadTally(strings.NewReader(in), "f", abc)
+			check(t, c.name, err, c.err, c.text)
+			numtest.Equal(t, c.name, got, c.want)
+		}
+	}
+	if _, err := costio.ReadTally(strings.NewReader("label,count\n"), "f", []string{"a", "a"}); !errors.Is(err, costio.ErrDuplicate) {
+		t.Errorf("labels twice: %v", err)
+	}
+}

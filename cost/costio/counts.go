@@ -2,6 +2,7 @@ package costio
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -218,4 +219,108 @@ func WriteCounts(w io.Writer, c *Counts) error {
 		}
 		return nil
 	})
+}
+
+// maxTally bounds counts of reports, and their sum: beyond 2^53 float64 is not exact.
+const maxTally = 1 << 53
+
+// ReadTally reads how many reports there are of each point, from CSV with a header: the columns label (name) or index, and count, in any
+// order. estimate, lower and upper, which "wpm aggregate" writes beside them, are skipped; any other column is an error. labels are those
+// of the points. A point that is not in the file has no reports; one that is not known or is there twice is an error, as is a count that
+// is not a whole number from 0 to 2^53, or a sum above it. name stands for the file in errors.
+func ReadTally(r io.Reader, name string, labels []string) ([]uint64, error) {
+	if err := checkLabels(labels); err != nil {
+		return nil, err
+	}
+	t, err := newTable(r, name)
+	if err != nil {
+		return nil, err
+	}
+	more, err := t.next()
+	if err != nil {
+		return nil, err
+	}
+	if !more {
+		return nil, t.empty("counts")
+	}
+	n := len(t.record)
+	point, count, numbered, err := t.tallyColumns()
+	if err != nil {
+		return nil, err
+	}
+	index := make(map[string]int, len(labels))
+	for j, s := range labels {
+		if numbered {
+			s = strconv.Itoa(j)
+		}
+		index[s] = j
+	}
+	tally, seen, sum := make([]uint64, len(labels)), make([]int, len(labels)), uint64(0)
+	for {
+		if more, err = t.next(); err != nil {
+			return nil, err
+		}
+		if !more {
+			return tally, nil
+		}
+		if err := t.width(n); err != nil {
+			return nil, err
+		}
+		s := t.record[point-1]
+		j, ok := index[s]
+		if !ok {
+			return nil, t.bad(point, ErrLabel, "point "+quote(s)+" is not known")
+		}
+		if seen[j] > 0 {
+			return nil, t.bad(point, ErrDuplicate, fmt.Sprintf("point %s is on line %d already", quote(s), seen[j]))
+		}
+		seen[j] = t.line
+		if tally[j], err = t.whole(count); err != nil {
+			return nil, err
+		}
+		if sum += tally[j]; sum > maxTally {
+			return nil, t.bad(count, cost.ErrTooLarge, "the sum of the counts is above 2^53")
+		}
+	}
+}
+
+// tallyColumns reads the header of a tally: the fields of the point and of the count, and whether points are numbered.
+func (t *table) tallyColumns() (point, count int, numbered bool, err error) {
+	for i, s := range t.record {
+		switch strings.ToLower(strings.TrimSpace(s)) {
+		case "label", "name", "index":
+			if point > 0 {
+				return 0, 0, false, t.bad(i+1, ErrDuplicate, "points are in field "+strconv.Itoa(point)+" already")
+			}
+			point, numbered = i+1, strings.EqualFold(strings.TrimSpace(s), "index")
+		case "count":
+			if count > 0 {
+				return 0, 0, false, t.bad(i+1, ErrDuplicate, "counts are in field "+strconv.Itoa(count)+" already")
+			}
+			count = i + 1
+		case "estimate", "lower", "upper":
+		default:
+			return 0, 0, false, t.bad(i+1, ErrFormat, "column "+quote(s)+" is not known; want a header label,count or index,count")
+		}
+	}
+	if point == 0 || count == 0 {
+		return 0, 0, false, t.bad(0, ErrFormat, "want a header label,count or index,count")
+	}
+	return point, count, numbered, nil
+}
+
+// whole reads field f (from 1): digits, at most 2^53.
+func (t *table) whole(f int) (uint64, error) {
+	s := strings.TrimSpace(t.record[f-1])
+	n, err := strconv.ParseUint(s, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && n > maxTally:
+		return 0, t.bad(f, cost.ErrTooLarge, quote(s)+" is above 2^53")
+	case err == nil:
+		return n, nil
+	}
+	if x, ok := parseNumber(s); ok && x < 0 {
+		return 0, t.bad(f, cost.ErrNegative, quote(s)+" is negative")
+	}
+	return 0, t.bad(f, ErrNumber, quote(s)+" is not a whole number")
 }

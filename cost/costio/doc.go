@@ -10,6 +10,7 @@
 //	cost     plain numbers, one row of the matrix per line
 //	points   a label and n >= 1 coordinates
 //	counts   user,label,count or label,count (the first row decides)
+//	tally    label,count or index,count, with that header: whole numbers
 //
 // A label is a non-empty UTF-8 string without control characters, kept exactly as it is. A label
 // that occurs twice (twice for one user, in counts) is an error.
