@@ -114,7 +114,7 @@ func NewCounter(p policy.Policy) (*Counter, error) {
 	return c, nil
 }
 
-// Text counts a report in its text form, without white space around it.
+// Text counts a report in its text form, without white space around it. What is no report, nil say, is malformed.
 func (c *Counter) Text(line []byte) Verdict {
 	// Reports of the policy, nearly all there are, differ in the last eight digits only: a little-endian uint32.
 	if digits, ok := bytes.CutPrefix(line, c.prefix); ok && len(digits) == 8 {
@@ -150,9 +150,6 @@ func (c *Counter) Binary(record []byte) Verdict {
 	}
 	return c.index(uint32(r.Index()))
 }
-
-// Skip counts a line that is no report, as one that is too long to keep.
-func (c *Counter) Skip() Verdict { return c.count(Malformed) }
 
 func (c *Counter) index(j uint32) Verdict {
 	switch {

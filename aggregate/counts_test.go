@@ -98,7 +98,7 @@ func TestCounter(t *testing.T) {
 			n.Text([]byte(text(reportOf(good, j))))
 		}
 	}
-	n.Skip()
+	n.Text(nil)
 	got, err := n.Counts("e", []aggregate.Shard{{ID: "b", Lines: 12, Bytes: 1}, {ID: "a", Lines: 10}})
 	if err != nil {
 		t.Fatal(err)

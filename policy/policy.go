@@ -23,8 +23,9 @@ const (
 	MaxBytes   = 64 << 20 // of an encoded policy, and of private data
 	MaxInputs  = 1 << 20
 	MaxOutputs = 1 << 20
+	MaxLabel   = 256 // bytes of a label
 
-	maxLabel     = 256  // bytes
+	maxLabel     = MaxLabel
 	maxNote      = 4096 // bytes, also of a metadata value
 	maxKey       = 64   // bytes
 	maxMetadata  = 64   // entries

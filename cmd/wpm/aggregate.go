@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -27,21 +26,25 @@ func aggregateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "aggregate",
 		Usage:     "turn reports into a histogram with confidence bands",
-		ArgsUsage: "POLICY [REPORTS]",
-		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after the other (default:\n" +
-			"standard input). All bands hold at once with the confidence given. They are about the distribution that clients draw\n" +
+		ArgsUsage: "POLICY [REPORTS...]",
+		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after the other; gzip\n" +
+			"allowed (default: standard input). Any number of reports takes the memory of one histogram. What is not a report of the\n" +
+			"policy is skipped and counted by reason; the exit status is then 3, or with -strict there is no output and it is 2.\n" +
+			"A report does not say who sent it: what receives reports must refuse a client's second one in an epoch, for nothing\n" +
+			"that comes after can see it. All bands hold at once with the confidence given. They are about the distribution that clients draw\n" +
 			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
 			"Of a codebook's reports it prints their mean and, if the seed is fixed, the histogram of candidates; -out is then\n" +
 			"a line candidate,x1,...,x(d+1) for each report.\n" +
 			"-invert adds the iterative Bayesian update, post-processing that undoes part of the bias. It is right in mixture mode,\n" +
 			"and in projection mode if every client's distribution is a single point; it amplifies noise.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper"},
+		Flags: append(countsFlags(),
+			&cli.StringFlag{Name: "partial", Usage: "also write partial counts to `FILE`: counts by output and by reason, and what was read"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
 			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
 			&cli.BoolFlag{Name: "invert", Usage: "estimate the mean private distribution as well"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "how many points to print, the most released first; 0 for all"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
-		},
+		),
 		OnUsageError: usageError,
 		Action:       aggregateReports,
 	}
@@ -49,13 +52,17 @@ func aggregateCommand() *cli.Command {
 
 // tally is the histogram of a policy's reports, for people and programs.
 type tally struct {
-	Policy     string      `json:"policy"`
-	Mode       policy.Mode `json:"mode"`
-	Reports    uint64      `json:"reports"`
-	Confidence float64     `json:"confidence"`
-	Points     []point     `json:"points"`
-	Bias       *bias       `json:"bias,omitempty"`
-	Inverse    *inverse    `json:"inverse,omitempty"`
+	Policy     string            `json:"policy"`
+	Mode       policy.Mode       `json:"mode"`
+	Epoch      string            `json:"epoch,omitempty"`
+	Lines      uint64            `json:"lines"` // reports and refused together
+	Reports    uint64            `json:"reports"`
+	Refused    map[string]uint64 `json:"refused"` // by reason
+	Confidence float64           `json:"confidence"`
+	Unit       string            `json:"unit,omitempty"` // of distances
+	Points     []point           `json:"points"`
+	Bias       *bias             `json:"bias,omitempty"`
+	Inverse    *inverse          `json:"inverse,omitempty"`
 }
 
 type point struct {
@@ -81,7 +88,7 @@ type inverse struct {
 }
 
 func aggregateReports(ctx context.Context, c *cli.Command) error {
-	p, reports, err := policyAndReports(c, c.Args().Slice())
+	p, files, err := policyAndFiles(c, c.Args().Slice())
 	if b, ok := asCodebook(err); ok {
 		return aggregateCodebook(c, b)
 	}
@@ -91,19 +98,22 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if c.IsSet("top") && c.Int("top") < 0 {
 		return fmt.Errorf("-top: %d is negative", c.Int("top"))
 	}
-	if out := c.String("out"); c.IsSet("out") {
-		if err := apart([]string{out}, c.Args().Slice()); err != nil {
-			return err
-		}
-		if out == "-" {
-			return errors.New("-out: standard output is taken by the summary; use -json, or a file")
+	for _, name := range []string{"out", "partial"} {
+		if c.IsSet(name) && c.String(name) == "-" {
+			return fmt.Errorf("-%s: standard output is taken by the summary; use -json, or a file", name)
 		}
 	}
-	counts, err := countReports(p, reports)
+	if c.IsSet("partial") && c.IsSet("counts") {
+		return errors.New("-partial does not go with -counts: it would say that reports were read")
+	}
+	if err := apart([]string{c.String("out"), c.String("partial")}, append(c.Args().Slice(), c.String("counts"))); err != nil {
+		return err
+	}
+	counts, err := readCounts(ctx, c, p, files)
 	if err != nil {
 		return err
 	}
-	h, err := aggregate.NewHistogram(counts, aggregate.Settings{Confidence: c.Float("confidence")})
+	h, err := aggregate.NewHistogram(counts.Reports, aggregate.Settings{Confidence: c.Float("confidence")})
 	if errors.Is(err, aggregate.ErrConfidence) {
 		return fmt.Errorf("-confidence: %v is not from 0.5 to below 1", c.Float("confidence"))
 	}
@@ -111,112 +121,64 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	id := p.ID()
-	t := tally{Policy: fmt.Sprintf("%x", id), Mode: p.Mode(), Reports: h.N, Confidence: h.Confidence}
-	for j := range counts {
+	u := unitOfPolicy(p)
+	t := tally{
+		Policy: fmt.Sprintf("%x", id), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N, Refused: map[string]uint64{},
+		Confidence: h.Confidence, Unit: u.name,
+	}
+	for _, v := range aggregate.Reasons() {
+		t.Refused[v.String()] = counts.Refused[v]
+	}
+	for j := range h.Counts {
 		t.Points = append(t.Points, point{p.OutputLabel(j), h.Counts[j], h.Estimate[j], h.Lower[j], h.Upper[j]})
 	}
 	if t.Bias, err = biasOf(ctx, p); err != nil {
 		return err
 	}
 	if c.Bool("invert") {
-		if t.Inverse, err = invertReports(ctx, p, counts); err != nil {
+		if t.Inverse, err = invertReports(ctx, p, h.Counts); err != nil {
 			return err
 		}
 	}
+	var outs []output
 	if c.IsSet("out") {
 		table, err := histogramCSV(t.Points)
 		if err != nil {
 			return err
 		}
-		if err := writeFiles(c.Root().Writer, output{c.String("out"), table}); err != nil {
-			return err
+		outs = append(outs, output{c.String("out"), table})
+	}
+	if c.IsSet("partial") {
+		text, err := counts.Encode()
+		if err != nil {
+			return fmt.Errorf("-partial: %w", err)
 		}
+		outs = append(outs, output{c.String("partial"), text})
+	}
+	if err := writeFiles(c.Root().Writer, outs...); err != nil {
+		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, t)
+		err = printJSON(c.Root().Writer, t)
+	} else {
+		err = printTally(c.Root().Writer, t, counts, u, h.Radius(), c.Int("top"))
 	}
-	return printTally(c.Root().Writer, t, h.Radius(), c.Int("top"))
+	if err != nil {
+		return err
+	}
+	return someRefused(counts)
 }
 
-// policyAndReports reads the policy and opens the reports of a command's arguments.
-func policyAndReports(c *cli.Command, args []string) (policy.Policy, []policy.Report, error) {
-	if len(args) < 1 || len(args) > 2 {
-		return policy.Policy{}, nil, fmt.Errorf("%s takes a policy and at most one file of reports", c.Name)
+// policyAndFiles reads the policy of a command's arguments, and returns the names of the files of reports after it.
+func policyAndFiles(c *cli.Command, args []string) (policy.Policy, []string, error) {
+	if len(args) < 1 {
+		return policy.Policy{}, nil, fmt.Errorf("%s takes a policy and files of reports", c.Name)
 	}
-	file, reports := args[0], "-"
-	if len(args) == 2 {
-		reports = args[1]
-	}
-	if file == "-" && reports == "-" {
+	if len(args) == 1 && !c.IsSet("counts") && args[0] == "-" || args[0] == "-" && (slices.Contains(args[1:], "-") || c.String("counts") == "-") {
 		return policy.Policy{}, nil, errors.New("policy and reports cannot both be standard input")
 	}
-	p, err := readPolicy(file, c.Root().Reader)
-	if err != nil {
-		return policy.Policy{}, nil, err
-	}
-	f, err := open(reports, c.Root().Reader)
-	if err != nil {
-		return policy.Policy{}, nil, err
-	}
-	defer f.Close()
-	all, err := readReports(f, reports, p)
-	return p, all, err
-}
-
-// readReports reads reports, text or binary; each must belong to the policy.
-func readReports(r io.Reader, name string, p policy.Policy) ([]policy.Report, error) {
-	in := bufio.NewReader(r)
-	var all []policy.Report
-	if magic, _ := in.Peek(4); string(magic) == "wpm1" {
-		buf := make([]byte, 40)
-		for n := 1; ; n++ {
-			if _, err := io.ReadFull(in, buf); err == io.EOF {
-				return all, nil
-			} else if err != nil {
-				return nil, fmt.Errorf("%s: report %d: %w", name, n, err)
-			}
-			var report policy.Report
-			err := report.UnmarshalBinary(buf)
-			if err == nil {
-				err = p.Belongs(report)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: report %d: %w", name, n, err)
-			}
-			all = append(all, report)
-		}
-	}
-	lines := bufio.NewScanner(in)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		var report policy.Report
-		err := report.UnmarshalText(line)
-		if err == nil {
-			err = p.Belongs(report)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		all = append(all, report)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return all, nil
-}
-
-func countReports(p policy.Policy, reports []policy.Report) ([]uint64, error) {
-	if len(reports) == 0 {
-		return nil, errors.New("no reports")
-	}
-	indices := make([]int, len(reports))
-	for n, r := range reports {
-		indices[n] = r.Index()
-	}
-	return aggregate.Count(p.Outputs(), indices)
+	p, err := readPolicy(args[0], c.Root().Reader)
+	return p, args[1:], err
 }
 
 // biasOf returns what the policy certifies of its worst case; nil if it claims nothing, or if it is too large to recompute here.
@@ -229,22 +191,10 @@ func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
 		return nil, err
 	}
 	b := &bias{Worst: worst}
-	if power := powerOf(p); power > 0 {
+	if power := unitOfPolicy(p).p; power > 0 {
 		b.P, b.Distance = power, aggregate.Bias(worst, power)
 	}
 	return b, nil
-}
-
-// powerOf is the p of the policy's cost; 0 if it has none.
-func powerOf(p policy.Policy) float64 {
-	spec, err := cost.ParseSpec(p.Cost())
-	if err != nil || spec.Kind == "explicit" || spec.Kind == "cosine" {
-		return 0
-	}
-	if spec.P == 0 {
-		return 1
-	}
-	return spec.P
 }
 
 func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inverse, error) {
@@ -297,17 +247,21 @@ func histogramCSV(points []point) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-func printTally(out io.Writer, t tally, radius float64, top int) error {
-	fmt.Fprintf(out, "%d reports of policy %.12s (%s mode).\n\n", t.Reports, t.Policy, t.Mode)
+func printTally(out io.Writer, t tally, counts aggregate.Counts, u unit, radius float64, top int) error {
+	fmt.Fprintf(out, "%d reports of policy %.12s (%s mode).\n", t.Reports, t.Policy, t.Mode)
+	if counts.AllRefused() > 0 {
+		fmt.Fprintf(out, "%s.\n", refusedText(counts))
+	}
+	fmt.Fprintln(out)
 	fmt.Fprintf(out, "Sampling  with probability %v every estimate is within its band, at most %.2g wide on a side: of the\n"+
 		"          distribution that clients draw from, averaged over them.\n", t.Confidence, radius)
 	switch {
 	case t.Bias == nil:
 		fmt.Fprintln(out, "Bias      that distribution is not the mean of the private ones; this policy certifies nothing about how far off it is.")
 	case t.Bias.P > 0:
-		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: it is up to %.6g away in W_%v (certified; more reports do not help).\n", t.Bias.Distance, t.Bias.P)
+		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: it is up to %s away in W_%v (certified; more reports do not help).\n", u.distance(t.Bias.Distance, "%.6g"), t.Bias.P)
 	default:
-		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: moving one to the other costs up to %.6g (certified; more reports do not help).\n", t.Bias.Worst)
+		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: moving one to the other costs up to %.6g %s (certified; more reports do not help).\n", t.Bias.Worst, u.costs())
 	}
 	fmt.Fprintln(out)
 	if err := printPoints(out, t.Points, top); err != nil {
@@ -382,11 +336,11 @@ func evaluateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "evaluate",
 		Usage:     "compare reports with a known truth",
-		ArgsUsage: "POLICY TRUTH [REPORTS]",
+		ArgsUsage: "POLICY TRUTH [REPORTS...]",
 		Description: "TRUTH is CSV over the input points: label,count, or user,label,count, whose users then weigh the same. REPORTS as for\n" +
-			"aggregate (default: standard input). Prints W_p between the histogram of the reports and the truth, by exact transport.\n" +
+			"aggregate, -counts and -strict too (default: standard input). Prints W_p between the histogram of the reports and the truth, by exact transport.\n" +
 			"Truth is private data: run this where that may be.",
-		Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
+		Flags:        append(countsFlags(), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
 		OnUsageError: usageError,
 		Action:       evaluate,
 	}
@@ -394,13 +348,14 @@ func evaluateCommand() *cli.Command {
 
 func evaluate(ctx context.Context, c *cli.Command) error {
 	args := c.Args().Slice()
-	if len(args) < 2 || len(args) > 3 {
-		return errors.New("evaluate takes a policy, a truth and at most one file of reports")
+	if len(args) < 2 {
+		return errors.New("evaluate takes a policy, a truth and files of reports")
 	}
-	if args[0] == "-" && args[1] == "-" || args[1] == "-" && (len(args) == 2 || args[2] == "-") {
+	stdinReports := len(args) == 2 && !c.IsSet("counts") || slices.Contains(args[2:], "-") || c.String("counts") == "-"
+	if args[1] == "-" && (args[0] == "-" || stdinReports) {
 		return errors.New("only one of policy, truth and reports can be standard input")
 	}
-	p, reports, err := policyAndReports(c, slices.Delete(slices.Clone(args), 1, 2))
+	p, files, err := policyAndFiles(c, slices.Delete(slices.Clone(args), 1, 2))
 	if err != nil {
 		return err
 	}
@@ -415,22 +370,19 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	labels := make([]string, p.Inputs())
-	for i := range labels {
-		labels[i] = p.InputLabel(i)
-	}
-	counts, err := readWith(args[1], c.Root().Reader, func(r io.Reader, name string) (*costio.Counts, error) {
+	labels := labelsOf(p.InputLabel, p.Inputs())
+	table, err := readText(args[1], c.Root().Reader, func(r io.Reader, name string) (*costio.Counts, error) {
 		return costio.ReadCounts(r, name, labels)
 	})
 	if err != nil {
 		return err
 	}
-	truth, users := meanOf(counts, len(labels))
-	tallied, err := countReports(p, reports)
+	truth, users := meanOf(table, len(labels))
+	counts, err := readCounts(ctx, c, p, files)
 	if err != nil {
 		return err
 	}
-	h, err := aggregate.NewHistogram(tallied, aggregate.Settings{})
+	h, err := aggregate.NewHistogram(counts.Reports, aggregate.Settings{})
 	if err != nil {
 		return err
 	}
@@ -441,17 +393,19 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	power := powerOf(p)
+	u := unitOfPolicy(p)
+	power := u.p
 	out := struct {
 		Reports   uint64   `json:"reports"`
 		Users     int      `json:"users"` // in the truth; 0 if it is one table
 		P         float64  `json:"p,omitempty"`
+		Unit      string   `json:"unit"` // of distances
 		Distance  float64  `json:"w,omitempty"`
 		Objective float64  `json:"w_to_the_p"`
 		Lower     float64  `json:"lower"`
 		Upper     float64  `json:"upper"`
 		TV        *float64 `json:"total_variation,omitempty"`
-	}{h.N, users, power, 0, e.Objective, e.Lower, e.Upper, nil}
+	}{h.N, users, power, u.name, 0, e.Objective, e.Lower, e.Upper, nil}
 	if power > 0 {
 		out.Distance = e.Distance(power)
 	}
@@ -459,7 +413,10 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		out.TV = &e.TotalVariation
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, out)
+		if err := printJSON(c.Root().Writer, out); err != nil {
+			return err
+		}
+		return someRefused(counts)
 	}
 	w := c.Root().Writer
 	fmt.Fprintf(w, "%d reports against the truth", h.N)
@@ -468,13 +425,13 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	}
 	fmt.Fprintln(w)
 	if power > 0 {
-		fmt.Fprintf(w, "W_%v              %.6g\n", power, out.Distance)
+		fmt.Fprintf(w, "W_%v              %s\n", power, u.distance(out.Distance, "%.6g"))
 	}
-	fmt.Fprintf(w, "transport cost   %.10g, proved between %.17g and %.17g\n", e.Objective, e.Lower, e.Upper)
+	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.costs(), e.Lower, e.Upper)
 	if out.TV != nil {
 		fmt.Fprintf(w, "total variation  %.6g\n", *out.TV)
 	}
-	return nil
+	return someRefused(counts)
 }
 
 // meanOf returns the mean of the users' distributions, or the one table scaled, and how many users there are.

@@ -28,6 +28,7 @@ type designCard struct {
 	ID         string     `json:"id"`
 	Bytes      int        `json:"bytes"`
 	P          float64    `json:"p,omitempty"`
+	Unit       string     `json:"unit"`               // of distances
 	Upper      float64    `json:"upper"`              // on the worst W_p^p as published, in integers
 	Lower      float64    `json:"lower"`              // of every eps-LDP mechanism
 	Design     float64    `json:"design"`             // worst W_p^p of the base measure, before it became integers
@@ -38,6 +39,7 @@ type designCard struct {
 	Nonzeros   int        `json:"nonzeros"` // outputs that are ever released
 	Table      []tableRow `json:"table,omitempty"`
 	Menu       []menuRow  `json:"menu,omitempty"`
+	unit       unit
 }
 
 // tableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
@@ -129,6 +131,7 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	}
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
+	fmt.Fprintf(w, "unit\t%v\n", d.unit)
 	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
 	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
@@ -138,18 +141,18 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	if d.Nonzeros < d.Outputs {
 		fmt.Fprintf(w, "\tonly %d of %d points are ever released\n", d.Nonzeros, d.Outputs)
 	}
-	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.amount(d.Upper), d.WorstInput)
+	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.unit.amount(d.Upper), d.WorstInput)
 	if d.Rounding > 1e-9*d.Upper {
-		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g at most\n", d.Rounding)
+		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g %s at most\n", d.Rounding, d.unit.costs())
 	}
 	if d.Upper > 1.01*d.Design {
-		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %.6g\n", d.Bits, d.Design)
+		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %s\n", d.Bits, d.unit.amount(d.Design))
 	}
-	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.amount(d.Lower))
+	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.amount(d.Lower))
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
 	w.Flush()
 	if len(d.Table) > 0 {
-		fmt.Fprintf(&b, "\nWorst case, %s of the worst point mass:\n\n", d.unit())
+		fmt.Fprintf(&b, "\nWorst case, %s of the worst point mass, in %s:\n\n", d.unit.quantity(), d.unit.costs())
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "eps\tlower bound\twpm\tKPM\texponential\trandomised response\t\n")
 		for _, r := range d.Table {
@@ -162,26 +165,6 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and does fixed work; its worst case is the same. Mode projection is better for\n"+
 		"clients whose distribution is spread out. One release costs %s of a client's budget; releases add up.\n", d.Epsilon)
 	return b.Bytes(), nil
-}
-
-// unit names what costs are: W_1, or W_p^p, or just a cost where p is not known.
-func (d designCard) unit() string {
-	switch d.P {
-	case 0:
-		return "cost"
-	case 1:
-		return "W_1"
-	}
-	return fmt.Sprintf("W_%v^%v", d.P, d.P)
-}
-
-// amount prints a cost and, where that is another number, its distance.
-func (d designCard) amount(v float64) string {
-	text := fmt.Sprintf("%s = %.10g", d.unit(), v)
-	if d.P > 0 && d.P != 1 {
-		text += fmt.Sprintf(" (W_%v = %.10g)", d.P, math.Pow(v, 1/d.P))
-	}
-	return text
 }
 
 func cell(v *float64) string {

@@ -102,8 +102,8 @@ func design(ctx context.Context, c *cli.Command) error {
 		meta["title"] = t
 	}
 	p, err := m.Publish(ctx, policy.Config{
-		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, Certificate: evidence,
-		Provenance: provenance, Metadata: meta,
+		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, InputAliases: aliasesOf(g.inputs),
+		Certificate: evidence, Provenance: provenance, Metadata: meta,
 	})
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func design(ctx context.Context, c *cli.Command) error {
 	id := p.ID()
 	d := designCard{
 		Title: c.String("title"), Geometry: g.what, Epsilon: eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
-		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: len(encoded), P: g.p,
+		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: len(encoded), P: g.unit.p, Unit: g.unit.name, unit: g.unit,
 		Design: base.F, Lower: base.Lower, Mass: base.Mass, Objective: asked.name, Nonzeros: base.Nonzeros,
 	}
 	var worst int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,9 +17,9 @@ import (
 // geometryFlags are the ways to say what moving mass costs; exactly one of the first four is needed.
 func geometryFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points: label,x1,...,xn (gzip allowed; - is standard input)"},
+		&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
-		&cli.StringFlag{Name: "metric", Value: "euclidean", Usage: "with -points: euclidean, cosine, or greatcircle (columns latitude, longitude; kilometres)"},
+		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean", Usage: "with -points: `NAME`, euclidean, cosine, or greatcircle (kilometres)"},
 		&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already"},
 		&cli.StringFlag{Name: "grid", Usage: "cells of the unit square, `ROWSxCOLS`"},
 		&cli.IntFlag{Name: "ring", Usage: "`N` points on a ring"},
@@ -31,9 +32,9 @@ type geometry struct {
 	cost        cost.Matrix
 	inputs      []string // nil: numbered
 	outputs     []string
-	p           float64 // 0 if unknown
-	sameSupport bool    // inputs and outputs are the same points
-	what        string  // in words
+	unit        unit
+	sameSupport bool   // inputs and outputs are the same points
+	what        string // in words
 }
 
 func readGeometry(c *cli.Command) (geometry, error) {
@@ -61,13 +62,13 @@ func readGeometry(c *cli.Command) (geometry, error) {
 		if err != nil {
 			return geometry{}, err
 		}
-		return geometry{cost: d, sameSupport: zeroDiagonal(d), what: fmt.Sprintf("cost matrix, %d x %d", d.K, d.Kv)}, nil
+		return geometry{cost: d, unit: unitOf("explicit", 0, 0, 0), sameSupport: zeroDiagonal(d), what: fmt.Sprintf("cost matrix, %d x %d", d.K, d.Kv)}, nil
 	case c.IsSet("ring"):
 		m, err := cost.NewRing(c.Int("ring"), p)
 		if err != nil {
 			return geometry{}, fmt.Errorf("-ring: %w", err)
 		}
-		return geometry{cost: m, p: p, sameSupport: true, what: fmt.Sprintf("ring of %d points, p = %v", c.Int("ring"), p)}, nil
+		return geometry{cost: m, unit: unitOf("ring", p, 0, 0), sameSupport: true, what: fmt.Sprintf("ring of %d points, p = %v", c.Int("ring"), p)}, nil
 	default:
 		rows, cols, err := parseGrid(c.String("grid"))
 		if err != nil {
@@ -77,7 +78,7 @@ func readGeometry(c *cli.Command) (geometry, error) {
 		if err != nil {
 			return geometry{}, fmt.Errorf("-grid: %w", err)
 		}
-		return geometry{cost: m, p: p, sameSupport: true, what: fmt.Sprintf("grid of %d x %d cells of the unit square, p = %v", rows, cols, p)}, nil
+		return geometry{cost: m, unit: unitOf("grid", p, rows, cols), sameSupport: true, what: fmt.Sprintf("grid of %d x %d cells of the unit square, p = %v", rows, cols, p)}, nil
 	}
 }
 
@@ -106,63 +107,80 @@ func parseGrid(s string) (rows, cols int, err error) {
 }
 
 func readPoints(c *cli.Command, p float64) (geometry, error) {
-	in, err := readWith(c.String("points"), c.Root().Reader, costio.ReadPoints)
+	file, other := c.String("points"), c.String("outputs")
+	in, err := readText(file, c.Root().Reader, costio.ReadPoints)
 	if err != nil {
 		return geometry{}, err
 	}
 	out := in
 	var v [][]float64
 	if c.IsSet("outputs") {
-		if c.String("outputs") == "-" && c.String("points") == "-" {
+		if other == "-" && file == "-" {
 			return geometry{}, errors.New("-points and -outputs cannot both be standard input")
 		}
-		if out, err = readWith(c.String("outputs"), c.Root().Reader, costio.ReadPoints); err != nil {
+		if out, err = readText(other, c.Root().Reader, costio.ReadPoints); err != nil {
 			return geometry{}, err
 		}
 		v = out.X
 		if a, b := len(in.X[0]), len(out.X[0]); a != b {
-			return geometry{}, fmt.Errorf("%s has %d coordinates a point, %s %d", c.String("points"), a, c.String("outputs"), b)
+			return geometry{}, fmt.Errorf("%s has %d coordinates a point, %s %d", file, a, other, b)
 		}
-		if err := checkLabels(c.String("outputs"), out.Labels); err != nil {
+		if !slices.Equal(in.Columns, out.Columns) {
+			return geometry{}, fmt.Errorf("%s has the columns %s, %s %s", file, columnText(in), other, columnText(out))
+		}
+		if err := checkLabels(other, out.Labels); err != nil {
 			return geometry{}, err
 		}
 	}
-	if err := checkLabels(c.String("points"), in.Labels); err != nil {
+	if err := checkLabels(file, in.Labels); err != nil {
 		return geometry{}, err
 	}
 	metric := c.String("metric")
-	g := geometry{inputs: in.Labels, outputs: out.Labels, p: p, sameSupport: v == nil}
+	if !c.IsSet("metric") {
+		metric = "euclidean"
+		if in.Geographic() {
+			metric = "greatcircle"
+		}
+	}
+	g := geometry{inputs: in.Labels, outputs: out.Labels, sameSupport: v == nil}
 	switch metric {
 	case "euclidean":
+		g.unit = unitOf("points", p, 0, 0)
+		if in.Geographic() {
+			g.unit.name = "degrees"
+		}
 		g.cost, err = cost.NewPoints(in.X, v, p)
 	case "cosine":
 		if c.IsSet("p") && p != 1 {
 			return geometry{}, errors.New("-p does not go with -metric cosine: the cost is 1 - cos")
 		}
-		g.p = 0
+		g.unit = unitOf("cosine", 0, 0, 0)
 		g.cost, err = cost.NewCosine(in.X, v)
 	case "greatcircle":
-		var x2, v2 [][2]float64
-		if x2, err = latLon(c.String("points"), in); err != nil {
-			return geometry{}, err
+		if !in.Geographic() {
+			return geometry{}, fmt.Errorf("-metric greatcircle needs columns lat and lon, and a header that says which is which; %s has %s", file, columnText(in))
 		}
-		if v != nil {
-			if v2, err = latLon(c.String("outputs"), out); err != nil {
-				return geometry{}, err
-			}
-		}
-		g.cost, err = cost.NewGreatCircle(x2, v2, p)
+		g.unit = unitOf("greatcircle", p, 0, 0)
+		g.cost, err = cost.NewGreatCircle(latLon(in.X), latLon(v), p)
 	default:
 		return geometry{}, fmt.Errorf("-metric: %q is not euclidean, cosine or greatcircle", metric)
 	}
 	if err != nil {
-		return geometry{}, fmt.Errorf("%s: %w", c.String("points"), err)
+		return geometry{}, fmt.Errorf("%s: %w", file, err)
 	}
 	g.what = fmt.Sprintf("%d input points, %d output points, %s", len(in.X), len(out.X), metric)
-	if g.p > 0 {
+	if g.unit.p > 0 {
 		g.what += fmt.Sprintf(", p = %v", p)
 	}
 	return g, nil
+}
+
+// columnText names the coordinates of points.
+func columnText(p *costio.Points) string {
+	if p.Columns == nil {
+		return "no header"
+	}
+	return strings.Join(p.Columns, ", ")
 }
 
 // checkLabels refuses labels that nobody could type again in a file of counts.
@@ -175,15 +193,12 @@ func checkLabels(file string, labels []string) error {
 	return nil
 }
 
-func latLon(file string, pts *costio.Points) ([][2]float64, error) {
-	out := make([][2]float64, len(pts.X))
-	for i, x := range pts.X {
-		if len(x) != 2 {
-			return nil, fmt.Errorf("%s: point %q has %d coordinates, want latitude and longitude", file, pts.Labels[i], len(x))
-		}
-		out[i] = [2]float64{x[0], x[1]}
+// latLon converts points whose columns are lat and lon; nil stays nil.
+func latLon(x [][]float64) (places [][2]float64) {
+	for _, at := range x {
+		places = append(places, [2]float64(at))
 	}
-	return out, nil
+	return places
 }
 
 // readWith opens a file (or standard input) for a reader of costio.

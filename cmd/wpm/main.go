@@ -4,7 +4,7 @@
 // Run "wpm help" for the commands, "wpm demo" for a tour that needs no input.
 //
 // Exit status: 0 for yes, 1 when a check failed or some lines of solve got an error, 2 for bad usage or
-// bad input, 130 when interrupted.
+// bad input, 3 when reports were refused and the result, of the others, was written, 130 when interrupted.
 package main
 
 import (
@@ -25,6 +25,7 @@ const (
 	statusYes         = 0
 	statusNo          = 1
 	statusBad         = 2
+	statusSome        = 3
 	statusInterrupted = 130
 )
 
@@ -67,6 +68,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			fmt.Fprintln(stderr, "wpm:", msg)
 		}
 		return statusNo
+	case errors.Is(err, errSome):
+		fmt.Fprintln(stderr, "wpm:", strings.TrimSuffix(err.Error(), ": "+errSome.Error()))
+		return statusSome
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "wpm: interrupted")
 		return statusInterrupted
@@ -81,7 +85,7 @@ func command() *cli.Command {
 		Version: version(),
 		Usage:   "differentially private sampling from distributions, by Wasserstein projection",
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
-			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input.",
+			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
 		Commands: []*cli.Command{
 			demoCommand(), designCommand(), verifyCommand(), releaseCommand(), reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), checkCommand(), solveCommand(), flowCommand(), sphereCommand(), experimentCommand(),
 		},

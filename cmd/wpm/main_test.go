@@ -45,7 +45,7 @@ const cities = "name,lat,lon\nwien,48.21,16.37\nberlin,52.52,13.40\nparis,48.86,
 func TestWholePath(t *testing.T) {
 	dir := t.TempDir()
 	points := write(t, dir, "points.csv", cities)
-	outputs := write(t, dir, "outputs.csv", "praha,50.08,14.44\nlyon,45.76,4.84\n")
+	outputs := write(t, dir, "outputs.csv", "lon,lat,id\n14.44,50.08,praha\n4.84,45.76,lyon\n")
 	matrix := write(t, dir, "cost.csv", "0,1,2\n1,0,1\n")
 	for _, g := range []struct {
 		args   []string

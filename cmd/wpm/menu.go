@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
@@ -94,11 +96,9 @@ func readWeights(file string, stdin io.Reader, g geometry) ([]float64, error) {
 	k, _ := g.cost.Dims()
 	labels := g.inputs
 	if labels == nil {
-		for i := range k {
-			labels = append(labels, fmt.Sprint(i))
-		}
+		labels = labelsOf(strconv.Itoa, k)
 	}
-	counts, err := readWith(file, stdin, func(r io.Reader, name string) (*costio.Counts, error) { return costio.ReadCounts(r, name, labels) })
+	counts, err := readText(file, stdin, func(r io.Reader, name string) (*costio.Counts, error) { return costio.ReadCounts(r, name, labels) })
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func compareDesigns(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, all []o
 	}
 	for _, o := range all {
 		r, err := basemeasure.Solve(ctx, table, e, o.settings)
-		if err != nil {
+		if err != nil && !(errors.Is(err, basemeasure.ErrNotConverged) && ctx.Err() == nil) { // else the best there is, and its gap says how far off
 			return nil, fmt.Errorf("%s at eps %s: %w", o.name, eps, err)
 		}
 		gap := 0.0
@@ -199,7 +199,7 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 		fmt.Fprintf(b, "\nThe other designs (minimax, mixed, average) were not computed at this size: -menu yes does.\n")
 		return
 	}
-	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one:\n\n", d.unit())
+	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.quantity(), d.unit.costs())
 	w := tabwriter.NewWriter(b, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "eps\tdesign\tworst case\tmean\tpoints in use\tmass\t\n")
 	var uniform, minimax menuRow

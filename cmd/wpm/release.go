@@ -201,7 +201,7 @@ func check(c *cli.Command, p policy.Policy) error {
 		return err
 	}
 	if _, err := policy.ParsePrivate(p, data); err != nil {
-		return fmt.Errorf("%s: %w: a release would use the public fallback: %w", path, err, errNo)
+		return fmt.Errorf("%s: %w%s: a release would use the public fallback: %w", path, err, labelHint(p, data, err), errNo)
 	}
 	_, err = fmt.Fprintln(c.Root().Writer, "usable")
 	return err

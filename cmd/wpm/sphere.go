@@ -143,7 +143,7 @@ func (s sphereCard) render() []byte {
 	fmt.Fprintf(w, "cap\t<x,y> >= t = %.15g, 1-t = %.15g\n", s.T, s.Omt)
 	fmt.Fprintf(w, "\t%.15g of the sphere, with probability %.15g; the rest %.15g\n", s.S, s.Pin, s.Pout)
 	fmt.Fprintf(w, "worst case\tW_%v = %.15g (W_%v^%v = %.15g), reached by every single point\n", s.P, s.W, s.P, s.P, s.J)
-	fmt.Fprintf(w, "\tno eps-LDP mechanism has a smaller one; 2 is the diameter\n")
+	fmt.Fprintf(w, "\tin radii, along straight lines; no eps-LDP mechanism has a smaller one; 2 is the diameter\n")
 	if s.MSE != nil {
 		fmt.Fprintf(w, "unbiased\ty/t estimates x with mean squared error %.10g\n", *s.MSE)
 	}
