@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/policy"
+)
+
+// TestPointsColumns: the header decides what a column is, so the order of columns does not matter; nothing is guessed.
+func TestPointsColumns(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "p")
+	design := func(points string, args ...string) (int, string, string) {
+		return try(t, "", append([]string{"design", "-eps", "1", "-table", "none", "-menu", "no", "-o", out, "-points", write(t, dir, "points.csv", points)}, args...)...)
+	}
+	var first []byte
+	for _, points := range []string{
+		"label,lat,lon\nWien,48.21,16.37\nGraz,47.07,15.44\n",
+		"label,lon,lat\nWien,16.37,48.21\nGraz,15.44,47.07\n",
+		"\ufeffLongitude,NAME,Latitude\n16.37,Wien,48.21\n15.44,Graz,47.07\n",
+		"lng,lat,id\r\n16.37,48.21,Wien\r\n15.44,47.07,Graz\r\n",
+	} {
+		status, card, errs := design(points)
+		// By hand, with the haversine formula on a sphere of 6371.0088 km: 145 km; at eps 1 two points share it as 1 to e.
+		if status != statusYes || !strings.Contains(card, "greatcircle") || !strings.Contains(card, " km at most, as published") || !strings.Contains(card, "W_1 = 38.9") {
+			t.Fatalf("%q: status %d, %s\n%s", points, status, errs, card)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = b
+		}
+		if string(b) != string(first) {
+			t.Errorf("%q makes another policy", points)
+		}
+	}
+	for _, c := range []struct{ points, args, want string }{
+		{"label,x,y\na,0,0\nb,3,4\n", "", "euclidean"},
+		{"a,0,0\nb,3,4\n", "", "euclidean"},
+		{"label,lat,lon\na,0,0\nb,3,4\n", "-metric euclidean", " degrees at most"},
+	} {
+		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != statusYes || !strings.Contains(card, c.want) {
+			t.Errorf("%q %s: status %d, %s\n%s", c.points, c.args, status, errs, card)
+		}
+	}
+	xy, headless := write(t, dir, "xy", "label,x,y\nc,1,2\n"), write(t, dir, "headless", "c,1,2\n")
+	for _, c := range []struct{ points, args, want string }{
+		{"label,lat,lon,B\na,1,2,3\n", "", `points.csv:1: field 4: column "B" is not known`},
+		{"label,lat\na,1\n", "", "points.csv:1: no column lon"},
+		{"label,lon,lat\na,48,16\nb,16,148\n", "", `points.csv:3: field 3: "148" is not a latitude`},
+		{"a,1,2\nb,3,4\n", "-metric greatcircle", "no header"},
+		{"label,x,y\na,1,2\nb,3,4\n", "-metric greatcircle", "has x, y"},
+		{"label,lat,lon\na,1,2\nb,3,4\n", "-outputs " + xy, "columns"},
+		{"label,lat,lon\na,1,2\nb,3,4\n", "-outputs " + headless, "no header"},
+		{"x,0,0\ny,3,4\n", "", "header or point"},
+	} {
+		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != statusBad || card != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%q %s: status %d, error %q, want %q\n%s", c.points, c.args, status, errs, c.want, card)
+		}
+	}
+}
+
+// TestUnits: every card and table names its unit.
+func TestUnits(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p")
+	cities := write(t, dir, "cities.csv", "label,lat,lon\nWien,48.21,16.37\nGraz,47.07,15.44\n")
+	plane := write(t, dir, "plane.csv", "label,x\na,0\nb,1\n")
+	matrix := write(t, dir, "cost.csv", "0,1\n1,0\n")
+	for _, c := range []struct {
+		args, counts, unit string
+		card, tables       string
+	}{
+		{"-points " + cities, "Wien,1\n", "km", " km at most, as published", "W_1 of the worst point mass, in km:"},
+		{"-points " + cities + " -p 2", "Wien,1\n", "km", " km) at most, as published", "W_2^2 of the worst point mass, in (km)^2:"},
+		{"-points " + plane, "a,1\n", "units of the coordinates", " units of the coordinates at most", "in units of the coordinates:"},
+		{"-points " + plane + " -metric cosine", "a,1\n", "units of 1 - cos", " units of 1 - cos at most", "cost of the worst point mass, in units of 1 - cos:"},
+		{"-grid 2x2", "1,1\n", "sides of the square", " cells at most", "in sides of the square:"},
+		{"-grid 1x3", "1,1\n", "sides of the square", " sides of the square at most", "in sides of the square:"},
+		{"-ring 3", "1,1\n", "steps", " steps at most", "in steps:"},
+		{"-cost " + matrix, "1,1\n", "units of the matrix", " units of the matrix at most", "in units of the matrix:"},
+	} {
+		args := append([]string{"design", "-eps", "1", "-o", path}, strings.Fields(c.args)...)
+		card := must(t, "", args...)
+		tables := strings.Count(card, strings.TrimSuffix(c.tables[strings.LastIndex(c.tables, "in "):], ":"))
+		if !strings.Contains(card, "unit ") || !strings.Contains(card, c.card) || !strings.Contains(card, c.tables) || tables < 2 {
+			t.Errorf("%s: card\n%s", c.args, card)
+		}
+		report := write(t, dir, "r", must(t, c.counts, "release", "-unaccounted-for-testing", path))
+		histogram := must(t, "", "aggregate", path, report)
+		evaluation := must(t, "", "evaluate", path, write(t, dir, "t", c.counts), report)
+		if !strings.Contains(histogram, c.unit) || !strings.Contains(evaluation, c.unit) {
+			t.Errorf("%s: no unit in\n%s\n%s", c.args, histogram, evaluation)
+		}
+		for _, args := range [][]string{append(args, "-json"), {"aggregate", "-json", path, report}, {"evaluate", "-json", path, write(t, dir, "t", c.counts), report}} {
+			var got struct{ Unit string }
+			if err := json.Unmarshal([]byte(must(t, "", args...)), &got); err != nil || got.Unit != c.unit {
+				t.Errorf("%q: unit %q, %v", args, got.Unit, err)
+			}
+		}
+	}
+	if card := must(t, "", "sphere", "-d", "3", "-eps", "1"); !strings.Contains(card, "in radii") {
+		t.Errorf("sphere:\n%s", card)
+	}
+	if got := unitOf("grid", 1, 20, 20).amount(0.25); got != "W_1 = 0.25 sides of the square = 5 cells" {
+		t.Error(got)
+	}
+	if got := unitOf("grid", 2, 4, 4).amount(0.25); got != "W_2^2 = 0.25 (W_2 = 0.5 sides of the square = 2 cells)" {
+		t.Error(got)
+	}
+}
+
+const (
+	composed   = "Caf\u00e9"
+	decomposed = "Cafe\u0301"
+)
+
+// TestSpellings: a policy holds labels in NFC and lists NFD beside them; the device compares bytes, the server takes either.
+func TestSpellings(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p")
+	var first []byte
+	for _, label := range []string{composed, decomposed} {
+		must(t, "", "design", "-eps", "20", "-points", write(t, dir, "points.csv", "label,x\nBar,0\n"+label+",1\n"), "-weights", write(t, dir, "w", decomposed+",1\n"), "-objective", "average",
+			"-table", "none", "-menu", "no", "-o", path)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = b
+		}
+		if string(b) != string(first) {
+			t.Errorf("the spelling %q makes another policy", label)
+		}
+	}
+	p, err := policy.Decode(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.InputLabel(1) != composed || len(p.InputAliases()) != 1 || p.InputAliases()[0] != (policy.Alias{Input: 1, Label: decomposed}) {
+		t.Errorf("label %q, aliases %v", p.InputLabel(1), p.InputAliases())
+	}
+	for _, label := range []string{composed, decomposed} {
+		if out := must(t, label+",1\n", "release", "-check", "-", path); out != "usable\n" {
+			t.Errorf("%q: %s", label, out)
+		}
+		report := must(t, label+",1\n", "release", "-unaccounted-for-testing", path)
+		if out := must(t, report, "evaluate", path, write(t, dir, "t", label+",1\n")); !strings.Contains(out, "W_1") {
+			t.Errorf("truth %q: %s", label, out)
+		}
+		if out := must(t, "label,count\n"+label+",3\n", "aggregate", "-counts", "-", path); !strings.Contains(out, "3 reports") {
+			t.Errorf("counts %q: %s", label, out)
+		}
+	}
+	status, _, errs := try(t, "", "design", "-eps", "1", "-points", write(t, dir, "two.csv", "label,x\n"+composed+",0\n"+decomposed+",1\n"), "-o", path)
+	if status != statusBad || !strings.Contains(errs, "two.csv:3:") || !strings.Contains(errs, "line 2 already") {
+		t.Errorf("two spellings of one label: status %d, %s", status, errs)
+	}
+	// Without labels that have two spellings, a policy has no aliases.
+	must(t, "", "design", "-eps", "1", "-points", write(t, dir, "plain.csv", "label,x\na,0\nb,1\n"), "-o", path)
+	if b, err := os.ReadFile(path); err != nil || strings.Contains(string(b), "input_aliases") {
+		t.Errorf("%v, %s", err, b)
+	}
+}
+
+// TestCheckHint: -check, and it alone, names the label that the first unknown one may stand for.
+func TestCheckHint(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p")
+	must(t, "", "design", "-eps", "1", "-points", write(t, dir, "points.csv", "label,x\nhome,0\n\"Main St, 7\",1\n"+composed+",2\n\u1e9b\u0323,3\n"), "-o", path)
+	for _, c := range []struct{ counts, hint string }{
+		{"hone,1\n", `"home"`},
+		{"home,1\n HOME,1\n", `"home"`},
+		{"label,count\r\nhome,1\r\nMain St. 7,1\r\n", `"Main St, 7"`},
+		{"\"Main St; 7\",1\n", `"Main St, 7"`},
+		{"Cafe,1\n", `"` + composed + `"`},
+		{"s\u0323\u0307,1\n", ""}, // equal in NFKC only
+		{"\u1e9b\u0323,1\n\u017f\u0307\u0323,1\n", `another Unicode spelling`},
+		{"cinema,1\n", ""},
+		{"home,-1\n", ""},
+		{"\n", ""},
+		{"\"home,1\n", ""},
+		{strings.Repeat("z", 1<<16) + ",1\n", ""},
+	} {
+		status, out, errs := try(t, c.counts, "release", "-check", "-", path)
+		if status != statusNo || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.hint) || c.hint == "" && (strings.Contains(errs, "meant") || strings.Contains(errs, "spelling")) {
+			t.Errorf("%.40q: status %d, %q, want the hint %s", c.counts, status, errs, c.hint)
+		}
+		if status, _, errs := try(t, c.counts, "release", "-unaccounted-for-testing", path); status != statusYes || strings.Count(errs, "\n") != 1 || strings.Contains(errs, "meant") {
+			t.Errorf("%.40q: a release with status %d says %q", c.counts, status, errs)
+		}
+	}
+}
+
+// TestEditDistance compares with the whole table, and no limit.
+func TestEditDistance(t *testing.T) {
+	word := rapid.SliceOfN(rapid.SampledFrom([]rune("abé")), 0, 8)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, limit := word.Draw(t, "a"), word.Draw(t, "b"), rapid.IntRange(1, 5).Draw(t, "limit")
+		d := make([][]int, len(a)+1)
+		for i := range d {
+			d[i] = make([]int, len(b)+1)
+			for j := range d[i] {
+				switch {
+				case i == 0 || j == 0:
+					d[i][j] = i + j
+				case a[i-1] == b[j-1]:
+					d[i][j] = d[i-1][j-1]
+				default:
+					d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
+				}
+			}
+		}
+		if got, want := editDistance(a, b, limit), min(limit, d[len(a)][len(b)]); got != want {
+			t.Fatalf("editDistance(%q, %q, %d) = %d, want %d", string(a), string(b), limit, got, want)
+		}
+	})
+}
