@@ -97,7 +97,7 @@ func verify(ctx context.Context, c *cli.Command) error {
 		}
 		worst, _ := bounds.Worst.Float64()
 		least, _ := bounds.Lower.Float64()
-		utility = fmt.Sprintf("worst case %.10g, at input %q; at least %.10g for any mechanism; recomputed, the stated bounds hold", worst, p.InputLabel(bounds.Input), least)
+		utility = fmt.Sprintf("worst case %.10g %s, at input %q; at least %.10g for any mechanism; recomputed, the stated bounds hold", worst, unitOfPolicy(p).costs(), p.InputLabel(bounds.Input), least)
 	}
 	id, prov, meta := p.ID(), p.Provenance(), p.Metadata()
 	geometry, base := stated(prov.Geometry, prov.GeometryEpsilon), stated(prov.BaseMeasure, prov.BaseMeasureEpsilon)
