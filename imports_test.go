@@ -28,13 +28,14 @@ var picture = map[string][]string{
 	// Bounds of a probability from counts: what an audit finds and what an analyst may conclude.
 	"internal/binomial": {},
 
-	// Numbered tasks on all cores, for studies.
+	// Loops on all cores, which hand panics to the caller, and the rows of a cost that they read into memory.
 	"internal/parallel": {},
+	"internal/rowcache": {"cost", "internal/parallel"},
 
 	// Solvers stand alone on cost and num.
-	"knapsack":    {"cost"},
-	"basemeasure": {"cost", "knapsack", "internal/num"}, // knapsack is its pricing oracle
-	"mincostflow": {"cost", "internal/num"},
+	"knapsack":    {"cost", "internal/parallel"},
+	"basemeasure": {"cost", "knapsack", "internal/num", "internal/parallel"}, // knapsack is its pricing oracle
+	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache"},
 	"mirror":      {"internal/num", "knapsack"},
 
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the rate that it reports.

@@ -1,8 +1,10 @@
 package basemeasure
 
 import (
+	"context"
 	"runtime"
-	"sync"
+
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // The loops that the simplex spends its time in. Each row is computed by one goroutine in one order, so the
@@ -136,12 +138,7 @@ func share(n, work int, f func(from, to int)) {
 		f(0, n)
 		return
 	}
-	var group sync.WaitGroup
-	for p := 1; p < parts; p++ {
-		group.Go(func() { f(p*n/parts, (p+1)*n/parts) })
-	}
-	f(0, n/parts)
-	group.Wait()
+	_ = parallel.For(context.Background(), parts, func(p int) { f(p*n/parts, (p+1)*n/parts) })
 }
 
 // invert writes the inverse of the square matrix a, given by rows, to inv, and destroys a. It reports false if

@@ -3,11 +3,9 @@ package basemeasure
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/knapsack"
 )
 
@@ -354,27 +352,14 @@ const columnBlock = 256
 func (d *dual) columns(weights []float64) {
 	k, kv := d.table.Dims()
 	blocks := (kv + columnBlock - 1) / columnBlock
-	workers := min(runtime.GOMAXPROCS(0), blocks)
-	if workers <= 1 || k*kv < 1<<15 {
-		for from := 0; from < kv; from += columnBlock {
-			d.columnRange(weights, from, min(from+columnBlock, kv))
+	sum := func(b int) { d.columnRange(weights, b*columnBlock, min((b+1)*columnBlock, kv)) }
+	if k*kv < 1<<15 {
+		for b := range blocks {
+			sum(b)
 		}
 		return
 	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for {
-				from := int(next.Add(1)-1) * columnBlock
-				if from >= kv {
-					return
-				}
-				d.columnRange(weights, from, min(from+columnBlock, kv))
-			}
-		})
-	}
-	group.Wait()
+	_ = parallel.For(context.Background(), blocks, sum)
 }
 
 func (d *dual) columnRange(weights []float64, from, to int) {

@@ -22,7 +22,7 @@ func TestWorkCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := cost.Materialize(c)
+		d, err := cost.Materialize(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

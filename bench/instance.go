@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -118,7 +119,7 @@ func space(name string, r *rand.Rand) (*cost.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cost.Materialize(m)
+	return cost.Materialize(context.Background(), m)
 }
 
 // gammaTenth draws from the gamma distribution of shape 0.1 (Marsaglia and Tsang, boosted from shape 1.1).

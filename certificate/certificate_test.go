@@ -118,7 +118,7 @@ func TestCostTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := cost.Materialize(ring)
+	dense, err := cost.Materialize(context.Background(), ring)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
@@ -229,7 +230,7 @@ func isWhole(b []byte) bool {
 func costText(c cost.Matrix) ([]byte, error) {
 	spec, err := cost.SpecOf(c)
 	if err != nil {
-		d, derr := cost.Materialize(c)
+		d, derr := cost.Materialize(context.Background(), c)
 		if derr != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCost, derr)
 		}

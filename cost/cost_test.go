@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -158,7 +159,7 @@ func TestValidate(t *testing.T) {
 		{"foreign, negative", foreign{2, 1, [][]float64{{1}, {-1}}}, cost.ErrNegative, "C[1][0] = -1"},
 	} {
 		checkError(t, c.name, cost.Validate(c.m), c.want, c.text)
-		d, err := cost.Materialize(c.m)
+		d, err := cost.Materialize(context.Background(), c.m)
 		checkError(t, "Materialize of "+c.name, err, c.want, c.text)
 		if (d == nil) != (err != nil) {
 			t.Errorf("Materialize of %s: %v with error %v", c.name, d, err)
@@ -176,19 +177,63 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestMaterializeCancelled: no more than 16 rows are read after the context has ended, of any matrix.
+func TestMaterializeCancelled(t *testing.T) {
+	for _, at := range []int{0, 1, 20, 100} {
+		ctx, cancel := context.WithCancel(context.Background())
+		read := 0
+		m := stopping{foreign{200, 3, make([][]float64, 200)}, func() {
+			if read++; read == at {
+				cancel()
+			}
+		}}
+		for i := range m.rows {
+			m.rows[i] = []float64{1, 2, 3}
+		}
+		if at == 0 {
+			cancel()
+		}
+		d, err := cost.Materialize(ctx, m)
+		if d != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at row %d: %v, %v", at, d, err)
+		}
+		if read-at > 16 || at == 0 && read > 0 {
+			t.Errorf("cancelled at row %d: %d rows read", at, read)
+		}
+		if d, err := cost.Materialize(ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}); at > 0 && (d != nil || !errors.Is(err, context.Canceled)) {
+			t.Errorf("a Dense: %v, %v", d, err)
+		}
+		cancel()
+	}
+	if d, err := cost.Materialize(nil, foreign{1, 1, [][]float64{{1}}}); err != nil || d.Data[0] != 1 {
+		t.Errorf("without a context: %v, %v", d, err)
+	}
+}
+
+// stopping is a Matrix that tells of every row.
+type stopping struct {
+	foreign
+	tell func()
+}
+
+func (s stopping) Row(i int, buf []float64) []float64 {
+	s.tell()
+	return s.foreign.Row(i, buf)
+}
+
 func TestMaterialize(t *testing.T) {
 	d := &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}
-	if got, err := cost.Materialize(d); got != d || err != nil {
+	if got, err := cost.Materialize(context.Background(), d); got != d || err != nil {
 		t.Errorf("Materialize(Dense) = %p, %v, want %p", got, err, d)
 	}
 	big, err := cost.NewRing(1<<14, 1) // 2^28 entries
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = cost.Materialize(big)
+	_, err = cost.Materialize(context.Background(), big)
 	checkError(t, "large", err, cost.ErrTooLarge, "16384 x 16384")
 	f := foreign{2, 2, [][]float64{{1, 2}, {3, 4}}}
-	got, err := cost.Materialize(f)
+	got, err := cost.Materialize(context.Background(), f)
 	if err != nil {
 		t.Fatal(err)
 	}

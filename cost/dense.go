@@ -1,6 +1,9 @@
 package cost
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // NewDense returns the k x kv matrix with C_ij = data[i*kv+j]. It keeps data and does not copy it.
 // The error is ErrShape, ErrNotFinite or ErrNegative.
@@ -23,29 +26,39 @@ func FromRows(rows [][]float64) (*Dense, error) {
 }
 
 // Materialize returns m as a matrix in memory: a *Dense as it is, anything else row by row. It
-// validates m first. The error is that of Validate, or ErrTooLarge above MaxEntries.
-func Materialize(m Matrix) (*Dense, error) {
-	if d, ok := m.(*Dense); ok {
-		if err := Validate(d); err != nil {
-			return nil, err
-		}
-		return d, nil
-	}
+// validates m first. The error is that of Validate, ErrTooLarge above MaxEntries, or that of ctx when
+// it ends, after which no more than 16 rows are read; a nil ctx never ends.
+func Materialize(ctx context.Context, m Matrix) (*Dense, error) {
+	d, ok := m.(*Dense)
 	if err := checkDims(m); err != nil {
 		return nil, err
 	}
 	k, kv := m.Dims()
-	if k > MaxEntries/kv {
-		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrTooLarge, k, kv, MaxEntries)
-	}
-	d := &Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
-	for i := range k {
-		dst := d.Data[i*kv : (i+1)*kv]
-		src := m.Row(i, dst)
-		if len(src) != kv {
-			return nil, rowLength(i, len(src), kv)
+	switch {
+	case ok:
+		if err := d.checkLength(); err != nil {
+			return nil, err
 		}
-		copy(dst, src) // a no-op when the row was written in place
+	case k > MaxEntries/kv:
+		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrTooLarge, k, kv, MaxEntries)
+	default:
+		if ctx != nil && ctx.Err() != nil { // before memory is asked for
+			return nil, ctx.Err()
+		}
+		d = &Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+	}
+	for i := range k {
+		if i%16 == 0 && ctx != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		dst := d.Row(i, nil)
+		if !ok {
+			src := m.Row(i, dst)
+			if len(src) != kv {
+				return nil, rowLength(i, len(src), kv)
+			}
+			copy(dst, src) // a no-op when the row was written in place
+		}
 		if err := checkRow(i, dst); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -119,7 +120,7 @@ func TestStructuredLaws(t *testing.T) {
 		if !sameRows(rows(m), c) {
 			t.Fatal("rows differ at the second call")
 		}
-		d, err := cost.Materialize(m)
+		d, err := cost.Materialize(context.Background(), m)
 		if err != nil || !sameRows(rows(d), c) {
 			t.Fatalf("Materialize differs: %v", err)
 		}

@@ -56,14 +56,22 @@ func (d *Dense) validate() error {
 	if err := checkDims(d); err != nil {
 		return err
 	}
-	// Division, because K*Kv can overflow.
-	if len(d.Data)/d.Kv != d.K || len(d.Data)%d.Kv != 0 {
-		return fmt.Errorf("%w: %d numbers for a %d x %d matrix", ErrShape, len(d.Data), d.K, d.Kv)
+	if err := d.checkLength(); err != nil {
+		return err
 	}
 	for i := range d.K {
 		if err := checkRow(i, d.Row(i, nil)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkLength compares the data with the dimensions, which are at least 1.
+func (d *Dense) checkLength() error {
+	// Division, because K*Kv can overflow.
+	if len(d.Data)/d.Kv != d.K || len(d.Data)%d.Kv != 0 {
+		return fmt.Errorf("%w: %d numbers for a %d x %d matrix", ErrShape, len(d.Data), d.K, d.Kv)
 	}
 	return nil
 }

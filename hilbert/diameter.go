@@ -2,6 +2,7 @@ package hilbert
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -125,7 +126,7 @@ func gibbs(c cost.Matrix, reg float64) (rows [][]float64, scale float64, err err
 }
 
 func materialize(m cost.Matrix) (*cost.Dense, error) {
-	d, err := cost.Materialize(m)
+	d, err := cost.Materialize(context.Background(), m)
 	switch {
 	case err == nil:
 		return d, nil

@@ -1,6 +1,7 @@
 package hilbert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -406,7 +407,7 @@ func BenchmarkGibbsDiameter(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			d, err := cost.Materialize(m)
+			d, err := cost.Materialize(context.Background(), m)
 			if err != nil {
 				b.Fatal(err)
 			}

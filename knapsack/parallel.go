@@ -1,9 +1,9 @@
 package knapsack
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"context"
+
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // Rows are handed out in blocks of this many, to whichever goroutine is free: a row's value does not
@@ -17,103 +17,60 @@ const (
 	serialSortEntries = 1 << 12
 )
 
-// goroutines returns how many goroutines should share so many rows.
-func goroutines(rows int) int {
-	return min(runtime.GOMAXPROCS(0), (rows+rowBlock-1)/rowBlock)
-}
-
-// scratch is what one evaluation needs besides its result. It is used again and again, and with it the func
-// value that the goroutines run, so that an evaluation allocates nothing.
+// scratch is what one evaluation needs besides its result. It is used again and again.
 type scratch struct {
 	box box
 	phi []float64
-
-	// The evaluation in progress.
-	table  *Table
-	toPhi  []float64
-	toTau  []float64
-	next   atomic.Int64
-	group  sync.WaitGroup
-	helper func()
-}
-
-func newScratch() *scratch {
-	s := new(scratch)
-	s.helper = func() {
-		defer s.group.Done()
-		s.work()
-	}
-	return s
 }
 
 // forget drops what belongs to the last caller.
-func (s *scratch) forget() {
-	s.box.lo, s.box.hi, s.box.point = nil, nil, nil
-	s.table, s.toPhi, s.toTau = nil, nil, nil
-}
+func (s *scratch) forget() { s.box.lo, s.box.hi, s.box.point = nil, nil, nil }
 
 // evalAll evaluates every row of t for the checked box; phi and tau may be nil.
 func (s *scratch) evalAll(t *Table, phi, tau []float64) {
-	s.table, s.toPhi, s.toTau = t, phi, tau
-	s.next.Store(0)
-	if t.k*t.kv >= serialEntries {
-		helpers := goroutines(t.k) - 1
-		s.group.Add(helpers)
-		for range helpers {
-			go s.helper()
-		}
+	if t.k*t.kv < serialEntries { // without a closure, which would be allocated
+		s.evalRows(t, 0, t.k, phi, tau)
+		return
 	}
-	s.work()
-	s.group.Wait()
+	_ = parallel.For(context.Background(), (t.k+rowBlock-1)/rowBlock, func(b int) {
+		s.evalRows(t, b*rowBlock, min((b+1)*rowBlock, t.k), phi, tau)
+	})
 }
 
-// work evaluates blocks of rows until none is left.
-func (s *scratch) work() {
-	for {
-		from := int(s.next.Add(1)-1) * rowBlock
-		if from >= s.table.k {
-			return
+// evalRows is evalAll for the rows of one block.
+func (s *scratch) evalRows(t *Table, from, to int, toPhi, toTau []float64) {
+	var phi, tau [4]float64
+	for i := from; i < to; i += len(phi) {
+		n := min(len(phi), to-i)
+		if n == len(phi) {
+			t.eval4(i, &s.box, &phi, &tau)
+		} else {
+			for r := range n {
+				phi[r], tau[r] = t.eval(i+r, &s.box)
+			}
 		}
-		to := min(from+rowBlock, s.table.k)
-		var phi, tau [4]float64
-		for i := from; i < to; i += len(phi) {
-			n := min(len(phi), to-i)
-			if n == len(phi) {
-				s.table.eval4(i, &s.box, &phi, &tau)
-			} else {
-				for r := range n {
-					phi[r], tau[r] = s.table.eval(i+r, &s.box)
-				}
-			}
-			if s.toPhi != nil {
-				copy(s.toPhi[i:], phi[:n])
-			}
-			if s.toTau != nil {
-				copy(s.toTau[i:], tau[:n])
-			}
+		if toPhi != nil {
+			copy(toPhi[i:], phi[:n])
+		}
+		if toTau != nil {
+			copy(toTau[i:], tau[:n])
 		}
 	}
 }
 
-// sortAll fills the order of every row.
-func (t *Table) sortAll() {
-	var next atomic.Int64
-	work := func() {
+// sortAll fills the order of every row, or returns the error of ctx when it ends.
+func (t *Table) sortAll(ctx context.Context) error {
+	if t.k*t.kv < serialSortEntries {
 		s := new(sorter)
-		for {
-			i := int(next.Add(1) - 1)
-			if i >= t.k {
-				return
-			}
+		for i := range t.k {
 			s.sortRow(t.Row(i, nil), t.Order(i))
 		}
+		return nil
 	}
-	var group sync.WaitGroup
-	if t.k*t.kv >= serialSortEntries {
-		for range goroutines(t.k) - 1 {
-			group.Go(work)
+	return parallel.For(ctx, (t.k+rowBlock-1)/rowBlock, func(b int) {
+		s := new(sorter)
+		for i := b * rowBlock; i < min((b+1)*rowBlock, t.k); i++ {
+			s.sortRow(t.Row(i, nil), t.Order(i))
 		}
-	}
-	work()
-	group.Wait()
+	})
 }

@@ -1,6 +1,8 @@
 package knapsack
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -33,7 +35,14 @@ type span struct{ low, high float64 }
 // New sorts the rows of c. The costs of a *cost.Dense are kept by reference and must not change
 // afterwards; any other matrix is copied. It returns ErrShape, ErrNotFinite or ErrNegative, together with
 // the error of package cost that says where.
-func New(c cost.Matrix) (*Table, error) {
+func New(c cost.Matrix) (*Table, error) { return NewContext(context.Background(), c) }
+
+// NewContext is New, but stops with the error of ctx when it ends: no processor reads or sorts more than 16 rows after
+// that. A nil ctx never ends.
+func NewContext(ctx context.Context, c cost.Matrix) (*Table, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	switch c := c.(type) {
 	case nil:
 		return nil, fmt.Errorf("%w: nil cost matrix", ErrShape)
@@ -43,7 +52,10 @@ func New(c cost.Matrix) (*Table, error) {
 		}
 		return c, nil
 	}
-	dense, err := cost.Materialize(c)
+	dense, err := cost.Materialize(ctx, c)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, fmt.Errorf("knapsack: costs not read: %w", err)
+	}
 	if err != nil {
 		return nil, costError(err)
 	}
@@ -52,7 +64,9 @@ func New(c cost.Matrix) (*Table, error) {
 		return nil, fmt.Errorf("%w: %d columns, at most %d", ErrShape, kv, math.MaxInt32)
 	}
 	t := &Table{k: k, kv: kv, data: dense.Data, order: make([]int32, k*kv), ends: make([]span, k)}
-	t.sortAll()
+	if err := t.sortAll(ctx); err != nil {
+		return nil, fmt.Errorf("knapsack: costs not sorted: %w", err)
+	}
 	for i := range k {
 		row, order := t.Row(i, nil), t.Order(i)
 		low, high := row[order[0]], row[order[kv-1]]
@@ -255,7 +269,7 @@ func (t *Table) take() *scratch {
 			return s
 		}
 	}
-	return newScratch()
+	return new(scratch)
 }
 
 func (t *Table) give(s *scratch) {

@@ -1,6 +1,7 @@
 package knapsack_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -432,5 +433,48 @@ func TestNoMemory(t *testing.T) {
 				t.Errorf("after %v: %v has %v, %v; a new table says %v, %v", first, second, phi, tau, want, wantTau)
 			}
 		}
+	}
+}
+
+// stopping is a matrix of |i - j| that ends a context once some rows have been read.
+type stopping struct {
+	k, left int
+	read    int
+	cancel  context.CancelFunc
+}
+
+func (s *stopping) Dims() (int, int) { return s.k, s.k }
+
+func (s *stopping) Row(i int, _ []float64) []float64 {
+	s.read++
+	if s.left--; s.left == 0 {
+		s.cancel()
+	}
+	row := make([]float64, s.k)
+	for j := range row {
+		row[j] = float64(max(i-j, j-i))
+	}
+	return row
+}
+
+// TestNewContext: a table is not read, and not sorted, after the context has ended.
+func TestNewContext(t *testing.T) {
+	for _, left := range []int{0, 1, 50, 199, 200} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if left == 0 {
+			cancel()
+		}
+		c := &stopping{k: 200, left: left, cancel: cancel}
+		table, err := knapsack.NewContext(ctx, c)
+		if table != nil || !errors.Is(err, context.Canceled) || errors.Is(err, knapsack.ErrShape) {
+			t.Errorf("after %d rows: %v, %v", left, table, err)
+		}
+		if c.read-left > 16 || left == 0 && c.read > 0 {
+			t.Errorf("after %d rows: %d rows read", left, c.read)
+		}
+		cancel()
+	}
+	if table, err := knapsack.NewContext(nil, &stopping{k: 3}); err != nil || table.MaxCost() != 2 {
+		t.Errorf("without a context: %v, %v", table, err)
 	}
 }

@@ -113,7 +113,7 @@ func (r *source) space(name string) (*cost.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cost.Materialize(m)
+	return cost.Materialize(context.Background(), m)
 }
 
 func (r *source) points(n, dim int, draw func() float64) [][]float64 {

@@ -372,7 +372,7 @@ func TestForeignMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := cost.Materialize(grid)
+	d, err := cost.Materialize(context.Background(), grid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,7 +223,7 @@ func TestComputedRows(t *testing.T) {
 	p.Cost = points
 	checkResult(t, p, r)
 	checkGap(t, p, r)
-	dense, err := cost.Materialize(points)
+	dense, err := cost.Materialize(context.Background(), points)
 	if err != nil {
 		t.Fatal(err)
 	}

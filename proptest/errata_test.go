@@ -603,7 +603,7 @@ func TestErrataMirrorSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := cost.Materialize(ring)
+	d, err := cost.Materialize(context.Background(), ring)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Pr
 	if p.settings, err = s.resolve(&p.box); err != nil {
 		return nil, err
 	}
-	if p.c, err = cost.Materialize(c); err != nil {
+	if p.c, err = cost.Materialize(context.Background(), c); err != nil {
 		if errors.Is(err, cost.ErrTooLarge) {
 			return nil, fmt.Errorf("%w: %w", ErrShape, err)
 		}

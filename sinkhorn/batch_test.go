@@ -59,7 +59,7 @@ func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dens
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = cost.Materialize(points); err != nil {
+	if c, err = cost.Materialize(context.Background(), points); err != nil {
 		t.Fatal(err)
 	}
 	m := make([]float64, k)

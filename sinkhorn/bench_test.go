@@ -20,7 +20,7 @@ func square(k int, rel float64) Problem {
 	if err != nil {
 		panic(err)
 	}
-	d, err := cost.Materialize(points)
+	d, err := cost.Materialize(context.Background(), points)
 	if err != nil {
 		panic(err)
 	}

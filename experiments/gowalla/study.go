@@ -109,7 +109,7 @@ func Compare(ctx context.Context, pop city.Population, cfg Config) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	c, err := cost.Materialize(grid)
+	c, err := cost.Materialize(ctx, grid)
 	if err != nil {
 		return Result{}, err
 	}

@@ -30,7 +30,7 @@ func newStudy(t *testing.T, p city.Population, cfg Config) (*study, *wpm.Mechani
 		t.Fatal(err)
 	}
 	s := &study{ctx: context.Background(), cfg: cfg, pop: p, unit: float64(p.Cols), truth: p.Truth(), progress: func(int, int, string) {}}
-	if s.cost, err = cost.Materialize(g); err != nil {
+	if s.cost, err = cost.Materialize(context.Background(), g); err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.design(eps[0])

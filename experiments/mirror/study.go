@@ -422,7 +422,7 @@ func (s *study) modes(eps ldp.Epsilon) ([]Mode, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := cost.Materialize(g)
+	c, err := cost.Materialize(context.Background(), g)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,7 @@ func TestProjectorIsAlgorithmOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cost.Materialize(m)
+	c, err := cost.Materialize(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}

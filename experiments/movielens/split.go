@@ -1,6 +1,7 @@
 package movielens
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -72,7 +73,7 @@ func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
 	if err != nil {
 		return nil, fmt.Errorf("movielens: %w", err)
 	}
-	if s.cost, err = cost.Materialize(c); err != nil {
+	if s.cost, err = cost.Materialize(context.Background(), c); err != nil {
 		return nil, fmt.Errorf("movielens: %w", err)
 	}
 	if err := s.group(d, trainOf, candidates); err != nil {

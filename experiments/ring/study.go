@@ -231,7 +231,7 @@ func costOf(cfg Config) (*cost.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cost.Materialize(m)
+	return cost.Materialize(context.Background(), m)
 }
 
 // dirichlet draws n distributions on k points.

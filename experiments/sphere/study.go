@@ -170,7 +170,7 @@ func (row *AtomRow) measure(ctx context.Context, cfg Config, eps ldp.Epsilon, nu
 	if err != nil {
 		return err
 	}
-	c, err := cost.Materialize(pts)
+	c, err := cost.Materialize(ctx, pts)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
 		stated, err = spec.Build()
 	}
 	if err == nil {
-		c, err = cost.Materialize(stated)
+		c, err = cost.Materialize(context.Background(), stated)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("field %q: %w", "cost", err)
