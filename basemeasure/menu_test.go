@@ -26,7 +26,7 @@ func TestMenu(t *testing.T) {
 			}
 		}
 		for _, settings := range []Settings{{}, {Objective: Average}, {Objective: Mixed, Mix: 0.5}, {Exclude: []int{0}}} {
-			p, err := newProblem(c, []float64{0.3, 1, 4}[g.Intn(3)], settings, true)
+			p, err := newProblem(context.Background(), c, []float64{0.3, 1, 4}[g.Intn(3)], settings, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		got, want string
 	}{
+		{basemeasure.Status(0).String(), "unknown"},
 		{basemeasure.Converged.String(), "converged"},
 		{basemeasure.Stalled.String(), "stalled"},
 		{basemeasure.Limited.String(), "limited"},

@@ -10,8 +10,10 @@ import (
 type Status int
 
 const (
+	// Unknown is the Status of a call that failed and has no Result.
+	Unknown Status = iota
 	// Converged: Solve proved the gap that was asked for; Uniform and Shape found the best scale.
-	Converged Status = iota
+	Converged
 	// Stalled: rounding kept Solve from going on. The answer is feasible and its bounds hold.
 	Stalled
 	// Limited: MaxEvaluations or MaxPivots was reached.
@@ -23,6 +25,8 @@ const (
 // String returns the name of the status.
 func (s Status) String() string {
 	switch s {
+	case Unknown:
+		return "unknown"
 	case Converged:
 		return "converged"
 	case Stalled:

@@ -16,12 +16,13 @@ import (
 //
 // eps = 0 gives the uniform distribution. A cost that does not distinguish outputs gives mass 1. Pass a
 // *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
-// ErrNegative, ErrEpsilon, ErrSettings; and ErrNotConverged, with the best Result so far and valid bounds,
-// if ctx ends or MaxEvaluations is reached.
+// ErrNegative, ErrEpsilon, ErrSettings; ErrNotConverged, with the best Result so far and valid bounds,
+// if ctx ends or MaxEvaluations is reached; and that of ctx alone, without a Result, if ctx ends before more than 48
+// rows of costs are sorted.
 func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
-	table, err := knapsack.New(c)
+	table, err := sorted(ctx, c)
 	if err != nil {
-		return Result{}, tableError(err)
+		return Result{}, err
 	}
 	_, kv := table.Dims()
 	shape := make([]float64, kv)
@@ -34,15 +35,15 @@ func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings)
 // Shape returns the best multiple of the given measure, which may have zeros and any positive total: the
 // multiple s that minimises f(s*shape). Errors as Uniform, and ErrMass for a shape that is zero.
 func Shape(ctx context.Context, c cost.Matrix, shape []float64, eps float64, settings Settings) (Result, error) {
-	p, err := newProblem(c, eps, settings, false)
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	p, err := newProblem(ctx, c, eps, settings, false)
 	if err != nil {
 		return Result{}, err
 	}
 	if err := checkMeasure("shape", shape, p.kv); err != nil {
 		return Result{}, err
-	}
-	if ctx == nil {
-		ctx = context.Background()
 	}
 	r := p.ray(shape)
 	res := p.result()
@@ -66,13 +67,31 @@ type problem struct {
 	aim      aim
 }
 
-func newProblem(c cost.Matrix, eps float64, settings Settings, solve bool) (*problem, error) {
+// fewRows are sorted even when the context has ended, so that there is a Result for them.
+const fewRows = 48
+
+// sorted returns the table of c. If ctx ends before it is complete, the error is that of ctx.
+func sorted(ctx context.Context, c cost.Matrix) (*knapsack.Table, error) {
+	table, err := knapsack.NewContext(ctx, c)
+	if ctx != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if k, _ := c.Dims(); k > fewRows {
+			return nil, fmt.Errorf("basemeasure: no Result: %w", err)
+		}
+		table, err = knapsack.New(c)
+	}
+	if err != nil {
+		return nil, tableError(err)
+	}
+	return table, nil
+}
+
+func newProblem(ctx context.Context, c cost.Matrix, eps float64, settings Settings, solve bool) (*problem, error) {
 	if err := checkEps(eps); err != nil {
 		return nil, err
 	}
-	table, err := knapsack.New(c)
+	table, err := sorted(ctx, c)
 	if err != nil {
-		return nil, tableError(err)
+		return nil, err
 	}
 	p := &problem{priv: newPrivacy(eps), maxCost: table.MaxCost()}
 	p.k, p.kv = table.Dims()
@@ -80,7 +99,7 @@ func newProblem(c cost.Matrix, eps float64, settings Settings, solve bool) (*pro
 		return nil, err
 	}
 	p.aim = p.settings.aim(p.k)
-	if p.table, p.exponent, err = rescale(table, p.priv); err != nil {
+	if p.table, p.exponent, err = rescale(ctx, table, p.priv); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -115,6 +134,7 @@ func (p *problem) finish(res Result, stop error) (Result, error) {
 		panic(fmt.Sprintf("basemeasure: internal error: lower, f, upper = %v, %v, %v", res.Lower, res.F, res.Upper))
 	}
 	if stop == nil {
+		res.Status = Converged
 		return res, nil
 	}
 	res.Status = Limited
@@ -150,7 +170,7 @@ func normalise(shape []float64) []float64 {
 
 // rescale returns a table of C * 2^-exponent with entries of ordinary size, so that a cost times e^eps does
 // not overflow and one divided by it does not underflow. Nearly always that is C itself, with exponent 0.
-func rescale(table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {
+func rescale(ctx context.Context, table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {
 	_, exponent := math.Frexp(table.MaxCost())
 	_, spread := math.Frexp(p.e.up)
 	if table.MaxCost() == 0 || (exponent+spread < 1000 && exponent-spread > -900 && exponent < 500) {
@@ -163,9 +183,9 @@ func rescale(table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {
 			scaled.Data = append(scaled.Data, math.Ldexp(c, -exponent))
 		}
 	}
-	table, err := knapsack.New(scaled)
+	table, err := sorted(ctx, scaled)
 	if err != nil {
-		return nil, 0, tableError(err)
+		return nil, 0, err
 	}
 	return table, exponent, nil
 }

@@ -622,7 +622,11 @@ func TestSolveStops(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(background)
 	cancel()
-	r, err := basemeasure.Solve(done, c, eps, basemeasure.Settings{})
+	table, err := knapsack.New(c) // a table is not sorted again
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := basemeasure.Solve(done, table, eps, basemeasure.Settings{})
 	check("cancelled", r, err, basemeasure.Cancelled)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
@@ -857,4 +861,72 @@ func TestSolveFarApart(t *testing.T) {
 			t.Errorf("%d: [%v, %v], %v", n, lower, upper, err)
 		}
 	}
+}
+
+// TestFailedStatus: a call without a Result has none of the statuses of one.
+func TestFailedStatus(t *testing.T) {
+	c := families[0].make(3, numtest.NewSplitMix64(1))
+	for name, r := range map[string]func() (basemeasure.Result, error){
+		"solve": func() (basemeasure.Result, error) {
+			return basemeasure.Solve(background, c, -1, basemeasure.Settings{})
+		},
+		"no cost": func() (basemeasure.Result, error) {
+			return basemeasure.Solve(background, nil, 1, basemeasure.Settings{})
+		},
+		"uniform": func() (basemeasure.Result, error) {
+			return basemeasure.Uniform(background, c, math.NaN(), basemeasure.Settings{})
+		},
+		"shape": func() (basemeasure.Result, error) {
+			return basemeasure.Shape(background, c, nil, 1, basemeasure.Settings{})
+		},
+		"homogeneous": func() (basemeasure.Result, error) { return basemeasure.Homogeneous(nil, 1) },
+	} {
+		if r, err := r(); err == nil || r.Status.String() != "unknown" {
+			t.Errorf("%s: %v, %v", name, r.Status, err)
+		}
+	}
+	if r, err := basemeasure.Homogeneous([]float64{0, 1}, 1); err != nil || r.Status != basemeasure.Converged {
+		t.Errorf("homogeneous: %v, %v", r.Status, err)
+	}
+}
+
+// TestCancelledWhileReading: after the context has ended, 64 rows are read at most. Those few give a Result.
+func TestCancelledWhileReading(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, k := range []int{48, 49, 300} {
+		for _, at := range []int{0, 1, 40} {
+			ctx, cancel := context.WithCancel(background)
+			if at == 0 {
+				cancel()
+			}
+			read := 0
+			c := watched{families[0].make(k, numtest.NewSplitMix64(1)), func() {
+				if read++; read == at {
+					cancel()
+				}
+			}}
+			r, err := basemeasure.Solve(ctx, c, 1, basemeasure.Settings{})
+			if !errors.Is(err, context.Canceled) || errors.Is(err, basemeasure.ErrNotConverged) != (k == 48) || errors.Is(err, basemeasure.ErrShape) {
+				t.Errorf("%d rows, cancelled at %d: %v", k, at, err)
+			}
+			if (r.M != nil) != (k == 48) || (r.Status == basemeasure.Unknown) != (k > 48) {
+				t.Errorf("%d rows, cancelled at %d: status %v", k, at, r.Status)
+			}
+			if read-at > 64 {
+				t.Errorf("%d rows, cancelled at %d: %d read", k, at, read)
+			}
+			cancel()
+		}
+	}
+}
+
+// watched is a matrix that tells of every row that is read.
+type watched struct {
+	cost.Matrix
+	tell func()
+}
+
+func (w watched) Row(i int, buf []float64) []float64 {
+	w.tell()
+	return w.Matrix.Row(i, buf)
 }

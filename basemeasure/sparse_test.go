@@ -13,7 +13,7 @@ func TestFewerOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newProblem(c, 1, Settings{}, true)
+	p, err := newProblem(context.Background(), c, 1, Settings{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
