@@ -19,7 +19,7 @@ import (
 func TestStatusNames(t *testing.T) {
 	for s, want := range map[mincostflow.Status]string{
 		mincostflow.Optimal: "optimal", mincostflow.PivotLimit: "pivot limit", mincostflow.Cancelled: "cancelled",
-		mincostflow.Infeasible: "infeasible", mincostflow.Unbounded: "unbounded", 99: "unknown",
+		mincostflow.Infeasible: "infeasible", mincostflow.Unbounded: "unbounded", 0: "unknown", 99: "unknown",
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%d is %q, want %q", s, got, want)
@@ -141,7 +141,7 @@ func TestDIMACSEnds(t *testing.T) {
 			t.Errorf("%q: %v, want ErrSyntax", text, err)
 		}
 	}
-	r := mincostflow.FlowResult{Flow: []int64{1}, Objective: big.NewInt(1)}
+	r := mincostflow.FlowResult{Status: mincostflow.Optimal, Flow: []int64{1}, Objective: big.NewInt(1)}
 	if err := r.WriteSolution(io.Discard, nil, true); !errors.Is(err, mincostflow.ErrShape) {
 		t.Errorf("%v, want ErrShape", err)
 	}
@@ -166,6 +166,51 @@ func TestRoundedBoxes(t *testing.T) {
 		}
 		if _, _, err := mincostflow.Verify(p, r); err != nil {
 			t.Errorf("room %v: %v", room, err)
+		}
+	}
+}
+
+// TestFailedStatus: a call without a result has none of the statuses of one.
+func TestFailedStatus(t *testing.T) {
+	ctx := context.Background()
+	c := &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}
+	one, bad := []float64{1}, []float64{math.NaN()}
+	for name, call := range map[string]func() (mincostflow.Status, error){
+		"project": func() (mincostflow.Status, error) {
+			r, err := mincostflow.Project(ctx, mincostflow.Problem{}, mincostflow.Settings{})
+			return r.Status, err
+		},
+		"project a bad cost": func() (mincostflow.Status, error) {
+			r, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: bad}, Source: one, Lo: one, Hi: one}, mincostflow.Settings{})
+			return r.Status, err
+		},
+		"transport": func() (mincostflow.Status, error) {
+			r, err := mincostflow.Transport(ctx, c, one, bad)
+			return r.Status, err
+		},
+		"units": func() (mincostflow.Status, error) {
+			r, err := mincostflow.ProjectUnits(ctx, mincostflow.UnitProblem{Cost: c}, mincostflow.Settings{})
+			return r.Status, err
+		},
+		"network": func() (mincostflow.Status, error) {
+			r, err := (&mincostflow.Network{Supply: []int64{1}}).Solve(ctx, mincostflow.NetworkSettings{})
+			return r.Status, err
+		},
+		"projector": func() (mincostflow.Status, error) {
+			p, err := mincostflow.NewProjector(c, one, one, mincostflow.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r mincostflow.Result
+			if err := p.Project(ctx, one, nil, &r); err != nil || r.Status != mincostflow.Optimal {
+				t.Errorf("%v, %v", r.Status, err)
+			}
+			err = p.Project(ctx, bad, nil, &r) // into the same result
+			return r.Status, err
+		},
+	} {
+		if s, err := call(); err == nil || s.String() != "unknown" {
+			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
 }

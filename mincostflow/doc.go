@@ -102,7 +102,7 @@
 //
 // Network is the general problem: any directed graph, supplies, arcs with lower and upper bounds,
 // finite or not, and costs of either sign, all in int64. Its answer is Optimal with potentials,
-// Infeasible with a cut, or Unbounded with a cycle, each a proof that VerifyFlow checks in exact
+// Infeasible with a cut (beside ErrInfeasible), or Unbounded with a cycle (beside ErrUnbounded), each a proof that VerifyFlow checks in exact
 // integers; what might not fit 64 bits on the way is refused before any work (ErrOverflow).
 // ReadDIMACS reads the common file format. It is a primal simplex as well (network_simplex.go), on arcs with
 // capacities, and takes some 40 bytes for each arc and 100 for each node.

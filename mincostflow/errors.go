@@ -17,8 +17,8 @@ var (
 	ErrSupport = errors.New("mincostflow: bad support")
 	// ErrBox: a lower bound above its upper bound.
 	ErrBox = errors.New("mincostflow: lower bound above upper bound")
-	// ErrInfeasible: no distribution lies in the box.
-	ErrInfeasible = errors.New("mincostflow: no distribution in the box")
+	// ErrInfeasible: no distribution lies in the box, or no flow meets all supplies and bounds of a Network.
+	ErrInfeasible = errors.New("mincostflow: infeasible")
 	// ErrSettings: a setting outside its range.
 	ErrSettings = errors.New("mincostflow: bad settings")
 	// ErrNotConverged: the solver stopped early. The Result beside it is feasible and its

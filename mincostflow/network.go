@@ -12,7 +12,7 @@ import (
 // lower bound likewise.
 const Unlimited = math.MaxInt64
 
-// Errors of Network beside ErrShape, ErrBox, ErrSettings, ErrNotConverged and ErrCertificate.
+// Errors of Network beside ErrShape, ErrBox, ErrInfeasible, ErrSettings, ErrNotConverged and ErrCertificate.
 var (
 	// ErrArc: an arc joins a node that does not exist, or one of its bounds is infinite on the wrong side.
 	ErrArc = errors.New("mincostflow: bad arc")
@@ -20,6 +20,8 @@ var (
 	ErrBalance = errors.New("mincostflow: supplies do not sum to zero")
 	// ErrOverflow: numbers so large that the solution, or a step towards it, might not fit 64 bits.
 	ErrOverflow = errors.New("mincostflow: numbers too large for 64 bits")
+	// ErrUnbounded: there are flows of any cost, so that none is cheapest.
+	ErrUnbounded = errors.New("mincostflow: unbounded")
 )
 
 // Network is a minimum-cost flow problem on any directed graph:

@@ -31,8 +31,8 @@ func (s NetworkSettings) resolve() (NetworkSettings, error) {
 //
 //	Status                 Flow, Objective      proof
 //	Optimal                an optimal flow      Potentials
-//	Infeasible             nil                  Cut
-//	Unbounded              a feasible flow      Cycle
+//	Infeasible             nil                  Cut          (beside ErrInfeasible)
+//	Unbounded              a feasible flow      Cycle        (beside ErrUnbounded)
 //	PivotLimit, Cancelled  a feasible flow,     none
 //	                       or nil if none was
 //	                       found before the stop

@@ -12,9 +12,9 @@ import (
 // be checked with VerifyFlow.
 //
 // Bad input is one of the errors ErrShape, ErrArc, ErrBox, ErrBalance, ErrOverflow and ErrSettings, and the
-// result is then empty. A network without a flow, or one without a cheapest one, is no error
-// but a status. ErrNotConverged (the context ended or Settings.MaxPivots was reached) comes with the
-// best flow so far, if there was one.
+// result is then empty. A network without a flow is ErrInfeasible, and one without a cheapest flow ErrUnbounded; the
+// result beside these holds the proof. ErrNotConverged (the context ended or Settings.MaxPivots was reached) comes with
+// the best flow so far, if there was one.
 func (g *Network) Solve(ctx context.Context, settings NetworkSettings) (FlowResult, error) {
 	settings, err := settings.resolve()
 	if err != nil {
@@ -46,6 +46,9 @@ func (g *Network) Solve(ctx context.Context, settings NetworkSettings) (FlowResu
 		r.Potentials = l.potentials()
 	case Infeasible:
 		r.Cut = l.cut()
+		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (FlowResult.Cut)", ErrInfeasible, len(r.Cut))
+	case Unbounded:
+		err = fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (FlowResult.Cycle)", ErrUnbounded, len(r.Cycle))
 	case PivotLimit:
 		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
 	case Cancelled:

@@ -202,13 +202,13 @@ func (x *limits) setBox(kv int, lo, hi []float64) error {
 	switch sumLo, sumHi := total(lo, 2), total(hi, 2); {
 	case sumLo.compare(lo, 2, 1, 0) > 0:
 		if sumLo.compare(lo, 2, 1, boxTol) > 0 {
-			return fmt.Errorf("%w: Lo sums to more than 1, by %v", ErrInfeasible, sumLo.plusFloat(-1).hi)
+			return fmt.Errorf("%w: no distribution in the box: Lo sums to more than 1, by %v", ErrInfeasible, sumLo.plusFloat(-1).hi)
 		}
 		x.setPoint(lo)
 		x.level = 1
 	case sumHi.compare(hi, 2, 1, 0) < 0:
 		if sumHi.compare(hi, 2, 1, -boxTol) < 0 {
-			return fmt.Errorf("%w: Hi sums to less than 1, by %v", ErrInfeasible, -sumHi.plusFloat(-1).hi)
+			return fmt.Errorf("%w: no distribution in the box: Hi sums to less than 1, by %v", ErrInfeasible, -sumHi.plusFloat(-1).hi)
 		}
 		x.setPoint(hi)
 		x.level = -1

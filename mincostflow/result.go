@@ -4,8 +4,10 @@ package mincostflow
 type Status int
 
 const (
+	// Unknown is the Status of a call that failed and has no result.
+	Unknown Status = iota
 	// Optimal: an exact sweep over all arcs found none that improves the plan.
-	Optimal Status = iota
+	Optimal
 	// PivotLimit: Settings.MaxPivots was reached.
 	PivotLimit
 	// Cancelled: the context ended.

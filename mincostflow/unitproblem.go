@@ -147,7 +147,7 @@ func (s *solver) setUnits(p UnitProblem) error {
 			return fmt.Errorf("%w: Lo[%d] = %d, Hi[%d] = %d", ErrBox, j, lo, j, hi)
 		}
 		if sumLo += uint64(lo); sumLo > s.total { // below 2^62 + 2^63 here
-			return fmt.Errorf("%w: the entries of Lo up to %d sum to more than the %d units there are", ErrInfeasible, j, s.total)
+			return fmt.Errorf("%w: no distribution in the box: the entries of Lo up to %d sum to more than the %d units there are", ErrInfeasible, j, s.total)
 		}
 		sumHi = min(sumHi+uint64(hi), s.total)
 		if hi == 0 && x.mask == nil {
@@ -159,7 +159,7 @@ func (s *solver) setUnits(p UnitProblem) error {
 		x.low[j], x.room[j] = uint64(lo), uint64(hi-lo)
 	}
 	if sumHi < s.total {
-		return fmt.Errorf("%w: Hi sums to %d, less than the %d units there are", ErrInfeasible, sumHi, s.total)
+		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", ErrInfeasible, sumHi, s.total)
 	}
 	return nil
 }

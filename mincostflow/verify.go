@@ -258,7 +258,7 @@ func (v *verifier) readBox(lo, hi []float64) error {
 	low, high := exactSum(lo), exactSum(hi)
 	switch above, below := low.less(one), one.less(high); {
 	case above.less(boxSlack).sign() > 0 || below.less(boxSlack).sign() > 0:
-		return fmt.Errorf("%w: the bounds sum to %v and %v", ErrInfeasible, low.float(), high.float())
+		return fmt.Errorf("%w: no distribution in the box: the bounds sum to %v and %v", ErrInfeasible, low.float(), high.float())
 	case above.sign() > 0:
 		v.hi, v.scale, v.point = lo, low, true
 	case below.sign() > 0:

@@ -185,7 +185,7 @@ func unitShape(p UnitProblem) (k, kv int, n uint64, err error) {
 		high.Add(high, big.NewInt(p.Hi[j]))
 	}
 	if m := new(big.Int).SetUint64(n); low.Cmp(m) > 0 || high.Cmp(m) < 0 {
-		return 0, 0, 0, fmt.Errorf("%w: the bounds sum to %v and %v, for %d units", ErrInfeasible, low, high, n)
+		return 0, 0, 0, fmt.Errorf("%w: no distribution in the box: the bounds sum to %v and %v, for %d units", ErrInfeasible, low, high, n)
 	}
 	return k, kv, n, nil
 }

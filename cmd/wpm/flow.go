@@ -63,7 +63,7 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r, err := g.Solve(ctx, mincostflow.NetworkSettings{})
-	if err != nil {
+	if err != nil && !errors.Is(err, mincostflow.ErrInfeasible) && !errors.Is(err, mincostflow.ErrUnbounded) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := mincostflow.VerifyFlow(g, r); err != nil {
