@@ -396,7 +396,7 @@ func TestErrors(t *testing.T) {
 		{"nil", nil, wpm.ErrShape},
 		{"NaN", []float64{math.NaN(), 0, 0, 1}, mincostflow.ErrNotFinite},
 		{"negative", []float64{-1, 2, 0, 0}, mincostflow.ErrNegative},
-		{"mass", []float64{1, 1, 0, 0}, mincostflow.ErrMass},
+		{"mass", []float64{0, 0, 0, 0}, mincostflow.ErrMass},
 	} {
 		if _, err := m.Project(ctx, test.mu); !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)

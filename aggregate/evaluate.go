@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -24,24 +25,23 @@ func (e Evaluation) Distance(p float64) float64 { return Bias(e.Objective, p) }
 // Evaluate compares histogram (over the outputs, any positive sum) with truth (over the inputs, any positive sum) under the cost C = d^p.
 // Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEmpty (a sum of zero), those of mincostflow. Cost: one transport.
 func Evaluate(ctx context.Context, c cost.Matrix, truth, histogram []float64) (Evaluation, error) {
-	if err := cost.Validate(c); err != nil {
-		return Evaluation{}, err
-	}
-	k, kv := c.Dims()
-	a, err := normalised("truth", truth, k)
+	a, err := normalised("truth", truth)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	b, err := normalised("histogram", histogram, kv)
+	b, err := normalised("histogram", histogram)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	r, err := mincostflow.Transport(ctx, c, a, b)
+	r, err := mincostflow.Transport(ctx, c, truth, histogram)
+	if errors.Is(err, mincostflow.ErrShape) {
+		return Evaluation{}, fmt.Errorf("%w: %w", ErrShape, err)
+	}
 	if err != nil {
 		return Evaluation{}, err
 	}
 	e := Evaluation{Objective: r.Objective, Lower: r.Lower, Upper: r.Upper, TotalVariation: math.NaN()}
-	if k == kv {
+	if len(a) == len(b) {
 		e.TotalVariation = 0
 		for i := range a {
 			e.TotalVariation += math.Abs(a[i]-b[i]) / 2
@@ -51,9 +51,9 @@ func Evaluate(ctx context.Context, c cost.Matrix, truth, histogram []float64) (E
 }
 
 // normalised returns x / sum x, for sums of any size.
-func normalised(what string, x []float64, n int) ([]float64, error) {
-	if len(x) != n {
-		return nil, fmt.Errorf("%w: %s has %d entries, want %d", ErrShape, what, len(x), n)
+func normalised(what string, x []float64) ([]float64, error) {
+	if len(x) == 0 {
+		return nil, fmt.Errorf("%w: %s has no entries", ErrShape, what)
 	}
 	var top float64
 	for i, v := range x {
@@ -68,7 +68,7 @@ func normalised(what string, x []float64, n int) ([]float64, error) {
 	if top == 0 {
 		return nil, fmt.Errorf("%w: %s is all zero", ErrEmpty, what)
 	}
-	y := make([]float64, n)
+	y := make([]float64, len(x))
 	var sum float64
 	for i, v := range x {
 		y[i] = v / top

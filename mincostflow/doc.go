@@ -33,7 +33,7 @@
 // recomputes both bounds from the Result in rational arithmetic, without code of the solver, and
 // checks that f_i + g_j <= C_ij exactly and that Q lies in the box to the last bit.
 //
-// Masses need not sum to 1 exactly. mu must within 1e-9. If sum lo is in (1, 1+1e-12] the box is the
+// mu may be in any unit: counts are fine, and masses whose sum overflows, too. If sum lo is in (1, 1+1e-12] the box is the
 // point lo / sum lo, and if sum hi is in [1-1e-12, 1) it is hi / sum hi; both sums are decided
 // exactly, and anything further out is ErrInfeasible. Otherwise Q is never rescaled: lo <= Q <= hi,
 // and its sum is off 1 by at most kv * 2^-52.

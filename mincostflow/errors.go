@@ -11,8 +11,8 @@ var (
 	ErrNotFinite = errors.New("mincostflow: value not finite")
 	// ErrNegative: a negative cost, mass or bound.
 	ErrNegative = errors.New("mincostflow: negative value")
-	// ErrMass: masses whose sum is not 1 to within 1e-9.
-	ErrMass = errors.New("mincostflow: total mass is not one")
+	// ErrMass: masses that are all zero.
+	ErrMass = errors.New("mincostflow: no mass")
 	// ErrSupport: Support is not sorted, not distinct or out of range.
 	ErrSupport = errors.New("mincostflow: bad support")
 	// ErrBox: a lower bound above its upper bound.

@@ -26,9 +26,9 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 		value = value.plus(x)
 		size += math.Abs(x.hi)
 		if in.mass[n].hi < nearlySubnormal {
-			// Here mu_i / sum mu is not good to twofold precision, but only to a step of 2^-1074: so much of
-			// y, as a part of size that the factor of rounding brings back.
-			size += math.Ldexp(math.Abs(y), -1073) / rounding
+			// Here mu_i / sum mu is not good to twofold precision, but only to lostMass: so much of y, as a part of
+			// size that the factor of rounding brings back.
+			size += float64(math.Abs(y)*lostMass) / rounding
 		}
 	}
 	var columns dd
@@ -43,9 +43,13 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 		if b == 0 {
 			continue // with a price that may be beyond the scale
 		}
-		y := dd{hi: b}.times(shifted(x, s.rows.exp))
+		z := shifted(x, s.rows.exp)
+		y := dd{hi: b}.times(z)
 		columns = columns.plus(y)
 		size += math.Abs(y.hi)
+		if in.point != nil && b < nearlySubnormal {
+			size += float64(math.Abs(z)*lostMass) / rounding
+		}
 	}
 	if in.point != nil {
 		columns = columns.over(in.pointSum)

@@ -12,8 +12,8 @@ import (
 type Problem struct {
 	// Cost is the k x kv matrix C, finite and >= 0.
 	Cost cost.Matrix
-	// Source is the distribution mu on the rows. It is taken as the exact rationals
-	// Source / sum Source, and its sum must be within 1e-9 of 1.
+	// Source is the distribution mu on the rows, in any unit: finite, >= 0, not all zero. It is taken as
+	// the exact rationals Source / sum Source.
 	Source []float64
 	// Support lists the rows that the entries of Source belong to: sorted, distinct, as many as
 	// Source. Nil means that Source lists all k rows. Zero masses are allowed either way.
@@ -22,13 +22,9 @@ type Problem struct {
 	Lo, Hi []float64
 }
 
-const (
-	// massTol is how far a distribution may be from total mass 1 and still be normalised.
-	massTol = 1e-9
-	// boxTol is how far the bounds may miss total mass 1 (their sum of Lo above it, or their sum
-	// of Hi below it) and still be taken as the one point that they describe after scaling.
-	boxTol = 1e-12
-)
+// boxTol is how far the bounds may miss total mass 1 (their sum of Lo above it, or their sum
+// of Hi below it) and still be taken as the one point that they describe after scaling.
+const boxTol = 1e-12
 
 // instance is a validated problem in the form that the solvers work on. Its slices are reused by
 // the next.
@@ -37,6 +33,7 @@ type instance struct {
 	k, kv  int
 	rows   []int // rows with mass, ascending
 	mass   []dd  // their masses over the total
+	scaled []float64
 	*limits
 }
 
@@ -88,13 +85,14 @@ func (in *instance) setSource(source []float64, support []int) error {
 	if err := checkSupport(in.k, len(source), support); err != nil {
 		return err
 	}
-	sum, err := checkMass("Source", source)
+	scaled, sum, err := normalised("Source", source, in.scaled)
 	if err != nil {
 		return err
 	}
+	in.scaled = scaled
 	in.rows, in.mass = in.rows[:0], in.mass[:0]
-	for n, m := range source {
-		if m > 0 {
+	for n, m := range scaled {
+		if source[n] > 0 {
 			i := n
 			if support != nil {
 				i = support[n]
@@ -156,18 +154,33 @@ func dims(c cost.Matrix) (k, kv int, err error) {
 	return k, kv, nil
 }
 
-// checkMass checks the entries of a distribution and returns its total.
-func checkMass(name string, xs []float64) (dd, error) {
+// normalised checks the entries of a distribution and returns them times a power of two, in dst, such that the largest is
+// between 1/2 and 1, and their sum, which is at least 1/2: nothing can overflow. Entries that fall below the normal range in
+// this way, and their parts of the whole, are off by less than lostMass.
+func normalised(name string, xs, dst []float64) (scaled []float64, sum dd, err error) {
 	if err := checkEntries(name, xs); err != nil {
-		return dd{}, err
+		return nil, dd{}, err
 	}
-	// Capping at 2 avoids overflow and cannot hide an excess.
-	sum := total(xs, 2)
-	if sum.compare(xs, 2, 1, massTol) > 0 || sum.compare(xs, 2, 1, -massTol) < 0 {
-		return dd{}, fmt.Errorf("%w: %s sums to %v", ErrMass, name, total(xs, math.MaxFloat64/float64(len(xs)+1)).hi)
+	most := 0.0
+	for _, x := range xs {
+		most = max(most, x)
 	}
-	return sum, nil
+	if most == 0 {
+		return nil, dd{}, fmt.Errorf("%w: the %d entries of %s sum to 0", ErrMass, len(xs), name)
+	}
+	_, e := math.Frexp(most)
+	scaled = grow(dst, len(xs))
+	for n, x := range xs {
+		if scaled[n] = shifted(x, -e); x > 0 {
+			scaled[n] = max(scaled[n], math.SmallestNonzeroFloat64) // it counts among those with mass
+		}
+	}
+	return scaled, total(scaled, 1), nil
 }
+
+// lostMass bounds the error of a mass over the total where that is below nearlySubnormal: it is scaled, divided by
+// a sum of at least 1/2 with one correction, and rounded, each of which is off by two steps of 2^-1074 at most.
+const lostMass = 0x1p-1070
 
 // checkEntries refuses what is not finite and >= 0.
 func checkEntries(name string, xs []float64) error {
@@ -204,13 +217,13 @@ func (x *limits) setBox(kv int, lo, hi []float64) error {
 		if sumLo.compare(lo, 2, 1, boxTol) > 0 {
 			return fmt.Errorf("%w: no distribution in the box: Lo sums to more than 1, by %v", ErrInfeasible, sumLo.plusFloat(-1).hi)
 		}
-		x.setPoint(lo)
+		x.setPoint(lo, total(lo, 2))
 		x.level = 1
 	case sumHi.compare(hi, 2, 1, 0) < 0:
 		if sumHi.compare(hi, 2, 1, -boxTol) < 0 {
 			return fmt.Errorf("%w: no distribution in the box: Hi sums to less than 1, by %v", ErrInfeasible, -sumHi.plusFloat(-1).hi)
 		}
-		x.setPoint(hi)
+		x.setPoint(hi, total(hi, 2))
 		x.level = -1
 	default:
 		x.lo, x.hi, x.point, x.level = lo, hi, nil, 0
@@ -219,12 +232,14 @@ func (x *limits) setBox(kv int, lo, hi []float64) error {
 	return nil
 }
 
-// setPoint makes the box the one point b / sum b.
-func (x *limits) setPoint(b []float64) {
-	x.point, x.pointSum, x.level = b, total(b, 2), 0
+// setPoint makes the box the one point b / sum. Where b is positive, so is the point in floats.
+func (x *limits) setPoint(b []float64, sum dd) {
+	x.point, x.pointSum, x.level = b, sum, 0
 	q := make([]float64, len(b))
 	for j, m := range b {
-		q[j] = dd{hi: m}.over(x.pointSum).value()
+		if q[j] = (dd{hi: m}.over(x.pointSum).value()); m > 0 {
+			q[j] = max(q[j], math.SmallestNonzeroFloat64)
+		}
 	}
 	x.lo, x.hi = q, q
 	x.prepare()

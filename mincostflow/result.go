@@ -56,7 +56,7 @@ type Stats struct {
 type Result struct {
 	// Q is the projected distribution: Lo <= Q <= Hi without any tolerance, and its exact sum
 	// differs from 1 by at most kv * 2^-52. (When the box is a single point, because the bounds
-	// sum to 1 only up to rounding, Q is that point rounded to the nearest float64s.)
+	// sum to 1 only up to rounding, Q is that point rounded to float64s, to within 2^-52 or four of the smallest.)
 	Q []float64
 	// Plan moves the source to Q at the cost Objective. Entries are positive, rows ascending,
 	// then columns; I counts rows of the cost, also for a sparse source. Row and column sums hold

@@ -3,13 +3,15 @@ package mincostflow
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 )
 
 // Transport solves plain optimal transport: it moves the distribution a on the rows of c to the
-// distribution b on its columns at least cost. Both are taken as exact rationals over their sums,
-// which must be within 1e-9 of 1. Result.Q is b / sum b, rounded. Check it with VerifyTransport.
+// distribution b on its columns at least cost. Both may be in any unit, each its own (finite, >= 0, not all zero): they
+// are taken as the exact rationals a / sum a and b / sum b. A nil a or b is uniform. Result.Q is b / sum b, rounded.
+// Check it with VerifyTransport.
 func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()
@@ -24,15 +26,22 @@ func (in *instance) setTransport(c cost.Matrix, a, b []float64) error {
 	if err := in.setMatrix(c); err != nil {
 		return err
 	}
+	if a == nil {
+		a = slices.Repeat([]float64{1}, in.k)
+	}
 	if err := in.setSource(a, nil); err != nil {
 		return err
+	}
+	if b == nil {
+		b = slices.Repeat([]float64{1}, in.kv)
 	}
 	if len(b) != in.kv {
 		return fmt.Errorf("%w: Target has %d entries, want %d", ErrShape, len(b), in.kv)
 	}
-	if _, err := checkMass("Target", b); err != nil {
+	scaled, sum, err := normalised("Target", b, nil)
+	if err != nil {
 		return err
 	}
-	in.setPoint(b)
+	in.setPoint(scaled, sum)
 	return nil
 }

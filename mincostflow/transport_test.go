@@ -124,8 +124,9 @@ func TestTransportErrors(t *testing.T) {
 		{"source too long", c, uniform(3), half, ErrShape},
 		{"target too long", c, half, uniform(3), ErrShape},
 		{"target without mass", c, half, []float64{0, 0}, ErrMass},
-		{"target off by 2e-9", c, half, []float64{0.5, 0.500000002}, ErrMass},
-		{"source off by 2e-9", c, []float64{0.5, 0.500000002}, half, ErrMass},
+		{"source without mass", c, []float64{0, 0}, half, ErrMass},
+		{"empty source", c, []float64{}, half, ErrShape},
+		{"infinite source", c, []float64{1, math.Inf(1)}, half, ErrNotFinite},
 		{"NaN target", c, half, []float64{0.5, math.NaN()}, ErrNotFinite},
 		{"negative target", c, half, []float64{-0.5, 1.5}, ErrNegative},
 	} {

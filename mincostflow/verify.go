@@ -44,7 +44,7 @@ import (
 // It takes one pass over the cost, and big-number operations for every row, column and entry of
 // the plan.
 func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
-	v, err := newVerifier(p.Cost, p.Source, p.Support, massSlack)
+	v, err := newVerifier(p.Cost, p.Source, p.Support)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +56,23 @@ func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
 
 // VerifyTransport is Verify for a Result of Transport.
 func VerifyTransport(c cost.Matrix, a, b []float64, r Result) (upper, lower *big.Rat, err error) {
-	v, err := newVerifier(c, a, nil, massSlack)
+	k, kv, err := shape(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, g := r.Potentials.F, r.Potentials.G; a == nil || b == nil {
+		// Before slices are made as long as the matrix claims to be, there are some of that length.
+		if len(f) != k || len(g) != kv {
+			return nil, nil, refuse("potentials have %d and %d entries, want %d and %d", len(f), len(g), k, kv)
+		}
+		if a == nil {
+			a = slices.Repeat([]float64{1}, k)
+		}
+		if b == nil {
+			b = slices.Repeat([]float64{1}, kv)
+		}
+	}
+	v, err := newVerifier(c, a, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,9 +84,8 @@ func VerifyTransport(c cost.Matrix, a, b []float64, r Result) (upper, lower *big
 
 // The documented tolerances, as exact numbers.
 var (
-	massSlack = exactFloat(1e-9)
-	boxSlack  = exactFloat(1e-12)
-	one       = exactFloat(1)
+	boxSlack = exactFloat(1e-12)
+	one      = exactFloat(1)
 )
 
 // planSlack is how far, in total, the row and column sums of a plan may be from the source and Q
@@ -177,27 +192,33 @@ type verifier struct {
 	buf   []float64
 }
 
-func newVerifier(c cost.Matrix, source []float64, support []int, slack *exact) (*verifier, error) {
+// shape returns the dimensions of c.
+func shape(c cost.Matrix) (k, kv int, err error) {
 	switch d := c.(type) {
 	case nil:
-		return nil, fmt.Errorf("%w: no cost", ErrShape)
+		return 0, 0, fmt.Errorf("%w: no cost", ErrShape)
 	case *cost.Dense:
 		if d == nil || d.K < 1 || d.Kv < 1 || len(d.Data)/d.Kv != d.K || len(d.Data)%d.Kv != 0 {
-			return nil, fmt.Errorf("%w: the dense cost is nil or its lengths do not match", ErrShape)
+			return 0, 0, fmt.Errorf("%w: the dense cost is nil or its lengths do not match", ErrShape)
 		}
 	case *cost.Ring, *cost.Grid, *cost.Points, *cost.Cosine, *cost.GreatCircle:
 		if err := cost.Validate(c); err != nil { // constant time: is it nil or empty?
-			return nil, fmt.Errorf("%w: %w", ErrShape, err)
+			return 0, 0, fmt.Errorf("%w: %w", ErrShape, err)
 		}
 	}
-	v := &verifier{c: c, scale: one}
-	v.k, v.kv = c.Dims()
-	if v.k < 1 || v.kv < 1 {
-		return nil, fmt.Errorf("%w: %d x %d cost", ErrShape, v.k, v.kv)
-	}
+	k, kv = c.Dims()
 	const most = math.MaxInt32 // rows and columns have int32 indices in every solver
-	if v.k > most || v.kv > most {
-		return nil, fmt.Errorf("%w: %d x %d cost", ErrShape, v.k, v.kv)
+	if k < 1 || kv < 1 || k > most || kv > most {
+		return 0, 0, fmt.Errorf("%w: %d x %d cost", ErrShape, k, kv)
+	}
+	return k, kv, nil
+}
+
+func newVerifier(c cost.Matrix, source []float64, support []int) (*verifier, error) {
+	v := &verifier{c: c, scale: one}
+	var err error
+	if v.k, v.kv, err = shape(c); err != nil {
+		return nil, err
 	}
 	if support == nil {
 		if len(source) != v.k {
@@ -216,8 +237,8 @@ func newVerifier(c cost.Matrix, source []float64, support []int, slack *exact) (
 		}
 	}
 	v.sum = exactSum(source)
-	if off := v.sum.less(one); off.less(slack).sign() > 0 || negative(off).less(slack).sign() > 0 {
-		return nil, fmt.Errorf("%w: the source sums to %v", ErrMass, v.sum.float())
+	if v.sum.sign() <= 0 {
+		return nil, fmt.Errorf("%w: the source sums to 0", ErrMass)
 	}
 	return v, nil
 }
@@ -276,8 +297,8 @@ func (v *verifier) readTarget(b []float64) error {
 		return err
 	}
 	v.lo, v.hi, v.scale, v.point = b, b, exactSum(b), true
-	if off := v.scale.less(one); off.less(massSlack).sign() > 0 || negative(off).less(massSlack).sign() > 0 {
-		return fmt.Errorf("%w: the target sums to %v", ErrMass, v.scale.float())
+	if v.scale.sign() <= 0 {
+		return fmt.Errorf("%w: the target sums to 0", ErrMass)
 	}
 	return nil
 }
@@ -351,13 +372,13 @@ func (v *verifier) checkQ(q []float64) error {
 			}
 			continue
 		}
-		// |x - lo/scale| <= 2^-52 * lo/scale, or 2^-1074 where floats are no denser.
+		// |x - lo/scale| <= 2^-52 * lo/scale, or 4 * 2^-1074 where floats are hardly denser.
 		d := exactFloat(x).times(v.scale).less(exactFloat(v.lo[j]))
 		if d.sign() < 0 {
 			d = negative(d)
 		}
 		ulp := exactFloat(0x1p-52).times(exactFloat(v.lo[j]))
-		least := exactFloat(0x1p-1074).times(v.scale)
+		least := exactFloat(0x1p-1072).times(v.scale)
 		if d.less(ulp).sign() > 0 && d.less(least).sign() > 0 {
 			return refuse("Q[%d] = %v is not the point of the box", j, x)
 		}

@@ -151,7 +151,7 @@ func TestVerifyBounds(t *testing.T) {
 	}
 }
 
-// TestTolerancesExactly: what the tolerances of masses and boxes admit, and what is an ulp beyond, to the solver and to Verify.
+// TestTolerancesExactly: what the tolerances of boxes admit, and what is an ulp beyond, to the solver and to Verify.
 func TestTolerancesExactly(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}
 	even, wide := []float64{0.5, 0.5}, []float64{2, 2}
@@ -170,10 +170,6 @@ func TestTolerancesExactly(t *testing.T) {
 		source, lo, hi []float64
 		want           error
 	}{
-		{"much mass", []float64{1, massTol}, none, wide, nil},
-		{"too much", more([]float64{1, massTol}), none, wide, ErrMass},
-		{"little mass", below(massTol), none, wide, nil},
-		{"too little", less(below(massTol)), none, wide, ErrMass},
 		{"full lower bounds", even, heavy, wide, nil},
 		{"too full", even, more(heavy), wide, ErrInfeasible},
 		{"thin upper bounds", even, none, thin, nil},

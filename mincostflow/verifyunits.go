@@ -142,7 +142,7 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 // unitShape checks p as far as it takes no pass over the cost, and returns its dimensions and units.
 func unitShape(p UnitProblem) (k, kv int, n uint64, err error) {
 	// A source of one unit on the first row stands in for the checks that do not concern units.
-	v, err := newVerifier(p.Cost, []float64{1}, []int{0}, massSlack)
+	v, err := newVerifier(p.Cost, []float64{1}, []int{0})
 	if err != nil {
 		return 0, 0, 0, err
 	}

@@ -14,12 +14,9 @@ import (
 // ErrInfeasible says that a box holds no distribution, or that masses are not a distribution.
 var ErrInfeasible = errors.New("proptest: infeasible instance")
 
-// massSlack is how far a mass may be from 1 and still be a distribution; boxSlack is how far a box may
-// miss mass 1 and still be the nearest point to it. Both are the module's conventions for inexact masses.
-const (
-	massSlack = 1e-9
-	boxSlack  = 1e-12
-)
+// boxSlack is how far a box may miss mass 1 and still be the nearest point to it: the module's convention for inexact
+// boxes.
+const boxSlack = 1e-12
 
 func rat(x float64) *big.Rat {
 	r := new(big.Rat).SetFloat64(x)
@@ -239,7 +236,7 @@ func cut(eta *big.Rat, c, l, h []*big.Rat) *big.Rat {
 func normalised(mu []float64) ([]*big.Rat, error) {
 	m := ratsOf(mu)
 	s := sumRat(m)
-	if d := sub(s, big.NewRat(1, 1)); d.Abs(d).Cmp(rat(massSlack)) > 0 {
+	if s.Sign() <= 0 {
 		return nil, fmt.Errorf("%w: sum mu = %v", ErrInfeasible, float(s))
 	}
 	for i := range m {

@@ -192,7 +192,7 @@ func TestOptimumRefuses(t *testing.T) {
 		t.Errorf("Optimum = %v, %v, want 0", v, err)
 	}
 	for name, p := range map[string]Problem{
-		"mass":  {C: ok.C, Mu: []float64{0.9}, Lo: ok.Lo, Hi: ok.Hi},
+		"mass":  {C: ok.C, Mu: []float64{0}, Lo: ok.Lo, Hi: ok.Hi},
 		"lower": {C: ok.C, Mu: ok.Mu, Lo: []float64{0.6, 0.6}, Hi: ok.Hi},
 		"upper": {C: ok.C, Mu: ok.Mu, Lo: ok.Lo, Hi: []float64{0.4, 0.4}},
 	} {

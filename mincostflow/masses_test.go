@@ -1,0 +1,158 @@
+package mincostflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// TestMassesInAnyUnit: masses that differ by a power of two only are one distribution, and give one result, bit for bit,
+// unless they fall below the normal range.
+func TestMassesInAnyUnit(t *testing.T) {
+	for seed := range uint64(60) {
+		d := newDraw(seed + 97e6)
+		p := d.problem(9)
+		want := mustProject(t, p, Settings{})
+		least := 1.0
+		for _, m := range p.Source {
+			if m > 0 {
+				least = min(least, m)
+			}
+		}
+		if least < 0x1p-60 {
+			continue
+		}
+		for _, e := range []int{-900, -1, 1, 300, 1022} {
+			scaled := p
+			scaled.Source = slices.Clone(p.Source)
+			for n := range scaled.Source {
+				scaled.Source[n] = math.Ldexp(p.Source[n], e)
+			}
+			if got := mustProject(t, scaled, Settings{}); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d times 2^%d: %+v, want %+v", seed, e, got, want)
+			}
+		}
+	}
+}
+
+// TestOddMasses: whatever finite masses there are, the answer is that to their exact proportions. mustProject has it
+// verified in rationals.
+func TestOddMasses(t *testing.T) {
+	const tiny, huge = math.SmallestNonzeroFloat64, math.MaxFloat64
+	c := dense(t, []float64{0, 1, 4}, []float64{1, 0, 1}, []float64{4, 1, 0})
+	lo, hi := []float64{0.25, 0.25, 0.25}, []float64{0.5, 0.5, 0.5}
+	for _, x := range []struct {
+		name   string
+		source []float64
+		want   float64
+	}{
+		// A point mass sends 1/4 on to the middle at 1 and 1/4 at 4, or moves from the middle 1/2 at 1.
+		{"counts", []float64{7, 0, 0}, 1.25},
+		{"a count and dust", []float64{0, 3e15, tiny}, 0.5},
+		{"two of the largest", []float64{huge, huge, 0}, 0.25},
+		{"all of the largest", []float64{huge, huge, huge}, 0},
+		{"two of the smallest", []float64{tiny, tiny, 0}, 0.25},
+		{"one of the smallest", []float64{0, tiny, 0}, 0.5},
+		{"the largest and the smallest", []float64{huge, tiny, huge}, 0.25},
+		{"subnormal", []float64{3 * tiny, tiny, 0}, 0.5},
+		{"far apart", []float64{0x1p-1000, 0x1p1000, 0x1p-20}, 0.5},
+	} {
+		p := Problem{Cost: c, Source: x.source, Lo: lo, Hi: hi}
+		r := mustProject(t, p, Settings{})
+		tol := numtest.Tol{Abs: 1e-15, Why: "roundings of one objective"}
+		numtest.Near(t, x.name, r.Objective, x.want, tol)
+	}
+	for seed := range uint64(300) {
+		d := newDraw(seed + 98e6)
+		p := d.problem(7)
+		p.Source = slices.Clone(p.Source)
+		any := false
+		for n := range p.Source {
+			switch d.Intn(4) {
+			case 0:
+				p.Source[n] = 0
+			case 1:
+				p.Source[n] = float64(d.Intn(1000))
+			case 2:
+				p.Source[n] = math.Ldexp(d.Float64(), d.between(-1074, 1024))
+			default:
+				p.Source[n] = math.Ldexp(1+d.Float64(), d.between(-1074, -900))
+			}
+			any = any || p.Source[n] > 0
+		}
+		if !any {
+			continue
+		}
+		mustProject(t, p, Settings{})
+		a := p.Source
+		if p.Support != nil {
+			continue
+		}
+		_, kv := p.Cost.Dims()
+		b := make([]float64, kv)
+		for j := range b {
+			b[j] = math.Ldexp(1+d.Float64(), d.between(-1074, 1023))
+		}
+		mustTransport(t, p.Cost, a, b)
+	}
+}
+
+// TestTransportUniform: nil is uniform, on either side, for the solver and for the verifier.
+func TestTransportUniform(t *testing.T) {
+	c := &cost.Dense{K: 3, Kv: 4, Data: []float64{0, 1, 2, 3, 1, 0, 1, 2, 3, 1, 0, 5}}
+	ones := func(n int) []float64 { return repeat(1, n) }
+	want := mustTransport(t, c, ones(3), ones(4))
+	for name, ab := range map[string][2][]float64{
+		"source": {nil, repeat(7, 4)}, "target": {repeat(0.1, 3), nil}, "both": {nil, nil},
+	} {
+		got := mustTransport(t, c, ab[0], ab[1])
+		if got.Objective != want.Objective || !slices.Equal(got.Q, want.Q) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+		got.Potentials.F = got.Potentials.F[:2]
+		if _, _, err := VerifyTransport(c, ab[0], ab[1], got); !errors.Is(err, ErrCertificate) {
+			t.Errorf("%s, potentials too short: %v", name, err)
+		}
+	}
+	if _, err := Transport(context.Background(), nil, nil, nil); !errors.Is(err, ErrShape) {
+		t.Error(err)
+	}
+	if _, _, err := VerifyTransport(nil, nil, nil, Result{}); !errors.Is(err, ErrShape) {
+		t.Error(err)
+	}
+}
+
+// TestMassErrors: errors name the entry and its value.
+func TestMassErrors(t *testing.T) {
+	c := dense(t, []float64{0, 1}, []float64{1, 0})
+	for _, x := range []struct {
+		source []float64
+		want   error
+		text   string
+	}{
+		{[]float64{1, -2}, ErrNegative, "Source[1] = -2"},
+		{[]float64{math.NaN(), 1}, ErrNotFinite, "Source[0] = NaN"},
+		{[]float64{1, math.Inf(1)}, ErrNotFinite, "Source[1] = +Inf"},
+		{[]float64{0, math.Copysign(0, -1)}, ErrMass, "sum to 0"},
+	} {
+		p := Problem{Cost: c, Source: x.source, Lo: []float64{0, 0}, Hi: []float64{1, 1}}
+		_, err := Project(context.Background(), p, Settings{})
+		if !errors.Is(err, x.want) || !strings.Contains(fmt.Sprint(err), x.text) {
+			t.Errorf("%v: %v", x.source, err)
+		}
+		p.Source = []float64{1, 1}
+		r := mustProject(t, p, Settings{})
+		p.Source = x.source
+		if _, _, err := Verify(p, r); !errors.Is(err, x.want) {
+			t.Errorf("%v: Verify says %v", x.source, err)
+		}
+	}
+}
