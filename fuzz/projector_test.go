@@ -30,7 +30,7 @@ func FuzzProjector(f *testing.F) {
 			settings.Method = mincostflow.Simplex
 		}
 		keptLo, keptHi := clone(lo), clone(hi)
-		p, err := mincostflow.NewProjector(c, lo, hi, settings)
+		p, err := mincostflow.NewProjector(context.Background(), c, lo, hi, settings)
 		sameBits(t, "lo", lo, keptLo)
 		sameBits(t, "hi", hi, keptHi)
 		if err != nil {
@@ -62,7 +62,7 @@ func FuzzProjector(f *testing.F) {
 			if want.Lower > r.Upper || r.Lower > want.Upper {
 				t.Fatalf("[%v, %v], Project: [%v, %v]", r.Lower, r.Upper, want.Lower, want.Upper)
 			}
-			fresh, err := mincostflow.NewProjector(c, lo, hi, settings)
+			fresh, err := mincostflow.NewProjector(context.Background(), c, lo, hi, settings)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -197,7 +197,7 @@ func TestFailedStatus(t *testing.T) {
 			return r.Status, err
 		},
 		"projector": func() (mincostflow.Status, error) {
-			p, err := mincostflow.NewProjector(c, one, one, mincostflow.Settings{})
+			p, err := mincostflow.NewProjector(context.Background(), c, one, one, mincostflow.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -186,7 +186,7 @@ func stream(b *testing.B, name string, n int) (*Projector, []Problem) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
+	pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (s *solver) fill(r *Result, a answer, settings Settings) error {
 		Rescales:   max(s.rescales, 0),
 	}
 	r.Settings = settings
-	return s.allRows(r.Potentials.F, a.g, a.f, settings)
+	return s.allRows(r.Potentials.F, a.g, a.f, settings, &r.Status)
 }
 
 // bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.

@@ -2,14 +2,22 @@ package mincostflow
 
 import "math"
 
-// complete turns the flows of any primal feasible tree into a plan without artificial arcs: real
-// flows are kept as far as possible, and the rest goes, row by row, to the cheapest columns that
-// still need or can take it. It works in units throughout, so that everything adds up.
-func (s *solver) complete() []flow {
+// kept is what the real arcs of a primal feasible tree move, as far as a plan can keep it, in units, so that everything
+// adds up.
+type kept struct {
+	flows []flow
+	has   []uint64 // what the columns get
+	sent  []uint64 // what the rows send
+	needs uint64   // what the columns lack to reach their lower bounds: no more than the rows still have
+	spare uint64   // what the rows still have
+}
+
+// keep reads the flows off the tree, and no costs.
+func (s *solver) keep() kept {
 	t := &s.net
 	flows := make([]flow, 0, t.k+t.n)
-	has := make([]uint64, t.n)  // what the columns get
-	sent := make([]uint64, t.k) // what the rows send
+	has := make([]uint64, t.n)
+	sent := make([]uint64, t.k)
 	for v := range t.root {
 		p := &t.nodes[v]
 		if p.parent < 0 || p.kind != realArc || p.flow == 0 {
@@ -34,7 +42,6 @@ func (s *solver) complete() []flow {
 			back(f, min(f.units, sent[f.i]-s.mass[f.i]))
 		}
 	}
-	// needs is what the columns lack to reach their lower bounds, spare what the rows keep.
 	var needs, spare uint64
 	for j, h := range has {
 		needs += t.low[j] - min(h, t.low[j])
@@ -52,9 +59,39 @@ func (s *solver) complete() []flow {
 		back(f, u)
 		spare += u
 	}
+	return kept{flows, has, sent, needs, spare}
+}
+
+// settle gives the columns what the rows still have, at no matter which cost: up to the lower bounds first, and then in order.
+func (s *solver) settle(p kept) {
+	t := &s.net
+	for j := range p.has {
+		x := t.low[j] - min(p.has[j], t.low[j])
+		p.has[j] += x
+		p.spare -= x
+	}
+	for j := range p.has {
+		x := p.spare
+		if t.room[j] != unbounded {
+			x = min(x, t.low[j]+t.room[j]-p.has[j])
+		}
+		p.has[j] += x
+		p.spare -= x
+	}
+}
+
+// complete turns the flows of any primal feasible tree into a plan without artificial arcs: real
+// flows are kept as far as possible, and the rest goes, row by row, to the cheapest columns that
+// still need or can take it. The plan is not complete if s.watch is over in the end.
+func (s *solver) complete() kept {
+	t, p := &s.net, s.keep()
+	flows, has, sent, needs := p.flows, p.has, p.sent, p.needs
 	for i, m := range s.mass {
 		if sent[i] == m {
 			continue
+		}
+		if !s.watch.row(t.n) {
+			break
 		}
 		row := s.rows.at(s.live[i])
 		for left := m - sent[i]; left > 0; {
@@ -88,24 +125,22 @@ func (s *solver) complete() []flow {
 			left -= u
 		}
 	}
-	return flows
+	p.flows = flows
+	return p
 }
 
-// completeFloat is complete with masses for units.
-func (s *solver) completeFloat() ([]float64, []entry) {
+// masses returns q and the plan of p, with masses for units.
+func (s *solver) masses(p kept) ([]float64, []entry) {
 	in := s.in
-	flows := s.complete()
-	has := make([]uint64, in.kv)
-	plan := make([]entry, 0, len(flows))
-	for _, f := range flows {
+	plan := make([]entry, 0, len(p.flows))
+	for _, f := range p.flows {
 		if f.units > 0 {
-			has[f.j] += f.units
 			plan = append(plan, entry{f.i, f.j, math.Ldexp(float64(f.units), -unitBits), f.cost})
 		}
 	}
 	q := make([]float64, in.kv)
 	for j := range q {
-		q[j] = min(max(math.Ldexp(float64(has[j]), -unitBits), in.lo[j]), in.hi[j])
+		q[j] = min(max(math.Ldexp(float64(p.has[j]), -unitBits), in.lo[j]), in.hi[j])
 	}
 	in.repair(q)
 	return q, plan

@@ -18,12 +18,15 @@ type exactPrices struct {
 	x, rc, least big.Int
 }
 
-// compute chooses exp and computes the prices of the tree of s.
-func (e *exactPrices) compute(s *solver) {
+// compute chooses exp and computes the prices of the tree of s. It reports whether it could before the context ended.
+func (e *exactPrices) compute(s *solver) bool {
 	t := &s.net
 	t.attachAll()
 	e.exp = math.MaxInt
 	for _, i := range s.live {
+		if !s.watch.row(t.n) {
+			return false
+		}
 		for _, c := range s.rows.raw(i) {
 			if b := math.Float64bits(c) << 1; b != 0 { // a cost may be -0
 				exp := max(int(b>>53), 1) - 1075
@@ -45,6 +48,9 @@ func (e *exactPrices) compute(s *solver) {
 		var c float64
 		switch p.kind {
 		case realArc:
+			if s.rows.exp != 0 && !s.watch.row(t.n) {
+				return false
+			}
 			c = s.rawCost(v)
 		case artificial:
 			c = s.most // below, twice that
@@ -60,6 +66,7 @@ func (e *exactPrices) compute(s *solver) {
 		e.pi[v].Add(&e.pi[p.parent], &e.x)
 		e.round(v)
 	}
+	return true
 }
 
 // rawCost returns the cost of the real arc from v to its parent as the matrix has it.
@@ -105,7 +112,7 @@ func (e *exactPrices) repair(s *solver) Status {
 	t := &s.net
 	cells := pollCells
 	for clean, i := 0, 0; clean <= t.k; i++ { // the slack arcs count as one row more
-		if cells += t.n; cells >= pollCells {
+		if cells += t.n; cells >= pollCells || i%pollRows == 0 {
 			cells = 0
 			if st := s.pr.stop(); st != Optimal {
 				return st

@@ -79,7 +79,7 @@ func ExampleProjector_All() {
 	for j := range lo {
 		lo[j], hi[j] = 1./16, 1./4
 	}
-	p, err := mincostflow.NewProjector(ring, lo, hi, mincostflow.Settings{})
+	p, err := mincostflow.NewProjector(context.Background(), ring, lo, hi, mincostflow.Settings{})
 	if err != nil {
 		panic(err)
 	}

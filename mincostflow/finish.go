@@ -220,11 +220,21 @@ func (in *instance) repair(q []float64) {
 	}
 }
 
-// interrupted completes the flows of a tree that is not optimal to a feasible plan, greedily, and
-// takes the better of two simple bounds.
+// interrupted makes an answer of a tree that is not optimal.
 func (s *solver) interrupted(st Status) answer {
+	if st != Cancelled {
+		if a := s.completed(st); !s.watch.over {
+			return a
+		}
+	}
+	return s.cancelled()
+}
+
+// completed completes the flows of a tree that is not optimal to a feasible plan, greedily, and
+// takes the better of two simple bounds. It reads the costs, and is worth nothing if s.watch is over in the end.
+func (s *solver) completed(st Status) answer {
 	a := answer{status: st}
-	a.q, a.plan = s.completeFloat()
+	a.q, a.plan = s.masses(s.complete())
 
 	// The prices of the tree, kept within the largest cost, which loses nothing at an optimum.
 	// Those that only artificial arcs gave mean little, so no prices at all may be better.
@@ -255,4 +265,80 @@ func (s *solver) interrupted(st Status) answer {
 		return b
 	}
 	return a
+}
+
+// cancelled is the answer once the context has ended: what is known without reading any more costs. The plan is what the tree
+// has moved, and the upper bound pays the largest cost for the rest; q is in the box; and the prices are those that
+// the last sweep has seen, or none.
+func (s *solver) cancelled() answer {
+	a := answer{status: Cancelled}
+	p := s.keep()
+	s.settle(p)
+	a.q, a.plan = s.masses(p)
+
+	none := answer{f: make([]float64, len(s.live)), g: make([]float64, s.net.n)} // valid, since costs are not negative
+	a.f, a.g = none.f, none.g
+	if b := (answer{f: make([]float64, len(s.live)), g: make([]float64, s.net.n)}); s.lastSeen(b.f, b.g) {
+		value, _ := s.dual(&b)
+		if other, _ := s.dual(&none); value.hi > other.hi {
+			a.f, a.g = b.f, b.g
+		}
+	}
+	return a
+}
+
+// lastSeen fills in the potentials that the last complete sweep has proved, and reports whether there was one that gives
+// any. f and g are zeros if not.
+func (s *solver) lastSeen(f, g []float64) bool {
+	seen := &s.pr.seen
+	if len(seen.f) != len(f) {
+		return false
+	}
+	most, finite := 0.0, true
+	for n, x := range seen.f {
+		// Two grids less is more than all roundings (seen). Scaled back, small costs may lose half of the smallest float
+		// in f and in g.
+		f[n] = shifted(x-2*seen.grid, -s.rows.exp)
+		if s.rows.exp > 0 {
+			f[n] -= 2 * math.SmallestNonzeroFloat64
+		}
+		most = max(most, f[n])
+		finite = finite && math.Abs(f[n]) <= math.MaxFloat64
+	}
+	for j, x := range seen.g {
+		if g[j] = shifted(-x, -s.rows.exp); math.IsInf(x, 1) {
+			g[j] = -most // a column that takes nothing: costs are not negative
+		}
+		finite = finite && math.Abs(g[j]) <= math.MaxFloat64
+	}
+	if !finite { // prices may be eight times the largest cost
+		clear(f)
+		clear(g)
+	}
+	return finite
+}
+
+// unread is the result for the instance when the context has ended before its costs were read: a point of the box,
+// without a plan, and bounds that hold for any costs up to most.
+func (s *solver) unread(r *Result, settings Settings, most float64) {
+	in := s.in
+	r.empty()
+	r.Q = append(r.Q, in.lo...)
+	// Every column gets the same part of its room, and rounding is repaired.
+	left := total(in.lo, 2).neg().plusFloat(1)
+	var room float64
+	for j, l := range in.lo {
+		room += min(in.hi[j], 1) - min(l, 1)
+	}
+	if in.point == nil && room > 0 {
+		part := min(max(left.value(), 0)/room, 1)
+		for j, l := range in.lo {
+			r.Q[j] = min(l+float64(part*(min(in.hi[j], 1)-min(l, 1))), in.hi[j])
+		}
+	}
+	in.repair(r.Q)
+	r.Potentials.F, r.Potentials.G = grow(r.Potentials.F, in.k), grow(r.Potentials.G, in.kv)
+	clear(r.Potentials.F)
+	clear(r.Potentials.G)
+	r.Upper, r.Status, r.Settings = most, Cancelled, settings
 }

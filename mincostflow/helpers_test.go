@@ -242,7 +242,7 @@ func solverOf(t *testing.T, p Problem) (*solver, *instance, Settings) {
 		t.Fatal(err)
 	}
 	s := newSolver()
-	if err := s.load(in); err != nil {
+	if err := s.load(context.Background(), in, 0); err != nil {
 		t.Fatal(err)
 	}
 	settings, err := Settings{}.resolve(in.k + in.kv)

@@ -153,7 +153,7 @@ func TestSeed(t *testing.T) {
 				want[i] = append(want[i], candidate{p.rows.data[p.index[i]*n+j], int32(j)})
 			}
 		}
-		p.seed(served, far)
+		p.seed(served, far, new(watch))
 		for i := range k {
 			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, want[i]) {
 				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])

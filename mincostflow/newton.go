@@ -112,10 +112,16 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 		w.mass[i] = float64(m) / w.total
 	}
 	group, cut := s.newtonCells(top, top), false
+	if s.watch.over {
+		return false
+	}
 	w.gap, w.h = w.scale(), 0
 	if w.gap < 0x1p-30*top {
 		if size := s.usual(); size < top { // a few costs dwarf the others
 			s.newtonCells(size, top)
+			if s.watch.over {
+				return false
+			}
 			cut = true
 			w.gap = w.scale()
 		}
@@ -235,6 +241,9 @@ func (s *solver) serve() []service {
 		w.served[j] = service{least: math.Inf(1), second: -1}
 	}
 	for i, f := range w.f[:t.k] {
+		if !s.watch.row(t.n) {
+			break
+		}
 		row := s.pr.rows.at(s.pr.index[i])
 		served := w.served[:len(row)]
 		for j, c := range row {
@@ -289,6 +298,9 @@ func (s *solver) usual() float64 {
 		w.sorted = append(w.sorted, 0)
 	}
 	for i := range t.k {
+		if !s.watch.row(t.n) {
+			break
+		}
 		row, n := s.pr.rows.at(s.pr.index[i]), 0
 		for c := range w.sampled() {
 			w.sorted[n] = max(w.sorted[n], row[w.at[c]])
@@ -323,8 +335,16 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	by := 1 / w.grain
 	w.cells = grow(w.cells, k*len(w.at))
 	i := 0
-	if r.data != nil && r.exp == 0 && size == top { // four rows at a time, which saves half
-		for ; i+4 <= k; i += 4 {
+	views := 0 // rows that stay as they are when others are read
+	switch {
+	case r.exp != 0 || size != top:
+	case r.data != nil:
+		views = k
+	case r.kv > 0:
+		views = len(r.held) / r.kv
+	}
+	if views > 0 { // four rows at a time, which saves half
+		for ; i+4 <= views; i += 4 {
 			index := s.pr.index[i : i+4 : i+4]
 			r0, r1, r2, r3 := r.at(index[0]), r.at(index[1]), r.at(index[2]), r.at(index[3])
 			at := i
@@ -339,6 +359,9 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 		}
 	}
 	for ; i < k; i++ {
+		if !s.watch.row(n) {
+			break
+		}
 		row := r.at(s.pr.index[i])
 		at := i
 		for _, j := range w.at {

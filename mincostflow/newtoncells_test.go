@@ -31,7 +31,7 @@ func (d draw) startAt(t *testing.T, k, kv int) (s *solver, top float64) {
 		t.Fatal(err)
 	}
 	s = newSolver()
-	if err := s.load(in); err != nil {
+	if err := s.load(context.Background(), in, 0); err != nil {
 		t.Fatal(err)
 	}
 	settings, _ := Settings{}.resolve(k + kv)

@@ -2,12 +2,13 @@ package mincostflow
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
-// dual fills in what a lacks: the largest valid potentials of the rows with mass for the prices a.g,
+// dual fills in what a lacks, and is worth nothing if s.watch is over in the end: the largest valid potentials of the rows
+// with mass for the prices a.g,
 // and then the largest valid prices of the columns that take no part (-Inf in a.g). It returns
 // the dual value, scaled, and the sum of the magnitudes of its terms.
 func (s *solver) dual(a *answer) (value dd, size float64) {
@@ -16,6 +17,9 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 		s.f = grow(s.f, len(in.rows))
 		a.f = s.f
 		for n, i := range s.live {
+			if !s.watch.row(in.kv) {
+				break // the answer is given up
+			}
 			a.f[n] = rowPotential(s.rows.raw(i), a.g)
 		}
 		s.deadColumns(a.g, a.f)
@@ -78,6 +82,9 @@ func (s *solver) deadColumns(g, f []float64) {
 	below := s.below // the exact minimum is below its rounded value
 	clear(below)
 	for n, i := range s.live {
+		if !s.watch.row(len(g)) {
+			break // as above
+		}
 		row := s.rows.raw(i)
 		for _, j := range dead {
 			x, e := twoSum(row[j], -f[n])
@@ -96,25 +103,62 @@ func (s *solver) deadColumns(g, f []float64) {
 }
 
 // allRows fills in the potentials of all rows, given those of the rows with mass. The others do not
-// depend on each other, so that any number of workers gives the same bits.
-func (s *solver) allRows(f, g, live []float64, settings Settings) error {
+// depend on each other, so that any number of workers gives the same bits. If the context ends, or *st says that it has,
+// rows are no longer read, those without mass get the potential that they have with SupportOnly, and *st is Cancelled.
+func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) error {
 	in := s.in
+	least := math.Min(0, -slices.Max(g))
+	for i := range f {
+		f[i] = least
+	}
+	for n, i := range in.rows {
+		f[i] = live[n]
+	}
 	idle := in.k - len(in.rows)
-	if settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
-		least := math.Min(0, -slices.Max(g))
+	if idle == 0 || *st == Cancelled || settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
+		return nil
+	}
+	if s.serial {
+		n := 0
 		for i := range f {
-			f[i] = least
-		}
-		for n, i := range in.rows {
-			f[i] = live[n]
+			if n < len(in.rows) && in.rows[n] == i {
+				n++
+				continue
+			}
+			if !s.watch.row(in.kv) {
+				*st = Cancelled
+				return nil
+			}
+			row, _, err := s.source.checked(i, nil)
+			if err != nil {
+				return err
+			}
+			f[i] = rowPotential(row, g)
 		}
 		return nil
 	}
-	workers := min(runtime.GOMAXPROCS(0), idle/(1+workerCells/in.kv))
-	if workers < 2 || s.serial {
-		return s.someRows(&s.source, 0, in.k, f, g, live)
+	s.without = s.without[:0]
+	n := 0
+	for i := range f {
+		if n < len(in.rows) && in.rows[n] == i {
+			n++
+		} else {
+			s.without = append(s.without, i)
+		}
 	}
-	return s.shareRows(workers, f, g, live)
+	err := rowcache.Read(s.watch.ctx, in.matrix, s.without, nil, func(n int, row []float64) error {
+		i := s.without[n]
+		if _, err := checkRow(i, row, in.kv, nil); err != nil {
+			return err
+		}
+		f[i] = rowPotential(row, g)
+		return nil
+	})
+	if err != nil && err == s.watch.ctx.Err() {
+		*st = Cancelled
+		return nil
+	}
+	return err
 }
 
 // cheapRows reports whether the exact potentials of rows without mass at most double the work, or take
@@ -125,52 +169,6 @@ func cheapRows(idle, live, kv int) bool {
 
 // smallCells is how much of the cost is always read.
 const smallCells = 1 << 14
-
-// shareRows is allRows by several workers.
-func (s *solver) shareRows(workers int, f, g, live []float64) error {
-	in := s.in
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			from, to := in.k/workers*w, in.k/workers*(w+1)
-			if w == workers-1 {
-				to = in.k
-			}
-			var r rows
-			r.reset(in.matrix, in.kv)
-			errs[w] = s.someRows(&r, from, to, f, g, live)
-		})
-	}
-	wg.Wait()
-	for _, err := range errs { // the first bad row, whoever met it
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// workerCells is how much of the cost one worker reads at least, about a quarter of a millisecond.
-const workerCells = 1 << 18
-
-// someRows fills in f[from:to] with the rows read through r.
-func (s *solver) someRows(r *rows, from, to int, f, g, live []float64) error {
-	n, _ := slices.BinarySearch(s.in.rows, from)
-	for i := from; i < to; i++ {
-		if n < len(s.in.rows) && s.in.rows[n] == i {
-			f[i] = live[n]
-			n++
-			continue
-		}
-		row, _, err := r.checked(i, nil)
-		if err != nil {
-			return err
-		}
-		f[i] = rowPotential(row, g)
-	}
-	return nil
-}
 
 // rowPotential returns the largest float64 f with f + g[j] <= row[j] for all j, exactly, capped at
 // the largest finite one. Entries of g may be -Inf.

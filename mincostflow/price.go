@@ -17,9 +17,8 @@ const (
 	rowBlock   = 4
 	fewRows    = 64
 	slackBlock = 32
-	// pollEvery steps, or pollCells cells of a sweep, the context is asked.
+	// pollEvery steps the context is asked.
 	pollEvery = 64
-	pollCells = 1 << 16
 )
 
 // candidate is an arc worth pricing often: its column and unrounded cost.
@@ -42,9 +41,19 @@ type pricer struct {
 	span   int         // listLen or fewListLen
 	best   [gatherLen]candidate
 	price  [gatherLen]float64 // of best: cost + pi, ascending
+	next   []float64          // seen.f of the sweep in progress
+	seen   seen
 	sweeps int
 	most   int // pivots
 	polls  int
+}
+
+// seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
+// C_ij + g_j and the price of row i, up to a grid. (Both |C_ij + g_j| and prices are below 2^52 grids, or C_ij + g_j is above
+// all prices; so its rounding is half a grid at most, and gather compares with half a grid less than the price.)
+type seen struct {
+	f, g []float64
+	grid float64
 }
 
 // stop reports why the search must end now, or Optimal if it need not.
@@ -85,13 +94,26 @@ func (p *pricer) run() Status {
 
 // seed lists the second best arcs of columns that are less than far from the best. They are likely to be wanted when
 // the tree is nearly right.
-func (p *pricer) seed(served []service, far float64) {
+func (p *pricer) seed(served []service, far float64, w *watch) {
 	for j := range served {
 		v := &served[j]
 		if i := int(v.second); i >= 0 && v.gap < far && p.net.live(j) && int(p.length[i]) < p.span {
-			c := p.rows.at(p.index[i])[j]
-			p.list[i*p.span+int(p.length[i])] = candidate{c, int32(j)}
+			p.list[i*p.span+int(p.length[i])].col = int32(j)
 			p.length[i]++
+		}
+	}
+	for i, n := range p.length { // costs row by row, each of which may have to be computed
+		if n == 0 {
+			continue
+		}
+		if !w.row(p.net.n) {
+			clear(p.length)
+			return
+		}
+		row := p.rows.at(p.index[i])
+		list := p.list[i*p.span : i*p.span+int(n)]
+		for c := range list {
+			list[c].cost = row[list[c].col]
 		}
 	}
 }
@@ -105,6 +127,7 @@ func (p *pricer) reset() {
 	p.list = grow(p.list, p.net.k*p.span)
 	p.length = grow(p.length, p.net.k)
 	clear(p.length)
+	p.seen.f = p.seen.f[:0]
 }
 
 // drain pivots on listed and slack arcs until none improves the plan.
@@ -185,8 +208,9 @@ func (p *pricer) sweep() (found bool, st Status) {
 	t := p.net
 	p.sweeps++
 	cells := pollCells // ask once at the start
+	p.next = grow(p.next, t.k)
 	for i := range t.k {
-		if cells += t.n; cells >= pollCells {
+		if cells += t.n; cells >= pollCells || i%pollRows == 0 {
 			cells = 0
 			if st := p.stop(); st != Optimal {
 				return found, st
@@ -195,6 +219,10 @@ func (p *pricer) sweep() (found bool, st Status) {
 		row := p.rows.at(p.index[i])
 		// Below -grid/2 the reduced cost is negative after rounding, too.
 		n := p.gather(row, t.pi[i]-t.grid/2)
+		p.next[i] = t.pi[i]
+		if n > 0 {
+			p.next[i] = p.price[0]
+		}
 		for c := range p.best[:n] {
 			b := &p.best[c]
 			if (t.round(b.cost)-t.pi[i])+t.pi[t.k+int(b.col)] < 0 {
@@ -203,6 +231,9 @@ func (p *pricer) sweep() (found bool, st Status) {
 			}
 		}
 	}
+	p.seen.f, p.next = p.next, p.seen.f
+	p.seen.g = append(p.seen.g[:0], t.pi[t.k:t.k+t.n]...)
+	p.seen.grid = t.grid
 	return found, Optimal
 }
 

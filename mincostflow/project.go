@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 )
 
@@ -17,7 +18,8 @@ import (
 //
 // Bad input is one of the errors of this package, and the Result is then empty. ErrNotConverged
 // (the context ended or Settings.MaxPivots was reached) comes with a feasible Result whose
-// bounds hold.
+// bounds hold. Once the context has ended, every processor reads 16 rows of the cost at most; so Result.Plan may then move
+// less than all mass, and Upper counts what is missing at the largest cost.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()
@@ -42,10 +44,18 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := s.load(&s.own); err != nil {
-		return Result{}, err
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	var r Result
+	switch err := s.load(ctx, &s.own, settings.Memory); err {
+	case nil:
+	case errUnread:
+		s.unread(&r, settings, math.MaxFloat64)
+		return r, stopped(ctx, &r)
+	default:
+		return Result{}, err
+	}
 	err = s.run(ctx, settings, &r)
 	if err != nil && !errors.Is(err, ErrNotConverged) {
 		return Result{}, err
@@ -55,12 +65,12 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 
 // run solves the loaded instance. If that is an error other than ErrNotConverged, r is emptied.
 func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	s.watch = watch{ctx: context.Background()}
 	var a answer
 	if settings.Method == Auto && len(s.in.rows) == 1 {
 		a = s.knapsack()
+		s.bound(&a) // reads that row again
+		s.watch.ctx = ctx
 		if ctx.Err() != nil {
 			a.status = Cancelled // as promised for every instance, though there was no need
 		}
@@ -75,7 +85,12 @@ func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	case PivotLimit:
 		return fmt.Errorf("%w: MaxPivots = %d reached, gap %.3g", ErrNotConverged, settings.MaxPivots, r.Gap())
 	case Cancelled:
-		return fmt.Errorf("%w: %w after %d pivots, gap %.3g", ErrNotConverged, ctx.Err(), r.Stats.Pivots, r.Gap())
+		return stopped(ctx, r)
 	}
 	return nil
+}
+
+// stopped is the error beside a result that was cancelled.
+func stopped(ctx context.Context, r *Result) error {
+	return fmt.Errorf("%w: %w after %d pivots, gap %.3g", ErrNotConverged, ctx.Err(), r.Stats.Pivots, r.Gap())
 }

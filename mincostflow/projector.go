@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
 // Projector projects one distribution after the other with the same cost into the same box. What depends on these alone is
@@ -19,8 +21,9 @@ import (
 // With 60 columns or more and two rows with mass, Project, which takes its samples in the columns' own order, may find another one of several
 // optima, in other steps (Stats), and stop at other bounds when it stops early.
 //
-// Memory is that of one Project for every call that runs at the same time, and some 40 bytes for every column. In the long run no
-// call allocates, provided the Result that it fills has been filled before; with AllRows, rows without
+// Memory is that of one Project for every call that runs at the same time, and some 40 bytes for every column. Costs that are
+// computed are held as a whole if they fit into Settings.Memory; if not, every call holds rows, and as many calls as there are
+// processors share that budget. In the long run no call allocates, provided the Result that it fills has been filled before; with AllRows, rows without
 // mass are read by one worker only.
 //
 // All methods may be called from several goroutines at once.
@@ -31,14 +34,18 @@ type Projector struct {
 	most     []float64 // largest cost of every row among columns with room
 	columns  []int32   // near ones follow each other
 	settings Settings
+	memory   int64 // of a workspace
 
 	mu   sync.Mutex
 	free []*solver
 }
 
 // NewProjector checks the costs, the bounds and the settings, as Project does. It copies the
-// bounds; the cost matrix is kept and must not change.
-func NewProjector(c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
+// bounds; the cost matrix is kept and must not change. When ctx ends, the error is that of ctx.
+func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	var in instance
 	if err := in.setMatrix(c); err != nil {
 		return nil, err
@@ -51,14 +58,30 @@ func NewProjector(c cost.Matrix, lo, hi []float64, settings Settings) (*Projecto
 	if p.settings, err = settings.resolve(p.k + p.kv); err != nil {
 		return nil, err
 	}
-	var r rows
-	r.reset(c, p.kv)
 	p.most = make([]float64, p.k)
-	for i := range p.most {
-		if _, p.most[i], err = r.checked(i, p.limits.mask); err != nil {
-			return nil, err
-		}
+	d, err := rowcache.Dense(ctx, c, p.settings.Memory, func(i int, row []float64) (err error) {
+		p.most[i], err = checkRow(i, row, p.kv, p.limits.mask)
+		return err
+	})
+	if err != nil && err == ctx.Err() {
+		return nil, fmt.Errorf("mincostflow: costs not read: %w", err)
 	}
+	if err != nil {
+		return nil, err
+	}
+	if d != nil {
+		p.matrix = d
+	}
+	// What a workspace holds: its part of what all may hold, if the whole matrix is too much.
+	p.memory = p.settings.Memory
+	if p.memory == 0 {
+		p.memory = rowcache.DefaultMemory
+	}
+	if p.memory > 0 {
+		p.memory = max(p.memory/int64(runtime.GOMAXPROCS(0)), 1)
+	}
+	var r rows
+	r.reset(p.matrix, p.kv)
 	p.columns = nearby(&r, p.k, p.kv, slices.Max(p.most))
 	return p, nil
 }
@@ -86,7 +109,8 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 // a get that blocks holds results back that are ready.
 //
 // All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
-// emit is then not called for the rest. All returns when no worker is running any more.
+// emit is then not called for the rest. All returns when no worker is running any more. If it has not stopped early and some
+// distributions failed, the error is a *BatchError, whatever emit made of theirs. A panic of get or emit is one of All.
 func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -105,40 +129,75 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 		to.err = p.project(ctx, s, source, support, &to.r)
 		q.done(to)
 	}
-	var wg sync.WaitGroup
+	var others parallel.Group
 	for range workers - 1 {
-		wg.Go(func() {
+		others.Go(func() {
+			back := false
+			defer func() {
+				if !back { // get has panicked, and its slot will never be full
+					q.stop()
+				}
+			}()
 			s := p.take()
 			defer p.give(s)
 			for {
 				i, to := q.claim()
 				if to == nil {
+					back = true
 					return
 				}
 				project(s, i, to)
 			}
 		})
 	}
-	defer wg.Wait()
-	defer q.stop() // also when emit panics
+	defer others.Wait() // and panic if one of them has
+	defer q.stop()      // also when emit panics
+	batch := BatchError{Users: n}
 	s := p.take()
 	defer p.give(s)
 	for i := range n {
 		// One worker is this goroutine: it projects while there is nothing to emit.
 		j, at := q.turn(i)
-		for ; !at.full; j, at = q.turn(i) {
+		for ; at != nil && !at.full; j, at = q.turn(i) {
 			project(s, j, at)
+		}
+		if at == nil {
+			return nil // others.Wait panics
 		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, err, i, n)
+		}
+		if at.err != nil {
+			if batch.Failed++; batch.Failed == 1 {
+				batch.First, batch.Err = i, at.err
+			}
 		}
 		if err := emit(i, &at.r, at.err); err != nil {
 			return err
 		}
 		q.release(at)
 	}
+	if batch.Failed > 0 {
+		return &batch
+	}
 	return nil
 }
+
+// BatchError says how many of the distributions given to All failed.
+type BatchError struct {
+	Failed int   // how many
+	Users  int   // of how many
+	First  int   // the lowest index among them
+	Err    error // and what was wrong with it
+}
+
+// Error says how many failed, and why the first did.
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("mincostflow: %d of %d distributions failed, the first at index %d: %v", e.Failed, e.Users, e.First, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *BatchError) Unwrap() error { return e.Err }
 
 // queue hands indices out and takes results in, in order, a few slots ahead of emit at most.
 type queue struct {
@@ -147,6 +206,7 @@ type queue struct {
 	next    int // index to be claimed
 	out     int // index to be emitted
 	end     int
+	stopped bool
 	slots   []slot
 }
 
@@ -169,13 +229,17 @@ func (q *queue) claim() (int, *slot) {
 	return q.take()
 }
 
-// turn returns index i and its slot if that is full. If not, it claims the next index like claim, or waits for either.
+// turn returns index i and its slot if that is full. If not, it claims the next index like claim, or waits for either. The
+// slot is nil if the queue was stopped.
 func (q *queue) turn(i int) (int, *slot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
 		if at := q.slot(i); at.full {
 			return i, at
+		}
+		if q.stopped {
+			return 0, nil
 		}
 		if q.next < q.end && q.next-q.out < len(q.slots) {
 			return q.take()
@@ -214,7 +278,7 @@ func (q *queue) release(at *slot) {
 // stop lets no more indices be claimed.
 func (q *queue) stop() {
 	q.mu.Lock()
-	q.end = q.next
+	q.end, q.stopped = q.next, true
 	q.mu.Unlock()
 	q.changed.Broadcast()
 }
@@ -242,12 +306,28 @@ func (p *Projector) give(s *solver) {
 	p.mu.Unlock()
 }
 
+// largest returns the largest cost of a row with mass.
+func (in *instance) largest(most []float64) float64 {
+	x := 0.0
+	for _, i := range in.rows {
+		x = max(x, most[i])
+	}
+	return x
+}
+
 // project is Project with a workspace.
 func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if err := s.own.setSource(source, support); err != nil {
 		r.empty()
 		return err
 	}
-	s.loadKnown(&s.own, p.most)
+	s.watch = watch{ctx: ctx}
+	if s.loadKnown(&s.own, p.most, p.memory) != nil {
+		s.unread(r, p.settings, s.own.largest(p.most))
+		return stopped(ctx, r)
+	}
 	return s.run(ctx, p.settings, r)
 }

@@ -95,7 +95,7 @@ func TestProjector(t *testing.T) {
 		want := make([]outcome, len(users))
 		for u := range users {
 			q := Problem{Cost: p.Cost, Source: users[u].Source, Support: users[u].Support, Lo: p.Lo, Hi: p.Hi}
-			fresh, err := NewProjector(p.Cost, p.Lo, p.Hi, settings)
+			fresh, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, settings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestProjector(t *testing.T) {
 				}
 			}
 		}
-		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, settings)
+		pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +165,21 @@ func TestProjector(t *testing.T) {
 				return nil
 			})
 			runtime.GOMAXPROCS(old)
-			if err != nil || next != len(users) {
+			var failed BatchError
+			for u := len(users) - 1; u >= 0; u-- {
+				if want[u].err != "" {
+					failed = BatchError{Failed: failed.Failed + 1, Users: len(users), First: u}
+				}
+			}
+			batch := new(BatchError)
+			if err != nil && !errors.As(err, &batch) || next != len(users) {
 				t.Fatalf("All: %v after %d", err, next)
+			}
+			if err != nil && (!errors.Is(err, batch.Err) || batch.Err.Error() != want[batch.First].err) {
+				t.Fatalf("All: %v, want %s", err, want[batch.First].err)
+			}
+			if batch.Err = nil; *batch != failed {
+				t.Fatalf("All: %+v, want %+v", *batch, failed)
 			}
 		}
 	}
@@ -177,7 +190,7 @@ func TestProjectorStops(t *testing.T) {
 	d := newDraw(41e6)
 	ring, _ := cost.NewRing(40, 1)
 	lo, hi := box(uniform(40), 1)
-	pr, err := NewProjector(ring, lo, hi, Settings{})
+	pr, err := NewProjector(context.Background(), ring, lo, hi, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,12 +282,12 @@ func TestNewProjectorErrors(t *testing.T) {
 		{"infeasible", c, []float64{0, 0}, []float64{0.1, 0.1}, Settings{}, ErrInfeasible},
 		{"settings", c, half, half, Settings{MaxPivots: -1}, ErrSettings},
 	} {
-		if p, err := NewProjector(x.c, x.lo, x.hi, x.s); !errors.Is(err, x.want) || p != nil {
+		if p, err := NewProjector(context.Background(), x.c, x.lo, x.hi, x.s); !errors.Is(err, x.want) || p != nil {
 			t.Errorf("%s: %v, want %v", x.name, err, x.want)
 		}
 	}
 	lo, hi := []float64{0.25, 0.25}, []float64{0.75, 0.75}
-	p, err := NewProjector(c, lo, hi, Settings{})
+	p, err := NewProjector(context.Background(), c, lo, hi, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +320,7 @@ func TestProjectorDoesNotAllocate(t *testing.T) {
 		dead[1] *= 2
 		low := append([]float64{0}, p.Lo[1:]...)
 		for _, b := range [][2][]float64{{p.Lo, p.Hi}, {low, dead}, {uniform(kv), uniform(kv)}} {
-			pr, err := NewProjector(p.Cost, b[0], b[1], Settings{})
+			pr, err := NewProjector(context.Background(), p.Cost, b[0], b[1], Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +346,7 @@ func TestProjectorOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, Settings{})
+	pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,14 +60,16 @@ type Result struct {
 	Q []float64
 	// Plan moves the source to Q at the cost Objective. Entries are positive, rows ascending,
 	// then columns; I counts rows of the cost, also for a sparse source. Row and column sums hold
-	// up to rounding, and Upper is charged for what is missing.
+	// up to rounding, and Upper is charged for what is missing. When Status is Cancelled, Plan may move a part of
+	// the source only: no row has more than its mass.
 	Plan []Entry
 	// Potentials prove Lower.
 	Potentials Potentials
 	// Objective is the cost of Plan, correctly rounded but for the last bit.
 	Objective float64
 	// Lower and Upper enclose the optimum, and Upper also the cost of moving the source to Q:
-	// Lower <= optimum <= W(Q, source) <= Upper, rounding included.
+	// Lower <= optimum <= W(Q, source) <= Upper, rounding included. Upper is the largest float64 if the context ended
+	// before the costs were read.
 	Lower, Upper float64
 	// Status says why the solver stopped.
 	Status Status

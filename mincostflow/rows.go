@@ -19,6 +19,7 @@ const (
 type rows struct {
 	matrix cost.Matrix
 	data   []float64 // of a cost.Dense, else nil
+	held   []float64 // copies of some rows, one after another
 	kv     int
 	buf    []float64 // for matrices that compute their rows
 	exp    int       // scaled rows are rows times 2^exp
@@ -27,7 +28,7 @@ type rows struct {
 
 // reset makes r read c.
 func (r *rows) reset(c cost.Matrix, kv int) {
-	r.matrix, r.kv, r.data, r.exp = c, kv, nil, 0
+	r.matrix, r.kv, r.data, r.held, r.exp = c, kv, nil, r.held[:0], 0
 	if d, ok := c.(*cost.Dense); ok {
 		r.data = d.Data
 	} else {
@@ -35,8 +36,12 @@ func (r *rows) reset(c cost.Matrix, kv int) {
 	}
 }
 
-// raw returns row i as it is, valid until the next call.
+// raw returns row i as it is, valid until the next call; ^n, which is negative, is the row held in place n.
 func (r *rows) raw(i int) []float64 {
+	if i < 0 {
+		i = ^i
+		return r.held[i*r.kv : (i+1)*r.kv : (i+1)*r.kv]
+	}
 	if r.data != nil {
 		return r.data[i*r.kv : (i+1)*r.kv : (i+1)*r.kv]
 	}
@@ -85,16 +90,22 @@ func (r *rows) setScale(most float64) {
 // mask admits (nil: all).
 func (r *rows) checked(i int, mask []bool) (row []float64, most float64, err error) {
 	row = r.raw(i)
-	if len(row) != r.kv {
-		return nil, 0, fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), r.kv)
+	most, err = checkRow(i, row, r.kv, mask)
+	return row, most, err
+}
+
+// checkRow checks row i of a cost with kv columns, and returns its largest entry among those that mask admits.
+func checkRow(i int, row []float64, kv int, mask []bool) (most float64, err error) {
+	if len(row) != kv {
+		return 0, fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), kv)
 	}
 	m := maxBits(row)
 	if m >= infBits {
 		if err := badCost(i, row); err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 	} else if mask == nil {
-		return row, math.Float64frombits(m), nil
+		return math.Float64frombits(m), nil
 	}
 	// Rare: columns that admit nothing, or a cost of -0.
 	for j, c := range row {
@@ -102,7 +113,7 @@ func (r *rows) checked(i int, mask []bool) (row []float64, most float64, err err
 			most = c
 		}
 	}
-	return row, most, nil
+	return most, nil
 }
 
 // infBits is the first bit pattern, read as an integer, that is not a finite float >= 0.

@@ -28,6 +28,10 @@ type Settings struct {
 	// -max(0, max_j g_j), which is valid because costs are not negative. So the work is of the order
 	// of |Support|*kv. SupportOnly never reads them, AllRows always does; both at once is an error.
 	SupportOnly, AllRows bool
+	// Memory is how many bytes copies of rows of the cost may take, if the cost computes them anew for every reader, as
+	// structured costs do: every row with mass is then computed once, and those that do not fit once for each sweep. 0 is
+	// 256 MiB, and a negative number none. Results do not depend on it, bit for bit. (A *cost.Dense is read where it is.)
+	Memory int64
 }
 
 // resolve checks the settings and fills in defaults for a problem of the given size.

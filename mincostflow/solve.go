@@ -2,7 +2,11 @@ package mincostflow
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
 const (
@@ -44,8 +48,10 @@ type solver struct {
 	serial  bool    // one worker only
 
 	// What rows and live point to.
-	source, held rows
-	heldRows     []int
+	source rows
+	places []int
+	tops   []float64 // largest costs, by row with mass
+	watch  watch
 
 	// Tree values in twofold precision, by node.
 	price, carried []dd
@@ -55,6 +61,7 @@ type solver struct {
 	plan, sort []entry
 	counts     []int
 	idle       []int
+	without    []int // rows without mass
 	order      []int32
 	below      []bool
 	rest       []dd
@@ -65,66 +72,108 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.in, s.rows, s.pr.rows, s.pr.ctx, s.pr.index, s.live = nil, nil, nil, nil, nil, nil
-	s.source.matrix, s.source.data = nil, nil
+	s.source.matrix, s.source.data, s.watch.ctx = nil, nil, nil
+	if cap(s.source.held) > mostCells {
+		s.source.held = nil
+	}
 	s.own.matrix = nil
 	*s.own.limits = limits{low: s.own.low, room: s.own.room}
 }
 
-// load reads and checks the rows with mass, and finds the scale of their costs.
-func (s *solver) load(in *instance) error {
+// load reads and checks the rows with mass, holds copies of those that fit into memory bytes, and finds the scale of their
+// costs. It returns errUnread if the context ends before; up to fewLoaded rows are read whatever it says.
+func (s *solver) load(ctx context.Context, in *instance, memory int64) error {
 	s.in = in
 	s.source.reset(in.matrix, in.kv)
-	s.most = 0
-	hold := s.hold()
-	for n, i := range in.rows {
-		row, m, err := s.source.checked(i, in.mask)
-		if err != nil {
-			return err
-		}
-		if hold {
-			copy(s.held.data[n*in.kv:], row)
-		}
-		s.most = max(s.most, m)
+	s.tops = grow(s.tops, len(in.rows))
+	if len(in.rows) <= fewLoaded {
+		ctx = context.Background()
+	} else if ctx.Err() != nil { // before memory is asked for
+		return errUnread
 	}
-	s.rows.setScale(s.most)
+	s.hold(memory)
+	err := rowcache.Read(ctx, in.matrix, in.rows, s.source.held, func(n int, row []float64) (err error) {
+		s.tops[n], err = checkRow(in.rows[n], row, in.kv, in.mask)
+		return err
+	})
+	switch {
+	case err == nil:
+	case err == ctx.Err():
+		return errUnread
+	default:
+		return err
+	}
+	s.most = slices.Max(s.tops)
+	s.source.setScale(s.most)
 	return nil
 }
 
-// loadKnown is load for costs that have been checked, with the largest of every row in most.
-func (s *solver) loadKnown(in *instance, most []float64) {
+// errUnread: the context has ended before the costs were read.
+var errUnread = errors.New("mincostflow: costs not read")
+
+// fewLoaded rows are read even when the context has ended: a result for them costs next to nothing.
+const fewLoaded = 32
+
+// loadKnown is load, by one worker, for costs that have been checked, with the largest of every row in most.
+func (s *solver) loadKnown(in *instance, most []float64, memory int64) error {
 	s.in = in
 	s.source.reset(in.matrix, in.kv)
+	s.hold(memory)
 	s.most = 0
-	hold := s.hold()
+	few := len(in.rows) <= fewLoaded
 	for n, i := range in.rows {
-		if hold {
-			copy(s.held.data[n*in.kv:(n+1)*in.kv], s.source.raw(i))
+		if at := n * in.kv; at < len(s.source.held) {
+			if !few && !s.watch.row(in.kv) {
+				return errUnread
+			}
+			copy(s.source.held[at:at+in.kv], s.source.matrix.Row(i, s.source.buf))
 		}
 		s.most = max(s.most, most[i])
 	}
-	s.rows.setScale(s.most)
+	s.source.setScale(s.most)
+	return nil
 }
 
-// hold decides where the rows with mass are read from, and whether copies of them are wanted: if they
-// are few, and computed anew for every reader.
-func (s *solver) hold() bool {
+// hold makes room for copies of the first rows with mass, if they are computed anew for every reader, and fills in
+// where rows are read from.
+func (s *solver) hold(memory int64) {
 	in := s.in
 	s.rows, s.live = &s.source, in.rows
-	if s.source.data != nil || len(in.rows) > heldRows {
-		return false
+	if s.source.data != nil {
+		return
 	}
-	s.held.data = grow(s.held.data, len(in.rows)*in.kv)
-	s.held.kv = in.kv
-	s.heldRows = s.heldRows[:0]
-	for n := range in.rows {
-		s.heldRows = append(s.heldRows, n)
+	held := rowcache.Fit(memory, len(in.rows), in.kv)
+	s.source.held = grow(s.source.held, held*in.kv)
+	s.places = append(s.places[:0], in.rows...)
+	for n := range held {
+		s.places[n] = ^n
 	}
-	s.rows, s.live = &s.held, s.heldRows
-	return true
+	s.live = s.places
 }
 
-// heldRows is how many rows of a cost without storage may be held in memory.
-const heldRows = 32
+// watch looks at a context now and then; at none if ctx is nil.
+type watch struct {
+	ctx         context.Context
+	rows, cells int
+	over        bool // it has ended
+}
+
+// pollRows rows or pollCells cells are read between two looks at the context.
+const (
+	pollRows  = 16
+	pollCells = 1 << 16
+)
+
+// row reports whether another row may be read, of so many cells: not when the context has ended.
+func (w *watch) row(cells int) bool {
+	w.rows++
+	w.cells += cells
+	if w.rows >= pollRows || w.cells >= pollCells {
+		w.rows, w.cells = 0, 0
+		w.over = w.over || w.ctx != nil && w.ctx.Err() != nil
+	}
+	return !w.over
+}
 
 // simplex solves the loaded instance.
 func (s *solver) simplex(ctx context.Context, settings Settings) answer {
@@ -156,6 +205,9 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 			continue
 		}
 		a := s.optimum()
+		if s.watch.over {
+			return s.interrupted(Cancelled)
+		}
 		if a.excess <= refineTol*a.objective.hi { // the dearest arc in use costs no less than the mean
 			return a
 		}

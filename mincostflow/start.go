@@ -8,6 +8,7 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 	k, n := len(index), len(t.low)
 	s.pr.net, s.pr.rows, s.pr.index, s.pr.ctx, s.pr.most = t, r, index, ctx, most
 	s.pr.sweeps, s.pr.polls = 0, 0
+	s.watch = watch{ctx: ctx}
 	s.rescales, s.widened = -1, 0
 	if s.bits == 0 {
 		s.bits = gridBits
@@ -30,7 +31,7 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 		}
 		if s.newtonPrices(ctx, top) {
 			optimal := s.assign()
-			s.pr.seed(s.nw.served, seedWidths*s.nw.h)
+			s.pr.seed(s.nw.served, seedWidths*s.nw.h, &s.watch)
 			if optimal {
 				s.approach(top)
 			}
@@ -67,6 +68,9 @@ func (s *solver) assign() (optimal bool) {
 	t, w := &s.net, &s.nw
 	k, n := t.k, t.n
 	served := s.serve()
+	if s.watch.over {
+		return false // the star will do
+	}
 	spare, wanted := s.total, uint64(0)
 	for j, l := range t.low {
 		spare -= l
@@ -127,6 +131,13 @@ func (s *solver) assign() (optimal bool) {
 			}
 		}
 		add(int32(i), 1)
+		if w.first[i] < 0 {
+			continue
+		}
+		if !s.watch.row(n) {
+			t.reset(k, n, s.mass)
+			return false
+		}
 		row := s.pr.rows.at(s.pr.index[i])
 		for j := w.first[i]; j >= 0; j = w.next[j] {
 			t.cost[k+int(j)] = row[j]

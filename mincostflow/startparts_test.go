@@ -145,7 +145,7 @@ func TestAssignIsOptimal(t *testing.T) {
 		}
 		first := carried(net)
 		s.nw.h = top * 0.1 * d.Float64()
-		s.pr.seed(s.nw.served, s.nw.h)
+		s.pr.seed(s.nw.served, s.nw.h, &s.watch)
 		s.approach(top)
 		if c := carried(net); c > first {
 			t.Fatalf("seed %d: artificial arcs carry %d, and %d at first", seed, c, first)
@@ -182,7 +182,7 @@ func TestApproachRaisesNothing(t *testing.T) {
 		}
 		approached++
 		first := carried(net)
-		s.pr.seed(s.nw.served, seedWidths*s.nw.h)
+		s.pr.seed(s.nw.served, seedWidths*s.nw.h, &s.watch)
 		s.approach(top)
 		// Two grids for every unit of flow, which is three times the mass at most, and 1024 for every one that is artificial.
 		if c := carried(net); c > first && float64(c-first) > 6./1024*float64(s.total) {
@@ -204,9 +204,9 @@ func carried(n *network) (sum uint64) {
 	return sum
 }
 
-// TestSweepAsksSeldom: a sweep over the costs asks the context at its start and then once in 2^16 cells, which is some ten microseconds.
+// TestSweepAsksSeldom: a sweep over the costs asks the context at its start and then once in 16 rows, or 2^16 cells.
 func TestSweepAsksSeldom(t *testing.T) {
-	const k, n, cells = 300, 400, 1 << 16
+	const k, n = 300, 400
 	d := newDraw(33e6)
 	p := Problem{Cost: d.costs(k, n), Source: repeat(1./k, k), Lo: repeat(0.5/n, n), Hi: repeat(2./n, n)}
 	s, _, settings := solverOf(t, p)
@@ -216,7 +216,7 @@ func TestSweepAsksSeldom(t *testing.T) {
 	if found, st := s.pr.sweep(); found || st != Optimal {
 		t.Fatalf("after the optimum: %v, %v", found, st)
 	}
-	if least := k * n / cells; ctx.times < least || ctx.times > least+1 {
+	if least := k / pollRows; ctx.times < least || ctx.times > least+1 {
 		t.Errorf("asked %d times in %d cells", ctx.times, k*n)
 	}
 }

@@ -148,7 +148,7 @@ func TestTreeInvariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSolver()
-			if err := s.load(in); err != nil {
+			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
 			a := s.simplex(context.Background(), Settings{MaxPivots: limit})
@@ -177,7 +177,7 @@ func TestLeaves(t *testing.T) {
 			s, other := newSolver(), newSolver()
 			other.net.leaves.never = true
 			for _, s := range []*solver{s, other} {
-				if err := s.load(in); err != nil {
+				if err := s.load(context.Background(), in, 0); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -234,7 +234,7 @@ func TestLeavesOutgrow(t *testing.T) {
 		for n := range solvers {
 			s := newSolver()
 			s.net.leaves.never = n == 1
-			if err := s.load(in); err != nil {
+			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
 			s.simplex(context.Background(), Settings{MaxPivots: limit})
@@ -290,7 +290,7 @@ func TestWorkspaceIsReusable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.load(in); err != nil {
+		if err := s.load(context.Background(), in, 0); err != nil {
 			t.Fatal(err)
 		}
 		settings, _ := Settings{}.resolve(in.k + in.kv)
@@ -324,7 +324,7 @@ func TestWidePotentials(t *testing.T) {
 			}
 			s := newSolver()
 			s.bits = bits
-			if err := s.load(in); err != nil {
+			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
 			settings, _ := Settings{}.resolve(k + kv)
@@ -362,7 +362,7 @@ func TestCheapArtificialArcs(t *testing.T) {
 		}
 		s := newSolver()
 		s.discount = 1 - 1./1024
-		if err := s.load(in); err != nil {
+		if err := s.load(context.Background(), in, 0); err != nil {
 			t.Fatal(err)
 		}
 		settings, _ := Settings{}.resolve(in.k + in.kv)

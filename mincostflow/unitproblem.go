@@ -40,12 +40,14 @@ type UnitPotentials struct {
 type UnitResult struct {
 	// Q is the projection: whole units in the box, N in all.
 	Q []int64
-	// Plan moves the source to Q, with exactly these row and column sums; rows ascending, then columns.
+	// Plan moves the source to Q, with exactly these row and column sums; rows ascending, then columns. When Status is
+	// Cancelled, it may move a part of the source only.
 	Plan []UnitEntry
 	// Potentials prove Lower.
 	Potentials UnitPotentials
-	// Upper is the cost of Plan, and Lower the dual value of Potentials, both exact. They are equal
-	// when Status is Optimal, and then the optimum.
+	// Upper is the cost of Plan, with what it leaves at the largest cost, and Lower the dual value of Potentials, both
+	// exact. They are equal when Status is Optimal, and then the optimum. Upper is the largest float64 if the context
+	// ended before the costs were read.
 	Upper, Lower *big.Rat
 	// Objective is Upper, rounded to nearest.
 	Objective float64
@@ -83,11 +85,16 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 	if err != nil {
 		return UnitResult{}, err
 	}
-	if err := s.load(in); err != nil {
-		return UnitResult{}, err
-	}
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	switch err := s.load(ctx, in, settings.Memory); err {
+	case nil:
+	case errUnread:
+		r := s.unreadUnits(settings)
+		return r, fmt.Errorf("%w: %w before the costs were read", ErrNotConverged, ctx.Err())
+	default:
+		return UnitResult{}, err
 	}
 	var e exactPrices
 	st := s.simplexUnits(ctx, settings, &e)
@@ -95,7 +102,7 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 	if err != nil {
 		return UnitResult{}, err
 	}
-	switch st {
+	switch r.Status {
 	case PivotLimit:
 		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
 	case Cancelled:
@@ -199,7 +206,9 @@ func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPr
 		s.cutDear(big)
 		s.setGrid(exp, big)
 	}
-	e.compute(s)
+	if !e.compute(s) {
+		return Cancelled
+	}
 	return e.repair(s)
 }
 
@@ -210,31 +219,60 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 		Status: st, Settings: settings,
 		Stats: Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.pr.sweeps, Rescales: max(s.rescales, 0), Repairs: e.pivots},
 	}
-	// Without an artificial arc that carries flow this only reads it off.
-	flows := s.complete()
-	slices.SortFunc(flows, func(a, b flow) int {
+	p0 := kept{}
+	if r.Status != Cancelled {
+		// Without an artificial arc that carries flow this only reads it off.
+		if p0 = s.complete(); s.watch.over {
+			r.Status = Cancelled
+		}
+	}
+	if r.Status == Cancelled {
+		p0 = s.keep()
+		s.settle(p0)
+	}
+	slices.SortFunc(p0.flows, func(a, b flow) int {
 		if a.i != b.i {
 			return int(a.i - b.i)
 		}
 		return int(a.j - b.j)
 	})
 	r.Q = make([]int64, in.kv)
-	for _, f := range flows {
+	for j, u := range p0.has {
+		r.Q[j] = int64(u)
+	}
+	// What the plan moves costs what its arcs do; what it leaves, at most the largest cost, as does an arc whose cost
+	// has not been read.
+	n, upper, x := new(big.Rat).SetUint64(s.total), new(big.Rat), new(big.Rat)
+	pay := func(units uint64, cost float64) {
+		x.SetFloat64(cost)
+		upper.Add(upper, x.Mul(x, new(big.Rat).SetUint64(units)))
+	}
+	left := s.total
+	for _, f := range p0.flows {
 		if f.units == 0 {
 			continue
 		}
-		i, j := in.rows[f.i], int(f.j)
-		r.Q[j] += int64(f.units)
+		i, j, c := in.rows[f.i], int(f.j), f.cost
+		if s.rows.exp != 0 { // f.cost may be rounded
+			if r.Status == Cancelled || !s.watch.row(in.kv) {
+				c = s.most
+			} else {
+				c = s.rows.raw(s.live[f.i])[j]
+			}
+		}
+		pay(f.units, c)
+		left -= f.units
 		if n := len(r.Plan); n > 0 && r.Plan[n-1].I == i && r.Plan[n-1].J == j {
 			r.Plan[n-1].Units += int64(f.units)
 			continue
 		}
 		r.Plan = append(r.Plan, UnitEntry{i, j, int64(f.units)})
 	}
+	pay(left, s.most)
 
 	live := make([]*big.Rat, len(in.rows))
 	g := make([]*big.Rat, in.kv)
-	if st == Optimal {
+	if r.Status == Optimal {
 		for i := range live {
 			live[i] = e.rat(int32(i))
 		}
@@ -244,8 +282,8 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 				g[j].Neg(g[j])
 			}
 		}
-	} else {
-		s.stoppedPrices(live, g)
+	} else if s.stoppedPrices(live, g, r.Status); s.watch.over {
+		r.Status = Cancelled
 	}
 	least := new(big.Rat) // -max(0, max f)
 	for _, f := range live {
@@ -258,22 +296,13 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 			g[j] = least // a column that takes nothing
 		}
 	}
-	f, err := s.unitRows(live, g, settings)
+	f, err := s.unitRows(live, g, settings, &r.Status)
 	if err != nil {
 		return UnitResult{}, err
 	}
 	r.Potentials = UnitPotentials{F: f, G: g}
 
-	n := new(big.Rat).SetUint64(s.total)
-	upper, lower := new(big.Rat), new(big.Rat)
-	x := new(big.Rat)
-	for at := 0; at < len(r.Plan); {
-		row := s.source.raw(r.Plan[at].I)
-		for i := r.Plan[at].I; at < len(r.Plan) && r.Plan[at].I == i; at++ {
-			x.SetFloat64(row[r.Plan[at].J])
-			upper.Add(upper, x.Mul(x, new(big.Rat).SetInt64(r.Plan[at].Units)))
-		}
-	}
+	lower := new(big.Rat)
 	for i, f := range live {
 		x.SetUint64(s.mass[i])
 		lower.Add(lower, x.Mul(x, f))
@@ -295,32 +324,67 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 }
 
 // stoppedPrices fills in potentials for a tree that is not optimal: those of the tree, kept within the
-// largest cost.
-func (s *solver) stoppedPrices(live, g []*big.Rat) {
+// largest cost, or, if the context has ended, those that the last sweep has seen, or none.
+func (s *solver) stoppedPrices(live, g []*big.Rat, st Status) {
 	t := &s.net
-	top := math.Ldexp(s.most, s.rows.exp)
-	floats := make([]float64, t.n)
-	for j := range floats {
-		floats[j] = math.Inf(-1)
-		if t.live(j) {
-			floats[j] = math.Ldexp(min(max(-t.pi[t.k+j], -top), top), -s.rows.exp)
-			g[j] = new(big.Rat).SetFloat64(floats[j])
+	if st != Cancelled {
+		top := math.Ldexp(s.most, s.rows.exp)
+		floats := make([]float64, t.n)
+		for j := range floats {
+			floats[j] = math.Inf(-1)
+			if t.live(j) {
+				floats[j] = math.Ldexp(min(max(-t.pi[t.k+j], -top), top), -s.rows.exp)
+				g[j] = new(big.Rat).SetFloat64(floats[j])
+			}
+		}
+		for n, i := range s.live {
+			if !s.watch.row(t.n) {
+				break
+			}
+			live[n] = new(big.Rat).SetFloat64(rowPotential(s.rows.raw(i), floats))
+		}
+		if !s.watch.over {
+			return
 		}
 	}
-	for n, i := range s.live {
-		live[n] = new(big.Rat).SetFloat64(rowPotential(s.rows.raw(i), floats))
+	f, prices := make([]float64, len(live)), make([]float64, t.n)
+	s.lastSeen(f, prices)
+	for n := range live {
+		live[n] = new(big.Rat).SetFloat64(f[n])
+	}
+	for j := range g {
+		g[j] = new(big.Rat).SetFloat64(prices[j])
 	}
 }
 
-// unitRows returns the potentials of all rows, by the rules of Settings.
-func (s *solver) unitRows(live, g []*big.Rat, settings Settings) ([]*big.Rat, error) {
+// unreadUnits is the result for the instance when the context has ended before its costs were read.
+func (s *solver) unreadUnits(settings Settings) UnitResult {
+	in := s.in
+	r := UnitResult{Q: make([]int64, in.kv), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), Lower: new(big.Rat), Objective: math.MaxFloat64, Status: Cancelled, Settings: settings}
+	left := s.total
+	for j, l := range in.low {
+		r.Q[j] = int64(l)
+		left -= l
+	}
+	for j := range r.Q {
+		x := min(left, in.room[j])
+		r.Q[j] += int64(x)
+		left -= x
+	}
+	zero := new(big.Rat)
+	r.Potentials = UnitPotentials{F: slices.Repeat([]*big.Rat{zero}, in.k), G: slices.Repeat([]*big.Rat{zero}, in.kv)}
+	return r
+}
+
+// unitRows returns the potentials of all rows, by the rules of Settings. *st is as in allRows.
+func (s *solver) unitRows(live, g []*big.Rat, settings Settings, st *Status) ([]*big.Rat, error) {
 	in := s.in
 	f := make([]*big.Rat, in.k)
 	for n, i := range in.rows {
 		f[i] = live[n]
 	}
 	idle := in.k - len(in.rows)
-	if settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
+	rest := func() []*big.Rat {
 		least := new(big.Rat)
 		for _, g := range g {
 			if x := new(big.Rat).Neg(g); x.Cmp(least) < 0 {
@@ -332,7 +396,10 @@ func (s *solver) unitRows(live, g []*big.Rat, settings Settings) ([]*big.Rat, er
 				f[i] = least
 			}
 		}
-		return f, nil
+		return f
+	}
+	if *st == Cancelled || settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
+		return rest(), nil
 	}
 	near := make([]float64, in.kv)
 	for j := range near {
@@ -341,6 +408,10 @@ func (s *solver) unitRows(live, g []*big.Rat, settings Settings) ([]*big.Rat, er
 	for i := range f {
 		if f[i] != nil {
 			continue
+		}
+		if !s.watch.row(in.kv) {
+			*st = Cancelled
+			return rest(), nil
 		}
 		row, _, err := s.source.checked(i, nil)
 		if err != nil {

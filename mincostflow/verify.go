@@ -37,8 +37,8 @@ import (
 // bounds describe only up to scale, t is that exact point, or Q, whichever is worse.
 //
 // Verify also checks what r claims: that F and G are feasible as exact numbers, that Q is in the
-// box and sums to 1 as documented, that the plan is well formed and leads from the source to Q, and
-// that r.Lower and r.Upper do not promise more than the bounds above. An error wraps ErrCertificate
+// box and sums to 1 as documented, that the plan is well formed and leads from the source to Q (or does so in part, if Status is
+// Cancelled), and that r.Lower and r.Upper do not promise more than the bounds above. An error wraps ErrCertificate
 // and says what failed; a Problem that is itself invalid gives the errors of Project.
 //
 // It takes one pass over the cost, and big-number operations for every row, column and entry of
@@ -508,7 +508,8 @@ func slackBig(row, g []float64) *exact {
 
 // upper proves the upper bound.
 func (v *verifier) upper(r Result, most float64) (*big.Rat, error) {
-	carried := new(exact) // <C, P>
+	part := r.Status == Cancelled // the plan need not move everything
+	carried := new(exact)         // <C, P>
 	mass := new(exact)
 	rowSum := make([]exact, v.k)
 	colSum := make([]exact, v.kv)
@@ -543,6 +544,9 @@ func (v *verifier) upper(r Result, most float64) (*big.Rat, error) {
 	for i := range rowSum {
 		apportion(rowSum[i].times(v.sum).less(exactFloat(v.source[i])), rowOff, rowExcess)
 	}
+	if part { // of the source is enough
+		rowOff = rowExcess
+	}
 	if rowOff.less(planSlack.times(v.sum)).sign() > 0 {
 		return nil, refuse("row sums of the plan are off the source by %v in total", rowOff.float())
 	}
@@ -559,6 +563,9 @@ func (v *verifier) upper(r Result, most float64) (*big.Rat, error) {
 			}
 			apportion(x, new(exact), scaled)
 		}
+	}
+	if part {
+		colOff = colExcess
 	}
 	if colOff.less(planSlack).sign() > 0 {
 		return nil, refuse("column sums of the plan are off Q by %v in total", colOff.float())

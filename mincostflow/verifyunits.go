@@ -12,7 +12,8 @@ import (
 //	lower <= min { <C, P>/N : P from the source into the box } <= W(Q, source) <= upper.
 //
 // All of it is exact: Q consists of whole units in the box, N in all; the plan has the source and Q
-// as its row and column sums, which makes its cost over N the upper bound; F and G are feasible, and the
+// as its row and column sums, which makes its cost over N the upper bound (if Status is Cancelled, it may have less, and what is
+// missing counts at the largest cost); F and G are feasible, and the
 // lower bound is their dual value
 //
 //	(sum_i source_i F_i + sum_j min(lo_j G_j, hi_j G_j)) / N,
@@ -69,6 +70,7 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 
 	v := verifier{c: p.Cost, k: k, kv: kv, buf: make([]float64, kv)}
 	carried := new(exact)
+	missing, most := uint64(0), 0.0
 	at := 0
 	for i := range k {
 		row, err := v.row(i)
@@ -94,24 +96,36 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 			x.n.SetInt64(a.Units)
 			carried.add(x.times(exactFloat(row[a.J])), 1)
 		}
-		if rest != 0 {
+		if rest != 0 && r.Status != Cancelled {
 			return nil, nil, refuse("the plan leaves %d units on row %d", rest, i)
+		}
+		missing += rest
+		if source[i] > 0 {
+			for j, c := range row {
+				if c > most && p.Hi[j] > 0 {
+					most = c
+				}
+			}
 		}
 	}
 	if at < len(r.Plan) {
 		return nil, nil, refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", at, r.Plan[at].I, r.Plan[at].J, k, kv)
 	}
-	// Every row sends what it has, and no column takes more than Q: since both sum to N, none takes less.
+	// No row sends more than it has, and no column takes more than Q: since both sum to N, the rows with units left can send
+	// them to the columns that lack some, at the largest cost at most.
+	x := &exact{}
+	x.n.SetUint64(missing)
+	carried.add(x.times(exactFloat(most)), 1)
 
 	units := new(big.Rat).SetInt(new(big.Int).SetUint64(n))
 	upper = carried.over(one)
 	upper.Quo(upper, units)
 	lower = new(big.Rat)
-	x := new(big.Rat)
+	y := new(big.Rat)
 	for i, u := range source {
 		if u > 0 {
-			x.SetInt(new(big.Int).SetUint64(u))
-			lower.Add(lower, x.Mul(x, f[i]))
+			y.SetInt(new(big.Int).SetUint64(u))
+			lower.Add(lower, y.Mul(y, f[i]))
 		}
 	}
 	for j := range g {
@@ -119,8 +133,8 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 		if g[j].Sign() < 0 {
 			b = min(uint64(p.Hi[j]), n)
 		}
-		x.SetInt(new(big.Int).SetUint64(b))
-		lower.Add(lower, x.Mul(x, g[j]))
+		y.SetInt(new(big.Int).SetUint64(b))
+		lower.Add(lower, y.Mul(y, g[j]))
 	}
 	lower.Quo(lower, units)
 	if lower.Sign() < 0 {
