@@ -45,7 +45,8 @@
 // gives the same bits on every machine and at every GOMAXPROCS.
 //
 // When the context ends or Settings.MaxPivots is reached, the Result beside ErrNotConverged is
-// still a feasible plan with a Q in the box and valid bounds; only the gap is larger.
+// still a feasible plan with a Q in the box and valid bounds; only the gap is larger. Once the context has ended, each
+// processor reads 16 rows of costs at most: the plan may then be a part, whose rest Upper pays at the largest cost.
 //
 // Not guaranteed: a polynomial bound on the number of pivots. That number has no better proven
 // bound than exponential for this rule; in practice it is 2 to 30 for every row and column.
@@ -86,9 +87,7 @@
 // # Many distributions, one box
 //
 // Projector fixes the cost and the box and projects a stream of distributions without allocating,
-// each from what is public alone, so that no result depends on another. What it knows of the cost beforehand, an order in which
-// near columns follow each other, makes better samples for Newton's method (nearby.go). Its optima are those of Project; where
-// there are several, it may return another one.
+// each from what is public alone, so that no result depends on another. Its results are those of Project.
 //
 // # Whole units
 //
@@ -102,18 +101,18 @@
 //
 // Network is the general problem: any directed graph, supplies, arcs with lower and upper bounds,
 // finite or not, and costs of either sign, all in int64. Its answer is Optimal with potentials,
-// Infeasible with a cut (beside ErrInfeasible), or Unbounded with a cycle (beside ErrUnbounded), each a proof that VerifyFlow checks in exact
-// integers; what might not fit 64 bits on the way is refused before any work (ErrOverflow).
+// Infeasible with a cut (beside ErrInfeasible), or Unbounded with a cycle (beside ErrUnbounded), each a proof that
+// VerifyFlow checks in exact integers; what might not fit 64 bits on the way is refused before any work (ErrOverflow).
 // ReadDIMACS reads the common file format. It is a primal simplex as well (network_simplex.go), on arcs with
 // capacities, and takes some 40 bytes for each arc and 100 for each node.
 //
 // # Cost
 //
-// Memory is O(k + kv) beside C. Time is some 5 to 15 sweeps over the rows with mass, 1 ns or less a
+// Memory is O(k + kv) beside C and Settings.Memory. Time is some 5 to 15 sweeps over the rows with mass, 1 ns or less a
 // cell, and 0.1 to 1 microsecond a pivot. Rows without mass are read if they are few, to find the largest
-// potentials that they may have; see Settings. Matrices other than cost.Dense compute their rows
-// anew in every sweep, unless no more than 32 have mass; cost.Materialize them first if memory allows. 20 000 by
-// 20 000 points without a matrix take some 20 seconds and 20 MB.
+// potentials that they may have; see Settings. Of matrices other than cost.Dense, which may compute their rows
+// anew for every reader, as many rows with mass as fit into Settings.Memory are held (256 MiB by default), so that each is
+// computed once; those beyond are computed in every sweep.
 //
 // Use package knapsack when every source is a point mass, and sinkhorn when an approximation is
 // enough and k and kv are above some 10^4.

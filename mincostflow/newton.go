@@ -17,8 +17,7 @@ import (
 // is concave, and its slope in f_i is what row i has left. Kinks are smoothed over a width h (a
 // column whose two best rows are within h of each other is shared between them, and one within h
 // of zero stands between its bounds), and Newton steps with a line search climb the rest. Then h is
-// made smaller. Wide kinks need only a sample of the columns, which is the better the nearer the columns are that each
-// of them stands for (nearby).
+// made smaller. Wide kinks need only a sample of the columns.
 //
 // This is the damped Newton method of semi-discrete transport (Kitagawa, Mérigot and Thibert 2019),
 // stopped early: the simplex does the rest, from a tree that has little left to do. Starts change the
@@ -340,8 +339,10 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	case r.exp != 0 || size != top:
 	case r.data != nil:
 		views = k
-	case r.kv > 0:
-		views = len(r.held) / r.kv
+	default:
+		for views < k && s.pr.index[views] < 0 {
+			views++
+		}
 	}
 	if views > 0 { // four rows at a time, which saves half
 		for ; i+4 <= views; i += 4 {

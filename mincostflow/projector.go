@@ -13,13 +13,9 @@ import (
 )
 
 // Projector projects one distribution after the other with the same cost into the same box. What depends on these alone is
-// done once: the costs are checked, the box is brought to units of flow, and the columns are put in an order in which near
-// ones follow each other, for the samples that the start takes of them (up to 16 384 columns; this takes some 40 ms for so many). Every
-// distribution then starts from that, and from nothing that an earlier one has left: results are the same, bit for bit,
-// whatever came before and however many workers there are.
-//
-// With 60 columns or more and two rows with mass, Project, which takes its samples in the columns' own order, may find another one of several
-// optima, in other steps (Stats), and stop at other bounds when it stops early.
+// done once: the costs are checked and read, and the box is brought to units of flow. Every distribution then starts from
+// that, and from nothing that an earlier one has left: results are those of Project, bit for bit, whatever came before and
+// however many workers there are.
 //
 // Memory is that of one Project for every call that runs at the same time, and some 40 bytes for every column. Costs that are
 // computed are held as a whole if they fit into Settings.Memory; if not, every call holds rows, and as many calls as there are
@@ -32,9 +28,9 @@ type Projector struct {
 	k, kv    int
 	limits   limits
 	most     []float64 // largest cost of every row among columns with room
-	columns  []int32   // near ones follow each other
 	settings Settings
-	memory   int64 // of a workspace
+	whole    [][]float64 // all rows, if they are computed and fit into memory
+	memory   int64       // of a workspace
 
 	mu   sync.Mutex
 	free []*solver
@@ -59,7 +55,15 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 		return nil, err
 	}
 	p.most = make([]float64, p.k)
-	d, err := rowcache.Dense(ctx, c, p.settings.Memory, func(i int, row []float64) (err error) {
+	all := make([]int, p.k)
+	for i := range all {
+		all[i] = i
+	}
+	var whole [][]float64
+	if _, ok := c.(*cost.Dense); !ok && rowcache.Fit(p.settings.Memory, p.k, p.kv) == p.k {
+		whole = make([][]float64, p.k)
+	}
+	err = rowcache.Read(ctx, c, all, whole, func(i int, row []float64) (err error) {
 		p.most[i], err = checkRow(i, row, p.kv, p.limits.mask)
 		return err
 	})
@@ -69,9 +73,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	if err != nil {
 		return nil, err
 	}
-	if d != nil {
-		p.matrix = d
-	}
+	p.whole = whole
 	// What a workspace holds: its part of what all may hold, if the whole matrix is too much.
 	p.memory = p.settings.Memory
 	if p.memory == 0 {
@@ -80,9 +82,6 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	if p.memory > 0 {
 		p.memory = max(p.memory/int64(runtime.GOMAXPROCS(0)), 1)
 	}
-	var r rows
-	r.reset(p.matrix, p.kv)
-	p.columns = nearby(&r, p.k, p.kv, slices.Max(p.most))
 	return p, nil
 }
 
@@ -294,7 +293,7 @@ func (p *Projector) take() *solver {
 	}
 	s := newSolver()
 	s.serial = true
-	s.columns = p.columns
+	s.whole = p.whole
 	s.own.matrix, s.own.k, s.own.kv, s.own.limits = p.matrix, p.k, p.kv, &p.limits
 	return s
 }

@@ -18,8 +18,8 @@ const (
 // rows reads the rows of a cost matrix, without a copy when it can.
 type rows struct {
 	matrix cost.Matrix
-	data   []float64 // of a cost.Dense, else nil
-	held   []float64 // copies of some rows, one after another
+	data   []float64   // of a cost.Dense, else nil
+	held   [][]float64 // copies of some rows
 	kv     int
 	buf    []float64 // for matrices that compute their rows
 	exp    int       // scaled rows are rows times 2^exp
@@ -28,7 +28,7 @@ type rows struct {
 
 // reset makes r read c.
 func (r *rows) reset(c cost.Matrix, kv int) {
-	r.matrix, r.kv, r.data, r.held, r.exp = c, kv, nil, r.held[:0], 0
+	r.matrix, r.kv, r.data, r.exp = c, kv, nil, 0
 	if d, ok := c.(*cost.Dense); ok {
 		r.data = d.Data
 	} else {
@@ -39,8 +39,7 @@ func (r *rows) reset(c cost.Matrix, kv int) {
 // raw returns row i as it is, valid until the next call; ^n, which is negative, is the row held in place n.
 func (r *rows) raw(i int) []float64 {
 	if i < 0 {
-		i = ^i
-		return r.held[i*r.kv : (i+1)*r.kv : (i+1)*r.kv]
+		return r.held[^i]
 	}
 	if r.data != nil {
 		return r.data[i*r.kv : (i+1)*r.kv : (i+1)*r.kv]

@@ -49,6 +49,7 @@ type solver struct {
 
 	// What rows and live point to.
 	source rows
+	whole  [][]float64 // all rows of the cost, if a Projector holds them
 	places []int
 	tops   []float64 // largest costs, by row with mass
 	watch  watch
@@ -73,7 +74,11 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 func (s *solver) forget() {
 	s.in, s.rows, s.pr.rows, s.pr.ctx, s.pr.index, s.live = nil, nil, nil, nil, nil, nil
 	s.source.matrix, s.source.data, s.watch.ctx = nil, nil, nil
-	if cap(s.source.held) > mostCells {
+	cells := 0
+	for _, row := range s.source.held {
+		cells += cap(row)
+	}
+	if cells > mostCells {
 		s.source.held = nil
 	}
 	s.own.matrix = nil
@@ -88,11 +93,9 @@ func (s *solver) load(ctx context.Context, in *instance, memory int64) error {
 	s.tops = grow(s.tops, len(in.rows))
 	if len(in.rows) <= fewLoaded {
 		ctx = context.Background()
-	} else if ctx.Err() != nil { // before memory is asked for
-		return errUnread
 	}
-	s.hold(memory)
-	err := rowcache.Read(ctx, in.matrix, in.rows, s.source.held, func(n int, row []float64) (err error) {
+	held := s.hold(memory)
+	err := rowcache.Read(ctx, in.matrix, in.rows, s.source.held[:held], func(n int, row []float64) (err error) {
 		s.tops[n], err = checkRow(in.rows[n], row, in.kv, in.mask)
 		return err
 	})
@@ -118,15 +121,16 @@ const fewLoaded = 32
 func (s *solver) loadKnown(in *instance, most []float64, memory int64) error {
 	s.in = in
 	s.source.reset(in.matrix, in.kv)
-	s.hold(memory)
+	held := s.hold(memory)
 	s.most = 0
 	few := len(in.rows) <= fewLoaded
 	for n, i := range in.rows {
-		if at := n * in.kv; at < len(s.source.held) {
+		if n < held {
 			if !few && !s.watch.row(in.kv) {
 				return errUnread
 			}
-			copy(s.source.held[at:at+in.kv], s.source.matrix.Row(i, s.source.buf))
+			s.source.held[n] = grow(s.source.held[n], in.kv)
+			copy(s.source.held[n], s.source.matrix.Row(i, s.source.buf))
 		}
 		s.most = max(s.most, most[i])
 	}
@@ -134,21 +138,31 @@ func (s *solver) loadKnown(in *instance, most []float64, memory int64) error {
 	return nil
 }
 
-// hold makes room for copies of the first rows with mass, if they are computed anew for every reader, and fills in
-// where rows are read from.
-func (s *solver) hold(memory int64) {
+// hold fills in where rows are read from, and returns how many rows with mass, from the first, are to be copied to
+// s.source.held: those that fit into memory bytes, if rows are computed anew for every reader and none are held yet.
+func (s *solver) hold(memory int64) (held int) {
 	in := s.in
 	s.rows, s.live = &s.source, in.rows
 	if s.source.data != nil {
-		return
+		return 0
 	}
-	held := rowcache.Fit(memory, len(in.rows), in.kv)
-	s.source.held = grow(s.source.held, held*in.kv)
 	s.places = append(s.places[:0], in.rows...)
+	s.live = s.places
+	if s.whole != nil {
+		s.source.held = s.whole
+		for n, i := range in.rows {
+			s.places[n] = ^i
+		}
+		return 0
+	}
+	held = rowcache.Fit(memory, len(in.rows), in.kv)
 	for n := range held {
 		s.places[n] = ^n
 	}
-	s.live = s.places
+	if more := held - len(s.source.held); more > 0 {
+		s.source.held = append(s.source.held, make([][]float64, more)...)
+	}
+	return held
 }
 
 // watch looks at a context now and then; at none if ctx is nil.

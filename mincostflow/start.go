@@ -23,7 +23,7 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 	big := float64(s.full * (1 - s.discount))
 	s.pr.reset()
 	if worthNewton(k, n) {
-		if len(s.columns) != n { // no Projector knows of an order
+		if len(s.columns) != n {
 			s.columns = grow(s.columns, n)
 			for j := range s.columns {
 				s.columns[j] = int32(j)

@@ -7,7 +7,6 @@ package rowcache
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
@@ -37,18 +36,18 @@ const (
 	serialCells = 1 << 15
 )
 
-// Read reads the rows index[0], index[1], ... of c, each of them once. It copies the first len(dst)/kv to dst, one after
-// the other, and calls check, from several goroutines, with every n and row index[n], which is valid only during the call.
-// A row whose length is not kv is checked, but not copied.
+// Read reads the rows index[0], index[1], ... of c, each of them once. It copies row index[n] to dst[n], for n below len(dst),
+// and calls check, from several goroutines, with every n and row index[n], which is valid only during the call. Slices
+// of dst that are too short are replaced. A row whose length is not kv is checked, but not copied.
 //
 // The error is that of the lowest n for which check returns one. When the context ends, every processor reads 16 further
 // rows at most, and the error is that of the context. A nil context never ends.
-func Read(ctx context.Context, c cost.Matrix, index []int, dst []float64, check func(n int, row []float64) error) error {
+func Read(ctx context.Context, c cost.Matrix, index []int, dst [][]float64, check func(n int, row []float64) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	_, kv := c.Dims()
-	held := len(dst) / kv
+	held := min(len(dst), len(index))
 	var (
 		mu     sync.Mutex
 		failed = len(index)
@@ -60,12 +59,22 @@ func Read(ctx context.Context, c cost.Matrix, index []int, dst []float64, check 
 		return failed < n
 	}
 	read := func(from, to int) {
-		var buf []float64
+		// Memory is asked for by blocks: to clear it all at once would take longer than a cancel may.
+		var slab, buf []float64
 		for n := from; n < to; n++ {
-			if n < held {
-				buf = dst[n*kv : (n+1)*kv : (n+1)*kv]
-			} else if n == held || buf == nil {
+			switch {
+			case n < held && cap(dst[n]) >= kv:
+				dst[n] = dst[n][:kv]
+			case n < held:
+				if len(slab) == 0 {
+					slab = make([]float64, kv*(min(to, held)-n))
+				}
+				dst[n], slab = slab[:kv:kv], slab[kv:]
+			case n == held || buf == nil:
 				buf = make([]float64, kv)
+			}
+			if n < held {
+				buf = dst[n]
 			}
 			row := c.Row(index[n], buf)
 			if n < held && len(row) == kv {
@@ -99,27 +108,4 @@ func Read(ctx context.Context, c cost.Matrix, index []int, dst []float64, check 
 		return err
 	}
 	return first
-}
-
-// Dense returns c in memory, if it is there already or fits into memory bytes (see Fit), and nil if neither. It reads all
-// rows in any case, and check is as in Read.
-func Dense(ctx context.Context, c cost.Matrix, memory int64, check func(i int, row []float64) error) (*cost.Dense, error) {
-	k, kv := c.Dims()
-	d, ok := c.(*cost.Dense)
-	var dst []float64
-	if !ok && k <= math.MaxInt/8/kv && Fit(memory, k, kv) == k {
-		if ctx != nil && ctx.Err() != nil { // before memory is asked for
-			return nil, ctx.Err()
-		}
-		dst = make([]float64, k*kv)
-		d = &cost.Dense{K: k, Kv: kv, Data: dst}
-	}
-	index := make([]int, k)
-	for i := range index {
-		index[i] = i
-	}
-	if err := Read(ctx, c, index, dst, check); err != nil {
-		return nil, err
-	}
-	return d, nil
 }

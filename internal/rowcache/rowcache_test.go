@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-
-	"github.com/wpm-go/wpm/cost"
 )
 
 // counted is a structured cost C_ij = i*kv + j that counts its rows and calls after with their number.
@@ -65,7 +63,10 @@ func TestRead(t *testing.T) {
 					for i := range 100 {
 						index = append(index, 3*i+1)
 					}
-					dst := make([]float64, held*kv)
+					dst := make([][]float64, held)
+					for n := range dst { // some of them are in use already
+						dst[n] = make([]float64, n%3*kv)
+					}
 					seen := make([]int, len(index))
 					var rows atomic.Int64
 					err := Read(nil, counted{k: 400, kv: kv, view: view, rows: &rows}, index, dst, func(n int, row []float64) error {
@@ -78,9 +79,14 @@ func TestRead(t *testing.T) {
 					if err != nil || slices.Min(seen) != 1 || slices.Max(seen) != 1 || rows.Load() != 100 {
 						t.Fatalf("kv %d, held %d: %v, %d rows, seen %v", kv, held, err, rows.Load(), seen)
 					}
-					for at, x := range dst {
-						if want := float64(index[at/kv]*kv + at%kv); x != want {
-							t.Fatalf("kv %d, held %d: dst[%d] = %v, want %v", kv, held, at, x, want)
+					for n, row := range dst {
+						if len(row) != kv {
+							t.Fatalf("kv %d, held %d: row %d has %d entries", kv, held, n, len(row))
+						}
+						for j, x := range row {
+							if want := float64(index[n]*kv + j); x != want {
+								t.Fatalf("kv %d, held %d: dst[%d][%d] = %v, want %v", kv, held, n, j, x, want)
+							}
 						}
 					}
 				}
@@ -128,9 +134,10 @@ func TestReadCancelled(t *testing.T) {
 						cancel()
 					}
 				}}
-				d, err := Dense(ctx, c, 0, func(int, []float64) error { return nil })
-				if !errors.Is(err, context.Canceled) || d != nil {
-					t.Errorf("%v, %v", d, err)
+				index := make([]int, 5000)
+				err := Read(ctx, c, index, make([][]float64, 3000), func(int, []float64) error { return nil })
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%v", err)
 				}
 				if more := rows.Load() - at; more > int64(16*procs) || at == 0 && more > 0 {
 					t.Errorf("%d processors, kv %d: %d rows after a cancel at %d", procs, kv, more, at)
@@ -139,23 +146,5 @@ func TestReadCancelled(t *testing.T) {
 			}
 		}
 		runtime.GOMAXPROCS(old)
-	}
-}
-
-func TestDense(t *testing.T) {
-	ok := func(int, []float64) error { return nil }
-	c := counted{k: 50, kv: 20, rows: new(atomic.Int64)}
-	for _, memory := range []int64{0, 8000, 7999, -1} {
-		d, err := Dense(context.Background(), c, memory, ok)
-		if err != nil || (d != nil) != (memory == 0 || memory == 8000) {
-			t.Fatalf("memory %d: %v, %v", memory, d, err)
-		}
-		if d != nil && (d.K != 50 || d.Kv != 20 || d.Data[999] != 999) {
-			t.Errorf("memory %d: %v", memory, d)
-		}
-	}
-	in := &cost.Dense{K: 1, Kv: 2, Data: []float64{1, 2}}
-	if d, err := Dense(context.Background(), in, -1, ok); d != in || err != nil {
-		t.Errorf("%v, %v", d, err)
 	}
 }
