@@ -21,6 +21,7 @@ const commonCells = 1 << 26
 func (s *common) prepare(p *Projector) bool {
 	s.once.Do(func() {
 		in := p.box
+		in.matrix = p.c
 		in.rows = make([]int, in.k)
 		in.mass = make([]float64, in.k)
 		for i := range in.rows {
@@ -48,5 +49,5 @@ func (s *common) prepare(p *Projector) bool {
 // shared reports whether a distribution is one for the shared kernel: it is on at least half of the rows. Rows without mass are then in it, with none.
 func (p *Projector) shared(in *instance) bool {
 	return len(in.rows) > fewRows && 2*len(in.rows) >= p.c.K && p.settings.Method == Fast && p.ordinary &&
-		len(p.c.Data) <= commonCells && p.common.prepare(p)
+		len(p.c.Data) <= commonCells && in.separable(p.settings) == nil && p.common.prepare(p)
 }

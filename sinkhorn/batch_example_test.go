@@ -17,7 +17,7 @@ func ExampleProjector() {
 	}
 	lo := []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}
 	hi := []float64{0.3, 0.3, 0.3, 0.3, 0.3, 0.3}
-	p, err := sinkhorn.NewProjector(ring, lo, hi, 0.01, sinkhorn.Settings{Gap: 0.01})
+	p, err := sinkhorn.NewProjector(ring, lo, hi, 0.01, sinkhorn.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,14 +28,14 @@ func ExampleProjector() {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("user %d moves %.2f, proved best within %.2g\n", i, r.Upper, r.Gap()+1e-9)
+		fmt.Printf("user %d moves %.2f, proved best to 1 %%: %t\n", i, r.Upper, r.Gap() <= 0.01*r.Upper)
 		return nil
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// user 0 moves 1.10, proved best within 1e-09
-	// user 1 moves 0.60, proved best within 1e-09
-	// user 2 moves 0.40, proved best within 1e-09
+	// user 0 moves 1.10, proved best to 1 %: true
+	// user 1 moves 0.60, proved best to 1 %: true
+	// user 2 moves 0.40, proved best to 1 %: true
 }

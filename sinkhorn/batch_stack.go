@@ -39,6 +39,7 @@ type member struct {
 	n    int // steps
 	fate verdict
 	mass []float64
+	bare int // rows without mass
 
 	// Of the certificate.
 	g, logV, cols  []float64
@@ -109,6 +110,7 @@ func (m *member) load(ctx context.Context, p *Projector, in *instance) {
 	for a, i := range in.rows {
 		m.mass[i] = in.mass[a]
 	}
+	m.bare = c.k - len(in.rows)
 	m.ctx, m.err, m.n, m.fate = ctx, nil, 0, onward
 	m.x = extrapolation{res: m.x.res[:0], old: m.x.old}
 	s := &m.s
@@ -229,7 +231,7 @@ func (m *member) open(part []float64) {
 	}
 	m.left = left.value()
 	m.repair = !(s.res <= coarse)
-	if m.swept = m.n == 1 && !m.repair; m.swept {
+	if m.swept = m.n == 1 && !m.repair && m.bare == 0; m.swept {
 		for i, u := range s.u {
 			m.carried[i] = u * s.first.carried[i]
 		}
@@ -266,7 +268,15 @@ func (t *stack) sweep(ch int) {
 			u, f, carried := s.u[i:i+b], m.f[i:i+b], m.carried[i:i+b]
 			low := t.part[x][ch*n : (ch+1)*n]
 			minDiffRows(rows, m.g, f)
-			minIntoRows(low, rows, f)
+			if m.bare == 0 {
+				minIntoRows(low, rows, f)
+			} else { // a row without mass would only make the bound worse
+				for r, row := range rows {
+					if m.mass[i+r] > 0 {
+						minInto(low, row, f[r])
+					}
+				}
+			}
 			if !m.repair {
 				timesRows(mc[:b*n], n, s.v, carried)
 				for r, y := range u {
@@ -418,11 +428,9 @@ func (m *member) close(p *Projector, part []float64) {
 		j := m.in.col(l)
 		q[j], logV[j], g[j] = max(s.q[l], m.in.lo[j]), m.logV[l], x
 	}
-	if m.in.cols != nil {
-		p.spread(f, g)
-	}
+	m.extend(p, f, g)
 	*r = Result{
-		Q: q, Potentials: Potentials{F: f, G: g}, LogV: logV, Reg: p.reg, Plan: nil,
+		Q: q, Potentials: Potentials{F: f, G: g}, LogV: logV, Reg: p.reg,
 		Transport: transport, Objective: transport + float64(p.reg*((objective-transport)/c.reg)),
 		Lower: lower, Upper: bounds.upper, Posterior: max(0, transport-plain), Prior: c.reg * lambertW0(float64(n-1)/math.E),
 		Residual: s.res, Iterations: s.r.Iterations, Status: s.stop, Stats: s.r.Stats, Settings: p.settings,
@@ -471,9 +479,34 @@ func (m *member) shift(s *common) float64 {
 	return max(0, value-size*0x1p-50-0x1p-1000)
 }
 
-// spread sets g to the largest potential that will do in columns that take no part.
-func (p *Projector) spread(f, g []float64) {
+// extend sets g in columns that take no part, and then f in rows without mass, to the largest potentials that will do, as
+// instance.potentials does.
+func (m *member) extend(p *Projector, f, g []float64) {
+	if m.in.cols != nil {
+		m.spread(p, f, g)
+	}
+	if m.bare == 0 {
+		return
+	}
+	kv := p.c.Kv
+	top := max(0, slices.Max(g))
+	for i, x := range m.mass {
+		switch {
+		case x > 0:
+		case p.settings.SupportOnly:
+			f[i] = -top
+		default:
+			f[i] = max(math.Nextafter(minDiff(p.c.Data[i*kv:(i+1)*kv], g), math.Inf(-1)), -math.MaxFloat64)
+		}
+	}
+}
+
+// spread sets g in columns that take no part.
+func (m *member) spread(p *Projector, f, g []float64) {
 	for i, x := range f {
+		if m.mass[i] == 0 {
+			continue
+		}
 		row := p.c.Data[i*p.c.Kv:]
 		l := 0
 		for j := range g {
@@ -535,7 +568,7 @@ func (t *stack) serve(first *member, queue <-chan *member) {
 }
 
 // alone projects one distribution.
-func (t *stack) alone(ctx context.Context, s *rowSolver, source []float64, support []int, r *Result) error {
+func (t *stack) alone(ctx context.Context, s *workspace, source []float64, support []int, r *Result) error {
 	m := s.member
 	m.load(ctx, t.p, &s.in)
 	m.source, m.support, m.out = source, support, r

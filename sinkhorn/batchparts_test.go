@@ -9,121 +9,6 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// TestSmoothing: the plan at given potentials of few rows, with the terms that count, its multiplier, the row sums and the Hessian, by plain loops.
-func TestSmoothing(t *testing.T) {
-	const (
-		same = 1e-9 // exponentials of 12 digits
-		mass = 1e-4 // the multiplier is good to the square of a thousandth, and a mass of 1 is asked for
-	)
-	g := newGenerator(36)
-	left := 0
-	for n := range 30 {
-		c, lo, hi := unitSquare(t, g, 40, 1, 2)
-		p, err := NewProjector(c, lo, hi, 1e-2, Settings{Gap: 1e-3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		u := newUsers(g, 1, 2+n%9, 40)
-		s := rowsOf(t, p, u.source[0], u.support[0])
-		reg := []float64{0.4, 0.1, 0.02}[n%3]
-		for i := range s.f {
-			s.f[i] = 0.3 * g.float()
-		}
-		s.evaluate(reg, n%2 == 0)
-		if n%4 == 3 { // from the last multiplier
-			for i := range s.f {
-				s.f[i] += 0.1 * reg * g.float()
-			}
-			s.evaluate(reg, false)
-		}
-		m := s.m
-		var total, inside float64
-		r, free, h := make([]float64, m), make([]float64, m), make([]float64, m*m)
-		for j := range s.n {
-			best, own := math.Inf(1), 0
-			for i, row := range s.row {
-				if d := row[j] - s.f[i]; d < best {
-					best, own = d, i
-				}
-			}
-			if s.b[j] != best || s.row[s.own[j]][j]-s.f[s.own[j]] != best {
-				t.Errorf("number %d: column %d is at %v by row %d, want %v by row %d", n, j, s.b[j], s.own[j], best, own)
-			}
-			e, sum := make([]float64, m), 0.0
-			for i, row := range s.row {
-				if d := row[j] - s.f[i]; d < best+smoothDepth*reg {
-					e[i] = math.Exp((best - d) / reg)
-					sum += e[i]
-				} else {
-					left++
-				}
-			}
-			q := sum * math.Exp((s.smooth.level-best)/reg)
-			bound := q <= lo[j] || q >= hi[j]
-			q = min(max(q, lo[j]), hi[j])
-			total += q
-			if !bound {
-				inside += q
-			}
-			for i, x := range e {
-				r[i] += q * x / sum
-				if !bound {
-					free[i] += q * x / sum
-					continue
-				}
-				for k := range i + 1 {
-					h[i*m+k] -= q * x / sum * e[k] / sum
-				}
-			}
-		}
-		if !(math.Abs(total-1) <= mass) {
-			t.Errorf("number %d: mass %v", n, total)
-		}
-		var off float64
-		for i := range m {
-			off += math.Abs(s.in.mass[i] - r[i])
-			if !(math.Abs(s.r[i]-r[i]) <= same) || !(math.Abs(s.free[i]-free[i]) <= same) || !(math.Abs(s.d[i]-(s.in.mass[i]-r[i])) <= same) {
-				t.Errorf("number %d: row %d has %v, %v of it free, want %v and %v", n, i, s.r[i], s.free[i], r[i], free[i])
-			}
-			for k := range i + 1 {
-				want := h[i*m+k]
-				if inside > 0 {
-					want -= free[i] * free[k] / inside
-				}
-				if !(math.Abs(s.h[i*m+k]-want) <= same) {
-					t.Errorf("number %d: Hessian (%d, %d) is %v, want %v", n, i, k, s.h[i*m+k], want)
-				}
-			}
-		}
-		if !(math.Abs(s.smooth.off-off) <= same) {
-			t.Errorf("number %d: %v is in the wrong row, want %v", n, s.smooth.off, off)
-		}
-	}
-	if left == 0 {
-		t.Error("no term was left out")
-	}
-}
-
-// TestExpScaled: the exponentials of few rows are good to 12 digits, and zero below -708.
-func TestExpScaled(t *testing.T) {
-	const same = 1e-12
-	x := []float64{0, -0.1, -1, -2.9, -30, -700, -709, -5000}
-	z, y := make([]float64, len(x)), make([]float64, len(x))
-	for l := range x {
-		z[l] = x[l] * expScale
-	}
-	expScaled(y, z)
-	for l, got := range y {
-		want := math.Exp(x[l])
-		if x[l] < -708 {
-			want = 0
-		}
-		if !(math.Abs(got-want) <= same*want*(1-x[l])) {
-			t.Errorf("exp(%v) = %v, want %v", x[l], got, want)
-		}
-	}
-}
-
 // TestShared: which distributions share a kernel: those on at least half of the rows and more than 64, where a start at Reg itself may be the way.
 func TestShared(t *testing.T) {
 	const rng = 3. // of the cost below, exactly
@@ -439,6 +324,42 @@ func TestMargin(t *testing.T) {
 			if want := min(c.most, b.transport+c.most*(left+b.slack)); !(math.Abs(b.upper-want) <= same*c.most) {
 				t.Errorf("number %d: Upper = %v, want %v", n, b.upper, want)
 			}
+		}
+	}
+}
+
+// TestThreshold: columns below the threshold full and those above it empty leave the rest to the columns on it.
+func TestThreshold(t *testing.T) {
+	const same = 1e-12
+	g := newGenerator(34)
+	for n := range 300 {
+		kv := 1 + n%40
+		b := make([]float64, kv)
+		for j := range b {
+			if b[j] = g.float(); n%3 == 0 {
+				b[j] = float64(g.intn(4))
+			}
+		}
+		lo, hi := box(g.mass(kv), []float64{0.3, 3}[n%2])
+		x := threshold(b, lo, hi, make([]int32, kv))
+		var least, most float64
+		on := false
+		for j, y := range b {
+			switch {
+			case y < x:
+				least += hi[j]
+				most += hi[j]
+			case y > x:
+				least += lo[j]
+				most += lo[j]
+			default:
+				on = true
+				least += lo[j]
+				most += hi[j]
+			}
+		}
+		if !on || !(least <= 1+same && most >= 1-same) {
+			t.Errorf("%d columns: at %v the mass is between %v and %v", kv, x, least, most)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // efforts holds how much work fixed instances take: passes (iterations of method Paper and of that for grids), Newton steps, steps of conjugate gradients
-// and kernels; for few rows steps and paths. They are the same numbers with and without vector instructions and in 32 bits.
+// and kernels. They are the same numbers with and without vector instructions and in 32 bits.
 const efforts = "testdata/efforts.json"
 
 // effort compares counts with those on file: exactly up to 25, and to 4 per cent beyond, where sums rounded otherwise may tell. What only saves work, and
@@ -164,40 +164,6 @@ func TestEffortGrid(t *testing.T) {
 						t.Fatal(err)
 					}
 					e.stats(fmt.Sprintf("%d x %d cells, eps %v, Reg %v, tolerance %v, gap %v", size[0], size[1], eps, reg, s.Tolerance, s.Gap), r.Stats)
-				}
-			}
-		}
-	}
-	e.update()
-}
-
-// TestEffortRows counts steps and paths for distributions on few rows, eight at a time.
-func TestEffortRows(t *testing.T) {
-	e := newEffort(t)
-	for _, power := range []float64{1, 2} {
-		for _, eps := range []float64{0.3, 1.5, 4} {
-			g := newGenerator(uint64(10*eps) + uint64(power))
-			c, lo, hi := unitSquare(t, g, 80, power, eps)
-			if eps == 4 { // of unequal size, and some columns closed
-				lo, hi = box(g.mass(80), eps)
-			}
-			for _, gap := range []float64{0.1, 1e-3, 1e-9} {
-				p, err := NewProjector(c, lo, hi, 1e-3, Settings{Gap: gap})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, m := range []int{1, 2, 8, 30} {
-					u := newUsers(newGenerator(uint64(m)), 8, m, 80)
-					var got [4]int
-					var r Result
-					for i := range u.source {
-						if err := p.Project(context.Background(), u.source[i], u.support[i], &r); err != nil {
-							t.Fatal(err)
-						}
-						got[0] += r.Stats.Newton
-						got[1] += r.Iterations - r.Stats.Newton
-					}
-					e.counts(fmt.Sprintf("power %v, eps %v, gap %v, %d rows", power, eps, gap, m), got)
 				}
 			}
 		}

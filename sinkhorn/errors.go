@@ -1,6 +1,9 @@
 package sinkhorn
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The errors of this package. Every error that its functions return wraps one of them and says
 // what was wrong, where, and with which value.
@@ -30,3 +33,39 @@ var (
 	// ErrCertificate: Verify refuses a Result.
 	ErrCertificate = errors.New("sinkhorn: certificate refused")
 )
+
+// A BatchError says that some of the distributions of a call of All have no result, or one that stopped before its goal.
+// Unwrap returns the error of the first.
+type BatchError struct {
+	Failed int   // how many
+	Users  int   // of how many
+	First  int   // the least index that failed
+	Err    error // and its error
+}
+
+// Error counts the failures and quotes the first.
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("sinkhorn: %d of %d distributions failed, the first of them number %d: %v", e.Failed, e.Users, e.First, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *BatchError) Unwrap() error { return e.Err }
+
+// add counts the error of distribution i, if it is one.
+func (e *BatchError) add(i int, err error) {
+	if err == nil {
+		return
+	}
+	if e.Failed == 0 {
+		e.First, e.Err = i, err
+	}
+	e.Failed++
+}
+
+// orNil returns e, or nil if nothing failed.
+func (e *BatchError) orNil() error {
+	if e.Failed == 0 {
+		return nil
+	}
+	return e
+}

@@ -248,6 +248,7 @@ func (in *instance) grid(ctx context.Context, c *cost.Grid, set Settings) (Resul
 		factor := 0.5
 		if set.Gap > 0 {
 			if run.keep(s.certify()) {
+				r.Status = Converged
 				return run.finish(s)
 			}
 			// The gap is about proportional to Reg.
@@ -305,7 +306,7 @@ type gridRun struct {
 func (run *gridRun) stage(s *gridSolver, reg float64, steps int) bool {
 	s.k.setReg(reg)
 	for range steps {
-		if run.why() != Converged {
+		if run.why() != Unknown {
 			return false
 		}
 		s.step()
@@ -318,7 +319,7 @@ func (run *gridRun) stage(s *gridSolver, reg float64, steps int) bool {
 	return true
 }
 
-// why returns the reason to stop now, or Converged.
+// why returns the reason to stop now, or Unknown if there is none.
 func (run *gridRun) why() Status {
 	switch {
 	case run.ctx.Err() != nil:
@@ -326,7 +327,7 @@ func (run *gridRun) why() Status {
 	case run.r.Iterations >= run.set.MaxIterations:
 		return IterationLimit
 	}
-	return Converged
+	return Unknown
 }
 
 // keep takes in an answer on the fine grid and reports whether the gap is what was asked for.
@@ -349,7 +350,7 @@ func (run *gridRun) last(s *gridSolver, reg float64) {
 	least, since := math.Inf(1), 0
 	next := r.Iterations + gridFine
 	for {
-		if st := run.why(); st != Converged {
+		if st := run.why(); st != Unknown {
 			r.Status = st
 			break
 		}
@@ -357,6 +358,7 @@ func (run *gridRun) last(s *gridSolver, reg float64) {
 		r.Iterations++
 		r.Stats.Passes++
 		if run.set.Tolerance > 0 && s.residual <= run.set.Tolerance {
+			r.Status = Converged
 			break
 		}
 		if s.residual < 0.98*least {
@@ -371,6 +373,7 @@ func (run *gridRun) last(s *gridSolver, reg float64) {
 				before = r.Gap()
 			}
 			if run.keep(s.certify()) {
+				r.Status = Converged
 				return
 			}
 			if r.Gap() > 0.97*before && run.set.Tolerance == 0 {

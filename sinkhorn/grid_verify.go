@@ -132,9 +132,6 @@ func (v *verifier) upperAny(r Result) (*big.Rat, error) {
 	if err := v.checkFlow(r.Flow); err != nil {
 		return nil, err
 	}
-	if r.Plan != nil {
-		return v.planUpper(r)
-	}
 	live := 0.0
 	for _, m := range v.source {
 		if m > 0 {
@@ -435,75 +432,4 @@ func (in carried) along(lines, n, start, stride int, squares []float64, reg, uni
 		}
 	}
 	return out
-}
-
-// planUpper proves the upper bound with r.Plan, exactly: see Verify for what is charged. It does not look at
-// LogV.
-func (v *verifier) planUpper(r Result) (*big.Rat, error) {
-	carried := new(num.Acc)
-	mass := new(num.Acc)
-	rowSum, colSum := make(map[int]*num.Acc), make([]num.Acc, v.kv)
-	lastI, lastJ := -1, -1
-	var row []float64
-	for n, e := range r.Plan {
-		if e.I < 0 || e.I >= v.k || e.J < 0 || e.J >= v.kv {
-			return nil, refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, e.I, e.J, v.k, v.kv)
-		}
-		if e.I < lastI || e.I == lastI && e.J <= lastJ {
-			return nil, refuse("Plan[%d] at (%d, %d) does not come after (%d, %d)", n, e.I, e.J, lastI, lastJ)
-		}
-		if !(e.Mass >= 0 && e.Mass <= 2) {
-			return nil, refuse("Plan[%d] has mass %v", n, e.Mass)
-		}
-		if e.I != lastI {
-			var err error
-			if row, err = v.row(e.I); err != nil {
-				return nil, err
-			}
-			rowSum[e.I] = new(num.Acc)
-		}
-		lastI, lastJ = e.I, e.J
-		carried.AddMul(row[e.J], e.Mass)
-		mass.Add(e.Mass)
-		rowSum[e.I].Add(e.Mass)
-		colSum[e.J].Add(e.Mass)
-	}
-	missing := new(big.Rat).Sub(big.NewRat(1, 1), mass.Rat())
-	positive := func(x *big.Rat) {
-		if x.Sign() > 0 {
-			missing.Add(missing, x)
-		}
-	}
-	for i, m := range v.source {
-		if s := rowSum[i]; s != nil {
-			positive(new(big.Rat).Sub(s.Rat(), newDyadic(m).over(v.sum)))
-		}
-	}
-	for j := range colSum {
-		s := colSum[j].Rat()
-		over := new(big.Rat).Sub(s, num.Rat(r.Q[j]))
-		if v.point {
-			if x := new(big.Rat).Sub(s, newDyadic(v.lo[j]).over(v.scale)); x.Cmp(over) > 0 {
-				over = x
-			}
-		}
-		positive(over)
-	}
-	positive(new(big.Rat).Sub(num.SumRat(r.Q), big.NewRat(1, 1)))
-	if missing.Sign() < 0 {
-		missing.SetInt64(0)
-	}
-	bound := num.Rat(v.most)
-	missing.Mul(missing, bound)
-	missing.Add(missing, carried.Rat())
-	if missing.Cmp(bound) < 0 {
-		bound = missing
-	}
-	return bound, nil
-}
-
-// Entry is one positive entry of a plan: Mass moves from row I to column J.
-type Entry struct {
-	I, J int
-	Mass float64
 }

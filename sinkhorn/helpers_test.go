@@ -169,3 +169,16 @@ func (g *generator) problem(k, kv int, rel float64) Problem {
 }
 
 func is(err, target error) bool { return errors.Is(err, target) }
+
+// logSumExp returns log sum_n exp(x_n).
+func logSumExp(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, y := range x {
+		top = math.Max(top, y)
+	}
+	var sum float64
+	for _, y := range x {
+		sum += math.Exp(y - top)
+	}
+	return top + math.Log(sum)
+}

@@ -244,3 +244,39 @@ func TestNewtonTheta(t *testing.T) {
 		}
 	}
 }
+
+// cholesky solves h x = d for the lower triangle h, in place. It reports false if h is not positive definite.
+func cholesky(h, d []float64) bool {
+	m := len(d)
+	for i := range m {
+		for j := range i + 1 {
+			s := h[i*m+j]
+			for k, x := range h[i*m : i*m+j] {
+				s -= x * h[j*m+k]
+			}
+			if i == j {
+				if !(s > 0) {
+					return false
+				}
+				h[i*m+i] = math.Sqrt(s)
+			} else {
+				h[i*m+j] = s / h[j*m+j]
+			}
+		}
+	}
+	for i := range m {
+		s := d[i]
+		for k := range i {
+			s -= h[i*m+k] * d[k]
+		}
+		d[i] = s / h[i*m+i]
+	}
+	for i := m - 1; i >= 0; i-- {
+		s := d[i]
+		for k := i + 1; k < m; k++ {
+			s -= h[k*m+i] * d[k]
+		}
+		d[i] = s / h[i*m+i]
+	}
+	return true
+}

@@ -4,8 +4,10 @@ package sinkhorn
 type Status int
 
 const (
+	// Unknown is the status of a Result that no solver has filled, as beside an error.
+	Unknown Status = iota
 	// Converged: the goal of the settings was met.
-	Converged Status = iota
+	Converged
 	// IterationLimit: Settings.MaxIterations was reached.
 	IterationLimit
 	// Cancelled: the context ended.
@@ -116,10 +118,8 @@ type Result struct {
 	Stats Stats
 	// Settings are the settings in force, defaults filled in.
 	Settings Settings
-	// Flow, if not nil, repairs the plan of LogV on a grid, and Plan, if not nil, takes its place as
-	// the proof of Upper: see there.
+	// Flow, if not nil, repairs the plan of LogV on a grid.
 	Flow *Flow
-	Plan []Entry
 }
 
 // Gap returns Upper - Lower, the proven distance from the optimum of the exact problem, in units of

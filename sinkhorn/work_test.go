@@ -66,25 +66,4 @@ func TestWorkCounts(t *testing.T) {
 		}
 		check("grid", r.Stats, tt.passes, 0, 0)
 	}
-
-	// Thirty distributions on ten rows each.
-	const steps, paths = 64, 499
-	c, lo, hi := unitSquare(t, g, 100, 1, 2)
-	u := newUsers(g, 30, 10, 100)
-	p, err := NewProjector(c, lo, hi, 1e-3, Settings{Gap: 1e-2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var n, m int
-	for i := range u.source {
-		var r Result
-		if err := p.Project(ctx, u.source[i], u.support[i], &r); err != nil {
-			t.Fatal(err)
-		}
-		n += r.Stats.Newton
-		m += r.Iterations - r.Stats.Newton
-	}
-	if n > steps+steps/10 || m > paths+paths/10 {
-		t.Errorf("%d steps and %d paths for the distributions, %d and %d were enough", n, m, steps, paths)
-	}
 }

@@ -1,0 +1,86 @@
+package sinkhorn_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn"
+)
+
+// line is a Projector on the points 0 to n-1 of a line with squared distances, with a box around the uniform measure.
+func line(t *testing.T, n int, lo, hi float64) (*sinkhorn.Projector, sinkhorn.Problem) {
+	t.Helper()
+	x := make([][]float64, n)
+	p := sinkhorn.Problem{Lo: make([]float64, n), Hi: make([]float64, n), Reg: 1}
+	for j := range x {
+		x[j] = []float64{float64(j)}
+		p.Lo[j], p.Hi[j] = lo/float64(n), hi/float64(n)
+	}
+	points, err := cost.NewPoints(x, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Cost, err = cost.Materialize(points); err != nil {
+		t.Fatal(err)
+	}
+	b, err := sinkhorn.NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, sinkhorn.Settings{Gap: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, p
+}
+
+// TestProjectorAnswers: what a Projector says about itself; a nil context never ends; nothing to do is no error.
+func TestProjectorAnswers(t *testing.T) {
+	b, p := line(t, 6, 0.5, 2)
+	if got := b.Settings(); got.Gap != 0.5 || got.Method == sinkhorn.Auto {
+		t.Errorf("settings %+v", got)
+	}
+	if got := b.Reg(); got != p.Reg {
+		t.Errorf("Reg is %v, want %v", got, p.Reg)
+	}
+	source := []float64{0, 0, 1, 0, 0, 0}
+	var with, without sinkhorn.Result
+	if err := b.Project(context.Background(), source, nil, &with); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Project(nil, source, nil, &without); err != nil || !reflect.DeepEqual(with, without) { //nolint:staticcheck // nil on purpose
+		t.Errorf("without a context %+v, %v; want %+v", without, err, with)
+	}
+	get := func(int) ([]float64, []int) { return source, nil }
+	calls := 0
+	emit := func(i int, r *sinkhorn.Result, err error) error {
+		calls++
+		if !reflect.DeepEqual(*r, with) {
+			t.Errorf("%d: %+v, want %+v", i, *r, with)
+		}
+		return err
+	}
+	for _, n := range []int{0, 1} {
+		if err := b.All(nil, n, get, emit); err != nil || calls != n { //nolint:staticcheck // nil on purpose
+			t.Errorf("All of %d: %v, %d calls", n, err, calls)
+		}
+	}
+}
+
+// TestNames: what statuses and methods are called.
+func TestNames(t *testing.T) {
+	for want, got := range map[string]string{
+		"converged":  sinkhorn.Converged.String(),
+		"iterations": sinkhorn.IterationLimit.String(),
+		"cancelled":  sinkhorn.Cancelled.String(),
+		"stalled":    sinkhorn.Stalled.String(),
+		"auto":       sinkhorn.Auto.String(),
+		"paper":      sinkhorn.Paper.String(),
+		"fast":       sinkhorn.Fast.String(),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if s, m := sinkhorn.Status(9).String(), sinkhorn.Method(9).String(); s != "unknown" || m != "unknown" || sinkhorn.Unknown.String() != s {
+		t.Errorf("%q, %q", s, m)
+	}
+}
