@@ -11,6 +11,7 @@ type common struct {
 	a      []float64 // its row sums
 	w      *sweep
 	rows   []int     // all of them
+	rng    []float64 // range of each
 	lo, hi []float64 // bounds of the live columns
 }
 
@@ -28,7 +29,7 @@ func (s *common) prepare(p *Projector) bool {
 			in.rows[i], in.mass[i] = i, 1
 		}
 		c, err := load(&in)
-		if err != nil || c.base != nil || c.exp != 0 || c.reg*probeRange < c.rng || c.k < probeRows && c.reg*annealStart >= c.rng {
+		if err != nil || c.base != nil || c.exp != 0 || !probes(c.k, c.reg, c.rng) {
 			return
 		}
 		k := &kernel{c: c, ch: chunks(c.k, c.n), m: lease(c.k * c.n), f: c.min, g: make([]float64, c.n)}
@@ -40,14 +41,27 @@ func (s *common) prepare(p *Projector) bool {
 		s.a = make([]float64, c.k)
 		s.w = k.open(c.reg, in.mass, v, s.a, make([]float64, c.k), make([]float64, c.n))
 		k.part = nil
+		s.rng = make([]float64, c.k)
+		for i, row := range c.row {
+			_, high, _ := extent(row)
+			s.rng[i] = high - c.min[i]
+		}
 		s.rows, s.k = in.rows, k
 		s.lo, s.hi = in.compact(in.lo), in.compact(in.hi)
 	})
 	return s.k != nil
 }
 
-// shared reports whether a distribution is one for the shared kernel: it is on at least half of the rows. Rows without mass are then in it, with none.
+// shared reports whether a distribution is one for the shared kernel: it is on at least half of the rows, and Project would start at the
+// final Reg. Rows without mass are then in it, with none.
 func (p *Projector) shared(in *instance) bool {
-	return len(in.rows) > fewRows && 2*len(in.rows) >= p.c.K && p.settings.Method == Fast && p.ordinary &&
-		len(p.c.Data) <= commonCells && in.separable(p.settings) == nil && p.common.prepare(p)
+	if len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast || !p.ordinary ||
+		len(p.c.Data) > commonCells || in.separable(p.settings) != nil || !p.common.prepare(p) {
+		return false
+	}
+	rng := 0.0
+	for _, i := range in.rows {
+		rng = max(rng, p.common.rng[i])
+	}
+	return probes(len(in.rows), p.reg, rng)
 }

@@ -110,7 +110,7 @@ func (m *member) load(ctx context.Context, p *Projector, in *instance) {
 	for a, i := range in.rows {
 		m.mass[i] = in.mass[a]
 	}
-	m.bare = c.k - len(in.rows)
+	m.bare, m.s.rows = c.k-len(in.rows), len(in.rows)
 	m.ctx, m.err, m.n, m.fate = ctx, nil, 0, onward
 	m.x = extrapolation{res: m.x.res[:0], old: m.x.old}
 	s := &m.s

@@ -42,6 +42,7 @@ type fast struct {
 	goal   float64 // residual to reach at the level in hand
 	last   bool    // at the final level
 	tries  int     // to leave out entries, in this level
+	rows   int     // with mass: in a stack, not all are
 	stop   Status
 	found  *bounds // of the certificate that met the gap
 	foundI *iterate
@@ -76,7 +77,7 @@ const (
 
 // newFast returns a workspace with nothing in it. Its kernel has to be freed.
 func newFast(ctx context.Context, in *instance, c *costs, set Settings, k *kernel) *fast {
-	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: k, x: 1}
+	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: k, x: 1, rows: c.k}
 	s.lo, s.hi = append([]float64(nil), in.compact(in.lo)...), in.compact(in.hi)
 	for j, x := range s.lo {
 		if x <= tinyMass {
@@ -130,8 +131,7 @@ const (
 // any, and a few steps are all, the fewer as they are extrapolated. It reports whether the run is over.
 func (s *fast) probe() bool {
 	reg := s.c.reg
-	few := s.c.k < probeRows
-	if few && reg*annealStart >= s.c.rng || reg*probeRange < s.c.rng {
+	if !probes(s.rows, reg, s.c.rng) {
 		return false
 	}
 	copy(s.k.f, s.c.min)
@@ -160,9 +160,14 @@ func (s *fast) probe() bool {
 	return false
 }
 
+// probes reports whether a start at the final Reg is tried, with so many rows and costs of that range.
+func probes(rows int, reg, rng float64) bool {
+	return reg*probeRange >= rng && (rows >= probeRows || reg*annealStart < rng)
+}
+
 // turn makes the next start of the n-th step of a probe, and reports whether one is worth while.
 func (x *extrapolation) turn(s *fast, n int) bool {
-	few := s.c.k < probeRows
+	few := s.rows < probeRows
 	limit, most := float64(probeSteps), probeMost
 	if few {
 		limit, most = probePlain, probePlain
