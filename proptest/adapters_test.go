@@ -155,6 +155,29 @@ func (s sink) Project(p proptest.Problem, reg float64) (proptest.EntropicProject
 	}, err
 }
 
+// stream is the same by a sinkhorn.Projector, which has solved another problem before.
+type stream sinkhorn.Settings
+
+func (s stream) Project(p proptest.Problem, reg float64) (proptest.EntropicProjection, error) {
+	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
+	pr, err := sinkhorn.NewProjector(in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings(s))
+	if err != nil {
+		return proptest.EntropicProjection{}, err
+	}
+	var r sinkhorn.Result
+	if err := pr.Project(context.Background(), []float64{1}, []int{0}, &r); err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+		return proptest.EntropicProjection{}, err
+	}
+	err = pr.Project(context.Background(), in.Source, nil, &r)
+	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
+		err = nil
+	}
+	return proptest.EntropicProjection{
+		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
+		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
+	}, err
+}
+
 // paperStep is one iteration of sinkhorn's method Paper: stopped after one iteration it has q, after two T(v).
 func paperStep(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
 	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}

@@ -3,6 +3,7 @@ package proptest
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 
 	"pgregory.net/rapid"
 )
@@ -541,3 +542,51 @@ func StepLimit(t *rapid.T, f CompositeMap) {
 	v, q := trajectory(t, f, in, reg)
 	optimal(t, in, reg, EntropicProjection{Q: q[len(q)-1], LogV: v[len(v)-1]})
 }
+
+// EntropicAgreement: two solvers, or two ways to call one, give the same answer to a problem of any number of atoms: each Q
+// is as near to the minimiser as an iteration that stops at EntropicTol leaves it, the bounds of both enclose the same
+// optimum, and so they overlap.
+func EntropicAgreement(t *rapid.T, one, other Entropic) {
+	atoms, kv := rapid.IntRange(1, 200).Draw(t, "atoms"), rapid.IntRange(1, 40).Draw(t, "kv")
+	extra := rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "rows without mass")
+	seed := rapid.Uint64().Draw(t, "seed") // drawing every cost would take most of the time
+	r := rand.New(rand.NewPCG(seed, 1))
+	in := Problem{C: make([][]float64, atoms+extra), Mu: make([]float64, atoms+extra), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	sum := 0.0
+	for i := range in.C {
+		in.C[i] = make([]float64, kv)
+		for j := range kv {
+			in.C[i][j] = r.Float64()
+		}
+		if i < atoms {
+			in.Mu[i] = r.ExpFloat64()
+			sum += in.Mu[i]
+		}
+	}
+	for i := range in.Mu {
+		in.Mu[i] /= sum
+	}
+	r.Shuffle(len(in.Mu), func(a, b int) { in.Mu[a], in.Mu[b] = in.Mu[b], in.Mu[a] })
+	for j := range kv {
+		in.Lo[j], in.Hi[j] = (1+r.Float64())/4/float64(kv), (1+2*r.Float64())/float64(kv)
+	}
+	reg := rapid.SampledFrom([]float64{0.1, 0.5, 3}).Draw(t, "reg")
+	a, b := entropic(t, one, in, reg), entropic(t, other, in, reg)
+	off := 0.0
+	for j, q := range a.Q {
+		off += math.Abs(q - b.Q[j])
+	}
+	if !(off <= AgreementTol) {
+		t.Fatalf("Q is off by %v, with %d atoms on %d columns, reg %v, seed %d", off, atoms, kv, reg, seed)
+	}
+	if a.Lower > b.Upper || b.Lower > a.Upper {
+		t.Fatalf("[%v, %v] and [%v, %v] are apart, with %d atoms on %d columns, reg %v, seed %d",
+			a.Lower, a.Upper, b.Lower, b.Upper, atoms, kv, reg, seed)
+	}
+}
+
+// AgreementTol bounds |q - q'|_1 of two answers whose residuals are at most EntropicTol. Costs are in [0, 1] and reg is at
+// least 0.1, so that the kernel's diameter is at most 20 and an iteration contracts d_H by tanh(5)^2, 1 - 2e-4: two points
+// that an iteration moves by twice the residual over the least mass of a column, 1/160, are each 2e-11 * 160 / 2e-4 = 2e-5 from
+// its limit at most.
+const AgreementTol = 5e-5

@@ -131,6 +131,21 @@ func TestSinkhornPaperBounds(t *testing.T) {
 	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(sink{Method: sinkhorn.Paper, MaxIterations: 20000}))
 }
 
+// TestSinkhornProjector: a Projector keeps the laws of an entropic projection, and agrees with Project by either method,
+// whichever goal it is given.
+func TestSinkhornProjector(t *testing.T) {
+	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(stream{}))
+	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(stream{}))
+	for name, other := range map[string]sink{"fast": {}, "paper": {Method: sinkhorn.Paper}} {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicAgreement(t, stream{}, other) }))
+	}
+	// A gap that every distribution has: the goal is met where Project meets it.
+	t.Run("gap", rapid.MakeCheck(func(t *rapid.T) {
+		s := sinkhorn.Settings{Tolerance: 1e-12, Gap: 1e-12}
+		proptest.EntropicAgreement(t, stream(s), sink(s))
+	}))
+}
+
 // TestSinkhornStopped: q is a point of the box and the bounds hold at every stop, after one iteration or some.
 func TestSinkhornStopped(t *testing.T) {
 	for _, method := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
