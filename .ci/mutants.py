@@ -8,7 +8,7 @@
 It works in the current folder, a copy of the module that it may change.
 """
 
-import json, os, platform, random, re, resource, signal, subprocess, sys, tempfile, time
+import json, os, random, re, resource, signal, subprocess, sys, tempfile, time
 
 SWAP = {
     "ARITHMETIC_BASE": {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
@@ -86,25 +86,21 @@ def settle(package, report):
     print(f"{package}: {total}; killed {killed} of {viable}, {100 * killed / viable:.1f} %")
 
 
-ASSEMBLY = ("knapsack", "sinkhorn")  # packages with loops that only builds with the tag simd run
-
 
 class Stages:
-    """What a mutant has to survive, the cheap first: the package's short tests, all of them, the laws of proptest; and where there is assembly
-    behind the build tag simd, the package's tests with that."""
+    """What a mutant has to survive, the cheap first: the package's short tests, all of them, and the laws of proptest."""
 
     def __init__(self):
         self.limits = {}
         self.folder = tempfile.mkdtemp()
 
     def stages(self, package):
-        tagged = [("simd", package, [])] if package in ASSEMBLY and platform.machine() in ("x86_64", "AMD64") else []
-        return [("short", package, ["-test.short"]), ("full", package, []), ("laws", "proptest", [])] + tagged
+        return [("short", package, ["-test.short"]), ("full", package, []), ("laws", "proptest", [])]
 
-    def build(self, package, tags):
+    def build(self, package):
         """The package's tests as a program, which is linked once for the two stages that use it; None if they do not compile."""
         program = os.path.join(self.folder, package.replace("/", "-") + ".test")
-        return program if run(["go", "test", "-c", "-tags", tags, "-o", program, "./" + package], 1800) == 0 else None
+        return program if run(["go", "test", "-c", "-o", program, "./" + package], 1800) == 0 else None
 
     def status(self, package, measure=False):
         """NOT VIABLE, LIVED, NO END or KILLED, and by which stage. Without a mutant, to measure, all must pass."""
@@ -113,9 +109,8 @@ class Stages:
             key = stage if stage == "laws" else stage + " " + package
             if measure and key in self.limits:
                 continue
-            tags = "simd" if stage == "simd" else ""
-            if built != (where, tags):
-                built, program = (where, tags), self.build(where, tags)
+            if built != where:
+                built, program = where, self.build(where)
                 if program is None:
                     return "NOT VIABLE", ""
             command = [program, "-test.count=1", "-test.failfast", "-test.timeout=0", *flags]

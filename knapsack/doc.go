@@ -48,9 +48,6 @@
 // needs, about 24 kv + 8 k bytes for each call that ever ran at the same time, and then allocates nothing but what the
 // goroutines of a large evaluation take, less than 10 kB.
 //
-// Built with -tags simd, the dot products of four rows are assembly on amd64 processors: the bits are the same, and what
-// is in cache is up to a third faster.
-//
 // # Elsewhere
 //
 // This package projects Diracs. For a general input use mincostflow (exact) or sinkhorn (entropic); to

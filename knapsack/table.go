@@ -298,7 +298,7 @@ func (t *Table) eval4(i int, b *box, phi, tau *[4]float64) {
 		return
 	}
 	var sum [4]double
-	sum[0], sum[1], sum[2], sum[3] = dotRows(t.Row(i, nil), t.Row(i+1, nil), t.Row(i+2, nil), t.Row(i+3, nil), b.lo)
+	sum[0], sum[1], sum[2], sum[3] = dot4(t.Row(i, nil), t.Row(i+1, nil), t.Row(i+2, nil), t.Row(i+3, nil), b.lo)
 	for r := range 4 {
 		p, u := finishRow(t.Row(i+r, nil), t.Order(i+r), b, sum[r])
 		phi[r], tau[r] = t.settle(i+r, b, p), u

@@ -77,7 +77,7 @@ func TestProjectorAgrees(t *testing.T) {
 			}
 		}
 	})
-	if shared == 0 || whole == 0 {
+	if (shared == 0 || whole == 0) && !testing.Short() {
 		t.Errorf("%d distributions on all rows and %d on most of them had the shared kernel", whole, shared)
 	}
 }

@@ -161,7 +161,6 @@ func (t *stack) product(ch int) {
 	for i := from; i < to; i += block {
 		b := min(block, to-i)
 		rows := k.m[i*n : (i+b)*n]
-		fetch(rows, len(k.m))
 		for _, m := range t.work {
 			s := &m.s
 			a, u := s.a[i:i+b], s.u[i:i+b]
@@ -308,7 +307,7 @@ const sweepRows = 4
 
 // minDiffRows is minDiff for several rows: f_i = min_j (c_ij - g_j).
 func minDiffRows(c [][]float64, g, f []float64) {
-	if len(c) != sweepRows || hasAVX {
+	if len(c) != sweepRows {
 		for i, row := range c {
 			f[i] = minDiff(row, g)
 		}
@@ -336,7 +335,7 @@ func minDiffRows(c [][]float64, g, f []float64) {
 
 // minIntoRows is minInto for several rows: it lowers b_j to the least c_ij - f_i.
 func minIntoRows(b []float64, c [][]float64, f []float64) {
-	if len(c) != sweepRows || hasAVX {
+	if len(c) != sweepRows {
 		for i, row := range c {
 			minInto(b, row, f[i])
 		}

@@ -43,7 +43,7 @@
 // Reg sets how far q is from the exact projection: by at most Result.Posterior in cost, which is below
 // Reg W0((kv-1)/e) <= Reg log kv. The proven gap is usually smaller. Bad input of any kind is a typed error,
 // never a panic and never a NaN. Costs may be as large and as small as float64 goes. Inputs are not modified
-// or retained. The same input gives the same bits at every GOMAXPROCS, in one build on one type of processor: with
+// or retained. The same input gives the same bits at every GOMAXPROCS, on one type of processor: with
 // and without vector instructions sums are rounded otherwise.
 //
 // # Method Paper
@@ -64,9 +64,7 @@
 //   - If not, Reg comes down from R/25 by factors of 3, each level starting from the potentials of the one
 //     before and left early; if that fails, once more with levels solved to the end.
 //   - Potentials are absorbed in the kernel, exp((f_i + g_j - C_ij)/Reg), so that an iteration is two
-//     matrix-vector products, done in one pass a block of rows at a time, and kv multiplications. Of a kernel larger than the
-//     caches, every block is first fetched by a loop that does nothing else, and memory is in large pages where the system has
-//     them (Linux). When scalings leave the range 1e60, one step in the log domain brings them back.
+//     matrix-vector products, done in one pass a block of rows at a time, and kv multiplications. When scalings leave the range 1e60, one step in the log domain brings them back.
 //   - When the steps of Algorithm 1 promise to take long, semismooth Newton steps: columns whose q is at a bound are
 //     the unknowns, the others have a common potential, and the Hessian, a graph Laplacian, is solved with by
 //     conjugate gradients with a Levenberg shift. A step is taken if it halves the residual or raises E, is shortened
@@ -78,10 +76,9 @@
 //
 // # Many distributions
 //
-// A Projector shares between distributions what depends on the mechanism alone. On few points, with a goal for the gap, the
-// work is in the potentials of their rows: annealed Newton steps, then paths that make the plan as good as asked. On many points, the
-// kernel is exponentiated once, and a distribution costs its passes; kernels beyond the cache are read once for a
-// stack of eight.
+// A Projector shares between distributions what depends on the mechanism alone. On many points, the kernel is
+// exponentiated once, and a distribution costs its passes; kernels beyond the cache are read once for a stack of eight.
+// For few points, and a gap that Reg cannot reach, use mincostflow.Projector.
 //
 // # Cost
 //
@@ -90,13 +87,6 @@
 // 1 to 40 passes at Reg = 0.1 and 0.01 max C, and at 0.001 some 100 and 20 to 600 steps of conjugate gradients of
 // the same cost or, on few cells, of a twentieth, where Algorithm 1 takes thousands. Reading, exponentials and the first
 // pass are 3 ns a cell, and the certificate, unless that was the only pass, is one more sweep over C of 1 to 2.
-//
-// These figures, and all that the project promises, are those of the default build: Go and gonum, without
-// assembly of this package. Built with
-//
-//	go build -tags simd
-//
-// the loops over rows use AVX2 and FMA on amd64 processors that have them; what is in cache is then about twice as fast.
 //
 // Use package mincostflow for the exact projection, which is as fast up to some 2000 points, and this package
 // where larger instances need an approximation with a proof, or where the smoothing is wanted.

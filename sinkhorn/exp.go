@@ -29,30 +29,17 @@ const (
 // polynomial and the product 2.2 * 2^-52. The loop has no call and no branch, which makes it three
 // to four times as fast as math.Exp.
 func expRow(dst, c, g []float64, f, scale float64) {
-	n := 0
-	if hasAVX && len(dst) >= 4 {
-		n = len(dst) &^ 3
-		expAVX(&dst[0], &c[:n][0], &g[:n][0], n, f, scale, &expConst, &expTable[0])
-	}
-	expRowGo(dst[n:], c[n:], g[n:], f, scale)
-}
-
-// expNear is expRow for exponents of which none is flushed: at least expLeast.
-func expNear(dst, c, g []float64, f, scale float64) {
-	if hasAVX {
-		expRow(dst, c, g, f, scale)
-		return
-	}
 	c = c[:len(dst)]
 	g = g[:len(dst)]
 	for j := range dst {
 		z := ((f - c[j]) + g[j]) * scale
 		t := z + expMagic
-		n := math.Float64bits(t) // the higher bits of expMagic are shifted out below
+		n := int64(math.Float64bits(t) - expMagicBits)
 		r := z - (t - expMagic)
 		b := expTable[n&2047]
 		y := b + float64(b*float64(r*(expC1+float64(r*(expC2+float64(r*expC3))))))
-		dst[j] = math.Float64frombits(math.Float64bits(y) + n>>11<<52)
+		keep := ^((n - expMin) >> 63)
+		dst[j] = math.Float64frombits((math.Float64bits(y) + uint64(n>>11)<<52) & uint64(keep))
 	}
 }
 
@@ -78,22 +65,4 @@ func expOpen(dst, c, b []float64, f, scale float64) (sum, carried float64) {
 		carried += float64(y * e)
 	}
 	return sum, carried
-}
-
-// expLeast is above expMin in units of the exponent, with room for the rounding of what is compared with it.
-const expLeast = -700
-
-func expRowGo(dst, c, g []float64, f, scale float64) {
-	c = c[:len(dst)]
-	g = g[:len(dst)]
-	for j := range dst {
-		z := ((f - c[j]) + g[j]) * scale
-		t := z + expMagic
-		n := int64(math.Float64bits(t) - expMagicBits)
-		r := z - (t - expMagic)
-		b := expTable[n&2047]
-		y := b + float64(b*float64(r*(expC1+float64(r*(expC2+float64(r*expC3))))))
-		keep := ^((n - expMin) >> 63)
-		dst[j] = math.Float64frombits((math.Float64bits(y) + uint64(n>>11)<<52) & uint64(keep))
-	}
 }

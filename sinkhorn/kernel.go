@@ -41,7 +41,6 @@ func lease(n int) []float64 {
 		return (*p)[:n]
 	}
 	x := make([]float64, n)
-	largePages(x)
 	return x
 }
 
@@ -57,29 +56,12 @@ func release(x []float64) {
 func (k *kernel) build(reg float64) {
 	k.reg = reg
 	n := k.c.n
-	exp := k.rows(reg)
 	parallel(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		for i := from; i < to; i++ {
-			exp(i, k.m[i*n:(i+1)*n])
+			expRow(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], expScale/reg)
 		}
 	})
-}
-
-// rows returns what exponentiates a row.
-func (k *kernel) rows(reg float64) func(i int, dst []float64) {
-	scale := expScale / reg
-	least := math.Inf(1)
-	for _, g := range k.g {
-		least = math.Min(least, g)
-	}
-	return func(i int, dst []float64) {
-		if k.f[i]-(k.c.min[i]+k.c.rng)+least >= expLeast*reg {
-			expNear(dst, k.c.row[i], k.g, k.f[i], scale)
-		} else {
-			expRow(dst, k.c.row[i], k.g, k.f[i], scale)
-		}
-	}
 }
 
 // sweep holds what the certificate of the first iterate needs.
@@ -98,7 +80,6 @@ func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
 		w.low[j] = math.Inf(1)
 	}
 	block := max(1, blockCells/n)
-	exp := k.rows(reg)
 	parallel(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		low := w.low[ch*n : (ch+1)*n]
@@ -108,18 +89,9 @@ func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
 			b := min(block, to-i)
 			for r := i; r < i+b; r++ {
 				row := k.m[r*n : (r+1)*n]
-				if !hasAVX {
-					a[r], w.carried[r] = expOpen(row, k.c.row[r], low, k.f[r], expScale/reg)
-					continue
-				}
-				exp(r, row)
-				minInto(low, k.c.row[r], k.f[r])
-				w.carried[r] = ge.Ddot(n, row, 1, k.c.row[r], 1)
+				a[r], w.carried[r] = expOpen(row, k.c.row[r], low, k.f[r], expScale/reg)
 			}
 			m := k.m[i*n : (i+b)*n]
-			if hasAVX {
-				timesRows(m, n, v, a[i:i+b])
-			}
 			for r := i; r < i+b; r++ {
 				u[r] = mu[r] / a[r]
 			}
@@ -133,32 +105,6 @@ func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
 // blockCells is how many cells of a matrix stay in the second-level cache between two products: 256 KB. Smaller
 // blocks cost calls, larger ones leave the cache.
 const blockCells = 1 << 15
-
-// fetchCells is the size of matrices above which blocks are fetched first: 16 MB. Smaller ones stay in the last-level cache, where
-// fetching takes longer than it saves.
-const fetchCells = 1 << 21
-
-// fetch brings a block of a matrix of so many cells into the cache. The products do some ten instructions for every line of it that they
-// read, so that few reads from memory are under way at a time, and wait for most of them. This loop does little else, and
-// is as fast as memory is: at 4000 x 4000, fetching and multiplying take 0.9 of what multiplying does. Wider instructions
-// read more at a time, and do better without.
-func fetch(block []float64, cells int) {
-	if cells > fetchCells && !hasAVX {
-		touch(block)
-	}
-}
-
-// touch reads a number of every 64 bytes. What it returns says nothing; a call that is not inlined is not optimised away.
-//
-//go:noinline
-func touch(x []float64) uint64 {
-	var y uint64
-	for ; len(x) >= 64; x = x[64:] {
-		y |= math.Float64bits(x[0]) | math.Float64bits(x[8]) | math.Float64bits(x[16]) | math.Float64bits(x[24])
-		y |= math.Float64bits(x[32]) | math.Float64bits(x[40]) | math.Float64bits(x[48]) | math.Float64bits(x[56])
-	}
-	return y
-}
 
 // normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel, a
 // block of rows at a time while it is in cache:
@@ -174,7 +120,6 @@ func (k *kernel) normalise(mu, v, a, u, s []float64) {
 		for i := from; i < to; i += block {
 			b := min(block, to-i)
 			m := k.m[i*n : (i+b)*n]
-			fetch(m, len(k.m))
 			timesRows(m, n, v, a[i:i+b])
 			for r := i; r < i+b; r++ {
 				u[r] = mu[r] / a[r]

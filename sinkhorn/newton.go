@@ -177,7 +177,6 @@ func (k *kernel) curvature(x, y, sq, out []float64) {
 		for i := from; i < to; i += block {
 			b := min(block, to-i)
 			m := k.m[i*n : (i+b)*n]
-			fetch(m, len(k.m))
 			timesRows(m, n, x, y[i:i+b])
 			for r := i; r < i+b; r++ {
 				y[r] *= sq[r] * sq[r]
@@ -334,7 +333,6 @@ func (w *newton) gram(k int, p, out []float64) {
 	for i := 0; i < k; i += block {
 		b := min(block, k-i)
 		a := w.b[i*na : (i+b)*na]
-		fetch(a, len(w.b))
 		timesRows(a, na, p, w.y[i:i+b])
 		addColumns(a, na, w.y[i:i+b], out)
 	}

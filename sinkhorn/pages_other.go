@@ -1,6 +1,0 @@
-//go:build !linux
-
-package sinkhorn
-
-// largePages is for Linux.
-func largePages([]float64) {}
