@@ -39,8 +39,8 @@ var picture = map[string][]string{
 	"mirror":      {"internal/num", "knapsack"},
 
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the rate that it reports.
-	"hilbert":  {"cost"},
-	"sinkhorn": {"cost", "hilbert", "internal/num", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
+	"hilbert":  {"cost", "internal/parallel"},
+	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
 
 	"baseline": {"cost", "internal/num"},
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // Diameter returns Birkhoff's diameter log max (A_ij A_kl / (A_il A_kj)) of a matrix of finite
@@ -204,7 +203,7 @@ func spread(rows [][]float64) float64 {
 	k := len(rows)
 	from := func(p int) []float64 {
 		d := make([]float64, k)
-		parallel(k, func(i int) { d[i] = oscillation(rows[i], rows[p]) })
+		_ = parallel.For(context.Background(), k, func(i int) { d[i] = oscillation(rows[i], rows[p]) })
 		return d
 	}
 	// Extreme rows: each the farthest from those before. reach is the distance to the farthest of them.
@@ -248,7 +247,7 @@ func spread(rows [][]float64) float64 {
 
 	var known atomic.Uint64 // bits of the best so far; non-negative floats are ordered like their bits
 	known.Store(math.Float64bits(best))
-	parallel(k, func(a int) {
+	_ = parallel.For(context.Background(), k, func(a int) {
 		i := order[a]
 	pairs:
 		for _, j := range order[a+1:] {
@@ -282,31 +281,4 @@ func transpose(rows [][]float64) [][]float64 {
 		}
 	}
 	return out
-}
-
-// parallel runs f(0), ..., f(n-1) on all processors.
-func parallel(n int, f func(i int)) {
-	threads := min(n, runtime.GOMAXPROCS(0))
-	if threads <= 1 {
-		for i := range n {
-			f(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range threads {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				f(i)
-			}
-		}()
-	}
-	wg.Wait()
 }

@@ -92,7 +92,7 @@ func TestNewtonParts(t *testing.T) {
 				xa[m] = float64(m%4) - 1
 			}
 			s.k.curvature(x, y, w.sq, out)
-			w.gram(k, xa, outA)
+			w.gram(&costs{k: k}, xa, outA)
 			want, wantA, diag := make([]float64, kv), make([]float64, len(w.act)), append([]float64(nil), w.cd...)
 			for i := range k {
 				var mx, px float64

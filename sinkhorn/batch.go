@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // Projector projects one distribution after the other with the same cost, box and Reg. What depends
@@ -106,7 +107,7 @@ func (p *Projector) project(ctx context.Context, s *workspace, source []float64,
 		r.empty()
 		return err
 	}
-	if !p.shared(&s.in) {
+	if !p.shared(ctx, &s.in) {
 		return p.general(ctx, source, support, r)
 	}
 	if s.stack == nil {
@@ -176,7 +177,22 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	inner, cancel := context.WithCancel(ctx) // ends when nobody wants the rest
 	queue := make(chan *member, len(slots))
 	var next batchCounter
-	var wg, feeders sync.WaitGroup
+	var group parallel.Group
+	var feeders sync.WaitGroup
+	var once sync.Once
+	broken := make(chan struct{}) // a worker has panicked: Wait says so
+	run := func(f func()) {
+		group.Go(func() {
+			whole := false
+			defer func() {
+				if !whole {
+					once.Do(func() { close(broken) })
+				}
+			}()
+			f()
+			whole = true
+		})
+	}
 	work := func() {
 		s := p.take()
 		defer p.give(s)
@@ -191,7 +207,7 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 				at.err = p.project(inner, s, source, support, &at.r)
 			} else if at.err = s.read(source, support); at.err != nil {
 				at.r.empty()
-			} else if p.shared(&s.in) {
+			} else if p.shared(inner, &s.in) {
 				m := p.member()
 				m.load(inner, p, &s.in)
 				m.source, m.support, m.out, m.slot = source, support, &at.r, at
@@ -205,29 +221,33 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	}
 	feeders.Add(workers)
 	for range workers {
-		wg.Go(func() {
+		run(func() {
 			defer feeders.Done()
 			work()
 		})
 	}
 	for range stacks {
-		wg.Go(func() {
+		run(func() {
 			if first := <-queue; first != nil {
-				p.newStack(size).serve(first, queue)
+				p.newStack(size).serve(inner, first, queue)
 			}
 		})
 	}
-	wg.Go(func() {
+	run(func() {
 		feeders.Wait()
 		close(queue)
 	})
-	defer wg.Wait()
+	defer group.Wait()
 	defer close(stop) // also when emit panics
 	defer cancel()
 	failed := BatchError{Users: n}
 	for i := range n {
 		at := &slots[i%len(slots)]
-		<-at.ready
+		select {
+		case <-at.ready:
+		case <-broken:
+			return nil // no: Wait panics
+		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, context.Cause(ctx), i, n)
 		}

@@ -130,7 +130,7 @@ func BenchmarkStack(b *testing.B) {
 		pr := projector(b, square(k, 0.01), Settings{Tolerance: 1e-9}, 1)
 		g := newGenerator(1)
 		for _, size := range []int{1, 4, stackSize, 2 * stackSize} {
-			if !pr.common.prepare(pr) {
+			if !pr.common.prepare(context.Background(), pr) {
 				b.Fatal("no kernel")
 			}
 			t := pr.newStack(size)
@@ -150,14 +150,14 @@ func BenchmarkStack(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%d/products/%d", k, size), func(b *testing.B) {
 				for b.Loop() {
-					t.crew.run(pr.common.k.ch, t.products)
+					t.loop(pr.common.k.ch, t.product)
 				}
 				each(b)
 			})
 			t.group = t.work
 			b.Run(fmt.Sprintf("%d/certificate/%d", k, size), func(b *testing.B) {
 				for b.Loop() {
-					t.crew.run(pr.common.k.ch, t.sweeps)
+					t.loop(pr.common.k.ch, t.sweep)
 				}
 				each(b)
 			})

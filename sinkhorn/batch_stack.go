@@ -3,10 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/wpm-go/wpm/internal/num"
 )
@@ -16,8 +13,9 @@ import (
 // stop, its bounds. A member that is done leaves for the certificate, and another one takes its place.
 //
 // What is computed for a member is, to the last bit, the same in any company and in any place, and, but for the order in which what the plan
-// costs is added up, what Project computes. In the long run nothing is allocated, unless a member has to be solved by Project after all.
+// costs is added up, what Project computes.
 type stack struct {
+	watch
 	p     *Projector
 	size  int
 	work  []*member   // at work
@@ -25,9 +23,6 @@ type stack struct {
 	group []*member   // getting it
 	part  [][]float64 // for every place, sums or minima of the columns in each chunk of rows
 	rows  []float64   // for every chunk, scratch space of a sweep
-	crew  crew
-	// The loops of a crew, made once.
-	products, advances, openings, sweeps, closings func(int)
 }
 
 // member is a distribution in a stack.
@@ -82,9 +77,6 @@ func (p *Projector) newStack(size int) *stack {
 	for x := range t.part {
 		t.part[x] = make([]float64, k.ch*k.c.n)
 	}
-	t.products, t.advances = t.product, func(x int) { t.work[x].advance(t.part[x]) }
-	t.openings, t.sweeps, t.closings = func(x int) { t.group[x].open(t.part[x]) }, t.sweep, func(x int) { t.group[x].close(p, t.part[x]) }
-	t.crew.help = t.crew.turn
 	return t
 }
 
@@ -127,8 +119,12 @@ func (t *stack) step() {
 	for x, m := range t.work {
 		m.k.part = t.part[x]
 	}
-	t.crew.run(t.p.common.k.ch, t.products)
-	t.crew.run(len(t.work), t.advances)
+	t.loop(t.p.common.k.ch, t.product)
+	t.loop(len(t.work), func(x int) { t.work[x].advance(t.part[x]) })
+	if t.cut() {
+		t.abandon()
+		return
+	}
 	work := t.work
 	t.work = t.work[:0]
 	for _, m := range work {
@@ -144,9 +140,25 @@ func (t *stack) step() {
 	}
 	for len(t.done) >= t.size || len(t.work) == 0 && len(t.done) > 0 {
 		t.group = t.done[:min(t.size, len(t.done))]
-		t.certify()
+		if t.certify(); t.cut() {
+			return
+		}
 		t.done = t.done[:copy(t.done, t.done[len(t.group):])]
 	}
+}
+
+// abandon sends all members off with what the last step has left: the context has ended.
+func (t *stack) abandon() {
+	for _, m := range append(t.work, t.done...) {
+		var q []float64
+		if m.n > 0 {
+			q = m.s.q
+		}
+		*m.out = *m.in.unfinished(m.s.r, m.s.c.top, q)
+		m.err = m.out.err(m.ctx)
+		t.leave(m)
+	}
+	t.work, t.done = t.work[:0], t.done[:0]
 }
 
 // product does the products of an iteration of Algorithm 1, as normalise does them, for chunk ch of the rows. At the start v = 1, and row sums are known.
@@ -159,6 +171,9 @@ func (t *stack) product(ch int) {
 	block := max(1, blockCells/n)
 	from, to := chunkRows(k.c.k, k.ch, ch)
 	for i := from; i < to; i += block {
+		if t.ended() {
+			return
+		}
 		b := min(block, to-i)
 		rows := k.m[i*n : (i+b)*n]
 		for _, m := range t.work {
@@ -200,11 +215,15 @@ func (m *member) advance(part []float64) {
 // certify finds the bounds of a group, in one sweep over kernel and cost, and sends it off. See instance.certify, which this is for
 // several plans at a time.
 func (t *stack) certify() {
-	t.crew.run(len(t.group), t.openings)
+	t.loop(len(t.group), func(x int) { t.group[x].open(t.part[x]) })
 	if slices.ContainsFunc(t.group, func(m *member) bool { return !m.swept }) {
-		t.crew.run(t.p.common.k.ch, t.sweeps)
+		t.loop(t.p.common.k.ch, t.sweep)
 	}
-	t.crew.run(len(t.group), t.closings)
+	t.loop(len(t.group), func(x int) { t.group[x].close(t.p, t.part[x]) })
+	if t.cut() {
+		t.abandon()
+		return
+	}
 	for _, m := range t.group {
 		t.leave(m)
 	}
@@ -252,6 +271,9 @@ func (t *stack) sweep(ch int) {
 	p := t.rows[(ch+1)*(sweepRows+1)*n-n:][:n]
 	from, to := chunkRows(k.c.k, k.ch, ch)
 	for i := from; i < to; i += sweepRows {
+		if (i-from)%lookRows == 0 && t.ended() {
+			return
+		}
 		b := min(sweepRows, to-i)
 		rows := k.c.row[i : i+b]
 		for r, row := range rows {
@@ -396,7 +418,7 @@ func (m *member) close(p *Projector, part []float64) {
 	}
 	s.r.Status, s.r.Residual = s.stop, s.res
 	if c.max*noise > 1e-3*(bounds.upper-lower) {
-		if r, b, it := s.finishCarefully(); m.in.complete(c, r, b, it) == nil {
+		if r, b, it := s.finishCarefully(); m.in.complete(m.ctx, c, r, b, it) == nil {
 			*m.out = *r
 			m.err = r.err(m.ctx)
 			return
@@ -542,7 +564,8 @@ func (t *stack) leave(m *member) {
 }
 
 // serve projects first and then takes in members from the queue whenever there is a place, until it is closed and empty.
-func (t *stack) serve(first *member, queue <-chan *member) {
+func (t *stack) serve(ctx context.Context, first *member, queue <-chan *member) {
+	t.begin(ctx)
 	t.work = append(t.work, first)
 	for {
 		for len(t.work) < t.size {
@@ -566,51 +589,22 @@ func (t *stack) serve(first *member, queue <-chan *member) {
 	}
 }
 
+// begin makes ctx the context of all members to come.
+func (t *stack) begin(ctx context.Context) {
+	t.ctx = ctx
+	t.over.Store(false)
+	t.patient(t.p.common.k.c.k * t.p.common.k.c.n)
+}
+
 // alone projects one distribution.
 func (t *stack) alone(ctx context.Context, s *workspace, source []float64, support []int, r *Result) error {
 	m := s.member
 	m.load(ctx, t.p, &s.in)
 	m.source, m.support, m.out = source, support, r
+	t.begin(ctx)
 	t.work = append(t.work, m)
 	for len(t.work)+len(t.done) > 0 {
 		t.step()
 	}
 	return m.err
-}
-
-// crew runs loops on as many threads as there are. It is parallel without allocating.
-type crew struct {
-	f    func(int)
-	m    int
-	next atomic.Int64
-	wg   sync.WaitGroup
-	help func() // turn
-}
-
-// run calls f(0), ..., f(m-1).
-func (c *crew) run(m int, f func(int)) {
-	helpers := min(m, runtime.GOMAXPROCS(0)) - 1
-	c.f, c.m = f, m
-	c.next.Store(0)
-	for range helpers {
-		c.wg.Add(1)
-		go c.help()
-	}
-	c.work()
-	c.wg.Wait()
-}
-
-func (c *crew) turn() {
-	defer c.wg.Done()
-	c.work()
-}
-
-func (c *crew) work() {
-	for {
-		x := int(c.next.Add(1)) - 1
-		if x >= c.m {
-			return
-		}
-		c.f(x)
-	}
 }

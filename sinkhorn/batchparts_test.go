@@ -32,7 +32,7 @@ func TestShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := instance{rows: make([]int, tt.rows)}
-		if got := p.shared(&in); got != tt.want {
+		if got := p.shared(context.Background(), &in); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}

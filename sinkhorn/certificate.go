@@ -88,6 +88,9 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 		p := make([]float64, n)
 		low := part[ch*n : (ch+1)*n]
 		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && c.ended() {
+				return
+			}
 			row := c.row[i]
 			f := minDiff(row, it.g)
 			out.f[i] = f
@@ -113,7 +116,10 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 		}
 	}
 	if !swept {
-		parallel(m, sweepRows)
+		c.loop(m, sweepRows)
+		if c.cut() { // nothing is proved
+			return &bounds{f: out.f, b: make([]float64, n), upper: c.most}
+		}
 	}
 	copy(out.b, part[:n])
 	for ch := 1; ch < m; ch++ {

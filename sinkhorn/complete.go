@@ -1,14 +1,16 @@
 package sinkhorn
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
 )
 
 // complete fills in the parts of r that bounds b and iterate it determine, for all rows and columns.
-func (in *instance) complete(c *costs, r *Result, b *bounds, it *iterate) error {
+func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds, it *iterate) error {
 	r.Q = append([]float64(nil), in.lo...)
 	for n, x := range it.q {
 		r.Q[in.col(n)] = math.Max(x, in.lo[in.col(n)])
@@ -26,7 +28,7 @@ func (in *instance) complete(c *costs, r *Result, b *bounds, it *iterate) error 
 	if math.IsInf(r.Objective, 0) {
 		r.Objective = math.Copysign(math.MaxFloat64, r.Objective)
 	}
-	if err := in.potentials(c, r, b); err != nil {
+	if err := in.potentials(ctx, c, r, b); err != nil {
 		return err
 	}
 	if c.exp != 0 || c.base != nil {
@@ -122,8 +124,9 @@ func unscale(x float64, exp, dir int) float64 {
 }
 
 // potentials extends the bounds' potentials to columns without a part and to rows without mass, such
-// that f_i + g_j <= C_ij for all floats returned.
-func (in *instance) potentials(c *costs, r *Result, b *bounds) error {
+// that f_i + g_j <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold for all
+// costs, as do columns without a part, and the status is Cancelled.
+func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *bounds) error {
 	down := math.Inf(-1)
 	f, g := make([]float64, in.k), in.spread(nil, 0)
 	for n, x := range b.b {
@@ -149,77 +152,114 @@ func (in *instance) potentials(c *costs, r *Result, b *bounds) error {
 			g[j] = math.Max(math.Nextafter(g[j], down), -math.MaxFloat64)
 		}
 	}
-	buf := make([]float64, in.kv)
-	read := func(i int) ([]float64, error) {
-		row := in.matrix.Row(i, buf)
-		if len(row) != in.kv {
-			return nil, fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), in.kv)
-		}
-		return row, nil
-	}
+	w := &watch{ctx: ctx}
 	if in.cols != nil {
-		dead := make([]int, 0, in.kv-len(in.cols))
-		n := 0
-		for j := range in.kv {
-			if n < len(in.cols) && in.cols[n] == j {
-				n++
-			} else {
-				dead = append(dead, j)
-				g[j] = math.MaxFloat64
-			}
-		}
-		for _, i := range in.rows {
-			row, err := read(i)
-			if err != nil {
-				return err
-			}
-			for _, j := range dead {
-				if d := row[j] - f[i]; d < g[j] {
-					g[j] = d
-				}
-			}
-		}
-		for _, j := range dead {
-			g[j] = math.Max(math.Nextafter(g[j], down), -math.MaxFloat64)
+		if err := in.deadColumns(w, f, g); err != nil {
+			return err
 		}
 	}
 	r.Potentials = Potentials{F: f, G: g}
 	if len(in.rows) == in.k {
-		return nil
-	}
-	if r.Settings.SupportOnly {
-		// Costs are not negative: f_i = -max(0, max_j g_j) will do.
-		var top float64
-		for _, x := range g {
-			top = math.Max(top, x)
-		}
-		n := 0
-		for i := range f {
-			if n < len(in.rows) && in.rows[n] == i {
-				n++
-			} else {
-				f[i] = -top
-			}
+		if w.cut() {
+			r.Status = Cancelled
 		}
 		return nil
 	}
-	if in.gridRows(f, g) {
-		return nil
-	}
+	// Costs are not negative: f_i = -max(0, max_j g_j) will do.
+	top := max(0, slices.Max(g))
+	bare := make([]int, 0, in.k-len(in.rows)) // rows without mass
 	n := 0
 	for i := range f {
 		if n < len(in.rows) && in.rows[n] == i {
 			n++
-			continue
+		} else {
+			f[i] = -top
+			bare = append(bare, i)
 		}
-		row, err := read(i)
+	}
+	if !r.Settings.SupportOnly && !in.gridRows(f, g) {
+		if err := in.readRows(w, bare, func(_, i int, row []float64) error {
+			if err := badCost(i, row); err != nil {
+				return err
+			}
+			f[i] = max(math.Nextafter(minDiff(row, g), down), -math.MaxFloat64)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	if w.cut() {
+		r.Status = Cancelled
+	}
+	return nil
+}
+
+// deadColumns sets g in the columns that take no part to the largest potentials that will do.
+func (in *instance) deadColumns(w *watch, f, g []float64) error {
+	dead := make([]int, 0, in.kv-len(in.cols))
+	n := 0
+	for j := range in.kv {
+		if n < len(in.cols) && in.cols[n] == j {
+			n++
+		} else {
+			dead = append(dead, j)
+		}
+	}
+	m := chunks(len(in.rows), in.kv)
+	least := make([]float64, m*len(dead)) // of every chunk
+	for l := range least {
+		least[l] = math.MaxFloat64
+	}
+	if err := in.readRows(w, in.rows, func(ch, i int, row []float64) error {
+		low := least[ch*len(dead) : (ch+1)*len(dead)]
+		for l, j := range dead {
+			low[l] = min(low[l], row[j]-f[i])
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	top := 0.0
+	for _, i := range in.rows {
+		top = max(top, f[i])
+	}
+	for l, j := range dead {
+		g[j] = least[l]
+		for ch := 1; ch < m; ch++ {
+			g[j] = min(g[j], least[ch*len(dead)+l])
+		}
+		g[j] = max(math.Nextafter(g[j], math.Inf(-1)), -math.MaxFloat64)
+		if w.cut() {
+			g[j] = -top
+		}
+	}
+	return nil
+}
+
+// readRows calls f for the rows of the cost, until the context ends, with the number of the chunk that a row is in. The
+// error is the first in their order.
+func (in *instance) readRows(w *watch, rows []int, f func(ch, i int, row []float64) error) error {
+	m := chunks(len(rows), in.kv)
+	errs := make([]error, m)
+	w.loop(m, func(ch int) {
+		from, to := chunkRows(len(rows), m, ch)
+		buf := make([]float64, in.kv)
+		for n := from; n < to && errs[ch] == nil; n++ {
+			if (n-from)%lookRows == 0 && w.ended() {
+				return
+			}
+			i := rows[n]
+			if row := in.matrix.Row(i, buf); len(row) != in.kv {
+				errs[ch] = fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), in.kv)
+			} else {
+				errs[ch] = f(ch, i, row)
+			}
+		}
+	})
+	for _, err := range errs {
 		if err != nil {
 			return err
 		}
-		if err := badCost(i, row); err != nil {
-			return err
-		}
-		f[i] = math.Max(math.Nextafter(minDiff(row, g), down), -math.MaxFloat64)
 	}
 	return nil
 }

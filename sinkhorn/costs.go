@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -10,6 +11,7 @@ import (
 
 // costs is the cost matrix on the rows with mass and the columns with room.
 type costs struct {
+	watch
 	k, n int
 	row  [][]float64
 	min  []float64 // of each row
@@ -34,9 +36,13 @@ const (
 	safeMin = 0x1p-800
 )
 
-// load reads and checks the rows with mass.
-func load(in *instance) (*costs, error) {
+// load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of them counts.
+func load(ctx context.Context, in *instance) (*costs, error) {
 	c := &costs{k: len(in.rows), n: in.live(), reg: in.reg}
+	c.ctx = ctx
+	if c.ended() {
+		return c, nil
+	}
 	c.row = make([][]float64, c.k)
 	c.min = make([]float64, c.k)
 	high := make([]float64, c.k)
@@ -51,13 +57,16 @@ func load(in *instance) (*costs, error) {
 		}
 		data = make([]float64, c.k*c.n)
 	}
-	parallel(m, func(ch int) {
+	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
 		var buf []float64
 		if !dense {
 			buf = make([]float64, in.kv)
 		}
 		for r := from; r < to; r++ {
+			if (r-from)%lookRows == 0 && c.ended() {
+				return
+			}
 			i := in.rows[r]
 			var row []float64
 			if dense {
@@ -94,6 +103,9 @@ func load(in *instance) (*costs, error) {
 			return nil, err
 		}
 	}
+	if c.cut() {
+		return c, nil
+	}
 	for r, hi := range high {
 		c.max = math.Max(c.max, hi)
 		c.most = max(c.most, hi, most[r])
@@ -109,6 +121,7 @@ func load(in *instance) (*costs, error) {
 	if c.max > safeMax || c.max < safeMin && c.max > 0 || in.reg < safeMin || in.reg > safeMax {
 		c.rescale(high)
 	}
+	c.patient(c.k * c.n)
 	return c, nil
 }
 

@@ -98,7 +98,11 @@ func (in *instance) fast(ctx context.Context, c *costs, set Settings) (*Result, 
 	defer s.k.free()
 	defer s.newt.free()
 	s.run()
-	return s.finish()
+	r, b, it := s.finish()
+	if c.cut() {
+		it = &iterate{q: s.q}
+	}
+	return r, b, it
 }
 
 // run tries schedule after schedule; s.stop says why it ended.
@@ -326,7 +330,7 @@ func (s *fast) build(reg float64) {
 func (s *fast) open(reg float64) bool {
 	s.start(reg)
 	s.first = s.k.open(reg, s.in.mass, s.v, s.a, s.u, s.s)
-	s.sound = s.balance()
+	s.sound = !s.c.cut() && s.balance()
 	return s.sound
 }
 
@@ -374,7 +378,7 @@ func (s *fast) scalings() bool {
 		s.k.few = nil
 		s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
 	}
-	return s.balance()
+	return !s.c.cut() && s.balance()
 }
 
 // balance does the projection after the products.
@@ -707,6 +711,9 @@ func (s *fast) record() {
 	}
 	it := s.iterate()
 	b := s.in.certify(s.c, it)
+	if s.c.cut() {
+		return
+	}
 	inf := math.Inf(1)
 	h := Iterate{Residual: s.res, DistanceBound: inf, KLBound: inf, KLSharp: inf}
 	h.Upper, h.Lower = b.original(s.c)

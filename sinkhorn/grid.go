@@ -195,7 +195,7 @@ func (in *instance) grid(ctx context.Context, c *cost.Grid, set Settings) (Resul
 		}
 		s.close()
 		run.last(s, goal)
-		return run.finish(s)
+		return run.finish()
 	}
 	for {
 		next := levels[len(levels)-1].coarser()
@@ -242,14 +242,14 @@ func (in *instance) grid(ctx context.Context, c *cost.Grid, set Settings) (Resul
 	for reg > goal {
 		if !run.stage(s, reg, gridFine) {
 			run.r.Status = run.why()
-			run.keep(s.certify())
-			return run.finish(s)
+			run.settle(s)
+			return run.finish()
 		}
 		factor := 0.5
 		if set.Gap > 0 {
 			if run.keep(s.certify()) {
 				r.Status = Converged
-				return run.finish(s)
+				return run.finish()
 			}
 			// The gap is about proportional to Reg.
 			factor = min(factor, max(0.125, 0.7*set.Gap*run.r.Upper/run.r.Gap()))
@@ -262,7 +262,7 @@ func (in *instance) grid(ctx context.Context, c *cost.Grid, set Settings) (Resul
 		reg = max(reg*factor, goal)
 	}
 	run.last(s, goal)
-	return run.finish(s)
+	return run.finish()
 }
 
 // extrapolate moves the prices on by a part of the last change, where they keep their sign.
@@ -383,13 +383,27 @@ func (run *gridRun) last(s *gridSolver, reg float64) {
 			next += r.Iterations
 		}
 	}
-	if run.keep(s.certify()) {
+	if run.settle(s) {
 		r.Status = Converged
 	}
 }
 
+// gridPatient is the number of cells up to which a call whose context has ended still finds bounds: some milliseconds.
+const gridPatient = 1 << 12
+
+// settle takes in the answer at the prices of s when the call ends, unless the context has ended and that would take long.
+func (run *gridRun) settle(s *gridSolver) bool {
+	if run.r.Status == Cancelled && len(s.g) > gridPatient {
+		return false
+	}
+	return run.keep(s.certify())
+}
+
 // stopped is the answer of a call that has to stop on a coarse level.
 func (run *gridRun) stopped(levels []*gridLevel, at int, s *gridSolver, reg float64) (Result, error) {
+	if run.ctx.Err() != nil && run.in.kv > gridPatient {
+		return run.finish()
+	}
 	g := s.g
 	for i := at - 1; i >= 0; i-- {
 		g = levels[i].refine(levels[i+1], g)
@@ -399,13 +413,17 @@ func (run *gridRun) stopped(levels []*gridLevel, at int, s *gridSolver, reg floa
 	s.close()
 	s.k.setReg(reg)
 	run.r.Status = run.why()
-	run.keep(s.certify())
-	return run.finish(s)
+	run.settle(s)
+	return run.finish()
 }
 
 // finish fills in the result.
-func (run *gridRun) finish(s *gridSolver) (Result, error) {
+func (run *gridRun) finish() (Result, error) {
 	r, a := run.r, run.best
+	if a == nil { // the context has ended
+		r = run.in.unfinished(r, run.fine.largest(), nil)
+		return *r, r.err(run.ctx)
+	}
 	r.Q, r.LogV, r.Reg = a.q, a.logV, a.reg
 	if a.reg == run.goal {
 		r.Reg = run.in.reg

@@ -1,9 +1,11 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 	"runtime"
-	"sync"
+
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // gridLevel is a projection on a grid of rows x cols equal cells of the unit square at squared
@@ -156,21 +158,11 @@ func (k *gridKernel) setReg(reg float64) {
 // gives the same bits.
 func (k *gridKernel) lines(n int, f func(line int, s *lineScratch)) {
 	workers := min(len(k.scratch), n)
-	if workers == 1 {
-		for i := range n {
-			f(i, &k.scratch[0])
+	_ = parallel.For(context.Background(), workers, func(w int) {
+		for i := n * w / workers; i < n*(w+1)/workers; i++ {
+			f(i, &k.scratch[w])
 		}
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := n * w / workers; i < n*(w+1)/workers; i++ {
-				f(i, &k.scratch[w])
-			}
-		})
-	}
-	wg.Wait()
+	})
 }
 
 // transpose sets dst (cols x rows) to src (rows x cols) transposed.

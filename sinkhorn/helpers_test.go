@@ -20,7 +20,7 @@ func loaded(t testing.TB, p Problem) (*instance, *costs) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := load(in)
+	c, err := load(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

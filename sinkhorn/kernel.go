@@ -56,9 +56,12 @@ func release(x []float64) {
 func (k *kernel) build(reg float64) {
 	k.reg = reg
 	n := k.c.n
-	parallel(k.ch, func(ch int) {
+	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && k.c.ended() {
+				return
+			}
 			expRow(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], expScale/reg)
 		}
 	})
@@ -80,12 +83,15 @@ func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
 		w.low[j] = math.Inf(1)
 	}
 	block := max(1, blockCells/n)
-	parallel(k.ch, func(ch int) {
+	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		low := w.low[ch*n : (ch+1)*n]
 		part := k.partial(ch, s)
 		clear(part)
 		for i := from; i < to; i += block {
+			if k.c.ended() {
+				return
+			}
 			b := min(block, to-i)
 			for r := i; r < i+b; r++ {
 				row := k.m[r*n : (r+1)*n]
@@ -113,11 +119,14 @@ const blockCells = 1 << 15
 func (k *kernel) normalise(mu, v, a, u, s []float64) {
 	n := k.c.n
 	block := max(1, blockCells/n)
-	parallel(k.ch, func(ch int) {
+	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		part := k.partial(ch, s)
 		clear(part)
 		for i := from; i < to; i += block {
+			if k.c.ended() {
+				return
+			}
 			b := min(block, to-i)
 			m := k.m[i*n : (i+b)*n]
 			timesRows(m, n, v, a[i:i+b])
@@ -147,7 +156,7 @@ func (k *kernel) join(s []float64) {
 		return
 	}
 	n := k.c.n
-	parallel((n+joinColumns-1)/joinColumns, func(c int) {
+	k.c.loop((n+joinColumns-1)/joinColumns, func(c int) {
 		from, to := c*joinColumns, min(n, (c+1)*joinColumns)
 		s := s[from:to]
 		copy(s, k.part[from:to])
@@ -160,9 +169,12 @@ func (k *kernel) join(s []float64) {
 // rowMinima sets f_i = min_j (C_ij - g_j) and returns true if it is finite throughout.
 func (c *costs) rowMinima(g, f []float64) bool {
 	m := chunks(c.k, c.n)
-	parallel(m, func(ch int) {
+	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
 		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && c.ended() {
+				return
+			}
 			f[i] = minDiff(c.row[i], g)
 		}
 	})
@@ -181,9 +193,12 @@ func (c *costs) columnMinima(f, b []float64) {
 	for j := range part {
 		part[j] = math.Inf(1)
 	}
-	parallel(m, func(ch int) {
+	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
 		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && c.ended() {
+				return
+			}
 			minInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i])
 		}
 	})

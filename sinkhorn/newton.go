@@ -117,6 +117,9 @@ func (s *fast) newtonStep() bool {
 		}
 	}
 	s.pack()
+	if s.c.cut() {
+		return false
+	}
 	before, noise := s.merit()
 	res := s.res
 	shift := math.Max(s.damp, math.Min(1e-3, 1e-2*res))
@@ -170,11 +173,14 @@ func (k *kernel) curvature(x, y, sq, out []float64) {
 	}
 	n := k.c.n
 	block := max(1, blockCells/n)
-	parallel(k.ch, func(ch int) {
+	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		part := k.partial(ch, out)
 		clear(part)
 		for i := from; i < to; i += block {
+			if k.c.ended() {
+				return
+			}
 			b := min(block, to-i)
 			m := k.m[i*n : (i+b)*n]
 			timesRows(m, n, x, y[i:i+b])
@@ -206,6 +212,9 @@ func (s *fast) pack() {
 	}
 	w.b = w.b[:k*na]
 	for i := range k {
+		if i%lookRows == 0 && s.c.ended() {
+			return
+		}
 		row, dst, q := s.k.m[i*n:(i+1)*n], w.b[i*na:(i+1)*na], w.sq[i]
 		if na == n {
 			for m, v := range va {
@@ -248,6 +257,9 @@ func (s *fast) compress(va []float64) bool {
 	// Some rows tell whether it pays.
 	rows, kept := 0, 0
 	for i := 0; i < k; i += sparseSample {
+		if s.c.ended() {
+			return false
+		}
 		a, u := s.a[i], 1/s.u[i]
 		rows++
 		for j, x := range s.k.m[i*n : (i+1)*n] {
@@ -263,6 +275,9 @@ func (s *fast) compress(va []float64) bool {
 	w.ptr = append(w.ptr[:0], 0)
 	w.idx, w.val = w.idx[:0], w.val[:0]
 	for i := range k {
+		if i%lookRows == 0 && s.c.ended() {
+			return false
+		}
 		row, q := s.k.m[i*n:(i+1)*n], w.sq[i]
 		a, u := s.a[i], 1/s.u[i]
 		least := math.Min(a*minRow, u*minCol)
@@ -319,8 +334,12 @@ func (s *fast) places() []int32 {
 }
 
 // gram sets out = B'B p.
-func (w *newton) gram(k int, p, out []float64) {
+func (w *newton) gram(c *costs, p, out []float64) {
+	k := c.k
 	clear(out)
+	if c.ended() {
+		return
+	}
 	if w.sparse {
 		for i := range k {
 			from, to := w.ptr[i], w.ptr[i+1]
@@ -331,6 +350,9 @@ func (w *newton) gram(k int, p, out []float64) {
 	na := len(p)
 	block := max(1, blockCells/na)
 	for i := 0; i < k; i += block {
+		if c.ended() {
+			return
+		}
 		b := min(block, k-i)
 		a := w.b[i*na : (i+b)*na]
 		timesRows(a, na, p, w.y[i:i+b])
@@ -372,9 +394,9 @@ func (s *fast) cg(shift, tol float64) {
 		rz += w.r[m] * w.z[m]
 	}
 	first = rz
-	for it := 0; it < 400 && rz > tol*tol*first; it++ {
+	for it := 0; it < 400 && rz > tol*tol*first && !s.c.cut(); it++ {
 		s.r.Stats.CG++
-		w.gram(k, w.p, w.jp)
+		w.gram(s.c, w.p, w.jp)
 		for m, x := range w.jp {
 			w.jp[m] = (1+shift)*w.cd[m]*w.p[m] - x
 		}

@@ -80,12 +80,15 @@ func (a *algorithm1) step() (residual, theta float64) {
 	m := chunks(c.k, c.n)
 	a.part = grow(a.part, m*c.n)
 	scale := expScale / a.reg
-	parallel(m, func(ch int) {
+	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
 		p := make([]float64, c.n)
 		sum := a.part[ch*c.n : (ch+1)*c.n]
 		clear(sum)
 		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && c.ended() {
+				return
+			}
 			// u = mu / K v
 			f := minDiff(c.row[i], a.g)
 			expRow(p, c.row[i], a.g, f, scale)
@@ -102,6 +105,9 @@ func (a *algorithm1) step() (residual, theta float64) {
 			}
 		}
 	})
+	if c.cut() {
+		return math.Inf(1), 0
+	}
 	copy(a.cols, a.part[:c.n])
 	for ch := 1; ch < m; ch++ {
 		for j, x := range a.part[ch*c.n : (ch+1)*c.n] {
@@ -189,11 +195,14 @@ func (a *algorithm1) columns(it *iterate) {
 	c := a.c
 	m := chunks(c.k, c.n)
 	part := make([]float64, m*c.n)
-	parallel(m, func(ch int) {
+	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
 		p := make([]float64, c.n)
 		sum := part[ch*c.n : (ch+1)*c.n]
 		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && c.ended() {
+				return
+			}
 			a.row(i, p)
 			for j, x := range p {
 				sum[j] += x
@@ -223,6 +232,9 @@ func (in *instance) paper(ctx context.Context, c *costs, set Settings) (*Result,
 	since := 0
 	for {
 		residual, theta := a.step()
+		if c.cut() {
+			return r, nil, &iterate{q: a.q}
+		}
 		r.Iterations++
 		it, b = nil, nil
 		if set.History || set.Gap > 0 && r.Iterations >= check {

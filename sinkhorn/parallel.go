@@ -1,9 +1,10 @@
 package sinkhorn
 
 import (
-	"runtime"
-	"sync"
+	"context"
 	"sync/atomic"
+
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // chunkCells is how many matrix cells make a unit of parallel work. Chunks depend on the shape of
@@ -35,33 +36,45 @@ func chunkRows(k, m, c int) (from, to int) {
 	return from, to
 }
 
-// parallel runs f(0), ..., f(m-1), on several threads if there are any.
-func parallel(m int, f func(c int)) {
-	threads := min(m, runtime.GOMAXPROCS(0))
-	if threads <= 1 {
-		for c := range m {
-			f(c)
-		}
-		return
+// watch runs the loops of a call and looks at its context.
+type watch struct {
+	ctx  context.Context // nil never ends
+	over atomic.Bool     // a loop was left before its end: what it computed is not there
+}
+
+// loop calls f(0), ..., f(m-1), on several threads if there are any, unless the context ends.
+func (w *watch) loop(m int, f func(i int)) {
+	ctx := w.ctx
+	if ctx == nil {
+		ctx = context.Background()
 	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	work := func() {
-		for {
-			c := int(next.Add(1)) - 1
-			if c >= m {
-				return
-			}
-			f(c)
-		}
+	if parallel.For(ctx, m, f) != nil {
+		w.over.Store(true)
 	}
-	wg.Add(threads - 1)
-	for range threads - 1 {
-		go func() {
-			defer wg.Done()
-			work()
-		}()
+}
+
+// ended reports whether the context is over, for loops to be left.
+func (w *watch) ended() bool {
+	if w.ctx == nil || w.ctx.Err() == nil {
+		return false
 	}
-	work()
-	wg.Wait()
+	w.over.Store(true)
+	return true
+}
+
+// cut reports whether a loop was left.
+func (w *watch) cut() bool { return w.over.Load() }
+
+// lookRows is how many rows a loop reads between two looks at the context.
+const lookRows = 16
+
+// patientCells is the size up to which a sweep over a matrix, a millisecond or so, is not left on the way: then a call that
+// the context ends has the bounds of its last iterate.
+const patientCells = 1 << 20
+
+// patient makes sweeps over cells entries that are few enough go on to their end.
+func (w *watch) patient(cells int) {
+	if cells <= patientCells && !w.cut() {
+		w.ctx = nil
+	}
 }

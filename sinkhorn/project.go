@@ -3,6 +3,10 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // Project finds the distribution q in the box and the plan P from the source to q that minimise
@@ -20,12 +24,19 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if g := in.separable(set); g != nil {
 		return in.grid(ctx, g, set)
 	}
-	c, err := load(in)
+	c, err := load(ctx, in)
 	if err != nil {
 		return Result{}, err
+	}
+	if c.cut() {
+		r := in.unfinished(&Result{Settings: set}, math.MaxFloat64, nil)
+		return *r, r.err(ctx)
 	}
 	var r *Result
 	var b *bounds
@@ -35,10 +46,45 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 	} else {
 		r, b, it = in.fast(ctx, c, set)
 	}
-	if err := in.complete(c, r, b, it); err != nil {
+	if c.cut() {
+		r = in.unfinished(r, c.top, it.q)
+	} else if err := in.complete(ctx, c, r, b, it); err != nil {
 		return Result{}, err
 	}
 	return *r, r.err(ctx)
+}
+
+// unfinished makes r the result of a call whose context has ended before there was anything to prove: a point of the box,
+// the last q if there is one, with bounds that hold for every plan, most being the largest cost. LogV is -Inf throughout,
+// which stands for a plan that moves nothing.
+func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
+	r.Status, r.Reg = Cancelled, in.reg
+	r.Q = slices.Clone(in.lo)
+	if in.level == 0 {
+		var low, room float64 // a column holds 1 at most
+		for j, l := range in.lo {
+			low += l
+			room += min(in.hi[j], 1) - l
+		}
+		for j, h := range in.hi {
+			r.Q[j] += (min(h, 1) - in.lo[j]) * ((1 - low) / room)
+		}
+		if num.Sum(q) > 0.5 {
+			for n, x := range q {
+				r.Q[in.col(n)] = x
+			}
+		}
+		for j, x := range r.Q {
+			r.Q[j] = max(in.lo[j], min(x, in.hi[j]))
+		}
+		repairMass(r.Q, in.lo, in.hi)
+	}
+	r.LogV = in.spread(nil, math.Inf(-1))
+	r.Potentials = Potentials{F: make([]float64, in.k), G: make([]float64, in.kv)}
+	r.Transport, r.Objective, r.Residual = 0, 0, num.Sum(r.Q)
+	r.Lower, r.Upper, r.Posterior = 0, most, most
+	r.Prior = min(in.reg*lambertW0(float64(in.live()-1)/math.E), math.MaxFloat64)
+	return r
 }
 
 // err is the error that belongs to the status.

@@ -60,12 +60,10 @@ func TestLineTable(t *testing.T) {
 // TestEveryPart: loops on several threads do every part once.
 func TestEveryPart(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var c crew
-	c.help = c.turn
 	for _, threads := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(threads)
 		for _, m := range []int{0, 1, 2, 7, 100} {
-			for name, loop := range map[string]func(int, func(int)){"parallel": parallel, "crew": c.run, "lines": func(m int, f func(int)) {
+			for name, loop := range map[string]func(int, func(int)){"loop": new(watch).loop, "lines": func(m int, f func(int)) {
 				k := newGridKernel(&gridLevel{rows: 50, cols: 2})
 				k.lines(m, func(l int, _ *lineScratch) { f(l) })
 			}} {

@@ -42,6 +42,9 @@ func (s *fast) fewer() {
 	}
 	kept, rows := 0, 0
 	for i := 0; i < k; i += sparseSample {
+		if s.c.ended() {
+			return
+		}
 		a, u := s.a[i], 1/s.u[i]
 		rows++
 		for j, x := range s.k.m[i*n : (i+1)*n] {
@@ -60,6 +63,9 @@ func (s *fast) fewer() {
 	}
 	w.ptr = append(w.ptr, 0)
 	for i := range k {
+		if i%lookRows == 0 && s.c.ended() {
+			return
+		}
 		row := s.k.m[i*n : (i+1)*n]
 		a, u := s.a[i], 1/s.u[i]
 		low := math.Min(a*least, u*leastCol)
@@ -84,7 +90,7 @@ func (w *few) normalise(k *kernel, mu, v, a, u, s []float64) bool {
 		drift = math.Max(drift, x/w.v0[j])
 	}
 	n := k.c.n
-	parallel(k.ch, func(ch int) {
+	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		part := k.partial(ch, s)
 		clear(part)
@@ -112,7 +118,7 @@ func (w *few) row(i int) ([]int32, []float64) {
 
 // curvature is that of kernel.
 func (w *few) curvature(k *kernel, x, y, sq, out []float64) {
-	parallel(k.ch, func(ch int) {
+	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		part := k.partial(ch, out)
 		clear(part)

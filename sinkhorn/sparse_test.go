@@ -146,7 +146,7 @@ func TestGram(t *testing.T) {
 			t.Fatalf("compressed = %v, want %v", w.sparse, !dense)
 		}
 		out[f] = make([]float64, len(w.act))
-		w.gram(s.c.k, x, out[f])
+		w.gram(s.c, x, out[f])
 		diag[f] = append([]float64(nil), w.diag...)
 	}
 	for m, c := range w.cd {

@@ -1,0 +1,214 @@
+package sinkhorn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// counting counts the rows that are read, ends a context when it has given so many, and counts those that are asked for later.
+type counting struct {
+	cost.Matrix
+	end         context.CancelFunc
+	at          int64
+	rows, later atomic.Int64
+}
+
+func (c *counting) Row(i int, buf []float64) []float64 {
+	n := c.rows.Add(1)
+	if n > c.at {
+		c.later.Add(1)
+	}
+	row := c.Matrix.Row(i, buf)
+	if n == c.at {
+		c.end()
+	}
+	return row
+}
+
+// checkCancelled checks what a call promises that its context has ended: a point of the box, bounds that Verify proves, and both errors.
+func checkCancelled(t *testing.T, what string, p Problem, r Result, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || r.Status != Cancelled {
+		t.Errorf("%s: status %v, %v", what, r.Status, err)
+		return
+	}
+	if _, _, err := Verify(p, r); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// TestCancelledReading: once the context has ended, at most 64 rows a thread are read, whether it ends before, in loading or
+// when potentials of rows without mass are made.
+func TestCancelledReading(t *testing.T) {
+	const k, allowed = 480, 64
+	ring, err := cost.NewRing(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lo, hi := box(slices.Repeat([]float64{1. / k}, k), 1)
+	shut, shutHi := slices.Clone(lo), slices.Clone(hi)
+	for j := range 40 { // columns without room
+		shut[11*j], shutHi[11*j] = 0, 0
+	}
+	for j := range shutHi {
+		shutHi[j] *= 1.2
+	}
+	even, some := slices.Repeat([]float64{1}, k), make([]int, 100)
+	for n := range some {
+		some[n] = 3 * n
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, threads := range []int{1, 3} {
+		runtime.GOMAXPROCS(threads)
+		for _, tt := range []struct {
+			name string
+			at   int64
+			p    Problem
+		}{
+			{"before", 0, Problem{Source: even, Lo: lo, Hi: hi}},
+			{"first row", 1, Problem{Source: even, Lo: lo, Hi: hi}},
+			{"half of the rows", k / 2, Problem{Source: even, Lo: lo, Hi: hi}},
+			{"rows without mass", 150, Problem{Source: even[:100], Support: some, Lo: lo, Hi: hi}},
+			{"columns without room", 150, Problem{Source: even[:100], Support: some, Lo: shut, Hi: shutHi}},
+			{"and then rows without mass", 300, Problem{Source: even[:100], Support: some, Lo: shut, Hi: shutHi}},
+		} {
+			for _, m := range methods {
+				ctx, cancel := context.WithCancel(context.Background())
+				c := &counting{Matrix: ring, end: cancel, at: tt.at}
+				if tt.at == 0 {
+					cancel()
+				}
+				p := tt.p
+				p.Cost, p.Reg = c, 0.1*cost.Max(ring)
+				p.Source = slices.Clone(p.Source)
+				for n := range p.Source {
+					p.Source[n] /= float64(len(p.Source))
+				}
+				r, err := Project(ctx, p, Settings{Method: m, Tolerance: 1e-6})
+				cancel()
+				what := fmt.Sprintf("%s, %v, %d threads", tt.name, m, threads)
+				if n := c.later.Load(); n > int64(allowed*threads) || c.rows.Load() < tt.at {
+					t.Errorf("%s: %d of %d rows were read after the end", what, n, c.rows.Load())
+				}
+				p.Cost = ring
+				checkCancelled(t, what, p, r, err)
+			}
+		}
+	}
+}
+
+// TestCancelledSweeps: a context that ends when it is looked at for the n-th time, wherever that is, leaves a valid result, also where
+// sweeps are left on the way.
+func TestCancelledSweeps(t *testing.T) {
+	const k = 1030
+	if k*k <= patientCells {
+		t.Fatal("sweeps are not left")
+	}
+	g := newGenerator(41)
+	x := make([][]float64, k)
+	for i := range x {
+		x[i] = []float64{g.float(), g.float()}
+	}
+	points, err := cost.NewPoints(x, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lo, hi := box(g.mass(k), 1)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the same looks every time
+	for _, tt := range []struct {
+		name  string
+		reg   float64
+		set   Settings
+		atoms int
+		many  bool // by a Projector
+	}{
+		{"annealing and Newton steps", 0.003, Settings{Tolerance: 1e-6}, k, false},
+		{"a gap", 0.002, Settings{Gap: 0.5}, k, false},
+		{"history", 0.3, Settings{Tolerance: 1e-8, History: true}, k, false},
+		{"paper", 0.3, Settings{Method: Paper, Tolerance: 1e-6}, k, false},
+		{"shared kernel", 0.05, Settings{Tolerance: 1e-9}, k - 5, true},
+	} {
+		p := Problem{Cost: points, Lo: lo, Hi: hi, Reg: tt.reg}
+		u := newUsers(g, 1, tt.atoms, k)
+		p.Source, p.Support = u.source[0], u.support[0]
+		run := func(limit int64) (Result, error, int64) {
+			ctx := fading{context.Background(), new(atomic.Int64), limit}
+			if !tt.many {
+				r, err := Project(ctx, p, tt.set)
+				return r, err, ctx.asked.Load()
+			}
+			var r Result
+			err := projector(t, p, tt.set, 1).Project(ctx, p.Source, p.Support, &r)
+			return r, err, ctx.asked.Load()
+		}
+		whole, err, looks := run(math.MaxInt64)
+		if err != nil || whole.Status != Converged {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		parts := int64(8)
+		if testing.Short() {
+			parts = 2
+		}
+		for n := range parts {
+			at := looks * (2*n + 1) / (2 * parts)
+			r, err, asked := run(at)
+			what := fmt.Sprintf("%s, at look %d of %d", tt.name, at, looks)
+			checkCancelled(t, what, p, r, err)
+			if asked > at+1000 { // two a chunk of rows or so, and few loops
+				t.Errorf("%s: %d looks more", what, asked-at)
+			}
+			if !(r.Lower <= whole.Upper && whole.Lower <= r.Upper) {
+				t.Errorf("%s: [%v, %v], optimum in [%v, %v]", what, r.Lower, r.Upper, whole.Lower, whole.Upper)
+			}
+		}
+	}
+}
+
+// TestPanicsReachTheCaller: what a matrix or get throws on another goroutine comes out of the call.
+func TestPanicsReachTheCaller(t *testing.T) {
+	const k = 600 // several chunks
+	ring, err := cost.NewRing(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	thrown := func(name string, f func()) {
+		t.Helper()
+		defer func() {
+			t.Helper()
+			if recover() == nil {
+				t.Errorf("%s: no panic", name)
+			}
+		}()
+		f()
+	}
+	uniform := slices.Repeat([]float64{1. / k}, k)
+	lo, hi := box(uniform, 1)
+	thrown("Row", func() {
+		c := &counting{Matrix: ring, at: 300, end: func() { panic("row") }}
+		_, _ = Project(context.Background(), Problem{Cost: c, Source: uniform, Lo: lo, Hi: hi, Reg: 0.1}, Settings{})
+	})
+	pr, err := NewProjector(ring, lo, hi, 0.1, Settings{Tolerance: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1, 4} {
+		pr.stacked = size
+		thrown("get", func() {
+			_ = pr.All(context.Background(), 50, func(i int) ([]float64, []int) {
+				if i == 20 {
+					panic("get")
+				}
+				return uniform, nil
+			}, func(int, *Result, error) error { return nil })
+		})
+	}
+}
