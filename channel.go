@@ -150,24 +150,21 @@ func (c *Channel) Worst() (phi float64, i int) {
 	return phi, i
 }
 
-// massTol is how far sum mu may be from 1, here and in every solver.
-const massTol = 1e-9
-
-// Mix returns q_mix = sum_i mu_i row_i, the law of a release in mixture mode, in floats. mu has length k,
-// entries >= 0 and |sum - 1| <= 1e-9; it is divided by its sum. Errors: ErrShape, ErrMass.
+// Mix returns q_mix = sum_i mu_i row_i, the law of a release in mixture mode, in floats. mu has length k and finite
+// entries >= 0 with a positive sum, by which it is divided. Errors: ErrShape, ErrMass.
 func (c *Channel) Mix(mu []float64) ([]float64, error) {
 	k, kv := c.Dims()
 	if len(mu) != k {
 		return nil, fmt.Errorf("%w: mu has %d entries, the channel %d rows", ErrShape, len(mu), k)
 	}
 	for i, w := range mu {
-		if !(w >= 0 && w <= 2) {
+		if !(w >= 0 && w <= math.MaxFloat64) {
 			return nil, fmt.Errorf("%w: mu[%d] = %v", ErrMass, i, w)
 		}
 	}
-	sum := num.Sum(mu)
-	if !(math.Abs(sum-1) <= massTol) {
-		return nil, fmt.Errorf("%w: mu sums to %v", ErrMass, sum)
+	sum, exp := num.Total(mu)
+	if sum == 0 {
+		return nil, fmt.Errorf("%w: mu sums to 0", ErrMass)
 	}
 	q := make([]float64, kv)
 	for i, w := range mu {
@@ -175,7 +172,7 @@ func (c *Channel) Mix(mu []float64) ([]float64, error) {
 			continue
 		}
 		row := c.rows[i]
-		scale := math.Ldexp(w/sum, -row.Bits())
+		scale := math.Ldexp(math.Ldexp(w, -exp)/sum, -row.Bits())
 		for j := range q {
 			q[j] += scale * float64(row.At(j))
 		}

@@ -21,7 +21,7 @@ const DefaultBits = 62
 type Solver int
 
 const (
-	// Auto is the best there is: today the exact network simplex.
+	// Auto is Exact, the faster of the two on few points and on most inputs.
 	Auto Solver = iota
 	// Exact is the network simplex of package mincostflow.
 	Exact
@@ -254,7 +254,8 @@ func (m *Mechanism) Epsilon() ldp.Epsilon { return m.box.Epsilon() }
 // Options returns the options in force, defaults resolved.
 func (m *Mechanism) Options() Options { return m.opt }
 
-// Project finds the point of the box nearest to mu (length k, |sum - 1| <= 1e-9).
+// Project finds the point of the box nearest to mu: length k, finite masses >= 0 with a positive sum, such as counts. It is
+// taken as mu / sum mu.
 //
 // If the context ends first, it returns the best feasible Projection with its valid bounds and an error
 // that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with

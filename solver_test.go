@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestParseSolver(t *testing.T) {
 }
 
 // TestEntropicMechanism holds that the entropic solver proves what it says of the same box: its bounds and those of
-// the exact solver overlap, for a few atoms (which are solved by their rows), for all points, and for a grid without
+// the exact solver overlap, for a few atoms, for all points, and for a grid without
 // a matrix in memory.
 func TestEntropicMechanism(t *testing.T) {
 	grid, err := cost.NewGrid(9, 9, 1)
@@ -92,6 +93,21 @@ func TestEntropicMechanism(t *testing.T) {
 			p := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: b.Entropic().Reg}
 			if _, _, err := sinkhorn.Verify(p, b.Entropic()); err != nil {
 				t.Errorf("%s, %s: Verify: %v", name, kind, err)
+			}
+			if reg, err := sinkhorn.RelativeReg(c, wpm.EntropicReg); err == nil { // Entropic means entropic, on few points too
+				p.Reg = reg
+				want, _ := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: wpm.EntropicGap, SupportOnly: true})
+				got := b.Entropic()
+				if !slices.Equal(b.Q(), want.Q) || got.Status != want.Status || got.Lower != want.Lower || got.Upper != want.Upper {
+					t.Errorf("%s, %s: %v, [%v, %v], Project: %v, [%v, %v]", name, kind, got.Status, got.Lower, got.Upper, want.Status, want.Lower, want.Upper)
+				}
+			}
+			counts := slices.Clone(mu)
+			for i := range counts {
+				counts[i] *= 1 << 20
+			}
+			if r, err := m.Project(context.Background(), counts); err != nil || !slices.Equal(r.Q(), b.Q()) {
+				t.Errorf("%s, %s: masses that sum to 2^20 have another projection: %v", name, kind, err)
 			}
 			if s := fmt.Sprintf("%v %+v %#v", b, b, b); strings.Contains(s, fmt.Sprint(b.Upper())) || !strings.Contains(s, "redacted") {
 				t.Errorf("%s, %s: prints as %s", name, kind, s)

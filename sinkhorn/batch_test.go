@@ -325,7 +325,7 @@ func TestNewProjectorErrors(t *testing.T) {
 		want    error
 	}{
 		{"tiny Reg", []float64{1}, []int{2}, ErrReg},
-		{"mass", []float64{0.5}, []int{2}, ErrMass},
+		{"mass", []float64{0}, []int{2}, ErrMass},
 		{"support", []float64{1}, []int{4}, ErrSupport},
 		{"length", []float64{1}, nil, ErrShape},
 	} {

@@ -212,3 +212,20 @@ func TestPanicsReachTheCaller(t *testing.T) {
 		})
 	}
 }
+
+// TestCancelledGrid: so does the method for grids, on cells that are too many for bounds after the end.
+func TestCancelledGrid(t *testing.T) {
+	p := gridProblem(t, 65, 65, 1, 1e-3)
+	if len(p.Lo) <= gridPatient {
+		t.Fatal("bounds are found after the end")
+	}
+	ctx := fading{context.Background(), new(atomic.Int64), math.MaxInt64}
+	if _, err := Project(ctx, p, Settings{Gap: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	looks := ctx.asked.Load()
+	for _, at := range []int64{0, looks / 2, looks - 1} {
+		r, err := Project(fading{context.Background(), new(atomic.Int64), at}, p, Settings{Gap: 0.1})
+		checkCancelled(t, fmt.Sprintf("at look %d of %d", at, looks), p, r, err)
+	}
+}

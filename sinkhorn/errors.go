@@ -14,8 +14,8 @@ var (
 	ErrNotFinite = errors.New("sinkhorn: value not finite")
 	// ErrNegative: a negative cost, mass or bound.
 	ErrNegative = errors.New("sinkhorn: negative value")
-	// ErrMass: masses whose sum is not 1 to within 1e-9.
-	ErrMass = errors.New("sinkhorn: total mass is not one")
+	// ErrMass: masses whose sum is not positive.
+	ErrMass = errors.New("sinkhorn: no mass")
 	// ErrSupport: Support is not sorted, not distinct or out of range.
 	ErrSupport = errors.New("sinkhorn: bad support")
 	// ErrBox: a lower bound above its upper bound.

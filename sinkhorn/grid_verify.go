@@ -294,7 +294,6 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 		}
 	}
 	x2, y2 := squares(cols), squares(rows)
-	total := v.sum.float()
 	logV := append([]float64(nil), r.LogV...)
 	for j, h := range v.hi {
 		if h == 0 {
@@ -311,8 +310,8 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 	w := make([]float64, n)
 	for i, m := range v.source {
 		w[i] = math.Inf(-1)
-		if m > 0 {
-			w[i] = math.Log(m/total) - f[i]
+		if mu, _ := newDyadic(m).over(v.sum).Float64(); mu > 0 {
+			w[i] = math.Log(mu) - f[i]
 			size = math.Max(size, math.Abs(w[i]))
 		}
 	}

@@ -15,7 +15,7 @@ type Problem struct {
 	// Cost is the k x kv matrix C, finite and >= 0.
 	Cost cost.Matrix
 	// Source is the distribution mu on the rows. It is taken as the exact rationals
-	// Source / sum Source, and its sum must be within 1e-9 of 1.
+	// Source / sum Source: any finite masses >= 0 with a positive sum, such as counts.
 	Source []float64
 	// Support lists the rows that the entries of Source belong to: sorted, distinct, as many as
 	// Source. Nil means that Source lists all k rows. Zero masses are allowed either way.
@@ -27,8 +27,6 @@ type Problem struct {
 }
 
 const (
-	// massTol is how far a distribution may be from total mass 1 and still be normalised.
-	massTol = 1e-9
 	// boxTol is how far the bounds may miss total mass 1 (their sum of Lo above it, or their sum
 	// of Hi below it) and still be taken as the one point that they describe after scaling.
 	boxTol = 1e-12
@@ -105,19 +103,21 @@ func (in *instance) source(source []float64, support []int) error {
 	if err := checkEntries("Source", source); err != nil {
 		return err
 	}
-	// Capping at 2 avoids overflow and cannot hide an excess.
-	if compareTotal(source, 2, 1, massTol) > 0 || compareTotal(source, 2, 1, -massTol) < 0 {
-		return fmt.Errorf("%w: Source sums to %v", ErrMass, num.Sum(source))
+	sum, exp := num.Total(source)
+	if sum == 0 {
+		return fmt.Errorf("%w: the %d entries of Source sum to 0", ErrMass, len(source))
 	}
-	sum := num.Sum(source)
 	for n, m := range source {
-		if m/sum > 0 { // the least float over a sum above 1 is none
+		if exp != 0 {
+			m = math.Ldexp(m, -exp)
+		}
+		if m /= sum; m > 0 { // not the least float over a sum above 1
 			i := n
 			if support != nil {
 				i = support[n]
 			}
 			in.rows = append(in.rows, i)
-			in.mass = append(in.mass, m/sum)
+			in.mass = append(in.mass, m)
 		}
 	}
 	return nil

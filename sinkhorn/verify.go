@@ -131,8 +131,8 @@ func newVerifier(p Problem) (*verifier, error) {
 		v.source[i] = p.Source[n]
 	}
 	v.sum = dyadicSum(p.Source)
-	if off := v.sum.minus(dyadicOne).abs(); off.minus(newDyadic(1e-9)).sign() > 0 {
-		return nil, fmt.Errorf("%w: Source sums to %v", ErrMass, v.sum.float())
+	if v.sum.sign() == 0 {
+		return nil, fmt.Errorf("%w: the %d entries of Source sum to 0", ErrMass, len(p.Source))
 	}
 	if len(p.Lo) != v.kv || len(p.Hi) != v.kv {
 		return nil, fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(p.Lo), len(p.Hi), v.kv)

@@ -73,7 +73,7 @@ func TestVerifyProblem(t *testing.T) {
 		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, nan}} }, ErrNotFinite},
 		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0}} }, ErrShape},
 		{func(p *Problem) { p.Source = []float64{1} }, ErrShape},
-		{func(p *Problem) { p.Source = []float64{.7, .5} }, ErrMass},
+		{func(p *Problem) { p.Source = []float64{0, 0} }, ErrMass},
 		{func(p *Problem) { p.Source = []float64{nan, 1} }, ErrNotFinite},
 		{func(p *Problem) { p.Support = []int{1, 0} }, ErrSupport},
 		{func(p *Problem) { p.Lo = nil }, ErrShape},

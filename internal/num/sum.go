@@ -113,3 +113,21 @@ func LogSumExp(x []float64) float64 {
 	}
 	return max + math.Log1p(s)
 }
+
+// Total returns sum and exp with sum * 2^exp = the sum of the xs, which are finite and >= 0, as Sum has it. The exponent is 0 unless the
+// largest x is beyond 2^400 or below 2^-400; entries are then taken times 2^-exp, and those 2^-1074 times smaller than the largest are lost.
+func Total(xs []float64) (sum float64, exp int) {
+	most := 0.0
+	for _, x := range xs {
+		most = max(most, x)
+	}
+	if most == 0 || most >= 0x1p-400 && most <= 0x1p400 {
+		return Sum(xs), 0
+	}
+	_, exp = math.Frexp(most)
+	scaled := make([]float64, len(xs))
+	for i, x := range xs {
+		scaled[i] = math.Ldexp(x, -exp)
+	}
+	return Sum(scaled), exp
+}

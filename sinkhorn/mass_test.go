@@ -1,0 +1,87 @@
+package sinkhorn
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// TestSourceScale: any masses with a positive sum are a distribution. A power of two times them changes no bit, another
+// factor no more than the rounding of the masses does, and Verify takes every one.
+func TestSourceScale(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		g := newGenerator(rapid.Uint64().Draw(rt, "seed"))
+		p := g.problem(1+g.intn(8), 1+g.intn(8), 0.05+g.float())
+		for i := range p.Source { // counts
+			p.Source[i] = float64(g.intn(1000))
+		}
+		p.Source[0]++
+		set := Settings{Method: rapid.SampledFrom(methods).Draw(rt, "method"), Tolerance: 1e-10, MaxIterations: 20000}
+		solve := func(f func(x float64) float64) Result {
+			q := p
+			q.Source = slices.Clone(p.Source)
+			for i, x := range q.Source {
+				q.Source[i] = f(x)
+			}
+			kept := slices.Clone(q.Source)
+			r, err := Project(context.Background(), q, set)
+			if err != nil && !is(err, ErrNotConverged) {
+				rt.Fatalf("Project: %v", err)
+			}
+			if _, _, err := Verify(q, r); err != nil {
+				rt.Fatalf("Verify: %v", err)
+			}
+			if !slices.Equal(kept, q.Source) {
+				rt.Fatal("the source has changed")
+			}
+			return r
+		}
+		want := solve(func(x float64) float64 { return x })
+		e := rapid.IntRange(-1060, 1013).Draw(rt, "exponent") // 1 to 1000 stay exact
+		if r := solve(func(x float64) float64 { return math.Ldexp(x, e) }); !reflect.DeepEqual(r, want) {
+			rt.Fatalf("times 2^%d: %+v\nwant %+v", e, r, want)
+		}
+		factor := rapid.SampledFrom([]float64{1. / 3, 7, 0.1, 1e300}).Draw(rt, "factor")
+		for name, f := range map[string]func(float64) float64{
+			"a factor": func(x float64) float64 { return x * factor },
+			"float32":  func(x float64) float64 { return float64(float32(x / 3)) },
+		} {
+			r := solve(f)
+			if r.Status != Converged || want.Status != Converged {
+				continue
+			}
+			// Masses are off by 2^-24 of themselves in float32, and the cost of what is moved likewise; goals leave 1e-10.
+			if size := cost.Max(p.Cost); !(math.Abs(r.Transport-want.Transport) <= 1e-6*size) {
+				rt.Fatalf("%s: the plan costs %v, want %v", name, r.Transport, want.Transport)
+			}
+		}
+	})
+}
+
+// TestSourceExtremes: masses at both ends of float64, whose sum overflows or is next to nothing.
+func TestSourceExtremes(t *testing.T) {
+	p := Problem{
+		Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 1}), Lo: []float64{.1, .1, .1}, Hi: []float64{.5, .5, .9}, Reg: 0.3,
+	}
+	same := func(source, as []float64) {
+		t.Helper()
+		for _, m := range methods {
+			p.Source = as
+			want := mustProject(t, p, Settings{Method: m})
+			p.Source = source
+			if got := mustProject(t, p, Settings{Method: m}); !reflect.DeepEqual(got, want) {
+				t.Errorf("%v, %v: %+v, want %+v", m, source, got, want)
+			}
+		}
+	}
+	same([]float64{math.MaxFloat64, math.MaxFloat64}, []float64{1, 1})
+	same([]float64{math.SmallestNonzeroFloat64, 3 * math.SmallestNonzeroFloat64}, []float64{1, 3})
+	same([]float64{math.SmallestNonzeroFloat64, math.MaxFloat64}, []float64{0, 1})
+	same([]float64{float64(float32(0.5)), float64(float32(0.25))}, []float64{2, 1})
+}
