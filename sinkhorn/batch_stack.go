@@ -94,6 +94,7 @@ func (m *member) load(ctx context.Context, p *Projector, in *instance) {
 		}
 		m.order = make([]int32, c.n)
 		m.in, m.k = p.box, *k
+		m.in.matrix = p.c
 		m.in.rows, m.in.mass = p.common.rows, m.mass
 		m.s = *newFast(ctx, &m.in, c, p.settings, &m.k)
 		m.s.first = p.common.w

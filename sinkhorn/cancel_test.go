@@ -229,3 +229,44 @@ func TestCancelledGrid(t *testing.T) {
 		checkCancelled(t, fmt.Sprintf("at look %d of %d", at, looks), p, r, err)
 	}
 }
+
+// TestRowsReadOnce: a call reads a row of a structured cost once: what it computes takes as long as to materialise the rows that it
+// needs, and no longer.
+func TestRowsReadOnce(t *testing.T) {
+	const k = 60
+	ring, err := cost.NewRing(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lo, hi := box(slices.Repeat([]float64{1. / k}, k), 2)
+	lo[7], hi[7], lo[40], hi[40] = 0, 0, 0, 1e-300 // no part in it
+	for _, m := range methods {
+		for _, tt := range []struct {
+			atoms int
+			only  bool
+			want  int64
+		}{{k, false, k}, {k, true, k}, {10, false, k}, {10, true, 10}} {
+			c := &counting{Matrix: ring, at: -1}
+			p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: 3, Source: slices.Repeat([]float64{1}, tt.atoms)}
+			for i := range tt.atoms {
+				p.Support = append(p.Support, i*(k/tt.atoms))
+			}
+			set := Settings{Method: m, SupportOnly: tt.only}
+			r := mustProject(t, p, set)
+			if n := c.rows.Load(); n < tt.want {
+				t.Errorf("%v, %+v: %d rows were read", m, tt, n)
+			}
+			c.rows.Store(0)
+			if _, err := Project(context.Background(), p, set); err != nil || c.rows.Load() != tt.want {
+				t.Errorf("%v, %+v: %d rows were read, %v", m, tt, c.rows.Load(), err)
+			}
+			p.Cost, err = cost.Materialize(ring)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := mustProject(t, p, set); !slices.Equal(r.Q, want.Q) || !slices.Equal(r.Potentials.F, want.Potentials.F) || !slices.Equal(r.Potentials.G, want.Potentials.G) {
+				t.Errorf("%v, %+v: another result with the matrix in memory", m, tt)
+			}
+		}
+	}
+}

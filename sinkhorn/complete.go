@@ -154,9 +154,7 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 	}
 	w := &watch{ctx: ctx}
 	if in.cols != nil {
-		if err := in.deadColumns(w, f, g); err != nil {
-			return err
-		}
+		in.deadColumns(w, c, f, g)
 	}
 	r.Potentials = Potentials{F: f, G: g}
 	if len(in.rows) == in.k {
@@ -194,46 +192,59 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 	return nil
 }
 
-// deadColumns sets g in the columns that take no part to the largest potentials that will do.
-func (in *instance) deadColumns(w *watch, f, g []float64) error {
-	dead := make([]int, 0, in.kv-len(in.cols))
+// others writes the entries of row in the columns that take no part.
+func (in *instance) others(row, dst []float64) {
 	n := 0
-	for j := range in.kv {
+	for j, x := range row {
 		if n < len(in.cols) && in.cols[n] == j {
 			n++
 		} else {
-			dead = append(dead, j)
+			dst[j-n] = x
 		}
 	}
+}
+
+// deadColumns sets g in the columns that take no part to the largest potentials that will do.
+func (in *instance) deadColumns(w *watch, c *costs, f, g []float64) {
+	dead := in.kv - len(in.cols)
 	m := chunks(len(in.rows), in.kv)
-	least := make([]float64, m*len(dead)) // of every chunk
-	for l := range least {
-		least[l] = math.MaxFloat64
-	}
-	if err := in.readRows(w, in.rows, func(ch, i int, row []float64) error {
-		low := least[ch*len(dead) : (ch+1)*len(dead)]
-		for l, j := range dead {
-			low[l] = min(low[l], row[j]-f[i])
+	least := slices.Repeat([]float64{math.MaxFloat64}, m*dead) // of every chunk
+	w.loop(m, func(ch int) {
+		from, to := chunkRows(len(in.rows), m, ch)
+		low := least[ch*dead : (ch+1)*dead]
+		buf := make([]float64, dead)
+		for a := from; a < to; a++ {
+			if (a-from)%lookRows == 0 && w.ended() {
+				return
+			}
+			i, row := in.rows[a], buf
+			if c.rest != nil {
+				row = c.rest[a*dead : (a+1)*dead]
+			} else {
+				in.others(in.matrix.Row(i, nil), row) // in memory
+			}
+			for l, x := range row {
+				low[l] = min(low[l], x-f[i])
+			}
 		}
-		return nil
-	}); err != nil {
-		return err
+	})
+	for ch := 1; ch < m; ch++ {
+		for l, x := range least[ch*dead : (ch+1)*dead] {
+			least[l] = min(least[l], x)
+		}
 	}
 	top := 0.0
 	for _, i := range in.rows {
 		top = max(top, f[i])
 	}
-	for l, j := range dead {
-		g[j] = least[l]
-		for ch := 1; ch < m; ch++ {
-			g[j] = min(g[j], least[ch*len(dead)+l])
-		}
-		g[j] = max(math.Nextafter(g[j], math.Inf(-1)), -math.MaxFloat64)
-		if w.cut() {
-			g[j] = -top
+	n := 0
+	for j := range g {
+		if n < len(in.cols) && in.cols[n] == j {
+			n++
+		} else if g[j] = max(math.Nextafter(least[j-n], math.Inf(-1)), -math.MaxFloat64); w.cut() {
+			g[j] = -top // holds for all costs, which are not negative
 		}
 	}
-	return nil
 }
 
 // readRows calls f for the rows of the cost, until the context ends, with the number of the chunk that a row is in. The

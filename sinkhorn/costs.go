@@ -18,6 +18,8 @@ type costs struct {
 	max  float64   // of all
 	most float64   // also of columns with hi > 0 that do not take part: no mass moves for more
 	rng  float64   // largest range of a row
+	// rest holds, for costs that are computed, those of the columns that take no part, row by row.
+	rest []float64
 	// base, if not nil, was taken out of every row (see reduce), offset is its cost sum mu_i base_i,
 	// and shift that times 2^exp.
 	base          []float64
@@ -56,6 +58,9 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 			return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrShape, c.k, c.n, cost.MaxEntries)
 		}
 		data = make([]float64, c.k*c.n)
+		if !dense {
+			c.rest = make([]float64, c.k*(in.kv-c.n))
+		}
 	}
 	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
@@ -87,6 +92,9 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 				} else {
 					for n, j := range in.cols {
 						dst[n] = row[j]
+					}
+					if !dense {
+						in.others(row, c.rest[r*(in.kv-c.n):])
 					}
 					for _, j := range in.tiny {
 						most[r] = math.Max(most[r], row[j])

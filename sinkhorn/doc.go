@@ -29,10 +29,13 @@
 //
 // # Guarantees
 //
-// At every stop, also at once under a cancelled context: Q is in the box to the last bit and sums to 1
+// At every stop: Q is in the box to the last bit and sums to 1
 // up to kv * 2^-52, and Lower <= optimum without entropy <= cost of moving mu to Q <= Upper, all
 // rounding included. Verify recomputes both bounds in rational arithmetic without code of the solvers, and
 // checks that f_i + g_j <= C_ij exactly.
+//
+// When the context ends, no more than a few rows are read, or swept, on each thread. A matrix of up to 2^20 entries is swept to the end, for the
+// bounds of the last iterate; where that would take longer, the result is the last Q with bounds that hold for every plan.
 //
 // A result without an error met its goal: by default a residual |Q - c|_1 <= 1e-12, c being the column sums
 // of the plan. Q is then within max(1e-9, 4e-16 R/Reg) of the exact minimiser in every instance met
