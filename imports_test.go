@@ -127,7 +127,7 @@ var forbidden = map[string]map[string]string{
 // impure is what no solver may use: an answer depends on its arguments alone.
 var impure = map[string]string{
 	"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument", "crypto/rand": "randomness is an argument",
-	"time": "no clock", "os": "no environment, no files", "log": "no logging in libraries",
+	"time": "no clock", "os": "no environment, no files", "log": "no logging in libraries", "unsafe": "no bound is worth it",
 }
 
 type listed struct {

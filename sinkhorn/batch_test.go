@@ -329,7 +329,7 @@ func TestNewProjectorErrors(t *testing.T) {
 		{"support", []float64{1}, []int{4}, ErrSupport},
 		{"length", []float64{1}, nil, ErrShape},
 	} {
-		if err := pr.Project(context.Background(), test.source, test.support, &r); !errors.Is(err, test.want) || len(r.Q) != 0 {
+		if err := pr.Project(context.Background(), test.source, test.support, &r); !errors.Is(err, test.want) || len(r.Q) != 0 || r.Status != Unknown {
 			t.Errorf("%s: Project = %v with %d entries, want %v", test.name, err, len(r.Q), test.want)
 		}
 	}

@@ -172,7 +172,7 @@ func TestErrors(t *testing.T) {
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 			}
-			if r.Q != nil {
+			if r.Q != nil || r.Status != Unknown {
 				t.Errorf("%s: a Result beside %v", c.name, err)
 			}
 		}
