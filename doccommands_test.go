@@ -92,6 +92,7 @@ func TestDocCommands(t *testing.T) {
 			dir := t.TempDir()
 			for name, content := range map[string]string{ // what a reader has: one client's counts, and a truth
 				"counts.csv": "label,count\n0,3\n21,1\n", "truth.csv": "label,count\n0,5\n21,2\n399,1\n",
+				"vectors.csv": "1" + strings.Repeat(",0.125", 64) + "\n",
 			} {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 					t.Fatal(err)

@@ -22,7 +22,7 @@ func line(t *testing.T, n int, lo, hi float64) (*sinkhorn.Projector, sinkhorn.Pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Cost, err = cost.Materialize(points); err != nil {
+	if p.Cost, err = cost.Materialize(context.Background(), points); err != nil {
 		t.Fatal(err)
 	}
 	b, err := sinkhorn.NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, sinkhorn.Settings{Gap: 0.5})

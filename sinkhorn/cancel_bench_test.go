@@ -121,7 +121,7 @@ func BenchmarkStructured(b *testing.B) {
 			})
 			b.Run(name+"/materialised", func(b *testing.B) {
 				for b.Loop() {
-					d, err := cost.Materialize(c.cost)
+					d, err := cost.Materialize(context.Background(), c.cost)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -260,7 +260,7 @@ func TestRowsReadOnce(t *testing.T) {
 			if _, err := Project(context.Background(), p, set); err != nil || c.rows.Load() != tt.want {
 				t.Errorf("%v, %+v: %d rows were read, %v", m, tt, c.rows.Load(), err)
 			}
-			p.Cost, err = cost.Materialize(ring)
+			p.Cost, err = cost.Materialize(context.Background(), ring)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,8 @@ func solveCommand() *cli.Command {
 		Usage: "answer JSON lines on standard input: the machine interface",
 		Description: "One JSON object per line in, one per line out, in order; id is echoed. Example:\n" +
 			`   echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project` + "\n" +
-			`A bad line is answered by {"error":"..."}; exit status 1 says that there was one.`,
+			`A bad line is answered by {"error":"..."}; exit status 1 says that there was one.` + "\n" +
+			"With -certificate, answers of the kinds that have evidence hold the object that wpm check verifies.",
 		OnUsageError: usageError,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
