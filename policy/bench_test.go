@@ -138,7 +138,7 @@ func BenchmarkSecretRow(b *testing.B) {
 		p := benchPolicy(b, n, Mixture, true)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := secretRow(p.c.Polytope, p.c.Rows, n/2); err != nil {
+				if _, err := secretRow(p.c.Polytope, p.c.Rows, p.c.Fallback, n/2); err != nil {
 					b.Fatal(err)
 				}
 			}

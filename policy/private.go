@@ -2,11 +2,13 @@ package policy
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // Private is one client's distribution over the inputs of a policy. It prints as a fixed text whatever the
@@ -14,25 +16,35 @@ import (
 //
 // # The private format
 //
-// Lines of a label, a comma and a count, in UTF-8:
+// Lines of a label, a comma and a count, in UTF-8, each of at most 4096 bytes before its end:
 //
 //	label,count
 //	home,12
 //	"cinema, the old one",0.5
 //
+// or, under a header that says so, the same lines after the name of one user:
+//
+//	user,label,count
+//	u17,home,12
+//	u17,"cinema, the old one",0.5
+//
 // The rules:
 //
-//   - The first line may be the header label,count. A byte order mark before it, empty lines, and a
-//     carriage return before a line end are ignored.
-//   - A label is an input label of the policy or an alias of one, byte by byte, or the decimal index of an input if inputs have no labels.
-//     It may stand in quotation marks, within which a quotation mark is doubled; it must if it has a comma
-//     or starts with a quotation mark.
+//   - The first line may be a header: label,count or user,label,count as it stands here. A byte order mark
+//     before it, empty lines, and a carriage return before a line end are ignored.
+//   - A label is an input label of the policy or an alias of one, byte by byte, or the decimal index of an
+//     input if inputs have no labels.
+//   - A user is 1 to 256 bytes without control characters, the same on every line.
+//   - Label and user may stand in quotation marks, within which a quotation mark is doubled; they must if
+//     they have a comma or start with a quotation mark.
 //   - A count is a decimal, 0 <= count <= 2^53, with an optional exponent (12, 0.5, 1e-3), of at most 64
 //     characters, taken as the nearest float64. No sign, no space, no NaN.
 //   - Counts of one label add up. Inputs that are not named have count 0.
+//   - Data that start with the bytes 1f 8b are gzip (RFC 1952): one member or several in a row, whole, with
+//     right checksums, and nothing after the last. The text in them is their texts joined.
 //
 // The distribution is the counts divided by their sum, which must not be 0. Anything else, and more than
-// MaxBytes, is unusable as a whole: a line is never dropped.
+// MaxBytes of data or of text, is unusable as a whole: a line is never dropped.
 type Private struct{ *private }
 
 // private is behind a pointer because fmt cannot call Format on what lies in another type's unexported field:
@@ -44,12 +56,18 @@ type private struct {
 
 const (
 	header     = "label,count"
+	userHeader = "user,label,count"
+	byteOrder  = "\xef\xbb\xbf"
+	gzipMagic  = "\x1f\x8b"
+	maxLine    = 4096    // bytes; the longest line that can be right has 1095
+	minLine    = 4       // bytes of the shortest one, 0,1 and its end
 	maxCount   = 1 << 53 // so that a sum over MaxBytes of lines stays far from overflow
 	maxNumeral = 64      // bytes
 )
 
 // ParsePrivate reads private data as Release does. It is for checks on the device and for simulations: a
-// release takes the bytes, not a Private.
+// release takes the bytes, not a Private. It takes memory for k counts and one line, and time linear in k
+// and in the text.
 //
 // Errors: ErrPolicy, and a *PrivateError (ErrPrivate), which names a line and never its content. Whether
 // there is an error is itself private.
@@ -57,59 +75,187 @@ func ParsePrivate(p Policy, data []byte) (Private, error) {
 	if p.c == nil {
 		return Private{}, ErrPolicy
 	}
-	return p.c.parse(data)
-}
-
-func (c *content) parse(data []byte) (Private, error) {
-	if len(data) > MaxBytes {
-		return Private{}, &PrivateError{0, fmt.Sprintf("more than %d bytes", MaxBytes)}
-	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	pr := Private{&private{count: make([]float64, c.Inputs)}}
-	for n := 1; len(data) > 0; n++ {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 || n == 1 && string(line) == header {
-			continue
-		}
-		label, numeral, ok := splitLine(line)
-		if !ok {
-			return Private{}, &PrivateError{n, "not of the form label,count"}
-		}
-		i, ok := c.input(label)
-		if !ok {
-			return Private{}, &PrivateError{n, "not a label of the policy"}
-		}
-		v, ok := parseCount(numeral)
-		if !ok {
-			return Private{}, &PrivateError{n, "not a count from 0 to 2^53"}
-		}
-		pr.count[i] += v
-	}
-	for _, v := range pr.count { // not while reading: a long file of small counts would add up its roundings
-		pr.total += v
-	}
-	if pr.total == 0 {
-		return Private{}, &PrivateError{0, "no counts above 0"}
+	pr, usable, fault := p.c.read(data)
+	if usable == 0 {
+		return Private{}, &fault
 	}
 	return pr, nil
 }
 
-// splitLine cuts a line at the comma after its label, and undoes the label's quotation marks.
-func splitLine(line []byte) (label, numeral []byte, ok bool) {
-	if line[0] != '"' {
-		return bytes.Cut(line, []byte(","))
+// read reads private data in one pass to their end. What is unusable leaves its first fault, and counts of 1
+// for every input, with which a release works on: usable is 1 or 0, the form that subtle takes.
+//
+// Every text of one length costs as many entries, whether it has them or not.
+func (c *content) read(data []byte) (pr Private, usable int, fault PrivateError) {
+	r := reader{c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine)}
+	size := r.text(data)
+	spare := append(appendLabel(nil, label(c.InputLabels, c.Inputs/2)), ",1"...)
+	for range maxEntries(size) - r.entries {
+		r.entry(0, spare, 0)
 	}
+	total := 0.0
+	for _, v := range r.count { // not while reading: a long file of small counts would add up its roundings
+		total += v
+	}
+	if total == 0 {
+		r.fail(0, "no counts above 0")
+	}
+	if r.fault.Problem == "" {
+		usable = 1
+	}
+	dummy, mask := math.Float64bits(1), -uint64(usable)
+	pr = Private{&private{count: r.count}}
+	for i, v := range r.count {
+		v = math.Float64frombits(math.Float64bits(v)&mask | dummy&^mask)
+		r.count[i] = v
+		pr.total += v
+	}
+	return pr, usable, r.fault
+}
+
+// maxEntries returns how many lines of label and count can stand in a text of size bytes: the last may lack its end.
+func maxEntries(size int) int { return (size + 1) / minLine }
+
+// A reader takes private data line by line. It holds no more after a million lines, or a fault, than after one.
+type reader struct {
+	c       *content
+	count   []float64
+	buf     []byte // room for a field without its quotation marks
+	users   bool   // the header names a column of users
+	user    []byte // the first one; nil before it
+	entries int
+	fault   PrivateError // the first one
+}
+
+func (r *reader) fail(line int, problem string) {
+	if r.fault.Problem == "" {
+		r.fault = PrivateError{line, problem}
+	}
+}
+
+// text takes data to the end, unpacking them on the way, and returns the length of the text. It ends early only at
+// MaxBytes and where gzip cannot go on.
+func (r *reader) text(data []byte) (size int) {
+	const (
+		tooLong = "more than 64 MiB" // MaxBytes
+		damaged = "gzip damaged, cut off, or followed by something else"
+	)
+	if len(data) > MaxBytes {
+		r.fail(0, tooLong)
+		data = data[:MaxBytes]
+	}
+	var in io.Reader = bytes.NewReader(data)
+	if bytes.HasPrefix(data, []byte(gzipMagic)) {
+		if z, err := gzip.NewReader(bytes.NewReader(data)); err != nil {
+			r.fail(0, damaged)
+		} else {
+			in = z
+		}
+	}
+	chunk, line := make([]byte, maxLine), make([]byte, maxLine)
+	n, at := 1, 0 // line n has at bytes so far, of which line keeps the first
+	end := func() {
+		if at > maxLine {
+			r.fail(n, "a line of more than 4096 bytes")
+		} else if at > 0 {
+			r.line(n, line[:at])
+		}
+		n, at = n+1, 0
+	}
+	for {
+		m, err := in.Read(chunk)
+		if size += m; size > MaxBytes {
+			r.fail(0, tooLong)
+			return MaxBytes
+		}
+		for _, b := range chunk[:m] {
+			if b == '\n' {
+				end()
+				continue
+			}
+			if at < maxLine {
+				line[at] = b
+			}
+			at++
+		}
+		if err == io.EOF {
+			end()
+			return size
+		}
+		if err != nil {
+			r.fail(0, damaged)
+			return size
+		}
+	}
+}
+
+// line takes line n, counted from 1, without its end.
+func (r *reader) line(n int, line []byte) {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	if n == 1 {
+		line = bytes.TrimPrefix(line, []byte(byteOrder))
+		if r.users = string(line) == userHeader; r.users || string(line) == header {
+			return
+		}
+	}
+	if len(line) == 0 {
+		return
+	}
+	if r.users {
+		user, rest, ok := field(line, r.buf)
+		switch {
+		case !ok:
+			r.fail(n, "not of the form user,label,count")
+			return
+		case r.user == nil:
+			r.user = bytes.Clone(user)
+			if checkText(string(user), maxLabel) != nil {
+				r.fail(n, "not a user of 1 to 256 bytes without control characters")
+			}
+		case !bytes.Equal(user, r.user):
+			r.fail(n, "a second user")
+		}
+		line = rest
+	}
+	r.entry(n, line, 1)
+}
+
+// entry adds a count to an input, so many times. Label and count both cost their work whatever is wrong with the other.
+func (r *reader) entry(n int, line []byte, times float64) {
+	label, numeral, ok := field(line, r.buf)
+	if !ok {
+		r.fail(n, "not of the form label,count")
+		return
+	}
+	i, ok := r.c.input(label)
+	if !ok {
+		r.fail(n, "not a label of the policy")
+	}
+	v, ok := parseCount(numeral)
+	if !ok {
+		r.fail(n, "not a count from 0 to 2^53")
+	}
+	r.count[i] += times * v
+	r.entries++
+}
+
+// field cuts a line at the comma after its first field, and undoes that field's quotation marks, in buf. Neither side of
+// the comma may be empty.
+func field(line, buf []byte) (first, rest []byte, ok bool) {
+	if line[0] != '"' {
+		first, rest, ok = bytes.Cut(line, []byte(","))
+		return first, rest, ok && len(first) > 0 && len(rest) > 0
+	}
+	first = buf[:0]
 	for i := 1; i < len(line); i++ {
 		switch {
 		case line[i] != '"':
-			label = append(label, line[i])
+			first = append(first, line[i])
 		case i+1 < len(line) && line[i+1] == '"':
-			label = append(label, '"')
+			first = append(first, '"')
 			i++
-		case i+1 < len(line) && line[i+1] == ',':
-			return label, line[i+2:], true
+		case i+2 < len(line) && line[i+1] == ',':
+			return first, line[i+2:], len(first) > 0
 		default:
 			return nil, nil, false
 		}
@@ -117,7 +263,7 @@ func splitLine(line []byte) (label, numeral []byte, ok bool) {
 	return nil, nil, false
 }
 
-// input returns the index of the input with this label.
+// input returns the index of the input with this label; 0 if there is none.
 func (c *content) input(label []byte) (int, bool) {
 	if c.index != nil {
 		i, ok := c.index[string(label)]
@@ -130,24 +276,30 @@ func (c *content) input(label []byte) (int, bool) {
 		}
 		n = 10*n + int(b-'0') // below 10 * 2^20 + 10
 	}
-	canonical := len(label) > 0 && (label[0] != '0' || len(label) == 1)
-	return n, canonical && n < c.Inputs
-}
-
-// parseCount reads a numeral of the private format.
-func parseCount(b []byte) (float64, bool) {
-	if len(b) == 0 || len(b) > maxNumeral {
+	if canonical := label[0] != '0' || len(label) == 1; !canonical || n >= c.Inputs {
 		return 0, false
 	}
+	return n, true
+}
+
+// parseCount reads a numeral of the private format; what is none takes a conversion, too, and gives 0.
+func parseCount(b []byte) (float64, bool) {
+	ok := len(b) <= maxNumeral
 	// strconv also reads signs, "inf", hexadecimal and ".5"; a numeral starts with a digit and has no letter but e.
 	for i, c := range b {
 		digit := '0' <= c && c <= '9'
 		if !digit && (i == 0 || c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') {
-			return 0, false
+			ok = false
 		}
 	}
+	if !ok {
+		b = []byte("0")
+	}
 	v, err := strconv.ParseFloat(string(b), 64)
-	return v, err == nil && v <= maxCount
+	if err != nil || v > maxCount {
+		return 0, false
+	}
+	return v, ok
 }
 
 // Mu returns the distribution as k floats, summing to 1 up to k roundings; nil for the zero Private.
@@ -210,19 +362,19 @@ func FormatPrivate(p Policy, counts []float64) ([]byte, error) {
 		if v == 0 { // also -0
 			continue
 		}
-		label := p.InputLabel(i)
-		out = append(out, '"')
-		for j := range len(label) {
-			if label[j] == '"' {
-				out = append(out, '"')
-			}
-			out = append(out, label[j])
-		}
-		out = append(out, `",`...)
+		out = append(appendLabel(out, p.InputLabel(i)), ',')
 		out = strconv.AppendFloat(out, v, 'g', -1, 64)
 		out = append(out, '\n')
 	}
 	return out, nil
+}
+
+// appendLabel appends a label as it stands in a line, in quotation marks where it must.
+func appendLabel(out []byte, label string) []byte {
+	if label[0] != '"' && strings.IndexByte(label, ',') < 0 {
+		return append(out, label...)
+	}
+	return append(append(append(out, '"'), strings.ReplaceAll(label, `"`, `""`)...), '"')
 }
 
 const redacted = "policy.Private(not shown)"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -32,7 +33,8 @@ type ProjectFunc func(ctx context.Context, mu []float64) ([]float64, error)
 //  2. the mixture, if the policy has rows;
 //  3. the fallback row.
 //
-// Private data that do not parse go to 3 at once.
+// Private data that do not parse go to 3: in projection mode at once, in mixture mode after the work that any
+// other data of their length would cost. Nothing looks at the private bytes before the debit.
 //
 // The end of ctx before the debit gives ctx.Err(). After the debit it only ends the solver: Release still
 // gives its report, or else the error would tell how long the solver took.
@@ -101,20 +103,27 @@ func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, 
 			w = c.fallback
 		}
 	}()
-	pr, err := c.parse(private)
-	if err != nil {
-		return c.fallback
-	}
+	pr, usable, _ := c.read(private)
 	if c.Mode == Projection {
+		if usable == 0 {
+			return c.fallback
+		}
 		q := attempt(ctx, c.WorkLimit, project, pr.Mu(), c.Polytope.Len())
 		if isDistribution(q, c.Polytope.Len()) {
 			return c.Polytope.Round(q)
 		}
+		if c.Rows == nil {
+			return c.fallback
+		}
 	}
-	if c.Rows == nil {
-		return c.fallback
-	}
-	if w, err = secretRow(c.Polytope, c.Rows, pr.pick(word)); err != nil { // not possible: build checked the rows
+	return c.mixture(pr, usable, word)
+}
+
+// mixture returns the row of the input that word draws, or the fallback row if usable is 0 and not 1, by the same work.
+func (c *content) mixture(pr Private, usable int, word uint64) ldp.Weights {
+	i := subtle.ConstantTimeSelect(usable, pr.pick(word), len(c.Rows))
+	w, err := secretRow(c.Polytope, c.Rows, c.Fallback, i)
+	if err != nil { // not possible: build checked the rows
 		return c.fallback
 	}
 	return w

@@ -132,12 +132,13 @@ func (r Row) weights(box *ldp.Polytope) (ldp.Weights, error) {
 	return w, nil
 }
 
-// secretRow writes out row i of rows, reading every row so that the work does not depend on i.
-func secretRow(box *ldp.Polytope, rows []Row, i int) (ldp.Weights, error) {
+// secretRow writes out row i of rows, or fallback if i is len(rows), reading all of them so that the work does not depend on i.
+func secretRow(box *ldp.Polytope, rows []Row, fallback Row, i int) (ldp.Weights, error) {
 	n, width := columns(box)
 	for r, row := range rows {
 		row.addTo(n, width, -uint64(subtle.ConstantTimeEq(int32(r), int32(i))))
 	}
+	fallback.addTo(n, width, -uint64(subtle.ConstantTimeEq(int32(len(rows)), int32(i))))
 	return box.Weights(n)
 }
 

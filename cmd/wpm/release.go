@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +12,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -99,7 +96,7 @@ func release(ctx context.Context, c *cli.Command) error {
 	}
 	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
 	// error about the file system, everything else gets a report.
-	private, err := readPrivate(counts, c.Root().Reader, p)
+	private, err := readPrivate(counts, c.Root().Reader)
 	if err != nil {
 		return errors.Join(err, done())
 	}
@@ -151,52 +148,20 @@ func openLedger(c *cli.Command, p interface{ Epsilon() ldp.Epsilon }, limit ldp.
 	return l, l.Close, nil
 }
 
-const userHeader = "user,label,count"
-
-// readPrivate reads counts in the form that policy takes: label,count. A gzipped file is unpacked, and a table
-// user,label,count of one user is put into that form. What cannot be is handed on as it is, for policy to
-// answer with the fallback: no content of the file is an error here. At most one byte more than policy
-// accepts is read, for longer data are unusable as a whole anyway.
-func readPrivate(path string, stdin io.Reader, p policy.Policy) ([]byte, error) {
+// readPrivate reads private data as they are, which only policy looks into: at most one byte more than policy
+// accepts, for longer data are unusable as a whole anyway.
+func readPrivate(path string, stdin io.Reader) ([]byte, error) {
 	f, err := open(path, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
-		if data, err = io.ReadAll(io.LimitReader(z, policy.MaxBytes+1)); err != nil {
-			return nil, nil // not usable
-		}
-	}
-	first, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n"))
-	if string(bytes.TrimSuffix(first, []byte("\r"))) != userHeader {
-		return data, nil
-	}
-	labels := make([]string, p.Inputs())
-	for i := range labels {
-		labels[i] = p.InputLabel(i)
-	}
-	table, err := costio.ReadCounts(bytes.NewReader(data), "counts", labels)
-	if err != nil || len(table.Users) != 1 {
-		return data, nil
-	}
-	counts := make([]float64, p.Inputs())
-	for _, r := range table.Rows {
-		counts[r.Label] += r.N
-	}
-	if plain, err := policy.FormatPrivate(p, counts); err == nil {
-		return plain, nil
-	}
-	return data, nil
+	return io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
 }
 
 func check(c *cli.Command, p policy.Policy) error {
 	path := c.String("check")
-	data, err := readPrivate(path, c.Root().Reader, p)
+	data, err := readPrivate(path, c.Root().Reader)
 	if err != nil {
 		return err
 	}
