@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Private is one client's distribution over the inputs of a policy. It prints as a fixed text whatever the
@@ -34,7 +36,7 @@ import (
 //     before it, empty lines, and a carriage return before a line end are ignored.
 //   - A label is an input label of the policy or an alias of one, byte by byte, or the decimal index of an
 //     input if inputs have no labels.
-//   - A user is 1 to 256 bytes without control characters, the same on every line.
+//   - A user is 1 to 256 bytes of UTF-8 without control characters, the same on every line.
 //   - Label and user may stand in quotation marks, within which a quotation mark is doubled; they must if
 //     they have a comma or start with a quotation mark.
 //   - A count is a decimal, 0 <= count <= 2^53, with an optional exponent (12, 0.5, 1e-3), of at most 64
@@ -87,12 +89,8 @@ func ParsePrivate(p Policy, data []byte) (Private, error) {
 //
 // Every text of one length costs as many entries, whether it has them or not.
 func (c *content) read(data []byte) (pr Private, usable int, fault PrivateError) {
-	r := reader{c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine)}
-	size := r.text(data)
-	spare := append(appendLabel(nil, label(c.InputLabels, c.Inputs/2)), ",1"...)
-	for range maxEntries(size) - r.entries {
-		r.entry(0, spare, 0)
-	}
+	r := newReader(c)
+	r.all(data)
 	total := 0.0
 	for _, v := range r.count { // not while reading: a long file of small counts would add up its roundings
 		total += v
@@ -122,14 +120,28 @@ type reader struct {
 	count   []float64
 	buf     []byte // room for a field without its quotation marks
 	users   bool   // the header names a column of users
-	user    []byte // the first one; nil before it
+	named   bool   // user holds the first one
+	user    []byte // of which this has room for the longest
 	entries int
 	fault   PrivateError // the first one
+}
+
+func newReader(c *content) *reader {
+	return &reader{c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxLabel)}
 }
 
 func (r *reader) fail(line int, problem string) {
 	if r.fault.Problem == "" {
 		r.fault = PrivateError{line, problem}
+	}
+}
+
+// all takes data to the end, and then spare entries that change nothing, up to as many as a text of this length can have.
+func (r *reader) all(data []byte) {
+	size := r.text(data)
+	spare := append(appendLabel(nil, label(r.c.InputLabels, r.c.Inputs/2)), ",1"...)
+	for range maxEntries(size) - r.entries {
+		r.entry(0, spare, 0)
 	}
 }
 
@@ -207,11 +219,11 @@ func (r *reader) line(n int, line []byte) {
 		case !ok:
 			r.fail(n, "not of the form user,label,count")
 			return
-		case r.user == nil:
-			r.user = bytes.Clone(user)
-			if checkText(string(user), maxLabel) != nil {
-				r.fail(n, "not a user of 1 to 256 bytes without control characters")
+		case !r.named:
+			if len(user) > maxLabel || !utf8.Valid(user) || bytes.ContainsFunc(user, unicode.IsControl) {
+				r.fail(n, "not a user of 1 to 256 bytes of UTF-8 without control characters")
 			}
+			r.named, r.user = true, append(r.user, user[:min(len(user), maxLabel)]...)
 		case !bytes.Equal(user, r.user):
 			r.fail(n, "a second user")
 		}

@@ -2,16 +2,21 @@ package policy
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
 )
 
@@ -39,8 +44,42 @@ func privateCases() []privateCase {
 		{"largest count", "home,9007199254740992\n", []float64{1 << 53, 0, 0}},
 		{"leading zeros", "home,007\n", []float64{7, 0, 0}},
 		{"numeral of 64", "home,0." + strings.Repeat("3", 62) + "\n", []float64{1.0 / 3, 0, 0}},
+		{"user column", "user,label,count\nu,home,1\nu,køb 🚲,2\n", []float64{1, 0, 2}},
+		{"user column, byte order mark, CRLF", "\ufeffuser,label,count\r\nu,home,1\r\n", []float64{1, 0, 0}},
+		{"users and labels quoted", "user,label,count\n\"u, \"\"v\"\"\",\"say \"\"hi\"\", x\\y\",1\n\"u, \"\"v\"\"\",home,1\n", []float64{1, 1, 0}},
+		{"one user, quoted or not", "user,label,count\nu,home,1\n\"u\",home,1\n", []float64{2, 0, 0}},
+		{"the longest user", "user,label,count\n" + strings.Repeat("u", maxLabel) + ",home,1", []float64{1, 0, 0}},
+		{"gzip", zip("home,1\n"), []float64{1, 0, 0}},
+		{"gzip of a user column", zip("user,label,count\nu,home,1\n"), []float64{1, 0, 0}},
+		{"gzip in two members, cut within a line", zip("home,1\nho") + zip("me,2"), []float64{3, 0, 0}},
+		{"gzip with empty members", zip("") + zip("home,1\n") + zip(""), []float64{1, 0, 0}},
+		{"a line of 4096 bytes", "home,1\n" + strings.Repeat("\"", 4096) + "\n", nil},
 
 		{"empty", "", nil},
+		{"user header only", "user,label,count\n", nil},
+		{"user header in another case", "User,label,count\nu,home,1\n", nil},
+		{"user header after an empty line", "\nuser,label,count\nu,home,1\n", nil},
+		{"second user", "user,label,count\nu,home,1\nv,home,1\n", nil},
+		{"second user, a longer name", "user,label,count\nu,home,1\nuu,home,1\n", nil},
+		{"two columns under a user header", "user,label,count\nhome,1\n", nil},
+		{"four columns under a user header", "user,label,count\nu,u,home,1\n", nil},
+		{"no user", "user,label,count\n,home,1\n", nil},
+		{"empty user in quotation marks", "user,label,count\n\"\",home,1\n", nil},
+		{"user of 257 bytes", "user,label,count\n" + strings.Repeat("u", maxLabel+1) + ",home,1", nil},
+		{"user with a control character", "user,label,count\nu\t,home,1", nil},
+		{"user not UTF-8", "user,label,count\nu\xff,home,1", nil},
+		{"users with all counts 0", "user,label,count\nu,home,0\n", nil},
+		{"gzip of nothing", zip(""), nil},
+		{"gzip of two users", zip("user,label,count\nu,home,1\nv,home,1\n"), nil},
+		{"gzip cut off in its text", zip(strings.Repeat("home,1\n", 1000))[:25], nil},
+		{"gzip without its checksum", zip("home,1\n")[:len(zip("home,1\n"))-8], nil},
+		{"gzip with a wrong checksum", flipped(zip("home,1\n"), 8), nil},
+		{"gzip with a wrong length", flipped(zip("home,1\n"), 1), nil},
+		{"gzip, then text", zip("home,1\n") + "home,1\n", nil},
+		{"gzip, then a NUL", zip("home,1\n") + "\x00", nil},
+		{"gzip, then half a member", zip("home,1\n") + zip("home,1\n")[:15], nil},
+		{"gzip in gzip", zip(zip("home,1\n")), nil},
+		{"a line of 4097 bytes", "home,1\n" + strings.Repeat("\"", 4097) + "\n", nil},
 		{"header only", "label,count\n", nil},
 		{"only line ends", "\r\n\n\n", nil},
 		{"zero total", "home,0\n", nil},
@@ -85,8 +124,25 @@ func privateCases() []privateCase {
 		{"a MiB of commas", strings.Repeat(",", 1<<20), nil},
 		{"a MiB of quotation marks", strings.Repeat("\"", 1<<20), nil},
 		{"JSON", `{"index":[0],"weight":[1]}`, nil},
-		{"gzip", "\x1f\x8b\x08\x00", nil},
+		{"a gzip header cut off", "\x1f\x8b\x08\x00", nil},
+		{"gzip magic and text", "\x1f\x8bhome,1\n", nil},
 	}
+}
+
+// zip packs a text in one member of gzip.
+func zip(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // a bytes.Buffer does not fail
+	_ = z.Close()
+	return b.String()
+}
+
+// flipped changes a bit of the byte that is so far from the end.
+func flipped(s string, fromEnd int) string {
+	b := []byte(s)
+	b[len(b)-fromEnd] ^= 1
+	return string(b)
 }
 
 func TestParsePrivate(t *testing.T) {
@@ -131,7 +187,10 @@ func TestPrivateErrorHidesContent(t *testing.T) {
 	for _, tc := range []struct {
 		data string
 		line int
-	}{{"home,1\nsecret,4711\n", 2}, {"home,4711x", 1}, {"home,1\n\nsecret", 3}, {"home,0", 0}} {
+	}{{"home,1\nsecret,4711\n", 2}, {"home,4711x", 1}, {"home,1\n\nsecret", 3}, {"home,0", 0},
+		{"user,label,count\nsecret,home,1\nsecret4711,home,1\n", 3}, {"user,label,count\nsecret\t,home,4711\n", 2},
+		{zip("home,4711\nsecret,1\n"), 2}, {zip("home,4711\n") + "secret", 0}, {strings.Repeat("secret4711", 1000), 1},
+		{"home,1\n" + strings.Repeat("secret4711", 1000) + "\nsecret\n", 2}} {
 		_, err := ParsePrivate(p, []byte(tc.data))
 		var pe *PrivateError
 		if !errors.As(err, &pe) || pe.Line != tc.line {
@@ -162,6 +221,40 @@ func TestIndexLabels(t *testing.T) {
 			}
 		} else if err != nil || pr.count[tc.want] != 1 {
 			t.Errorf("%q: %v, %v", tc.label, pr.count, err)
+		}
+	}
+}
+
+// Text of one length takes as many entries whatever it says, and a release of it as many allocations: what is unusable goes all the way.
+func TestUnusableDataCostAsMuch(t *testing.T) {
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "3/2"), []uint64{30, 20, 40, 0}, []uint64{130, 80, 160, 0}, smallBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := mustRow(t, box, []uint64{130, 80, 46, 0})
+	p := mustNew(t, Config{Polytope: box, Rows: []Row{row, row}, Fallback: mustRow(t, box, []uint64{100, 50, 106, 0}), Provenance: clean})
+	readable := "user,label,count\nuu,0,7\nuu,1,9\nuu,1,1\n"
+	size := len(readable)
+	var allocs float64
+	for i, data := range []string{
+		readable, "user,label,count\nuu,0,7\nvv,1,9\nuu,1,1\n", "user,label,count\nuu,0,0\nuu,1,0\nuu,1,0\n", "user,label,count\nu\t,0,7\nu\t,1,9\nu\t,1,1\n",
+		"label,count\n" + strings.Repeat("0,1\n", 6) + "\n\n", "label,count\n" + strings.Repeat("0,x\n", 6) + "\n\n", strings.Repeat("0,1\n", 9) + "\n\n",
+		strings.Repeat("x", size), strings.Repeat("\n", size), strings.Repeat(",", size), strings.Repeat("2,1\n", 9) + "\n\n", strings.Repeat("\x00", size),
+	} {
+		if len(data) != size {
+			t.Fatalf("%q has %d bytes, want %d", data, len(data), size)
+		}
+		r := newReader(p.c)
+		if r.all([]byte(data)); r.entries != (size+1)/4 {
+			t.Errorf("%q: %d entries, want %d", data, r.entries, (size+1)/4)
+		}
+		private := []byte(data)
+		took := testing.AllocsPerRun(100, func() { p.c.law(t.Context(), private, nil, 0) })
+		if i == 0 {
+			allocs = took
+		}
+		if took != allocs {
+			t.Errorf("%q: %v allocations, readable data take %v", data, took, allocs)
 		}
 	}
 }
@@ -309,6 +402,59 @@ func TestPickExact(t *testing.T) {
 	}
 }
 
+// parts of a line, as regular expressions.
+const (
+	aField   = `("(?:[^"]|"")+"|[^",][^,]*)`
+	aNumeral = `([0-9][0-9.eE+-]{0,63})`
+)
+
+var labelLine, userLine = regexp.MustCompile(`(?s)^()` + aField + `,` + aNumeral + `$`), regexp.MustCompile(`(?s)^` + aField + `,` + aField + `,` + aNumeral + `$`)
+
+// simpleCounts reads private data as the format is written down, with the whole text in memory; nil if they are unusable.
+func simpleCounts(p Policy, data []byte) []float64 {
+	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil
+		}
+		if data, err = io.ReadAll(z); err != nil {
+			return nil
+		}
+	}
+	form, counts, users := labelLine, make([]float64, p.Inputs()), map[string]bool{}
+	for n, line := range strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
+		if len(line) > 4096 {
+			return nil
+		}
+		line = strings.TrimSuffix(line, "\r")
+		if n == 0 && line == "user,label,count" {
+			form = userLine
+		} else if line != "" && (n > 0 || line != "label,count") {
+			part := form.FindStringSubmatch(line)
+			if part == nil {
+				return nil
+			}
+			for i, s := range part[1:3] {
+				if strings.HasPrefix(s, `"`) {
+					part[i+1] = strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
+				}
+			}
+			i := slices.Index(p.InputLabels(), part[2])
+			v, err := strconv.ParseFloat(part[3], 64)
+			users[part[1]] = true
+			if i < 0 || err != nil || v > 1<<53 || len(users) > 1 || checkText(part[1], 256) != nil {
+				return nil
+			}
+			counts[i] += v
+		}
+	}
+	if slices.Max(counts) == 0 {
+		return nil
+	}
+	return counts
+}
+
+// Any bytes are read as simpleCounts reads them, and packed as they are unpacked.
 func FuzzParsePrivate(f *testing.F) {
 	for _, tc := range privateCases() {
 		if len(tc.data) < 1000 {
@@ -321,6 +467,16 @@ func FuzzParsePrivate(f *testing.F) {
 		pr, err := ParsePrivate(p, data)
 		if !bytes.Equal(data, keep) {
 			t.Fatal("input changed")
+		}
+		want := simpleCounts(p, data)
+		if (err == nil) != (want != nil) || err == nil && !slices.Equal(pr.count, want) {
+			t.Fatalf("%q: %v, want %v", data, err, want)
+		}
+		if !bytes.HasPrefix(data, []byte(gzipMagic)) {
+			packed, errPacked := ParsePrivate(p, []byte(zip(string(data))))
+			if (err == nil) != (errPacked == nil) || err == nil && !slices.Equal(pr.count, packed.count) {
+				t.Fatalf("%q: %v, packed %v", data, err, errPacked)
+			}
 		}
 		if err != nil {
 			if !errors.Is(err, ErrPrivate) {
