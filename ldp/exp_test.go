@@ -234,3 +234,38 @@ func TestInverse(t *testing.T) {
 		}
 	}
 }
+
+// Where Taylor's terms are whole numbers of units, nothing is rounded up, and the upper bound rests on what it adds for the tail: so it
+// is at e^(2^-s) in units of 2^-s, where the second term is one unit, and the sum ends.
+func TestExpIntervalTail(t *testing.T) {
+	for w := uint(2); w <= 16; w++ {
+		for s := uint(0); s <= w; s++ {
+			for _, c := range []int64{1, 2, 3} {
+				x := new(big.Rat).SetFrac(big.NewInt(c), new(big.Int).Lsh(big.NewInt(1), s))
+				below, above := expInterval(x, w)
+				sum, term := big.NewRat(1, 1), big.NewRat(1, 1)
+				for n := int64(1); n <= 40; n++ {
+					term.Mul(term, x).Quo(term, big.NewRat(n, 1))
+					sum.Add(sum, term)
+				}
+				// From n = 6 on the terms at least halve: those left out are less than the last one.
+				one := new(big.Int).Lsh(big.NewInt(1), w)
+				if new(big.Rat).SetFrac(above, one).Cmp(sum.Add(sum, term)) < 0 {
+					t.Errorf("expInterval(%v, %d): 2^w e^x may be above %v", x, w, above)
+				}
+				if new(big.Rat).SetFrac(below, one).Cmp(sum.Sub(sum, term)) > 0 {
+					t.Errorf("expInterval(%v, %d): 2^w e^x may be below %v", x, w, below)
+				}
+			}
+		}
+	}
+	for s, bits := range map[uint]int{33: 1, 34: 2, 40: 8, 59: 27} { // ExpBounds works in units of 2^-(bits+32)
+		e := epsilon(t, "1/"+new(big.Int).Lsh(big.NewInt(1), s).String())
+		x := e.Rat()
+		least := new(big.Rat).Mul(x, x) // 1 + x + x^2/2 < e^x
+		least.Quo(least, big.NewRat(2, 1)).Add(least, x).Add(least, big.NewRat(1, 1))
+		if lower, upper := e.ExpBounds(bits); upper.Cmp(least) <= 0 || lower.Cmp(least) > 0 {
+			t.Errorf("%v, %d bits: %v, %v does not enclose e^eps", e, bits, lower, upper)
+		}
+	}
+}
