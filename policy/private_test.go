@@ -257,6 +257,16 @@ func TestUnusableDataCostAsMuch(t *testing.T) {
 			t.Errorf("%q: %v allocations, readable data take %v", data, took, allocs)
 		}
 	}
+	for _, line := range []string{"0,1\n", "2,1\n", "0,x\n", "xxxx", "\n\n\n\n"} { // several chunks, the fault in the first
+		r := newReader(p.c)
+		if r.all([]byte(strings.Repeat(line, 3*maxLine))); r.entries != 3*maxLine {
+			t.Errorf("%q: %d entries, want %d", line, r.entries, 3*maxLine)
+		}
+	}
+	w, err := secretRow(box, p.c.Rows, p.c.Fallback, len(p.c.Rows)) // not by way of an error
+	if err != nil || !slices.Equal(weights(w), weights(p.Fallback())) {
+		t.Errorf("the row after the last is %v, %v, want the fallback", weights(w), err)
+	}
 }
 
 // No verb and no encoder shows a Private, a pointer to one, or one within a struct.

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
@@ -88,26 +89,80 @@ func TestScansHaveNoBranch(t *testing.T) {
 	}
 }
 
-// BenchmarkTiming compares the two ends of what a release in mixture mode can be, but for the ledger and crypto/rand: the
-// first output from the row of one input, the last output from the row of another. It covers parsing (of equally long
-// data), the choice of the input, the row, the sample and the text of the report. See numtest.Welch.
-func BenchmarkTiming(b *testing.B) {
-	p := benchPolicy(b, 250, Mixture, true)
-	private, words := []byte("000,1\n"), make([]byte, 16)
-	sink := 0
-	numtest.Welch(b, func(class int) {
-		copy(private, []string{"100", "249"}[class])
-		for i := range words {
-			words[i] = byte(-class)
+// unusable are private data as long as readable, of as many lines or of none.
+func unusable(readable string) map[string]string {
+	second := []byte(readable)
+	second[strings.LastIndexByte(readable[:len(readable)-1], '\n')+1]++ // the user of the last line
+	zeros := []byte(readable)
+	for i := strings.IndexByte(readable, '\n'); i < len(zeros); i++ {
+		if zeros[i-1] == ',' && zeros[i-2] != 'u' {
+			zeros[i] = '0'
 		}
-	}, func() {
+	}
+	return map[string]string{
+		"second-user": string(second), "zeros": string(zeros), "garbage": strings.Repeat("x", len(readable)),
+		"lines-of-garbage": strings.Repeat("xxx,x,x\n", len(readable))[:len(readable)],
+	}
+}
+
+// BenchmarkTiming compares what a release in mixture mode can be, but for the ledger and crypto/rand. See numtest.Welch.
+//
+//   - rows: the first output from the row of one input with the last output from the row of another, from parsing (of equally long
+//     data) by way of the choice of the input, the row and the sample to the text of the report.
+//   - parsed: readable data with unusable ones, once they are read.
+//   - whole: the same, reading included. This is not claimed to be equal.
+func BenchmarkTiming(b *testing.B) {
+	words := make([]byte, 16)
+	sink := 0
+	run := func(b *testing.B, p Policy, private []byte) {
 		r, err := p.c.draw(b.Context(), private, nil, bytes.NewReader(words))
 		text, _ := r.MarshalText()
 		if sink += len(text); err != nil {
 			b.Fatal(err)
 		}
+	}
+	b.Run("rows", func(b *testing.B) {
+		p := benchPolicy(b, 250, Mixture, true)
+		private := []byte("000,1\n")
+		numtest.Welch(b, func(class int) {
+			copy(private, []string{"100", "249"}[class])
+			for i := range words {
+				words[i] = byte(-class)
+			}
+		}, func() { run(b, p, private) })
 	})
-	if sink == 0 {
-		b.Fatal("nothing was drawn")
+	for _, n := range []int{8, 100, 400, 900} {
+		p := benchPolicy(b, n, Mixture, true)
+		readable := userHeader + "\n"
+		for i := range 20 {
+			readable += fmt.Sprintf("u,%d,%d\n", i*7%n, 1+i%9)
+		}
+		const seven = 7 // the word draws some input in the middle
+		words[7] = seven << 4
+		for kind, bad := range unusable(readable) {
+			var of [2]Private
+			var usable [2]int
+			for class, data := range []string{readable, bad} {
+				of[class], usable[class], _ = p.c.read([]byte(data))
+			}
+			if usable != [2]int{1, 0} {
+				b.Fatalf("%s: usable %v", kind, usable)
+			}
+			b.Run(fmt.Sprintf("parsed/%d/%s", n, kind), func(b *testing.B) {
+				pr, at := Private{&private{count: make([]float64, n)}}, 0
+				numtest.Welch(b, func(class int) {
+					copy(pr.count, of[class].count)
+					pr.total, at = of[class].total, usable[class]
+				}, func() {
+					w := p.c.mixture(pr, at, seven<<60)
+					j, _ := w.Sample(bytes.NewReader(words[8:]))
+					sink += j
+				})
+			})
+			b.Run(fmt.Sprintf("whole/%d/%s", n, kind), func(b *testing.B) {
+				private := make([]byte, len(readable))
+				numtest.Welch(b, func(class int) { copy(private, []string{readable, bad}[class]) }, func() { run(b, p, private) })
+			})
+		}
 	}
 }
