@@ -52,7 +52,7 @@
 //	certificate/FuzzRead       certificate.Read, WithCost       lines and bytes are kept; no cost but the named one
 //	policy/FuzzDecode          policy.Decode                    re-encoding gives the same bytes
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
-//	policy/FuzzParsePrivate    policy.ParsePrivate              what is read is a distribution
+//	policy/FuzzParsePrivate    policy.ParsePrivate              a second parser; packed or not
 //	policy/FuzzLedger          the replay of a ledger file      what is spent is never below zero
 //	sphere/codebook/FuzzDecode    codebook.Decode               re-encoding gives the same bytes; Verify
 //	sphere/codebook/FuzzPrivate   codebook.Release on private bytes   a second parser; the law is in the box; never fails

@@ -58,8 +58,9 @@
 // so the law of every release lies in the box whatever the private data, the solver or the draw of i were,
 // and e^ε bounds the ratio of any two of them.
 //
-// Release is total. Private bytes that do not parse, or hold no mass, give the public fallback row. A
-// solver that fails, panics, returns garbage or does not return costs utility: the client then uses the
+// Release is total. Private bytes that do not parse, or hold no mass, give the public fallback row, in mixture
+// mode by the same work. Nothing looks into them before the debit; after it, one pass keeps k counts and a line.
+// A solver that fails, panics, returns garbage or does not return costs utility: the client then uses the
 // mixture rows, or the fallback row if there are none. An error, and the length of a report, never depends
 // on private bytes: errors come from the arguments, the ledger and the random source only.
 //
@@ -68,8 +69,8 @@
 // # Cost
 //
 // Decode and Encode are linear in the file. Verify is O(kv) and O(kv) more for each row. A release in
-// mixture mode is O(k + kv + total length of all rows): it reads every row, so that the memory it touches
-// does not tell which one it used. The projection mode adds the solver.
+// mixture mode is O(k + kv + total length of all rows + bytes of private text): it reads every row, so that
+// the memory it touches does not tell which one it used. The projection mode adds the solver.
 //
 // # Randomness, time, the ledger
 //
@@ -83,8 +84,8 @@
 // # What is not covered
 //
 // The device, the process and its crypto/rand are trusted. In projection mode the running time depends
-// on μ, and so does the time to parse private bytes: an attacker who can time the device is out of scope.
-// A ledger file that is deleted, or replaced by an older copy of itself, cannot be told from a fresh one.
+// on μ, and on whether the private bytes are usable; in both modes the time to parse them depends on them: an
+// attacker who can time the device is out of scope. A ledger file that is deleted, or replaced by an older copy of itself, cannot be told from a fresh one.
 // Its hash chain finds accidents and careless edits, not an owner who recomputes it. A solver that is
 // abandoned keeps its goroutine until it returns; on js/wasm, where goroutines are not preempted, a solver
 // that never yields cannot be abandoned.
