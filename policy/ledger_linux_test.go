@@ -21,8 +21,9 @@ func TestSyncFolderSyncs(t *testing.T) {
 	}
 }
 
-// A new ledger's folder is synced before the ledger is there for anyone. Nothing but the system sees a sync, so a child may open just
-// so many files: with room for the lock and the ledger alone, opening must fail, and at the folder.
+// A new ledger's folder is synced before the ledger is there for anyone. Nothing but the system sees a sync, so a
+// child may open just so many files: with room for the lock and the ledger alone, opening must fail, and at the
+// folder.
 func TestNewLedgerSyncsItsFolder(t *testing.T) {
 	const variable = "WPM_TEST_FILES"
 	if os.Getenv(variable) == "" {

@@ -73,7 +73,8 @@ func (s privateStream) packed(t testing.TB, room []byte) []byte {
 	return b.Bytes()
 }
 
-// What reading takes does not grow with the text: 16 times as much text, and no more memory, counting also what was freed.
+// What reading takes does not grow with the text: 16 times as much text, and no more memory, counting also what was
+// freed.
 func TestPrivateTakesConstantMemory(t *testing.T) {
 	p := mustNew(t, smallConfig(t))
 	const short, long = 1 << 16, 1 << 20
@@ -97,8 +98,8 @@ func TestPrivateTakesConstantMemory(t *testing.T) {
 				data = [2][]byte{s.packed(t, data[0]), s.packed(t, data[1])}
 			}
 			a, b := took(data[0]), took(data[1])
-			// 12 KiB for a chunk, a line and a field; gzip has a window of 32 KiB and its tables. More text has more blocks,
-			// each with tables of a few KiB that are freed with it.
+			// 12 KiB for a chunk, a line and a field; gzip has a window of 32 KiB and its tables. More text has more
+			// blocks, each with tables of a few KiB that are freed with it.
 			least := uint64(1 << 14)
 			if pack {
 				least = 1 << 17
@@ -110,8 +111,8 @@ func TestPrivateTakesConstantMemory(t *testing.T) {
 	}
 }
 
-// A release takes every sort of private data, of the most bytes there may be, plain and packed, within 256 MiB in all, and is paid: a
-// child has no more. The bytes alone are a quarter of that.
+// A release takes every sort of private data, of the most bytes there may be, plain and packed, within 256 MiB in
+// all, and is paid: a child has no more. The bytes alone are a quarter of that.
 func TestPrivateWithinMemory(t *testing.T) {
 	const variable, limit = "WPM_TEST_MEMORY", 256 << 20
 	if os.Getenv(variable) == "" {

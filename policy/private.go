@@ -136,7 +136,8 @@ func (r *reader) fail(line int, problem string) {
 	}
 }
 
-// all takes data to the end, and then spare entries that change nothing, up to as many as a text of this length can have.
+// all takes data to the end, and then spare entries that change nothing, up to as many as a text of this length can
+// have.
 func (r *reader) all(data []byte) {
 	size := r.text(data)
 	spare := append(appendLabel(nil, label(r.c.InputLabels, r.c.Inputs/2)), ",1"...)
@@ -251,8 +252,8 @@ func (r *reader) entry(n int, line []byte, times float64) {
 	r.entries++
 }
 
-// field cuts a line at the comma after its first field, and undoes that field's quotation marks, in buf. Neither side of
-// the comma may be empty.
+// field cuts a line at the comma after its first field, and undoes that field's quotation marks, in buf. Neither side
+// of the comma may be empty.
 func field(line, buf []byte) (first, rest []byte, ok bool) {
 	if line[0] != '"' {
 		first, rest, ok = bytes.Cut(line, []byte(","))

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
 )
 
@@ -46,7 +45,10 @@ func privateCases() []privateCase {
 		{"numeral of 64", "home,0." + strings.Repeat("3", 62) + "\n", []float64{1.0 / 3, 0, 0}},
 		{"user column", "user,label,count\nu,home,1\nu,køb 🚲,2\n", []float64{1, 0, 2}},
 		{"user column, byte order mark, CRLF", "\ufeffuser,label,count\r\nu,home,1\r\n", []float64{1, 0, 0}},
-		{"users and labels quoted", "user,label,count\n\"u, \"\"v\"\"\",\"say \"\"hi\"\", x\\y\",1\n\"u, \"\"v\"\"\",home,1\n", []float64{1, 1, 0}},
+		{"users and labels quoted", `user,label,count
+"u, ""v""","say ""hi"", x\y",1
+"u, ""v""",home,1
+`, []float64{1, 1, 0}},
 		{"one user, quoted or not", "user,label,count\nu,home,1\n\"u\",home,1\n", []float64{2, 0, 0}},
 		{"the longest user", "user,label,count\n" + strings.Repeat("u", maxLabel) + ",home,1", []float64{1, 0, 0}},
 		{"gzip", zip("home,1\n"), []float64{1, 0, 0}},
@@ -225,21 +227,21 @@ func TestIndexLabels(t *testing.T) {
 	}
 }
 
-// Text of one length takes as many entries whatever it says, and a release of it as many allocations: what is unusable goes all the way.
+// Text of one length takes as many entries whatever it says, and a release of it as many allocations: what is
+// unusable goes all the way.
 func TestUnusableDataCostAsMuch(t *testing.T) {
-	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "3/2"), []uint64{30, 20, 40, 0}, []uint64{130, 80, 160, 0}, smallBits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := mustRow(t, box, []uint64{130, 80, 46, 0})
-	p := mustNew(t, Config{Polytope: box, Rows: []Row{row, row}, Fallback: mustRow(t, box, []uint64{100, 50, 106, 0}), Provenance: clean})
+	cfg := smallConfig(t)
+	cfg.InputLabels, cfg.Inputs, cfg.Rows = nil, 2, cfg.Rows[:2]
+	p := mustNew(t, cfg)
 	readable := "user,label,count\nuu,0,7\nuu,1,9\nuu,1,1\n"
 	size := len(readable)
 	var allocs float64
 	for i, data := range []string{
-		readable, "user,label,count\nuu,0,7\nvv,1,9\nuu,1,1\n", "user,label,count\nuu,0,0\nuu,1,0\nuu,1,0\n", "user,label,count\nu\t,0,7\nu\t,1,9\nu\t,1,1\n",
-		"label,count\n" + strings.Repeat("0,1\n", 6) + "\n\n", "label,count\n" + strings.Repeat("0,x\n", 6) + "\n\n", strings.Repeat("0,1\n", 9) + "\n\n",
-		strings.Repeat("x", size), strings.Repeat("\n", size), strings.Repeat(",", size), strings.Repeat("2,1\n", 9) + "\n\n", strings.Repeat("\x00", size),
+		readable, "user,label,count\nuu,0,7\nvv,1,9\nuu,1,1\n", "user,label,count\nuu,0,0\nuu,1,0\nuu,1,0\n",
+		"user,label,count\nu\t,0,7\nu\t,1,9\nu\t,1,1\n", "label,count\n" + strings.Repeat("0,1\n", 6) + "\n\n",
+		"label,count\n" + strings.Repeat("0,x\n", 6) + "\n\n", strings.Repeat("0,1\n", 9) + "\n\n",
+		strings.Repeat("2,1\n", 9) + "\n\n", strings.Repeat("x", size), strings.Repeat("\n", size),
+		strings.Repeat(",", size), strings.Repeat("\x00", size),
 	} {
 		if len(data) != size {
 			t.Fatalf("%q has %d bytes, want %d", data, len(data), size)
@@ -263,7 +265,7 @@ func TestUnusableDataCostAsMuch(t *testing.T) {
 			t.Errorf("%q: %d entries, want %d", line, r.entries, 3*maxLine)
 		}
 	}
-	w, err := secretRow(box, p.c.Rows, p.c.Fallback, len(p.c.Rows)) // not by way of an error
+	w, err := secretRow(p.c.Polytope, p.c.Rows, p.c.Fallback, len(p.c.Rows)) // not by way of an error
 	if err != nil || !slices.Equal(weights(w), weights(p.Fallback())) {
 		t.Errorf("the row after the last is %v, %v, want the fallback", weights(w), err)
 	}
@@ -418,9 +420,13 @@ const (
 	aNumeral = `([0-9][0-9.eE+-]{0,63})`
 )
 
-var labelLine, userLine = regexp.MustCompile(`(?s)^()` + aField + `,` + aNumeral + `$`), regexp.MustCompile(`(?s)^` + aField + `,` + aField + `,` + aNumeral + `$`)
+var (
+	labelLine = regexp.MustCompile(`(?s)^()` + aField + `,` + aNumeral + `$`)
+	userLine  = regexp.MustCompile(`(?s)^` + aField + `,` + aField + `,` + aNumeral + `$`)
+)
 
-// simpleCounts reads private data as the format is written down, with the whole text in memory; nil if they are unusable.
+// simpleCounts reads private data as the format is written down, with the whole text in memory; nil if they are
+// unusable.
 func simpleCounts(p Policy, data []byte) []float64 {
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		z, err := gzip.NewReader(bytes.NewReader(data))

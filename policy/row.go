@@ -132,7 +132,8 @@ func (r Row) weights(box *ldp.Polytope) (ldp.Weights, error) {
 	return w, nil
 }
 
-// secretRow writes out row i of rows, or fallback if i is len(rows), reading all of them so that the work does not depend on i.
+// secretRow writes out row i of rows, or fallback if i is len(rows), reading all of them so that the work does not
+// depend on i.
 func secretRow(box *ldp.Polytope, rows []Row, fallback Row, i int) (ldp.Weights, error) {
 	n, width := columns(box)
 	for r, row := range rows {

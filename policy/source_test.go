@@ -20,8 +20,9 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// sourceFaults says what of a file of this package could make two releases share random words: any use of crypto/rand but rand.Reader
-// as an argument of release, and variables that live longer than a call. readers counts the good uses.
+// sourceFaults says what of a file of this package could make two releases share random words: any use of crypto/rand
+// but rand.Reader as an argument of release, and variables that live longer than a call. readers counts the good
+// uses.
 func sourceFaults(t *testing.T, name string, src any) (readers int, faults []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), name, src, 0)
@@ -65,8 +66,8 @@ func sourceFaults(t *testing.T, name string, src any) (readers int, faults []str
 	return readers, faults
 }
 
-// Nothing stands between a release and the random source of the system: it is named in one place, and no variable can hold it or a
-// buffer of it.
+// Nothing stands between a release and the random source of the system: it is named in one place, and no variable can
+// hold it or a buffer of it.
 func TestRandomSourceIsNamedOnce(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -158,7 +159,8 @@ func TestMixtureCallsNoSolver(t *testing.T) {
 	})
 }
 
-// Inputs and outputs beyond 2^16 are what they are: each input draws from its own row, each output is reported under its own index.
+// Inputs and outputs beyond 2^16 are what they are: each input draws from its own row, each output is reported under
+// its own index.
 func TestIndicesBeyond16Bits(t *testing.T) {
 	const inputs, first = 1<<16 + 1000, 400_001
 	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{first - 1, first - 1}, []uint64{700_000, 700_000}, 20)

@@ -105,11 +105,12 @@ func unusable(readable string) map[string]string {
 	}
 }
 
-// BenchmarkTiming compares what a release in mixture mode can be, but for the ledger and crypto/rand. See numtest.Welch.
+// BenchmarkTiming compares what a release in mixture mode can be, but for the ledger and crypto/rand. See
+// numtest.Welch.
 //
-//   - rows: the first output from the row of one input with the last output from the row of another, from parsing (of equally long
-//     data) by way of the choice of the input, the row and the sample to the text of the report.
-//   - parsed: readable data with unusable ones, once they are read.
+//   - rows: the first output from the row of one input with the last output from the row of another, from parsing
+//     (of equally long data) by way of the choice of the input, the row and the sample to the text of the report.
+//   - parsed: readable data with unusable ones, once they are read, over so many places.
 //   - whole: the same, reading included. This is not claimed to be equal.
 func BenchmarkTiming(b *testing.B) {
 	words := make([]byte, 16)
