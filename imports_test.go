@@ -28,6 +28,9 @@ var picture = map[string][]string{
 	// Bounds of a probability from counts: what an audit finds and what an analyst may conclude.
 	"internal/binomial": {},
 
+	// A process of its own for what may crash: policy knows of no process, and this package of no policy.
+	"internal/child": {},
+
 	// Loops on all cores, which hand panics to the caller, and the rows of a cost that they read into memory.
 	"internal/parallel": {},
 	"internal/rowcache": {"cost", "internal/parallel"},
@@ -98,7 +101,7 @@ var picture = map[string][]string{
 
 	"cmd/wpm": {
 		"", "aggregate", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
-		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/machine", "knapsack", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
+		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/child", "internal/machine", "knapsack", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 		"golang.org/x/text/unicode/norm", // labels in one spelling: a table of Unicode is not for us to keep
 	},

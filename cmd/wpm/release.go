@@ -26,7 +26,8 @@ func releaseCommand() *cli.Command {
 			"COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as much. To see\n" +
 			"whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws nothing.\n" +
 			"The policy of a codebook (wpm sphere -out) takes vectors instead: lines weight,x1,...,x(d+1), plain or gzipped.\n" +
-			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.",
+			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.\n" +
+			"In projection mode the solver is a process of its own: if it fails, the draw is from the policy's rows or the fallback.",
 		Flags: append(conditionFlags(),
 			&cli.StringFlag{Name: "ledger", Usage: "ledger `FILE`; made on first use, with -budget"},
 			&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period: one release per policy and epoch"},
@@ -88,11 +89,11 @@ func release(ctx context.Context, c *cli.Command) error {
 	}
 	var project policy.ProjectFunc
 	if p.Mode() == policy.Projection {
-		m, err := wpm.Load(p, wpm.Options{Solver: solver})
-		if err != nil {
+		var end func()
+		if project, end, err = projector(p, solver); err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", file, err), done())
 		}
-		project = m.Projector()
+		defer end() // after the report is written
 	}
 	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
 	// error about the file system, everything else gets a report.

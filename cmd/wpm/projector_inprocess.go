@@ -1,0 +1,17 @@
+//go:build js || wasip1 || ios
+
+package main
+
+import (
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// projector returns the policy's solver in this process: the system starts no others.
+func projector(p policy.Policy, solver wpm.Solver) (project policy.ProjectFunc, done func(), err error) {
+	m, err := wpm.Load(p, wpm.Options{Solver: solver})
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Projector(), func() {}, nil
+}

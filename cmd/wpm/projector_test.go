@@ -1,0 +1,279 @@
+//go:build !js && !wasip1 && !ios
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/internal/child"
+)
+
+// TestMain lets this test binary be wpm: under the name wpm-FAULT it is the whole command with a fault planted into
+// its child, and under any name it is the child.
+func TestMain(m *testing.M) {
+	name, planted := strings.CutPrefix(filepath.Base(os.Args[0]), "wpm-")
+	solves := len(os.Args) > 1 && os.Args[1] == solverCommandName
+	if solves && planted {
+		faults[name]()
+	}
+	if planted && !solves {
+		switch name {
+		case "deleted":
+			_ = os.Remove(os.Args[0])
+		case "not executable":
+			_ = os.Chmod(os.Args[0], 0o600)
+		}
+	}
+	if solves || planted {
+		os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// solverWith is a child that does everything but solve: instead it calls f.
+func solverWith(f func(ctx context.Context, mu []float64) ([]float64, error)) func() {
+	return func() {
+		err := child.Serve(os.Stdin, os.Stdout, func([]byte) (func(context.Context, []float64) ([]float64, error), error) { return f, nil })
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(0)
+	}
+}
+
+// solverDoing is solverWith for what never comes to an answer.
+func solverDoing(f func(mu []float64)) func() {
+	return solverWith(func(_ context.Context, mu []float64) ([]float64, error) {
+		f(mu)
+		return nil, errors.New("came back")
+	})
+}
+
+// raw is a child that reads its request and writes what it likes.
+func raw(f func(request []byte)) func() {
+	return func() {
+		request, _ := io.ReadAll(os.Stdin)
+		f(request)
+		os.Exit(0)
+	}
+}
+
+func recurse(n int) int { return n + recurse(n+1) }
+
+var hoard [][]byte
+
+// faults are what a child can do wrong. Most tell private data to whoever listens.
+var faults = map[string]func(){
+	"none":     func() {},
+	"at start": func() { panic("at start") },
+	"panic":    solverDoing(func(mu []float64) { panic(mu) }),
+	"goroutine": solverDoing(func(mu []float64) {
+		go func() { panic(mu) }()
+		select {}
+	}),
+	"overflow": solverDoing(func([]float64) { recurse(0) }),
+	"memory": solverDoing(func([]float64) {
+		for range 64 { // 4 GiB, far above the limit
+			hoard = append(hoard, make([]byte, 1<<26))
+		}
+	}),
+	"goexit": solverDoing(func([]float64) { runtime.Goexit() }),
+	"exit 0": solverDoing(func([]float64) { os.Exit(0) }),
+	"exit 3": solverDoing(func(mu []float64) {
+		fmt.Println(mu)
+		fmt.Fprintln(os.Stderr, mu)
+		os.Exit(3)
+	}),
+	"error":        solverWith(func(_ context.Context, mu []float64) ([]float64, error) { return nil, fmt.Errorf("%v", mu) }),
+	"wrong length": solverWith(func(context.Context, []float64) ([]float64, error) { return []float64{1}, nil }),
+	"not a number": solverWith(func(_ context.Context, mu []float64) ([]float64, error) {
+		return slices.Repeat([]float64{math.NaN()}, len(mu)), nil
+	}),
+	"hang": solverDoing(func([]float64) {
+		_ = os.WriteFile("pid", []byte(strconv.Itoa(os.Getpid())), 0o600)
+		select {}
+	}),
+	"killed": solverDoing(func([]float64) {
+		self, _ := os.FindProcess(os.Getpid())
+		_ = self.Kill()
+		select {}
+	}),
+	"debit": raw(func([]byte) {
+		b, _ := os.ReadFile("ledger")
+		_ = os.WriteFile("seen", b, 0o600)
+	}),
+	"echo":    raw(func(request []byte) { _, _ = os.Stdout.Write(request) }),
+	"nothing": raw(func([]byte) {}),
+	"short":   raw(func([]byte) { _, _ = os.Stdout.Write(make([]byte, 39)) }),
+	"long":    raw(func([]byte) { _, _ = os.Stdout.Write(make([]byte, 41)) }),
+	"zeros":   raw(func([]byte) { _, _ = os.Stdout.Write(make([]byte, 40)) }),
+	"endless": raw(func([]byte) {
+		for {
+			_, _ = os.Stdout.Write(make([]byte, 1<<16))
+			_, _ = os.Stderr.Write(make([]byte, 1<<16))
+		}
+	}),
+	"deaf": func() { select {} }, // reads nothing
+	"grandchild": raw(func([]byte) { // somebody else keeps the pipes
+		cmd := exec.Command(os.Args[0], solverCommandName)
+		cmd.Args[0] = "wpm-sleeper"
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		_ = cmd.Start()
+	}),
+	"sleeper":        func() { time.Sleep(2 * time.Second); os.Exit(0) },
+	"deleted":        func() {},
+	"not executable": func() {},
+}
+
+// plantedCommand returns the name of this test binary as wpm with a fault.
+func plantedCommand(t *testing.T, fault string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "wpm-"+fault)
+	if fault != "not executable" && os.Link(exe, path) == nil { // a link shares its mode with this binary
+		return path
+	}
+	b, err := os.ReadFile(exe)
+	if err == nil {
+		err = os.WriteFile(path, b, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSolverFaults: whatever the solver's process does, wpm release has status 0, one debit, one report of the usual
+// length and says nothing; the debit is on disk before that process starts, and the process is over when it ends.
+func TestSolverFaults(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a program that runs cannot be renamed or deleted here")
+	}
+	for fault := range faults {
+		if fault == "sleeper" || fault == "memory" && (testing.Short() || runtime.GOOS != "linux") {
+			continue
+		}
+		for _, rows := range []bool{true, false} {
+			if !rows && workLimit(fault) != patient {
+				continue
+			}
+			dir := t.TempDir()
+			policyFile := filepath.Join(dir, "policy")
+			must(t, "", "design", "-ring", "5", "-eps", "1", "-mode", "projection", "-work-limit", workLimit(fault), "-o", policyFile)
+			if !rows {
+				withoutRows(t, policyFile)
+			}
+			cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e", policyFile)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "GOTRACEBACK=crash") // must not reach the child
+			cmd.Stdin = strings.NewReader("0,3\n2,1\n")
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			out, err := cmd.Output()
+			if err != nil || len(out) != 81 || errs.Len() != 0 {
+				t.Errorf("%s, rows %v: %v, report %q, error output %q", fault, rows, err, out, errs.Bytes())
+				continue
+			}
+			ledger, err := os.ReadFile(filepath.Join(dir, "ledger"))
+			if err != nil || bytes.Count(ledger, []byte("\ndebit 1 ")) != 1 || bytes.Count(ledger, []byte("\nreport ")) != 1 || bytes.Count(ledger, []byte("\n")) != 3 {
+				t.Errorf("%s: ledger %q, %v", fault, ledger, err)
+			}
+			switch fault {
+			case "debit":
+				seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+				if err != nil || bytes.Count(seen, []byte("\ndebit 1 ")) != 1 || !bytes.HasPrefix(ledger, seen) {
+					t.Errorf("when the solver began the ledger was %q, %v", seen, err)
+				}
+			case "hang":
+				text, err := os.ReadFile(filepath.Join(dir, "pid"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				pid, err := strconv.Atoi(string(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+					t.Errorf("the solver's process %d is still there", pid)
+				}
+			}
+		}
+	}
+}
+
+// workLimit is long where the child is to come to its fault, and short where its time must run out.
+func workLimit(fault string) string {
+	switch fault {
+	case "hang", "deaf", "goexit": // the process goes on without its first goroutine
+		return "2s"
+	}
+	return patient
+}
+
+const patient = "1m0s"
+
+// withoutRows takes the rows out of a policy file.
+func withoutRows(t *testing.T, path string) {
+	t.Helper()
+	p, err := readPolicy(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := bare(p)
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestProjector: the process answers what the solver answers here, bit for bit.
+func TestProjector(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy")
+	must(t, "", "design", "-eps", "1/2", "-mode", "projection", "-o", file, "-grid", "3x4")
+	p, err := readPolicy(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu := make([]float64, p.Inputs())
+	mu[0], mu[7] = 1./3, 2./3
+	for _, solver := range []wpm.Solver{wpm.Exact, wpm.Entropic} {
+		m, err := wpm.Load(p, wpm.Options{Solver: solver})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := m.Projector()(context.Background(), mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		project, done, err := projector(p, solver)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := project(context.Background(), mu); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %v, %v, want %v", solver, got, err, want)
+		}
+		done()
+	}
+}
