@@ -31,7 +31,7 @@ var picture = map[string][]string{
 	// A process of its own for what may crash: policy knows of no process, and this package of no policy.
 	"internal/child": {},
 
-	// Loops on all cores, which hand panics to the caller, and the rows of a cost that they read into memory.
+	// The one way to share work among goroutines, which hands panics to the caller; and the rows of a cost read into memory.
 	"internal/parallel": {},
 	"internal/rowcache": {"cost", "internal/parallel"},
 
@@ -62,7 +62,7 @@ var picture = map[string][]string{
 	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "ldp", "mincostflow", "policy", "sinkhorn", "sphere"},
 
 	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
-	"audit": {"certificate", "internal/binomial", "ldp", "policy"},
+	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
 
 	// Glue: only the root joins the solvers with the trusted core.
 	"": {"basemeasure", "certificate", "cost", "internal/num", "ldp", "mincostflow", "policy", "sinkhorn"},

@@ -44,7 +44,7 @@ func BenchmarkStatistical(b *testing.B) {
 		s := must(Draws(p, table, Seeded(1)))
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				st, err := Statistical(context.Background(), Design{Table: table, Samples: 500_000, Workers: 1}, s)
+				st, err := Statistical(context.Background(), Design{Table: table, Samples: 500_000, Serial: true}, s)
 				if err != nil || st.Violated {
 					b.Fatal(st, err)
 				}

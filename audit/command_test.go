@@ -182,7 +182,7 @@ func TestCommand(t *testing.T) {
 		{"late fail", false, "exit status 9"},
 	} {
 		s := must(Command(p, self(t, test.mode, path)))
-		st, err := Statistical(context.Background(), Design{Table: table, Samples: 2000, Workers: 2}, s)
+		st, err := Statistical(context.Background(), Design{Table: table, Samples: 2000}, s)
 		if test.want != "" {
 			if !errors.Is(err, ErrSampler) || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
 				t.Errorf("%s: %v, want an error with %q", test.mode, err, test.want)
@@ -195,7 +195,7 @@ func TestCommand(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	started := must(Command(p, self(t, "hang", path)))
-	_, err := Statistical(ctx, Design{Table: table, Samples: 10, Workers: 1}, func(ctx context.Context, input, n int, counts []uint64) error {
+	_, err := Statistical(ctx, Design{Table: table, Samples: 10, Serial: true}, func(ctx context.Context, input, n int, counts []uint64) error {
 		cancel() // before the program starts, or while it hangs: it must not be waited for
 		return started(ctx, input, n, counts)
 	})

@@ -357,7 +357,7 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	}
 
 	// The gates of statistics.
-	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Workers: 1}, func(ctx context.Context, input, n int, counts []uint64) error {
+	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Serial: true}, func(ctx context.Context, input, n int, counts []uint64) error {
 		rng := rand.NewChaCha8(key("controls", controlSeed, number<<32|int64(input)))
 		for range n {
 			counts[device(input, rng.Uint64()>>uint(64-bits))]++

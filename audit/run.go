@@ -249,10 +249,7 @@ func (cfg Config) statistics(ctx context.Context, r *Report, t Table) error {
 	p := cfg.Policy
 	d := Design{
 		Table: t, Samples: cfg.Samples, FalseAlarm: cfg.FalseAlarm, Overshoot: cfg.Overshoot,
-		Progress: func(done, total int) { cfg.Progress(done, total, "draws") },
-	}
-	if cfg.Serial {
-		d.Workers = 1
+		Serial: cfg.Serial, Progress: func(done, total int) { cfg.Progress(done, total, "draws") },
 	}
 	if d.Samples == 0 {
 		d.Samples = int(min(DefaultSamples, max(minSamples, math.Floor(defaultWork/float64(len(t.Rows))/float64(p.Outputs())))))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	crand "crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -31,10 +30,6 @@ func CryptoRand() Source {
 
 // checkEvery is after how many draws samplers look at their context.
 const checkEvery = 1 << 12
-
-func isCancelled(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
 
 // Draws samples the rows of a table, which must be points of the policy's box, with ldp.Weights.Sample. It is a
 // simulation of a release: the sampler is the real one, the client is not there.

@@ -4,16 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/wpm-go/wpm/internal/binomial"
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // Sampler draws n times for an input and adds one to counts[j] for every output j drawn. input is a number of
-// the policy's, or Fallback. It must be safe for concurrent use with different inputs if Design.Workers is not
-// 1, and should return early, with an error, when ctx ends. Errors and missing draws end the audit with
+// the policy's, or Fallback. It must be safe for concurrent use with different inputs unless
+// Design.Serial is set, and should return early, with an error, when ctx ends. Errors and missing draws end the audit with
 // ErrSampler.
 type Sampler func(ctx context.Context, input, n int, counts []uint64) error
 
@@ -40,8 +39,8 @@ type Design struct {
 	// Overshoot is the excess over eps, relative to it, for which the needed n is worked out; 0 means
 	// DefaultOvershoot.
 	Overshoot float64
-	// Workers is how many inputs are drawn for at a time; 0 means GOMAXPROCS. The result does not depend on it.
-	Workers int
+	// Serial: draw for one input at a time, and not for as many as there are processors.
+	Serial bool
 	// Progress is called after every input, never concurrently; nil is fine.
 	Progress func(done, total int)
 }
@@ -155,51 +154,29 @@ func Statistical(ctx context.Context, d Design, s Sampler) (Statistics, error) {
 	return evaluate(d, counts)
 }
 
-// drawAll fills one slice of counts for each row.
+// drawAll fills one slice of counts for each row. The error is that of the first row that fails.
 func drawAll(ctx context.Context, d Design, s Sampler) ([][]uint64, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	rows := d.Table.Rows
-	workers := d.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
+	counts := make([][]uint64, len(rows))
+	draw := func(i int) error {
+		counts[i] = make([]uint64, len(d.Table.Lo))
+		return drawRow(ctx, rows[i], d.Samples, counts[i], s)
 	}
-	counts, errs := make([][]uint64, len(rows)), make([]error, len(rows))
-	var mu sync.Mutex
-	next, done := 0, 0
-	var wg sync.WaitGroup
-	for range min(workers, len(rows)) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(rows) {
-					return
-				}
-				counts[i] = make([]uint64, len(d.Table.Lo))
-				if errs[i] = drawRow(ctx, rows[i], d.Samples, counts[i], s); errs[i] != nil {
-					cancel()
-				}
-				mu.Lock()
-				done++
-				if d.Progress != nil {
-					d.Progress(done, len(rows))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	// The first error that is not an echo of the cancellation.
-	var first error
-	for _, err := range errs {
-		if err != nil && (first == nil || isCancelled(first) && !isCancelled(err)) {
-			first = err
+	progress := func(done int) {
+		if d.Progress != nil {
+			d.Progress(done, len(rows))
 		}
 	}
-	return counts, first
+	if !d.Serial {
+		return counts, parallel.Each(ctx, len(rows), draw, progress)
+	}
+	for i := range rows {
+		if err := draw(i); err != nil {
+			return counts, err
+		}
+		progress(i + 1)
+	}
+	return counts, nil
 }
 
 func drawRow(ctx context.Context, row Row, n int, counts []uint64, s Sampler) error {

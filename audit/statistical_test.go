@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,15 +125,16 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// TestDeterminism: the same seed, the same counts and the same report, whatever the number of workers.
+// TestDeterminism: the same seed, the same counts and the same report, whatever the number of threads.
 func TestDeterminism(t *testing.T) {
 	p := ring(t, 9, "1", 62, policy.Mixture)
 	table := must(TableOf(p, 0, 3, 4, 8, Fallback))
 	s := must(Draws(p, table, Seeded(5)))
 	var first Statistics
-	for _, workers := range []int{1, 2, 8} {
+	for _, procs := range []int{1, 2, 8} {
+		old := runtime.GOMAXPROCS(procs)
 		calls := 0
-		d := Design{Table: table, Samples: 5000, Workers: workers, Progress: func(done, total int) {
+		d := Design{Table: table, Samples: 5000, Serial: procs == 1, Progress: func(done, total int) {
 			calls++
 			if done != calls || total != 5 {
 				t.Errorf("progress %d of %d, call %d", done, total, calls)
@@ -142,10 +144,11 @@ func TestDeterminism(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if workers == 1 {
+		runtime.GOMAXPROCS(old)
+		if procs == 1 {
 			first = st
 		} else if !reflect.DeepEqual(st, first) {
-			t.Errorf("%d workers: another result", workers)
+			t.Errorf("on %d threads: another result", procs)
 		}
 	}
 	other, err := Statistical(context.Background(), Design{Table: table, Samples: 5000}, must(Draws(p, table, Seeded(6))))
@@ -216,13 +219,13 @@ func TestStatisticalErrors(t *testing.T) {
 		"panic":          {func(*Design) {}, func(context.Context, int, int, []uint64) error { panic("oh") }, ErrSampler},
 		"out of range":   {func(*Design) {}, func(_ context.Context, _, _ int, c []uint64) error { c[len(c)]++; return nil }, ErrSampler},
 	} {
-		for _, workers := range []int{1, 3} {
-			d := Design{Table: good, Samples: 100, Workers: workers}
+		for _, serial := range []bool{true, false} {
+			d := Design{Table: good, Samples: 100, Serial: serial}
 			d.Table.Rows = slices.Clone(good.Rows)
 			test.change(&d)
 			st, err := Statistical(context.Background(), d, test.sampler)
 			if !errors.Is(err, test.want) || st.Counts != nil {
-				t.Errorf("%s, %d workers: %v, want %v", name, workers, err, test.want)
+				t.Errorf("%s, serial %v: %v, want %v", name, serial, err, test.want)
 			}
 			if test.want == broken && !errors.Is(err, ErrSampler) {
 				t.Errorf("%s: %v is not ErrSampler", name, err)
