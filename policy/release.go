@@ -18,8 +18,18 @@ import (
 // ProjectFunc projects the distribution mu (length k) into the policy's box: it returns kv floats that are
 // near it. It should return when ctx ends, with the best it has by then.
 //
-// It is not trusted: nothing that it does can move a release out of the box. It must not keep mu, which is
-// private.
+// What it returns is not trusted: no answer, error, panic or delay of it can move a release out of the box. But it
+// runs in the process of the release, and Go cannot stop it from ending that process, after the debit and for a
+// reason that lies in mu: then whether there is a report tells something about mu, and the guarantee does not hold.
+// So a ProjectFunc owes, for every mu:
+//
+//   - no panic on a goroutine that it starts: nobody else can recover from it;
+//   - no os.Exit and no log.Fatal, no concurrent writes to a map, no other fatal error of the runtime;
+//   - a stack and a memory that stay within what the process may have;
+//   - not to keep mu, which is private, and not to print it.
+//
+// The projectors of this module share work only in ways that hand a panic to the caller. For a solver that cannot
+// promise all of this, use a ProjectFunc that runs it in a process of its own, as the command wpm release does.
 type ProjectFunc func(ctx context.Context, mu []float64) ([]float64, error)
 
 // Release draws one output for a client with the given private data (see Private for the format), and
