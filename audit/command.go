@@ -20,12 +20,12 @@ const maxOutputLine = 4096
 // maxErrorText is how much of a command's standard error an error quotes.
 const maxErrorText = 200
 
-// Command samples by running a program, once for each input. It is a black box: no row is believed.
+// Command samples by running a program, once for each client. It is a black box: no row is believed.
 //
 // The protocol. The arguments may contain the placeholders {n}, the number of draws wanted, {input}, the index
-// of the input, or "fallback", and {label}, its label. On standard input the program gets the private counts of
-// a client with all its mass on that input, in the format of policy.Private (two lines: label,count and
-// "LABEL",1), and nothing at all for the fallback. It must print n lines, one draw each: the label of an
+// of the input, or "fallback", or "mixed", and {label}, its label. On standard input the program gets the private
+// counts of the client, in the format of policy.Private: for an input two lines, label,count and "LABEL",1; for the
+// fallback nothing at all; for a mixed client any number of lines. It must print n lines, one draw each: the label of an
 // output, or its index in decimal if outputs have no labels, or a report of the policy in hexadecimal, as wpm
 // release prints it. It must exit with status 0. Every draw must be made afresh.
 //
@@ -34,18 +34,24 @@ func Command(p policy.Policy, argv []string) (Sampler, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, fmt.Errorf("%w: no program", ErrCommand)
 	}
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCommand, err)
+	}
 	index := make(map[string]int, p.Outputs())
 	for j := range p.Outputs() {
 		index[p.OutputLabel(j)] = j
 	}
-	return func(ctx context.Context, input, n int, counts []uint64) error {
-		private, err := privateData(p, input)
+	return func(ctx context.Context, client Row, n int, counts []uint64) error {
+		private, err := privateData(p, client)
 		if err != nil {
 			return err
 		}
-		name, label := "fallback", ""
-		if input != Fallback {
-			name, label = strconv.Itoa(input), p.InputLabel(input)
+		name, label := "mixed", ""
+		switch {
+		case client.Input == Fallback:
+			name = "fallback"
+		case client.Input != Mixed:
+			name, label = strconv.Itoa(client.Input), p.InputLabel(client.Input)
 		}
 		fill := strings.NewReplacer("{n}", strconv.Itoa(n), "{input}", name, "{label}", label)
 		args := make([]string, len(argv))
@@ -126,41 +132,4 @@ type head []byte
 func (h *head) Write(b []byte) (int, error) {
 	*h = append(*h, b[:min(len(b), maxErrorText-len(*h))]...)
 	return len(b), nil
-}
-
-// Split cuts a command line into its arguments: at white space, but for what is within single or double
-// quotation marks. There are no escapes and no variables.
-func Split(line string) ([]string, error) {
-	var args []string
-	var arg strings.Builder
-	inside, quote := false, rune(0)
-	for _, c := range line {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			arg.WriteRune(c)
-		case c == '"' || c == '\'':
-			inside, quote = true, c
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-			if inside {
-				args = append(args, arg.String())
-				arg.Reset()
-				inside = false
-			}
-		default:
-			inside = true
-			arg.WriteRune(c)
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("%w: %q: a quotation mark is not closed", ErrCommand, line)
-	}
-	if inside {
-		args = append(args, arg.String())
-	}
-	if len(args) == 0 {
-		return nil, fmt.Errorf("%w: empty", ErrCommand)
-	}
-	return args, nil
 }

@@ -63,6 +63,8 @@ type plant struct {
 	wordBits int
 	sees     seen
 	n        int
+	// mixed clients follow the rows of the table; a device sees them as rows 5, 6, ...
+	mixed []Row
 }
 
 // The mechanism of the controls: four inputs and the fallback, four outputs, eps = 1, B = 10. floor(150 e) =
@@ -122,17 +124,40 @@ func plants() ([]plant, error) {
 	dropped.Rows[2].N = []uint64{407, 210, 407, 0} // and row 3 still has output 3
 	dropped.Rows[4].N = []uint64{342, 341, 341, 0}
 
-	// Twice the weights and one more bit, so that a client with half its data on input 1 and half on input 0
-	// has integer weights.
-	mixed := controlTable(eps, controlBits+1, 2*controlLo, 815, nil)
-	for i, n := range good[:4] {
-		row := Row{Name: fmt.Sprintf("input %d", i), Input: i}
-		for _, v := range n {
-			row.N = append(row.N, 2*v)
+	// Clients with data on several inputs, beside the five rows. Their devices take a word of 16 bits: 6 choose an
+	// input, 10 draw from its row.
+	const choiceBits = 6
+	var mixed []Row
+	for n, shares := range mixedShares(4, 0, 2) {
+		m := newMixer(fmt.Sprintf("mixed client %d", n), 4, shares)
+		for i := range 4 {
+			m.add(i, good[i])
 		}
-		mixed.Rows = append(mixed.Rows, row)
+		mixed = append(mixed, m.done(controlBits))
 	}
-	mixed.Rows = append(mixed.Rows, Row{Name: "inputs 1 and 0", Input: 4, N: []uint64{557, 724, 467, 300}})
+	// choose returns the input that a part of a word, of so many bits, chooses for a row; rows of one input are that
+	// input's.
+	choose := func(i int, part uint64, bits int) int {
+		if i < 5 {
+			return i
+		}
+		total, c := uint64(0), uint64(0)
+		for _, s := range mixed[i-5].Shares {
+			total += s.Count
+		}
+		for _, s := range mixed[i-5].Shares {
+			if c += s.Count; c<<uint(bits) > part*total {
+				return s.Input
+			}
+		}
+		return mixed[i-5].Shares[0].Input
+	}
+	// client returns a device that chooses an input by the first bits of the word, and then draws for it.
+	client := func(draw func(i, input int, word uint64) int) func(int, uint64) int {
+		return func(i int, word uint64) int {
+			return draw(i, choose(i, word>>controlBits, choiceBits), word&(1<<controlBits-1))
+		}
+	}
 
 	const unit = 1 << 52
 	deep := Table{Epsilon: eps, Bits: 62, Lo: []uint64{250 * unit, 250 * unit, 250 * unit, 1}, Hi: []uint64{679 * unit, 679 * unit, 679 * unit, 2}}
@@ -234,15 +259,48 @@ func plants() ([]plant, error) {
 			sees: byExact | byLoss | byLaw, n: 300_000,
 		},
 		{
+			name: "mixed clients", about: "clients with data on several inputs, without a bug: nothing may reject it",
+			table: fair, mixed: mixed, wordBits: controlBits + choiceBits, n: 200_000,
+			device: client(func(_, input int, word uint64) int { return honest(input, word) }),
+		},
+		{
 			name: "reused random word", about: "the word that chose an input from the client's data draws the output too",
-			table: mixed, device: func(i int, word uint64) int {
-				r := word & 1023
-				if i == 4 {
-					i = 1 - int(r>>9)
-				}
-				return honest(i, r)
+			table: fair, mixed: mixed, wordBits: controlBits + choiceBits, n: minReleases, sees: byLaw,
+			device: func(i int, word uint64) int {
+				return honest(choose(i, word, controlBits+choiceBits), word>>choiceBits)
 			},
-			sees: byExact | byLoss | byLaw, n: 20_000,
+		},
+		{
+			name: "biased pick", about: "every input with data is as likely as any other, whatever its count",
+			table: fair, mixed: mixed, wordBits: controlBits + choiceBits, n: minReleases, sees: byLaw,
+			device: func(i int, word uint64) int {
+				input := i
+				if i >= 5 {
+					shares := mixed[i-5].Shares
+					input = shares[int(word>>controlBits)*len(shares)>>choiceBits].Input
+				}
+				return honest(input, word&(1<<controlBits-1))
+			},
+		},
+		{
+			name: "row of the next input", about: "a scan one too far, for clients with data on several inputs alone",
+			table: fair, mixed: mixed, wordBits: controlBits + choiceBits, n: minReleases, sees: byLaw,
+			device: client(func(i, input int, word uint64) int {
+				if i >= 5 {
+					input = (input + 1) % 4
+				}
+				return honest(input, word)
+			}),
+		},
+		{
+			name: "one line read", about: "a parser that ends after the first count",
+			table: fair, mixed: mixed, wordBits: controlBits + choiceBits, n: minReleases, sees: byLaw,
+			device: client(func(i, input int, word uint64) int {
+				if i >= 5 {
+					input = mixed[i-5].Shares[0].Input
+				}
+				return honest(input, word)
+			}),
 		},
 		{
 			name: "coarse probabilities", about: "weights cut to 7 bits, the rest to the true value (RAPPOR's 1/128 and 1/256)",
@@ -310,6 +368,11 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	for i, row := range t.Rows {
 		published[i] = inverse(row.N)
 	}
+	exact := t // of mixed clients nothing is known in integers
+	t.Rows = slices.Concat(t.Rows, p.mixed)
+	for i := range t.Rows {
+		t.Rows[i].Input = i
+	}
 	device, bits := p.device, p.wordBits
 	if device == nil {
 		device = func(i int, word uint64) int { return published[i](word) }
@@ -338,12 +401,12 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	}
 
 	// The gate of integers.
-	for _, check := range []Check{Box(t), Rows(t)} {
+	for _, check := range []Check{Box(exact), Rows(exact)} {
 		if !check.Passed {
 			reject(&c.Exact, check.Name+": "+check.Fault)
 		}
 	}
-	for i, row := range t.Rows {
+	for i, row := range exact.Rows {
 		draw := func(word uint64) (int, error) { return device(i, word), nil }
 		fault := ""
 		if bits <= maxEnumerated {
@@ -357,10 +420,10 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	}
 
 	// The gates of statistics.
-	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Serial: true}, func(ctx context.Context, input, n int, counts []uint64) error {
-		rng := rand.NewChaCha8(key("controls", controlSeed, number<<32|int64(input)))
+	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Serial: true}, func(ctx context.Context, client Row, n int, counts []uint64) error {
+		rng := rand.NewChaCha8(key("controls", controlSeed, number<<32|int64(client.Input)))
 		for range n {
-			counts[device(input, rng.Uint64()>>uint(64-bits))]++
+			counts[device(client.Input, rng.Uint64()>>uint(64-bits))]++
 		}
 		return ctx.Err()
 	})

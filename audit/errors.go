@@ -12,6 +12,6 @@ var (
 	ErrDesign = errors.New("audit: bad settings")
 	// ErrSampler is for a sampler that fails, or does not deliver the draws that it was asked for.
 	ErrSampler = errors.New("audit: sampler failed")
-	// ErrCommand is for a command line that cannot be read.
+	// ErrCommand is for a command that names no program.
 	ErrCommand = errors.New("audit: bad command")
 )

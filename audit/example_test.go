@@ -35,10 +35,10 @@ func ExampleStatistical() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	program := func(_ context.Context, input, n int, counts []uint64) error {
+	program := func(_ context.Context, client audit.Row, n int, counts []uint64) error {
 		for i := range n {
 			if i%5 == 0 {
-				counts[2*input]++ // inputs 0 and 1: the tell-tale outputs are 0 and 2
+				counts[2*client.Input]++ // inputs 0 and 1: the tell-tale outputs are 0 and 2
 			} else {
 				counts[1]++
 			}

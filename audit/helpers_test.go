@@ -91,7 +91,8 @@ func tableSampler(t Table, seed uint64) Sampler {
 			outputs[row.Input] = append(outputs[row.Input], f(word))
 		}
 	}
-	return func(ctx context.Context, input, n int, counts []uint64) error {
+	return func(ctx context.Context, client Row, n int, counts []uint64) error {
+		input := client.Input
 		rng := rand.NewChaCha8(key("draws", seed, int64(input)))
 		row := outputs[input]
 		for range n {

@@ -49,15 +49,15 @@ func (r Report) Text() []byte {
 		}
 	}
 
-	if st := r.Statistics; st != nil {
-		fmt.Fprintf(&b, "\nStatistical: %s\n", r.Target)
-		for _, line := range st.sentences() {
+	for _, part := range r.parts() {
+		fmt.Fprintf(&b, "\nStatistical: %s\n", part.Target)
+		for _, line := range part.Sentences {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
 		fmt.Fprintf(&b, "  Largest lower bounds on the loss:\n")
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "    output\tmost draws\tof\tfewest\tof\tobserved loss\tloss at least\t\n")
-		for _, c := range st.Columns[:min(len(st.Columns), 5)] {
+		for _, c := range part.Columns[:min(len(part.Columns), 5)] {
 			fmt.Fprintf(w, "    %s\t%d\t%s\t%d\t%s\t%s\t%s\t\n", c.Output, c.Num, c.High, c.Den, c.Low, c.Observed.short(), c.Lower.short())
 		}
 		w.Flush()
@@ -74,6 +74,31 @@ func (r Report) Text() []byte {
 		fmt.Fprintf(&b, "\nNote: %s\n", n)
 	}
 	return b.Bytes()
+}
+
+// part is one statistical audit of a report, for a reader.
+type part struct {
+	Target    string
+	Sentences []string
+	Bars      []bar
+	Height    int
+	EpsX      float64
+	*Statistics
+}
+
+// parts returns what was drawn.
+func (r Report) parts() []part {
+	var list []part
+	add := func(target string, st *Statistics) {
+		if st == nil {
+			return
+		}
+		bars, eps := st.bars()
+		list = append(list, part{target, st.sentences(), bars, 24*len(bars) + 40, eps, st})
+	}
+	add(r.Target, r.Statistics)
+	add("policy.Release, the whole private path, for clients with data on several inputs", r.Releases)
+	return list
 }
 
 func mark(ok bool) string {
@@ -110,7 +135,7 @@ func (c Certified) text() string {
 // sentences says what the statistics found and what they could have found.
 func (st Statistics) sentences() []string {
 	out := []string{
-		fmt.Sprintf("%d draws for each of %d inputs; false-alarm rate %v for the whole verdict, %v for each bound.", st.Samples, len(st.Inputs), st.FalseAlarm.short(), st.Level.short()),
+		fmt.Sprintf("%d draws for each of %d inputs; false-alarm rate %v, of which %v for each bound.", st.Samples, len(st.Inputs), st.FalseAlarm.short(), st.Level.short()),
 	}
 	loss := fmt.Sprintf("The loss is at least %v, and eps is %s: ", st.Lower.short(), st.Epsilon)
 	if st.Violated {
@@ -122,10 +147,15 @@ func (st Statistics) sentences() []string {
 	if l := st.Law; l != nil {
 		cell := fmt.Sprintf("%s, output %s, was drawn %d times; its probability is in [%v, %v], published is %v",
 			l.Row, l.Output, l.Count, l.Lower.short(), l.Upper.short(), l.Published.short())
+		g := l.Together
+		set := fmt.Sprintf("%s, whose outputs drawn too often in one half of the draws (%d of them) had %d of the %d in the other half; published is %v",
+			g.Row, g.Outputs, g.Count, g.Draws, g.Published.short())
 		if l.Differs {
-			out = append(out, fmt.Sprintf("The draws DIFFER from the published rows in %d of %d cells. Worst: %s.", l.Outside, l.Cells, cell))
+			out = append(out, fmt.Sprintf("The draws DIFFER from the published rows in %d of %d cells. Worst: %s.", l.Outside, l.Cells, cell),
+				fmt.Sprintf("Taken together they DIFFER for %d of %d clients. Worst: %s.", l.Apart, len(st.Inputs), set))
 		} else {
-			out = append(out, fmt.Sprintf("The draws agree with the published rows in all %d cells. Most surprising: %s.", l.Cells, cell))
+			out = append(out, fmt.Sprintf("The draws agree with the published rows in all %d cells. Most surprising: %s.", l.Cells, cell),
+				fmt.Sprintf("They agree taken together. Most surprising: %s.", set))
 		}
 	}
 	easy, hard := st.Limit.Easiest, st.Limit.Hardest
@@ -230,20 +260,12 @@ func (r Report) HTML() ([]byte, error) {
 	view := struct {
 		Report
 		Found, Hidden string
-		Sentences     []string
-		Bars          []bar
-		Height        int
-		EpsX          float64
+		Parts         []part
 		CertText      []string
-	}{Report: r}
+	}{Report: r, Parts: r.parts()}
 	view.Found, view.Hidden = r.controls()
 	for _, c := range r.Certificates {
 		view.CertText = append(view.CertText, c.text())
-	}
-	if st := r.Statistics; st != nil {
-		view.Sentences = st.sentences()
-		view.Bars, view.EpsX = st.bars()
-		view.Height = 24*len(view.Bars) + 40
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, view); err != nil {

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -20,6 +21,13 @@ const (
 	// seconds.
 	defaultWork = 2e10
 	minSamples  = 10_000
+
+	// maxReleases is how many whole releases are made for each mixed client, minReleases the least, with which the
+	// controls of their kind are found, and releaseWork bounds releases times the entries of the policy's rows, all of
+	// which each release reads: some ten seconds.
+	maxReleases = 100_000
+	minReleases = 2_000
+	releaseWork = 1e10
 )
 
 // Config is an audit to be made of a policy.
@@ -28,10 +36,10 @@ type Config struct {
 	// Samples is the number of draws for each input. 0 means DefaultSamples, or fewer for policies with many
 	// outputs.
 	Samples int
-	// Inputs are the inputs to draw for, Fallback among them if wanted. nil means the fallback and up to
-	// DefaultInputs others: those of the worst published pair, and others evenly spaced.
+	// Inputs are the inputs to draw for, Fallback among them if wanted, and no mixed clients. nil means the fallback
+	// and up to DefaultInputs others: those of the worst published pair, and others evenly spaced; and mixed clients.
 	Inputs []int
-	// FalseAlarm is the false-alarm rate of the statistical verdict; 0 means DefaultFalseAlarm.
+	// FalseAlarm is the false-alarm rate of all that statistics decide; 0 means DefaultFalseAlarm.
 	FalseAlarm float64
 	// Overshoot is the excess over eps, relative to it, for which the report says how many draws it would need;
 	// 0 means DefaultOvershoot.
@@ -43,7 +51,7 @@ type Config struct {
 	// RandomRows is how many random rows are checked; 0 means DefaultRandomRows, less than 0 none.
 	RandomRows int
 	// Sampler is the target of the statistical audit, and Target says what it is. nil: ldp's sampler on the
-	// policy's rows. Its draws are compared with the published rows in mixture mode alone: in projection mode
+	// policy's rows, and in mixture mode without Seed also whole releases for mixed clients. Its draws are compared with the published rows in mixture mode alone: in projection mode
 	// another solver may rightly find another row.
 	Sampler Sampler
 	Target  string
@@ -74,6 +82,8 @@ type Report struct {
 	Exact        []Check     `json:"exact"`
 	Target       string      `json:"target"` // of the statistics
 	Statistics   *Statistics `json:"statistics,omitempty"`
+	Releases     *Statistics `json:"releases,omitempty"` // whole releases of mixed clients, if Statistics has none
+	Fault        string      `json:"fault,omitempty"`    // why the target gave no draws
 	Certificates []Certified `json:"certificates"`
 	Notes        []string    `json:"notes"`
 }
@@ -89,8 +99,8 @@ type PolicyFacts struct {
 }
 
 // Run makes an audit: the controls, the exact checks, the certificates, the statistics. The error is of the
-// arguments (ErrTable, ErrDesign), of the sampler (ErrSampler), of a certificate file (*certificate.LineError)
-// or the context's; a mechanism that fails is a Report that has not passed.
+// arguments (ErrTable, ErrDesign), of Project (ErrSampler), of a certificate file (*certificate.LineError) or the
+// context's; a mechanism that fails is a Report that has not passed, and so is a Sampler that fails or panics.
 func Run(ctx context.Context, cfg Config) (Report, error) {
 	p := cfg.Policy
 	if p.IsZero() {
@@ -135,6 +145,13 @@ func (cfg Config) run(ctx context.Context, controls []Control) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	var mixed []Row
+	if cfg.Inputs == nil && (cfg.Sampler != nil || cfg.Seed == nil && p.Mode() == policy.Mixture) {
+		pair := append(worstPair(p, r.Exact), 0, p.Inputs()/2)
+		if mixed, err = mixedRows(p, pair[0], pair[1]); err != nil {
+			return Report{}, err
+		}
+	}
 	r.Exact = append(r.Exact, Words(p, t))
 	if cfg.Rows != nil {
 		c, err := Given(ctx, p, *cfg.Rows)
@@ -146,7 +163,7 @@ func (cfg Config) run(ctx context.Context, controls []Control) (Report, error) {
 	if err := cfg.certificates(ctx, &r); err != nil {
 		return Report{}, err
 	}
-	if err := cfg.statistics(ctx, &r, t); err != nil {
+	if err := cfg.statistics(ctx, &r, t, mixed); err != nil {
 		return Report{}, err
 	}
 	r.conclude()
@@ -198,18 +215,27 @@ func (cfg Config) rows(ctx context.Context, exact []Check) (Table, error) {
 	return t, nil
 }
 
+// worstPair returns the inputs of the worst published pair: two, or one beside the fallback, or none.
+func worstPair(p policy.Policy, exact []Check) []int {
+	var pair []int
+	for _, c := range exact {
+		if c.Name == "published rows" && c.Worst != nil {
+			for i := range p.Inputs() {
+				if name := nameOf(p, i); name == c.Worst.High || name == c.Worst.Low {
+					pair = append(pair, i)
+				}
+			}
+		}
+	}
+	return pair
+}
+
 // chooseInputs returns the fallback, the inputs of the worst published pair, and others evenly spaced.
 func chooseInputs(p policy.Policy, exact []Check) []int {
 	k := p.Inputs()
 	chosen := map[int]bool{}
-	for _, c := range exact {
-		if c.Name == "published rows" && c.Worst != nil {
-			for i := range k {
-				if name := nameOf(p, i); name == c.Worst.High || name == c.Worst.Low {
-					chosen[i] = true
-				}
-			}
-		}
+	for _, i := range worstPair(p, exact) {
+		chosen[i] = true
 	}
 	// Spread the rest; halving the stride fills the gaps.
 	for parts := 1; len(chosen) < min(k, DefaultInputs); parts *= 2 {
@@ -245,14 +271,11 @@ func (cfg Config) certificates(ctx context.Context, r *Report) error {
 	return nil
 }
 
-func (cfg Config) statistics(ctx context.Context, r *Report, t Table) error {
+func (cfg Config) statistics(ctx context.Context, r *Report, t Table, mixed []Row) error {
 	p := cfg.Policy
 	d := Design{
 		Table: t, Samples: cfg.Samples, FalseAlarm: cfg.FalseAlarm, Overshoot: cfg.Overshoot,
 		Serial: cfg.Serial, Progress: func(done, total int) { cfg.Progress(done, total, "draws") },
-	}
-	if d.Samples == 0 {
-		d.Samples = int(min(DefaultSamples, max(minSamples, math.Floor(defaultWork/float64(len(t.Rows))/float64(p.Outputs())))))
 	}
 	s := cfg.Sampler
 	r.Target = cfg.Target
@@ -279,20 +302,61 @@ func (cfg Config) statistics(ctx context.Context, r *Report, t Table) error {
 		if s, err = Draws(p, d.Table, source); err != nil {
 			return err
 		}
-	} else if p.Mode() == policy.Projection {
-		for n := range d.Table.Rows {
-			if d.Table.Rows[n].Input != Fallback {
-				d.Table.Rows[n].N = nil
+		if len(mixed) == 0 {
+			r.Notes = append(r.Notes, "No release was made, and nothing is known of clients with data on several inputs.")
+		} else {
+			if d.FalseAlarm == 0 {
+				d.FalseAlarm = DefaultFalseAlarm
+			}
+			d.FalseAlarm /= 2
+			if r.Releases, err = cfg.releases(ctx, r, d, mixed); err != nil || r.Releases == nil {
+				return err
 			}
 		}
-		r.Notes = append(r.Notes, "The draws are not compared with rows: in projection mode another solver may rightly find another row.")
+	} else {
+		d.Table.Rows = append(slices.Clone(t.Rows), mixed...)
+		if p.Mode() == policy.Projection {
+			for n := range d.Table.Rows {
+				if d.Table.Rows[n].Input != Fallback {
+					d.Table.Rows[n].N = nil
+				}
+			}
+			r.Notes = append(r.Notes, "The draws are not compared with rows: in projection mode another solver may rightly find another row.")
+		}
 	}
+	if d.Samples == 0 {
+		d.Samples = int(min(DefaultSamples, max(minSamples, math.Floor(defaultWork/float64(len(d.Table.Rows))/float64(p.Outputs())))))
+	}
+	var err error
+	r.Statistics, err = r.draw(ctx, d, s)
+	return err
+}
+
+// releases makes whole releases for mixed clients, by the design of the other draws but for the number.
+func (cfg Config) releases(ctx context.Context, r *Report, d Design, mixed []Row) (*Statistics, error) {
+	p := cfg.Policy
+	d.Table.Rows = mixed
+	n := releaseWork / float64(len(mixed)) / float64(p.Inputs()) / float64(p.Outputs())
+	n = min(maxReleases, max(minReleases, math.Floor(n)))
+	if d.Samples > 0 {
+		n = min(n, float64(d.Samples))
+	}
+	d.Samples = int(n)
+	d.Progress = func(done, total int) { cfg.Progress(done, total, "releases") }
+	return r.draw(ctx, d, Releases(p, nil))
+}
+
+// draw is Statistical, but that a sampler that fails is the report's fault.
+func (r *Report) draw(ctx context.Context, d Design, s Sampler) (*Statistics, error) {
 	st, err := Statistical(ctx, d, s)
-	if err != nil {
-		return err
+	if errors.Is(err, ErrSampler) && ctx.Err() == nil {
+		r.Fault = err.Error()
+		return nil, nil
 	}
-	r.Statistics = &st
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	return &st, nil
 }
 
 // conclude draws the verdict from the parts.
@@ -307,25 +371,39 @@ func (r *Report) conclude() {
 	for _, c := range r.Controls {
 		r.Broken = r.Broken || !c.Found
 	}
-	st := r.Statistics
+	st, alarm := r.Statistics, 0.0
+	var violated, differs *Statistics
+	for _, part := range []*Statistics{r.Releases, r.Statistics} {
+		if part == nil {
+			continue
+		}
+		alarm += float64(part.FalseAlarm)
+		if part.Violated {
+			violated = part
+		}
+		if part.Law != nil && part.Law.Differs {
+			differs = part
+		}
+	}
 	switch {
 	case r.Broken:
 		r.Verdict = "the audit is broken: a control of its own was missed, so nothing below can be believed"
 	case !exact:
 		r.Verdict = "failed: the integers do not carry the guarantee"
-	case st != nil && st.Violated:
-		r.Verdict = fmt.Sprintf("violated: a loss of at least %v was seen, above eps = %s (false-alarm rate %v)", st.Lower.short(), st.Epsilon, st.FalseAlarm.short())
-	case st != nil && st.Law != nil && st.Law.Differs:
-		r.Verdict = fmt.Sprintf("failed: the draws do not follow the published rows (false-alarm rate %v)", st.FalseAlarm.short())
+	case violated != nil:
+		r.Verdict = fmt.Sprintf("violated: a loss of at least %v was seen, above eps = %s (false-alarm rate %v)", violated.Lower.short(), violated.Epsilon, Real(alarm).short())
+	case differs != nil:
+		r.Verdict = fmt.Sprintf("failed: the draws do not follow the published rows (false-alarm rate %v)", Real(alarm).short())
+	case r.Fault != "":
+		r.Verdict = "failed: no draws: " + r.Fault
 	case !certified:
 		r.Verdict = "failed: a certificate does not hold"
 	case st == nil:
-		r.Verdict = "passed: the integers carry the guarantee; nothing was sampled"
+		r.Verdict, r.Passed = "passed: the integers carry the guarantee; nothing was sampled", true
 	default:
 		r.Verdict = fmt.Sprintf("passed: the integers carry the guarantee, and %d draws per input show no violation of eps = %s", st.Samples, st.Epsilon)
 		r.Passed = true
 	}
-	r.Passed = r.Passed || st == nil && exact && certified && !r.Broken
 }
 
 // ParseInputs finds inputs by their labels; "fallback" is the Fallback, unless an input is called that.

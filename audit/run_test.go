@@ -147,8 +147,16 @@ func TestRunPasses(t *testing.T) {
 			if want := mode == policy.Mixture || name != "release"; (r.Statistics.Law != nil && r.Statistics.Law.Cells > 5) != want {
 				t.Errorf("%s, %s: law %+v", mode, name, r.Statistics.Law)
 			}
-			if len(steps) != 2 {
-				t.Errorf("progress reported %v", steps)
+			// Mixed clients: in whole releases of their own, or among the others if all are releases.
+			own := mode == policy.Mixture && (name == "crypto/rand")
+			if (r.Releases != nil) != own || steps["releases"] != own || !steps["draws"] {
+				t.Errorf("%s, %s: releases %v, progress reported %v", mode, name, r.Releases, steps)
+			}
+			if got := len(r.Statistics.Inputs); (got == 6+4) != (name == "release") {
+				t.Errorf("%s, %s: %d clients, %q", mode, name, got, r.Statistics.Inputs)
+			}
+			if total := r.Statistics.FalseAlarm; own && (total != DefaultFalseAlarm/2 || r.Releases.FalseAlarm != total || r.Releases.Law == nil) {
+				t.Errorf("%s, %s: false-alarm rates %v and %v", mode, name, total, r.Releases.FalseAlarm)
 			}
 		}
 	}
@@ -171,11 +179,11 @@ func TestRunFails(t *testing.T) {
 	}{
 		"stale policy": {func(c *Config) { c.Sampler = stale }, "violated: a loss of at least 2"},
 		"wrong row": {func(c *Config) {
-			c.Sampler = func(ctx context.Context, input, n int, counts []uint64) error {
-				if input >= 0 {
-					input = (input + 1) % 5
+			c.Sampler = func(ctx context.Context, client Row, n int, counts []uint64) error {
+				if client.Input >= 0 {
+					client.Input = (client.Input + 1) % 5
 				}
-				return good(ctx, input, n, counts)
+				return good(ctx, client, n, counts)
 			}
 		}, "do not follow the published rows"},
 		"forged certificate": {func(c *Config) {
@@ -207,7 +215,9 @@ func TestRunFails(t *testing.T) {
 		}, "certificate"},
 	} {
 		cfg := small(p)
-		test.change(&cfg)
+		if test.change(&cfg); cfg.Sampler != nil {
+			cfg.Inputs = all // these know no mixed clients
+		}
 		r, err := run1(context.Background(), cfg)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -294,7 +304,7 @@ func TestRunWithoutRows(t *testing.T) {
 	}
 	// A program can still be audited: its limits then come from the box.
 	cfg := small(p)
-	cfg.Sampler = func(_ context.Context, _, n int, counts []uint64) error { counts[0] += uint64(n); return nil }
+	cfg.Sampler = func(_ context.Context, _ Row, n int, counts []uint64) error { counts[0] += uint64(n); return nil }
 	r, err = run1(context.Background(), cfg)
 	if err != nil || r.Statistics == nil || r.Statistics.Violated || math.IsInf(float64(r.Statistics.Limit.Hardest.Overshoot), 0) {
 		t.Errorf("%v, %s", err, r.Verdict)
@@ -315,7 +325,6 @@ func TestRunErrors(t *testing.T) {
 		"twice":            {func(c *Config) { c.Inputs = []int{0, 1, 0} }, ErrDesign},
 		"negative samples": {func(c *Config) { c.Samples = -1 }, ErrDesign},
 		"false alarm":      {func(c *Config) { c.FalseAlarm = 2 }, ErrDesign},
-		"sampler":          {func(c *Config) { c.Sampler = func(context.Context, int, int, []uint64) error { return broken } }, broken},
 		"solver": {func(c *Config) {
 			c.Project = func(context.Context, []float64) ([]float64, error) { return nil, broken }
 		}, broken},
@@ -343,6 +352,42 @@ func TestRunErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Run(ctx, small(p)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestTargetFails: a target that fails or panics, for all clients or for mixed ones alone, is a report that has not
+// passed, and says why; a context that ends is an error.
+func TestTargetFails(t *testing.T) {
+	p := ring(t, 5, "1", 62, policy.Mixture)
+	good := Releases(p, nil)
+	for name, fail := range map[string]func() error{
+		"broken":                func() error { return errors.New("broken") },
+		"panic: oh":             func() error { panic("oh") },
+		"index out of range":    func() error { _ = []int{}[p.Inputs()]; return nil },
+		"input 0: 0 draws":      func() error { return nil },
+		"panic: panic called w": func() error { panic(nil) },
+	} {
+		for _, mixedOnly := range []bool{false, true} {
+			cfg := small(p)
+			cfg.Sampler = func(ctx context.Context, client Row, n int, counts []uint64) error {
+				if mixedOnly && client.Input != Mixed {
+					return good(ctx, client, n, counts)
+				}
+				return fail()
+			}
+			cfg.Inputs = nil
+			r, err := run1(context.Background(), cfg)
+			if want := strings.TrimPrefix(name, "input 0: "); err != nil || r.Passed || r.Statistics != nil || !strings.Contains(r.Fault, want) ||
+				!strings.Contains(r.Verdict, want) || !strings.Contains(string(r.Text()), want) || !strings.Contains(string(must(r.JSON())), `"fault"`) {
+				t.Errorf("%s: %v, %+v", name, err, r.Verdict)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cfg := small(p)
+	cfg.Sampler = func(context.Context, Row, int, []uint64) error { cancel(); return errors.New("killed") }
+	if _, err := run1(ctx, cfg); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func CryptoRand() Source {
 const checkEvery = 1 << 12
 
 // Draws samples the rows of a table, which must be points of the policy's box, with ldp.Weights.Sample. It is a
-// simulation of a release: the sampler is the real one, the client is not there.
+// simulation of a release: the sampler is the real one, the client is not there, and there are no mixed ones.
 func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 	rows := make(map[int]ldp.Weights, len(t.Rows))
 	for _, row := range t.Rows {
@@ -42,12 +42,12 @@ func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 		}
 		rows[row.Input] = w
 	}
-	return func(ctx context.Context, input, n int, counts []uint64) error {
-		w, ok := rows[input]
+	return func(ctx context.Context, client Row, n int, counts []uint64) error {
+		w, ok := rows[client.Input]
 		if !ok {
-			return fmt.Errorf("%w: no row for input %d", ErrDesign, input)
+			return fmt.Errorf("%w: no row for input %d", ErrDesign, client.Input)
 		}
-		r := source(input)
+		r := source(client.Input)
 		for i := range n {
 			if i%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -62,12 +62,11 @@ func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 	}, nil
 }
 
-// Releases calls policy.Release, the whole private path with crypto/rand, for a client whose data are one count
-// of the input, or empty for Fallback. It uses no ledger: nobody's data are in it. project is for projection
-// mode.
+// Releases calls policy.Release, the whole private path with crypto/rand, with the data of a client. It uses no
+// ledger: nobody's data are in it. project is for projection mode.
 func Releases(p policy.Policy, project policy.ProjectFunc) Sampler {
-	return func(ctx context.Context, input, n int, counts []uint64) error {
-		private, err := privateData(p, input)
+	return func(ctx context.Context, client Row, n int, counts []uint64) error {
+		private, err := privateData(p, client)
 		if err != nil {
 			return err
 		}
@@ -83,17 +82,4 @@ func Releases(p policy.Policy, project policy.ProjectFunc) Sampler {
 		}
 		return nil
 	}
-}
-
-// privateData is what a client with all its mass on one input has, nothing for Fallback.
-func privateData(p policy.Policy, input int) ([]byte, error) {
-	if input == Fallback {
-		return nil, nil
-	}
-	if input < 0 || input >= p.Inputs() {
-		return nil, fmt.Errorf("%w: input %d of %d", ErrDesign, input, p.Inputs())
-	}
-	counts := make([]float64, p.Inputs())
-	counts[input] = 1
-	return policy.FormatPrivate(p, counts)
 }

@@ -4,17 +4,19 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/binomial"
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// Sampler draws n times for an input and adds one to counts[j] for every output j drawn. input is a number of
-// the policy's, or Fallback. It must be safe for concurrent use with different inputs unless
+// Sampler draws n times for a client and adds one to counts[j] for every output j drawn. client.N is not for it to
+// look at. It must be safe for concurrent use with different clients unless
 // Design.Serial is set, and should return early, with an error, when ctx ends. Errors and missing draws end the audit with
 // ErrSampler.
-type Sampler func(ctx context.Context, input, n int, counts []uint64) error
+type Sampler func(ctx context.Context, client Row, n int, counts []uint64) error
 
 // DefaultFalseAlarm is the false-alarm rate of a Design that gives none.
 const DefaultFalseAlarm = 1e-6
@@ -88,6 +90,9 @@ type Law struct {
 	Cells   int  `json:"cells"`
 	Differs bool `json:"differs"`
 	Outside int  `json:"outside"` // cells whose published probability is outside their bounds
+	Apart   int  `json:"apart"`   // rows whose outputs together are, as in Together
+	// Together is the most surprising row as a whole.
+	Together Together `json:"together"`
 	// The most surprising cell, with its bounds.
 	Row       string `json:"row"`
 	Output    string `json:"output"`
@@ -95,6 +100,16 @@ type Law struct {
 	Published Real   `json:"published"`
 	Lower     Real   `json:"lower"`
 	Upper     Real   `json:"upper"`
+}
+
+// Together is a set of outputs of one row: those that half of its draws had more often than published. The draws that
+// count are the other half.
+type Together struct {
+	Row       string `json:"row"`
+	Outputs   int    `json:"outputs"`
+	Count     uint64 `json:"count"`
+	Draws     uint64 `json:"draws"`
+	Published Real   `json:"published"` // probability of the set
 }
 
 // Limit is what n draws can find.
@@ -183,7 +198,7 @@ func drawRow(ctx context.Context, row Row, n int, counts []uint64, s Sampler) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := call(ctx, s, row.Input, n, counts); err != nil {
+	if err := call(ctx, s, row, n, counts); err != nil {
 		if cerr := ctx.Err(); cerr != nil { // whatever it says, it was interrupted: a killed program leaves half a line
 			return cerr
 		}
@@ -196,28 +211,33 @@ func drawRow(ctx context.Context, row Row, n int, counts []uint64, s Sampler) er
 }
 
 // call keeps a panic of the sampler, which is somebody else's code, from ending the process.
-func call(ctx context.Context, s Sampler, input, n int, counts []uint64) (err error) {
+func call(ctx context.Context, s Sampler, client Row, n int, counts []uint64) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return s(ctx, input, n, counts)
+	return s(ctx, client, n, counts)
 }
 
 // evaluate turns counts into a verdict.
 func evaluate(d Design, counts [][]uint64) (Statistics, error) {
 	t, n, alarm := d.Table, d.Samples, d.FalseAlarm
 	k, kv := len(counts), len(t.Lo)
-	level := alarm / (2 * float64(k) * float64(kv))
 	eps := t.Epsilon.Float64()
 	st := Statistics{
-		Epsilon: t.Epsilon.String(), Samples: n, FalseAlarm: Real(alarm), Level: Real(level),
+		Epsilon: t.Epsilon.String(), Samples: n, FalseAlarm: Real(alarm),
 		Observed: Real(math.Inf(-1)), Counts: counts, table: t,
 	}
-	for _, row := range t.Rows {
+	laws, known := make([][]probability, k), 0
+	for i, row := range t.Rows {
 		st.Inputs = append(st.Inputs, row.Name)
+		if laws[i] = t.law(row); laws[i] != nil {
+			known++
+		}
 	}
+	level := alarm / float64(2*k*kv+known) // two bounds for each cell, and a test of each known row as a whole
+	st.Level = Real(level)
 	in := intervals{n: int64(n), level: level, known: map[uint64][2]float64{}}
 	var columns []Column
 	lower := math.Inf(-1)
@@ -259,12 +279,12 @@ func evaluate(d Design, counts [][]uint64) (Statistics, error) {
 		return 0
 	})
 	st.Columns = columns[:min(len(columns), maxColumns)]
-	st.Limit = limits(t, n, level, d.Overshoot*eps)
+	st.Limit = limits(t, laws, n, level, d.Overshoot*eps)
 	if in.err != nil {
 		return st, in.err
 	}
 	var err error
-	st.Law, err = compareLaw(t, counts, int64(n), level)
+	st.Law, err = compareLaw(t, laws, counts, int64(n), level)
 	return st, err
 }
 
@@ -289,25 +309,33 @@ func (in *intervals) of(x uint64) [2]float64 {
 	return b
 }
 
-// compareLaw compares the counts with the published rows. A published probability is outside its bounds if and
-// only if the tail of its count, on that probability, is below the level.
-func compareLaw(t Table, counts [][]uint64, n int64, level float64) (*Law, error) {
+// compareLaw compares the counts with the published rows: each cell, and the outputs of a row together. A published
+// probability is outside its bounds if and only if the tail of its count, on that probability, is below the level.
+func compareLaw(t Table, laws [][]probability, counts [][]uint64, n int64, level float64) (*Law, error) {
 	law := &Law{}
-	worst := math.Inf(1)
-	var p float64
+	worst, apart, p := math.Inf(1), math.Inf(1), 0.0
 	for i, row := range t.Rows {
-		for j, weight := range row.N {
+		for j, cell := range laws[i] {
 			law.Cells++
-			rest := t.total() - min(weight, t.total()) // a faulty table may hold anything
-			cell, q := math.Ldexp(float64(t.total()-rest), -t.Bits), math.Ldexp(float64(rest), -t.Bits)
-			side := binomial.LogTail(int64(counts[i][j]), n, cell, q)
+			side := binomial.LogTail(int64(counts[i][j]), n, cell.p, cell.rest)
 			if side < math.Log(level) {
 				law.Outside++
 			}
 			if side < worst {
-				worst, p = side, cell
+				worst, p = side, cell.p
 				law.Row, law.Output, law.Count = row.Name, t.output(j), counts[i][j]
 			}
+		}
+		if laws[i] == nil {
+			continue
+		}
+		set, side := together(laws[i], counts[i], i)
+		if side < math.Log(level) {
+			law.Apart++
+		}
+		if side < apart {
+			apart, law.Together = side, set
+			law.Together.Row = row.Name
 		}
 	}
 	if law.Cells == 0 {
@@ -315,25 +343,63 @@ func compareLaw(t Table, counts [][]uint64, n int64, level float64) (*Law, error
 	}
 	l, u, err := Interval(int64(law.Count), n, level)
 	law.Published, law.Lower, law.Upper = Real(p), Real(l), Real(u)
-	law.Differs = law.Outside > 0
+	law.Differs = law.Outside+law.Apart > 0
 	return law, err
+}
+
+// splitSeed fixes how draws are cut in two: the same counts give the same report.
+const splitSeed = 1
+
+// together cuts the draws of a row in two at random, takes the outputs that the first half has more often than
+// published, and returns how often the second half has them, with the logarithm of the probability of so many or
+// more. The halves are independent, so the set may depend on the first. A row that is wrong in many outputs by a
+// little each shows here when no single one is far out.
+func together(law []probability, counts []uint64, row int) (Together, float64) {
+	rng := rand.NewChaCha8(key("split", splitSeed, int64(row)))
+	first, second := make([]uint64, len(counts)), make([]uint64, len(counts))
+	var half, rest uint64
+	for j, c := range counts {
+		for left := c; left > 0; {
+			some := min(left, 64)
+			first[j] += uint64(bits.OnesCount64(rng.Uint64() >> (64 - some))) // a coin for each
+			left -= some
+		}
+		second[j] = c - first[j]
+		half, rest = half+first[j], rest+second[j]
+	}
+	set := Together{Draws: rest}
+	var in, out float64
+	for j, cell := range law {
+		if float64(first[j]) > float64(half)*cell.p {
+			set.Outputs++
+			set.Count += second[j]
+			in += cell.p
+		} else {
+			out += cell.p
+		}
+	}
+	set.Published = Real(in)
+	if float64(set.Count) <= float64(rest)*in {
+		return set, 0
+	}
+	return set, binomial.LogTail(int64(set.Count), int64(rest), in, out)
 }
 
 // limits finds the detection limits at the published probabilities. An excess is the harder to see, the smaller
 // the smaller probability: so the two ends are columns with the largest and the smallest of those.
-func limits(t Table, n int, level, target float64) Limit {
+func limits(t Table, laws [][]probability, n int, level, target float64) Limit {
 	eps := t.Epsilon.Float64()
 	least := func(j int) float64 {
-		m := uint64(math.MaxUint64)
-		for _, row := range t.Rows {
-			if row.N != nil {
-				m = min(m, row.N[j])
+		m := math.Inf(1)
+		for _, law := range laws {
+			if law != nil {
+				m = min(m, law[j].p)
 			}
 		}
-		if m == math.MaxUint64 {
-			m = t.Lo[j]
+		if math.IsInf(m, 1) {
+			m = math.Ldexp(float64(t.Lo[j]), -t.Bits)
 		}
-		return math.Ldexp(float64(m), -t.Bits)
+		return m
 	}
 	easy, hard := -1, -1
 	for j := range t.Lo {

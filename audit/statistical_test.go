@@ -47,7 +47,7 @@ func TestFalseAlarms(t *testing.T) {
 // always at twice that n; at the default rate of 1e-6. (The box is the one of the control "wrong eps by 5 %".)
 func TestPower(t *testing.T) {
 	table := controlTable(mustEpsilon(t, "1"), controlBits, controlLo, 428, mechanism(428, 296, 150))
-	level := DefaultFalseAlarm / (2 * 5 * 4)
+	level := DefaultFalseAlarm / (2*5*4 + 5)
 	n := samplesFor(428./1024, 150./1024, 1, level)
 	if n < 100_000 || n > 1_000_000 {
 		t.Fatalf("n = %d: the control with 1000000 draws is not where it should be", n)
@@ -83,7 +83,8 @@ func TestPower(t *testing.T) {
 // TestStatisticsByHand: two inputs, two outputs, ten draws, bounds in closed form: all ten and none of ten.
 func TestStatisticsByHand(t *testing.T) {
 	table := Table{Epsilon: mustEpsilon(t, "1"), Bits: 1, Lo: []uint64{0, 0}, Hi: []uint64{2, 2}, Rows: []Row{{Name: "a", Input: 4}, {Name: "b", Input: 9}}}
-	sampler := func(_ context.Context, input, n int, counts []uint64) error {
+	sampler := func(_ context.Context, client Row, n int, counts []uint64) error {
+		input := client.Input
 		counts[map[int]int{4: 0, 9: 1}[input]] += uint64(n)
 		return nil
 	}
@@ -212,12 +213,15 @@ func TestStatisticalErrors(t *testing.T) {
 		"alarm NaN":      {func(d *Design) { d.FalseAlarm = math.NaN() }, ok, ErrDesign},
 		"overshoot":      {func(d *Design) { d.Overshoot = -0.1 }, ok, ErrDesign},
 		"no sampler":     {func(*Design) {}, nil, ErrDesign},
-		"error":          {func(*Design) {}, func(context.Context, int, int, []uint64) error { return broken }, broken},
-		"too few":        {func(*Design) {}, func(_ context.Context, _, n int, c []uint64) error { c[0] = uint64(n - 1); return nil }, ErrSampler},
-		"too many":       {func(*Design) {}, func(_ context.Context, _, n int, c []uint64) error { c[0] = uint64(n + 1); return nil }, ErrSampler},
-		"overflow":       {func(*Design) {}, func(_ context.Context, _, n int, c []uint64) error { c[0], c[1] = 1<<63, 1<<63+uint64(n); return nil }, ErrSampler},
-		"panic":          {func(*Design) {}, func(context.Context, int, int, []uint64) error { panic("oh") }, ErrSampler},
-		"out of range":   {func(*Design) {}, func(_ context.Context, _, _ int, c []uint64) error { c[len(c)]++; return nil }, ErrSampler},
+		"error":          {func(*Design) {}, func(context.Context, Row, int, []uint64) error { return broken }, broken},
+		"too few":        {func(*Design) {}, func(_ context.Context, _ Row, n int, c []uint64) error { c[0] = uint64(n - 1); return nil }, ErrSampler},
+		"too many":       {func(*Design) {}, func(_ context.Context, _ Row, n int, c []uint64) error { c[0] = uint64(n + 1); return nil }, ErrSampler},
+		"overflow": {func(*Design) {}, func(_ context.Context, _ Row, n int, c []uint64) error {
+			c[0], c[1] = 1<<63, 1<<63+uint64(n)
+			return nil
+		}, ErrSampler},
+		"panic":        {func(*Design) {}, func(context.Context, Row, int, []uint64) error { panic("oh") }, ErrSampler},
+		"out of range": {func(*Design) {}, func(_ context.Context, _ Row, _ int, c []uint64) error { c[len(c)]++; return nil }, ErrSampler},
 	} {
 		for _, serial := range []bool{true, false} {
 			d := Design{Table: good, Samples: 100, Serial: serial}
@@ -244,18 +248,18 @@ func TestStatisticalErrors(t *testing.T) {
 		t.Errorf("a row outside the box is drawn from: %v", err)
 	}
 	counts := make([]uint64, 4)
-	if err := must(Draws(p, must(TableOf(p, 0, 1)), Seeded(1)))(context.Background(), 3, 1, counts); !errors.Is(err, ErrDesign) {
+	if err := must(Draws(p, must(TableOf(p, 0, 1)), Seeded(1)))(context.Background(), Row{Input: 3}, 1, counts); !errors.Is(err, ErrDesign) {
 		t.Errorf("an input that is not in the table: %v", err)
 	}
-	for _, s := range []Sampler{Releases(p, nil), must(Command(p, []string{"x"}))} {
-		if err := s(context.Background(), 7, 1, counts); !errors.Is(err, ErrDesign) {
+	for _, s := range []Sampler{Releases(p, nil), must(Command(p, self(t, "good", "")))} {
+		if err := s(context.Background(), Row{Input: 7}, 1, counts); !errors.Is(err, ErrDesign) {
 			t.Errorf("input 7 of 4: %v", err)
 		}
 	}
-	if err := must(Draws(p, must(TableOf(p, 0, 1)), Seeded(1)))(ctx, 0, 1, counts); !errors.Is(err, context.Canceled) {
+	if err := must(Draws(p, must(TableOf(p, 0, 1)), Seeded(1)))(ctx, Row{}, 1, counts); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled draws: %v", err)
 	}
-	if err := Releases(p, nil)(ctx, 0, 1, counts); !errors.Is(err, context.Canceled) {
+	if err := Releases(p, nil)(ctx, Row{}, 1, counts); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled releases: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 
@@ -22,11 +23,15 @@ type Table struct {
 	Outputs []string // labels; nil: the index in decimal
 }
 
-// Row is one row of weights: an output j has probability N[j] / 2^Bits.
+// Row is one client that is audited, and the row of weights that it should draw from: an output j has probability
+// N[j] / 2^Bits.
 type Row struct {
-	Name  string
-	Input int      // the number that a Sampler gets; Fallback for clients without usable data
-	N     []uint64 // nil: not known
+	Name   string
+	Input  int      // where the client has all its data; Fallback for none that are usable, Mixed for Shares
+	N      []uint64 // nil: not known, or Mixed
+	Shares []Share  // of a Mixed client
+
+	law []probability // of a Mixed client; nil: not known
 }
 
 // TableOf returns the box of a policy with the published rows of the given inputs (all of them if none are
@@ -72,6 +77,19 @@ func boxOf(p policy.Policy) (Table, error) {
 		t.Lo, t.Hi = append(t.Lo, box.Lo(j)), append(t.Hi, box.Hi(j))
 	}
 	return t, nil
+}
+
+// law returns the probabilities of a row, nil if they are not known. The weights of a faulty table may be anything.
+func (t Table) law(row Row) []probability {
+	if row.N == nil {
+		return row.law
+	}
+	law := make([]probability, len(row.N))
+	for j, n := range row.N {
+		n = min(n, t.total())
+		law[j] = probability{math.Ldexp(float64(n), -t.Bits), math.Ldexp(float64(t.total()-n), -t.Bits)}
+	}
+	return law
 }
 
 func nameOf(p policy.Policy, i int) string {

@@ -19,21 +19,22 @@ func auditCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "audit",
 		Usage:     "check a mechanism: its integers exactly, what runs by statistics, its certificates in fractions",
-		ArgsUsage: "POLICY",
+		ArgsUsage: "POLICY [-- PROG ARGS...]",
 		Description: "Exact: the box, every published row, the fallback, random or given rows and the sampler's random words, in integers.\n" +
-			"Statistical: draws from ldp's sampler on the policy's rows (from -seed it is a simulation), from whole releases\n" +
-			"(-release), or from any program (-command). A verdict comes with its false-alarm rate and with what it could not have seen.\n" +
+			"Statistical: draws from ldp's sampler on the policy's rows (from -seed it is a simulation) and from whole releases for\n" +
+			"clients with data on several inputs; or all from whole releases (-release), or from any program (-command). A verdict\n" +
+			"comes with its false-alarm rate and with what it could not have seen.\n" +
 			"Before all that, the audit must find bugs that it plants into a mechanism of its own.\n" +
-			"A program is run once for each input. {n}, {input} and {label} in its arguments are replaced; it gets the private counts\n" +
-			"of a client at that input on standard input, nothing for the fallback, and prints n lines, one output label (or\n" +
-			"index, or report as wpm release prints it) each.\n" +
+			"A program is run once for each client. {n}, {input} and {label} in its arguments are replaced ({input} is mixed for\n" +
+			"several); it gets the client's private counts on standard input, nothing for the fallback, and prints n lines, one\n" +
+			"output label (or index, or report as wpm release prints it) each.\n" +
 			"A codebook's policy is audited as what it is on one list of candidates, for clients drawn at random from -seed.\n" +
 			"Exit status: 0 all passed, 1 a check failed, 2 bad usage or input.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "samples", HideDefault: true, Usage: "draws for each input, `N` (default 1000000, fewer if there are many outputs)"},
-			&cli.StringFlag{Name: "inputs", Usage: "labels of the inputs to draw for, `LABEL,LABEL,...`, fallback among them (default: fallback and up to 16)"},
+			&cli.StringFlag{Name: "inputs", Usage: "labels of the inputs to draw for, `LABEL,LABEL,...`, fallback among them (default: fallback, up to 16, and mixed clients)"},
 			&cli.Uint64Flag{Name: "seed", HideDefault: true, Usage: "simulate the draws from `SEED` (default: random bytes from the system)"},
-			&cli.StringFlag{Name: "command", Usage: "draw by running `\"PROG ARGS\"`"},
+			&cli.BoolFlag{Name: "command", Usage: "draw by running PROG with ARGS"},
 			&cli.BoolFlag{Name: "release", Usage: "draw by whole releases, through the private path, with nobody's data"},
 			&cli.StringFlag{Name: "rows", Usage: "also check the rows in `FILE` exactly: one on each line, a weight in units of 2^-B for every output"},
 			&cli.StringFlag{Name: "certificates", Usage: "verify not only the policy's certificate but also those in `FILE`, one on each line (without a policy: wpm check)"},
@@ -51,7 +52,9 @@ func auditCommand() *cli.Command {
 }
 
 func runAudit(ctx context.Context, c *cli.Command) error {
-	if c.Args().Len() != 1 {
+	if n := c.Args().Len(); c.Bool("command") && n < 2 {
+		return errors.New("audit -command takes a policy file and, after --, a program")
+	} else if !c.Bool("command") && n != 1 {
 		return errors.New("audit takes one policy file")
 	}
 	path := c.Args().First()
@@ -99,7 +102,7 @@ func finishAudit(c *cli.Command, report audit.Report) error {
 }
 
 func checkAuditFlags(c *cli.Command, path string) error {
-	if c.IsSet("command") && c.Bool("release") {
+	if c.Bool("command") && c.Bool("release") {
 		return errors.New("-command does not go with -release")
 	}
 	if c.Bool("raw") && !c.IsSet("csv") {
@@ -162,15 +165,12 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 		cfg.Project = m.Projector()
 	}
 	switch {
-	case c.IsSet("command"):
-		argv, err := audit.Split(c.String("command"))
-		if err != nil {
-			return cfg, done, fmt.Errorf("-command: %w", err)
-		}
+	case c.Bool("command"):
+		argv := c.Args().Slice()[1:]
 		if cfg.Sampler, err = audit.Command(p, argv); err != nil {
 			return cfg, done, fmt.Errorf("-command: %w", err)
 		}
-		cfg.Target, cfg.Serial = "the command "+c.String("command"), true
+		cfg.Target, cfg.Serial = "the command "+strings.Join(argv, " "), true
 	case c.Bool("release"):
 		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project), "policy.Release, the whole private path, with random bytes from the system"
 	}

@@ -110,13 +110,12 @@ func TestAuditCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(leakVariable, "1")
-	command := `"` + exe + `" leak {n} {input}`
-	status, out, errs := tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-inputs", "0,1", "-command", command, policy)
+	status, out, errs := tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-inputs", "0,1", "-command", policy, "--", exe, "leak", "{n}", "{input}")
 	if status != statusNo || !strings.Contains(out, "VIOLATED, by output") || !strings.Contains(errs, "violated: a loss of at least") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
-	status, out, errs = tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-command", `"`+exe+`" leak {n} x`, policy)
-	if status != statusBad || out != "" || !strings.Contains(errs, `line 1: "x" is no output`) || strings.Count(errs, "\n") != 1 {
+	status, out, errs = tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-command", policy, "--", exe, "leak", "{n}", "x -samples 3")
+	if status != statusNo || !strings.Contains(out, `line 1: "x -samples 3" is no output`) || !strings.Contains(errs, "failed: no draws") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
@@ -162,9 +161,10 @@ func TestAuditBadUsage(t *testing.T) {
 		{"-inputs 0,0 " + policy, "twice"},
 		{"-seed x " + policy, `"x"`},
 		{"-raw " + policy, "-csv"},
-		{"-release -command x " + policy, "-release"},
-		{"-command '' " + policy, "-command"},
-		{"-command /no/such/program " + policy, "/no/such/program"},
+		{"-release -command " + policy + " -- x", "-release"},
+		{"-command " + policy, "after --"},
+		{"-command " + policy + " -- /no/such/program", "/no/such/program"},
+		{policy + " -- x", "one policy file"},
 		{"-html - " + policy, "-html"},
 		{"-csv - " + policy, "-csv"},
 		{"-html " + policy + " " + policy, "over"},
