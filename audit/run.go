@@ -39,6 +39,8 @@ type Config struct {
 	// Inputs are the inputs to draw for, Fallback among them if wanted, and no mixed clients. nil means the fallback
 	// and up to DefaultInputs others: those of the worst published pair, and others evenly spaced; and mixed clients.
 	Inputs []int
+	// Unmixed: there are no mixed clients, because the inputs of the policy stand for clients of another mechanism.
+	Unmixed bool
 	// FalseAlarm is the false-alarm rate of all that statistics decide; 0 means DefaultFalseAlarm.
 	FalseAlarm float64
 	// Overshoot is the excess over eps, relative to it, for which the report says how many draws it would need;
@@ -146,7 +148,7 @@ func (cfg Config) run(ctx context.Context, controls []Control) (Report, error) {
 		return Report{}, err
 	}
 	var mixed []Row
-	if cfg.Inputs == nil && (cfg.Sampler != nil || cfg.Seed == nil && p.Mode() == policy.Mixture) {
+	if cfg.Inputs == nil && !cfg.Unmixed && (cfg.Sampler != nil || cfg.Seed == nil && p.Mode() == policy.Mixture) {
 		pair := append(worstPair(p, r.Exact), 0, p.Inputs()/2)
 		if mixed, err = mixedRows(p, pair[0], pair[1]); err != nil {
 			return Report{}, err
@@ -302,9 +304,10 @@ func (cfg Config) statistics(ctx context.Context, r *Report, t Table, mixed []Ro
 		if s, err = Draws(p, d.Table, source); err != nil {
 			return err
 		}
-		if len(mixed) == 0 {
+		if len(mixed) == 0 && !cfg.Unmixed {
 			r.Notes = append(r.Notes, "No release was made, and nothing is known of clients with data on several inputs.")
-		} else {
+		}
+		if len(mixed) > 0 {
 			if d.FalseAlarm == 0 {
 				d.FalseAlarm = DefaultFalseAlarm
 			}

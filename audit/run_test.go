@@ -216,7 +216,7 @@ func TestRunFails(t *testing.T) {
 	} {
 		cfg := small(p)
 		if test.change(&cfg); cfg.Sampler != nil {
-			cfg.Inputs = all // these know no mixed clients
+			cfg.Unmixed = true // these know no mixed clients
 		}
 		r, err := run1(context.Background(), cfg)
 		if err != nil {

@@ -404,11 +404,12 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 		return err
 	}
 	defer done()
+	cfg.Unmixed = true
 	if c.Bool("release") {
 		cfg.Target = "codebook.Release, the whole private path, with random bytes from the system"
-		cfg.Sampler = func(ctx context.Context, input, n int, counts []uint64) error {
-			data := private[max(input, 0)]
-			if input == audit.Fallback {
+		cfg.Sampler = func(ctx context.Context, client audit.Row, n int, counts []uint64) error {
+			data := private[max(client.Input, 0)]
+			if client.Input == audit.Fallback {
 				data = nil
 			}
 			for range n {
