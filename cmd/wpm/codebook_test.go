@@ -141,7 +141,7 @@ func TestCodebookUsage(t *testing.T) {
 		"release -solver sinkhorn " + policy:                                          "-solver",
 		"aggregate -invert " + policy:                                                 "-invert",
 		"aggregate " + policy:                                                         "no reports",
-		"audit -command true " + policy:                                               "-command",
+		"audit -command " + policy + " -- true":                                       "-command",
 		"audit -inputs nobody " + policy:                                              "-inputs",
 	} {
 		if status, out, errs := try(t, "", strings.Fields(args)...); status != statusBad || out != "" || !strings.Contains(errs, want) {

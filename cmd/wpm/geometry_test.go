@@ -176,7 +176,7 @@ func TestSpellings(t *testing.T) {
 func TestCheckHint(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
-	must(t, "", "design", "-eps", "1", "-points", write(t, dir, "points.csv", "label,x\nhome,0\n\"Main St, 7\",1\n"+composed+",2\n\u1e9b\u0323,3\n"), "-o", path)
+	must(t, "", "design", "-eps", "1", "-geometry", "public", "-base", "data-independent", "-points", write(t, dir, "points.csv", "label,x\nhome,0\n\"Main St, 7\",1\n"+composed+",2\n\u1e9b\u0323,3\n"), "-o", path)
 	for _, c := range []struct{ counts, hint string }{
 		{"hone,1\n", `"home"`},
 		{"home,1\n HOME,1\n", `"home"`},
