@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""A second opinion on wpm policy files, written from the documentation of the Go package policy: python3 verify.py FILE...
-Prints the ID (SHA-256) of each file, and "accepted" or "refused" and why. Accepted means: the text is canonical; hi_j <= e^eps lo_j
-for all j and sum lo <= 2^B <= sum hi, in exact arithmetic; each row, and the fallback, is a point of the box; sizes are in the limits.
-Exit status: 0 all accepted, 1 one refused, 2 wrong usage or unreadable file."""
+"""A second opinion on wpm policy files, written from the documentation of the Go package policy: verify.py FILE...
+Prints the ID (SHA-256) of each file, and "accepted" or "refused" and why. Accepted means: the text is canonical; sizes
+are in the limits; hi_j <= e^eps lo_j for all j and sum lo <= 2^B <= sum hi, in exact arithmetic; each row, and the
+fallback, is a point of the box. Exit status: 0 all accepted, 1 one refused, 2 wrong usage or unreadable file."""
 import hashlib, json, re, sys
 from fractions import Fraction
 
 FIELDS = ("format epsilon bits mode work_limit_ms inputs outputs provenance metadata certificate cost"
-          " input_labels output_labels lo hi fallback rows").split()
-TOKEN = re.compile(r'("[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*")'
-                   r"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)|[][{}:,]")
+          " input_labels output_labels input_aliases lo hi fallback rows").split()
+S = r'"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"'  # a string
+TOKEN = re.compile(rf"(?P<k>{S}:)|(?P<v>{S}|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)|[][{{}},]")
+NEXT = {"{": "k}", "[": "v{[]", "k": "v{[", "{,": "k", "[,": "v{["}  # what may follow
 
 def need(ok, what):
     if not ok: raise ValueError(what)
@@ -20,25 +21,21 @@ def text(v):  # the canonical text of a JSON value, of which an object is a tupl
     if type(v) is list: return "[" + ",".join(map(text, v)) + "]"
     need(type(v) is tuple, "a value that no policy has")
     return "{" + ",".join(text(k) + ":" + text(x) for k, x in v) + "}"
+def value(s):
+    v = json.loads(s, object_pairs_hook=tuple)
+    need(text(v) == s, "not the canonical text of a value")
+    return v
 
-def compact(s):  # one JSON object without white space, at most 10,000 levels deep: by a stack, for json.loads recurses
-    open_, want, key, at = [], "{", False, 0  # s is a string, v another atom
+def compact(s):  # one JSON object without white space, at most 10,000 levels deep, by a stack: json.loads recurses
+    opened, want, at = [""], "{", 0
     while want:
         token = TOKEN.match(s, at)
-        kind = token and (token[0] if not token.lastindex else "sv"[token.lastindex - 1])
-        need(token and kind in want, f"not a compact JSON object at {at}")
+        kind = token and (token.lastgroup or token[0])
+        need(token and kind in want and len(opened) <= 10001, f"not a compact JSON object at {at}")
         at = token.end()
-        if kind in "{[":
-            open_.append(kind)
-            key, want = kind == "{", "s}" if kind == "{" else "sv{[]"
-            need(len(open_) <= 10000, "more than 10,000 levels")
-        elif kind == ",":
-            key, want = open_[-1] == "{", "s" if open_[-1] == "{" else "sv{["
-        elif kind == ":" or key and kind == "s":
-            key, want = False, "sv{[" if kind == ":" else ":"
-        else:
-            if kind in "}]": open_.pop()
-            want = "" if not open_ else ",}" if open_[-1] == "{" else ",]"
+        if kind in "{[": opened.append(kind)
+        if kind in "}]": opened.pop()
+        want = NEXT.get(kind) or NEXT.get(opened[-1] + kind) or {"{": ",}", "[": ",]", "": ""}[opened[-1]]
     return at == len(s)
 
 def short(s, least, most):  # a text of so many bytes
@@ -48,82 +45,84 @@ def units(v):  # weights: a list of numbers in strings
     return list(map(int, v))
 
 def epsilon(s):
-    need(type(s) is str and re.fullmatch(r"[0-9]{1,60}(\.[0-9]{1,38}|/[0-9]{1,60})?", s), "not an epsilon")
+    spelling = r"(0|[1-9][0-9]{0,59})(\.[0-9]{0,37}[1-9]|/[1-9][0-9]{0,59})?"
+    need(type(s) is str and re.fullmatch(spelling, s), "not an epsilon")
     x = Fraction(s)
     need(Fraction(1, 10**18) <= x <= 64 and x.denominator < 2**128, "epsilon out of range")
-    places = next((n for n in range(39) if 10**n % x.denominator == 0), 0)  # decimal, if 38 places do; else a fraction
-    digits = str(int(x * 10**places)).rjust(places + 1, "0")
-    need(s == (digits[:-places] + "." + digits[-places:] if places else str(x)), "epsilon in another spelling")
+    need("/" not in s or s == str(x) and 10**38 % x.denominator, "epsilon in another spelling")  # 38 places do not do
     return x
 
 def exponential(x, bits):  # integers below and above 2^bits e^x
     n, term, total = 0, Fraction(1), Fraction(1)
     while n < 2 * x or term * 2**bits > 1:
-        n, term = n + 1, term * x / (n + 1)
-        total += term
+        n += 1; term *= x / n; total += term
     return int(total * 2**bits), int((total + term) * 2**bits) + 1  # later terms are each less than half the one before
-
 def check_box(x, lo, hi, total, bits=256):
     below, above = exponential(x, bits)
     for j, (l, h) in enumerate(zip(lo, hi)):
         while l * below < h << bits <= l * above:  # too close to tell; e^x is irrational, so this ends
             below, above, bits = *exponential(x, 2 * bits), 2 * bits
-        need(l <= h <= total and h << bits <= l * below, f"column {j}: [{l}, {h}] breaks lo <= hi <= 2^B, hi <= e^eps lo")
+        need(l <= h <= total and h << bits <= l * below, f"column {j}: not lo <= hi <= 2^B, hi <= e^eps lo")
     need(sum(lo) <= total <= sum(hi), "the box has no point")
 
-def check_row(row, lo, hi, total):
-    need(type(row) is tuple and [k for k, _ in row] == ["full", "extra"] and all(type(v) is list for _, v in row), "not a row")
-    full, extra = row[0][1], row[1][1]
-    columns, add = [j for j, _ in extra], units([a for _, a in extra])  # pairs, or an error
-    need(all(type(j) is int and 0 <= j < len(lo) for j in full + columns), "columns of a row")
-    need(full == sorted(full) and columns == sorted(columns) and len(set(full + columns)) == len(full + columns), "order of a row")
-    need(all(hi[j] > lo[j] for j in full) and all(0 < a < hi[j] - lo[j] for j, a in zip(columns, add)), "units of a row")
-    need(sum(lo) + sum(hi[j] - lo[j] for j in full) + sum(add) == total, "a row does not sum to 2^B")
+def check_row(row, lo, hi, total):  # it must be the one form that a point of the box has
+    (_, full), (_, extra) = row
+    add = {j: hi[j] - lo[j] for j in full} | {j: int(a) for j, a in extra}  # or an error
+    need(all(0 <= j and 0 < a <= hi[j] - lo[j] for j, a in add.items()), "columns or units of a row")
+    full = [j for j in sorted(add) if add[j] == hi[j] - lo[j]]
+    extra = [[j, str(add[j])] for j in sorted(add) if add[j] < hi[j] - lo[j]]
+    need(row == (("full", full), ("extra", extra)), "not the form of a row")
+    need(sum(lo) + sum(add.values()) == total, "a row does not sum to 2^B")
 
-def check(data):
-    need(len(data) <= 64 << 20, "more than 64 MiB")
-    file = data.decode("utf-8")
-    lines, objects = file.split("\n"), {}
-    for name in ("certificate", "cost"):  # are set aside: of any depth, with numbers of any length
-        n, start = 1 + FIELDS.index(name), f'"{name}":'
-        objects[name] = lines[n][len(start):-1]
-        need(lines[n].startswith(start) and (objects[name] == "null" or compact(objects[name])), name)
-        lines[n] = start + "null,"
-    pairs = json.loads("\n".join(lines), object_pairs_hook=tuple, parse_constant=lambda c: need(False, c))
-    need(type(pairs) is tuple and [k for k, _ in pairs] == FIELDS, "members, or their order")
-    f = dict(pairs)
-    out = {name: objects.get(name) or text(v) for name, v in pairs}
-    if type(f["rows"]) is list:  # a line for each
-        out["rows"] = "[\n" + ",\n".join(map(text, f["rows"])) + "\n]"
-    need(file == "{\n" + ",\n".join(f'"{name}":{out[name]}' for name in FIELDS) + "\n}\n", "not the canonical text")
-    k, kv, bits, limit, rows, mode = (f[n] for n in "inputs outputs bits work_limit_ms rows mode".split())
-    need(f["format"] == "wpm-policy-1" and mode in ("mixture", "projection"), "format or mode")
-    need(all(type(n) is int for n in (k, kv, bits, limit)) and 0 < k <= 2**20 and 0 < kv <= 2**20 and 0 < bits < 63, "a number")
-    need(limit == 0 and rows if mode == "mixture" else 1 <= limit <= 3600000, "mode, work limit and rows do not fit")
-    x, lo, hi = epsilon(f["epsilon"]), units(f["lo"]), units(f["hi"])
-    need(len(lo) == len(hi) == kv and (rows is None or type(rows) is list and len(rows) == k), "the number of columns or rows")
-    check_box(x, lo, hi, 2**bits)
-    for row in [f["fallback"]] + (rows or []):
-        check_row(row, lo, hi, 2**bits)
-    meta = f["metadata"]
-    need(type(meta) is tuple and len(meta) <= 64 and all(short(key, 1, 64) and short(s, 0, 4096) for key, s in meta), "metadata")
-    need([key for key, _ in meta] == sorted(dict(meta)), "keys of the metadata")
-    for v, n in (f["input_labels"], k), (f["output_labels"], kv):
-        need(v is None or type(v) is list and all(short(s, 1, 256) for s in v) and len(v) == len(set(v)) == n, "labels")
-    names, (geometry, eps, base, base_eps, note) = zip(*f["provenance"])
-    right = type(f["provenance"]) is tuple and " ".join(names) == "geometry geometry_epsilon base_measure base_measure_epsilon note"
+def check_statements(meta, provenance):  # those of the publisher, which policies of every kind have
+    need(type(meta) is tuple and len(meta) <= 64 and [key for key, _ in meta] == sorted(dict(meta)), "metadata")
+    need(all(short(key, 1, 64) and short(s, 0, 4096) for key, s in meta), "texts of the metadata")
+    names, (geometry, eps, base, base_eps, note) = zip(*provenance)
+    need(" ".join(names) == "geometry geometry_epsilon base_measure base_measure_epsilon note", "provenance")
     for origin, x, clean in (geometry, eps, "public"), (base, base_eps, "data-independent"):
-        need(right and short(note, 0, 4096), "provenance")
         need(x is None if origin in (clean, "unstated") else origin == "derived-dp" and epsilon(x), "provenance")
+    need(type(provenance) is tuple and short(note, 0, 4096), "provenance")
+def check_labels(f, k, kv):
+    aliases = f.get("input_aliases", [])  # pairs, or an error
+    need(type(aliases) is list and len(aliases) <= 2**20 and aliases == sorted(aliases), "aliases, or their order")
+    need(all(type(i) is int and 0 <= i < k for i, _ in aliases) and (aliases or "input_aliases" not in f), "aliases")
+    for labels, n, more in (f["input_labels"], k, [s for _, s in aliases]), (f["output_labels"], kv, []):
+        need(labels is None and not more or type(labels) is list and len(labels) == n, "labels")
+        names = (labels or []) + more
+        need(all(short(s, 1, 256) for s in names) and len(set(names)) == len(names), "texts of labels")
 
-status = 0 if sys.argv[1:] else print(__doc__, file=sys.stderr) or 2
-for name in sys.argv[1:]:
-    try:
-        data, verdict = open(name, "rb").read(), "accepted"
-        check(data)
-    except OSError as e:
-        sys.exit(print(e, file=sys.stderr) or 2)
-    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError) as e:  # ValueError includes JSON and UTF-8
-        verdict, status = f"refused ({str(e)[:120]})", 1
-    print(hashlib.sha256(data).hexdigest(), verdict, name)
-sys.exit(status)
+def members(data, fields, most):  # the text of each: it ends with its line, but that of rows; no text has line ends
+    need(len(data) <= most and data[:3] + data[-3:] == b'{\n"\n}\n', "too long, or not an object of lines")
+    pairs = [line.split('":', 1) for line in data[3:-3].decode("utf-8").split(',\n"')]
+    names = [name for name, *_ in pairs]
+    need(names == [name for name in fields if name in names or name != "input_aliases"], "members, or their order")
+    return dict(pairs)
+def check(data):
+    f = members(data, FIELDS, 64 << 20)
+    for s in f.pop("certificate"), f.pop("cost"):  # of any depth, with numbers of any length
+        need(s == "null" or compact(s), "certificate or cost")
+    s = f.pop("rows")
+    rows = None if s == "null" else list(map(value, s[2:-2].split(",\n")))  # a line for each
+    need(s == "null" or s[:2] + s[-2:] == "[\n\n]", "lines of rows")
+    f = {name: value(s) for name, s in f.items()}
+    k, kv, bits, limit = sizes = [f[name] for name in "inputs outputs bits work_limit_ms".split()]
+    need(all(type(n) is int for n in sizes) and 0 < k <= 2**20 and 0 < kv <= 2**20 and 0 < bits < 63, "sizes")
+    need(limit == 0 and rows if f["mode"] == "mixture" else f["mode"] == "projection" and 1 <= limit <= 3600000, "mode")
+    lo, hi = units(f["lo"]), units(f["hi"])
+    need(f["format"] == "wpm-policy-1" and len(lo) == len(hi) == kv and (not rows or len(rows) == k), "format or sizes")
+    check_box(epsilon(f["epsilon"]), lo, hi, 2**bits)
+    for row in [f["fallback"]] + (rows or []): check_row(row, lo, hi, 2**bits)
+    check_statements(f["metadata"], f["provenance"])
+    check_labels(f, k, kv)
+
+def main(check):
+    status = 0 if sys.argv[1:] else print(sys.modules["__main__"].__doc__, file=sys.stderr) or 2
+    for name in sys.argv[1:]:
+        verdict = "accepted"
+        try: check(data := open(name, "rb").read())
+        except OSError as e: sys.exit(print(e, file=sys.stderr) or 2)
+        except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError) as e:  # JSON and UTF-8 included
+            verdict, status = f"refused ({str(e)[:120]})", 1
+        print(hashlib.sha256(data).hexdigest(), verdict, name)
+    sys.exit(status)
+if __name__ == "__main__": main(check)

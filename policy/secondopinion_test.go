@@ -248,6 +248,39 @@ func limits(t testing.TB, f func(text, how string)) {
 			put("provenance", small, `"base_measure":"derived-dp","base_measure_epsilon":"0.25"`, `"base_measure":"`+origin+`","base_measure_epsilon":`+eps)
 		}
 	}
+	aliased := string(mustEncode(t, mustNew(t, aliasConfig(t))))
+	const all = `[[1,"Cafe"],[1,"` + decomposed + `"],[2,"office"]]`
+	for _, list := range []string{
+		"", "null", "{}", `""`, "0", "[]", "[[]]", "[{}]", "[null]", `["1a"]`, `[[1]]`, `[["a",1]]`, `[[1,"a",2]]`, `[[1,2]]`, `[[null,"a"]]`, `[[1,null]]`,
+		`[[true,"a"]]`, `[{"1":"a"}]`, `[{"1":1,"a":1}]`, `[[1.0,"a"]]`, `[["1","a"]]`, `[[1,["a"]]]`, `[[-0,"a"]]`, `[[01,"a"]]`, `[[1e0,"a"]]`, `[[1, "a"]]`, `[[1,"a"],]`,
+		`[[-1,"a"]]`, `[[0,"a"]]`, `[[2,"a"]]`, `[[3,"a"]]`, `[[2147483648,"a"]]`, `[[4294967296,"a"]]`, `[[` + strings.Repeat("9", 5000) + `,"a"]]`,
+		`[[1,""]]`, `[[1,"home"]]`, `[[0,"home"]]`, `[[1,"A"]]`, `[[0,"a"],[0,"a"]]`, `[[0,"a"],[1,"a"]]`, `[[0,"b"],[0,"a"]]`, `[[1,"a"],[0,"b"]]`, `[[0,"a"],[0,"ab"],[1,"aa"]]`,
+		`[[0,"\u0061"]]`, `[[0,"\"\\"]]`, `[[0,"\/"]]`, "[[0,\"\x7f\"]]", "[[0,\"\u0085\"]]", "[[0,\"\xff\"]]", "[[0,\"\u2028\"]]",
+		"[[0,\"\ufeff\"],[0,\"🚲\"]]", "[[0,\"🚲\"],[0,\"\ufeff\"]]", // another order in UTF-16
+	} {
+		put("aliases", aliased, all, list)
+	}
+	around(maxLabel, func(n int) {
+		put("aliases", aliased, "office", strings.Repeat("o", n))
+		put("aliases", aliased, "office", strings.Repeat("é", n/2)+strings.Repeat("o", n%2))
+		put("aliases", aliased, "office", strings.Repeat(`\"`, n))
+	})
+	put("aliases without labels", noLabels, `"lo":`, `"input_aliases":[[0,"a"]],`+"\n"+`"lo":`)
+	put("no aliases and no labels", noLabels, `"lo":`, `"input_aliases":[],`+"\n"+`"lo":`)
+	line := `"input_aliases":` + all + ",\n"
+	put("aliases twice", aliased, line, line+line)
+	for _, member := range []string{`"input_labels":`, `"output_labels":`, `"hi":`, `"rows":`} {
+		f(strings.Replace(strings.Replace(aliased, line, "", 1), member, line+member, 1), "place of the aliases")
+	}
+	if !testing.Short() {
+		around(MaxInputs, func(n int) { // the most there may be is that of inputs, too
+			b := []byte("[")
+			for i := range n {
+				b = fmt.Appendf(b, "[0,\"%07d\"],", i)
+			}
+			put("number of aliases", aliased, all, string(append(b[:len(b)-1], ']')))
+		})
+	}
 	put("provenance", small, `,"note":"tuned on a survey"`, "")
 	put("provenance", small, `"note":"tuned on a survey"`, `"note":null`)
 	put("provenance", small, `"note":"tuned on a survey"`, `"note":"","note":""`)

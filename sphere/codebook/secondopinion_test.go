@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSecondOpinion: docs/verify.py and Decode give the same verdict on files, good and tampered with.
+// TestSecondOpinion: docs/verify_codebook.py and Decode give the same verdict on files, good and tampered with.
 func TestSecondOpinion(t *testing.T) {
 	interpreter, err := exec.LookPath("python3")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestSecondOpinion(t *testing.T) {
 		}
 		files, texts = append(files, path), append(texts, text)
 	}
-	out, err := exec.Command(interpreter, append([]string{filepath.Join("..", "..", "docs", "verify.py")}, files...)...).Output()
+	out, err := exec.Command(interpreter, append([]string{filepath.Join("..", "..", "docs", "verify_codebook.py")}, files...)...).Output()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func TestSecondOpinion(t *testing.T) {
 	for n, line := range lines {
 		c, err := Decode([]byte(texts[n]))
 		if python := strings.Contains(line, " accepted "); python != (err == nil) {
-			t.Errorf("verify.py says %q, Decode %v, of\n%s", line, err, texts[n])
+			t.Errorf("verify_codebook.py says %q, Decode %v, of\n%s", line, err, texts[n])
 		}
 		if err == nil {
 			accepted++
 			if id := c.ID(); !strings.HasPrefix(line, fmt.Sprintf("%x ", id)) {
-				t.Errorf("ID %x, verify.py says %s", id, line)
+				t.Errorf("ID %x, verify_codebook.py says %s", id, line)
 			}
 		}
 	}
