@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	crand "crypto/rand"
 	"crypto/sha256"
@@ -183,23 +182,14 @@ func releaseCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook, 
 	return writeFiles(c.Root().Writer, output{c.String("out"), out})
 }
 
-// readVectors reads private vectors, plain or gzipped; what cannot be unpacked is not usable, and no error.
+// readVectors reads private vectors as they are.
 func readVectors(path string, stdin io.Reader) ([]byte, error) {
 	f, err := open(path, stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
-		if data, err = io.ReadAll(io.LimitReader(z, policy.MaxBytes+1)); err != nil {
-			return nil, nil
-		}
-	}
-	return data, nil
+	return io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
 }
 
 // codebookReports opens the reports of a command's second argument, of which each must belong to the policy.

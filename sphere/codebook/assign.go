@@ -32,6 +32,7 @@ type assignment struct {
 	dist            []float64
 	from            []int // on the way to a node with a finite dist, the one before it
 	done            []bool
+	work            int // entries of tables, lists and paths that may still be looked at
 }
 
 // price is the cheapest candidate of an edge; at is -1 if there is none.
@@ -55,7 +56,7 @@ func newAssignment(cost, mu, lo, hi []float64) *assignment {
 		pi: make([]float64, k*n), mass: append([]float64(nil), lo...), served: make([][]int32, k),
 		excess: append(append([]float64(nil), mu...), -1),
 		move:   make([]price, k*k), put: make([]price, k), take: make([]price, k),
-		w: make([]float64, k+1), dist: make([]float64, k+1), from: make([]int, k+1), done: make([]bool, k+1),
+		work: maxWork, w: make([]float64, k+1), dist: make([]float64, k+1), from: make([]int, k+1), done: make([]bool, k+1),
 	}
 	for j := range n {
 		best := 0
@@ -84,6 +85,7 @@ func newAssignment(cost, mu, lo, hi []float64) *assignment {
 func (a *assignment) rescanMove(i, l int) {
 	best := none
 	if i != l {
+		a.work -= len(a.served[l])
 		ci, cl := a.cost[i*a.n:(i+1)*a.n], a.cost[l*a.n:(l+1)*a.n]
 		for _, j := range a.served[l] {
 			best.offer(ci[j]-cl[j], j)
@@ -94,6 +96,7 @@ func (a *assignment) rescanMove(i, l int) {
 
 func (a *assignment) rescanPut(i int) {
 	best := none
+	a.work -= a.n
 	for j, c := range a.cost[i*a.n : (i+1)*a.n] {
 		if a.mass[j] < a.hi[j] {
 			best.offer(c, int32(j))
@@ -104,6 +107,7 @@ func (a *assignment) rescanPut(i int) {
 
 func (a *assignment) rescanTake(l int) {
 	best := none
+	a.work -= len(a.served[l])
 	for _, j := range a.served[l] {
 		if a.mass[j] > a.lo[j] {
 			best.offer(-a.cost[l*a.n+int(j)], j)
@@ -115,13 +119,16 @@ func (a *assignment) rescanTake(l int) {
 const (
 	// dust is the mass below which an atom counts as placed: rounding leaves 1e-16 or so, and ldp rounds to 2^-B anyway.
 	dust = 1e-14
-	// A path empties or fills one candidate at least, and few do so more than twice; patience stops what rounding might keep going.
-	patience = 50
+	// maxWork bounds what solve looks at, some seconds: a path empties or fills one candidate at least, and few do so more than
+	// twice, but nothing bounds how often rounding makes them. It is a count and no time, so that a law is a function of the data.
+	maxWork = 1 << 30
 )
 
-// solve returns the column sums of an optimal pi.
+// solve returns the column sums of an optimal pi; where the work runs out before that, those of a pi that leaves mass over,
+// which ldp places.
 func (a *assignment) solve() []float64 {
-	for range patience * (a.n + a.k) {
+	for a.work > 0 {
+		a.work--
 		start := 0
 		for i := range a.k {
 			if a.excess[i] > a.excess[start] {
@@ -177,6 +184,7 @@ func (a *assignment) path(start int) int {
 			return u
 		}
 		a.done[u] = true
+		a.work -= 2 * (a.k + 1)
 		for v := range a.dist {
 			if a.done[v] {
 				continue

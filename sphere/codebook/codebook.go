@@ -21,7 +21,7 @@ type Config struct {
 	Points  int         // N, number of candidates; 0: 1024
 	High    int         // K, how many are high for one point; 0: S N rounded, at least 1, S the optimal cap's share
 	Bits    int         // B: probabilities are multiples of 2^-B; 0: 62
-	Atoms   int         // the most atoms of a client, which bounds the work; 0: 64, less if Points is above 2^18
+	Atoms   int         // the most atoms of a client, which bounds the work; 0: 64, less if Points or Dim is large
 	// Seed fixes the candidates for all releases. Zero, the default: each release draws its own. With one list for
 	// everybody, the luck of that list is in every report alike, and means over users are biased by it, however many
 	// they are.
@@ -38,8 +38,11 @@ type Seed [32]byte
 const (
 	MaxPoints = 1 << 20
 	MaxAtoms  = 1 << 9
-	maxCoords = 1 << 28 // Points (Dim+1): what one release computes
-	maxCosts  = 1 << 24 // Points Atoms: half of what one release keeps, in float64s
+	maxCoords = 1 << 26 // Points (Dim+1): what a release draws
+	maxTerms  = 1 << 31 // Points (Dim+1) Atoms: what it multiplies
+	maxCosts  = 1 << 20 // Points Atoms: half of what it keeps for the candidates, in float64s
+	maxMany   = 1 << 15 // Points if Atoms is above 1: the time of an assignment grows as their square
+	maxVector = 1 << 24 // Atoms (Dim+1): half of what it keeps for the vectors, in float64s
 )
 
 // resolve fills in the defaults that need no solver.
@@ -51,7 +54,11 @@ func (c Config) resolve() Config {
 	}
 	def(&c.Points, 1024)
 	def(&c.Bits, 62)
-	def(&c.Atoms, min(64, maxCosts/max(c.Points, 1)))
+	n, coords := max(c.Points, 1), max(c.Dim, 0)+1
+	if n > maxMany {
+		def(&c.Atoms, 1)
+	}
+	def(&c.Atoms, max(1, min(64, maxCosts/n, maxTerms/n/coords, maxVector/coords)))
 	return c
 }
 
@@ -71,7 +78,8 @@ func (c Config) check() (sphere.Measure, error) {
 	if c.High < 0 || c.High >= c.Points {
 		return sphere.Measure{}, fmt.Errorf("%w: High is %d, want 1 to %d, or 0", ErrConfig, c.High, c.Points-1)
 	}
-	if c.Points > maxCoords/(c.Dim+1) || c.Points > maxCosts/c.Atoms {
+	n, coords, atoms := c.Points, c.Dim+1, c.Atoms
+	if n > maxCoords/coords || n > maxTerms/coords/atoms || n > maxCosts/atoms || coords > maxVector/atoms || atoms > 1 && n > maxMany {
 		return sphere.Measure{}, fmt.Errorf("%w: %d points in %d coordinates, %d atoms: too much for one release",
 			ErrConfig, c.Points, c.Dim+1, c.Atoms)
 	}

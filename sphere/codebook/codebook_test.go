@@ -176,8 +176,12 @@ func TestDefaults(t *testing.T) {
 	if got.Points != 1024 || got.Bits != 62 || got.Atoms != 64 || got.High != 68 { // 1024 S = 67.93
 		t.Errorf("defaults %+v", got)
 	}
-	if big := design(t, Config{Dim: 1, P: 2, Epsilon: epsilon(t, "1"), Points: 1 << 19}).Config(); big.Atoms != 32 {
-		t.Errorf("%d atoms for 2^19 points", big.Atoms)
+	for _, d := range []struct{ dim, points, atoms int }{
+		{1, 1 << 15, 32}, {1, 1<<15 + 1, 1}, {1 << 20, 2, 15}, {sphere.MaxDimension, 2, 1}, {1 << 16, 1 << 9, 63},
+	} {
+		if big := design(t, Config{Dim: d.dim, P: 2, Epsilon: epsilon(t, "1"), Points: d.points}).Config(); big.Atoms != d.atoms {
+			t.Errorf("%d atoms for %d points of S^%d, want %d", big.Atoms, d.points, d.dim, d.atoms)
+		}
 	}
 	*c.Box() = ldp.Polytope{}
 	if err := c.Box().Verify(); err != nil {

@@ -316,3 +316,51 @@ func TestOneAtomIsAPoint(t *testing.T) {
 	many := newAssignment(costs, mu, b.lo, b.hi).solve()
 	numtest.NearSlice(t, "law", many, one, numtest.Tol{Abs: 1e-13, Why: "dust"})
 }
+
+// TestWorkIsBounded: an assignment that runs out of work ends soon after, and what it has is in the box, no worse than half of the work gave.
+func TestWorkIsBounded(t *testing.T) {
+	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "0.5"), Points: 600})
+	atoms, weights := instance(numtest.NewSplitMix64(3), 2, 20)
+	points, mu, err := b.parse(atoms, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs := b.costs(seeds(1), points)
+	full := newAssignment(costs, mu, b.lo, b.hi)
+	full.solve()
+	needed := maxWork - full.work
+	if full.work < maxWork/2 {
+		t.Fatalf("%d steps for a small problem", needed)
+	}
+	before := math.Inf(1)
+	for _, share := range []int{0, 1, 2, 4, 8, 16} {
+		a := newAssignment(costs, mu, b.lo, b.hi)
+		a.work = needed * share / 16
+		q := a.solve()
+		// One step is a path of at most k+1 nodes, and for each hop of it rescans of every table: k lists of n.
+		if over, most := -a.work, 2*(a.k+1)*(a.k+1)+2*(a.k+1)*(a.k+2)*a.n; over > most {
+			t.Errorf("%d/16: %d steps too many, want at most %d", share, over, most)
+		}
+		for j, v := range q {
+			if !(v >= a.lo[j] && v <= a.hi[j]) {
+				t.Fatalf("%d/16: candidate %d gets %v, not %v to %v", share, j, v, a.lo[j], a.hi[j])
+			}
+		}
+		left := 0.0
+		for _, e := range a.excess[:a.k] {
+			left += max(e, 0)
+		}
+		if left > before {
+			t.Errorf("%d/16: %v is left over, with half the work %v", share, left, before)
+		}
+		before = left
+		w := b.box.Round(q)
+		n := make([]uint64, w.Len())
+		for j := range n {
+			n[j] = w.At(j)
+		}
+		if _, err := b.box.Weights(n); err != nil {
+			t.Errorf("%d/16: %v", share, err)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package codebook
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,8 +16,10 @@ const (
 	// massSlack is how far from 1 the weights of a client may sum; they are divided by their sum.
 	massSlack = 1e-9
 
-	maxCount   = 1 << 53 // of a weight in private data
-	maxNumeral = 64      // bytes
+	maxCount = 1 << 53 // of a weight in private data
+	maxField = 66      // bytes: a minus, a numeral of 64, and a carriage return
+
+	byteOrder = "\xef\xbb\xbf"
 )
 
 // CheckPrivate returns nil if Release can read the private data, and else a *policy.PrivateError, which names a line
@@ -28,99 +32,114 @@ func (c *Codebook) CheckPrivate(data []byte) error {
 	return err
 }
 
-// parsePrivate reads atoms and weights of sum 1, as the package comment says. It keeps the atoms and nothing else of
-// the data.
+// parsePrivate reads atoms and weights of sum 1, as the package comment says. It keeps the atoms, and of the text no
+// more than one number.
 func (c *Codebook) parsePrivate(data []byte) (atoms [][]float64, weights []float64, err error) {
-	if len(data) > policy.MaxBytes {
-		return nil, nil, &policy.PrivateError{Problem: fmt.Sprintf("more than %d bytes", policy.MaxBytes)}
+	in := bufio.NewReader(policy.PrivateText(data))
+	if b, _ := in.Peek(len(byteOrder)); string(b) == byteOrder {
+		_, _ = in.Discard(len(byteOrder))
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	total := 0.0
-	for n := 1; len(data) > 0; n++ {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 || n == 1 && c.isHeader(line) {
-			continue
+	p := parser{c: c, line: 1}
+	for err == nil {
+		var b byte
+		if b, err = in.ReadByte(); err == io.EOF {
+			b = '\n'
+		} else if err != nil {
+			return nil, nil, err
 		}
-		if len(atoms) == c.cfg.Atoms {
-			problem := fmt.Sprintf("more than the %d vectors that the policy allows", c.cfg.Atoms)
-			return nil, nil, &policy.PrivateError{Line: n, Problem: problem}
+		if problem := p.next(b); problem != "" {
+			return nil, nil, &policy.PrivateError{Line: p.line, Problem: problem}
 		}
-		weight, x, problem := c.parseLine(line)
-		if problem != "" {
-			return nil, nil, &policy.PrivateError{Line: n, Problem: problem}
-		}
-		atoms, weights, total = append(atoms, x), append(weights, weight), total+weight
 	}
-	if total == 0 {
+	if p.total == 0 {
 		return nil, nil, &policy.PrivateError{Problem: "no weights above 0"}
 	}
-	for i := range weights {
-		weights[i] /= total
+	for i := range p.weights {
+		p.weights[i] /= p.total
 	}
-	return atoms, weights, nil
+	return p.atoms, p.weights, nil
 }
 
-// isHeader reports whether a line is weight,x1,...,x(d+1).
-func (c *Codebook) isHeader(line []byte) bool {
-	word, line, more := bytes.Cut(line, []byte(","))
-	if string(word) != "weight" {
-		return false
-	}
-	for i := range c.cfg.Dim + 1 {
-		if !more {
-			return false
-		}
-		word, line, more = bytes.Cut(line, []byte(","))
-		if string(word) != "x"+strconv.Itoa(i+1) {
-			return false
-		}
-	}
-	return !more
+// A parser takes private data byte by byte.
+type parser struct {
+	c       *Codebook
+	line    int
+	header  bool // this line is the header
+	at      int  // the field of this line that is being read
+	field   [maxField]byte
+	size    int // of field, so far
+	x       []float64
+	atoms   [][]float64
+	weights []float64
+	total   float64
 }
 
-// parseLine reads a weight and a vector, or says what is wrong.
-func (c *Codebook) parseLine(line []byte) (weight float64, x []float64, problem string) {
-	if n := bytes.Count(line, []byte(",")); n != c.cfg.Dim+1 {
-		return 0, nil, fmt.Sprintf("%d numbers, want a weight and %d coordinates", n+1, c.cfg.Dim+1)
-	}
-	numeral, line, _ := bytes.Cut(line, []byte(","))
-	weight, ok := parseNumeral(numeral)
-	if !ok || weight > maxCount {
-		return 0, nil, "the weight is not a number from 0 to 2^53"
-	}
-	x = make([]float64, c.cfg.Dim+1)
-	for i := range x {
-		numeral, line, _ = bytes.Cut(line, []byte(","))
-		digits := bytes.TrimPrefix(numeral, []byte("-"))
-		if x[i], ok = parseNumeral(digits); !ok {
-			return 0, nil, fmt.Sprintf("coordinate %d is not a number", i+1)
+// next takes a byte, or says what is wrong.
+func (p *parser) next(b byte) (problem string) {
+	if b != ',' && b != '\n' {
+		if p.size == maxField {
+			return "a number of more than 64 characters"
 		}
-		if len(digits) < len(numeral) {
-			x[i] = -x[i]
+		p.field[p.size] = b
+		p.size++
+		return ""
+	}
+	field := p.field[:p.size]
+	if b == '\n' {
+		field = bytes.TrimSuffix(field, []byte("\r"))
+	}
+	if p.at > 0 || b != '\n' || len(field) > 0 { // the line is not empty
+		if problem = p.number(field); problem != "" {
+			return problem
 		}
+		if last := p.c.cfg.Dim + 1; p.at > last || b == '\n' && p.at < last {
+			return fmt.Sprintf("not a weight and %d coordinates", last)
+		}
+		p.at++
 	}
-	if !slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
-		return 0, nil, "the zero vector has no direction"
+	if p.size = 0; b == '\n' {
+		if p.at > 0 && !p.header {
+			if !slices.ContainsFunc(p.x, func(v float64) bool { return v != 0 }) {
+				return "the zero vector has no direction"
+			}
+			p.atoms = append(p.atoms, p.x)
+		}
+		p.line, p.at, p.header = p.line+1, 0, false
 	}
-	return weight, x, ""
+	return ""
 }
 
-// parseNumeral reads a decimal without sign as the nearest float64, which must be finite.
-func parseNumeral(b []byte) (float64, bool) {
-	if len(b) == 0 || len(b) > maxNumeral {
-		return 0, false
+// number takes a whole field: a weight, a coordinate, or a word of the header.
+func (p *parser) number(field []byte) (problem string) {
+	if p.at == 0 {
+		p.header = p.line == 1 && string(field) == "weight"
 	}
-	// strconv also reads signs, "inf", hexadecimal and ".5"; a numeral starts with a digit and has no letter but e.
-	for i, c := range b {
-		digit := '0' <= c && c <= '9'
-		if !digit && (i == 0 || c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') {
-			return 0, false
+	switch {
+	case p.header:
+		if p.at > 0 && string(field) != "x"+strconv.Itoa(p.at) {
+			return "a header of another form"
 		}
+	case p.at == 0:
+		if len(p.atoms) == p.c.cfg.Atoms {
+			return fmt.Sprintf("more than the %d vectors that the policy allows", p.c.cfg.Atoms)
+		}
+		weight, ok := policy.PrivateNumeral(field)
+		if !ok || weight > maxCount {
+			return "the weight is not a number from 0 to 2^53"
+		}
+		p.weights, p.total, p.x = append(p.weights, weight), p.total+weight, make([]float64, 0, p.c.cfg.Dim+1)
+	default:
+		digits := bytes.TrimPrefix(field, []byte("-"))
+		v, ok := policy.PrivateNumeral(digits)
+		if !ok {
+			return fmt.Sprintf("coordinate %d is not a number", p.at)
+		}
+		if len(digits) < len(field) {
+			v = -v
+		}
+		p.x = append(p.x, v)
 	}
-	v, err := strconv.ParseFloat(string(b), 64)
-	return v, err == nil
+	return ""
 }
 
 // FormatPrivate writes atoms and weights as private data, which Release reads as the same numbers, the weights divided

@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+)
+
+func zipped(t testing.TB, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(text)
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPrivateText: plain or packed, in one member or two, the text comes as it is; what is damaged or too long ends in a PrivateError.
+func TestPrivateText(t *testing.T) {
+	text := bytes.Repeat([]byte("home,12\n"), 2000)
+	z := zipped(t, text)
+	flipped := bytes.Clone(z)
+	flipped[len(flipped)-5] ^= 1 // of the checksum
+	most := make([]byte, MaxBytes+1)
+	for _, c := range []struct {
+		name       string
+		data, want []byte
+		ok         bool
+	}{
+		{"nothing", nil, nil, true},
+		{"plain", text, text, true},
+		{"packed", z, text, true},
+		{"two members", append(bytes.Clone(z), z...), append(bytes.Clone(text), text...), true},
+		{"the magic bytes alone", z[:2], nil, false},
+		{"cut off", z[:len(z)-1], text, false},
+		{"a wrong checksum", flipped, text, false},
+		{"something after", append(bytes.Clone(z), 'x'), text, false},
+		{"as long as may be", most[:MaxBytes], most[:MaxBytes], true},
+		{"too long", most, nil, false},
+		{"packed, as long as may be", zipped(t, most[:MaxBytes]), most[:MaxBytes], true},
+		{"packed, too long", zipped(t, most), most[:MaxBytes], false},
+	} {
+		got, err := io.ReadAll(PrivateText(c.data))
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrPrivate) || !bytes.Equal(got, c.want) {
+			t.Errorf("%s: %d bytes and %v, want %d bytes and success %v", c.name, len(got), err, len(c.want), c.ok)
+		}
+	}
+	if err := iotest.TestReader(PrivateText(z), text); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,98 @@
+//go:build !race
+
+package codebook
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wpm-go/wpm/policy"
+)
+
+func zipped(t testing.TB, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err == nil {
+		_, err = z.Write(text)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPrivateGzip: vectors may be packed, and are what they are plain; damage makes them unusable.
+func TestPrivateGzip(t *testing.T) {
+	c := tiny(t)
+	plain := "weight,x1,x2,x3\n1,1,0,0\n2,-1,0.5,1e-3\n"
+	z := zipped(t, []byte(plain))
+	want, weights, err := c.parsePrivate([]byte(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, mass, err := c.parsePrivate(z)
+	if err != nil || fmt.Sprint(got, mass) != fmt.Sprint(want, weights) {
+		t.Errorf("packed: %v %v, %v, want %v %v", got, mass, err, want, weights)
+	}
+	for _, bad := range [][]byte{z[:len(z)-1], append(bytes.Clone(z), 0), z[:2], zipped(t, z)} {
+		if err := c.CheckPrivate(bad); !errors.Is(err, policy.ErrPrivate) {
+			t.Errorf("%x: %v", bad, err)
+		}
+		if r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), bad); err != nil || c.Belongs(r) != nil {
+			t.Errorf("%x: a release gives %v", bad, err)
+		}
+	}
+}
+
+// TestPrivateWithinMemory: a release takes every sort of private data of the most bytes there may be, packed a
+// thousandfold, in little more than the bytes themselves.
+func TestPrivateWithinMemory(t *testing.T) {
+	const variable, limit = "WPM_TEST_MEMORY", 256 << 20
+	if os.Getenv(variable) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestPrivateWithinMemory$", "-test.v", fmt.Sprintf("-test.short=%v", testing.Short()))
+		cmd.Env = append(os.Environ(), variable+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestPrivateWithinMemory") {
+			t.Fatalf("%v\n%.4000s", err, out)
+		}
+		return
+	}
+	room := make([]byte, policy.MaxBytes+1)
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+		t.Fatal(err)
+	}
+	c := tiny(t)
+	for _, s := range []struct{ name, head, line string }{
+		{"empty lines", "1,1,0,0\n", "\n"},
+		{"one numeral", "1,1,0,", "0"},
+		{"one line", "1", ",1"},
+		{"commas", "", ","},
+		{"header without an end", "weight", ",x1"},
+		{"too many vectors", "", "1,1,0,0\n"},
+		{"zeros", "", "\x00"},
+	} {
+		at := copy(room, s.head)
+		for at < len(room) {
+			at += copy(room[at:], s.line)
+		}
+		for _, data := range [][]byte{zipped(t, room[:len(room)-1]), zipped(t, room), room[:len(room)-1], room} {
+			r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), data)
+			if err == nil {
+				err = c.Belongs(r)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", s.name, err)
+			}
+		}
+		if testing.Short() {
+			break
+		}
+	}
+}
