@@ -1,14 +1,14 @@
 package wpm
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -24,10 +24,10 @@ type Channel struct {
 	cost []float64
 }
 
-// Channel computes the rows, O(kv log kv) each; 8 k kv bytes in all.
+// Channel computes the rows on all cores, O(kv log kv) each; 8 k kv bytes in all. The error is that of ctx.
 func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
 	ch := &Channel{rows: make([]ldp.Weights, m.k), cost: make([]float64, m.k)}
-	err := m.eachRow(ctx, func(i int, w ldp.Weights, phi float64) error {
+	err := m.rows(ctx, nil, func(i int, w ldp.Weights, phi float64) error {
 		ch.rows[i], ch.cost[i] = w, phi
 		return nil
 	})
@@ -37,56 +37,79 @@ func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
 	return ch, nil
 }
 
-// eachRow computes the rows of the channel and their costs one after the other, in O(kv) memory.
-func (m *Mechanism) eachRow(ctx context.Context, do func(i int, w ldp.Weights, phi float64) error) error {
+// rowBlock is how many rows a goroutine takes at a time.
+const rowBlock = 16
+
+// rows computes the rows of the channel and their costs, on all cores and in no order; do is called from several
+// goroutines. sorted is the cost as a table, if there is one.
+func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do func(i int, w ldp.Weights, phi float64) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	order := make([]int, m.kv)
-	terms := make([]float64, m.kv)
-	buf := make([]float64, m.kv) // never a row that Row returned: that may be the matrix's own
-	total := float64(m.box.Total())
-	for i := range m.k {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		row := m.cost.Row(i, buf)
-		n := m.diracRow(row, order)
-		w, err := m.box.Weights(n)
-		if err != nil {
-			return fmt.Errorf("wpm: row %d: %w", i, err)
-		}
-		for j, c := range row {
-			terms[j] = c * (float64(n[j]) / total)
-		}
-		if err := do(i, w, min(num.Sum(terms), math.MaxFloat64)); err != nil {
-			return err
-		}
+	lo, hi := make([]uint64, m.kv), make([]uint64, m.kv)
+	for j := range lo {
+		lo[j], hi[j] = m.box.Lo(j), m.box.Hi(j)
 	}
-	return nil
+	total := m.box.Total()
+	return parallel.Each(ctx, (m.k+rowBlock-1)/rowBlock, func(block int) error {
+		var sorter knapsack.Sorter
+		n, terms, buf := make([]uint64, m.kv), make([]float64, m.kv), make([]float64, m.kv)
+		for i := block * rowBlock; i < min((block+1)*rowBlock, m.k); i++ {
+			var row []float64
+			var order []int32
+			if sorted != nil {
+				row, order = sorted.Row(i, nil), sorted.Order(i)
+			} else {
+				row = m.cost.Row(i, buf)
+				order = sorter.Order(row)
+			}
+			knapsack.FillUnits(order, lo, hi, total, n)
+			w, err := m.box.Weights(n)
+			if err != nil {
+				return fmt.Errorf("wpm: row %d: %w", i, err)
+			}
+			for j, c := range row {
+				terms[j] = c * (float64(n[j]) / float64(total))
+			}
+			if err := do(i, w, min(num.Sum(terms), math.MaxFloat64)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
 }
 
 // rowRelErr bounds the relative error of a row's cost: a weight, a product and a compensated sum of
 // non-negative terms are rounded by 2^-53 each, and 2^-50 leaves room.
 const rowRelErr = 0x1p-50
 
+// worstOf returns a proved upper bound on the largest of the rows' costs phi, and the first row that has it up to
+// rounding.
+func (m *Mechanism) worstOf(phi []float64) (upper float64, input int) {
+	for i, x := range phi {
+		if x > phi[input] {
+			input = i
+		}
+	}
+	// Products below the normal range lose up to half the smallest float each.
+	upper = phi[input]*(1+rowRelErr) + float64(m.kv)*math.SmallestNonzeroFloat64
+	return min(upper, cost.Max(m.cost)), input
+}
+
 // WorstCase returns a proved upper bound on the cost of the worst private distribution in mixture mode, as
 // published in integers, and the first point mass that attains it up to rounding. In projection mode the
-// solver's rounding adds RoundingCost at most. It takes the time of a Channel and O(kv) memory.
+// solver's rounding adds RoundingCost at most. It takes the time of a Channel and O(k + kv) memory.
 func (m *Mechanism) WorstCase(ctx context.Context) (upper float64, input int, err error) {
-	worst := -1.0
-	err = m.eachRow(ctx, func(i int, _ ldp.Weights, phi float64) error {
-		if phi > worst {
-			worst, input = phi, i
-		}
+	phi := make([]float64, m.k)
+	err = m.rows(ctx, nil, func(i int, _ ldp.Weights, x float64) error {
+		phi[i] = x
 		return nil
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	// Products below the normal range lose up to half the smallest float each.
-	upper = worst*(1+rowRelErr) + float64(m.kv)*math.SmallestNonzeroFloat64
-	return min(upper, cost.Max(m.cost)), input, nil
+	upper, input = m.worstOf(phi)
+	return upper, input, nil
 }
 
 // RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of
@@ -94,35 +117,6 @@ func (m *Mechanism) WorstCase(ctx context.Context) (upper float64, input int, er
 // 62 bits it is below float64 resolution; at few bits it is not.
 func (m *Mechanism) RoundingCost() float64 {
 	return math.Ldexp(cost.Range(m.cost)*(float64(m.kv)/4+1), -m.box.Bits())
-}
-
-// diracRow fills the cheapest columns first, from lo up to hi, until the total is reached. Ties go to the
-// lowest index. It terminates with the exact total because sum lo <= 2^B <= sum hi.
-func (m *Mechanism) diracRow(c []float64, order []int) []uint64 {
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if d := cmp.Compare(c[a], c[b]); d != 0 {
-			return d
-		}
-		return a - b
-	})
-	n := make([]uint64, m.kv)
-	rest := m.box.Total()
-	for j := range n {
-		n[j] = m.box.Lo(j)
-		rest -= n[j]
-	}
-	for _, j := range order {
-		add := min(m.box.Hi(j)-m.box.Lo(j), rest)
-		n[j] += add
-		rest -= add
-		if rest == 0 {
-			break
-		}
-	}
-	return n
 }
 
 // Dims returns the numbers of inputs and outputs; 0, 0 for the zero Channel.

@@ -58,14 +58,14 @@ var picture = map[string][]string{
 	"cost/costio": {"cost", "github.com/sbinet/npyio"},
 
 	// Certificate files: the statement of each solver, to be checked again by its Verify.
-	// The one in a policy is checked against the policy's own cost, eps and rows.
-	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "ldp", "mincostflow", "policy", "sinkhorn", "sphere"},
+	// The one in a policy is checked against the policy's own cost, eps and rows; knapsack fills the rows that it leaves out.
+	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn", "sphere"},
 
 	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
 	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
 
-	// Glue: only the root joins the solvers with the trusted core.
-	"": {"basemeasure", "certificate", "cost", "internal/num", "ldp", "mincostflow", "policy", "sinkhorn"},
+	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores.
+	"": {"basemeasure", "certificate", "cost", "internal/num", "internal/parallel", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
 	"internal/machine": {"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere"},

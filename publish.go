@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
@@ -55,13 +56,13 @@ func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Poli
 // policyRows returns the rows in the policy's form. It gives up as soon as they cannot fit into a policy.
 func (m *Mechanism) policyRows(ctx context.Context) ([]policy.Row, error) {
 	rows := make([]policy.Row, m.k)
-	raised := 0
-	err := m.eachRow(ctx, func(i int, w ldp.Weights, _ float64) (err error) {
+	var raised atomic.Int64
+	err := m.rows(ctx, nil, func(i int, w ldp.Weights, _ float64) (err error) {
 		if rows[i], err = policy.NewRow(m.box, w); err != nil {
 			return fmt.Errorf("wpm: row %d: %w", i, err)
 		}
 		// A raised column takes two bytes at least, a digit and a comma.
-		if raised += rows[i].Fill(); 2*raised > policy.MaxBytes {
+		if 2*raised.Add(int64(rows[i].Fill())) > policy.MaxBytes {
 			return fmt.Errorf("%w: the rows of the mixture mode need more than %d bytes; use projection mode", policy.ErrLimit, policy.MaxBytes)
 		}
 		return nil

@@ -1,14 +1,13 @@
 package certificate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -73,6 +72,10 @@ func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.R
 	box := p.Polytope()
 	k, kv := c.Dims()
 	buf := make([]float64, kv)
+	published := func(i int, _ []float64) (ldp.Weights, error) { return p.Row(i) }
+	if !p.HasRows() {
+		published = cheapest(box)
+	}
 	worst = new(big.Rat)
 	var sum num.Acc
 	for i := range k {
@@ -80,10 +83,7 @@ func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.R
 			return nil, 0, err
 		}
 		row := c.Row(i, buf)
-		w, err := p.Row(i)
-		if !p.HasRows() {
-			w, err = cheapest(box, row)
-		}
+		w, err := published(i, row)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -100,19 +100,15 @@ func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.R
 	return worst.Quo(worst, new(big.Rat).SetInt(new(big.Int).SetUint64(box.Total()))), input, nil
 }
 
-// cheapest returns the point of the box that costs least: from lo, the cheapest columns are filled up to hi.
-func cheapest(box *ldp.Polytope, row []float64) (ldp.Weights, error) {
-	order, n := make([]int, len(row)), make([]uint64, len(row))
-	rest := box.Total()
-	for j := range row {
-		order[j], n[j] = j, box.Lo(j)
-		rest -= n[j]
+// cheapest returns a function for the point of the box that costs least in a row: the projection of the row's point mass.
+func cheapest(box *ldp.Polytope) func(i int, row []float64) (ldp.Weights, error) {
+	var sorter knapsack.Sorter
+	lo, hi, n := make([]uint64, box.Len()), make([]uint64, box.Len()), make([]uint64, box.Len())
+	for j := range lo {
+		lo[j], hi[j] = box.Lo(j), box.Hi(j)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
-	for _, j := range order {
-		add := min(box.Hi(j)-n[j], rest)
-		n[j] += add
-		rest -= add
+	return func(_ int, row []float64) (ldp.Weights, error) {
+		knapsack.FillUnits(sorter.Order(row), lo, hi, box.Total(), n)
+		return box.Weights(n)
 	}
-	return box.Weights(n)
 }
