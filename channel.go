@@ -20,20 +20,33 @@ import (
 // W_p^p(q_mix, μ) <= sum_i μ_i φ_i <= max_i φ_i: minimax optimal with no solver on the device (the
 // proof of the paper's reduction to point masses).
 type Channel struct {
-	rows []ldp.Weights
-	cost []float64
+	rows  []ldp.Weights
+	cost  []float64
+	worst float64 // proved
+	input int
 }
 
 // Channel computes the rows on all cores, O(kv log kv) each; 8 k kv bytes in all. The error is that of ctx.
-func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
+func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) { return m.channel(ctx, nil) }
+
+// channel is Channel. sorted is the cost as a table, or nil.
+func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Channel, error) {
 	ch := &Channel{rows: make([]ldp.Weights, m.k), cost: make([]float64, m.k)}
-	err := m.rows(ctx, nil, func(i int, w ldp.Weights, phi float64) error {
+	err := m.rows(ctx, sorted, func(i int, w ldp.Weights, phi float64) error {
 		ch.rows[i], ch.cost[i] = w, phi
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	for i, phi := range ch.cost {
+		if phi > ch.cost[ch.input] {
+			ch.input = i
+		}
+	}
+	// Products below the normal range lose up to half the smallest float each.
+	ch.worst = ch.cost[ch.input]*(1+rowRelErr) + float64(m.kv)*math.SmallestNonzeroFloat64
+	ch.worst = min(ch.worst, cost.Max(m.cost))
 	return ch, nil
 }
 
@@ -83,35 +96,6 @@ func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do func(i 
 // non-negative terms are rounded by 2^-53 each, and 2^-50 leaves room.
 const rowRelErr = 0x1p-50
 
-// worstOf returns a proved upper bound on the largest of the rows' costs phi, and the first row that has it up to
-// rounding.
-func (m *Mechanism) worstOf(phi []float64) (upper float64, input int) {
-	for i, x := range phi {
-		if x > phi[input] {
-			input = i
-		}
-	}
-	// Products below the normal range lose up to half the smallest float each.
-	upper = phi[input]*(1+rowRelErr) + float64(m.kv)*math.SmallestNonzeroFloat64
-	return min(upper, cost.Max(m.cost)), input
-}
-
-// WorstCase returns a proved upper bound on the cost of the worst private distribution in mixture mode, as
-// published in integers, and the first point mass that attains it up to rounding. In projection mode the
-// solver's rounding adds RoundingCost at most. It takes the time of a Channel and O(k + kv) memory.
-func (m *Mechanism) WorstCase(ctx context.Context) (upper float64, input int, err error) {
-	phi := make([]float64, m.k)
-	err = m.rows(ctx, nil, func(i int, _ ldp.Weights, x float64) error {
-		phi[i] = x
-		return nil
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	upper, input = m.worstOf(phi)
-	return upper, input, nil
-}
-
 // RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of
 // (kv/4 + 1) / 2^B, where R is the range of the cost and the 1 is for the solver's own rounding of sum q. At
 // 62 bits it is below float64 resolution; at few bits it is not.
@@ -133,16 +117,9 @@ func (c *Channel) Row(i int) ldp.Weights { return c.rows[i] }
 // Cost returns φ_i, the cost <C_i, row_i> of input i (W_p^p of the point mass), to float64 accuracy.
 func (c *Channel) Cost(i int) float64 { return c.cost[i] }
 
-// Worst returns the largest φ_i and the first i that has it: the worst case over every private
-// distribution, to float64 accuracy. Mechanism.WorstCase proves a bound.
-func (c *Channel) Worst() (phi float64, i int) {
-	for n, v := range c.cost {
-		if n == 0 || v > phi {
-			phi, i = v, n
-		}
-	}
-	return phi, i
-}
+// Worst returns a proved upper bound on the cost of the worst private distribution, as published in integers, and the
+// first point mass that attains it up to rounding. In projection mode the solver's rounding adds RoundingCost at most.
+func (c *Channel) Worst() (upper float64, input int) { return c.worst, c.input }
 
 // Mix returns q_mix = sum_i mu_i row_i, the law of a release in mixture mode, in floats. mu has length k and finite
 // entries >= 0 with a positive sum, by which it is divided. Errors: ErrShape, ErrMass.

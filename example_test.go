@@ -21,12 +21,14 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	m, base, err := wpm.Uniform(ctx, ring, eps, wpm.Options{})
+	design, err := wpm.NewDesign(ctx, ring, eps, wpm.Objective{})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("worst case %.6f, and no 2-LDP mechanism has less than %.6f\n", base.Upper, base.Lower)
+	worst, _ := design.WorstCase()
+	fmt.Printf("worst case %.6f, and no 2-LDP mechanism has less than %.6f\n", worst, design.Lower())
 
+	m := design.Mechanism()
 	pr, err := m.Project(ctx, []float64{0.5, 0.5, 0, 0, 0, 0})
 	if err != nil {
 		panic(err)
@@ -42,7 +44,7 @@ func Example() {
 }
 
 // Publish a mechanism, and release from it on a device.
-func ExampleMechanism_Publish() {
+func ExampleDesign_Publish() {
 	ctx := context.Background()
 	ring, err := cost.NewRing(6, 1)
 	if err != nil {
@@ -52,11 +54,11 @@ func ExampleMechanism_Publish() {
 	if err != nil {
 		panic(err)
 	}
-	m, _, err := wpm.Uniform(ctx, ring, eps, wpm.Options{})
+	design, err := wpm.NewDesign(ctx, ring, eps, wpm.Objective{})
 	if err != nil {
 		panic(err)
 	}
-	p, err := m.Publish(ctx, policy.Config{
+	p, err := design.Publish(policy.Config{
 		Mode:       policy.Projection,
 		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 	})
@@ -66,7 +68,7 @@ func ExampleMechanism_Publish() {
 	fmt.Println(policy.Verify(p))
 
 	// On the device. Real releases pay from a ledger: see policy.OpenLedger.
-	report, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), []byte("0,3\n1,3\n"), m.Projector())
+	report, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), []byte("0,3\n1,3\n"), design.Mechanism().Projector())
 	if err != nil {
 		panic(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -139,7 +138,7 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 	lo, hi := own.Bounds()
 	m := &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}
 	if opt.Solver == Entropic {
-		if err := m.prepare(); err != nil {
+		if err := m.prepareEntropic(); err != nil {
 			return nil, err
 		}
 	}
@@ -159,8 +158,8 @@ const (
 	fewReg    = 1e-5
 )
 
-// prepare sets up the entropic solver.
-func (m *Mechanism) prepare() error {
+// prepareEntropic sets up the entropic solver.
+func (m *Mechanism) prepareEntropic() error {
 	_, dense := m.cost.(*cost.Dense)
 	grid, ok := m.cost.(*cost.Grid)
 	if held := dense || m.kv <= heldCells/m.k; !held && ok && grid.P() == 2 {
@@ -180,17 +179,6 @@ func (m *Mechanism) prepare() error {
 	}
 	m.many, err = sinkhorn.NewProjector(m.cost, m.lo, m.hi, m.reg, entropicSettings)
 	return err
-}
-
-// Uniform designs the mechanism with the uniform base measure at its exact best scale (worst case over
-// all inputs). The Result holds the certified worst case and a lower bound that no ε-LDP mechanism beats.
-func Uniform(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, opt Options) (*Mechanism, basemeasure.Result, error) {
-	base, err := basemeasure.Uniform(ctx, c, eps.Float64(), basemeasure.Settings{})
-	if err != nil {
-		return nil, base, err
-	}
-	m, err := New(c, base.M, eps, opt)
-	return m, base, err
 }
 
 // Load builds the mechanism that a policy publishes. The policy must carry its cost (a cost.Spec).

@@ -51,13 +51,19 @@ func points(t *testing.T, seed uint64, k, n int) cost.Matrix {
 	return c
 }
 
-func uniform(t *testing.T, c cost.Matrix, eps string) (*wpm.Mechanism, basemeasure.Result) {
+func designOf(t *testing.T, c cost.Matrix, eps string) *wpm.Design {
 	t.Helper()
-	m, base, err := wpm.Uniform(context.Background(), c, epsilon(t, eps), wpm.Options{})
+	d, err := wpm.NewDesign(context.Background(), c, epsilon(t, eps), wpm.Objective{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, base
+	return d
+}
+
+func uniform(t *testing.T, c cost.Matrix, eps string) (*wpm.Mechanism, basemeasure.Result) {
+	t.Helper()
+	d := designOf(t, c, eps)
+	return d.Mechanism(), d.Base()
 }
 
 // mus returns private distributions that lean to edges: point masses, pairs, the uniform one, skewed ones.
@@ -207,13 +213,10 @@ func TestSparseIsDense(t *testing.T) {
 func TestPublishAndLoad(t *testing.T) {
 	ctx := context.Background()
 	for _, mode := range []policy.Mode{policy.Mixture, policy.Projection} {
-		m, base := uniform(t, points(t, 9, 8, 5), "3/2")
-		cert, err := m.Certificate(ctx, base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Publish(ctx, policy.Config{
-			Mode: mode, Certificate: cert,
+		design := designOf(t, points(t, 9, 8, 5), "3/2")
+		m := design.Mechanism()
+		p, err := design.Publish(policy.Config{
+			Mode:       mode,
 			Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 		})
 		if err != nil {

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/wpm-go/wpm/basemeasure"
-	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -26,6 +23,26 @@ const maxBackupRows = 1 << 24
 //
 // Errors: those of policy.New and the context's.
 func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Policy, error) {
+	return m.publish(cfg, func(do func(int, ldp.Weights, float64) error) error { return m.rows(ctx, nil, do) })
+}
+
+// Publish is Mechanism.Publish with the rows of the design, and with its certificate unless cfg has one.
+func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
+	if cfg.Certificate == nil {
+		cfg.Certificate = d.certificate
+	}
+	return d.mechanism.publish(cfg, func(do func(int, ldp.Weights, float64) error) error {
+		for i, w := range d.channel.rows {
+			if err := do(i, w, d.channel.cost[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// publish is Publish. each calls a function with every row.
+func (m *Mechanism) publish(cfg policy.Config, each func(func(int, ldp.Weights, float64) error) error) (policy.Policy, error) {
 	cfg.Polytope, cfg.Inputs = m.box, m.k
 	if cfg.Cost != nil {
 		if err := m.sameCost(cfg.Cost); err != nil {
@@ -41,7 +58,7 @@ func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Poli
 		}
 	}
 	if cfg.Rows == nil && (cfg.Mode != policy.Projection || m.k*m.kv <= maxBackupRows) {
-		rows, err := m.policyRows(ctx)
+		rows, err := m.policyRows(each)
 		switch {
 		case err == nil:
 			cfg.Rows = rows
@@ -54,16 +71,17 @@ func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Poli
 }
 
 // policyRows returns the rows in the policy's form. It gives up as soon as they cannot fit into a policy.
-func (m *Mechanism) policyRows(ctx context.Context) ([]policy.Row, error) {
+func (m *Mechanism) policyRows(each func(func(int, ldp.Weights, float64) error) error) ([]policy.Row, error) {
 	rows := make([]policy.Row, m.k)
 	var raised atomic.Int64
-	err := m.rows(ctx, nil, func(i int, w ldp.Weights, _ float64) (err error) {
+	err := each(func(i int, w ldp.Weights, _ float64) (err error) {
 		if rows[i], err = policy.NewRow(m.box, w); err != nil {
 			return fmt.Errorf("wpm: row %d: %w", i, err)
 		}
 		// A raised column takes two bytes at least, a digit and a comma.
 		if 2*raised.Add(int64(rows[i].Fill())) > policy.MaxBytes {
-			return fmt.Errorf("%w: the rows of the mixture mode need more than %d bytes; use projection mode", policy.ErrLimit, policy.MaxBytes)
+			return fmt.Errorf("%w: the rows of the mixture mode need more than %d bytes; use projection mode",
+				policy.ErrLimit, policy.MaxBytes)
 		}
 		return nil
 	})
@@ -92,41 +110,4 @@ func (m *Mechanism) costSpec() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(spec)
-}
-
-// Certificate returns the evidence for a mechanism made from base measure r, as the text of a certificate of
-// package certificate without its cost, which is in the policy. It states a lower bound on the worst case W_p^p of
-// every ε-LDP mechanism, and an upper bound that holds for r.M and for the rows as published (see WorstCase).
-// certificate.CheckPolicy decides whether that is so.
-//
-// Its eps is the smallest float64 that is not below ε: what no mechanism does at that eps, none does at ε.
-func (m *Mechanism) Certificate(ctx context.Context, r basemeasure.Result) ([]byte, error) {
-	worst, _, err := m.WorstCase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := certificate.NewBaseMeasure(m.cost, num.Up(m.Epsilon().Rat()), r)
-	if err != nil {
-		return nil, err
-	}
-	proved := c.Stated()
-	lower, upper := proved.Floats() // floats are short fractions
-	c, err = c.Claim(certificate.Bounds{Lower: num.Rat(lower), Upper: num.Rat(max(upper, worst))})
-	if err != nil {
-		return nil, err
-	}
-	if c, err = c.WithoutCost(); err != nil {
-		return nil, err
-	}
-	return certificate.Encode(c)
-}
-
-// CheckCertificate recomputes what a policy says of its utility, and returns its worst case W_p^p, rounded up. It is
-// certificate.CheckPolicy for callers who want no more than that.
-func CheckCertificate(ctx context.Context, p policy.Policy) (worst float64, err error) {
-	_, b, err := certificate.CheckPolicy(ctx, p)
-	if err != nil {
-		return 0, err
-	}
-	return num.Up(b.Worst), nil
 }

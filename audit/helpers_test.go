@@ -36,15 +36,13 @@ func ring(t testing.TB, n int, eps string, bits int, mode policy.Mode) policy.Po
 func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode, change func(*policy.Config)) policy.Policy {
 	t.Helper()
 	e := mustEpsilon(t, eps)
-	m, base, err := wpm.Uniform(context.Background(), c, e, wpm.Options{Bits: bits})
+	d, err := wpm.NewDesign(context.Background(), c, e, wpm.Objective{Options: wpm.Options{Bits: bits}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := policy.Config{
 		Mode: mode, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
-	}
-	if cfg.Certificate, err = m.Certificate(context.Background(), base); err != nil {
-		t.Fatal(err)
+		Certificate: d.Certificate(),
 	}
 	k, kv := c.Dims()
 	for i := range k {
@@ -56,7 +54,7 @@ func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode
 	if change != nil {
 		change(&cfg)
 	}
-	p, err := m.Publish(context.Background(), cfg)
+	p, err := d.Mechanism().Publish(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,18 +25,18 @@ func design(t rapid.TB, c cost.Matrix, eps string, bits int, change func(*policy
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, base, err := wpm.Uniform(context.Background(), c, e, wpm.Options{Bits: bits})
+	d, err := wpm.NewDesign(context.Background(), c, e, wpm.Objective{Options: wpm.Options{Bits: bits}})
 	if err != nil {
 		return policy.Policy{}, err
 	}
-	cfg := policy.Config{Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}}
-	if cfg.Certificate, err = m.Certificate(context.Background(), base); err != nil {
-		t.Fatal(err)
+	cfg := policy.Config{
+		Provenance:  policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+		Certificate: d.Certificate(),
 	}
 	if change != nil {
 		change(&cfg)
 	}
-	return m.Publish(context.Background(), cfg)
+	return d.Mechanism().Publish(context.Background(), cfg)
 }
 
 // withoutRows is the same policy in projection mode, with nothing but its box.

@@ -16,8 +16,10 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -186,10 +188,11 @@ func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
 	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 || p.Inputs()*p.Outputs() > maxUtility {
 		return nil, nil
 	}
-	worst, err := wpm.CheckCertificate(ctx, p)
+	_, bounds, err := certificate.CheckPolicy(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	worst := num.Up(bounds.Worst)
 	b := &bias{Worst: worst}
 	if power := unitOfPolicy(p).p; power > 0 {
 		b.P, b.Distance = power, aggregate.Bias(worst, power)

@@ -63,14 +63,7 @@ func scaled(e ldp.Epsilon, num, den int64) (ldp.Epsilon, error) {
 // compare computes the table. The worst case of WPM, of the mixture and of randomised response is over all
 // distributions: each is at most linear in mu, so point masses attain it. KPM and the exponential mechanism
 // are shown at point masses too: for them it is a lower bound on the worst case.
-func compare(ctx context.Context, g geometry, levels []ldp.Epsilon, tick func(done, total int, what string)) ([]tableRow, error) {
-	if len(levels) == 0 {
-		return nil, nil
-	}
-	sorted, err := knapsack.New(g.cost) // once for all levels
-	if err != nil {
-		return nil, err
-	}
+func compare(ctx context.Context, g geometry, sorted *knapsack.Table, levels []ldp.Epsilon, tick func(done, total int, what string)) ([]tableRow, error) {
 	var rows []tableRow
 	for n, eps := range levels {
 		tick(n, len(levels), "table of worst cases")

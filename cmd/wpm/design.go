@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -43,133 +43,145 @@ func designCommand() *cli.Command {
 	}
 }
 
+// designPlan is what the flags ask for.
+type designPlan struct {
+	out, card  string
+	eps        ldp.Epsilon
+	provenance policy.Provenance
+	table      []ldp.Epsilon
+	geometry   geometry
+	objective  wpm.Objective
+	menu       []wpm.Objective // to be compared; nil if not
+}
+
 func design(ctx context.Context, c *cli.Command) error {
-	if err := noArgs(c); err != nil {
-		return err
-	}
-	if !c.IsSet("eps") || !c.IsSet("out") {
-		return errors.New("design needs -eps and -out")
-	}
-	card := "-"
-	if c.IsSet("card") {
-		card = c.String("card")
-	}
-	if c.String("out") == "-" && card == "-" {
-		return errors.New("with -out - the card needs a file: -card FILE")
-	}
-	err := apart([]string{c.String("out"), card}, []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights")})
+	plan, err := readDesign(c)
 	if err != nil {
 		return err
 	}
-	if err := positive(c, "bits", "ring"); err != nil {
-		return err
-	}
-	eps, err := ldp.ParseEpsilon(c.String("eps"))
+	d, err := wpm.NewDesign(ctx, plan.geometry.cost, plan.eps, plan.objective)
 	if err != nil {
-		return fmt.Errorf("-eps: %w", err)
+		return fmt.Errorf("-objective %v: %w", plan.objective.Kind, err)
 	}
-	provenance, err := readProvenance(c)
+	p, encoded, err := plan.publish(c, d)
 	if err != nil {
 		return err
 	}
-	table, err := tableEpsilons(c.String("table"), eps)
+	text, err := plan.describe(ctx, c, d, p, len(encoded))
 	if err != nil {
 		return err
 	}
-	g, err := readGeometry(c)
-	if err != nil {
-		return err
-	}
-	asked, objectives, err := readObjectives(c, g)
-	if err != nil {
-		return err
-	}
-	base, err := solveObjective(ctx, g.cost, eps.Float64(), asked)
-	if err != nil {
-		return fmt.Errorf("-objective %s: %w", asked.name, err)
-	}
-	m, err := wpm.New(g.cost, base.M, eps, wpm.Options{Bits: c.Int("bits")})
-	if err != nil {
-		return err
-	}
-	evidence, err := m.Certificate(ctx, base)
-	if err != nil {
-		return err
-	}
-	mode := policy.Mode(c.String("mode"))
-	meta := map[string]string{"unit of privacy": "the whole distribution of one client"}
-	if t := c.String("title"); t != "" {
-		meta["title"] = t
-	}
-	p, err := m.Publish(ctx, policy.Config{
-		Mode: mode, WorkLimit: c.Duration("work-limit"), InputLabels: g.inputs, OutputLabels: g.outputs, InputAliases: aliasesOf(g.inputs),
-		Certificate: evidence, Provenance: provenance, Metadata: meta,
-	})
-	if err != nil {
-		return err
-	}
-	if err := policy.Verify(p); err != nil { // never write what would not verify
-		return err
-	}
-	if err := (conditions{}).admit(p); err != nil {
-		return err
-	}
-	if p.Inputs()*p.Outputs() <= maxUtility {
-		if _, _, err := certificate.CheckPolicy(ctx, p); err != nil {
-			return err
-		}
-	}
-	encoded, err := policy.Encode(p)
-	if err != nil {
-		return err
-	}
-	id := p.ID()
-	d := designCard{
-		Title: c.String("title"), Geometry: g.what, Epsilon: eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
-		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: len(encoded), P: g.unit.p, Unit: g.unit.name, unit: g.unit,
-		Design: base.F, Lower: base.Lower, Mass: base.Mass, Objective: asked.name, Nonzeros: base.Nonzeros,
-	}
-	var worst int
-	if d.Upper, worst, err = m.WorstCase(ctx); err != nil {
-		return err
-	}
-	d.WorstInput = p.InputLabel(worst)
-	if p.Mode() == policy.Projection {
-		d.Rounding = m.RoundingCost()
-	}
-	if d.Table, err = compare(ctx, g, table, progress(c.Root().ErrWriter)); err != nil {
-		return err
-	}
-	for _, r := range d.Table { // a bound at a larger eps holds at a smaller one
-		if e, err := ldp.ParseEpsilon(r.Epsilon); err == nil && e.Cmp(eps) >= 0 {
-			d.Lower = max(d.Lower, r.Lower)
-		}
-	}
-	if menu := c.String("menu"); menu == "yes" || menu == "auto" && p.Inputs()*p.Outputs() <= maxMenu {
-		levels := table
-		if len(levels) == 0 {
-			levels = []ldp.Epsilon{eps}
-		}
-		tick := progress(c.Root().ErrWriter)
-		for n, e := range levels {
-			tick(n, len(levels), "designs")
-			rows, err := compareDesigns(ctx, g.cost, e, objectives)
-			if err != nil {
-				return err
-			}
-			d.Menu = append(d.Menu, rows...)
-			tick(n+1, len(levels), "designs")
-		}
-	}
-	text, err := d.render(c.Bool("json"))
-	if err != nil {
-		return err
-	}
-	if err := writeFiles(c.Root().Writer, output{c.String("out"), encoded}, output{card, text}); err != nil {
+	if err := writeFiles(c.Root().Writer, output{plan.out, encoded}, output{plan.card, text}); err != nil {
 		return err
 	}
 	warn(c.Root().ErrWriter, p)
 	return nil
+}
+
+// readDesign reads the flags and the files that they name.
+func readDesign(c *cli.Command) (plan designPlan, err error) {
+	if plan.out, plan.card, err = designOutputs(c); err != nil {
+		return plan, err
+	}
+	if err := positive(c, "bits", "ring"); err != nil {
+		return plan, err
+	}
+	if plan.eps, err = ldp.ParseEpsilon(c.String("eps")); err != nil {
+		return plan, fmt.Errorf("-eps: %w", err)
+	}
+	if plan.provenance, err = readProvenance(c); err != nil {
+		return plan, err
+	}
+	if plan.table, err = tableEpsilons(c.String("table"), plan.eps); err != nil {
+		return plan, err
+	}
+	if plan.geometry, err = readGeometry(c); err != nil {
+		return plan, err
+	}
+	if plan.objective, plan.menu, err = readObjectives(c, plan.geometry); err != nil {
+		return plan, err
+	}
+	plan.objective.Options.Bits = c.Int("bits")
+	return plan, nil
+}
+
+// designOutputs returns where the policy and the card go.
+func designOutputs(c *cli.Command) (out, card string, err error) {
+	if err := noArgs(c); err != nil {
+		return "", "", err
+	}
+	if !c.IsSet("eps") || !c.IsSet("out") {
+		return "", "", errors.New("design needs -eps and -out")
+	}
+	out, card = c.String("out"), "-"
+	if c.IsSet("card") {
+		card = c.String("card")
+	}
+	if out == "-" && card == "-" {
+		return "", "", errors.New("with -out - the card needs a file: -card FILE")
+	}
+	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights")}
+	return out, card, apart([]string{out, card}, inputs)
+}
+
+// publish makes the policy and its text. It never returns what would not verify, or what a client would refuse.
+func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []byte, error) {
+	g := plan.geometry
+	meta := map[string]string{"unit of privacy": "the whole distribution of one client"}
+	if t := c.String("title"); t != "" {
+		meta["title"] = t
+	}
+	p, err := d.Publish(policy.Config{
+		Mode: policy.Mode(c.String("mode")), WorkLimit: c.Duration("work-limit"),
+		InputLabels: g.inputs, OutputLabels: g.outputs, InputAliases: aliasesOf(g.inputs),
+		Provenance: plan.provenance, Metadata: meta,
+	})
+	if err != nil {
+		return p, nil, err
+	}
+	if err := policy.Verify(p); err != nil {
+		return p, nil, err
+	}
+	if err := (conditions{}).admit(p); err != nil {
+		return p, nil, err
+	}
+	encoded, err := policy.Encode(p)
+	return p, encoded, err
+}
+
+// describe writes the card.
+func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int) ([]byte, error) {
+	g, base, id := plan.geometry, d.Base(), p.ID()
+	card := designCard{
+		Title: c.String("title"), Geometry: g.what, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
+		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
+		P: g.unit.p, Unit: g.unit.name, unit: g.unit,
+		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(), Nonzeros: base.Nonzeros,
+	}
+	worst, input := d.WorstCase()
+	card.Upper, card.WorstInput = worst, p.InputLabel(input)
+	if p.Mode() == policy.Projection {
+		card.Rounding = d.Mechanism().RoundingCost()
+	}
+	if len(plan.table) > 0 || plan.menu != nil {
+		sorted, err := knapsack.NewContext(ctx, g.cost) // once for all levels
+		if err != nil {
+			return nil, err
+		}
+		tick := progress(c.Root().ErrWriter)
+		if card.Table, err = compare(ctx, g, sorted, plan.table, tick); err != nil {
+			return nil, err
+		}
+		if card.Menu, err = plan.compareDesigns(ctx, sorted, tick); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range card.Table { // a bound at a larger eps holds at a smaller one
+		if r.eps.Cmp(plan.eps) >= 0 {
+			card.Lower = max(card.Lower, r.Lower)
+		}
+	}
+	return card.render(c.Bool("json"))
 }
 
 // tableEpsilons returns the levels of the card's table: those asked for, or a quarter to twice eps.

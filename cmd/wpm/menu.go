@@ -3,43 +3,28 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
-	"github.com/wpm-go/wpm/basemeasure"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// The designs of the menu, in its order.
-const (
-	designKPM     = "KPM's base"
-	designUniform = "uniform"
-	designMinimax = "minimax"
-	designMixed   = "mixed"
-	designAverage = "average"
-)
-
-// objective is what the base measure of a design is to make small.
-type objective struct {
-	name     string
-	settings basemeasure.Settings
-}
+// designKPM is the first row of the menu. The others are named by their kind.
+const designKPM = "KPM's base"
 
 // menuRow is one design at one eps.
 type menuRow struct {
 	Epsilon  string  `json:"epsilon"`
 	Design   string  `json:"design"`
-	Worst    float64 `json:"worst"` // certified: at most this over all private distributions
+	Worst    float64 `json:"worst"` // over all private distributions; a point mass attains it
 	Mean     float64 `json:"mean"`  // over point inputs, by their weights
 	Nonzeros int     `json:"nonzeros"`
 	Mass     float64 `json:"mass"`
@@ -51,23 +36,24 @@ const maxMenu = 150 * 150
 
 func objectiveFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "objective", Value: designUniform, Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed"},
+		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed"},
 		&cli.FloatFlag{Name: "mix", Value: 0.5, Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.StringFlag{Name: "weights", Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
 		&cli.StringFlag{Name: "menu", Usage: "compare the designs: yes, no, or auto (small problems only)", Value: "auto"},
 	}
 }
 
-// readObjectives returns the objectives of the menu, with the one asked for.
-func readObjectives(c *cli.Command, g geometry) (asked objective, all []objective, err error) {
-	name := c.String("objective")
-	if c.IsSet("mix") && name != designMixed {
+// readObjectives returns the objective asked for, and those to be compared with it, if any.
+func readObjectives(c *cli.Command, g geometry) (asked wpm.Objective, all []wpm.Objective, err error) {
+	name, mix := c.String("objective"), c.Float("mix")
+	if c.IsSet("mix") && name != wpm.Mixed.String() {
 		return asked, nil, fmt.Errorf("-mix goes with -objective mixed")
 	}
-	if mix := c.Float("mix"); !(mix > 0 && mix < 1) {
+	if !(mix > 0 && mix < 1) {
 		return asked, nil, fmt.Errorf("-mix: %v is not between 0 and 1", mix)
 	}
-	if menu := c.String("menu"); menu != "yes" && menu != "no" && menu != "auto" {
+	menu := c.String("menu")
+	if menu != "yes" && menu != "no" && menu != "auto" {
 		return asked, nil, fmt.Errorf("-menu: %q is not yes, no or auto", menu)
 	}
 	var weights []float64
@@ -76,20 +62,23 @@ func readObjectives(c *cli.Command, g geometry) (asked objective, all []objectiv
 			return asked, nil, err
 		}
 	}
-	all = []objective{
-		{designMinimax, basemeasure.Settings{}},
-		{designMixed, basemeasure.Settings{Objective: basemeasure.Mixed, Mix: c.Float("mix"), InputWeights: weights}},
-		{designAverage, basemeasure.Settings{Objective: basemeasure.Average, InputWeights: weights}},
-	}
-	if name == designUniform {
-		return objective{name: name}, all, nil
-	}
-	for _, o := range all {
-		if o.name == name {
-			return o, all, nil
+	found := false
+	for _, kind := range []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Mixed, wpm.Average} {
+		o := wpm.Objective{Kind: kind, Weights: weights}
+		if kind == wpm.Mixed {
+			o.Mix = mix
+		}
+		if all = append(all, o); kind.String() == name {
+			asked, found = o, true
 		}
 	}
-	return asked, nil, fmt.Errorf("-objective: %q is not uniform, minimax, average or mixed", name)
+	if !found {
+		return asked, nil, fmt.Errorf("-objective: %q is not uniform, minimax, average or mixed", name)
+	}
+	if k, kv := g.cost.Dims(); menu == "no" || menu == "auto" && k*kv > maxMenu {
+		all = nil
+	}
+	return asked, all, nil
 }
 
 func readWeights(file string, stdin io.Reader, g geometry) ([]float64, error) {
@@ -112,85 +101,42 @@ func readWeights(file string, stdin io.Reader, g geometry) ([]float64, error) {
 	return weights, nil
 }
 
-// solveObjective finds the base measure of an objective. For the certificate the evidence is about the worst case, whatever was made small.
-func solveObjective(ctx context.Context, c cost.Matrix, eps float64, o objective) (base basemeasure.Result, err error) {
-	if o.name == designUniform {
-		return basemeasure.Uniform(ctx, c, eps, basemeasure.Settings{})
+// compareDesigns fills the menu: KPM's base measure and those of the objectives, at every level of the table.
+func (plan designPlan) compareDesigns(ctx context.Context, sorted *knapsack.Table, tick func(done, total int, what string)) ([]menuRow, error) {
+	if plan.menu == nil {
+		return nil, nil
 	}
-	if base, err = basemeasure.Solve(ctx, c, eps, o.settings); err != nil || o.name == designMinimax {
-		return base, err
+	levels := plan.table
+	if len(levels) == 0 {
+		levels = []ldp.Epsilon{plan.eps}
 	}
-	worst, err := basemeasure.Solve(ctx, c, eps, basemeasure.Settings{})
-	if err != nil {
-		return base, err
-	}
-	base.Weights, base.Thresholds, base.Lower, base.Settings = worst.Weights, worst.Thresholds, worst.Lower, worst.Settings
-	base.F, base.Upper = base.WorstCase, math.Inf(1) // no claim: the certificate makes its own
-	return base, nil
-}
-
-// compareDesigns fills the menu at one eps.
-func compareDesigns(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, all []objective) ([]menuRow, error) {
-	e := eps.Float64()
-	_, kv := c.Dims()
-	table, err := knapsack.New(c)
-	if err != nil {
-		return nil, err
-	}
-	weights := all[len(all)-1].settings.InputWeights
+	_, kv := sorted.Dims()
 	var rows []menuRow
-	add := func(name string, m []float64, gap float64) error {
-		row := menuRow{Epsilon: eps.String(), Design: name, Gap: gap}
-		k, _ := c.Dims()
-		lo, hi, phi := make([]float64, kv), make([]float64, kv), make([]float64, k)
-		for j, x := range m {
-			lo[j], hi[j] = math.Exp(-e/2)*x, math.Exp(e/2)*x
-			row.Mass += x
-			if x > 0 {
-				row.Nonzeros++
-			}
-		}
-		if err := table.All(lo, hi, phi, make([]float64, k)); err != nil {
-			return err
-		}
-		var sum float64
-		for i, x := range phi {
-			w := 1.0
-			if weights != nil {
-				w = weights[i]
-			}
-			row.Mean, sum, row.Worst = row.Mean+w*x, sum+w, max(row.Worst, x)
-		}
-		row.Mean /= sum
-		rows = append(rows, row)
-		return nil
-	}
-	if m, err := baseline.KPMMeasure(kv, e); err != nil {
-		return nil, err
-	} else if err := add(designKPM, m, -1); err != nil {
-		return nil, err
-	}
-	u, err := basemeasure.Uniform(ctx, table, e, basemeasure.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	if err := add(designUniform, u.M, -1); err != nil {
-		return nil, err
-	}
-	for _, o := range all {
-		r, err := basemeasure.Solve(ctx, table, e, o.settings)
-		if err != nil && !(errors.Is(err, basemeasure.ErrNotConverged) && ctx.Err() == nil) { // else the best there is, and its gap says how far off
-			return nil, fmt.Errorf("%s at eps %s: %w", o.name, eps, err)
-		}
-		gap := 0.0
-		if r.Upper > 0 {
-			gap = (r.Upper - r.Lower) / r.Upper
-		}
-		if err := add(o.name, r.M, gap); err != nil {
+	for n, eps := range levels {
+		tick(n, len(levels), "designs")
+		m, err := baseline.KPMMeasure(kv, eps.Float64())
+		if err != nil {
 			return nil, err
 		}
+		kpm, err := wpm.Evaluate(ctx, sorted, eps, m, plan.objective.Weights)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, newMenuRow(eps, designKPM, kpm))
+		outcomes, err := wpm.Compare(ctx, sorted, eps, plan.menu...)
+		if err != nil {
+			return nil, err
+		}
+		for i, o := range outcomes {
+			rows = append(rows, newMenuRow(eps, plan.menu[i].Kind.String(), o))
+		}
+		tick(n+1, len(levels), "designs")
 	}
 	return rows, nil
+}
+
+func newMenuRow(eps ldp.Epsilon, name string, o wpm.Outcome) menuRow {
+	return menuRow{Epsilon: eps.String(), Design: name, Worst: o.Worst, Mean: o.Mean, Nonzeros: o.Nonzeros, Mass: o.Mass, Gap: o.Gap}
 }
 
 // printMenu tabulates the designs, and says what to make of them.
@@ -207,9 +153,9 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 		fmt.Fprintf(w, "%s\t%s\t%.6g\t%.6g\t%d of %d\t%.4g\t\n", r.Epsilon, r.Design, r.Worst, r.Mean, r.Nonzeros, d.Outputs, r.Mass)
 		if r.Epsilon == d.Epsilon {
 			switch r.Design {
-			case designUniform:
+			case wpm.Uniform.String():
 				uniform = r
-			case designMinimax:
+			case wpm.Minimax.String():
 				minimax = r
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm"
 )
 
 // TestDesignObjectives: every objective gives a policy that verifies, and the menu has each design at its best.
@@ -30,7 +32,7 @@ func TestDesignObjectives(t *testing.T) {
 			by[r.Design] = r
 		}
 		for design, r := range by {
-			if r.Worst < by[designMinimax].Worst*(1-rounding) || r.Mean < by[designAverage].Mean*(1-rounding) || r.Worst+r.Mean < (by[designMixed].Worst+by[designMixed].Mean)*(1-rounding) {
+			if r.Worst < by[wpm.Minimax.String()].Worst*(1-rounding) || r.Mean < by[wpm.Average.String()].Mean*(1-rounding) || r.Worst+r.Mean < (by[wpm.Mixed.String()].Worst+by[wpm.Mixed.String()].Mean)*(1-rounding) {
 				t.Errorf("%s beats the best of its kind: %+v", design, card.Menu)
 			}
 		}

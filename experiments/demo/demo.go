@@ -189,8 +189,8 @@ type tour struct {
 	seed   uint64
 	people city.Population
 	cost   cost.Matrix
+	design *wpm.Design
 	mech   *wpm.Mechanism
-	cert   []byte
 	unit   float64 // cell widths per unit of cost
 }
 
@@ -199,15 +199,12 @@ func design(ctx context.Context, people city.Population, eps ldp.Epsilon, res *R
 	if err != nil {
 		return nil, err
 	}
-	mech, base, err := wpm.Uniform(ctx, grid, eps, wpm.Options{})
+	made, err := wpm.NewDesign(ctx, grid, eps, wpm.Objective{})
 	if err != nil {
 		return nil, err
 	}
-	cert, err := mech.Certificate(ctx, base)
-	if err != nil {
-		return nil, err
-	}
-	t := &tour{seed: res.Config.Seed, people: people, cost: grid, mech: mech, cert: cert, unit: float64(people.Cols)}
+	t := &tour{seed: res.Config.Seed, people: people, cost: grid, design: made, mech: made.Mechanism(), unit: float64(people.Cols)}
+	base := made.Base()
 	res.Mass, res.Worst, res.Lower = base.Mass, base.Upper*t.unit, base.Lower*t.unit
 	return t, nil
 }
@@ -228,8 +225,8 @@ func (t *tour) publish(ctx context.Context, res *Result) ([]report.File, map[pol
 		{"policy.json", policy.Mixture, "the published mechanism; clients need no solver"},
 		{"policy-projection.json", policy.Projection, "the same box for clients that run the solver"},
 	} {
-		p, err := t.mech.Publish(ctx, policy.Config{
-			Mode: f.mode, InputLabels: labels, OutputLabels: labels, Certificate: t.cert,
+		p, err := t.design.Publish(policy.Config{
+			Mode: f.mode, InputLabels: labels, OutputLabels: labels,
 			Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent, Note: "a grid over a synthetic city"},
 			Metadata:   map[string]string{"title": "wpm demo"},
 		})

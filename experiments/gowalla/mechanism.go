@@ -29,7 +29,11 @@ func (s *study) design(eps ldp.Epsilon) (design, error) {
 	if err != nil {
 		return design{}, err
 	}
-	mech, base, err := wpm.Uniform(s.ctx, s.cost, eps, wpm.Options{Bits: s.cfg.Bits, Solver: solver})
+	base, err := basemeasure.Uniform(s.ctx, s.cost, eps.Float64(), basemeasure.Settings{})
+	if err != nil {
+		return design{}, fmt.Errorf("gowalla: base measure at eps %s: %w", eps, err)
+	}
+	mech, err := wpm.New(s.cost, base.M, eps, wpm.Options{Bits: s.cfg.Bits, Solver: solver})
 	if err != nil {
 		return design{}, fmt.Errorf("gowalla: mechanism at eps %s: %w", eps, err)
 	}

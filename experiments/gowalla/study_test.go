@@ -129,10 +129,11 @@ func TestMaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mech, _, err := wpm.Uniform(context.Background(), grid, epsilon, wpm.Options{})
+	design, err := wpm.NewDesign(context.Background(), grid, epsilon, wpm.Objective{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	mech := design.Mechanism()
 	ch, err := mech.Channel(context.Background())
 	if err != nil {
 		t.Fatal(err)

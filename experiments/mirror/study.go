@@ -426,14 +426,11 @@ func (s *study) modes(eps ldp.Epsilon) ([]Mode, error) {
 	if err != nil {
 		return nil, err
 	}
-	mech, _, err := wpm.Uniform(s.ctx, c, eps, wpm.Options{})
+	design, err := wpm.NewDesign(s.ctx, c, eps, wpm.Objective{})
 	if err != nil {
 		return nil, err
 	}
-	channel, err := mech.Channel(s.ctx)
-	if err != nil {
-		return nil, err
-	}
+	mech, channel := design.Mechanism(), design.Channel()
 	k, _ := c.Dims()
 	r := s.stream("modes")
 	var out []Mode

@@ -1,0 +1,287 @@
+package wpm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Kind says what the base measure of a design makes small. φ_i is the cost of a client whose whole mass is at input i.
+type Kind int
+
+const (
+	// Uniform is the uniform measure at the scale whose worst case, max_i φ_i, is smallest: a robust default.
+	Uniform Kind = iota
+	// Minimax has the smallest worst case of all measures. See package basemeasure for when that is the wrong choice.
+	Minimax
+	// Average has the smallest mean of the φ_i, by Objective.Weights.
+	Average
+	// Mixed makes Objective.Mix times the worst case plus the rest times the mean small: a sensible middle.
+	Mixed
+	// Map is reserved: NewDesign refuses it.
+	Map
+)
+
+var kindNames = []string{"uniform", "minimax", "average", "mixed", "map"}
+
+// String returns the name that the command's flags use.
+func (k Kind) String() string {
+	if k < 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return kindNames[k]
+}
+
+// Objective is what a design is for. The zero value asks for the uniform base measure.
+type Objective struct {
+	Kind Kind
+	// Weights of the inputs, one each, in any unit: those of the mean. They must be public. Nil means equal weights.
+	Weights []float64
+	// Mix is the share of the worst case with Mixed, between 0 and 1; 0 means 1/2. Otherwise it must be 0.
+	Mix float64
+	// Devices is reserved for Map, and must be 0.
+	Devices int
+	// Options are those of the mechanism.
+	Options Options
+}
+
+// check returns o with defaults filled in, for k inputs.
+func (o Objective) check(k int) (Objective, error) {
+	bad := func(name string, v any) (Objective, error) {
+		return o, fmt.Errorf("%w: %s is %v with kind %v", ErrOption, name, v, o.Kind)
+	}
+	switch {
+	case o.Kind < Uniform || o.Kind >= Map:
+		return o, fmt.Errorf("%w: kind %v", ErrOption, o.Kind)
+	case o.Devices != 0:
+		return bad("Devices", o.Devices)
+	case o.Kind != Mixed && o.Mix != 0, o.Kind == Mixed && !(o.Mix >= 0 && o.Mix < 1):
+		return bad("Mix", o.Mix)
+	case o.Kind == Mixed && o.Mix == 0:
+		o.Mix = 0.5
+	}
+	if o.Weights == nil {
+		return o, nil
+	}
+	if len(o.Weights) != k {
+		return o, fmt.Errorf("%w: %d weights for %d inputs", ErrShape, len(o.Weights), k)
+	}
+	for i, w := range o.Weights {
+		if !(w >= 0 && w <= math.MaxFloat64) {
+			return o, fmt.Errorf("%w: Weights[%d] = %v", ErrMass, i, w)
+		}
+	}
+	if slices.Max(o.Weights) == 0 {
+		return o, fmt.Errorf("%w: the weights sum to 0", ErrMass)
+	}
+	return o, nil
+}
+
+// solve finds the base measure.
+func (o Objective) solve(ctx context.Context, sorted *knapsack.Table, eps float64) (basemeasure.Result, error) {
+	switch o.Kind {
+	case Average:
+		return basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{Objective: basemeasure.Average, InputWeights: o.Weights})
+	case Mixed:
+		return basemeasure.Solve(ctx, sorted, eps,
+			basemeasure.Settings{Objective: basemeasure.Mixed, Mix: o.Mix, InputWeights: o.Weights})
+	case Minimax:
+		return basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{})
+	}
+	return basemeasure.Uniform(ctx, sorted, eps, basemeasure.Settings{})
+}
+
+// Design is a mechanism with all that its publisher states of it, each part computed once. It is immutable and safe for
+// concurrent use.
+type Design struct {
+	mechanism   *Mechanism
+	base        basemeasure.Result
+	lower       float64
+	channel     *Channel
+	certificate []byte
+}
+
+// NewDesign finds the base measure for an objective, makes the mechanism and the rows of its mixture mode, and proves the
+// worst case. It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose
+// certificate is about the worst case, too) and of one exact verification, and 20 bytes for every entry of the cost.
+//
+// Errors: ErrOption, ErrShape and ErrMass for the objective; those of cost.Validate, of basemeasure (ErrNotConverged if
+// a solver or ctx stops early), of New, and certificate.ErrLimit for a cost too large to be written out, which cannot be
+// published either: without a certificate, use basemeasure and New.
+func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
+	sorted, o, err := prepare(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	d := new(Design)
+	if d.base, err = o.solve(ctx, sorted, eps.Float64()); err != nil {
+		return nil, err
+	}
+	evidence := d.base
+	if o.Kind == Average || o.Kind == Mixed { // what proves these says nothing of the worst case
+		worst, err := basemeasure.Solve(ctx, sorted, eps.Float64(), basemeasure.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		evidence.Weights, evidence.Thresholds, evidence.Lower = worst.Weights, worst.Thresholds, worst.Lower
+	}
+	d.lower = evidence.Lower
+	if d.mechanism, err = New(c, d.base.M, eps, o.Options); err != nil {
+		return nil, err
+	}
+	if d.channel, err = d.mechanism.channel(ctx, sorted); err != nil {
+		return nil, err
+	}
+	if d.certificate, err = certify(c, eps, evidence, d.channel.worst); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// prepare checks the cost and the objective, and sorts the cost.
+func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, Objective, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := cost.Validate(c); err != nil {
+		return nil, o, err
+	}
+	k, _ := c.Dims()
+	o, err := o.check(k)
+	if err != nil {
+		return nil, o, err
+	}
+	sorted, err := knapsack.NewContext(ctx, c)
+	return sorted, o, err
+}
+
+// certify returns the text of the certificate that M, Weights and Thresholds of base prove, without the cost, which is in
+// the policy. It states a lower bound on the worst case W_p^p of every ε-LDP mechanism, and an upper bound that holds for
+// base.M and for rows that cost at most worst.
+//
+// Its eps is the smallest float64 that is not below ε: what no mechanism does at that eps, none does at ε.
+func certify(c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst float64) ([]byte, error) {
+	cert, err := certificate.NewBaseMeasure(c, num.Up(eps.Rat()), base)
+	if err != nil {
+		return nil, err
+	}
+	lower, upper := cert.Stated().Floats() // floats are short fractions
+	if cert, err = cert.WithoutCost(); err != nil {
+		return nil, err
+	}
+	cert, err = cert.Claim(certificate.Bounds{Lower: num.Rat(lower), Upper: num.Rat(max(upper, worst))})
+	if err != nil {
+		return nil, err
+	}
+	return certificate.Encode(cert)
+}
+
+// Mechanism returns the mechanism.
+func (d *Design) Mechanism() *Mechanism { return d.mechanism }
+
+// Channel returns the rows of the mixture mode.
+func (d *Design) Channel() *Channel { return d.channel }
+
+// Base returns the solver's answer. Its bounds are about the objective and real numbers; see WorstCase.
+func (d *Design) Base() basemeasure.Result { return d.base }
+
+// WorstCase returns a proved upper bound on the cost of the worst private distribution, as published in integers, and the
+// first point mass that attains it up to rounding: Channel().Worst().
+func (d *Design) WorstCase() (upper float64, input int) { return d.channel.Worst() }
+
+// Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.
+func (d *Design) Lower() float64 { return d.lower }
+
+// Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its
+// cost. Publish puts it into the policy, where certificate.CheckPolicy checks it.
+func (d *Design) Certificate() []byte { return slices.Clone(d.certificate) }
+
+// Outcome is what a base measure achieves over point masses, which are the worst private distributions. All but the
+// integers are floats, good to rounding.
+type Outcome struct {
+	Worst, Mean float64 // of the φ_i; the mean is by weight
+	Mass        float64 // of the base measure
+	Nonzeros    int     // outputs that are ever released
+	Gap         float64 // proved, relative, of what the objective makes small; -1 where it is not the best of all measures
+}
+
+// Compare returns the outcomes of designs of one cost, without making their mechanisms. A solver that stops before its
+// goal gives the best that it has found, with its gap. A *knapsack.Table is not sorted again.
+func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...Objective) ([]Outcome, error) {
+	var out []Outcome
+	for _, o := range objectives {
+		sorted, o, err := prepare(ctx, c, o)
+		if err != nil {
+			return nil, err
+		}
+		c = sorted
+		base, err := o.solve(ctx, sorted, eps.Float64())
+		if err != nil && !(errors.Is(err, basemeasure.ErrNotConverged) && (ctx == nil || ctx.Err() == nil)) {
+			return nil, fmt.Errorf("%v at eps %v: %w", o.Kind, eps, err)
+		}
+		r, err := evaluate(sorted, eps, base.M, o.Weights)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case o.Kind == Uniform:
+		case base.Upper > 0:
+			r.Gap = (base.Upper - base.Lower) / base.Upper
+		default:
+			r.Gap = 0
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Evaluate returns the outcome of any base measure m, with weights as in Objective. Gap is -1.
+//
+// Errors: those of cost.Validate, ErrShape, ErrMass, and those of package knapsack for a box without a distribution.
+func Evaluate(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, m, weights []float64) (Outcome, error) {
+	sorted, _, err := prepare(ctx, c, Objective{Weights: weights})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return evaluate(sorted, eps, m, weights)
+}
+
+func evaluate(sorted *knapsack.Table, eps ldp.Epsilon, m, weights []float64) (Outcome, error) {
+	k, _ := sorted.Dims()
+	lo, hi, phi := make([]float64, len(m)), make([]float64, len(m)), make([]float64, k)
+	r := Outcome{Mass: num.Sum(m), Gap: -1}
+	alpha, beta := math.Exp(-eps.Float64()/2), math.Exp(eps.Float64()/2)
+	for j, x := range m {
+		lo[j], hi[j] = alpha*x, beta*x
+		if x > 0 {
+			r.Nonzeros++
+		}
+	}
+	if err := sorted.All(lo, hi, phi, nil); err != nil {
+		return Outcome{}, err
+	}
+	r.Worst = slices.Max(phi)
+	largest := 1.0
+	if weights != nil {
+		largest = slices.Max(weights)
+	}
+	var sum float64
+	for i, x := range phi {
+		w := 1.0
+		if weights != nil {
+			w = weights[i] / largest
+		}
+		r.Mean, sum = r.Mean+w*x, sum+w
+	}
+	r.Mean /= sum
+	return r, nil
+}

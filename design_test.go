@@ -1,0 +1,161 @@
+package wpm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+var published = policy.Config{
+	Mode: policy.Mixture, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+}
+
+// TestDesign holds, for every objective, that the certificate proves what the design states of the policy, that the rows
+// are those of the mechanism, and that Compare finds the same measures.
+func TestDesign(t *testing.T) {
+	ctx := context.Background()
+	c := points(t, 21, 12, 9)
+	eps := epsilon(t, "3/2")
+	weights := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	worst, mean := map[wpm.Kind]float64{}, map[wpm.Kind]float64{}
+	for _, kind := range []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Average, wpm.Mixed} {
+		o := wpm.Objective{Kind: kind, Weights: weights}
+		d, err := wpm.NewDesign(ctx, c, eps, o)
+		if err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		upper, input := d.WorstCase()
+		p, err := d.Publish(published)
+		if err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		_, bounds, err := certificate.CheckPolicy(ctx, p)
+		if err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		lower, exact := certificate.Bounds{Lower: bounds.Lower, Upper: bounds.Worst}.Floats()
+		if !(exact <= upper && upper <= exact*(1+1e-14)) || d.Channel().Cost(input) < exact*(1-1e-14) || !(d.Lower() <= lower) {
+			t.Errorf("%v: [%v, %v] at %d, proved [%v, %v]", kind, d.Lower(), upper, input, lower, exact)
+		}
+		ch, err := d.Mechanism().Channel(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 12 {
+			if ch.Cost(i) != d.Channel().Cost(i) {
+				t.Errorf("%v: row %d costs %v, in the design %v", kind, i, ch.Cost(i), d.Channel().Cost(i))
+			}
+			for j := range 9 {
+				if ch.Row(i).At(j) != d.Channel().Row(i).At(j) {
+					t.Errorf("%v: row %d, column %d differs", kind, i, j)
+				}
+			}
+		}
+		outcomes, err := wpm.Compare(ctx, c, eps, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := outcomes[0]
+		if !(math.Abs(got.Worst-upper) <= 1e-14) || got.Nonzeros != d.Base().Nonzeros || (got.Gap < 0) != (kind == wpm.Uniform) {
+			t.Errorf("%v: %+v, worst case %v", kind, got, upper)
+		}
+		own, err := wpm.Evaluate(ctx, c, eps, d.Base().M, weights)
+		if err != nil || own.Worst != got.Worst || own.Mean != got.Mean || own.Gap != -1 {
+			t.Errorf("%v: %+v alone, %+v, %v", kind, own, got, err)
+		}
+		worst[kind], mean[kind] = got.Worst, got.Mean
+	}
+	for kind := range worst {
+		const rounding = 1e-9
+		if worst[kind] < worst[wpm.Minimax]*(1-rounding) || mean[kind] < mean[wpm.Average]*(1-rounding) {
+			t.Errorf("%v beats the best of its kind: worst %v, mean %v", kind, worst, mean)
+		}
+	}
+}
+
+// TestDesignBits holds that a design does not depend on the number of processors, nor on what it was made with before.
+func TestDesignBits(t *testing.T) {
+	c := points(t, 4, 40, 30)
+	var texts [][]byte
+	for _, procs := range []int{1, 4} {
+		old := runtime.GOMAXPROCS(procs)
+		p, err := designOf(t, c, "1").Publish(published)
+		runtime.GOMAXPROCS(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := policy.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	if !bytes.Equal(texts[0], texts[1]) {
+		t.Error("the policy depends on GOMAXPROCS")
+	}
+}
+
+func TestDesignErrors(t *testing.T) {
+	ctx, one := context.Background(), epsilon(t, "1")
+	ring, err := cost.NewRing(4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	nan := math.NaN()
+	for _, test := range []struct {
+		name string
+		ctx  context.Context
+		c    cost.Matrix
+		eps  ldp.Epsilon
+		o    wpm.Objective
+		want error
+	}{
+		{"map", ctx, ring, one, wpm.Objective{Kind: wpm.Map, Devices: 100}, wpm.ErrOption},
+		{"kind", ctx, ring, one, wpm.Objective{Kind: -1}, wpm.ErrOption},
+		{"devices", ctx, ring, one, wpm.Objective{Devices: 1}, wpm.ErrOption},
+		{"mix of uniform", ctx, ring, one, wpm.Objective{Mix: 0.5}, wpm.ErrOption},
+		{"mix", ctx, ring, one, wpm.Objective{Kind: wpm.Mixed, Mix: nan}, wpm.ErrOption},
+		{"solver", ctx, ring, one, wpm.Objective{Options: wpm.Options{Solver: 9}}, wpm.ErrOption},
+		{"bits", ctx, ring, one, wpm.Objective{Options: wpm.Options{Bits: 63}}, ldp.ErrBits},
+		{"short weights", ctx, ring, one, wpm.Objective{Kind: wpm.Average, Weights: []float64{1}}, wpm.ErrShape},
+		{"NaN weights", ctx, ring, one, wpm.Objective{Weights: []float64{1, nan, 1, 1}}, wpm.ErrMass},
+		{"no weight", ctx, ring, one, wpm.Objective{Weights: make([]float64, 4)}, wpm.ErrMass},
+		{"no cost", ctx, nil, one, wpm.Objective{}, cost.ErrShape},
+		{"NaN cost", ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}, one, wpm.Objective{}, cost.ErrNotFinite},
+		{"eps", ctx, ring, ldp.Epsilon{}, wpm.Objective{}, ldp.ErrEpsilon},
+		{"ended", ended, points(t, 1, 60, 0), one, wpm.Objective{}, context.Canceled},
+	} {
+		d, err := wpm.NewDesign(test.ctx, test.c, test.eps, test.o)
+		if d != nil || !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, %v, want %v", test.name, d, err, test.want)
+		}
+		if test.o.Options != (wpm.Options{}) || test.name == "eps" {
+			continue
+		}
+		if _, err := wpm.Compare(test.ctx, test.c, test.eps, test.o); !errors.Is(err, test.want) {
+			t.Errorf("%s: Compare: %v, want %v", test.name, err, test.want)
+		}
+	}
+	m, err := baseline.KPMMeasure(3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wpm.Evaluate(ctx, ring, one, m, nil); err == nil {
+		t.Error("three masses for four outputs")
+	}
+	if s := wpm.Kind(7).String(); s != "Kind(7)" {
+		t.Error(s)
+	}
+}
