@@ -1,15 +1,11 @@
 package wpm
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/sinkhorn"
 )
 
 // DefaultBits is the B of a mechanism whose Options do not say: probabilities are multiples of 2^-62,
@@ -91,9 +87,10 @@ type Mechanism struct {
 	box    *ldp.Polytope
 	lo, hi []float64 // the box in floats, for the solver only
 	opt    Options
-	// For Entropic: the regularisation, and what serves many distributions, unless the cost is too large to hold.
-	reg  float64
-	many *sinkhorn.Projector
+
+	// What the solvers keep from one projection to the next.
+	exact    exactSolver
+	entropic entropicSolver
 }
 
 // New builds the mechanism with base measure m (length kv, e^(-ε/2) <= sum m <= e^(ε/2)) and privacy
@@ -138,47 +135,11 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 	lo, hi := own.Bounds()
 	m := &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}
 	if opt.Solver == Entropic {
-		if err := m.prepareEntropic(); err != nil {
+		if m.entropic, err = newEntropic(c, lo, hi); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
-}
-
-// entropicSettings are the settings of the entropic solver.
-var entropicSettings = sinkhorn.Settings{Gap: EntropicGap, SupportOnly: true}
-
-// heldCells is the number of entries up to which Entropic holds a cost in memory that is not there already: half a gigabyte.
-const heldCells = 1 << 26
-
-// On a grid too large to hold, distributions on few points are solved without its structure, and the fewer levels of
-// annealing the better; their projections are far apart, and a Reg of 1e-5 is a thousandth of their cost.
-const (
-	fewPoints = 64
-	fewReg    = 1e-5
-)
-
-// prepareEntropic sets up the entropic solver.
-func (m *Mechanism) prepareEntropic() error {
-	_, dense := m.cost.(*cost.Dense)
-	grid, ok := m.cost.(*cost.Grid)
-	if held := dense || m.kv <= heldCells/m.k; !held && ok && grid.P() == 2 {
-		// The range would take a sweep over all pairs. Half a cell, squared, is what the method for grids needs.
-		rows, cols := grid.Size()
-		h := 1 / float64(max(rows, cols))
-		m.reg = h * h / 4
-		return nil
-	} else if !held {
-		var err error
-		m.reg, err = sinkhorn.RelativeReg(m.cost, EntropicReg)
-		return err
-	}
-	var err error
-	if m.reg, err = sinkhorn.RelativeReg(m.cost, EntropicReg); err != nil {
-		m.reg = 1 // all costs are zero, and any will do
-	}
-	m.many, err = sinkhorn.NewProjector(m.cost, m.lo, m.hi, m.reg, entropicSettings)
-	return err
 }
 
 // Load builds the mechanism that a policy publishes. The policy must carry its cost (a cost.Spec).
@@ -241,95 +202,3 @@ func (m *Mechanism) Epsilon() ldp.Epsilon { return m.box.Epsilon() }
 
 // Options returns the options in force, defaults resolved.
 func (m *Mechanism) Options() Options { return m.opt }
-
-// Project finds the point of the box nearest to mu: length k, finite masses >= 0 with a positive sum, such as counts. It is
-// taken as mu / sum mu.
-//
-// If the context ends first, it returns the best feasible Projection with its valid bounds and an error
-// that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with
-// the zero Projection: ErrShape and those of the solver.
-func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, error) {
-	if len(mu) != m.k {
-		return Projection{}, fmt.Errorf("%w: mu has %d entries, the cost %d rows", ErrShape, len(mu), m.k)
-	}
-	return m.project(ctx, mu, nil)
-}
-
-// ProjectSparse is Project for a distribution on few points: weight[n] is the mass of point support[n]
-// (sorted, distinct). It costs len(support) * kv instead of k * kv.
-func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []float64) (Projection, error) {
-	if len(support) != len(weight) {
-		return Projection{}, fmt.Errorf("%w: %d points with %d weights", ErrShape, len(support), len(weight))
-	}
-	if support == nil {
-		support = []int{} // nil would mean a dense source
-	}
-	return m.project(ctx, weight, support)
-}
-
-func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) (Projection, error) {
-	var res mincostflow.Result
-	var err error
-	switch m.opt.Solver {
-	case Exact:
-		p := mincostflow.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
-		// The potentials of points without mass prove nothing, and cost a sweep over all rows.
-		res, err = mincostflow.Project(ctx, p, mincostflow.Settings{SupportOnly: true})
-	case Entropic:
-		return m.entropic(ctx, mass, support)
-	default: // not possible: resolve has seen to it
-		return Projection{}, fmt.Errorf("%w: Solver is %d", ErrOption, int(m.opt.Solver))
-	}
-	if err != nil && !Unfinished(err) {
-		return Projection{}, err
-	}
-	return Projection{&projection{
-		q: res.Q, objective: res.Objective, upper: res.Upper, lower: res.Lower, exact: &res, weights: m.box.Round(res.Q),
-	}}, err
-}
-
-func (m *Mechanism) entropic(ctx context.Context, mass []float64, support []int) (Projection, error) {
-	var res sinkhorn.Result
-	var err error
-	if m.many != nil {
-		err = m.many.Project(ctx, mass, support, &res)
-	} else {
-		p := sinkhorn.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi, Reg: m.reg}
-		points := 0
-		for _, x := range mass {
-			if x > 0 {
-				points++
-			}
-		}
-		if points <= fewPoints {
-			p.Reg = max(p.Reg, fewReg)
-		}
-		res, err = sinkhorn.Project(ctx, p, entropicSettings)
-	}
-	if err != nil && !Unfinished(err) {
-		return Projection{}, err
-	}
-	if res.Status == sinkhorn.Stalled {
-		err = nil // this is the entropic projection, and its gap is what it is
-	}
-	return Projection{&projection{
-		q: res.Q, objective: res.Transport, upper: res.Upper, lower: res.Lower, entropic: &res, weights: m.box.Round(res.Q),
-	}}, err
-}
-
-// Unfinished reports whether err says that a projection was stopped early: it comes with one that is feasible.
-func Unfinished(err error) bool {
-	return errors.Is(err, mincostflow.ErrNotConverged) || errors.Is(err, sinkhorn.ErrNotConverged)
-}
-
-// Projector returns the projection as the function that policy.Release takes. A projection stopped by
-// its context still lies in the box and is returned without an error: it is the best there is in the time.
-func (m *Mechanism) Projector() policy.ProjectFunc {
-	return func(ctx context.Context, mu []float64) ([]float64, error) {
-		pr, err := m.Project(ctx, mu)
-		if err != nil && !Unfinished(err) {
-			return nil, err
-		}
-		return pr.Q(), nil
-	}
-}

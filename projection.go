@@ -1,13 +1,226 @@
 package wpm
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
 
+	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
+
+// Project finds the point of the box nearest to mu: length k, finite masses >= 0 with a positive sum, such as counts. It
+// is taken as mu / sum mu.
+//
+// If the context ends first, it returns the best feasible Projection with its valid bounds and an error
+// that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with
+// the zero Projection: ErrShape and those of the solver.
+func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, error) {
+	if err := m.checkLength(mu); err != nil {
+		return Projection{}, err
+	}
+	return m.project(ctx, mu, nil)
+}
+
+// ProjectSparse is Project for a distribution on few points: weight[n] is the mass of point support[n]
+// (sorted, distinct). It costs len(support) * kv instead of k * kv.
+func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []float64) (Projection, error) {
+	if len(support) != len(weight) {
+		return Projection{}, fmt.Errorf("%w: %d points with %d weights", ErrShape, len(support), len(weight))
+	}
+	if support == nil {
+		support = []int{} // nil would mean a dense source
+	}
+	return m.project(ctx, weight, support)
+}
+
+// Projector returns the projection as the function that policy.Release takes. A projection stopped by
+// its context still lies in the box and is returned without an error: it is the best there is in the time.
+func (m *Mechanism) Projector() policy.ProjectFunc {
+	return func(ctx context.Context, mu []float64) ([]float64, error) {
+		if err := m.checkLength(mu); err != nil {
+			return nil, err
+		}
+		a, err := m.solve(ctx, mu, nil)
+		if err != nil && !Unfinished(err) {
+			return nil, err
+		}
+		return a.q, nil
+	}
+}
+
+// Unfinished reports whether err says that a projection was stopped early: it comes with one that is feasible.
+func Unfinished(err error) bool {
+	return errors.Is(err, mincostflow.ErrNotConverged) || errors.Is(err, sinkhorn.ErrNotConverged)
+}
+
+func (m *Mechanism) checkLength(mu []float64) error {
+	if len(mu) != m.k {
+		return fmt.Errorf("%w: mu has %d entries, the cost %d rows", ErrShape, len(mu), m.k)
+	}
+	return nil
+}
+
+func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) (Projection, error) {
+	a, err := m.solve(ctx, mass, support)
+	if err != nil && !Unfinished(err) {
+		return Projection{}, err
+	}
+	return Projection{&projection{
+		mechanism: m, mass: slices.Clone(mass), support: slices.Clone(support), answer: a, weights: m.box.Round(a.q),
+	}}, err
+}
+
+// answer is what a solver has found, with its whole result.
+type answer struct {
+	q                       []float64
+	objective, upper, lower float64
+	exact                   *mincostflow.Result
+	entropic                *sinkhorn.Result
+}
+
+// solve runs the solver. The answer is empty beside an error other than one of an early stop.
+func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int) (answer, error) {
+	if m.opt.Solver == Entropic {
+		res, err := m.entropic.project(ctx, m.problem(mass, support))
+		if err != nil && !Unfinished(err) {
+			return answer{}, err
+		}
+		if res.Status == sinkhorn.Stalled {
+			err = nil // this is the entropic projection, and its gap is what it is
+		}
+		return answer{q: res.Q, objective: res.Transport, upper: res.Upper, lower: res.Lower, entropic: res}, err
+	}
+	res, err := m.exact.project(ctx, m.problem(mass, support))
+	if err != nil && !Unfinished(err) {
+		return answer{}, err
+	}
+	return answer{q: res.Q, objective: res.Objective, upper: res.Upper, lower: res.Lower, exact: res}, err
+}
+
+func (m *Mechanism) problem(mass []float64, support []int) mincostflow.Problem {
+	return mincostflow.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
+}
+
+// exactSettings: the potentials of points without mass prove nothing, and cost a sweep over all rows.
+var exactSettings = mincostflow.Settings{SupportOnly: true}
+
+// exactSolver projects one distribution after the other. A mincostflow.Projector reads the whole cost and may hold it,
+// which a device that projects once must not pay for. So projections are single ones until they have read as many rows
+// as a Projector does; one is then made, and serves the others. At no number of projections does this read more than
+// twice what the better of the two ways does (the rule for renting skis). Both give the same bits.
+type exactSolver struct {
+	rows   atomic.Int64 // read by single projections
+	making sync.Mutex
+	many   atomic.Pointer[mincostflow.Projector]
+}
+
+func (s *exactSolver) project(ctx context.Context, p mincostflow.Problem) (*mincostflow.Result, error) {
+	if many := s.projector(ctx, p); many != nil {
+		res := new(mincostflow.Result)
+		return res, many.Project(ctx, p.Source, p.Support, res)
+	}
+	res, err := mincostflow.Project(ctx, p, exactSettings)
+	return &res, err
+}
+
+// projector returns the Projector if it is there or due, and nil if not. Whoever makes it keeps nobody else waiting.
+func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *mincostflow.Projector {
+	if many := s.many.Load(); many != nil {
+		return many
+	}
+	var rows int64
+	for _, x := range p.Source {
+		if x > 0 {
+			rows++
+		}
+	}
+	k, _ := p.Cost.Dims()
+	if s.rows.Add(rows)-rows < int64(k) || !s.making.TryLock() {
+		return nil
+	}
+	defer s.making.Unlock()
+	if s.many.Load() == nil {
+		many, err := mincostflow.NewProjector(ctx, p.Cost, p.Lo, p.Hi, exactSettings)
+		if err != nil { // the context has ended: a single projection says so with an answer
+			return nil
+		}
+		s.many.Store(many)
+	}
+	return s.many.Load()
+}
+
+// entropicSettings are the settings of the entropic solver.
+var entropicSettings = sinkhorn.Settings{Gap: EntropicGap, SupportOnly: true}
+
+// heldCells is the number of entries up to which Entropic holds a cost that is not in memory: half a gigabyte.
+const heldCells = 1 << 26
+
+// On a grid too large to hold, distributions on few points are solved without its structure, and the fewer levels of
+// annealing the better; their projections are far apart, and a Reg of 1e-5 is a thousandth of their cost.
+const (
+	fewPoints = 64
+	fewReg    = 1e-5
+)
+
+// entropicSolver has the regularisation, and what serves many distributions unless the cost is too large to hold.
+type entropicSolver struct {
+	reg  float64
+	many *sinkhorn.Projector
+}
+
+// newEntropic sets up the solver for a cost and a box.
+func newEntropic(c cost.Matrix, lo, hi []float64) (s entropicSolver, err error) {
+	k, kv := c.Dims()
+	_, held := c.(*cost.Dense)
+	held = held || kv <= heldCells/k
+	if grid, ok := c.(*cost.Grid); ok && !held && grid.P() == 2 {
+		// The range would take a sweep over all pairs. Half a cell, squared, is what the method for grids needs.
+		rows, cols := grid.Size()
+		h := 1 / float64(max(rows, cols))
+		s.reg = h * h / 4
+		return s, nil
+	}
+	s.reg, err = sinkhorn.RelativeReg(c, EntropicReg)
+	if !held {
+		return s, err
+	}
+	if err != nil {
+		s.reg = 1 // all costs are zero, and any will do
+	}
+	s.many, err = sinkhorn.NewProjector(c, lo, hi, s.reg, entropicSettings)
+	return s, err
+}
+
+func (s *entropicSolver) project(ctx context.Context, p mincostflow.Problem) (*sinkhorn.Result, error) {
+	if s.many != nil {
+		res := new(sinkhorn.Result)
+		return res, s.many.Project(ctx, p.Source, p.Support, res)
+	}
+	reg, points := s.reg, 0
+	for _, x := range p.Source {
+		if x > 0 {
+			points++
+		}
+	}
+	if points <= fewPoints {
+		reg = max(reg, fewReg)
+	}
+	res, err := sinkhorn.Project(ctx, entropicProblem(p, reg), entropicSettings)
+	return &res, err
+}
+
+func entropicProblem(p mincostflow.Problem, reg float64) sinkhorn.Problem {
+	return sinkhorn.Problem{Cost: p.Cost, Source: p.Source, Support: p.Support, Lo: p.Lo, Hi: p.Hi, Reg: reg}
+}
 
 // Projection is the answer for one private distribution, and as private as that: it is a function of μ.
 // Printing it in any way shows nothing; only a release may leave the device.
@@ -16,12 +229,11 @@ type Projection struct{ *projection }
 // projection is behind a pointer because fmt cannot call Format on what lies in another type's unexported
 // field: there it prints fields, but of a pointer only the address.
 type projection struct {
-	q                       []float64
-	objective, upper, lower float64
-	// The whole answer of the solver that was used.
-	exact    *mincostflow.Result
-	entropic *sinkhorn.Result
-	weights  ldp.Weights
+	mechanism *Mechanism
+	mass      []float64
+	support   []int
+	answer
+	weights ldp.Weights
 }
 
 // get makes the zero Projection an empty one.
@@ -48,21 +260,18 @@ func (p Projection) Upper() float64 { return p.get().upper }
 // Lower returns a proved lower bound on the smallest W_p^p(ν, μ) over the box.
 func (p Projection) Lower() float64 { return p.get().lower }
 
-// Result returns the whole answer of the solver Exact with its certificate, for mincostflow.Verify. It is empty if another
-// solver was used.
-func (p Projection) Result() mincostflow.Result {
-	if r := p.get().exact; r != nil {
-		return *r
+// Certificate makes the certificate of Upper and Lower, by one exact verification. It holds μ, and is as private.
+//
+// Errors: ErrMass for the zero Projection; those of certificate.NewProjection and certificate.NewEntropic.
+func (p Projection) Certificate() (certificate.Certificate, error) {
+	if p.projection == nil {
+		return certificate.Certificate{}, fmt.Errorf("%w: the projection is empty", ErrMass)
 	}
-	return mincostflow.Result{}
-}
-
-// Entropic is Result for the solver Entropic and sinkhorn.Verify.
-func (p Projection) Entropic() sinkhorn.Result {
-	if r := p.get().entropic; r != nil {
-		return *r
+	problem := p.mechanism.problem(p.mass, p.support)
+	if r := p.entropic; r != nil {
+		return certificate.NewEntropic(entropicProblem(problem, r.Reg), *r)
 	}
-	return sinkhorn.Result{}
+	return certificate.NewProjection(problem, *p.exact)
 }
 
 const redacted = "wpm.Projection(redacted)"

@@ -7,10 +7,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
@@ -83,20 +86,27 @@ func TestEntropicMechanism(t *testing.T) {
 			if w := b.Weights(); w.Len() != len(b.Q()) {
 				t.Errorf("%s, %s: %d weights for %d outputs", name, kind, w.Len(), len(b.Q()))
 			}
-			if len(b.Result().Q) != 0 || len(a.Entropic().Q) != 0 {
-				t.Errorf("%s, %s: a solver answers for the other", name, kind)
-			}
-			lo, hi := m.Polytope().Bounds()
-			p := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: b.Entropic().Reg}
-			if _, _, err := sinkhorn.Verify(p, b.Entropic()); err != nil {
-				t.Errorf("%s, %s: Verify: %v", name, kind, err)
+			for solver, pr := range map[certificate.Kind]wpm.Projection{certificate.Projection: a, certificate.Entropic: b} {
+				cert, err := pr.Certificate()
+				if err != nil || cert.Kind() != solver || !cert.Private() {
+					t.Errorf("%s, %s: certificate %v, %v", name, kind, cert, err)
+					continue
+				}
+				proved, err := certificate.Verify(cert)
+				if err != nil {
+					t.Errorf("%s, %s, %s: %v", name, kind, solver, err)
+					continue
+				}
+				if lower, upper := proved.Floats(); !(pr.Lower() <= lower && upper <= pr.Upper()+1e-12) {
+					t.Errorf("%s, %s, %s: bounds [%v, %v], proved [%v, %v]", name, kind, solver, pr.Lower(), pr.Upper(), lower, upper)
+				}
 			}
 			if reg, err := sinkhorn.RelativeReg(c, wpm.EntropicReg); err == nil { // Entropic means entropic, on few points too
-				p.Reg = reg
+				lo, hi := m.Polytope().Bounds()
+				p := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
 				want, _ := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: wpm.EntropicGap, SupportOnly: true})
-				got := b.Entropic()
-				if !slices.Equal(b.Q(), want.Q) || got.Status != want.Status || got.Lower != want.Lower || got.Upper != want.Upper {
-					t.Errorf("%s, %s: %v, [%v, %v], Project: %v, [%v, %v]", name, kind, got.Status, got.Lower, got.Upper, want.Status, want.Lower, want.Upper)
+				if !slices.Equal(b.Q(), want.Q) || b.Lower() != want.Lower || b.Upper() != want.Upper {
+					t.Errorf("%s, %s: [%v, %v], Project: [%v, %v]", name, kind, b.Lower(), b.Upper(), want.Lower, want.Upper)
 				}
 			}
 			counts := slices.Clone(mu)
@@ -163,5 +173,80 @@ func TestEntropicLargeGrid(t *testing.T) {
 	}
 	if !(pr.Upper()-pr.Lower() <= wpm.EntropicGap*pr.Upper() && pr.Lower() > 0) {
 		t.Errorf("[%v, %v]", pr.Lower(), pr.Upper())
+	}
+}
+
+// TestManyProjections holds that a projection depends on nothing but its distribution: not on how many came before, which
+// decides whether the solver keeps what they share, nor on what runs at the same time.
+func TestManyProjections(t *testing.T) {
+	grid, err := cost.NewGrid(6, 7, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := designOf(t, grid, "1").Mechanism()
+	const users = 120
+	answers := make([]wpm.Projection, users)
+	support := func(u int) ([]int, []float64) { return []int{u % 20, 21 + u%21}, []float64{1, float64(1 + u%5)} }
+	var group sync.WaitGroup
+	for worker := range 3 {
+		group.Go(func() {
+			for u := worker; u < users; u += 3 {
+				at, weight := support(u)
+				pr, err := m.ProjectSparse(context.Background(), at, weight)
+				if err != nil {
+					t.Errorf("user %d: %v", u, err)
+				}
+				answers[u] = pr
+			}
+		})
+	}
+	group.Wait()
+	for u, pr := range answers {
+		alone, err := wpm.FromPolytope(grid, m.Polytope(), wpm.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, weight := support(u)
+		want, err := alone.ProjectSparse(context.Background(), at, weight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(pr.Q(), want.Q()) || pr.Lower() != want.Lower() || pr.Upper() != want.Upper() {
+			t.Errorf("user %d: [%v, %v] among others, [%v, %v] alone", u, pr.Lower(), pr.Upper(), want.Lower(), want.Upper())
+		}
+		clear(weight) // the projection keeps its own
+		if cert, err := pr.Certificate(); err != nil || cert.Kind() != certificate.Projection {
+			t.Errorf("user %d: %v, %v", u, cert, err)
+		}
+	}
+	if _, err := (wpm.Projection{}).Certificate(); !errors.Is(err, wpm.ErrMass) {
+		t.Errorf("the zero Projection: %v", err)
+	}
+}
+
+// BenchmarkProjector is one user of twenty cells of 256, as policy.Release and a study call it.
+func BenchmarkProjector(b *testing.B) {
+	grid, err := cost.NewGrid(16, 16, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := wpm.NewDesign(context.Background(), grid, eps, wpm.Objective{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	mu := make([]float64, 256)
+	for i := range 20 {
+		mu[(i*37)%256] = float64(1 + i)
+	}
+	project := d.Mechanism().Projector()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := project(context.Background(), mu); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
