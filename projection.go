@@ -44,12 +44,13 @@ func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []f
 
 // Projector returns the projection as the function that policy.Release takes. A projection stopped by
 // its context still lies in the box and is returned without an error: it is the best there is in the time.
+// With Exact, nothing that depends on mu is kept: the many calls of a study are served faster by Project.
 func (m *Mechanism) Projector() policy.ProjectFunc {
 	return func(ctx context.Context, mu []float64) ([]float64, error) {
 		if err := m.checkLength(mu); err != nil {
 			return nil, err
 		}
-		a, err := m.solve(ctx, mu, nil)
+		a, err := m.solve(ctx, mu, nil, false)
 		if err != nil && !Unfinished(err) {
 			return nil, err
 		}
@@ -70,7 +71,7 @@ func (m *Mechanism) checkLength(mu []float64) error {
 }
 
 func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) (Projection, error) {
-	a, err := m.solve(ctx, mass, support)
+	a, err := m.solve(ctx, mass, support, true)
 	if err != nil && !Unfinished(err) {
 		return Projection{}, err
 	}
@@ -87,8 +88,9 @@ type answer struct {
 	entropic                *sinkhorn.Result
 }
 
-// solve runs the solver. The answer is empty beside an error other than one of an early stop.
-func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int) (answer, error) {
+// solve runs the solver; many says that others may follow. The answer is empty beside an error other than one of an early
+// stop.
+func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int, many bool) (answer, error) {
 	if m.opt.Solver == Entropic {
 		res, err := m.entropic.project(ctx, m.problem(mass, support))
 		if err != nil && !Unfinished(err) {
@@ -99,7 +101,7 @@ func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int) (a
 		}
 		return answer{q: res.Q, objective: res.Transport, upper: res.Upper, lower: res.Lower, entropic: res}, err
 	}
-	res, err := m.exact.project(ctx, m.problem(mass, support))
+	res, err := m.exact.project(ctx, m.problem(mass, support), many)
 	if err != nil && !Unfinished(err) {
 		return answer{}, err
 	}
@@ -120,13 +122,15 @@ var exactSettings = mincostflow.Settings{SupportOnly: true}
 type exactSolver struct {
 	rows   atomic.Int64 // read by single projections
 	making sync.Mutex
-	many   atomic.Pointer[mincostflow.Projector]
+	stream atomic.Pointer[mincostflow.Projector]
 }
 
-func (s *exactSolver) project(ctx context.Context, p mincostflow.Problem) (*mincostflow.Result, error) {
-	if many := s.projector(ctx, p); many != nil {
-		res := new(mincostflow.Result)
-		return res, many.Project(ctx, p.Source, p.Support, res)
+func (s *exactSolver) project(ctx context.Context, p mincostflow.Problem, many bool) (*mincostflow.Result, error) {
+	if many {
+		if stream := s.projector(ctx, p); stream != nil {
+			res := new(mincostflow.Result)
+			return res, stream.Project(ctx, p.Source, p.Support, res)
+		}
 	}
 	res, err := mincostflow.Project(ctx, p, exactSettings)
 	return &res, err
@@ -134,8 +138,8 @@ func (s *exactSolver) project(ctx context.Context, p mincostflow.Problem) (*minc
 
 // projector returns the Projector if it is there or due, and nil if not. Whoever makes it keeps nobody else waiting.
 func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *mincostflow.Projector {
-	if many := s.many.Load(); many != nil {
-		return many
+	if stream := s.stream.Load(); stream != nil {
+		return stream
 	}
 	var rows int64
 	for _, x := range p.Source {
@@ -148,14 +152,14 @@ func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *min
 		return nil
 	}
 	defer s.making.Unlock()
-	if s.many.Load() == nil {
-		many, err := mincostflow.NewProjector(ctx, p.Cost, p.Lo, p.Hi, exactSettings)
+	if s.stream.Load() == nil {
+		stream, err := mincostflow.NewProjector(ctx, p.Cost, p.Lo, p.Hi, exactSettings)
 		if err != nil { // the context has ended: a single projection says so with an answer
 			return nil
 		}
-		s.many.Store(many)
+		s.stream.Store(stream)
 	}
-	return s.many.Load()
+	return s.stream.Load()
 }
 
 // entropicSettings are the settings of the entropic solver.
