@@ -30,7 +30,7 @@ var (
 )
 
 // MaxEpsilon is the largest eps accepted: e^MaxEpsilon is well inside float64.
-const MaxEpsilon = 700
+const MaxEpsilon = num.MaxEpsilon
 
 // massTol is how far the sum of a distribution may be from 1.
 const massTol = 1e-9

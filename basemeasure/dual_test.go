@@ -230,7 +230,7 @@ func TestTouch(t *testing.T) {
 			r := (&problem{table: table, k: k, kv: kv, priv: priv, aim: a}).ray(shape)
 			scale := func() float64 {
 				x := g.Float64()
-				return math.Exp(math.Log(priv.alpha.near) + (0.01+0.98*x)*math.Log(priv.beta.near/priv.alpha.near))
+				return math.Exp(math.Log(priv.alpha.Near) + (0.01+0.98*x)*math.Log(priv.beta.Near/priv.alpha.Near))
 			}
 			for range 4 {
 				at := scale()

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // Errors returned by this package, wrapped with what was wrong, where, and the value.
@@ -30,7 +31,7 @@ var (
 )
 
 // MaxEpsilon is the largest eps that solvers accept: e^MaxEpsilon is well inside float64.
-const MaxEpsilon = 700
+const MaxEpsilon = num.MaxEpsilon
 
 func checkEps(eps float64) error {
 	if !(eps >= 0 && eps <= MaxEpsilon) {

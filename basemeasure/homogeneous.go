@@ -43,13 +43,13 @@ func Homogeneous(row []float64, eps float64) (Result, error) {
 		return Result{}, err
 	}
 	priv := newPrivacy(eps)
-	eta := max(expectile(row, priv.e.near), slices.Min(row))
+	eta := max(expectile(row, priv.e.Near), slices.Min(row))
 	res := Result{M: make([]float64, k), Weights: make([]float64, k), Thresholds: make([]float64, k), Status: Converged, Settings: settings}
 	fill(res.Weights, 1)
 
 	// Lower: any threshold with a non-negative defect is a bound, so walk down to one.
 	lower := eta
-	for step := 0; lower > 0 && defect(row, lower, priv.e.up).Sign() < 0; step++ {
+	for step := 0; lower > 0 && defect(row, lower, priv.e.Up).Sign() < 0; step++ {
 		lower = math.Nextafter(lower, 0)
 		if step >= maxSteps {
 			lower = slices.Min(row)
@@ -131,11 +131,11 @@ func uniformFill(row []float64, eta float64, priv privacy) (m float64, cost *big
 	}
 	m = 1 / float64(k)
 	mean := new(big.Rat).Quo(all.Rat(), big.NewRat(k, 1))
-	if n == k || priv.beta.down <= 1 { // all costs are the same, or the box is a point: the uniform distribution
+	if n == k || priv.beta.Down <= 1 { // all costs are the same, or the box is a point: the uniform distribution
 		return m, mean
 	}
-	m = priv.beta.near / (float64(n)*(priv.e.near-1) + float64(k))
-	b := num.Rat(priv.beta.down) // [m/b, b m] is inside the box
+	m = priv.beta.Near / (float64(n)*(priv.e.Near-1) + float64(k))
+	b := num.Rat(priv.beta.Down) // [m/b, b m] is inside the box
 	gain := new(big.Rat).Sub(b, new(big.Rat).Inv(b))
 	gain.Mul(gain, big.NewRat(n, 1))
 	for range maxSteps {

@@ -15,7 +15,7 @@ type cuts struct{ weights, thresholds []float64 }
 // prove fills Lower, Weights and Thresholds with the best candidate. If ctx ends it keeps what it has and
 // returns the reason.
 func (r *ray) prove(ctx context.Context, res *Result, exponent int) error {
-	d := newDual(r.table, r.priv.e.up, r.aim, exponent)
+	d := newDual(r.table, r.priv.e.Up, r.aim, exponent)
 	d.take(res, d.farthest())
 	for _, c := range r.candidates() {
 		if res.Upper-res.Lower <= closedGap*res.Upper {

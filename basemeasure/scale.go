@@ -172,7 +172,7 @@ func normalise(shape []float64) []float64 {
 // not overflow and one divided by it does not underflow. Nearly always that is C itself, with exponent 0.
 func rescale(ctx context.Context, table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {
 	_, exponent := math.Frexp(table.MaxCost())
-	_, spread := math.Frexp(p.e.up)
+	_, spread := math.Frexp(p.e.Up)
 	if table.MaxCost() == 0 || (exponent+spread < 1000 && exponent-spread > -900 && exponent < 500) {
 		return table, 0, nil
 	}
@@ -234,7 +234,7 @@ func (r *ray) measure(t float64) {
 	for j, w := range r.shape {
 		m := t * w
 		r.m[j] = m
-		r.lo[j], r.hi[j] = r.priv.alpha.near*m, r.priv.beta.near*m
+		r.lo[j], r.hi[j] = r.priv.alpha.Near*m, r.priv.beta.Near*m
 	}
 }
 
@@ -252,7 +252,7 @@ func (r *ray) eval(t float64) (line, float64) {
 // touch returns the objective at r.m and its line there.
 func (r *ray) touch(t float64) (line, float64) {
 	slope := func(i int, tau float64) float64 {
-		r.table.Subgradient(i, tau, r.priv.alpha.near, r.priv.beta.near, r.g)
+		r.table.Subgradient(i, tau, r.priv.alpha.Near, r.priv.beta.Near, r.g)
 		return num.Dot(r.shape, r.g)
 	}
 	if r.aim.floor == nil && r.aim.inMax == nil {
@@ -288,7 +288,7 @@ const closedTol = 0x1p-47
 func (r *ray) search(ctx context.Context) error {
 	// Mass 1 is inside the range whatever eps is, and the natural answer where f is constant.
 	middle, _ := r.eval(1)
-	if middle.slope == 0 || r.priv.alpha.near == r.priv.beta.near {
+	if middle.slope == 0 || r.priv.alpha.Near == r.priv.beta.Near {
 		return nil
 	}
 	if err := r.interrupted(ctx); err != nil {
@@ -298,10 +298,10 @@ func (r *ray) search(ctx context.Context) error {
 	// thresholds there are the extreme ones of the row, so the slopes point inwards or f is constant.
 	var end line
 	if middle.slope < 0 {
-		end, _ = r.eval(r.priv.beta.near)
+		end, _ = r.eval(r.priv.beta.Near)
 		r.left, r.right = middle, end
 	} else {
-		end, _ = r.eval(r.priv.alpha.near)
+		end, _ = r.eval(r.priv.alpha.Near)
 		r.left, r.right = end, middle
 	}
 	if end.slope == 0 {
@@ -385,7 +385,7 @@ func (r *ray) choose(res *Result) {
 	res.Upper = math.Inf(1)
 	for _, t := range tried {
 		for _, nudge := range nudges {
-			r.measure(min(t*(1+nudge), max(t, r.priv.beta.near)))
+			r.measure(min(t*(1+nudge), max(t, r.priv.beta.Near)))
 			if upper := r.certified(); upper < res.Upper {
 				res.Upper = upper
 				copy(res.M, r.m)
@@ -399,7 +399,7 @@ func (r *ray) choose(res *Result) {
 // appraise fills in F, WorstCase, Worst and Mean for the measure r.m, which must be inside the range.
 func (r *ray) appraise(res *Result) {
 	for j, m := range r.m {
-		r.lo[j], r.hi[j] = r.priv.alpha.near*m, r.priv.beta.near*m
+		r.lo[j], r.hi[j] = r.priv.alpha.Near*m, r.priv.beta.Near*m
 	}
 	if err := r.table.All(r.lo, r.hi, r.phi, r.tau); err != nil {
 		res.F = math.NaN() // cannot happen: the same box was evaluated before
@@ -423,8 +423,8 @@ func mean(weights, phi []float64) float64 {
 // the error of computing it (a quarter more, for the two operations that add it). m itself is always inside.
 func (r *ray) certified() float64 {
 	for j, m := range r.m {
-		r.lo[j] = min(math.Nextafter(r.priv.alpha.up*m, math.Inf(1)), m)
-		r.hi[j] = max(math.Nextafter(r.priv.beta.down*m, math.Inf(-1)), m)
+		r.lo[j] = min(math.Nextafter(r.priv.alpha.Up*m, math.Inf(1)), m)
+		r.hi[j] = max(math.Nextafter(r.priv.beta.Down*m, math.Inf(-1)), m)
 	}
 	var f, off float64
 	if r.aim.floor == nil && r.aim.inMax == nil {

@@ -59,9 +59,9 @@ func newSolver(ctx context.Context, p *problem) *solver {
 	return &solver{
 		ctx: ctx, p: p, res: p.result(), ray: p.ray(shape),
 		m: make([]float64, p.kv), phi: make([]float64, p.k), tau: make([]float64, p.k),
-		dual: newDual(p.table, p.priv.e.up, p.aim, p.exponent),
+		dual: newDual(p.table, p.priv.e.Up, p.aim, p.exponent),
 		game: &game{
-			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.near, beta: p.priv.beta.near,
+			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.Near, beta: p.priv.beta.Near,
 			base: base, unit: math.Ldexp(1, -exponent), share: p.aim.share, floor: p.aim.floor, inMax: p.aim.inMax,
 		},
 	}
@@ -224,7 +224,7 @@ func (v *solver) evaluate(s *simplex) {
 			mass += x
 		}
 	}
-	alpha, beta := v.p.priv.alpha.near, v.p.priv.beta.near
+	alpha, beta := v.p.priv.alpha.Near, v.p.priv.beta.Near
 	scale := 1.0
 	switch {
 	case !(mass > 0):

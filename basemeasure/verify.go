@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // Verify recomputes the bounds of a Result in exact rational arithmetic, from M, Weights, Thresholds and the
@@ -68,7 +69,8 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 		return nil, nil, err
 	}
 
-	down, up := expHalf(eps)
+	half := new(big.Rat).SetFloat64(eps)
+	down, up := num.ExpFixed(half.Quo(half, big.NewRat(2, 1)), expBits)
 	u, err := newUpperCheck(c, r.M, down, goal)
 	if err != nil {
 		return nil, nil, err
@@ -108,34 +110,6 @@ func show(r *big.Rat) string {
 
 // expBits is the number of binary places of the bounds on e^(eps/2).
 const expBits = 256
-
-// expHalf returns integers with down <= 2^expBits e^(eps/2) <= up, down >= 2^expBits. Each Taylor term
-// y^n/n! is rounded down in one sum and up in the other; all terms are positive. Once n+2 >= 2y the
-// rest of the series is at most twice its first term.
-func expHalf(eps float64) (down, up *big.Int) {
-	if eps == 0 {
-		one := new(big.Int).Lsh(big.NewInt(1), expBits)
-		return one, one
-	}
-	y := new(big.Rat).SetFloat64(eps)
-	y.Quo(y, big.NewRat(2, 1))
-	one := new(big.Int).Lsh(big.NewInt(1), expBits)
-	down, up = new(big.Int).Set(one), new(big.Int).Set(one)
-	termDown, termUp := new(big.Int).Set(one), new(big.Int).Set(one)
-	den := new(big.Int)
-	for n := int64(1); ; n++ {
-		den.Mul(y.Denom(), big.NewInt(n))
-		termDown.Mul(termDown, y.Num()).Quo(termDown, den)
-		termUp.Mul(termUp, y.Num())
-		ceilQuo(termUp, termUp, den)
-		down.Add(down, termDown)
-		up.Add(up, termUp)
-		if float64(n) >= eps && termUp.Cmp(big.NewInt(1)) <= 0 {
-			// The terms left out are at most termUp/2 + termUp/4 + ... <= 1.
-			return down, up.Add(up, big.NewInt(1))
-		}
-	}
-}
 
 // ceilQuo sets z to the quotient of x >= 0 and y > 0 rounded up.
 func ceilQuo(z, x, y *big.Int) {

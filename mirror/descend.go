@@ -10,7 +10,7 @@ import (
 )
 
 // MaxEpsilon is the largest eps that solvers accept: e^MaxEpsilon is well inside float64.
-const MaxEpsilon = 700
+const MaxEpsilon = num.MaxEpsilon
 
 // Descend runs Settings.Steps steps of mirror descent for the costs of table.
 //

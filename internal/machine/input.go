@@ -8,10 +8,8 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
-
-// MaxEpsilon is the largest privacy level of the solvers: e^ε must be a finite float64.
-const MaxEpsilon = 700
 
 // readCost builds the cost: in memory, for the solvers, and as the line states it, for a certificate.
 func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
@@ -33,8 +31,8 @@ func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
 
 func readEpsilon(o *object) (float64, error) {
 	eps, err := read[float64](o, "eps")
-	if err == nil && !(eps >= 0 && eps <= MaxEpsilon) {
-		err = fmt.Errorf("field %q: %v is not between 0 and %d", "eps", eps, MaxEpsilon)
+	if err == nil && !(eps >= 0 && eps <= num.MaxEpsilon) {
+		err = fmt.Errorf("field %q: %v is not between 0 and %d", "eps", eps, num.MaxEpsilon)
 	}
 	return eps, err
 }

@@ -1,5 +1,6 @@
 // Package num holds the few numerical kernels that several solvers share: sums that keep their
-// digits, exact rational sums of floats, outward rounding of a rational, and log-sum-exp.
+// digits, exact rational sums of floats, outward rounding of a rational,
+// bounds on e^x, and log-sum-exp.
 //
 // # Guarantees
 //
@@ -10,7 +11,8 @@
 //	LogSumExp   |s - log Σ| <= (n + log n + 4)·u + 2u·|log Σ| + 2u·|log(Σ)-max|
 //	Acc, SumRat, DotRat, Rat   exact
 //	Down, Up    exact: the neighbouring float on the stated side
-//	ExpBounds   encloses e^x between neighbouring floats
+//	Exp         encloses e^x, |x| <= 700, between floats at most two apart
+//	ExpFixed    encloses e^x between integers in units of 2^-bits
 //
 // Only +, -, *, /, fused multiply-add and integer operations are used, so every function gives the
 // same bits on every platform, except LogSumExp: math.Exp and math.Log1p may differ in the last bit

@@ -47,3 +47,35 @@ func TestExpBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestExp compares Exp with ExpFixed, which is made another way: they overlap, and are as tight as they can be.
+func TestExp(t *testing.T) {
+	const bits = 256
+	one := new(big.Int).Lsh(big.NewInt(1), bits)
+	for _, x := range []float64{0, 5e-324, 1e-300, 1e-17, 1e-9, 0.1, 0.5, 1, 2, math.Pi, 5, 50, 349.5, 699.999, 700} {
+		down, up := ExpFixed(Rat(x), bits)
+		low, high := new(big.Rat).SetFrac(down, one), new(big.Rat).SetFrac(up, one)
+		for _, c := range []struct {
+			x         float64
+			low, high *big.Rat
+		}{{x, low, high}, {-x, new(big.Rat).Inv(high), new(big.Rat).Inv(low)}} {
+			e := Exp(c.x)
+			if Rat(e.Down).Cmp(c.high) > 0 || Rat(e.Up).Cmp(c.low) < 0 {
+				t.Errorf("Exp(%v) = %v does not overlap ExpFixed", c.x, e)
+			}
+			if !(e.Down <= e.Near && e.Near <= e.Up) || math.Nextafter(math.Nextafter(e.Down, math.Inf(1)), math.Inf(1)) < e.Up {
+				t.Errorf("Exp(%v) = %v is wide or out of order", c.x, e)
+			}
+			if math.Abs(e.Near-math.Exp(c.x)) > 4e-16*e.Near { // math.Exp is good to an ulp or so
+				t.Errorf("Exp(%v) = %v, math.Exp has %v", c.x, e.Near, math.Exp(c.x))
+			}
+		}
+		width := new(big.Rat).Quo(new(big.Rat).Sub(high, low), low)
+		if low.Cmp(big.NewRat(1, 1)) < 0 || width.Cmp(big.NewRat(1, 1<<62)) > 0 {
+			t.Errorf("ExpFixed(%v) is %v wide", x, width.FloatString(30))
+		}
+	}
+	if e := Exp(701); !math.IsNaN(e.Near) || e.Down != 0 || !math.IsInf(e.Up, 1) {
+		t.Errorf("Exp(701) = %v", e)
+	}
+}
