@@ -36,10 +36,13 @@ var picture = map[string][]string{
 	"internal/rowcache": {"cost", "internal/parallel"},
 
 	// Solvers stand alone on cost and num.
-	"knapsack":    {"cost", "internal/parallel"},
-	"basemeasure": {"cost", "knapsack", "internal/num", "internal/parallel"}, // knapsack is its pricing oracle
+	"knapsack":    {"cost", "internal/num", "internal/parallel"},
+	"basemeasure": {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel"}, // knapsack is its pricing oracle
 	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache"},
-	"mirror":      {"internal/num", "knapsack"},
+	"mirror":      {"internal/cutbound", "internal/num", "knapsack"},
+
+	// What the cuts of base measures prove: one function for the two that find cuts.
+	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},
 
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the rate that it reports.
 	"hilbert":  {"cost", "internal/parallel"},

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/cutbound"
 )
 
 // attempt is one run of the simplex.
@@ -176,7 +178,7 @@ func (a *attempt) prove() {
 	some := false
 	for i, w := range c.weights { // cuts of one input merge into their mean: never worse, by concavity
 		if w > 0 {
-			c.thresholds[i] = representable(c.thresholds[i]/w, v.p.exponent)
+			c.thresholds[i] = cutbound.Representable(c.thresholds[i]/w, v.p.exponent)
 		}
 		if s.share == 0 || !s.counts(i) {
 			c.weights[i] = 0

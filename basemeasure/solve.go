@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/cutbound"
 	"github.com/wpm-go/wpm/internal/num"
 )
 
@@ -59,7 +60,7 @@ func newSolver(ctx context.Context, p *problem) *solver {
 	return &solver{
 		ctx: ctx, p: p, res: p.result(), ray: p.ray(shape),
 		m: make([]float64, p.kv), phi: make([]float64, p.k), tau: make([]float64, p.k),
-		dual: newDual(p.table, p.priv.e.Up, p.aim, p.exponent),
+		dual: newDual(p.table, p.priv.e, p.aim, p.exponent),
 		game: &game{
 			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.Near, beta: p.priv.beta.Near,
 			base: base, unit: math.Ldexp(1, -exponent), share: p.aim.share, floor: p.aim.floor, inMax: p.aim.inMax,
@@ -176,7 +177,7 @@ func (v *solver) open() error {
 	if init := v.p.settings.Initial; init != nil {
 		c := cuts{init.Weights, make([]float64, v.p.k)}
 		for i, t := range init.Thresholds {
-			c.thresholds[i] = representable(math.Ldexp(t, -v.p.exponent), v.p.exponent)
+			c.thresholds[i] = cutbound.Representable(math.Ldexp(t, -v.p.exponent), v.p.exponent)
 		}
 		v.take(c)
 	}

@@ -3,6 +3,8 @@ package knapsack
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // massSlack is how far the mass of a bound may be past 1 before the box is infeasible: bounds computed
@@ -71,36 +73,36 @@ func (b *box) check(kv int, lo, hi []float64) error {
 		if h-l > widest { // hi > lo if and only if their difference is not rounded to 0
 			widest = h - l
 		}
-		sumLo, sumHi = sumLo.add(l), sumHi.add(h)
+		sumLo, sumHi = sumLo.Add(l), sumHi.Add(h)
 	}
-	sumLo, sumHi = sumLo.renorm(), sumHi.renorm()
-	over, under := sumLo.oneMinus().value(), sumHi.oneMinus().value()
+	sumLo, sumHi = sumLo.Renorm(), sumHi.Renorm()
+	over, under := sumLo.OneMinus().Value(), sumHi.OneMinus().Value()
 	switch {
 	case over < -massSlack:
-		return fmt.Errorf("%w: sum lo = %v > 1", ErrInfeasible, sumLo.value())
+		return fmt.Errorf("%w: sum lo = %v > 1", ErrInfeasible, sumLo.Value())
 	case under > massSlack:
-		return fmt.Errorf("%w: sum hi = %v < 1", ErrInfeasible, sumHi.value())
+		return fmt.Errorf("%w: sum hi = %v < 1", ErrInfeasible, sumHi.Value())
 	case over <= 0, widest == 0:
 		b.kind, b.point, b.mass = atLow, lo, massOf(over, sumLo)
 	case under >= 0:
 		b.kind, b.point, b.mass = atHigh, hi, massOf(under, sumHi)
 	default:
 		b.kind = inside
-		b.measure(sumLo.oneMinus(), widest)
+		b.measure(sumLo.OneMinus(), widest)
 	}
 	return nil
 }
 
 // measure fills what the scans need for the mass rest > 0 that is to be handed out; widest is the largest hi - lo.
 func (b *box) measure(rest double, widest float64) {
-	if n := float64(len(b.lo)); rest.hi < restTrust*n*n {
-		_, exp := math.Frexp(rest.hi)
+	if n := float64(len(b.lo)); rest.Hi < restTrust*n*n {
+		_, exp := math.Frexp(rest.Hi)
 		unit := max(exp-unitBits+7, -1074)
 		if d := b.difference(unit); d != (fixed{}) { // rest is right within a factor of 2^6, or rounding itself
 			rest = d.double(math.Ldexp(1, unit))
 		}
 	}
-	_, exp := math.Frexp(rest.hi)
+	_, exp := math.Frexp(rest.Hi)
 	b.limit = math.Ldexp(1, exp)
 	b.unit = max(exp-unitBits, -1074) // no float64 is finer
 
@@ -114,7 +116,7 @@ func (b *box) measure(rest double, widest float64) {
 	b.grain = math.Ldexp(1, grain)
 	scale := math.Ldexp(1, -grain)
 	var over float64
-	b.left, over = ceil(rest.hi*scale, rest.lo*scale)
+	b.left, over = ceil(rest.Hi*scale, rest.Lo*scale)
 	b.left--
 	b.over = 1 - over
 	full := uint64(1) << (exp - grain)
@@ -125,7 +127,7 @@ func (b *box) measure(rest double, widest float64) {
 		if h > bigBound {
 			h = bigBound
 		}
-		d, e := twoDiff(h, l)
+		d, e := num.TwoDiff(h, l)
 		size[j] = d
 		if d < b.limit {
 			ups[j], overs[j] = ceil(d*scale, e*scale)
@@ -165,9 +167,9 @@ func ceil(x, e float64) (n uint64, over float64) {
 // room returns hi_j - lo_j in units of 2^unit, to within three units, 2^-120 of the mass to hand out (or exactly); or that mass or
 // more where the column can take all of it.
 func (b *box) room(j int32) fixed {
-	d, e := twoDiff(min(b.hi[j], bigBound), b.lo[j])
+	d, e := num.TwoDiff(min(b.hi[j], bigBound), b.lo[j])
 	if d < b.limit {
-		return double{d, e}.fixed(b.unit)
+		return doubleToFixed(double{Hi: d, Lo: e}, b.unit)
 	}
 	return fixed{1 << (unitBits - 64), 0}
 }
@@ -177,7 +179,7 @@ func massOf(defect float64, sum double) float64 {
 	if defect == 0 {
 		return 1
 	}
-	return sum.value()
+	return sum.Value()
 }
 
 func boundError(j int, l, h float64) error {

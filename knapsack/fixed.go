@@ -32,13 +32,13 @@ func toFixed(x float64, unit int) fixed {
 	}
 }
 
-// fixed returns d >= 0 in units of 2^unit, to within two units.
-func (d double) fixed(unit int) fixed {
-	x := toFixed(d.hi, unit)
-	if d.lo < 0 {
-		return x.sub(toFixed(-d.lo, unit))
+// doubleToFixed returns d >= 0 in units of 2^unit, to within two units.
+func doubleToFixed(d double, unit int) fixed {
+	x := toFixed(d.Hi, unit)
+	if d.Lo < 0 {
+		return x.sub(toFixed(-d.Lo, unit))
 	}
-	return x.add(toFixed(d.lo, unit))
+	return x.add(toFixed(d.Lo, unit))
 }
 
 func (x fixed) add(y fixed) fixed {
@@ -70,5 +70,5 @@ func (x fixed) double(unit float64) double {
 	}
 	top := float64(hi>>11) * 0x1p75 * unit
 	low := float64(hi<<53>>11|lo>>22) * 0x1p22 * unit
-	return double{math.Ldexp(top, -shift), math.Ldexp(low, -shift)}
+	return double{Hi: math.Ldexp(top, -shift), Lo: math.Ldexp(low, -shift)}
 }

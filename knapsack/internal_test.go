@@ -56,27 +56,10 @@ func TestDot(t *testing.T) {
 			exact.Add(exact, new(big.Rat).Mul(rat(a[j]), rat(b[j])))
 		}
 		d := dot(a, b)
-		got := new(big.Rat).Add(rat(d.hi), rat(d.lo))
+		got := new(big.Rat).Add(rat(d.Hi), rat(d.Lo))
 		diff := new(big.Rat).Sub(got, exact)
 		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, rat(bound))) > 0 {
 			t.Errorf("dot of %d terms: error %v, bound %v of %v", n, diff.FloatString(30), bound, exact.FloatString(6))
-		}
-	}
-}
-
-// TestDouble checks that the two error-free transformations are error-free.
-func TestDouble(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(5, 6))
-	for range 10000 {
-		a := math.Ldexp(rnd.Float64()-0.5, rnd.IntN(120)-60)
-		b := math.Ldexp(rnd.Float64()-0.5, rnd.IntN(120)-60)
-		s, e := twoSum(a, b)
-		if sum := new(big.Rat).Add(rat(a), rat(b)); sum.Cmp(new(big.Rat).Add(rat(s), rat(e))) != 0 {
-			t.Fatalf("twoSum(%v, %v) = %v, %v", a, b, s, e)
-		}
-		s, e = twoDiff(a, b)
-		if diff := new(big.Rat).Sub(rat(a), rat(b)); diff.Cmp(new(big.Rat).Add(rat(s), rat(e))) != 0 {
-			t.Fatalf("twoDiff(%v, %v) = %v, %v", a, b, s, e)
 		}
 	}
 }
@@ -134,11 +117,11 @@ func TestFixed(t *testing.T) {
 			n.lo >>= uint(rnd.IntN(64))
 		}
 		d := n.double(1)
-		got := new(big.Rat).Add(rat(d.hi), rat(d.lo))
+		got := new(big.Rat).Add(rat(d.Hi), rat(d.Lo))
 		want := new(big.Rat).SetInt(value(n))
 		diff := new(big.Rat).Sub(want, got)
 		if limit := new(big.Rat).Mul(want, rat(0x1p-105)); diff.Abs(diff).Cmp(limit) > 0 {
-			t.Fatalf("%v as a double: %v + %v", value(n), d.hi, d.lo)
+			t.Fatalf("%v as a double: %v + %v", value(n), d.Hi, d.Lo)
 		}
 	}
 }
@@ -183,15 +166,15 @@ func TestScanBlocks(t *testing.T) {
 				j := order[at]
 				cost.Add(cost, new(big.Rat).Mul(rat(row[j]), new(big.Rat).Sub(rat(hi[j]), rat(lo[j]))))
 			}
-			diff := new(big.Rat).Sub(rat(rest.hi), want)
-			diff.Add(diff, rat(rest.lo))
+			diff := new(big.Rat).Sub(rat(rest.Hi), want)
+			diff.Add(diff, rat(rest.Lo))
 			// kv rooms, three units of 2^-122 each, and 106 bits of a number near 1/2.
 			if limit := rat(0x1p-104); got != end || diff.Abs(diff).Cmp(limit) > 0 {
 				t.Fatalf("ends at %d, want %d, with %v, want %v", got, end, rest, want.FloatString(40))
 			}
-			diff.Sub(rat(fill.value()), cost)
+			diff.Sub(rat(fill.Value()), cost)
 			if limit := new(big.Rat).Mul(cost, rat(12*0x1p-53)); diff.Abs(diff).Cmp(limit) > 0 {
-				t.Fatalf("fill of %d columns costs %v, want %v", end, fill.value(), cost.FloatString(20))
+				t.Fatalf("fill of %d columns costs %v, want %v", end, fill.Value(), cost.FloatString(20))
 			}
 		}
 	}
@@ -238,7 +221,7 @@ func TestQuickScan(t *testing.T) {
 			t.Fatalf("kind %v, short %v", b.kind, b.short)
 		}
 		end, rest, _ := scan(row, order, &b)
-		exact := new(big.Rat).Add(rat(rest.hi), rat(rest.lo))
+		exact := new(big.Rat).Add(rat(rest.Hi), rat(rest.Lo))
 		grain := rat(b.grain)
 		at, left, _ := quickScan(row, order, &b)
 		if at > end {
@@ -261,7 +244,7 @@ func TestQuickScan(t *testing.T) {
 		diff := new(big.Rat).Sub(new(big.Rat).Mul(rat(grains), grain), exact)
 		limit := new(big.Rat).Add(new(big.Rat).Mul(exact, rat(0x1p-52)), new(big.Rat).Mul(rat(refineError), grain))
 		if to != end || diff.Abs(diff).Cmp(limit) > 0 {
-			t.Fatalf("refine ends at %d with %v, scan at %d with %v", to, grains*b.grain, end, rest.value())
+			t.Fatalf("refine ends at %d with %v, scan at %d with %v", to, grains*b.grain, end, rest.Value())
 		}
 	}
 	// Of 4000 draws a few are empty, and an even one may end on an edge.
@@ -323,9 +306,9 @@ func TestLongFill(t *testing.T) {
 		end, fill := f()
 		exact := new(big.Rat).Mul(rat(row[0]), rat(hi[0]))
 		exact.Mul(exact, new(big.Rat).SetInt64(int64(end)))
-		diff := new(big.Rat).Sub(new(big.Rat).Add(rat(fill.hi), rat(fill.lo)), exact)
+		diff := new(big.Rat).Sub(new(big.Rat).Add(rat(fill.Hi), rat(fill.Lo)), exact)
 		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, rat(bound))) > 0 {
-			t.Errorf("%s: fill of %d columns costs %v, error %v", name, end, fill.value(), diff.FloatString(25))
+			t.Errorf("%s: fill of %d columns costs %v, error %v", name, end, fill.Value(), diff.FloatString(25))
 		}
 	}
 }
@@ -393,13 +376,13 @@ func TestScanTinyRest(t *testing.T) {
 	}
 	end, rest, _ := scan(row, order, &b)
 	// Column n-1 has cost 0 and room 2^-40: it is the first in order and takes everything.
-	if end != 0 || rest.value() != 0x1p-40 {
+	if end != 0 || rest.Value() != 0x1p-40 {
 		t.Errorf("end = %d, rest = %v, want 0, 2^-40", end, rest)
 	}
 	row[n-1] = 2 * n // now the last in order
 	new(sorter).sortRow(row, order)
 	end, rest, _ = scan(row, order, &b)
-	if end != 255 || rest.value() != 0x1p-48 {
+	if end != 255 || rest.Value() != 0x1p-48 {
 		t.Errorf("end = %d, rest = %v, want 255, 2^-48", end, rest)
 	}
 }

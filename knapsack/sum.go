@@ -1,44 +1,10 @@
 package knapsack
 
-// double is an unevaluated sum hi + lo: a number in about twice the working precision. Only sums and
-// differences are needed here. Products are rounded by a conversion before they are added, here and by the callers, so
-// that a compiler that fuses the two (arm64, GOAMD64=v3) does not change the bits.
-type double struct{ hi, lo float64 }
+import "github.com/wpm-go/wpm/internal/num"
 
-// twoSum returns s = fl(a+b) and its error e: s + e = a + b exactly, for any a, b without overflow.
-func twoSum(a, b float64) (s, e float64) {
-	s = a + b
-	bv := s - a
-	return s, (a - (s - bv)) + (b - bv)
-}
-
-// twoDiff returns d = fl(a-b) and its error: d + e = a - b exactly.
-func twoDiff(a, b float64) (d, e float64) {
-	d = a - b
-	bv := a - d
-	return d, (a - (d + bv)) + (bv - b)
-}
-
-// add returns d + x. The error is of second order: the roundings of d.lo alone.
-func (d double) add(x float64) double {
-	s, e := twoSum(d.hi, x)
-	return double{s, d.lo + e}
-}
-
-// renorm returns the same number with |lo| at most half an ulp of hi.
-func (d double) renorm() double {
-	s, e := twoSum(d.hi, d.lo)
-	return double{s, e}
-}
-
-// value rounds to one float64.
-func (d double) value() float64 { return d.hi + d.lo }
-
-// oneMinus returns 1 - d.
-func (d double) oneMinus() double {
-	s, e := twoDiff(1, d.hi)
-	return double{s, e - d.lo}.renorm()
-}
+// double is a number in about twice the working precision. Products are rounded by a conversion before they are
+// added to one, so that a compiler that fuses the two (arm64, GOAMD64=v3) does not change the bits.
+type double = num.Twofold
 
 // dotBlock is the length over which dot adds in plain arithmetic: two lanes of 8 terms, 7 additions each, one
 // to join the lanes and one rounding of the product make 9 roundings per term, before the compensated
@@ -57,7 +23,7 @@ func dot(a, b []float64) double {
 			d0 += float64(x[j] * y[j])
 			d1 += float64(x[j+1] * y[j+1])
 		}
-		s = s.add(d0 + d1)
+		s = s.Add(d0 + d1)
 		a, b = a[dotBlock:], b[dotBlock:]
 	}
 	b = b[:len(a)]
@@ -65,7 +31,7 @@ func dot(a, b []float64) double {
 	for j, x := range a {
 		d0, d1 = d1, d0+float64(x*b[j])
 	}
-	return s.add(d0 + d1)
+	return s.Add(d0 + d1)
 }
 
 // dot4 is dot for four rows at once, bit for bit: faster by what is saved in loads of y and gained from four
@@ -148,7 +114,7 @@ func dot4(x0, x1, x2, x3, y []float64) (s0, s1, s2, s3 double) {
 		b1 += float64(p1[15] * v)
 		c1 += float64(p2[15] * v)
 		d1 += float64(p3[15] * v)
-		s0, s1, s2, s3 = s0.add(a0+a1), s1.add(b0+b1), s2.add(c0+c1), s3.add(d0+d1)
+		s0, s1, s2, s3 = s0.Add(a0+a1), s1.Add(b0+b1), s2.Add(c0+c1), s3.Add(d0+d1)
 		y, x0, x1, x2, x3 = y[dotBlock:], x0[dotBlock:], x1[dotBlock:], x2[dotBlock:], x3[dotBlock:]
 	}
 	n := len(y)
@@ -160,5 +126,5 @@ func dot4(x0, x1, x2, x3, y []float64) (s0, s1, s2, s3 double) {
 		c0, c1 = c1, c0+float64(x2[j]*v)
 		d0, d1 = d1, d0+float64(x3[j]*v)
 	}
-	return s0.add(a0 + a1), s1.add(b0 + b1), s2.add(c0 + c1), s3.add(d0 + d1)
+	return s0.Add(a0 + a1), s1.Add(b0 + b1), s2.Add(c0 + c1), s3.Add(d0 + d1)
 }

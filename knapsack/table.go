@@ -204,16 +204,16 @@ func (t *Table) Cut(i int, eta float64, lo, hi []float64) float64 {
 // cut is Cut times scale.
 func cut(row []float64, eta float64, lo, hi []float64, scale float64) float64 {
 	eta *= scale
-	sum := double{hi: eta}
+	sum := double{Hi: eta}
 	for j, c := range row {
 		switch c *= scale; {
 		case c > eta:
-			sum = sum.add(float64(lo[j] * (c - eta)))
+			sum = sum.Add(float64(lo[j] * (c - eta)))
 		case c < eta:
-			sum = sum.add(float64(-hi[j] * (eta - c)))
+			sum = sum.Add(float64(-hi[j] * (eta - c)))
 		}
 	}
-	return sum.value()
+	return sum.Value()
 }
 
 // Project writes the projection of the Dirac at input i to dst, which has kv entries: a minimiser q of
@@ -248,7 +248,7 @@ func (t *Table) Project(i int, lo, hi, dst []float64) error {
 		// lo + rest is exact up to one rounding of a number of at most 1, since both the rooms and the rest
 		// are exact to second order: this is where the sum of q gets its 2^-53.
 		j := order[end]
-		q := rest.add(lo[j]).value()
+		q := rest.Add(lo[j]).Value()
 		dst[j] = min(max(q, lo[j]), hi[j])
 	}
 	return nil
@@ -331,13 +331,13 @@ func (t *Table) unsettled(i int, b *box, phi float64) float64 {
 func evalRow(row []float64, order []int32, b *box) (phi, tau float64) {
 	switch b.kind {
 	case atLow:
-		return dot(row, b.lo).value() / b.mass, row[order[0]]
+		return dot(row, b.lo).Value() / b.mass, row[order[0]]
 	case atHigh:
 		last := len(order) - 1
 		for last > 0 && b.hi[order[last]] == 0 {
 			last--
 		}
-		return dot(row, b.hi).value() / b.mass, row[order[last]]
+		return dot(row, b.hi).Value() / b.mass, row[order[last]]
 	}
 	return finishRow(row, order, b, dot(row, b.lo))
 }
@@ -351,15 +351,15 @@ func finishRow(row []float64, order []int32, b *box, sum double) (phi, tau float
 		half := slack / 2
 		rest := float64(int64(left + half))
 		settled := end < len(order) && b.up[order[end]] > left+slack &&
-			row[order[end]]*(float64(int64(half+1))*b.grain) <= restError*(sum.hi+fill.hi)
+			row[order[end]]*(float64(int64(half+1))*b.grain) <= restError*(sum.Hi+fill.Hi)
 		if !settled {
 			end, rest, fill, settled = refine(row, order, b, end, left, fill)
-			settled = settled && row[order[end]]*(refineError*b.grain) <= restError*(sum.hi+fill.hi)
+			settled = settled && row[order[end]]*(refineError*b.grain) <= restError*(sum.Hi+fill.Hi)
 		}
 		if settled {
 			tau = row[order[end]]
-			sum = double{sum.hi, sum.lo + fill.lo}.add(fill.hi)
-			return sum.add(float64(tau * (rest * b.grain))).value(), tau
+			sum = double{Hi: sum.Hi, Lo: sum.Lo + fill.Lo}.Add(fill.Hi)
+			return sum.Add(float64(tau * (rest * b.grain))).Value(), tau
 		}
 	}
 	end, rest, fill := scan(row, order, b)
@@ -371,8 +371,8 @@ func finishRow(row []float64, order []int32, b *box, sum double) (phi, tau float
 		rest = double{}
 	}
 	tau = row[order[end]]
-	sum = double{sum.hi, sum.lo + fill.lo}.add(fill.hi)
-	return sum.add(float64(tau * rest.value())).value(), tau
+	sum = double{Hi: sum.Hi, Lo: sum.Lo + fill.Lo}.Add(fill.Hi)
+	return sum.Add(float64(tau * rest.Value())).Value(), tau
 }
 
 // restError is the error that what is left at the end of the fill may add to phi, relative.
@@ -408,11 +408,11 @@ func quickScan(row []float64, order []int32, b *box) (end int, left uint64, fill
 		}
 		left -= taken
 		if sum += d0 + d1; end&scanFlush == scanFlush {
-			fill, sum = fill.add(sum), 0
+			fill, sum = fill.Add(sum), 0
 		}
 		end += scanBlock
 	}
-	fill, sum = fill.add(sum), 0
+	fill, sum = fill.Add(sum), 0
 	for ; end < len(order); end++ {
 		j := uint(uint32(order[end]))
 		if up[j] >= left {
@@ -421,7 +421,7 @@ func quickScan(row []float64, order []int32, b *box) (end int, left uint64, fill
 		left -= up[j]
 		sum += float64(row[j] * size[j])
 	}
-	return end, left, fill.add(sum)
+	return end, left, fill.Add(sum)
 }
 
 // refine is wrong by less than refineError: 2^-42 a column from ceil, and the roundings of a plain sum of at most refineMost
@@ -452,7 +452,7 @@ func refine(row []float64, order []int32, b *box, end int, left uint64, fill dou
 		}
 		n -= int64(b.up[j])
 		over += b.overs[j]
-		fill = fill.add(float64(row[j] * b.size[j]))
+		fill = fill.Add(float64(row[j] * b.size[j]))
 	}
 	return end, 0, fill, false
 }
@@ -480,8 +480,8 @@ func scan(row []float64, order []int32, b *box) (end int, rest, fill double) {
 		left = left.sub(r)
 		sum += float64(row[j] * (b.hi[j] - b.lo[j]))
 		if end%scanBlock == scanBlock-1 {
-			fill, sum = fill.add(sum), 0
+			fill, sum = fill.Add(sum), 0
 		}
 	}
-	return end, left.double(math.Ldexp(1, b.unit)), fill.add(sum)
+	return end, left.double(math.Ldexp(1, b.unit)), fill.Add(sum)
 }

@@ -135,16 +135,10 @@ func (d *descent) evaluate(t int) {
 	d.weight += weight
 	d.cuts.add(d.worst, d.tau[d.worst], weight)
 	for j, x := range d.m {
-		s, e := twoSum(d.sum[j], weight*x)
+		s, e := num.TwoSum(d.sum[j], weight*x)
 		d.sum[j] = s
 		d.carry[j] += e
 	}
-}
-
-func twoSum(a, b float64) (s, e float64) {
-	s = a + b
-	v := s - a
-	return s, (a - (s - v)) + (b - v)
 }
 
 // step moves to the next iterate: m_j e^(-y_j) with y_j = rate*h_j, and its mass clipped.
