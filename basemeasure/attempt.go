@@ -10,14 +10,13 @@ import (
 
 // attempt is one run of the simplex.
 type attempt struct {
-	v         *solver
-	s         *simplex
-	list      menu
-	perturbed float64 // size of the perturbation; zero once it is taken away
-	bound     float64 // best objective of a basis so far
-	stalled   int     // rounds since it rose
-	proved    float64 // gap at the last certificate
-	settled   int     // pivots at the last computation of all values
+	v       *solver
+	s       *simplex
+	list    pricing
+	bound   float64 // best objective of a basis so far
+	stalled int     // rounds since it rose
+	proved  float64 // gap at the last certificate
+	settled int     // pivots at the last computation of all values
 }
 
 // Rules of thumb of the simplex. They decide how long it takes, not what it returns.
@@ -26,7 +25,6 @@ const (
 	recomputeEvery = 60   // pivots
 	stallRounds    = 60   // rounds without progress of the bound
 	proveFactor    = 0.3  // a new certificate when the gap fell by this much
-	perturbFactor  = 30   // the perturbation goes when the gap is down to so many times its size
 	candidates     = 150  // cuts priced in a round, at most
 	fewCandidates  = 60   // and half of the inputs, but so many at least
 	keepGain       = 0.3  // a round ends when the best reduced cost fell by this much
@@ -39,7 +37,7 @@ const (
 
 // attempt runs the simplex once. It returns why the search must end; nil if the attempt came to its own end, be it
 // converged or not.
-func (v *solver) attempt(r rung) error {
+func (v *solver) attempt(r tuning) error {
 	g := *v.game
 	if r.byValue {
 		value := v.best - g.base
@@ -50,11 +48,10 @@ func (v *solver) attempt(r rung) error {
 		g.unit = math.Ldexp(1, -exponent)
 	}
 	s := newSimplex(&g, &v.res.Stats)
-	// A slack that is y short costs the certificate y/alpha, and a lam changes a slack by beta times as much.
-	perturb(s.delta, r.perturbation*s.alpha)
 	s.pivotTol = r.pivotTol
+	// A slack that is y short costs the certificate y/alpha, and a lam changes a slack by beta times as much.
 	s.slackTol, s.lamTol = r.valueTol*s.alpha, r.valueTol*s.alpha/s.beta
-	a := &attempt{v: v, s: s, perturbed: r.perturbation, bound: math.Inf(-1), proved: 1 / proveFactor}
+	a := &attempt{v: v, s: s, bound: math.Inf(-1), proved: 1 / proveFactor}
 	defer v.certify()
 	if !s.start(v.strategy(&g)) {
 		return nil
@@ -67,19 +64,6 @@ func (v *solver) attempt(r rung) error {
 		if done := a.round(); done {
 			return nil
 		}
-	}
-}
-
-// perturb fills delta with numbers of about the given size that have no pattern.
-func perturb(delta []float64, size float64) {
-	x := uint64(12345)
-	for j := range delta {
-		x += 0x9E3779B97F4A7C15 // splitmix64
-		z := x
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		z ^= z >> 31
-		delta[j] = size * (0.5 + float64(z>>11)*0x1p-53)
 	}
 }
 
@@ -104,14 +88,12 @@ func (a *attempt) round() (done bool) {
 		return true
 	}
 	goal := v.p.settings.Gap
-	if gap <= goal || gap <= perturbFactor*a.perturbed {
+	if gap <= goal {
 		a.prove()
 		v.certify()
 		switch {
 		case v.closed():
 			return true
-		case a.perturbed > 0:
-			return !a.unperturb()
 		case s.pivots != s.fresh:
 			return !s.refactor()
 		case gap <= closeEnough*goal:
@@ -133,7 +115,7 @@ func (a *attempt) round() (done bool) {
 		return false
 	}
 	a.prove()
-	return a.perturbed == 0 || !a.unperturb()
+	return true
 }
 
 // tidy computes values and prices again from time to time. It reports false if the basis is beyond repair.
@@ -153,14 +135,6 @@ func (a *attempt) tidy() bool {
 	}
 	a.settled = s.pivots
 	return s.pivots != s.fresh && s.refactor() && s.infeasibility() > -infeasibleTol
-}
-
-// unperturb takes the perturbation away.
-func (a *attempt) unperturb() bool {
-	a.perturbed = 0
-	a.bound = math.Inf(-1)
-	clear(a.s.delta)
-	return a.s.refactor()
 }
 
 // prove computes the lower bound of the basis, and keeps it if it is the best.
@@ -212,7 +186,7 @@ func worstFirst(list []violation) []violation {
 // is beyond repair.
 func (a *attempt) pivot() (pivots int, ok bool) {
 	v, s := a.v, a.s
-	t := a.menu()
+	t := a.offer()
 	defer func() { s.cands = s.cands[:0] }()
 	first, work, budget := -1.0, 0, roundBudget*s.k*s.kv
 	for pivots == 0 || v.interrupted() == nil {

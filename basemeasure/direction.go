@@ -6,9 +6,9 @@ import "math"
 type entryKind int
 
 const (
-	enterColumn entryKind = iota // a cut, or heavy or light
+	enterColumn entryKind = iota // a cut, or maxMass or minMass
 	enterSlack                   // the slack of the output at a position of J
-	enterMu                      // an input joins the pool
+	enterMu                      // an input joins the shared bound
 )
 
 // entry is an entering variable, with its reduced cost. A positive dir raises it; the starting basis also
@@ -24,7 +24,7 @@ type entry struct {
 }
 
 // Tolerances of the ratio test, relative to the largest entry of the direction (at least 1) where that is in
-// question. They are those of the note that measured the method.
+// question. The families of TestFamilies are solved with them; docs/algorithms/base-measure.md has the table.
 const (
 	smallPivot  = 1e-5  // a pivot below this is only taken with a fresh inverse,
 	rejectPivot = 1e-7  // and below this only when nothing else is left:
@@ -61,8 +61,8 @@ func (s *simplex) direction(e *entry) (size, residual float64) {
 		}
 		s.solve(s.rhs[:n], s.w)
 	case enterMu:
-		copy(s.rhs[:n], s.own[e.at].g)
-		axpy(-1, s.pool.g[:n], s.rhs[:n])
+		copy(s.rhs[:n], s.keys[e.at].g)
+		axpy(-1, s.shared.g[:n], s.rhs[:n])
 		s.solve(s.rhs[:n], s.w)
 	case enterSlack:
 		for c := range s.w {
@@ -79,56 +79,55 @@ func (s *simplex) direction(e *entry) (size, residual float64) {
 
 func (s *simplex) checkFrom() int { return max(0, s.n-checkedTail) }
 
-// keysFollow computes the direction of the keys and of mu from that of rest.
+// keysFollow computes the direction of the keys and of mu from that of the nonkey columns: what a column gains, the
+// key of its bound loses.
 func (s *simplex) keysFollow(e *entry) {
-	see := func(i int) {
-		if !s.seen[i] {
-			s.seen[i] = true
-			s.touch = append(s.touch, i)
-		}
-	}
 	for _, i := range s.touch {
-		s.wOwn[i], s.wMu[i], s.seen[i] = 0, 0, false
+		s.wKeys[i], s.wMu[i], s.seen[i] = 0, 0, false
 	}
 	s.touch = s.touch[:0]
-	s.wKey = 0
-	for c, col := range s.rest {
-		if i := col.input; i >= 0 && s.w[c] != 0 {
-			if s.own[i] != nil {
-				see(i)
-				s.wOwn[i] -= s.w[c]
-			} else {
-				s.wKey -= s.w[c]
-				if s.floorOf(i) > 0 {
-					see(i)
-					s.wMu[i] += s.w[c]
-				}
-			}
+	s.wShared = 0
+	for c, col := range s.nonkey {
+		if s.w[c] != 0 {
+			s.keyLoses(col.input, s.w[c])
 		}
 	}
 	switch e.kind {
 	case enterColumn:
-		if i := e.col.input; i >= 0 {
-			if s.own[i] != nil {
-				see(i)
-				s.wOwn[i]++
-			} else {
-				s.wKey++
-				if s.floorOf(i) > 0 {
-					see(i)
-					s.wMu[i]--
-				}
-			}
-		}
+		s.keyLoses(e.col.input, -1)
 	case enterMu:
-		see(e.at)
-		s.wOwn[e.at]--
-		s.wKey++
+		s.see(e.at)
+		s.wKeys[e.at]--
+		s.wShared++
 	}
-	if s.pool != nil && s.tracked(s.pool.input) {
-		i := s.pool.input
-		see(i)
-		s.wMu[i] += s.wKey
+	if s.shared != nil && s.tracked(s.shared.input) {
+		i := s.shared.input
+		s.see(i)
+		s.wMu[i] += s.wShared
+	}
+}
+
+// keyLoses takes w from the key of input i; a mu of its own gains it.
+func (s *simplex) keyLoses(i int, w float64) {
+	switch {
+	case i < 0:
+	case s.keys[i] != nil:
+		s.see(i)
+		s.wKeys[i] -= w
+	default:
+		s.wShared -= w
+		if s.floorOf(i) > 0 {
+			s.see(i)
+			s.wMu[i] += w
+		}
+	}
+}
+
+// see notes that the key or the mu of an input moves.
+func (s *simplex) see(i int) {
+	if !s.seen[i] {
+		s.seen[i] = true
+		s.touch = append(s.touch, i)
 	}
 }
 
@@ -144,15 +143,15 @@ func (s *simplex) slacksFollow(e *entry) float64 {
 			size = max(size, math.Abs(w))
 		}
 	}
-	for c, col := range s.rest {
+	for c, col := range s.nonkey {
 		add(s.w[c], col)
 	}
-	if s.pool != nil {
-		add(s.wKey, s.pool)
+	if s.shared != nil {
+		add(s.wShared, s.shared)
 	}
 	for _, i := range s.touch {
-		if s.own[i] != nil {
-			add(s.wOwn[i], s.own[i])
+		if s.keys[i] != nil {
+			add(s.wKeys[i], s.keys[i])
 		}
 	}
 	if e.kind == enterColumn {
@@ -189,7 +188,7 @@ func (s *simplex) refine(e *entry) {
 // leaving names the variable that leaves.
 type leaving struct {
 	kind  leavingKind
-	at    int // index in rest, input, or position
+	at    int // index in nonkey, input, or position
 	pivot float64
 	step  float64
 }
@@ -198,89 +197,93 @@ type leavingKind int
 
 const (
 	leaveNone leavingKind = iota
-	leaveRest
-	leavePool  // the pool's key
-	leaveOwn   // the key of an input on its own
-	leaveMu    // an input leaves the pool
-	leaveSlack // an output joins J
-	leaveSelf  // the entering variable itself
+	leaveNonkey
+	leaveShared // the key of the shared bound
+	leaveKey    // the key of an input's own bound
+	leaveMu     // an input leaves the shared bound
+	leaveSlack  // an output joins J
+	leaveSelf   // the entering variable itself
 )
 
-// ratioTest finds the leaving variable after Harris: the largest pivot among those that block within a tolerance.
-func (s *simplex) ratioTest(e *entry, size float64) leaving {
-	tol := s.pivotTol * size
-	dir := e.dir
-	most := math.Inf(1)
-	// Compared as products: a quotient is only formed where the minimum changes, which is rare.
-	relax := func(value, w, slack float64) {
-		if value = math.Max(value, 0) + slack; value < most*w && w > tol {
-			most = value / w
-		}
-	}
-	weights, values := s.w, s.tmp[:len(s.w)]
-	for c, col := range s.rest[:len(values)] {
-		values[c] = max(col.value, 0)
-	}
-	for c, w := range weights {
-		if w *= dir; values[c]+s.lamTol < most*w && w > tol {
-			most = (values[c] + s.lamTol) / w
-		}
-	}
-	s.eachKeyed(func(value, w float64) { relax(value, dir*w, s.lamTol) })
-	slacks := s.y[s.n:]
-	moves := s.dy[s.n:][:len(slacks)]
-	for p, y := range slacks {
-		if y < 0 {
-			y = 0
-		}
-		if w := -dir * moves[p]; y+s.slackTol < most*w && w > tol {
-			most = (y + s.slackTol) / w
-		}
-	}
-	var best leaving
-	block := func(kind leavingKind, at int, value, w float64) {
-		if w > tol && w > best.pivot {
-			if r := math.Max(value, 0) / w; r <= most {
-				best = leaving{kind, at, w, r}
-			}
-		}
-	}
-	for c, w := range weights {
-		if w *= dir; w > best.pivot && values[c] <= most*w {
-			block(leaveRest, c, values[c], w)
-		}
-	}
-	if s.pool != nil {
-		block(leavePool, 0, s.pool.value, dir*s.wKey)
-	}
-	for _, i := range s.touch {
-		if s.own[i] != nil {
-			block(leaveOwn, i, s.own[i].value, dir*s.wOwn[i])
-		} else {
-			block(leaveMu, i, s.mu[i], dir*s.wMu[i])
-		}
-	}
-	for p, y := range slacks {
-		if w := -dir * moves[p]; w > best.pivot && y <= most*w {
-			block(leaveSlack, s.n+p, y, w)
-		}
-	}
-	if e.limit > 0 && (best.kind == leaveNone || e.limit <= best.step) {
-		return leaving{leaveSelf, 0, 1, e.limit}
-	}
-	return best
+// harris is the ratio test of Harris (1973) in two passes: the longest step within a tolerance, then the largest pivot
+// among those that block before its end.
+type harris struct {
+	tol  float64 // entries below it do not block
+	most float64 // the longest step
+	best leaving
 }
 
-// eachKeyed calls f with the value and the direction of every key and mu that moves.
-func (s *simplex) eachKeyed(f func(value, w float64)) {
-	if s.pool != nil {
-		f(s.pool.value, s.wKey)
+// relax shortens the step so that a variable falls to -slack at worst.
+func (h *harris) relax(value, w, slack float64) {
+	// Compared as products: a quotient is only formed where the minimum changes, which is rare.
+	if value = max(value, 0) + slack; value < h.most*w && w > h.tol {
+		h.most = value / w
+	}
+}
+
+// block takes a variable that blocks, if its pivot is the largest so far.
+func (h *harris) block(kind leavingKind, at int, value, w float64) {
+	if w > h.tol && w > h.best.pivot {
+		if r := max(value, 0) / w; r <= h.most {
+			h.best = leaving{kind, at, w, r}
+		}
+	}
+}
+
+// relaxAll is relax for many values that fall by sign*moves.
+func (h *harris) relaxAll(values, moves []float64, sign, slack float64) {
+	moves = moves[:len(values)]
+	for i, value := range values {
+		if value < 0 {
+			value = 0
+		}
+		if w := sign * moves[i]; value+slack < h.most*w && w > h.tol {
+			h.most = (value + slack) / w
+		}
+	}
+}
+
+// blockAll is block for many values that fall by sign*moves; the first is number from.
+func (h *harris) blockAll(kind leavingKind, from int, values, moves []float64, sign float64) {
+	moves = moves[:len(values)]
+	for i, value := range values {
+		if w := sign * moves[i]; w > h.best.pivot && value <= h.most*w {
+			h.block(kind, from+i, value, w)
+		}
+	}
+}
+
+// ratioTest finds the leaving variable.
+func (s *simplex) ratioTest(e *entry, size float64) leaving {
+	h := harris{tol: s.pivotTol * size, most: math.Inf(1)}
+	values := s.tmp[:len(s.w)]
+	for c, col := range s.nonkey[:len(values)] {
+		values[c] = col.value
+	}
+	slacks, moves := s.y[s.n:], s.dy[s.n:]
+	h.relaxAll(values, s.w, e.dir, s.lamTol)
+	s.eachKeyed(func(_ leavingKind, _ int, value, w float64) { h.relax(value, e.dir*w, s.lamTol) })
+	h.relaxAll(slacks, moves, -e.dir, s.slackTol)
+
+	h.blockAll(leaveNonkey, 0, values, s.w, e.dir)
+	s.eachKeyed(func(kind leavingKind, at int, value, w float64) { h.block(kind, at, value, e.dir*w) })
+	h.blockAll(leaveSlack, s.n, slacks, moves, -e.dir)
+	if e.limit > 0 && (h.best.kind == leaveNone || e.limit <= h.best.step) {
+		return leaving{leaveSelf, 0, 1, e.limit}
+	}
+	return h.best
+}
+
+// eachKeyed calls f for every key and mu that moves, with its value and its direction.
+func (s *simplex) eachKeyed(f func(kind leavingKind, at int, value, w float64)) {
+	if s.shared != nil {
+		f(leaveShared, 0, s.shared.value, s.wShared)
 	}
 	for _, i := range s.touch {
-		if s.own[i] != nil {
-			f(s.own[i].value, s.wOwn[i])
+		if s.keys[i] != nil {
+			f(leaveKey, i, s.keys[i].value, s.wKeys[i])
 		} else {
-			f(s.mu[i], s.wMu[i])
+			f(leaveMu, i, s.mu[i], s.wMu[i])
 		}
 	}
 }
@@ -336,15 +339,15 @@ func (s *simplex) again() outcome {
 // move changes all basic values.
 func (s *simplex) move(e *entry, step float64) {
 	by := e.dir * step
-	for c, col := range s.rest {
+	for c, col := range s.nonkey {
 		col.value -= by * s.w[c]
 	}
-	if s.pool != nil {
-		s.pool.value -= by * s.wKey
+	if s.shared != nil {
+		s.shared.value -= by * s.wShared
 	}
 	for _, i := range s.touch {
-		if s.own[i] != nil {
-			s.own[i].value -= by * s.wOwn[i]
+		if s.keys[i] != nil {
+			s.keys[i].value -= by * s.wKeys[i]
 		} else {
 			s.mu[i] -= by * s.wMu[i]
 		}

@@ -2,12 +2,12 @@ package basemeasure
 
 // exchange replaces the leaving variable by the entering one.
 func (s *simplex) exchange(e *entry, l leaving) {
-	// First represent the basis so that the leaving variable is a column of rest, or a slack.
+	// First represent the basis so that the leaving variable is a nonkey column, or a slack.
 	switch l.kind {
-	case leavePool, leaveOwn:
-		key := s.pool
-		if l.kind == leaveOwn {
-			key = s.own[l.at]
+	case leaveShared, leaveKey:
+		key := s.shared
+		if l.kind == leaveKey {
+			key = s.keys[l.at]
 		}
 		c := s.another(key, -1)
 		if c < 0 { // the row has no other column: the entering one takes its place
@@ -15,13 +15,13 @@ func (s *simplex) exchange(e *entry, l leaving) {
 			return
 		}
 		s.swapKey(c)
-		l.kind, l.at = leaveRest, c
+		l.kind, l.at = leaveNonkey, c
 	case leaveMu:
-		if s.pool.input == l.at {
-			c := s.another(s.pool, l.at)
-			if c < 0 { // the pool has no cuts of other inputs: the entering one becomes its key
-				s.own[l.at] = s.pool
-				s.takePool(e)
+		if s.shared.input == l.at {
+			c := s.another(s.shared, l.at)
+			if c < 0 { // the shared bound has no cuts of other inputs: the entering one becomes its key
+				s.keys[l.at] = s.shared
+				s.takeShared(e)
 				return
 			}
 			s.swapKey(c)
@@ -29,11 +29,11 @@ func (s *simplex) exchange(e *entry, l leaving) {
 		c := s.largest(l.at)
 		if c < 0 { // the entering column is the only cut of that input
 			e.col.value = e.value
-			s.own[l.at] = e.col
+			s.keys[l.at] = e.col
 			return
 		}
 		s.split(l.at, c, e)
-		l.kind, l.at = leaveRest, c
+		l.kind, l.at = leaveNonkey, c
 	}
 	switch {
 	case l.kind == leaveSlack && e.kind == enterSlack:
@@ -47,57 +47,57 @@ func (s *simplex) exchange(e *entry, l leaving) {
 	}
 }
 
-// another returns a column of rest in the row of key, if possible one with a large value, but none of input not; -1 if there
-// is none.
+// another returns the nonkey column with the largest value in the row of key, but none of input not; -1 if there is
+// none.
 func (s *simplex) another(key *column, not int) int {
 	best := -1
-	for c, col := range s.rest {
-		if col.input >= 0 && col.input != not && s.key(col.input) == key && (best < 0 || col.value > s.rest[best].value) {
+	for c, col := range s.nonkey {
+		if col.input >= 0 && col.input != not && s.key(col.input) == key && (best < 0 || col.value > s.nonkey[best].value) {
 			best = c
 		}
 	}
 	return best
 }
 
-// largest returns the column of rest of input i with the largest value.
+// largest returns the nonkey column of input i with the largest value.
 func (s *simplex) largest(i int) int {
 	best := -1
-	for c, col := range s.rest {
-		if col.input == i && (best < 0 || col.value > s.rest[best].value) {
+	for c, col := range s.nonkey {
+		if col.input == i && (best < 0 || col.value > s.nonkey[best].value) {
 			best = c
 		}
 	}
 	return best
 }
 
-// swapKey makes column c of rest the key of its row: every column of S in that row loses S_c, and S_c changes its sign.
+// swapKey makes nonkey column c the key of its row: every column of S in that row loses S_c, and S_c changes its sign.
 func (s *simplex) swapKey(c int) {
-	col := s.rest[c]
+	col := s.nonkey[c]
 	key := s.key(col.input)
 	row := s.inv[c][:s.n]
 	for j := range row {
 		row[j] = -row[j]
 	}
-	for d, other := range s.rest {
+	for d, other := range s.nonkey {
 		if d != c && other.input >= 0 && s.key(other.input) == key {
 			axpy(-1, s.inv[d], row)
 		}
 	}
-	if key == s.pool {
-		s.w[c], s.wKey = s.wKey, s.w[c]
-		s.pool = col
+	if key == s.shared {
+		s.w[c], s.wShared = s.wShared, s.w[c]
+		s.shared = col
 	} else {
-		s.w[c], s.wOwn[col.input] = s.wOwn[col.input], s.w[c]
-		s.own[col.input] = col
+		s.w[c], s.wKeys[col.input] = s.wKeys[col.input], s.w[c]
+		s.keys[col.input] = col
 	}
 	col.position, key.position = -1, c
-	s.rest[c] = key
+	s.nonkey[c] = key
 }
 
-// split takes input i out of the pool, with column c of rest, which is about to leave rest, as its key.
+// split gives input i a bound of its own, with nonkey column c, which is about to leave, as its key.
 func (s *simplex) split(i, c int, e *entry) {
 	row := s.inv[c][:s.n]
-	for d, other := range s.rest {
+	for d, other := range s.nonkey {
 		if d != c && other.input == i {
 			axpy(1, s.inv[d], row)
 			s.w[c] += s.w[d]
@@ -106,35 +106,35 @@ func (s *simplex) split(i, c int, e *entry) {
 	if e.kind == enterColumn && e.col.input == i {
 		s.w[c]--
 	}
-	s.own[i] = s.rest[c]
-	s.own[i].position = -1
+	s.keys[i] = s.nonkey[c]
+	s.keys[i].position = -1
 }
 
 // takeKey lets the entering variable take the place of a key whose row has no other column.
 func (s *simplex) takeKey(e *entry, l leaving) {
-	if l.kind == leavePool {
-		s.drop(s.pool)
-		s.takePool(e)
+	if l.kind == leaveShared {
+		s.drop(s.shared)
+		s.takeShared(e)
 		return
 	}
-	s.drop(s.own[l.at])
+	s.drop(s.keys[l.at])
 	e.col.value = e.value
-	s.own[l.at] = e.col
+	s.keys[l.at] = e.col
 }
 
-// takePool makes the entering variable the pool's key, where the pool has no columns.
-func (s *simplex) takePool(e *entry) {
+// takeShared makes the entering variable the key of the shared bound, which has no columns.
+func (s *simplex) takeShared(e *entry) {
 	if e.kind == enterMu { // the input brings its own key
-		s.pool = s.own[e.at]
-		s.own[e.at] = nil
+		s.shared = s.keys[e.at]
+		s.keys[e.at] = nil
 		s.mu[e.at] = e.value
 		return
 	}
 	e.col.value = e.value
-	s.pool = e.col
+	s.shared = e.col
 }
 
-// replace puts the entering column in the place c of rest.
+// replace puts the entering column in place c of the nonkey columns.
 func (s *simplex) replace(e *entry, c int) {
 	n := s.n
 	pivot := s.inv[c][:n]
@@ -149,35 +149,35 @@ func (s *simplex) replace(e *entry, c int) {
 	by[c] = 0
 	spreadAll(by, pivot, s.inv)
 	axpy(-e.gain, pivot, s.m)
-	if old := s.rest[c]; old.position == c { // after split the column is a key, and stays
+	if old := s.nonkey[c]; old.position == c { // after split the column is a key, and stays
 		s.drop(old)
 	}
 	s.place(e, c)
 }
 
-// place writes the entering column into rest[c], whose row of the inverse is up to date.
+// place writes the entering column into nonkey[c], whose row of the inverse is up to date.
 func (s *simplex) place(e *entry, c int) {
 	if e.kind == enterColumn {
 		e.col.value, e.col.position = e.value, c
-		s.rest[c] = e.col
+		s.nonkey[c] = e.col
 		return
 	}
-	// An input joins the pool: its columns were relative to its own key and are now relative to the pool's.
+	// An input joins the shared bound: its columns were relative to its own key and become relative to the shared one.
 	i := e.at
-	col := s.own[i]
-	s.own[i] = nil
+	col := s.keys[i]
+	s.keys[i] = nil
 	s.mu[i] = e.value
 	col.position = c
-	s.rest[c] = col
+	s.nonkey[c] = col
 	row := s.inv[c][:s.n]
-	for d, other := range s.rest {
+	for d, other := range s.nonkey {
 		if d != c && other.input == i {
 			axpy(-1, s.inv[d], row)
 		}
 	}
 }
 
-// border puts the entering column into rest and the output at position p into J.
+// border makes the entering column nonkey and takes the output at position p into J.
 func (s *simplex) border(e *entry, p int) {
 	n := s.n
 	pivot := s.dy[p]
@@ -202,7 +202,7 @@ func (s *simplex) border(e *entry, p int) {
 	for _, cand := range s.cands {
 		cand.g = append(s.grow(cand.g), s.slope(cand, n))
 	}
-	s.rest = append(s.rest, nil)
+	s.nonkey = append(s.nonkey, nil)
 	s.place(e, n)
 }
 
@@ -211,7 +211,7 @@ func (s *simplex) across(p int) []float64 {
 	rho := s.rhs[:s.n]
 	clear(rho)
 	s.terms = s.terms[:0]
-	for c, col := range s.rest {
+	for c, col := range s.nonkey {
 		x := col.g[p]
 		if key := s.key(col.input); key != nil {
 			x -= key.g[p]
@@ -249,7 +249,7 @@ func (s *simplex) grow(row []float64) []float64 {
 	return longer
 }
 
-// shrink takes the output at position r out of J, and column c out of rest.
+// shrink takes the output at position r out of J, and nonkey column c with it.
 func (s *simplex) shrink(e *entry, c int) {
 	n, r := s.n, e.at
 	pivot := s.inv[c][:n]
@@ -272,15 +272,15 @@ func (s *simplex) shrink(e *entry, c int) {
 		cand.g[r] = cand.g[last]
 		cand.g = cand.g[:last]
 	}
-	if old := s.rest[c]; old.position == c { // after split the column is a key, and stays
+	if old := s.nonkey[c]; old.position == c { // after split the column is a key, and stays
 		s.drop(old)
 	}
 	s.rows = append(s.rows, s.inv[c])
 	if c != last {
-		s.inv[c], s.rest[c] = s.inv[last], s.rest[last]
-		s.rest[c].position = c
+		s.inv[c], s.nonkey[c] = s.inv[last], s.nonkey[last]
+		s.nonkey[c].position = c
 	}
-	s.inv, s.rest = s.inv[:last], s.rest[:last]
+	s.inv, s.nonkey = s.inv[:last], s.nonkey[:last]
 	s.n = last
 	s.swap(r, last)
 	s.y[last] = e.value

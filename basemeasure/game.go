@@ -9,14 +9,14 @@ import "github.com/wpm-go/wpm/knapsack"
 //	max  sum lam_c t_c
 //	     sum over the cuts of input i of lam_c - mu_i = floor_i      (one row per input)
 //	     sum mu_i = share
-//	     sum lam_c g_cj - y_j = -delta_j                             (one row per output)
+//	     sum lam_c g_cj - y_j = 0                                    (one row per output)
 //	     lam, mu, y >= 0
 //
 // where the cut (i, eta) has t = eta and g_j = h(C_ij - eta), h(x) = alpha x for x > 0 and beta x otherwise, and two
-// more columns bound the mass of m: heavy (t = -1/alpha, g = 1) and light (t = 1/beta, g = -1). The price of
+// more columns bound the mass of m: maxMass (t = -1/alpha, g = 1) and minMass (t = 1/beta, g = -1). The price of
 // output j is -m_j, the price of input i its cost in the model, which is at least phi_i(m) at an optimum.
 // share is the weight of the worst case in the objective and floor_i that of input i in the average. For the worst
-// case alone all floors are zero: the inputs form one pool, and mu_i is just the sum of lam over input i.
+// case alone all floors are zero: all inputs share one bound, and mu_i is just the sum of lam over input i.
 type game struct {
 	table       *knapsack.Table
 	k, kv       int
@@ -41,15 +41,15 @@ func (g *game) counts(i int) bool { return g.inMax == nil || g.inMax[i] }
 
 // The two columns that are not cuts have these numbers instead of an input.
 const (
-	heavy = -1 - iota // m may not be heavier than 1/alpha
-	light             // nor lighter than 1/beta
+	maxMass = -1 - iota // m may not be heavier than 1/alpha
+	minMass             // nor lighter than 1/beta
 )
 
 // column is a basic column of the game.
 type column struct {
-	input    int // or heavy or light
+	input    int // or maxMass or minMass
 	eta, t   float64
 	value    float64   // lam
 	g        []float64 // by position, see simplex.perm
-	position int       // among simplex.rest, or -1 for a key
+	position int       // among simplex.nonkey, or -1 for a key
 }

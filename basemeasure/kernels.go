@@ -2,7 +2,10 @@ package basemeasure
 
 import (
 	"context"
+	"math"
 	"runtime"
+
+	"gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/wpm-go/wpm/internal/parallel"
 )
@@ -141,78 +144,31 @@ func share(n, work int, f func(from, to int)) {
 	_ = parallel.For(context.Background(), parts, func(p int) { f(p*n/parts, (p+1)*n/parts) })
 }
 
-// invert writes the inverse of the square matrix a, given by rows, to inv, and destroys a. It reports false if
-// a is singular to working precision. Gaussian elimination with row interchanges, about n^3 multiplications.
-func invert(a, inv [][]float64) bool {
-	n := len(a)
-	perm := make([]int, n)
-	for i := range perm {
-		perm[i] = i
+// invert writes the inverse of the square matrix a, row after row, to the rows inv, and destroys a. It reports false if
+// a is singular to working precision.
+func invert(a []float64, inv [][]float64) bool {
+	n := len(inv)
+	if n == 0 {
+		return true
+	}
+	swaps, work := make([]int, n), make([]float64, 32*n)
+	var lapack gonum.Implementation
+	if !lapack.Dgetrf(n, n, a, n, swaps) {
+		return false
 	}
 	for p := range n {
-		best := p
-		for i := p + 1; i < n; i++ {
-			if abs(a[i][p]) > abs(a[best][p]) {
-				best = i
-			}
-		}
-		if !(abs(a[best][p]) > tinyPivot) {
+		if !(math.Abs(a[p*n+p]) > tinyPivot) {
 			return false
 		}
-		a[p], a[best] = a[best], a[p]
-		perm[p], perm[best] = perm[best], perm[p]
-		row, scale := a[p], 1/a[p][p]
-		share(n-p-1, (n-p)*(n-p), func(from, to int) {
-			for i := p + 1 + from; i < p+1+to; i++ {
-				if f := a[i][p] * scale; f != 0 {
-					a[i][p] = f
-					axpy(-f, row[p+1:], a[i][p+1:])
-				}
-			}
-		})
 	}
-	// Column perm[c] of the inverse solves LU x = e_c: all columns at once, a band of them per goroutine.
-	for i := range n {
-		clear(inv[i])
+	if !lapack.Dgetri(n, a, n, swaps, work, len(work)) {
+		return false
 	}
-	for i, c := range perm {
-		inv[i][c] = 1
+	for i, row := range inv {
+		copy(row, a[i*n:])
 	}
-	share(n, n*n*n, func(from, to int) {
-		terms := make([]term, 0, n)
-		for i := range n {
-			terms = terms[:0]
-			for p := range i {
-				if f := a[i][p]; f != 0 {
-					terms = append(terms, term{-f, inv[p][from:to]})
-				}
-			}
-			combine(terms, inv[i][from:to])
-		}
-		for i := n - 1; i >= 0; i-- {
-			terms = terms[:0]
-			for p := i + 1; p < n; p++ {
-				if f := a[i][p]; f != 0 {
-					terms = append(terms, term{-f, inv[p][from:to]})
-				}
-			}
-			y := inv[i][from:to]
-			combine(terms, y)
-			scale := 1 / a[i][i]
-			for j := range y {
-				y[j] *= scale
-			}
-		}
-	})
 	return true
 }
 
-// tinyPivot is where a pivot counts as zero: entries of the kernel are of the size of 1 to e^(eps/2).
+// tinyPivot is where a pivot counts as zero: entries of the working basis are of the size of 1 to e^(eps/2).
 const tinyPivot = 1e-13
-
-func abs(x float64) float64 {
-	if x < 0 {
-		return -x
-	}
-	return x
-}

@@ -51,19 +51,19 @@ func TestRatio(t *testing.T) {
 			list = append(list, blocker{leaving{kind, at, e.dir * w, 0}, max(value, 0), slack})
 		}
 		for c := range s.n {
-			s.rest = append(s.rest, &column{value: value()})
+			s.nonkey = append(s.nonkey, &column{value: value()})
 			s.w = append(s.w, moves())
-			add(leaveRest, c, s.rest[c].value, s.w[c], s.lamTol)
+			add(leaveNonkey, c, s.nonkey[c].value, s.w[c], s.lamTol)
 		}
 		if g.Intn(3) > 0 {
-			s.pool, s.wKey = &column{value: value()}, moves()
-			add(leavePool, 0, s.pool.value, s.wKey, s.lamTol)
+			s.shared, s.wShared = &column{value: value()}, moves()
+			add(leaveShared, 0, s.shared.value, s.wShared, s.lamTol)
 		}
 		for i := range k {
 			switch g.Intn(3) {
 			case 0:
-				s.touch, s.own[i], s.wOwn[i] = append(s.touch, i), &column{value: value()}, moves()
-				add(leaveOwn, i, s.own[i].value, s.wOwn[i], s.lamTol)
+				s.touch, s.keys[i], s.wKeys[i] = append(s.touch, i), &column{value: value()}, moves()
+				add(leaveKey, i, s.keys[i].value, s.wKeys[i], s.lamTol)
 			case 1:
 				s.touch, s.mu[i], s.wMu[i] = append(s.touch, i), value(), moves()
 				add(leaveMu, i, s.mu[i], s.wMu[i], s.lamTol)

@@ -46,7 +46,7 @@ type Stats struct {
 	Refactors   int // inverses computed from scratch
 	Recomputes  int // values and prices computed from the inverse
 	Rejected    int // entering variables without an acceptable pivot
-	Restarts    int // new attempts with another perturbation
+	Restarts    int // new attempts, with another tuning
 	Shifts      int // certificates computed
 }
 

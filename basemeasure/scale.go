@@ -309,49 +309,65 @@ func (r *ray) search(ctx context.Context) error {
 	}
 	r.kink = true
 	for round := 1; ; round++ {
-		bisect := round%bisectEvery == 0
-		t := (r.left.tau - r.right.tau) / (r.right.slope - r.left.slope)
-		if bisect {
-			t = math.Sqrt(r.left.at) * math.Sqrt(r.right.at)
-		}
 		if err := r.interrupted(ctx); err != nil {
 			return err
 		}
-		closed := true // the bracket is down to rounding
-		if t > r.left.at && t < r.right.at {
-			meet, f := r.eval(t)
-			// On the right line nothing cancels: all three numbers are non-negative.
-			value := r.right.tau + t*r.right.slope
-			closed = !bisect && (f <= value+closedTol*value || meet.same(r.left) || meet.same(r.right))
-			switch {
-			case meet.slope == 0:
-				return nil
-			case meet.slope < 0:
-				r.left = meet
-			default:
-				r.right = meet
-			}
+		t, closed, flat := r.meet(round%bisectEvery == 0)
+		if flat {
+			return nil
 		}
 		if !closed {
 			continue
 		}
-		// The left line cancels, so it is good to a rounding of its threshold, which may be many times f. Look a
-		// few roundings further to the right, where f can still be falling steeply.
-		r.last = min(max(t, r.left.at), r.right.at)
-		t = r.last * (1 + nudges[len(nudges)-1])
-		if !(t < r.right.at) {
-			return nil
-		}
-		if err := r.interrupted(ctx); err != nil {
+		if more, err := r.beyond(ctx, t); !more {
 			return err
 		}
-		before := r.bestF
-		beyond, f := r.eval(t)
-		if !(beyond.slope < 0 && f < before-closedTol*before) {
-			return nil
-		}
-		r.left = beyond
 	}
+}
+
+// meet evaluates f where the two lines meet (or, to bisect, in the middle of the bracket) and replaces one of
+// them. closed says that the bracket is down to rounding, flat that f is constant.
+func (r *ray) meet(bisect bool) (t float64, closed, flat bool) {
+	t = (r.left.tau - r.right.tau) / (r.right.slope - r.left.slope)
+	if bisect {
+		t = math.Sqrt(r.left.at) * math.Sqrt(r.right.at)
+	}
+	if !(t > r.left.at && t < r.right.at) {
+		return t, true, false
+	}
+	meet, f := r.eval(t)
+	// On the right line nothing cancels: all three numbers are non-negative.
+	value := r.right.tau + t*r.right.slope
+	closed = !bisect && (f <= value+closedTol*value || meet.same(r.left) || meet.same(r.right))
+	switch {
+	case meet.slope == 0:
+		return t, closed, true
+	case meet.slope < 0:
+		r.left = meet
+	default:
+		r.right = meet
+	}
+	return t, closed, false
+}
+
+// beyond looks a few roundings to the right of t, where f can still be falling steeply: the left line cancels, so it is
+// good to a rounding of its threshold, which may be many times f. It reports whether the search goes on.
+func (r *ray) beyond(ctx context.Context, t float64) (more bool, err error) {
+	r.last = min(max(t, r.left.at), r.right.at)
+	t = r.last * (1 + nudges[len(nudges)-1])
+	if !(t < r.right.at) {
+		return false, nil
+	}
+	if err := r.interrupted(ctx); err != nil {
+		return false, err
+	}
+	before := r.bestF
+	line, f := r.eval(t)
+	if !(line.slope < 0 && f < before-closedTol*before) {
+		return false, nil
+	}
+	r.left = line
+	return true, nil
 }
 
 // bisectEvery: every so many rounds the bracket is halved (in the logarithm) instead. Tangents alone are

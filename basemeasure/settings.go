@@ -70,41 +70,7 @@ const (
 
 // resolve checks the settings for a k x kv cost and fills in defaults.
 func (s Settings) resolve(k, kv int, solve bool) (Settings, error) {
-	bad := func(format string, args ...any) (Settings, error) {
-		return s, fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(format, args...))
-	}
-	if s.MaxEvaluations < 0 {
-		return bad("MaxEvaluations = %d", s.MaxEvaluations)
-	}
-	if s.MaxPivots < 0 {
-		return bad("MaxPivots = %d", s.MaxPivots)
-	}
-	if !(s.Gap >= 0 && s.Gap <= 1) {
-		return bad("Gap = %v, want 0 to 1", s.Gap)
-	}
-	if s.Objective < WorstCase || s.Objective > Mixed {
-		return bad("Objective = %d", int(s.Objective))
-	}
-	if !(s.Mix >= 0 && s.Mix <= 1) || (s.Mix != 0 && s.Objective != Mixed) {
-		return bad("Mix = %v with objective %v", s.Mix, s.Objective)
-	}
-	if s.InputWeights != nil && s.Objective == WorstCase {
-		return bad("InputWeights with objective %v", s.Objective)
-	}
-	if s.InputWeights != nil {
-		if err := checkMeasure("InputWeights", s.InputWeights, k); err != nil {
-			return s, fmt.Errorf("%w: %w", ErrSettings, err)
-		}
-		for i, w := range s.InputWeights {
-			if largest := slices.Max(s.InputWeights); w > 0 && w/largest < leastWeight {
-				return bad("InputWeights[%d] = %v beside %v", i, w, largest)
-			}
-		}
-	}
-	if _, err := s.included(k); err != nil {
-		return s, err
-	}
-	if err := s.checkInitial(k, kv); err != nil {
+	if err := s.check(k, kv); err != nil {
 		return s, err
 	}
 	if s.MaxEvaluations == 0 {
@@ -120,6 +86,50 @@ func (s Settings) resolve(k, kv int, solve bool) (Settings, error) {
 		s.Gap = DefaultGap
 	}
 	return s, nil
+}
+
+// check has the rules, in the order in which they are reported.
+func (s Settings) check(k, kv int) error {
+	for _, rule := range []struct {
+		bad  bool
+		what string
+		args []any
+	}{
+		{s.MaxEvaluations < 0, "MaxEvaluations = %d", []any{s.MaxEvaluations}},
+		{s.MaxPivots < 0, "MaxPivots = %d", []any{s.MaxPivots}},
+		{!(s.Gap >= 0 && s.Gap <= 1), "Gap = %v, want 0 to 1", []any{s.Gap}},
+		{s.Objective < WorstCase || s.Objective > Mixed, "Objective = %d", []any{int(s.Objective)}},
+		{!(s.Mix >= 0 && s.Mix <= 1) || (s.Mix != 0 && s.Objective != Mixed), "Mix = %v with objective %v", []any{s.Mix, s.Objective}},
+		{s.InputWeights != nil && s.Objective == WorstCase, "InputWeights with objective %v", []any{s.Objective}},
+	} {
+		if rule.bad {
+			return fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(rule.what, rule.args...))
+		}
+	}
+	if err := s.checkWeights(k); err != nil {
+		return err
+	}
+	if _, err := s.included(k); err != nil {
+		return err
+	}
+	return s.checkInitial(k, kv)
+}
+
+// checkWeights accepts weights of ordinary size beside the largest.
+func (s Settings) checkWeights(k int) error {
+	if s.InputWeights == nil {
+		return nil
+	}
+	if err := checkMeasure("InputWeights", s.InputWeights, k); err != nil {
+		return fmt.Errorf("%w: %w", ErrSettings, err)
+	}
+	largest := slices.Max(s.InputWeights)
+	for i, w := range s.InputWeights {
+		if w > 0 && w/largest < leastWeight {
+			return fmt.Errorf("%w: InputWeights[%d] = %v beside %v", ErrSettings, i, w, largest)
+		}
+	}
+	return nil
 }
 
 // checkInitial accepts the results of this package, and whatever has their form.

@@ -3,28 +3,27 @@ package basemeasure
 import "math"
 
 // simplex is a basis of the game. Slack variables y_j that are basic cost nothing: only the kernel, the basic
-// columns and the rows J of the outputs whose slack is not basic, is inverted. Two more reductions make it as
-// small as J itself:
+// columns and the rows J of the outputs whose slack is not basic, is inverted. The rows of the inputs are generalized
+// upper bounds (Dantzig and Van Slyke 1967): in each of them one basic column is the key, which is eliminated, so that
+// the working basis is as small as J itself.
 //
-// Inputs whose mu_i is basic form the pool; every other input is on its own. The rows of the inputs in the pool and
-// the row of the mu add up to one row, so there is one row for the pool and one for each input of its own. In each
-// of them one column is the key, which is eliminated: what remains is the square matrix S of the other
-// columns, rest, over J, each minus the key of its row.
+// The surplus mu_i of a bound may be basic too. The rows of the inputs where it is, and the row of the mu, add up to one
+// row, the shared bound, with one key. What remains is the square matrix S of the nonkey columns over J, each minus
+// the key of its row.
 type simplex struct {
 	*game
-	perm   []int // position -> output: J first, then the outputs with a basic slack
-	where  []int // output -> position
-	n      int   // size of J, and of rest
-	pool   *column
-	own    []*column // keys of the inputs on their own; nil for those in the pool
-	mu     []float64 // of inputs in the pool with a floor
-	rest   []*column
+	perm   []int     // position -> output: J first, then the outputs with a basic slack
+	where  []int     // output -> position
+	n      int       // size of J, and of nonkey
+	shared *column   // key of the shared bound
+	keys   []*column // keys of the inputs with a bound of their own; nil for those in the shared one
+	mu     []float64 // of inputs in the shared bound with a floor
+	nonkey []*column
 	held   []*column   // columns that are not basic and have a value all the same: during the start
 	coming *column     // the entering column, which may have a value too
-	inv    [][]float64 // inverse of S: a row per column of rest, an entry per position of J
+	inv    [][]float64 // inverse of S: a row per nonkey column, an entry per position of J
 	m      []float64   // by position in J
 	y      []float64   // by position beyond J
-	delta  []float64   // perturbation, by output
 
 	lamTol, slackTol float64 // Harris: how far a basic variable may be pushed below zero
 	pivotTol         float64 // entries below this, relative to the largest, do not block
@@ -35,13 +34,13 @@ type simplex struct {
 	stats  *Stats
 
 	// The direction of the last entering variable.
-	w     []float64 // of rest
-	wKey  float64   // of the pool's key
-	wOwn  []float64 // of the keys of inputs on their own; zero but at touched
-	wMu   []float64 // of mu; zero but at touched
-	touch []int     // inputs with a wOwn or wMu, each once
-	seen  []bool    // whether an input is among them
-	dy    []float64 // by position, from checkFrom
+	w       []float64 // of nonkey
+	wShared float64   // of the shared key
+	wKeys   []float64 // of keys; zero but at touched
+	wMu     []float64 // of mu; zero but at touched
+	touch   []int     // inputs with a wKeys or wMu, each once
+	seen    []bool    // whether an input is among them
+	dy      []float64 // by position, from checkFrom
 
 	rhs, tmp []float64
 	spreads  []float64 // of an exchange, by row of inv
@@ -56,9 +55,9 @@ func newSimplex(g *game, stats *Stats) *simplex {
 	s := &simplex{
 		game: g, stats: stats, leastPivot: rejectPivot,
 		perm: make([]int, g.kv), where: make([]int, g.kv),
-		own: make([]*column, g.k), mu: make([]float64, g.k),
-		y: make([]float64, g.kv), delta: make([]float64, g.kv), dy: make([]float64, g.kv),
-		wOwn: make([]float64, g.k), wMu: make([]float64, g.k), seen: make([]bool, g.k),
+		keys: make([]*column, g.k), mu: make([]float64, g.k),
+		y: make([]float64, g.kv), dy: make([]float64, g.kv),
+		wKeys: make([]float64, g.k), wMu: make([]float64, g.k), seen: make([]bool, g.k),
 		rhs: make([]float64, g.kv+1), tmp: make([]float64, g.kv+1), spreads: make([]float64, g.kv+1), cands: make([]*candidate, 0, candidates),
 	}
 	for j := range s.perm {
@@ -87,10 +86,10 @@ func (s *simplex) newColumn(input int, eta float64) *column {
 	}
 	*c = column{input: input, position: -1, g: c.g}
 	switch input {
-	case heavy:
+	case maxMass:
 		c.t = -1 / s.alpha
 		fill(c.g, 1)
-	case light:
+	case minMass:
 		c.t = 1 / s.beta
 		fill(c.g, -1)
 	default:
@@ -109,30 +108,30 @@ func fill(x []float64, v float64) {
 	}
 }
 
-// key returns the key of the row that input i is in; nil for heavy and light.
+// key returns the key of the row that input i is in; nil for maxMass and minMass.
 func (s *simplex) key(i int) *column {
 	switch {
 	case i < 0:
 		return nil
-	case s.own[i] != nil:
-		return s.own[i]
+	case s.keys[i] != nil:
+		return s.keys[i]
 	}
-	return s.pool
+	return s.shared
 }
 
-// inPool reports whether the column is a cut of an input in the pool.
-func (s *simplex) inPool(c *column) bool { return c.input >= 0 && s.own[c.input] == nil }
+// inShared reports whether the column is a cut of an input in the shared bound.
+func (s *simplex) inShared(c *column) bool { return c.input >= 0 && s.keys[c.input] == nil }
 
-// tracked reports whether input i is in the pool with a mu of its own.
-func (s *simplex) tracked(i int) bool { return i >= 0 && s.own[i] == nil && s.floorOf(i) > 0 }
+// tracked reports whether input i is in the shared bound with a mu of its own.
+func (s *simplex) tracked(i int) bool { return i >= 0 && s.keys[i] == nil && s.floorOf(i) > 0 }
 
 // eachKey calls f for every key.
 func (s *simplex) eachKey(f func(c *column)) {
-	if s.pool != nil {
-		f(s.pool)
+	if s.shared != nil {
+		f(s.shared)
 	}
 	if s.floor != nil {
-		for _, c := range s.own {
+		for _, c := range s.keys {
 			if c != nil {
 				f(c)
 			}
@@ -154,7 +153,7 @@ func (s *simplex) swap(p, q int) {
 
 // eachOther calls f for every column that is not a key.
 func (s *simplex) eachOther(f func(c *column)) {
-	for _, c := range s.rest {
+	for _, c := range s.nonkey {
 		f(c)
 	}
 	for _, c := range s.held {
@@ -169,19 +168,15 @@ func (s *simplex) eachOther(f func(c *column)) {
 func (s *simplex) refactor() bool {
 	s.stats.Refactors++
 	n := s.n
-	a := make([][]float64, n)
-	flat := make([]float64, n*n)
-	for r := range a {
-		a[r] = flat[r*n : (r+1)*n : (r+1)*n]
-	}
-	for c, col := range s.rest {
+	a := make([]float64, n*n)
+	for c, col := range s.nonkey {
 		key := s.key(col.input)
 		for r := range n {
 			x := col.g[r]
 			if key != nil {
 				x -= key.g[r]
 			}
-			a[r][c] = x
+			a[r*n+c] = x
 		}
 	}
 	if !invert(a, s.inv) {
@@ -197,7 +192,7 @@ func (s *simplex) recompute() bool {
 	s.stats.Recomputes++
 	n := s.n
 	lam := s.tmp[:n]
-	for _, c := range s.rest {
+	for _, c := range s.nonkey {
 		c.value = 0
 	}
 	for range 2 { // S (lam + change) = -y: the second time y is a rounding
@@ -207,7 +202,7 @@ func (s *simplex) recompute() bool {
 			s.rhs[p] = -s.y[p]
 		}
 		s.solve(s.rhs[:n], lam)
-		for c, col := range s.rest {
+		for c, col := range s.nonkey {
 			col.value += lam[c]
 		}
 	}
@@ -219,7 +214,7 @@ func (s *simplex) recompute() bool {
 	clear(s.m)
 	for pass := range 2 {
 		s.terms = s.terms[:0]
-		for c, col := range s.rest {
+		for c, col := range s.nonkey {
 			d := -col.t
 			key := s.key(col.input)
 			if key != nil {
@@ -259,7 +254,7 @@ func (s *simplex) combine(y []float64, from int) {
 // settleKeys computes the values of the keys and mu from those of the other columns.
 func (s *simplex) settleKeys() {
 	total := s.share
-	for i, key := range s.own {
+	for i, key := range s.keys {
 		floor := s.floorOf(i)
 		s.mu[i] = -floor
 		if key != nil {
@@ -268,8 +263,8 @@ func (s *simplex) settleKeys() {
 			total += floor
 		}
 	}
-	if s.pool != nil {
-		s.pool.value = total
+	if s.shared != nil {
+		s.shared.value = total
 	}
 	s.eachOther(func(c *column) {
 		if key := s.key(c.input); key != nil {
@@ -279,16 +274,14 @@ func (s *simplex) settleKeys() {
 			s.mu[c.input] += c.value
 		}
 	})
-	if s.pool != nil && s.tracked(s.pool.input) {
-		s.mu[s.pool.input] += s.pool.value
+	if s.shared != nil && s.tracked(s.shared.input) {
+		s.mu[s.shared.input] += s.shared.value
 	}
 }
 
 // settleSlacks computes y at the positions from, ..., to - 1 from the values of the columns.
 func (s *simplex) settleSlacks(from, to int) {
-	for p := from; p < to; p++ {
-		s.y[p] = s.delta[s.perm[p]]
-	}
+	clear(s.y[from:to])
 	s.terms = s.terms[:0]
 	add := func(c *column) {
 		if c.value != 0 {
@@ -322,14 +315,14 @@ func (s *simplex) infeasibility() float64 {
 		}
 	}
 	s.eachKey(func(c *column) { see(c.value) })
-	for _, c := range s.rest {
+	for _, c := range s.nonkey {
 		see(c.value)
 		if s.tracked(c.input) {
 			see(s.mu[c.input])
 		}
 	}
-	if s.pool != nil && s.tracked(s.pool.input) {
-		see(s.mu[s.pool.input])
+	if s.shared != nil && s.tracked(s.shared.input) {
+		see(s.mu[s.shared.input])
 	}
 	for _, y := range s.y[s.n:] {
 		see(y)
@@ -341,7 +334,7 @@ func (s *simplex) infeasibility() float64 {
 func (s *simplex) bound() float64 {
 	sum := 0.0
 	s.eachKey(func(c *column) { sum += c.t * c.value })
-	for _, c := range s.rest {
+	for _, c := range s.nonkey {
 		sum += c.t * c.value
 	}
 	return sum

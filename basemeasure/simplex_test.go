@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -34,7 +35,7 @@ func (s *simplex) state() state {
 	for r := range s.n {
 		for c := range s.n {
 			sum := 0.0
-			for d, col := range s.rest {
+			for d, col := range s.nonkey {
 				x := col.g[r]
 				if key := s.key(col.input); key != nil {
 					x -= key.g[r]
@@ -80,7 +81,7 @@ func TestExchange(t *testing.T) {
 			t.Fatalf("entering %v, leaving %v: inverse off by %.2g, m by %.2g, y by %.2g, mu by %.2g, bound by %.2g", e.kind, l.kind,
 				before.defect, far(before.m, after.m), far(before.y, after.y), far(before.mu, after.mu), before.bound-after.bound)
 		}
-		for c, col := range s.rest {
+		for c, col := range s.nonkey {
 			if col.position != c {
 				t.Fatalf("column %d says it is at %d", c, col.position)
 			}
@@ -90,18 +91,18 @@ func TestExchange(t *testing.T) {
 				t.Fatalf("output %d is at %d, not %d", j, p, s.where[j])
 			}
 		}
-		columns := len(s.rest)
+		columns := len(s.nonkey)
 		s.eachKey(func(c *column) {
 			columns++
 			if c.position != -1 {
 				t.Fatal("a key has a position")
 			}
 		})
-		if s.n != len(s.rest) || s.n != len(s.m) || s.n != len(s.inv) {
-			t.Fatalf("sizes %d, %d, %d, %d", s.n, len(s.rest), len(s.m), len(s.inv))
+		if s.n != len(s.nonkey) || s.n != len(s.m) || s.n != len(s.inv) {
+			t.Fatalf("sizes %d, %d, %d, %d", s.n, len(s.nonkey), len(s.m), len(s.inv))
 		}
 		fresh := make([]float64, s.kv)
-		for _, col := range s.rest {
+		for _, col := range s.nonkey {
 			if col.input >= 0 {
 				if s.slopes(col.input, col.eta, fresh); far(fresh, col.g) != 0 {
 					t.Fatal("the slopes of a column are out of order")
@@ -150,7 +151,7 @@ func TestExchange(t *testing.T) {
 		}
 	}
 	for _, e := range []entryKind{enterColumn, enterSlack, enterMu} {
-		for _, l := range []leavingKind{leaveRest, leavePool, leaveOwn, leaveMu, leaveSlack} {
+		for _, l := range []leavingKind{leaveNonkey, leaveShared, leaveKey, leaveMu, leaveSlack} {
 			if seen[fmt.Sprint(e, l)] == 0 {
 				t.Errorf("no pivot with entering %v and leaving %v among %v", e, l, seen)
 			}
@@ -171,7 +172,7 @@ func TestInvert(t *testing.T) {
 		if n == 5 { // a zero where the first pivot would be
 			a[0][0], b[0][0] = 0, 0
 		}
-		if !invert(b, inv) {
+		if !invert(slices.Concat(b...), inv) {
 			t.Fatalf("n = %d: singular", n)
 		}
 		worst := 0.0
@@ -193,10 +194,10 @@ func TestInvert(t *testing.T) {
 		}
 	}
 	singular := [][]float64{{1, 2}, {2, 4}}
-	if invert(singular, square(2)) {
+	if invert(slices.Concat(singular...), square(2)) {
 		t.Error("a singular matrix was inverted")
 	}
-	if invert([][]float64{{math.NaN()}}, square(1)) {
+	if invert([]float64{math.NaN()}, square(1)) {
 		t.Error("NaN was inverted")
 	}
 }

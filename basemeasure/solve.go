@@ -84,33 +84,28 @@ const (
 	gapSteps = 4
 )
 
-// rung is how an attempt is made.
-type rung struct {
-	perturbation float64 // of the slacks, in units of the game times alpha
-	valueTol     float64 // by how much the ratio test may overstep, see simplex.lamTol
-	pivotTol     float64 // entries below this, relative to the largest, do not block
-	byValue      bool    // the unit of the game is the size of the best value, not of the largest cost
+// tuning is how an attempt is made.
+type tuning struct {
+	valueTol float64 // by how much the ratio test may overstep, see simplex.lamTol
+	pivotTol float64 // entries below this, relative to the largest, do not block
+	byValue  bool    // the unit of the game is the size of the best value, not of the largest cost
 }
 
-// ladder are the successive attempts; nearly always the first is enough. The next two are for values far below
-// the largest cost. A perturbation breaks ties (integer costs, a line with exponential spacing) but is amplified by an
-// ill-conditioned basis (equal spacing), so no single size serves all.
-var ladder = [...]rung{
-	{0, 1e-11, 1e-9, false}, {0, 1e-11, 1e-9, true}, {0, 1e-15, 1e-13, false},
-	{1e-8, 1e-11, 1e-9, false}, {1e-9, 1e-11, 1e-9, false}, {1e-10, 1e-12, 1e-10, false}, {1e-11, 1e-13, 1e-10, false},
-}
+// tunings are those of the successive attempts; nearly always the first is enough. The others are for values far below
+// the largest cost.
+var tunings = [...]tuning{{1e-11, 1e-9, false}, {1e-11, 1e-9, true}, {1e-15, 1e-13, false}}
 
 // farBelow is the value, in units of the game, at which it is worth another unit.
 const farBelow = 1e-3
 
 func (v *solver) solve() error {
 	stop := v.open()
-	for n, rung := range ladder {
+	for n, tuning := range tunings {
 		if stop != nil || v.closed() {
 			return stop
 		}
 		v.res.Stats.Restarts = n
-		stop = v.attempt(rung)
+		stop = v.attempt(tuning)
 	}
 	if stop == nil && !v.closed() {
 		stop = v.polish()
@@ -195,8 +190,8 @@ func (v *solver) take(c cuts) {
 
 // strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average)
 // at the opening measure; after that, and with an Initial, the best certificate.
-func (v *solver) strategy(g *game) play {
-	p := play{make([]float64, v.p.k), make([]float64, v.p.k)}
+func (v *solver) strategy(g *game) mixedStrategy {
+	p := mixedStrategy{make([]float64, v.p.k), make([]float64, v.p.k)}
 	weights, thresholds := v.res.Weights, v.res.Thresholds
 	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil {
 		weights, thresholds = make([]float64, v.p.k), v.tau

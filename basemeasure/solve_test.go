@@ -265,7 +265,7 @@ func gameValue(c *cost.Dense, eps, mix float64, weights []float64) (value float6
 		}
 		return beta * x
 	}
-	// Columns: cuts, mu of each input, light, heavy, a slack for each output. Rows: inputs, the sum of mu, outputs. With
+	// Columns: cuts, mu of each input, minMass, maxMass, a slack for each output. Rows: inputs, the sum of mu, outputs. With
 	// mix = 1 the rows of the inputs and mu add up to one row; with mix = 0 there are no mu.
 	inputs, mus := k+1, k
 	switch mix {

@@ -5,21 +5,36 @@ import (
 	"slices"
 )
 
-// play is a mixed strategy of the adversary: a weight of each input in the maximum, which sum to one or are all
+// mixedStrategy is a mixed strategy of the adversary: a weight of each input in the maximum, which sum to one or are all
 // zero, and a threshold for each input, in units of the game.
-type play struct{ weights, thresholds []float64 }
+type mixedStrategy struct{ weights, thresholds []float64 }
 
-// plays reports whether input i is in the game at all.
-func (g *game) plays(i int) bool {
+// takesPart reports whether input i is in the game at all.
+func (g *game) takesPart(i int) bool {
 	return g.floorOf(i) > 0 || (g.share > 0 && g.counts(i))
 }
 
 // start builds a feasible basis from a strategy. Where the strategy is feasible itself (the sum over inputs of lam g_j is
 // not negative for any output j) its objective is at least that of the strategy: columns with a value are taken
-// into the basis one by one, each moved in the direction that gains until something blocks. If not, heavy is taken in
+// into the basis one by one, each moved in the direction that gains until something blocks. If not, maxMass is taken in
 // as well. It reports false if rounding got in the way.
-func (s *simplex) start(p play) bool {
+func (s *simplex) start(p mixedStrategy) bool {
 	s.clear()
+	s.load(p)
+	s.settleKeys() // which gives the keys their values
+	s.settleSlacks(0, s.kv)
+	return s.cover() && s.push()
+}
+
+// load makes a column of the cut of every input that takes part: the heaviest is the key of the shared bound, those with
+// a floor and no weight in the maximum are keys of their own, and the others are held.
+func (s *simplex) load(p mixedStrategy) {
+	weight := func(i int) float64 {
+		if s.share > 0 && s.counts(i) {
+			return s.share * p.weights[i]
+		}
+		return 0
+	}
 	top := -1
 	for i := range s.k {
 		if s.share > 0 && s.counts(i) && (top < 0 || p.weights[i] > p.weights[top]) {
@@ -27,59 +42,55 @@ func (s *simplex) start(p play) bool {
 		}
 	}
 	for i := range s.k {
-		if !s.plays(i) {
+		if !s.takesPart(i) {
 			continue
 		}
-		weight := 0.0
-		if s.share > 0 && s.counts(i) {
-			weight = s.share * p.weights[i]
-		}
-		floor := s.floorOf(i)
+		floor, weight := s.floorOf(i), weight(i)
 		switch {
 		case i == top:
-			s.pool = s.newColumn(i, p.thresholds[i])
+			s.shared = s.newColumn(i, p.thresholds[i])
 		case floor > 0 && weight == 0:
-			s.own[i] = s.newColumn(i, p.thresholds[i])
+			s.keys[i] = s.newColumn(i, p.thresholds[i])
 		case weight > 0:
 			c := s.newColumn(i, p.thresholds[i])
 			c.value = weight + floor
 			s.held = append(s.held, c)
 		}
 	}
-	s.settleKeys() // which gives the keys, s.pool and s.own, their values
-	s.settleSlacks(0, s.kv)
+}
+
+// cover takes the bound on the mass into the basis if a slack is negative: it raises all of them.
+func (s *simplex) cover() bool {
 	lowest := 0
 	for j, y := range s.y {
 		if y < s.y[lowest] {
 			lowest = j
 		}
 	}
-	if s.y[lowest] < 0 {
-		c := s.newColumn(heavy, 0)
-		c.value, c.position = -s.y[lowest], 0
-		s.rest = append(s.rest, c)
-		s.swap(0, lowest)
-		s.n = 1
-		s.inv = append(s.inv, []float64{1})
-		s.m = append(s.m, 0)
-		if !s.recompute() {
-			return false
-		}
+	if !(s.y[lowest] < 0) {
+		return true
 	}
-	return s.push()
+	c := s.newColumn(maxMass, 0)
+	c.value, c.position = -s.y[lowest], 0
+	s.nonkey = append(s.nonkey, c)
+	s.swap(0, lowest)
+	s.n = 1
+	s.inv = append(s.inv, []float64{1})
+	s.m = append(s.m, 0)
+	return s.recompute()
 }
 
 // clear forgets the basis.
 func (s *simplex) clear() {
 	s.eachKey(s.drop)
-	for _, c := range s.rest {
+	for _, c := range s.nonkey {
 		s.drop(c)
 	}
 	for _, c := range s.held {
 		s.drop(c)
 	}
-	s.pool, s.rest, s.held, s.cands = nil, nil, nil, s.cands[:0]
-	clear(s.own)
+	s.shared, s.nonkey, s.held, s.cands = nil, nil, nil, s.cands[:0]
+	clear(s.keys)
 	s.inv, s.m, s.n = nil, s.m[:0], 0
 	s.fresh = s.pivots
 }

@@ -45,24 +45,8 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(r.M) != kv || len(r.Weights) != k || len(r.Thresholds) != k {
-		return nil, nil, fmt.Errorf("%w: lengths %d, %d, %d of M, Weights, Thresholds for a %d x %d cost",
-			ErrCertificate, len(r.M), len(r.Weights), len(r.Thresholds), k, kv)
-	}
-	for _, v := range []struct {
-		what string
-		list []float64
-	}{{"M", r.M}, {"Weights", r.Weights}} {
-		for at, x := range v.list {
-			if !(x >= 0 && x <= math.MaxFloat64) {
-				return nil, nil, fmt.Errorf("%w: %s[%d] = %v", ErrCertificate, v.what, at, x)
-			}
-		}
-	}
-	for i, x := range r.Thresholds {
-		if !(math.Abs(x) <= math.MaxFloat64) {
-			return nil, nil, fmt.Errorf("%w: Thresholds[%d] = %v", ErrCertificate, i, x)
-		}
+	if err := r.wellFormed(k, kv); err != nil {
+		return nil, nil, err
 	}
 	weights, total, err := goal.combine(r.Weights)
 	if err != nil {
@@ -93,6 +77,30 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 		return upper, lower, fmt.Errorf("%w: Lower = %v, proved %v", ErrCertificate, r.Lower, show(lower))
 	}
 	return upper, lower, nil
+}
+
+// wellFormed checks lengths and ranges of the evidence.
+func (r *Result) wellFormed(k, kv int) error {
+	if len(r.M) != kv || len(r.Weights) != k || len(r.Thresholds) != k {
+		return fmt.Errorf("%w: lengths %d, %d, %d of M, Weights, Thresholds for a %d x %d cost",
+			ErrCertificate, len(r.M), len(r.Weights), len(r.Thresholds), k, kv)
+	}
+	for _, v := range []struct {
+		what string
+		list []float64
+	}{{"M", r.M}, {"Weights", r.Weights}} {
+		for at, x := range v.list {
+			if !(x >= 0 && x <= math.MaxFloat64) {
+				return fmt.Errorf("%w: %s[%d] = %v", ErrCertificate, v.what, at, x)
+			}
+		}
+	}
+	for i, x := range r.Thresholds {
+		if !(math.Abs(x) <= math.MaxFloat64) {
+			return fmt.Errorf("%w: Thresholds[%d] = %v", ErrCertificate, i, x)
+		}
+	}
+	return nil
 }
 
 // claimed reports whether the float claim is on the stated side of proved, or equal to it.

@@ -35,15 +35,15 @@ func TestMenu(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSimplex(v.game, &v.res.Stats)
-			s.pivotTol = ladder[0].pivotTol
-			s.slackTol, s.lamTol = ladder[0].valueTol*s.alpha, ladder[0].valueTol*s.alpha/s.beta
+			s.pivotTol = tunings[0].pivotTol
+			s.slackTol, s.lamTol = tunings[0].valueTol*s.alpha, tunings[0].valueTol*s.alpha/s.beta
 			a := &attempt{v: v, s: s, bound: math.Inf(-1), proved: 1 / proveFactor}
 			if !s.start(v.strategy(v.game)) {
 				t.Fatal("no start")
 			}
 			for range 100 {
 				v.evaluate(s)
-				m := a.menu()
+				m := a.offer()
 				negative := false
 				for r, x := range s.m {
 					negative = negative || x < -gainTol
@@ -52,9 +52,9 @@ func TestMenu(t *testing.T) {
 					}
 				}
 				price := func(i int) float64 { // what the model says an input costs
-					key := s.pool
-					if s.own[i] != nil {
-						key = s.own[i]
+					key := s.shared
+					if s.keys[i] != nil {
+						key = s.keys[i]
 					}
 					if key == nil {
 						return math.Inf(1)
@@ -74,10 +74,10 @@ func TestMenu(t *testing.T) {
 					return sum
 				}
 				pool := func() float64 {
-					if s.pool == nil {
+					if s.shared == nil {
 						return math.Inf(1)
 					}
-					return price(s.pool.input)
+					return price(s.shared.input)
 				}
 				// Who is on the menu.
 				cuts, mu := map[int]bool{}, map[int]bool{}
@@ -91,11 +91,11 @@ func TestMenu(t *testing.T) {
 				}
 				for i := range k {
 					above := s.scale(v.phi[i]) - price(i)
-					if want := s.plays(i) && (above > gainTol || negative); cuts[i] != want && math.Abs(above) > rounding {
+					if want := s.takesPart(i) && (above > gainTol || negative); cuts[i] != want && math.Abs(above) > rounding {
 						t.Fatalf("the cut of input %d, %v above its price: %v", i, above, cuts[i])
 					}
 					gain := price(i) - pool()
-					if want := s.own[i] != nil && s.share > 0 && s.counts(i) && gain > gainTol; mu[i] != want && math.Abs(gain) > rounding {
+					if want := s.keys[i] != nil && s.share > 0 && s.counts(i) && gain > gainTol; mu[i] != want && math.Abs(gain) > rounding {
 						t.Fatalf("input %d, %v above the pool: %v", i, gain, mu[i])
 					}
 				}
@@ -112,7 +112,7 @@ func TestMenu(t *testing.T) {
 						}
 					}
 					for i := range mu {
-						if s.own[i] != nil {
+						if s.keys[i] != nil {
 							most = max(most, price(i)-pool())
 						}
 					}
@@ -139,9 +139,9 @@ func TestMenu(t *testing.T) {
 						own = -s.m[e.at]
 					case e.cand != nil:
 						own = cut(e.input, e.eta)
-					case e.input == heavy:
+					case e.input == maxMass:
 						own = mass - 1/s.alpha
-					case e.input == light:
+					case e.input == minMass:
 						own = 1/s.beta - mass
 					}
 					if !(math.Abs(e.gain-own) <= rounding*(1+most)) || e.dir != 1 {
