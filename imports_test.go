@@ -31,6 +31,9 @@ var picture = map[string][]string{
 	// A process of its own for what may crash: policy knows of no process, and this package of no policy.
 	"internal/child": {},
 
+	// Files written all or nothing.
+	"internal/atomicfile": {},
+
 	// The one way to share work among goroutines, which hands panics to the caller; and the rows of a cost read into memory.
 	"internal/parallel": {},
 	"internal/rowcache": {"cost", "internal/parallel"},
@@ -79,7 +82,7 @@ var picture = map[string][]string{
 		"gonum.org/v1/plot/plotter", "gonum.org/v1/plot/text", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw",
 		"gonum.org/v1/plot/vg/vgimg", "gonum.org/v1/plot/vg/vgsvg",
 	},
-	"experiments/report": {"experiments/figure"},
+	"experiments/report": {"experiments/figure", "internal/atomicfile"},
 	"experiments/city":   {},
 	"experiments/gowalla": {
 		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
@@ -91,7 +94,7 @@ var picture = map[string][]string{
 		"", "baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "knapsack", "ldp", "mincostflow", "mirror",
 	},
 	"experiments/movielens": {
-		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
+		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
 	},
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "ldp", "mincostflow", "policy",
@@ -104,7 +107,7 @@ var picture = map[string][]string{
 
 	"cmd/wpm": {
 		"", "aggregate", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
-		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/child", "internal/machine", "internal/num", "knapsack", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
+		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/atomicfile", "internal/child", "internal/machine", "internal/num", "knapsack", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 		"golang.org/x/text/unicode/norm", // labels in one spelling: a table of Unicode is not for us to keep
 	},

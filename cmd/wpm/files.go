@@ -10,6 +10,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/wpm-go/wpm/internal/atomicfile"
 )
 
 // open opens a file for reading; "-" is standard input.
@@ -37,15 +39,9 @@ type output struct {
 // writeFiles writes every output, or, as long as it is in its power, none. A regular file is written under
 // a temporary name beside its place and then renamed; the renames come last, after everything else has
 // worked. A link is followed; a device or a pipe is written in place.
-func writeFiles(stdout io.Writer, outs ...output) (err error) {
-	var renames [][2]string
-	defer func() {
-		if err != nil {
-			for _, r := range renames {
-				_ = os.Remove(r[0])
-			}
-		}
-	}()
+func writeFiles(stdout io.Writer, outs ...output) error {
+	var batch atomicfile.Batch
+	defer batch.Discard()
 	var direct []output
 	for _, o := range outs {
 		target, mode, regular, err := resolve(o.path)
@@ -56,21 +52,21 @@ func writeFiles(stdout io.Writer, outs ...output) (err error) {
 			direct = append(direct, o)
 			continue
 		}
-		tmp, err := stage(target, mode, o.data)
-		if err != nil {
+		if err := batch.Add(target, mode, o.data); err != nil {
 			return cannotWrite(o.path, err)
 		}
-		renames = append(renames, [2]string{tmp, target})
 	}
 	for _, o := range direct {
 		if err := writeDirect(o, stdout); err != nil {
 			return cannotWrite(o.path, err)
 		}
 	}
-	for _, r := range renames {
-		if err := os.Rename(r[0], r[1]); err != nil {
-			return cannotWrite(r[1], err)
+	if err := batch.Commit(); err != nil {
+		path := ""
+		if le := (*os.LinkError)(nil); errors.As(err, &le) {
+			path = le.New
 		}
+		return cannotWrite(path, err)
 	}
 	return nil
 }
@@ -98,36 +94,6 @@ func resolve(path string) (target string, mode fs.FileMode, regular bool, err er
 		return "", 0, false, errors.New("it is a folder")
 	}
 	return target, info.Mode().Perm(), info.Mode().IsRegular(), nil
-}
-
-// stage writes data under a new name in the folder of target, with the mode of the file that it will replace,
-// if any, and else what the umask leaves.
-func stage(target string, mode fs.FileMode, data []byte) (tmp string, err error) {
-	var f *os.File
-	for try := 0; ; try++ {
-		tmp = filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+fmt.Sprintf("%d-%d", os.Getpid(), try))
-		f, err = os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrExist) || try == 100 {
-			return "", err
-		}
-	}
-	_, err = f.Write(data)
-	if err == nil && mode != 0 {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = os.Remove(tmp)
-	}
-	return tmp, err
 }
 
 func writeDirect(o output, stdout io.Writer) error {

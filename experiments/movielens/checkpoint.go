@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/wpm-go/wpm/internal/atomicfile"
 )
 
 // cell is a hit rate, and the mass chosen for it.
@@ -70,7 +72,7 @@ func (c *checkpoint) split(n int) []cell {
 	return nil
 }
 
-// add keeps one more split: under a temporary name first, so that a stop in between leaves the file as it was.
+// add keeps one more split. A stop in between leaves the file as it was.
 func (c *checkpoint) add(cells []cell) error {
 	if c.path == "" {
 		return nil
@@ -83,11 +85,10 @@ func (c *checkpoint) add(cells []cell) error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o777); err != nil {
 		return err
 	}
-	tmp := c.path + ".tmp"
-	if err := os.WriteFile(tmp, b, 0o666); err != nil {
+	if err := atomicfile.Write(c.path, 0, b); err != nil {
 		return fmt.Errorf("movielens: keeping a finished split: %w", err)
 	}
-	return os.Rename(tmp, c.path)
+	return nil
 }
 
 // removeCheckpoint removes the file once the report is written.

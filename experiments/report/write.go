@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/atomicfile"
 )
 
 // WriteFiles writes the files into the folder dir, creating it if need be, and returns their paths in order.
@@ -26,52 +28,23 @@ func WriteFiles(dir string, files []File) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	var staged []string
-	defer func() {
-		for _, s := range staged { // what was renamed is no longer there
-			_ = os.Remove(s)
-		}
-	}()
-	for _, f := range files {
+	var batch atomicfile.Batch
+	defer batch.Discard()
+	for _, f := range slices.Backward(files) { // the first, the page that links to the others, comes last
 		path := filepath.Join(dir, f.Name)
 		if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() && st.Mode()&os.ModeSymlink == 0 {
 			return nil, fmt.Errorf("report: %s exists and is not a file", path)
 		}
-		tmp, err := stage(dir, f)
-		if tmp != "" {
-			staged = append(staged, tmp)
-		}
-		if err != nil {
+		if err := batch.Add(path, 0o644, f.Data); err != nil {
 			return nil, fmt.Errorf("report: %s: %w", path, err)
 		}
 		paths = append(paths, path)
 	}
-	for i, path := range slices.Backward(paths) { // the first, the page that links to the others, last
-		if err := os.Rename(staged[i], path); err != nil {
-			return nil, fmt.Errorf("report: %w", err)
-		}
+	if err := batch.Commit(); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
 	}
+	slices.Reverse(paths)
 	return paths, nil
-}
-
-// stage writes f under a temporary name and returns that name, also on error if the file exists.
-func stage(dir string, f File) (name string, err error) {
-	tmp, err := os.CreateTemp(dir, "."+f.Name+".*")
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		if cerr := tmp.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	if _, err := tmp.Write(f.Data); err != nil {
-		return tmp.Name(), err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return tmp.Name(), err
-	}
-	return tmp.Name(), tmp.Sync()
 }
 
 // Prepare makes the folder dir if need be and checks that files can be written there: for studies, before the work and not after it. It does
