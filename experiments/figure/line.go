@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -84,7 +85,36 @@ func (l Line) check() error {
 func (l Line) draw(c draw.Canvas) error {
 	c = frame(c, l.Title)
 	p := newPlot(l.XLabel)
+	l.axes(p)
+	p.Add(gridLines())
 
+	// A band is drawn below every line, then the lines in order, so that the first series is drawn last and stays on top.
+	entries := make(legend, len(l.Series))
+	for i, s := range l.Series {
+		entries[i].name = s.Name
+	}
+	for i, s := range l.Series {
+		if s.Err == nil || !s.Band {
+			continue
+		}
+		poly, err := band(s, resolveLook(s.Look, i))
+		if err != nil {
+			return err
+		}
+		p.Add(poly)
+		entries[i].thumbs = append(entries[i].thumbs, poly)
+	}
+	for i, s := range slices.Backward(l.Series) {
+		if err := s.draw(p, i, &entries[i]); err != nil {
+			return err
+		}
+	}
+	drawPlot(c, p, l.YLabel, entries)
+	return nil
+}
+
+// axes sets the ranges, scales and ticks.
+func (l Line) axes(p *plot.Plot) {
 	xr, yr := newSpan(), newSpan()
 	for _, s := range l.Series {
 		for i := range s.X {
@@ -113,68 +143,51 @@ func (l Line) draw(c draw.Canvas) error {
 		}
 		p.X.Tick.Marker = plot.ConstantTicks(t)
 	}
-	p.Add(gridLines())
+}
 
-	// A band is drawn below every line, then the lines in order, so that the first series is drawn last and stays on top.
-	entries := make(legend, len(l.Series))
-	for i, s := range l.Series {
-		entries[i].name = s.Name
+// draw adds the line of series i, its error bars and its dots.
+func (s Series) draw(p *plot.Plot, i int, e *legendEntry) error {
+	lk := resolveLook(s.Look, i)
+	width, radius, col := vg.Length(2), vg.Length(4), lk.color
+	if s.Thin {
+		width, radius, col.A = 1.1, 2.8, 0xb0
 	}
-	for i, s := range l.Series {
-		if s.Err == nil || !s.Band {
-			continue
+	xy := make(plotter.XYs, len(s.X))
+	for j := range xy {
+		xy[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
+	}
+	line, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	line.LineStyle = draw.LineStyle{Color: col, Width: width, Dashes: lk.dash}
+	p.Add(line)
+	e.thumbs = append(e.thumbs, line)
+	if s.Err != nil && !s.Band {
+		ye := make(plotter.YErrors, len(s.Err))
+		for j, d := range s.Err {
+			ye[j].Low, ye[j].High = d, d
 		}
-		poly, err := band(s, resolveLook(s.Look, i))
+		bars, err := plotter.NewYErrorBars(struct {
+			plotter.XYs
+			plotter.YErrors
+		}{xy, ye})
 		if err != nil {
 			return err
 		}
-		p.Add(poly)
-		entries[i].thumbs = append(entries[i].thumbs, poly)
+		bars.LineStyle = draw.LineStyle{Color: lk.color, Width: 1.1}
+		bars.CapWidth = 6
+		p.Add(bars)
 	}
-	for i := len(l.Series) - 1; i >= 0; i-- {
-		s, lk := l.Series[i], resolveLook(l.Series[i].Look, i)
-		width, radius, col := vg.Length(2), vg.Length(4), lk.color
-		if s.Thin {
-			width, radius, col.A = 1.1, 2.8, 0xb0
-		}
-		xy := make(plotter.XYs, len(s.X))
-		for j := range xy {
-			xy[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
-		}
-		line, err := plotter.NewLine(xy)
+	if !s.Bare {
+		dots, err := plotter.NewScatter(xy)
 		if err != nil {
 			return err
 		}
-		line.LineStyle = draw.LineStyle{Color: col, Width: width, Dashes: lk.dash}
-		p.Add(line)
-		entries[i].thumbs = append(entries[i].thumbs, line)
-		if s.Err != nil && !s.Band {
-			ye := make(plotter.YErrors, len(s.Err))
-			for j, e := range s.Err {
-				ye[j].Low, ye[j].High = e, e
-			}
-			bars, err := plotter.NewYErrorBars(struct {
-				plotter.XYs
-				plotter.YErrors
-			}{xy, ye})
-			if err != nil {
-				return err
-			}
-			bars.LineStyle = draw.LineStyle{Color: lk.color, Width: 1.1}
-			bars.CapWidth = 6
-			p.Add(bars)
-		}
-		if !s.Bare {
-			dots, err := plotter.NewScatter(xy)
-			if err != nil {
-				return err
-			}
-			dots.GlyphStyle = draw.GlyphStyle{Color: col, Radius: radius, Shape: lk.glyph}
-			p.Add(dots)
-			entries[i].thumbs = append(entries[i].thumbs, dots)
-		}
+		dots.GlyphStyle = draw.GlyphStyle{Color: col, Radius: radius, Shape: lk.glyph}
+		p.Add(dots)
+		e.thumbs = append(e.thumbs, dots)
 	}
-	drawPlot(c, p, l.YLabel, entries)
 	return nil
 }
 

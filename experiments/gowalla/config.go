@@ -114,71 +114,9 @@ const (
 
 // resolve fills in the defaults and checks everything.
 func (c Config) resolve() (Config, []ldp.Epsilon, error) {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&c.Rows, 20)
-	def(&c.Cols, 20)
-	def(&c.MinCheckins, 10)
-	def(&c.Runs, 5)
-	def(&c.Bits, 62)
-	if c.Solver == "" {
-		c.Solver = wpm.Exact.String()
-	}
-	if _, err := wpm.ParseSolver(c.Solver); err != nil {
-		return c, nil, fmt.Errorf("%w: Solver: %w", ErrConfig, err)
-	}
-	if c.Ties == "" {
-		c.Ties = TiesRandom
-	}
-	if c.Ties != TiesRandom && c.Ties != TiesSolver {
-		return c, nil, fmt.Errorf("%w: Ties is %q, want %q or %q", ErrConfig, c.Ties, TiesRandom, TiesSolver)
-	}
-	if !c.AllUsers {
-		def(&c.Users, 500)
-	}
-	if c.Area == (Box{}) {
-		c.Area = Austin()
-	}
-	if c.Epsilons == nil {
-		c.Epsilons = []string{"0.5", "1", "2", "3", "4", "5"}
-	}
-	if c.Methods == nil {
-		c.Methods = Methods()
-	}
-	c.Epsilons, c.Methods = slices.Clone(c.Epsilons), slices.Clone(c.Methods)
-
-	for _, v := range []struct {
-		what       string
-		n, lo, max int
-	}{
-		{"Rows", c.Rows, 1, maxSide}, {"Cols", c.Cols, 1, maxSide}, {"MinCheckins", c.MinCheckins, 1, city.MaxCount},
-		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
-	} {
-		if v.n < v.lo || v.n > v.max {
-			return c, nil, fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, v.what, v.n, v.lo, v.max)
-		}
-	}
-	if c.AllUsers && c.Users != 0 {
-		return c, nil, fmt.Errorf("%w: AllUsers, and Users is %d", ErrConfig, c.Users)
-	}
-	if !c.AllUsers && (c.Users < 1 || c.Users > city.MaxUsers) {
-		return c, nil, fmt.Errorf("%w: Users is %d, want 1 to %d", ErrConfig, c.Users, city.MaxUsers)
-	}
-	a := c.Area
-	// NaN fails every one of these.
-	if !(a.South < a.North && a.West < a.East && a.South >= -90 && a.North <= 90 && a.West >= -180 && a.East <= 180) {
-		return c, nil, fmt.Errorf("%w: Area is latitude %v to %v, longitude %v to %v", ErrConfig, a.South, a.North, a.West, a.East)
-	}
-	if len(c.Methods) == 0 {
-		return c, nil, fmt.Errorf("%w: no Methods", ErrConfig)
-	}
-	for i, m := range c.Methods {
-		if m.look() == 0 || slices.Contains(c.Methods[:i], m) {
-			return c, nil, fmt.Errorf("%w: method %q is unknown or there twice", ErrConfig, m)
-		}
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return c, nil, err
 	}
 	eps := make([]ldp.Epsilon, len(c.Epsilons))
 	for i, s := range c.Epsilons {
@@ -206,4 +144,87 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 		return c, nil, fmt.Errorf("%w: MapEps is %s, which is not among Epsilons", ErrConfig, c.MapEps)
 	}
 	return c, eps, nil
+}
+
+// withDefaults fills in what is zero.
+func (c Config) withDefaults() Config {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.Rows, 20)
+	def(&c.Cols, 20)
+	def(&c.MinCheckins, 10)
+	def(&c.Runs, 5)
+	def(&c.Bits, 62)
+	if c.Solver == "" {
+		c.Solver = wpm.Exact.String()
+	}
+	if c.Ties == "" {
+		c.Ties = TiesRandom
+	}
+	if !c.AllUsers {
+		def(&c.Users, 500)
+	}
+	if c.Area == (Box{}) {
+		c.Area = Austin()
+	}
+	if c.Epsilons == nil {
+		c.Epsilons = []string{"0.5", "1", "2", "3", "4", "5"}
+	}
+	if c.Methods == nil {
+		c.Methods = Methods()
+	}
+	c.Epsilons, c.Methods = slices.Clone(c.Epsilons), slices.Clone(c.Methods)
+	return c
+}
+
+// check has the rules but those of Epsilons.
+func (c Config) check() error {
+	if _, err := wpm.ParseSolver(c.Solver); err != nil {
+		return fmt.Errorf("%w: Solver: %w", ErrConfig, err)
+	}
+	if c.Ties != TiesRandom && c.Ties != TiesSolver {
+		return fmt.Errorf("%w: Ties is %q, want %q or %q", ErrConfig, c.Ties, TiesRandom, TiesSolver)
+	}
+	for _, v := range []struct {
+		what       string
+		n, lo, max int
+	}{
+		{"Rows", c.Rows, 1, maxSide}, {"Cols", c.Cols, 1, maxSide}, {"MinCheckins", c.MinCheckins, 1, city.MaxCount},
+		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
+	} {
+		if v.n < v.lo || v.n > v.max {
+			return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, v.what, v.n, v.lo, v.max)
+		}
+	}
+	if err := c.checkScope(); err != nil {
+		return err
+	}
+	if len(c.Methods) == 0 {
+		return fmt.Errorf("%w: no Methods", ErrConfig)
+	}
+	for i, m := range c.Methods {
+		if m.look() == 0 || slices.Contains(c.Methods[:i], m) {
+			return fmt.Errorf("%w: method %q is unknown or there twice", ErrConfig, m)
+		}
+	}
+	return nil
+}
+
+// checkScope has the rules of who takes part, and where.
+func (c Config) checkScope() error {
+	if c.AllUsers && c.Users != 0 {
+		return fmt.Errorf("%w: AllUsers, and Users is %d", ErrConfig, c.Users)
+	}
+	if !c.AllUsers && (c.Users < 1 || c.Users > city.MaxUsers) {
+		return fmt.Errorf("%w: Users is %d, want 1 to %d", ErrConfig, c.Users, city.MaxUsers)
+	}
+	a := c.Area
+	// NaN fails every one of these.
+	if !(a.South < a.North && a.West < a.East && a.South >= -90 && a.North <= 90 && a.West >= -180 && a.East <= 180) {
+		return fmt.Errorf("%w: Area is latitude %v to %v, longitude %v to %v", ErrConfig, a.South, a.North, a.West, a.East)
+	}
+	return nil
 }

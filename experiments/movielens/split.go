@@ -41,19 +41,7 @@ func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
 		return nil, fmt.Errorf("%w: %d test films, want %d candidates", ErrTooFew, len(testFilms), cfg.Candidates)
 	}
 
-	const none = -1
-	column := slices.Repeat([]int{none}, len(d.Users)) // of a validation user
-	for n, u := range valOf {
-		column[u] = n
-	}
-	x := mat.NewDense(len(d.Films), len(valOf), nil)
-	popularity := make([]int, len(d.Films))
-	for _, rating := range d.Ratings {
-		if n := column[rating.User]; n != none {
-			x.Set(rating.Film, n, float64(rating.Stars))
-			popularity[rating.Film]++
-		}
-	}
+	x, popularity := ratingsOf(d, valOf)
 	points, err := embed(x, cfg)
 	if err != nil {
 		return nil, err
@@ -80,27 +68,60 @@ func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
 		return nil, err
 	}
 
-	row, output := slices.Repeat([]int{none}, len(d.Films)), slices.Repeat([]int{none}, len(d.Films))
-	for n, f := range trainOf {
-		row[f] = n
+	all := users(d, trainOf, candidates, cfg.Like)
+	for _, n := range valOf {
+		s.validation = append(s.validation, all[n])
 	}
-	for n, f := range candidates {
-		output[f] = n
+	for _, n := range testUsers {
+		s.test = append(s.test, all[n])
 	}
+	return s, nil
+}
+
+// none is the position of what has none.
+const none = -1
+
+// positions inverts a list of different numbers below n.
+func positions(n int, list []int) []int {
+	at := slices.Repeat([]int{none}, n)
+	for i, x := range list {
+		at[x] = i
+	}
+	return at
+}
+
+// ratingsOf returns the stars of the given users, a column each, and how many of them rated each film.
+func ratingsOf(d Data, of []int) (x *mat.Dense, popularity []int) {
+	column := positions(len(d.Users), of)
+	x = mat.NewDense(len(d.Films), len(of), nil)
+	popularity = make([]int, len(d.Films))
+	for _, rating := range d.Ratings {
+		if n := column[rating.User]; n != none {
+			x.Set(rating.Film, n, float64(rating.Stars))
+			popularity[rating.Film]++
+		}
+	}
+	return x, popularity
+}
+
+// users returns the distribution of each user over the train films (uniform without a rating) and the candidates that
+// the user likes.
+func users(d Data, train, candidates []int, like int) []user {
+	row, output := positions(len(d.Films), train), positions(len(d.Films), candidates)
 	all := make([]user, len(d.Users))
 	for _, rating := range d.Ratings { // by user, then film: supports come out ascending
 		u := &all[rating.User]
 		if i := row[rating.Film]; i != none {
 			u.support, u.source = append(u.support, i), append(u.source, float64(rating.Stars))
 		}
-		if j := output[rating.Film]; j != none && rating.Stars >= cfg.Like {
+		if j := output[rating.Film]; j != none && rating.Stars >= like {
 			u.hits = append(u.hits, j)
 		}
 	}
 	for n := range all {
 		u := &all[n]
 		if len(u.support) == 0 {
-			for i := range trainOf {
+			for i := range train {
 				u.support, u.source = append(u.support, i), append(u.source, 1)
 			}
 		}
@@ -112,13 +133,7 @@ func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
 			u.source[i] /= sum
 		}
 	}
-	for _, n := range valOf {
-		s.validation = append(s.validation, all[n])
-	}
-	for _, n := range testUsers {
-		s.test = append(s.test, all[n])
-	}
-	return s, nil
+	return all
 }
 
 // cut divides 0..n-1 at random 80/20; both parts ascending.

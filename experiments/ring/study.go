@@ -96,7 +96,8 @@ type Curve struct {
 	W      []Mean  `json:"w"` // after Config.Iterations
 }
 
-func (c Config) resolve() (Config, ldp.Epsilon, []ldp.Epsilon, error) {
+// withDefaults fills in what is zero.
+func (c Config) withDefaults() Config {
 	if c.Points == 0 {
 		c.Points = 30
 	}
@@ -121,8 +122,13 @@ func (c Config) resolve() (Config, ldp.Epsilon, []ldp.Epsilon, error) {
 	if c.Inputs == 0 {
 		c.Inputs = 500
 	}
-	fail := func(format string, args ...any) (Config, ldp.Epsilon, []ldp.Epsilon, error) {
-		return c, ldp.Epsilon{}, nil, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
+	return c
+}
+
+// check has the rules but those of privacy levels.
+func (c Config) check() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
 	}
 	switch { // a NaN fails these
 	case c.Points < 2 || c.Points > 1000:
@@ -145,6 +151,17 @@ func (c Config) resolve() (Config, ldp.Epsilon, []ldp.Epsilon, error) {
 		if n < 1 || n > 1_000_000 || i > 0 && n <= c.Iterations[i-1] {
 			return fail("Iterations[%d] is %d, want ascending numbers from 1 to 1000000", i, n)
 		}
+	}
+	return nil
+}
+
+func (c Config) resolve() (Config, ldp.Epsilon, []ldp.Epsilon, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return c, ldp.Epsilon{}, nil, err
+	}
+	fail := func(format string, args ...any) (Config, ldp.Epsilon, []ldp.Epsilon, error) {
+		return c, ldp.Epsilon{}, nil, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
 	}
 	main, err := ldp.ParseEpsilon(c.Epsilon)
 	if err != nil {
