@@ -39,10 +39,11 @@ var picture = map[string][]string{
 	"internal/rowcache": {"cost", "internal/parallel"},
 
 	// Solvers stand alone on cost and num.
-	"knapsack":    {"cost", "internal/num", "internal/parallel"},
-	"basemeasure": {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "gonum.org/v1/gonum/lapack/gonum"}, // knapsack is its pricing oracle
-	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache"},
-	"mirror":      {"internal/cutbound", "internal/num", "knapsack"},
+	"knapsack":            {"cost", "internal/num", "internal/parallel"},
+	"basemeasure":         {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "gonum.org/v1/gonum/lapack/gonum"}, // knapsack is its pricing oracle
+	"mincostflow":         {"cost", "internal/num", "internal/parallel", "internal/rowcache"},
+	"mincostflow/network": {}, // general minimum-cost flow, in integers: it needs nothing
+	"mirror":              {"internal/cutbound", "internal/num", "knapsack"},
 
 	// What the cuts of base measures prove: one function for the two that find cuts.
 	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},
@@ -65,7 +66,7 @@ var picture = map[string][]string{
 
 	// Certificate files: the statement of each solver, to be checked again by its Verify.
 	// The one in a policy is checked against the policy's own cost, eps and rows; knapsack fills the rows that it leaves out.
-	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn", "sphere"},
+	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "knapsack", "ldp", "mincostflow", "mincostflow/network", "policy", "sinkhorn", "sphere"},
 
 	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
 	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
@@ -125,7 +126,7 @@ var forbidden = map[string]map[string]string{
 		"unsafe": "trusted core", "reflect": "trusted core", "sync": "no goroutines, no caches", "time": "no clock", "os": "no files",
 		"math/cmplx": "no floats", "encoding/json": "formats belong to policy",
 	},
-	"hilbert": impure, "sinkhorn": impure, "sphere": impure, "mincostflow": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure, "baseline": impure, "cost": impure,
+	"hilbert": impure, "sinkhorn": impure, "sphere": impure, "mincostflow": impure, "mincostflow/network": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure, "baseline": impure, "cost": impure,
 	"sphere/codebook": {
 		"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data",
 		"unsafe": "private path", "reflect": "private path", "time": "no clock", "os": "no environment, no files", "log": "no logging in libraries",
@@ -219,7 +220,7 @@ func TestImportPicture(t *testing.T) {
 
 // TestImportSolverAlone holds that a solver can be imported alone: all it brings is gonum and this module.
 func TestImportSolverAlone(t *testing.T) {
-	for _, name := range []string{"mincostflow", "knapsack", "basemeasure", "mirror", "baseline"} {
+	for _, name := range []string{"mincostflow", "mincostflow/network", "knapsack", "basemeasure", "mirror", "baseline"} {
 		for path, p := range goList(t, "-deps", "./"+name) {
 			if p.Standard || strings.HasPrefix(path, module+"/") || strings.HasPrefix(path, "gonum.org/v1/gonum/") {
 				continue

@@ -43,7 +43,7 @@ type table struct {
 
 var tables = []table{
 	{"exact", "Exact projection: from mu and the cost in memory to q", exact},
-	{"network", "General minimum-cost flow: from arcs in memory to the optimum", network},
+	{"network", "General minimum-cost flow: from arcs in memory to the optimum", networks},
 	{"entropic", "Entropic projection: from the cost in memory to an L1 residual of 1e-9", entropic},
 	{"iteration", "One iteration of Algorithm 1, the kernel in memory", iteration},
 	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},

@@ -12,15 +12,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
 // families are the kinds of sparse network, each with 10^4 nodes and about 10^5 arcs.
 var families = []struct {
 	name string
-	make func(r *rand.Rand, nodes, arcs int) *mincostflow.Network
+	make func(r *rand.Rand, nodes, arcs int) *network.Problem
 }{
-	{"random", func(r *rand.Rand, n, m int) *mincostflow.Network { // as NETGEN: sources, sinks, a spine that carries everything, capacities
+	{"random", func(r *rand.Rand, n, m int) *network.Problem { // as NETGEN: sources, sinks, a spine that carries everything, capacities
 		g := withNodes(n)
 		for i := range n - 1 {
 			g.AddArc(i, i+1, 0, 1e6, 9000+r.Int64N(1000))
@@ -35,19 +35,19 @@ var families = []struct {
 		}
 		return g
 	}},
-	{"transport", func(r *rand.Rand, n, m int) *mincostflow.Network {
+	{"transport", func(r *rand.Rand, n, m int) *network.Problem {
 		g := withNodes(n)
 		for i := range n / 2 { // a matching keeps it feasible
 			x := 1 + r.Int64N(1000)
 			g.Supply[i], g.Supply[n/2+i] = x, -x
-			g.AddArc(i, n/2+i, 0, mincostflow.Unlimited, 1+r.Int64N(10_000))
+			g.AddArc(i, n/2+i, 0, network.Unlimited, 1+r.Int64N(10_000))
 		}
 		for len(g.Arcs) < m {
-			g.AddArc(r.IntN(n/2), n/2+r.IntN(n/2), 0, mincostflow.Unlimited, 1+r.Int64N(10_000))
+			g.AddArc(r.IntN(n/2), n/2+r.IntN(n/2), 0, network.Unlimited, 1+r.Int64N(10_000))
 		}
 		return g
 	}},
-	{"assignment", func(r *rand.Rand, n, m int) *mincostflow.Network {
+	{"assignment", func(r *rand.Rand, n, m int) *network.Problem {
 		g := withNodes(n)
 		for i, j := range r.Perm(n / 2) {
 			g.Supply[i], g.Supply[n/2+i] = 1, -1
@@ -58,7 +58,7 @@ var families = []struct {
 		}
 		return g
 	}},
-	{"grid", func(r *rand.Rand, n, m int) *mincostflow.Network { // a square with chords, from one side to the other
+	{"grid", func(r *rand.Rand, n, m int) *network.Problem { // a square with chords, from one side to the other
 		side := int(math.Sqrt(float64(n)))
 		g := withNodes(side * side)
 		for i := range side {
@@ -81,24 +81,24 @@ var families = []struct {
 		}
 		return g
 	}},
-	{"paths", func(r *rand.Rand, n, m int) *mincostflow.Network { // all shortest paths from one node
+	{"paths", func(r *rand.Rand, n, m int) *network.Problem { // all shortest paths from one node
 		g := withNodes(n)
 		for i := 1; i < n; i++ {
-			g.AddArc(r.IntN(i), i, 0, mincostflow.Unlimited, 1+r.Int64N(10_000))
+			g.AddArc(r.IntN(i), i, 0, network.Unlimited, 1+r.Int64N(10_000))
 			g.Supply[i] = -1
 		}
 		g.Supply[0] = int64(n - 1)
 		for len(g.Arcs) < m {
-			g.AddArc(r.IntN(n), r.IntN(n), 0, mincostflow.Unlimited, 1+r.Int64N(10_000))
+			g.AddArc(r.IntN(n), r.IntN(n), 0, network.Unlimited, 1+r.Int64N(10_000))
 		}
 		return g
 	}},
 }
 
-func withNodes(n int) *mincostflow.Network { return &mincostflow.Network{Supply: make([]int64, n)} }
+func withNodes(n int) *network.Problem { return &network.Problem{Supply: make([]int64, n)} }
 
-// network compares the general network simplex with LEMON's three best pivot rules.
-func network(c *config, w io.Writer) error {
+// networks compares the general network simplex with LEMON's three best pivot rules.
+func networks(c *config, w io.Writer) error {
 	fmt.Fprintln(w, "10^4 nodes, 10^5 arcs; LEMON in int64 on a StaticDigraph, its construction counted, as ours is.\n\n"+
 		"| family | wpm | LEMON block | candidate list | altering list | wpm / best LEMON |\n| --- | --: | --: | --: | --: | --: |")
 	var lemon mean
@@ -118,7 +118,7 @@ func network(c *config, w io.Writer) error {
 				return err
 			}
 			all := []runner{often(func() (answer, error) {
-				r, err := g.Solve(context.Background(), mincostflow.NetworkSettings{})
+				r, err := network.Solve(context.Background(), g, network.Settings{})
 				if err != nil {
 					return answer{}, fmt.Errorf("%s: %w", name, err)
 				}

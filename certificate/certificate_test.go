@@ -18,6 +18,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 )
@@ -176,9 +177,9 @@ func TestNewRefuses(t *testing.T) {
 			return err
 		},
 		"entropic: empty":  func() error { _, err := certificate.NewEntropic(sinkhorn.Problem{}, sinkhorn.Result{}); return err },
-		"flow: no network": func() error { _, err := certificate.NewFlow(nil, mincostflow.FlowResult{}); return err },
+		"flow: no network": func() error { _, err := certificate.NewFlow(nil, network.Result{}); return err },
 		"flow: no result": func() error {
-			_, err := certificate.NewFlow(&mincostflow.Network{Supply: []int64{1, -1}}, mincostflow.FlowResult{})
+			_, err := certificate.NewFlow(&network.Problem{Supply: []int64{1, -1}}, network.Result{})
 			return err
 		},
 		"sphere: nothing": func() error { _, err := certificate.NewSphere(2, 2, 1, sphere.Bounds{}); return err },

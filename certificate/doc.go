@@ -31,7 +31,7 @@
 //	units         the same in whole units, potentials exact: lower = upper at an optimum         mincostflow.ProjectUnits
 //	entropic      as projection, for the q of an entropic solver                                 sinkhorn.Project
 //	transport     cost of the best plan between two distributions                                mincostflow.Transport
-//	flow          least cost of an integer flow in a network: lower = upper                      mincostflow.Network
+//	flow          least cost of an integer flow in a network: lower = upper                      network.Problem
 //	base-measure  lower: the worst case of every eps-LDP mechanism; upper: that of m             basemeasure.Uniform, Shape, mirror.Descend
 //	sphere        w* of the optimal cap on the sphere                                            sphere.Enclose
 //	kpm           the r of the KPM rule; q is then the rule's output                             baseline.KPM

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
 // What a network is about is not known here: its supplies may be somebody's distribution.
@@ -34,7 +34,7 @@ type optimalEvidence struct {
 }
 
 // arcs is a list of [from, to, lower, upper, cost], a bound that is none written as null.
-type arcs []mincostflow.Arc
+type arcs []network.Arc
 
 func (as arcs) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 2+32*len(as)), '[')
@@ -58,7 +58,7 @@ func (as arcs) MarshalJSON() ([]byte, error) {
 }
 
 func appendBound(b []byte, x int64) []byte {
-	if x <= -mincostflow.Unlimited || x == mincostflow.Unlimited {
+	if x <= -network.Unlimited || x == network.Unlimited {
 		return append(b, "null"...)
 	}
 	return strconv.AppendInt(b, x, 10)
@@ -84,9 +84,9 @@ func (as *arcs) UnmarshalJSON(data []byte) error {
 			var err error
 			switch {
 			case i == 2 && string(part) == "null":
-				x[i] = -mincostflow.Unlimited
+				x[i] = -network.Unlimited
 			case i == 3 && string(part) == "null":
-				x[i] = mincostflow.Unlimited
+				x[i] = network.Unlimited
 			default:
 				x[i], err = strconv.ParseInt(string(part), 10, 64)
 			}
@@ -94,7 +94,7 @@ func (as *arcs) UnmarshalJSON(data []byte) error {
 				return fmt.Errorf("arc %d is not [from,to,lower,upper,cost]", len(out))
 			}
 		}
-		out = append(out, mincostflow.Arc{From: int(x[0]), To: int(x[1]), Lower: x[2], Upper: x[3], Cost: x[4]})
+		out = append(out, network.Arc{From: int(x[0]), To: int(x[1]), Lower: x[2], Upper: x[3], Cost: x[4]})
 		rest = tail
 	}
 	if string(rest) != "]" {
@@ -104,15 +104,15 @@ func (as *arcs) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NewFlow returns the certificate of r, an optimal flow in g that passes mincostflow.VerifyFlow. The two bounds are one number. It
+// NewFlow returns the certificate of r, an optimal flow in g that passes network.Verify. The two bounds are one number. It
 // counts as private, since g may be about somebody's distribution.
 //
-// Errors: ErrStatus if r is not optimal, ErrEvidence with the error of mincostflow.VerifyFlow, ErrLimit.
-func NewFlow(g *mincostflow.Network, r mincostflow.FlowResult) (Certificate, error) {
-	if err := mincostflow.VerifyFlow(g, r); err != nil {
+// Errors: ErrStatus if r is not optimal, ErrEvidence with the error of network.Verify, ErrLimit.
+func NewFlow(g *network.Problem, r network.Result) (Certificate, error) {
+	if err := network.Verify(g, r); err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
-	if r.Status != mincostflow.Optimal {
+	if r.Status != network.Optimal {
 		return Certificate{}, fmt.Errorf("%w: %v", ErrStatus, r.Status)
 	}
 	b := &flow{
@@ -143,8 +143,8 @@ func (b *flow) bounds(cost.Matrix) (lower, upper *big.Rat, err error) {
 	for n, a := range b.Problem.Arcs {
 		value.Add(value, x.Mul(big.NewInt(b.Evidence.Flow[n]), big.NewInt(a.Cost)))
 	}
-	r := mincostflow.FlowResult{Status: mincostflow.Optimal, Flow: b.Evidence.Flow, Objective: value, Potentials: b.Evidence.Potentials}
-	if err := mincostflow.VerifyFlow(&mincostflow.Network{Supply: b.Problem.Supply, Arcs: b.Problem.Arcs}, r); err != nil {
+	r := network.Result{Status: network.Optimal, Flow: b.Evidence.Flow, Objective: value, Potentials: b.Evidence.Potentials}
+	if err := network.Verify(&network.Problem{Supply: b.Problem.Supply, Arcs: b.Problem.Arcs}, r); err != nil {
 		return nil, nil, err
 	}
 	return new(big.Rat).SetInt(value), new(big.Rat).SetInt(value), nil

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 )
@@ -45,10 +46,10 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0}, Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
 	er, err := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})
 	out[certificate.Entropic] = must(t)(certificate.NewEntropic(e, er))(err)
-	g := &mincostflow.Network{Supply: []int64{4, 0, -4}, Arcs: []mincostflow.Arc{
-		{From: 0, To: 1, Upper: 3, Cost: 2}, {From: 1, To: 2, Lower: -mincostflow.Unlimited, Upper: mincostflow.Unlimited, Cost: -1}, {From: 0, To: 2, Lower: -1, Upper: 5, Cost: 4},
+	g := &network.Problem{Supply: []int64{4, 0, -4}, Arcs: []network.Arc{
+		{From: 0, To: 1, Upper: 3, Cost: 2}, {From: 1, To: 2, Lower: -network.Unlimited, Upper: network.Unlimited, Cost: -1}, {From: 0, To: 2, Lower: -1, Upper: 5, Cost: 4},
 	}}
-	fr, err := g.Solve(context.Background(), mincostflow.NetworkSettings{})
+	fr, err := network.Solve(context.Background(), g, network.Settings{})
 	out[certificate.Flow] = must(t)(certificate.NewFlow(g, fr))(err)
 	w, err := sphere.Enclose(3, 2, 1.25, 20)
 	out[certificate.Sphere] = must(t)(certificate.NewSphere(3, 2, 1.25, w))(err)

@@ -15,7 +15,7 @@ const (
 	Units       Kind = "units"        // mincostflow.ProjectUnits
 	Entropic    Kind = "entropic"     // sinkhorn.Project
 	Transport   Kind = "transport"    // mincostflow.Transport
-	Flow        Kind = "flow"         // mincostflow.Network
+	Flow        Kind = "flow"         // network.Problem
 	BaseMeasure Kind = "base-measure" // basemeasure.Uniform, basemeasure.Shape, mirror.Descend
 	Sphere      Kind = "sphere"       // sphere.Enclose
 	KPM         Kind = "kpm"          // baseline.KPM

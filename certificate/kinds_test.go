@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
 // TestIntegerText: whole units, arcs and logarithms: what they read back to, and what they are not.
@@ -19,8 +20,8 @@ func TestIntegerText(t *testing.T) {
 	var a arcs
 	const text = "[[0,1,null,null,-3],[2,0,-4,5,6]]"
 	if err := json.Unmarshal([]byte(text), &a); err != nil || len(a) != 2 ||
-		a[0] != (mincostflow.Arc{From: 0, To: 1, Lower: -mincostflow.Unlimited, Upper: mincostflow.Unlimited, Cost: -3}) ||
-		a[1] != (mincostflow.Arc{From: 2, To: 0, Lower: -4, Upper: 5, Cost: 6}) {
+		a[0] != (network.Arc{From: 0, To: 1, Lower: -network.Unlimited, Upper: network.Unlimited, Cost: -3}) ||
+		a[1] != (network.Arc{From: 2, To: 0, Lower: -4, Upper: 5, Cost: 6}) {
 		t.Errorf("%v, %v", a, err)
 	}
 	if b, err := json.Marshal(a); err != nil || string(b) != text {

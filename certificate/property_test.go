@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 	"pgregory.net/rapid"
@@ -109,7 +110,7 @@ func TestLawOfKinds(t *testing.T) {
 				t.Fatalf("the problem of the exact solver has another hash (%v)", err)
 			}
 		case certificate.Flow:
-			g := &mincostflow.Network{}
+			g := &network.Problem{}
 			for i := range c.K {
 				g.AddNode(int64(i + 1))
 			}
@@ -119,11 +120,11 @@ func TestLawOfKinds(t *testing.T) {
 			g.Supply[c.K] = -int64(c.K*(c.K+1)) / 2
 			small := rapid.Int64Range(-3, 3)
 			for i := range len(g.Supply) {
-				g.AddArc(i, (i+1)%len(g.Supply), 0, mincostflow.Unlimited, 3) // a way round: feasible, and no cycle is negative
+				g.AddArc(i, (i+1)%len(g.Supply), 0, network.Unlimited, 3) // a way round: feasible, and no cycle is negative
 				g.AddArc(i, rapid.IntRange(0, len(g.Supply)-1).Draw(t, "to"), -2, 2, small.Draw(t, "cost"))
 			}
 			// The arcs of the ring have no bound, so whatever the others ask for can go round.
-			r, ferr := g.Solve(context.Background(), mincostflow.NetworkSettings{})
+			r, ferr := network.Solve(context.Background(), g, network.Settings{})
 			if ferr != nil {
 				t.Fatal(ferr)
 			}

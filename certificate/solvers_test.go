@@ -12,7 +12,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/knapsack"
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
@@ -150,12 +150,12 @@ func TestSphereLimits(t *testing.T) {
 
 // TestNoOptimum: a network without an optimum has no certificate, whatever it proves.
 func TestNoOptimum(t *testing.T) {
-	for name, g := range map[string]*mincostflow.Network{
+	for name, g := range map[string]*network.Problem{
 		"infeasible": {Supply: []int64{1, -1}},
-		"unbounded":  {Supply: []int64{0}, Arcs: []mincostflow.Arc{{Upper: mincostflow.Unlimited, Cost: -1}}},
+		"unbounded":  {Supply: []int64{0}, Arcs: []network.Arc{{Upper: network.Unlimited, Cost: -1}}},
 	} {
-		r, _ := g.Solve(context.Background(), mincostflow.NetworkSettings{})
-		if err := mincostflow.VerifyFlow(g, r); err != nil || r.Status == mincostflow.Optimal {
+		r, _ := network.Solve(context.Background(), g, network.Settings{})
+		if err := network.Verify(g, r); err != nil || r.Status == network.Optimal {
 			t.Fatalf("%s: %v, %v", name, r.Status, err)
 		}
 		if _, err := certificate.NewFlow(g, r); !errors.Is(err, certificate.ErrStatus) {

@@ -19,8 +19,8 @@
 //	FuzzTransport        mincostflow.Transport                  VerifyTransport in rationals
 //	FuzzProjector        mincostflow.Projector                  a new one, bit for bit; the optimum of Project
 //	FuzzProjectUnits     mincostflow.ProjectUnits               VerifyUnits: upper = lower; enumeration
-//	FuzzNetwork          mincostflow.Network, VerifyFlow        a slow solver; spoilt proofs are refused
-//	FuzzDIMACS           mincostflow.ReadDIMACS                 round trip; the answer verifies
+//	FuzzNetwork          network.Solve, Verify              a slow solver; spoilt proofs are refused
+//	FuzzDIMACS           network.ReadDIMACS                 round trip; the answer verifies
 //	FuzzKPM              baseline.KPM                           the closed form in rationals
 //	FuzzBaselines        baseline's other rules                 their boxes, the definition of a distribution
 //	FuzzBaseMeasure      basemeasure.Uniform                    Verify in rationals

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
-var networkSentinels = []error{mincostflow.ErrArc, mincostflow.ErrBox, mincostflow.ErrBalance, mincostflow.ErrOverflow}
+var networkSentinels = []error{network.ErrArc, network.ErrBox, network.ErrBalance, network.ErrOverflow}
 
 // int64 returns a number: small in most cases, else of any size, with a liking for edges.
 func (f *feed) int64() int64 {
@@ -30,19 +30,19 @@ func (f *feed) int64() int64 {
 
 // network returns a network of at most six nodes and fifteen arcs. Its supplies balance unless style asks
 // for more freedom.
-func (f *feed) network() *mincostflow.Network {
-	g := &mincostflow.Network{Supply: make([]int64, f.size(6))}
+func (f *feed) network() *network.Problem {
+	g := &network.Problem{Supply: make([]int64, f.size(6))}
 	n := len(g.Supply)
 	style := f.byte()
 	for range int(f.byte()) % 16 {
-		a := mincostflow.Arc{From: int(f.byte()) % n, To: int(f.byte()) % n, Cost: f.int64()}
+		a := network.Arc{From: int(f.byte()) % n, To: int(f.byte()) % n, Cost: f.int64()}
 		switch kind := f.byte(); kind % 4 {
 		case 0:
 			a.Upper = int64(kind)
 		case 1:
-			a.Lower, a.Upper = f.int64(), mincostflow.Unlimited
+			a.Lower, a.Upper = f.int64(), network.Unlimited
 		case 2:
-			a.Lower, a.Upper = -mincostflow.Unlimited, f.int64()
+			a.Lower, a.Upper = -network.Unlimited, f.int64()
 		default:
 			a.Lower, a.Upper = f.int64(), f.int64()
 			if a.Lower > a.Upper && style%8 != 7 {
@@ -66,7 +66,7 @@ func (f *feed) network() *mincostflow.Network {
 
 // bellmanFord returns the best cost of a flow in g, found the slowest way there is; ok is false if
 // numbers are too large for it. It cancels negative cycles, then saturates cheapest paths.
-func bellmanFord(g *mincostflow.Network) (status mincostflow.Status, cost int64, ok bool) {
+func bellmanFord(g *network.Problem) (status network.Status, cost int64, ok bool) {
 	const (
 		small = 1 << 16
 		inf   = 1 << 40 // more than any flow there can be
@@ -91,7 +91,7 @@ func bellmanFord(g *mincostflow.Network) (status mincostflow.Status, cost int64,
 	}
 	for _, a := range g.Arcs {
 		limit(a.Cost, false)
-		lower, upper := limit(a.Lower, a.Lower <= -mincostflow.Unlimited), limit(a.Upper, a.Upper == mincostflow.Unlimited)
+		lower, upper := limit(a.Lower, a.Lower <= -network.Unlimited), limit(a.Upper, a.Upper == network.Unlimited)
 		start, room, back := lower, upper-lower, int64(0)
 		switch {
 		case lower == inf && upper == inf:
@@ -184,18 +184,18 @@ func bellmanFord(g *mincostflow.Network) (status mincostflow.Status, cost int64,
 	}
 	for _, e := range edges {
 		if e.from == n && e.room > 0 {
-			return mincostflow.Infeasible, 0, true
+			return network.Infeasible, 0, true
 		}
 	}
 	if ray {
-		return mincostflow.Unbounded, 0, true
+		return network.Unbounded, 0, true
 	}
-	return mincostflow.Optimal, cost, true
+	return network.Optimal, cost, true
 }
 
 // FuzzNetwork solves any network: the proof must hold, whatever the size of the numbers, and the answer agree
 // with the slow solver where that can be asked. What is spoilt in the answer afterwards must not
-// turn VerifyFlow's yes into a lie.
+// turn Verify's yes into a lie.
 func FuzzNetwork(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{3, 0, 4, 0, 1, 6, 8, 1, 2, 7, 12, 0, 2, 15, 4, 2, 3, 6, 3, 5, 9, 0, 3, 8, 1, 2, 6, 0, 0, 5})
@@ -204,14 +204,14 @@ func FuzzNetwork(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := &feed{data}
 		g := in.network()
-		kept := mincostflow.Network{Supply: slices.Clone(g.Supply), Arcs: slices.Clone(g.Arcs)}
-		r, err := g.Solve(context.Background(), mincostflow.NetworkSettings{})
+		kept := network.Problem{Supply: slices.Clone(g.Supply), Arcs: slices.Clone(g.Arcs)}
+		r, err := network.Solve(context.Background(), g, network.Settings{})
 		if !reflect.DeepEqual(*g, kept) {
 			t.Fatalf("Solve changed %+v to %+v", kept, *g)
 		}
-		if err != nil && r.Status == mincostflow.Unknown {
+		if err != nil && r.Status == network.Unknown {
 			typed(t, err, networkSentinels...)
-			if !reflect.DeepEqual(r, mincostflow.FlowResult{}) {
+			if !reflect.DeepEqual(r, network.Result{}) {
 				t.Fatalf("%+v beside %v", r, err)
 			}
 			return
@@ -219,20 +219,20 @@ func FuzzNetwork(f *testing.F) {
 		if want := noOptimum[r.Status]; !errors.Is(err, want) {
 			t.Fatalf("%v beside %v", r.Status, err)
 		}
-		if err := mincostflow.VerifyFlow(g, r); err != nil {
+		if err := network.Verify(g, r); err != nil {
 			t.Fatalf("%v\n%+v\n%+v", err, *g, r)
 		}
 		status, cost, ok := bellmanFord(g)
 		if !ok {
 			return
 		}
-		if status != r.Status || status == mincostflow.Optimal && r.Objective.Cmp(big.NewInt(cost)) != 0 {
+		if status != r.Status || status == network.Optimal && r.Objective.Cmp(big.NewInt(cost)) != 0 {
 			t.Fatalf("%+v\n%v with cost %v, the slow way %v with cost %d", *g, r.Status, r.Objective, status, cost)
 		}
 		for range int(in.byte()) % 4 {
 			switch at := int(in.byte()); in.byte() % 8 {
 			case 0:
-				r.Status = mincostflow.Status(at % 7)
+				r.Status = network.Status(at % 7)
 			case 1:
 				if len(r.Flow) > 0 {
 					r.Flow[at%len(r.Flow)] += in.int64()
@@ -246,25 +246,25 @@ func FuzzNetwork(f *testing.F) {
 			case 4:
 				r.Cut = append(r.Cut, int(in.int64()))
 			case 5:
-				r.Cycle = append(r.Cycle, mincostflow.Step{Arc: int(in.int64()), Backward: at%2 == 0})
+				r.Cycle = append(r.Cycle, network.Step{Arc: int(in.int64()), Backward: at%2 == 0})
 			case 6:
 				r.Cut, r.Cycle = r.Cut[:len(r.Cut)/2], r.Cycle[:len(r.Cycle)/2]
 			case 7:
 				r.Potentials = make([]int64, len(g.Supply))
 			}
 		}
-		switch err := mincostflow.VerifyFlow(g, r); {
+		switch err := network.Verify(g, r); {
 		case err != nil:
-			typed(t, err, mincostflow.ErrCertificate)
-		case r.Status == mincostflow.PivotLimit || r.Status == mincostflow.Cancelled: // claims a flow at most
-		case r.Status != status || status == mincostflow.Optimal && r.Objective.Cmp(big.NewInt(cost)) != 0:
-			t.Fatalf("VerifyFlow accepts %+v\nof %+v\nwhich is %v with cost %d", r, *g, status, cost)
+			typed(t, err, network.ErrCertificate)
+		case r.Status == network.PivotLimit || r.Status == network.Cancelled: // claims a flow at most
+		case r.Status != status || status == network.Optimal && r.Objective.Cmp(big.NewInt(cost)) != 0:
+			t.Fatalf("Verify accepts %+v\nof %+v\nwhich is %v with cost %d", r, *g, status, cost)
 		}
 	})
 }
 
 // noOptimum has the errors that go with a status.
-var noOptimum = map[mincostflow.Status]error{mincostflow.Infeasible: mincostflow.ErrInfeasible, mincostflow.Unbounded: mincostflow.ErrUnbounded}
+var noOptimum = map[network.Status]error{network.Infeasible: network.ErrInfeasible, network.Unbounded: network.ErrUnbounded}
 
 // FuzzDIMACS reads any file. What is read can be written and read again, and the answer to it can be
 // printed.
@@ -274,12 +274,12 @@ func FuzzDIMACS(f *testing.F) {
 	f.Add([]byte("p min 2 1\nn 1 9223372036854775807\nn 2 -9223372036854775807\na 1 2 0 9223372036854775806 -9223372036854775808"))
 	f.Add([]byte("p min 500000000 0\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := mincostflow.ReadDIMACS(bytes.NewReader(data))
+		g, err := network.ReadDIMACS(bytes.NewReader(data))
 		if err != nil {
 			if g != nil {
 				t.Fatalf("%+v beside %v", g, err)
 			}
-			typed(t, err, mincostflow.ErrSyntax)
+			typed(t, err, network.ErrSyntax)
 			return
 		}
 		if len(g.Supply) > 1000 || len(g.Arcs) > 1000 {
@@ -289,18 +289,18 @@ func FuzzDIMACS(f *testing.F) {
 		if err := g.WriteDIMACS(&text); err != nil {
 			t.Fatalf("%+v cannot be written: %v", *g, err)
 		}
-		again, err := mincostflow.ReadDIMACS(bytes.NewReader(text.Bytes()))
+		again, err := network.ReadDIMACS(bytes.NewReader(text.Bytes()))
 		if err != nil || !reflect.DeepEqual(g, again) {
 			t.Fatalf("%+v\nread again as %+v, %v from\n%s", *g, again, err, text.Bytes())
 		}
-		r, err := g.Solve(context.Background(), mincostflow.NetworkSettings{MaxPivots: 10_000})
+		r, err := network.Solve(context.Background(), g, network.Settings{MaxPivots: 10_000})
 		if err != nil {
-			typed(t, err, append(networkSentinels, mincostflow.ErrNotConverged, mincostflow.ErrInfeasible, mincostflow.ErrUnbounded)...)
-			if r.Status == mincostflow.Unknown {
+			typed(t, err, append(networkSentinels, network.ErrNotConverged, network.ErrInfeasible, network.ErrUnbounded)...)
+			if r.Status == network.Unknown {
 				return
 			}
 		}
-		if err := mincostflow.VerifyFlow(g, r); err != nil {
+		if err := network.Verify(g, r); err != nil {
 			t.Fatalf("%v\n%+v\n%+v", err, *g, r)
 		}
 		var out bytes.Buffer

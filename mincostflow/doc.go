@@ -97,15 +97,6 @@
 // costs; floats settle what is beyond their doubt, and big integers the rest (exact.go).
 // VerifyUnits checks the answer.
 //
-// # Networks
-//
-// Network is the general problem: any directed graph, supplies, arcs with lower and upper bounds,
-// finite or not, and costs of either sign, all in int64. Its answer is Optimal with potentials,
-// Infeasible with a cut (beside ErrInfeasible), or Unbounded with a cycle (beside ErrUnbounded), each a proof that
-// VerifyFlow checks in exact integers; what might not fit 64 bits on the way is refused before any work (ErrOverflow).
-// ReadDIMACS reads the common file format. It is a primal simplex as well (network_simplex.go), on arcs with
-// capacities, and takes some 40 bytes for each arc and 100 for each node.
-//
 // # Cost
 //
 // Memory is O(k + kv) beside C and Settings.Memory. Time is some 5 to 15 sweeps over the rows with mass, 1 ns or less a
@@ -114,6 +105,7 @@
 // anew for every reader, as many rows with mass as fit into Settings.Memory are held (256 MiB by default), so that each is
 // computed once; those beyond are computed in every sweep.
 //
+// Package network, below this one, solves minimum-cost flow on any directed graph.
 // Use package knapsack when every source is a point mass, and sinkhorn when an approximation is
 // enough and k and kv are above some 10^4.
 package mincostflow

@@ -17,13 +17,15 @@ var (
 	ErrSupport = errors.New("mincostflow: bad support")
 	// ErrBox: a lower bound above its upper bound.
 	ErrBox = errors.New("mincostflow: lower bound above upper bound")
-	// ErrInfeasible: no distribution lies in the box, or no flow meets all supplies and bounds of a Network.
+	// ErrInfeasible: no distribution lies in the box.
 	ErrInfeasible = errors.New("mincostflow: infeasible")
 	// ErrSettings: a setting outside its range.
 	ErrSettings = errors.New("mincostflow: bad settings")
 	// ErrNotConverged: the solver stopped early. The Result beside it is feasible and its
 	// bounds hold. When a context caused the stop, the error wraps its error too.
 	ErrNotConverged = errors.New("mincostflow: stopped before the optimum")
+	// ErrOverflow: masses of ProjectUnits that sum to more than 2^62 units.
+	ErrOverflow = errors.New("mincostflow: numbers too large for 64 bits")
 	// ErrCertificate: Verify refuses a Result.
 	ErrCertificate = errors.New("mincostflow: certificate refused")
 )

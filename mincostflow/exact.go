@@ -198,7 +198,7 @@ func (e *exactPrices) slacks(s *solver) bool {
 	return true
 }
 
-// pivot is network.pivot for an arc with reduced cost e.least.
+// pivot is basis.pivot for an arc with reduced cost e.least.
 func (e *exactPrices) pivot(s *solver, a, b int32, kind arcKind, cost float64, most uint64) {
 	t := &s.net
 	e.pivots++

@@ -264,3 +264,6 @@ func (c *asked) Err() error {
 	}
 	return nil
 }
+
+// between draws from lo to hi, both included.
+func (d draw) between(lo, hi int) int { return lo + d.Intn(hi-lo+1) }

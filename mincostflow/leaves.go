@@ -47,7 +47,7 @@ func (l *leaves) add(i, j int32) {
 }
 
 // attach puts node v into the preorder if it is a leaf kept apart.
-func (t *network) attach(v int32) {
+func (t *basis) attach(v int32) {
 	l := &t.leaves
 	j := v - int32(t.k)
 	if l.n == 0 || j < 0 || v == t.root || l.place[j] < 0 {
@@ -69,7 +69,7 @@ func (t *network) attach(v int32) {
 }
 
 // detach takes node v out of the preorder if it is a leaf.
-func (t *network) detach(v int32) {
+func (t *basis) detach(v int32) {
 	j := v - int32(t.k)
 	if t.leaves.n == 0 || j < 0 || v == t.root {
 		return
@@ -84,7 +84,7 @@ func (t *network) detach(v int32) {
 }
 
 // attachAll puts all leaves into the preorder, and keeps none apart from now on.
-func (t *network) attachAll() {
+func (t *basis) attachAll() {
 	if t.leaves.n == 0 {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 
 // pricerAt returns a pricer of a tree with a few ties among its potentials, on a grid that costs are multiples of or not.
 func (d draw) pricerAt(k, n int) *pricer {
-	t := &network{k: k, n: n, root: int32(k + n)}
+	t := &basis{k: k, n: n, root: int32(k + n)}
 	t.grid, t.magic, t.limit = 0.25, math.Ldexp(1.5, 50), math.Ldexp(1, 49)
 	t.low, t.room = make([]uint64, n), make([]uint64, n)
 	for range k + n + 1 {
@@ -221,7 +221,7 @@ func TestEnterSlack(t *testing.T) {
 		d := newDraw(uint64(seed) + 84e6)
 		n := d.Intn(11)
 		from := d.Intn(3)
-		var star network
+		var star basis
 		mass := []uint64{unit}
 		star.low, star.room = make([]uint64, from+n), make([]uint64, from+n)
 		for j := range star.low {

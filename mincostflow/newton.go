@@ -375,7 +375,7 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 
 // thin cuts the columns, in the given order, into runs with stride cells each (the last may have fewer). The cell in the
 // middle of a run stands for all its columns, also for those without cells.
-func (w *newton) thin(t *network, columns []int32, stride int) {
+func (w *newton) thin(t *basis, columns []int32, stride int) {
 	w.cols = append(w.cols[:0], sample{})
 	o, n := &w.cols[0], 0
 	for _, j := range columns {

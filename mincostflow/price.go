@@ -32,7 +32,7 @@ type candidate struct {
 // improves the plan. A sweep that finds nothing proves the tree optimal, so the lists cost
 // nothing in certainty. They take O(k) memory.
 type pricer struct {
-	net    *network
+	net    *basis
 	rows   *rows
 	index  []int // row of the cost for every row of the network
 	ctx    context.Context

@@ -23,10 +23,6 @@ func (s Status) String() string {
 		return "pivot limit"
 	case Cancelled:
 		return "cancelled"
-	case Infeasible:
-		return "infeasible"
-	case Unbounded:
-		return "unbounded"
 	}
 	return "unknown"
 }

@@ -29,7 +29,7 @@ type solver struct {
 	in   *instance
 	rows *rows
 	live []int // the rows with mass, as rows knows them
-	net  network
+	net  basis
 	pr   pricer
 	most float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
 

@@ -195,7 +195,7 @@ func TestApproachRaisesNothing(t *testing.T) {
 }
 
 // carried is the flow on artificial arcs.
-func carried(n *network) (sum uint64) {
+func carried(n *basis) (sum uint64) {
 	for v := range n.nodes[:n.root] {
 		if p := &n.nodes[v]; p.parent >= 0 && p.kind == artificial {
 			sum += p.flow

@@ -31,14 +31,14 @@ type node struct {
 // link is the part of a node that walks over subtrees read.
 type link struct{ next, depth int32 }
 
-// network is the state of the simplex: a spanning tree of the nodes rows 0..k-1, columns
+// basis is the state of the simplex: a spanning tree of the nodes rows 0..k-1, columns
 // k..k+n-1, hub k+n, rooted at the hub.
 //
 // Everything is exact. Flows are integers (units.go). Arc costs are rounded to multiples of grid,
 // and potentials are sums of those that stay below 2^53 grids, so that float64 arithmetic on them
 // has no error: a reduced cost that should be zero is zero, and every pivot is one of a true
 // primal simplex, which with the leaving rule below cannot cycle.
-type network struct {
+type basis struct {
 	k, n   int   // rows with mass, columns
 	root   int32 // k + n
 	nodes  []node
@@ -63,13 +63,13 @@ type network struct {
 
 // round returns c rounded to a multiple of grid, for |c| below 2^51 grids: adding a number of
 // size 2^52 grids leaves no room for anything finer.
-func (t *network) round(c float64) float64 { return (c + t.magic) - t.magic }
+func (t *basis) round(c float64) float64 { return (c + t.magic) - t.magic }
 
 // reset makes the star: every row sends its mass to the hub and every column gets its lower bound
 // from it over artificial arcs. A column with lower bound zero hangs from its slack arc instead,
 // because an empty arc must point to the hub (pivot says why). The units of the source are in
 // mass; low and room are filled in.
-func (t *network) reset(k, n int, mass []uint64) {
+func (t *basis) reset(k, n int, mass []uint64) {
 	t.k, t.n, t.root = k, n, int32(k+n)
 	total := k + n + 1
 	t.nodes = grow(t.nodes, total)
@@ -110,11 +110,11 @@ func (t *network) reset(k, n int, mass []uint64) {
 }
 
 // live reports whether column j takes part, that is, whether it may take anything.
-func (t *network) live(j int) bool { return t.low[j] > 0 || t.room[j] > 0 }
+func (t *basis) live(j int) bool { return t.low[j] > 0 || t.room[j] > 0 }
 
 // setPrices chooses the grid 2^exp and the price of artificial arcs, and computes all potentials
 // from the tree.
-func (t *network) setPrices(exp int, big float64) {
+func (t *basis) setPrices(exp int, big float64) {
 	t.grid = math.Ldexp(1, exp)
 	t.magic = math.Ldexp(1.5, exp+52)
 	t.limit = math.Ldexp(1, exp+51)
@@ -148,7 +148,7 @@ func (t *network) setPrices(exp int, big float64) {
 }
 
 // arcCost returns the rounded cost of the arc from v to its parent.
-func (t *network) arcCost(v int32) float64 {
+func (t *basis) arcCost(v int32) float64 {
 	switch t.nodes[v].kind {
 	case slack:
 		return 0
@@ -159,7 +159,7 @@ func (t *network) arcCost(v int32) float64 {
 }
 
 // setSlack sets the state of the slack arc of column j.
-func (t *network) setSlack(j int, state int8) {
+func (t *basis) setSlack(j int, state int8) {
 	t.slack[j] = state
 	switch {
 	case t.room[j] == 0 || state == inTree:
@@ -173,7 +173,7 @@ func (t *network) setSlack(j int, state int8) {
 
 // enterReal brings the arc from row i to column j, with unrounded cost c, into the tree if that
 // improves the plan, and reports whether it did.
-func (t *network) enterReal(i, j int32, c float64) bool {
+func (t *basis) enterReal(i, j int32, c float64) bool {
 	b := int32(t.k) + j
 	rc := (t.round(c) - t.pi[i]) + t.pi[b]
 	if !(rc < 0) {
@@ -185,7 +185,7 @@ func (t *network) enterReal(i, j int32, c float64) bool {
 
 // enterSlack moves the slack arc among columns from to end - 1 that improves the plan most, into
 // the tree or straight from one bound to the other, and reports whether there was one.
-func (t *network) enterSlack(from, end int) bool {
+func (t *basis) enterSlack(from, end int) bool {
 	lean := t.lean[from:end]
 	pi := t.pi[t.k+from:][:len(lean)]
 	best, at := 0.0, 0
@@ -227,7 +227,7 @@ func (t *network) enterSlack(from, end int) bool {
 // strongly feasible (Cunningham 1976): from every node some flow could still go to the hub, that
 // is, empty arcs point up and full ones do not. Every sequence of pivots that move nothing then
 // ends, since each lowers the sum of potentials.
-func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
+func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	t.pivots++
 	t.attach(a)
 	t.attach(b)
@@ -301,7 +301,7 @@ func (t *network) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64)
 
 // push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is
 // join.
-func (t *network) push(a, b, join int32, d uint64) {
+func (t *basis) push(a, b, join int32, d uint64) {
 	nodes := t.nodes
 	for u := a; u != join; {
 		p := &nodes[u]
@@ -329,7 +329,7 @@ func (t *network) push(a, b, join int32, d uint64) {
 // Only the nodes between x and out change parents. The new preorder is the subtree of x, then
 // that of its old parent without it, and so on up to out: runs of the old list, taken out one
 // after the other and joined. The depths in each run change by the same amount.
-func (t *network) graft(x, out int32, arc node, cost, shift float64) {
+func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
 	nodes, links, pi := t.nodes, t.links, t.pi
 	limit, wide := t.limit, false
 	apart := t.leaves.n > 0

@@ -8,9 +8,9 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// checkTree checks the invariants of a network: the list is a preorder with the right depths, the
+// checkTree checks the invariants of a basis: the list is a preorder with the right depths, the
 // flows balance, the tree is strongly feasible, and potentials are exact.
-func checkTree(t *testing.T, n *network, mass []uint64) {
+func checkTree(t *testing.T, n *basis, mass []uint64) {
 	t.Helper()
 	if checkLeaves(t, n); n.leaves.n > 0 {
 		n.attachAll()
@@ -101,7 +101,7 @@ func checkTree(t *testing.T, n *network, mass []uint64) {
 }
 
 // checkLeaves checks that the columns on the lists of leaves are the leaves, each on the list of its row.
-func checkLeaves(t *testing.T, n *network) {
+func checkLeaves(t *testing.T, n *basis) {
 	t.Helper()
 	if n.leaves.n == 0 {
 		return
@@ -229,7 +229,7 @@ func TestLeavesOutgrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		limit := 1 + d.Intn(20)
-		var nets [2]*network
+		var nets [2]*basis
 		var solvers [2]*solver
 		for n := range solvers {
 			s := newSolver()

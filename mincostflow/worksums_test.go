@@ -109,29 +109,3 @@ func TestStoppedGaps(t *testing.T) {
 		}
 	}
 }
-
-// TestNetworkWorkSums is TestWorkSums for networks.
-func TestNetworkWorkSums(t *testing.T) {
-	for _, tt := range []struct {
-		name               string
-		pivots, degenerate int
-		draw               func(d draw, seed uint64) *Network
-	}{
-		{"small", 940, 191, func(d draw, _ uint64) *Network { return d.network(12) }},
-		{"medium", 5356, 1570, func(d draw, _ uint64) *Network { return d.network(60) }},
-		{"families", 19886, 6803, func(_ draw, seed uint64) *Network { return families[int(seed)%len(families)].make(seed, 40, 160) }},
-	} {
-		pivots, degenerate := 0, 0
-		for seed := range uint64(200) {
-			r, err := tt.draw(newDraw(seed+78e6), seed).Solve(context.Background(), NetworkSettings{})
-			if err != nil && r.Status == Unknown {
-				t.Fatal(err)
-			}
-			pivots += r.Stats.Pivots
-			degenerate += r.Stats.Degenerate
-		}
-		if pivots > tt.pivots+tt.pivots/50 || degenerate > tt.degenerate+tt.degenerate/50 {
-			t.Errorf("%s: %d pivots, %d without effect; %d and %d were enough", tt.name, pivots, degenerate, tt.pivots, tt.degenerate)
-		}
-	}
-}

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
 func flowCommand() *cli.Command {
@@ -58,19 +58,19 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	defer f.Close()
-	g, err := mincostflow.ReadDIMACS(f)
+	g, err := network.ReadDIMACS(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r, err := g.Solve(ctx, mincostflow.NetworkSettings{})
-	if err != nil && !errors.Is(err, mincostflow.ErrInfeasible) && !errors.Is(err, mincostflow.ErrUnbounded) {
+	r, err := network.Solve(ctx, g, network.Settings{})
+	if err != nil && !errors.Is(err, network.ErrInfeasible) && !errors.Is(err, network.ErrUnbounded) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := mincostflow.VerifyFlow(g, r); err != nil {
+	if err := network.Verify(g, r); err != nil {
 		return fmt.Errorf("%s: the solver is wrong: %w", path, err)
 	}
 	var proof []byte
-	if c.Bool("proof") && r.Status == mincostflow.Optimal {
+	if c.Bool("proof") && r.Status == network.Optimal {
 		made, err := certificate.NewFlow(g, r)
 		switch {
 		case errors.Is(err, certificate.ErrLimit): // the flow and its potentials are proof enough
@@ -99,13 +99,13 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 	if err == nil {
 		_, err = c.Root().Writer.Write(b.Bytes())
 	}
-	if err == nil && r.Status != mincostflow.Optimal {
+	if err == nil && r.Status != network.Optimal {
 		err = fmt.Errorf("%s: %v: %w", path, r.Status, errNo)
 	}
 	return err
 }
 
-func newFlowCard(r mincostflow.FlowResult) flowCard {
+func newFlowCard(r network.Result) flowCard {
 	card := flowCard{Status: r.Status.String(), Flow: r.Flow, Potentials: r.Potentials, Pivots: r.Stats.Pivots}
 	if r.Objective != nil {
 		card.Objective = r.Objective.String()

@@ -1,30 +1,15 @@
-package mincostflow
+package network
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"math/big"
-	"math/bits"
 )
 
 // Unlimited as the upper bound of an arc means that it has none, and -Unlimited (or less) as the
 // lower bound likewise.
 const Unlimited = math.MaxInt64
 
-// Errors of Network beside ErrShape, ErrBox, ErrInfeasible, ErrSettings, ErrNotConverged and ErrCertificate.
-var (
-	// ErrArc: an arc joins a node that does not exist, or one of its bounds is infinite on the wrong side.
-	ErrArc = errors.New("mincostflow: bad arc")
-	// ErrBalance: the supplies do not sum to zero.
-	ErrBalance = errors.New("mincostflow: supplies do not sum to zero")
-	// ErrOverflow: numbers so large that the solution, or a step towards it, might not fit 64 bits.
-	ErrOverflow = errors.New("mincostflow: numbers too large for 64 bits")
-	// ErrUnbounded: there are flows of any cost, so that none is cheapest.
-	ErrUnbounded = errors.New("mincostflow: unbounded")
-)
-
-// Network is a minimum-cost flow problem on any directed graph:
+// Problem is a minimum-cost flow problem on any directed graph:
 //
 //	minimise    sum_e Cost_e x_e
 //	subject to  Lower_e <= x_e <= Upper_e            for every arc e
@@ -32,9 +17,8 @@ var (
 //
 // in integers. Nodes are the indices of Supply, arcs the indices of Arcs; parallel arcs and
 // arcs from a node to itself are allowed, and so are negative costs, bounds and flows. The zero
-// value is the network without nodes. Fill in the fields or use AddNode and AddArc; Solve checks
-// everything.
-type Network struct {
+// value has no nodes. Fill in the fields or use AddNode and AddArc; Solve checks everything.
+type Problem struct {
 	Supply []int64 // what each node sends out, negative for what it takes in; the sum is zero
 	Arcs   []Arc
 }
@@ -47,13 +31,13 @@ type Arc struct {
 }
 
 // AddNode adds a node and returns its index.
-func (g *Network) AddNode(supply int64) int {
+func (g *Problem) AddNode(supply int64) int {
 	g.Supply = append(g.Supply, supply)
 	return len(g.Supply) - 1
 }
 
 // AddArc adds an arc and returns its index.
-func (g *Network) AddArc(from, to int, lower, upper, cost int64) int {
+func (g *Problem) AddArc(from, to int, lower, upper, cost int64) int {
 	g.Arcs = append(g.Arcs, Arc{from, to, lower, upper, cost})
 	return len(g.Arcs) - 1
 }
@@ -67,18 +51,18 @@ func (a *Arc) hasUpper() bool { return a.Upper < Unlimited }
 const maxSize = math.MaxInt32/2 - 1
 
 // check is the door: it refuses what has no meaning. What is too large is refused by load.
-func (g *Network) check() error {
+func (g *Problem) check() error {
 	if g == nil {
 		return fmt.Errorf("%w: no network", ErrShape)
 	}
 	if len(g.Supply) > maxSize || len(g.Arcs) > maxSize/2 {
 		return fmt.Errorf("%w: %d nodes and %d arcs; there may be %d and %d", ErrOverflow, len(g.Supply), len(g.Arcs), maxSize, maxSize/2)
 	}
-	var sum wide
+	var sum int128
 	for _, b := range g.Supply {
 		sum.add(b)
 	}
-	if sum != (wide{}) {
+	if sum != (int128{}) {
 		return fmt.Errorf("%w: their sum is %v", ErrBalance, sum.big())
 	}
 	for e := range g.Arcs {
@@ -97,47 +81,4 @@ func (g *Network) check() error {
 		}
 	}
 	return nil
-}
-
-// wide is a 128-bit integer in two's complement, for sums of at most 2^64 int64s.
-type wide struct {
-	hi int64
-	lo uint64
-}
-
-func (w *wide) add(x int64) {
-	lo := w.lo + uint64(x)
-	w.hi += x >> 63
-	if lo < w.lo {
-		w.hi++
-	}
-	w.lo = lo
-}
-
-// sub is not add(-x): -x overflows for the least int64.
-func (w *wide) sub(x int64) {
-	lo := w.lo - uint64(x)
-	w.hi -= x >> 63
-	if lo > w.lo {
-		w.hi--
-	}
-	w.lo = lo
-}
-
-// int64 returns the value if it fits.
-func (w wide) int64() (int64, bool) {
-	x := int64(w.lo)
-	return x, w.hi == x>>63
-}
-
-func (w wide) big() *big.Int {
-	x := big.NewInt(w.hi)
-	x.Lsh(x, 64)
-	return x.Add(x, new(big.Int).SetUint64(w.lo))
-}
-
-func (w *wide) plus(x wide) {
-	var carry uint64
-	w.lo, carry = bits.Add64(w.lo, x.lo, 0)
-	w.hi += x.hi + int64(carry)
 }

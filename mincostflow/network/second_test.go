@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"math/big"
@@ -104,7 +104,7 @@ func (g *residual) send(edges []int, most *big.Int) *big.Int {
 
 // dumbFlow solves a network by cancelling negative cycles, then successive shortest paths from a
 // super source to a super sink, all in big integers. The cost is nil unless the status is Optimal.
-func dumbFlow(net *Network) (Status, *big.Int) {
+func dumbFlow(net *Problem) (Status, *big.Int) {
 	n := len(net.Supply)
 	g := &residual{n: n + 2}
 	s, t := n, n+1
@@ -177,7 +177,7 @@ func (g *residual) pay(cost *big.Int, edges []int, flow *big.Int) {
 }
 
 // bruteFlow tries all integer flows within the bounds, which must be finite and close together.
-func bruteFlow(net *Network) (Status, *big.Int) {
+func bruteFlow(net *Problem) (Status, *big.Int) {
 	left := make([]int64, len(net.Supply))
 	copy(left, net.Supply)
 	status, best := Infeasible, int64(0)

@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"context"
@@ -102,8 +102,8 @@ func checkSpanning(t *testing.T, l *loaded) {
 	}
 }
 
-// TestNetworkTree checks the tree after every pivot.
-func TestNetworkTree(t *testing.T) {
+// TestTree checks the tree after every pivot.
+func TestTree(t *testing.T) {
 	seeds := 400
 	if testing.Short() {
 		seeds = 40
@@ -141,15 +141,15 @@ func TestNetworkTree(t *testing.T) {
 	}
 }
 
-// TestNetworkDegenerate: instances in which most pivots move nothing, or everything is a tie, end all the same.
-func TestNetworkDegenerate(t *testing.T) {
+// TestDegenerate: instances in which most pivots move nothing, or everything is a tie, end all the same.
+func TestDegenerate(t *testing.T) {
 	n := 316 // 1e5 arcs
 	if testing.Short() {
 		n = 60
 	}
 	d := newDraw(34e6)
-	assign := func(cost func(i, j int) int64) *Network {
-		g := &Network{Supply: make([]int64, 2*n)}
+	assign := func(cost func(i, j int) int64) *Problem {
+		g := &Problem{Supply: make([]int64, 2*n)}
 		for i := range n {
 			g.Supply[i], g.Supply[n+i] = 1, -1
 			for j := range n {
@@ -159,7 +159,7 @@ func TestNetworkDegenerate(t *testing.T) {
 		return g
 	}
 	// Uniform sources, each column takes from half to twice its share.
-	box := func() *Network {
+	box := func() *Problem {
 		g := assign(func(i, j int) int64 { return int64(d.Intn(1000)) })
 		hub := g.AddNode(-2 * int64(n))
 		for i := range n {
@@ -175,7 +175,7 @@ func TestNetworkDegenerate(t *testing.T) {
 	const proved = -1 // the proof is all there is
 	for _, c := range []struct {
 		name  string
-		g     *Network
+		g     *Problem
 		cost  int64
 		share float64 // of degenerate pivots, at least
 	}{
@@ -199,16 +199,16 @@ func TestNetworkDegenerate(t *testing.T) {
 	}
 }
 
-// TestNetworkStops stops at every pivot, and whenever the context is asked: what comes back is an error
+// TestStops stops at every pivot, and whenever the context is asked: what comes back is an error
 // beside a feasible flow or none, and flows get cheaper.
-func TestNetworkStops(t *testing.T) {
+func TestStops(t *testing.T) {
 	for seed := range uint64(10) {
 		g := families[seed].make(seed, 40, 160)
 		want := mustSolve(t, g)
 		var before *big.Int
 		for limit := 1; ; limit++ {
-			r, err := g.Solve(context.Background(), NetworkSettings{MaxPivots: limit})
-			if v := VerifyFlow(g, r); v != nil {
+			r, err := Solve(context.Background(), g, Settings{MaxPivots: limit})
+			if v := Verify(g, r); v != nil {
 				t.Fatal(v)
 			}
 			if err == nil {
@@ -231,11 +231,11 @@ func TestNetworkStops(t *testing.T) {
 	cancel()
 	for asked, status := 0, Cancelled; status == Cancelled; asked++ {
 		left := asked
-		r, err := g.Solve(countdown{ctx, &left}, NetworkSettings{})
+		r, err := Solve(countdown{ctx, &left}, g, Settings{})
 		if status = r.Status; status == Cancelled && (!errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled)) || status != Cancelled && err != nil {
 			t.Fatalf("asked %d times: %v, %v", asked, r.Status, err)
 		}
-		if v := VerifyFlow(g, r); v != nil {
+		if v := Verify(g, r); v != nil {
 			t.Fatal(v)
 		}
 		if status == Optimal && asked < 3 {

@@ -1,11 +1,11 @@
-package mincostflow
+package network
 
 import (
 	"fmt"
 	"math/big"
 )
 
-// VerifyFlow checks the proof in a FlowResult, in exact integers and without code of the solver:
+// Verify checks the proof in a Result, in exact integers and without code of the solver:
 //
 //   - Optimal: Flow meets all bounds and supplies, Objective is its cost, and Potentials show that no flow is
 //     cheaper: an arc with positive reduced cost Cost + Potentials[From] - Potentials[To] is at its
@@ -18,7 +18,7 @@ import (
 //     cost.
 //
 // A result that fails wraps ErrCertificate. A bad network is the error that Solve returns for it.
-func VerifyFlow(g *Network, r FlowResult) error {
+func Verify(g *Problem, r Result) error {
 	if err := g.check(); err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func VerifyFlow(g *Network, r FlowResult) error {
 }
 
 type flowCheck struct {
-	g *Network
-	r FlowResult
+	g *Problem
+	r Result
 }
 
 // number is a big.Int with the few operations that the proofs need.

@@ -1,4 +1,4 @@
-package mincostflow_test
+package network_test
 
 import (
 	"context"
@@ -7,21 +7,21 @@ import (
 	"os"
 	"strings"
 
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
 // Two plants, two shops; one road is narrow, and the second plant has to send something directly.
-func ExampleNetwork() {
-	var g mincostflow.Network
+func Example() {
+	g := &network.Problem{}
 	north, south := g.AddNode(30), g.AddNode(20)
 	city, coast := g.AddNode(-35), g.AddNode(-15)
 	g.AddArc(north, city, 0, 25, 4)
-	g.AddArc(north, coast, 0, mincostflow.Unlimited, 6)
-	g.AddArc(south, city, 5, mincostflow.Unlimited, 5)
-	g.AddArc(south, coast, 0, mincostflow.Unlimited, 3)
-	g.AddArc(city, coast, 0, mincostflow.Unlimited, 1)
+	g.AddArc(north, coast, 0, network.Unlimited, 6)
+	g.AddArc(south, city, 5, network.Unlimited, 5)
+	g.AddArc(south, coast, 0, network.Unlimited, 3)
+	g.AddArc(city, coast, 0, network.Unlimited, 1)
 
-	r, err := g.Solve(context.Background(), mincostflow.NetworkSettings{})
+	r, err := network.Solve(context.Background(), g, network.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,7 +30,7 @@ func ExampleNetwork() {
 	for e, x := range r.Flow {
 		fmt.Printf("%d -> %d: %d\n", g.Arcs[e].From, g.Arcs[e].To, x)
 	}
-	fmt.Println("proof:", mincostflow.VerifyFlow(&g, r))
+	fmt.Println("proof:", network.Verify(g, r))
 	// Output:
 	// optimal cost 210
 	// 0 -> 2: 25
@@ -42,8 +42,8 @@ func ExampleNetwork() {
 }
 
 // What cannot be sent is proved by a cut: its nodes have more than the arcs out of them can carry.
-func ExampleNetwork_infeasible() {
-	g, err := mincostflow.ReadDIMACS(strings.NewReader(`c 5 units have to cross arcs of capacity 3
+func Example_infeasible() {
+	g, err := network.ReadDIMACS(strings.NewReader(`c 5 units have to cross arcs of capacity 3
 p min 4 3
 n 1 5
 n 4 -5
@@ -55,8 +55,8 @@ a 3 4 0 9 1
 		fmt.Println(err)
 		return
 	}
-	r, err := g.Solve(context.Background(), mincostflow.NetworkSettings{})
-	if !errors.Is(err, mincostflow.ErrInfeasible) {
+	r, err := network.Solve(context.Background(), g, network.Settings{})
+	if !errors.Is(err, network.ErrInfeasible) {
 		fmt.Println(err)
 		return
 	}

@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"bufio"
@@ -8,9 +8,6 @@ import (
 	"io"
 	"strconv"
 )
-
-// ErrSyntax: a DIMACS file that breaks the rules of its format. The error names the line.
-var ErrSyntax = errors.New("mincostflow: bad DIMACS file")
 
 const (
 	// maxLine is the longest line that is not a comment.
@@ -27,7 +24,7 @@ const (
 //	n NODE SUPPLY
 //	a FROM TO LOWER UPPER COST
 //
-// Nodes count from 1 in the file and from 0 in the Network; a node without a line has no
+// Nodes count from 1 in the file and from 0 in the Problem; a node without a line has no
 // supply, and arcs keep their order. Numbers are decimal integers of 64 bits. UPPER "inf" means that
 // there is no upper bound, and so does -1 where LOWER is not negative, as other programs write
 // it; LOWER "-inf" means that there is no lower bound.
@@ -36,7 +33,7 @@ const (
 // place, a field too few or too many, a node that does not exist or whose supply is given twice, an upper
 // bound below the lower one, more or fewer arcs than announced. Lines without fields are skipped.
 // Memory grows with what has been read, not with what the file announces.
-func ReadDIMACS(r io.Reader) (*Network, error) {
+func ReadDIMACS(r io.Reader) (*Problem, error) {
 	d := dimacs{in: bufio.NewReaderSize(r, maxLine)}
 	for {
 		fields, err := d.next()
@@ -65,7 +62,7 @@ type dimacs struct {
 	announced   bool
 	nodes, arcs int
 	supplies    []supplyLine
-	net         Network
+	net         Problem
 	fields      [][]byte
 }
 
@@ -256,7 +253,7 @@ func quote(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-func (d *dimacs) finish() (*Network, error) {
+func (d *dimacs) finish() (*Problem, error) {
 	switch {
 	case !d.announced:
 		return nil, d.errorf("the file ends without a line \"p min NODES ARCS\"")
@@ -279,7 +276,7 @@ func (d *dimacs) finish() (*Network, error) {
 }
 
 // WriteDIMACS writes g in the form that ReadDIMACS reads.
-func (g *Network) WriteDIMACS(w io.Writer) error {
+func (g *Problem) WriteDIMACS(w io.Writer) error {
 	if err := g.check(); err != nil && !errors.Is(err, ErrBalance) { // every other one could not be read
 		return err
 	}
@@ -324,7 +321,7 @@ func (g *Network) WriteDIMACS(w io.Writer) error {
 //	c potential NODE VALUE
 //	c cut NODE
 //	c cycle FROM TO ARC        the ARC-th line "a", "backward" behind it if the flow on it falls
-func (r FlowResult) WriteSolution(w io.Writer, g *Network, proof bool) error {
+func (r Result) WriteSolution(w io.Writer, g *Problem, proof bool) error {
 	if g == nil {
 		return fmt.Errorf("%w: no network", ErrShape)
 	}

@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 // plainLoad says by the comment of load, in big integers, whether a network fits with the given choice of where arcs start, and what then stands for an
 // infinite capacity.
-func plainLoad(g *Network, greedy bool) (price *big.Int, clip, infinite int64, fits bool) {
+func plainLoad(g *Problem, greedy bool) (price *big.Int, clip, infinite int64, fits bool) {
 	n := len(g.Supply)
 	limit := big.NewInt(math.MaxInt64)
 	big0 := func(x int64) *big.Int { return big.NewInt(x) }
@@ -110,7 +110,7 @@ func TestLoadLimits(t *testing.T) {
 	for seed := range 6000 {
 		d := newDraw(uint64(seed) + 79e6)
 		n := 2 + d.Intn(3)
-		g := &Network{Supply: make([]int64, n)}
+		g := &Problem{Supply: make([]int64, n)}
 		shift := d.Intn(6) // how large numbers are, some bits below the limit
 		about := func() int64 {
 			x := int64(1)<<(62-shift) + int64(d.between(-2, 2))
@@ -175,9 +175,9 @@ func TestLoadLimits(t *testing.T) {
 				if a.Lower <= -Unlimited || a.Upper == Unlimited || !room.IsInt64() {
 					room.SetInt64(math.MaxInt64)
 				}
-				want := resArc{a.Cost, int32(a.From), int32(a.To)}
+				want := residualArc{a.Cost, int32(a.From), int32(a.To)}
 				if o&1 == 1 {
-					want = resArc{-a.Cost, int32(a.To), int32(a.From)}
+					want = residualArc{-a.Cost, int32(a.To), int32(a.From)}
 				}
 				if l.arcs[e] != want || l.room[e] != min(room.Int64(), clip) {
 					t.Fatalf("%+v: arc %d is %+v with room %d, want %+v with %v, %d at most", *g, o, l.arcs[e], l.room[e], want, room, clip)
@@ -207,13 +207,13 @@ func TestPriceFindsBest(t *testing.T) {
 	for seed := range 300 {
 		d := newDraw(uint64(seed) + 80e6)
 		nodes, arcs := 2+d.Intn(5), 1+d.Intn(40)
-		s := &spanning{pi: make([]int64, nodes)}
+		s := &simplex{pi: make([]int64, nodes)}
 		for v := range s.pi {
 			s.pi[v] = int64(d.Intn(9))
 		}
 		negative := d.Intn(3)
 		for range arcs {
-			s.arcs = append(s.arcs, resArc{int64(8 + d.Intn(4) - 6*negative), int32(d.Intn(nodes)), int32(d.Intn(nodes))})
+			s.arcs = append(s.arcs, residualArc{int64(8 + d.Intn(4) - 6*negative), int32(d.Intn(nodes)), int32(d.Intn(nodes))})
 		}
 		s.start(arcs)
 		for range 10 {

@@ -1,32 +1,32 @@
-package mincostflow
+package network
 
 import (
 	"context"
 	"math"
 )
 
-// The simplex on general networks. Arcs have flows from 0 to a capacity here; network_load.go
+// The simplex on general networks. Arcs have flows from 0 to a capacity here; load.go
 // brings every network to that form.
 
-// resArc is an arc as pricing sees it. An arc out of the tree is stored in the direction in which
+// residualArc is an arc as pricing sees it. An arc out of the tree is stored in the direction in which
 // it can still take flow: one that is full is stored turned round, with its cost negated. So the
 // reduced cost of an arc that improves the flow is negative, whatever its state, and that of arcs
 // in the tree is zero.
-type resArc struct {
+type residualArc struct {
 	cost     int64
 	from, to int32
 }
 
-// joint is a node of the spanning tree with the arc to its parent. The tree is kept as a circular
-// list of its nodes in preorder (spanning.next, prev), in which the subtree of a node is the run
+// node is a node of the simplex tree with the arc to its parent. The tree is kept as a circular
+// list of its nodes in preorder (simplex.next, prev), in which the subtree of a node is the run
 // from the node to last.
-type joint struct {
+type node struct {
 	parent, pred int32 // pred is the arc to the parent
 	size, last   int32 // nodes in the subtree, and the last of them
 	up, down     int64 // what the arc can still carry to the parent, and from it
 }
 
-// spanning is the state of the simplex: a spanning tree of the nodes and of a root beside them.
+// simplex is the state of the simplex: a simplex tree of the nodes and of a root beside them.
 // Initially, each node is joined to the root by an artificial arc of infinite capacity, which
 // takes its supply to the root at no cost, or brings its demand from there at the price big.
 // Artificial arcs that have left the tree never come back.
@@ -36,12 +36,12 @@ type joint struct {
 // sequence of pivots without effect is endless (Cunningham 1976). All arithmetic is exact.
 //
 // Potentials may wrap around, since only differences count and these fit: see load.
-type spanning struct {
+type simplex struct {
 	root   int32 // the number of nodes
-	arcs   []resArc
+	arcs   []residualArc
 	room   []int64 // capacities of the arcs
 	turned []bool  // whether arcs[e] is stored turned round
-	tree   []joint
+	tree   []node
 	pi     []int64
 	next   []int32
 	prev   []int32
@@ -57,17 +57,17 @@ type spanning struct {
 }
 
 // star makes the initial tree for the given supplies.
-func (s *spanning) star(supply []int64) {
+func (s *simplex) star(supply []int64) {
 	n := len(supply)
 	s.root = int32(n)
-	s.tree = make([]joint, n+1)
+	s.tree = make([]node, n+1)
 	s.pi = make([]int64, n+1)
 	s.next = make([]int32, n+1)
 	s.prev = make([]int32, n+1)
 	s.ray = -1
 	for v, b := range supply {
 		p := &s.tree[v]
-		*p = joint{parent: s.root, pred: int32(len(s.arcs) + v), size: 1, last: int32(v)}
+		*p = node{parent: s.root, pred: int32(len(s.arcs) + v), size: 1, last: int32(v)}
 		if b >= 0 {
 			p.up, p.down = math.MaxInt64-b, b
 		} else {
@@ -76,13 +76,13 @@ func (s *spanning) star(supply []int64) {
 		}
 		s.next[v], s.prev[v+1] = int32(v)+1, int32(v)
 	}
-	s.tree[n] = joint{parent: -1, pred: -1, size: int32(n) + 1, last: int32(n) - 1}
+	s.tree[n] = node{parent: -1, pred: -1, size: int32(n) + 1, last: int32(n) - 1}
 	s.next[n], s.prev[0] = 0, s.root
 }
 
 // run pivots until no arc improves the flow or something else ends it. It returns Unbounded with
 // ray set when an arc closes a cycle of infinite capacity and negative cost.
-func (s *spanning) run(ctx context.Context, maxPivots int) Status {
+func (s *simplex) run(ctx context.Context, maxPivots int) Status {
 	// The context is asked once in a while, by the work done.
 	const patience = 1 << 18
 	work := patience
@@ -147,7 +147,7 @@ func (p *pricing) adapt(moved int) {
 }
 
 // price returns an arc of negative reduced cost, or -1 if there is none, and how many it looked at.
-func (s *spanning) price() (arc int32, rc int64, looked int) {
+func (s *simplex) price() (arc int32, rc int64, looked int) {
 	pi := s.pi
 	for at := s.cursor; looked < len(s.arcs); {
 		end := min(at+s.block, len(s.arcs))
@@ -176,7 +176,7 @@ func (s *spanning) price() (arc int32, rc int64, looked int) {
 // cycle that e closes as fits, and lets the arc leave that limits it; of several the last one on
 // the way from the join, the node of the cycle nearest the root, around the cycle along e. It
 // reports the work it was, and false, with nothing changed, if the flow has no limit.
-func (s *spanning) pivot(e int32, rc int64) (work int, ok bool) {
+func (s *simplex) pivot(e int32, rc int64) (work int, ok bool) {
 	const none, behind, ahead = 0, 1, 2
 	tree := s.tree
 	in := &s.arcs[e]
@@ -226,9 +226,9 @@ func (s *spanning) pivot(e int32, rc int64) (work int, ok bool) {
 	// x is the end of e in the subtree that is cut off, y the other one.
 	room := s.room[e]
 	if side == behind {
-		return work + s.graft(in.from, in.to, out, join, joint{pred: e, up: room - d, down: d}, -rc), true
+		return work + s.graft(in.from, in.to, out, join, node{pred: e, up: room - d, down: d}, -rc), true
 	}
-	return work + s.graft(in.to, in.from, out, join, joint{pred: e, up: d, down: room - d}, rc), true
+	return work + s.graft(in.to, in.from, out, join, node{pred: e, up: d, down: room - d}, rc), true
 }
 
 // stepWork is the work of a step along a cycle, in units of that for an arc in pricing or for the
@@ -236,7 +236,7 @@ func (s *spanning) pivot(e int32, rc int64) (work int, ok bool) {
 const stepWork = 2
 
 // turn stores an arc the other way round.
-func (s *spanning) turn(e int32) {
+func (s *simplex) turn(e int32) {
 	a := &s.arcs[e]
 	a.from, a.to, a.cost = a.to, a.from, -a.cost
 	s.turned[e] = !s.turned[e]
@@ -244,7 +244,7 @@ func (s *spanning) turn(e int32) {
 
 // graft cuts the subtree of out off, makes x its root, joins it to y by arc, and adds shift to its
 // potentials. join is the nearest common ancestor of x and y. It returns how many potentials changed.
-func (s *spanning) graft(x, y, out, join int32, arc joint, shift int64) (work int) {
+func (s *simplex) graft(x, y, out, join int32, arc node, shift int64) (work int) {
 	tree, next, prev := s.tree, s.next, s.prev
 	moved, cut := tree[out].size, tree[out].parent
 	// Take the run of the subtree out of the list.

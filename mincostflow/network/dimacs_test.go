@@ -1,9 +1,10 @@
-package mincostflow
+package network
 
 import (
 	"bytes"
 	"errors"
 	"io"
+	"math/big"
 	"reflect"
 	"runtime"
 	"strings"
@@ -28,20 +29,20 @@ func TestReadDIMACS(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLine)
 	for _, c := range []struct {
 		name, in string
-		want     *Network
+		want     *Problem
 	}{
-		{"the example", smallDIMACS, &Network{[]int64{4, 0, 0, -4},
+		{"the example", smallDIMACS, &Problem{[]int64{4, 0, 0, -4},
 			[]Arc{{0, 1, 0, 4, 2}, {0, 2, 0, 2, 2}, {1, 2, 0, 2, 1}, {1, 3, 0, 3, 3}, {2, 3, 1, inf, 1}}}},
-		{"nothing", "p min 0 0", &Network{Supply: []int64{}}},
-		{"no end of line", "p min 1 1\na 1 1 0 1 -5", &Network{[]int64{0}, []Arc{{0, 0, 0, 1, -5}}}},
-		{"other ends of line", "c\r\np min 1 0\r\n\r\n", &Network{Supply: []int64{0}}},
-		{"long comments", "c " + long + "\np min 1 0\nc " + long, &Network{Supply: []int64{0}}},
-		{"a long blank line within the limit", strings.Repeat(" ", maxLine-1) + "\np min 1 0", &Network{Supply: []int64{0}}},
-		{"infinities", "p min 2 4\na 1 2 -inf inf 0\na 1 2 -3 inf 0\na 1 2 -inf -1 0\na 2 1 -1 -1 0", &Network{[]int64{0, 0},
+		{"nothing", "p min 0 0", &Problem{Supply: []int64{}}},
+		{"no end of line", "p min 1 1\na 1 1 0 1 -5", &Problem{[]int64{0}, []Arc{{0, 0, 0, 1, -5}}}},
+		{"other ends of line", "c\r\np min 1 0\r\n\r\n", &Problem{Supply: []int64{0}}},
+		{"long comments", "c " + long + "\np min 1 0\nc " + long, &Problem{Supply: []int64{0}}},
+		{"a long blank line within the limit", strings.Repeat(" ", maxLine-1) + "\np min 1 0", &Problem{Supply: []int64{0}}},
+		{"infinities", "p min 2 4\na 1 2 -inf inf 0\na 1 2 -3 inf 0\na 1 2 -inf -1 0\na 2 1 -1 -1 0", &Problem{[]int64{0, 0},
 			[]Arc{{0, 1, -inf, inf, 0}, {0, 1, -3, inf, 0}, {0, 1, -inf, -1, 0}, {1, 0, -1, -1, 0}}}},
 		{"numbers at the edge", "p min 2 1\nn 1 -9223372036854775808\nn 2 9223372036854775807\na 1 2 -9223372036854775806 9223372036854775806 -9223372036854775808",
-			&Network{[]int64{-1 << 63, 1<<63 - 1}, []Arc{{0, 1, -inf + 1, inf - 1, -1 << 63}}}},
-		{"leading zeros, minus zero", "p min 01 00\nn 01 -0", &Network{Supply: []int64{0}}},
+			&Problem{[]int64{-1 << 63, 1<<63 - 1}, []Arc{{0, 1, -inf + 1, inf - 1, -1 << 63}}}},
+		{"leading zeros, minus zero", "p min 01 00\nn 01 -0", &Problem{Supply: []int64{0}}},
 	} {
 		for kind, r := range map[string]io.Reader{"at once": strings.NewReader(c.in), "byte by byte": iotest.OneByteReader(strings.NewReader(c.in))} {
 			g, err := ReadDIMACS(r)
@@ -147,19 +148,19 @@ func TestDIMACSRoundTrip(t *testing.T) {
 			t.Fatalf("%+v\nread back as\n%+v", g, h)
 		}
 	}
-	for _, g := range []*Network{{Supply: []int64{0}, Arcs: []Arc{{To: 1}}}, {Supply: []int64{0}, Arcs: []Arc{{Lower: 1}}}} {
+	for _, g := range []*Problem{{Supply: []int64{0}, Arcs: []Arc{{To: 1}}}, {Supply: []int64{0}, Arcs: []Arc{{Lower: 1}}}} {
 		if err := g.WriteDIMACS(io.Discard); err == nil {
 			t.Errorf("%+v was written, which cannot be read", g)
 		}
 	}
-	if err := (&Network{Supply: []int64{1}}).WriteDIMACS(io.Discard); err != nil {
+	if err := (&Problem{Supply: []int64{1}}).WriteDIMACS(io.Discard); err != nil {
 		t.Errorf("an unbalanced network can be read, but not written: %v", err)
 	}
 }
 
 func TestWriteDIMACS(t *testing.T) {
 	inf := int64(Unlimited)
-	g := &Network{[]int64{2, 0, -2}, []Arc{{0, 1, 0, inf, -7}, {0, 2, 1, inf, 0}, {2, 0, -1, inf, 3}, {1, 2, -inf, inf, 3}, {1, 2, -inf, -1, 3}, {1, 2, 4, 5, 3}}}
+	g := &Problem{[]int64{2, 0, -2}, []Arc{{0, 1, 0, inf, -7}, {0, 2, 1, inf, 0}, {2, 0, -1, inf, 3}, {1, 2, -inf, inf, 3}, {1, 2, -inf, -1, 3}, {1, 2, 4, 5, 3}}}
 	want := "p min 3 6\nn 1 2\nn 3 -2\na 1 2 0 -1 -7\na 1 3 1 -1 0\na 3 1 -1 inf 3\na 2 3 -inf inf 3\na 2 3 -inf -1 3\na 2 3 4 5 3\n"
 	var b bytes.Buffer
 	if err := g.WriteDIMACS(&b); err != nil || b.String() != want {
@@ -168,7 +169,7 @@ func TestWriteDIMACS(t *testing.T) {
 }
 
 func TestWriteSolution(t *testing.T) {
-	read := func(text string) *Network {
+	read := func(text string) *Problem {
 		g, err := ReadDIMACS(strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
@@ -197,10 +198,10 @@ func TestWriteSolution(t *testing.T) {
 	}
 	g := read(smallDIMACS)
 	r := mustSolve(t, g)
-	if err := r.WriteSolution(io.Discard, &Network{}, true); !errors.Is(err, ErrShape) {
+	if err := r.WriteSolution(io.Discard, &Problem{}, true); !errors.Is(err, ErrShape) {
 		t.Errorf("the flow of another network: %v", err)
 	}
-	if err := (FlowResult{Cycle: []Step{{Arc: 5}}}).WriteSolution(io.Discard, g, true); !errors.Is(err, ErrShape) {
+	if err := (Result{Cycle: []Step{{Arc: 5}}}).WriteSolution(io.Discard, g, true); !errors.Is(err, ErrShape) {
 		t.Errorf("the cycle of another network: %v", err)
 	}
 	if err := r.WriteSolution(failing{}, g, true); !errors.Is(err, io.ErrShortWrite) {
@@ -211,3 +212,19 @@ func TestWriteSolution(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// TestDIMACSEnds: a last line of spaces without an end is none; a header that is no number; a solution of no network.
+func TestDIMACSEnds(t *testing.T) {
+	if g, err := ReadDIMACS(strings.NewReader("p min 2 1\na 1 2 0 3 1\n  ")); err != nil || len(g.Arcs) != 1 {
+		t.Errorf("%+v, %v", g, err)
+	}
+	for _, text := range []string{"p min two 1\n", "p min 2 one\n"} {
+		if _, err := ReadDIMACS(strings.NewReader(text)); !errors.Is(err, ErrSyntax) {
+			t.Errorf("%q: %v, want ErrSyntax", text, err)
+		}
+	}
+	r := Result{Status: Optimal, Flow: []int64{1}, Objective: big.NewInt(1)}
+	if err := r.WriteSolution(io.Discard, nil, true); !errors.Is(err, ErrShape) {
+		t.Errorf("%v, want ErrShape", err)
+	}
+}

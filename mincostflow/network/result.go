@@ -1,33 +1,52 @@
-package mincostflow
+package network
 
 import (
 	"fmt"
 	"math/big"
 )
 
-// More statuses, of networks only.
+// Status says why Solve stopped.
+type Status int
+
 const (
-	// Infeasible: no flow meets all supplies and bounds. FlowResult.Cut proves it.
-	Infeasible Status = Cancelled + 1 + iota
-	// Unbounded: there are flows of any cost below that of FlowResult.Flow. FlowResult.Cycle proves it.
+	// Unknown is the Status of a call that failed and has no result.
+	Unknown Status = iota
+	// Optimal: no flow is cheaper. Result.Potentials prove it.
+	Optimal
+	// Infeasible: no flow meets all supplies and bounds. Result.Cut proves it.
+	Infeasible
+	// Unbounded: there are flows of any cost below that of Result.Flow. Result.Cycle proves it.
 	Unbounded
+	// PivotLimit: Settings.MaxPivots was reached.
+	PivotLimit
+	// Cancelled: the context ended.
+	Cancelled
 )
 
-// NetworkSettings tunes Network.Solve. The zero value is the documented default.
-type NetworkSettings struct {
+// String returns the name of the status.
+func (s Status) String() string {
+	names := [...]string{"unknown", "optimal", "infeasible", "unbounded", "pivot limit", "cancelled"}
+	if s < 0 || int(s) >= len(names) {
+		s = Unknown
+	}
+	return names[s]
+}
+
+// Settings tunes Solve. The zero value is the documented default.
+type Settings struct {
 	// MaxPivots ends the simplex after that many pivots with ErrNotConverged. Default (0): no
 	// limit; the number of pivots is finite, and in practice it is some 2 to 50 for every node.
 	MaxPivots int
 }
 
-func (s NetworkSettings) resolve() (NetworkSettings, error) {
+func (s Settings) resolve() (Settings, error) {
 	if s.MaxPivots < 0 {
 		return s, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, s.MaxPivots)
 	}
 	return s, nil
 }
 
-// FlowResult is the answer to a Network together with its proof; VerifyFlow checks the proof.
+// Result is the answer to a Problem together with its proof; Verify checks the proof.
 //
 //	Status                 Flow, Objective      proof
 //	Optimal                an optimal flow      Potentials
@@ -36,7 +55,7 @@ func (s NetworkSettings) resolve() (NetworkSettings, error) {
 //	PivotLimit, Cancelled  a feasible flow,     none
 //	                       or nil if none was
 //	                       found before the stop
-type FlowResult struct {
+type Result struct {
 	Status Status
 	// Flow is the flow on every arc.
 	Flow []int64
@@ -52,9 +71,9 @@ type FlowResult struct {
 	// Cycle is a closed walk of negative cost along which flow can be sent without end.
 	Cycle []Step
 	// Stats counts the work.
-	Stats FlowStats
+	Stats Stats
 	// Settings are the settings in force, defaults filled in.
-	Settings NetworkSettings
+	Settings Settings
 }
 
 // Step is one arc of a cycle, from its From to its To, or Backward: then the flow on it falls.
@@ -63,8 +82,8 @@ type Step struct {
 	Backward bool
 }
 
-// FlowStats counts the work done.
-type FlowStats struct {
+// Stats counts the work done.
+type Stats struct {
 	Pivots     int // simplex pivots
 	Degenerate int // those that moved no flow
 }

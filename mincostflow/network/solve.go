@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"context"
@@ -8,35 +8,35 @@ import (
 	"math/bits"
 )
 
-// Solve finds a flow of least cost, or proves that there is none: see FlowResult. The proof can
-// be checked with VerifyFlow.
+// Solve finds a flow of least cost, or proves that there is none: see Result. The proof can
+// be checked with Verify.
 //
 // Bad input is one of the errors ErrShape, ErrArc, ErrBox, ErrBalance, ErrOverflow and ErrSettings, and the
 // result is then empty. A network without a flow is ErrInfeasible, and one without a cheapest flow ErrUnbounded; the
 // result beside these holds the proof. ErrNotConverged (the context ended or Settings.MaxPivots was reached) comes with
 // the best flow so far, if there was one.
-func (g *Network) Solve(ctx context.Context, settings NetworkSettings) (FlowResult, error) {
+func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 	settings, err := settings.resolve()
 	if err != nil {
-		return FlowResult{}, err
+		return Result{}, err
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	if err := g.check(); err != nil {
-		return FlowResult{}, err
+		return Result{}, err
 	}
 	l, err := g.load()
 	if err != nil {
-		return FlowResult{}, err
+		return Result{}, err
 	}
 	maxPivots := settings.MaxPivots
 	if maxPivots == 0 {
 		maxPivots = math.MaxInt
 	}
-	r := FlowResult{Settings: settings}
+	r := Result{Settings: settings}
 	r.Status, r.Cycle = l.solve(ctx, maxPivots)
-	r.Stats = FlowStats{Pivots: l.pivots, Degenerate: l.degenerate}
+	r.Stats = Stats{Pivots: l.pivots, Degenerate: l.degenerate}
 	if !l.artificialFlow() {
 		r.Flow = l.flow()
 		r.Objective = flowCost(g.Arcs, r.Flow)
@@ -46,9 +46,9 @@ func (g *Network) Solve(ctx context.Context, settings NetworkSettings) (FlowResu
 		r.Potentials = l.potentials()
 	case Infeasible:
 		r.Cut = l.cut()
-		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (FlowResult.Cut)", ErrInfeasible, len(r.Cut))
+		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", ErrInfeasible, len(r.Cut))
 	case Unbounded:
-		err = fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (FlowResult.Cycle)", ErrUnbounded, len(r.Cycle))
+		err = fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (Result.Cycle)", ErrUnbounded, len(r.Cycle))
 	case PivotLimit:
 		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
 	case Cancelled:
@@ -245,12 +245,12 @@ func (l *loaded) potentials() []int64 {
 // flowCost returns the sum of the products of costs and flows. They have two words each: the sums
 // of the upper and of the lower ones cannot overflow.
 func flowCost(arcs []Arc, flow []int64) *big.Int {
-	var upper, lower wide
+	var upper, lower int128
 	for e, y := range flow {
 		if c := arcs[e].Cost; c != 0 && y != 0 {
 			hi, lo := bits.Mul64(uint64(c), uint64(y))
 			upper.add(int64(hi) - c>>63&y - y>>63&c) // what the signs add as unsigned numbers
-			lower.plus(wide{0, lo})
+			lower.plus(int128{0, lo})
 		}
 	}
 	sum := upper.big()

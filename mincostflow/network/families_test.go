@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"math"
@@ -10,14 +10,14 @@ import (
 
 type family struct {
 	name string
-	make func(seed uint64, nodes, arcs int) *Network
+	make func(seed uint64, nodes, arcs int) *Problem
 }
 
 var families = []family{
-	{"netgen", func(seed uint64, n, m int) *Network { return netgen(seed, n, m, root(n), root(n), 1000*root(n), 1000) }},
-	{"netgen-low", func(seed uint64, n, m int) *Network { return netgen(seed, n, m, root(n), root(n), 10*root(n), 1000) }},
-	{"netgen-many", func(seed uint64, n, m int) *Network { return netgen(seed, n, m, 3*n/10, 3*n/10, 300*n, 1000) }},
-	{"netgen-free", func(seed uint64, n, m int) *Network { return netgen(seed, n, m, n/10, n/10, 100*n, 0) }},
+	{"netgen", func(seed uint64, n, m int) *Problem { return netgen(seed, n, m, root(n), root(n), 1000*root(n), 1000) }},
+	{"netgen-low", func(seed uint64, n, m int) *Problem { return netgen(seed, n, m, root(n), root(n), 10*root(n), 1000) }},
+	{"netgen-many", func(seed uint64, n, m int) *Problem { return netgen(seed, n, m, 3*n/10, 3*n/10, 300*n, 1000) }},
+	{"netgen-free", func(seed uint64, n, m int) *Problem { return netgen(seed, n, m, n/10, n/10, 100*n, 0) }},
 	{"gridgen", gridgen},
 	{"goto", gridOnTorus},
 	{"transport", transportation},
@@ -26,7 +26,7 @@ var families = []family{
 	{"circulation", circulation},
 }
 
-func familyOf(name string) func(seed uint64, nodes, arcs int) *Network {
+func familyOf(name string) func(seed uint64, nodes, arcs int) *Problem {
 	for _, f := range families {
 		if f.name == name {
 			return f.make
@@ -67,9 +67,9 @@ func (d draw) shuffle(x []int) {
 // netgen is after Klingman, Napier and Stutz (1974): sources first, sinks last; chains of all
 // nodes between, one for each source, carry its supply to some sinks; then random arcs. Costs
 // are from 1 to 10000, capacities from 1 to most, or none if most is 0.
-func netgen(seed uint64, nodes, arcs, sources, sinks, supply, most int) *Network {
+func netgen(seed uint64, nodes, arcs, sources, sinks, supply, most int) *Problem {
 	d := newDraw(seed)
-	g := &Network{Supply: make([]int64, nodes)}
+	g := &Problem{Supply: make([]int64, nodes)}
 	cost := func() int64 { return int64(d.between(1, 10000)) }
 	capacity := func() int64 {
 		if most == 0 {
@@ -129,12 +129,12 @@ func netgen(seed uint64, nodes, arcs, sources, sinks, supply, most int) *Network
 
 // gridgen is after Lee and Orlin (1991): a grid with arcs both ways, random arcs beside it; a row of
 // sources, a row of sinks, and a path of any capacity through all nodes that makes it feasible.
-func gridgen(seed uint64, nodes, arcs int) *Network {
+func gridgen(seed uint64, nodes, arcs int) *Problem {
 	d := newDraw(seed)
 	width := root(nodes)
 	height := nodes / width
 	nodes = width * height
-	g := &Network{Supply: make([]int64, nodes)}
+	g := &Problem{Supply: make([]int64, nodes)}
 	cost := func() int64 { return int64(d.between(1, 10000)) }
 	capacity := func() int64 { return int64(d.between(1, 1000)) }
 	both := func(u, v int) {
@@ -170,11 +170,11 @@ func gridgen(seed uint64, nodes, arcs int) *Network {
 
 // gridOnTorus is after Goldberg (GOTO): nodes on a torus, arcs to neighbours are wide and dear or
 // narrow and cheap, and one supply has to come around: known to be hard for its size.
-func gridOnTorus(seed uint64, nodes, arcs int) *Network {
+func gridOnTorus(seed uint64, nodes, arcs int) *Problem {
 	d := newDraw(seed)
 	width := root(nodes)
 	nodes = width * (nodes / width)
-	g := &Network{Supply: make([]int64, nodes)}
+	g := &Problem{Supply: make([]int64, nodes)}
 	const most, dear = 1 << 14, 1 << 12
 	out := max(arcs/nodes, 2)
 	for v := range nodes {
@@ -190,10 +190,10 @@ func gridOnTorus(seed uint64, nodes, arcs int) *Network {
 }
 
 // transportation: half the nodes send, half take, arcs go across and have no capacity.
-func transportation(seed uint64, nodes, arcs int) *Network {
+func transportation(seed uint64, nodes, arcs int) *Problem {
 	d := newDraw(seed)
 	half := nodes / 2
-	g := &Network{Supply: make([]int64, 2*half)}
+	g := &Problem{Supply: make([]int64, 2*half)}
 	for i, b := range d.split(1000*half, half) {
 		g.Supply[i] = b
 	}
@@ -213,10 +213,10 @@ func transportation(seed uint64, nodes, arcs int) *Network {
 }
 
 // assignment: half the nodes are to be matched with the other half.
-func assignment(seed uint64, nodes, arcs int) *Network {
+func assignment(seed uint64, nodes, arcs int) *Problem {
 	d := newDraw(seed)
 	half := nodes / 2
-	g := &Network{Supply: slices.Repeat([]int64{1}, 2*half)}
+	g := &Problem{Supply: slices.Repeat([]int64{1}, 2*half)}
 	for i := range half {
 		g.Supply[half+i] = -1
 		g.AddArc(i, half+i, 0, 1, int64(d.between(1, 10000)))
@@ -228,9 +228,9 @@ func assignment(seed uint64, nodes, arcs int) *Network {
 }
 
 // shortestPaths sends one unit from node 0 to every other: the flow is a tree of shortest paths.
-func shortestPaths(seed uint64, nodes, arcs int) *Network {
+func shortestPaths(seed uint64, nodes, arcs int) *Problem {
 	d := newDraw(seed)
-	g := &Network{Supply: slices.Repeat([]int64{-1}, nodes)}
+	g := &Problem{Supply: slices.Repeat([]int64{-1}, nodes)}
 	g.Supply[0] = int64(nodes - 1)
 	for v := 1; v < nodes; v++ {
 		g.AddArc(d.Intn(v), v, 0, Unlimited, int64(d.between(1, 10000)))
@@ -244,9 +244,9 @@ func shortestPaths(seed uint64, nodes, arcs int) *Network {
 }
 
 // circulation has no supplies: flow is there because it pays, or because it must.
-func circulation(seed uint64, nodes, arcs int) *Network {
+func circulation(seed uint64, nodes, arcs int) *Problem {
 	d := newDraw(seed)
-	g := &Network{Supply: make([]int64, nodes)}
+	g := &Problem{Supply: make([]int64, nodes)}
 	for v := range nodes {
 		low := int64(d.Intn(10))
 		g.AddArc(v, (v+1)%nodes, 0, Unlimited, 10000)

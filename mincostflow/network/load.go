@@ -1,4 +1,4 @@
-package mincostflow
+package network
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 //
 // Arcs whose bounds are equal and arcs from a node to itself are settled beforehand and left out.
 type loaded struct {
-	spanning
-	net    *Network
+	simplex
+	net    *Problem
 	supply []int64 // what the settled flows and the bounds leave of it
 	origin []int32 // of each arc: twice its index in the network, plus one if it was turned round
 	greedy bool    // arcs start at the bound that is cheaper, if there is one, else at the lower one
@@ -92,7 +92,7 @@ const maxTreeFlow = 1<<62 - 1
 //     likewise for the flow that is closest to feasible.
 //   - Otherwise, the flow on an arc in a tree is at most the sum of the supplies and of all finite
 //     capacities. When that is at most maxTreeFlow, a cycle that could take more has infinite capacity.
-func (g *Network) load() (*loaded, error) {
+func (g *Problem) load() (*loaded, error) {
 	l, err := g.loadFrom(true)
 	if err != nil {
 		l, err = g.loadFrom(false) // sometimes fits where the other does not
@@ -100,7 +100,7 @@ func (g *Network) load() (*loaded, error) {
 	return l, err
 }
 
-func (g *Network) loadFrom(greedy bool) (*loaded, error) {
+func (g *Problem) loadFrom(greedy bool) (*loaded, error) {
 	l := &loaded{net: g, supply: make([]int64, len(g.Supply)), loop: -1, greedy: greedy}
 	if err := l.choosePrice(); err != nil {
 		return nil, err
@@ -121,11 +121,11 @@ func (g *Network) loadFrom(greedy bool) (*loaded, error) {
 
 // tally is what load has to know of all arcs before it writes them.
 type tally struct {
-	arcs             int    // of the simplex
-	finite, negative wide   // sums of capacities: of the finite ones, and of those with negative cost
-	unlimited, ray   bool   // there are infinite capacities, and some with negative cost
-	offset           int64  // the largest bound of an arc that has not the other one, towards that
-	shift            []wide // what y = 0 brings to each node, nil for nothing
+	arcs             int      // of the simplex
+	finite, negative int128   // sums of capacities: of the finite ones, and of those with negative cost
+	unlimited, ray   bool     // there are infinite capacities, and some with negative cost
+	offset           int64    // the largest bound of an arc that has not the other one, towards that
+	shift            []int128 // what y = 0 brings to each node, nil for nothing
 }
 
 func (l *loaded) count() tally {
@@ -141,7 +141,7 @@ func (l *loaded) count() tally {
 		f, start, room := l.form(a)
 		if start != 0 {
 			if t.shift == nil {
-				t.shift = make([]wide, len(l.supply))
+				t.shift = make([]int128, len(l.supply))
 			}
 			t.shift[a.From].sub(start)
 			t.shift[a.To].add(start)
@@ -173,7 +173,7 @@ func (l *loaded) count() tally {
 }
 
 // shift adds what y = 0 brings to the supplies, and returns the sum of those that are positive.
-func (l *loaded) shift(by []wide) (positive wide, err error) {
+func (l *loaded) shift(by []int128) (positive int128, err error) {
 	for v, b := range l.net.Supply {
 		if by != nil {
 			s, ok := by[v], true
@@ -191,7 +191,7 @@ func (l *loaded) shift(by []wide) (positive wide, err error) {
 }
 
 // limit returns what stands for infinite capacities, by the argument of load.
-func (l *loaded) limit(t tally, positive wide) (clip int64, err error) {
+func (l *loaded) limit(t tally, positive int128) (clip int64, err error) {
 	total, what, most := positive, "the supplies", int64(math.MaxInt64-2)
 	l.infinite = endless
 	switch {
@@ -242,7 +242,7 @@ func (l *loaded) choosePrice() error {
 // fill writes the arcs. Their order is shuffled with a stride, so that the arcs of a node, which
 // often stand together, come into different blocks.
 func (l *loaded) fill(arcs int, clip int64) {
-	l.arcs = make([]resArc, arcs)
+	l.arcs = make([]residualArc, arcs)
 	l.room = make([]int64, arcs)
 	l.turned = make([]bool, arcs)
 	l.origin = make([]int32, arcs)
@@ -252,7 +252,7 @@ func (l *loaded) fill(arcs int, clip int64) {
 	}
 	at, first := 0, 0
 	add := func(from, to int, cost, room int64, origin int) {
-		l.arcs[at] = resArc{cost, int32(from), int32(to)}
+		l.arcs[at] = residualArc{cost, int32(from), int32(to)}
 		l.room[at], l.origin[at] = min(room, clip), int32(origin)
 		if at += stride; at >= arcs {
 			first++
