@@ -59,7 +59,7 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 
 // solve runs the simplex and says what came of it, with the cycle that makes the network unbounded.
 func (l *loaded) solve(ctx context.Context, maxPivots int) (Status, []Step) {
-	l.begin(maxPivots)
+
 	st := l.run(ctx, maxPivots)
 	if st != Unbounded && (st != Optimal || l.loop < 0) {
 		if st == Optimal && l.artificialFlow() {
@@ -79,34 +79,6 @@ func (l *loaded) solve(ctx context.Context, maxPivots int) (Status, []Step) {
 		}
 	}
 	return Unbounded, cycle
-}
-
-// begin makes the first pivots without a search: the cheapest arc into each demand.
-func (l *loaded) begin(maxPivots int) {
-	best := make([]int32, len(l.supply))
-	for v := range best {
-		best[v] = -1
-	}
-	for e := range l.arcs {
-		a := &l.arcs[e]
-		if l.supply[a.to] < 0 && (best[a.to] < 0 || a.cost < l.arcs[best[a.to]].cost) {
-			best[a.to] = int32(e)
-		}
-	}
-	for _, e := range best {
-		if l.pivots >= maxPivots {
-			return
-		}
-		if e < 0 {
-			continue
-		}
-		a := l.arcs[e]
-		if rc := a.cost + l.pi[a.from] - l.pi[a.to]; rc < 0 {
-			if _, ok := l.pivot(e, rc); !ok {
-				return // run will find that, or another
-			}
-		}
-	}
 }
 
 // artificial reports whether the arc from v to its parent is artificial, and if so its flow.

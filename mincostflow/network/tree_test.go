@@ -120,7 +120,6 @@ func TestTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSpanning(t, l)
-		l.begin(math.MaxInt)
 		checkSpanning(t, l)
 		for {
 			e, rc, _ := l.price()

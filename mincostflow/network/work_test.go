@@ -12,9 +12,9 @@ func TestWorkSums(t *testing.T) {
 		pivots, degenerate int
 		draw               func(d draw, seed uint64) *Problem
 	}{
-		{"small", 940, 191, func(d draw, _ uint64) *Problem { return d.network(12) }},
-		{"medium", 5356, 1570, func(d draw, _ uint64) *Problem { return d.network(60) }},
-		{"families", 19886, 6803, func(_ draw, seed uint64) *Problem { return families[int(seed)%len(families)].make(seed, 40, 160) }},
+		{"small", 978, 210, func(d draw, _ uint64) *Problem { return d.network(12) }},
+		{"medium", 5426, 1634, func(d draw, _ uint64) *Problem { return d.network(60) }},
+		{"families", 20358, 6986, func(_ draw, seed uint64) *Problem { return families[int(seed)%len(families)].make(seed, 40, 160) }},
 	} {
 		pivots, degenerate := 0, 0
 		for seed := range uint64(200) {
@@ -36,7 +36,7 @@ func TestWorkCounts(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		pivots int
-	}{{"netgen", 900}, {"netgen-low", 688}, {"netgen-many", 1112}, {"netgen-free", 614}} {
+	}{{"netgen", 900}, {"netgen-low", 688}, {"netgen-many", 1190}, {"netgen-free", 723}} {
 		r, err := Solve(context.Background(), familyOf(tt.name)(1, 300, 2400), Settings{})
 		if err != nil {
 			t.Fatal(err)
