@@ -113,7 +113,7 @@ func (m *Mechanism) problem(mass []float64, support []int) mincostflow.Problem {
 }
 
 // exactSettings: the potentials of points without mass prove nothing, and cost a sweep over all rows.
-var exactSettings = mincostflow.Settings{SupportOnly: true}
+var exactSettings = mincostflow.Settings{}
 
 // exactSolver projects one distribution after the other. A mincostflow.Projector reads the whole cost and may hold it,
 // which a device that projects once must not pay for. So projections are single ones until they have read as many rows

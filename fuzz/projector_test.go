@@ -26,9 +26,6 @@ func FuzzProjector(f *testing.F) {
 		}
 		lo, hi := in.box(kv)
 		settings := mincostflow.Settings{AllRows: style%2 == 1}
-		if style%4 >= 2 {
-			settings.Method = mincostflow.Simplex
-		}
 		keptLo, keptHi := clone(lo), clone(hi)
 		p, err := mincostflow.NewProjector(context.Background(), c, lo, hi, settings)
 		sameBits(t, "lo", lo, keptLo)

@@ -207,9 +207,6 @@ func FuzzProject(f *testing.F) {
 		p := mincostflow.Problem{Cost: c, Source: in.mass(k, 1)}
 		p.Lo, p.Hi = in.box(kv)
 		var settings mincostflow.Settings
-		if style%2 == 1 {
-			settings.Method = mincostflow.Simplex
-		}
 		dense := proptest.Problem{C: rows, Mu: p.Source, Lo: p.Lo, Hi: p.Hi}
 		if style%8 >= 6 { // sparse: every other row
 			p.Support = []int{}
@@ -229,7 +226,7 @@ func FuzzProject(f *testing.F) {
 				dense.Mu[p.Support[n]] = kept[n]
 			}
 			p.Source = kept
-			settings.SupportOnly = style%16 >= 8
+			settings.AllRows = style%16 < 8
 		}
 		kept := dense.Clone()
 		r, err := mincostflow.Project(context.Background(), p, settings)

@@ -46,7 +46,7 @@ func (s *solver) treePrices() []float64 {
 		case slack:
 			c = 0
 		case artificial:
-			c += t.big
+			c = t.big
 		}
 		if !p.up {
 			c = -c

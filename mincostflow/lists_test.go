@@ -68,16 +68,16 @@ func TestListed(t *testing.T) {
 		k, n := 1+d.Intn(5), 1+d.Intn(30)
 		p := d.pricerAt(k, n)
 		for i := range k {
-			p.length[i] = int32(d.Intn(p.span + 1))
+			p.length[i] = int32(d.Intn(listLen + 1))
 			for c := range int(p.length[i]) {
-				p.list[i*p.span+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
+				p.list[i*listLen+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
 			}
 		}
 		for i := range k {
 			var want *candidate
 			least := 0.0
 			for c := range int(p.length[i]) {
-				x := &p.list[i*p.span+c]
+				x := &p.list[i*listLen+c]
 				if rc := p.net.round(x.cost) - p.net.pi[i] + p.net.pi[k+int(x.col)]; rc < least {
 					want, least = x, rc
 				}
@@ -102,14 +102,11 @@ func TestRemember(t *testing.T) {
 		d := newDraw(uint64(k) + 72e6)
 		const n = 50
 		p := d.pricerAt(k, n)
-		if want := map[bool]int{true: fewListLen, false: listLen}[k < fewRows]; p.span != want {
-			t.Fatalf("%d rows: lists of %d, want %d", k, p.span, want)
-		}
 		lists := make([][]candidate, k)
 		for range 40 * k {
 			i := d.Intn(k)
 			c := candidate{d.Float64(), int32(d.Intn(n))}
-			if l := lists[i]; len(l) < p.span {
+			if l := lists[i]; len(l) < listLen {
 				lists[i] = append(l, c)
 			} else {
 				worst := 0
@@ -121,12 +118,12 @@ func TestRemember(t *testing.T) {
 				l[worst] = c
 			}
 			p.remember(i, c)
-			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+			if got := p.list[i*listLen:][:p.length[i]]; !slices.Equal(got, lists[i]) {
 				t.Fatalf("%d rows, row %d: %v, want %v", k, i, got, lists[i])
 			}
 		}
 		for i := range k {
-			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+			if got := p.list[i*listLen:][:p.length[i]]; !slices.Equal(got, lists[i]) {
 				t.Errorf("%d rows, row %d at the end: %v, want %v", k, i, got, lists[i])
 			}
 		}
@@ -149,13 +146,13 @@ func TestSeed(t *testing.T) {
 		for j := range served {
 			served[j] = service{gap: float64(d.Intn(5)), second: int32(d.Intn(k+1) - 1)}
 			i := int(served[j].second)
-			if i >= 0 && served[j].gap < far && p.net.room[j] > 0 && len(want[i]) < p.span {
+			if i >= 0 && served[j].gap < far && p.net.room[j] > 0 && len(want[i]) < listLen {
 				want[i] = append(want[i], candidate{p.rows.data[p.index[i]*n+j], int32(j)})
 			}
 		}
 		p.seed(served, far, new(watch))
 		for i := range k {
-			if got := p.list[i*p.span:][:p.length[i]]; !slices.Equal(got, want[i]) {
+			if got := p.list[i*listLen:][:p.length[i]]; !slices.Equal(got, want[i]) {
 				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])
 			}
 		}
@@ -189,7 +186,7 @@ func TestSweepFinds(t *testing.T) {
 					least = min(least, x)
 				}
 			}
-			list := p.list[i*p.span:][:p.length[i]]
+			list := p.list[i*listLen:][:p.length[i]]
 			if len(list) != min(negative, gatherLen) {
 				t.Fatalf("%d, row %d: %d arcs listed of %d that improve", seed, i, len(list), negative)
 			}

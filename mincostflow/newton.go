@@ -50,8 +50,6 @@ const (
 	// start with the second best arcs of columns where those are less than seedWidths widths from the best.
 	enough     = 0.9
 	seedWidths = 3
-	// Artificial arcs cost approachWidths more than the prices say before they cost their full price.
-	approachWidths = 0.5
 )
 
 // worthNewton reports whether a start by Newton steps pays.

@@ -39,10 +39,10 @@ func TestNewtonStart(t *testing.T) {
 	for seed := range n {
 		d := newDraw(uint64(seed) + 24e6)
 		p := d.wideProblem()
-		r := mustProject(t, p, Settings{Method: Simplex})
+		r := mustProject(t, p, Settings{noKnapsack: true})
 		// Stopped anywhere.
 		limit := 1 + d.Intn(r.Stats.Pivots+1)
-		s, err := Project(context.Background(), p, Settings{Method: Simplex, MaxPivots: limit})
+		s, err := Project(context.Background(), p, Settings{noKnapsack: true, MaxPivots: limit})
 		if err != nil && !errors.Is(err, ErrNotConverged) {
 			t.Fatal(err)
 		}
@@ -77,7 +77,6 @@ func TestAssignAnyPrices(t *testing.T) {
 		s.net.reset(len(in.rows), in.kv, s.mass)
 		s.nw.f, s.nw.whole = prices, false
 		s.assign()
-		s.levelArtificial()
 		s.setGrid(s.exp, s.full)
 		checkTree(t, &s.net, s.mass)
 		if st := s.pr.run(); st != Optimal {
@@ -164,7 +163,7 @@ func TestNewtonOddCosts(t *testing.T) {
 			}
 		}
 		m := d.masses(kv)
-		mustProject(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)}, Settings{Method: Simplex})
+		mustProject(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)}, Settings{noKnapsack: true})
 	}
 }
 
@@ -310,7 +309,7 @@ func TestNewtonFarColumn(t *testing.T) {
 				}
 			}
 			e := math.Exp(0.5)
-			r := mustProject(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)}, Settings{Method: Simplex})
+			r := mustProject(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)}, Settings{noKnapsack: true})
 			pivots += r.Stats.Pivots
 		}
 		if far == 0 {

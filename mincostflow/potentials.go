@@ -104,10 +104,10 @@ func (s *solver) deadColumns(g, f []float64) {
 
 // allRows fills in the potentials of all rows, given those of the rows with mass. The others do not
 // depend on each other, so that any number of workers gives the same bits. If the context ends, or *st says that it has,
-// rows are no longer read, those without mass get the potential that they have with SupportOnly, and *st is Cancelled.
+// rows are no longer read, those without mass get the potential that they have without AllRows, and *st is Cancelled.
 func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) error {
 	in := s.in
-	least := math.Min(0, -slices.Max(g))
+	least := 0 - max(0, slices.Max(g))
 	for i := range f {
 		f[i] = least
 	}
@@ -115,7 +115,7 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 		f[i] = live[n]
 	}
 	idle := in.k - len(in.rows)
-	if idle == 0 || *st == Cancelled || settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
+	if idle == 0 || *st == Cancelled || !settings.AllRows {
 		return nil
 	}
 	if s.serial {
@@ -160,15 +160,6 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 	}
 	return err
 }
-
-// cheapRows reports whether the exact potentials of rows without mass at most double the work, or take
-// microseconds.
-func cheapRows(idle, live, kv int) bool {
-	return idle <= live || int64(idle)*int64(kv) <= smallCells
-}
-
-// smallCells is how much of the cost is always read.
-const smallCells = 1 << 14
 
 // rowPotential returns the largest float64 f with f + g[j] <= row[j] for all j, exactly, capped at
 // the largest finite one. Entries of g may be -Inf.

@@ -6,12 +6,9 @@ import (
 )
 
 const (
-	// listLen candidate columns are kept for every row, fewListLen when rows are few, and a sweep adds up to gatherLen
-	// to them. Measured on the named instances of bench_test.go with 8 to 64: fewer mean more sweeps, more mean
-	// slower ones.
-	listLen    = 16
-	fewListLen = 32
-	gatherLen  = 8
+	// listLen candidate columns are kept for every row, and a sweep adds up to gatherLen to them.
+	listLen   = 16
+	gatherLen = 8
 	// rowBlock rows (one, when there are few) compete for each pivot; after it slackBlock slack
 	// arcs are tried.
 	rowBlock   = 4
@@ -36,9 +33,8 @@ type pricer struct {
 	rows   *rows
 	index  []int // row of the cost for every row of the network
 	ctx    context.Context
-	list   []candidate // span for every row
+	list   []candidate // listLen for every row
 	length []int32     // used
-	span   int         // listLen or fewListLen
 	best   [gatherLen]candidate
 	price  [gatherLen]float64 // of best: cost + pi, ascending
 	next   []float64          // seen.f of the sweep in progress
@@ -97,8 +93,8 @@ func (p *pricer) run() Status {
 func (p *pricer) seed(served []service, far float64, w *watch) {
 	for j := range served {
 		v := &served[j]
-		if i := int(v.second); i >= 0 && v.gap < far && p.net.live(j) && int(p.length[i]) < p.span {
-			p.list[i*p.span+int(p.length[i])].col = int32(j)
+		if i := int(v.second); i >= 0 && v.gap < far && p.net.live(j) && int(p.length[i]) < listLen {
+			p.list[i*listLen+int(p.length[i])].col = int32(j)
 			p.length[i]++
 		}
 	}
@@ -111,7 +107,7 @@ func (p *pricer) seed(served []service, far float64, w *watch) {
 			return
 		}
 		row := p.rows.at(p.index[i])
-		list := p.list[i*p.span : i*p.span+int(n)]
+		list := p.list[i*listLen : i*listLen+int(n)]
 		for c := range list {
 			list[c].cost = row[list[c].col]
 		}
@@ -120,11 +116,7 @@ func (p *pricer) seed(served []service, far float64, w *watch) {
 
 // reset empties the lists.
 func (p *pricer) reset() {
-	p.span = listLen
-	if p.net.k < fewRows {
-		p.span = fewListLen
-	}
-	p.list = grow(p.list, p.net.k*p.span)
+	p.list = grow(p.list, p.net.k*listLen)
 	p.length = grow(p.length, p.net.k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
@@ -189,7 +181,7 @@ func (p *pricer) drain() Status {
 // bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
 func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 	t := p.net
-	list := p.list[i*p.span : i*p.span+int(p.length[i])]
+	list := p.list[i*listLen : i*listLen+int(p.length[i])]
 	pi := t.pi[t.k : t.k+t.n]
 	magic := t.magic
 	m := t.pi[i]
@@ -283,13 +275,13 @@ func (p *pricer) insert(n int, limit, x float64, c candidate) (int, float64) {
 
 // remember puts c on the list of row i, in place of the least promising arc when it is full.
 func (p *pricer) remember(i int, c candidate) {
-	if n := p.length[i]; int(n) < p.span {
-		p.list[i*p.span+int(n)] = c
+	if n := p.length[i]; int(n) < listLen {
+		p.list[i*listLen+int(n)] = c
 		p.length[i]++
 		return
 	}
 	pi := p.net.pi[p.net.k:]
-	list := p.list[i*p.span : (i+1)*p.span]
+	list := p.list[i*listLen : (i+1)*listLen]
 	worst, at := math.Inf(-1), 0
 	for n := range list {
 		if x := list[n].cost + pi[list[n].col]; x > worst {

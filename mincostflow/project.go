@@ -67,7 +67,7 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	s.watch = watch{ctx: context.Background()}
 	var a answer
-	if settings.Method == Auto && len(s.in.rows) == 1 {
+	if len(s.in.rows) == 1 && !settings.noKnapsack {
 		a = s.knapsack()
 		s.bound(&a) // reads that row again
 		s.watch.ctx = ctx

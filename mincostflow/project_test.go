@@ -63,9 +63,9 @@ func TestProject(t *testing.T) {
 		{"tiny lower bound", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 0}, Lo: []float64{0, 1e-30}, Hi: []float64{1, 1}}, 4e-30},
 		{"duplicate rows and columns", Problem{Cost: dense(t, []float64{1, 1, 3}, []float64{1, 1, 3}, []float64{3, 3, 1}), Source: []float64{0.25, 0.25, 0.5}, Lo: repeat(0.25, 3), Hi: []float64{0.25, 0.25, 0.5}}, 1},
 	} {
-		for _, m := range []Method{Auto, Simplex} {
-			t.Run(fmt.Sprintf("%s/%d", c.name, m), func(t *testing.T) {
-				r := mustProject(t, c.p, Settings{Method: m})
+		for _, m := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/simplex %v", c.name, m), func(t *testing.T) {
+				r := mustProject(t, c.p, Settings{noKnapsack: m})
 				numtest.Near(t, "Objective", r.Objective, c.want, nearOptimum)
 			})
 		}
@@ -79,7 +79,7 @@ func TestPotentialsOfIdleBins(t *testing.T) {
 		d := newDraw(uint64(seed) + 5e6)
 		p := d.problem(7)
 		k, kv := p.Cost.Dims()
-		r := mustProject(t, p, Settings{})
+		r := mustProject(t, p, Settings{AllRows: true})
 		f, g := r.Potentials.F, r.Potentials.G
 		for i := range k {
 			row := p.Cost.Row(i, nil)
@@ -153,7 +153,7 @@ func TestInexactMasses(t *testing.T) {
 		// 2^-1074 above one: the exact sum decides, not the rounded one.
 		p := Problem{Cost: dense(t, []float64{1, 5}), Source: []float64{1}, Lo: []float64{1, math.SmallestNonzeroFloat64}, Hi: []float64{1, 1}}
 		mustProject(t, p, Settings{})
-		mustProject(t, p, Settings{Method: Simplex})
+		mustProject(t, p, Settings{noKnapsack: true})
 	})
 }
 
@@ -173,8 +173,8 @@ func TestTightMassPrices(t *testing.T) {
 		} else {
 			p.Lo, p.Hi = scaled(m, 1/wide), m
 		}
-		for _, method := range []Method{Auto, Simplex} {
-			r, err := Project(context.Background(), p, Settings{Method: method})
+		for _, simplex := range []bool{false, true} {
+			r, err := Project(context.Background(), p, Settings{noKnapsack: simplex})
 			if err != nil {
 				t.Fatalf("%v: %v", describe(p), err)
 			}
@@ -203,7 +203,7 @@ func TestTightMassPrices(t *testing.T) {
 			// The sum of the bounds misses 1 by at most 1e-15 here, and prices are at most max C.
 			gap, _ := new(big.Rat).Sub(rat(r.Objective), dual).Float64()
 			if !(math.Abs(gap) <= 1e-14*maxCost(p)) {
-				t.Errorf("%v, method %v: the prices prove the objective only up to %v of max C %v (k %d)", describe(p), method, gap, maxCost(p), k)
+				t.Errorf("%v, simplex %v: the prices prove the objective only up to %v of max C %v (k %d)", describe(p), simplex, gap, maxCost(p), k)
 			}
 		}
 		switch s := numSum(m).Cmp(rat(1)); {
@@ -234,7 +234,7 @@ func TestSubnormalMass(t *testing.T) {
 		{Cost: dense(t, []float64{0, 1e300}, []float64{1e308, 1e307}, []float64{1e308, 1}), Source: []float64{1 - 9e-10, 3e-320, 1e-310}, Lo: []float64{0, 0}, Hi: []float64{1, 1}},
 	} {
 		mustProject(t, p, Settings{})
-		mustProject(t, p, Settings{Method: Simplex})
+		mustProject(t, p, Settings{noKnapsack: true})
 	}
 }
 
@@ -357,7 +357,7 @@ func TestInstancesUsersReport(t *testing.T) {
 func TestNearTiesUnderWideBounds(t *testing.T) {
 	for _, row := range [][]float64{{1 + 0x1p-50, 1, 1.5}, {1, 1 + 0x1p-50, 1.5}, {1.5, 1 + 0x1p-51, 1}} {
 		p := Problem{Cost: dense(t, row, row), Source: []float64{0.5, 0.5}, Lo: repeat(0.25, 3), Hi: repeat(1e12, 3)}
-		mustProject(t, p, Settings{Method: Simplex})
+		mustProject(t, p, Settings{noKnapsack: true})
 	}
 }
 
@@ -395,10 +395,10 @@ func TestSparseSource(t *testing.T) {
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("%v: sparse and dense sources differ:\n%+v\n%+v", describe(p), a, b)
 		}
-		c := mustProject(t, s, Settings{SupportOnly: true})
+		c := mustProject(t, s, Settings{AllRows: true})
 		c.Potentials.F, c.Settings = b.Potentials.F, b.Settings
 		if !reflect.DeepEqual(b, c) {
-			t.Fatalf("%v: SupportOnly changes more than potentials", describe(p))
+			t.Fatalf("%v: AllRows changes more than potentials", describe(p))
 		}
 	}
 }
@@ -417,13 +417,13 @@ func (u unread) Row(i int, buf []float64) []float64 {
 	return u.Matrix.Row(i, buf)
 }
 
-func TestSupportOnlyReadsNoOtherRow(t *testing.T) {
+func TestReadsNoOtherRow(t *testing.T) {
 	ring, _ := cost.NewRing(12, 1)
 	live := make([]bool, 12)
 	live[3], live[8] = true, true
 	lo, hi := box(uniform(12), 1)
 	p := Problem{Cost: unread{ring, live, t}, Source: []float64{0.25, 0.75}, Support: []int{3, 8}, Lo: lo, Hi: hi}
-	r, err := Project(context.Background(), p, Settings{SupportOnly: true})
+	r, err := Project(context.Background(), p, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestSupportOnlyReadsNoOtherRow(t *testing.T) {
 	checkResult(t, p, r)
 }
 
-// TestIdleRows: rows without mass are read if they are few, or asked for, and not otherwise.
+// TestIdleRows: rows without mass are read if asked for, and not otherwise.
 func TestIdleRows(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -439,11 +439,9 @@ func TestIdleRows(t *testing.T) {
 		settings   Settings
 		all        bool
 	}{
-		{"small", 100, 2, Settings{}, true},
-		{"many without mass", 200, 2, Settings{}, false},
-		{"half of them", 200, 100, Settings{}, true},
+		{"none", 100, 2, Settings{}, false},
+		{"none of the other half", 200, 100, Settings{}, false},
 		{"all", 200, 2, Settings{AllRows: true}, true},
-		{"none", 100, 2, Settings{SupportOnly: true}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ring, err := cost.NewRing(c.n, 1)
@@ -511,8 +509,8 @@ func TestErrors(t *testing.T) {
 		{"NaN cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, nan, 0, 2, 2) }, ErrNotFinite},
 		{"infinite cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, inf, 1, 0, 2, 2) }, ErrNotFinite},
 		{"negative cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, -1, 0, 2, 2) }, ErrNegative},
-		{"NaN cost of an idle row", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, 1, 0, nan, 2) }, ErrNotFinite},
-		{"negative cost of an idle row", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, 1, 0, 2, -2) }, ErrNegative},
+		{"NaN cost of an idle row", func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, nan, 2) }, ErrNotFinite},
+		{"negative cost of an idle row", func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, 2, -2) }, ErrNegative},
 		{"source too short", func(p *Problem, _ *Settings) { p.Source = []float64{1} }, ErrShape},
 		{"no source", func(p *Problem, _ *Settings) { p.Source = nil }, ErrShape},
 		{"support without source", func(p *Problem, _ *Settings) { p.Source, p.Support = nil, []int{} }, ErrMass},
@@ -534,8 +532,6 @@ func TestErrors(t *testing.T) {
 		{"infeasible above", func(p *Problem, _ *Settings) { p.Lo = []float64{0.75, 0.75} }, ErrInfeasible},
 		{"infeasible below", func(p *Problem, _ *Settings) { p.Hi = []float64{0.25, 0.25} }, ErrInfeasible},
 		{"infeasible and huge", func(p *Problem, _ *Settings) { p.Lo = repeat(math.MaxFloat64, 2); p.Hi = p.Lo }, ErrInfeasible},
-		{"unknown method", func(_ *Problem, s *Settings) { s.Method = 7 }, ErrSettings},
-		{"rows both ways", func(_ *Problem, s *Settings) { s.SupportOnly, s.AllRows = true, true }, ErrSettings},
 		{"negative pivots", func(_ *Problem, s *Settings) { s.MaxPivots = -1 }, ErrSettings},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -631,7 +627,7 @@ func TestStops(t *testing.T) {
 		}
 		step := 1
 		for limit := 1; ; limit += step {
-			r, err := Project(context.Background(), p, Settings{MaxPivots: limit, Method: Simplex})
+			r, err := Project(context.Background(), p, Settings{MaxPivots: limit, noKnapsack: true})
 			if r.Stats.Pivots > limit+1 {
 				t.Fatalf("%d pivots, at most %d asked for", r.Stats.Pivots, limit)
 			}

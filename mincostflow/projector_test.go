@@ -78,7 +78,7 @@ func TestProjector(t *testing.T) {
 			p.Cost = g
 			p.Lo, p.Hi = box(d.masses(k), 1)
 		}
-		settings := Settings{Method: Method(d.Intn(2)), AllRows: d.Intn(3) == 0}
+		settings := Settings{noKnapsack: d.Intn(2) == 1, AllRows: d.Intn(3) == 0}
 		k, _ := p.Cost.Dims()
 		users := crowd(d, k, 20)
 		type outcome struct {
@@ -272,7 +272,7 @@ func TestNewProjectorErrors(t *testing.T) {
 		want   error
 	}{
 		{"no cost", nil, half, half, Settings{}, ErrShape},
-		{"NaN in any row", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, math.NaN()}}, half, half, Settings{SupportOnly: true}, ErrNotFinite},
+		{"NaN in any row", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, math.NaN()}}, half, half, Settings{}, ErrNotFinite},
 		{"negative", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}}, half, half, Settings{}, ErrNegative},
 		{"short bounds", c, half[:1], half, Settings{}, ErrShape},
 		{"crossed", c, []float64{0.5, 0.6}, half, Settings{}, ErrBox},

@@ -83,7 +83,7 @@ func TestGenerator(t *testing.T) {
 		if _, err := newInstance(p); err != nil {
 			t.Fatalf("%v", err)
 		}
-		r := p.solve(t, Settings{Method: Simplex})
+		r := p.solve(t, Settings{noKnapsack: true})
 		note := func(name string, yes bool) {
 			if yes {
 				seen[name]++
@@ -110,7 +110,7 @@ func TestGenerator(t *testing.T) {
 func TestLawOfMethods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		same(t, "knapsack and simplex", p.solve(t, Settings{}), p.solve(t, Settings{Method: Simplex}))
+		same(t, "knapsack and simplex", p.solve(t, Settings{}), p.solve(t, Settings{noKnapsack: true}))
 	})
 }
 
@@ -119,9 +119,9 @@ func TestLawOfMethods(t *testing.T) {
 func TestLawOfWeakDuality(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		best := p.solve(t, Settings{Method: Simplex})
+		best := p.solve(t, Settings{noKnapsack: true})
 		n := rapid.IntRange(1, 20).Draw(t, "pivots")
-		r, _ := Project(context.Background(), p, Settings{Method: Simplex, MaxPivots: n})
+		r, _ := Project(context.Background(), p, Settings{noKnapsack: true, MaxPivots: n})
 		if r.Upper < best.Lower || r.Lower > best.Upper || r.Objective < best.Lower*(1-1e-15) {
 			t.Fatalf("after %d pivots: [%v, %v] at %v; optimum in [%v, %v]", n, r.Lower, r.Upper, r.Objective, best.Lower, best.Upper)
 		}
@@ -257,7 +257,7 @@ func TestLawOfFixedPoints(t *testing.T) {
 		for j := range kv {
 			q.Lo[j] *= 0.5
 		}
-		if r := q.solve(t, Settings{Method: Simplex}); r.Objective != 0 {
+		if r := q.solve(t, Settings{noKnapsack: true}); r.Objective != 0 {
 			t.Fatalf("Objective = %v, want 0", r.Objective)
 		}
 	})

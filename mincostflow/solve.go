@@ -231,7 +231,6 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 		if !(a.excess > refineTol*dearest) {
 			return a
 		}
-		s.levelArtificial()
 		// Four times the dearest arc in use is a guess at what rerouting costs; if it is too low,
 		// artificial flow remains and the price goes up again.
 		big := min(4*dearest, t.big)
@@ -265,15 +264,6 @@ func (s *solver) setGrid(exp int, big float64) {
 		s.exp += coarser
 		s.net.setPrices(s.exp, big)
 		s.rescales++
-	}
-}
-
-// levelArtificial makes all artificial arcs equally dear, which changes nothing while they carry nothing.
-func (s *solver) levelArtificial() {
-	for v := range s.net.nodes[:s.net.root] {
-		if s.net.nodes[v].kind == artificial {
-			s.net.cost[v] = 0
-		}
 	}
 }
 

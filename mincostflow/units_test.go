@@ -248,7 +248,7 @@ func TestUnitsAreProject(t *testing.T) {
 			return ys
 		}
 		r := mustUnits(t, p, Settings{})
-		f := mustProject(t, Problem{Cost: p.Cost, Source: over(p.Source), Lo: over(p.Lo), Hi: over(p.Hi)}, Settings{Method: Simplex})
+		f := mustProject(t, Problem{Cost: p.Cost, Source: over(p.Source), Lo: over(p.Lo), Hi: over(p.Hi)}, Settings{noKnapsack: true})
 		if rat(f.Lower).Cmp(r.Upper) > 0 || rat(f.Upper).Cmp(r.Lower) < 0 {
 			t.Fatalf("%v: %v, floats say [%v, %v]", p, r.Objective, f.Lower, f.Upper)
 		}
@@ -287,7 +287,7 @@ func TestUnitsRows(t *testing.T) {
 		d := newDraw(uint64(seed) + 55e6)
 		p := d.unitProblem(7)
 		a := mustUnits(t, p, Settings{AllRows: true})
-		b := mustUnits(t, p, Settings{SupportOnly: true})
+		b := mustUnits(t, p, Settings{})
 		if !reflect.DeepEqual(a.Q, b.Q) || !reflect.DeepEqual(a.Plan, b.Plan) {
 			t.Fatalf("%v: idle rows change the plan", p)
 		}
@@ -365,7 +365,7 @@ func TestUnitErrors(t *testing.T) {
 		{"nil dense", func(p *UnitProblem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
 		{"short row", func(p *UnitProblem, _ *Settings) { p.Cost = shortRow{p.Cost} }, ErrShape},
 		{"NaN cost", func(p *UnitProblem, _ *Settings) { p.Cost = raw(0, 1, math.NaN(), 0, 2, 2) }, ErrNotFinite},
-		{"negative cost of an idle row", func(p *UnitProblem, _ *Settings) { p.Cost = raw(0, 1, 1, 0, 2, -2) }, ErrNegative},
+		{"negative cost of an idle row", func(p *UnitProblem, s *Settings) { s.AllRows, p.Cost = true, raw(0, 1, 1, 0, 2, -2) }, ErrNegative},
 		{"source too short", func(p *UnitProblem, _ *Settings) { p.Source = []int64{1} }, ErrShape},
 		{"support too short", func(p *UnitProblem, _ *Settings) { p.Support = []int{0, 1} }, ErrShape},
 		{"support unsorted", func(p *UnitProblem, _ *Settings) { p.Support = []int{1, 0, 2} }, ErrSupport},
@@ -380,7 +380,6 @@ func TestUnitErrors(t *testing.T) {
 		{"too little for the lower bounds", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{4, 2} }, ErrInfeasible},
 		{"lower bounds overflow", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{most, most}; p.Hi = p.Lo }, ErrInfeasible},
 		{"too much for the upper bounds", func(p *UnitProblem, _ *Settings) { p.Hi = []int64{2, 2} }, ErrInfeasible},
-		{"unknown method", func(_ *UnitProblem, s *Settings) { s.Method = 7 }, ErrSettings},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, s := ok(), Settings{}

@@ -90,7 +90,7 @@ func TestReports(t *testing.T) {
 	})
 	t.Run("potentials of bins without mass", func(t *testing.T) {
 		// POT 123: potentials of bins without mass broke their constraints. Verify checks all of them.
-		for _, s := range []Settings{{}, {SupportOnly: true}, {AllRows: true}} {
+		for _, s := range []Settings{{}, {AllRows: true}} {
 			mustProject(t, Problem{Cost: c, Source: mu, Lo: []float64{0, 0, 0.5}, Hi: []float64{0, 0.5, 0.5}}, s)
 		}
 	})
@@ -128,7 +128,7 @@ func TestReports(t *testing.T) {
 	t.Run("not a metric, not square", func(t *testing.T) {
 		// pyemd 36, 58: costs had to be symmetric over one support, and were read as if they were.
 		p := Problem{Cost: dense(t, []float64{0, 5}, []float64{1, 0}, []float64{9, 7}), Source: []float64{1, 0, 0}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}
-		if r := mustProject(t, p, Settings{Method: Simplex}); r.Objective != 2.5 {
+		if r := mustProject(t, p, Settings{noKnapsack: true}); r.Objective != 2.5 {
 			t.Errorf("Objective = %v, want 2.5", r.Objective)
 		}
 	})
@@ -174,7 +174,7 @@ func TestReports(t *testing.T) {
 // mustSimplex is mustProject without the knapsack.
 func mustSimplex(t *testing.T, p Problem) Result {
 	t.Helper()
-	return mustProject(t, p, Settings{Method: Simplex})
+	return mustProject(t, p, Settings{noKnapsack: true})
 }
 
 func repeatUnits(u int64, n int) []int64 { return slices.Repeat([]int64{u}, n) }

@@ -16,11 +16,11 @@ func TestWorkSums(t *testing.T) {
 		most Stats
 		draw func(d draw, s *Stats)
 	}{
-		{"small", Stats{Pivots: 1684, Degenerate: 316, Sweeps: 318, Rescales: 18}, func(d draw, s *Stats) { s.project(t, d.problem(8), Settings{Method: Simplex}) }},
+		{"small", Stats{Pivots: 1684, Degenerate: 316, Sweeps: 318, Rescales: 18}, func(d draw, s *Stats) { s.project(t, d.problem(8), Settings{noKnapsack: true}) }},
 		{"medium", Stats{Pivots: 6432, Degenerate: 973, Sweeps: 391, Rescales: 79}, func(d draw, s *Stats) { s.project(t, d.problem(24), Settings{}) }},
 		{"wide", Stats{Pivots: 7712, Degenerate: 287, Sweeps: 741, Rescales: 13}, func(d draw, s *Stats) {
 			if d.Intn(4) == 0 {
-				s.project(t, d.wideProblem(), Settings{Method: Simplex})
+				s.project(t, d.wideProblem(), Settings{noKnapsack: true})
 			}
 		}},
 		{"tall", Stats{Pivots: 4405, Degenerate: 1384, Sweeps: 68, Rescales: 3}, func(d draw, s *Stats) { // more rows than columns
@@ -82,8 +82,8 @@ func TestStoppedGaps(t *testing.T) {
 		for seed := range 150 {
 			d := newDraw(uint64(seed) + 77e6)
 			p := d.problem(12)
-			r := mustProject(t, p, Settings{Method: Simplex})
-			s, err := Project(context.Background(), p, Settings{Method: Simplex, MaxPivots: tt.limit(r.Stats.Pivots)})
+			r := mustProject(t, p, Settings{noKnapsack: true})
+			s, err := Project(context.Background(), p, Settings{noKnapsack: true, MaxPivots: tt.limit(r.Stats.Pivots)})
 			if err != nil && !errors.Is(err, ErrNotConverged) {
 				t.Fatal(err)
 			}

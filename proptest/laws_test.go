@@ -9,7 +9,6 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -182,16 +181,11 @@ func TestMinCostFlow(t *testing.T) {
 	proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(flow{}))
 }
 
-// TestMinCostFlowSimplex runs the network simplex where Auto has a shortcut.
-func TestMinCostFlowSimplex(t *testing.T) {
-	proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(flow{Method: mincostflow.Simplex}))
-}
-
 // TestMinCostFlowSparse gives rows with mass alone, read or unread otherwise.
 func TestMinCostFlowSparse(t *testing.T) {
-	t.Run("all", func(t *testing.T) { proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{})) })
+	t.Run("all", func(t *testing.T) { proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{AllRows: true})) })
 	t.Run("only", func(t *testing.T) {
-		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{SupportOnly: true}))
+		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{}))
 	})
 }
 
