@@ -183,7 +183,9 @@ func TestMinCostFlow(t *testing.T) {
 
 // TestMinCostFlowSparse gives rows with mass alone, read or unread otherwise.
 func TestMinCostFlowSparse(t *testing.T) {
-	t.Run("all", func(t *testing.T) { proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{AllRows: true})) })
+	t.Run("all", func(t *testing.T) {
+		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{AllRows: true}))
+	})
 	t.Run("only", func(t *testing.T) {
 		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{}))
 	})
