@@ -26,9 +26,9 @@ func (s *solver) fill(r *Result, a answer, settings Settings) error {
 	lower := a.value.plusFloat(float64(-rounding * a.size)).plusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
-	top := math.Ldexp(s.most, s.rows.exp)
+	top := s.rows.top()
 	upper := a.objective.plus(a.missing.times(top)).plusFloat(float64(rounding * top))
-	r.Upper = math.Min(s.most, s.roundTo(upper, math.Inf(1)))
+	r.Upper = math.Min(s.rows.most, s.roundTo(upper, math.Inf(1)))
 	// A plan with a rounding too much mass can cost more than the largest float.
 	r.Objective = math.Min(math.Ldexp(a.objective.value(), -s.rows.exp), math.MaxFloat64)
 
@@ -41,10 +41,10 @@ func (s *solver) fill(r *Result, a answer, settings Settings) error {
 	r.Potentials.F = grow(r.Potentials.F, in.k)
 	r.Status = a.status
 	r.Stats = Stats{
-		Pivots:     s.net.pivots,
-		Degenerate: s.net.degenerate,
-		Sweeps:     s.pr.sweeps,
-		Rescales:   max(s.rescales, 0),
+		Pivots:     s.sx.tree.pivots,
+		Degenerate: s.sx.tree.degenerate,
+		Sweeps:     s.sx.pr.sweeps,
+		Rescales:   max(s.sx.rescales, 0),
 	}
 	r.Settings = settings
 	return s.allRows(r.Potentials.F, a.g, a.f, settings, &r.Status)
@@ -69,11 +69,11 @@ func (s *solver) bound(a *answer) {
 // below it, and the columns exceed that by at most as much again.
 func (s *solver) primal(q []float64, plan []entry) (objective, missing dd) {
 	in := s.in
-	s.rest = append(s.rest[:0], in.mass...)
+	s.out.rest = append(s.out.rest[:0], in.mass...)
 	for _, x := range q {
-		s.rest = append(s.rest, dd{hi: x})
+		s.out.rest = append(s.out.rest, dd{hi: x})
 	}
-	row, column := s.rest[:len(in.mass)], s.rest[len(in.mass):] // what is left of them
+	row, column := s.out.rest[:len(in.mass)], s.out.rest[len(in.mass):] // what is left of them
 	for j, x := range q {
 		if in.point != nil {
 			// Both the point and its rounded form q are targets: take the smaller.

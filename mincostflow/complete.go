@@ -14,7 +14,7 @@ type kept struct {
 
 // keep reads the flows off the tree, and no costs.
 func (s *solver) keep() kept {
-	t := &s.net
+	t := &s.sx.tree
 	flows := make([]flow, 0, t.k+t.n)
 	has := make([]uint64, t.n)
 	sent := make([]uint64, t.k)
@@ -38,15 +38,15 @@ func (s *solver) keep() kept {
 	}
 	// A row may send more than it has, from an artificial arc.
 	for n := range flows {
-		if f := &flows[n]; sent[f.i] > s.mass[f.i] {
-			back(f, min(f.units, sent[f.i]-s.mass[f.i]))
+		if f := &flows[n]; sent[f.i] > s.units[f.i] {
+			back(f, min(f.units, sent[f.i]-s.units[f.i]))
 		}
 	}
 	var needs, spare uint64
 	for j, h := range has {
 		needs += t.low[j] - min(h, t.low[j])
 	}
-	for i, m := range s.mass {
+	for i, m := range s.units {
 		spare += m - sent[i]
 	}
 	// Take back what stands above lower bounds while others lack it.
@@ -64,7 +64,7 @@ func (s *solver) keep() kept {
 
 // settle gives the columns what the rows still have, at no matter which cost: up to the lower bounds first, and then in order.
 func (s *solver) settle(p kept) {
-	t := &s.net
+	t := &s.sx.tree
 	for j := range p.has {
 		x := t.low[j] - min(p.has[j], t.low[j])
 		p.has[j] += x
@@ -84,16 +84,16 @@ func (s *solver) settle(p kept) {
 // flows are kept as far as possible, and the rest goes, row by row, to the cheapest columns that
 // still need or can take it. The plan is not complete if s.watch is over in the end.
 func (s *solver) complete() kept {
-	t, p := &s.net, s.keep()
+	t, p := &s.sx.tree, s.keep()
 	flows, has, sent, needs := p.flows, p.has, p.sent, p.needs
-	for i, m := range s.mass {
+	for i, m := range s.units {
 		if sent[i] == m {
 			continue
 		}
 		if !s.watch.row(t.n) {
 			break
 		}
-		row := s.rows.at(s.live[i])
+		row := s.rows.at(i)
 		for left := m - sent[i]; left > 0; {
 			j, u := -1, uint64(0)
 			least := math.Inf(1)

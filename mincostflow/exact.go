@@ -20,10 +20,10 @@ type exactPrices struct {
 
 // compute chooses exp and computes the prices of the tree of s. It reports whether it could before the context ended.
 func (e *exactPrices) compute(s *solver) bool {
-	t := &s.net
+	t := &s.sx.tree
 	t.attachAll()
 	e.exp = math.MaxInt
-	for _, i := range s.live {
+	for i := range s.rows.index {
 		if !s.watch.row(t.n) {
 			return false
 		}
@@ -53,7 +53,7 @@ func (e *exactPrices) compute(s *solver) bool {
 			}
 			c = s.rawCost(v)
 		case artificial:
-			c = s.most // below, twice that
+			c = s.rows.most // below, twice that
 		}
 		e.integer(&e.x, c)
 		if p.kind == artificial {
@@ -71,7 +71,7 @@ func (e *exactPrices) compute(s *solver) bool {
 
 // rawCost returns the cost of the real arc from v to its parent as the matrix has it.
 func (s *solver) rawCost(v int32) float64 {
-	t := &s.net
+	t := &s.sx.tree
 	if s.rows.exp == 0 {
 		return t.cost[v]
 	}
@@ -79,7 +79,7 @@ func (s *solver) rawCost(v int32) float64 {
 	if int(i) >= t.k {
 		i, j = j, i
 	}
-	return s.rows.raw(s.live[i])[int(j)-t.k]
+	return s.rows.raw(int(i))[int(j)-t.k]
 }
 
 // integer sets z to c / 2^exp, for a cost c.
@@ -109,12 +109,12 @@ func (e *exactPrices) rat(v int32) *big.Rat {
 
 // repair pivots until no arc improves the plan.
 func (e *exactPrices) repair(s *solver) Status {
-	t := &s.net
+	t := &s.sx.tree
 	cells := pollCells
 	for clean, i := 0, 0; clean <= t.k; i++ { // the slack arcs count as one row more
 		if cells += t.n; cells >= pollCells || i%pollRows == 0 {
 			cells = 0
-			if st := s.pr.stop(); st != Optimal {
+			if st := s.sx.pr.stop(); st != Optimal {
 				return st
 			}
 		}
@@ -132,7 +132,7 @@ func (e *exactPrices) repair(s *solver) Status {
 			i-- // there may be more
 		}
 	}
-	if s.artificialFlow() {
+	if s.sx.artificialFlow() {
 		return PivotLimit // this cannot be: see units.go
 	}
 	return Optimal
@@ -140,9 +140,9 @@ func (e *exactPrices) repair(s *solver) Status {
 
 // row pivots on the arc of row i that improves the plan most, and reports whether there is one.
 func (e *exactPrices) row(s *solver, i int32) bool {
-	t := &s.net
+	t := &s.sx.tree
 	k := int32(t.k)
-	row := s.rows.raw(s.live[i])
+	row := s.rows.raw(int(i))
 	pi := e.near[i]
 	near := e.near[k : int(k)+t.n][:len(row)]
 	best := int32(-1)
@@ -165,13 +165,13 @@ func (e *exactPrices) row(s *solver, i int32) bool {
 	if best < 0 {
 		return false
 	}
-	e.pivot(s, i, k+best, realArc, s.rows.at(s.live[i])[best], unbounded)
+	e.pivot(s, i, k+best, realArc, s.rows.at(int(i))[best], unbounded)
 	return true
 }
 
 // slacks pivots on the slack arc that improves the plan most, and reports whether there is one.
 func (e *exactPrices) slacks(s *solver) bool {
-	t := &s.net
+	t := &s.sx.tree
 	best := -1
 	e.least.SetInt64(0)
 	for j := range t.n {
@@ -200,7 +200,7 @@ func (e *exactPrices) slacks(s *solver) bool {
 
 // pivot is basis.pivot for an arc with reduced cost e.least.
 func (e *exactPrices) pivot(s *solver, a, b int32, kind arcKind, cost float64, most uint64) {
-	t := &s.net
+	t := &s.sx.tree
 	e.pivots++
 	t.pivot(a, b, kind, cost, 0, most)
 	if kind == slack && t.slack[int(min(a, b))-t.k] != inTree {

@@ -23,10 +23,23 @@ type answer struct {
 	excess float64
 }
 
+// output is the workspace for the answer and for what it takes to make it a Result.
+type output struct {
+	price, carried []dd // of the tree, in twofold precision, by node
+	q, g, f        []float64
+	plan, sort     []entry
+	counts         []int
+	idle           []int // columns that take no part
+	without        []int // rows without mass
+	order          []int32
+	below          []bool
+	rest           []dd
+}
+
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
 // true costs and masses rather than the rounded ones.
 func (s *solver) optimum() answer {
-	s.net.attachAll()
+	s.sx.tree.attachAll()
 	a := answer{status: Optimal, g: s.treePrices()}
 	a.q, a.plan = s.treeFlows(a.g)
 	s.bound(&a)
@@ -36,9 +49,9 @@ func (s *solver) optimum() answer {
 
 // treePrices returns the prices of the columns, from the unrounded costs along the tree.
 func (s *solver) treePrices() []float64 {
-	t := &s.net
-	s.price = grow(s.price, len(t.nodes))
-	s.price[t.root] = dd{}
+	t := &s.sx.tree
+	s.out.price = grow(s.out.price, len(t.nodes))
+	s.out.price[t.root] = dd{}
 	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
 		p := &t.nodes[v]
 		c := t.cost[v]
@@ -51,18 +64,18 @@ func (s *solver) treePrices() []float64 {
 		if !p.up {
 			c = -c
 		}
-		s.price[v] = s.price[p.parent].plusFloat(c)
+		s.out.price[v] = s.out.price[p.parent].plusFloat(c)
 	}
 
 	offset := s.offset()
-	g := grow(s.g, t.n)
-	s.g = g
+	g := grow(s.out.g, t.n)
+	s.out.g = g
 	for j := range g {
 		if !t.live(j) {
 			g[j] = math.Inf(-1)
 			continue
 		}
-		x := offset.plus(s.price[t.k+j].neg()).value()
+		x := offset.plus(s.out.price[t.k+j].neg()).value()
 		// Rounding must not give a price the wrong sign: with a wide box that would be dear.
 		switch {
 		case s.in.level > 0:
@@ -93,14 +106,14 @@ func (s *solver) treePrices() []float64 {
 // those of columns at their lower bounds (or upper ones, if they fill everything) serves the box as
 // given, too: the dual value then varies no more than the bounds do.
 func (s *solver) offset() dd {
-	t := &s.net
+	t := &s.sx.tree
 	if s.in.level == 0 && slices.Contains(t.slack, inTree) {
 		return dd{}
 	}
 	top, topFixed, bottom := math.Inf(1), math.Inf(1), math.Inf(-1)
 	var offset, offsetFixed, offsetBottom dd
 	for j := range t.n {
-		p := s.price[t.k+j]
+		p := s.out.price[t.k+j]
 		if !t.live(j) {
 			continue
 		}
@@ -130,14 +143,14 @@ func (s *solver) offset() dd {
 // Artificial arcs, empty in whole units, may still hold less than one: it goes to the best column
 // at the prices g.
 func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
-	t, in := &s.net, s.in
-	s.carried = grow(s.carried, len(t.nodes))
-	net := s.carried // what a node has, less what it needs, with all nodes below it
+	t, in := &s.sx.tree, s.in
+	s.out.carried = grow(s.out.carried, len(t.nodes))
+	net := s.out.carried // what a node has, less what it needs, with all nodes below it
 	net[t.root] = dd{}
 	for i, m := range in.mass {
 		net[i] = m
 	}
-	q, plan := grow(s.q, t.n), s.plan[:0]
+	q, plan := grow(s.out.q, t.n), s.out.plan[:0]
 	for j := range q {
 		q[j] = in.lo[j]
 		if t.slack[j] == atUpper {
@@ -157,8 +170,8 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 		switch p.kind {
 		case artificial:
 			if m := x.value(); int(v) < t.k && m > 0 {
-				at := bestColumn(s.rows.raw(s.live[v]), g)
-				plan = append(plan, entry{v, int32(at), m, s.rows.at(s.live[v])[at]})
+				at := bestColumn(s.rows.raw(int(v)), g)
+				plan = append(plan, entry{v, int32(at), m, s.rows.at(int(v))[at]})
 			}
 		case slack:
 			j := int(v) - t.k
@@ -174,7 +187,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 		}
 	}
 	in.repair(q)
-	s.q, s.plan = q, plan
+	s.out.q, s.out.plan = q, plan
 	return q, plan
 }
 
@@ -238,8 +251,8 @@ func (s *solver) completed(st Status) answer {
 
 	// The prices of the tree, kept within the largest cost, which loses nothing at an optimum.
 	// Those that only artificial arcs gave mean little, so no prices at all may be better.
-	t := &s.net
-	top := math.Ldexp(s.most, s.rows.exp)
+	t := &s.sx.tree
+	top := s.rows.top()
 	g := make([]float64, t.n)
 	for j := range g {
 		switch p := -t.pi[t.k+j]; {
@@ -276,9 +289,9 @@ func (s *solver) cancelled() answer {
 	s.settle(p)
 	a.q, a.plan = s.masses(p)
 
-	none := answer{f: make([]float64, len(s.live)), g: make([]float64, s.net.n)} // valid, since costs are not negative
+	none := answer{f: make([]float64, len(s.rows.index)), g: make([]float64, s.sx.tree.n)} // valid, since costs are not negative
 	a.f, a.g = none.f, none.g
-	if b := (answer{f: make([]float64, len(s.live)), g: make([]float64, s.net.n)}); s.lastSeen(b.f, b.g) {
+	if b := (answer{f: make([]float64, len(s.rows.index)), g: make([]float64, s.sx.tree.n)}); s.lastSeen(b.f, b.g) {
 		value, _ := s.dual(&b)
 		if other, _ := s.dual(&none); value.hi > other.hi {
 			a.f, a.g = b.f, b.g
@@ -290,7 +303,7 @@ func (s *solver) cancelled() answer {
 // lastSeen fills in the potentials that the last complete sweep has proved, and reports whether there was one that gives
 // any. f and g are zeros if not.
 func (s *solver) lastSeen(f, g []float64) bool {
-	seen := &s.pr.seen
+	seen := &s.sx.pr.seen
 	if len(seen.f) != len(f) {
 		return false
 	}

@@ -10,19 +10,19 @@ import (
 // bounds by rising cost, on top of their lower bounds, until the mass is used up.
 func (s *solver) knapsack() answer {
 	in := s.in
-	s.net.pivots, s.net.degenerate, s.pr.sweeps, s.rescales = 0, 0, 0, 0
-	row := s.rows.at(s.live[0])
-	order := s.order[:0]
+	s.sx.tree.pivots, s.sx.tree.degenerate, s.sx.pr.sweeps, s.sx.rescales = 0, 0, 0, 0
+	row := s.rows.at(0)
+	order := s.out.order[:0]
 	for j := range row {
 		if in.hi[j] > 0 {
 			order = append(order, int32(j))
 		}
 	}
-	s.order = order
+	s.out.order = order
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(row[a], row[b]) })
 
-	s.q, s.g, s.plan = append(s.q[:0], in.lo...), grow(s.g, in.kv), s.plan[:0]
-	a := answer{status: Optimal, q: s.q, g: s.g, plan: s.plan}
+	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.lo...), grow(s.out.g, in.kv), s.out.plan[:0]
+	a := answer{status: Optimal, q: s.out.q, g: s.out.g, plan: s.out.plan}
 	left := total(in.lo, 2).neg().plusFloat(1)
 	threshold := row[order[0]]
 	for _, j := range order {
@@ -52,6 +52,6 @@ func (s *solver) knapsack() answer {
 			a.plan = append(a.plan, entry{0, int32(j), x, row[j]})
 		}
 	}
-	s.plan = a.plan
+	s.out.plan = a.plan
 	return a
 }

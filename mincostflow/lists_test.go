@@ -20,9 +20,9 @@ func (d draw) pricerAt(k, n int) *pricer {
 			t.room[j], t.pi[k+j] = 0, math.Inf(1)
 		}
 	}
-	p := &pricer{net: t, rows: &rows{kv: n}}
+	p := &pricer{tree: t, rows: &rows{kv: n}}
 	for i := range k {
-		p.index = append(p.index, k-1-i)
+		p.rows.index = append(p.rows.index, k-1-i)
 		for range n {
 			p.rows.data = append(p.rows.data, float64(d.Intn(60))/7) // never in the middle between two of the grid
 		}
@@ -37,7 +37,7 @@ func TestGather(t *testing.T) {
 		d := newDraw(uint64(seed) + 70e6)
 		n := 1 + d.Intn(40)
 		p := d.pricerAt(1, n)
-		row, pi := p.rows.at(0), p.net.pi[1:]
+		row, pi := p.rows.at(0), p.tree.pi[1:]
 		limit := []float64{-5, 0, 3, 1e9}[d.Intn(4)]
 		var want []candidate
 		for j, c := range row {
@@ -78,7 +78,7 @@ func TestListed(t *testing.T) {
 			least := 0.0
 			for c := range int(p.length[i]) {
 				x := &p.list[i*listLen+c]
-				if rc := p.net.round(x.cost) - p.net.pi[i] + p.net.pi[k+int(x.col)]; rc < least {
+				if rc := p.tree.round(x.cost) - p.tree.pi[i] + p.tree.pi[k+int(x.col)]; rc < least {
 					want, least = x, rc
 				}
 			}
@@ -111,7 +111,7 @@ func TestRemember(t *testing.T) {
 			} else {
 				worst := 0
 				for x := range l {
-					if l[x].cost+p.net.pi[k+int(l[x].col)] > l[worst].cost+p.net.pi[k+int(l[worst].col)] {
+					if l[x].cost+p.tree.pi[k+int(l[x].col)] > l[worst].cost+p.tree.pi[k+int(l[worst].col)] {
 						worst = x
 					}
 				}
@@ -146,8 +146,8 @@ func TestSeed(t *testing.T) {
 		for j := range served {
 			served[j] = service{gap: float64(d.Intn(5)), second: int32(d.Intn(k+1) - 1)}
 			i := int(served[j].second)
-			if i >= 0 && served[j].gap < far && p.net.room[j] > 0 && len(want[i]) < listLen {
-				want[i] = append(want[i], candidate{p.rows.data[p.index[i]*n+j], int32(j)})
+			if i >= 0 && served[j].gap < far && p.tree.room[j] > 0 && len(want[i]) < listLen {
+				want[i] = append(want[i], candidate{p.rows.data[p.rows.index[i]*n+j], int32(j)})
 			}
 		}
 		p.seed(served, far, new(watch))
@@ -169,7 +169,7 @@ func TestSweepFinds(t *testing.T) {
 		p.ctx, p.most = t.Context(), math.MaxInt
 		if d.Intn(2) == 0 {
 			for i := range k { // few arcs improve, or none
-				p.net.pi[i] = -5 + 0.25*float64(d.Intn(3))
+				p.tree.pi[i] = -5 + 0.25*float64(d.Intn(3))
 			}
 		}
 		found, st := p.sweep()
@@ -178,9 +178,9 @@ func TestSweepFinds(t *testing.T) {
 		}
 		some := false
 		for i := range k {
-			reduced := func(c candidate) float64 { return p.net.round(c.cost) - p.net.pi[i] + p.net.pi[k+int(c.col)] }
+			reduced := func(c candidate) float64 { return p.tree.round(c.cost) - p.tree.pi[i] + p.tree.pi[k+int(c.col)] }
 			negative, least := 0, 0.0
-			for j, c := range p.rows.data[p.index[i]*n:][:n] {
+			for j, c := range p.rows.data[p.rows.index[i]*n:][:n] {
 				if x := reduced(candidate{c, int32(j)}); x < 0 {
 					negative++
 					least = min(least, x)
@@ -191,7 +191,7 @@ func TestSweepFinds(t *testing.T) {
 				t.Fatalf("%d, row %d: %d arcs listed of %d that improve", seed, i, len(list), negative)
 			}
 			for c, x := range list {
-				if c == 0 && reduced(x) > least+p.net.grid { // the order is that of costs that are not rounded
+				if c == 0 && reduced(x) > least+p.tree.grid { // the order is that of costs that are not rounded
 					t.Fatalf("%d, row %d: %v is first, of %v there are some", seed, i, reduced(x), least)
 				}
 				if !(reduced(x) < 0) {

@@ -100,12 +100,12 @@ type sample struct {
 // newtonPrices finds row prices close to the best, in s.nw.f, and reports whether it could. The largest cost of
 // columns that take anything is at most top.
 func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
-	t, w := &s.net, &s.nw
+	t, w := &s.sx.tree, &s.nw
 	k, n := t.k, t.n
 	w.mass, w.f, w.keys, w.old, w.left, w.step = grow(w.mass, k), grow(w.f, k), grow(w.keys, k), grow(w.old, k), grow(w.left, k), grow(w.step, k)
 	w.slope = grow(w.slope, k*k)
 	w.total = float64(s.total)
-	for i, m := range s.mass {
+	for i, m := range s.units {
 		w.mass[i] = float64(m) / w.total
 	}
 	group, cut := s.newtonCells(top, top), false
@@ -133,7 +133,7 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	for len(w.at) >= 2*coarsePerRow*k*stride {
 		stride *= 2
 	}
-	w.thin(t, s.columns, stride)
+	w.thin(t, stride)
 	if spread := w.guess(); w.gap == 0 { // most columns have two rows that cost the same
 		w.gap = spread / float64(k)
 	}
@@ -156,7 +156,7 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 		seen = len(w.cols)
 		if stride > 1 {
 			stride = max(stride/finer, 1)
-			w.thin(t, s.columns, stride)
+			w.thin(t, stride)
 		} else if round++; round == rounds || w.unserved() < w.enough {
 			if w.whole = group == 1 && !cut; w.stale && w.whole {
 				w.measure(h)
@@ -221,7 +221,7 @@ type service struct {
 
 // serve finds the service of every column for the prices f.
 func (s *solver) serve() []service {
-	w, t := &s.nw, &s.net
+	w, t := &s.nw, &s.sx.tree
 	w.served = grow(w.served, t.n)
 	if w.whole { // all columns that take anything were measured at these prices
 		for c := range w.cols {
@@ -241,7 +241,7 @@ func (s *solver) serve() []service {
 		if !s.watch.row(t.n) {
 			break
 		}
-		row := s.pr.rows.at(s.pr.index[i])
+		row := s.rows.at(i)
 		served := w.served[:len(row)]
 		for j, c := range row {
 			if x := c - f; x < served[j].least {
@@ -289,7 +289,7 @@ func (w *newton) guess() float64 {
 
 // usual returns the median, over some columns, of their largest costs.
 func (s *solver) usual() float64 {
-	t, w := &s.net, &s.nw
+	t, w := &s.sx.tree, &s.nw
 	w.sorted = w.sorted[:0]
 	for range w.sampled() {
 		w.sorted = append(w.sorted, 0)
@@ -298,7 +298,7 @@ func (s *solver) usual() float64 {
 		if !s.watch.row(t.n) {
 			break
 		}
-		row, n := s.pr.rows.at(s.pr.index[i]), 0
+		row, n := s.rows.at(i), 0
 		for c := range w.sampled() {
 			w.sorted[n] = max(w.sorted[n], row[w.at[c]])
 			n++
@@ -311,7 +311,7 @@ func (s *solver) usual() float64 {
 // newtonCells fills in the cells of all columns that take anything, or those of one column in every group, and where they
 // are, in cell. Units are for costs of size; the largest is top.
 func (s *solver) newtonCells(size, top float64) (group int) {
-	t, w, r := &s.net, &s.nw, s.pr.rows
+	t, w, r := &s.sx.tree, &s.nw, &s.rows
 	k, n := t.k, t.n
 	most := mostCells / k
 	group = (n + most - 1) / most
@@ -332,36 +332,27 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	by := 1 / w.grain
 	w.cells = grow(w.cells, k*len(w.at))
 	i := 0
-	views := 0 // rows that stay as they are when others are read
-	switch {
-	case r.exp != 0 || size != top:
-	case r.data != nil:
-		views = k
-	default:
-		for views < k && s.pr.index[views] < 0 {
-			views++
-		}
+	inPlace := 0
+	if size == top {
+		inPlace = r.inPlace()
 	}
-	if views > 0 { // four rows at a time, which saves half
-		for ; i+4 <= views; i += 4 {
-			index := s.pr.index[i : i+4 : i+4]
-			r0, r1, r2, r3 := r.at(index[0]), r.at(index[1]), r.at(index[2]), r.at(index[3])
-			at := i
-			for _, j := range w.at {
-				cell := w.cells[at : at+4 : at+4]
-				cell[0] = int64(r0[j]*by) * rowBits
-				cell[1] = int64(r1[j]*by) * rowBits
-				cell[2] = int64(r2[j]*by) * rowBits
-				cell[3] = int64(r3[j]*by) * rowBits
-				at += k
-			}
+	for ; i+4 <= inPlace; i += 4 { // four rows at a time, which saves half
+		r0, r1, r2, r3 := r.at(i), r.at(i+1), r.at(i+2), r.at(i+3)
+		at := i
+		for _, j := range w.at {
+			cell := w.cells[at : at+4 : at+4]
+			cell[0] = int64(r0[j]*by) * rowBits
+			cell[1] = int64(r1[j]*by) * rowBits
+			cell[2] = int64(r2[j]*by) * rowBits
+			cell[3] = int64(r3[j]*by) * rowBits
+			at += k
 		}
 	}
 	for ; i < k; i++ {
 		if !s.watch.row(n) {
 			break
 		}
-		row := r.at(s.pr.index[i])
+		row := r.at(i)
 		at := i
 		for _, j := range w.at {
 			w.cells[at] = int64(min(row[j]*by, 1<<costBits)) * rowBits
@@ -371,12 +362,12 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 	return group
 }
 
-// thin cuts the columns, in the given order, into runs with stride cells each (the last may have fewer). The cell in the
+// thin cuts the columns into runs with stride cells each (the last may have fewer). The cell in the
 // middle of a run stands for all its columns, also for those without cells.
-func (w *newton) thin(t *basis, columns []int32, stride int) {
+func (w *newton) thin(t *basis, stride int) {
 	w.cols = append(w.cols[:0], sample{})
 	o, n := &w.cols[0], 0
-	for _, j := range columns {
+	for j, l := range t.low {
 		if c := w.cell[j]; c >= 0 {
 			if n == stride {
 				w.cols = append(w.cols, sample{})
@@ -387,7 +378,7 @@ func (w *newton) thin(t *basis, columns []int32, stride int) {
 			}
 			n++
 		}
-		o.low += float64(t.low[j])
+		o.low += float64(l)
 		o.room += float64(t.room[j])
 	}
 	for c := range w.cols {

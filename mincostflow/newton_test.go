@@ -72,18 +72,18 @@ func TestAssignAnyPrices(t *testing.T) {
 
 		prices := make([]float64, len(in.rows))
 		for i := range prices {
-			prices[i] = s.full * (2*d.Float64() - 1) * float64(d.Intn(3))
+			prices[i] = s.sx.full * (2*d.Float64() - 1) * float64(d.Intn(3))
 		}
-		s.net.reset(len(in.rows), in.kv, s.mass)
+		s.sx.tree.reset(len(in.rows), in.kv, s.units)
 		s.nw.f, s.nw.whole = prices, false
 		s.assign()
-		s.setGrid(s.exp, s.full)
-		checkTree(t, &s.net, s.mass)
-		if st := s.pr.run(); st != Optimal {
+		s.sx.setGrid(s.sx.exp, s.sx.full)
+		checkTree(t, &s.sx.tree, s.units)
+		if st := s.sx.pr.run(); st != Optimal {
 			t.Fatalf("%v: %v", describe(p), st)
 		}
-		checkTree(t, &s.net, s.mass)
-		if s.net.wide || s.artificialFlow() {
+		checkTree(t, &s.sx.tree, s.units)
+		if s.sx.tree.wide || s.sx.artificialFlow() {
 			continue // for the caller to deal with
 		}
 		r, err := s.result(s.optimum(), settings)
@@ -197,8 +197,8 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	s, _, settings := solverOf(t, p)
 	s.simplex(context.Background(), settings)
 	w := &s.nw
-	s.newtonCells(math.Ldexp(s.most, s.rows.exp), math.Ldexp(s.most, s.rows.exp))
-	w.thin(&s.net, s.columns, stride)
+	s.newtonCells(s.rows.top(), s.rows.top())
+	w.thin(&s.sx.tree, stride)
 	return w
 }
 

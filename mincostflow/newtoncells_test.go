@@ -36,7 +36,7 @@ func (d draw) startAt(t *testing.T, k, kv int) (s *solver, top float64) {
 	}
 	settings, _ := Settings{}.resolve(k + kv)
 	s.simplex(context.Background(), settings)
-	return s, math.Ldexp(s.most, s.rows.exp)
+	return s, s.rows.top()
 }
 
 // TestNewtonParts compares the parts of the start with plain loops over the costs: cells, samples, the typical gap, the first guess, and which
@@ -53,8 +53,8 @@ func TestNewtonParts(t *testing.T) {
 		d := newDraw(uint64(seed) + 75e6)
 		k, kv := 2+d.Intn(11), newtonColumns+d.Intn(150)
 		s, top := d.startAt(t, k, kv)
-		w, net := &s.nw, &s.net
-		c := func(i, j int) float64 { return s.rows.at(s.live[i])[j] }
+		w, net := &s.nw, &s.sx.tree
+		c := func(i, j int) float64 { return s.rows.at(i)[j] }
 		var live []int32
 		for j := range kv {
 			if s.in.hi[j] > 0 {
@@ -95,18 +95,8 @@ func TestNewtonParts(t *testing.T) {
 		slices.Sort(gaps)
 		near("typical gap", w.scale(), gaps[len(gaps)/2])
 
-		for c := range s.columns { // any order
-			o := c + d.Intn(kv-c)
-			s.columns[c], s.columns[o] = s.columns[o], s.columns[c]
-		}
-		var inOrder []int // the places of live columns in that order
-		for c, j := range s.columns {
-			if s.in.hi[j] > 0 {
-				inOrder = append(inOrder, c)
-			}
-		}
 		stride := 1 << d.Intn(5)
-		w.thin(net, s.columns, stride)
+		w.thin(net, stride)
 		if want := (len(live) + stride - 1) / stride; len(w.cols) != want {
 			t.Fatalf("%d samples, want %d", len(w.cols), want)
 		}
@@ -116,13 +106,13 @@ func TestNewtonParts(t *testing.T) {
 		for n := range w.cols {
 			from, end := 0, kv
 			if n > 0 {
-				from = inOrder[n*stride]
+				from = int(live[n*stride])
 			}
 			if n+1 < len(w.cols) {
-				end = inOrder[(n+1)*stride]
+				end = int(live[(n+1)*stride])
 			}
 			l, r := 0.0, 0.0
-			for _, j := range s.columns[from:end] {
+			for j := from; j < end; j++ {
 				l += float64(net.low[j]) / unit
 				r += min(float64(net.room[j])/unit, 1)
 			}
@@ -130,10 +120,10 @@ func TestNewtonParts(t *testing.T) {
 			near("low", o.low, l)
 			near("room", o.room, min(r, 1))
 			middle := n * stride
-			if middle+stride/2 < len(inOrder) {
+			if middle+stride/2 < len(live) {
 				middle += stride / 2
 			}
-			if got, want := live[o.at], s.columns[inOrder[middle]]; got != want {
+			if got, want := live[o.at], live[middle]; got != want {
 				t.Fatalf("sample %d is column %d, want %d", n, got, want)
 			}
 			sampled = append(sampled, int(live[o.at]))
@@ -170,7 +160,7 @@ func TestNewtonParts(t *testing.T) {
 		for i := range w.f {
 			w.f[i] = float64(d.Intn(1 << 19))
 		}
-		w.thin(net, s.columns, 1)
+		w.thin(net, 1)
 		w.measure(top)
 		for _, whole := range []bool{false, true} {
 			w.whole = whole
@@ -201,7 +191,7 @@ func TestNewtonParts(t *testing.T) {
 func TestNewtonGroups(t *testing.T) {
 	const k, kv = newtonRows, 3 * (mostCells/newtonRows + 10)
 	s := newSolver()
-	n := &s.net
+	n := &s.sx.tree
 	n.k, n.n, n.low, n.room = k, kv, make([]uint64, kv), make([]uint64, kv)
 	var want []int32
 	const group = 4 // three are too few for ten columns more
@@ -214,7 +204,7 @@ func TestNewtonGroups(t *testing.T) {
 		}
 	}
 	row := repeat(3, kv)
-	s.pr.rows, s.pr.index = &rows{matrix: constant{row}, kv: kv}, make([]int, k)
+	s.rows.matrix, s.rows.kv, s.rows.index = constant{row}, kv, make([]int, k)
 	if got := s.newtonCells(3, 3); got != group || !slices.Equal(s.nw.at, want) {
 		t.Errorf("groups of %d and %d columns, want %d and %d", got, len(s.nw.at), group, len(want))
 	}

@@ -10,9 +10,9 @@ type entry struct {
 
 // sortPlan sorts p by row, then column, and joins entries of the same arc. It returns what is left of p.
 func (s *solver) sortPlan(p []entry, k, kv int) []entry {
-	s.sort = grow(s.sort, len(p))
-	s.counts = grow(s.counts, max(k, kv)+1)
-	q, at := s.sort, s.counts
+	s.out.sort = grow(s.out.sort, len(p))
+	s.out.counts = grow(s.out.counts, max(k, kv)+1)
+	q, at := s.out.sort, s.out.counts
 	// Two stable counting sorts.
 	clear(at)
 	for _, e := range p {

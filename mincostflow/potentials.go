@@ -14,13 +14,13 @@ import (
 func (s *solver) dual(a *answer) (value dd, size float64) {
 	in := s.in
 	if a.f == nil {
-		s.f = grow(s.f, len(in.rows))
-		a.f = s.f
-		for n, i := range s.live {
+		s.out.f = grow(s.out.f, len(in.rows))
+		a.f = s.out.f
+		for n := range s.rows.index {
 			if !s.watch.row(in.kv) {
 				break // the answer is given up
 			}
-			a.f[n] = rowPotential(s.rows.raw(i), a.g)
+			a.f[n] = rowPotential(s.rows.raw(n), a.g)
 		}
 		s.deadColumns(a.g, a.f)
 	}
@@ -67,25 +67,25 @@ const nearlySubnormal = 0x1p-960
 // deadColumns gives the columns that take no part (-Inf) the largest prices valid for the rows
 // with mass.
 func (s *solver) deadColumns(g, f []float64) {
-	dead := s.idle[:0]
+	dead := s.out.idle[:0]
 	for j, x := range g {
 		if math.IsInf(x, -1) {
 			dead = append(dead, j)
 			g[j] = math.MaxFloat64
 		}
 	}
-	s.idle = dead
+	s.out.idle = dead
 	if len(dead) == 0 {
 		return
 	}
-	s.below = grow(s.below, len(g))
-	below := s.below // the exact minimum is below its rounded value
+	s.out.below = grow(s.out.below, len(g))
+	below := s.out.below // the exact minimum is below its rounded value
 	clear(below)
-	for n, i := range s.live {
+	for n := range s.rows.index {
 		if !s.watch.row(len(g)) {
 			break // as above
 		}
-		row := s.rows.raw(i)
+		row := s.rows.raw(n)
 		for _, j := range dead {
 			x, e := twoSum(row[j], -f[n])
 			if x < g[j] {
@@ -129,25 +129,25 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 				*st = Cancelled
 				return nil
 			}
-			row, _, err := s.source.checked(i, nil)
-			if err != nil {
+			row := s.rows.matrixRow(i)
+			if _, err := checkRow(i, row, in.kv, nil); err != nil {
 				return err
 			}
 			f[i] = rowPotential(row, g)
 		}
 		return nil
 	}
-	s.without = s.without[:0]
+	s.out.without = s.out.without[:0]
 	n := 0
 	for i := range f {
 		if n < len(in.rows) && in.rows[n] == i {
 			n++
 		} else {
-			s.without = append(s.without, i)
+			s.out.without = append(s.out.without, i)
 		}
 	}
-	err := rowcache.Read(s.watch.ctx, in.matrix, s.without, nil, func(n int, row []float64) error {
-		i := s.without[n]
+	err := rowcache.Read(s.watch.ctx, in.matrix, s.out.without, nil, func(n int, row []float64) error {
+		i := s.out.without[n]
 		if _, err := checkRow(i, row, in.kv, nil); err != nil {
 			return err
 		}

@@ -29,9 +29,8 @@ type candidate struct {
 // improves the plan. A sweep that finds nothing proves the tree optimal, so the lists cost
 // nothing in certainty. They take O(k) memory.
 type pricer struct {
-	net    *basis
+	tree   *basis
 	rows   *rows
-	index  []int // row of the cost for every row of the network
 	ctx    context.Context
 	list   []candidate // listLen for every row
 	length []int32     // used
@@ -54,7 +53,7 @@ type seen struct {
 
 // stop reports why the search must end now, or Optimal if it need not.
 func (p *pricer) stop() Status {
-	if p.net.pivots >= p.most {
+	if p.tree.pivots >= p.most {
 		return PivotLimit
 	}
 	if p.ctx.Err() != nil {
@@ -70,19 +69,19 @@ func (p *pricer) run() Status {
 	if st := p.stop(); st != Optimal {
 		return st
 	}
-	if st := p.drain(); st != Optimal || p.net.wide {
+	if st := p.drain(); st != Optimal || p.tree.wide {
 		return st
 	}
 	for {
-		before := p.net.pivots
+		before := p.tree.pivots
 		found, st := p.sweep()
 		if st != Optimal {
 			return st
 		}
-		if st := p.drain(); st != Optimal || p.net.wide {
+		if st := p.drain(); st != Optimal || p.tree.wide {
 			return st
 		}
-		if !found && p.net.pivots == before {
+		if !found && p.tree.pivots == before {
 			return Optimal
 		}
 	}
@@ -93,7 +92,7 @@ func (p *pricer) run() Status {
 func (p *pricer) seed(served []service, far float64, w *watch) {
 	for j := range served {
 		v := &served[j]
-		if i := int(v.second); i >= 0 && v.gap < far && p.net.live(j) && int(p.length[i]) < listLen {
+		if i := int(v.second); i >= 0 && v.gap < far && p.tree.live(j) && int(p.length[i]) < listLen {
 			p.list[i*listLen+int(p.length[i])].col = int32(j)
 			p.length[i]++
 		}
@@ -102,11 +101,11 @@ func (p *pricer) seed(served []service, far float64, w *watch) {
 		if n == 0 {
 			continue
 		}
-		if !w.row(p.net.n) {
+		if !w.row(p.tree.n) {
 			clear(p.length)
 			return
 		}
-		row := p.rows.at(p.index[i])
+		row := p.rows.at(i)
 		list := p.list[i*listLen : i*listLen+int(n)]
 		for c := range list {
 			list[c].cost = row[list[c].col]
@@ -116,15 +115,15 @@ func (p *pricer) seed(served []service, far float64, w *watch) {
 
 // reset empties the lists.
 func (p *pricer) reset() {
-	p.list = grow(p.list, p.net.k*listLen)
-	p.length = grow(p.length, p.net.k)
+	p.list = grow(p.list, p.tree.k*listLen)
+	p.length = grow(p.length, p.tree.k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
 }
 
 // drain pivots on listed and slack arcs until none improves the plan.
 func (p *pricer) drain() Status {
-	t := p.net
+	t := p.tree
 	k, n := t.k, t.n
 	block := rowBlock
 	if k < fewRows {
@@ -180,7 +179,7 @@ func (p *pricer) drain() Status {
 
 // bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
 func (p *pricer) bestListed(i int) (best *candidate, least float64) {
-	t := p.net
+	t := p.tree
 	list := p.list[i*listLen : i*listLen+int(p.length[i])]
 	pi := t.pi[t.k : t.k+t.n]
 	magic := t.magic
@@ -197,7 +196,7 @@ func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 // sweep prices every arc and adds the best arcs of every row that improve the plan to its list.
 // It reports whether there was one.
 func (p *pricer) sweep() (found bool, st Status) {
-	t := p.net
+	t := p.tree
 	p.sweeps++
 	cells := pollCells // ask once at the start
 	p.next = grow(p.next, t.k)
@@ -208,7 +207,7 @@ func (p *pricer) sweep() (found bool, st Status) {
 				return found, st
 			}
 		}
-		row := p.rows.at(p.index[i])
+		row := p.rows.at(i)
 		// Below -grid/2 the reduced cost is negative after rounding, too.
 		n := p.gather(row, t.pi[i]-t.grid/2)
 		p.next[i] = t.pi[i]
@@ -231,7 +230,7 @@ func (p *pricer) sweep() (found bool, st Status) {
 
 // gather collects the columns of least cost + pi below limit, at most gatherLen.
 func (p *pricer) gather(row []float64, limit float64) int {
-	t := p.net
+	t := p.tree
 	pi := t.pi[t.k : t.k+t.n]
 	pi = pi[:len(row)]
 	n := 0
@@ -280,7 +279,7 @@ func (p *pricer) remember(i int, c candidate) {
 		p.length[i]++
 		return
 	}
-	pi := p.net.pi[p.net.k:]
+	pi := p.tree.pi[p.tree.k:]
 	list := p.list[i*listLen : (i+1)*listLen]
 	worst, at := math.Inf(-1), 0
 	for n := range list {

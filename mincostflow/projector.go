@@ -293,7 +293,7 @@ func (p *Projector) take() *solver {
 	}
 	s := newSolver()
 	s.serial = true
-	s.whole = p.whole
+	s.rows.whole = p.whole
 	s.own.matrix, s.own.k, s.own.kv, s.own.limits = p.matrix, p.k, p.kv, &p.limits
 	return s
 }
@@ -324,7 +324,8 @@ func (p *Projector) project(ctx context.Context, s *solver, source []float64, su
 		return err
 	}
 	s.watch = watch{ctx: ctx}
-	if s.loadKnown(&s.own, p.most, p.memory) != nil {
+	s.in = &s.own
+	if s.rows.loadKnown(&s.watch, s.in, p.most, p.memory) != nil {
 		s.unread(r, p.settings, s.own.largest(p.most))
 		return stopped(ctx, r)
 	}

@@ -1,10 +1,14 @@
 package mincostflow
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
 // Costs whose largest entry lies between 2^minExp and 2^maxExp are read in place. Above, potentials
@@ -15,41 +19,130 @@ const (
 	maxExp = 1000
 )
 
-// rows reads the rows of a cost matrix, without a copy when it can.
+// rows are the rows of a cost matrix that have mass, counted from 0, scaled where they must be. They are read in place
+// where that is possible, and from copies as far as the memory goes.
 type rows struct {
 	matrix cost.Matrix
 	data   []float64   // of a cost.Dense, else nil
-	held   [][]float64 // copies of some rows
+	whole  [][]float64 // all rows of the matrix, if a Projector holds them
+	held   [][]float64 // copies of the first copied rows with mass
+	copied int
+	index  []int // of the rows with mass in the matrix
 	kv     int
-	buf    []float64 // for matrices that compute their rows
-	exp    int       // scaled rows are rows times 2^exp
-	scaled []float64 // buffer, when exp != 0
+	most   float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
+	exp    int     // scaled rows are rows times 2^exp
+
+	tops        []float64 // largest costs, by row with mass
+	buf, scaled []float64 // for matrices that compute their rows, and for exp != 0
 }
 
-// reset makes r read c.
-func (r *rows) reset(c cost.Matrix, kv int) {
-	r.matrix, r.kv, r.data, r.exp = c, kv, nil, 0
-	if d, ok := c.(*cost.Dense); ok {
+// reset makes r read the rows of in, and chooses how many are to be copied: those that fit into memory bytes, if the matrix
+// computes its rows anew for every reader and none are held yet.
+func (r *rows) reset(in *instance, memory int64) {
+	r.matrix, r.index, r.kv, r.data, r.exp, r.copied = in.matrix, in.rows, in.kv, nil, 0, 0
+	if d, ok := in.matrix.(*cost.Dense); ok {
 		r.data = d.Data
-	} else {
-		r.buf = grow(r.buf, kv)
+		return
+	}
+	r.buf = grow(r.buf, r.kv)
+	if r.whole != nil {
+		return
+	}
+	r.copied = rowcache.Fit(memory, len(r.index), r.kv)
+	if more := r.copied - len(r.held); more > 0 {
+		r.held = append(r.held, make([][]float64, more)...)
 	}
 }
 
-// raw returns row i as it is, valid until the next call; ^n, which is negative, is the row held in place n.
-func (r *rows) raw(i int) []float64 {
-	if i < 0 {
-		return r.held[^i]
+// load reads and checks the rows, copies those that fit into memory bytes, and finds the scale of their costs. It returns
+// errUnread if the context ends before; up to fewLoaded rows are read whatever it says.
+func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
+	r.reset(in, memory)
+	r.tops = grow(r.tops, len(r.index))
+	if len(r.index) <= fewLoaded {
+		ctx = context.Background()
 	}
-	if r.data != nil {
+	err := rowcache.Read(ctx, r.matrix, r.index, r.held[:r.copied], func(n int, row []float64) (err error) {
+		r.tops[n], err = checkRow(r.index[n], row, r.kv, in.mask)
+		return err
+	})
+	switch {
+	case err == nil:
+	case err == ctx.Err():
+		return errUnread
+	default:
+		return err
+	}
+	r.setScale(slices.Max(r.tops))
+	return nil
+}
+
+// loadKnown is load, by one worker, for costs that have been checked, with the largest of every row of the matrix in most.
+func (r *rows) loadKnown(w *watch, in *instance, most []float64, memory int64) error {
+	r.reset(in, memory)
+	few := len(r.index) <= fewLoaded
+	for n, i := range r.index[:r.copied] {
+		if !few && !w.row(r.kv) {
+			return errUnread
+		}
+		r.held[n] = grow(r.held[n], r.kv)
+		copy(r.held[n], r.matrix.Row(i, r.buf))
+	}
+	r.setScale(in.largest(most))
+	return nil
+}
+
+// errUnread: the context has ended before the costs were read.
+var errUnread = errors.New("mincostflow: costs not read")
+
+// fewLoaded rows are read even when the context has ended: a result for them costs next to nothing.
+const fewLoaded = 32
+
+// forget drops what belongs to the caller, and copies that take much memory.
+func (r *rows) forget() {
+	r.matrix, r.data, r.index = nil, nil, nil
+	cells := 0
+	for _, row := range r.held {
+		cells += cap(row)
+	}
+	if cells > mostCells {
+		r.held = nil
+	}
+}
+
+// inPlace returns how many rows, from the first, stay as they are when others are read.
+func (r *rows) inPlace() int {
+	switch {
+	case r.exp != 0:
+		return 0
+	case r.data != nil || r.whole != nil:
+		return len(r.index)
+	}
+	return r.copied
+}
+
+// matrixRow returns row i of the matrix as it is, valid until the next call.
+func (r *rows) matrixRow(i int) []float64 {
+	switch {
+	case r.data != nil:
 		return r.data[i*r.kv : (i+1)*r.kv : (i+1)*r.kv]
+	case r.whole != nil:
+		return r.whole[i]
 	}
 	return r.matrix.Row(i, r.buf)
 }
 
-// at returns row i times 2^exp, valid until the next call.
-func (r *rows) at(i int) []float64 {
-	row := r.raw(i)
+// raw returns the n-th row with mass as it is, valid until the next call.
+func (r *rows) raw(n int) []float64 {
+	if n < r.copied {
+		return r.held[n]
+	}
+	return r.matrixRow(r.index[n])
+}
+
+// at returns the n-th row with mass times 2^exp, valid until the next call.
+func (r *rows) at(n int) []float64 {
+	row := r.raw(n)
 	if r.exp == 0 {
 		return row
 	}
@@ -61,6 +154,9 @@ func (r *rows) at(i int) []float64 {
 	return scaled
 }
 
+// top returns the largest cost that can be paid, scaled.
+func (r *rows) top() float64 { return math.Ldexp(r.most, r.exp) }
+
 // shifted returns x * 2^exp. Nearly always exp is 0.
 func shifted(x float64, exp int) float64 {
 	if exp == 0 {
@@ -71,7 +167,7 @@ func shifted(x float64, exp int) float64 {
 
 // setScale chooses the power of two for costs of at most most.
 func (r *rows) setScale(most float64) {
-	r.exp = 0
+	r.most, r.exp = most, 0
 	if most == 0 {
 		return
 	}
@@ -83,14 +179,6 @@ func (r *rows) setScale(most float64) {
 	if r.exp != 0 {
 		r.scaled = grow(r.scaled, r.kv)
 	}
-}
-
-// checked returns row i as it is after checking it, and its largest entry among the columns that
-// mask admits (nil: all).
-func (r *rows) checked(i int, mask []bool) (row []float64, most float64, err error) {
-	row = r.raw(i)
-	most, err = checkRow(i, row, r.kv, mask)
-	return row, most, err
 }
 
 // checkRow checks row i of a cost with kv columns, and returns its largest entry among those that mask admits.

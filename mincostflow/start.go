@@ -2,39 +2,16 @@ package mincostflow
 
 import "context"
 
-// start makes the first tree for the source in s.mass and the bounds in net.low and net.room.
-func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, most int) {
-	t := &s.net
-	k, n := len(index), len(t.low)
-	s.pr.net, s.pr.rows, s.pr.index, s.pr.ctx, s.pr.most = t, r, index, ctx, most
-	s.pr.sweeps, s.pr.polls = 0, 0
+// start makes the first tree for the source in s.units and the box: a star, or a tree from the prices that Newton's method finds.
+func (s *solver) start(ctx context.Context, maxPivots int) {
 	s.watch = watch{ctx: ctx}
-	s.rescales, s.widened = -1, 0
-	if s.bits == 0 {
-		s.bits = gridBits
+	x, w := &s.sx, &s.nw
+	x.begin(ctx, &s.rows, s.units, s.in.low, s.in.room, maxPivots)
+	if worthNewton(x.tree.k, x.tree.n) && s.newtonPrices(ctx, s.rows.top()) {
+		s.assign()
+		x.pr.seed(w.served, seedWidths*w.h, &s.watch)
 	}
-	// An artificial arc that costs more than every real one is enough: the rows and columns form
-	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
-	s.full = float64(1.5 * top) // not to be fused with the rounding to the grid
-	if top == 0 {
-		s.full = 1
-	}
-	t.reset(k, n, s.mass)
-	big := float64(s.full * (1 - s.discount))
-	s.pr.reset()
-	if worthNewton(k, n) {
-		if len(s.columns) != n {
-			s.columns = grow(s.columns, n)
-			for j := range s.columns {
-				s.columns[j] = int32(j)
-			}
-		}
-		if s.newtonPrices(ctx, top) {
-			s.assign()
-			s.pr.seed(s.nw.served, seedWidths*s.nw.h, &s.watch)
-		}
-	}
-	s.setGrid(s.gridFor(top), big)
+	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
 }
 
 // assign replaces the star of reset: every column hangs from the row that serves it at least cost
@@ -44,7 +21,7 @@ func (s *solver) start(ctx context.Context, r *rows, index []int, top float64, m
 //
 // Columns are filled while there is mass for them, or all of them if they take at most 9/8 of the mass.
 func (s *solver) assign() {
-	t, w := &s.net, &s.nw
+	t, w := &s.sx.tree, &s.nw
 	k, n := t.k, t.n
 	served := s.serve()
 	if s.watch.over {
@@ -90,7 +67,7 @@ func (s *solver) assign() {
 		t.nodes[v].prev = last
 		last = v
 	}
-	for i, m := range s.mass {
+	for i, m := range s.units {
 		p := node{parent: t.root, kind: artificial, up: m >= w.sent[i]}
 		if p.up {
 			p.flow = m - w.sent[i]
@@ -103,10 +80,10 @@ func (s *solver) assign() {
 			continue
 		}
 		if !s.watch.row(n) {
-			t.reset(k, n, s.mass)
+			t.reset(k, n, s.units)
 			return
 		}
-		row := s.pr.rows.at(s.pr.index[i])
+		row := s.rows.at(i)
 		for j := w.first[i]; j >= 0; j = w.next[j] {
 			t.cost[k+int(j)] = row[j]
 			if t.leaves.n > 0 {

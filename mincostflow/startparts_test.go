@@ -108,22 +108,22 @@ func TestAssign(t *testing.T) {
 		}
 		s, in, settings := solverOf(t, p)
 		s.simplex(context.Background(), settings)
-		top := math.Ldexp(s.most, s.rows.exp)
-		net := &s.net
+		top := s.rows.top()
+		net := &s.sx.tree
 		prices := make([]float64, len(in.rows))
 		lower := top * 0.1 * d.Float64() * float64(d.Intn(2)) // prices so low that nothing is at its upper bound are fine as well
 		for i := range prices {                               // those of the optimum, nearly
 			prices[i] = net.pi[i] + top*0.02*(d.Float64()-0.5) - lower
 		}
-		net.reset(len(in.rows), in.kv, s.mass)
-		s.pr.reset()
+		net.reset(len(in.rows), in.kv, s.units)
+		s.sx.pr.reset()
 		s.nw.f, s.nw.whole = prices, false
 		s.assign()
 		if c := carried(net); c > 2*s.total+s.total/8 {
 			t.Fatalf("seed %d: artificial arcs carry %d of %d", seed, c, s.total)
 		}
-		s.setGrid(s.gridFor(top), s.full)
-		checkTree(t, net, s.mass)
+		s.sx.setGrid(s.sx.gridFor(top), s.sx.full)
+		checkTree(t, net, s.units)
 		for j := range n {
 			v := &net.nodes[net.k+j]
 			if v.parent < 0 || v.kind != realArc {
@@ -134,7 +134,7 @@ func TestAssign(t *testing.T) {
 			}
 			by := v.parent
 			for i := range net.k {
-				c := s.pr.rows.at(s.pr.index[i])[j] - prices[i]
+				c := s.rows.at(i)[j] - prices[i]
 				if mine := net.cost[net.k+j] - prices[by]; c < mine {
 					t.Fatalf("seed %d: column %d hangs from row %d at %v, row %d has %v", seed, j, by, mine, i, c)
 				}
@@ -164,8 +164,8 @@ func TestSweepAsksSeldom(t *testing.T) {
 	s, _, settings := solverOf(t, p)
 	s.simplex(context.Background(), settings)
 	ctx := &asked{Context: context.Background()}
-	s.pr.ctx, s.pr.most = ctx, math.MaxInt
-	if found, st := s.pr.sweep(); found || st != Optimal {
+	s.sx.pr.ctx, s.sx.pr.most = ctx, math.MaxInt
+	if found, st := s.sx.pr.sweep(); found || st != Optimal {
 		t.Fatalf("after the optimum: %v, %v", found, st)
 	}
 	if least := k / pollRows; ctx.times < least || ctx.times > least+1 {

@@ -152,7 +152,7 @@ func TestTreeInvariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := s.simplex(context.Background(), Settings{MaxPivots: limit})
-			checkTree(t, &s.net, s.mass)
+			checkTree(t, &s.sx.tree, s.units)
 			if a.status == Optimal {
 				break
 			}
@@ -175,29 +175,29 @@ func TestLeaves(t *testing.T) {
 		}
 		for limit := 1; ; limit += 1 + d.Intn(8) {
 			s, other := newSolver(), newSolver()
-			other.net.leaves.never = true
+			other.sx.tree.leaves.never = true
 			for _, s := range []*solver{s, other} {
 				if err := s.load(context.Background(), in, 0); err != nil {
 					t.Fatal(err)
 				}
 			}
 			a, b := s.simplex(context.Background(), Settings{MaxPivots: limit}), other.simplex(context.Background(), Settings{MaxPivots: limit})
-			if s.net.leaves.n > 0 {
-				for i := range int32(s.net.k) {
-					apart += len(s.net.leaves.of(i))
+			if s.sx.tree.leaves.n > 0 {
+				for i := range int32(s.sx.tree.k) {
+					apart += len(s.sx.tree.leaves.of(i))
 				}
 			}
-			checkTree(t, &s.net, s.mass)
-			if other.net.leaves.n > 0 {
+			checkTree(t, &s.sx.tree, s.units)
+			if other.sx.tree.leaves.n > 0 {
 				t.Fatal("leaves are kept apart where they must not be")
 			}
-			if s.net.pivots != other.net.pivots || s.net.degenerate != other.net.degenerate || s.pr.sweeps != other.pr.sweeps || a.status != b.status {
-				t.Fatalf("seed %d: %d pivots, %v; without leaves %d, %v", seed, s.net.pivots, a.status, other.net.pivots, b.status)
+			if s.sx.tree.pivots != other.sx.tree.pivots || s.sx.tree.degenerate != other.sx.tree.degenerate || s.sx.pr.sweeps != other.sx.pr.sweeps || a.status != b.status {
+				t.Fatalf("seed %d: %d pivots, %v; without leaves %d, %v", seed, s.sx.tree.pivots, a.status, other.sx.tree.pivots, b.status)
 			}
-			for v := range s.net.nodes {
-				x, y := s.net.nodes[v], other.net.nodes[v]
-				if x.prev, y.prev = 0, 0; x != y || s.net.pi[v] != other.net.pi[v] {
-					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.net.pi[v], y, other.net.pi[v])
+			for v := range s.sx.tree.nodes {
+				x, y := s.sx.tree.nodes[v], other.sx.tree.nodes[v]
+				if x.prev, y.prev = 0, 0; x != y || s.sx.tree.pi[v] != other.sx.tree.pi[v] {
+					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.sx.tree.pi[v], y, other.sx.tree.pi[v])
 				}
 			}
 			if a.status == Optimal {
@@ -233,19 +233,19 @@ func TestLeavesOutgrow(t *testing.T) {
 		var solvers [2]*solver
 		for n := range solvers {
 			s := newSolver()
-			s.net.leaves.never = n == 1
+			s.sx.tree.leaves.never = n == 1
 			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
 			s.simplex(context.Background(), Settings{MaxPivots: limit})
-			solvers[n], nets[n] = s, &s.net
+			solvers[n], nets[n] = s, &s.sx.tree
 		}
 		a, b := nets[0], nets[1]
 		if a.leaves.n == 0 {
 			continue // at the optimum
 		}
 		// The grid falls until a potential is beyond the limit.
-		exp := solvers[0].exp
+		exp := solvers[0].sx.exp
 		for ; exp > -60; exp-- {
 			a.setPrices(exp, a.big)
 			b.setPrices(exp, b.big)
@@ -257,16 +257,16 @@ func TestLeavesOutgrow(t *testing.T) {
 			}
 		}
 		for _, s := range solvers {
-			s.net.setPrices(exp+1, s.net.big)
+			s.sx.tree.setPrices(exp+1, s.sx.tree.big)
 			most := 0.0
-			for _, x := range s.net.pi {
+			for _, x := range s.sx.tree.pi {
 				if !math.IsInf(x, 1) {
 					most = max(most, math.Abs(x))
 				}
 			}
-			s.net.limit = most // the next that grows is beyond it
-			s.pr.most = limit + 1000
-			s.pr.run()
+			s.sx.tree.limit = most // the next that grows is beyond it
+			s.sx.pr.most = limit + 1000
+			s.sx.pr.run()
 		}
 		if a.wide != b.wide || a.pivots != b.pivots {
 			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.wide, a.pivots, b.wide, b.pivots)
@@ -323,13 +323,13 @@ func TestWidePotentials(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSolver()
-			s.bits = bits
+			s.sx.bits = bits
 			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
 			settings, _ := Settings{}.resolve(k + kv)
 			a := s.simplex(context.Background(), settings)
-			checkTree(t, &s.net, s.mass)
+			checkTree(t, &s.sx.tree, s.units)
 			r, err := s.result(a, settings)
 			if err != nil {
 				t.Fatal(err)
@@ -339,10 +339,10 @@ func TestWidePotentials(t *testing.T) {
 			if r.Lower > want.Upper || r.Upper < want.Lower {
 				t.Errorf("%d bits: [%v, %v], want [%v, %v]", bits, r.Lower, r.Upper, want.Lower, want.Upper)
 			}
-			if s.rescales > 0 {
+			if s.sx.rescales > 0 {
 				grown[bits]++
 			}
-			onTheWay += s.widened
+			onTheWay += s.sx.coarsened
 		}
 	}
 	if grown[51] == 200 || grown[60] < 150 || onTheWay == 0 {
@@ -367,7 +367,7 @@ func TestCheapArtificialArcs(t *testing.T) {
 		}
 		settings, _ := Settings{}.resolve(in.k + in.kv)
 		a := s.simplex(context.Background(), settings)
-		checkTree(t, &s.net, s.mass)
+		checkTree(t, &s.sx.tree, s.units)
 		r, err := s.result(a, settings)
 		if err != nil {
 			t.Fatal(err)
@@ -377,7 +377,7 @@ func TestCheapArtificialArcs(t *testing.T) {
 		}
 		checkResult(t, p, r)
 		checkGap(t, p, r)
-		raised += s.rescales
+		raised += s.sx.rescales
 	}
 	if raised == 0 {
 		t.Error("the price was never raised")

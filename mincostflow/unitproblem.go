@@ -117,7 +117,7 @@ func (s *solver) setUnits(p UnitProblem) error {
 	if err := checkSupport(in.k, len(p.Source), p.Support); err != nil {
 		return err
 	}
-	in.rows, s.mass, s.total = in.rows[:0], s.mass[:0], 0
+	in.rows, s.units, s.total = in.rows[:0], s.units[:0], 0
 	for n, u := range p.Source {
 		if u < 0 {
 			return fmt.Errorf("%w: Source[%d] = %d", ErrNegative, n, u)
@@ -131,7 +131,7 @@ func (s *solver) setUnits(p UnitProblem) error {
 				i = p.Support[n]
 			}
 			in.rows = append(in.rows, i)
-			s.mass = append(s.mass, uint64(u))
+			s.units = append(s.units, uint64(u))
 		}
 	}
 	if s.total == 0 {
@@ -173,37 +173,14 @@ func (s *solver) setUnits(p UnitProblem) error {
 
 // simplexUnits solves the loaded instance and leaves the exact prices of the optimal tree in e.
 func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) Status {
-	t := &s.net
-	t.low, t.room = s.in.low, s.in.room
-	top := math.Ldexp(s.most, s.rows.exp)
-	s.start(ctx, s.rows, s.live, top, settings.MaxPivots)
-	tried := s.gridFor(top)
+	s.start(ctx, settings.MaxPivots)
 	for {
-		st := s.pr.run()
-		switch {
-		case st != Optimal:
+		if st := s.sx.run(); st != Optimal {
 			return st
-		case t.wide:
-			s.widened++
-			s.setGrid(s.exp+coarser, t.big)
-			continue
-		case s.artificialFlow():
-			if t.big >= t.round(s.full) {
-				return PivotLimit // as in simplex, this cannot be
-			}
-			big := min(max(t.big, t.grid)*(1<<8), s.full) // a price of zero would stay zero
-			s.setGrid(max(s.gridFor(big), s.exp), big)
-			continue
 		}
-		// A finer grid leaves less to the exact prices, if it can be had.
-		big := min(4*s.dearest(), t.big)
-		exp := s.gridFor(big)
-		if exp > tried-refineBits {
+		if !s.sx.refine() { // a finer grid leaves less to the exact prices, if it can be had
 			break
 		}
-		tried = exp
-		s.cutDear(big)
-		s.setGrid(exp, big)
 	}
 	if !e.compute(s) {
 		return Cancelled
@@ -213,10 +190,10 @@ func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPr
 
 // unitResult reads the answer off the tree.
 func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exactPrices) (UnitResult, error) {
-	in, t := s.in, &s.net
+	in, t := s.in, &s.sx.tree
 	r := UnitResult{
 		Status: st, Settings: settings,
-		Stats: Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.pr.sweeps, Rescales: max(s.rescales, 0), Repairs: e.pivots},
+		Stats: Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.sx.pr.sweeps, Rescales: max(s.sx.rescales, 0), Repairs: e.pivots},
 	}
 	p0 := kept{}
 	if r.Status != Cancelled {
@@ -254,9 +231,9 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 		i, j, c := in.rows[f.i], int(f.j), f.cost
 		if s.rows.exp != 0 { // f.cost may be rounded
 			if r.Status == Cancelled || !s.watch.row(in.kv) {
-				c = s.most
+				c = s.rows.most
 			} else {
-				c = s.rows.raw(s.live[f.i])[j]
+				c = s.rows.raw(int(f.i))[j]
 			}
 		}
 		pay(f.units, c)
@@ -267,7 +244,7 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 		}
 		r.Plan = append(r.Plan, UnitEntry{i, j, int64(f.units)})
 	}
-	pay(left, s.most)
+	pay(left, s.rows.most)
 
 	live := make([]*big.Rat, len(in.rows))
 	g := make([]*big.Rat, in.kv)
@@ -303,7 +280,7 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 
 	lower := new(big.Rat)
 	for i, f := range live {
-		x.SetUint64(s.mass[i])
+		x.SetUint64(s.units[i])
 		lower.Add(lower, x.Mul(x, f))
 	}
 	for j, g := range g {
@@ -325,9 +302,9 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 // stoppedPrices fills in potentials for a tree that is not optimal: those of the tree, kept within the
 // largest cost, or, if the context has ended, those that the last sweep has seen, or none.
 func (s *solver) stoppedPrices(live, g []*big.Rat, st Status) {
-	t := &s.net
+	t := &s.sx.tree
 	if st != Cancelled {
-		top := math.Ldexp(s.most, s.rows.exp)
+		top := s.rows.top()
 		floats := make([]float64, t.n)
 		for j := range floats {
 			floats[j] = math.Inf(-1)
@@ -336,11 +313,11 @@ func (s *solver) stoppedPrices(live, g []*big.Rat, st Status) {
 				g[j] = new(big.Rat).SetFloat64(floats[j])
 			}
 		}
-		for n, i := range s.live {
+		for n := range s.rows.index {
 			if !s.watch.row(t.n) {
 				break
 			}
-			live[n] = new(big.Rat).SetFloat64(rowPotential(s.rows.raw(i), floats))
+			live[n] = new(big.Rat).SetFloat64(rowPotential(s.rows.raw(n), floats))
 		}
 		if !s.watch.over {
 			return
@@ -411,8 +388,8 @@ func (s *solver) unitRows(live, g []*big.Rat, settings Settings, st *Status) ([]
 			*st = Cancelled
 			return rest(), nil
 		}
-		row, _, err := s.source.checked(i, nil)
-		if err != nil {
+		row := s.rows.matrixRow(i)
+		if _, err := checkRow(i, row, in.kv, nil); err != nil {
 			return nil, err
 		}
 		// Differences that may be the least, up to the rounding of near and of the subtraction.

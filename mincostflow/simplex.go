@@ -1,0 +1,156 @@
+package mincostflow
+
+import (
+	"context"
+	"math"
+)
+
+const (
+	// gridBits is the fineness of the cost grid: costs below 2^e are rounded to multiples of
+	// 2^(e-gridBits). The optimum of the rounded costs is within one grid of the true one, since
+	// the mass is 1; potentials may reach 2^(51-gridBits) times 2^e without rounding error.
+	gridBits = 48
+	// coarser is by how many bits the grid grows when potentials outgrow that.
+	coarser = 2
+	// When the plan uses only arcs far cheaper than the dearest, the grid can be refined. That is
+	// done if it gains refineBits and if the plan is further than refineTol times its dearest arc
+	// from its bound. (There are at most 2100 bits to gain, so this ends.)
+	refineBits = 6
+	refineTol  = 0x1p-46
+)
+
+// simplex is the network simplex on costs that are rounded to a grid: the tree, the pricing of its arcs, and the grid and the
+// price of artificial arcs in force. begin makes a star, run pivots until the tree is optimal, and refine makes the grid
+// finer. The start replaces the star by a better tree; whoever wants the answer reads flows and prices off the tree.
+type simplex struct {
+	tree basis
+	pr   pricer
+	rows *rows
+	bits int // gridBits, unless a test sets it
+
+	exp     int     // the grid in force is 2^exp
+	tried   int     // the finest grid asked for so far
+	retried bool    // that grid has been asked for again, after potentials outgrew it
+	full    float64 // price of artificial arcs at which they carry nothing at an optimum
+
+	rescales  int // changes of the grid or of the price after the first
+	coarsened int // times that potentials outgrew the grid during pivots
+}
+
+// begin makes the star, whose prices setPrices has yet to find, for rows with the given units and columns that
+// take low to low + room units.
+func (x *simplex) begin(ctx context.Context, r *rows, units, low, room []uint64, maxPivots int) {
+	t := &x.tree
+	t.low, t.room = low, room
+	x.rows = r
+	x.pr.tree, x.pr.rows, x.pr.ctx, x.pr.most = t, r, ctx, maxPivots
+	x.pr.sweeps, x.pr.polls = 0, 0
+	x.rescales, x.coarsened, x.retried = -1, 0, false
+	if x.bits == 0 {
+		x.bits = gridBits
+	}
+	// An artificial arc that costs more than every real one is enough: the rows and columns form
+	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
+	top := r.top()
+	x.full = float64(1.5 * top) // not to be fused with the rounding to the grid
+	if top == 0 {
+		x.full = 1
+	}
+	x.tried = x.gridFor(top)
+	t.reset(len(units), len(low), units)
+	x.pr.reset()
+}
+
+// run pivots until the tree is optimal for the costs rounded to the grid and artificial arcs carry nothing, or until it
+// has to stop. The grid becomes coarser when potentials outgrow it, and artificial arcs dearer when they carry flow.
+func (x *simplex) run() Status {
+	for t := &x.tree; ; {
+		st := x.pr.run()
+		switch {
+		case st != Optimal:
+			return st
+		case t.wide:
+			x.coarsened++
+			x.setGrid(x.exp+coarser, t.big)
+		case !x.artificialFlow():
+			return Optimal
+		case t.big >= t.round(x.full):
+			// At the full price this cannot be; if it were, a feasible answer with its bounds would beat an endless loop.
+			return PivotLimit
+		default: // only after refine
+			big := min(max(t.big, t.grid)*(1<<8), x.full) // a price of zero would stay zero
+			x.setGrid(max(x.gridFor(big), x.exp), big)
+		}
+	}
+}
+
+// refine makes the grid of an optimal tree finer, if that gains anything, and reports whether it did. The tree is then to be run again.
+func (x *simplex) refine() bool {
+	t := &x.tree
+	// Four times the dearest arc in use is a guess at what rerouting costs; if it is too low,
+	// artificial flow remains and the price goes up again.
+	big := min(4*x.dearest(), t.big)
+	switch exp := x.gridFor(big); {
+	case exp <= x.tried-refineBits:
+		x.tried = exp
+	case x.exp > x.tried && !x.retried: // potentials were out of range on the way
+		x.retried = true
+		big = t.big
+	default:
+		return false
+	}
+	x.cutDear(big)
+	x.setGrid(x.tried, big)
+	return true
+}
+
+// gridFor returns the exponent of the grid for costs of at most c. All floats are multiples of the
+// smallest one.
+func (x *simplex) gridFor(c float64) int {
+	_, e := math.Frexp(c)
+	return max(e-x.bits, -1074)
+}
+
+// setGrid changes the grid and the price of artificial arcs.
+func (x *simplex) setGrid(exp int, big float64) {
+	x.exp = exp
+	x.tree.setPrices(exp, big)
+	x.rescales++
+	for x.tree.wide {
+		x.exp += coarser
+		x.tree.setPrices(x.exp, big)
+		x.rescales++
+	}
+}
+
+// artificialFlow reports whether an artificial arc carries flow.
+func (x *simplex) artificialFlow() bool {
+	for v := range x.tree.nodes[:x.tree.root] {
+		if p := &x.tree.nodes[v]; p.parent >= 0 && p.kind == artificial && p.flow > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// dearest returns the largest cost of an arc with flow > 0 in units: the plan drops flows that are rounding.
+func (x *simplex) dearest() float64 {
+	var c float64
+	for v := range x.tree.nodes[:x.tree.root] {
+		if p := &x.tree.nodes[v]; p.parent >= 0 && p.kind == realArc && p.flow > 0 {
+			c = max(c, x.tree.cost[v])
+		}
+	}
+	return c
+}
+
+// cutDear hangs every row whose arc costs more than big from the hub instead. Those arcs carry
+// nothing, and so do the new ones: the tree stays strongly feasible.
+func (x *simplex) cutDear(big float64) {
+	t := &x.tree
+	for v := range int32(t.k) {
+		if p := &t.nodes[v]; p.kind == realArc && p.up && p.flow == 0 && t.cost[v] > big {
+			t.graft(v, v, node{parent: t.root, kind: artificial, up: true}, 0, 0)
+		}
+	}
+}
