@@ -177,7 +177,7 @@ func (e *exactPrices) slacks(s *solver) bool {
 	for j := range t.n {
 		// The reduced cost is -pi to fill up, pi to empty.
 		x := &e.pi[t.k+j]
-		if t.lean[j] == 0 || x.Sign() == 0 || (x.Sign() > 0) != (t.lean[j] > 0) {
+		if t.slackSign[j] == 0 || x.Sign() == 0 || (x.Sign() > 0) != (t.slackSign[j] > 0) {
 			continue
 		}
 		if x.CmpAbs(&e.least) > 0 {
@@ -189,7 +189,7 @@ func (e *exactPrices) slacks(s *solver) bool {
 		return false
 	}
 	a, b := int32(t.k+best), t.root
-	if t.lean[best] < 0 {
+	if t.slackSign[best] < 0 {
 		a, b = b, a
 	}
 	e.least.Abs(&e.least)

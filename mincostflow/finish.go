@@ -29,8 +29,7 @@ type output struct {
 	q, g, f        []float64
 	plan, sort     []entry
 	counts         []int
-	idle           []int // columns that take no part
-	without        []int // rows without mass
+	idle           []int // columns that take no part, and then rows without mass
 	order          []int32
 	below          []bool
 	rest           []dd
@@ -59,7 +58,7 @@ func (s *solver) treePrices() []float64 {
 		case slack:
 			c = 0
 		case artificial:
-			c = t.big
+			c = t.bigM
 		}
 		if !p.up {
 			c = -c

@@ -426,8 +426,8 @@ func (w *newton) measure(h float64) float64 {
 		o := &w.cols[c]
 		o.best, o.other = w.best(int(o.at))
 	}
-	wide := max(int64(h/w.grain), 1)
-	inv := 0.5 / float64(wide)
+	halfWidth := max(int64(h/w.grain), 1)
+	inv := 0.5 / float64(halfWidth)
 	steep := inv / w.grain
 	value := 0.0 // in units
 	for c := range w.cols {
@@ -435,19 +435,19 @@ func (w *newton) measure(h float64) float64 {
 		b1, b2 := int(o.best&(rowBits-1)), int(o.other&(rowBits-1))
 		m := o.best >> rowShift
 		// The parts of the two best rows.
-		near := max(wide-(o.other>>rowShift-m), 0)
+		near := max(halfWidth-(o.other>>rowShift-m), 0)
 		p2 := float64(float64(near) * inv)
 		p1 := 1 - p2
 		m -= int64(float64(near) * p2 * 0.5)
 		// The part of the room that is taken.
-		below := min(max(wide-m, 0), 2*wide)
+		below := min(max(halfWidth-m, 0), 2*halfWidth)
 		up := float64(float64(below) * inv)
 		q := o.low + float64(o.room*up)
-		value += float64(o.low*float64(m)) + float64(o.room*(float64(min(m+wide, 0))-float64(float64(below)*up*0.5)))
+		value += float64(o.low*float64(m)) + float64(o.room*(float64(min(m+halfWidth, 0))-float64(float64(below)*up*0.5)))
 		left[b1] -= float64(q * p1)
 		left[b2] -= float64(q * p2)
 		x := float64(q*steep) * float64(min(near, 1))
-		y := float64(o.room*steep) * float64(min(below, 2*wide-below, 1))
+		y := float64(o.room*steep) * float64(min(below, 2*halfWidth-below, 1))
 		d1, d2, d3 := &slope[b1*k+b1], &slope[b2*k+b2], &slope[b1*k+b2]
 		*d1 += x + float64(y*p1*p1)
 		*d2 += x + float64(y*p2*p2)

@@ -83,7 +83,7 @@ func TestAssignAnyPrices(t *testing.T) {
 			t.Fatalf("%v: %v", describe(p), st)
 		}
 		checkTree(t, &s.sx.tree, s.units)
-		if s.sx.tree.wide || s.sx.artificialFlow() {
+		if s.sx.tree.outOfRange || s.sx.artificialFlow() {
 			continue // for the caller to deal with
 		}
 		r, err := s.result(s.optimum(), settings)

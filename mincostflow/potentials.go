@@ -102,9 +102,8 @@ func (s *solver) deadColumns(g, f []float64) {
 	}
 }
 
-// allRows fills in the potentials of all rows, given those of the rows with mass. The others do not
-// depend on each other, so that any number of workers gives the same bits. If the context ends, or *st says that it has,
-// rows are no longer read, those without mass get the potential that they have without AllRows, and *st is Cancelled.
+// allRows fills in the potentials of all rows, given those of the rows with mass. If the context ends, or *st says that it
+// has, rows are no longer read, those without mass get the potential that they have without AllRows, and *st is Cancelled.
 func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) error {
 	in := s.in
 	least := 0 - max(0, slices.Max(g))
@@ -114,44 +113,32 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 	for n, i := range in.rows {
 		f[i] = live[n]
 	}
-	idle := in.k - len(in.rows)
-	if idle == 0 || *st == Cancelled || !settings.AllRows {
+	if !settings.AllRows {
+		return nil // here, since the next line allocates
+	}
+	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = rowPotential(row, g) })
+}
+
+// eachIdleRow reads and checks the rows without mass, and hands them to use, from several goroutines. If the context ends, or *st says that it has, it stops, and *st is Cancelled.
+func (s *solver) eachIdleRow(st *Status, use func(i int, row []float64)) error {
+	in := s.in
+	if *st == Cancelled {
 		return nil
 	}
-	if s.serial {
-		n := 0
-		for i := range f {
-			if n < len(in.rows) && in.rows[n] == i {
-				n++
-				continue
-			}
-			if !s.watch.row(in.kv) {
-				*st = Cancelled
-				return nil
-			}
-			row := s.rows.matrixRow(i)
-			if _, err := checkRow(i, row, in.kv, nil); err != nil {
-				return err
-			}
-			f[i] = rowPotential(row, g)
-		}
-		return nil
-	}
-	s.out.without = s.out.without[:0]
-	n := 0
-	for i := range f {
+	idle := s.out.idle[:0]
+	for i, n := 0, 0; i < in.k; i++ {
 		if n < len(in.rows) && in.rows[n] == i {
 			n++
 		} else {
-			s.out.without = append(s.out.without, i)
+			idle = append(idle, i)
 		}
 	}
-	err := rowcache.Read(s.watch.ctx, in.matrix, s.out.without, nil, func(n int, row []float64) error {
-		i := s.out.without[n]
-		if _, err := checkRow(i, row, in.kv, nil); err != nil {
+	s.out.idle = idle
+	err := rowcache.Read(s.watch.ctx, in.matrix, idle, nil, func(n int, row []float64) error {
+		if _, err := checkRow(idle[n], row, in.kv, nil); err != nil {
 			return err
 		}
-		f[i] = rowPotential(row, g)
+		use(idle[n], row)
 		return nil
 	})
 	if err != nil && err == s.watch.ctx.Err() {

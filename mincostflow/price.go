@@ -63,13 +63,13 @@ func (p *pricer) stop() Status {
 }
 
 // run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
-// range in which arithmetic is exact (net.wide), or a stop.
+// range in which arithmetic is exact (net.outOfRange), or a stop.
 func (p *pricer) run() Status {
 	// Lists that are not empty are worth a look before the first sweep.
 	if st := p.stop(); st != Optimal {
 		return st
 	}
-	if st := p.drain(); st != Optimal || p.tree.wide {
+	if st := p.drain(); st != Optimal || p.tree.outOfRange {
 		return st
 	}
 	for {
@@ -78,7 +78,7 @@ func (p *pricer) run() Status {
 		if st != Optimal {
 			return st
 		}
-		if st := p.drain(); st != Optimal || p.tree.wide {
+		if st := p.drain(); st != Optimal || p.tree.outOfRange {
 			return st
 		}
 		if !found && p.tree.pivots == before {
@@ -153,7 +153,7 @@ func (p *pricer) drain() Status {
 			}
 			if best != nil {
 				t.enterReal(int32(row), best.col, best.cost)
-				if t.wide {
+				if t.outOfRange {
 					return Optimal
 				}
 				cleanRows, cleanCols = 0, 0
@@ -166,7 +166,7 @@ func (p *pricer) drain() Status {
 			end := min(j+slackBlock, n)
 			cleanCols += end - j
 			if t.enterSlack(j, end) {
-				if t.wide {
+				if t.outOfRange {
 					return Optimal
 				}
 				cleanRows, cleanCols = 0, 0

@@ -19,8 +19,8 @@ import (
 //
 // Memory is that of one Project for every call that runs at the same time, and some 40 bytes for every column. Costs that are
 // computed are held as a whole if they fit into Settings.Memory; if not, every call holds rows, and as many calls as there are
-// processors share that budget. In the long run no call allocates, provided the Result that it fills has been filled before; with AllRows, rows without
-// mass are read by one worker only.
+// processors share that budget. In the long run no call allocates, provided the Result that it fills has been filled before; AllRows
+// allocates.
 //
 // All methods may be called from several goroutines at once.
 type Projector struct {
@@ -292,7 +292,6 @@ func (p *Projector) take() *solver {
 		return s
 	}
 	s := newSolver()
-	s.serial = true
 	s.rows.whole = p.whole
 	s.own.matrix, s.own.k, s.own.kv, s.own.limits = p.matrix, p.k, p.kv, &p.limits
 	return s

@@ -69,16 +69,16 @@ func (x *simplex) run() Status {
 		switch {
 		case st != Optimal:
 			return st
-		case t.wide:
+		case t.outOfRange:
 			x.coarsened++
-			x.setGrid(x.exp+coarser, t.big)
+			x.setGrid(x.exp+coarser, t.bigM)
 		case !x.artificialFlow():
 			return Optimal
-		case t.big >= t.round(x.full):
+		case t.bigM >= t.round(x.full):
 			// At the full price this cannot be; if it were, a feasible answer with its bounds would beat an endless loop.
 			return PivotLimit
 		default: // only after refine
-			big := min(max(t.big, t.grid)*(1<<8), x.full) // a price of zero would stay zero
+			big := min(max(t.bigM, t.grid)*(1<<8), x.full) // a price of zero would stay zero
 			x.setGrid(max(x.gridFor(big), x.exp), big)
 		}
 	}
@@ -89,13 +89,13 @@ func (x *simplex) refine() bool {
 	t := &x.tree
 	// Four times the dearest arc in use is a guess at what rerouting costs; if it is too low,
 	// artificial flow remains and the price goes up again.
-	big := min(4*x.dearest(), t.big)
+	big := min(4*x.dearest(), t.bigM)
 	switch exp := x.gridFor(big); {
 	case exp <= x.tried-refineBits:
 		x.tried = exp
 	case x.exp > x.tried && !x.retried: // potentials were out of range on the way
 		x.retried = true
-		big = t.big
+		big = t.bigM
 	default:
 		return false
 	}
@@ -116,7 +116,7 @@ func (x *simplex) setGrid(exp int, big float64) {
 	x.exp = exp
 	x.tree.setPrices(exp, big)
 	x.rescales++
-	for x.tree.wide {
+	for x.tree.outOfRange {
 		x.exp += coarser
 		x.tree.setPrices(x.exp, big)
 		x.rescales++

@@ -4,16 +4,15 @@ import "context"
 
 // solver is the workspace of one solve. Its slices are reused by the next.
 type solver struct {
-	own    instance // for whoever has none elsewhere
-	in     *instance
-	rows   rows
-	units  []uint64 // the source, in units
-	total  uint64   // of units
-	sx     simplex
-	nw     newton
-	out    output
-	watch  watch
-	serial bool // one worker only
+	own   instance // for whoever has none elsewhere
+	in    *instance
+	rows  rows
+	units []uint64 // the source, in units
+	total uint64   // of units
+	sx    simplex
+	nw    newton
+	out   output
+	watch watch
 
 	discount float64 // on the first price of artificial arcs, for tests
 }

@@ -21,12 +21,18 @@ func (s *solver) start(ctx context.Context, maxPivots int) {
 //
 // Columns are filled while there is mass for them, or all of them if they take at most 9/8 of the mass.
 func (s *solver) assign() {
-	t, w := &s.sx.tree, &s.nw
-	k, n := t.k, t.n
 	served := s.serve()
 	if s.watch.over {
 		return // the star will do
 	}
+	s.serveColumns(served)
+	s.preorder()
+}
+
+// serveColumns hangs the columns from the rows that serve them, as lists: first and next.
+func (s *solver) serveColumns(served []service) {
+	t, w := &s.sx.tree, &s.nw
+	k, n := t.k, t.n
 	spare, wanted := s.total, uint64(0)
 	for j, l := range t.low {
 		spare -= l
@@ -60,7 +66,13 @@ func (s *solver) assign() {
 		w.sent[i] += flow
 		w.first[i], w.next[j] = int32(j), w.first[i]
 	}
+}
 
+// preorder links the nodes of the tree that serveColumns has chosen: every row with its artificial arc and its columns, then the
+// columns on slack arcs. It makes the star again if the context ends.
+func (s *solver) preorder() {
+	t, w := &s.sx.tree, &s.nw
+	k, n := t.k, t.n
 	last := t.root
 	add := func(v, depth int32) {
 		t.links[last].next, t.links[v].depth = v, depth

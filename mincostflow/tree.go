@@ -8,7 +8,7 @@ type arcKind uint8
 const (
 	realArc    arcKind = iota // row -> column, cost C_ij, no capacity
 	slack                     // column -> hub, cost 0, capacity room_j
-	artificial                // row -> hub or hub -> column, cost big, no capacity
+	artificial                // row -> hub or hub -> column, cost bigM, no capacity
 )
 
 // State of a column's slack arc.
@@ -46,17 +46,17 @@ type basis struct {
 	leaves leaves // not among links; attachAll before a walk that needs all nodes
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
-	pi    []float64
-	cost  []float64 // unrounded cost of the arc to the parent, if that is real
-	low   []uint64  // lower bounds of the columns
-	room  []uint64  // capacities of the slack arcs
-	slack []int8    // their states
-	lean  []float64 // +1 where they may fill up, -1 where they may empty, else 0
-	big   float64   // cost of artificial arcs, a multiple of grid
-	grid  float64
-	magic float64 // 1.5 * 2^52 grids
-	wide  bool    // a potential has come close to the limit of exactness
-	limit float64 // that limit, 2^51 grids
+	pi         []float64
+	cost       []float64 // unrounded cost of the arc to the parent, if that is real
+	low        []uint64  // lower bounds of the columns
+	room       []uint64  // capacities of the slack arcs
+	slack      []int8    // their states
+	slackSign  []float64 // sign of the admissible change: +1 where they may fill up, -1 where they may empty, else 0
+	bigM       float64   // cost of artificial arcs, a multiple of grid
+	grid       float64
+	magic      float64 // 1.5 * 2^52 grids
+	outOfRange bool    // a potential has come close to the limit of exactness
+	limit      float64 // that limit, 2^51 grids
 
 	pivots, degenerate int
 }
@@ -77,7 +77,7 @@ func (t *basis) reset(k, n int, mass []uint64) {
 	t.pi = grow(t.pi, total)
 	t.cost = grow(t.cost, total)
 	t.slack = grow(t.slack, n)
-	t.lean = grow(t.lean, n)
+	t.slackSign = grow(t.slackSign, n)
 	t.pivots, t.degenerate = 0, 0
 	t.leaves.reset(k, n)
 	last := t.root
@@ -118,8 +118,8 @@ func (t *basis) setPrices(exp int, big float64) {
 	t.grid = math.Ldexp(1, exp)
 	t.magic = math.Ldexp(1.5, exp+52)
 	t.limit = math.Ldexp(1, exp+51)
-	t.big = t.round(big)
-	t.wide = false
+	t.bigM = t.round(big)
+	t.outOfRange = false
 	for v := range t.pi {
 		t.pi[v] = math.Inf(1)
 	}
@@ -132,7 +132,7 @@ func (t *basis) setPrices(exp int, big float64) {
 		}
 		t.pi[v] = c + t.pi[p.parent]
 		if math.Abs(t.pi[v]) > t.limit {
-			t.wide = true
+			t.outOfRange = true
 		}
 		if int(v) >= t.k || t.leaves.n == 0 {
 			continue
@@ -141,7 +141,7 @@ func (t *basis) setPrices(exp int, big float64) {
 			b := int32(t.k) + j
 			t.pi[b] = t.pi[v] - t.round(t.cost[b])
 			if math.Abs(t.pi[b]) > t.limit {
-				t.wide = true
+				t.outOfRange = true
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (t *basis) arcCost(v int32) float64 {
 	case slack:
 		return 0
 	case artificial:
-		return t.big
+		return t.bigM
 	}
 	return t.round(t.cost[v])
 }
@@ -163,11 +163,11 @@ func (t *basis) setSlack(j int, state int8) {
 	t.slack[j] = state
 	switch {
 	case t.room[j] == 0 || state == inTree:
-		t.lean[j] = 0
+		t.slackSign[j] = 0
 	case state == atLower:
-		t.lean[j] = 1
+		t.slackSign[j] = 1
 	default:
-		t.lean[j] = -1
+		t.slackSign[j] = -1
 	}
 }
 
@@ -186,13 +186,13 @@ func (t *basis) enterReal(i, j int32, c float64) bool {
 // enterSlack moves the slack arc among columns from to end - 1 that improves the plan most, into
 // the tree or straight from one bound to the other, and reports whether there was one.
 func (t *basis) enterSlack(from, end int) bool {
-	lean := t.lean[from:end]
-	pi := t.pi[t.k+from:][:len(lean)]
+	sign := t.slackSign[from:end]
+	pi := t.pi[t.k+from:][:len(sign)]
 	best, at := 0.0, 0
 	// The reduced cost is -p to fill up, p to empty. (Dead columns: +Inf * 0.)
 	j := 0
 	for ; j+4 <= len(pi); j += 4 {
-		p, l := pi[j:j+4:j+4], lean[j:j+4:j+4]
+		p, l := pi[j:j+4:j+4], sign[j:j+4:j+4]
 		x0, x1, x2, x3 := p[0]*l[0], p[1]*l[1], p[2]*l[2], p[3]*l[3]
 		if x0 > best || x1 > best || x2 > best || x3 > best {
 			for d, x := range [4]float64{x0, x1, x2, x3} {
@@ -203,7 +203,7 @@ func (t *basis) enterSlack(from, end int) bool {
 		}
 	}
 	for ; j < len(pi); j++ {
-		if x := pi[j] * lean[j]; x > best {
+		if x := pi[j] * sign[j]; x > best {
 			best, at = x, j
 		}
 	}
@@ -211,7 +211,7 @@ func (t *basis) enterSlack(from, end int) bool {
 		return false
 	}
 	j = from + at
-	if v := int32(t.k + j); lean[at] > 0 {
+	if v := int32(t.k + j); sign[at] > 0 {
 		t.pivot(v, t.root, slack, 0, -best, t.room[j])
 	} else {
 		t.pivot(t.root, v, slack, 0, -best, t.room[j])
@@ -331,7 +331,7 @@ func (t *basis) push(a, b, join int32, d uint64) {
 // after the other and joined. The depths in each run change by the same amount.
 func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
 	nodes, links, pi := t.nodes, t.links, t.pi
-	limit, wide := t.limit, false
+	limit, outOfRange := t.limit, false
 	apart := t.leaves.n > 0
 	depth := links[arc.parent].depth + 1
 	tail := int32(-1)
@@ -345,14 +345,14 @@ func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
 			f := pi[w] + shift
 			pi[w] = f
 			if f > limit || f < -limit {
-				wide = true
+				outOfRange = true
 			}
 			if apart && int(w) < t.k {
 				for _, j := range t.leaves.of(w) {
 					f := pi[t.k+int(j)] + shift
 					pi[t.k+int(j)] = f
 					if f > limit || f < -limit {
-						wide = true
+						outOfRange = true
 					}
 				}
 			}
@@ -386,7 +386,7 @@ func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
 	nodes[x].prev = y
 	links[tail].next = w
 	nodes[w].prev = tail
-	t.wide = t.wide || wide
+	t.outOfRange = t.outOfRange || outOfRange
 }
 
 // grow returns a slice of length n, reusing s when it is large enough. The contents are left over.

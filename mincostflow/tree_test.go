@@ -247,17 +247,17 @@ func TestLeavesOutgrow(t *testing.T) {
 		// The grid falls until a potential is beyond the limit.
 		exp := solvers[0].sx.exp
 		for ; exp > -60; exp-- {
-			a.setPrices(exp, a.big)
-			b.setPrices(exp, b.big)
-			if a.wide != b.wide {
-				t.Fatalf("seed %d, grid 2^%d: wide %v, without leaves %v", seed, exp, a.wide, b.wide)
+			a.setPrices(exp, a.bigM)
+			b.setPrices(exp, b.bigM)
+			if a.outOfRange != b.outOfRange {
+				t.Fatalf("seed %d, grid 2^%d: wide %v, without leaves %v", seed, exp, a.outOfRange, b.outOfRange)
 			}
-			if a.wide {
+			if a.outOfRange {
 				break
 			}
 		}
 		for _, s := range solvers {
-			s.sx.tree.setPrices(exp+1, s.sx.tree.big)
+			s.sx.tree.setPrices(exp+1, s.sx.tree.bigM)
 			most := 0.0
 			for _, x := range s.sx.tree.pi {
 				if !math.IsInf(x, 1) {
@@ -268,10 +268,10 @@ func TestLeavesOutgrow(t *testing.T) {
 			s.sx.pr.most = limit + 1000
 			s.sx.pr.run()
 		}
-		if a.wide != b.wide || a.pivots != b.pivots {
-			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.wide, a.pivots, b.wide, b.pivots)
+		if a.outOfRange != b.outOfRange || a.pivots != b.pivots {
+			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.outOfRange, a.pivots, b.outOfRange, b.pivots)
 		}
-		if a.wide {
+		if a.outOfRange {
 			late++
 		}
 	}

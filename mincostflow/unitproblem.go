@@ -1,6 +1,7 @@
 package mincostflow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -190,41 +191,71 @@ func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPr
 
 // unitResult reads the answer off the tree.
 func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exactPrices) (UnitResult, error) {
-	in, t := s.in, &s.sx.tree
+	t := &s.sx.tree
 	r := UnitResult{
 		Status: st, Settings: settings,
 		Stats: Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.sx.pr.sweeps, Rescales: max(s.sx.rescales, 0), Repairs: e.pivots},
 	}
-	p0 := kept{}
+	upper := s.unitPlan(&r)
+	live, g := s.unitPrices(&r.Status, e)
+	f := make([]*big.Rat, s.in.k)
+	for n, i := range s.in.rows {
+		f[i] = live[n]
+	}
+	if err := s.unitRows(f, g, settings, &r.Status); err != nil {
+		return UnitResult{}, err
+	}
+	r.Potentials = UnitPotentials{F: f, G: g}
+
+	lower, x := new(big.Rat), new(big.Rat)
+	for i, f := range live {
+		x.SetUint64(s.units[i])
+		lower.Add(lower, x.Mul(x, f))
+	}
+	for j, g := range g {
+		b := p.Lo[j]
+		if g.Sign() < 0 {
+			b = int64(min(uint64(p.Hi[j]), s.total))
+		}
+		x.SetInt64(b)
+		lower.Add(lower, x.Mul(x, g))
+	}
+	n := new(big.Rat).SetUint64(s.total)
+	r.Upper, r.Lower = upper.Quo(upper, n), lower.Quo(lower, n)
+	if r.Lower.Sign() < 0 {
+		r.Lower.SetInt64(0)
+	}
+	r.Objective, _ = r.Upper.Float64()
+	return r, nil
+}
+
+// unitPlan fills in Q and Plan, and returns what the plan costs. What it leaves counts at the largest cost, as does an arc
+// whose cost has not been read.
+func (s *solver) unitPlan(r *UnitResult) (upper *big.Rat) {
+	in := s.in
+	var p kept
 	if r.Status != Cancelled {
 		// Without an artificial arc that carries flow this only reads it off.
-		if p0 = s.complete(); s.watch.over {
+		if p = s.complete(); s.watch.over {
 			r.Status = Cancelled
 		}
 	}
 	if r.Status == Cancelled {
-		p0 = s.keep()
-		s.settle(p0)
+		p = s.keep()
+		s.settle(p)
 	}
-	slices.SortFunc(p0.flows, func(a, b flow) int {
-		if a.i != b.i {
-			return int(a.i - b.i)
-		}
-		return int(a.j - b.j)
-	})
+	slices.SortFunc(p.flows, func(a, b flow) int { return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) })
 	r.Q = make([]int64, in.kv)
-	for j, u := range p0.has {
+	for j, u := range p.has {
 		r.Q[j] = int64(u)
 	}
-	// What the plan moves costs what its arcs do; what it leaves, at most the largest cost, as does an arc whose cost
-	// has not been read.
-	n, upper, x := new(big.Rat).SetUint64(s.total), new(big.Rat), new(big.Rat)
+	upper = new(big.Rat)
 	pay := func(units uint64, cost float64) {
-		x.SetFloat64(cost)
+		x := new(big.Rat).SetFloat64(cost)
 		upper.Add(upper, x.Mul(x, new(big.Rat).SetUint64(units)))
 	}
 	left := s.total
-	for _, f := range p0.flows {
+	for _, f := range p.flows {
 		if f.units == 0 {
 			continue
 		}
@@ -245,10 +276,14 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 		r.Plan = append(r.Plan, UnitEntry{i, j, int64(f.units)})
 	}
 	pay(left, s.rows.most)
+	return upper
+}
 
-	live := make([]*big.Rat, len(in.rows))
-	g := make([]*big.Rat, in.kv)
-	if r.Status == Optimal {
+// unitPrices returns the potentials of the rows with mass and of the columns.
+func (s *solver) unitPrices(st *Status, e *exactPrices) (live, g []*big.Rat) {
+	t := &s.sx.tree
+	live, g = make([]*big.Rat, t.k), make([]*big.Rat, t.n)
+	if *st == Optimal {
 		for i := range live {
 			live[i] = e.rat(int32(i))
 		}
@@ -258,45 +293,27 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 				g[j].Neg(g[j])
 			}
 		}
-	} else if s.stoppedPrices(live, g, r.Status); s.watch.over {
-		r.Status = Cancelled
+	} else if s.stoppedPrices(live, g, *st); s.watch.over {
+		*st = Cancelled
 	}
-	least := new(big.Rat) // -max(0, max f)
-	for _, f := range live {
-		if x := new(big.Rat).Neg(f); x.Cmp(least) < 0 {
-			least = x
-		}
-	}
-	for j := range g {
-		if g[j] == nil {
-			g[j] = least // a column that takes nothing
-		}
-	}
-	f, err := s.unitRows(live, g, settings, &r.Status)
-	if err != nil {
-		return UnitResult{}, err
-	}
-	r.Potentials = UnitPotentials{F: f, G: g}
+	fillMissing(g, live) // columns that take nothing
+	return live, g
+}
 
-	lower := new(big.Rat)
-	for i, f := range live {
-		x.SetUint64(s.units[i])
-		lower.Add(lower, x.Mul(x, f))
-	}
-	for j, g := range g {
-		b := p.Lo[j]
-		if g.Sign() < 0 {
-			b = int64(min(uint64(p.Hi[j]), s.total))
+// fillMissing gives the missing potentials of one side the largest that is valid, since costs are not negative, for any cost:
+// the least of zero and all -x for x on the other side.
+func fillMissing(potentials, other []*big.Rat) {
+	least := new(big.Rat)
+	for _, x := range other {
+		if y := new(big.Rat).Neg(x); y.Cmp(least) < 0 {
+			least = y
 		}
-		x.SetInt64(b)
-		lower.Add(lower, x.Mul(x, g))
 	}
-	r.Upper, r.Lower = upper.Quo(upper, n), lower.Quo(lower, n)
-	if r.Lower.Sign() < 0 {
-		r.Lower.SetInt64(0)
+	for n, x := range potentials {
+		if x == nil {
+			potentials[n] = least
+		}
 	}
-	r.Objective, _ = r.Upper.Float64()
-	return r, nil
 }
 
 // stoppedPrices fills in potentials for a tree that is not optimal: those of the tree, kept within the
@@ -352,62 +369,36 @@ func (s *solver) unreadUnits(settings Settings) UnitResult {
 	return r
 }
 
-// unitRows returns the potentials of all rows, by the rules of Settings. *st is as in allRows.
-func (s *solver) unitRows(live, g []*big.Rat, settings Settings, st *Status) ([]*big.Rat, error) {
-	in := s.in
-	f := make([]*big.Rat, in.k)
-	for n, i := range in.rows {
-		f[i] = live[n]
+// unitRows fills in the missing potentials of rows, by the rules of Settings. *st is as in allRows.
+func (s *solver) unitRows(f, g []*big.Rat, settings Settings, st *Status) error {
+	defer fillMissing(f, g)
+	if !settings.AllRows {
+		return nil
 	}
-	rest := func() []*big.Rat {
-		least := new(big.Rat)
-		for _, g := range g {
-			if x := new(big.Rat).Neg(g); x.Cmp(least) < 0 {
-				least = x
-			}
-		}
-		for i := range f {
-			if f[i] == nil {
-				f[i] = least
-			}
-		}
-		return f
-	}
-	if *st == Cancelled || !settings.AllRows {
-		return rest(), nil
-	}
-	near := make([]float64, in.kv)
+	near := make([]float64, len(g))
 	for j := range near {
 		near[j], _ = g[j].Float64()
 	}
-	for i := range f {
-		if f[i] != nil {
+	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = exactPotential(row, g, near) })
+}
+
+// exactPotential returns the least of row[j] - g[j], given floats near g.
+func exactPotential(row []float64, g []*big.Rat, near []float64) (f *big.Rat) {
+	// Differences that may be the least, up to the rounding of near and of the subtraction.
+	bound := math.Inf(1)
+	for j, c := range row {
+		bound = math.Min(bound, c-near[j]+doubt(c, near[j], 0))
+	}
+	for j, c := range row {
+		if c-near[j]-doubt(c, near[j], 0) > bound {
 			continue
 		}
-		if !s.watch.row(in.kv) {
-			*st = Cancelled
-			return rest(), nil
-		}
-		row := s.rows.matrixRow(i)
-		if _, err := checkRow(i, row, in.kv, nil); err != nil {
-			return nil, err
-		}
-		// Differences that may be the least, up to the rounding of near and of the subtraction.
-		bound := math.Inf(1)
-		for j, c := range row {
-			bound = math.Min(bound, c-near[j]+doubt(c, near[j], 0))
-		}
-		for j, c := range row {
-			if c-near[j]-doubt(c, near[j], 0) > bound {
-				continue
-			}
-			x := new(big.Rat).SetFloat64(c)
-			if x.Sub(x, g[j]); f[i] == nil || x.Cmp(f[i]) < 0 {
-				f[i] = x
-			}
+		x := new(big.Rat).SetFloat64(c)
+		if x.Sub(x, g[j]); f == nil || x.Cmp(f) < 0 {
+			f = x
 		}
 	}
-	return f, nil
+	return f
 }
 
 // doubt bounds the error of a + b + c in floats, if these numbers are known to 2^-52 of themselves, or to the
