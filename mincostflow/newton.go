@@ -57,8 +57,14 @@ func worthNewton(k, n int) bool {
 	return k > 1 && k <= newtonRows && n >= newtonColumns && n >= newtonRatio*k
 }
 
-// newton is the workspace of the start.
+// newton finds row prices, and from them a first tree. bind says for which problem.
 type newton struct {
+	tree  *basis
+	rows  *rows
+	watch *watch
+	units []uint64 // of the rows
+	sum   uint64   // of units
+
 	// The costs of column at[c] as integers, in units of about 2^-53 of the largest (of the usual ones, where a few dwarf
 	// the others; those are cut) and times rowBits, are cells[c*k : (c+1)*k]. Columns that take nothing are left out; if
 	// there are very many cells, at is a sample.
@@ -97,33 +103,25 @@ type sample struct {
 	at          int32 // its cells
 }
 
-// newtonPrices finds row prices close to the best, in s.nw.f, and reports whether it could. The largest cost of
-// columns that take anything is at most top.
-func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
-	t, w := &s.sx.tree, &s.nw
-	k, n := t.k, t.n
-	w.mass, w.f, w.keys, w.old, w.left, w.step = grow(w.mass, k), grow(w.f, k), grow(w.keys, k), grow(w.old, k), grow(w.left, k), grow(w.step, k)
+// bind makes w start t, for rows with the given units.
+func (w *newton) bind(t *basis, r *rows, watch *watch, units []uint64, sum uint64) {
+	w.tree, w.rows, w.watch, w.units, w.sum = t, r, watch, units, sum
+}
+
+// prices finds row prices close to the best, in w.f, and reports whether it could.
+func (w *newton) prices(ctx context.Context) bool {
+	t, k, n := w.tree, w.tree.k, w.tree.n
+	w.mass, w.f, w.keys = grow(w.mass, k), grow(w.f, k), grow(w.keys, k)
+	w.old, w.left, w.step = grow(w.old, k), grow(w.left, k), grow(w.step, k)
 	w.slope = grow(w.slope, k*k)
-	w.total = float64(s.total)
-	for i, m := range s.units {
+	w.total = float64(w.sum)
+	for i, m := range w.units {
 		w.mass[i] = float64(m) / w.total
 	}
-	group, cut := s.newtonCells(top, top), false
-	if s.watch.over {
+	all := w.measureCosts()
+	if w.watch.over {
 		return false
 	}
-	w.gap, w.h = w.scale(), 0
-	if w.gap < 0x1p-30*top {
-		if size := s.usual(); size < top { // a few costs dwarf the others
-			s.newtonCells(size, top)
-			if s.watch.over {
-				return false
-			}
-			cut = true
-			w.gap = w.scale()
-		}
-	}
-	w.whole = false
 	full := 0.0
 	for j, l := range t.low {
 		full += min(float64(l)+float64(t.room[j]), w.total)
@@ -133,13 +131,41 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 	for len(w.at) >= 2*coarsePerRow*k*stride {
 		stride *= 2
 	}
-	w.thin(t, stride)
+	w.thin(stride)
+	w.whole, w.h = false, 0
 	if spread := w.guess(); w.gap == 0 { // most columns have two rows that cost the same
 		w.gap = spread / float64(k)
 	}
 	if !(w.gap > 0 && w.gap <= math.MaxFloat64) {
 		return true
 	}
+	return w.refine(ctx, stride, all)
+}
+
+// measureCosts fills in the cells and the typical gap, and reports whether cells hold all columns, and as they are: a few
+// costs that dwarf the others are cut.
+func (w *newton) measureCosts() (all bool) {
+	top := w.rows.top()
+	group := w.fillCells(top, top)
+	if w.watch.over {
+		return false
+	}
+	if w.gap = w.scale(); w.gap < 0x1p-30*top {
+		if size := w.usual(); size < top {
+			w.fillCells(size, top)
+			if w.watch.over {
+				return false
+			}
+			w.gap = w.scale()
+			return false
+		}
+	}
+	return group == 1
+}
+
+// refine climbs on finer and finer samples, and then with narrower and narrower kinks.
+func (w *newton) refine(ctx context.Context, stride int, all bool) bool {
+	k := len(w.f)
 	seen := k
 	for round := 0; ; {
 		h := float64(w.gap * width * math.Sqrt(float64(k)/float64(seen)))
@@ -156,9 +182,9 @@ func (s *solver) newtonPrices(ctx context.Context, top float64) bool {
 		seen = len(w.cols)
 		if stride > 1 {
 			stride = max(stride/finer, 1)
-			w.thin(t, stride)
+			w.thin(stride)
 		} else if round++; round == rounds || w.unserved() < w.enough {
-			if w.whole = group == 1 && !cut; w.stale && w.whole {
+			if w.whole = all; w.stale && w.whole {
 				w.measure(h)
 			}
 			return true
@@ -220,8 +246,8 @@ type service struct {
 }
 
 // serve finds the service of every column for the prices f.
-func (s *solver) serve() []service {
-	w, t := &s.nw, &s.sx.tree
+func (w *newton) serve() []service {
+	t := w.tree
 	w.served = grow(w.served, t.n)
 	if w.whole { // all columns that take anything were measured at these prices
 		for c := range w.cols {
@@ -238,10 +264,10 @@ func (s *solver) serve() []service {
 		w.served[j] = service{least: math.Inf(1), second: -1}
 	}
 	for i, f := range w.f[:t.k] {
-		if !s.watch.row(t.n) {
+		if !w.watch.row(t.n) {
 			break
 		}
-		row := s.rows.at(i)
+		row := w.rows.at(i)
 		served := w.served[:len(row)]
 		for j, c := range row {
 			if x := c - f; x < served[j].least {
@@ -288,17 +314,17 @@ func (w *newton) guess() float64 {
 }
 
 // usual returns the median, over some columns, of their largest costs.
-func (s *solver) usual() float64 {
-	t, w := &s.sx.tree, &s.nw
+func (w *newton) usual() float64 {
+	t := w.tree
 	w.sorted = w.sorted[:0]
 	for range w.sampled() {
 		w.sorted = append(w.sorted, 0)
 	}
 	for i := range t.k {
-		if !s.watch.row(t.n) {
+		if !w.watch.row(t.n) {
 			break
 		}
-		row, n := s.rows.at(i), 0
+		row, n := w.rows.at(i), 0
 		for c := range w.sampled() {
 			w.sorted[n] = max(w.sorted[n], row[w.at[c]])
 			n++
@@ -308,10 +334,10 @@ func (s *solver) usual() float64 {
 	return w.sorted[len(w.sorted)/2]
 }
 
-// newtonCells fills in the cells of all columns that take anything, or those of one column in every group, and where they
+// fillCells fills in the cells of all columns that take anything, or those of one column in every group, and where they
 // are, in cell. Units are for costs of size; the largest is top.
-func (s *solver) newtonCells(size, top float64) (group int) {
-	t, w, r := &s.sx.tree, &s.nw, &s.rows
+func (w *newton) fillCells(size, top float64) (group int) {
+	t, r := w.tree, w.rows
 	k, n := t.k, t.n
 	most := mostCells / k
 	group = (n + most - 1) / most
@@ -349,7 +375,7 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 		}
 	}
 	for ; i < k; i++ {
-		if !s.watch.row(n) {
+		if !w.watch.row(n) {
 			break
 		}
 		row := r.at(i)
@@ -364,7 +390,8 @@ func (s *solver) newtonCells(size, top float64) (group int) {
 
 // thin cuts the columns into runs with stride cells each (the last may have fewer). The cell in the
 // middle of a run stands for all its columns, also for those without cells.
-func (w *newton) thin(t *basis, stride int) {
+func (w *newton) thin(stride int) {
+	t := w.tree
 	w.cols = append(w.cols[:0], sample{})
 	o, n := &w.cols[0], 0
 	for j, l := range t.low {

@@ -76,7 +76,7 @@ func TestAssignAnyPrices(t *testing.T) {
 		}
 		s.sx.tree.reset(len(in.rows), in.kv, s.units)
 		s.nw.f, s.nw.whole = prices, false
-		s.assign()
+		s.nw.assign()
 		s.sx.setGrid(s.sx.exp, s.sx.full)
 		checkTree(t, &s.sx.tree, s.units)
 		if st := s.sx.pr.run(); st != Optimal {
@@ -197,8 +197,8 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	s, _, settings := solverOf(t, p)
 	s.simplex(context.Background(), settings)
 	w := &s.nw
-	s.newtonCells(s.rows.top(), s.rows.top())
-	w.thin(&s.sx.tree, stride)
+	s.nw.fillCells(s.rows.top(), s.rows.top())
+	w.thin(stride)
 	return w
 }
 

@@ -62,7 +62,7 @@ func TestNewtonParts(t *testing.T) {
 			}
 		}
 
-		if group := s.newtonCells(top, top); group != 1 || !slices.Equal(w.at, live) {
+		if group := s.nw.fillCells(top, top); group != 1 || !slices.Equal(w.at, live) {
 			t.Fatalf("groups of %d, columns %v, want %v", group, w.at, live)
 		}
 		if e := math.Log2(w.grain); e != math.Floor(e) || top/w.grain >= 1<<costBits || top/w.grain < 1<<(costBits-1) {
@@ -75,11 +75,11 @@ func TestNewtonParts(t *testing.T) {
 		}
 
 		// Units of costs next to nothing beside the largest still have an inverse, and what is cut fits.
-		s.newtonCells(math.Ldexp(1, -1070), top)
+		s.nw.fillCells(math.Ldexp(1, -1070), top)
 		if x := 1 / w.grain; math.IsInf(x, 0) || slices.Min(w.cells) < 0 || slices.Max(w.cells) > rowBits<<costBits {
 			t.Fatalf("grain %v, cells up to %d", w.grain, slices.Max(w.cells))
 		}
-		s.newtonCells(top, top)
+		s.nw.fillCells(top, top)
 
 		var gaps []float64
 		for at := 0; at < len(live); at += max(1, len(live)/16) {
@@ -96,7 +96,7 @@ func TestNewtonParts(t *testing.T) {
 		near("typical gap", w.scale(), gaps[len(gaps)/2])
 
 		stride := 1 << d.Intn(5)
-		w.thin(net, stride)
+		w.thin(stride)
 		if want := (len(live) + stride - 1) / stride; len(w.cols) != want {
 			t.Fatalf("%d samples, want %d", len(w.cols), want)
 		}
@@ -160,11 +160,11 @@ func TestNewtonParts(t *testing.T) {
 		for i := range w.f {
 			w.f[i] = float64(d.Intn(1 << 19))
 		}
-		w.thin(net, 1)
+		w.thin(1)
 		w.measure(top)
 		for _, whole := range []bool{false, true} {
 			w.whole = whole
-			for j, v := range s.serve() {
+			for j, v := range s.nw.serve() {
 				if s.in.hi[j] == 0 {
 					continue
 				}
@@ -205,7 +205,8 @@ func TestNewtonGroups(t *testing.T) {
 	}
 	row := repeat(3, kv)
 	s.rows.matrix, s.rows.kv, s.rows.index = constant{row}, kv, make([]int, k)
-	if got := s.newtonCells(3, 3); got != group || !slices.Equal(s.nw.at, want) {
+	s.nw.bind(n, &s.rows, new(watch), nil, 0)
+	if got := s.nw.fillCells(3, 3); got != group || !slices.Equal(s.nw.at, want) {
 		t.Errorf("groups of %d and %d columns, want %d and %d", got, len(s.nw.at), group, len(want))
 	}
 	if x := slices.Min(s.nw.cells); float64(x)/rowBits*s.nw.grain != 3 || slices.Max(s.nw.cells) != x {

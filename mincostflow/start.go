@@ -7,40 +7,41 @@ func (s *solver) start(ctx context.Context, maxPivots int) {
 	s.watch = watch{ctx: ctx}
 	x, w := &s.sx, &s.nw
 	x.begin(ctx, &s.rows, s.units, s.in.low, s.in.room, maxPivots)
-	if worthNewton(x.tree.k, x.tree.n) && s.newtonPrices(ctx, s.rows.top()) {
-		s.assign()
+	w.bind(&x.tree, &s.rows, &s.watch, s.units, s.total)
+	if worthNewton(x.tree.k, x.tree.n) && w.prices(ctx) {
+		w.assign()
 		x.pr.seed(w.served, seedWidths*w.h, &s.watch)
 	}
 	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
 }
 
 // assign replaces the star of reset: every column hangs from the row that serves it at least cost
-// at the row prices s.nw.f, at its upper bound if that cost is below zero, and
+// at the row prices w.f, at its upper bound if that cost is below zero, and
 // at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
 // prices give a strongly feasible tree.
 //
 // Columns are filled while there is mass for them, or all of them if they take at most 9/8 of the mass.
-func (s *solver) assign() {
-	served := s.serve()
-	if s.watch.over {
+func (w *newton) assign() {
+	served := w.serve()
+	if w.watch.over {
 		return // the star will do
 	}
-	s.serveColumns(served)
-	s.preorder()
+	w.serveColumns(served)
+	w.preorder()
 }
 
 // serveColumns hangs the columns from the rows that serve them, as lists: first and next.
-func (s *solver) serveColumns(served []service) {
-	t, w := &s.sx.tree, &s.nw
+func (w *newton) serveColumns(served []service) {
+	t := w.tree
 	k, n := t.k, t.n
-	spare, wanted := s.total, uint64(0)
+	spare, wanted := w.sum, uint64(0)
 	for j, l := range t.low {
 		spare -= l
 		if served[j].least < 0 {
-			wanted += min(t.room[j], 2*s.total-wanted) // 2 total is too much, and columns without bound want it
+			wanted += min(t.room[j], 2*w.sum-wanted) // 2 total is too much, and columns without bound want it
 		}
 	}
-	if wanted <= spare+s.total/8 {
+	if wanted <= spare+w.sum/8 {
 		spare = wanted
 	}
 	w.first, w.next, w.sent = grow(w.first, k), grow(w.next, n), grow(w.sent, k)
@@ -70,8 +71,8 @@ func (s *solver) serveColumns(served []service) {
 
 // preorder links the nodes of the tree that serveColumns has chosen: every row with its artificial arc and its columns, then the
 // columns on slack arcs. It makes the star again if the context ends.
-func (s *solver) preorder() {
-	t, w := &s.sx.tree, &s.nw
+func (w *newton) preorder() {
+	t := w.tree
 	k, n := t.k, t.n
 	last := t.root
 	add := func(v, depth int32) {
@@ -79,7 +80,7 @@ func (s *solver) preorder() {
 		t.nodes[v].prev = last
 		last = v
 	}
-	for i, m := range s.units {
+	for i, m := range w.units {
 		p := node{parent: t.root, kind: artificial, up: m >= w.sent[i]}
 		if p.up {
 			p.flow = m - w.sent[i]
@@ -91,11 +92,11 @@ func (s *solver) preorder() {
 		if w.first[i] < 0 {
 			continue
 		}
-		if !s.watch.row(n) {
-			t.reset(k, n, s.units)
+		if !w.watch.row(n) {
+			t.reset(k, n, w.units)
 			return
 		}
-		row := s.rows.at(i)
+		row := w.rows.at(i)
 		for j := w.first[i]; j >= 0; j = w.next[j] {
 			t.cost[k+int(j)] = row[j]
 			if t.leaves.n > 0 {

@@ -118,7 +118,7 @@ func TestAssign(t *testing.T) {
 		net.reset(len(in.rows), in.kv, s.units)
 		s.sx.pr.reset()
 		s.nw.f, s.nw.whole = prices, false
-		s.assign()
+		s.nw.assign()
 		if c := carried(net); c > 2*s.total+s.total/8 {
 			t.Fatalf("seed %d: artificial arcs carry %d of %d", seed, c, s.total)
 		}
