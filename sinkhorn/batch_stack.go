@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // stack projects distributions on many rows with the shared kernel, several at a time: each block of the kernel is read once
@@ -235,7 +236,7 @@ func (m *member) open(part []float64) {
 	s := &m.s
 	theta := math.Log(s.x)
 	s.res = 0
-	var left num2
+	var left num.Running
 	for j, v := range s.v {
 		m.g[j] = s.k.reg * (math.Log(v) - theta)
 		m.logV[j] = m.g[j] / s.k.reg
@@ -246,9 +247,9 @@ func (m *member) open(part []float64) {
 		if d < 0 {
 			m.t[j] = s.q[j] / m.cols[j]
 		}
-		left.add(m.d[j])
+		left.Add(m.d[j])
 	}
-	m.left = left.value()
+	m.left = left.Value()
 	m.repair = !(s.res <= coarse)
 	if m.swept = m.n == 1 && !m.repair && m.bare == 0; m.swept {
 		for i, u := range s.u {
@@ -425,7 +426,7 @@ func (m *member) close(p *Projector, part []float64) {
 			return
 		}
 	}
-	repairMass(s.q, s.lo, s.hi)
+	kl.Repair(s.q, s.lo, s.hi)
 	var objective float64
 	for i, x := range mass {
 		objective += x * c.min[i]
@@ -462,22 +463,8 @@ func (m *member) close(p *Projector, part []float64) {
 
 // shift is that of instance.
 func (m *member) shift(s *common) float64 {
-	left, right := 1.0, 1.0 // slopes at 0
-	for j, x := range m.b {
-		if x >= 0 {
-			left -= s.lo[j]
-		} else {
-			left -= s.hi[j]
-		}
-		if x > 0 {
-			right -= s.lo[j]
-		} else {
-			right -= s.hi[j]
-		}
-	}
 	down := math.Inf(-1)
-	if !(left >= 0 && right <= 0) {
-		t := threshold(m.b, s.lo, s.hi, m.order)
+	if t := bestShift(m.b, s.lo, s.hi, m.order); t != 0 {
 		for i, x := range m.f {
 			m.f[i] = math.Nextafter(x+t, down)
 		}

@@ -230,25 +230,6 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestCompensated: running sums keep what plain ones lose.
-func TestCompensated(t *testing.T) {
-	var n num2
-	n.add(1)
-	for range 1 << 12 {
-		n.add(0x1p-60)
-	}
-	if n.lessFrom(1) != -0x1p-48 || n.value() != 1+0x1p-48 || n.s != 1 {
-		t.Errorf("%v, %v above 1", n.value(), -n.lessFrom(1))
-	}
-	n = num2{}
-	for _, x := range []float64{0x1p-60, 1, 0x1p-60, 0x1p53} {
-		n.add(x)
-	}
-	if n.lessFrom(0x1p53) != -1-0x1p-59 && n.lessFrom(0x1p53) != -1 {
-		t.Errorf("%v above 2^53", -n.lessFrom(0x1p53))
-	}
-}
-
 // TestFlowLimits: a flow that would take more than maxFlowSteps is none, and one that takes just as many is.
 func TestFlowLimits(t *testing.T) {
 	for _, tt := range []struct {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // square is k random points in the unit square, squared distances, mu skewed, m uniform, eps 2.
@@ -73,12 +74,15 @@ func BenchmarkIteration(b *testing.B) {
 // plain is pass without absorbed potentials and without checks.
 func plain(s *fast) bool {
 	s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
-	if !s.newtonTheta(s.s, s.lo, s.hi) {
+	x, ok := kl.Scale(s.s, s.lo, s.hi, s.x)
+	if !ok {
 		return false
 	}
+	s.x = x
 	s.res = 0
-	for j, q := range s.q {
-		s.next[j] = q / s.s[j]
+	for j, y := range s.s {
+		q := math.Min(math.Max(x*y, s.lo[j]), s.hi[j])
+		s.q[j], s.next[j] = q, q/y
 		s.res += math.Abs(q - s.v[j]*s.s[j])
 	}
 	return true

@@ -54,10 +54,10 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 	m, n := chunks(c.k, c.n), c.n
 	out := &bounds{f: make([]float64, c.k), b: make([]float64, n)}
 	var t, d []float64
-	var left num2
+	var left num.Running
 	for j, q := range it.q {
 		out.residual += math.Abs(q - it.cols[j])
-		left.add(math.Max(0, q-it.cols[j]))
+		left.Add(math.Max(0, q-it.cols[j]))
 	}
 	repair := !(out.residual <= coarse)
 	if repair {
@@ -110,8 +110,8 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 			// The row may have lost, by rounding, a little more than it had.
 			r := math.Max(0, in.mass[i]-num.Sum(p))
 			moved[i] = ge.Ddot(n, p, 1, row, 1)
-			if left.value() > 0 {
-				moved[i] += r / left.value() * ge.Ddot(n, d, 1, row, 1)
+			if left.Value() > 0 {
+				moved[i] += r / left.Value() * ge.Ddot(n, d, 1, row, 1)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 	out.lower = in.shift(out.f, out.b)
 
 	out.transport = num.Sum(carried)
-	upper := out.transport + c.most*left.value()
+	upper := out.transport + c.most*left.Value()
 	if repair {
 		upper = math.Min(upper, num.Sum(moved))
 	}
@@ -164,7 +164,7 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 // dual value, rounded down.
 func (in *instance) shift(f, b []float64) float64 {
 	lo, hi := in.compact(in.lo), in.compact(in.hi)
-	if t := bestShift(b, lo, hi); t != 0 {
+	if t := bestShift(b, lo, hi, make([]int32, len(b))); t != 0 {
 		for i, x := range f {
 			f[i] = math.Nextafter(x+t, math.Inf(-1))
 		}
@@ -207,80 +207,70 @@ func (in *instance) compact(x []float64) []float64 {
 	return y
 }
 
-// bestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in
-// t with breaks at b_j. Its slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer
-// is where it changes sign. It returns 0 if that is as good.
-func bestShift(b, lo, hi []float64) float64 {
-	slopes := func(t float64) (left, right float64) {
-		left, right = 1, 1
-		for j, x := range b {
-			switch {
-			case x > t:
-				left -= lo[j]
-				right -= lo[j]
-			case x < t:
-				left -= hi[j]
-				right -= hi[j]
-			default:
-				left -= lo[j]
-				right -= hi[j]
-			}
+// bestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at b_j. Its
+// slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign. It returns 0 if
+// that is as good. order is scratch space, one for every column.
+func bestShift(b, lo, hi []float64, order []int32) float64 {
+	left, right := 1.0, 1.0 // slopes at 0
+	for j, x := range b {
+		if x >= 0 {
+			left -= lo[j]
+		} else {
+			left -= hi[j]
 		}
-		return left, right
+		if x > 0 {
+			right -= lo[j]
+		} else {
+			right -= hi[j]
+		}
 	}
-	if l, r := slopes(0); l >= 0 && r <= 0 {
+	if left >= 0 && right <= 0 {
 		return 0
 	}
-	// The open breaks, and the mass of the settled ones.
-	open := make([]int, len(b))
-	vals := make([]float64, len(b))
-	for j := range open {
-		open[j] = j
+	return threshold(b, lo, hi, order)
+}
+
+// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses order, one for every column.
+func threshold(b, lo, hi []float64, order []int32) float64 {
+	mass := 0.0 // of the settled columns
+	for j := range order {
+		order[j] = int32(j)
+		mass += lo[j]
 	}
-	base := 1.0
+	need := 1 - mass // to be found in hi - lo of the least b
+	open := order
 	t := 0.0
 	for len(open) > 0 {
-		vals = vals[:len(open)]
-		for n, j := range open {
-			vals[n] = b[j]
-		}
-		t = quickSelect(vals, len(vals)/2)
-		left, right := base, base
-		for _, j := range open {
+		x, y, z := b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]]
+		t = math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) // their median
+		// Partition into < t, = t, > t.
+		l, r := 0, len(open)
+		var less, same float64
+		for i := 0; i < r; {
+			j := open[i]
 			switch x := b[j]; {
-			case x > t:
-				left -= lo[j]
-				right -= lo[j]
 			case x < t:
-				left -= hi[j]
-				right -= hi[j]
+				less += hi[j] - lo[j]
+				open[i], open[l] = open[l], j
+				l++
+				i++
+			case x > t:
+				r--
+				open[i], open[r] = open[r], j
 			default:
-				left -= lo[j]
-				right -= hi[j]
+				same += hi[j] - lo[j]
+				i++
 			}
 		}
-		rest := open[:0]
 		switch {
-		case left < 0: // the maximum is to the left
-			for _, j := range open {
-				if b[j] < t {
-					rest = append(rest, j)
-				} else {
-					base -= lo[j]
-				}
-			}
-		case right > 0:
-			for _, j := range open {
-				if b[j] > t {
-					rest = append(rest, j)
-				} else {
-					base -= hi[j]
-				}
-			}
-		default:
+		case need < less:
+			open = open[:l]
+		case need <= less+same:
 			return t
+		default:
+			need -= less + same
+			open = open[r:]
 		}
-		open = rest
 	}
 	return t
 }

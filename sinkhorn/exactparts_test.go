@@ -270,25 +270,3 @@ func TestPointOfBox(t *testing.T) {
 		}
 	}
 }
-
-// TestRepairInParts: what a sum lacks goes to the columns inside their bounds, in proportion, if it is little beside them, and to the first ones with room if not.
-func TestRepairInParts(t *testing.T) {
-	const off, same = 0x1p-40, 1e-3 // of the change, which is 2^12 ulps of a half
-	for _, side := range []float64{1, -1} {
-		d := side * off
-		lo, hi := []float64{0.25, 0, 0, 0.125}, []float64{1, 1, 1, 1}
-		q := []float64{0.25, 0.5 - d, 0.125, 0.125}
-		want := []float64{0.25, q[1] + 0.8*d, q[2] + 0.2*d, 0.125} // at their bounds: the first and the last
-		repairMass(q, lo, hi)
-		for j, x := range q {
-			if !(math.Abs(x-want[j]) <= same*off) {
-				t.Errorf("%v: column %d holds %v, want %v", d, j, x, want[j])
-			}
-		}
-	}
-	lo, hi := []float64{0.5, 0, 0}, []float64{1, 1, 0.5 - 2.5*off}
-	q := []float64{0.5, 1.5 * off, 0.5 - 2.5*off} // 2^-40 less than 1, with little more than that inside
-	if repairMass(q, lo, hi); q[0] != 0.5+off || q[1] != 1.5*off {
-		t.Errorf("%v", q)
-	}
-}

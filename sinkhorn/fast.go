@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/hilbert"
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // fast is the workspace of method Fast. The plan at hand is
@@ -32,7 +34,7 @@ type fast struct {
 	side   []int8    // -1 where q is lo, +1 where hi, 0 where x t
 	next   []float64 // v of the next iterate, q/s
 	res    float64   // |q - v s|_1
-	work   klWorkspace
+	work   kl.Workspace
 	newt   newton
 	damp   float64 // Levenberg shift
 	plan   schedule
@@ -413,27 +415,30 @@ func (s *fast) project() {
 	for j, y := range s.s {
 		t[j] = s.w[j] * y
 	}
-	if s.in.level != 0 {
+	switch x, ok := kl.Scale(t, lo, hi, s.x); {
+	case s.in.level != 0:
 		copy(s.q, lo)
-		for j := range s.side {
-			s.side[j] = 1
+	case ok:
+		s.x = x
+		for j, y := range t {
+			s.q[j] = math.Min(math.Max(x*y, lo[j]), hi[j])
 		}
-	} else if !s.newtonTheta(t, lo, hi) {
+	default:
 		logs := make([]float64, n)
 		for j, y := range t {
 			logs[j] = math.Log(y)
 		}
-		theta, ok := s.work.project(logs, lo, hi, 0, s.q)
+		theta, ok := s.work.Project(logs, lo, hi, s.q)
 		if x := math.Exp(theta); ok && x > 0 && !math.IsInf(x, 0) {
 			s.x = x
 		}
-		for j, q := range s.q {
-			s.side[j] = 0
-			if q == lo[j] {
-				s.side[j] = -1
-			} else if q == hi[j] {
-				s.side[j] = 1
-			}
+	}
+	for j, q := range s.q {
+		s.side[j] = 0
+		if q <= lo[j] {
+			s.side[j] = -1
+		} else if q >= hi[j] {
+			s.side[j] = 1
 		}
 	}
 	var res float64
@@ -446,55 +451,6 @@ func (s *fast) project() {
 		res += math.Abs(q - s.v[j]*s.s[j])
 	}
 	s.res = res
-}
-
-// newtonTheta solves sum clip(x t, lo, hi) = 1 for x by Newton's method from the last x. On a piece
-// where the sets at the bounds stay the same it is exact: when they do not change, it has ended. It
-// reports false when it leaves its bracket or no column is free.
-func (s *fast) newtonTheta(t, lo, hi []float64) bool {
-	x, below, above := s.x, 0.0, math.Inf(1)
-	for range 40 {
-		var fixed, free float64
-		for j, y := range t {
-			z := x * y
-			if z <= lo[j] {
-				fixed += lo[j]
-			} else if z >= hi[j] {
-				fixed += hi[j]
-			} else {
-				free += y
-			}
-		}
-		if !(free > 0) {
-			return false
-		}
-		if fixed+x*free < 1 {
-			below = math.Max(below, x)
-		} else {
-			above = math.Min(above, x)
-		}
-		next := (1 - fixed) / free
-		if math.Abs(next-x) <= 0x1p-51*x {
-			s.x = next
-			for j, y := range t {
-				z := next * y
-				switch {
-				case z <= lo[j]:
-					s.q[j], s.side[j] = lo[j], -1
-				case z >= hi[j]:
-					s.q[j], s.side[j] = hi[j], 1
-				default:
-					s.q[j], s.side[j] = z, 0
-				}
-			}
-			return true
-		}
-		if !(next > below && next < above) {
-			return false
-		}
-		x = next
-	}
-	return false
 }
 
 // over looks for reasons to stop other than the goal.
@@ -719,7 +675,7 @@ func (s *fast) record() {
 	h.Upper, h.Lower = b.original(s.c)
 	now, next := make([]float64, s.c.n), make([]float64, s.c.n)
 	for j, v := range s.v {
-		now[j], next[j] = logarithm(v), logarithm(s.next[j])
+		now[j], next[j] = num.Log(v), num.Log(s.next[j])
 	}
 	h.Step, _ = hilbert.LogDistance(next, now)
 	if s.oldQ != nil {
@@ -751,7 +707,7 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	if it == nil || s.c.max*it.noise > 1e-3*(b.upper-b.lower) {
 		return s.finishCarefully()
 	}
-	repairMass(s.q, s.lo, s.hi)
+	kl.Repair(s.q, s.lo, s.hi)
 	var obj float64
 	for i, m := range s.in.mass {
 		obj += m * s.k.f[i]

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // This file drives the method for separable grids: *cost.Grid with p = 2, where the squared distance
@@ -44,6 +45,7 @@ type gridSolver struct {
 	theta    float64
 	residual float64
 	x        []float64
+	exact    kl.Workspace
 }
 
 func newGridSolver(l *gridLevel) *gridSolver {
@@ -78,7 +80,7 @@ func (s *gridSolver) step() {
 	}
 	s.k.sum(s.s, s.x)
 	if l.level == 0 {
-		s.theta = multiplier(s.s, l.lo, l.hi, s.theta, s.x)
+		s.theta = s.multiplier(s.s, l.lo, l.hi, s.theta)
 	}
 	var residual float64
 	for j, y := range s.s {
@@ -93,68 +95,17 @@ func (s *gridSolver) step() {
 	s.residual = residual
 }
 
-// multiplier finds theta of the projection of s = exp(logS) onto a box that is not a point, starting from near,
-// to rounding: Newton's method on the mass, which is piecewise exponential and increasing, kept within a
-// bracket. e is scratch space. (KLProject finds it from nothing, and exactly, in ten times as long.)
-func multiplier(logS, lo, hi []float64, near float64, e []float64) float64 {
-	const far = 30 // the range of one table of exponentials
-	below, above, stride := math.Inf(-1), math.Inf(1), 0.0
-	for range 200 {
-		for j, y := range logS {
-			e[j] = math.Exp(min(near+y, 300))
-		}
-		d, left, right := 0.0, -far*1.0, far*1.0
-		for range 100 {
-			up := math.Exp(d)
-			var mass, free float64
-			for j, x := range e {
-				q := up * x
-				switch {
-				case q <= lo[j]:
-					mass += lo[j]
-				case q >= hi[j]:
-					mass += hi[j]
-				default:
-					mass += q
-					free += q
-				}
-			}
-			if mass > 1 {
-				right = d
-			} else {
-				left = d
-			}
-			if math.Abs(mass-1) <= 0x1p-46 {
-				return near + d
-			}
-			next := d - (mass-1)/free
-			if !(left < next && next < right) {
-				next = left + (right-left)/2
-			}
-			if math.Abs(next-d) <= 0x1p-50 {
-				d = next
-				break
-			}
-			d = next
-		}
-		if math.Abs(d) < far-1e-6 {
-			return near + d
-		}
-		// Out of range: go on, faster and faster, and then halve.
-		stride = 2*stride + far
-		if d > 0 {
-			below = near + d
-			near = below + stride
-			if near > above-far {
-				near = below + (above-below)/2
-			}
-		} else {
-			above = near + d
-			near = above - stride
-			if near < below+far {
-				near = below + (above-below)/2
-			}
-		}
+// multiplier returns theta of the projection of s = exp(logS) onto a box that is not a point: by Newton's method from near or, where that
+// fails, exactly.
+func (s *gridSolver) multiplier(logS, lo, hi []float64, near float64) float64 {
+	for j, y := range logS {
+		s.x[j] = math.Exp(min(near+y, 300))
+	}
+	if x, ok := kl.Scale(s.x, lo, hi, 1); ok {
+		return near + math.Log(x)
+	}
+	if theta, ok := s.exact.Project(logS, lo, hi, s.x); ok && !math.IsInf(theta, 0) {
+		return theta
 	}
 	return near
 }

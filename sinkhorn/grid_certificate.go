@@ -5,6 +5,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // gridAnswer is what one set of prices proves, and the prices.
@@ -56,11 +57,11 @@ func (s *gridSolver) certify() *gridAnswer {
 		}
 	}
 	m := k.moments(w)
-	var kl klWorkspace
-	kl.project(m.log, l.lo, l.hi, l.level, a.q)
+	var exact kl.Workspace
+	exact.Project(m.log, l.lo, l.hi, a.q)
 	p := columnPlan{mass: m.log, x: m.x, y: m.y, square: m.square}
-	var entropy num2 // sum c log v, by parts
-	var minus num2
+	var entropy num.Running // sum c log v, by parts
+	var minus num.Running
 	for j, x := range m.log {
 		c := math.Exp(x + a.logV[j])
 		p.mass[j] = c
@@ -69,27 +70,27 @@ func (s *gridSolver) certify() *gridAnswer {
 		p.square[j] *= c
 		if c > 0 {
 			if y := c * a.logV[j]; y > 0 {
-				entropy.add(y)
+				entropy.Add(y)
 			} else {
-				minus.add(-y)
+				minus.Add(-y)
 			}
 		}
 		a.residual += math.Abs(a.q[j] - c)
 	}
-	cv := entropy.value() - minus.value()
+	cv := entropy.Value() - minus.Value()
 	a.transport = num.Sum(p.square)
-	var rows num2
-	var rowsMinus num2
+	var rows num.Running
+	var rowsMinus num.Running
 	for i, mu := range l.mu {
 		if mu > 0 {
 			if y := mu * w[i]; y > 0 {
-				rows.add(y)
+				rows.Add(y)
 			} else {
-				rowsMinus.add(-y)
+				rowsMinus.Add(-y)
 			}
 		}
 	}
-	a.objective = k.reg * (rows.value() - rowsMinus.value() + cv)
+	a.objective = k.reg * (rows.Value() - rowsMinus.Value() + cv)
 
 	a.flow = l.balance(p.mass, a.q)
 	moved := columnPlan{
@@ -114,11 +115,11 @@ func (s *gridSolver) certify() *gridAnswer {
 
 // distance returns |a - b|_1.
 func distance(a, b []float64) float64 {
-	var s num2
+	var s num.Running
 	for i, x := range a {
-		s.add(math.Abs(x - b[i]))
+		s.Add(math.Abs(x - b[i]))
 	}
-	return s.value()
+	return s.Value()
 }
 
 // largest returns a bound on the largest cost: that of a corner to the opposite one, rounded up.
@@ -145,7 +146,7 @@ func (s *gridSolver) potentials(a *gridAnswer) {
 	// The potentials of the plan itself: see Result.
 	a.posterior = max(0, a.transport-num.Dot(l.mu, f)-a.priceSum)
 	k.transform(b, v)
-	t := bestShift(b, l.lo, l.hi)
+	t := bestShift(b, l.lo, l.hi, make([]int32, n))
 	size := 0.0
 	for j := range b {
 		b[j] -= t

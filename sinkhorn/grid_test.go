@@ -318,7 +318,7 @@ func TestMultiplier(t *testing.T) {
 	g := newGenerator(12)
 	for range 200 {
 		n := 1 + g.intn(40)
-		logS, e := make([]float64, n), make([]float64, n)
+		logS, s := make([]float64, n), &gridSolver{x: make([]float64, n)}
 		scale := math.Pow(10, 4*g.float())
 		for j := range logS {
 			logS[j] = scale * (g.float() - 0.5)
@@ -328,7 +328,7 @@ func TestMultiplier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := multiplier(logS, lo, hi, scale*(g.float()-0.5), e)
+		x := s.multiplier(logS, lo, hi, scale*(g.float()-0.5))
 		for j, y := range logS {
 			q := min(max(math.Exp(min(x+y, 300)), lo[j]), hi[j])
 			// Masses are right to 2^-46 in all, and exponents of this size to their rounding.

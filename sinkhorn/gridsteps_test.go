@@ -25,7 +25,7 @@ func TestExtrapolate(t *testing.T) {
 func TestMultiplierKeepsStart(t *testing.T) {
 	logS, lo, hi := []float64{2, -8}, []float64{0, 0.25}, []float64{0.75, 1}
 	for _, near := range []float64{0, 1.5, 6, -2} { // between log 0.75 - 2 and log 0.25 + 8
-		if got := multiplier(logS, lo, hi, near, make([]float64, 2)); got != near {
+		if got := (&gridSolver{x: make([]float64, 2)}).multiplier(logS, lo, hi, near); got != near {
 			t.Errorf("from %v to %v", near, got)
 		}
 	}
@@ -34,7 +34,7 @@ func TestMultiplierKeepsStart(t *testing.T) {
 // TestGridStops counts the steps at one Reg by hand: the first whose residual is the tolerance is the last, and when none of a hundred and one
 // in a row brings the residual down by two per cent, the run has stalled.
 func TestGridStops(t *testing.T) {
-	p := gridProblem(t, 6, 8, 1, 0.2)
+	p := gridProblem(t, 6, 8, 1, 0.1)
 	in, err := newInstance(p)
 	if err != nil {
 		t.Fatal(err)

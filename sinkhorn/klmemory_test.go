@@ -4,12 +4,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // TestKLProjectMemory: what the memory held before does not show, neither in columns that s does not reach nor in others.
 func TestKLProjectMemory(t *testing.T) {
 	g := newGenerator(91)
-	var w klWorkspace
+	var w kl.Workspace
 	for range 200 {
 		n := 2 + g.intn(12)
 		logS := make([]float64, n)
@@ -32,7 +34,7 @@ func TestKLProjectMemory(t *testing.T) {
 		for j := range q {
 			q[j] = hi[j] / 2
 		}
-		if again, ok := w.project(logS, lo, hi, 0, q); !ok || again != theta || !slices.Equal(q, want) {
+		if again, ok := w.Project(logS, lo, hi, q); !ok || again != theta || !slices.Equal(q, want) {
 			t.Errorf("logS = %v, lo = %v, hi = %v: %v, %v in used memory, want %v, %v", logS, lo, hi, q, again, want, theta)
 		}
 	}

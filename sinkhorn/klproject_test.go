@@ -135,53 +135,6 @@ func TestKLProjectBisection(t *testing.T) {
 	}
 }
 
-func TestRepairMass(t *testing.T) {
-	for _, c := range []struct{ q, lo, hi []float64 }{
-		{[]float64{.5, .4}, []float64{0, 0}, []float64{1, 1}},
-		{[]float64{.5, .4}, []float64{.5, .4}, []float64{.55, 1}},
-		{[]float64{1, .4, .3}, []float64{0, .4, .2}, []float64{1, 1, 1}},
-		{[]float64{1, 0}, []float64{0, 0}, []float64{1, 1}},
-		{[]float64{.1, .1, .1}, []float64{.1, .1, .1}, []float64{.2, .2, .9}},
-	} {
-		q := append([]float64(nil), c.q...)
-		repairMass(q, c.lo, c.hi)
-		var sum float64
-		for j, x := range q {
-			if !(c.lo[j] <= x && x <= c.hi[j]) {
-				t.Errorf("repairMass(%v) = %v leaves [%v, %v]", c.q, q, c.lo, c.hi)
-			}
-			sum += x
-		}
-		if !(math.Abs(sum-1) <= float64(len(q))*0x1p-52) {
-			t.Errorf("repairMass(%v) = %v sums to %v", c.q, q, sum)
-		}
-	}
-}
-
-func TestQuickSelect(t *testing.T) {
-	g := newGenerator(12)
-	for n := 1; n < 200; n++ {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = float64(g.intn(1 + n/2))
-		}
-		m := g.intn(n)
-		y := append([]float64(nil), x...)
-		got := quickSelect(y, m)
-		below, same := 0, 0
-		for _, v := range x {
-			if v < got {
-				below++
-			} else if v == got {
-				same++
-			}
-		}
-		if !(below <= m && m < below+same) {
-			t.Errorf("rank %d of %v is not %v", m, x, got)
-		}
-	}
-}
-
 // TestKLFarApart: logS at both ends of the floats; theta is between breakpoints whose difference overflows (found by fuzzing).
 func TestKLFarApart(t *testing.T) {
 	logS := []float64{-math.MaxFloat64, 6, 6, math.MaxFloat64}

@@ -107,3 +107,11 @@ func minIntoDot(b, c []float64, f float64, m, v []float64) float64 {
 	}
 	return (w + x) + (y + z)
 }
+
+// grow returns a slice of length n, reusing s if it is large enough. Its content is arbitrary.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

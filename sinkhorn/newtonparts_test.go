@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // bands is the state of Newton's method at a kernel of ones in a band of the given width, with a heavy row that reaches every column and the
@@ -201,9 +202,9 @@ func TestColumnOutOfReach(t *testing.T) {
 	}
 }
 
-// TestNewtonTheta: the quick multiplier of method Fast is that of KLProject, from starts on either side, unless it gives up, which is for what is far
+// TestScale: the quick multiplier is that of KLProject, from starts on either side, unless it gives up, which is for what is far
 // away or has no column inside its bounds.
-func TestNewtonTheta(t *testing.T) {
+func TestScale(t *testing.T) {
 	const same = 1e-12 // an ulp of the multiplier
 	g := newGenerator(78)
 	var tries, found [2]int
@@ -219,22 +220,19 @@ func TestNewtonTheta(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &fast{q: make([]float64, kv), side: make([]int8, kv), x: math.Exp(theta) * 2}
-		above := n % 2
+		near, above := math.Exp(theta)*2, n%2
 		if above == 0 {
-			s.x /= 4
+			near /= 4
 		}
 		tries[above]++
-		if !s.newtonTheta(x, lo, hi) {
+		y, ok := kl.Scale(x, lo, hi, near)
+		if !ok {
 			continue
 		}
 		found[above]++
-		if d := distance1(q, s.q); !(d <= same) {
-			t.Errorf("%d: %v away from %v", n, d, q)
-		}
-		for j, side := range s.side {
-			if want := side < 0 && s.q[j] == lo[j] || side > 0 && s.q[j] == hi[j] || side == 0 && lo[j] < s.q[j] && s.q[j] < hi[j]; !want {
-				t.Errorf("%d: q[%d] = %v in [%v, %v] is said to be on side %d", n, j, s.q[j], lo[j], hi[j], side)
+		for j, want := range q {
+			if got := math.Min(math.Max(y*x[j], lo[j]), hi[j]); !(math.Abs(got-want) <= same) {
+				t.Errorf("%d: q[%d] = %v, want %v", n, j, got, want)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // This file is Algorithm 1 as the paper prints it, in logarithms: every quantity of the listing is here
@@ -21,7 +22,7 @@ type algorithm1 struct {
 	logV, logU, logS, q []float64
 	next                []float64 // log of the next v
 	cols                []float64 // column sums v_j s_j of the plan
-	work                klWorkspace
+	work                kl.Workspace
 	g                   []float64 // reg * log v
 	f                   []float64 // f_i = min_j (C_ij - g_j)
 	part                []float64
@@ -97,7 +98,7 @@ func (a *algorithm1) step() (residual, theta float64) {
 				z += x
 			}
 			a.f[i] = f
-			a.logU[i] = logarithm(a.in.mass[i]) - math.Log(z) + (f-c.min[i])/a.reg
+			a.logU[i] = num.Log(a.in.mass[i]) - math.Log(z) + (f-c.min[i])/a.reg
 			// s = K' u
 			z = a.in.mass[i] / z
 			for j, x := range p {
@@ -122,14 +123,14 @@ func (a *algorithm1) step() (residual, theta float64) {
 		}
 	}
 	// q = Proj(s), v = q / s
-	theta, _ = a.work.project(a.logS, a.lo, a.hi, a.in.level, a.q)
+	theta, _ = a.work.Project(a.logS, a.lo, a.hi, a.q)
 	for j, q := range a.q {
 		residual += math.Abs(q - a.cols[j])
 		switch {
 		case q > a.lo[j] && q < a.hi[j] || q == 0:
 			a.next[j] = theta // q/s = e^theta
 		default:
-			a.next[j] = logarithm(q) - a.logS[j]
+			a.next[j] = num.Log(q) - a.logS[j]
 		}
 	}
 	return residual, theta

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // Project finds the distribution q in the box and the plan P from the source to q that minimise
@@ -77,7 +78,7 @@ func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
 		for j, x := range r.Q {
 			r.Q[j] = max(in.lo[j], min(x, in.hi[j]))
 		}
-		repairMass(r.Q, in.lo, in.hi)
+		kl.Repair(r.Q, in.lo, in.hi)
 	}
 	r.LogV = in.spread(nil, math.Inf(-1))
 	r.Potentials = Potentials{F: make([]float64, in.k), G: make([]float64, in.kv)}

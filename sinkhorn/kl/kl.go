@@ -1,0 +1,326 @@
+package kl
+
+import (
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// slack is by how much the mass of all upper bounds may miss 1, and still be meant to reach it.
+const slack = 1e-12
+
+// A Workspace projects one vector after the other and keeps the memory between calls. The zero value is ready.
+type Workspace struct {
+	low, high  []float64 // breakpoints log(lo/s), log(hi/s)
+	from, to   float64   // from <= theta <= to: the mass is below 1 at from, and at least 1 at to
+	open, free []int     // columns not settled yet, and those that are inside their bounds at theta
+	fixed      num.Running
+	cuts       []float64
+}
+
+// Project sets q to the projection of exp(logS) and returns theta, finite or -Inf; see the package comment. The box is valid and
+// holds a distribution. It reports false if none has a finite divergence: columns with logS = -Inf stay at lo.
+//
+// When every column is at a bound, any theta of an interval will do, and one of them is returned.
+func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
+	w.start(logS, lo, hi)
+	if most := w.most(hi); most < 1 {
+		// All upper bounds are needed, and rounding may be all that is missing.
+		if most < 1-slack {
+			return 0, false
+		}
+		for j := range q {
+			q[j] = hi[j]
+			if math.IsInf(logS[j], -1) {
+				q[j] = lo[j]
+			}
+		}
+		Repair(q, lo, hi)
+		return w.anyTheta(logS, lo, hi, q), true
+	}
+	for w.narrow(logS, lo, hi) {
+	}
+	w.settle(logS, lo, hi, q)
+	return w.solve(logS, lo, hi, q), true
+}
+
+// Theta returns a multiplier of a q that is at its bounds throughout.
+func (w *Workspace) Theta(logS, lo, hi, q []float64) float64 {
+	w.start(logS, lo, hi)
+	return w.anyTheta(logS, lo, hi, q)
+}
+
+// start finds the breakpoints, and the columns that have no choice.
+func (w *Workspace) start(logS, lo, hi []float64) {
+	n := len(logS)
+	w.low, w.high = slices.Grow(w.low[:0], n)[:n], slices.Grow(w.high[:0], n)[:n]
+	w.open, w.free = w.open[:0], w.free[:0]
+	w.from, w.to = math.Inf(-1), math.Inf(1)
+	w.fixed = num.Running{}
+	for j, l := range logS {
+		w.low[j], w.high[j] = breakpoint(lo[j], l), breakpoint(hi[j], l)
+		if math.IsInf(l, -1) || lo[j] == hi[j] {
+			w.fixed.Add(lo[j])
+		} else {
+			w.open = append(w.open, j)
+		}
+	}
+}
+
+// most is the largest mass there can be.
+func (w *Workspace) most(hi []float64) float64 {
+	sum := w.fixed
+	for _, j := range w.open {
+		sum.Add(hi[j])
+	}
+	return sum.Value()
+}
+
+// narrow halves the breakpoints between from and to, and settles the columns that have none left there. It reports false if
+// there was nothing to halve: all columns are then settled. Only positive numbers are added, so nothing cancels.
+func (w *Workspace) narrow(logS, lo, hi []float64) bool {
+	w.cuts = w.cuts[:0]
+	for _, j := range w.open {
+		for _, x := range [2]float64{w.low[j], w.high[j]} {
+			if w.from < x && x < w.to {
+				w.cuts = append(w.cuts, x)
+			}
+		}
+	}
+	if len(w.cuts) == 0 {
+		return false
+	}
+	t := quickSelect(w.cuts, len(w.cuts)/2)
+	if w.mass(t, logS, lo, hi) < 1 {
+		w.from = t
+	} else {
+		w.to = t
+	}
+	rest := w.open[:0]
+	for _, j := range w.open {
+		switch {
+		case w.low[j] >= w.to:
+			w.fixed.Add(lo[j])
+		case w.high[j] <= w.from:
+			w.fixed.Add(hi[j])
+		case w.low[j] <= w.from && w.high[j] >= w.to:
+			w.free = append(w.free, j)
+		default:
+			rest = append(rest, j)
+		}
+	}
+	w.open = rest
+	return true
+}
+
+// mass is that of all columns at theta = t.
+func (w *Workspace) mass(t float64, logS, lo, hi []float64) float64 {
+	sum := w.fixed
+	for _, j := range w.free {
+		sum.Add(math.Exp(t + logS[j]))
+	}
+	for _, j := range w.open {
+		switch {
+		case w.low[j] >= t:
+			sum.Add(lo[j])
+		case w.high[j] <= t:
+			sum.Add(hi[j])
+		default:
+			sum.Add(math.Exp(t + logS[j]))
+		}
+	}
+	return sum.Value()
+}
+
+// settle writes the columns at a bound to q.
+func (w *Workspace) settle(logS, lo, hi, q []float64) {
+	for j := range q {
+		switch {
+		case math.IsInf(logS[j], -1) || lo[j] == hi[j] || w.low[j] >= w.to:
+			q[j] = lo[j]
+		case w.high[j] <= w.from:
+			q[j] = hi[j]
+		}
+	}
+}
+
+// solve gives the columns inside their bounds the mass that is left.
+func (w *Workspace) solve(logS, lo, hi, q []float64) (theta float64) {
+	left := w.fixed.LessFrom(1)
+	if len(w.free) == 0 || !(left > 0) {
+		for _, j := range w.free {
+			q[j] = lo[j]
+		}
+		Repair(q, lo, hi)
+		return w.anyTheta(logS, lo, hi, q)
+	}
+	top := math.Inf(-1)
+	for _, j := range w.free {
+		top = math.Max(top, logS[j])
+	}
+	var sum float64
+	for _, j := range w.free {
+		q[j] = math.Exp(logS[j] - top)
+		sum += q[j]
+	}
+	// theta + top and not theta: the sum of the free ones is then right whatever the size of logS.
+	scale := left / sum
+	for _, j := range w.free {
+		q[j] = math.Min(math.Max(scale*q[j], lo[j]), hi[j])
+	}
+	Repair(q, lo, hi)
+	return math.Min(math.Max(math.Log(scale)-top, w.from), w.to)
+}
+
+// anyTheta returns a multiplier, the middle or the finite end of the interval, when every q_j is at a bound (or s_j = 0).
+func (w *Workspace) anyTheta(logS, lo, hi, q []float64) float64 {
+	a, b := math.Inf(-1), math.Inf(1)
+	largest := -1
+	for j := range q {
+		if math.IsInf(logS[j], -1) {
+			continue
+		}
+		if q[j] > lo[j] {
+			a = math.Max(a, w.high[j])
+		}
+		if q[j] < hi[j] {
+			b = math.Min(b, w.low[j])
+		}
+		if q[j] > 0 && (largest < 0 || q[j] > q[largest]) {
+			largest = j
+		}
+	}
+	switch {
+	case math.IsInf(a, -1) && math.IsInf(b, 1): // lo = hi throughout: the largest mass sets it
+		if largest < 0 {
+			return 0
+		}
+		return breakpoint(q[largest], logS[largest])
+	case math.IsInf(a, -1):
+		return b
+	case math.IsInf(b, 1), !(a < b): // the latter when rounding makes breakpoints of several columns one
+		return a
+	}
+	return a/2 + b/2 // their difference may be infinite
+}
+
+// breakpoint returns log(x) - logS, where e^theta s = x.
+func breakpoint(x, logS float64) float64 {
+	if x == 0 {
+		return math.Inf(-1)
+	}
+	return num.Log(x) - logS // +Inf for s = 0
+}
+
+// Scale solves sum_j clip(x s_j, lo_j, hi_j) = 1 for x by Newton's method from near. The mass is piecewise linear in x: where the
+// columns at a bound stay the same, a step is exact, and the next one ends it. It reports false, with the last x, when it leaves its bracket,
+// takes long, or no column is inside its bounds.
+func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
+	x = near
+	below, above := 0.0, math.Inf(1)
+	for range 40 {
+		var fixed, free float64
+		for j, y := range s {
+			z := x * y
+			if z <= lo[j] {
+				fixed += lo[j]
+			} else if z >= hi[j] {
+				fixed += hi[j]
+			} else {
+				free += y
+			}
+		}
+		if !(free > 0) {
+			return x, math.Abs(fixed-1) <= 0x1p-46
+		}
+		if fixed+x*free < 1 {
+			below = math.Max(below, x)
+		} else {
+			above = math.Min(above, x)
+		}
+		next := (1 - fixed) / free
+		if math.Abs(next-x) <= 0x1p-51*x {
+			return next, true
+		}
+		if !(next > below && next < above) {
+			return x, false
+		}
+		x = next
+	}
+	return x, false
+}
+
+// Repair moves the rounding error of sum q into columns with room, proportionally at first and then column by column, so
+// that the exact sum is 1 up to len(q) * 2^-52. The box is never left. q is in the box, which holds a distribution.
+func Repair(q, lo, hi []float64) {
+	enough := float64(len(q)) * 0x1p-54
+	for range 3 {
+		d := 1 - num.Sum(q)
+		if math.Abs(d) <= enough {
+			return
+		}
+		var room float64 // of the columns strictly inside, relative changes
+		for j, x := range q {
+			if lo[j] < x && x < hi[j] {
+				room += x
+			}
+		}
+		if !(math.Abs(d) <= room/2) {
+			break
+		}
+		scale := d / room
+		for j, x := range q {
+			if lo[j] < x && x < hi[j] {
+				q[j] = math.Min(math.Max(x+float64(x*scale), lo[j]), hi[j])
+			}
+		}
+	}
+	for range 3 {
+		d := 1 - num.Sum(q)
+		if math.Abs(d) <= enough {
+			return
+		}
+		for j, x := range q {
+			y := math.Min(math.Max(x+d, lo[j]), hi[j])
+			d -= y - x
+			q[j] = y
+			if math.Abs(d) <= enough {
+				break
+			}
+		}
+	}
+}
+
+// quickSelect returns the element of rank m of xs, which it reorders. Pivots are medians of three.
+func quickSelect(xs []float64, m int) float64 {
+	for len(xs) > 12 {
+		a, b, c := xs[0], xs[len(xs)/2], xs[len(xs)-1]
+		p := math.Max(math.Min(a, b), math.Min(math.Max(a, b), c))
+		i, j := 0, len(xs)-1
+		for i <= j {
+			for xs[i] < p {
+				i++
+			}
+			for xs[j] > p {
+				j--
+			}
+			if i <= j {
+				xs[i], xs[j] = xs[j], xs[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case m <= j:
+			xs = xs[:j+1]
+		case m >= i:
+			xs = xs[i:]
+			m -= i
+		default:
+			return p
+		}
+	}
+	slices.Sort(xs)
+	return xs[m]
+}
