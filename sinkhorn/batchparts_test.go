@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
 
 // TestShared: which distributions share a kernel: those on at least half of the rows and more than 64, where a start at Reg itself may be the way.
@@ -277,13 +278,12 @@ func TestMargin(t *testing.T) {
 			p.Hi[1] = 1e-220
 		}
 		in, c := loaded(t, p)
-		a := newAlgorithm1(in, c, nil)
-		for range 200 {
-			a.step()
-			a.logV, a.next = a.next, a.logV
+		pp := paper.Problem{C: c.row, Mu: in.mass, Lo: in.compact(in.lo), Hi: in.compact(in.hi), Lambda: c.reg}
+		a, _, err := paper.Project(context.Background(), pp, 0, 200)
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, theta := a.step()
-		it := a.iterate(theta, make([]float64, c.n))
+		it := newLogPlan(c, in.mass, c.reg, a.LogV).iterate(a.Theta, a.Q)
 		for _, noise := range []float64{it.noise, 0, 1e-7, 1} {
 			it.noise = noise
 			b := in.certify(c, it)

@@ -118,20 +118,6 @@ func BenchmarkProject(b *testing.B) {
 	}
 }
 
-// BenchmarkPaper is one iteration of Algorithm 1 in the log domain.
-func BenchmarkPaper(b *testing.B) {
-	for _, k := range []int{250, 1000} {
-		b.Run(fmt.Sprint(k), func(b *testing.B) {
-			in, c := loaded(b, square(k, 0.1))
-			a := newAlgorithm1(in, c, nil)
-			for b.Loop() {
-				a.step()
-				a.logV, a.next = a.next, a.logV
-			}
-		})
-	}
-}
-
 func BenchmarkKLProject(b *testing.B) {
 	g := newGenerator(1)
 	for _, n := range []int{250, 4000} {

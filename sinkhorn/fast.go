@@ -588,16 +588,14 @@ func (s *fast) rescue(reg float64) {
 // settle takes a step of Algorithm 1 in the log domain from the potentials g, such that free columns
 // are at 0, and makes rows and columns that must hold mass have an entry near 1 in the kernel.
 func (s *fast) settle(reg float64) {
-	a := newAlgorithm1(s.in, s.c, nil)
-	a.reg = reg
-	copy(a.lo, s.lo)
+	logV, q := make([]float64, s.c.n), make([]float64, s.c.n)
 	for j, g := range s.k.g {
-		a.logV[j] = g / reg
+		logV[j] = g / reg
 	}
-	tameLogs(a.logV)
-	_, theta := a.step()
-	for j, x := range a.next {
-		s.k.g[j] = reg * (x - theta)
+	logS, theta := newLogPlan(s.c, s.in.mass, reg, tameLogs(logV)).project(s.lo, s.hi, q)
+	for j, x := range logS {
+		// log v - theta, with v = q/s = clip(e^theta, lo/s, hi/s)
+		s.k.g[j] = reg * math.Min(math.Max(0, num.Log(s.lo[j])-x-theta), num.Log(s.hi[j])-x-theta)
 	}
 	s.c.rowMinima(s.k.g, s.k.f)
 	s.reach(30 * reg)
@@ -741,18 +739,17 @@ func (s *fast) finishCarefully() (*Result, *bounds, *iterate) {
 
 // careful makes the plan by one step of Algorithm 1 in the log domain.
 func (s *fast) careful() (*bounds, *iterate) {
-	a := newAlgorithm1(s.in, s.c, nil)
-	a.reg = s.k.reg
+	logV, q := make([]float64, s.c.n), make([]float64, s.c.n)
 	for j, g := range s.k.g {
-		a.logV[j] = g / s.k.reg
+		logV[j] = g / s.k.reg
 		if x := math.Log(s.v[j]); s.sound {
-			a.logV[j] += x
+			logV[j] += x
 		}
 	}
-	_, theta := a.step()
-	it := a.iterate(theta, make([]float64, s.c.n))
-	a.columns(it)
+	plan := newLogPlan(s.c, s.in.mass, s.k.reg, logV)
+	_, theta := plan.project(s.in.compact(s.in.lo), s.hi, q)
+	it := plan.iterate(theta, q)
 	b := s.in.certify(s.c, it)
-	b.objective = a.objective()
+	b.objective = plan.objective()
 	return b, it
 }

@@ -86,12 +86,11 @@ func TestColumnsInParts(t *testing.T) {
 		source[i] = 1. / k
 	}
 	in, c := loaded(t, Problem{Cost: d, Source: source, Lo: lo, Hi: hi, Reg: 0.5})
-	a := newAlgorithm1(in, c, nil)
-	for j := range a.logV {
-		a.logV[j] = float64(j%5) / 5
+	logV := make([]float64, kv)
+	for j := range logV {
+		logV[j] = float64(j%5) / 5
 	}
-	it := &iterate{cols: make([]float64, kv)}
-	a.columns(it)
+	a := newLogPlan(c, in.mass, c.reg, logV)
 	want, row := make([]float64, kv), make([]float64, kv)
 	for i := range k {
 		a.row(i, row)
@@ -100,8 +99,8 @@ func TestColumnsInParts(t *testing.T) {
 		}
 	}
 	for j, x := range want {
-		if !(math.Abs(it.cols[j]-x) <= same) {
-			t.Fatalf("column %d: %v, want %v", j, it.cols[j], x)
+		if !(math.Abs(a.cols[j]-x) <= same) {
+			t.Fatalf("column %d: %v, want %v", j, a.cols[j], x)
 		}
 	}
 }
