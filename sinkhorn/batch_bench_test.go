@@ -154,10 +154,14 @@ func BenchmarkStack(b *testing.B) {
 				}
 				each(b)
 			})
-			t.group = t.work
+			for _, m := range t.work {
+				m.it = *m.s.iterate(&m.it)
+				m.proof.it = &m.it
+				t.proofs = append(t.proofs, &m.proof)
+			}
 			b.Run(fmt.Sprintf("%d/certificate/%d", k, size), func(b *testing.B) {
 				for b.Loop() {
-					t.loop(pr.common.k.ch, t.sweep)
+					certify(&t.watch, pr.common.k.c, t.proofs)
 				}
 				each(b)
 			})

@@ -6,42 +6,53 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// iterate is what bounds are computed from: scaled costs, live rows and columns.
+// iterate is what bounds are computed from: scaled costs, live rows and columns. Its plan is P_ij = u_i M_ij v_j or that of logs.
 type iterate struct {
-	g    []float64 // reg * (log v - theta)
-	logV []float64 // log v, up to a shift
-	q    []float64 // the projected distribution
-	cols []float64 // column sums of the plan
-	reg  float64
-	// row writes row i of the plan, of sum mu_i up to rounding, and sweep, if not nil, returns its
-	// product with the costs c without writing it, and lowers b to c - f.
-	row   func(i int, dst []float64)
-	sweep func(i int, c, b []float64, f float64) float64
-	// first, if not nil, is what is known of a plan u_i M_ij with M_ij = exp((min_j C_ij - C_ij) / reg); g is then constant.
+	g       []float64 // reg * (log v - theta)
+	logV    []float64 // log v, up to a shift
+	q       []float64 // the projected distribution
+	cols    []float64 // column sums of the plan
+	reg     float64
+	m, u, v []float64
+	logs    *logPlan
+	// first, if not nil, is what the first pass of this iterate knows; g is then constant.
 	first *sweep
 	// noise bounds the relative difference between entries of that plan and those that Verify makes
 	// from logV, beyond a few roundings.
 	noise float64
 }
 
+// row writes row i of the plan, of sum mu_i up to rounding.
+func (it *iterate) row(i int, dst []float64) {
+	if it.m == nil {
+		it.logs.row(i, dst)
+		return
+	}
+	n := len(dst)
+	m, u := it.m[i*n:(i+1)*n], it.u[i]
+	for j, v := range it.v {
+		dst[j] = float64(u*m[j]) * v
+	}
+}
+
 // bounds are bounds on the exact problem with the potentials that prove the lower one, in scaled
 // costs, and what else a sweep over plan and cost yields.
 type bounds struct {
-	f, b             []float64
-	upper, lower     float64
-	slack            float64 // share of the largest cost that upper has as a margin
-	sums             float64 // what of it is for rounding in sums, and no noise in the plan
-	transport        float64
-	objective        float64 // <C, P> + reg sum P log P
-	posterior, prior float64
-	residual         float64
+	f, b         []float64
+	upper, lower float64
+	slack        float64 // share of the largest cost that upper has as a margin
+	sums         float64 // what of it is for rounding in sums, and no noise in the plan
+	transport    float64
+	objective    float64 // <C, P> + reg sum P log P
+	posterior    float64
+	residual     float64
 }
 
 // coarse is the residual from which on the plan is repaired for the upper bound: below, charging
 // the repair at the largest cost adds less than this times half the largest cost.
 const coarse = 1e-8
 
-// certify sweeps once over cost and plan.
+// proof is an iterate on its way to its bounds.
 //
 // Lower bound. With f_i = min_j (C_ij - g_j), b_j = min_i (C_ij - f_i) >= g_j is a better potential than g;
 // rounded down, f_i + b_j <= C_ij holds exactly for the floats. A shift f + t, b - t by the best t follows.
@@ -50,121 +61,203 @@ const coarse = 1e-8
 // leaves r_i = mu_i - sum_j P_ij t_j to be moved from the rows and d_j = (q_j - c_j)_+ to be put
 // in the columns, both of sum D = |q - c|_1 / 2, and r_i d_j / D does it. When D is small its cost
 // is not worth a second look and D times the largest cost is charged.
-func (in *instance) certify(c *costs, it *iterate) *bounds {
-	m, n := chunks(c.k, c.n), c.n
-	out := &bounds{f: make([]float64, c.k), b: make([]float64, n)}
-	var t, d []float64
-	var left num.Running
-	for j, q := range it.q {
-		out.residual += math.Abs(q - it.cols[j])
-		left.Add(math.Max(0, q-it.cols[j]))
-	}
-	repair := !(out.residual <= coarse)
-	if repair {
-		t, d = make([]float64, n), make([]float64, n)
-		for j, q := range it.q {
-			t[j], d[j] = 1, math.Max(0, q-it.cols[j])
-			if q < it.cols[j] {
-				t[j] = q / it.cols[j]
-			}
-		}
-	}
-	carried := make([]float64, c.k) // cost of every row of the plan
-	moved := make([]float64, c.k)   // and of its repaired form
-	var part []float64
-	swept := it.first != nil && !repair
-	if swept {
-		// g is constant, and f the least cost of a row but for that.
-		copy(out.f, c.min)
-		carried, part, m = it.first.carried, it.first.low, len(it.first.low)/n
-	} else {
-		part = make([]float64, m*n)
-		for j := range part {
-			part[j] = math.Inf(1)
-		}
-	}
-	sweepRows := func(ch int) {
-		from, to := chunkRows(c.k, m, ch)
-		p := make([]float64, n)
-		low := part[ch*n : (ch+1)*n]
-		for i := from; i < to; i++ {
-			if (i-from)%lookRows == 0 && c.ended() {
-				return
-			}
-			row := c.row[i]
-			f := minDiff(row, it.g)
-			out.f[i] = f
-			if !repair && it.sweep != nil {
-				carried[i] = it.sweep(i, row, low, f)
-				continue
-			}
-			minInto(low, row, f)
-			it.row(i, p)
-			carried[i] = ge.Ddot(n, p, 1, row, 1)
-			if !repair {
-				continue
-			}
-			for j, x := range p {
-				p[j] = float64(x * t[j])
-			}
-			// The row may have lost, by rounding, a little more than it had.
-			r := math.Max(0, in.mass[i]-num.Sum(p))
-			moved[i] = ge.Ddot(n, p, 1, row, 1)
-			if left.Value() > 0 {
-				moved[i] += r / left.Value() * ge.Ddot(n, d, 1, row, 1)
-			}
-		}
-	}
-	if !swept {
-		c.loop(m, sweepRows)
-		if c.cut() { // nothing is proved
-			return &bounds{f: out.f, b: make([]float64, n), upper: c.most}
-		}
-	}
-	copy(out.b, part[:n])
-	for ch := 1; ch < m; ch++ {
-		for j, x := range part[ch*n : (ch+1)*n] {
-			if x < out.b[j] {
-				out.b[j] = x
-			}
-		}
-	}
-	for j, x := range out.b {
-		// Rounding may have raised C_ij - f_i by half a unit.
-		out.b[j] = math.Nextafter(x, math.Inf(-1))
-	}
-	plain := num.Dot(in.mass, out.f) // dual value of the plan itself
-	if !swept {
-		plain += num.Dot(it.cols, it.g)
-	}
-	out.lower = in.shift(out.f, out.b)
+type proof struct {
+	in     *instance
+	lo, hi []float64 // of the live columns
+	it     *iterate
+	b      bounds
 
-	out.transport = num.Sum(carried)
-	upper := out.transport + c.most*left.Value()
-	if repair {
-		upper = math.Min(upper, num.Sum(moved))
+	repair, known  bool      // known: a first pass has done the sweep
+	t, d           []float64 // what scales the columns of the plan, and what they lack
+	left           float64   // the sum of d
+	carried, moved []float64 // by row: the cost of the plan, and of its repaired form
+	low            []float64 // by chunk of rows: least C_ij - f_i
+	order          []int32
+}
+
+// certify finds the bounds of one iterate.
+func (in *instance) certify(c *costs, it *iterate) *bounds {
+	p := &proof{in: in, lo: in.compact(in.lo), hi: in.compact(in.hi), it: it}
+	certify(&c.watch, c, []*proof{p})
+	if c.cut() { // nothing is proved
+		return &bounds{f: p.b.f, b: make([]float64, c.n), upper: c.most}
+	}
+	return &p.b
+}
+
+// certify finds the bounds of a group of iterates with one kernel, in one sweep over cost and plans.
+func certify(w *watch, c *costs, group []*proof) {
+	m := chunks(c.k, c.n)
+	sweeps := 0
+	for _, p := range group {
+		if p.open(c, m); !p.known {
+			sweeps++
+		}
+	}
+	if sweeps > 0 {
+		w.loop(m, func(ch int) { sweepChunk(w, c, group, ch, m) })
+	}
+	if !w.cut() {
+		w.loop(len(group), func(x int) { group[x].close(c, m) })
+	}
+}
+
+// open is what comes before the sweep: what a repair has to do.
+func (p *proof) open(c *costs, m int) {
+	n, it := c.n, p.it
+	p.b = bounds{f: grow(p.b.f, c.k), b: grow(p.b.b, n)}
+	p.t, p.d, p.order = grow(p.t, n), grow(p.d, n), grow(p.order, n)
+	p.carried, p.moved, p.low = grow(p.carried, c.k), grow(p.moved, c.k), grow(p.low, m*n)
+	var left num.Running
+	bare := false
+	for _, x := range p.in.mass {
+		bare = bare || x == 0
+	}
+	for j, q := range it.q {
+		lack := q - it.cols[j]
+		p.b.residual += math.Abs(lack)
+		p.t[j], p.d[j] = 1, max(0, lack)
+		if lack < 0 {
+			p.t[j] = q / it.cols[j]
+		}
+		left.Add(p.d[j])
+	}
+	p.left = left.Value()
+	p.repair = !(p.b.residual <= coarse)
+	if p.known = it.first != nil && !p.repair && !bare; p.known {
+		copy(p.b.f, c.min) // g is constant, and f the least cost of a row but for that
+		copy(p.low, it.first.low)
+		for i, u := range it.u {
+			p.carried[i] = u * it.first.carried[i]
+		}
+		return
+	}
+	for l := range p.low {
+		p.low[l] = math.Inf(1)
+	}
+}
+
+// rowsPerSweep is how many rows a sweep takes at a time: what is read and written for each column is then shared by them.
+const rowsPerSweep = 4
+
+// sweepChunk goes over the rows of one chunk. What a plan costs is, where it needs no repair, u times a product of v with the
+// matrix M_ij C_ij, whose rows are made for the whole group at once.
+func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
+	n, kernel := c.n, group[0].it.m
+	mc, buf := make([]float64, rowsPerSweep*n), make([]float64, n)
+	from, to := chunkRows(c.k, m, ch)
+	for i := from; i < to; i += rowsPerSweep {
+		if (i-from)%lookRows == 0 && w.ended() {
+			return
+		}
+		b := min(rowsPerSweep, to-i)
+		rows := c.row[i : i+b]
+		if kernel != nil {
+			for r, row := range rows {
+				dst := mc[r*n : (r+1)*n]
+				for j, x := range kernel[(i+r)*n : (i+r+1)*n] {
+					dst[j] = x * row[j]
+				}
+			}
+		}
+		for _, p := range group {
+			if p.known {
+				continue
+			}
+			p.lower(rows, i, p.low[ch*n:(ch+1)*n])
+			if kernel == nil || p.repair {
+				for r, row := range rows {
+					p.carry(i+r, row, buf)
+				}
+				continue
+			}
+			carried := p.carried[i : i+b]
+			timesRows(mc[:b*n], n, p.it.v, carried)
+			for r := range carried {
+				carried[r] *= p.it.u[i+r]
+			}
+		}
+	}
+}
+
+// lower finds the potentials of rows from i on, and what they leave to the columns. A row without mass would only make the
+// bound worse.
+func (p *proof) lower(rows [][]float64, i int, low []float64) {
+	f := p.b.f[i : i+len(rows)]
+	minDiffRows(rows, p.it.g, f)
+	for _, x := range p.in.mass[i : i+len(rows)] {
+		if x > 0 {
+			continue
+		}
+		for r, row := range rows {
+			if p.in.mass[i+r] > 0 {
+				minInto(low, row, f[r])
+			}
+		}
+		return
+	}
+	minIntoRows(low, rows, f)
+}
+
+// carry finds what row i of the plan costs, and of its repaired form.
+func (p *proof) carry(i int, row, buf []float64) {
+	n := len(buf)
+	p.it.row(i, buf)
+	p.carried[i] = ge.Ddot(n, buf, 1, row, 1)
+	if !p.repair {
+		return
+	}
+	for j, t := range p.t {
+		buf[j] *= t
+	}
+	// The row may have lost, by rounding, a little more than it had.
+	rest := max(0, p.in.mass[i]-num.Sum(buf))
+	p.moved[i] = ge.Ddot(n, buf, 1, row, 1)
+	if p.left > 0 {
+		p.moved[i] += rest / p.left * ge.Ddot(n, p.d, 1, row, 1)
+	}
+}
+
+// close makes the bounds of what the sweep has found.
+func (p *proof) close(c *costs, m int) {
+	b, n := &p.b, c.n
+	copy(b.b, p.low[:n])
+	for ch := 1; ch < m; ch++ {
+		for j, x := range p.low[ch*n : (ch+1)*n] {
+			b.b[j] = min(b.b[j], x)
+		}
+	}
+	for j, x := range b.b {
+		// Rounding may have raised C_ij - f_i by half a unit.
+		b.b[j] = math.Nextafter(x, math.Inf(-1))
+	}
+	plain := num.Dot(p.in.mass, b.f) // dual value of the plan itself
+	if !p.known {
+		plain += num.Dot(p.it.cols, p.it.g)
+	}
+	b.lower = p.shift()
+	b.transport = num.Sum(p.carried)
+	upper := b.transport + c.most*p.left
+	if p.repair {
+		upper = min(upper, num.Sum(p.moved))
 	}
 	// Verify's plan has other rounding errors, and charges for them at the largest cost: each of its
 	// sums is off by an ulp for every term at most, its entries are cut to multiples of 2^-62, and
 	// they differ by the noise from those here.
-	slack := float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + 4*it.noise + float64(len(in.tiny))*tinyMass
-	out.slack, out.sums = slack, slack-4*it.noise
-	charge := c.most * slack
+	b.sums = float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + float64(len(p.in.tiny))*tinyMass
+	b.slack = b.sums + 4*p.it.noise
+	charge := c.most * b.slack
 	if charge < 0x1p-1022 { // where products lose bits, or all of them
 		charge += math.SmallestNonzeroFloat64
 	}
-	out.upper = math.Min(upper+charge, c.most)
-
-	out.posterior = math.Max(0, out.transport-plain)
-	out.prior = it.reg * lambertW0(float64(n-1)/math.E)
-	return out
+	b.upper = min(upper+charge, c.most)
+	b.posterior = max(0, b.transport-plain)
 }
 
-// shift finds the best t for f + t, b - t, applies it so that the sums do not grow, and returns the
-// dual value, rounded down.
-func (in *instance) shift(f, b []float64) float64 {
-	lo, hi := in.compact(in.lo), in.compact(in.hi)
-	if t := bestShift(b, lo, hi, make([]int32, len(b))); t != 0 {
+// shift moves f up and b down by the best constant, such that the sums do not grow, and returns the dual value, rounded down.
+func (p *proof) shift() float64 {
+	f, b := p.b.f, p.b.b
+	if t := bestShift(b, p.lo, p.hi, p.order); t != 0 {
 		for i, x := range f {
 			f[i] = math.Nextafter(x+t, math.Inf(-1))
 		}
@@ -172,12 +265,21 @@ func (in *instance) shift(f, b []float64) float64 {
 			b[j] = math.Nextafter(x-t, math.Inf(-1))
 		}
 	}
-	var size float64
-	terms := make([]float64, len(b))
-	for j, x := range b {
-		if x >= 0 {
-			terms[j] = float64(lo[j] * x)
-		} else {
+	value, size := p.in.dualValue(f, b, p.lo, p.hi)
+	// Columns that take no part have g_j >= -max f, and enter with hi_j g_j at least.
+	for _, x := range f {
+		size = max(size, float64(len(p.in.tiny))*x)
+	}
+	return max(0, value-size*0x1p-50-0x1p-1000)
+}
+
+// dualValue returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j) and the sum of the sizes of its terms. Products, normalised masses and
+// the two compensated sums err by half a unit each, relative to the terms, the plain sum of sizes by less than 2^-20 of itself.
+func (in *instance) dualValue(f, g, lo, hi []float64) (value, size float64) {
+	terms := make([]float64, len(g))
+	for j, x := range g {
+		terms[j] = float64(lo[j] * x)
+		if x < 0 {
 			terms[j] = float64(hi[j] * x)
 		}
 		size += math.Abs(terms[j])
@@ -185,14 +287,7 @@ func (in *instance) shift(f, b []float64) float64 {
 	for i, x := range f {
 		size += in.mass[i] * math.Abs(x)
 	}
-	// Products, normalised masses and the two compensated sums err by half a unit each, relative to
-	// the terms, the plain sum size by less than 2^-20 of itself.
-	value := num.Dot(in.mass, f) + num.Sum(terms)
-	// Columns that take no part have g_j >= -max f, and enter with hi_j g_j at least.
-	for _, x := range f {
-		size = math.Max(size, float64(len(in.tiny))*math.Max(0, x))
-	}
-	return math.Max(0, value-size*0x1p-50-0x1p-1000)
+	return num.Dot(in.mass, f) + num.Sum(terms), size
 }
 
 // compact returns the entries of the live columns.
@@ -273,21 +368,4 @@ func threshold(b, lo, hi []float64, order []int32) float64 {
 		}
 	}
 	return t
-}
-
-// lambertW0 returns the w >= 0 with w e^w = x, for x >= 0.
-func lambertW0(x float64) float64 {
-	w := math.Log1p(x)
-	if x > 3 {
-		w -= math.Log(w)
-	}
-	for range 20 {
-		e := math.Exp(w)
-		d := (w*e - x) / (e * (1 + w))
-		w -= d
-		if math.Abs(d) <= 0x1p-52*w {
-			break
-		}
-	}
-	return math.Max(0, w)
 }

@@ -5,23 +5,21 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/wpm-go/wpm/internal/num"
 )
 
 // complete fills in the parts of r that bounds b and iterate it determine, for all rows and columns.
 func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds, it *iterate) error {
-	r.Q = append([]float64(nil), in.lo...)
+	r.Q = append(r.Q[:0], in.lo...)
 	for n, x := range it.q {
 		r.Q[in.col(n)] = math.Max(x, in.lo[in.col(n)])
 	}
-	r.LogV = in.spread(nil, math.Inf(-1))
+	r.LogV = in.spread(r.LogV, nil, math.Inf(-1))
 	for n, x := range it.logV {
 		r.LogV[in.col(n)] = x
 	}
 	r.Transport = math.Min(unscale(b.transport, c.exp, 0)+c.offset, math.MaxFloat64)
 	r.Upper, r.Lower = b.original(c)
-	r.Posterior, r.Prior = unscale(b.posterior, c.exp, 1), math.Min(unscale(b.prior, c.exp, 1), math.MaxFloat64)
+	r.Posterior = unscale(b.posterior, c.exp, 1)
 	// objective = transport + reg * entropy; in this form reg may be of any size.
 	entropy := (b.objective - b.transport) / it.reg
 	r.Objective = r.Transport + float64(r.Reg*entropy)
@@ -64,24 +62,13 @@ func (b *bounds) original(c *costs) (upper, lower float64) {
 // dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded
 // them.
 func (in *instance) dual(p Potentials) float64 {
-	var size float64
 	f := make([]float64, len(in.rows))
 	for n, i := range in.rows {
 		f[n] = p.F[i]
-		size += in.mass[n] * math.Abs(f[n])
 	}
-	terms := make([]float64, 0, in.kv)
-	for j, g := range p.G {
-		x := float64(in.lo[j] * g)
-		if g < 0 {
-			x = float64(in.hi[j] * g)
-		}
-		terms = append(terms, x)
-		size += math.Abs(x)
-	}
+	value, size := in.dualValue(f, p.G, in.lo, in.hi)
 	// As in shift; products may also underflow, each by half the smallest float at most.
-	value := num.Dot(in.mass, f) + num.Sum(terms) - size*0x1p-50
-	value -= float64(6*len(f)+2*in.kv) * math.SmallestNonzeroFloat64
+	value -= size*0x1p-50 + float64(6*len(f)+2*in.kv)*math.SmallestNonzeroFloat64
 	if !(value > 0) { // also when a term overflows
 		return 0
 	}
@@ -96,9 +83,9 @@ func (in *instance) col(n int) int {
 	return in.cols[n]
 }
 
-// spread returns kv entries: x in the live columns, other elsewhere.
-func (in *instance) spread(x []float64, other float64) []float64 {
-	y := make([]float64, in.kv)
+// spread returns kv entries: x in the live columns, other elsewhere. It reuses the memory of y.
+func (in *instance) spread(y, x []float64, other float64) []float64 {
+	y = grow(y, in.kv)
 	for j := range y {
 		y[j] = other
 	}
@@ -128,7 +115,7 @@ func unscale(x float64, exp, dir int) float64 {
 // costs, as do columns without a part, and the status is Cancelled.
 func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *bounds) error {
 	down := math.Inf(-1)
-	f, g := make([]float64, in.k), in.spread(nil, 0)
+	f, g := grow(r.Potentials.F, in.k), in.spread(r.Potentials.G, nil, 0)
 	for n, x := range b.b {
 		g[in.col(n)] = unscale(x, c.exp, 0)
 	}
@@ -157,25 +144,20 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 		in.deadColumns(w, c, f, g)
 	}
 	r.Potentials = Potentials{F: f, G: g}
-	if len(in.rows) == in.k {
-		if w.cut() {
-			r.Status = Cancelled
-		}
-		return nil
-	}
 	// Costs are not negative: f_i = -max(0, max_j g_j) will do.
 	top := max(0, slices.Max(g))
-	bare := make([]int, 0, in.k-len(in.rows)) // rows without mass
+	var bare []int // rows without mass
 	n := 0
 	for i := range f {
 		if n < len(in.rows) && in.rows[n] == i {
-			n++
-		} else {
-			f[i] = -top
-			bare = append(bare, i)
+			if n++; in.mass[n-1] > 0 {
+				continue
+			}
 		}
+		f[i] = -top
+		bare = append(bare, i)
 	}
-	if !r.Settings.SupportOnly && !in.gridRows(f, g) {
+	if bare != nil && !r.Settings.SupportOnly && !in.gridRows(f, g) {
 		if err := in.readRows(w, bare, func(_, i int, row []float64) error {
 			if err := badCost(i, row); err != nil {
 				return err
@@ -218,6 +200,9 @@ func (in *instance) deadColumns(w *watch, c *costs, f, g []float64) {
 				return
 			}
 			i, row := in.rows[a], buf
+			if in.mass[a] == 0 {
+				continue
+			}
 			if c.rest != nil {
 				row = c.rest[a*dead : (a+1)*dead]
 			} else {
@@ -234,8 +219,10 @@ func (in *instance) deadColumns(w *watch, c *costs, f, g []float64) {
 		}
 	}
 	top := 0.0
-	for _, i := range in.rows {
-		top = max(top, f[i])
+	for a, i := range in.rows {
+		if in.mass[a] > 0 {
+			top = max(top, f[i])
+		}
 	}
 	n := 0
 	for j := range g {

@@ -602,37 +602,23 @@ func (s *fast) settle(reg float64) {
 	s.x = 1
 }
 
-// iterate describes the present iterate in potentials of the original problem. Free columns are at 0.
-func (s *fast) iterate() *iterate {
-	g := make([]float64, s.c.n)
-	cols := make([]float64, s.c.n)
+// iterate describes the present iterate in potentials of the original problem. Free columns are at 0. It fills it, or a new one for nil.
+func (s *fast) iterate(it *iterate) *iterate {
+	n := s.c.n
+	if it == nil {
+		it = &iterate{}
+	}
+	*it = iterate{g: grow(it.g, n), logV: grow(it.logV, n), cols: grow(it.cols, n), q: s.q, reg: s.k.reg, m: s.k.m, u: s.u, v: s.v}
 	theta := math.Log(s.x)
 	var top float64
 	for j, v := range s.v {
-		g[j] = s.k.g[j] + s.k.reg*(math.Log(v)-theta)
-		cols[j] = v * s.s[j]
-		top = math.Max(top, math.Abs(g[j]))
+		it.g[j] = s.k.g[j] + s.k.reg*(math.Log(v)-theta)
+		it.logV[j] = it.g[j] / s.k.reg
+		it.cols[j] = v * s.s[j]
+		top = math.Max(top, math.Abs(it.g[j]))
 	}
-	logV := make([]float64, s.c.n)
-	for j, x := range g {
-		logV[j] = x / s.k.reg
-	}
-	it := &iterate{g: g, logV: logV, q: s.q, cols: cols, reg: s.k.reg}
-	n := s.c.n
-	it.row = func(i int, dst []float64) {
-		m, u := s.k.m[i*n:(i+1)*n], s.u[i]
-		for j, v := range s.v {
-			dst[j] = float64(u*m[j]) * v
-		}
-	}
-	if s.r.Stats.Passes == 1 && s.first != nil {
-		it.first = &sweep{low: s.first.low, carried: make([]float64, s.c.k)}
-		for i, u := range s.u {
-			it.first.carried[i] = u * s.first.carried[i]
-		}
-	}
-	it.sweep = func(i int, c, b []float64, f float64) float64 {
-		return s.u[i] * minIntoDot(b, c, f, s.k.m[i*n:(i+1)*n], s.v)
+	if s.r.Stats.Passes == 1 {
+		it.first = s.first
 	}
 	// Exponents are sums of three numbers of this size at most, here and in Verify.
 	it.noise = 0x1p-48 * (s.c.rng + 2*top) / s.k.reg
@@ -641,7 +627,7 @@ func (s *fast) iterate() *iterate {
 
 // certified computes bounds for the present iterate and reports whether they prove the gap.
 func (s *fast) certified() bool {
-	it := s.iterate()
+	it := s.iterate(nil)
 	b := s.in.certify(s.c, it)
 	s.found, s.foundI = b, it
 	small := s.set.met(b.upper-b.lower, b.upper+s.c.shift, s.c.most*b.sums, s.c.max+s.c.shift)
@@ -663,13 +649,13 @@ func (s *fast) record() {
 	if !s.set.History {
 		return
 	}
-	it := s.iterate()
+	it := s.iterate(nil)
 	b := s.in.certify(s.c, it)
 	if s.c.cut() {
 		return
 	}
 	inf := math.Inf(1)
-	h := Iterate{Residual: s.res, DistanceBound: inf, KLBound: inf, KLSharp: inf}
+	h := Iterate{Residual: s.res, DistanceBound: inf, KLBound: inf}
 	h.Upper, h.Lower = b.original(s.c)
 	now, next := make([]float64, s.c.n), make([]float64, s.c.n)
 	for j, v := range s.v {
@@ -697,7 +683,7 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	}
 	b, it := s.found, s.foundI
 	if it == nil && s.sound {
-		it = s.iterate()
+		it = s.iterate(nil)
 		b = s.in.certify(s.c, it)
 	}
 	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one

@@ -384,6 +384,5 @@ func (run *gridRun) finish() (Result, error) {
 	r.Upper, r.Lower = a.upper, run.lower
 	r.Posterior, r.Residual = a.posterior, a.residual
 	r.Flow = &a.flow
-	r.Prior = a.reg * lambertW0(float64(run.in.live()-1)/math.E)
 	return *r, r.err(run.ctx)
 }

@@ -104,8 +104,7 @@ func (p *logPlan) iterate(theta float64, q []float64) *iterate {
 	for j, x := range p.logV {
 		g[j] = p.reg * (x - theta)
 	}
-	row := func(i int, dst []float64) { p.row(i, dst) }
-	return &iterate{g: g, logV: p.logV, q: q, cols: p.cols, reg: p.reg, row: row}
+	return &iterate{g: g, logV: p.logV, q: q, cols: p.cols, reg: p.reg, logs: p}
 }
 
 // objective returns <C, P> + reg sum P log P, since log P_ij = log u_i + log v_j - C_ij/reg.

@@ -76,36 +76,59 @@ func minInto(b, c []float64, f float64) {
 	}
 }
 
-// minIntoDot is minInto, and returns sum_j m_j v_j c_j.
-func minIntoDot(b, c []float64, f float64, m, v []float64) float64 {
-	b, m, v = b[:len(c)], m[:len(c)], v[:len(c)]
-	var w, x, y, z float64
-	for ; len(c) >= 4; c, b, m, v = c[4:], b[4:], m[4:], v[4:] {
-		c0, c1, c2, c3 := c[0], c[1], c[2], c[3]
-		if d := c0 - f; d < b[0] {
-			b[0] = d
+// minDiffRows is minDiff for several rows: f_i = min_j (c_ij - g_j).
+func minDiffRows(c [][]float64, g, f []float64) {
+	if len(c) != rowsPerSweep {
+		for i, row := range c {
+			f[i] = minDiff(row, g)
 		}
-		w += float64(float64(m[0]*v[0]) * c0)
-		if d := c1 - f; d < b[1] {
-			b[1] = d
-		}
-		x += float64(float64(m[1]*v[1]) * c1)
-		if d := c2 - f; d < b[2] {
-			b[2] = d
-		}
-		y += float64(float64(m[2]*v[2]) * c2)
-		if d := c3 - f; d < b[3] {
-			b[3] = d
-		}
-		z += float64(float64(m[3]*v[3]) * c3)
+		return
 	}
-	for j, e := range c {
-		if d := e - f; d < b[j] {
-			b[j] = d
+	n := len(g)
+	c0, c1, c2, c3 := c[0][:n], c[1][:n], c[2][:n], c[3][:n]
+	w, x, y, z := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
+	for j, h := range g {
+		if d := c0[j] - h; d < w {
+			w = d
 		}
-		w += float64(float64(m[j]*v[j]) * e)
+		if d := c1[j] - h; d < x {
+			x = d
+		}
+		if d := c2[j] - h; d < y {
+			y = d
+		}
+		if d := c3[j] - h; d < z {
+			z = d
+		}
 	}
-	return (w + x) + (y + z)
+	f[0], f[1], f[2], f[3] = w, x, y, z
+}
+
+// minIntoRows is minInto for several rows: it lowers b_j to the least c_ij - f_i.
+func minIntoRows(b []float64, c [][]float64, f []float64) {
+	if len(c) != rowsPerSweep {
+		for i, row := range c {
+			minInto(b, row, f[i])
+		}
+		return
+	}
+	n := len(b)
+	c0, c1, c2, c3 := c[0][:n], c[1][:n], c[2][:n], c[3][:n]
+	f0, f1, f2, f3 := f[0], f[1], f[2], f[3]
+	for j, x := range b {
+		if d := c0[j] - f0; d < x {
+			x, b[j] = d, d
+		}
+		if d := c1[j] - f1; d < x {
+			x, b[j] = d, d
+		}
+		if d := c2[j] - f2; d < x {
+			x, b[j] = d, d
+		}
+		if d := c3[j] - f3; d < x {
+			x, b[j] = d, d
+		}
+	}
 }
 
 // grow returns a slice of length n, reusing s if it is large enough. Its content is arbitrary.

@@ -37,12 +37,11 @@ func TestLoops(t *testing.T) {
 				x[i] = keep
 			}
 		}
-		least, dot := math.Inf(1), 0.0
+		least := math.Inf(1)
 		lower := make([]float64, n)
 		for j := range x {
 			least = min(least, x[j]-y[j])
 			lower[j] = min(z[j], x[j]-0.3)
-			dot += y[j] * z[j] * x[j]
 		}
 		if got := minDiff(x, y); got != least {
 			t.Errorf("minDiff of %d: %v, want %v", n, got, least)
@@ -50,8 +49,21 @@ func TestLoops(t *testing.T) {
 		b, b2 := append([]float64(nil), z...), append([]float64(nil), z...)
 		minInto(b, x, 0.3)
 		numtest.SameBits(t, "minInto", b, lower)
-		numtest.Near(t, "minIntoDot", minIntoDot(b2, x, 0.3, y, z), dot, sum)
-		numtest.SameBits(t, "minIntoDot", b2, lower)
+		for rows := 1; rows <= rowsPerSweep; rows++ { // the same row at four shifts
+			c, f, shifts := make([][]float64, rows), make([]float64, rows), []float64{-7, -2, -1, 0.3}
+			for i := range c {
+				c[i] = x
+			}
+			minDiffRows(c, y, f)
+			for i, got := range f {
+				if got != least {
+					t.Errorf("minDiffRows of %d x %d: %v in row %d, want %v", rows, n, got, i, least)
+				}
+			}
+			copy(b2, z)
+			minIntoRows(b2, c, shifts[rowsPerSweep-rows:])
+			numtest.SameBits(t, "minIntoRows", b2, lower)
+		}
 
 		for rows := 1; rows < 10; rows++ {
 			m := make([]float64, rows*n)

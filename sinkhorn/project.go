@@ -80,11 +80,10 @@ func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
 		}
 		kl.Repair(r.Q, in.lo, in.hi)
 	}
-	r.LogV = in.spread(nil, math.Inf(-1))
+	r.LogV = in.spread(nil, nil, math.Inf(-1))
 	r.Potentials = Potentials{F: make([]float64, in.k), G: make([]float64, in.kv)}
 	r.Transport, r.Objective, r.Residual = 0, 0, num.Sum(r.Q)
 	r.Lower, r.Upper, r.Posterior = 0, most, most
-	r.Prior = min(in.reg*lambertW0(float64(in.live()-1)/math.E), math.MaxFloat64)
 	return r
 }
 

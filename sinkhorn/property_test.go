@@ -72,8 +72,8 @@ func TestLawExact(t *testing.T) {
 		if excess := w.Objective - e.Objective; !(excess <= r.Posterior+slack*top) {
 			t.Fatalf("%v: q costs %g more than the optimum, bound %g", describe(p), excess, r.Posterior)
 		}
-		if !(r.Posterior <= r.Prior*(1+1e-9)+slack*top) {
-			t.Fatalf("%v: Posterior = %v above Prior = %v", describe(p), r.Posterior, r.Prior)
+		if sharp := p.Reg * w0(float64(len(p.Lo)-1)/math.E); !(r.Posterior <= sharp*(1+1e-9)+slack*top) {
+			t.Fatalf("%v: Posterior = %v above the sharp bound %v", describe(p), r.Posterior, sharp)
 		}
 	})
 }

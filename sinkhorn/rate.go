@@ -29,7 +29,7 @@ func (in *instance) rate(ctx context.Context, c *costs, h []Iterate) *Rate {
 	if err != nil { // costs and reg are valid
 		r.Diameter, r.Exact = math.Inf(1), false
 	}
-	r.Tau, r.OneMinusTau = hilbert.Contraction(r.Diameter)
+	r.Tau, _ = hilbert.Contraction(r.Diameter)
 	r.C, r.OneMinusC = hilbert.Rate(r.Diameter)
 	if len(h) == 0 {
 		return r
@@ -42,7 +42,6 @@ func (in *instance) rate(ctx context.Context, c *costs, h []Iterate) *Rate {
 		now, then := power(r, t), power(r, t+1)
 		h[t].DistanceBound = times(now, r.Start)
 		h[t].KLBound = 2 * times(then, r.Start)
-		h[t].KLSharp = math.Min(times(then, r.Start), times(then, r.Start)*times(then, r.Start)/8)
 	}
 	return r
 }

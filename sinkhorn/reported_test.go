@@ -12,7 +12,7 @@ import (
 
 // report is what a Result says of the plan of LogV, by plain loops.
 type report struct {
-	transport, objective, residual, posterior, prior float64
+	transport, objective, residual, posterior float64
 	// lower is the dual value of the potentials that LogV leads to, at the best shift. repaired is what the plan costs when its columns are cut down to Q and what is then
 	// missing is put in as a product of rows and columns, and charged what it costs when that is charged at the largest cost.
 	lower, repaired, charged, most float64
@@ -82,7 +82,6 @@ func reportOf(p Problem, r Result) report {
 		}
 	}
 	rep.posterior = max(0, rep.transport-dual)
-	rep.prior = r.Reg * w0(float64(live-1)/math.E)
 	rep.charged = rep.transport + rep.most*lacking
 	rep.repaired = repairedCost(plan, c, mu, r.Q)
 	// The dual value is concave in the shift, and has its maximum where a b vanishes.
@@ -161,7 +160,7 @@ func checkReport(t *testing.T, what string, p Problem, r Result, noise float64) 
 		size      float64
 	}{
 		{"Transport", r.Transport, rep.transport, rep.most}, {"Objective", r.Objective, rep.objective, size}, {"Residual", r.Residual, rep.residual, 1},
-		{"Posterior", r.Posterior, rep.posterior, rep.most}, {"Prior", r.Prior, rep.prior, size},
+		{"Posterior", r.Posterior, rep.posterior, rep.most},
 	} {
 		if !(math.Abs(x.got-x.want) <= noise*x.size) {
 			t.Errorf("%s: %s = %v, want %v", what, x.name, x.got, x.want)

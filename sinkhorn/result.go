@@ -47,9 +47,9 @@ type Iterate struct {
 	KL float64
 	// Upper and Lower are bounds on the exact problem from this iterate alone, as in Result.
 	Upper, Lower float64
-	// DistanceBound, KLBound and KLSharp bound d_H(v, v*), KL(q || q*) as the theorem does, and
-	// KL(q || q*) as sharpened; see Rate. +Inf where they say nothing, as always for Fast.
-	DistanceBound, KLBound, KLSharp float64
+	// DistanceBound and KLBound bound d_H(v, v*) and KL(q || q*) as the theorem does; see Rate. +Inf where they say
+	// nothing, as always for Fast.
+	DistanceBound, KLBound float64
 }
 
 // Rate is the linear rate of the theorem, for information: it is valid, and so close to 1 on
@@ -60,7 +60,7 @@ type Rate struct {
 	Diameter float64
 	Exact    bool
 	// Tau is the contraction coefficient tanh(Diameter/4) of the kernel and of its transpose.
-	Tau, OneMinusTau float64
+	Tau float64
 	// C = Tau^2 is the rate of Algorithm 1: d_H(v^(t), v*) <= C^t d_H(v^(0), v*).
 	C, OneMinusC float64
 	// Start bounds d_H(v^(0), v*), from the first step: d_H(v^(0), v^(1)) / (1 - C).
@@ -98,13 +98,13 @@ type Result struct {
 	// Lower and Upper enclose the optimum of the exact problem (Reg = 0), and Upper also the cost
 	// of moving the source to Q: Lower <= optimum <= W(Q, source) <= Upper, rounding included.
 	Lower, Upper float64
-	// Posterior and Prior bound W(Q, source) - optimum once the residual is negligible:
+	// Posterior bounds W(Q, source) - optimum once the residual is negligible:
 	//
-	//	Posterior = Reg sum_i mu_i (H(P_i) + log max_j P_ij)  <=  Prior = Reg W0((n-1)/e),
+	//	Posterior = Reg sum_i mu_i (H(P_i) + log max_j P_ij)  <=  Reg W0((n-1)/e),
 	//
 	// with P_i = row i of P over mu_i, n the number of columns with Hi > 0, and W0 Lambert's
 	// function. Upper - Lower is the proven gap and usually smaller.
-	Posterior, Prior float64
+	Posterior float64
 	// Residual is |Q - c|_1, with c the column sums of the plan.
 	Residual float64
 	// Iterations counts iterations of Algorithm 1 (Paper) or passes over the kernel (Fast).

@@ -63,10 +63,10 @@ func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
 	if upper, err = v.upperAny(r); err != nil {
 		return nil, nil, err
 	}
-	for _, x := range []float64{r.Lower, r.Upper, r.Transport, r.Objective, r.Residual, r.Posterior, r.Prior} {
+	for _, x := range []float64{r.Lower, r.Upper, r.Transport, r.Objective, r.Residual, r.Posterior} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, nil, refuse("Lower = %v, Upper = %v, Transport = %v, Objective = %v, Residual = %v, Posterior = %v, Prior = %v",
-				r.Lower, r.Upper, r.Transport, r.Objective, r.Residual, r.Posterior, r.Prior)
+			return nil, nil, refuse("Lower = %v, Upper = %v, Transport = %v, Objective = %v, Residual = %v, Posterior = %v",
+				r.Lower, r.Upper, r.Transport, r.Objective, r.Residual, r.Posterior)
 		}
 	}
 	if num.Rat(r.Lower).Cmp(lower) > 0 {
