@@ -36,7 +36,7 @@ func midway(t *testing.T, p Problem, passes int) *fast {
 func TestNewtonParts(t *testing.T) {
 	const (
 		same = 1e-12 // sums of some hundred products
-		// What is dropped counts for next to nothing: fewShare and dropped.
+		// What is dropped counts for next to nothing: sparseShare and dropped.
 		left = 1e-11
 	)
 	for n, p := range []Problem{scattered(t, 30, 0.02), scattered(t, 31, 0.1), scattered(t, 200, 0.001), newGenerator(8).problem(7, 24, 0.1)} {
@@ -46,18 +46,18 @@ func TestNewtonParts(t *testing.T) {
 		for _, compressed := range []bool{false, true} {
 			if compressed {
 				// Everything is kept, or all entries of the plan that are a part of 1e-14 of their row.
-				s.k.few = &few{ptr: []int{0}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
+				s.k.sparse = &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
 				for i := range k {
 					for j := range kv {
 						if s.k.m[i*kv+j]*s.v[j] > 1e-14*s.a[i] {
-							s.k.few.idx = append(s.k.few.idx, int32(j))
-							s.k.few.val = append(s.k.few.val, s.k.m[i*kv+j])
+							s.k.sparse.idx = append(s.k.sparse.idx, int32(j))
+							s.k.sparse.val = append(s.k.sparse.val, s.k.m[i*kv+j])
 						}
 					}
-					s.k.few.ptr = append(s.k.few.ptr, len(s.k.few.idx))
+					s.k.sparse.ptr = append(s.k.sparse.ptr, len(s.k.sparse.idx))
 				}
 				before := [3][]float64{append([]float64(nil), s.a...), append([]float64(nil), s.u...), append([]float64(nil), s.s...)}
-				if !s.k.few.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
+				if !s.k.sparse.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
 					t.Fatalf("number %d: entries count that are as large as before", n)
 				}
 				for x, y := range [3][]float64{s.a, s.u, s.s} {
@@ -149,10 +149,10 @@ func TestNewtonParts(t *testing.T) {
 	}
 }
 
-// TestFewDrift: entries that were left out may count again when scalings have grown by fewDrift in all, and not before.
-func TestFewDrift(t *testing.T) {
+// TestSparseDrift: entries that were left out may count again when scalings have grown by sparseDrift in all, and not before.
+func TestSparseDrift(t *testing.T) {
 	s := midway(t, scattered(t, 30, 0.02), 3)
-	w := &few{ptr: []int{0}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
+	w := &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
 	for i := range s.c.k {
 		for j := range s.c.n {
 			w.idx, w.val = append(w.idx, int32(j)), append(w.val, s.k.m[i*s.c.n+j])
@@ -199,13 +199,6 @@ func TestRowsInPairs(t *testing.T) {
 		out := make([]float64, 20)
 		if addRow(idx, val, 7, out); !slices.Equal(out, want) {
 			t.Errorf("%d entries: added %v, want %v", n, out, want)
-		}
-		clear(out)
-		gramRow(idx, val, v, out)
-		for j, x := range want {
-			if out[j] != x/7*sum {
-				t.Errorf("%d entries: column %d of the product is %v, want %v", n, j, out[j], x/7*sum)
-			}
 		}
 	}
 }
@@ -487,7 +480,7 @@ func TestEntriesThatCount(t *testing.T) {
 		share float64
 		every int // how many of the entries are not next to nothing
 		want  bool
-	}{{200, 200, dropped, 3 * sparseFill, true}, {200, 190, dropped, 3, false}, {1030, 520, fewShare, 3 * fewFill, true}, {520, 1030, fewShare, 3 * fewFill, true}, {520, 1030, fewShare, 3, false}} {
+	}{{200, 200, dropped, 3 * sparseFill, true}, {200, 190, dropped, 3, false}, {1030, 520, sparseShare, 3 * kernelFill, true}, {520, 1030, sparseShare, 3 * kernelFill, true}, {520, 1030, sparseShare, 3, false}} {
 		g := newGenerator(54)
 		k, n := tt.k, tt.n
 		c := &costs{k: k, n: n}
@@ -522,14 +515,14 @@ func TestEntriesThatCount(t *testing.T) {
 			if got := s.compress(va); got != tt.want {
 				t.Errorf("%+v: %v", tt, got)
 			}
-			ptr, idx, val = w.ptr, w.idx, w.val
+			ptr, idx, val = w.packed.ptr, w.packed.idx, w.packed.val
 		} else {
-			s.fewer()
-			if got := s.k.few != nil; got != tt.want {
+			s.trySparse()
+			if got := s.k.sparse != nil; got != tt.want {
 				t.Errorf("%+v: %v after %d tries", tt, got, s.tries)
 			}
-			if s.k.few != nil {
-				ptr, idx, val = s.k.few.ptr, s.k.few.idx, s.k.few.val
+			if s.k.sparse != nil {
+				ptr, idx, val = s.k.sparse.ptr, s.k.sparse.idx, s.k.sparse.val
 			}
 		}
 		if !tt.want {

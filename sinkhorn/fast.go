@@ -17,12 +17,36 @@ import (
 // gives the same plans as one on the original kernel, but for the projection, which has to see
 // the original s: that is s_j exp(-g_j/reg), up to a factor for all j.
 type fast struct {
-	in     *instance
-	c      *costs
-	ctx    context.Context
-	set    Settings
-	r      *Result
-	k      *kernel
+	in  *instance
+	c   *costs
+	ctx context.Context
+	set Settings
+	r   *Result
+	k   *kernel
+	scalings
+	newt newton
+	damp float64 // Levenberg shift
+
+	rows  int    // with mass: in a stack, not all are
+	sound bool   // the last pass was in range
+	first *sweep // of open
+
+	// Of the level in hand.
+	plan  schedule
+	try   int     // index of plan
+	goal  float64 // residual to reach
+	last  bool    // it is the final one
+	tries int     // how often entries of the kernel were left out
+	check float64 // residual at which the gap is looked at next
+
+	stop   Status
+	found  *bounds // of the certificate that met the gap
+	foundI *iterate
+	oldQ   []float64 // q of the last entry of the history
+}
+
+// scalings are the vectors of an iteration of Algorithm 1 on the kernel at hand.
+type scalings struct {
 	lo, hi []float64
 	v      []float64 // of the present iterate
 	a, u   []float64 // M v and mu / M v
@@ -34,22 +58,7 @@ type fast struct {
 	side   []int8    // -1 where q is lo, +1 where hi, 0 where x t
 	next   []float64 // v of the next iterate, q/s
 	res    float64   // |q - v s|_1
-	work   kl.Workspace
-	newt   newton
-	damp   float64 // Levenberg shift
-	plan   schedule
-	try    int     // index of plan
-	sound  bool    // the last pass was in range
-	first  *sweep  // of open
-	goal   float64 // residual to reach at the level in hand
-	last   bool    // at the final level
-	tries  int     // to leave out entries, in this level
-	rows   int     // with mass: in a stack, not all are
-	stop   Status
-	found  *bounds // of the certificate that met the gap
-	foundI *iterate
-	check  float64   // residual at which the gap is looked at next
-	oldQ   []float64 // q of the last entry of the history
+	exact  kl.Workspace
 }
 
 // schedule says how Reg comes down: each level has the one before over rate, and is left when the
@@ -79,7 +88,8 @@ const (
 
 // newFast returns a workspace with nothing in it. Its kernel has to be freed.
 func newFast(ctx context.Context, in *instance, c *costs, set Settings, k *kernel) *fast {
-	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: k, x: 1, rows: c.k}
+	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: k, rows: c.k}
+	s.x = 1
 	s.lo, s.hi = append([]float64(nil), in.compact(in.lo)...), in.compact(in.hi)
 	for j, x := range s.lo {
 		if x <= tinyMass {
@@ -120,139 +130,6 @@ func (s *fast) run() {
 		}
 		start = nil
 	}
-}
-
-const (
-	// A start at the final Reg is tried when it is above the range of the cost over probeRange, and given up when it promises more than
-	// probeSteps further steps to the goal, or after probeMost. With fewer than probeRows rows, the logarithms of an extrapolation cost more
-	// than passes: steps are then plain, at most probePlain of them, and only where annealing would not start at the final Reg, too.
-	probeRange = 1500
-	probeSteps = 100
-	probeMost  = 64
-	probeRows  = 128
-	probePlain = 12
-)
-
-// probe runs Algorithm 1 at the final Reg from the start. Often no bound is active, or hardly
-// any, and a few steps are all, the fewer as they are extrapolated. It reports whether the run is over.
-func (s *fast) probe() bool {
-	reg := s.c.reg
-	if !probes(s.rows, reg, s.c.rng) {
-		return false
-	}
-	copy(s.k.f, s.c.min)
-	clear(s.k.g)
-	s.last, s.goal = true, s.set.Tolerance
-	if s.goal == 0 {
-		s.goal = DefaultTolerance
-	}
-	var x extrapolation
-	for n := 0; n == 0 && s.open(reg) || n > 0 && s.pass(); n++ {
-		s.record()
-		if s.res <= s.goal {
-			s.stop = Converged
-			if s.set.Gap > 0 && !s.certified() && s.set.Tolerance == 0 {
-				s.stop = Stalled
-			}
-			return true
-		}
-		if s.over() {
-			return true
-		}
-		if !x.turn(s, n) {
-			return false
-		}
-	}
-	return false
-}
-
-// probes reports whether a start at the final Reg is tried, with so many rows and costs of that range.
-func probes(rows int, reg, rng float64) bool {
-	return reg*probeRange >= rng && (rows >= probeRows || reg*annealStart < rng)
-}
-
-// turn makes the next start of the n-th step of a probe, and reports whether one is worth while.
-func (x *extrapolation) turn(s *fast, n int) bool {
-	few := s.rows < probeRows
-	limit, most := float64(probeSteps), probeMost
-	if few {
-		limit, most = probePlain, probePlain
-	}
-	x.record(s.res)
-	if x.settled() && !(steps(s.res, s.goal, x.rate()) <= limit) || n > most {
-		return false
-	}
-	if !few {
-		x.apply(s.v, s.next)
-	}
-	s.v, s.next = s.next, s.v
-	return true
-}
-
-// extrapolation speeds up linear convergence. Near a fixed point where the columns at a bound stay the same, a step of Algorithm 1 is
-// log v -> G log v + const, with G of real eigenvalues between 0 and rho < 1. The second-order iteration
-//
-//	x+ = omega (gamma (G x + c) + (1 - gamma) x - x-) + x-
-//
-// with gamma = 2/(2-rho), sigma = rho/(2-rho), omega = 2/(1+sqrt(1-sigma^2)) then converges at a rate of about a third of rho or less. An eigenvalue mu
-// leads to the rates lambda with lambda^2 - omega (gamma mu + 1 - gamma) lambda + omega - 1 = 0; so a rate that is observed
-// corrects a rho that was too small.
-type extrapolation struct {
-	omega, gamma float64   // omega 0: plain steps so far
-	res          []float64 // residuals since the last change
-	old          []float64 // log v before the present one
-}
-
-// window is how many residuals make a rate.
-const window = 3
-
-func (x *extrapolation) record(res float64) { x.res = append(x.res, res) }
-
-// settled reports whether rate says something.
-func (x *extrapolation) settled() bool {
-	return len(x.res) > window || x.omega == 0 && len(x.res) > 1
-}
-
-// rate is the present rate of the residual.
-func (x *extrapolation) rate() float64 {
-	n := len(x.res)
-	w := min(window, n-1)
-	if w < 1 {
-		return x.omega - 1
-	}
-	return math.Pow(x.res[n-1]/x.res[n-1-w], 1/float64(w))
-}
-
-// apply changes next, the result of a plain step from v.
-func (x *extrapolation) apply(v, next []float64) {
-	n := len(x.res)
-	switch r := x.rate(); {
-	case n <= window:
-	case x.omega == 0:
-		x.tune(r)
-	case r > 1:
-		x.omega, x.res = 0, x.res[:0] // plain steps again
-	case r > 1.1*math.Sqrt(x.omega-1):
-		x.tune(((r*r+x.omega-1)/(x.omega*r) - 1 + x.gamma) / x.gamma)
-	}
-	if x.old == nil {
-		x.old = make([]float64, len(v))
-	}
-	for j, y := range v {
-		a := math.Log(y)
-		if x.omega > 0 && next[j] > 0 {
-			b := math.Log(next[j])
-			next[j] = math.Exp(x.omega*(x.gamma*b+(1-x.gamma)*a-x.old[j]) + x.old[j])
-		}
-		x.old[j] = a
-	}
-}
-
-func (x *extrapolation) tune(rho float64) {
-	rho = min(max(rho, 0.1), 0.999)
-	sigma := rho / (2 - rho)
-	x.omega, x.gamma = 2/(1+math.Sqrt(1-sigma*sigma)), 2/(2-rho)
-	x.res = x.res[:0]
 }
 
 // descend solves level after level. It reports false when another schedule should be tried.
@@ -305,7 +182,8 @@ func (s *fast) descend(start []float64) bool {
 type ending int
 
 const (
-	solved  ending = iota // its goal is met
+	running ending = iota // it has not
+	solved                // its goal is met
 	stopped               // the whole run is over, for s.stop
 	lost                  // no progress
 )
@@ -323,7 +201,7 @@ func (s *fast) reach(depth float64) {
 
 // build makes the kernel for the potentials in s.k and v = 1.
 func (s *fast) build(reg float64) {
-	s.k.few = nil
+	s.k.sparse = nil
 	s.k.build(reg)
 	s.start(reg)
 }
@@ -367,17 +245,17 @@ func (s *fast) absorb() {
 
 func round(x, grid float64) float64 { return math.RoundToEven(x/grid) * grid }
 
-// pass is scalings, and remembers whether they were in range.
+// pass is products, and remembers whether they were in range.
 func (s *fast) pass() bool {
-	s.sound = s.scalings()
+	s.sound = s.products()
 	return s.sound
 }
 
-// scalings does the products of one iteration of Algorithm 1 for v, and the projection. It reports
+// products does those of one iteration of Algorithm 1 for v, and the projection. It reports
 // false if the scalings have left the range in which floats serve.
-func (s *fast) scalings() bool {
-	if s.k.few == nil || !s.k.few.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
-		s.k.few = nil
+func (s *fast) products() bool {
+	if s.k.sparse == nil || !s.k.sparse.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
+		s.k.sparse = nil
 		s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
 	}
 	return !s.c.cut() && s.balance()
@@ -387,6 +265,21 @@ func (s *fast) scalings() bool {
 func (s *fast) balance() bool {
 	s.r.Iterations++
 	s.r.Stats.Passes++
+	if !s.inRange() {
+		return false
+	}
+	s.project(s.in.level != 0)
+	// A small v is harmless: it belongs to a column with little mass.
+	for _, v := range s.next {
+		if !(v < wide && v > 1/far) {
+			return false
+		}
+	}
+	return s.x < wide && s.x > 1/wide
+}
+
+// inRange reports whether the products are numbers to go on with.
+func (s *scalings) inRange() bool {
 	for _, a := range s.a {
 		if !(a > 1/wide && a < wide) {
 			return false
@@ -398,59 +291,47 @@ func (s *fast) balance() bool {
 			return false
 		}
 	}
-	s.project()
-	// A small v is harmless: it belongs to a column with little mass.
-	for _, v := range s.next {
-		if !(v < wide && v > 1/far) {
-			return false
-		}
-	}
-	return s.x < wide && s.x > 1/wide
+	return true
 }
 
-// project sets q, x, side, next and res from s and v.
-func (s *fast) project() {
-	n := len(s.s)
-	t, lo, hi := s.t[:n], s.lo[:n], s.hi[:n]
+// project sets q, x, side, next and res from s and v. q is lo where the box is a point.
+func (s *scalings) project(point bool) {
 	for j, y := range s.s {
-		t[j] = s.w[j] * y
+		s.t[j] = s.w[j] * y
 	}
-	switch x, ok := kl.Scale(t, lo, hi, s.x); {
-	case s.in.level != 0:
-		copy(s.q, lo)
+	switch x, ok := kl.Scale(s.t, s.lo, s.hi, s.x); {
+	case point:
+		copy(s.q, s.lo)
 	case ok:
 		s.x = x
-		for j, y := range t {
-			s.q[j] = math.Min(math.Max(x*y, lo[j]), hi[j])
+		for j, y := range s.t {
+			s.q[j] = math.Min(math.Max(x*y, s.lo[j]), s.hi[j])
 		}
 	default:
-		logs := make([]float64, n)
-		for j, y := range t {
+		logs := make([]float64, len(s.t))
+		for j, y := range s.t {
 			logs[j] = math.Log(y)
 		}
-		theta, ok := s.work.Project(logs, lo, hi, s.q)
+		theta, ok := s.exact.Project(logs, s.lo, s.hi, s.q)
 		if x := math.Exp(theta); ok && x > 0 && !math.IsInf(x, 0) {
 			s.x = x
 		}
 	}
+	s.res = 0
 	for j, q := range s.q {
 		s.side[j] = 0
-		if q <= lo[j] {
+		if q <= s.lo[j] {
 			s.side[j] = -1
-		} else if q >= hi[j] {
+		} else if q >= s.hi[j] {
 			s.side[j] = 1
 		}
-	}
-	var res float64
-	for j, q := range s.q {
 		if s.side[j] == 0 || q == 0 {
 			s.next[j] = s.x * s.w[j]
 		} else {
 			s.next[j] = q / s.s[j]
 		}
-		res += math.Abs(q - s.v[j]*s.s[j])
+		s.res += math.Abs(q - s.v[j]*s.s[j])
 	}
-	s.res = res
 }
 
 // over looks for reasons to stop other than the goal.
@@ -466,91 +347,124 @@ func (s *fast) over() bool {
 	return true
 }
 
+// progress is how a level gets on.
+type progress struct {
+	best    float64 // least residual so far
+	since   int     // passes since it last fell by a tenth
+	prev    float64 // residual of the last pass, +Inf after a Newton step
+	plain   int     // steps of Algorithm 1 since the last Newton step
+	wait    int     // of them before Newton's method is tried
+	repairs int     // scalings brought back into range
+}
+
 // level solves at one reg.
 func (s *fast) level(reg float64) ending {
 	s.build(reg)
 	s.tries = 0
-	plain := 0 // steps of Algorithm 1 since the last Newton step
-	wait := 4  // of them before Newton's method is tried
-	prev := math.Inf(1)
-	repairs := 0
-	best, since := math.Inf(1), 0
-	final := s.try == len(schedules)-1
+	p := progress{best: math.Inf(1), prev: math.Inf(1), wait: 4}
 	for {
 		if !s.pass() {
-			// Out of range: absorb and go on; if that does not help, reach for the columns.
-			if s.over() {
-				return stopped
-			}
-			s.rescue(reg)
-			repairs++
-			switch {
-			case repairs > 100*rescues:
-				s.stop = Stalled
-				return stopped
-			case repairs > rescues && !final:
-				return lost
+			if end := s.repair(reg, &p); end != running {
+				return end
 			}
 			continue
 		}
 		if s.last {
 			s.record()
 		}
-		if s.res < 0.9*best {
-			best, since = s.res, 0
-		} else {
-			since++
+		if p.since++; s.res < 0.9*p.best {
+			p.best, p.since = s.res, 0
 		}
-		if s.res <= s.goal && (s.last || s.step() <= s.plan.log) {
-			if s.last && s.k.few != nil {
-				// Once more with the full kernel, and on with that if need be.
-				s.k.few, s.tries = nil, fewTries
-				continue
+		if s.arrived() {
+			if !s.last || s.k.sparse == nil {
+				return s.settled()
 			}
-			if s.last && s.set.Gap > 0 {
-				if s.certified() {
-					return stopped
-				}
-				if s.set.Tolerance == 0 {
-					s.stop = Stalled
-					return stopped
-				}
-			}
-			s.stop = Converged
-			return solved
+			// Once more with the full kernel, and on with that if need be.
+			s.k.sparse, s.tries = nil, sparseTries
+			continue
 		}
-		if s.last && s.set.Gap > 0 && s.res < s.check {
-			s.check = s.res / 8
-			if s.certified() {
-				return stopped
-			}
+		if end := s.endless(&p); end != running {
+			return end
 		}
-		if s.over() {
+		s.advance(&p)
+	}
+}
+
+// repair absorbs scalings that are out of range; if that does not help, it reaches for the columns.
+func (s *fast) repair(reg float64, p *progress) ending {
+	if s.over() {
+		return stopped
+	}
+	s.rescue(reg)
+	switch p.repairs++; {
+	case p.repairs > 100*rescues:
+		s.stop = Stalled
+		return stopped
+	case p.repairs > rescues && !s.lastTry():
+		return lost
+	}
+	return running
+}
+
+// arrived reports whether the residual is what the level asks for.
+func (s *fast) arrived() bool {
+	return s.res <= s.goal && (s.last || s.step() <= s.plan.log)
+}
+
+// settled ends a level that has arrived. Where the gap is the goal, the residual alone does not end the run well.
+func (s *fast) settled() ending {
+	if s.last && s.set.Gap > 0 {
+		if s.certified() {
 			return stopped
 		}
-		if since > patience && !final {
-			return lost
-		}
-		if s.k.few == nil {
-			s.fewer()
-		}
-		if since > stalled && s.res <= 1e-6 {
+		if s.set.Tolerance == 0 {
 			s.stop = Stalled
 			return stopped
 		}
-		rate := s.res / prev
-		prev = s.res
-		plain++
-		if plain > wait && !(steps(s.res, s.goal, rate) < 12) {
-			if s.newtonStep() {
-				plain, wait = 0, 0
-			} else {
-				plain, wait = 0, min(2*wait+4, 64)
-			}
-			prev = math.Inf(1)
-			continue
+	}
+	s.stop = Converged
+	return solved
+}
+
+// endless looks for reasons to end a level that has not arrived.
+func (s *fast) endless(p *progress) ending {
+	if s.last && s.set.Gap > 0 && s.res < s.check {
+		s.check = s.res / 8
+		if s.certified() {
+			return stopped
 		}
+	}
+	switch {
+	case s.over():
+		return stopped
+	case p.since > patience && !s.lastTry():
+		return lost
+	case p.since > stalled && s.res <= 1e-6:
+		s.stop = Stalled
+		return stopped
+	}
+	return running
+}
+
+// lastTry reports whether there is no other schedule to try.
+func (s *fast) lastTry() bool { return s.try == len(schedules)-1 }
+
+// advance takes a step of Algorithm 1 or, where those promise to take long, Newton's.
+func (s *fast) advance(p *progress) {
+	if s.k.sparse == nil {
+		s.trySparse()
+	}
+	rate := s.res / p.prev
+	p.prev = s.res
+	if p.plain++; p.plain <= p.wait || steps(s.res, s.goal, rate) < 12 {
 		s.v, s.next = s.next, s.v
+		return
+	}
+	p.plain, p.prev = 0, math.Inf(1)
+	if s.newtonStep() {
+		p.wait = 0
+	} else {
+		p.wait = min(2*p.wait+4, 64)
 	}
 }
 
@@ -671,8 +585,8 @@ func (s *fast) record() {
 
 // finish makes the Result of the present iterate.
 func (s *fast) finish() (*Result, *bounds, *iterate) {
-	if s.k.few != nil {
-		s.k.few = nil
+	if s.k.sparse != nil {
+		s.k.sparse = nil
 		s.pass()
 	}
 	s.r.Status = s.stop

@@ -17,9 +17,8 @@ type kernel struct {
 	m    []float64 // k x n, row-major
 	ch   int       // number of chunks
 	part []float64 // ch x n: partial column sums
-	few  *few      // if not nil, the entries that count
-	// spare is the memory of the last one.
-	spare *few
+	// sparse, if not nil, holds the entries that count; spare is the last one, for its memory.
+	sparse, spare *sparseKernel
 }
 
 func newKernel(c *costs) *kernel {

@@ -11,7 +11,7 @@ import "math"
 // takes the free columns to their level, is solved by conjugate gradients.
 //
 // At a small Reg a row of P reaches few columns. What is so small that rounding hides it is then dropped, and B kept
-// in compressed rows: made from those of the kernel where there are any (few). What is dropped here concerns the direction of a step alone.
+// in compressed rows: made from those of the kernel where there are any (sparseKernel). What is dropped here concerns the direction of a step alone.
 type newton struct {
 	act        []int     // A
 	b          []float64 // k x |A|: P_ij / sqrt(mu_i)
@@ -23,12 +23,9 @@ type newton struct {
 	delta      []float64
 	part       []float64
 	save       []float64
-	// Compressed rows, in place of b where that is shorter: row i has val[ptr[i]:ptr[i+1]] in columns idx.
-	sparse bool
-	ptr    []int
-	idx    []int32
-	val    []float64
-	dense  bool // for tests: never compress
+	sparse     bool // packed takes the place of b, where that is shorter
+	packed     csr
+	dense      bool // for tests: never compress
 }
 
 const (
@@ -167,8 +164,8 @@ func (s *fast) newtonStep() bool {
 
 // curvature sets out = M' diag(sq^2) M x.
 func (k *kernel) curvature(x, y, sq, out []float64) {
-	if k.few != nil {
-		k.few.curvature(k, x, y, sq, out)
+	if k.sparse != nil {
+		k.sparse.curvature(k, x, y, sq, out)
 		return
 	}
 	n := k.c.n
@@ -232,93 +229,34 @@ func (s *fast) pack() {
 	}
 }
 
-// compress is pack into compressed rows. It reports false, after a few rows, if they are not worth while.
+// compress is pack into compressed rows: of the kernel's entries, where it is compressed already, or of those that count. It
+// reports false, after a few rows, if they are not worth while.
 func (s *fast) compress(va []float64) bool {
 	w := &s.newt
-	n, k, na := s.c.n, s.c.k, len(w.act)
-	if s.k.few != nil {
-		s.pick(va)
-		return true
-	}
-	if k*na < sparseCells {
+	from := &w.packed
+	if s.k.sparse != nil {
+		from = &s.k.sparse.csr
+	} else if s.c.k*len(w.act) < sparseCells || !s.keep(from, w.act, dropped, sparseFill) {
 		return false
 	}
-	limit := 2 * k * na / sparseFill
-	// P_ij > drop mu_i or P_ij > drop c_j, divided by u_i v_j.
-	drop := dropped / float64(max(k, na))
-	byRow, byCol := make([]float64, na), make([]float64, na)
-	minRow, minCol := math.Inf(1), math.Inf(1)
-	for m, j := range w.act {
-		byRow[m], byCol[m] = drop/va[m], drop*s.s[j]
-		minRow, minCol = math.Min(minRow, byRow[m]), math.Min(minCol, byCol[m])
-	}
-	// Most cells are below what any column asks for, and nothing else of them is read.
-	at := s.places()
-	// Some rows tell whether it pays.
-	rows, kept := 0, 0
-	for i := 0; i < k; i += sparseSample {
-		if s.c.ended() {
-			return false
-		}
-		a, u := s.a[i], 1/s.u[i]
-		rows++
-		for j, x := range s.k.m[i*n : (i+1)*n] {
-			if m := at[j]; m >= 0 && (x > a*byRow[m] || x > u*byCol[m]) {
-				kept++
-			}
-		}
-	}
-	if kept*sparseFill > rows*na {
-		return false
-	}
-	copy(w.diag, w.cd)
-	w.ptr = append(w.ptr[:0], 0)
-	w.idx, w.val = w.idx[:0], w.val[:0]
-	for i := range k {
-		if i%lookRows == 0 && s.c.ended() {
-			return false
-		}
-		row, q := s.k.m[i*n:(i+1)*n], w.sq[i]
-		a, u := s.a[i], 1/s.u[i]
-		least := math.Min(a*minRow, u*minCol)
-		for j, x := range row {
-			if x <= least {
-				continue
-			}
-			if m := at[j]; m >= 0 && (x > a*byRow[m] || x > u*byCol[m]) {
-				x *= q * va[m]
-				w.idx = append(w.idx, m)
-				w.val = append(w.val, x)
-				w.diag[m] -= float64(x * x)
-			}
-		}
-		if len(w.idx) > limit {
-			return false
-		}
-		w.ptr = append(w.ptr, len(w.idx))
-	}
-	return true
-}
-
-// pick is compress from a kernel that is compressed already.
-func (s *fast) pick(va []float64) {
-	w := &s.newt
 	at := s.places()
 	copy(w.diag, w.cd)
-	w.ptr = append(w.ptr[:0], 0)
-	w.idx, w.val = w.idx[:0], w.val[:0]
+	// In place, where it is from packed: no entry moves to the right.
+	to := csr{make([]int, 1, s.c.k+1), w.packed.idx[:0], w.packed.val[:0]}
 	for i, q := range w.sq {
-		idx, val := s.k.few.row(i)
+		idx, val := from.row(i)
 		for l, j := range idx {
 			if m := at[j]; m >= 0 {
 				x := val[l] * (q * va[m])
-				w.idx = append(w.idx, m)
-				w.val = append(w.val, x)
+				to.idx = append(to.idx, m)
+				to.val = append(to.val, x)
 				w.diag[m] -= float64(x * x)
 			}
 		}
-		w.ptr = append(w.ptr, len(w.idx))
+		to.ptr = append(to.ptr, len(to.idx))
 	}
+	w.packed = to
+	return true
 }
 
 // places returns where a column is in A, -1 for those that are not.
@@ -342,8 +280,8 @@ func (w *newton) gram(c *costs, p, out []float64) {
 	}
 	if w.sparse {
 		for i := range k {
-			from, to := w.ptr[i], w.ptr[i+1]
-			gramRow(w.idx[from:to], w.val[from:to], p, out)
+			idx, val := w.packed.row(i)
+			addRow(idx, val, dotRow(idx, val, p), out)
 		}
 		return
 	}
@@ -357,25 +295,6 @@ func (w *newton) gram(c *costs, p, out []float64) {
 		a := w.b[i*na : (i+b)*na]
 		timesRows(a, na, p, w.y[i:i+b])
 		addColumns(a, na, w.y[i:i+b], out)
-	}
-}
-
-// gramRow adds b (b p) to out for one compressed row b.
-func gramRow(idx []int32, val, p, out []float64) {
-	val = val[:len(idx)]
-	out = out[:len(p)]
-	var x, y float64
-	m := 0
-	for ; m+1 < len(idx); m += 2 {
-		x += float64(val[m] * p[idx[m]])
-		y += float64(val[m+1] * p[idx[m+1]])
-	}
-	if m < len(idx) {
-		x += float64(val[m] * p[idx[m]])
-	}
-	x += y
-	for m, j := range idx {
-		out[j] += float64(x * val[m])
 	}
 }
 

@@ -32,6 +32,7 @@ func bands(k, width int) (s *fast, va []float64) {
 	}
 	for j := range k {
 		va = append(va, 1)
+		s.v = append(s.v, 1)
 		w.act = append(w.act, j)
 		w.cd[j] = s.s[j]
 	}
@@ -57,19 +58,19 @@ func TestCompress(t *testing.T) {
 		w := &s.newt
 		drop := dropped / float64(k)
 		for i := range k {
-			at := w.ptr[i]
+			at := w.packed.ptr[i]
 			for j := range k {
 				p := s.u[i] * s.k.m[i*k+j]
 				if !(p > drop*s.u[i]*s.a[i] || p > drop*s.s[j]) {
 					continue
 				}
 				want := w.sq[i] * s.k.m[i*k+j]
-				if at == w.ptr[i+1] || int(w.idx[at]) != j || w.val[at] != want {
+				if at == w.packed.ptr[i+1] || int(w.packed.idx[at]) != j || w.packed.val[at] != want {
 					t.Fatalf("%d of %d columns: the entry of row %d, column %d is missing", width, k, i, j)
 				}
 				at++
 			}
-			if at != w.ptr[i+1] {
+			if at != w.packed.ptr[i+1] {
 				t.Fatalf("%d of %d columns: row %d has entries that do not count", width, k, i)
 			}
 		}

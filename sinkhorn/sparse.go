@@ -1,90 +1,127 @@
 package sinkhorn
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// few holds the entries of a kernel that count, row by row, at a small Reg: the plan of a row then reaches few columns. Entries are
-// left out by their share of the plan at hand, which says how far scalings may go before they would count; passes check that. Whatever leaves
-// the solver is of the full kernel: the last pass, and what is proved.
-type few struct {
-	ptr    []int
-	idx    []int32
-	val    []float64
+// csr is a matrix in compressed rows: row i has val[ptr[i]:ptr[i+1]] in columns idx.
+type csr struct {
+	ptr []int
+	idx []int32
+	val []float64
+}
+
+// row returns the columns and entries of row i.
+func (w *csr) row(i int) ([]int32, []float64) {
+	from, to := w.ptr[i], w.ptr[i+1]
+	idx := w.idx[from:to]
+	return idx, w.val[from:to][:len(idx)]
+}
+
+// begin empties w and keeps its memory.
+func (w *csr) begin() {
+	w.ptr, w.idx, w.val = append(w.ptr[:0], 0), w.idx[:0], w.val[:0]
+}
+
+// sparseKernel holds the entries of a kernel that count, at a small Reg, where the plan of a row reaches few columns
+// (truncation: Schmitzer 2019). Entries are left out by their share of the plan at hand, which says how far scalings may go before they would count;
+// passes check that. Whatever leaves the solver is of the full kernel: the last pass, and what is proved.
+type sparseKernel struct {
+	csr
 	u0, v0 []float64 // scalings for which entries were left out
 }
 
 const (
 	// An entry of the kernel is kept if it is more than this, over the longer side of the matrix, of its row of the plan or of its column.
-	fewShare = 1e-25
-	// fewDrift is how much an entry left out may grow.
-	fewDrift = 1e11
-	// Compressed rows pay when they hold at most one cell in fewFill.
-	fewFill  = 8
-	fewCells = 1 << 19 // and in matrices of at least so many: smaller ones are in cache
-	// fewTries is how often in a level they are made.
-	fewTries = 4
+	sparseShare = 1e-25
+	// sparseDrift is how much an entry left out may grow.
+	sparseDrift = 1e11
+	// A compressed kernel pays when it holds at most one cell in kernelFill.
+	kernelFill  = 8
+	kernelCells = 1 << 19 // and in matrices of at least so many: smaller ones are in cache
+	// sparseTries is how often in a level one is made.
+	sparseTries = 4
 )
 
-// fewer looks for entries to leave out, after a pass of the full kernel.
-func (s *fast) fewer() {
-	if s.tries >= fewTries || s.newt.dense || s.set.Gap > 0 || s.set.History || s.c.k*s.c.n < fewCells || !s.sound {
+// trySparse looks for entries to leave out, after a pass of the full kernel.
+func (s *fast) trySparse() {
+	if s.tries >= sparseTries || s.newt.dense || s.set.Gap > 0 || s.set.History || s.c.k*s.c.n < kernelCells || !s.sound {
 		return
 	}
 	s.tries++
-	k, n := s.c.k, s.c.n
-	share := fewShare / float64(max(k, n))
-	// P_ij > share mu_i or P_ij > share c_j, divided by u_i v_j.
-	byRow := make([]float64, n)
-	least, leastCol := math.Inf(1), math.Inf(1)
-	byCol := make([]float64, n)
-	for j, v := range s.v {
-		byRow[j], byCol[j] = share/v, share*s.s[j]
-		least, leastCol = math.Min(least, byRow[j]), math.Min(leastCol, byCol[j])
+	w := &sparseKernel{}
+	if s.k.spare != nil {
+		w.csr = s.k.spare.csr
 	}
-	kept, rows := 0, 0
-	for i := 0; i < k; i += sparseSample {
-		if s.c.ended() {
-			return
-		}
-		a, u := s.a[i], 1/s.u[i]
-		rows++
-		for j, x := range s.k.m[i*n : (i+1)*n] {
-			if x > a*byRow[j] || x > u*byCol[j] {
-				kept++
-			}
-		}
-	}
-	if kept*fewFill > rows*n {
-		s.tries = fewTries // and will not be in this level
+	if !s.keep(&w.csr, nil, sparseShare, kernelFill) {
+		s.tries = sparseTries // and will not be in this level
 		return
 	}
-	w := &few{u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
-	if old := s.k.spare; old != nil {
-		w.ptr, w.idx, w.val = old.ptr[:0], old.idx[:0], old.val[:0]
+	w.u0, w.v0 = slices.Clone(s.u), slices.Clone(s.v)
+	s.k.sparse, s.k.spare = w, w
+}
+
+// keep writes to w the entries of the kernel in columns cols, or in all for nil, that are more than share, over the longer side, of
+// their row of the plan or of their column. It reports false, after a few rows, if that is more than one cell in fill.
+func (s *fast) keep(w *csr, cols []int, share float64, fill int) bool {
+	k, n, width := s.c.k, s.c.n, s.c.n
+	if cols != nil {
+		width = len(cols)
 	}
-	w.ptr = append(w.ptr, 0)
-	for i := range k {
-		if i%lookRows == 0 && s.c.ended() {
-			return
+	share /= float64(max(k, width))
+	// P_ij > share mu_i or P_ij > share c_j, divided by u_i v_j. Most cells are below what any column asks for, and nothing else of
+	// them is read.
+	byRow, byCol := make([]float64, n), make([]float64, n)
+	leastRow, leastCol := math.Inf(1), math.Inf(1)
+	column := func(j int) {
+		byRow[j], byCol[j] = share/s.v[j], share*s.s[j]
+		leastRow, leastCol = min(leastRow, byRow[j]), min(leastCol, byCol[j])
+	}
+	if cols == nil {
+		for j := range n {
+			column(j)
 		}
-		row := s.k.m[i*n : (i+1)*n]
+	} else {
+		for j := range n {
+			byRow[j], byCol[j] = math.Inf(1), math.Inf(1)
+		}
+		for _, j := range cols {
+			column(j)
+		}
+	}
+	add := func(i int) {
 		a, u := s.a[i], 1/s.u[i]
-		low := math.Min(a*least, u*leastCol)
-		for j, x := range row {
+		low := min(a*leastRow, u*leastCol)
+		for j, x := range s.k.m[i*n : (i+1)*n] {
 			if x > low && (x > a*byRow[j] || x > u*byCol[j]) {
 				w.idx = append(w.idx, int32(j))
 				w.val = append(w.val, x)
 			}
 		}
-		if len(w.idx)*fewFill > 2*k*n {
-			return
-		}
 		w.ptr = append(w.ptr, len(w.idx))
 	}
-	s.k.few, s.k.spare = w, w
+	w.begin()
+	for i := 0; i < k; i += sparseSample { // tells whether it pays
+		if add(i); s.c.ended() {
+			return false
+		}
+	}
+	if len(w.idx)*fill > (len(w.ptr)-1)*width {
+		return false
+	}
+	w.begin()
+	for i := range k {
+		if i%lookRows == 0 && s.c.ended() || len(w.idx)*fill > 2*k*width {
+			return false
+		}
+		add(i)
+	}
+	return true
 }
 
 // normalise is that of kernel on the entries kept. It reports false if those left out may count by now.
-func (w *few) normalise(k *kernel, mu, v, a, u, s []float64) bool {
+func (w *sparseKernel) normalise(k *kernel, mu, v, a, u, s []float64) bool {
 	drift := 0.0
 	for j, x := range v {
 		drift = math.Max(drift, x/w.v0[j])
@@ -107,17 +144,11 @@ func (w *few) normalise(k *kernel, mu, v, a, u, s []float64) bool {
 	for i, x := range u {
 		up = math.Max(up, x/w.u0[i])
 	}
-	return up*drift <= fewDrift
-}
-
-func (w *few) row(i int) ([]int32, []float64) {
-	from, to := w.ptr[i], w.ptr[i+1]
-	idx := w.idx[from:to]
-	return idx, w.val[from:to][:len(idx)]
+	return up*drift <= sparseDrift
 }
 
 // curvature is that of kernel.
-func (w *few) curvature(k *kernel, x, y, sq, out []float64) {
+func (w *sparseKernel) curvature(k *kernel, x, y, sq, out []float64) {
 	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
 		part := k.partial(ch, out)

@@ -88,7 +88,7 @@ func TestFew(t *testing.T) {
 		if short.k.spare == nil || full.k.spare != nil {
 			t.Fatalf("entries left out: %v and %v, want true and false", short.k.spare != nil, full.k.spare != nil)
 		}
-		if short.k.few != nil {
+		if short.k.sparse != nil {
 			t.Error("the last pass was not full")
 		}
 		if d := distance1(short.q, full.q); !(d <= same) {
