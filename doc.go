@@ -1,8 +1,6 @@
 // Package wpm is the Wasserstein projection mechanism: it releases one point drawn from the
-// distribution closest to a private one, in Wasserstein distance, that e^ε-local differential
+// distribution closest to a private one, in Wasserstein distance, that ε-local differential
 // privacy allows.
-//
-// # The problem
 //
 // A client holds a private distribution μ over k public points x_1, ..., x_k. It releases one of kv
 // public points v_1, ..., v_kv, drawn from
@@ -10,29 +8,43 @@
 //	q ∈ argmin { W_p(ν, μ) : α m_j <= ν_j <= β m_j for all j },  α = e^(-ε/2), β = e^(ε/2),
 //
 // where the base measure m is public. Whatever μ is, q lies in one box whose sides have ratio e^ε, so
-// every output is at most e^ε times likelier under one private distribution than under another. That is
-// ε-local differential privacy for the whole distribution (the paper's proposition on projections), and
-// with the right m it is minimax optimal.
+// every output is at most e^ε times likelier under one private distribution than under another.
 //
-// # What this package does
+// # Use
 //
-// It is glue, and the only place where a solver meets the trusted core:
+// Once, with public data alone:
 //
-//   - a [Mechanism] is a cost, an integer box (package ldp) and a choice of solver;
-//   - [Mechanism.Project] finds q with a proof of its distance (package mincostflow) and rounds it into
-//     the integer box;
-//   - [Mechanism.Channel] gives the integer rows of the mixture mode: row i is the exact projection of
-//     the point mass at x_i, and "draw i from μ, then j from row i" is minimax optimal too, with no
-//     solver on the device;
-//   - [Mechanism.Projector] hands the projection to package policy, the only path for private points.
+//	c, err := cost.NewGrid(20, 20, 1)                        // any cost.Matrix
+//	eps, err := ldp.ParseEpsilon("2")
+//	d, err := wpm.NewDesign(ctx, c, eps, wpm.Objective{})    // d.WorstCase() is proved; nothing beats d.Lower()
+//	p, err := d.Publish(policy.Config{Mode: policy.Projection, Provenance: provenance})
+//	text, err := policy.Encode(p)                            // the file that every client gets
 //
-// # Guarantee and cost
+// On each device:
 //
-// Privacy does not depend on anything here: whatever a solver returns, ldp rounds it into the published
-// box, and the draw uses exactly B random bits. A wrong solver costs utility, never privacy.
+//	p, err := policy.Decode(text)
+//	m, err := wpm.Load(p, wpm.Options{})
+//	report, err := policy.Release(ctx, p, ledger, private, m.Projector())
 //
-// New reads the cost once, O(k kv). Project costs |supp μ| kv per pricing sweep. A Channel costs
-// O(kv log kv) a row and 8 kv bytes a row kept.
+// A [Design] is a [Mechanism] with the rows of its mixture mode ([Channel]) and a certificate of its worst case. [New]
+// makes a mechanism of any base measure. [Mechanism.Project] finds q with a proof of its distance, for studies and
+// tests. In mixture mode a client draws i from μ and then j from row i: that is minimax optimal, too, and needs no
+// solver on the device.
+//
+// # Guarantee
+//
+// Privacy does not depend on anything here: whatever a solver returns, package ldp rounds it into the published
+// box of integers, and the draw uses exactly B random bits. A wrong solver costs utility, never privacy.
+// policy.Release is the only path for private data; a [Projection] prints as nothing.
+//
+// Errors wrap [ErrShape], [ErrMass] or [ErrOption], or are those of the packages below. A solver that its context stops
+// still gives a feasible answer with valid bounds: see [Unfinished].
+//
+// # Cost
+//
+// NewDesign takes the time of package basemeasure and of one exact verification, and 20 k kv bytes. New reads a
+// stored cost once. Project costs |supp μ| kv for every sweep of its solver. A Channel costs O(kv log kv) a row, and
+// 8 kv bytes a row kept.
 //
 // Import a solver package instead of this one if all you need is that solver: they stand alone.
 package wpm

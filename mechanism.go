@@ -1,11 +1,21 @@
 package wpm
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+)
+
+var (
+	// ErrShape says that lengths do not fit together.
+	ErrShape = errors.New("wpm: shape mismatch")
+	// ErrMass says that a distribution is none.
+	ErrMass = errors.New("wpm: not a distribution")
+	// ErrOption says that a field of Options or Objective has a value that means nothing.
+	ErrOption = errors.New("wpm: bad option")
 )
 
 // DefaultBits is the B of a mechanism whose Options do not say: probabilities are multiples of 2^-62,
