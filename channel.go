@@ -50,12 +50,15 @@ func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Chann
 	return ch, nil
 }
 
+// eachRow is called with the rows of a channel and their costs.
+type eachRow func(i int, w ldp.Weights, phi float64) error
+
 // rowBlock is how many rows a goroutine takes at a time.
 const rowBlock = 16
 
 // rows computes the rows of the channel and their costs, on all cores and in no order; do is called from several
 // goroutines. sorted is the cost as a table, if there is one.
-func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do func(i int, w ldp.Weights, phi float64) error) error {
+func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}

@@ -90,7 +90,8 @@ func (o Objective) check(k int) (Objective, error) {
 func (o Objective) solve(ctx context.Context, sorted *knapsack.Table, eps float64) (basemeasure.Result, error) {
 	switch o.Kind {
 	case Average:
-		return basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{Objective: basemeasure.Average, InputWeights: o.Weights})
+		return basemeasure.Solve(ctx, sorted, eps,
+			basemeasure.Settings{Objective: basemeasure.Average, InputWeights: o.Weights})
 	case Mixed:
 		return basemeasure.Solve(ctx, sorted, eps,
 			basemeasure.Settings{Objective: basemeasure.Mixed, Mix: o.Mix, InputWeights: o.Weights})

@@ -23,7 +23,7 @@ const maxBackupRows = 1 << 24
 //
 // Errors: those of policy.New and the context's.
 func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Policy, error) {
-	return m.publish(cfg, func(do func(int, ldp.Weights, float64) error) error { return m.rows(ctx, nil, do) })
+	return m.publish(cfg, func(do eachRow) error { return m.rows(ctx, nil, do) })
 }
 
 // Publish is Mechanism.Publish with the rows of the design, and with its certificate unless cfg has one.
@@ -31,7 +31,7 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 	if cfg.Certificate == nil {
 		cfg.Certificate = d.certificate
 	}
-	return d.mechanism.publish(cfg, func(do func(int, ldp.Weights, float64) error) error {
+	return d.mechanism.publish(cfg, func(do eachRow) error {
 		for i, w := range d.channel.rows {
 			if err := do(i, w, d.channel.cost[i]); err != nil {
 				return err
@@ -42,7 +42,7 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 }
 
 // publish is Publish. each calls a function with every row.
-func (m *Mechanism) publish(cfg policy.Config, each func(func(int, ldp.Weights, float64) error) error) (policy.Policy, error) {
+func (m *Mechanism) publish(cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
 	cfg.Polytope, cfg.Inputs = m.box, m.k
 	if cfg.Cost != nil {
 		if err := m.sameCost(cfg.Cost); err != nil {
@@ -71,7 +71,7 @@ func (m *Mechanism) publish(cfg policy.Config, each func(func(int, ldp.Weights, 
 }
 
 // policyRows returns the rows in the policy's form. It gives up as soon as they cannot fit into a policy.
-func (m *Mechanism) policyRows(each func(func(int, ldp.Weights, float64) error) error) ([]policy.Row, error) {
+func (m *Mechanism) policyRows(each func(eachRow) error) ([]policy.Row, error) {
 	rows := make([]policy.Row, m.k)
 	var raised atomic.Int64
 	err := each(func(i int, w ldp.Weights, _ float64) (err error) {

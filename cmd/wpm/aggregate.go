@@ -89,14 +89,8 @@ type inverse struct {
 	Iterations int       `json:"iterations"`
 }
 
-func aggregateReports(ctx context.Context, c *cli.Command) error {
-	p, files, err := policyAndFiles(c, c.Args().Slice())
-	if b, ok := asCodebook(err); ok {
-		return aggregateCodebook(c, b)
-	}
-	if err != nil {
-		return err
-	}
+// checkAggregate checks the flags that say what is printed and written.
+func checkAggregate(c *cli.Command) error {
 	if c.IsSet("top") && c.Int("top") < 0 {
 		return fmt.Errorf("-top: %d is negative", c.Int("top"))
 	}
@@ -108,7 +102,18 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if c.IsSet("partial") && c.IsSet("counts") {
 		return errors.New("-partial does not go with -counts: it would say that reports were read")
 	}
-	if err := apart([]string{c.String("out"), c.String("partial")}, append(c.Args().Slice(), c.String("counts"))); err != nil {
+	return apart([]string{c.String("out"), c.String("partial")}, append(c.Args().Slice(), c.String("counts")))
+}
+
+func aggregateReports(ctx context.Context, c *cli.Command) error {
+	p, files, err := policyAndFiles(c, c.Args().Slice())
+	if b, ok := asCodebook(err); ok {
+		return aggregateCodebook(c, b)
+	}
+	if err != nil {
+		return err
+	}
+	if err := checkAggregate(c); err != nil {
 		return err
 	}
 	counts, err := readCounts(ctx, c, p, files)
