@@ -7,6 +7,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/sinkhorn"
 )
 
 var (
@@ -100,7 +101,7 @@ type Mechanism struct {
 
 	// What the solvers keep from one projection to the next.
 	exact    exactSolver
-	entropic entropicSolver
+	entropic *sinkhorn.GapProjector
 }
 
 // New builds the mechanism with base measure m (length kv, e^(-ε/2) <= sum m <= e^(ε/2)) and privacy
@@ -145,7 +146,7 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 	lo, hi := own.Bounds()
 	m := &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}
 	if opt.Solver == Entropic {
-		if m.entropic, err = newEntropic(c, lo, hi); err != nil {
+		if m.entropic, err = sinkhorn.NewGapProjector(c, lo, hi, EntropicReg, entropicSettings); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
@@ -92,7 +91,8 @@ type answer struct {
 // stop.
 func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int, many bool) (answer, error) {
 	if m.opt.Solver == Entropic {
-		res, err := m.entropic.project(ctx, m.problem(mass, support))
+		res := new(sinkhorn.Result)
+		err := m.entropic.Project(ctx, mass, support, res)
 		if err != nil && !Unfinished(err) {
 			return answer{}, err
 		}
@@ -165,67 +165,6 @@ func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *min
 // entropicSettings are the settings of the entropic solver.
 var entropicSettings = sinkhorn.Settings{Gap: EntropicGap, SupportOnly: true}
 
-// heldCells is the number of entries up to which Entropic holds a cost that is not in memory: half a gigabyte.
-const heldCells = 1 << 26
-
-// On a grid too large to hold, distributions on few points are solved without its structure, and the fewer levels of
-// annealing the better; their projections are far apart, and a Reg of 1e-5 is a thousandth of their cost.
-const (
-	fewPoints = 64
-	fewReg    = 1e-5
-)
-
-// entropicSolver has the regularisation, and what serves many distributions unless the cost is too large to hold.
-type entropicSolver struct {
-	reg  float64
-	many *sinkhorn.Projector
-}
-
-// newEntropic sets up the solver for a cost and a box.
-func newEntropic(c cost.Matrix, lo, hi []float64) (s entropicSolver, err error) {
-	k, kv := c.Dims()
-	_, held := c.(*cost.Dense)
-	held = held || kv <= heldCells/k
-	if grid, ok := c.(*cost.Grid); ok && !held && grid.P() == 2 {
-		// The range would take a sweep over all pairs. Half a cell, squared, is what the method for grids needs.
-		rows, cols := grid.Size()
-		h := 1 / float64(max(rows, cols))
-		s.reg = h * h / 4
-		return s, nil
-	}
-	s.reg, err = sinkhorn.RelativeReg(c, EntropicReg)
-	if !held {
-		return s, err
-	}
-	if err != nil {
-		s.reg = 1 // all costs are zero, and any will do
-	}
-	s.many, err = sinkhorn.NewProjector(c, lo, hi, s.reg, entropicSettings)
-	return s, err
-}
-
-func (s *entropicSolver) project(ctx context.Context, p mincostflow.Problem) (*sinkhorn.Result, error) {
-	if s.many != nil {
-		res := new(sinkhorn.Result)
-		return res, s.many.Project(ctx, p.Source, p.Support, res)
-	}
-	reg, points := s.reg, 0
-	for _, x := range p.Source {
-		if x > 0 {
-			points++
-		}
-	}
-	if points <= fewPoints {
-		reg = max(reg, fewReg)
-	}
-	res, err := sinkhorn.Project(ctx, entropicProblem(p, reg), entropicSettings)
-	return &res, err
-}
-
-func entropicProblem(p mincostflow.Problem, reg float64) sinkhorn.Problem {
-	return sinkhorn.Problem{Cost: p.Cost, Source: p.Source, Support: p.Support, Lo: p.Lo, Hi: p.Hi, Reg: reg}
-}
-
 // Projection is the answer for one private distribution, and as private as that: it is a function of μ.
 // Printing it in any way shows nothing; only a release may leave the device.
 type Projection struct{ *projection }
@@ -273,7 +212,9 @@ func (p Projection) Certificate() (certificate.Certificate, error) {
 	}
 	problem := p.mechanism.problem(p.mass, p.support)
 	if r := p.entropic; r != nil {
-		return certificate.NewEntropic(entropicProblem(problem, r.Reg), *r)
+		return certificate.NewEntropic(sinkhorn.Problem{
+			Cost: problem.Cost, Source: p.mass, Support: p.support, Lo: problem.Lo, Hi: problem.Hi, Reg: r.Reg,
+		}, *r)
 	}
 	return certificate.NewProjection(problem, *p.exact)
 }
