@@ -38,8 +38,8 @@ func (b broken) Row(int, []float64) []float64 {
 	return row
 }
 
-// TestVerifyUnitsRefusesCounts: what a table of spoilt results in units_test.go leaves out: a Q that lacks units, a plan that goes on below
-// the last row, a cost without rows.
+// TestVerifyUnitsRefusesCounts: what a table of spoilt results in units_test.go leaves out: a Q that lacks units, a
+// plan that goes on below the last row, a cost without rows.
 func TestVerifyUnitsRefusesCounts(t *testing.T) {
 	c, err := cost.NewDense(2, 2, []float64{0, 1, 1, 0})
 	if err != nil {
@@ -106,7 +106,8 @@ func TestVerifyReadsRowsTwice(t *testing.T) {
 	}
 }
 
-// TestVerifyPointOfBox: where the box is a point only up to rounding, Q is that point, up to an ulp, and nothing else in the box.
+// TestVerifyPointOfBox: where the box is a point only up to rounding, Q is that point, up to an ulp, and nothing else
+// in the box.
 func TestVerifyPointOfBox(t *testing.T) {
 	c, err := cost.NewDense(1, 2, []float64{0, 1})
 	if err != nil {
@@ -127,7 +128,8 @@ func TestVerifyPointOfBox(t *testing.T) {
 	}
 }
 
-// TestRoundedBoxes: bounds that sum to 1 but for less than their rounding to the solver's units, in boxes of many columns.
+// TestRoundedBoxes: bounds that sum to 1 but for less than their rounding to the solver's units, in boxes of many
+// columns.
 func TestRoundedBoxes(t *testing.T) {
 	const n = 1000
 	c := &cost.Dense{K: 2, Kv: n, Data: make([]float64, 2*n)}

@@ -110,8 +110,8 @@ func (d draw) plain(k, kv int, scale float64) *cost.Dense {
 	return c
 }
 
-// TestCancelReadsNoMore: wherever the context ends (at the start, while costs are read, in a sweep, in the last pass), every
-// processor reads 64 rows more at most, and what comes back is verified.
+// TestCancelReadsNoMore: wherever the context ends (at the start, while costs are read, in a sweep, in the last
+// pass), every processor reads 64 rows more at most, and what comes back is verified.
 func TestCancelReadsNoMore(t *testing.T) {
 	const k, kv = 320, 40
 	for _, procs := range []int{1, 3} {
@@ -148,7 +148,8 @@ func TestCancelReadsNoMore(t *testing.T) {
 	}
 }
 
-// TestCancelledBounds: bounds after a cancel hold, tighten as the work goes on, and are those of the tree, not of nothing.
+// TestCancelledBounds: bounds after a cancel hold, tighten as the work goes on, and are those of the tree, not of
+// nothing.
 func TestCancelledBounds(t *testing.T) {
 	for seed := range uint64(4) {
 		d := newDraw(seed + 100e6)
@@ -232,8 +233,8 @@ func sameUnits(a, b UnitResult) bool {
 		a.Upper.Cmp(b.Upper) == 0 && a.Lower.Cmp(b.Lower) == 0 && a.Stats == b.Stats
 }
 
-// TestRowsReadOnce: a row of a computed cost is computed once if it fits, and twice if it has no mass and all rows are asked
-// for: not in every sweep.
+// TestRowsReadOnce: a row of a computed cost is computed once if it fits, and twice if it has no mass and all rows
+// are asked for: not in every sweep.
 func TestRowsReadOnce(t *testing.T) {
 	const k, kv = 120, 100
 	d := newDraw(102e6)

@@ -62,7 +62,8 @@ func (s *solver) keep() kept {
 	return kept{flows, has, sent, needs, spare}
 }
 
-// settle gives the columns what the rows still have, at no matter which cost: up to the lower bounds first, and then in order.
+// settle gives the columns what the rows still have, at no matter which cost: up to the lower bounds first, and then
+// in order.
 func (s *solver) settle(p kept) {
 	t := &s.sx.tree
 	for j := range p.has {

@@ -279,9 +279,9 @@ func (s *solver) completed(st Status) answer {
 	return a
 }
 
-// cancelled is the answer once the context has ended: what is known without reading any more costs. The plan is what the tree
-// has moved, and the upper bound pays the largest cost for the rest; q is in the box; and the prices are those that
-// the last sweep has seen, or none.
+// cancelled is the answer once the context has ended: what is known without reading any more costs. The plan is what
+// the tree has moved, and the upper bound pays the largest cost for the rest; q is in the box; and the prices are
+// those that the last sweep has seen, or none.
 func (s *solver) cancelled() answer {
 	a := answer{status: Cancelled}
 	p := s.keep()
@@ -299,8 +299,8 @@ func (s *solver) cancelled() answer {
 	return a
 }
 
-// lastSeen fills in the potentials that the last complete sweep has proved, and reports whether there was one that gives
-// any. f and g are zeros if not.
+// lastSeen fills in the potentials that the last complete sweep has proved, and reports whether there was one that
+// gives any. f and g are zeros if not.
 func (s *solver) lastSeen(f, g []float64) bool {
 	seen := &s.sx.pr.seen
 	if len(seen.f) != len(f) {
@@ -308,8 +308,8 @@ func (s *solver) lastSeen(f, g []float64) bool {
 	}
 	most, finite := 0.0, true
 	for n, x := range seen.f {
-		// Two grids less is more than all roundings (seen). Scaled back, small costs may lose half of the smallest float
-		// in f and in g.
+		// Two grids less is more than all roundings (seen). Scaled back, small costs may lose half of the smallest
+		// float in f and in g.
 		f[n] = shifted(x-2*seen.grid, -s.rows.exp)
 		if s.rows.exp > 0 {
 			f[n] -= 2 * math.SmallestNonzeroFloat64

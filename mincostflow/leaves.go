@@ -1,10 +1,10 @@
 package mincostflow
 
-// leaves are columns with nothing below them in the tree, each of which hangs from a row by a real arc. Where columns are many and rows
-// few, most of a subtree that moves is leaves. They are then kept apart from the preorder, in a list for every
-// row: their potentials are shifted in a plain loop, which is several times as fast as following links, and nothing else
-// of them changes. Those at the ends of an arc that enters join the preorder first. The lists need not have all leaves, but do
-// after every pivot (cutDear leaves some out).
+// leaves are columns with nothing below them in the tree, each of which hangs from a row by a real arc. Where columns
+// are many and rows few, most of a subtree that moves is leaves. They are then kept apart from the preorder, in a
+// list for every row: their potentials are shifted in a plain loop, which is several times as fast as following
+// links, and nothing else of them changes. Those at the ends of an arc that enters join the preorder first. The lists
+// need not have all leaves, but do after every pivot (cutDear leaves some out).
 //
 // They take 4 bytes for every row of every column, 4 MB at most.
 type leaves struct {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// pricerAt returns a pricer of a tree with a few ties among its potentials, on a grid that costs are multiples of or not.
+// pricerAt returns a pricer of a tree with a few ties among its potentials, on a grid that costs are multiples of or
+// not.
 func (d draw) pricerAt(k, n int) *pricer {
 	t := &basis{k: k, n: n, root: int32(k + n)}
 	t.grid, t.magic, t.limit = 0.25, math.Ldexp(1.5, 50), math.Ldexp(1, 49)
@@ -159,7 +160,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestSweepFinds: a sweep lists arcs of negative rounded reduced cost alone, of every row the best, and none exactly when there is none.
+// TestSweepFinds: a sweep lists arcs of negative rounded reduced cost alone, of every row the best, and none exactly
+// when there is none.
 func TestSweepFinds(t *testing.T) {
 	none := 0
 	for seed := range 300 {
@@ -212,7 +214,8 @@ func TestSweepFinds(t *testing.T) {
 	}
 }
 
-// TestEnterSlack compares with the obvious search: the slack arc that enters is the first of those that improve the plan most.
+// TestEnterSlack compares with the obvious search: the slack arc that enters is the first of those that improve the
+// plan most.
 func TestEnterSlack(t *testing.T) {
 	for seed := range 400 {
 		d := newDraw(uint64(seed) + 84e6)

@@ -14,8 +14,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestMassesInAnyUnit: masses that differ by a power of two only are one distribution, and give one result, bit for bit,
-// unless they fall below the normal range.
+// TestMassesInAnyUnit: masses that differ by a power of two only are one distribution, and give one result, bit for
+// bit, unless they fall below the normal range.
 func TestMassesInAnyUnit(t *testing.T) {
 	for seed := range uint64(60) {
 		d := newDraw(seed + 97e6)

@@ -45,8 +45,8 @@ func structured(b *testing.B, k int) map[string]cost.Matrix {
 	return out
 }
 
-// BenchmarkStructured times Project with a computed cost against cost.Materialize and Project with the matrix. Run it with
-// GOMAXPROCS=1, so that times are those of the processor: "ratio" should stay below 1.2.
+// BenchmarkStructured times Project with a computed cost against cost.Materialize and Project with the matrix. Run it
+// with GOMAXPROCS=1, so that times are those of the processor: "ratio" should stay below 1.2.
 func BenchmarkStructured(b *testing.B) {
 	for _, k := range []int{1000, 3000} {
 		for name, c := range structured(b, k) {
@@ -81,8 +81,8 @@ func BenchmarkStructured(b *testing.B) {
 	}
 }
 
-// BenchmarkCancel times how long Project takes to come back once the context has ended: at the start, while the costs are
-// read, and in a sweep. "ms" is the worst of all runs.
+// BenchmarkCancel times how long Project takes to come back once the context has ended: at the start, while the costs
+// are read, and in a sweep. "ms" is the worst of all runs.
 func BenchmarkCancel(b *testing.B) {
 	const k = 6000
 	plane := structured(b, k)["plane"]

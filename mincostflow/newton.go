@@ -19,37 +19,31 @@ import (
 // of zero stands between its bounds), and Newton steps with a line search climb the rest. Then h is
 // made smaller. Wide kinks need only a sample of the columns.
 //
-// This is the damped Newton method of semi-discrete transport (Kitagawa, Mérigot and Thibert 2019),
-// stopped early: the simplex does the rest, from a tree that has little left to do. Starts change the
-// work, never the answer's certificate. But other bits here may mean another of several optima
-// there, so no product may be fused with a sum.
+// This is the damped Newton method of semi-discrete transport (Kitagawa, Mérigot and Thibert 2019), stopped early: the
+// simplex does the rest. Starts change the work, never the answer's certificate. But other bits here may mean another
+// of several optima there, so no product may be fused with a sum. docs/algorithms/newton-start.md has the derivation
+// and the table of the constants.
 const (
-	// Below a few columns for every row there is nothing to gain, and the steps take k^3 operations.
+	// The start needs a few columns for every row, and its steps take k^3 operations.
 	newtonColumns = 60
 	newtonRatio   = 3
 	newtonRows    = 128
-	// The rest is measured with 20 rows and 250 to 4000 columns, where the whole varies by a tenth around these
-	// values. The first sample has coarsePerRow to twice as many columns for every row, the next ones are finer by
-	// finer.
-	coarsePerRow = 2
-	finer        = 8
-	// Kinks are width times the typical gap between the costs of a column, times the root of rows
-	// over columns of the last sample, as the error of its prices is; with all columns in, narrower
-	// by narrower, at most rounds times.
+	coarsePerRow  = 2 // the first sample has this to twice as many columns for every row
+	finer         = 8 // the next ones are finer by this
+
+	// Kinks are width times the typical gap between the costs of a column, times the root of rows over columns of the
+	// last sample; with all columns in, narrower by narrower, at most rounds times.
 	width    = 1.6
 	narrower = 0.5
 	rounds   = 3
-	// For every width, at most newtonSteps steps of at most longest widths each at first, with the matrix shifted by
-	// damping times the mean of its diagonal (Levenberg): the steps end far from the top, where that serves best.
-	// The first sample, from a guess, may take firstSteps.
-	newtonSteps = 6
-	firstSteps  = 24
-	longest     = 3
-	damping     = 0.2
-	// Once the rows have too much or too little by less than enough full columns for each, the simplex is cheaper. Its lists
-	// start with the second best arcs of columns where those are less than seedWidths widths from the best.
-	enough     = 0.9
-	seedWidths = 3
+
+	newtonSteps = 6   // for every width, at most
+	firstSteps  = 24  // for the first sample, which starts from a guess
+	longest     = 3   // of a first step, in widths
+	damping     = 0.2 // shift of the matrix, times the mean of its diagonal (Levenberg)
+
+	enough     = 0.9 // columns for each row that it may have too much or too little: the simplex is cheaper then
+	seedWidths = 3   // lists start with second best arcs less than so many widths from the best
 )
 
 // worthNewton reports whether a start by Newton steps pays.
@@ -65,9 +59,9 @@ type newton struct {
 	units []uint64 // of the rows
 	sum   uint64   // of units
 
-	// The costs of column at[c] as integers, in units of about 2^-53 of the largest (of the usual ones, where a few dwarf
-	// the others; those are cut) and times rowBits, are cells[c*k : (c+1)*k]. Columns that take nothing are left out; if
-	// there are very many cells, at is a sample.
+	// The costs of column at[c] as integers, in units of about 2^-53 of the largest (of the usual ones, where a few
+	// dwarf the others; those are cut) and times rowBits, are cells[c*k : (c+1)*k]. Columns that take nothing are
+	// left out; if there are very many cells, at is a sample.
 	cells []int64
 	at    []int32
 	cell  []int32 // c for every column, or -1
@@ -142,8 +136,8 @@ func (w *newton) prices(ctx context.Context) bool {
 	return w.refine(ctx, stride, all)
 }
 
-// measureCosts fills in the cells and the typical gap, and reports whether cells hold all columns, and as they are: a few
-// costs that dwarf the others are cut.
+// measureCosts fills in the cells and the typical gap, and reports whether cells hold all columns, and as they are: a
+// few costs that dwarf the others are cut.
 func (w *newton) measureCosts() (all bool) {
 	top := w.rows.top()
 	group := w.fillCells(top, top)
@@ -439,10 +433,15 @@ func (w *newton) scale() float64 {
 	return w.sorted[len(w.sorted)/2]
 }
 
-// measure computes the smoothed dual value at f, and its first and second derivatives.
+// measure computes the smoothed dual value at f, and its first and second derivatives. Both minima are
+// Huber-smoothed. With the two least values m1 <= m2 of a column and half a width w,
 //
-// The loop has no branches, which would be mispredicted at every other column. Where a kink does not reach, near or below is at
-// an end of its range, and factors of 0 or 1, min(..., 1), drop its derivatives.
+//	near  = max(w - (m2 - m1), 0)      p2 = near / 2w: the share of the second row
+//	m     = m1 - near p2 / 2           the smoothed minimum
+//	below = clamp(w - m, 0, 2w)        up = below / 2w: the share of the room that is taken
+//
+// and derivatives 1/2w where 0 < near, and where 0 < below < 2w. Factors of 0 or 1, min(..., 1), drop them elsewhere:
+// the loop has no branches, which would be mispredicted at every other column.
 func (w *newton) measure(h float64) float64 {
 	f, left, slope := w.f, w.left, w.slope
 	k := len(f)
@@ -528,8 +527,8 @@ const (
 	mostCells = 1 << 20
 )
 
-// price fills in keys, and keeps the prices themselves within their range: they go on to assign, where what the keys have
-// found must be true of them.
+// price fills in keys, and keeps the prices themselves within their range: they go on to assign, where what the keys
+// have found must be true of them.
 func (w *newton) price() {
 	most := math.Ldexp(1, costBits+1)
 	by := 1 / w.grain

@@ -292,8 +292,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestNewtonFarColumn: a column that is far dearer than all others does not spoil the start: with any, pivots are at most half as many again as
-// with none.
+// TestNewtonFarColumn: a column that is far dearer than all others does not spoil the start: with any, pivots are at
+// most half as many again as with none.
 func TestNewtonFarColumn(t *testing.T) {
 	const k, kv = 20, 500
 	var plain int

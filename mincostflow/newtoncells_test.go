@@ -9,7 +9,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// startAt loads a problem with a few columns that take nothing, in another order of rows than the cost's, and readies its first tree.
+// startAt loads a problem with a few columns that take nothing, in another order of rows than the cost's, and readies
+// its first tree.
 func (d draw) startAt(t *testing.T, k, kv int) (s *solver, top float64) {
 	t.Helper()
 	p := Problem{Source: uniform(k), Lo: make([]float64, kv), Hi: make([]float64, kv)}
@@ -39,8 +40,8 @@ func (d draw) startAt(t *testing.T, k, kv int) (s *solver, top float64) {
 	return s, s.rows.top()
 }
 
-// TestNewtonParts compares the parts of the start with plain loops over the costs: cells, samples, the typical gap, the first guess, and which
-// row serves a column.
+// TestNewtonParts compares the parts of the start with plain loops over the costs: cells, samples, the typical gap,
+// the first guess, and which row serves a column.
 func TestNewtonParts(t *testing.T) {
 	const same = 1e-12 // sums of some hundred positive numbers
 	near := func(what string, got, want float64) {

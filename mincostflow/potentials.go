@@ -7,10 +7,9 @@ import (
 	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
-// dual fills in what a lacks, and is worth nothing if s.watch is over in the end: the largest valid potentials of the rows
-// with mass for the prices a.g,
-// and then the largest valid prices of the columns that take no part (-Inf in a.g). It returns
-// the dual value, scaled, and the sum of the magnitudes of its terms.
+// dual fills in what a lacks, and is worth nothing if s.watch is over in the end: the largest valid potentials of the
+// rows with mass for the prices a.g, and then the largest valid prices of the columns that take no part (-Inf in
+// a.g). It returns the dual value, scaled, and the sum of the magnitudes of its terms.
 func (s *solver) dual(a *answer) (value dd, size float64) {
 	in := s.in
 	if a.f == nil {
@@ -102,8 +101,9 @@ func (s *solver) deadColumns(g, f []float64) {
 	}
 }
 
-// allRows fills in the potentials of all rows, given those of the rows with mass. If the context ends, or *st says that it
-// has, rows are no longer read, those without mass get the potential that they have without AllRows, and *st is Cancelled.
+// allRows fills in the potentials of all rows, given those of the rows with mass. If the context ends, or *st says
+// that it has, rows are no longer read, those without mass get the potential that they have without AllRows, and *st
+// is Cancelled.
 func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) error {
 	in := s.in
 	least := 0 - max(0, slices.Max(g))
@@ -119,7 +119,8 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = rowPotential(row, g) })
 }
 
-// eachIdleRow reads and checks the rows without mass, and hands them to use, from several goroutines. If the context ends, or *st says that it has, it stops, and *st is Cancelled.
+// eachIdleRow reads and checks the rows without mass, and hands them to use, from several goroutines. If the context
+// ends, or *st says that it has, it stops, and *st is Cancelled.
 func (s *solver) eachIdleRow(st *Status, use func(i int, row []float64)) error {
 	in := s.in
 	if *st == Cancelled {

@@ -16,10 +16,10 @@ import (
 // The result holds the projection q, a plan, and dual potentials, with bounds that Verify can
 // recompute exactly. See the package comment for what is guaranteed and what it costs.
 //
-// Bad input is one of the errors of this package, and the Result is then empty. ErrNotConverged
-// (the context ended or Settings.MaxPivots was reached) comes with a feasible Result whose
-// bounds hold. Once the context has ended, every processor reads 16 rows of the cost at most; so Result.Plan may then move
-// less than all mass, and Upper counts what is missing at the largest cost.
+// Bad input is one of the errors of this package, and the Result is then empty. ErrNotConverged (the context ended or
+// Settings.MaxPivots was reached) comes with a feasible Result whose bounds hold. Once the context has ended, every
+// processor reads 16 rows of the cost at most; so Result.Plan may then move less than all mass, and Upper counts what
+// is missing at the largest cost.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()

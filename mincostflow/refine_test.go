@@ -8,7 +8,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// TestRefinementEnds: where arcs that hold the tree together carry nothing but rounding, a finer grid is not tried again and again.
+// TestRefinementEnds: where arcs that hold the tree together carry nothing but rounding, a finer grid is not tried
+// again and again.
 func TestRefinementEnds(t *testing.T) {
 	apart := func(k, kv int) *cost.Dense { // 100 |i - j|
 		c := &cost.Dense{K: k, Kv: kv}

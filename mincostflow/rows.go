@@ -36,8 +36,8 @@ type rows struct {
 	buf, scaled []float64 // for matrices that compute their rows, and for exp != 0
 }
 
-// reset makes r read the rows of in, and chooses how many are to be copied: those that fit into memory bytes, if the matrix
-// computes its rows anew for every reader and none are held yet.
+// reset makes r read the rows of in, and chooses how many are to be copied: those that fit into memory bytes, if the
+// matrix computes its rows anew for every reader and none are held yet.
 func (r *rows) reset(in *instance, memory int64) {
 	r.matrix, r.index, r.kv, r.data, r.exp, r.copied = in.matrix, in.rows, in.kv, nil, 0, 0
 	if d, ok := in.matrix.(*cost.Dense); ok {
@@ -54,8 +54,8 @@ func (r *rows) reset(in *instance, memory int64) {
 	}
 }
 
-// load reads and checks the rows, copies those that fit into memory bytes, and finds the scale of their costs. It returns
-// errUnread if the context ends before; up to fewLoaded rows are read whatever it says.
+// load reads and checks the rows, copies those that fit into memory bytes, and finds the scale of their costs. It
+// returns errUnread if the context ends before; up to fewLoaded rows are read whatever it says.
 func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
 	r.reset(in, memory)
 	r.tops = grow(r.tops, len(r.index))
@@ -77,7 +77,8 @@ func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
 	return nil
 }
 
-// loadKnown is load, by one worker, for costs that have been checked, with the largest of every row of the matrix in most.
+// loadKnown is load, by one worker, for costs that have been checked, with the largest of every row of the matrix in
+// most.
 func (r *rows) loadKnown(w *watch, in *instance, most []float64, memory int64) error {
 	r.reset(in, memory)
 	few := len(r.index) <= fewLoaded

@@ -19,9 +19,10 @@ const (
 	refineTol  = 0x1p-46
 )
 
-// simplex is the network simplex on costs that are rounded to a grid: the tree, the pricing of its arcs, and the grid and the
-// price of artificial arcs in force. begin makes a star, run pivots until the tree is optimal, and refine makes the grid
-// finer. The start replaces the star by a better tree; whoever wants the answer reads flows and prices off the tree.
+// simplex is the network simplex on costs that are rounded to a grid: the tree, the pricing of its arcs, and the grid
+// and the price of artificial arcs in force. begin makes a star, run pivots until the tree is optimal, and refine
+// makes the grid finer. The start replaces the star by a better tree; whoever wants the answer reads flows and prices
+// off the tree.
 type simplex struct {
 	tree basis
 	pr   pricer
@@ -75,7 +76,8 @@ func (x *simplex) run() Status {
 		case !x.artificialFlow():
 			return Optimal
 		case t.bigM >= t.round(x.full):
-			// At the full price this cannot be; if it were, a feasible answer with its bounds would beat an endless loop.
+			// At the full price this cannot be; if it were, a feasible answer with its bounds would beat an endless
+			// loop.
 			return PivotLimit
 		default: // only after refine
 			big := min(max(t.bigM, t.grid)*(1<<8), x.full) // a price of zero would stay zero
@@ -84,7 +86,8 @@ func (x *simplex) run() Status {
 	}
 }
 
-// refine makes the grid of an optimal tree finer, if that gains anything, and reports whether it did. The tree is then to be run again.
+// refine makes the grid of an optimal tree finer, if that gains anything, and reports whether it did. The tree is
+// then to be run again.
 func (x *simplex) refine() bool {
 	t := &x.tree
 	// Four times the dearest arc in use is a guess at what rerouting costs; if it is too low,

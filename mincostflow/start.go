@@ -2,7 +2,8 @@ package mincostflow
 
 import "context"
 
-// start makes the first tree for the source in s.units and the box: a star, or a tree from the prices that Newton's method finds.
+// start makes the first tree for the source in s.units and the box: a star, or a tree from the prices that Newton's
+// method finds.
 func (s *solver) start(ctx context.Context, maxPivots int) {
 	s.watch = watch{ctx: ctx}
 	x, w := &s.sx, &s.nw
@@ -69,8 +70,8 @@ func (w *newton) serveColumns(served []service) {
 	}
 }
 
-// preorder links the nodes of the tree that serveColumns has chosen: every row with its artificial arc and its columns, then the
-// columns on slack arcs. It makes the star again if the context ends.
+// preorder links the nodes of the tree that serveColumns has chosen: every row with its artificial arc and its
+// columns, then the columns on slack arcs. It makes the star again if the context ends.
 func (w *newton) preorder() {
 	t := w.tree
 	k, n := t.k, t.n

@@ -82,8 +82,8 @@ func eliminate(a, b []float64) []float64 {
 	return b
 }
 
-// TestAssign: an assignment serves every column from its best row at the given prices, and hangs none from another; artificial arcs carry no
-// more than units.go allows.
+// TestAssign: an assignment serves every column from its best row at the given prices, and hangs none from another;
+// artificial arcs carry no more than units.go allows.
 func TestAssign(t *testing.T) {
 	full := 0
 	for seed := range 60 {

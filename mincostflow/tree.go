@@ -18,8 +18,8 @@ const (
 	inTree              // in the tree: lo_j <= q_j <= hi_j
 )
 
-// node is a row, a column or the hub, with the tree arc to its parent. Nodes, but for leaves kept apart (leaves.go), form a circular list
-// in preorder, so that a subtree is a run of the list: the node, then all that follow with a
+// node is a row, a column or the hub, with the tree arc to its parent. Nodes, but for leaves kept apart (leaves.go),
+// form a circular list in preorder, so that a subtree is a run of the list: the node, then all that follow with a
 // greater depth.
 type node struct {
 	parent, prev int32

@@ -210,8 +210,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestLeavesOutgrow: potentials of leaves kept apart are held to the limit of exactness as all others are, when prices are set and when
-// subtrees move.
+// TestLeavesOutgrow: potentials of leaves kept apart are held to the limit of exactness as all others are, when
+// prices are set and when subtrees move.
 func TestLeavesOutgrow(t *testing.T) {
 	late := 0
 	for seed := range 200 {

@@ -5,12 +5,12 @@ import "math"
 // Flows are integers. A distribution is a multiple of 2^-61 at every node, so that no flow ever
 // drifts, and a flow is zero or it is not: the rule against cycling needs that.
 //
-// Integer masses may add up to N = 2^62. Flows then stay below 2^64: the flow on an arc of a
-// tree is what the subtree has or lacks, so at most N, or what the columns hold above; they hold
-// what the rows bring, N at most, and what artificial arcs bring them. Those start with 2.125 N at most,
-// beside real arcs with 1.125 N at most. No pivot makes the whole dearer, and artificial arcs cost 1.5 times what
-// others cost at most, so that they never carry more than 2.125 N + 1.125 N/1.5, and the columns hold 3.875 N at most. (When
-// they are made cheaper later, the plan is optimal at the higher price, and they carry nothing.)
+// Integer masses may add up to N = 2^62. Flows then stay below 2^64: the flow on an arc of a tree is what the subtree
+// has or lacks, so at most N, or what the columns hold above; they hold what the rows bring, N at most, and what
+// artificial arcs bring them. Those start with 2.125 N at most, beside real arcs with 1.125 N at most. No pivot makes
+// the whole dearer, and artificial arcs cost 1.5 times what others cost at most, so that they never carry more than
+// 2.125 N + 1.125 N/1.5, and the columns hold 3.875 N at most. (When they are made cheaper later, the plan is optimal
+// at the higher price, and they carry nothing.)
 const (
 	unitBits = 61
 	unit     = 1 << unitBits

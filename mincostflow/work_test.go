@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestWorkCounts holds how many pivots and sweeps fixed instances take: a twentieth more than measured. What only saves work shows nowhere else.
+// TestWorkCounts holds how many pivots and sweeps fixed instances take: a twentieth more than measured. What only
+// saves work shows nowhere else.
 func TestWorkCounts(t *testing.T) {
 	check := func(name string, pivots, sweeps, mostPivots, mostSweeps int) {
 		t.Helper()

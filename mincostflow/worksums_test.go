@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestWorkSums holds the work of many small instances, of all kinds, to a fiftieth more than measured, and two, for the last bits of the exponentials
-// in them differ between machines: TestWorkCounts for what shows in sums alone, such as moves without effect, changes of the grid, and pivots at
-// exact prices.
+// TestWorkSums holds the work of many small instances, of all kinds, to a fiftieth more than measured, and two, for
+// the last bits of the exponentials in them differ between machines: TestWorkCounts for what shows in sums alone,
+// such as moves without effect, changes of the grid, and pivots at exact prices.
 func TestWorkSums(t *testing.T) {
 	more := func(n int) int { return n + n/50 + 2 }
 	for _, tt := range []struct {
@@ -66,7 +66,8 @@ func (s *Stats) project(t *testing.T, p Problem, settings Settings) {
 	s.add(r.Stats)
 }
 
-// TestStoppedGaps: how far apart the bounds of stopped runs are, over the largest cost and in the sum of many; a fiftieth more than measured.
+// TestStoppedGaps: how far apart the bounds of stopped runs are, over the largest cost and in the sum of many; a
+// fiftieth more than measured.
 func TestStoppedGaps(t *testing.T) {
 	const more = 1.02
 	for _, tt := range []struct {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// plainLoad says by the comment of load, in big integers, whether a network fits with the given choice of where arcs start, and what then stands for an
-// infinite capacity.
+// plainLoad says by the comment of load, in big integers, whether a network fits with the given choice of where arcs
+// start, and what then stands for an infinite capacity.
 func plainLoad(g *Problem, greedy bool) (price *big.Int, clip, infinite int64, fits bool) {
 	n := len(g.Supply)
 	limit := big.NewInt(math.MaxInt64)
@@ -104,7 +104,8 @@ func plainLoad(g *Problem, greedy bool) (price *big.Int, clip, infinite int64, f
 	return sum.Add(sum, big0(1)), clip, infinite, true
 }
 
-// TestLoadLimits compares what load refuses, and the numbers that it works with, with plainLoad, on networks whose numbers are about the limits.
+// TestLoadLimits compares what load refuses, and the numbers that it works with, with plainLoad, on networks whose
+// numbers are about the limits.
 func TestLoadLimits(t *testing.T) {
 	fit, refused, rays := 0, 0, 0
 	for seed := range 6000 {
@@ -202,7 +203,8 @@ func TestLoadLimits(t *testing.T) {
 	}
 }
 
-// TestPriceFindsBest: of the first block with an arc of negative reduced cost the least is taken, blocks go round, and all are looked at before there is none.
+// TestPriceFindsBest: of the first block with an arc of negative reduced cost the least is taken, blocks go round,
+// and all are looked at before there is none.
 func TestPriceFindsBest(t *testing.T) {
 	for seed := range 300 {
 		d := newDraw(uint64(seed) + 80e6)
@@ -239,7 +241,8 @@ func TestPriceFindsBest(t *testing.T) {
 	}
 }
 
-// TestAdapt: the size of a block follows the mean work of the last pivots, between one and eight square roots of the number of arcs.
+// TestAdapt: the size of a block follows the mean work of the last pivots, between one and eight square roots of the
+// number of arcs.
 func TestAdapt(t *testing.T) {
 	for _, arcs := range []int{1, 16, 17, 100, 10000} {
 		unit := max(4, int(math.Sqrt(float64(arcs))))
