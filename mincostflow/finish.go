@@ -145,23 +145,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	t, in := &s.sx.tree, s.in
 	s.out.carried = grow(s.out.carried, len(t.nodes))
 	net := s.out.carried // what a node has, less what it needs, with all nodes below it
-	net[t.root] = dd{}
-	for i, m := range in.mass {
-		net[i] = m
-	}
-	q, plan := grow(s.out.q, t.n), s.out.plan[:0]
-	for j := range q {
-		q[j] = in.lo[j]
-		if t.slack[j] == atUpper {
-			q[j] = in.hi[j]
-		}
-		need := dd{hi: q[j]}
-		if in.point != nil {
-			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
-			need = dd{hi: in.point[j]}.over(in.pointSum)
-		}
-		net[t.k+j] = need.neg()
-	}
+	q, plan := s.supplies(net), s.out.plan[:0]
 	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
 		p := &t.nodes[v]
 		x := net[v]
@@ -188,6 +172,30 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	in.repair(q)
 	s.out.q, s.out.plan = q, plan
 	return q, plan
+}
+
+// supplies fills in what every node has, less what it needs, and returns q as far as the slack arcs out of the tree
+// decide it.
+func (s *solver) supplies(net []dd) []float64 {
+	t, in := &s.sx.tree, s.in
+	net[t.root] = dd{}
+	for i, m := range in.mass {
+		net[i] = m
+	}
+	q := grow(s.out.q, t.n)
+	for j := range q {
+		q[j] = in.lo[j]
+		if t.slack[j] == atUpper {
+			q[j] = in.hi[j]
+		}
+		need := dd{hi: q[j]}
+		if in.point != nil {
+			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
+			need = dd{hi: in.point[j]}.over(in.pointSum)
+		}
+		net[t.k+j] = need.neg()
+	}
+	return q
 }
 
 // bestColumn returns the first column with the least row[j] - g[j].

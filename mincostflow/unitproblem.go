@@ -114,6 +114,13 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 
 // setUnits validates the source and the bounds.
 func (s *solver) setUnits(p UnitProblem) error {
+	if err := s.setUnitSource(p); err != nil {
+		return err
+	}
+	return s.setUnitBox(p)
+}
+
+func (s *solver) setUnitSource(p UnitProblem) error {
 	in := &s.own
 	if err := checkSupport(in.k, len(p.Source), p.Support); err != nil {
 		return err
@@ -138,6 +145,11 @@ func (s *solver) setUnits(p UnitProblem) error {
 	if s.total == 0 {
 		return fmt.Errorf("%w: Source sums to 0", ErrMass)
 	}
+	return nil
+}
+
+func (s *solver) setUnitBox(p UnitProblem) error {
+	in := &s.own
 	if len(p.Lo) != in.kv || len(p.Hi) != in.kv {
 		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(p.Lo), len(p.Hi), in.kv)
 	}
@@ -229,8 +241,8 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 	return r, nil
 }
 
-// unitPlan fills in Q and Plan, and returns what the plan costs. What it leaves counts at the largest cost, as does an arc
-// whose cost has not been read.
+// unitPlan fills in Q and Plan, and returns what the plan costs. What it leaves counts at the largest cost, as does
+// an arc whose cost has not been read.
 func (s *solver) unitPlan(r *UnitResult) (upper *big.Rat) {
 	in := s.in
 	var p kept
@@ -300,8 +312,8 @@ func (s *solver) unitPrices(st *Status, e *exactPrices) (live, g []*big.Rat) {
 	return live, g
 }
 
-// fillMissing gives the missing potentials of one side the largest that is valid, since costs are not negative, for any cost:
-// the least of zero and all -x for x on the other side.
+// fillMissing gives the missing potentials of one side the largest that is valid, since costs are not negative, for
+// any cost: the least of zero and all -x for x on the other side.
 func fillMissing(potentials, other []*big.Rat) {
 	least := new(big.Rat)
 	for _, x := range other {

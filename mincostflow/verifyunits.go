@@ -11,10 +11,9 @@ import (
 //
 //	lower <= min { <C, P>/N : P from the source into the box } <= W(Q, source) <= upper.
 //
-// All of it is exact: Q consists of whole units in the box, N in all; the plan has the source and Q
-// as its row and column sums, which makes its cost over N the upper bound (if Status is Cancelled, it may have less, and what is
-// missing counts at the largest cost); F and G are feasible, and the
-// lower bound is their dual value
+// All of it is exact: Q consists of whole units in the box, N in all; the plan has the source and Q as its row and
+// column sums, which makes its cost over N the upper bound (if Status is Cancelled, it may have less, and what is
+// missing counts at the largest cost); F and G are feasible, and the lower bound is their dual value
 //
 //	(sum_i source_i F_i + sum_j min(lo_j G_j, hi_j G_j)) / N,
 //
@@ -25,121 +24,20 @@ import (
 // It takes one pass over the cost in floats, with rational arithmetic for close calls. Like Verify, it uses no
 // code of the solver.
 func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error) {
-	k, kv, n, err := unitShape(p)
-	if err != nil {
+	c := unitCheck{p: p, r: r}
+	if c.k, c.kv, c.n, err = unitShape(p); err != nil {
 		return nil, nil, err
 	}
-	if len(r.Q) != kv {
-		return nil, nil, refuse("Q has %d entries, want %d", len(r.Q), kv)
-	}
-	left := make([]uint64, kv) // of Q, as the plan is read
-	var sum uint64
-	for j, q := range r.Q {
-		if q < p.Lo[j] || q > p.Hi[j] {
-			return nil, nil, refuse("Q[%d] = %d is outside [%d, %d]", j, q, p.Lo[j], p.Hi[j])
-		}
-		left[j] = uint64(q)
-		if sum += left[j]; sum > n {
-			return nil, nil, refuse("Q sums to more than %d up to entry %d", n, j)
-		}
-	}
-	if sum != n {
-		return nil, nil, refuse("Q sums to %d, want %d", sum, n)
-	}
-	f, g := r.Potentials.F, r.Potentials.G
-	if len(f) != k || len(g) != kv {
-		return nil, nil, refuse("potentials have %d and %d entries, want %d and %d", len(f), len(g), k, kv)
-	}
-	// Floats near the potentials; a nil one is refused.
-	nearF, err := nearRats("F", f)
-	if err != nil {
+	if err := c.checkQ(); err != nil {
 		return nil, nil, err
 	}
-	nearG, err := nearRats("G", g)
-	if err != nil {
+	if err := c.readPotentials(); err != nil {
 		return nil, nil, err
 	}
-	source := make([]uint64, k)
-	for m, u := range p.Source {
-		i := m
-		if p.Support != nil {
-			i = p.Support[m]
-		}
-		source[i] = uint64(u)
+	if upper, err = c.upper(); err != nil {
+		return nil, nil, err
 	}
-
-	v := verifier{c: p.Cost, k: k, kv: kv, buf: make([]float64, kv)}
-	carried := new(exact)
-	missing, most := uint64(0), 0.0
-	at := 0
-	for i := range k {
-		row, err := v.row(i)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := feasible(row, i, f, g, nearF, nearG); err != nil {
-			return nil, nil, err
-		}
-		rest, last := source[i], -1
-		for ; at < len(r.Plan) && r.Plan[at].I == i; at++ {
-			a := r.Plan[at]
-			if a.J <= last || a.J >= kv {
-				return nil, nil, refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", at, a.I, a.J, k, kv)
-			}
-			last = a.J
-			if a.Units < 1 || uint64(a.Units) > rest || uint64(a.Units) > left[a.J] {
-				return nil, nil, refuse("Plan[%d] moves %d units; the row has %d left, the column takes %d more", at, a.Units, rest, left[a.J])
-			}
-			rest -= uint64(a.Units)
-			left[a.J] -= uint64(a.Units)
-			x := &exact{}
-			x.n.SetInt64(a.Units)
-			carried.add(x.times(exactFloat(row[a.J])), 1)
-		}
-		if rest != 0 && r.Status != Cancelled {
-			return nil, nil, refuse("the plan leaves %d units on row %d", rest, i)
-		}
-		missing += rest
-		if source[i] > 0 {
-			for j, c := range row {
-				if c > most && p.Hi[j] > 0 {
-					most = c
-				}
-			}
-		}
-	}
-	if at < len(r.Plan) {
-		return nil, nil, refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", at, r.Plan[at].I, r.Plan[at].J, k, kv)
-	}
-	// No row sends more than it has, and no column takes more than Q: since both sum to N, the rows with units left can send
-	// them to the columns that lack some, at the largest cost at most.
-	x := &exact{}
-	x.n.SetUint64(missing)
-	carried.add(x.times(exactFloat(most)), 1)
-
-	units := new(big.Rat).SetInt(new(big.Int).SetUint64(n))
-	upper = carried.over(one)
-	upper.Quo(upper, units)
-	lower = new(big.Rat)
-	y := new(big.Rat)
-	for i, u := range source {
-		if u > 0 {
-			y.SetInt(new(big.Int).SetUint64(u))
-			lower.Add(lower, y.Mul(y, f[i]))
-		}
-	}
-	for j := range g {
-		b := uint64(p.Lo[j])
-		if g[j].Sign() < 0 {
-			b = min(uint64(p.Hi[j]), n)
-		}
-		y.SetInt(new(big.Int).SetUint64(b))
-		lower.Add(lower, y.Mul(y, g[j]))
-	}
-	lower.Quo(lower, units)
-	if lower.Sign() < 0 {
-		lower.SetInt64(0)
-	}
+	lower = c.lower()
 	switch {
 	case r.Lower == nil || r.Upper == nil:
 		return nil, nil, refuse("Lower or Upper is missing")
@@ -151,6 +49,160 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 		return nil, nil, refuse("Objective = %v", r.Objective)
 	}
 	return upper, lower, nil
+}
+
+// unitCheck is one run of VerifyUnits.
+type unitCheck struct {
+	p            UnitProblem
+	r            UnitResult
+	k, kv        int
+	n            uint64    // units
+	source       []uint64  // of all rows
+	left         []uint64  // of Q, as the plan is read
+	nearF, nearG []float64 // floats near the potentials
+	at           int       // entries of the plan that have been read
+	cost         exact     // of these
+}
+
+// checkQ checks that Q lies in the box and has all units.
+func (c *unitCheck) checkQ() error {
+	if len(c.r.Q) != c.kv {
+		return refuse("Q has %d entries, want %d", len(c.r.Q), c.kv)
+	}
+	c.left = make([]uint64, c.kv)
+	var sum uint64
+	for j, q := range c.r.Q {
+		if q < c.p.Lo[j] || q > c.p.Hi[j] {
+			return refuse("Q[%d] = %d is outside [%d, %d]", j, q, c.p.Lo[j], c.p.Hi[j])
+		}
+		c.left[j] = uint64(q)
+		if sum += c.left[j]; sum > c.n {
+			return refuse("Q sums to more than %d up to entry %d", c.n, j)
+		}
+	}
+	if sum != c.n {
+		return refuse("Q sums to %d, want %d", sum, c.n)
+	}
+	return nil
+}
+
+// readPotentials fills in floats near the potentials, none of which may be missing.
+func (c *unitCheck) readPotentials() (err error) {
+	f, g := c.r.Potentials.F, c.r.Potentials.G
+	if len(f) != c.k || len(g) != c.kv {
+		return refuse("potentials have %d and %d entries, want %d and %d", len(f), len(g), c.k, c.kv)
+	}
+	if c.nearF, err = nearRats("F", f); err != nil {
+		return err
+	}
+	c.nearG, err = nearRats("G", g)
+	return err
+}
+
+// upper reads the costs: it checks that the potentials are feasible and that the plan leads from the source to Q, and
+// returns what that costs.
+//
+// No row sends more than it has, and no column takes more than Q: since both sum to N, the rows with units left can
+// send them to the columns that lack some, at the largest cost at most.
+func (c *unitCheck) upper() (*big.Rat, error) {
+	c.source = make([]uint64, c.k)
+	for m, u := range c.p.Source {
+		i := m
+		if c.p.Support != nil {
+			i = c.p.Support[m]
+		}
+		c.source[i] = uint64(u)
+	}
+	v := verifier{c: c.p.Cost, k: c.k, kv: c.kv, buf: make([]float64, c.kv)}
+	missing, most := uint64(0), 0.0
+	f, g := c.r.Potentials.F, c.r.Potentials.G
+	for i := range c.k {
+		row, err := v.row(i)
+		if err != nil {
+			return nil, err
+		}
+		if err := feasible(row, i, f, g, c.nearF, c.nearG); err != nil {
+			return nil, err
+		}
+		rest, err := c.planRow(i, row)
+		if err != nil {
+			return nil, err
+		}
+		missing += rest
+		if c.source[i] == 0 {
+			continue
+		}
+		for j, x := range row {
+			if x > most && c.p.Hi[j] > 0 {
+				most = x
+			}
+		}
+	}
+	if c.at < len(c.r.Plan) {
+		return nil, c.misplaced()
+	}
+	c.pay(missing, most)
+	upper := c.cost.over(one)
+	return upper.Quo(upper, c.units(c.n)), nil
+}
+
+// planRow reads the entries of the plan in row i, and returns what they leave of the source.
+func (c *unitCheck) planRow(i int, row []float64) (rest uint64, err error) {
+	rest = c.source[i]
+	for last := -1; c.at < len(c.r.Plan) && c.r.Plan[c.at].I == i; c.at++ {
+		a := c.r.Plan[c.at]
+		if a.J <= last || a.J >= c.kv {
+			return 0, c.misplaced()
+		}
+		last = a.J
+		if a.Units < 1 || uint64(a.Units) > rest || uint64(a.Units) > c.left[a.J] {
+			return 0, refuse("Plan[%d] moves %d units; the row has %d left, the column takes %d more", c.at, a.Units, rest,
+				c.left[a.J])
+		}
+		rest -= uint64(a.Units)
+		c.left[a.J] -= uint64(a.Units)
+		c.pay(uint64(a.Units), row[a.J])
+	}
+	if rest != 0 && c.r.Status != Cancelled {
+		return 0, refuse("the plan leaves %d units on row %d", rest, i)
+	}
+	return rest, nil
+}
+
+func (c *unitCheck) misplaced() error {
+	a := c.r.Plan[c.at]
+	return refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", c.at, a.I, a.J, c.k, c.kv)
+}
+
+func (c *unitCheck) pay(units uint64, cost float64) {
+	x := new(exact)
+	x.n.SetUint64(units)
+	c.cost.add(x.times(exactFloat(cost)), 1)
+}
+
+func (c *unitCheck) units(u uint64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).SetUint64(u)) }
+
+// lower returns the dual value of the potentials, or zero.
+func (c *unitCheck) lower() *big.Rat {
+	sum := new(big.Rat)
+	for i, u := range c.source {
+		if u > 0 {
+			y := c.units(u)
+			sum.Add(sum, y.Mul(y, c.r.Potentials.F[i]))
+		}
+	}
+	for j, g := range c.r.Potentials.G {
+		b := uint64(c.p.Lo[j])
+		if g.Sign() < 0 {
+			b = min(uint64(c.p.Hi[j]), c.n)
+		}
+		y := c.units(b)
+		sum.Add(sum, y.Mul(y, g))
+	}
+	if sum.Sign() < 0 {
+		return new(big.Rat)
+	}
+	return sum.Quo(sum, c.units(c.n))
 }
 
 // unitShape checks p as far as it takes no pass over the cost, and returns its dimensions and units.
