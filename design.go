@@ -106,7 +106,7 @@ func (o Objective) solve(ctx context.Context, sorted *knapsack.Table, eps float6
 type Design struct {
 	mechanism   *Mechanism
 	base        basemeasure.Result
-	lower       float64
+	lower, gap  float64
 	channel     *Channel
 	certificate []byte
 }
@@ -116,7 +116,7 @@ type Design struct {
 // certificate is about the worst case, too) and of one exact verification, and 20 bytes for every entry of the cost.
 //
 // Errors: ErrOption, ErrShape and ErrMass for the objective; those of cost.Validate, of basemeasure (ErrNotConverged if
-// a solver or ctx stops early), of New, and certificate.ErrLimit for a cost too large to be written out, which cannot be
+// ctx stops a solver, or rounding does more than 1 % from the best), of New, and certificate.ErrLimit for a cost too large to be written out, which cannot be
 // published either: without a certificate, use basemeasure and New.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
 	sorted, o, err := prepare(ctx, c, o)
@@ -125,12 +125,15 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	}
 	d := new(Design)
 	if d.base, err = o.solve(ctx, sorted, eps.Float64()); err != nil {
-		return nil, err
+		if err = tolerable(ctx, d.base, err); err != nil {
+			return nil, err
+		}
+		d.gap = relativeGap(d.base)
 	}
 	evidence := d.base
 	if o.Kind == Average || o.Kind == Mixed { // what proves these says nothing of the worst case
 		worst, err := basemeasure.Solve(ctx, sorted, eps.Float64(), basemeasure.Settings{})
-		if err != nil {
+		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx != nil && ctx.Err() != nil) {
 			return nil, err
 		}
 		evidence.Weights, evidence.Thresholds, evidence.Lower = worst.Weights, worst.Thresholds, worst.Lower
@@ -146,6 +149,29 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		return nil, err
 	}
 	return d, nil
+}
+
+// maxGap is how far from its best, relative and certified, the base measure of a design may be.
+const maxGap = 0.01
+
+// tolerable returns nil if rounding, and not ctx, has stopped a solver close enough to the best base measure.
+func tolerable(ctx context.Context, base basemeasure.Result, err error) error {
+	if !errors.Is(err, basemeasure.ErrNotConverged) || len(base.M) == 0 || ctx != nil && ctx.Err() != nil {
+		return err
+	}
+	if gap := relativeGap(base); !(gap <= maxGap) {
+		return fmt.Errorf("%w: the best found may be %.3g %% off, more than %v %%; another eps, cost or objective may do",
+			err, 100*gap, 100*maxGap)
+	}
+	return nil
+}
+
+// relativeGap is how far off a result may be, of its own value.
+func relativeGap(r basemeasure.Result) float64 {
+	if r.Upper > 0 {
+		return r.Gap() / r.Upper
+	}
+	return 0
 }
 
 // prepare checks the cost and the objective, and sorts the cost.
@@ -202,6 +228,10 @@ func (d *Design) WorstCase() (upper float64, input int) { return d.channel.Worst
 // Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.
 func (d *Design) Lower() float64 { return d.lower }
 
+// Gap returns how far the base measure may be from the best, relative and certified: 0 where the solver reached its goal,
+// and at most 0.01 where rounding stopped it.
+func (d *Design) Gap() float64 { return d.gap }
+
 // Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its
 // cost. Publish puts it into the policy, where certificate.CheckPolicy checks it.
 func (d *Design) Certificate() []byte { return slices.Clone(d.certificate) }
@@ -233,12 +263,8 @@ func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case o.Kind == Uniform:
-		case base.Upper > 0:
-			r.Gap = (base.Upper - base.Lower) / base.Upper
-		default:
-			r.Gap = 0
+		if o.Kind != Uniform {
+			r.Gap = relativeGap(base)
 		}
 		out = append(out, r)
 	}

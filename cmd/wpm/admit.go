@@ -72,11 +72,14 @@ func (want conditions) meets(id [32]byte, eps ldp.Epsilon) error {
 	return nil
 }
 
-// warn says on stderr what a user should know about a policy of any kind that is in order.
-func warn(stderr io.Writer, p interface {
+// statedPolicy is a policy of any kind.
+type statedPolicy interface {
 	Epsilon() ldp.Epsilon
 	Provenance() policy.Provenance
-}) {
+}
+
+// warn says on stderr what a user should know about a policy that is in order.
+func warn(stderr io.Writer, p statedPolicy) {
 	if e := p.Epsilon().Float64(); e > weakEpsilon {
 		fmt.Fprintf(stderr, "wpm: warning: eps = %s protects little: %s\n", p.Epsilon(), inWords(p.Epsilon()))
 	}

@@ -65,14 +65,20 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if b, ok := asCodebook(err); ok {
 		return auditCodebook(ctx, c, b)
 	}
-	if isCertificateFailure(err) {
+	no := func(err error) error {
 		if c.Bool("json") {
 			_ = printJSON(c.Root().Writer, map[string]any{"passed": false, "verdict": "failed: " + err.Error()})
 		}
 		return fmt.Errorf("%w: %w", err, errNo)
 	}
+	if isCertificateFailure(err) {
+		return no(err)
+	}
 	if err != nil {
 		return err
+	}
+	if err := (conditions{}).admit(p); err != nil {
+		return no(fmt.Errorf("%s: %w", path, err))
 	}
 	cfg, done, err := auditConfig(c, p)
 	if err != nil {
@@ -83,11 +89,11 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return finishAudit(c, report)
+	return finishAudit(c, report, p)
 }
 
-// finishAudit writes the report, and makes its verdict the command's.
-func finishAudit(c *cli.Command, report audit.Report) error {
+// finishAudit writes the report on a policy of any kind, and makes its verdict the command's.
+func finishAudit(c *cli.Command, report audit.Report, p statedPolicy) error {
 	outs, err := auditOutputs(c, report)
 	if err != nil {
 		return err
@@ -95,6 +101,7 @@ func finishAudit(c *cli.Command, report audit.Report) error {
 	if err := writeFiles(c.Root().Writer, outs...); err != nil {
 		return err
 	}
+	warn(c.Root().ErrWriter, p)
 	if !report.Passed {
 		return fmt.Errorf("%s: %s: %w", c.Args().First(), report.Verdict, errNo)
 	}

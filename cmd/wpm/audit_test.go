@@ -25,7 +25,7 @@ func TestAuditPasses(t *testing.T) {
 	points := write(t, dir, "points.csv", cities)
 	for _, mode := range []string{"mixture", "projection"} {
 		policy := filepath.Join(dir, mode)
-		must(t, "", "design", "-points", points, "-eps", "1", "-mode", mode, "-o", policy)
+		must(t, "", "design", "-points", points, "-eps", "1", "-mode", mode, "-geometry", "public", "-base", "data-independent", "-o", policy)
 		page, draws := filepath.Join(dir, mode+".html"), filepath.Join(dir, mode+".csv")
 		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", "-html", page, "-csv", draws, policy)
 		if status != statusYes || errs != "" {
@@ -67,7 +67,7 @@ func TestAuditPasses(t *testing.T) {
 func TestAuditCertificates(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
-	must(t, "", "design", "-ring", "6", "-eps", "1", "-o", policy)
+	must(t, "", "design", "-geometry", "public", "-base", "data-independent", "-ring", "6", "-eps", "1", "-o", policy)
 	ring, err := cost.NewRing(6, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAuditCertificates(t *testing.T) {
 func TestAuditCommand(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
-	must(t, "", "design", "-ring", "3", "-eps", "1", "-o", policy)
+	must(t, "", "design", "-geometry", "public", "-base", "data-independent", "-ring", "3", "-eps", "1", "-o", policy)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func init() {
 func TestAuditBadUsage(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
-	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", policy)
+	must(t, "", "design", "-geometry", "public", "-base", "data-independent", "-ring", "5", "-eps", "1", "-o", policy)
 	nonsense := write(t, dir, "nonsense", "{}\n")
 	kept := write(t, dir, "kept", "precious")
 	for _, test := range []struct{ args, want string }{

@@ -420,7 +420,7 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 	report.Policy.ID, report.Policy.Mode = hex.EncodeToString(id[:]), "codebook"
 	report.Notes = append(report.Notes, fmt.Sprintf(
 		"A codebook: the rows are the laws of %d clients, drawn at random, on the candidates of seed %x.", len(private), seed))
-	return finishAudit(c, report)
+	return finishAudit(c, report, b)
 }
 
 // onOneList returns a policy whose rows are the laws of clients on one list of candidates, their private data, and the

@@ -156,7 +156,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		Title: c.String("title"), Geometry: g.what, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
 		P: g.unit.p, Unit: g.unit.name, unit: g.unit,
-		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(), Nonzeros: base.Nonzeros,
+		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(), Gap: d.Gap(), Nonzeros: base.Nonzeros,
 	}
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)

@@ -77,3 +77,28 @@ func TestDesignObjectiveErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestDesignWithoutProgress: where rounding stops the solver, the design is the best there is if its gap is small, and the card has the
+// gap.
+func TestDesignWithoutProgress(t *testing.T) {
+	dir := t.TempDir()
+	points := write(t, dir, "points.csv", "label,lat,lon\nLondon,51.5,-0.12\nParis,48.85,2.35\nBerlin,52.52,13.4\nRome,41.9,12.5\n")
+	policy := filepath.Join(dir, "p")
+	for _, name := range []string{"minimax", "mixed", "average"} {
+		var card designCard
+		out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-objective", name, "-o", policy, "-json")
+		if err := json.Unmarshal([]byte(out), &card); err != nil {
+			t.Fatal(err)
+		}
+		if (card.Gap > 0) != (name == "minimax") || card.Gap > 0.01 || !(card.Lower <= card.Upper && card.Upper <= card.Lower*1.01) {
+			t.Errorf("%s: gap %v, worst case %v to %v", name, card.Gap, card.Lower, card.Upper)
+		}
+		if out := must(t, "", "verify", policy); !strings.Contains(out, "the stated bounds hold") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-menu", "no", "-objective", "minimax", "-o", policy)
+	if !strings.Contains(out, "% of the smallest there is, certified") {
+		t.Errorf("no gap on the card:\n%s", out)
+	}
+}

@@ -45,6 +45,28 @@ func TestVerifyAndAuditAgree(t *testing.T) {
 	}
 }
 
+// TestVerifyAndAuditAdmit holds that wpm verify and wpm audit refuse a policy that no client could use, and warn of one that protects little.
+func TestVerifyAndAuditAdmit(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "design", "-ring", "5", "-eps", "9", "-table", "none", "-menu", "no", "-o", policy)
+	b, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unusable := write(t, dir, "unusable", strings.Replace(string(b), `"kind":"ring"`, `"kind":"none"`, 1))
+	for _, command := range [][]string{{"verify"}, {"audit", "-samples", "1000", "-seed", "1"}} {
+		status, out, errs := try(t, "", append(command, policy)...)
+		if status != statusYes || !strings.Contains(errs, "protects little") || !strings.Contains(errs, "does not state") {
+			t.Errorf("%v of eps 9: status %d, %s%s", command, status, out, errs)
+		}
+		status, out, errs = try(t, "", append(command, "-json", unusable)...)
+		if status != statusNo || !strings.Contains(errs, "no client can use the cost") || !strings.Contains(out, "no client can use the cost") {
+			t.Errorf("%v of a policy without a cost: status %d, %s%s", command, status, out, errs)
+		}
+	}
+}
+
 // TestVerifyUtility holds that the utility claims of a large matrix are recomputed when asked for, and only then.
 func TestVerifyUtility(t *testing.T) {
 	dir := t.TempDir()
