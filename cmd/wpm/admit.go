@@ -76,6 +76,7 @@ func (want conditions) meets(id [32]byte, eps ldp.Epsilon) error {
 type statedPolicy interface {
 	Epsilon() ldp.Epsilon
 	Provenance() policy.Provenance
+	Metadata() map[string]string
 }
 
 // warn says on stderr what a user should know about a policy that is in order.
@@ -92,7 +93,7 @@ func warn(stderr io.Writer, p statedPolicy) {
 	}
 	if parts != nil {
 		fmt.Fprintf(stderr, "wpm: warning: the policy does not state where this comes from: %s. If it depends on private\n"+
-			"data, that costs privacy beyond eps. -geometry and -base of wpm design state it.\n", strings.Join(parts, " and "))
+			"data, that costs privacy beyond eps. -geometry and -base of wpm design and wpm sphere state it.\n", strings.Join(parts, " and "))
 	}
 }
 

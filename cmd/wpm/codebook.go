@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -62,7 +63,9 @@ func codebookFlags() []cli.Flag {
 		&cli.IntFlag{Name: "atoms", HideDefault: true, Usage: "with -out: the most vectors of a client, `N` (default 64)"},
 		&cli.StringFlag{Name: "seed", Value: "fresh", Usage: "with -out: of the candidates; `HEX`, 64 digits, for one list, which biases means"},
 		&cli.StringFlag{Name: "title", Usage: "with -out: what the mechanism is for; goes into the policy"},
-		&cli.StringFlag{Name: "note", Usage: "with -out: where the vectors come from; goes into its provenance"},
+		&cli.StringFlag{Name: "geometry", Usage: "with -out: where the vectors' space comes from: `ORIGIN` public, or derived-dp:EPS"},
+		&cli.StringFlag{Name: "base", Usage: "with -out: where points, high and p come from: `ORIGIN` data-independent, or derived-dp:EPS"},
+		&cli.StringFlag{Name: "note", Usage: "with -out: more about that, one line; goes into its provenance"},
 	}
 }
 
@@ -78,10 +81,14 @@ func designCodebook(c *cli.Command) (*codebook.Codebook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-eps: %w", err)
 	}
+	provenance, err := readProvenance(c)
+	if err != nil {
+		return nil, err
+	}
 	cfg := codebook.Config{
 		Dim: c.Int("d"), P: c.Float("p"), Epsilon: eps,
 		Points: c.Int("points"), High: c.Int("high"), Bits: c.Int("bits"), Atoms: c.Int("atoms"),
-		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent, Note: c.String("note")},
+		Provenance: provenance,
 		Metadata:   map[string]string{"unit of privacy": "the whole distribution of one client"},
 	}
 	if t := c.String("title"); t != "" {
@@ -122,16 +129,18 @@ func verifyCodebook(c *cli.Command, b *codebook.Codebook, want conditions) error
 	warn(c.Root().ErrWriter, b)
 	cfg, id := b.Config(), b.ID()
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, map[string]any{
+		fields := publisherJSON(b)
+		maps.Copy(fields, map[string]any{
 			"verified": true, "id": hex.EncodeToString(id[:]), "mode": "codebook", "seed": seedText(b),
 			"epsilon": cfg.Epsilon.String(), "bits": cfg.Bits, "dimension": cfg.Dim, "p": cfg.P,
 			"points": cfg.Points, "high": cfg.High, "atoms": cfg.Atoms,
 		})
+		return printJSON(c.Root().Writer, fields)
 	}
 	_, err := fmt.Fprintf(c.Root().Writer,
 		"verified: eps = %s for up to %d vectors of %d coordinates, %d points, %d high, exact in units of 2^-%d\n"+
-			"codebook, seed %s, sha256 %x\n",
-		cfg.Epsilon, cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High, cfg.Bits, seedText(b), id)
+			"in words: %s\ncodebook, seed %s, sha256 %x\n%s",
+		cfg.Epsilon, cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High, cfg.Bits, inWords(cfg.Epsilon), seedText(b), id, publisherText(b))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func TestCodebookPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []string{"fresh", fixedSeed} {
 		policy, ledger := filepath.Join(dir, seed[:4]+".policy"), filepath.Join(dir, seed[:4]+".ledger")
-		card := must(t, "", "sphere", "-d", "2", "-eps", "3/2", "-points", "16", "-seed", seed, "-title", "test", "-o", policy)
+		card := must(t, "", "sphere", "-geometry", "public", "-base", "data-independent", "-d", "2", "-eps", "3/2", "-points", "16", "-seed", seed, "-title", "test", "-o", policy)
 		var verdict struct {
 			Verified bool
 			ID, Seed string
@@ -167,5 +168,38 @@ func TestCodebookUsage(t *testing.T) {
 	}
 	if report := must(t, "", "release", "-unaccounted-for-testing", policy, broken); len(report) != 145 {
 		t.Errorf("a broken gzip file: report %q", report)
+	}
+}
+
+// TestCodebookStatements: sphere states in the policy what its flags say, verify prints it, and both warn where nothing is said.
+func TestCodebookStatements(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "p")
+	design := []string{"sphere", "-d", "2", "-eps", "9", "-points", "16", "-out", policy}
+	for _, said := range []struct {
+		flags        []string
+		errs, stated string
+	}{
+		{nil, "geometry and base measure", "geometry unstated; base measure unstated\n"},
+		{[]string{"-geometry", "public", "-note", "an embedding"}, "comes from: base measure", `geometry public; base measure unstated; "an embedding"`},
+		{[]string{"-geometry", "derived-dp:0.5", "-base", "data-independent"}, "", "geometry derived-dp, at an eps of 0.5 that no client's budget counts; base measure data-independent\n"},
+	} {
+		for _, args := range [][]string{append(slices.Clone(design), said.flags...), {"verify", policy}} {
+			status, out, errs := try(t, "", args...)
+			if status != statusYes || !strings.Contains(errs, said.errs) || strings.Contains(errs, "does not state") != (said.errs != "") || !strings.Contains(errs, "protects little") {
+				t.Errorf("%v: status %d, %s", args, status, errs)
+			}
+			if args[0] == "verify" && !(strings.Contains(out, said.stated) && strings.Contains(out, "in words: ") && strings.Contains(out, `"unit of privacy": "the whole distribution`)) {
+				t.Errorf("%v: no %q in\n%s", said.flags, said.stated, out)
+			}
+		}
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &fields); err != nil || fields["geometry"] == "" || fields["meaning"] == nil || fields["metadata"] == nil {
+			t.Errorf("%v: %v, %v", said.flags, fields, err)
+		}
+	}
+	for _, bad := range [][]string{{"-geometry", "private"}, {"-base", "public"}, {"-base", "derived-dp:0"}} {
+		if status, _, errs := try(t, "", append(slices.Clone(design), bad...)...); status != statusBad || !strings.Contains(errs, bad[0]) {
+			t.Errorf("%v: status %d, %s", bad, status, errs)
+		}
 	}
 }

@@ -28,7 +28,8 @@ func sphereCommand() *cli.Command {
 			"d is 1 to 10000000, p 0.5 to 12, eps 1e-12 to 700. -prove adds rational bounds, verified (slow beyond d = 1000000).\n" +
 			"To release vectors, -out FILE writes the policy of a codebook, for wpm release, verify, audit, aggregate and report:\n" +
 			"   wpm sphere -d 63 -eps 4 -out vectors.policy\n" +
-			"Its eps is exact, a decimal or fraction up to 64. Everything that goes in is taken to be public.\n" +
+			"Its eps is exact, a decimal or fraction up to 64. Nothing that goes in may depend on private data; -geometry and -base\n" +
+			"say so, as for wpm design. Without them the policy says \"unstated\", and whoever reads it is warned.\n" +
 			"For many problems, see \"wpm solve sphere\".",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "d", Usage: "dimension of the sphere `D` (required)"},
@@ -102,18 +103,18 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		card.Bounds = &sphereProof{Lower: b.Lower.String(), Upper: b.Upper.String()}
 		card.Bounds.WLower, card.Bounds.WUpper = b.W()
 	}
-	outs := []output{}
+	var outs []output
+	var book *codebook.Codebook
 	if c.IsSet("out") {
-		b, err := designCodebook(c)
+		if book, err = designCodebook(c); err != nil {
+			return err
+		}
+		text, err := codebook.Encode(book)
 		if err != nil {
 			return err
 		}
-		text, err := codebook.Encode(b)
-		if err != nil {
-			return err
-		}
-		id := b.ID()
-		card.Policy, card.Points, card.High = hex.EncodeToString(id[:]), b.Config().Points, b.Config().High
+		id := book.ID()
+		card.Policy, card.Points, card.High = hex.EncodeToString(id[:]), book.Config().Points, book.Config().High
 		outs = append(outs, output{c.String("out"), text})
 	}
 	text := card.render()
@@ -123,7 +124,13 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		}
 		text = append(text, '\n')
 	}
-	return writeFiles(c.Root().Writer, append(outs, output{"-", text})...)
+	if err := writeFiles(c.Root().Writer, append(outs, output{"-", text})...); err != nil {
+		return err
+	}
+	if book != nil {
+		warn(c.Root().ErrWriter, book)
+	}
+	return nil
 }
 
 // parseEps reads the solver's eps, which may be a fraction, or beyond what a release allows.

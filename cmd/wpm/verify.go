@@ -99,29 +99,43 @@ func verify(ctx context.Context, c *cli.Command) error {
 		least, _ := bounds.Lower.Float64()
 		utility = fmt.Sprintf("worst case %.10g %s, at input %q; at least %.10g for any mechanism; recomputed, the stated bounds hold", worst, unitOfPolicy(p).costs(), p.InputLabel(bounds.Input), least)
 	}
-	id, prov, meta := p.ID(), p.Provenance(), p.Metadata()
-	geometry, base := stated(prov.Geometry, prov.GeometryEpsilon), stated(prov.BaseMeasure, prov.BaseMeasureEpsilon)
+	id := p.ID()
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, map[string]any{
+		fields := publisherJSON(p)
+		maps.Copy(fields, map[string]any{
 			"verified": true, "id": hex.EncodeToString(id[:]), "epsilon": p.Epsilon().String(), "bits": p.Polytope().Bits(),
 			"inputs": p.Inputs(), "outputs": p.Outputs(), "mode": p.Mode(), "utility": utility,
-			"meaning": inWords(p.Epsilon()), "geometry": geometry, "base_measure": base, "note": prov.Note, "metadata": meta,
 		})
+		return printJSON(c.Root().Writer, fields)
 	}
+	_, err = fmt.Fprintf(c.Root().Writer, "verified: eps = %s for %d inputs and %d outputs, exact in units of 2^-%d\n"+
+		"in words: %s\nmode %s, sha256 %x\n%sutility: %s\n",
+		p.Epsilon(), p.Inputs(), p.Outputs(), p.Polytope().Bits(), inWords(p.Epsilon()), p.Mode(), id, publisherText(p), utility)
+	return err
+}
+
+// publisherJSON is what the publisher of a policy of any kind states in it, and what its eps means, as members of verify's JSON.
+func publisherJSON(p statedPolicy) map[string]any {
+	prov := p.Provenance()
+	return map[string]any{
+		"meaning": inWords(p.Epsilon()), "geometry": stated(prov.Geometry, prov.GeometryEpsilon),
+		"base_measure": stated(prov.BaseMeasure, prov.BaseMeasureEpsilon), "note": prov.Note, "metadata": p.Metadata(),
+	}
+}
+
+// publisherText is what the publisher of a policy of any kind states in it, as lines.
+func publisherText(p statedPolicy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verified: eps = %s for %d inputs and %d outputs, exact in units of 2^-%d\n",
-		p.Epsilon(), p.Inputs(), p.Outputs(), p.Polytope().Bits())
-	fmt.Fprintf(&b, "in words: %s\nmode %s, sha256 %x\n", inWords(p.Epsilon()), p.Mode(), id)
-	fmt.Fprintf(&b, "the publisher states: geometry %s; base measure %s", geometry, base)
+	prov, meta := p.Provenance(), p.Metadata()
+	fmt.Fprintf(&b, "the publisher states: geometry %s; base measure %s",
+		stated(prov.Geometry, prov.GeometryEpsilon), stated(prov.BaseMeasure, prov.BaseMeasureEpsilon))
 	if prov.Note != "" {
 		fmt.Fprintf(&b, "; %q", prov.Note)
 	}
 	for _, key := range slices.Sorted(maps.Keys(meta)) { // quoted: a text may hold what a terminal obeys
 		fmt.Fprintf(&b, "\n  %q: %q", key, meta[key])
 	}
-	fmt.Fprintf(&b, "\nutility: %s\n", utility)
-	_, err = io.WriteString(c.Root().Writer, b.String())
-	return err
+	return b.String() + "\n"
 }
 
 // isCertificateFailure tells a policy that is well formed and does not hold from one that cannot be read.

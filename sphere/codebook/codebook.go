@@ -187,6 +187,9 @@ func (c *Codebook) Epsilon() ldp.Epsilon { return c.Config().Epsilon }
 // Provenance returns the publisher's statement about where geometry and base measure come from.
 func (c *Codebook) Provenance() policy.Provenance { return c.Config().Provenance }
 
+// Metadata returns the free pairs of text, in a map of its own.
+func (c *Codebook) Metadata() map[string]string { return c.Config().Metadata }
+
 // Fresh reports whether every release draws a seed of its own.
 func (c *Codebook) Fresh() bool { return c.Config().Seed == Seed{} }
 
