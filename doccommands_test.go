@@ -90,7 +90,7 @@ func TestDocCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			for name, content := range map[string]string{ // what a reader has: one client's counts, and a truth
+			for name, content := range map[string]string{ // what a reader has: one client's counts, a truth, and a vector
 				"counts.csv": "label,count\n0,3\n21,1\n", "truth.csv": "label,count\n0,5\n21,2\n399,1\n",
 				"vectors.csv": "1" + strings.Repeat(",0.125", 64) + "\n",
 			} {
