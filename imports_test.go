@@ -113,7 +113,7 @@ var picture = map[string][]string{
 
 	"cmd/wpm": {
 		"", "aggregate", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
-		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/atomicfile", "internal/child", "internal/machine", "internal/num", "knapsack", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
+		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/atomicfile", "internal/child", "internal/machine", "internal/num", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 		"golang.org/x/text/unicode/norm", // labels in one spelling: a table of Unicode is not for us to keep
 	},
