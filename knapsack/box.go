@@ -76,12 +76,12 @@ func (b *box) check(kv int, lo, hi []float64) error {
 		sumLo, sumHi = sumLo.Add(l), sumHi.Add(h)
 	}
 	sumLo, sumHi = sumLo.Renorm(), sumHi.Renorm()
-	over, under := sumLo.OneMinus().Value(), sumHi.OneMinus().Value()
+	over, under := sumLo.OneMinus().Float(), sumHi.OneMinus().Float()
 	switch {
 	case over < -massSlack:
-		return fmt.Errorf("%w: sum lo = %v > 1", ErrInfeasible, sumLo.Value())
+		return fmt.Errorf("%w: sum lo = %v > 1", ErrInfeasible, sumLo.Float())
 	case under > massSlack:
-		return fmt.Errorf("%w: sum hi = %v < 1", ErrInfeasible, sumHi.Value())
+		return fmt.Errorf("%w: sum hi = %v < 1", ErrInfeasible, sumHi.Float())
 	case over <= 0, widest == 0:
 		b.kind, b.point, b.mass = atLow, lo, massOf(over, sumLo)
 	case under >= 0:
@@ -179,7 +179,7 @@ func massOf(defect float64, sum double) float64 {
 	if defect == 0 {
 		return 1
 	}
-	return sum.Value()
+	return sum.Float()
 }
 
 func boundError(j int, l, h float64) error {

@@ -172,9 +172,9 @@ func TestScanBlocks(t *testing.T) {
 			if limit := rat(0x1p-104); got != end || diff.Abs(diff).Cmp(limit) > 0 {
 				t.Fatalf("ends at %d, want %d, with %v, want %v", got, end, rest, want.FloatString(40))
 			}
-			diff.Sub(rat(fill.Value()), cost)
+			diff.Sub(rat(fill.Float()), cost)
 			if limit := new(big.Rat).Mul(cost, rat(12*0x1p-53)); diff.Abs(diff).Cmp(limit) > 0 {
-				t.Fatalf("fill of %d columns costs %v, want %v", end, fill.Value(), cost.FloatString(20))
+				t.Fatalf("fill of %d columns costs %v, want %v", end, fill.Float(), cost.FloatString(20))
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func TestQuickScan(t *testing.T) {
 		diff := new(big.Rat).Sub(new(big.Rat).Mul(rat(grains), grain), exact)
 		limit := new(big.Rat).Add(new(big.Rat).Mul(exact, rat(0x1p-52)), new(big.Rat).Mul(rat(refineError), grain))
 		if to != end || diff.Abs(diff).Cmp(limit) > 0 {
-			t.Fatalf("refine ends at %d with %v, scan at %d with %v", to, grains*b.grain, end, rest.Value())
+			t.Fatalf("refine ends at %d with %v, scan at %d with %v", to, grains*b.grain, end, rest.Float())
 		}
 	}
 	// Of 4000 draws a few are empty, and an even one may end on an edge.
@@ -308,7 +308,7 @@ func TestLongFill(t *testing.T) {
 		exact.Mul(exact, new(big.Rat).SetInt64(int64(end)))
 		diff := new(big.Rat).Sub(new(big.Rat).Add(rat(fill.Hi), rat(fill.Lo)), exact)
 		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, rat(bound))) > 0 {
-			t.Errorf("%s: fill of %d columns costs %v, error %v", name, end, fill.Value(), diff.FloatString(25))
+			t.Errorf("%s: fill of %d columns costs %v, error %v", name, end, fill.Float(), diff.FloatString(25))
 		}
 	}
 }
@@ -376,13 +376,13 @@ func TestScanTinyRest(t *testing.T) {
 	}
 	end, rest, _ := scan(row, order, &b)
 	// Column n-1 has cost 0 and room 2^-40: it is the first in order and takes everything.
-	if end != 0 || rest.Value() != 0x1p-40 {
+	if end != 0 || rest.Float() != 0x1p-40 {
 		t.Errorf("end = %d, rest = %v, want 0, 2^-40", end, rest)
 	}
 	row[n-1] = 2 * n // now the last in order
 	new(sorter).sortRow(row, order)
 	end, rest, _ = scan(row, order, &b)
-	if end != 255 || rest.Value() != 0x1p-48 {
+	if end != 255 || rest.Float() != 0x1p-48 {
 		t.Errorf("end = %d, rest = %v, want 255, 2^-48", end, rest)
 	}
 }

@@ -213,7 +213,7 @@ func cut(row []float64, eta float64, lo, hi []float64, scale float64) float64 {
 			sum = sum.Add(float64(-hi[j] * (eta - c)))
 		}
 	}
-	return sum.Value()
+	return sum.Float()
 }
 
 // Project writes the projection of the Dirac at input i to dst, which has kv entries: a minimiser q of
@@ -248,7 +248,7 @@ func (t *Table) Project(i int, lo, hi, dst []float64) error {
 		// lo + rest is exact up to one rounding of a number of at most 1, since both the rooms and the rest
 		// are exact to second order: this is where the sum of q gets its 2^-53.
 		j := order[end]
-		q := rest.Add(lo[j]).Value()
+		q := rest.Add(lo[j]).Float()
 		dst[j] = min(max(q, lo[j]), hi[j])
 	}
 	return nil
@@ -331,13 +331,13 @@ func (t *Table) unsettled(i int, b *box, phi float64) float64 {
 func evalRow(row []float64, order []int32, b *box) (phi, tau float64) {
 	switch b.kind {
 	case atLow:
-		return dot(row, b.lo).Value() / b.mass, row[order[0]]
+		return dot(row, b.lo).Float() / b.mass, row[order[0]]
 	case atHigh:
 		last := len(order) - 1
 		for last > 0 && b.hi[order[last]] == 0 {
 			last--
 		}
-		return dot(row, b.hi).Value() / b.mass, row[order[last]]
+		return dot(row, b.hi).Float() / b.mass, row[order[last]]
 	}
 	return finishRow(row, order, b, dot(row, b.lo))
 }
@@ -359,7 +359,7 @@ func finishRow(row []float64, order []int32, b *box, sum double) (phi, tau float
 		if settled {
 			tau = row[order[end]]
 			sum = double{Hi: sum.Hi, Lo: sum.Lo + fill.Lo}.Add(fill.Hi)
-			return sum.Add(float64(tau * (rest * b.grain))).Value(), tau
+			return sum.Add(float64(tau * (rest * b.grain))).Float(), tau
 		}
 	}
 	end, rest, fill := scan(row, order, b)
@@ -372,7 +372,7 @@ func finishRow(row []float64, order []int32, b *box, sum double) (phi, tau float
 	}
 	tau = row[order[end]]
 	sum = double{Hi: sum.Hi, Lo: sum.Lo + fill.Lo}.Add(fill.Hi)
-	return sum.Add(float64(tau * rest.Value())).Value(), tau
+	return sum.Add(float64(tau * rest.Float())).Float(), tau
 }
 
 // restError is the error that what is left at the end of the fill may add to phi, relative.
