@@ -1,0 +1,71 @@
+package projection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// Source is a distribution that has been checked: its rows with mass, and their masses over the total. Its slices are
+// reused by the next call of Set.
+type Source struct {
+	Rows []int // rows with mass, ascending
+	// Mass holds their parts of the whole, each with an error below 2^-99 of itself or, if it is below 2^-960, LostMass. A
+	// part may be lost to underflow: then it is 0.
+	Mass   []num.Twofold
+	scaled []float64
+}
+
+// LostMass bounds the error of a mass below 2^-960, where twofold numbers begin to lose bits: it is scaled, divided by
+// a sum of at least 1/2 with one correction, and rounded, each of which is off by two steps of 2^-1074 at most.
+const LostMass = 0x1p-1070
+
+// Set checks the masses of k rows, given as in Problem, and reads them.
+func (s *Source) Set(k int, source []float64, support []int) error {
+	s.Rows, s.Mass = s.Rows[:0], s.Mass[:0]
+	if err := CheckSupport(k, len(source), support); err != nil {
+		return err
+	}
+	var sum num.Twofold
+	var err error
+	if s.scaled, sum, err = scale("Source", source, s.scaled); err != nil {
+		return err
+	}
+	for n, m := range source {
+		if m == 0 {
+			continue
+		}
+		i := n
+		if support != nil {
+			i = support[n]
+		}
+		s.Rows = append(s.Rows, i)
+		s.Mass = append(s.Mass, num.Twofold{Hi: s.scaled[n]}.Over(sum))
+	}
+	return nil
+}
+
+// scale checks the entries of a distribution and returns them times a power of two, in dst, such that the largest is
+// between 1/2 and 1, and their sum, which is at least 1/2: nothing can overflow. Entries that fall below the normal
+// range in this way, and their parts of the whole, are off by less than LostMass.
+func scale(name string, xs, dst []float64) (scaled []float64, sum num.Twofold, err error) {
+	if err := CheckMasses(name, xs); err != nil {
+		return dst, num.Twofold{}, err
+	}
+	most := 0.0
+	for _, x := range xs {
+		most = max(most, x)
+	}
+	if most == 0 {
+		return dst, num.Twofold{}, fmt.Errorf("%w: the %d entries of %s sum to 0", ErrMass, len(xs), name)
+	}
+	_, e := math.Frexp(most)
+	dst = append(dst[:0], xs...)
+	if e != 0 {
+		for n, x := range xs {
+			dst[n] = math.Ldexp(x, -e)
+		}
+	}
+	return dst, num.CappedSum(dst, 1), nil
+}

@@ -1,0 +1,165 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/wpm-go/wpm/internal/parallel"
+)
+
+// Stream computes many results at a time and hands them on in order. It serves one call of Run.
+//
+// Results lie in slots, which are used again: slot i mod len serves index i. Work is never further ahead of emit than
+// there are slots.
+type Stream[R any] struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	next    int // index to be claimed
+	out     int // index to be emitted
+	end     int // no index from here on is claimed
+	stopped bool
+	slots   []Slot[R]
+}
+
+// Slot is the place of one result.
+type Slot[R any] struct {
+	Result R     // left over from an earlier index, so that its memory can be reused
+	Err    error // what emit gets beside it
+	of     *Stream[R]
+	full   bool
+}
+
+// NewStream returns a stream with so many slots, at least one.
+func NewStream[R any](slots int) *Stream[R] {
+	s := &Stream[R]{slots: make([]Slot[R], max(1, slots))}
+	s.changed.L = &s.mu
+	for i := range s.slots {
+		s.slots[i].of = s
+	}
+	return s
+}
+
+// Run calls work once for every index below n, on as many goroutines as there are processors, the calling one among
+// them. It calls emit for every index in ascending order, on the calling goroutine; the result belongs to emit until
+// emit returns. work fills its slot and calls Done, or leaves the slot to another goroutine that will.
+//
+// Run stops early if emit returns an error, with that, or if ctx ends, with ErrNotConverged, or if Stop is called, with
+// nil; emit is then not called for the rest, and the context of work ends. Run returns when no call of work is running
+// any more; a panic of work or emit is one of Run. If it has not stopped early and some slots hold an error, Run
+// returns a *BatchError.
+func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Context, i int, at *Slot[R]),
+	emit func(i int, r *R, err error) error) error {
+	inner, cancel := context.WithCancel(ctx)
+	s.end = n
+	var others parallel.Group
+	for range min(runtime.GOMAXPROCS(0), n) - 1 {
+		others.Go(func() {
+			back := false
+			defer func() {
+				if !back { // work has panicked, and its slot will never be full
+					s.Stop()
+				}
+			}()
+			for i, at := s.claim(); at != nil; i, at = s.claim() {
+				work(inner, i, at)
+			}
+			back = true
+		})
+	}
+	defer others.Wait() // and panic if one of them has
+	defer cancel()
+	defer s.Stop() // also when emit panics
+	batch := BatchError{Users: n}
+	for i := range n {
+		at := &s.slots[i%len(s.slots)]
+		j, free, ok := s.turn(at)
+		for ; free != nil; j, free, ok = s.turn(at) {
+			work(inner, j, free) // this goroutine works, too, while there is nothing to emit
+		}
+		if !ok {
+			return nil // stopped
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, err, i, n)
+		}
+		if at.Err != nil {
+			if batch.Failed++; batch.Failed == 1 {
+				batch.First, batch.Err = i, at.Err
+			}
+		}
+		if err := emit(i, &at.Result, at.Err); err != nil {
+			return err
+		}
+		s.release(at)
+	}
+	if batch.Failed > 0 {
+		return &batch
+	}
+	return nil
+}
+
+// Done hands the result on to emit.
+func (at *Slot[R]) Done() {
+	s := at.of
+	s.mu.Lock()
+	at.full = true
+	s.mu.Unlock()
+	s.changed.Broadcast()
+}
+
+// Stop ends the stream: no more indices are claimed, and Run returns without waiting for slots that are not done.
+func (s *Stream[R]) Stop() {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	s.changed.Broadcast()
+}
+
+// claim returns the next index and its slot, once there is room, or nil at the end.
+func (s *Stream[R]) claim() (int, *Slot[R]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		if s.stopped || s.next == s.end {
+			return 0, nil
+		}
+		if i, at := s.take(); at != nil {
+			return i, at
+		}
+		s.changed.Wait()
+	}
+}
+
+// turn returns work, as claim does, while there is some and the slot to be emitted is not full. If it returns none, it
+// says whether that slot is full; if not, the stream has stopped.
+func (s *Stream[R]) turn(at *Slot[R]) (i int, free *Slot[R], full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !at.full && !s.stopped {
+		if i, free := s.take(); free != nil {
+			return i, free, false
+		}
+		s.changed.Wait()
+	}
+	return 0, nil, at.full
+}
+
+// take hands out the next index, if there is one and its slot is free. The stream is locked.
+func (s *Stream[R]) take() (int, *Slot[R]) {
+	if s.next == s.end || s.next-s.out >= len(s.slots) {
+		return 0, nil
+	}
+	s.next++
+	return s.next - 1, &s.slots[(s.next-1)%len(s.slots)]
+}
+
+// release frees the slot that was emitted for another index.
+func (s *Stream[R]) release(at *Slot[R]) {
+	s.mu.Lock()
+	at.full, at.Err = false, nil
+	s.out++
+	s.mu.Unlock()
+	s.changed.Broadcast()
+}
