@@ -81,7 +81,7 @@ func TestSolversPage(t *testing.T) {
 	}
 	var program strings.Builder
 	program.WriteString("package main\n\nimport (\n\t\"context\"\n")
-	for _, std := range []string{"bytes", "fmt", "math", "slices", "strings"} {
+	for _, std := range []string{"bytes", "errors", "fmt", "math", "slices", "strings"} {
 		if used[std] {
 			fmt.Fprintf(&program, "\t%q\n", std)
 		}

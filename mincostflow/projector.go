@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/rowcache"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Projector projects one distribution after the other with the same cost into the same box. What depends on these alone is
@@ -117,169 +117,12 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	if get == nil || emit == nil {
 		return fmt.Errorf("%w: All needs get and emit", ErrShape)
 	}
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers < 1 {
-		return nil
-	}
-	q := queue{end: n, slots: make([]slot, 4*workers)}
-	q.changed.L = &q.mu
-	project := func(s *solver, i int, to *slot) {
+	stream := projection.NewStream[Result](min(4*runtime.GOMAXPROCS(0), n))
+	return stream.Run(ctx, n, func(ctx context.Context, i int, at *projection.Slot[Result]) {
 		source, support := get(i)
-		to.err = p.project(ctx, s, source, support, &to.r)
-		q.done(to)
-	}
-	var others parallel.Group
-	for range workers - 1 {
-		others.Go(func() {
-			back := false
-			defer func() {
-				if !back { // get has panicked, and its slot will never be full
-					q.stop()
-				}
-			}()
-			s := p.take()
-			defer p.give(s)
-			for {
-				i, to := q.claim()
-				if to == nil {
-					back = true
-					return
-				}
-				project(s, i, to)
-			}
-		})
-	}
-	defer others.Wait() // and panic if one of them has
-	defer q.stop()      // also when emit panics
-	batch := BatchError{Users: n}
-	s := p.take()
-	defer p.give(s)
-	for i := range n {
-		// One worker is this goroutine: it projects while there is nothing to emit.
-		j, at := q.turn(i)
-		for ; at != nil && !at.full; j, at = q.turn(i) {
-			project(s, j, at)
-		}
-		if at == nil {
-			return nil // others.Wait panics
-		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, err, i, n)
-		}
-		if at.err != nil {
-			if batch.Failed++; batch.Failed == 1 {
-				batch.First, batch.Err = i, at.err
-			}
-		}
-		if err := emit(i, &at.r, at.err); err != nil {
-			return err
-		}
-		q.release(at)
-	}
-	if batch.Failed > 0 {
-		return &batch
-	}
-	return nil
-}
-
-// BatchError says how many of the distributions given to All failed.
-type BatchError struct {
-	Failed int   // how many
-	Users  int   // of how many
-	First  int   // the lowest index among them
-	Err    error // and what was wrong with it
-}
-
-// Error says how many failed, and why the first did.
-func (e *BatchError) Error() string {
-	return fmt.Sprintf("mincostflow: %d of %d distributions failed, the first at index %d: %v", e.Failed, e.Users, e.First, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *BatchError) Unwrap() error { return e.Err }
-
-// queue hands indices out and takes results in, in order, a few slots ahead of emit at most.
-type queue struct {
-	mu      sync.Mutex
-	changed sync.Cond
-	next    int // index to be claimed
-	out     int // index to be emitted
-	end     int
-	stopped bool
-	slots   []slot
-}
-
-type slot struct {
-	r    Result
-	err  error
-	full bool
-}
-
-// claim returns the next index and its slot, or nil at the end.
-func (q *queue) claim() (int, *slot) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.next < q.end && q.next-q.out >= len(q.slots) {
-		q.changed.Wait()
-	}
-	if q.next >= q.end {
-		return 0, nil
-	}
-	return q.take()
-}
-
-// turn returns index i and its slot if that is full. If not, it claims the next index like claim, or waits for either. The
-// slot is nil if the queue was stopped.
-func (q *queue) turn(i int) (int, *slot) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for {
-		if at := q.slot(i); at.full {
-			return i, at
-		}
-		if q.stopped {
-			return 0, nil
-		}
-		if q.next < q.end && q.next-q.out < len(q.slots) {
-			return q.take()
-		}
-		q.changed.Wait()
-	}
-}
-
-// take hands out the next index. The queue is locked, and a slot is free.
-func (q *queue) take() (int, *slot) {
-	i := q.next
-	q.next++
-	return i, q.slot(i)
-}
-
-// slot is that of index i.
-func (q *queue) slot(i int) *slot { return &q.slots[i%len(q.slots)] }
-
-// done marks a slot as ready for emit.
-func (q *queue) done(to *slot) {
-	q.mu.Lock()
-	to.full = true
-	q.mu.Unlock()
-	q.changed.Broadcast()
-}
-
-// release makes the slot that was waited for last free for another index.
-func (q *queue) release(at *slot) {
-	q.mu.Lock()
-	at.full = false
-	q.out++
-	q.mu.Unlock()
-	q.changed.Broadcast()
-}
-
-// stop lets no more indices be claimed.
-func (q *queue) stop() {
-	q.mu.Lock()
-	q.end, q.stopped = q.next, true
-	q.mu.Unlock()
-	q.changed.Broadcast()
+		at.Err = p.Project(ctx, source, support, &at.Result)
+		at.Done()
+	}, emit)
 }
 
 // take returns a workspace.

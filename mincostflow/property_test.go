@@ -52,8 +52,8 @@ func shares(t *rapid.T, n int, name string) []float64 {
 	return x
 }
 
-// solve is Project with every check.
-func (p Problem) solve(t *rapid.T, s Settings) Result {
+// solved is Project with every check.
+func solved(t *rapid.T, p Problem, s Settings) Result {
 	r, err := Project(context.Background(), p, s)
 	if err != nil {
 		t.Fatalf("Project: %v", err)
@@ -83,7 +83,7 @@ func TestGenerator(t *testing.T) {
 		if _, err := newInstance(p); err != nil {
 			t.Fatalf("%v", err)
 		}
-		r := p.solve(t, Settings{noKnapsack: true})
+		r := solved(t, p, Settings{noKnapsack: true})
 		note := func(name string, yes bool) {
 			if yes {
 				seen[name]++
@@ -110,7 +110,7 @@ func TestGenerator(t *testing.T) {
 func TestLawOfMethods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		same(t, "knapsack and simplex", p.solve(t, Settings{}), p.solve(t, Settings{noKnapsack: true}))
+		same(t, "knapsack and simplex", solved(t, p, Settings{}), solved(t, p, Settings{noKnapsack: true}))
 	})
 }
 
@@ -119,7 +119,7 @@ func TestLawOfMethods(t *testing.T) {
 func TestLawOfWeakDuality(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		best := p.solve(t, Settings{noKnapsack: true})
+		best := solved(t, p, Settings{noKnapsack: true})
 		n := rapid.IntRange(1, 20).Draw(t, "pivots")
 		r, _ := Project(context.Background(), p, Settings{noKnapsack: true, MaxPivots: n})
 		if r.Upper < best.Lower || r.Lower > best.Upper || r.Objective < best.Lower*(1-1e-15) {
@@ -132,7 +132,7 @@ func TestLawOfWeakDuality(t *testing.T) {
 }
 
 // permuted returns the problem with row i taken from rows[i] and column j from cols[j].
-func (p Problem) permuted(rows, cols []int) Problem {
+func permuted(p Problem, rows, cols []int) Problem {
 	c := &cost.Dense{K: len(rows), Kv: len(cols)}
 	q := Problem{Cost: c}
 	for _, i := range rows {
@@ -162,7 +162,7 @@ func TestLawOfPermutation(t *testing.T) {
 		k, kv := p.Cost.Dims()
 		rows := rapid.Permutation(indices(k)).Draw(t, "rows")
 		cols := rapid.Permutation(indices(kv)).Draw(t, "columns")
-		same(t, "permutation", p.solve(t, Settings{}), p.permuted(rows, cols).solve(t, Settings{}))
+		same(t, "permutation", solved(t, p, Settings{}), solved(t, permuted(p, rows, cols), Settings{}))
 	})
 }
 
@@ -181,9 +181,9 @@ func TestLawOfRowOffsets(t *testing.T) {
 				d.Data[i*kv+j] += f
 			}
 		}
-		a := p.solve(t, Settings{})
+		a := solved(t, p, Settings{})
 		p.Cost = d
-		b := p.solve(t, Settings{})
+		b := solved(t, p, Settings{})
 		// One rounding of the sums below, outward.
 		a.Lower = math.Nextafter(a.Lower+offset, 0)
 		a.Upper = math.Nextafter(a.Upper+offset, math.Inf(1))
@@ -196,11 +196,11 @@ func TestLawOfScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
 		s := rapid.IntRange(-800, 800).Draw(t, "s")
-		a := p.solve(t, Settings{})
+		a := solved(t, p, Settings{})
 		c := p.Cost.(*cost.Dense)
 		by := math.Ldexp(1, s)
 		p.Cost = &cost.Dense{K: c.K, Kv: c.Kv, Data: scaled(c.Data, by)}
-		b := p.solve(t, Settings{})
+		b := solved(t, p, Settings{})
 		a.Potentials.F, a.Potentials.G = scaled(a.Potentials.F, by), scaled(a.Potentials.G, by)
 		a.Objective *= by
 		a.Lower *= by
@@ -217,12 +217,12 @@ func TestLawOfSplitting(t *testing.T) {
 		p := problems(t)
 		k, kv := p.Cost.Dims()
 		i, j := rapid.IntRange(0, k-1).Draw(t, "i"), rapid.IntRange(0, kv-1).Draw(t, "j")
-		q := p.permuted(append(indices(k), i), append(indices(kv), j))
+		q := permuted(p, append(indices(k), i), append(indices(kv), j))
 		q.Source[i] /= 4
 		q.Source[k] *= 0.75
 		q.Lo[j], q.Hi[j] = q.Lo[j]/2, q.Hi[j]/2
 		q.Lo[kv], q.Hi[kv] = q.Lo[kv]/2, q.Hi[kv]/2
-		same(t, "splitting", p.solve(t, Settings{}), q.solve(t, Settings{}))
+		same(t, "splitting", solved(t, p, Settings{}), solved(t, q, Settings{}))
 	})
 }
 
@@ -232,7 +232,7 @@ func TestLawOfMonotony(t *testing.T) {
 		p := problems(t)
 		q := p
 		q.Lo, q.Hi = scaled(p.Lo, 0.5), scaled(p.Hi, 2)
-		if a, b := p.solve(t, Settings{}), q.solve(t, Settings{}); b.Lower > a.Upper {
+		if a, b := solved(t, p, Settings{}), solved(t, q, Settings{}); b.Lower > a.Upper {
 			t.Fatalf("larger box: [%v, %v], smaller: [%v, %v]", b.Lower, b.Upper, a.Lower, a.Upper)
 		}
 	})
@@ -257,7 +257,7 @@ func TestLawOfFixedPoints(t *testing.T) {
 		for j := range kv {
 			q.Lo[j] *= 0.5
 		}
-		if r := q.solve(t, Settings{noKnapsack: true}); r.Objective != 0 {
+		if r := solved(t, q, Settings{noKnapsack: true}); r.Objective != 0 {
 			t.Fatalf("Objective = %v, want 0", r.Objective)
 		}
 	})

@@ -1,5 +1,7 @@
 package mincostflow
 
+import "github.com/wpm-go/wpm/projection"
+
 // Status says why a solver stopped.
 type Status int
 
@@ -27,17 +29,11 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// Entry is one positive entry of a plan: Mass moves from row I to column J.
-type Entry struct {
-	I, J int
-	Mass float64
-}
+// Entry is one positive entry of a plan.
+type Entry = projection.Entry
 
-// Potentials are dual variables, one for every row and every column, with
-// F[i] + G[j] <= C_ij for every i and j, as an exact statement about the numbers returned.
-type Potentials struct {
-	F, G []float64
-}
+// Potentials are dual variables, feasible as exact numbers.
+type Potentials = projection.Potentials
 
 // Stats counts the work done.
 type Stats struct {

@@ -3,12 +3,12 @@ package mincostflow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/rowcache"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Costs whose largest entry lies between 2^minExp and 2^maxExp are read in place. Above, potentials
@@ -184,12 +184,9 @@ func (r *rows) setScale(most float64) {
 
 // checkRow checks row i of a cost with kv columns, and returns its largest entry among those that mask admits.
 func checkRow(i int, row []float64, kv int, mask []bool) (most float64, err error) {
-	if len(row) != kv {
-		return 0, fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), kv)
-	}
 	m := maxBits(row)
-	if m >= infBits {
-		if err := badCost(i, row); err != nil {
+	if m >= infBits || len(row) != kv {
+		if err := projection.CheckRow(i, row, kv); err != nil {
 			return 0, err
 		}
 	} else if mask == nil {

@@ -2,10 +2,10 @@ package mincostflow
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Transport solves plain optimal transport: it moves the distribution a on the rows of c to the
@@ -35,13 +35,10 @@ func (in *instance) setTransport(c cost.Matrix, a, b []float64) error {
 	if b == nil {
 		b = slices.Repeat([]float64{1}, in.kv)
 	}
-	if len(b) != in.kv {
-		return fmt.Errorf("%w: Target has %d entries, want %d", ErrShape, len(b), in.kv)
-	}
-	scaled, sum, err := normalised("Target", b, nil)
-	if err != nil {
+	var box projection.Box
+	if err := box.SetTarget(in.kv, b); err != nil {
 		return err
 	}
-	in.setPoint(scaled, sum)
+	in.take(box)
 	return nil
 }

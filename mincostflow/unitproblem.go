@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // UnitProblem is the projection of a distribution that consists of whole units: Source[n] of them
@@ -122,7 +123,7 @@ func (s *solver) setUnits(p UnitProblem) error {
 
 func (s *solver) setUnitSource(p UnitProblem) error {
 	in := &s.own
-	if err := checkSupport(in.k, len(p.Source), p.Support); err != nil {
+	if err := projection.CheckSupport(in.k, len(p.Source), p.Support); err != nil {
 		return err
 	}
 	in.rows, s.units, s.total = in.rows[:0], s.units[:0], 0

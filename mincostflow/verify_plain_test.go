@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // plainBounds are the bounds of the comment of Verify, in rationals, for a certificate that is accepted.
@@ -164,7 +165,7 @@ func TestTolerancesExactly(t *testing.T) {
 	}
 	more := func(x []float64) []float64 { return []float64{x[0], math.Nextafter(x[1], 1)} }
 	less := func(x []float64) []float64 { return []float64{x[0], math.Nextafter(x[1], 0)} }
-	heavy, thin := []float64{1, boxTol}, below(boxTol)
+	heavy, thin := []float64{1, projection.BoxTol}, below(projection.BoxTol)
 	for _, tt := range []struct {
 		name           string
 		source, lo, hi []float64

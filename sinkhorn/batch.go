@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Projector projects one distribution after the other with the same cost, box and Reg. What depends
@@ -44,13 +45,13 @@ type Projector struct {
 // cost unless it is a *cost.Dense, which must not change. Settings.Initial and History are not for many
 // distributions: ErrSettings.
 func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
-	k, kv, err := dims(c)
+	k, kv, err := projection.Dims(c)
 	if err != nil {
 		return nil, err
 	}
 	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), reg: reg}
 	p.box = instance{k: k, kv: kv, reg: reg}
-	if err := p.box.box(p.lo, p.hi); err != nil {
+	if err := p.box.setBox(p.lo, p.hi); err != nil {
 		return nil, err
 	}
 	if !(reg > 0) || math.IsInf(reg, 0) {
@@ -118,8 +119,7 @@ func (p *Projector) project(ctx context.Context, s *workspace, source []float64,
 
 // read makes s.in the distribution.
 func (s *workspace) read(source []float64, support []int) error {
-	s.in.rows, s.in.mass = s.in.rows[:0], s.in.mass[:0]
-	return s.in.source(source, support)
+	return s.in.setSource(source, support)
 }
 
 // general projects by Project.
@@ -141,11 +141,11 @@ func (r *Result) empty() {
 	}
 }
 
-// All projects n distributions with as many workers as there are processors. It calls get once for
-// every index below n, from several goroutines; what get returns must stay as it is until emit has been
-// called for this index. It calls emit for every index in ascending order, from the goroutine that
-// called All; r belongs to emit only until it returns, and err is what Project says about this distribution.
-// A bad one does not stop the others, but All then returns a *BatchError.
+// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. It calls
+// get once for every index below n, from several goroutines; what get returns must stay as it is until emit has been
+// called for this index. It calls emit for every index in ascending order, from the goroutine that called All; r belongs to
+// emit only until it returns, and err is what Project says about this distribution. A bad one does not stop the others, but
+// All then returns a *BatchError. Since that goroutine calls get for later indices, too, get must not wait for emit.
 //
 // All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
 // emit is then not called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way
@@ -157,134 +157,55 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	if get == nil || emit == nil {
 		return fmt.Errorf("%w: All needs get and emit", ErrShape)
 	}
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers < 1 {
+	places, stacks := 4*runtime.GOMAXPROCS(0), 0
+	if p.stacked > 1 {
+		stacks = max(1, min(runtime.GOMAXPROCS(0), n)/chunks(p.box.k, p.box.live())) // each keeps as many threads busy as it has chunks of rows
+		places += 3 * p.stacked * stacks                                             // at work, waiting for a certificate, and for a place
+	}
+	places = min(places, n)
+	stream := projection.NewStream[Result](places)
+	queue := make(chan *member, places) // to the stacks
+	inner, cancel := context.WithCancel(ctx)
+	var group parallel.Group
+	for range stacks {
+		group.Go(func() {
+			defer stream.Stop() // nobody waits for the members of a stack that has panicked
+			if first := <-queue; first != nil {
+				p.newStack(p.stacked).serve(inner, first, queue)
+			}
+		})
+	}
+	defer group.Wait()
+	defer close(queue)
+	defer cancel() // nobody wants the rest
+	return stream.Run(ctx, n, func(ctx context.Context, i int, at *slot) {
+		source, support := get(i)
+		if m := p.stack(ctx, source, support, at); m != nil {
+			queue <- m
+			return
+		}
+		at.Err = p.Project(ctx, source, support, &at.Result)
+		at.Done()
+	}, emit)
+}
+
+// slot is the place of a result of All.
+type slot = projection.Slot[Result]
+
+// stack returns the distribution as a member for a stack, or nil if it is not one for All to stack.
+func (p *Projector) stack(ctx context.Context, source []float64, support []int, at *slot) *member {
+	if p.stacked == 1 {
 		return nil
 	}
-	// Slots go from the workers to emit and back, in rounds: slot i%len serves index i.
-	size, stacks := p.stacked, 0
-	places := 4 * workers
-	if size > 1 {
-		stacks = max(1, workers/chunks(p.box.k, p.box.live())) // each keeps as many threads busy as it has chunks of rows
-		places += 3 * size * stacks                            // at work, waiting for a certificate, and for a place
+	s := p.take()
+	defer p.give(s)
+	if s.read(source, support) != nil || !p.shared(ctx, &s.in) {
+		return nil
 	}
-	slots := make([]batchSlot, min(places, n))
-	for i := range slots {
-		slots[i].ready, slots[i].taken = make(chan struct{}, 1), make(chan struct{}, 1)
-		slots[i].taken <- struct{}{}
-	}
-	stop := make(chan struct{})
-	inner, cancel := context.WithCancel(ctx) // ends when nobody wants the rest
-	queue := make(chan *member, len(slots))
-	var next batchCounter
-	var group parallel.Group
-	var feeders sync.WaitGroup
-	var once sync.Once
-	broken := make(chan struct{}) // a worker has panicked: Wait says so
-	run := func(f func()) {
-		group.Go(func() {
-			whole := false
-			defer func() {
-				if !whole {
-					once.Do(func() { close(broken) })
-				}
-			}()
-			f()
-			whole = true
-		})
-	}
-	work := func() {
-		s := p.take()
-		defer p.give(s)
-		for {
-			i, ok := next.take(slots, n, stop)
-			if !ok {
-				return
-			}
-			at := &slots[i%len(slots)]
-			source, support := get(i)
-			if size == 1 {
-				at.err = p.project(inner, s, source, support, &at.r)
-			} else if at.err = s.read(source, support); at.err != nil {
-				at.r.empty()
-			} else if p.shared(inner, &s.in) {
-				m := p.member()
-				m.load(inner, p, &s.in)
-				m.source, m.support, m.out, m.slot = source, support, &at.r, at
-				queue <- m
-				continue
-			} else {
-				at.err = p.general(inner, source, support, &at.r)
-			}
-			at.ready <- struct{}{}
-		}
-	}
-	feeders.Add(workers)
-	for range workers {
-		run(func() {
-			defer feeders.Done()
-			work()
-		})
-	}
-	for range stacks {
-		run(func() {
-			if first := <-queue; first != nil {
-				p.newStack(size).serve(inner, first, queue)
-			}
-		})
-	}
-	run(func() {
-		feeders.Wait()
-		close(queue)
-	})
-	defer group.Wait()
-	defer close(stop) // also when emit panics
-	defer cancel()
-	failed := BatchError{Users: n}
-	for i := range n {
-		at := &slots[i%len(slots)]
-		select {
-		case <-at.ready:
-		case <-broken:
-			return nil // no: Wait panics
-		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, context.Cause(ctx), i, n)
-		}
-		failed.add(i, at.err)
-		if err := emit(i, &at.r, at.err); err != nil {
-			return err
-		}
-		at.taken <- struct{}{}
-	}
-	return failed.orNil()
-}
-
-type batchSlot struct {
-	r            Result
-	err          error
-	ready, taken chan struct{}
-}
-
-// batchCounter hands out the indices below n, each with its slot: in order, lest the next round takes a slot before this one.
-type batchCounter struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (c *batchCounter) take(slots []batchSlot, n int, stop <-chan struct{}) (i int, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n == n {
-		return 0, false
-	}
-	select {
-	case <-stop:
-		return 0, false
-	case <-slots[c.n%len(slots)].taken:
-	}
-	c.n++
-	return c.n - 1, true
+	m := p.member()
+	m.load(ctx, p, &s.in)
+	m.source, m.support, m.out, m.slot = source, support, &at.Result, at
+	return m
 }
 
 // take returns a workspace.

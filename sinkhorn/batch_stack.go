@@ -37,7 +37,7 @@ type member struct {
 	support []int
 	out     *Result
 	err     error
-	slot    *batchSlot // nil for a call of Project
+	slot    *slot // nil for a call of Project
 }
 
 // verdict is what becomes of a member after a step.
@@ -239,11 +239,11 @@ func (t *stack) leave(m *member) {
 		return
 	}
 	m.slot = nil
-	at.err = m.err
+	at.Err = m.err
 	t.p.mu.Lock()
 	t.p.members = append(t.p.members, m)
 	t.p.mu.Unlock()
-	at.ready <- struct{}{}
+	at.Done()
 }
 
 // serve projects first and then takes in members from the queue whenever there is a place, until it is closed and empty.

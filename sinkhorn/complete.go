@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/projection"
 )
 
 // complete fills in the parts of r that bounds b and iterate it determine, for all rows and columns.
@@ -159,7 +161,7 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 	}
 	if bare != nil && !r.Settings.SupportOnly && !in.gridRows(f, g) {
 		if err := in.readRows(w, bare, func(_, i int, row []float64) error {
-			if err := badCost(i, row); err != nil {
+			if err := projection.CheckRow(i, row, in.kv); err != nil {
 				return err
 			}
 			f[i] = max(math.Nextafter(minDiff(row, g), down), -math.MaxFloat64)

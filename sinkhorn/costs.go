@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // costs is the cost matrix on the rows with mass and the columns with room.
@@ -82,7 +83,7 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 			}
 			lo, hi, ok := extent(row)
 			if !ok {
-				errs[ch] = badCost(i, row)
+				errs[ch] = projection.CheckRow(i, row, in.kv)
 				return
 			}
 			if data != nil {

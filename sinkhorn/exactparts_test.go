@@ -66,44 +66,7 @@ func TestFeasibility(t *testing.T) {
 	}
 }
 
-// TestCompareTotal: a sum, each term capped, is compared exactly.
-func TestCompareTotal(t *testing.T) {
-	g := newGenerator(92)
-	var signs [3]int
-	for range 500 {
-		xs := g.mass(1 + g.intn(20))
-		if g.intn(3) == 0 {
-			xs[0] += []float64{5, 1e-9, -xs[0]}[g.intn(3)]
-		}
-		u := []float64{0, 1e-9, -1e-9, 1e-12}[g.intn(4)]
-		xs[0] = max(0, xs[0]+u)
-		if last := len(xs) - 1; last > 0 && g.intn(2) == 0 { // equal but for some units of the last place
-			var sum float64
-			for i, x := range xs[:last] {
-				if u == 0 { // sums are exact
-					xs[i] = math.Floor(x*0x1p30) * 0x1p-30
-				}
-				sum += min(xs[i], 2)
-			}
-			xs[last] = max(0, ulps(1+u-sum, g.intn(3)-1))
-		}
-		want := new(big.Rat)
-		for _, x := range xs {
-			want.Add(want, new(big.Rat).SetFloat64(min(x, 2)))
-		}
-		want.Sub(want, big.NewRat(1, 1))
-		want.Sub(want, new(big.Rat).SetFloat64(u))
-		if got := compareTotal(xs, 2, 1, u); got != want.Sign() {
-			t.Errorf("%v against 1 + %v: %d, want %d", xs, u, got, want.Sign())
-		}
-		signs[want.Sign()+1]++
-	}
-	if slices.Min(signs[:]) < 10 {
-		t.Errorf("%v sums are less, equal and more", signs)
-	}
-}
-
-// TestBoxes: bounds whose sum is 1, up to boxTol, are a point, and those that are off by more leave nothing.
+// TestBoxes: bounds whose sum is 1, up to projection.BoxTol, are a point, and those that are off by more leave nothing.
 func TestBoxes(t *testing.T) {
 	for _, tt := range []struct {
 		lo, hi float64 // sums, over four columns
@@ -117,7 +80,7 @@ func TestBoxes(t *testing.T) {
 	} {
 		in := &instance{kv: 4}
 		lo, hi := slices.Repeat([]float64{tt.lo / 4}, 4), slices.Repeat([]float64{tt.hi / 4}, 4)
-		err := in.box(lo, hi)
+		err := in.setBox(lo, hi)
 		if tt.err != nil || err != nil {
 			if !is(err, tt.err) {
 				t.Errorf("%+v: %v", tt, err)
@@ -148,7 +111,7 @@ func TestBoxes(t *testing.T) {
 	}
 	// Columns with next to no room take no part.
 	in := &instance{kv: 5}
-	if err := in.box([]float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1}); err != nil || !slices.Equal(in.cols, []int{0, 2, 4}) || !slices.Equal(in.tiny, []int{1}) || in.live() != 3 {
+	if err := in.setBox([]float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1}); err != nil || !slices.Equal(in.cols, []int{0, 2, 4}) || !slices.Equal(in.tiny, []int{1}) || in.live() != 3 {
 		t.Errorf("%v, columns %v and %v", err, in.cols, in.tiny)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 )
 
 const (
@@ -31,7 +32,7 @@ type GapProjector struct {
 //
 // Errors are those of NewProjector and RelativeReg.
 func NewGapProjector(c cost.Matrix, lo, hi []float64, rho float64, s Settings) (*GapProjector, error) {
-	k, kv, err := dims(c)
+	k, kv, err := projection.Dims(c)
 	if err != nil {
 		return nil, err
 	}

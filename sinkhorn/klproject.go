@@ -32,7 +32,7 @@ func KLProject(logS, lo, hi []float64) (q []float64, theta float64, err error) {
 		}
 	}
 	in := &instance{kv: len(logS)}
-	if err := in.box(lo, hi); err != nil {
+	if err := in.setBox(lo, hi); err != nil {
 		return nil, 0, err
 	}
 	q = make([]float64, in.kv)

@@ -1,5 +1,7 @@
 package sinkhorn
 
+import "github.com/wpm-go/wpm/projection"
+
 // Status says why a solver stopped.
 type Status int
 
@@ -31,11 +33,8 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// Potentials are dual variables of the exact problem, one for every row and every column, with
-// F[i] + G[j] <= C_ij for every i and j, as an exact statement about the numbers returned.
-type Potentials struct {
-	F, G []float64
-}
+// Potentials are dual variables of the exact problem, feasible as exact numbers.
+type Potentials = projection.Potentials
 
 // Iterate is one step of the history.
 type Iterate struct {

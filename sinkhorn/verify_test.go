@@ -47,7 +47,7 @@ func TestVerifyRefuses(t *testing.T) {
 	} {
 		r := good
 		r.Q, r.LogV = slices.Clone(r.Q), slices.Clone(r.LogV)
-		r.Potentials = Potentials{slices.Clone(r.Potentials.F), slices.Clone(r.Potentials.G)}
+		r.Potentials = Potentials{F: slices.Clone(r.Potentials.F), G: slices.Clone(r.Potentials.G)}
 		c.spoil(&r)
 		if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
 			t.Errorf("%s: error %v, want ErrCertificate", c.name, err)
