@@ -188,7 +188,7 @@ func releaseCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook, 
 	if err != nil {
 		return err
 	}
-	return writeFiles(c.Root().Writer, output{c.String("out"), out})
+	return writeReport(c, out)
 }
 
 // readVectors reads private vectors as they are.

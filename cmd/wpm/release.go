@@ -117,7 +117,16 @@ func release(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return writeFiles(c.Root().Writer, output{c.String("out"), out})
+	return writeReport(c, out)
+}
+
+// writeReport writes a report that is paid for.
+func writeReport(c *cli.Command, out []byte) error {
+	err := writeFiles(c.Root().Writer, output{c.String("out"), out})
+	if err != nil && c.IsSet("ledger") {
+		return fmt.Errorf("%w; the release is paid for, and the same command with another -out repeats it for nothing", err)
+	}
+	return err
 }
 
 func openLedger(c *cli.Command, p interface{ Epsilon() ldp.Epsilon }, limit ldp.Epsilon) (policy.Ledger, func() error, error) {
