@@ -3,10 +3,11 @@ package sinkhorn
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/grid"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
 
@@ -60,82 +61,6 @@ func TestChunkStarts(t *testing.T) {
 	}
 }
 
-// TestGridStep: an iteration on a grid is one of Algorithm 1, by plain loops over all pairs, on boxes, with closed cells, and on a point.
-func TestGridStep(t *testing.T) {
-	const same = 1e-9 // terms below e^-36 are left out, a thousand of them, and multipliers are good to 2^-46
-	g := newGenerator(37)
-	for n, size := range [][2]int{{4, 6}, {1, 9}, {7, 1}, {5, 5}, {9, 10}} {
-		for _, reg := range []float64{0.5, 0.05, 0.005} {
-			p := gridProblem(t, size[0], size[1], 1.5, reg)
-			kv := len(p.Source)
-			switch n % 3 {
-			case 1:
-				p.Lo[2], p.Hi[2] = 0, 0
-				for j := range p.Hi {
-					p.Hi[j] *= 1.5
-				}
-			case 2:
-				p.Lo = g.mass(kv)
-				for j := range p.Lo {
-					p.Lo[j] = (p.Lo[j] + 1) / float64(kv+1)
-				}
-				p.Hi = p.Lo
-			}
-			in, err := newInstance(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := newGridSolver(newGridLevel(size[0], size[1], p.Source, in.lo, in.hi, in.level))
-			s.k.setReg(reg)
-			logV := make([]float64, kv)
-			for j := range s.g {
-				if s.g[j] = reg * 3 * g.float(); p.Hi[j] == 0 {
-					s.g[j] = math.Inf(-1)
-				}
-				logV[j] = s.g[j] / reg
-			}
-			s.step()
-			logU, logS := make([]float64, kv), make([]float64, kv)
-			e := make([]float64, kv)
-			for i := range kv {
-				for j := range e {
-					e[j] = logV[j] - cellCost(size[0], size[1], i, j)/reg
-				}
-				logU[i] = math.Log(p.Source[i]) - logSumExp(e)
-			}
-			for j := range kv {
-				for i := range e {
-					e[i] = logU[i] - cellCost(size[0], size[1], i, j)/reg
-				}
-				logS[j] = logSumExp(e)
-			}
-			q, theta, err := KLProject(logS, in.lo, in.hi)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if in.level != 0 {
-				theta = s.theta
-			}
-			var residual float64
-			for j, x := range q {
-				if p.Hi[j] == 0 {
-					if !math.IsInf(s.g[j], -1) {
-						t.Errorf("%v, Reg %v: the closed cell %d is at %v", size, reg, j, s.g[j])
-					}
-					continue
-				}
-				residual += math.Abs(x - math.Exp(logS[j]+logV[j]))
-				if want := reg * (math.Log(x) - logS[j] - theta); !(math.Abs(s.g[j]-want) <= same*(1+math.Abs(want))) {
-					t.Errorf("%v, Reg %v: price %d is %v, want %v", size, reg, j, s.g[j], want)
-				}
-			}
-			if !(math.Abs(s.residual-residual) <= same) {
-				t.Errorf("%v, Reg %v: residual %v, want %v", size, reg, s.residual, residual)
-			}
-		}
-	}
-}
-
 // TestLowerInFloats: on a large grid potentials are proved axis by axis. They may be as large as rounding allows anywhere, a few may be equal to the least C - G, and none above it.
 func TestLowerInFloats(t *testing.T) {
 	const rows, cols, same = 100, 101, 1e-12
@@ -146,13 +71,11 @@ func TestLowerInFloats(t *testing.T) {
 	}
 	g := newGenerator(38)
 	q := Potentials{F: make([]float64, v.k), G: make([]float64, v.kv)}
-	neg := make([]float64, v.kv)
 	for j := range q.G {
 		q.G[j] = 0.02 * (g.float() - 0.5)
-		neg[j] = -q.G[j]
 	}
 	least := make([]float64, v.k)
-	newGridKernel(&gridLevel{rows: rows, cols: cols}).transform(least, neg)
+	copy(least, grid.RowPotentials(p.Cost.(*cost.Grid), q.G)) // next to the least C - G, and not above
 	var value, size float64
 	for i, x := range least {
 		q.F[i] = x - 1e-13
@@ -179,7 +102,7 @@ func TestLowerInFloats(t *testing.T) {
 		for _, tt := range []struct {
 			f    float64
 			want bool
-		}{{exact(i), true}, {least[i] + 1e-14, false}, {math.NaN(), false}} {
+		}{{exact(i), true}, {exact(i) + 1e-14, false}, {math.NaN(), false}} {
 			q.F[i] = tt.f
 			if _, err := v.lowerAny(q); (err == nil) != tt.want {
 				t.Errorf("F[%d] = %v, where the least C - G is %v: %v", i, tt.f, least[i], err)
@@ -189,7 +112,7 @@ func TestLowerInFloats(t *testing.T) {
 	}
 	slack := 16 * 0x1p-53 * (size + 2)
 	for i, x := range least {
-		q.F[i] = x - 1.5*slack - transformError(rows, cols, size)
+		q.F[i] = x - 1.5*slack
 	}
 	if _, err := v.lowerAny(q); err != nil {
 		t.Errorf("potentials below the least C - G by more than rounding: %v", err)
@@ -231,21 +154,6 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestFlowLimits: a flow that would take more than maxFlowSteps is none, and one that takes just as many is.
-func TestFlowLimits(t *testing.T) {
-	for _, tt := range []struct {
-		moved float64
-		steps int
-	}{{1, 2}, {31, 62}, {32, 64}, {33, 1}} {
-		// What moves passes through a cell of mass 1.
-		l := &gridLevel{rows: 1, cols: 3}
-		f := l.balance([]float64{40 + tt.moved, 1, 40}, []float64{40, 1, 40 + tt.moved})
-		if f.Steps != tt.steps || (f.Right[0] == 0) != (tt.steps == 1) {
-			t.Errorf("%v through a cell of 1: %d steps, flow %v", tt.moved, f.Steps, f.Right)
-		}
-	}
-}
-
 // TestGridAnswer: at the goal of a large Reg, and when the call is stopped on a coarse level, the Result is of the grid itself and its Reg the problem's or what was reached.
 func TestGridAnswer(t *testing.T) {
 	for _, tt := range []struct {
@@ -258,9 +166,6 @@ func TestGridAnswer(t *testing.T) {
 			t.Errorf("%d iterations: %v, Reg %v after %d", tt.most, err, r.Reg, r.Iterations)
 		}
 		checkReport(t, "stopped", p, r, 1e-9) // Reg is a tenth of the above
-	}
-	if !slices.Equal(logs([]float64{1, 0}), []float64{0, math.Inf(-1)}) {
-		t.Error("logarithms")
 	}
 }
 
@@ -309,7 +214,7 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// TestThreshold: columns below the threshold full and those above it empty leave the rest to the columns on it.
+// TestThreshold: columns below the shift full and those above it empty leave the rest to the columns on it.
 func TestThreshold(t *testing.T) {
 	const same = 1e-12
 	g := newGenerator(34)
@@ -322,7 +227,7 @@ func TestThreshold(t *testing.T) {
 			}
 		}
 		lo, hi := box(g.mass(kv), []float64{0.3, 3}[n%2])
-		x := threshold(b, lo, hi, make([]int32, kv))
+		x := kl.BestShift(b, lo, hi, make([]int32, kv))
 		var least, most float64
 		on := false
 		for j, y := range b {

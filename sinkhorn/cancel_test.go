@@ -216,9 +216,6 @@ func TestPanicsReachTheCaller(t *testing.T) {
 // TestCancelledGrid: so does the method for grids, on cells that are too many for bounds after the end.
 func TestCancelledGrid(t *testing.T) {
 	p := gridProblem(t, 65, 65, 1, 1e-3)
-	if len(p.Lo) <= gridPatient {
-		t.Fatal("bounds are found after the end")
-	}
 	ctx := fading{context.Background(), new(atomic.Int64), math.MaxInt64}
 	if _, err := Project(ctx, p, Settings{Gap: 0.1}); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // iterate is what bounds are computed from: scaled costs, live rows and columns. Its plan is P_ij = u_i M_ij v_j or that of logs.
@@ -257,7 +258,7 @@ func (p *proof) close(c *costs, m int) {
 // shift moves f up and b down by the best constant, such that the sums do not grow, and returns the dual value, rounded down.
 func (p *proof) shift() float64 {
 	f, b := p.b.f, p.b.b
-	if t := bestShift(b, p.lo, p.hi, p.order); t != 0 {
+	if t := kl.BestShift(b, p.lo, p.hi, p.order); t != 0 {
 		for i, x := range f {
 			f[i] = math.Nextafter(x+t, math.Inf(-1))
 		}
@@ -265,29 +266,12 @@ func (p *proof) shift() float64 {
 			b[j] = math.Nextafter(x-t, math.Inf(-1))
 		}
 	}
-	value, size := p.in.dualValue(f, b, p.lo, p.hi)
+	value, size := kl.Dual(p.in.mass, f, b, p.lo, p.hi)
 	// Columns that take no part have g_j >= -max f, and enter with hi_j g_j at least.
 	for _, x := range f {
 		size = max(size, float64(len(p.in.tiny))*x)
 	}
 	return max(0, value-size*0x1p-50-0x1p-1000)
-}
-
-// dualValue returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j) and the sum of the sizes of its terms. Products, normalised masses and
-// the two compensated sums err by half a unit each, relative to the terms, the plain sum of sizes by less than 2^-20 of itself.
-func (in *instance) dualValue(f, g, lo, hi []float64) (value, size float64) {
-	terms := make([]float64, len(g))
-	for j, x := range g {
-		terms[j] = float64(lo[j] * x)
-		if x < 0 {
-			terms[j] = float64(hi[j] * x)
-		}
-		size += math.Abs(terms[j])
-	}
-	for i, x := range f {
-		size += in.mass[i] * math.Abs(x)
-	}
-	return num.Dot(in.mass, f) + num.Sum(terms), size
 }
 
 // compact returns the entries of the live columns.
@@ -300,72 +284,4 @@ func (in *instance) compact(x []float64) []float64 {
 		y[n] = x[j]
 	}
 	return y
-}
-
-// bestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at b_j. Its
-// slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign. It returns 0 if
-// that is as good. order is scratch space, one for every column.
-func bestShift(b, lo, hi []float64, order []int32) float64 {
-	left, right := 1.0, 1.0 // slopes at 0
-	for j, x := range b {
-		if x >= 0 {
-			left -= lo[j]
-		} else {
-			left -= hi[j]
-		}
-		if x > 0 {
-			right -= lo[j]
-		} else {
-			right -= hi[j]
-		}
-	}
-	if left >= 0 && right <= 0 {
-		return 0
-	}
-	return threshold(b, lo, hi, order)
-}
-
-// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses order, one for every column.
-func threshold(b, lo, hi []float64, order []int32) float64 {
-	mass := 0.0 // of the settled columns
-	for j := range order {
-		order[j] = int32(j)
-		mass += lo[j]
-	}
-	need := 1 - mass // to be found in hi - lo of the least b
-	open := order
-	t := 0.0
-	for len(open) > 0 {
-		x, y, z := b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]]
-		t = math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) // their median
-		// Partition into < t, = t, > t.
-		l, r := 0, len(open)
-		var less, same float64
-		for i := 0; i < r; {
-			j := open[i]
-			switch x := b[j]; {
-			case x < t:
-				less += hi[j] - lo[j]
-				open[i], open[l] = open[l], j
-				l++
-				i++
-			case x > t:
-				r--
-				open[i], open[r] = open[r], j
-			default:
-				same += hi[j] - lo[j]
-				i++
-			}
-		}
-		switch {
-		case need < less:
-			open = open[:l]
-		case need <= less+same:
-			return t
-		default:
-			need -= less + same
-			open = open[r:]
-		}
-	}
-	return t
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // TestBestShift compares with trying every break.
@@ -27,7 +28,7 @@ func TestBestShift(t *testing.T) {
 			}
 			return v
 		}
-		got := value(bestShift(b, lo, hi, make([]int32, n)))
+		got := value(kl.BestShift(b, lo, hi, make([]int32, n)))
 		for _, x := range append([]float64{0}, b...) {
 			if v := value(x); v > got+1e-14 { // sums of at most 12 terms of size 1
 				t.Fatalf("bestShift(%v, %v, %v) reaches %v, but %v gives %v", b, lo, hi, got, x, v)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // complete fills in the parts of r that bounds b and iterate it determine, for all rows and columns.
@@ -68,7 +69,7 @@ func (in *instance) dual(p Potentials) float64 {
 	for n, i := range in.rows {
 		f[n] = p.F[i]
 	}
-	value, size := in.dualValue(f, p.G, in.lo, in.hi)
+	value, size := kl.Dual(in.mass, f, p.G, in.lo, in.hi)
 	// As in shift; products may also underflow, each by half the smallest float at most.
 	value -= size*0x1p-50 + float64(6*len(f)+2*in.kv)*math.SmallestNonzeroFloat64
 	if !(value > 0) { // also when a term overflows
@@ -159,7 +160,7 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 		f[i] = -top
 		bare = append(bare, i)
 	}
-	if bare != nil && !r.Settings.SupportOnly && !in.gridRows(f, g) {
+	if bare != nil && !r.Settings.SupportOnly && !in.gridRows(f, g, bare) {
 		if err := in.readRows(w, bare, func(_, i int, row []float64) error {
 			if err := projection.CheckRow(i, row, in.kv); err != nil {
 				return err

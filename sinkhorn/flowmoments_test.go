@@ -1,8 +1,11 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 	"testing"
+
+	"github.com/wpm-go/wpm/cost"
 )
 
 // carriedPlan is the plan of logV at reg, row by row, moved along a flow cell by cell: what gridUpper knows by its moments alone.
@@ -124,14 +127,11 @@ func repeated(cols, rows int, x, y float64) []float64 {
 func TestLargeGridInFloats(t *testing.T) {
 	const rows, cols = 100, 101
 	p := gridProblem(t, rows, cols, 1, 1e-4) // few cells within reach, so that sums are short
-	in, err := newInstance(p)
-	if err != nil {
+	r, err := onGrid(t, context.Background(), p, Settings{Initial: make([]float64, rows*cols), MaxIterations: 1})
+	if !is(err, ErrNotConverged) {
 		t.Fatal(err)
 	}
-	s := newGridSolver(newGridLevel(rows, cols, p.Source, in.lo, in.hi, in.level))
-	s.k.setReg(p.Reg)
-	a := s.certify()
-	r := Result{Q: a.q, LogV: a.logV, Reg: a.reg, Transport: a.transport, Residual: a.residual}
+	r.Flow = nil
 	v, err := newVerifier(p)
 	if err != nil {
 		t.Fatal(err)
@@ -163,5 +163,68 @@ func TestLargeGridInFloats(t *testing.T) {
 	}
 	if got, err := v.upperAny(r); err != nil || got.Cmp(exact) != 0 {
 		t.Errorf("one row: %v, %v, want %v", got, err, exact)
+	}
+}
+
+// TestFlowCost: Upper is the cost of the plan of LogV after its flow, followed cell by cell, and the rest at the largest cost.
+func TestFlowCost(t *testing.T) {
+	const same = 1e-10 // margins for rounding
+	for _, size := range [][2]int{{6, 9}, {1, 17}, {14, 1}, {8, 8}} {
+		for _, reg := range []float64{0.3, 0.03} {
+			for _, most := range []int{1, 5, 40} {
+				p := gridProblem(t, size[0], size[1], 2, reg)
+				r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-12, MaxIterations: most})
+				if err != nil && !is(err, ErrNotConverged) {
+					t.Fatal(err)
+				}
+				v, err := newVerifier(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan := carriedPlan{v: v, flow: r.Flow}
+				for i := range v.source {
+					row := make([]float64, v.kv)
+					v.plan(&r, i, p.Cost.Row(i, nil), row)
+					plan.p = append(plan.p, row)
+				}
+				before := plan.cost()
+				d0 := distance1(plan.columns(), r.Q)
+				plan.move(size[1])
+				want := min(plan.cost()+cost.Max(p.Cost)*distance1(plan.columns(), r.Q), before+cost.Max(p.Cost)*d0)
+				if !(math.Abs(r.Upper-min(want, cost.Max(p.Cost))) <= same) {
+					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want, before)
+				}
+				upper, _, err := Verify(p, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Verify puts what is missing in at the true cost of it.
+				c := make([][]float64, v.k)
+				for i := range c {
+					c[i] = append([]float64(nil), p.Cost.Row(i, make([]float64, v.kv))...)
+				}
+				repaired := min(cost.Max(p.Cost), repairedCost(plan.p, c, p.Source, r.Q))
+				if x, _ := upper.Float64(); !(math.Abs(x-repaired) <= same) {
+					t.Errorf("%v, Reg %v, %d iterations: Verify proves %v, and the plan costs %v", size, reg, most, x, repaired)
+				}
+			}
+		}
+	}
+}
+
+// TestSlack: the margin of gridUpper grows by what its comment says.
+func TestSlack(t *testing.T) {
+	const unit = 0x1p-53
+	for _, x := range []struct {
+		what      string
+		got, want float64 // exact: small multiples of powers of two
+	}{
+		{"slack, exponents", gridSlack(8, 16, 3, 1) - gridSlack(8, 16, 2, 1), 2 * 60 * unit},
+		{"slack, steps", gridSlack(8, 16, 2, 2) - gridSlack(8, 16, 2, 1), 2 * 40 * unit},
+		{"slack, nothing", gridSlack(8, 16, 0, 0), 2 * (8*24 + 128 + 100) * unit},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: %v units, want %v", x.what, x.got/unit, x.want/unit)
+		}
 	}
 }

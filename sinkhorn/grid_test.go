@@ -312,29 +312,3 @@ func TestGridWarmStart(t *testing.T) {
 		}
 	}
 }
-
-// TestMultiplier compares the quick multiplier with the exact one.
-func TestMultiplier(t *testing.T) {
-	g := newGenerator(12)
-	for range 200 {
-		n := 1 + g.intn(40)
-		logS, s := make([]float64, n), &gridSolver{x: make([]float64, n)}
-		scale := math.Pow(10, 4*g.float())
-		for j := range logS {
-			logS[j] = scale * (g.float() - 0.5)
-		}
-		lo, hi := box(g.mass(n), 3*g.float()+0.01)
-		want, theta, err := KLProject(logS, lo, hi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := s.multiplier(logS, lo, hi, scale*(g.float()-0.5))
-		for j, y := range logS {
-			q := min(max(math.Exp(min(x+y, 300)), lo[j]), hi[j])
-			// Masses are right to 2^-46 in all, and exponents of this size to their rounding.
-			if tol := 0x1p-44 + scale*0x1p-48; !(math.Abs(q-want[j]) <= tol) {
-				t.Fatalf("n %d, scale %v: q[%d] = %v, want %v (theta %v, %v)", n, scale, j, q, want[j], x, theta)
-			}
-		}
-	}
-}

@@ -3,6 +3,8 @@ package sinkhorn
 import (
 	"math"
 	"testing"
+
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // TestNoShift: on numbers that floats hold exactly, the constant is the best there is, and none where that is as good.
@@ -34,7 +36,7 @@ func TestNoShift(t *testing.T) {
 		if !(high > 1) {
 			continue
 		}
-		got := bestShift(b, lo, hi, make([]int32, n))
+		got := kl.BestShift(b, lo, hi, make([]int32, n))
 		if value(got) != best {
 			t.Errorf("b = %v, lo = %v, hi = %v: %v has the value %v, the best is %v", b, lo, hi, got, value(got), best)
 		}

@@ -1,11 +1,12 @@
-package sinkhorn
+package grid
 
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // cellCost is the squared distance of two cells of a grid.
@@ -15,10 +16,10 @@ func cellCost(rows, cols, i, j int) float64 {
 }
 
 // randomLevel is a grid with random masses and a box around others.
-func randomLevel(g *generator, rows, cols int) *gridLevel {
+func randomLevel(g *generator, rows, cols int) *level {
 	n := rows * cols
 	lo, hi := box(g.mass(n), 2)
-	return newGridLevel(rows, cols, g.mass(n), lo, hi, 0)
+	return newLevel(rows, cols, g.mass(n), lo, hi)
 }
 
 // TestGridSums compares sums and means over a grid, axis by axis, with sums over all cells, and the least of cost and price with the least of all.
@@ -34,7 +35,7 @@ func TestGridSums(t *testing.T) {
 		rows, cols := size[0], size[1]
 		n := rows * cols
 		l := randomLevel(g, rows, cols)
-		k := newGridKernel(l)
+		k := newKernel(l)
 		for _, reg := range []float64{1, 0.01, 1e-4} {
 			k.setReg(reg)
 			w := make([]float64, n)
@@ -81,33 +82,10 @@ func TestGridSums(t *testing.T) {
 	}
 }
 
-// TestErrorBounds: the bounds on rounding errors grow by what their comments say.
-func TestErrorBounds(t *testing.T) {
-	const unit = 0x1p-53
-	l := &gridLevel{rows: 8, cols: 16}
-	for _, x := range []struct {
-		what      string
-		got, want float64 // exact: small multiples of powers of two
-	}{
-		{"transform, size", transformError(8, 16, 3) - transformError(8, 16, 2), 26 * 24 * unit},
-		{"transform, rows and columns", transformError(9, 18, 2) - transformError(8, 16, 2), 3 * 24 * 4 * unit},
-		{"noise, exponents", l.gridNoise(3, 1) - l.gridNoise(2, 1), 64 * unit},
-		{"noise, steps", l.gridNoise(2, 2) - l.gridNoise(2, 1), 1024 * unit},
-		{"noise, nothing", l.gridNoise(0, 0), (16*24+128)*unit + 4*24*4*unit},
-		{"slack, exponents", gridSlack(8, 16, 3, 1) - gridSlack(8, 16, 2, 1), 2 * 60 * unit},
-		{"slack, steps", gridSlack(8, 16, 2, 2) - gridSlack(8, 16, 2, 1), 2 * 40 * unit},
-		{"slack, nothing", gridSlack(8, 16, 0, 0), 2 * (8*24 + 128 + 100) * unit},
-	} {
-		if x.got != x.want {
-			t.Errorf("%s: %v units, want %v", x.what, x.got/unit, x.want/unit)
-		}
-	}
-}
-
 // TestRefine: prices that are linear in the position are so on the finer grid, where sides are halved, kept or one cell.
 func TestRefine(t *testing.T) {
 	const same = 1e-14 // a few roundings of numbers up to 5
-	at := func(l *gridLevel, i int) float64 {
+	at := func(l *level, i int) float64 {
 		x, y := (float64(i%l.cols)+0.5)/float64(l.cols), (float64(i/l.cols)+0.5)/float64(l.rows)
 		z := 1.0
 		if l.cols > 1 {
@@ -119,7 +97,7 @@ func TestRefine(t *testing.T) {
 		return z
 	}
 	for _, tt := range [][4]int{{8, 16, 4, 8}, {16, 5, 8, 5}, {1, 16, 1, 8}, {17, 1, 9, 1}, {18, 22, 9, 11}, {4, 4, 2, 2}} {
-		fine, coarse := &gridLevel{rows: tt[0], cols: tt[1]}, &gridLevel{rows: tt[2], cols: tt[3]}
+		fine, coarse := &level{rows: tt[0], cols: tt[1]}, &level{rows: tt[2], cols: tt[3]}
 		prices := make([]float64, tt[2]*tt[3])
 		for i := range prices {
 			prices[i] = at(coarse, i)
@@ -321,47 +299,238 @@ func TestPoissonCycle(t *testing.T) {
 // cycleRate is what a cycle may leave of a random error, in energy: 0.45 is the most that was measured.
 const cycleRate = 0.5
 
-// TestFlowCost: Upper is the cost of the plan of LogV after its flow, followed cell by cell, and the rest at the largest cost.
-func TestFlowCost(t *testing.T) {
-	const same = 1e-10 // margins for rounding
-	for _, size := range [][2]int{{6, 9}, {1, 17}, {14, 1}, {8, 8}} {
-		for _, reg := range []float64{0.3, 0.03} {
-			for _, most := range []int{1, 5, 40} {
-				p := gridProblem(t, size[0], size[1], 2, reg)
-				r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-12, MaxIterations: most})
-				if err != nil && !is(err, ErrNotConverged) {
-					t.Fatal(err)
+// TestErrorBounds: the bounds on rounding errors grow by what their comments say.
+func TestErrorBounds(t *testing.T) {
+	const unit = 0x1p-53
+	l := &level{rows: 8, cols: 16}
+	for _, x := range []struct {
+		what      string
+		got, want float64 // exact: small multiples of powers of two
+	}{
+		{"transform, size", transformError(8, 16, 3) - transformError(8, 16, 2), 26 * 24 * unit},
+		{"transform, rows and columns", transformError(9, 18, 2) - transformError(8, 16, 2), 3 * 24 * 4 * unit},
+		{"noise, exponents", l.rounding(3, 1) - l.rounding(2, 1), 64 * unit},
+		{"noise, steps", l.rounding(2, 2) - l.rounding(2, 1), 1024 * unit},
+		{"noise, nothing", l.rounding(0, 0), (16*24+128)*unit + 4*24*4*unit},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: %v units, want %v", x.what, x.got/unit, x.want/unit)
+		}
+	}
+}
+
+// TestExtrapolate: prices go on by a quarter of their last change, unless that changes their sign, and the prices before are kept.
+func TestExtrapolate(t *testing.T) {
+	s := &solver{g: []float64{2, -3, 1, -1, 0, 5}}
+	before := []float64{1, -1, 9, -8, 4, 5}
+	s.extrapolate(before)
+	if want := []float64{2.25, -3.5, 1, -1, 0, 5}; !slices.Equal(s.g, want) { // exact in floats
+		t.Errorf("prices %v, want %v", s.g, want)
+	}
+	if want := []float64{2, -3, 1, -1, 0, 5}; !slices.Equal(before, want) {
+		t.Errorf("prices before %v, want %v", before, want)
+	}
+}
+
+// TestMultiplierKeepsStart: where every column is at a bound and the mass is 1, any multiplier of an interval will do, and the one to start
+// from is kept: prices do not drift from step to step.
+func TestMultiplierKeepsStart(t *testing.T) {
+	logS, lo, hi := []float64{2, -8}, []float64{0, 0.25}, []float64{0.75, 1}
+	for _, near := range []float64{0, 1.5, 6, -2} { // between log 0.75 - 2 and log 0.25 + 8
+		if got := (&solver{x: make([]float64, 2)}).multiplier(logS, lo, hi, near); got != near {
+			t.Errorf("from %v to %v", near, got)
+		}
+	}
+}
+
+// TestGridStops counts the steps at one Reg by hand: the first whose residual is the tolerance is the last, and when none of a hundred and one
+// in a row brings the residual down by two per cent, the run has stalled.
+func TestGridStops(t *testing.T) {
+	p := gridProblem(t, 6, 8, 1, 0.1)
+	level := newLevel(6, 8, p.Mu, p.Lo, p.Hi)
+	fresh := func() *solver {
+		s := newSolver(level)
+		s.k.setReg(p.Reg)
+		return s
+	}
+	last := func(tolerance float64) *Result {
+		r := &Result{}
+		run := &call{ctx: context.Background(), set: Settings{Tolerance: tolerance, MaxIterations: 2000}, r: r, fine: level, goal: p.Reg}
+		run.last(fresh(), p.Reg)
+		return r
+	}
+	s := fresh()
+	var residuals []float64
+	least, at := math.Inf(1), 0
+	for n := 1; n-at <= 101; n++ {
+		s.step()
+		residuals = append(residuals, s.residual)
+		if s.residual < 0.98*least {
+			least, at = s.residual, n
+		}
+	}
+	if !(least > 0) {
+		t.Fatal("a residual of 0 meets every tolerance")
+	}
+	// The smallest tolerance that none of these residuals meets.
+	unmet := math.Nextafter(slices.Min(residuals), 0)
+	if r := last(unmet); r.Status != Stalled || r.Iterations != len(residuals) {
+		t.Errorf("%v after %d steps, want stalled after %d", r.Status, r.Iterations, len(residuals))
+	}
+	const early = 4
+	if slices.Min(residuals[:early-1]) <= residuals[early-1] {
+		t.Fatal("the first residuals do not fall")
+	}
+	if r := last(residuals[early-1]); r.Status != Converged || r.Iterations != early {
+		t.Errorf("%v after %d steps, want converged after %d", r.Status, r.Iterations, early)
+	}
+}
+
+// TestCoarser: an axis of 16 cells or more is halved where its cells are not much longer than those of the other, or the other is not halved.
+func TestCoarser(t *testing.T) {
+	for _, tt := range []struct{ rows, cols, coarseRows, coarseCols int }{
+		{15, 15, 0, 0}, {1, 15, 0, 0}, {1, 16, 1, 8}, {17, 1, 9, 1}, {16, 16, 8, 8}, {15, 16, 15, 8}, {16, 15, 8, 15}, {31, 33, 16, 17},
+		{16, 23, 8, 12}, {16, 24, 16, 12}, {24, 16, 12, 16}, {23, 16, 12, 8}, {24, 40, 24, 20}, {30, 40, 15, 20}, // half as long again is much
+	} {
+		n := tt.rows * tt.cols
+		mu, hi := make([]float64, n), make([]float64, n)
+		for i := range mu {
+			mu[i], hi[i] = float64(i), 1
+		}
+		l := newLevel(tt.rows, tt.cols, mu, mu, hi).coarser()
+		if l == nil {
+			if tt.coarseRows != 0 {
+				t.Errorf("%+v: none", tt)
+			}
+			continue
+		}
+		if l.rows != tt.coarseRows || l.cols != tt.coarseCols {
+			t.Errorf("%+v: %d x %d", tt, l.rows, l.cols)
+		}
+		var mass, room float64 // whole numbers
+		for i, x := range l.mu {
+			mass += x
+			room += l.hi[i]
+			if l.lo[i] != x {
+				t.Errorf("%+v: cell %d has lo %v and mass %v, which were the same", tt, i, l.lo[i], x)
+			}
+		}
+		if mass != float64(n*(n-1)/2) || room != float64(n) {
+			t.Errorf("%+v: mass %v and room %v", tt, mass, room)
+		}
+	}
+}
+
+// TestFlowLimits: a flow that would take more than maxFlowSteps is none, and one that takes just as many is.
+func TestFlowLimits(t *testing.T) {
+	for _, tt := range []struct {
+		moved float64
+		steps int
+	}{{1, 2}, {31, 62}, {32, 64}, {33, 1}} {
+		// What moves passes through a cell of mass 1.
+		l := &level{rows: 1, cols: 3}
+		f := l.balance([]float64{40 + tt.moved, 1, 40}, []float64{40, 1, 40 + tt.moved})
+		if f.Steps != tt.steps || (f.Right[0] == 0) != (tt.steps == 1) {
+			t.Errorf("%v through a cell of 1: %d steps, flow %v", tt.moved, f.Steps, f.Right)
+		}
+	}
+}
+
+// TestGridStep: an iteration on a grid is one of Algorithm 1, by plain loops over all pairs, on boxes, with closed cells, and on a point.
+func TestGridStep(t *testing.T) {
+	const same = 1e-9 // terms below e^-36 are left out, a thousand of them, and multipliers are good to 2^-46
+	g := newGenerator(37)
+	for n, size := range [][2]int{{4, 6}, {1, 9}, {7, 1}, {5, 5}, {9, 10}} {
+		for _, reg := range []float64{0.5, 0.05, 0.005} {
+			p := gridProblem(t, size[0], size[1], 1.5, reg)
+			kv := len(p.Mu)
+			switch n % 3 {
+			case 1:
+				p.Lo[2], p.Hi[2] = 0, 0
+				for j := range p.Hi {
+					p.Hi[j] *= 1.5
 				}
-				v, err := newVerifier(p)
-				if err != nil {
-					t.Fatal(err)
+			case 2:
+				p.Lo = g.mass(kv)
+				for j := range p.Lo {
+					p.Lo[j] = (p.Lo[j] + 1) / float64(kv+1)
 				}
-				plan := carriedPlan{v: v, flow: r.Flow}
-				for i := range v.source {
-					row := make([]float64, v.kv)
-					v.plan(&r, i, p.Cost.Row(i, nil), row)
-					plan.p = append(plan.p, row)
+				p.Hi = p.Lo
+			}
+			s := newSolver(newLevel(size[0], size[1], p.Mu, p.Lo, p.Hi))
+			s.k.setReg(reg)
+			logV := make([]float64, kv)
+			for j := range s.g {
+				if s.g[j] = reg * 3 * g.float(); p.Hi[j] == 0 {
+					s.g[j] = math.Inf(-1)
 				}
-				before := plan.cost()
-				d0 := distance1(plan.columns(), r.Q)
-				plan.move(size[1])
-				want := min(plan.cost()+cost.Max(p.Cost)*distance1(plan.columns(), r.Q), before+cost.Max(p.Cost)*d0)
-				if !(math.Abs(r.Upper-min(want, cost.Max(p.Cost))) <= same) {
-					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want, before)
+				logV[j] = s.g[j] / reg
+			}
+			s.step()
+			logU, logS := make([]float64, kv), make([]float64, kv)
+			e := make([]float64, kv)
+			for i := range kv {
+				for j := range e {
+					e[j] = logV[j] - cellCost(size[0], size[1], i, j)/reg
 				}
-				upper, _, err := Verify(p, r)
-				if err != nil {
-					t.Fatal(err)
+				logU[i] = math.Log(p.Mu[i]) - logSumExp(e)
+			}
+			for j := range kv {
+				for i := range e {
+					e[i] = logU[i] - cellCost(size[0], size[1], i, j)/reg
 				}
-				// Verify puts what is missing in at the true cost of it.
-				c := make([][]float64, v.k)
-				for i := range c {
-					c[i] = append([]float64(nil), p.Cost.Row(i, make([]float64, v.kv))...)
+				logS[j] = logSumExp(e)
+			}
+			q := make([]float64, kv)
+			theta, ok := new(kl.Workspace).Project(logS, p.Lo, p.Hi, q)
+			if !ok {
+				t.Fatal("no projection")
+			}
+			if n%3 == 2 {
+				theta = s.theta
+			}
+			var residual float64
+			for j, x := range q {
+				if p.Hi[j] == 0 {
+					if !math.IsInf(s.g[j], -1) {
+						t.Errorf("%v, Reg %v: the closed cell %d is at %v", size, reg, j, s.g[j])
+					}
+					continue
 				}
-				repaired := min(cost.Max(p.Cost), repairedCost(plan.p, c, p.Source, r.Q))
-				if x, _ := upper.Float64(); !(math.Abs(x-repaired) <= same) {
-					t.Errorf("%v, Reg %v, %d iterations: Verify proves %v, and the plan costs %v", size, reg, most, x, repaired)
+				residual += math.Abs(x - math.Exp(logS[j]+logV[j]))
+				if want := reg * (math.Log(x) - logS[j] - theta); !(math.Abs(s.g[j]-want) <= same*(1+math.Abs(want))) {
+					t.Errorf("%v, Reg %v: price %d is %v, want %v", size, reg, j, s.g[j], want)
 				}
+			}
+			if !(math.Abs(s.residual-residual) <= same) {
+				t.Errorf("%v, Reg %v: residual %v, want %v", size, reg, s.residual, residual)
+			}
+		}
+	}
+}
+
+// TestMultiplier compares the quick multiplier with the exact one.
+func TestMultiplier(t *testing.T) {
+	g := newGenerator(12)
+	for range 200 {
+		n := 1 + g.intn(40)
+		logS, s := make([]float64, n), &solver{x: make([]float64, n)}
+		scale := math.Pow(10, 4*g.float())
+		for j := range logS {
+			logS[j] = scale * (g.float() - 0.5)
+		}
+		lo, hi := box(g.mass(n), 3*g.float()+0.01)
+		want := make([]float64, n)
+		theta, ok := new(kl.Workspace).Project(logS, lo, hi, want)
+		if !ok {
+			t.Fatal("no projection")
+		}
+		x := s.multiplier(logS, lo, hi, scale*(g.float()-0.5))
+		for j, y := range logS {
+			q := min(max(math.Exp(min(x+y, 300)), lo[j]), hi[j])
+			// Masses are right to 2^-46 in all, and exponents of this size to their rounding.
+			if tol := 0x1p-44 + scale*0x1p-48; !(math.Abs(q-want[j]) <= tol) {
+				t.Fatalf("n %d, scale %v: q[%d] = %v, want %v (theta %v, %v)", n, scale, j, q, want[j], x, theta)
 			}
 		}
 	}

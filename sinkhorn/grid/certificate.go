@@ -1,4 +1,4 @@
-package sinkhorn
+package grid
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// gridAnswer is what one set of prices proves, and the prices.
-type gridAnswer struct {
+// answer is what one set of prices proves, and the prices.
+type answer struct {
 	reg                  float64
 	logV, q              []float64
 	f, g                 []float64 // potentials of the exact problem
@@ -20,10 +20,10 @@ type gridAnswer struct {
 	priceSum             float64 // sum of column sums times prices
 }
 
-// gridNoise bounds, relative to the masses, how much the column sums of a plan and what goes with them
+// rounding bounds, relative to the masses, how much the column sums of a plan and what goes with them
 // are off: exponents of size v are rounded some 30 times on the way from the prices to a column sum and
 // back, sums of up to rows and cols terms are taken twice each, and as often terms below e^-36 are left out.
-func (l *gridLevel) gridNoise(v float64, steps int) float64 {
+func (l *level) rounding(v float64, steps int) float64 {
 	n := float64(l.rows + l.cols)
 	cells := float64(l.rows) * float64(l.cols)
 	return 0x1p-53*(64*v+16*n+1024*float64(steps)+cells) + 4*n*0x1p-51
@@ -37,9 +37,9 @@ func (l *gridLevel) gridNoise(v float64, steps int) float64 {
 //
 // Lower bound. f_i = min_j (C_ij - g_j), b_j = min over rows with mass of (C_ij - f_i), a shift of b
 // by the best constant, and f again, rounded down so that f_i + b_j <= C_ij for every i and j.
-func (s *gridSolver) certify() *gridAnswer {
+func (s *solver) certify() *answer {
 	l, k, n := s.l, s.k, len(s.g)
-	a := &gridAnswer{reg: k.reg, logV: make([]float64, n), q: make([]float64, n)}
+	a := &answer{reg: k.reg, logV: make([]float64, n), q: make([]float64, n)}
 	for j, x := range s.g {
 		a.logV[j] = x / k.reg
 	}
@@ -105,7 +105,7 @@ func (s *gridSolver) certify() *gridAnswer {
 	}
 	a.upper = min(a.upper, a.transport+top*distance(p.mass, a.q))
 	dx, dy := l.spacing()
-	noise := l.gridNoise(size+2*(dx*dx+dy*dy+top)/k.reg, a.flow.Steps)
+	noise := l.rounding(size+2*(dx*dx+dy*dy+top)/k.reg, a.flow.Steps)
 	a.upper = min(a.upper+16*noise*top, top)
 
 	a.priceSum = k.reg * cv
@@ -123,14 +123,14 @@ func distance(a, b []float64) float64 {
 }
 
 // largest returns a bound on the largest cost: that of a corner to the opposite one, rounded up.
-func (l *gridLevel) largest() float64 {
+func (l *level) largest() float64 {
 	dx, dy := l.spacing()
 	x, y := dx*float64(l.cols-1), dy*float64(l.rows-1)
 	return (x*x + y*y) * (1 + 0x1p-48)
 }
 
 // potentials fills in f, g, lower and posterior.
-func (s *gridSolver) potentials(a *gridAnswer) {
+func (s *solver) potentials(a *answer) {
 	l, k, n := s.l, s.k, len(s.g)
 	v, f, b := make([]float64, n), make([]float64, n), make([]float64, n)
 	for j, x := range s.g {
@@ -146,7 +146,7 @@ func (s *gridSolver) potentials(a *gridAnswer) {
 	// The potentials of the plan itself: see Result.
 	a.posterior = max(0, a.transport-num.Dot(l.mu, f)-a.priceSum)
 	k.transform(b, v)
-	t := bestShift(b, l.lo, l.hi, make([]int32, n))
+	t := kl.BestShift(b, l.lo, l.hi, make([]int32, n))
 	size := 0.0
 	for j := range b {
 		b[j] -= t
@@ -155,48 +155,30 @@ func (s *gridSolver) potentials(a *gridAnswer) {
 	}
 	k.transform(f, v)
 	down := 2 * transformError(l.rows, l.cols, size)
-	var terms, sum float64
-	parts := make([]float64, n)
 	for i := range f {
 		f[i] -= down
-		parts[i] = float64(l.lo[i] * b[i])
-		if b[i] < 0 {
-			parts[i] = float64(l.hi[i] * b[i])
-		}
-		terms += math.Abs(parts[i]) + l.mu[i]*math.Abs(f[i])
 	}
-	sum = num.Dot(l.mu, f) + num.Sum(parts)
-	// As in shift: products, normalised masses and sums err by half a unit each.
-	a.lower = max(0, sum-terms*0x1p-50-0x1p-1000)
+	value, terms := kl.Dual(l.mu, f, b, l.lo, l.hi)
+	a.lower = max(0, value-terms*0x1p-50-0x1p-1000)
 	a.f, a.g = f, b
 
 }
 
-// gridRows fills in the potentials f of rows without mass on a large grid at squared distance, given the prices
-// g of all columns, and reports whether it has.
-func (in *instance) gridRows(f, g []float64) bool {
-	c, ok := in.matrix.(*cost.Grid)
-	if !ok || c.P() != 2 || in.k < gridCells/in.kv {
-		return false
-	}
+// RowPotentials returns the largest f with f_i + g_j <= C_ij for all cells i and j, up to rounding, to the safe side.
+func RowPotentials(c *cost.Grid, g []float64) []float64 {
 	rows, cols := c.Size()
-	k := newGridKernel(&gridLevel{rows: rows, cols: cols})
-	v := make([]float64, in.kv)
+	k := newKernel(&level{rows: rows, cols: cols})
+	v := make([]float64, len(g))
 	size := 0.0
 	for j, x := range g {
 		v[j] = -x
 		size = max(size, math.Abs(x))
 	}
-	all := make([]float64, in.k)
-	k.transform(all, v)
+	f := make([]float64, len(g))
+	k.transform(f, v)
 	down := 2 * transformError(rows, cols, size)
-	n := 0
-	for i, x := range all {
-		if n < len(in.rows) && in.rows[n] == i {
-			n++
-			continue
-		}
-		f[i] = x - down
+	for i := range f {
+		f[i] -= down
 	}
-	return true
+	return f
 }

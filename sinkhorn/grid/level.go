@@ -1,4 +1,4 @@
-package sinkhorn
+package grid
 
 import (
 	"context"
@@ -8,18 +8,17 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// gridLevel is a projection on a grid of rows x cols equal cells of the unit square at squared
+// level is a projection on a grid of rows x cols equal cells of the unit square at squared
 // distance, the problem itself or a coarser image of it.
-type gridLevel struct {
+type level struct {
 	rows, cols   int
 	mu, lo, hi   []float64
 	logMu        []float64
 	logLo, logHi []float64
-	level        int // as in instance
 }
 
-func newGridLevel(rows, cols int, mu, lo, hi []float64, level int) *gridLevel {
-	l := &gridLevel{rows: rows, cols: cols, mu: mu, lo: lo, hi: hi, level: level}
+func newLevel(rows, cols int, mu, lo, hi []float64) *level {
+	l := &level{rows: rows, cols: cols, mu: mu, lo: lo, hi: hi}
 	l.logMu, l.logLo, l.logHi = logs(mu), logs(lo), logs(hi)
 	return l
 }
@@ -33,10 +32,10 @@ func logs(xs []float64) []float64 {
 }
 
 // spacing returns the distances between neighbouring columns and rows.
-func (l *gridLevel) spacing() (dx, dy float64) { return 1 / float64(l.cols), 1 / float64(l.rows) }
+func (l *level) spacing() (dx, dy float64) { return 1 / float64(l.cols), 1 / float64(l.rows) }
 
 // finest returns the least spacing along an axis of more than one cell.
-func (l *gridLevel) finest() float64 {
+func (l *level) finest() float64 {
 	dx, dy := l.spacing()
 	switch {
 	case l.cols == 1:
@@ -52,7 +51,7 @@ const leastSide = 16
 
 // coarser returns the level with the cells of the finer axis, or of both, joined in pairs, or nil if there
 // is nothing left to join.
-func (l *gridLevel) coarser() *gridLevel {
+func (l *level) coarser() *level {
 	dx, dy := l.spacing()
 	byX := l.cols >= leastSide && (dx < 1.5*dy || l.rows < leastSide)
 	byY := l.rows >= leastSide && (dy < 1.5*dx || l.cols < leastSide)
@@ -76,7 +75,7 @@ func (l *gridLevel) coarser() *gridLevel {
 			hi[j] += l.hi[i]
 		}
 	}
-	return newGridLevel(rows, cols, mu, lo, hi, l.level)
+	return newLevel(rows, cols, mu, lo, hi)
 }
 
 func joined(i int, halve bool) int {
@@ -87,7 +86,7 @@ func joined(i int, halve bool) int {
 }
 
 // refine interpolates prices from a coarser level. Cells are matched by position.
-func (l *gridLevel) refine(from *gridLevel, g []float64) []float64 {
+func (l *level) refine(from *level, g []float64) []float64 {
 	ci, ct := nodes(l.cols, from.cols)
 	ri, rt := nodes(l.rows, from.rows)
 	out := make([]float64, l.rows*l.cols)
@@ -127,25 +126,25 @@ func nodes(n, m int) (at []int, t []float64) {
 	return at, t
 }
 
-// gridKernel applies exp(-C/Reg) on a level, axis by axis, in the log domain.
-type gridKernel struct {
-	l        *gridLevel
+// kernel applies exp(-C/Reg) on a level, axis by axis, in the log domain.
+type kernel struct {
+	l        *level
 	reg      float64
 	x, y     *lineTable
 	one, two []float64
 	scratch  []lineScratch
 }
 
-func newGridKernel(l *gridLevel) *gridKernel {
+func newKernel(l *level) *kernel {
 	n := l.rows * l.cols
-	return &gridKernel{
+	return &kernel{
 		l: l, one: make([]float64, n), two: make([]float64, n),
 		scratch: make([]lineScratch, min(runtime.GOMAXPROCS(0), max(l.rows, l.cols))),
 	}
 }
 
 // setReg prepares the tables for another Reg.
-func (k *gridKernel) setReg(reg float64) {
+func (k *kernel) setReg(reg float64) {
 	if k.reg == reg {
 		return
 	}
@@ -156,7 +155,7 @@ func (k *gridKernel) setReg(reg float64) {
 
 // lines runs f on n lines. Each line is independent of the others, so that any number of workers
 // gives the same bits.
-func (k *gridKernel) lines(n int, f func(line int, s *lineScratch)) {
+func (k *kernel) lines(n int, f func(line int, s *lineScratch)) {
 	workers := min(len(k.scratch), n)
 	_ = parallel.For(context.Background(), workers, func(w int) {
 		for i := n * w / workers; i < n*(w+1)/workers; i++ {
@@ -166,7 +165,7 @@ func (k *gridKernel) lines(n int, f func(line int, s *lineScratch)) {
 }
 
 // transpose sets dst (cols x rows) to src (rows x cols) transposed.
-func (k *gridKernel) transpose(dst, src []float64, rows, cols int) {
+func (k *kernel) transpose(dst, src []float64, rows, cols int) {
 	const tile = 16
 	k.lines((rows+tile-1)/tile, func(t int, _ *lineScratch) {
 		for c0 := 0; c0 < cols; c0 += tile {
@@ -180,7 +179,7 @@ func (k *gridKernel) transpose(dst, src []float64, rows, cols int) {
 }
 
 // sum sets out_i = log sum_j exp(w_j - C_ij/Reg).
-func (k *gridKernel) sum(out, w []float64) {
+func (k *kernel) sum(out, w []float64) {
 	rows, cols := k.l.rows, k.l.cols
 	k.lines(rows, func(r int, s *lineScratch) {
 		k.x.sum(k.one[r*cols:(r+1)*cols], w[r*cols:(r+1)*cols], s)
@@ -192,12 +191,12 @@ func (k *gridKernel) sum(out, w []float64) {
 	k.transpose(out, k.one, cols, rows)
 }
 
-// gridMeans are, for every cell, the log of its total weight and means over the weights: the way
+// cellMeans are, for every cell, the log of its total weight and means over the weights: the way
 // from the cell to the source, in x and y, and the squared distance.
-type gridMeans struct{ log, x, y, square []float64 }
+type cellMeans struct{ log, x, y, square []float64 }
 
 // moments computes them for the weights exp(w_j - C_ij/Reg).
-func (k *gridKernel) moments(w []float64) gridMeans {
+func (k *kernel) moments(w []float64) cellMeans {
 	rows, cols := k.l.rows, k.l.cols
 	n := rows * cols
 	dx, dy := k.l.spacing()
@@ -233,5 +232,5 @@ func (k *gridKernel) moments(w []float64) gridMeans {
 		b.across[i] *= dx
 		b.here[i] *= dy
 	}
-	return gridMeans{log: b.log, x: b.across, y: b.here, square: b.square}
+	return cellMeans{log: b.log, x: b.across, y: b.here, square: b.square}
 }

@@ -1,4 +1,4 @@
-package sinkhorn
+package grid
 
 import (
 	"math"
@@ -18,19 +18,23 @@ func TestGridRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := rows * cols
-		mu, lo, hi := make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, n)
-		mu[0] = 1
-		level := newGridLevel(rows, cols, mu, lo, hi, 0)
+		with := func(cells ...int) []float64 { // masses in those
+			mu := make([]float64, n)
+			for _, i := range cells {
+				mu[i] = 1
+			}
+			return mu
+		}
 		all := 0.0
 		for i := range n {
 			want := slices.Max(c.Row(i, nil))
 			all = math.Max(all, want)
-			if got := level.rangeOf([]int{i}); !(math.Abs(got-want) <= ulps*want) {
+			if got := Range(c, with(i)); !(math.Abs(got-want) <= ulps*want) {
 				t.Errorf("%d x %d, row %d: %v, want %v", rows, cols, i, got, want)
 			}
 		}
 		some := []int{0, n / 2, n - 1}
-		if got := level.rangeOf(some); !(math.Abs(got-all) <= ulps*all) {
+		if got := Range(c, with(some...)); !(math.Abs(got-all) <= ulps*all) {
 			t.Errorf("%d x %d, rows %v: %v, want %v", rows, cols, some, got, all)
 		}
 	}

@@ -1,7 +1,8 @@
-package sinkhorn
+package grid
 
 import (
 	"math"
+	"slices"
 )
 
 // This file holds the one-dimensional transforms that a separable grid is made of. A line has n
@@ -73,7 +74,7 @@ func (t *lineTable) windows(w []float64, s *lineScratch) bool {
 	if len(s.stack) == 0 {
 		return false
 	}
-	s.arg = grow(s.arg, t.n+2*t.reach)
+	s.arg = slices.Grow(s.arg[:0], t.n+2*t.reach)[:t.n+2*t.reach]
 	p := 0
 	for i := range s.arg {
 		c := float64(i - t.reach)
@@ -96,7 +97,7 @@ func (t *lineTable) block(w []float64, c0, c1 int, s *lineScratch) (a, b, at int
 	}
 	delta = float64(c0-ref) + float64(lineBlock-1)/2
 	top = w[ref] - t.kappa*delta*delta
-	s.weight = grow(s.weight, b-a)
+	s.weight = slices.Grow(s.weight[:0], b-a)[:b-a]
 	for i := range s.weight {
 		j := a + i
 		d := delta - float64(j-ref)

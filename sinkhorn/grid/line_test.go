@@ -1,4 +1,4 @@
-package sinkhorn
+package grid
 
 import (
 	"fmt"
@@ -68,5 +68,54 @@ func TestLines(t *testing.T) {
 	}
 	if shared == 0 || single == 0 {
 		t.Errorf("%d blocks share exponentials, %d do not: both are to be tested", shared, single)
+	}
+}
+
+// TestLineTable: the windows of a line are as narrow, and the range of a block as wide, as their exponents allow; the sources that windows begin with are the best ones.
+func TestLineTable(t *testing.T) {
+	const mid, same = 3.5, 1e-12 // exponents of up to 600
+	g := newGenerator(95)
+	for _, n := range []int{1, 7, 40} {
+		for _, kappa := range []float64{1e-4, 0.02, 0.3, 2, 30, 500} {
+			l := newLineTable(n, kappa)
+			cut := func(r int) float64 { return 2 * kappa * float64(r) * float64(r) }
+			if r := l.reach; r > n || r < n && cut(r) < lineCut || r > 1 && cut(r-1) >= lineCut {
+				t.Errorf("%d cells, sharpness %v: reach %d", n, kappa, r)
+			}
+			span := func(h int) float64 { return 2 * kappa * mid * float64(h) }
+			if h := l.half; h > n-1 || span(h) > lineRange || h < n-1 && span(h+1) <= lineRange {
+				t.Errorf("%d cells, sharpness %v: half %d", n, kappa, h)
+			}
+			for d := range lineBlock {
+				for i := -l.half; i <= l.half; i++ {
+					want := math.Exp(2 * kappa * (float64(d) - mid) * float64(i))
+					if got := l.rho[d*(2*l.half+1)+l.half+i]; !(math.Abs(got-want) <= same*want) {
+						t.Errorf("%d cells, sharpness %v: factor (%d, %d) is %v, want %v", n, kappa, d, i, got, want)
+					}
+				}
+			}
+			w := make([]float64, n)
+			for j := range w {
+				if w[j] = 20 * g.float(); j%5 == 3 {
+					w[j] = math.Inf(-1)
+				}
+			}
+			var s lineScratch
+			if !l.windows(w, &s) || len(s.arg) != n+2*l.reach {
+				t.Fatalf("%d cells: %d windows", n, len(s.arg))
+			}
+			for i, j := range s.arg {
+				at := func(j int) float64 { d := float64(i - l.reach - j); return w[j] - kappa*d*d }
+				for k := range w {
+					if at(k) > at(j)+same*(1+math.Abs(at(k))) {
+						t.Errorf("%d cells, sharpness %v: source %d is better at %d than %d", n, kappa, k, i-l.reach, j)
+					}
+				}
+			}
+		}
+	}
+	var s lineScratch
+	if newLineTable(3, 1).windows([]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}, &s) {
+		t.Error("windows of nothing")
 	}
 }

@@ -1,6 +1,12 @@
-package sinkhorn
+package grid
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+var ge gonum.Implementation
 
 // A plan on a grid is known by its columns: how much mass arrives, from how far on average, and at
 // which squared distance. That is enough to follow what happens to its cost when mass is moved on from column to
@@ -29,7 +35,7 @@ const maxFlowSteps = 64
 // balance finds the flow that takes the column sums mass to q: least squares with weights near the masses,
 // so that cells without mass are not passed through. It solves a Poisson equation by conjugate gradients
 // with a multigrid cycle.
-func (l *gridLevel) balance(mass, q []float64) Flow {
+func (l *level) balance(mass, q []float64) Flow {
 	rows, cols := l.rows, l.cols
 	n := rows * cols
 	w := make([]float64, n)
@@ -96,7 +102,7 @@ func (l *gridLevel) balance(mass, q []float64) Flow {
 }
 
 // apply moves the plan along the flow. It reports false, and leaves the plan in ruins, if a cell would run out of mass.
-func (fl Flow) apply(l *gridLevel, p columnPlan) bool {
+func (fl Flow) apply(l *level, p columnPlan) bool {
 	rows, cols := l.rows, l.cols
 	n := rows * cols
 	dx, dy := l.spacing()

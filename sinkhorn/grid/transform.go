@@ -1,4 +1,4 @@
-package sinkhorn
+package grid
 
 import "math"
 
@@ -6,7 +6,7 @@ import "math"
 // Huttenlocher (2012), in time linear in the cells. v_j may be +Inf, not everywhere.
 //
 // The result can be off by transformError, either way.
-func (k *gridKernel) transform(out, v []float64) {
+func (k *kernel) transform(out, v []float64) {
 	rows, cols := k.l.rows, k.l.cols
 	dx, dy := k.l.spacing()
 	k.lines(rows, func(r int, s *lineScratch) {

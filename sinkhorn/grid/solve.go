@@ -1,0 +1,354 @@
+package grid
+
+import (
+	"context"
+	"math"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
+)
+
+// This file drives the method for separable grids: *cost.Grid with p = 2, where the squared distance
+// is a sum over the axes and the kernel a product. A pass over the kernel costs some 40 ns a cell instead of
+// kv, and memory is a few hundred bytes a cell.
+//
+// The method is Algorithm 1 with annealing, from a coarse image of the grid to finer ones: while the spread
+// of the kernel is wider than a cell, a coarser grid does as well. Prices converge fast in value (the lower
+// bound is off by the square of their error) but slowly in their long waves, which show in the column
+// sums; so the plan is repaired by a flow between neighbouring cells (grid_flow.go) and its cost followed.
+
+// solver is the state on one level.
+type solver struct {
+	l        *level
+	k        *kernel
+	g        []float64 // prices Reg log v; -Inf where hi = 0
+	w, f, s  []float64
+	theta    float64
+	residual float64
+	x        []float64
+	exact    kl.Workspace
+}
+
+func newSolver(l *level) *solver {
+	n := l.rows * l.cols
+	s := &solver{l: l, k: newKernel(l)}
+	s.g, s.w, s.f, s.s, s.x = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	s.close()
+	return s
+}
+
+// close excludes the columns with hi = 0.
+func (s *solver) close() {
+	for j, h := range s.l.hi {
+		switch {
+		case h == 0:
+			s.g[j] = math.Inf(-1)
+		case math.IsInf(s.g[j], -1):
+			s.g[j] = 0
+		}
+	}
+}
+
+// step is one iteration of Algorithm 1 in logarithms. The residual is that of the prices before it.
+func (s *solver) step() {
+	l, reg := s.l, s.k.reg
+	for j, g := range s.g {
+		s.w[j] = g / reg
+	}
+	s.k.sum(s.f, s.w)
+	for i, f := range s.f {
+		s.x[i] = l.logMu[i] - f
+	}
+	s.k.sum(s.s, s.x)
+	s.theta = s.multiplier(s.s, l.lo, l.hi, s.theta)
+	var residual float64
+	for j, y := range s.s {
+		if l.hi[j] == 0 {
+			continue
+		}
+		z := s.theta + y
+		logQ := max(min(z, l.logHi[j]), l.logLo[j])
+		residual += math.Abs(math.Exp(logQ) - math.Exp(y+s.w[j]))
+		s.g[j] = reg * (logQ - z)
+	}
+	s.residual = residual
+}
+
+// multiplier returns theta of the projection of s = exp(logS) onto a box that is not a point: by Newton's method from near or, where that
+// fails, exactly.
+func (s *solver) multiplier(logS, lo, hi []float64, near float64) float64 {
+	for j, y := range logS {
+		s.x[j] = math.Exp(min(near+y, 300))
+	}
+	if x, ok := kl.Scale(s.x, lo, hi, 1); ok {
+		return near + math.Log(x)
+	}
+	if theta, ok := s.exact.Project(logS, lo, hi, s.x); ok && !math.IsInf(theta, 0) {
+		return theta
+	}
+	return near
+}
+
+// Stages of the annealing.
+const (
+	// coarseSteps and fineSteps are the iterations at each Reg on coarse levels and on the grid itself.
+	coarseSteps, fineSteps = 30, 12
+	// settledResidual is the residual at which a coarse stage ends early.
+	settledResidual = 1e-5
+	// extraShare extrapolates the prices linearly in Reg when Reg is halved: a half would be right for
+	// smooth problems, a quarter is never far wrong.
+	extraShare = 0.25
+)
+
+// Solve finds the entropic projection on a grid at squared distance. It returns a Result without Q where the context has
+// ended before there was anything to prove. The problem is valid: package sinkhorn checks it.
+func Solve(ctx context.Context, p Problem, set Settings) *Result {
+	rows, cols := p.Grid.Size()
+	fine := newLevel(rows, cols, p.Mu, p.Lo, p.Hi)
+	goal := min(p.Reg, 0x1p100) // beyond, all plans are the same
+	run := &call{ctx: ctx, set: set, r: &Result{}, fine: fine, goal: goal}
+	if set.Initial != nil {
+		s := newSolver(fine)
+		for j, x := range set.Initial {
+			s.g[j] = goal * x
+		}
+		s.close()
+		run.last(s, goal)
+	} else if s, before, reg := run.coarse(max(goal, Range(p.Grid, p.Mu)/8)); s != nil {
+		run.anneal(s, before, reg)
+	}
+	run.finish(p.Reg)
+	return run.r
+}
+
+// coarse solves on coarser images of the grid, from a reg at which everything is within reach of everything, and returns the
+// state on the grid itself, the prices at the reg before, and the reg reached. It returns nil if the call is over.
+func (run *call) coarse(reg float64) (s *solver, before []float64, at float64) {
+	levels := []*level{run.fine}
+	for next := run.fine.coarser(); next != nil; next = next.coarser() {
+		levels = append(levels, next)
+	}
+	var prev *solver
+	for i := len(levels) - 1; i >= 0; i-- {
+		l := levels[i]
+		s = newSolver(l)
+		if prev != nil {
+			s.g = l.refine(prev.l, prev.g)
+			before = l.refine(prev.l, before)
+			s.close()
+		} else {
+			before = make([]float64, len(s.g))
+		}
+		if i == 0 {
+			break
+		}
+		for h := l.finest(); ; reg = max(reg/2, run.goal) {
+			if !run.stage(s, reg, coarseSteps) {
+				run.stopped(levels, i, s, reg)
+				return nil, nil, 0
+			}
+			if reg <= h*h || reg == run.goal {
+				break
+			}
+			s.extrapolate(before)
+		}
+		prev = s
+	}
+	return s, before, reg
+}
+
+// anneal brings reg down to the goal on the grid itself, and works there.
+func (run *call) anneal(s *solver, before []float64, reg float64) {
+	for reg > run.goal {
+		if !run.stage(s, reg, fineSteps) {
+			run.r.Status = run.why()
+			run.settle(s)
+			return
+		}
+		factor := 0.5
+		if run.set.Gap > 0 {
+			if run.keep(s.certify()) {
+				run.r.Status = Converged
+				return
+			}
+			// The gap is about proportional to Reg.
+			factor = min(factor, max(0.125, 0.7*run.set.Gap*run.r.Upper/(run.r.Upper-run.r.Lower)))
+		}
+		if factor == 0.5 {
+			s.extrapolate(before)
+		} else {
+			copy(before, s.g)
+		}
+		reg = max(reg*factor, run.goal)
+	}
+	run.last(s, run.goal)
+}
+
+// extrapolate moves the prices on by a part of the last change, where they keep their sign.
+func (s *solver) extrapolate(before []float64) {
+	for j, g := range s.g {
+		if x := g + extraShare*(g-before[j]); x*g > 0 {
+			s.g[j] = x
+		}
+		before[j] = g
+	}
+}
+
+// Range returns the largest cost from any cell with mass.
+func Range(c *cost.Grid, mu []float64) float64 {
+	rows, cols := c.Size()
+	dx, dy := (&level{rows: rows, cols: cols}).spacing()
+	var top float64
+	for i, m := range mu {
+		if m > 0 {
+			r, c := i/cols, i%cols
+			x, y := dx*float64(max(c, cols-1-c)), dy*float64(max(r, rows-1-r))
+			top = max(top, x*x+y*y)
+		}
+	}
+	return top
+}
+
+// call is one call.
+type call struct {
+	ctx  context.Context
+	set  Settings
+	r    *Result
+	fine *level
+	goal float64
+	best *answer
+	// The best lower bound and what proves it.
+	f, g  []float64
+	lower float64
+	any   bool
+}
+
+// stage runs iterations at reg. It reports false if the call has to stop.
+func (run *call) stage(s *solver, reg float64, steps int) bool {
+	s.k.setReg(reg)
+	for range steps {
+		if run.why() != Unknown {
+			return false
+		}
+		s.step()
+		run.r.Iterations++
+		if s.residual <= settledResidual {
+			break
+		}
+	}
+	return true
+}
+
+// why returns the reason to stop now, or Unknown if there is none.
+func (run *call) why() Status {
+	switch {
+	case run.ctx.Err() != nil:
+		return Cancelled
+	case run.r.Iterations >= run.set.MaxIterations:
+		return IterationLimit
+	}
+	return Unknown
+}
+
+// keep takes in an answer on the fine grid and reports whether the gap is what was asked for.
+func (run *call) keep(a *answer) bool {
+	if !run.any || a.lower > run.lower {
+		run.any, run.f, run.g, run.lower = true, a.f, a.g, a.lower
+	}
+	if run.best == nil || a.upper < run.best.upper {
+		run.best = a
+	}
+	r := run.r
+	r.Upper, r.Lower = run.best.upper, run.lower
+	return run.set.Gap > 0 && r.Upper-r.Lower <= max(run.set.Gap*r.Upper, leastGap*run.fine.largest())
+}
+
+// last works at the final Reg until the goal is met or there is nothing left to gain.
+func (run *call) last(s *solver, reg float64) {
+	r := run.r
+	s.k.setReg(reg)
+	least, since := math.Inf(1), 0
+	next := r.Iterations + fineSteps
+	for {
+		if st := run.why(); st != Unknown {
+			r.Status = st
+			break
+		}
+		s.step()
+		r.Iterations++
+		if run.set.Tolerance > 0 && s.residual <= run.set.Tolerance {
+			r.Status = Converged
+			break
+		}
+		if s.residual < 0.98*least {
+			least, since = s.residual, 0
+		} else if since++; since > 100 {
+			r.Status = Stalled
+			break
+		}
+		if run.set.Gap > 0 && r.Iterations >= next {
+			before := math.Inf(1)
+			if run.best != nil {
+				before = r.Upper - r.Lower
+			}
+			if run.keep(s.certify()) {
+				r.Status = Converged
+				return
+			}
+			if r.Upper-r.Lower > 0.97*before && run.set.Tolerance == 0 {
+				r.Status = Stalled
+				return
+			}
+			next += r.Iterations
+		}
+	}
+	if run.settle(s) {
+		r.Status = Converged
+	}
+}
+
+// patientCells is the number of cells up to which a call whose context has ended still finds bounds: some milliseconds.
+const patientCells = 1 << 12
+
+// settle takes in the answer at the prices of s when the call ends, unless the context has ended and that would take long.
+func (run *call) settle(s *solver) bool {
+	if run.r.Status == Cancelled && len(s.g) > patientCells {
+		return false
+	}
+	return run.keep(s.certify())
+}
+
+// stopped takes in the answer of a call that has to stop on a coarse level.
+func (run *call) stopped(levels []*level, at int, s *solver, reg float64) {
+	run.r.Status = run.why()
+	if run.ctx.Err() != nil && len(run.fine.mu) > patientCells {
+		return
+	}
+	g := s.g
+	for i := at - 1; i >= 0; i-- {
+		g = levels[i].refine(levels[i+1], g)
+	}
+	s = newSolver(run.fine)
+	s.g = g
+	s.close()
+	s.k.setReg(reg)
+	run.settle(s)
+}
+
+// finish fills in the result.
+func (run *call) finish(reg float64) {
+	r, a := run.r, run.best
+	r.Largest = run.fine.largest()
+	if a == nil {
+		return
+	}
+	r.Q, r.LogV, r.Reg = a.q, a.logV, a.reg
+	if a.reg == run.goal {
+		r.Reg = reg
+	}
+	r.F, r.G = run.f, run.g
+	r.Transport, r.Objective = a.transport, a.objective
+	r.Upper, r.Lower = a.upper, run.lower
+	r.Posterior, r.Residual = a.posterior, a.residual
+	r.Flow = &a.flow
+}

@@ -1,0 +1,94 @@
+package kl
+
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// This file is the linear limit of the projection: with s = exp(-b/reg) and reg -> 0, the columns of least b are filled first.
+
+// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j) and the sum of the sizes of its terms. Products, normalised masses and
+// the two compensated sums err by half a unit each, relative to the terms, the plain sum of sizes by less than 2^-20 of itself.
+func Dual(mu, f, g, lo, hi []float64) (value, size float64) {
+	terms := make([]float64, len(g))
+	for j, x := range g {
+		terms[j] = float64(lo[j] * x)
+		if x < 0 {
+			terms[j] = float64(hi[j] * x)
+		}
+		size += math.Abs(terms[j])
+	}
+	for i, x := range f {
+		size += mu[i] * math.Abs(x)
+	}
+	return num.Dot(mu, f) + num.Sum(terms), size
+}
+
+// BestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at b_j. Its
+// slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign. It returns 0 if
+// that is as good. order is scratch space, one for every column.
+func BestShift(b, lo, hi []float64, order []int32) float64 {
+	left, right := 1.0, 1.0 // slopes at 0
+	for j, x := range b {
+		if x >= 0 {
+			left -= lo[j]
+		} else {
+			left -= hi[j]
+		}
+		if x > 0 {
+			right -= lo[j]
+		} else {
+			right -= hi[j]
+		}
+	}
+	if left >= 0 && right <= 0 {
+		return 0
+	}
+	return threshold(b, lo, hi, order)
+}
+
+// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses order, one for every column.
+func threshold(b, lo, hi []float64, order []int32) float64 {
+	mass := 0.0 // of the settled columns
+	for j := range order {
+		order[j] = int32(j)
+		mass += lo[j]
+	}
+	need := 1 - mass // to be found in hi - lo of the least b
+	open := order
+	t := 0.0
+	for len(open) > 0 {
+		x, y, z := b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]]
+		t = math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) // their median
+		// Partition into < t, = t, > t.
+		l, r := 0, len(open)
+		var less, same float64
+		for i := 0; i < r; {
+			j := open[i]
+			switch x := b[j]; {
+			case x < t:
+				less += hi[j] - lo[j]
+				open[i], open[l] = open[l], j
+				l++
+				i++
+			case x > t:
+				r--
+				open[i], open[r] = open[r], j
+			default:
+				same += hi[j] - lo[j]
+				i++
+			}
+		}
+		switch {
+		case need < less:
+			open = open[:l]
+		case need <= less+same:
+			return t
+		default:
+			need -= less + same
+			open = open[r:]
+		}
+	}
+	return t
+}
