@@ -50,7 +50,7 @@ func TestProjectorAgrees(t *testing.T) {
 		}
 		m := pr.free[0].member
 		switch {
-		case m == nil || m.fate != arrived:
+		case m == nil || m.outcome != finished:
 			if !reflect.DeepEqual(r, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				rt.Fatalf("%v, %+v\nProject: %v, %+v", err, r, wantErr, want)
 			}
@@ -114,7 +114,7 @@ func TestProjectorGrid(t *testing.T) {
 		if err := pr.Project(context.Background(), source, support, &r); err != nil && !is(err, ErrNotConverged) {
 			t.Fatal(err)
 		}
-		if m := pr.free[0].member; m != nil && m.fate == arrived {
+		if m := pr.free[0].member; m != nil && m.outcome == finished {
 			t.Fatalf("%d rows share a kernel", n)
 		}
 		if !reflect.DeepEqual(r, want) {

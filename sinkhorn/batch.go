@@ -17,11 +17,12 @@ import (
 // Projector projects one distribution after the other with the same cost, box and Reg. What depends
 // on these alone is done once: the cost is read, checked and kept, and the rows are sorted.
 //
-// A result is that of the function Project for the same problem and settings. It is so bit for bit, but for the distributions that
-// share a kernel, which is made and kept when the first of them comes: those on more than 64 points and at least half of the rows, where a
-// start at Reg itself is the way. (All takes them in stacks, if the kernel is too large for the cache: what is read from memory then serves
-// several.) Sums are added in another order there: numbers differ by their rounding, and where that
-// decides for one iteration more or less, by what the goal leaves open.
+// A result is that of the function Project for the same problem and settings. It is so bit for bit, but for the
+// distributions that share a kernel, which is made and kept when the first of them comes: those on more than 64
+// points and at least half of the rows, where a start at Reg itself is the way. (All takes them in stacks, if the
+// kernel is too large for the cache: what is read from memory then serves several.) Sums are added in another order
+// there: numbers differ by their rounding, and where that decides for one iteration more or less, by what the goal
+// leaves open.
 //
 // A result depends on nothing but the distribution: not on earlier ones, nor on the number of workers.
 // All methods may be called from several goroutines at once.
@@ -147,8 +148,8 @@ func (r *Result) empty() {
 // emit only until it returns, and err is what Project says about this distribution. A bad one does not stop the others, but
 // All then returns a *BatchError. Since that goroutine calls get for later indices, too, get must not wait for emit.
 //
-// All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
-// emit is then not called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way
+// All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged; emit is then not
+// called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way
 // at a time, on few processors, and more on many.
 func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// common is what distributions on many rows share at one Reg: the kernel with the row minima absorbed, exponentiated once, its row sums, and
-// what the certificate of a first iterate needs. For a start at the final Reg, which is what most of them come to (see
-// probe), each then costs its own products alone (batch_stack.go).
+// common is what distributions on many rows share at one Reg: the kernel with the row minima absorbed, exponentiated
+// once, its row sums, and what the certificate of a first iterate needs. For a start at the final Reg, which is what
+// most of them come to (see probe), each then costs its own products alone (batch_stack.go).
 type common struct {
 	mu     sync.Mutex
 	tried  bool
@@ -69,8 +69,8 @@ func (s *common) make(ctx context.Context, p *Projector) bool {
 	return true
 }
 
-// shared reports whether a distribution is one for the shared kernel: it is on at least half of the rows, and Project would start at the
-// final Reg. Rows without mass are then in it, with none.
+// shared reports whether a distribution is one for the shared kernel: it is on at least half of the rows, and Project
+// would start at the final Reg. Rows without mass are then in it, with none.
 func (p *Projector) shared(ctx context.Context, in *instance) bool {
 	if len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast || !p.ordinary ||
 		len(p.c.Data) > commonCells || in.separable(p.settings) != nil || !p.common.prepare(ctx, p) {

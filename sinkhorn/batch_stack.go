@@ -2,12 +2,13 @@ package sinkhorn
 
 import "context"
 
-// stack projects distributions on many rows with the shared kernel, several at a time: each block of the kernel is read once
-// and, while it is in cache, used for all of them, and so is each row in their certificates. Everything else is every member's own: its scalings, its
-// stop, its bounds. A member that is done leaves for the certificate, and another one takes its place.
+// stack projects distributions on many rows with the shared kernel, several at a time: each block of the kernel is
+// read once and, while it is in cache, used for all of them, and so is each row in their certificates. Everything
+// else is every member's own: its scalings, its stop, its bounds. A member that is done leaves for the certificate,
+// and another one takes its place.
 //
-// What is computed for a member is, to the last bit, the same in any company and in any place, and, but for the order in which what the plan
-// costs is added up, what Project computes.
+// Results do not depend on the size of the stack or the place in it. They equal Project's but for the order in which sums are
+// taken.
 type stack struct {
 	watch
 	p      *Projector
@@ -21,13 +22,13 @@ type stack struct {
 
 // member is a distribution in a stack.
 type member struct {
-	in   instance // all rows
-	s    fast
-	k    kernel
-	x    extrapolation
-	n    int // steps
-	fate verdict
-	mass []float64
+	in      instance // all rows
+	s       fast
+	k       kernel
+	x       extrapolation
+	n       int // steps
+	outcome outcome
+	mass    []float64
 
 	it    iterate
 	proof proof
@@ -40,20 +41,20 @@ type member struct {
 	slot    *slot // nil for a call of Project
 }
 
-// verdict is what becomes of a member after a step.
-type verdict int
+// outcome is what becomes of a member after a step.
+type outcome int
 
 const (
-	onward    verdict = iota
-	arrived           // or stopped: what is left is the certificate
-	elsewhere         // a start at the final Reg is not the way
+	underway outcome = iota
+	finished         // or stopped: what is left is the certificate
+	fallback         // a start at the final Reg is not the way
 )
 
 const (
 	// stackSize is how many members a stack holds: at 4000 x 4000, 16 are hardly faster and 4 a sixth slower.
 	stackSize = 8
-	// stackCells is the size from which on All makes stacks. Smaller kernels, up to 8 MB, stay in a cache: stacks of them then take as much time of
-	// the processors, and more until they are full.
+	// stackCells is the size from which on All makes stacks. Smaller kernels, up to 8 MB, stay in a cache: stacks of
+	// them then take as much time of the processors, and more until they are full.
 	stackCells = 1 << 20
 )
 
@@ -85,7 +86,7 @@ func (m *member) load(ctx context.Context, p *Projector, in *instance) {
 		m.mass[i] = in.mass[a]
 	}
 	m.s.rows = len(in.rows)
-	m.ctx, m.err, m.n, m.fate = ctx, nil, 0, onward
+	m.ctx, m.err, m.n, m.outcome = ctx, nil, 0, underway
 	m.x = extrapolation{res: m.x.res[:0], old: m.x.old}
 	s := &m.s
 	*s.r = Result{Settings: p.settings, Reg: p.reg}
@@ -110,12 +111,12 @@ func (t *stack) step() {
 	work := t.work
 	t.work = t.work[:0]
 	for _, m := range work {
-		switch m.fate {
-		case onward:
+		switch m.outcome {
+		case underway:
 			t.work = append(t.work, m)
-		case arrived:
+		case finished:
 			t.done = append(t.done, m)
-		case elsewhere:
+		case fallback:
 			m.err = t.p.general(m.ctx, m.source, m.support, m.out)
 			t.leave(m)
 		}
@@ -143,7 +144,8 @@ func (t *stack) abandon() {
 	t.work, t.done = t.work[:0], t.done[:0]
 }
 
-// product does the products of an iteration of Algorithm 1, as normalise does them, for chunk ch of the rows. At the start v = 1, and row sums are known.
+// product does the products of an iteration of Algorithm 1, as normalise does them, for chunk ch of the rows. At the
+// start v = 1, and row sums are known.
 func (t *stack) product(ch int) {
 	k := t.p.common.k
 	n := k.c.n
@@ -185,11 +187,11 @@ func (m *member) advance(part []float64) {
 	}
 	switch s.sound = s.balance(); {
 	case !s.sound:
-		m.fate = elsewhere
+		m.outcome = fallback
 	case s.res <= s.goal, s.over():
-		m.fate = arrived
+		m.outcome = finished
 	case !m.x.turn(s, m.n):
-		m.fate = elsewhere
+		m.outcome = fallback
 	}
 	m.n++
 }
@@ -246,7 +248,8 @@ func (t *stack) leave(m *member) {
 	at.Done()
 }
 
-// serve projects first and then takes in members from the queue whenever there is a place, until it is closed and empty.
+// serve projects first and then takes in members from the queue whenever there is a place, until it is closed and
+// empty.
 func (t *stack) serve(ctx context.Context, first *member, queue <-chan *member) {
 	t.begin(ctx)
 	t.work = append(t.work, first)

@@ -129,7 +129,7 @@ func TestStackCompany(t *testing.T) {
 			if !(want[i].Lower <= r.Upper && r.Lower <= want[i].Upper) {
 				t.Errorf("%+v: distribution %d: [%v, %v], Project [%v, %v]", tt, i, want[i].Lower, want[i].Upper, r.Lower, r.Upper)
 			}
-			if m := pr.free[0].member; m != nil && m.fate == arrived {
+			if m := pr.free[0].member; m != nil && m.outcome == finished {
 				stacked++
 			} else {
 				general++

@@ -7,7 +7,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// iterate is what bounds are computed from: scaled costs, live rows and columns. Its plan is P_ij = u_i M_ij v_j or that of logs.
+// iterate is what bounds are computed from: scaled costs, live rows and columns. Its plan is P_ij = u_i M_ij v_j or
+// that of logs.
 type iterate struct {
 	g       []float64 // reg * (log v - theta)
 	logV    []float64 // log v, up to a shift
@@ -138,11 +139,12 @@ func (p *proof) open(c *costs, m int) {
 	}
 }
 
-// rowsPerSweep is how many rows a sweep takes at a time: what is read and written for each column is then shared by them.
+// rowsPerSweep is how many rows a sweep takes at a time: what is read and written for each column is then shared by
+// them.
 const rowsPerSweep = 4
 
-// sweepChunk goes over the rows of one chunk. What a plan costs is, where it needs no repair, u times a product of v with the
-// matrix M_ij C_ij, whose rows are made for the whole group at once.
+// sweepChunk goes over the rows of one chunk. What a plan costs is, where it needs no repair, u times a product of v
+// with the matrix M_ij C_ij, whose rows are made for the whole group at once.
 func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
 	n, kernel := c.n, group[0].it.m
 	mc, buf := make([]float64, rowsPerSweep*n), make([]float64, n)
@@ -181,8 +183,8 @@ func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
 	}
 }
 
-// lower finds the potentials of rows from i on, and what they leave to the columns. A row without mass would only make the
-// bound worse.
+// lower finds the potentials of rows from i on, and what they leave to the columns. A row without mass would only
+// make the bound worse.
 func (p *proof) lower(rows [][]float64, i int, low []float64) {
 	f := p.b.f[i : i+len(rows)]
 	minDiffRows(rows, p.it.g, f)
@@ -255,7 +257,8 @@ func (p *proof) close(c *costs, m int) {
 	b.posterior = max(0, b.transport-plain)
 }
 
-// shift moves f up and b down by the best constant, such that the sums do not grow, and returns the dual value, rounded down.
+// shift moves f up and b down by the best constant, such that the sums do not grow, and returns the dual value,
+// rounded down.
 func (p *proof) shift() float64 {
 	f, b := p.b.f, p.b.b
 	if t := kl.BestShift(b, p.lo, p.hi, p.order); t != 0 {

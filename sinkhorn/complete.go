@@ -113,9 +113,9 @@ func unscale(x float64, exp, dir int) float64 {
 	return math.Max(-math.MaxFloat64, math.Min(y, math.MaxFloat64))
 }
 
-// potentials extends the bounds' potentials to columns without a part and to rows without mass, such
-// that f_i + g_j <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold for all
-// costs, as do columns without a part, and the status is Cancelled.
+// potentials extends the bounds' potentials to columns without a part and to rows without mass, such that f_i + g_j
+// <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold
+// for all costs, as do columns without a part, and the status is Cancelled.
 func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *bounds) error {
 	down := math.Inf(-1)
 	f, g := grow(r.Potentials.F, in.k), in.spread(r.Potentials.G, nil, 0)

@@ -39,7 +39,8 @@ const (
 	safeMin = 0x1p-800
 )
 
-// load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of them counts.
+// load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of
+// them counts.
 func load(ctx context.Context, in *instance) (*costs, error) {
 	c := &costs{k: len(in.rows), n: in.live(), reg: in.reg}
 	c.ctx = ctx

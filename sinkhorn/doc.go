@@ -29,68 +29,31 @@
 //
 // # Guarantees
 //
-// At every stop: Q is in the box to the last bit and sums to 1
-// up to kv * 2^-52, and Lower <= optimum without entropy <= cost of moving mu to Q <= Upper, all
-// rounding included. Verify recomputes both bounds in rational arithmetic without code of the solvers, and
-// checks that f_i + g_j <= C_ij exactly.
+// At every stop: Q is in the box to the last bit and sums to 1 up to kv * 2^-52, and Lower <= optimum without entropy
+// <= cost of moving mu to Q <= Upper, all rounding included. Verify recomputes both bounds in rational arithmetic
+// without code of the solvers.
 //
-// When the context ends, no more than a few rows are read, or swept, on each thread. A matrix of up to 2^20 entries is swept to the end, for the
-// bounds of the last iterate; where that would take longer, the result is the last Q with bounds that hold for every plan.
+// A result without an error met its goal: by default a residual |Q - c|_1 <= 1e-12, c being the column sums of the
+// plan. Q was then within max(1e-9, 4e-16 R/Reg) of the exact minimiser in all tests, R = max_i (max_j C_ij - min_j
+// C_ij). The goal is met in practice for Reg >= 1e-6 R. Down to 1e-9 R only the bounds are promised; below that is
+// ErrReg. Result.Posterior, which is below Reg log kv, bounds the distance from the exact projection in cost.
 //
-// A result without an error met its goal: by default a residual |Q - c|_1 <= 1e-12, c being the column sums
-// of the plan. Q is then within max(1e-9, 4e-16 R/Reg) of the exact minimiser in every instance met
-// in tests, R = max_i (max_j C_ij - min_j C_ij); that is measured and not proved, because an instance can be
-// arbitrarily ill-conditioned. It was met for every one of many thousand random instances with Reg >= 1e-6 R.
-// Between that and 1e-9 R only the bounds are promised; below 1e-9 R is ErrReg.
+// When the context ends, the result is the best so far, with bounds that hold. Bad input of any kind is a typed error,
+// never a panic and never a NaN. Inputs are not modified or retained. The same input gives the same bits at every
+// GOMAXPROCS, on one type of processor.
 //
-// Reg sets how far q is from the exact projection: by at most Result.Posterior in cost, which is below
-// Reg W0((kv-1)/e) <= Reg log kv. The proven gap is usually smaller. Bad input of any kind is a typed error,
-// never a panic and never a NaN. Costs may be as large and as small as float64 goes. Inputs are not modified
-// or retained. The same input gives the same bits at every GOMAXPROCS, on one type of processor: with
-// and without vector instructions sums are rounded otherwise.
+// # Methods
 //
-// # Method Paper
-//
-// The listing step for step in logarithms, from v = 1 or any other start, with the projection in
-// divergence by exact breakpoints (KLProject) in place of bisection, one exponential for every entry and
-// iteration. With Settings.History it records for every iterate Hilbert's distance to the next, the
-// residual, the divergence from the last, bounds on the exact problem, and beside them the rate of the
-// theorem and sharper ones. The rate is true and says little: 1 - c is below 1e-8 on most instances.
-//
-// # Method Fast
-//
-// The default. The dual in f alone, E(f) = max over g, is smooth and concave, and Algorithm 1 is ascent in it.
-//
-//   - Steps at the final Reg from the start come first, as long as they promise to arrive soon. They are extrapolated:
-//     a second-order iteration with the rate that is observed needs about half as many. The first one, in the same sweep as
-//     the exponentials, also collects what its certificate would need, because where Reg is large it is often the last.
-//   - If not, Reg comes down from R/25 by factors of 3, each level starting from the potentials of the one
-//     before and left early; if that fails, once more with levels solved to the end.
-//   - Potentials are absorbed in the kernel, exp((f_i + g_j - C_ij)/Reg), so that an iteration is two
-//     matrix-vector products, done in one pass a block of rows at a time, and kv multiplications. When scalings leave the range 1e60, one step in the log domain brings them back.
-//   - When the steps of Algorithm 1 promise to take long, semismooth Newton steps: columns whose q is at a bound are
-//     the unknowns, the others have a common potential, and the Hessian, a graph Laplacian, is solved with by
-//     conjugate gradients with a Levenberg shift. A step is taken if it halves the residual or raises E, is shortened
-//     up to three times, and is followed by a step of Algorithm 1, to which the method falls back.
-//   - Where Reg is small, a row of the plan reaches few columns. In large matrices, if at most one cell in 8 counts, the
-//     other ones are left out, passes and Newton steps take those alone, and scalings are watched, lest one that is left
-//     out come to count. In smaller ones, conjugate gradients do so. The last pass and the bounds are those of the full
-//     kernel, always.
-//
-// # Many distributions
-//
-// A Projector shares between distributions what depends on the mechanism alone. On many points, the kernel is
-// exponentiated once, and a distribution costs its passes; kernels beyond the cache are read once for a stack of eight.
-// For few points, and a gap that Reg cannot reach, use mincostflow.Projector.
+// Paper is the listing step for step in logarithms (package sinkhorn/paper). Fast, the default, finds the same answer
+// by annealing, absorbed potentials and Newton's method: docs/algorithms/sinkhorn.md. Large grids at squared distance
+// have a method of their own, package sinkhorn/grid. A Projector does once what many distributions share.
 //
 // # Cost
 //
-// Fast keeps the kernel and, during Newton steps, a matrix of |support| x (columns at a bound): 16 bytes a cell beside
-// C; Paper O(k + kv). An iteration takes 0.2 (in cache) to 0.4 ns a cell for Fast, about 3 ns for Paper. Fast takes
-// 1 to 40 passes at Reg = 0.1 and 0.01 max C, and at 0.001 some 100 and 20 to 600 steps of conjugate gradients of
-// the same cost or, on few cells, of a twentieth, where Algorithm 1 takes thousands. Reading, exponentials and the first
-// pass are 3 ns a cell, and the certificate, unless that was the only pass, is one more sweep over C of 1 to 2.
+// Fast keeps up to 16 bytes a cell beside C; Paper O(k + kv). An iteration takes 0.2 to 0.4 ns a cell for Fast, some 20
+// ns for Paper. Fast takes 1 to 40 passes at Reg = 0.1 and 0.01 max C, and hundreds at 0.001, where Algorithm 1 takes
+// thousands.
 //
-// Use package mincostflow for the exact projection, which is as fast up to some 2000 points, and this package
+// Use package mincostflow for the exact projection, for few points, and for gaps that Reg cannot reach; this package
 // where larger instances need an approximation with a proof, or where the smoothing is wanted.
 package sinkhorn

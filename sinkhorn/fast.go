@@ -516,7 +516,8 @@ func (s *fast) settle(reg float64) {
 	s.x = 1
 }
 
-// iterate describes the present iterate in potentials of the original problem. Free columns are at 0. It fills it, or a new one for nil.
+// iterate describes the present iterate in potentials of the original problem. Free columns are at 0. It fills it, or
+// a new one for nil.
 func (s *fast) iterate(it *iterate) *iterate {
 	n := s.c.n
 	if it == nil {

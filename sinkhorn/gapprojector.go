@@ -17,9 +17,9 @@ const (
 	fewReg = 1e-5
 )
 
-// GapProjector projects one distribution after the other with the same cost and box, and chooses Reg: for callers who ask for a
-// gap (Settings.Gap) on the problem without entropy. A result depends on nothing but the distribution. Project may be
-// called from several goroutines at once.
+// GapProjector projects one distribution after the other with the same cost and box, and chooses Reg: for callers who
+// ask for a gap (Settings.Gap) on the problem without entropy. A result depends on nothing but the distribution.
+// Project may be called from several goroutines at once.
 type GapProjector struct {
 	problem  Problem // without a source
 	settings Settings
@@ -27,8 +27,9 @@ type GapProjector struct {
 }
 
 // NewGapProjector takes Reg as rho times the range of the cost (RelativeReg; 1 if all costs are zero) and keeps a
-// Projector. A cost too large to hold is read anew for every distribution. On a grid of that size with squared distances,
-// Reg is (h/2)^2 for cells h wide, since the range would take a sweep over all pairs. The bounds are kept, not copied.
+// Projector. A cost too large to hold is read anew for every distribution. On a grid of that size with squared
+// distances, Reg is (h/2)^2 for cells h wide, since the range would take a sweep over all pairs. The bounds are kept,
+// not copied.
 //
 // Errors are those of NewProjector and RelativeReg.
 func NewGapProjector(c cost.Matrix, lo, hi []float64, rho float64, s Settings) (*GapProjector, error) {

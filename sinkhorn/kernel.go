@@ -72,8 +72,8 @@ type sweep struct {
 	carried []float64 // sum_j M_ij C_ij
 }
 
-// open is build and normalise for v = 1 in one pass over the cost. While a row is in cache, it also computes what a certificate needs
-// if this iterate is the last, which is much less work now than later.
+// open is build and normalise for v = 1 in one pass over the cost. While a row is in cache, it also computes what a
+// certificate needs if this iterate is the last, which is much less work now than later.
 func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
 	k.reg = reg
 	n := k.c.n

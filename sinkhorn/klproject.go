@@ -17,11 +17,11 @@ import (
 // settles the columns at a bound, and then solved for, with no tolerance and no iteration that could
 // stop early. q is in the box to the last bit, and its exact sum is 1 up to kv * 2^-52.
 //
-// When every column is at a bound, any theta of an interval will do, and one of them is returned, finite
-// unless the lower bounds leave no mass to a column with lo_j = 0 < s_j: then it is -Inf. Columns with s_j = 0 (logS = -Inf) stay at lo_j. Errors are ErrShape, ErrNotFinite (NaN or
-// +Inf in logS, anything not finite in the bounds), ErrNegative, ErrBox, ErrInfeasible (no
-// distribution in the box, or none with a finite divergence). Bounds that miss mass 1 by at most
-// 1e-12 are taken as the point that they describe, scaled. The time is O(kv) on average.
+// When every column is at a bound, any theta of an interval will do, and one of them is returned, finite unless the
+// lower bounds leave no mass to a column with lo_j = 0 < s_j: then it is -Inf. Columns with s_j = 0 (logS = -Inf)
+// stay at lo_j. Errors are ErrShape, ErrNotFinite (NaN or +Inf in logS, anything not finite in the bounds),
+// ErrNegative, ErrBox, ErrInfeasible (no distribution in the box, or none with a finite divergence). Bounds that miss
+// mass 1 by at most 1e-12 are taken as the point that they describe, scaled. The time is O(kv) on average.
 func KLProject(logS, lo, hi []float64) (q []float64, theta float64, err error) {
 	if len(lo) != len(logS) || len(hi) != len(logS) {
 		return nil, 0, fmt.Errorf("%w: logS has %d entries, lo %d and hi %d", ErrShape, len(logS), len(lo), len(hi))

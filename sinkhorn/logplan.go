@@ -11,8 +11,8 @@ import (
 //
 //	P_ij = mu_i v_j exp(-C_ij/reg) / sum_l v_l exp(-C_il/reg).
 //
-// No scaling of it can leave the range of floats. It serves where those of the kernel have done so, and where the rounding of
-// absorbed potentials is more than the gap.
+// No scaling of it can leave the range of floats. It serves where those of the kernel have done so, and where the
+// rounding of absorbed potentials is more than the gap.
 type logPlan struct {
 	c    *costs
 	mass []float64
@@ -68,8 +68,8 @@ func (p *logPlan) row(i int, dst []float64) float64 {
 	return num.Log(p.mass[i]) - math.Log(z) - top + least/p.reg
 }
 
-// thin is a column sum below which terms may be missing from it, which exponentials below e^-745 flush to zero: such columns are
-// summed again with exponents of their own.
+// thin is a column sum below which terms may be missing from it, which exponentials below e^-745 flush to zero: such
+// columns are summed again with exponents of their own.
 const thin = 1e-200
 
 // logS returns log s, s_j = sum_i u_i exp(-C_ij/reg) = c_j / v_j.

@@ -21,7 +21,8 @@ func addColumns(m []float64, n int, u, s []float64) {
 	ge.Dgemv(blas.Trans, len(u), n, 1, m, n, u, 1, 1, s, 1)
 }
 
-// extent returns the least and the largest entry; ok is false if one is not a cost. NaN is not below the largest so far, either.
+// extent returns the least and the largest entry; ok is false if one is not a cost. NaN is not below the largest so
+// far, either.
 func extent(row []float64) (lo, hi float64, ok bool) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	ok = true

@@ -11,7 +11,8 @@ import "math"
 // takes the free columns to their level, is solved by conjugate gradients.
 //
 // At a small Reg a row of P reaches few columns. What is so small that rounding hides it is then dropped, and B kept
-// in compressed rows: made from those of the kernel where there are any (sparseKernel). What is dropped here concerns the direction of a step alone.
+// in compressed rows: made from those of the kernel where there are any (sparseKernel). What is dropped here concerns
+// the direction of a step alone.
 type newton struct {
 	act        []int     // A
 	b          []float64 // k x |A|: P_ij / sqrt(mu_i)
@@ -229,8 +230,8 @@ func (s *fast) pack() {
 	}
 }
 
-// compress is pack into compressed rows: of the kernel's entries, where it is compressed already, or of those that count. It
-// reports false, after a few rows, if they are not worth while.
+// compress is pack into compressed rows: of the kernel's entries, where it is compressed already, or of those that
+// count. It reports false, after a few rows, if they are not worth while.
 func (s *fast) compress(va []float64) bool {
 	w := &s.newt
 	from := &w.packed

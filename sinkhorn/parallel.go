@@ -68,8 +68,8 @@ func (w *watch) cut() bool { return w.over.Load() }
 // lookRows is how many rows a loop reads between two looks at the context.
 const lookRows = 16
 
-// patientCells is the size up to which a sweep over a matrix, a millisecond or so, is not left on the way: then a call that
-// the context ends has the bounds of its last iterate.
+// patientCells is the size up to which a sweep over a matrix, a millisecond or so, is not left on the way: then a
+// call that the context ends has the bounds of its last iterate.
 const patientCells = 1 << 20
 
 // patient makes sweeps over cells entries that are few enough go on to their end.

@@ -3,9 +3,10 @@ package sinkhorn
 import "math"
 
 const (
-	// A start at the final Reg is tried when it is above the range of the cost over probeRange, and given up when it promises more than
-	// probeSteps further steps to the goal, or after probeMost. With fewer than probeRows rows, the logarithms of an extrapolation cost more
-	// than passes: steps are then plain, at most probePlain of them, and only where annealing would not start at the final Reg, too.
+	// A start at the final Reg is tried when it is above the range of the cost over probeRange, and given up when it
+	// promises more than probeSteps further steps to the goal, or after probeMost. With fewer than probeRows rows, the
+	// logarithms of an extrapolation cost more than passes: steps are then plain, at most probePlain of them, and only
+	// where annealing would not start at the final Reg, too.
 	probeRange = 1500
 	probeSteps = 100
 	probeMost  = 64
@@ -69,14 +70,15 @@ func (x *extrapolation) turn(s *fast, n int) bool {
 	return true
 }
 
-// extrapolation speeds up linear convergence. Near a fixed point where the columns at a bound stay the same, a step of Algorithm 1 is
-// log v -> G log v + const, with G of real eigenvalues between 0 and rho < 1. The second-order iteration
+// extrapolation speeds up linear convergence. Near a fixed point where the columns at a bound stay the same, a step
+// of Algorithm 1 is log v -> G log v + const, with G of real eigenvalues between 0 and rho < 1. The second-order
+// iteration
 //
 //	x+ = omega (gamma (G x + c) + (1 - gamma) x - x-) + x-
 //
-// with gamma = 2/(2-rho), sigma = rho/(2-rho), omega = 2/(1+sqrt(1-sigma^2)) then converges at a rate of about a third of rho or less. An eigenvalue mu
-// leads to the rates lambda with lambda^2 - omega (gamma mu + 1 - gamma) lambda + omega - 1 = 0; so a rate that is observed
-// corrects a rho that was too small.
+// with gamma = 2/(2-rho), sigma = rho/(2-rho), omega = 2/(1+sqrt(1-sigma^2)) then converges at a rate of about a
+// third of rho or less. An eigenvalue mu leads to the rates lambda with lambda^2 - omega (gamma mu + 1 - gamma)
+// lambda + omega - 1 = 0; so a rate that is observed corrects a rho that was too small.
 type extrapolation struct {
 	omega, gamma float64   // omega 0: plain steps so far
 	res          []float64 // residuals since the last change

@@ -55,9 +55,9 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 	return *r, r.err(ctx)
 }
 
-// unfinished makes r the result of a call whose context has ended before there was anything to prove: a point of the box,
-// the last q if there is one, with bounds that hold for every plan, most being the largest cost. LogV is -Inf throughout,
-// which stands for a plan that moves nothing.
+// unfinished makes r the result of a call whose context has ended before there was anything to prove: a point of the
+// box, the last q if there is one, with bounds that hold for every plan, most being the largest cost. LogV is -Inf
+// throughout, which stands for a plan that moves nothing.
 func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
 	r.Status, r.Reg = Cancelled, in.reg
 	r.Q = slices.Clone(in.lo)

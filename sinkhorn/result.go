@@ -86,8 +86,8 @@ type Result struct {
 	//
 	//	P_ij = mu_i v_j exp(-C_ij/Reg) / sum_j' v_j' exp(-C_ij'/Reg),
 	//
-	// whose row sums are mu and whose column sums are Q up to Residual. It is -Inf throughout where the context ended before
-	// there was a plan to prove anything of: that stands for the plan of zeros.
+	// whose row sums are mu and whose column sums are Q up to Residual. It is -Inf throughout where the context ended
+	// before there was a plan to prove anything of: that stands for the plan of zeros.
 	LogV []float64
 	// Reg is the regularisation that LogV belongs to. It is Problem.Reg, or larger when Fast
 	// stopped early while annealing.

@@ -76,8 +76,8 @@ const (
 // leastGap is the gap, over the largest cost, that counts as none.
 const leastGap = 1e-15
 
-// met reports whether a gap between bounds is what Gap asks for: small relative to the upper one or, since nothing is small relative to 0, up to
-// the margin that the bounds leave for rounding.
+// met reports whether a gap between bounds is what Gap asks for: small relative to the upper one or, since nothing is
+// small relative to 0, up to the margin that the bounds leave for rounding.
 func (s Settings) met(gap, upper, margin, largest float64) bool {
 	return gap <= max(s.Gap*upper, leastGap*largest+margin)
 }

@@ -25,15 +25,17 @@ func (w *csr) begin() {
 }
 
 // sparseKernel holds the entries of a kernel that count, at a small Reg, where the plan of a row reaches few columns
-// (truncation: Schmitzer 2019). Entries are left out by their share of the plan at hand, which says how far scalings may go before they would count;
-// passes check that. Whatever leaves the solver is of the full kernel: the last pass, and what is proved.
+// (truncation: Schmitzer 2019). Entries are left out by their share of the plan at hand, which says how far scalings
+// may go before they would count; passes check that. Whatever leaves the solver is of the full kernel: the last pass,
+// and what is proved.
 type sparseKernel struct {
 	csr
 	u0, v0 []float64 // scalings for which entries were left out
 }
 
 const (
-	// An entry of the kernel is kept if it is more than this, over the longer side of the matrix, of its row of the plan or of its column.
+	// An entry of the kernel is kept if it is more than this, over the longer side of the matrix, of its row of the
+	// plan or of its column.
 	sparseShare = 1e-25
 	// sparseDrift is how much an entry left out may grow.
 	sparseDrift = 1e11
@@ -62,16 +64,17 @@ func (s *fast) trySparse() {
 	s.k.sparse, s.k.spare = w, w
 }
 
-// keep writes to w the entries of the kernel in columns cols, or in all for nil, that are more than share, over the longer side, of
-// their row of the plan or of their column. It reports false, after a few rows, if that is more than one cell in fill.
+// keep writes to w the entries of the kernel in columns cols, or in all for nil, that are more than share, over the
+// longer side, of their row of the plan or of their column. It reports false, after a few rows, if that is more than
+// one cell in fill.
 func (s *fast) keep(w *csr, cols []int, share float64, fill int) bool {
 	k, n, width := s.c.k, s.c.n, s.c.n
 	if cols != nil {
 		width = len(cols)
 	}
 	share /= float64(max(k, width))
-	// P_ij > share mu_i or P_ij > share c_j, divided by u_i v_j. Most cells are below what any column asks for, and nothing else of
-	// them is read.
+	// P_ij > share mu_i or P_ij > share c_j, divided by u_i v_j. Most cells are below what any column asks for, and
+	// nothing else of them is read.
 	byRow, byCol := make([]float64, n), make([]float64, n)
 	leastRow, leastCol := math.Inf(1), math.Inf(1)
 	column := func(j int) {

@@ -1,7 +1,7 @@
 package num
 
-// Running is a compensated sum of numbers >= 0 that is read while it grows (Neumaier 1974): its relative error is about 2^-53, however
-// many terms there are. The zero value is 0.
+// Running is a compensated sum of numbers >= 0 that is read while it grows (Neumaier 1974): its relative error is
+// about 2^-53, however many terms there are. The zero value is 0.
 type Running struct{ sum, low float64 }
 
 // Add adds x.

@@ -85,7 +85,8 @@ func (l *level) balance(mass, q []float64) Flow {
 			}
 		}
 	}
-	// The mass of a cell stays between mass and q on the way, up to rounding. No more than half of it may leave in a step.
+	// The mass of a cell stays between mass and q on the way, up to rounding. No more than half of it may leave in a
+	// step.
 	worst := 0.0
 	for i, x := range out {
 		if x > 0 {

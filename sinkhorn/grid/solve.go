@@ -74,8 +74,8 @@ func (s *solver) step() {
 	s.residual = residual
 }
 
-// multiplier returns theta of the projection of s = exp(logS) onto a box that is not a point: by Newton's method from near or, where that
-// fails, exactly.
+// multiplier returns theta of the projection of s = exp(logS) onto a box that is not a point: by Newton's method from
+// near or, where that fails, exactly.
 func (s *solver) multiplier(logS, lo, hi []float64, near float64) float64 {
 	for j, y := range logS {
 		s.x[j] = math.Exp(min(near+y, 300))
@@ -100,8 +100,8 @@ const (
 	extraShare = 0.25
 )
 
-// Solve finds the entropic projection on a grid at squared distance. It returns a Result without Q where the context has
-// ended before there was anything to prove. The problem is valid: package sinkhorn checks it.
+// Solve finds the entropic projection on a grid at squared distance. It returns a Result without Q where the context
+// has ended before there was anything to prove. The problem is valid: package sinkhorn checks it.
 func Solve(ctx context.Context, p Problem, set Settings) *Result {
 	rows, cols := p.Grid.Size()
 	fine := newLevel(rows, cols, p.Mu, p.Lo, p.Hi)
@@ -121,8 +121,9 @@ func Solve(ctx context.Context, p Problem, set Settings) *Result {
 	return run.r
 }
 
-// coarse solves on coarser images of the grid, from a reg at which everything is within reach of everything, and returns the
-// state on the grid itself, the prices at the reg before, and the reg reached. It returns nil if the call is over.
+// coarse solves on coarser images of the grid, from a reg at which everything is within reach of everything, and
+// returns the state on the grid itself, the prices at the reg before, and the reg reached. It returns nil if the call
+// is over.
 func (run *call) coarse(reg float64) (s *solver, before []float64, at float64) {
 	levels := []*level{run.fine}
 	for next := run.fine.coarser(); next != nil; next = next.coarser() {
@@ -310,7 +311,8 @@ func (run *call) last(s *solver, reg float64) {
 // patientCells is the number of cells up to which a call whose context has ended still finds bounds: some milliseconds.
 const patientCells = 1 << 12
 
-// settle takes in the answer at the prices of s when the call ends, unless the context has ended and that would take long.
+// settle takes in the answer at the prices of s when the call ends, unless the context has ended and that would take
+// long.
 func (run *call) settle(s *solver) bool {
 	if run.r.Status == Cancelled && len(s.g) > patientCells {
 		return false

@@ -7,14 +7,15 @@
 //	minimise    KL(q || s) = sum_j q_j log(q_j / s_j) - q_j + s_j
 //	subject to  lo_j <= q_j <= hi_j,  sum_j q_j = 1.
 //
-// The minimiser is q_j = clip(e^theta s_j, lo_j, hi_j), where the multiplier theta makes the mass 1. The mass grows with
-// theta, and what it is made of changes at the 2n breakpoints log(lo_j/s_j) and log(hi_j/s_j) alone.
+// The minimiser is q_j = clip(e^theta s_j, lo_j, hi_j), where the multiplier theta makes the mass 1. The mass grows
+// with theta, and what it is made of changes at the 2n breakpoints log(lo_j/s_j) and log(hi_j/s_j) alone.
 //
 // # Guarantees
 //
-// Workspace.Project brackets theta between two neighbouring breakpoints and solves for it there: no tolerance, no iteration
-// that could stop early. q is in the box to the last bit, and its exact sum is 1 up to n * 2^-52. The expected time is
-// O(n), by selection of medians (Kiwiel 2008 does so for quadratic knapsacks, which have the same breakpoints).
+// Workspace.Project brackets theta between two neighbouring breakpoints and solves for it there: no tolerance, no
+// iteration that could stop early. q is in the box to the last bit, and its exact sum is 1 up to n * 2^-52. The
+// expected time is O(n), by selection of medians (Kiwiel 2008 does so for quadratic knapsacks, which have the same
+// breakpoints).
 //
 // Scale finds theta from a guess by Newton's method, in one or two passes where the guess is good. It may fail.
 //

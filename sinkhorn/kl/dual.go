@@ -6,10 +6,12 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// This file is the linear limit of the projection: with s = exp(-b/reg) and reg -> 0, the columns of least b are filled first.
+// This file is the linear limit of the projection: with s = exp(-b/reg) and reg -> 0, the columns of least b are
+// filled first.
 
-// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j) and the sum of the sizes of its terms. Products, normalised masses and
-// the two compensated sums err by half a unit each, relative to the terms, the plain sum of sizes by less than 2^-20 of itself.
+// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j) and the sum of the sizes of its terms. Products, normalised
+// masses and the two compensated sums err by half a unit each, relative to the terms, the plain sum of sizes by less
+// than 2^-20 of itself.
 func Dual(mu, f, g, lo, hi []float64) (value, size float64) {
 	terms := make([]float64, len(g))
 	for j, x := range g {
@@ -25,9 +27,9 @@ func Dual(mu, f, g, lo, hi []float64) (value, size float64) {
 	return num.Dot(mu, f) + num.Sum(terms), size
 }
 
-// BestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at b_j. Its
-// slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign. It returns 0 if
-// that is as good. order is scratch space, one for every column.
+// BestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at
+// b_j. Its slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign.
+// It returns 0 if that is as good. order is scratch space, one for every column.
 func BestShift(b, lo, hi []float64, order []int32) float64 {
 	left, right := 1.0, 1.0 // slopes at 0
 	for j, x := range b {
@@ -48,7 +50,8 @@ func BestShift(b, lo, hi []float64, order []int32) float64 {
 	return threshold(b, lo, hi, order)
 }
 
-// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses order, one for every column.
+// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses
+// order, one for every column.
 func threshold(b, lo, hi []float64, order []int32) float64 {
 	mass := 0.0 // of the settled columns
 	for j := range order {

@@ -19,8 +19,9 @@ type Workspace struct {
 	cuts       []float64
 }
 
-// Project sets q to the projection of exp(logS) and returns theta, finite or -Inf; see the package comment. The box is valid and
-// holds a distribution. It reports false if none has a finite divergence: columns with logS = -Inf stay at lo.
+// Project sets q to the projection of exp(logS) and returns theta, finite or -Inf; see the package comment. The box
+// is valid and holds a distribution. It reports false if none has a finite divergence: columns with logS = -Inf stay
+// at lo.
 //
 // When every column is at a bound, any theta of an interval will do, and one of them is returned.
 func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
@@ -77,8 +78,9 @@ func (w *Workspace) most(hi []float64) float64 {
 	return sum.Value()
 }
 
-// narrow halves the breakpoints between from and to, and settles the columns that have none left there. It reports false if
-// there was nothing to halve: all columns are then settled. Only positive numbers are added, so nothing cancels.
+// narrow halves the breakpoints between from and to, and settles the columns that have none left there. It reports
+// false if there was nothing to halve: all columns are then settled. Only positive numbers are added, so nothing
+// cancels.
 func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 	w.cuts = w.cuts[:0]
 	for _, j := range w.open {
@@ -173,7 +175,8 @@ func (w *Workspace) solve(logS, lo, hi, q []float64) (theta float64) {
 	return math.Min(math.Max(math.Log(scale)-top, w.from), w.to)
 }
 
-// anyTheta returns a multiplier, the middle or the finite end of the interval, when every q_j is at a bound (or s_j = 0).
+// anyTheta returns a multiplier, the middle or the finite end of the interval, when every q_j is at a bound (or s_j =
+// 0).
 func (w *Workspace) anyTheta(logS, lo, hi, q []float64) float64 {
 	a, b := math.Inf(-1), math.Inf(1)
 	largest := -1
@@ -213,9 +216,9 @@ func breakpoint(x, logS float64) float64 {
 	return num.Log(x) - logS // +Inf for s = 0
 }
 
-// Scale solves sum_j clip(x s_j, lo_j, hi_j) = 1 for x by Newton's method from near. The mass is piecewise linear in x: where the
-// columns at a bound stay the same, a step is exact, and the next one ends it. It reports false, with the last x, when it leaves its bracket,
-// takes long, or no column is inside its bounds.
+// Scale solves sum_j clip(x s_j, lo_j, hi_j) = 1 for x by Newton's method from near. The mass is piecewise linear in
+// x: where the columns at a bound stay the same, a step is exact, and the next one ends it. It reports false, with
+// the last x, when it leaves its bracket, takes long, or no column is inside its bounds.
 func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
 	x = near
 	below, above := 0.0, math.Inf(1)
@@ -251,8 +254,9 @@ func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
 	return x, false
 }
 
-// Repair moves the rounding error of sum q into columns with room, proportionally at first and then column by column, so
-// that the exact sum is 1 up to len(q) * 2^-52. The box is never left. q is in the box, which holds a distribution.
+// Repair moves the rounding error of sum q into columns with room, proportionally at first and then column by column,
+// so that the exact sum is 1 up to len(q) * 2^-52. The box is never left. q is in the box, which holds a
+// distribution.
 func Repair(q, lo, hi []float64) {
 	enough := float64(len(q)) * 0x1p-54
 	for range 3 {

@@ -1,21 +1,23 @@
-// Package paper is Algorithm 1 of the paper, "Projection onto LDP polytope with entropic regularization", as the listing
-// stands: for reading beside it, and for checking faster methods against. Every vector of the listing is here under its own
-// name with Log in front. Nothing is centred, absorbed, tabulated or accelerated.
+// Package paper is Algorithm 1 of the paper, "Projection onto LDP polytope with entropic regularization", as the
+// listing stands: for reading beside it, and for checking faster methods against. Every vector of the listing is here
+// under its own name with Log in front. Nothing is centred, absorbed, tabulated or accelerated.
 //
-// It minimises <C, P> + lambda sum P log P over the plans P >= 0 with row sums mu and column sums q in the box lo <= q <= hi,
-// sum q = 1. The plan is P_ij = u_i K_ij v_j with K_ij = exp(-C_ij/lambda); the factor 1/Z of the listing cancels. Line 8 of the listing
-// finds its multiplier by bisection; package kl finds the same exactly.
+// It minimises <C, P> + lambda sum P log P over the plans P >= 0 with row sums mu and column sums q in the box lo <=
+// q <= hi, sum q = 1. The plan is P_ij = u_i K_ij v_j with K_ij = exp(-C_ij/lambda); the factor 1/Z of the listing
+// cancels. Line 8 of the listing finds its multiplier by bisection; package kl finds the same exactly.
 //
 // # Where its numbers can be relied on
 //
 // C_ij/lambda is rounded to a relative 2^-53, and so entries of K to (max C / lambda) 2^-53. The laws of proptest
-// hold where the spread of C, max_i (max_j C_ij - min_j C_ij), is at least 1e-9 max C and lambda at least 1e-4 of the spread.
-// sinkhorn.Project with method Paper prepares costs beyond that before it runs this package, and adds proven bounds.
+// hold where the spread of C, max_i (max_j C_ij - min_j C_ij), is at least 1e-9 max C and lambda at least 1e-4 of the
+// spread. sinkhorn.Project with method Paper prepares costs beyond that before it runs this package, and adds proven
+// bounds.
 //
 // # Cost
 //
-// An iteration takes two exponentials for every pair of a row and a column, some 20 ns, on one thread, and O(k + kv) memory. The
-// number of iterations is up to the rate of the theorem, and so to exp(-max C/lambda): see docs/algorithms/algorithm1.md.
+// An iteration takes two exponentials for every pair of a row and a column, some 20 ns, on one thread, and O(k + kv)
+// memory. The number of iterations is up to the rate of the theorem, and so to exp(-max C/lambda): see
+// docs/algorithms/algorithm1.md.
 package paper
 
 import (
@@ -59,8 +61,8 @@ func New(p Problem, logV []float64) *Iterate {
 	return it
 }
 
-// Step takes v from Next and passes through the loop of the listing once. If the context ends on the way, it returns its
-// error, and what the iterate holds is of no use, but for the last Q.
+// Step takes v from Next and passes through the loop of the listing once. If the context ends on the way, it returns
+// its error, and what the iterate holds is of no use, but for the last Q.
 func (it *Iterate) Step(ctx context.Context, p Problem) error {
 	it.LogV, it.Next = it.Next, it.LogV
 
