@@ -241,6 +241,17 @@ func TestImportSolverAlone(t *testing.T) {
 	}
 }
 
+// TestImportVerifyAlone holds that the verifiers of projections reach no solver, on no way: what they prove owes nothing to
+// what they check.
+func TestImportVerifyAlone(t *testing.T) {
+	allowed := []string{"cost", "internal/num", "internal/parallel", "projection", "projection/verify"}
+	for path, p := range goList(t, "-deps", "./projection/verify") {
+		if !p.Standard && !slices.Contains(allowed, short(path)) {
+			t.Errorf("projection/verify brings in %s", path)
+		}
+	}
+}
+
 // TestImportTrustedAlone holds that the trusted core and the private paths bring in nothing but the standard library; that of
 // vectors also its float solver and what that needs, for utility alone.
 func TestImportTrustedAlone(t *testing.T) {

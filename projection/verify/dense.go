@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// A RowFunc writes row i of a plan to dst, given the mass of the row and its costs. It gives the same numbers every
+// time.
+type RowFunc func(i int, mass float64, cost, dst []float64)
+
+// Scaling returns the plan P_ij = mu_i v_j exp(-C_ij/reg) / (the row's sum), for v given by its logarithm: -Inf in
+// every column without room.
+func (c *Case) Scaling(logV []float64, reg float64) (RowFunc, error) {
+	if len(logV) != c.Kv {
+		return nil, refuse("LogV has %d entries, want %d", len(logV), c.Kv)
+	}
+	if !(reg > 0) || math.IsInf(reg, 0) {
+		return nil, refuse("Reg = %v", reg)
+	}
+	none := math.Inf(-1)
+	for j, x := range logV {
+		if math.IsNaN(x) || math.IsInf(x, 1) || c.Hi[j] == 0 && x > none {
+			return nil, refuse("LogV[%d] = %v", j, x)
+		}
+	}
+	return func(_ int, mass float64, cost, dst []float64) {
+		least := math.Inf(1)
+		for j, x := range cost {
+			if logV[j] > none {
+				least = math.Min(least, x)
+			}
+		}
+		top := none
+		for j, x := range cost {
+			dst[j] = none
+			if logV[j] > none {
+				dst[j] = logV[j] - (x-least)/reg
+				top = math.Max(top, dst[j])
+			}
+		}
+		var sum float64
+		for j, x := range dst {
+			dst[j] = 0
+			if x -= top; x > -745 {
+				dst[j] = math.Exp(x)
+				sum += dst[j]
+			}
+		}
+		for j, x := range dst {
+			if x > 0 {
+				dst[j] = math.Min(x/sum, 1) * mass
+			}
+		}
+	}, nil
+}
+
+// A Moves changes a plan with the given column sums before it is repaired: it returns its column sums then, and what
+// changes a row in place, to numbers that are >= 0.
+type Moves func(sums []float64) (after []float64, row func(p []float64))
+
+// Found is what Dense finds in a plan.
+type Found struct {
+	Upper *big.Rat
+	Most  float64 // the largest cost, as Case.Most has it
+	// Of the plan itself, in floats: its cost over the largest cost (over 1 if that is 0), and how far its column sums are
+	// from Q in total.
+	Transport, Residual float64
+}
+
+// unitBits says what the numbers of a plan are cut to: multiples of 2^-unitBits.
+const unitBits = 62
+
+// Dense proves an upper bound with the plan that row makes, moved on if moves is not nil: columns that exceed Q are
+// scaled down to it, and what is then missing in rows and columns is added as a product of the two. How the numbers are
+// made does not matter. They are cut to multiples of 2^-62, and from there on everything is exact.
+func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
+	var f Found
+	var err error
+	if f.Most, err = c.Most(); err != nil {
+		return f, err
+	}
+	top := f.Most
+	if top == 0 {
+		top = 1
+	}
+	p, sums := make([]float64, c.Kv), make([]float64, c.Kv)
+	if err := c.Masses(func(i int, _, mass float64) error {
+		cost, err := c.Row(i)
+		if err != nil {
+			return err
+		}
+		row(i, mass, cost, p)
+		for j, x := range p {
+			sums[j] += x
+			if x > 0 {
+				f.Transport += cost[j] / top * x
+			}
+		}
+		return nil
+	}); err != nil {
+		return f, err
+	}
+	for j, q := range c.Q {
+		f.Residual += math.Abs(q - sums[j])
+	}
+	move := func([]float64) {}
+	if moves != nil {
+		sums, move = moves(sums)
+	}
+	scale, add, lacking := c.repair(sums)
+
+	unit := num.NewDyadic(1 << unitBits)
+	carried := new(num.Acc)       // <C, P> in units
+	units := make([]uint64, c.Kv) // column sums
+	var moved uint64              // of P
+	rows := newDefects()          // over the source, times its sum, in units
+	err = c.Masses(func(i int, given, mass float64) error {
+		cost, err := c.Row(i)
+		if err != nil {
+			return err
+		}
+		row(i, mass, cost, p)
+		move(p)
+		var s float64
+		for j, x := range p {
+			p[j] = x * scale[j]
+			s += p[j]
+		}
+		share := 0.0 // what is missing in this row, as a part of what is lacking in the columns
+		if lacking > 0 {
+			share = math.Max(0, mass-s) / lacking
+		}
+		var sent uint64
+		most := uint64(2 * mass * (1 << unitBits)) // more would be nonsense; so no sum of units overflows
+		for j, x := range p {
+			y := math.Floor(math.Min(x+share*add[j], mass) * (1 << unitBits))
+			if !(y >= 1) || uint64(y) > most-sent {
+				continue
+			}
+			carried.AddMul(cost[j], y)
+			units[j] += uint64(y)
+			sent += uint64(y)
+		}
+		moved += sent
+		rows.add(num.DyadicUint(sent).Times(c.sum).Minus(num.NewDyadic(given).Times(unit)))
+		return nil
+	})
+	if err != nil {
+		return f, err
+	}
+	cols := make([]num.Dyadic, c.Kv)
+	for j, n := range units {
+		cols[j].Add(num.DyadicUint(n))
+	}
+	transport := carried.Rat()
+	f.Upper = c.upper(f.Most, transport.Quo(transport, unit.Rat()), num.DyadicUint(moved), rows.excess, cols, unit)
+	return f, nil
+}
+
+// repair returns by what columns with the given sums are scaled down, what they lack, and the sum of that.
+func (c *Case) repair(sums []float64) (scale, add []float64, lacking float64) {
+	scale, add = make([]float64, c.Kv), make([]float64, c.Kv)
+	for j, q := range c.Q {
+		scale[j] = 1
+		if q < sums[j] {
+			scale[j] = q / sums[j]
+		}
+		add[j] = math.Max(0, q-sums[j])
+		lacking += add[j]
+	}
+	return scale, add, lacking
+}

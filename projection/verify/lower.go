@@ -1,0 +1,135 @@
+package verify
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
+)
+
+// Lower checks that p is feasible and returns the bound that p.G proves.
+func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
+	if err := lengths(c.K, c.Kv, p); err != nil {
+		return nil, err
+	}
+	large := false
+	for j, g := range p.G {
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			return nil, refuse("G[%d] = %v", j, g)
+		}
+		large = large || math.Abs(g) > largePotential
+	}
+	sum, rest := new(num.Acc), new(num.Dyadic) // sum_i source_i f_i, in two parts
+	most, at := 0.0, 0
+	for i, f := range p.F {
+		row, err := c.Row(i)
+		if err != nil {
+			return nil, err
+		}
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, refuse("F[%d] = %v", i, f)
+		}
+		mass := 0.0
+		if c.support == nil {
+			mass = c.source[i]
+		} else if at < len(c.support) && c.support[at] == i {
+			mass = c.source[at]
+			at++
+		}
+		if mass > 0 {
+			most = max(most, c.largest(row))
+		}
+		if large || math.Abs(f) > largePotential || slices.Max(row) >= math.MaxFloat64/2 {
+			least := slackBig(row, p.G)
+			if num.NewDyadic(f).Cmp(least) > 0 {
+				return nil, refuse("F[%d] = %v is above min_j C[%d][j] - G[j] = %v", i, f, i, least.Float())
+			}
+			rest.Add(least.Times(num.NewDyadic(mass)))
+			continue
+		}
+		x, e := slack(row, p.G)
+		// x is the float nearest to x + e, so f <= x + e iff f < x, or f = x and e >= 0.
+		if f > x || f == x && e < 0 {
+			return nil, refuse("F[%d] = %v is above min_j C[%d][j] - G[j] = %v + %v", i, f, i, x, e)
+		}
+		sum.AddMul(mass, x)
+		sum.AddMul(mass, e)
+	}
+	c.most = most
+	bound := sum.Rat()
+	return c.dual(bound.Add(bound, rest.Rat()), p.G), nil
+}
+
+// Dual returns the bound that p proves, given that p is feasible: nil if a number is not finite.
+func (c *Case) Dual(p projection.Potentials) *big.Rat {
+	sum := new(num.Acc)
+	for n, m := range c.source {
+		i := n
+		if c.support != nil {
+			i = c.support[n]
+		}
+		sum.AddMul(m, p.F[i])
+	}
+	rows := sum.Rat()
+	if rows == nil || !finite(p.G) {
+		return nil
+	}
+	return c.dual(rows, p.G)
+}
+
+func finite(xs []float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
+
+// dual returns the dual value, but at least 0. rows is the part of the rows times the sum of the source.
+func (c *Case) dual(rows *big.Rat, g []float64) *big.Rat {
+	columns := new(num.Acc) // sum of min(lo_j g_j, hi_j g_j), times scale
+	for j, x := range g {
+		if x >= 0 {
+			columns.AddMul(c.Lo[j], x)
+		} else {
+			columns.AddMul(c.Hi[j], x)
+		}
+	}
+	rows.Quo(rows, c.sum.Rat())
+	rows.Add(rows, new(big.Rat).Quo(columns.Rat(), c.scale.Rat()))
+	if rows.Sign() < 0 {
+		rows.SetInt64(0)
+	}
+	return rows
+}
+
+// largePotential is up to where differences of two numbers stay in range for slack: costs below half the largest float
+// less or plus that much. Above, slackBig takes over.
+const largePotential = math.MaxFloat64 / 4
+
+// slack returns min_j (row_j - g_j) as an unevaluated sum x + e of two floats. The error of a rounded difference is a
+// float, and rounding is monotone, so the least of the exact ones is among those that round to the least.
+func slack(row, g []float64) (x, e float64) {
+	x = math.Inf(1)
+	for j, c := range row {
+		h := g[j]
+		if d := c - h; d <= x {
+			// Knuth's exact error of a difference.
+			b := c - d
+			r := (c - (d + b)) + (b - h)
+			if d < x || r < e {
+				x, e = d, r
+			}
+		}
+	}
+	return x, e
+}
+
+// slackBig is slack where floats could overflow.
+func slackBig(row, g []float64) *num.Dyadic {
+	var least *num.Dyadic
+	for j, c := range row {
+		if d := num.NewDyadic(c).Minus(num.NewDyadic(g[j])); least == nil || d.Cmp(least) < 0 {
+			least = d
+		}
+	}
+	return least
+}
