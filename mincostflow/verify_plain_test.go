@@ -10,17 +10,17 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// plainBounds are the bounds of the comment of Verify, in rationals, for a certificate that is accepted.
+// plainBounds are the bounds of the comment of package verify, in rationals, for a certificate that is accepted.
 func plainBounds(p Problem, r Result) (upper, lower *big.Rat) {
 	k, kv := p.Cost.Dims()
 	one, total := big.NewRat(1, 1), ratSum(p.Source)
 	lo, hi, point := p.Lo, p.Hi, false
 	scale := one
 	switch l, h := ratSum(p.Lo), ratSum(p.Hi); {
-	case l.Cmp(one) > 0:
-		hi, scale, point = lo, l, true
-	case h.Cmp(one) < 0:
-		lo, scale, point = hi, h, true
+	case l.Cmp(one) >= 0:
+		hi, scale, point = lo, l, l.Cmp(one) > 0
+	case h.Cmp(one) <= 0:
+		lo, scale, point = hi, h, h.Cmp(one) < 0
 	}
 	mu := make([]*big.Rat, k)
 	for i := range mu {
@@ -40,7 +40,7 @@ func plainBounds(p Problem, r Result) (upper, lower *big.Rat) {
 			if x := new(big.Rat).Sub(rat(c), rat(r.Potentials.G[j])); least == nil || x.Cmp(least) < 0 {
 				least = x
 			}
-			if mu[i].Sign() > 0 && hi[j] > 0 && rat(c).Cmp(most) > 0 {
+			if mu[i].Sign() > 0 && (hi[j] > 0 || r.Q[j] > 0) && rat(c).Cmp(most) > 0 {
 				most = rat(c)
 			}
 		}

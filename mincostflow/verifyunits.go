@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // VerifyUnits checks r against p and returns bounds that it has proved itself, in lowest terms:
@@ -61,7 +64,7 @@ type unitCheck struct {
 	left         []uint64  // of Q, as the plan is read
 	nearF, nearG []float64 // floats near the potentials
 	at           int       // entries of the plan that have been read
-	cost         exact     // of these
+	cost         num.Acc   // of these
 }
 
 // checkQ checks that Q lies in the box and has all units.
@@ -113,12 +116,12 @@ func (c *unitCheck) upper() (*big.Rat, error) {
 		}
 		c.source[i] = uint64(u)
 	}
-	v := verifier{c: c.p.Cost, k: c.k, kv: c.kv, buf: make([]float64, c.kv)}
+	buf := make([]float64, c.kv)
 	missing, most := uint64(0), 0.0
 	f, g := c.r.Potentials.F, c.r.Potentials.G
 	for i := range c.k {
-		row, err := v.row(i)
-		if err != nil {
+		row := c.p.Cost.Row(i, buf)
+		if err := projection.CheckRow(i, row, c.kv); err != nil {
 			return nil, err
 		}
 		if err := feasible(row, i, f, g, c.nearF, c.nearG); err != nil {
@@ -142,7 +145,7 @@ func (c *unitCheck) upper() (*big.Rat, error) {
 		return nil, c.misplaced()
 	}
 	c.pay(missing, most)
-	upper := c.cost.over(one)
+	upper := c.cost.Rat()
 	return upper.Quo(upper, c.units(c.n)), nil
 }
 
@@ -175,9 +178,9 @@ func (c *unitCheck) misplaced() error {
 }
 
 func (c *unitCheck) pay(units uint64, cost float64) {
-	x := new(exact)
-	x.n.SetUint64(units)
-	c.cost.add(x.times(exactFloat(cost)), 1)
+	const low = 1<<32 - 1 // units may have more bits than a float
+	c.cost.AddMul(float64(units&^low), cost)
+	c.cost.AddMul(float64(units&low), cost)
 }
 
 func (c *unitCheck) units(u uint64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).SetUint64(u)) }
@@ -205,24 +208,18 @@ func (c *unitCheck) lower() *big.Rat {
 	return sum.Quo(sum, c.units(c.n))
 }
 
+// refuse is the error of a certificate.
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrCertificate, fmt.Sprintf(format, args...))
+}
+
 // unitShape checks p as far as it takes no pass over the cost, and returns its dimensions and units.
 func unitShape(p UnitProblem) (k, kv int, n uint64, err error) {
-	// A source of one unit on the first row stands in for the checks that do not concern units.
-	v, err := newVerifier(p.Cost, []float64{1}, []int{0})
-	if err != nil {
+	if k, kv, err = projection.Dims(p.Cost); err != nil {
 		return 0, 0, 0, err
 	}
-	k, kv = v.k, v.kv
-	if p.Support == nil && len(p.Source) != k {
-		return 0, 0, 0, fmt.Errorf("%w: source of %d for %d rows", ErrShape, len(p.Source), k)
-	}
-	if p.Support != nil && len(p.Source) != len(p.Support) {
-		return 0, 0, 0, fmt.Errorf("%w: source of %d for a support of %d", ErrShape, len(p.Source), len(p.Support))
-	}
-	for m, i := range p.Support {
-		if i < 0 || i >= k || m > 0 && i <= p.Support[m-1] {
-			return 0, 0, 0, fmt.Errorf("%w: entry %d is %d", ErrSupport, m, i)
-		}
+	if err := projection.CheckSupport(k, len(p.Source), p.Support); err != nil {
+		return 0, 0, 0, err
 	}
 	for m, u := range p.Source {
 		if u < 0 {

@@ -9,8 +9,8 @@ import (
 // ErrReg: Reg is not a positive number, or too small for float64 (below 1e-9 of the range of the cost).
 var ErrReg = errors.New("sinkhorn: bad regularisation")
 
-// The other errors of this package are those of package projection. Every error that its functions return wraps one of them,
-// or ErrReg, and says what was wrong, where, and with which value.
+// The other errors of this package are those of package projection. Every error that its functions return wraps one of
+// them, or ErrReg, and says what was wrong, where, and with which value.
 var (
 	ErrShape        = projection.ErrShape
 	ErrNotFinite    = projection.ErrNotFinite

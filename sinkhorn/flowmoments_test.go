@@ -3,9 +3,11 @@ package sinkhorn
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // carriedPlan is the plan of logV at reg, row by row, moved along a flow cell by cell: what gridUpper knows by its moments alone.
@@ -16,7 +18,7 @@ type carriedPlan struct {
 }
 
 func (c *carriedPlan) columns() []float64 {
-	sum := make([]float64, c.v.kv)
+	sum := make([]float64, c.v.Kv)
 	for _, row := range c.p {
 		for j, x := range row {
 			sum[j] += x
@@ -29,7 +31,7 @@ func (c *carriedPlan) cost() float64 {
 	var sum float64
 	for i, row := range c.p {
 		for j, x := range row {
-			sum += x * c.v.c.Row(i, nil)[j]
+			sum += x * c.v.Cost.Row(i, nil)[j]
 		}
 	}
 	return sum
@@ -65,12 +67,7 @@ func TestFlowMoments(t *testing.T) {
 		same       = 1e-10 // gridSlack is 1e-12 here, and the sums of the test are no better
 	)
 	p := gridProblem(t, rows, cols, 1, reg)
-	v, err := newVerifier(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x2, y2 := squares(cols), squares(rows)
-	v.most = x2[cols-1] + y2[rows-1]
+	v := verifierOf(t, p, nil)
 	g := newGenerator(41)
 	r := Result{Reg: reg, LogV: make([]float64, rows*cols)}
 	for j := range r.LogV {
@@ -84,11 +81,7 @@ func TestFlowMoments(t *testing.T) {
 		"both":  {Right: repeated(cols, rows, 0.01, 0), Down: repeated(cols, rows, 0, -0.008), Steps: 5},
 	} {
 		plan := carriedPlan{v: v, flow: &flow}
-		for i := range v.source {
-			row := make([]float64, v.kv)
-			v.plan(&r, i, p.Cost.Row(i, nil), row)
-			plan.p = append(plan.p, row)
-		}
+		plan.p = scaledPlan(t, v, r.LogV, r.Reg)
 		before := plan.columns()
 		r.Transport, r.Flow = plan.cost(), &flow
 		plan.move(cols)
@@ -132,12 +125,8 @@ func TestLargeGridInFloats(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Flow = nil
-	v, err := newVerifier(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.most = 2
-	got, err := v.upperAny(r)
+	v := verifierOf(t, p, r.Q)
+	got, err := v.upper(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,23 +134,16 @@ func TestLargeGridInFloats(t *testing.T) {
 		t.Errorf("%v is not a float", x)
 	}
 	// One row: the bound in floats has a margin that the exact one has not.
-	for i := range v.source {
-		v.source[i] = 0
-	}
-	v.source[0] = 1
-	v.sum = dyadicOne
-	row := make([]float64, v.kv)
-	cost := p.Cost.Row(0, nil)
-	v.plan(&r, 0, cost, row)
-	r.Q, r.Residual, r.Transport = row, 0, 0
-	for j, x := range row {
-		r.Transport += x * cost[j]
-	}
-	exact, err := v.upper(r)
+	p.Source, p.Support = []float64{1}, []int{0}
+	p.Lo, p.Hi = make([]float64, rows*cols), slices.Repeat([]float64{1}, rows*cols)
+	row := scaledPlan(t, verifierOf(t, p, nil), r.LogV, r.Reg)[0]
+	r.Q, r.Residual, r.Transport = row, 0, num.Dot(row, p.Cost.Row(0, make([]float64, rows*cols)))
+	v = verifierOf(t, p, row)
+	exact, err := v.dense(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := v.upperAny(r); err != nil || got.Cmp(exact) != 0 {
+	if got, err := v.upper(r); err != nil || got.Cmp(exact) != 0 {
 		t.Errorf("one row: %v, %v, want %v", got, err, exact)
 	}
 }
@@ -177,16 +159,8 @@ func TestFlowCost(t *testing.T) {
 				if err != nil && !is(err, ErrNotConverged) {
 					t.Fatal(err)
 				}
-				v, err := newVerifier(p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan := carriedPlan{v: v, flow: r.Flow}
-				for i := range v.source {
-					row := make([]float64, v.kv)
-					v.plan(&r, i, p.Cost.Row(i, nil), row)
-					plan.p = append(plan.p, row)
-				}
+				v := verifierOf(t, p, r.Q)
+				plan := carriedPlan{v: v, flow: r.Flow, p: scaledPlan(t, v, r.LogV, r.Reg)}
 				before := plan.cost()
 				d0 := distance1(plan.columns(), r.Q)
 				plan.move(size[1])
@@ -199,9 +173,9 @@ func TestFlowCost(t *testing.T) {
 					t.Fatal(err)
 				}
 				// Verify puts what is missing in at the true cost of it.
-				c := make([][]float64, v.k)
+				c := make([][]float64, v.K)
 				for i := range c {
-					c[i] = append([]float64(nil), p.Cost.Row(i, make([]float64, v.kv))...)
+					c[i] = append([]float64(nil), p.Cost.Row(i, make([]float64, v.Kv))...)
 				}
 				repaired := min(cost.Max(p.Cost), repairedCost(plan.p, c, p.Source, r.Q))
 				if x, _ := upper.Float64(); !(math.Abs(x-repaired) <= same) {

@@ -185,15 +185,12 @@ func TestGridVerifyInFloats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := newVerifier(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := verifierOf(t, p, r.Q)
 	exact, err := v.lower(r.Potentials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	upper, err := v.upper(r)
+	upper, err := v.dense(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection/verify"
 )
 
 // This file verifies the evidence of the method for grids, Result.Flow, and the proofs of grids with too many
@@ -14,23 +14,19 @@ import (
 // exactPairs is the number of pairs up to which every one is looked at, and all arithmetic is exact.
 const exactPairs = 1e8
 
-// grid returns the grid at squared distance that the cost is, or nil.
-func (v *verifier) grid() *cost.Grid {
-	if g, ok := v.c.(*cost.Grid); ok && g.P() == 2 {
-		return g
+// lower proves the lower bound: p is feasible, and its dual value is exact. Feasibility on a grid of more than exactPairs pairs is proved with floats: the least of
+// C_ij - G_j over the cells j is found axis by axis, and F_i must be below it by more than the rounding errors.
+func (v *verifier) lower(p Potentials) (*big.Rat, error) {
+	if v.grid == nil || float64(v.K)*float64(v.Kv) <= exactPairs {
+		if _, err := v.Lower(p); err != nil {
+			return nil, err
+		}
+		return v.Dual(p), nil
 	}
-	return nil
-}
-
-// lowerAny proves the lower bound. Feasibility on a grid of more than exactPairs pairs is proved with
-// floats: the least of C_ij - G_j over the cells j is found axis by axis, and F_i must be below it by more than the
-// rounding errors; the dual value is exact.
-func (v *verifier) lowerAny(p Potentials) (*big.Rat, error) {
-	g := v.grid()
-	if g == nil || float64(v.k)*float64(v.kv) <= exactPairs {
-		return v.lower(p)
+	if len(p.F) != v.K || len(p.G) != v.Kv {
+		return nil, refuse("potentials have %d and %d entries, want %d and %d", len(p.F), len(p.G), v.K, v.Kv)
 	}
-	rows, cols := g.Size()
+	rows, cols := v.grid.Size()
 	pairs := float64(exactPairs)
 	size := 0.0
 	for j, x := range p.G {
@@ -40,11 +36,10 @@ func (v *verifier) lowerAny(p Potentials) (*big.Rat, error) {
 		size = math.Max(size, math.Abs(x))
 	}
 	x2, y2 := squares(cols), squares(rows)
-	v.most = (x2[cols-1] + y2[rows-1]) * (1 + 0x1p-48)
 	// (C - G) is formed with three roundings of numbers up to size + 2; C itself is rounded from an
 	// integer fraction, and the squares are twice.
 	slack := 16 * 0x1p-53 * (size + 2)
-	part := make([]float64, v.kv) // part[r*cols+c] = min over columns of row r
+	part := make([]float64, v.Kv) // part[r*cols+c] = min over columns of row r
 	for r := range rows {
 		line := p.G[r*cols : (r+1)*cols]
 		for c := range cols {
@@ -72,40 +67,24 @@ func (v *verifier) lowerAny(p Potentials) (*big.Rat, error) {
 				continue
 			}
 			// Too close for floats. There may be a few of these, such as the only rows with mass.
-			if pairs -= float64(v.kv); pairs < 0 || math.IsNaN(p.F[i]) {
+			if pairs -= float64(v.Kv); pairs < 0 || math.IsNaN(p.F[i]) {
 				return nil, refuse("F[%d] = %v is not below %v, the least C - G, by the rounding error %v", i, p.F[i], x, slack)
 			}
-			row, err := v.row(i)
+			row, err := v.Row(i)
 			if err != nil {
 				return nil, err
 			}
 			for j, x := range row {
 				// A rounded difference above F says that the exact one is; otherwise the exact one decides.
-				if d := x - p.G[j]; d <= p.F[i] && newDyadic(x).minus(newDyadic(p.G[j])).minus(newDyadic(p.F[i])).sign() < 0 {
+				if d := x - p.G[j]; d <= p.F[i] && num.NewDyadic(x).Minus(num.NewDyadic(p.G[j])).Cmp(num.NewDyadic(p.F[i])) < 0 {
 					return nil, refuse("F[%d] + G[%d] = %v + %v is above the cost %v", i, j, p.F[i], p.G[j], x)
 				}
 			}
 		}
 	}
-	sum, columns := new(num.Acc), new(num.Acc)
-	for i, m := range v.source {
-		sum.AddMul(m, p.F[i])
-	}
-	for j, x := range p.G {
-		if x >= 0 {
-			columns.AddMul(v.lo[j], x)
-		} else {
-			columns.AddMul(v.hi[j], x)
-		}
-	}
-	bound := sum.Rat()
+	bound := v.Dual(p)
 	if bound == nil {
 		return nil, refuse("F is not finite")
-	}
-	bound.Quo(bound, v.sum.rat())
-	bound.Add(bound, new(big.Rat).Quo(columns.Rat(), v.scale.rat()))
-	if bound.Sign() < 0 {
-		bound.SetInt64(0)
 	}
 	return bound, nil
 }
@@ -127,19 +106,18 @@ func gap(a, b int) int {
 	return a - b
 }
 
-// upperAny proves the upper bound.
-func (v *verifier) upperAny(r Result) (*big.Rat, error) {
+// upper proves the upper bound.
+func (v *verifier) upper(r Result) (*big.Rat, error) {
 	if err := v.checkFlow(r.Flow); err != nil {
 		return nil, err
 	}
 	live := 0.0
-	for _, m := range v.source {
-		if m > 0 {
-			live++
-		}
-	}
-	if v.grid() == nil || live*float64(v.kv) <= exactPairs {
-		return v.upper(r)
+	_ = v.Masses(func(int, float64, float64) error {
+		live++
+		return nil
+	})
+	if v.grid == nil || live*float64(v.Kv) <= exactPairs {
+		return v.dense(r)
 	}
 	return v.gridUpper(r)
 }
@@ -149,14 +127,14 @@ func (v *verifier) checkFlow(f *Flow) error {
 	if f == nil {
 		return nil
 	}
-	if v.grid() == nil {
+	if v.grid == nil {
 		return refuse("a flow between cells, but the cost is not a grid")
 	}
-	if len(f.Right) != v.kv || len(f.Down) != v.kv || f.Steps < 1 || f.Steps > 1000 {
-		return refuse("a flow of %d and %d cells in %d steps, want %d", len(f.Right), len(f.Down), f.Steps, v.kv)
+	if len(f.Right) != v.Kv || len(f.Down) != v.Kv || f.Steps < 1 || f.Steps > 1000 {
+		return refuse("a flow of %d and %d cells in %d steps, want %d", len(f.Right), len(f.Down), f.Steps, v.Kv)
 	}
-	rows, cols := v.grid().Size()
-	for i := range v.kv {
+	rows, cols := v.grid.Size()
+	for i := range v.Kv {
 		if !(math.Abs(f.Right[i]) <= 2 && math.Abs(f.Down[i]) <= 2) {
 			return refuse("the flow from cell %d is %v and %v", i, f.Right[i], f.Down[i])
 		}
@@ -174,8 +152,8 @@ type shares struct{ left, right, up, down []float64 }
 // shares follows the flow from the column sums and returns its steps and the column sums in the end. No
 // cell gives more than it has; what the flow asks for beyond that is cut.
 func (v *verifier) shares(f *Flow, sums []float64) ([]shares, []float64) {
-	_, cols := v.grid().Size()
-	n := v.kv
+	_, cols := v.grid.Size()
+	n := v.Kv
 	sums = append([]float64(nil), sums...)
 	steps := make([]shares, f.Steps)
 	for t := range steps {
@@ -218,61 +196,54 @@ func (v *verifier) shares(f *Flow, sums []float64) ([]shares, []float64) {
 	return steps, sums
 }
 
-// mover returns what takes a row of the plan along the flow, and adjusts the repair of the columns by the
-// product that follows. Without a flow it does nothing.
-func (v *verifier) mover(f *Flow, sums, q, scale, add []float64, lacking *float64) func(p []float64) {
+// moves returns what takes a plan along the flow, or nil without one.
+func (v *verifier) moves(f *Flow) verify.Moves {
 	if f == nil {
-		return func([]float64) {}
+		return nil
 	}
-	steps, after := v.shares(f, sums)
-	*lacking = 0
-	for j, x := range q {
-		scale[j], add[j] = 1, math.Max(0, x-after[j])
-		if x < after[j] {
-			scale[j] = x / after[j]
-		}
-		*lacking += add[j]
-	}
-	_, cols := v.grid().Size()
-	next := make([]float64, v.kv)
-	return func(p []float64) {
-		from, to := 0, len(p) // the part that is not zero, by rows of the grid
-		for from < to && p[from] == 0 {
-			from++
-		}
-		for to > from && p[to-1] == 0 {
-			to--
-		}
-		for _, s := range steps {
-			for i := max(0, from-cols); i < min(len(p), to+cols); i++ {
-				next[i] = 0
+	return func(sums []float64) ([]float64, func(p []float64)) {
+		steps, after := v.shares(f, sums)
+		_, cols := v.grid.Size()
+		next := make([]float64, v.Kv)
+		return after, func(p []float64) {
+			from, to := 0, len(p) // the part that is not zero, by rows of the grid
+			for from < to && p[from] == 0 {
+				from++
 			}
-			for i := from; i < to; i++ {
-				x := p[i]
-				if x == 0 {
-					continue
-				}
-				rest := 1.0
-				if y := s.left[i]; y > 0 {
-					next[i-1] += x * y
-					rest -= y
-				}
-				if y := s.right[i]; y > 0 {
-					next[i+1] += x * y
-					rest -= y
-				}
-				if y := s.up[i]; y > 0 {
-					next[i-cols] += x * y
-					rest -= y
-				}
-				if y := s.down[i]; y > 0 {
-					next[i+cols] += x * y
-					rest -= y
-				}
-				next[i] += x * math.Max(0, rest)
+			for to > from && p[to-1] == 0 {
+				to--
 			}
-			from, to = max(0, from-cols), min(len(p), to+cols)
-			copy(p[from:to], next[from:to])
+			for _, s := range steps {
+				for i := max(0, from-cols); i < min(len(p), to+cols); i++ {
+					next[i] = 0
+				}
+				for i := from; i < to; i++ {
+					x := p[i]
+					if x == 0 {
+						continue
+					}
+					rest := 1.0
+					if y := s.left[i]; y > 0 {
+						next[i-1] += x * y
+						rest -= y
+					}
+					if y := s.right[i]; y > 0 {
+						next[i+1] += x * y
+						rest -= y
+					}
+					if y := s.up[i]; y > 0 {
+						next[i-cols] += x * y
+						rest -= y
+					}
+					if y := s.down[i]; y > 0 {
+						next[i+cols] += x * y
+						rest -= y
+					}
+					next[i] += x * math.Max(0, rest)
+				}
+				from, to = max(0, from-cols), min(len(p), to+cols)
+				copy(p[from:to], next[from:to])
+			}
 		}
 	}
 }
@@ -282,11 +253,14 @@ func (v *verifier) mover(f *Flow, sums, q, scale, add []float64, lacking *float6
 //
 // Everything is a sum over an axis at a time, of all its cells, with the largest term taken out.
 func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
-	rows, cols := v.grid().Size()
-	n := v.kv
+	rows, cols := v.grid.Size()
+	n := v.Kv
+	if len(r.LogV) != n || !(r.Reg > 0) || math.IsInf(r.Reg, 0) {
+		return nil, refuse("LogV has %d entries, want %d; Reg = %v", len(r.LogV), n, r.Reg)
+	}
 	size := 0.0
 	for j, x := range r.LogV {
-		if math.IsNaN(x) || math.IsInf(x, 1) || math.IsInf(x, -1) && v.hi[j] > 0 {
+		if math.IsNaN(x) || math.IsInf(x, 1) || math.IsInf(x, -1) && v.Hi[j] > 0 {
 			return nil, refuse("LogV[%d] = %v", j, x)
 		}
 		if !math.IsInf(x, -1) {
@@ -295,7 +269,7 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 	}
 	x2, y2 := squares(cols), squares(rows)
 	logV := append([]float64(nil), r.LogV...)
-	for j, h := range v.hi {
+	for j, h := range v.Hi {
 		if h == 0 {
 			logV[j] = math.Inf(-1)
 		}
@@ -308,13 +282,16 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 	}
 	f := pass(logV).log
 	w := make([]float64, n)
-	for i, m := range v.source {
+	for i := range w {
 		w[i] = math.Inf(-1)
-		if mu, _ := newDyadic(m).over(v.sum).Float64(); mu > 0 {
+	}
+	_ = v.Masses(func(i int, _, mu float64) error {
+		if mu > 0 {
 			w[i] = math.Log(mu) - f[i]
 			size = math.Max(size, math.Abs(w[i]))
 		}
-	}
+		return nil
+	})
 	c := pass(w)
 	mass := make([]float64, n)
 	var transport, residual float64
@@ -323,11 +300,9 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 		transport += mass[j] * c.square[j]
 		residual += math.Abs(mass[j] - r.Q[j])
 	}
-	if d := math.Abs(transport - r.Transport); !(d <= claimSlack*v.most) {
-		return nil, refuse("Transport = %v, but the plan of LogV costs %v", r.Transport, transport)
-	}
-	if d := math.Abs(residual - r.Residual); !(d <= claimSlack) {
-		return nil, refuse("Residual = %v, but the columns of the plan are off Q by %v", r.Residual, residual)
+	most := (x2[cols-1] + y2[rows-1]) * (1 + 0x1p-48)
+	if err := claimed(r, transport/most, residual, most); err != nil {
+		return nil, err
 	}
 	steps := 0
 	if r.Flow != nil {
@@ -371,8 +346,8 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 		upper += m * c.square[j]
 		off += math.Abs(m - r.Q[j])
 	}
-	slack := gridSlack(rows, cols, size+4*v.most/r.Reg, steps)
-	upper = math.Min(upper+v.most*(off+slack), v.most)
+	slack := gridSlack(rows, cols, size+4*most/r.Reg, steps)
+	upper = math.Min(upper+most*(off+slack), most)
 	if !(upper >= 0) {
 		return nil, refuse("the plan costs %v", upper)
 	}
