@@ -13,7 +13,7 @@
 // The text is JSON, one member per line in a fixed order, with no white space but those line ends; every
 // member is always there, null when absent, but for input_aliases, which is left out when there are none. Counts and indices below 2^31 are JSON numbers. The weights
 // lo, hi and the amounts in rows are strings of decimal digits, because they reach 2^62 and a reader that
-// keeps JSON numbers in doubles would change them without a word. There is no other number in what this
+// keeps JSON numbers in doubles would change them silently. There is no other number in what this
 // package reads, hence no NaN, no exponent and no second spelling. Cost and certificate are one compact
 // JSON object each, which this package bounds and stores but does not interpret: at most 10,000 levels deep, with
 // numbers of any length, and with names that may repeat. Who reads a cost may ask for more.
@@ -48,7 +48,7 @@
 // has at most 64 MiB, and 2^20 inputs and outputs. A program that finds another value, member or size refuses the file.
 //
 // A row starts from lo; columns in full are raised to hi, each pair [j,"u"] in extra adds u units to column
-// j. A row so costs its fill, not kv.
+// j. So a row takes space for what it adds to lo, not for all kv columns.
 //
 // # The release
 //

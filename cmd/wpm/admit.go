@@ -101,8 +101,12 @@ func warn(stderr io.Writer, p statedPolicy) {
 func inWords(eps ldp.Epsilon) string {
 	x := math.Exp(eps.Float64())
 	unit := math.Pow(10, math.Floor(math.Log10(x))-2) // three digits, rounded up: it is a bound
+	guess := "can end more than 99.99 % sure"
+	if sure := math.Ceil(1e4*x/(1+x)) / 100; sure < 100 {
+		guess = fmt.Sprintf("ends at most %.4g %% sure", sure)
+	}
 	return fmt.Sprintf("from one report, an observer's odds between any two clients change by at most a factor %.6g; "+
-		"a guess that starts even ends at most %.4g %% sure", math.Ceil(x/unit)*unit, math.Ceil(1e4*x/(1+x))/100)
+		"a guess that starts even %s", math.Ceil(x/unit)*unit, guess)
 }
 
 // parseOrigin reads -geometry or -base: the clean origin, or derived-dp:EPS. Nothing said is Unstated.

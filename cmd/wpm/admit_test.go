@@ -162,7 +162,7 @@ func TestInWords(t *testing.T) {
 		"1":    "factor 2.72; a guess that starts even ends at most 73.11 % sure",
 		"2":    "factor 7.39; a guess that starts even ends at most 88.08 % sure",
 		"9":    "factor 8110; a guess that starts even ends at most 99.99 % sure",
-		"64":   "factor 6.24e+27; a guess that starts even ends at most 100 % sure",
+		"64":   "factor 6.24e+27; a guess that starts even can end more than 99.99 % sure",
 	} {
 		eps, err := ldp.ParseEpsilon(text)
 		if err != nil {

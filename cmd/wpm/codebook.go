@@ -36,7 +36,7 @@ type vectorPolicy struct {
 }
 
 func (e vectorPolicy) Error() string {
-	return e.path + ": a codebook's policy, which this command does not take"
+	return e.path + ": a codebook's policy, which this command does not take; see wpm release, verify, audit, aggregate, report"
 }
 
 func readCodebook(path string, data []byte) error {

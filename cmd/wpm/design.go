@@ -111,7 +111,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 		return "", "", err
 	}
 	if !c.IsSet("eps") || !c.IsSet("out") {
-		return "", "", errors.New("design needs -eps and -out")
+		return "", "", errors.New("design needs -eps EPS and -out FILE (and -points, -cost, -grid or -ring)")
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {

@@ -43,7 +43,7 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 		if first {
 			n = len(t.record) - 1
 			if n < 1 {
-				return nil, t.bad(0, ErrFormat, "one field, need a label and at least one coordinate")
+				return nil, t.bad(0, ErrFormat, "one field, need a label and at least one coordinate, separated by commas")
 			}
 			var header bool
 			if c, header, err = t.pointColumns(); err != nil {
