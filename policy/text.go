@@ -17,20 +17,21 @@ import (
 func PrivateText(data []byte) io.Reader {
 	t := &privateText{in: bytes.NewReader(data), left: MaxBytes}
 	if len(data) > MaxBytes {
-		t.err = errTooLong
+		t.err = tooLong()
 	} else if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		z, err := gzip.NewReader(bytes.NewReader(data))
 		if t.in = z; err != nil {
-			t.err = errDamaged
+			t.err = damaged()
 		}
 	}
 	return t
 }
 
-var (
-	errTooLong = &PrivateError{Problem: "more than 64 MiB"} // MaxBytes
-	errDamaged = &PrivateError{Problem: "gzip damaged, cut off, or followed by something else"}
-)
+func tooLong() error { return &PrivateError{Problem: "more than 64 MiB"} } // MaxBytes
+
+func damaged() error {
+	return &PrivateError{Problem: "gzip damaged, cut off, or followed by something else"}
+}
 
 type privateText struct {
 	in   io.Reader
@@ -45,9 +46,9 @@ func (t *privateText) Read(b []byte) (int, error) {
 	}
 	n, err := t.in.Read(b[:min(len(b), t.left+1)])
 	if t.left -= n; t.left < 0 {
-		n, err = n-1, errTooLong
+		n, err = n-1, tooLong()
 	} else if err != nil && !errors.Is(err, io.EOF) {
-		err = errDamaged
+		err = damaged()
 	}
 	t.err = err
 	return n, err

@@ -43,7 +43,10 @@ func (s *common) make(ctx context.Context, p *Projector) bool {
 		in.rows[i], in.mass[i] = i, 1
 	}
 	c, err := load(ctx, &in)
-	if err != nil || c.cut() || c.base != nil || c.exp != 0 || !probes(c.k, c.reg, c.rng) {
+	if err != nil { // of a row that a distribution may not use: each is on its own
+		return ctx.Err() == nil
+	}
+	if c.cut() || c.base != nil || c.exp != 0 || !probes(c.k, c.reg, c.rng) {
 		return !c.cut()
 	}
 	k := &kernel{c: c, ch: chunks(c.k, c.n), m: lease(c.k * c.n), f: c.min, g: make([]float64, c.n)}

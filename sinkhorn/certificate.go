@@ -254,6 +254,9 @@ func (p *proof) close(c *costs, m int) {
 		charge += math.SmallestNonzeroFloat64
 	}
 	b.upper = min(upper+charge, c.most)
+	if p.in.lost > 0 {
+		b.upper = math.Nextafter(b.upper+p.in.lost, math.Inf(1))
+	}
 	b.posterior = max(0, b.transport-plain)
 }
 

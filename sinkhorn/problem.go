@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/projection"
@@ -49,6 +50,7 @@ type instance struct {
 	source projection.Source
 	rows   []int     // rows with mass, ascending
 	mass   []float64 // their masses over the total
+	lost   float64   // what rows whose mass is below the least float can cost, at most
 	// lo, hi is the box, kv entries, or the point rounded to floats when it is one.
 	lo, hi []float64
 	// cols lists the columns that take part, hi > tinyMass, ascending; nil when all do. tiny lists
@@ -93,12 +95,19 @@ func (in *instance) setSource(source []float64, support []int) error {
 	if err := in.source.Set(in.k, source, support); err != nil {
 		return err
 	}
-	in.rows, in.mass = in.rows[:0], in.mass[:0]
+	in.rows, in.mass, in.lost = in.rows[:0], in.mass[:0], 0
 	for n, i := range in.source.Rows {
-		if m := in.source.Mass[n].Float(); m > 0 { // else it is lost
+		if m := in.source.Mass[n].Float(); m > 0 {
 			in.rows = append(in.rows, i)
 			in.mass = append(in.mass, m)
+			continue
 		}
+		// The mass is below the least float, and the row takes no part. What it can cost belongs to the upper bound.
+		row := in.matrix.Row(i, make([]float64, in.kv))
+		if err := projection.CheckRow(i, row, in.kv); err != nil {
+			return err
+		}
+		in.lost += max(slices.Max(row)*projection.LostMass, math.SmallestNonzeroFloat64)
 	}
 	return nil
 }

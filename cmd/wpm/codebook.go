@@ -120,11 +120,16 @@ func verifyCodebook(c *cli.Command, b *codebook.Codebook, want conditions) error
 	if c.Bool("utility") {
 		return errors.New("-utility: a codebook's policy claims none; \"wpm sphere -prove\" bounds the optimum")
 	}
-	if err := codebook.Verify(b); err != nil {
-		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, errNo)
+	err := codebook.Verify(b)
+	if err == nil {
+		err = want.meets(b.ID(), b.Epsilon())
 	}
-	if err := want.meets(b.ID(), b.Epsilon()); err != nil {
-		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, errNo)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.Args().First(), err)
+		if c.Bool("json") {
+			_ = printJSON(c.Root().Writer, map[string]any{"verified": false, "reason": err.Error()})
+		}
+		return fmt.Errorf("%w: %w", err, errNo)
 	}
 	warn(c.Root().ErrWriter, b)
 	cfg, id := b.Config(), b.ID()
@@ -137,7 +142,7 @@ func verifyCodebook(c *cli.Command, b *codebook.Codebook, want conditions) error
 		})
 		return printJSON(c.Root().Writer, fields)
 	}
-	_, err := fmt.Fprintf(c.Root().Writer,
+	_, err = fmt.Fprintf(c.Root().Writer,
 		"verified: eps = %s for up to %d vectors of %d coordinates, %d points, %d high, exact in units of 2^-%d\n"+
 			"in words: %s\ncodebook, seed %s, sha256 %x\n%s",
 		cfg.Epsilon, cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High, cfg.Bits, inWords(cfg.Epsilon), seedText(b), id, publisherText(b))
@@ -198,11 +203,14 @@ func readVectors(path string, stdin io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
+	return readAtMost(f, policy.MaxBytes+1)
 }
 
 // codebookReports opens the reports of a command's second argument, of which each must belong to the policy.
 func codebookReports(c *cli.Command, b *codebook.Codebook) ([]codebook.Report, error) {
+	if c.Args().Len() > 2 {
+		return nil, errors.New("a codebook's reports are read from one file")
+	}
 	name := "-"
 	if c.Args().Len() == 2 {
 		name = c.Args().Get(1)
@@ -292,8 +300,10 @@ type vectorTally struct {
 }
 
 func aggregateCodebook(c *cli.Command, b *codebook.Codebook) error {
-	if c.Bool("invert") {
-		return errors.New("-invert: not for a codebook")
+	for _, flag := range []string{"invert", "partial", "counts", "epoch", "strict"} {
+		if c.IsSet(flag) {
+			return fmt.Errorf("-%s: not for a codebook", flag)
+		}
 	}
 	if c.IsSet("top") && c.Int("top") < 0 {
 		return fmt.Errorf("-top: %d is negative", c.Int("top"))

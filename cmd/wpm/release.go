@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +167,35 @@ func readPrivate(path string, stdin io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
+	return readAtMost(f, policy.MaxBytes+1)
+}
+
+// readAtMost reads up to limit bytes. It holds them twice at most, and those of a regular file once: a device with little
+// memory must not run out of it before the debit.
+func readAtMost(r io.Reader, limit int64) ([]byte, error) {
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			data := make([]byte, min(info.Size(), limit))
+			n, err := io.ReadFull(f, data)
+			if err == io.ErrUnexpectedEOF || err == io.EOF { // it has become shorter
+				err = nil
+			}
+			return data[:n], err
+		}
+	}
+	const chunk = 1 << 20
+	var chunks [][]byte
+	for r := io.LimitReader(r, limit); ; {
+		b := make([]byte, chunk)
+		n, err := io.ReadFull(r, b)
+		chunks = append(chunks, b[:n])
+		if err == io.ErrUnexpectedEOF || err == io.EOF {
+			return bytes.Join(chunks, nil), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 func check(c *cli.Command, p policy.Policy) error {

@@ -369,7 +369,7 @@ func TestReadPoints(t *testing.T) {
 
 		{"empty", "", costio.Points{}, costio.ErrFormat, "f: no points"},
 		{"only a header", "label,x1\n", costio.Points{}, costio.ErrFormat, "f: no points"},
-		{"no coordinates", "a\nb\n", costio.Points{}, costio.ErrFormat, "f:1: one field, need a label and at least one coordinate"},
+		{"no coordinates", "a\nb\n", costio.Points{}, costio.ErrFormat, "f:1: one field, need a label and at least one coordinate, separated by commas"},
 		{"not a number", "a,1,2\nb,3,abc\n", costio.Points{}, costio.ErrNumber, `f:2: field 3: "abc" is not a number`},
 		{"first row half a number", "a,1,abc\n", costio.Points{}, costio.ErrNumber, `f:1: field 3: "abc" is not a number`},
 		{"NaN", "a,nan\n", costio.Points{}, cost.ErrNotFinite, `f:1: field 2: "nan" is not finite`},
