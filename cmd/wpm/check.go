@@ -26,7 +26,7 @@ func checkCommand() *cli.Command {
 		Description: "Reads certificates, or answers of \"wpm solve -certificate\" and \"wpm flow -json -proof\", one\n" +
 			"after the other, from each FILE (\"-\": standard input), plain or gzip, and recomputes the bounds that they\n" +
 			"state, in fractions. It trusts no solver and needs no policy: \"wpm verify\" and \"wpm audit\" check the\n" +
-			"certificate in one.\n" +
+			"certificate in one. Of an answer, the certificate alone is checked.\n" +
 			"A certificate may leave its cost out; then -cost has it. A certificate that holds proves its bounds for the\n" +
 			"problem in it; whether that is your problem, its hash says. Of a certificate that holds somebody's distribution\n" +
 			"only the verdict is shown, and no number: it is as private as the distribution.\n" +
