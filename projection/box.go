@@ -55,7 +55,7 @@ func (b *Box) SetTarget(kv int, target []float64) error {
 	if len(target) != kv {
 		return fmt.Errorf("%w: Target has %d entries, want %d", ErrShape, len(target), kv)
 	}
-	scaled, sum, err := scale("Target", target, nil)
+	scaled, sum, err := scale("Target", target, 0, nil)
 	if err != nil {
 		return err
 	}

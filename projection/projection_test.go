@@ -52,6 +52,9 @@ func TestSource(t *testing.T) {
 			}
 			want := num.Rat(m)
 			want.Quo(want, num.SumRat(tt.source))
+			if f, _ := want.Float64(); s.Mass[at].Float() != f {
+				t.Errorf("%v: mass %d is %v, want %v", tt, n, s.Mass[at].Float(), f)
+			}
 			off, _ := new(big.Rat).Sub(rat(s.Mass[at]), want).Float64()
 			if f, _ := want.Float64(); math.Abs(off) > 0x1p-99*f && math.Abs(off) > LostMass {
 				t.Errorf("%v: mass %d is off by %v", tt, n, off)

@@ -29,7 +29,7 @@ func (s *Source) Set(k int, source []float64, support []int) error {
 	}
 	var sum num.Twofold
 	var err error
-	if s.scaled, sum, err = scale("Source", source, s.scaled); err != nil {
+	if s.scaled, sum, err = scale("Source", source, sourceBits, s.scaled); err != nil {
 		return err
 	}
 	for n, m := range source {
@@ -46,10 +46,14 @@ func (s *Source) Set(k int, source []float64, support []int) error {
 	return nil
 }
 
+// sourceBits is where the largest entry of a source is brought to. Entries whose parts of the whole are floats, however
+// small, are then not lost.
+const sourceBits = 60
+
 // scale checks the entries of a distribution and returns them times a power of two, in dst, such that the largest is
-// between 1/2 and 1, and their sum, which is at least 1/2: nothing can overflow. Entries that fall below the normal
-// range in this way, and their parts of the whole, are off by less than LostMass.
-func scale(name string, xs, dst []float64) (scaled []float64, sum num.Twofold, err error) {
+// between 2^(bits-1) and 2^bits, and their sum. Entries that fall below the normal range in this way, and their parts of
+// the whole, are off by less than LostMass.
+func scale(name string, xs []float64, bits int, dst []float64) (scaled []float64, sum num.Twofold, err error) {
 	if err := CheckMasses(name, xs); err != nil {
 		return dst, num.Twofold{}, err
 	}
@@ -61,11 +65,13 @@ func scale(name string, xs, dst []float64) (scaled []float64, sum num.Twofold, e
 		return dst, num.Twofold{}, fmt.Errorf("%w: the %d entries of %s sum to 0", ErrMass, len(xs), name)
 	}
 	_, e := math.Frexp(most)
-	dst = append(dst[:0], xs...)
-	if e != 0 {
-		for n, x := range xs {
-			dst[n] = math.Ldexp(x, -e)
-		}
+	// A shift up by more than 1000 takes two factors, and a shift down by as much.
+	by := bits - e
+	half := max(-1000, min(by, 1000))
+	first, second := math.Ldexp(1, half), math.Ldexp(1, by-half)
+	dst = dst[:0]
+	for _, x := range xs {
+		dst = append(dst, x*first*second)
 	}
-	return dst, num.CappedSum(dst, 1), nil
+	return dst, num.CappedSum(dst, math.Ldexp(1, bits)), nil
 }
