@@ -39,7 +39,7 @@ const (
 	MaxPoints = 1 << 20
 	MaxAtoms  = 1 << 9
 	maxCoords = 1 << 26 // Points (Dim+1): what a release draws
-	maxTerms  = 1 << 31 // Points (Dim+1) Atoms: what it multiplies
+	maxTerms  = 1<<31 - 1 // Points (Dim+1) Atoms: what it multiplies
 	maxCosts  = 1 << 20 // Points Atoms: half of what it keeps for the candidates, in float64s
 	maxMany   = 1 << 15 // Points if Atoms is above 1: the time of an assignment grows as their square
 	maxVector = 1 << 24 // Atoms (Dim+1): half of what it keeps for the vectors, in float64s
@@ -58,7 +58,7 @@ func (c Config) resolve() Config {
 	if n > maxMany {
 		def(&c.Atoms, 1)
 	}
-	def(&c.Atoms, max(1, min(64, maxCosts/n, int64(maxTerms)/n/coords, maxVector/coords)))
+	def(&c.Atoms, max(1, min(64, maxCosts/n, maxTerms/n/coords, maxVector/coords)))
 	return c
 }
 
@@ -79,7 +79,7 @@ func (c Config) check() (sphere.Measure, error) {
 		return sphere.Measure{}, fmt.Errorf("%w: High is %d, want 1 to %d, or 0", ErrConfig, c.High, c.Points-1)
 	}
 	n, coords, atoms := c.Points, c.Dim+1, c.Atoms
-	if n > maxCoords/coords || n > int64(maxTerms)/coords/atoms || n > maxCosts/atoms || coords > maxVector/atoms || atoms > 1 && n > maxMany {
+	if n > maxCoords/coords || n > maxTerms/coords/atoms || n > maxCosts/atoms || coords > maxVector/atoms || atoms > 1 && n > maxMany {
 		return sphere.Measure{}, fmt.Errorf("%w: %d points in %d coordinates, %d atoms: too much for one release",
 			ErrConfig, c.Points, c.Dim+1, c.Atoms)
 	}
