@@ -38,11 +38,11 @@ type Seed [32]byte
 const (
 	MaxPoints = 1 << 20
 	MaxAtoms  = 1 << 9
-	maxCoords = 1 << 26 // Points (Dim+1): what a release draws
+	maxCoords = 1 << 26   // Points (Dim+1): what a release draws
 	maxTerms  = 1<<31 - 1 // Points (Dim+1) Atoms: what it multiplies
-	maxCosts  = 1 << 20 // Points Atoms: half of what it keeps for the candidates, in float64s
-	maxMany   = 1 << 15 // Points if Atoms is above 1: the time of an assignment grows as their square
-	maxVector = 1 << 24 // Atoms (Dim+1): half of what it keeps for the vectors, in float64s
+	maxCosts  = 1 << 20   // Points Atoms: half of what it keeps for the candidates, in float64s
+	maxMany   = 1 << 15   // Points if Atoms is above 1: the time of an assignment grows as their square
+	maxVector = 1 << 24   // Atoms (Dim+1): half of what it keeps for the vectors, in float64s
 )
 
 // resolve fills in the defaults that need no solver.
