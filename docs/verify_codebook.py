@@ -15,7 +15,7 @@ def check(data):
     d, n, high, bits, atoms = sizes = [f[name] for name in "dimension points high bits atoms".split()]
     need(f["format"] == "wpm-codebook-1" and all(type(v) is int for v in sizes), "format or sizes")
     need(0 < d <= 10**7 and 0 < high < n <= 2**20 and 0 < bits < 63 and 0 < atoms <= 512, "a size out of range")
-    need(n * (d + 1) * max(32, atoms) <= 2**31 and (atoms == 1 or n <= 2**15), "too much work for a release")
+    need(n * (d + 1) <= 2**26 and n * (d + 1) * atoms < 2**31 and (atoms == 1 or n <= 2**15), "too much work for a release")
     need(n * atoms <= 2**20 and (d + 1) * atoms <= 2**24, "too much memory for a release")
     p, x, seed = f["p"], epsilon(f["epsilon"]), f["seed"]
     need(0.5 <= float(p) <= 12 and p == repr(float(p)).removesuffix(".0"), "p, or its spelling")
