@@ -162,7 +162,7 @@ func TestDims(t *testing.T) {
 	)
 	for n, c := range []cost.Matrix{nil, dense, ring, grid, points, cosine, circle, liar{0, 1}, liar{1, 0}, liar{-1, 1},
 		&cost.Dense{},
-		&cost.Dense{K: 2, Kv: 2, Data: make([]float64, 3)}, &cost.Dense{K: 1 << 62, Kv: 4}} {
+		&cost.Dense{K: 2, Kv: 2, Data: make([]float64, 3)}, &cost.Dense{K: math.MaxInt, Kv: 4}} {
 		if _, _, err := Dims(c); !errors.Is(err, ErrShape) {
 			t.Errorf("number %d: %v", n, err)
 		}
