@@ -42,7 +42,7 @@ func TestFit(t *testing.T) {
 		want   int
 	}{
 		{0, 10, 10, 10}, {-1, 10, 10, 0}, {799, 10, 10, 9}, {800, 10, 10, 10}, {79, 10, 10, 0}, {1, 1, 1, 0}, {8, 1, 1, 1},
-		{0, math.MaxInt, 1 << 20, 32}, {math.MaxInt64, math.MaxInt, math.MaxInt, 0}, {0, 0, 5, 0}, {0, 5, 0, 0},
+		{0, math.MaxInt, 1 << 20, 32}, {1 << 33, math.MaxInt, math.MaxInt, 0}, {0, 0, 5, 0}, {0, 5, 0, 0},
 		{math.MinInt64, 5, 5, 0},
 	} {
 		if got := Fit(c.memory, c.n, c.kv); got != c.want {
