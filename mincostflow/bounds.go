@@ -3,6 +3,8 @@ package mincostflow
 import (
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // rounding bounds the errors of the twofold arithmetic below, relative to the largest cost for the
@@ -23,14 +25,14 @@ func (s *solver) fill(r *Result, a answer, settings Settings) error {
 	if !a.known {
 		s.bound(&a)
 	}
-	lower := a.value.plusFloat(float64(-rounding * a.size)).plusFloat(-0x1p-1000)
+	lower := a.value.PlusFloat(float64(-rounding * a.size)).PlusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
 	top := s.rows.top()
-	upper := a.objective.plus(a.missing.times(top)).plusFloat(float64(rounding * top))
+	upper := a.objective.Plus(a.missing.Times(top)).PlusFloat(float64(rounding * top))
 	r.Upper = math.Min(s.rows.most, s.roundTo(upper, math.Inf(1)))
 	// A plan with a rounding too much mass can cost more than the largest float.
-	r.Objective = math.Min(math.Ldexp(a.objective.value(), -s.rows.exp), math.MaxFloat64)
+	r.Objective = math.Min(math.Ldexp(a.objective.Float(), -s.rows.exp), math.MaxFloat64)
 
 	r.Q = append(r.Q[:0], a.q...)
 	r.Plan = slices.Grow(r.Plan[:0], len(a.plan))[:len(a.plan)]
@@ -67,55 +69,55 @@ func (s *solver) bound(a *answer) {
 // then lacks to mass 1, at most 1 - mass(P) + excesses, can be moved from the rows that keep
 // some to the columns that lack some. If q sums to more than 1, it stands for any distribution
 // below it, and the columns exceed that by at most as much again.
-func (s *solver) primal(q []float64, plan []entry) (objective, missing dd) {
+func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofold) {
 	in := s.in
 	s.out.rest = append(s.out.rest[:0], in.mass...)
 	for _, x := range q {
-		s.out.rest = append(s.out.rest, dd{hi: x})
+		s.out.rest = append(s.out.rest, num.Twofold{Hi: x})
 	}
 	row, column := s.out.rest[:len(in.mass)], s.out.rest[len(in.mass):] // what is left of them
 	for j, x := range q {
 		if in.point != nil {
 			// Both the point and its rounded form q are targets: take the smaller.
-			if p := (dd{hi: in.point[j]}).over(in.pointSum); p.hi < x || p.hi == x && p.lo < 0 {
+			if p := (num.Twofold{Hi: in.point[j]}).Over(in.pointSum); p.Hi < x || p.Hi == x && p.Lo < 0 {
 				column[j] = p
 			}
 		}
 	}
-	var mass dd
+	var mass num.Twofold
 	for _, e := range plan {
-		objective = objective.plus(dd{hi: e.cost}.times(e.mass))
-		mass = mass.plusFloat(e.mass)
-		row[e.i] = row[e.i].plusFloat(-e.mass)
-		column[e.j] = column[e.j].plusFloat(-e.mass)
+		objective = objective.Plus(num.Twofold{Hi: e.cost}.Times(e.mass))
+		mass = mass.PlusFloat(e.mass)
+		row[e.i] = row[e.i].PlusFloat(-e.mass)
+		column[e.j] = column[e.j].PlusFloat(-e.mass)
 	}
-	missing = mass.neg().plusFloat(1)
-	for _, left := range [2][]dd{row, column} {
+	missing = mass.Neg().PlusFloat(1)
+	for _, left := range [2][]num.Twofold{row, column} {
 		for _, x := range left {
-			if x.hi < 0 {
-				missing = missing.plus(x.neg())
+			if x.Hi < 0 {
+				missing = missing.Plus(x.Neg())
 			}
 		}
 	}
-	if over := total(q, 2).plusFloat(-1); over.hi > 0 {
-		missing = missing.plus(over)
+	if over := num.CappedSum(q, 2).PlusFloat(-1); over.Hi > 0 {
+		missing = missing.Plus(over)
 	}
-	if missing.hi < 0 {
-		missing = dd{} // rounding
+	if missing.Hi < 0 {
+		missing = num.Twofold{} // rounding
 	}
 	return objective, missing
 }
 
 // roundTo returns x / 2^exp as a float64, rounded towards the infinity dir.
-func (s *solver) roundTo(x dd, dir float64) float64 {
-	y := math.Ldexp(x.value(), -s.rows.exp)
+func (s *solver) roundTo(x num.Twofold, dir float64) float64 {
+	y := math.Ldexp(x.Float(), -s.rows.exp)
 	// y*2^exp is exact, unless y underflowed to 0 or a subnormal, when it is exact, too, or
 	// overflowed, when y is infinite and at least on the right side of a finite bound.
 	if math.IsInf(y, 0) {
 		return y
 	}
-	d := x.plusFloat(-math.Ldexp(y, s.rows.exp))
-	if d.hi > 0 && dir > 0 || d.hi < 0 && dir < 0 {
+	d := x.PlusFloat(-math.Ldexp(y, s.rows.exp))
+	if d.Hi > 0 && dir > 0 || d.Hi < 0 && dir < 0 {
 		y = math.Nextafter(y, dir)
 	}
 	return y

@@ -3,6 +3,8 @@ package mincostflow
 import (
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // answer is what a solver hands over: a feasible q, a plan, and prices for the columns.
@@ -15,8 +17,8 @@ type answer struct {
 	// Once known: the cost of the plan and what it lacks (primal), the dual value of g and f and the sum of the
 	// magnitudes of its terms (dual); scaled.
 	known              bool
-	objective, missing dd
-	value              dd
+	objective, missing num.Twofold
+	value              num.Twofold
 	size               float64
 	// excess is the objective less the dual value of g, without any rounding outward. It is what
 	// pivots could still gain, and rounding.
@@ -25,14 +27,14 @@ type answer struct {
 
 // output is the workspace for the answer and for what it takes to make it a Result.
 type output struct {
-	price, carried []dd // of the tree, in twofold precision, by node
+	price, carried []num.Twofold // of the tree, in twofold precision, by node
 	q, g, f        []float64
 	plan, sort     []entry
 	counts         []int
 	idle           []int // columns that take no part, and then rows without mass
 	order          []int32
 	below          []bool
-	rest           []dd
+	rest           []num.Twofold
 }
 
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
@@ -42,7 +44,7 @@ func (s *solver) optimum() answer {
 	a := answer{status: Optimal, g: s.treePrices()}
 	a.q, a.plan = s.treeFlows(a.g)
 	s.bound(&a)
-	a.excess = a.objective.plus(a.value.neg()).value()
+	a.excess = a.objective.Plus(a.value.Neg()).Float()
 	return a
 }
 
@@ -50,7 +52,7 @@ func (s *solver) optimum() answer {
 func (s *solver) treePrices() []float64 {
 	t := &s.sx.tree
 	s.out.price = grow(s.out.price, len(t.nodes))
-	s.out.price[t.root] = dd{}
+	s.out.price[t.root] = num.Twofold{}
 	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
 		p := &t.nodes[v]
 		c := t.cost[v]
@@ -63,7 +65,7 @@ func (s *solver) treePrices() []float64 {
 		if !p.up {
 			c = -c
 		}
-		s.out.price[v] = s.out.price[p.parent].plusFloat(c)
+		s.out.price[v] = s.out.price[p.parent].PlusFloat(c)
 	}
 
 	offset := s.offset()
@@ -74,7 +76,7 @@ func (s *solver) treePrices() []float64 {
 			g[j] = math.Inf(-1)
 			continue
 		}
-		x := offset.plus(s.out.price[t.k+j].neg()).value()
+		x := offset.Plus(s.out.price[t.k+j].Neg()).Float()
 		// Rounding must not give a price the wrong sign: with a wide box that would be dear.
 		switch {
 		case s.in.level > 0:
@@ -104,26 +106,26 @@ func (s *solver) treePrices() []float64 {
 // When the box is one point by rounding, any offset serves that point; the one that makes all prices
 // those of columns at their lower bounds (or upper ones, if they fill everything) serves the box as
 // given, too: the dual value then varies no more than the bounds do.
-func (s *solver) offset() dd {
+func (s *solver) offset() num.Twofold {
 	t := &s.sx.tree
 	if s.in.level == 0 && slices.Contains(t.slack, inTree) {
-		return dd{}
+		return num.Twofold{}
 	}
 	top, topFixed, bottom := math.Inf(1), math.Inf(1), math.Inf(-1)
-	var offset, offsetFixed, offsetBottom dd
+	var offset, offsetFixed, offsetBottom num.Twofold
 	for j := range t.n {
 		p := s.out.price[t.k+j]
 		if !t.live(j) {
 			continue
 		}
-		if p.hi > bottom {
-			bottom, offsetBottom = p.hi, p
+		if p.Hi > bottom {
+			bottom, offsetBottom = p.Hi, p
 		}
-		if t.room[j] > 0 && p.hi < top {
-			top, offset = p.hi, p
+		if t.room[j] > 0 && p.Hi < top {
+			top, offset = p.Hi, p
 		}
-		if t.room[j] == 0 && p.hi < topFixed {
-			topFixed, offsetFixed = p.hi, p
+		if t.room[j] == 0 && p.Hi < topFixed {
+			topFixed, offsetFixed = p.Hi, p
 		}
 	}
 	switch {
@@ -149,22 +151,22 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
 		p := &t.nodes[v]
 		x := net[v]
-		net[p.parent] = net[p.parent].plus(x)
+		net[p.parent] = net[p.parent].Plus(x)
 		switch p.kind {
 		case artificial:
-			if m := x.value(); int(v) < t.k && m > 0 {
+			if m := x.Float(); int(v) < t.k && m > 0 {
 				at := bestColumn(s.rows.raw(int(v)), g)
 				plan = append(plan, entry{v, int32(at), m, s.rows.at(int(v))[at]})
 			}
 		case slack:
 			j := int(v) - t.k
-			q[j] = min(max(dd{hi: in.lo[j]}.plus(x).value(), in.lo[j]), in.hi[j])
+			q[j] = min(max(num.Twofold{Hi: in.lo[j]}.Plus(x).Float(), in.lo[j]), in.hi[j])
 		case realArc:
-			i, j, m := v, p.parent-int32(t.k), x.value()
+			i, j, m := v, p.parent-int32(t.k), x.Float()
 			if !p.up {
 				i, j, m = p.parent, v-int32(t.k), -m
 			}
-			if m > 0 && !(p.flow == 0 && m < noise && in.mass[i].hi > tiny && (in.lo[j] == 0 || in.lo[j] > tiny)) {
+			if m > 0 && !(p.flow == 0 && m < noise && in.mass[i].Hi > tiny && (in.lo[j] == 0 || in.lo[j] > tiny)) {
 				plan = append(plan, entry{i, j, m, t.cost[v]})
 			}
 		}
@@ -176,9 +178,9 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 
 // supplies fills in what every node has, less what it needs, and returns q as far as the slack arcs out of the tree
 // decide it.
-func (s *solver) supplies(net []dd) []float64 {
+func (s *solver) supplies(net []num.Twofold) []float64 {
 	t, in := &s.sx.tree, s.in
-	net[t.root] = dd{}
+	net[t.root] = num.Twofold{}
 	for i, m := range in.mass {
 		net[i] = m
 	}
@@ -188,12 +190,12 @@ func (s *solver) supplies(net []dd) []float64 {
 		if t.slack[j] == atUpper {
 			q[j] = in.hi[j]
 		}
-		need := dd{hi: q[j]}
+		need := num.Twofold{Hi: q[j]}
 		if in.point != nil {
 			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
-			need = dd{hi: in.point[j]}.over(in.pointSum)
+			need = num.Twofold{Hi: in.point[j]}.Over(in.pointSum)
 		}
-		net[t.k+j] = need.neg()
+		net[t.k+j] = need.Neg()
 	}
 	return q
 }
@@ -224,17 +226,17 @@ func (in *instance) repair(q []float64) {
 	if in.point != nil {
 		return
 	}
-	over := total(q, 2).plusFloat(-1)
+	over := num.CappedSum(q, 2).PlusFloat(-1)
 	for pass, enough := range [2]float64{0x1p-70, 0x1p-53 * float64(len(q))} {
 		for j := range q {
-			if math.Abs(over.hi) <= enough {
+			if math.Abs(over.Hi) <= enough {
 				break
 			}
 			if pass == 0 && !(in.lo[j] < q[j] && q[j] < in.hi[j]) {
 				continue
 			}
-			x := min(max(dd{hi: q[j]}.plus(over.neg()).value(), in.lo[j]), in.hi[j])
-			over = over.plusFloat(x).plusFloat(-q[j])
+			x := min(max(num.Twofold{Hi: q[j]}.Plus(over.Neg()).Float(), in.lo[j]), in.hi[j])
+			over = over.PlusFloat(x).PlusFloat(-q[j])
 			q[j] = x
 		}
 	}
@@ -281,7 +283,7 @@ func (s *solver) completed(st Status) answer {
 			b.g[j] = math.Inf(-1)
 		}
 	}
-	if other, _ := s.dual(&b); other.hi > dual.hi {
+	if other, _ := s.dual(&b); other.Hi > dual.Hi {
 		return b
 	}
 	return a
@@ -300,7 +302,7 @@ func (s *solver) cancelled() answer {
 	a.f, a.g = none.f, none.g
 	if b := (answer{f: make([]float64, len(s.rows.index)), g: make([]float64, s.sx.tree.n)}); s.lastSeen(b.f, b.g) {
 		value, _ := s.dual(&b)
-		if other, _ := s.dual(&none); value.hi > other.hi {
+		if other, _ := s.dual(&none); value.Hi > other.Hi {
 			a.f, a.g = b.f, b.g
 		}
 	}
@@ -345,13 +347,13 @@ func (s *solver) unread(r *Result, settings Settings, most float64) {
 	r.empty()
 	r.Q = append(r.Q, in.lo...)
 	// Every column gets the same part of its room, and rounding is repaired.
-	left := total(in.lo, 2).neg().plusFloat(1)
+	left := num.CappedSum(in.lo, 2).Neg().PlusFloat(1)
 	var room float64
 	for j, l := range in.lo {
 		room += min(in.hi[j], 1) - min(l, 1)
 	}
 	if in.point == nil && room > 0 {
-		part := min(max(left.value(), 0)/room, 1)
+		part := min(max(left.Float(), 0)/room, 1)
 		for j, l := range in.lo {
 			r.Q[j] = min(l+float64(part*(min(in.hi[j], 1)-min(l, 1))), in.hi[j])
 		}

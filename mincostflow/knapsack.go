@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // knapsack solves an instance with a single row with mass: fill the columns up to their upper
@@ -23,16 +25,16 @@ func (s *solver) knapsack() answer {
 
 	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.lo...), grow(s.out.g, in.kv), s.out.plan[:0]
 	a := answer{status: Optimal, q: s.out.q, g: s.out.g, plan: s.out.plan}
-	left := total(in.lo, 2).neg().plusFloat(1)
+	left := num.CappedSum(in.lo, 2).Neg().PlusFloat(1)
 	threshold := row[order[0]]
 	for _, j := range order {
-		if left.hi <= 0 || in.point != nil {
+		if left.Hi <= 0 || in.point != nil {
 			break
 		}
 		threshold = row[j]
-		rest := left.plusFloat(-in.hi[j]).plusFloat(in.lo[j])
-		if rest.hi < 0 {
-			a.q[j] = min(max(left.plusFloat(in.lo[j]).value(), in.lo[j]), in.hi[j])
+		rest := left.PlusFloat(-in.hi[j]).PlusFloat(in.lo[j])
+		if rest.Hi < 0 {
+			a.q[j] = min(max(left.PlusFloat(in.lo[j]).Float(), in.lo[j]), in.hi[j])
 			break
 		}
 		a.q[j] = in.hi[j]

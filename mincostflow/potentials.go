@@ -4,13 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
 // dual fills in what a lacks, and is worth nothing if s.watch is over in the end: the largest valid potentials of the
 // rows with mass for the prices a.g, and then the largest valid prices of the columns that take no part (-Inf in
 // a.g). It returns the dual value, scaled, and the sum of the magnitudes of its terms.
-func (s *solver) dual(a *answer) (value dd, size float64) {
+func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 	in := s.in
 	if a.f == nil {
 		s.out.f = grow(s.out.f, len(in.rows))
@@ -25,16 +26,16 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 	}
 	for n, f := range a.f {
 		y := shifted(f, s.rows.exp)
-		x := in.mass[n].times(y)
-		value = value.plus(x)
-		size += math.Abs(x.hi)
-		if in.mass[n].hi < nearlySubnormal {
+		x := in.mass[n].Times(y)
+		value = value.Plus(x)
+		size += math.Abs(x.Hi)
+		if in.mass[n].Hi < nearlySubnormal {
 			// Here mu_i / sum mu is not good to twofold precision, but only to lostMass: so much of y, as a part of
 			// size that the factor of rounding brings back.
 			size += float64(math.Abs(y)*lostMass) / rounding
 		}
 	}
-	var columns dd
+	var columns num.Twofold
 	for j, x := range a.g {
 		b := in.hi[j]
 		if x > 0 {
@@ -47,17 +48,17 @@ func (s *solver) dual(a *answer) (value dd, size float64) {
 			continue // with a price that may be beyond the scale
 		}
 		z := shifted(x, s.rows.exp)
-		y := dd{hi: b}.times(z)
-		columns = columns.plus(y)
-		size += math.Abs(y.hi)
+		y := num.Twofold{Hi: b}.Times(z)
+		columns = columns.Plus(y)
+		size += math.Abs(y.Hi)
 		if in.point != nil && b < nearlySubnormal {
 			size += float64(math.Abs(z)*lostMass) / rounding
 		}
 	}
 	if in.point != nil {
-		columns = columns.over(in.pointSum)
+		columns = columns.Over(in.pointSum)
 	}
-	return value.plus(columns), size
+	return value.Plus(columns), size
 }
 
 // nearlySubnormal is where twofold numbers begin to lose bits: 106 below the leading one are needed.
@@ -86,7 +87,7 @@ func (s *solver) deadColumns(g, f []float64) {
 		}
 		row := s.rows.raw(n)
 		for _, j := range dead {
-			x, e := twoSum(row[j], -f[n])
+			x, e := num.TwoSum(row[j], -f[n])
 			if x < g[j] {
 				g[j], below[j] = x, e < 0
 			} else if x == g[j] {
@@ -185,7 +186,7 @@ func rowPotential(row, g []float64) float64 {
 
 // lower updates a rounded minimum with c - g; below says that the exact one is less.
 func lower(m float64, below bool, c, g float64) (float64, bool) {
-	x, e := twoSum(c, -g)
+	x, e := num.TwoSum(c, -g)
 	if x < m {
 		return x, e < 0
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
 )
 
@@ -20,8 +21,8 @@ type instance struct {
 	matrix cost.Matrix
 	k, kv  int
 	source projection.Source
-	rows   []int // rows with mass, ascending
-	mass   []dd  // their masses over the total
+	rows   []int         // rows with mass, ascending
+	mass   []num.Twofold // their masses over the total
 	*limits
 }
 
@@ -31,7 +32,7 @@ type limits struct {
 	// When the box is one point by rounding, or a target, point holds the bounds that describe it: the point
 	// is point / pointSum exactly, and lo = hi = that, rounded.
 	point    []float64
-	pointSum dd
+	pointSum num.Twofold
 	level    int // then +1 if the lower bounds fill everything and -1 if the upper ones do, else 0
 
 	low, room []uint64 // the box in units
@@ -73,12 +74,11 @@ func (in *instance) setSource(source []float64, support []int) error {
 	if err := in.source.Set(in.k, source, support); err != nil {
 		return err
 	}
-	in.rows, in.mass = in.source.Rows, in.mass[:0]
-	for _, m := range in.source.Mass {
+	in.rows, in.mass = in.source.Rows, in.source.Mass
+	for n, m := range in.mass {
 		if m.Hi == 0 { // its row counts among those with mass
-			m.Hi = math.SmallestNonzeroFloat64
+			in.mass[n].Hi = math.SmallestNonzeroFloat64
 		}
-		in.mass = append(in.mass, dd{m.Hi, m.Lo})
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (x *limits) setBox(kv int, lo, hi []float64) error {
 
 // take makes b what the columns may hold.
 func (x *limits) take(b projection.Box) {
-	x.lo, x.hi, x.point, x.pointSum, x.level = b.Lo, b.Hi, b.Point, dd{b.Sum.Hi, b.Sum.Lo}, 0
+	x.lo, x.hi, x.point, x.pointSum, x.level = b.Lo, b.Hi, b.Point, b.Sum, 0
 	if b.Point != nil {
 		x.level = b.Full
 	}

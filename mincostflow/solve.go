@@ -71,7 +71,7 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 		switch {
 		case s.watch.over:
 			return s.interrupted(Cancelled)
-		case a.excess <= refineTol*a.objective.hi, // the dearest arc in use costs no less than the mean
+		case a.excess <= refineTol*a.objective.Hi, // the dearest arc in use costs no less than the mean
 			!(a.excess > refineTol*s.sx.dearest()), !s.sx.refine():
 			return a
 		}

@@ -1,6 +1,10 @@
 package mincostflow
 
-import "math"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
 
 // Flows are integers. A distribution is a multiple of 2^-61 at every node, so that no flow ever
 // drifts, and a flow is zero or it is not: the rule against cycling needs that.
@@ -20,11 +24,11 @@ const (
 
 // sourceUnits writes the masses in units, rounded down, the largest one taking up the slack so
 // that the sum is exactly one.
-func sourceUnits(mass []dd, dst []uint64) {
+func sourceUnits(mass []num.Twofold, dst []uint64) {
 	var sum uint64
 	big := 0
 	for i, m := range mass {
-		dst[i] = uint64(m.hi * unit) // exact but for the fraction
+		dst[i] = uint64(m.Hi * unit) // exact but for the fraction
 		sum += dst[i]
 		if dst[i] > dst[big] {
 			big = i

@@ -11,61 +11,6 @@ import (
 
 var denseOnes = cost.Dense{K: 50, Kv: 1, Data: repeat(1, 50)}
 
-func (x dd) rat() *big.Rat { return new(big.Rat).Add(rat(x.hi), rat(x.lo)) }
-
-// relDD bounds the relative error of one twofold operation: a few 2^-105.
-const relDD = 0x1p-102
-
-func TestTwofold(t *testing.T) {
-	d := newDraw(1)
-	random := func() dd {
-		x := math.Ldexp(d.Float64()-0.5, d.Intn(40)-20)
-		return renorm(x, x*0x1p-53*(d.Float64()-0.5))
-	}
-	check := func(op string, got dd, want *big.Rat, size float64) {
-		t.Helper()
-		diff, _ := new(big.Rat).Sub(got.rat(), want).Float64()
-		if !(math.Abs(diff) <= relDD*size) {
-			t.Fatalf("%s: off by %g, size %g", op, diff, size)
-		}
-		if got.hi+got.lo != got.hi {
-			t.Fatalf("%s: %v is not normalised", op, got)
-		}
-	}
-	for range 2000 {
-		x, y, f := random(), random(), d.Float64()-0.5
-		big1 := math.Abs(x.hi) + math.Abs(y.hi)
-		check("plus", x.plus(y), new(big.Rat).Add(x.rat(), y.rat()), big1)
-		check("plusFloat", x.plusFloat(f), new(big.Rat).Add(x.rat(), rat(f)), math.Abs(x.hi)+math.Abs(f))
-		check("times", x.times(f), new(big.Rat).Mul(x.rat(), rat(f)), math.Abs(x.hi*f))
-		if y.hi != 0 {
-			check("over", x.over(y), new(big.Rat).Quo(x.rat(), y.rat()), math.Abs(x.hi/y.hi))
-		}
-	}
-}
-
-func TestCompareTotal(t *testing.T) {
-	tiny := math.SmallestNonzeroFloat64
-	for _, c := range []struct {
-		xs   []float64
-		t, u float64
-		want int
-	}{
-		{nil, 0, 0, 0},
-		{[]float64{0.5, 0.5}, 1, 0, 0},
-		{[]float64{0.5, 0.5, tiny}, 1, 0, 1},
-		{[]float64{0.5, 0.5}, 1, tiny, -1},
-		{[]float64{tiny, 1, tiny}, 1, 2 * tiny, 0},
-		{repeat(0.1, 10), 1, 0, 1}, // 0.1 as a float is above 1/10
-		{[]float64{1e300, 1e300}, 1, 0, 1},
-		{repeat(1.0/3, 3), 1, 0, -1},
-	} {
-		if got := total(c.xs, 2).compare(c.xs, 2, c.t, c.u); got != c.want {
-			t.Errorf("compare(%v, %v, %v) = %d, want %d", c.xs, c.t, c.u, got, c.want)
-		}
-	}
-}
-
 // TestRowPotential compares with the same minimum in rationals, on numbers close enough for
 // rounding to matter.
 func TestRowPotential(t *testing.T) {
