@@ -15,7 +15,7 @@ import (
 // TestStatusNames: what statuses are called.
 func TestStatusNames(t *testing.T) {
 	for s, want := range map[mincostflow.Status]string{
-		mincostflow.Optimal: "optimal", mincostflow.PivotLimit: "pivot limit", mincostflow.Cancelled: "cancelled", 0: "unknown", 99: "unknown",
+		mincostflow.Optimal: "optimal", mincostflow.Cancelled: "cancelled", 0: "unknown", 99: "unknown",
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%d is %q, want %q", s, got, want)

@@ -15,12 +15,12 @@ const rounding = 0x1p-80
 
 // result turns an answer into a Result.
 func (s *solver) result(a answer, settings Settings) (r Result, err error) {
-	return r, s.fill(&r, a, settings)
+	return r, s.fillResult(&r, a, settings)
 }
 
-// fill turns an answer into a Result: potentials for all rows and columns, and bounds. It reuses the slices
+// fillResult turns an answer into a Result: potentials for all rows and columns, and bounds. It reuses the slices
 // of r.
-func (s *solver) fill(r *Result, a answer, settings Settings) error {
+func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 	in := s.in
 	if !a.known {
 		s.bound(&a)
@@ -42,14 +42,14 @@ func (s *solver) fill(r *Result, a answer, settings Settings) error {
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
 	r.Potentials.F = grow(r.Potentials.F, in.k)
 	r.Status = a.status
-	r.Stats = Stats{
-		Pivots:     s.sx.tree.pivots,
-		Degenerate: s.sx.tree.degenerate,
-		Sweeps:     s.sx.pr.sweeps,
-		Rescales:   max(s.sx.rescales, 0),
-	}
-	r.Settings = settings
+	r.Stats = s.stats()
 	return s.allRows(r.Potentials.F, a.g, a.f, settings, &r.Status)
+}
+
+// stats returns what the simplex has counted.
+func (s *solver) stats() Stats {
+	t := &s.sx.tree
+	return Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.sx.pr.sweeps, Rescales: max(s.sx.rescales, 0)}
 }
 
 // bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.

@@ -28,7 +28,7 @@
 // Write a forbidden arc as a cost far above the others. Inputs are not modified or retained. The same input gives the
 // same bits on every machine and at every GOMAXPROCS.
 //
-// A stop by the context or by Settings.MaxPivots is ErrNotConverged. The Result beside it is feasible and its bounds
+// A stop by the context is ErrNotConverged. The Result beside it is feasible and its bounds
 // hold. After the context has ended, each processor reads at most 16 rows; the plan may then be a part.
 //
 // Not guaranteed: a polynomial bound on the number of pivots, which is 2 to 30 for every row and column in practice;

@@ -16,7 +16,6 @@ var (
 	ErrSupport      = projection.ErrSupport
 	ErrBox          = projection.ErrBox
 	ErrInfeasible   = projection.ErrInfeasible
-	ErrSettings     = projection.ErrSettings
 	ErrNotConverged = projection.ErrNotConverged
 	ErrCertificate  = projection.ErrCertificate
 

@@ -132,9 +132,6 @@ func (e *exactPrices) repair(s *solver) Status {
 			i-- // there may be more
 		}
 	}
-	if s.sx.artificialFlow() {
-		return PivotLimit // this cannot be: see units.go
-	}
 	return Optimal
 }
 

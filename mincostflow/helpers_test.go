@@ -245,11 +245,7 @@ func solverOf(t *testing.T, p Problem) (*solver, *instance, Settings) {
 	if err := s.load(context.Background(), in, 0); err != nil {
 		t.Fatal(err)
 	}
-	settings, err := Settings{}.resolve(in.k + in.kv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, in, settings
+	return s, in, Settings{}
 }
 
 // asked is a context that counts how often it is looked at, and ends after most times if that is not zero.

@@ -42,7 +42,7 @@ func TestNewtonStart(t *testing.T) {
 		r := mustProject(t, p, Settings{noKnapsack: true})
 		// Stopped anywhere.
 		limit := 1 + d.Intn(r.Stats.Pivots+1)
-		s, err := Project(context.Background(), p, Settings{noKnapsack: true, MaxPivots: limit})
+		s, err := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: limit})
 		if err != nil && !errors.Is(err, ErrNotConverged) {
 			t.Fatal(err)
 		}

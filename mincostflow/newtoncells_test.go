@@ -35,8 +35,7 @@ func (d draw) startAt(t *testing.T, k, kv int) (s *solver, top float64) {
 	if err := s.load(context.Background(), in, 0); err != nil {
 		t.Fatal(err)
 	}
-	settings, _ := Settings{}.resolve(k + kv)
-	s.simplex(context.Background(), settings)
+	s.simplex(context.Background(), Settings{})
 	return s, s.rows.top()
 }
 

@@ -39,7 +39,7 @@ type pricer struct {
 	next   []float64          // seen.f of the sweep in progress
 	seen   seen
 	sweeps int
-	most   int // pivots
+	most   int // pivots, if a test limits them
 	polls  int
 }
 
@@ -54,14 +54,14 @@ type seen struct {
 
 // stop reports why the search must end now, or Optimal if it need not.
 func (p *pricer) stop() Status {
-	if p.tree.pivots >= p.most {
-		return PivotLimit
-	}
-	if p.ctx.Err() != nil {
+	if p.limited() || p.ctx.Err() != nil {
 		return Cancelled
 	}
 	return Optimal
 }
+
+// limited reports whether a test lets it pivot no more.
+func (p *pricer) limited() bool { return p.most > 0 && p.tree.pivots >= p.most }
 
 // run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
 // range in which arithmetic is exact (net.outOfRange), or a stop.
@@ -133,7 +133,7 @@ func (p *pricer) drain() Status {
 	i, j := 0, 0
 	// Rows and columns seen since the last pivot.
 	for cleanRows, cleanCols := 0, 0; cleanRows < k || cleanCols < n; {
-		if p.polls++; p.polls%pollEvery == 0 || t.pivots >= p.most {
+		if p.polls++; p.polls%pollEvery == 0 || p.limited() {
 			if st := p.stop(); st != Optimal {
 				return st
 			}

@@ -3,6 +3,7 @@ package mincostflow
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
@@ -101,14 +102,17 @@ func (x *limits) take(b projection.Box) {
 	}
 	x.low, x.room = grow(x.low, len(x.lo)), grow(x.room, len(x.lo))
 	boxUnits(x.lo, x.hi, x.low, x.room)
-	x.mask = nil
-	for _, h := range x.hi {
-		if h == 0 {
-			x.mask = make([]bool, len(x.hi))
-			for j, h := range x.hi {
-				x.mask[j] = h > 0
-			}
-			break
-		}
+	x.mask = positive(x.hi)
+}
+
+// positive says which entries are positive, or returns nil if all are.
+func positive[T int64 | float64](xs []T) []bool {
+	if !slices.Contains(xs, 0) {
+		return nil
 	}
+	mask := make([]bool, len(xs))
+	for j, x := range xs {
+		mask[j] = x > 0
+	}
+	return mask
 }

@@ -16,8 +16,8 @@ import (
 // The result holds the projection q, a plan, and dual potentials, with bounds that Verify can
 // recompute exactly. See the package comment for what is guaranteed and what it costs.
 //
-// Bad input is one of the errors of this package, and the Result is then empty. ErrNotConverged (the context ended or
-// Settings.MaxPivots was reached) comes with a feasible Result whose bounds hold. Once the context has ended, every
+// Bad input is one of the errors of this package, and the Result is then empty. ErrNotConverged (the context ended)
+// comes with a feasible Result whose bounds hold. Once the context has ended, every
 // processor reads 16 rows of the cost at most; so Result.Plan may then move less than all mass, and Upper counts what
 // is missing at the largest cost.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
@@ -40,10 +40,6 @@ func (s *solver) release() {
 
 // solve solves the instance s.own.
 func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
-	settings, err := settings.resolve(s.own.k + s.own.kv)
-	if err != nil {
-		return Result{}, err
-	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -51,12 +47,12 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 	switch err := s.load(ctx, &s.own, settings.Memory); err {
 	case nil:
 	case errUnread:
-		s.unread(&r, settings, math.MaxFloat64)
+		s.unread(&r, math.MaxFloat64)
 		return r, stopped(ctx, &r)
 	default:
 		return Result{}, err
 	}
-	err = s.run(ctx, settings, &r)
+	err := s.run(ctx, settings, &r)
 	if err != nil && !errors.Is(err, ErrNotConverged) {
 		return Result{}, err
 	}
@@ -77,14 +73,11 @@ func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	} else {
 		a = s.simplex(ctx, settings)
 	}
-	if err := s.fill(r, a, settings); err != nil {
+	if err := s.fillResult(r, a, settings); err != nil {
 		r.empty()
 		return err
 	}
-	switch r.Status {
-	case PivotLimit:
-		return fmt.Errorf("%w: MaxPivots = %d reached, gap %.3g", ErrNotConverged, settings.MaxPivots, r.Gap())
-	case Cancelled:
+	if r.Status == Cancelled {
 		return stopped(ctx, r)
 	}
 	return nil

@@ -46,12 +46,8 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	if err := in.setMatrix(c); err != nil {
 		return nil, err
 	}
-	p := &Projector{matrix: c, k: in.k, kv: in.kv}
+	p := &Projector{matrix: c, k: in.k, kv: in.kv, settings: settings}
 	if err := p.limits.setBox(p.kv, slices.Clone(lo), slices.Clone(hi)); err != nil {
-		return nil, err
-	}
-	var err error
-	if p.settings, err = settings.resolve(p.k + p.kv); err != nil {
 		return nil, err
 	}
 	p.most = make([]float64, p.k)
@@ -63,7 +59,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	if _, ok := c.(*cost.Dense); !ok && rowcache.Fit(p.settings.Memory, p.k, p.kv) == p.k {
 		whole = make([][]float64, p.k)
 	}
-	err = rowcache.Read(ctx, c, all, whole, func(i int, row []float64) (err error) {
+	err := rowcache.Read(ctx, c, all, whole, func(i int, row []float64) (err error) {
 		p.most[i], err = checkRow(i, row, p.kv, p.limits.mask)
 		return err
 	})
@@ -84,9 +80,6 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	}
 	return p, nil
 }
-
-// Settings returns the settings in force.
-func (p *Projector) Settings() Settings { return p.settings }
 
 // Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input is one of the errors
 // of this package, and r is then empty. ErrNotConverged comes with a feasible result whose bounds hold. Verify it with the Problem that
@@ -168,7 +161,7 @@ func (p *Projector) project(ctx context.Context, s *solver, source []float64, su
 	s.watch = watch{ctx: ctx}
 	s.in = &s.own
 	if s.rows.loadKnown(&s.watch, s.in, p.most, p.memory) != nil {
-		s.unread(r, p.settings, s.own.largest(p.most))
+		s.unread(r, s.own.largest(p.most))
 		return stopped(ctx, r)
 	}
 	return s.run(ctx, p.settings, r)

@@ -10,8 +10,6 @@ const (
 	Unknown Status = iota
 	// Optimal: an exact sweep over all arcs found none that improves the plan.
 	Optimal
-	// PivotLimit: Settings.MaxPivots was reached.
-	PivotLimit
 	// Cancelled: the context ended.
 	Cancelled
 )
@@ -21,8 +19,6 @@ func (s Status) String() string {
 	switch s {
 	case Optimal:
 		return "optimal"
-	case PivotLimit:
-		return "pivot limit"
 	case Cancelled:
 		return "cancelled"
 	}
@@ -67,8 +63,6 @@ type Result struct {
 	Status Status
 	// Stats counts the work.
 	Stats Stats
-	// Settings are the settings in force, defaults filled in.
-	Settings Settings
 }
 
 // empty clears r and keeps its slices for the next.

@@ -1,13 +1,7 @@
 package mincostflow
 
-import "fmt"
-
 // Settings tunes Project. The zero value is the documented default.
 type Settings struct {
-	// MaxPivots ends the simplex after that many pivots with ErrNotConverged. Default (0):
-	// 1000 pivots for every node and a million more; instances met in practice need 2 to 30
-	// for every node.
-	MaxPivots int
 	// AllRows reads the rows without mass, too, which gives them the largest valid potentials. By default they stay
 	// unread, errors in their costs go unnoticed, and they get the potential -max(0, max_j g_j), which is valid
 	// because costs are not negative.
@@ -19,19 +13,5 @@ type Settings struct {
 	Memory int64
 
 	noKnapsack bool // for tests: the simplex also for a single row with mass
-}
-
-// resolve checks the settings and fills in defaults for a problem of the given size.
-func (s Settings) resolve(nodes int) (Settings, error) {
-	if s.MaxPivots < 0 {
-		return s, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, s.MaxPivots)
-	}
-	if s.MaxPivots == 0 {
-		const most = 1<<31 - 1 // fits an int everywhere
-		s.MaxPivots = most
-		if nodes < most/1000-1000 {
-			s.MaxPivots = 1000*nodes + 1_000_000
-		}
-	}
-	return s, nil
+	maxPivots  int  // for tests: as if the context ended after so many; 0 is no limit
 }

@@ -73,12 +73,8 @@ func (x *simplex) run() Status {
 		case t.outOfRange:
 			x.coarsened++
 			x.setGrid(x.exp+coarser, t.bigM)
-		case !x.artificialFlow():
+		case !x.artificialFlow(), t.bigM >= t.round(x.full): // at the full price there is none
 			return Optimal
-		case t.bigM >= t.round(x.full):
-			// At the full price this cannot be; if it were, a feasible answer with its bounds would beat an endless
-			// loop.
-			return PivotLimit
 		default: // only after refine
 			big := min(max(t.bigM, t.grid)*(1<<8), x.full) // a price of zero would stay zero
 			x.setGrid(max(x.gridFor(big), x.exp), big)

@@ -62,15 +62,15 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 	s.units = grow(s.units, len(s.in.rows))
 	sourceUnits(s.in.mass, s.units)
 	s.total = unit
-	s.start(ctx, settings.MaxPivots)
+	s.start(ctx, settings.maxPivots)
 	for {
-		if st := s.sx.run(); st != Optimal {
-			return s.interrupted(st)
+		if s.sx.run() != Optimal {
+			return s.cancelled()
 		}
 		a := s.optimum()
 		switch {
 		case s.watch.over:
-			return s.interrupted(Cancelled)
+			return s.cancelled()
 		case a.excess <= refineTol*a.objective.Hi, // the dearest arc in use costs no less than the mean
 			!(a.excess > refineTol*s.sx.dearest()), !s.sx.refine():
 			return a

@@ -151,7 +151,7 @@ func TestTreeInvariants(t *testing.T) {
 			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
-			a := s.simplex(context.Background(), Settings{MaxPivots: limit})
+			a := s.simplex(context.Background(), Settings{maxPivots: limit})
 			checkTree(t, &s.sx.tree, s.units)
 			if a.status == Optimal {
 				break
@@ -181,7 +181,7 @@ func TestLeaves(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			a, b := s.simplex(context.Background(), Settings{MaxPivots: limit}), other.simplex(context.Background(), Settings{MaxPivots: limit})
+			a, b := s.simplex(context.Background(), Settings{maxPivots: limit}), other.simplex(context.Background(), Settings{maxPivots: limit})
 			if s.sx.tree.leaves.n > 0 {
 				for i := range int32(s.sx.tree.k) {
 					apart += len(s.sx.tree.leaves.of(i))
@@ -237,7 +237,7 @@ func TestLeavesOutgrow(t *testing.T) {
 			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
-			s.simplex(context.Background(), Settings{MaxPivots: limit})
+			s.simplex(context.Background(), Settings{maxPivots: limit})
 			solvers[n], nets[n] = s, &s.sx.tree
 		}
 		a, b := nets[0], nets[1]
@@ -293,7 +293,7 @@ func TestWorkspaceIsReusable(t *testing.T) {
 		if err := s.load(context.Background(), in, 0); err != nil {
 			t.Fatal(err)
 		}
-		settings, _ := Settings{}.resolve(in.k + in.kv)
+		settings := Settings{}
 		r, err := s.result(s.simplex(context.Background(), settings), settings)
 		if err != nil {
 			t.Fatal(err)
@@ -327,7 +327,7 @@ func TestWidePotentials(t *testing.T) {
 			if err := s.load(context.Background(), in, 0); err != nil {
 				t.Fatal(err)
 			}
-			settings, _ := Settings{}.resolve(k + kv)
+			settings := Settings{}
 			a := s.simplex(context.Background(), settings)
 			checkTree(t, &s.sx.tree, s.units)
 			r, err := s.result(a, settings)
@@ -365,7 +365,7 @@ func TestCheapArtificialArcs(t *testing.T) {
 		if err := s.load(context.Background(), in, 0); err != nil {
 			t.Fatal(err)
 		}
-		settings, _ := Settings{}.resolve(in.k + in.kv)
+		settings := Settings{}
 		a := s.simplex(context.Background(), settings)
 		checkTree(t, &s.sx.tree, s.units)
 		r, err := s.result(a, settings)

@@ -53,10 +53,9 @@ type UnitResult struct {
 	Upper, Lower *big.Rat
 	// Objective is Upper, rounded to nearest.
 	Objective float64
-	// Status, Stats and Settings are as in Result. Stats.Repairs counts the pivots that exact prices asked for.
-	Status   Status
-	Stats    Stats
-	Settings Settings
+	// Status and Stats are as in Result. Stats.Repairs counts the pivots that exact prices asked for.
+	Status Status
+	Stats  Stats
 }
 
 // maxUnits bounds N: see units.go.
@@ -80,21 +79,18 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 	if err := in.setMatrix(p.Cost); err != nil {
 		return UnitResult{}, err
 	}
-	if err := s.setUnits(p); err != nil {
-		return UnitResult{}, err
-	}
-	settings, err := settings.resolve(in.k + in.kv)
+	_, _, n, err := p.check()
 	if err != nil {
 		return UnitResult{}, err
 	}
+	s.setUnits(&p, n)
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	switch err := s.load(ctx, in, settings.Memory); err {
 	case nil:
 	case errUnread:
-		r := s.unreadUnits(settings)
-		return r, fmt.Errorf("%w: %w before the costs were read", ErrNotConverged, ctx.Err())
+		return s.unreadUnits(), fmt.Errorf("%w: %w before the costs were read", ErrNotConverged, ctx.Err())
 	default:
 		return UnitResult{}, err
 	}
@@ -104,62 +100,42 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 	if err != nil {
 		return UnitResult{}, err
 	}
-	switch r.Status {
-	case PivotLimit:
-		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
-	case Cancelled:
+	if r.Status == Cancelled {
 		err = fmt.Errorf("%w: %w after %d pivots", ErrNotConverged, ctx.Err(), r.Stats.Pivots)
 	}
 	return r, err
 }
 
-// setUnits validates the source and the bounds.
-func (s *solver) setUnits(p UnitProblem) error {
-	if err := s.setUnitSource(p); err != nil {
-		return err
+// check returns the dimensions of the problem and its units, N. It reads no costs.
+func (p *UnitProblem) check() (k, kv int, n uint64, err error) {
+	if k, kv, err = projection.Dims(p.Cost); err != nil {
+		return 0, 0, 0, err
 	}
-	return s.setUnitBox(p)
-}
-
-func (s *solver) setUnitSource(p UnitProblem) error {
-	in := &s.own
-	if err := projection.CheckSupport(in.k, len(p.Source), p.Support); err != nil {
-		return err
+	if err := projection.CheckSupport(k, len(p.Source), p.Support); err != nil {
+		return 0, 0, 0, err
 	}
-	in.rows, s.units, s.total = in.rows[:0], s.units[:0], 0
-	for n, u := range p.Source {
+	for m, u := range p.Source {
 		if u < 0 {
-			return fmt.Errorf("%w: Source[%d] = %d", ErrNegative, n, u)
+			return 0, 0, 0, fmt.Errorf("%w: Source[%d] = %d", ErrNegative, m, u)
 		}
-		if s.total += uint64(u); s.total > maxUnits {
-			return fmt.Errorf("%w: the entries of Source up to %d sum to %d, at most 2^62", ErrOverflow, n, s.total)
-		}
-		if u > 0 {
-			i := n
-			if p.Support != nil {
-				i = p.Support[n]
-			}
-			in.rows = append(in.rows, i)
-			s.units = append(s.units, uint64(u))
+		if n += uint64(u); n > maxUnits {
+			return 0, 0, 0, fmt.Errorf("%w: the entries of Source up to %d sum to %d, at most 2^62", ErrOverflow, m, n)
 		}
 	}
-	if s.total == 0 {
-		return fmt.Errorf("%w: Source sums to 0", ErrMass)
+	if n == 0 {
+		return 0, 0, 0, fmt.Errorf("%w: Source sums to 0", ErrMass)
 	}
-	return nil
+	return k, kv, n, p.checkBox(kv, n)
 }
 
-func (s *solver) setUnitBox(p UnitProblem) error {
-	in := &s.own
-	if len(p.Lo) != in.kv || len(p.Hi) != in.kv {
-		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(p.Lo), len(p.Hi), in.kv)
+// checkBox checks the bounds, for n units.
+func (p *UnitProblem) checkBox(kv int, n uint64) error {
+	if len(p.Lo) != kv || len(p.Hi) != kv {
+		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(p.Lo), len(p.Hi), kv)
 	}
-	x := in.limits
-	x.low, x.room, x.mask = grow(x.low, in.kv), grow(x.room, in.kv), nil
-	var sumLo, sumHi uint64
+	var sumLo, sumHi uint64 // up to n + 1 and n
 	for j, lo := range p.Lo {
-		hi := p.Hi[j]
-		switch {
+		switch hi := p.Hi[j]; {
 		case lo < 0:
 			return fmt.Errorf("%w: Lo[%d] = %d", ErrNegative, j, lo)
 		case hi < 0:
@@ -167,27 +143,66 @@ func (s *solver) setUnitBox(p UnitProblem) error {
 		case lo > hi:
 			return fmt.Errorf("%w: Lo[%d] = %d, Hi[%d] = %d", ErrBox, j, lo, j, hi)
 		}
-		if sumLo += uint64(lo); sumLo > s.total { // below 2^62 + 2^63 here
-			return fmt.Errorf("%w: no distribution in the box: the entries of Lo up to %d sum to more than the %d units there are", ErrInfeasible, j, s.total)
-		}
-		sumHi = min(sumHi+uint64(hi), s.total)
-		if hi == 0 && x.mask == nil {
-			x.mask = make([]bool, in.kv)
-			for j, hi := range p.Hi {
-				x.mask[j] = hi > 0
-			}
-		}
-		x.low[j], x.room[j] = uint64(lo), uint64(hi-lo)
+		sumLo = min(sumLo+uint64(lo), n+1)
+		sumHi = min(sumHi+uint64(p.Hi[j]), n)
 	}
-	if sumHi < s.total {
-		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", ErrInfeasible, sumHi, s.total)
+	if sumLo > n {
+		return fmt.Errorf("%w: no distribution in the box: Lo sums to more than the %d units there are", ErrInfeasible, n)
+	}
+	if sumHi < n {
+		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", ErrInfeasible, sumHi, n)
 	}
 	return nil
 }
 
+// row returns the row that entry m of the source belongs to.
+func (p *UnitProblem) row(m int) int {
+	if p.Support == nil {
+		return m
+	}
+	return p.Support[m]
+}
+
+// dual returns the dual value of potentials, for n units, or zero if that is more.
+func (p *UnitProblem) dual(u UnitPotentials, n uint64) *big.Rat {
+	sum, x := new(big.Rat), new(big.Rat)
+	for m, s := range p.Source {
+		sum.Add(sum, x.Mul(x.SetInt64(s), u.F[p.row(m)]))
+	}
+	for j, g := range u.G {
+		b := p.Lo[j]
+		if g.Sign() < 0 {
+			b = int64(min(uint64(p.Hi[j]), n)) // no column can hold more
+		}
+		sum.Add(sum, x.Mul(x.SetInt64(b), g))
+	}
+	if sum.Sign() < 0 {
+		return new(big.Rat)
+	}
+	return sum.Quo(sum, x.SetUint64(n))
+}
+
+// setUnits takes over a problem that has been checked, of n units.
+func (s *solver) setUnits(p *UnitProblem, n uint64) {
+	in := &s.own
+	in.rows, s.units, s.total = in.rows[:0], s.units[:0], n
+	for m, u := range p.Source {
+		if u > 0 {
+			in.rows = append(in.rows, p.row(m))
+			s.units = append(s.units, uint64(u))
+		}
+	}
+	x := in.limits
+	x.low, x.room, x.mask = grow(x.low, in.kv), grow(x.room, in.kv), nil
+	for j, lo := range p.Lo {
+		x.low[j], x.room[j] = uint64(lo), uint64(p.Hi[j]-lo)
+	}
+	x.mask = positive(p.Hi)
+}
+
 // simplexUnits solves the loaded instance and leaves the exact prices of the optimal tree in e.
 func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) Status {
-	s.start(ctx, settings.MaxPivots)
+	s.start(ctx, settings.maxPivots)
 	for {
 		if st := s.sx.run(); st != Optimal {
 			return st
@@ -204,13 +219,10 @@ func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPr
 
 // unitResult reads the answer off the tree.
 func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exactPrices) (UnitResult, error) {
-	t := &s.sx.tree
-	r := UnitResult{
-		Status: st, Settings: settings,
-		Stats: Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.sx.pr.sweeps, Rescales: max(s.sx.rescales, 0), Repairs: e.pivots},
-	}
-	upper := s.unitPlan(&r)
-	live, g := s.unitPrices(&r.Status, e)
+	r := UnitResult{Status: st, Stats: s.stats()}
+	r.Stats.Repairs = e.pivots
+	r.Upper = s.unitPlan(&r)
+	live, g := s.unitPrices(r.Status, e)
 	f := make([]*big.Rat, s.in.k)
 	for n, i := range s.in.rows {
 		f[i] = live[n]
@@ -219,25 +231,7 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 		return UnitResult{}, err
 	}
 	r.Potentials = UnitPotentials{F: f, G: g}
-
-	lower, x := new(big.Rat), new(big.Rat)
-	for i, f := range live {
-		x.SetUint64(s.units[i])
-		lower.Add(lower, x.Mul(x, f))
-	}
-	for j, g := range g {
-		b := p.Lo[j]
-		if g.Sign() < 0 {
-			b = int64(min(uint64(p.Hi[j]), s.total))
-		}
-		x.SetInt64(b)
-		lower.Add(lower, x.Mul(x, g))
-	}
-	n := new(big.Rat).SetUint64(s.total)
-	r.Upper, r.Lower = upper.Quo(upper, n), lower.Quo(lower, n)
-	if r.Lower.Sign() < 0 {
-		r.Lower.SetInt64(0)
-	}
+	r.Lower = p.dual(r.Potentials, s.total)
 	r.Objective, _ = r.Upper.Float64()
 	return r, nil
 }
@@ -246,57 +240,40 @@ func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exac
 // an arc whose cost has not been read.
 func (s *solver) unitPlan(r *UnitResult) (upper *big.Rat) {
 	in := s.in
-	var p kept
-	if r.Status != Cancelled {
-		// Without an artificial arc that carries flow this only reads it off.
-		if p = s.complete(); s.watch.over {
-			r.Status = Cancelled
-		}
-	}
-	if r.Status == Cancelled {
-		p = s.keep()
-		s.settle(p)
-	}
-	slices.SortFunc(p.flows, func(a, b flow) int { return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) })
+	flows, has := s.keep()
+	slices.SortFunc(flows, func(a, b flow) int { return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) })
 	r.Q = make([]int64, in.kv)
-	for j, u := range p.has {
+	for j, u := range has {
 		r.Q[j] = int64(u)
 	}
-	upper = new(big.Rat)
-	pay := func(units uint64, cost float64) {
-		x := new(big.Rat).SetFloat64(cost)
-		upper.Add(upper, x.Mul(x, new(big.Rat).SetUint64(units)))
-	}
+	var pay unitCost
 	left := s.total
-	for _, f := range p.flows {
+	for _, f := range flows {
 		if f.units == 0 {
 			continue
 		}
 		i, j, c := in.rows[f.i], int(f.j), f.cost
 		if s.rows.exp != 0 { // f.cost may be rounded
-			if r.Status == Cancelled || !s.watch.row(in.kv) {
-				c = s.rows.most
-			} else {
+			if r.Status != Cancelled && !s.watch.row(in.kv) {
+				r.Status = Cancelled
+			}
+			if c = s.rows.most; r.Status != Cancelled {
 				c = s.rows.raw(int(f.i))[j]
 			}
 		}
-		pay(f.units, c)
+		pay.add(f.units, c)
 		left -= f.units
-		if n := len(r.Plan); n > 0 && r.Plan[n-1].I == i && r.Plan[n-1].J == j {
-			r.Plan[n-1].Units += int64(f.units)
-			continue
-		}
 		r.Plan = append(r.Plan, UnitEntry{i, j, int64(f.units)})
 	}
-	pay(left, s.rows.most)
-	return upper
+	pay.add(left, s.rows.most)
+	return pay.over(s.total)
 }
 
 // unitPrices returns the potentials of the rows with mass and of the columns.
-func (s *solver) unitPrices(st *Status, e *exactPrices) (live, g []*big.Rat) {
+func (s *solver) unitPrices(st Status, e *exactPrices) (live, g []*big.Rat) {
 	t := &s.sx.tree
 	live, g = make([]*big.Rat, t.k), make([]*big.Rat, t.n)
-	if *st == Optimal {
+	if st == Optimal {
 		for i := range live {
 			live[i] = e.rat(int32(i))
 		}
@@ -306,8 +283,15 @@ func (s *solver) unitPrices(st *Status, e *exactPrices) (live, g []*big.Rat) {
 				g[j].Neg(g[j])
 			}
 		}
-	} else if s.stoppedPrices(live, g, *st); s.watch.over {
-		*st = Cancelled
+	} else {
+		seen, prices := make([]float64, len(live)), make([]float64, t.n)
+		s.lastSeen(seen, prices)
+		for n, x := range seen {
+			live[n] = new(big.Rat).SetFloat64(x)
+		}
+		for j, x := range prices {
+			g[j] = new(big.Rat).SetFloat64(x)
+		}
 	}
 	fillMissing(g, live) // columns that take nothing
 	return live, g
@@ -329,53 +313,15 @@ func fillMissing(potentials, other []*big.Rat) {
 	}
 }
 
-// stoppedPrices fills in potentials for a tree that is not optimal: those of the tree, kept within the
-// largest cost, or, if the context has ended, those that the last sweep has seen, or none.
-func (s *solver) stoppedPrices(live, g []*big.Rat, st Status) {
-	t := &s.sx.tree
-	if st != Cancelled {
-		top := s.rows.top()
-		floats := make([]float64, t.n)
-		for j := range floats {
-			floats[j] = math.Inf(-1)
-			if t.live(j) {
-				floats[j] = math.Ldexp(min(max(-t.pi[t.k+j], -top), top), -s.rows.exp)
-				g[j] = new(big.Rat).SetFloat64(floats[j])
-			}
-		}
-		for n := range s.rows.index {
-			if !s.watch.row(t.n) {
-				break
-			}
-			live[n] = new(big.Rat).SetFloat64(rowPotential(s.rows.raw(n), floats))
-		}
-		if !s.watch.over {
-			return
-		}
-	}
-	f, prices := make([]float64, len(live)), make([]float64, t.n)
-	s.lastSeen(f, prices)
-	for n := range live {
-		live[n] = new(big.Rat).SetFloat64(f[n])
-	}
-	for j := range g {
-		g[j] = new(big.Rat).SetFloat64(prices[j])
-	}
-}
-
 // unreadUnits is the result for the instance when the context has ended before its costs were read.
-func (s *solver) unreadUnits(settings Settings) UnitResult {
+func (s *solver) unreadUnits() UnitResult {
 	in := s.in
-	r := UnitResult{Q: make([]int64, in.kv), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), Lower: new(big.Rat), Objective: math.MaxFloat64, Status: Cancelled, Settings: settings}
-	left := s.total
-	for j, l := range in.low {
-		r.Q[j] = int64(l)
-		left -= l
-	}
-	for j := range r.Q {
-		x := min(left, in.room[j])
-		r.Q[j] += int64(x)
-		left -= x
+	has := make([]uint64, in.kv)
+	in.settle(has, s.total)
+	r := UnitResult{Q: make([]int64, in.kv), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), Lower: new(big.Rat),
+		Objective: math.MaxFloat64, Status: Cancelled}
+	for j, u := range has {
+		r.Q[j] = int64(u)
 	}
 	zero := new(big.Rat)
 	r.Potentials = UnitPotentials{F: slices.Repeat([]*big.Rat{zero}, in.k), G: slices.Repeat([]*big.Rat{zero}, in.kv)}

@@ -62,24 +62,17 @@ func TestReports(t *testing.T) {
 	lo, hi := repeat(0.1, 3), repeat(0.5, 3)
 	mu := []float64{0.7, 0.1, 0.2, 0}
 
-	t.Run("an iteration limit that is too low", func(t *testing.T) {
-		// POT 24: a plan of mass 0.716, or none, came back with a warning. Here it is an error, beside a whole plan.
+	t.Run("a stop that is too early", func(t *testing.T) {
+		// POT 24: a plan of mass 0.716, or none, came back with a warning. Here it is an error, beside bounds that hold.
 		p, err := instanceNamed("ring30:dir:2")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Project(ctx, p, Settings{MaxPivots: 5})
+		r, err := Project(ctx, p, Settings{maxPivots: 5})
 		if !errors.Is(err, ErrNotConverged) {
 			t.Fatalf("error %v, want ErrNotConverged", err)
 		}
 		checkResult(t, p, r)
-		var sum float64
-		for _, e := range r.Plan {
-			sum += e.Mass
-		}
-		if math.Abs(sum-1) > 1e-14 { // thirty roundings or so
-			t.Errorf("the plan carries %v", sum)
-		}
 	})
 	t.Run("integer input", func(t *testing.T) {
 		// POT 12, 345: integer masses gave a plan of zeros. Whole units have a solver of their own here.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
@@ -28,7 +27,7 @@ import (
 // code of the solver.
 func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error) {
 	c := unitCheck{p: p, r: r}
-	if c.k, c.kv, c.n, err = unitShape(p); err != nil {
+	if c.k, c.kv, c.n, err = p.check(); err != nil {
 		return nil, nil, err
 	}
 	if err := c.checkQ(); err != nil {
@@ -40,7 +39,7 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 	if upper, err = c.upper(); err != nil {
 		return nil, nil, err
 	}
-	lower = c.lower()
+	lower = p.dual(r.Potentials, c.n)
 	switch {
 	case r.Lower == nil || r.Upper == nil:
 		return nil, nil, refuse("Lower or Upper is missing")
@@ -64,7 +63,7 @@ type unitCheck struct {
 	left         []uint64  // of Q, as the plan is read
 	nearF, nearG []float64 // floats near the potentials
 	at           int       // entries of the plan that have been read
-	cost         num.Acc   // of these
+	cost         unitCost  // of these
 }
 
 // checkQ checks that Q lies in the box and has all units.
@@ -110,11 +109,7 @@ func (c *unitCheck) readPotentials() (err error) {
 func (c *unitCheck) upper() (*big.Rat, error) {
 	c.source = make([]uint64, c.k)
 	for m, u := range c.p.Source {
-		i := m
-		if c.p.Support != nil {
-			i = c.p.Support[m]
-		}
-		c.source[i] = uint64(u)
+		c.source[c.p.row(m)] = uint64(u)
 	}
 	buf := make([]float64, c.kv)
 	missing, most := uint64(0), 0.0
@@ -144,9 +139,8 @@ func (c *unitCheck) upper() (*big.Rat, error) {
 	if c.at < len(c.r.Plan) {
 		return nil, c.misplaced()
 	}
-	c.pay(missing, most)
-	upper := c.cost.Rat()
-	return upper.Quo(upper, c.units(c.n)), nil
+	c.cost.add(missing, most)
+	return c.cost.over(c.n), nil
 }
 
 // planRow reads the entries of the plan in row i, and returns what they leave of the source.
@@ -164,7 +158,7 @@ func (c *unitCheck) planRow(i int, row []float64) (rest uint64, err error) {
 		}
 		rest -= uint64(a.Units)
 		c.left[a.J] -= uint64(a.Units)
-		c.pay(uint64(a.Units), row[a.J])
+		c.cost.add(uint64(a.Units), row[a.J])
 	}
 	if rest != 0 && c.r.Status != Cancelled {
 		return 0, refuse("the plan leaves %d units on row %d", rest, i)
@@ -177,80 +171,25 @@ func (c *unitCheck) misplaced() error {
 	return refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", c.at, a.I, a.J, c.k, c.kv)
 }
 
-func (c *unitCheck) pay(units uint64, cost float64) {
+// unitCost is the exact cost of a plan of whole units.
+type unitCost struct{ sum num.Acc }
+
+// add adds the cost of moving units.
+func (c *unitCost) add(units uint64, cost float64) {
 	const low = 1<<32 - 1 // units may have more bits than a float
-	c.cost.AddMul(float64(units&^low), cost)
-	c.cost.AddMul(float64(units&low), cost)
+	c.sum.AddMul(float64(units&^low), cost)
+	c.sum.AddMul(float64(units&low), cost)
 }
 
-func (c *unitCheck) units(u uint64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).SetUint64(u)) }
-
-// lower returns the dual value of the potentials, or zero.
-func (c *unitCheck) lower() *big.Rat {
-	sum := new(big.Rat)
-	for i, u := range c.source {
-		if u > 0 {
-			y := c.units(u)
-			sum.Add(sum, y.Mul(y, c.r.Potentials.F[i]))
-		}
-	}
-	for j, g := range c.r.Potentials.G {
-		b := uint64(c.p.Lo[j])
-		if g.Sign() < 0 {
-			b = min(uint64(c.p.Hi[j]), c.n)
-		}
-		y := c.units(b)
-		sum.Add(sum, y.Mul(y, g))
-	}
-	if sum.Sign() < 0 {
-		return new(big.Rat)
-	}
-	return sum.Quo(sum, c.units(c.n))
+// over returns the cost over n units.
+func (c *unitCost) over(n uint64) *big.Rat {
+	x := c.sum.Rat()
+	return x.Quo(x, new(big.Rat).SetUint64(n))
 }
 
 // refuse is the error of a certificate.
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCertificate, fmt.Sprintf(format, args...))
-}
-
-// unitShape checks p as far as it takes no pass over the cost, and returns its dimensions and units.
-func unitShape(p UnitProblem) (k, kv int, n uint64, err error) {
-	if k, kv, err = projection.Dims(p.Cost); err != nil {
-		return 0, 0, 0, err
-	}
-	if err := projection.CheckSupport(k, len(p.Source), p.Support); err != nil {
-		return 0, 0, 0, err
-	}
-	for m, u := range p.Source {
-		if u < 0 {
-			return 0, 0, 0, fmt.Errorf("%w: source %d is %d", ErrNegative, m, u)
-		}
-		var carry uint64
-		if n, carry = bits.Add64(n, uint64(u), 0); carry != 0 || n > 1<<62 {
-			return 0, 0, 0, fmt.Errorf("%w: more than 2^62 units up to source %d", ErrOverflow, m)
-		}
-	}
-	if n == 0 {
-		return 0, 0, 0, fmt.Errorf("%w: no units", ErrMass)
-	}
-	if len(p.Lo) != kv || len(p.Hi) != kv {
-		return 0, 0, 0, fmt.Errorf("%w: bounds of %d and %d for %d columns", ErrShape, len(p.Lo), len(p.Hi), kv)
-	}
-	low, high := new(big.Int), new(big.Int)
-	for j := range p.Lo {
-		if p.Lo[j] < 0 || p.Hi[j] < 0 {
-			return 0, 0, 0, fmt.Errorf("%w: column %d in [%d, %d]", ErrNegative, j, p.Lo[j], p.Hi[j])
-		}
-		if p.Lo[j] > p.Hi[j] {
-			return 0, 0, 0, fmt.Errorf("%w: column %d, %d > %d", ErrBox, j, p.Lo[j], p.Hi[j])
-		}
-		low.Add(low, big.NewInt(p.Lo[j]))
-		high.Add(high, big.NewInt(p.Hi[j]))
-	}
-	if m := new(big.Int).SetUint64(n); low.Cmp(m) > 0 || high.Cmp(m) < 0 {
-		return 0, 0, 0, fmt.Errorf("%w: no distribution in the box: the bounds sum to %v and %v, for %d units", ErrInfeasible, low, high, n)
-	}
-	return k, kv, n, nil
 }
 
 // nearRats returns floats near xs: within 2^-52 of themselves, or a smallest float, or infinite.
