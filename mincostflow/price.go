@@ -7,7 +7,7 @@ import (
 
 const (
 	// listLen candidate columns are kept for every row, and a sweep adds up to gatherLen to them.
-	listLen   = 32
+	listLen   = 16
 	gatherLen = 8
 	// rowBlock rows (one, when there are few) compete for each pivot; after it slackBlock slack
 	// arcs are tried.
