@@ -21,7 +21,6 @@ type exactPrices struct {
 // compute chooses exp and computes the prices of the tree of s. It reports whether it could before the context ended.
 func (e *exactPrices) compute(s *solver) bool {
 	t := &s.sx.tree
-	t.attachAll()
 	e.exp = math.MaxInt
 	for i := range s.rows.index {
 		if !s.watch.row(t.n) {

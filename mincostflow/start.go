@@ -100,11 +100,7 @@ func (w *newton) preorder() {
 		row := w.rows.at(i)
 		for j := w.first[i]; j >= 0; j = w.next[j] {
 			t.cost[k+int(j)] = row[j]
-			if t.leaves.n > 0 {
-				t.leaves.add(int32(i), j)
-			} else {
-				add(int32(k)+j, 2)
-			}
+			add(int32(k)+j, 2)
 		}
 	}
 	for j := range n {
