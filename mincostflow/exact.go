@@ -106,16 +106,12 @@ func (e *exactPrices) rat(v int32) *big.Rat {
 	return new(big.Rat).SetFrac(&e.pi[v], new(big.Int).Lsh(big.NewInt(1), uint(-e.exp)))
 }
 
-// repair pivots until no arc improves the plan.
-func (e *exactPrices) repair(s *solver) Status {
+// repair pivots until no arc improves the plan, and reports whether it could before it had to stop.
+func (e *exactPrices) repair(s *solver) bool {
 	t := &s.sx.tree
-	cells := pollCells
 	for clean, i := 0, 0; clean <= t.k; i++ { // the slack arcs count as one row more
-		if cells += t.n; cells >= pollCells || i%pollRows == 0 {
-			cells = 0
-			if st := s.sx.pr.stop(); st != Optimal {
-				return st
-			}
+		if s.sx.pr.limited() || !s.watch.row(t.n) {
+			return false
 		}
 		if i > t.k {
 			i = 0
@@ -131,7 +127,7 @@ func (e *exactPrices) repair(s *solver) Status {
 			i-- // there may be more
 		}
 	}
-	return Optimal
+	return true
 }
 
 // row pivots on the arc of row i that improves the plan most, and reports whether there is one.

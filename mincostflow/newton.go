@@ -1,7 +1,6 @@
 package mincostflow
 
 import (
-	"context"
 	"iter"
 	"math"
 	"slices"
@@ -103,7 +102,7 @@ func (w *newton) bind(t *basis, r *rows, watch *watch, units []uint64, sum uint6
 }
 
 // prices finds row prices close to the best, in w.f, and reports whether it could.
-func (w *newton) prices(ctx context.Context) bool {
+func (w *newton) prices() bool {
 	t, k, n := w.tree, w.tree.k, w.tree.n
 	w.mass, w.f, w.keys = grow(w.mass, k), grow(w.f, k), grow(w.keys, k)
 	w.old, w.left, w.step = grow(w.old, k), grow(w.left, k), grow(w.step, k)
@@ -133,7 +132,7 @@ func (w *newton) prices(ctx context.Context) bool {
 	if !(w.gap > 0 && w.gap <= math.MaxFloat64) {
 		return true
 	}
-	return w.refine(ctx, stride, all)
+	return w.refine(stride, all)
 }
 
 // measureCosts fills in the cells and the typical gap, and reports whether cells hold all columns, and as they are: a
@@ -158,7 +157,7 @@ func (w *newton) measureCosts() (all bool) {
 }
 
 // refine climbs on finer and finer samples, and then with narrower and narrower kinks.
-func (w *newton) refine(ctx context.Context, stride int, all bool) bool {
+func (w *newton) refine(stride int, all bool) bool {
 	k := len(w.f)
 	seen := k
 	for round := 0; ; {
@@ -170,7 +169,7 @@ func (w *newton) refine(ctx context.Context, stride int, all bool) bool {
 		if seen == k {
 			steps = firstSteps
 		}
-		if !w.climb(ctx, h, steps) {
+		if !w.climb(h, steps) {
 			return false
 		}
 		seen = len(w.cols)
@@ -186,8 +185,8 @@ func (w *newton) refine(ctx context.Context, stride int, all bool) bool {
 	}
 }
 
-// climb takes Newton steps for kinks of width h, at most steps, and reports whether prices are finite and ctx goes on.
-func (w *newton) climb(ctx context.Context, h float64, steps int) bool {
+// climb takes Newton steps for kinks of width h, at most steps, and reports whether prices are finite and the context goes on.
+func (w *newton) climb(h float64, steps int) bool {
 	w.h, w.stale = h, false
 	value := w.measure(h)
 	most := longest * h
@@ -195,7 +194,7 @@ func (w *newton) climb(ctx context.Context, h float64, steps int) bool {
 		if w.unserved() < w.enough {
 			return true
 		}
-		if ctx.Err() != nil {
+		if !w.watch.look() {
 			return false
 		}
 		size := w.newtonStep(most)

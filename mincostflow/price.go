@@ -1,9 +1,6 @@
 package mincostflow
 
-import (
-	"context"
-	"math"
-)
+import "math"
 
 const (
 	// listLen candidate columns are kept for every row, and a sweep adds up to gatherLen to them.
@@ -31,7 +28,7 @@ type candidate struct {
 type pricer struct {
 	tree   *basis
 	rows   *rows
-	ctx    context.Context
+	watch  *watch
 	list   []candidate // listLen for every row
 	length []int32     // used
 	best   [gatherLen]candidate
@@ -52,45 +49,35 @@ type seen struct {
 	grid float64
 }
 
-// stop reports why the search must end now, or Optimal if it need not.
-func (p *pricer) stop() Status {
-	if p.limited() || p.ctx.Err() != nil {
-		return Cancelled
-	}
-	return Optimal
-}
+// going reports whether the search may go on.
+func (p *pricer) going() bool { return !p.limited() && p.watch.look() }
 
 // limited reports whether a test lets it pivot no more.
 func (p *pricer) limited() bool { return p.most > 0 && p.tree.pivots >= p.most }
 
 // run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
-// range in which arithmetic is exact (net.outOfRange), or a stop.
-func (p *pricer) run() Status {
+// range in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
+func (p *pricer) run() bool {
 	// Lists that are not empty are worth a look before the first sweep.
-	if st := p.stop(); st != Optimal {
-		return st
+	if !p.going() || !p.drain() {
+		return false
 	}
-	if st := p.drain(); st != Optimal || p.tree.outOfRange {
-		return st
-	}
-	for {
-		before := p.tree.pivots
-		found, st := p.sweep()
-		if st != Optimal {
-			return st
+	for t := p.tree; !t.outOfRange; {
+		before := t.pivots
+		found, ok := p.sweep()
+		if !ok || !p.drain() {
+			return false
 		}
-		if st := p.drain(); st != Optimal || p.tree.outOfRange {
-			return st
-		}
-		if !found && p.tree.pivots == before {
-			return Optimal
+		if !found && t.pivots == before {
+			break
 		}
 	}
+	return true
 }
 
 // seed lists the second best arcs of columns that are less than far from the best. They are likely to be wanted when
 // the tree is nearly right.
-func (p *pricer) seed(served []service, far float64, w *watch) {
+func (p *pricer) seed(served []service, far float64) {
 	for j := range served {
 		v := &served[j]
 		if i := int(v.second); i >= 0 && v.gap < far && p.tree.live(j) && int(p.length[i]) < listLen {
@@ -102,7 +89,7 @@ func (p *pricer) seed(served []service, far float64, w *watch) {
 		if n == 0 {
 			continue
 		}
-		if !w.row(p.tree.n) {
+		if !p.watch.row(p.tree.n) {
 			clear(p.length)
 			return
 		}
@@ -122,8 +109,8 @@ func (p *pricer) reset() {
 	p.seen.f = p.seen.f[:0]
 }
 
-// drain pivots on listed and slack arcs until none improves the plan.
-func (p *pricer) drain() Status {
+// drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to stop.
+func (p *pricer) drain() bool {
 	t := p.tree
 	k, n := t.k, t.n
 	block := rowBlock
@@ -131,51 +118,46 @@ func (p *pricer) drain() Status {
 		block = 1
 	}
 	i, j := 0, 0
-	// Rows and columns seen since the last pivot.
-	for cleanRows, cleanCols := 0, 0; cleanRows < k || cleanCols < n; {
-		if p.polls++; p.polls%pollEvery == 0 || p.limited() {
-			if st := p.stop(); st != Optimal {
-				return st
-			}
+	// What has been seen since the last pivot, so many rows and columns, need not be seen again.
+	for cleanRows, cleanCols := 0, 0; (cleanRows < k || cleanCols < n) && !t.outOfRange; {
+		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
+			return false
 		}
-		// What has been seen since the last pivot need not be seen again.
 		if cleanRows < k {
-			if i == k {
-				i = 0
-			}
 			end := min(i+block, k)
 			cleanRows += end - i
-			var best *candidate
-			row, least := 0, 0.0
-			for ; i < end; i++ {
-				if c, rc := p.bestListed(i); rc < least {
-					best, row, least = c, i, rc
-				}
-			}
-			if best != nil {
-				t.enterReal(int32(row), best.col, best.cost)
-				if t.outOfRange {
-					return Optimal
-				}
+			if p.enterListed(i, end) {
 				cleanRows, cleanCols = 0, 0
 			}
-		}
-		if cleanCols < n {
-			if j == n {
-				j = 0
+			if i = end; i == k {
+				i = 0
 			}
+		}
+		if cleanCols < n && !t.outOfRange {
 			end := min(j+slackBlock, n)
 			cleanCols += end - j
 			if t.enterSlack(j, end) {
-				if t.outOfRange {
-					return Optimal
-				}
 				cleanRows, cleanCols = 0, 0
 			}
-			j = end
+			if j = end; j == n {
+				j = 0
+			}
 		}
 	}
-	return Optimal
+	return true
+}
+
+// enterListed brings the listed arc of rows from to end - 1 with the least reduced cost into the tree, if that is
+// negative, and reports whether it was.
+func (p *pricer) enterListed(from, end int) bool {
+	var best *candidate
+	row, least := 0, 0.0
+	for i := from; i < end; i++ {
+		if c, rc := p.bestListed(i); rc < least {
+			best, row, least = c, i, rc
+		}
+	}
+	return best != nil && p.tree.enterReal(int32(row), best.col, best.cost)
 }
 
 // bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
@@ -195,18 +177,14 @@ func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 }
 
 // sweep prices every arc and adds the best arcs of every row that improve the plan to its list.
-// It reports whether there was one.
-func (p *pricer) sweep() (found bool, st Status) {
+// It reports whether there was one, and whether it came to the end before it had to stop.
+func (p *pricer) sweep() (found, ok bool) {
 	t := p.tree
 	p.sweeps++
-	cells := pollCells // ask once at the start
 	p.next = grow(p.next, t.k)
 	for i := range t.k {
-		if cells += t.n; cells >= pollCells || i%pollRows == 0 {
-			cells = 0
-			if st := p.stop(); st != Optimal {
-				return found, st
-			}
+		if !p.watch.row(t.n) {
+			return found, false
 		}
 		row := p.rows.at(i)
 		// Below -grid/2 the reduced cost is negative after rounding, too.
@@ -226,7 +204,7 @@ func (p *pricer) sweep() (found bool, st Status) {
 	p.seen.f, p.next = p.next, p.seen.f
 	p.seen.g = append(p.seen.g[:0], t.pi[t.k:t.k+t.n]...)
 	p.seen.grid = t.grid
-	return found, Optimal
+	return found, true
 }
 
 // gather collects the columns of least cost + pi below limit, at most gatherLen.

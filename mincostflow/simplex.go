@@ -1,9 +1,6 @@
 package mincostflow
 
-import (
-	"context"
-	"math"
-)
+import "math"
 
 const (
 	// gridBits is the fineness of the cost grid: costs below 2^e are rounded to multiples of
@@ -40,11 +37,11 @@ type simplex struct {
 
 // begin makes the star, whose prices setPrices has yet to find, for rows with the given units and columns that
 // take low to low + room units.
-func (x *simplex) begin(ctx context.Context, r *rows, units, low, room []uint64, maxPivots int) {
+func (x *simplex) begin(w *watch, r *rows, units, low, room []uint64, maxPivots int) {
 	t := &x.tree
 	t.low, t.room = low, room
 	x.rows = r
-	x.pr.tree, x.pr.rows, x.pr.ctx, x.pr.most = t, r, ctx, maxPivots
+	x.pr.tree, x.pr.rows, x.pr.watch, x.pr.most = t, r, w, maxPivots
 	x.pr.sweeps, x.pr.polls = 0, 0
 	x.rescales, x.coarsened, x.retried = -1, 0, false
 	if x.bits == 0 {
@@ -62,24 +59,23 @@ func (x *simplex) begin(ctx context.Context, r *rows, units, low, room []uint64,
 	x.pr.reset()
 }
 
-// run pivots until the tree is optimal for the costs rounded to the grid and artificial arcs carry nothing, or until it
-// has to stop. The grid becomes coarser when potentials outgrow it, and artificial arcs dearer when they carry flow.
-func (x *simplex) run() Status {
-	for t := &x.tree; ; {
-		st := x.pr.run()
+// run pivots until the tree is optimal for the costs rounded to the grid and artificial arcs carry nothing, and reports
+// whether it could before it had to stop. The grid becomes coarser when potentials outgrow it, and artificial arcs
+// dearer when they carry flow.
+func (x *simplex) run() bool {
+	for t := &x.tree; x.pr.run(); {
 		switch {
-		case st != Optimal:
-			return st
 		case t.outOfRange:
 			x.coarsened++
 			x.setGrid(x.exp+coarser, t.bigM)
 		case !x.artificialFlow(), t.bigM >= t.round(x.full): // at the full price there is none
-			return Optimal
+			return true
 		default: // only after refine
 			big := min(max(t.bigM, t.grid)*(1<<8), x.full) // a price of zero would stay zero
 			x.setGrid(max(x.gridFor(big), x.exp), big)
 		}
 	}
+	return false
 }
 
 // refine makes the grid of an optimal tree finer, if that gains anything, and reports whether it did. The tree is

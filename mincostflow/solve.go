@@ -22,7 +22,7 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.rows.forget()
-	s.in, s.sx.rows, s.sx.pr.rows, s.sx.pr.ctx, s.watch.ctx = nil, nil, nil, nil, nil
+	s.in, s.sx.rows, s.sx.pr.rows, s.watch.ctx = nil, nil, nil, nil
 	s.own.matrix = nil
 	*s.own.limits = limits{low: s.own.low, room: s.own.room}
 }
@@ -52,8 +52,14 @@ func (w *watch) row(cells int) bool {
 	w.cells += cells
 	if w.rows >= pollRows || w.cells >= pollCells {
 		w.rows, w.cells = 0, 0
-		w.over = w.over || w.ctx != nil && w.ctx.Err() != nil
+		return w.look()
 	}
+	return !w.over
+}
+
+// look reports whether the context goes on.
+func (w *watch) look() bool {
+	w.over = w.over || w.ctx != nil && w.ctx.Err() != nil
 	return !w.over
 }
 
@@ -64,7 +70,7 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 	s.total = unit
 	s.start(ctx, settings.maxPivots)
 	for {
-		if s.sx.run() != Optimal {
+		if !s.sx.run() {
 			return s.cancelled()
 		}
 		a := s.optimum()

@@ -7,11 +7,11 @@ import "context"
 func (s *solver) start(ctx context.Context, maxPivots int) {
 	s.watch = watch{ctx: ctx}
 	x, w := &s.sx, &s.nw
-	x.begin(ctx, &s.rows, s.units, s.in.low, s.in.room, maxPivots)
+	x.begin(&s.watch, &s.rows, s.units, s.in.low, s.in.room, maxPivots)
 	w.bind(&x.tree, &s.rows, &s.watch, s.units, s.total)
-	if worthNewton(x.tree.k, x.tree.n) && w.prices(ctx) {
+	if worthNewton(x.tree.k, x.tree.n) && w.prices() {
 		w.assign()
-		x.pr.seed(w.served, seedWidths*w.h, &s.watch)
+		x.pr.seed(w.served, seedWidths*w.h)
 	}
 	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
 }

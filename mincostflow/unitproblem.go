@@ -95,8 +95,8 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 		return UnitResult{}, err
 	}
 	var e exactPrices
-	st := s.simplexUnits(ctx, settings, &e)
-	r, err := s.unitResult(p, st, settings, &e)
+	optimal := s.simplexUnits(ctx, settings, &e)
+	r, err := s.unitResult(p, optimal, settings, &e)
 	if err != nil {
 		return UnitResult{}, err
 	}
@@ -200,26 +200,26 @@ func (s *solver) setUnits(p *UnitProblem, n uint64) {
 	x.mask = positive(p.Hi)
 }
 
-// simplexUnits solves the loaded instance and leaves the exact prices of the optimal tree in e.
-func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) Status {
+// simplexUnits solves the loaded instance, leaves the exact prices of the optimal tree in e, and reports whether it
+// could before it had to stop.
+func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) bool {
 	s.start(ctx, settings.maxPivots)
 	for {
-		if st := s.sx.run(); st != Optimal {
-			return st
+		if !s.sx.run() {
+			return false
 		}
 		if !s.sx.refine() { // a finer grid leaves less to the exact prices, if it can be had
-			break
+			return e.compute(s) && e.repair(s)
 		}
 	}
-	if !e.compute(s) {
-		return Cancelled
-	}
-	return e.repair(s)
 }
 
 // unitResult reads the answer off the tree.
-func (s *solver) unitResult(p UnitProblem, st Status, settings Settings, e *exactPrices) (UnitResult, error) {
-	r := UnitResult{Status: st, Stats: s.stats()}
+func (s *solver) unitResult(p UnitProblem, optimal bool, settings Settings, e *exactPrices) (UnitResult, error) {
+	r := UnitResult{Status: Optimal, Stats: s.stats()}
+	if !optimal {
+		r.Status = Cancelled
+	}
 	r.Stats.Repairs = e.pivots
 	r.Upper = s.unitPlan(&r)
 	live, g := s.unitPrices(r.Status, e)
