@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
 )
 
@@ -275,12 +276,11 @@ func (s *solver) unitPrices(st Status, e *exactPrices) (live, g []*big.Rat) {
 	live, g = make([]*big.Rat, t.k), make([]*big.Rat, t.n)
 	if st == Optimal {
 		for i := range live {
-			live[i] = e.rat(int32(i))
+			live[i] = e.pi[i].Rat()
 		}
 		for j := range g {
 			if t.live(j) {
-				g[j] = e.rat(int32(t.k + j))
-				g[j].Neg(g[j])
+				g[j] = new(num.Dyadic).Minus(&e.pi[t.k+j]).Rat()
 			}
 		}
 	} else {

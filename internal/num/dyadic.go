@@ -102,6 +102,7 @@ func (x *Dyadic) Rat() *big.Rat { return x.Over(DyadicUint(1)) }
 
 // Float returns the float64 nearest to x.
 func (x *Dyadic) Float() float64 {
-	f, _ := x.Rat().Float64()
-	return f
+	f := new(big.Float).SetInt(&x.n) // exactly
+	y, _ := f.SetMantExp(f, x.e).Float64()
+	return y
 }
