@@ -110,7 +110,7 @@ func (p *proof) open(c *costs, m int) {
 	p.b = bounds{f: grow(p.b.f, c.k), b: grow(p.b.b, n)}
 	p.t, p.d, p.order = grow(p.t, n), grow(p.d, n), grow(p.order, n)
 	p.carried, p.moved, p.low = grow(p.carried, c.k), grow(p.moved, c.k), grow(p.low, m*n)
-	var left num.Running
+	var left num.Twofold
 	bare := false
 	for _, x := range p.in.mass {
 		bare = bare || x == 0
@@ -122,9 +122,9 @@ func (p *proof) open(c *costs, m int) {
 		if lack < 0 {
 			p.t[j] = q / it.cols[j]
 		}
-		left.Add(p.d[j])
+		left = left.Add(p.d[j])
 	}
-	p.left = left.Value()
+	p.left = left.Float()
 	p.repair = !(p.b.residual <= coarse)
 	if p.known = it.first != nil && !p.repair && !bare; p.known {
 		copy(p.b.f, c.min) // g is constant, and f the least cost of a row but for that

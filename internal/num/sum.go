@@ -1,49 +1,28 @@
 package num
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// Sum returns the sum of x, compensated after Neumaier (1974): the rounding error of each addition
-// is recovered and the recovered errors are added at the end.
+// Sum returns the sum of x, compensated (Ogita, Rump and Oishi, 2005: Sum2): the rounding error of each addition is
+// recovered, and the recovered errors are added at the end.
 //
 // With n = len(x): |Sum(x) - Σx| <= u·|Σx| + γ_n²·Σ|x|. The empty sum is 0. Finite numbers whose
 // exact sum is finite never give NaN or an infinity, even if a partial sum overflows. NaN and
 // infinities among x behave as in ordinary addition.
 func Sum(x []float64) float64 {
-	var s, c float64
+	var s Twofold
 	for _, v := range x {
-		// The conversions forbid a fused operation, which would spoil the recovered error.
-		t := float64(s + v)
-		if math.Abs(s) >= math.Abs(v) {
-			c += float64(float64(s-t) + v)
-		} else {
-			c += float64(float64(v-t) + s)
-		}
-		s = t
+		s = s.Add(v)
 	}
-	if r := s + c; !math.IsNaN(r) && !math.IsInf(r, 0) {
+	if r := s.Float(); isFinite(r) {
 		return r
 	}
-	return sumSlow(x)
+	return dotSlow(x, slices.Repeat([]float64{1}, len(x)))
 }
 
-// sumSlow serves what the fast loop cannot: overflow on the way, NaN or infinities.
-func sumSlow(x []float64) float64 {
-	var a Acc
-	special := 0.0 // collects NaN and infinities by the rules of addition
-	for _, v := range x {
-		a.Add(v)
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			special += v
-		}
-	}
-	if a.bad {
-		return special
-	}
-	return a.Float64()
-}
-
-// Dot returns Σ x_i·y_i in about twice the working precision (the Dot2 of Ogita, Rump and Oishi,
-// 2005, with Neumaier's sum). It panics if the lengths differ.
+// Dot returns Σ x_i·y_i in about twice the working precision (Dot2 of the same paper). It panics if the lengths differ.
 //
 // With n = len(x): |Dot - Σxy| <= u·|Σxy| + γ_n²·Σ|xy| + 5n·2^-1075, the last term for products
 // that underflow. Finite numbers whose exact dot product is finite give a finite result.
@@ -51,31 +30,28 @@ func Dot(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panic("num: Dot of slices of different lengths")
 	}
-	var s, c float64
+	var s Twofold
 	for i, v := range x {
-		p := float64(v * y[i])
-		c += math.FMA(v, y[i], -p) // exact error of the product
-		t := float64(s + p)
-		if math.Abs(s) >= math.Abs(p) {
-			c += float64(float64(s-t) + p)
-		} else {
-			c += float64(float64(p-t) + s)
-		}
-		s = t
+		p, e := TwoProd(v, y[i])
+		s = s.Add(p)
+		s.Lo += e
 	}
-	if r := s + c; !math.IsNaN(r) && !math.IsInf(r, 0) {
+	if r := s.Float(); isFinite(r) {
 		return r
 	}
 	return dotSlow(x, y)
 }
 
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// dotSlow serves what the fast loops cannot: overflow on the way, NaN or infinities.
 func dotSlow(x, y []float64) float64 {
 	var a Acc
-	special := 0.0
+	special := 0.0 // collects NaN and infinities by the rules of addition
 	for i, v := range x {
 		w := y[i]
 		a.AddMul(v, w)
-		if math.IsInf(v, 0) || math.IsNaN(v) || math.IsInf(w, 0) || math.IsNaN(w) {
+		if !isFinite(v) || !isFinite(w) {
 			special += float64(v * w)
 		}
 	}

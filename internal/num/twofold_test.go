@@ -116,3 +116,22 @@ func TestErrorFree(t *testing.T) {
 		}
 	}
 }
+
+// TestTwofoldAdd: sums by Add keep what plain ones lose.
+func TestTwofoldAdd(t *testing.T) {
+	var n Twofold
+	n = n.Add(1)
+	for range 1 << 12 {
+		n = n.Add(0x1p-60)
+	}
+	if n.PlusFloat(-1).Neg().Float() != -0x1p-48 || n.Float() != 1+0x1p-48 || n.Hi != 1 {
+		t.Errorf("%v, %v above 1", n.Float(), -n.PlusFloat(-1).Neg().Float())
+	}
+	n = Twofold{}
+	for _, x := range []float64{0x1p-60, 1, 0x1p-60, 0x1p53} {
+		n = n.Add(x)
+	}
+	if n.PlusFloat(-0x1p53).Neg().Float() != -1-0x1p-59 && n.PlusFloat(-0x1p53).Neg().Float() != -1 {
+		t.Errorf("%v above 2^53", -n.PlusFloat(-0x1p53).Neg().Float())
+	}
+}

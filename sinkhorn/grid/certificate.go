@@ -60,8 +60,7 @@ func (s *solver) certify() *answer {
 	var exact kl.Workspace
 	exact.Project(m.log, l.lo, l.hi, a.q)
 	p := columnPlan{mass: m.log, x: m.x, y: m.y, square: m.square}
-	var entropy num.Running // sum c log v, by parts
-	var minus num.Running
+	var entropy, rows num.Twofold // sum c log v and sum mu w
 	for j, x := range m.log {
 		c := math.Exp(x + a.logV[j])
 		p.mass[j] = c
@@ -69,28 +68,17 @@ func (s *solver) certify() *answer {
 		p.y[j] *= c
 		p.square[j] *= c
 		if c > 0 {
-			if y := c * a.logV[j]; y > 0 {
-				entropy.Add(y)
-			} else {
-				minus.Add(-y)
-			}
+			entropy = entropy.Add(c * a.logV[j])
 		}
 		a.residual += math.Abs(a.q[j] - c)
 	}
-	cv := entropy.Value() - minus.Value()
 	a.transport = num.Sum(p.square)
-	var rows num.Running
-	var rowsMinus num.Running
 	for i, mu := range l.mu {
 		if mu > 0 {
-			if y := mu * w[i]; y > 0 {
-				rows.Add(y)
-			} else {
-				rowsMinus.Add(-y)
-			}
+			rows = rows.Add(mu * w[i])
 		}
 	}
-	a.objective = k.reg * (rows.Value() - rowsMinus.Value() + cv)
+	a.objective = k.reg * rows.Plus(entropy).Float()
 
 	a.flow = l.balance(p.mass, a.q)
 	moved := columnPlan{
@@ -108,18 +96,18 @@ func (s *solver) certify() *answer {
 	noise := l.rounding(size+2*(dx*dx+dy*dy+top)/k.reg, a.flow.Steps)
 	a.upper = min(a.upper+16*noise*top, top)
 
-	a.priceSum = k.reg * cv
+	a.priceSum = k.reg * entropy.Float()
 	s.potentials(a)
 	return a
 }
 
 // distance returns |a - b|_1.
 func distance(a, b []float64) float64 {
-	var s num.Running
+	var s num.Twofold
 	for i, x := range a {
-		s.Add(math.Abs(x - b[i]))
+		s = s.Add(math.Abs(x - b[i]))
 	}
-	return s.Value()
+	return s.Float()
 }
 
 // largest returns a bound on the largest cost: that of a corner to the opposite one, rounded up.

@@ -15,7 +15,7 @@ type Workspace struct {
 	low, high  []float64 // breakpoints log(lo/s), log(hi/s)
 	from, to   float64   // from <= theta <= to: the mass is below 1 at from, and at least 1 at to
 	open, free []int     // columns not settled yet, and those that are inside their bounds at theta
-	fixed      num.Running
+	fixed      num.Twofold
 	cuts       []float64
 }
 
@@ -58,11 +58,11 @@ func (w *Workspace) start(logS, lo, hi []float64) {
 	w.low, w.high = slices.Grow(w.low[:0], n)[:n], slices.Grow(w.high[:0], n)[:n]
 	w.open, w.free = w.open[:0], w.free[:0]
 	w.from, w.to = math.Inf(-1), math.Inf(1)
-	w.fixed = num.Running{}
+	w.fixed = num.Twofold{}
 	for j, l := range logS {
 		w.low[j], w.high[j] = breakpoint(lo[j], l), breakpoint(hi[j], l)
 		if math.IsInf(l, -1) || lo[j] == hi[j] {
-			w.fixed.Add(lo[j])
+			w.fixed = w.fixed.Add(lo[j])
 		} else {
 			w.open = append(w.open, j)
 		}
@@ -73,9 +73,9 @@ func (w *Workspace) start(logS, lo, hi []float64) {
 func (w *Workspace) most(hi []float64) float64 {
 	sum := w.fixed
 	for _, j := range w.open {
-		sum.Add(hi[j])
+		sum = sum.Add(hi[j])
 	}
-	return sum.Value()
+	return sum.Float()
 }
 
 // narrow halves the breakpoints between from and to, and settles the columns that have none left there. It reports
@@ -103,9 +103,9 @@ func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 	for _, j := range w.open {
 		switch {
 		case w.low[j] >= w.to:
-			w.fixed.Add(lo[j])
+			w.fixed = w.fixed.Add(lo[j])
 		case w.high[j] <= w.from:
-			w.fixed.Add(hi[j])
+			w.fixed = w.fixed.Add(hi[j])
 		case w.low[j] <= w.from && w.high[j] >= w.to:
 			w.free = append(w.free, j)
 		default:
@@ -120,19 +120,19 @@ func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 func (w *Workspace) mass(t float64, logS, lo, hi []float64) float64 {
 	sum := w.fixed
 	for _, j := range w.free {
-		sum.Add(math.Exp(t + logS[j]))
+		sum = sum.Add(math.Exp(t + logS[j]))
 	}
 	for _, j := range w.open {
 		switch {
 		case w.low[j] >= t:
-			sum.Add(lo[j])
+			sum = sum.Add(lo[j])
 		case w.high[j] <= t:
-			sum.Add(hi[j])
+			sum = sum.Add(hi[j])
 		default:
-			sum.Add(math.Exp(t + logS[j]))
+			sum = sum.Add(math.Exp(t + logS[j]))
 		}
 	}
-	return sum.Value()
+	return sum.Float()
 }
 
 // settle writes the columns at a bound to q.
@@ -149,7 +149,7 @@ func (w *Workspace) settle(logS, lo, hi, q []float64) {
 
 // solve gives the columns inside their bounds the mass that is left.
 func (w *Workspace) solve(logS, lo, hi, q []float64) (theta float64) {
-	left := w.fixed.LessFrom(1)
+	left := (1 - w.fixed.Hi) - w.fixed.Lo
 	if len(w.free) == 0 || !(left > 0) {
 		for _, j := range w.free {
 			q[j] = lo[j]
