@@ -58,7 +58,7 @@ var picture = map[string][]string{
 	"hilbert":  {"cost", "internal/parallel"},
 	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
 	// The projection in divergence, a subject of its own.
-	"sinkhorn/kl": {"internal/num"},
+	"sinkhorn/kl": {"internal/num", "projection"},
 
 	// Separable grids, a method of its own; package sinkhorn checks its problems and its answers.
 	"sinkhorn/grid": {"cost", "internal/num", "internal/parallel", "sinkhorn/kl", "gonum.org/v1/gonum/blas/gonum"},

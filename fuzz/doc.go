@@ -31,7 +31,7 @@
 //	FuzzCodebook         codebook.Codebook.Law, Simulate        the law is in the box; never fails
 //	FuzzEntropic         sinkhorn.Project                       Verify in rationals; the exact solver
 //	FuzzUsers            sinkhorn.Projector                     Verify in rationals; the exact solver; same bits
-//	FuzzKLProject        sinkhorn.KLProject                     the conditions of optimality
+//	FuzzKLProject        kl.Project                            the conditions of optimality
 //	FuzzHilbert          hilbert.Distance, GibbsDiameter        the definitions, term by term
 //	FuzzHistogram        aggregate.NewHistogram, Count          binomial tails in rationals
 //	FuzzPartialCounts    aggregate.DecodeCounts, Merge          re-encoding gives the same bytes; sums

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 var sinkhornSentinels = []error{
@@ -183,7 +184,7 @@ func FuzzKLProject(f *testing.F) {
 		n := in.size(8)
 		logS := in.floats(n)
 		lo, hi := in.box(n)
-		q, theta, err := sinkhorn.KLProject(logS, lo, hi)
+		q, theta, err := kl.Project(logS, lo, hi)
 		if err != nil {
 			typed(t, err, sinkhornSentinels...)
 			return

@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"pgregory.net/rapid"
 )
 
@@ -162,7 +163,7 @@ func TestSinkhornStopped(t *testing.T) {
 func TestSinkhornStep(t *testing.T) { proptest.Run(t, proptest.CompositeLaws(), paperStep) }
 
 func TestSinkhornKL(t *testing.T) {
-	proptest.Run(t, proptest.KLLaws(), proptest.KLProjector(sinkhorn.KLProject))
+	proptest.Run(t, proptest.KLLaws(), proptest.KLProjector(kl.Project))
 }
 
 func TestHilbert(t *testing.T) { proptest.Run(t, proptest.HilbertLaws(), proptest.Hilbert(metric{})) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // midway is the state of method Fast after some passes at Reg, with bounds active and not.
@@ -128,7 +129,7 @@ func TestNewtonParts(t *testing.T) {
 		for j, y := range s.s {
 			logS[j] = math.Log(y) - s.k.g[j]/s.k.reg
 		}
-		q, _, err := KLProject(logS, s.lo, s.hi)
+		q, _, err := kl.Project(logS, s.lo, s.hi)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +315,7 @@ func TestSettle(t *testing.T) {
 		if s.in.level != 0 {
 			continue
 		}
-		q, theta, err := KLProject(logS, s.lo, s.hi)
+		q, theta, err := kl.Project(logS, s.lo, s.hi)
 		if err != nil {
 			continue
 		}

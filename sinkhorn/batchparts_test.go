@@ -116,41 +116,6 @@ func TestLowerInFloats(t *testing.T) {
 	}
 }
 
-// TestMiddle: where every column is at a bound, the multiplier is one of those that leave it there: the finite end of them, if there is one, and where the box is a point
-// that of its largest mass.
-func TestMiddle(t *testing.T) {
-	const same = 1e-12
-	inf := math.Inf(1)
-	for _, tt := range []struct {
-		logS, lo, hi []float64
-		want         float64
-	}{
-		{[]float64{0, 0}, []float64{0.2, 0.3}, []float64{0.7, 0.4}, math.NaN()},
-		{[]float64{0, -5}, []float64{0.1, 0.25}, []float64{0.75, 0.9}, math.NaN()},
-		{[]float64{0, -5}, []float64{0, 0}, []float64{1, 1}, math.NaN()},
-		{[]float64{0, math.Inf(-1)}, []float64{0, 0.25}, []float64{0.75, 0.9}, math.Log(0.75)},         // no upper end
-		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)},    // of the largest mass
-		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.6, 0.3, 0.5}, math.Log(0.25) - 2}, // the lower bounds fill all
-		{[]float64{0, 1, 2}, []float64{0, 0, 0}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)},            // the upper ones do
-		{[]float64{0, math.Inf(-1)}, []float64{1, 0}, []float64{1, 1}, 0},                              // one column, in the point of its box
-		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0},           // none
-		{[]float64{0, -40, -90}, []float64{0, 0.125, 0.125}, []float64{0.75, 1, 1}, math.NaN()},
-	} {
-		q, theta, err := KLProject(tt.logS, tt.lo, tt.hi)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, s := range tt.logS {
-			if want := min(max(math.Exp(theta+s), tt.lo[j]), tt.hi[j]); !(math.Abs(q[j]-want) <= same) && theta > -inf {
-				t.Errorf("%+v: q = %v at %v", tt, q, theta)
-			}
-		}
-		if !math.IsNaN(tt.want) && !(math.Abs(theta-tt.want) <= same) {
-			t.Errorf("%+v: multiplier %v", tt, theta)
-		}
-	}
-}
-
 // TestGridAnswer: at the goal of a large Reg, and when the call is stopped on a coarse level, the Result is of the grid itself and its Reg the problem's or what was reached.
 func TestGridAnswer(t *testing.T) {
 	for _, tt := range []struct {

@@ -118,24 +118,6 @@ func BenchmarkProject(b *testing.B) {
 	}
 }
 
-func BenchmarkKLProject(b *testing.B) {
-	g := newGenerator(1)
-	for _, n := range []int{250, 4000} {
-		logS := make([]float64, n)
-		for j := range logS {
-			logS[j] = 20 * g.float()
-		}
-		lo, hi := box(g.mass(n), 1)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				if _, _, err := KLProject(logS, lo, hi); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkVerify reports the time of a pair as well.
 func BenchmarkVerify(b *testing.B) {
 	p := square(250, 0.01)

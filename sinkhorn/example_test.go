@@ -38,10 +38,3 @@ func ExampleProject() {
 	// 0.5000 <= optimum <= 0.5000
 	// verified
 }
-
-// The projection in divergence: everything is scaled alike but for what a bound stops.
-func ExampleKLProject() {
-	q, theta, err := sinkhorn.KLProject([]float64{0, 0, 0}, []float64{0.5, 0, 0}, []float64{1, 1, 0.1})
-	fmt.Printf("%.2f %.3f %v\n", q, theta, err)
-	// Output: [0.50 0.40 0.10] -0.916 <nil>
-}

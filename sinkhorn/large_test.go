@@ -77,40 +77,6 @@ func TestVerifyRefusesFlowOffGrid(t *testing.T) {
 	}
 }
 
-// TestKLProjectNearlyFull: the columns that s reaches hold all but a rounding of the mass, and take all they can; if more is missing, there is
-// no answer.
-func TestKLProjectNearlyFull(t *testing.T) {
-	logS := []float64{0, math.Inf(-1), 1}
-	lo := []float64{0.1, 0, 0.1}
-	for _, tt := range []struct {
-		missing float64
-		ok      bool
-	}{{0, true}, {1e-13, true}, {1e-11, false}} {
-		hi := []float64{0.5, 0.5, 0.5 - tt.missing}
-		q, theta, err := sinkhorn.KLProject(logS, lo, hi)
-		if !tt.ok {
-			if !errors.Is(err, sinkhorn.ErrInfeasible) {
-				t.Errorf("%v is missing: %v, %v", tt.missing, q, err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%v is missing: %v", tt.missing, err)
-			continue
-		}
-		sum := 0.0
-		for j := range q {
-			if !(lo[j] <= q[j] && q[j] <= hi[j]) {
-				t.Errorf("%v is missing: q[%d] = %v is outside [%v, %v]", tt.missing, j, q[j], lo[j], hi[j])
-			}
-			sum += q[j]
-		}
-		if math.Abs(sum-1) > 3*0x1p-52 || math.IsNaN(theta) {
-			t.Errorf("%v is missing: q = %v, theta = %v", tt.missing, q, theta)
-		}
-	}
-}
-
 // TestRateIsExact: the diameter of a small kernel is Birkhoff's, and no bound of it.
 func TestRateIsExact(t *testing.T) {
 	p := round(t, 30, 20)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
 // TestListing follows method Paper with plain loops in logarithms, iterate by iterate: the residual, the step in Hilbert's metric, the divergence of one q from the last, and the
@@ -61,7 +62,7 @@ func TestListing(t *testing.T) {
 			}
 			var theta float64
 			var err error
-			if q, theta, err = KLProject(logS, p.Lo, p.Hi); err != nil {
+			if q, theta, err = kl.Project(logS, p.Lo, p.Hi); err != nil {
 				t.Fatal(err)
 			}
 			var residual, kl float64

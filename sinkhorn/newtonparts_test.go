@@ -203,7 +203,7 @@ func TestColumnOutOfReach(t *testing.T) {
 	}
 }
 
-// TestScale: the quick multiplier is that of KLProject, from starts on either side, unless it gives up, which is for what is far
+// TestScale: the quick multiplier is that of kl.Project, from starts on either side, unless it gives up, which is for what is far
 // away or has no column inside its bounds.
 func TestScale(t *testing.T) {
 	const same = 1e-12 // an ulp of the multiplier
@@ -217,7 +217,7 @@ func TestScale(t *testing.T) {
 			logS[j] = math.Log(x[j])
 		}
 		lo, hi := box(g.mass(kv), 0.5+2*g.float())
-		q, theta, err := KLProject(logS, lo, hi)
+		q, theta, err := kl.Project(logS, lo, hi)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func verifierOf(t *testing.T, p Problem, q []float64) *verifier {
 	t.Helper()
 	var err error
 	if q == nil {
-		if q, _, err = KLProject(make([]float64, len(p.Lo)), p.Lo, p.Hi); err != nil {
+		if q, _, err = kl.Project(make([]float64, len(p.Lo)), p.Lo, p.Hi); err != nil {
 			t.Fatal(err)
 		}
 		kl.Repair(q, p.Lo, p.Hi)

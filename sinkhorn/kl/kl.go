@@ -46,12 +46,6 @@ func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) 
 	return w.solve(logS, lo, hi, q), true
 }
 
-// Theta returns a multiplier of a q that is at its bounds throughout.
-func (w *Workspace) Theta(logS, lo, hi, q []float64) float64 {
-	w.start(logS, lo, hi)
-	return w.anyTheta(logS, lo, hi, q)
-}
-
 // start finds the breakpoints, and the columns that have no choice.
 func (w *Workspace) start(logS, lo, hi []float64) {
 	n := len(logS)
