@@ -54,7 +54,7 @@ var picture = map[string][]string{
 	// What the cuts of base measures prove: one function for the two that find cuts.
 	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},
 
-	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the rate that it reports.
+	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the steps that it reports.
 	"hilbert":  {"cost", "internal/parallel"},
 	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
 	// The projection in divergence, a subject of its own.

@@ -163,7 +163,7 @@ func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *min
 }
 
 // entropicSettings are the settings of the entropic solver.
-var entropicSettings = sinkhorn.Settings{Gap: EntropicGap, SupportOnly: true}
+var entropicSettings = sinkhorn.Settings{Gap: EntropicGap}
 
 // Projection is the answer for one private distribution, and as private as that: it is a function of μ.
 // Printing it in any way shows nothing; only a release may leave the device.

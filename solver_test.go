@@ -104,7 +104,7 @@ func TestEntropicMechanism(t *testing.T) {
 			if reg, err := sinkhorn.RelativeReg(c, wpm.EntropicReg); err == nil { // Entropic means entropic, on few points too
 				lo, hi := m.Polytope().Bounds()
 				p := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
-				want, _ := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: wpm.EntropicGap, SupportOnly: true})
+				want, _ := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: wpm.EntropicGap})
 				if !slices.Equal(b.Q(), want.Q) || b.Lower() != want.Lower || b.Upper() != want.Upper {
 					t.Errorf("%s, %s: [%v, %v], Project: [%v, %v]", name, kind, b.Lower(), b.Upper(), want.Lower, want.Upper)
 				}

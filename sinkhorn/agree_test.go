@@ -34,7 +34,7 @@ func TestProjectorAgrees(t *testing.T) {
 			Tolerance:     rapid.SampledFrom([]float64{0, 1e-10, 1e-4}).Draw(rt, "tolerance"),
 			Gap:           rapid.SampledFrom([]float64{0, 0.5, 0.01}).Draw(rt, "gap"),
 			MaxIterations: rapid.SampledFrom([]int{1, 4, 300}).Draw(rt, "limit"), // Paper takes for ever at a small Reg
-			SupportOnly:   rapid.Bool().Draw(rt, "support only"),
+			AllRows:       rapid.Bool().Draw(rt, "all rows"),
 		}
 		u := newUsers(g, 1, atoms, k)
 		p := Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: reg}

@@ -84,7 +84,7 @@ func TestStackCompany(t *testing.T) {
 		{k: 140, reg: 0.002, set: Settings{Tolerance: 1e-9}}, // where a start at Reg is not always the way
 		{k: 140, reg: 0.0022, far: true, set: Settings{Tolerance: 1e-9}},
 		{k: 140, reg: 0.02, set: Settings{Tolerance: 1e-5}}, // plans are repaired
-		{k: 140, reg: 0.02, set: Settings{Gap: 0.5, SupportOnly: true}},
+		{k: 140, reg: 0.02, set: Settings{Gap: 0.5}},
 		{k: 140, reg: 0.02, set: Settings{Tolerance: 1e-6, Gap: 1e-9}}, // the first goal met is enough
 		{k: 140, reg: 0.02, set: Settings{MaxIterations: 3}},
 		{k: 140, reg: 0.02, set: Settings{MaxIterations: 1}},

@@ -92,7 +92,7 @@ func TestCancelledReading(t *testing.T) {
 				for n := range p.Source {
 					p.Source[n] /= float64(len(p.Source))
 				}
-				r, err := Project(ctx, p, Settings{Method: m, Tolerance: 1e-6})
+				r, err := Project(ctx, p, Settings{Method: m, Tolerance: 1e-6, AllRows: true})
 				cancel()
 				what := fmt.Sprintf("%s, %v, %d threads", tt.name, m, threads)
 				if n := c.later.Load(); n > int64(allowed*threads) || c.rows.Load() < tt.at {
@@ -132,7 +132,7 @@ func TestCancelledSweeps(t *testing.T) {
 	}{
 		{"annealing and Newton steps", 0.003, Settings{Tolerance: 1e-6}, k, false},
 		{"a gap", 0.002, Settings{Gap: 0.5}, k, false},
-		{"history", 0.3, Settings{Tolerance: 1e-8, History: true}, k, false},
+		{"history", 0.3, Settings{Method: Paper, Tolerance: 1e-8, History: true}, k, false},
 		{"paper", 0.3, Settings{Method: Paper, Tolerance: 1e-6}, k, false},
 		{"shared kernel", 0.05, Settings{Tolerance: 1e-9}, k - 5, true},
 	} {
@@ -248,7 +248,7 @@ func TestRowsReadOnce(t *testing.T) {
 			for i := range tt.atoms {
 				p.Support = append(p.Support, i*(k/tt.atoms))
 			}
-			set := Settings{Method: m, SupportOnly: tt.only}
+			set := Settings{Method: m, AllRows: !tt.only}
 			r := mustProject(t, p, set)
 			if n := c.rows.Load(); n < tt.want {
 				t.Errorf("%v, %+v: %d rows were read", m, tt, n)

@@ -160,7 +160,7 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 		f[i] = -top
 		bare = append(bare, i)
 	}
-	if bare != nil && !r.Settings.SupportOnly && !in.gridRows(f, g, bare) {
+	if bare != nil && r.Settings.AllRows && !in.gridRows(f, g, bare) {
 		if err := in.readRows(w, bare, func(_, i int, row []float64) error {
 			if err := projection.CheckRow(i, row, in.kv); err != nil {
 				return err

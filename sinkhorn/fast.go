@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
@@ -42,7 +41,6 @@ type fast struct {
 	stop   Status
 	found  *bounds // of the certificate that met the gap
 	foundI *iterate
-	oldQ   []float64 // q of the last entry of the history
 }
 
 // scalings are the vectors of an iteration of Algorithm 1 on the kernel at hand.
@@ -369,9 +367,6 @@ func (s *fast) level(reg float64) ending {
 			}
 			continue
 		}
-		if s.last {
-			s.record()
-		}
 		if p.since++; s.res < 0.9*p.best {
 			p.best, p.since = s.res, 0
 		}
@@ -557,31 +552,6 @@ func (s *fast) certified() bool {
 	}
 	s.found, s.foundI = nil, nil
 	return false
-}
-
-// record adds the present iterate to the history.
-func (s *fast) record() {
-	if !s.set.History {
-		return
-	}
-	it := s.iterate(nil)
-	b := s.in.certify(s.c, it)
-	if s.c.cut() {
-		return
-	}
-	inf := math.Inf(1)
-	h := Iterate{Residual: s.res, DistanceBound: inf, KLBound: inf}
-	h.Upper, h.Lower = b.original(s.c)
-	now, next := make([]float64, s.c.n), make([]float64, s.c.n)
-	for j, v := range s.v {
-		now[j], next[j] = num.Log(v), num.Log(s.next[j])
-	}
-	h.Step, _ = hilbert.LogDistance(next, now)
-	if s.oldQ != nil {
-		h.KL = divergence(s.q, s.oldQ)
-	}
-	s.oldQ = append(s.oldQ[:0], s.q...)
-	s.r.History = append(s.r.History, h)
 }
 
 // finish makes the Result of the present iterate.

@@ -20,7 +20,7 @@ const fewRows = 64
 // separable returns the grid that the method for grids applies to, or nil.
 func (in *instance) separable(s Settings) *cost.Grid {
 	g, ok := in.matrix.(*cost.Grid)
-	if !ok || g.P() != 2 || s.Method == Paper || s.History {
+	if !ok || g.P() != 2 || s.Method == Paper {
 		return nil
 	}
 	if len(in.rows) <= fewRows || len(in.rows) < gridCells/in.kv {

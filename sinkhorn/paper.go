@@ -65,9 +65,6 @@ func (in *instance) paper(ctx context.Context, c *costs, set Settings) (*Result,
 	objective := s.certify()
 	s.b.objective = objective
 	s.r.Residual, s.r.Stats.Passes = s.residual, s.r.Iterations
-	if set.History {
-		s.r.Rate = in.rate(ctx, c, s.r.History)
-	}
 	return s.r, s.b, s.it
 }
 

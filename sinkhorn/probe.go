@@ -29,7 +29,6 @@ func (s *fast) probe() bool {
 	}
 	var x extrapolation
 	for n := 0; n == 0 && s.open(reg) || n > 0 && s.pass(); n++ {
-		s.record()
 		if s.res <= s.goal {
 			s.stop = Converged
 			if s.set.Gap > 0 && !s.certified() && s.set.Tolerance == 0 {

@@ -51,7 +51,7 @@ func TestBadRowsAtAnyReading(t *testing.T) {
 		{"NaN", func(row []float64) []float64 { row[0] = math.NaN(); return row }, sinkhorn.ErrNotFinite},
 		{"negative", func(row []float64) []float64 { row[0] = -1; return row }, sinkhorn.ErrNegative},
 	} {
-		for _, s := range []sinkhorn.Settings{{Method: sinkhorn.Paper}, {Method: sinkhorn.Fast}, {Gap: 0.9}, {SupportOnly: true}} {
+		for _, s := range []sinkhorn.Settings{{Method: sinkhorn.Paper, AllRows: true}, {AllRows: true}, {Gap: 0.9, AllRows: true}, {}} {
 			p := good
 			seen := 0
 			for n := 0; ; n++ {
@@ -129,8 +129,8 @@ func TestNoCost(t *testing.T) {
 	}
 }
 
-// TestSupportOnly: rows without mass are not read, and get the largest potential that costs allow which are only known to be >= 0.
-func TestSupportOnly(t *testing.T) {
+// TestAllRows: rows without mass are not read unless that is asked for, and get the largest potential that costs allow which are only known to be >= 0.
+func TestAllRows(t *testing.T) {
 	p := small(t)
 	for _, offset := range []float64{0, 100} { // with an offset the potentials of the columns may be positive
 		c, err := cost.FromRows([][]float64{{0, 1, 4, 2}, {-1, -1, -1, -1}, {4, 1, 0, 2}})
@@ -139,7 +139,7 @@ func TestSupportOnly(t *testing.T) {
 		}
 		c = &cost.Dense{K: 3, Kv: 4, Data: []float64{offset, 1 + offset, 4 + offset, 2, -1, -1, -1, -1, 4 + offset, 1 + offset, offset, 2}}
 		p.Cost = c
-		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{SupportOnly: true})
+		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestSupportOnly(t *testing.T) {
 		if r.Potentials.F[1] != -top {
 			t.Errorf("F[1] is %v, want %v", r.Potentials.F[1], -top)
 		}
-		if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{}); !errors.Is(err, sinkhorn.ErrNegative) {
+		if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{AllRows: true}); !errors.Is(err, sinkhorn.ErrNegative) {
 			t.Errorf("%v, want ErrNegative", err)
 		}
 		copy(c.Data[4:8], []float64{0, 0, 0, 0}) // the worst row that there can be

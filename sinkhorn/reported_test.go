@@ -327,7 +327,7 @@ func TestReport(t *testing.T) {
 			p := awkward(g, kind, base)
 			for _, m := range methods {
 				for _, s := range []Settings{{}, {MaxIterations: 2}, {Gap: 0.3}, {MaxIterations: 1, Gap: 1e-9}} {
-					s.Method = m
+					s.Method, s.AllRows = m, true
 					r := solvedOrStopped(t, p, s)
 					checkReport(t, fmt.Sprintf("kind %d, number %d, %v, %+v", kind, n, m, s), p, r, noise)
 				}
@@ -351,7 +351,7 @@ func TestReportProjector(t *testing.T) {
 				p.Hi[j] *= 2
 			}
 		}
-		for _, s := range []Settings{{Gap: 0.2}, {Gap: 1e-6, MaxIterations: 3}, {Tolerance: 1e-8}} {
+		for _, s := range []Settings{{Gap: 0.2, AllRows: true}, {Gap: 1e-6, MaxIterations: 3, AllRows: true}, {Tolerance: 1e-8, AllRows: true}} {
 			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, s)
 			if err != nil {
 				t.Fatal(err)

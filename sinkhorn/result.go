@@ -46,24 +46,6 @@ type Iterate struct {
 	KL float64
 	// Upper and Lower are bounds on the exact problem from this iterate alone, as in Result.
 	Upper, Lower float64
-	// DistanceBound and KLBound bound d_H(v, v*) and KL(q || q*) as the theorem does; see Rate. +Inf where they say
-	// nothing, as always for Fast.
-	DistanceBound, KLBound float64
-}
-
-// Rate is the linear rate of the theorem, for information: it is valid, and so close to 1 on
-// most instances that it predicts nothing.
-type Rate struct {
-	// Diameter is Birkhoff's diameter of the kernel on the rows and columns that take part, or an
-	// upper bound of it when Exact is false.
-	Diameter float64
-	Exact    bool
-	// Tau is the contraction coefficient tanh(Diameter/4) of the kernel and of its transpose.
-	Tau float64
-	// C = Tau^2 is the rate of Algorithm 1: d_H(v^(t), v*) <= C^t d_H(v^(0), v*).
-	C, OneMinusC float64
-	// Start bounds d_H(v^(0), v*), from the first step: d_H(v^(0), v^(1)) / (1 - C).
-	Start float64
 }
 
 // Stats counts the work done.
@@ -110,10 +92,9 @@ type Result struct {
 	Iterations int
 	// Status says why the solver stopped.
 	Status Status
-	// History has an entry for every iterate if Settings.History is set, and Rate is then, for method Paper, the
-	// theorem's rate.
+	// History has an entry for every iterate if Settings.History is set. Package hilbert has the linear rate that the
+	// theorem promises for Iterate.Step.
 	History []Iterate
-	Rate    *Rate
 	// Stats counts the work.
 	Stats Stats
 	// Settings are the settings in force, defaults filled in.

@@ -52,15 +52,13 @@ type Settings struct {
 	// 0). The answer does not depend on it, the time does. Nil: v = 1 for Paper, an annealed start
 	// for Fast.
 	Initial []float64
-	// History records every iterate in Result.History: one more pass over the cost for each, to
-	// find its bounds. Fast records one entry for each pass that updates the potentials at the
-	// final Reg.
+	// History records every iterate of method Paper in Result.History: one more pass over the cost for each, to find its
+	// bounds.
 	History bool
-	// SupportOnly leaves rows without mass unread. They then get the potential
-	// -max(0, max_j g_j), which is valid because costs are not negative, instead of the largest
-	// valid one, and errors in their costs go unnoticed. The work falls from k*kv to
-	// |Support|*kv, which counts when few rows carry mass.
-	SupportOnly bool
+	// AllRows reads the rows without mass, too, which gives them the largest valid potentials. By default they stay
+	// unread, errors in their costs go unnoticed, and they get the potential -max(0, max_j g_j), which is valid
+	// because costs are not negative.
+	AllRows bool
 }
 
 const (
@@ -93,6 +91,8 @@ func (s Settings) resolve(in *instance) (Settings, error) {
 		return s, fmt.Errorf("%w: Gap = %v, want a finite number >= 0", ErrSettings, s.Gap)
 	case s.MaxIterations < 0:
 		return s, fmt.Errorf("%w: MaxIterations = %d is negative", ErrSettings, s.MaxIterations)
+	case s.History && s.Method != Paper:
+		return s, fmt.Errorf("%w: History is for method Paper", ErrSettings)
 	case s.Initial != nil && len(s.Initial) != in.kv:
 		return s, fmt.Errorf("%w: Initial has %d entries, want %d", ErrShape, len(s.Initial), in.kv)
 	}

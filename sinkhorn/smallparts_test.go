@@ -1,8 +1,6 @@
 package sinkhorn
 
 import (
-	"fmt"
-	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -46,53 +44,5 @@ func TestLimitOnWork(t *testing.T) {
 	}
 	if steps == 0 {
 		t.Error("no Newton step")
-	}
-}
-
-// TestRecord: the history of method Fast, where it begins and ends at one Reg, is that of runs that are stopped after so many passes.
-func TestRecord(t *testing.T) {
-	const same = 1e-10 // potentials are absorbed
-	g := newGenerator(96)
-	for n := range 6 {
-		p := g.problem(4+g.intn(5), 5+g.intn(6), 0.3)
-		p.Lo, p.Hi = box(g.mass(len(p.Lo)), 1+g.float())
-		var last Result
-		for most := 1; most <= 4; most++ {
-			r := solvedOrStopped(t, p, Settings{History: true, Tolerance: 1e-14, MaxIterations: most})
-			if len(r.History) != most {
-				t.Fatalf("%d entries after %d passes", len(r.History), most)
-			}
-			h := r.History[most-1]
-			what := fmt.Sprintf("number %d, pass %d", n, most)
-			checkReport(t, what, p, r, same)
-			if h.Residual != r.Residual || !(math.Abs(h.Upper-r.Upper) <= same) || !(math.Abs(h.Lower-r.Lower) <= same) {
-				t.Errorf("%s: %+v, and the answer has residual %v in [%v, %v]", what, h, r.Residual, r.Lower, r.Upper)
-			}
-			if !math.IsInf(h.DistanceBound, 1) || !math.IsInf(h.KLBound, 1) {
-				t.Errorf("%s: %+v says something of the rate", what, h)
-			}
-			if most > 1 {
-				var kl float64
-				low, high := math.Inf(1), math.Inf(-1)
-				for j, q := range r.Q {
-					if q > 0 {
-						kl += q * math.Log(q/last.Q[j])
-					}
-					if p.Hi[j] > tinyMass {
-						d := r.LogV[j] - last.LogV[j]
-						low, high = min(low, d), max(high, d)
-					}
-				}
-				if !(math.Abs(h.KL-kl) <= same) {
-					t.Errorf("%s: KL %v, want %v", what, h.KL, kl)
-				}
-				if step := last.History[most-2].Step; !(math.Abs(step-(high-low)) <= same*(1+step)) {
-					t.Errorf("%s: the step before was %v, want %v", what, step, high-low)
-				}
-			} else if h.KL != 0 {
-				t.Errorf("%s: KL %v", what, h.KL)
-			}
-			last = r
-		}
 	}
 }

@@ -72,7 +72,7 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	prob := sinkhorn.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi, Reg: reg}
 	var res sinkhorn.Result
 	err = clock.run(func() (err error) {
-		res, err = sinkhorn.Project(ctx, prob, sinkhorn.Settings{Method: method, Tolerance: tol, MaxIterations: most})
+		res, err = sinkhorn.Project(ctx, prob, sinkhorn.Settings{Method: method, Tolerance: tol, MaxIterations: most, AllRows: true})
 		return err
 	})
 	// An early stop is an answer: q is feasible and the bounds hold.
