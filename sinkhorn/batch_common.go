@@ -51,12 +51,8 @@ func (s *common) make(ctx context.Context, p *Projector) bool {
 	}
 	k := &kernel{c: c, ch: chunks(c.k, c.n), m: lease(c.k * c.n), f: c.min, g: make([]float64, c.n)}
 	k.part = make([]float64, k.ch*c.n)
-	v := make([]float64, c.n)
-	for j := range v {
-		v[j] = 1
-	}
 	s.a = make([]float64, c.k)
-	s.w = k.open(c.reg, in.mass, v, s.a, make([]float64, c.k), make([]float64, c.n))
+	s.w = k.open(c.reg, in.mass, s.a, make([]float64, c.k), make([]float64, c.n))
 	k.part = nil
 	if c.cut() {
 		return false

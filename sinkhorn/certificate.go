@@ -100,7 +100,7 @@ func certify(w *watch, c *costs, group []*proof) {
 		w.loop(m, func(ch int) { sweepChunk(w, c, group, ch, m) })
 	}
 	if !w.cut() {
-		w.loop(len(group), func(x int) { group[x].close(c, m) })
+		w.loop(len(group), func(x int) { group[x].close(c) })
 	}
 }
 
@@ -222,14 +222,9 @@ func (p *proof) carry(i int, row, buf []float64) {
 }
 
 // close makes the bounds of what the sweep has found.
-func (p *proof) close(c *costs, m int) {
+func (p *proof) close(c *costs) {
 	b, n := &p.b, c.n
-	copy(b.b, p.low[:n])
-	for ch := 1; ch < m; ch++ {
-		for j, x := range p.low[ch*n : (ch+1)*n] {
-			b.b[j] = min(b.b[j], x)
-		}
-	}
+	joinMinima(b.b, p.low)
 	for j, x := range b.b {
 		// Rounding may have raised C_ij - f_i by half a unit.
 		b.b[j] = math.Nextafter(x, math.Inf(-1))

@@ -106,7 +106,6 @@ func newFast(ctx context.Context, in *instance, c *costs, set Settings, k *kerne
 func (in *instance) fast(ctx context.Context, c *costs, set Settings) (*Result, *bounds, *iterate) {
 	s := newFast(ctx, in, c, set, newKernel(c))
 	defer s.k.free()
-	defer s.newt.free()
 	s.run()
 	r, b, it := s.finish()
 	if c.cut() {
@@ -207,7 +206,7 @@ func (s *fast) build(reg float64) {
 // open is build and pass for g = 0 and the least potentials f.
 func (s *fast) open(reg float64) bool {
 	s.start(reg)
-	s.first = s.k.open(reg, s.in.mass, s.v, s.a, s.u, s.s)
+	s.first = s.k.open(reg, s.in.mass, s.a, s.u, s.s)
 	s.sound = !s.c.cut() && s.balance()
 	return s.sound
 }
@@ -254,7 +253,7 @@ func (s *fast) pass() bool {
 func (s *fast) products() bool {
 	if s.k.sparse == nil || !s.k.sparse.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
 		s.k.sparse = nil
-		s.k.normalise(s.in.mass, s.v, s.a, s.u, s.s)
+		s.k.normalise(nil, s.in.mass, s.v, s.a, s.u, s.s)
 	}
 	return !s.c.cut() && s.balance()
 }

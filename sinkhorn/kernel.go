@@ -2,6 +2,7 @@ package sinkhorn
 
 import (
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -55,13 +56,95 @@ func release(x []float64) {
 func (k *kernel) build(reg float64) {
 	k.reg = reg
 	n := k.c.n
+	k.c.rows(func(_, i int) {
+		expRow(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], expScale/reg)
+	})
+}
+
+// blockCells is how many cells of a matrix stay in the second-level cache between two products: 256 KB. Smaller
+// blocks cost calls, larger ones leave the cache.
+const blockCells = 1 << 15
+
+// blocks sets s to the sum of what f adds to part for all blocks of rows. A block stays in cache for what f does to it.
+func (k *kernel) blocks(s []float64, f func(from, to, chunk int, part []float64)) {
+	block := max(1, blockCells/k.c.n)
 	k.c.loop(k.ch, func(ch int) {
 		from, to := chunkRows(k.c.k, k.ch, ch)
-		for i := from; i < to; i++ {
-			if (i-from)%lookRows == 0 && k.c.ended() {
+		part := k.partial(ch, s)
+		clear(part)
+		for i := from; i < to; i += block {
+			if k.c.ended() {
 				return
 			}
-			expRow(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], expScale/reg)
+			f(i, min(i+block, to), ch, part)
+		}
+	})
+	k.join(s)
+}
+
+// times sets a = M v for rows from to to, with the entries in w alone if it is not nil.
+func (k *kernel) times(w *csr, from, to int, v, a []float64) {
+	if w == nil {
+		timesRows(k.m[from*k.c.n:to*k.c.n], k.c.n, v, a[from:to])
+		return
+	}
+	for i := from; i < to; i++ {
+		idx, val := w.row(i)
+		a[i] = dotRow(idx, val, v)
+	}
+}
+
+// add adds M' u to s for the same rows.
+func (k *kernel) add(w *csr, from, to int, u, s []float64) {
+	if w == nil {
+		addColumns(k.m[from*k.c.n:to*k.c.n], k.c.n, u[from:to], s)
+		return
+	}
+	for i := from; i < to; i++ {
+		idx, val := w.row(i)
+		addRow(idx, val, u[i], s)
+	}
+}
+
+// normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel, or the entries w of it:
+//
+//	a = M v,  u = mu / a,  s = M' u.
+func (k *kernel) normalise(w *csr, mu, v, a, u, s []float64) {
+	k.blocks(s, func(from, to, _ int, part []float64) {
+		k.times(w, from, to, v, a)
+		for i := from; i < to; i++ {
+			u[i] = mu[i] / a[i]
+		}
+		k.add(w, from, to, u, part)
+	})
+}
+
+// curvature sets out = M' diag(row) M x, of the kernel or the entries w of it. y is scratch space.
+func (k *kernel) curvature(w *csr, x, y, row, out []float64) {
+	k.blocks(out, func(from, to, _ int, part []float64) {
+		k.times(w, from, to, x, y)
+		for i := from; i < to; i++ {
+			y[i] *= row[i]
+		}
+		k.add(w, from, to, y, part)
+	})
+}
+
+// squares sets out_j = sum_i row_i M_ij^2, of the kernel or the entries w of it.
+func (k *kernel) squares(w *csr, row, out []float64) {
+	n := k.c.n
+	k.blocks(out, func(from, to, _ int, part []float64) {
+		for i := from; i < to; i++ {
+			if w == nil {
+				for j, x := range k.m[i*n : (i+1)*n] {
+					part[j] += float64(row[i] * float64(x*x))
+				}
+				continue
+			}
+			idx, val := w.row(i)
+			for l, j := range idx {
+				part[j] += float64(row[i] * float64(val[l]*val[l]))
+			}
 		}
 	})
 }
@@ -74,68 +157,19 @@ type sweep struct {
 
 // open is build and normalise for v = 1 in one pass over the cost. While a row is in cache, it also computes what a
 // certificate needs if this iterate is the last, which is much less work now than later.
-func (k *kernel) open(reg float64, mu, v, a, u, s []float64) *sweep {
+func (k *kernel) open(reg float64, mu, a, u, s []float64) *sweep {
 	k.reg = reg
 	n := k.c.n
-	w := &sweep{low: make([]float64, k.ch*n), carried: make([]float64, k.c.k)}
-	for j := range w.low {
-		w.low[j] = math.Inf(1)
-	}
-	block := max(1, blockCells/n)
-	k.c.loop(k.ch, func(ch int) {
-		from, to := chunkRows(k.c.k, k.ch, ch)
+	w := &sweep{low: slices.Repeat([]float64{math.Inf(1)}, k.ch*n), carried: make([]float64, k.c.k)}
+	k.blocks(s, func(from, to, ch int, part []float64) {
 		low := w.low[ch*n : (ch+1)*n]
-		part := k.partial(ch, s)
-		clear(part)
-		for i := from; i < to; i += block {
-			if k.c.ended() {
-				return
-			}
-			b := min(block, to-i)
-			for r := i; r < i+b; r++ {
-				row := k.m[r*n : (r+1)*n]
-				a[r], w.carried[r] = expOpen(row, k.c.row[r], low, k.f[r], expScale/reg)
-			}
-			m := k.m[i*n : (i+b)*n]
-			for r := i; r < i+b; r++ {
-				u[r] = mu[r] / a[r]
-			}
-			addColumns(m, n, u[i:i+b], part)
+		for i := from; i < to; i++ {
+			a[i], w.carried[i] = expOpen(k.m[i*n:(i+1)*n], k.c.row[i], low, k.f[i], expScale/reg)
+			u[i] = mu[i] / a[i]
 		}
+		k.add(nil, from, to, u, part)
 	})
-	k.join(s)
 	return w
-}
-
-// blockCells is how many cells of a matrix stay in the second-level cache between two products: 256 KB. Smaller
-// blocks cost calls, larger ones leave the cache.
-const blockCells = 1 << 15
-
-// normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel, a
-// block of rows at a time while it is in cache:
-//
-//	a = M v,  u = mu / a,  s = M' u.
-func (k *kernel) normalise(mu, v, a, u, s []float64) {
-	n := k.c.n
-	block := max(1, blockCells/n)
-	k.c.loop(k.ch, func(ch int) {
-		from, to := chunkRows(k.c.k, k.ch, ch)
-		part := k.partial(ch, s)
-		clear(part)
-		for i := from; i < to; i += block {
-			if k.c.ended() {
-				return
-			}
-			b := min(block, to-i)
-			m := k.m[i*n : (i+b)*n]
-			timesRows(m, n, v, a[i:i+b])
-			for r := i; r < i+b; r++ {
-				u[r] = mu[r] / a[r]
-			}
-			addColumns(m, n, u[i:i+b], part)
-		}
-	})
-	k.join(s)
 }
 
 // partial returns where chunk ch sums its columns: s itself if there is one chunk.
@@ -165,8 +199,8 @@ func (k *kernel) join(s []float64) {
 	})
 }
 
-// rowMinima sets f_i = min_j (C_ij - g_j) and returns true if it is finite throughout.
-func (c *costs) rowMinima(g, f []float64) bool {
+// rows calls f for every row, with the number of its chunk, until the context ends.
+func (c *costs) rows(f func(ch, i int)) {
 	m := chunks(c.k, c.n)
 	c.loop(m, func(ch int) {
 		from, to := chunkRows(c.k, m, ch)
@@ -174,37 +208,30 @@ func (c *costs) rowMinima(g, f []float64) bool {
 			if (i-from)%lookRows == 0 && c.ended() {
 				return
 			}
-			f[i] = minDiff(c.row[i], g)
+			f(ch, i)
 		}
 	})
-	for _, x := range f {
-		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return false
-		}
-	}
-	return true
+}
+
+// rowMinima sets f_i = min_j (C_ij - g_j).
+func (c *costs) rowMinima(g, f []float64) {
+	c.rows(func(_, i int) { f[i] = minDiff(c.row[i], g) })
 }
 
 // columnMinima sets b_j = min_i (C_ij - f_i).
 func (c *costs) columnMinima(f, b []float64) {
-	m := chunks(c.k, c.n)
-	part := make([]float64, m*c.n)
-	for j := range part {
-		part[j] = math.Inf(1)
-	}
-	c.loop(m, func(ch int) {
-		from, to := chunkRows(c.k, m, ch)
-		for i := from; i < to; i++ {
-			if (i-from)%lookRows == 0 && c.ended() {
-				return
-			}
-			minInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i])
-		}
-	})
-	copy(b, part[:c.n])
-	for ch := 1; ch < m; ch++ {
-		for j, x := range part[ch*c.n : (ch+1)*c.n] {
-			b[j] = math.Min(b[j], x)
+	part := slices.Repeat([]float64{math.Inf(1)}, chunks(c.k, c.n)*c.n)
+	c.rows(func(ch, i int) { minInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i]) })
+	joinMinima(b, part)
+}
+
+// joinMinima sets b to the least of part, which holds the minima of one chunk after the other.
+func joinMinima(b, part []float64) {
+	n := len(b)
+	copy(b, part)
+	for ; len(part) >= n && n > 0; part = part[n:] {
+		for j, x := range part[:n] {
+			b[j] = min(b[j], x)
 		}
 	}
 }

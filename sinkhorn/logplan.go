@@ -26,18 +26,12 @@ type logPlan struct {
 func newLogPlan(c *costs, mass []float64, reg float64, logV []float64) *logPlan {
 	p := &logPlan{c: c, mass: mass, reg: reg, logV: logV, logU: make([]float64, c.k), cols: make([]float64, c.n)}
 	m := chunks(c.k, c.n)
-	part := make([]float64, m*c.n)
-	c.loop(m, func(ch int) {
-		from, to := chunkRows(c.k, m, ch)
-		row, sum := make([]float64, c.n), part[ch*c.n:(ch+1)*c.n]
-		for i := from; i < to; i++ {
-			if (i-from)%lookRows == 0 && c.ended() {
-				return
-			}
-			p.logU[i] = p.row(i, row)
-			for j, x := range row {
-				sum[j] += x
-			}
+	part, rows := make([]float64, m*c.n), make([]float64, m*c.n)
+	c.rows(func(ch, i int) {
+		row, sum := rows[ch*c.n:(ch+1)*c.n], part[ch*c.n:(ch+1)*c.n]
+		p.logU[i] = p.row(i, row)
+		for j, x := range row {
+			sum[j] += x
 		}
 	})
 	for ch := range m {

@@ -10,21 +10,17 @@ import "math"
 // a weighted graph Laplacian on the columns, positive semidefinite. J_AA d = q_A - c_A - J_AF d_F, with d_F what
 // takes the free columns to their level, is solved by conjugate gradients.
 //
-// At a small Reg a row of P reaches few columns. What is so small that rounding hides it is then dropped, and B kept
-// in compressed rows: made from those of the kernel where there are any (sparseKernel). What is dropped here concerns
-// the direction of a step alone.
+// At a small Reg a row of P reaches few columns. What is so small that rounding hides it is then dropped, unless the
+// kernel is in compressed rows already (sparseKernel). What is dropped here concerns the direction of a step alone.
 type newton struct {
-	act        []int     // A
-	b          []float64 // k x |A|: P_ij / sqrt(mu_i)
-	y          []float64 // k
-	diag, cd   []float64
+	act        []int // A
+	cd, diag   []float64
 	d, r, z, p []float64
-	jp         []float64
-	sq         []float64
+	row        []float64 // u / a: P' diag(1/mu) P = diag(v) M' diag(row) M diag(v)
+	x, y, jx   []float64
 	delta      []float64
-	part       []float64
-	save       []float64
-	sparse     bool // packed takes the place of b, where that is shorter
+	save, alg  []float64
+	side       []int8
 	packed     csr
 	dense      bool // for tests: never compress
 }
@@ -41,11 +37,6 @@ const (
 	// One row in sparseSample is counted beforehand.
 	sparseSample = 17
 )
-
-func (w *newton) free() {
-	release(w.b)
-	w.b = nil
-}
 
 // merit returns the dual objective over reg, up to a constant that stays while the kernel does, and a bound on
 // its rounding error.
@@ -71,240 +62,145 @@ func (s *fast) merit() (value, noise float64) {
 // Algorithm 1 from the better of the two. It reports whether Newton's was better.
 func (s *fast) newtonStep() bool {
 	w := &s.newt
-	n, k := s.c.n, s.c.k
 	w.act = w.act[:0]
 	for j, side := range s.side {
 		if side != 0 && s.q[j] > 0 {
 			w.act = append(w.act, j)
 		}
 	}
-	na := len(w.act)
-	if na == 0 {
+	if len(w.act) == 0 {
 		s.v, s.next = s.next, s.v
 		return false
 	}
-	w.delta = grow(w.delta, n)
+	s.target()
+	entries := s.compress()
+	s.diagonal(entries)
+	if s.c.cut() {
+		return false
+	}
+	s.cg(entries, math.Max(s.damp, math.Min(1e-3, 1e-2*s.res)), math.Min(0.1, math.Sqrt(s.res)))
+	if s.search() {
+		s.r.Stats.Newton++
+		if s.damp /= 4; s.damp < 1e-12 {
+			s.damp = 0
+		}
+		s.v, s.next = s.next, s.v
+		return true
+	}
+	s.damp = math.Max(4*s.damp, 1e-8)
+	return false
+}
+
+// target makes the system: delta takes the free columns to their level, and r is the right side.
+func (s *fast) target() {
+	w, n := &s.newt, s.c.n
+	w.delta, w.x, w.jx = grow(w.delta, n), grow(w.x, n), grow(w.jx, n)
+	w.row, w.y = grow(w.row, s.c.k), grow(w.y, s.c.k)
+	for i, u := range s.u {
+		w.row[i] = u / s.a[i]
+	}
 	var off float64
-	for j := range w.delta {
+	for j, v := range s.v {
 		w.delta[j] = 0
 		if s.side[j] == 0 || s.q[j] == 0 {
-			w.delta[j] = math.Log(s.x * s.w[j] / s.v[j])
+			w.delta[j] = math.Log(s.x * s.w[j] / v)
 			off = math.Max(off, math.Abs(w.delta[j]))
 		}
+		w.x[j] = w.delta[j] * v
 	}
-	w.r, w.cd = grow(w.r, na), grow(w.cd, na)
+	w.r, w.cd = grow(w.r, len(w.act)), grow(w.cd, len(w.act))
 	for m, j := range w.act {
 		w.cd[m] = s.v[j] * s.s[j]
 		w.r[m] = s.q[j] - w.cd[m]
 	}
-	w.sq = grow(w.sq, k)
-	for i, u := range s.u {
-		w.sq[i] = math.Sqrt(u / s.a[i])
+	if off <= 1e-14 {
+		return
 	}
-	if off > 1e-14 {
-		// rhs -= J_AF delta = + P' D^-1 P delta on A.
-		w.y, w.part = grow(w.y, k), grow(w.part, n)
-		for j := range w.part {
-			w.part[j] = w.delta[j] * s.v[j]
-		}
-		jd := make([]float64, n)
-		s.k.curvature(w.part, w.y, w.sq, jd)
-		s.r.Stats.CG++
-		for m, j := range w.act {
-			w.r[m] += s.v[j] * jd[j]
-		}
+	// r -= J_AF delta = + P' diag(1/mu) P delta on A.
+	var kept *csr
+	if s.k.sparse != nil {
+		kept = &s.k.sparse.csr
 	}
-	s.pack()
-	if s.c.cut() {
-		return false
+	s.k.curvature(kept, w.x, w.y, w.row, w.jx)
+	s.r.Stats.CG++
+	for m, j := range w.act {
+		w.r[m] += s.v[j] * w.jx[j]
 	}
-	before, noise := s.merit()
-	res := s.res
-	shift := math.Max(s.damp, math.Min(1e-3, 1e-2*res))
-	s.cg(shift, math.Min(0.1, math.Sqrt(res)))
+}
 
-	w.save = append(w.save[:0], s.v...)
-	alg := append([]float64(nil), s.next...)
-	x := s.x
-	step := 1.0
-	for range 4 {
-		for j := range s.v {
-			if w.delta[j] != 0 || s.side[j] == 0 {
-				s.v[j] = w.save[j] * math.Exp(step*w.delta[j])
-			} else {
-				s.v[j] = w.save[j]
-			}
+// compress returns the entries of the kernel that count for a step, or nil if they are not worth while.
+func (s *fast) compress() *csr {
+	w := &s.newt
+	switch {
+	case w.dense:
+		return nil
+	case s.k.sparse != nil:
+		return &s.k.sparse.csr
+	case s.c.k*s.c.n >= sparseCells && s.keep(&w.packed, dropped, sparseFill):
+		return &w.packed
+	}
+	return nil
+}
+
+// diagonal sets diag to that of J.
+func (s *fast) diagonal(entries *csr) {
+	w := &s.newt
+	w.diag = grow(w.diag, len(w.act))
+	s.k.squares(entries, w.row, w.jx)
+	for m, j := range w.act {
+		w.diag[m] = w.cd[m] - s.v[j]*s.v[j]*w.jx[j]
+	}
+}
+
+// image sets out = (J + shift diag(c)) p.
+func (s *fast) image(entries *csr, shift float64, p, out []float64) {
+	w := &s.newt
+	clear(w.x)
+	for m, j := range w.act {
+		w.x[j] = s.v[j] * p[m]
+	}
+	s.k.curvature(entries, w.x, w.y, w.row, w.jx)
+	for m, j := range w.act {
+		out[m] = (1+shift)*w.cd[m]*p[m] - s.v[j]*w.jx[j]
+	}
+}
+
+// search takes the step d, or a part of it, if the dual or the residual then says that it is a good one. It leaves the
+// scalings where the plain step of Algorithm 1 leads if not.
+func (s *fast) search() bool {
+	w := &s.newt
+	before, noise := s.merit()
+	res, x := s.res, s.x
+	w.save, w.alg, w.side = append(w.save[:0], s.v...), append(w.alg[:0], s.next...), append(w.side[:0], s.side...)
+	for step := 1.0; step > 1e-2; step /= 4 {
+		for j, v := range w.save {
+			s.v[j] = v * math.Exp(step*w.delta[j])
 		}
 		for m, j := range w.act {
 			s.v[j] = w.save[j] * math.Exp(math.Max(-100, math.Min(step*w.d[m], 100)))
 		}
-		side := append([]int8(nil), s.side...)
 		if s.pass() {
 			after, noise2 := s.merit()
 			if s.res <= 0.5*res || after > before+noise+noise2 && s.res < 4*res {
-				s.r.Stats.Newton++
-				s.damp /= 4
-				if s.damp < 1e-12 {
-					s.damp = 0
-				}
-				s.v, s.next = s.next, s.v
 				return true
 			}
 		}
 		if s.over() {
 			break
 		}
-		copy(s.side, side)
-		step /= 4
+		copy(s.side, w.side)
 	}
-	s.damp = math.Max(4*s.damp, 1e-8)
-	copy(s.v, alg)
+	copy(s.v, w.alg)
 	s.x = x
 	return false
 }
 
-// curvature sets out = M' diag(sq^2) M x.
-func (k *kernel) curvature(x, y, sq, out []float64) {
-	if k.sparse != nil {
-		k.sparse.curvature(k, x, y, sq, out)
-		return
-	}
-	n := k.c.n
-	block := max(1, blockCells/n)
-	k.c.loop(k.ch, func(ch int) {
-		from, to := chunkRows(k.c.k, k.ch, ch)
-		part := k.partial(ch, out)
-		clear(part)
-		for i := from; i < to; i += block {
-			if k.c.ended() {
-				return
-			}
-			b := min(block, to-i)
-			m := k.m[i*n : (i+b)*n]
-			timesRows(m, n, x, y[i:i+b])
-			for r := i; r < i+b; r++ {
-				y[r] *= sq[r] * sq[r]
-			}
-			addColumns(m, n, y[i:i+b], part)
-		}
-	})
-	k.join(out)
-}
-
-// pack writes B = P / sqrt(mu) on the columns A, and diag = c - diag(B'B).
-func (s *fast) pack() {
-	w := &s.newt
-	n, k, na := s.c.n, s.c.k, len(w.act)
-	w.diag = grow(w.diag, na)
-	va := make([]float64, na)
-	for m, j := range w.act {
-		va[m] = s.v[j]
-	}
-	if w.sparse = !w.dense && s.compress(va); w.sparse {
-		return
-	}
-	copy(w.diag, w.cd)
-	if cap(w.b) < k*na {
-		w.free()
-		w.b = lease(k * n)
-	}
-	w.b = w.b[:k*na]
-	for i := range k {
-		if i%lookRows == 0 && s.c.ended() {
-			return
-		}
-		row, dst, q := s.k.m[i*n:(i+1)*n], w.b[i*na:(i+1)*na], w.sq[i]
-		if na == n {
-			for m, v := range va {
-				x := q * row[m] * v
-				dst[m] = x
-				w.diag[m] -= x * x
-			}
-			continue
-		}
-		for m, j := range w.act {
-			x := q * row[j] * va[m]
-			dst[m] = x
-			w.diag[m] -= x * x
-		}
-	}
-}
-
-// compress is pack into compressed rows: of the kernel's entries, where it is compressed already, or of those that
-// count. It reports false, after a few rows, if they are not worth while.
-func (s *fast) compress(va []float64) bool {
-	w := &s.newt
-	from := &w.packed
-	if s.k.sparse != nil {
-		from = &s.k.sparse.csr
-	} else if s.c.k*len(w.act) < sparseCells || !s.keep(from, w.act, dropped, sparseFill) {
-		return false
-	}
-	at := s.places()
-	copy(w.diag, w.cd)
-	// In place, where it is from packed: no entry moves to the right.
-	to := csr{make([]int, 1, s.c.k+1), w.packed.idx[:0], w.packed.val[:0]}
-	for i, q := range w.sq {
-		idx, val := from.row(i)
-		for l, j := range idx {
-			if m := at[j]; m >= 0 {
-				x := val[l] * (q * va[m])
-				to.idx = append(to.idx, m)
-				to.val = append(to.val, x)
-				w.diag[m] -= float64(x * x)
-			}
-		}
-		to.ptr = append(to.ptr, len(to.idx))
-	}
-	w.packed = to
-	return true
-}
-
-// places returns where a column is in A, -1 for those that are not.
-func (s *fast) places() []int32 {
-	at := make([]int32, s.c.n)
-	for j := range at {
-		at[j] = -1
-	}
-	for m, j := range s.newt.act {
-		at[j] = int32(m)
-	}
-	return at
-}
-
-// gram sets out = B'B p.
-func (w *newton) gram(c *costs, p, out []float64) {
-	k := c.k
-	clear(out)
-	if c.ended() {
-		return
-	}
-	if w.sparse {
-		for i := range k {
-			idx, val := w.packed.row(i)
-			addRow(idx, val, dotRow(idx, val, p), out)
-		}
-		return
-	}
-	na := len(p)
-	block := max(1, blockCells/na)
-	for i := 0; i < k; i += block {
-		if c.ended() {
-			return
-		}
-		b := min(block, k-i)
-		a := w.b[i*na : (i+b)*na]
-		timesRows(a, na, p, w.y[i:i+b])
-		addColumns(a, na, w.y[i:i+b], out)
-	}
-}
-
 // cg solves (J + shift diag(c)) d = r approximately.
-func (s *fast) cg(shift, tol float64) {
+func (s *fast) cg(entries *csr, shift, tol float64) {
 	w := &s.newt
-	na, k := len(w.act), s.c.k
-	w.d, w.z, w.p, w.jp = grow(w.d, na), grow(w.z, na), grow(w.p, na), grow(w.jp, na)
-	w.y = grow(w.y, k)
+	na := len(w.act)
+	w.d, w.z, w.p = grow(w.d, na), grow(w.z, na), grow(w.p, na)
+	jp := make([]float64, na)
 	clear(w.d)
 	var rz, first float64
 	for m := range w.d {
@@ -316,20 +212,16 @@ func (s *fast) cg(shift, tol float64) {
 	first = rz
 	for it := 0; it < 400 && rz > tol*tol*first && !s.c.cut(); it++ {
 		s.r.Stats.CG++
-		w.gram(s.c, w.p, w.jp)
-		for m, x := range w.jp {
-			w.jp[m] = (1+shift)*w.cd[m]*w.p[m] - x
-		}
-		pj := ge.Ddot(na, w.p, 1, w.jp, 1)
+		s.image(entries, shift, w.p, jp)
+		pj := ge.Ddot(na, w.p, 1, jp, 1)
 		if !(pj > 0) {
 			return
 		}
-		alpha := rz / pj
-		old := rz
+		alpha, old := rz/pj, rz
 		rz = 0
 		for m := range w.d {
 			w.d[m] += alpha * w.p[m]
-			w.r[m] -= alpha * w.jp[m]
+			w.r[m] -= alpha * jp[m]
 			w.z[m] = w.r[m] / w.diag[m]
 			rz += w.r[m] * w.z[m]
 		}

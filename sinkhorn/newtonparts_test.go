@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -11,11 +12,9 @@ import (
 
 // bands is the state of Newton's method at a kernel of ones in a band of the given width, with a heavy row that reaches every column and the
 // others of next to no mass: entries of those are little in their columns, and much in their rows.
-func bands(k, width int) (s *fast, va []float64) {
+func bands(k, width int) (s *fast) {
 	s = &fast{c: &costs{k: k, n: k}, k: &kernel{m: make([]float64, k*k)}}
 	s.a, s.u, s.s = make([]float64, k), make([]float64, k), make([]float64, k)
-	w := &s.newt
-	w.sq, w.cd, w.diag = make([]float64, k), make([]float64, k), make([]float64, k)
 	const heavy = 5
 	for i := range k {
 		s.u[i] = 1e-20 * float64(i+1)
@@ -31,15 +30,10 @@ func bands(k, width int) (s *fast, va []float64) {
 		}
 	}
 	for j := range k {
-		va = append(va, 1)
 		s.v = append(s.v, 1)
-		w.act = append(w.act, j)
-		w.cd[j] = s.s[j]
+		s.newt.act = append(s.newt.act, j)
 	}
-	for i := range k {
-		w.sq[i] = math.Sqrt(s.u[i] / s.a[i])
-	}
-	return s, va
+	return s
 }
 
 // TestCompress: compressed rows hold the entries that count in their row or in their column and no others, and are made where they are at most one
@@ -50,8 +44,8 @@ func TestCompress(t *testing.T) {
 		t.Fatal("too small to be compressed")
 	}
 	for _, width := range []int{1, k/sparseFill - 2} {
-		s, va := bands(k, width)
-		if !s.compress(va) {
+		s := bands(k, width)
+		if s.compress() == nil {
 			t.Errorf("%d of %d columns: not compressed", width, k)
 			continue
 		}
@@ -64,7 +58,7 @@ func TestCompress(t *testing.T) {
 				if !(p > drop*s.u[i]*s.a[i] || p > drop*s.s[j]) {
 					continue
 				}
-				want := w.sq[i] * s.k.m[i*k+j]
+				want := s.k.m[i*k+j]
 				if at == w.packed.ptr[i+1] || int(w.packed.idx[at]) != j || w.packed.val[at] != want {
 					t.Fatalf("%d of %d columns: the entry of row %d, column %d is missing", width, k, i, j)
 				}
@@ -76,8 +70,8 @@ func TestCompress(t *testing.T) {
 		}
 	}
 	for _, width := range []int{k/sparseFill + 2, k/sparseFill + 9, k} {
-		s, va := bands(k, width)
-		if s.compress(va) {
+		s := bands(k, width)
+		if s.compress() != nil {
 			t.Errorf("%d of %d columns: compressed", width, k)
 		}
 	}
@@ -92,26 +86,29 @@ func TestConjugateGradients(t *testing.T) {
 		k    = 5
 	)
 	for _, shift := range []float64{5e-13, 1e-3} {
-		s := &fast{c: &costs{k: k}, r: &Result{}}
+		const na = 4
+		s := &fast{c: &costs{k: k, n: na}, r: &Result{}}
+		s.k = &kernel{c: s.c, ch: 1, m: make([]float64, k*na)}
+		s.u, s.a, s.v = slices.Repeat([]float64{1}, k), make([]float64, k), slices.Repeat([]float64{1}, na)
 		w := &s.newt
 		// Rows of the plan, without the columns that are not in A: row 4 is in column 3 alone.
 		plan := [k][]float64{{0.125, 0.0625, 0.03125, 0}, {0.03125, 0.125, 0, 0}, {0.0625, 0.0625, 0.125, 0}, {0.015625, 0, 0.0625, 0}, {0, 0, 0, 0.25}}
 		mu := []float64{0.25, 0.1875, 0.25, 0.125, 0.25}
-		const na = 4
 		w.act, w.r = []int{0, 1, 2, 3}, []float64{0.01, -0.02, 0.015, 1e-6}
-		w.cd, w.diag, w.b = make([]float64, na), make([]float64, na), make([]float64, k*na)
+		w.cd, w.diag = make([]float64, na), make([]float64, na)
 		h, want := make([]float64, na*na), append([]float64(nil), w.r...)
 		for i, row := range plan {
 			for j, x := range row {
 				w.cd[j] += x
-				w.b[i*na+j] = x / math.Sqrt(mu[i])
+				s.k.m[i*na+j] = x
 			}
+			s.a[i] = mu[i] // the plan is M, and the weight of a row one over its mass
 		}
 		for a := range na {
 			h[a*na+a] = w.cd[a] + shift*w.cd[a]
 			w.diag[a] = w.cd[a]
 			for i := range k {
-				w.diag[a] -= w.b[i*na+a] * w.b[i*na+a]
+				w.diag[a] -= plan[i][a] * plan[i][a] / mu[i]
 				for b := range na {
 					h[a*na+b] -= plan[i][a] / mu[i] * plan[i][b]
 				}
@@ -120,7 +117,8 @@ func TestConjugateGradients(t *testing.T) {
 		if !cholesky(h, want) {
 			t.Fatal("not positive definite")
 		}
-		s.cg(shift, 1e-9)
+		weigh(s)
+		s.cg(nil, shift, 1e-9)
 		for j, d := range w.d {
 			if !(math.Abs(d-want[j]) <= same*math.Abs(want[j])) {
 				t.Errorf("shift %v: d[%d] = %v, want %v", shift, j, d, want[j])

@@ -1,9 +1,6 @@
 package sinkhorn
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // csr is a matrix in compressed rows: row i has val[ptr[i]:ptr[i+1]] in columns idx.
 type csr struct {
@@ -56,7 +53,7 @@ func (s *fast) trySparse() {
 	if s.k.spare != nil {
 		w.csr = s.k.spare.csr
 	}
-	if !s.keep(&w.csr, nil, sparseShare, kernelFill) {
+	if !s.keep(&w.csr, sparseShare, kernelFill) {
 		s.tries = sparseTries // and will not be in this level
 		return
 	}
@@ -64,35 +61,18 @@ func (s *fast) trySparse() {
 	s.k.sparse, s.k.spare = w, w
 }
 
-// keep writes to w the entries of the kernel in columns cols, or in all for nil, that are more than share, over the
-// longer side, of their row of the plan or of their column. It reports false, after a few rows, if that is more than
-// one cell in fill.
-func (s *fast) keep(w *csr, cols []int, share float64, fill int) bool {
-	k, n, width := s.c.k, s.c.n, s.c.n
-	if cols != nil {
-		width = len(cols)
-	}
-	share /= float64(max(k, width))
+// keep writes to w the entries of the kernel that are more than share, over the longer side, of their row of the plan or
+// of their column. It reports false, after a few rows, if that is more than one cell in fill.
+func (s *fast) keep(w *csr, share float64, fill int) bool {
+	k, n := s.c.k, s.c.n
+	share /= float64(max(k, n))
 	// P_ij > share mu_i or P_ij > share c_j, divided by u_i v_j. Most cells are below what any column asks for, and
 	// nothing else of them is read.
 	byRow, byCol := make([]float64, n), make([]float64, n)
-	leastRow, leastCol := math.Inf(1), math.Inf(1)
-	column := func(j int) {
+	for j := range n {
 		byRow[j], byCol[j] = share/s.v[j], share*s.s[j]
-		leastRow, leastCol = min(leastRow, byRow[j]), min(leastCol, byCol[j])
 	}
-	if cols == nil {
-		for j := range n {
-			column(j)
-		}
-	} else {
-		for j := range n {
-			byRow[j], byCol[j] = math.Inf(1), math.Inf(1)
-		}
-		for _, j := range cols {
-			column(j)
-		}
-	}
+	leastRow, leastCol := slices.Min(byRow), slices.Min(byCol)
 	add := func(i int) {
 		a, u := s.a[i], 1/s.u[i]
 		low := min(a*leastRow, u*leastCol)
@@ -110,12 +90,12 @@ func (s *fast) keep(w *csr, cols []int, share float64, fill int) bool {
 			return false
 		}
 	}
-	if len(w.idx)*fill > (len(w.ptr)-1)*width {
+	if len(w.idx)*fill > (len(w.ptr)-1)*n {
 		return false
 	}
 	w.begin()
 	for i := range k {
-		if i%lookRows == 0 && s.c.ended() || len(w.idx)*fill > 2*k*width {
+		if i%lookRows == 0 && s.c.ended() || len(w.idx)*fill > 2*k*n {
 			return false
 		}
 		add(i)
@@ -125,44 +105,16 @@ func (s *fast) keep(w *csr, cols []int, share float64, fill int) bool {
 
 // normalise is that of kernel on the entries kept. It reports false if those left out may count by now.
 func (w *sparseKernel) normalise(k *kernel, mu, v, a, u, s []float64) bool {
-	drift := 0.0
-	for j, x := range v {
-		drift = math.Max(drift, x/w.v0[j])
-	}
-	n := k.c.n
-	k.c.loop(k.ch, func(ch int) {
-		from, to := chunkRows(k.c.k, k.ch, ch)
-		part := k.partial(ch, s)
-		clear(part)
-		v := v[:n]
-		for i := from; i < to; i++ {
-			idx, val := w.row(i)
-			a[i] = dotRow(idx, val, v)
-			u[i] = mu[i] / a[i]
-			addRow(idx, val, u[i], part)
-		}
-	})
-	k.join(s)
-	up := 0.0
-	for i, x := range u {
-		up = math.Max(up, x/w.u0[i])
-	}
-	return up*drift <= sparseDrift
+	k.normalise(&w.csr, mu, v, a, u, s)
+	return growth(v, w.v0)*growth(u, w.u0) <= sparseDrift
 }
 
-// curvature is that of kernel.
-func (w *sparseKernel) curvature(k *kernel, x, y, sq, out []float64) {
-	k.c.loop(k.ch, func(ch int) {
-		from, to := chunkRows(k.c.k, k.ch, ch)
-		part := k.partial(ch, out)
-		clear(part)
-		for i := from; i < to; i++ {
-			idx, val := w.row(i)
-			y[i] = dotRow(idx, val, x) * sq[i] * sq[i]
-			addRow(idx, val, y[i], part)
-		}
-	})
-	k.join(out)
+// growth returns the largest ratio of x over y.
+func growth(x, y []float64) (most float64) {
+	for i, z := range x {
+		most = max(most, z/y[i])
+	}
+	return most
 }
 
 func dotRow(idx []int32, val, v []float64) float64 {

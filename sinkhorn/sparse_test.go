@@ -53,8 +53,8 @@ func TestSparse(t *testing.T) {
 		p := scattered(t, 300, rel)
 		short, b := run(t, p, false)
 		full, b2 := run(t, p, true)
-		if !short.newt.sparse || full.newt.sparse {
-			t.Fatalf("Reg = %v: compressed %v and %v, want true and false", rel, short.newt.sparse, full.newt.sparse)
+		if short.newt.packed.val == nil || full.newt.packed.val != nil {
+			t.Fatalf("Reg = %v: compressed %v and %v, want true and false", rel, short.newt.packed.val != nil, full.newt.packed.val != nil)
 		}
 		if d := distance1(short.q, full.q); !(d <= same) {
 			t.Errorf("Reg = %v: q differs by %g", rel, d)
@@ -122,15 +122,13 @@ func TestFew(t *testing.T) {
 	}
 }
 
-// TestGram compares the products of both forms of B.
-func TestGram(t *testing.T) {
+// TestImage compares the products of the compressed and of the full kernel.
+func TestImage(t *testing.T) {
 	const lost = 3e-12
 	s, _ := run(t, scattered(t, 300, 0.001), false)
 	w := &s.newt
 	s.pass()
-	for i, u := range s.u {
-		w.sq[i] = math.Sqrt(u / s.a[i])
-	}
+	weigh(s)
 	g := newGenerator(3)
 	x := make([]float64, len(w.act))
 	for m, j := range w.act {
@@ -141,19 +139,19 @@ func TestGram(t *testing.T) {
 	var diag [2][]float64
 	for f, dense := range []bool{false, true} {
 		w.dense = dense
-		s.pack()
-		if w.sparse == dense {
-			t.Fatalf("compressed = %v, want %v", w.sparse, !dense)
+		entries := s.compress()
+		if (entries == nil) != dense {
+			t.Fatalf("compressed = %v, want %v", entries != nil, !dense)
 		}
+		s.diagonal(entries)
 		out[f] = make([]float64, len(w.act))
-		w.gram(s.c, x, out[f])
+		s.image(entries, 0, x, out[f])
 		diag[f] = append([]float64(nil), w.diag...)
 	}
 	for m, c := range w.cd {
 		tol := numtest.Tol{Abs: lost * c, Why: "what is dropped changes less than the 1e-12 that cg adds"}
-		numtest.Near(t, "B'B x", out[0][m], out[1][m], tol)
+		numtest.Near(t, "J x", out[0][m], out[1][m], tol)
 		numtest.Near(t, "diagonal", diag[0][m], diag[1][m], tol)
 	}
 	s.k.free()
-	s.newt.free()
 }
