@@ -1,9 +1,7 @@
 package basemeasure
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/wpm-go/wpm/internal/cutbound"
 )
@@ -141,45 +139,26 @@ func (a *attempt) tidy() bool {
 func (a *attempt) prove() {
 	v, s := a.v, a.s
 	c := cuts{make([]float64, v.p.k), make([]float64, v.p.k)}
-	see := func(col *column) {
+	values := make([]float64, v.p.k)
+	some := s.shared == noBound
+	s.each(func(col *column) {
 		if i := col.input; i >= 0 && col.value > 0 {
-			c.weights[i] += col.value
+			values[i] += col.value
 			c.thresholds[i] += col.value * s.unscale(col.eta)
+			if col.bound == s.shared {
+				c.weights[i] += col.value
+				some = true
+			}
 		}
-	}
-	s.eachKey(see)
-	s.eachOther(see)
-	some := false
-	for i, w := range c.weights { // cuts of one input merge into their mean: never worse, by concavity
+	})
+	for i, w := range values { // cuts of one input merge into their mean: never worse, by concavity
 		if w > 0 {
 			c.thresholds[i] = cutbound.Representable(c.thresholds[i]/w, v.p.exponent)
 		}
-		if s.share == 0 || !s.counts(i) {
-			c.weights[i] = 0
-			continue
-		}
-		c.weights[i] = max(0, w-s.floorOf(i))
-		some = some || c.weights[i] > 0
 	}
-	if some || s.share == 0 {
+	if some {
 		v.take(c)
 	}
-}
-
-// violation is an input and by how much the model is wrong about it.
-type violation struct {
-	input int
-	by    float64
-}
-
-func worstFirst(list []violation) []violation {
-	slices.SortFunc(list, func(a, b violation) int {
-		if c := cmp.Compare(b.by, a.by); c != 0 {
-			return c
-		}
-		return a.input - b.input
-	})
-	return list
 }
 
 // pivot lets variables enter until the best reduced cost has fallen, or there is none. It reports false if the basis
@@ -187,7 +166,7 @@ func worstFirst(list []violation) []violation {
 func (a *attempt) pivot() (pivots int, ok bool) {
 	v, s := a.v, a.s
 	t := a.offer()
-	defer func() { s.cands = s.cands[:0] }()
+	defer s.withdraw()
 	first, work, budget := -1.0, 0, roundBudget*s.k*s.kv
 	for pivots == 0 || v.interrupted() == nil {
 		e, found := t.best(work < budget)
@@ -201,24 +180,18 @@ func (a *attempt) pivot() (pivots int, ok bool) {
 			break
 		}
 		work += s.n*(s.kv+s.n+len(s.cands)) + s.kv
-		if e.kind == enterColumn {
-			e.col = s.newColumn(e.input, e.eta)
-		}
-		out := s.enter(&e.entry)
-		if out != pivoted && e.col != nil {
-			s.drop(e.col)
-		}
-		switch out {
+		switch s.enter(&e) {
 		case broken:
 			return pivots, false
 		case pivoted:
 			pivots++
-			t.done(e)
 		case rejected:
 			s.stats.Rejected++
-			t.done(e)
-			t.reject(e)
+			t.refuse(&e)
 		case retry: // the inverse is fresh, and all values with it
+			if e.col != nil {
+				s.cands = append(s.cands, e.col)
+			}
 			a.settled = s.pivots
 			if !(s.infeasibility() > -infeasibleTol) {
 				return max(pivots, 1), true // the next round decides

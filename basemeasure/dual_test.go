@@ -59,7 +59,7 @@ func TestShiftIsBest(t *testing.T) {
 			c := cuts{make([]float64, k), make([]float64, k)}
 			for i := range k {
 				c.thresholds[i] = float64(g.Intn(33)-4) / 7
-				if a.share > 0 && a.counts(i) {
+				if a.share > 0 && a.inMax[i] {
 					c.weights[i] = float64(1 + g.Intn(3))
 				}
 			}
@@ -159,10 +159,10 @@ func TestMeeting(t *testing.T) {
 			r := &ray{aim: a, phi: make([]float64, k)}
 			side := func() line {
 				l := line{tau: g.Float64(), row: g.Intn(k)}
-				for !a.counts(l.row) {
+				for !a.inMax[l.row] {
 					l.row = g.Intn(k)
 				}
-				if a.floor != nil {
+				if a.share < 1 {
 					for range k {
 						l.taus = append(l.taus, g.Float64())
 					}
@@ -208,20 +208,20 @@ func TestCandidates(t *testing.T) {
 			counted, active, worst := 0, 0, 0.0
 			for i := range k {
 				r.phi[i], r.tau[i] = float64(1+g.Intn(2)), g.Float64()
-				if a.counts(i) {
+				if a.inMax[i] {
 					counted++
 					worst = max(worst, r.phi[i])
 				}
 			}
 			for i := range k {
-				if a.counts(i) && r.phi[i] == worst {
+				if a.inMax[i] && r.phi[i] == worst {
 					active++
 				}
 			}
 			r.left, r.right = line{slope: -1 - g.Float64(), taus: r.tau}, line{slope: 1 + g.Float64(), taus: r.tau}
 			list := r.candidates()
 			want := 2
-			if active < counted && (active > 1 || a.floor != nil) {
+			if active < counted && (active > 1 || a.share < 1) {
 				want = 4
 			}
 			for n, c := range list[:want] {
@@ -231,7 +231,7 @@ func TestCandidates(t *testing.T) {
 				for i, w := range c.weights {
 					x := 0.0
 					switch {
-					case a.share == 0 || !a.counts(i):
+					case a.share == 0 || !a.inMax[i]:
 					case n < 2:
 						x = 1 / float64(counted)
 					case r.phi[i] == worst:

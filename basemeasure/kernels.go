@@ -72,11 +72,8 @@ type term struct {
 	row    []float64
 }
 
-// combine adds sum_t weight_t * row_t to y; rows are at least as long as y, which starts at their first entry.
-func combine(terms []term, y []float64) { combineFrom(terms, 0, y) }
-
-// combineFrom is combine where y starts at entry from of the rows.
-func combineFrom(terms []term, from int, y []float64) {
+// combine adds sum_t weight_t * row_t to y, which starts at entry from of the rows.
+func combine(terms []term, from int, y []float64) {
 	n, to := len(y), from+len(y)
 	for len(terms) >= 4 {
 		w0, w1, w2, w3 := terms[0].weight, terms[1].weight, terms[2].weight, terms[3].weight
@@ -123,12 +120,7 @@ func spread(weights, x []float64, rows [][]float64) {
 
 // spreadAll is spread, on several goroutines if there is enough to do.
 func spreadAll(weights, x []float64, rows [][]float64) {
-	work := len(weights) * len(x)
-	if work < parallelWork {
-		spread(weights, x, rows)
-		return
-	}
-	share(len(weights), work, func(from, to int) { spread(weights[from:to], x, rows[from:to]) })
+	share(len(weights), len(weights)*len(x), func(from, to int) { spread(weights[from:to], x, rows[from:to]) })
 }
 
 // parallelWork is the number of multiplications below which starting a goroutine costs more than it saves.

@@ -41,7 +41,7 @@ func (d *dual) take(res *Result, p proof) {
 // unscale gives the bounds of res their true scale, 2^exponent times that of the table they were computed with.
 func (res *Result) unscale(a aim, exponent int) {
 	for i, w := range res.Weights {
-		if w == 0 && (a.floor == nil || a.floor[i] == 0) {
+		if w == 0 && a.floor[i] == 0 {
 			res.Thresholds[i] = 0
 		}
 	}
@@ -86,10 +86,10 @@ func (d *dual) farthest() proof {
 			low -= math.SmallestNonzeroFloat64 // the scaled entry was rounded, by half a step at most
 		}
 		low = cutbound.Representable(low, d.Exponent)
-		if d.aim.floor != nil && d.aim.floor[i] > 0 {
+		if d.aim.floor[i] > 0 {
 			c.thresholds[i] = low
 		}
-		if d.aim.counts(i) && low > far {
+		if d.aim.inMax[i] && low > far {
 			far, at = low, i
 		}
 	}
@@ -97,7 +97,7 @@ func (d *dual) farthest() proof {
 		c.weights[at] = 1
 		c.thresholds[at] = far
 	}
-	if d.aim.floor == nil {
+	if d.aim.share == 1 {
 		return proof{c, far}
 	}
 	// No threshold is above a cost of its row: every b_j is non-negative, whatever the rounding.
@@ -130,10 +130,11 @@ func (r *ray) candidates() []cuts {
 		}
 		return c
 	}
-	isActive := func(i int) bool { return r.aim.counts(i) && r.phi[i] >= worst-worst*activeTol }
+	counts := func(i int) bool { return r.aim.inMax[i] }
+	isActive := func(i int) bool { return r.aim.inMax[i] && r.phi[i] >= worst-worst*activeTol }
 	counted, active := 0, 0
 	for i := range k {
-		if r.aim.counts(i) {
+		if r.aim.inMax[i] {
 			counted++
 		}
 		if isActive(i) {
@@ -142,8 +143,8 @@ func (r *ray) candidates() []cuts {
 	}
 	// At the kink of an input's own cost any threshold between two of its costs is optimal; the one that
 	// belongs to a vanishing slope is the value of phi itself. On a transitive space it closes the gap.
-	list := []cuts{equal(r.aim.counts, r.phi), equal(r.aim.counts, r.tau)}
-	if active < counted && (active > 1 || r.aim.floor != nil) {
+	list := []cuts{equal(counts, r.phi), equal(counts, r.tau)}
+	if active < counted && (active > 1 || r.aim.share < 1) {
 		list = append(list, equal(isActive, r.phi), equal(isActive, r.tau))
 	}
 	if r.kink && r.right.slope-r.left.slope > 0 {
@@ -171,10 +172,8 @@ func (r *ray) meeting(onLeft, onRight float64) cuts {
 		if r.aim.share > 0 && i == r.right.row {
 			u = r.aim.share * onRight
 		}
-		if r.aim.floor != nil {
-			l += r.aim.floor[i] * onLeft
-			u += r.aim.floor[i] * onRight
-		}
+		l += r.aim.floor[i] * onLeft
+		u += r.aim.floor[i] * onRight
 		if l+u > 0 {
 			c.thresholds[i] = l/(l+u)*r.left.tauOf(i) + u/(l+u)*r.right.tauOf(i)
 		}
@@ -196,7 +195,7 @@ func newDual(table *knapsack.Table, e num.Enclosure, a aim, exponent int) *dual 
 	k, _ := table.Dims()
 	d := &dual{Dual: *cutbound.New(table, e), aim: a, weights: make([]float64, k)}
 	d.Exponent = exponent
-	if a.floor != nil {
+	if a.share < 1 {
 		d.Normal, d.Slop = true, aimError
 	}
 	return d
@@ -205,7 +204,7 @@ func newDual(table *knapsack.Table, e num.Enclosure, a aim, exponent int) *dual 
 // effective returns the weight of each input in the whole objective. For the worst case alone they count relative to
 // their sum; otherwise they sum to one, with an error of aimError in each.
 func (d *dual) effective(weights []float64) []float64 {
-	if d.aim.floor == nil {
+	if d.aim.share == 1 {
 		return weights
 	}
 	copy(d.weights, d.aim.floor)

@@ -1,47 +1,17 @@
 package basemeasure
 
-import "math"
-
-// candidate is a cut that may enter, with its slopes on J, which every pivot keeps up to date.
-type candidate struct {
-	input int
-	eta   float64
-	g     []float64
-	gone  bool
-}
-
-// consider adds a cut to those that may enter.
-func (s *simplex) consider(input int, eta float64) {
-	n := len(s.cands)
-	if s.cands = s.cands[: n+1 : cap(s.cands)]; s.cands[n] == nil {
-		s.cands[n] = new(candidate)
-	}
-	c := s.cands[n] // of an earlier round, with its memory
-	if cap(c.g) < s.n {
-		c.g = make([]float64, s.room(s.n))
-	}
-	*c = candidate{input: input, eta: eta, g: c.g[:s.n]}
-	s.slopes(input, eta, c.g)
-}
-
-// slope is the candidate's g at a position.
-func (s *simplex) slope(c *candidate, p int) float64 {
-	x := s.scale(s.table.Row(c.input, nil)[s.perm[p]]) - c.eta
-	if x < 0 {
-		return x * s.beta
-	}
-	return x * s.alpha
-}
+import (
+	"cmp"
+	"slices"
+)
 
 // pricing is what may enter in a round: a candidate list (multiple pricing), priced by the rule of Dantzig.
 type pricing struct {
-	s                *simplex
-	rows             [][]float64  // scratch of best
-	values           []float64    // scratch of best
-	mu               []violation  // inputs that may join the shared bound
-	slacks           []slackState // by output
-	maxMass, minMass bool         // may enter
-	cuts             []violation  // scratch of list
+	s      *simplex
+	slacks []slackState // by output
+	list   []violation  // scratch
+	rows   [][]float64
+	values []float64
 }
 
 // slackState says whether the slack of an output may enter.
@@ -53,24 +23,20 @@ const (
 	slackRefused
 )
 
-// choice is an entry and where it was found.
-type choice struct {
-	entry
-	input int // of a new column
-	eta   float64
-	cand  *candidate
-	mu    int
+// violation is a cut that the model has wrong, and by how much.
+type violation struct {
+	input, bound int
+	by           float64
 }
 
-// offer lists the cuts and the mu that the measure just evaluated, and the slacks that the prices recommend.
+// offer lists the cuts that the measure just evaluated calls for, and the slacks that the prices recommend.
 func (a *attempt) offer() *pricing {
 	v, s := a.v, a.s
 	t := &a.list
 	if t.s == nil {
-		*t = pricing{s: s, slacks: make([]slackState, s.kv), values: make([]float64, candidates), cuts: make([]violation, 0, s.k)}
+		*t = pricing{s: s, slacks: make([]slackState, s.kv)}
 	}
 	clear(t.slacks)
-	t.mu, t.maxMass, t.minMass = t.mu[:0], true, true
 	negative := false
 	for r, x := range s.m {
 		if x < -gainTol {
@@ -78,136 +44,88 @@ func (a *attempt) offer() *pricing {
 			negative = true
 		}
 	}
-	cuts := t.cuts[:0]
-	shared := s.sharedPrice()
-	for i, phi := range v.phi {
-		if !s.takesPart(i) {
-			continue
+	t.list = t.list[:0]
+	consider := func(i, bound int, price float64) {
+		// With a negative price the measure evaluated is not that of the basis, and any cut may be of use.
+		if by := s.scale(v.phi[i]) - price; by > gainTol || negative {
+			t.list = append(t.list, violation{i, bound, by})
 		}
-		price := shared
-		if s.keys[i] != nil {
-			price = s.model(i)
-			if s.share > 0 && s.counts(i) && price > shared+gainTol {
-				t.mu = append(t.mu, violation{i, price - shared})
+	}
+	shared := 0.0
+	if s.shared != noBound {
+		shared = s.price(s.shared)
+	}
+	for i, own := range s.own {
+		counts := s.shared != noBound && s.aim.inMax[i]
+		if own != noBound {
+			price := s.price(own)
+			consider(i, own, price)
+			if counts && price-shared > gainTol { // the key of the one bound is a cut of the other
+				s.cands = append(s.cands, s.newColumn(i, s.shared, s.keys[own].eta))
 			}
 		}
-		// With a negative price the measure evaluated is not that of the basis, and any cut may be of use.
-		if d := s.scale(phi) - price; d > gainTol || negative {
-			cuts = append(cuts, violation{i, d})
+		if counts {
+			consider(i, s.shared, shared)
 		}
 	}
-	s.cands = s.cands[:0]
+	slices.SortFunc(t.list, func(a, b violation) int {
+		return cmp.Or(cmp.Compare(b.by, a.by), a.bound-b.bound, a.input-b.input)
+	})
 	most := min(candidates, max(fewCandidates, s.k/2))
-	cuts = worstFirst(cuts)
-	for _, c := range cuts[:min(len(cuts), most)] {
-		s.consider(c.input, s.scale(v.tau[c.input]))
+	for _, c := range t.list[:min(len(t.list), most)] {
+		s.cands = append(s.cands, s.newColumn(c.input, c.bound, s.scale(v.tau[c.input])))
 	}
-	t.mu = worstFirst(t.mu)
-	t.mu = t.mu[:min(len(t.mu), most)]
+	s.cands = append(s.cands, s.newColumn(maxMass, noBound, 0), s.newColumn(minMass, noBound, 0))
 	return t
 }
 
-// sharedPrice is the price of the inputs in the shared bound.
-func (s *simplex) sharedPrice() float64 {
-	if s.shared == nil {
-		return math.Inf(1)
-	}
-	return s.shared.t + dot(s.m, s.shared.g[:s.n])
+// withdraw ends a round.
+func (s *simplex) withdraw() {
+	s.spare = append(s.spare, s.cands...)
+	s.cands = s.cands[:0]
 }
 
-// best returns the entry with the largest reduced cost at the current prices. Slacks that were not negative when
-// the round began count only if more is set: letting them in finds a better measure for the next evaluation, at
-// the price of more pivots.
-func (t *pricing) best(more bool) (choice, bool) {
-	c := choice{entry: entry{gain: gainTol, dir: 1}}
-	found := t.bestCut(&c)
-	found = t.bestMu(&c) || found
-	found = t.bestSlack(&c, more) || found
-	return c, found
-}
-
-// bestCut looks for a cut that gains more than c, and puts it there.
-func (t *pricing) bestCut(c *choice) (found bool) {
+// best returns the entry with the largest reduced cost at the current prices, and takes its column off the list. Slacks
+// that were not negative when the round began count only if more is set: letting them in finds a better measure for the
+// next evaluation, at the price of more pivots.
+func (t *pricing) best(more bool) (e entry, found bool) {
 	s := t.s
-	shared := s.sharedPrice()
-	t.rows = t.rows[:0]
-	for _, cand := range s.cands {
-		t.rows = append(t.rows, cand.g)
+	e = entry{gain: gainTol, dir: 1}
+	t.rows, t.values = t.rows[:0], t.values[:0]
+	for _, c := range s.cands {
+		t.rows, t.values = append(t.rows, c.g), append(t.values, 0)
 	}
 	dots(t.rows, s.m, t.values)
-	for n, cand := range s.cands {
-		if cand.gone {
-			continue
-		}
+	shared := 0.0
+	if s.shared != noBound {
+		shared = s.price(s.shared)
+	}
+	at := -1
+	for n, c := range s.cands {
 		price := shared
-		if s.keys[cand.input] != nil {
-			price = s.model(cand.input)
+		if c.bound != s.shared || c.bound == noBound {
+			price = s.price(c.bound)
 		}
-		if d := cand.eta + t.values[n] - price; d > c.gain {
-			found = true
-			c.kind, c.gain, c.input, c.eta, c.cand = enterColumn, d, cand.input, cand.eta, cand
-		}
-	}
-	return found
-}
-
-// bestMu is bestCut for the inputs that may join the shared bound.
-func (t *pricing) bestMu(c *choice) (found bool) {
-	s := t.s
-	shared := s.sharedPrice()
-	for n, m := range t.mu {
-		if m.input < 0 || s.keys[m.input] == nil {
-			continue
-		}
-		if d := s.model(m.input) - shared; d > c.gain {
-			found = true
-			c.kind, c.gain, c.at, c.mu, c.cand = enterMu, d, m.input, n, nil
+		if gain := c.t + t.values[n] - price; gain > e.gain {
+			at, e.gain, e.col = n, gain, c
 		}
 	}
-	return found
-}
-
-// bestSlack is bestCut for the slacks and for the columns that bound the mass.
-func (t *pricing) bestSlack(c *choice, more bool) (found bool) {
-	s := t.s
-	mass := 0.0
 	for r, x := range s.m {
-		mass += x
-		if -x > c.gain {
+		if -x > e.gain {
 			if state := t.slacks[s.perm[r]]; state == slackMay || (more && state == slackIdle) {
-				found = true
-				c.kind, c.gain, c.at, c.cand = enterSlack, -x, r, nil
+				at, e.gain, e.col, e.at = -1, -x, nil, r
 			}
 		}
 	}
-	bound := func(input int, d float64, may bool) {
-		if d > c.gain && may {
-			found = true
-			c.kind, c.gain, c.input, c.cand = enterColumn, d, input, nil
-		}
+	if at >= 0 {
+		s.cands = slices.Delete(s.cands, at, at+1)
 	}
-	bound(maxMass, mass-1/s.alpha, t.maxMass)
-	bound(minMass, 1/s.beta-mass, t.minMass)
-	return found
+	return e, e.gain > gainTol
 }
 
-// done takes a cut off the list.
-func (t *pricing) done(c choice) {
-	if c.cand != nil {
-		c.cand.gone = true
-	}
-}
-
-// reject takes an entry off the list that found no pivot.
-func (t *pricing) reject(c choice) {
-	switch {
-	case c.kind == enterMu:
-		t.mu[c.mu].input = -1
-	case c.kind == enterSlack:
-		t.slacks[t.s.perm[c.at]] = slackRefused
-	case c.cand == nil && c.input == maxMass:
-		t.maxMass = false
-	case c.cand == nil:
-		t.minMass = false
+// refuse keeps a slack that found no pivot off the list.
+func (t *pricing) refuse(e *entry) {
+	if e.col == nil {
+		t.slacks[t.s.perm[e.at]] = slackRefused
 	}
 }

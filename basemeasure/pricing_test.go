@@ -10,23 +10,23 @@ import (
 )
 
 // TestMenu compares what is offered to enter, in every round of whole attempts, with all that could: the reduced cost of each kind by its definition.
-func TestMenu(t *testing.T) {
+func TestOffer(t *testing.T) {
 	const rounding = 1e-12 // sums of some dozen products of the size of the game's numbers
 	g := numtest.NewSplitMix64(96)
-	kinds := map[entryKind]int{}
+	kinds := map[string]int{}
 	none := 0
 	for n := range 30 {
 		k, kv := 2+g.Intn(10), 2+g.Intn(10)
-		c := &cost.Dense{K: k, Kv: kv}
+		c0 := &cost.Dense{K: k, Kv: kv}
 		for range k * kv {
 			if n%3 == 0 {
-				c.Data = append(c.Data, float64(g.Intn(4)))
+				c0.Data = append(c0.Data, float64(g.Intn(4)))
 			} else {
-				c.Data = append(c.Data, g.Float64())
+				c0.Data = append(c0.Data, g.Float64())
 			}
 		}
 		for _, settings := range []Settings{{}, {Objective: Average}, {Objective: Mixed, Mix: 0.5}, {Exclude: []int{0}}} {
-			p, err := newProblem(context.Background(), c, []float64{0.3, 1, 4}[g.Intn(3)], settings, true)
+			p, err := newProblem(context.Background(), c0, []float64{0.3, 1, 4}[g.Intn(3)], settings, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,76 +51,76 @@ func TestMenu(t *testing.T) {
 						t.Fatalf("the slack of an output with the price %v: %v", x, m.slacks[s.perm[r]])
 					}
 				}
-				price := func(i int) float64 { // what the model says an input costs
-					key := s.shared
-					if s.keys[i] != nil {
-						key = s.keys[i]
+				price := func(bound int) float64 { // what the model says a bound costs
+					if bound == noBound {
+						return 0
 					}
-					if key == nil {
-						return math.Inf(1)
-					}
-					sum := key.t
+					sum := s.keys[bound].t
 					for r, x := range s.m {
-						sum += x * key.g[r]
+						sum += x * s.keys[bound].g[r]
 					}
 					return sum
 				}
-				cut := func(i int, eta float64) float64 {
-					sum := eta - price(i)
+				mass := 0.0
+				gain := func(c *column) float64 {
+					switch c.input {
+					case maxMass:
+						return mass - 1/s.alpha
+					case minMass:
+						return 1/s.beta - mass
+					}
+					sum := c.eta - price(c.bound)
 					for r, x := range s.m {
-						d := s.scale(c.Row(i, nil)[s.perm[r]]) - eta
+						d := s.scale(c0.Row(c.input, nil)[s.perm[r]]) - c.eta
 						sum += x * (s.alpha*max(d, 0) - s.beta*max(-d, 0))
 					}
 					return sum
 				}
-				pool := func() float64 {
-					if s.shared == nil {
-						return math.Inf(1)
-					}
-					return price(s.shared.input)
-				}
-				// Who is on the menu.
-				cuts, mu := map[int]bool{}, map[int]bool{}
+				// What is offered.
+				cuts := map[[2]int]bool{}
 				for _, c := range s.cands {
-					if cuts[c.input] = true; c.eta != s.scale(v.tau[c.input]) {
-						t.Fatalf("input %d has the threshold %v, want %v", c.input, c.eta, s.scale(v.tau[c.input]))
+					if c.input >= 0 && c.eta != s.scale(v.tau[c.input]) { // a cut of the basis
+						own := s.own[c.input]
+						if c.bound != s.shared || own == noBound || c.eta != s.keys[own].eta || !(price(own)-price(s.shared) > gainTol-rounding) {
+							t.Fatalf("input %d has the threshold %v, want %v", c.input, c.eta, s.scale(v.tau[c.input]))
+						}
+						continue
 					}
-				}
-				for _, v := range m.mu {
-					mu[v.input] = true
+					cuts[[2]int{c.input, c.bound}] = true
 				}
 				for i := range k {
-					above := s.scale(v.phi[i]) - price(i)
-					if want := s.takesPart(i) && (above > gainTol || negative); cuts[i] != want && math.Abs(above) > rounding {
-						t.Fatalf("the cut of input %d, %v above its price: %v", i, above, cuts[i])
+					for _, tt := range []struct {
+						bound int
+						in    bool
+					}{{s.own[i], s.own[i] != noBound}, {s.shared, s.shared != noBound && p.aim.inMax[i]}} {
+						if !tt.in {
+							continue
+						}
+						above := s.scale(v.phi[i]) - price(tt.bound)
+						if has := cuts[[2]int{i, tt.bound}]; has != (above > gainTol || negative) && math.Abs(above) > rounding {
+							t.Fatalf("the cut of input %d in bound %d, %v above its price: %v", i, tt.bound, above, has)
+						}
 					}
-					gain := price(i) - pool()
-					if want := s.keys[i] != nil && s.share > 0 && s.counts(i) && gain > gainTol; mu[i] != want && math.Abs(gain) > rounding {
-						t.Fatalf("input %d, %v above the pool: %v", i, gain, mu[i])
-					}
+				}
+				if !cuts[[2]int{maxMass, noBound}] || !cuts[[2]int{minMass, noBound}] {
+					t.Fatal("no bounds on the mass")
 				}
 				for pivots := range 12 {
 					more := pivots%2 == 0
-					mass := 0.0
+					mass = 0
 					for _, x := range s.m {
 						mass += x
 					}
-					most := max(mass-1/s.alpha, 1/s.beta-mass)
+					most := 0.0
 					for _, c := range s.cands {
-						if !c.gone {
-							most = max(most, cut(c.input, c.eta))
-						}
-					}
-					for i := range mu {
-						if s.keys[i] != nil {
-							most = max(most, price(i)-pool())
-						}
+						most = max(most, gain(c))
 					}
 					for r, x := range s.m {
 						if more || m.slacks[s.perm[r]] == slackMay {
 							most = max(most, -x)
 						}
 					}
+					left := len(s.cands)
 					e, found := m.best(more)
 					if !found {
 						if none++; most > rounding {
@@ -129,43 +129,36 @@ func TestMenu(t *testing.T) {
 						break
 					}
 					if !(math.Abs(e.gain-most) <= rounding*(1+most)) {
-						t.Fatalf("%v gains %v, the best %v", e.kind, e.gain, most)
+						t.Fatalf("%+v gains %v, the best %v", e, e.gain, most)
 					}
-					var own float64
-					switch {
-					case e.kind == enterMu:
-						own = price(e.at) - pool()
-					case e.kind == enterSlack:
+					kind, own := "slack", 0.0
+					if e.col == nil {
 						own = -s.m[e.at]
-					case e.cand != nil:
-						own = cut(e.input, e.eta)
-					case e.input == maxMass:
-						own = mass - 1/s.alpha
-					case e.input == minMass:
-						own = 1/s.beta - mass
+					} else {
+						own, kind = gain(e.col), "cut"
+						left--
+						if e.col.input < 0 {
+							kind = "mass"
+						}
 					}
-					if !(math.Abs(e.gain-own) <= rounding*(1+most)) || e.dir != 1 {
+					if !(math.Abs(e.gain-own) <= rounding*(1+most)) || e.dir != 1 || len(s.cands) != left {
 						t.Fatalf("%+v: it gains %v", e, own)
 					}
-					kinds[e.kind]++
-					if e.kind == enterColumn {
-						e.col = s.newColumn(e.input, e.eta)
-					}
-					if s.enter(&e.entry) != pivoted {
+					kinds[kind]++
+					if s.enter(&e) != pivoted {
 						break
 					}
-					m.done(e)
 				}
-				s.cands = s.cands[:0]
+				s.withdraw()
 				if a.round() {
 					break
 				}
 			}
 		}
 	}
-	for kind := enterColumn; kind <= enterMu; kind++ {
+	for _, kind := range []string{"slack", "cut", "mass"} {
 		if kinds[kind] < 20 {
-			t.Errorf("%d of kind %d: the test tests little", kinds[kind], kind)
+			t.Errorf("%d of kind %s: the test tests little", kinds[kind], kind)
 		}
 	}
 	if none < 20 {

@@ -14,7 +14,11 @@ func TestRatio(t *testing.T) {
 	seen := map[leavingKind]int{}
 	for range 20000 {
 		k, kv := 1+g.Intn(4), 1+g.Intn(9)
-		s := newSimplex(&game{k: k, kv: kv}, new(Stats))
+		a := aim{floor: make([]float64, k)}
+		for i := range a.floor {
+			a.floor[i] = float64(g.Intn(3))
+		}
+		s := newSimplex(&game{k: k, kv: kv, aim: a}, new(Stats))
 		s.n = g.Intn(kv + 1)
 		s.pivotTol, s.lamTol, s.slackTol = 0.01, 0.02*g.Float64(), 0.02*g.Float64()
 		moves := func() float64 {
@@ -55,19 +59,10 @@ func TestRatio(t *testing.T) {
 			s.w = append(s.w, moves())
 			add(leaveNonkey, c, s.nonkey[c].value, s.w[c], s.lamTol)
 		}
-		if g.Intn(3) > 0 {
-			s.shared, s.wShared = &column{value: value()}, moves()
-			add(leaveShared, 0, s.shared.value, s.wShared, s.lamTol)
-		}
-		for i := range k {
-			switch g.Intn(3) {
-			case 0:
-				s.touch, s.keys[i], s.wKeys[i] = append(s.touch, i), &column{value: value()}, moves()
-				add(leaveKey, i, s.keys[i].value, s.wKeys[i], s.lamTol)
-			case 1:
-				s.touch, s.mu[i], s.wMu[i] = append(s.touch, i), value(), moves()
-				add(leaveMu, i, s.mu[i], s.wMu[i], s.lamTol)
-			}
+		for bound := range s.keys {
+			s.keys[bound] = &column{value: value()}
+			s.w = append(s.w, moves())
+			add(leaveKey, bound, s.keys[bound].value, s.w[s.n+bound], s.lamTol)
 		}
 		for p := s.n; p < kv; p++ {
 			s.y[p], s.dy[p] = value(), moves()
@@ -151,7 +146,7 @@ func TestSpread(t *testing.T) {
 					sum[j] += weights[i] * want[i][from+j]
 				}
 			}
-			combineFrom(terms, from, y)
+			combine(terms, from, y)
 			near("combine from an entry on", y, sum)
 		}
 	}

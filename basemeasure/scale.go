@@ -255,7 +255,7 @@ func (r *ray) touch(t float64) (line, float64) {
 		r.table.Subgradient(i, tau, r.priv.alpha.Near, r.priv.beta.Near, r.g)
 		return num.Dot(r.shape, r.g)
 	}
-	if r.aim.floor == nil && r.aim.inMax == nil {
+	if r.aim.plain {
 		f, row := r.table.Max(r.lo, r.hi)
 		_, tau := r.table.Phi(row, r.lo, r.hi)
 		return line{at: t, tau: tau, slope: slope(row, tau), row: row}, f
@@ -268,7 +268,7 @@ func (r *ray) touch(t float64) (line, float64) {
 	if r.aim.share > 0 {
 		l.tau, l.slope = r.aim.share*r.tau[row], r.aim.share*slope(row, r.tau[row])
 	}
-	if r.aim.floor != nil {
+	if r.aim.share < 1 {
 		l.taus = slices.Clone(r.tau)
 		l.tau += num.Dot(r.aim.floor, r.tau)
 		for i, w := range r.aim.floor {
@@ -443,7 +443,7 @@ func (r *ray) certified() float64 {
 		r.hi[j] = max(math.Nextafter(r.priv.beta.Down*m, math.Inf(-1)), m)
 	}
 	var f, off float64
-	if r.aim.floor == nil && r.aim.inMax == nil {
+	if r.aim.plain {
 		var row int
 		if f, row = r.table.Max(r.lo, r.hi); row < 0 {
 			return math.Inf(1)

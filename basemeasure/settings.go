@@ -144,12 +144,9 @@ func (s Settings) checkInitial(k, kv int) error {
 	if len(init.Weights) != k || len(init.Thresholds) != k {
 		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", ErrSettings, len(init.Weights), len(init.Thresholds), k)
 	}
-	left := make([]bool, k)
-	for _, i := range s.Exclude {
-		left[i] = true
-	}
+	in, _ := s.included(k)
 	for i, w := range init.Weights {
-		if t := init.Thresholds[i]; !(w >= 0 && w <= math.MaxFloat64 && math.Abs(t) <= math.MaxFloat64) || (w > 0 && left[i]) {
+		if t := init.Thresholds[i]; !(w >= 0 && w <= math.MaxFloat64 && math.Abs(t) <= math.MaxFloat64) || (w > 0 && !in[i]) {
 			return fmt.Errorf("%w: Initial has weight %v and threshold %v at input %d", ErrSettings, w, t, i)
 		}
 	}
@@ -160,16 +157,12 @@ func (s Settings) checkInitial(k, kv int) error {
 // floats once they are normalised, for error bounds are relative.
 const leastWeight = 0x1p-600
 
-// included returns which inputs count in the maximum; nil for all.
+// included returns which inputs count in the maximum.
 func (s Settings) included(k int) ([]bool, error) {
-	if len(s.Exclude) == 0 {
-		return nil, nil
-	}
 	in := make([]bool, k)
 	for i := range in {
 		in[i] = true
 	}
-	left := k
 	for _, i := range s.Exclude {
 		if i < 0 || i >= k {
 			return nil, fmt.Errorf("%w: Exclude has input %d of %d", ErrSettings, i, k)
@@ -178,9 +171,8 @@ func (s Settings) included(k int) ([]bool, error) {
 			return nil, fmt.Errorf("%w: Exclude has input %d twice", ErrSettings, i)
 		}
 		in[i] = false
-		left--
 	}
-	if left == 0 {
+	if len(s.Exclude) == k {
 		return nil, fmt.Errorf("%w: Exclude leaves no input", ErrSettings)
 	}
 	return in, nil
@@ -201,8 +193,9 @@ func (s Settings) share() float64 {
 // roundings (aimError).
 type aim struct {
 	share float64   // weight of the maximum
-	floor []float64 // weight of each input in the average, summing to 1 - share; nil when share is 1
-	inMax []bool    // inputs that count in the maximum; nil for all
+	floor []float64 // weight of each input in the average, summing to 1 - share
+	inMax []bool    // inputs that count in the maximum
+	plain bool      // the worst case of all inputs
 }
 
 // aimError bounds the relative error of share*weight/sum + floor: two roundings in 1 - share times w, those of the sum and
@@ -210,16 +203,12 @@ type aim struct {
 const aimError = 8 * 0x1p-53
 
 func (s Settings) aim(k int) aim {
-	a := aim{share: s.share()}
+	a := aim{share: s.share(), floor: make([]float64, k)}
+	a.plain = a.share == 1 && len(s.Exclude) == 0
 	a.inMax, _ = s.included(k)
-	if a.share == 1 {
-		return a
-	}
+	fill(a.floor, 1/float64(k))
 	if s.InputWeights != nil {
 		a.floor = normalise(s.InputWeights)
-	} else {
-		a.floor = make([]float64, k)
-		fill(a.floor, 1/float64(k))
 	}
 	for i := range a.floor {
 		a.floor[i] *= 1 - a.share
@@ -227,13 +216,11 @@ func (s Settings) aim(k int) aim {
 	return a
 }
 
-func (a aim) counts(i int) bool { return a.inMax == nil || a.inMax[i] }
-
 // worst is the largest phi that counts, and its lowest input.
 func (a aim) worst(phi []float64) (float64, int) {
 	at := -1
 	for i, x := range phi {
-		if a.counts(i) && (at < 0 || x > phi[at]) {
+		if a.inMax[i] && (at < 0 || x > phi[at]) {
 			at = i
 		}
 	}
@@ -243,12 +230,8 @@ func (a aim) worst(phi []float64) (float64, int) {
 // value is the objective.
 func (a aim) value(phi []float64) float64 {
 	worst, _ := a.worst(phi)
-	if a.floor == nil {
+	if a.share == 1 {
 		return worst
 	}
-	v := num.Dot(a.floor, phi)
-	if a.share > 0 {
-		v += a.share * worst
-	}
-	return v
+	return num.Dot(a.floor, phi) + a.share*worst
 }

@@ -3,24 +3,22 @@ package basemeasure
 import "math"
 
 // simplex is a basis of the game. Slack variables y_j that are basic cost nothing: only the kernel, the basic
-// columns and the rows J of the outputs whose slack is not basic, is inverted. The rows of the inputs are generalized
-// upper bounds (Dantzig and Van Slyke 1967): in each of them one basic column is the key, which is eliminated, so that
-// the working basis is as small as J itself.
-//
-// The surplus mu_i of a bound may be basic too. The rows of the inputs where it is, and the row of the mu, add up to one
-// row, the shared bound, with one key. What remains is the square matrix S of the nonkey columns over J, each minus
-// the key of its row.
+// columns and the rows J of the outputs whose slack is not basic, is inverted. The bounds are generalized upper bounds
+// (Dantzig and Van Slyke 1967): in each of them one basic column is the key, which is eliminated, so that the working
+// basis is as small as J itself: the square matrix S of the nonkey columns over J, each minus the key of its bound.
 type simplex struct {
 	*game
-	perm   []int     // position -> output: J first, then the outputs with a basic slack
-	where  []int     // output -> position
-	n      int       // size of J, and of nonkey
-	shared *column   // key of the shared bound
-	keys   []*column // keys of the inputs with a bound of their own; nil for those in the shared one
-	mu     []float64 // of inputs in the shared bound with a floor
+	bounds []float64 // right-hand sides
+	own    []int     // the bound of each input, or noBound
+	shared int       // the bound of the maximum, or noBound
+	keys   []*column // by bound
+
+	perm   []int // position -> output: J first, then the outputs with a basic slack
+	n      int   // size of J, and of nonkey
 	nonkey []*column
 	held   []*column   // columns that are not basic and have a value all the same: during the start
 	coming *column     // the entering column, which may have a value too
+	cands  []*column   // cuts that may enter
 	inv    [][]float64 // inverse of S: a row per nonkey column, an entry per position of J
 	m      []float64   // by position in J
 	y      []float64   // by position beyond J
@@ -34,57 +32,51 @@ type simplex struct {
 	stats  *Stats
 
 	// The direction of the last entering variable.
-	w       []float64 // of nonkey
-	wShared float64   // of the shared key
-	wKeys   []float64 // of keys; zero but at touched
-	wMu     []float64 // of mu; zero but at touched
-	touch   []int     // inputs with a wKeys or wMu, each once
-	seen    []bool    // whether an input is among them
-	dy      []float64 // by position, from checkFrom
+	w  []float64 // of nonkey, then of the keys
+	dy []float64 // by position, from checkFrom
 
 	rhs, tmp []float64
 	spreads  []float64 // of an exchange, by row of inv
 	terms    []term
-	spare    []*column   // former columns, for their memory
-	rows     [][]float64 // memory of former rows of inv
-	cands    []*candidate
+	spare    []*column // former columns, for their memory
 }
 
 // newSimplex returns a basis without columns; start gives it some.
 func newSimplex(g *game, stats *Stats) *simplex {
 	s := &simplex{
-		game: g, stats: stats, leastPivot: rejectPivot,
-		perm: make([]int, g.kv), where: make([]int, g.kv),
-		keys: make([]*column, g.k), mu: make([]float64, g.k),
+		game: g, stats: stats, leastPivot: rejectPivot, shared: noBound,
+		perm: make([]int, g.kv), own: make([]int, g.k),
 		y: make([]float64, g.kv), dy: make([]float64, g.kv),
-		wKeys: make([]float64, g.k), wMu: make([]float64, g.k), seen: make([]bool, g.k),
-		rhs: make([]float64, g.kv+1), tmp: make([]float64, g.kv+1), spreads: make([]float64, g.kv+1), cands: make([]*candidate, 0, candidates),
+		rhs: make([]float64, g.kv+1), spreads: make([]float64, g.kv+1),
 	}
 	for j := range s.perm {
-		s.perm[j], s.where[j] = j, j
+		s.perm[j] = j
 	}
+	for i, floor := range g.aim.floor {
+		s.own[i] = noBound
+		if floor > 0 {
+			s.own[i] = len(s.bounds)
+			s.bounds = append(s.bounds, floor)
+		}
+	}
+	if g.aim.share > 0 {
+		s.shared = len(s.bounds)
+		s.bounds = append(s.bounds, g.aim.share)
+	}
+	s.keys = make([]*column, len(s.bounds))
+	s.tmp = make([]float64, g.kv+1+len(s.bounds))
 	return s
 }
 
-// slopes writes the g of cut (i, eta) by position; eta is in units of the game.
-func (s *simplex) slopes(i int, eta float64, dst []float64) {
-	row := s.table.Row(i, nil)
-	ab := [2]float64{s.alpha, s.beta}
-	base, unit := s.base, s.unit
-	for p, j := range s.perm[:len(dst)] {
-		x := (row[j]-base)*unit - eta
-		dst[p] = x * ab[math.Float64bits(x)>>63]
-	}
-}
-
-func (s *simplex) newColumn(input int, eta float64) *column {
+// newColumn returns the cut of an input at eta, in units of the game, or the column of a bound on the mass.
+func (s *simplex) newColumn(input, bound int, eta float64) *column {
 	var c *column
 	if n := len(s.spare); n > 0 {
 		c, s.spare = s.spare[n-1], s.spare[:n-1]
 	} else {
 		c = &column{g: make([]float64, s.kv)}
 	}
-	*c = column{input: input, position: -1, g: c.g}
+	*c = column{input: input, bound: bound, g: c.g}
 	switch input {
 	case maxMass:
 		c.t = -1 / s.alpha
@@ -99,6 +91,17 @@ func (s *simplex) newColumn(input int, eta float64) *column {
 	return c
 }
 
+// slopes writes the g of cut (i, eta) by position.
+func (s *simplex) slopes(i int, eta float64, dst []float64) {
+	row := s.table.Row(i, nil)
+	ab := [2]float64{s.alpha, s.beta}
+	base, unit := s.base, s.unit
+	for p, j := range s.perm[:len(dst)] {
+		x := (row[j]-base)*unit - eta
+		dst[p] = x * ab[math.Float64bits(x)>>63]
+	}
+}
+
 // drop lets a column be used again; nobody may refer to it.
 func (s *simplex) drop(c *column) { s.spare = append(s.spare, c) }
 
@@ -108,34 +111,48 @@ func fill(x []float64, v float64) {
 	}
 }
 
-// key returns the key of the row that input i is in; nil for maxMass and minMass.
-func (s *simplex) key(i int) *column {
-	switch {
-	case i < 0:
+// key returns the key of the bound that a column is in; nil if it is in none.
+func (s *simplex) key(c *column) *column {
+	if c.bound == noBound {
 		return nil
-	case s.keys[i] != nil:
-		return s.keys[i]
 	}
-	return s.shared
+	return s.keys[c.bound]
 }
 
-// inShared reports whether the column is a cut of an input in the shared bound.
-func (s *simplex) inShared(c *column) bool { return c.input >= 0 && s.keys[c.input] == nil }
-
-// tracked reports whether input i is in the shared bound with a mu of its own.
-func (s *simplex) tracked(i int) bool { return i >= 0 && s.keys[i] == nil && s.floorOf(i) > 0 }
-
-// eachKey calls f for every key.
-func (s *simplex) eachKey(f func(c *column)) {
-	if s.shared != nil {
-		f(s.shared)
+// basic returns the column of entry c of the direction.
+func (s *simplex) basic(c int) *column {
+	if c < s.n {
+		return s.nonkey[c]
 	}
-	if s.floor != nil {
-		for _, c := range s.keys {
-			if c != nil {
-				f(c)
-			}
+	return s.keys[c-s.n]
+}
+
+// price is the price of a bound: the cost of its key in the model.
+func (s *simplex) price(bound int) float64 {
+	if bound == noBound {
+		return 0
+	}
+	key := s.keys[bound]
+	return key.t + dot(s.m, key.g[:s.n])
+}
+
+// each calls f for every column.
+func (s *simplex) each(f func(c *column)) {
+	for _, c := range s.keys {
+		f(c)
+	}
+	s.eachOther(f)
+}
+
+// eachOther calls f for every column that is not a key.
+func (s *simplex) eachOther(f func(c *column)) {
+	for _, list := range [...][]*column{s.nonkey, s.held, s.cands} {
+		for _, c := range list {
+			f(c)
 		}
+	}
+	if s.coming != nil {
+		f(s.coming)
 	}
 }
 
@@ -145,23 +162,8 @@ func (s *simplex) swap(p, q int) {
 		return
 	}
 	s.perm[p], s.perm[q] = s.perm[q], s.perm[p]
-	s.where[s.perm[p]], s.where[s.perm[q]] = p, q
 	s.y[p], s.y[q] = s.y[q], s.y[p]
-	s.eachKey(func(c *column) { c.g[p], c.g[q] = c.g[q], c.g[p] })
-	s.eachOther(func(c *column) { c.g[p], c.g[q] = c.g[q], c.g[p] })
-}
-
-// eachOther calls f for every column that is not a key.
-func (s *simplex) eachOther(f func(c *column)) {
-	for _, c := range s.nonkey {
-		f(c)
-	}
-	for _, c := range s.held {
-		f(c)
-	}
-	if s.coming != nil {
-		f(s.coming)
-	}
+	s.each(func(c *column) { c.g[p], c.g[q] = c.g[q], c.g[p] })
 }
 
 // refactor computes the inverse of S, and all values, from scratch.
@@ -170,13 +172,8 @@ func (s *simplex) refactor() bool {
 	n := s.n
 	a := make([]float64, n*n)
 	for c, col := range s.nonkey {
-		key := s.key(col.input)
 		for r := range n {
-			x := col.g[r]
-			if key != nil {
-				x -= key.g[r]
-			}
-			a[r*n+c] = x
+			a[r*n+c] = s.reduced(col, r)
 		}
 	}
 	if !invert(a, s.inv) {
@@ -186,7 +183,15 @@ func (s *simplex) refactor() bool {
 	return s.recompute()
 }
 
-// recompute computes lam, mu, y and m from the inverse, with one step of refinement for each of lam and m. It
+// reduced is the number at a position of a column minus its key.
+func (s *simplex) reduced(c *column, p int) float64 {
+	if key := s.key(c); key != nil {
+		return c.g[p] - key.g[p]
+	}
+	return c.g[p]
+}
+
+// recompute computes lam, y and m from the inverse, with one step of refinement for each of lam and m. It
 // reports false if the numbers are not finite.
 func (s *simplex) recompute() bool {
 	s.stats.Recomputes++
@@ -209,24 +214,12 @@ func (s *simplex) recompute() bool {
 	s.settleKeys()
 	s.settleSlacks(n, s.kv)
 
-	// Prices: m S = -(t - t of the key).
 	s.m = s.m[:n]
 	clear(s.m)
-	for pass := range 2 {
+	for range 2 { // m S = -(t - t of the key)
 		s.terms = s.terms[:0]
 		for c, col := range s.nonkey {
-			d := -col.t
-			key := s.key(col.input)
-			if key != nil {
-				d += key.t
-			}
-			if pass > 0 {
-				d -= dot(s.m, col.g[:n])
-				if key != nil {
-					d += dot(s.m, key.g[:n])
-				}
-			}
-			if d != 0 {
+			if d := s.price(col.bound) - col.t - dot(s.m, col.g[:n]); d != 0 {
 				s.terms = append(s.terms, term{d, s.inv[c]})
 			}
 		}
@@ -243,63 +236,36 @@ func (s *simplex) recompute() bool {
 // combine adds the terms of s, from an entry on, to y.
 func (s *simplex) combine(y []float64, from int) {
 	terms := s.terms
-	work := len(y) * len(terms)
-	if work < parallelWork {
-		combineFrom(terms, from, y)
-		return
-	}
-	share(len(y), work, func(a, b int) { combineFrom(terms, from+a, y[a:b]) })
+	share(len(y), len(y)*len(terms), func(a, b int) { combine(terms, from+a, y[a:b]) })
 }
 
-// settleKeys computes the values of the keys and mu from those of the other columns.
+// settleKeys computes the values of the keys from those of the other columns.
 func (s *simplex) settleKeys() {
-	total := s.share
-	for i, key := range s.keys {
-		floor := s.floorOf(i)
-		s.mu[i] = -floor
-		if key != nil {
-			key.value = floor
-		} else {
-			total += floor
-		}
-	}
-	if s.shared != nil {
-		s.shared.value = total
+	for bound, key := range s.keys {
+		key.value = s.bounds[bound]
 	}
 	s.eachOther(func(c *column) {
-		if key := s.key(c.input); key != nil {
+		if key := s.key(c); key != nil {
 			key.value -= c.value
 		}
-		if s.tracked(c.input) {
-			s.mu[c.input] += c.value
-		}
 	})
-	if s.shared != nil && s.tracked(s.shared.input) {
-		s.mu[s.shared.input] += s.shared.value
-	}
 }
 
 // settleSlacks computes y at the positions from, ..., to - 1 from the values of the columns.
 func (s *simplex) settleSlacks(from, to int) {
 	clear(s.y[from:to])
 	s.terms = s.terms[:0]
-	add := func(c *column) {
+	s.each(func(c *column) {
 		if c.value != 0 {
 			s.terms = append(s.terms, term{c.value, c.g})
 		}
-	}
-	s.eachKey(add)
-	s.eachOther(add)
+	})
 	s.combine(s.y[from:to], from)
 }
 
 // solve writes inv * a to x.
 func (s *simplex) solve(a, x []float64) {
 	n, rows := s.n, s.inv[:s.n]
-	if n*n < parallelWork {
-		dots(rows, a, x)
-		return
-	}
 	share((n+3)/4, n*n, func(from, to int) {
 		from, to = 4*from, min(4*to, n)
 		dots(rows[from:to], a, x[from:to])
@@ -314,16 +280,7 @@ func (s *simplex) infeasibility() float64 {
 			worst = x
 		}
 	}
-	s.eachKey(func(c *column) { see(c.value) })
-	for _, c := range s.nonkey {
-		see(c.value)
-		if s.tracked(c.input) {
-			see(s.mu[c.input])
-		}
-	}
-	if s.shared != nil && s.tracked(s.shared.input) {
-		see(s.mu[s.shared.input])
-	}
+	s.each(func(c *column) { see(c.value) })
 	for _, y := range s.y[s.n:] {
 		see(y)
 	}
@@ -333,15 +290,6 @@ func (s *simplex) infeasibility() float64 {
 // bound is the value of the objective at the basis: a lower bound on the game if the basis is feasible.
 func (s *simplex) bound() float64 {
 	sum := 0.0
-	s.eachKey(func(c *column) { sum += c.t * c.value })
-	for _, c := range s.nonkey {
-		sum += c.t * c.value
-	}
+	s.each(func(c *column) { sum += c.t * c.value })
 	return sum
-}
-
-// model is the price of input i: the cost that the model gives it at m.
-func (s *simplex) model(i int) float64 {
-	key := s.key(i)
-	return key.t + dot(s.m, key.g[:s.n])
 }

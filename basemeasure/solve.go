@@ -63,7 +63,7 @@ func newSolver(ctx context.Context, p *problem) *solver {
 		dual: newDual(p.table, p.priv.e, p.aim, p.exponent),
 		game: &game{
 			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.Near, beta: p.priv.beta.Near,
-			base: base, unit: math.Ldexp(1, -exponent), share: p.aim.share, floor: p.aim.floor, inMax: p.aim.inMax,
+			base: base, unit: math.Ldexp(1, -exponent), aim: p.aim,
 		},
 	}
 }
@@ -142,7 +142,7 @@ func (v *solver) polish() error {
 		}
 		gap = now
 		for i := range v.p.k {
-			if v.res.Weights[i] == 0 && v.game.floorOf(i) == 0 {
+			if v.res.Weights[i] == 0 && v.p.aim.floor[i] == 0 {
 				continue
 			}
 			row := v.p.table.Row(i, nil)
@@ -195,7 +195,7 @@ func (v *solver) strategy(g *game) mixedStrategy {
 	weights, thresholds := v.res.Weights, v.res.Thresholds
 	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil {
 		weights, thresholds = make([]float64, v.p.k), v.tau
-		if g.share > 0 {
+		if g.aim.share > 0 {
 			_, at := v.p.aim.worst(v.phi)
 			weights[at] = 1
 		}
