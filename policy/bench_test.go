@@ -67,7 +67,7 @@ func BenchmarkDecode(b *testing.B) {
 // A file with everything a city needs: labels and coordinates for each output.
 func BenchmarkDecodeLabels(b *testing.B) {
 	const n = 100_000
-	cfg := benchPolicy(b, n, Projection, false).config()
+	cfg := benchPolicy(b, n, Projection, false).get().Config
 	x := []byte(`{"kind":"points","x":[`)
 	for j := range n {
 		cfg.OutputLabels = append(cfg.OutputLabels, fmt.Sprintf("place %06d", j))

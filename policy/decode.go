@@ -45,14 +45,7 @@ func (cfg *Config) atLine(err error) error {
 	if !errors.As(err, &p) {
 		return err
 	}
-	before := slices.Index(fields[:], "output_labels")
-	n := slices.Index(fields[:], p.member)
-	if p.member == aliasMember {
-		n = before + 1
-	} else if n > before && len(cfg.InputAliases) > 0 {
-		n++
-	}
-	return fmt.Errorf("line %d: %w", 2+n+p.row, err)
+	return fmt.Errorf("line %d: %w", 2+slices.Index(members(len(cfg.InputAliases) > 0), p.member)+p.row, err)
 }
 
 // diverge returns the first position at which a and b differ.
@@ -72,7 +65,8 @@ func formatError(data []byte, n int, problem string) *FormatError {
 	if e.Line > 1 && n < len(data) {
 		name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
 		name = bytes.TrimPrefix(name, []byte(`"`))
-		if e.Field = fields[min(e.Line-2, len(fields)-1)]; ok && (string(name) == aliasMember || slices.Contains(fields[:], string(name))) {
+		all := members(bytes.Contains(data, []byte("\n\""+aliasMember+`":`)))
+		if e.Field = all[min(e.Line-2, len(all)-1)]; ok && slices.Contains(all, string(name)) {
 			e.Field = string(name)
 		}
 	}
@@ -94,13 +88,17 @@ func read(data []byte) (cfg Config, err error) {
 	var f file
 	values := [len(fields)]any{
 		nil, &f.epsilon, &f.bits, &f.mode, &f.workLimit, &f.inputs, &f.outputs, &f.provenance, &cfg.Metadata,
-		&cfg.Certificate, &cfg.Cost, &cfg.InputLabels, &cfg.OutputLabels, &f.lo, &f.hi, &cfg.Fallback, &cfg.Rows,
+		&cfg.Certificate, &cfg.Cost, &cfg.InputLabels, &cfg.OutputLabels,
+		&cfg.InputAliases, &f.lo, &f.hi, &cfg.Fallback, &cfg.Rows,
 	}
 	next := len(begin)
 	for n, name := range fields {
 		at := next
 		line, rest, _ := bytes.Cut(body, []byte("\n"))
 		value, ok := bytes.CutPrefix(line, []byte(`"`+name+`":`))
+		if !ok && name == aliasMember {
+			continue
+		}
 		if !ok {
 			return cfg, formatError(data, at, fmt.Sprintf("%.24q, want member %q", line, name))
 		}
@@ -118,6 +116,16 @@ func read(data []byte) (cfg Config, err error) {
 			}
 		case *[]uint64:
 			*v = numbers(value, uint64(math.MaxUint64))
+		case *[]Alias:
+			var pairs [][2]any // the comparison in Decode finds what is missing, too much, or no whole number
+			if json.Unmarshal(value, &pairs) != nil {
+				return cfg, formatError(data, at, fmt.Sprintf("%.24q, want a list of pairs, an index and a string", value))
+			}
+			for _, p := range pairs {
+				i, _ := p[0].(float64)
+				label, _ := p[1].(string)
+				*v = append(*v, Alias{int(min(max(i, 0), MaxInputs)), label})
+			}
 		case *Row:
 			*v = readRow(value)
 		case *[]Row:
@@ -146,34 +154,8 @@ func read(data []byte) (cfg Config, err error) {
 				return cfg, formatError(data, at, fmt.Sprintf("%.24q, want %s", data[at:], wanted(v)))
 			}
 		}
-		if value, ok := bytes.CutPrefix(body, []byte(`"`+aliasMember+`":`)); ok && name == "output_labels" {
-			line, rest, _ := bytes.Cut(value, []byte("\n"))
-			if cfg.InputAliases, ok = readAliases(bytes.TrimSuffix(line, []byte(","))); !ok {
-				return cfg, formatError(data, next, fmt.Sprintf("%.24q, want a list of pairs, an index and a string", line))
-			}
-			next, body = next+len(body)-len(rest), rest
-		}
 	}
 	return cfg, f.config(&cfg)
-}
-
-// readAliases reads pairs of a number and a text.
-func readAliases(text []byte) ([]Alias, bool) {
-	var pairs []alias
-	err := json.Unmarshal(text, &pairs)
-	all := make([]Alias, len(pairs))
-	for i, p := range pairs {
-		all[i] = Alias(p)
-	}
-	return all, err == nil
-}
-
-// alias reads an Alias as encoding/json does.
-type alias Alias
-
-// UnmarshalJSON reads the two entries; the comparison in Decode finds what is missing or too much.
-func (a *alias) UnmarshalJSON(b []byte) error {
-	return json.Unmarshal(b, &[]any{&a.Input, &a.Label})
 }
 
 // wanted names what a member must be, for a message.

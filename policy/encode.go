@@ -12,14 +12,19 @@ import (
 // format names the version of the file format. A change of meaning gets a new name.
 const format = "wpm-policy-1"
 
-// fields lists the members in the order of the file: fields[n] is on line n+2.
+// fields lists the members in the order of the file.
 var fields = [...]string{
 	"format", "epsilon", "bits", "mode", "work_limit_ms", "inputs", "outputs", "provenance", "metadata",
-	"certificate", "cost", "input_labels", "output_labels", "lo", "hi", "fallback", "rows",
+	"certificate", "cost", "input_labels", "output_labels", aliasMember, "lo", "hi", "fallback", "rows",
 }
 
-// aliasMember is the one member that may be absent, and is when there is nothing in it. It stands after output_labels.
+// aliasMember is the one member that may be absent, and is when there is nothing in it.
 const aliasMember = "input_aliases"
+
+// members lists the fields of a file with or without aliases: entry n is on line n+2.
+func members(aliases bool) []string {
+	return slices.DeleteFunc(slices.Clone(fields[:]), func(name string) bool { return name == aliasMember && !aliases })
+}
 
 // Encode returns the one byte string of the policy.
 func Encode(p Policy) ([]byte, error) {
@@ -34,10 +39,14 @@ func (c *content) encode() []byte {
 	box := c.Polytope
 	values := [len(fields)]any{
 		format, box.Epsilon(), box.Bits(), string(c.Mode), int(c.WorkLimit / time.Millisecond), c.Inputs, box.Len(),
-		c.Provenance, c.Metadata, c.Certificate, c.Cost, c.InputLabels, c.OutputLabels, box.Lo, box.Hi, c.Fallback, c.Rows,
+		c.Provenance, c.Metadata, c.Certificate, c.Cost, c.InputLabels, c.OutputLabels,
+		c.InputAliases, box.Lo, box.Hi, c.Fallback, c.Rows,
 	}
 	b := []byte("{")
 	for n, v := range values {
+		if fields[n] == aliasMember && len(c.InputAliases) == 0 {
+			continue
+		}
 		if n > 0 {
 			b = append(b, ',')
 		}
@@ -46,13 +55,6 @@ func (c *content) encode() []byte {
 			b = appendList(b, box.Len(), func(b []byte, j int) []byte { return appendUnits(b, bound(j)) })
 		} else {
 			b = appendValue(b, v)
-		}
-		if fields[n] == "output_labels" && len(c.InputAliases) > 0 {
-			b = append(b, ",\n\""+aliasMember+`":`...)
-			b = appendList(b, len(c.InputAliases), func(b []byte, i int) []byte {
-				b = strconv.AppendInt(append(b, '['), int64(c.InputAliases[i].Input), 10)
-				return append(appendText(append(b, ','), c.InputAliases[i].Label), ']')
-			})
 		}
 	}
 	return append(b, "\n}\n"...)
@@ -77,6 +79,11 @@ func appendValue(b []byte, v any) []byte {
 		if v != nil {
 			return appendList(b, len(v), func(b []byte, i int) []byte { return appendText(b, v[i]) })
 		}
+	case []Alias:
+		return appendList(b, len(v), func(b []byte, i int) []byte {
+			b = strconv.AppendInt(append(b, '['), int64(v[i].Input), 10)
+			return append(appendText(append(b, ','), v[i].Label), ']')
+		})
 	case map[string]string:
 		b = append(b, '{')
 		for i, key := range slices.Sorted(maps.Keys(v)) {

@@ -477,37 +477,20 @@ func isWord(s string) bool {
 
 // parseRational reads digits, digits.digits or digits/digits in base ten: a budget may exceed every Epsilon.
 func parseRational(s string) (*big.Rat, bool) {
-	if len(s) > maxRational {
-		return nil, false
-	}
 	num, den, fraction := strings.Cut(s, "/")
-	if fraction {
-		p, ok := parseDigits(num)
-		q, ok2 := parseDigits(den)
-		if !ok || !ok2 || q.Sign() == 0 {
-			return nil, false
-		}
-		return new(big.Rat).SetFrac(p, q), true
+	whole, decimals, point := strings.Cut(num, ".")
+	if !fraction {
+		den = "1" + strings.Repeat("0", len(decimals))
 	}
-	whole, frac, point := strings.Cut(s, ".")
-	if whole == "" || point && frac == "" {
+	if len(s) > maxRational || !isDigits(whole) || !isDigits(den) || point && (fraction || !isDigits(decimals)) {
 		return nil, false
 	}
-	p, ok := parseDigits(whole + frac)
-	if !ok {
+	p, _ := new(big.Int).SetString(whole+decimals, 10)
+	q, _ := new(big.Int).SetString(den, 10)
+	if q.Sign() == 0 {
 		return nil, false
 	}
-	return new(big.Rat).SetFrac(p, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(frac))), nil)), true
+	return new(big.Rat).SetFrac(p, q), true
 }
 
-func parseDigits(s string) (*big.Int, bool) {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return nil, false
-		}
-	}
-	if s == "" {
-		return nil, false
-	}
-	return new(big.Int).SetString(s, 10)
-}
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

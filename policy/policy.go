@@ -265,16 +265,9 @@ func (c *content) checkAliases() error {
 		if a.Input < 0 || a.Input >= c.Inputs {
 			return fmt.Errorf("%w: alias %d is of input %d of %d", ErrShape, n, a.Input, c.Inputs)
 		}
-		if a.Label == "" {
-			return fmt.Errorf("%w: alias %d is empty", ErrText, n)
+		if err := addLabel(c.index, a.Label, a.Input); err != nil {
+			return fmt.Errorf("alias %d, of input %d: %w", n, a.Input, err)
 		}
-		if err := checkText(a.Label, maxLabel); err != nil {
-			return fmt.Errorf("alias %d: %w", n, err)
-		}
-		if i, twice := c.index[a.Label]; twice {
-			return fmt.Errorf("%w: %q, an alias of input %d, is input %d already", ErrText, a.Label, a.Input, i)
-		}
-		c.index[a.Label] = int32(a.Input)
 	}
 	return nil
 }
@@ -289,25 +282,33 @@ func indexLabels(kind string, labels []string, n int) (map[string]int32, error) 
 	}
 	index := make(map[string]int32, n)
 	for i, s := range labels {
-		if s == "" {
-			return nil, fmt.Errorf("%w: %s label %d is empty", ErrText, kind, i)
-		}
-		if err := checkText(s, maxLabel); err != nil {
+		if err := addLabel(index, s, i); err != nil {
 			return nil, fmt.Errorf("%s label %d: %w", kind, i, err)
 		}
-		if first, twice := index[s]; twice {
-			return nil, fmt.Errorf("%w: %s labels %d and %d are both %q", ErrText, kind, first, i, s)
-		}
-		index[s] = int32(i)
 	}
 	return index, nil
 }
 
-// checkText accepts valid UTF-8 without control characters. So text fits on one line, and only the
+// addLabel adds a label of number i, or an alias of it.
+func addLabel(index map[string]int32, s string, i int) error {
+	if err := checkText(s, 1, maxLabel); err != nil {
+		return err
+	}
+	if first, twice := index[s]; twice {
+		return fmt.Errorf("%w: %q is the label of %d already", ErrText, s, first)
+	}
+	index[s] = int32(i)
+	return nil
+}
+
+// checkText accepts valid UTF-8 of so many bytes without control characters. So text fits on one line, and only the
 // quotation mark and the backslash need an escape in the file.
-func checkText(s string, limit int) error {
-	if len(s) > limit {
-		return fmt.Errorf("%w: text of %d bytes, at most %d", ErrLimit, len(s), limit)
+func checkText(s string, least, most int) error {
+	if len(s) < least {
+		return fmt.Errorf("%w: it is empty", ErrText)
+	}
+	if len(s) > most {
+		return fmt.Errorf("%w: text of %d bytes, at most %d", ErrLimit, len(s), most)
 	}
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("%w: %q is not UTF-8", ErrText, s)
@@ -404,7 +405,7 @@ func (c *content) checkProvenance() error {
 	if err := checkOrigin("base measure", p.BaseMeasure, DataIndependent, p.BaseMeasureEpsilon); err != nil {
 		return err
 	}
-	if err := checkText(p.Note, maxNote); err != nil {
+	if err := checkText(p.Note, 0, maxNote); err != nil {
 		return fmt.Errorf("provenance note: %w", err)
 	}
 	return nil
@@ -428,13 +429,10 @@ func (c *content) checkMetadata() error {
 	}
 	c.Metadata = maps.Clone(c.Metadata)
 	for _, key := range slices.Sorted(maps.Keys(c.Metadata)) {
-		if key == "" {
-			return fmt.Errorf("%w: empty metadata key", ErrText)
-		}
-		if err := checkText(key, maxKey); err != nil {
+		if err := checkText(key, 1, maxKey); err != nil {
 			return fmt.Errorf("metadata key: %w", err)
 		}
-		if err := checkText(c.Metadata[key], maxNote); err != nil {
+		if err := checkText(c.Metadata[key], 0, maxNote); err != nil {
 			return fmt.Errorf("metadata %q: %w", key, err)
 		}
 	}
@@ -451,21 +449,12 @@ func Verify(p Policy) error {
 	if err := c.Polytope.Verify(); err != nil {
 		return fmt.Errorf("policy: box: %w", err)
 	}
-	n, width := columns(c.Polytope)
-	for i := -1; i < len(c.Rows); i++ {
-		row, name := c.Fallback, "fallback"
-		if i >= 0 {
-			row, name = c.Rows[i], "row "+strconv.Itoa(i)
-		}
-		row.addTo(n, width, ^uint64(0))
-		if _, err := c.Polytope.Weights(n); err != nil {
-			return fmt.Errorf("%s: %w: %w", name, ErrRow, err)
-		}
-		for _, j := range row.full {
-			n[j] = c.Polytope.Lo(int(j))
-		}
-		for _, e := range row.extra {
-			n[e.col] = c.Polytope.Lo(int(e.col))
+	if _, err := c.Fallback.weights(c.Polytope); err != nil {
+		return fmt.Errorf("fallback: %w", err)
+	}
+	for i, row := range c.Rows {
+		if _, err := row.weights(c.Polytope); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
 		}
 	}
 	if sha256.Sum256(c.encode()) != c.id {
@@ -475,26 +464,21 @@ func Verify(p Policy) error {
 }
 
 // ID returns the SHA-256 of the policy's encoding, all zeros for the zero Policy.
-func (p Policy) ID() [sha256.Size]byte {
-	if p.c == nil {
-		return [sha256.Size]byte{}
-	}
-	return p.c.id
-}
+func (p Policy) ID() [sha256.Size]byte { return p.get().id }
 
 // IsZero reports whether p is the zero Policy, of which the other accessors return zero values.
 func (p Policy) IsZero() bool { return p.c == nil }
 
-// config returns the content, or a zero Config for the zero Policy.
-func (p Policy) config() Config {
+// get returns the content, which is empty for the zero Policy. A nil box has zero values, too.
+func (p Policy) get() *content {
 	if p.c == nil {
-		return Config{}
+		return new(content)
 	}
-	return p.c.Config
+	return p.c
 }
 
 // Polytope returns the integer box: the whole of the privacy guarantee. It is the caller's own.
-func (p Policy) Polytope() *ldp.Polytope { return own(p.config().Polytope) }
+func (p Policy) Polytope() *ldp.Polytope { return own(p.get().Polytope) }
 
 // own returns another pointer to the same box, which nobody can change. Through a shared pointer the box as
 // a whole could be replaced: *a = *b.
@@ -507,35 +491,25 @@ func own(box *ldp.Polytope) *ldp.Polytope {
 }
 
 // Epsilon returns the privacy level of one release.
-func (p Policy) Epsilon() ldp.Epsilon {
-	if p.c == nil {
-		return ldp.Epsilon{}
-	}
-	return p.c.Polytope.Epsilon()
-}
+func (p Policy) Epsilon() ldp.Epsilon { return p.get().Polytope.Epsilon() }
 
 // Inputs returns k.
-func (p Policy) Inputs() int { return p.config().Inputs }
+func (p Policy) Inputs() int { return p.get().Inputs }
 
 // Outputs returns kv.
-func (p Policy) Outputs() int {
-	if p.c == nil {
-		return 0
-	}
-	return p.c.Polytope.Len()
-}
+func (p Policy) Outputs() int { return p.get().Polytope.Len() }
 
 // Mode returns what clients do.
-func (p Policy) Mode() Mode { return p.config().Mode }
+func (p Policy) Mode() Mode { return p.get().Mode }
 
 // WorkLimit returns when a client abandons its solver; 0 in mixture mode.
-func (p Policy) WorkLimit() time.Duration { return p.config().WorkLimit }
+func (p Policy) WorkLimit() time.Duration { return p.get().WorkLimit }
 
 // InputLabel returns the label of input i, its index in decimal if inputs have no labels.
-func (p Policy) InputLabel(i int) string { return label(p.config().InputLabels, i) }
+func (p Policy) InputLabel(i int) string { return label(p.get().InputLabels, i) }
 
 // OutputLabel returns the label of output j, its index in decimal if outputs have no labels.
-func (p Policy) OutputLabel(j int) string { return label(p.config().OutputLabels, j) }
+func (p Policy) OutputLabel(j int) string { return label(p.get().OutputLabels, j) }
 
 func label(labels []string, i int) string {
 	if i < 0 || i >= len(labels) {
@@ -545,20 +519,20 @@ func label(labels []string, i int) string {
 }
 
 // InputLabels returns a copy of the input labels, nil if there are none.
-func (p Policy) InputLabels() []string { return slices.Clone(p.config().InputLabels) }
+func (p Policy) InputLabels() []string { return slices.Clone(p.get().InputLabels) }
 
 // OutputLabels returns a copy of the output labels, nil if there are none.
-func (p Policy) OutputLabels() []string { return slices.Clone(p.config().OutputLabels) }
+func (p Policy) OutputLabels() []string { return slices.Clone(p.get().OutputLabels) }
 
 // InputAliases returns a copy of the aliases, by input and then by bytes; nil if there are none.
-func (p Policy) InputAliases() []Alias { return slices.Clone(p.config().InputAliases) }
+func (p Policy) InputAliases() []Alias { return slices.Clone(p.get().InputAliases) }
 
 // HasRows reports whether the policy publishes the mixture's rows.
-func (p Policy) HasRows() bool { return p.config().Rows != nil }
+func (p Policy) HasRows() bool { return p.get().Rows != nil }
 
 // Row returns the published weights of input i.
 func (p Policy) Row(i int) (ldp.Weights, error) {
-	rows := p.config().Rows
+	rows := p.get().Rows
 	if i < 0 || i >= len(rows) {
 		return ldp.Weights{}, fmt.Errorf("%w: row %d of %d", ErrShape, i, len(rows))
 	}
@@ -566,24 +540,19 @@ func (p Policy) Row(i int) (ldp.Weights, error) {
 }
 
 // Fallback returns the weights of clients without usable data.
-func (p Policy) Fallback() ldp.Weights {
-	if p.c == nil {
-		return ldp.Weights{}
-	}
-	return p.c.fallback
-}
+func (p Policy) Fallback() ldp.Weights { return p.get().fallback }
 
 // Cost returns a copy of the cost specification, nil if there is none.
-func (p Policy) Cost() []byte { return bytes.Clone(p.config().Cost) }
+func (p Policy) Cost() []byte { return bytes.Clone(p.get().Cost) }
 
 // Certificate returns a copy of the base measure's certificate, nil if there is none.
-func (p Policy) Certificate() []byte { return bytes.Clone(p.config().Certificate) }
+func (p Policy) Certificate() []byte { return bytes.Clone(p.get().Certificate) }
 
 // Provenance returns the publisher's statement.
-func (p Policy) Provenance() Provenance { return p.config().Provenance }
+func (p Policy) Provenance() Provenance { return p.get().Provenance }
 
 // Metadata returns a copy of the free text pairs.
-func (p Policy) Metadata() map[string]string { return maps.Clone(p.config().Metadata) }
+func (p Policy) Metadata() map[string]string { return maps.Clone(p.get().Metadata) }
 
 // String names the policy by mode, sizes, epsilon and the start of its ID.
 func (p Policy) String() string {

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"bytes"
-	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -60,7 +60,6 @@ const (
 	header     = "label,count"
 	userHeader = "user,label,count"
 	byteOrder  = "\xef\xbb\xbf"
-	gzipMagic  = "\x1f\x8b"
 	maxLine    = 4096    // bytes; the longest line that can be right has 1095
 	minLine    = 4       // bytes of the shortest one, 0,1 and its end
 	maxCount   = 1 << 53 // so that a sum over MaxBytes of lines stays far from overflow
@@ -149,21 +148,9 @@ func (r *reader) all(data []byte) {
 // text takes data to the end, unpacking them on the way, and returns the length of the text. It ends early only at
 // MaxBytes and where gzip cannot go on.
 func (r *reader) text(data []byte) (size int) {
-	const (
-		tooLong = "more than 64 MiB" // MaxBytes
-		damaged = "gzip damaged, cut off, or followed by something else"
-	)
-	if len(data) > MaxBytes {
-		r.fail(0, tooLong)
-		data = data[:MaxBytes]
-	}
-	var in io.Reader = bytes.NewReader(data)
-	if bytes.HasPrefix(data, []byte(gzipMagic)) {
-		if z, err := gzip.NewReader(bytes.NewReader(data)); err != nil {
-			r.fail(0, damaged)
-		} else {
-			in = z
-		}
+	in := openText(data)
+	if in.fault != nil {
+		r.fail(0, in.fault.Problem)
 	}
 	chunk, line := make([]byte, maxLine), make([]byte, maxLine)
 	n, at := 1, 0 // line n has at bytes so far, of which line keeps the first
@@ -177,10 +164,7 @@ func (r *reader) text(data []byte) (size int) {
 	}
 	for {
 		m, err := in.Read(chunk)
-		if size += m; size > MaxBytes {
-			r.fail(0, tooLong)
-			return MaxBytes
-		}
+		size += m
 		for _, b := range chunk[:m] {
 			if b == '\n' {
 				end()
@@ -195,8 +179,8 @@ func (r *reader) text(data []byte) (size int) {
 			end()
 			return size
 		}
-		if err != nil {
-			r.fail(0, damaged)
+		if fault := (*PrivateError)(nil); errors.As(err, &fault) {
+			r.fail(0, fault.Problem)
 			return size
 		}
 	}
@@ -244,9 +228,10 @@ func (r *reader) entry(n int, line []byte, times float64) {
 	if !ok {
 		r.fail(n, "not a label of the policy")
 	}
-	v, ok := parseCount(numeral)
-	if !ok {
+	v, ok := PrivateNumeral(numeral)
+	if !ok || v > maxCount {
 		r.fail(n, "not a count from 0 to 2^53")
+		v = 0
 	}
 	r.count[i] += times * v
 	r.entries++
@@ -293,26 +278,6 @@ func (c *content) input(label []byte) (int, bool) {
 		return 0, false
 	}
 	return n, true
-}
-
-// parseCount reads a numeral of the private format; what is none takes a conversion, too, and gives 0.
-func parseCount(b []byte) (float64, bool) {
-	ok := len(b) <= maxNumeral
-	// strconv also reads signs, "inf", hexadecimal and ".5"; a numeral starts with a digit and has no letter but e.
-	for i, c := range b {
-		digit := '0' <= c && c <= '9'
-		if !digit && (i == 0 || c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') {
-			ok = false
-		}
-	}
-	if !ok {
-		b = []byte("0")
-	}
-	v, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || v > maxCount {
-		return 0, false
-	}
-	return v, ok
 }
 
 // Mu returns the distribution as k floats, summing to 1 up to k roundings; nil for the zero Private.

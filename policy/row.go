@@ -63,41 +63,29 @@ func (r Row) isZero() bool { return len(r.full) == 0 && len(r.extra) == 0 }
 // O(len of r). base is sum lo. It is exact: with base, total and every hi at most 2^62, each partial sum
 // stays below 2^63 because the loop stops at the first one above total.
 func (r Row) check(box *ldp.Polytope, base uint64) error {
-	kv := int32(box.Len())
-	total := box.Total()
-	sum := base
-	if base > total {
+	kv, total, sum := int32(box.Len()), box.Total(), base
+	if sum > total {
 		return fmt.Errorf("%w: sum lo = %d > %d", ErrRow, base, total)
 	}
 	last := int32(-1)
-	for _, j := range r.full {
-		if j <= last || j >= kv {
-			return fmt.Errorf("%w: column %d in full after %d, of %d columns", ErrRow, j, last, kv)
+	for full, more := r.full, r.extra; len(full)+len(more) > 0; { // merged: both must ascend, with no column twice
+		e, whole := extra{}, len(more) == 0 || len(full) > 0 && full[0] <= more[0].col
+		if whole {
+			e.col, full = full[0], full[1:]
+		} else {
+			e, more = more[0], more[1:]
 		}
-		last = j
-		lo, hi := box.Lo(int(j)), box.Hi(int(j))
-		if hi <= lo {
-			return fmt.Errorf("%w: column %d cannot be raised: lo = hi = %d", ErrRow, j, lo)
-		}
-		if sum += hi - lo; sum > total {
-			return fmt.Errorf("%w: weights up to column %d sum to more than %d", ErrRow, j, total)
-		}
-	}
-	last = -1
-	at := 0 // full[:at] < the column at hand
-	for _, e := range r.extra {
 		if e.col <= last || e.col >= kv {
-			return fmt.Errorf("%w: column %d in extra after %d, of %d columns", ErrRow, e.col, last, kv)
+			return fmt.Errorf("%w: column %d after %d, of %d columns", ErrRow, e.col, last, kv)
 		}
 		last = e.col
-		for at < len(r.full) && r.full[at] < e.col {
-			at++
-		}
-		if at < len(r.full) && r.full[at] == e.col {
-			return fmt.Errorf("%w: column %d is in full and in extra", ErrRow, e.col)
-		}
 		lo, hi := box.Lo(int(e.col)), box.Hi(int(e.col))
-		if e.add == 0 || e.add >= hi-lo {
+		if whole && hi <= lo {
+			return fmt.Errorf("%w: column %d cannot be raised: lo = hi = %d", ErrRow, e.col, lo)
+		}
+		if whole {
+			e.add = hi - lo
+		} else if e.add == 0 || e.add >= hi-lo {
 			return fmt.Errorf("%w: column %d has %d extra units, want 0 < units < %d", ErrRow, e.col, e.add, hi-lo)
 		}
 		if sum += e.add; sum > total {
@@ -123,9 +111,7 @@ func (r Row) addTo(n, width []uint64, mask uint64) {
 
 // weights writes the row out, through ldp's own check.
 func (r Row) weights(box *ldp.Polytope) (ldp.Weights, error) {
-	n, width := columns(box)
-	r.addTo(n, width, ^uint64(0))
-	w, err := box.Weights(n)
+	w, err := secretRow(box, nil, r, 0)
 	if err != nil {
 		return ldp.Weights{}, fmt.Errorf("%w: %w", ErrRow, err)
 	}
