@@ -26,12 +26,12 @@ func TestPrivateText(t *testing.T) {
 	z := zipped(t, text)
 	flipped := bytes.Clone(z)
 	flipped[len(flipped)-5] ^= 1 // of the checksum
-	most := make([]byte, MaxBytes+1)
-	for _, c := range []struct {
+	type privateText struct {
 		name       string
 		data, want []byte
 		ok         bool
-	}{
+	}
+	cases := []privateText{
 		{"nothing", nil, nil, true},
 		{"plain", text, text, true},
 		{"packed", z, text, true},
@@ -40,11 +40,14 @@ func TestPrivateText(t *testing.T) {
 		{"cut off", z[:len(z)-1], text, false},
 		{"a wrong checksum", flipped, text, false},
 		{"something after", append(bytes.Clone(z), 'x'), text, false},
-		{"as long as may be", most[:MaxBytes], most[:MaxBytes], true},
-		{"too long", most, nil, false},
-		{"packed, as long as may be", zipped(t, most[:MaxBytes]), most[:MaxBytes], true},
-		{"packed, too long", zipped(t, most), most[:MaxBytes], false},
-	} {
+	}
+	most := make([]byte, MaxBytes+1)
+	cases = append(cases, privateText{"as long as may be", most[:MaxBytes], most[:MaxBytes], true}, privateText{"too long", most, nil, false})
+	if !testing.Short() {
+		cases = append(cases, privateText{"packed, as long as may be", zipped(t, most[:MaxBytes]), most[:MaxBytes], true},
+			privateText{"packed, too long", zipped(t, most), most[:MaxBytes], false})
+	}
+	for _, c := range cases {
 		got, err := io.ReadAll(PrivateText(c.data))
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrPrivate) || !bytes.Equal(got, c.want) {
 			t.Errorf("%s: %d bytes and %v, want %d bytes and success %v", c.name, len(got), err, len(c.want), c.ok)
