@@ -20,7 +20,7 @@ import (
 var starters = map[string]string{
 	"internal/parallel.Group": "the one place that catches what a goroutine throws",
 	"policy.attempt":          "a solver that may never return; the goroutine recovers, and is abandoned when the time is over",
-	"cmd/wpm.main":            "reads from standard input cannot be called off when the command is interrupted",
+	"device.Main":             "reads from standard input cannot be called off when the command is interrupted",
 	"internal/child.Project":  "ends the child when its caller is cancelled; calls one cancel function",
 	"internal/child.Serve":    "ends the child's own process when its time is over",
 }

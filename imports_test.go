@@ -72,6 +72,15 @@ var picture = map[string][]string{
 	"sphere":          {"gonum.org/v1/gonum/integrate/quad"},
 	"sphere/codebook": {"ldp", "policy", "sphere"},
 
+	// What runs where the private data are: the commands verify, check, release and ledger, without a solver or a cost.
+	"device": {"internal/atomicfile", "ldp", "policy"},
+
+	// What designers and analysts say of places: columns, units, labels in one spelling (a table of Unicode is not for us to keep).
+	"internal/places": {"cost", "cost/costio", "policy", "golang.org/x/text/unicode/norm"},
+
+	// Files of reports, read line by line into counts.
+	"aggregate/reports": {"aggregate", "cost/costio", "internal/places"},
+
 	// What a server makes of releases. Its distances to a truth are exact transport; reports are policy's.
 	"aggregate": {"cost", "internal/binomial", "mincostflow", "policy"},
 
@@ -121,11 +130,12 @@ var picture = map[string][]string{
 	},
 
 	"cmd/wpm": {
-		"", "aggregate", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "experiments/demo", "experiments/gowalla",
-		"experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere", "internal/atomicfile", "internal/child", "internal/machine", "internal/num", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
+		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device",
+		"experiments/demo", "experiments/gowalla", "experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere",
+		"internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
-		"golang.org/x/text/unicode/norm", // labels in one spelling: a table of Unicode is not for us to keep
 	},
+	"cmd/wpm-device": {"device"},
 
 	// For tests, here and elsewhere; nothing that runs in production imports them.
 	"internal/numtest": {"github.com/google/go-cmp/cmp"},
@@ -258,7 +268,7 @@ func TestImportVerifyAlone(t *testing.T) {
 // TestImportTrustedAlone holds that the trusted core and the private paths bring in nothing but the standard library; that of
 // vectors also its float solver and what that needs, for utility alone.
 func TestImportTrustedAlone(t *testing.T) {
-	for name, extra := range map[string][]string{"ldp": nil, "cost": nil, "policy": {"ldp"}, "sphere/codebook": {"ldp", "policy", "sphere"}} {
+	for name, extra := range map[string][]string{"ldp": nil, "cost": nil, "policy": {"ldp"}, "device": {"internal/atomicfile", "ldp", "policy"}, "cmd/wpm-device": {"device", "internal/atomicfile", "ldp", "policy"}, "sphere/codebook": {"ldp", "policy", "sphere"}} {
 		for path, p := range goList(t, "-deps", "./"+name) {
 			if name == "sphere/codebook" && strings.HasPrefix(path, "gonum.org/v1/gonum/") {
 				continue // see the edge of sphere

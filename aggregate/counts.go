@@ -42,7 +42,7 @@ const (
 	Malformed             // not a report
 	OtherPolicy           // a report of another policy
 	NoSuchOutput          // of an output that the policy does not have
-	NeverReleased         // of an output that the policy gives weight 0
+	NeverReleased         // of an output that the policy gives weight 0, or of a seed that it does not have
 	verdicts
 )
 
@@ -98,6 +98,32 @@ type Counter struct {
 	counts Counts
 	prefix []byte // of the text of every report of the policy
 	never  []bool // outputs of weight 0
+	kind   *Kind  // of the reports, if they are not those of a policy.Policy
+}
+
+// Kind is what a counter has to know of the reports of a mechanism of another kind than policy.Policy.
+type Kind struct {
+	ID      [sha256.Size]byte // the ID of the mechanism
+	Outputs int               // 1 to policy.MaxOutputs
+	// Read reads a report in its text or binary form. Unless it is Counted, the output is of no interest.
+	Read func(record []byte, binary bool) (output int, v Verdict)
+}
+
+// NewKindCounter returns an empty counter for the reports of a kind. The error is ErrLimit for the number of outputs.
+func NewKindCounter(k Kind) (*Counter, error) {
+	if k.Outputs < 1 || k.Outputs > policy.MaxOutputs {
+		return nil, fmt.Errorf("%w: %d outputs, want 1 to %d", ErrLimit, k.Outputs, policy.MaxOutputs)
+	}
+	return &Counter{counts: Counts{Policy: k.ID, Reports: make([]uint64, k.Outputs)}, kind: &k}, nil
+}
+
+// take counts a report of the counter's kind.
+func (c *Counter) take(record []byte, binary bool) Verdict {
+	j, v := c.kind.Read(record, binary)
+	if v == Counted {
+		c.counts.Reports[j]++
+	}
+	return c.count(v)
 }
 
 // NewCounter returns an empty counter for the policy. The error is that of the zero Policy.
@@ -116,6 +142,9 @@ func NewCounter(p policy.Policy) (*Counter, error) {
 
 // Text counts a report in its text form, without white space around it. What is no report, nil say, is malformed.
 func (c *Counter) Text(line []byte) Verdict {
+	if c.kind != nil {
+		return c.take(line, false)
+	}
 	// Reports of the policy, nearly all there are, differ in the last eight digits only: a little-endian uint32.
 	if digits, ok := bytes.CutPrefix(line, c.prefix); ok && len(digits) == 8 {
 		var b [4]byte
@@ -141,6 +170,9 @@ func (c *Counter) Text(line []byte) Verdict {
 
 // Binary counts a report in its binary form.
 func (c *Counter) Binary(record []byte) Verdict {
+	if c.kind != nil {
+		return c.take(record, true)
+	}
 	var r policy.Report
 	switch {
 	case r.UnmarshalBinary(record) != nil:

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -23,18 +23,18 @@ func TestConditions(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"-max-eps 1.5", statusYes, ""},
-		{"-max-eps 3/2", statusYes, ""},
-		{"-max-eps 2", statusYes, ""},
-		{"-max-eps 1.499999999999999999", statusNo, "eps = 1.5 is above 1.499999999999999999"},
-		{"-max-eps 0", statusBad, "-max-eps"},
-		{"-max-eps x", statusBad, "-max-eps"},
-		{"-policy-id " + id, statusYes, ""},
-		{"-policy-id " + strings.ToUpper(id), statusYes, ""},
-		{"-policy-id " + strings.Repeat("0", 64), statusNo, id},
-		{"-policy-id " + id[:32], statusBad, "64 hexadecimal digits"},
-		{"-policy-id " + id + "00", statusBad, "64 hexadecimal digits"},
-		{"-policy-id x", statusBad, "64 hexadecimal digits"},
+		{"-max-eps 1.5", device.Yes, ""},
+		{"-max-eps 3/2", device.Yes, ""},
+		{"-max-eps 2", device.Yes, ""},
+		{"-max-eps 1.499999999999999999", device.No, "eps = 1.5 is above 1.499999999999999999"},
+		{"-max-eps 0", device.Bad, "-max-eps"},
+		{"-max-eps x", device.Bad, "-max-eps"},
+		{"-policy-id " + id, device.Yes, ""},
+		{"-policy-id " + strings.ToUpper(id), device.Yes, ""},
+		{"-policy-id " + strings.Repeat("0", 64), device.No, id},
+		{"-policy-id " + id[:32], device.Bad, "64 hexadecimal digits"},
+		{"-policy-id " + id + "00", device.Bad, "64 hexadecimal digits"},
+		{"-policy-id x", device.Bad, "64 hexadecimal digits"},
 	} {
 		args := strings.Fields(test.args)
 		if status, _, errs := try(t, "", append(append([]string{"verify"}, args...), file)...); status != test.status || !strings.Contains(errs, test.want) {
@@ -44,7 +44,7 @@ func TestConditions(t *testing.T) {
 		if status, _, errs := try(t, "0,1\n", release...); status != test.status || !strings.Contains(errs, test.want) {
 			t.Errorf("release %s: status %d, %s", test.args, status, errs)
 		}
-		if _, err := os.Stat(ledger); (err == nil) != (test.status == statusYes) {
+		if _, err := os.Stat(ledger); (err == nil) != (test.status == device.Yes) {
 			t.Errorf("release %s: ledger: %v", test.args, err)
 		}
 		_ = os.Remove(ledger)
@@ -67,21 +67,21 @@ func TestUnusableCost(t *testing.T) {
 			status int
 			want   string
 		}{
-			{`{"kind":"ring","n":4,"p":1}`, statusYes, ""},
-			{`{"kind":"grid","rows":2,"cols":2}`, statusYes, ""},
-			{`{"kind":"ring","n":2000000000,"p":1}`, statusNo, "2000000000"},
-			{`{"kind":"grid","rows":100000,"cols":100000,"p":1}`, statusNo, "100000 x 100000"},
-			{`{"kind":"ring","n":4,"n":4,"p":1}`, statusNo, `"n" is given twice`},
-			{`{"kind":"ring","kind":"ring","n":4}`, statusNo, `"kind" is given twice`},
-			{`{"kind":"ring","n":5,"p":1}`, statusNo, "5 x 5"},
-			{`{"kind":"points","x":[[0],[1],[2],[3]],"v":[[0],[1],[2]]}`, statusNo, "4 x 3"},
-			{`{"kind":"points","x":[[0],[1],[2]],"v":[[0],[1],[2],[3]]}`, statusNo, "3 x 4"},
-			{`{"kind":"explicit","C":[[0,1],[1,0]]}`, statusNo, "2 x 2"},
-			{`{"kind":"explicit","C":[[0,1,1,1],[1,0,1,1],[1,1,0,1],[1,1,1]]}`, statusNo, "explicit"},
-			{`{"kind":"ring","n":` + strings.Repeat("9", 5000) + `}`, statusNo, `"n"`},
-			{`{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, statusNo, `"kind"`},
-			{`{}`, statusNo, `"kind"`},
-			{`null`, map[string]int{"mixture": statusYes, "projection": statusNo}[mode], ""},
+			{`{"kind":"ring","n":4,"p":1}`, device.Yes, ""},
+			{`{"kind":"grid","rows":2,"cols":2}`, device.Yes, ""},
+			{`{"kind":"ring","n":2000000000,"p":1}`, device.No, "2000000000"},
+			{`{"kind":"grid","rows":100000,"cols":100000,"p":1}`, device.No, "100000 x 100000"},
+			{`{"kind":"ring","n":4,"n":4,"p":1}`, device.No, `"n" is given twice`},
+			{`{"kind":"ring","kind":"ring","n":4}`, device.No, `"kind" is given twice`},
+			{`{"kind":"ring","n":5,"p":1}`, device.No, "5 x 5"},
+			{`{"kind":"points","x":[[0],[1],[2],[3]],"v":[[0],[1],[2]]}`, device.No, "4 x 3"},
+			{`{"kind":"points","x":[[0],[1],[2]],"v":[[0],[1],[2],[3]]}`, device.No, "3 x 4"},
+			{`{"kind":"explicit","C":[[0,1],[1,0]]}`, device.No, "2 x 2"},
+			{`{"kind":"explicit","C":[[0,1,1,1],[1,0,1,1],[1,1,0,1],[1,1,1]]}`, device.No, "explicit"},
+			{`{"kind":"ring","n":` + strings.Repeat("9", 5000) + `}`, device.No, `"n"`},
+			{`{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, device.No, `"kind"`},
+			{`{}`, device.No, `"kind"`},
+			{`null`, map[string]int{"mixture": device.Yes, "projection": device.No}[mode], ""},
 		} {
 			text := regexp.MustCompile(`(?m)^"cost":.*$`).ReplaceAllLiteralString(noClaims, `"cost":`+test.cost+",")
 			if _, err := policy.Decode([]byte(text)); err != nil {
@@ -95,7 +95,7 @@ func TestUnusableCost(t *testing.T) {
 			if status != test.status || !strings.Contains(errs, test.want) {
 				t.Errorf("release, %s, %.80s: status %d, %s", mode, test.cost, status, errs)
 			}
-			if _, err := os.Stat(ledger); (err == nil) != (test.status == statusYes) {
+			if _, err := os.Stat(ledger); (err == nil) != (test.status == device.Yes) {
 				t.Errorf("release, %s, %.80s: ledger: %v", mode, test.cost, err)
 			}
 			_ = os.Remove(ledger)
@@ -120,7 +120,7 @@ func TestProvenanceFlags(t *testing.T) {
 		status, _, errs := try(t, "", args...)
 		out := must(t, "", "verify", file)
 		_, _, verifyErrs := try(t, "", "verify", file)
-		if status != statusYes || !strings.Contains(out, "the publisher states: ") || !strings.Contains(out, test.shown) {
+		if status != device.Yes || !strings.Contains(out, "the publisher states: ") || !strings.Contains(out, test.shown) {
 			t.Errorf("design %s: status %d, verify prints %s", test.args, status, out)
 		}
 		for _, text := range []string{errs, verifyErrs} {
@@ -133,7 +133,7 @@ func TestProvenanceFlags(t *testing.T) {
 		"-geometry data-independent", "-base public", "-geometry derived-dp", "-geometry derived-dp:", "-base derived-dp:0", "-base derived-dp:x", "-geometry Public", "-base none", "-base unstated:1",
 	} {
 		status, _, errs := try(t, "", append([]string{"design", "-ring", "4", "-eps", "1", "-o", file}, strings.Fields(args)...)...)
-		if status != statusBad || !strings.Contains(errs, strings.Fields(args)[0]+": ") {
+		if status != device.Bad || !strings.Contains(errs, strings.Fields(args)[0]+": ") {
 			t.Errorf("design %s: status %d, %s", args, status, errs)
 		}
 	}
@@ -148,32 +148,10 @@ func TestWarningAboveEight(t *testing.T) {
 			{"design", "-ring", "4", "-eps", eps, "-geometry", "public", "-base", "data-independent", "-table", "none", "-menu", "no", "-o", file},
 			{"verify", file}, {"release", "-check", counts, file},
 		} {
-			if status, _, errs := try(t, "", args...); status != statusYes || strings.Contains(errs, "eps = "+eps+" protects little") != want || (errs != "") != want {
+			if status, _, errs := try(t, "", args...); status != device.Yes || strings.Contains(errs, "eps = "+eps+" protects little") != want || (errs != "") != want {
 				t.Errorf("%s at eps %s: status %d, %s", args[0], eps, status, errs)
 			}
 		}
-	}
-}
-
-// TestInWords holds that the printed numbers bound e^eps and e^eps / (1 + e^eps) from above, and by less than 1 %.
-func TestInWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"0.01": "factor 1.02; a guess that starts even ends at most 50.25 % sure",
-		"1":    "factor 2.72; a guess that starts even ends at most 73.11 % sure",
-		"2":    "factor 7.39; a guess that starts even ends at most 88.08 % sure",
-		"9":    "factor 8110; a guess that starts even ends at most 99.99 % sure",
-		"64":   "factor 6.24e+27; a guess that starts even can end more than 99.99 % sure",
-	} {
-		eps, err := ldp.ParseEpsilon(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := inWords(eps); !strings.HasSuffix(got, want) {
-			t.Errorf("eps %s: %s, want %s", text, got, want)
-		}
-	}
-	if math.Exp(9) > 8110 || math.Exp(2) > 7.39 {
-		t.Error("the table is not of upper bounds")
 	}
 }
 

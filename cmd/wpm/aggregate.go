@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -18,8 +19,9 @@ import (
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -102,71 +104,62 @@ func checkAggregate(c *cli.Command) error {
 	if c.IsSet("partial") && c.IsSet("counts") {
 		return errors.New("-partial does not go with -counts: it would say that reports were read")
 	}
-	return apart([]string{c.String("out"), c.String("partial")}, append(c.Args().Slice(), c.String("counts")))
+	return device.Apart([]string{c.String("out"), c.String("partial")}, append(c.Args().Slice(), c.String("counts")))
 }
 
 func aggregateReports(ctx context.Context, c *cli.Command) error {
-	p, files, err := policyAndFiles(c, c.Args().Slice())
-	if b, ok := asCodebook(err); ok {
-		return aggregateCodebook(c, b)
+	k, files, err := policyAndFiles(c, c.Args().Slice())
+	if err == nil {
+		err = checkAggregate(c)
 	}
 	if err != nil {
 		return err
 	}
-	if err := checkAggregate(c); err != nil {
-		return err
+	if v, ok := k.(vectors); ok {
+		return aggregateCodebook(ctx, c, v, files)
 	}
-	counts, err := readCounts(ctx, c, p, files)
+	p := k.(points)
+	n, err := p.counter()
 	if err != nil {
 		return err
 	}
-	h, err := aggregate.NewHistogram(counts.Reports, aggregate.Settings{Confidence: c.Float("confidence")})
-	if errors.Is(err, aggregate.ErrConfidence) {
-		return fmt.Errorf("-confidence: %v is not from 0.5 to below 1", c.Float("confidence"))
-	}
+	counts, err := readCounts(ctx, c, p, n, files)
 	if err != nil {
 		return err
 	}
-	id := p.ID()
-	u := unitOfPolicy(p)
+	list, h, err := histogramOf(c, counts.Reports, p.OutputLabel)
+	if err != nil {
+		return err
+	}
+	u := places.UnitOfPolicy(p.Policy)
 	t := tally{
-		Policy: fmt.Sprintf("%x", id), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N, Refused: map[string]uint64{},
-		Confidence: h.Confidence, Unit: u.name,
+		Policy: fmt.Sprintf("%x", counts.Policy), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N, Refused: byReason(counts),
+		Confidence: h.Confidence, Unit: u.Name, Points: list,
 	}
-	for _, v := range aggregate.Reasons() {
-		t.Refused[v.String()] = counts.Refused[v]
-	}
-	for j := range h.Counts {
-		t.Points = append(t.Points, point{p.OutputLabel(j), h.Counts[j], h.Estimate[j], h.Lower[j], h.Upper[j]})
-	}
-	if t.Bias, err = biasOf(ctx, p); err != nil {
+	if t.Bias, err = biasOf(ctx, p.Policy); err != nil {
 		return err
 	}
 	if c.Bool("invert") {
-		if t.Inverse, err = invertReports(ctx, p, h.Counts); err != nil {
+		if t.Inverse, err = invertReports(ctx, p.Policy, h.Counts); err != nil {
 			return err
 		}
 	}
-	var outs []output
+	outs, err := partialOutput(c, counts)
+	if err != nil {
+		return err
+	}
 	if c.IsSet("out") {
 		table, err := histogramCSV(t.Points)
 		if err != nil {
 			return err
 		}
-		outs = append(outs, output{c.String("out"), table})
+		outs = append(outs, device.Output{Path: c.String("out"), Data: table})
 	}
-	if c.IsSet("partial") {
-		text, err := counts.Encode()
-		if err != nil {
-			return fmt.Errorf("-partial: %w", err)
-		}
-		outs = append(outs, output{c.String("partial"), text})
-	}
-	if err := writeFiles(c.Root().Writer, outs...); err != nil {
+	if err := device.WriteFiles(c.Root().Writer, outs...); err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		err = printJSON(c.Root().Writer, t)
+		err = device.PrintJSON(c.Root().Writer, t)
 	} else {
 		err = printTally(c.Root().Writer, t, counts, u, h.Radius(), c.Int("top"))
 	}
@@ -176,16 +169,43 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	return someRefused(counts)
 }
 
-// policyAndFiles reads the policy of a command's arguments, and returns the names of the files of reports after it.
-func policyAndFiles(c *cli.Command, args []string) (policy.Policy, []string, error) {
-	if len(args) < 1 {
-		return policy.Policy{}, nil, fmt.Errorf("%s takes a policy and files of reports", c.Name)
+// histogramOf returns the histogram of counts, also as a list of points.
+func histogramOf(c *cli.Command, counts []uint64, label func(int) string) ([]point, aggregate.Histogram, error) {
+	h, err := aggregate.NewHistogram(counts, aggregate.Settings{Confidence: c.Float("confidence")})
+	if errors.Is(err, aggregate.ErrConfidence) {
+		err = fmt.Errorf("-confidence: %v is not from 0.5 to below 1", c.Float("confidence"))
 	}
-	if len(args) == 1 && !c.IsSet("counts") && args[0] == "-" || args[0] == "-" && (slices.Contains(args[1:], "-") || c.String("counts") == "-") {
-		return policy.Policy{}, nil, errors.New("policy and reports cannot both be standard input")
+	if err != nil {
+		return nil, h, err
 	}
-	p, err := readPolicy(args[0], c.Root().Reader)
-	return p, args[1:], err
+	var list []point
+	for j := range h.Counts {
+		list = append(list, point{label(j), h.Counts[j], h.Estimate[j], h.Lower[j], h.Upper[j]})
+	}
+	return list, h, nil
+}
+
+// partialOutput is the file of -partial, if it is asked for.
+func partialOutput(c *cli.Command, counts aggregate.Counts) ([]device.Output, error) {
+	if !c.IsSet("partial") {
+		return nil, nil
+	}
+	text, err := counts.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("-partial: %w", err)
+	}
+	return []device.Output{{Path: c.String("partial"), Data: text}}, nil
+}
+
+// text says how far the releases are drawn from the private distributions.
+func (b *bias) text(u places.Unit) string {
+	switch {
+	case b == nil:
+		return "this policy certifies nothing about how far off it is"
+	case b.P > 0:
+		return fmt.Sprintf("it is up to %s away in W_%v (certified; more reports do not help)", u.Distance(b.Distance, "%.6g"), b.P)
+	}
+	return fmt.Sprintf("moving one to the other costs up to %.6g %s (certified; more reports do not help)", b.Worst, u.Costs())
 }
 
 // biasOf returns what the policy certifies of its worst case; nil if it claims nothing, or if it is too large to recompute here.
@@ -199,7 +219,7 @@ func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
 	}
 	worst := num.Up(bounds.Worst)
 	b := &bias{Worst: worst}
-	if power := unitOfPolicy(p).p; power > 0 {
+	if power := places.UnitOfPolicy(p).P; power > 0 {
 		b.P, b.Distance = power, aggregate.Bias(worst, power)
 	}
 	return b, nil
@@ -255,22 +275,15 @@ func histogramCSV(points []point) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-func printTally(out io.Writer, t tally, counts aggregate.Counts, u unit, radius float64, top int) error {
-	fmt.Fprintf(out, "%d reports of policy %.12s (%s mode).\n", t.Reports, t.Policy, t.Mode)
+func printTally(out io.Writer, t tally, counts aggregate.Counts, u places.Unit, radius float64, top int) error {
+	fmt.Fprintf(out, "%s of policy %.12s (%s mode).\n", plural(t.Reports, "report"), t.Policy, t.Mode)
 	if counts.AllRefused() > 0 {
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}
 	fmt.Fprintln(out)
 	fmt.Fprintf(out, "Sampling  with probability %v every estimate is within its band, at most %.2g wide on a side: of the\n"+
 		"          distribution that clients draw from, averaged over them.\n", t.Confidence, radius)
-	switch {
-	case t.Bias == nil:
-		fmt.Fprintln(out, "Bias      that distribution is not the mean of the private ones; this policy certifies nothing about how far off it is.")
-	case t.Bias.P > 0:
-		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: it is up to %s away in W_%v (certified; more reports do not help).\n", u.distance(t.Bias.Distance, "%.6g"), t.Bias.P)
-	default:
-		fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: moving one to the other costs up to %.6g %s (certified; more reports do not help).\n", t.Bias.Worst, u.costs())
-	}
+	fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: %s.\n", t.Bias.text(u))
 	fmt.Fprintln(out)
 	if err := printPoints(out, t.Points, top); err != nil {
 		return err
@@ -283,22 +296,7 @@ func printTally(out io.Writer, t tally, counts aggregate.Counts, u unit, radius 
 
 // printPoints prints the top points, the most released first.
 func printPoints(out io.Writer, points []point, top int) error {
-	order := make([]int, len(points))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch x, y := points[a].Count, points[b].Count; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	if top > 0 && top < len(order) {
-		order = order[:top]
-	}
+	order := largest(len(points), top, func(a, b int) int { return cmp.Compare(points[b].Count, points[a].Count) })
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "point\tcount\testimate\tband")
 	for _, j := range order {
@@ -314,25 +312,23 @@ func printPoints(out io.Writer, points []point, top int) error {
 	return nil
 }
 
+// largest returns the first top of 0..n-1 in an order, all if top is 0; of equals, the smaller number first.
+func largest(n, top int, order func(a, b int) int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, order)
+	if top > 0 && top < n {
+		list = list[:top]
+	}
+	return list
+}
+
 func printInverse(out io.Writer, t *inverse, top int) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(out, "\nIterative Bayesian update (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Iterations, t.Gap)
-	best := make([]int, len(t.Theta))
-	for i := range best {
-		best[i] = i
-	}
-	slices.SortStableFunc(best, func(a, b int) int {
-		switch x, y := t.Theta[a], t.Theta[b]; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	if top > 0 && top < len(best) {
-		best = best[:top]
-	}
+	best := largest(len(t.Theta), top, func(a, b int) int { return cmp.Compare(t.Theta[b], t.Theta[a]) })
 	fmt.Fprintln(w, "input\testimate")
 	for _, i := range best {
 		fmt.Fprintf(w, "%s\t%.4f\n", t.Labels[i], t.Theta[i])
@@ -359,13 +355,16 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	if len(args) < 2 {
 		return errors.New("evaluate takes a policy, a truth and files of reports")
 	}
-	stdinReports := len(args) == 2 && !c.IsSet("counts") || slices.Contains(args[2:], "-") || c.String("counts") == "-"
-	if args[1] == "-" && (args[0] == "-" || stdinReports) {
+	if args[1] == "-" && (args[0] == "-" || readsStdin(c, args[2:])) {
 		return errors.New("only one of policy, truth and reports can be standard input")
 	}
-	p, files, err := policyAndFiles(c, slices.Delete(slices.Clone(args), 1, 2))
+	k, files, err := policyAndFiles(c, slices.Delete(slices.Clone(args), 1, 2))
 	if err != nil {
 		return err
+	}
+	p, ok := k.(points)
+	if !ok {
+		return fmt.Errorf("%s: %w", args[0], errVectors)
 	}
 	if len(p.Cost()) == 0 {
 		return fmt.Errorf("%s: the policy has no cost, so there is no distance", args[0])
@@ -378,15 +377,17 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	labels := labelsOf(p.InputLabel, p.Inputs())
-	table, err := readText(args[1], c.Root().Reader, func(r io.Reader, name string) (*costio.Counts, error) {
-		return costio.ReadCounts(r, name, labels)
-	})
+	labels := places.Labels(p.InputLabel, p.Inputs())
+	table, err := readTable(c, args[1], labels)
 	if err != nil {
 		return err
 	}
-	truth, users := meanOf(table, len(labels))
-	counts, err := readCounts(ctx, c, p, files)
+	truth, users := places.MeanOf(table, len(labels))
+	n, err := p.counter()
+	if err != nil {
+		return err
+	}
+	counts, err := readCounts(ctx, c, p, n, files)
 	if err != nil {
 		return err
 	}
@@ -401,8 +402,12 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	u := unitOfPolicy(p)
-	power := u.p
+	worst, err := biasOf(ctx, p.Policy)
+	if err != nil {
+		return err
+	}
+	u := places.UnitOfPolicy(p.Policy)
+	power := u.P
 	out := struct {
 		Reports   uint64   `json:"reports"`
 		Users     int      `json:"users"` // in the truth; 0 if it is one table
@@ -413,7 +418,8 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		Lower     float64  `json:"lower"`
 		Upper     float64  `json:"upper"`
 		TV        *float64 `json:"total_variation,omitempty"`
-	}{h.N, users, power, u.name, 0, e.Objective, e.Lower, e.Upper, nil}
+		Bias      *bias    `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
+	}{h.N, users, power, u.Name, 0, e.Objective, e.Lower, e.Upper, nil, worst}
 	if power > 0 {
 		out.Distance = e.Distance(power)
 	}
@@ -421,44 +427,24 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		out.TV = &e.TotalVariation
 	}
 	if c.Bool("json") {
-		if err := printJSON(c.Root().Writer, out); err != nil {
+		if err := device.PrintJSON(c.Root().Writer, out); err != nil {
 			return err
 		}
 		return someRefused(counts)
 	}
 	w := c.Root().Writer
-	fmt.Fprintf(w, "%d reports against the truth", h.N)
+	fmt.Fprintf(w, "%s against the truth", plural(h.N, "report"))
 	if users > 0 {
-		fmt.Fprintf(w, " of %d users", users)
+		fmt.Fprintf(w, " of %s", plural(uint64(users), "user"))
 	}
 	fmt.Fprintln(w)
 	if power > 0 {
-		fmt.Fprintf(w, "W_%v              %s\n", power, u.distance(out.Distance, "%.6g"))
+		fmt.Fprintf(w, "W_%v              %s\n", power, u.Distance(out.Distance, "%.6g"))
 	}
-	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.costs(), e.Lower, e.Upper)
+	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.Costs(), e.Lower, e.Upper)
 	if out.TV != nil {
 		fmt.Fprintf(w, "total variation  %.6g\n", *out.TV)
 	}
+	fmt.Fprintf(w, "bias             of what clients draw from: %s\n", worst.text(u))
 	return someRefused(counts)
-}
-
-// meanOf returns the mean of the users' distributions, or the one table scaled, and how many users there are.
-func meanOf(c *costio.Counts, k int) (truth []float64, users int) {
-	truth = make([]float64, k)
-	for _, rows := range c.ByUser() {
-		var top, sum float64
-		for _, r := range rows {
-			top = max(top, r.N)
-		}
-		for _, r := range rows {
-			sum += r.N / top
-		}
-		if !(sum > 0) {
-			continue // a user without counts has no distribution
-		}
-		for _, r := range rows {
-			truth[r.Label] += r.N / top / sum
-		}
-	}
-	return truth, len(c.Users)
 }

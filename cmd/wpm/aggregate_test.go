@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
 
 // TestAggregateAndEvaluate walks from counts to a histogram and its distance to the truth, in both forms of report.
@@ -25,8 +27,8 @@ func TestAggregateAndEvaluate(t *testing.T) {
 	must(t, "", "design", "-grid", "2x2", "-eps", "20", "-o", policy) // so much eps that a report is the truth but for 1e-8
 	var text, binary strings.Builder
 	for range 3 {
-		text.WriteString(must(t, "1,5\n", "release", "-unaccounted-for-testing", policy))
-		binary.WriteString(must(t, "1,5\n", "release", "-unaccounted-for-testing", "-binary", policy))
+		text.WriteString(must(t, "1,5\n", "release", freshLedger, policy))
+		binary.WriteString(must(t, "1,5\n", "release", freshLedger, "-binary", policy))
 	}
 	text.WriteString("\n") // an empty line is none
 	table := filepath.Join(dir, "h.csv")
@@ -73,9 +75,9 @@ func TestAggregateErrors(t *testing.T) {
 	policy, other := filepath.Join(dir, "p"), filepath.Join(dir, "q")
 	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", policy)
 	must(t, "", "design", "-ring", "4", "-eps", "2", "-o", other)
-	good := must(t, "1,1\n", "release", "-unaccounted-for-testing", policy)
-	foreign := must(t, "1,1\n", "release", "-unaccounted-for-testing", other)
-	bin := must(t, "1,1\n", "release", "-unaccounted-for-testing", "-binary", policy)
+	good := must(t, "1,1\n", "release", freshLedger, policy)
+	foreign := must(t, "1,1\n", "release", freshLedger, other)
+	bin := must(t, "1,1\n", "release", freshLedger, "-binary", policy)
 	truth := write(t, dir, "t", "0,1\n")
 	for _, test := range []struct {
 		in, args, want string
@@ -109,7 +111,7 @@ func TestAggregateErrors(t *testing.T) {
 		{"", "evaluate " + policy + " " + truth, "no reports"},
 	} {
 		status, out, errs := try(t, test.in, strings.Fields(test.args)...)
-		if status != statusBad || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
+		if status != device.Bad || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", test.args, status, out, errs, test.want)
 		}
 	}
@@ -122,9 +124,9 @@ func mixed(t *testing.T, dir string) (policy, reports string, good int) {
 	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", policy)
 	must(t, "", "design", "-ring", "4", "-eps", "2", "-o", other)
 	for range 5 {
-		reports += must(t, "1,1\n", "release", "-unaccounted-for-testing", policy)
+		reports += must(t, "1,1\n", "release", freshLedger, policy)
 	}
-	foreign := must(t, "1,1\n", "release", "-unaccounted-for-testing", other)
+	foreign := must(t, "1,1\n", "release", freshLedger, other)
 	return policy, reports + foreign + "\n \nxyz\n" + foreign + reports[:72] + "05000000\n" + strings.Repeat("0", 1<<17) + "\n", 5
 }
 
@@ -136,7 +138,7 @@ func TestAggregateRefused(t *testing.T) {
 	table := filepath.Join(dir, "h.csv")
 	for _, form := range []string{reports, gzipped(t, reports), strings.ReplaceAll(reports, "\n", "\r\n")} {
 		status, out, errs := try(t, form, "aggregate", "-o", table, policy)
-		if status != statusSome || !strings.Contains(out, "5 reports of policy") || !strings.Contains(out, want+".\n") || errs != "wpm: "+want+"\n" {
+		if status != device.Some || !strings.Contains(out, "5 reports of policy") || !strings.Contains(out, want+".\n") || errs != "wpm: "+want+"\n" {
 			t.Errorf("status %d, error %q\n%s", status, errs, out)
 		}
 		if b, err := os.ReadFile(table); err != nil || strings.Count(string(b), "\n") != 5 {
@@ -146,13 +148,13 @@ func TestAggregateRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, out, errs = try(t, form, "aggregate", "-strict", "-o", table, policy)
-		if _, err := os.Stat(table); status != statusBad || out != "" || err == nil || !strings.Contains(errs, "-:6: other-policy") {
+		if _, err := os.Stat(table); status != device.Bad || out != "" || err == nil || !strings.Contains(errs, "-:6: other-policy") {
 			t.Errorf("-strict: status %d, output %q, error %q, %v", status, out, errs, err)
 		}
 	}
 	status, out, _ := try(t, reports, "aggregate", "-json", policy)
 	var got tally
-	if err := json.Unmarshal([]byte(out), &got); err != nil || status != statusSome {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || status != device.Some {
 		t.Fatal(status, err)
 	}
 	if got.Reports != uint64(good) || got.Lines != 10 || got.Refused["malformed"] != 2 || got.Refused["other-policy"] != 2 || got.Refused["no-such-output"] != 1 || got.Unit != "steps" {
@@ -160,14 +162,14 @@ func TestAggregateRefused(t *testing.T) {
 	}
 	// An archive that breaks off is not a file with a few bad lines.
 	broken := gzipped(t, reports)
-	if status, out, errs := try(t, broken[:len(broken)-12], "aggregate", policy); status != statusBad || out != "" || !strings.Contains(errs, "unexpected EOF") {
+	if status, out, errs := try(t, broken[:len(broken)-12], "aggregate", policy); status != device.Bad || out != "" || !strings.Contains(errs, "unexpected EOF") {
 		t.Errorf("half an archive: status %d, output %q, error %q", status, out, errs)
 	}
 	status, out, errs := try(t, reports, "evaluate", policy, write(t, dir, "t", "1,1\n"))
-	if status != statusSome || !strings.Contains(out, "5 reports against the truth") || !strings.Contains(out, " steps\n") || !strings.Contains(errs, want) {
+	if status != device.Some || !strings.Contains(out, "5 reports against the truth") || !strings.Contains(out, " steps\n") || !strings.Contains(errs, want) {
 		t.Errorf("evaluate: status %d, error %q\n%s", status, errs, out)
 	}
-	if status, out, _ := try(t, reports, "evaluate", "-strict", policy, write(t, dir, "t", "1,1\n")); status != statusBad || out != "" {
+	if status, out, _ := try(t, reports, "evaluate", "-strict", policy, write(t, dir, "t", "1,1\n")); status != device.Bad || out != "" {
 		t.Errorf("evaluate -strict: status %d, output %q", status, out)
 	}
 }
@@ -193,14 +195,14 @@ func TestAggregateCounts(t *testing.T) {
 	lines := strings.SplitAfter(reports, "\n")
 	first, second := write(t, dir, "a", strings.Join(lines[:3], "")), write(t, dir, "b", gzipped(t, strings.Join(lines[3:], "")))
 	status, spread, errs := try(t, "", "aggregate", "-json", "-partial", part, "-epoch", "2026-07", "-o", table, policy, first, second)
-	if status != statusSome {
+	if status != device.Some {
 		t.Fatal(status, errs)
 	}
 	if strings.Replace(spread, "  \"epoch\": \"2026-07\",\n", "", 1) != whole {
 		t.Errorf("in two files\n%s\nin one\n%s", spread, whole)
 	}
 	status, again, _ := try(t, "", "aggregate", "-json", "-counts", part, policy)
-	if status != statusSome || again != spread {
+	if status != device.Some || again != spread {
 		t.Errorf("status %d, from counts\n%s", status, again)
 	}
 	b, err := os.ReadFile(part)
@@ -216,7 +218,7 @@ func TestAggregateCounts(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b)
 		}
 	}
-	if status, out, errs := try(t, string(b), "aggregate", "-strict", "-counts", "-", policy); status != statusBad || out != "" || !strings.Contains(errs, "5 of 10") {
+	if status, out, errs := try(t, string(b), "aggregate", "-strict", "-counts", "-", policy); status != device.Bad || out != "" || !strings.Contains(errs, "5 of 10") {
 		t.Errorf("-strict: status %d, output %q, error %q", status, out, errs)
 	}
 	// The CSV holds neither the lines that were refused nor the policy.
@@ -239,7 +241,7 @@ func TestAggregateCounts(t *testing.T) {
 		{"aggregate -counts - " + policy, "index,count\n0,9007199254740993\n", "2^53"},
 		{"aggregate -counts - " + policy, "index,count\n", "no reports"},
 	} {
-		if status, out, errs := try(t, c.in, strings.Fields(c.args)...); status != statusBad || out != "" || !strings.Contains(errs, c.want) {
+		if status, out, errs := try(t, c.in, strings.Fields(c.args)...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", c.args, status, out, errs, c.want)
 		}
 	}
@@ -250,7 +252,7 @@ func TestAggregateMemory(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
 	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", policy)
-	report := must(t, "1,1\n", "release", "-unaccounted-for-testing", policy)
+	report := must(t, "1,1\n", "release", freshLedger, policy)
 	const n = 3_000_000
 	in := io.LimitReader(&forever{text: []byte(strings.Repeat(report, 1000))}, int64(n*len(report)))
 	var out, errs bytes.Buffer
@@ -259,7 +261,7 @@ func TestAggregateMemory(t *testing.T) {
 	status := run(context.Background(), []string{"wpm", "aggregate", "-json", policy}, in, &out, &errs)
 	runtime.ReadMemStats(&after)
 	var got tally
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil || status != statusYes || got.Reports != n {
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || status != device.Yes || got.Reports != n {
 		t.Fatalf("status %d, %s, %v: %d reports", status, errs.String(), err, got.Reports)
 	}
 	// Buffers, the policy and the check of its certificate: all that is ever allocated, whether it is freed or not.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -61,26 +62,27 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if err := checkAuditFlags(c, path); err != nil {
 		return err
 	}
-	p, err := readPolicy(path, c.Root().Reader)
-	if b, ok := asCodebook(err); ok {
-		return auditCodebook(ctx, c, b)
-	}
+	m, err := env(c).OpenPolicy(path)
 	no := func(err error) error {
 		if c.Bool("json") {
-			_ = printJSON(c.Root().Writer, map[string]any{"passed": false, "verdict": "failed: " + err.Error()})
+			_ = device.PrintJSON(c.Root().Writer, map[string]any{"passed": false, "verdict": "failed: " + err.Error()})
 		}
-		return fmt.Errorf("%w: %w", err, errNo)
+		return fmt.Errorf("%w: %w", err, device.ErrNo)
 	}
-	if isCertificateFailure(err) {
+	if device.IsFalse(err) {
 		return no(err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := (conditions{}).admit(p); err != nil {
+	if b, ok := m.(vectors); ok {
+		return auditCodebook(ctx, c, b)
+	}
+	p := m.(points)
+	if err := admit(p.Policy); err != nil {
 		return no(fmt.Errorf("%s: %w", path, err))
 	}
-	cfg, done, err := auditConfig(c, p)
+	cfg, done, err := auditConfig(c, p.Policy)
 	if err != nil {
 		return err
 	}
@@ -93,17 +95,17 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 }
 
 // finishAudit writes the report on a policy of any kind, and makes its verdict the command's.
-func finishAudit(c *cli.Command, report audit.Report, p statedPolicy) error {
+func finishAudit(c *cli.Command, report audit.Report, p device.Stated) error {
 	outs, err := auditOutputs(c, report)
 	if err != nil {
 		return err
 	}
-	if err := writeFiles(c.Root().Writer, outs...); err != nil {
+	if err := device.WriteFiles(c.Root().Writer, outs...); err != nil {
 		return err
 	}
-	warn(c.Root().ErrWriter, p)
+	env(c).Warn(p)
 	if !report.Passed {
-		return fmt.Errorf("%s: %s: %w", c.Args().First(), report.Verdict, errNo)
+		return fmt.Errorf("%s: %s: %w", c.Args().First(), report.Verdict, device.ErrNo)
 	}
 	return nil
 }
@@ -115,10 +117,8 @@ func checkAuditFlags(c *cli.Command, path string) error {
 	if c.Bool("raw") && !c.IsSet("csv") {
 		return errors.New("-raw needs -csv FILE")
 	}
-	for _, name := range []string{"samples", "random-rows"} {
-		if c.IsSet(name) && c.Int(name) < 1 {
-			return fmt.Errorf("-%s: %d is not positive", name, c.Int(name))
-		}
+	if err := positive(c, "samples", "random-rows"); err != nil {
+		return err
 	}
 	if p := c.Float("false-alarm"); !(p > 0 && p <= 0.5) {
 		return fmt.Errorf("-false-alarm: %v is not in (0, 0.5]", p)
@@ -132,16 +132,10 @@ func checkAuditFlags(c *cli.Command, path string) error {
 		}
 	}
 	inputs := []string{path, c.String("certificates"), c.String("rows")}
-	dashes := 0
-	for _, name := range inputs {
-		if name == "-" {
-			dashes++
-		}
-	}
-	if dashes > 1 {
+	if countDashes(inputs...) > 1 {
 		return errors.New("standard input cannot be both of the policy, the certificates and the rows")
 	}
-	return apart([]string{c.String("html"), c.String("csv")}, inputs)
+	return device.Apart([]string{c.String("html"), c.String("csv")}, inputs)
 }
 
 // auditConfig opens what the audit reads; done closes it.
@@ -188,7 +182,7 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 		}
 	}
 	read := func(flag string) (io.Reader, error) {
-		f, err := open(c.String(flag), c.Root().Reader)
+		f, err := device.Open(c.String(flag), c.Root().Reader)
 		if err == nil {
 			files = append(files, f)
 		}
@@ -212,7 +206,7 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 	return cfg, done, nil
 }
 
-func auditOutputs(c *cli.Command, report audit.Report) ([]output, error) {
+func auditOutputs(c *cli.Command, report audit.Report) ([]device.Output, error) {
 	text := report.Text()
 	if c.Bool("json") {
 		var err error
@@ -220,13 +214,13 @@ func auditOutputs(c *cli.Command, report audit.Report) ([]output, error) {
 			return nil, err
 		}
 	}
-	outs := []output{{"-", text}}
+	outs := []device.Output{{Path: "-", Data: text}}
 	if c.IsSet("html") {
 		page, err := report.HTML()
 		if err != nil {
 			return nil, err
 		}
-		outs = append(outs, output{c.String("html"), page})
+		outs = append(outs, device.Output{Path: c.String("html"), Data: page})
 	}
 	if c.IsSet("csv") {
 		if report.Statistics == nil {
@@ -236,7 +230,7 @@ func auditOutputs(c *cli.Command, report audit.Report) ([]output, error) {
 		if err := report.Statistics.WriteCSV(&b, c.Bool("raw")); err != nil {
 			return nil, err
 		}
-		outs = append(outs, output{c.String("csv"), b.Bytes()})
+		outs = append(outs, device.Output{Path: c.String("csv"), Data: b.Bytes()})
 	}
 	return outs, nil
 }

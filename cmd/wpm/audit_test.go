@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/device"
 )
 
 // tryAudit runs "wpm audit" and returns its exit status and outputs.
@@ -28,7 +29,7 @@ func TestAuditPasses(t *testing.T) {
 		must(t, "", "design", "-points", points, "-eps", "1", "-mode", mode, "-geometry", "public", "-base", "data-independent", "-o", policy)
 		page, draws := filepath.Join(dir, mode+".html"), filepath.Join(dir, mode+".csv")
 		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", "-html", page, "-csv", draws, policy)
-		if status != statusYes || errs != "" {
+		if status != device.Yes || errs != "" {
 			t.Fatalf("%s: status %d: %s%s", mode, status, out, errs)
 		}
 		for _, want := range []string{"Verdict: passed", "simulation", "Detection limit", "planted bugs found", "input roma", "worst pair"} {
@@ -44,7 +45,7 @@ func TestAuditPasses(t *testing.T) {
 			t.Errorf("%s: draws %q, %v", mode, b, err)
 		}
 		again, out2, _ := tryAudit(t, "", policy, "-samples", "3000", "-seed", "5", "-random-rows", "40")
-		if again != statusYes || out2 != out {
+		if again != device.Yes || out2 != out {
 			t.Errorf("%s: the same seed, another report", mode)
 		}
 		status, out, errs = tryAudit(t, "", "-samples", "500", "-release", "-inputs", "roma, wien,fallback", "-raw", "-csv", draws, "-json", "-random-rows", "1", policy)
@@ -53,7 +54,7 @@ func TestAuditPasses(t *testing.T) {
 			Target     string
 			Statistics struct{ Inputs []string }
 		}
-		if err := json.Unmarshal([]byte(out), &report); err != nil || status != statusYes || !report.Passed || !strings.Contains(report.Target, "policy.Release") ||
+		if err := json.Unmarshal([]byte(out), &report); err != nil || status != device.Yes || !report.Passed || !strings.Contains(report.Target, "policy.Release") ||
 			strings.Join(report.Statistics.Inputs, ",") != "input roma,input wien,fallback" {
 			t.Errorf("%s: status %d, %+v, %v: %s", mode, status, report, err, errs)
 		}
@@ -90,12 +91,12 @@ func TestAuditCertificates(t *testing.T) {
 	}
 	quick := []string{"-samples", "100", "-seed", "1", "-random-rows", "1"}
 	status, out, errs := tryAudit(t, file.String(), append(quick, "-certificates", "-", policy)...)
-	if status != statusYes || strings.Count(out, "ok    -, line") != 2 {
+	if status != device.Yes || strings.Count(out, "ok    -, line") != 2 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	forged := write(t, dir, "forged", strings.Replace(file.String(), `"lower":"`, `"lower":"9`, 1))
 	status, out, errs = tryAudit(t, "", append(quick, "-certificates", forged, policy)...)
-	if status != statusNo || !strings.Contains(out, "FAIL  "+forged+", line 1") || !strings.Contains(errs, policy) || strings.Count(errs, "\n") != 1 {
+	if status != device.No || !strings.Contains(out, "FAIL  "+forged+", line 1") || !strings.Contains(errs, policy) || strings.Count(errs, "\n") != 1 {
 		t.Errorf("forged: status %d: %s%s", status, out, errs)
 	}
 }
@@ -111,11 +112,11 @@ func TestAuditCommand(t *testing.T) {
 	}
 	t.Setenv(leakVariable, "1")
 	status, out, errs := tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-inputs", "0,1", "-command", policy, "--", exe, "leak", "{n}", "{input}")
-	if status != statusNo || !strings.Contains(out, "VIOLATED, by output") || !strings.Contains(errs, "violated: a loss of at least") {
+	if status != device.No || !strings.Contains(out, "VIOLATED, by output") || !strings.Contains(errs, "violated: a loss of at least") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	status, out, errs = tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-command", policy, "--", exe, "leak", "{n}", "x -samples 3")
-	if status != statusNo || !strings.Contains(out, `line 1: "x -samples 3" is no output`) || !strings.Contains(errs, "failed: no draws") || strings.Count(errs, "\n") != 1 {
+	if status != device.No || !strings.Contains(out, `line 1: "x -samples 3" is no output`) || !strings.Contains(errs, "failed: no draws") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
@@ -179,7 +180,7 @@ func TestAuditBadUsage(t *testing.T) {
 		{"-nonsense " + policy, "nonsense"},
 	} {
 		status, out, errs := tryAudit(t, "", strings.Fields(test.args)...)
-		if status != statusBad || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
+		if status != device.Bad || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm audit %s: status %d, output %.80q, error %q, want one line with %q", test.args, status, out, errs, test.want)
 		}
 	}
@@ -195,7 +196,7 @@ func TestAuditBadUsage(t *testing.T) {
 	}
 	weak := write(t, dir, "weak", strings.Replace(string(b), `"epsilon":"1"`, `"epsilon":"0.9"`, 1))
 	status, out, errs := tryAudit(t, "", "-json", weak)
-	if status != statusNo || !strings.Contains(out, `"passed": false`) || !strings.Contains(errs, weak) || strings.Count(errs, "\n") != 1 {
+	if status != device.No || !strings.Contains(out, `"passed": false`) || !strings.Contains(errs, weak) || strings.Count(errs, "\n") != 1 {
 		t.Errorf("a policy that does not hold: status %d, %s%s", status, out, errs)
 	}
 }

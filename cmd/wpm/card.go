@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -40,7 +41,7 @@ type designCard struct {
 	Nonzeros   int        `json:"nonzeros"` // outputs that are ever released
 	Table      []tableRow `json:"table,omitempty"`
 	Menu       []menuRow  `json:"menu,omitempty"`
-	unit       unit
+	unit       places.Unit
 }
 
 // tableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
@@ -64,7 +65,7 @@ func scaled(e ldp.Epsilon, num, den int64) (ldp.Epsilon, error) {
 // compare computes the table. The worst case of WPM, of the mixture and of randomised response is over all
 // distributions: each is at most linear in mu, so point masses attain it. KPM and the exponential mechanism
 // are shown at point masses too: for them it is a lower bound on the worst case.
-func compare(ctx context.Context, g geometry, sorted *knapsack.Table, levels []ldp.Epsilon, tick func(done, total int, what string)) ([]tableRow, error) {
+func compare(ctx context.Context, g places.Geometry, sorted *knapsack.Table, levels []ldp.Epsilon, tick func(done, total int, what string)) ([]tableRow, error) {
 	var rows []tableRow
 	for n, eps := range levels {
 		tick(n, len(levels), "table of worst cases")
@@ -74,8 +75,8 @@ func compare(ctx context.Context, g geometry, sorted *knapsack.Table, levels []l
 			return nil, err
 		}
 		row := tableRow{Epsilon: eps.String(), Lower: base.Lower, WPM: base.F, eps: eps}
-		if g.sameSupport {
-			if row.KPM, row.Exponential, err = rivals(g.cost, e); err != nil {
+		if g.SameSupport {
+			if row.KPM, row.Exponential, err = rivals(g.Cost, e); err != nil {
 				return nil, err
 			}
 			row.Response = row.KPM // at a point mass the two are the same
@@ -138,18 +139,18 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	if d.Nonzeros < d.Outputs {
 		fmt.Fprintf(w, "\tonly %d of %d points are ever released\n", d.Nonzeros, d.Outputs)
 	}
-	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.unit.amount(d.Upper), d.WorstInput)
+	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.unit.Amount(d.Upper), d.WorstInput)
 	if d.Rounding > 1e-9*d.Upper {
-		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g %s at most\n", d.Rounding, d.unit.costs())
+		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g %s at most\n", d.Rounding, d.unit.Costs())
 	}
 	if d.Upper > 1.01*d.Design {
-		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %s\n", d.Bits, d.unit.amount(d.Design))
+		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %s\n", d.Bits, d.unit.Amount(d.Design))
 	}
-	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.amount(d.Lower))
+	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.Amount(d.Lower))
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
 	w.Flush()
 	if len(d.Table) > 0 {
-		fmt.Fprintf(&b, "\nWorst case, %s of the worst point mass, in %s:\n\n", d.unit.quantity(), d.unit.costs())
+		fmt.Fprintf(&b, "\nWorst case, %s of the worst point mass, in %s:\n\n", d.unit.Quantity(), d.unit.Costs())
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "eps\tlower bound\twpm\tKPM\texponential\trandomised response\t\n")
 		for _, r := range d.Table {

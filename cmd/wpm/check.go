@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/device"
 )
 
 func checkCommand() *cli.Command {
@@ -55,13 +56,7 @@ func checkCertificates(ctx context.Context, c *cli.Command) error {
 	if len(paths) == 0 {
 		return errors.New("check takes one file or more")
 	}
-	dashes := 0
-	for _, p := range append(paths, c.String("cost")) {
-		if p == "-" {
-			dashes++
-		}
-	}
-	if dashes > 1 {
+	if countDashes(append(paths, c.String("cost"))...) > 1 {
 		return errors.New("standard input can be read once")
 	}
 	var spec []byte
@@ -96,7 +91,7 @@ func checkCertificates(ctx context.Context, c *cli.Command) error {
 	case unreadable > 0:
 		return fmt.Errorf("%d of %d certificates cannot be checked", unreadable, all)
 	case failed > 0:
-		return fmt.Errorf("%d of %d certificates do not hold: %w", failed, all, errNo)
+		return fmt.Errorf("%d of %d certificates do not hold: %w", failed, all, device.ErrNo)
 	}
 	return nil
 }
@@ -162,7 +157,7 @@ func (r checked) print(w io.Writer, asJSON bool) error {
 // eachCertificate calls each for every certificate of a file, with the line on which its object begins, or with the error
 // of a certificate that cannot be read. Beyond text that is no object nothing can be found, and the file ends there.
 func eachCertificate(path string, stdin io.Reader, each func(line int, c certificate.Certificate, err error) error) error {
-	f, err := open(path, stdin)
+	f, err := device.Open(path, stdin)
 	if err != nil {
 		return err
 	}
@@ -299,7 +294,7 @@ func (r *objectReader) next() (text []byte, line int, err error) {
 
 // readCostFile reads a cost, or the cost in an object, and returns its canonical text.
 func readCostFile(path string, stdin io.Reader) ([]byte, error) {
-	f, err := open(path, stdin)
+	f, err := device.Open(path, stdin)
 	if err != nil {
 		return nil, err
 	}

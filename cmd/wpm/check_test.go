@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/device"
 )
 
 // goldens are certificates of all kinds.
@@ -97,7 +98,7 @@ func TestCheckAnswers(t *testing.T) {
 		}
 		_, bad, _ := try(t, "{}\n"+line, "solve", kind, "-certificate")
 		status, out, errs := try(t, bad, "check", "-")
-		if status != statusBad || !strings.HasPrefix(out, "-:1: certificate: not checked: ") || !strings.Contains(out, "-:2: ") || !strings.Contains(errs, "1 of 2") {
+		if status != device.Bad || !strings.HasPrefix(out, "-:1: certificate: not checked: ") || !strings.Contains(out, "-:2: ") || !strings.Contains(errs, "1 of 2") {
 			t.Errorf("%s after an error: status %d, %s%s", kind, status, out, errs)
 		}
 		if strings.Contains(must(t, line, "solve", kind), "certificate") {
@@ -105,7 +106,7 @@ func TestCheckAnswers(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"hilbert", "phi", "round"} {
-		if status, out, errs := try(t, "{}\n", "solve", kind, "-certificate"); status != statusBad || out != "" || !strings.Contains(errs, "-certificate") {
+		if status, out, errs := try(t, "{}\n", "solve", kind, "-certificate"); status != device.Bad || out != "" || !strings.Contains(errs, "-certificate") {
 			t.Errorf("%s: status %d, %q, %q", kind, status, out, errs)
 		}
 	}
@@ -145,40 +146,40 @@ func TestCheckRefuses(t *testing.T) {
 		status int
 		want   string // in the output or the error
 	}{
-		"lower bound too high":   {forge(measure, `"lower":"`, `"lower":"9`), nil, statusNo, "base-measure: does not hold"},
-		"private, too high":      {forge(projection, `"lower":"`, `"lower":"9`), nil, statusNo, "projection: does not hold: certificate: claim not proved\n"},
-		"other weights":          {forge(projection, `"weight":\[0.75,0.25\]`, `"weight":[0.5,0.5]`), nil, statusNo, "projection: does not hold"},
-		"mismatched sizes":       {forge(projection, `"inputs":3`, `"inputs":4`), nil, statusNo, "does not hold: certificate: mismatched sizes"},
-		"the other one holds":    {measure + "\n" + forge(measure, `"upper":"`, `"upper":"-`), nil, statusNo, "1 of 2 certificates do not hold"},
-		"no other spelling":      {forge(projection, `"kind":"projection"`, `"kind": "projection"`), nil, statusBad, "-:1: certificate: not checked: certificate: not a canonical certificate: byte "},
-		"not a fraction":         {forge(projection, `"lower":"[0-9]*`, `"lower":"0.7531`), nil, statusBad, "not a canonical certificate: byte "},
-		"another format":         {`{"format":"wpm-certificate-2"}`, nil, statusBad, "not checked"},
-		"unknown kind":           {forge(projection, `"kind":"projection"`, `"kind":"torus"`), nil, statusBad, "unknown kind"},
-		"no certificate":         {"", nil, statusBad, "there is no certificate in it"},
-		"white space":            {" \n\t\n", nil, statusBad, "there is no certificate in it"},
-		"not JSON":               {"x", nil, statusBad, "neither a certificate nor an answer"},
-		"an array":               {"[" + measure + "]", nil, statusBad, "neither a certificate nor an answer"},
-		"half an object":         {measure[:200], nil, statusBad, "ends inside an object"},
-		"no value":               {`{"certificate":}`, nil, statusBad, "neither"},
-		"null":                   {`{"certificate":null}`, nil, statusBad, "not checked"},
-		"two":                    {`{"certificate":` + measure + `,"certificate":` + measure + `}`, nil, statusBad, "twice"},
-		"braces that cross":      {`{"certificate":[}]`, nil, statusBad, "neither"},
-		"a brace in a string":    {`{"x":"}\"}","certificate":` + measure + `}`, nil, statusYes, "holds"},
-		"half a gzip":            {zipped(t, strings.Repeat(measure+"\n", 100))[:600], nil, statusBad, "unexpected EOF"},
-		"a policy":               {string(mustRead(t, policy)), nil, statusBad, "wpm verify"},
-		"without its cost":       {bare, nil, statusBad, "base-measure"},
-		"its cost":               {bare, []string{"-cost", spec}, statusYes, "holds"},
-		"its cost, in an object": {bare, []string{"-cost", whole}, statusYes, "holds"},
-		"another cost":           {bare, []string{"-cost", other}, statusNo, "wrong cost"},
-		"a cost of its own":      {measure, []string{"-cost", spec}, statusYes, "holds"},
-		"not this cost":          {measure, []string{"-cost", other}, statusNo, "wrong cost"},
-		"no cost file":           {measure, []string{"-cost", filepath.Join(dir, "none")}, statusBad, "none"},
-		"no cost in it":          {measure, []string{"-cost", write(t, dir, "no.json", "{}")}, statusBad, "-cost"},
-		"both from one":          {measure, []string{"-cost", "-"}, statusBad, "once"},
-		"twice from one":         {measure, []string{"-"}, statusBad, "once"},
+		"lower bound too high":   {forge(measure, `"lower":"`, `"lower":"9`), nil, device.No, "base-measure: does not hold"},
+		"private, too high":      {forge(projection, `"lower":"`, `"lower":"9`), nil, device.No, "projection: does not hold: certificate: claim not proved\n"},
+		"other weights":          {forge(projection, `"weight":\[0.75,0.25\]`, `"weight":[0.5,0.5]`), nil, device.No, "projection: does not hold"},
+		"mismatched sizes":       {forge(projection, `"inputs":3`, `"inputs":4`), nil, device.No, "does not hold: certificate: mismatched sizes"},
+		"the other one holds":    {measure + "\n" + forge(measure, `"upper":"`, `"upper":"-`), nil, device.No, "1 of 2 certificates do not hold"},
+		"no other spelling":      {forge(projection, `"kind":"projection"`, `"kind": "projection"`), nil, device.Bad, "-:1: certificate: not checked: certificate: not a canonical certificate: byte "},
+		"not a fraction":         {forge(projection, `"lower":"[0-9]*`, `"lower":"0.7531`), nil, device.Bad, "not a canonical certificate: byte "},
+		"another format":         {`{"format":"wpm-certificate-2"}`, nil, device.Bad, "not checked"},
+		"unknown kind":           {forge(projection, `"kind":"projection"`, `"kind":"torus"`), nil, device.Bad, "unknown kind"},
+		"no certificate":         {"", nil, device.Bad, "there is no certificate in it"},
+		"white space":            {" \n\t\n", nil, device.Bad, "there is no certificate in it"},
+		"not JSON":               {"x", nil, device.Bad, "neither a certificate nor an answer"},
+		"an array":               {"[" + measure + "]", nil, device.Bad, "neither a certificate nor an answer"},
+		"half an object":         {measure[:200], nil, device.Bad, "ends inside an object"},
+		"no value":               {`{"certificate":}`, nil, device.Bad, "neither"},
+		"null":                   {`{"certificate":null}`, nil, device.Bad, "not checked"},
+		"two":                    {`{"certificate":` + measure + `,"certificate":` + measure + `}`, nil, device.Bad, "twice"},
+		"braces that cross":      {`{"certificate":[}]`, nil, device.Bad, "neither"},
+		"a brace in a string":    {`{"x":"}\"}","certificate":` + measure + `}`, nil, device.Yes, "holds"},
+		"half a gzip":            {zipped(t, strings.Repeat(measure+"\n", 100))[:600], nil, device.Bad, "unexpected EOF"},
+		"a policy":               {string(mustRead(t, policy)), nil, device.Bad, "wpm verify"},
+		"without its cost":       {bare, nil, device.Bad, "base-measure"},
+		"its cost":               {bare, []string{"-cost", spec}, device.Yes, "holds"},
+		"its cost, in an object": {bare, []string{"-cost", whole}, device.Yes, "holds"},
+		"another cost":           {bare, []string{"-cost", other}, device.No, "wrong cost"},
+		"a cost of its own":      {measure, []string{"-cost", spec}, device.Yes, "holds"},
+		"not this cost":          {measure, []string{"-cost", other}, device.No, "wrong cost"},
+		"no cost file":           {measure, []string{"-cost", filepath.Join(dir, "none")}, device.Bad, "none"},
+		"no cost in it":          {measure, []string{"-cost", write(t, dir, "no.json", "{}")}, device.Bad, "-cost"},
+		"both from one":          {measure, []string{"-cost", "-"}, device.Bad, "once"},
+		"twice from one":         {measure, []string{"-"}, device.Bad, "once"},
 	} {
 		status, out, errs := try(t, test.in, append(append([]string{"check"}, test.args...), "-")...)
-		if status != test.status || !strings.Contains(out+errs, test.want) || (errs == "") != (status == statusYes) {
+		if status != test.status || !strings.Contains(out+errs, test.want) || (errs == "") != (status == device.Yes) {
 			t.Errorf("%s: status %d, want %d and %q:\n%s%s", name, status, test.status, test.want, out, errs)
 		}
 		if strings.Contains(out+errs, "0.75") {
@@ -186,7 +187,7 @@ func TestCheckRefuses(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"check"}, {"check", dir}, {"check", filepath.Join(dir, "none")}, {"check", "-nonsense", spec}} {
-		if status, _, errs := try(t, "", args...); status != statusBad || strings.Count(errs, "\n") != 1 {
+		if status, _, errs := try(t, "", args...); status != device.Bad || strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm %v: status %d, %q", args, status, errs)
 		}
 	}

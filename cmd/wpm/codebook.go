@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -21,37 +18,11 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/audit"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
-
-// What the commands do with the policy of a codebook. readPolicy is where the kinds part: it returns a vectorPolicy as
-// its error, which the commands that have a use for it take up with asCodebook, and which tells the users of the
-// others.
-
-type vectorPolicy struct {
-	path string
-	book *codebook.Codebook
-}
-
-func (e vectorPolicy) Error() string {
-	return e.path + ": a codebook's policy, which this command does not take; see wpm release, verify, audit, aggregate, report"
-}
-
-func readCodebook(path string, data []byte) error {
-	b, err := codebook.Decode(data)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return vectorPolicy{path, b}
-}
-
-func asCodebook(err error) (*codebook.Codebook, bool) {
-	var v vectorPolicy
-	ok := errors.As(err, &v)
-	return v.book, ok
-}
 
 // codebookFlags are those of "wpm sphere" that say what its policy is.
 func codebookFlags() []cli.Flag {
@@ -108,278 +79,127 @@ func designCodebook(c *cli.Command) (*codebook.Codebook, error) {
 	return b, codebook.Verify(b) // never write what would not verify
 }
 
-func seedText(b *codebook.Codebook) string {
-	if b.Fresh() {
-		return "fresh"
-	}
-	seed := b.Config().Seed
-	return hex.EncodeToString(seed[:])
-}
-
-func verifyCodebook(c *cli.Command, b *codebook.Codebook, want conditions) error {
-	if c.Bool("utility") {
-		return errors.New("-utility: a codebook's policy claims none; \"wpm sphere -prove\" bounds the optimum")
-	}
-	err := codebook.Verify(b)
-	if err == nil {
-		err = want.meets(b.ID(), b.Epsilon())
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", c.Args().First(), err)
-		if c.Bool("json") {
-			_ = printJSON(c.Root().Writer, map[string]any{"verified": false, "reason": err.Error()})
-		}
-		return fmt.Errorf("%w: %w", err, errNo)
-	}
-	warn(c.Root().ErrWriter, b)
-	cfg, id := b.Config(), b.ID()
-	if c.Bool("json") {
-		fields := publisherJSON(b)
-		maps.Copy(fields, map[string]any{
-			"verified": true, "id": hex.EncodeToString(id[:]), "mode": "codebook", "seed": seedText(b),
-			"epsilon": cfg.Epsilon.String(), "bits": cfg.Bits, "dimension": cfg.Dim, "p": cfg.P,
-			"points": cfg.Points, "high": cfg.High, "atoms": cfg.Atoms,
-		})
-		return printJSON(c.Root().Writer, fields)
-	}
-	_, err = fmt.Fprintf(c.Root().Writer,
-		"verified: eps = %s for up to %d vectors of %d coordinates, %d points, %d high, exact in units of 2^-%d\n"+
-			"in words: %s\ncodebook, seed %s, sha256 %x\n%s",
-		cfg.Epsilon, cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High, cfg.Bits, inWords(cfg.Epsilon), seedText(b), id, publisherText(b))
-	return err
-}
-
-func releaseCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook, vectors string, want conditions) error {
-	if c.IsSet("solver") {
-		return errors.New("-solver: a codebook has one of its own")
-	}
-	if err := want.meets(b.ID(), b.Epsilon()); err != nil {
-		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, errNo)
-	}
-	if c.IsSet("check") {
-		warn(c.Root().ErrWriter, b)
-		data, err := readVectors(vectors, c.Root().Reader)
-		if err != nil {
-			return err
-		}
-		if err := b.CheckPrivate(data); err != nil {
-			return fmt.Errorf("%s: %w: a release would use the public fallback: %w", vectors, err, errNo)
-		}
-		_, err = fmt.Fprintln(c.Root().Writer, "usable")
-		return err
-	}
-	ledger, done, err := openLedger(c, b, want.maxEpsilon)
-	if err != nil {
-		return err
-	}
-	// From here on nothing may depend on what the private bytes are.
-	private, err := readVectors(vectors, c.Root().Reader)
-	if err != nil {
-		return errors.Join(err, done())
-	}
-	report, err := codebook.Release(ctx, b, ledger, private)
-	if err := errors.Join(err, done()); err != nil {
-		if errors.Is(err, policy.ErrBudget) {
-			return fmt.Errorf("%s: %w: %w", c.String("ledger"), err, errNo)
-		}
-		return err
-	}
-	out, err := report.MarshalText()
-	if c.Bool("binary") {
-		out, err = report.MarshalBinary()
-	} else {
-		out = append(out, '\n')
-	}
-	if err != nil {
-		return err
-	}
-	return writeReport(c, out)
-}
-
-// readVectors reads private vectors as they are.
-func readVectors(path string, stdin io.Reader) ([]byte, error) {
-	f, err := open(path, stdin)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readAtMost(f, policy.MaxBytes+1)
-}
-
-// codebookReports opens the reports of a command's second argument, of which each must belong to the policy.
-func codebookReports(c *cli.Command, b *codebook.Codebook) ([]codebook.Report, error) {
-	if c.Args().Len() > 2 {
-		return nil, errors.New("a codebook's reports are read from one file")
-	}
-	name := "-"
-	if c.Args().Len() == 2 {
-		name = c.Args().Get(1)
-	}
-	f, err := open(name, c.Root().Reader)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	in := bufio.NewReader(f)
-	var all []codebook.Report
-	add := func(where string, read func(r *codebook.Report) error) error {
-		var r codebook.Report
-		err := read(&r)
-		if err == nil {
-			err = b.Belongs(r)
-		}
-		if err != nil {
-			return fmt.Errorf("%s%s: %w", name, where, err)
-		}
-		all = append(all, r)
-		return nil
-	}
-	if magic, _ := in.Peek(4); string(magic) == "wpc1" {
-		buf := make([]byte, codebook.ReportSize)
-		for n := 1; ; n++ {
-			_, err := io.ReadFull(in, buf)
-			if err == io.EOF {
-				return all, nil
-			}
-			if err == nil {
-				err = add(fmt.Sprintf(": report %d", n), func(r *codebook.Report) error { return r.UnmarshalBinary(buf) })
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	lines := bufio.NewScanner(in)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		if err := add(fmt.Sprintf(":%d", n), func(r *codebook.Report) error { return r.UnmarshalText(line) }); err != nil {
-			return nil, err
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return all, nil
-}
-
-// showCodebook prints the index and the point of each report.
-func showCodebook(c *cli.Command, b *codebook.Codebook) error {
-	reports, err := codebookReports(c, b)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(c.Root().Writer)
-	for _, r := range reports {
-		y, err := b.Point(r)
-		if err != nil {
-			return err
-		}
-		text, err := json.Marshal(y)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			fmt.Fprintf(out, "{\"index\":%d,\"point\":%s}\n", r.Index(), text)
-		} else {
-			fmt.Fprintf(out, "%d\t%s\n", r.Index(), text[1:len(text)-1])
-		}
-	}
-	return out.Flush()
-}
-
 // vectorTally is what is known of a codebook's reports.
 type vectorTally struct {
-	Policy  string    `json:"policy"`
-	Reports int       `json:"reports"`
-	Seed    string    `json:"seed"`
-	Mean    []float64 `json:"mean"`
-	Points  []point   `json:"points,omitempty"` // with a fixed seed: by candidate
+	Policy  string            `json:"policy"`
+	Epoch   string            `json:"epoch,omitempty"`
+	Lines   uint64            `json:"lines"`
+	Reports uint64            `json:"reports"`
+	Refused map[string]uint64 `json:"refused"`
+	Seed    string            `json:"seed"`
+	Mean    []float64         `json:"mean"`
+	Points  []point           `json:"points,omitempty"` // with a fixed seed: by candidate
 }
 
-func aggregateCodebook(c *cli.Command, b *codebook.Codebook) error {
-	for _, flag := range []string{"invert", "partial", "counts", "epoch", "strict"} {
-		if c.IsSet(flag) {
-			return fmt.Errorf("-%s: not for a codebook", flag)
-		}
+func aggregateCodebook(ctx context.Context, c *cli.Command, v vectors, files []string) error {
+	switch {
+	case c.IsSet("invert"):
+		return errors.New("-invert: not for a codebook")
+	case v.Fresh() && (c.IsSet("partial") || c.IsSet("counts")):
+		return errors.New("-partial, -counts: with fresh seeds a count of indices means nothing")
+	case c.IsSet("out") && c.IsSet("counts"):
+		return errors.New("-out has a line for each report, which -counts does not have")
 	}
-	if c.IsSet("top") && c.Int("top") < 0 {
-		return fmt.Errorf("-top: %d is negative", c.Int("top"))
-	}
-	file := c.String("out")
-	if file == "-" {
-		return errors.New("-out: standard output is taken by the summary; use -json, or a file")
-	}
-	if err := apart([]string{file}, c.Args().Slice()); err != nil {
+	mean := make([]float64, v.Config().Dim+1) // times the number of reports, until all are read
+	var counts aggregate.Counts
+	read := func(table io.Writer) (err error) {
+		counts, err = v.readVectors(ctx, c, files, mean, table)
 		return err
 	}
-	reports, err := codebookReports(c, b)
+	outs, err := []device.Output{}, error(nil)
+	if c.IsSet("out") { // read while it is written: there may be more reports than memory
+		err = device.WriteFiles(c.Root().Writer, device.Output{Path: c.String("out"), Fill: read})
+	} else {
+		err = read(io.Discard)
+	}
+	if err == nil {
+		outs, err = partialOutput(c, counts)
+	}
+	if err == nil {
+		err = device.WriteFiles(c.Root().Writer, outs...)
+	}
 	if err != nil {
 		return err
 	}
-	if len(reports) == 0 {
-		return errors.New("no reports")
+	for i := range mean {
+		mean[i] /= float64(counts.Total())
 	}
-	id := b.ID()
-	t := vectorTally{Policy: hex.EncodeToString(id[:]), Reports: len(reports), Seed: seedText(b)}
-	t.Mean = make([]float64, b.Config().Dim+1)
-	var table bytes.Buffer
-	rows := csv.NewWriter(&table)
-	head := []string{"candidate"}
-	for i := range t.Mean {
-		head = append(head, fmt.Sprintf("x%d", i+1))
-	}
-	_ = rows.Write(head)
-	indices := make([]int, len(reports))
-	for n, r := range reports {
-		y, err := b.Point(r)
-		if err != nil {
-			return err
-		}
-		indices[n] = r.Index()
-		row := []string{strconv.Itoa(r.Index())}
-		for i, v := range y {
-			t.Mean[i] += v / float64(len(reports))
-			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		_ = rows.Write(row)
+	t := vectorTally{
+		Policy: hex.EncodeToString(counts.Policy[:]), Epoch: counts.Epoch, Lines: counts.Lines, Reports: counts.Total(),
+		Refused: byReason(counts), Seed: v.seedText(), Mean: mean,
 	}
 	radius := 0.0
-	if rows.Flush(); !b.Fresh() {
-		counts, err := aggregate.Count(b.Config().Points, indices)
+	if !v.Fresh() {
+		list, h, err := histogramOf(c, counts.Reports, strconv.Itoa)
 		if err != nil {
 			return err
 		}
-		h, err := aggregate.NewHistogram(counts, aggregate.Settings{Confidence: c.Float("confidence")})
-		if errors.Is(err, aggregate.ErrConfidence) {
-			return fmt.Errorf("-confidence: %v is not from 0.5 to below 1", c.Float("confidence"))
-		}
-		if err != nil {
-			return err
-		}
-		for j := range counts {
-			t.Points = append(t.Points, point{strconv.Itoa(j), h.Counts[j], h.Estimate[j], h.Lower[j], h.Upper[j]})
-		}
-		radius = h.Radius()
-	}
-	if file != "" {
-		if err := writeFiles(c.Root().Writer, output{file, table.Bytes()}); err != nil {
-			return err
-		}
+		t.Points, radius = list, h.Radius()
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, t)
+		err = device.PrintJSON(c.Root().Writer, t)
+	} else {
+		err = t.print(c, counts, radius)
 	}
+	if err != nil {
+		return err
+	}
+	return someRefused(counts)
+}
+
+// readVectors counts reports, adds their points up, and writes a line candidate,x1,...,x(d+1) for each.
+func (v vectors) readVectors(ctx context.Context, c *cli.Command, files []string, sum []float64, table io.Writer) (aggregate.Counts, error) {
+	rows := csv.NewWriter(table)
+	row := []string{"candidate"}
+	for i := range sum {
+		row = append(row, fmt.Sprintf("x%d", i+1))
+	}
+	_ = rows.Write(row)
+	var failed error
+	n, err := v.counterWith(func(r codebook.Report) {
+		y, err := v.Point(r)
+		if err != nil {
+			failed = err
+			return
+		}
+		row[0] = strconv.Itoa(r.Index())
+		for i, x := range y {
+			sum[i] += x
+			row[i+1] = strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		_ = rows.Write(row)
+	})
+	if err != nil {
+		return aggregate.Counts{}, err
+	}
+	counts, err := readCounts(ctx, c, v, n, files)
+	if c.IsSet("counts") && err == nil {
+		for j, times := range counts.Reports {
+			y, err := v.Candidate(v.Config().Seed, j)
+			if err != nil {
+				return counts, err
+			}
+			for i, x := range y {
+				sum[i] += x * float64(times)
+			}
+		}
+	}
+	rows.Flush()
+	return counts, errors.Join(err, failed, rows.Error())
+}
+
+func (t vectorTally) print(c *cli.Command, counts aggregate.Counts, radius float64) error {
 	out := c.Root().Writer
 	norm := 0.0
 	for _, v := range t.Mean {
 		norm = math.Hypot(norm, v)
 	}
-	fmt.Fprintf(out, "%d reports of codebook %.12s.\n\n", t.Reports, t.Policy)
-	fmt.Fprintf(out, "Mean      of the points: length %.4g. The mechanism draws it towards 0 (-json has the vector).\n", norm)
-	if b.Fresh() {
+	fmt.Fprintf(out, "%s of codebook %.12s.\n", plural(t.Reports, "report"), t.Policy)
+	if counts.AllRefused() > 0 {
+		fmt.Fprintf(out, "%s.\n", refusedText(counts))
+	}
+	fmt.Fprintf(out, "\nMean      of the points: length %.4g. The mechanism draws it towards 0 (-json has the vector).\n", norm)
+	if t.Points == nil {
 		_, err := fmt.Fprintln(out, "Seed      fresh: an index means nothing without it, so there is no histogram (-o FILE has the points).")
 		return err
 	}
@@ -392,7 +212,7 @@ func aggregateCodebook(c *cli.Command, b *codebook.Codebook) error {
 // auditCodebook audits a codebook as the policy that it is on one list of candidates: the box, and a row for each of
 // some clients, which are drawn at random from -seed. Given the list this is all of the mechanism; the list has nothing
 // to do with data.
-func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) error {
+func auditCodebook(ctx context.Context, c *cli.Command, b vectors) error {
 	for _, name := range []string{"command", "certificates"} {
 		if c.IsSet(name) {
 			return fmt.Errorf("-%s: not for a codebook", name)
@@ -401,8 +221,8 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 	if c.Bool("release") && b.Fresh() {
 		return errors.New("-release: fresh seeds make every index as likely as any other; audit a policy with a fixed seed")
 	}
-	if err := codebook.Verify(b); err != nil {
-		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, errNo)
+	if err := codebook.Verify(b.Codebook); err != nil {
+		return fmt.Errorf("%s: %w: %w", c.Args().First(), err, device.ErrNo)
 	}
 	p, private, seed, err := onOneList(c, b)
 	if err != nil {
@@ -422,7 +242,7 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 				data = nil
 			}
 			for range n {
-				r, err := codebook.Release(ctx, b, policy.UnaccountedForTesting(), data)
+				r, err := codebook.Release(ctx, b.Codebook, policy.UnaccountedForTesting(), data)
 				if err != nil {
 					return err
 				}
@@ -444,7 +264,7 @@ func auditCodebook(ctx context.Context, c *cli.Command, b *codebook.Codebook) er
 
 // onOneList returns a policy whose rows are the laws of clients on one list of candidates, their private data, and the
 // list's seed.
-func onOneList(c *cli.Command, b *codebook.Codebook) (p policy.Policy, private [][]byte, seed codebook.Seed, err error) {
+func onOneList(c *cli.Command, b vectors) (p policy.Policy, private [][]byte, seed codebook.Seed, err error) {
 	cfg := b.Config()
 	key := codebook.Seed(sha256.Sum256(fmt.Appendf(nil, "wpm audit %d", c.Uint64("seed"))))
 	if !c.IsSet("seed") {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
 
 const fixedSeed = "0101010101010101010101010101010101010101010101010101010101010101"
@@ -48,7 +50,7 @@ func TestCodebookPath(t *testing.T) {
 			t.Error("a second release in an epoch drew anew")
 		}
 		second := must(t, "not, a vector\n", pay("b")...) // the fallback, and no error
-		if status, out, errs := try(t, "", pay("c", vectors)...); status != statusNo || out != "" || !strings.Contains(errs, "budget") {
+		if status, out, errs := try(t, "", pay("c", vectors)...); status != device.No || out != "" || !strings.Contains(errs, "budget") {
 			t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
 		}
 		binary := filepath.Join(dir, "binary")
@@ -81,15 +83,15 @@ func TestCodebookPath(t *testing.T) {
 		}
 		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", policy)
 		for _, want := range []string{"Verdict: passed", "mode codebook", verdict.ID[:12], "planted bugs found", "the laws of 16 clients"} {
-			if status != statusYes || !strings.Contains(out, want) {
+			if status != device.Yes || !strings.Contains(out, want) {
 				t.Errorf("audit: status %d, no %q in %s%s", status, want, out, errs)
 			}
 		}
 		status, out, errs = tryAudit(t, "", "-release", "-samples", "3000", "-random-rows", "40", policy)
-		if want := map[string]int{"fresh": statusBad, fixedSeed: statusYes}[seed]; status != want {
+		if want := map[string]int{"fresh": device.Bad, fixedSeed: device.Yes}[seed]; status != want {
 			t.Errorf("audit -release: status %d, %s%s", status, out, errs)
 		}
-		if status, _, errs := try(t, first, "evaluate", policy, vectors); status != statusBad || !strings.Contains(errs, "does not take") {
+		if status, _, errs := try(t, first, "evaluate", policy, vectors); status != device.Bad || !strings.Contains(errs, "does not take") {
 			t.Errorf("evaluate: status %d, %s", status, errs)
 		}
 	}
@@ -108,8 +110,8 @@ func TestCodebookVerdicts(t *testing.T) {
 		old, new string
 		status   int
 	}{
-		{`"hi":"`, `"hi":"1`, statusNo}, {`"epsilon":"2"`, `"epsilon":"1"`, statusNo}, {`"lo":"`, `"lo":"0`, statusBad},
-		{`codebook-1`, `codebook-2`, statusBad}, {`"bits":20`, `"bits":64`, statusBad}, {`"dimension":3`, `"dimension": 3`, statusBad},
+		{`"hi":"`, `"hi":"1`, device.No}, {`"epsilon":"2"`, `"epsilon":"1"`, device.No}, {`"lo":"`, `"lo":"0`, device.Bad},
+		{`codebook-1`, `codebook-2`, device.Bad}, {`"bits":20`, `"bits":64`, device.Bad}, {`"dimension":3`, `"dimension": 3`, device.Bad},
 	} {
 		other := write(t, dir, "other", strings.Replace(string(text), e.old, e.new, 1))
 		for _, command := range []string{"verify", "audit"} {
@@ -117,7 +119,7 @@ func TestCodebookVerdicts(t *testing.T) {
 				t.Errorf("%s with %s: status %d, want %d: %s%s", command, e.new, status, e.status, out, errs)
 			}
 		}
-		if status, _, errs := try(t, "", "release", "-unaccounted-for-testing", other); status != statusBad {
+		if status, _, errs := try(t, "", "release", freshLedger, other); status != device.Bad {
 			t.Errorf("release with %s: status %d: %s", e.new, status, errs)
 		}
 	}
@@ -145,7 +147,7 @@ func TestCodebookUsage(t *testing.T) {
 		"audit -command " + policy + " -- true":                                       "-command",
 		"audit -inputs nobody " + policy:                                              "-inputs",
 	} {
-		if status, out, errs := try(t, "", strings.Fields(args)...); status != statusBad || out != "" || !strings.Contains(errs, want) {
+		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
 		}
 	}
@@ -163,10 +165,10 @@ func TestCodebookUsage(t *testing.T) {
 	if out := must(t, "", "release", "-check", whole, policy); out != "usable\n" {
 		t.Errorf("gzipped: %s", out)
 	}
-	if status, _, errs := try(t, "", "release", "-check", broken, policy); status != statusNo {
+	if status, _, errs := try(t, "", "release", "-check", broken, policy); status != device.No {
 		t.Errorf("a broken gzip file: status %d, %s", status, errs)
 	}
-	if report := must(t, "", "release", "-unaccounted-for-testing", policy, broken); len(report) != 145 {
+	if report := must(t, "", "release", freshLedger, policy, broken); len(report) != 145 {
 		t.Errorf("a broken gzip file: report %q", report)
 	}
 }
@@ -185,7 +187,7 @@ func TestCodebookStatements(t *testing.T) {
 	} {
 		for _, args := range [][]string{append(slices.Clone(design), said.flags...), {"verify", policy}} {
 			status, out, errs := try(t, "", args...)
-			if status != statusYes || !strings.Contains(errs, said.errs) || strings.Contains(errs, "does not state") != (said.errs != "") || !strings.Contains(errs, "protects little") {
+			if status != device.Yes || !strings.Contains(errs, said.errs) || strings.Contains(errs, "does not state") != (said.errs != "") || !strings.Contains(errs, "protects little") {
 				t.Errorf("%v: status %d, %s", args, status, errs)
 			}
 			if args[0] == "verify" && !(strings.Contains(out, said.stated) && strings.Contains(out, "in words: ") && strings.Contains(out, `"unit of privacy": "the whole distribution`)) {
@@ -198,7 +200,7 @@ func TestCodebookStatements(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{{"-geometry", "private"}, {"-base", "public"}, {"-base", "derived-dp:0"}} {
-		if status, _, errs := try(t, "", append(slices.Clone(design), bad...)...); status != statusBad || !strings.Contains(errs, bad[0]) {
+		if status, _, errs := try(t, "", append(slices.Clone(design), bad...)...); status != device.Bad || !strings.Contains(errs, bad[0]) {
 			t.Errorf("%v: status %d, %s", bad, status, errs)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/demo"
+	"github.com/wpm-go/wpm/internal/places"
 )
 
 func demoCommand() *cli.Command {
@@ -35,7 +37,7 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	if err := positive(c, "users"); err != nil {
 		return err
 	}
-	rows, cols, err := parseGrid(c.String("grid"))
+	rows, cols, err := places.ParseGrid(c.String("grid"))
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,7 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, res)
+		return device.PrintJSON(c.Root().Writer, res)
 	}
 	_, err = fmt.Fprintln(c.Root().Writer, res)
 	return err

@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -49,7 +51,7 @@ type designPlan struct {
 	eps        ldp.Epsilon
 	provenance policy.Provenance
 	table      []ldp.Epsilon
-	geometry   geometry
+	geometry   places.Geometry
 	objective  wpm.Objective
 	menu       []wpm.Objective // to be compared; nil if not
 }
@@ -59,7 +61,7 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	d, err := wpm.NewDesign(ctx, plan.geometry.cost, plan.eps, plan.objective)
+	d, err := wpm.NewDesign(ctx, plan.geometry.Cost, plan.eps, plan.objective)
 	if err != nil {
 		return fmt.Errorf("-objective %v: %w", plan.objective.Kind, err)
 	}
@@ -71,10 +73,10 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFiles(c.Root().Writer, output{plan.out, encoded}, output{plan.card, text}); err != nil {
+	if err := device.WriteFiles(c.Root().Writer, device.Output{Path: plan.out, Data: encoded}, device.Output{Path: plan.card, Data: text}); err != nil {
 		return err
 	}
-	warn(c.Root().ErrWriter, p)
+	env(c).Warn(p)
 	return nil
 }
 
@@ -121,7 +123,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 		return "", "", errors.New("with -out - the card needs a file: -card FILE")
 	}
 	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights")}
-	return out, card, apart([]string{out, card}, inputs)
+	return out, card, device.Apart([]string{out, card}, inputs)
 }
 
 // publish makes the policy and its text. It never returns what would not verify, or what a client would refuse.
@@ -133,7 +135,7 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 	}
 	p, err := d.Publish(policy.Config{
 		Mode: policy.Mode(c.String("mode")), WorkLimit: c.Duration("work-limit"),
-		InputLabels: g.inputs, OutputLabels: g.outputs, InputAliases: aliasesOf(g.inputs),
+		InputLabels: g.Inputs, OutputLabels: g.Outputs, InputAliases: places.Aliases(g.Inputs),
 		Provenance: plan.provenance, Metadata: meta,
 	})
 	if err != nil {
@@ -142,7 +144,7 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 	if err := policy.Verify(p); err != nil {
 		return p, nil, err
 	}
-	if err := (conditions{}).admit(p); err != nil {
+	if err := admit(p); err != nil {
 		return p, nil, err
 	}
 	encoded, err := policy.Encode(p)
@@ -153,9 +155,9 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int) ([]byte, error) {
 	g, base, id := plan.geometry, d.Base(), p.ID()
 	card := designCard{
-		Title: c.String("title"), Geometry: g.what, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
+		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
-		P: g.unit.p, Unit: g.unit.name, unit: g.unit,
+		P: g.Unit.P, Unit: g.Unit.Name, unit: g.Unit,
 		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(), Gap: d.Gap(), Nonzeros: base.Nonzeros,
 	}
 	worst, input := d.WorstCase()
@@ -164,7 +166,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		card.Rounding = d.Mechanism().RoundingCost()
 	}
 	if len(plan.table) > 0 || plan.menu != nil {
-		sorted, err := knapsack.NewContext(ctx, g.cost) // once for all levels
+		sorted, err := knapsack.NewContext(ctx, g.Cost) // once for all levels
 		if err != nil {
 			return nil, err
 		}
@@ -206,4 +208,31 @@ func tableEpsilons(list string, eps ldp.Epsilon) ([]ldp.Epsilon, error) {
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// parseOrigin reads -geometry or -base: the clean origin, or derived-dp:EPS. Nothing said is Unstated.
+func parseOrigin(text string, clean policy.Origin) (policy.Origin, ldp.Epsilon, error) {
+	switch level, derived := strings.CutPrefix(text, string(policy.DerivedDP)+":"); {
+	case text == "":
+		return policy.Unstated, ldp.Epsilon{}, nil
+	case text == string(clean):
+		return clean, ldp.Epsilon{}, nil
+	case derived:
+		eps, err := ldp.ParseEpsilon(level)
+		return policy.DerivedDP, eps, err
+	}
+	return "", ldp.Epsilon{}, fmt.Errorf("%.40q is neither %s nor %s:EPS", text, clean, policy.DerivedDP)
+}
+
+// readProvenance reads what the flags of design state.
+func readProvenance(c *cli.Command) (policy.Provenance, error) {
+	p := policy.Provenance{Note: c.String("note")}
+	var err, err2 error
+	if p.Geometry, p.GeometryEpsilon, err = parseOrigin(c.String("geometry"), policy.Public); err != nil {
+		err = fmt.Errorf("-geometry: %w", err)
+	}
+	if p.BaseMeasure, p.BaseMeasureEpsilon, err2 = parseOrigin(c.String("base"), policy.DataIndependent); err2 != nil {
+		err2 = fmt.Errorf("-base: %w", err2)
+	}
+	return p, errors.Join(err, err2)
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/mirror"
 	"github.com/wpm-go/wpm/experiments/movielens"
 	"github.com/wpm-go/wpm/experiments/ring"
+	"github.com/wpm-go/wpm/internal/places"
 )
 
 func experimentCommand() *cli.Command {
@@ -107,7 +109,7 @@ func runRing(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, res)
+		return device.PrintJSON(c.Root().Writer, res)
 	}
 	fmt.Fprintf(c.Root().Writer, "%d inputs on a ring of %d points. Mean W_%v to the input:\n\n", res.Config.Inputs, res.Config.Points, res.Config.P)
 	w := tabwriter.NewWriter(c.Root().Writer, 0, 4, 2, ' ', tabwriter.AlignRight)
@@ -170,7 +172,7 @@ func runMovielens(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, res)
+		return device.PrintJSON(c.Root().Writer, res)
 	}
 	fmt.Fprintf(c.Root().Writer, "%d users, %d films, %d ratings; HR@1, mean over %d splits (standard error):\n\n", res.Users, res.Films, res.Ratings, res.Config.Splits)
 	w := tabwriter.NewWriter(c.Root().Writer, 0, 4, 2, ' ', tabwriter.AlignRight)
@@ -233,7 +235,7 @@ func runMirror(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, res)
+		return device.PrintJSON(c.Root().Writer, res)
 	}
 	fmt.Fprintf(c.Root().Writer, "Mirror descent after %d steps, relative to the certified optimum:\n\n", res.Config.Steps)
 	w := tabwriter.NewWriter(c.Root().Writer, 0, 4, 2, ' ', 0)
@@ -400,7 +402,7 @@ func runGowalla(ctx context.Context, c *cli.Command) error {
 	if err := positive(c, "min-checkins", "runs"); err != nil {
 		return err
 	}
-	rows, cols, err := parseGrid(c.String("grid"))
+	rows, cols, err := places.ParseGrid(c.String("grid"))
 	if err != nil {
 		return err
 	}
@@ -421,7 +423,7 @@ func runGowalla(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, res)
+		return device.PrintJSON(c.Root().Writer, res)
 	}
 	if res.Source.Format == gowalla.FormatSynthetic {
 		fmt.Fprint(c.Root().Writer, "A synthetic city (no -data): ")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
 
 // TestExperimentTies: what the report says of ties, and a bad rule.
@@ -21,7 +23,7 @@ func TestExperimentTies(t *testing.T) {
 	if out := must(t, "", append(study, "-ties", "solver", "-tie-range=false")...); strings.Contains(out, "over ties") {
 		t.Errorf("a range that was not asked for:\n%s", out)
 	}
-	if status, _, errs := try(t, "", append(study, "-ties", "left")...); status != statusBad || !strings.Contains(errs, `"left"`) {
+	if status, _, errs := try(t, "", append(study, "-ties", "left")...); status != device.Bad || !strings.Contains(errs, `"left"`) {
 		t.Errorf("-ties left: status %d, %q", status, errs)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
@@ -53,7 +54,7 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 		return errors.New("flow takes one file")
 	}
 	path := c.Args().First()
-	f, err := open(path, c.Root().Reader)
+	f, err := device.Open(path, c.Root().Reader)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 	}
 	var b bytes.Buffer
 	if c.Bool("json") {
-		err = printJSON(&b, newFlowCard(r))
+		err = device.PrintJSON(&b, newFlowCard(r))
 		if proof != nil { // as the last member, byte for byte
 			b.Truncate(b.Len() - len("\n}\n"))
 			fmt.Fprintf(&b, ",\n  \"certificate\": %s\n}\n", proof)
@@ -100,7 +101,7 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 		_, err = c.Root().Writer.Write(b.Bytes())
 	}
 	if err == nil && r.Status != network.Optimal {
-		err = fmt.Errorf("%s: %v: %w", path, r.Status, errNo)
+		err = fmt.Errorf("%s: %v: %w", path, r.Status, device.ErrNo)
 	}
 	return err
 }

@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
+	"os"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/places"
 )
 
 // geometryFlags are the ways to say what moving mass costs; exactly one of the first four is needed.
@@ -27,186 +28,73 @@ func geometryFlags() []cli.Flag {
 	}
 }
 
-// geometry is a cost with the names of its points.
-type geometry struct {
-	cost        cost.Matrix
-	inputs      []string // nil: numbered
-	outputs     []string
-	unit        unit
-	sameSupport bool   // inputs and outputs are the same points
-	what        string // in words
-}
-
-func readGeometry(c *cli.Command) (geometry, error) {
+func readGeometry(c *cli.Command) (g places.Geometry, err error) {
 	given := 0
 	for _, name := range []string{"points", "cost", "grid", "ring"} {
 		if c.IsSet(name) {
 			given++
 		}
 	}
-	if given != 1 {
-		return geometry{}, errors.New("give exactly one of -points, -cost, -grid, -ring")
-	}
-	if !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric")) {
-		return geometry{}, errors.New("-outputs and -metric go with -points")
-	}
-	p := c.Float("p")
-	switch {
+	switch p := c.Float("p"); {
+	case given != 1:
+		return g, errors.New("give exactly one of -points, -cost, -grid, -ring")
+	case !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric")):
+		return g, errors.New("-outputs and -metric go with -points")
 	case c.IsSet("points"):
 		return readPoints(c, p)
+	case c.IsSet("cost") && c.IsSet("p"):
+		return g, errors.New("-p does not go with -cost: its entries are d^p already")
 	case c.IsSet("cost"):
-		if c.IsSet("p") {
-			return geometry{}, errors.New("-p does not go with -cost: its entries are d^p already")
-		}
-		d, err := readWith(c.String("cost"), c.Root().Reader, costio.Read)
+		d, err := readWith(c, c.String("cost"), costio.Read)
 		if err != nil {
-			return geometry{}, err
+			return g, err
 		}
-		return geometry{cost: d, unit: unitOf("explicit", 0, 0, 0), sameSupport: zeroDiagonal(d), what: fmt.Sprintf("cost matrix, %d x %d", d.K, d.Kv)}, nil
+		return places.Matrix(d), nil
 	case c.IsSet("ring"):
-		m, err := cost.NewRing(c.Int("ring"), p)
-		if err != nil {
-			return geometry{}, fmt.Errorf("-ring: %w", err)
+		if g, err = places.Ring(c.Int("ring"), p); err != nil {
+			err = fmt.Errorf("-ring: %w", err)
 		}
-		return geometry{cost: m, unit: unitOf("ring", p, 0, 0), sameSupport: true, what: fmt.Sprintf("ring of %d points, p = %v", c.Int("ring"), p)}, nil
 	default:
-		rows, cols, err := parseGrid(c.String("grid"))
+		rows, cols, err2 := places.ParseGrid(c.String("grid"))
+		if err = err2; err == nil {
+			g, err = places.Grid(rows, cols, p)
+		}
 		if err != nil {
-			return geometry{}, err
-		}
-		m, err := cost.NewGrid(rows, cols, p)
-		if err != nil {
-			return geometry{}, fmt.Errorf("-grid: %w", err)
-		}
-		return geometry{cost: m, unit: unitOf("grid", p, rows, cols), sameSupport: true, what: fmt.Sprintf("grid of %d x %d cells of the unit square, p = %v", rows, cols, p)}, nil
-	}
-}
-
-// zeroDiagonal guesses whether the rows and columns of a matrix are the same points.
-func zeroDiagonal(d *cost.Dense) bool {
-	for i := range d.K {
-		if d.K != d.Kv || d.Data[i*d.Kv+i] != 0 {
-			return false
+			err = fmt.Errorf("-grid: %w", err)
 		}
 	}
-	return true
+	return g, err
 }
 
-func parseGrid(s string) (rows, cols int, err error) {
-	r, c, ok := strings.Cut(s, "x")
-	if ok {
-		var err1, err2 error
-		rows, err1 = strconv.Atoi(r)
-		cols, err2 = strconv.Atoi(c)
-		ok = err1 == nil && err2 == nil && rows > 0 && cols > 0
+func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
+	in, out := places.File{Name: c.String("points")}, (*places.File)(nil)
+	if c.String("outputs") == "-" && in.Name == "-" {
+		return g, errors.New("-points and -outputs cannot both be standard input")
 	}
-	if !ok {
-		return 0, 0, fmt.Errorf("-grid: %q is not of the form 20x20", s)
+	if in.Points, err = readText(c, in.Name, costio.ReadPoints); err != nil {
+		return g, err
 	}
-	return rows, cols, nil
-}
-
-func readPoints(c *cli.Command, p float64) (geometry, error) {
-	file, other := c.String("points"), c.String("outputs")
-	in, err := readText(file, c.Root().Reader, costio.ReadPoints)
-	if err != nil {
-		return geometry{}, err
-	}
-	out := in
-	var v [][]float64
 	if c.IsSet("outputs") {
-		if other == "-" && file == "-" {
-			return geometry{}, errors.New("-points and -outputs cannot both be standard input")
+		out = &places.File{Name: c.String("outputs")}
+		if out.Points, err = readText(c, out.Name, costio.ReadPoints); err != nil {
+			return g, err
 		}
-		if out, err = readText(other, c.Root().Reader, costio.ReadPoints); err != nil {
-			return geometry{}, err
-		}
-		v = out.X
-		if a, b := len(in.X[0]), len(out.X[0]); a != b {
-			return geometry{}, fmt.Errorf("%s has %d coordinates a point, %s %d", file, a, other, b)
-		}
-		if !slices.Equal(in.Columns, out.Columns) {
-			return geometry{}, fmt.Errorf("%s has the columns %s, %s %s", file, columnText(in), other, columnText(out))
-		}
-		if err := checkLabels(other, out.Labels); err != nil {
-			return geometry{}, err
-		}
-	}
-	if err := checkLabels(file, in.Labels); err != nil {
-		return geometry{}, err
 	}
 	metric := c.String("metric")
-	if !c.IsSet("metric") {
-		metric = "euclidean"
-		if in.Geographic() {
-			metric = "greatcircle"
-		}
+	if c.IsSet("metric") && metric == "" {
+		return g, errors.New("-metric: the name is empty")
 	}
-	g := geometry{inputs: in.Labels, outputs: out.Labels, sameSupport: v == nil}
-	switch metric {
-	case "euclidean":
-		g.unit = unitOf("points", p, 0, 0)
-		if in.Geographic() {
-			g.unit.name = "degrees"
-		}
-		g.cost, err = cost.NewPoints(in.X, v, p)
-	case "cosine":
-		if c.IsSet("p") && p != 1 {
-			return geometry{}, errors.New("-p does not go with -metric cosine: the cost is 1 - cos")
-		}
-		g.unit = unitOf("cosine", 0, 0, 0)
-		g.cost, err = cost.NewCosine(in.X, v)
-	case "greatcircle":
-		if !in.Geographic() {
-			return geometry{}, fmt.Errorf("-metric greatcircle needs columns lat and lon, and a header that says which is which; %s has %s", file, columnText(in))
-		}
-		g.unit = unitOf("greatcircle", p, 0, 0)
-		g.cost, err = cost.NewGreatCircle(latLon(in.X), latLon(v), p)
-	default:
-		return geometry{}, fmt.Errorf("-metric: %q is not euclidean, cosine or greatcircle", metric)
+	if g, err = places.Points(in, out, metric, p); errors.Is(err, places.ErrPower) {
+		err = fmt.Errorf("-p does not go with -metric cosine: %w", err)
 	}
-	if err != nil {
-		return geometry{}, fmt.Errorf("%s: %w", file, err)
-	}
-	g.what = fmt.Sprintf("%d input points, %d output points, %s", len(in.X), len(out.X), metric)
-	if g.unit.p > 0 {
-		g.what += fmt.Sprintf(", p = %v", p)
-	}
-	return g, nil
-}
-
-// columnText names the coordinates of points.
-func columnText(p *costio.Points) string {
-	if p.Columns == nil {
-		return "no header"
-	}
-	return strings.Join(p.Columns, ", ")
-}
-
-// checkLabels refuses labels that nobody could type again in a file of counts.
-func checkLabels(file string, labels []string) error {
-	for _, l := range labels {
-		if strings.TrimSpace(l) != l {
-			return fmt.Errorf("%s: label %q has blanks at an end", file, l)
-		}
-	}
-	return nil
-}
-
-// latLon converts points whose columns are lat and lon; nil stays nil.
-func latLon(x [][]float64) (places [][2]float64) {
-	for _, at := range x {
-		places = append(places, [2]float64(at))
-	}
-	return places
+	return g, err
 }
 
 // readWith opens a file (or standard input) for a reader of costio.
-func readWith[T any](path string, stdin io.Reader, read func(io.Reader, string) (T, error)) (T, error) {
-	f, err := open(path, stdin)
+func readWith[T any](c *cli.Command, path string, read func(io.Reader, string) (T, error)) (none T, err error) {
+	f, err := device.Open(path, c.Root().Reader)
 	if err != nil {
-		var zero T
-		return zero, err
+		return none, err
 	}
 	defer f.Close()
 	name := path
@@ -214,4 +102,41 @@ func readWith[T any](path string, stdin io.Reader, read func(io.Reader, string) 
 		name = "standard input"
 	}
 	return read(f, name)
+}
+
+// readText is readWith for a text, which it puts into NFC.
+func readText[T any](c *cli.Command, path string, read func(io.Reader, string) (T, error)) (T, error) {
+	return readWith(c, path, func(r io.Reader, name string) (T, error) { return places.ReadText(r, name, read) })
+}
+
+// readTable reads a table of counts with these labels.
+func readTable(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
+	return readWith(c, path, func(r io.Reader, name string) (*costio.Counts, error) { return places.ReadCounts(r, name, labels) })
+}
+
+// progress returns a callback that draws a bar on stderr if that is a terminal, and does nothing otherwise.
+func progress(stderr io.Writer) func(done, total int, what string) {
+	f, ok := stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(int, int, string) {}
+	}
+	var bar *progressbar.ProgressBar
+	last := ""
+	return func(done, total int, what string) {
+		if bar == nil || what != last {
+			if bar != nil {
+				_ = bar.Finish()
+			}
+			bar = progressbar.NewOptions(total,
+				progressbar.OptionSetWriter(f),
+				progressbar.OptionSetDescription(what),
+				progressbar.OptionShowCount(),
+				progressbar.OptionClearOnFinish(),
+				progressbar.OptionSetWidth(30),
+			)
+			last = what
+		}
+		bar.ChangeMax(total)
+		_ = bar.Set(done)
+	}
 }

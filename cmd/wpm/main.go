@@ -9,85 +9,42 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/device"
 )
 
-const (
-	statusYes         = 0
-	statusNo          = 1
-	statusBad         = 2
-	statusSome        = 3
-	statusInterrupted = 130
-)
-
-// errNo says that the command worked and the answer is no: exit status 1.
-var errNo = errors.New("no")
-
-// grace is how long an interrupted command may take to clean up. One that waits for standard input never
-// would: no read can be called off.
-const grace = 2 * time.Second
+const program = "wpm"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	status := make(chan int, 1)
-	go func() { status <- run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr) }()
-	select {
-	case s := <-status:
-		os.Exit(s)
-	case <-ctx.Done():
-	}
-	select {
-	case s := <-status:
-		os.Exit(s)
-	case <-time.After(grace):
-		fmt.Fprintln(os.Stderr, "wpm: interrupted")
-		os.Exit(statusInterrupted)
-	}
+	device.Main(program, func(ctx context.Context) int { return run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr) })
 }
 
 // run is the whole command with its surroundings as arguments, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := command()
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
-	err := app.Run(ctx, args)
-	switch {
-	case err == nil:
-		return statusYes
-	case errors.Is(err, errNo):
-		if msg := strings.TrimSuffix(strings.TrimSuffix(err.Error(), errNo.Error()), ": "); msg != "" {
-			fmt.Fprintln(stderr, "wpm:", msg)
-		}
-		return statusNo
-	case errors.Is(err, errSome):
-		fmt.Fprintln(stderr, "wpm:", strings.TrimSuffix(err.Error(), ": "+errSome.Error()))
-		return statusSome
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "wpm: interrupted")
-		return statusInterrupted
-	}
-	fmt.Fprintln(stderr, "wpm:", strings.Join(strings.Fields(err.Error()), " "))
-	return statusBad
+	e := &device.Env{Program: program, Err: stderr}
+	return e.Status(ctx, app.Run(ctx, args))
 }
 
 func command() *cli.Command {
 	app := &cli.Command{
-		Name:    "wpm",
-		Version: version(),
+		Name:    program,
+		Version: device.Version(),
 		Usage:   "differentially private sampling from distributions, by Wasserstein projection",
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
 		Commands: []*cli.Command{
-			demoCommand(), designCommand(), verifyCommand(), releaseCommand(), reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), checkCommand(), solveCommand(), flowCommand(), sphereCommand(), experimentCommand(), solverCommand(),
+			demoCommand(), designCommand(), verifyCommand(), releaseCommand(),
+			reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), checkCommand(), solveCommand(), flowCommand(),
+			sphereCommand(), experimentCommand(),
+			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
 		},
 		// Errors are printed by run, in one line, with the exit status of its own.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
@@ -133,14 +90,6 @@ func positive(c *cli.Command, names ...string) error {
 		}
 	}
 	return nil
-}
-
-// version is the module's, as the toolchain recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
 }
 
 // usageError keeps a bad flag a one-line error instead of a page of help.

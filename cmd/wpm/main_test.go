@@ -8,13 +8,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
+
+// freshLedger stands for the flags of a new ledger.
+const freshLedger = "(a fresh ledger)"
 
 // try runs the command in process and returns its exit status and outputs.
 func try(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
+	if i := slices.Index(args, freshLedger); i >= 0 {
+		ledger := filepath.Join(t.TempDir(), "ledger")
+		args = slices.Replace(slices.Clone(args), i, i+1, "-ledger", ledger, "-budget", "1000", "-epoch", "e")
+	}
 	var out, errs bytes.Buffer
 	status = run(context.Background(), append([]string{"wpm"}, args...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
@@ -24,7 +34,7 @@ func try(t *testing.T, stdin string, args ...string) (status int, stdout, stderr
 func must(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	status, out, errs := try(t, stdin, args...)
-	if status != statusYes {
+	if status != device.Yes {
 		t.Fatalf("wpm %s: status %d: %s", strings.Join(args, " "), status, errs)
 	}
 	return out
@@ -69,7 +79,7 @@ func TestWholePath(t *testing.T) {
 			if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: eps = 1.5") || !strings.Contains(out, "the stated bounds hold") {
 				t.Errorf("%s: verify prints %s", name, out)
 			}
-			report := must(t, g.counts, "release", "-unaccounted-for-testing", policy)
+			report := must(t, g.counts, "release", freshLedger, policy)
 			if len(report) != 81 || !strings.HasPrefix(report, "77706d31") { // 40 bytes in hexadecimal, "wpm1" first
 				t.Errorf("%s: report %q", name, report)
 			}
@@ -88,7 +98,7 @@ func TestReleaseLedger(t *testing.T) {
 		t.Error("a second release in an epoch drew anew")
 	}
 	must(t, "", "release", "-ledger", ledger, "-epoch", "b", policy, counts)
-	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != statusNo || out != "" || !strings.Contains(errs, "budget") || !strings.Contains(errs, ledger) {
+	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != device.No || out != "" || !strings.Contains(errs, "budget") || !strings.Contains(errs, ledger) {
 		t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
 	}
 	out := filepath.Join(dir, "report")
@@ -112,7 +122,7 @@ func TestLedgerFirstUse(t *testing.T) {
 		{"-ledger " + ledger + " -epoch a/b -budget 1", "epoch"},
 	} {
 		status, _, errs := try(t, "0,1\n", append(append([]string{"release"}, strings.Fields(test.args)...), policy)...)
-		if status != statusBad || !strings.Contains(errs, test.want) {
+		if status != device.Bad || !strings.Contains(errs, test.want) {
 			t.Errorf("release %s: status %d, error %q, want %q", test.args, status, errs, test.want)
 		}
 		if _, err := os.Stat(ledger); err == nil {
@@ -150,7 +160,7 @@ func TestOutputsApart(t *testing.T) {
 		{"design", "-eps", "1", "-eps", "2", "-ring", "5", "-o", policy},
 		{"design", "-eps", "1", "-ring", "5", "-bits", "0", "-o", policy},
 	} {
-		if status, _, errs := try(t, "", args...); status != statusBad || strings.Count(errs, "\n") != 1 {
+		if status, _, errs := try(t, "", args...); status != device.Bad || strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm %v: status %d, error %q", args, status, errs)
 		}
 		for path, want := range kept {
@@ -187,12 +197,12 @@ func TestReport(t *testing.T) {
 	policy, other := filepath.Join(dir, "p"), filepath.Join(dir, "q")
 	must(t, "", "design", "-points", write(t, dir, "points.csv", cities), "-eps", "8", "-o", policy)
 	must(t, "", "design", "-ring", "4", "-eps", "8", "-o", other)
-	report := must(t, "paris,1\n", "release", "-unaccounted-for-testing", policy)
+	report := must(t, "paris,1\n", "release", freshLedger, policy)
 	index, label, ok := strings.Cut(strings.TrimSpace(must(t, report, "report", policy)), "\t")
 	if !ok || !strings.Contains("wien berlin paris roma", label) || len(index) != 1 {
 		t.Errorf("report prints %q, %q", index, label)
 	}
-	if status, _, errs := try(t, report, "report", other); status != statusBad || !strings.Contains(errs, "-:1:") {
+	if status, _, errs := try(t, report, "report", other); status != device.Bad || !strings.Contains(errs, "-:1:") {
 		t.Errorf("a report of another policy: status %d, error %q", status, errs)
 	}
 }
@@ -214,7 +224,7 @@ func TestCountsForms(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"user,label,count\nu1,wien,2\nu2,roma,1\n", zipped.String()[:15], "oslo,1\n", ""} {
-		if status, _, errs := try(t, bad, "release", "-check", "-", policy); status != statusNo || strings.Contains(errs, "oslo") {
+		if status, _, errs := try(t, bad, "release", "-check", "-", policy); status != device.No || strings.Contains(errs, "oslo") {
 			t.Errorf("%q: status %d, error %q", bad, status, errs)
 		}
 	}
@@ -246,8 +256,8 @@ func TestReleaseIsTotal(t *testing.T) {
 	policy := filepath.Join(dir, "p")
 	must(t, "", "design", "-ring", "6", "-eps", "1", "-mode", "projection", "-o", policy)
 	for _, private := range []string{"", "\x00\xff", "0,1\n", "0,1", "nobody,1\n", "0,-1\n", "0,NaN\n", "0,1e400\n", strings.Repeat(",", 100000), "0,0\n"} {
-		status, out, errs := try(t, private, "release", "-unaccounted-for-testing", policy)
-		if status != statusYes || len(out) != 81 || !strings.HasPrefix(errs, "wpm: warning") || strings.Count(errs, "\n") != 1 {
+		status, out, errs := try(t, private, "release", freshLedger, policy)
+		if status != device.Yes || len(out) != 81 || errs != "" {
 			t.Errorf("%.10q: status %d, output %q, error %q", private, status, out, errs)
 		}
 	}
@@ -255,7 +265,7 @@ func TestReleaseIsTotal(t *testing.T) {
 	if out := must(t, "", "release", "-check", good, policy); out != "usable\n" {
 		t.Errorf("check of a good file prints %q", out)
 	}
-	if status, out, errs := try(t, "", "release", "-check", bad, policy); status != statusNo || out != "" || !strings.Contains(errs, "line 1") || strings.Contains(errs, "one") {
+	if status, out, errs := try(t, "", "release", "-check", bad, policy); status != device.No || out != "" || !strings.Contains(errs, "line 1") || strings.Contains(errs, "one") {
 		t.Errorf("check of a bad file: status %d, output %q, error %q", status, out, errs)
 	}
 }
@@ -304,7 +314,7 @@ func TestBadUsage(t *testing.T) {
 		{"demo -grid 0x5 -o " + filepath.Join(dir, "demo"), `"0x5"`},
 	} {
 		status, out, errs := try(t, "", strings.Fields(test.args)...)
-		if status != statusBad || out != "" {
+		if status != device.Bad || out != "" {
 			t.Errorf("wpm %s: status %d, output %q", test.args, status, out)
 		}
 		if !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
@@ -341,7 +351,7 @@ func TestTamperedPolicy(t *testing.T) {
 			t.Fatalf("the policy has no %s", old)
 		}
 		path := write(t, dir, "tampered", text)
-		if status, out, errs := try(t, "", "verify", path); status != statusNo || out != "" || !strings.Contains(errs, path) {
+		if status, out, errs := try(t, "", "verify", path); status != device.No || out != "" || !strings.Contains(errs, path) {
 			t.Errorf("%s: status %d, output %q, error %q", new, status, out, errs)
 		}
 	}
@@ -353,7 +363,7 @@ func TestTamperedPolicy(t *testing.T) {
 
 func TestSolveStatus(t *testing.T) {
 	status, out, errs := try(t, "{\"mu\":[1,0],\"eps\":1}\n{\"mu\":[2],\"eps\":1}\n", "solve", "kpm")
-	if status != statusNo || strings.Count(out, "\n") != 2 || !strings.Contains(errs, "1 of 2 lines") {
+	if status != device.No || strings.Count(out, "\n") != 2 || !strings.Contains(errs, "1 of 2 lines") {
 		t.Errorf("status %d, output %q, error %q", status, out, errs)
 	}
 }
@@ -399,7 +409,7 @@ func TestExperimentGowalla(t *testing.T) {
 	// A truncated line is named, and the results so far stay.
 	bad := write(t, dir, "bad.txt", b.String()+"7\t2010-10-19T23:55:27Z\t30.2\n")
 	status, _, errs := try(t, "", "experiment", "gowalla", "-data", bad, "-out", filepath.Join(dir, "out"))
-	if status != statusBad || !strings.Contains(errs, bad+":73") {
+	if status != device.Bad || !strings.Contains(errs, bad+":73") {
 		t.Errorf("status %d, error %q", status, errs)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"text/tabwriter"
 
@@ -12,7 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
-	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -44,7 +43,7 @@ func objectiveFlags() []cli.Flag {
 }
 
 // readObjectives returns the objective asked for, and those to be compared with it, if any.
-func readObjectives(c *cli.Command, g geometry) (asked wpm.Objective, all []wpm.Objective, err error) {
+func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all []wpm.Objective, err error) {
 	name, mix := c.String("objective"), c.Float("mix")
 	if c.IsSet("mix") && name != wpm.Mixed.String() {
 		return asked, nil, fmt.Errorf("-mix goes with -objective mixed")
@@ -58,7 +57,7 @@ func readObjectives(c *cli.Command, g geometry) (asked wpm.Objective, all []wpm.
 	}
 	var weights []float64
 	if file := c.String("weights"); file != "" {
-		if weights, err = readWeights(file, c.Root().Reader, g); err != nil {
+		if weights, err = readWeights(c, file, g); err != nil {
 			return asked, nil, err
 		}
 	}
@@ -75,19 +74,19 @@ func readObjectives(c *cli.Command, g geometry) (asked wpm.Objective, all []wpm.
 	if !found {
 		return asked, nil, fmt.Errorf("-objective: %q is not uniform, minimax, average or mixed", name)
 	}
-	if k, kv := g.cost.Dims(); menu == "no" || menu == "auto" && k*kv > maxMenu {
+	if k, kv := g.Cost.Dims(); menu == "no" || menu == "auto" && k*kv > maxMenu {
 		all = nil
 	}
 	return asked, all, nil
 }
 
-func readWeights(file string, stdin io.Reader, g geometry) ([]float64, error) {
-	k, _ := g.cost.Dims()
-	labels := g.inputs
+func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, error) {
+	k, _ := g.Cost.Dims()
+	labels := g.Inputs
 	if labels == nil {
-		labels = labelsOf(strconv.Itoa, k)
+		labels = places.Labels(strconv.Itoa, k)
 	}
-	counts, err := readText(file, stdin, func(r io.Reader, name string) (*costio.Counts, error) { return costio.ReadCounts(r, name, labels) })
+	counts, err := readTable(c, file, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +144,7 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 		fmt.Fprintf(b, "\nThe other designs (minimax, mixed, average) were not computed at this size: -menu yes does.\n")
 		return
 	}
-	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.quantity(), d.unit.costs())
+	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.Quantity(), d.unit.Costs())
 	w := tabwriter.NewWriter(b, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "eps\tdesign\tworst case\tmean\tpoints in use\tmass\t\n")
 	var uniform, minimax menuRow

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/device"
 )
 
 // TestDesignObjectives: every objective gives a policy that verifies, and the menu has each design at its best.
@@ -72,7 +73,7 @@ func TestDesignObjectiveErrors(t *testing.T) {
 		"-objective average -weights " + filepath.Join(dir, "none"): "none",
 	} {
 		status, out, errs := try(t, "", append([]string{"design", "-ring", "4", "-eps", "1", "-o", filepath.Join(dir, "p")}, strings.Fields(args)...)...)
-		if status != statusBad || out != "" || !strings.Contains(errs, want) {
+		if status != device.Bad || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("design %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
 		}
 	}

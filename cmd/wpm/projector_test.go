@@ -22,6 +22,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/internal/child"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // TestMain lets this test binary be wpm: under the name wpm-FAULT it is the whole command with a fault planted into
@@ -235,11 +236,7 @@ const patient = "1m0s"
 // withoutRows takes the rows out of a policy file.
 func withoutRows(t *testing.T, path string) {
 	t.Helper()
-	p, err := readPolicy(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := bare(p)
+	text, err := bare(decoded(t, path))
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
@@ -248,14 +245,20 @@ func withoutRows(t *testing.T, path string) {
 	}
 }
 
+func decoded(t *testing.T, path string) policy.Policy {
+	t.Helper()
+	p, err := policy.Decode(mustRead(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestProjector: the process answers what the solver answers here, bit for bit.
 func TestProjector(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy")
 	must(t, "", "design", "-eps", "1/2", "-mode", "projection", "-o", file, "-grid", "3x4")
-	p, err := readPolicy(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := decoded(t, file)
 	mu := make([]float64, p.Inputs())
 	mu[0], mu[7] = 1./3, 2./3
 	for _, solver := range []wpm.Solver{wpm.Exact, wpm.Entropic} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/machine"
 )
 
@@ -45,7 +46,7 @@ func solveCommand() *cli.Command {
 					return err
 				}
 				if bad > 0 {
-					return fmt.Errorf("%d of %d lines got an error: %w", bad, lines, errNo)
+					return fmt.Errorf("%d of %d lines got an error: %w", bad, lines, device.ErrNo)
 				}
 				return nil
 			},

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
 
 // TestSolverFlag releases, and runs a study, with either solver.
@@ -13,11 +15,11 @@ func TestSolverFlag(t *testing.T) {
 	policy := filepath.Join(dir, "policy")
 	must(t, "", "design", "-eps", "3/2", "-mode", "projection", "-o", policy, "-grid", "3x4")
 	for _, solver := range []string{"auto", "exact", "entropic"} {
-		if report := must(t, "0,1\n7,2\n", "release", "-unaccounted-for-testing", "-solver", solver, policy); len(report) != 81 {
+		if report := must(t, "0,1\n7,2\n", "release", freshLedger, "-solver", solver, policy); len(report) != 81 {
 			t.Errorf("-solver %s: report %q", solver, report)
 		}
 	}
-	if status, _, errs := try(t, "0,1\n", "release", "-unaccounted-for-testing", "-solver", "magic", policy); status != statusBad || !strings.Contains(errs, "-solver") || !strings.Contains(errs, "magic") {
+	if status, _, errs := try(t, "0,1\n", "release", freshLedger, "-solver", "magic", policy); status != device.Bad || !strings.Contains(errs, "-solver") || !strings.Contains(errs, "magic") {
 		t.Errorf("release -solver magic: status %d, error %q", status, errs)
 	}
 
@@ -34,7 +36,7 @@ func TestSolverFlag(t *testing.T) {
 	if !strings.Contains(out, "4 users, 48 check-ins") {
 		t.Errorf("experiment prints:\n%s", out)
 	}
-	if status, _, errs := try(t, "", append(study, "-solver", "magic")...); status != statusBad || !strings.Contains(errs, "magic") {
+	if status, _, errs := try(t, "", append(study, "-solver", "magic")...); status != device.Bad || !strings.Contains(errs, "magic") {
 		t.Errorf("experiment -solver magic: status %d, error %q", status, errs)
 	}
 }

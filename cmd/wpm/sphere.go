@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/device"
 	study "github.com/wpm-go/wpm/experiments/sphere"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/sphere"
@@ -103,7 +104,7 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		card.Bounds = &sphereProof{Lower: b.Lower.String(), Upper: b.Upper.String()}
 		card.Bounds.WLower, card.Bounds.WUpper = b.W()
 	}
-	var outs []output
+	var outs []device.Output
 	var book *codebook.Codebook
 	if c.IsSet("out") {
 		if book, err = designCodebook(c); err != nil {
@@ -115,7 +116,7 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		}
 		id := book.ID()
 		card.Policy, card.Points, card.High = hex.EncodeToString(id[:]), book.Config().Points, book.Config().High
-		outs = append(outs, output{c.String("out"), text})
+		outs = append(outs, device.Output{Path: c.String("out"), Data: text})
 	}
 	text := card.render()
 	if c.Bool("json") {
@@ -124,11 +125,11 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		}
 		text = append(text, '\n')
 	}
-	if err := writeFiles(c.Root().Writer, append(outs, output{"-", text})...); err != nil {
+	if err := device.WriteFiles(c.Root().Writer, append(outs, device.Output{Path: "-", Data: text})...); err != nil {
 		return err
 	}
 	if book != nil {
-		warn(c.Root().ErrWriter, book)
+		env(c).Warn(book)
 	}
 	return nil
 }
@@ -197,7 +198,7 @@ func runSphereStudy(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.Root().Writer, res)
+		return device.PrintJSON(c.Root().Writer, res)
 	}
 	out := c.Root().Writer
 	fmt.Fprint(out, "Mean squared error of published parameter rules over the optimum, p = 2:\n\n")

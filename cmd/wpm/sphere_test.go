@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/sphere"
 )
 
@@ -65,7 +66,7 @@ func TestSphereUsage(t *testing.T) {
 		"experiment sphere more":          "more",
 		"experiment sphere -points 99999": "99999",
 	} {
-		if status, out, errs := try(t, "", strings.Fields(args)...); status != statusBad || out != "" || !strings.Contains(errs, want) {
+		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
 		}
 	}

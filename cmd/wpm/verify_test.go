@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
 
 // TestVerifyAndAuditAgree holds that wpm verify and wpm audit give one verdict on what a policy says of its utility.
@@ -21,13 +23,13 @@ func TestVerifyAndAuditAgree(t *testing.T) {
 		status   int
 		want     string
 	}{
-		{"", "", statusYes, "the stated bounds hold"},
-		{`"lower":"`, `"lower":"-`, statusYes, "the stated bounds hold"}, // less than it proves
-		{`"lower":"`, `"lower":"9`, statusNo, "claim not proved"},
-		{`"upper":"`, `"upper":"-`, statusNo, "claim not proved"},
-		{`"eps":0.30000000000000004`, `"eps":0.3`, statusNo, "epsilon"},
-		{`"format":"wpm-certificate-1"`, `"format":"wpm-certificate-0"`, statusNo, "not a canonical certificate"},
-		{`"n":5,"p":1`, `"n":5,"p":2`, statusNo, "wrong cost"},
+		{"", "", device.Yes, "the stated bounds hold"},
+		{`"lower":"`, `"lower":"-`, device.Yes, "the stated bounds hold"}, // less than it proves
+		{`"lower":"`, `"lower":"9`, device.No, "claim not proved"},
+		{`"upper":"`, `"upper":"-`, device.No, "claim not proved"},
+		{`"eps":0.30000000000000004`, `"eps":0.3`, device.No, "epsilon"},
+		{`"format":"wpm-certificate-1"`, `"format":"wpm-certificate-0"`, device.No, "not a canonical certificate"},
+		{`"n":5,"p":1`, `"n":5,"p":2`, device.No, "wrong cost"},
 	} {
 		text := strings.Replace(string(b), test.old, test.new, 1)
 		if text == string(b) && test.old != "" {
@@ -39,7 +41,7 @@ func TestVerifyAndAuditAgree(t *testing.T) {
 			t.Errorf("verify with %s: status %d, %s%s", test.new, status, out, errs)
 		}
 		status, out, errs = tryAudit(t, "", "-samples", "2000", "-seed", "1", path)
-		if status != test.status || test.status == statusNo && !strings.Contains(out, test.want) || !strings.Contains(out, "policy: ") {
+		if status != test.status || test.status == device.No && !strings.Contains(out, test.want) || !strings.Contains(out, "policy: ") {
 			t.Errorf("audit with %s: status %d, %s%s", test.new, status, out, errs)
 		}
 	}
@@ -57,11 +59,11 @@ func TestVerifyAndAuditAdmit(t *testing.T) {
 	unusable := write(t, dir, "unusable", strings.Replace(string(b), `"kind":"ring"`, `"kind":"none"`, 1))
 	for _, command := range [][]string{{"verify"}, {"audit", "-samples", "1000", "-seed", "1"}} {
 		status, out, errs := try(t, "", append(command, policy)...)
-		if status != statusYes || !strings.Contains(errs, "protects little") || !strings.Contains(errs, "does not state") {
+		if status != device.Yes || !strings.Contains(errs, "protects little") || !strings.Contains(errs, "does not state") {
 			t.Errorf("%v of eps 9: status %d, %s%s", command, status, out, errs)
 		}
 		status, out, errs = try(t, "", append(command, "-json", unusable)...)
-		if status != statusNo || !strings.Contains(errs, "no client can use the cost") || !strings.Contains(out, "no client can use the cost") {
+		if status != device.No || !strings.Contains(errs, "no client can use the cost") || !strings.Contains(out, "no client can use the cost") {
 			t.Errorf("%v of a policy without a cost: status %d, %s%s", command, status, out, errs)
 		}
 	}
@@ -83,7 +85,7 @@ func TestVerifyUtility(t *testing.T) {
 			t.Errorf("verify %s prints %s", test.args, out)
 		}
 	}
-	if status, _, errs := try(t, "", "verify", "-utility", "-privacy-only", small); status != statusBad || !strings.Contains(errs, "-privacy-only") {
+	if status, _, errs := try(t, "", "verify", "-utility", "-privacy-only", small); status != device.Bad || !strings.Contains(errs, "-privacy-only") {
 		t.Errorf("both: status %d, %s", status, errs)
 	}
 }
@@ -92,7 +94,7 @@ func TestVerifyUtility(t *testing.T) {
 func TestAuditRows(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "p")
 	must(t, "", "design", "-ring", "3", "-eps", "1", "-bits", "10", "-table", "none", "-o", policy)
-	for rows, want := range map[string]int{"450,287,287\n287,287,450\n": statusYes, "600,212,212\n": statusNo, "450,287,286\n": statusNo} {
+	for rows, want := range map[string]int{"450,287,287\n287,287,450\n": device.Yes, "600,212,212\n": device.No, "450,287,286\n": device.No} {
 		status, out, errs := tryAudit(t, rows, "-samples", "2000", "-seed", "1", "-rows", "-", policy)
 		if status != want || !strings.Contains(out, "given rows") {
 			t.Errorf("%q: status %d, %s%s", rows, status, out, errs)

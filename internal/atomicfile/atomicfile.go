@@ -4,6 +4,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,12 +20,20 @@ type file struct{ tmp, path string }
 
 // Add writes data for path and syncs it, with the given permissions; 0 means what the umask leaves.
 func (b *Batch) Add(path string, mode fs.FileMode, data []byte) error {
+	return b.AddFrom(path, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// AddFrom is Add for what fill writes; an error of fill is returned as it is.
+func (b *Batch) AddFrom(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	f, err := create(path)
 	if err != nil {
 		return err
 	}
 	b.staged = append(b.staged, file{f.Name(), path})
-	_, err = f.Write(data)
+	err = fill(f)
 	if err == nil && mode != 0 {
 		err = f.Chmod(mode)
 	}

@@ -1,4 +1,4 @@
-package main
+package places
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// labelHint returns a remark on the first label of private data that the policy does not have: the nearest one that it has. It is for
+// LabelHint returns a remark on the first label of private data that the policy does not have: the nearest one that it has. It is for
 // "release -check" on the device alone, where whoever reads it may see the data. Empty if err is about something else, or nothing is near.
-func labelHint(p policy.Policy, data []byte, err error) string {
+func LabelHint(p policy.Policy, data []byte, err error) string {
 	var at *policy.PrivateError
 	if !errors.As(err, &at) || at.Line < 1 {
 		return ""

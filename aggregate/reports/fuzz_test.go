@@ -1,4 +1,4 @@
-package main
+package reports
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -53,7 +54,12 @@ func FuzzReports(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		kept := bytes.Clone(data)
-		got, err := countFiles(context.Background(), p, []string{"-"}, "", bytes.NewReader(data), false)
+		n, err := aggregate.NewCounter(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+		got, err := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize}.Count(context.Background(), n, []string{"-"}, "")
 		if !bytes.Equal(data, kept) {
 			t.Fatal("the input was changed")
 		}
@@ -110,7 +116,7 @@ func FuzzReports(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := readPart("-", bytes.NewReader(text), p); err != nil || !slices.Equal(again.Reports, want) {
+		if again, table, err := ReadCounts(bytes.NewReader(text), "-", nil); err != nil || table || !slices.Equal(again.Reports, want) {
 			t.Fatalf("%v, %v", again, err)
 		}
 	})

@@ -1,0 +1,123 @@
+package device
+
+import (
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// weakEpsilon is the level above which the commands warn: from e^8 = 2981 on, a guess between two clients that starts
+// even can end 99.97 % sure after one report.
+const weakEpsilon = 8
+
+// Stated is what a policy of any kind states.
+type Stated interface {
+	Epsilon() ldp.Epsilon
+	Provenance() policy.Provenance
+	Metadata() map[string]string
+}
+
+// conditions are what the user of a policy asks of it. The zero value asks for nothing.
+type conditions struct {
+	maxEpsilon ldp.Epsilon
+	id         string // in lower case; "" for any
+}
+
+func (want *conditions) flags(f *flag.FlagSet) {
+	f.Func("max-eps", "refuse a policy with an eps above `EPS`", func(s string) (err error) {
+		want.maxEpsilon, err = ldp.ParseEpsilon(s)
+		return err
+	})
+	f.Func("policy-id", "refuse any policy but that with the SHA-256 `HEX`, 64 digits, as verify prints it", func(s string) error {
+		want.id = strings.ToLower(s)
+		if b, err := hex.DecodeString(want.id); err != nil || len(b) != 32 {
+			return fmt.Errorf("%.80q is not 64 hexadecimal digits", want.id)
+		}
+		return nil
+	})
+}
+
+// meets refuses a policy that does not meet the conditions.
+func (want conditions) meets(m Mechanism) error {
+	id, eps := m.ID(), m.Epsilon()
+	if got := hex.EncodeToString(id[:]); want.id != "" && got != want.id {
+		return fmt.Errorf("the policy is %s, not %s as -policy-id asks", got, want.id)
+	}
+	if !want.maxEpsilon.IsZero() && eps.Cmp(want.maxEpsilon) > 0 {
+		return fmt.Errorf("eps = %s is above %s, the limit that -max-eps sets", eps, want.maxEpsilon)
+	}
+	return nil
+}
+
+// Warn says what a user should know about a policy that is in order.
+func (e *Env) Warn(p Stated) { warn(e.Err, e.Program, p) }
+
+func warn(w io.Writer, program string, p Stated) {
+	if p.Epsilon().Float64() > weakEpsilon {
+		fmt.Fprintf(w, "%s: warning: eps = %s protects little: %s\n", program, p.Epsilon(), InWords(p.Epsilon()))
+	}
+	var parts []string
+	if p.Provenance().Geometry == policy.Unstated {
+		parts = append(parts, "geometry")
+	}
+	if p.Provenance().BaseMeasure == policy.Unstated {
+		parts = append(parts, "base measure")
+	}
+	if parts != nil {
+		fmt.Fprintf(w, "%s: warning: the policy does not state where this comes from: %s. If it depends on private\n"+
+			"data, that costs privacy beyond eps. -geometry and -base of wpm design and wpm sphere state it.\n",
+			program, strings.Join(parts, " and "))
+	}
+}
+
+// InWords says what eps means for one client and one report.
+func InWords(eps ldp.Epsilon) string {
+	x := math.Exp(eps.Float64())
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2) // three digits, rounded up: it is a bound
+	guess := "can end more than 99.99 % sure"
+	if sure := math.Ceil(1e4*x/(1+x)) / 100; sure < 100 {
+		guess = fmt.Sprintf("ends at most %.4g %% sure", sure)
+	}
+	return fmt.Sprintf("from one report, an observer's odds between any two clients change by at most a factor %.6g; "+
+		"a guess that starts even %s", math.Ceil(x/unit)*unit, guess)
+}
+
+// originText is an origin with its epsilon.
+func originText(o policy.Origin, eps ldp.Epsilon) string {
+	if o != policy.DerivedDP {
+		return string(o)
+	}
+	return fmt.Sprintf("%s, at an eps of %s that no client's budget counts", o, eps)
+}
+
+// publisherJSON is what the publisher states, and what its eps means, as members of verify's JSON.
+func publisherJSON(p Stated) map[string]any {
+	prov := p.Provenance()
+	return map[string]any{
+		"meaning": InWords(p.Epsilon()), "geometry": originText(prov.Geometry, prov.GeometryEpsilon),
+		"base_measure": originText(prov.BaseMeasure, prov.BaseMeasureEpsilon), "note": prov.Note, "metadata": p.Metadata(),
+	}
+}
+
+// publisherText is what the publisher states, as lines.
+func publisherText(p Stated) string {
+	var b strings.Builder
+	prov, meta := p.Provenance(), p.Metadata()
+	fmt.Fprintf(&b, "the publisher states: geometry %s; base measure %s",
+		originText(prov.Geometry, prov.GeometryEpsilon), originText(prov.BaseMeasure, prov.BaseMeasureEpsilon))
+	if prov.Note != "" {
+		fmt.Fprintf(&b, "; %q", prov.Note)
+	}
+	for _, key := range slices.Sorted(maps.Keys(meta)) { // quoted: a text may hold what a terminal obeys
+		fmt.Fprintf(&b, "\n  %q: %q", key, meta[key])
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,70 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// grace is how long an interrupted command may take to clean up. One that waits for standard input never would: no
+// read can be called off.
+const grace = 2 * time.Second
+
+// Main runs a program to its exit: run returns the exit status. An interrupt ends its context, and a second one the
+// process.
+func Main(program string, run func(ctx context.Context) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	status := make(chan int, 1)
+	go func() { status <- run(ctx) }()
+	select {
+	case s := <-status:
+		os.Exit(s)
+	case <-ctx.Done():
+	}
+	select {
+	case s := <-status:
+		os.Exit(s)
+	case <-time.After(grace):
+		fmt.Fprintf(os.Stderr, "%s: interrupted\n", program)
+		os.Exit(Interrupted)
+	}
+}
+
+// Version is what the toolchain recorded of the program: module version, commit and Go version.
+func Version() string {
+	version, commit := "(unknown)", "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			version = info.Main.Version
+		}
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if settings["vcs.revision"] != "" {
+			commit = settings["vcs.revision"]
+		}
+		if settings["vcs.modified"] == "true" {
+			commit += " (modified)"
+		}
+	}
+	return fmt.Sprintf("%s, commit %s, %s", version, commit, runtime.Version())
+}
+
+// VersionCommand prints the version of the program.
+func VersionCommand(e *Env) *Command {
+	c := &Command{Name: "version", Summary: "print module version, commit and Go version", Flags: newFlags("version")}
+	c.Do = func(_ context.Context, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("version takes no arguments: %q", args[0])
+		}
+		_, err := fmt.Fprintf(e.Out, "%s %s\n", e.Program, Version())
+		return err
+	}
+	return c
+}

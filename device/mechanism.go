@@ -1,0 +1,120 @@
+package device
+
+import (
+	"context"
+	"encoding"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// Mechanism is a policy of any kind, as the commands need it.
+type Mechanism interface {
+	ID() [32]byte
+	Stated
+	// Verify checks the policy again from the beginning. Every error but ctx.Err() means that the policy is refused.
+	Verify(ctx context.Context) (Verdict, error)
+	// Prepare refuses a policy that this program cannot release, with ErrNo where the policy is the reason, or returns
+	// what draws. It does not depend on private data, and nothing has been paid.
+	Prepare() (Release, error)
+	// Check says why a release would use the public fallback for these private data; nil if it would use the data.
+	Check(private []byte) error
+}
+
+// Release draws one report.
+type Release struct {
+	// Draw pays from the ledger and draws. Neither its error nor the length of its report depends on the private data.
+	Draw func(ctx context.Context, l policy.Ledger, private []byte) (Report, error)
+	// Done, if not nil, ends what Prepare or Draw started.
+	Done func()
+}
+
+// Report is a report of any kind.
+type Report interface {
+	encoding.TextMarshaler
+	encoding.BinaryMarshaler
+}
+
+// Verdict is what Verify found out of a policy that holds.
+type Verdict struct {
+	Size   string         // what the guarantee is for: "for 3 inputs and 2 outputs"
+	Bits   int            // the integers are exact in units of 2^-Bits
+	Form   string         // "mode mixture"
+	Claims string         // further lines: what else was checked, or was not
+	JSON   map[string]any // of this kind alone
+}
+
+// Points is a policy of points without its cost: what a device needs of it.
+type Points struct{ policy.Policy }
+
+// OpenPoints decodes a policy of points.
+func OpenPoints(data []byte) (Mechanism, error) {
+	p, err := policy.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return Points{p}, nil
+}
+
+// Verify checks the integers and leaves the cost alone.
+func (p Points) Verify(context.Context) (Verdict, error) {
+	if err := policy.Verify(p.Policy); err != nil {
+		return Verdict{}, err
+	}
+	return Verdict{
+		Size: fmt.Sprintf("for %d inputs and %d outputs", p.Inputs(), p.Outputs()), Bits: p.Polytope().Bits(),
+		Form: "mode " + string(p.Mode()), Claims: "cost: not loaded\n",
+		JSON: map[string]any{"inputs": p.Inputs(), "outputs": p.Outputs(), "mode": p.Mode(), "cost": "not loaded"},
+	}, nil
+}
+
+// Prepare refuses a projection policy: there is no solver here.
+func (p Points) Prepare() (Release, error) {
+	if p.Mode() == policy.Projection {
+		return Release{}, fmt.Errorf("the policy is in projection mode, which needs a solver: use wpm release: %w", ErrNo)
+	}
+	return p.Released(nil), nil
+}
+
+// Released returns the draw with a projection function, which the mode may not need.
+func (p Points) Released(project policy.ProjectFunc) Release {
+	return Release{Draw: func(ctx context.Context, l policy.Ledger, private []byte) (Report, error) {
+		return policy.Release(ctx, p.Policy, l, private, project)
+	}}
+}
+
+// Check reads the data as a release does.
+func (p Points) Check(private []byte) error {
+	_, err := policy.ParsePrivate(p.Policy, private)
+	return err
+}
+
+// IsFalse tells a policy that is well formed and does not hold from one that cannot be read.
+func IsFalse(err error) bool {
+	return errors.Is(err, ldp.ErrBox) || errors.Is(err, ldp.ErrInfeasible) || errors.Is(err, policy.ErrRow)
+}
+
+// OpenPolicy reads a policy file; errors name it.
+func (e *Env) OpenPolicy(path string) (Mechanism, error) {
+	f, err := Open(path, e.In)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, policy.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	open := e.Open
+	if open == nil {
+		open = OpenPoints
+	}
+	m, err := open(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,226 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// release is the command of that name.
+type release struct {
+	*Env
+	*Command
+	want          conditions
+	ledger, epoch string
+	budget        string
+	out           string
+	check         string
+	binary        bool
+	wait          time.Duration
+}
+
+// ReleaseCommand draws one report from private data.
+func ReleaseCommand(e *Env) *Command {
+	c := &Command{
+		Name: "release", Summary: "draw one report from private counts, on the device", Args: "POLICY [COUNTS]",
+		About: "COUNTS is CSV, label,count, or user,label,count of one user with that header; plain or gzipped (default: standard\n" +
+			"input). Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the bytes of\n" +
+			"COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as much. To see\n" +
+			"whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws nothing.\n" +
+			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.",
+		Flags: newFlags("release"),
+	}
+	r := &release{Env: e, Command: c}
+	r.want.flags(c.Flags)
+	c.Flags.StringVar(&r.ledger, "ledger", "", "ledger `FILE`; made on first use, with -budget")
+	c.Flags.StringVar(&r.epoch, "epoch", "", "`NAME` of the period: one release per policy and epoch")
+	c.Flags.StringVar(&r.budget, "budget", "", "total `EPS` that the ledger may ever spend; fixed when the ledger is made")
+	c.Flags.DurationVar(&r.wait, "wait", 0, "how long to wait for a ledger that is in use, `DURATION` as 10s (default: not at all)")
+	outFlag(c.Flags, &r.out, "report `FILE`")
+	c.Flags.BoolVar(&r.binary, "binary", false, "write the bytes as they are, not as a line of hexadecimal")
+	c.Flags.StringVar(&r.check, "check", "", "read private counts from `FILE`, say whether they are usable, and draw nothing")
+	c.Do = r.run
+	return c
+}
+
+// outFlag adds -out and -o.
+func outFlag(f *flag.FlagSet, path *string, usage string) {
+	f.StringVar(path, "out", "-", usage)
+	f.StringVar(path, "o", "-", "short for -out `FILE`")
+}
+
+// CheckCommand says whether private data are usable.
+func CheckCommand(e *Env) *Command {
+	c := &Command{
+		Name: "check", Summary: "say whether private counts are usable, and draw nothing", Args: "POLICY [COUNTS]",
+		About: "Reads COUNTS as release does (default: standard input), and prints what is wrong with them. The words, the exit\n" +
+			"status and the time depend on private data: they are for the device alone.",
+		Flags: newFlags("check"),
+	}
+	r := &release{Env: e, Command: c}
+	r.want.flags(c.Flags)
+	c.Do = func(_ context.Context, args []string) error {
+		file, counts, err := r.files(args)
+		if err != nil {
+			return err
+		}
+		m, _, err := r.open(file)
+		if err != nil {
+			return err
+		}
+		return r.usable(m, counts)
+	}
+	return c
+}
+
+// files returns the names of the policy and of the private data.
+func (r *release) files(args []string) (file, counts string, err error) {
+	if n := len(args); n < 1 || n > 2 {
+		return "", "", fmt.Errorf("%s takes a policy and at most one counts file", r.Command.Name)
+	}
+	file, counts = args[0], "-"
+	if len(args) == 2 {
+		counts = args[1]
+	}
+	if r.Given("check") {
+		counts = r.check
+	}
+	if file == "-" && counts == "-" {
+		return "", "", errors.New("policy and counts cannot both be standard input")
+	}
+	return file, counts, nil
+}
+
+// open reads the policy, and makes ready to draw from it.
+func (r *release) open(file string) (Mechanism, Release, error) {
+	m, err := r.OpenPolicy(file)
+	if err != nil {
+		return nil, Release{}, err
+	}
+	if err := r.want.meets(m); err != nil {
+		return nil, Release{}, fmt.Errorf("%s: %w: %w", file, err, ErrNo)
+	}
+	ready, err := m.Prepare()
+	if err != nil {
+		return nil, Release{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return m, ready, nil
+}
+
+func (r *release) usable(m Mechanism, counts string) error {
+	r.Warn(m)
+	data, err := readPrivate(counts, r.In)
+	if err != nil {
+		return err
+	}
+	if err := m.Check(data); err != nil {
+		return fmt.Errorf("%s: %w: a release would use the public fallback: %w", counts, err, ErrNo)
+	}
+	_, err = fmt.Fprintln(r.Out, "usable")
+	return err
+}
+
+func (r *release) run(ctx context.Context, args []string) error {
+	file, counts, err := r.files(args)
+	if err != nil {
+		return err
+	}
+	if err := Apart([]string{r.out}, []string{file, counts, r.ledger, r.ledger + ".lock"}); err != nil {
+		return err
+	}
+	m, ready, err := r.open(file)
+	if err != nil {
+		return err
+	}
+	if ready.Done != nil {
+		defer ready.Done() // after the report is written
+	}
+	if r.Given("check") {
+		return r.usable(m, counts)
+	}
+	ledger, err := r.openLedger(ctx, m.Epsilon())
+	if err != nil {
+		return err
+	}
+	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
+	// error about the file system, everything else gets a report.
+	private, err := readPrivate(counts, r.In)
+	if err != nil {
+		return errors.Join(err, ledger.Close())
+	}
+	report, err := ready.Draw(ctx, ledger, private)
+	if err := errors.Join(err, ledger.Close()); err != nil {
+		if errors.Is(err, policy.ErrBudget) {
+			return fmt.Errorf("%s: %w: %w", r.ledger, err, ErrNo)
+		}
+		return err
+	}
+	return r.write(report)
+}
+
+// write writes a report that is paid for.
+func (r *release) write(report Report) error {
+	out, err := report.MarshalText()
+	if r.binary {
+		out, err = report.MarshalBinary()
+	} else {
+		out = append(out, '\n')
+	}
+	if err == nil {
+		err = WriteFiles(r.Out, Output{Path: r.out, Data: out})
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the release is paid for, and the same command with another -out repeats it for nothing", err)
+	}
+	return nil
+}
+
+// pause is how long a release waits before it tries a busy ledger again.
+const pause = 20 * time.Millisecond
+
+// openLedger opens the ledger, or makes one that can pay for a release at eps.
+func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.FileLedger, error) {
+	if r.ledger == "" || r.epoch == "" {
+		return nil, errors.New("release needs -ledger FILE and -epoch NAME (and -budget EPS the first time)")
+	}
+	if r.wait < 0 {
+		return nil, fmt.Errorf("-wait: %v is negative", r.wait)
+	}
+	if _, err := os.Stat(r.ledger); errors.Is(err, fs.ErrNotExist) {
+		// A ledger's budget is for good: do not make one that can never pay.
+		if r.budget == "" {
+			return nil, fmt.Errorf("ledger %s does not exist; give -budget EPS to make it", r.ledger)
+		}
+		if b, ok := new(big.Rat).SetString(r.budget); ok && len(r.budget) <= 100 && b.Cmp(eps.Rat()) < 0 {
+			return nil, fmt.Errorf("-budget: %s is less than the %s that one release of this policy costs", r.budget, eps)
+		}
+	}
+	end := time.Now().Add(r.wait)
+	for {
+		l, err := policy.OpenLedger(r.ledger, policy.LedgerOptions{Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon})
+		left := time.Until(end)
+		switch {
+		case err == nil:
+			return l, nil
+		case errors.Is(err, policy.ErrLedgerLocked) && left > 0:
+		case strings.Contains(err.Error(), r.ledger):
+			return nil, err
+		default:
+			return nil, fmt.Errorf("ledger %s: %w", r.ledger, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(min(pause, left)):
+		}
+	}
+}
