@@ -1,21 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -68,7 +66,7 @@ func checkCertificates(ctx context.Context, c *cli.Command) error {
 	}
 	all, failed, unreadable := 0, 0, 0
 	for _, path := range paths {
-		err := eachCertificate(path, c.Root().Reader, func(line int, made certificate.Certificate, err error) error {
+		err := eachCertificate(c, path, func(line int, made certificate.Certificate, err error) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -154,142 +152,26 @@ func (r checked) print(w io.Writer, asJSON bool) error {
 	return err
 }
 
-// eachCertificate calls each for every certificate of a file, with the line on which its object begins, or with the error
-// of a certificate that cannot be read. Beyond text that is no object nothing can be found, and the file ends there.
-func eachCertificate(path string, stdin io.Reader, each func(line int, c certificate.Certificate, err error) error) error {
-	f, err := device.Open(path, stdin)
+// eachCertificate calls each for every certificate of a file, as certificate.ReadAnswers does. A file without one is an error.
+func eachCertificate(c *cli.Command, path string, each func(line int, made certificate.Certificate, err error) error) error {
+	f, err := device.Open(path, c.Root().Reader)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<16)
-	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		in = bufio.NewReaderSize(z, 1<<16)
-	}
-	objects := objectReader{in: in, line: 1}
-	for n := 0; ; n++ {
-		text, line, err := objects.next()
-		if err == io.EOF && n > 0 {
-			return nil
-		}
-		if err == io.EOF {
-			return fmt.Errorf("%s: there is no certificate in it", path)
-		}
-		if err != nil {
-			return each(line, certificate.Certificate{}, err)
-		}
-		c, err := decodeCertificate(text)
-		if err := each(line, c, err); err != nil {
-			return err
-		}
-	}
-}
-
-var errObject = errors.New("neither a certificate nor an answer with one")
-
-// decodeCertificate reads a certificate, or the one in an answer.
-func decodeCertificate(text []byte) (certificate.Certificate, error) {
-	members, err := topMembers(text, "format", "certificate")
+	in, err := costio.Unzip(f)
 	if err != nil {
-		return certificate.Certificate{}, err
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	switch format := string(members["format"]); {
-	case strings.HasPrefix(format, `"wpm-policy-`):
-		return certificate.Certificate{}, errors.New(`a policy: "wpm verify" checks its certificate`)
-	case format != "":
-		return certificate.Decode(text)
-	case members["certificate"] == nil:
-		return certificate.Certificate{}, errObject
+	found := false
+	err = certificate.ReadAnswers(in, func(line int, made certificate.Certificate, err error) error {
+		found = true
+		return each(line, made, err)
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: there is no certificate in it", path)
 	}
-	return certificate.Decode(members["certificate"])
-}
-
-// topMembers returns those members of an object that have one of the names.
-func topMembers(text []byte, names ...string) (map[string]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errObject
-	}
-	out := map[string]json.RawMessage{}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, errObject
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, errObject
-		}
-		for _, want := range names {
-			if name == want {
-				if out[want] != nil {
-					return nil, fmt.Errorf("%w: member %q occurs twice", errObject, want)
-				}
-				out[want] = value
-			}
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, errObject
-	}
-	return out, nil
-}
-
-// maxObject bounds an answer of wpm solve: a certificate, and not more than as much beside it.
-const maxObject = 2*certificate.MaxBytes + 1<<20
-
-// objectReader cuts a text into JSON objects, with white space between them.
-type objectReader struct {
-	in   *bufio.Reader
-	line int
-}
-
-// next returns the next object as it stands, and the line on which it begins, or io.EOF if there is none. That it is
-// JSON is for others to find: next looks for the closing brace alone.
-func (r *objectReader) next() (text []byte, line int, err error) {
-	depth, quoted, escaped := 0, false, false
-	for line = r.line; ; {
-		b, err := r.in.ReadByte()
-		switch {
-		case err == io.EOF && text != nil:
-			return nil, line, fmt.Errorf("the text ends inside an object: %w", io.ErrUnexpectedEOF)
-		case err != nil:
-			return nil, line, err
-		case b == '\n':
-			r.line++
-		}
-		if text == nil {
-			line = r.line
-			switch b {
-			case ' ', '\t', '\r', '\n':
-				continue
-			case '{':
-			default:
-				return nil, line, fmt.Errorf("%w: it begins with %q", errObject, b)
-			}
-		}
-		if text = append(text, b); len(text) > maxObject {
-			return nil, line, fmt.Errorf("an object of more than %d bytes", maxObject)
-		}
-		switch {
-		case escaped:
-			escaped = false
-		case quoted:
-			quoted, escaped = b != '"', b == '\\'
-		case b == '"':
-			quoted = true
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			if depth--; depth == 0 {
-				return text, line, nil
-			}
-		}
-	}
+	return err
 }
 
 // readCostFile reads a cost, or the cost in an object, and returns its canonical text.
@@ -299,15 +181,15 @@ func readCostFile(path string, stdin io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxObject+1))
+	data, err := io.ReadAll(io.LimitReader(f, certificate.MaxAnswer+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxObject {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, maxObject)
+	if len(data) > certificate.MaxAnswer {
+		return nil, fmt.Errorf("%s: more than %d bytes", path, certificate.MaxAnswer)
 	}
-	if members, err := topMembers(data, "cost"); err == nil && members["cost"] != nil {
-		data = members["cost"]
+	if inside := certificate.CostOf(data); inside != nil {
+		data = inside
 	}
 	spec, err := cost.ParseSpec(data)
 	if err != nil {

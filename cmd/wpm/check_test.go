@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -220,40 +218,4 @@ func designed(t *testing.T, dir string) string {
 	path := filepath.Join(dir, "policy.json")
 	must(t, "", "design", "-points", write(t, dir, "cities.csv", cities), "-eps", "2", "-out", path)
 	return path
-}
-
-// FuzzObjects: of a text that encoding/json reads as one object after the other, the same objects are cut out, and the lines
-// are those on which they begin.
-func FuzzObjects(f *testing.F) {
-	for _, s := range []string{"", "{}", " \r\n\t{}{}\n{\"a\":[{}]}", `{"}":"\"}","x":"\\\\"}` + "\n\n{}", "{}x", "{", `{"a`, "[{}]", "{]{}", "{}\n[]"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		objects := objectReader{in: bufio.NewReader(bytes.NewReader(data)), line: 1}
-		dec := json.NewDecoder(bytes.NewReader(data))
-		for {
-			var want json.RawMessage
-			werr := dec.Decode(&want)
-			got, line, err := objects.next()
-			if werr != nil && werr != io.EOF {
-				return // not JSON from here on
-			}
-			if werr == io.EOF && err != io.EOF {
-				t.Fatalf("%q after the last value: %q, %v", data, got, err)
-			}
-			if werr == io.EOF {
-				return
-			}
-			if want[0] != '{' {
-				if err == nil {
-					t.Fatalf("%q: %q is no object, and read as %q", data, want, got)
-				}
-				return
-			}
-			start := int(dec.InputOffset()) - len(want)
-			if err != nil || !bytes.Equal(got, want) || line != 1+bytes.Count(data[:start], []byte("\n")) {
-				t.Fatalf("%q: %q on line %d, %v, want %q", data, got, line, err, want)
-			}
-		}
-	})
 }
