@@ -131,7 +131,7 @@ var picture = map[string][]string{
 
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device",
-		"experiments/demo", "experiments/gowalla", "experiments/mirror", "experiments/movielens", "experiments/ring", "experiments/sphere",
+		"experiments/demo", "experiments/gowalla", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
 		"internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/demo"
-	"github.com/wpm-go/wpm/internal/places"
 )
 
 func demoCommand() *cli.Command {
@@ -37,7 +36,7 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	if err := positive(c, "users"); err != nil {
 		return err
 	}
-	rows, cols, err := places.ParseGrid(c.String("grid"))
+	rows, cols, err := gridFlag(c)
 	if err != nil {
 		return err
 	}

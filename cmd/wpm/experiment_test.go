@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/experiments/report"
 )
 
 // TestExperimentTies: what the report says of ties, and a bad rule.
@@ -39,18 +40,18 @@ func TestFinished(t *testing.T) {
 	}{
 		{7, []string{"synthetic"}, true}, {7, nil, true}, {8, []string{"synthetic"}, false}, {7, []string{"u.data and u.item"}, false}, {7, []string{"(snap)", "(places)"}, false},
 	} {
-		if got := finished(dir, tt.seed, tt.data); got != tt.want {
+		if got := report.Finished(dir, tt.seed, tt.data); got != tt.want {
 			t.Errorf("seed %d, data %q: %v", tt.seed, tt.data, got)
 		}
 	}
-	if finished(filepath.Join(dir, "none"), 7, nil) {
+	if report.Finished(filepath.Join(dir, "none"), 7, nil) {
 		t.Error("a folder that is not there is finished")
 	}
 	for _, name := range []string{"table.json", "index.html"} { // a page without its table, then no page
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		if finished(dir, 7, nil) {
+		if report.Finished(dir, 7, nil) {
 			t.Errorf("finished without %s", name)
 		}
 	}

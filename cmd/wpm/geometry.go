@@ -55,15 +55,24 @@ func readGeometry(c *cli.Command) (g places.Geometry, err error) {
 			err = fmt.Errorf("-ring: %w", err)
 		}
 	default:
-		rows, cols, err2 := places.ParseGrid(c.String("grid"))
-		if err = err2; err == nil {
-			g, err = places.Grid(rows, cols, p)
-		}
+		rows, cols, err := gridFlag(c)
 		if err != nil {
-			err = fmt.Errorf("-grid: %w", err)
+			return g, err
 		}
+		if g, err = places.Grid(rows, cols, p); err != nil {
+			return g, fmt.Errorf("-grid: %w", err)
+		}
+		return g, nil
 	}
 	return g, err
+}
+
+// gridFlag reads -grid.
+func gridFlag(c *cli.Command) (rows, cols int, err error) {
+	if rows, cols, err = places.ParseGrid(c.String("grid")); err != nil {
+		err = fmt.Errorf("-grid: %w", err)
+	}
+	return rows, cols, err
 }
 
 func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/device"
-	study "github.com/wpm-go/wpm/experiments/sphere"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/sphere/codebook"
@@ -164,60 +162,4 @@ func (s sphereCard) render() []byte {
 	}
 	w.Flush()
 	return b.Bytes()
-}
-
-func sphereStudyCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "sphere",
-		Usage: "the sphere: mean estimation against published parameter rules, distributions against a random atom",
-		Description: "Needs no data. Mean squared error of the unbiased estimate of a unit vector, relative to the optimum, for two published\n" +
-			"rules; W_2 of distributions of several atoms, by projection, by releasing a random atom, and with no data.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiment-sphere", Usage: "`FOLDER` for tables and figures"},
-			&cli.IntFlag{Name: "points", Value: 1024, Usage: "candidates of a release, at least"},
-			&cli.IntFlag{Name: "instances", Value: 5, Usage: "random distributions for each number of atoms and eps"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the distributions and candidates"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-		},
-		OnUsageError: usageError,
-		Action:       runSphereStudy,
-	}
-}
-
-func runSphereStudy(ctx context.Context, c *cli.Command) error {
-	if err := noArgs(c); err != nil {
-		return err
-	}
-	if err := positive(c, "points", "instances"); err != nil {
-		return err
-	}
-	res, err := study.Run(ctx, study.Config{
-		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
-	})
-	if err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		return device.PrintJSON(c.Root().Writer, res)
-	}
-	out := c.Root().Writer
-	fmt.Fprint(out, "Mean squared error of published parameter rules over the optimum, p = 2:\n\n")
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "d\teps\toptimal MSE\tgrid rule\tspends\tsearch rule\tspends\t")
-	for _, m := range res.Means {
-		fmt.Fprintf(w, "%d\t%v\t%.5g\t%.3f\t%.3f\t%.3f\t%.3f\t\n", m.Dim, m.Eps, m.Optimum, m.Grid.Ratio, m.Grid.Spent, m.Search.Ratio, m.Search.Spent)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "\nDistributions of n atoms, W_2, mean of %d:\n\n", res.Config.Instances)
-	fmt.Fprintln(w, "d\tn\teps\tno data\trandom atom\tprojection\tratio\t")
-	for _, a := range res.Rows {
-		fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%.4f\t%.3f\t\n", a.Dim, a.Atoms, a.Epsilon, a.Uniform, a.RandomAtom, a.Projection, a.Ratio)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "\nReport: %s\n", filepath.Join(c.String("out"), "index.html"))
-	return err
 }

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/wpm-go/wpm/internal/atomicfile"
 )
@@ -62,4 +65,32 @@ func Prepare(dir string) error {
 	}
 	_ = tmp.Close()
 	return os.Remove(tmp.Name())
+}
+
+// Finished reports whether the folder holds a complete report of that seed, made from one of the data, or from any
+// if there are none: index.html is the last file to be written.
+func Finished(folder string, seed uint64, data []string) bool {
+	if _, err := os.Stat(filepath.Join(folder, "index.html")); err != nil {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "table.json"))
+	if err != nil {
+		return false
+	}
+	var table struct {
+		Seed     string    `json:"seed"`
+		Settings []Setting `json:"settings"`
+	}
+	if json.Unmarshal(text, &table) != nil || table.Seed != strconv.FormatUint(seed, 10) {
+		return false
+	}
+	if data == nil {
+		return true
+	}
+	for _, s := range table.Settings {
+		if s.Name == "data" {
+			return slices.ContainsFunc(data, func(name string) bool { return strings.Contains(s.Value, name) })
+		}
+	}
+	return false
 }

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/experiments/gowalla"
+	"github.com/wpm-go/wpm/experiments/mirror"
+	"github.com/wpm-go/wpm/experiments/movielens"
+	"github.com/wpm-go/wpm/experiments/ring"
+	sphere "github.com/wpm-go/wpm/experiments/sphere"
+)
+
+func ringStudy() study {
+	return study{
+		name: "ring", usage: "distributions on a ring: W_2 over eps and over the iterations of Algorithm 1",
+		about:  "Needs no data; inputs are drawn from -seed. Half a minute with the defaults.",
+		seeded: "of the inputs", positive: []string{"points", "inputs"}, run: runRing,
+		end: "Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels of the comparison, `EPS,EPS,...` (default 0.5,1,2,3,4,5,6)"},
+			&cli.StringFlag{Name: "main-eps", Usage: "`EPS` of the example and the iterations (default 5)"},
+			&cli.StringFlag{Name: "lambda", Usage: "regularisations, `L,L,...` in units of the cost (default 0.1,0.3,1,3,10; the paper names none)"},
+			&cli.StringFlag{Name: "iterations", Usage: "where the distance is measured, `N,N,...` ascending (default 1,2,3,5,10,...,1000)"},
+			&cli.IntFlag{Name: "points", Value: 30, Usage: "points of the ring"},
+			&cli.FloatFlag{Name: "p", Value: 2, Usage: "power of the distance"},
+			&cli.FloatFlag{Name: "alpha", Value: 0.1, Usage: "concentration of the Dirichlet distribution of the inputs"},
+			&cli.IntFlag{Name: "inputs", Value: 500, Usage: "inputs of the means"},
+		},
+	}
+}
+
+func runRing(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	cfg := ring.Config{
+		Out: c.String("out"), Epsilons: listed(c.String("eps")), Epsilon: c.String("main-eps"), Points: c.Int("points"), P: c.Float("p"),
+		Alpha: c.Float("alpha"), Inputs: c.Int("inputs"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+	}
+	for _, s := range listed(c.String("lambda")) {
+		l, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("-lambda: %q is not a number", s)
+		}
+		cfg.Lambdas = append(cfg.Lambdas, l)
+	}
+	for _, s := range listed(c.String("iterations")) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, nil, fmt.Errorf("-iterations: %q is not a whole number", s)
+		}
+		cfg.Iterations = append(cfg.Iterations, n)
+	}
+	res, err := ring.Run(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		fmt.Fprintf(out, "%d inputs on a ring of %d points. Mean W_%v to the input:\n\n", res.Config.Inputs, res.Config.Points, res.Config.P)
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "eps\tWPM\tKPM\tWPM closer\tworst case of WPM\t")
+		for _, row := range res.Rows {
+			fmt.Fprintf(w, "%s\t%.4f\t%.4f\t%d\t%.4f\t\n", row.Epsilon, row.WPM.Mean, row.KPM.Mean, row.Better, row.Worst)
+		}
+		return w.Flush()
+	}, nil
+}
+
+func movielensStudy() study {
+	return study{
+		name: "movielens", usage: "hit rate of a recommended film over eps, on ratings",
+		about:  "Reads u.data and u.item of MovieLens-100K, plain or gzipped; see docs/data.md. Two or three minutes with the defaults; a run that was stopped goes on where it was.",
+		seeded: "of the first split", positive: []string{"splits", "dimension", "candidates", "scales", "rounds", "like"}, run: runMovielens,
+		end: "Tuning on validation users is outside the guarantee. Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE` (required)"},
+			&cli.StringFlag{Name: "movies", Usage: "u.item `FILE` (required)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.2,0.5,1,2,3,4,5)"},
+			&cli.IntFlag{Name: "splits", Value: 5, Usage: "random splits into train and test"},
+			&cli.IntFlag{Name: "dimension", Value: 64, Usage: "of the embedding"},
+			&cli.StringFlag{Name: "embedding", Value: string(movielens.Scores), Usage: "scores (U S) or loadings (U) of the principal components"},
+			&cli.IntFlag{Name: "candidates", Value: 250, Usage: "films to recommend from"},
+			&cli.IntFlag{Name: "scales", Value: 21, Usage: "masses of the base measure tried on validation users"},
+			&cli.FloatFlag{Name: "lambda", Value: 0.01, Usage: "regularisation of Algorithm 1, in units of the cost"},
+			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "iterations of Algorithm 1"},
+			&cli.IntFlag{Name: "like", Value: 4, Usage: "least rating that counts as a hit"},
+		},
+	}
+}
+
+func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	if !c.IsSet("ratings") || !c.IsSet("movies") {
+		return nil, nil, errors.New("experiment movielens needs -ratings u.data and -movies u.item; see docs/data.md for where to get them")
+	}
+	if c.Float("lambda") == 0 {
+		return nil, nil, errors.New("-lambda: 0 is not positive")
+	}
+	res, err := movielens.Run(ctx, movielens.Config{
+		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Splits: c.Int("splits"), Seed: c.Uint64("seed"),
+		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"), Scales: c.Int("scales"),
+		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: progress(c.Root().ErrWriter),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		fmt.Fprintf(out, "%d users, %d films, %d ratings; HR@1, mean over %d splits (standard error):\n\n", res.Users, res.Films, res.Ratings, res.Config.Splits)
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprint(w, "eps\t")
+		for _, m := range movielens.Methods() {
+			fmt.Fprintf(w, "%s\t", m.Name())
+		}
+		fmt.Fprintln(w)
+		for _, eps := range res.Config.Epsilons {
+			fmt.Fprintf(w, "%s\t", eps)
+			for _, row := range res.Rows {
+				if row.Epsilon == eps {
+					fmt.Fprintf(w, "%.4f (%.4f)\t", row.HitRate, row.SE)
+				}
+			}
+			fmt.Fprintln(w)
+		}
+		return w.Flush()
+	}, nil
+}
+
+func mirrorStudy() study {
+	return study{
+		name: "mirror", usage: "base measures: mirror descent beside the certified optimum, designs, client modes",
+		about:  "Needs no data; spaces and inputs are drawn from -seed. A minute with the defaults.",
+		seeded: "of spaces and inputs", positive: []string{"steps", "points", "size", "inputs", "side"}, run: runMirror,
+		end: "Designs and client modes: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels of the descents, `EPS,EPS,...` (default 0.5,2,5)"},
+			&cli.StringFlag{Name: "design-eps", Usage: "privacy levels of the designs, `EPS,EPS,...` (default 0.5,1,2,5)"},
+			&cli.IntFlag{Name: "steps", Value: 100_000, Usage: "of mirror descent"},
+			&cli.IntFlag{Name: "points", Value: 30, Usage: "points of the descents' spaces"},
+			&cli.IntFlag{Name: "size", Value: 100, Usage: "points of the designs' spaces"},
+			&cli.IntFlag{Name: "inputs", Value: 200, Usage: "inputs of the comparison of modes"},
+			&cli.IntFlag{Name: "side", Value: 10, Usage: "cells on a side of the modes' grid"},
+			&cli.StringFlag{Name: "mode-eps", Usage: "privacy level `EPS` of the modes (default 2)"},
+		},
+	}
+}
+
+func runMirror(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	res, err := mirror.Run(ctx, mirror.Config{
+		Out: c.String("out"), Epsilons: listed(c.String("eps")), Designs: listed(c.String("design-eps")), Steps: c.Int("steps"), Points: c.Int("points"),
+		Size: c.Int("size"), Inputs: c.Int("inputs"), Side: c.Int("side"), ModeEps: c.String("mode-eps"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		fmt.Fprintf(out, "Mirror descent after %d steps, relative to the certified optimum:\n\n", res.Config.Steps)
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "space\teps\tstep\taverage\tbest\tbound\tcertified gap")
+		for _, d := range res.Descents {
+			p := d.Points[len(d.Points)-1]
+			gap := "none yet"
+			if p.Gap >= 0 {
+				gap = fmt.Sprintf("%.3g", p.Gap)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.3g\t%.3g\t%.3g\t%s\n", d.Space, d.Epsilon, d.Rule, p.Average, p.Best, p.Bound, gap)
+		}
+		return w.Flush()
+	}, nil
+}
+
+func gowallaStudy() study {
+	area := gowalla.Austin()
+	return study{
+		name: "gowalla", usage: "W_1 of the released map against the true one over eps, on check-ins",
+		about: "-data is the original SNAP file (user, time, latitude, longitude, place), a folder with user_poi_count.tsv and\n" +
+			"poi_lat_lon.tsv, or a table of counts per cell; plain or gzipped. Releases are simulated from -seed.",
+		seeded: "of the simulated releases", positive: []string{"min-checkins", "runs"}, run: runGowalla,
+		end: "All released weights of all pairs of users are within e^eps of each other, decided in integers.\nReport: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "data", Usage: "`PATH` of the check-ins: a file or a folder; without it, a synthetic city"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,3,4,5)"},
+			&cli.StringFlag{Name: "map-eps", Usage: "`EPS` of the heat maps (default 4)"},
+			&cli.StringFlag{Name: "grid", Value: "20x20", Usage: "cells, `ROWSxCOLS`"},
+			&cli.FloatFlag{Name: "south", Value: area.South, Usage: "latitude of the area's lower edge"},
+			&cli.FloatFlag{Name: "north", Value: area.North, Usage: "latitude of the area's upper edge"},
+			&cli.FloatFlag{Name: "west", Value: area.West, Usage: "longitude of the area's left edge"},
+			&cli.FloatFlag{Name: "east", Value: area.East, Usage: "longitude of the area's right edge"},
+			&cli.IntFlag{Name: "users", Value: 500, Usage: "the so many lowest user ids; 0 for all"},
+			&cli.IntFlag{Name: "min-checkins", Value: 10, Usage: "least number of check-ins of a user in the area"},
+			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulated releases of everybody"},
+			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projections of WPM: " + wpm.Solvers},
+			&cli.StringFlag{Name: "ties", Value: string(gowalla.TiesRandom), Usage: "`RULE` for exact projections that cost the same: random (no side preferred) or solver (what it ends at); moves the last digits"},
+			&cli.BoolFlag{Name: "tie-range", Value: true, Usage: "also look for the range of expected W_1 over all exact projections; false saves half of the time"},
+		},
+	}
+}
+
+func runGowalla(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	if c.IsSet("data") && c.String("data") == "" {
+		return nil, nil, errors.New("-data: the path is empty; leave the flag out for a synthetic city")
+	}
+	rows, cols, err := gridFlag(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg := gowalla.Config{
+		Data: c.String("data"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Rows: rows, Cols: cols,
+		Area:        gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"), East: c.Float("east")},
+		MinCheckins: c.Int("min-checkins"), Users: c.Int("users"), AllUsers: c.Int("users") == 0,
+		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Solver: c.String("solver"),
+		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: progress(c.Root().ErrWriter),
+	}
+	res, err := gowalla.Run(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		if res.Source.Format == gowalla.FormatSynthetic {
+			fmt.Fprint(out, "A synthetic city (no -data): ")
+		}
+		fmt.Fprintf(out, "%d users, %d check-ins. Expected W_1 to the truth, in cell widths:\n\n", res.Users, res.Checkins)
+		return printComparison(out, res)
+	}, nil
+}
+
+// printComparison tabulates the expected W_1 of each mechanism over eps.
+func printComparison(out io.Writer, res gowalla.Result) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "eps\t")
+	for _, m := range res.Config.Methods {
+		fmt.Fprintf(w, "%s\t", m.Name())
+	}
+	if !res.Config.SkipTieRange {
+		fmt.Fprint(w, "WPM over ties\t")
+	}
+	fmt.Fprintln(w)
+	for _, eps := range res.Config.Epsilons {
+		fmt.Fprintf(w, "%s\t", eps)
+		for _, m := range res.Config.Methods {
+			v := math.NaN()
+			if row, ok := res.Row(m, eps); ok {
+				v = row.Expected
+			}
+			fmt.Fprintf(w, "%.4f\t", v)
+		}
+		if row, ok := res.Row(gowalla.WPM, eps); ok && !res.Config.SkipTieRange {
+			fmt.Fprintf(w, "%.4f to %.4f\t", row.TieLow, row.TieHigh)
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+func sphereStudy() study {
+	return study{
+		name: "sphere", usage: "the sphere: mean estimation against published parameter rules, distributions against a random atom",
+		about: "Needs no data. Mean squared error of the unbiased estimate of a unit vector, relative to the optimum, for two published\n" +
+			"rules; W_2 of distributions of several atoms, by projection, by releasing a random atom, and with no data.",
+		seeded: "of the distributions and candidates", positive: []string{"points", "instances"}, run: runSphereStudy,
+		end: "Report: ",
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "points", Value: 1024, Usage: "candidates of a release, at least"},
+			&cli.IntFlag{Name: "instances", Value: 5, Usage: "random distributions for each number of atoms and eps"},
+		},
+	}
+}
+
+func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	res, err := sphere.Run(ctx, sphere.Config{
+		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		fmt.Fprint(out, "Mean squared error of published parameter rules over the optimum, p = 2:\n\n")
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "d\teps\toptimal MSE\tgrid rule\tspends\tsearch rule\tspends\t")
+		for _, m := range res.Means {
+			fmt.Fprintf(w, "%d\t%v\t%.5g\t%.3f\t%.3f\t%.3f\t%.3f\t\n", m.Dim, m.Eps, m.Optimum, m.Grid.Ratio, m.Grid.Spent, m.Search.Ratio, m.Search.Spent)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nDistributions of n atoms, W_2, mean of %d:\n\n", res.Config.Instances)
+		fmt.Fprintln(w, "d\tn\teps\tno data\trandom atom\tprojection\tratio\t")
+		for _, a := range res.Rows {
+			fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%.4f\t%.3f\t\n", a.Dim, a.Atoms, a.Epsilon, a.Uniform, a.RandomAtom, a.Projection, a.Ratio)
+		}
+		return w.Flush()
+	}, nil
+}
