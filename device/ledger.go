@@ -74,8 +74,9 @@ func ReadLedger(data []byte) (Statement, error) {
 func (s *Statement) record(body string) bool {
 	paid := s.paid
 	s.paid = 0
-	if _, charge, torn := strings.Cut(body, "~torn "); torn {
-		eps := rational(charge)
+	const torn = "~torn " // the last one counts: a repair may itself break off
+	if i := strings.LastIndex(body, torn); i >= 0 {
+		eps := rational(body[i+len(torn):])
 		if eps != nil {
 			s.tear(eps)
 		}

@@ -91,7 +91,10 @@ func (r *release) files(args []string) (file, counts string, err error) {
 	if len(args) == 2 {
 		counts = args[1]
 	}
-	if r.Given("check") {
+	switch {
+	case r.Given("out") && r.Given("o"):
+		return "", "", errors.New("-out is given twice")
+	case r.Given("check"):
 		counts = r.check
 	}
 	if file == "-" && counts == "-" {

@@ -1,0 +1,430 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// encoded is a policy of three places at an eps; a projection policy has rows as well.
+func encoded(t testing.TB, eps string, mode policy.Mode) []byte {
+	t.Helper()
+	e, err := ldp.ParseEpsilon(eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := ldp.NewPolytope(e, []float64{0.25, 0.25, 0.25}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := policy.Config{
+		Polytope: box, Mode: mode, InputLabels: []string{"home", "work", "gym"}, OutputLabels: []string{"home", "work", "gym"},
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.Unstated, Note: "test"},
+		Metadata:   map[string]string{"title": "three places"},
+	}
+	for i := range 3 {
+		q := []float64{0, 0, 0}
+		q[i] = 1
+		row, err := policy.NewRow(box, box.Round(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Rows = append(cfg.Rows, row)
+	}
+	p, err := policy.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := policy.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// folder has what a device has: policies, counts, a ledger that has paid once.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	good := encoded(t, "1", policy.Mixture)
+	for name, data := range map[string][]byte{
+		"p": good, "weak": encoded(t, "9", policy.Mixture), "projection": encoded(t, "1", policy.Projection),
+		"false": bytes.Replace(good, []byte(`"epsilon":"1"`), []byte(`"epsilon":"0.9"`), 1), "junk": []byte("{}"),
+		"counts": []byte("home,3\nwork,1\n"), "bad": []byte("home,3\nwrok,1\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _, errs := try(t, dir, "", "release", "-ledger", "ledger", "-budget", "3", "-epoch", "old", "p", "counts"); status != Yes {
+		t.Fatal(errs)
+	}
+	return dir
+}
+
+var paths = regexp.MustCompile(`^(p|weak|projection|false|junk|counts|bad|ledger|new|out|missing|link|torn)$`)
+
+// try runs a program of all commands on files of the folder.
+func try(t testing.TB, dir, stdin string, args ...string) (status int, out, errs string) {
+	t.Helper()
+	args = slices.Clone(args)
+	for i, a := range args {
+		if i > 0 && paths.MatchString(a) {
+			args[i] = filepath.Join(dir, a)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	e := &Env{Program: "prog", In: strings.NewReader(stdin), Out: &stdout, Err: &stderr}
+	status = Run(context.Background(), e, []*Command{
+		VerifyCommand(e), CheckCommand(e), ReleaseCommand(e), LedgerCommand(e), VersionCommand(e),
+	}, args)
+	return status, stdout.String(), stderr.String()
+}
+
+// TestCommands: status, output and error of each command, and that an error is one line.
+func TestCommands(t *testing.T) {
+	dir := folder(t)
+	const pay = "-ledger new -budget 3 -epoch a "
+	for _, test := range []struct {
+		args, in string
+		status   int
+		want     string // in output and error together
+	}{
+		{"verify p", "", Yes, "verified: eps = 1 for 3 inputs and 3 outputs, exact in units of 2^-20\n"},
+		{"verify p", "", Yes, "\ncost: not loaded\n"},
+		{"verify p", "", Yes, "base measure unstated; \"test\"\n  \"title\": \"three places\"\n"},
+		{"verify -json p", "", Yes, `"cost": "not loaded"`},
+		{"verify projection", "", Yes, "mode projection"},
+		{"verify weak", "", Yes, "prog: warning: eps = 9 protects little"},
+		{"verify -max-eps 8 weak", "", No, "eps = 9 is above 8"},
+		{"verify weak -max-eps 9", "", Yes, "verified"},
+		{"verify -max-eps x p", "", Bad, "-max-eps"},
+		{"verify -policy-id " + strings.Repeat("0", 64) + " p", "", No, "as -policy-id asks"},
+		{"verify -policy-id 0 p", "", Bad, "64 hexadecimal digits"},
+		{"verify false", "", No, "false"},
+		{"verify -json false", "", No, `"verified": false`},
+		{"verify junk", "", Bad, "junk"},
+		{"verify missing", "", Bad, "missing"},
+		{"verify", "", Bad, "one policy file"},
+		{"verify p p", "", Bad, "one policy file"},
+		{"verify -json -json p", "", Bad, "given twice"},
+		{"verify -nothing p", "", Bad, "-nothing"},
+		{"verify -help", "", Yes, "-policy-id HEX"},
+		{"verify -", string(encoded(t, "1", policy.Mixture)), Yes, "verified"},
+
+		{"check p counts", "", Yes, "usable\n"},
+		{"check p", "gym,1\n", Yes, "usable\n"},
+		{"check p bad", "", No, "line 2"},
+		{"check p missing", "", Bad, "missing"},
+		{"check projection counts", "", No, "needs a solver"},
+		{"check -policy-id " + strings.Repeat("0", 64) + " p counts", "", No, "-policy-id"},
+		{"check - -", "", Bad, "standard input"},
+
+		{"release -check counts p", "", Yes, "usable\n"},
+		{"release -check bad p", "", No, "public fallback"},
+		{"release -check= p", "", Bad, "no such file"}, // an empty name is not a release
+		{"release p counts", "", Bad, "-ledger"},
+		{"release -ledger new p counts", "", Bad, "-epoch"},
+		{"release -ledger new -epoch a p counts", "", Bad, "give -budget"},
+		{"release -ledger new -epoch a -budget 1/2 p counts", "", Bad, "1/2"},
+		{"release " + pay + "-wait -1s p counts", "", Bad, "-wait"},
+		{"release " + pay + "-wait x p counts", "", Bad, "-wait"},
+		{"release " + pay + "projection counts", "", No, "needs a solver"},
+		{"release " + pay + "false counts", "", Bad, "false"},
+		{"release " + pay + "-max-eps 0.5 p counts", "", No, "-max-eps"},
+		{"release " + pay + "-o p p counts", "", Bad, "written over"},
+		{"release " + pay + "-o new p counts", "", Bad, "written over"},
+		{"release " + pay + "-o out -out out p counts", "", Bad, "given twice"},
+		{"release " + pay + "p missing", "", Bad, "missing"},
+		{"release -ledger ledger -epoch old -budget 4 p counts", "", Bad, "ledger was made with 3"},
+		{"release -ledger junk -epoch old p counts", "", Bad, "junk"},
+		{"release p counts counts", "", Bad, "at most one"},
+
+		{"ledger ledger", "", Yes, "budget 3, spent 1, left 2\n"},
+		{"ledger -json ledger", "", Yes, `"left": "2"`},
+		{"ledger junk", "", No, "junk"},
+		{"ledger missing", "", Bad, "missing"},
+		{"ledger", "", Bad, "one ledger file"},
+
+		{"version", "", Yes, runtime.Version()},
+		{"version x", "", Bad, "no arguments"},
+		{"", "", Yes, "prog release"},
+		{"help", "", Yes, "prog ledger"},
+		{"nonsense", "", Bad, `"nonsense"`},
+	} {
+		status, out, errs := try(t, dir, test.in, strings.Fields(test.args)...)
+		if status != test.status || !strings.Contains(out+errs, test.want) {
+			t.Errorf("%s: status %d, output %q, error %q, want %d, %q", test.args, status, out, errs, test.status, test.want)
+		}
+		if failure := status != Yes && !strings.Contains(test.args, "-json"); failure && (out != "" || strings.Count(errs, "\n") > 3) {
+			t.Errorf("%s: output %q, error %q", test.args, out, errs)
+		}
+		if strings.Contains(errs, dir+": "+dir) || strings.Count(errs, filepath.Join(dir, "ledger")) > 1 {
+			t.Errorf("%s: a doubled name: %q", test.args, errs)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+			t.Fatalf("%s wrote a report", test.args)
+		}
+		// What fails before the debit makes no ledger; what fails at the counts has made one and paid nothing.
+		if data, err := os.ReadFile(filepath.Join(dir, "new")); err == nil && (!strings.Contains(test.args, "missing") || bytes.Contains(data, []byte("debit"))) {
+			t.Errorf("%s: a ledger %q", test.args, data)
+		}
+		_ = os.Remove(filepath.Join(dir, "new"))
+	}
+}
+
+// TestRelease: a report of fixed length whatever the private bytes, paid once in an epoch, and the end of the budget.
+func TestRelease(t *testing.T) {
+	dir := folder(t)
+	for i, private := range []string{"home,1\n", "", "\x00\xff", "nobody,1\n", "home,-1\n", strings.Repeat(",", 5000)} {
+		args := []string{"release", "-ledger", "new", "-budget", "6", "-epoch", fmt.Sprint("e", i), "p"}
+		status, out, errs := try(t, dir, private, args...)
+		if status != Yes || len(out) != 81 || errs != "" {
+			t.Errorf("%.10q: status %d, %q, %q", private, status, out, errs)
+		}
+		if _, again, _ := try(t, dir, "gym,1\n", args...); again != out {
+			t.Errorf("%.10q: a second release in the epoch is %q, not %q", private, again, out)
+		}
+		if status, b, _ := try(t, dir, "", append(args, "-binary")...); status != Yes || len(b) != policy.ReportSize {
+			t.Errorf("binary: status %d, %d bytes", status, len(b))
+		}
+	}
+	status, out, errs := try(t, dir, "home,1\n", "release", "-ledger", "new", "-epoch", "more", "p")
+	if status != No || out != "" || !strings.Contains(errs, filepath.Join(dir, "new")) || !strings.Contains(errs, "budget") {
+		t.Errorf("beyond the budget: %d, %q, %q", status, out, errs)
+	}
+	if status, out, _ := try(t, dir, "", "ledger", "new"); status != Yes || strings.Count(out, "\ne") != 6+1 || !strings.Contains(out, "left 0\n") {
+		t.Errorf("status %d:\n%s", status, out) // a line for each epoch, and the head
+	}
+	// A report that cannot be written is paid for, and the error says so.
+	status, _, errs = try(t, dir, "home,1\n", "release", "-ledger", "new", "-epoch", "e0", "-o", filepath.Join(dir, "none", "out"), "p")
+	if status != Bad || !strings.Contains(errs, "is paid for") {
+		t.Errorf("status %d, %q", status, errs)
+	}
+}
+
+// TestWait: a release waits for a ledger that is in use, as long as it is told, and by default not at all.
+func TestWait(t *testing.T) {
+	dir := folder(t)
+	l, err := policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"release", "-ledger", "ledger", "-epoch", "old", "p", "counts"}
+	for _, wait := range []string{"0s", "30ms"} {
+		if status, _, errs := try(t, dir, "", append(args, "-wait", wait)...); status != Bad || !strings.Contains(errs, "in use") {
+			t.Errorf("-wait %s: status %d, %q", wait, status, errs)
+		}
+	}
+	var free sync.WaitGroup
+	free.Add(1)
+	time.AfterFunc(50*time.Millisecond, func() { defer free.Done(); _ = l.Close() })
+	if status, out, errs := try(t, dir, "", append(args, "-wait", "10m")...); status != Yes || len(out) != 81 {
+		t.Errorf("status %d, %q", status, errs)
+	}
+	free.Wait()
+	// An interrupt ends the wait.
+	if l, err = policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	e := &Env{Program: "prog", In: strings.NewReader(""), Out: new(bytes.Buffer), Err: new(bytes.Buffer)}
+	full := []string{"release", "-wait", "10m", "-ledger", filepath.Join(dir, "ledger"), "-epoch", "old", filepath.Join(dir, "p"), filepath.Join(dir, "counts")}
+	if status := Run(ctx, e, []*Command{ReleaseCommand(e)}, full); status != Interrupted {
+		t.Errorf("interrupted: status %d", status)
+	}
+}
+
+// TestReadLedger: a statement agrees with what policy reads of the same file, and a file that was edited is refused.
+func TestReadLedger(t *testing.T) {
+	dir := folder(t)
+	path := filepath.Join(dir, "ledger")
+	for _, epoch := range []string{"a", "b"} {
+		if status, _, errs := try(t, dir, "", "release", "-ledger", "ledger", "-epoch", epoch, "p", "counts"); status != Yes {
+			t.Fatal(errs)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for n := range len(data) + 1 { // as far as any write may have come
+		s, err := ReadLedger(data[:n])
+		torn := filepath.Join(dir, "torn")
+		if e := os.WriteFile(torn, data[:n], 0o600); e != nil {
+			t.Fatal(e)
+		}
+		whole := bytes.Count(data[:n], []byte("\n"))
+		if whole == 0 {
+			if err == nil {
+				t.Errorf("%d bytes: a ledger without a budget: %+v", n, s)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		if n%7 != 0 && n != len(data) && data[n-1] != '\n' { // a sample: opening syncs
+			continue
+		}
+		l, err := policy.OpenLedger(torn, policy.LedgerOptions{Epoch: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0 || s.Budget.Cmp(l.Budget()) != 0 {
+			t.Errorf("%d bytes: spent %v, left %v; policy says %v, %v", n, s.Spent, s.Left, l.Spent(), l.Remaining())
+		}
+		_ = l.Close()
+		after, err := os.ReadFile(torn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ReadLedger(after); err != nil || again.Spent.Cmp(s.Spent) != 0 || again.Incomplete {
+			t.Errorf("%d bytes, repaired: %+v, %v", n, again, err)
+		}
+		if bytes.Count(after, []byte("\n")) == 1 {
+			continue // the budget alone
+		}
+		// A repair that breaks off is repaired in turn.
+		if err := os.WriteFile(torn, after[:len(after)-9], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if l, err = policy.OpenLedger(torn, policy.LedgerOptions{Epoch: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if after, err = os.ReadFile(torn); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ReadLedger(after); err != nil || again.Spent.Cmp(l.Spent()) != 0 {
+			t.Errorf("%d bytes, repaired twice: %+v, %v, policy says %v", n, again, err, l.Spent())
+		}
+		_ = l.Close()
+	}
+	s, err := ReadLedger(data)
+	if err != nil || len(s.Entries) != 3 || s.Entries[1].Epoch != "a" || !s.Entries[1].Reported || s.Entries[1].Spent.Cmp(big.NewRat(1, 1)) != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for i := range data {
+		edited := bytes.Clone(data)
+		edited[i] ^= 1
+		if _, err := ReadLedger(edited); i < len(data)-1 && !errors.Is(err, policy.ErrLedgerCorrupt) {
+			t.Errorf("byte %d changed from %q: %v", i, data[i], err)
+		}
+	}
+	for name, bad := range map[string][]byte{
+		"no line": nil, "swapped": slices.Concat(lines[0], lines[2], lines[1]), "headless": slices.Concat(lines[1:]...), "left out": slices.Concat(lines[0], lines[2]),
+	} {
+		if _, err := ReadLedger(bad); !errors.Is(err, policy.ErrLedgerCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestVerifyJSON: every member of the verdict.
+func TestVerifyJSON(t *testing.T) {
+	dir := folder(t)
+	_, out, _ := try(t, dir, "", "verify", "-json", "p")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"verified", "id", "epsilon", "bits", "meaning", "geometry", "base_measure", "note", "metadata", "inputs", "outputs", "mode", "cost"} {
+		if got[name] == nil {
+			t.Errorf("no member %q in\n%s", name, out)
+		}
+	}
+}
+
+// golden is the text of verify for a policy that never changes.
+const golden = `verified: eps = 1 for 3 inputs and 3 outputs, exact in units of 2^-20
+in words: from one report, an observer's odds between any two clients change by at most a factor 2.72; a guess that starts even ends at most 73.11 % sure
+mode mixture, sha256 HASH
+the publisher states: geometry public; base measure unstated; "test"
+  "title": "three places"
+cost: not loaded
+`
+
+func TestVerifyGolden(t *testing.T) {
+	dir := folder(t)
+	_, out, _ := try(t, dir, "", "verify", "p")
+	if got := regexp.MustCompile("[0-9a-f]{64}").ReplaceAllString(out, "HASH"); got != golden {
+		t.Errorf("%s\nwant\n%s", got, golden)
+	}
+}
+
+// FuzzPolicy: whatever a policy file holds, verify has one of three statuses, release writes a report or one line, and a
+// policy that is not verified is not released.
+func FuzzPolicy(f *testing.F) {
+	good := encoded(f, "1", policy.Mixture)
+	f.Add(good)
+	f.Add(encoded(f, "1", policy.Projection))
+	f.Add(good[:len(good)/2])
+	f.Add(bytes.Replace(good, []byte(`"bits":20`), []byte(`"bits":19`), 1))
+	f.Add([]byte("null"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "p"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		verified, _, errs := try(t, dir, "", "verify", "p")
+		if verified != Yes && verified != No && verified != Bad {
+			t.Fatalf("status %d, %s", verified, errs)
+		}
+		status, out, errs := try(t, dir, "home,1\n", "release", "-ledger", "new", "-budget", "100", "-epoch", "e", "p")
+		switch {
+		case status == Yes && (verified != Yes || len(out) != 81 || errs != ""):
+			t.Fatalf("a policy of status %d is released: %q, %q", verified, out, errs)
+		case status != Yes && (out != "" || strings.Count(errs, "\n") != 1):
+			t.Fatalf("status %d: %q, %q", status, out, errs)
+		}
+	})
+}
+
+// FuzzLedger: whatever a ledger holds, what is read of it is what policy reads of it, or both refuse it.
+func FuzzLedger(f *testing.F) {
+	dir := folder(f)
+	data, err := os.ReadFile(filepath.Join(dir, "ledger"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(data[:len(data)-40])
+	f.Add(data[:200])
+	f.Add([]byte("wpm-ledger-1 3"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "ledger")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadLedger(data)
+		l, lerr := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "x"})
+		if lerr == nil {
+			defer l.Close()
+		}
+		if (err == nil) != (lerr == nil) {
+			t.Fatalf("%v, policy says %v", err, lerr)
+		}
+		if err == nil && (s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0) {
+			t.Fatalf("spent %v, left %v; policy says %v, %v", s.Spent, s.Left, l.Spent(), l.Remaining())
+		}
+	})
+}
