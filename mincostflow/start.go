@@ -100,7 +100,11 @@ func (w *newton) preorder() {
 		row := w.rows.at(i)
 		for j := w.first[i]; j >= 0; j = w.next[j] {
 			t.cost[k+int(j)] = row[j]
-			add(int32(k)+j, 2)
+			if t.leaves.n > 0 {
+				t.leaves.add(int32(i), j)
+			} else {
+				add(int32(k)+j, 2)
+			}
 		}
 	}
 	for j := range n {

@@ -18,7 +18,8 @@ const (
 	inTree              // in the tree: lo_j <= q_j <= hi_j
 )
 
-// node is a row, a column or the hub, with the tree arc to its parent. Nodes form a circular list in preorder, so that a subtree is a run of the list: the node, then all that follow with a
+// node is a row, a column or the hub, with the tree arc to its parent. Nodes, but for leaves kept apart (leaves.go),
+// form a circular list in preorder, so that a subtree is a run of the list: the node, then all that follow with a
 // greater depth.
 type node struct {
 	parent, prev int32
@@ -38,10 +39,11 @@ type link struct{ next, depth int32 }
 // has no error: a reduced cost that should be zero is zero, and every pivot is one of a true
 // primal simplex, which with the leaving rule below cannot cycle.
 type basis struct {
-	k, n  int   // rows with mass, columns
-	root  int32 // k + n
-	nodes []node
-	links []link
+	k, n   int   // rows with mass, columns
+	root   int32 // k + n
+	nodes  []node
+	links  []link
+	leaves leaves // not among links; attachAll before a walk that needs all nodes
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi         []float64
@@ -77,6 +79,7 @@ func (t *basis) reset(k, n int, mass []uint64) {
 	t.slack = grow(t.slack, n)
 	t.slackSign = grow(t.slackSign, n)
 	t.pivots, t.degenerate = 0, 0
+	t.leaves.reset(k, n)
 	last := t.root
 	for v := range t.root {
 		p := &t.nodes[v]
@@ -130,6 +133,16 @@ func (t *basis) setPrices(exp int, big float64) {
 		t.pi[v] = c + t.pi[p.parent]
 		if math.Abs(t.pi[v]) > t.limit {
 			t.outOfRange = true
+		}
+		if int(v) >= t.k || t.leaves.n == 0 {
+			continue
+		}
+		for _, j := range t.leaves.of(v) {
+			b := int32(t.k) + j
+			t.pi[b] = t.pi[v] - t.round(t.cost[b])
+			if math.Abs(t.pi[b]) > t.limit {
+				t.outOfRange = true
+			}
 		}
 	}
 }
@@ -216,6 +229,8 @@ func (t *basis) enterSlack(from, end int) bool {
 // ends, since each lowers the sum of potentials.
 func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	t.pivots++
+	t.attach(a)
+	t.attach(b)
 	nodes, links := t.nodes, t.links
 	d := most
 	out, outSide := int32(-1), int32(-1)
@@ -253,6 +268,8 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 		} else {
 			t.setSlack(int(b)-t.k, atLower)
 		}
+		t.detach(a)
+		t.detach(b)
 		return
 	}
 	if nodes[out].kind == slack {
@@ -275,7 +292,11 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 		}
 		t.setSlack(int(x)-t.k, inTree)
 	}
+	was := nodes[out].parent
 	t.graft(x, out, arc, cost, shift)
+	// Only these can be leaves now: every other node of the path from out to x has the one before it below.
+	t.detach(was)
+	t.detach(out)
 }
 
 // push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is
@@ -311,6 +332,7 @@ func (t *basis) push(a, b, join int32, d uint64) {
 func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
 	nodes, links, pi := t.nodes, t.links, t.pi
 	limit, outOfRange := t.limit, false
+	apart := t.leaves.n > 0
 	depth := links[arc.parent].depth + 1
 	tail := int32(-1)
 	for cur := x; ; depth++ {
@@ -324,6 +346,15 @@ func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
 			pi[w] = f
 			if f > limit || f < -limit {
 				outOfRange = true
+			}
+			if apart && int(w) < t.k {
+				for _, j := range t.leaves.of(w) {
+					f := pi[t.k+int(j)] + shift
+					pi[t.k+int(j)] = f
+					if f > limit || f < -limit {
+						outOfRange = true
+					}
+				}
 			}
 			end, w = w, q.next
 			if links[w].depth <= old {
