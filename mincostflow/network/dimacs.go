@@ -63,7 +63,6 @@ type dimacs struct {
 	nodes, arcs int
 	supplies    []supplyLine
 	net         Problem
-	fields      [][]byte
 }
 
 func (d *dimacs) errorf(format string, args ...any) error {
@@ -74,45 +73,23 @@ func (d *dimacs) errorf(format string, args ...any) error {
 func (d *dimacs) next() ([][]byte, error) {
 	for {
 		d.line++
-		text, err := d.in.ReadSlice('\n')
-		comment := len(text) > 0 && text[0] == 'c' && (len(text) == 1 || isSpace(text[1]))
-		for comment && err == bufio.ErrBufferFull { // as long as it likes
-			_, err = d.in.ReadSlice('\n')
+		text, long, err := d.in.ReadLine()
+		fields := bytes.Fields(text)
+		comment := len(fields) > 0 && string(fields[0]) == "c"
+		for comment && long { // as long as it likes
+			_, long, err = d.in.ReadLine()
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
-			return nil, d.errorf("longer than %d bytes", maxLine)
-		case err != nil && err != io.EOF:
+		case err == io.EOF:
+			return nil, err
+		case err != nil:
 			return nil, fmt.Errorf("line %d: %w", d.line, err)
-		case err == io.EOF && len(text) == 0:
-			return nil, io.EOF
-		case comment:
-			continue
-		}
-		if d.fields = splitFields(d.fields[:0], text); len(d.fields) > 0 {
-			return d.fields, nil
-		}
-		if err == io.EOF {
-			return nil, io.EOF
+		case long:
+			return nil, d.errorf("longer than %d bytes", maxLine)
+		case len(fields) > 0 && !comment:
+			return fields, nil
 		}
 	}
-}
-
-func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' }
-
-func splitFields(fields [][]byte, text []byte) [][]byte {
-	for i := 0; i < len(text); {
-		if isSpace(text[i]) {
-			i++
-			continue
-		}
-		start := i
-		for i < len(text) && !isSpace(text[i]) {
-			i++
-		}
-		fields = append(fields, text[start:i])
-	}
-	return fields
 }
 
 func (d *dimacs) read(f [][]byte) error {
@@ -229,17 +206,11 @@ func (d *dimacs) finite(name string, text []byte) (int64, error) {
 
 // integer reads an optional minus sign and decimal digits.
 func (d *dimacs) integer(name string, text []byte) (int64, error) {
-	digits := bytes.TrimPrefix(text, []byte{'-'})
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, d.errorf("%s is %s, which is not an integer", name, quote(text))
-		}
-	}
 	x, err := strconv.ParseInt(string(text), 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
 		return 0, d.errorf("%s is %s, which does not fit 64 bits", name, quote(text))
 	}
-	if err != nil {
+	if err != nil || text[0] == '+' {
 		return 0, d.errorf("%s is %s, which is not an integer", name, quote(text))
 	}
 	return x, nil
@@ -280,34 +251,27 @@ func (g *Problem) WriteDIMACS(w io.Writer) error {
 	if err := g.check(); err != nil && !errors.Is(err, ErrBalance) { // every other one could not be read
 		return err
 	}
-	out := lineWriter{w: bufio.NewWriter(w)}
-	out.line("p min", int64(len(g.Supply)), int64(len(g.Arcs)))
+	out := bufio.NewWriter(w) // which keeps the first error
+	fmt.Fprintln(out, "p min", len(g.Supply), len(g.Arcs))
 	for v, b := range g.Supply {
 		if b != 0 {
-			out.line("n", int64(v+1), b)
+			fmt.Fprintln(out, "n", v+1, b)
 		}
 	}
 	for i := range g.Arcs {
 		a := &g.Arcs[i]
-		out.word("a")
-		out.number(int64(a.From + 1))
-		out.number(int64(a.To + 1))
-		if a.hasLower() {
-			out.number(a.Lower)
-		} else {
-			out.word(" -inf")
+		var lower, upper any = a.Lower, a.Upper
+		if !a.hasLower() {
+			lower = "-inf"
 		}
-		switch {
-		case a.hasUpper():
-			out.number(a.Upper)
-		case a.hasLower() && a.Lower >= 0:
-			out.number(-1)
-		default:
-			out.word(" inf")
+		if !a.hasUpper() {
+			if upper = "inf"; a.hasLower() && a.Lower >= 0 {
+				upper = -1
+			}
 		}
-		out.line("", a.Cost)
+		fmt.Fprintln(out, "a", a.From+1, a.To+1, lower, upper, a.Cost)
 	}
-	return out.flush()
+	return out.Flush()
 }
 
 // WriteSolution writes the answer to g as DIMACS solution lines,
@@ -328,58 +292,39 @@ func (r Result) WriteSolution(w io.Writer, g *Problem, proof bool) error {
 	if r.Flow != nil && len(r.Flow) != len(g.Arcs) || r.Flow != nil && r.Objective == nil {
 		return fmt.Errorf("%w: %d flows on %d arcs, Objective = %v", ErrShape, len(r.Flow), len(g.Arcs), r.Objective)
 	}
-	out := lineWriter{w: bufio.NewWriter(w)}
-	out.word("c " + r.Status.String() + "\n")
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "c", r.Status)
 	if r.Flow != nil {
-		out.word("s " + r.Objective.String() + "\n")
+		fmt.Fprintln(out, "s", r.Objective)
 		for e, y := range r.Flow {
-			out.line("f", int64(g.Arcs[e].From+1), int64(g.Arcs[e].To+1), y)
+			fmt.Fprintln(out, "f", g.Arcs[e].From+1, g.Arcs[e].To+1, y)
 		}
 	}
 	if proof {
-		for v, p := range r.Potentials {
-			out.line("c potential", int64(v+1), p)
-		}
-		for _, v := range r.Cut {
-			out.line("c cut", int64(v+1))
-		}
-		for _, s := range r.Cycle {
-			if s.Arc < 0 || s.Arc >= len(g.Arcs) {
-				return fmt.Errorf("%w: the cycle uses arc %d of %d", ErrShape, s.Arc, len(g.Arcs))
-			}
-			from, to, word := g.Arcs[s.Arc].From, g.Arcs[s.Arc].To, ""
-			if s.Backward {
-				from, to, word = to, from, " backward"
-			}
-			out.word("c cycle")
-			out.number(int64(from + 1))
-			out.number(int64(to + 1))
-			out.number(int64(s.Arc + 1))
-			out.word(word + "\n")
+		if err := r.writeProof(out, g); err != nil {
+			return err
 		}
 	}
-	return out.flush()
+	return out.Flush()
 }
 
-// lineWriter writes words and numbers; bufio keeps the first error.
-type lineWriter struct {
-	w   *bufio.Writer
-	buf []byte
-}
-
-func (w *lineWriter) word(s string) { _, _ = w.w.WriteString(s) }
-
-func (w *lineWriter) number(x int64) {
-	w.buf = strconv.AppendInt(append(w.buf[:0], ' '), x, 10)
-	_, _ = w.w.Write(w.buf)
-}
-
-func (w *lineWriter) line(word string, numbers ...int64) {
-	w.word(word)
-	for _, x := range numbers {
-		w.number(x)
+// writeProof writes the comments of WriteSolution.
+func (r Result) writeProof(out io.Writer, g *Problem) error {
+	for v, p := range r.Potentials {
+		fmt.Fprintln(out, "c potential", v+1, p)
 	}
-	w.word("\n")
+	for _, v := range r.Cut {
+		fmt.Fprintln(out, "c cut", v+1)
+	}
+	for _, s := range r.Cycle {
+		if s.Arc < 0 || s.Arc >= len(g.Arcs) {
+			return fmt.Errorf("%w: the cycle uses arc %d of %d", ErrShape, s.Arc, len(g.Arcs))
+		}
+		from, to, word := g.Arcs[s.Arc].From, g.Arcs[s.Arc].To, ""
+		if s.Backward {
+			from, to, word = to, from, " backward"
+		}
+		fmt.Fprintf(out, "c cycle %d %d %d%s\n", from+1, to+1, s.Arc+1, word)
+	}
+	return nil
 }
-
-func (w *lineWriter) flush() error { return w.w.Flush() }

@@ -3,7 +3,7 @@ package network
 import (
 	"fmt"
 	"math"
-	"math/bits"
+	"math/big"
 )
 
 // loaded is a network in the form of the simplex: every arc has a flow from zero to a capacity.
@@ -121,15 +121,15 @@ func (g *Problem) loadFrom(greedy bool) (*loaded, error) {
 
 // tally is what load has to know of all arcs before it writes them.
 type tally struct {
-	arcs             int      // of the simplex
-	finite, negative int128   // sums of capacities: of the finite ones, and of those with negative cost
-	unlimited, ray   bool     // there are infinite capacities, and some with negative cost
-	offset           int64    // the largest bound of an arc that has not the other one, towards that
-	shift            []int128 // what y = 0 brings to each node, nil for nothing
+	arcs             int       // of the simplex
+	finite, negative big.Int   // sums of capacities: of the finite ones, and of those with negative cost
+	unlimited, ray   bool      // there are infinite capacities, and some with negative cost
+	offset           int64     // the largest bound of an arc that has not the other one, towards that
+	shift            []big.Int // what y = 0 brings to each node, nil for nothing
 }
 
-func (l *loaded) count() tally {
-	var t tally
+func (l *loaded) count() *tally {
+	t := new(tally)
 	for e := range l.net.Arcs {
 		a := &l.net.Arcs[e]
 		if a.From == a.To {
@@ -141,10 +141,10 @@ func (l *loaded) count() tally {
 		f, start, room := l.form(a)
 		if start != 0 {
 			if t.shift == nil {
-				t.shift = make([]int128, len(l.supply))
+				t.shift = make([]big.Int, len(l.supply))
 			}
-			t.shift[a.From].sub(start)
-			t.shift[a.To].add(start)
+			sub(&t.shift[a.From], start)
+			add(&t.shift[a.To], start)
 		}
 		if f == settled {
 			continue
@@ -160,9 +160,9 @@ func (l *loaded) count() tally {
 		}
 		t.unlimited = t.unlimited || room == endless
 		if a.hasLower() && a.hasUpper() {
-			t.finite.add(room)
+			add(&t.finite, room)
 			if negative {
-				t.negative.add(room)
+				add(&t.negative, room)
 			}
 			continue
 		}
@@ -173,40 +173,41 @@ func (l *loaded) count() tally {
 }
 
 // shift adds what y = 0 brings to the supplies, and returns the sum of those that are positive.
-func (l *loaded) shift(by []int128) (positive int128, err error) {
+func (l *loaded) shift(by []big.Int) (positive *big.Int, err error) {
+	positive = new(big.Int)
 	for v, b := range l.net.Supply {
 		if by != nil {
-			s, ok := by[v], true
-			s.add(b)
-			if b, ok = s.int64(); !ok {
-				return positive, fmt.Errorf("%w: Supply[%d] = %d, less the bounds of the arcs there, is %v", ErrOverflow, v, l.net.Supply[v], s.big())
+			s := &by[v]
+			if add(s, b); !s.IsInt64() {
+				return nil, fmt.Errorf("%w: Supply[%d] = %d, less the bounds of the arcs there, is %v", ErrOverflow, v, b, s)
 			}
+			b = s.Int64()
 		}
 		l.supply[v] = b
 		if b > 0 {
-			positive.add(b)
+			add(positive, b)
 		}
 	}
 	return positive, nil
 }
 
 // limit returns what stands for infinite capacities, by the argument of load.
-func (l *loaded) limit(t tally, positive int128) (clip int64, err error) {
-	total, what, most := positive, "the supplies", int64(math.MaxInt64-2)
+func (l *loaded) limit(t *tally, total *big.Int) (clip int64, err error) {
+	what, most := "the supplies", int64(math.MaxInt64-2)
 	l.infinite = endless
 	switch {
 	case t.ray:
-		total.plus(t.finite)
+		total.Add(total, &t.finite)
 		what += " and finite capacities"
 		most, l.infinite = maxTreeFlow, maxTreeFlow+1
 	case t.unlimited:
-		total.plus(t.negative)
+		total.Add(total, &t.negative)
 		what += " and the capacities of arcs with negative cost"
 	}
-	sum, ok := total.int64()
-	if !ok || sum > most {
-		return 0, fmt.Errorf("%w: %s sum to %v, above %d", ErrOverflow, what, total.big(), most)
+	if total.Cmp(big.NewInt(most)) > 0 {
+		return 0, fmt.Errorf("%w: %s sum to %v, above %d", ErrOverflow, what, total, most)
 	}
+	sum := total.Int64()
 	if t.unlimited && t.offset > math.MaxInt64-2-sum {
 		return 0, fmt.Errorf("%w: an arc has a bound %d from zero, no other, and %s sum to %d", ErrOverflow, t.offset, what, sum)
 	}
@@ -229,9 +230,9 @@ func (l *loaded) choosePrice() error {
 			dearest[a.From], dearest[a.To] = max(dearest[a.From], c), max(dearest[a.To], c)
 		}
 	}
-	var sum, carry uint64
+	var sum uint64
 	for v, c := range dearest {
-		if sum, carry = bits.Add64(sum, c, 0); carry != 0 || sum > maxPath {
+		if sum += c; sum > maxPath { // c is 2^63 at most
 			return fmt.Errorf("%w: the costs of the dearest arcs at nodes 0 to %d sum to more than %d", ErrOverflow, v, int64(maxPath))
 		}
 	}

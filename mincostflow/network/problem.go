@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"math"
+	"math/big"
 )
 
 // Unlimited as the upper bound of an arc means that it has none, and -Unlimited (or less) as the
@@ -58,12 +59,12 @@ func (g *Problem) check() error {
 	if len(g.Supply) > maxSize || len(g.Arcs) > maxSize/2 {
 		return fmt.Errorf("%w: %d nodes and %d arcs; there may be %d and %d", ErrOverflow, len(g.Supply), len(g.Arcs), maxSize, maxSize/2)
 	}
-	var sum int128
+	var sum big.Int
 	for _, b := range g.Supply {
-		sum.add(b)
+		add(&sum, b)
 	}
-	if sum != (int128{}) {
-		return fmt.Errorf("%w: their sum is %v", ErrBalance, sum.big())
+	if sum.Sign() != 0 {
+		return fmt.Errorf("%w: their sum is %v", ErrBalance, &sum)
 	}
 	for e := range g.Arcs {
 		a := &g.Arcs[e]
@@ -81,4 +82,19 @@ func (g *Problem) check() error {
 		}
 	}
 	return nil
+}
+
+// add and sub are n + x and n - x, in place.
+func add(n *big.Int, x int64) { n.Add(n, big.NewInt(x)) }
+func sub(n *big.Int, x int64) { n.Sub(n, big.NewInt(x)) }
+
+// cost returns what a flow costs.
+func (g *Problem) cost(flow []int64) *big.Int {
+	sum, x := new(big.Int), new(big.Int)
+	for e, y := range flow {
+		if c := g.Arcs[e].Cost; c != 0 && y != 0 {
+			sum.Add(sum, x.Mul(big.NewInt(c), big.NewInt(y)))
+		}
+	}
+	return sum
 }

@@ -1,9 +1,6 @@
 package network
 
-import (
-	"fmt"
-	"math/big"
-)
+import "math/big"
 
 // Status says why Solve stopped.
 type Status int
@@ -39,13 +36,6 @@ type Settings struct {
 	MaxPivots int
 }
 
-func (s Settings) resolve() (Settings, error) {
-	if s.MaxPivots < 0 {
-		return s, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, s.MaxPivots)
-	}
-	return s, nil
-}
-
 // Result is the answer to a Problem together with its proof; Verify checks the proof.
 //
 //	Status                 Flow, Objective      proof
@@ -72,8 +62,6 @@ type Result struct {
 	Cycle []Step
 	// Stats counts the work.
 	Stats Stats
-	// Settings are the settings in force, defaults filled in.
-	Settings Settings
 }
 
 // Step is one arc of a cycle, from its From to its To, or Backward: then the flow on it falls.

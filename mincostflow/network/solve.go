@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
-	"math/bits"
 )
 
 // Solve finds a flow of least cost, or proves that there is none: see Result. The proof can
@@ -16,9 +14,8 @@ import (
 // result beside these holds the proof. ErrNotConverged (the context ended or Settings.MaxPivots was reached) comes with
 // the best flow so far, if there was one.
 func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
-	settings, err := settings.resolve()
-	if err != nil {
-		return Result{}, err
+	if settings.MaxPivots < 0 {
+		return Result{}, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, settings.MaxPivots)
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -34,12 +31,12 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 	if maxPivots == 0 {
 		maxPivots = math.MaxInt
 	}
-	r := Result{Settings: settings}
+	var r Result
 	r.Status, r.Cycle = l.solve(ctx, maxPivots)
 	r.Stats = Stats{Pivots: l.pivots, Degenerate: l.degenerate}
 	if !l.artificialFlow() {
 		r.Flow = l.flow()
-		r.Objective = flowCost(g.Arcs, r.Flow)
+		r.Objective = g.cost(r.Flow)
 	}
 	switch r.Status {
 	case Optimal:
@@ -59,7 +56,6 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 
 // solve runs the simplex and says what came of it, with the cycle that makes the network unbounded.
 func (l *loaded) solve(ctx context.Context, maxPivots int) (Status, []Step) {
-
 	st := l.run(ctx, maxPivots)
 	if st != Unbounded && (st != Optimal || l.loop < 0) {
 		if st == Optimal && l.artificialFlow() {
@@ -212,20 +208,4 @@ func (l *loaded) potentials() []int64 {
 		p[v] = l.pi[v] - l.pi[l.root]
 	}
 	return p
-}
-
-// flowCost returns the sum of the products of costs and flows. They have two words each: the sums
-// of the upper and of the lower ones cannot overflow.
-func flowCost(arcs []Arc, flow []int64) *big.Int {
-	var upper, lower int128
-	for e, y := range flow {
-		if c := arcs[e].Cost; c != 0 && y != 0 {
-			hi, lo := bits.Mul64(uint64(c), uint64(y))
-			upper.add(int64(hi) - c>>63&y - y>>63&c) // what the signs add as unsigned numbers
-			lower.plus(int128{0, lo})
-		}
-	}
-	sum := upper.big()
-	sum.Lsh(sum, 64)
-	return sum.Add(sum, lower.big())
 }

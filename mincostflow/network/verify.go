@@ -50,35 +50,27 @@ type flowCheck struct {
 	r Result
 }
 
-// number is a big.Int with the few operations that the proofs need.
-type number struct{ sum, term big.Int }
-
-func (n *number) add(x int64) { n.sum.Add(&n.sum, n.term.SetInt64(x)) }
-func (n *number) sub(x int64) { n.sum.Sub(&n.sum, n.term.SetInt64(x)) }
-
 // feasible checks bounds, supplies and the objective.
 func (c flowCheck) feasible() error {
 	if len(c.r.Flow) != len(c.g.Arcs) {
 		return fmt.Errorf("%w: %d flows on %d arcs", ErrCertificate, len(c.r.Flow), len(c.g.Arcs))
 	}
-	net := make([]number, len(c.g.Supply))
-	var cost, product, x big.Int
+	net := make([]big.Int, len(c.g.Supply))
 	for e, a := range c.g.Arcs {
 		y := c.r.Flow[e]
 		if a.Lower > -Unlimited && y < a.Lower || a.Upper < Unlimited && y > a.Upper {
 			return fmt.Errorf("%w: Flow[%d] = %d is not from %d to %d", ErrCertificate, e, y, a.Lower, a.Upper)
 		}
-		net[a.From].add(y)
-		net[a.To].sub(y)
-		cost.Add(&cost, product.Mul(x.SetInt64(y), product.SetInt64(a.Cost)))
+		add(&net[a.From], y)
+		sub(&net[a.To], y)
 	}
 	for v, b := range c.g.Supply {
-		if net[v].sum.Cmp(x.SetInt64(b)) != 0 {
-			return fmt.Errorf("%w: node %d sends %v, its supply is %d", ErrCertificate, v, &net[v].sum, b)
+		if net[v].Cmp(big.NewInt(b)) != 0 {
+			return fmt.Errorf("%w: node %d sends %v, its supply is %d", ErrCertificate, v, &net[v], b)
 		}
 	}
-	if c.r.Objective == nil || cost.Cmp(c.r.Objective) != 0 {
-		return fmt.Errorf("%w: the flow costs %v, Objective = %v", ErrCertificate, &cost, c.r.Objective)
+	if cost := c.g.cost(c.r.Flow); c.r.Objective == nil || cost.Cmp(c.r.Objective) != 0 {
+		return fmt.Errorf("%w: the flow costs %v, Objective = %v", ErrCertificate, cost, c.r.Objective)
 	}
 	return nil
 }
@@ -89,13 +81,12 @@ func (c flowCheck) optimal() error {
 		return fmt.Errorf("%w: %d potentials of %d nodes", ErrCertificate, len(p), len(c.g.Supply))
 	}
 	for e, a := range c.g.Arcs {
-		var reduced number
-		reduced.add(a.Cost)
-		reduced.add(p[a.From])
-		reduced.sub(p[a.To])
-		y, sign := c.r.Flow[e], reduced.sum.Sign()
+		reduced := big.NewInt(a.Cost)
+		add(reduced, p[a.From])
+		sub(reduced, p[a.To])
+		y, sign := c.r.Flow[e], reduced.Sign()
 		if sign > 0 && (a.Lower <= -Unlimited || y != a.Lower) || sign < 0 && (a.Upper == Unlimited || y != a.Upper) {
-			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", ErrCertificate, e, a.Lower, a.Upper, y, &reduced.sum)
+			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", ErrCertificate, e, a.Lower, a.Upper, y, reduced)
 		}
 	}
 	return nil
@@ -103,13 +94,13 @@ func (c flowCheck) optimal() error {
 
 func (c flowCheck) cut() error {
 	in := make([]bool, len(c.g.Supply))
-	var excess number
+	var excess big.Int
 	for _, v := range c.r.Cut {
 		if v < 0 || v >= len(in) || in[v] {
 			return fmt.Errorf("%w: Cut contains node %d, which does not exist or twice", ErrCertificate, v)
 		}
 		in[v] = true
-		excess.add(c.g.Supply[v])
+		add(&excess, c.g.Supply[v])
 	}
 	for e, a := range c.g.Arcs {
 		switch {
@@ -117,22 +108,22 @@ func (c flowCheck) cut() error {
 			if a.Upper == Unlimited {
 				return fmt.Errorf("%w: arc %d out of the cut has no upper bound", ErrCertificate, e)
 			}
-			excess.sub(a.Upper)
+			sub(&excess, a.Upper)
 		case in[a.To] && !in[a.From]:
 			if a.Lower <= -Unlimited {
 				return fmt.Errorf("%w: arc %d into the cut has no lower bound", ErrCertificate, e)
 			}
-			excess.add(a.Lower)
+			add(&excess, a.Lower)
 		}
 	}
-	if excess.sum.Sign() <= 0 {
-		return fmt.Errorf("%w: the cut holds %v more than may leave it, which is not positive", ErrCertificate, &excess.sum)
+	if excess.Sign() <= 0 {
+		return fmt.Errorf("%w: the cut holds %v more than may leave it, which is not positive", ErrCertificate, &excess)
 	}
 	return nil
 }
 
 func (c flowCheck) cycle() error {
-	var cost number
+	var cost big.Int
 	at, start := -1, -1
 	for i, s := range c.r.Cycle {
 		if s.Arc < 0 || s.Arc >= len(c.g.Arcs) {
@@ -142,12 +133,12 @@ func (c flowCheck) cycle() error {
 		from, to := a.From, a.To
 		if s.Backward {
 			from, to = to, from
-			cost.sub(a.Cost)
+			sub(&cost, a.Cost)
 			if a.Lower > -Unlimited {
 				return fmt.Errorf("%w: Cycle[%d]: arc %d has the lower bound %d", ErrCertificate, i, s.Arc, a.Lower)
 			}
 		} else {
-			cost.add(a.Cost)
+			add(&cost, a.Cost)
 			if a.Upper < Unlimited {
 				return fmt.Errorf("%w: Cycle[%d]: arc %d has the upper bound %d", ErrCertificate, i, s.Arc, a.Upper)
 			}
@@ -162,8 +153,8 @@ func (c flowCheck) cycle() error {
 	if at != start {
 		return fmt.Errorf("%w: Cycle starts at node %d and ends at node %d", ErrCertificate, start, at)
 	}
-	if cost.sum.Sign() >= 0 {
-		return fmt.Errorf("%w: Cycle costs %v, which is not negative", ErrCertificate, &cost.sum)
+	if cost.Sign() >= 0 {
+		return fmt.Errorf("%w: Cycle costs %v, which is not negative", ErrCertificate, &cost)
 	}
 	return nil
 }
