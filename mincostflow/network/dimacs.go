@@ -3,6 +3,7 @@ package network
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ const (
 // bound below the lower one, more or fewer arcs than announced. Lines without fields are skipped.
 // Memory grows with what has been read, not with what the file announces.
 func ReadDIMACS(r io.Reader) (*Problem, error) {
-	d := dimacs{in: bufio.NewReaderSize(r, maxLine)}
+	d := dimacs{in: bufio.NewReaderSize(r, maxLine), supplies: make(map[int]supplyLine)}
 	for {
 		fields, err := d.next()
 		if err == io.EOF {
@@ -51,7 +52,6 @@ func ReadDIMACS(r io.Reader) (*Problem, error) {
 }
 
 type supplyLine struct {
-	node   int
 	supply int64
 	line   int
 }
@@ -61,7 +61,7 @@ type dimacs struct {
 	line        int
 	announced   bool
 	nodes, arcs int
-	supplies    []supplyLine
+	supplies    map[int]supplyLine // by node
 	net         Problem
 }
 
@@ -117,18 +117,11 @@ func (d *dimacs) problem(f [][]byte) error {
 	case string(f[1]) != "min":
 		return d.errorf("the problem is %s; want min", quote(f[1]))
 	}
-	for i, dst := range []*int{&d.nodes, &d.arcs} {
-		x, err := d.integer([]string{"NODES", "ARCS"}[i], f[2+i])
-		if err != nil {
-			return err
-		}
-		if x < 0 || x > maxSize/2 {
-			return d.errorf("%s is %d; want 0 to %d", []string{"NODES", "ARCS"}[i], x, maxSize/2)
-		}
-		*dst = int(x)
-	}
+	var errs [2]error
+	d.nodes, errs[0] = d.within("NODES", f[2], 0, maxSize/2)
+	d.arcs, errs[1] = d.within("ARCS", f[3], 0, maxSize/2)
 	d.announced = true
-	return nil
+	return cmp.Or(errs[:]...)
 }
 
 func (d *dimacs) node(f [][]byte) error {
@@ -146,11 +139,14 @@ func (d *dimacs) node(f [][]byte) error {
 	if err != nil {
 		return err
 	}
-	d.supplies = append(d.supplies, supplyLine{v, b, d.line})
+	if first, ok := d.supplies[v]; ok {
+		return d.errorf("the supply of node %d has been given in line %d", v+1, first.line)
+	}
+	d.supplies[v] = supplyLine{b, d.line}
 	return nil
 }
 
-func (d *dimacs) arc(f [][]byte) (err error) {
+func (d *dimacs) arc(f [][]byte) error {
 	if len(f) != 6 {
 		return d.errorf("%d fields; want \"a FROM TO LOWER UPPER COST\"", len(f))
 	}
@@ -158,20 +154,13 @@ func (d *dimacs) arc(f [][]byte) (err error) {
 		return d.errorf("more arcs than the %d announced", d.arcs)
 	}
 	var a Arc
-	if a.From, err = d.index("FROM", f[1]); err != nil {
-		return err
-	}
-	if a.To, err = d.index("TO", f[2]); err != nil {
-		return err
-	}
-	if string(f[3]) == "-inf" {
-		a.Lower = -Unlimited
-	} else if a.Lower, err = d.finite("LOWER", f[3]); err != nil {
-		return err
-	}
-	if string(f[4]) == "inf" {
-		a.Upper = Unlimited
-	} else if a.Upper, err = d.finite("UPPER", f[4]); err != nil {
+	var errs [5]error
+	a.From, errs[0] = d.index("FROM", f[1])
+	a.To, errs[1] = d.index("TO", f[2])
+	a.Lower, errs[2] = d.bound("LOWER", f[3], "-inf", -Unlimited)
+	a.Upper, errs[3] = d.bound("UPPER", f[4], "inf", Unlimited)
+	a.Cost, errs[4] = d.integer("COST", f[5])
+	if err := cmp.Or(errs[:]...); err != nil {
 		return err
 	}
 	if a.Upper == -1 && a.Lower >= 0 {
@@ -180,23 +169,30 @@ func (d *dimacs) arc(f [][]byte) (err error) {
 	if a.Lower > a.Upper {
 		return d.errorf("UPPER is %d, below LOWER, which is %d", a.Upper, a.Lower)
 	}
-	if a.Cost, err = d.integer("COST", f[5]); err != nil {
-		return err
-	}
 	d.net.Arcs = append(d.net.Arcs, a)
 	return nil
 }
 
+// index reads a node.
 func (d *dimacs) index(name string, text []byte) (int, error) {
-	x, err := d.integer(name, text)
-	if err == nil && (x < 1 || x > int64(d.nodes)) {
-		err = d.errorf("%s is %d; there are nodes 1 to %d", name, x, d.nodes)
-	}
-	return int(x - 1), err
+	x, err := d.within(name, text, 1, d.nodes)
+	return x - 1, err
 }
 
-// finite refuses what stands for infinity inside: that is written inf.
-func (d *dimacs) finite(name string, text []byte) (int64, error) {
+// within reads a number from least to most.
+func (d *dimacs) within(name string, text []byte, least, most int) (int, error) {
+	x, err := d.integer(name, text)
+	if err == nil && (x < int64(least) || x > int64(most)) {
+		err = d.errorf("%s is %d; want %d to %d", name, x, least, most)
+	}
+	return int(x), err
+}
+
+// bound reads a bound, which may be endless. It refuses other numbers that stand for infinity.
+func (d *dimacs) bound(name string, text []byte, infinite string, endless int64) (int64, error) {
+	if string(text) == infinite {
+		return endless, nil
+	}
 	x, err := d.integer(name, text)
 	if err == nil && (x >= Unlimited || x <= -Unlimited) {
 		err = d.errorf("%s is %d, which is too large for a bound; an infinite one is written inf", name, x)
@@ -234,14 +230,8 @@ func (d *dimacs) finish() (*Problem, error) {
 		return nil, d.errorf("%d nodes were announced, and most of them have neither a supply nor an arc", d.nodes)
 	}
 	d.net.Supply = make([]int64, d.nodes)
-	given := make([]int32, d.nodes)
-	for i, s := range d.supplies {
-		if first := given[s.node]; first != 0 {
-			d.line = s.line
-			return nil, d.errorf("the supply of node %d has been given in line %d", s.node+1, d.supplies[first-1].line)
-		}
-		given[s.node] = int32(i + 1)
-		d.net.Supply[s.node] = s.supply
+	for v, s := range d.supplies {
+		d.net.Supply[v] = s.supply
 	}
 	return &d.net, nil
 }

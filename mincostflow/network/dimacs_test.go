@@ -83,7 +83,7 @@ func TestReadDIMACSRefuses(t *testing.T) {
 		{"inf below", "p min 2 1\na 1 2 inf inf 1\n", `line 2: LOWER is "inf"`},
 		{"-inf above", "p min 2 1\na 1 2 -inf -inf 1\n", `line 2: UPPER is "-inf"`},
 		{"an infinite cost", "p min 2 1\na 1 2 0 1 inf\n", `line 2: COST is "inf"`},
-		{"node zero", "p min 2 1\nn 0 1\n", "line 2: NODE is 0; there are nodes 1 to 2"},
+		{"node zero", "p min 2 1\nn 0 1\n", "line 2: NODE is 0; want 1 to 2"},
 		{"a node too far", "p min 2 1\na 1 3 0 1 1\n", "line 2: TO is 3"},
 		{"an arc from too far", "p min 2 1\na 18446744073709551617 1 0 1 1\n", "line 2: FROM is"},
 		{"a supply twice", "p min 2 0\nn 1 4\nn 2 1\nn 1 4\n", "line 4: the supply of node 1 has been given in line 2"},

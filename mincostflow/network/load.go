@@ -20,38 +20,47 @@ type loaded struct {
 	origin []int32 // of each arc: twice its index in the network, plus one if it was turned round
 	greedy bool    // arcs start at the bound that is cheaper, if there is one, else at the lower one
 	loop   int     // an arc from a node to itself that makes the network unbounded, or -1
+	buf    [2]part
 }
 
-// arcForm says how an arc of the network becomes one of the simplex.
-type arcForm int
+// part is an arc of the simplex, its capacity, which is endless if it is infinite or too large for the simplex, and its
+// origin.
+type part struct {
+	residualArc
+	room   int64
+	origin int32
+}
 
-const (
-	settled arcForm = iota
-	fromLower
-	fromUpper
-	free
-)
+// turned returns p turned round.
+func (p part) turned() part {
+	return part{residualArc{-p.cost, p.to, p.from}, p.room, p.origin + 1}
+}
 
-// form returns the form of an arc, the flow that y = 0 stands for, and the capacity of y, which is
-// endless if it is infinite or too large for the simplex.
-func (l *loaded) form(a *Arc) (f arcForm, start, room int64) {
-	lower, upper := a.hasLower(), a.hasUpper()
+// parts returns the arcs of the simplex that arc e becomes, none if it is settled, and the flow that y = 0 stands for.
+// They are valid until the next call.
+func (l *loaded) parts(e int) (parts []part, start int64) {
+	a := &l.net.Arcs[e]
 	switch {
 	case a.From == a.To:
-		return settled, a.loopFlow(), 0
+		return nil, a.loopFlow()
 	case a.Lower == a.Upper:
-		return settled, a.Lower, 0
+		return nil, a.Lower
+	}
+	lower, upper := a.hasLower(), a.hasUpper()
+	p := part{residualArc{a.Cost, int32(a.From), int32(a.To)}, endless, 2 * int32(e)}
+	if lower && upper { // as unsigned numbers the difference is always right
+		p.room = int64(min(uint64(a.Upper)-uint64(a.Lower), endless))
+	}
+	switch {
 	case !lower && !upper:
-		return free, 0, endless
-	case lower && upper: // as unsigned numbers the difference is always right
-		room = int64(min(uint64(a.Upper)-uint64(a.Lower), endless))
-	default:
-		room = endless
+		l.buf = [2]part{p, p.turned()}
+		return l.buf[:], 0
+	case upper && (!lower || l.greedy && a.Cost < 0):
+		l.buf[0] = p.turned()
+		return l.buf[:1], a.Upper
 	}
-	if upper && (!lower || l.greedy && a.Cost < 0) {
-		return fromUpper, a.Upper, room
-	}
-	return fromLower, a.Lower, room
+	l.buf[0] = p
+	return l.buf[:1], a.Lower
 }
 
 // endless is more than any capacity in the simplex.
@@ -132,13 +141,10 @@ func (l *loaded) count() *tally {
 	t := new(tally)
 	for e := range l.net.Arcs {
 		a := &l.net.Arcs[e]
-		if a.From == a.To {
-			if l.loop < 0 && a.loopRay() {
-				l.loop = e
-			}
-			continue
+		if l.loop < 0 && a.loopRay() {
+			l.loop = e
 		}
-		f, start, room := l.form(a)
+		parts, start := l.parts(e)
 		if start != 0 {
 			if t.shift == nil {
 				t.shift = make([]big.Int, len(l.supply))
@@ -146,30 +152,29 @@ func (l *loaded) count() *tally {
 			sub(&t.shift[a.From], start)
 			add(&t.shift[a.To], start)
 		}
-		if f == settled {
-			continue
+		t.arcs += len(parts)
+		for i := range parts {
+			t.add(&parts[i], start, a.hasLower() && a.hasUpper())
 		}
-		t.arcs++
-		negative, out := a.Cost < 0, start // the cost of y, and how far out it starts in its direction
-		switch f {
-		case fromUpper:
-			negative, out = a.Cost > 0, -start
-		case free:
-			t.arcs++
-			negative = a.Cost != 0
-		}
-		t.unlimited = t.unlimited || room == endless
-		if a.hasLower() && a.hasUpper() {
-			add(&t.finite, room)
-			if negative {
-				add(&t.negative, room)
-			}
-			continue
-		}
-		t.offset = max(t.offset, out)
-		t.ray = t.ray || negative
 	}
 	return t
+}
+
+// add adds an arc of the simplex that starts at so much flow, given whether both bounds are finite.
+func (t *tally) add(p *part, start int64, finite bool) {
+	t.unlimited = t.unlimited || p.room == endless
+	if finite {
+		add(&t.finite, p.room)
+		if p.cost < 0 {
+			add(&t.negative, p.room)
+		}
+		return
+	}
+	if p.origin&1 == 1 {
+		start = -start
+	}
+	t.offset = max(t.offset, start)
+	t.ray = t.ray || p.cost < 0
 }
 
 // shift adds what y = 0 brings to the supplies, and returns the sum of those that are positive.
@@ -252,24 +257,15 @@ func (l *loaded) fill(arcs int, clip int64) {
 		stride = max(arcs/n, 3)
 	}
 	at, first := 0, 0
-	add := func(from, to int, cost, room int64, origin int) {
-		l.arcs[at] = residualArc{cost, int32(from), int32(to)}
-		l.room[at], l.origin[at] = min(room, clip), int32(origin)
-		if at += stride; at >= arcs {
-			first++
-			at = first
-		}
-	}
 	for e := range l.net.Arcs {
-		a := &l.net.Arcs[e]
-		switch f, _, room := l.form(a); f {
-		case fromLower:
-			add(a.From, a.To, a.Cost, room, 2*e)
-		case fromUpper:
-			add(a.To, a.From, -a.Cost, room, 2*e+1)
-		case free:
-			add(a.From, a.To, a.Cost, room, 2*e)
-			add(a.To, a.From, -a.Cost, room, 2*e+1)
+		parts, _ := l.parts(e)
+		for i := range parts {
+			p := &parts[i]
+			l.arcs[at], l.room[at], l.origin[at] = p.residualArc, min(p.room, clip), p.origin
+			if at += stride; at >= arcs {
+				first++
+				at = first
+			}
 		}
 	}
 	l.pricing.start(arcs)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Solve finds a flow of least cost, or proves that there is none: see Result. The proof can
@@ -148,7 +149,7 @@ func (l *loaded) cycle() []Step {
 	step := func(e int32) Step { return Step{int(l.origin[e] >> 1), l.origin[e]&1 == 1} }
 	a := l.arcs[l.ray]
 	steps := []Step{step(l.ray)}
-	var back []Step // from join to a.from, reversed
+	var back []Step // from join to a.from, last first
 	for u, v := a.from, a.to; u != v; {
 		if l.tree[u].size < l.tree[v].size {
 			back = append(back, step(l.tree[u].pred))
@@ -158,17 +159,15 @@ func (l *loaded) cycle() []Step {
 			v = l.tree[v].parent
 		}
 	}
-	for i := range back {
-		steps = append(steps, back[len(back)-1-i])
-	}
-	return steps
+	slices.Reverse(back)
+	return append(steps, back...)
 }
 
 // flow returns the flow on the arcs of the network.
 func (l *loaded) flow() []int64 {
 	x := make([]int64, len(l.net.Arcs))
 	for e := range x {
-		_, x[e], _ = l.form(&l.net.Arcs[e])
+		_, x[e] = l.parts(e)
 	}
 	put := func(e int32, y int64) {
 		if o := l.origin[e]; o&1 == 0 {
