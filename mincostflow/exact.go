@@ -55,11 +55,8 @@ func (s *solver) rawCost(v int32) float64 {
 	if s.rows.exp == 0 {
 		return t.cost[v]
 	}
-	i, j := v, t.nodes[v].parent
-	if int(i) >= t.k {
-		i, j = j, i
-	}
-	return s.rows.raw(int(i))[int(j)-t.k]
+	i, j := t.ends(v)
+	return s.rows.raw(int(i))[j]
 }
 
 // repair pivots until no arc improves the plan, and reports whether it could before it had to stop.

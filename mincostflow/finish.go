@@ -111,32 +111,30 @@ func (s *solver) offset() num.Twofold {
 	if s.in.level == 0 && slices.Contains(t.slack, inTree) {
 		return num.Twofold{}
 	}
-	top, topFixed, bottom := math.Inf(1), math.Inf(1), math.Inf(-1)
-	var offset, offsetFixed, offsetBottom num.Twofold
+	top, fixed, bottom := -1, -1, -1 // columns; "top" prices are those of least tree price
+	price := s.out.price[t.k:]
 	for j := range t.n {
-		p := s.out.price[t.k+j]
 		if !t.live(j) {
 			continue
 		}
-		if p.Hi > bottom {
-			bottom, offsetBottom = p.Hi, p
+		if bottom < 0 || price[j].Hi > price[bottom].Hi {
+			bottom = j
 		}
-		if t.room[j] > 0 && p.Hi < top {
-			top, offset = p.Hi, p
+		first := &fixed
+		if t.room[j] > 0 {
+			first = &top
 		}
-		if t.room[j] == 0 && p.Hi < topFixed {
-			topFixed, offsetFixed = p.Hi, p
+		if *first < 0 || price[j].Hi < price[*first].Hi {
+			*first = j
 		}
 	}
 	switch {
 	case s.in.level > 0:
-		return offsetBottom
-	case s.in.level < 0:
-		return offsetFixed
-	case math.IsInf(top, 1):
-		return offsetFixed
+		return price[bottom]
+	case s.in.level < 0, top < 0:
+		return price[fixed]
 	}
-	return offset
+	return price[top]
 }
 
 // treeFlows returns q and the plan that the tree has for the true masses. They differ from the
@@ -162,9 +160,10 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 			j := int(v) - t.k
 			q[j] = min(max(num.Twofold{Hi: in.lo[j]}.Plus(x).Float(), in.lo[j]), in.hi[j])
 		case realArc:
-			i, j, m := v, p.parent-int32(t.k), x.Float()
+			i, j := t.ends(v)
+			m := x.Float()
 			if !p.up {
-				i, j, m = p.parent, v-int32(t.k), -m
+				m = -m
 			}
 			if m > 0 && !(p.flow == 0 && m < noise && in.mass[i].Hi > tiny && (in.lo[j] == 0 || in.lo[j] > tiny)) {
 				plan = append(plan, entry{i, j, m, t.cost[v]})

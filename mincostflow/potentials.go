@@ -87,12 +87,7 @@ func (s *solver) deadColumns(g, f []float64) {
 		}
 		row := s.rows.raw(n)
 		for _, j := range dead {
-			x, e := num.TwoSum(row[j], -f[n])
-			if x < g[j] {
-				g[j], below[j] = x, e < 0
-			} else if x == g[j] {
-				below[j] = below[j] || e < 0
-			}
+			g[j], below[j] = lower(g[j], below[j], row[j], f[n])
 		}
 	}
 	for _, j := range dead {
@@ -158,25 +153,10 @@ func (s *solver) eachIdleRow(st *Status, use func(i int, row []float64)) error {
 func rowPotential(row, g []float64) float64 {
 	m, below := math.MaxFloat64, false
 	g = g[:len(row)]
-	j := 0
-	for ; j+4 <= len(row); j += 4 {
-		c := row[j : j+4 : j+4]
-		h := g[j : j+4 : j+4]
-		if c[0]-h[0] <= m {
-			m, below = lower(m, below, c[0], h[0])
+	for j, c := range row {
+		if h := g[j]; c-h <= m {
+			m, below = lower(m, below, c, h)
 		}
-		if c[1]-h[1] <= m {
-			m, below = lower(m, below, c[1], h[1])
-		}
-		if c[2]-h[2] <= m {
-			m, below = lower(m, below, c[2], h[2])
-		}
-		if c[3]-h[3] <= m {
-			m, below = lower(m, below, c[3], h[3])
-		}
-	}
-	for ; j < len(row); j++ {
-		m, below = lower(m, below, row[j], g[j])
 	}
 	if below {
 		return math.Nextafter(m, math.Inf(-1))

@@ -209,16 +209,8 @@ const infBits = 0x7ff << 52
 // one integer maximum both checks a row and finds its maximum.
 func maxBits(row []float64) uint64 {
 	var m uint64
-	j := 0
-	for ; j+4 <= len(row); j += 4 {
-		c := row[j : j+4 : j+4]
-		b0, b1, b2, b3 := math.Float64bits(c[0]), math.Float64bits(c[1]), math.Float64bits(c[2]), math.Float64bits(c[3])
-		if b0 > m || b1 > m || b2 > m || b3 > m {
-			m = max(b0, b1, b2, b3)
-		}
-	}
-	for ; j < len(row); j++ {
-		m = max(m, math.Float64bits(row[j]))
+	for _, c := range row {
+		m = max(m, math.Float64bits(c))
 	}
 	return m
 }

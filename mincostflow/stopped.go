@@ -23,10 +23,7 @@ func (s *solver) keep() (flows []flow, has []uint64) {
 		if p.parent < 0 || p.kind != realArc || p.flow == 0 {
 			continue
 		}
-		i, j := v, p.parent-int32(t.k)
-		if !p.up {
-			i, j = p.parent, v-int32(t.k)
-		}
+		i, j := t.ends(v)
 		flows = append(flows, flow{i, j, p.flow, t.cost[v]})
 		has[j] += p.flow
 		sent[i] += p.flow

@@ -61,6 +61,15 @@ type basis struct {
 	pivots, degenerate int
 }
 
+// ends returns the row and the column of the real arc from v to its parent.
+func (t *basis) ends(v int32) (i, j int32) {
+	p := &t.nodes[v]
+	if p.up {
+		return v, p.parent - int32(t.k)
+	}
+	return p.parent, v - int32(t.k)
+}
+
 // round returns c rounded to a multiple of grid, for |c| below 2^51 grids: adding a number of
 // size 2^52 grids leaves no room for anything finer.
 func (t *basis) round(c float64) float64 { return (c + t.magic) - t.magic }
