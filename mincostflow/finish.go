@@ -54,20 +54,8 @@ func (s *solver) treePrices() []float64 {
 	s.out.price = grow(s.out.price, len(t.nodes))
 	s.out.price[t.root] = num.Twofold{}
 	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
-		p := &t.nodes[v]
-		c := t.cost[v]
-		switch p.kind {
-		case slack:
-			c = 0
-		case artificial:
-			c = t.bigM
-		}
-		if !p.up {
-			c = -c
-		}
-		s.out.price[v] = s.out.price[p.parent].PlusFloat(c)
+		s.out.price[v] = s.out.price[t.nodes[v].parent].PlusFloat(t.step(v))
 	}
-
 	offset := s.offset()
 	g := grow(s.out.g, t.n)
 	s.out.g = g
@@ -77,19 +65,18 @@ func (s *solver) treePrices() []float64 {
 			continue
 		}
 		x := offset.Plus(s.out.price[t.k+j].Neg()).Float()
+		sign := t.slackSign[j]
+		if s.in.level != 0 {
+			sign = float64(s.in.level)
+		}
 		// Rounding must not give a price the wrong sign: with a wide box that would be dear.
 		switch {
-		case s.in.level > 0:
+		case sign > 0:
 			x = max(x, 0)
-		case s.in.level < 0:
+		case sign < 0:
 			x = min(x, 0)
 		case t.slack[j] == inTree:
 			x = 0
-		case t.room[j] == 0:
-		case t.slack[j] == atLower:
-			x = max(x, 0)
-		default:
-			x = min(x, 0)
 		}
 		g[j] = shifted(x, -s.rows.exp)
 	}
@@ -111,7 +98,7 @@ func (s *solver) offset() num.Twofold {
 	if s.in.level == 0 && slices.Contains(t.slack, inTree) {
 		return num.Twofold{}
 	}
-	top, fixed, bottom := -1, -1, -1 // columns; "top" prices are those of least tree price
+	top, fixed, bottom := -1, -1, -1 // columns of least tree price, with room and without, and of the largest
 	price := s.out.price[t.k:]
 	for j := range t.n {
 		if !t.live(j) {

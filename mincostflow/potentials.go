@@ -24,18 +24,10 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 		}
 		s.deadColumns(a.g, a.f)
 	}
+	var rows, columns dualSum
 	for n, f := range a.f {
-		y := shifted(f, s.rows.exp)
-		x := in.mass[n].Times(y)
-		value = value.Plus(x)
-		size += math.Abs(x.Hi)
-		if in.mass[n].Hi < nearlySubnormal {
-			// Here mu_i / sum mu is not good to twofold precision, but only to lostMass: so much of y, as a part of
-			// size that the factor of rounding brings back.
-			size += float64(math.Abs(y)*lostMass) / rounding
-		}
+		rows.add(in.mass[n], shifted(f, s.rows.exp), true)
 	}
-	var columns num.Twofold
 	for j, x := range a.g {
 		b := in.hi[j]
 		if x > 0 {
@@ -44,21 +36,31 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 		if in.point != nil {
 			b = in.point[j]
 		}
-		if b == 0 {
-			continue // with a price that may be beyond the scale
-		}
-		z := shifted(x, s.rows.exp)
-		y := num.Twofold{Hi: b}.Times(z)
-		columns = columns.Plus(y)
-		size += math.Abs(y.Hi)
-		if in.point != nil && b < nearlySubnormal {
-			size += float64(math.Abs(z)*lostMass) / rounding
+		if b > 0 { // or its price may be beyond the scale
+			columns.add(num.Twofold{Hi: b}, shifted(x, s.rows.exp), in.point != nil)
 		}
 	}
 	if in.point != nil {
-		columns = columns.Over(in.pointSum)
+		columns.value = columns.value.Over(in.pointSum)
 	}
-	return value.Plus(columns), size
+	return rows.value.Plus(columns.value), rows.size + columns.size
+}
+
+// dualSum is a sum of masses times prices, and of their magnitudes.
+type dualSum struct {
+	value num.Twofold
+	size  float64
+}
+
+// add adds mass times y. A quotient of masses below nearlySubnormal is not good to twofold precision, but only to
+// lostMass: so much of y, as a part of size that the factor of rounding brings back.
+func (d *dualSum) add(mass num.Twofold, y float64, quotient bool) {
+	x := mass.Times(y)
+	d.value = d.value.Plus(x)
+	d.size += math.Abs(x.Hi)
+	if quotient && mass.Hi < nearlySubnormal {
+		d.size += float64(math.Abs(y)*lostMass) / rounding
+	}
 }
 
 // nearlySubnormal is where twofold numbers begin to lose bits: 106 below the leading one are needed.

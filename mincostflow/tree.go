@@ -47,7 +47,7 @@ type basis struct {
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi         []float64
-	cost       []float64 // unrounded cost of the arc to the parent, if that is real
+	cost       []float64 // unrounded cost of the arc to the parent if that is real, else 0
 	low        []uint64  // lower bounds of the columns
 	room       []uint64  // capacities of the slack arcs
 	slack      []int8    // their states
@@ -134,12 +134,7 @@ func (t *basis) setPrices(exp int, big float64) {
 	}
 	t.pi[t.root] = 0
 	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
-		p := &t.nodes[v]
-		c := t.arcCost(v)
-		if !p.up {
-			c = -c
-		}
-		t.pi[v] = c + t.pi[p.parent]
+		t.pi[v] = t.round(t.step(v)) + t.pi[t.nodes[v].parent]
 		if math.Abs(t.pi[v]) > t.limit {
 			t.outOfRange = true
 		}
@@ -156,15 +151,16 @@ func (t *basis) setPrices(exp int, big float64) {
 	}
 }
 
-// arcCost returns the rounded cost of the arc from v to its parent.
-func (t *basis) arcCost(v int32) float64 {
-	switch t.nodes[v].kind {
-	case slack:
-		return 0
-	case artificial:
-		return t.bigM
+// step returns what the price of v is above that of its parent: the unrounded cost of the arc between them.
+func (t *basis) step(v int32) float64 {
+	p, c := &t.nodes[v], t.cost[v]
+	if p.kind == artificial {
+		c = t.bigM
 	}
-	return t.round(t.cost[v])
+	if !p.up {
+		return -c
+	}
+	return c
 }
 
 // setSlack sets the state of the slack arc of column j.

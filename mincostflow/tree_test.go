@@ -64,10 +64,10 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 		if p.kind == realArc && (int(v) < n.k) == (int(p.parent) < n.k) {
 			t.Fatalf("node %d: real arc to %d", v, p.parent)
 		}
-		c := n.arcCost(v)
-		if !p.up {
-			c = -c
+		if p.kind != realArc && n.cost[v] != 0 {
+			t.Fatalf("node %d: an arc of kind %d costs %v", v, p.kind, n.cost[v])
 		}
+		c := n.round(n.step(v))
 		if n.pi[v] != n.pi[p.parent]+c {
 			t.Fatalf("node %d: potential %v, want %v + %v", v, n.pi[v], n.pi[p.parent], c)
 		}
