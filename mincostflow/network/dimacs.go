@@ -39,16 +39,15 @@ func ReadDIMACS(r io.Reader) (*Problem, error) {
 	for {
 		fields, err := d.next()
 		if err == io.EOF {
-			break
+			return d.finish()
+		}
+		if err == nil {
+			err = d.read(fields)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := d.read(fields); err != nil {
-			return nil, err
-		}
 	}
-	return d.finish()
 }
 
 type supplyLine struct {
@@ -93,19 +92,17 @@ func (d *dimacs) next() ([][]byte, error) {
 }
 
 func (d *dimacs) read(f [][]byte) error {
-	kind := string(f[0])
-	if kind != "p" && !d.announced && (kind == "n" || kind == "a") {
-		return d.errorf("%q before the line \"p min NODES ARCS\"", kind)
-	}
-	switch kind {
-	case "p":
+	switch kind := string(f[0]); {
+	case kind == "p":
 		return d.problem(f)
-	case "n":
+	case kind != "n" && kind != "a":
+		return d.errorf("begins with %.40q; want c, p, n or a", kind)
+	case !d.announced:
+		return d.errorf("%q before the line \"p min NODES ARCS\"", kind)
+	case kind == "n":
 		return d.node(f)
-	case "a":
-		return d.arc(f)
 	}
-	return d.errorf("begins with %s; want c, p, n or a", quote(f[0]))
+	return d.arc(f)
 }
 
 func (d *dimacs) problem(f [][]byte) error {
@@ -115,7 +112,7 @@ func (d *dimacs) problem(f [][]byte) error {
 	case len(f) != 4:
 		return d.errorf("%d fields; want \"p min NODES ARCS\"", len(f))
 	case string(f[1]) != "min":
-		return d.errorf("the problem is %s; want min", quote(f[1]))
+		return d.errorf("the problem is %.40q; want min", f[1])
 	}
 	var errs [2]error
 	d.nodes, errs[0] = d.within("NODES", f[2], 0, maxSize/2)
@@ -132,11 +129,8 @@ func (d *dimacs) node(f [][]byte) error {
 		return d.errorf("a line \"n\" after a line \"a\"")
 	}
 	v, err := d.index("NODE", f[1])
-	if err != nil {
-		return err
-	}
-	b, err := d.integer("SUPPLY", f[2])
-	if err != nil {
+	b, err2 := d.integer("SUPPLY", f[2])
+	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
 	if first, ok := d.supplies[v]; ok {
@@ -203,21 +197,10 @@ func (d *dimacs) bound(name string, text []byte, infinite string, endless int64)
 // integer reads an optional minus sign and decimal digits.
 func (d *dimacs) integer(name string, text []byte) (int64, error) {
 	x, err := strconv.ParseInt(string(text), 10, 64)
-	if errors.Is(err, strconv.ErrRange) {
-		return 0, d.errorf("%s is %s, which does not fit 64 bits", name, quote(text))
-	}
 	if err != nil || text[0] == '+' {
-		return 0, d.errorf("%s is %s, which is not an integer", name, quote(text))
+		return 0, d.errorf("%s is %.40q; want an integer of 64 bits", name, text)
 	}
 	return x, nil
-}
-
-// quote shortens what it quotes.
-func quote(text []byte) string {
-	if len(text) > 40 {
-		return strconv.Quote(string(text[:40])) + "..."
-	}
-	return strconv.Quote(string(text))
 }
 
 func (d *dimacs) finish() (*Problem, error) {
