@@ -76,12 +76,10 @@ func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofo
 		s.out.rest = append(s.out.rest, num.Twofold{Hi: x})
 	}
 	row, column := s.out.rest[:len(in.mass)], s.out.rest[len(in.mass):] // what is left of them
-	for j, x := range q {
-		if in.point != nil {
-			// Both the point and its rounded form q are targets: take the smaller.
-			if p := (num.Twofold{Hi: in.point[j]}).Over(in.pointSum); p.Hi < x || p.Hi == x && p.Lo < 0 {
-				column[j] = p
-			}
+	for j := range in.point {
+		// Both the point and its rounded form q are targets: take the smaller.
+		if p := in.target(j); p.Hi < q[j] || p.Hi == q[j] && p.Lo < 0 {
+			column[j] = p
 		}
 	}
 	var mass num.Twofold
@@ -92,11 +90,9 @@ func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofo
 		column[e.j] = column[e.j].PlusFloat(-e.mass)
 	}
 	missing = mass.Neg().PlusFloat(1)
-	for _, left := range [2][]num.Twofold{row, column} {
-		for _, x := range left {
-			if x.Hi < 0 {
-				missing = missing.Plus(x.Neg())
-			}
+	for _, x := range s.out.rest {
+		if x.Hi < 0 {
+			missing = missing.Plus(x.Neg())
 		}
 	}
 	if over := num.CappedSum(q, 2).PlusFloat(-1); over.Hi > 0 {

@@ -152,7 +152,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 			if !p.up {
 				m = -m
 			}
-			if m > 0 && !(p.flow == 0 && m < noise && in.mass[i].Hi > tiny && (in.lo[j] == 0 || in.lo[j] > tiny)) {
+			if m > 0 && (p.flow > 0 || m >= noise || in.tiny(i, j)) {
 				plan = append(plan, entry{i, j, m, t.cost[v]})
 			}
 		}
@@ -179,12 +179,15 @@ func (s *solver) supplies(net []num.Twofold) []float64 {
 		need := num.Twofold{Hi: q[j]}
 		if in.point != nil {
 			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
-			need = num.Twofold{Hi: in.point[j]}.Over(in.pointSum)
+			need = in.target(j)
 		}
 		net[t.k+j] = need.Neg()
 	}
 	return q
 }
+
+// target returns what column j holds if the box is a point.
+func (in *instance) target(j int) num.Twofold { return num.Twofold{Hi: in.point[j]}.Over(in.pointSum) }
 
 // bestColumn returns the first column with the least row[j] - g[j].
 func bestColumn(row, g []float64) int {
@@ -204,6 +207,11 @@ const (
 	// tiny masses and bounds are below a unit, and their flows are genuine however small.
 	tiny = 0x1p-60
 )
+
+// tiny reports whether row i or column j has so little that its flows may be below noise.
+func (in *instance) tiny(i, j int32) bool {
+	return in.mass[i].Hi <= tiny || in.lo[j] > 0 && in.lo[j] <= tiny
+}
 
 // repair brings the sum of q, which is in the box, back to 1 after rounding: with columns strictly
 // between their bounds, which costs nothing at an optimum, and only if they cannot bring it within

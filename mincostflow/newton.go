@@ -139,7 +139,8 @@ func (w *newton) prices() bool {
 // few costs that dwarf the others are cut.
 func (w *newton) measureCosts() (all bool) {
 	top := w.rows.top()
-	group := w.fillCells(top, top)
+	group := w.hold()
+	w.fillCells(top, top)
 	if w.watch.over {
 		return false
 	}
@@ -201,22 +202,8 @@ func (w *newton) climb(h float64, steps int) bool {
 		if !(size <= math.MaxFloat64) {
 			return false
 		}
-		copy(w.old, w.f)
-		// by is a power of two, and its products are exact.
-		by, better := 1.0, false
-		for range 3 {
-			for i, d := range w.step {
-				w.f[i] = w.old[i] + by*d
-			}
-			if v := w.measure(h); v > value {
-				value, better = v, true
-				break
-			}
-			by /= 2
-		}
-		if !better {
-			copy(w.f, w.old)
-			w.stale = true
+		var by float64
+		if by, value = w.search(h, value); by == 0 {
 			return true
 		}
 		if by < 1 {
@@ -229,6 +216,23 @@ func (w *newton) climb(h float64, steps int) bool {
 		}
 	}
 	return true
+}
+
+// search adds the step to the prices, or half of it or a quarter, whichever first makes the dual value more than value.
+// It returns how much of it and the new value, or 0 if nothing does.
+func (w *newton) search(h, value float64) (by, better float64) {
+	copy(w.old, w.f)
+	for by = 1; by > 0.2; by /= 2 { // a power of two: its products are exact
+		for i, d := range w.step {
+			w.f[i] = w.old[i] + by*d
+		}
+		if better = w.measure(h); better > value {
+			return by, better
+		}
+	}
+	copy(w.f, w.old)
+	w.stale = true
+	return 0, value
 }
 
 // service is what prices say about a column: the two best rows, C_ij - f_i of the best, and how far the other is
@@ -327,18 +331,16 @@ func (w *newton) usual() float64 {
 	return w.sorted[len(w.sorted)/2]
 }
 
-// fillCells fills in the cells of all columns that take anything, or those of one column in every group, and where they
-// are, in cell. Units are for costs of size; the largest is top.
-func (w *newton) fillCells(size, top float64) (group int) {
-	t, r := w.tree, w.rows
-	k, n := t.k, t.n
-	most := mostCells / k
-	group = (n + most - 1) / most
+// hold chooses the columns that have cells, at and cell: all columns that take anything, or one of them in every group.
+func (w *newton) hold() (group int) {
+	t := w.tree
+	most := mostCells / t.k
+	group = (t.n + most - 1) / most
 	w.at = w.at[:0]
-	w.cell = grow(w.cell, n)
-	for from := 0; from < n; from += group {
+	w.cell = grow(w.cell, t.n)
+	for from := 0; from < t.n; from += group {
 		held := false
-		for j := from; j < min(from+group, n); j++ {
+		for j := from; j < min(from+group, t.n); j++ {
 			w.cell[j] = -1
 			if !held && t.live(j) {
 				held, w.cell[j] = true, int32(len(w.at))
@@ -346,6 +348,12 @@ func (w *newton) fillCells(size, top float64) (group int) {
 			}
 		}
 	}
+	return group
+}
+
+// fillCells fills in the cells, in units for costs of size; the largest is top.
+func (w *newton) fillCells(size, top float64) {
+	r, k := w.rows, w.tree.k
 	_, e := math.Frexp(size)
 	w.grain = math.Ldexp(1, max(e, minExp)-costBits)
 	by := 1 / w.grain
@@ -368,7 +376,7 @@ func (w *newton) fillCells(size, top float64) (group int) {
 		}
 	}
 	for ; i < k; i++ {
-		if !w.watch.row(n) {
+		if !w.watch.row(r.kv) {
 			break
 		}
 		row := r.at(i)
@@ -378,7 +386,6 @@ func (w *newton) fillCells(size, top float64) (group int) {
 			at += k
 		}
 	}
-	return group
 }
 
 // thin cuts the columns into runs with stride cells each (the last may have fewer). The cell in the

@@ -197,7 +197,8 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	s, _, settings := solverOf(t, p)
 	s.simplex(context.Background(), settings)
 	w := &s.nw
-	s.nw.fillCells(s.rows.top(), s.rows.top())
+	w.hold()
+	w.fillCells(s.rows.top(), s.rows.top())
 	w.thin(stride)
 	return w
 }

@@ -112,39 +112,40 @@ func (p *pricer) reset() {
 // drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to stop.
 func (p *pricer) drain() bool {
 	t := p.tree
-	k, n := t.k, t.n
 	block := rowBlock
-	if k < fewRows {
+	if t.k < fewRows {
 		block = 1
 	}
-	i, j := 0, 0
-	// What has been seen since the last pivot, so many rows and columns, need not be seen again.
-	for cleanRows, cleanCols := 0, 0; (cleanRows < k || cleanCols < n) && !t.outOfRange; {
+	rows, columns := cursor{n: t.k, block: block}, cursor{n: t.n, block: slackBlock}
+	for (rows.more() || columns.more()) && !t.outOfRange {
 		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
 			return false
 		}
-		if cleanRows < k {
-			end := min(i+block, k)
-			cleanRows += end - i
-			if p.enterListed(i, end) {
-				cleanRows, cleanCols = 0, 0
-			}
-			if i = end; i == k {
-				i = 0
-			}
+		if rows.more() && p.enterListed(rows.next()) {
+			rows.seen, columns.seen = 0, 0
 		}
-		if cleanCols < n && !t.outOfRange {
-			end := min(j+slackBlock, n)
-			cleanCols += end - j
-			if t.enterSlack(j, end) {
-				cleanRows, cleanCols = 0, 0
-			}
-			if j = end; j == n {
-				j = 0
-			}
+		if columns.more() && !t.outOfRange && t.enterSlack(columns.next()) {
+			rows.seen, columns.seen = 0, 0
 		}
 	}
 	return true
+}
+
+// cursor goes round and round through blocks of n rows or columns. What has been seen since the last pivot need not be
+// seen again.
+type cursor struct{ at, seen, n, block int }
+
+// more reports whether there is anything to be seen.
+func (c *cursor) more() bool { return c.seen < c.n }
+
+// next returns the next block, from its first to before end.
+func (c *cursor) next() (from, end int) {
+	if c.at == c.n {
+		c.at = 0
+	}
+	from, c.at = c.at, min(c.at+c.block, c.n)
+	c.seen += c.at - from
+	return from, c.at
 }
 
 // enterListed brings the listed arc of rows from to end - 1 with the least reduced cost into the tree, if that is
