@@ -2,10 +2,10 @@ package sinkhorn
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
@@ -117,11 +117,24 @@ func unscale(x float64, exp, dir int) float64 {
 // <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold
 // for all costs, as do columns without a part, and the status is Cancelled.
 func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *bounds) error {
-	down := math.Inf(-1)
-	f, g := grow(r.Potentials.F, in.k), in.spread(r.Potentials.G, nil, 0)
-	for n, x := range b.b {
-		g[in.col(n)] = unscale(x, c.exp, 0)
+	f, g := grow(r.Potentials.F, in.k), in.spread(r.Potentials.G, b.b, 0)
+	in.unscaled(c, b, f, g)
+	w := &watch{ctx: ctx}
+	if in.cols != nil {
+		in.deadColumns(w, c, f, g)
 	}
+	r.Potentials = Potentials{F: f, G: g}
+	err := in.bareRows(w, f, g, r.Settings.AllRows)
+	if w.cut() {
+		r.Status = Cancelled
+	}
+	return err
+}
+
+// unscaled sets the potentials of rows with mass and live columns, in units of the cost as it was given. g holds those
+// of the bounds.
+func (in *instance) unscaled(c *costs, b *bounds, f, g []float64) {
+	down := math.Inf(-1)
 	for n, x := range b.f {
 		y := unscale(x, c.exp, 0)
 		if c.exp != 0 {
@@ -135,21 +148,20 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 		}
 		f[in.rows[n]] = math.Max(y, -math.MaxFloat64)
 	}
-	if c.exp != 0 {
-		for n := range b.b {
-			j := in.col(n)
-			// No potential of a row exceeds the largest float, so this one will do for any.
-			g[j] = math.Max(math.Nextafter(g[j], down), -math.MaxFloat64)
-		}
+	if c.exp == 0 {
+		return
 	}
-	w := &watch{ctx: ctx}
-	if in.cols != nil {
-		in.deadColumns(w, c, f, g)
+	for n, x := range b.b {
+		// No potential of a row exceeds the largest float, so the least one will do for any.
+		g[in.col(n)] = math.Max(math.Nextafter(unscale(x, c.exp, 0), down), -math.MaxFloat64)
 	}
-	r.Potentials = Potentials{F: f, G: g}
-	// Costs are not negative: f_i = -max(0, max_j g_j) will do.
+}
+
+// bareRows sets f in the rows without mass: to the largest potentials, from their costs, or to one that holds for all
+// costs, since those are not negative.
+func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 	top := max(0, slices.Max(g))
-	var bare []int // rows without mass
+	var bare []int
 	n := 0
 	for i := range f {
 		if n < len(in.rows) && in.rows[n] == i {
@@ -160,107 +172,49 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 		f[i] = -top
 		bare = append(bare, i)
 	}
-	if bare != nil && r.Settings.AllRows && !in.gridRows(f, g, bare) {
-		if err := in.readRows(w, bare, func(_, i int, row []float64) error {
-			if err := projection.CheckRow(i, row, in.kv); err != nil {
-				return err
-			}
-			f[i] = max(math.Nextafter(minDiff(row, g), down), -math.MaxFloat64)
-			return nil
-		}); err != nil {
+	if bare == nil || !read || in.gridRows(f, g, bare) {
+		return nil
+	}
+	err := rowcache.Read(w.ctx, in.matrix, bare, nil, func(n int, row []float64) error {
+		if err := projection.CheckRow(bare[n], row, in.kv); err != nil {
 			return err
 		}
+		f[bare[n]] = max(math.Nextafter(minDiff(row, g), math.Inf(-1)), -math.MaxFloat64)
+		return nil
+	})
+	if err != nil && w.ended() && err == w.ctx.Err() {
+		return nil
 	}
-	if w.cut() {
-		r.Status = Cancelled
-	}
-	return nil
+	return err
 }
 
-// others writes the entries of row in the columns that take no part.
-func (in *instance) others(row, dst []float64) {
-	n := 0
-	for j, x := range row {
-		if n < len(in.cols) && in.cols[n] == j {
-			n++
-		} else {
-			dst[j-n] = x
-		}
-	}
-}
-
-// deadColumns sets g in the columns that take no part to the largest potentials that will do.
+// deadColumns sets g in the columns that take no part to the largest potentials that will do, or to some that hold for
+// all costs if the context ends.
 func (in *instance) deadColumns(w *watch, c *costs, f, g []float64) {
-	dead := in.kv - len(in.cols)
-	m := chunks(len(in.rows), in.kv)
-	least := slices.Repeat([]float64{math.MaxFloat64}, m*dead) // of every chunk
-	w.loop(m, func(ch int) {
-		from, to := chunkRows(len(in.rows), m, ch)
-		low := least[ch*dead : (ch+1)*dead]
-		buf := make([]float64, dead)
-		for a := from; a < to; a++ {
-			if (a-from)%lookRows == 0 && w.ended() {
-				return
-			}
-			i, row := in.rows[a], buf
-			if in.mass[a] == 0 {
-				continue
-			}
-			if c.rest != nil {
-				row = c.rest[a*dead : (a+1)*dead]
-			} else {
-				in.others(in.matrix.Row(i, nil), row) // in memory
-			}
-			for l, x := range row {
-				low[l] = min(low[l], x-f[i])
-			}
+	least := make([]float64, in.kv)
+	part := slices.Repeat([]float64{math.MaxFloat64}, chunks(c.k, in.kv)*in.kv)
+	w.rows(c.k, in.kv, func(ch, a int) {
+		if in.mass[a] > 0 {
+			minInto(part[ch*in.kv:(ch+1)*in.kv], c.full[a], f[in.rows[a]])
 		}
 	})
-	for ch := 1; ch < m; ch++ {
-		for l, x := range least[ch*dead : (ch+1)*dead] {
-			least[l] = min(least[l], x)
-		}
-	}
+	joinMinima(least, part)
 	top := 0.0
 	for a, i := range in.rows {
 		if in.mass[a] > 0 {
 			top = max(top, f[i])
 		}
 	}
-	n := 0
-	for j := range g {
-		if n < len(in.cols) && in.cols[n] == j {
-			n++
-		} else if g[j] = max(math.Nextafter(least[j-n], math.Inf(-1)), -math.MaxFloat64); w.cut() {
-			g[j] = -top // holds for all costs, which are not negative
+	for _, j := range in.cols {
+		least[j] = math.NaN()
+	}
+	for j, x := range least {
+		switch {
+		case math.IsNaN(x): // takes part
+		case w.cut():
+			g[j] = -top
+		default:
+			g[j] = max(math.Nextafter(x, math.Inf(-1)), -math.MaxFloat64)
 		}
 	}
-}
-
-// readRows calls f for the rows of the cost, until the context ends, with the number of the chunk that a row is in. The
-// error is the first in their order.
-func (in *instance) readRows(w *watch, rows []int, f func(ch, i int, row []float64) error) error {
-	m := chunks(len(rows), in.kv)
-	errs := make([]error, m)
-	w.loop(m, func(ch int) {
-		from, to := chunkRows(len(rows), m, ch)
-		buf := make([]float64, in.kv)
-		for n := from; n < to && errs[ch] == nil; n++ {
-			if (n-from)%lookRows == 0 && w.ended() {
-				return
-			}
-			i := rows[n]
-			if row := in.matrix.Row(i, buf); len(row) != in.kv {
-				errs[ch] = fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), in.kv)
-			} else {
-				errs[ch] = f(ch, i, row)
-			}
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
 )
 
@@ -14,13 +16,12 @@ import (
 type costs struct {
 	watch
 	k, n int
-	row  [][]float64
-	min  []float64 // of each row
-	max  float64   // of all
-	most float64   // also of columns with hi > 0 that do not take part: no mass moves for more
-	rng  float64   // largest range of a row
-	// rest holds, for costs that are computed, those of the columns that take no part, row by row.
-	rest []float64
+	full [][]float64 // the rows as they are given
+	row  [][]float64 // and those that the solver sees: live columns, in its units
+	min  []float64   // of each row
+	max  float64     // of all
+	most float64     // also of columns with hi > 0 that do not take part: no mass moves for more
+	rng  float64     // largest range of a row
 	// base, if not nil, was taken out of every row (see reduce), offset is its cost sum mu_i base_i,
 	// and shift that times 2^exp.
 	base          []float64
@@ -47,131 +48,108 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 	if c.ended() {
 		return c, nil
 	}
-	c.row = make([][]float64, c.k)
-	c.min = make([]float64, c.k)
-	high := make([]float64, c.k)
-	most := make([]float64, c.k)
-	d, dense := in.matrix.(*cost.Dense)
-	m := chunks(c.k, in.kv)
-	errs := make([]error, m)
+	if c.k > cost.MaxEntries/c.n {
+		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrShape, c.k, c.n, cost.MaxEntries)
+	}
+	c.full = make([][]float64, c.k)
+	c.row, c.min = c.full, make([]float64, c.k)
+	high, tiny := make([]float64, c.k), make([]float64, c.k)
 	var data []float64
-	if !dense || in.cols != nil {
-		if c.k > cost.MaxEntries/c.n {
-			return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrShape, c.k, c.n, cost.MaxEntries)
-		}
-		data = make([]float64, c.k*c.n)
-		if !dense {
-			c.rest = make([]float64, c.k*(in.kv-c.n))
-		}
+	if in.cols != nil {
+		c.row, data = make([][]float64, c.k), make([]float64, c.k*c.n)
 	}
-	c.loop(m, func(ch int) {
-		from, to := chunkRows(c.k, m, ch)
-		var buf []float64
-		if !dense {
-			buf = make([]float64, in.kv)
+	held := c.full
+	if _, dense := in.matrix.(*cost.Dense); dense {
+		held = nil // rows are in memory
+	}
+	err := rowcache.Read(ctx, in.matrix, in.rows, held, func(r int, row []float64) error {
+		lo, hi, ok := extent(row)
+		if !ok || len(row) != in.kv {
+			return projection.CheckRow(in.rows[r], row, in.kv)
 		}
-		for r := from; r < to; r++ {
-			if (r-from)%lookRows == 0 && c.ended() {
-				return
-			}
-			i := in.rows[r]
-			var row []float64
-			if dense {
-				row = d.Data[i*in.kv : (i+1)*in.kv : (i+1)*in.kv]
-			} else if row = in.matrix.Row(i, buf); len(row) != in.kv {
-				errs[ch] = fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), in.kv)
-				return
-			}
-			lo, hi, ok := extent(row)
-			if !ok {
-				errs[ch] = projection.CheckRow(i, row, in.kv)
-				return
-			}
-			if data != nil {
-				dst := data[r*c.n : (r+1)*c.n : (r+1)*c.n]
-				if in.cols == nil {
-					copy(dst, row)
-				} else {
-					for n, j := range in.cols {
-						dst[n] = row[j]
-					}
-					if !dense {
-						in.others(row, c.rest[r*(in.kv-c.n):])
-					}
-					for _, j := range in.tiny {
-						most[r] = math.Max(most[r], row[j])
-					}
-					lo, hi, _ = extent(dst)
-				}
-				row = dst
-			}
-			c.row[r], c.min[r], high[r] = row, lo, hi
+		if held == nil {
+			c.full[r] = row
 		}
+		if in.cols != nil {
+			dst := data[r*c.n : (r+1)*c.n : (r+1)*c.n]
+			for n, j := range in.cols {
+				dst[n] = row[j]
+			}
+			for _, j := range in.tiny {
+				tiny[r] = max(tiny[r], row[j])
+			}
+			c.row[r] = dst
+			lo, hi, _ = extent(dst)
+		}
+		c.min[r], high[r] = lo, hi
+		return nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	if c.cut() {
+	if err != nil && err == ctx.Err() {
+		c.over.Store(true)
 		return c, nil
 	}
-	for r, hi := range high {
-		c.max = math.Max(c.max, hi)
-		c.most = max(c.most, hi, most[r])
-		c.rng = math.Max(c.rng, hi-c.min[r])
+	if err != nil {
+		return nil, err
 	}
+	return c, c.scale(in, high, slices.Max(tiny))
+}
+
+// scale finds the sizes of the costs, given the largest of each row and of the columns that take next to nothing, and
+// brings them into range.
+func (c *costs) scale(in *instance, high []float64, tiny float64) error {
+	for r, hi := range high {
+		c.max = max(c.max, hi)
+		c.rng = max(c.rng, hi-c.min[r])
+	}
+	c.most = max(c.max, tiny)
 	if in.reg < minRelReg*c.rng {
-		return nil, fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, in.reg, minRelReg, c.rng)
+		return fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, in.reg, minRelReg, c.rng)
 	}
 	c.top = c.most
 	if c.max > 64*c.rng {
-		c.reduce(in, high)
+		c.reduce(in)
 	}
 	if c.max > safeMax || c.max < safeMin && c.max > 0 || in.reg < safeMin || in.reg > safeMax {
-		c.rescale(high)
+		c.rescale()
 	}
 	c.patient(c.k * c.n)
-	return c, nil
+	return nil
+}
+
+// change sets the rows to copies of them, with f of every entry.
+func (c *costs) change(f func(r int, x float64) float64) {
+	rows, data := make([][]float64, c.k), make([]float64, c.k*c.n)
+	for r, row := range c.row {
+		rows[r] = data[r*c.n : (r+1)*c.n : (r+1)*c.n]
+		for j, x := range row {
+			rows[r][j] = f(r, x)
+		}
+	}
+	c.row = rows
 }
 
 // reduce takes the least cost out of every row: when all ranges are far below the costs, potentials
 // of the size of the costs would have no digits left for what matters. The differences are exact
 // unless the least cost is below half of the other, and then off by 2^-52 of the range at most.
-func (c *costs) reduce(in *instance, high []float64) {
-	c.base = c.min
-	c.min = make([]float64, c.k)
-	data := make([]float64, c.k*c.n)
-	for r, row := range c.row {
-		dst := data[r*c.n : (r+1)*c.n : (r+1)*c.n]
-		for j, x := range row {
-			dst[j] = x - c.base[r]
-		}
-		c.row[r] = dst
-		high[r] -= c.base[r]
-	}
+func (c *costs) reduce(in *instance) {
+	c.base, c.min = c.min, make([]float64, c.k)
+	c.change(func(r int, x float64) float64 { return x - c.base[r] })
 	c.offset = math.Min(num.Dot(in.mass, c.base), math.MaxFloat64)
 	c.shift = c.offset
 	c.max, c.most = c.rng, c.rng
 }
 
-// rescale multiplies copies of the rows by a power of two.
-func (c *costs) rescale(high []float64) {
+// rescale multiplies the rows by a power of two.
+func (c *costs) rescale() {
 	size := c.max
 	if size == 0 {
 		size = c.reg
 	}
 	_, e := math.Frexp(size)
 	c.exp = -e
-	data := make([]float64, c.k*c.n)
-	for r, row := range c.row {
-		dst := data[r*c.n : (r+1)*c.n : (r+1)*c.n]
-		for j, x := range row {
-			dst[j] = math.Ldexp(x, c.exp)
-		}
-		c.row[r] = dst
-		c.min[r] = math.Ldexp(c.min[r], c.exp)
-		high[r] = math.Ldexp(high[r], c.exp)
+	c.change(func(_ int, x float64) float64 { return math.Ldexp(x, c.exp) })
+	for r, x := range c.min {
+		c.min[r] = math.Ldexp(x, c.exp)
 	}
 	c.max = math.Ldexp(c.max, c.exp)
 	c.most = math.Min(math.Ldexp(c.most, c.exp), math.MaxFloat64)

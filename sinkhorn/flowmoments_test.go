@@ -47,7 +47,7 @@ func (c *carriedPlan) move(cols int) {
 				for _, to := range []struct {
 					part float64
 					at   int
-				}{{s.left[j], j - 1}, {s.right[j], j + 1}, {s.up[j], j - cols}, {s.down[j], j + cols}} {
+				}{{s[j][0], j + 1}, {s[j][1], j - 1}, {s[j][2], j + cols}, {s[j][3], j - cols}} {
 					if to.part > 0 {
 						next[to.at] += x * to.part
 						next[j] -= x * to.part

@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection/verify"
@@ -14,79 +15,22 @@ import (
 // exactPairs is the number of pairs up to which every one is looked at, and all arithmetic is exact.
 const exactPairs = 1e8
 
-// lower proves the lower bound: p is feasible, and its dual value is exact. Feasibility on a grid of more than exactPairs pairs is proved with floats: the least of
-// C_ij - G_j over the cells j is found axis by axis, and F_i must be below it by more than the rounding errors.
-func (v *verifier) lower(p Potentials) (*big.Rat, error) {
-	if v.grid == nil || float64(v.K)*float64(v.Kv) <= exactPairs {
-		if _, err := v.Lower(p); err != nil {
-			return nil, err
-		}
-		return v.Dual(p), nil
-	}
-	if len(p.F) != v.K || len(p.G) != v.Kv {
-		return nil, refuse("potentials have %d and %d entries, want %d and %d", len(p.F), len(p.G), v.K, v.Kv)
-	}
+// axis is one of the two directions of a grid: lines of n cells, start apart. Neighbours in a line are stride apart in
+// memory, and (dx, dy) in the unit square.
+type axis struct {
+	lines, start int
+	n, stride    int
+	dx, dy       float64
+	squares      []float64 // squared distances over the line
+}
+
+// axes returns the two directions: along rows, and along columns.
+func (v *verifier) axes() [2]axis {
 	rows, cols := v.grid.Size()
-	pairs := float64(exactPairs)
-	size := 0.0
-	for j, x := range p.G {
-		if !(math.Abs(x) <= math.MaxFloat64) {
-			return nil, refuse("G[%d] = %v", j, x)
-		}
-		size = math.Max(size, math.Abs(x))
+	return [2]axis{
+		{rows, cols, cols, 1, 1 / float64(cols), 0, squares(cols)},
+		{cols, 1, rows, cols, 0, 1 / float64(rows), squares(rows)},
 	}
-	x2, y2 := squares(cols), squares(rows)
-	// (C - G) is formed with three roundings of numbers up to size + 2; C itself is rounded from an
-	// integer fraction, and the squares are twice.
-	slack := 16 * 0x1p-53 * (size + 2)
-	part := make([]float64, v.Kv) // part[r*cols+c] = min over columns of row r
-	for r := range rows {
-		line := p.G[r*cols : (r+1)*cols]
-		for c := range cols {
-			least := math.Inf(1)
-			for j, x := range line {
-				least = math.Min(least, x2[gap(c, j)]-x)
-			}
-			part[r*cols+c] = least
-		}
-	}
-	best := make([]float64, cols)
-	for r := range rows {
-		for c := range best {
-			best[c] = math.Inf(1)
-		}
-		for r2 := range rows {
-			y := y2[gap(r, r2)]
-			for c, x := range part[r2*cols : (r2+1)*cols] {
-				best[c] = math.Min(best[c], x+y)
-			}
-		}
-		for c, x := range best {
-			i := r*cols + c
-			if p.F[i] <= x-slack {
-				continue
-			}
-			// Too close for floats. There may be a few of these, such as the only rows with mass.
-			if pairs -= float64(v.Kv); pairs < 0 || math.IsNaN(p.F[i]) {
-				return nil, refuse("F[%d] = %v is not below %v, the least C - G, by the rounding error %v", i, p.F[i], x, slack)
-			}
-			row, err := v.Row(i)
-			if err != nil {
-				return nil, err
-			}
-			for j, x := range row {
-				// A rounded difference above F says that the exact one is; otherwise the exact one decides.
-				if d := x - p.G[j]; d <= p.F[i] && num.NewDyadic(x).Minus(num.NewDyadic(p.G[j])).Cmp(num.NewDyadic(p.F[i])) < 0 {
-					return nil, refuse("F[%d] + G[%d] = %v + %v is above the cost %v", i, j, p.F[i], p.G[j], x)
-				}
-			}
-		}
-	}
-	bound := v.Dual(p)
-	if bound == nil {
-		return nil, refuse("F is not finite")
-	}
-	return bound, nil
 }
 
 // squares returns (d/n)^2 for d = 0..n-1.
@@ -99,11 +43,90 @@ func squares(n int) []float64 {
 	return s
 }
 
-func gap(a, b int) int {
-	if a < b {
-		return b - a
+func gap(a, b int) int { return max(a-b, b-a) }
+
+// each calls f for every cell, number c of the line that begins at start.
+func (a axis) each(f func(at, start, c int)) {
+	for l := range a.lines {
+		for c := range a.n {
+			f(l*a.start+c*a.stride, l*a.start, c)
+		}
 	}
-	return a - b
+}
+
+// least returns min_j (in_j + squared distance) over the cells j of the same line.
+func (a axis) least(in []float64) []float64 {
+	out := make([]float64, len(in))
+	a.each(func(at, start, c int) {
+		out[at] = math.Inf(1)
+		for j := range a.n {
+			out[at] = min(out[at], in[start+j*a.stride]+a.squares[gap(c, j)])
+		}
+	})
+	return out
+}
+
+// lower proves the lower bound: p is feasible, and its dual value is exact. Feasibility on a grid of more than
+// exactPairs pairs is proved with floats: the least of C_ij - G_j over the cells j is found axis by axis, and F_i must
+// be below it by more than the rounding errors.
+func (v *verifier) lower(p Potentials) (*big.Rat, error) {
+	if v.grid == nil || float64(v.K)*float64(v.Kv) <= exactPairs {
+		if _, err := v.Lower(p); err != nil {
+			return nil, err
+		}
+		return v.Dual(p), nil
+	}
+	if len(p.F) != v.K || len(p.G) != v.Kv {
+		return nil, refuse("potentials have %d and %d entries, want %d and %d", len(p.F), len(p.G), v.K, v.Kv)
+	}
+	least := make([]float64, v.Kv)
+	size := 0.0
+	for j, x := range p.G {
+		if !(math.Abs(x) <= math.MaxFloat64) {
+			return nil, refuse("G[%d] = %v", j, x)
+		}
+		size = math.Max(size, math.Abs(x))
+		least[j] = -x
+	}
+	for _, a := range v.axes() {
+		least = a.least(least)
+	}
+	// (C - G) is formed with three roundings of numbers up to size + 2; C itself is rounded from an
+	// integer fraction, and the squares are twice.
+	slack := 16 * 0x1p-53 * (size + 2)
+	pairs := float64(exactPairs)
+	for i, x := range least {
+		if p.F[i] <= x-slack {
+			continue
+		}
+		// Too close for floats. There may be a few of these, such as the only rows with mass.
+		if pairs -= float64(v.Kv); pairs < 0 || math.IsNaN(p.F[i]) {
+			return nil, refuse("F[%d] = %v is not below %v, the least C - G, by the rounding error %v", i, p.F[i], x, slack)
+		}
+		if err := v.feasible(i, p); err != nil {
+			return nil, err
+		}
+	}
+	bound := v.Dual(p)
+	if bound == nil {
+		return nil, refuse("F is not finite")
+	}
+	return bound, nil
+}
+
+// feasible checks one row in exact numbers.
+func (v *verifier) feasible(i int, p Potentials) error {
+	row, err := v.Row(i)
+	if err != nil {
+		return err
+	}
+	for j, x := range row {
+		// A rounded difference above F says that the exact one is; otherwise the exact one decides.
+		if d := x - p.G[j]; d <= p.F[i] && num.NewDyadic(x).Minus(num.NewDyadic(p.G[j])).Cmp(num.NewDyadic(p.F[i])) < 0 {
+			return refuse("F[%d] + G[%d] = %v + %v is above the cost %v", i, j, p.F[i], p.G[j], x)
+		}
+	}
+	return nil
 }
 
 // upper proves the upper bound.
@@ -145,49 +168,54 @@ func (v *verifier) checkFlow(f *Flow) error {
 	return nil
 }
 
-// shares are what a step of a flow takes from every cell, as parts of what is there: to the left, the right, up
-// and down.
-type shares struct{ left, right, up, down []float64 }
+// way is a direction of a flow: so many cells on, and so far in the unit square.
+type way struct {
+	cells  int
+	dx, dy float64
+}
+
+// ways returns those to the right and the left, down and up.
+func (v *verifier) ways() (w [4]way) {
+	for n, a := range v.axes() {
+		w[2*n], w[2*n+1] = way{a.stride, a.dx, a.dy}, way{-a.stride, -a.dx, -a.dy}
+	}
+	return w
+}
+
+// shares are what a step of a flow takes from every cell, as parts of what is there, in the order of ways.
+type shares [][4]float64
 
 // shares follows the flow from the column sums and returns its steps and the column sums in the end. No
 // cell gives more than it has; what the flow asks for beyond that is cut.
 func (v *verifier) shares(f *Flow, sums []float64) ([]shares, []float64) {
-	_, cols := v.grid.Size()
-	n := v.Kv
-	sums = append([]float64(nil), sums...)
+	ways := v.ways()
 	steps := make([]shares, f.Steps)
 	for t := range steps {
-		s := shares{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
-		for i := range n {
-			if x := f.Right[i] / float64(f.Steps); x > 0 {
-				s.right[i] = x
-			} else if x < 0 {
-				s.left[i+1] = -x
-			}
-			if x := f.Down[i] / float64(f.Steps); x > 0 {
-				s.down[i] = x
-			} else if x < 0 {
-				s.up[i+cols] = -x
+		s := make(shares, v.Kv)
+		for n, flow := range [][]float64{f.Right, f.Down} {
+			for i, x := range flow {
+				if x > 0 {
+					s[i][2*n] = x / float64(f.Steps)
+				} else if x < 0 {
+					s[i+ways[2*n].cells][2*n+1] = -x / float64(f.Steps)
+				}
 			}
 		}
-		next := append([]float64(nil), sums...)
-		for i := range n {
-			all := s.left[i] + s.right[i] + s.up[i] + s.down[i]
+		next := slices.Clone(sums)
+		for i, m := range sums {
+			all := s[i][0] + s[i][1] + s[i][2] + s[i][3]
 			if all == 0 {
 				continue
 			}
 			scale := 0.0
-			if sums[i] > 0 {
-				scale = 1 / math.Max(sums[i], all*(1+0x1p-40))
+			if m > 0 {
+				scale = 1 / math.Max(m, all*(1+0x1p-40))
 			}
-			for _, to := range []struct {
-				x *float64
-				j int
-			}{{&s.left[i], i - 1}, {&s.right[i], i + 1}, {&s.up[i], i - cols}, {&s.down[i], i + cols}} {
-				if *to.x > 0 {
-					*to.x *= scale
-					next[to.j] += *to.x * sums[i]
-					next[i] -= *to.x * sums[i]
+			for n, x := range s[i] {
+				if x > 0 {
+					s[i][n] = x * scale
+					next[i+ways[n].cells] += x * scale * m
+					next[i] -= x * scale * m
 				}
 			}
 		}
@@ -201,12 +229,13 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 	if f == nil {
 		return nil
 	}
+	ways := v.ways()
+	reach := ways[2].cells // of a step, in memory
 	return func(sums []float64) ([]float64, func(p []float64)) {
 		steps, after := v.shares(f, sums)
-		_, cols := v.grid.Size()
 		next := make([]float64, v.Kv)
 		return after, func(p []float64) {
-			from, to := 0, len(p) // the part that is not zero, by rows of the grid
+			from, to := 0, len(p) // the part that is not zero
 			for from < to && p[from] == 0 {
 				from++
 			}
@@ -214,34 +243,19 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 				to--
 			}
 			for _, s := range steps {
-				for i := max(0, from-cols); i < min(len(p), to+cols); i++ {
-					next[i] = 0
-				}
+				low, high := max(0, from-reach), min(len(p), to+reach)
+				clear(next[low:high])
 				for i := from; i < to; i++ {
-					x := p[i]
-					if x == 0 {
-						continue
-					}
-					rest := 1.0
-					if y := s.left[i]; y > 0 {
-						next[i-1] += x * y
-						rest -= y
-					}
-					if y := s.right[i]; y > 0 {
-						next[i+1] += x * y
-						rest -= y
-					}
-					if y := s.up[i]; y > 0 {
-						next[i-cols] += x * y
-						rest -= y
-					}
-					if y := s.down[i]; y > 0 {
-						next[i+cols] += x * y
-						rest -= y
+					x, rest := p[i], 1.0
+					for n, y := range s[i] {
+						if y > 0 {
+							next[i+ways[n].cells] += x * y
+							rest -= y
+						}
 					}
 					next[i] += x * math.Max(0, rest)
 				}
-				from, to = max(0, from-cols), min(len(p), to+cols)
+				from, to = low, high
 				copy(p[from:to], next[from:to])
 			}
 		}
@@ -258,49 +272,38 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 	if len(r.LogV) != n || !(r.Reg > 0) || math.IsInf(r.Reg, 0) {
 		return nil, refuse("LogV has %d entries, want %d; Reg = %v", len(r.LogV), n, r.Reg)
 	}
+	none := math.Inf(-1)
 	size := 0.0
+	start := make([]arrivals, n)
 	for j, x := range r.LogV {
-		if math.IsNaN(x) || math.IsInf(x, 1) || math.IsInf(x, -1) && v.Hi[j] > 0 {
+		if math.IsNaN(x) || math.IsInf(x, 1) || x == none && v.Hi[j] > 0 {
 			return nil, refuse("LogV[%d] = %v", j, x)
 		}
-		if !math.IsInf(x, -1) {
+		if x > none {
 			size = math.Max(size, math.Abs(x))
 		}
-	}
-	x2, y2 := squares(cols), squares(rows)
-	logV := append([]float64(nil), r.LogV...)
-	for j, h := range v.Hi {
-		if h == 0 {
-			logV[j] = math.Inf(-1)
+		if start[j].log = x; v.Hi[j] == 0 {
+			start[j].log = none
 		}
 	}
-	none := carried{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
-	pass := func(w []float64) carried {
-		none.log = w
-		a := none.along(rows, cols, cols, 1, x2, r.Reg, 1/float64(cols), true)
-		return a.along(cols, rows, 1, cols, y2, r.Reg, 1/float64(rows), false)
-	}
-	f := pass(logV).log
-	w := make([]float64, n)
-	for i := range w {
-		w[i] = math.Inf(-1)
-	}
+	axes := v.axes()
+	gather := func(in []arrivals) []arrivals { return axes[1].gather(axes[0].gather(in, r.Reg), r.Reg) }
+	f := gather(start)
+	w := slices.Repeat([]arrivals{{log: none}}, n)
 	_ = v.Masses(func(i int, _, mu float64) error {
 		if mu > 0 {
-			w[i] = math.Log(mu) - f[i]
-			size = math.Max(size, math.Abs(w[i]))
+			w[i].log = math.Log(mu) - f[i].log
+			size = math.Max(size, math.Abs(w[i].log))
 		}
 		return nil
 	})
-	c := pass(w)
+	c := gather(w)
 	mass := make([]float64, n)
-	var transport, residual float64
 	for j := range mass {
-		mass[j] = math.Exp(c.log[j] + logV[j])
-		transport += mass[j] * c.square[j]
-		residual += math.Abs(mass[j] - r.Q[j])
+		mass[j] = math.Exp(c[j].log + start[j].log)
 	}
-	most := (x2[cols-1] + y2[rows-1]) * (1 + 0x1p-48)
+	most := (axes[0].squares[cols-1] + axes[1].squares[rows-1]) * (1 + 0x1p-48)
+	transport, residual := v.cost(c, mass, r.Q)
 	if err := claimed(r, transport/most, residual, most); err != nil {
 		return nil, err
 	}
@@ -308,50 +311,56 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 	if r.Flow != nil {
 		steps = r.Flow.Steps
 		all, _ := v.shares(r.Flow, mass)
-		dx, dy := 1/float64(cols), 1/float64(rows)
 		for _, s := range all {
-			next := make([]float64, n)
-			var to carried
-			to.x, to.y, to.square = make([]float64, n), make([]float64, n), make([]float64, n)
-			for i, m := range mass {
-				rest := 1.0
-				// A part y of cell i goes on by (a, b).
-				go1 := func(j int, y, a, b float64) {
-					if y == 0 {
-						return
-					}
-					rest -= y
-					part := y * m
-					next[j] += part
-					to.x[j] += part * (c.x[i] - a)
-					to.y[j] += part * (c.y[i] - b)
-					to.square[j] += part * (c.square[i] - 2*(c.x[i]*a+c.y[i]*b) + a*a + b*b)
-				}
-				go1(i-1, s.left[i], -dx, 0)
-				go1(i+1, s.right[i], dx, 0)
-				go1(i-cols, s.up[i], 0, -dy)
-				go1(i+cols, s.down[i], 0, dy)
-				go1(i, math.Max(0, rest), 0, 0)
-			}
-			for j, m := range next {
-				if m > 0 {
-					c.x[j], c.y[j], c.square[j] = to.x[j]/m, to.y[j]/m, math.Max(0, to.square[j]/m)
-				}
-			}
-			mass = next
+			mass = v.follow(s, c, mass)
 		}
 	}
-	var upper, off float64
-	for j, m := range mass {
-		upper += m * c.square[j]
-		off += math.Abs(m - r.Q[j])
-	}
+	upper, off := v.cost(c, mass, r.Q)
 	slack := gridSlack(rows, cols, size+4*most/r.Reg, steps)
 	upper = math.Min(upper+most*(off+slack), most)
 	if !(upper >= 0) {
 		return nil, refuse("the plan costs %v", upper)
 	}
 	return num.Rat(upper), nil
+}
+
+// cost returns what a plan costs whose columns hold mass, and how far they are off q.
+func (v *verifier) cost(c []arrivals, mass, q []float64) (cost, off float64) {
+	for j, m := range mass {
+		cost += m * c[j].square
+		off += math.Abs(m - q[j])
+	}
+	return cost, off
+}
+
+// follow takes the columns along one step of a flow, and returns their masses. What comes from (x, y) away and goes on
+// by (dx, dy) is (x - dx, y - dy) away.
+func (v *verifier) follow(s shares, c []arrivals, mass []float64) []float64 {
+	ways := v.ways()
+	next, to := make([]float64, len(mass)), make([]arrivals, len(mass))
+	for i, m := range mass {
+		rest := 1.0
+		move := func(w way, share float64) {
+			j, part := i+w.cells, share*m
+			next[j] += part
+			to[j].x += part * (c[i].x - w.dx)
+			to[j].y += part * (c[i].y - w.dy)
+			to[j].square += part * (c[i].square - 2*(c[i].x*w.dx+c[i].y*w.dy) + w.dx*w.dx + w.dy*w.dy)
+			rest -= share
+		}
+		for n, share := range s[i] {
+			if share > 0 {
+				move(ways[n], share)
+			}
+		}
+		move(way{}, math.Max(0, rest))
+	}
+	for j, m := range next {
+		if m > 0 {
+			c[j] = arrivals{x: to[j].x / m, y: to[j].y / m, square: math.Max(0, to[j].square/m)}
+		}
+	}
+	return next
 }
 
 // gridSlack bounds the rounding errors of gridUpper over the largest cost. Exponents of at most size
@@ -363,47 +372,36 @@ func gridSlack(rows, cols int, size float64, steps int) float64 {
 	return 2 * 0x1p-53 * (60*size + 8*n + float64(rows)*float64(cols) + 40*float64(steps) + 100)
 }
 
-// carried is what cells have gathered from others: the log of the weight, and means over it of the way
-// from here to there, and of its square.
-type carried struct{ log, x, y, square []float64 }
+// arrivals is what a cell has gathered from others: the log of the weight, and means over it of the way from here to
+// there, and of its square.
+type arrivals struct{ log, x, y, square float64 }
 
-// along gathers along one axis: lines of n cells, stride apart, each line start apart from the next.
-func (in carried) along(lines, n, start, stride int, squares []float64, reg, unit float64, horizontal bool) carried {
-	m := len(in.log)
-	out := carried{make([]float64, m), make([]float64, m), make([]float64, m), make([]float64, m)}
-	for l := range lines {
-		for c := range n {
-			at := l*start + c*stride
-			top := math.Inf(-1)
-			for j := range n {
-				top = math.Max(top, in.log[l*start+j*stride]-squares[gap(c, j)]/reg)
-			}
-			out.log[at] = top
-			if math.IsInf(top, -1) {
+// gather gathers along one axis.
+func (a axis) gather(in []arrivals, reg float64) []arrivals {
+	out := make([]arrivals, len(in))
+	a.each(func(at, start, c int) {
+		top := math.Inf(-1)
+		for j := range a.n {
+			top = math.Max(top, in[start+j*a.stride].log-a.squares[gap(c, j)]/reg)
+		}
+		out[at].log = top
+		if math.IsInf(top, -1) {
+			return
+		}
+		var z, x, y, square float64
+		for j := range a.n {
+			from, away := in[start+j*a.stride], a.squares[gap(c, j)]
+			e := from.log - away/reg - top
+			if e < -60 {
 				continue
 			}
-			var z, x, y, sq float64
-			for j := range n {
-				i := l*start + j*stride
-				e := in.log[i] - squares[gap(c, j)]/reg - top
-				if e < -60 {
-					continue
-				}
-				p := math.Exp(e)
-				d := float64(j-c) * unit
-				z += p
-				if horizontal {
-					x += p * (in.x[i] + d)
-					y += p * in.y[i]
-				} else {
-					x += p * in.x[i]
-					y += p * (in.y[i] + d)
-				}
-				sq += p * (in.square[i] + squares[gap(c, j)])
-			}
-			out.log[at] += math.Log(z)
-			out.x[at], out.y[at], out.square[at] = x/z, y/z, sq/z
+			p, d := math.Exp(e), float64(j-c)
+			z += p
+			x += p * (from.x + d*a.dx)
+			y += p * (from.y + d*a.dy)
+			square += p * (from.square + away)
 		}
-	}
+		out[at] = arrivals{top + math.Log(z), x / z, y / z, square / z}
+	})
 	return out
 }

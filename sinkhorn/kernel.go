@@ -199,19 +199,8 @@ func (k *kernel) join(s []float64) {
 	})
 }
 
-// rows calls f for every row, with the number of its chunk, until the context ends.
-func (c *costs) rows(f func(ch, i int)) {
-	m := chunks(c.k, c.n)
-	c.loop(m, func(ch int) {
-		from, to := chunkRows(c.k, m, ch)
-		for i := from; i < to; i++ {
-			if (i-from)%lookRows == 0 && c.ended() {
-				return
-			}
-			f(ch, i)
-		}
-	})
-}
+// rows calls f for every row.
+func (c *costs) rows(f func(ch, i int)) { c.watch.rows(c.k, c.n, f) }
 
 // rowMinima sets f_i = min_j (C_ij - g_j).
 func (c *costs) rowMinima(g, f []float64) {

@@ -53,6 +53,20 @@ func (w *watch) loop(m int, f func(i int)) {
 	}
 }
 
+// rows calls f for every row of a k x n matrix, with the number of its chunk, unless the context ends.
+func (w *watch) rows(k, n int, f func(ch, i int)) {
+	m := chunks(k, n)
+	w.loop(m, func(ch int) {
+		from, to := chunkRows(k, m, ch)
+		for i := from; i < to; i++ {
+			if (i-from)%lookRows == 0 && w.ended() {
+				return
+			}
+			f(ch, i)
+		}
+	})
+}
+
 // ended reports whether the context is over, for loops to be left.
 func (w *watch) ended() bool {
 	if w.ctx == nil || w.ctx.Err() == nil {
