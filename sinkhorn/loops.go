@@ -44,27 +44,13 @@ func extent(row []float64) (lo, hi float64, ok bool) {
 // minDiff returns min_j (c_j - g_j).
 func minDiff(c, g []float64) float64 {
 	g = g[:len(c)]
-	w, x, y, z := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
-	for ; len(c) >= 4; c, g = c[4:], g[4:] {
-		if d := c[0] - g[0]; d < w {
-			w = d
-		}
-		if d := c[1] - g[1]; d < x {
-			x = d
-		}
-		if d := c[2] - g[2]; d < y {
-			y = d
-		}
-		if d := c[3] - g[3]; d < z {
-			z = d
+	least := math.Inf(1)
+	for j, x := range c {
+		if d := x - g[j]; d < least {
+			least = d
 		}
 	}
-	for j, e := range c {
-		if d := e - g[j]; d < w {
-			w = d
-		}
-	}
-	return math.Min(math.Min(w, x), math.Min(y, z))
+	return least
 }
 
 // minInto sets b_j to the least of b_j and c_j - f.
