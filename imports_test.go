@@ -56,7 +56,9 @@ var picture = map[string][]string{
 
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the steps that it reports.
 	"hilbert":  {"cost", "internal/parallel"},
-	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
+	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/internal/loops", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas/gonum"},
+	// Loops over rows of a matrix, without problems.
+	"sinkhorn/internal/loops": {"gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
 	// The projection in divergence, a subject of its own.
 	"sinkhorn/kl": {"internal/num", "projection"},
 

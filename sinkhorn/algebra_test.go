@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
@@ -202,11 +203,11 @@ func TestRowsInPairs(t *testing.T) {
 			sum += val[l] * v[idx[l]]
 			want[idx[l]] = 7 * val[l]
 		}
-		if got := dotRow(idx, val, v); got != sum {
+		if got := loops.DotSparse(idx, val, v); got != sum {
 			t.Errorf("%d entries: %v, want %v", n, got, sum)
 		}
 		out := make([]float64, 20)
-		if addRow(idx, val, 7, out); !slices.Equal(out, want) {
+		if loops.AddSparse(idx, val, 7, out); !slices.Equal(out, want) {
 			t.Errorf("%d entries: added %v, want %v", n, out, want)
 		}
 	}

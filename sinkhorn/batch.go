@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
 
 // Projector projects one distribution after the other with the same cost, box and Reg. What depends
@@ -160,8 +161,8 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	}
 	places, stacks := 4*runtime.GOMAXPROCS(0), 0
 	if p.stacked > 1 {
-		stacks = max(1, min(runtime.GOMAXPROCS(0), n)/chunks(p.box.k, p.box.live())) // each keeps as many threads busy as it has chunks of rows
-		places += 3 * p.stacked * stacks                                             // at work, waiting for a certificate, and for a place
+		stacks = max(1, min(runtime.GOMAXPROCS(0), n)/loops.Chunks(p.box.k, p.box.live())) // each keeps as many threads busy as it has chunks of rows
+		places += 3 * p.stacked * stacks                                                   // at work, waiting for a certificate, and for a place
 	}
 	places = min(places, n)
 	stream := projection.NewStream[Result](places)

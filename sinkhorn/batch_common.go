@@ -3,6 +3,8 @@ package sinkhorn
 import (
 	"context"
 	"sync"
+
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
 
 // common is what distributions on many rows share at one Reg: the kernel with the row minima absorbed, exponentiated
@@ -49,7 +51,7 @@ func (s *common) make(ctx context.Context, p *Projector) bool {
 	if c.cut() || c.base != nil || c.exp != 0 || !probes(c.k, c.reg, c.rng) {
 		return !c.cut()
 	}
-	k := &kernel{c: c, ch: chunks(c.k, c.n), m: lease(c.k * c.n), f: c.min, g: make([]float64, c.n)}
+	k := &kernel{c: c, ch: loops.Chunks(c.k, c.n), m: lease(c.k * c.n), f: c.min, g: make([]float64, c.n)}
 	k.part = make([]float64, k.ch*c.n)
 	s.a = make([]float64, c.k)
 	s.w = k.open(c.reg, in.mass, s.a, make([]float64, c.k), make([]float64, c.n))
@@ -60,7 +62,7 @@ func (s *common) make(ctx context.Context, p *Projector) bool {
 	c.ctx = nil // it outlives the call
 	s.rng = make([]float64, c.k)
 	for i, row := range c.row {
-		_, high, _ := extent(row)
+		_, high, _ := loops.Extent(row)
 		s.rng[i] = high - c.min[i]
 	}
 	s.rows, s.k = in.rows, k

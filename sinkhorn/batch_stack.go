@@ -1,6 +1,10 @@
 package sinkhorn
 
-import "context"
+import (
+	"context"
+
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
+)
 
 // stack projects distributions on many rows with the shared kernel, several at a time: each block of the kernel is
 // read once and, while it is in cache, used for all of them, and so is each row in their certificates. Everything
@@ -153,7 +157,7 @@ func (t *stack) product(ch int) {
 		clear(m.k.partial(ch, m.s.s))
 	}
 	block := max(1, blockCells/n)
-	from, to := chunkRows(k.c.k, k.ch, ch)
+	from, to := loops.ChunkRows(k.c.k, k.ch, ch)
 	for i := from; i < to; i += block {
 		if t.ended() {
 			return
@@ -166,12 +170,12 @@ func (t *stack) product(ch int) {
 			if m.n == 0 {
 				copy(a, t.p.common.a[i:i+b])
 			} else {
-				timesRows(rows, n, s.v, a)
+				loops.Times(rows, n, s.v, a)
 			}
 			for r, y := range a {
 				u[r] = m.mass[i+r] / y
 			}
-			addColumns(rows, n, u, m.k.partial(ch, s.s))
+			loops.AddColumns(rows, n, u, m.k.partial(ch, s.s))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn/grid"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
@@ -47,12 +48,12 @@ func TestChunkStarts(t *testing.T) {
 		{1, 1, 1}, {512, 512, 1}, {513, 512, 2}, {1024, 512, 2}, {1, 1 << 20, 1}, {3, 1 << 20, 3}, {1000, 4000, 16}, {4000, 4000, 16}, {8192, 8192, 32}, {4351, 100_000, 16},
 		{4352, 100_000, 17}, {100_000, 100_000, 64}, {1 << 20, 1, 4},
 	} {
-		m := chunks(tt.k, tt.n)
+		m := loops.Chunks(tt.k, tt.n)
 		if m != tt.want {
 			t.Errorf("%d x %d: %d parts, want %d", tt.k, tt.n, m, tt.want)
 		}
 		for c := range m {
-			from, to := chunkRows(tt.k, m, c)
+			from, to := loops.ChunkRows(tt.k, m, c)
 			even := tt.k * c / m
 			if tt.k/m >= 16 && from%8 != 0 || from > even || from < even-7 || tt.k/m < 16 && from != even || c == m-1 && to != tt.k {
 				t.Errorf("%d x %d: part %d of %d is [%d, %d), and begins at %d or just before", tt.k, tt.n, c, m, from, to, even)

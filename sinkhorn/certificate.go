@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
@@ -89,7 +90,7 @@ func (in *instance) certify(c *costs, it *iterate) *bounds {
 
 // certify finds the bounds of a group of iterates with one kernel, in one sweep over cost and plans.
 func certify(w *watch, c *costs, group []*proof) {
-	m := chunks(c.k, c.n)
+	m := loops.Chunks(c.k, c.n)
 	sweeps := 0
 	for _, p := range group {
 		if p.open(c, m); !p.known {
@@ -139,21 +140,17 @@ func (p *proof) open(c *costs, m int) {
 	}
 }
 
-// rowsPerSweep is how many rows a sweep takes at a time: what is read and written for each column is then shared by
-// them.
-const rowsPerSweep = 4
-
 // sweepChunk goes over the rows of one chunk. What a plan costs is, where it needs no repair, u times a product of v
 // with the matrix M_ij C_ij, whose rows are made for the whole group at once.
 func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
 	n, kernel := c.n, group[0].it.m
-	mc, buf := make([]float64, rowsPerSweep*n), make([]float64, n)
-	from, to := chunkRows(c.k, m, ch)
-	for i := from; i < to; i += rowsPerSweep {
+	mc, buf := make([]float64, loops.Rows*n), make([]float64, n)
+	from, to := loops.ChunkRows(c.k, m, ch)
+	for i := from; i < to; i += loops.Rows {
 		if (i-from)%lookRows == 0 && w.ended() {
 			return
 		}
-		b := min(rowsPerSweep, to-i)
+		b := min(loops.Rows, to-i)
 		rows := c.row[i : i+b]
 		if kernel != nil {
 			for r, row := range rows {
@@ -175,7 +172,7 @@ func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
 				continue
 			}
 			carried := p.carried[i : i+b]
-			timesRows(mc[:b*n], n, p.it.v, carried)
+			loops.Times(mc[:b*n], n, p.it.v, carried)
 			for r := range carried {
 				carried[r] *= p.it.u[i+r]
 			}
@@ -187,19 +184,19 @@ func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
 // make the bound worse.
 func (p *proof) lower(rows [][]float64, i int, low []float64) {
 	f := p.b.f[i : i+len(rows)]
-	minDiffRows(rows, p.it.g, f)
+	loops.MinDiffRows(rows, p.it.g, f)
 	for _, x := range p.in.mass[i : i+len(rows)] {
 		if x > 0 {
 			continue
 		}
 		for r, row := range rows {
 			if p.in.mass[i+r] > 0 {
-				minInto(low, row, f[r])
+				loops.MinInto(low, row, f[r])
 			}
 		}
 		return
 	}
-	minIntoRows(low, rows, f)
+	loops.MinIntoRows(low, rows, f)
 }
 
 // carry finds what row i of the plan costs, and of its repaired form.
@@ -224,7 +221,7 @@ func (p *proof) carry(i int, row, buf []float64) {
 // close makes the bounds of what the sweep has found.
 func (p *proof) close(c *costs) {
 	b, n := &p.b, c.n
-	joinMinima(b.b, p.low)
+	loops.JoinMinima(b.b, p.low)
 	for j, x := range b.b {
 		// Rounding may have raised C_ij - f_i by half a unit.
 		b.b[j] = math.Nextafter(x, math.Inf(-1))

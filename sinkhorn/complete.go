@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
@@ -179,7 +180,7 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 		if err := projection.CheckRow(bare[n], row, in.kv); err != nil {
 			return err
 		}
-		f[bare[n]] = max(math.Nextafter(minDiff(row, g), math.Inf(-1)), -math.MaxFloat64)
+		f[bare[n]] = max(math.Nextafter(loops.MinDiff(row, g), math.Inf(-1)), -math.MaxFloat64)
 		return nil
 	})
 	if err != nil && w.ended() && err == w.ctx.Err() {
@@ -192,13 +193,13 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 // all costs if the context ends.
 func (in *instance) deadColumns(w *watch, c *costs, f, g []float64) {
 	least := make([]float64, in.kv)
-	part := slices.Repeat([]float64{math.MaxFloat64}, chunks(c.k, in.kv)*in.kv)
+	part := slices.Repeat([]float64{math.MaxFloat64}, loops.Chunks(c.k, in.kv)*in.kv)
 	w.rows(c.k, in.kv, func(ch, a int) {
 		if in.mass[a] > 0 {
-			minInto(part[ch*in.kv:(ch+1)*in.kv], c.full[a], f[in.rows[a]])
+			loops.MinInto(part[ch*in.kv:(ch+1)*in.kv], c.full[a], f[in.rows[a]])
 		}
 	})
-	joinMinima(least, part)
+	loops.JoinMinima(least, part)
 	top := 0.0
 	for a, i := range in.rows {
 		if in.mass[a] > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
 
 // costs is the cost matrix on the rows with mass and the columns with room.
@@ -63,7 +64,7 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 		held = nil // rows are in memory
 	}
 	err := rowcache.Read(ctx, in.matrix, in.rows, held, func(r int, row []float64) error {
-		lo, hi, ok := extent(row)
+		lo, hi, ok := loops.Extent(row)
 		if !ok || len(row) != in.kv {
 			return projection.CheckRow(in.rows[r], row, in.kv)
 		}
@@ -79,7 +80,7 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 				tiny[r] = max(tiny[r], row[j])
 			}
 			c.row[r] = dst
-			lo, hi, _ = extent(dst)
+			lo, hi, _ = loops.Extent(dst)
 		}
 		c.min[r], high[r] = lo, hi
 		return nil

@@ -4,7 +4,14 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
+
+// ge has the products of gonum that are not over rows.
+var ge gonum.Implementation
 
 // kernel is the Gibbs kernel with absorbed potentials,
 //
@@ -23,7 +30,7 @@ type kernel struct {
 }
 
 func newKernel(c *costs) *kernel {
-	k := &kernel{c: c, ch: chunks(c.k, c.n)}
+	k := &kernel{c: c, ch: loops.Chunks(c.k, c.n)}
 	k.m = lease(c.k * c.n)
 	k.part = make([]float64, k.ch*c.n)
 	k.f, k.g = make([]float64, c.k), make([]float64, c.n)
@@ -57,7 +64,7 @@ func (k *kernel) build(reg float64) {
 	k.reg = reg
 	n := k.c.n
 	k.c.rows(func(_, i int) {
-		expRow(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], expScale/reg)
+		loops.Exp(k.m[i*n:(i+1)*n], k.c.row[i], k.g, k.f[i], loops.ExpScale/reg)
 	})
 }
 
@@ -69,7 +76,7 @@ const blockCells = 1 << 15
 func (k *kernel) blocks(s []float64, f func(from, to, chunk int, part []float64)) {
 	block := max(1, blockCells/k.c.n)
 	k.c.loop(k.ch, func(ch int) {
-		from, to := chunkRows(k.c.k, k.ch, ch)
+		from, to := loops.ChunkRows(k.c.k, k.ch, ch)
 		part := k.partial(ch, s)
 		clear(part)
 		for i := from; i < to; i += block {
@@ -85,24 +92,24 @@ func (k *kernel) blocks(s []float64, f func(from, to, chunk int, part []float64)
 // times sets a = M v for rows from to to, with the entries in w alone if it is not nil.
 func (k *kernel) times(w *csr, from, to int, v, a []float64) {
 	if w == nil {
-		timesRows(k.m[from*k.c.n:to*k.c.n], k.c.n, v, a[from:to])
+		loops.Times(k.m[from*k.c.n:to*k.c.n], k.c.n, v, a[from:to])
 		return
 	}
 	for i := from; i < to; i++ {
 		idx, val := w.row(i)
-		a[i] = dotRow(idx, val, v)
+		a[i] = loops.DotSparse(idx, val, v)
 	}
 }
 
 // add adds M' u to s for the same rows.
 func (k *kernel) add(w *csr, from, to int, u, s []float64) {
 	if w == nil {
-		addColumns(k.m[from*k.c.n:to*k.c.n], k.c.n, u[from:to], s)
+		loops.AddColumns(k.m[from*k.c.n:to*k.c.n], k.c.n, u[from:to], s)
 		return
 	}
 	for i := from; i < to; i++ {
 		idx, val := w.row(i)
-		addRow(idx, val, u[i], s)
+		loops.AddSparse(idx, val, u[i], s)
 	}
 }
 
@@ -164,7 +171,7 @@ func (k *kernel) open(reg float64, mu, a, u, s []float64) *sweep {
 	k.blocks(s, func(from, to, ch int, part []float64) {
 		low := w.low[ch*n : (ch+1)*n]
 		for i := from; i < to; i++ {
-			a[i], w.carried[i] = expOpen(k.m[i*n:(i+1)*n], k.c.row[i], low, k.f[i], expScale/reg)
+			a[i], w.carried[i] = loops.ExpOpen(k.m[i*n:(i+1)*n], k.c.row[i], low, k.f[i], loops.ExpScale/reg)
 			u[i] = mu[i] / a[i]
 		}
 		k.add(nil, from, to, u, part)
@@ -204,23 +211,20 @@ func (c *costs) rows(f func(ch, i int)) { c.watch.rows(c.k, c.n, f) }
 
 // rowMinima sets f_i = min_j (C_ij - g_j).
 func (c *costs) rowMinima(g, f []float64) {
-	c.rows(func(_, i int) { f[i] = minDiff(c.row[i], g) })
+	c.rows(func(_, i int) { f[i] = loops.MinDiff(c.row[i], g) })
 }
 
 // columnMinima sets b_j = min_i (C_ij - f_i).
 func (c *costs) columnMinima(f, b []float64) {
-	part := slices.Repeat([]float64{math.Inf(1)}, chunks(c.k, c.n)*c.n)
-	c.rows(func(ch, i int) { minInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i]) })
-	joinMinima(b, part)
+	part := slices.Repeat([]float64{math.Inf(1)}, loops.Chunks(c.k, c.n)*c.n)
+	c.rows(func(ch, i int) { loops.MinInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i]) })
+	loops.JoinMinima(b, part)
 }
 
-// joinMinima sets b to the least of part, which holds the minima of one chunk after the other.
-func joinMinima(b, part []float64) {
-	n := len(b)
-	copy(b, part)
-	for ; len(part) >= n && n > 0; part = part[n:] {
-		for j, x := range part[:n] {
-			b[j] = min(b[j], x)
-		}
+// grow returns a slice of length n, reusing s if it is large enough. Its content is arbitrary.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
 	}
+	return s[:n]
 }

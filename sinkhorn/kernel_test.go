@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
 
 // TestNormalise compares both products of a pass with plain loops, on a matrix in one chunk and on some in several,
 // with rows and columns left over everywhere; and any two numbers of threads bit for bit.
 func TestNormalise(t *testing.T) {
 	const k, n = 1051, 2003
-	if k < 2*blockCells/n || chunks(k, n) < 2 {
+	if k < 2*blockCells/n || loops.Chunks(k, n) < 2 {
 		t.Fatal("the largest matrix is not large")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -59,31 +60,5 @@ func TestNormalise(t *testing.T) {
 			}
 		}
 		m.free()
-	}
-}
-
-// TestChunkRows checks that chunks are the rows, each once and in order, and that their partial sums are few beside the rows.
-func TestChunkRows(t *testing.T) {
-	for _, n := range []int{1, 3, 250, 1000, 4000, 100_000} {
-		for _, k := range []int{1, 2, 15, 16, 17, 250, 999, 1000, 1346, 4000, 4001, 20_000} {
-			m := chunks(k, n)
-			if m < 1 || m > 64 || m > k || m > 16 && k/m < fullRows {
-				t.Errorf("%d x %d: %d chunks", k, n, m)
-			}
-			if k*n > 64*chunkCells && k >= 16 && m < 16 {
-				t.Errorf("%d x %d: %d chunks are too few for many threads", k, n, m)
-			}
-			next := 0
-			for c := range m {
-				from, to := chunkRows(k, m, c)
-				if from != next || to <= from {
-					t.Fatalf("%d x %d: chunk %d of %d is rows %d to %d, want from %d", k, n, c, m, from, to, next)
-				}
-				next = to
-			}
-			if next != k {
-				t.Errorf("%d x %d: %d rows in chunks", k, n, next)
-			}
-		}
 	}
 }

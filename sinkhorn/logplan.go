@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
@@ -25,7 +26,7 @@ type logPlan struct {
 // newLogPlan makes one pass over the cost.
 func newLogPlan(c *costs, mass []float64, reg float64, logV []float64) *logPlan {
 	p := &logPlan{c: c, mass: mass, reg: reg, logV: logV, logU: make([]float64, c.k), cols: make([]float64, c.n)}
-	m := chunks(c.k, c.n)
+	m := loops.Chunks(c.k, c.n)
 	part, rows := make([]float64, m*c.n), make([]float64, m*c.n)
 	c.rows(func(ch, i int) {
 		row, sum := rows[ch*c.n:(ch+1)*c.n], part[ch*c.n:(ch+1)*c.n]

@@ -5,36 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
-
-// chunkCells is how many matrix cells make a unit of parallel work. Chunks depend on the shape of
-// the matrix alone, and their partial sums are joined in index order: results have the same bits
-// whatever the number of threads.
-const chunkCells = 1 << 18
-
-// fullRows is how many rows a chunk has at least, where there are more than 16 of them: the partial sums of
-// every chunk are written and read again, which should be little beside its rows.
-const fullRows = 256
-
-// chunks returns how many chunks a k x n matrix is cut into.
-func chunks(k, n int) int {
-	c := (int64(k)*int64(n) + chunkCells - 1) / chunkCells
-	return int(max(1, min(c, int64(k), int64(max(16, k/fullRows)), 64)))
-}
-
-// chunkRows returns the rows of chunk c of m. Chunks of many rows begin at a multiple of 8: the products take
-// four rows at a time, and are slow for the rest.
-func chunkRows(k, m, c int) (from, to int) {
-	from, to = int(int64(k)*int64(c)/int64(m)), int(int64(k)*int64(c+1)/int64(m))
-	if k/m < 16 {
-		return from, to
-	}
-	from &^= 7
-	if c+1 < m {
-		to &^= 7
-	}
-	return from, to
-}
 
 // watch runs the loops of a call and looks at its context.
 type watch struct {
@@ -55,9 +27,9 @@ func (w *watch) loop(m int, f func(i int)) {
 
 // rows calls f for every row of a k x n matrix, with the number of its chunk, unless the context ends.
 func (w *watch) rows(k, n int, f func(ch, i int)) {
-	m := chunks(k, n)
+	m := loops.Chunks(k, n)
 	w.loop(m, func(ch int) {
-		from, to := chunkRows(k, m, ch)
+		from, to := loops.ChunkRows(k, m, ch)
 		for i := from; i < to; i++ {
 			if (i-from)%lookRows == 0 && w.ended() {
 				return

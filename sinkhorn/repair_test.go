@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
 
 // TestRepairedUpper: far from convergence, Upper is the cost of the plan at hand with its columns cut down to Q and what is missing then put in as a
@@ -71,7 +72,7 @@ func TestRepairedUpper(t *testing.T) {
 // TestColumnsInParts: the column sums of a matrix of more than one part are those of its rows.
 func TestColumnsInParts(t *testing.T) {
 	const k, kv, same = 520, 520, 1e-12 // 520 roundings of numbers below 1
-	if chunks(k, kv) < 2 {
+	if loops.Chunks(k, kv) < 2 {
 		t.Fatal("one part")
 	}
 	d := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}

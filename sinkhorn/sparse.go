@@ -116,24 +116,3 @@ func growth(x, y []float64) (most float64) {
 	}
 	return most
 }
-
-func dotRow(idx []int32, val, v []float64) float64 {
-	val = val[:len(idx)]
-	var x, y float64
-	m := 0
-	for ; m+1 < len(idx); m += 2 {
-		x += float64(val[m] * v[idx[m]])
-		y += float64(val[m+1] * v[idx[m+1]])
-	}
-	if m < len(idx) {
-		x += float64(val[m] * v[idx[m]])
-	}
-	return x + y
-}
-
-func addRow(idx []int32, val []float64, u float64, s []float64) {
-	val = val[:len(idx)]
-	for m, j := range idx {
-		s[j] += float64(u * val[m])
-	}
-}

@@ -1,4 +1,4 @@
-package sinkhorn
+package loops
 
 import "math"
 
@@ -11,7 +11,7 @@ var expTable = func() (t [2048]float64) {
 }()
 
 const (
-	expScale = 2048 / math.Ln2
+	ExpScale = 2048 / math.Ln2
 	// Adding and subtracting expMagic rounds to the nearest integer, and leaves it in the low bits.
 	expMagic     = 0x1.8p52
 	expMagicBits = 0x4338000000000000 // of that float
@@ -23,12 +23,12 @@ const (
 	expMin = -1021 * 2048
 )
 
-// expRow sets dst[j] = exp(((f - c[j]) + g[j]) * inv) with scale = inv * expScale, for exponents x of
+// Exp sets dst[j] = exp(((f - c[j]) + g[j]) * inv) with scale = inv * ExpScale, for exponents x of
 // at most 700 and at least -1e9; it flushes to zero below -707. The relative error is at most
 // (3 + |x|) * 2^-52: rounding x costs |x| * 2^-53, and so does rounding the scaled x; the table, the
 // polynomial and the product 2.2 * 2^-52. The loop has no call and no branch, which makes it three
 // to four times as fast as math.Exp.
-func expRow(dst, c, g []float64, f, scale float64) {
+func Exp(dst, c, g []float64, f, scale float64) {
 	c = c[:len(dst)]
 	g = g[:len(dst)]
 	for j := range dst {
@@ -43,8 +43,8 @@ func expRow(dst, c, g []float64, f, scale float64) {
 	}
 }
 
-// expOpen is expRow with g = 0; it also lowers b to c - f, and returns the sum of dst and that of dst_j c_j.
-func expOpen(dst, c, b []float64, f, scale float64) (sum, carried float64) {
+// ExpOpen is Exp with g = 0; it also lowers b to c - f, and returns the sum of dst and that of dst_j c_j.
+func ExpOpen(dst, c, b []float64, f, scale float64) (sum, carried float64) {
 	c, b = c[:len(dst)], b[:len(dst)]
 	for j := range dst {
 		e := c[j]
