@@ -30,18 +30,15 @@ func (c *Case) Scaling(logV []float64, reg float64) (RowFunc, error) {
 		least := math.Inf(1)
 		for j, x := range cost {
 			if logV[j] > none {
-				least = math.Min(least, x)
+				least = min(least, x)
 			}
 		}
 		top := none
 		for j, x := range cost {
-			dst[j] = none
-			if logV[j] > none {
-				dst[j] = logV[j] - (x-least)/reg
-				top = math.Max(top, dst[j])
-			}
+			dst[j] = logV[j] - (x-least)/reg
+			top = max(top, dst[j])
 		}
-		var sum float64
+		sum := 0.0
 		for j, x := range dst {
 			dst[j] = 0
 			if x -= top; x > -745 {
@@ -116,7 +113,7 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 	carried := new(num.Acc)       // <C, P> in units
 	units := make([]uint64, c.Kv) // column sums
 	var moved uint64              // of P
-	rows := newDefects()          // over the source, times its sum, in units
+	excess := new(num.Dyadic)     // of rows, times the sum of the source, in units
 	err = c.Masses(func(i int, given, mass float64) error {
 		cost, err := c.Row(i)
 		if err != nil {
@@ -145,7 +142,7 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 			sent += uint64(y)
 		}
 		moved += sent
-		rows.add(num.DyadicUint(sent).Times(c.sum).Minus(num.NewDyadic(given).Times(unit)))
+		addExcess(excess, num.DyadicUint(sent).Times(c.sum), num.NewDyadic(given).Times(unit))
 		return nil
 	})
 	if err != nil {
@@ -156,7 +153,7 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 		cols[j].Add(num.DyadicUint(n))
 	}
 	transport := carried.Rat()
-	f.Upper = c.upper(f.Most, transport.Quo(transport, unit.Rat()), num.DyadicUint(moved), rows.excess, cols, unit)
+	f.Upper = c.upper(f.Most, transport.Quo(transport, unit.Rat()), num.DyadicUint(moved), excess, cols, unit)
 	return f, nil
 }
 

@@ -14,13 +14,13 @@ func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
 	if err := lengths(c.K, c.Kv, p); err != nil {
 		return nil, err
 	}
-	large := false
-	for j, g := range p.G {
-		if math.IsNaN(g) || math.IsInf(g, 0) {
-			return nil, refuse("G[%d] = %v", j, g)
-		}
-		large = large || math.Abs(g) > largePotential
+	if err := finite("G", p.G); err != nil {
+		return nil, err
 	}
+	if err := finite("F", p.F); err != nil {
+		return nil, err
+	}
+	large := slices.ContainsFunc(p.G, isLarge)
 	sum, rest := new(num.Acc), new(num.Dyadic) // sum_i source_i f_i, in two parts
 	most, at := 0.0, 0
 	for i, f := range p.F {
@@ -28,20 +28,15 @@ func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
 		if err != nil {
 			return nil, err
 		}
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, refuse("F[%d] = %v", i, f)
-		}
 		mass := 0.0
-		if c.support == nil {
-			mass = c.source[i]
-		} else if at < len(c.support) && c.support[at] == i {
+		if at < len(c.rows) && c.rows[at] == i {
 			mass = c.source[at]
 			at++
 		}
 		if mass > 0 {
 			most = max(most, c.largest(row))
 		}
-		if large || math.Abs(f) > largePotential || slices.Max(row) >= math.MaxFloat64/2 {
+		if large || isLarge(f) || slices.Max(row) >= math.MaxFloat64/2 {
 			least := slackBig(row, p.G)
 			if num.NewDyadic(f).Cmp(least) > 0 {
 				return nil, refuse("F[%d] = %v is above min_j C[%d][j] - G[j] = %v", i, f, i, least.Float())
@@ -64,23 +59,14 @@ func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
 
 // Dual returns the bound that p proves, given that p is feasible: nil if a number is not finite.
 func (c *Case) Dual(p projection.Potentials) *big.Rat {
-	sum := new(num.Acc)
-	for n, m := range c.source {
-		i := n
-		if c.support != nil {
-			i = c.support[n]
-		}
-		sum.AddMul(m, p.F[i])
-	}
-	rows := sum.Rat()
-	if rows == nil || !finite(p.G) {
+	if finite("F", p.F) != nil || finite("G", p.G) != nil {
 		return nil
 	}
-	return c.dual(rows, p.G)
-}
-
-func finite(xs []float64) bool {
-	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	rows := new(num.Acc)
+	for n, m := range c.source {
+		rows.AddMul(m, p.F[c.rows[n]])
+	}
+	return c.dual(rows.Rat(), p.G)
 }
 
 // dual returns the dual value, but at least 0. rows is the part of the rows times the sum of the source.
@@ -105,17 +91,15 @@ func (c *Case) dual(rows *big.Rat, g []float64) *big.Rat {
 // less or plus that much. Above, slackBig takes over.
 const largePotential = math.MaxFloat64 / 4
 
+func isLarge(x float64) bool { return math.Abs(x) > largePotential }
+
 // slack returns min_j (row_j - g_j) as an unevaluated sum x + e of two floats. The error of a rounded difference is a
 // float, and rounding is monotone, so the least of the exact ones is among those that round to the least.
 func slack(row, g []float64) (x, e float64) {
 	x = math.Inf(1)
 	for j, c := range row {
-		h := g[j]
-		if d := c - h; d <= x {
-			// Knuth's exact error of a difference.
-			b := c - d
-			r := (c - (d + b)) + (b - h)
-			if d < x || r < e {
+		if d := c - g[j]; d <= x {
+			if _, r := num.TwoDiff(c, g[j]); d < x || r < e {
 				x, e = d, r
 			}
 		}

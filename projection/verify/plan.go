@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
@@ -26,21 +27,9 @@ func (c *Case) Plan(plan []projection.Entry, objective float64, part bool) (*big
 	}
 	cols := make([]num.Dyadic, c.Kv) // column sums
 	carried, mass := new(num.Acc), new(num.Dyadic)
-	rows := newDefects() // times the sum of the source
-	at := 0              // in the source
-	rest := func(i int) *num.Dyadic {
-		// The rows with mass before row i send nothing.
-		for ; at < len(c.source) && c.row(at) < i; at++ {
-			rows.add(new(num.Dyadic).Minus(num.NewDyadic(c.source[at])))
-		}
-		if at == len(c.source) || c.row(at) != i {
-			return new(num.Dyadic)
-		}
-		at++
-		return num.NewDyadic(c.source[at-1])
-	}
+	excess := new(num.Dyadic) // of rows, times the sum of the source
 	for n := 0; n < len(plan); {
-		i, last := plan[n].I, -1
+		i := plan[n].I
 		if i < 0 || i >= c.K {
 			return nil, refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, i, plan[n].J, c.K, c.Kv)
 		}
@@ -49,15 +38,14 @@ func (c *Case) Plan(plan []projection.Entry, objective float64, part bool) (*big
 			return nil, err
 		}
 		sent := new(num.Dyadic)
-		for ; n < len(plan) && plan[n].I == i; n++ {
+		for last := -1; n < len(plan) && plan[n].I == i; n++ {
 			a := plan[n]
-			if a.J < 0 || a.J >= c.Kv {
+			switch {
+			case a.J < 0 || a.J >= c.Kv:
 				return nil, refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, a.I, a.J, c.K, c.Kv)
-			}
-			if a.J <= last {
+			case a.J <= last:
 				return nil, refuse("Plan[%d] at (%d, %d) does not come after (%d, %d)", n, a.I, a.J, i, last)
-			}
-			if !(a.Mass >= 0 && a.Mass <= 2) {
+			case !(a.Mass >= 0 && a.Mass <= 2):
 				return nil, refuse("Plan[%d] has mass %v", n, a.Mass)
 			}
 			last = a.J
@@ -67,40 +55,51 @@ func (c *Case) Plan(plan []projection.Entry, objective float64, part bool) (*big
 			cols[a.J].Add(m)
 		}
 		if n < len(plan) && plan[n].I < i {
-			return nil, refuse("Plan[%d] at (%d, %d) does not come after (%d, %d)", n, plan[n].I, plan[n].J, i, last)
+			return nil, refuse("Plan[%d] at (%d, %d) does not come after row %d", n, plan[n].I, plan[n].J, i)
 		}
 		mass.Add(sent)
-		rows.add(sent.Times(c.sum).Minus(rest(i)))
+		given := 0.0
+		if at, ok := slices.BinarySearch(c.rows, i); ok {
+			given = c.source[at]
+		}
+		addExcess(excess, sent.Times(c.sum), num.NewDyadic(given))
 	}
-	rest(c.K)
-	if off := rows.off(part); off.Cmp(planSlack.Times(c.sum)) > 0 {
+	if off := offBy(excess, mass.Times(c.sum), c.sum, part); off.Cmp(planSlack.Times(c.sum)) > 0 {
 		return nil, refuse("row sums of the plan are off the source by %v in total", off.Float())
 	}
-	columns := newDefects()
+	over := new(num.Dyadic)
 	for j := range cols {
-		columns.add(cols[j].Minus(num.NewDyadic(c.Q[j])))
+		addExcess(over, &cols[j], num.NewDyadic(c.Q[j]))
 	}
-	if off := columns.off(part); off.Cmp(planSlack) > 0 {
+	if off := offBy(over, mass, num.DyadicSum(c.Q), part); off.Cmp(planSlack) > 0 {
 		return nil, refuse("column sums of the plan are off Q by %v in total", off.Float())
 	}
 	cost := carried.Rat()
 	if err := c.objective(objective, cost, most); err != nil {
 		return nil, err
 	}
-	return c.upper(most, cost, mass, rows.excess, cols, one), nil
+	return c.upper(most, cost, mass, excess, cols, one), nil
 }
 
-// row returns the row of entry n of the source.
-func (c *Case) row(n int) int {
-	if c.support == nil {
-		return n
+// addExcess adds to excess what a sum exceeds its target by.
+func addExcess(excess, sum, target *num.Dyadic) {
+	if d := sum.Minus(target); d.Sign() > 0 {
+		excess.Add(d)
 	}
-	return c.support[n]
+}
+
+// offBy returns how far sums are from their targets in total, from their excess and the totals of both: what the sums
+// lack is the rest. If a part is enough, only the excess counts.
+func offBy(excess, sums, targets *num.Dyadic, part bool) *num.Dyadic {
+	if part {
+		return excess
+	}
+	return excess.Minus(sums).Add(targets).Add(excess)
 }
 
 // objective compares a claim with the cost of the plan.
 func (c *Case) objective(claim float64, cost *big.Rat, most float64) error {
-	if math.IsNaN(claim) || math.IsInf(claim, 0) {
+	if !isFinite(claim) {
 		return refuse("Objective = %v", claim)
 	}
 	d := num.Rat(claim)
@@ -115,58 +114,23 @@ func (c *Case) objective(claim float64, cost *big.Rat, most float64) error {
 	return nil
 }
 
-// defects collects what sums have too much and too little.
-type defects struct{ excess, lack *num.Dyadic }
-
-func newDefects() *defects { return &defects{new(num.Dyadic), new(num.Dyadic)} }
-
-// add adds what a sum has too much or, if x is negative, too little.
-func (d *defects) add(x *num.Dyadic) {
-	if x.Sign() > 0 {
-		d.excess.Add(x)
-	} else {
-		d.lack.Add(x.Abs())
-	}
-}
-
-// off returns what counts: the excess and, unless a part is enough, the lack.
-func (d *defects) off(part bool) *num.Dyadic {
-	x := new(num.Dyadic).Add(d.excess)
-	if !part {
-		x.Add(d.lack)
-	}
-	return x
-}
-
 // upper returns the bound of a plan that costs carried. Its mass, its column sums and the excess of its rows, times the
 // sum of the source, are in multiples of 1 / unit.
 func (c *Case) upper(most float64, carried *big.Rat, mass, rowExcess *num.Dyadic, cols []num.Dyadic,
 	unit *num.Dyadic) *big.Rat {
-	excess, scaled := new(num.Dyadic), new(num.Dyadic)
+	excess := new(num.Dyadic) // of the columns over Q or, if that is more, over the point, times scale
 	for j := range cols {
-		d := cols[j].Minus(num.NewDyadic(c.Q[j]).Times(unit))
-		if d.Sign() > 0 {
-			excess.Add(d)
+		d := cols[j].Minus(num.NewDyadic(c.Q[j]).Times(unit)).Times(c.scale)
+		if c.point {
+			if e := cols[j].Times(c.scale).Minus(num.NewDyadic(c.Lo[j]).Times(unit)); d.Cmp(e) < 0 {
+				d = e
+			}
 		}
-		if !c.point {
-			continue
-		}
-		// Over the smaller of q_j and lo_j / scale.
-		e := cols[j].Times(c.scale).Minus(num.NewDyadic(c.Lo[j]).Times(unit))
-		if d = d.Times(c.scale); d.Cmp(e) > 0 {
-			e = d
-		}
-		if e.Sign() > 0 {
-			scaled.Add(e)
-		}
+		addExcess(excess, d, new(num.Dyadic))
 	}
 	missing := unit.Minus(mass).Over(unit)
 	missing.Add(missing, rowExcess.Over(c.sum.Times(unit)))
-	if c.point {
-		missing.Add(missing, scaled.Over(c.scale.Times(unit)))
-	} else {
-		missing.Add(missing, excess.Over(unit))
-	}
+	missing.Add(missing, excess.Over(c.scale.Times(unit)))
 	if d := num.DyadicSum(c.Q).Minus(one); d.Sign() > 0 {
 		missing.Add(missing, d.Rat())
 	}

@@ -20,9 +20,9 @@ type Case struct {
 	// Lo and Hi are the bounds that are left: both are the lower ones if these fill everything, or the upper ones.
 	Lo, Hi []float64
 
-	source  []float64
-	support []int       // of source; nil means all rows
-	sum     *num.Dyadic // of source
+	source []float64
+	rows   []int       // of source
+	sum    *num.Dyadic // of source
 	// scale is 1, or the sum of Lo = Hi when the box is the point Lo / scale.
 	scale *num.Dyadic
 	point bool
@@ -107,7 +107,7 @@ func NewTransport(m cost.Matrix, a, b, q []float64, f projection.Potentials) (*C
 
 // begin checks the cost and the source.
 func begin(m cost.Matrix, source []float64, support []int) (*Case, error) {
-	c := &Case{Cost: m, source: source, support: support, scale: one, most: -1}
+	c := &Case{Cost: m, source: source, rows: support, scale: one, most: -1}
 	var err error
 	if c.K, c.Kv, err = projection.Dims(m); err != nil {
 		return nil, err
@@ -117,6 +117,12 @@ func begin(m cost.Matrix, source []float64, support []int) (*Case, error) {
 	}
 	if err := projection.CheckMasses("Source", source); err != nil {
 		return nil, err
+	}
+	if support == nil {
+		c.rows = make([]int, c.K)
+		for i := range c.rows {
+			c.rows[i] = i
+		}
 	}
 	if c.sum = num.DyadicSum(source); c.sum.Sign() == 0 {
 		return nil, fmt.Errorf("%w: the %d entries of Source sum to 0", projection.ErrMass, len(source))
@@ -130,10 +136,10 @@ func (c *Case) scaled(q []float64) error {
 		return refuse("Q has %d entries, want %d", len(q), c.Kv)
 	}
 	least := num.NewDyadic(0x1p-1072).Times(c.scale) // where floats are hardly denser
+	if err := finite("Q", q); err != nil {
+		return err
+	}
 	for j, x := range q {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return refuse("Q[%d] = %v", j, x)
-		}
 		if x != 0 && c.Hi[j] == 0 {
 			return refuse("Q[%d] = %v in a column that takes nothing", j, x)
 		}
@@ -160,6 +166,18 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", projection.ErrCertificate, fmt.Sprintf(format, args...))
 }
 
+func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+
+// finite refuses numbers that are not finite.
+func finite(what string, xs []float64) error {
+	for n, x := range xs {
+		if !isFinite(x) {
+			return refuse("%s[%d] = %v", what, n, x)
+		}
+	}
+	return nil
+}
+
 // lengths checks those of potentials. What the matrix claims are then lengths of slices that exist.
 func lengths(k, kv int, p projection.Potentials) error {
 	if len(p.F) != k || len(p.G) != kv {
@@ -181,12 +199,8 @@ func (c *Case) Masses(f func(i int, given, mass float64) error) error {
 		if m == 0 {
 			continue
 		}
-		i := n
-		if c.support != nil {
-			i = c.support[n]
-		}
 		mass, _ := num.NewDyadic(m).Over(c.sum).Float64()
-		if err := f(i, m, mass); err != nil {
+		if err := f(c.rows[n], m, mass); err != nil {
 			return err
 		}
 	}
@@ -225,10 +239,8 @@ func (c *Case) largest(row []float64) float64 {
 
 // Claims compares the bounds that a solver claims with the proven ones.
 func Claims(claimedLower, claimedUpper float64, lower, upper *big.Rat) error {
-	for _, x := range []float64{claimedLower, claimedUpper} {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return refuse("Lower = %v, Upper = %v", claimedLower, claimedUpper)
-		}
+	if !isFinite(claimedLower) || !isFinite(claimedUpper) {
+		return refuse("Lower = %v, Upper = %v", claimedLower, claimedUpper)
 	}
 	if num.Rat(claimedLower).Cmp(lower) > 0 {
 		return refuse("Lower = %v, but only %v is proved", claimedLower, num.Down(lower))
