@@ -72,6 +72,15 @@ func ratsOf(x []float64) []*big.Rat {
 	return r
 }
 
+// floats returns the floats nearest to x.
+func floats(x []*big.Rat) []float64 {
+	f := make([]float64, len(x))
+	for i, v := range x {
+		f[i] = float(v)
+	}
+	return f
+}
+
 func float(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
@@ -169,6 +178,43 @@ func (e *expo) floor(lo, limit uint64) uint64 {
 		}
 	}
 	return a
+}
+
+// ceilQuo returns x / y rounded up.
+func ceilQuo(x, y *big.Rat) *big.Int {
+	r := quo(x, y)
+	n := new(big.Int).Add(r.Num(), r.Denom())
+	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
+}
+
+// fit moves lo until sum lo <= total <= sum hi, with hi = floor(e^eps lo).
+func (e *expo) fit(lo, hi []uint64, total uint64) {
+	sum := func(x []uint64) *big.Int {
+		s := new(big.Int)
+		for _, v := range x {
+			s.Add(s, new(big.Int).SetUint64(v))
+		}
+		return s
+	}
+	t := new(big.Int).SetUint64(total)
+	if over := sum(lo); over.Cmp(t) > 0 {
+		d := over.Sub(over, t).Uint64()
+		for j := range lo {
+			step := min(d, lo[j])
+			lo[j] -= step
+			d -= step
+			hi[j] = e.floor(lo[j], total)
+		}
+	}
+	for j := 0; sum(hi).Cmp(t) < 0; j = (j + 1) % len(lo) {
+		// Half of what is missing, at least one unit: sum lo <= sum hi < total leaves the room.
+		miss := new(big.Int).Sub(t, sum(hi)).Uint64()
+		lo[j] += max(1, uint64(float64(miss)/2/float(e.upper)))
+		hi[j] = e.floor(lo[j], total)
+	}
+	for j := range lo {
+		lo[j] = min(lo[j], total)
+	}
 }
 
 // exactBox returns the box that lo and hi mean: themselves, or the single point that the convention for

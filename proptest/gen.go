@@ -595,7 +595,7 @@ func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Famil
 			lo[j] = min(uint64(math.Max(0, x[j]*float64(total))), total)
 			hi[j] = e.floor(lo[j], total)
 		}
-		fitBox(e, lo, hi, total)
+		e.fit(lo, hi, total)
 		for i := range f.Rows {
 			key := func(j int) float64 { return c[i][j] }
 			if style == "random" {
@@ -608,49 +608,12 @@ func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Famil
 	})
 }
 
-// ceilQuo returns x / y rounded up.
-func ceilQuo(x, y *big.Rat) *big.Int {
-	r := quo(x, y)
-	n := new(big.Int).Add(r.Num(), r.Denom())
-	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
-}
-
 func indices(n int) []int {
 	x := make([]int, n)
 	for i := range x {
 		x[i] = i
 	}
 	return x
-}
-
-// fitBox moves lo until sum lo <= total <= sum hi, with hi = floor(e^eps lo).
-func fitBox(e *expo, lo, hi []uint64, total uint64) {
-	sum := func(x []uint64) *big.Int {
-		s := new(big.Int)
-		for _, v := range x {
-			s.Add(s, new(big.Int).SetUint64(v))
-		}
-		return s
-	}
-	t := new(big.Int).SetUint64(total)
-	if over := sum(lo); over.Cmp(t) > 0 {
-		d := over.Sub(over, t).Uint64()
-		for j := range lo {
-			step := min(d, lo[j])
-			lo[j] -= step
-			d -= step
-			hi[j] = e.floor(lo[j], total)
-		}
-	}
-	for j := 0; sum(hi).Cmp(t) < 0; j = (j + 1) % len(lo) {
-		// Half of what is missing, at least one unit: sum lo <= sum hi < total leaves the room.
-		miss := new(big.Int).Sub(t, sum(hi)).Uint64()
-		lo[j] += max(1, uint64(float64(miss)/2/float(e.upper)))
-		hi[j] = e.floor(lo[j], total)
-	}
-	for j := range lo {
-		lo[j] = min(lo[j], total)
-	}
 }
 
 // fill starts at lo and goes up to hi in the order of the key (ties: lowest index) until the total is

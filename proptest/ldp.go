@@ -90,6 +90,7 @@ func SamplerLaws() []Law[NewSampler] {
 
 const (
 	maxBoxCols = 6
+	maxInputs  = 5
 	maxBits    = 62
 )
 
@@ -374,7 +375,7 @@ func CheckLDP(t *rapid.T, m Mechanism, eps *big.Rat, bits int, inputs [][]float6
 // ProjectionLDP (prop:projection-ldp): for any two private distributions, point masses among them, the weights
 // of every output differ by a factor of at most e^eps, in exact integers.
 func ProjectionLDP(t *rapid.T, build NewMechanism) {
-	k, kv := Size(maxRows).Draw(t, "k"), Size(maxCols).Draw(t, "kv")
+	k, kv := Size(maxInputs).Draw(t, "k"), Size(maxInputs).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
 	c := Costs(k, kv).Draw(t, "C")
 	mech, err := build(Problem{C: c}.Clone().C, eps, clone(m), bits)

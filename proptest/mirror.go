@@ -51,6 +51,9 @@ func DescenderLaws() []Law[Descender] {
 	}
 }
 
+// maxGKL is the number of columns of an instance, at most.
+const maxGKL = 6
+
 // gkl returns D(m || v).
 func gkl(m, v []float64) float64 {
 	d := 0.0
@@ -116,7 +119,7 @@ func GKLThreePoint(t *rapid.T, f GKLProjector) {
 // gklProject draws an instance and projects it.
 func gklProject(t *rapid.T, f GKLProjector) (v []float64, eps float64, m []float64) {
 	t.Helper()
-	n := Size(maxKL).Draw(t, "kv")
+	n := Size(maxGKL).Draw(t, "kv")
 	eps = min(Epsilon().Draw(t, "eps"), 20)
 	v = make([]float64, n)
 	scale := math.Exp(rapid.Float64Range(-1.5, 1.5).Draw(t, "log scale") * eps)

@@ -825,8 +825,12 @@ func TestKPMLaws(t *testing.T) {
 			return cutAndDivide(mu, 1/(e+float64(len(mu))-1))
 		}), []string{"KPMClosedForm", "KPMInBox"}},
 		{"floor 1/(e^eps + k)", with(func(mu []float64, e float64) ([]float64, float64) {
-			q, r := kpmExact(must(normalised(mu)), math.Log(e+1))
-			return toFloats(q), float(r)
+			exact, err := normalised(mu)
+			if err != nil {
+				panic(err)
+			}
+			q, r := kpmExact(exact, math.Log(e+1))
+			return floats(q), float(r)
 		}), []string{"KPMClosedForm", "KPMInBox"}},
 		{"mixes with the uniform law", with(func(mu []float64, e float64) ([]float64, float64) {
 			k := float64(len(mu))
@@ -856,21 +860,6 @@ func TestKPMLaws(t *testing.T) {
 			}
 		}), []string{"KPMOrder", "KPMInBox", "KPMProjection"}},
 	})
-}
-
-func must(m []*big.Rat, err error) []*big.Rat {
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
-func toFloats(x []*big.Rat) []float64 {
-	f := make([]float64, len(x))
-	for i, v := range x {
-		f[i] = float(v)
-	}
-	return f
 }
 
 func TestBaseLaws(t *testing.T) {

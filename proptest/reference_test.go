@@ -47,9 +47,7 @@ func refProject(p Problem) (Projection, error) {
 		Objective: float(v), Lower: down(v), Upper: up(v),
 		Verify: func() (upper, lower *big.Rat, err error) { return v, v, nil },
 	}
-	for _, x := range q {
-		r.Q = append(r.Q, float(x)) // rounding is monotone: q stays between two floats it is between
-	}
+	r.Q = floats(q) // rounding is monotone: q stays between two floats it is between
 	return r, nil
 }
 
@@ -292,7 +290,7 @@ func (b *refBox) fit(e *expo, total uint64) {
 			over.Add(over, new(big.Int).SetUint64(n))
 		}
 	}
-	fitBox(e, lo, hi, total)
+	e.fit(lo, hi, total)
 	for n, j := range used {
 		b.lo[j], b.hi[j] = lo[n], hi[n]
 	}
@@ -361,26 +359,29 @@ func (b *refBox) Round(q []float64) []uint64 {
 type refMechanism struct {
 	c   [][]float64
 	box IntegerBox
-	p   Projector
 }
 
 func newRefMechanism(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
 	b, err := makeRefBox(eps, m, bits)
-	return refMechanism{c, b, ProjectorFunc(refProject)}, err
+	return refMechanism{c, b}, err
 }
 
 func (r refMechanism) Weights(mu []float64) ([]uint64, error) {
-	p := Problem{C: r.c, Mu: mu}
-	total := math.Ldexp(1, r.box.Bits())
-	for j := range r.c[0] {
-		p.Lo = append(p.Lo, float64(r.box.Lo(j))/total)
-		p.Hi = append(p.Hi, float64(r.box.Hi(j))/total)
-	}
-	q, err := r.p.Project(p)
+	exact, err := normalised(mu)
 	if err != nil {
 		return nil, err
 	}
-	return r.box.Round(q.Q), nil
+	total := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(r.box.Bits())))
+	var lo, hi []*big.Rat
+	for j := range r.c[0] {
+		lo = append(lo, quo(integer(r.box.Lo(j)), total))
+		hi = append(hi, quo(integer(r.box.Hi(j)), total))
+	}
+	_, q, err := flowValue(exactCost(r.c), exact, lo, hi)
+	if err != nil {
+		return nil, err
+	}
+	return r.box.Round(floats(q)), nil
 }
 
 func refChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
