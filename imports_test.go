@@ -141,8 +141,14 @@ var picture = map[string][]string{
 
 	// For tests, here and elsewhere; nothing that runs in production imports them.
 	"internal/numtest": {"github.com/google/go-cmp/cmp"},
-	"proptest":         {"cost", "pgregory.net/rapid"},
-	"fuzz":             {},
+	// Laws by subject, over generators and exact arithmetic.
+	"proptest":                  {"cost", "proptest/exact", "pgregory.net/rapid"},
+	"proptest/exact":            {},
+	"proptest/projection":       {"proptest", "proptest/exact", "pgregory.net/rapid"},
+	"proptest/privacy":          {"proptest", "proptest/exact", "pgregory.net/rapid"},
+	"proptest/design":           {"proptest", "proptest/exact", "pgregory.net/rapid"},
+	"proptest/internal/planted": {"proptest", "proptest/exact", "pgregory.net/rapid"},
+	"fuzz":                      {},
 }
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/privacy"
 )
 
 var epsilonGrammar = regexp.MustCompile(`^((0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?|(0|[1-9][0-9]*)/(0|[1-9][0-9]*))$`)
@@ -157,7 +157,7 @@ func FuzzPolytope(f *testing.F) {
 			return
 		}
 		lo, hi := bounds(p)
-		if err := proptest.CheckBox(eps.Rat(), lo, hi, bits); err != nil || p.Len() != kv {
+		if err := privacy.CheckBox(eps.Rat(), lo, hi, bits); err != nil || p.Len() != kv {
 			t.Fatalf("NewPolytope(%v, %v, %d) = %d, %d: %v", eps, m, bits, lo, hi, err)
 		}
 		if err := p.Verify(); err != nil {
@@ -215,7 +215,7 @@ func FuzzPolytopeBounds(f *testing.F) {
 			typed(t, err, ldp.ErrBits)
 			return
 		}
-		want := proptest.CheckBox(eps.Rat(), lo, hi, bits)
+		want := privacy.CheckBox(eps.Rat(), lo, hi, bits)
 		for j := range hi { // the package's own rule, which keeps all sums in range
 			if want == nil && hi[j] > 1<<bits {
 				want = errors.New("hi > 2^B")

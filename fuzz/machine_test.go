@@ -57,7 +57,7 @@ func FuzzAnswer(f *testing.F) {
 				t.Fatalf("%q: id %s came back as %s", line, in["id"], first["id"])
 			}
 		}
-		if u, l := exact(first["upper_exact"]), exact(first["lower_exact"]); ok && u != nil && l != nil && l.Cmp(u) > 0 {
+		if u, l := fraction(first["upper_exact"]), fraction(first["lower_exact"]); ok && u != nil && l != nil && l.Cmp(u) > 0 {
 			t.Fatalf("%s %q: lower bound above upper: %s", kind, line, answer)
 		}
 		if v, is := first["verified"]; is && string(v) != "true" {
@@ -120,7 +120,7 @@ func compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-func exact(raw json.RawMessage) *big.Rat {
+func fraction(raw json.RawMessage) *big.Rat {
 	var s string
 	if raw == nil || json.Unmarshal(raw, &s) != nil {
 		return nil

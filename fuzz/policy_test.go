@@ -12,7 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/privacy"
 )
 
 // fixture publishes a mechanism on five points, one of them never released.
@@ -91,7 +91,7 @@ func FuzzPolicyDecode(f *testing.F) {
 		if len(lo) > 64 {
 			return
 		}
-		if err := proptest.CheckBox(p.Epsilon().Rat(), lo, hi, box.Bits()); err != nil {
+		if err := privacy.CheckBox(p.Epsilon().Rat(), lo, hi, box.Bits()); err != nil {
 			t.Fatalf("accepted: %v", err)
 		}
 		rows := [][]uint64{integers(p.Fallback())}
@@ -102,7 +102,7 @@ func FuzzPolicyDecode(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := proptest.CheckRows(p.Epsilon().Rat(), rows); err != nil {
+		if err := privacy.CheckRows(p.Epsilon().Rat(), rows); err != nil {
 			t.Fatalf("accepted: %v", err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 )
 
 // Tolerances, in units of the largest cost. The reasons are those of package proptest.
@@ -316,7 +317,7 @@ func FuzzKPM(f *testing.F) {
 		if eps > 60 {
 			return // the series for e^eps gets slow
 		}
-		lower, upper := proptest.ExpBounds(rat(eps), 120)
+		lower, upper := exact.ExpBounds(rat(eps), 120)
 		floor := new(big.Rat).Add(upper, big.NewRat(int64(k-1), 1))
 		floor.Inv(floor)
 		total := new(big.Rat)

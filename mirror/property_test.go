@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/design"
 )
 
 // drawCost draws a small cost that leans to ties, duplicates, offsets and several scales.
@@ -300,22 +301,22 @@ func worst(c *cost.Dense, m []float64, eps float64) float64 {
 func TestMirrorBaseLaws(t *testing.T) {
 	for _, rule := range allRules {
 		t.Run(rule.String(), func(t *testing.T) {
-			var laws []proptest.Law[proptest.BaseMeasurer]
-			for _, l := range proptest.BaseLaws() {
+			var laws []proptest.Law[design.BaseMeasurer]
+			for _, l := range design.BaseLaws() {
 				if l.Name != "BaseMonotone" {
 					laws = append(laws, l)
 				}
 			}
-			proptest.Run(t, laws, func(rows [][]float64, eps float64) (proptest.Base, error) {
+			proptest.Run(t, laws, func(rows [][]float64, eps float64) (design.Base, error) {
 				c, err := cost.FromRows(rows)
 				if err != nil {
-					return proptest.Base{}, err
+					return design.Base{}, err
 				}
 				r, err := mirror.Descend(background, newTable(t, c), eps, mirror.Settings{Steps: 40, Rule: rule})
 				if err != nil {
-					return proptest.Base{}, err
+					return design.Base{}, err
 				}
-				b := proptest.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower}
+				b := design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower}
 				b.Verify = func() (upper, lower *big.Rat, err error) { return basemeasure.Verify(c, eps, certificate(r)) }
 				return b, nil
 			})

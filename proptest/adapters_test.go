@@ -16,6 +16,10 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/design"
+	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/proptest/privacy"
+	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -45,7 +49,7 @@ func weights(w ldp.Weights) []uint64 {
 	return n
 }
 
-func newBox(eps *big.Rat, m []float64, bits int) (proptest.IntegerBox, error) {
+func newBox(eps *big.Rat, m []float64, bits int) (privacy.IntegerBox, error) {
 	e, err := epsilon(eps)
 	if err != nil {
 		return nil, err
@@ -71,7 +75,7 @@ func newSampler(n []uint64, bits int) (func(io.Reader) (int, error), error) {
 	return w.Sample, err
 }
 
-func newKnapsack(c [][]float64) (proptest.KnapsackOracle, error) {
+func newKnapsack(c [][]float64) (design.KnapsackOracle, error) {
 	d, err := cost.FromRows(c)
 	if err != nil {
 		return nil, err
@@ -79,14 +83,14 @@ func newKnapsack(c [][]float64) (proptest.KnapsackOracle, error) {
 	return knapsack.New(d)
 }
 
-func uniform(c [][]float64, eps float64) (proptest.Base, error) {
+func uniform(c [][]float64, eps float64) (design.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		return basemeasure.Uniform(context.Background(), d, eps, basemeasure.Settings{})
 	})
 }
 
 // tilted is the best multiple of a shape that is not uniform and has a zero where there is room for one.
-func tilted(c [][]float64, eps float64) (proptest.Base, error) {
+func tilted(c [][]float64, eps float64) (design.Base, error) {
 	shape := make([]float64, len(c[0]))
 	for j := range shape {
 		shape[j] = float64((j + 1) % 3)
@@ -98,7 +102,7 @@ func tilted(c [][]float64, eps float64) (proptest.Base, error) {
 
 // bestEffort is the best measure of all. The gap asked for is at the limit of what floats can do, and where the solver says that it
 // stopped at that limit, the laws say whether the answer is good enough.
-func bestEffort(c [][]float64, eps float64) (proptest.Base, error) {
+func bestEffort(c [][]float64, eps float64) (design.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{Gap: 1e-14})
 		if errors.Is(err, basemeasure.ErrNotConverged) {
@@ -109,8 +113,8 @@ func bestEffort(c [][]float64, eps float64) (proptest.Base, error) {
 }
 
 // descended is what forty steps of a rule of mirror descent find.
-func descended(rule mirror.Rule) proptest.BaseMeasurer {
-	return func(c [][]float64, eps float64) (proptest.Base, error) {
+func descended(rule mirror.Rule) design.BaseMeasurer {
+	return func(c [][]float64, eps float64) (design.Base, error) {
 		return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 			r, err := mirrorDescend(d, eps, mirror.Settings{Rule: rule, Steps: 40})
 			return basemeasure.Result{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds}, err
@@ -127,15 +131,15 @@ func mirrorDescend(d *cost.Dense, eps float64, s mirror.Settings) (mirror.Result
 }
 
 // paperDescent is mirror.Descend with the paper's step.
-func paperDescent(c [][]float64, eps float64, steps int) (proptest.Descent, error) {
+func paperDescent(c [][]float64, eps float64, steps int) (design.Descent, error) {
 	d, err := cost.FromRows(c)
 	if err != nil {
-		return proptest.Descent{}, err
+		return design.Descent{}, err
 	}
 	r, err := mirrorDescend(d, eps, mirror.Settings{Steps: steps, Every: 3})
-	out := proptest.Descent{Average: r.Average, Bound: r.Bound}
+	out := design.Descent{Average: r.Average, Bound: r.Bound}
 	for _, h := range r.History {
-		out.History = append(out.History, proptest.DescentReport{Step: h.Step, Average: h.Average, Bound: h.Bound, Lower: h.Lower})
+		out.History = append(out.History, design.DescentReport{Step: h.Step, Average: h.Average, Bound: h.Bound, Lower: h.Lower})
 	}
 	return out, err
 }
@@ -143,13 +147,13 @@ func paperDescent(c [][]float64, eps float64, steps int) (proptest.Descent, erro
 // sink is sinkhorn.Project with some settings. A stop at the limit of iterations is an answer, too.
 type sink sinkhorn.Settings
 
-func (s sink) Project(p proptest.Problem, reg float64) (proptest.EntropicProjection, error) {
+func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
 	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
 	r, err := sinkhorn.Project(context.Background(), in, sinkhorn.Settings(s))
 	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
 		err = nil
 	}
-	return proptest.EntropicProjection{
+	return projection.EntropicProjection{
 		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
 		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
 	}, err
@@ -158,21 +162,21 @@ func (s sink) Project(p proptest.Problem, reg float64) (proptest.EntropicProject
 // stream is the same by a sinkhorn.Projector, which has solved another problem before.
 type stream sinkhorn.Settings
 
-func (s stream) Project(p proptest.Problem, reg float64) (proptest.EntropicProjection, error) {
+func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
 	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
 	pr, err := sinkhorn.NewProjector(in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings(s))
 	if err != nil {
-		return proptest.EntropicProjection{}, err
+		return projection.EntropicProjection{}, err
 	}
 	var r sinkhorn.Result
 	if err := pr.Project(context.Background(), []float64{1}, []int{0}, &r); err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
-		return proptest.EntropicProjection{}, err
+		return projection.EntropicProjection{}, err
 	}
 	err = pr.Project(context.Background(), in.Source, nil, &r)
 	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
 		err = nil
 	}
-	return proptest.EntropicProjection{
+	return projection.EntropicProjection{
 		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
 		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
 	}, err
@@ -231,16 +235,16 @@ func (gibbs) Diameter(a [][]float64) (float64, error) {
 	return hilbert.GibbsDiameter(d, 1)
 }
 
-func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Result, error)) (proptest.Base, error) {
+func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Result, error)) (design.Base, error) {
 	d, err := cost.FromRows(c)
 	if err != nil {
-		return proptest.Base{}, err
+		return design.Base{}, err
 	}
 	r, err := solve(d)
 	if err != nil {
-		return proptest.Base{}, fmt.Errorf("solve: %w", err)
+		return design.Base{}, fmt.Errorf("solve: %w", err)
 	}
-	return proptest.Base{
+	return design.Base{
 		M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower,
 		Verify: func() (upper, lower *big.Rat, err error) { return basemeasure.Verify(d, eps, r) },
 	}, nil
@@ -249,14 +253,14 @@ func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Re
 // flow is mincostflow.Project with some settings.
 type flow mincostflow.Settings
 
-func (f flow) Project(p proptest.Problem) (proptest.Projection, error) {
+func (f flow) Project(p proptest.Problem) (projection.Projection, error) {
 	in := mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}
 	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
-	return projection(in, r), err
+	return projected(in, r), err
 }
 
-func projection(in mincostflow.Problem, r mincostflow.Result) proptest.Projection {
-	return proptest.Projection{
+func projected(in mincostflow.Problem, r mincostflow.Result) projection.Projection {
+	return projection.Projection{
 		Q: r.Q, Objective: r.Objective, Lower: r.Lower, Upper: r.Upper,
 		Verify: func() (upper, lower *big.Rat, err error) { return mincostflow.Verify(in, r) },
 	}
@@ -265,7 +269,7 @@ func projection(in mincostflow.Problem, r mincostflow.Result) proptest.Projectio
 // sparse gives the rows with mass only.
 type sparse mincostflow.Settings
 
-func (f sparse) Project(p proptest.Problem) (proptest.Projection, error) {
+func (f sparse) Project(p proptest.Problem) (projection.Projection, error) {
 	in := mincostflow.Problem{Cost: p.Cost(), Support: []int{}, Lo: p.Lo, Hi: p.Hi}
 	for i, m := range p.Mu {
 		if m > 0 {
@@ -273,7 +277,7 @@ func (f sparse) Project(p proptest.Problem) (proptest.Projection, error) {
 		}
 	}
 	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
-	return projection(in, r), err
+	return projected(in, r), err
 }
 
 func transport(c [][]float64, a, b []float64) (float64, error) {
@@ -305,23 +309,23 @@ func newWPM(c [][]float64, eps *big.Rat, m []float64, bits int) (*wpm.Mechanism,
 	return wpm.New(d, m, e, wpm.Options{Bits: bits})
 }
 
-func newMechanism(c [][]float64, eps *big.Rat, m []float64, bits int) (proptest.Mechanism, error) {
+func newMechanism(c [][]float64, eps *big.Rat, m []float64, bits int) (privacy.Mechanism, error) {
 	w, err := newWPM(c, eps, m, bits)
 	return mechanism{w}, err
 }
 
 // newChannel is *wpm.Mechanism in mixture mode.
-func newChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (proptest.Channel, error) {
+func newChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (privacy.Channel, error) {
 	w, err := newWPM(c, eps, m, bits)
 	if err != nil {
-		return proptest.Channel{}, err
+		return privacy.Channel{}, err
 	}
 	rows, err := w.Channel(context.Background())
 	if err != nil {
-		return proptest.Channel{}, err
+		return privacy.Channel{}, err
 	}
 	p := w.Polytope()
-	ch := proptest.Channel{Bits: p.Bits()}
+	ch := privacy.Channel{Bits: p.Bits()}
 	for j := range p.Len() {
 		ch.Lo, ch.Hi = append(ch.Lo, p.Lo(j)), append(ch.Hi, p.Hi(j))
 	}
@@ -332,7 +336,7 @@ func newChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (proptest.Ch
 }
 
 func expBounds(eps float64) (lower, upper *big.Rat) {
-	return proptest.ExpBounds(new(big.Rat).SetFloat64(eps), 120)
+	return exact.ExpBounds(new(big.Rat).SetFloat64(eps), 120)
 }
 
 func rowsOf(m cost.Matrix) [][]float64 {

@@ -8,28 +8,31 @@
 // that draws instances, asks an implementation behind a small interface, and compares with a slow second
 // opinion in rational arithmetic that shares no code with any solver.
 //
-//	interface         what it is                              laws
-//	VerifyFunc        the check of an integer box             VerifyLaws
-//	NewBox            an integer box and its rounding         BoxLaws
-//	NewMechanism      integer weights for an input            MechanismLaws, CheckLDP
-//	NewChannel        the rows of the mixture mode            ChannelLaws
-//	NewSampler        a draw from integer weights             SamplerLaws
-//	Projector         one projection, with bounds             ProjectorLaws, ZeroEpsilon
-//	NewKnapsack       φ_i, τ_i, subgradients                  KnapsackLaws
-//	Entropic          one entropic projection                 EntropicLaws; with bounds EntropicBoundLaws
-//	CompositeMap      one iteration of Algorithm 1            CompositeLaws
-//	KLProjector       the projection in KL(q || s)            KLLaws
-//	Hilbert           the metric, diameter, contraction       HilbertLaws
-//	BaseMeasurer      a base measure, with bounds             BaseLaws, MinimaxOptimality, MinimaxWithin
-//	Descender         mirror descent, with its bound          DescenderLaws
-//	GKLProjector      its projection                          GKLLaws
-//	KPM               the Kullback-Leibler mechanism          KPMLaws
-//	SphereSolver      the base measure on the sphere          SphereLaws
+//	interface                  what it is                              laws
+//	privacy.VerifyFunc         the check of an integer box             VerifyLaws
+//	privacy.NewBox             an integer box and its rounding         BoxLaws
+//	privacy.NewMechanism       integer weights for an input            MechanismLaws, CheckLDP
+//	privacy.NewChannel         the rows of the mixture mode            ChannelLaws
+//	privacy.NewSampler         a draw from integer weights             SamplerLaws
+//	privacy.KPM                the Kullback-Leibler mechanism          KPMLaws
+//	projection.Projector       one projection, with bounds             ProjectorLaws, ZeroEpsilon
+//	projection.Entropic        one entropic projection                 EntropicLaws; with bounds EntropicBoundLaws
+//	projection.CompositeMap    one iteration of Algorithm 1            CompositeLaws
+//	projection.KLProjector     the projection in KL(q || s)            KLLaws
+//	projection.Hilbert         the metric, diameter, contraction       HilbertLaws
+//	design.NewKnapsack         φ_i, τ_i, subgradients                  KnapsackLaws
+//	design.BaseMeasurer        a base measure, with bounds             BaseLaws, MinimaxOptimality, MinimaxWithin
+//	design.Descender           mirror descent, with its bound          DescenderLaws
+//	design.GKLProjector        its projection                          GKLLaws
+//	design.SphereSolver        the base measure on the sphere          SphereLaws
+//
+// This package has what they share: the type Law and its runner, generators, and comparisons with a tolerance. Package
+// proptest/exact is the exact arithmetic that they compare with.
 //
 // Wrap the implementation and run the laws in a test:
 //
 //	func TestMyProjector(t *testing.T) {
-//		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(mine))
+//		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(mine))
 //	}
 //
 // Each law is a function of a *rapid.T as well, for rapid.Check, rapid.MakeFuzz or a test of one law. A Law

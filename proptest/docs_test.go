@@ -10,6 +10,9 @@ import (
 	"unicode"
 
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/design"
+	"github.com/wpm-go/wpm/proptest/privacy"
+	"github.com/wpm-go/wpm/proptest/projection"
 )
 
 const root = ".."
@@ -17,23 +20,23 @@ const root = ".."
 // laws returns the names of all laws.
 func laws() map[string]bool {
 	names := map[string]bool{}
-	addLaws(names, proptest.VerifyLaws())
-	addLaws(names, proptest.BoxLaws())
-	addLaws(names, proptest.MechanismLaws())
-	addLaws(names, proptest.ChannelLaws())
-	addLaws(names, proptest.SamplerLaws())
-	addLaws(names, proptest.ProjectorLaws())
-	addLaws(names, proptest.KnapsackLaws())
-	addLaws(names, proptest.BaseLaws())
-	addLaws(names, proptest.KPMLaws())
-	addLaws(names, proptest.SphereLaws())
-	addLaws(names, proptest.KLLaws())
-	addLaws(names, proptest.EntropicLaws())
-	addLaws(names, proptest.EntropicBoundLaws())
-	addLaws(names, proptest.CompositeLaws())
-	addLaws(names, proptest.HilbertLaws())
-	addLaws(names, proptest.GKLLaws())
-	addLaws(names, proptest.DescenderLaws())
+	addLaws(names, privacy.VerifyLaws())
+	addLaws(names, privacy.BoxLaws())
+	addLaws(names, privacy.MechanismLaws())
+	addLaws(names, privacy.ChannelLaws())
+	addLaws(names, privacy.SamplerLaws())
+	addLaws(names, projection.ProjectorLaws())
+	addLaws(names, design.KnapsackLaws())
+	addLaws(names, design.BaseLaws())
+	addLaws(names, privacy.KPMLaws())
+	addLaws(names, design.SphereLaws())
+	addLaws(names, projection.KLLaws())
+	addLaws(names, projection.EntropicLaws())
+	addLaws(names, projection.EntropicBoundLaws())
+	addLaws(names, projection.CompositeLaws())
+	addLaws(names, projection.HilbertLaws())
+	addLaws(names, design.GKLLaws())
+	addLaws(names, design.DescenderLaws())
 	return names
 }
 

@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/projection"
 )
 
 // ownSinkhorn is Algorithm 1 as anybody might write it.
-func ownSinkhorn(p proptest.Problem, reg float64) (r proptest.EntropicProjection, err error) {
+func ownSinkhorn(p proptest.Problem, reg float64) (r projection.EntropicProjection, err error) {
 	k, v, plan := kernel(p.C, reg), slices.Repeat([]float64{1}, len(p.Lo)), make([]float64, len(p.Lo))
 	for n, off := 0, 1.0; off > 1e-12 && n < 10_000; n++ {
 		s := make([]float64, len(v))
@@ -62,7 +63,7 @@ func apply(f func(float64) float64, x []float64) (y []float64) {
 // A solver of one's own, and the test that holds it to the paper:
 //
 //	func TestOwnSinkhorn(t *testing.T) {
-//		proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(proptest.EntropicFunc(ownSinkhorn)))
+//		proptest.Run(t, projection.EntropicLaws(), projection.Entropic(projection.EntropicFunc(ownSinkhorn)))
 //	}
 //
 // That test is in this package. Leave out the division by s, or project v*s as the text of the paper has it, and it fails.

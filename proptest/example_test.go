@@ -2,9 +2,9 @@ package proptest_test
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/privacy"
 )
 
 // The exact value of a small projection, by successive shortest paths on integers. Half the mass is at
@@ -21,22 +21,12 @@ func ExampleProblem_Optimum() {
 	// Output: 3/4 <nil>
 }
 
-// Bounds on e^x from the power series, in rationals.
-func ExampleExpBounds() {
-	lower, upper := proptest.ExpBounds(big.NewRat(1, 1), 100)
-	fmt.Println(lower.FloatString(25))
-	fmt.Println(upper.FloatString(25))
-	// Output:
-	// 2.7182818284590452353602875
-	// 2.7182818284590452353602875
-}
-
 // The laws and where they come from.
 func ExampleLaw() {
-	for _, l := range proptest.VerifyLaws() {
+	for _, l := range privacy.VerifyLaws() {
 		fmt.Printf("%s: %s\n", l.Name, l.Statement)
 	}
-	for _, l := range proptest.MechanismLaws() {
+	for _, l := range privacy.MechanismLaws() {
 		fmt.Printf("%s: %s\n", l.Name, l.Statement)
 	}
 	// Output:

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -229,12 +230,12 @@ func Mass(k int) *rapid.Generator[[]float64] {
 			mu[rapid.IntRange(0, k-1).Draw(t, "second")] += 0.5
 			return mu
 		}
-		return normalise(mu, 1)
+		return Normalise(mu, 1)
 	})
 }
 
-// normalise scales x >= 0 to sum near s; where all are zero, the first becomes s.
-func normalise(x []float64, s float64) []float64 {
+// Normalise scales x >= 0 to sum near s; where all are zero, the first becomes s.
+func Normalise(x []float64, s float64) []float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v
@@ -248,8 +249,8 @@ func normalise(x []float64, s float64) []float64 {
 	return x
 }
 
-// shapes draws non-negative weights of sum about 1 with zeros, ties and spread.
-func shapes(n int) *rapid.Generator[[]float64] {
+// Shapes draws non-negative weights of sum about 1 with zeros, ties and spread.
+func Shapes(n int) *rapid.Generator[[]float64] {
 	return rapid.Custom(func(t *rapid.T) []float64 {
 		x := make([]float64, n)
 		switch rapid.SampledFrom([]string{"uniform", "few", "weights", "spread"}).Draw(t, "shape") {
@@ -270,7 +271,7 @@ func shapes(n int) *rapid.Generator[[]float64] {
 				x[j] = math.Ldexp(1, rapid.IntRange(-40, 0).Draw(t, "exponent"))
 			}
 		}
-		return normalise(x, 1)
+		return Normalise(x, 1)
 	})
 }
 
@@ -278,7 +279,7 @@ func shapes(n int) *rapid.Generator[[]float64] {
 // with zeros.
 func BaseMeasure(kv int, eps float64) *rapid.Generator[[]float64] {
 	return rapid.Custom(func(t *rapid.T) []float64 {
-		m := shapes(kv).Draw(t, "shape")
+		m := Shapes(kv).Draw(t, "shape")
 		var mass float64
 		switch rapid.SampledFrom([]string{"one", "low end", "high end", "inside"}).Draw(t, "mass") {
 		case "one":
@@ -290,7 +291,7 @@ func BaseMeasure(kv int, eps float64) *rapid.Generator[[]float64] {
 		default:
 			mass = math.Exp(eps * rapid.Float64Range(-0.5, 0.5).Draw(t, "log mass / eps"))
 		}
-		return normalise(m, mass)
+		return Normalise(m, mass)
 	})
 }
 
@@ -309,19 +310,19 @@ func Boxes(kv int) *rapid.Generator[Box] {
 		var b Box
 		switch rapid.SampledFrom([]string{"intervals", "point", "low end", "high end", "free", "dyadic"}).Draw(t, "box style") {
 		case "point":
-			b.Lo = shapes(kv).Draw(t, "lo")
-			b.Hi = clone(b.Lo)
+			b.Lo = Shapes(kv).Draw(t, "lo")
+			b.Hi = Clone(b.Lo)
 		case "free": // no lower bound; an upper one that may be far above 1
 			b.Lo = make([]float64, kv)
-			b.Hi = normalise(shapes(kv).Draw(t, "hi"), 2)
+			b.Hi = Normalise(Shapes(kv).Draw(t, "hi"), 2)
 			if rapid.Bool().Draw(t, "vast") {
 				b.Hi[0] = 1e300
 			}
 		case "low end": // sum lo = 1: the box is the point lo
-			b.Lo = shapes(kv).Draw(t, "lo")
-			b.Hi = plus(b.Lo, shapes(kv).Draw(t, "width"))
+			b.Lo = Shapes(kv).Draw(t, "lo")
+			b.Hi = plus(b.Lo, Shapes(kv).Draw(t, "width"))
 		case "high end":
-			b.Hi = shapes(kv).Draw(t, "hi")
+			b.Hi = Shapes(kv).Draw(t, "hi")
 			b.Lo = make([]float64, kv)
 			f := rapid.Float64Range(0, 1).Draw(t, "ratio")
 			for j := range b.Lo {
@@ -338,8 +339,8 @@ func Boxes(kv int) *rapid.Generator[Box] {
 			}
 			b.Hi[0] += float64(rest) / 64
 		default:
-			b.Lo = normalise(shapes(kv).Draw(t, "lo"), rapid.Float64Range(0, 1).Draw(t, "sum lo"))
-			b.Hi = plus(b.Lo, shapes(kv).Draw(t, "width"))
+			b.Lo = Normalise(Shapes(kv).Draw(t, "lo"), rapid.Float64Range(0, 1).Draw(t, "sum lo"))
+			b.Hi = plus(b.Lo, Shapes(kv).Draw(t, "width"))
 		}
 		return b
 	})
@@ -439,7 +440,7 @@ func Families(rows, kv int) *rapid.Generator[Family] {
 			}
 			used[rapid.IntRange(0, kv-1).Draw(t, "surely used")] = true
 			for i := range f.Rows {
-				f.Rows[i] = composition(t, uint64(1)<<f.Bits, used)
+				f.Rows[i] = Composition(t, uint64(1)<<f.Bits, used)
 			}
 		case "response":
 			f.Bits, f.Rows = response(t, rows, kv)
@@ -448,7 +449,7 @@ func Families(rows, kv int) *rapid.Generator[Family] {
 			channel := make([][]uint64, rows+1)
 			all := slices.Repeat([]bool{true}, kv)
 			for i := range channel {
-				channel[i] = composition(t, 1<<8, all)
+				channel[i] = Composition(t, 1<<8, all)
 			}
 			f.Bits = bits + 8
 			for i := range f.Rows {
@@ -465,9 +466,9 @@ func Families(rows, kv int) *rapid.Generator[Family] {
 	})
 }
 
-// composition splits total over the columns in use, at least one unit each: evenly, or by draws, which lean
+// Composition splits total over the columns in use, at least one unit each: evenly, or by draws, which lean
 // to small numbers.
-func composition(t *rapid.T, total uint64, used []bool) []uint64 {
+func Composition(t *rapid.T, total uint64, used []bool) []uint64 {
 	row := make([]uint64, len(used))
 	last, left := -1, uint64(0)
 	for j, u := range used {
@@ -513,9 +514,9 @@ func response(t *rapid.T, rows, kv int) (bits int, out [][]uint64) {
 func smallestEpsilon(f Family) *big.Rat {
 	lo, hi := f.Span()
 	ok := func(micro int64) bool {
-		e := newExpo(big.NewRat(micro, 1e6))
+		e := exact.NewExpo(big.NewRat(micro, 1e6))
 		for j := range lo {
-			if !e.holds(hi[j], lo[j]) {
+			if !e.Holds(hi[j], lo[j]) {
 				return false
 			}
 		}
@@ -546,11 +547,11 @@ func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Famil
 	k, kv := len(c), len(c[0])
 	return rapid.Custom(func(t *rapid.T) Family {
 		f := Family{Epsilon: eps, Bits: bits, Rows: make([][]uint64, k)}
-		e := newExpo(eps)
+		e := exact.NewExpo(eps)
 		total := uint64(1) << bits
 		style := rapid.SampledFrom([]string{"near m", "projections", "random", "constant", "response"}).Draw(t, "family style")
 		if style == "constant" {
-			row := composition(t, total, slices.Repeat([]bool{true}, kv))
+			row := Composition(t, total, slices.Repeat([]bool{true}, kv))
 			for i := range f.Rows {
 				f.Rows[i] = row
 			}
@@ -558,10 +559,10 @@ func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Famil
 		}
 		if style == "response" {
 			// b <= E a and a (kv-1) + b = total, with the good answer the cheapest one.
-			a := ceilQuo(integer(total), add(e.lower, big.NewRat(int64(kv-1), 1))).Uint64()
+			a := exact.CeilQuo(exact.Integer(total), exact.Add(e.Lower, big.NewRat(int64(kv-1), 1))).Uint64()
 			a = max(1, min(a, total/uint64(kv)))
 			b := total - uint64(kv-1)*a
-			for !e.holds(b, a) {
+			for !e.Holds(b, a) {
 				a++
 				b = total - uint64(kv-1)*a
 			}
@@ -582,33 +583,33 @@ func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Famil
 		if style == "near m" && m != nil {
 			s := rapid.SampledFrom([]float64{0, 1e-3, 0.1, 1}).Draw(t, "noise")
 			for j := range x {
-				x[j] = m[j] * math.Exp(-float(eps)/2) * math.Exp(s*rapid.Float64Range(-1, 1).Draw(t, "step"))
+				x[j] = m[j] * math.Exp(-exact.Float(eps)/2) * math.Exp(s*rapid.Float64Range(-1, 1).Draw(t, "step"))
 			}
 		} else {
-			x = BaseMeasure(kv, float(eps)).Draw(t, "m")
+			x = BaseMeasure(kv, exact.Float(eps)).Draw(t, "m")
 			for j := range x {
-				x[j] *= math.Exp(-float(eps) / 2)
+				x[j] *= math.Exp(-exact.Float(eps) / 2)
 			}
 		}
 		lo, hi := make([]uint64, kv), make([]uint64, kv)
 		for j := range lo {
 			lo[j] = min(uint64(math.Max(0, x[j]*float64(total))), total)
-			hi[j] = e.floor(lo[j], total)
+			hi[j] = e.Floor(lo[j], total)
 		}
-		e.fit(lo, hi, total)
+		e.Fit(lo, hi, total)
 		for i := range f.Rows {
 			key := func(j int) float64 { return c[i][j] }
 			if style == "random" {
-				perm := rapid.Permutation(indices(kv)).Draw(t, "order")
+				perm := rapid.Permutation(Indices(kv)).Draw(t, "order")
 				key = func(j int) float64 { return float64(perm[j]) }
 			}
-			f.Rows[i] = fill(lo, hi, total, key)
+			f.Rows[i] = Fill(lo, hi, total, key)
 		}
 		return f
 	})
 }
 
-func indices(n int) []int {
+func Indices(n int) []int {
 	x := make([]int, n)
 	for i := range x {
 		x[i] = i
@@ -616,15 +617,15 @@ func indices(n int) []int {
 	return x
 }
 
-// fill starts at lo and goes up to hi in the order of the key (ties: lowest index) until the total is
+// Fill starts at lo and goes up to hi in the order of the key (ties: lowest index) until the total is
 // reached.
-func fill(lo, hi []uint64, total uint64, key func(int) float64) []uint64 {
+func Fill(lo, hi []uint64, total uint64, key func(int) float64) []uint64 {
 	n := slices.Clone(lo)
 	rest := total
 	for _, v := range lo {
 		rest -= v
 	}
-	order := indices(len(lo))
+	order := Indices(len(lo))
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch x, y := key(a), key(b); {
 		case x < y:
@@ -640,4 +641,11 @@ func fill(lo, hi []uint64, total uint64, key func(int) float64) []uint64 {
 		rest -= step
 	}
 	return n
+}
+func Pick(x []float64, order []int) []float64 {
+	y := make([]float64, len(order))
+	for i, n := range order {
+		y[i] = x[n]
+	}
+	return y
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -43,8 +44,8 @@ func TestGeneratorsReachEdges(t *testing.T) {
 		mark("equal costs", ties)
 		mark("nearly equal costs", nearTie)
 		mark("zero cost", zero)
-		mark("all costs zero", maxCost(p.C) == 0)
-		mark("cost spread above 1e100", low > 0 && maxCost(p.C)/low > 1e100)
+		mark("all costs zero", MaxCost(p.C) == 0)
+		mark("cost spread above 1e100", low > 0 && MaxCost(p.C)/low > 1e100)
 		point, empty := false, false
 		for _, m := range p.Mu {
 			point = point || m == 1
@@ -64,9 +65,9 @@ func TestGeneratorsReachEdges(t *testing.T) {
 		mark("box of one point", fixed && len(p.Lo) > 1)
 		mark("mass at the low end", math.Abs(sl-1) < 1e-14)
 		mark("mass at the high end", math.Abs(sh-1) < 1e-14)
-		_, _, err := exactBox(p.Lo, p.Hi)
-		mark("box that misses 1 by rounding", err == nil && (sumRat(ratsOf(p.Lo)).Cmp(rat(1)) > 0 || sumRat(ratsOf(p.Hi)).Cmp(rat(1)) < 0))
-		mark("mu that misses 1", sumRat(ratsOf(p.Mu)).Cmp(rat(1)) != 0)
+		_, _, err := exact.Box(p.Lo, p.Hi)
+		mark("box that misses 1 by rounding", err == nil && (exact.Sum(exact.Rats(p.Lo)).Cmp(exact.Rat(1)) > 0 || exact.Sum(exact.Rats(p.Hi)).Cmp(exact.Rat(1)) < 0))
+		mark("mu that misses 1", exact.Sum(exact.Rats(p.Mu)).Cmp(exact.Rat(1)) != 0)
 	}
 	eps := Epsilon()
 	for seed := range draws {
@@ -77,9 +78,9 @@ func TestGeneratorsReachEdges(t *testing.T) {
 		mark("eps below 1e-4", e < 1e-4)
 		mark("eps above 20", e > 20)
 	}
-	exact := ExactEpsilon()
+	rationals := ExactEpsilon()
 	for seed := range draws {
-		e := float(exact.Example(seed))
+		e := exact.Float(rationals.Example(seed))
 		if !(e >= MinEpsilon && e <= MaxEpsilon) {
 			t.Fatalf("exact eps = %v", e)
 		}
@@ -104,10 +105,10 @@ func TestGeneratorsReachEdges(t *testing.T) {
 }
 
 func valid(p Problem) error {
-	if _, err := normalised(p.Mu); err != nil {
+	if _, err := exact.Distribution(p.Mu); err != nil {
 		return err
 	}
-	_, _, err := exactBox(p.Lo, p.Hi)
+	_, _, err := exact.Box(p.Lo, p.Hi)
 	return err
 }
 
@@ -116,11 +117,11 @@ func valid(p Problem) error {
 func TestFamiliesAreLDP(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := Families(rapid.IntRange(1, 4).Draw(t, "rows"), rapid.IntRange(1, 5).Draw(t, "kv")).Draw(t, "family")
-		if err := rowsHold(newExpo(f.Epsilon), f.Rows); err != nil {
+		if err := exact.RowsHold(exact.NewExpo(f.Epsilon), f.Rows); err != nil {
 			t.Fatal(err)
 		}
 		for _, row := range f.Rows {
-			if !totalIs(row, f.Bits) {
+			if !exact.TotalIs(row, f.Bits) {
 				t.Fatalf("row %d does not sum to 2^%d", row, f.Bits)
 			}
 		}
@@ -128,15 +129,15 @@ func TestFamiliesAreLDP(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, kv := Size(4).Draw(t, "k"), Size(4).Draw(t, "kv")
 		eps := Epsilon().Draw(t, "eps")
-		f := FamiliesAt(rat(eps), Costs(k, kv).Draw(t, "C"), BaseMeasure(kv, eps).Draw(t, "m")).Draw(t, "family")
+		f := FamiliesAt(exact.Rat(eps), Costs(k, kv).Draw(t, "C"), BaseMeasure(kv, eps).Draw(t, "m")).Draw(t, "family")
 		if len(f.Rows) != k {
 			t.Fatalf("%d rows for %d inputs", len(f.Rows), k)
 		}
-		if err := rowsHold(newExpo(rat(eps)), f.Rows); err != nil {
+		if err := exact.RowsHold(exact.NewExpo(exact.Rat(eps)), f.Rows); err != nil {
 			t.Fatal(err)
 		}
 		for _, row := range f.Rows {
-			if !totalIs(row, f.Bits) {
+			if !exact.TotalIs(row, f.Bits) {
 				t.Fatalf("row %d does not sum to 2^%d", row, f.Bits)
 			}
 		}

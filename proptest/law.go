@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -47,8 +48,8 @@ const (
 	KLTol = 1e-12
 )
 
-// finite fails the test unless every number is finite.
-func finite(t *rapid.T, what string, x ...float64) {
+// Finite fails the test unless every number is finite.
+func Finite(t *rapid.T, what string, x ...float64) {
 	t.Helper()
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -57,35 +58,35 @@ func finite(t *rapid.T, what string, x ...float64) {
 	}
 }
 
-// length fails the test unless len(x) == n.
-func length(t *rapid.T, what string, x []float64, n int) {
+// Length fails the test unless len(x) == n.
+func Length(t *rapid.T, what string, x []float64, n int) {
 	t.Helper()
 	if len(x) != n {
 		t.Fatalf("%s has %d entries, want %d", what, len(x), n)
 	}
 }
 
-// atMost fails the test unless x <= y + tol * scale, with x and y exact.
-func atMost(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
+// AtMost fails the test unless x <= y + tol * scale, with x and y exact.
+func AtMost(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
-	if d := sub(x, y); d.Cmp(mul(rat(tol), rat(scale))) > 0 {
-		t.Fatalf("%s: %.17g > %.17g by %.3g, which is more than %.3g * %.3g", what, float(x), float(y), float(d), tol, scale)
+	if d := exact.Sub(x, y); d.Cmp(exact.Mul(exact.Rat(tol), exact.Rat(scale))) > 0 {
+		t.Fatalf("%s: %.17g > %.17g by %.3g, which is more than %.3g * %.3g", what, exact.Float(x), exact.Float(y), exact.Float(d), tol, scale)
 	}
 }
 
-// near fails the test unless |x - y| <= tol * scale, with x and y exact.
-func near(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
+// Near fails the test unless |x - y| <= tol * scale, with x and y exact.
+func Near(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
-	d := sub(x, y)
-	if d.Abs(d).Cmp(mul(rat(tol), rat(scale))) > 0 {
-		t.Fatalf("%s: %.17g against %.17g, apart by %.3g, which is more than %.3g * %.3g", what, float(x), float(y), float(d), tol, scale)
+	d := exact.Sub(x, y)
+	if d.Abs(d).Cmp(exact.Mul(exact.Rat(tol), exact.Rat(scale))) > 0 {
+		t.Fatalf("%s: %.17g against %.17g, apart by %.3g, which is more than %.3g * %.3g", what, exact.Float(x), exact.Float(y), exact.Float(d), tol, scale)
 	}
 }
 
-// sameFloats fails the test if an input was modified.
-func sameFloats(t *rapid.T, what string, got, want []float64) {
+// SameFloats fails the test if an input was modified.
+func SameFloats(t *rapid.T, what string, got, want []float64) {
 	t.Helper()
-	length(t, what, got, len(want))
+	Length(t, what, got, len(want))
 	for i := range got {
 		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
 			t.Fatalf("input %s[%d] was changed from %v to %v", what, i, want[i], got[i])
@@ -93,12 +94,20 @@ func sameFloats(t *rapid.T, what string, got, want []float64) {
 	}
 }
 
-func sameProblem(t *rapid.T, got, want Problem) {
+func SameProblem(t *rapid.T, got, want Problem) {
 	t.Helper()
 	for i := range want.C {
-		sameFloats(t, "C", got.C[i], want.C[i])
+		SameFloats(t, "C", got.C[i], want.C[i])
 	}
-	sameFloats(t, "Mu", got.Mu, want.Mu)
-	sameFloats(t, "Lo", got.Lo, want.Lo)
-	sameFloats(t, "Hi", got.Hi, want.Hi)
+	SameFloats(t, "Mu", got.Mu, want.Mu)
+	SameFloats(t, "Lo", got.Lo, want.Lo)
+	SameFloats(t, "Hi", got.Hi, want.Hi)
+}
+
+// Relative fails the test unless |x - y| <= tol * |y|.
+func Relative(t *rapid.T, what string, x, y, tol float64) {
+	t.Helper()
+	if !(math.Abs(x-y) <= tol*math.Abs(y)) {
+		t.Fatalf("%s: %.17g against %.17g, apart by %.3g of it, more than %.3g", what, x, y, x/y-1, tol)
+	}
 }

@@ -11,36 +11,40 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/design"
+	"github.com/wpm-go/wpm/proptest/privacy"
+	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/sphere"
 	"pgregory.net/rapid"
 )
 
 // The packages of this module keep every law.
 
-func TestLDPVerify(t *testing.T) { proptest.Run(t, proptest.VerifyLaws(), verifyBox) }
+func TestLDPVerify(t *testing.T) { proptest.Run(t, privacy.VerifyLaws(), verifyBox) }
 
-func TestLDPBox(t *testing.T) { proptest.Run(t, proptest.BoxLaws(), newBox) }
+func TestLDPBox(t *testing.T) { proptest.Run(t, privacy.BoxLaws(), newBox) }
 
-func TestLDPSample(t *testing.T) { proptest.Run(t, proptest.SamplerLaws(), newSampler) }
+func TestLDPSample(t *testing.T) { proptest.Run(t, privacy.SamplerLaws(), newSampler) }
 
-func TestKnapsack(t *testing.T) { proptest.Run(t, proptest.KnapsackLaws(), newKnapsack) }
+func TestKnapsack(t *testing.T) { proptest.Run(t, design.KnapsackLaws(), newKnapsack) }
 
-func TestBaseMeasureUniform(t *testing.T) { proptest.Run(t, proptest.BaseLaws(), uniform) }
+func TestBaseMeasureUniform(t *testing.T) { proptest.Run(t, design.BaseLaws(), uniform) }
 
-func TestBaseMeasureShape(t *testing.T) { proptest.Run(t, proptest.BaseLaws(), tilted) }
+func TestBaseMeasureShape(t *testing.T) { proptest.Run(t, design.BaseLaws(), tilted) }
 
 // TestBaseMeasureMinimax: on transitive costs the uniform measure is optimal among all mechanisms.
 func TestBaseMeasureMinimax(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		proptest.MinimaxOptimality(t, uniform, proptest.TransitiveCosts(8).Draw(t, "C"))
+		design.MinimaxOptimality(t, uniform, proptest.TransitiveCosts(8).Draw(t, "C"))
 	})
 }
 
 // anyMeasure are the laws of a measure that need not be the best of a family: not BaseMonotone, because forty steps at one eps may
 // find less than forty at another.
-func anyMeasure() (laws []proptest.Law[proptest.BaseMeasurer]) {
-	for _, l := range proptest.BaseLaws() {
+func anyMeasure() (laws []proptest.Law[design.BaseMeasurer]) {
+	for _, l := range design.BaseLaws() {
 		if l.Name != "BaseMonotone" {
 			laws = append(laws, l)
 		}
@@ -48,18 +52,18 @@ func anyMeasure() (laws []proptest.Law[proptest.BaseMeasurer]) {
 	return laws
 }
 
-func TestBaseMeasureSolve(t *testing.T) { proptest.Run(t, proptest.BaseLaws(), bestEffort) }
+func TestBaseMeasureSolve(t *testing.T) { proptest.Run(t, design.BaseLaws(), bestEffort) }
 
 // TestBaseMeasureSolveMinimax: on any cost no mechanism beats the optimal measure, and its lower bound proves it, up to the default
 // gap or ValueTol of the largest cost.
 func TestBaseMeasureSolveMinimax(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := proptest.Costs(proptest.Size(6).Draw(t, "k"), proptest.Size(6).Draw(t, "kv")).Draw(t, "C")
-		proptest.MinimaxWithin(t, bestEffort, c, basemeasure.DefaultGap)
+		design.MinimaxWithin(t, bestEffort, c, basemeasure.DefaultGap)
 	})
 }
 
-func TestMirror(t *testing.T) { proptest.Run(t, proptest.DescenderLaws(), paperDescent) }
+func TestMirror(t *testing.T) { proptest.Run(t, design.DescenderLaws(), paperDescent) }
 
 // TestMirrorMeasure: what a descent returns is a base measure with a proof, whatever the rule.
 func TestMirrorMeasure(t *testing.T) {
@@ -69,7 +73,7 @@ func TestMirrorMeasure(t *testing.T) {
 }
 
 // TestPaperGKL: the closed form that the paper states is the projection.
-func TestPaperGKL(t *testing.T) { proptest.Run(t, proptest.GKLLaws(), paperGKL) }
+func TestPaperGKL(t *testing.T) { proptest.Run(t, design.GKLLaws(), paperGKL) }
 
 // paperGKL is the three cases of the appendix.
 func paperGKL(v []float64, eps float64) ([]float64, error) {
@@ -91,7 +95,7 @@ func paperGKL(v []float64, eps float64) ([]float64, error) {
 
 // TestOwnGKL: nothing of the closed form is needed to be held to the laws. Here the multiplier of the mass is found by bisection.
 func TestOwnGKL(t *testing.T) {
-	proptest.Run(t, proptest.GKLLaws(), func(v []float64, eps float64) ([]float64, error) {
+	proptest.Run(t, design.GKLLaws(), func(v []float64, eps float64) ([]float64, error) {
 		m := slices.Clone(v)
 		mass := func(theta float64) (sum float64) { // of m_j = v_j e^theta, where the derivative of the Lagrangian vanishes
 			for j := range m {
@@ -114,35 +118,35 @@ func TestOwnGKL(t *testing.T) {
 }
 
 func TestSinkhornPaper(t *testing.T) {
-	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(sink{Method: sinkhorn.Paper}))
+	proptest.Run(t, projection.EntropicLaws(), projection.Entropic(sink{Method: sinkhorn.Paper}))
 }
 
 func TestSinkhornFast(t *testing.T) {
-	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(sink{Method: sinkhorn.Fast}))
+	proptest.Run(t, projection.EntropicLaws(), projection.Entropic(sink{Method: sinkhorn.Fast}))
 }
 
 // TestSinkhornFastBounds: what is claimed beside q.
 func TestSinkhornFastBounds(t *testing.T) {
-	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(sink{}))
+	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(sink{}))
 }
 
 // TestSinkhornPaperBounds: the same of Algorithm 1, with a limit, because at the least reg it would need for ever.
 func TestSinkhornPaperBounds(t *testing.T) {
-	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(sink{Method: sinkhorn.Paper, MaxIterations: 20000}))
+	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(sink{Method: sinkhorn.Paper, MaxIterations: 20000}))
 }
 
 // TestSinkhornProjector: a Projector keeps the laws of an entropic projection, and agrees with Project by either method,
 // whichever goal it is given.
 func TestSinkhornProjector(t *testing.T) {
-	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(stream{}))
-	proptest.Run(t, proptest.EntropicBoundLaws(), proptest.Entropic(stream{}))
+	proptest.Run(t, projection.EntropicLaws(), projection.Entropic(stream{}))
+	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(stream{}))
 	for name, other := range map[string]sink{"fast": {}, "paper": {Method: sinkhorn.Paper}} {
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicAgreement(t, stream{}, other) }))
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { projection.EntropicAgreement(t, stream{}, other) }))
 	}
 	// A gap that every distribution has: the goal is met where Project meets it.
 	t.Run("gap", rapid.MakeCheck(func(t *rapid.T) {
 		s := sinkhorn.Settings{Tolerance: 1e-12, Gap: 1e-12}
-		proptest.EntropicAgreement(t, stream(s), sink(s))
+		projection.EntropicAgreement(t, stream(s), sink(s))
 	}))
 }
 
@@ -151,52 +155,54 @@ func TestSinkhornStopped(t *testing.T) {
 	for _, method := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
 		for _, limit := range []int{1, 2, 7} {
 			t.Run(fmt.Sprint(method, limit), func(t *testing.T) {
-				e := proptest.Entropic(sink{Method: method, MaxIterations: limit})
-				t.Run("EntropicInBox", rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicInBox(t, e) }))
-				t.Run("EntropicBounds", rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicBounds(t, e) }))
-				t.Run("EntropicCertificate", rapid.MakeCheck(func(t *rapid.T) { proptest.EntropicCertificate(t, e) }))
+				e := projection.Entropic(sink{Method: method, MaxIterations: limit})
+				t.Run("EntropicInBox", rapid.MakeCheck(func(t *rapid.T) { projection.EntropicInBox(t, e) }))
+				t.Run("EntropicBounds", rapid.MakeCheck(func(t *rapid.T) { projection.EntropicBounds(t, e) }))
+				t.Run("EntropicCertificate", rapid.MakeCheck(func(t *rapid.T) { projection.EntropicCertificate(t, e) }))
 			})
 		}
 	}
 }
 
-func TestSinkhornStep(t *testing.T) { proptest.Run(t, proptest.CompositeLaws(), paperStep) }
+func TestSinkhornStep(t *testing.T) { proptest.Run(t, projection.CompositeLaws(), paperStep) }
 
 func TestSinkhornKL(t *testing.T) {
-	proptest.Run(t, proptest.KLLaws(), proptest.KLProjector(kl.Project))
+	proptest.Run(t, projection.KLLaws(), projection.KLProjector(kl.Project))
 }
 
-func TestHilbert(t *testing.T) { proptest.Run(t, proptest.HilbertLaws(), proptest.Hilbert(metric{})) }
+func TestHilbert(t *testing.T) {
+	proptest.Run(t, projection.HilbertLaws(), projection.Hilbert(metric{}))
+}
 
 // TestHilbertLogs runs the functions that take logarithms and costs.
 func TestHilbertLogs(t *testing.T) {
-	proptest.Run(t, proptest.HilbertLaws(), proptest.Hilbert(gibbs{}))
+	proptest.Run(t, projection.HilbertLaws(), projection.Hilbert(gibbs{}))
 }
 
 // TestOwnSinkhorn: the solver of the example, which somebody could have written on a Sunday, keeps the laws.
 func TestOwnSinkhorn(t *testing.T) {
-	proptest.Run(t, proptest.EntropicLaws(), proptest.Entropic(proptest.EntropicFunc(ownSinkhorn)))
+	proptest.Run(t, projection.EntropicLaws(), projection.Entropic(projection.EntropicFunc(ownSinkhorn)))
 }
 
 func TestMinCostFlow(t *testing.T) {
-	proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(flow{}))
+	proptest.Run(t, projection.ProjectorLaws(), projection.Projector(flow{}))
 }
 
 // TestMinCostFlowSparse gives rows with mass alone, read or unread otherwise.
 func TestMinCostFlowSparse(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
-		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{AllRows: true}))
+		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(sparse{AllRows: true}))
 	})
 	t.Run("only", func(t *testing.T) {
-		proptest.Run(t, proptest.ProjectorLaws(), proptest.Projector(sparse{}))
+		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(sparse{}))
 	})
 }
 
 func TestMinCostFlowZeroEpsilon(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { proptest.ZeroEpsilon(t, flow{}, transport) })
+	rapid.Check(t, func(t *rapid.T) { projection.ZeroEpsilon(t, flow{}, transport) })
 }
 
-func TestBaselineKPM(t *testing.T) { proptest.Run(t, proptest.KPMLaws(), baseline.KPM) }
+func TestBaselineKPM(t *testing.T) { proptest.Run(t, privacy.KPMLaws(), baseline.KPM) }
 
 // TestBaselineChannels: the rows of every baseline are distributions, and lie in the box that it states, so that
 // package ldp can round and certify them.
@@ -251,7 +257,15 @@ func TestBaselineChannels(t *testing.T) {
 }
 
 // TestWPMProjection: the mechanism in projection mode, from base measure to integer weights.
-func TestWPMProjection(t *testing.T) { proptest.Run(t, proptest.MechanismLaws(), newMechanism) }
+func TestWPMProjection(t *testing.T) { proptest.Run(t, privacy.MechanismLaws(), newMechanism) }
 
 // TestWPMMixture: the published rows of the mixture mode.
-func TestWPMMixture(t *testing.T) { proptest.Run(t, proptest.ChannelLaws(), newChannel) }
+func TestWPMMixture(t *testing.T) { proptest.Run(t, privacy.ChannelLaws(), newChannel) }
+
+// TestSphere: the solver of this module keeps the laws.
+func TestSphere(t *testing.T) {
+	proptest.Run(t, design.SphereLaws(), func(d int, p, eps float64) (design.SphereMeasure, error) {
+		m, err := sphere.Solve(d, p, eps)
+		return design.SphereMeasure(m), err
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/proptest/exact"
 )
 
 // A Problem is one projection: the distribution Mu on the rows of C, onto { Lo <= q <= Hi, sum q = 1 }.
@@ -21,9 +22,9 @@ func (p Problem) Cost() *cost.Dense { return dense(p.C) }
 // Clone returns a deep copy: laws hand out copies, so that an implementation that writes to its input
 // fails a law rather than hides from it.
 func (p Problem) Clone() Problem {
-	q := Problem{Mu: clone(p.Mu), Lo: clone(p.Lo), Hi: clone(p.Hi), C: make([][]float64, len(p.C))}
+	q := Problem{Mu: Clone(p.Mu), Lo: Clone(p.Lo), Hi: Clone(p.Hi), C: make([][]float64, len(p.C))}
 	for i, row := range p.C {
-		q.C[i] = clone(row)
+		q.C[i] = Clone(row)
 	}
 	return q
 }
@@ -32,26 +33,26 @@ func (p Problem) Clone() Problem {
 // of the paper's appendix, with a dual proof. It is meant for at most a dozen rows and columns.
 // The error is ErrInfeasible if the box or Mu hold no distribution.
 func (p Problem) Optimum() (*big.Rat, error) {
-	mu, err := normalised(p.Mu)
+	mu, err := exact.Distribution(p.Mu)
 	if err != nil {
 		return nil, err
 	}
-	l, h, err := exactBox(p.Lo, p.Hi)
+	l, h, err := exact.Box(p.Lo, p.Hi)
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := flowValue(exactCost(p.C), mu, l, h)
+	v, _, err := exact.Flow(ExactCost(p.C), mu, l, h)
 	return v, err
 }
 
 // Dirac returns φ, the exact cost of the projection of a point mass with costs c onto the box: a greedy fill in
 // rationals. The error is ErrInfeasible if the box holds no distribution.
 func Dirac(c, lo, hi []float64) (*big.Rat, error) {
-	l, h, err := exactBox(lo, hi)
+	l, h, err := exact.Box(lo, hi)
 	if err != nil {
 		return nil, err
 	}
-	phi, _ := greedy(ratsOf(c), l, h)
+	phi, _ := exact.Greedy(exact.Rats(c), l, h)
 	return phi, nil
 }
 
@@ -95,7 +96,7 @@ func goFloats(b *strings.Builder, x []float64) {
 	b.WriteByte('}')
 }
 
-func clone(x []float64) []float64 { return append([]float64(nil), x...) }
+func Clone(x []float64) []float64 { return append([]float64(nil), x...) }
 
 // dense panics on a matrix that is not a cost: only generators call it.
 func dense(rows [][]float64) *cost.Dense {
@@ -106,15 +107,15 @@ func dense(rows [][]float64) *cost.Dense {
 	return d
 }
 
-func exactCost(c [][]float64) [][]*big.Rat {
+func ExactCost(c [][]float64) [][]*big.Rat {
 	r := make([][]*big.Rat, len(c))
 	for i, row := range c {
-		r[i] = ratsOf(row)
+		r[i] = exact.Rats(row)
 	}
 	return r
 }
 
-func maxCost(c [][]float64) float64 {
+func MaxCost(c [][]float64) float64 {
 	m := 0.0
 	for _, row := range c {
 		for _, v := range row {
@@ -124,8 +125,8 @@ func maxCost(c [][]float64) float64 {
 	return m
 }
 
-// rowRange returns the largest spread of a row, R.
-func rowRange(c [][]float64) float64 {
+// RowRange returns the largest spread of a row, R.
+func RowRange(c [][]float64) float64 {
 	r := 0.0
 	for _, row := range c {
 		a, b := row[0], row[0]
@@ -137,12 +138,12 @@ func rowRange(c [][]float64) float64 {
 	return r
 }
 
-// transportTo returns W_p^p(q, mu) exactly, for a float vector q taken as q / sum q.
-func transportTo(c [][]*big.Rat, mu []*big.Rat, q []float64) (*big.Rat, error) {
-	t, err := normalised(q)
+// TransportTo returns W_p^p(q, mu) exactly, for a float vector q taken as q / sum q.
+func TransportTo(c [][]*big.Rat, mu []*big.Rat, q []float64) (*big.Rat, error) {
+	t, err := exact.Distribution(q)
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := flowValue(c, mu, t, t)
+	v, _, err := exact.Flow(c, mu, t, t)
 	return v, err
 }

@@ -1,9 +1,11 @@
-package proptest
+package design
 
 import (
 	"fmt"
 	"math/big"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -22,13 +24,13 @@ type Base struct {
 }
 
 // BaseLaws returns the laws of a base measure that need not be the best one.
-func BaseLaws() []Law[BaseMeasurer] {
-	return []Law[BaseMeasurer]{
-		{"BaseValue", "thm:base-measure-minimax, f(m)", BaseValue},
-		{"BaseLowerBound", "thm:minimax; thm:base-measure-minimax", BaseLowerBound},
-		{"BaseCertificate", "weak duality of the design problem", BaseCertificate},
-		{"BaseScale", "f is linear in C", BaseScale},
-		{"BaseMonotone", "the value does not rise with eps", BaseMonotone},
+func BaseLaws() []proptest.Law[BaseMeasurer] {
+	return []proptest.Law[BaseMeasurer]{
+		{Name: "BaseValue", Statement: "thm:base-measure-minimax, f(m)", Check: BaseValue},
+		{Name: "BaseLowerBound", Statement: "thm:minimax; thm:base-measure-minimax", Check: BaseLowerBound},
+		{Name: "BaseCertificate", Statement: "weak duality of the design problem", Check: BaseCertificate},
+		{Name: "BaseScale", Statement: "f is linear in C", Check: BaseScale},
+		{Name: "BaseMonotone", Statement: "the value does not rise with eps", Check: BaseMonotone},
 	}
 }
 
@@ -36,45 +38,45 @@ const maxDesign = 5 // rows and columns
 
 func base(t *rapid.T, b BaseMeasurer, c [][]float64, eps float64) Base {
 	t.Helper()
-	work := Problem{C: c}.Clone()
+	work := proptest.Problem{C: c}.Clone()
 	r, err := b(work.C, eps)
 	if err != nil {
 		t.Fatalf("BaseMeasurer: %v\neps %v, C %v", err, eps, c)
 	}
 	for i := range c {
-		sameFloats(t, "C", work.C[i], c[i])
+		proptest.SameFloats(t, "C", work.C[i], c[i])
 	}
-	length(t, "M", r.M, len(c[0]))
-	finite(t, "M", r.M...)
-	finite(t, "F, Upper, Lower", r.F, r.Upper, r.Lower)
+	proptest.Length(t, "M", r.M, len(c[0]))
+	proptest.Finite(t, "M", r.M...)
+	proptest.Finite(t, "F, Upper, Lower", r.F, r.Upper, r.Lower)
 	return r
 }
 
 func drawDesign(t *rapid.T) (c [][]float64, eps float64) {
-	k, kv := Size(maxDesign).Draw(t, "k"), Size(maxDesign).Draw(t, "kv")
-	return Costs(k, kv).Draw(t, "C"), Epsilon().Draw(t, "eps")
+	k, kv := proptest.Size(maxDesign).Draw(t, "k"), proptest.Size(maxDesign).Draw(t, "kv")
+	return proptest.Costs(k, kv).Draw(t, "C"), proptest.Epsilon().Draw(t, "eps")
 }
 
 // realBox returns the box [e^(-eps/2) m, e^(eps/2) m] to 2^-120, rounded outward.
 func realBox(m []float64, eps float64) (l, h []*big.Rat, err error) {
-	_, upper := ExpBounds(mul(rat(eps), big.NewRat(1, 2)), 120)
+	_, upper := exact.ExpBounds(exact.Mul(exact.Rat(eps), big.NewRat(1, 2)), 120)
 	for _, v := range m {
-		l = append(l, quo(rat(v), upper))
-		h = append(h, mul(rat(v), upper))
+		l = append(l, exact.Quo(exact.Rat(v), upper))
+		h = append(h, exact.Mul(exact.Rat(v), upper))
 	}
-	one, slack := big.NewRat(1, 1), rat(boxSlack)
-	sl, sh := sumRat(l), sumRat(h)
+	one, slack := big.NewRat(1, 1), exact.Rat(exact.BoxSlack)
+	sl, sh := exact.Sum(l), exact.Sum(h)
 	for j := range m {
 		if sl.Cmp(one) > 0 {
-			l[j] = quo(l[j], sl)
+			l[j] = exact.Quo(l[j], sl)
 			h[j] = l[j]
 		} else if sh.Cmp(one) < 0 {
-			h[j] = quo(h[j], sh)
+			h[j] = exact.Quo(h[j], sh)
 			l[j] = h[j]
 		}
 	}
-	if sub(sl, one).Cmp(slack) > 0 || sub(one, sh).Cmp(slack) > 0 {
-		return nil, nil, fmt.Errorf("%w: mass %v at eps %v", ErrInfeasible, float(sumRat(ratsOf(m))), eps)
+	if exact.Sub(sl, one).Cmp(slack) > 0 || exact.Sub(one, sh).Cmp(slack) > 0 {
+		return nil, nil, fmt.Errorf("%w: mass %v at eps %v", exact.ErrInfeasible, exact.Float(exact.Sum(exact.Rats(m))), eps)
 	}
 	return l, h, nil
 }
@@ -83,7 +85,7 @@ func realBox(m []float64, eps float64) (l, h []*big.Rat, err error) {
 func worst(c [][]*big.Rat, l, h []*big.Rat) *big.Rat {
 	var f *big.Rat
 	for _, row := range c {
-		if v, _ := greedy(row, l, h); f == nil || v.Cmp(f) > 0 {
+		if v, _ := exact.Greedy(row, l, h); f == nil || v.Cmp(f) > 0 {
 			f = v
 		}
 	}
@@ -104,12 +106,12 @@ func BaseValue(t *rapid.T, b BaseMeasurer) {
 	if err != nil {
 		t.Fatalf("%v: M = %v\nC %v", err, r.M, c)
 	}
-	f := worst(exactCost(c), l, h)
+	f := worst(proptest.ExactCost(c), l, h)
 	what := fmt.Sprintf("eps %v, C %v, M %v: ", eps, c, r.M)
-	near(t, what+"F", rat(r.F), f, ValueTol, maxCost(c))
-	atMost(t, what+"f(M) against Upper", f, rat(r.Upper), 0, 1)
-	near(t, what+"Upper against F", rat(r.Upper), f, ValueTol, maxCost(c))
-	atMost(t, what+"Lower against Upper", rat(r.Lower), rat(r.Upper), 0, 1)
+	proptest.Near(t, what+"F", exact.Rat(r.F), f, proptest.ValueTol, proptest.MaxCost(c))
+	proptest.AtMost(t, what+"f(M) against Upper", f, exact.Rat(r.Upper), 0, 1)
+	proptest.Near(t, what+"Upper against F", exact.Rat(r.Upper), f, proptest.ValueTol, proptest.MaxCost(c))
+	proptest.AtMost(t, what+"Lower against Upper", exact.Rat(r.Lower), exact.Rat(r.Upper), 0, 1)
 }
 
 // BaseLowerBound: no eps-LDP mechanism does better than Lower. The mechanisms are exact (integer rows), and many
@@ -117,20 +119,20 @@ func BaseValue(t *rapid.T, b BaseMeasurer) {
 func BaseLowerBound(t *rapid.T, b BaseMeasurer) {
 	c, eps := drawDesign(t)
 	r := base(t, b, c, eps)
-	f := FamiliesAt(rat(eps), c, r.M).Draw(t, "mechanism")
-	if w := familyCost(f, c); rat(r.Lower).Cmp(w) > 0 {
-		t.Fatalf("Lower = %.17g, but this mechanism costs %.17g: %#v\neps %v, C %v", r.Lower, float(w), f, eps, c)
+	f := proptest.FamiliesAt(exact.Rat(eps), c, r.M).Draw(t, "mechanism")
+	if w := familyCost(f, c); exact.Rat(r.Lower).Cmp(w) > 0 {
+		t.Fatalf("Lower = %.17g, but this mechanism costs %.17g: %#v\neps %v, C %v", r.Lower, exact.Float(w), f, eps, c)
 	}
 }
 
 // familyCost returns max_i <C_i, row_i>, the worst case over point masses, exactly.
-func familyCost(f Family, c [][]float64) *big.Rat {
+func familyCost(f proptest.Family, c [][]float64) *big.Rat {
 	var worst *big.Rat
 	total := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(f.Bits)))
 	for i, row := range c {
 		v := new(big.Rat)
 		for j, n := range f.Rows[i] {
-			v.Add(v, mul(rat(row[j]), integer(n)))
+			v.Add(v, exact.Mul(exact.Rat(row[j]), exact.Integer(n)))
 		}
 		if v.Quo(v, total); worst == nil || v.Cmp(worst) > 0 {
 			worst = v
@@ -151,9 +153,9 @@ func BaseCertificate(t *rapid.T, b BaseMeasurer) {
 		t.Fatalf("Verify: %v\neps %v, C %v", err, eps, c)
 	}
 	what := fmt.Sprintf("eps %v, C %v: ", eps, c)
-	atMost(t, what+"certified lower against upper", lower, upper, 0, 1)
-	atMost(t, what+"Lower against its certificate", rat(r.Lower), lower, 0, 1)
-	atMost(t, what+"certified upper against Upper", upper, rat(r.Upper), 0, 1)
+	proptest.AtMost(t, what+"certified lower against upper", lower, upper, 0, 1)
+	proptest.AtMost(t, what+"Lower against its certificate", exact.Rat(r.Lower), lower, 0, 1)
+	proptest.AtMost(t, what+"certified upper against Upper", upper, exact.Rat(r.Upper), 0, 1)
 }
 
 // MinimaxOptimality (thm:minimax): on a cost where the proposed measure is optimal, no eps-LDP mechanism beats
@@ -162,36 +164,36 @@ func MinimaxOptimality(t *rapid.T, b BaseMeasurer, c [][]float64) { MinimaxWithi
 
 // MinimaxWithin is MinimaxOptimality for a measure that is optimal up to a relative gap.
 func MinimaxWithin(t *rapid.T, b BaseMeasurer, c [][]float64, gap float64) {
-	eps := Epsilon().Draw(t, "eps")
+	eps := proptest.Epsilon().Draw(t, "eps")
 	r := base(t, b, c, eps)
-	f := FamiliesAt(rat(eps), c, r.M).Draw(t, "mechanism")
+	f := proptest.FamiliesAt(exact.Rat(eps), c, r.M).Draw(t, "mechanism")
 	what := fmt.Sprintf("eps %v, C %v: ", eps, c)
-	upper := mul(rat(r.Upper), rat(1-gap))
-	atMost(t, what+"Upper against a mechanism", upper, familyCost(f, c), ValueTol, maxCost(c))
-	atMost(t, what+"Upper against Lower", upper, rat(r.Lower), ValueTol, maxCost(c))
-	atMost(t, what+"Lower against Upper", rat(r.Lower), rat(r.Upper), 0, 1)
+	upper := exact.Mul(exact.Rat(r.Upper), exact.Rat(1-gap))
+	proptest.AtMost(t, what+"Upper against a mechanism", upper, familyCost(f, c), proptest.ValueTol, proptest.MaxCost(c))
+	proptest.AtMost(t, what+"Upper against Lower", upper, exact.Rat(r.Lower), proptest.ValueTol, proptest.MaxCost(c))
+	proptest.AtMost(t, what+"Lower against Upper", exact.Rat(r.Lower), exact.Rat(r.Upper), 0, 1)
 }
 
 // BaseScale: scaling C by a power of two scales the value by it.
 func BaseScale(t *rapid.T, b BaseMeasurer) {
-	k, kv := Size(maxDesign).Draw(t, "k"), Size(maxDesign).Draw(t, "kv")
-	c, eps := GridCosts(k, kv).Draw(t, "C"), Epsilon().Draw(t, "eps")
+	k, kv := proptest.Size(maxDesign).Draw(t, "k"), proptest.Size(maxDesign).Draw(t, "kv")
+	c, eps := proptest.GridCosts(k, kv).Draw(t, "C"), proptest.Epsilon().Draw(t, "eps")
 	s := new(big.Rat).SetFloat64(rapid.SampledFrom([]float64{0x1p-100, 0.5, 2, 0x1p100}).Draw(t, "factor"))
-	d := Problem{C: c}.Clone().C
+	d := proptest.Problem{C: c}.Clone().C
 	for _, row := range d {
 		for j := range row {
-			row[j] *= float(s)
+			row[j] *= exact.Float(s)
 		}
 	}
 	x, y := base(t, b, c, eps), base(t, b, d, eps)
-	near(t, fmt.Sprintf("eps %v, C %v", eps, c), rat(y.F), mul(rat(x.F), s), 2*ValueTol, maxCost(d))
+	proptest.Near(t, fmt.Sprintf("eps %v, C %v", eps, c), exact.Rat(y.F), exact.Mul(exact.Rat(x.F), s), 2*proptest.ValueTol, proptest.MaxCost(d))
 }
 
 // BaseMonotone: more budget is never worse, for a family of measures that is closed under the change of
 // m that keeps e^(-eps/2) m.
 func BaseMonotone(t *rapid.T, b BaseMeasurer) {
 	c, eps := drawDesign(t)
-	more := min(MaxEpsilon, eps*rapid.SampledFrom([]float64{1 + 1e-9, 1.1, 3}).Draw(t, "factor"))
+	more := min(proptest.MaxEpsilon, eps*rapid.SampledFrom([]float64{1 + 1e-9, 1.1, 3}).Draw(t, "factor"))
 	x, y := base(t, b, c, eps), base(t, b, c, more)
-	atMost(t, fmt.Sprintf("eps %v against %v, C %v", more, eps, c), rat(y.F), rat(x.F), 2*ValueTol, maxCost(c))
+	proptest.AtMost(t, fmt.Sprintf("eps %v against %v, C %v", more, eps, c), exact.Rat(y.F), exact.Rat(x.F), 2*proptest.ValueTol, proptest.MaxCost(c))
 }

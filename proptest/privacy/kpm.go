@@ -1,4 +1,4 @@
-package proptest
+package privacy
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -13,12 +15,12 @@ import (
 type KPM func(mu []float64, eps float64) (q []float64, r float64, err error)
 
 // KPMLaws returns the laws of the Kullback-Leibler projection.
-func KPMLaws() []Law[KPM] {
-	return []Law[KPM]{
-		{"KPMClosedForm", "section 2.2, definition of the mechanism", KPMClosedForm},
-		{"KPMInBox", "section 2.2, base measure of the mechanism", KPMInBox},
-		{"KPMProjection", "section 2.2, projection in the Kullback-Leibler divergence", KPMProjection},
-		{"KPMOrder", "the closed form is monotone and symmetric", KPMOrder},
+func KPMLaws() []proptest.Law[KPM] {
+	return []proptest.Law[KPM]{
+		{Name: "KPMClosedForm", Statement: "section 2.2, definition of the mechanism", Check: KPMClosedForm},
+		{Name: "KPMInBox", Statement: "section 2.2, base measure of the mechanism", Check: KPMInBox},
+		{Name: "KPMProjection", Statement: "section 2.2, projection in the Kullback-Leibler divergence", Check: KPMProjection},
+		{Name: "KPMOrder", Statement: "the closed form is monotone and symmetric", Check: KPMOrder},
 	}
 }
 
@@ -30,8 +32,8 @@ const (
 )
 
 func drawKPM(t *rapid.T) (mu []float64, eps float64) {
-	mu = Mass(Size(maxKPM).Draw(t, "k")).Draw(t, "mu")
-	eps = Epsilon().Draw(t, "eps")
+	mu = proptest.Mass(proptest.Size(maxKPM).Draw(t, "k")).Draw(t, "mu")
+	eps = proptest.Epsilon().Draw(t, "eps")
 	if rapid.IntRange(0, 9).Draw(t, "zero eps") == 9 {
 		eps = 0
 	}
@@ -40,15 +42,15 @@ func drawKPM(t *rapid.T) (mu []float64, eps float64) {
 
 func kpm(t *rapid.T, f KPM, mu []float64, eps float64) (q []float64, r float64) {
 	t.Helper()
-	work := clone(mu)
+	work := proptest.Clone(mu)
 	q, r, err := f(work, eps)
 	if err != nil {
 		t.Fatalf("KPM(%v, %v): %v", mu, eps, err)
 	}
-	sameFloats(t, "mu", work, mu)
-	length(t, "q", q, len(mu))
-	finite(t, "q", q...)
-	finite(t, "r", r)
+	proptest.SameFloats(t, "mu", work, mu)
+	proptest.Length(t, "q", q, len(mu))
+	proptest.Finite(t, "q", q...)
+	proptest.Finite(t, "r", r)
 	return q, r
 }
 
@@ -56,24 +58,24 @@ func kpm(t *rapid.T, f KPM, mu []float64, eps float64) (q []float64, r float64) 
 // n entries above the floor, r = (sum of the n largest) / (1 - (k-n) a).
 func kpmExact(mu []*big.Rat, eps float64) (q []*big.Rat, r *big.Rat) {
 	k := int64(len(mu))
-	e, _ := ExpBounds(rat(eps), 120)
-	a := quo(big.NewRat(1, 1), add(e, big.NewRat(k-1, 1)))
+	e, _ := exact.ExpBounds(exact.Rat(eps), 120)
+	a := exact.Quo(big.NewRat(1, 1), exact.Add(e, big.NewRat(k-1, 1)))
 	sorted := slices.Clone(mu)
 	slices.SortFunc(sorted, func(x, y *big.Rat) int { return y.Cmp(x) })
 	top := new(big.Rat)
 	for n := int64(1); n <= k; n++ {
 		top.Add(top, sorted[n-1])
-		rest := sub(big.NewRat(1, 1), mul(big.NewRat(k-n, 1), a))
+		rest := exact.Sub(big.NewRat(1, 1), exact.Mul(big.NewRat(k-n, 1), a))
 		if rest.Sign() <= 0 {
 			continue
 		}
-		r = quo(top, rest)
-		if n == k || sorted[n].Cmp(mul(r, a)) <= 0 {
+		r = exact.Quo(top, rest)
+		if n == k || sorted[n].Cmp(exact.Mul(r, a)) <= 0 {
 			break
 		}
 	}
 	for _, v := range mu {
-		q = append(q, maxRat(quo(v, r), a))
+		q = append(q, exact.Max(exact.Quo(v, r), a))
 	}
 	return q, r
 }
@@ -82,16 +84,16 @@ func kpmExact(mu []*big.Rat, eps float64) (q []*big.Rat, r *big.Rat) {
 func KPMClosedForm(t *rapid.T, f KPM) {
 	mu, eps := drawKPM(t)
 	q, r := kpm(t, f, mu, eps)
-	m, err := normalised(mu)
+	m, err := exact.Distribution(mu)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want, wantR := kpmExact(m, eps)
 	for j := range q {
-		near(t, fmt.Sprintf("q[%d] of KPM(%v, %v)", j, mu, eps), rat(q[j]), want[j], kpmTol, float(want[j]))
+		proptest.Near(t, fmt.Sprintf("q[%d] of KPM(%v, %v)", j, mu, eps), exact.Rat(q[j]), want[j], kpmTol, exact.Float(want[j]))
 	}
 	if eps > 0 { // at eps = 0 every large enough r gives 1/k
-		near(t, fmt.Sprintf("r of KPM(%v, %v)", mu, eps), rat(r), wantR, kpmTol, float(wantR))
+		proptest.Near(t, fmt.Sprintf("r of KPM(%v, %v)", mu, eps), exact.Rat(r), wantR, kpmTol, exact.Float(wantR))
 	}
 }
 
@@ -99,14 +101,14 @@ func KPMClosedForm(t *rapid.T, f KPM) {
 func KPMInBox(t *rapid.T, f KPM) {
 	mu, eps := drawKPM(t)
 	q, _ := kpm(t, f, mu, eps)
-	e, _ := ExpBounds(rat(eps), 120)
-	a := quo(big.NewRat(1, 1), add(e, big.NewRat(int64(len(mu))-1, 1)))
+	e, _ := exact.ExpBounds(exact.Rat(eps), 120)
+	a := exact.Quo(big.NewRat(1, 1), exact.Add(e, big.NewRat(int64(len(mu))-1, 1)))
 	for j := range q {
 		what := fmt.Sprintf("q[%d] of KPM(%v, %v)", j, mu, eps)
-		atMost(t, what+" below", a, rat(q[j]), kpmTol, float(a))
-		atMost(t, what+" above", rat(q[j]), mul(e, a), kpmTol, float(mul(e, a)))
+		proptest.AtMost(t, what+" below", a, exact.Rat(q[j]), kpmTol, exact.Float(a))
+		proptest.AtMost(t, what+" above", exact.Rat(q[j]), exact.Mul(e, a), kpmTol, exact.Float(exact.Mul(e, a)))
 	}
-	near(t, "sum q", sumRat(ratsOf(q)), big.NewRat(1, 1), MassTol, 4*float64(len(q)))
+	proptest.Near(t, "sum q", exact.Sum(exact.Rats(q)), big.NewRat(1, 1), proptest.MassTol, 4*float64(len(q)))
 }
 
 // KPMProjection: no other point of the box is nearer to mu in KL(mu || q), nor in KL(q || mu) where mu has no
@@ -117,7 +119,7 @@ func KPMProjection(t *rapid.T, f KPM) {
 	k := len(mu)
 	e := math.Exp(eps)
 	a := 1 / (e + float64(k) - 1)
-	order := rapid.Permutation(indices(k)).Draw(t, "vertex")
+	order := rapid.Permutation(proptest.Indices(k)).Draw(t, "vertex")
 	step := rapid.SampledFrom([]float64{1, 0.5, 1e-2, 1e-4}).Draw(t, "step")
 	other := make([]float64, k)
 	rest := 1 - float64(k)*a
@@ -127,12 +129,12 @@ func KPMProjection(t *rapid.T, f KPM) {
 		other[j] = (1-step)*q[j] + step*(a+up)
 	}
 	d := divergence(mu, q)
-	if o := divergence(mu, other); !(d <= o+KLTol*(1+math.Abs(o))) {
+	if o := divergence(mu, other); !(d <= o+proptest.KLTol*(1+math.Abs(o))) {
 		t.Fatalf("KL(mu || q) = %.17g, but %.17g at %v\nKPM(%v, %v) = %v", d, o, other, mu, eps, q)
 	}
 	if slices.Min(mu) > 0 {
 		d := divergence(q, mu)
-		if o := divergence(other, mu); !(d <= o+KLTol*(1+math.Abs(o))) {
+		if o := divergence(other, mu); !(d <= o+proptest.KLTol*(1+math.Abs(o))) {
 			t.Fatalf("KL(q || mu) = %.17g, but %.17g at %v\nKPM(%v, %v) = %v", d, o, other, mu, eps, q)
 		}
 	}
@@ -161,9 +163,9 @@ func KPMOrder(t *rapid.T, f KPM) {
 			}
 		}
 	}
-	order := rapid.Permutation(indices(len(mu))).Draw(t, "order")
-	p, _ := kpm(t, f, pick(mu, order), eps)
+	order := rapid.Permutation(proptest.Indices(len(mu))).Draw(t, "order")
+	p, _ := kpm(t, f, proptest.Pick(mu, order), eps)
 	for i, n := range order {
-		near(t, "entry of the permuted input", rat(p[i]), rat(q[n]), kpmTol, q[n])
+		proptest.Near(t, "entry of the permuted input", exact.Rat(p[i]), exact.Rat(q[n]), kpmTol, q[n])
 	}
 }

@@ -1,8 +1,9 @@
-package proptest
+package design
 
 import (
 	"math"
 
+	"github.com/wpm-go/wpm/proptest"
 	"pgregory.net/rapid"
 )
 
@@ -16,15 +17,15 @@ type SphereMeasure struct {
 type SphereSolver func(d int, p, eps float64) (SphereMeasure, error)
 
 // SphereLaws returns the laws of the base measure on the sphere.
-func SphereLaws() []Law[SphereSolver] {
-	return []Law[SphereSolver]{
-		{"SphereIdentities", "prop:sphere, the formulas of alpha and J", SphereIdentities},
-		{"SphereClosedForm", "prop:sphere on S^2, where the equation is algebraic", SphereClosedForm},
-		{"SphereCircle", "prop:sphere on the circle, p = 1 and 2", SphereCircle},
-		{"SphereSmallEpsilon", "prop:sphere, limit of no output", SphereSmallEpsilon},
-		{"SphereLargeEpsilon", "prop:sphere, limit of no privacy", SphereLargeEpsilon},
-		{"SphereLargeDimension", "prop:sphere, limit of many dimensions", SphereLargeDimension},
-		{"SphereDecreasing", "prop:sphere: alpha decreases in p; and W in eps", SphereDecreasing},
+func SphereLaws() []proptest.Law[SphereSolver] {
+	return []proptest.Law[SphereSolver]{
+		{Name: "SphereIdentities", Statement: "prop:sphere, the formulas of alpha and J", Check: SphereIdentities},
+		{Name: "SphereClosedForm", Statement: "prop:sphere on S^2, where the equation is algebraic", Check: SphereClosedForm},
+		{Name: "SphereCircle", Statement: "prop:sphere on the circle, p = 1 and 2", Check: SphereCircle},
+		{Name: "SphereSmallEpsilon", Statement: "prop:sphere, limit of no output", Check: SphereSmallEpsilon},
+		{Name: "SphereLargeEpsilon", Statement: "prop:sphere, limit of no privacy", Check: SphereLargeEpsilon},
+		{Name: "SphereLargeDimension", Statement: "prop:sphere, limit of many dimensions", Check: SphereLargeDimension},
+		{Name: "SphereDecreasing", Statement: "prop:sphere: alpha decreases in p; and W in eps", Check: SphereDecreasing},
 	}
 }
 
@@ -37,16 +38,8 @@ func solveSphere(t *rapid.T, f SphereSolver, d int, p, eps float64) SphereMeasur
 	if err != nil {
 		t.Fatalf("d = %d, p = %v, eps = %v: %v", d, p, eps, err)
 	}
-	finite(t, "field", m.T, m.Omt, m.Alpha, m.S, m.J, m.W, m.Pin, m.Pout)
+	proptest.Finite(t, "field", m.T, m.Omt, m.Alpha, m.S, m.J, m.W, m.Pin, m.Pout)
 	return m
-}
-
-// relative fails the test unless |x - y| <= tol * |y|.
-func relative(t *rapid.T, what string, x, y, tol float64) {
-	t.Helper()
-	if !(math.Abs(x-y) <= tol*math.Abs(y)) {
-		t.Fatalf("%s: %.17g against %.17g, apart by %.3g of it, more than %.3g", what, x, y, x/y-1, tol)
-	}
 }
 
 func drawSphere(t *rapid.T, maxEps float64) (d int, p, eps float64) {
@@ -69,11 +62,11 @@ func SphereIdentities(t *rapid.T, f SphereSolver) {
 	// Four fields good to SphereTol each, and exponentials of numbers up to 150, good to 150 times 2^-53.
 	const tol = 5 * SphereTol
 	lo, hi := math.Exp(-eps/2), math.Exp(eps/2)
-	relative(t, "Pin", m.Alpha*hi*m.S, m.Pin, tol)
-	relative(t, "Pout", m.Alpha*lo*(1-m.S), m.Pout, tol/(1-m.S))
-	relative(t, "Pin + Pout", m.Pin+m.Pout, 1, tol)
-	relative(t, "W", m.W*m.W, 2*m.Omt, tol)
-	relative(t, "log J", math.Exp(math.Log(m.J)/p), m.W, tol+0x1p-43)
+	proptest.Relative(t, "Pin", m.Alpha*hi*m.S, m.Pin, tol)
+	proptest.Relative(t, "Pout", m.Alpha*lo*(1-m.S), m.Pout, tol/(1-m.S))
+	proptest.Relative(t, "Pin + Pout", m.Pin+m.Pout, 1, tol)
+	proptest.Relative(t, "W", m.W*m.W, 2*m.Omt, tol)
+	proptest.Relative(t, "log J", math.Exp(math.Log(m.J)/p), m.W, tol+0x1p-43)
 	if !(math.Abs(m.T-(1-m.Omt)) <= 0x1p-50) { // some roundings of numbers below 2
 		t.Fatalf("T = %v, Omt = %v", m.T, m.Omt)
 	}
@@ -90,11 +83,11 @@ func SphereClosedForm(t *rapid.T, f SphereSolver) {
 	v := math.Pow(w, p/2)
 	// An error of w grows by the degree, at most 7; math.Pow of a number above e^-60 is good to some 1e-14.
 	const tol = 10*SphereTol + 1e-13
-	relative(t, "the equation of S^2", p*e*w*v+(p+2)*v, 2, tol)
-	relative(t, "S", m.S, w, 2*SphereTol)
+	proptest.Relative(t, "the equation of S^2", p*e*w*v+(p+2)*v, 2, tol)
+	proptest.Relative(t, "S", m.S, w, 2*SphereTol)
 	if p == 2 {
-		relative(t, "alpha", m.Alpha, 1, SphereTol)
-		relative(t, "Omt", m.Omt, 2/(math.Exp(eps/2)+1), 2*SphereTol)
+		proptest.Relative(t, "alpha", m.Alpha, 1, SphereTol)
+		proptest.Relative(t, "Omt", m.Omt, 2/(math.Exp(eps/2)+1), 2*SphereTol)
 		if !(math.Abs(m.T-math.Tanh(eps/4)) <= 2*SphereTol) {
 			t.Fatalf("T = %v, want %v", m.T, math.Tanh(eps/4))
 		}
@@ -108,14 +101,14 @@ func SphereCircle(t *rapid.T, f SphereSolver) {
 	one, two := solveSphere(t, f, 1, 1, eps), solveSphere(t, f, 1, 2, eps)
 	const tol = 10 * SphereTol
 	x := math.Pi * two.S
-	relative(t, "cos(pi S)", 2*math.Sin(x/2)*math.Sin(x/2), two.Omt, tol)
+	proptest.Relative(t, "cos(pi S)", 2*math.Sin(x/2)*math.Sin(x/2), two.Omt, tol)
 	// E (tan x - x) = pi: the error of x grows by d log(tan x - x)/d log x = x tan^2 x/(tan x - x), above 3.
 	slope := x * math.Tan(x) * math.Tan(x) / (math.Tan(x) - x)
-	relative(t, "p = 2", e*(math.Tan(x)-x), math.Pi, tol*slope+0x1p-48*(1+e))
+	proptest.Relative(t, "p = 2", e*(math.Tan(x)-x), math.Pi, tol*slope+0x1p-48*(1+e))
 	x = math.Pi * one.S
-	relative(t, "cos(pi S)", 2*math.Sin(x/2)*math.Sin(x/2), one.Omt, tol)
+	proptest.Relative(t, "cos(pi S)", 2*math.Sin(x/2)*math.Sin(x/2), one.Omt, tol)
 	s4 := math.Sin(x / 4)
-	relative(t, "p = 1", e*8*s4*s4+4, 2*math.Sin(x/2)*(math.Pi+e*x), tol)
+	proptest.Relative(t, "p = 1", e*8*s4*s4+4, 2*math.Sin(x/2)*(math.Pi+e*x), tol)
 }
 
 // SphereSmallEpsilon: as eps falls to 0 the output becomes uniform: J tends to the mean cost E (2-2u)^(p/2), from below and no faster than
@@ -145,7 +138,7 @@ func SphereLargeEpsilon(t *rapid.T, f SphereSolver) {
 	}
 	a, b := solveSphere(t, f, d, p, eps), solveSphere(t, f, d, p, eps+n)
 	const tol = 1e-4 // far above e^-24 and e^-15 times any constant of the law
-	relative(t, "log W(eps) - log W(eps + d + p)", math.Log(a.W/b.W), 1, tol)
+	proptest.Relative(t, "log W(eps) - log W(eps + d + p)", math.Log(a.W/b.W), 1, tol)
 }
 
 // SphereLargeDimension: for fixed eps, t sqrt(d) tends to the tau with tau (1 + E Q(tau)) = E phi(tau), Q and phi the tail and density of a normal

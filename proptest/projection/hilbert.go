@@ -1,9 +1,11 @@
-package proptest
+package projection
 
 import (
 	"math"
 	"math/big"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -19,11 +21,11 @@ type Hilbert interface {
 }
 
 // HilbertLaws returns the laws of Hilbert's metric.
-func HilbertLaws() []Law[Hilbert] {
-	return []Law[Hilbert]{
-		{"HilbertMetric", "section 4, definition of the metric", HilbertMetric},
-		{"BirkhoffDiameter", "app:proof-convergence, definition of Δ(A)", BirkhoffDiameter},
-		{"BirkhoffContraction", "app:proof-convergence, Birkhoff's lemma", BirkhoffContraction},
+func HilbertLaws() []proptest.Law[Hilbert] {
+	return []proptest.Law[Hilbert]{
+		{Name: "HilbertMetric", Statement: "section 4, definition of the metric", Check: HilbertMetric},
+		{Name: "BirkhoffDiameter", Statement: "app:proof-convergence, definition of Δ(A)", Check: BirkhoffDiameter},
+		{Name: "BirkhoffContraction", Statement: "app:proof-convergence, Birkhoff's lemma", Check: BirkhoffContraction},
 	}
 }
 
@@ -52,7 +54,7 @@ func positive(n int) *rapid.Generator[[]float64] {
 
 // logRat returns log r for r > 0, to a few units in the last place, also for r near 1 and beyond float64.
 func logRat(r *big.Rat) float64 {
-	if d := float(sub(r, big.NewRat(1, 1))); math.Abs(d) < 0.5 {
+	if d := exact.Float(exact.Sub(r, big.NewRat(1, 1))); math.Abs(d) < 0.5 {
 		return math.Log1p(d)
 	}
 	m := new(big.Float).SetPrec(128).SetRat(r)
@@ -65,28 +67,28 @@ func logRat(r *big.Rat) float64 {
 func spreadOf(ratios []*big.Rat) float64 {
 	lo, hi := ratios[0], ratios[0]
 	for _, r := range ratios {
-		lo, hi = minRat(lo, r), maxRat(hi, r)
+		lo, hi = exact.Min(lo, r), exact.Max(hi, r)
 	}
-	return logRat(quo(hi, lo))
+	return logRat(exact.Quo(hi, lo))
 }
 
 func ratios(x, y []*big.Rat) []*big.Rat {
 	var r []*big.Rat
 	for i := range x {
-		r = append(r, quo(x[i], y[i]))
+		r = append(r, exact.Quo(x[i], y[i]))
 	}
 	return r
 }
 
 func hilbertDistance(t *rapid.T, h Hilbert, x, y []float64) float64 {
 	t.Helper()
-	a, b := clone(x), clone(y)
+	a, b := proptest.Clone(x), proptest.Clone(y)
 	d, err := h.Distance(a, b)
 	if err != nil {
 		t.Fatalf("Distance(%v, %v): %v", x, y, err)
 	}
-	sameFloats(t, "x", a, x)
-	sameFloats(t, "y", b, y)
+	proptest.SameFloats(t, "x", a, x)
+	proptest.SameFloats(t, "y", b, y)
 	if math.IsNaN(d) || d < 0 {
 		t.Fatalf("Distance(%v, %v) = %v", x, y, d)
 	}
@@ -96,10 +98,10 @@ func hilbertDistance(t *rapid.T, h Hilbert, x, y []float64) float64 {
 // HilbertMetric: the distance is that of the definition, exact ratios and one logarithm; it is symmetric, blind to
 // scaling, obeys the triangle inequality, vanishes for proportional vectors, and is infinite where supports differ.
 func HilbertMetric(t *rapid.T, h Hilbert) {
-	n := Size(maxHilbert).Draw(t, "n")
+	n := proptest.Size(maxHilbert).Draw(t, "n")
 	x, y, z := positive(n).Draw(t, "x"), positive(n).Draw(t, "y"), positive(n).Draw(t, "z")
 	d := hilbertDistance(t, h, x, y)
-	want := spreadOf(ratios(ratsOf(x), ratsOf(y)))
+	want := spreadOf(ratios(exact.Rats(x), exact.Rats(y)))
 	tol := 10 * LogTol * (1 + want)
 	if !(math.Abs(d-want) <= tol) {
 		t.Fatalf("Distance(%v, %v) = %.17g, want %.17g", x, y, d, want)
@@ -108,7 +110,7 @@ func HilbertMetric(t *rapid.T, h Hilbert) {
 		t.Fatalf("Distance(%v, %v) = %v, and the other way %v", x, y, d, back)
 	}
 	factor := math.Ldexp(1, rapid.IntRange(-200, 200).Draw(t, "factor"))
-	scaled := clone(x)
+	scaled := proptest.Clone(x)
 	for i := range scaled {
 		scaled[i] *= factor
 	}
@@ -124,15 +126,15 @@ func HilbertMetric(t *rapid.T, h Hilbert) {
 	}
 	if n > 1 {
 		i := rapid.IntRange(0, n-1).Draw(t, "zero")
-		gone := clone(x)
+		gone := proptest.Clone(x)
 		gone[i] = 0
 		if e := hilbertDistance(t, h, gone, y); !math.IsInf(e, 1) {
 			t.Fatalf("Distance(%v, %v) = %v for different supports", gone, y, e)
 		}
-		other := clone(y)
+		other := proptest.Clone(y)
 		other[i] = 0
-		rest := func(v []float64) []float64 { return append(clone(v[:i]), v[i+1:]...) }
-		e, want := hilbertDistance(t, h, gone, other), spreadOf(ratios(ratsOf(rest(x)), ratsOf(rest(y))))
+		rest := func(v []float64) []float64 { return append(proptest.Clone(v[:i]), v[i+1:]...) }
+		e, want := hilbertDistance(t, h, gone, other), spreadOf(ratios(exact.Rats(rest(x)), exact.Rats(rest(y))))
 		if !(math.Abs(e-want) <= 10*LogTol*(1+want)) {
 			t.Fatalf("Distance(%v, %v) = %v, want %v", gone, other, e, want)
 		}
@@ -140,7 +142,7 @@ func HilbertMetric(t *rapid.T, h Hilbert) {
 }
 
 func drawMatrix(t *rapid.T, maxRows int) [][]float64 {
-	k, n := Size(maxRows).Draw(t, "rows"), Size(maxHilbert).Draw(t, "columns")
+	k, n := proptest.Size(maxRows).Draw(t, "rows"), proptest.Size(maxHilbert).Draw(t, "columns")
 	a := make([][]float64, k)
 	for i := range a {
 		a[i] = positive(n).Draw(t, "row")
@@ -155,13 +157,13 @@ func drawMatrix(t *rapid.T, maxRows int) [][]float64 {
 
 func diameter(t *rapid.T, h Hilbert, a [][]float64) float64 {
 	t.Helper()
-	work := Problem{C: a}.Clone().C
+	work := proptest.Problem{C: a}.Clone().C
 	d, err := h.Diameter(work)
 	if err != nil {
 		t.Fatalf("Diameter(%v): %v", a, err)
 	}
 	for i := range a {
-		sameFloats(t, "row", work[i], a[i])
+		proptest.SameFloats(t, "row", work[i], a[i])
 	}
 	if !(d >= 0) {
 		t.Fatalf("Diameter(%v) = %v", a, d)
@@ -172,13 +174,13 @@ func diameter(t *rapid.T, h Hilbert, a [][]float64) float64 {
 // exactDiameter is the definition, over all pairs of rows and of columns.
 func exactDiameter(a [][]float64) float64 {
 	best := big.NewRat(1, 1)
-	m := exactCost(a)
+	m := proptest.ExactCost(a)
 	for i := range m {
 		for k := range m {
 			r := ratios(m[i], m[k])
 			for j := range r {
 				for l := range r {
-					best = maxRat(best, quo(r[j], r[l]))
+					best = exact.Max(best, exact.Quo(r[j], r[l]))
 				}
 			}
 		}
@@ -214,14 +216,14 @@ func BirkhoffContraction(t *rapid.T, h Hilbert) {
 	x, y := positive(n).Draw(t, "x"), positive(n).Draw(t, "y")
 	delta := diameter(t, h, a)
 	tau, rest := h.Contraction(delta)
-	finite(t, "tau and 1 - tau", tau, rest)
-	relative(t, "tau", tau, math.Tanh(delta/4), 1e-12)
+	proptest.Finite(t, "tau and 1 - tau", tau, rest)
+	proptest.Relative(t, "tau", tau, math.Tanh(delta/4), 1e-12)
 	if delta < 1300 { // beyond, it is about to underflow
-		relative(t, "1 - tau", rest, 2/(math.Exp(delta/2)+1), LogTol*(10+delta))
+		proptest.Relative(t, "1 - tau", rest, 2/(math.Exp(delta/2)+1), LogTol*(10+delta))
 	}
-	if m := exactCost(a); len(a) > 1 {
-		before := spreadOf(ratios(ratsOf(x), ratsOf(y)))
-		after := spreadOf(ratios(times(m, ratsOf(x)), times(m, ratsOf(y))))
+	if m := proptest.ExactCost(a); len(a) > 1 {
+		before := spreadOf(ratios(exact.Rats(x), exact.Rats(y)))
+		after := spreadOf(ratios(times(m, exact.Rats(x)), times(m, exact.Rats(y))))
 		if !(after <= tau*before+10*LogTol*(1+after)) {
 			t.Fatalf("d_H(Ax, Ay) = %.17g > tau d_H(x, y) = %.17g * %.17g\nA %v, x %v, y %v", after, tau, before, a, x, y)
 		}
@@ -235,8 +237,8 @@ func BirkhoffContraction(t *rapid.T, h Hilbert) {
 	two := [][]float64{{p[0], p[1]}, {p[2], p[3]}}
 	tau, _ = h.Contraction(diameter(t, h, two))
 	s := math.Sqrt(p[0] * p[2] / (p[1] * p[3]))
-	m := exactCost(two)
-	u, v := ratsOf([]float64{1, s * math.Exp(step)}), ratsOf([]float64{1, s * math.Exp(-step)})
+	m := proptest.ExactCost(two)
+	u, v := exact.Rats([]float64{1, s * math.Exp(step)}), exact.Rats([]float64{1, s * math.Exp(-step)})
 	after := spreadOf(ratios(times(m, u), times(m, v)))
 	if !(after >= (tau-1e-4)*2*step) {
 		t.Fatalf("tau = %v, but the matrix %v contracts by %v where it contracts least", tau, two, after/(2*step))
@@ -245,10 +247,10 @@ func BirkhoffContraction(t *rapid.T, h Hilbert) {
 
 // times returns the product of a matrix and a vector.
 func times(m [][]*big.Rat, x []*big.Rat) []*big.Rat {
-	y := zeros(len(m))
+	y := exact.Zeros(len(m))
 	for i := range m {
 		for j := range x {
-			y[i].Add(y[i], mul(m[i][j], x[j]))
+			y[i].Add(y[i], exact.Mul(m[i][j], x[j]))
 		}
 	}
 	return y

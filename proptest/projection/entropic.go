@@ -1,24 +1,28 @@
-package proptest
+package projection
 
 import (
 	"math"
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
 // An Entropic solves one entropic projection: minimise <C, P> + reg sum P log P over the plans P from Mu to a point of the
 // box. The plan is that of Algorithm 1, P_ij = u_i exp(-C_ij/reg) v_j.
 type Entropic interface {
-	Project(p Problem, reg float64) (EntropicProjection, error)
+	Project(p proptest.Problem, reg float64) (EntropicProjection, error)
 }
 
 // EntropicFunc is a function as an Entropic.
-type EntropicFunc func(p Problem, reg float64) (EntropicProjection, error)
+type EntropicFunc func(p proptest.Problem, reg float64) (EntropicProjection, error)
 
 // Project calls f.
-func (f EntropicFunc) Project(p Problem, reg float64) (EntropicProjection, error) { return f(p, reg) }
+func (f EntropicFunc) Project(p proptest.Problem, reg float64) (EntropicProjection, error) {
+	return f(p, reg)
+}
 
 // An EntropicProjection is the answer to an entropic problem.
 type EntropicProjection struct {
@@ -33,23 +37,23 @@ type EntropicProjection struct {
 
 // EntropicLaws returns the laws of an entropic projection that has converged. Their reg is between a tenth and ten times
 // the spread of the costs, so that a solver in the linear domain has a chance.
-func EntropicLaws() []Law[Entropic] {
-	return []Law[Entropic]{
-		{"EntropicInBox", "definition of the entropic mechanism; prop:projection-ldp", EntropicInBox},
-		{"EntropicOptimum", "thm:convergence: the limit is the optimum; lem:kl-projection", EntropicOptimum},
-		{"EntropicVector", "thm:convergence: an instance where the projections without correction end elsewhere", EntropicVector},
-		{"EntropicPoint", "lem:kl-projection for a point mass", EntropicPoint},
-		{"EntropicGap", "prop:entropic-gap, the paper's and the sharp bound", EntropicGap},
+func EntropicLaws() []proptest.Law[Entropic] {
+	return []proptest.Law[Entropic]{
+		{Name: "EntropicInBox", Statement: "definition of the entropic mechanism; prop:projection-ldp", Check: EntropicInBox},
+		{Name: "EntropicOptimum", Statement: "thm:convergence: the limit is the optimum; lem:kl-projection", Check: EntropicOptimum},
+		{Name: "EntropicVector", Statement: "thm:convergence: an instance where the projections without correction end elsewhere", Check: EntropicVector},
+		{Name: "EntropicPoint", Statement: "lem:kl-projection for a point mass", Check: EntropicPoint},
+		{Name: "EntropicGap", Statement: "prop:entropic-gap, the paper's and the sharp bound", Check: EntropicGap},
 	}
 }
 
 // EntropicBoundLaws returns the laws of what an entropic solver claims beside q. Lower, Upper and Verify must hold at every
 // stop, converged or not, and for every reg, here down to a millionth of the spread; Objective is for a converged one.
-func EntropicBoundLaws() []Law[Entropic] {
-	return []Law[Entropic]{
-		{"EntropicBounds", "duality of the exact problem", EntropicBounds},
-		{"EntropicCertificate", "duality of the exact problem, recomputed", EntropicCertificate},
-		{"EntropicSandwich", "app:proof-entropic-gap, OT - reg log N <= OT_reg <= OT", EntropicSandwich},
+func EntropicBoundLaws() []proptest.Law[Entropic] {
+	return []proptest.Law[Entropic]{
+		{Name: "EntropicBounds", Statement: "duality of the exact problem", Check: EntropicBounds},
+		{Name: "EntropicCertificate", Statement: "duality of the exact problem, recomputed", Check: EntropicCertificate},
+		{Name: "EntropicSandwich", Statement: "app:proof-entropic-gap, OT - reg log N <= OT_reg <= OT", Check: EntropicSandwich},
 	}
 }
 
@@ -60,27 +64,27 @@ const EntropicTol = 1e-11
 const maxEntropic = 4 // rows and columns
 
 // drawEntropic draws a problem with room in its box and masses that sum to 1 up to rounding, and a reg relative to the spread.
-func drawEntropic(t *rapid.T, least, most float64) (p Problem, reg float64) {
-	k, kv := Size(maxEntropic).Draw(t, "k"), Size(maxEntropic).Draw(t, "kv")
+func drawEntropic(t *rapid.T, least, most float64) (p proptest.Problem, reg float64) {
+	k, kv := proptest.Size(maxEntropic).Draw(t, "k"), proptest.Size(maxEntropic).Draw(t, "kv")
 	b := softBox(kv, false).Draw(t, "box")
-	p = Problem{C: Costs(k, kv).Draw(t, "C"), Mu: normalise(Mass(k).Draw(t, "mu"), 1), Lo: b.Lo, Hi: b.Hi}
+	p = proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Normalise(proptest.Mass(k).Draw(t, "mu"), 1), Lo: b.Lo, Hi: b.Hi}
 	reg = math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, "log reg"))
-	if r := rowRange(p.C); r > 0 {
+	if r := proptest.RowRange(p.C); r > 0 {
 		reg *= r
 	}
 	return p, reg
 }
 
-func entropic(t *rapid.T, e Entropic, in Problem, reg float64) EntropicProjection {
+func entropic(t *rapid.T, e Entropic, in proptest.Problem, reg float64) EntropicProjection {
 	t.Helper()
 	work := in.Clone()
 	r, err := e.Project(work, reg)
 	if err != nil {
 		t.Fatalf("Project: %v\nreg %v, %#v", err, reg, in)
 	}
-	sameProblem(t, work, in)
-	length(t, "Q", r.Q, len(in.Lo))
-	finite(t, "Q", r.Q...)
+	proptest.SameProblem(t, work, in)
+	proptest.Length(t, "Q", r.Q, len(in.Lo))
+	proptest.Finite(t, "Q", r.Q...)
 	return r
 }
 
@@ -92,7 +96,7 @@ func EntropicInBox(t *rapid.T, e Entropic) {
 
 // columnSums returns the column sums of the plan P_ij = mu_i v_j exp(-C_ij/reg) / sum, whose rows fit by construction, and
 // its entropic value.
-func columnSums(in Problem, reg float64, logV []float64) (c []float64, value float64) {
+func columnSums(in proptest.Problem, reg float64, logV []float64) (c []float64, value float64) {
 	c = make([]float64, len(logV))
 	for i, row := range in.C {
 		if in.Mu[i] == 0 {
@@ -127,9 +131,9 @@ func columnSums(in Problem, reg float64, logV []float64) (c []float64, value flo
 // optimal fails the test unless (q, v) is the solution, up to rounding: v is the scaling of a plan with column sums q,
 // and q minimises <log v, .> over the box. The second is what the entropic duality gap comes to: with b = reg (log v - theta)
 // the value of the plan less that of the dual is reg (<log v, q> - min over the box).
-func optimal(t *rapid.T, in Problem, reg float64, r EntropicProjection) {
+func optimal(t *rapid.T, in proptest.Problem, reg float64, r EntropicProjection) {
 	t.Helper()
-	length(t, "LogV", r.LogV, len(in.Lo))
+	proptest.Length(t, "LogV", r.LogV, len(in.Lo))
 	for j, v := range r.LogV {
 		if math.IsNaN(v) || math.IsInf(v, 1) || math.IsInf(v, -1) && in.Hi[j] > 1e-200 {
 			t.Fatalf("LogV[%d] = %v\nreg %v, %#v", j, v, reg, in)
@@ -149,7 +153,7 @@ func optimal(t *rapid.T, in Problem, reg float64, r EntropicProjection) {
 		t.Fatalf("|q - c|_1 = %.3g\nq %v, column sums %v, log v %v\nreg %v, %#v", off, r.Q, c, r.LogV, reg, in)
 	}
 	// The least <log v, .>: cheapest columns first.
-	order := indices(len(r.LogV))
+	order := proptest.Indices(len(r.LogV))
 	for a := range order { // a dozen at most: insertion
 		for b := a; b > 0 && r.LogV[order[b]] < r.LogV[order[b-1]]; b-- {
 			order[b], order[b-1] = order[b-1], order[b]
@@ -184,20 +188,20 @@ func EntropicOptimum(t *rapid.T, e Entropic) {
 func EntropicVector(t *rapid.T, e Entropic) {
 	const tol = 1e-9 // q is good to about the square root of nothing worse: reg is large
 	unit := math.Ldexp(1, rapid.IntRange(-30, 30).Draw(t, "unit"))
-	cols := rapid.Permutation(indices(3)).Draw(t, "columns")
-	in := Problem{Lo: pick([]float64{0.05, 0.10, 0.15}, cols), Hi: pick([]float64{0.2, 0.4, 0.6}, cols)}
-	want := pick([]float64{0.2, 0.4, 0.4}, cols)
-	for _, i := range rapid.Permutation(indices(3)).Draw(t, "rows") {
+	cols := rapid.Permutation(proptest.Indices(3)).Draw(t, "columns")
+	in := proptest.Problem{Lo: proptest.Pick([]float64{0.05, 0.10, 0.15}, cols), Hi: proptest.Pick([]float64{0.2, 0.4, 0.6}, cols)}
+	want := proptest.Pick([]float64{0.2, 0.4, 0.4}, cols)
+	for _, i := range rapid.Permutation(proptest.Indices(3)).Draw(t, "rows") {
 		row, mu := [][]float64{{0, 3, 3}, {3, 1, 3}, {0, 3, 3}}[i], []float64{0.4, 0.2, 0.4}[i]
 		add := float64(rapid.IntRange(0, 5).Draw(t, "shift"))
 		c := make([]float64, 3)
-		for j, v := range pick(row, cols) {
+		for j, v := range proptest.Pick(row, cols) {
 			c[j] = unit * (v + add)
 		}
 		share := rapid.SampledFrom([]float64{1, 0.5, 0.25}).Draw(t, "share")
 		in.C, in.Mu = append(in.C, c), append(in.Mu, mu*share)
 		if share < 1 {
-			in.C, in.Mu = append(in.C, clone(c)), append(in.Mu, mu*(1-share))
+			in.C, in.Mu = append(in.C, proptest.Clone(c)), append(in.Mu, mu*(1-share))
 		}
 	}
 	q := entropic(t, e, in, unit).Q
@@ -248,17 +252,17 @@ func lambertW0(y float64) float64 {
 func SharpGap(reg float64, n int) float64 { return reg * lambertW0(float64(n-1)/math.E) }
 
 // excessOf returns W_p^p(q, mu) - optimum, exactly.
-func excessOf(t *rapid.T, in Problem, q []float64) *big.Rat {
+func excessOf(t *rapid.T, in proptest.Problem, q []float64) *big.Rat {
 	t.Helper()
-	mu, err := normalised(in.Mu)
+	mu, err := exact.Distribution(in.Mu)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := transportTo(exactCost(in.C), mu, q)
+	w, err := proptest.TransportTo(proptest.ExactCost(in.C), mu, q)
 	if err != nil {
 		t.Fatalf("q is not a distribution: %v", err)
 	}
-	return sub(w, optimum(t, in))
+	return exact.Sub(w, optimum(t, in))
 }
 
 // EntropicGap: 0 <= W_p^p(q, mu) - optimum <= reg W0((n-1)/e), and where kv <= k the paper's 2 reg log k (for p = 1, which
@@ -273,23 +277,23 @@ func EntropicGap(t *rapid.T, e Entropic) {
 		}
 	}
 	// A float q misses mass 1 by EntropicMassTol at most, and its exact counterpart by EntropicTol, at most one spread away.
-	slack := 10 * EntropicTol * rowRange(in.C)
-	if gap.Cmp(rat(-slack)) < 0 || gap.Cmp(rat(SharpGap(reg, n)*(1+KLTol)+slack)) > 0 {
-		t.Fatalf("the gap %.17g is outside [0, %.17g]\nreg %v, %#v", float(gap), SharpGap(reg, n), reg, in)
+	slack := 10 * EntropicTol * proptest.RowRange(in.C)
+	if gap.Cmp(exact.Rat(-slack)) < 0 || gap.Cmp(exact.Rat(SharpGap(reg, n)*(1+proptest.KLTol)+slack)) > 0 {
+		t.Fatalf("the gap %.17g is outside [0, %.17g]\nreg %v, %#v", exact.Float(gap), SharpGap(reg, n), reg, in)
 	}
-	if k, kv := len(in.Mu), len(in.Lo); kv <= k && gap.Cmp(rat(2*reg*math.Log(float64(k))+slack)) > 0 {
-		t.Fatalf("the gap %.17g exceeds 2 reg log k\nreg %v, %#v", float(gap), reg, in)
+	if k, kv := len(in.Mu), len(in.Lo); kv <= k && gap.Cmp(exact.Rat(2*reg*math.Log(float64(k))+slack)) > 0 {
+		t.Fatalf("the gap %.17g exceeds 2 reg log k\nreg %v, %#v", exact.Float(gap), reg, in)
 	}
 
 	n = rapid.IntRange(2, 8).Draw(t, "outputs")
-	in = Problem{C: [][]float64{make([]float64, n)}, Mu: []float64{1}, Lo: make([]float64, n), Hi: make([]float64, n)}
+	in = proptest.Problem{C: [][]float64{make([]float64, n)}, Mu: []float64{1}, Lo: make([]float64, n), Hi: make([]float64, n)}
 	for j := range n {
 		in.Hi[j] = 1
 		if j > 0 {
 			in.C[0][j] = reg + SharpGap(reg, n)
 		}
 	}
-	if gap := float(excessOf(t, in, entropic(t, e, in, reg).Q)); !(math.Abs(gap/SharpGap(reg, n)-1) <= 1e-9) {
+	if gap := exact.Float(excessOf(t, in, entropic(t, e, in, reg).Q)); !(math.Abs(gap/SharpGap(reg, n)-1) <= 1e-9) {
 		t.Fatalf("the gap %.17g does not attain %.17g\nreg %v, %#v", gap, SharpGap(reg, n), reg, in)
 	}
 }
@@ -298,15 +302,15 @@ func EntropicGap(t *rapid.T, e Entropic) {
 func EntropicBounds(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, 1e-6, 10)
 	r := entropic(t, e, in, reg)
-	finite(t, "Lower, Upper", r.Lower, r.Upper)
+	proptest.Finite(t, "Lower, Upper", r.Lower, r.Upper)
 	inBox(t, r.Q, in.Lo, in.Hi)
 	want := optimum(t, in)
-	if rat(r.Lower).Cmp(want) > 0 || rat(r.Upper).Cmp(want) < 0 {
-		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", r.Lower, r.Upper, float(want), reg, in)
+	if exact.Rat(r.Lower).Cmp(want) > 0 || exact.Rat(r.Upper).Cmp(want) < 0 {
+		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", r.Lower, r.Upper, exact.Float(want), reg, in)
 	}
 	// The statement about q holds up to what q misses of mass 1: its mass is moved nowhere in particular.
-	over := sub(add(want, excessOf(t, in, r.Q)), rat(r.Upper))
-	atMost(t, "W_p^p(q, mu) against Upper", over, new(big.Rat), EntropicMassTol, maxCost(in.C))
+	over := exact.Sub(exact.Add(want, excessOf(t, in, r.Q)), exact.Rat(r.Upper))
+	proptest.AtMost(t, "W_p^p(q, mu) against Upper", over, new(big.Rat), EntropicMassTol, proptest.MaxCost(in.C))
 }
 
 // EntropicCertificate: the certificate alone, recomputed exactly, encloses the optimum and is no better than the floats say.
@@ -322,10 +326,10 @@ func EntropicCertificate(t *rapid.T, e Entropic) {
 	}
 	want := optimum(t, in)
 	if lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
-		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", float(lower), float(upper), float(want), reg, in)
+		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", exact.Float(lower), exact.Float(upper), exact.Float(want), reg, in)
 	}
-	if rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
-		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]\nreg %v, %#v", r.Lower, r.Upper, float(lower), float(upper), reg, in)
+	if exact.Rat(r.Lower).Cmp(lower) > 0 || exact.Rat(r.Upper).Cmp(upper) < 0 {
+		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]\nreg %v, %#v", r.Lower, r.Upper, exact.Float(lower), exact.Float(upper), reg, in)
 	}
 }
 
@@ -338,8 +342,8 @@ const stopTol = 1e-4
 func EntropicSandwich(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, 0.1, 10)
 	r := entropic(t, e, in, reg)
-	finite(t, "Objective", r.Objective)
-	length(t, "LogV", r.LogV, len(in.Lo))
+	proptest.Finite(t, "Objective", r.Objective)
+	proptest.Length(t, "LogV", r.LogV, len(in.Lo))
 	c, value := columnSums(in, reg, r.LogV)
 	off := 0.0 // from q to what the plan brings: a method with a limit may stop shortly before it arrives
 	for j, x := range c {
@@ -348,44 +352,44 @@ func EntropicSandwich(t *rapid.T, e Entropic) {
 	if !(off <= stopTol) {
 		t.Fatalf("|q - c|_1 = %.3g\nq %v, column sums %v, log v %v\nreg %v, %#v", off, r.Q, c, r.LogV, reg, in)
 	}
-	w := add(optimum(t, in), excessOf(t, in, r.Q))
+	w := exact.Add(optimum(t, in), excessOf(t, in, r.Q))
 	n := math.Log(float64(len(in.Mu) * len(in.Lo)))
-	scale := maxCost(in.C) + reg*(1+n+maxLog(r.LogV))
+	scale := proptest.MaxCost(in.C) + reg*(1+n+maxLog(r.LogV))
 	if !(math.Abs(r.Objective-value) <= 10*EntropicTol*scale) {
 		t.Fatalf("Objective = %.17g, the plan has %.17g\nreg %v, %#v", r.Objective, value, reg, in)
 	}
-	atMost(t, "OT_reg against OT", rat(r.Objective), w, 10*EntropicTol+off, scale)
-	atMost(t, "OT - reg log N against OT_reg", sub(w, mul(rat(reg), rat(n))), rat(r.Objective), 10*EntropicTol+off, scale)
+	proptest.AtMost(t, "OT_reg against OT", exact.Rat(r.Objective), w, 10*EntropicTol+off, scale)
+	proptest.AtMost(t, "OT - reg log N against OT_reg", exact.Sub(w, exact.Mul(exact.Rat(reg), exact.Rat(n))), exact.Rat(r.Objective), 10*EntropicTol+off, scale)
 }
 
 // A CompositeMap is one iteration of Algorithm 1 from v = exp(logV): it returns the logarithm of T(v) = Π(s)/s and q = Π(s),
 // with s = K'(mu/Kv) and K_ij = exp(-C_ij/reg), up to a factor of K.
-type CompositeMap func(p Problem, reg float64, logV []float64) (next, q []float64, err error)
+type CompositeMap func(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error)
 
 // CompositeLaws returns the laws of the iteration.
-func CompositeLaws() []Law[CompositeMap] {
-	return []Law[CompositeMap]{
-		{"StepInBox", "alg:projection: every iterate is a point of the box", StepInBox},
-		{"StepHomogeneous", "thm:convergence: T is homogeneous, so its projective fixed point is a fixed point", StepHomogeneous},
-		{"StepContracts", "lem:map-contraction", StepContracts},
-		{"StepConverges", "thm:convergence, in Hilbert's metric", StepConverges},
-		{"StepConvergesKL", "thm:convergence, in divergence, the paper's bound and the sharp ones", StepConvergesKL},
-		{"StepLimit", "thm:convergence: the limit is the optimum", StepLimit},
+func CompositeLaws() []proptest.Law[CompositeMap] {
+	return []proptest.Law[CompositeMap]{
+		{Name: "StepInBox", Statement: "alg:projection: every iterate is a point of the box", Check: StepInBox},
+		{Name: "StepHomogeneous", Statement: "thm:convergence: T is homogeneous, so its projective fixed point is a fixed point", Check: StepHomogeneous},
+		{Name: "StepContracts", Statement: "lem:map-contraction", Check: StepContracts},
+		{Name: "StepConverges", Statement: "thm:convergence, in Hilbert's metric", Check: StepConverges},
+		{Name: "StepConvergesKL", Statement: "thm:convergence, in divergence, the paper's bound and the sharp ones", Check: StepConvergesKL},
+		{Name: "StepLimit", Statement: "thm:convergence: the limit is the optimum", Check: StepLimit},
 	}
 }
 
 // drawStep draws a problem as the theorem has it, all masses and bounds positive, with a reg of the size of the spread:
 // Birkhoff's coefficient is then below 1 by more than rounding.
-func drawStep(t *rapid.T) (in Problem, reg, rate float64) {
-	k, kv := Size(maxEntropic).Draw(t, "k"), Size(maxEntropic).Draw(t, "kv")
+func drawStep(t *rapid.T) (in proptest.Problem, reg, rate float64) {
+	k, kv := proptest.Size(maxEntropic).Draw(t, "k"), proptest.Size(maxEntropic).Draw(t, "kv")
 	b := softBox(kv, true).Draw(t, "box")
-	in = Problem{C: Costs(k, kv).Draw(t, "C"), Mu: Mass(k).Draw(t, "mu"), Lo: b.Lo, Hi: b.Hi}
+	in = proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"), Lo: b.Lo, Hi: b.Hi}
 	for i := range in.Mu {
 		in.Mu[i] = max(in.Mu[i], 1e-3)
 	}
-	normalise(in.Mu, 1)
+	proptest.Normalise(in.Mu, 1)
 	reg = rapid.SampledFrom([]float64{0.25, 0.5, 1, 2, 4}).Draw(t, "reg")
-	if r := rowRange(in.C); r > 0 {
+	if r := proptest.RowRange(in.C); r > 0 {
 		reg *= r
 	}
 	tau := math.Tanh(gibbsDiameter(in.C, reg) / 4)
@@ -407,19 +411,19 @@ func gibbsDiameter(c [][]float64, reg float64) float64 {
 	return d
 }
 
-func step(t *rapid.T, f CompositeMap, in Problem, reg float64, logV []float64) (next, q []float64) {
+func step(t *rapid.T, f CompositeMap, in proptest.Problem, reg float64, logV []float64) (next, q []float64) {
 	t.Helper()
-	work, v := in.Clone(), clone(logV)
+	work, v := in.Clone(), proptest.Clone(logV)
 	next, q, err := f(work, reg, v)
 	if err != nil {
 		t.Fatalf("CompositeMap: %v\nlog v %v, reg %v, %#v", err, logV, reg, in)
 	}
-	sameProblem(t, work, in)
-	sameFloats(t, "logV", v, logV)
-	length(t, "next", next, len(logV))
-	length(t, "q", q, len(logV))
-	finite(t, "next", next...)
-	finite(t, "q", q...)
+	proptest.SameProblem(t, work, in)
+	proptest.SameFloats(t, "logV", v, logV)
+	proptest.Length(t, "next", next, len(logV))
+	proptest.Length(t, "q", q, len(logV))
+	proptest.Finite(t, "next", next...)
+	proptest.Finite(t, "q", q...)
 	return next, q
 }
 
@@ -443,7 +447,7 @@ func StepHomogeneous(t *rapid.T, f CompositeMap) {
 	in, reg, _ := drawStep(t)
 	v := drawStart(t, len(in.Lo), "log v")
 	a := rapid.Float64Range(-20, 20).Draw(t, "log a")
-	w := clone(v)
+	w := proptest.Clone(v)
 	for j := range w {
 		w[j] += a
 	}
@@ -481,7 +485,7 @@ func StepContracts(t *rapid.T, f CompositeMap) {
 }
 
 // trajectory iterates until v stands still, and returns all iterates; the last is the fixed point.
-func trajectory(t *rapid.T, f CompositeMap, in Problem, reg float64) (v, q [][]float64) {
+func trajectory(t *rapid.T, f CompositeMap, in proptest.Problem, reg float64) (v, q [][]float64) {
 	t.Helper()
 	at := drawStart(t, len(in.Lo), "log v")
 	for range 2000 { // contraction below 0.93 for the reg of drawStep: 500 would do
@@ -551,7 +555,7 @@ func EntropicAgreement(t *rapid.T, one, other Entropic) {
 	extra := rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "rows without mass")
 	seed := rapid.Uint64().Draw(t, "seed") // drawing every cost would take most of the time
 	r := rand.New(rand.NewPCG(seed, 1))
-	in := Problem{C: make([][]float64, atoms+extra), Mu: make([]float64, atoms+extra), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	in := proptest.Problem{C: make([][]float64, atoms+extra), Mu: make([]float64, atoms+extra), Lo: make([]float64, kv), Hi: make([]float64, kv)}
 	sum := 0.0
 	for i := range in.C {
 		in.C[i] = make([]float64, kv)

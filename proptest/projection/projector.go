@@ -1,22 +1,24 @@
-package proptest
+package projection
 
 import (
 	"math"
 	"math/big"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
 // A Projector solves one projection exactly, up to rounding. It must not modify the problem.
 type Projector interface {
-	Project(p Problem) (Projection, error)
+	Project(p proptest.Problem) (Projection, error)
 }
 
 // ProjectorFunc is a function as a Projector.
-type ProjectorFunc func(p Problem) (Projection, error)
+type ProjectorFunc func(p proptest.Problem) (Projection, error)
 
 // Project calls f.
-func (f ProjectorFunc) Project(p Problem) (Projection, error) { return f(p) }
+func (f ProjectorFunc) Project(p proptest.Problem) (Projection, error) { return f(p) }
 
 // A Projection is the answer to a Problem.
 type Projection struct {
@@ -40,37 +42,37 @@ const (
 )
 
 // ProjectorLaws returns the laws of a projection.
-func ProjectorLaws() []Law[Projector] {
-	return []Law[Projector]{
-		{"ProjectInBox", "definition of the mechanism; promise of the module on q", ProjectInBox},
-		{"FlowEquivalence", "app:lp-projection", FlowEquivalence},
-		{"WeakDuality", "linear programming duality for app:lp-projection", WeakDuality},
-		{"ProjectPermutation", "symmetry of the problem", ProjectPermutation},
-		{"ProjectShift", "row sums of a plan are mu", ProjectShift},
-		{"ProjectScale", "the objective is linear in C", ProjectScale},
-		{"ProjectMonotone", "a larger box cannot be farther", ProjectMonotone},
-		{"UniformOptimality", "thm:projection", UniformOptimality},
-		{"DiracReduction", "prop:dirac", DiracReduction},
-		{"DiracMSE", "app:related-work", DiracMSE},
+func ProjectorLaws() []proptest.Law[Projector] {
+	return []proptest.Law[Projector]{
+		{Name: "ProjectInBox", Statement: "definition of the mechanism; promise of the module on q", Check: ProjectInBox},
+		{Name: "FlowEquivalence", Statement: "app:lp-projection", Check: FlowEquivalence},
+		{Name: "WeakDuality", Statement: "linear programming duality for app:lp-projection", Check: WeakDuality},
+		{Name: "ProjectPermutation", Statement: "symmetry of the problem", Check: ProjectPermutation},
+		{Name: "ProjectShift", Statement: "row sums of a plan are mu", Check: ProjectShift},
+		{Name: "ProjectScale", Statement: "the objective is linear in C", Check: ProjectScale},
+		{Name: "ProjectMonotone", Statement: "a larger box cannot be farther", Check: ProjectMonotone},
+		{Name: "UniformOptimality", Statement: "thm:projection", Check: UniformOptimality},
+		{Name: "DiracReduction", Statement: "prop:dirac", Check: DiracReduction},
+		{Name: "DiracMSE", Statement: "app:related-work", Check: DiracMSE},
 	}
 }
 
 // project runs p on a copy and fails the test on an error, a NaN or a changed input.
-func project(t *rapid.T, p Projector, in Problem) Projection {
+func project(t *rapid.T, p Projector, in proptest.Problem) Projection {
 	t.Helper()
 	work := in.Clone()
 	r, err := p.Project(work)
 	if err != nil {
 		t.Fatalf("Project: %v\non %#v", err, in)
 	}
-	sameProblem(t, work, in)
-	length(t, "Q", r.Q, len(in.Lo))
-	finite(t, "Q", r.Q...)
-	finite(t, "Objective, Lower, Upper", r.Objective, r.Lower, r.Upper)
+	proptest.SameProblem(t, work, in)
+	proptest.Length(t, "Q", r.Q, len(in.Lo))
+	proptest.Finite(t, "Q", r.Q...)
+	proptest.Finite(t, "Objective, Lower, Upper", r.Objective, r.Lower, r.Upper)
 	return r
 }
 
-func optimum(t *rapid.T, in Problem) *big.Rat {
+func optimum(t *rapid.T, in proptest.Problem) *big.Rat {
 	t.Helper()
 	v, err := in.Optimum()
 	if err != nil {
@@ -82,18 +84,18 @@ func optimum(t *rapid.T, in Problem) *big.Rat {
 // ProjectInBox: lo <= q <= hi bit for bit and |sum q - 1| <= kv 2^-52. Where the sums of the box miss 1
 // by rounding the box is one point, and q must be that point up to rounding.
 func ProjectInBox(t *rapid.T, p Projector) {
-	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
 	q := project(t, p, in).Q
 	kv := float64(len(q))
-	near(t, "sum q", sumRat(ratsOf(q)), big.NewRat(1, 1), MassTol, kv)
-	l, h, err := exactBox(in.Lo, in.Hi)
+	proptest.Near(t, "sum q", exact.Sum(exact.Rats(q)), big.NewRat(1, 1), proptest.MassTol, kv)
+	l, h, err := exact.Box(in.Lo, in.Hi)
 	if err != nil {
 		t.Fatalf("%v\non %#v", err, in)
 	}
 	moved := l[0] == h[0] // exactBox returns the same numbers twice
 	for j := range q {
 		if moved {
-			near(t, "q of a box that is one point", rat(q[j]), l[j], MassTol, kv)
+			proptest.Near(t, "q of a box that is one point", exact.Rat(q[j]), l[j], proptest.MassTol, kv)
 		} else if !(in.Lo[j] <= q[j] && q[j] <= in.Hi[j]) {
 			t.Fatalf("q[%d] = %v is outside [%v, %v]\non %#v", j, q[j], in.Lo[j], in.Hi[j], in)
 		}
@@ -104,28 +106,28 @@ func ProjectInBox(t *rapid.T, p Projector) {
 // the exact value found by successive shortest paths in the paper's graph, Objective is near it, and q
 // really is at that distance from mu.
 func FlowEquivalence(t *rapid.T, p Projector) {
-	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
 	r := project(t, p, in)
-	want, scale := optimum(t, in), maxCost(in.C)
-	if rat(r.Lower).Cmp(want) > 0 || rat(r.Upper).Cmp(want) < 0 {
-		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\non %#v", r.Lower, r.Upper, float(want), in)
+	want, scale := optimum(t, in), proptest.MaxCost(in.C)
+	if exact.Rat(r.Lower).Cmp(want) > 0 || exact.Rat(r.Upper).Cmp(want) < 0 {
+		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\non %#v", r.Lower, r.Upper, exact.Float(want), in)
 	}
-	near(t, "Upper against Lower", rat(r.Upper), rat(r.Lower), ValueTol, scale)
-	near(t, "Objective", rat(r.Objective), want, ValueTol, scale)
-	mu, err := normalised(in.Mu)
+	proptest.Near(t, "Upper against Lower", exact.Rat(r.Upper), exact.Rat(r.Lower), proptest.ValueTol, scale)
+	proptest.Near(t, "Objective", exact.Rat(r.Objective), want, proptest.ValueTol, scale)
+	mu, err := exact.Distribution(in.Mu)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := transportTo(exactCost(in.C), mu, r.Q)
+	w, err := proptest.TransportTo(proptest.ExactCost(in.C), mu, r.Q)
 	if err != nil {
 		t.Fatalf("q is not a distribution: %v", err)
 	}
-	near(t, "W_p^p(q, mu) against the optimum", w, want, ValueTol, scale)
+	proptest.Near(t, "W_p^p(q, mu) against the optimum", w, want, proptest.ValueTol, scale)
 }
 
 // WeakDuality: the certificate alone, recomputed exactly, encloses the optimum.
 func WeakDuality(t *rapid.T, p Projector) {
-	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
 	r := project(t, p, in)
 	if r.Verify == nil {
 		t.Fatalf("the projection has no certificate")
@@ -136,58 +138,50 @@ func WeakDuality(t *rapid.T, p Projector) {
 	}
 	want := optimum(t, in)
 	if lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
-		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\non %#v", float(lower), float(upper), float(want), in)
+		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\non %#v", exact.Float(lower), exact.Float(upper), exact.Float(want), in)
 	}
-	near(t, "certified gap", upper, lower, ValueTol, maxCost(in.C))
+	proptest.Near(t, "certified gap", upper, lower, proptest.ValueTol, proptest.MaxCost(in.C))
 	// The floats of the result are the certificate rounded outward, or looser.
-	if rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
-		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]", r.Lower, r.Upper, float(lower), float(upper))
+	if exact.Rat(r.Lower).Cmp(lower) > 0 || exact.Rat(r.Upper).Cmp(upper) < 0 {
+		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]", r.Lower, r.Upper, exact.Float(lower), exact.Float(upper))
 	}
 }
 
 // ProjectPermutation: renaming inputs and outputs changes nothing.
 func ProjectPermutation(t *rapid.T, p Projector) {
-	in := Problems(maxRows, maxCols).Draw(t, "problem")
-	rows := rapid.Permutation(indices(len(in.Mu))).Draw(t, "rows")
-	cols := rapid.Permutation(indices(len(in.Lo))).Draw(t, "columns")
-	out := Problem{Mu: pick(in.Mu, rows), Lo: pick(in.Lo, cols), Hi: pick(in.Hi, cols)}
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
+	rows := rapid.Permutation(proptest.Indices(len(in.Mu))).Draw(t, "rows")
+	cols := rapid.Permutation(proptest.Indices(len(in.Lo))).Draw(t, "columns")
+	out := proptest.Problem{Mu: proptest.Pick(in.Mu, rows), Lo: proptest.Pick(in.Lo, cols), Hi: proptest.Pick(in.Hi, cols)}
 	for _, i := range rows {
-		out.C = append(out.C, pick(in.C[i], cols))
+		out.C = append(out.C, proptest.Pick(in.C[i], cols))
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	near(t, "objective of the permuted problem", rat(b.Objective), rat(a.Objective), 2*ValueTol, maxCost(in.C))
-}
-
-func pick(x []float64, order []int) []float64 {
-	y := make([]float64, len(order))
-	for i, n := range order {
-		y[i] = x[n]
-	}
-	return y
+	proptest.Near(t, "objective of the permuted problem", exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
 }
 
 // ProjectShift: adding f_i to row i of C adds sum mu_i f_i to the value, whatever the box.
 func ProjectShift(t *rapid.T, p Projector) {
-	in := GridProblems(maxRows, maxCols).Draw(t, "problem")
+	in := proptest.GridProblems(maxRows, maxCols).Draw(t, "problem")
 	out, moved := in.Clone(), new(big.Rat)
-	mu, err := normalised(in.Mu)
+	mu, err := exact.Distribution(in.Mu)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, row := range out.C {
 		f := float64(rapid.IntRange(0, 100).Draw(t, "f")) // C + f is exact
-		moved.Add(moved, mul(mu[i], rat(f)))
+		moved.Add(moved, exact.Mul(mu[i], exact.Rat(f)))
 		for j := range row {
 			row[j] += f
 		}
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	near(t, "objective of the shifted problem", rat(b.Objective), add(rat(a.Objective), moved), 2*ValueTol, maxCost(out.C))
+	proptest.Near(t, "objective of the shifted problem", exact.Rat(b.Objective), exact.Add(exact.Rat(a.Objective), moved), 2*proptest.ValueTol, proptest.MaxCost(out.C))
 }
 
 // ProjectScale: scaling C by a power of two scales the value by it.
 func ProjectScale(t *rapid.T, p Projector) {
-	in := GridProblems(maxRows, maxCols).Draw(t, "problem")
+	in := proptest.GridProblems(maxRows, maxCols).Draw(t, "problem")
 	e := rapid.IntRange(-200, 200).Draw(t, "exponent")
 	out := in.Clone()
 	for _, row := range out.C {
@@ -196,51 +190,51 @@ func ProjectScale(t *rapid.T, p Projector) {
 		}
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	near(t, "objective of the scaled problem", rat(b.Objective), rat(math.Ldexp(a.Objective, e)), 2*ValueTol, maxCost(out.C))
+	proptest.Near(t, "objective of the scaled problem", exact.Rat(b.Objective), exact.Rat(math.Ldexp(a.Objective, e)), 2*proptest.ValueTol, proptest.MaxCost(out.C))
 }
 
 // ProjectMonotone: a box inside another one is no nearer.
 func ProjectMonotone(t *rapid.T, p Projector) {
-	in := Problems(maxRows, maxCols).Draw(t, "problem")
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
 	out := in.Clone()
 	for j := range out.Lo {
 		out.Lo[j] *= rapid.SampledFrom([]float64{1, 0.5, 0}).Draw(t, "lower")
 		out.Hi[j] += rapid.SampledFrom([]float64{0, 1e-9, 0.25}).Draw(t, "raise")
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	atMost(t, "objective in the larger box", rat(b.Objective), rat(a.Objective), 2*ValueTol, maxCost(in.C))
+	proptest.AtMost(t, "objective in the larger box", exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
 }
 
 // ZeroEpsilon: in a box of one point (eps = 0) the projection is plain transport to it.
 func ZeroEpsilon(t *rapid.T, p Projector, transport Transporter) {
-	k, kv := Size(maxRows).Draw(t, "k"), Size(maxCols).Draw(t, "kv")
-	in := Problem{C: Costs(k, kv).Draw(t, "C"), Mu: Mass(k).Draw(t, "mu"), Lo: shapes(kv).Draw(t, "b")}
-	in.Hi = clone(in.Lo)
+	k, kv := proptest.Size(maxRows).Draw(t, "k"), proptest.Size(maxCols).Draw(t, "kv")
+	in := proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"), Lo: proptest.Shapes(kv).Draw(t, "b")}
+	in.Hi = proptest.Clone(in.Lo)
 	r := project(t, p, in)
 	work := in.Clone()
 	w, err := transport(work.C, work.Mu, work.Lo)
 	if err != nil {
 		t.Fatalf("transport: %v\non %#v", err, in)
 	}
-	sameProblem(t, work, in)
-	finite(t, "transport", w)
+	proptest.SameProblem(t, work, in)
+	proptest.Finite(t, "transport", w)
 	want := optimum(t, in)
-	near(t, "transport", rat(w), want, ValueTol, maxCost(in.C))
-	near(t, "projection onto one point", rat(r.Objective), want, ValueTol, maxCost(in.C))
+	proptest.Near(t, "transport", exact.Rat(w), want, proptest.ValueTol, proptest.MaxCost(in.C))
+	proptest.Near(t, "projection onto one point", exact.Rat(r.Objective), want, proptest.ValueTol, proptest.MaxCost(in.C))
 }
 
 // UniformOptimality (thm:projection): take any eps-LDP mechanism and any of the base measures that its
 // proof allows, max/β <= m <= min/α. On every input the projection is at least as near as the mechanism.
 func UniformOptimality(t *rapid.T, p Projector) {
 	k, kv := rapid.IntRange(1, 4).Draw(t, "k"), rapid.IntRange(1, 4).Draw(t, "kv")
-	f := Families(rapid.IntRange(1, 4).Draw(t, "inputs"), kv).Draw(t, "mechanism")
-	in := Problem{C: Costs(k, kv).Draw(t, "C"), Mu: Mass(k).Draw(t, "mu"), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	f := proptest.Families(rapid.IntRange(1, 4).Draw(t, "inputs"), kv).Draw(t, "mechanism")
+	in := proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"), Lo: make([]float64, kv), Hi: make([]float64, kv)}
 	// In x = α m: max/E <= x <= min. theta places x between the ends; 1/2 is the paper's choice. Rounding
 	// is outward, so that the box never loses a row.
 	theta := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "theta")
 	lo, hi := f.Span()
 	total := math.Ldexp(1, f.Bits)
-	e := math.Exp(float(f.Epsilon))
+	e := math.Exp(exact.Float(f.Epsilon))
 	for j := range lo {
 		least, most := float64(lo[j])/total, float64(hi[j])/total // exact: 2^48 at most
 		x := math.Exp((1-theta)*math.Log(most/e) + theta*math.Log(least))
@@ -250,7 +244,7 @@ func UniformOptimality(t *rapid.T, p Projector) {
 		in.Lo[j] = min(x, least)
 		in.Hi[j] = max(e*x, most)
 	}
-	mu, err := normalised(in.Mu)
+	mu, err := exact.Distribution(in.Mu)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,13 +252,13 @@ func UniformOptimality(t *rapid.T, p Projector) {
 	for _, row := range f.Rows {
 		q := make([]*big.Rat, kv)
 		for j, n := range row {
-			q[j] = rat(float64(n) / total)
+			q[j] = exact.Rat(float64(n) / total)
 		}
-		w, _, err := flowValue(exactCost(in.C), mu, q, q)
+		w, _, err := exact.Flow(proptest.ExactCost(in.C), mu, q, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		atMost(t, "projection against the mechanism", rat(r.Objective), w, ValueTol, maxCost(in.C))
+		proptest.AtMost(t, "projection against the mechanism", exact.Rat(r.Objective), w, proptest.ValueTol, proptest.MaxCost(in.C))
 	}
 }
 
@@ -272,45 +266,45 @@ func UniformOptimality(t *rapid.T, p Projector) {
 // costs, W_p^p(sum mu_i ν_i, mu) <= sum mu_i φ_i <= max φ_i, and the projection of mu is no worse than
 // that mixture. The point masses attain the maximum.
 func DiracReduction(t *rapid.T, p Projector) {
-	in := Problems(maxRows, maxCols).Draw(t, "problem")
-	c, scale := exactCost(in.C), maxCost(in.C)
-	mu, err := normalised(in.Mu)
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
+	c, scale := proptest.ExactCost(in.C), proptest.MaxCost(in.C)
+	mu, err := exact.Distribution(in.Mu)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, h, err := exactBox(in.Lo, in.Hi)
+	l, h, err := exact.Box(in.Lo, in.Hi)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mix, mean := zeros(len(l)), new(big.Rat)
+	mix, mean := exact.Zeros(len(l)), new(big.Rat)
 	for i := range mu {
-		phi, nu := greedy(c[i], l, h)
-		mean.Add(mean, mul(mu[i], phi))
+		phi, nu := exact.Greedy(c[i], l, h)
+		mean.Add(mean, exact.Mul(mu[i], phi))
 		for j := range mix {
-			mix[j].Add(mix[j], mul(mu[i], nu[j]))
+			mix[j].Add(mix[j], exact.Mul(mu[i], nu[j]))
 		}
 	}
-	w, _, err := flowValue(c, mu, mix, mix)
+	w, _, err := exact.Flow(c, mu, mix, mix)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w.Cmp(mean) > 0 { // exact: a theorem, no tolerance
-		t.Fatalf("the mixture costs %v, more than its plan %v\non %#v", float(w), float(mean), in)
+		t.Fatalf("the mixture costs %v, more than its plan %v\non %#v", exact.Float(w), exact.Float(mean), in)
 	}
-	atMost(t, "projection against the mixture", rat(project(t, p, in).Objective), w, ValueTol, scale)
+	proptest.AtMost(t, "projection against the mixture", exact.Rat(project(t, p, in).Objective), w, proptest.ValueTol, scale)
 
 	i := rapid.IntRange(0, len(mu)-1).Draw(t, "point mass")
 	point := in.Clone()
 	point.Mu = make([]float64, len(mu))
 	point.Mu[i] = 1
-	phi, _ := greedy(c[i], l, h)
-	near(t, "projection of a point mass against its knapsack", rat(project(t, p, point).Objective), phi, ValueTol, scale)
+	phi, _ := exact.Greedy(c[i], l, h)
+	proptest.Near(t, "projection of a point mass against its knapsack", exact.Rat(project(t, p, point).Objective), phi, proptest.ValueTol, scale)
 }
 
 // DiracMSE (app:related-work): for a point mass at x, p = 2 and the Euclidean distance, the objective is the
 // mean squared error of the released point.
 func DiracMSE(t *rapid.T, p Projector) {
-	kv := Size(maxCols).Draw(t, "kv")
+	kv := proptest.Size(maxCols).Draw(t, "kv")
 	coordinate := rapid.IntRange(-8, 8)
 	x := [2]int{coordinate.Draw(t, "x"), coordinate.Draw(t, "y")}
 	v := make([][2]int, kv)
@@ -320,12 +314,12 @@ func DiracMSE(t *rapid.T, p Projector) {
 		dx, dy := float64(x[0]-v[j][0]), float64(x[1]-v[j][1])
 		row[j] = dx*dx + dy*dy
 	}
-	b := Boxes(kv).Draw(t, "box")
-	r := project(t, p, Problem{C: [][]float64{row}, Mu: []float64{1}, Lo: b.Lo, Hi: b.Hi})
+	b := proptest.Boxes(kv).Draw(t, "box")
+	r := project(t, p, proptest.Problem{C: [][]float64{row}, Mu: []float64{1}, Lo: b.Lo, Hi: b.Hi})
 	mse := new(big.Rat)
 	for j, q := range r.Q {
 		dx, dy := int64(x[0]-v[j][0]), int64(x[1]-v[j][1])
-		mse.Add(mse, mul(rat(q), big.NewRat(dx*dx+dy*dy, 1)))
+		mse.Add(mse, exact.Mul(exact.Rat(q), big.NewRat(dx*dx+dy*dy, 1)))
 	}
-	near(t, "objective against the mean squared error", rat(r.Objective), mse, ValueTol, max(maxCost([][]float64{row}), 1))
+	proptest.Near(t, "objective against the mean squared error", exact.Rat(r.Objective), mse, proptest.ValueTol, max(proptest.MaxCost([][]float64{row}), 1))
 }

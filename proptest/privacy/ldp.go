@@ -1,4 +1,4 @@
-package proptest
+package privacy
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -15,10 +17,10 @@ import (
 type VerifyFunc func(eps *big.Rat, lo, hi []uint64, bits int) error
 
 // VerifyLaws returns the laws of a check of a box.
-func VerifyLaws() []Law[VerifyFunc] {
-	return []Law[VerifyFunc]{
-		{"PolytopeIf", "thm:polytope, if; definition of the LDP polytope", PolytopeIf},
-		{"PolytopeOnlyIf", "thm:polytope, only if", PolytopeOnlyIf},
+func VerifyLaws() []proptest.Law[VerifyFunc] {
+	return []proptest.Law[VerifyFunc]{
+		{Name: "PolytopeIf", Statement: "thm:polytope, if; definition of the LDP polytope", Check: PolytopeIf},
+		{Name: "PolytopeOnlyIf", Statement: "thm:polytope, only if", Check: PolytopeOnlyIf},
 	}
 }
 
@@ -36,10 +38,10 @@ type IntegerBox interface {
 type NewBox func(eps *big.Rat, m []float64, bits int) (IntegerBox, error)
 
 // BoxLaws returns the laws of an integer box and its rounding.
-func BoxLaws() []Law[NewBox] {
-	return []Law[NewBox]{
-		{"BoxOfBaseMeasure", "definition of the LDP polytope, in integers", BoxOfBaseMeasure},
-		{"RoundInBox", "privacy does not depend on a solver", RoundInBox},
+func BoxLaws() []proptest.Law[NewBox] {
+	return []proptest.Law[NewBox]{
+		{Name: "BoxOfBaseMeasure", Statement: "definition of the LDP polytope, in integers", Check: BoxOfBaseMeasure},
+		{Name: "RoundInBox", Statement: "privacy does not depend on a solver", Check: RoundInBox},
 	}
 }
 
@@ -53,9 +55,9 @@ type Mechanism interface {
 type NewMechanism func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error)
 
 // MechanismLaws returns the laws of a mechanism.
-func MechanismLaws() []Law[NewMechanism] {
-	return []Law[NewMechanism]{
-		{"ProjectionLDP", "prop:projection-ldp", ProjectionLDP},
+func MechanismLaws() []proptest.Law[NewMechanism] {
+	return []proptest.Law[NewMechanism]{
+		{Name: "ProjectionLDP", Statement: "prop:projection-ldp", Check: ProjectionLDP},
 	}
 }
 
@@ -70,9 +72,9 @@ type Channel struct {
 type NewChannel func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error)
 
 // ChannelLaws returns the laws of the mixture mode.
-func ChannelLaws() []Law[NewChannel] {
-	return []Law[NewChannel]{
-		{"DiracMixture", "prop:dirac, proof", DiracMixture},
+func ChannelLaws() []proptest.Law[NewChannel] {
+	return []proptest.Law[NewChannel]{
+		{Name: "DiracMixture", Statement: "prop:dirac, proof", Check: DiracMixture},
 	}
 }
 
@@ -82,9 +84,9 @@ func ChannelLaws() []Law[NewChannel] {
 type NewSampler func(weights []uint64, bits int) (func(io.Reader) (int, error), error)
 
 // SamplerLaws returns the laws of a sampler.
-func SamplerLaws() []Law[NewSampler] {
-	return []Law[NewSampler]{
-		{"SampleExact", "definition of LDP: a release has exactly the law it claims", SampleExact},
+func SamplerLaws() []proptest.Law[NewSampler] {
+	return []proptest.Law[NewSampler]{
+		{Name: "SampleExact", Statement: "definition of LDP: a release has exactly the law it claims", Check: SampleExact},
 	}
 }
 
@@ -105,22 +107,22 @@ func drawBits(t *rapid.T, least int) int {
 // CheckBox returns nil if and only if the integer box carries the guarantee and holds a point: lo_j <= hi_j,
 // hi_j <= e^eps lo_j, sum lo <= 2^bits <= sum hi. It is the definition, in rationals and big integers.
 func CheckBox(eps *big.Rat, lo, hi []uint64, bits int) error {
-	return boxHolds(newExpo(eps), lo, hi, bits)
+	return boxHolds(exact.NewExpo(eps), lo, hi, bits)
 }
 
 // CheckRows returns nil if and only if the rows of integer weights are eps-LDP: no weight is above e^eps times
 // another one in its column.
-func CheckRows(eps *big.Rat, rows [][]uint64) error { return rowsHold(newExpo(eps), rows) }
+func CheckRows(eps *big.Rat, rows [][]uint64) error { return exact.RowsHold(exact.NewExpo(eps), rows) }
 
 // boxHolds is CheckBox.
-func boxHolds(e *expo, lo, hi []uint64, bits int) error {
+func boxHolds(e *exact.Expo, lo, hi []uint64, bits int) error {
 	sl, sh := new(big.Int), new(big.Int)
 	for j := range lo {
 		if lo[j] > hi[j] {
 			return fmt.Errorf("column %d: lo %d > hi %d", j, lo[j], hi[j])
 		}
-		if !e.holds(hi[j], lo[j]) {
-			return fmt.Errorf("column %d: hi %d > e^%v * lo %d", j, hi[j], e.x, lo[j])
+		if !e.Holds(hi[j], lo[j]) {
+			return fmt.Errorf("column %d: hi %d > e^%v * lo %d", j, hi[j], e.X, lo[j])
 		}
 		sl.Add(sl, new(big.Int).SetUint64(lo[j]))
 		sh.Add(sh, new(big.Int).SetUint64(hi[j]))
@@ -132,43 +134,20 @@ func boxHolds(e *expo, lo, hi []uint64, bits int) error {
 	return nil
 }
 
-// rowsHold is the definition of eps-LDP for a finite family: as probabilities add up, it is enough to
-// compare single outputs.
-func rowsHold(e *expo, rows [][]uint64) error {
-	for a, x := range rows {
-		for b, y := range rows {
-			for j := range x {
-				if !e.holds(x[j], y[j]) {
-					return fmt.Errorf("output %d: weight %d in row %d, %d in row %d, ratio above e^%v", j, x[j], a, y[j], b, e.x)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func totalIs(row []uint64, bits int) bool {
-	s := new(big.Int)
-	for _, n := range row {
-		s.Add(s, new(big.Int).SetUint64(n))
-	}
-	return s.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(bits))) == 0
-}
-
 // PolytopeIf (thm:polytope, "if"): the verdict on a box is that of the definition, one unit inside or outside
 // e^eps included; and if the box is accepted, any two of its points are eps-LDP.
 func PolytopeIf(t *rapid.T, verify VerifyFunc) {
-	e := newExpo(ExactEpsilon().Draw(t, "eps"))
+	e := exact.NewExpo(proptest.ExactEpsilon().Draw(t, "eps"))
 	bits := drawBits(t, 3)
 	total := uint64(1) << bits
-	lo := composition(t, total, drawUsed(t, rapid.IntRange(1, maxBoxCols).Draw(t, "columns")))
+	lo := proptest.Composition(t, total, drawUsed(t, rapid.IntRange(1, maxBoxCols).Draw(t, "columns")))
 	hi := make([]uint64, len(lo))
 	// Lower some bounds, to make room, and put each hi at its limit; then break one rule, or none.
 	for j := range lo {
 		if lo[j] > 0 && rapid.Bool().Draw(t, "lower") {
 			lo[j] = max(1, lo[j]-rapid.Uint64Range(0, lo[j]/2).Draw(t, "by"))
 		}
-		hi[j] = e.floor(lo[j], total)
+		hi[j] = e.Floor(lo[j], total)
 	}
 	at := rapid.IntRange(0, len(lo)-1).Draw(t, "at")
 	switch rapid.SampledFrom([]string{"none", "one unit too many", "narrow", "swapped"}).Draw(t, "fault") {
@@ -182,16 +161,16 @@ func PolytopeIf(t *rapid.T, verify VerifyFunc) {
 		lo[at], hi[at] = hi[at], lo[at]
 	}
 	want := boxHolds(e, lo, hi, bits)
-	got := verify(e.x, append([]uint64(nil), lo...), append([]uint64(nil), hi...), bits)
+	got := verify(e.X, append([]uint64(nil), lo...), append([]uint64(nil), hi...), bits)
 	if (want == nil) != (got == nil) {
-		t.Fatalf("verdict %v, by definition %v\neps %v, bits %d, lo %d, hi %d", got, want, e.x, bits, lo, hi)
+		t.Fatalf("verdict %v, by definition %v\neps %v, bits %d, lo %d, hi %d", got, want, e.X, bits, lo, hi)
 	}
 	if want == nil {
 		row := func() []uint64 {
-			key := rapid.Permutation(indices(len(lo))).Draw(t, "order")
-			return fill(lo, hi, total, func(j int) float64 { return float64(key[j]) })
+			key := rapid.Permutation(proptest.Indices(len(lo))).Draw(t, "order")
+			return proptest.Fill(lo, hi, total, func(j int) float64 { return float64(key[j]) })
 		}
-		if err := rowsHold(e, [][]uint64{row(), row()}); err != nil {
+		if err := exact.RowsHold(e, [][]uint64{row(), row()}); err != nil {
 			t.Fatalf("an accepted box holds rows that are not LDP: %v", err)
 		}
 	}
@@ -210,9 +189,9 @@ func drawUsed(t *rapid.T, n int) []bool {
 // its rows span is accepted, and m = sqrt(max min) holds every row, as the proof says; at an eps too small
 // for the family, the box is refused.
 func PolytopeOnlyIf(t *rapid.T, verify VerifyFunc) {
-	f := Families(rapid.IntRange(1, 4).Draw(t, "inputs"), rapid.IntRange(1, maxBoxCols).Draw(t, "outputs")).Draw(t, "family")
-	e := newExpo(f.Epsilon)
-	if err := rowsHold(e, f.Rows); err != nil {
+	f := proptest.Families(rapid.IntRange(1, 4).Draw(t, "inputs"), rapid.IntRange(1, maxBoxCols).Draw(t, "outputs")).Draw(t, "family")
+	e := exact.NewExpo(f.Epsilon)
+	if err := exact.RowsHold(e, f.Rows); err != nil {
 		t.Fatalf("the generator made rows that are not LDP: %v", err)
 	}
 	lo, hi := f.Span()
@@ -226,12 +205,12 @@ func PolytopeOnlyIf(t *rapid.T, verify VerifyFunc) {
 			square.Mul(square, square)
 			product.Mul(product, new(big.Int).SetUint64(hi[j]))
 			s, p := new(big.Rat).SetInt(square), new(big.Rat).SetInt(product)
-			if mul(e.upper, s).Cmp(p) < 0 || mul(e.upper, p).Cmp(s) < 0 {
+			if exact.Mul(e.Upper, s).Cmp(p) < 0 || exact.Mul(e.Upper, p).Cmp(s) < 0 {
 				t.Fatalf("weight %d is outside the box of m = sqrt(%d * %d)", n, lo[j], hi[j])
 			}
 		}
 	}
-	if less := sub(f.Epsilon, big.NewRat(1, 1e6)); less.Sign() > 0 {
+	if less := exact.Sub(f.Epsilon, big.NewRat(1, 1e6)); less.Sign() > 0 {
 		if err := verify(less, lo, hi, f.Bits); err == nil {
 			t.Fatalf("the box was accepted at eps %v, where its rows are not LDP\n%#v", less, f)
 		}
@@ -240,18 +219,18 @@ func PolytopeOnlyIf(t *rapid.T, verify VerifyFunc) {
 
 // drawBase draws a privacy level, a base measure and bits that leave room for its support.
 func drawBase(t *rapid.T, kv int) (eps *big.Rat, m []float64, bits int) {
-	eps = ExactEpsilon().Draw(t, "eps")
-	return eps, BaseMeasure(kv, float(eps)).Draw(t, "m"), drawBits(t, 6)
+	eps = proptest.ExactEpsilon().Draw(t, "eps")
+	return eps, proptest.BaseMeasure(kv, exact.Float(eps)).Draw(t, "m"), drawBits(t, 6)
 }
 
 func newBox(t *rapid.T, build NewBox, eps *big.Rat, m []float64, bits int) (b IntegerBox, lo, hi []uint64) {
 	t.Helper()
-	work := clone(m)
+	work := proptest.Clone(m)
 	b, err := build(eps, work, bits)
 	if err != nil {
 		t.Fatalf("NewBox(%v, %v, %d): %v", eps, m, bits, err)
 	}
-	sameFloats(t, "m", work, m)
+	proptest.SameFloats(t, "m", work, m)
 	if b.Len() != len(m) || b.Bits() != bits {
 		t.Fatalf("NewBox(%v, %v, %d) has %d columns and %d bits", eps, m, bits, b.Len(), b.Bits())
 	}
@@ -265,14 +244,14 @@ func newBox(t *rapid.T, build NewBox, eps *big.Rat, m []float64, bits int) (b In
 // 2^B [e^(-eps/2) m, e^(eps/2) m]: with H = ceil(2^B e^(eps/2) m) it has lo = ceil(e^-eps H) and
 // hi = floor(e^eps lo), up to one unit, unless that box had no point and had to be moved.
 func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
-	eps, m, bits := drawBase(t, Size(maxBoxCols).Draw(t, "kv"))
+	eps, m, bits := drawBase(t, proptest.Size(maxBoxCols).Draw(t, "kv"))
 	_, lo, hi := newBox(t, build, eps, m, bits)
-	e := newExpo(eps)
+	e := exact.NewExpo(eps)
 	if err := boxHolds(e, lo, hi, bits); err != nil {
 		t.Fatalf("NewBox(%v, %v, %d) = %d, %d: %v", eps, m, bits, lo, hi, err)
 	}
 	total := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(bits)))
-	_, beta := ExpBounds(mul(eps, big.NewRat(1, 2)), 192)
+	_, beta := exact.ExpBounds(exact.Mul(eps, big.NewRat(1, 2)), 192)
 	ceil := func(r *big.Rat) *big.Rat {
 		n := new(big.Int).Add(r.Num(), r.Denom())
 		return new(big.Rat).SetInt(n.Sub(n, big.NewInt(1)).Div(n, r.Denom()))
@@ -283,17 +262,17 @@ func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
 		if (v == 0) != (hi[j] == 0) || (v == 0) != (lo[j] == 0) {
 			t.Fatalf("NewBox(%v, %v, %d): column %d with m = %v has [%d, %d]", eps, m, bits, j, v, lo[j], hi[j])
 		}
-		low := ceil(quo(ceil(mul(total, mul(beta, rat(v)))), e.upper))
+		low := ceil(exact.Quo(ceil(exact.Mul(total, exact.Mul(beta, exact.Rat(v)))), e.Upper))
 		rule = append(rule, low)
 		sl.Add(sl, low)
-		sh.Add(sh, mul(e.lower, low))
+		sh.Add(sh, exact.Mul(e.Lower, low))
 	}
 	kv := big.NewRat(int64(len(m)), 1)
-	if add(sl, kv).Cmp(total) > 0 || sub(sh, kv).Cmp(total) < 0 {
+	if exact.Add(sl, kv).Cmp(total) > 0 || exact.Sub(sh, kv).Cmp(total) < 0 {
 		return // at an end of the mass: the box had to be moved
 	}
 	for j := range m {
-		d := sub(integer(lo[j]), rule[j])
+		d := exact.Sub(exact.Integer(lo[j]), rule[j])
 		if d.Abs(d).Cmp(big.NewRat(1, 1)) > 0 {
 			t.Fatalf("NewBox(%v, %v, %d): lo[%d] = %d, by the rule %v", eps, m, bits, j, lo[j], rule[j].Num())
 		}
@@ -303,13 +282,13 @@ func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
 // RoundInBox: whatever a solver says, the weights are a point of the box; and what it says counts: the weights
 // are within |X-c|_1 + |2^B - sum c| + kv/2 of X = 2^B q in l1, c being X cut to the box.
 func RoundInBox(t *rapid.T, build NewBox) {
-	kv := Size(maxBoxCols).Draw(t, "kv")
+	kv := proptest.Size(maxBoxCols).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
 	b, lo, hi := newBox(t, build, eps, m, bits)
-	q := rapid.OneOf(Hostile(kv), shapes(kv), Mass(kv)).Draw(t, "q")
-	work := clone(q)
+	q := rapid.OneOf(proptest.Hostile(kv), proptest.Shapes(kv), proptest.Mass(kv)).Draw(t, "q")
+	work := proptest.Clone(q)
 	n := b.Round(work)
-	sameFloats(t, "q", work, q)
+	proptest.SameFloats(t, "q", work, q)
 	what := fmt.Sprintf("Round(%v) in [%d, %d], %d bits = %d", q, lo, hi, bits, n)
 	if len(n) != kv {
 		t.Fatalf("%s: %d weights for %d columns", what, len(n), kv)
@@ -319,7 +298,7 @@ func RoundInBox(t *rapid.T, build NewBox) {
 			t.Fatalf("%s: column %d is outside", what, j)
 		}
 	}
-	if !totalIs(n, bits) {
+	if !exact.TotalIs(n, bits) {
 		t.Fatalf("%s: the sum is not 2^%d", what, bits)
 	}
 	if len(q) != kv {
@@ -331,18 +310,18 @@ func RoundInBox(t *rapid.T, build NewBox) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return // no distance to speak of
 		}
-		x := mul(total, rat(v))
-		c := minRat(maxRat(x, integer(lo[j])), integer(hi[j]))
-		d := sub(integer(n[j]), x)
+		x := exact.Mul(total, exact.Rat(v))
+		c := exact.Min(exact.Max(x, exact.Integer(lo[j])), exact.Integer(hi[j]))
+		d := exact.Sub(exact.Integer(n[j]), x)
 		distance.Add(distance, d.Abs(d))
-		d = sub(x, c)
+		d = exact.Sub(x, c)
 		outside.Add(outside, d.Abs(d))
 		cut.Add(cut, c)
 	}
-	d := sub(total, cut)
-	bound := add(outside, add(d.Abs(d), big.NewRat(int64(kv), 2)))
+	d := exact.Sub(total, cut)
+	bound := exact.Add(outside, exact.Add(d.Abs(d), big.NewRat(int64(kv), 2)))
 	if distance.Cmp(bound) > 0 {
-		t.Fatalf("%s: l1 distance %v, want at most %v units", what, float(distance), float(bound))
+		t.Fatalf("%s: l1 distance %v, want at most %v units", what, exact.Float(distance), exact.Float(bound))
 	}
 }
 
@@ -352,13 +331,13 @@ func CheckLDP(t *rapid.T, m Mechanism, eps *big.Rat, bits int, inputs [][]float6
 	t.Helper()
 	var rows [][]uint64
 	for _, mu := range inputs {
-		work := clone(mu)
+		work := proptest.Clone(mu)
 		n, err := m.Weights(work)
 		if err != nil {
 			t.Fatalf("Weights(%v): %v", mu, err)
 		}
-		sameFloats(t, "mu", work, mu)
-		if !totalIs(n, bits) {
+		proptest.SameFloats(t, "mu", work, mu)
+		if !exact.TotalIs(n, bits) {
 			t.Fatalf("Weights(%v) = %d do not sum to 2^%d", mu, n, bits)
 		}
 		if len(rows) > 0 && len(n) != len(rows[0]) {
@@ -366,7 +345,7 @@ func CheckLDP(t *rapid.T, m Mechanism, eps *big.Rat, bits int, inputs [][]float6
 		}
 		rows = append(rows, n)
 	}
-	if err := rowsHold(newExpo(eps), rows); err != nil {
+	if err := exact.RowsHold(exact.NewExpo(eps), rows); err != nil {
 		t.Fatalf("not LDP: %v\ninputs %v", err, inputs)
 	}
 	return rows
@@ -375,63 +354,63 @@ func CheckLDP(t *rapid.T, m Mechanism, eps *big.Rat, bits int, inputs [][]float6
 // ProjectionLDP (prop:projection-ldp): for any two private distributions, point masses among them, the weights
 // of every output differ by a factor of at most e^eps, in exact integers.
 func ProjectionLDP(t *rapid.T, build NewMechanism) {
-	k, kv := Size(maxInputs).Draw(t, "k"), Size(maxInputs).Draw(t, "kv")
+	k, kv := proptest.Size(maxInputs).Draw(t, "k"), proptest.Size(maxInputs).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
-	c := Costs(k, kv).Draw(t, "C")
-	mech, err := build(Problem{C: c}.Clone().C, eps, clone(m), bits)
+	c := proptest.Costs(k, kv).Draw(t, "C")
+	mech, err := build(proptest.Problem{C: c}.Clone().C, eps, proptest.Clone(m), bits)
 	if err != nil {
 		t.Fatalf("NewMechanism(%v, %v, %v, %d): %v", c, eps, m, bits, err)
 	}
-	CheckLDP(t, mech, eps, bits, rapid.SliceOfN(Mass(k), 2, 4).Draw(t, "inputs"))
+	CheckLDP(t, mech, eps, bits, rapid.SliceOfN(proptest.Mass(k), 2, 4).Draw(t, "inputs"))
 }
 
 // DiracMixture (proof of prop:dirac): row i is an exact integer minimiser of <C_i, n> over the box, the rows
 // are eps-LDP, and so the mixture sum mu_i row_i is as near to mu as sum mu_i φ_i says.
 func DiracMixture(t *rapid.T, build NewChannel) {
-	k, kv := Size(4).Draw(t, "k"), Size(4).Draw(t, "kv")
+	k, kv := proptest.Size(4).Draw(t, "k"), proptest.Size(4).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
-	c := Costs(k, kv).Draw(t, "C")
-	ch, err := build(Problem{C: c}.Clone().C, eps, clone(m), bits)
+	c := proptest.Costs(k, kv).Draw(t, "C")
+	ch, err := build(proptest.Problem{C: c}.Clone().C, eps, proptest.Clone(m), bits)
 	if err != nil {
 		t.Fatalf("NewChannel(%v, %v, %v, %d): %v", c, eps, m, bits, err)
 	}
 	what := fmt.Sprintf("C %v, eps %v, m %v: %+v", c, eps, m, ch)
-	e := newExpo(eps)
+	e := exact.NewExpo(eps)
 	if err := boxHolds(e, ch.Lo, ch.Hi, ch.Bits); err != nil || ch.Bits != bits || len(ch.Rows) != k {
 		t.Fatalf("%s: bad box or shape: %v", what, err)
 	}
-	if err := rowsHold(e, ch.Rows); err != nil {
+	if err := exact.RowsHold(e, ch.Rows); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	mu, err := normalised(Mass(k).Draw(t, "mu"))
+	mu, err := exact.Distribution(proptest.Mass(k).Draw(t, "mu"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	total := uint64(1) << bits
-	mix, mean := zeros(kv), new(big.Rat)
+	mix, mean := exact.Zeros(kv), new(big.Rat)
 	for i, row := range ch.Rows {
-		if len(row) != kv || !totalIs(row, bits) {
+		if len(row) != kv || !exact.TotalIs(row, bits) {
 			t.Fatalf("%s: row %d does not sum to 2^%d", what, i, bits)
 		}
-		best := fill(ch.Lo, ch.Hi, total, func(j int) float64 { return c[i][j] })
+		best := proptest.Fill(ch.Lo, ch.Hi, total, func(j int) float64 { return c[i][j] })
 		got, want := weigh(c[i], row, total), weigh(c[i], best, total)
 		for j, n := range row {
 			if n < ch.Lo[j] || n > ch.Hi[j] {
 				t.Fatalf("%s: row %d leaves the box at %d", what, i, j)
 			}
-			mix[j].Add(mix[j], mul(mu[i], quo(integer(n), integer(total))))
+			mix[j].Add(mix[j], exact.Mul(mu[i], exact.Quo(exact.Integer(n), exact.Integer(total))))
 		}
 		if got.Cmp(want) != 0 {
-			t.Fatalf("%s: row %d costs %v, the least is %v", what, i, float(got), float(want))
+			t.Fatalf("%s: row %d costs %v, the least is %v", what, i, exact.Float(got), exact.Float(want))
 		}
-		mean.Add(mean, mul(mu[i], got))
+		mean.Add(mean, exact.Mul(mu[i], got))
 	}
-	w, _, err := flowValue(exactCost(c), mu, mix, mix)
+	w, _, err := exact.Flow(proptest.ExactCost(c), mu, mix, mix)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w.Cmp(mean) > 0 {
-		t.Fatalf("%s: the mixture costs %v, more than %v", what, float(w), float(mean))
+		t.Fatalf("%s: the mixture costs %v, more than %v", what, exact.Float(w), exact.Float(mean))
 	}
 }
 
@@ -439,9 +418,9 @@ func DiracMixture(t *rapid.T, build NewChannel) {
 func weigh(c []float64, n []uint64, total uint64) *big.Rat {
 	s := new(big.Rat)
 	for j := range c {
-		s.Add(s, mul(rat(c[j]), integer(n[j])))
+		s.Add(s, exact.Mul(exact.Rat(c[j]), exact.Integer(n[j])))
 	}
-	return s.Quo(s, integer(total))
+	return s.Quo(s, exact.Integer(total))
 }
 
 // SampleExact: run over all 2^B words, each outcome comes up exactly as often as its weight says, and each
@@ -450,7 +429,7 @@ func SampleExact(t *rapid.T, build NewSampler) {
 	bits := rapid.IntRange(1, 10).Draw(t, "bits")
 	total := 1 << bits
 	kv := rapid.IntRange(1, min(maxBoxCols, total)).Draw(t, "kv")
-	weights := composition(t, uint64(total), drawUsed(t, kv))
+	weights := proptest.Composition(t, uint64(total), drawUsed(t, kv))
 	noise := rapid.Byte().Draw(t, "noise")
 	sample, err := build(append([]uint64(nil), weights...), bits)
 	if err != nil {

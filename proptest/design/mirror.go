@@ -1,10 +1,12 @@
-package proptest
+package design
 
 import (
 	"math"
 	"math/big"
 	"slices"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -13,10 +15,10 @@ import (
 type GKLProjector func(v []float64, eps float64) ([]float64, error)
 
 // GKLLaws returns the laws of the projection that the mirror descent uses.
-func GKLLaws() []Law[GKLProjector] {
-	return []Law[GKLProjector]{
-		{"GKLProjection", "app:mirror-descent-base-measure, closed form of the projection", GKLProjection},
-		{"GKLThreePoint", "app:mirror-descent-base-measure, what the proof of the bound uses of it", GKLThreePoint},
+func GKLLaws() []proptest.Law[GKLProjector] {
+	return []proptest.Law[GKLProjector]{
+		{Name: "GKLProjection", Statement: "app:mirror-descent-base-measure, closed form of the projection", Check: GKLProjection},
+		{Name: "GKLThreePoint", Statement: "app:mirror-descent-base-measure, what the proof of the bound uses of it", Check: GKLThreePoint},
 	}
 }
 
@@ -42,12 +44,12 @@ type DescentReport struct {
 }
 
 // DescenderLaws returns the laws of the mirror descent.
-func DescenderLaws() []Law[Descender] {
-	return []Law[Descender]{
-		{"MirrorIterates", "app:mirror-descent-base-measure, the algorithm", MirrorIterates},
-		{"MirrorRepairedBound", "prop:mirror-descent-base-measure, with log kv and R", MirrorRepairedBound},
-		{"MirrorClaimedBound", "prop:mirror-descent-base-measure, as the implementation states it", MirrorClaimedBound},
-		{"MirrorHistory", "averaged cuts are lower bounds; the bound at every report", MirrorHistory},
+func DescenderLaws() []proptest.Law[Descender] {
+	return []proptest.Law[Descender]{
+		{Name: "MirrorIterates", Statement: "app:mirror-descent-base-measure, the algorithm", Check: MirrorIterates},
+		{Name: "MirrorRepairedBound", Statement: "prop:mirror-descent-base-measure, with log kv and R", Check: MirrorRepairedBound},
+		{Name: "MirrorClaimedBound", Statement: "prop:mirror-descent-base-measure, as the implementation states it", Check: MirrorClaimedBound},
+		{Name: "MirrorHistory", Statement: "averaged cuts are lower bounds; the bound at every report", Check: MirrorHistory},
 	}
 }
 
@@ -77,18 +79,18 @@ func GKLProjection(t *rapid.T, f GKLProjector) {
 		mass += x
 		sum += v[j]
 	}
-	if !(mass >= low*(1-KLTol) && mass <= high*(1+KLTol)) {
+	if !(mass >= low*(1-proptest.KLTol) && mass <= high*(1+proptest.KLTol)) {
 		t.Fatalf("mass %v is outside [%v, %v]\nv %v, eps %v", mass, low, high, v, eps)
 	}
 	for j := range m {
-		relative(t, "entry of the projection", m[j], v[j]*min(max(sum, low), high)/sum, KLTol)
+		proptest.Relative(t, "entry of the projection", m[j], v[j]*min(max(sum, low), high)/sum, proptest.KLTol)
 	}
-	other := BaseMeasure(n, eps).Draw(t, "other")
+	other := proptest.BaseMeasure(n, eps).Draw(t, "other")
 	theta := rapid.SampledFrom([]float64{1, 0.5, 1e-2}).Draw(t, "theta")
 	for j := range other {
 		other[j] = theta*other[j] + (1-theta)*m[j]
 	}
-	if d, o := gkl(m, v), gkl(other, v); !(d <= o+100*KLTol*(1+d+mass+sum+high)) {
+	if d, o := gkl(m, v), gkl(other, v); !(d <= o+100*proptest.KLTol*(1+d+mass+sum+high)) {
 		t.Fatalf("D(m || v) = %.17g, but %.17g at %v\nm %v, v %v, eps %v", d, o, other, m, v, eps)
 	}
 }
@@ -96,7 +98,7 @@ func GKLProjection(t *rapid.T, f GKLProjector) {
 // GKLThreePoint: D(x || v) >= D(x || m) + D(m || v) for every measure x of the set, also for one with all its mass on one column.
 func GKLThreePoint(t *rapid.T, f GKLProjector) {
 	v, eps, m := gklProject(t, f)
-	x := BaseMeasure(len(v), eps).Draw(t, "x")
+	x := proptest.BaseMeasure(len(v), eps).Draw(t, "x")
 	if rapid.Bool().Draw(t, "on one column") {
 		clear(x)
 		x[rapid.IntRange(0, len(x)-1).Draw(t, "column")] = math.Exp(rapid.SampledFrom([]float64{-eps / 2, 0, eps / 2}).Draw(t, "log mass"))
@@ -111,7 +113,7 @@ func GKLThreePoint(t *rapid.T, f GKLProjector) {
 	for _, w := range v {
 		size += w // it cancels in the divergence
 	}
-	if !(far >= near+step-100*KLTol*size) {
+	if !(far >= near+step-100*proptest.KLTol*size) {
 		t.Fatalf("D(x || v) = %.17g < D(x || m) + D(m || v) = %.17g + %.17g\nx %v, v %v, m %v, eps %v", far, near, step, x, v, m, eps)
 	}
 }
@@ -119,21 +121,21 @@ func GKLThreePoint(t *rapid.T, f GKLProjector) {
 // gklProject draws an instance and projects it.
 func gklProject(t *rapid.T, f GKLProjector) (v []float64, eps float64, m []float64) {
 	t.Helper()
-	n := Size(maxGKL).Draw(t, "kv")
-	eps = min(Epsilon().Draw(t, "eps"), 20)
+	n := proptest.Size(maxGKL).Draw(t, "kv")
+	eps = min(proptest.Epsilon().Draw(t, "eps"), 20)
 	v = make([]float64, n)
 	scale := math.Exp(rapid.Float64Range(-1.5, 1.5).Draw(t, "log scale") * eps)
 	for j := range v {
 		v[j] = scale * math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log v"))
 	}
-	work := clone(v)
+	work := proptest.Clone(v)
 	m, err := f(work, eps)
 	if err != nil {
 		t.Fatalf("GKLProjector(%v, %v): %v", v, eps, err)
 	}
-	sameFloats(t, "v", work, v)
-	length(t, "m", m, n)
-	finite(t, "m", m...)
+	proptest.SameFloats(t, "v", work, v)
+	proptest.Length(t, "m", m, n)
+	proptest.Finite(t, "m", m...)
 	for j, x := range m {
 		if !(x >= 0) {
 			t.Fatalf("m[%d] = %v", j, x)
@@ -148,7 +150,7 @@ func paperProject(v []float64, eps float64) ([]float64, error) {
 	for _, x := range v {
 		sum += x
 	}
-	m := clone(v)
+	m := proptest.Clone(v)
 	for j := range m {
 		m[j] *= min(max(sum, math.Exp(-eps/2)), math.Exp(eps/2)) / sum
 	}
@@ -158,8 +160,8 @@ func paperProject(v []float64, eps float64) ([]float64, error) {
 // fillFloats is φ and τ of one row in floats, by the convention for the ends of the mass, and clear: that neither the fill nor τ
 // hangs on rounding.
 func fillFloats(c, m []float64, eps float64) (phi, tau float64, isClear bool) {
-	b := BoxOf(m, eps)
-	order := indices(len(c))
+	b := proptest.BoxOf(m, eps)
+	order := proptest.Indices(len(c))
 	slices.SortStableFunc(order, func(x, y int) int {
 		switch {
 		case c[x] < c[y]:
@@ -202,24 +204,24 @@ func fillFloats(c, m []float64, eps float64) (phi, tau float64, isClear bool) {
 }
 
 func drawDescent(t *rapid.T) (c [][]float64, eps float64, steps int) {
-	k, kv := Size(4).Draw(t, "k"), Size(4).Draw(t, "kv")
-	c = Costs(k, kv).Draw(t, "C")
+	k, kv := proptest.Size(4).Draw(t, "k"), proptest.Size(4).Draw(t, "kv")
+	c = proptest.Costs(k, kv).Draw(t, "C")
 	eps = rapid.SampledFrom([]float64{1e-3, 0.01, 0.1, 0.5, 1, 2, 4}).Draw(t, "eps")
 	return c, eps, rapid.IntRange(1, 40).Draw(t, "steps")
 }
 
 func descend(t *rapid.T, d Descender, c [][]float64, eps float64, steps int) Descent {
 	t.Helper()
-	work := Problem{C: c}.Clone().C
+	work := proptest.Problem{C: c}.Clone().C
 	r, err := d(work, eps, steps)
 	if err != nil {
 		t.Fatalf("Descender: %v\neps %v, %d steps, C %v", err, eps, steps, c)
 	}
 	for i := range c {
-		sameFloats(t, "C", work[i], c[i])
+		proptest.SameFloats(t, "C", work[i], c[i])
 	}
-	length(t, "Average", r.Average, len(c[0]))
-	finite(t, "Average", r.Average...)
+	proptest.Length(t, "Average", r.Average, len(c[0]))
+	proptest.Finite(t, "Average", r.Average...)
 	return r
 }
 
@@ -229,7 +231,7 @@ func descend(t *rapid.T, d Descender, c [][]float64, eps float64, steps int) Des
 func MirrorIterates(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescent(t)
 	steps = min(steps, 8)
-	scale := maxCost(c)
+	scale := proptest.MaxCost(c)
 	if scale == 0 {
 		return // the step divides by it
 	}
@@ -274,7 +276,7 @@ func MirrorIterates(t *rapid.T, d Descender) {
 	}
 	r := descend(t, d, c, eps, steps)
 	for j := range mean {
-		relative(t, "entry of the average", r.Average[j], mean[j], 1e-9) // eight steps from clear choices
+		proptest.Relative(t, "entry of the average", r.Average[j], mean[j], 1e-9) // eight steps from clear choices
 	}
 }
 
@@ -289,15 +291,15 @@ func rivals(t *rapid.T, c [][]float64, eps float64) *big.Rat {
 		for i := range c {
 			worst = max(worst, c[i][j])
 		}
-		best = pickLeast(best, rat(worst))
+		best = pickLeast(best, exact.Rat(worst))
 	}
 	if kv > 8 {
 		return best
 	}
-	m := exactCost(c)
+	m := proptest.ExactCost(c)
 	shapes := [][]float64{slices.Repeat([]float64{1 / float64(kv)}, kv)}
 	for range 3 {
-		shapes = append(shapes, BaseMeasure(kv, eps).Draw(t, "rival"))
+		shapes = append(shapes, proptest.BaseMeasure(kv, eps).Draw(t, "rival"))
 	}
 	for _, x := range shapes {
 		if l, h, err := realBox(x, eps); err == nil {
@@ -311,7 +313,7 @@ func pickLeast(x, y *big.Rat) *big.Rat {
 	if x == nil {
 		return y
 	}
-	return minRat(x, y)
+	return exact.Min(x, y)
 }
 
 // wide is one input with many outputs of which one is free: f* = 0. The mass has far to go, and log kv counts.
@@ -335,14 +337,14 @@ func overBest(t *rapid.T, c [][]float64, eps float64, average []float64) *big.Ra
 	if err != nil {
 		t.Fatalf("the average is no base measure: %v\neps %v, C %v, average %v", err, eps, c, average)
 	}
-	return sub(worst(exactCost(c), l, h), rivals(t, c, eps))
+	return exact.Sub(worst(proptest.ExactCost(c), l, h), rivals(t, c, eps))
 }
 
 // MirrorRepairedBound: with L = max(1, log kv), R the spread of the costs and r = η β R, the regret of the paper's step is at most
 // E R (L/(rT) + r/2). For kv <= k that is below the paper's E D sqrt(2 (1 + log k)/T), which then holds too.
 func MirrorRepairedBound(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescentOrWide(t)
-	span, top := rowRange(c), maxCost(c)
+	span, top := proptest.RowRange(c), proptest.MaxCost(c)
 	if span == 0 {
 		return // every measure is optimal
 	}
@@ -353,9 +355,9 @@ func MirrorRepairedBound(t *rapid.T, d Descender) {
 	r := math.Sqrt(2*(1+math.Log(k))/n) * span / top
 	repaired := math.Exp(eps) * span * (l/(r*n) + r/2)
 	paper := math.Exp(eps) * top * math.Sqrt(2*(1+math.Log(k))/n)
-	atMost(t, "f(average) - f* against the repaired bound", over, rat(repaired), ValueTol, top)
+	proptest.AtMost(t, "f(average) - f* against the repaired bound", over, exact.Rat(repaired), proptest.ValueTol, top)
 	if kv <= k {
-		atMost(t, "f(average) - f* against the paper's bound", over, rat(paper), ValueTol, top)
+		proptest.AtMost(t, "f(average) - f* against the paper's bound", over, exact.Rat(paper), proptest.ValueTol, top)
 	}
 }
 
@@ -367,7 +369,7 @@ func MirrorClaimedBound(t *rapid.T, d Descender) {
 		t.Fatalf("Bound is NaN")
 	}
 	if !math.IsInf(r.Bound, 1) {
-		atMost(t, "f(average) - f* against the claim", overBest(t, c, eps, r.Average), rat(r.Bound), ValueTol, maxCost(c))
+		proptest.AtMost(t, "f(average) - f* against the claim", overBest(t, c, eps, r.Average), exact.Rat(r.Bound), proptest.ValueTol, proptest.MaxCost(c))
 	}
 }
 
@@ -379,30 +381,30 @@ func MirrorHistory(t *rapid.T, d Descender) {
 	if len(r.History) == 0 {
 		return
 	}
-	top := maxCost(c)
+	top := proptest.MaxCost(c)
 	best := rivals(t, c, eps)
 	if len(c[0]) <= 8 {
-		best = minRat(best, familyCost(FamiliesAt(rat(eps), c, r.Average).Draw(t, "mechanism"), c))
+		best = exact.Min(best, familyCost(proptest.FamiliesAt(exact.Rat(eps), c, r.Average).Draw(t, "mechanism"), c))
 	}
 	step, lower := 0, math.Inf(-1)
 	for _, h := range r.History {
-		finite(t, "Average, Lower", h.Average, h.Lower)
+		proptest.Finite(t, "Average, Lower", h.Average, h.Lower)
 		if h.Step <= step || h.Step > steps || h.Lower < lower || math.IsNaN(h.Bound) {
 			t.Fatalf("report %+v after step %d with lower bound %v", h, step, lower)
 		}
 		step, lower = h.Step, h.Lower
-		if rat(h.Lower).Cmp(best) > 0 {
-			t.Fatalf("step %d: lower bound %.17g, but %.17g is reached\neps %v, C %v", h.Step, h.Lower, float(best), eps, c)
+		if exact.Rat(h.Lower).Cmp(best) > 0 {
+			t.Fatalf("step %d: lower bound %.17g, but %.17g is reached\neps %v, C %v", h.Step, h.Lower, exact.Float(best), eps, c)
 		}
 		if !math.IsInf(h.Bound, 1) {
-			atMost(t, "f(average) - f* against the claim", sub(rat(h.Average), best), rat(h.Bound), ValueTol, top)
+			proptest.AtMost(t, "f(average) - f* against the claim", exact.Sub(exact.Rat(h.Average), best), exact.Rat(h.Bound), proptest.ValueTol, top)
 		}
 	}
 	l, hi, err := realBox(r.Average, eps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "last report", rat(r.History[len(r.History)-1].Average), worst(exactCost(c), l, hi), ValueTol, top)
+	proptest.Near(t, "last report", exact.Rat(r.History[len(r.History)-1].Average), worst(proptest.ExactCost(c), l, hi), proptest.ValueTol, top)
 	if step != steps {
 		t.Fatalf("the last report is about step %d of %d", step, steps)
 	}

@@ -1,8 +1,10 @@
-package proptest
+package projection
 
 import (
 	"math"
 
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
 
@@ -11,12 +13,12 @@ import (
 type KLProjector func(logS, lo, hi []float64) (q []float64, theta float64, err error)
 
 // KLLaws returns the laws of the projection in the Kullback-Leibler divergence, Π.
-func KLLaws() []Law[KLProjector] {
-	return []Law[KLProjector]{
-		{"KLClosedForm", "lem:kl-projection, form of the projection", KLClosedForm},
-		{"KLMinimal", "lem:kl-projection, it is the minimiser", KLMinimal},
-		{"RatioNonexpansive", "lem:ratio-nonexpansive", RatioNonexpansive},
-		{"ProjectionLipschitz", "lem:pi-lipschitz, with 2 and with the sharp 1", ProjectionLipschitz},
+func KLLaws() []proptest.Law[KLProjector] {
+	return []proptest.Law[KLProjector]{
+		{Name: "KLClosedForm", Statement: "lem:kl-projection, form of the projection", Check: KLClosedForm},
+		{Name: "KLMinimal", Statement: "lem:kl-projection, it is the minimiser", Check: KLMinimal},
+		{Name: "RatioNonexpansive", Statement: "lem:ratio-nonexpansive", Check: RatioNonexpansive},
+		{Name: "ProjectionLipschitz", Statement: "lem:pi-lipschitz, with 2 and with the sharp 1", Check: ProjectionLipschitz},
 	}
 }
 
@@ -34,13 +36,13 @@ const (
 
 // softBox draws boxes in which there is room on either side: sum lo < 1 < sum hi by about a millionth, so that no
 // convention for inexact masses is needed. If full, every column has a positive lower bound.
-func softBox(n int, full bool) *rapid.Generator[Box] {
+func softBox(n int, full bool) *rapid.Generator[proptest.Box] {
 	const room = 0x1p-20
-	return rapid.Custom(func(t *rapid.T) Box {
-		b := Boxes(n).Draw(t, "box")
+	return rapid.Custom(func(t *rapid.T) proptest.Box {
+		b := proptest.Boxes(n).Draw(t, "box")
 		if full {
-			eps := min(Epsilon().Draw(t, "eps"), 20)
-			m := BaseMeasure(n, eps).Draw(t, "m")
+			eps := min(proptest.Epsilon().Draw(t, "eps"), 20)
+			m := proptest.BaseMeasure(n, eps).Draw(t, "m")
 			top := 0.0
 			for _, v := range m {
 				top = max(top, v)
@@ -48,7 +50,7 @@ func softBox(n int, full bool) *rapid.Generator[Box] {
 			for j := range m {
 				m[j] = max(m[j], top*0x1p-24)
 			}
-			b = BoxOf(normalise(m, 1), eps)
+			b = proptest.BoxOf(proptest.Normalise(m, 1), eps)
 		}
 		for j := range b.Lo {
 			b.Lo[j] *= 1 - room
@@ -82,24 +84,24 @@ func maxLog(xs ...[]float64) float64 {
 	return m
 }
 
-func klProject(t *rapid.T, f KLProjector, logS []float64, b Box) (q []float64, theta float64) {
+func klProject(t *rapid.T, f KLProjector, logS []float64, b proptest.Box) (q []float64, theta float64) {
 	t.Helper()
-	s, lo, hi := clone(logS), clone(b.Lo), clone(b.Hi)
+	s, lo, hi := proptest.Clone(logS), proptest.Clone(b.Lo), proptest.Clone(b.Hi)
 	q, theta, err := f(s, lo, hi)
 	if err != nil {
 		t.Fatalf("KLProjector(%v, %v, %v): %v", logS, b.Lo, b.Hi, err)
 	}
-	sameFloats(t, "logS", s, logS)
-	sameFloats(t, "lo", lo, b.Lo)
-	sameFloats(t, "hi", hi, b.Hi)
-	length(t, "q", q, len(logS))
-	finite(t, "q", q...)
+	proptest.SameFloats(t, "logS", s, logS)
+	proptest.SameFloats(t, "lo", lo, b.Lo)
+	proptest.SameFloats(t, "hi", hi, b.Hi)
+	proptest.Length(t, "q", q, len(logS))
+	proptest.Finite(t, "q", q...)
 	return q, theta
 }
 
 // KLClosedForm: q is in the box bit for bit, has mass 1, and is the multiple e^theta of s, cut to the box.
 func KLClosedForm(t *rapid.T, f KLProjector) {
-	n := Size(maxKL).Draw(t, "kv")
+	n := proptest.Size(maxKL).Draw(t, "kv")
 	b := softBox(n, false).Draw(t, "box")
 	logS := drawLogs(t, n, "log s")
 	q, theta := klProject(t, f, logS, b)
@@ -120,21 +122,21 @@ func inBox(t *rapid.T, q, lo, hi []float64) {
 			t.Fatalf("q[%d] = %v is outside [%v, %v]\nq %v, lo %v, hi %v", j, q[j], lo[j], hi[j], q, lo, hi)
 		}
 	}
-	near(t, "sum q", sumRat(ratsOf(q)), rat(1), EntropicMassTol, 1)
+	proptest.Near(t, "sum q", exact.Sum(exact.Rats(q)), exact.Rat(1), EntropicMassTol, 1)
 }
 
 // KLMinimal: no other point of the box is nearer to s in KL(q || s). The others lie between q and a vertex.
 func KLMinimal(t *rapid.T, f KLProjector) {
-	n := Size(maxKL).Draw(t, "kv")
+	n := proptest.Size(maxKL).Draw(t, "kv")
 	b := softBox(n, false).Draw(t, "box")
 	logS := drawLogs(t, n, "log s")
 	q, _ := klProject(t, f, logS, b)
 	rest := 1.0
-	other := clone(b.Lo)
+	other := proptest.Clone(b.Lo)
 	for _, v := range b.Lo {
 		rest -= v
 	}
-	for _, j := range rapid.Permutation(indices(n)).Draw(t, "vertex") {
+	for _, j := range rapid.Permutation(proptest.Indices(n)).Draw(t, "vertex") {
 		up := min(max(rest, 0), b.Hi[j]-b.Lo[j])
 		other[j] += up
 		rest -= up
@@ -152,14 +154,14 @@ func KLMinimal(t *rapid.T, f KLProjector) {
 	d, size := value(func(j int) float64 { return q[j] })
 	o, more := value(func(j int) float64 { return (1-step)*q[j] + step*other[j] })
 	// The masses of the two may differ by EntropicMassTol, each unit worth a logarithm.
-	if !(d <= o+KLTol*(1+size+more)+2*EntropicMassTol*maxLog(logS)) {
+	if !(d <= o+proptest.KLTol*(1+size+more)+2*EntropicMassTol*maxLog(logS)) {
 		t.Fatalf("KL(q || s) = %.17g, but %.17g at a step %v towards %v\nq %v, log s %v, lo %v, hi %v", d, o, step, other, q, logS, b.Lo, b.Hi)
 	}
 }
 
 // drawTwo draws a box with positive bounds and two vectors, near or far from each other.
-func drawTwo(t *rapid.T) (b Box, x, y []float64) {
-	n := Size(maxKL).Draw(t, "kv")
+func drawTwo(t *rapid.T) (b proptest.Box, x, y []float64) {
+	n := proptest.Size(maxKL).Draw(t, "kv")
 	b = softBox(n, true).Draw(t, "box")
 	x, y = drawLogs(t, n, "log x"), drawLogs(t, n, "log y")
 	if rapid.Bool().Draw(t, "near") {

@@ -1,4 +1,4 @@
-package proptest
+package exact
 
 import (
 	"errors"
@@ -8,17 +8,15 @@ import (
 	"slices"
 )
 
-// The second opinions of this package: rationals, short loops, no cleverness, and nothing shared with
-// what is under test. Costs grow quickly; the instances are tiny.
-
 // ErrInfeasible says that a box holds no distribution, or that masses are not a distribution.
 var ErrInfeasible = errors.New("proptest: infeasible instance")
 
-// boxSlack is how far a box may miss mass 1 and still be the nearest point to it: the module's convention for inexact
+// BoxSlack is how far a box may miss mass 1 and still be the nearest point to it: the module's convention for inexact
 // boxes.
-const boxSlack = 1e-12
+const BoxSlack = 1e-12
 
-func rat(x float64) *big.Rat {
+// Rat returns x exactly. It panics if x is not finite: laws look for that first.
+func Rat(x float64) *big.Rat {
 	r := new(big.Rat).SetFloat64(x)
 	if r == nil {
 		panic(fmt.Sprintf("proptest: %v has no exact value", x)) // laws check for NaN and infinities first
@@ -26,29 +24,39 @@ func rat(x float64) *big.Rat {
 	return r
 }
 
-// integer returns n exactly.
-func integer(n uint64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).SetUint64(n)) }
+// Integer returns n exactly.
+func Integer(n uint64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).SetUint64(n)) }
 
-func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
-func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
-func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
-func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+// Add returns x + y.
+func Add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
 
-func minRat(x, y *big.Rat) *big.Rat {
+// Sub returns x - y.
+func Sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+
+// Mul returns x * y.
+func Mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+
+// Quo returns x / y.
+func Quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+
+// Min returns the lesser.
+func Min(x, y *big.Rat) *big.Rat {
 	if x.Cmp(y) <= 0 {
 		return x
 	}
 	return y
 }
 
-func maxRat(x, y *big.Rat) *big.Rat {
+// Max returns the greater.
+func Max(x, y *big.Rat) *big.Rat {
 	if x.Cmp(y) >= 0 {
 		return x
 	}
 	return y
 }
 
-func sumRat(x []*big.Rat) *big.Rat {
+// Sum returns the sum.
+func Sum(x []*big.Rat) *big.Rat {
 	s := new(big.Rat)
 	for _, v := range x {
 		s.Add(s, v)
@@ -56,7 +64,8 @@ func sumRat(x []*big.Rat) *big.Rat {
 	return s
 }
 
-func zeros(n int) []*big.Rat {
+// Zeros returns n zeros.
+func Zeros(n int) []*big.Rat {
 	x := make([]*big.Rat, n)
 	for j := range x {
 		x[j] = new(big.Rat)
@@ -64,24 +73,26 @@ func zeros(n int) []*big.Rat {
 	return x
 }
 
-func ratsOf(x []float64) []*big.Rat {
+// Rats returns the floats exactly.
+func Rats(x []float64) []*big.Rat {
 	r := make([]*big.Rat, len(x))
 	for i, v := range x {
-		r[i] = rat(v)
+		r[i] = Rat(v)
 	}
 	return r
 }
 
-// floats returns the floats nearest to x.
-func floats(x []*big.Rat) []float64 {
+// Floats returns the floats nearest to x.
+func Floats(x []*big.Rat) []float64 {
 	f := make([]float64, len(x))
 	for i, v := range x {
-		f[i] = float(v)
+		f[i] = Float(v)
 	}
 	return f
 }
 
-func float(r *big.Rat) float64 {
+// Float returns the float nearest to r.
+func Float(r *big.Rat) float64 {
 	f, _ := r.Float64()
 	return f
 }
@@ -98,7 +109,7 @@ func ExpBounds(x *big.Rat, bits int) (lower, upper *big.Rat) {
 	case -1:
 		panic("proptest: ExpBounds of a negative number")
 	}
-	xf := float(x)
+	xf := Float(x)
 	n := int(math.Ceil(2*xf)) + 2
 	for {
 		lg, _ := math.Lgamma(float64(n) + 2)
@@ -135,43 +146,44 @@ func onGrid(r *big.Rat, bits int, up bool) *big.Rat {
 }
 
 // An expo decides comparisons with e^x exactly, refining its bounds as needed.
-type expo struct {
-	x            *big.Rat
+type Expo struct {
+	X            *big.Rat
 	bits         int
-	lower, upper *big.Rat
+	Lower, Upper *big.Rat
 }
 
-func newExpo(x *big.Rat) *expo {
-	e := &expo{x: x, bits: 96}
-	e.lower, e.upper = ExpBounds(x, e.bits)
+// NewExpo returns e^x, for x >= 0.
+func NewExpo(x *big.Rat) *Expo {
+	e := &Expo{X: x, bits: 96}
+	e.Lower, e.Upper = ExpBounds(x, e.bits)
 	return e
 }
 
 // holds reports whether hi <= e^x lo. It ends: e^x is irrational for rational x > 0, and the bounds are
 // equal for x = 0.
-func (e *expo) holds(hi, lo uint64) bool {
-	h, l := integer(hi), integer(lo)
+func (e *Expo) Holds(hi, lo uint64) bool {
+	h, l := Integer(hi), Integer(lo)
 	for {
-		if mul(e.lower, l).Cmp(h) >= 0 {
+		if Mul(e.Lower, l).Cmp(h) >= 0 {
 			return true
 		}
-		if mul(e.upper, l).Cmp(h) < 0 {
+		if Mul(e.Upper, l).Cmp(h) < 0 {
 			return false
 		}
 		e.bits *= 2
-		e.lower, e.upper = ExpBounds(e.x, e.bits)
+		e.Lower, e.Upper = ExpBounds(e.X, e.bits)
 	}
 }
 
 // floor returns the largest n <= limit with n <= e^x lo, by bisection: slow and plain.
-func (e *expo) floor(lo, limit uint64) uint64 {
-	if e.holds(limit, lo) {
+func (e *Expo) Floor(lo, limit uint64) uint64 {
+	if e.Holds(limit, lo) {
 		return limit
 	}
 	a, b := uint64(0), limit // a holds, b does not
 	for b-a > 1 {
 		mid := a + (b-a)/2
-		if e.holds(mid, lo) {
+		if e.Holds(mid, lo) {
 			a = mid
 		} else {
 			b = mid
@@ -180,15 +192,15 @@ func (e *expo) floor(lo, limit uint64) uint64 {
 	return a
 }
 
-// ceilQuo returns x / y rounded up.
-func ceilQuo(x, y *big.Rat) *big.Int {
-	r := quo(x, y)
+// CeilQuo returns x / y rounded up.
+func CeilQuo(x, y *big.Rat) *big.Int {
+	r := Quo(x, y)
 	n := new(big.Int).Add(r.Num(), r.Denom())
 	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
 }
 
 // fit moves lo until sum lo <= total <= sum hi, with hi = floor(e^eps lo).
-func (e *expo) fit(lo, hi []uint64, total uint64) {
+func (e *Expo) Fit(lo, hi []uint64, total uint64) {
 	sum := func(x []uint64) *big.Int {
 		s := new(big.Int)
 		for _, v := range x {
@@ -203,106 +215,106 @@ func (e *expo) fit(lo, hi []uint64, total uint64) {
 			step := min(d, lo[j])
 			lo[j] -= step
 			d -= step
-			hi[j] = e.floor(lo[j], total)
+			hi[j] = e.Floor(lo[j], total)
 		}
 	}
 	for j := 0; sum(hi).Cmp(t) < 0; j = (j + 1) % len(lo) {
 		// Half of what is missing, at least one unit: sum lo <= sum hi < total leaves the room.
 		miss := new(big.Int).Sub(t, sum(hi)).Uint64()
-		lo[j] += max(1, uint64(float64(miss)/2/float(e.upper)))
-		hi[j] = e.floor(lo[j], total)
+		lo[j] += max(1, uint64(float64(miss)/2/Float(e.Upper)))
+		hi[j] = e.Floor(lo[j], total)
 	}
 	for j := range lo {
 		lo[j] = min(lo[j], total)
 	}
 }
 
-// exactBox returns the box that lo and hi mean: themselves, or the single point that the convention for
+// Box returns the box that lo and hi mean: themselves, or the single point that the convention for
 // inexact masses puts in their place when they miss mass 1 by rounding.
-func exactBox(lo, hi []float64) (l, h []*big.Rat, err error) {
-	l, h = ratsOf(lo), ratsOf(hi)
-	one, slack := big.NewRat(1, 1), rat(boxSlack)
-	sl, sh := sumRat(l), sumRat(h)
+func Box(lo, hi []float64) (l, h []*big.Rat, err error) {
+	l, h = Rats(lo), Rats(hi)
+	one, slack := big.NewRat(1, 1), Rat(BoxSlack)
+	sl, sh := Sum(l), Sum(h)
 	switch {
 	case sl.Cmp(one) > 0:
-		if sub(sl, one).Cmp(slack) > 0 {
-			return nil, nil, fmt.Errorf("%w: sum lo = %v", ErrInfeasible, float(sl))
+		if Sub(sl, one).Cmp(slack) > 0 {
+			return nil, nil, fmt.Errorf("%w: sum lo = %v", ErrInfeasible, Float(sl))
 		}
 		for j := range l {
-			l[j] = quo(l[j], sl)
+			l[j] = Quo(l[j], sl)
 		}
 		return l, l, nil
 	case sh.Cmp(one) < 0:
-		if sub(one, sh).Cmp(slack) > 0 {
-			return nil, nil, fmt.Errorf("%w: sum hi = %v", ErrInfeasible, float(sh))
+		if Sub(one, sh).Cmp(slack) > 0 {
+			return nil, nil, fmt.Errorf("%w: sum hi = %v", ErrInfeasible, Float(sh))
 		}
 		for j := range h {
-			h[j] = quo(h[j], sh)
+			h[j] = Quo(h[j], sh)
 		}
 		return h, h, nil
 	}
 	return l, h, nil
 }
 
-// greedy returns φ = min { <c, q> : l <= q <= h, sum q = 1 } and a q that attains it: cheapest columns
+// Greedy returns φ = min { <c, q> : l <= q <= h, sum q = 1 } and a q that attains it: cheapest columns
 // first. Ties go to the lowest index.
-func greedy(c, l, h []*big.Rat) (phi *big.Rat, q []*big.Rat) {
+func Greedy(c, l, h []*big.Rat) (phi *big.Rat, q []*big.Rat) {
 	order := make([]int, len(c))
 	for j := range order {
 		order[j] = j
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return c[a].Cmp(c[b]) })
-	rest := sub(big.NewRat(1, 1), sumRat(l))
+	rest := Sub(big.NewRat(1, 1), Sum(l))
 	phi, q = new(big.Rat), make([]*big.Rat, len(c))
 	for _, j := range order {
-		step := minRat(rest, sub(h[j], l[j]))
-		rest = sub(rest, step)
-		q[j] = add(l[j], step)
-		phi.Add(phi, mul(c[j], q[j]))
+		step := Min(rest, Sub(h[j], l[j]))
+		rest = Sub(rest, step)
+		q[j] = Add(l[j], step)
+		phi.Add(phi, Mul(c[j], q[j]))
 	}
 	return phi, q
 }
 
-// cut is the affine lower bound that a threshold gives: eta + sum_j l_j (c_j-eta)_+ - h_j (eta-c_j)_+.
+// Cut is the affine lower bound that a threshold gives: eta + sum_j l_j (c_j-eta)_+ - h_j (eta-c_j)_+.
 // Its maximum over eta is φ, by linear programming duality.
-func cut(eta *big.Rat, c, l, h []*big.Rat) *big.Rat {
+func Cut(eta *big.Rat, c, l, h []*big.Rat) *big.Rat {
 	v := new(big.Rat).Set(eta)
 	for j := range c {
-		d := sub(c[j], eta)
+		d := Sub(c[j], eta)
 		if d.Sign() >= 0 {
-			v.Add(v, mul(l[j], d))
+			v.Add(v, Mul(l[j], d))
 		} else {
-			v.Add(v, mul(h[j], d))
+			v.Add(v, Mul(h[j], d))
 		}
 	}
 	return v
 }
 
-// normalised returns the exact distribution that the floats mu mean, mu / sum mu.
-func normalised(mu []float64) ([]*big.Rat, error) {
-	m := ratsOf(mu)
-	s := sumRat(m)
+// Distribution returns the exact distribution that the floats mu mean, mu / sum mu.
+func Distribution(mu []float64) ([]*big.Rat, error) {
+	m := Rats(mu)
+	s := Sum(m)
 	if s.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: sum mu = %v", ErrInfeasible, float(s))
+		return nil, fmt.Errorf("%w: sum mu = %v", ErrInfeasible, Float(s))
 	}
 	for i := range m {
-		m[i] = quo(m[i], s)
+		m[i] = Quo(m[i], s)
 	}
 	return m, nil
 }
 
-// flowValue returns min <c, P> over plans P >= 0 with row sums mu and column sums in [l, h], all exact, and
+// Flow returns min <c, P> over plans P >= 0 with row sums mu and column sums in [l, h], all exact, and
 // the column sums of a plan that attains it.
 //
 // It builds the graph of the paper's appendix (source, inputs, outputs, sink), scales every mass and
 // every cost to integers, and augments along shortest paths found by Bellman-Ford. The lower bound of
 // the arc v_j -> t is a second arc of capacity l_j so cheap that every optimal flow fills it. The value
 // is returned only if the potentials of the final residual graph prove it.
-func flowValue(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, err error) {
+func Flow(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, err error) {
 	k, kv := len(mu), len(l)
 	mass := commonDenominator(mu, l, h)
 	price := commonDenominator(c...)
-	units := func(r, scale *big.Rat) *big.Int { return new(big.Int).Set(mul(r, scale).Num()) }
+	units := func(r, scale *big.Rat) *big.Int { return new(big.Int).Set(Mul(r, scale).Num()) }
 
 	// More than any path can cost: it passes each transport arc at most once in either direction.
 	huge := big.NewInt(1)
@@ -328,7 +340,7 @@ func flowValue(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Ra
 	required := len(g.arcs)
 	for j := range kv {
 		g.arc(v(j), t, units(l[j], mass), new(big.Int).Neg(huge))
-		g.arc(v(j), t, units(sub(h[j], l[j]), mass), zero)
+		g.arc(v(j), t, units(Sub(h[j], l[j]), mass), zero)
 	}
 	g.augment(s, t)
 
@@ -340,11 +352,11 @@ func flowValue(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Ra
 			return nil, nil, fmt.Errorf("%w: no flow meets every bound", ErrInfeasible)
 		}
 	}
-	primal, q := new(big.Rat), zeros(kv)
+	primal, q := new(big.Rat), Zeros(kv)
 	for i := range k {
 		for j := range kv {
-			flow := quo(new(big.Rat).SetInt(g.arcs[2*(k+i*kv+j)+1].room), mass) // what the reverse arc could take back
-			primal.Add(primal, mul(flow, c[i][j]))
+			flow := Quo(new(big.Rat).SetInt(g.arcs[2*(k+i*kv+j)+1].room), mass) // what the reverse arc could take back
+			primal.Add(primal, Mul(flow, c[i][j]))
 			q[j].Add(q[j], flow)
 		}
 	}
@@ -356,22 +368,22 @@ func flowValue(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Ra
 	dual := new(big.Rat)
 	b := make([]*big.Rat, kv)
 	for j := range kv {
-		b[j] = quo(new(big.Rat).SetInt(new(big.Int).Sub(pot[v(j)], pot[t])), price)
-		dual.Add(dual, minRat(mul(l[j], b[j]), mul(h[j], b[j])))
+		b[j] = Quo(new(big.Rat).SetInt(new(big.Int).Sub(pot[v(j)], pot[t])), price)
+		dual.Add(dual, Min(Mul(l[j], b[j]), Mul(h[j], b[j])))
 	}
 	for i := range k {
 		var a *big.Rat
 		for j := range kv {
 			if h[j].Sign() > 0 {
-				if d := sub(c[i][j], b[j]); a == nil || d.Cmp(a) < 0 {
+				if d := Sub(c[i][j], b[j]); a == nil || d.Cmp(a) < 0 {
 					a = d
 				}
 			}
 		}
-		dual.Add(dual, mul(mu[i], a))
+		dual.Add(dual, Mul(mu[i], a))
 	}
 	if dual.Cmp(primal) != 0 {
-		return nil, nil, fmt.Errorf("proptest: broken oracle: flow costs %v, its proof says %v", float(primal), float(dual))
+		return nil, nil, fmt.Errorf("proptest: broken oracle: flow costs %v, its proof says %v", Float(primal), Float(dual))
 	}
 	return primal, q, nil
 }
@@ -460,4 +472,27 @@ func (g *residual) bellmanFord(start func(int) bool) (dist []*big.Int, via []int
 		}
 	}
 	return dist, via, false
+}
+
+// RowsHold is the definition of eps-LDP for a finite family: as probabilities add up, it is enough to
+// compare single outputs.
+func RowsHold(e *Expo, rows [][]uint64) error {
+	for a, x := range rows {
+		for b, y := range rows {
+			for j := range x {
+				if !e.Holds(x[j], y[j]) {
+					return fmt.Errorf("output %d: weight %d in row %d, %d in row %d, ratio above e^%v", j, x[j], a, y[j], b, e.X)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func TotalIs(row []uint64, bits int) bool {
+	s := new(big.Int)
+	for _, n := range row {
+		s.Add(s, new(big.Int).SetUint64(n))
+	}
+	return s.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(bits))) == 0
 }

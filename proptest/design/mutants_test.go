@@ -1,0 +1,409 @@
+package design
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/proptest/internal/planted"
+	"pgregory.net/rapid"
+)
+
+func TestGKLLaws(t *testing.T) {
+	both := []string{"GKLProjection", "GKLThreePoint"}
+	planted.Laws(t, GKLLaws(), paperProject, []planted.Error[GKLProjector]{
+		{Name: "divides by the sum", Impl: func(v []float64, _ float64) ([]float64, error) { return proptest.Normalise(proptest.Clone(v), 1), nil }, Killed: both},
+		{Name: "swaps alpha and beta", Impl: func(v []float64, eps float64) ([]float64, error) {
+			sum := 0.0
+			for _, x := range v {
+				sum += x
+			}
+			return proptest.Normalise(proptest.Clone(v), max(min(sum, math.Exp(-eps/2)), math.Exp(eps/2))), nil
+		}, Killed: both},
+		{Name: "projects in the Euclidean norm", Impl: func(v []float64, eps float64) ([]float64, error) {
+			sum := 0.0
+			for _, x := range v {
+				sum += x
+			}
+			m := proptest.Clone(v)
+			for j := range m {
+				m[j] = max(0, m[j]+(min(max(sum, math.Exp(-eps/2)), math.Exp(eps/2))-sum)/float64(len(m)))
+			}
+			return m, nil
+		}, Killed: both},
+		{Name: "cuts each entry", Impl: func(v []float64, eps float64) ([]float64, error) {
+			m := proptest.Clone(v)
+			for j := range m {
+				m[j] = min(max(m[j], math.Exp(-eps/2)/float64(len(v))), math.Exp(eps/2)/float64(len(v)))
+			}
+			return m, nil
+		}, Killed: both},
+		{Name: "forgets the least mass", Impl: func(v []float64, eps float64) ([]float64, error) {
+			m, err := paperProject(v, eps)
+			for j := range m {
+				m[j] = min(m[j], v[j])
+			}
+			return m, err
+		}, Killed: []string{"GKLProjection"}},
+		{Name: "projects in the other direction of the divergence, and adds what is missing evenly", Impl: func(v []float64, eps float64) ([]float64, error) {
+			m, err := paperProject(v, eps)
+			sum, want := 0.0, 0.0
+			for j := range m {
+				sum, want = sum+v[j], want+m[j]
+			}
+			for j := range m {
+				m[j] = v[j]
+				if want > sum {
+					m[j] += (want - sum) / float64(len(m))
+				} else {
+					m[j] *= want / sum
+				}
+			}
+			return m, err
+		}, Killed: both},
+	})
+}
+
+func TestDescenderLaws(t *testing.T) {
+	// claims changes what is said about the reference's average.
+	claims := func(change func(c [][]float64, eps float64, steps int, d *Descent)) Descender {
+		return func(c [][]float64, eps float64, steps int) (Descent, error) {
+			d, err := refDescend(c, eps, steps)
+			if err == nil {
+				change(c, eps, steps, &d)
+			}
+			return d, err
+		}
+	}
+	bound := func(c [][]float64, eps float64, steps int) float64 { // the proposition as stated
+		return math.Exp(eps) * proptest.MaxCost(c) * math.Sqrt(2*(1+math.Log(float64(len(c))))/float64(steps))
+	}
+	planted.Laws(t, DescenderLaws(), refDescend, []planted.Error[Descender]{
+		{Name: "log k for log kv", Impl: claims(func(c [][]float64, eps float64, steps int, d *Descent) { d.Bound = bound(c, eps, steps) }),
+			Killed: []string{"MirrorClaimedBound"}},
+		{Name: "the same in its reports", Impl: claims(func(c [][]float64, eps float64, steps int, d *Descent) {
+			d.History[0].Bound = bound(c, eps, steps)
+		}), Killed: []string{"MirrorHistory"}},
+		{Name: "claims to be optimal", Impl: claims(func(_ [][]float64, _ float64, _ int, d *Descent) {
+			d.Bound = 0
+			d.History[0].Lower = d.History[0].Average
+		}), Killed: []string{"MirrorClaimedBound", "MirrorHistory"}},
+		{Name: "reports another average", Impl: claims(func(_ [][]float64, _ float64, _ int, d *Descent) { d.History[0].Average *= 0.999 }), Killed: []string{"MirrorHistory"}},
+		{Name: "stays at the start", Impl: descentWith(func(float64) float64 { return 0 }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "steps uphill", Impl: descentWith(func(eta float64) float64 { return -eta }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "forgets the square root of T", Impl: descentWith(func(eta float64) float64 { return eta * eta }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "divides by the sum", Impl: descentWith(nil, func(v []float64, _ float64) ([]float64, error) { return proptest.Normalise(proptest.Clone(v), 1), nil }), Killed: []string{"MirrorIterates"}},
+		{Name: "swaps alpha and beta in the projection", Impl: descentWith(nil, func(v []float64, eps float64) ([]float64, error) {
+			return proptest.Normalise(proptest.Clone(v), math.Exp(-eps/2)), nil
+		}), Killed: []string{"MirrorIterates"}},
+		{Name: "averages the best costs, not the measures", Impl: func(c [][]float64, eps float64, steps int) (Descent, error) {
+			d, err := refDescend(c, eps, steps)
+			kv := len(d.Average)
+			for j := range d.Average {
+				d.Average[j] = (d.Average[j] + 1/float64(kv)) / 2
+			}
+			return d, err
+		}, Killed: []string{"MirrorIterates"}},
+	})
+}
+
+// knap is the reference with a changed φ, f or subgradient.
+type knap struct {
+	refKnapsack
+	phi  func(k refKnapsack, i int, lo, hi []float64) (phi, tau float64)
+	max  func(k refKnapsack, lo, hi []float64) (float64, int)
+	grad func(k refKnapsack, i int, tau, a, b float64, dst []float64)
+}
+
+func (k knap) Phi(i int, lo, hi []float64) (float64, float64) {
+	if k.phi != nil {
+		return k.phi(k.refKnapsack, i, lo, hi)
+	}
+	return k.refKnapsack.Phi(i, lo, hi)
+}
+
+func (k knap) Max(lo, hi []float64) (float64, int) {
+	if k.max != nil {
+		return k.max(k.refKnapsack, lo, hi)
+	}
+	f, at := 0.0, -1
+	for i := range k.c {
+		if v, _ := k.Phi(i, lo, hi); at < 0 || v > f {
+			f, at = v, i
+		}
+	}
+	return f, at
+}
+
+func (k knap) Subgradient(i int, tau, a, b float64, dst []float64) {
+	if k.grad != nil {
+		k.grad(k.refKnapsack, i, tau, a, b, dst)
+		return
+	}
+	k.refKnapsack.Subgradient(i, tau, a, b, dst)
+}
+
+func (k knap) new() NewKnapsack {
+	return func(c [][]float64) (KnapsackOracle, error) {
+		k.refKnapsack = refKnapsack{c}
+		return k, nil
+	}
+}
+
+func TestKnapsackLaws(t *testing.T) {
+	ref := func(k refKnapsack, i int, lo, hi []float64) (float64, float64) { return k.Phi(i, lo, hi) }
+	planted.Laws(t, KnapsackLaws(), newRefKnapsack, []planted.Error[NewKnapsack]{
+		{Name: "swaps lo and hi in the fill", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			// q = hi on the dear columns: the dearest first
+			minus := refKnapsack{[][]float64{proptest.Clone(k.c[i])}}
+			top := slices.Max(k.c[i])
+			for j := range minus.c[0] {
+				minus.c[0][j] = top - k.c[i][j]
+			}
+			v, tau := minus.Phi(0, lo, hi)
+			return top - v, top - tau
+		}}.new(), Killed: []string{"PhiClosedForm", "PhiConvex", "PhiMonotone", "PhiSubgradient"}},
+		{Name: "forgets the lower bounds", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			return k.Phi(i, make([]float64, len(lo)), hi)
+		}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "tau one column too far", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			next := math.Inf(1)
+			for _, c := range k.c[i] {
+				if c > tau {
+					next = min(next, c)
+				}
+			}
+			if !math.IsInf(next, 1) {
+				tau = next
+			}
+			return v, tau
+		}}.new(), Killed: []string{"PhiClosedForm", "PhiSubgradient"}},
+		{Name: "tau out of range", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			return v, tau - 10*proptest.MaxCost(k.c)
+		}}.new(), Killed: []string{"PhiClosedForm", "PhiSubgradient"}},
+		{Name: "tau of the first cost that is not below", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			for _, c := range k.c[i] {
+				if c < tau {
+					return v, c
+				}
+			}
+			return v, tau
+		}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "ties within 1e-6 are one column", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			r := refKnapsack{[][]float64{proptest.Clone(k.c[i])}}
+			for j := range r.c[0] {
+				r.c[0][j] = math.Floor(r.c[0][j]*1e6) / 1e6
+			}
+			return r.Phi(0, lo, hi)
+		}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "caps hi at one half", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			h := proptest.Clone(hi)
+			for j := range h {
+				h[j] = min(h[j], max(lo[j], 0.5))
+			}
+			if exact.Sum(exact.Rats(h)).Cmp(big.NewRat(1, 1)) < 0 {
+				h = hi
+			}
+			return k.Phi(i, lo, h)
+		}}.new(), Killed: []string{"PhiClosedForm", "PhiConvex", "PhiMonotone"}},
+		{Name: "jumps by the parity of the fill", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			if lo[0] > 0.1 {
+				v += proptest.MaxCost(k.c[i : i+1])
+			}
+			return v, tau
+		}}.new(), Killed: []string{"PhiLipschitz", "PhiConvex"}},
+		{Name: "a step in m", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			if slices.Max(lo) > 0.3 {
+				v *= 1.5
+			}
+			return v, tau
+		}}.new(), Killed: []string{"PhiLipschitz"}},
+		{Name: "argmax of min", Impl: knap{max: func(k refKnapsack, lo, hi []float64) (float64, int) {
+			f, at := math.Inf(1), -1
+			for i := range k.c {
+				if v, _ := k.Phi(i, lo, hi); v < f {
+					f, at = v, i
+				}
+			}
+			return f, at
+		}}.new(), Killed: []string{"PhiMax"}},
+		{Name: "last of equal maxima", Impl: knap{max: func(k refKnapsack, lo, hi []float64) (float64, int) {
+			f, at := math.Inf(-1), -1
+			for i := range k.c {
+				if v, _ := k.Phi(i, lo, hi); v >= f {
+					f, at = v, i
+				}
+			}
+			return f, at
+		}}.new(), Killed: []string{"PhiMax"}},
+		{Name: "swaps a and b", Impl: knap{grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
+			k.Subgradient(i, tau, b, a, dst)
+		}}.new(), Killed: []string{"PhiSubgradient"}},
+		{Name: "sign of the near side", Impl: knap{grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
+			k.Subgradient(i, tau, a, -b, dst)
+		}}.new(), Killed: []string{"PhiSubgradient"}},
+		{Name: "no slope where m is zero", Impl: knap{
+			grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
+				k.Subgradient(i, tau, a, b, dst)
+				for j := range dst {
+					if dst[j] < 0 {
+						dst[j] = 0
+					}
+				}
+			},
+			phi: ref,
+		}.new(), Killed: []string{"PhiSubgradient"}},
+	})
+}
+
+func TestBaseLaws(t *testing.T) {
+	edit := func(change func(c [][]float64, eps float64, b *Base)) BaseMeasurer {
+		return func(c [][]float64, eps float64) (Base, error) {
+			b, err := refBase(c, eps)
+			if err == nil {
+				change(c, eps, &b)
+			}
+			return b, err
+		}
+	}
+	// lower replaces the lower bound, in the floats and in the certificate.
+	lower := func(f func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat) BaseMeasurer {
+		return edit(func(c [][]float64, eps float64, b *Base) {
+			w, eta := cuts(c, b.M, eps)
+			v := f(c, eps, w, eta)
+			upper := exact.Rat(b.Upper)
+			b.Lower = planted.Down(v)
+			b.Verify = func() (u, l *big.Rat, err error) { return upper, v, nil }
+		})
+	}
+	planted.Laws(t, BaseLaws(), refBase, []planted.Error[BaseMeasurer]{
+		{Name: "claims that its value is optimal", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = b.F }), Killed: []string{"BaseLowerBound", "BaseCertificate"}},
+		{Name: "wrong sign rule for the mass", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
+			e, _ := exact.ExpBounds(exact.Rat(eps), 120)
+			a := new(big.Rat)
+			for i := range c {
+				a.Add(a, exact.Mul(w[i], eta[i]))
+			}
+			least := exact.Sub(bound(c, eps, w, eta), a) // min(b, b/E)
+			if least.Sign() < 0 {
+				return exact.Add(a, exact.Quo(least, e))
+			}
+			return exact.Add(a, exact.Mul(least, e))
+		}), Killed: []string{"BaseLowerBound"}},
+		{Name: "forgets e^eps below the threshold", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
+			return bound(c, 0, w, eta)
+		}), Killed: []string{"BaseLowerBound"}},
+		{Name: "weights that do not sum to one", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
+			twice := slices.Clone(w)
+			for i := range twice {
+				twice[i] = exact.Mul(twice[i], big.NewRat(2, 1))
+			}
+			return bound(c, eps, twice, eta)
+		}), Killed: []string{"BaseLowerBound"}},
+		{Name: "best column instead of the worst", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
+			best := new(big.Rat)
+			for j := range c[0] {
+				one := make([][]float64, len(c))
+				for i := range c {
+					one[i] = c[i][j : j+1]
+				}
+				best = exact.Max(best, bound(one, eps, w, eta))
+			}
+			return best
+		}), Killed: []string{"BaseLowerBound"}},
+		{Name: "swaps alpha and beta", Impl: func(c [][]float64, eps float64) (Base, error) {
+			b, err := refBase(c, eps)
+			if err != nil {
+				return b, err
+			}
+			box := proptest.BoxOf(b.M, eps)
+			top := 0.0
+			for i := range c { // the dearest columns first
+				s := 0.0
+				for j := range c[i] {
+					s = max(s, c[i][j])
+				}
+				v, _ := refKnapsack{[][]float64{reflect(c[i], s)}}.Phi(0, box.Lo, box.Hi)
+				top = max(top, s-v)
+			}
+			b.F, b.Upper = top, top
+			return b, nil
+		}, Killed: []string{"BaseValue"}},
+		{Name: "upper bound rounded down", Impl: edit(func(c [][]float64, _ float64, b *Base) {
+			b.Upper = math.Nextafter(b.Upper, 0)
+			b.Upper = math.Nextafter(b.Upper, 0)
+		}), Killed: []string{"BaseValue", "BaseCertificate"}},
+		{Name: "mass out of range", Impl: edit(func(_ [][]float64, eps float64, b *Base) {
+			for j := range b.M {
+				b.M[j] *= 2 * math.Exp(eps/2)
+			}
+		}), Killed: []string{"BaseValue"}},
+		{Name: "a negative entry", Impl: edit(func(_ [][]float64, _ float64, b *Base) {
+			if len(b.M) > 1 {
+				b.M[0], b.M[1] = -b.M[0], b.M[1]+2*b.M[0]
+			}
+		}), Killed: []string{"BaseValue"}},
+		{Name: "absolute rounding", Impl: edit(func(_ [][]float64, _ float64, b *Base) {
+			b.F = math.Round(b.F*1e6) / 1e6
+		}), Killed: []string{"BaseScale", "BaseValue"}},
+		{Name: "always the low end of the mass", Impl: func(c [][]float64, eps float64) (Base, error) {
+			kv := len(c[0])
+			m := slices.Repeat([]float64{1 / float64(kv)}, kv)
+			if eps > 1 {
+				m = slices.Repeat([]float64{math.Exp(eps/2) / float64(kv)}, kv) // the constant mechanism
+			}
+			return claim(c, eps, m)
+		}, Killed: []string{"BaseMonotone"}},
+	})
+}
+
+// reflect returns s - c, so that the cheapest becomes the dearest.
+func reflect(c []float64, s float64) []float64 {
+	d := make([]float64, len(c))
+	for j := range c {
+		d[j] = s - c[j]
+	}
+	return d
+}
+
+func TestMinimaxOptimalityLaw(t *testing.T) {
+	law := func(b BaseMeasurer) func(*rapid.T) {
+		return func(t *rapid.T) { MinimaxOptimality(t, b, proptest.TransitiveCosts(6).Draw(t, "C")) }
+	}
+	t.Run("reference", rapid.MakeCheck(law(refTransitive)))
+	for name, b := range map[string]BaseMeasurer{
+		"uniform of mass one": refBase,
+		"scale off by one part in a thousand": func(c [][]float64, eps float64) (Base, error) {
+			b, err := refTransitive(c, eps)
+			if err != nil {
+				return b, err
+			}
+			m := proptest.Clone(b.M)
+			for j := range m {
+				m[j] *= 1.001
+			}
+			if w, err := claim(c, eps, m); err == nil {
+				w.Lower = b.Lower
+				return w, nil
+			}
+			return b, nil
+		},
+		"a bound that is not tight": func(c [][]float64, eps float64) (Base, error) {
+			b, err := refTransitive(c, eps)
+			b.Lower *= 1 - 1e-6
+			return b, err
+		},
+	} {
+		if !planted.Rejects(t, law(b)) {
+			t.Errorf("MinimaxOptimality accepts a planted error: %s", name)
+		}
+	}
+}

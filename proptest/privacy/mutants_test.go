@@ -1,0 +1,415 @@
+package privacy
+
+import (
+	"errors"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/proptest/internal/planted"
+)
+
+func TestVerifyLaws(t *testing.T) {
+	floats := func(eps *big.Rat, lo, hi []uint64, bits int) error {
+		var sl, sh float64
+		for j := range lo {
+			if lo[j] > hi[j] || float64(hi[j]) > math.Exp(exact.Float(eps))*float64(lo[j]) {
+				return errors.New("ratio")
+			}
+			sl, sh = sl+float64(lo[j]), sh+float64(hi[j])
+		}
+		if total := math.Ldexp(1, bits); sl > total || sh < total {
+			return errors.New("mass")
+		}
+		return nil
+	}
+	planted.Laws(t, VerifyLaws(), refVerify, []planted.Error[VerifyFunc]{
+		{Name: "compares in floats", Impl: floats, Killed: []string{"PolytopeIf"}},
+		{Name: "accepts one unit too many", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			low := slices.Clone(hi)
+			for j := range low {
+				low[j] = max(low[j], 1) - 1
+				low[j] = max(low[j], lo[j])
+			}
+			if err := refVerify(eps, lo, low, bits); err == nil {
+				return nil
+			}
+			return refVerify(eps, lo, hi, bits)
+		}, Killed: []string{"PolytopeIf"}},
+		{Name: "forgets the sums", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			e := exact.NewExpo(eps)
+			for j := range lo {
+				if lo[j] > hi[j] || !e.Holds(hi[j], lo[j]) {
+					return errors.New("ratio")
+				}
+			}
+			return nil
+		}, Killed: []string{"PolytopeIf"}},
+		{Name: "forgets lo <= hi", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			h := slices.Clone(hi)
+			for j := range h {
+				h[j] = max(h[j], lo[j])
+			}
+			return refVerify(eps, lo, h, bits)
+		}, Killed: []string{"PolytopeIf"}},
+		{Name: "takes e^eps for 1 + eps", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			for j := range lo {
+				if float64(hi[j]) > (1+exact.Float(eps))*float64(lo[j]) {
+					return errors.New("ratio")
+				}
+			}
+			return refVerify(eps, lo, hi, bits)
+		}, Killed: []string{"PolytopeIf", "PolytopeOnlyIf"}},
+		{Name: "allows e^(2 eps)", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			return refVerify(exact.Add(eps, eps), lo, hi, bits)
+		}, Killed: []string{"PolytopeIf", "PolytopeOnlyIf"}},
+	})
+}
+
+// editedBox is a refBox with other bounds or another rounding.
+type editedBox struct {
+	*refBox
+	round func(b *refBox, q []float64) []uint64
+}
+
+func (b editedBox) Round(q []float64) []uint64 { return b.round(b.refBox, q) }
+
+func withRound(round func(b *refBox, q []float64) []uint64) NewBox {
+	return func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+		b, err := makeRefBox(eps, m, bits)
+		return editedBox{b, round}, err
+	}
+}
+
+func withBounds(edit func(b *refBox)) NewBox {
+	return func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+		b, err := makeRefBox(eps, m, bits)
+		edit(b)
+		return b, err
+	}
+}
+
+// spread gives the missing units to the first columns, whatever their bounds.
+func spread(n []uint64, bits int) []uint64 {
+	rest := uint64(1) << bits
+	for j := range n {
+		n[j] = min(n[j], rest)
+		rest -= n[j]
+	}
+	n[0] += rest
+	return n
+}
+
+func TestBoxLaws(t *testing.T) {
+	planted.Laws(t, BoxLaws(), newRefBox, []planted.Error[NewBox]{
+		{Name: "swaps alpha and beta", Impl: func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+			b, err := makeRefBox(eps, m, bits)
+			b.lo, b.hi = b.hi, b.lo
+			return b, err
+		}, Killed: []string{"BoxOfBaseMeasure"}},
+		{Name: "rounds hi up", Impl: withBounds(func(b *refBox) {
+			for j := range b.hi {
+				if b.hi[j] > 0 {
+					b.hi[j]++
+				}
+			}
+		}), Killed: []string{"BoxOfBaseMeasure"}},
+		{Name: "keeps columns without mass", Impl: withBounds(func(b *refBox) {
+			for j := range b.lo {
+				if b.lo[j] == 0 {
+					b.lo[j], b.hi[j] = 1, 1
+				}
+			}
+		}), Killed: []string{"BoxOfBaseMeasure"}},
+		{Name: "does not repair the sums", Impl: func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+			b := &refBox{bits: bits}
+			e := exact.NewExpo(eps)
+			for _, v := range m {
+				lo := uint64(math.Ceil(math.Ldexp(v*math.Exp(-exact.Float(eps)/2), bits)))
+				b.lo, b.hi = append(b.lo, lo), append(b.hi, e.Floor(lo, 1<<bits))
+			}
+			return b, nil
+		}, Killed: []string{"BoxOfBaseMeasure"}},
+		{Name: "uses half of m", Impl: func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+			half := proptest.Clone(m)
+			for j := range half {
+				half[j] /= 2
+			}
+			return newRefBox(eps, half, bits)
+		}, Killed: []string{"BoxOfBaseMeasure"}},
+		{Name: "writes to m", Impl: func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+			b, err := makeRefBox(eps, m, bits)
+			m[0] /= 3
+			return b, err
+		}, Killed: []string{"BoxOfBaseMeasure", "RoundInBox"}},
+		{Name: "renormalises by dividing by the sum", Impl: withRound(func(b *refBox, q []float64) []uint64 {
+			x := b.cutTo(q)
+			n, sum := make([]uint64, len(x)), exact.Float(exact.Sum(x))
+			for j := range x {
+				n[j] = uint64(math.Min(exact.Float(x[j])/sum, 1) * math.Ldexp(1, b.bits))
+			}
+			return spread(n, b.bits)
+		}), Killed: []string{"RoundInBox"}},
+		{Name: "corrects one side only", Impl: withRound(func(b *refBox, q []float64) []uint64 {
+			x := b.cutTo(q) // the upper bound is kept, the missing mass goes anywhere
+			n := make([]uint64, len(x))
+			for j, v := range x {
+				n[j] = new(big.Int).Quo(v.Num(), v.Denom()).Uint64()
+			}
+			return spread(n, b.bits)
+		}), Killed: []string{"RoundInBox"}},
+		{Name: "does not move mass at all", Impl: withRound(func(b *refBox, q []float64) []uint64 {
+			n := make([]uint64, len(b.lo))
+			for j, v := range b.cutTo(q) {
+				n[j] = new(big.Int).Quo(v.Num(), v.Denom()).Uint64()
+			}
+			return n
+		}), Killed: []string{"RoundInBox"}},
+		{Name: "ignores q", Impl: withRound(func(b *refBox, _ []float64) []uint64 {
+			return proptest.Fill(b.lo, b.hi, 1<<b.bits, func(j int) float64 { return float64(j) })
+		}), Killed: []string{"RoundInBox"}},
+		{Name: "trusts a wrong length", Impl: withRound(func(b *refBox, q []float64) []uint64 {
+			n := b.Round(q)
+			return n[:min(len(n), len(q))]
+		}), Killed: []string{"RoundInBox"}},
+	})
+}
+
+// edited makes a mechanism whose weights are changed after the fact.
+func edited(edit func(b *refBox, mu []float64, n []uint64) []uint64) NewMechanism {
+	return func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+		inner, err := newRefMechanism(c, eps, m, bits)
+		return weightsFunc(func(mu []float64) ([]uint64, error) {
+			n, err := inner.Weights(mu)
+			if err != nil {
+				return nil, err
+			}
+			return edit(inner.(refMechanism).box.(*refBox), mu, n), nil
+		}), err
+	}
+}
+
+type weightsFunc func(mu []float64) ([]uint64, error)
+
+func (f weightsFunc) Weights(mu []float64) ([]uint64, error) { return f(mu) }
+
+func TestMechanismLaws(t *testing.T) {
+	planted.Laws(t, MechanismLaws(), newRefMechanism, []planted.Error[NewMechanism]{
+		{Name: "spends twice eps", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+			return newRefMechanism(c, exact.Add(eps, eps), m, bits)
+		}, Killed: []string{"ProjectionLDP"}},
+		{Name: "tunes the base measure on the input", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+			return weightsFunc(func(mu []float64) ([]uint64, error) {
+				own := proptest.Clone(m)
+				if len(mu) > 1 && mu[0] > 0.5 {
+					slices.Reverse(own)
+				}
+				inner, err := newRefMechanism(c, eps, own, bits)
+				if err != nil {
+					return nil, err
+				}
+				return inner.Weights(mu)
+			}), nil
+		}, Killed: []string{"ProjectionLDP"}},
+		{Name: "drops outputs of little mass", Impl: edited(func(b *refBox, _ []float64, n []uint64) []uint64 {
+			for j := range n {
+				if n[j] < 1<<b.bits/1000 {
+					n[j] = 0
+				}
+			}
+			return spread(n, b.bits)
+		}), Killed: []string{"ProjectionLDP"}},
+		{Name: "loses a unit", Impl: edited(func(_ *refBox, _ []float64, n []uint64) []uint64 {
+			n[len(n)-1]--
+			return n
+		}), Killed: []string{"ProjectionLDP"}},
+		{Name: "one unit beyond the box for a point mass", Impl: edited(func(b *refBox, mu []float64, n []uint64) []uint64 {
+			if slices.Max(mu) == 1 && len(mu) > 1 {
+				for j := range n {
+					if n[j] == b.hi[j] && n[j] > 0 {
+						for i := range n {
+							if i != j && n[i] > b.lo[i] {
+								n[j]++
+								n[i]--
+								return n
+							}
+						}
+					}
+				}
+			}
+			return n
+		}), Killed: []string{"ProjectionLDP"}},
+	})
+}
+
+func TestChannelLaws(t *testing.T) {
+	rowsOf := func(key func(c []float64, j int) float64) NewChannel {
+		return func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
+			ch, err := refChannel(c, eps, m, bits)
+			for i := range ch.Rows {
+				ch.Rows[i] = proptest.Fill(ch.Lo, ch.Hi, 1<<bits, func(j int) float64 { return key(c[i], j) })
+			}
+			return ch, err
+		}
+	}
+	planted.Laws(t, ChannelLaws(), refChannel, []planted.Error[NewChannel]{
+		{Name: "fills the dearest first", Impl: rowsOf(func(c []float64, j int) float64 { return -c[j] }), Killed: []string{"DiracMixture"}},
+		{Name: "compares costs in float32", Impl: rowsOf(func(c []float64, j int) float64 { return float64(float32(c[j])) }), Killed: []string{"DiracMixture"}},
+		{Name: "puts all mass on the nearest output", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
+			ch, err := refChannel(c, eps, m, bits)
+			for i, row := range ch.Rows {
+				best := 0
+				for j := range row {
+					if c[i][j] < c[i][best] {
+						best = j
+					}
+				}
+				clear(row)
+				row[best] = 1 << bits
+			}
+			return ch, err
+		}, Killed: []string{"DiracMixture"}},
+		{Name: "lifts only one bound", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
+			ch, err := refChannel(c, eps, m, bits)
+			ch.Hi = slices.Clone(ch.Hi)
+			ch.Hi[0] = 1 << bits
+			return ch, err
+		}, Killed: []string{"DiracMixture"}},
+	})
+}
+
+func TestSamplerLaws(t *testing.T) {
+	wrap := func(f func(weights []uint64, bits int, r io.Reader) (int, error)) NewSampler {
+		return func(weights []uint64, bits int) (func(io.Reader) (int, error), error) {
+			return func(r io.Reader) (int, error) { return f(weights, bits, r) }, nil
+		}
+	}
+	scan := func(weights []uint64, x uint64) int {
+		for j, n := range weights {
+			if x < n {
+				return j
+			}
+			x -= n
+		}
+		return len(weights) - 1
+	}
+	planted.Laws(t, SamplerLaws(), refSampler, []planted.Error[NewSampler]{
+		{Name: "modulo bias", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			b := make([]byte, (bits+7)/8)
+			if _, err := io.ReadFull(r, b); err != nil {
+				return -1, err
+			}
+			x := uint64(b[0])
+			if len(b) > 1 {
+				x |= uint64(b[1]) << 8
+			}
+			return scan(weights, x%(1<<bits-1)), nil
+		}), Killed: []string{"SampleExact"}},
+		{Name: "off by one", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			b := make([]byte, (bits+7)/8)
+			if _, err := io.ReadFull(r, b); err != nil {
+				return -1, err
+			}
+			x := uint64(b[0])
+			if len(b) > 1 {
+				x |= uint64(b[1]) << 8
+			}
+			return scan(weights, max(x&(1<<bits-1), 1)-1), nil
+		}), Killed: []string{"SampleExact"}},
+		{Name: "keeps the bits above B", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			b := make([]byte, (bits+7)/8)
+			if _, err := io.ReadFull(r, b); err != nil {
+				return -1, err
+			}
+			x := uint64(b[0])
+			if len(b) > 1 {
+				x |= uint64(b[1]) << 8
+			}
+			return scan(weights, x), nil
+		}), Killed: []string{"SampleExact"}},
+		{Name: "takes a short read for zeros", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			b := make([]byte, (bits+7)/8)
+			_, _ = io.ReadFull(r, b)
+			x := uint64(b[0])
+			if len(b) > 1 {
+				x |= uint64(b[1]) << 8
+			}
+			return scan(weights, x&(1<<bits-1)), nil
+		}), Killed: []string{"SampleExact"}},
+		{Name: "reads eight bytes always", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			b := make([]byte, 8)
+			if n, err := r.Read(b); err != nil || n < (bits+7)/8 {
+				return -1, io.ErrUnexpectedEOF
+			}
+			return scan(weights, (uint64(b[0])|uint64(b[1])<<8)&(1<<bits-1)), nil
+		}), Killed: []string{"SampleExact"}},
+	})
+}
+
+func TestKPMLaws(t *testing.T) {
+	// with changes the floor or the normaliser of the closed form.
+	with := func(f func(mu []float64, e float64) (q []float64, r float64)) KPM {
+		return func(mu []float64, eps float64) ([]float64, float64, error) {
+			q, r := f(mu, math.Exp(eps))
+			return q, r, nil
+		}
+	}
+	cutAndDivide := func(mu []float64, a float64) ([]float64, float64) {
+		q := make([]float64, len(mu))
+		for j := range mu {
+			q[j] = max(mu[j], a)
+		}
+		return proptest.Normalise(q, 1), 1
+	}
+	edit := func(change func(mu, q []float64)) KPM {
+		return func(mu []float64, eps float64) ([]float64, float64, error) {
+			q, r, err := refKPM(mu, eps)
+			change(mu, q)
+			return q, r, err
+		}
+	}
+	planted.Laws(t, KPMLaws(), refKPM, []planted.Error[KPM]{
+		{Name: "cuts once and divides by the sum", Impl: with(func(mu []float64, e float64) ([]float64, float64) {
+			return cutAndDivide(mu, 1/(e+float64(len(mu))-1))
+		}), Killed: []string{"KPMClosedForm", "KPMInBox"}},
+		{Name: "floor 1/(e^eps + k)", Impl: with(func(mu []float64, e float64) ([]float64, float64) {
+			m, err := exact.Distribution(mu)
+			if err != nil {
+				panic(err)
+			}
+			q, r := kpmExact(m, math.Log(e+1))
+			return exact.Floats(q), exact.Float(r)
+		}), Killed: []string{"KPMClosedForm", "KPMInBox"}},
+		{Name: "mixes with the uniform law", Impl: with(func(mu []float64, e float64) ([]float64, float64) {
+			k := float64(len(mu))
+			q := make([]float64, len(mu))
+			for j := range mu {
+				q[j] = (mu[j]*(e-1) + 1) / (e - 1 + k)
+			}
+			return proptest.Normalise(q, 1), 1
+		}), Killed: []string{"KPMClosedForm", "KPMProjection"}},
+		{Name: "is constant", Impl: edit(func(mu, q []float64) {
+			for j := range q {
+				q[j] = 1 / float64(len(q))
+			}
+		}), Killed: []string{"KPMProjection", "KPMClosedForm"}},
+		{Name: "the largest entry takes the rounding", Impl: edit(func(mu, q []float64) {
+			for j := range q {
+				if j > 0 && mu[j] == mu[0] {
+					q[0] *= 1 + 1e-12
+					return
+				}
+			}
+		}), Killed: []string{"KPMOrder"}},
+		{Name: "gives the first point more", Impl: edit(func(mu, q []float64) {
+			if len(q) > 1 {
+				q[0] += q[1] / 2
+				q[1] /= 2
+			}
+		}), Killed: []string{"KPMOrder", "KPMInBox", "KPMProjection"}},
+	})
+}
