@@ -23,6 +23,9 @@ var picture = map[string][]string{
 	// The private path of points and, as the keeper of the ledger, of every kind of policy. It never imports a solver: the root hands it a function.
 	"policy": {"ldp"},
 
+	// For tests of other people's stores of a ledger.
+	"policy/storetest": {"ldp", "policy"},
+
 	"internal/num": {},
 
 	// Bounds of a probability from counts: what an audit finds and what an analyst may conclude.

@@ -141,15 +141,8 @@ func TestAccountImpossibleRecords(t *testing.T) {
 		{[]string{paid, fmt.Sprintf("report %X e", otherBytes(id, "\xff"))}, false},
 		{[]string{paid, good[:len(good)-3] + " e"}, false},
 	} {
-		var text bytes.Buffer
-		l := &FileLedger{file: sink{&text}, state: state{spent: new(big.Rat), memo: map[occasion][]byte{}}}
-		for _, b := range append([]string{"wpm-ledger-1 9"}, tc.bodies...) {
-			if err := l.write("", b); err != nil {
-				t.Fatal(err)
-			}
-		}
 		var fresh state
-		if _, err := fresh.replay(text.Bytes()); tc.ok != (err == nil) || err != nil && !errors.Is(err, ErrLedgerCorrupt) {
+		if _, err := fresh.replay(sealed(t, append([]string{"wpm-ledger-1 9"}, tc.bodies...)...)); tc.ok != (err == nil) || err != nil && !errors.Is(err, ErrLedgerCorrupt) {
 			t.Errorf("%q: %v", tc.bodies, err)
 		}
 	}

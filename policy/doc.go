@@ -77,7 +77,8 @@
 // The random words come from crypto/rand; their number depends on the policy alone. No seed and no reader
 // can be supplied. Simulations use ldp.Weights.Sample with a reader of their own.
 //
-// Every release is paid from a Ledger: the debit is on disk before the random words are drawn. A second
+// Every release is paid from a Ledger, in a file or in a Store of the caller's: the debit is durable before the random words
+// are drawn. A second
 // release of the same policy in the same epoch returns the first report again and costs nothing. This
 // package reads no clock: the epoch is the caller's. (The work limit is a timer.)
 //

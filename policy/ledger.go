@@ -2,23 +2,27 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Ledger pays for releases. OpenLedger gives the one to use; there is no other implementation but
-// UnaccountedForTesting, and none can be written outside this package.
+// Ledger pays for releases. OpenLedger gives one in a file, NewLedger one in a Store of the caller's; there is no
+// other implementation but UnaccountedForTesting, and none can be written outside this package.
 type Ledger interface {
+	Spent() *big.Rat     // the sum of all epsilons paid, exactly
+	Budget() *big.Rat    // the bound on it
+	Remaining() *big.Rat // Budget - Spent, and at least 0
+	Epoch() string
+	Close() error // gives up the store; further releases get ErrLedger
+
 	// account records the debit, calls draw once, and records and returns the bytes of its report, which
 	// checkReport accepts. Or it returns an error without calling draw, or the report recorded for the same
 	// policy and epoch.
@@ -29,7 +33,8 @@ type Ledger interface {
 // nothing in the books, so the true privacy loss grows with every call. Never use it with private data.
 func UnaccountedForTesting() Ledger { return unaccounted{} }
 
-type unaccounted struct{}
+// unaccounted has the empty books of no ledger.
+type unaccounted struct{ *Books }
 
 func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	return draw()
@@ -92,55 +97,68 @@ type LedgerOptions struct {
 	// Epoch is the period, as the caller counts periods: 1 to 64 letters, digits, '.', '_', ':' or '-'.
 	// Within one epoch a policy releases once; later releases repeat the first report. Required.
 	Epoch string
-	// Budget bounds the sum of all epsilons ever paid from the ledger: a positive decimal or fraction, exact.
+	// Budget bounds the sum of all epsilons ever paid from the ledger, exactly: digits as 8, 2.5 or 5/2.
 	// It is fixed when the ledger is made; empty means the one in the file, which must then exist. There is
 	// no way to raise it: it is a promise to the owner of the data, and a new promise is a new ledger.
 	Budget string
 	// MaxEpsilon, if not zero, refuses policies with a larger epsilon.
 	MaxEpsilon ldp.Epsilon
+	// Wait is how long to wait for a ledger that someone else has open; 0 is not at all.
+	Wait time.Duration
 }
 
-// FileLedger is a ledger in a file. It is safe for concurrent use; releases under it are made one at a time.
+// A Store is where a ledger keeps its text: a file, a browser's database, a server's. It need not understand the text.
+// Package storetest checks a Store. The calls are Lock, Load once, Append any number of times, and Unlock.
+type Store interface {
+	// Lock takes the store for one ledger. While someone else has it, Lock waits until ctx ends, and tries once if it has
+	// ended already; then it fails with ErrLedgerLocked.
+	Lock(ctx context.Context) error
+	// Load returns what has been appended, byte by byte, empty for a new store.
+	Load() ([]byte, error)
+	// Append adds b at the end, whole and durable: after it returns nil, no crash and no loss of power takes b away. After
+	// an error, or a stop in between, any first part of b may be there, and nothing else is lost. Who has lost the lock
+	// gets an error.
+	Append(b []byte) error
+	// Unlock ends what Lock began. A process that dies should lose its lock, too.
+	Unlock() error
+}
+
+// Books are a Ledger in a Store. They are safe for concurrent use; releases under them are made one at a time.
 //
-// # The file
+// # The text
 //
-// Lines of text, appended and never changed:
+// Lines, appended and never changed:
 //
 //	wpm-ledger-1 BUDGET HASH
 //	debit EPSILON POLICY EPOCH HASH
 //	report REPORT EPOCH HASH
 //
 // BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal; REPORT names POLICY, whatever its kind (see
-// Account). HASH is the SHA-256, in
-// hexadecimal, of the previous line's hash (32 zero bytes for the first line) followed by the line up to
-// the space before HASH.
+// Account). HASH is the SHA-256, in hexadecimal, of the previous line's hash (32 zero bytes for
+// the first line) followed by the line up to the space before HASH.
 //
-// A debit is written and synced before its draw, a report is written and synced before it is returned. So
-// whenever the process or the device stops, the debits in the file cover every report that has left. A
-// debit whose report is missing stays spent, and does not serve for the next try.
+// A debit is durable before its draw, a report before it is returned. So whenever the process or the device stops, the
+// debits in the text cover every report that has left. A debit whose report is missing stays spent, and does not serve
+// for the next try. To repeat a report, nothing is written: that works on a full disk.
 //
-// A stop in the middle of a write leaves a last line without its end. Opening completes it to
+// A stop in the middle of a write leaves a last line without its end. The next write completes it to
 //
 //	(what was there)~torn CHARGE HASH
 //
 // where CHARGE is the line's epsilon if it was a debit with a readable one, else 0: its draw cannot have
 // happened, but a disk may have lied about the sync. Any other damage is ErrLedgerCorrupt.
-type FileLedger struct {
-	mu     sync.Mutex
-	file   appender
-	unlock func() error
-	fault  error // why the ledger is unusable, nil while it is
-	epoch  string
-	limit  ldp.Epsilon
+type Books struct {
+	mu    sync.Mutex
+	store Store // nil while it is not open
+	fault error // why nothing can be paid, nil while it can
+	epoch string
+	limit ldp.Epsilon
+	torn  []byte // the store's last line, without its end: the next write completes it
 	state
 }
 
-// appender is what a ledger needs of its file once it has been read.
-type appender interface {
-	io.Writer
-	Sync() error
-	io.Closer
-}
+// FileLedger are the Books that OpenLedger opens.
+type FileLedger = Books
 
 // state is what the lines of a ledger say.
 type state struct {
@@ -164,69 +182,48 @@ const (
 	maxRational = 256      // characters of a fraction in the file: what maxBudget can grow to, and more
 )
 
-// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The
-// lock is on path + ".lock", with links in path followed, and on Unix on the ledger itself as well, so that a
-// hard link is no way round. It ends with the process where the system has such locks (Unix, Windows);
-// elsewhere (Plan 9, js/wasm, wasip1) it is that file's existence, which must be removed by hand after a
-// crash. OpenLedger never waits for a lock.
+// NewLedger opens the ledger in a store, or makes one, and locks it until Close.
 //
-// Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
-func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
+// Errors: ErrEpoch, ErrBudget, ErrLedgerCorrupt, and those of the store, ErrLedgerLocked among them.
+func NewLedger(store Store, opt LedgerOptions) (Ledger, error) {
+	l, err := openBooks(store, opt)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func openBooks(store Store, opt LedgerOptions) (*Books, error) {
+	if store == nil {
+		return nil, fmt.Errorf("%w: no store", ErrLedger)
+	}
 	if !isWord(opt.Epoch) {
 		return nil, fmt.Errorf("%w: %q", ErrEpoch, opt.Epoch)
 	}
 	var budget *big.Rat
 	if opt.Budget != "" {
-		if len(opt.Budget) > maxBudget {
-			return nil, fmt.Errorf("%w: text of %d characters, at most %d", ErrBudget, len(opt.Budget), maxBudget)
-		}
 		var ok bool
-		if budget, ok = parseRational(opt.Budget); !ok || budget.Sign() == 0 {
-			return nil, fmt.Errorf("%w: %q is not a positive decimal or fraction", ErrBudget, opt.Budget)
+		if budget, ok = parseRational(opt.Budget); !ok || budget.Sign() == 0 || len(opt.Budget) > maxBudget {
+			return nil, fmt.Errorf("%w: %.*q: want a number above 0 in at most %d digits, written as 8, 2.5 or 5/2, without sign or exponent",
+				ErrBudget, maxBudget, opt.Budget, maxBudget)
 		}
 	}
-	// One ledger must have one lock, by whatever name it is opened: links are followed first.
-	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrLedger, err)
-		}
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is not a regular file", ErrLedger, path)
-	}
-	unlock, err := lock(path + ".lock")
-	if err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), opt.Wait)
+	defer cancel()
+	if err := store.Lock(ctx); err != nil {
 		return nil, err
 	}
-	flags := os.O_RDWR | os.O_APPEND
-	if budget != nil {
-		flags |= os.O_CREATE
-	}
-	f, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		_ = unlock()
-		return nil, err
-	}
-	if err := lockFile(f); err != nil {
-		_ = f.Close()
-		_ = unlock()
-		return nil, err
-	}
-	l := &FileLedger{file: f, unlock: unlock, epoch: opt.Epoch, limit: opt.MaxEpsilon}
-	if err := l.load(f, budget); err != nil {
-		_ = l.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := syncFolder(path); err != nil { // the file's name must survive as its content does
+	l := &Books{store: store, epoch: opt.Epoch, limit: opt.MaxEpsilon}
+	if err := l.load(budget); err != nil {
 		_ = l.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-// load reads the file, completes a torn line and writes the first line of a new ledger.
-func (l *FileLedger) load(r io.Reader, budget *big.Rat) error {
-	data, err := io.ReadAll(r)
+// load reads the store, and writes the first line of a new ledger.
+func (l *Books) load(budget *big.Rat) error {
+	data, err := l.store.Load()
 	if err != nil {
 		return err
 	}
@@ -235,7 +232,7 @@ func (l *FileLedger) load(r io.Reader, budget *big.Rat) error {
 		return err
 	}
 	if l.budget != nil && budget != nil && l.budget.Cmp(budget) != 0 {
-		return fmt.Errorf("%w: %s asked for, the ledger was made with %s", ErrBudget, budget.RatString(), l.budget.RatString())
+		return fmt.Errorf("%w: the ledger was made with %s, and that cannot become %s", ErrBudget, l.budget.RatString(), budget.RatString())
 	}
 	if l.budget == nil && budget == nil {
 		return fmt.Errorf("%w: a new ledger needs one", ErrBudget)
@@ -244,15 +241,12 @@ func (l *FileLedger) load(r io.Reader, budget *big.Rat) error {
 		if l.budget == nil && !startsLikeLedger(string(rest)) {
 			return fmt.Errorf("%w: not a ledger", ErrLedgerCorrupt)
 		}
-		charge := tornCharge(rest)
-		if err := l.write(string(rest), tornMark+charge.RatString()); err != nil {
-			return err
-		}
-		l.spent.Add(l.spent, charge)
+		l.torn = bytes.Clone(rest)
+		l.spent.Add(l.spent, tornCharge(rest))
 	}
 	if l.budget == nil {
 		l.budget = budget
-		return l.write("", ledgerMagic+" "+budget.RatString())
+		return l.write(ledgerMagic + " " + budget.RatString())
 	}
 	return nil
 }
@@ -284,7 +278,7 @@ func (s *state) replay(data []byte) (rest []byte, err error) {
 func (s *state) line(line string) error {
 	cut := strings.LastIndexByte(line, ' ') // if there is none, the line is its own hash or, rather, not
 	body := line[:max(cut, 0)]
-	sum := s.next(body)
+	sum := follow(s.chain, body)
 	if hex.EncodeToString(sum[:]) != line[cut+1:] {
 		return fmt.Errorf("%w: the hash chain breaks here", ErrLedgerCorrupt)
 	}
@@ -337,11 +331,6 @@ func (s *state) line(line string) error {
 	return nil
 }
 
-// next returns the hash of a line with this body after the last line.
-func (s *state) next(body string) [sha256.Size]byte {
-	return sha256.Sum256(append(s.chain[:len(s.chain):len(s.chain)], body...))
-}
-
 // tornCharge returns the epsilon of an incomplete line if it is a debit that got so far, else 0.
 func tornCharge(rest []byte) *big.Rat {
 	word := strings.SplitN(string(rest), " ", 3)
@@ -353,111 +342,120 @@ func tornCharge(rest []byte) *big.Rat {
 	return new(big.Rat)
 }
 
-// write appends a line, or the rest of a line of which done is there already, and syncs it. After a
-// failure the end of the file is unknown: the ledger is unusable until it is opened again.
-func (l *FileLedger) write(done, body string) error {
-	sum := l.next(done + body)
-	text := body + " " + hex.EncodeToString(sum[:]) + "\n"
-	_, err := io.WriteString(l.file, text)
-	if err == nil {
-		err = l.file.Sync()
+// follow returns the hash of a line with this body after a line with that hash.
+func follow(chain [sha256.Size]byte, body string) [sha256.Size]byte {
+	return sha256.Sum256(append(chain[:], body...))
+}
+
+// write appends a line, after the rest of one that a stop has left without its end. After a failure the end of the
+// store is unknown: nothing can be paid until the ledger is opened again.
+func (l *Books) write(body string) error {
+	chain, text := l.chain, ""
+	if len(l.torn) > 0 {
+		end := tornMark + tornCharge(l.torn).RatString()
+		chain = follow(chain, string(l.torn)+end)
+		text = fmt.Sprintf("%s %x\n", end, chain)
 	}
-	if err != nil {
+	chain = follow(chain, body)
+	if err := l.store.Append(fmt.Appendf(nil, "%s%s %x\n", text, body, chain)); err != nil {
 		l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger)
 		return fmt.Errorf("%w: %w", ErrLedger, err)
 	}
-	l.chain = sum
+	l.chain, l.torn = chain, nil
 	return nil
 }
 
-func (l *FileLedger) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
+func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%w: nil", ErrLedger)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
+	if l.store == nil {
 		return nil, fmt.Errorf("%w: not open", ErrLedger)
-	}
-	if l.fault != nil {
-		return nil, l.fault
 	}
 	o := occasion{id, l.epoch}
 	if b, ok := l.memo[o]; ok {
 		return bytes.Clone(b), nil
+	}
+	if l.fault != nil {
+		return nil, l.fault
 	}
 	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
 		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
 	}
 	total := new(big.Rat).Add(l.spent, eps.Rat())
 	if total.Cmp(l.budget) > 0 {
-		return nil, fmt.Errorf("%w: %s spent and %v asked for, of %s", ErrBudget, l.spent.RatString(), eps, l.budget.RatString())
+		return nil, fmt.Errorf("%w: this release costs %v; of the ledger's %s, %s is spent and %s is left",
+			ErrBudget, eps, l.budget.RatString(), l.spent.RatString(), l.left().RatString())
 	}
-	l.spent = total // before the write: a debit that may be in the file counts
-	if err := l.write("", fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
+	l.spent = total // before the write: a debit that may be in the store counts
+	if err := l.write(fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
 		return nil, err
 	}
 	b, err := draw()
 	if err != nil {
 		return nil, err
 	}
-	if err := l.write("", fmt.Sprintf("report %x %s", b, l.epoch)); err != nil {
+	if err := l.write(fmt.Sprintf("report %x %s", b, l.epoch)); err != nil {
 		return nil, err
 	}
 	l.memo[o] = bytes.Clone(b)
 	return b, nil
 }
 
-// Spent returns the sum of all epsilons paid, exactly. After a failed write it includes that debit.
-func (l *FileLedger) Spent() *big.Rat {
+// read calls f for the books, unless there are none: then the zero number is returned.
+func (l *Books) read(f func() *big.Rat) *big.Rat {
 	if l == nil {
 		return new(big.Rat)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.spent == nil { // the zero FileLedger
+	if l.budget == nil { // the zero Books
 		return new(big.Rat)
 	}
-	return new(big.Rat).Set(l.spent)
+	return f()
 }
 
-// Budget returns the bound on Spent.
-func (l *FileLedger) Budget() *big.Rat {
-	if l == nil || l.budget == nil {
+// left returns what is not spent; charges for torn lines may have passed the budget.
+func (l *Books) left() *big.Rat {
+	if l.spent.Cmp(l.budget) > 0 {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Set(l.budget) // never changes once open
+	return new(big.Rat).Sub(l.budget, l.spent)
+}
+
+// Spent returns the sum of all epsilons paid, exactly. After a failed write it includes that debit.
+func (l *Books) Spent() *big.Rat { return l.read(func() *big.Rat { return new(big.Rat).Set(l.spent) }) }
+
+// Budget returns the bound on Spent.
+func (l *Books) Budget() *big.Rat {
+	return l.read(func() *big.Rat { return new(big.Rat).Set(l.budget) })
 }
 
 // Remaining returns Budget - Spent, or 0 if charges for torn lines have passed the budget.
-func (l *FileLedger) Remaining() *big.Rat {
-	r := l.Budget()
-	if r.Sub(r, l.Spent()).Sign() < 0 {
-		return new(big.Rat)
-	}
-	return r
-}
+func (l *Books) Remaining() *big.Rat { return l.read(l.left) }
 
 // Epoch returns the epoch that the ledger was opened for.
-func (l *FileLedger) Epoch() string {
+func (l *Books) Epoch() string {
 	if l == nil {
 		return ""
 	}
 	return l.epoch
 }
 
-// Close closes the file and gives up the lock. Further releases get ErrLedger.
-func (l *FileLedger) Close() error {
+// Close gives up the store. Further releases get ErrLedger.
+func (l *Books) Close() error {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
+	if l.store == nil {
 		return nil
 	}
-	err := errors.Join(l.file.Close(), l.unlock())
-	l.file = nil
+	err := l.store.Unlock()
+	l.store = nil
 	return err
 }
 

@@ -34,7 +34,7 @@ func lockFile(f *os.File) error {
 		}
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return fmt.Errorf("%w: %s", ErrLedgerLocked, f.Name())
+		return ErrLedgerLocked
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrLedger, f.Name(), err)

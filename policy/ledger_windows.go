@@ -19,7 +19,7 @@ func lock(path string) (unlock func() error, err error) {
 	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if errors.Is(err, sharingViolation) {
-		return nil, fmt.Errorf("%w: %s", ErrLedgerLocked, path)
+		return nil, ErrLedgerLocked
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)

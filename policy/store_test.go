@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// full is a store on a full disk: of what is appended, the first keep bytes get there.
+type full struct {
+	memory
+	keep int
+}
+
+func (f *full) Append(b []byte) error {
+	n := min(f.keep, len(b))
+	f.keep -= n
+	if err := f.memory.Append(b[:n]); err != nil || n == len(b) {
+		return err
+	}
+	return errDisk
+}
+
+// A report that is paid for is repeated where nothing can be written, in the ledger that failed and in one that is opened later,
+// whatever part of a line the failure left. Nothing new is paid for.
+func TestRepeatsOnAFullDisk(t *testing.T) {
+	p, next := epsPolicy(t, "1/2", ""), epsPolicy(t, "1/2", "next")
+	for _, keep := range []int{0, 1, 30, 100} {
+		store := new(full)
+		store.keep = 1 << 20
+		opt := LedgerOptions{Epoch: "e", Budget: "9"}
+		l, err := NewLedger(store, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := Release(t.Context(), p, l, []byte("0,1"), identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.keep = keep
+		for range 3 { // the second and third time, opened again
+			if r, err := Release(t.Context(), next, l, []byte("0,1"), identity); !errors.Is(err, ErrLedger) || !r.IsZero() {
+				t.Errorf("%d bytes left: %v, %v", keep, r, err)
+			}
+			if r, err := release(t.Context(), p, l, nil, identity, failAfter(0)); err != nil || r != first {
+				t.Errorf("%d bytes left: a repeat gives %v, %v, want %v", keep, r, err, first)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if l, err = NewLedger(store, opt); err != nil {
+				t.Fatalf("%d bytes left: %v", keep, err)
+			}
+		}
+		store.keep = 1 << 20
+		if l, err = NewLedger(store, opt); err != nil {
+			t.Fatal(err)
+		}
+		spent := l.Spent()
+		if _, err := Release(t.Context(), next, l, []byte("0,1"), identity); err != nil {
+			t.Errorf("%d bytes left, then more: %v", keep, err)
+		}
+		again, err := NewLedger(store, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := again.Spent(); got.Cmp(l.Spent()) != 0 || got.Cmp(spent.Add(spent, next.Epsilon().Rat())) != 0 {
+			t.Errorf("%d bytes left, then more: spent %v, read again %v, want %v", keep, l.Spent(), got, spent)
+		}
+	}
+}
+
+// Who may wait for a ledger gets it as soon as it is free, and who may not is told at once.
+func TestLedgerWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l := reopen(t, path, "e", "1")
+	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: 30 * time.Millisecond}); !errors.Is(err, ErrLedgerLocked) {
+		t.Errorf("a ledger that stays open: %v", err)
+	}
+	free := time.AfterFunc(50*time.Millisecond, func() { _ = l.Close() })
+	defer free.Stop()
+	next, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: time.Minute})
+	if err != nil {
+		t.Fatalf("a ledger that is closed meanwhile: %v", err)
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a ledger refuses is said in words, and in the numbers that matter, once.
+func TestLedgerWords(t *testing.T) {
+	l, store := inMemory(t, nil)
+	if _, err := Release(t.Context(), epsPolicy(t, "64", ""), l, nil, identity); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Release(t.Context(), epsPolicy(t, "36.5", ""), l, nil, identity)
+	if want := "policy: privacy budget: this release costs 36.5; of the ledger's 100, 64 is spent and 36 is left"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+	for _, c := range []struct {
+		store  Store
+		budget string
+		want   string
+	}{
+		{store, "2", "policy: privacy budget: the ledger was made with 100, and that cannot become 2"},
+		{new(memory), "1e2", `policy: privacy budget: "1e2": want a number above 0 in at most 100 digits, written as 8, 2.5 or 5/2, without sign or exponent`},
+		{new(memory), "", "policy: privacy budget: a new ledger needs one"},
+		{nil, "1", "policy: ledger unusable: no store"},
+	} {
+		if _, err := NewLedger(c.store, LedgerOptions{Epoch: "e", Budget: c.budget}); err == nil || err.Error() != c.want {
+			t.Errorf("%q: %v, want %q", c.budget, err, c.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "my.ledger")
+	reopen(t, path, "e", "1")
+	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e"}); err == nil || strings.Contains(err.Error(), path) {
+		t.Errorf("%v: who opens a ledger knows its name", err)
+	}
+	// A ledger of nobody has no books.
+	for _, l := range []Ledger{UnaccountedForTesting(), (*Books)(nil), &Books{}} {
+		if l.Spent().Sign() != 0 || l.Budget().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" || l.Close() != nil {
+			t.Errorf("%T: not empty", l)
+		}
+	}
+	if err := (&fileStore{}).Append(nil); !errors.Is(err, ErrLedger) {
+		t.Errorf("a store that is not locked: %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package storetest_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/storetest"
+)
+
+// memory is a store within a process, with at most one bug.
+type memory struct {
+	bug  string
+	held bool // by this handle
+	*shared
+}
+
+type shared struct {
+	lock chan struct{} // holds something while the store is locked
+	text []byte
+}
+
+func (m *memory) Lock(ctx context.Context) error {
+	if m.bug == "no lock" {
+		return nil
+	}
+	if m.bug == "a lock that does not try" && ctx.Err() != nil {
+		return policy.ErrLedgerLocked
+	}
+	if m.bug == "a lock that does not wait" {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		ctx = ended
+	}
+	select {
+	case m.lock <- struct{}{}:
+		m.held = true
+		return nil
+	default:
+	}
+	select {
+	case m.lock <- struct{}{}:
+		m.held = true
+		return nil
+	case <-ctx.Done():
+		if m.bug == "another error" {
+			return ctx.Err()
+		}
+		return policy.ErrLedgerLocked
+	}
+}
+
+func (m *memory) Unlock() error {
+	if m.held && m.bug != "a lock that is not given up" {
+		<-m.lock
+	}
+	m.held = false
+	return nil
+}
+
+func (m *memory) Load() ([]byte, error) {
+	if m.bug == "Load hands out its own" {
+		return m.text, nil
+	}
+	return bytes.Clone(m.text), nil
+}
+
+func (m *memory) Append(b []byte) error {
+	switch {
+	case !m.held && m.bug != "appends without the lock":
+		return policy.ErrLedger
+	case m.bug == "forgets" && len(m.text) > 100:
+		return nil
+	case m.bug == "in the wrong order":
+		m.text = append(bytes.Clone(b), m.text...)
+	case m.bug == "up to the first zero":
+		b, _, _ := bytes.Cut(b, []byte{0})
+		m.text = append(m.text, b...)
+	default:
+		m.text = append(m.text, b...)
+		if m.bug == "clears what it is given" {
+			clear(b)
+		}
+	}
+	return nil
+}
+
+// A right store passes; each wrong one does not.
+func TestStores(t *testing.T) {
+	for _, bug := range []string{
+		"", "no lock", "a lock that does not try", "a lock that does not wait", "another error", "a lock that is not given up",
+		"Load hands out its own", "appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
+	} {
+		stores := map[string]*shared{}
+		err := storetest.Test(func(name string) (policy.Store, error) {
+			if stores[name] == nil {
+				stores[name] = &shared{lock: make(chan struct{}, 1)}
+			}
+			return &memory{bug: bug, shared: stores[name]}, nil
+		})
+		if (err == nil) != (bug == "") {
+			t.Errorf("%q: %v", bug, err)
+		}
+	}
+}
