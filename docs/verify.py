@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """A second opinion on wpm policy files, written from the documentation of the Go package policy: verify.py FILE...
 Prints the ID (SHA-256) of each file, and "accepted" or "refused" and why. Accepted means: the text is canonical; sizes
-are in the limits; hi_j <= e^eps lo_j for all j and sum lo <= 2^B <= sum hi, in exact arithmetic; each row, and the
-fallback, is a point of the box. Exit status: 0 all accepted, 1 one refused, 2 wrong usage or unreadable file."""
+are in the limits; hi_j <= e^eps lo_j for each j, sum lo <= 2^B <= sum hi, in exact arithmetic; the fallback and each
+row of version 1 are in the box. Exit status: 0 all accepted, 1 one refused, 2 wrong usage or unreadable file."""
 import hashlib, json, re, sys
 from fractions import Fraction
-
-FIELDS = ("format epsilon bits mode work_limit_ms inputs outputs provenance metadata certificate cost"
-          " input_labels output_labels input_aliases lo hi fallback rows").split()
+FIELDS = ("format epsilon bits mode work_limit_ms inputs outputs provenance metadata certificate cost input_labels"
+          " output_labels input_aliases lo hi fallback rows geometry input_points output_points thresholds").split()
 S = r'"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"'  # a string
 TOKEN = re.compile(rf"(?P<k>{S}:)|(?P<v>{S}|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)|[][{{}},]")
 NEXT = {"{": "k}", "[": "v{[]", "k": "v{[", "{,": "k", "[,": "v{["}  # what may follow
-
 def need(ok, what):
     if not ok: raise ValueError(what)
 def text(v):  # the canonical text of a JSON value, of which an object is a tuple of pairs
@@ -25,7 +23,6 @@ def value(s):
     v = json.loads(s, object_pairs_hook=tuple)
     need(text(v) == s, "not the canonical text of a value")
     return v
-
 def compact(s):  # one JSON object without white space, at most 10,000 levels deep, by a stack: json.loads recurses
     opened, want, at = [""], "{", 0
     while want:
@@ -33,17 +30,15 @@ def compact(s):  # one JSON object without white space, at most 10,000 levels de
         kind = token and (token.lastgroup or token[0])
         need(token and kind in want and len(opened) <= 10001, f"not a compact JSON object at {at}")
         at = token.end()
-        if kind in "{[": opened.append(kind)
-        if kind in "}]": opened.pop()
+        opened.append(kind) if kind in "{[" else opened.pop() if kind in "}]" else None
         want = NEXT.get(kind) or NEXT.get(opened[-1] + kind) or {"{": ",}", "[": ",]", "": ""}[opened[-1]]
     return at == len(s)
-
-def short(s, least, most):  # a text of so many bytes
-    return type(s) is str and least <= len(s.encode()) <= most
-def units(v):  # weights: a list of numbers in strings
+short = lambda s, least, most: type(s) is str and least <= len(s.encode()) <= most  # a text of so many bytes
+def units(v, kv=0, once=False):  # weights: a list of numbers in strings, or if all are equal, in version 2, one
+    need(once == (type(v) is str) or once and len(set(v)) > 1, "equal weights")
+    v = [v] * kv if type(v) is str else v
     need(type(v) is list and all(type(s) is str and re.fullmatch("0|[1-9][0-9]{0,19}", s) for s in v), "weights")
     return list(map(int, v))
-
 def epsilon(s):
     spelling = r"(0|[1-9][0-9]{0,59})(\.[0-9]{0,37}[1-9]|/[1-9][0-9]{0,59})?"
     need(type(s) is str and re.fullmatch(spelling, s), "not an epsilon")
@@ -51,7 +46,6 @@ def epsilon(s):
     need(Fraction(1, 10**18) <= x <= 64 and x.denominator < 2**128, "epsilon out of range")
     need("/" not in s or s == str(x) and 10**38 % x.denominator, "epsilon in another spelling")  # 38 places do not do
     return x
-
 def exponential(x, bits):  # integers below and above 2^bits e^x
     n, term, total = 0, Fraction(1), Fraction(1)
     while n < 2 * x or term * 2**bits > 1:
@@ -64,7 +58,6 @@ def check_box(x, lo, hi, total, bits=256):
             below, above, bits = *exponential(x, 2 * bits), 2 * bits
         need(l <= h <= total and h << bits <= l * below, f"column {j}: not lo <= hi <= 2^B, hi <= e^eps lo")
     need(sum(lo) <= total <= sum(hi), "the box has no point")
-
 def check_row(row, lo, hi, total):  # it must be the one form that a point of the box has
     (_, full), (_, extra) = row
     add = {j: hi[j] - lo[j] for j in full} | {j: int(a) for j, a in extra}  # or an error
@@ -73,7 +66,18 @@ def check_row(row, lo, hi, total):  # it must be the one form that a point of th
     extra = [[j, str(add[j])] for j in sorted(add) if add[j] < hi[j] - lo[j]]
     need(row == (("full", full), ("extra", extra)), "not the form of a row")
     need(sum(lo) + sum(add.values()) == total, "a row does not sum to 2^B")
-
+def check_geometry(f, k, kv):  # of version 2, whose rows follow from it: points of the box whatever it says
+    names, (kind, axes, r, c) = zip(*f["geometry"])
+    need(names == ("kind", "axes", "rows", "cols") and all(type(n) is int for n in (axes, r, c)), "geometry")
+    x, v, last = f["input_points"], f["output_points"], f["thresholds"]
+    if kind == "points":
+        x, xs = v if x is None else x, v + (x or [])
+        need(r == c == 0 < axes and len(v) == kv * axes and len(x) == k * axes, "sizes of the points")
+        need(all(type(v) is int and -2**31 <= v < 2**31 for v in xs), "coordinates")
+        spread = sum((max(xs[a::axes]) - min(xs[a::axes]))**2 for a in range(axes))
+        need(min(spread, 4 * max(sum(v * v for v in xs[n:n + axes]) for n in range(0, len(xs), axes))) < 2**63, "keys")
+    else: need(x is v is None and axes == 0 < k == kv and dict(ring=r == c == 0, grid=r * c == kv and r > 0)[kind], "")
+    need(len(last) == k and all(type(t) is int and 0 <= t < kv for t in last), "thresholds")
 def check_statements(meta, provenance):  # those of the publisher, which policies of every kind have
     need(type(meta) is tuple and len(meta) <= 64 and [key for key, _ in meta] == sorted(dict(meta)), "metadata")
     need(all(short(key, 1, 64) and short(s, 0, 4096) for key, s in meta), "texts of the metadata")
@@ -90,7 +94,6 @@ def check_labels(f, k, kv):
         need(labels is None and not more or type(labels) is list and len(labels) == n, "labels")
         names = (labels or []) + more
         need(all(short(s, 1, 256) for s in names) and len(set(names)) == len(names), "texts of labels")
-
 def members(data, fields, most):  # the text of each: it ends with its line, but that of rows; no text has line ends
     need(len(data) <= most and data[:3] + data[-3:] == b'{\n"\n}\n', "too long, or not an object of lines")
     pairs = [line.split('":', 1) for line in data[3:-3].decode("utf-8").split(',\n"')]
@@ -98,31 +101,30 @@ def members(data, fields, most):  # the text of each: it ends with its line, but
     need(names == [name for name in fields if name in names or name != "input_aliases"], "members, or their order")
     return dict(pairs)
 def check(data):
-    f = members(data, FIELDS, 64 << 20)
-    for s in f.pop("certificate"), f.pop("cost"):  # of any depth, with numbers of any length
-        need(s == "null" or compact(s), "certificate or cost")
-    s = f.pop("rows")
+    two = data[:26] == b'{\n"format":"wpm-policy-2",'
+    f = members(data, FIELDS[:17] + FIELDS[18:] if two else FIELDS[:18], 64 << 20)
+    for s in f.pop("certificate"), f.pop("cost"): need(s == "null" or compact(s), "certificate or cost")  # of any depth
+    s = f.pop("rows", "null")
     rows = None if s == "null" else list(map(value, s[2:-2].split(",\n")))  # a line for each
     need(s == "null" or s[:2] + s[-2:] == "[\n\n]", "lines of rows")
     f = {name: value(s) for name, s in f.items()}
     k, kv, bits, limit = sizes = [f[name] for name in "inputs outputs bits work_limit_ms".split()]
     need(all(type(n) is int for n in sizes) and 0 < k <= 2**20 and 0 < kv <= 2**20 and 0 < bits < 63, "sizes")
-    need(limit == 0 and rows if f["mode"] == "mixture" else f["mode"] == "projection" and 1 <= limit <= 3600000, "mode")
-    lo, hi = units(f["lo"]), units(f["hi"])
-    need(f["format"] == "wpm-policy-1" and len(lo) == len(hi) == kv and (not rows or len(rows) == k), "format or sizes")
+    need({"mixture": not limit and (rows or two), "projection": 0 < limit <= 3600000}[f["mode"]], "mode")
+    lo, hi = units(f["lo"], kv, two), units(f["hi"], kv, two)
+    need(f["format"] == f"wpm-policy-{1 + two}" and len(lo) == len(hi) == kv and len(rows or "1" * k) == k, "sizes")
+    if two: check_geometry(f, k, kv)
     check_box(epsilon(f["epsilon"]), lo, hi, 2**bits)
     for row in [f["fallback"]] + (rows or []): check_row(row, lo, hi, 2**bits)
     check_statements(f["metadata"], f["provenance"])
     check_labels(f, k, kv)
-
 def main(check):
     status = 0 if sys.argv[1:] else print(sys.modules["__main__"].__doc__, file=sys.stderr) or 2
     for name in sys.argv[1:]:
         verdict = "accepted"
         try: check(data := open(name, "rb").read())
         except OSError as e: sys.exit(print(e, file=sys.stderr) or 2)
-        except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError) as e:  # JSON and UTF-8 included
-            verdict, status = f"refused ({str(e)[:120]})", 1
+        except Exception as e: verdict, status = f"refused ({str(e)[:120]})", 1  # of JSON and UTF-8, too
         print(hashlib.sha256(data).hexdigest(), verdict, name)
     sys.exit(status)
 if __name__ == "__main__": main(check)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func (cfg *Config) atLine(err error) error {
 	if !errors.As(err, &p) {
 		return err
 	}
-	return fmt.Errorf("line %d: %w", 2+slices.Index(members(len(cfg.InputAliases) > 0), p.member)+p.row, err)
+	return fmt.Errorf("line %d: %w", 2+slices.Index(members(cfg.Geometry != nil, len(cfg.InputAliases) > 0), p.member)+p.row, err)
 }
 
 // diverge returns the first position at which a and b differ.
@@ -65,7 +66,7 @@ func formatError(data []byte, n int, problem string) *FormatError {
 	if e.Line > 1 && n < len(data) {
 		name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
 		name = bytes.TrimPrefix(name, []byte(`"`))
-		all := members(bytes.Contains(data, []byte("\n\""+aliasMember+`":`)))
+		all := members(bytes.HasPrefix(data, []byte("{\n\"format\":\""+format2)), bytes.Contains(data, []byte("\n\""+aliasMember+`":`)))
 		if e.Field = all[min(e.Line-2, len(all)-1)]; ok && slices.Contains(all, string(name)) {
 			e.Field = string(name)
 		}
@@ -89,10 +90,14 @@ func read(data []byte) (cfg Config, err error) {
 	values := [len(fields)]any{
 		nil, &f.epsilon, &f.bits, &f.mode, &f.workLimit, &f.inputs, &f.outputs, &f.provenance, &cfg.Metadata,
 		&cfg.Certificate, &cfg.Cost, &cfg.InputLabels, &cfg.OutputLabels,
-		&cfg.InputAliases, &f.lo, &f.hi, &cfg.Fallback, &cfg.Rows,
+		&cfg.InputAliases, &f.lo, &f.hi, &cfg.Fallback, &cfg.Rows, &cfg.Geometry, &f.in, &f.out, &cfg.Thresholds,
 	}
+	present := fields[:1]
 	next := len(begin)
 	for n, name := range fields {
+		if !slices.Contains(present, name) {
+			continue
+		}
 		at := next
 		line, rest, _ := bytes.Cut(body, []byte("\n"))
 		value, ok := bytes.CutPrefix(line, []byte(`"`+name+`":`))
@@ -107,15 +112,27 @@ func read(data []byte) (cfg Config, err error) {
 		null := string(value) == "null"
 		switch v := values[n].(type) {
 		case nil:
-			if string(value) != `"`+format+`"` {
-				return cfg, formatError(data, at, fmt.Sprintf("format %.24s, this program reads %q", value, format))
+			two := string(value) == `"`+format2+`"`
+			if !two && string(value) != `"`+format+`"` {
+				return cfg, formatError(data, at, fmt.Sprintf("format %.24s, this program reads %q and %q", value, format, format2))
 			}
+			present = members(two, true)
 		case *[]byte:
 			if !null {
 				*v = bytes.TrimSpace(value)
 			}
 		case *[]uint64:
 			*v = numbers(value, uint64(math.MaxUint64))
+			if len(*v) == 1 && value[0] == '"' { // of every output
+				*v = slices.Repeat(*v, int(min(max(f.outputs, 0), MaxOutputs)))
+			}
+		case *[]int32:
+			if !null {
+				*v = integers(value)
+			}
+			if !ended && n == len(fields)-1 {
+				return cfg, formatError(data, len(data), fmt.Sprintf("the text does not end with %q", end))
+			}
 		case *[]Alias:
 			var pairs [][2]any // the comparison in Decode finds what is missing, too much, or no whole number
 			if json.Unmarshal(value, &pairs) != nil {
@@ -167,8 +184,21 @@ func wanted(v any) string {
 		return "a whole number below 2^31"
 	case *[]string:
 		return "null or a list of strings"
+	case **Geometry:
+		return "an object of a kind and sizes"
 	}
 	return "an object of strings"
+}
+
+// integers returns the numbers of a list, 0 for what is none: the comparison in Decode finds it.
+func integers(text []byte) []int32 {
+	text = bytes.Trim(text, "[]")
+	out := make([]int32, 0, 1+bytes.Count(text, []byte(",")))
+	for number := range bytes.SplitSeq(text, []byte(",")) {
+		v, _ := strconv.ParseInt(string(number), 10, 32)
+		out = append(out, int32(v))
+	}
+	return out
 }
 
 // numbers returns the runs of digits in a text, with most for whatever is above: the comparison in Decode finds it.
@@ -217,7 +247,8 @@ type file struct {
 		BaseEpsilon     *string `json:"base_measure_epsilon"`
 		Note            string  `json:"note"`
 	}
-	lo, hi []uint64
+	lo, hi  []uint64
+	in, out []int32
 }
 
 // config turns texts into values and the bounds into a box, which ldp verifies.
@@ -239,6 +270,9 @@ func (f *file) config(cfg *Config) error {
 			member = "bits"
 		}
 		return place(member, fmt.Errorf("policy: box: %w", err))
+	}
+	if g := cfg.Geometry; g != nil {
+		g.InputPoints, g.OutputPoints = f.in, f.out
 	}
 	cfg.Mode, cfg.WorkLimit, cfg.Inputs = Mode(f.mode), time.Duration(f.workLimit)*time.Millisecond, int(f.inputs)
 	prov := &f.provenance

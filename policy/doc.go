@@ -19,7 +19,7 @@
 // numbers of any length, and with names that may repeat. Who reads a cost may ask for more.
 //
 //	{
-//	"format":"wpm-policy-1",
+//	"format":"wpm-policy-1",            with a geometry "wpm-policy-2"
 //	"epsilon":"0.5",                    exact, as ldp.Epsilon prints it
 //	"bits":62,
 //	"mode":"mixture",                   or "projection"
@@ -50,6 +50,36 @@
 // A row starts from lo; columns in full are raised to hi, each pair [j,"u"] in extra adds u units to column
 // j. So a row takes space for what it adds to lo, not for all kv columns.
 //
+// # Version 2: rows by threshold
+//
+// A policy with a Geometry needs one number for a row. For each input it puts the outputs in an order, by an integer key
+// and then by index, and the row is the greedy fill in that order: outputs are raised from lo to hi as far as 2^B goes. The
+// number is the threshold: the first output at which sum lo and the widths hi - lo up to and with it reach 2^B (the first of
+// the order if sum lo is 2^B). What comes before it is at hi, what comes after it at lo, and it takes the rest.
+//
+// The file has other members in place of rows, and a bound that is the same for all outputs is one string:
+//
+//	"format":"wpm-policy-2",
+//	...
+//	"lo":"932376321048097057",
+//	"hi":["...","..."],
+//	"fallback":{...},
+//	"geometry":{"kind":"points","axes":2,"rows":0,"cols":0},
+//	"input_points":null,                coordinates, vector by vector; null: the inputs are the outputs
+//	"output_points":[1,0,0,-1],
+//	"thresholds":[0,1]
+//	}
+//
+// The key of points is the squared Euclidean distance, with coordinates from -2^31 to 2^31 - 1. Places on a sphere and
+// embeddings under the cosine are unit vectors times 2^30, rounded: their squared distances order as the angles do. A
+// grid (kind "grid", its rows and cols) has as its key the distance of cell centres in the unit square, a ring (kind "ring")
+// the number of steps; both have as many inputs as outputs, and null for points. A file is refused if the keys might reach
+// 2^63: if the sum over the axes of (max - min)^2 and 4 max |x|^2 both do.
+//
+// Decode checks that the thresholds are outputs, and VerifyRows that they are the right ones, which takes a look at every
+// pair. Privacy needs neither: whatever the order and the threshold, the row that is drawn from is one that ldp has found
+// in the box, and if the rest does not fit the threshold, it is the fallback row.
+//
 // # The release
 //
 // Release draws one output, in one of two modes. Mixture draws i from the client's distribution μ and then
@@ -68,9 +98,10 @@
 //
 // # Cost
 //
-// Decode and Encode are linear in the file. Verify is O(kv) and O(kv) more for each row. A release in
+// Decode and Encode are linear in the file. Verify is O(kv) and O(kv) more for each row of version 1. A release in
 // mixture mode is O(k + kv + total length of all rows + bytes of private text): it reads every row, so that
-// the memory it touches does not tell which one it used. The projection mode adds the solver.
+// the memory it touches does not tell which one it used. In version 2 it is O((k + kv) axes + bytes of private text): one pass
+// over the inputs and three over the outputs. The projection mode adds the solver.
 //
 // # Randomness, time, the ledger
 //

@@ -855,6 +855,12 @@ func plantedBugs() []planted {
 		all = append(all, planted{bug, "TestLedgerKeepsTheBooks", func(t testing.TB) error { return checkToyLedger(t, bug) }})
 	}
 
+	for bug, fill := range plantedFills() {
+		if bug != "" {
+			all = append(all, planted{bug, "TestThresholdRows", func(t testing.TB) error { return checkFill(t, fill) }})
+		}
+	}
+
 	lenient := func(bug string, ignores func(err error, data []byte) bool) {
 		all = append(all, planted{bug, "TestTamperingIsRefused", func(t testing.TB) error {
 			return checkTampering(t, func(data []byte) error {
@@ -896,6 +902,9 @@ func plantedBugs() []planted {
 
 // Every planted bug is refused by the check of the test that is named beside it, and the ledger that carries them passes without any.
 func TestPlantedBugs(t *testing.T) {
+	if err := checkFill(t, plantedFills()[""]); err != nil {
+		t.Errorf("the fill without a bug: %v", err)
+	}
 	if err := checkToyLedger(t, ""); err != nil {
 		t.Errorf("the ledger without a bug: %v", err)
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,21 +10,29 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// format names the version of the file format. A change of meaning gets a new name.
-const format = "wpm-policy-1"
+// format and format2 name the versions of the file format. A change of meaning gets a new name.
+const format, format2 = "wpm-policy-1", "wpm-policy-2"
 
-// fields lists the members in the order of the file.
+// fields lists the members in the order of the file. The last four are those of version 2, which has no rows.
 var fields = [...]string{
 	"format", "epsilon", "bits", "mode", "work_limit_ms", "inputs", "outputs", "provenance", "metadata",
 	"certificate", "cost", "input_labels", "output_labels", aliasMember, "lo", "hi", "fallback", "rows",
+	"geometry", "input_points", "output_points", "thresholds",
 }
 
 // aliasMember is the one member that may be absent, and is when there is nothing in it.
 const aliasMember = "input_aliases"
 
-// members lists the fields of a file with or without aliases: entry n is on line n+2.
-func members(aliases bool) []string {
-	return slices.DeleteFunc(slices.Clone(fields[:]), func(name string) bool { return name == aliasMember && !aliases })
+// members lists the fields of a file of version 2 or 1, with or without aliases: entry n is on line n+2.
+func members(two, aliases bool) []string {
+	const last = len(fields) - 4
+	drop := fields[last:]
+	if two {
+		drop = fields[last-1 : last]
+	}
+	return slices.DeleteFunc(slices.Clone(fields[:]), func(name string) bool {
+		return slices.Contains(drop, name) || name == aliasMember && !aliases
+	})
 }
 
 // Encode returns the one byte string of the policy.
@@ -36,22 +45,30 @@ func Encode(p Policy) ([]byte, error) {
 
 // encode writes the members, one a line. Everything must have been validated.
 func (c *content) encode() []byte {
-	box := c.Polytope
+	box, g, version := c.Polytope, c.Geometry, format
+	if g == nil {
+		g = new(Geometry)
+	} else {
+		version = format2
+	}
+	present := members(version == format2, len(c.InputAliases) > 0)
 	values := [len(fields)]any{
-		format, box.Epsilon(), box.Bits(), string(c.Mode), int(c.WorkLimit / time.Millisecond), c.Inputs, box.Len(),
+		version, box.Epsilon(), box.Bits(), string(c.Mode), int(c.WorkLimit / time.Millisecond), c.Inputs, box.Len(),
 		c.Provenance, c.Metadata, c.Certificate, c.Cost, c.InputLabels, c.OutputLabels,
-		c.InputAliases, box.Lo, box.Hi, c.Fallback, c.Rows,
+		c.InputAliases, box.Lo, box.Hi, c.Fallback, c.Rows, g, g.InputPoints, g.OutputPoints, c.Thresholds,
 	}
 	b := []byte("{")
 	for n, v := range values {
-		if fields[n] == aliasMember && len(c.InputAliases) == 0 {
+		if !slices.Contains(present, fields[n]) {
 			continue
 		}
 		if n > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, "\n\""+fields[n]+`":`...)
-		if bound, ok := v.(func(int) uint64); ok {
+		if bound, ok := v.(func(int) uint64); ok && version == format2 && constant(box.Len(), bound) {
+			b = appendUnits(b, bound(0))
+		} else if ok {
 			b = appendList(b, box.Len(), func(b []byte, j int) []byte { return appendUnits(b, bound(j)) })
 		} else {
 			b = appendValue(b, v)
@@ -79,6 +96,13 @@ func appendValue(b []byte, v any) []byte {
 		if v != nil {
 			return appendList(b, len(v), func(b []byte, i int) []byte { return appendText(b, v[i]) })
 		}
+	case []int32:
+		if v != nil {
+			return appendList(b, len(v), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(v[i]), 10) })
+		}
+	case *Geometry:
+		b = appendText(append(b, `{"kind":`...), v.Kind)
+		return fmt.Appendf(b, `,"axes":%d,"rows":%d,"cols":%d}`, v.Axes, v.Rows, v.Cols)
 	case []Alias:
 		return appendList(b, len(v), func(b []byte, i int) []byte {
 			b = strconv.AppendInt(append(b, '['), int64(v[i].Input), 10)
@@ -115,6 +139,16 @@ func appendValue(b []byte, v any) []byte {
 		}
 	}
 	return append(b, "null"...)
+}
+
+// constant reports whether all n bounds are equal, which version 2 writes as one.
+func constant(n int, bound func(int) uint64) bool {
+	for j := range n {
+		if bound(j) != bound(0) {
+			return false
+		}
+	}
+	return true
 }
 
 func appendList(b []byte, n int, element func(b []byte, i int) []byte) []byte {

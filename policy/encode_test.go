@@ -71,7 +71,7 @@ func TestEncodingIsPlainJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := members(false); !slices.Equal(names, want) {
+	if want := members(false, false); !slices.Equal(names, want) {
 		t.Errorf("members %q, want %q", names, want)
 	}
 	var got struct {
@@ -263,7 +263,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"CRLF", strings.ReplaceAll(good, "\n", "\r\n"), ErrFormat, "", 1},
 		{"text after the end", good + "{}", ErrFormat, "does not end", 24},
 		{"no last line end", good[:len(good)-1], ErrFormat, "does not end", 23},
-		{"format of the future", swap("wpm-policy-1", "wpm-policy-2"), ErrFormat, `format "wpm-policy-2", this program reads "wpm-policy-1"`, 2},
+		{"format of the future", swap("wpm-policy-1", "wpm-policy-3"), ErrFormat, `format "wpm-policy-3", this program reads "wpm-policy-1" and "wpm-policy-2"`, 2},
 		{"not UTF-8", swap("home", "h\xffme"), ErrFormat, "not UTF-8", 13},
 		{"epsilon a number", swap(`"epsilon":"1.5"`, `"epsilon":1.5`), ErrFormat, "want a string", 3},
 		{"epsilon not canonical", swap(`"1.5"`, `"3/2"`), ErrFormat, "not the canonical text", 3},
@@ -356,7 +356,7 @@ func TestDecodeErrors(t *testing.T) {
 // A FormatError names the member it was in.
 func TestFormatErrorField(t *testing.T) {
 	data := mustEncode(t, mustNew(t, aliasConfig(t)))
-	for _, name := range fields {
+	for _, name := range members(false, true) {
 		i := bytes.Index(data, []byte(`"`+name+`":`)) + len(name) + 3
 		_, err := Decode(slices.Insert(bytes.Clone(data), i, ' '))
 		var at *FormatError

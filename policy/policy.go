@@ -80,7 +80,7 @@ type Config struct {
 	// WorkLimit is when a client abandons its solver, in whole milliseconds up to an hour. 0 means
 	// DefaultWorkLimit in projection mode; it must be 0 in mixture mode.
 	WorkLimit time.Duration
-	// Inputs is k. 0 means the number of Rows, else of InputLabels.
+	// Inputs is k. 0 means the number of Rows or Thresholds, else of InputLabels, else with a Geometry the number it has.
 	Inputs int
 	// InputLabels name the inputs in private data. Without them the label of input i is i in decimal.
 	InputLabels []string
@@ -90,8 +90,13 @@ type Config struct {
 	// byte by byte. In any order, up to MaxInputs; with InputLabels only.
 	InputAliases []Alias
 	// Rows are the mixture's rows, one for each input: row i is best the projection of the point mass at i.
-	// Optional in projection mode, where they serve when the solver fails.
+	// Optional in projection mode, where they serve when the solver fails. They make a file of version 1.
 	Rows []Row
+	// Geometry takes the place of Rows: row i raises the outputs from lo to hi in the order of their keys for input i, as far as 2^B
+	// goes. It makes a file of version 2, with one number for a row.
+	Geometry *Geometry
+	// Thresholds are, for each input, the output at which its row ends; of length k, or nil for what Geometry.Thresholds finds.
+	Thresholds []int32
 	// Fallback is the row of clients without usable data. The zero Row means the point of the box nearest
 	// to the shape of lo + hi.
 	Fallback Row
@@ -121,6 +126,7 @@ type content struct {
 	id       [sha256.Size]byte
 	base     uint64 // sum lo
 	fallback ldp.Weights
+	places   *places          // of Geometry
 	index    map[string]int32 // of InputLabels and InputAliases; nil without them
 }
 
@@ -135,6 +141,12 @@ func New(cfg Config) (Policy, error) {
 	cfg.Polytope = own(cfg.Polytope)
 	if err := cfg.Polytope.Verify(); err != nil {
 		return Policy{}, fmt.Errorf("policy: box: %w", err)
+	}
+	if g := cfg.Geometry; g != nil && cfg.Thresholds == nil {
+		var err error
+		if cfg.Thresholds, err = g.Thresholds(cfg.Polytope, 0, g.inputs(cfg.Polytope.Len())); err != nil {
+			return Policy{}, err
+		}
 	}
 	p, _, err := build(cfg)
 	return p, err
@@ -164,7 +176,8 @@ func build(cfg Config) (Policy, []byte, error) {
 		member string
 		check  func() error
 	}{
-		{"lo", c.checkBox}, {"mode", c.checkMode}, {"inputs", c.checkInputs}, {"input_labels", c.checkLabels}, {"rows", c.checkRows},
+		{"lo", c.checkBox}, {"mode", c.checkMode}, {"inputs", c.checkInputs}, {"input_labels", c.checkLabels},
+		{"geometry", c.checkGeometry}, {"rows", c.checkRows},
 		{"cost", c.checkObjects}, {"provenance", c.checkProvenance}, {"metadata", c.checkMetadata},
 	} {
 		if err := place(step.member, step.check()); err != nil {
@@ -199,7 +212,7 @@ func (c *content) checkMode() error {
 		return fmt.Errorf("%w: %q", ErrMode, c.Mode)
 	}
 	if c.Mode == Mixture {
-		if c.Rows == nil {
+		if c.Rows == nil && c.Geometry == nil {
 			return fmt.Errorf("%w: mixture without rows", ErrMode)
 		}
 		if c.WorkLimit != 0 {
@@ -217,12 +230,7 @@ func (c *content) checkMode() error {
 }
 
 func (c *content) checkInputs() error {
-	if c.Inputs == 0 {
-		c.Inputs = len(c.Rows)
-	}
-	if c.Inputs == 0 {
-		c.Inputs = len(c.InputLabels)
-	}
+	c.Inputs = cmp.Or(c.Inputs, len(c.Rows), len(c.Thresholds), len(c.InputLabels))
 	if c.Inputs < 1 {
 		return fmt.Errorf("%w: %d inputs", ErrShape, c.Inputs)
 	}
@@ -527,16 +535,35 @@ func (p Policy) OutputLabels() []string { return slices.Clone(p.get().OutputLabe
 // InputAliases returns a copy of the aliases, by input and then by bytes; nil if there are none.
 func (p Policy) InputAliases() []Alias { return slices.Clone(p.get().InputAliases) }
 
-// HasRows reports whether the policy publishes the mixture's rows.
-func (p Policy) HasRows() bool { return p.get().Rows != nil }
+// HasRows reports whether the policy publishes the mixture's rows, or the thresholds that they follow from.
+func (p Policy) HasRows() bool { return p.get().Rows != nil || p.get().Thresholds != nil }
 
 // Row returns the published weights of input i.
 func (p Policy) Row(i int) (ldp.Weights, error) {
-	rows := p.get().Rows
-	if i < 0 || i >= len(rows) {
-		return ldp.Weights{}, fmt.Errorf("%w: row %d of %d", ErrShape, i, len(rows))
+	c := p.get()
+	if n := max(len(c.Rows), len(c.Thresholds)); i < 0 || i >= n {
+		return ldp.Weights{}, fmt.Errorf("%w: row %d of %d", ErrShape, i, n)
 	}
-	return rows[i].weights(p.c.Polytope)
+	if c.Geometry != nil {
+		return c.fill(i, 1)
+	}
+	return c.Rows[i].weights(c.Polytope)
+}
+
+// Version returns the version of the policy's file: 2 with a Geometry, else 1.
+func (p Policy) Version() int {
+	if p.get().Geometry != nil {
+		return 2
+	}
+	return 1
+}
+
+// Geometry returns a copy of the geometry, nil if there is none.
+func (p Policy) Geometry() *Geometry {
+	if p.get().Geometry == nil {
+		return nil
+	}
+	return p.c.Geometry.clone()
 }
 
 // Fallback returns the weights of clients without usable data.

@@ -40,7 +40,7 @@ type ProjectFunc func(ctx context.Context, mu []float64) ([]float64, error)
 // draw is then from the first of these that is there, all of them in the box:
 //
 //  1. what project returned, rounded by ldp, if it is a distribution (kv finite entries >= 0, sum 1);
-//  2. the mixture, if the policy has rows;
+//  2. the mixture, if the policy has rows or a geometry;
 //  3. the fallback row.
 //
 // Private data that do not parse go to 3: in projection mode at once, in mixture mode after the work that any
@@ -122,7 +122,7 @@ func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, 
 		if isDistribution(q, c.Polytope.Len()) {
 			return c.Polytope.Round(q)
 		}
-		if c.Rows == nil {
+		if c.Rows == nil && c.Geometry == nil {
 			return c.fallback
 		}
 	}
@@ -131,9 +131,14 @@ func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, 
 
 // mixture returns the row of the input that word draws, or the fallback row if usable is 0 and not 1, by the same work.
 func (c *content) mixture(pr Private, usable int, word uint64) ldp.Weights {
-	i := subtle.ConstantTimeSelect(usable, pr.pick(word), len(c.Rows))
-	w, err := secretRow(c.Polytope, c.Rows, c.Fallback, i)
-	if err != nil { // not possible: build checked the rows
+	var w ldp.Weights
+	var err error
+	if i := pr.pick(word); c.Geometry != nil {
+		w, err = c.fill(i, usable)
+	} else {
+		w, err = secretRow(c.Polytope, c.Rows, c.Fallback, subtle.ConstantTimeSelect(usable, i, len(c.Rows)))
+	}
+	if err != nil { // not possible: build checked the rows, and a fill is one or the fallback
 		return c.fallback
 	}
 	return w

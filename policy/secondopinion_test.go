@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +143,51 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 		number(1+r.IntN(17), func(n uint64) string { return strconv.FormatUint(n, 10) + []string{".0", "e0", "e1"}[r.IntN(3)] })
 	}
 	return strings.Join(lines, ""), how
+}
+
+// tamper2 changes one of the members that version 2 has for itself.
+func tamper2(r *rand.Rand, text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	members := []string{"format", "lo", "hi", "geometry", "input_points", "output_points", "thresholds", "inputs", "outputs"}
+	member := `"` + members[r.IntN(len(members))] + `":`
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, member) })
+	value := strings.TrimRight(lines[at][len(member):], ",\n")
+	numerals := regexp.MustCompile("-?[0-9]+").FindAllStringIndex(value, -1)
+	var e []int
+	if len(numerals) > 0 {
+		e = numerals[r.IntN(len(numerals))]
+	}
+	change := r.IntN(8)
+	switch {
+	case change < 4 && e != nil:
+		n, _ := strconv.ParseInt(value[e[0]:e[1]], 10, 64)
+		spellings := []string{
+			fmt.Sprint(n + 1), fmt.Sprint(n - 1), fmt.Sprint(-n), fmt.Sprint(-n - 1), "0", "1", "-1", "-0", fmt.Sprintf("0%d", n), fmt.Sprintf("%d.0", n), "2147483647",
+			"2147483648", "-2147483648", "-2147483649", "1073741824", "4294967296", "1e3", "null", "true", `"1"`, strings.Repeat("9", 30), "", fmt.Sprintf("%d,%d", n, n),
+		}
+		value = value[:e[0]] + spellings[r.IntN(len(spellings))] + value[e[1]:]
+	case change == 4:
+		n := r.IntN(len(value) + 1)
+		value = value[:n] + splices[r.IntN(len(splices)-1)] + value[n:]
+	case change == 5:
+		n := r.IntN(len(value))
+		value = value[:n] + value[n+1:]
+	default:
+		values := []string{
+			"null", "[]", "[0]", "0", `""`, `"7"`, "{}", `{"kind":"ring","axes":0,"rows":0,"cols":0}`, `{"kind":"grid","axes":0,"rows":1,"cols":12}`,
+			`{"kind":"grid","axes":0,"rows":-1,"cols":-12}`, `{"kind":"grid","axes":2,"rows":3,"cols":4}`, `{"kind":"grid","axes":0,"rows":12,"cols":1}`,
+			`{"kind":"points","axes":1,"rows":0,"cols":0}`, `{"kind":"points","axes":2,"rows":0,"cols":0}`, `{"kind":"ring","axes":0,"rows":1,"cols":0}`,
+			`{"axes":0,"kind":"ring","rows":0,"cols":0}`, `{"kind":"ring"}`, `{"kind":"ring","axes":0,"rows":0,"cols":0,"cols":0}`, `{"Kind":"ring","axes":0,"rows":0,"cols":0}`,
+			`"wpm-policy-1"`, `"wpm-policy-3"`, "[0,0,0]", "[0,0,0,0,0,0,0,0,0,0,0,0]", "[1,2,1]",
+		}
+		value = values[r.IntN(len(values))]
+	}
+	end := ",\n"
+	if !strings.HasSuffix(lines[at], end) {
+		end = "\n"
+	}
+	lines[at] = member + value + end
+	return strings.Join(lines, "")
 }
 
 // limits calls f with policies and near-policies on both sides of every limit of the format, and with what readers of JSON differ in.
@@ -335,6 +382,17 @@ func TestSecondOpinion(t *testing.T) {
 				add(changed, how)
 			}
 		}
+	}
+	for name, cfg := range geometryConfigs(t) {
+		for range changes * 100 {
+			add(tamper2(r, string(mustEncode(t, mustNew(t, cfg)))), "version 2, "+name)
+		}
+	}
+	for _, out := range [][]int32{
+		{-1518500250, 1518500249}, {-1518500250, 1518500250}, {math.MinInt32, math.MaxInt32}, {math.MaxInt32, math.MaxInt32 - 1}, {math.MinInt32, math.MinInt32},
+	} {
+		text := string(mustEncode(t, mustNew(t, geometryConfigs(t)["far2.json"])))
+		add(strings.Replace(text, "[-1518500250,0,1518500249,2,1518500249,1,0,0]", fmt.Sprintf("[%d,0,%d,0,%[1]d,0,%[1]d,0]", out[0], out[1]), 1), "version 2, keys next to 2^63")
 	}
 	// Quotients within 2^-130 to 2^-254 of e^eps, for which both have to refine their bounds: the first of each pair lies above.
 	for _, eps := range []string{

@@ -18,6 +18,7 @@ import (
 var scans = map[string][]string{
 	"../ldp/weights.go": {"Sample"},
 	"row.go":            {"addTo", "secretRow"},
+	"threshold.go":      {"key", "scan", "fill"},
 	"private.go":        {"pick"},
 }
 
@@ -70,6 +71,65 @@ func scanFaults(t *testing.T, file string, src any, names []string) (loops int, 
 	return loops, faults
 }
 
+// secretIndices returns the uses of i and t, an input and an output that are secret, as an index, or as an argument of what may use
+// them as one.
+func secretIndices(t *testing.T, file string, src any, names []string) (faults []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harmless := []string{"int", "int32", "uint64", "scan", "before", "ConstantTimeEq"}
+	secret := func(what string, nodes ...ast.Expr) {
+		for _, e := range nodes {
+			if e == nil {
+				continue
+			}
+			ast.Inspect(e, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && (id.Name == "i" || id.Name == "t") {
+					faults = append(faults, what+" of "+id.Name)
+				}
+				return true
+			})
+		}
+	}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || !slices.Contains(names, fn.Name.Name) {
+			continue
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IndexExpr:
+				if call, ok := n.X.(*ast.CallExpr); !ok || len(call.Args) == 0 { // scan(list, 1, i)[0]
+					secret("index", n.Index)
+				}
+			case *ast.SliceExpr:
+				secret("slice", n.Low, n.High, n.Max)
+			case *ast.CallExpr:
+				name := ""
+				switch f := n.Fun.(type) {
+				case *ast.Ident:
+					name = f.Name
+				case *ast.SelectorExpr:
+					name = f.Sel.Name
+				}
+				if !slices.Contains(harmless, name) {
+					for _, arg := range n.Args {
+						if id, ok := arg.(*ast.Ident); ok {
+							secret(name, id)
+						} else if call, ok := arg.(*ast.CallExpr); ok && len(call.Args) == 1 {
+							secret(name, call.Args[0])
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return faults
+}
+
 // TestScansHaveNoBranch: the loops over secrets range over all there is, and have no early end and no branch. What time
 // says of it, BenchmarkTiming measures.
 func TestScansHaveNoBranch(t *testing.T) {
@@ -77,6 +137,16 @@ func TestScansHaveNoBranch(t *testing.T) {
 		loops, faults := scanFaults(t, file, nil, names)
 		if loops < len(names) || len(faults) > 0 {
 			t.Errorf("%s: %d loops in %v, %v", file, loops, names, faults)
+		}
+	}
+	for file, names := range map[string][]string{"row.go": {"secretRow"}, "threshold.go": {"scan", "fill"}} {
+		if faults := secretIndices(t, file, nil, names); len(faults) > 0 {
+			t.Errorf("%s: %v", file, faults)
+		}
+	}
+	for _, planted := range []string{"x := p.in[i]", "y := p.output(t)", "n[t] += rest", "x := p.in[i*p.axes:]", "for j := range n { n[t+0*j]++ }", "g(uint64(i))"} {
+		if faults := secretIndices(t, "planted.go", "package p; func f(i, t int) { "+planted+" }", []string{"f"}); len(faults) == 0 {
+			t.Errorf("not refused: %s", planted)
 		}
 	}
 	for _, planted := range []string{

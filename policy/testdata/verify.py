@@ -1,7 +1,8 @@
 """A second reading of the policy file, from package doc alone, in exact arithmetic and the standard library.
 
     python3 verify.py POLICY...             checks box, rows and fallback, prints the ID
-    python3 verify.py -vectors POLICY...    writes golden.json: policy, random bytes, private data -> output
+    python3 verify.py -vectors POLICY...    writes golden.json, of version 2 golden2.json: policy, random bytes, private
+                                            data -> output
 """
 import hashlib, json, math, random, sys
 from fractions import Fraction
@@ -11,10 +12,39 @@ def load(path):
     data = open(path, "rb").read()
     p = json.loads(data)
     p["id"] = hashlib.sha256(data).hexdigest()
-    p["lo"], p["hi"] = [int(s) for s in p["lo"]], [int(s) for s in p["hi"]]
+    for bound in "lo", "hi":
+        once = isinstance(p[bound], str)  # in version 2
+        p[bound] = [int(p[bound])] * p["outputs"] if once else [int(s) for s in p[bound]]
     p["fallback"] = expand(p, p["fallback"])
-    p["rows"] = p["rows"] and [expand(p, r) for r in p["rows"]]
+    if p["format"] == "wpm-policy-2":
+        p["rows"] = [fill(p, i) for i in range(p["inputs"])]
+    p["rows"] = p["rows"] and [r if isinstance(r, list) else expand(p, r) for r in p["rows"]]
     return p
+
+
+def fill(p, i):
+    """Version 2: the outputs in the order of (key, index) at hi, as far as 2^B goes."""
+    g, kv = p["geometry"], p["outputs"]
+    if g["kind"] == "ring":
+        key = lambda j: min((i - j) % kv, (j - i) % kv)
+    elif g["kind"] == "grid":  # of the centres, in the unit square
+        x, y = (lambda j: Fraction(j % g["cols"], g["cols"])), (lambda j: Fraction(j // g["cols"], g["rows"]))
+        key = lambda j: (x(i) - x(j)) ** 2 + (y(i) - y(j)) ** 2
+    else:
+        v = [p["output_points"][n::g["axes"]] for n in range(g["axes"])]
+        x = [p["input_points"][n::g["axes"]] for n in range(g["axes"])] if p["input_points"] else v
+        key = lambda j: sum((a[i] - b[j]) ** 2 for a, b in zip(x, v))
+    n, rest = list(p["lo"]), 2 ** p["bits"] - sum(p["lo"])
+    order = sorted(range(kv), key=lambda j: (key(j), j))
+    last = order[0]
+    for j in order:
+        add = min(rest, p["hi"][j] - n[j])
+        if rest > 0:
+            last = j
+        n[j] += add
+        rest -= add
+    assert p["thresholds"][i] == last
+    return n
 
 
 def expand(p, row):
@@ -128,6 +158,6 @@ if __name__ == "__main__":
         print(p["id"], path)
         golden.append({"policy": path, "id": p["id"], "draws": vectors(p, path) if p["rows"] else []})
     if "-vectors" in sys.argv:
-        with open("golden.json", "w") as f:
+        with open("golden2.json" if p["format"] == "wpm-policy-2" else "golden.json", "w") as f:
             json.dump(golden, f, indent=0)
             f.write("\n")

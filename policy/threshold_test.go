@@ -1,0 +1,524 @@
+package policy
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// geometryConfigs are small policies of version 2 by the names of their files in testdata: points with ties and inputs of their
+// own, points as far apart as may be, a ring and a grid.
+func geometryConfigs(t testing.TB) map[string]Config {
+	t.Helper()
+	box := func(eps string, shape []float64, bits int) *ldp.Polytope {
+		sum := 0.0
+		for _, v := range shape {
+			sum += v
+		}
+		for j := range shape {
+			shape[j] /= sum
+		}
+		b, err := ldp.NewPolytope(mustEpsilon(t, eps), shape, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	small := smallConfig(t)
+	points := small
+	points.Rows, points.Fallback = nil, Row{}
+	points.Polytope = box("3/2", []float64{1, 2, 0, 1, 2}, smallBits)
+	points.OutputLabels = nil
+	points.InputAliases = []Alias{{2, "bike"}}
+	points.Geometry = &Geometry{Kind: Points, Axes: 2, InputPoints: []int32{0, 0, 3, -4, 7, 7}, OutputPoints: []int32{1, 0, 0, -1, 0, 0, -1, 0, 5, -5}}
+	far := Config{Polytope: box("1", []float64{1, 1, 1, 1}, 62), Provenance: clean}
+	far.Geometry = &Geometry{Kind: Points, Axes: 2, OutputPoints: []int32{-1518500250, 0, 1518500249, 2, 1518500249, 1, 0, 0}}
+	ring := Config{Polytope: box("1", slices.Repeat([]float64{1}, 7), 9), Provenance: clean, Geometry: &Geometry{Kind: Ring}, Mode: Projection}
+	grid := Config{Polytope: box("2", slices.Repeat([]float64{1}, 12), 16), Provenance: clean, Geometry: &Geometry{Kind: Grid, Rows: 3, Cols: 4}}
+	return map[string]Config{"points2.json": points, "far2.json": far, "ring2.json": ring, "grid2.json": grid}
+}
+
+// greedy returns the row of input i and its threshold from the definition: sorted, in integers and fractions of any size.
+func greedy(box *ldp.Polytope, g *Geometry, i int) (n []uint64, threshold int32) {
+	kv := box.Len()
+	key := func(j int) *big.Rat {
+		sum := new(big.Rat)
+		square := func(v *big.Rat) { sum.Add(sum, v.Mul(v, v)) }
+		switch g.Kind {
+		case Ring:
+			steps := (i - j + kv) % kv
+			square(big.NewRat(int64(min(steps, kv-steps)), 1))
+		case Grid:
+			square(big.NewRat(int64(i%g.Cols-j%g.Cols), int64(g.Cols)))
+			square(big.NewRat(int64(i/g.Cols-j/g.Cols), int64(g.Rows)))
+		case Points:
+			in := g.InputPoints
+			if in == nil {
+				in = g.OutputPoints
+			}
+			for a := range g.Axes {
+				square(big.NewRat(int64(in[i*g.Axes+a])-int64(g.OutputPoints[j*g.Axes+a]), 1))
+			}
+		}
+		return sum
+	}
+	order := make([]int, kv)
+	keys := make([]*big.Rat, kv)
+	for j := range order {
+		order[j], keys[j] = j, key(j)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(keys[a].Cmp(keys[b]), cmp.Compare(a, b)) })
+	rest := box.Total()
+	for j := range kv {
+		n = append(n, box.Lo(j))
+		rest -= box.Lo(j)
+	}
+	threshold = int32(order[0])
+	for _, j := range order {
+		if rest == 0 {
+			break
+		}
+		add := min(rest, box.Hi(j)-box.Lo(j))
+		n[j] += add
+		rest -= add
+		threshold = int32(j)
+	}
+	return n, threshold
+}
+
+// drawGeometry returns a geometry for kv outputs, with many ties or none, near or at the ends of what is allowed.
+func drawGeometry(r *rand.Rand, kv int) *Geometry {
+	switch r.IntN(4) {
+	case 0:
+		return &Geometry{Kind: Ring}
+	case 1:
+		rows := 1 + r.IntN(kv)
+		for kv%rows != 0 {
+			rows--
+		}
+		return &Geometry{Kind: Grid, Rows: rows, Cols: kv / rows}
+	}
+	g := &Geometry{Kind: Points, Axes: 1 + r.IntN(3)}
+	k := 0
+	if r.IntN(2) == 0 {
+		k = 1 + r.IntN(2*kv)
+	}
+	size := []int64{1, 3, 1000, 876706528}[r.IntN(4)] // 3 (2 size)^2 < 2^63
+	for n := range g.Axes * (kv + k) {
+		v := int32(r.Int64N(2*size+1) - size)
+		if n < g.Axes*kv {
+			g.OutputPoints = append(g.OutputPoints, v)
+		} else {
+			g.InputPoints = append(g.InputPoints, v)
+		}
+	}
+	return g
+}
+
+// drawBox returns a box with columns of width 0, dropped ones, and sometimes one that is a point.
+func drawBox(t testing.TB, r *rand.Rand, kv int) *ldp.Polytope {
+	t.Helper()
+	shape, sum := make([]float64, kv), 0.0
+	for j := range shape {
+		shape[j] = []float64{0, 1, 1, 2, 1e-6}[r.IntN(5)]
+	}
+	shape[r.IntN(kv)] = 1
+	for _, v := range shape {
+		sum += v
+	}
+	for j := range shape {
+		shape[j] /= sum
+	}
+	box, err := ldp.NewPolytope(mustEpsilon(t, []string{"1e-6", "0.1", "1", "5"}[r.IntN(4)]), shape, []int{8, 20, 53, 62}[max(r.IntN(4), kv/700)])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.IntN(8) == 0 {
+		n := weights(box.Round(shape))
+		if box, err = ldp.NewPolytopeFromBounds(box.Epsilon(), n, n, box.Bits()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return box
+}
+
+// A filler returns the row that a policy's input has, or its fallback if usable is 0.
+type filler func(p Policy, i, usable int) (ldp.Weights, error)
+
+// checkFill compares rows with the greedy fill, over geometries of all kinds, boxes with columns of no width, ties, keys next to 2^63;
+// and what comes of a wrong threshold with the box, or the fallback.
+func checkFill(t testing.TB, fill filler) error {
+	r := rand.New(rand.NewPCG(17, 1))
+	for n := range 300 {
+		kv := 1 + r.IntN(12)
+		box, g := drawBox(t, r, kv), drawGeometry(r, kv)
+		if n < 4 {
+			names := []string{"points2.json", "far2.json", "ring2.json", "grid2.json"}
+			cfg := geometryConfigs(t)[names[n]]
+			box, g = cfg.Polytope, cfg.Geometry
+		}
+		cfg := Config{Polytope: box, Geometry: g, Provenance: clean}
+		p, err := New(cfg)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(Verify(p), VerifyRows(p)); err != nil {
+			return fmt.Errorf("%+v: %w", g, err)
+		}
+		for i := range p.Inputs() {
+			want, threshold := greedy(box, g, i)
+			if got := p.c.Thresholds[i]; got != threshold {
+				return fmt.Errorf("%+v, input %d: threshold %d, want %d", g, i, got, threshold)
+			}
+			w, err := fill(p, i, 1)
+			if err != nil || !slices.Equal(weights(w), want) {
+				return fmt.Errorf("%+v, input %d: %v, %v, want %v", g, i, weights(w), err, want)
+			}
+			if w, err := fill(p, i, 0); err != nil || !slices.Equal(weights(w), weights(p.Fallback())) {
+				return fmt.Errorf("%+v, input %d, unusable data: %v, %v, want the fallback", g, i, weights(w), err)
+			}
+		}
+		// Any other threshold is found, and its row is in the box all the same.
+		cfg.Thresholds = slices.Clone(p.c.Thresholds)
+		i, other := r.IntN(p.Inputs()), int32(r.IntN(box.Len()))
+		right := cfg.Thresholds[i] == other
+		cfg.Thresholds[i] = other
+		q := mustNew(t, cfg)
+		if err := VerifyRows(q); (err == nil) != right || err != nil && !errors.Is(err, ErrRow) {
+			return fmt.Errorf("%+v, input %d: threshold %d: %w", g, i, other, err)
+		}
+		w, err := fill(q, i, 1)
+		if err == nil {
+			err = inBox(q, w)
+		}
+		if err != nil {
+			return fmt.Errorf("%+v, input %d, threshold %d: %w", g, i, other, err)
+		}
+	}
+	return nil
+}
+
+func TestThresholdRows(t *testing.T) {
+	if err := checkFill(t, func(p Policy, i, usable int) (ldp.Weights, error) { return p.c.fill(i, usable) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// plantedFills are fills with a bug each.
+func plantedFills() map[string]filler {
+	fills := map[string]filler{}
+	for _, bug := range []string{
+		"", "ties the other way", "the rest is lost", "the rest to the first column", "keys in 32 bits", "keys in floats", "the threshold of the next input",
+		"the threshold at hi", "an error where the rest does not fit", "the rest where it does not fit", "unusable data draw", "the long way round",
+	} {
+		fills[bug] = func(p Policy, i, usable int) (ldp.Weights, error) { return buggyFill(bug, p, i, usable) }
+	}
+	return fills
+}
+
+// buggyFill is fill in its plain form, with at most one bug.
+func buggyFill(bug string, p Policy, i, usable int) (ldp.Weights, error) {
+	if usable == 0 && bug != "unusable data draw" {
+		return p.Fallback(), nil
+	}
+	box, pl := p.c.Polytope, p.c.places
+	t := int(p.c.Thresholds[i])
+	if bug == "the threshold of the next input" {
+		t = int(p.c.Thresholds[(i+1)%len(p.c.Thresholds)])
+	}
+	if bug == "the long way round" {
+		round := *pl
+		round.wrap, pl = noWrap, &round
+	}
+	key := func(j int) uint64 {
+		k := pl.key(pl.input(i), pl.output(j))
+		switch bug {
+		case "keys in 32 bits":
+			k = uint64(uint32(k))
+		case "keys in floats":
+			k = uint64(float64(k))
+		}
+		return k
+	}
+	n, sum := make([]uint64, box.Len()), new(big.Int)
+	for j := range n {
+		first := j < t
+		if bug == "ties the other way" {
+			first = j > t
+		}
+		n[j] = box.Lo(j)
+		if k := key(j); k < key(t) || k == key(t) && first {
+			n[j] = box.Hi(j)
+		}
+		sum.Add(sum, new(big.Int).SetUint64(n[j]))
+	}
+	rest := sum.Sub(new(big.Int).SetUint64(box.Total()), sum)
+	fits := rest.Sign() >= 0 && rest.Cmp(new(big.Int).SetUint64(box.Hi(t)-n[t])) <= 0
+	at := t
+	switch bug {
+	case "the rest is lost":
+		rest.SetInt64(0)
+	case "the rest to the first column":
+		at = 0
+	case "the threshold at hi":
+		rest.SetUint64(box.Hi(t) - n[t])
+	case "an error where the rest does not fit":
+		if !fits {
+			return ldp.Weights{}, ErrRow
+		}
+	case "the rest where it does not fit":
+		fits = true
+	}
+	if !fits {
+		return p.Fallback(), nil
+	}
+	n[at] += rest.Uint64()
+	return box.Weights(n)
+}
+
+// Releases of version 2 draw from the threshold row, or from the fallback, over every word; so they do when a solver fails.
+func TestThresholdRelease(t *testing.T) {
+	cfg := geometryConfigs(t)["points2.json"]
+	mixture := mustNew(t, cfg)
+	cfg.Mode = Projection
+	projection := mustNew(t, cfg)
+	broken := func(context.Context, []float64) ([]float64, error) { panic("solver") }
+	for _, p := range []Policy{mixture, projection} {
+		for i := range p.Inputs() {
+			private := "label,count\n" + string(appendLabel(nil, p.InputLabel(i))) + ",2\n"
+			want, _ := greedy(p.Polytope(), p.Geometry(), i)
+			for _, pick := range []uint64{0, math.MaxUint64} {
+				if got := frequencies(t, p, private, broken, pick); !slices.Equal(got, want) {
+					t.Errorf("%v, input %d: %v, want %v", p, i, got, want)
+				}
+			}
+			if w, err := p.Row(i); err != nil || !slices.Equal(weights(w), want) {
+				t.Errorf("%v, row %d: %v, %v, want %v", p, i, weights(w), err, want)
+			}
+		}
+		for _, private := range []string{"", "home", "home,1\nx"} {
+			if got := frequencies(t, p, private, broken, 0); !slices.Equal(got, weights(p.Fallback())) {
+				t.Errorf("%v, %q: %v, want the fallback", p, private, got)
+			}
+		}
+		if p.Version() != 2 || !p.HasRows() {
+			t.Errorf("%v: version %d", p, p.Version())
+		}
+	}
+}
+
+// A geometry is refused if both bounds of its keys reach 2^63, and just then: there is none above.
+func TestKeyLimit(t *testing.T) {
+	const half, root = 1 << 30, 3037000499 // root^2 < 2^63 < (root + 1)^2
+	for _, c := range []struct {
+		axes int
+		out  []int32
+		ok   bool
+	}{
+		{1, []int32{-1518500250, 1518500249}, true},
+		{1, []int32{-1518500250, 1518500250}, false},
+		{1, []int32{math.MinInt32, math.MinInt32 + root - 1<<31}, true},
+		{1, []int32{math.MinInt32, math.MaxInt32}, false},
+		{2, []int32{-half, -half, half, half}, false},     // 2 * 2^62, and 4 * 2^61
+		{2, []int32{-half, -half, half, half - 1}, true},  // by the first bound
+		{2, []int32{-half, half, half - 1, -half}, true},  //
+		{3, []int32{half, 0, 0, -half, 0, 0}, true},       // unit vectors: by both
+		{3, []int32{1 << 30, 1 << 30, 0, 0, 0, 0}, true},  //
+		{4, slices.Repeat([]int32{half, -half}, 4), true}, // the range is 0
+		{5, append(slices.Repeat([]int32{-half}, 5), slices.Repeat([]int32{half}, 5)...), false},
+		{9, slices.Concat(slices.Repeat([]int32{0, 0, 0, 0, 0, 0, 0, 0, 0, half, half}, 9)), false},
+		{8, unitVectors(8), true}, // the second bound alone: 8 * 2^62 against 2^62
+	} {
+		g := &Geometry{Kind: Points, Axes: c.axes, OutputPoints: c.out}
+		kv := len(c.out) / c.axes
+		p, err := g.places(kv, kv)
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrLimit) {
+			t.Errorf("%v: %v, accepted should be %v", c.out, err, c.ok)
+		}
+		if err != nil {
+			continue
+		}
+		for i := range kv {
+			for j := range kv {
+				want := new(big.Int)
+				for a := range c.axes {
+					d := big.NewInt(int64(c.out[i*c.axes+a]) - int64(c.out[j*c.axes+a]))
+					want.Add(want, d.Mul(d, d))
+				}
+				if got := p.key(p.input(i), p.output(j)); !want.IsUint64() || got != want.Uint64() || got >= 1<<63 {
+					t.Errorf("key of %d and %d in %v: %d, want %v", i, j, c.out, got, want)
+				}
+			}
+		}
+	}
+}
+
+// unitVectors returns plus and minus the axes at 30 bits.
+func unitVectors(axes int) (out []int32) {
+	for a := range axes {
+		for _, v := range []int32{1 << 30, -1 << 30} {
+			x := make([]int32, axes)
+			x[a] = v
+			out = append(out, x...)
+		}
+	}
+	return out
+}
+
+// What no geometry has is refused by New, in words of the right kind.
+func TestGeometryErrors(t *testing.T) {
+	base := geometryConfigs(t)["points2.json"]
+	point := func(change func(*Config, *Geometry)) Config {
+		cfg := base
+		g := base.Geometry.clone()
+		cfg.Geometry = g
+		change(&cfg, g)
+		return cfg
+	}
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		want error
+	}{
+		{"no kind", point(func(_ *Config, g *Geometry) { g.Kind = "" }), ErrMode},
+		{"no axes", point(func(_ *Config, g *Geometry) { g.Axes = 0 }), ErrShape},
+		{"negative axes", point(func(_ *Config, g *Geometry) { g.Axes = -1 }), ErrShape},
+		{"other axes", point(func(_ *Config, g *Geometry) { g.Axes = 5 }), ErrShape},
+		{"a coordinate less", point(func(_ *Config, g *Geometry) { g.OutputPoints = g.OutputPoints[1:] }), ErrShape},
+		{"an input less", point(func(_ *Config, g *Geometry) { g.InputPoints = g.InputPoints[2:] }), ErrShape},
+		{"half an input less", point(func(_ *Config, g *Geometry) { g.InputPoints = g.InputPoints[1:] }), ErrShape},
+		{"points in rows", point(func(_ *Config, g *Geometry) { g.Rows = 1 }), ErrShape},
+		{"a ring of points", point(func(_ *Config, g *Geometry) { g.Kind = Ring }), ErrShape},
+		{"a grid of other size", point(func(_ *Config, g *Geometry) { *g = Geometry{Kind: Grid, Rows: 2, Cols: 2} }), ErrShape},
+		{"a grid of negative size", point(func(_ *Config, g *Geometry) { *g = Geometry{Kind: Grid, Rows: -1, Cols: -5} }), ErrShape},
+		{"a ring with other inputs", point(func(c *Config, g *Geometry) { *g = Geometry{Kind: Ring} }), ErrShape},
+		{"rows as well", point(func(c *Config, _ *Geometry) { c.Rows = []Row{{}, {}, {}} }), ErrShape},
+		{"thresholds alone", point(func(c *Config, _ *Geometry) { c.Geometry, c.Mode, c.Thresholds = nil, Projection, []int32{0, 0, 0} }), ErrShape},
+		{"too few thresholds", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{0, 0} }), ErrShape},
+		{"no thresholds", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{} }), ErrShape},
+		{"a threshold beyond", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{0, 0, 5} }), ErrRow},
+		{"a negative threshold", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{0, -1, 0} }), ErrRow},
+	} {
+		if _, err := New(c.cfg); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if _, err := base.Geometry.Thresholds(base.Polytope, 2, 4); !errors.Is(err, ErrShape) {
+		t.Errorf("inputs 2 to 4 of 3: %v", err)
+	}
+	if err := VerifyRows(Policy{}); !errors.Is(err, ErrPolicy) {
+		t.Errorf("no policy: %v", err)
+	}
+}
+
+// Selection finds what sorting finds, among many columns, also with ties and from a part of the inputs.
+func TestThresholdsOfMany(t *testing.T) {
+	const n = 700
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, size := range []int32{2, 1 << 29} {
+		g := &Geometry{Kind: Points, Axes: 2}
+		for range 2 * n {
+			g.OutputPoints = append(g.OutputPoints, r.Int32N(size))
+		}
+		box := drawBox(t, r, n)
+		all, err := g.Thresholds(box, 0, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := g.Thresholds(box, 100, 120)
+		if err != nil || !slices.Equal(part, all[100:120]) {
+			t.Errorf("%v, %v, want %v", part, err, all[100:120])
+		}
+		for i := 0; i < n; i += 7 {
+			if _, want := greedy(box, g, i); all[i] != want {
+				t.Errorf("input %d: %d, want %d", i, all[i], want)
+			}
+		}
+		if err := VerifyRows(mustNew(t, Config{Polytope: box, Geometry: g, Thresholds: all, Provenance: clean})); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Files of version 2 are canonical: what decodes encodes to its bytes, and each change of a byte is refused or is another policy.
+func TestVersion2Files(t *testing.T) {
+	for name, cfg := range geometryConfigs(t) {
+		want, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mustNew(t, cfg)
+		if got := mustEncode(t, p); !bytes.Equal(got, want) {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+		q, err := Decode(want)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if q.ID() != p.ID() || fmt.Sprint(q.Geometry()) != fmt.Sprint(p.Geometry()) || !slices.Equal(q.c.Thresholds, p.c.Thresholds) {
+			t.Errorf("%s: decoded as %v", name, q)
+		}
+		for i := range want {
+			for _, b := range []byte{want[i] ^ 1, want[i] ^ 16, ' ', '0', '-', '"', '\n'} {
+				data := bytes.Clone(want)
+				data[i] = b
+				if p, err := Decode(data); err == nil && !bytes.Equal(mustEncode(t, p), data) {
+					t.Fatalf("%s: byte %d made %q: decoded", name, i, b)
+				}
+			}
+			for _, data := range [][]byte{want[:i], slices.Concat(want[:i], want[i+1:]), slices.Concat(want[:i], []byte(","), want[i:])} {
+				if p, err := Decode(data); err == nil && !bytes.Equal(mustEncode(t, p), data) {
+					t.Fatalf("%s: cut or added at %d: decoded", name, i)
+				}
+			}
+		}
+		var at *FormatError
+		lines := bytes.SplitAfter(want, []byte("\n"))
+		for _, member := range []string{"geometry", "thresholds", "fallback", "bits"} {
+			n := slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(l, []byte(`"`+member)) })
+			broken := slices.Clone(lines)
+			broken[n] = bytes.Replace(lines[n], []byte(":"), []byte(": "), 1)
+			if _, err := Decode(slices.Concat(broken...)); !errors.As(err, &at) || at.Field != member || at.Line != n+1 {
+				t.Errorf("%s: a space in %s: %v", name, member, err)
+			}
+		}
+	}
+}
+
+// A file of 4,000 places in the plane, under the uniform measure, has a quarter of a megabyte, and takes memory in proportion to decode
+// and to release from.
+func TestVersion2Size(t *testing.T) {
+	const n = 4000
+	shape := slices.Repeat([]float64{1.0 / n}, n)
+	box, err := ldp.NewPolytope(mustEpsilon(t, "2"), shape, 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, n), Provenance: clean}
+	for i := range 2 * n {
+		cfg.Geometry.OutputPoints = append(cfg.Geometry.OutputPoints, r.Int32())
+		cfg.Thresholds[i/2] = r.Int32N(n)
+	}
+	p := mustNew(t, cfg)
+	data := mustEncode(t, p)
+	if len(data) > 250_000 {
+		t.Errorf("%d bytes", len(data))
+	}
+	private := []byte("7,1")
+	allocs := testing.AllocsPerRun(5, func() { p.c.law(t.Context(), private, nil, 0) })
+	if decode := testing.AllocsPerRun(2, func() { _, _ = Decode(data) }); decode > 500 || allocs > 200 {
+		t.Errorf("%v allocations to decode, %v to release", decode, allocs)
+	}
+}
