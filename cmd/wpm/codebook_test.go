@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -203,5 +206,115 @@ func TestCodebookStatements(t *testing.T) {
 		if status, _, errs := try(t, "", append(slices.Clone(design), bad...)...); status != device.Bad || !strings.Contains(errs, bad[0]) {
 			t.Errorf("%v: status %d, %s", bad, status, errs)
 		}
+	}
+}
+
+// TestCodebookReports: reports of vectors are read as those of points are: from gzip and from many files, with what is no
+// report of the policy counted by reason and left out, or with -strict nothing written; and a fixed seed has partial counts.
+func TestCodebookReports(t *testing.T) {
+	dir := t.TempDir()
+	for _, seed := range []string{"fresh", fixedSeed} {
+		policy, other := filepath.Join(dir, "p"+seed[:4]), filepath.Join(dir, "q"+seed[:4])
+		must(t, "", "sphere", "-d", "2", "-eps", "2", "-points", "16", "-seed", seed, "-out", policy)
+		must(t, "", "sphere", "-d", "2", "-eps", "3", "-points", "16", "-seed", seed, "-out", other)
+		good := ""
+		for range 3 {
+			good += must(t, "1,0,0,1\n", "release", freshLedger, policy)
+		}
+		foreign := must(t, "1,0,0,1\n", "release", freshLedger, other)
+		reports := good + foreign + "\n \nxyz\n" + good[:136] + "10000000\n" + strings.Repeat("0", 1<<17) + "\n"
+		want, lines := "4 of 7 lines refused: 2 malformed, 1 other-policy, 1 no-such-output", 7
+		if seed != "fresh" { // of a seed that the policy does not have
+			reports += good[:8+64] + strings.Repeat("ab", 32) + good[136:145]
+			want, lines = "5 of 8 lines refused: 2 malformed, 1 other-policy, 1 no-such-output, 1 never-released", 8
+		}
+		table := filepath.Join(dir, "table")
+		for _, form := range []string{reports, gzipped(t, reports)} {
+			status, out, errs := try(t, form, "aggregate", "-o", table, policy)
+			if status != device.Some || !strings.Contains(out, "3 reports of codebook") || !strings.Contains(out, want+".\n") || errs != "wpm: "+want+"\n" {
+				t.Errorf("status %d, error %q\n%s", status, errs, out)
+			}
+			if rows, err := os.ReadFile(table); err != nil || bytes.Count(rows, []byte("\n")) != 1+3 {
+				t.Errorf("table %s, %v", rows, err)
+			}
+			_ = os.Remove(table)
+			status, out, errs = try(t, form, "aggregate", "-strict", "-o", table, policy)
+			if _, err := os.Stat(table); status != device.Bad || out != "" || err == nil || !strings.Contains(errs, "-:4: other-policy") {
+				t.Errorf("-strict: status %d, output %q, error %q, %v", status, out, errs, err)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+			t.Errorf("temporary files left: %v", left)
+		}
+		var whole vectorTally
+		status, text, _ := try(t, reports, "aggregate", "-json", policy)
+		if err := json.Unmarshal([]byte(text), &whole); err != nil || status != device.Some || whole.Reports != 3 || whole.Lines != uint64(lines) || whole.Refused["malformed"] != 2 {
+			t.Errorf("status %d, %v, %+v", status, err, whole)
+		}
+		// Prints up to the first line that is no report.
+		if status, out, errs := try(t, reports, "report", policy); status != device.Bad || strings.Count(out, "\n") != 3 || !strings.Contains(errs, "-:4: ") {
+			t.Errorf("report: status %d, %q, %q", status, out, errs)
+		}
+		if status, out, errs := try(t, foreign, "aggregate", policy); status != device.Bad || out != "" || !strings.Contains(errs, "no reports of this policy: 1 of 1 line refused: 1 other-policy") {
+			t.Errorf("none: status %d, %q, %q", status, out, errs)
+		}
+		if out := must(t, good[:145], "aggregate", policy); !strings.HasPrefix(out, "1 report of codebook") {
+			t.Errorf("one: %s", out)
+		}
+		first, second := write(t, dir, "a", good), write(t, dir, "b", gzipped(t, reports[len(good):]))
+		part := filepath.Join(dir, "part")
+		status, spread, errs := try(t, "", "aggregate", "-json", "-partial", part, "-epoch", "e", policy, first, second)
+		if seed == "fresh" {
+			for _, args := range [][]string{{"-partial", part}, {"-counts", first}} {
+				if status, _, errs := try(t, "", append(append([]string{"aggregate"}, args...), policy)...); status != device.Bad || !strings.Contains(errs, "fresh seeds") {
+					t.Errorf("%v: status %d, %q", args, status, errs)
+				}
+			}
+			continue
+		}
+		if status != device.Some || strings.Replace(spread, "  \"epoch\": \"e\",\n", "", 1) != text {
+			t.Errorf("in two files: status %d, %s\n%s\nin one\n%s", status, errs, spread, text)
+		}
+		status, again, _ := try(t, "", "aggregate", "-json", "-counts", part, policy)
+		var got vectorTally
+		if err := json.Unmarshal([]byte(again), &got); err != nil || status != device.Some || !slices.Equal(got.Points, whole.Points) || got.Epoch != "e" {
+			t.Errorf("from counts: status %d, %v, %+v", status, err, got)
+		}
+		for i := range got.Mean {
+			if d := got.Mean[i] - whole.Mean[i]; d > 1e-15 || d < -1e-15 {
+				t.Errorf("mean %v, want %v", got.Mean, whole.Mean)
+			}
+		}
+		for args, want := range map[string]string{
+			"-counts " + part + " " + other: "another policy", "-counts " + part + " -o " + table + " " + policy: "-out",
+			"-counts " + part + " -epoch f " + policy: "another epoch", "-counts " + part + " -strict " + policy: "5 of 8",
+		} {
+			if status, out, errs := try(t, "", append([]string{"aggregate"}, strings.Fields(args)...)...); status != device.Bad || out != "" || !strings.Contains(errs, want) {
+				t.Errorf("%s: status %d, %q, %q", args, status, out, errs)
+			}
+		}
+	}
+}
+
+// TestCodebookMemory: a hundred thousand reports take the memory of one, but for what each of them makes in passing.
+func TestCodebookMemory(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "sphere", "-d", "2", "-eps", "2", "-points", "16", "-out", policy)
+	report := must(t, "1,0,0,1\n", "release", freshLedger, policy)
+	const n = 100_000
+	in := io.LimitReader(&forever{text: []byte(strings.Repeat(report, 100))}, int64(n*len(report)))
+	var out, errs bytes.Buffer
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	status := run(context.Background(), []string{"wpm", "aggregate", "-json", policy}, in, &out, &errs)
+	runtime.ReadMemStats(&after)
+	var got vectorTally
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || status != device.Yes || got.Reports != n {
+		t.Fatalf("status %d, %s, %v: %d reports", status, errs.String(), err, got.Reports)
+	}
+	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 8<<20 { // the reports are 14 MB
+		t.Errorf("the heap grew by %d bytes", grown)
 	}
 }
