@@ -35,7 +35,7 @@ var unrun = map[string]string{
 // printed returns the commands of a page: lines of an indented block that begin with the name of a program, and in the text what
 // stands in backquotes and begins so. Of those, a go command counts if it names a package.
 func printed(page string) (run, mentioned []string) {
-	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *)?(?:go (?:run|test|get|install)|wpm [a-z]+|python3|\.ci/|fuzz/run|bench/run|MUTATE_OUT=)`)
+	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *)?(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run|MUTATE_OUT=)`)
 	for line := range strings.Lines(page) {
 		line, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
 		if block {
@@ -44,9 +44,9 @@ func printed(page string) (run, mentioned []string) {
 			}
 			continue
 		}
-		for _, m := range regexp.MustCompile("`((?:go|wpm) [^`]*)`").FindAllStringSubmatch(line, -1) {
+		for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device) [^`]*)`").FindAllStringSubmatch(line, -1) {
 			switch {
-			case strings.HasPrefix(m[1], "wpm "):
+			case strings.HasPrefix(m[1], "wpm"):
 				mentioned = append(mentioned, m[1])
 			case program.MatchString(m[1]) && strings.Contains(m[1], "./") && !strings.Contains(page, "    "+m[1]):
 				run = append(run, m[1])
@@ -70,7 +70,7 @@ func TestDocCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "./cmd/wpm").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "./cmd/wpm", "./cmd/wpm-device").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	pages, err := filepath.Glob("docs/*.md")
@@ -151,6 +151,7 @@ func try(dir, root, bin, command string) error {
 	if strings.HasPrefix(command, "go ") {
 		dir = root
 	}
+	command = strings.Replace(command, "go build ", "go build -o '"+bin+"' ", 1)
 	want := ""
 	if rest, ok := strings.CutPrefix(command, "go test "); ok {
 		// Few cases are enough to see that a command works, and of benchmarks that there are such: .ci/run bench runs them.
@@ -185,7 +186,7 @@ func mention(bin, command string) error {
 	for sub < len(words) && regexp.MustCompile(`^[a-z]+$`).MatchString(words[sub]) {
 		sub++
 	}
-	help, err := exec.Command(filepath.Join(bin, "wpm"), append(words[1:sub:sub], "-help")...).CombinedOutput()
+	help, err := exec.Command(filepath.Join(bin, words[0]), append(words[1:sub:sub], "-help")...).CombinedOutput()
 	if err != nil {
 		return errors.Join(err, errors.New(string(help)))
 	}

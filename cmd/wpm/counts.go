@@ -51,7 +51,10 @@ func readCounts(ctx context.Context, c *cli.Command, k kind, n *aggregate.Counte
 		if refused > 0 {
 			return counts, fmt.Errorf("no reports of this policy: %s", refusedText(counts))
 		}
-		return counts, errors.New("no reports")
+		if c.IsSet("counts") {
+			files = []string{c.String("counts")}
+		}
+		return counts, fmt.Errorf("no reports: there is none in %s", strings.ReplaceAll(strings.Join(files, ", "), "-", "standard input"))
 	}
 	return counts, nil
 }
