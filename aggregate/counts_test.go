@@ -421,3 +421,39 @@ func TestCountsErrors(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestKindCounter: reports of another kind are counted by what its Read says of them, in both forms.
+func TestKindCounter(t *testing.T) {
+	c, err := aggregate.NewKindCounter(aggregate.Kind{ID: [32]byte{7}, Outputs: 3, Read: func(record []byte, binary bool) (int, aggregate.Verdict) {
+		if binary {
+			return 2, aggregate.Counted
+		}
+		if len(record) != 1 {
+			return 0, aggregate.Malformed
+		}
+		return int(record[0]), aggregate.Counted
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"\x00", "\x01", "\x01", "", "xy"} {
+		c.Text([]byte(line))
+	}
+	c.Binary([]byte("whatever"))
+	got, err := c.Counts("e", []aggregate.Shard{{ID: "s", Lines: 6}})
+	if err != nil || !slices.Equal(got.Reports, []uint64{1, 2, 1}) || got.Refused[aggregate.Malformed] != 2 || got.Policy != [32]byte{7} {
+		t.Errorf("%+v, %v", got, err)
+	}
+	text, err := got.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := aggregate.DecodeCounts(text); err != nil || !slices.Equal(again.Reports, got.Reports) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	for _, outputs := range []int{0, -1, policy.MaxOutputs + 1} {
+		if _, err := aggregate.NewKindCounter(aggregate.Kind{Outputs: outputs}); !errors.Is(err, aggregate.ErrLimit) {
+			t.Errorf("%d outputs: %v", outputs, err)
+		}
+	}
+}

@@ -407,44 +407,53 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	u := places.UnitOfPolicy(p.Policy)
-	power := u.P
-	out := struct {
-		Reports   uint64   `json:"reports"`
-		Users     int      `json:"users"` // in the truth; 0 if it is one table
-		P         float64  `json:"p,omitempty"`
-		Unit      string   `json:"unit"` // of distances
-		Distance  float64  `json:"w,omitempty"`
-		Objective float64  `json:"w_to_the_p"`
-		Lower     float64  `json:"lower"`
-		Upper     float64  `json:"upper"`
-		TV        *float64 `json:"total_variation,omitempty"`
-		Bias      *bias    `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
-	}{h.N, users, power, u.Name, 0, e.Objective, e.Lower, e.Upper, nil, worst}
-	if power > 0 {
-		out.Distance = e.Distance(power)
+	out := evaluation{
+		Reports: h.N, Users: users, P: u.P, Unit: u.Name, Objective: e.Objective, Lower: e.Lower, Upper: e.Upper, Bias: worst,
+	}
+	if u.P > 0 {
+		out.Distance = e.Distance(u.P)
 	}
 	if !math.IsNaN(e.TotalVariation) {
 		out.TV = &e.TotalVariation
 	}
 	if c.Bool("json") {
-		if err := device.PrintJSON(c.Root().Writer, out); err != nil {
-			return err
-		}
-		return someRefused(counts)
+		err = device.PrintJSON(c.Root().Writer, out)
+	} else {
+		err = out.print(c.Root().Writer, u)
 	}
-	w := c.Root().Writer
-	fmt.Fprintf(w, "%s against the truth", plural(h.N, "report"))
-	if users > 0 {
-		fmt.Fprintf(w, " of %s", plural(uint64(users), "user"))
+	if err != nil {
+		return err
+	}
+	return someRefused(counts)
+}
+
+// evaluation is what evaluate prints.
+type evaluation struct {
+	Reports   uint64   `json:"reports"`
+	Users     int      `json:"users"` // in the truth; 0 if it is one table
+	P         float64  `json:"p,omitempty"`
+	Unit      string   `json:"unit"` // of distances
+	Distance  float64  `json:"w,omitempty"`
+	Objective float64  `json:"w_to_the_p"`
+	Lower     float64  `json:"lower"`
+	Upper     float64  `json:"upper"`
+	TV        *float64 `json:"total_variation,omitempty"`
+	Bias      *bias    `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
+}
+
+func (e evaluation) print(w io.Writer, u places.Unit) error {
+	fmt.Fprintf(w, "%s against the truth", plural(e.Reports, "report"))
+	if e.Users > 0 {
+		fmt.Fprintf(w, " of %s", plural(uint64(e.Users), "user"))
 	}
 	fmt.Fprintln(w)
-	if power > 0 {
-		fmt.Fprintf(w, "W_%v              %s\n", power, u.Distance(out.Distance, "%.6g"))
+	if e.P > 0 {
+		fmt.Fprintf(w, "W_%v              %s\n", e.P, u.Distance(e.Distance, "%.6g"))
 	}
 	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.Costs(), e.Lower, e.Upper)
-	if out.TV != nil {
-		fmt.Fprintf(w, "total variation  %.6g\n", *out.TV)
+	if e.TV != nil {
+		fmt.Fprintf(w, "total variation  %.6g\n", *e.TV)
 	}
-	fmt.Fprintf(w, "bias             of what clients draw from: %s\n", worst.text(u))
-	return someRefused(counts)
+	_, err := fmt.Fprintf(w, "bias             of what clients draw from: %s\n", e.Bias.text(u))
+	return err
 }

@@ -51,12 +51,24 @@ func readCounts(ctx context.Context, c *cli.Command, k kind, n *aggregate.Counte
 		if refused > 0 {
 			return counts, fmt.Errorf("no reports of this policy: %s", refusedText(counts))
 		}
-		if c.IsSet("counts") {
-			files = []string{c.String("counts")}
-		}
-		return counts, fmt.Errorf("no reports: there is none in %s", strings.ReplaceAll(strings.Join(files, ", "), "-", "standard input"))
+		return counts, fmt.Errorf("no reports: there is none in %s", from(files, c.String("counts")))
 	}
 	return counts, nil
+}
+
+// from names what was read, for people.
+func from(files []string, counts string) string {
+	var names []string
+	for _, name := range append(files, counts) {
+		switch name {
+		case "":
+		case "-":
+			names = append(names, "standard input")
+		default:
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // readPart reads partial counts, or a table of counts as CSV, which holds no ID: its points must be the policy's.
