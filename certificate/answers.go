@@ -13,10 +13,10 @@ import (
 // ErrAnswer is for a JSON text that is neither a certificate nor an answer with one.
 var ErrAnswer = errors.New("neither a certificate nor an answer with one")
 
-// ReadAnswers calls each for every certificate of a text, with the line on which its object begins, or with the error of
-// one that cannot be read. The text is of objects with white space between them, or none: certificates, or answers of
-// wpm solve and wpm flow that hold one in the member certificate. Beyond text that is no object nothing can be found, and
-// the text ends there. The error is that of each.
+// ReadAnswers calls each for every certificate of a text, with the line on which its object begins, or with the error
+// of one that cannot be read. The text is of objects with white space between them, or none: certificates, or answers
+// of wpm solve and wpm flow that hold one in the member certificate. Beyond text that is no object nothing can be
+// found, and the text ends there. The error is that of each.
 func ReadAnswers(r io.Reader, each func(line int, c Certificate, err error) error) error {
 	objects := objectReader{in: bufio.NewReaderSize(r, 1<<16), line: 1}
 	for {
@@ -34,8 +34,8 @@ func ReadAnswers(r io.Reader, each func(line int, c Certificate, err error) erro
 	}
 }
 
-// CostOf returns the member cost of an object, as a policy or a problem of wpm solve has it; nil if there is none, or the
-// text is no object.
+// CostOf returns the member cost of an object, as a policy or a problem of wpm solve has it; nil if there is none, or
+// the text is no object.
 func CostOf(text []byte) []byte {
 	members, err := topMembers(text, "cost")
 	if err != nil {

@@ -112,7 +112,8 @@ func IsBool(v flag.Value) bool {
 
 // help prints the usage of a command.
 func (c *Command) help(e *Env) error {
-	fmt.Fprintf(e.Out, "%s %s: %s\n\n%s %s [flags] %s\n\n%s\n\n", e.Program, c.Name, c.Summary, e.Program, c.Name, c.Args, c.About)
+	name := e.Program + " " + c.Name
+	fmt.Fprintf(e.Out, "%s: %s\n\n%s [flags] %s\n\n%s\n\n", name, c.Summary, name, c.Args, c.About)
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	c.Flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)

@@ -36,7 +36,7 @@ func (want *conditions) flags(f *flag.FlagSet) {
 		want.maxEpsilon, err = ldp.ParseEpsilon(s)
 		return err
 	})
-	f.Func("policy-id", "refuse any policy but that with the SHA-256 `HEX`, 64 digits, as verify prints it", func(s string) error {
+	f.Func("policy-id", "refuse any policy but that with the SHA-256 `HEX`, as verify prints it", func(s string) error {
 		want.id = strings.ToLower(s)
 		if b, err := hex.DecodeString(want.id); err != nil || len(b) != 32 {
 			return fmt.Errorf("%.80q is not 64 hexadecimal digits", want.id)

@@ -34,6 +34,6 @@
 //
 // # Cost
 //
-// verify and release take the time and memory of policy.Verify and policy.Release, and the file of the policy twice. The
-// program cmd/wpm-device has at most 4 MB (linux/amd64, stripped) and no third-party module; tests hold both.
+// verify and release take the time and memory of policy.Verify and policy.Release, and the file of the policy twice.
+// The program cmd/wpm-device has at most 4 MB (linux/amd64, stripped) and no third-party module; tests hold both.
 package device

@@ -34,7 +34,8 @@ func Open(path string, stdin io.Reader) (io.ReadCloser, error) {
 type Output struct {
 	Path string // "-" is standard output
 	Data []byte
-	// Fill, if not nil, writes the file in place of Data: what is too long for the memory. Its errors come back as they are.
+	// Fill, if not nil, writes the file in place of Data: what is too long for the memory. Its errors come back as
+	// they are.
 	Fill func(io.Writer) error
 }
 
@@ -180,8 +181,8 @@ func readPrivate(path string, stdin io.Reader) ([]byte, error) {
 	return readAtMost(f, policy.MaxBytes+1)
 }
 
-// readAtMost reads up to limit bytes. It holds them twice at most, and those of a regular file once: a device with little
-// memory must not run out of it before the debit.
+// readAtMost reads up to limit bytes. It holds them twice at most, and those of a regular file once: a device with
+// little memory must not run out of it before the debit.
 func readAtMost(r io.Reader, limit int64) ([]byte, error) {
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {

@@ -152,8 +152,8 @@ const maxLedger = policy.MaxBytes
 func LedgerCommand(e *Env) *Command {
 	c := &Command{
 		Name: "ledger", Summary: "what a ledger has spent, by policy and epoch, and what is left", Args: "LEDGER",
-		About: "Reads the file without a lock, checks its hash chain, and changes nothing. Exit status 1: it is no ledger, or a\n" +
-			"damaged one.",
+		About: "Reads the file without a lock, checks its hash chain, and changes nothing. Exit status 1: it is no ledger, or\n" +
+			"a damaged one.",
 		Flags: newFlags("ledger"),
 	}
 	asJSON := c.Flags.Bool("json", false, "print as JSON")

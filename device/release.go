@@ -32,11 +32,12 @@ type release struct {
 func ReleaseCommand(e *Env) *Command {
 	c := &Command{
 		Name: "release", Summary: "draw one report from private counts, on the device", Args: "POLICY [COUNTS]",
-		About: "COUNTS is CSV, label,count, or user,label,count of one user with that header; plain or gzipped (default: standard\n" +
-			"input). Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the bytes of\n" +
-			"COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as much. To see\n" +
-			"whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws nothing.\n" +
-			"Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the first.",
+		About: "COUNTS is CSV, label,count, or user,label,count of one user with that header; plain or gzipped (default:\n" +
+			"standard input). Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the\n" +
+			"bytes of COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as\n" +
+			"much. To see whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws\n" +
+			"nothing. Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the\n" +
+			"first.",
 		Flags: newFlags("release"),
 	}
 	r := &release{Env: e, Command: c}
@@ -44,10 +45,10 @@ func ReleaseCommand(e *Env) *Command {
 	c.Flags.StringVar(&r.ledger, "ledger", "", "ledger `FILE`; made on first use, with -budget")
 	c.Flags.StringVar(&r.epoch, "epoch", "", "`NAME` of the period: one release per policy and epoch")
 	c.Flags.StringVar(&r.budget, "budget", "", "total `EPS` that the ledger may ever spend; fixed when the ledger is made")
-	c.Flags.DurationVar(&r.wait, "wait", 0, "how long to wait for a ledger that is in use, `DURATION` as 10s (default: not at all)")
+	c.Flags.DurationVar(&r.wait, "wait", 0, "wait for a ledger that is in use, at most `DURATION`, as 10s")
 	outFlag(c.Flags, &r.out, "report `FILE`")
 	c.Flags.BoolVar(&r.binary, "binary", false, "write the bytes as they are, not as a line of hexadecimal")
-	c.Flags.StringVar(&r.check, "check", "", "read private counts from `FILE`, say whether they are usable, and draw nothing")
+	c.Flags.StringVar(&r.check, "check", "", "say whether the private counts in `FILE` are usable, and draw nothing")
 	c.Do = r.run
 	return c
 }
@@ -62,8 +63,8 @@ func outFlag(f *flag.FlagSet, path *string, usage string) {
 func CheckCommand(e *Env) *Command {
 	c := &Command{
 		Name: "check", Summary: "say whether private counts are usable, and draw nothing", Args: "POLICY [COUNTS]",
-		About: "Reads COUNTS as release does (default: standard input), and prints what is wrong with them. The words, the exit\n" +
-			"status and the time depend on private data: they are for the device alone.",
+		About: "Reads COUNTS as release does (default: standard input), and prints what is wrong with them. The words, the\n" +
+			"exit status and the time depend on private data: they are for the device alone.",
 		Flags: newFlags("check"),
 	}
 	r := &release{Env: e, Command: c}
@@ -207,9 +208,9 @@ func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.File
 			return nil, fmt.Errorf("-budget: %s is less than the %s that one release of this policy costs", r.budget, eps)
 		}
 	}
-	end := time.Now().Add(r.wait)
-	for {
-		l, err := policy.OpenLedger(r.ledger, policy.LedgerOptions{Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon})
+	options := policy.LedgerOptions{Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon}
+	for end := time.Now().Add(r.wait); ; {
+		l, err := policy.OpenLedger(r.ledger, options)
 		left := time.Until(end)
 		switch {
 		case err == nil:

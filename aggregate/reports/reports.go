@@ -8,10 +8,10 @@
 //
 // # The guarantee
 //
-// Every line that is not blank, and every record of a binary file with what is left at its end, is given to the counter,
-// which counts it or says why not: see aggregate.Verdict. A file that cannot be read to its end, as an archive that
-// breaks off, is an error, and so is one file under two names. With Strict the first line that is not counted is an error.
-// The counts name each file with its SHA-256.
+// Every line that is not blank, and every record of a binary file with what is left at its end, is given to the
+// counter, which counts it or says why not: see aggregate.Verdict. A file that cannot be read to its end, as an
+// archive that breaks off, is an error, and so is one file under two names. With Strict the first line that is not
+// counted is an error. The counts name each file with its SHA-256.
 //
 // # Cost
 //
@@ -222,8 +222,8 @@ func (h *hashed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadCounts reads partial counts, or a table of counts as CSV by label, which states no policy: table says so, and its
-// counts have a zero ID. That they belong to the policy at hand is for the caller to check.
+// ReadCounts reads partial counts, or a table of counts as CSV by label, which states no policy: table says so, and
+// its counts have a zero ID. That they belong to the policy at hand is for the caller to check.
 func ReadCounts(r io.Reader, name string, labels []string) (c aggregate.Counts, table bool, err error) {
 	in, err := costio.Unzip(r)
 	if err != nil {

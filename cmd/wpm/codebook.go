@@ -148,7 +148,9 @@ func aggregateCodebook(ctx context.Context, c *cli.Command, v vectors, files []s
 }
 
 // readVectors counts reports, adds their points up, and writes a line candidate,x1,...,x(d+1) for each.
-func (v vectors) readVectors(ctx context.Context, c *cli.Command, files []string, sum []float64, table io.Writer) (aggregate.Counts, error) {
+func (v vectors) readVectors(
+	ctx context.Context, c *cli.Command, files []string, sum []float64, table io.Writer,
+) (aggregate.Counts, error) {
 	rows := csv.NewWriter(table)
 	row := []string{"candidate"}
 	for i := range sum {

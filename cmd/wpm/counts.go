@@ -23,8 +23,11 @@ func countsFlags() []cli.Flag {
 	}
 }
 
-// readCounts reads the counts of a policy: with n from files of reports, standard input if there are none, or from -counts.
-func readCounts(ctx context.Context, c *cli.Command, k kind, n *aggregate.Counter, files []string) (counts aggregate.Counts, err error) {
+// readCounts reads the counts of a policy: with n from files of reports, standard input if there are none, or from
+// -counts.
+func readCounts(
+	ctx context.Context, c *cli.Command, k kind, n *aggregate.Counter, files []string,
+) (counts aggregate.Counts, err error) {
 	switch file := c.String("counts"); {
 	case c.IsSet("epoch") && !c.IsSet("partial") && !c.IsSet("counts"):
 		return counts, errors.New("-epoch goes with -partial or -counts: reports do not say their epoch")

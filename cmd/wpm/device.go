@@ -30,9 +30,11 @@ const (
 // opener reads a policy of any kind.
 type opener = func(data []byte) (device.Mechanism, error)
 
-// deviceCommand makes a command of one of package device. about is more for its help; more adds flags, and returns what
-// reads a policy once they are set.
-func deviceCommand(model func(*device.Env) *device.Command, about string, more func(*device.Command) opener) *cli.Command {
+// adder adds flags to a command, and returns what reads a policy once they are set.
+type adder = func(*device.Command) opener
+
+// deviceCommand makes a command of one of package device. about is more for its help; more may be nil.
+func deviceCommand(model func(*device.Env) *device.Command, about string, more adder) *cli.Command {
 	prepare := func(e *device.Env) *device.Command {
 		command := model(e)
 		if more != nil {
@@ -42,8 +44,8 @@ func deviceCommand(model func(*device.Env) *device.Command, about string, more f
 	}
 	shown := prepare(&device.Env{})
 	out := &cli.Command{
-		Name: shown.Name, Usage: shown.Summary, ArgsUsage: shown.Args, Description: strings.TrimSpace(shown.About + "\n" + about),
-		OnUsageError: usageError,
+		Name: shown.Name, Usage: shown.Summary, ArgsUsage: shown.Args, OnUsageError: usageError,
+		Description: strings.TrimSpace(shown.About + "\n" + about),
 		Action: func(ctx context.Context, c *cli.Command) (err error) {
 			command := prepare(env(c))
 			command.Flags.VisitAll(func(f *flag.Flag) {
@@ -77,24 +79,29 @@ func env(c *cli.Command) *device.Env {
 }
 
 func verifyCommand() *cli.Command {
-	return deviceCommand(device.VerifyCommand, "Nor would wpm release take a policy whose cost cannot be built or has another size: status 1, too.\n"+
-		"Then it recomputes what the policy claims about utility, in fractions, if the cost matrix has at most 2^18 entries;\n"+
-		"a false claim is status 1, too, though it costs nobody's privacy. The policy of a codebook (wpm sphere -out) has\n"+
-		"a box and no claims.",
+	return deviceCommand(device.VerifyCommand,
+		"A policy whose cost cannot be built or has another size is status 1, too: wpm release would refuse it.\n"+
+			"Then it recomputes what the policy claims about utility, in fractions, if the cost matrix has at most 2^18\n"+
+			"entries; a false claim is status 1, though it costs nobody's privacy. The policy of a codebook (wpm sphere\n"+
+			"-out) has a box and no claims.",
 		func(c *device.Command) opener {
 			var o options
 			c.Flags.BoolVar(&o.privacyOnly, "privacy-only", false, "leave the utility claims unchecked")
-			c.Flags.BoolVar(&o.utility, "utility", false, "recompute the utility claims of a larger matrix, too: half a second for each million entries")
+			c.Flags.BoolVar(&o.utility, "utility", false,
+				"recompute the utility claims of a larger matrix, too: half a second for each million entries")
 			return func(data []byte) (device.Mechanism, error) { return o.open(data) }
 		})
 }
 
 func releaseCommand() *cli.Command {
-	return deviceCommand(device.ReleaseCommand, "The policy of a codebook (wpm sphere -out) takes vectors instead: lines weight,x1,...,x(d+1), plain or gzipped.\n"+
-		"In projection mode the solver is a process of its own: if it fails, the draw is from the policy's rows or the fallback.",
+	return deviceCommand(device.ReleaseCommand,
+		"The policy of a codebook (wpm sphere -out) takes vectors instead: lines weight,x1,...,x(d+1), plain or gzipped.\n"+
+			"In projection mode the solver is a process of its own: if it fails, the draw is from the policy's rows or the\n"+
+			"fallback.",
 		func(c *device.Command) opener {
 			var o options
-			c.Flags.Func("solver", "`NAME` of what finds the projection: "+wpm.Solvers+" (default: exact)", func(s string) (err error) {
+			usage := "`NAME` of what finds the projection: " + wpm.Solvers + " (default: exact)"
+			c.Flags.Func("solver", usage, func(s string) (err error) {
 				o.solverGiven = true
 				o.solver, err = wpm.ParseSolver(s)
 				return err
@@ -130,7 +137,8 @@ func (o options) open(data []byte) (device.Mechanism, error) {
 }
 
 // errVectors is for a command that takes a policy of points alone.
-var errVectors = errors.New("a codebook's policy, which this command does not take; see wpm release, verify, audit, aggregate, report")
+var errVectors = errors.New("a codebook's policy, which this command does not take; " +
+	"see wpm release, verify, audit, aggregate, report")
 
 // points is a policy of points with its cost.
 type points struct {
@@ -168,8 +176,8 @@ func (p points) Verify(ctx context.Context) (device.Verdict, error) {
 		worst, _ := bounds.Worst.Float64()
 		least, _ := bounds.Lower.Float64()
 		u := places.UnitOfPolicy(p.Policy)
-		utility = fmt.Sprintf("worst case %.10g %s%s, at input %q; at least %.10g for any mechanism; recomputed, the stated bounds hold",
-			worst, u.Costs(), u.Root(worst), p.InputLabel(bounds.Input), least)
+		utility = fmt.Sprintf("worst case %.10g %s%s, at input %q; at least %.10g for any mechanism; "+
+			"recomputed, the stated bounds hold", worst, u.Costs(), u.Root(worst), p.InputLabel(bounds.Input), least)
 	}
 	delete(v.JSON, "cost")
 	v.Claims, v.JSON["utility"] = "utility: "+utility+"\n", utility
@@ -212,7 +220,8 @@ func (v vectors) Verify(context.Context) (device.Verdict, error) {
 	}
 	cfg := v.Config()
 	return device.Verdict{
-		Size: fmt.Sprintf("for up to %d vectors of %d coordinates, %d points, %d high", cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High),
+		Size: fmt.Sprintf("for up to %d vectors of %d coordinates, %d points, %d high",
+			cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High),
 		Bits: cfg.Bits, Form: "codebook, seed " + v.seedText(),
 		JSON: map[string]any{
 			"mode": "codebook", "seed": v.seedText(), "dimension": cfg.Dim, "p": cfg.P,

@@ -81,7 +81,7 @@ func (v vectors) counter() (*aggregate.Counter, error) {
 // counterWith returns a counter that also gives each every report that counts.
 func (v vectors) counterWith(each func(codebook.Report)) (*aggregate.Counter, error) {
 	id, cfg := v.ID(), v.Config()
-	return aggregate.NewKindCounter(aggregate.Kind{ID: id, Outputs: cfg.Points, Read: func(record []byte, binary bool) (int, aggregate.Verdict) {
+	read := func(record []byte, binary bool) (int, aggregate.Verdict) {
 		var r codebook.Report
 		switch {
 		case unmarshal(&r, record, binary) != nil:
@@ -95,19 +95,20 @@ func (v vectors) counterWith(each func(codebook.Report)) (*aggregate.Counter, er
 		}
 		each(r)
 		return r.Index(), aggregate.Counted
-	}})
+	}
+	return aggregate.NewKindCounter(aggregate.Kind{ID: id, Outputs: cfg.Points, Read: read})
 }
 
 func (v vectors) labels() []string { return places.Labels(strconv.Itoa, v.Config().Points) }
 
 func (v vectors) belongs(c aggregate.Counts, table bool) error {
-	switch id := v.ID(); {
+	switch id, points := v.ID(), v.Config().Points; {
 	case v.Fresh():
 		return errors.New("the policy has fresh seeds, and then a count of indices means nothing")
 	case !table && c.Policy != id:
 		return fmt.Errorf("%w: %x, not %x", aggregate.ErrPolicy, c.Policy[:6], id[:6])
-	case len(c.Reports) != v.Config().Points:
-		return fmt.Errorf("%w: counts of %d candidates, the policy has %d", aggregate.ErrShape, len(c.Reports), v.Config().Points)
+	case len(c.Reports) != points:
+		return fmt.Errorf("%w: counts of %d candidates, the policy has %d", aggregate.ErrShape, len(c.Reports), points)
 	}
 	return nil
 }

@@ -81,8 +81,8 @@ type File struct {
 var ErrPower = errors.New("the cost is 1 - cos, which has no power")
 
 // Points is the geometry of input points, and of output points unless out is nil. metric is euclidean, cosine,
-// greatcircle, or empty: greatcircle for columns lat and lon, else euclidean. Errors: ErrPower for cosine and another p
-// than 1; those of the files name them.
+// greatcircle, or empty: greatcircle for columns lat and lon, else euclidean. Errors: ErrPower for cosine and another
+// p than 1; those of the files name them.
 func Points(in File, out *File, metric string, p float64) (g Geometry, err error) {
 	to, v := in, [][]float64(nil)
 	if out != nil {
@@ -121,7 +121,8 @@ func Points(in File, out *File, metric string, p float64) (g Geometry, err error
 		g.Cost, err = cost.NewCosine(in.X, v)
 	case "greatcircle":
 		if !in.Geographic() {
-			return g, fmt.Errorf("-metric greatcircle needs columns lat and lon, and a header that says which is which; %s has %s", in.Name, in.columns())
+			return g, fmt.Errorf("-metric greatcircle needs columns lat and lon, and a header that says which is which; "+
+				"%s has %s", in.Name, in.columns())
 		}
 		g.Unit = UnitOf("greatcircle", p, 0, 0)
 		g.Cost, err = cost.NewGreatCircle(latLon(in.X), latLon(v), p)

@@ -13,8 +13,9 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// LabelHint returns a remark on the first label of private data that the policy does not have: the nearest one that it has. It is for
-// "release -check" on the device alone, where whoever reads it may see the data. Empty if err is about something else, or nothing is near.
+// LabelHint returns a remark on the first label of private data that the policy does not have: the nearest one that it
+// has. It is for "release -check" on the device alone, where whoever reads it may see the data. Empty if err is about
+// something else, or nothing is near.
 func LabelHint(p policy.Policy, data []byte, err error) string {
 	var at *policy.PrivateError
 	if !errors.As(err, &at) || at.Line < 1 {
@@ -65,7 +66,8 @@ func LabelHint(p policy.Policy, data []byte, err error) string {
 	return fmt.Sprintf("; is %q meant?", near)
 }
 
-// editDistance returns how many runes must be put in, taken out or exchanged to make b of a, or limit if that is more. O(len(b) limit).
+// editDistance returns how many runes must be put in, taken out or exchanged to make b of a, or limit if that is more.
+// O(len(b) limit).
 func editDistance(a, b []rune, limit int) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

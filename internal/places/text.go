@@ -16,7 +16,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// ReadText reads a text, gzip allowed, with a reader of costio, and puts it into NFC. name stands for the file in errors.
+// ReadText reads a text, gzip allowed, with a reader of costio, and puts it into NFC. name stands for the file in
+// errors.
 func ReadText[T any](r io.Reader, name string, read func(io.Reader, string) (T, error)) (none T, err error) {
 	text, err := costio.Unzip(r)
 	if err != nil {
@@ -28,7 +29,8 @@ func ReadText[T any](r io.Reader, name string, read func(io.Reader, string) (T, 
 // NFC returns a reader of r's text in NFC.
 func NFC(r io.Reader) io.Reader { return norm.NFC.Reader(r) }
 
-// Labels returns n labels in NFC. Two that become equal are not told apart by any file: the readers of costio refuse them.
+// Labels returns n labels in NFC. Two that become equal are not told apart by any file: the readers of costio refuse
+// them.
 func Labels(label func(int) string, n int) []string {
 	labels := make([]string, n)
 	for i := range labels {
