@@ -57,8 +57,10 @@
 //	sphere/codebook/FuzzDecode    codebook.Decode               re-encoding gives the same bytes; Verify
 //	sphere/codebook/FuzzPrivate   codebook.Release on private bytes   a second parser; the law is in the box; never fails
 //	cmd/wpm/FuzzOrigin         -geometry and -base of design    what is taken, a policy takes; written out it is the same
-//	cmd/wpm/FuzzReports        the reports of "wpm aggregate"   a plain loop over lines; its partial counts come back
-//	cmd/wpm/FuzzObjects        the objects of "wpm check"       encoding/json
+//	device/FuzzPolicy          a policy file of a device        a policy that is not verified is not released
+//	device/FuzzLedger          the ledger of "wpm ledger"       what policy reads of the same file
+//	aggregate/reports/FuzzReports   the reports of "wpm aggregate"   a plain loop over lines; its partial counts come back
+//	certificate/FuzzObjects    the objects of "wpm check"       encoding/json
 //
 // Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
 // kept in testdata/fuzz, and as a row in a table of the package they are about.
