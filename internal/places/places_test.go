@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // TestAmounts: a cost is printed with its unit, and with the distance that it stands for.
@@ -138,4 +140,41 @@ func TestEditDistance(t *testing.T) {
 			t.Fatalf("editDistance(%q, %q, %d) = %d, want %d", string(a), string(b), limit, got, want)
 		}
 	})
+}
+
+// TestLabelHint: only a label that a policy lacks has a hint, and only a near one.
+func TestLabelHint(t *testing.T) {
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := ldp.NewPolytope(eps, []float64{0.4, 0.4}, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := []string{"home", "Caf\u00e9"}
+	p, err := policy.New(policy.Config{
+		Polytope: box, Mode: policy.Projection, InputLabels: labels, InputAliases: Aliases(labels),
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for data, want := range map[string]string{
+		"hone,1\n": `"home"`, "home,1\nHOME ,1\n": `"home"`, "Cafe,1\n": "Caf", "cinema,1\n": "", "home,-1\n": "", "": "",
+	} {
+		_, err := policy.ParsePrivate(p, []byte(data))
+		if err == nil {
+			t.Fatalf("%q is usable", data)
+		}
+		if hint := LabelHint(p, []byte(data), err); (hint != "") != (want != "") || !strings.Contains(hint, want) {
+			t.Errorf("%q: %q, want %q", data, hint, want)
+		}
+	}
+	if hint := LabelHint(p, []byte("hone,1\n"), errors.New("other")); hint != "" {
+		t.Errorf("a hint on another error: %q", hint)
+	}
+	if _, err := policy.ParsePrivate(p, []byte("Cafe\u0301,1\n")); err != nil {
+		t.Errorf("the alias: %v", err)
+	}
 }
