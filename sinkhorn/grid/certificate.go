@@ -59,20 +59,18 @@ func (s *solver) certify() *answer {
 	m := k.moments(w)
 	var exact kl.Workspace
 	exact.Project(m.log, l.lo, l.hi, a.q)
-	p := columnPlan{mass: m.log, x: m.x, y: m.y, square: m.square}
+	p := make([]column, n)
+	mass, costs := m.log, m.square
 	var entropy, rows num.Twofold // sum c log v and sum mu w
 	for j, x := range m.log {
 		c := math.Exp(x + a.logV[j])
-		p.mass[j] = c
-		p.x[j] *= c
-		p.y[j] *= c
-		p.square[j] *= c
 		if c > 0 {
 			entropy = entropy.Add(c * a.logV[j])
 		}
-		a.residual += math.Abs(a.q[j] - c)
+		p[j] = column{c, c * m.x[j], c * m.y[j], c * m.square[j]}
+		mass[j], costs[j] = c, p[j].square
 	}
-	a.transport = num.Sum(p.square)
+	a.residual, a.transport = distance(a.q, mass), num.Sum(costs)
 	for i, mu := range l.mu {
 		if mu > 0 {
 			rows = rows.Add(mu * w[i])
@@ -80,18 +78,16 @@ func (s *solver) certify() *answer {
 	}
 	a.objective = k.reg * rows.Plus(entropy).Float()
 
-	a.flow = l.balance(p.mass, a.q)
-	moved := columnPlan{
-		mass: append([]float64(nil), p.mass...), x: p.x, y: p.y, square: p.square,
-	}
 	top := l.largest()
-	if a.flow.apply(l, moved) {
-		a.upper = num.Sum(moved.square) + top*distance(moved.mass, a.q)
+	a.upper = a.transport + top*a.residual
+	if a.flow = l.balance(mass, a.q); a.flow.apply(l, p) {
+		for j, c := range p {
+			mass[j], costs[j] = c.mass, c.square
+		}
+		a.upper = min(a.upper, num.Sum(costs)+top*distance(mass, a.q))
 	} else {
 		a.flow = Flow{Right: make([]float64, n), Down: make([]float64, n), Steps: 1}
-		a.upper = math.Inf(1)
 	}
-	a.upper = min(a.upper, a.transport+top*distance(p.mass, a.q))
 	dx, dy := l.spacing()
 	noise := l.rounding(size+2*(dx*dx+dy*dy+top)/k.reg, a.flow.Steps)
 	a.upper = min(a.upper+16*noise*top, top)
@@ -135,38 +131,34 @@ func (s *solver) potentials(a *answer) {
 	a.posterior = max(0, a.transport-num.Dot(l.mu, f)-a.priceSum)
 	k.transform(b, v)
 	t := kl.BestShift(b, l.lo, l.hi, make([]int32, n))
-	size := 0.0
 	for j := range b {
 		b[j] -= t
-		size = max(size, math.Abs(b[j]))
-		v[j] = -b[j]
 	}
-	k.transform(f, v)
-	down := 2 * transformError(l.rows, l.cols, size)
-	for i := range f {
-		f[i] -= down
-	}
+	k.rowPotentials(f, b)
 	value, terms := kl.Dual(l.mu, f, b, l.lo, l.hi)
 	a.lower = max(0, value-terms*0x1p-50-0x1p-1000)
 	a.f, a.g = f, b
-
 }
 
 // RowPotentials returns the largest f with f_i + g_j <= C_ij for all cells i and j, up to rounding, to the safe side.
 func RowPotentials(c *cost.Grid, g []float64) []float64 {
 	rows, cols := c.Size()
-	k := newKernel(&level{rows: rows, cols: cols})
+	f := make([]float64, len(g))
+	newKernel(&level{rows: rows, cols: cols}).rowPotentials(f, g)
+	return f
+}
+
+// rowPotentials is RowPotentials for a level.
+func (k *kernel) rowPotentials(f, g []float64) {
 	v := make([]float64, len(g))
 	size := 0.0
 	for j, x := range g {
 		v[j] = -x
 		size = max(size, math.Abs(x))
 	}
-	f := make([]float64, len(g))
 	k.transform(f, v)
-	down := 2 * transformError(rows, cols, size)
+	down := 2 * transformError(k.l.rows, k.l.cols, size)
 	for i := range f {
 		f[i] -= down
 	}
-	return f
 }

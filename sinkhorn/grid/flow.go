@@ -15,9 +15,15 @@ var ge gonum.Implementation
 // of a plan that has not converged can be repaired by moves between neighbours at a true cost that is known,
 // instead of being charged at the largest cost.
 
-// columnPlan is a plan seen from its columns; x, y and square are sums over the mass, not means.
-type columnPlan struct {
-	mass, x, y, square []float64
+// column is what arrives in a column of a plan: the mass, and sums over it, not means, of the way that it has come and
+// of its square.
+type column struct{ mass, x, y, square float64 }
+
+func (c *column) add(d column) {
+	c.mass += d.mass
+	c.x += d.x
+	c.y += d.y
+	c.square += d.square
 }
 
 // Flow is mass moved between neighbouring columns on a grid: Right[i] from cell i to the next in its row,
@@ -32,59 +38,50 @@ type Flow struct {
 // maxFlowSteps bounds the work of a repair. A plan that needs more is far from converged.
 const maxFlowSteps = 64
 
+// edges calls f for every pair of neighbours on a grid: axis 0 with cell j to the right of cell i, and axis 1 with j
+// below i.
+func edges(rows, cols int, f func(axis, i, j int)) {
+	for r := range rows {
+		for c := range cols {
+			i := r*cols + c
+			if c+1 < cols {
+				f(0, i, i+1)
+			}
+			if r+1 < rows {
+				f(1, i, i+cols)
+			}
+		}
+	}
+}
+
 // balance finds the flow that takes the column sums mass to q: least squares with weights near the masses,
 // so that cells without mass are not passed through. It solves a Poisson equation by conjugate gradients
 // with a multigrid cycle.
 func (l *level) balance(mass, q []float64) Flow {
 	rows, cols := l.rows, l.cols
 	n := rows * cols
-	w := make([]float64, n)
+	w, e := make([]float64, n), make([]float64, n)
 	for i := range w {
-		w[i] = min(mass[i], q[i])
+		w[i], e[i] = min(mass[i], q[i]), mass[i]-q[i]
 	}
 	fl := Flow{Right: make([]float64, n), Down: make([]float64, n), Steps: 1}
+	flow := [2][]float64{fl.Right, fl.Down}
 	dx, dy := l.spacing()
 	// Conductances of edges: cross-section over length, up to a common factor.
-	link := func(a, b, ratio float64) float64 {
-		if a == 0 || b == 0 {
-			return 0
+	ratio := [2]float64{dy / dx, dx / dy}
+	edges(rows, cols, func(axis, i, j int) {
+		if a, b := w[i], w[j]; a > 0 && b > 0 {
+			flow[axis][i] = ratio[axis] * 2 * (a / (a + b)) * b
 		}
-		return ratio * 2 * (a / (a + b)) * b
-	}
-	for r := range rows {
-		for c := range cols {
-			i := r*cols + c
-			if c+1 < cols {
-				fl.Right[i] = link(w[i], w[i+1], dy/dx)
-			}
-			if r+1 < rows {
-				fl.Down[i] = link(w[i], w[i+cols], dx/dy)
-			}
-		}
-	}
-	e := make([]float64, n)
-	for i := range e {
-		e[i] = mass[i] - q[i]
-	}
+	})
 	d := newPoisson(rows, cols, fl.Right, fl.Down).solve(e)
 	out := make([]float64, n)
-	for r := range rows {
-		for c := range cols {
-			i := r*cols + c
-			if c+1 < cols {
-				f := (d[i] - d[i+1]) * fl.Right[i]
-				fl.Right[i] = f
-				out[i] += max(f, 0)
-				out[i+1] += max(-f, 0)
-			}
-			if r+1 < rows {
-				f := (d[i] - d[i+cols]) * fl.Down[i]
-				fl.Down[i] = f
-				out[i] += max(f, 0)
-				out[i+cols] += max(-f, 0)
-			}
-		}
-	}
+	edges(rows, cols, func(axis, i, j int) {
+		f := (d[i] - d[j]) * flow[axis][i]
+		flow[axis][i] = f
+		out[i] += max(f, 0)
+		out[j] += max(-f, 0)
+	})
 	// The mass of a cell stays between mass and q on the way, up to rounding. No more than half of it may leave in a
 	// step.
 	worst := 0.0
@@ -103,52 +100,28 @@ func (l *level) balance(mass, q []float64) Flow {
 }
 
 // apply moves the plan along the flow. It reports false, and leaves the plan in ruins, if a cell would run out of mass.
-func (fl Flow) apply(l *level, p columnPlan) bool {
-	rows, cols := l.rows, l.cols
-	n := rows * cols
+func (fl Flow) apply(l *level, p []column) bool {
 	dx, dy := l.spacing()
-	d := columnPlan{mass: make([]float64, n), x: make([]float64, n), y: make([]float64, n), square: make([]float64, n)}
-	part := 1 / float64(fl.Steps)
+	flow, way := [2][]float64{fl.Right, fl.Down}, [2][2]float64{{dx, 0}, {0, dy}}
+	d := make([]column, len(p))
 	for range fl.Steps {
-		clear(d.mass)
-		clear(d.x)
-		clear(d.y)
-		clear(d.square)
-		move := func(i, j int, m, dx, dy float64) {
+		clear(d)
+		edges(l.rows, l.cols, func(axis, i, j int) {
+			m, dx, dy := flow[axis][i]/float64(fl.Steps), way[axis][0], way[axis][1]
 			if m < 0 {
 				i, j, m, dx, dy = j, i, -m, -dx, -dy
 			}
 			if m == 0 {
 				return
 			}
-			share := m / p.mass[i]
-			x, y, sq := share*p.x[i], share*p.y[i], share*p.square[i]
-			d.mass[i] -= m
-			d.x[i] -= x
-			d.y[i] -= y
-			d.square[i] -= sq
-			d.mass[j] += m
-			d.x[j] += x - m*dx
-			d.y[j] += y - m*dy
-			d.square[j] += sq - 2*(x*dx+y*dy) + m*(dx*dx+dy*dy)
-		}
-		for r := range rows {
-			for c := range cols {
-				i := r*cols + c
-				if c+1 < cols {
-					move(i, i+1, fl.Right[i]*part, dx, 0)
-				}
-				if r+1 < rows {
-					move(i, i+cols, fl.Down[i]*part, 0, dy)
-				}
-			}
-		}
-		for i := range n {
-			p.mass[i] += d.mass[i]
-			p.x[i] += d.x[i]
-			p.y[i] += d.y[i]
-			p.square[i] += d.square[i]
-			if !(p.mass[i] >= 0) || !(p.square[i] >= 0) {
+			share := m / p[i].mass
+			x, y, square := share*p[i].x, share*p[i].y, share*p[i].square
+			d[i].add(column{-m, -x, -y, -square})
+			d[j].add(column{m, x - m*dx, y - m*dy, square - 2*(x*dx+y*dy) + m*(dx*dx+dy*dy)})
+		})
+		for i := range p {
+			p[i].add(d[i])
+			if !(p[i].mass >= 0) || !(p[i].square >= 0) {
 				return false
 			}
 		}
@@ -171,45 +144,25 @@ func newPoisson(rows, cols int, right, down []float64) *poisson {
 		rows: rows, cols: cols, right: append([]float64(nil), right...), down: append([]float64(nil), down...),
 		diagonal: make([]float64, n), x: make([]float64, n), b: make([]float64, n), r: make([]float64, n),
 	}
-	for r := range rows {
-		for c := range cols {
-			i := r*cols + c
-			if c+1 < cols {
-				p.diagonal[i] += right[i]
-				p.diagonal[i+1] += right[i]
-			}
-			if r+1 < rows {
-				p.diagonal[i] += down[i]
-				p.diagonal[i+cols] += down[i]
-			}
-		}
-	}
+	links := [2][]float64{right, down}
+	edges(rows, cols, func(axis, i, j int) {
+		p.diagonal[i] += links[axis][i]
+		p.diagonal[j] += links[axis][i]
+	})
 	if rows <= 2 && cols <= 2 {
 		return p
 	}
 	// Cells are joined in pairs. The conductance between two joined cells is the sum over the edges
 	// between them, halved on an axis whose cells have become twice as long.
 	h, w := (rows+1)/2, (cols+1)/2
-	cr, cd := make([]float64, h*w), make([]float64, h*w)
-	byX, byY := 0.5, 0.5
-	if cols == 1 {
-		byX = 1
-	}
-	if rows == 1 {
-		byY = 1
-	}
-	for r := range rows {
-		for c := range cols {
-			i, j := r*cols+c, r/2*w+c/2
-			if c+1 < cols && c%2 == 1 {
-				cr[j] += byX * right[i]
-			}
-			if r+1 < rows && r%2 == 1 {
-				cd[j] += byY * down[i]
-			}
+	joined := [2][]float64{make([]float64, h*w), make([]float64, h*w)}
+	at := func(i int) int { return i/cols/2*w + i%cols/2 }
+	edges(rows, cols, func(axis, i, j int) {
+		if a := at(i); a != at(j) {
+			joined[axis][a] += 0.5 * links[axis][i]
 		}
-	}
-	p.next = newPoisson(h, w, cr, cd)
+	})
+	p.next = newPoisson(h, w, joined[0], joined[1])
 	return p
 }
 
@@ -242,26 +195,17 @@ func (p *poisson) relax(colour int) {
 
 // apply sets dst to the Laplacian of x.
 func (p *poisson) apply(dst, x []float64) {
-	rows, cols := p.rows, p.cols
-	for r := range rows {
-		for c := range cols {
-			i := r*cols + c
-			s := p.diagonal[i] * x[i]
-			if c > 0 {
-				s -= p.right[i-1] * x[i-1]
-			}
-			if c+1 < cols {
-				s -= p.right[i] * x[i+1]
-			}
-			if r > 0 {
-				s -= p.down[i-cols] * x[i-cols]
-			}
-			if r+1 < rows {
-				s -= p.down[i] * x[i+cols]
-			}
-			dst[i] = s
-		}
+	for i, d := range p.diagonal {
+		dst[i] = d * x[i]
 	}
+	edges(p.rows, p.cols, func(axis, i, j int) {
+		w := p.right[i]
+		if axis == 1 {
+			w = p.down[i]
+		}
+		dst[i] -= w * x[j]
+		dst[j] -= w * x[i]
+	})
 }
 
 // cycle solves for p.b roughly, in p.x: a symmetric V-cycle, as a preconditioner has to be.
@@ -311,7 +255,7 @@ func (p *poisson) solve(b []float64) []float64 {
 	n := len(b)
 	x, best := make([]float64, n), make([]float64, n)
 	r, dir, image := append([]float64(nil), b...), make([]float64, n), make([]float64, n)
-	first := l1(r)
+	first := ge.Dasum(n, r, 1)
 	least := first
 	rz := 0.0
 	for range poissonSteps {
@@ -337,7 +281,7 @@ func (p *poisson) solve(b []float64) []float64 {
 			x[i] += a * dir[i]
 			r[i] -= a * image[i]
 		}
-		left := l1(r)
+		left := ge.Dasum(n, r, 1)
 		if left < least {
 			least = left
 			copy(best, x)
@@ -347,12 +291,4 @@ func (p *poisson) solve(b []float64) []float64 {
 		}
 	}
 	return best
-}
-
-func l1(xs []float64) float64 {
-	var s float64
-	for _, x := range xs {
-		s += math.Abs(x)
-	}
-	return s
 }
