@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -56,8 +55,8 @@ func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Pr
 	if err := p.box.setBox(p.lo, p.hi); err != nil {
 		return nil, err
 	}
-	if !(reg > 0) || math.IsInf(reg, 0) {
-		return nil, fmt.Errorf("%w: Reg = %v, want a finite number > 0", ErrReg, reg)
+	if err := checkReg("Reg", reg); err != nil {
+		return nil, err
 	}
 	if s.Initial != nil || s.History {
 		return nil, fmt.Errorf("%w: Initial and History are not for a Projector", ErrSettings)

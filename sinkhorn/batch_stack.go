@@ -107,7 +107,7 @@ func (t *stack) step() {
 		m.k.part = t.part[x]
 	}
 	t.loop(t.p.common.k.ch, t.product)
-	t.loop(len(t.work), func(x int) { t.work[x].advance(t.part[x]) })
+	t.loop(len(t.work), func(x int) { t.work[x].advance() })
 	if t.cut() {
 		t.abandon()
 		return
@@ -163,32 +163,25 @@ func (t *stack) product(ch int) {
 			return
 		}
 		b := min(block, to-i)
-		rows := k.m[i*n : (i+b)*n]
 		for _, m := range t.work {
 			s := &m.s
-			a, u := s.a[i:i+b], s.u[i:i+b]
 			if m.n == 0 {
-				copy(a, t.p.common.a[i:i+b])
+				copy(s.a[i:i+b], t.p.common.a[i:i+b])
 			} else {
-				loops.Times(rows, n, s.v, a)
+				k.times(nil, i, i+b, s.v, s.a)
 			}
-			for r, y := range a {
-				u[r] = m.mass[i+r] / y
+			for r := i; r < i+b; r++ {
+				s.u[r] = m.mass[r] / s.a[r]
 			}
-			loops.AddColumns(rows, n, u, m.k.partial(ch, s.s))
+			k.add(nil, i, i+b, s.u, m.k.partial(ch, s.s))
 		}
 	}
 }
 
 // advance does what follows the products: it is a turn of probe.
-func (m *member) advance(part []float64) {
+func (m *member) advance() {
 	s := &m.s
-	if n := s.c.n; m.k.ch > 1 {
-		copy(s.s, part[:n])
-		for ch := 1; ch < m.k.ch; ch++ {
-			ge.Daxpy(n, 1, part[ch*n:(ch+1)*n], 1, s.s, 1)
-		}
-	}
+	m.k.join(s.s)
 	switch s.sound = s.balance(); {
 	case !s.sound:
 		m.outcome = fallback

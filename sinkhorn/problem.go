@@ -84,10 +84,15 @@ func newInstance(p Problem) (*instance, error) {
 	if err := in.setBox(p.Lo, p.Hi); err != nil {
 		return nil, err
 	}
-	if !(p.Reg > 0) || math.IsInf(p.Reg, 0) {
-		return nil, fmt.Errorf("%w: Reg = %v, want a finite number > 0", ErrReg, p.Reg)
+	return in, checkReg("Reg", p.Reg)
+}
+
+// checkReg checks a regularisation, or one relative to the cost.
+func checkReg(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("%w: %s = %v, want a finite number > 0", ErrReg, name, x)
 	}
-	return in, nil
+	return nil
 }
 
 // setSource reads the rows with mass.
@@ -157,8 +162,8 @@ func RelativeReg(c cost.Matrix, rho float64) (float64, error) {
 	if err := cost.Validate(c); err != nil {
 		return 0, fmt.Errorf("%w: %w", class(err), err)
 	}
-	if !(rho > 0) || math.IsInf(rho, 0) {
-		return 0, fmt.Errorf("%w: rho = %v, want a finite number > 0", ErrReg, rho)
+	if err := checkReg("rho", rho); err != nil {
+		return 0, err
 	}
 	r := cost.Range(c)
 	if r == 0 {

@@ -82,13 +82,14 @@ func (s Settings) met(gap, upper, margin, largest float64) bool {
 
 // resolve checks the settings and fills in defaults for kv columns.
 func (s Settings) resolve(in *instance) (Settings, error) {
+	for n, x := range []float64{s.Tolerance, s.Gap} {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return s, fmt.Errorf("%w: %s = %v, want a finite number >= 0", ErrSettings, [2]string{"Tolerance", "Gap"}[n], x)
+		}
+	}
 	switch {
 	case s.Method < Auto || s.Method > Fast:
 		return s, fmt.Errorf("%w: Method = %d", ErrSettings, int(s.Method))
-	case !(s.Tolerance >= 0) || math.IsInf(s.Tolerance, 0):
-		return s, fmt.Errorf("%w: Tolerance = %v, want a finite number >= 0", ErrSettings, s.Tolerance)
-	case !(s.Gap >= 0) || math.IsInf(s.Gap, 0):
-		return s, fmt.Errorf("%w: Gap = %v, want a finite number >= 0", ErrSettings, s.Gap)
 	case s.MaxIterations < 0:
 		return s, fmt.Errorf("%w: MaxIterations = %d is negative", ErrSettings, s.MaxIterations)
 	case s.History && s.Method != Paper:

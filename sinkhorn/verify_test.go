@@ -113,3 +113,31 @@ func TestVerifyTight(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyScales: answers of costs of every size from the documented one up to the largest floats verify, converged or
+// stopped early.
+func TestVerifyScales(t *testing.T) {
+	g := newGenerator(5)
+	for n := range 1500 {
+		p := g.problem(2+g.intn(6), 2+g.intn(6), []float64{3, 0.3, 0.1, 0.01}[g.intn(4)])
+		e := g.intn(1970) - 947
+		if n%3 == 0 {
+			e = 1000 + g.intn(24)
+		}
+		d := p.Cost.(*cost.Dense)
+		for i, x := range d.Data {
+			d.Data[i] = math.Min(math.Ldexp(x, e), math.MaxFloat64)
+		}
+		p.Reg = math.Min(math.Ldexp(p.Reg, e), math.MaxFloat64)
+		if p.Reg < 1e-290 || cost.Max(d) < 1e-290 {
+			continue
+		}
+		r, err := Project(context.Background(), p, Settings{AllRows: n%2 == 0, Gap: []float64{0, 0.1}[g.intn(2)], MaxIterations: 1 + g.intn(300)})
+		if err != nil && !is(err, ErrNotConverged) {
+			t.Fatalf("number %d, costs times 2^%d: %v", n, e, err)
+		}
+		if _, _, err := Verify(p, r); err != nil {
+			t.Errorf("number %d, costs times 2^%d: %v", n, e, err)
+		}
+	}
+}
