@@ -50,11 +50,11 @@
 //
 // # Cost
 //
-// Fast keeps 8 bytes a cell of rows with mass and columns with room, the kernel, and as many for a cost that computes its
-// rows: it reads every one once. Large *cost.Grid at squared distance take a few hundred bytes a cell of the grid
-// instead, and Paper O(k + kv) beside the rows. An iteration takes 0.2 to 0.4 ns a cell for Fast, some 20
-// ns for Paper. Fast takes 1 to 40 passes at Reg = 0.1 and 0.01 max C, and hundreds at 0.001, where Algorithm 1 takes
-// thousands.
+// Memory has no limit to set, since the kernel takes as much as the costs: 8 bytes for every row with mass and column
+// with room. A cost that computes its rows is read once and held, 8 bytes more, and so are copies without closed columns
+// or in another scale. Large *cost.Grid at squared distance take a few hundred bytes a cell of the grid instead. An
+// iteration takes 0.2 to 0.4 ns a cell for Fast, some 20 ns for Paper. Fast takes 1 to 40 passes at Reg = 0.1 and 0.01
+// max C, and hundreds at 0.001, where Algorithm 1 takes thousands.
 //
 // Use package mincostflow for the exact projection, for few points, and for gaps that Reg cannot reach; this package
 // where larger instances need an approximation with a proof, or where the smoothing is wanted.
