@@ -105,7 +105,7 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 
 // project projects one distribution in the way that suits it.
 func (p *Projector) project(ctx context.Context, s *workspace, source []float64, support []int, r *Result) error {
-	if err := s.read(source, support); err != nil {
+	if err := s.in.setSource(source, support); err != nil {
 		r.empty()
 		return err
 	}
@@ -116,11 +116,6 @@ func (p *Projector) project(ctx context.Context, s *workspace, source []float64,
 		s.stack, s.member = p.newStack(1), new(member)
 	}
 	return s.stack.alone(ctx, s, source, support, r)
-}
-
-// read makes s.in the distribution.
-func (s *workspace) read(source []float64, support []int) error {
-	return s.in.setSource(source, support)
 }
 
 // general projects by Project.
@@ -200,7 +195,7 @@ func (p *Projector) stack(ctx context.Context, source []float64, support []int, 
 	}
 	s := p.take()
 	defer p.give(s)
-	if s.read(source, support) != nil || !p.shared(ctx, &s.in) {
+	if s.in.setSource(source, support) != nil || !p.shared(ctx, &s.in) {
 		return nil
 	}
 	m := p.member()
@@ -218,8 +213,7 @@ func (p *Projector) take() *workspace {
 		p.free = p.free[:n-1]
 		return s
 	}
-	s := &workspace{in: p.box}
-	return s
+	return &workspace{in: p.box}
 }
 
 // member returns a workspace for a place in a stack.

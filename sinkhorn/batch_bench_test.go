@@ -136,7 +136,7 @@ func BenchmarkStack(b *testing.B) {
 			t := pr.newStack(size)
 			s := pr.take()
 			for range size {
-				if err := s.read(skewed(g, k), nil); err != nil {
+				if err := s.in.setSource(skewed(g, k), nil); err != nil {
 					b.Fatal(err)
 				}
 				m := new(member)

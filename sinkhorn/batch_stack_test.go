@@ -358,7 +358,7 @@ func TestStackAllocations(t *testing.T) {
 		}
 		stack := func() {
 			for i, m := range members {
-				if err := s.read(u.source[i], nil); err != nil {
+				if err := s.in.setSource(u.source[i], nil); err != nil {
 					t.Fatal(err)
 				}
 				m.load(context.Background(), pr, &s.in)
