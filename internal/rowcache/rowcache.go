@@ -47,65 +47,94 @@ func Read(ctx context.Context, c cost.Matrix, index []int, dst [][]float64, chec
 		ctx = context.Background()
 	}
 	_, kv := c.Dims()
-	held := min(len(dst), len(index))
-	var (
-		mu     sync.Mutex
-		failed = len(index)
-		first  error
-	)
-	passed := func(n int) bool { // a lower row is bad
-		mu.Lock()
-		defer mu.Unlock()
-		return failed < n
-	}
-	read := func(from, to int) {
-		// Memory is asked for by blocks: to clear it all at once would take longer than a cancel may.
-		var slab, buf []float64
-		for n := from; n < to; n++ {
-			switch {
-			case n < held && cap(dst[n]) >= kv:
-				dst[n] = dst[n][:kv]
-			case n < held:
-				if len(slab) == 0 {
-					slab = make([]float64, kv*(min(to, held)-n))
-				}
-				dst[n], slab = slab[:kv:kv], slab[kv:]
-			case n == held || buf == nil:
-				buf = make([]float64, kv)
-			}
-			if n < held {
-				buf = dst[n]
-			}
-			row := c.Row(index[n], buf)
-			if n < held && len(row) == kv {
-				copy(buf, row) // it may be a view
-			}
-			if err := check(n, row); err != nil {
-				mu.Lock()
-				if n < failed {
-					failed, first = n, err
-				}
-				mu.Unlock()
-				return
-			}
-		}
-	}
+	r := reader{matrix: c, kv: kv, index: index, dst: dst[:min(len(dst), len(index))], check: check, failed: len(index)}
+	blocks := (len(index) + block - 1) / block
 	if len(index) <= serialCells/kv {
-		for from := 0; from < len(index) && !passed(from); from += block {
+		for b := range blocks {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			read(from, min(from+block, len(index)))
+			r.read(b)
 		}
-		return first
+		return r.err
 	}
-	err := parallel.For(ctx, (len(index)+block-1)/block, func(b int) {
-		if from := b * block; !passed(from) {
-			read(from, min(from+block, len(index)))
-		}
-	})
-	if err != nil {
+	if err := parallel.For(ctx, blocks, r.read); err != nil {
 		return err
 	}
-	return first
+	return r.err
+}
+
+// reader is one call of Read.
+type reader struct {
+	matrix cost.Matrix
+	kv     int
+	index  []int
+	dst    [][]float64
+	check  func(n int, row []float64) error
+
+	mu     sync.Mutex
+	failed int // the lowest n whose row is bad
+	err    error
+}
+
+// read reads the rows of one block, unless a lower row is bad.
+func (r *reader) read(b int) {
+	from, to := b*block, min((b+1)*block, len(r.index))
+	if r.passed(from) {
+		return
+	}
+	held := r.rows(from, min(to, len(r.dst)))
+	var buf []float64
+	for n := from; n < to; n++ {
+		if n < len(r.dst) {
+			buf = held[n-from]
+		} else if buf == nil || n == len(r.dst) {
+			buf = make([]float64, r.kv)
+		}
+		row := r.matrix.Row(r.index[n], buf)
+		if n < len(r.dst) && len(row) == r.kv {
+			copy(buf, row) // it may be a view
+		}
+		if err := r.check(n, row); err != nil {
+			r.fail(n, err)
+			return
+		}
+	}
+}
+
+// rows returns the rows from to end - 1 of dst, made as long as they must be. Memory is asked for by blocks: to clear
+// it all at once would take longer than a cancel may.
+func (r *reader) rows(from, end int) [][]float64 {
+	if from >= end {
+		return nil
+	}
+	rows := r.dst[from:end]
+	var slab []float64
+	for n := range rows {
+		if cap(rows[n]) >= r.kv {
+			rows[n] = rows[n][:r.kv]
+			continue
+		}
+		if slab == nil {
+			slab = make([]float64, r.kv*(len(rows)-n))
+		}
+		rows[n], slab = slab[:r.kv:r.kv], slab[r.kv:]
+	}
+	return rows
+}
+
+// passed reports whether a row below n is bad.
+func (r *reader) passed(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed < n
+}
+
+// fail records that row n is bad.
+func (r *reader) fail(n int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n < r.failed {
+		r.failed, r.err = n, err
+	}
 }
