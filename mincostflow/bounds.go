@@ -13,18 +13,10 @@ import (
 // columns. The bounds move outward by this much, which is far below an ulp.
 const rounding = 0x1p-80
 
-// result turns an answer into a Result.
-func (s *solver) result(a answer, settings Settings) (r Result, err error) {
-	return r, s.fillResult(&r, a, settings)
-}
-
 // fillResult turns an answer into a Result: potentials for all rows and columns, and bounds. It reuses the slices
 // of r.
 func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 	in := s.in
-	if !a.known {
-		s.bound(&a)
-	}
 	lower := a.value.PlusFloat(float64(-rounding * a.size)).PlusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
@@ -57,7 +49,6 @@ func (s *solver) bound(a *answer) {
 	a.plan = s.sortPlan(a.plan, len(s.in.rows), s.in.kv)
 	a.objective, a.missing = s.primal(a.q, a.plan)
 	a.value, a.size = s.dual(a)
-	a.known = true
 }
 
 // primal returns the cost of the plan, scaled, and how much mass is missing from it: an upper bound

@@ -14,9 +14,8 @@ type answer struct {
 	plan   []entry
 	g      []float64 // prices; -Inf for columns that take no part, until dual fills them in
 	f      []float64 // potentials of the rows with mass, filled in by dual
-	// Once known: the cost of the plan and what it lacks (primal), the dual value of g and f and the sum of the
+	// The cost of the plan and what it lacks (primal), the dual value of g and f and the sum of the
 	// magnitudes of its terms (dual); scaled.
-	known              bool
 	objective, missing num.Twofold
 	value              num.Twofold
 	size               float64

@@ -263,3 +263,14 @@ func (c *asked) Err() error {
 
 // between draws from lo to hi, both included.
 func (d draw) between(lo, hi int) int { return lo + d.Intn(hi-lo+1) }
+
+// newInstance validates p. Costs are checked when they are read.
+func newInstance(p Problem) (*instance, error) {
+	in := &instance{limits: new(limits)}
+	return in, in.set(p)
+}
+
+// result turns an answer into a Result.
+func (s *solver) result(a answer, settings Settings) (r Result, err error) {
+	return r, s.fillResult(&r, a, settings)
+}

@@ -11,31 +11,8 @@ type entry struct {
 // sortPlan sorts p by row, then column, and joins entries of the same arc. It returns what is left of p.
 func (s *solver) sortPlan(p []entry, k, kv int) []entry {
 	s.out.sort = grow(s.out.sort, len(p))
-	s.out.counts = grow(s.out.counts, max(k, kv)+1)
-	q, at := s.out.sort, s.out.counts
-	// Two stable counting sorts.
-	clear(at)
-	for _, e := range p {
-		at[e.j+1]++
-	}
-	for j := range kv {
-		at[j+1] += at[j]
-	}
-	for _, e := range p {
-		q[at[e.j]] = e
-		at[e.j]++
-	}
-	clear(at)
-	for _, e := range q {
-		at[e.i+1]++
-	}
-	for i := range k {
-		at[i+1] += at[i]
-	}
-	for _, e := range q {
-		p[at[e.i]] = e
-		at[e.i]++
-	}
+	s.countingSort(s.out.sort, p, kv, func(e *entry) int32 { return e.j })
+	s.countingSort(p, s.out.sort, k, func(e *entry) int32 { return e.i })
 	n := 0
 	for _, e := range p {
 		if n > 0 && p[n-1].i == e.i && p[n-1].j == e.j {
@@ -46,4 +23,22 @@ func (s *solver) sortPlan(p []entry, k, kv int) []entry {
 		n++
 	}
 	return p[:n]
+}
+
+// countingSort sorts src to dst by a key from 0 to n - 1. It is stable.
+func (s *solver) countingSort(dst, src []entry, n int, key func(*entry) int32) {
+	s.out.counts = grow(s.out.counts, n+1)
+	at := s.out.counts
+	clear(at)
+	for e := range src {
+		at[key(&src[e])+1]++
+	}
+	for i := range n {
+		at[i+1] += at[i]
+	}
+	for e := range src {
+		to := &at[key(&src[e])]
+		dst[*to] = src[e]
+		*to++
+	}
 }

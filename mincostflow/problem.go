@@ -40,12 +40,6 @@ type limits struct {
 	mask      []bool   // columns that can take mass; nil when all can
 }
 
-// newInstance validates p. Costs are checked when they are read.
-func newInstance(p Problem) (*instance, error) {
-	in := &instance{limits: new(limits)}
-	return in, in.set(p)
-}
-
 // set validates p.
 func (in *instance) set(p Problem) error {
 	if err := in.setMatrix(p.Cost); err != nil {

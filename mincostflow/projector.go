@@ -55,11 +55,10 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	for i := range all {
 		all[i] = i
 	}
-	var whole [][]float64
 	if _, ok := c.(*cost.Dense); !ok && rowcache.Fit(p.settings.Memory, p.k, p.kv) == p.k {
-		whole = make([][]float64, p.k)
+		p.whole = make([][]float64, p.k)
 	}
-	err := rowcache.Read(ctx, c, all, whole, func(i int, row []float64) (err error) {
+	err := rowcache.Read(ctx, c, all, p.whole, func(i int, row []float64) (err error) {
 		p.most[i], err = checkRow(i, row, p.kv, p.limits.mask)
 		return err
 	})
@@ -69,7 +68,6 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	if err != nil {
 		return nil, err
 	}
-	p.whole = whole
 	// What a workspace holds: its part of what all may hold, if the whole matrix is too much.
 	p.memory = p.settings.Memory
 	if p.memory == 0 {

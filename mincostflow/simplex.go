@@ -108,13 +108,12 @@ func (x *simplex) gridFor(c float64) int {
 
 // setGrid changes the grid and the price of artificial arcs.
 func (x *simplex) setGrid(exp int, big float64) {
-	x.exp = exp
-	x.tree.setPrices(exp, big)
-	x.rescales++
-	for x.tree.outOfRange {
-		x.exp += coarser
+	for x.exp = exp; ; x.exp += coarser {
 		x.tree.setPrices(x.exp, big)
 		x.rescales++
+		if !x.tree.outOfRange {
+			return
+		}
 	}
 }
 

@@ -94,6 +94,7 @@ func (s *solver) cancelled() answer {
 			a.f, a.g = b.f, b.g
 		}
 	}
+	s.bound(&a)
 	return a
 }
 

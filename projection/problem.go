@@ -3,6 +3,7 @@ package projection
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -36,22 +37,7 @@ type Entry struct {
 
 // Dims returns the dimensions of c and refuses what cannot be read without a panic: ErrShape.
 func Dims(c cost.Matrix) (k, kv int, err error) {
-	missing := c == nil
-	switch c := c.(type) {
-	case *cost.Dense:
-		missing = c == nil
-	case *cost.Ring:
-		missing = c == nil
-	case *cost.Grid:
-		missing = c == nil
-	case *cost.Points:
-		missing = c == nil
-	case *cost.Cosine:
-		missing = c == nil
-	case *cost.GreatCircle:
-		missing = c == nil
-	}
-	if missing {
+	if v := reflect.ValueOf(c); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return 0, 0, fmt.Errorf("%w: Cost is nil", ErrShape)
 	}
 	k, kv = c.Dims()
