@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
 )
 
@@ -23,8 +22,8 @@ import (
 // the same number. An error wraps ErrCertificate and says what failed, also if r.Lower or r.Upper promise
 // more; a UnitProblem that is itself invalid gives the errors of ProjectUnits.
 //
-// It takes one pass over the cost in floats, with rational arithmetic for close calls. Like Verify, it uses no
-// code of the solver.
+// It takes one pass over the cost in floats, with rational arithmetic for close calls. It shares the checks of the
+// problem, the dual value and the sum of costs with the solver (unitproblem.go), and no other code.
 func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error) {
 	c := unitCheck{p: p, r: r}
 	if c.k, c.kv, c.n, err = p.check(); err != nil {
@@ -169,22 +168,6 @@ func (c *unitCheck) planRow(i int, row []float64) (rest uint64, err error) {
 func (c *unitCheck) misplaced() error {
 	a := c.r.Plan[c.at]
 	return refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", c.at, a.I, a.J, c.k, c.kv)
-}
-
-// unitCost is the exact cost of a plan of whole units.
-type unitCost struct{ sum num.Acc }
-
-// add adds the cost of moving units.
-func (c *unitCost) add(units uint64, cost float64) {
-	const low = 1<<32 - 1 // units may have more bits than a float
-	c.sum.AddMul(float64(units&^low), cost)
-	c.sum.AddMul(float64(units&low), cost)
-}
-
-// over returns the cost over n units.
-func (c *unitCost) over(n uint64) *big.Rat {
-	x := c.sum.Rat()
-	return x.Quo(x, new(big.Rat).SetUint64(n))
 }
 
 // refuse is the error of a certificate.

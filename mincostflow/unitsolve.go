@@ -1,0 +1,240 @@
+package mincostflow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
+
+// ProjectUnits moves whole units into the box [p.Lo, p.Hi] at least cost. Nothing is rounded:
+// flows are the units themselves, and costs are taken as the exact binary fractions that they are.
+// The simplex first runs on a grid of costs as in Project; then the prices of its tree are computed
+// exactly and every arc is priced with them, where floats leave a doubt in rational arithmetic, and
+// pivots go on until none improves the plan. So Upper and Lower of a result without an error are one
+// number, the optimum.
+//
+// q depends on the order in which ties are broken when there are several optima, as in Project.
+//
+// Bad input is one of the errors of this package, ErrOverflow for more than 2^62 units among them, and the
+// UnitResult is then empty. ErrNotConverged comes with a plan of whole units whose bounds hold.
+func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitResult, error) {
+	s := solvers.Get().(*solver)
+	defer s.release()
+	in := &s.own
+	if err := in.setMatrix(p.Cost); err != nil {
+		return UnitResult{}, err
+	}
+	_, _, n, err := p.check()
+	if err != nil {
+		return UnitResult{}, err
+	}
+	s.setUnits(&p, n)
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	switch err := s.load(ctx, in, settings.Memory); err {
+	case nil:
+	case errUnread:
+		return s.unreadUnits(), fmt.Errorf("%w: %w before the costs were read", ErrNotConverged, ctx.Err())
+	default:
+		return UnitResult{}, err
+	}
+	var e exactPrices
+	optimal := s.simplexUnits(ctx, settings, &e)
+	r, err := s.unitResult(p, optimal, settings, &e)
+	if err != nil {
+		return UnitResult{}, err
+	}
+	if r.Status == Cancelled {
+		err = fmt.Errorf("%w: %w after %d pivots", ErrNotConverged, ctx.Err(), r.Stats.Pivots)
+	}
+	return r, err
+}
+
+// setUnits takes over a problem that has been checked, of n units.
+func (s *solver) setUnits(p *UnitProblem, n uint64) {
+	in := &s.own
+	in.rows, s.units, s.total = in.rows[:0], s.units[:0], n
+	for m, u := range p.Source {
+		if u > 0 {
+			in.rows = append(in.rows, p.row(m))
+			s.units = append(s.units, uint64(u))
+		}
+	}
+	x := in.limits
+	x.low, x.room, x.mask = grow(x.low, in.kv), grow(x.room, in.kv), nil
+	for j, lo := range p.Lo {
+		x.low[j], x.room[j] = uint64(lo), uint64(p.Hi[j]-lo)
+	}
+	x.mask = positive(p.Hi)
+}
+
+// simplexUnits solves the loaded instance, leaves the exact prices of the optimal tree in e, and reports whether it
+// could before it had to stop.
+func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) bool {
+	s.start(ctx, settings.maxPivots)
+	for {
+		if !s.sx.run() {
+			return false
+		}
+		if !s.sx.refine() { // a finer grid leaves less to the exact prices, if it can be had
+			return e.compute(s) && e.repair(s)
+		}
+	}
+}
+
+// unitResult reads the answer off the tree.
+func (s *solver) unitResult(p UnitProblem, optimal bool, settings Settings, e *exactPrices) (UnitResult, error) {
+	r := UnitResult{Status: Optimal, Stats: s.stats()}
+	if !optimal {
+		r.Status = Cancelled
+	}
+	r.Stats.Repairs = e.pivots
+	r.Upper = s.unitPlan(&r)
+	live, g := s.unitPrices(r.Status, e)
+	f := make([]*big.Rat, s.in.k)
+	for n, i := range s.in.rows {
+		f[i] = live[n]
+	}
+	if err := s.unitRows(f, g, settings, &r.Status); err != nil {
+		return UnitResult{}, err
+	}
+	r.Potentials = UnitPotentials{F: f, G: g}
+	r.Lower = p.dual(r.Potentials, s.total)
+	r.Objective, _ = r.Upper.Float64()
+	return r, nil
+}
+
+// unitPlan fills in Q and Plan, and returns what the plan costs. What it leaves counts at the largest cost, as does
+// an arc whose cost has not been read.
+func (s *solver) unitPlan(r *UnitResult) (upper *big.Rat) {
+	in := s.in
+	flows, has := s.keep()
+	slices.SortFunc(flows, func(a, b flow) int { return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) })
+	r.Q = make([]int64, in.kv)
+	for j, u := range has {
+		r.Q[j] = int64(u)
+	}
+	var pay unitCost
+	left := s.total
+	for _, f := range flows {
+		if f.units == 0 {
+			continue
+		}
+		i, j, c := in.rows[f.i], int(f.j), f.cost
+		if s.rows.exp != 0 { // f.cost may be rounded
+			if r.Status != Cancelled && !s.watch.row(in.kv) {
+				r.Status = Cancelled
+			}
+			if c = s.rows.most; r.Status != Cancelled {
+				c = s.rows.raw(int(f.i))[j]
+			}
+		}
+		pay.add(f.units, c)
+		left -= f.units
+		r.Plan = append(r.Plan, UnitEntry{i, j, int64(f.units)})
+	}
+	pay.add(left, s.rows.most)
+	return pay.over(s.total)
+}
+
+// unitPrices returns the potentials of the rows with mass and of the columns.
+func (s *solver) unitPrices(st Status, e *exactPrices) (live, g []*big.Rat) {
+	t := &s.sx.tree
+	live, g = make([]*big.Rat, t.k), make([]*big.Rat, t.n)
+	if st == Optimal {
+		for i := range live {
+			live[i] = e.pi[i].Rat()
+		}
+		for j := range g {
+			if t.live(j) {
+				g[j] = new(num.Dyadic).Minus(&e.pi[t.k+j]).Rat()
+			}
+		}
+	} else {
+		seen, prices := make([]float64, len(live)), make([]float64, t.n)
+		s.lastSeen(seen, prices)
+		for n, x := range seen {
+			live[n] = new(big.Rat).SetFloat64(x)
+		}
+		for j, x := range prices {
+			g[j] = new(big.Rat).SetFloat64(x)
+		}
+	}
+	fillMissing(g, live) // columns that take nothing
+	return live, g
+}
+
+// fillMissing gives the missing potentials of one side the largest that is valid, since costs are not negative, for
+// any cost: the least of zero and all -x for x on the other side.
+func fillMissing(potentials, other []*big.Rat) {
+	least := new(big.Rat)
+	for _, x := range other {
+		if y := new(big.Rat).Neg(x); y.Cmp(least) < 0 {
+			least = y
+		}
+	}
+	for n, x := range potentials {
+		if x == nil {
+			potentials[n] = least
+		}
+	}
+}
+
+// unreadUnits is the result for the instance when the context has ended before its costs were read.
+func (s *solver) unreadUnits() UnitResult {
+	in := s.in
+	has := make([]uint64, in.kv)
+	in.settle(has, s.total)
+	r := UnitResult{Q: make([]int64, in.kv), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), Lower: new(big.Rat),
+		Objective: math.MaxFloat64, Status: Cancelled}
+	for j, u := range has {
+		r.Q[j] = int64(u)
+	}
+	zero := new(big.Rat)
+	r.Potentials = UnitPotentials{F: slices.Repeat([]*big.Rat{zero}, in.k), G: slices.Repeat([]*big.Rat{zero}, in.kv)}
+	return r
+}
+
+// unitRows fills in the missing potentials of rows, by the rules of Settings. *st is as in allRows.
+func (s *solver) unitRows(f, g []*big.Rat, settings Settings, st *Status) error {
+	defer fillMissing(f, g)
+	if !settings.AllRows {
+		return nil
+	}
+	near := make([]float64, len(g))
+	for j := range near {
+		near[j], _ = g[j].Float64()
+	}
+	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = exactPotential(row, g, near) })
+}
+
+// exactPotential returns the least of row[j] - g[j], given floats near g.
+func exactPotential(row []float64, g []*big.Rat, near []float64) (f *big.Rat) {
+	// Differences that may be the least, up to the rounding of near and of the subtraction.
+	bound := math.Inf(1)
+	for j, c := range row {
+		bound = math.Min(bound, c-near[j]+doubt(c, near[j], 0))
+	}
+	for j, c := range row {
+		if c-near[j]-doubt(c, near[j], 0) > bound {
+			continue
+		}
+		x := new(big.Rat).SetFloat64(c)
+		if x.Sub(x, g[j]); f == nil || x.Cmp(f) < 0 {
+			f = x
+		}
+	}
+	return f
+}
+
+// doubt bounds the error of a + b + c in floats, if these numbers are known to 2^-52 of themselves, or to the
+// smallest float.
+func doubt(a, b, c float64) float64 {
+	return 0x1p-49*(math.Abs(a)+math.Abs(b)+math.Abs(c)) + 4*math.SmallestNonzeroFloat64
+}
