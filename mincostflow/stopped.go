@@ -86,24 +86,18 @@ func (s *solver) cancelled() answer {
 		}
 	}
 	a.q = s.in.fill(nil, has)
-	none := answer{f: make([]float64, len(s.rows.index)), g: make([]float64, s.sx.tree.n)} // valid, since costs are not negative
-	a.f, a.g = none.f, none.g
-	if b := (answer{f: make([]float64, len(s.rows.index)), g: make([]float64, s.sx.tree.n)}); s.lastSeen(b.f, b.g) {
-		value, _ := s.dual(&b)
-		if other, _ := s.dual(&none); value.Hi > other.Hi {
-			a.f, a.g = b.f, b.g
-		}
-	}
+	a.f, a.g = make([]float64, len(s.rows.index)), make([]float64, s.sx.tree.n)
+	s.lastSeen(a.f, a.g)
 	s.bound(&a)
 	return a
 }
 
-// lastSeen fills in the potentials that the last complete sweep has proved, and reports whether there was one that
-// gives any. f and g are zeros if not.
-func (s *solver) lastSeen(f, g []float64) bool {
+// lastSeen fills in the potentials that the last complete sweep has proved. f and g are zeros, which are valid, since
+// costs are not negative, and stay so if there was no sweep or its prices are too large.
+func (s *solver) lastSeen(f, g []float64) {
 	seen := &s.sx.pr.seen
 	if len(seen.f) != len(f) {
-		return false
+		return
 	}
 	most, finite := 0.0, true
 	for n, x := range seen.f {
@@ -126,7 +120,6 @@ func (s *solver) lastSeen(f, g []float64) bool {
 		clear(f)
 		clear(g)
 	}
-	return finite
 }
 
 // unread is the result for the instance when the context has ended before its costs were read: a point of the box,

@@ -67,19 +67,26 @@ func (g *Problem) check() error {
 		return fmt.Errorf("%w: their sum is %v", ErrBalance, &sum)
 	}
 	for e := range g.Arcs {
-		a := &g.Arcs[e]
-		switch {
-		case a.From < 0 || a.From >= len(g.Supply):
-			return fmt.Errorf("%w: Arcs[%d].From = %d, there are %d nodes", ErrArc, e, a.From, len(g.Supply))
-		case a.To < 0 || a.To >= len(g.Supply):
-			return fmt.Errorf("%w: Arcs[%d].To = %d, there are %d nodes", ErrArc, e, a.To, len(g.Supply))
-		case a.Lower == Unlimited:
-			return fmt.Errorf("%w: Arcs[%d].Lower = %d, which means infinity", ErrArc, e, a.Lower)
-		case a.Upper <= -Unlimited:
-			return fmt.Errorf("%w: Arcs[%d].Upper = %d, which means minus infinity", ErrArc, e, a.Upper)
-		case a.Lower > a.Upper:
-			return fmt.Errorf("%w: Arcs[%d]: Lower = %d, Upper = %d", ErrBox, e, a.Lower, a.Upper)
+		if err := g.Arcs[e].check(e, len(g.Supply)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// check refuses an arc, number e, that is none between n nodes.
+func (a *Arc) check(e, n int) error {
+	switch {
+	case a.From < 0 || a.From >= n:
+		return fmt.Errorf("%w: Arcs[%d].From = %d, there are %d nodes", ErrArc, e, a.From, n)
+	case a.To < 0 || a.To >= n:
+		return fmt.Errorf("%w: Arcs[%d].To = %d, there are %d nodes", ErrArc, e, a.To, n)
+	case a.Lower == Unlimited:
+		return fmt.Errorf("%w: Arcs[%d].Lower = %d, which means infinity", ErrArc, e, a.Lower)
+	case a.Upper <= -Unlimited:
+		return fmt.Errorf("%w: Arcs[%d].Upper = %d, which means minus infinity", ErrArc, e, a.Upper)
+	case a.Lower > a.Upper:
+		return fmt.Errorf("%w: Arcs[%d]: Lower = %d, Upper = %d", ErrBox, e, a.Lower, a.Upper)
 	}
 	return nil
 }

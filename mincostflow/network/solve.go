@@ -169,16 +169,10 @@ func (l *loaded) flow() []int64 {
 	for e := range x {
 		_, x[e] = l.parts(e)
 	}
-	put := func(e int32, y int64) {
-		if o := l.origin[e]; o&1 == 0 {
-			x[o>>1] += y
-		} else {
-			x[o>>1] -= y
-		}
-	}
+	y := make([]int64, len(l.arcs))
 	for e, full := range l.turned {
-		if full { // also some in the tree, which are put right below
-			put(int32(e), l.room[e])
+		if full {
+			y[e] = l.room[e]
 		}
 	}
 	for v := range l.supply {
@@ -186,14 +180,17 @@ func (l *loaded) flow() []int64 {
 		if int(p.pred) >= len(l.arcs) {
 			continue
 		}
-		y := p.up
+		y[p.pred] = p.up
 		if (l.arcs[p.pred].from == int32(v)) != l.turned[p.pred] { // it points up
-			y = p.down
+			y[p.pred] = p.down
 		}
-		if l.turned[p.pred] {
-			y -= l.room[p.pred]
+	}
+	for e, o := range l.origin {
+		if o&1 == 0 {
+			x[o>>1] += y[e]
+		} else {
+			x[o>>1] -= y[e]
 		}
-		put(p.pred, y)
 	}
 	return x
 }
