@@ -62,7 +62,7 @@ func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Contex
 					s.Stop()
 				}
 			}()
-			for i, at := s.claim(); at != nil; i, at = s.claim() {
+			for i, at, _ := s.claim(nil); at != nil; i, at, _ = s.claim(nil) {
 				work(inner, i, at)
 			}
 			back = true
@@ -74,11 +74,11 @@ func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Contex
 	batch := BatchError{Users: n}
 	for i := range n {
 		at := &s.slots[i%len(s.slots)]
-		j, free, ok := s.turn(at)
-		for ; free != nil; j, free, ok = s.turn(at) {
+		j, free, full := s.claim(at)
+		for ; free != nil; j, free, full = s.claim(at) {
 			work(inner, j, free) // this goroutine works, too, while there is nothing to emit
 		}
-		if !ok {
+		if !full {
 			return nil // stopped
 		}
 		if err := ctx.Err(); err != nil {
@@ -117,42 +117,19 @@ func (s *Stream[R]) Stop() {
 	s.changed.Broadcast()
 }
 
-// claim returns the next index and its slot, once there is room, or nil at the end.
-func (s *Stream[R]) claim() (int, *Slot[R]) {
+// claim returns the next index and its slot, as soon as there is room for it. It returns no slot when the stream has
+// stopped, when there are no more indices or, if until is not nil, when that slot is full. It says whether it is.
+func (s *Stream[R]) claim(until *Slot[R]) (i int, free *Slot[R], full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for {
-		if s.stopped || s.next == s.end {
-			return 0, nil
-		}
-		if i, at := s.take(); at != nil {
-			return i, at
+	for !s.stopped && (until == nil && s.next < s.end || until != nil && !until.full) {
+		if s.next < s.end && s.next-s.out < len(s.slots) {
+			s.next++
+			return s.next - 1, &s.slots[(s.next-1)%len(s.slots)], false
 		}
 		s.changed.Wait()
 	}
-}
-
-// turn returns work, as claim does, while there is some and the slot to be emitted is not full. If it returns none, it
-// says whether that slot is full; if not, the stream has stopped.
-func (s *Stream[R]) turn(at *Slot[R]) (i int, free *Slot[R], full bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !at.full && !s.stopped {
-		if i, free := s.take(); free != nil {
-			return i, free, false
-		}
-		s.changed.Wait()
-	}
-	return 0, nil, at.full
-}
-
-// take hands out the next index, if there is one and its slot is free. The stream is locked.
-func (s *Stream[R]) take() (int, *Slot[R]) {
-	if s.next == s.end || s.next-s.out >= len(s.slots) {
-		return 0, nil
-	}
-	s.next++
-	return s.next - 1, &s.slots[(s.next-1)%len(s.slots)]
+	return 0, nil, until != nil && until.full
 }
 
 // release frees the slot that was emitted for another index.
