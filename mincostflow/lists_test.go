@@ -69,16 +69,16 @@ func TestListed(t *testing.T) {
 		k, n := 1+d.Intn(5), 1+d.Intn(30)
 		p := d.pricerAt(k, n)
 		for i := range k {
-			p.length[i] = int32(d.Intn(listLen + 1))
+			p.length[i] = int32(d.Intn(p.each + 1))
 			for c := range int(p.length[i]) {
-				p.list[i*listLen+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
+				p.list[i*p.each+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
 			}
 		}
 		for i := range k {
 			var want *candidate
 			least := 0.0
 			for c := range int(p.length[i]) {
-				x := &p.list[i*listLen+c]
+				x := &p.list[i*p.each+c]
 				if rc := p.tree.round(x.cost) - p.tree.pi[i] + p.tree.pi[k+int(x.col)]; rc < least {
 					want, least = x, rc
 				}
@@ -107,7 +107,7 @@ func TestRemember(t *testing.T) {
 		for range 40 * k {
 			i := d.Intn(k)
 			c := candidate{d.Float64(), int32(d.Intn(n))}
-			if l := lists[i]; len(l) < listLen {
+			if l := lists[i]; len(l) < p.each {
 				lists[i] = append(l, c)
 			} else {
 				worst := 0
@@ -119,12 +119,12 @@ func TestRemember(t *testing.T) {
 				l[worst] = c
 			}
 			p.remember(i, c)
-			if got := p.list[i*listLen:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, lists[i]) {
 				t.Fatalf("%d rows, row %d: %v, want %v", k, i, got, lists[i])
 			}
 		}
 		for i := range k {
-			if got := p.list[i*listLen:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, lists[i]) {
 				t.Errorf("%d rows, row %d at the end: %v, want %v", k, i, got, lists[i])
 			}
 		}
@@ -147,14 +147,14 @@ func TestSeed(t *testing.T) {
 		for j := range served {
 			served[j] = service{gap: float64(d.Intn(5)), second: int32(d.Intn(k+1) - 1)}
 			i := int(served[j].second)
-			if i >= 0 && served[j].gap < far && p.tree.room[j] > 0 && len(want[i]) < listLen {
+			if i >= 0 && served[j].gap < far && p.tree.room[j] > 0 && len(want[i]) < p.each {
 				want[i] = append(want[i], candidate{p.rows.data[p.rows.index[i]*n+j], int32(j)})
 			}
 		}
 		p.watch = new(watch)
 		p.seed(served, far)
 		for i := range k {
-			if got := p.list[i*listLen:][:p.length[i]]; !slices.Equal(got, want[i]) {
+			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, want[i]) {
 				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])
 			}
 		}
@@ -189,7 +189,7 @@ func TestSweepFinds(t *testing.T) {
 					least = min(least, x)
 				}
 			}
-			list := p.list[i*listLen:][:p.length[i]]
+			list := p.list[i*p.each:][:p.length[i]]
 			if len(list) != min(negative, gatherLen) {
 				t.Fatalf("%d, row %d: %d arcs listed of %d that improve", seed, i, len(list), negative)
 			}

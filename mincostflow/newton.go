@@ -186,7 +186,8 @@ func (w *newton) refine(stride int, all bool) bool {
 	}
 }
 
-// climb takes Newton steps for kinks of width h, at most steps, and reports whether prices are finite and the context goes on.
+// climb takes Newton steps for kinks of width h, at most steps, and reports whether prices are finite and the context
+// goes on.
 func (w *newton) climb(h float64, steps int) bool {
 	w.h, w.stale = h, false
 	value := w.measure(h)

@@ -11,8 +11,8 @@ type entry struct {
 // sortPlan sorts p by row, then column, and joins entries of the same arc. It returns what is left of p.
 func (s *solver) sortPlan(p []entry, k, kv int) []entry {
 	s.out.sort = grow(s.out.sort, len(p))
-	s.countingSort(s.out.sort, p, kv, func(e *entry) int32 { return e.j })
-	s.countingSort(p, s.out.sort, k, func(e *entry) int32 { return e.i })
+	s.countingSort(s.out.sort, p, kv, false)
+	s.countingSort(p, s.out.sort, k, true)
 	n := 0
 	for _, e := range p {
 		if n > 0 && p[n-1].i == e.i && p[n-1].j == e.j {
@@ -25,19 +25,27 @@ func (s *solver) sortPlan(p []entry, k, kv int) []entry {
 	return p[:n]
 }
 
-// countingSort sorts src to dst by a key from 0 to n - 1. It is stable.
-func (s *solver) countingSort(dst, src []entry, n int, key func(*entry) int32) {
+// key returns the row or the column of e.
+func (e *entry) key(row bool) int32 {
+	if row {
+		return e.i
+	}
+	return e.j
+}
+
+// countingSort sorts src to dst by row or column, of which there are n. It is stable.
+func (s *solver) countingSort(dst, src []entry, n int, row bool) {
 	s.out.counts = grow(s.out.counts, n+1)
 	at := s.out.counts
 	clear(at)
 	for e := range src {
-		at[key(&src[e])+1]++
+		at[src[e].key(row)+1]++
 	}
 	for i := range n {
 		at[i+1] += at[i]
 	}
 	for e := range src {
-		to := &at[key(&src[e])]
+		to := &at[src[e].key(row)]
 		dst[*to] = src[e]
 		*to++
 	}

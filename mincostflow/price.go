@@ -3,10 +3,11 @@ package mincostflow
 import "math"
 
 const (
-	// listLen candidate columns are kept for every row, and a sweep adds up to gatherLen to them.
+	// listLen candidate columns are kept for every row (twice as many when rows are few), and a sweep adds up to
+	// gatherLen to them.
 	listLen   = 16
 	gatherLen = 8
-	// rowBlock rows (one, when there are few) compete for each pivot; after it slackBlock slack
+	// rowBlock rows (one, when they are few) compete for each pivot; after it slackBlock slack
 	// arcs are tried.
 	rowBlock   = 4
 	fewRows    = 64
@@ -29,8 +30,9 @@ type pricer struct {
 	tree   *basis
 	rows   *rows
 	watch  *watch
-	list   []candidate // listLen for every row
-	length []int32     // used
+	list   []candidate // each for every row
+	each   int
+	length []int32 // used
 	best   [gatherLen]candidate
 	price  [gatherLen]float64 // of best: cost + pi, ascending
 	next   []float64          // seen.f of the sweep in progress
@@ -80,8 +82,8 @@ func (p *pricer) run() bool {
 func (p *pricer) seed(served []service, far float64) {
 	for j := range served {
 		v := &served[j]
-		if i := int(v.second); i >= 0 && v.gap < far && p.tree.live(j) && int(p.length[i]) < listLen {
-			p.list[i*listLen+int(p.length[i])].col = int32(j)
+		if i := int(v.second); i >= 0 && v.gap < far && p.tree.live(j) && int(p.length[i]) < p.each {
+			p.list[i*p.each+int(p.length[i])].col = int32(j)
 			p.length[i]++
 		}
 	}
@@ -94,7 +96,7 @@ func (p *pricer) seed(served []service, far float64) {
 			return
 		}
 		row := p.rows.at(i)
-		list := p.list[i*listLen : i*listLen+int(n)]
+		list := p.list[i*p.each : i*p.each+int(n)]
 		for c := range list {
 			list[c].cost = row[list[c].col]
 		}
@@ -103,13 +105,17 @@ func (p *pricer) seed(served []service, far float64) {
 
 // reset empties the lists.
 func (p *pricer) reset() {
-	p.list = grow(p.list, p.tree.k*listLen)
+	if p.each = listLen; p.tree.k < fewRows {
+		p.each = 2 * listLen
+	}
+	p.list = grow(p.list, p.tree.k*p.each)
 	p.length = grow(p.length, p.tree.k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
 }
 
-// drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to stop.
+// drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to
+// stop.
 func (p *pricer) drain() bool {
 	t := p.tree
 	block := rowBlock
@@ -164,7 +170,7 @@ func (p *pricer) enterListed(from, end int) bool {
 // bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
 func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 	t := p.tree
-	list := p.list[i*listLen : i*listLen+int(p.length[i])]
+	list := p.list[i*p.each : i*p.each+int(p.length[i])]
 	pi := t.pi[t.k : t.k+t.n]
 	magic := t.magic
 	m := t.pi[i]
@@ -254,13 +260,13 @@ func (p *pricer) insert(n int, limit, x float64, c candidate) (int, float64) {
 
 // remember puts c on the list of row i, in place of the least promising arc when it is full.
 func (p *pricer) remember(i int, c candidate) {
-	if n := p.length[i]; int(n) < listLen {
-		p.list[i*listLen+int(n)] = c
+	if n := p.length[i]; int(n) < p.each {
+		p.list[i*p.each+int(n)] = c
 		p.length[i]++
 		return
 	}
 	pi := p.tree.pi[p.tree.k:]
-	list := p.list[i*listLen : (i+1)*listLen]
+	list := p.list[i*p.each : (i+1)*p.each]
 	worst, at := math.Inf(-1), 0
 	for n := range list {
 		if x := list[n].cost + pi[list[n].col]; x > worst {
