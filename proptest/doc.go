@@ -52,6 +52,6 @@
 //
 // # Cost
 //
-// A case of a law takes 0.1 to 10 ms, most of it in exact oracles, so the hundred cases of a normal run take a second at most
-// for any law. The flag -rapid.checks=N asks for more; a failure prints its seed and a command to repeat it.
+// A case of a law takes 0.1 to 10 ms, most of it in exact oracles, so the hundred cases of a normal run take a second
+// at most for any law. The flag -rapid.checks=N asks for more; a failure prints its seed and a command to repeat it.
 package proptest

@@ -70,7 +70,8 @@ func Length(t *rapid.T, what string, x []float64, n int) {
 func AtMost(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
 	if d := exact.Sub(x, y); d.Cmp(exact.Mul(exact.Rat(tol), exact.Rat(scale))) > 0 {
-		t.Fatalf("%s: %.17g > %.17g by %.3g, which is more than %.3g * %.3g", what, exact.Float(x), exact.Float(y), exact.Float(d), tol, scale)
+		t.Fatalf("%s: %.17g > %.17g by %.3g, which is more than %.3g * %.3g",
+			what, exact.Float(x), exact.Float(y), exact.Float(d), tol, scale)
 	}
 }
 
@@ -79,7 +80,8 @@ func Near(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
 	d := exact.Sub(x, y)
 	if d.Abs(d).Cmp(exact.Mul(exact.Rat(tol), exact.Rat(scale))) > 0 {
-		t.Fatalf("%s: %.17g against %.17g, apart by %.3g, which is more than %.3g * %.3g", what, exact.Float(x), exact.Float(y), exact.Float(d), tol, scale)
+		t.Fatalf("%s: %.17g against %.17g, apart by %.3g, which is more than %.3g * %.3g",
+			what, exact.Float(x), exact.Float(y), exact.Float(d), tol, scale)
 	}
 }
 

@@ -186,7 +186,8 @@ func BaseScale(t *rapid.T, b BaseMeasurer) {
 		}
 	}
 	x, y := base(t, b, c, eps), base(t, b, d, eps)
-	proptest.Near(t, fmt.Sprintf("eps %v, C %v", eps, c), exact.Rat(y.F), exact.Mul(exact.Rat(x.F), s), 2*proptest.ValueTol, proptest.MaxCost(d))
+	proptest.Near(t, fmt.Sprintf("eps %v, C %v", eps, c),
+		exact.Rat(y.F), exact.Mul(exact.Rat(x.F), s), 2*proptest.ValueTol, proptest.MaxCost(d))
 }
 
 // BaseMonotone: more budget is never worse, for a family of measures that is closed under the change of
@@ -195,5 +196,6 @@ func BaseMonotone(t *rapid.T, b BaseMeasurer) {
 	c, eps := drawDesign(t)
 	more := min(proptest.MaxEpsilon, eps*rapid.SampledFrom([]float64{1 + 1e-9, 1.1, 3}).Draw(t, "factor"))
 	x, y := base(t, b, c, eps), base(t, b, c, more)
-	proptest.AtMost(t, fmt.Sprintf("eps %v against %v, C %v", more, eps, c), exact.Rat(y.F), exact.Rat(x.F), 2*proptest.ValueTol, proptest.MaxCost(c))
+	proptest.AtMost(t, fmt.Sprintf("eps %v against %v, C %v", more, eps, c),
+		exact.Rat(y.F), exact.Rat(x.F), 2*proptest.ValueTol, proptest.MaxCost(c))
 }

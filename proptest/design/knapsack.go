@@ -209,5 +209,6 @@ func PhiLipschitz(t *rapid.T, build NewKnapsack) {
 	}
 	bound := exact.Rat(math.Exp(eps/2) * proptest.RowRange(c) * dist * (1 + proptest.PhiTol))
 	d := exact.Sub(exact.Rat(p), exact.Rat(q))
-	proptest.AtMost(t, fmt.Sprintf("eps %v, C %v, m %v, m' %v", eps, c, m, n), d.Abs(d), bound, 2*proptest.PhiTol, proptest.MaxCost(c))
+	proptest.AtMost(t, fmt.Sprintf("eps %v, C %v, m %v, m' %v", eps, c, m, n),
+		d.Abs(d), bound, 2*proptest.PhiTol, proptest.MaxCost(c))
 }

@@ -10,20 +10,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A GKLProjector returns the point of { m >= 0, e^(-eps/2) <= sum m <= e^(eps/2) } that is nearest to v > 0 in the generalised
-// Kullback-Leibler divergence D(m || v) = sum m log(m/v) - m + v.
+// A GKLProjector returns the point of { m >= 0, e^(-eps/2) <= sum m <= e^(eps/2) } that is nearest to v > 0 in the
+// generalised Kullback-Leibler divergence D(m || v) = sum m log(m/v) - m + v.
 type GKLProjector func(v []float64, eps float64) ([]float64, error)
 
 // GKLLaws returns the laws of the projection that the mirror descent uses.
 func GKLLaws() []proptest.Law[GKLProjector] {
 	return []proptest.Law[GKLProjector]{
-		{Name: "GKLProjection", Statement: "app:mirror-descent-base-measure, closed form of the projection", Check: GKLProjection},
-		{Name: "GKLThreePoint", Statement: "app:mirror-descent-base-measure, what the proof of the bound uses of it", Check: GKLThreePoint},
+		{Name: "GKLProjection", Check: GKLProjection,
+			Statement: "app:mirror-descent-base-measure, closed form of the projection"},
+		{Name: "GKLThreePoint", Check: GKLThreePoint,
+			Statement: "app:mirror-descent-base-measure, what the proof of the bound uses of it"},
 	}
 }
 
-// A Descender is the mirror descent of the paper's appendix: steps iterations from the uniform measure of mass e^(eps/2) with
-// the paper's constant step.
+// A Descender is the mirror descent of the paper's appendix: steps iterations from the uniform measure of mass
+// e^(eps/2) with the paper's constant step.
 type Descender func(c [][]float64, eps float64, steps int) (Descent, error)
 
 // A Descent is what a Descender found.
@@ -36,8 +38,8 @@ type Descent struct {
 	History []DescentReport
 }
 
-// A DescentReport is a claim after Step iterates: their average has f(average) = Average, it is at most Bound above f*, and no
-// eps-LDP mechanism has a worst case below Lower.
+// A DescentReport is a claim after Step iterates: their average has f(average) = Average, it is at most Bound above f*,
+// and no eps-LDP mechanism has a worst case below Lower.
 type DescentReport struct {
 	Step                  int
 	Average, Bound, Lower float64
@@ -47,8 +49,10 @@ type DescentReport struct {
 func DescenderLaws() []proptest.Law[Descender] {
 	return []proptest.Law[Descender]{
 		{Name: "MirrorIterates", Statement: "app:mirror-descent-base-measure, the algorithm", Check: MirrorIterates},
-		{Name: "MirrorRepairedBound", Statement: "prop:mirror-descent-base-measure, with log kv and R", Check: MirrorRepairedBound},
-		{Name: "MirrorClaimedBound", Statement: "prop:mirror-descent-base-measure, as the implementation states it", Check: MirrorClaimedBound},
+		{Name: "MirrorRepairedBound", Check: MirrorRepairedBound,
+			Statement: "prop:mirror-descent-base-measure, with log kv and R"},
+		{Name: "MirrorClaimedBound", Check: MirrorClaimedBound,
+			Statement: "prop:mirror-descent-base-measure, as the implementation states it"},
 		{Name: "MirrorHistory", Statement: "averaged cuts are lower bounds; the bound at every report", Check: MirrorHistory},
 	}
 }
@@ -68,8 +72,8 @@ func gkl(m, v []float64) float64 {
 	return d
 }
 
-// GKLProjection: the projection is a multiple of v, with the nearest mass of the interval, and no other measure of the set is
-// nearer.
+// GKLProjection: the projection is a multiple of v, with the nearest mass of the interval, and no other measure of the
+// set is nearer.
 func GKLProjection(t *rapid.T, f GKLProjector) {
 	v, eps, m := gklProject(t, f)
 	n := len(v)
@@ -95,7 +99,8 @@ func GKLProjection(t *rapid.T, f GKLProjector) {
 	}
 }
 
-// GKLThreePoint: D(x || v) >= D(x || m) + D(m || v) for every measure x of the set, also for one with all its mass on one column.
+// GKLThreePoint: D(x || v) >= D(x || m) + D(m || v) for every measure x of the set, also for one with all its mass on
+// one column.
 func GKLThreePoint(t *rapid.T, f GKLProjector) {
 	v, eps, m := gklProject(t, f)
 	x := proptest.BaseMeasure(len(v), eps).Draw(t, "x")
@@ -114,7 +119,8 @@ func GKLThreePoint(t *rapid.T, f GKLProjector) {
 		size += w // it cancels in the divergence
 	}
 	if !(far >= near+step-100*proptest.KLTol*size) {
-		t.Fatalf("D(x || v) = %.17g < D(x || m) + D(m || v) = %.17g + %.17g\nx %v, v %v, m %v, eps %v", far, near, step, x, v, m, eps)
+		t.Fatalf("D(x || v) = %.17g < D(x || m) + D(m || v) = %.17g + %.17g\nx %v, v %v, m %v, eps %v",
+			far, near, step, x, v, m, eps)
 	}
 }
 
@@ -157,8 +163,8 @@ func paperProject(v []float64, eps float64) ([]float64, error) {
 	return m, nil
 }
 
-// fillFloats is φ and τ of one row in floats, by the convention for the ends of the mass, and clear: that neither the fill nor τ
-// hangs on rounding.
+// fillFloats is φ and τ of one row in floats, by the convention for the ends of the mass, and clear: that neither the
+// fill nor τ hangs on rounding.
 func fillFloats(c, m []float64, eps float64) (phi, tau float64, isClear bool) {
 	b := proptest.BoxOf(m, eps)
 	order := proptest.Indices(len(c))
@@ -226,8 +232,8 @@ func descend(t *rapid.T, d Descender, c [][]float64, eps float64, steps int) Des
 }
 
 // MirrorIterates: the average is that of the algorithm as printed, with the largest φ_i at its lowest index, the step
-// sqrt(2(1+log k))/(β D sqrt T), m_j e^(-η g_j), and the projection in closed form. Instances where a choice hangs on rounding
-// are left out from there on.
+// sqrt(2(1+log k))/(β D sqrt T), m_j e^(-η g_j), and the projection in closed form. Instances where a choice hangs on
+// rounding are left out from there on.
 func MirrorIterates(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescent(t)
 	steps = min(steps, 8)
@@ -340,8 +346,8 @@ func overBest(t *rapid.T, c [][]float64, eps float64, average []float64) *big.Ra
 	return exact.Sub(worst(proptest.ExactCost(c), l, h), rivals(t, c, eps))
 }
 
-// MirrorRepairedBound: with L = max(1, log kv), R the spread of the costs and r = η β R, the regret of the paper's step is at most
-// E R (L/(rT) + r/2). For kv <= k that is below the paper's E D sqrt(2 (1 + log k)/T), which then holds too.
+// MirrorRepairedBound: with L = max(1, log kv), R the spread of the costs and r = η β R, the regret of the paper's step
+// is at most E R (L/(rT) + r/2). For kv <= k that is below the paper's E D sqrt(2 (1 + log k)/T), which then holds too.
 func MirrorRepairedBound(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescentOrWide(t)
 	span, top := proptest.RowRange(c), proptest.MaxCost(c)
@@ -369,12 +375,13 @@ func MirrorClaimedBound(t *rapid.T, d Descender) {
 		t.Fatalf("Bound is NaN")
 	}
 	if !math.IsInf(r.Bound, 1) {
-		proptest.AtMost(t, "f(average) - f* against the claim", overBest(t, c, eps, r.Average), exact.Rat(r.Bound), proptest.ValueTol, proptest.MaxCost(c))
+		proptest.AtMost(t, "f(average) - f* against the claim",
+			overBest(t, c, eps, r.Average), exact.Rat(r.Bound), proptest.ValueTol, proptest.MaxCost(c))
 	}
 }
 
-// MirrorHistory: the reports come in order, the last one is about the average returned, lower bounds do not fall, and no
-// claim is refuted by a base measure or by an eps-LDP mechanism.
+// MirrorHistory: the reports come in order, the last one is about the average returned, lower bounds do not fall, and
+// no claim is refuted by a base measure or by an eps-LDP mechanism.
 func MirrorHistory(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescentOrWide(t)
 	r := descend(t, d, c, eps, steps)
@@ -394,17 +401,20 @@ func MirrorHistory(t *rapid.T, d Descender) {
 		}
 		step, lower = h.Step, h.Lower
 		if exact.Rat(h.Lower).Cmp(best) > 0 {
-			t.Fatalf("step %d: lower bound %.17g, but %.17g is reached\neps %v, C %v", h.Step, h.Lower, exact.Float(best), eps, c)
+			t.Fatalf("step %d: lower bound %.17g, but %.17g is reached\neps %v, C %v",
+				h.Step, h.Lower, exact.Float(best), eps, c)
 		}
 		if !math.IsInf(h.Bound, 1) {
-			proptest.AtMost(t, "f(average) - f* against the claim", exact.Sub(exact.Rat(h.Average), best), exact.Rat(h.Bound), proptest.ValueTol, top)
+			proptest.AtMost(t, "f(average) - f* against the claim",
+				exact.Sub(exact.Rat(h.Average), best), exact.Rat(h.Bound), proptest.ValueTol, top)
 		}
 	}
 	l, hi, err := realBox(r.Average, eps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proptest.Near(t, "last report", exact.Rat(r.History[len(r.History)-1].Average), worst(proptest.ExactCost(c), l, hi), proptest.ValueTol, top)
+	proptest.Near(t, "last report",
+		exact.Rat(r.History[len(r.History)-1].Average), worst(proptest.ExactCost(c), l, hi), proptest.ValueTol, top)
 	if step != steps {
 		t.Fatalf("the last report is about step %d of %d", step, steps)
 	}

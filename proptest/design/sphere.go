@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// SphereMeasure is the optimal base measure alpha sigma on the sphere S^d and the mechanism that it makes: T and Omt = 1-T say where the
-// high cap ends, S is its share, J and W = J^(1/p) the worst case, Pin and Pout the probabilities inside and outside.
+// SphereMeasure is the optimal base measure alpha sigma on the sphere S^d and the mechanism that it makes: T and Omt =
+// 1-T say where the high cap ends, S is its share, J and W = J^(1/p) the worst case, Pin and Pout the probabilities
+// inside and outside.
 type SphereMeasure struct {
 	T, Omt, Alpha, S, J, W, Pin, Pout float64
 }
@@ -51,8 +52,8 @@ func drawSphere(t *rapid.T, maxEps float64) (d int, p, eps float64) {
 	return d, p, eps
 }
 
-// SphereIdentities: alpha (e^(-eps/2) + (e^(eps/2) - e^(-eps/2)) S) = 1, J = (2-2t)^(p/2), W = sqrt(2-2t), the probabilities of cap and
-// complement are alpha e^(eps/2) S and alpha e^(-eps/2) (1-S).
+// SphereIdentities: alpha (e^(-eps/2) + (e^(eps/2) - e^(-eps/2)) S) = 1, J = (2-2t)^(p/2), W = sqrt(2-2t), the
+// probabilities of cap and complement are alpha e^(eps/2) S and alpha e^(-eps/2) (1-S).
 func SphereIdentities(t *rapid.T, f SphereSolver) {
 	d, p, eps := drawSphere(t, 300)
 	m := solveSphere(t, f, d, p, eps)
@@ -72,8 +73,8 @@ func SphereIdentities(t *rapid.T, f SphereSolver) {
 	}
 }
 
-// SphereClosedForm: on S^2 with w = (1-t)/2 the equation is p E w^(p/2+1) + (p+2) w^(p/2) = 2, E = e^eps - 1, and S = w. For p = 2:
-// t = tanh(eps/4) and alpha = 1.
+// SphereClosedForm: on S^2 with w = (1-t)/2 the equation is p E w^(p/2+1) + (p+2) w^(p/2) = 2, E = e^eps - 1, and S =
+// w. For p = 2: t = tanh(eps/4) and alpha = 1.
 func SphereClosedForm(t *rapid.T, f SphereSolver) {
 	p := rapid.OneOf(rapid.SampledFrom([]float64{1, 2, 3, 4, 12}), rapid.Float64Range(0.5, 12)).Draw(t, "p")
 	eps := rapid.Float64Range(1e-6, 60).Draw(t, "eps")
@@ -94,7 +95,8 @@ func SphereClosedForm(t *rapid.T, f SphereSolver) {
 	}
 }
 
-// SphereCircle: on the circle, with t = cos x, S = x/pi; for p = 2 tan x = x + pi/E, for p = 1 4 E (1 - cos(x/2)) + 4 = 2 sin(x/2) (pi + E x).
+// SphereCircle: on the circle, with t = cos x, S = x/pi; for p = 2 tan x = x + pi/E, for p = 1 4 E (1 - cos(x/2)) + 4 =
+// 2 sin(x/2) (pi + E x).
 func SphereCircle(t *rapid.T, f SphereSolver) {
 	eps := rapid.Float64Range(1e-3, 12).Draw(t, "eps") // beyond, the sides of the equations cancel
 	e := math.Expm1(eps)
@@ -111,8 +113,8 @@ func SphereCircle(t *rapid.T, f SphereSolver) {
 	proptest.Relative(t, "p = 1", e*8*s4*s4+4, 2*math.Sin(x/2)*(math.Pi+e*x), tol)
 }
 
-// SphereSmallEpsilon: as eps falls to 0 the output becomes uniform: J tends to the mean cost E (2-2u)^(p/2), from below and no faster than
-// eps times it, and alpha to 1. For p = 2 the mean is 2, for p = 4 it is 4 + 4/(d+1).
+// SphereSmallEpsilon: as eps falls to 0 the output becomes uniform: J tends to the mean cost E (2-2u)^(p/2), from below
+// and no faster than eps times it, and alpha to 1. For p = 2 the mean is 2, for p = 4 it is 4 + 4/(d+1).
 func SphereSmallEpsilon(t *rapid.T, f SphereSolver) {
 	d := int(math.Pow(10, rapid.Float64Range(0, 6.9).Draw(t, "log10 d")))
 	eps := math.Pow(10, rapid.Float64Range(-12, -2).Draw(t, "log10 eps"))
@@ -127,7 +129,8 @@ func SphereSmallEpsilon(t *rapid.T, f SphereSolver) {
 	}
 }
 
-// SphereLargeEpsilon: for fixed d, W ~ const e^(-eps/(d+p)): between two large eps the logarithm of W falls by their difference over d+p.
+// SphereLargeEpsilon: for fixed d, W ~ const e^(-eps/(d+p)): between two large eps the logarithm of W falls by their
+// difference over d+p.
 func SphereLargeEpsilon(t *rapid.T, f SphereSolver) {
 	d := rapid.IntRange(1, 8).Draw(t, "d")
 	p := rapid.Float64Range(0.5, 12).Draw(t, "p")
@@ -141,8 +144,8 @@ func SphereLargeEpsilon(t *rapid.T, f SphereSolver) {
 	proptest.Relative(t, "log W(eps) - log W(eps + d + p)", math.Log(a.W/b.W), 1, tol)
 }
 
-// SphereLargeDimension: for fixed eps, t sqrt(d) tends to the tau with tau (1 + E Q(tau)) = E phi(tau), Q and phi the tail and density of a normal
-// variable, whatever p is; the rest is of the size of 1/sqrt(d).
+// SphereLargeDimension: for fixed eps, t sqrt(d) tends to the tau with tau (1 + E Q(tau)) = E phi(tau), Q and phi the
+// tail and density of a normal variable, whatever p is; the rest is of the size of 1/sqrt(d).
 func SphereLargeDimension(t *rapid.T, f SphereSolver) {
 	d := rapid.IntRange(1_000_000, 10_000_000).Draw(t, "d")
 	p := rapid.Float64Range(0.5, 12).Draw(t, "p")
@@ -151,7 +154,8 @@ func SphereLargeDimension(t *rapid.T, f SphereSolver) {
 	tau, e := m.T*math.Sqrt(float64(d)), math.Expm1(eps)
 	left := tau * (1 + e*math.Erfc(tau/math.Sqrt2)/2)
 	right := e * math.Exp(-tau*tau/2) / math.Sqrt(2*math.Pi)
-	// t - tau/sqrt(d) is (2-p)/(4d) and less, so tau is off by 3/1000 at most; d log(right/left)/d tau is up to 1/tau + tau.
+	// t - tau/sqrt(d) is (2-p)/(4d) and less, so tau is off by 3/1000 at most; d log(right/left)/d tau is up to 1/tau +
+	// tau.
 	if off := math.Abs(math.Log(right / left)); !(off <= 0.003*(1/tau+tau)*1.5) {
 		t.Fatalf("d = %d, p = %v, eps = %v: tau = %v, %v against %v", d, p, eps, tau, left, right)
 	}

@@ -19,7 +19,8 @@ func KPMLaws() []proptest.Law[KPM] {
 	return []proptest.Law[KPM]{
 		{Name: "KPMClosedForm", Statement: "section 2.2, definition of the mechanism", Check: KPMClosedForm},
 		{Name: "KPMInBox", Statement: "section 2.2, base measure of the mechanism", Check: KPMInBox},
-		{Name: "KPMProjection", Statement: "section 2.2, projection in the Kullback-Leibler divergence", Check: KPMProjection},
+		{Name: "KPMProjection", Check: KPMProjection,
+			Statement: "section 2.2, projection in the Kullback-Leibler divergence"},
 		{Name: "KPMOrder", Statement: "the closed form is monotone and symmetric", Check: KPMOrder},
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An Entropic solves one entropic projection: minimise <C, P> + reg sum P log P over the plans P from Mu to a point of the
-// box. The plan is that of Algorithm 1, P_ij = u_i exp(-C_ij/reg) v_j.
+// An Entropic solves one entropic projection: minimise <C, P> + reg sum P log P over the plans P from Mu to a point of
+// the box. The plan is that of Algorithm 1, P_ij = u_i exp(-C_ij/reg) v_j.
 type Entropic interface {
 	Project(p proptest.Problem, reg float64) (EntropicProjection, error)
 }
@@ -28,46 +28,53 @@ func (f EntropicFunc) Project(p proptest.Problem, reg float64) (EntropicProjecti
 type EntropicProjection struct {
 	// Q is the point of the box, and LogV is log v: -Inf in columns with Hi = 0.
 	Q, LogV []float64
-	// The rest is for EntropicBoundLaws. Lower and Upper enclose the optimum of the exact problem (reg = 0), and Upper is at
-	// least the exact cost of moving Mu to Q. Objective is the entropic value, <C, P> + reg sum P log P.
+	// The rest is for EntropicBoundLaws. Lower and Upper enclose the optimum of the exact problem (reg = 0), and Upper is
+	// at least the exact cost of moving Mu to Q. Objective is the entropic value, <C, P> + reg sum P log P.
 	Lower, Upper, Objective float64
 	// Verify, if not nil, recomputes both bounds in exact arithmetic.
 	Verify func() (upper, lower *big.Rat, err error)
 }
 
-// EntropicLaws returns the laws of an entropic projection that has converged. Their reg is between a tenth and ten times
-// the spread of the costs, so that a solver in the linear domain has a chance.
+// EntropicLaws returns the laws of an entropic projection that has converged. Their reg is between a tenth and ten
+// times the spread of the costs, so that a solver in the linear domain has a chance.
 func EntropicLaws() []proptest.Law[Entropic] {
 	return []proptest.Law[Entropic]{
 		{Name: "EntropicInBox", Statement: "definition of the entropic mechanism; prop:projection-ldp", Check: EntropicInBox},
-		{Name: "EntropicOptimum", Statement: "thm:convergence: the limit is the optimum; lem:kl-projection", Check: EntropicOptimum},
-		{Name: "EntropicVector", Statement: "thm:convergence: an instance where the projections without correction end elsewhere", Check: EntropicVector},
+		{Name: "EntropicOptimum", Check: EntropicOptimum,
+			Statement: "thm:convergence: the limit is the optimum; lem:kl-projection"},
+		{Name: "EntropicVector", Check: EntropicVector,
+			Statement: "thm:convergence: an instance where the projections without correction end elsewhere"},
 		{Name: "EntropicPoint", Statement: "lem:kl-projection for a point mass", Check: EntropicPoint},
 		{Name: "EntropicGap", Statement: "prop:entropic-gap, the paper's and the sharp bound", Check: EntropicGap},
 	}
 }
 
-// EntropicBoundLaws returns the laws of what an entropic solver claims beside q. Lower, Upper and Verify must hold at every
-// stop, converged or not, and for every reg, here down to a millionth of the spread; Objective is for a converged one.
+// EntropicBoundLaws returns the laws of what an entropic solver claims beside q. Lower, Upper and Verify must hold at
+// every stop, converged or not, and for every reg, here down to a millionth of the spread; Objective is for a converged
+// one.
 func EntropicBoundLaws() []proptest.Law[Entropic] {
 	return []proptest.Law[Entropic]{
 		{Name: "EntropicBounds", Statement: "duality of the exact problem", Check: EntropicBounds},
 		{Name: "EntropicCertificate", Statement: "duality of the exact problem, recomputed", Check: EntropicCertificate},
-		{Name: "EntropicSandwich", Statement: "app:proof-entropic-gap, OT - reg log N <= OT_reg <= OT", Check: EntropicSandwich},
+		{Name: "EntropicSandwich", Check: EntropicSandwich,
+			Statement: "app:proof-entropic-gap, OT - reg log N <= OT_reg <= OT"},
 	}
 }
 
 // EntropicTol bounds |q - c|_1, c the column sums of the plan, and with it the distance of the entropic value from its
-// optimum, in units of reg and of the largest difference of log v: ten times what an iteration that stops at 1e-12 leaves.
+// optimum, in units of reg and of the largest difference of log v: ten times what an iteration that stops at 1e-12
+// leaves.
 const EntropicTol = 1e-11
 
 const maxEntropic = 4 // rows and columns
 
-// drawEntropic draws a problem with room in its box and masses that sum to 1 up to rounding, and a reg relative to the spread.
+// drawEntropic draws a problem with room in its box and masses that sum to 1 up to rounding, and a reg relative to the
+// spread.
 func drawEntropic(t *rapid.T, least, most float64) (p proptest.Problem, reg float64) {
 	k, kv := proptest.Size(maxEntropic).Draw(t, "k"), proptest.Size(maxEntropic).Draw(t, "kv")
 	b := softBox(kv, false).Draw(t, "box")
-	p = proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Normalise(proptest.Mass(k).Draw(t, "mu"), 1), Lo: b.Lo, Hi: b.Hi}
+	p = proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Normalise(proptest.Mass(k).Draw(t, "mu"), 1),
+		Lo: b.Lo, Hi: b.Hi}
 	reg = math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, "log reg"))
 	if r := proptest.RowRange(p.C); r > 0 {
 		reg *= r
@@ -94,8 +101,8 @@ func EntropicInBox(t *rapid.T, e Entropic) {
 	inBox(t, entropic(t, e, in, reg).Q, in.Lo, in.Hi)
 }
 
-// columnSums returns the column sums of the plan P_ij = mu_i v_j exp(-C_ij/reg) / sum, whose rows fit by construction, and
-// its entropic value.
+// columnSums returns the column sums of the plan P_ij = mu_i v_j exp(-C_ij/reg) / sum, whose rows fit by construction,
+// and its entropic value.
 func columnSums(in proptest.Problem, reg float64, logV []float64) (c []float64, value float64) {
 	c = make([]float64, len(logV))
 	for i, row := range in.C {
@@ -129,8 +136,8 @@ func columnSums(in proptest.Problem, reg float64, logV []float64) (c []float64, 
 }
 
 // optimal fails the test unless (q, v) is the solution, up to rounding: v is the scaling of a plan with column sums q,
-// and q minimises <log v, .> over the box. The second is what the entropic duality gap comes to: with b = reg (log v - theta)
-// the value of the plan less that of the dual is reg (<log v, q> - min over the box).
+// and q minimises <log v, .> over the box. The second is what the entropic duality gap comes to: with b = reg (log v -
+// theta) the value of the plan less that of the dual is reg (<log v, q> - min over the box).
 func optimal(t *rapid.T, in proptest.Problem, reg float64, r EntropicProjection) {
 	t.Helper()
 	proptest.Length(t, "LogV", r.LogV, len(in.Lo))
@@ -172,7 +179,8 @@ func optimal(t *rapid.T, in proptest.Problem, reg float64, r EntropicProjection)
 		}
 	}
 	if !(excess <= EntropicTol*(1+span)) {
-		t.Fatalf("q is not optimal: <log v, q> is %.3g above its least value on the box\nq %v, log v %v\nreg %v, %#v", excess, r.Q, r.LogV, reg, in)
+		t.Fatalf("q is not optimal: <log v, q> is %.3g above its least value on the box\nq %v, log v %v\nreg %v, %#v",
+			excess, r.Q, r.LogV, reg, in)
 	}
 }
 
@@ -182,9 +190,9 @@ func EntropicOptimum(t *rapid.T, e Entropic) {
 	optimal(t, in, reg, entropic(t, e, in, reg))
 }
 
-// EntropicVector: the instance C = [[0,3,3],[3,1,3],[0,3,3]], mu = (.4,.2,.4), lo = (.05,.10,.15), hi = 4 lo, reg = 1, has
-// q = (.2,.4,.4); alternating the two projections of the lemma without Dykstra's correction ends in (.2,.274,.526). So have
-// its relatives: names exchanged, costs in another unit, constants added to rows, rows split.
+// EntropicVector: the instance C = [[0,3,3],[3,1,3],[0,3,3]], mu = (.4,.2,.4), lo = (.05,.10,.15), hi = 4 lo, reg = 1,
+// has q = (.2,.4,.4); alternating the two projections of the lemma without Dykstra's correction ends in (.2,.274,.526).
+// So have its relatives: names exchanged, costs in another unit, constants added to rows, rows split.
 func EntropicVector(t *rapid.T, e Entropic) {
 	const tol = 1e-9 // q is good to about the square root of nothing worse: reg is large
 	unit := math.Ldexp(1, rapid.IntRange(-30, 30).Draw(t, "unit"))
@@ -212,8 +220,8 @@ func EntropicVector(t *rapid.T, e Entropic) {
 	}
 }
 
-// EntropicPoint: for a point mass the plan is q itself, and q is the projection of the Gibbs law, q_j =
-// min(max(e^theta exp(-C_ij/reg), lo_j), hi_j) for some theta. Two columns off their bounds have the ratio of the kernel.
+// EntropicPoint: for a point mass the plan is q itself, and q is the projection of the Gibbs law, q_j = min(max(e^theta
+// exp(-C_ij/reg), lo_j), hi_j) for some theta. Two columns off their bounds have the ratio of the kernel.
 func EntropicPoint(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, 0.1, 10)
 	i := rapid.IntRange(0, len(in.Mu)-1).Draw(t, "point mass")
@@ -247,8 +255,8 @@ func lambertW0(y float64) float64 {
 	return w
 }
 
-// SharpGap is reg W0((n-1)/e), the sharp bound on how much farther than the exact projection an entropic one can be, with n
-// outputs that may have mass.
+// SharpGap is reg W0((n-1)/e), the sharp bound on how much farther than the exact projection an entropic one can be,
+// with n outputs that may have mass.
 func SharpGap(reg float64, n int) float64 { return reg * lambertW0(float64(n-1)/math.E) }
 
 // excessOf returns W_p^p(q, mu) - optimum, exactly.
@@ -265,8 +273,9 @@ func excessOf(t *rapid.T, in proptest.Problem, q []float64) *big.Rat {
 	return exact.Sub(w, optimum(t, in))
 }
 
-// EntropicGap: 0 <= W_p^p(q, mu) - optimum <= reg W0((n-1)/e), and where kv <= k the paper's 2 reg log k (for p = 1, which
-// implies the others). One input with cost 0 at one output and reg (1 + W0) at the others attains the sharp bound.
+// EntropicGap: 0 <= W_p^p(q, mu) - optimum <= reg W0((n-1)/e), and where kv <= k the paper's 2 reg log k (for p = 1,
+// which implies the others). One input with cost 0 at one output and reg (1 + W0) at the others attains the sharp
+// bound.
 func EntropicGap(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, 0.1, 10)
 	gap := excessOf(t, in, entropic(t, e, in, reg).Q)
@@ -276,7 +285,8 @@ func EntropicGap(t *rapid.T, e Entropic) {
 			n++
 		}
 	}
-	// A float q misses mass 1 by EntropicMassTol at most, and its exact counterpart by EntropicTol, at most one spread away.
+	// A float q misses mass 1 by EntropicMassTol at most, and its exact counterpart by EntropicTol, at most one spread
+	// away.
 	slack := 10 * EntropicTol * proptest.RowRange(in.C)
 	if gap.Cmp(exact.Rat(-slack)) < 0 || gap.Cmp(exact.Rat(SharpGap(reg, n)*(1+proptest.KLTol)+slack)) > 0 {
 		t.Fatalf("the gap %.17g is outside [0, %.17g]\nreg %v, %#v", exact.Float(gap), SharpGap(reg, n), reg, in)
@@ -286,7 +296,8 @@ func EntropicGap(t *rapid.T, e Entropic) {
 	}
 
 	n = rapid.IntRange(2, 8).Draw(t, "outputs")
-	in = proptest.Problem{C: [][]float64{make([]float64, n)}, Mu: []float64{1}, Lo: make([]float64, n), Hi: make([]float64, n)}
+	in = proptest.Problem{C: [][]float64{make([]float64, n)}, Mu: []float64{1},
+		Lo: make([]float64, n), Hi: make([]float64, n)}
 	for j := range n {
 		in.Hi[j] = 1
 		if j > 0 {
@@ -306,14 +317,16 @@ func EntropicBounds(t *rapid.T, e Entropic) {
 	inBox(t, r.Q, in.Lo, in.Hi)
 	want := optimum(t, in)
 	if exact.Rat(r.Lower).Cmp(want) > 0 || exact.Rat(r.Upper).Cmp(want) < 0 {
-		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", r.Lower, r.Upper, exact.Float(want), reg, in)
+		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v",
+			r.Lower, r.Upper, exact.Float(want), reg, in)
 	}
 	// The statement about q holds up to what q misses of mass 1: its mass is moved nowhere in particular.
 	over := exact.Sub(exact.Add(want, excessOf(t, in, r.Q)), exact.Rat(r.Upper))
 	proptest.AtMost(t, "W_p^p(q, mu) against Upper", over, new(big.Rat), EntropicMassTol, proptest.MaxCost(in.C))
 }
 
-// EntropicCertificate: the certificate alone, recomputed exactly, encloses the optimum and is no better than the floats say.
+// EntropicCertificate: the certificate alone, recomputed exactly, encloses the optimum and is no better than the floats
+// say.
 func EntropicCertificate(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, 1e-6, 10)
 	r := entropic(t, e, in, reg)
@@ -326,19 +339,21 @@ func EntropicCertificate(t *rapid.T, e Entropic) {
 	}
 	want := optimum(t, in)
 	if lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
-		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v", exact.Float(lower), exact.Float(upper), exact.Float(want), reg, in)
+		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\nreg %v, %#v",
+			exact.Float(lower), exact.Float(upper), exact.Float(want), reg, in)
 	}
 	if exact.Rat(r.Lower).Cmp(lower) > 0 || exact.Rat(r.Upper).Cmp(upper) < 0 {
-		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]\nreg %v, %#v", r.Lower, r.Upper, exact.Float(lower), exact.Float(upper), reg, in)
+		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]\nreg %v, %#v",
+			r.Lower, r.Upper, exact.Float(lower), exact.Float(upper), reg, in)
 	}
 }
 
-// stopTol is how far, in mass, a plan may be from q where a method stopped at its limit. It costs as much at the largest cost, which is
-// added to the tolerance.
+// stopTol is how far, in mass, a plan may be from q where a method stopped at its limit. It costs as much at the
+// largest cost, which is added to the tolerance.
 const stopTol = 1e-4
 
-// EntropicSandwich: Objective is the entropic value of the plan that log v stands for, and lies between W_p^p(q, mu) less
-// reg log(k kv) and W_p^p(q, mu).
+// EntropicSandwich: Objective is the entropic value of the plan that log v stands for, and lies between W_p^p(q, mu)
+// less reg log(k kv) and W_p^p(q, mu).
 func EntropicSandwich(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, 0.1, 10)
 	r := entropic(t, e, in, reg)
@@ -359,21 +374,24 @@ func EntropicSandwich(t *rapid.T, e Entropic) {
 		t.Fatalf("Objective = %.17g, the plan has %.17g\nreg %v, %#v", r.Objective, value, reg, in)
 	}
 	proptest.AtMost(t, "OT_reg against OT", exact.Rat(r.Objective), w, 10*EntropicTol+off, scale)
-	proptest.AtMost(t, "OT - reg log N against OT_reg", exact.Sub(w, exact.Mul(exact.Rat(reg), exact.Rat(n))), exact.Rat(r.Objective), 10*EntropicTol+off, scale)
+	proptest.AtMost(t, "OT - reg log N against OT_reg",
+		exact.Sub(w, exact.Mul(exact.Rat(reg), exact.Rat(n))), exact.Rat(r.Objective), 10*EntropicTol+off, scale)
 }
 
-// A CompositeMap is one iteration of Algorithm 1 from v = exp(logV): it returns the logarithm of T(v) = Π(s)/s and q = Π(s),
-// with s = K'(mu/Kv) and K_ij = exp(-C_ij/reg), up to a factor of K.
+// A CompositeMap is one iteration of Algorithm 1 from v = exp(logV): it returns the logarithm of T(v) = Π(s)/s and q =
+// Π(s), with s = K'(mu/Kv) and K_ij = exp(-C_ij/reg), up to a factor of K.
 type CompositeMap func(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error)
 
 // CompositeLaws returns the laws of the iteration.
 func CompositeLaws() []proptest.Law[CompositeMap] {
 	return []proptest.Law[CompositeMap]{
 		{Name: "StepInBox", Statement: "alg:projection: every iterate is a point of the box", Check: StepInBox},
-		{Name: "StepHomogeneous", Statement: "thm:convergence: T is homogeneous, so its projective fixed point is a fixed point", Check: StepHomogeneous},
+		{Name: "StepHomogeneous", Check: StepHomogeneous,
+			Statement: "thm:convergence: T is homogeneous, so its projective fixed point is a fixed point"},
 		{Name: "StepContracts", Statement: "lem:map-contraction", Check: StepContracts},
 		{Name: "StepConverges", Statement: "thm:convergence, in Hilbert's metric", Check: StepConverges},
-		{Name: "StepConvergesKL", Statement: "thm:convergence, in divergence, the paper's bound and the sharp ones", Check: StepConvergesKL},
+		{Name: "StepConvergesKL", Check: StepConvergesKL,
+			Statement: "thm:convergence, in divergence, the paper's bound and the sharp ones"},
 		{Name: "StepLimit", Statement: "thm:convergence: the limit is the optimum", Check: StepLimit},
 	}
 }
@@ -480,7 +498,8 @@ func StepContracts(t *rapid.T, f CompositeMap) {
 	y, _ := step(t, f, in, reg, w)
 	got, want := hilbertLogs(x, y), hilbertLogs(v, w)
 	if !(got <= rate*want+10*LogTol*maxLog(x, y, v, w)) {
-		t.Fatalf("d_H(T(v), T(w)) = %.17g > c d_H(v, w) = %.17g * %.17g\nlog v %v, log w %v, reg %v, %#v", got, rate, want, v, w, reg, in)
+		t.Fatalf("d_H(T(v), T(w)) = %.17g > c d_H(v, w) = %.17g * %.17g\nlog v %v, log w %v, reg %v, %#v",
+			got, rate, want, v, w, reg, in)
 	}
 }
 
@@ -517,8 +536,8 @@ func StepConverges(t *rapid.T, f CompositeMap) {
 	}
 }
 
-// StepConvergesKL: KL(q^(t) || q*) <= 2 c^(t+1) d, d = d_H(v^(0), v*), as the paper says, and sharper: <= c^(t+1) d, because Π is
-// non-expansive, and <= c^(2t+2) d^2/8, because KL(q || q') <= d_H(q, q')^2/8.
+// StepConvergesKL: KL(q^(t) || q*) <= 2 c^(t+1) d, d = d_H(v^(0), v*), as the paper says, and sharper: <= c^(t+1) d,
+// because Π is non-expansive, and <= c^(2t+2) d^2/8, because KL(q || q') <= d_H(q, q')^2/8.
 func StepConvergesKL(t *rapid.T, f CompositeMap) {
 	in, reg, rate := drawStep(t)
 	v, q := trajectory(t, f, in, reg)
@@ -547,15 +566,16 @@ func StepLimit(t *rapid.T, f CompositeMap) {
 	optimal(t, in, reg, EntropicProjection{Q: q[len(q)-1], LogV: v[len(v)-1]})
 }
 
-// EntropicAgreement: two solvers, or two ways to call one, give the same answer to a problem of any number of atoms: each Q
-// is as near to the minimiser as an iteration that stops at EntropicTol leaves it, the bounds of both enclose the same
-// optimum, and so they overlap.
+// EntropicAgreement: two solvers, or two ways to call one, give the same answer to a problem of any number of atoms:
+// each Q is as near to the minimiser as an iteration that stops at EntropicTol leaves it, the bounds of both enclose
+// the same optimum, and so they overlap.
 func EntropicAgreement(t *rapid.T, one, other Entropic) {
 	atoms, kv := rapid.IntRange(1, 200).Draw(t, "atoms"), rapid.IntRange(1, 40).Draw(t, "kv")
 	extra := rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "rows without mass")
 	seed := rapid.Uint64().Draw(t, "seed") // drawing every cost would take most of the time
 	r := rand.New(rand.NewPCG(seed, 1))
-	in := proptest.Problem{C: make([][]float64, atoms+extra), Mu: make([]float64, atoms+extra), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	in := proptest.Problem{C: make([][]float64, atoms+extra), Mu: make([]float64, atoms+extra),
+		Lo: make([]float64, kv), Hi: make([]float64, kv)}
 	sum := 0.0
 	for i := range in.C {
 		in.C[i] = make([]float64, kv)
@@ -589,8 +609,8 @@ func EntropicAgreement(t *rapid.T, one, other Entropic) {
 	}
 }
 
-// AgreementTol bounds |q - q'|_1 of two answers whose residuals are at most EntropicTol. Costs are in [0, 1] and reg is at
-// least 0.1, so that the kernel's diameter is at most 20 and an iteration contracts d_H by tanh(5)^2, 1 - 2e-4: two points
-// that an iteration moves by twice the residual over the least mass of a column, 1/160, are each 2e-11 * 160 / 2e-4 = 2e-5 from
-// its limit at most.
+// AgreementTol bounds |q - q'|_1 of two answers whose residuals are at most EntropicTol. Costs are in [0, 1] and reg is
+// at least 0.1, so that the kernel's diameter is at most 20 and an iteration contracts d_H by tanh(5)^2, 1 - 2e-4: two
+// points that an iteration moves by twice the residual over the least mass of a column, 1/160, are each 2e-11 * 160 /
+// 2e-4 = 2e-5 from its limit at most.
 const AgreementTol = 5e-5

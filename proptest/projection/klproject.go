@@ -109,7 +109,8 @@ func KLClosedForm(t *rapid.T, f KLProjector) {
 	for j := range q {
 		want := min(max(math.Exp(theta+logS[j]), b.Lo[j]), b.Hi[j])
 		if tol := LogTol * (maxLog(logS) + math.Abs(theta)); !(math.Abs(q[j]-want) <= tol*want) {
-			t.Fatalf("q[%d] = %v, but e^theta s = %v with theta = %v\nlog s %v, lo %v, hi %v", j, q[j], want, theta, logS, b.Lo, b.Hi)
+			t.Fatalf("q[%d] = %v, but e^theta s = %v with theta = %v\nlog s %v, lo %v, hi %v",
+				j, q[j], want, theta, logS, b.Lo, b.Hi)
 		}
 	}
 }
@@ -155,7 +156,8 @@ func KLMinimal(t *rapid.T, f KLProjector) {
 	o, more := value(func(j int) float64 { return (1-step)*q[j] + step*other[j] })
 	// The masses of the two may differ by EntropicMassTol, each unit worth a logarithm.
 	if !(d <= o+proptest.KLTol*(1+size+more)+2*EntropicMassTol*maxLog(logS)) {
-		t.Fatalf("KL(q || s) = %.17g, but %.17g at a step %v towards %v\nq %v, log s %v, lo %v, hi %v", d, o, step, other, q, logS, b.Lo, b.Hi)
+		t.Fatalf("KL(q || s) = %.17g, but %.17g at a step %v towards %v\nq %v, log s %v, lo %v, hi %v",
+			d, o, step, other, q, logS, b.Lo, b.Hi)
 	}
 }
 
@@ -172,7 +174,8 @@ func drawTwo(t *rapid.T) (b proptest.Box, x, y []float64) {
 	return b, x, y
 }
 
-// hilbertLogs is Hilbert's distance of two vectors given by their logarithms. Coordinates where both vanish do not count.
+// hilbertLogs is Hilbert's distance of two vectors given by their logarithms. Coordinates where both vanish do not
+// count.
 func hilbertLogs(x, y []float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for j := range x {
@@ -221,9 +224,11 @@ func ProjectionLipschitz(t *rapid.T, f KLProjector) {
 	got, want := hilbertLogs(logsOf(p), logsOf(q)), hilbertLogs(x, y)
 	tol := 4 * LogTol * maxLog(x, y, logsOf(p), logsOf(q))
 	if !(got <= 2*want+tol) {
-		t.Fatalf("d_H of the projections = %.17g > twice d_H(x, y) = %.17g\nlog x %v, log y %v, lo %v, hi %v", got, want, x, y, b.Lo, b.Hi)
+		t.Fatalf("d_H of the projections = %.17g > twice d_H(x, y) = %.17g\nlog x %v, log y %v, lo %v, hi %v",
+			got, want, x, y, b.Lo, b.Hi)
 	}
 	if !(got <= want+tol) {
-		t.Fatalf("d_H of the projections = %.17g > d_H(x, y) = %.17g\nlog x %v, log y %v, lo %v, hi %v", got, want, x, y, b.Lo, b.Hi)
+		t.Fatalf("d_H of the projections = %.17g > d_H(x, y) = %.17g\nlog x %v, log y %v, lo %v, hi %v",
+			got, want, x, y, b.Lo, b.Hi)
 	}
 }

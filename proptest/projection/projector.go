@@ -138,12 +138,14 @@ func WeakDuality(t *rapid.T, p Projector) {
 	}
 	want := optimum(t, in)
 	if lower.Cmp(want) > 0 || upper.Cmp(want) < 0 {
-		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\non %#v", exact.Float(lower), exact.Float(upper), exact.Float(want), in)
+		t.Fatalf("certificate [%.17g, %.17g] misses the optimum %.17g\non %#v",
+			exact.Float(lower), exact.Float(upper), exact.Float(want), in)
 	}
 	proptest.Near(t, "certified gap", upper, lower, proptest.ValueTol, proptest.MaxCost(in.C))
 	// The floats of the result are the certificate rounded outward, or looser.
 	if exact.Rat(r.Lower).Cmp(lower) > 0 || exact.Rat(r.Upper).Cmp(upper) < 0 {
-		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]", r.Lower, r.Upper, exact.Float(lower), exact.Float(upper))
+		t.Fatalf("[Lower, Upper] = [%v, %v] claims more than its certificate [%v, %v]",
+			r.Lower, r.Upper, exact.Float(lower), exact.Float(upper))
 	}
 }
 
@@ -157,7 +159,8 @@ func ProjectPermutation(t *rapid.T, p Projector) {
 		out.C = append(out.C, proptest.Pick(in.C[i], cols))
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	proptest.Near(t, "objective of the permuted problem", exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
+	proptest.Near(t, "objective of the permuted problem",
+		exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
 }
 
 // ProjectShift: adding f_i to row i of C adds sum mu_i f_i to the value, whatever the box.
@@ -176,7 +179,8 @@ func ProjectShift(t *rapid.T, p Projector) {
 		}
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	proptest.Near(t, "objective of the shifted problem", exact.Rat(b.Objective), exact.Add(exact.Rat(a.Objective), moved), 2*proptest.ValueTol, proptest.MaxCost(out.C))
+	proptest.Near(t, "objective of the shifted problem",
+		exact.Rat(b.Objective), exact.Add(exact.Rat(a.Objective), moved), 2*proptest.ValueTol, proptest.MaxCost(out.C))
 }
 
 // ProjectScale: scaling C by a power of two scales the value by it.
@@ -190,7 +194,8 @@ func ProjectScale(t *rapid.T, p Projector) {
 		}
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	proptest.Near(t, "objective of the scaled problem", exact.Rat(b.Objective), exact.Rat(math.Ldexp(a.Objective, e)), 2*proptest.ValueTol, proptest.MaxCost(out.C))
+	proptest.Near(t, "objective of the scaled problem",
+		exact.Rat(b.Objective), exact.Rat(math.Ldexp(a.Objective, e)), 2*proptest.ValueTol, proptest.MaxCost(out.C))
 }
 
 // ProjectMonotone: a box inside another one is no nearer.
@@ -202,13 +207,15 @@ func ProjectMonotone(t *rapid.T, p Projector) {
 		out.Hi[j] += rapid.SampledFrom([]float64{0, 1e-9, 0.25}).Draw(t, "raise")
 	}
 	a, b := project(t, p, in), project(t, p, out)
-	proptest.AtMost(t, "objective in the larger box", exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
+	proptest.AtMost(t, "objective in the larger box",
+		exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
 }
 
 // ZeroEpsilon: in a box of one point (eps = 0) the projection is plain transport to it.
 func ZeroEpsilon(t *rapid.T, p Projector, transport Transporter) {
 	k, kv := proptest.Size(maxRows).Draw(t, "k"), proptest.Size(maxCols).Draw(t, "kv")
-	in := proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"), Lo: proptest.Shapes(kv).Draw(t, "b")}
+	in := proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"),
+		Lo: proptest.Shapes(kv).Draw(t, "b")}
 	in.Hi = proptest.Clone(in.Lo)
 	r := project(t, p, in)
 	work := in.Clone()
@@ -228,7 +235,8 @@ func ZeroEpsilon(t *rapid.T, p Projector, transport Transporter) {
 func UniformOptimality(t *rapid.T, p Projector) {
 	k, kv := rapid.IntRange(1, 4).Draw(t, "k"), rapid.IntRange(1, 4).Draw(t, "kv")
 	f := proptest.Families(rapid.IntRange(1, 4).Draw(t, "inputs"), kv).Draw(t, "mechanism")
-	in := proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	in := proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Mass(k).Draw(t, "mu"),
+		Lo: make([]float64, kv), Hi: make([]float64, kv)}
 	// In x = α m: max/E <= x <= min. theta places x between the ends; 1/2 is the paper's choice. Rounding
 	// is outward, so that the box never loses a row.
 	theta := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "theta")
@@ -258,7 +266,8 @@ func UniformOptimality(t *rapid.T, p Projector) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		proptest.AtMost(t, "projection against the mechanism", exact.Rat(r.Objective), w, proptest.ValueTol, proptest.MaxCost(in.C))
+		proptest.AtMost(t, "projection against the mechanism",
+			exact.Rat(r.Objective), w, proptest.ValueTol, proptest.MaxCost(in.C))
 	}
 }
 
@@ -291,14 +300,16 @@ func DiracReduction(t *rapid.T, p Projector) {
 	if w.Cmp(mean) > 0 { // exact: a theorem, no tolerance
 		t.Fatalf("the mixture costs %v, more than its plan %v\non %#v", exact.Float(w), exact.Float(mean), in)
 	}
-	proptest.AtMost(t, "projection against the mixture", exact.Rat(project(t, p, in).Objective), w, proptest.ValueTol, scale)
+	proptest.AtMost(t, "projection against the mixture",
+		exact.Rat(project(t, p, in).Objective), w, proptest.ValueTol, scale)
 
 	i := rapid.IntRange(0, len(mu)-1).Draw(t, "point mass")
 	point := in.Clone()
 	point.Mu = make([]float64, len(mu))
 	point.Mu[i] = 1
 	phi, _ := exact.Greedy(c[i], l, h)
-	proptest.Near(t, "projection of a point mass against its knapsack", exact.Rat(project(t, p, point).Objective), phi, proptest.ValueTol, scale)
+	proptest.Near(t, "projection of a point mass against its knapsack",
+		exact.Rat(project(t, p, point).Objective), phi, proptest.ValueTol, scale)
 }
 
 // DiracMSE (app:related-work): for a point mass at x, p = 2 and the Euclidean distance, the objective is the
@@ -321,5 +332,6 @@ func DiracMSE(t *rapid.T, p Projector) {
 		dx, dy := int64(x[0]-v[j][0]), int64(x[1]-v[j][1])
 		mse.Add(mse, exact.Mul(exact.Rat(q), big.NewRat(dx*dx+dy*dy, 1)))
 	}
-	proptest.Near(t, "objective against the mean squared error", exact.Rat(r.Objective), mse, proptest.ValueTol, max(proptest.MaxCost([][]float64{row}), 1))
+	proptest.Near(t, "objective against the mean squared error",
+		exact.Rat(r.Objective), mse, proptest.ValueTol, max(proptest.MaxCost([][]float64{row}), 1))
 }
