@@ -24,7 +24,7 @@ const (
 	stallRounds    = 60   // rounds without progress of the bound
 	proveFactor    = 0.3  // a new certificate when the gap fell by this much
 	candidates     = 150  // cuts priced in a round, at most
-	fewCandidates  = 60   // and half of the inputs, but so many at least
+	fewCandidates  = 30   // and half of the inputs, but so many at least
 	keepGain       = 0.3  // a round ends when the best reduced cost fell by this much
 	roundBudget    = 5    // but not before its pivots have cost so many times an evaluation
 
