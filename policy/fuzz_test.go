@@ -14,6 +14,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Add(mustEncode(f, mustNew(f, aliasConfig(f))))
+	for _, cfg := range geometryConfigs(f) {
+		f.Add(mustEncode(f, mustNew(f, cfg)))
+	}
 	f.Add([]byte("{\n\"format\":\"wpm-policy-1\",\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Decode(data)

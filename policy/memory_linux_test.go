@@ -160,7 +160,6 @@ func TestPrivateWithinMemory(t *testing.T) {
 		} else {
 			release(s.name+", packed", s.packed(t, room[:MaxBytes]))
 			release(s.name+", packed and too long", s.packed(t, room))
-			release(s.name+", too long", s.plain(room))
 		}
 	}
 	wantSpent(t, l, big.NewRat(3*int64(releases), 2).RatString()) // epsilon is 3/2

@@ -384,7 +384,7 @@ func TestSecondOpinion(t *testing.T) {
 		}
 	}
 	for name, cfg := range geometryConfigs(t) {
-		for range changes * 100 {
+		for range changes * 30 {
 			add(tamper2(r, string(mustEncode(t, mustNew(t, cfg)))), "version 2, "+name)
 		}
 	}
@@ -413,7 +413,7 @@ func TestSecondOpinion(t *testing.T) {
 		each = 200
 	}
 	eachVerdict(t, func(v verdict) {
-		if n++; v.kind == "nested" && n%3 == 0 && !testing.Short() || n%each == 0 {
+		if n++; v.kind == "nested" && n%6 == 0 && !testing.Short() || n%each == 0 {
 			add(v.text, v.kind)
 		}
 	})
