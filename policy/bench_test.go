@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/ldp"
@@ -162,5 +164,51 @@ func BenchmarkReleaseLedger(b *testing.B) {
 	}
 	if l.Spent().Sign() == 0 {
 		b.Fatal("nothing was paid")
+	}
+}
+
+// Version 2, under the uniform measure over points of the plane: the file, its decoding with all privacy checks, and a release from it.
+func BenchmarkVersion2(b *testing.B) {
+	for _, n := range []int{4_000, 20_000, 100_000} {
+		box, err := ldp.NewPolytope(mustEpsilon(b, "2"), slices.Repeat([]float64{1 / float64(n)}, n), 62)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, n), Provenance: clean}
+		for i := range 2 * n {
+			cfg.Geometry.OutputPoints = append(cfg.Geometry.OutputPoints, r.Int32())
+			cfg.Thresholds[i/2] = r.Int32N(int32(n))
+		}
+		p := mustNew(b, cfg)
+		data := mustEncode(b, p)
+		b.Run(fmt.Sprintf("decode/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			b.ReportMetric(float64(len(data)), "file-bytes")
+			for b.Loop() {
+				q, err := Decode(data)
+				if err == nil {
+					err = Verify(q)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("release/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Release(b.Context(), p, UnaccountedForTesting(), []byte("7,1\n9,2"), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("thresholds/%d", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				if _, err := cfg.Geometry.Thresholds(box, i%n, i%n+1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

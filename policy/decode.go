@@ -66,7 +66,8 @@ func formatError(data []byte, n int, problem string) *FormatError {
 	if e.Line > 1 && n < len(data) {
 		name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
 		name = bytes.TrimPrefix(name, []byte(`"`))
-		all := members(bytes.HasPrefix(data, []byte("{\n\"format\":\""+format2)), bytes.Contains(data, []byte("\n\""+aliasMember+`":`)))
+		two := bytes.HasPrefix(data, []byte("{\n\"format\":\""+format2))
+		all := members(two, bytes.Contains(data, []byte("\n\""+aliasMember+`":`)))
 		if e.Field = all[min(e.Line-2, len(all)-1)]; ok && slices.Contains(all, string(name)) {
 			e.Field = string(name)
 		}
@@ -114,7 +115,8 @@ func read(data []byte) (cfg Config, err error) {
 		case nil:
 			two := string(value) == `"`+format2+`"`
 			if !two && string(value) != `"`+format+`"` {
-				return cfg, formatError(data, at, fmt.Sprintf("format %.24s, this program reads %q and %q", value, format, format2))
+				problem := fmt.Sprintf("format %.24s, this program reads %q and %q", value, format, format2)
+				return cfg, formatError(data, at, problem)
 			}
 			present = members(two, true)
 		case *[]byte:

@@ -11,12 +11,12 @@
 // writes it, Decode accepts nothing else, and its SHA-256 is the ID that every report carries.
 //
 // The text is JSON, one member per line in a fixed order, with no white space but those line ends; every
-// member is always there, null when absent, but for input_aliases, which is left out when there are none. Counts and indices below 2^31 are JSON numbers. The weights
-// lo, hi and the amounts in rows are strings of decimal digits, because they reach 2^62 and a reader that
-// keeps JSON numbers in doubles would change them silently. There is no other number in what this
-// package reads, hence no NaN, no exponent and no second spelling. Cost and certificate are one compact
-// JSON object each, which this package bounds and stores but does not interpret: at most 10,000 levels deep, with
-// numbers of any length, and with names that may repeat. Who reads a cost may ask for more.
+// member is always there, null when absent, but for input_aliases, which is left out when there are none. Counts and
+// indices below 2^31 are JSON numbers. The weights lo, hi and the amounts in rows are strings of decimal digits,
+// because they reach 2^62 and a reader that keeps JSON numbers in doubles would change them silently. There is no other
+// number in what this package reads, hence no NaN, no exponent and no second spelling. Cost and certificate are one
+// compact JSON object each, which this package bounds and stores but does not interpret: at most 10,000 levels deep,
+// with numbers of any length, and with names that may repeat. Who reads a cost may ask for more.
 //
 //	{
 //	"format":"wpm-policy-1",            with a geometry "wpm-policy-2"
@@ -52,10 +52,11 @@
 //
 // # Version 2: rows by threshold
 //
-// A policy with a Geometry needs one number for a row. For each input it puts the outputs in an order, by an integer key
-// and then by index, and the row is the greedy fill in that order: outputs are raised from lo to hi as far as 2^B goes. The
-// number is the threshold: the first output at which sum lo and the widths hi - lo up to and with it reach 2^B (the first of
-// the order if sum lo is 2^B). What comes before it is at hi, what comes after it at lo, and it takes the rest.
+// A policy with a Geometry needs one number for a row. For each input it puts the outputs in an order, by an integer
+// key and then by index, and the row is the greedy fill in that order: outputs are raised from lo to hi as far as 2^B
+// goes. The number is the threshold: the first output at which sum lo and the widths hi - lo up to and with it reach
+// 2^B (the first of the order if sum lo is 2^B). What comes before it is at hi, what comes after it at lo, and it takes
+// the rest.
 //
 // The file has other members in place of rows, and a bound that is the same for all outputs is one string:
 //
@@ -72,13 +73,13 @@
 //
 // The key of points is the squared Euclidean distance, with coordinates from -2^31 to 2^31 - 1. Places on a sphere and
 // embeddings under the cosine are unit vectors times 2^30, rounded: their squared distances order as the angles do. A
-// grid (kind "grid", its rows and cols) has as its key the distance of cell centres in the unit square, a ring (kind "ring")
-// the number of steps; both have as many inputs as outputs, and null for points. A file is refused if the keys might reach
-// 2^63: if the sum over the axes of (max - min)^2 and 4 max |x|^2 both do.
+// grid (kind "grid", its rows and cols) has as its key the distance of cell centres in the unit square, a ring (kind
+// "ring") the number of steps; both have as many inputs as outputs, and null for points. A file is refused if the keys
+// might reach 2^63: if the sum over the axes of (max - min)^2 and 4 max |x|^2 both do.
 //
-// Decode checks that the thresholds are outputs, and VerifyRows that they are the right ones, which takes a look at every
-// pair. Privacy needs neither: whatever the order and the threshold, the row that is drawn from is one that ldp has found
-// in the box, and if the rest does not fit the threshold, it is the fallback row.
+// Decode checks that the thresholds are outputs, and VerifyRows that they are the right ones, which takes a look at
+// every pair. Privacy needs neither: whatever the order and the threshold, the row that is drawn from is one that ldp
+// has found in the box, and if the rest does not fit the threshold, it is the fallback row.
 //
 // # The release
 //
@@ -100,25 +101,24 @@
 //
 // Decode and Encode are linear in the file. Verify is O(kv) and O(kv) more for each row of version 1. A release in
 // mixture mode is O(k + kv + total length of all rows + bytes of private text): it reads every row, so that
-// the memory it touches does not tell which one it used. In version 2 it is O((k + kv) axes + bytes of private text): one pass
-// over the inputs and three over the outputs. The projection mode adds the solver.
+// the memory it touches does not tell which one it used. In version 2 it is O((k + kv) axes + bytes of private text):
+// one pass over the inputs and three over the outputs. The projection mode adds the solver.
 //
 // # Randomness, time, the ledger
 //
 // The random words come from crypto/rand; their number depends on the policy alone. No seed and no reader
 // can be supplied. Simulations use ldp.Weights.Sample with a reader of their own.
 //
-// Every release is paid from a Ledger, in a file or in a Store of the caller's: the debit is durable before the random words
-// are drawn. A second
-// release of the same policy in the same epoch returns the first report again and costs nothing. This
-// package reads no clock: the epoch is the caller's. (The work limit is a timer.)
+// Every release is paid from a Ledger, in a file or in a Store of the caller's: the debit is durable before the random
+// words are drawn. A second release of the same policy in the same epoch returns the first report again and costs
+// nothing. This package reads no clock: the epoch is the caller's. (The work limit is a timer.)
 //
 // # What is not covered
 //
 // The device, the process and its crypto/rand are trusted. In projection mode the running time depends
 // on μ, and on whether the private bytes are usable; in both modes the time to parse them depends on them: an
-// attacker who can time the device is out of scope. A ledger file that is deleted, or replaced by an older copy of itself, cannot be told from a fresh one.
-// Its hash chain finds accidents and careless edits, not an owner who recomputes it. A solver that is
-// abandoned keeps its goroutine until it returns; on js/wasm, where goroutines are not preempted, a solver
-// that never yields cannot be abandoned.
+// attacker who can time the device is out of scope. A ledger file that is deleted, or replaced by an older copy of
+// itself, cannot be told from a fresh one. Its hash chain finds accidents and careless edits, not an owner who
+// recomputes it. A solver that is abandoned keeps its goroutine until it returns; on js/wasm, where goroutines are not
+// preempted, a solver that never yields cannot be abandoned.
 package policy

@@ -40,18 +40,19 @@ func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() ([]by
 	return draw()
 }
 
-// Account pays from l for a report of a mechanism of another kind than Policy, as package sphere/codebook has them: id is the
-// SHA-256 of its published file, and eps what a report costs. As in Release, the debit is on disk before draw is called, which
-// must do all the drawing; the report is on disk before it is returned; and another call for the same id in the same epoch returns
-// that report again, without a debit and without draw.
+// Account pays from l for a report of a mechanism of another kind than Policy, as package sphere/codebook has them: id
+// is the SHA-256 of its published file, and eps what a report costs. As in Release, the debit is on disk before draw is
+// called, which must do all the drawing; the report is on disk before it is returned; and another call for the same id
+// in the same epoch returns that report again, without a debit and without draw.
 //
-// A report is at most 256 bytes: four that name its kind and are not those of a Report, then id, then what the kind wants.
+// A report is at most 256 bytes: four that name its kind and are not those of a Report, then id, then what the kind
+// wants.
 //
-// Account vouches for the books alone. That draw is eps-differentially private, and that its errors do not depend on private
-// data, is for its package to show. Data of a Policy go through Release.
+// Account vouches for the books alone. That draw is eps-differentially private, and that its errors do not depend on
+// private data, is for its package to show. Data of a Policy go through Release.
 //
-// Errors: ErrPolicy for a zero eps or a nil draw, ErrLedger, those of the ledger, those of draw, and ErrReport if draw returns
-// anything else than a report of this id. After the last two the debit stands.
+// Errors: ErrPolicy for a zero eps or a nil draw, ErrLedger, those of the ledger, those of draw, and ErrReport if draw
+// returns anything else than a report of this id. After the last two the debit stands.
 func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%w: nil", ErrLedger)
@@ -77,8 +78,8 @@ func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byt
 // maxReport is the largest report of any kind, in bytes.
 const maxReport = 256
 
-// checkReport checks what a ledger wants of a report of any kind: four bytes, the ID of its policy, and more, of the right form if
-// the four bytes are those of a Report.
+// checkReport checks what a ledger wants of a report of any kind: four bytes, the ID of its policy, and more, of the
+// right form if the four bytes are those of a Report.
 func checkReport(b []byte, id [sha256.Size]byte) error {
 	if n := len(b); n <= len(magic)+sha256.Size || n > maxReport {
 		return fmt.Errorf("%w: %d bytes, want %d to %d", ErrReport, n, len(magic)+sha256.Size+1, maxReport)
@@ -110,14 +111,14 @@ type LedgerOptions struct {
 // A Store is where a ledger keeps its text: a file, a browser's database, a server's. It need not understand the text.
 // Package storetest checks a Store. The calls are Lock, Load once, Append any number of times, and Unlock.
 type Store interface {
-	// Lock takes the store for one ledger. While someone else has it, Lock waits until ctx ends, and tries once if it has
-	// ended already; then it fails with ErrLedgerLocked.
+	// Lock takes the store for one ledger. While someone else has it, Lock waits until ctx ends, and tries once if it
+	// has ended already; then it fails with ErrLedgerLocked.
 	Lock(ctx context.Context) error
 	// Load returns what has been appended, byte by byte, empty for a new store.
 	Load() ([]byte, error)
-	// Append adds b at the end, whole and durable: after it returns nil, no crash and no loss of power takes b away. After
-	// an error, or a stop in between, any first part of b may be there, and nothing else is lost. Who has lost the lock
-	// gets an error.
+	// Append adds b at the end, whole and durable: after it returns nil, no crash and no loss of power takes b away.
+	// After an error, or a stop in between, any first part of b may be there, and nothing else is lost. Who has lost
+	// the lock gets an error.
 	Append(b []byte) error
 	// Unlock ends what Lock began. A process that dies should lose its lock, too.
 	Unlock() error
@@ -133,9 +134,9 @@ type Store interface {
 //	debit EPSILON POLICY EPOCH HASH
 //	report REPORT EPOCH HASH
 //
-// BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal; REPORT names POLICY, whatever its kind (see
-// Account). HASH is the SHA-256, in hexadecimal, of the previous line's hash (32 zero bytes for
-// the first line) followed by the line up to the space before HASH.
+// BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal; REPORT names POLICY, whatever its
+// kind (see Account). HASH is the SHA-256, in hexadecimal, of the previous line's hash (32 zero bytes for the first
+// line) followed by the line up to the space before HASH.
 //
 // A debit is durable before its draw, a report before it is returned. So whenever the process or the device stops, the
 // debits in the text cover every report that has left. A debit whose report is missing stays spent, and does not serve
@@ -204,8 +205,8 @@ func openBooks(store Store, opt LedgerOptions) (*Books, error) {
 	if opt.Budget != "" {
 		var ok bool
 		if budget, ok = parseRational(opt.Budget); !ok || budget.Sign() == 0 || len(opt.Budget) > maxBudget {
-			return nil, fmt.Errorf("%w: %.*q: want a number above 0 in at most %d digits, written as 8, 2.5 or 5/2, without sign or exponent",
-				ErrBudget, maxBudget, opt.Budget, maxBudget)
+			const want = "a number above 0 in at most %d digits, written as 8, 2.5 or 5/2, without sign or exponent"
+			return nil, fmt.Errorf("%w: %.*q: want "+want, ErrBudget, maxBudget, opt.Budget, maxBudget)
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), opt.Wait)
@@ -232,7 +233,8 @@ func (l *Books) load(budget *big.Rat) error {
 		return err
 	}
 	if l.budget != nil && budget != nil && l.budget.Cmp(budget) != 0 {
-		return fmt.Errorf("%w: the ledger was made with %s, and that cannot become %s", ErrBudget, l.budget.RatString(), budget.RatString())
+		return fmt.Errorf("%w: the ledger was made with %s, and that cannot become %s",
+			ErrBudget, l.budget.RatString(), budget.RatString())
 	}
 	if l.budget == nil && budget == nil {
 		return fmt.Errorf("%w: a new ledger needs one", ErrBudget)

@@ -80,22 +80,24 @@ type Config struct {
 	// WorkLimit is when a client abandons its solver, in whole milliseconds up to an hour. 0 means
 	// DefaultWorkLimit in projection mode; it must be 0 in mixture mode.
 	WorkLimit time.Duration
-	// Inputs is k. 0 means the number of Rows or Thresholds, else of InputLabels, else with a Geometry the number it has.
+	// Inputs is k. 0 means the number of Rows or Thresholds, else of InputLabels, else with a Geometry the number it
+	// has.
 	Inputs int
 	// InputLabels name the inputs in private data. Without them the label of input i is i in decimal.
 	InputLabels []string
 	// OutputLabels name the outputs for readers of aggregates.
 	OutputLabels []string
-	// InputAliases are further spellings of input labels in private data, as those of another Unicode normal form: labels are compared
-	// byte by byte. In any order, up to MaxInputs; with InputLabels only.
+	// InputAliases are further spellings of input labels in private data, as those of another Unicode normal form:
+	// labels are compared byte by byte. In any order, up to MaxInputs; with InputLabels only.
 	InputAliases []Alias
 	// Rows are the mixture's rows, one for each input: row i is best the projection of the point mass at i.
 	// Optional in projection mode, where they serve when the solver fails. They make a file of version 1.
 	Rows []Row
-	// Geometry takes the place of Rows: row i raises the outputs from lo to hi in the order of their keys for input i, as far as 2^B
-	// goes. It makes a file of version 2, with one number for a row.
+	// Geometry takes the place of Rows: row i raises the outputs from lo to hi in the order of their keys for input i,
+	// as far as 2^B goes. It makes a file of version 2, with one number for a row.
 	Geometry *Geometry
-	// Thresholds are, for each input, the output at which its row ends; of length k, or nil for what Geometry.Thresholds finds.
+	// Thresholds are, for each input, the output at which its row ends; of length k, or nil for what
+	// Geometry.Thresholds finds.
 	Thresholds []int32
 	// Fallback is the row of clients without usable data. The zero Row means the point of the box nearest
 	// to the shape of lo + hi.

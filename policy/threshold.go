@@ -17,15 +17,15 @@ const (
 	Ring   = "ring"   // points at equal distances on a circle
 )
 
-// Geometry ranks the outputs for each input: by a key, which is an integer, and those of one key by their index. Of points
-// the key is the squared Euclidean distance. Of a grid it is that of the vectors (column * Rows, row * Cols), which order
-// cells as their centres do, and of a ring the square of the number of steps.
+// Geometry ranks the outputs for each input: by a key, which is an integer, and those of one key by their index. Of
+// points the key is the squared Euclidean distance. Of a grid it is that of the vectors (column * Rows, row * Cols),
+// which order cells as their centres do, and of a ring the square of the number of steps.
 type Geometry struct {
 	Kind       string
 	Rows, Cols int // of a grid
 	Axes       int // of points
-	// InputPoints and OutputPoints hold the vectors one after the other. No InputPoints: the inputs are the outputs, as they are on a
-	// grid and a ring.
+	// InputPoints and OutputPoints hold the vectors one after the other. No InputPoints: the inputs are the outputs, as
+	// they are on a grid and a ring.
 	InputPoints, OutputPoints []int32
 }
 
@@ -56,8 +56,8 @@ const noWrap = 1 << 33
 // maxKey2 is above every key.
 const maxKey2 = 1 << 63
 
-// places checks a geometry for k inputs and kv outputs, and returns its vectors. No key of it reaches 2^63: a key is at most the
-// sum over the axes of (max - min)^2, and at most 4 max |x|^2.
+// places checks a geometry for k inputs and kv outputs, and returns its vectors. No key of it reaches 2^63: a key is at
+// most the sum over the axes of (max - min)^2, and at most 4 max |x|^2.
 func (g *Geometry) places(k, kv int) (*places, error) {
 	p := &places{axes: g.Axes, wrap: noWrap, in: g.InputPoints, out: g.OutputPoints}
 	var size int
@@ -167,10 +167,11 @@ func scan(list []int32, axes, i int) []int32 {
 	return x
 }
 
-// fill returns the row of input i: what comes before its threshold is at hi, what comes after at lo, the threshold takes the
-// rest. If the rest does not fit, or usable is 0 and not 1, it is the fallback row, by the same work.
+// fill returns the row of input i: what comes before its threshold is at hi, what comes after at lo, the threshold
+// takes the rest. If the rest does not fit, or usable is 0 and not 1, it is the fallback row, by the same work.
 //
-// Neither the order nor the threshold matters to privacy: any point of the box is private, and ldp checks that this is one.
+// Neither the order nor the threshold matters to privacy: any point of the box is private, and ldp checks that this is
+// one.
 func (c *content) fill(i, usable int) (ldp.Weights, error) {
 	p, box := c.places, c.Polytope
 	x, t := scan(p.in, p.axes, i), int(scan(c.Thresholds, 1, i)[0])
@@ -216,14 +217,16 @@ func (c *content) checkGeometry() (err error) {
 	}
 	for i, t := range c.Thresholds {
 		if t < 0 || int(t) >= c.Polytope.Len() {
-			return place("thresholds", fmt.Errorf("%w: the threshold of input %d is output %d of %d", ErrRow, i, t, c.Polytope.Len()))
+			err := fmt.Errorf("%w: the threshold of input %d is output %d of %d", ErrRow, i, t, c.Polytope.Len())
+			return place("thresholds", err)
 		}
 	}
 	return nil
 }
 
-// VerifyRows checks that the thresholds of a policy with a geometry are those of the greedy fill, which is what makes its rows
-// useful; they are private whatever the thresholds are. O(k kv axes). It returns nil for a policy without a geometry.
+// VerifyRows checks that the thresholds of a policy with a geometry are those of the greedy fill, which is what makes
+// its rows useful; they are private whatever the thresholds are. O(k kv axes). It returns nil for a policy without a
+// geometry.
 //
 // Errors: ErrPolicy, ErrRow.
 func VerifyRows(p Policy) error {
@@ -243,19 +246,19 @@ func VerifyRows(p Policy) error {
 				continue
 			}
 			if sum += width[j]; sum >= c.Polytope.Total() {
-				return fmt.Errorf("%w: the threshold of input %d is output %d, and others before it suffice", ErrRow, i, t)
+				return fmt.Errorf("%w: output %d is too late a threshold for input %d", ErrRow, t, i)
 			}
 		}
 		if sum+width[t] < c.Polytope.Total() {
-			return fmt.Errorf("%w: the threshold of input %d is output %d, and with it 2^%d is not reached", ErrRow, i, t, c.Polytope.Bits())
+			return fmt.Errorf("%w: output %d is too early a threshold for input %d", ErrRow, t, i)
 		}
 	}
 	return nil
 }
 
-// Thresholds returns the thresholds of the inputs from (included) to (excluded) in a box: for each input the first output in its
-// order at which sum lo and the widths hi - lo up to and with it reach 2^B. New finds those that Config leaves out; who has
-// several cores calls this for a part on each. O((to - from) kv axes) expected.
+// Thresholds returns the thresholds of the inputs from (included) to (excluded) in a box: for each input the first
+// output in its order at which sum lo and the widths hi - lo up to and with it reach 2^B. New finds those that Config
+// leaves out; who has several cores calls this for a part on each. O((to - from) kv axes) expected.
 //
 // Errors: ErrShape, ErrLimit, ErrMode.
 func (g *Geometry) Thresholds(box *ldp.Polytope, from, to int) ([]int32, error) {
@@ -290,8 +293,8 @@ type ranked struct {
 
 func (a ranked) less(b ranked) bool { return a.key < b.key || a.key == b.key && a.col < b.col }
 
-// reach returns the first column, in the order of all, up to and with which the widths sum to need. It selects, as Hoare's
-// quickselect does (1961), and puts all in another order.
+// reach returns the first column, in the order of all, up to and with which the widths sum to need. It selects, as
+// Hoare's quickselect does (1961), and puts all in another order.
 func reach(all []ranked, width []uint64, need uint64) int32 {
 	for len(all) > 16 {
 		a, b, c := all[0], all[len(all)/2], all[len(all)-1]

@@ -17,9 +17,10 @@ import (
 // patience bounds how long a Lock may take that has nothing to wait for.
 const patience = 5 * time.Second
 
-// Test checks a kind of store, and returns what it first found wrong. open returns a handle on the storage of that name, which is
-// empty at first; each call returns another handle, as another process would have. Test opens the names "text" and "ledger", and
-// waits some tenths of a second. It cannot see whether bytes survive a loss of power: who writes a Store has to know that.
+// Test checks a kind of store, and returns what it first found wrong. open returns a handle on the storage of that
+// name, which is empty at first; each call returns another handle, as another process would have. Test opens the names
+// "text" and "ledger", and waits some tenths of a second. It cannot see whether bytes survive a loss of power: who
+// writes a Store has to know that.
 func Test(open func(name string) (policy.Store, error)) error {
 	var handles [2]policy.Store
 	for i := range handles {
@@ -53,7 +54,7 @@ func testLock(a, b policy.Store) error {
 		err := b.Lock(ctx)
 		cancel()
 		if took := time.Since(start); !errors.Is(err, policy.ErrLedgerLocked) || took < wait || took > wait+patience {
-			return fmt.Errorf("of a store that another handle has, waiting %v: %v after %v, want ErrLedgerLocked then", wait, err, took)
+			return fmt.Errorf("of a store that another handle has: %v after %v, want ErrLedgerLocked after %v", err, took, wait)
 		}
 	}
 	unlocked := make(chan error, 1)
@@ -103,7 +104,8 @@ func testText(a, b policy.Store) error {
 	return nil
 }
 
-// testLedger: a ledger in the store pays once for each report, repeats it for nothing, and keeps its budget, however often it is opened.
+// testLedger: a ledger in the store pays once for each report, repeats it for nothing, and keeps its budget, however
+// often it is opened.
 func testLedger(open func(name string) (policy.Store, error)) error {
 	const reports = 3
 	eps, err := ldp.ParseEpsilon("1/3")
