@@ -21,7 +21,6 @@ var unrun = map[string]string{
 	"go test -run Example ./...": "is part of this run",
 	"go test -run '^$' -fuzz":    "goes on until it is stopped; .ci/run fuzzes by count",
 	".ci/":                       "runs this test, or needs hours",
-	"MUTATE_OUT=":                "needs hours",
 	"fuzz/run ":                  "needs as long as it is told",
 	"bench/run":                  "needs the peers, a C++ compiler and an idle machine",
 	"wpm experiment movielens":   "needs data that may not be here",
@@ -35,7 +34,7 @@ var unrun = map[string]string{
 // printed returns the commands of a page: lines of an indented block that begin with the name of a program, and in the text what
 // stands in backquotes and begins so. Of those, a go command counts if it names a package.
 func printed(page string) (run, mentioned []string) {
-	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *)?(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run|MUTATE_OUT=)`)
+	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *)?(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run)`)
 	for line := range strings.Lines(page) {
 		line, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
 		if block {

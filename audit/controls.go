@@ -362,6 +362,18 @@ func Controls(ctx context.Context) ([]Control, error) {
 	return out, nil
 }
 
+// tabulate returns a device that looks up what another does with each word.
+func tabulate(device func(int, uint64) int, rows, bits int) func(int, uint64) int {
+	outputs := make([][]uint8, rows)
+	for i := range outputs {
+		outputs[i] = make([]uint8, 1<<uint(bits))
+		for word := range outputs[i] {
+			outputs[i][word] = uint8(device(i, uint64(word)))
+		}
+	}
+	return func(i int, word uint64) int { return int(outputs[i][word]) }
+}
+
 func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	t := p.table
 	published := make([]func(uint64) int, len(t.Rows))
@@ -381,14 +393,7 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 		bits = t.Bits
 	}
 	if bits <= maxEnumerated { // tabulate: the device is then as fast as a lookup, whatever its bug
-		outputs := make([][]uint8, len(t.Rows))
-		for i := range outputs {
-			outputs[i] = make([]uint8, 1<<uint(bits))
-			for word := range outputs[i] {
-				outputs[i][word] = uint8(device(i, uint64(word)))
-			}
-		}
-		device = func(i int, word uint64) int { return int(outputs[i][word]) }
+		device = tabulate(device, len(t.Rows), bits)
 	}
 	c := Control{
 		Name: p.name, About: p.about, N: p.n,

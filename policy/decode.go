@@ -99,6 +99,9 @@ func read(data []byte) (cfg Config, err error) {
 		if !slices.Contains(present, name) {
 			continue
 		}
+		if !ended && n >= slices.Index(fields[:], "rows") {
+			return cfg, formatError(data, len(data), fmt.Sprintf("the text does not end with %q", end))
+		}
 		at := next
 		line, rest, _ := bytes.Cut(body, []byte("\n"))
 		value, ok := bytes.CutPrefix(line, []byte(`"`+name+`":`))
@@ -115,8 +118,7 @@ func read(data []byte) (cfg Config, err error) {
 		case nil:
 			two := string(value) == `"`+format2+`"`
 			if !two && string(value) != `"`+format+`"` {
-				problem := fmt.Sprintf("format %.24s, this program reads %q and %q", value, format, format2)
-				return cfg, formatError(data, at, problem)
+				return cfg, formatError(data, at, fmt.Sprintf("format %.24s, this program reads %q and %q", value, format, format2))
 			}
 			present = members(two, true)
 		case *[]byte:
@@ -124,57 +126,80 @@ func read(data []byte) (cfg Config, err error) {
 				*v = bytes.TrimSpace(value)
 			}
 		case *[]uint64:
-			*v = numbers(value, uint64(math.MaxUint64))
-			if len(*v) == 1 && value[0] == '"' { // of every output
-				*v = slices.Repeat(*v, int(min(max(f.outputs, 0), MaxOutputs)))
-			}
+			*v = readBounds(value, f.outputs)
 		case *[]int32:
 			if !null {
 				*v = integers(value)
 			}
-			if !ended && n == len(fields)-1 {
-				return cfg, formatError(data, len(data), fmt.Sprintf("the text does not end with %q", end))
-			}
 		case *[]Alias:
-			var pairs [][2]any // the comparison in Decode finds what is missing, too much, or no whole number
-			if json.Unmarshal(value, &pairs) != nil {
-				return cfg, formatError(data, at, fmt.Sprintf("%.24q, want a list of pairs, an index and a string", value))
-			}
-			for _, p := range pairs {
-				i, _ := p[0].(float64)
-				label, _ := p[1].(string)
-				*v = append(*v, Alias{int(min(max(i, 0), MaxInputs)), label})
+			if *v, err = readAliases(value); err != nil {
+				return cfg, formatError(data, at, err.Error())
 			}
 		case *Row:
 			*v = readRow(value)
 		case *[]Row:
-			if !ended {
-				return cfg, formatError(data, len(data), fmt.Sprintf("the text does not end with %q", end))
-			}
 			if null {
 				break
 			}
-			body = bytes.TrimSuffix(body, []byte("\n]"))
-			count := 1 + bytes.Count(body, []byte("\n"))
-			if count != int(f.inputs) || count > MaxInputs { // or a long text of short lines would take much memory
-				return cfg, place(name, fmt.Errorf("%w: %d rows for %d inputs, at most %d", ErrShape, count, f.inputs, MaxInputs))
-			}
-			*v = make([]Row, count)
-			for i := range *v {
-				line, body, _ = bytes.Cut(body, []byte("\n"))
-				(*v)[i] = readRow(line)
+			if *v, err = readRows(bytes.TrimSuffix(body, []byte("\n]")), int(f.inputs)); err != nil {
+				return cfg, place(name, err)
 			}
 		default:
-			if err := json.Unmarshal(value, v); err != nil {
-				var syntax *json.SyntaxError
-				if errors.As(err, &syntax) {
-					at += max(0, int(syntax.Offset)-1)
-				}
-				return cfg, formatError(data, at, fmt.Sprintf("%.24q, want %s", data[at:], wanted(v)))
+			if off := unmarshal(value, v); off >= 0 {
+				return cfg, formatError(data, at+off, fmt.Sprintf("%.24q, want %s", data[at+off:], wanted(v)))
 			}
 		}
 	}
 	return cfg, f.config(&cfg)
+}
+
+// unmarshal reads JSON into v, and returns where it is wrong, or -1.
+func unmarshal(value []byte, v any) int {
+	err := json.Unmarshal(value, v)
+	if err == nil {
+		return -1
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return max(0, int(syntax.Offset)-1)
+	}
+	return 0
+}
+
+// readBounds reads a number for each output, or one for all of them.
+func readBounds(value []byte, outputs int32) []uint64 {
+	list := numbers(value, uint64(math.MaxUint64))
+	if len(list) == 1 && value[0] == '"' {
+		list = slices.Repeat(list, int(min(max(outputs, 0), MaxOutputs)))
+	}
+	return list
+}
+
+// readAliases reads a list of pairs. The comparison in Decode finds what is missing, too much, or no whole number.
+func readAliases(value []byte) (list []Alias, err error) {
+	var pairs [][2]any
+	if json.Unmarshal(value, &pairs) != nil {
+		return nil, fmt.Errorf("%.24q, want a list of pairs, an index and a string", value)
+	}
+	for _, p := range pairs {
+		i, _ := p[0].(float64)
+		label, _ := p[1].(string)
+		list = append(list, Alias{int(min(max(i, 0), MaxInputs)), label})
+	}
+	return list, nil
+}
+
+// readRows reads one row for each of so many inputs, each on a line.
+func readRows(text []byte, inputs int) ([]Row, error) {
+	count := 1 + bytes.Count(text, []byte("\n"))
+	if count != inputs || count > MaxInputs { // or a long text of short lines would take much memory
+		return nil, fmt.Errorf("%w: %d rows for %d inputs, at most %d", ErrShape, count, inputs, MaxInputs)
+	}
+	rows := make([]Row, 0, count)
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		rows = append(rows, readRow(line))
+	}
+	return rows, nil
 }
 
 // wanted names what a member must be, for a message.
