@@ -293,42 +293,46 @@ func (s *scalings) inRange() bool {
 
 // project sets q, x, side, next and res from s and v. q is lo where the box is a point.
 func (s *scalings) project(point bool) {
+	n := len(s.s)
+	t, w, lo, hi, q := s.t[:n], s.w[:n], s.lo[:n], s.hi[:n], s.q[:n]
 	for j, y := range s.s {
-		s.t[j] = s.w[j] * y
+		t[j] = w[j] * y
 	}
-	switch x, ok := kl.Scale(s.t, s.lo, s.hi, s.x); {
+	switch x, ok := kl.Scale(t, lo, hi, s.x); {
 	case point:
-		copy(s.q, s.lo)
+		copy(q, lo)
 	case ok:
 		s.x = x
-		for j, y := range s.t {
-			s.q[j] = math.Min(math.Max(x*y, s.lo[j]), s.hi[j])
+		for j, y := range t {
+			q[j] = min(max(x*y, lo[j]), hi[j])
 		}
 	default:
-		logs := make([]float64, len(s.t))
-		for j, y := range s.t {
+		logs := make([]float64, n)
+		for j, y := range t {
 			logs[j] = math.Log(y)
 		}
-		theta, ok := s.exact.Project(logs, s.lo, s.hi, s.q)
+		theta, ok := s.exact.Project(logs, lo, hi, q)
 		if x := math.Exp(theta); ok && x > 0 && !math.IsInf(x, 0) {
 			s.x = x
 		}
 	}
-	s.res = 0
-	for j, q := range s.q {
-		s.side[j] = 0
-		if q <= s.lo[j] {
-			s.side[j] = -1
-		} else if q >= s.hi[j] {
-			s.side[j] = 1
+	var res float64
+	side, next, v := s.side[:n], s.next[:n], s.v[:n]
+	for j, x := range q {
+		side[j] = 0
+		if x <= lo[j] {
+			side[j] = -1
+		} else if x >= hi[j] {
+			side[j] = 1
 		}
-		if s.side[j] == 0 || q == 0 {
-			s.next[j] = s.x * s.w[j]
+		if side[j] == 0 || x == 0 {
+			next[j] = s.x * w[j]
 		} else {
-			s.next[j] = q / s.s[j]
+			next[j] = x / s.s[j]
 		}
-		s.res += math.Abs(q - s.v[j]*s.s[j])
+		res += math.Abs(x - v[j]*s.s[j])
 	}
+	s.res = res
 }
 
 // over looks for reasons to stop other than the goal.

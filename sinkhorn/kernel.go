@@ -143,8 +143,9 @@ func (k *kernel) squares(w *csr, row, out []float64) {
 	k.blocks(out, func(from, to, _ int, part []float64) {
 		for i := from; i < to; i++ {
 			if w == nil {
-				for j, x := range k.m[i*n : (i+1)*n] {
-					part[j] += float64(row[i] * float64(x*x))
+				part, y := part[:n], row[i]
+				for j, x := range k.m[i*n : (i+1)*n][:n] {
+					part[j] += float64(y * float64(x*x))
 				}
 				continue
 			}

@@ -82,28 +82,35 @@ func (g *Group) Wait() {
 // It looks at ctx before each task and starts none once ctx is over; its error is then ctx.Err(), unless all tasks had
 // been done.
 func For(ctx context.Context, n int, task func(i int)) error {
-	var next atomic.Int64
-	var done atomic.Int64
+	if threads := min(n, runtime.GOMAXPROCS(0)); threads > 1 {
+		return share(ctx, n, threads, task)
+	}
+	for i := range n { // no goroutine, and a panic goes its own way
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		task(i)
+	}
+	return nil
+}
+
+// share is For on several threads.
+func share(ctx context.Context, n, threads int, task func(i int)) error {
+	var next, done atomic.Int64
 	var g Group
-	work := func() {
-		for ctx.Err() == nil && !g.Failed() {
-			i := int(next.Add(1)) - 1
-			if i >= n {
-				return
+	for range threads {
+		g.Go(func() {
+			for ctx.Err() == nil && !g.Failed() {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				task(i)
+				done.Add(1)
 			}
-			task(i)
-			done.Add(1)
-		}
+		})
 	}
-	threads := min(n, runtime.GOMAXPROCS(0))
-	if threads <= 1 { // no goroutine, and a panic goes its own way
-		work()
-	} else {
-		for range threads {
-			g.Go(work)
-		}
-		g.Wait()
-	}
+	g.Wait()
 	if int(done.Load()) < n {
 		return ctx.Err()
 	}

@@ -215,6 +215,7 @@ func breakpoint(x, logS float64) float64 {
 // the last x, when it leaves its bracket, takes long, or no column is inside its bounds.
 func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
 	x = near
+	lo, hi = lo[:len(s)], hi[:len(s)]
 	below, above := 0.0, math.Inf(1)
 	for range 40 {
 		var fixed, free float64
