@@ -45,6 +45,7 @@ type bounds struct {
 	upper, lower float64
 	slack        float64 // share of the largest cost that upper has as a margin
 	sums         float64 // what of it is for rounding in sums, and no noise in the plan
+	lack         float64 // mass that the columns of the plan lack
 	transport    float64
 	objective    float64 // <C, P> + reg sum P log P
 	posterior    float64
@@ -245,10 +246,7 @@ func (p *proof) close(c *costs) {
 	if charge < 0x1p-1022 { // where products lose bits, or all of them
 		charge += math.SmallestNonzeroFloat64
 	}
-	b.upper = min(upper+charge, c.most)
-	if p.in.lost > 0 {
-		b.upper = math.Nextafter(b.upper+p.in.lost, math.Inf(1))
-	}
+	b.upper, b.lack = min(upper+charge, c.most), p.left
 	b.posterior = max(0, b.transport-plain)
 }
 
@@ -264,12 +262,12 @@ func (p *proof) shift() float64 {
 			b[j] = math.Nextafter(x-t, math.Inf(-1))
 		}
 	}
-	value, size := kl.Dual(p.in.mass, f, b, p.lo, p.hi)
+	value, off := kl.Dual(p.in.mass, f, b, p.lo, p.hi)
 	// Columns that take no part have g_j >= -max f, and enter with hi_j g_j at least.
 	for _, x := range f {
-		size = max(size, float64(len(p.in.tiny))*x)
+		off = max(off, float64(len(p.in.tiny))*0x1p-50*x)
 	}
-	return max(0, value-size*0x1p-50-0x1p-1000)
+	return max(0, value-off-0x1p-1000)
 }
 
 // compact returns the entries of the live columns.

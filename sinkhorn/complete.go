@@ -23,6 +23,7 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	}
 	r.Transport = math.Min(unscale(b.transport, c.exp, 0)+c.offset, math.MaxFloat64)
 	r.Upper, r.Lower = b.original(c)
+	top := max(c.top, c.lost.top)
 	r.Posterior = unscale(b.posterior, c.exp, 1)
 	// objective = transport + reg * entropy; in this form reg may be of any size.
 	entropy := (b.objective - b.transport) / it.reg
@@ -35,10 +36,13 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	}
 	if c.exp != 0 || c.base != nil {
 		r.Lower = in.dual(r.Potentials)
-		// Potentials as they are returned may be rounded so much more that the gap is not what it was.
-		if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 && !set.met(r.Gap(), r.Upper, c.top*b.slack, c.top) {
-			r.Status = Stalled
-		}
+	} else if c.lost.cost == 0 {
+		return nil
+	}
+	// Potentials as they are returned may be rounded so much more that the gap is not what it was, and so may rows that
+	// take no part cost more.
+	if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 && !set.met(r.Gap(), r.Upper, top*b.slack, top) {
+		r.Status = Stalled
 	}
 	return nil
 }
@@ -51,7 +55,7 @@ func (b *bounds) original(c *costs) (upper, lower float64) {
 		upper = math.Min(upper+c.top*b.slack, c.top)
 	}
 	if c.base == nil {
-		return upper, lower
+		return c.lost.add(upper, b.slack+b.lack, c.top), lower
 	}
 	// The offset is a compensated dot product of masses off by half a unit, and rounding of reduced
 	// costs is far below its units. What Verify charges, it charges at the whole largest cost.
@@ -60,7 +64,7 @@ func (b *bounds) original(c *costs) (upper, lower float64) {
 	upper += off + c.top*b.slack + 4*math.SmallestNonzeroFloat64
 	lower += c.offset
 	lower -= off + lower*0x1p-51 + unscale(c.rng, c.exp, 1)*0x1p-51 + 4*math.SmallestNonzeroFloat64
-	return math.Min(upper*(1+0x1p-51), c.top), math.Max(0, lower)
+	return c.lost.add(math.Min(upper*(1+0x1p-51), c.top), b.slack+b.lack, c.top), math.Max(0, lower)
 }
 
 // dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded
@@ -70,9 +74,9 @@ func (in *instance) dual(p Potentials) float64 {
 	for n, i := range in.rows {
 		f[n] = p.F[i]
 	}
-	value, size := kl.Dual(in.mass, f, p.G, in.lo, in.hi)
+	value, off := kl.Dual(in.mass, f, p.G, in.lo, in.hi)
 	// As in shift; products may also underflow, each by half the smallest float at most.
-	value -= size*0x1p-50 + float64(6*len(f)+2*in.kv)*math.SmallestNonzeroFloat64
+	value -= off + float64(7*len(f)+3*in.kv)*math.SmallestNonzeroFloat64
 	if !(value > 0) { // also when a term overflows
 		return 0
 	}

@@ -2,6 +2,7 @@ package sinkhorn
 
 import (
 	"context"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 // TestSourceScale: any masses with a positive sum are a distribution. A power of two times them changes no bit, another
@@ -76,8 +78,11 @@ func TestSourceExtremes(t *testing.T) {
 			want := mustProject(t, p, Settings{Method: m})
 			p.Source = source
 			got := mustProject(t, p, Settings{Method: m})
-			if as[0] == 0 { // a row that is lost leaves one unit in the upper bound
-				want.Upper = math.Nextafter(want.Upper, math.Inf(1))
+			if as[0] == 0 { // the row that is lost is twice as dear, and what the plan lacks by rounding is charged at its cost
+				if !(got.Upper > want.Upper && got.Upper < want.Upper+1e-13) {
+					t.Errorf("%v, %v: Upper %v, %v without the row", m, source, got.Upper, want.Upper)
+				}
+				want.Upper = got.Upper
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%v, %v: %+v, want %+v", m, source, got, want)
@@ -88,4 +93,54 @@ func TestSourceExtremes(t *testing.T) {
 	same([]float64{math.SmallestNonzeroFloat64, 3 * math.SmallestNonzeroFloat64}, []float64{1, 3})
 	same([]float64{math.SmallestNonzeroFloat64, math.MaxFloat64}, []float64{0, 1})
 	same([]float64{float64(float32(0.5)), float64(float32(0.25))}, []float64{2, 1})
+}
+
+// TestLostRows: rows whose mass is below the least float take no part, but their cost belongs to the upper bound,
+// whatever it is beside the others, and Verify charges what a plan lacks at it.
+func TestLostRows(t *testing.T) {
+	for name, p := range map[string]Problem{
+		"the dearest":   {Cost: dense(t, []float64{1}, []float64{2}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{1e300, 1e-30}, Reg: 1},
+		"a scale apart": {Cost: dense(t, []float64{1e-300}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-302},
+		"far apart":     {Cost: dense(t, []float64{1e-100}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-102},
+		"above one":     {Cost: dense(t, []float64{1}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{0x1p1000, 0x1p-75}, Reg: 1},
+		"charged": {Cost: dense(t, []float64{0, 1}, []float64{1000, 1000}), Lo: []float64{.5, .5}, Hi: []float64{.5, .5},
+			Source: []float64{1e300, 1e-300}, Reg: 0.01},
+		"reduced": {Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{2e6, 3e6}), Lo: []float64{.2, .5}, Hi: []float64{.6, .9},
+			Source: []float64{1e300, 1e-300}, Reg: 0.01},
+	} {
+		for _, m := range methods {
+			for _, s := range []Settings{{Method: m}, {Method: m, Gap: 1e-3}} {
+				r, err := Project(context.Background(), p, s)
+				if err != nil && !errors.Is(err, ErrNotConverged) {
+					t.Fatal(err)
+				}
+				upper, lower, err := Verify(p, r)
+				if err != nil {
+					t.Errorf("%s, %v: %v", name, m, err)
+					continue
+				}
+				if upper.Cmp(num.Rat(r.Upper)) > 0 || lower.Cmp(num.Rat(r.Lower)) < 0 {
+					t.Errorf("%s, %v: [%v, %v], proved [%v, %v]", name, m, r.Lower, r.Upper, lower, upper)
+				}
+			}
+		}
+	}
+}
+
+// TestLostRowsAreReadOnce: rows without a part are read with the others, and not after the context has ended.
+func TestLostRowsAreReadOnce(t *testing.T) {
+	const k = 1500
+	rows := make([][]float64, k)
+	for i := range rows {
+		rows[i] = []float64{0, 1, float64(i)}
+	}
+	c := &counting{Matrix: dense(t, rows...)}
+	mu := slices.Repeat([]float64{1e-300}, k)
+	mu[0] = 1e300
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := Problem{Cost: c, Source: mu, Lo: []float64{.1, .1, .1}, Hi: []float64{1, 1, 1}, Reg: 1}
+	if _, err := Project(ctx, p, Settings{}); !errors.Is(err, ErrNotConverged) || c.rows.Load() > 0 {
+		t.Errorf("%v after %d rows", err, c.rows.Load())
+	}
 }

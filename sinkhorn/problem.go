@@ -1,12 +1,14 @@
 package sinkhorn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
 )
 
@@ -50,7 +52,7 @@ type instance struct {
 	source projection.Source
 	rows   []int     // rows with mass, ascending
 	mass   []float64 // their masses over the total
-	lost   float64   // what rows whose mass is below the least float can cost, at most
+	faint  []int     // rows whose mass is below the least float: they take no part
 	// lo, hi is the box, kv entries, or the point rounded to floats when it is one.
 	lo, hi []float64
 	// cols lists the columns that take part, hi > tinyMass, ascending; nil when all do. tiny lists
@@ -100,21 +102,51 @@ func (in *instance) setSource(source []float64, support []int) error {
 	if err := in.source.Set(in.k, source, support); err != nil {
 		return err
 	}
-	in.rows, in.mass, in.lost = in.rows[:0], in.mass[:0], 0
+	in.rows, in.mass, in.faint = in.rows[:0], in.mass[:0], in.faint[:0]
 	for n, i := range in.source.Rows {
 		if m := in.source.Mass[n].Float(); m > 0 {
 			in.rows = append(in.rows, i)
 			in.mass = append(in.mass, m)
-			continue
+		} else {
+			in.faint = append(in.faint, i)
 		}
-		// The mass is below the least float, and the row takes no part. What it can cost belongs to the upper bound.
-		row := in.matrix.Row(i, make([]float64, in.kv))
-		if err := projection.CheckRow(i, row, in.kv); err != nil {
-			return err
-		}
-		in.lost += max(slices.Max(row)*projection.LostMass, math.SmallestNonzeroFloat64)
 	}
 	return nil
+}
+
+// faintRows is what the rows whose mass is below the least float add to an upper bound.
+type faintRows struct {
+	cost float64 // what they can cost, at most; 0 if there are none
+	top  float64 // their largest cost
+}
+
+// readLost reads the rows whose mass is below the least float, unless the context ends: then the error is its own.
+func (in *instance) readLost(ctx context.Context) (l faintRows, err error) {
+	top := make([]float64, len(in.faint))
+	err = rowcache.Read(ctx, in.matrix, in.faint, nil, func(n int, row []float64) error {
+		if err := projection.CheckRow(in.faint[n], row, in.kv); err != nil {
+			return err
+		}
+		top[n] = slices.Max(row)
+		return nil
+	})
+	for _, x := range top {
+		l.top = max(l.top, x)
+		l.cost += max(x*projection.LostMass, math.SmallestNonzeroFloat64)
+	}
+	return l, err
+}
+
+// add returns an upper bound for all rows, given one for those that take part, the share of the mass that Verify charges
+// at the largest cost, and the largest cost of the others.
+func (l faintRows) add(upper, charged, most float64) float64 {
+	if l.cost == 0 {
+		return upper
+	}
+	if l.top > most {
+		upper = math.Nextafter(upper+l.top*charged*(1+0x1p-51), math.Inf(1))
+	}
+	return min(math.Nextafter(upper+l.cost, math.Inf(1)), max(most, l.top))
 }
 
 // setBox checks the bounds.

@@ -135,8 +135,8 @@ func (s *solver) potentials(a *answer) {
 		b[j] -= t
 	}
 	k.rowPotentials(f, b)
-	value, terms := kl.Dual(l.mu, f, b, l.lo, l.hi)
-	a.lower = max(0, value-terms*0x1p-50-0x1p-1000)
+	value, off := kl.Dual(l.mu, f, b, l.lo, l.hi)
+	a.lower = max(0, value-off-0x1p-1000)
 	a.f, a.g = f, b
 }
 

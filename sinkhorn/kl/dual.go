@@ -9,22 +9,22 @@ import (
 // This file is the linear limit of the projection: with s = exp(-b/reg) and reg -> 0, the columns of least b are
 // filled first.
 
-// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j) and the sum of the sizes of its terms. Products, normalised
-// masses and the two compensated sums err by half a unit each, relative to the terms, the plain sum of sizes by less
-// than 2^-20 of itself.
-func Dual(mu, f, g, lo, hi []float64) (value, size float64) {
+// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j), and 2^-50 of the sum of the sizes of its terms, which is more
+// than the value is off: products, normalised masses and the two compensated sums err by half a unit each, relative to
+// the terms, and the plain sum of sizes by less than 2^-20 of itself. Both may lose half the smallest float a term.
+func Dual(mu, f, g, lo, hi []float64) (value, off float64) {
 	terms := make([]float64, len(g))
 	for j, x := range g {
 		terms[j] = float64(lo[j] * x)
 		if x < 0 {
 			terms[j] = float64(hi[j] * x)
 		}
-		size += math.Abs(terms[j])
+		off += math.Abs(terms[j]) * 0x1p-50
 	}
 	for i, x := range f {
-		size += mu[i] * math.Abs(x)
+		off += mu[i] * math.Abs(x) * 0x1p-50
 	}
-	return num.Dot(mu, f) + num.Sum(terms), size
+	return num.Dot(mu, f) + num.Sum(terms), off
 }
 
 // BestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at
