@@ -1,42 +1,49 @@
-// Package aggregate turns the releases of many clients into a histogram, and says how far it may be from what one wants to know.
+// Package aggregate turns the releases of many clients into a histogram, and says how far it may be from what one wants
+// to know.
 //
 // # The problem
 //
-// N clients with private distributions mu_1, ..., mu_N over k points each release one of kv points, client u from q_u. The server counts:
-// N_j releases of point j. Three things lie between the counts and the truth, the mean of the mu_u:
+// N clients with private distributions mu_1, ..., mu_N over k points each release one of kv points, client u from q_u.
+// The server counts: N_j releases of point j. Three things lie between the counts and the truth, the mean of the mu_u:
 //
 //	sampling   N_j/N is a random number with mean qbar_j, qbar the mean of the q_u
 //	bias       qbar is not the mean of the mu_u: privacy moved mass
 //	the rest   clients who did not answer, and reports sent twice: not visible here
 //
-// [NewHistogram] deals with the first: simultaneous confidence bands for qbar, valid whatever the q_u are, at any N. The second is stated and
-// never hidden: by convexity of W_p^p
+// [NewHistogram] deals with the first: simultaneous confidence bands for qbar, valid whatever the q_u are, at any N.
+// The second is stated and never hidden: by convexity of W_p^p
 //
 //	W_p^p(qbar, mean of mu_u)  <=  mean of W_p^p(q_u, mu_u)  <=  f
 //
-// where f is the worst case that the policy certifies. No band says anything about it, and more clients do not make it smaller.
+// where f is the worst case that the policy certifies. No band says anything about it, and more clients do not make it
+// smaller.
 //
 // # From reports to counts
 //
-// A [Counter] counts reports one by one, and the lines that are no report of the policy by reason. [Counts] are the result, in O(kv)
-// memory, with a text of their own (wpm-counts-1, see Counts.Encode) so that parts can be counted apart and added up by [Merge].
+// A [Counter] counts reports one by one, and the lines that are no report of the policy by reason. [Counts] are the
+// result, in O(kv) memory, with a text of their own (wpm-counts-1, see Counts.Encode) so that parts can be counted
+// apart and added up by [Merge].
 //
-// A report is the ID of a policy and the index of an output, and nothing else: two clients who draw the same output send the same bytes.
-// So a report that is sent twice cannot be seen here, nor in any later step. The layer that receives reports must refuse the second one
-// of a client and epoch: it knows who sends (an account, a token that is spent once), and it must not store that beside the report.
+// A report is the ID of a policy and the index of an output, and nothing else: two clients who draw the same output
+// send the same bytes. So a report that is sent twice cannot be seen here, nor in any later step. The layer that
+// receives reports must refuse the second one of a client and epoch: it knows who sends (an account, a token that is
+// spent once), and it must not store that beside the report.
 //
 // # Post-processing
 //
-// If the releases are drawn from a known channel, qbar = mubar P with rows P_i, then the bias can be undone in part. That is so in mixture
-// mode, whatever the mu_u are, and in projection mode only if every mu_u is a point mass. [Invert] is the iterative Bayesian update
-// (Agrawal and Aggarwal, PODS 2001), an EM iteration for the maximum-likelihood mubar. It works on the releases alone, so it costs no
-// privacy; and it amplifies noise: its result has no bands here.
+// If the releases are drawn from a known channel, qbar = mubar P with rows P_i, then the bias can be undone in part.
+// That is so in mixture mode, whatever the mu_u are, and in projection mode only if every mu_u is a point mass.
+// [Invert] is the iterative Bayesian update (Agrawal and Aggarwal, PODS 2001), an EM iteration for the
+// maximum-likelihood mubar. It works on the releases alone, so it costs no privacy; and it amplifies noise: its result
+// has no bands here.
 //
 // # A truth to compare with
 //
-// [Evaluate] measures a histogram against a given distribution: W_p by exact transport with both bounds, and total variation.
+// [Evaluate] measures a histogram against a given distribution: W_p by exact transport with both bounds, and total
+// variation.
 //
 // # Cost
 //
-// A Counter some tens of nanoseconds a report. NewHistogram O(kv) bounds of some microseconds. Invert O(k kv) per iteration. Evaluate one transport.
+// A Counter takes some tens of nanoseconds for a report, NewHistogram O(kv) bounds of some microseconds each, Invert
+// O(k kv) per iteration, and Evaluate one transport.
 package aggregate

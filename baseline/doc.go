@@ -19,8 +19,8 @@
 //
 // # The boxes
 //
-// Let m be what KPMMeasure, RandomizedResponseMeasure or Exponential.Measure returns. For every mu the output q satisfies
-// e^(-eps/2) m <= q <= e^(eps/2) m:
+// Let m be what KPMMeasure, RandomizedResponseMeasure or Exponential.Measure returns. For every mu the output q
+// satisfies e^(-eps/2) m <= q <= e^(eps/2) m:
 //
 //   - KPM and randomised response, m_j = e^(eps/2) a. q_j >= a by definition (for randomised response
 //     q_j = a (1 + (E-1) mu_j)), and so q_j = 1 - sum of the others <= 1 - (k-1) a = E a.
@@ -41,11 +41,12 @@
 // # Worst cases
 //
 // The Channel functions and methods give the whole rule on Dirac inputs as a row-stochastic matrix, and WorstCase its
-// largest cost. For randomised response that is the worst case over all mu (the rule is affine in mu, and W_p^p
-// is convex); for the others it is a lower bound on theirs. Search looks for a worse mixture, and what it finds is a lower bound too.
+// largest cost. For randomised response that is the worst case over all mu (the rule is affine in mu, and W_p^p is
+// convex); for the others it is a lower bound on theirs. Search looks for a worse mixture, and what it finds is a lower
+// bound too.
 //
 // # Cost
 //
-// KPM O(k log k); randomised response O(k). Exponential: O(k kv) to prepare, once for all users, then O(n kv) for a user
-// with mass at n points.
+// KPM O(k log k); randomised response O(k). Exponential: O(k kv) to prepare, once for all users, then O(n kv) for a
+// user with mass at n points.
 package baseline

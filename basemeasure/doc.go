@@ -45,11 +45,11 @@
 //
 // # Accuracy and cost
 //
-// Solve reaches a relative gap of 1e-12 nearly always, whatever is asked for. What can stall it, with an honest gap, is a
-// value a million times below the largest cost, or eps far above 12. Result.Status and ErrNotConverged say so. The
+// Solve reaches a relative gap of 1e-12 nearly always, whatever is asked for. What can stall it, with a valid gap, is
+// a value a million times below the largest cost, or eps far above 12. Result.Status and ErrNotConverged say so. The
 // scale of Uniform and Shape is the best to a relative 1e-14 of f. Results have the same bits at any GOMAXPROCS.
 //
-// Sorting the cost takes O(k kv log kv) (skipped for a *knapsack.Table), an evaluation O(k kv), a pivot of Solve O(n kv)
-// with n nonzeros of m; memory is 12 k kv bytes. Random points in a square take milliseconds at k = 100 and some
+// Sorting the cost takes O(k kv log kv) (skipped for a *knapsack.Table), an evaluation O(k kv), a pivot of Solve O(n
+// kv) with n nonzeros of m; memory is 12 k kv bytes. Random points in a square take milliseconds at k = 100 and some
 // seconds at k = 1000. Verify takes O(k kv) operations on integers of a few hundred bits.
 package basemeasure

@@ -18,8 +18,8 @@ import (
 //
 //	sum_j (C_j - eta)_+ = e^eps sum_j (eta - C_j)_+,
 //
-// an expectile of the costs of the row: O(k) for each of a few Newton steps. Every threshold of the certificate
-// is that number, and all weights are equal.
+// an expectile of the costs of the row (Newey and Powell 1987): O(k) for each of a few Newton steps. Every threshold of
+// the certificate is that number, and all weights are equal.
 //
 // Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon.
 func Homogeneous(row []float64, eps float64) (Result, error) {
@@ -115,8 +115,8 @@ func defect(row []float64, eta, e float64) *big.Rat {
 	return d.Sub(above.Rat(), d.Mul(d, num.Rat(e)))
 }
 
-// uniformFill returns the mass of one output at which just the n outputs that cost no more than eta are full, and an upper
-// bound on the cost of an input in that box: the mass that is left over by the lower bounds may be handed out to
+// uniformFill returns the mass of one output at which just the n outputs that cost no more than eta are full, and an
+// upper bound on the cost of an input in that box: the mass that is left over by the lower bounds may be handed out to
 // those n in equal parts.
 func uniformFill(row []float64, eta float64, priv privacy) (m float64, cost *big.Rat) {
 	k := int64(len(row))

@@ -207,9 +207,9 @@ type ray struct {
 	m, lo, hi, g, phi, tau []float64 // scratch
 }
 
-// line is a cut of the objective: tau + t*slope <= F(t*shape), with equality at t = at. For the worst case it is
-// the cut of one input at its threshold; otherwise the combination of the cuts of all inputs with the weights
-// of the objective.
+// line is a cut of the objective: tau + t*slope <= F(t*shape), with equality at t = at. The search is Kelley's
+// cutting-plane method in one dimension. For the worst case it is the cut of one input at its threshold; otherwise the
+// combination of the cuts of all inputs with the weights of the objective.
 type line struct {
 	at, tau, slope float64
 	row            int

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// The row lengths from which sortEven beats a comparison sort, and from which a radix sort does (measured: about 45 and 200).
+// The row lengths from which sortEven beats a comparison sort, and from which a radix sort does (measured: about 45 and
+// 200).
 const (
 	evenMin  = 48
 	radixMin = 192
@@ -79,8 +80,9 @@ func (s *sorter) sortRow(row []float64, order []int32) {
 	}
 }
 
-// The place of a cost in the range of its row, in two digits of eight bits, nearly sorts an ordinary row: sortEven puts
-// the rest right in at most evenMoves moves a column, or gives up.
+// sortEven is a distribution sort (Knuth, volume 3): the place of a cost in the range of its row, in two digits of
+// eight bits, nearly sorts an ordinary row. Insertions do the rest, in at most evenMoves moves a column, or it gives
+// up.
 const (
 	evenBits  = 8
 	evenMoves = 8

@@ -43,10 +43,10 @@
 // follow. The sharper step comes from E sum alpha m_j <= 1 over the columns cheaper than tau: near the cheap columns,
 // where the subgradient is E times larger, there is little mass.
 //
-// Adaptive needs neither D nor eps, uses c = 1/2, starts at mass 1, gives iterate t the weight w_t = t, and never changes
-// a mass by more than a factor e in a step. Its bound is computed from the run: with y = eta g, a step spends
-// v = sum_j m_j (e^(-y_j) - 1 + y_j) at most; an optimum is no further from iterate t than B_t, which is its
-// divergence from the start plus all that was spent, or what the least entry of m allows; and
+// Adaptive needs neither D nor eps, uses c = 1/2, starts at mass 1, gives iterate t the weight w_t = t, and never
+// changes a mass by more than a factor e in a step. Its bound is computed from the run: with y = eta g, a step spends v
+// = sum_j m_j (e^(-y_j) - 1 + y_j) at most; an optimum is no further from iterate t than B_t, which is its divergence
+// from the start plus all that was spent, or what the least entry of m allows; and
 //
 //	f(average) - f* <= sum_t [ (w_t/eta_t - w_(t-1)/eta_(t-1)) B_t + (w_t/eta_t) v_t ] / sum_t w_t.
 //

@@ -61,10 +61,10 @@ const coarse = 1e-8
 // Lower bound. With f_i = min_j (C_ij - g_j), b_j = min_i (C_ij - f_i) >= g_j is a better potential than g;
 // rounded down, f_i + b_j <= C_ij holds exactly for the floats. A shift f + t, b - t by the best t follows.
 //
-// Upper bound. The plan P has rows mu and columns c. Scale column j by t_j = min(1, q_j/c_j); this
-// leaves r_i = mu_i - sum_j P_ij t_j to be moved from the rows and d_j = (q_j - c_j)_+ to be put
-// in the columns, both of sum D = |q - c|_1 / 2, and r_i d_j / D does it. When D is small its cost
-// is not worth a second look and D times the largest cost is charged.
+// Upper bound. The plan P has rows mu and columns c. Scale column j by t_j = min(1, q_j/c_j); this leaves r_i = mu_i -
+// sum_j P_ij t_j to be moved from the rows and d_j = (q_j - c_j)_+ to be put in the columns, both of sum D = |q - c|_1
+// / 2, and r_i d_j / D does it (Altschuler, Weed and Rigollet 2017). When D is small its cost is not worth a second
+// look and D times the largest cost is charged.
 type proof struct {
 	in     *instance
 	lo, hi []float64 // of the live columns

@@ -45,14 +45,15 @@
 // # Methods
 //
 // Paper is the listing step for step in logarithms (package sinkhorn/paper). Fast, the default, finds the same answer
-// by annealing, absorbed potentials and Newton's method: docs/algorithms/sinkhorn.md. Large grids at squared distance
-// have a method of their own, package sinkhorn/grid. A Projector does once what many distributions share.
+// by annealing (epsilon scaling), absorbed potentials and Newton's method: docs/algorithms/sinkhorn.md. Large grids at
+// squared distance have a method of their own, package sinkhorn/grid. A Projector does once what many distributions
+// share.
 //
 // # Cost
 //
-// Memory has no limit to set, since the kernel takes as much as the costs: 8 bytes for every row with mass and column
-// with room. A cost that computes its rows is read once and held, 8 bytes more, and so are copies without closed columns
-// or in another scale. Large *cost.Grid at squared distance take a few hundred bytes a cell of the grid instead. An
+// The kernel takes 8 bytes for every pair of a row with mass and a column with room. A cost that computes its rows is
+// read once and held, which takes 8 bytes more, and so does a copy without closed columns or in another scale. No
+// setting limits this memory. A large *cost.Grid at squared distance takes a few hundred bytes a cell instead. An
 // iteration takes 0.2 to 0.4 ns a cell for Fast, some 20 ns for Paper. Fast takes 1 to 40 passes at Reg = 0.1 and 0.01
 // max C, and hundreds at 0.001, where Algorithm 1 takes thousands.
 //

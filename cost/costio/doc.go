@@ -28,9 +28,10 @@
 //	x, or x and y, or x, y and z
 //	x1, ..., xn
 //
-// There is one column for labels, and the coordinates are of one of these three kinds. Any other column, one that is there twice and one
-// that is missing is an error, as is a first row with both a number and the name of a column. Points without a header are label,x1,...,xn,
-// which says nothing of what the coordinates are. The header of counts with users is user,label,count in this order.
+// There is one column for labels, and the coordinates are of one of these three kinds. Any other column, one that is
+// there twice and one that is missing is an error, as is a first row with both a number and the name of a column.
+// Points without a header are label,x1,...,xn, which says nothing of what the coordinates are. The header of counts
+// with users is user,label,count in this order.
 //
 // "NaN" and "Inf" are numbers here, and refused as such, so a matrix that begins with them is not
 // mistaken for one with a header. Counts have the narrow rule because a row that is dropped in

@@ -1,15 +1,16 @@
-// Package figure draws the few kinds of figure that the studies need, each from one plain description, as SVG and as PNG.
+// Package figure draws the few kinds of figure that the studies need, each from one plain description, as SVG and as
+// PNG.
 //
 // A description ([Line], [Heat], [Bars]) holds numbers and words only. [Render] checks it and draws it twice with
-// gonum.org/v1/plot: once as a vector drawing and once as a picture of 144 dots per inch. The look is fixed here, so that
-// all figures of a report match: colours from the Okabe-Ito palette, which stays apart for colour-blind readers; a distinct
-// marker and dash for each series, so that colour is never the only difference; the legend outside the data; a title that
-// may run over several lines and should say what to see.
+// gonum.org/v1/plot: once as a vector drawing and once as a picture of 144 dots per inch. The look is fixed here, so
+// that all figures of a report match: colours from the Okabe-Ito palette, which stays apart for colour-blind readers; a
+// distinct marker and dash for each series, so that colour is never the only difference; the legend outside the data; a
+// title that may run over several lines and should say what to see.
 //
-// Guarantee: equal descriptions give equal bytes on one machine and Go version; nothing reads a clock, a random source or
-// a global that callers can change. (Across processor types the last bits of floating point may move an edge by less than
-// the precision written.) Bad input is a typed error, never a panic, and nothing is written to disk: that is the business
-// of package report.
+// Guarantee: equal descriptions give equal bytes on one machine and Go version; nothing reads a clock, a random source
+// or a global that callers can change. (Across processor types the last bits of floating point may move an edge by less
+// than the precision written.) Bad input is a typed error, never a panic, and nothing is written to disk: that is the
+// business of package report.
 //
 // Cost: tens of milliseconds per figure, nearly all of it rasterising the PNG.
 package figure

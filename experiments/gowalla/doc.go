@@ -1,5 +1,6 @@
-// Package gowalla is the paper's location study ("Experiments on Geometric Data"): users of a city each release one check-in under local
-// differential privacy, a server averages the releases, and the study measures how far that average is from the truth in W_1.
+// Package gowalla is the paper's location study ("Experiments on Geometric Data"): users of a city each release one
+// check-in under local differential privacy, a server averages the releases, and the study measures how far that
+// average is from the truth in W_1.
 //
 // # Protocol
 //
@@ -17,35 +18,41 @@
 //
 // # Ties
 //
-// The projection onto the box is not unique on a grid: cells at the same distance, and ways over a cell in between, cost the same. All exact
-// projections serve the user alike, but the mean map of all users depends on which are taken, and so does its distance from the truth: at eps = 5
-// by some hundredths of a cell width. [Config].Ties is the choice. By default the law of a user (in mixture mode: of a cell) is the mean of 8 exact projections, each extreme in a random
-// direction, which is an exact projection too: it prefers no side of the city, and it is the same for every exact solver. The directions do
-// not depend on Seed. With TiesSolver it is the one that the solver ends at, as on a device. The report gives, beside the
-// expected W_1, the range of it over all exact projections, so that other exact numbers can be placed.
+// The projection onto the box is not unique on a grid: cells at the same distance, and ways over a cell in between,
+// cost the same. All exact projections serve the user alike, but the mean map of all users depends on which are taken,
+// and so does its distance from the truth: at eps = 5 by some hundredths of a cell width. [Config].Ties is the choice.
+// By default the law of a user (in mixture mode: of a cell) is the mean of 8 exact projections, each extreme in a
+// random direction, which is an exact projection too: it prefers no side of the city, and it is the same for every
+// exact solver. The directions do not depend on Seed. With TiesSolver it is the one that the solver ends at, as on a
+// device. The report gives, beside the expected W_1, the range of it over all exact projections, so that other exact
+// numbers can be placed.
 //
 // # Errors
 //
-// Two errors are measured. "Expected" is W_1 between the mean over users of the distributions that releases are drawn from and the truth: the
-// bias of the mechanism, without randomness. "Sampled" is W_1 between the histogram of one simulated release per user and the truth, over
-// 5 runs: what an analyst would get from this many users. All W_1 are exact transport.
+// Two errors are measured. "Expected" is W_1 between the mean over users of the distributions that releases are drawn
+// from and the truth: the bias of the mechanism, without randomness. "Sampled" is W_1 between the histogram of one
+// simulated release per user and the truth, over 5 runs: what an analyst would get from this many users. All W_1 are
+// exact transport.
 //
 // # What is certified
 //
-// Every mechanism's float output is rounded by package ldp into an integer box, and both errors are computed from the rounded integers: from
-// what would really be released. ldp.CheckRows then decides, in integers, that the rows of all users differ by no more than e^eps in any cell.
-// For WPM the largest certified gap of any user's projection is recorded, and for all W_1 the gap of the transport.
+// Every mechanism's float output is rounded by package ldp into an integer box, and both errors are computed from the
+// rounded integers: from what would really be released. ldp.CheckRows then decides, in integers, that the rows of all
+// users differ by no more than e^eps in any cell. For WPM the largest certified gap of any user's projection is
+// recorded, and for all W_1 the gap of the transport.
 //
-// This is a simulation: releases are drawn with ldp.Weights.Sample from a seeded stream (ChaCha8 keyed by the SHA-256 of seed, mechanism, eps and
-// run), which keeps nothing private. Equal Config and data give equal results at any GOMAXPROCS.
+// This is a simulation: releases are drawn with ldp.Weights.Sample from a seeded stream (ChaCha8 keyed by the SHA-256
+// of seed, mechanism, eps and run), which keeps nothing private. Equal Config and data give equal results at any
+// GOMAXPROCS.
 //
 // # Data
 //
-// No data comes with this package. [Load] reads the SNAP file of Cho, Myers and Leskovec (KDD 2011), or tables prepared from it; see its comment.
-// It is location data of people: research use only, not to be redistributed, and results should stay aggregates.
+// No data comes with this package. [Load] reads the SNAP file of Cho, Myers and Leskovec (KDD 2011), or tables prepared
+// from it; see its comment. It is location data of people: research use only, not to be redistributed, and results
+// should stay aggregates.
 //
 // # Cost
 //
-// With the defaults 24 000 projections onto 400 cells, 2 400 for the mixture, some 20 000 for the range over ties, and some 300 exact transports
-// between full distributions: some ten seconds on two cores, a few MB per eps.
+// With the defaults 24 000 projections onto 400 cells, 2 400 for the mixture, some 20 000 for the range over ties, and
+// some 300 exact transports between full distributions: some ten seconds on two cores, a few MB per eps.
 package gowalla

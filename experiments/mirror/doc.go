@@ -1,5 +1,5 @@
-// Package mirror is the study of base measures: how far the paper's mirror descent gets, what the optimal base measure is worth, and which client
-// mode suits whom.
+// Package mirror is the study of base measures: how far the paper's mirror descent gets, what the optimal base measure
+// is worth, and which client mode suits whom.
 //
 // # Protocol
 //

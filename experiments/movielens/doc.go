@@ -1,5 +1,6 @@
-// Package movielens is the paper's recommendation study: a user's device releases one film, drawn under local differential privacy from a
-// distribution near the films that the user has rated, and the study counts how often it is one that the user likes.
+// Package movielens is the paper's recommendation study: a user's device releases one film, drawn under local
+// differential privacy from a distribution near the films that the user has rated, and the study counts how often it is
+// one that the user likes.
 //
 // # Protocol
 //
@@ -26,17 +27,20 @@
 //
 // # What this does not show
 //
-// The embedding, the candidates and the mass m are derived from the ratings of validation users, without privacy. The guarantee is for test users
-// against everybody else; it does not cover the validation users, and a deployment would need public data, or privacy, for that step too.
+// The embedding, the candidates and the mass m are derived from the ratings of validation users, without privacy. The
+// guarantee is for test users against everybody else; it does not cover the validation users, and a deployment would
+// need public data, or privacy, for that step too.
 //
-// Hit rates are exact probabilities of the float q; nothing is drawn. Equal Config and data give equal results at any GOMAXPROCS.
+// Hit rates are exact probabilities of the float q; nothing is drawn. Equal Config and data give equal results at any
+// GOMAXPROCS.
 //
 // # Data
 //
-// No data comes with this package. [Load] reads u.data and u.item of MovieLens-100K (Harper and Konstan 2015), plain or gzipped: research use
-// only, not to be redistributed.
+// No data comes with this package. [Load] reads u.data and u.item of MovieLens-100K (Harper and Konstan 2015), plain or
+// gzipped: research use only, not to be redistributed.
 //
 // # Cost
 //
-// Some 110 000 projections of 40 rounds per split, each on a user's 85 films and 250 candidates: two or three minutes on two cores for the whole.
+// Some 110 000 projections of 40 rounds per split, each on a user's 85 films and 250 candidates: two or three minutes
+// on two cores for the whole.
 package movielens

@@ -6,9 +6,10 @@
 //	NAME.svg, NAME.png   each figure in both formats
 //	and whatever files the study adds (a policy, say)
 //
-// Guarantees. [Encode] is a pure function: equal reports give equal bytes (no clock, no host name, no path). [WriteFiles] stages every
-// file under a temporary name in its own folder before the first rename, so an error (a full disk, a missing permission) leaves what was
-// there before, and a reader never sees half a file. Numbers that are not finite are an error, not an empty cell.
+// Guarantees. [Encode] is a pure function: equal reports give equal bytes (no clock, no host name, no path).
+// [WriteFiles] stages every file under a temporary name in its own folder before the first rename, so an error (a full
+// disk, a missing permission) leaves what was there before, and a reader never sees half a file. Numbers that are not
+// finite are an error, not an empty cell.
 //
 // Cost: the figures (see package figure); the rest is milliseconds.
 package report

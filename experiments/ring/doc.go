@@ -11,12 +11,14 @@
 //	KPM         q = max(mu/r, 1/(e^eps + k - 1))
 //	eps         5 for the example and the iterations; 0.5, 1, 2, 3, 4, 5, 6 for the comparison
 //
-// All W_2 are exact transport, with certified gaps. Three results: what the two mechanisms make of one input; W_2(q_t, mu) against the
-// iteration t for each lambda beside the exact projection's; and W_2 against eps.
+// All W_2 are exact transport, with certified gaps. Three results: what the two mechanisms make of one input; W_2(q_t,
+// mu) against the iteration t for each lambda beside the exact projection's; and W_2 against eps.
 //
-// This is a study of distributions: nothing is drawn but the inputs, from Seed. Equal Config gives equal results at any GOMAXPROCS.
+// This is a study of distributions: nothing is drawn but the inputs, from Seed. Equal Config gives equal results at any
+// GOMAXPROCS.
 //
 // # Cost
 //
-// With the defaults 3 500 exact projections and some 2 500 runs of Algorithm 1 of 1 000 iterations: about half a minute on two cores.
+// With the defaults 3 500 exact projections and some 2 500 runs of Algorithm 1 of 1 000 iterations: about half a minute
+// on two cores.
 package ring

@@ -66,9 +66,9 @@ type lineScratch struct {
 // windows finds, for every target c, a source arg that maximises w[j] - kappa (c-j)^2, for c from -reach to
 // n-1+reach: in s.arg, shifted by reach. It reports false if all weights are -Inf.
 //
-// The maximiser is monotone in c, so that the sources that matter at c lie in [arg(c-s)-t, arg(c+s)+t]:
-// let J = arg(c+s), and j > J. At c+s, j is no better than J, and from there to c the parabola of J
-// gains 2 kappa s (j-J) on that of j. With j-J > t it is behind by more than 2 kappa s t.
+// The maximiser is monotone in c, because the squared distance has the Monge property, so that the sources that matter
+// at c lie in [arg(c-s)-t, arg(c+s)+t]: let J = arg(c+s), and j > J. At c+s, j is no better than J, and from there to c
+// the parabola of J gains 2 kappa s (j-J) on that of j. With j-J > t it is behind by more than 2 kappa s t.
 func (t *lineTable) windows(w []float64, s *lineScratch) bool {
 	s.envelope(w, 1/t.kappa, math.Inf(-1))
 	if len(s.stack) == 0 {
