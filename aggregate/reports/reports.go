@@ -15,7 +15,7 @@
 //
 // # Cost
 //
-// The memory of one line and of the counter, whatever the number of reports.
+// It takes the memory of one line and of the counter, whatever the number of reports.
 package reports
 
 import (
