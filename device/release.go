@@ -46,7 +46,7 @@ func ReleaseCommand(e *Env) *Command {
 	c.Flags.StringVar(&r.epoch, "epoch", "", "`NAME` of the period: one release per policy and epoch")
 	c.Flags.StringVar(&r.budget, "budget", "", "total `EPS` that the ledger may ever spend; fixed when the ledger is made")
 	c.Flags.DurationVar(&r.wait, "wait", 0, "wait for a ledger that is in use, at most `DURATION`, as 10s")
-	outFlag(c.Flags, &r.out, "report `FILE`")
+	outFlag(c.Flags, &r.out, "write the report to `FILE` (- is standard output)")
 	c.Flags.BoolVar(&r.binary, "binary", false, "write the bytes as they are, not as a line of hexadecimal")
 	c.Flags.StringVar(&r.check, "check", "", "say whether the private counts in `FILE` are usable, and draw nothing")
 	c.Do = r.run

@@ -281,8 +281,8 @@ func printTally(out io.Writer, t tally, counts aggregate.Counts, u places.Unit, 
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}
 	fmt.Fprintln(out)
-	fmt.Fprintf(out, "Sampling  with probability %v every estimate is within its band, at most %.2g wide on a side: of the\n"+
-		"          distribution that clients draw from, averaged over them.\n", t.Confidence, radius)
+	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side. They are about the\n"+
+		"          distribution that clients draw from, averaged over the clients.\n", t.Confidence, radius)
 	fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: %s.\n", t.Bias.text(u))
 	fmt.Fprintln(out)
 	if err := printPoints(out, t.Points, top); err != nil {
@@ -341,9 +341,9 @@ func evaluateCommand() *cli.Command {
 		Name:      "evaluate",
 		Usage:     "compare reports with a known truth",
 		ArgsUsage: "POLICY TRUTH [REPORTS...]",
-		Description: "TRUTH is CSV over the input points: label,count, or user,label,count, whose users then weigh the same. REPORTS as for\n" +
-			"aggregate, -counts and -strict too (default: standard input). Prints W_p between the histogram of the reports and the truth, by exact transport.\n" +
-			"Truth is private data: run this where that may be.",
+		Description: "TRUTH is CSV over the input points: label,count, or user,label,count; all users then have the same weight. REPORTS,\n" +
+			"-counts and -strict are as for aggregate (default: standard input). Prints W_p between the histogram of the reports\n" +
+			"and the truth, by exact transport. The truth is private data: run this only where they may be.",
 		Flags:        append(countsFlags(), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
 		OnUsageError: usageError,
 		Action:       evaluate,

@@ -22,13 +22,13 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "verify certificates of any kind: exit status 0 only if all of them hold",
 		ArgsUsage: "FILE...",
-		Description: "Reads certificates, or answers of \"wpm solve -certificate\" and \"wpm flow -json -proof\", one\n" +
+		Description: "Reads certificates, or answers of \"wpm solve KIND -certificate\" and \"wpm flow -json -proof\", one\n" +
 			"after the other, from each FILE (\"-\": standard input), plain or gzip, and recomputes the bounds that they\n" +
 			"state, in fractions. It trusts no solver and needs no policy: \"wpm verify\" and \"wpm audit\" check the\n" +
 			"certificate in one. Of an answer, the certificate alone is checked.\n" +
-			"A certificate may leave its cost out; then -cost has it. A certificate that holds proves its bounds for the\n" +
-			"problem in it; whether that is your problem, its hash says. Of a certificate that holds somebody's distribution\n" +
-			"only the verdict is shown, and no number: it is as private as the distribution.\n" +
+			"A certificate may leave its cost out; then -cost supplies it. A certificate that holds proves its bounds for the\n" +
+			"problem in it; the hash of the problem tells whether that is yours. A certificate that holds somebody's distribution\n" +
+			"is as private as the distribution: only the verdict on it is shown, and no number.\n" +
 			"Exit status: 0 all hold, 1 one does not, 2 one cannot be read or there is none.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{

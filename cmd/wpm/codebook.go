@@ -205,8 +205,8 @@ func (t vectorTally) print(c *cli.Command, counts aggregate.Counts, radius float
 		_, err := fmt.Fprintln(out, "Seed      fresh: an index means nothing without it, so there is no histogram (-o FILE has the points).")
 		return err
 	}
-	fmt.Fprintln(out, "Seed      fixed: the luck of its candidates is in every report, and in the mean of any number of them.")
-	fmt.Fprintf(out, "Sampling  with probability %v every share is within its band, at most %.2g wide on a side.\n\n",
+	fmt.Fprintln(out, "Seed      fixed: the error of its list of candidates is in every report, and in the mean of any number of them.")
+	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side.\n\n",
 		c.Float("confidence"), radius)
 	return printPoints(out, t.Points, c.Int("top"))
 }

@@ -106,7 +106,7 @@ func TestUnits(t *testing.T) {
 			}
 		}
 	}
-	if card := must(t, "", "sphere", "-d", "3", "-eps", "1"); !strings.Contains(card, "in radii") {
+	if card := must(t, "", "sphere", "-d", "3", "-eps", "1"); !strings.Contains(card, "in units of the radius") {
 		t.Errorf("sphere:\n%s", card)
 	}
 }

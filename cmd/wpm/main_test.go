@@ -289,7 +289,7 @@ func TestBadUsage(t *testing.T) {
 		{"verify", "one policy file"},
 		{"verify " + filepath.Join(dir, "missing"), "missing"},
 		{"verify " + nonsense, nonsense},
-		{"solve", "a kind of problem"},
+		{"solve", "a KIND of problem"},
 		{"solve nonsense", `"nonsense"`},
 		{"design -eps 1 -o " + kept, "exactly one"},
 		{"design -eps 1 -o " + kept + " -ring 5 -grid 2x2", "exactly one"},

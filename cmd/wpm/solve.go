@@ -18,13 +18,14 @@ func solveCommand() *cli.Command {
 		Description: "One JSON object per line in, one per line out, in order; id is echoed. Example:\n" +
 			`   echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project` + "\n" +
 			`A bad line is answered by {"error":"..."}; exit status 1 says that there was one.` + "\n" +
-			"With -certificate, answers of the kinds that have evidence hold the object that wpm check verifies.",
+			"\"wpm solve KIND -help\" has the fields of a line. With \"wpm solve KIND -certificate\", answers of the kinds that have\n" +
+			"evidence carry the certificate that \"wpm check\" verifies.",
 		OnUsageError: usageError,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				return fmt.Errorf("unknown kind %q; see \"wpm solve -help\"", c.Args().First())
 			}
-			return fmt.Errorf("solve takes a kind of problem; see \"wpm solve -help\"")
+			return fmt.Errorf("solve takes a KIND of problem; see \"wpm solve -help\"")
 		},
 	}
 	for _, kind := range machine.Kinds() {

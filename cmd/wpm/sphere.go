@@ -148,8 +148,8 @@ func (s sphereCard) render() []byte {
 	fmt.Fprintf(w, "base measure\talpha = %.15g times the uniform distribution\n", s.Alpha)
 	fmt.Fprintf(w, "cap\t<x,y> >= t = %.15g, 1-t = %.15g\n", s.T, s.Omt)
 	fmt.Fprintf(w, "\t%.15g of the sphere, with probability %.15g; the rest %.15g\n", s.S, s.Pin, s.Pout)
-	fmt.Fprintf(w, "worst case\tW_%v = %.15g (W_%v^%v = %.15g), reached by every single point\n", s.P, s.W, s.P, s.P, s.J)
-	fmt.Fprintf(w, "\tin radii, along straight lines; no eps-LDP mechanism has a smaller one; 2 is the diameter\n")
+	fmt.Fprintf(w, "worst case\tW_%v = %.15g (W_%v^%v = %.15g), reached by every point mass\n", s.P, s.W, s.P, s.P, s.J)
+	fmt.Fprintf(w, "\tin units of the radius, along chords; no eps-LDP mechanism has a smaller one; the diameter is 2\n")
 	if s.MSE != nil {
 		fmt.Fprintf(w, "unbiased\ty/t estimates x with mean squared error %.10g\n", *s.MSE)
 	}
