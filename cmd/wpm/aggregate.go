@@ -454,6 +454,6 @@ func (e evaluation) print(w io.Writer, u places.Unit) error {
 	if e.TV != nil {
 		fmt.Fprintf(w, "total variation  %.6g\n", *e.TV)
 	}
-	_, err := fmt.Fprintf(w, "bias             of what clients draw from: %s\n", e.Bias.text(u))
+	_, err := fmt.Fprintf(w, "bias             what clients draw from is not the mean of the private distributions: %s\n", e.Bias.text(u))
 	return err
 }

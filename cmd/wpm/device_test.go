@@ -68,7 +68,8 @@ func TestWords(t *testing.T) {
 		t.Error(out)
 	}
 	out := must(t, report, "evaluate", policy, truth)
-	if !strings.HasPrefix(out, "1 report against the truth of 1 user\n") || !strings.Contains(out, "\nbias             of what clients draw from: it is up to ") {
+	if !strings.HasPrefix(out, "1 report against the truth of 1 user\n") ||
+		!strings.Contains(out, "\nbias             what clients draw from is not the mean of the private distributions: it is up to ") {
 		t.Error(out)
 	}
 	var got evaluation
