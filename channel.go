@@ -14,7 +14,8 @@ import (
 
 // Channel is the mixture mode: one integer row for each input point. Row i is the projection of the
 // point mass at x_i within the integer box, found exactly: with integer bounds that sum to 2^B the
-// fractional knapsack has an integer optimum, which the greedy fill reaches.
+// fractional knapsack has an integer optimum, which the greedy fill reaches. In a Design whose policy ranks outputs by the
+// distances of integer coordinates, that order is the row's: outputs whose costs differ by less than a rounding may stand in another.
 //
 // Drawing i from μ and then j from row i has the law q_mix = sum_i μ_i row_i, which lies in the box, and
 // W_p^p(q_mix, μ) <= sum_i μ_i φ_i <= max_i φ_i: minimax optimal with no solver on the device (the
@@ -72,20 +73,27 @@ func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow
 		n, terms, buf := make([]uint64, m.kv), make([]float64, m.kv), make([]float64, m.kv)
 		for i := block * rowBlock; i < min((block+1)*rowBlock, m.k); i++ {
 			var row []float64
-			var order []int32
-			if sorted != nil {
-				row, order = sorted.Row(i, nil), sorted.Order(i)
-			} else {
+			var w ldp.Weights
+			var err error
+			if m.ranked != nil {
 				row = m.cost.Row(i, buf)
-				order = sorter.Order(row)
+				w, err = m.stated.Row(i)
+			} else {
+				var order []int32
+				if sorted != nil {
+					row, order = sorted.Row(i, nil), sorted.Order(i)
+				} else {
+					row = m.cost.Row(i, buf)
+					order = sorter.Order(row)
+				}
+				knapsack.FillUnits(order, lo, hi, total, n)
+				w, err = m.box.Weights(n)
 			}
-			knapsack.FillUnits(order, lo, hi, total, n)
-			w, err := m.box.Weights(n)
 			if err != nil {
 				return fmt.Errorf("wpm: row %d: %w", i, err)
 			}
 			for j, c := range row {
-				terms[j] = c * (float64(n[j]) / float64(total))
+				terms[j] = c * (float64(w.At(j)) / float64(total))
 			}
 			if err := do(i, w, min(num.Sum(terms), math.MaxFloat64)); err != nil {
 				return err

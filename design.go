@@ -119,6 +119,13 @@ type Design struct {
 // ctx stops a solver, or rounding does more than 1 % from the best), of New, and certificate.ErrLimit for a cost too large to be written out, which cannot be
 // published either: without a certificate, use basemeasure and New.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
+	ranked, err := rank(c)
+	if err != nil {
+		return nil, err
+	}
+	if ranked != nil {
+		c = ranked.cost
+	}
 	sorted, o, err := prepare(ctx, c, o)
 	if err != nil {
 		return nil, err
@@ -141,6 +148,11 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	d.lower = evidence.Lower
 	if d.mechanism, err = New(c, d.base.M, eps, o.Options); err != nil {
 		return nil, err
+	}
+	if ranked != nil {
+		if err := d.mechanism.state(ctx, ranked); err != nil {
+			return nil, err
+		}
 	}
 	if d.channel, err = d.mechanism.channel(ctx, sorted); err != nil {
 		return nil, err
@@ -224,6 +236,16 @@ func (d *Design) Base() basemeasure.Result { return d.base }
 // WorstCase returns a proved upper bound on the cost of the worst private distribution, as published in integers, and the
 // first point mass that attains it up to rounding: Channel().Worst().
 func (d *Design) WorstCase() (upper float64, input int) { return d.channel.Worst() }
+
+// Displacement returns the largest distance of a place from where the design, and all that it states, has it: on integer
+// coordinates, as its policy. It is in the unit of the coordinates, in km for places on the Earth, and between unit vectors for a
+// cosine; 0 for other costs.
+func (d *Design) Displacement() float64 {
+	if d.mechanism.ranked == nil {
+		return 0
+	}
+	return d.mechanism.ranked.displacement
+}
 
 // Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.
 func (d *Design) Lower() float64 { return d.lower }

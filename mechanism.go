@@ -99,6 +99,11 @@ type Mechanism struct {
 	lo, hi []float64 // the box in floats, for the solver only
 	opt    Options
 
+	// Of a design whose cost has a ranking: its rows, as they will be published.
+	ranked     *ranking
+	thresholds []int32
+	stated     policy.Policy
+
 	// What the solvers keep from one projection to the next.
 	exact    exactSolver
 	entropic *sinkhorn.GapProjector

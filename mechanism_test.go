@@ -35,7 +35,9 @@ func points(t *testing.T, seed uint64, k, n int) cost.Matrix {
 	draw := func(n int) [][]float64 {
 		x := make([][]float64, n)
 		for i := range x {
-			x[i] = []float64{rng.Float64(), rng.Float64()}
+			for range 2 { // with nine digits, so that a design publishes them as they are
+				x[i] = append(x[i], math.Round(rng.Float64()*1e9)/1e9)
+			}
 		}
 		return x
 	}

@@ -3,7 +3,6 @@ package wpm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -12,18 +11,25 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// maxBackupRows bounds k*kv up to which Publish adds the mixture's rows to a projection policy, where they
-// only serve when a client's solver fails: at most 16 million entries of cost to sort.
-const maxBackupRows = 1 << 24
+// maxPairs bounds k*kv up to which Mechanism.Publish finds thresholds for a projection policy, where they only serve when a
+// client's solver fails: some seconds.
+const maxPairs = 1 << 29
 
-// Publish makes the policy of this mechanism. From cfg it takes the mode, work limit, labels, fallback,
-// certificate, provenance and metadata; it fills in the box, the number of inputs, the cost in the form
-// of cost.Spec, and the rows: always in mixture mode, and as a backup in projection mode unless k*kv is
-// above 2^24. A cost of a type that cost.SpecOf does not know is left out: only mixture works without it.
+// Publish makes the policy of this mechanism. From cfg it takes the mode, work limit, labels, fallback, certificate, provenance
+// and metadata; it fills in the box, the number of inputs, and the rest by the type of the cost:
+//
+//   - A cost of places (cost.Points, GreatCircle and Cosine without zero vectors) is that of the places as published, with
+//     integer coordinates as fine as a policy can state, which a Design uses from the start. With it, and with a cost.Grid or
+//     cost.Ring, go the geometry and a threshold for each row: a file of version 2. In projection mode, where they serve when a
+//     solver fails, they are left out if k*kv is above 2^29 and the mechanism is not of a Design.
+//   - Another cost has rows in mixture mode only: a file of version 1. It is stated in the form of cost.Spec, or left out if
+//     cost.SpecOf does not know its type: only mixture works without it.
+//
+// Rows, a geometry or a cost that cfg has come before all this.
 //
 // Errors: those of policy.New and the context's.
 func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Policy, error) {
-	return m.publish(cfg, func(do eachRow) error { return m.rows(ctx, nil, do) })
+	return m.publish(ctx, cfg, func(do eachRow) error { return m.rows(ctx, nil, do) })
 }
 
 // Publish is Mechanism.Publish with the rows of the design, and with its certificate unless cfg has one.
@@ -31,7 +37,7 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 	if cfg.Certificate == nil {
 		cfg.Certificate = d.certificate
 	}
-	return d.mechanism.publish(cfg, func(do eachRow) error {
+	return d.mechanism.publish(context.Background(), cfg, func(do eachRow) error {
 		for i, w := range d.channel.rows {
 			if err := do(i, w, d.channel.cost[i]); err != nil {
 				return err
@@ -42,14 +48,25 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 }
 
 // publish is Publish. each calls a function with every row.
-func (m *Mechanism) publish(cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
+func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
 	cfg.Polytope, cfg.Inputs = m.box, m.k
+	ranked, thresholds := m.ranked, m.thresholds
+	if ranked == nil {
+		var err error
+		if ranked, err = rank(m.cost); err != nil {
+			return policy.Policy{}, err
+		}
+	}
 	if cfg.Cost != nil {
 		if err := m.sameCost(cfg.Cost); err != nil {
 			return policy.Policy{}, err
 		}
 	} else {
-		spec, err := m.costSpec()
+		c := m.cost
+		if ranked != nil {
+			c = ranked.cost
+		}
+		spec, err := costSpec(c)
 		switch {
 		case err == nil:
 			cfg.Cost = spec
@@ -57,13 +74,21 @@ func (m *Mechanism) publish(cfg policy.Config, each func(eachRow) error) (policy
 			return policy.Policy{}, fmt.Errorf("wpm: projection needs the cost in the policy: %w", err)
 		}
 	}
-	if cfg.Rows == nil && (cfg.Mode != policy.Projection || m.k*m.kv <= maxBackupRows) {
-		rows, err := m.policyRows(each)
-		switch {
-		case err == nil:
-			cfg.Rows = rows
-		case cfg.Mode == policy.Projection && errors.Is(err, policy.ErrLimit): // a backup is not worth that much
-		default:
+	var err error
+	switch {
+	case cfg.Rows != nil || cfg.Geometry != nil:
+	case ranked != nil:
+		if thresholds == nil {
+			if cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
+				break
+			}
+			if thresholds, err = ranked.thresholds(ctx, m.box); err != nil {
+				return policy.Policy{}, err
+			}
+		}
+		cfg.Geometry, cfg.Thresholds = &ranked.geometry, thresholds
+	case cfg.Mode != policy.Projection:
+		if cfg.Rows, err = m.policyRows(each); err != nil {
 			return policy.Policy{}, err
 		}
 	}
@@ -104,8 +129,8 @@ func (m *Mechanism) sameCost(text []byte) error {
 	return nil
 }
 
-func (m *Mechanism) costSpec() ([]byte, error) {
-	spec, err := cost.SpecOf(m.cost)
+func costSpec(c cost.Matrix) ([]byte, error) {
+	spec, err := cost.SpecOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,261 @@
+package wpm
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// A ranking is a cost that a policy of version 2 can state: its places have integer coordinates, by which they are ranked.
+type ranking struct {
+	geometry     policy.Geometry
+	cost         cost.Matrix // of the places as published
+	displacement float64     // the largest distance of a place from where it is published: in km for places on the Earth, of unit vectors for cosine
+}
+
+// unitScale is the length of a published unit vector.
+const unitScale = 1 << 30
+
+// rank returns the ranking of a cost, or nil for one without: an explicit one, a type of another package, and a cosine with
+// a zero vector, which has no direction.
+func rank(c cost.Matrix) (*ranking, error) {
+	switch c.(type) {
+	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
+	default:
+		return nil, nil
+	}
+	spec, err := cost.SpecOf(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &ranking{cost: c}
+	switch spec.Kind {
+	case "ring":
+		r.geometry = policy.Geometry{Kind: policy.Ring}
+		return r, nil
+	case "grid":
+		r.geometry = policy.Geometry{Kind: policy.Grid, Rows: spec.Rows, Cols: spec.Cols}
+		return r, nil
+	}
+	places := slices.Concat(spec.X, spec.V) // changed in place: they are copies
+	given := make([][]float64, len(places))
+	for i, x := range places {
+		given[i] = slices.Clone(x)
+	}
+	var vectors []int32
+	switch spec.Kind {
+	case "points":
+		vectors = roundPoints(places)
+		for i, x := range places {
+			r.displacement = max(r.displacement, distance(x, given[i]))
+		}
+	case "greatcircle":
+		vectors, r.displacement, err = roundPlaces(places)
+	case "cosine":
+		if vectors, r.displacement = roundUnits(places); vectors == nil {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.geometry = policy.Geometry{Kind: policy.Points, Axes: len(vectors) / len(places), OutputPoints: vectors}
+	if spec.V != nil {
+		at := len(spec.X) * r.geometry.Axes
+		r.geometry.InputPoints, r.geometry.OutputPoints = vectors[:at:at], vectors[at:]
+	}
+	r.cost, err = spec.Build()
+	return r, err
+}
+
+// distance is the Euclidean distance of two points, without overflow.
+func distance(x, y []float64) (d float64) {
+	for a, v := range x {
+		d = math.Hypot(d, v-y[a])
+	}
+	return d
+}
+
+// roundPoints moves points to multiples of a power of ten, and returns the multiples less an offset for each axis: the
+// coarsest power that moves none, or the finest at which each multiple is below 2^53, and the squares of the widths of the
+// axes have a sum below 2^63. A coordinate is the float nearest to its multiple.
+func roundPoints(points [][]float64) []int32 {
+	axes := len(points[0])
+	n := make([]float64, axes*len(points)) // integers
+	low, high := make([]float64, axes), make([]float64, axes)
+	fits := func(digits int) bool {
+		unit := math.Pow10(-max(digits, -digits))
+		for i, x := range points {
+			for a, v := range x {
+				if digits < 0 {
+					v *= unit
+				} else {
+					v *= math.Pow10(digits)
+				}
+				v = math.RoundToEven(v) + 0
+				if !(math.Abs(v) <= 1<<53) {
+					return false
+				}
+				n[i*axes+a] = v
+				if i == 0 {
+					low[a], high[a] = v, v
+				}
+				low[a], high[a] = min(low[a], v), max(high[a], v)
+			}
+		}
+		sum := 0.0
+		for a := range axes {
+			sum += (high[a] - low[a]) * (high[a] - low[a])
+		}
+		return sum < 0x1p63*(1-0x1p-20) // the sum is in floats
+	}
+	largest := 0.0
+	for _, x := range points {
+		for _, v := range x {
+			largest = max(largest, math.Abs(v))
+		}
+	}
+	digits := 0
+	if largest > 0 {
+		digits = min(16-int(math.Floor(math.Log10(largest))), 300)
+	}
+	for !fits(digits) {
+		digits--
+	}
+	for digits > -300 && !slices.ContainsFunc(n, func(v float64) bool { return math.Mod(v, 10) != 0 }) &&
+		slices.ContainsFunc(n, func(v float64) bool { return v != 0 }) {
+		digits--
+		for at := range n {
+			n[at] /= 10
+		}
+		for a := range axes {
+			low[a], high[a] = low[a]/10, high[a]/10
+		}
+	}
+	offset := make([]int64, axes)
+	for a := range axes {
+		if max(-low[a], high[a]) > math.MaxInt32 {
+			offset[a] = int64(low[a]) + int64(high[a]-low[a])/2
+		}
+	}
+	out := make([]int32, len(n))
+	for i, x := range points {
+		for a := range x {
+			v := int64(n[i*axes+a])
+			out[i*axes+a] = int32(v - offset[a])
+			// The syntax is right, and the number no larger than the one given, but for a rounding.
+			x[a], _ = strconv.ParseFloat(strconv.FormatInt(v, 10)+"e"+strconv.Itoa(-digits), 64)
+			x[a] = max(-math.MaxFloat64, min(x[a], math.MaxFloat64))
+		}
+	}
+	return out
+}
+
+// roundUnits replaces vectors by their directions, of length unitScale, in integers. It returns nil if one is zero. Integers
+// of that length stay as they are.
+func roundUnits(vectors [][]float64) (out []int32, displacement float64) {
+	slack := math.Sqrt(float64(len(vectors[0])))/2 + 1
+	for _, x := range vectors {
+		largest := 0.0
+		for _, v := range x {
+			largest = max(largest, math.Abs(v))
+		}
+		if largest == 0 {
+			return nil, 0
+		}
+		_, exp := math.Frexp(largest)
+		norm, whole := 0.0, true
+		for _, v := range x {
+			v = math.Ldexp(v, -exp)
+			norm += float64(v * v)
+		}
+		norm = math.Sqrt(norm)
+		for _, v := range x {
+			whole = whole && v == math.Trunc(v)
+		}
+		whole = whole && math.Abs(math.Ldexp(norm, exp)-unitScale) <= slack
+		moved := 0.0
+		for a, v := range x {
+			v = math.Ldexp(v, -exp) / norm * unitScale
+			if whole {
+				v = x[a]
+			}
+			x[a] = math.RoundToEven(v) + 0
+			moved = math.Hypot(moved, x[a]-v)
+			out = append(out, int32(x[a]))
+		}
+		displacement = max(displacement, moved/unitScale)
+	}
+	return out, displacement
+}
+
+// placeDigits is the number of decimals of a published degree: a tenth of a millimetre, a fiftieth of a unit of the vectors.
+const placeDigits = 1e9
+
+// roundPlaces moves places, in degrees, to the directions of vectors of length unitScale in integers, which it returns.
+func roundPlaces(places [][]float64) (out []int32, displacement float64, err error) {
+	moved := make([][2]float64, 2)
+	for _, x := range places {
+		lat, lon := x[0]*(math.Pi/180), x[1]*(math.Pi/180)
+		level := math.Sin((90 - math.Abs(x[0])) * (math.Pi / 180)) // 0 at a pole
+		v := [3]float64{level * math.Cos(lon), level * math.Sin(lon), math.Sin(lat)}
+		for a := range v {
+			v[a] = math.RoundToEven(v[a]*unitScale) + 0
+			out = append(out, int32(v[a]))
+		}
+		degrees := func(rad float64) float64 {
+			return math.Round(rad*(180/math.Pi)*placeDigits)/placeDigits + 0
+		}
+		moved[0] = [2]float64(x)
+		x[0], x[1] = degrees(math.Atan2(v[2], math.Hypot(v[0], v[1]))), degrees(math.Atan2(v[1], v[0]))
+		moved[1] = [2]float64(x)
+		c, err := cost.NewGreatCircle(moved[:1], moved[1:], 1)
+		if err != nil {
+			return nil, 0, err
+		}
+		displacement = max(displacement, c.Row(0, nil)[0])
+	}
+	return out, displacement, nil
+}
+
+// thresholdBlock is how many inputs a goroutine takes at a time.
+const thresholdBlock = 256
+
+// thresholds returns the thresholds of all inputs, found on all cores.
+func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	k, _ := r.cost.Dims()
+	out := make([]int32, k)
+	err := parallel.Each(ctx, (k+thresholdBlock-1)/thresholdBlock, func(block int) error {
+		from := block * thresholdBlock
+		part, err := r.geometry.Thresholds(box, from, min(from+thresholdBlock, k))
+		copy(out[from:], part)
+		return err
+	}, nil)
+	return out, err
+}
+
+// state fixes the rows of a mechanism whose cost is that of a ranking: what its policy states, row by row.
+func (m *Mechanism) state(ctx context.Context, r *ranking) error {
+	thresholds, err := r.thresholds(ctx, m.box)
+	if err != nil {
+		return err
+	}
+	rows, err := policy.New(policy.Config{
+		Polytope: m.box, Geometry: &r.geometry, Thresholds: thresholds,
+		Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated},
+	})
+	if err != nil {
+		return err
+	}
+	m.ranked, m.thresholds, m.stated = r, thresholds, rows
+	return nil
+}
