@@ -57,6 +57,9 @@ var picture = map[string][]string{
 	// What the cuts of base measures prove: one function for the two that find cuts.
 	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},
 
+	// The worst input, certified by geometry: for base measures in reals, and for what a policy publishes.
+	"internal/worst": {"cost", "internal/parallel"},
+
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the steps that it reports.
 	"hilbert":  {"cost", "internal/parallel"},
 	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/internal/loops", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas/gonum"},
