@@ -49,7 +49,7 @@ var picture = map[string][]string{
 
 	// Solvers stand alone on cost and num.
 	"knapsack":            {"cost", "internal/num", "internal/parallel"},
-	"basemeasure":         {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "gonum.org/v1/gonum/lapack/gonum"}, // knapsack is its pricing oracle
+	"basemeasure":         {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "internal/worst", "gonum.org/v1/gonum/lapack/gonum"}, // knapsack is its pricing oracle
 	"mincostflow":         {"cost", "internal/num", "internal/rowcache", "projection", "projection/verify"},
 	"mincostflow/network": {}, // general minimum-cost flow, in integers: it needs nothing
 	"mirror":              {"internal/cutbound", "internal/num", "knapsack"},

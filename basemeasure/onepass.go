@@ -1,0 +1,143 @@
+package basemeasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/worst"
+	"github.com/wpm-go/wpm/knapsack"
+)
+
+// sampleCells bounds the cells of the rows that UniformOnePass holds at a time for its lower bound.
+const sampleCells = 1 << 22
+
+// UniformOnePass is Uniform without a table of the cost: it computes rows when it needs them, and memory is O(k + kv) but for
+// those that attain the maximum. The worst input is found by the certified search of package internal/worst, which looks at few
+// inputs where the distances of places allow, and at all of them where not.
+//
+// The best scale for a few inputs is best for all if the worst of all is among them. So it starts from one, and adds the
+// worst until that holds. F is that of Uniform to within rounding. Lower is proved by those inputs and a sample of the others,
+// so it may be below Uniform's. Mean is not computed: it is 0.
+//
+// Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon; ErrNotConverged with valid bounds if rounding keeps the search from
+// closing; and that of ctx, without a Result.
+func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := cost.Validate(c); err != nil {
+		return Result{}, tableError(err)
+	}
+	if err := checkEps(eps); err != nil {
+		return Result{}, err
+	}
+	if ring, ok := c.(*cost.Ring); ok {
+		return Homogeneous(ring.Row(0, nil), eps)
+	}
+	k, kv := c.Dims()
+	u := &onePass{ctx: ctx, c: c, priv: newPrivacy(eps), space: worst.NewSpace(c), kv: kv}
+	u.in = append(u.in, 0)
+	var res Result
+	for {
+		few, err := Uniform(ctx, rows{c, u.in}, eps, Settings{})
+		if ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
+			return Result{}, cmpError(ctx, err)
+		}
+		found, err := u.search(few.M[0])
+		if err != nil {
+			return Result{}, err
+		}
+		if res.M == nil || found.Upper < res.Upper {
+			res = few
+			res.F, res.Upper, res.Worst = found.Value, found.Upper, found.Input
+		}
+		// What is in few already is worth F there, to a rounding.
+		if found.Value <= few.F*(1+closedTol) || slices.Contains(u.in, found.Input) {
+			break
+		}
+		u.in = append(u.in, found.Input)
+	}
+	res.WorstCase, res.Mean = res.F, 0
+	res.Stats.Evaluations = u.looked
+	sample := u.sample(k)
+	few, err := Uniform(ctx, rows{c, sample}, eps, Settings{})
+	if ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
+		return Result{}, cmpError(ctx, err)
+	}
+	res.Weights, res.Thresholds = make([]float64, k), make([]float64, k)
+	for n, i := range sample {
+		res.Weights[i], res.Thresholds[i] = few.Weights[n], few.Thresholds[n]
+	}
+	// What no mechanism beats for some inputs, none beats for all.
+	res.Lower = min(few.Lower, res.F)
+	res.Upper = max(res.Upper, res.F)
+	settings, err := Settings{}.resolve(k, kv, false)
+	res.Settings, res.Status = settings, Converged
+	return res, err
+}
+
+func cmpError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("basemeasure: no Result: %w", ctx.Err())
+	}
+	return err
+}
+
+type onePass struct {
+	ctx    context.Context
+	c      cost.Matrix
+	priv   privacy
+	space  *worst.Space
+	kv     int
+	in     []int // inputs
+	looked int
+}
+
+// search finds the worst input at the uniform measure of mass m an output, in a box inside its own, as ray.certified.
+func (u *onePass) search(m float64) (worst.Result, error) {
+	lo, hi := make([]float64, u.kv), make([]float64, u.kv)
+	fill(lo, min(math.Nextafter(u.priv.alpha.Up*m, math.Inf(1)), m))
+	fill(hi, max(math.Nextafter(u.priv.beta.Down*m, math.Inf(-1)), m))
+	found, err := u.space.Search(u.ctx, func(i int) (float64, error) {
+		table, err := knapsack.New(rows{u.c, []int{i}})
+		if err != nil {
+			return 0, tableError(err)
+		}
+		f, row := table.Max(lo, hi)
+		if row < 0 {
+			return 0, fmt.Errorf("%w: no distribution at mass %v", ErrMass, m)
+		}
+		return f, nil
+	}, 1.25*knapsack.PhiError, 0)
+	u.looked += found.Looked
+	found.Upper += float64(u.kv) * math.SmallestNonzeroFloat64
+	return found, err
+}
+
+// sample returns the inputs that Lower is proved by, in order: those that were found, and others at even steps.
+func (u *onePass) sample(k int) []int {
+	all := slices.Clone(u.in)
+	n := max(sampleCells/u.kv-len(u.in), 8)
+	for s := range min(n, k) {
+		all = append(all, int(int64(s)*int64(k)/int64(min(n, k))))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// rows are some rows of a cost.
+type rows struct {
+	cost.Matrix
+	list []int
+}
+
+func (r rows) Dims() (k, kv int) {
+	_, kv = r.Matrix.Dims()
+	return len(r.list), kv
+}
+
+func (r rows) Row(n int, buf []float64) []float64 { return r.Matrix.Row(r.list[n], buf) }
