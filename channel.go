@@ -8,6 +8,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/internal/worst"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
@@ -23,7 +24,8 @@ import (
 type Channel struct {
 	rows  []ldp.Weights
 	cost  []float64
-	worst float64 // proved
+	of    *Mechanism // where rows are computed when they are asked for, or nil
+	worst float64    // proved
 	input int
 }
 
@@ -45,10 +47,39 @@ func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Chann
 			ch.input = i
 		}
 	}
-	// Products below the normal range lose up to half the smallest float each.
-	ch.worst = ch.cost[ch.input]*(1+rowRelErr) + float64(m.kv)*math.SmallestNonzeroFloat64
+	ch.worst = ch.cost[ch.input]*(1+rowRelErr) + m.tiny()
 	ch.worst = min(ch.worst, cost.Max(m.cost))
 	return ch, nil
+}
+
+// tiny is what products below the normal range lose in a row: up to half the smallest float each.
+func (m *Mechanism) tiny() float64 { return float64(m.kv) * math.SmallestNonzeroFloat64 }
+
+// derived is channel for a mechanism with a ranking, in O(k + kv) memory. The worst case is proved by a bound for the inputs that
+// it does not look at; see package internal/worst.
+func (m *Mechanism) derived(ctx context.Context) (*Channel, error) {
+	found, err := worst.NewSpace(m.cost).Search(ctx, func(i int) (float64, error) {
+		_, phi, err := m.row(i)
+		return phi, err
+	}, rowRelErr, m.ranked.slack)
+	if err != nil {
+		return nil, err
+	}
+	ch := &Channel{of: m, worst: found.Upper + m.tiny(), input: found.Input}
+	return ch, nil
+}
+
+// row computes a row of a mechanism with a ranking, and its cost.
+func (m *Mechanism) row(i int) (ldp.Weights, float64, error) {
+	w, err := m.stated.Row(i)
+	if err != nil {
+		return w, 0, fmt.Errorf("wpm: row %d: %w", i, err)
+	}
+	terms := make([]float64, m.kv)
+	for j, c := range m.cost.Row(i, nil) {
+		terms[j] = c * (float64(w.At(j)) / float64(m.box.Total()))
+	}
+	return w, min(num.Sum(terms), math.MaxFloat64), nil
 }
 
 // eachRow is called with the rows of a channel and their costs.
@@ -72,28 +103,31 @@ func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow
 		var sorter knapsack.Sorter
 		n, terms, buf := make([]uint64, m.kv), make([]float64, m.kv), make([]float64, m.kv)
 		for i := block * rowBlock; i < min((block+1)*rowBlock, m.k); i++ {
-			var row []float64
-			var w ldp.Weights
-			var err error
 			if m.ranked != nil {
-				row = m.cost.Row(i, buf)
-				w, err = m.stated.Row(i)
-			} else {
-				var order []int32
-				if sorted != nil {
-					row, order = sorted.Row(i, nil), sorted.Order(i)
-				} else {
-					row = m.cost.Row(i, buf)
-					order = sorter.Order(row)
+				w, phi, err := m.row(i)
+				if err == nil {
+					err = do(i, w, phi)
 				}
-				knapsack.FillUnits(order, lo, hi, total, n)
-				w, err = m.box.Weights(n)
+				if err != nil {
+					return err
+				}
+				continue
 			}
+			var row []float64
+			var order []int32
+			if sorted != nil {
+				row, order = sorted.Row(i, nil), sorted.Order(i)
+			} else {
+				row = m.cost.Row(i, buf)
+				order = sorter.Order(row)
+			}
+			knapsack.FillUnits(order, lo, hi, total, n)
+			w, err := m.box.Weights(n)
 			if err != nil {
 				return fmt.Errorf("wpm: row %d: %w", i, err)
 			}
 			for j, c := range row {
-				terms[j] = c * (float64(w.At(j)) / float64(total))
+				terms[j] = c * (float64(n[j]) / float64(total))
 			}
 			if err := do(i, w, min(num.Sum(terms), math.MaxFloat64)); err != nil {
 				return err
@@ -116,6 +150,9 @@ func (m *Mechanism) RoundingCost() float64 {
 
 // Dims returns the numbers of inputs and outputs; 0, 0 for the zero Channel.
 func (c *Channel) Dims() (k, kv int) {
+	if c.of != nil {
+		return c.of.Dims()
+	}
 	if len(c.rows) == 0 {
 		return 0, 0
 	}
@@ -123,10 +160,27 @@ func (c *Channel) Dims() (k, kv int) {
 }
 
 // Row returns the weights of input i, 0 <= i < k. Like an index of a slice, another i panics.
-func (c *Channel) Row(i int) ldp.Weights { return c.rows[i] }
+func (c *Channel) Row(i int) ldp.Weights {
+	w, _ := c.at(i)
+	return w
+}
+
+func (c *Channel) at(i int) (ldp.Weights, float64) {
+	if c.of == nil {
+		return c.rows[i], c.cost[i]
+	}
+	w, phi, err := c.of.row(i)
+	if err != nil {
+		panic(err)
+	}
+	return w, phi
+}
 
 // Cost returns φ_i, the cost <C_i, row_i> of input i (W_p^p of the point mass), to float64 accuracy.
-func (c *Channel) Cost(i int) float64 { return c.cost[i] }
+func (c *Channel) Cost(i int) float64 {
+	_, phi := c.at(i)
+	return phi
+}
 
 // Worst returns a proved upper bound on the cost of the worst private distribution, as published in integers, and the
 // first point mass that attains it up to rounding. In projection mode the solver's rounding adds RoundingCost at most.
@@ -153,7 +207,7 @@ func (c *Channel) Mix(mu []float64) ([]float64, error) {
 		if w == 0 {
 			continue
 		}
-		row := c.rows[i]
+		row := c.Row(i)
 		scale := math.Ldexp(math.Ldexp(w, -exp)/sum, -row.Bits())
 		for j := range q {
 			q[j] += scale * float64(row.At(j))

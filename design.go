@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // Kind says what the base measure of a design makes small. φ_i is the cost of a client whose whole mass is at input i.
@@ -111,14 +112,37 @@ type Design struct {
 	certificate []byte
 }
 
+// What sizes NewDesign takes.
+const (
+	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform for a cost of places, a
+	// grid or a ring, which computes rows when it needs them.
+	MaxTable = 1 << 27
+	// maxCertified is the largest k*kv of a design with a certificate, whose check takes a second for two million.
+	maxCertified = 1 << 22
+	// onePass is the k*kv from which Uniform does without a table, if it can.
+	onePass = 1 << 20
+)
+
 // NewDesign finds the base measure for an objective, makes the mechanism and the rows of its mixture mode, and proves the
-// worst case. It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose
-// certificate is about the worst case, too) and of one exact verification, and 20 bytes for every entry of the cost.
+// worst case. The places of a cost of places are moved to the integer coordinates of a policy first (see Mechanism.Publish and
+// Displacement): all that the Design states is about them.
 //
-// Errors: ErrOption, ErrShape and ErrMass for the objective; those of cost.Validate, of basemeasure (ErrNotConverged if
-// ctx stops a solver, or rounding does more than 1 % from the best), of New, and certificate.ErrLimit for a cost too large to be written out, which cannot be
-// published either: without a certificate, use basemeasure and New.
+// It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose certificate is about
+// the worst case, too), of the rows, and up to k*kv = 2^22 of one exact verification: above, there is no certificate. Memory is
+// 20 bytes for every entry of the cost. Uniform for a cost of places, a grid or a ring of more than 2^20 entries finds them in
+// one pass instead, in O(k + kv) memory.
+//
+// Errors: ErrOption, ErrShape and ErrMass for the objective; ErrLimit for a size that cannot work, before any other work; those of
+// cost.Validate, of basemeasure (ErrNotConverged if ctx stops a solver, or rounding does more than 1 % from the best), of New, and
+// of policy.New for more inputs or outputs than a policy has.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	large, err := checkSize(c, o)
+	if err != nil {
+		return nil, err
+	}
 	ranked, err := rank(c)
 	if err != nil {
 		return nil, err
@@ -126,21 +150,32 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	if ranked != nil {
 		c = ranked.cost
 	}
-	sorted, o, err := prepare(ctx, c, o)
-	if err != nil {
-		return nil, err
-	}
 	d := new(Design)
-	if d.base, err = o.solve(ctx, sorted, eps.Float64()); err != nil {
+	var sorted *knapsack.Table
+	var evidence basemeasure.Result
+	if large && ranked != nil {
+		k, _ := c.Dims()
+		if o, err = o.check(k); err != nil {
+			return nil, err
+		}
+		d.base, err = basemeasure.UniformOnePass(ctx, c, eps.Float64())
+	} else {
+		large = false
+		if sorted, o, err = prepare(ctx, c, o); err != nil {
+			return nil, err
+		}
+		d.base, err = o.solve(ctx, sorted, eps.Float64())
+	}
+	if err != nil {
 		if err = tolerable(ctx, d.base, err); err != nil {
 			return nil, err
 		}
 		d.gap = relativeGap(d.base)
 	}
-	evidence := d.base
+	evidence = d.base
 	if o.Kind == Average || o.Kind == Mixed { // what proves these says nothing of the worst case
 		worst, err := basemeasure.Solve(ctx, sorted, eps.Float64(), basemeasure.Settings{})
-		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx != nil && ctx.Err() != nil) {
+		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx.Err() != nil) {
 			return nil, err
 		}
 		evidence.Weights, evidence.Thresholds, evidence.Lower = worst.Weights, worst.Thresholds, worst.Lower
@@ -154,13 +189,55 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 			return nil, err
 		}
 	}
-	if d.channel, err = d.mechanism.channel(ctx, sorted); err != nil {
+	if large {
+		d.channel, err = d.mechanism.derived(ctx)
+	} else {
+		d.channel, err = d.mechanism.channel(ctx, sorted)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if d.certificate, err = certify(c, eps, evidence, d.channel.worst); err != nil {
-		return nil, err
+	if k, kv := c.Dims(); k <= maxCertified/kv {
+		if d.certificate, err = certify(c, eps, evidence, d.channel.worst); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
+}
+
+// checkSize refuses what cannot work, in constant time, and says whether the design is one that can do without a table.
+func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
+	switch c := c.(type) {
+	case *cost.Dense:
+		if c == nil || c.K < 1 || c.Kv < 1 {
+			return false, nil // cost.Validate will say so
+		}
+	case nil, *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
+		if err := cost.Validate(c); err != nil {
+			return false, err
+		}
+	}
+	k, kv := c.Dims()
+	if k < 1 || kv < 1 {
+		return false, nil
+	}
+	if k > policy.MaxInputs || kv > policy.MaxOutputs {
+		return false, fmt.Errorf("%w: %d inputs and %d outputs, a policy has at most %d and %d: merge places, or use a coarser grid",
+			ErrLimit, k, kv, policy.MaxInputs, policy.MaxOutputs)
+	}
+	switch c.(type) {
+	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
+		large = o.Kind == Uniform && k > onePass/kv
+	}
+	if _, done := c.(*knapsack.Table); !large && !done && k > MaxTable/kv {
+		advice := "the uniform objective for points, a grid or a ring needs no table"
+		if _, explicit := c.(*cost.Dense); explicit {
+			advice = "give points instead of a matrix, or merge places"
+		}
+		return false, fmt.Errorf("%w: a table of %d x %d costs takes %d MB, at most %d entries (%d MB): %s",
+			ErrLimit, k, kv, int64(k)*int64(kv)*20>>20, MaxTable, MaxTable*20>>20, advice)
+	}
+	return large, nil
 }
 
 // maxGap is how far from its best, relative and certified, the base measure of a design may be.
@@ -227,7 +304,8 @@ func certify(c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst floa
 // Mechanism returns the mechanism.
 func (d *Design) Mechanism() *Mechanism { return d.mechanism }
 
-// Channel returns the rows of the mixture mode.
+// Channel returns the rows of the mixture mode. Those of a cost of more than 2^20 entries that needs no table are computed
+// when they are asked for.
 func (d *Design) Channel() *Channel { return d.channel }
 
 // Base returns the solver's answer. Its bounds are about the objective and real numbers; see WorstCase.
@@ -255,7 +333,7 @@ func (d *Design) Lower() float64 { return d.lower }
 func (d *Design) Gap() float64 { return d.gap }
 
 // Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its
-// cost. Publish puts it into the policy, where certificate.CheckPolicy checks it.
+// cost, or nil if k*kv is above 2^22. Publish puts it into the policy, where certificate.CheckPolicy checks it.
 func (d *Design) Certificate() []byte { return slices.Clone(d.certificate) }
 
 // Outcome is what a base measure achieves over point masses, which are the worst private distributions. All but the

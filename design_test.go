@@ -6,12 +6,15 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -157,5 +160,80 @@ func TestDesignErrors(t *testing.T) {
 	}
 	if s := wpm.Kind(7).String(); s != "Kind(7)" {
 		t.Error(s)
+	}
+}
+
+// TestDesignInOnePass holds a design that needs no table against one that has it, and what it states of its rows against the exact
+// check of its certificate, which reads them all.
+func TestDesignInOnePass(t *testing.T) {
+	ctx := context.Background()
+	rng := numtest.NewSplitMix64(8)
+	const k = 1100
+	places := make([][2]float64, k)
+	for i := range places {
+		places[i] = [2]float64{40 + 10*rng.Float64(), 10 * rng.Float64()}
+	}
+	earth, err := cost.NewGreatCircle(places, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cosine, err := cost.NewCosine(cloud(rng, k, 3, 1, 2), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]cost.Matrix{"plane": points(t, 2, k, 0), "two sides": points(t, 2, 3*k, k/2), "earth": earth, "cosine": cosine} {
+		d := designOf(t, c, "2")
+		want, err := basemeasure.Uniform(ctx, d.Mechanism().Cost(), 2, basemeasure.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		upper, input := d.WorstCase()
+		const open = 1e-11 // what the search leaves open, see package internal/worst
+		if math.Abs(d.Base().Upper-want.Upper) > open*want.Upper || upper > want.Upper*(1+1e-7) || d.Channel().Cost(input) < upper*(1-open) {
+			t.Errorf("%s: worst case %v, %v as published, %v at input %d; %v with a table", name, d.Base().Upper, upper, d.Channel().Cost(input), input, want.Upper)
+		}
+		if !(d.Lower() <= want.Upper && d.Lower() >= 0.8*want.Lower) {
+			t.Errorf("%s: lower bound %v, %v with a table", name, d.Lower(), want.Lower)
+		}
+		p, err := d.Publish(published)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := policy.VerifyRows(p); err != nil || p.Version() != 2 {
+			t.Errorf("%s: version %d, %v", name, p.Version(), err)
+		}
+		_, bounds, err := certificate.CheckPolicy(ctx, p)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if exact, _ := bounds.Worst.Float64(); !(exact <= upper && upper <= exact*(1+open)) {
+			t.Errorf("%s: the worst row costs %v, stated is at most %v", name, exact, upper)
+		}
+	}
+}
+
+// TestDesignTooLarge holds that sizes that cannot work are refused, and what the refusal says.
+func TestDesignTooLarge(t *testing.T) {
+	ring, err := cost.NewRing(1<<20+1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := cost.NewGrid(120, 100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		c    cost.Matrix
+		kind wpm.Kind
+		says string
+	}{
+		{ring, wpm.Uniform, "1048577 inputs"},
+		{grid, wpm.Minimax, "12000 x 12000"},
+		{&cost.Dense{K: 20000, Kv: 20000}, wpm.Uniform, "20000 x 20000"},
+	} {
+		_, err := wpm.NewDesign(context.Background(), test.c, epsilon(t, "1"), wpm.Objective{Kind: test.kind})
+		if !errors.Is(err, wpm.ErrLimit) || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%T, %v: %v", test.c, test.kind, err)
+		}
 	}
 }

@@ -103,7 +103,7 @@ var picture = map[string][]string{
 	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
 
 	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores.
-	"": {"basemeasure", "certificate", "cost", "internal/num", "internal/parallel", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
+	"": {"basemeasure", "certificate", "cost", "internal/num", "internal/parallel", "internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
 	"internal/machine": {"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere"},

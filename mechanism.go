@@ -17,6 +17,8 @@ var (
 	ErrMass = errors.New("wpm: not a distribution")
 	// ErrOption says that a field of Options or Objective has a value that means nothing.
 	ErrOption = errors.New("wpm: bad option")
+	// ErrLimit says that a size is above what can work.
+	ErrLimit = errors.New("wpm: limit exceeded")
 )
 
 // DefaultBits is the B of a mechanism whose Options do not say: probabilities are multiples of 2^-62,

@@ -17,6 +17,10 @@ type ranking struct {
 	geometry     policy.Geometry
 	cost         cost.Matrix // of the places as published
 	displacement float64     // the largest distance of a place from where it is published: in km for places on the Earth, of unit vectors for cosine
+	// slack is how much more than the cheapest of its box a row may cost, in the root of the cost that is a distance: twice what
+	// the distances that rank may differ from those that the cost has. By Minkowski's inequality each of two rows, the cheapest
+	// by one or by the other, costs no more by the other than once that.
+	slack float64
 }
 
 // unitScale is the length of a published unit vector.
@@ -49,15 +53,24 @@ func rank(c cost.Matrix) (*ranking, error) {
 		given[i] = slices.Clone(x)
 	}
 	var vectors []int32
+	axes := float64(len(places[0]))
 	switch spec.Kind {
 	case "points":
 		vectors = roundPoints(places)
+		largest := 0.0
 		for i, x := range places {
 			r.displacement = max(r.displacement, distance(x, given[i]))
+			for _, v := range x {
+				largest = max(largest, math.Abs(v))
+			}
 		}
+		// A coordinate is off by 2^-53 of it, or half the smallest float.
+		r.slack = 4 * math.Sqrt(axes) * (0x1p-53*largest + math.SmallestNonzeroFloat64)
 	case "greatcircle":
 		vectors, r.displacement, err = roundPlaces(places)
+		r.slack = 2 * arcSlack(places)
 	case "cosine":
+		r.slack = 2 * (math.Sqrt(axes) + 2) / unitScale // the lengths are off by half of that, see roundUnits
 		if vectors, r.displacement = roundUnits(places); vectors == nil {
 			return nil, nil
 		}
@@ -70,8 +83,35 @@ func rank(c cost.Matrix) (*ranking, error) {
 		at := len(spec.X) * r.geometry.Axes
 		r.geometry.InputPoints, r.geometry.OutputPoints = vectors[:at:at], vectors[at:]
 	}
+	if spec.P > 0 && spec.P < 1 { // the cost is the distance
+		r.slack = math.Pow(r.slack, spec.P)
+	}
 	r.cost, err = spec.Build()
 	return r, err
+}
+
+// arcSlack bounds by how many km a great circle differs from what the chord of the vectors of two places says. Each vector is
+// 0.89 from unitScale times the direction of its published place at most: half the diagonal of a cell, and half a digit. An arc
+// grows by 1/cos(arc/2) of its chord, and all the way to the antipode by 2 acos(1 - by/2).
+func arcSlack(places [][]float64) float64 {
+	const by = 2 * 0.89 / unitScale
+	slack := 2 * math.Acos(1-by/2)
+	widest := 0.0 // chord from the first place
+	first := direction(places[0])
+	for _, x := range places {
+		widest = max(widest, distance(first, direction(x)))
+	}
+	if half := widest*(1+1e-9) + by; half < 1 { // of the longest chord
+		slack = min(slack, by/math.Sqrt(1-half*half))
+	}
+	return slack * cost.EarthRadius
+}
+
+// direction is the unit vector of a place in degrees.
+func direction(x []float64) []float64 {
+	lat, lon := x[0]*(math.Pi/180), x[1]*(math.Pi/180)
+	level := math.Sin((90 - math.Abs(x[0])) * (math.Pi / 180)) // 0 at a pole
+	return []float64{level * math.Cos(lon), level * math.Sin(lon), math.Sin(lat)}
 }
 
 // distance is the Euclidean distance of two points, without overflow.
@@ -202,9 +242,7 @@ const placeDigits = 1e9
 func roundPlaces(places [][]float64) (out []int32, displacement float64, err error) {
 	moved := make([][2]float64, 2)
 	for _, x := range places {
-		lat, lon := x[0]*(math.Pi/180), x[1]*(math.Pi/180)
-		level := math.Sin((90 - math.Abs(x[0])) * (math.Pi / 180)) // 0 at a pole
-		v := [3]float64{level * math.Cos(lon), level * math.Sin(lon), math.Sin(lat)}
+		v := direction(x)
 		for a := range v {
 			v[a] = math.RoundToEven(v[a]*unitScale) + 0
 			out = append(out, int32(v[a]))
