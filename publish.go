@@ -92,7 +92,47 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 			return policy.Policy{}, err
 		}
 	}
+	if cfg.Fallback.Fill() == 0 && m.kv > maxSmooth {
+		if cfg.Fallback, err = m.evenRow(); err != nil {
+			return policy.Policy{}, err
+		}
+	}
 	return policy.New(cfg)
+}
+
+// maxSmooth is the number of outputs up to which the fallback is the point of the box nearest to its shape, as policy.New finds
+// it. It takes some 25 bytes an output in a file; evenRow takes two.
+const maxSmooth = 1 << 10
+
+// evenRow returns a row that raises outputs to hi at even steps of their widths hi - lo, so that the sum up to any output is less
+// than two widths from what the same share of each width would give.
+func (m *Mechanism) evenRow() (policy.Row, error) {
+	n := make([]uint64, m.kv)
+	rest, all := m.box.Total(), 0.0
+	for j := range n {
+		n[j] = m.box.Lo(j)
+		rest -= n[j]
+		all += float64(m.box.Hi(j) - n[j])
+	}
+	share, want, sum := float64(rest)/all, 0.0, uint64(0) // where all is 0, nothing is left to give
+	for j := range n {
+		width := m.box.Hi(j) - n[j]
+		want += share * float64(width)
+		if sum+width <= rest && float64(sum+width) <= want { // both sums are at most 2^63
+			n[j] += width
+			sum += width
+		}
+	}
+	for j := range n {
+		add := min(m.box.Hi(j)-n[j], rest-sum)
+		n[j] += add
+		sum += add
+	}
+	w, err := m.box.Weights(n)
+	if err != nil {
+		return policy.Row{}, fmt.Errorf("wpm: fallback: %w", err)
+	}
+	return policy.NewRow(m.box, w)
 }
 
 // policyRows returns the rows in the policy's form. It gives up as soon as they cannot fit into a policy.

@@ -227,3 +227,35 @@ func TestVersionOfPolicy(t *testing.T) {
 		}
 	}
 }
+
+// TestEvenFallback holds that the fallback of many outputs is small in the file, and near the shape of the box everywhere.
+func TestEvenFallback(t *testing.T) {
+	d := designOf(t, points(t, 3, 40, 1500), "2")
+	p, err := d.Publish(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, w := p.Polytope(), p.Fallback()
+	row, err := policy.NewRow(box, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lo, hi := box.Bounds()
+	var sumLo, sumHi, widest float64
+	for j := range lo {
+		sumLo, sumHi, widest = sumLo+lo[j], sumHi+hi[j], max(widest, hi[j]-lo[j])
+	}
+	share, off, part := (1-sumLo)/(sumHi-sumLo), 0.0, 0
+	for j := range lo {
+		got := float64(w.At(j)) / float64(box.Total())
+		if off += got - lo[j] - share*(hi[j]-lo[j]); math.Abs(off) > 2*widest {
+			t.Fatalf("up to output %d the fallback is off by %v, widths are %v", j, off, widest)
+		}
+		if w.At(j) != box.Lo(j) && w.At(j) != box.Hi(j) {
+			part++
+		}
+	}
+	if part > 1 || row.Fill() > 600 {
+		t.Errorf("the fallback raises %d outputs, %d of them in part", row.Fill(), part)
+	}
+}
