@@ -7,8 +7,6 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/parallel"
-	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -260,25 +258,6 @@ func roundPlaces(places [][]float64) (out []int32, displacement float64, err err
 		displacement = max(displacement, c.Row(0, nil)[0])
 	}
 	return out, displacement, nil
-}
-
-// thresholdBlock is how many inputs a goroutine takes at a time.
-const thresholdBlock = 256
-
-// thresholds returns the thresholds of all inputs, found on all cores.
-func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	k, _ := r.cost.Dims()
-	out := make([]int32, k)
-	err := parallel.Each(ctx, (k+thresholdBlock-1)/thresholdBlock, func(block int) error {
-		from := block * thresholdBlock
-		part, err := r.geometry.Thresholds(box, from, min(from+thresholdBlock, k))
-		copy(out[from:], part)
-		return err
-	}, nil)
-	return out, err
 }
 
 // state fixes the rows of a mechanism whose cost is that of a ranking: what its policy states, row by row.

@@ -259,3 +259,54 @@ func TestEvenFallback(t *testing.T) {
 		t.Errorf("the fallback raises %d outputs, %d of them in part", row.Fill(), part)
 	}
 }
+
+// TestThresholds holds the thresholds against those of package policy, for widths that differ, zeros among them, and boxes whose
+// sum lo or sum hi is 2^B.
+func TestThresholds(t *testing.T) {
+	rng := numtest.NewSplitMix64(12)
+	costs := map[string]cost.Matrix{"wide": points(t, 5, 700, 0), "two sides": points(t, 6, 300, 500)}
+	for name, test := range placed(t) {
+		costs[name] = test.c
+	}
+	grid, err := cost.NewGrid(9, 14, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs["grid"] = grid
+	same := make([][]float64, 300) // many ties
+	for i := range same {
+		same[i] = []float64{float64(i % 7), float64(i % 5)}
+	}
+	if costs["ties"], err = cost.NewPoints(same, nil, 1); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range costs {
+		_, kv := c.Dims()
+		for _, eps := range []string{"1/100", "2", "9"} {
+			for _, mass := range []float64{-0.5, -0.2, 0, 0.3, 0.5} { // in units of eps: from the least to the most
+				m, sum := make([]float64, kv), 0.0
+				for j := range m {
+					if rng.Float64() < 0.7 || j == 0 {
+						m[j] = rng.Float64()
+					}
+					sum += m[j]
+				}
+				e := epsilon(t, eps)
+				for j := range m {
+					m[j] *= math.Exp(mass*e.Float64()) / sum
+				}
+				raw, err := wpm.New(c, m, e, wpm.Options{Bits: 40})
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				p, err := raw.Publish(context.Background(), published)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if err := policy.VerifyRows(p); err != nil {
+					t.Errorf("%s, eps %s, mass %v: %v", name, eps, mass, err)
+				}
+			}
+		}
+	}
+}

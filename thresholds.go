@@ -1,0 +1,213 @@
+package wpm
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// thresholdBlock is how many inputs a goroutine takes at a time.
+const thresholdBlock = 256
+
+// thresholds returns the thresholds of all inputs, as policy.Geometry.Thresholds does, on all cores.
+//
+// Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are within
+// r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r - d to r + d.
+// Inputs are taken in an order in which neighbours are near: one pass sums the widths of the outputs that are nearer than that,
+// and only those in between are ranked. What rounding might spoil, it notices, and ranks them all.
+func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	k, kv := r.cost.Dims()
+	if r.geometry.Kind == policy.Ring {
+		return r.geometry.Thresholds(box, 0, k)
+	}
+	in, out, axes := r.vectors()
+	order := snake(out, axes)
+	t := &thresholder{axes: axes, need: box.Total(), cols: make([]column, kv), points: make([]int32, 0, len(out))}
+	for j := range kv {
+		t.need -= box.Lo(j)
+	}
+	for n, j := range order { // in that order branches are easy to predict, and sums do not depend on it
+		t.cols[n] = column{box.Hi(int(j)) - box.Lo(int(j)), j}
+		t.points = append(t.points, out[int(j)*axes:][:axes]...)
+	}
+	inputs := snake(in, axes)
+	found := make([]int32, k)
+	err := parallel.Each(ctx, (k+thresholdBlock-1)/thresholdBlock, func(block int) error {
+		var some []candidate
+		radius := math.Inf(1)
+		var last []int32
+		for _, i := range inputs[block*thresholdBlock : min((block+1)*thresholdBlock, k)] {
+			x := in[int(i)*axes:][:axes]
+			least, most := uint64(0), uint64(math.MaxUint64)
+			if last != nil {
+				d := math.Sqrt(float64(key(x, last)))
+				most = uint64(min((radius+d)*(radius+d)*(1+1e-12)+1, 1<<63))
+				if radius > d {
+					least = uint64((radius - d) * (radius - d) * (1 - 1e-12))
+				}
+			}
+			var best candidate
+			var ok bool
+			if best, some, ok = t.find(x, least, most, some[:0]); !ok {
+				best, some, _ = t.find(x, 0, math.MaxUint64, some[:0])
+			}
+			found[i], last, radius = best.col, x, math.Sqrt(float64(best.key))
+		}
+		return nil
+	}, nil)
+	return found, err
+}
+
+// vectors returns the coordinates of inputs and outputs; of a grid, those that package policy ranks its cells by.
+func (r *ranking) vectors() (in, out []int32, axes int) {
+	g := r.geometry
+	if g.Kind == policy.Grid {
+		for row := range g.Rows {
+			for col := range g.Cols {
+				out = append(out, int32(col*g.Rows), int32(row*g.Cols))
+			}
+		}
+		return out, out, 2
+	}
+	if g.InputPoints == nil {
+		return g.OutputPoints, g.OutputPoints, g.Axes
+	}
+	return g.InputPoints, g.OutputPoints, g.Axes
+}
+
+// snake returns the numbers of points strip by strip, up one and down the next: by the first axis, and by the second within a strip.
+func snake(points []int32, axes int) []int32 {
+	n := len(points) / axes
+	order := make([]int32, n)
+	low, high := points[0], points[0]
+	for i := range order {
+		order[i] = int32(i)
+		low, high = min(low, points[i*axes]), max(high, points[i*axes])
+	}
+	strips := math.Ceil(math.Sqrt(float64(n) / 4))
+	width := (float64(high)-float64(low))/strips + 1
+	type place struct{ strip, along int64 }
+	at := make([]place, n)
+	for i := range at {
+		x := points[i*axes:]
+		at[i].strip = int64((float64(x[0]) - float64(low)) / width)
+		if axes > 1 {
+			at[i].along = int64(x[1])
+		}
+		if at[i].strip%2 == 1 {
+			at[i].along = -at[i].along
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(at[a].strip, at[b].strip), cmp.Compare(at[a].along, at[b].along), cmp.Compare(a, b))
+	})
+	return order
+}
+
+// key is the squared distance of two vectors; package policy checks that no key reaches 2^63.
+func key(x, y []int32) (sum uint64) {
+	for a, v := range x {
+		d := int64(v) - int64(y[a])
+		sum += uint64(d) * uint64(d)
+	}
+	return sum
+}
+
+type thresholder struct {
+	axes   int
+	need   uint64 // what the widths up to and with the threshold sum to at least
+	cols   []column
+	points []int32 // in the order of cols
+}
+
+type column struct {
+	width uint64
+	col   int32
+}
+
+// candidate is a column with its key and width.
+type candidate struct {
+	key, width uint64
+	col        int32
+}
+
+func (a candidate) compare(b candidate) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.col, b.col))
+}
+
+// find returns the threshold of an input if its key is from least to most. some is scratch.
+func (t *thresholder) find(x []int32, least, most uint64, some []candidate) (best candidate, _ []candidate, ok bool) {
+	sum := uint64(0) // stops at need, or it might overflow
+	see := func(k uint64, c column) {
+		if k <= most {
+			some = append(some, candidate{k, c.width, c.col})
+		}
+	}
+	if t.axes == 2 {
+		x0, x1 := int64(x[0]), int64(x[1])
+		points := t.points
+		for _, c := range t.cols {
+			d, e := x0-int64(points[0]), x1-int64(points[1])
+			points = points[2:]
+			if k := uint64(d*d + e*e); k >= least {
+				see(k, c)
+			} else if sum < t.need {
+				sum += c.width
+			}
+		}
+	} else {
+		for n, c := range t.cols {
+			if k := key(x, t.points[n*t.axes:][:t.axes]); k >= least {
+				see(k, c)
+			} else if sum < t.need {
+				sum += c.width
+			}
+		}
+	}
+	if sum >= t.need && least > 0 {
+		return best, some, false
+	}
+	best, ok = pick(some, t.need-sum)
+	return best, some, ok
+}
+
+// pick returns the first of the candidates, in order, up to and with which the widths sum to need. It selects as Hoare's
+// quickselect does (1961), and leaves them in another order. ok is false if all of them are too little.
+func pick(some []candidate, need uint64) (_ candidate, ok bool) {
+	for len(some) > 16 {
+		list := []candidate{some[0], some[len(some)/2], some[len(some)-1]}
+		slices.SortFunc(list, candidate.compare)
+		pivot := list[1]
+		m, sum := 0, uint64(0)
+		for n, c := range some {
+			if c.key < pivot.key || c.key == pivot.key && c.col < pivot.col {
+				some[n], some[m] = some[m], c
+				m++
+				if sum < need {
+					sum += c.width
+				}
+			}
+		}
+		if sum >= need && m > 0 {
+			some = some[:m]
+		} else {
+			some, need = some[m:], need-sum
+		}
+	}
+	slices.SortFunc(some, candidate.compare)
+	for _, c := range some {
+		if c.width >= need {
+			return c, true
+		}
+		need -= c.width
+	}
+	return candidate{}, false
+}
