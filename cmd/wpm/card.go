@@ -42,6 +42,10 @@ type designCard struct {
 	Table      []tableRow `json:"table,omitempty"`
 	Menu       []menuRow  `json:"menu,omitempty"`
 	unit       places.Unit
+	metric     string // the unit of Displacement
+	noTable    bool
+	// Displacement is how far a place is at most from where the policy has it, on integer coordinates; nil without places.
+	Displacement *float64 `json:"displacement,omitempty"`
 }
 
 // tableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
@@ -127,6 +131,9 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
 	fmt.Fprintf(w, "unit\t%v\n", d.unit)
+	if d.Displacement != nil {
+		fmt.Fprintf(w, "\ton integer coordinates: a place is published within %.2g %s of where it is\n", *d.Displacement, d.metric)
+	}
 	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
 	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
@@ -158,6 +165,9 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		}
 		w.Flush()
 		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism. The column wpm is the uniform base measure.\n")
+	}
+	if d.noTable {
+		fmt.Fprintf(&b, "\nThe table of worst cases at other eps was not computed at this size: -table EPS,EPS,... does.\n")
 	}
 	d.printMenu(&b)
 	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and does fixed work; its worst case is the same. Mode projection is better for\n"+

@@ -35,7 +35,7 @@ func designCommand() *cli.Command {
 			&cli.StringFlag{Name: "geometry", Usage: "where points and cost come from: `ORIGIN` public, or derived-dp:EPS for what private data gave under differential privacy"},
 			&cli.StringFlag{Name: "base", Usage: "where the base measure comes from: `ORIGIN` data-independent, or derived-dp:EPS"},
 			&cli.StringFlag{Name: "note", Usage: "more about that, one line; goes into the policy's provenance"},
-			&cli.StringFlag{Name: "table", Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps); \"none\" to leave it out"},
+			&cli.StringFlag{Name: "table", Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps, up to 2^20 entries of the cost); \"none\" to leave it out"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "policy `FILE` to write (required; - is standard output)"},
 			&cli.StringFlag{Name: "card", Usage: "write the card to `FILE` instead of standard output"},
 			&cli.BoolFlag{Name: "json", Usage: "the card as JSON"},
@@ -54,7 +54,11 @@ type designPlan struct {
 	geometry   places.Geometry
 	objective  wpm.Objective
 	menu       []wpm.Objective // to be compared; nil if not
+	noTable    bool            // left out for the size of the cost
 }
+
+// maxCells is the number of entries of the cost up to which the table is made without being asked for: it sorts them all.
+const maxCells = 1 << 20
 
 func design(ctx context.Context, c *cli.Command) error {
 	plan, err := readDesign(c)
@@ -102,6 +106,9 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	}
 	if plan.objective, plan.menu, err = readObjectives(c, plan.geometry); err != nil {
 		return plan, err
+	}
+	if k, kv := plan.geometry.Cost.Dims(); !c.IsSet("table") && k > maxCells/kv {
+		plan.table, plan.noTable = nil, true
 	}
 	plan.objective.Options.Bits = c.Int("bits")
 	return plan, nil
@@ -154,6 +161,7 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 // describe writes the card.
 func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int) ([]byte, error) {
 	g, base, id := plan.geometry, d.Base(), p.ID()
+	g.Cost = d.Mechanism().Cost() // of the places as published
 	card := designCard{
 		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
@@ -162,6 +170,11 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 	}
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)
+	if geometry := p.Geometry(); geometry != nil && geometry.Kind == policy.Points {
+		moved := d.Displacement()
+		card.Displacement, card.metric = &moved, g.Metric()
+	}
+	card.noTable = plan.noTable
 	if p.Mode() == policy.Projection {
 		card.Rounding = d.Mechanism().RoundingCost()
 	}

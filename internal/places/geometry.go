@@ -56,6 +56,14 @@ func Grid(rows, cols int, p float64) (Geometry, error) {
 	}, err
 }
 
+// Metric names the unit of distances between places themselves: of unit vectors for cosine, whose cost is none.
+func (g Geometry) Metric() string {
+	if _, cosine := g.Cost.(*cost.Cosine); cosine {
+		return "(distance of unit vectors)"
+	}
+	return g.Unit.Name
+}
+
 // ParseGrid reads ROWSxCOLS.
 func ParseGrid(s string) (rows, cols int, err error) {
 	r, c, ok := strings.Cut(s, "x")

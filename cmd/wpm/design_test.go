@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDesignDisplacement holds that the card says how far places are from where they are published, and in which unit.
+func TestDesignDisplacement(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	irrational := "label,x,y\na,0.12345678901234,5\nb,3,4.98765432109876\nc,1,1\n"
+	for _, test := range []struct {
+		points, metric, unit string
+		least, most          float64
+	}{
+		{irrational, "euclidean", "units of the coordinates", 1e-12, 1e-8},
+		{"label,x,y\na,0.125,5\nb,3,4.98\nc,1,1\n", "euclidean", "within 0 units of the coordinates", 0, 0},
+		{irrational, "cosine", "(distance of unit vectors)", 1e-12, 1e-9},
+		{"label,lat,lon\na,48.2082,16.3738\nb,52.52,13.405\n", "greatcircle", "km", 1e-8, 2e-5},
+	} {
+		args := []string{"design", "-points", write(t, dir, "points.csv", test.points), "-metric", test.metric, "-eps", "1", "-table", "none", "-o", policy}
+		if out := must(t, "", args...); !strings.Contains(out, "a place is published within ") || !strings.Contains(out, test.unit+" of where it is") {
+			t.Errorf("%s: card:\n%s", test.metric, out)
+		}
+		var card designCard
+		if err := json.Unmarshal([]byte(must(t, "", append(args, "-json")...)), &card); err != nil {
+			t.Fatal(err)
+		}
+		if card.Displacement == nil || *card.Displacement < test.least || *card.Displacement > test.most {
+			t.Errorf("%s: %v, want %v to %v", test.metric, card.Displacement, test.least, test.most)
+		}
+	}
+	if out := must(t, "", "design", "-ring", "5", "-eps", "1", "-table", "none", "-o", policy); strings.Contains(out, "is published") {
+		t.Errorf("a ring has places:\n%s", out)
+	}
+}
+
+// TestDesignLarge holds that the parts of the card that take the whole matrix are left out for many places, and said to be.
+func TestDesignLarge(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "p")
+	for args, want := range map[string]bool{"-ring 1100": true, "-ring 1100 -table none": false, "-ring 30": false} {
+		out := must(t, "", append(strings.Fields("design -eps 1 -o "+policy), strings.Fields(args)...)...)
+		if got := strings.Contains(out, "not computed at this size: -table "); got != want {
+			t.Errorf("%s: %v:\n%s", args, got, out)
+		}
+	}
+	status, _, errs := try(t, "", "design", "-ring", "20000", "-objective", "minimax", "-eps", "1", "-o", policy)
+	if status == 0 || !strings.Contains(errs, "20000 x 20000") || !strings.Contains(errs, "uniform") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
