@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -235,5 +236,36 @@ func TestDesignTooLarge(t *testing.T) {
 		if !errors.Is(err, wpm.ErrLimit) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%T, %v: %v", test.c, test.kind, err)
 		}
+	}
+}
+
+// BenchmarkDesign makes and publishes designs for random points of the plane.
+func BenchmarkDesign(b *testing.B) {
+	eps, err := ldp.ParseEpsilon("2")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, k := range []int{4000, 20000, 100000} {
+		b.Run(fmt.Sprint(k), func(b *testing.B) {
+			c, err := cost.NewPoints(cloud(numtest.NewSplitMix64(1), k, 2, 0, 1), nil, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				d, err := wpm.NewDesign(context.Background(), c, eps, wpm.Objective{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				p, err := d.Publish(published)
+				if err != nil {
+					b.Fatal(err)
+				}
+				text, err := policy.Encode(p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(text))/1e6, "MB/file")
+			}
+		})
 	}
 }
