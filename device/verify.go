@@ -9,6 +9,8 @@ import (
 	"io"
 	"maps"
 	"strings"
+
+	"github.com/wpm-go/wpm/policy"
 )
 
 // VerifyCommand checks a policy.
@@ -23,12 +25,13 @@ func VerifyCommand(e *Env) *Command {
 	}
 	var want conditions
 	want.flags(c.Flags)
+	rows := c.Flags.Bool("rows", false, "check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output")
 	asJSON := c.Flags.Bool("json", false, "print the verdict as JSON")
 	c.Do = func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
 			return errors.New("verify takes one policy file")
 		}
-		err := e.verify(ctx, args[0], want, *asJSON)
+		err := e.verify(ctx, args[0], want, *rows, *asJSON)
 		if errors.Is(err, ErrNo) && *asJSON {
 			reason := strings.TrimSuffix(err.Error(), ": "+ErrNo.Error())
 			_ = PrintJSON(e.Out, map[string]any{"verified": false, "reason": reason})
@@ -38,7 +41,7 @@ func VerifyCommand(e *Env) *Command {
 	return c
 }
 
-func (e *Env) verify(ctx context.Context, path string, want conditions, asJSON bool) error {
+func (e *Env) verify(ctx context.Context, path string, want conditions, rows, asJSON bool) error {
 	m, err := e.OpenPolicy(path)
 	switch {
 	case IsFalse(err):
@@ -56,6 +59,16 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, asJSON b
 	case err != nil:
 		return fmt.Errorf("%s: %w: %w", path, err, ErrNo)
 	}
+	if r, ok := m.(ranked); ok {
+		text, err := r.CheckRows(rows)
+		if err != nil {
+			return fmt.Errorf("%s: privacy holds, but a row is not the cheapest of the box: %w: %w", path, err, ErrNo)
+		}
+		if text != "" {
+			v.Claims += "rows: " + text + "\n"
+			v.JSON["rows"] = text
+		}
+	}
 	e.Warn(m)
 	id := m.ID()
 	if asJSON {
@@ -69,6 +82,29 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, asJSON b
 	_, err = fmt.Fprintf(e.Out, "verified: eps = %s %s, exact in units of 2^-%d\nin words: %s\n%s, sha256 %x\n%s%s",
 		m.Epsilon(), v.Size, v.Bits, InWords(m.Epsilon()), v.Form, id, publisherText(m), v.Claims)
 	return err
+}
+
+// ranked is a policy whose rows follow an order, which privacy does not need.
+type ranked interface {
+	// CheckRows checks that they do, and says so, or that they are too many to be checked unasked; "" if there is no order.
+	CheckRows(force bool) (string, error)
+}
+
+// quickRows is the number of pairs of an input and an output up to which rows are checked unasked: some seconds.
+const quickRows = 1 << 29
+
+// RowsNotChecked is the verdict on rows that nobody looked at.
+const RowsNotChecked = "not checked (-rows does)"
+
+// CheckRows checks every threshold of a policy of version 2.
+func (p Points) CheckRows(force bool) (string, error) {
+	switch {
+	case p.Version() < 2:
+		return "", nil
+	case !force && p.Inputs() > quickRows/p.Outputs():
+		return RowsNotChecked, nil
+	}
+	return "each the cheapest of the box, by the order of its keys", policy.VerifyRows(p.Policy)
 }
 
 // PrintJSON prints a value as indented JSON.

@@ -184,6 +184,14 @@ func (p points) Verify(ctx context.Context) (device.Verdict, error) {
 	return v, nil
 }
 
+// CheckRows leaves the order of the rows to the utility that -privacy-only does without.
+func (p points) CheckRows(force bool) (string, error) {
+	if p.privacyOnly && !force && p.Version() == 2 {
+		return device.RowsNotChecked, nil
+	}
+	return p.Points.CheckRows(force)
+}
+
 // Prepare makes the solver ready, in a process of its own.
 func (p points) Prepare() (device.Release, error) {
 	if err := admit(p.Policy); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -98,6 +99,43 @@ func TestAuditRows(t *testing.T) {
 		status, out, errs := tryAudit(t, rows, "-samples", "2000", "-seed", "1", "-rows", "-", policy)
 		if status != want || !strings.Contains(out, "given rows") {
 			t.Errorf("%q: status %d, %s%s", rows, status, out, errs)
+		}
+	}
+}
+
+// TestVerifyRows holds that the order of the rows is checked, but not with -privacy-only, and that a wrong threshold is status 1.
+func TestVerifyRows(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "p")
+	must(t, "", "design", "-points", write(t, dir, "points.csv", "label,x,y\na,0,0\nb,3,1\nc,1,1\nd,5,2\n"), "-eps", "1", "-table", "none", "-o", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thresholds := regexp.MustCompile(`"thresholds":\[(\d+)`)
+	found := thresholds.FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("%s", text)
+	}
+	first := "1"
+	if string(found[1]) == first {
+		first = "2"
+	}
+	wrong := write(t, dir, "wrong", string(thresholds.ReplaceAll(text, []byte(`"thresholds":[`+first))))
+	for _, test := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{file}, device.Yes, "rows: each the cheapest"},
+		{[]string{"-privacy-only", file}, device.Yes, "rows: not checked"},
+		{[]string{"-privacy-only", "-rows", file}, device.Yes, "rows: each the cheapest"},
+		{[]string{"-privacy-only", wrong}, device.Yes, "rows: not checked"},
+		{[]string{"-privacy-only", "-rows", wrong}, device.No, "the threshold of input 0"},
+	} {
+		status, out, errs := try(t, "", append([]string{"verify"}, test.args...)...)
+		if status != test.status || !strings.Contains(out+errs, test.says) {
+			t.Errorf("%v: status %d: %s%s", test.args, status, out, errs)
 		}
 	}
 }
