@@ -116,7 +116,9 @@ type Design struct {
 const (
 	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform for a cost of places, a
 	// grid or a ring, which computes rows when it needs them.
-	MaxTable = 1 << 27
+	MaxTable int64 = 1 << 27
+	// MaxPairs is the largest k*kv of any design: each pair is looked at when the thresholds of the rows are found, some minutes.
+	MaxPairs int64 = 1 << 36
 	// maxCertified is the largest k*kv of a design with a certificate, whose check takes a second for two million.
 	maxCertified = 1 << 22
 	// onePass is the k*kv from which Uniform does without a table, if it can.
@@ -229,7 +231,11 @@ func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
 	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
 		large = o.Kind == Uniform && k > onePass/kv
 	}
-	if _, done := c.(*knapsack.Table); !large && !done && k > MaxTable/kv {
+	if int64(k) > MaxPairs/int64(kv) {
+		return false, fmt.Errorf("%w: %d x %d pairs of an input and an output, at most %d: merge places, or use a coarser grid",
+			ErrLimit, k, kv, MaxPairs)
+	}
+	if _, done := c.(*knapsack.Table); !large && !done && int64(k) > MaxTable/int64(kv) {
 		advice := "the uniform objective for points, a grid or a ring needs no table"
 		if _, explicit := c.(*cost.Dense); explicit {
 			advice = "give points instead of a matrix, or merge places"

@@ -219,6 +219,10 @@ func TestDesignTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wide, err := cost.NewGrid(1000, 1000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	grid, err := cost.NewGrid(120, 100, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -229,6 +233,7 @@ func TestDesignTooLarge(t *testing.T) {
 		says string
 	}{
 		{ring, wpm.Uniform, "1048577 inputs"},
+		{wide, wpm.Uniform, "1000000 x 1000000"},
 		{grid, wpm.Minimax, "12000 x 12000"},
 		{&cost.Dense{K: 20000, Kv: 20000}, wpm.Uniform, "20000 x 20000"},
 	} {
