@@ -63,7 +63,7 @@ func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, er
 	}
 	res.WorstCase, res.Mean = res.F, 0
 	res.Stats.Evaluations = u.looked
-	sample := u.sample(k)
+	sample := u.sample()
 	few, err := Uniform(ctx, rows{c, sample}, eps, Settings{})
 	if ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
 		return Result{}, cmpError(ctx, err)
@@ -118,13 +118,11 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	return found, err
 }
 
-// sample returns the inputs that Lower is proved by, in order: those that were found, and others at even steps.
-func (u *onePass) sample(k int) []int {
+// sample returns the inputs that Lower is proved by, in order: those that were found, and others spread over the space.
+func (u *onePass) sample() []int {
 	all := slices.Clone(u.in)
 	n := max(sampleCells/u.kv-len(u.in), 8)
-	for s := range min(n, k) {
-		all = append(all, int(int64(s)*int64(k)/int64(min(n, k))))
-	}
+	all = append(all, u.space.Spread(n)...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -219,3 +219,37 @@ func (s *Space) rest(ctx context.Context, bound []float64, value func(i int) (fl
 	}
 	return nil
 }
+
+// Spread returns up to n inputs, in order: each the farthest from those before it, from input 0 on (Gonzalez 1985); without
+// distances, at even steps. Copies of a place may be left out, but not if n is at least the number of inputs.
+func (s *Space) Spread(n int) []int {
+	n = min(n, s.k)
+	var list []int
+	if s.metric == nil || n == s.k {
+		for m := range n {
+			list = append(list, int(int64(m)*int64(s.k)/int64(n)))
+		}
+		return list
+	}
+	near := make([]float64, s.k)
+	for i := range near {
+		near[i] = math.Inf(1)
+	}
+	buf := make([]float64, s.k)
+	for next := 0; len(list) < n; {
+		list = append(list, next)
+		far := -1.0
+		at := next
+		for i, d := range s.metric.Row(at, buf) {
+			near[i] = min(near[i], d)
+			if near[i] > far {
+				far, next = near[i], i
+			}
+		}
+		if far == 0 {
+			break // only copies are left
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -131,5 +132,41 @@ func TestLooked(t *testing.T) {
 	cancel()
 	if _, err := NewSpace(c).Search(ended, value, 0, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestSpread holds that the chosen inputs are as far from each other as any input is from the nearest of them.
+func TestSpread(t *testing.T) {
+	for name, c := range spaces(t, 60) {
+		s := NewSpace(c)
+		for _, n := range []int{1, 2, 7, 1000} {
+			list := s.Spread(n)
+			if len(list) == 0 || len(list) > n || !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) || list[0] != 0 {
+				t.Fatalf("%s: Spread(%d) = %v", name, n, list)
+			}
+			if n >= s.k && len(list) < s.k {
+				t.Errorf("%s: Spread(%d) = %v", name, n, list)
+			}
+			if s.metric == nil || n >= s.k {
+				continue
+			}
+			apart, cover := math.Inf(1), 0.0
+			for i := range s.k {
+				near := math.Inf(1)
+				for m, d := range s.metric.Row(i, nil) {
+					if !slices.Contains(list, m) {
+						continue
+					}
+					near = min(near, d)
+					if m != i && slices.Contains(list, i) {
+						apart = min(apart, d)
+					}
+				}
+				cover = max(cover, near)
+			}
+			if cover > apart*(1+1e-9) {
+				t.Errorf("%s: Spread(%d): an input is %v from the nearest chosen, which are %v apart", name, n, cover, apart)
+			}
+		}
 	}
 }
