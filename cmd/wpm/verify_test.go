@@ -131,7 +131,7 @@ func TestVerifyRows(t *testing.T) {
 		{[]string{"-privacy-only", file}, device.Yes, "rows: not checked"},
 		{[]string{"-privacy-only", "-rows", file}, device.Yes, "rows: each the cheapest"},
 		{[]string{"-privacy-only", wrong}, device.Yes, "rows: not checked"},
-		{[]string{"-privacy-only", "-rows", wrong}, device.No, "the threshold of input 0"},
+		{[]string{"-privacy-only", "-rows", wrong}, device.No, "threshold for input 0"},
 	} {
 		status, out, errs := try(t, "", append([]string{"verify"}, test.args...)...)
 		if status != test.status || !strings.Contains(out+errs, test.says) {
