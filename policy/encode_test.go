@@ -325,7 +325,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"fallback null", swap(`{"full":[],"extra":[[0,"70"],[1,"30"],[2,"66"]]}`, `null`), ErrFormat, `"null,`, 17},
 		{"fallback over", swap(`[0,"70"]`, `[0,"71"]`), ErrRow, "fallback", 0},
 		{"row over", swap(`[2,"6"]`, `[2,"7"]`), ErrRow, "row 0", 0},
-		{"row short", swap(`[2,"6"]`, `[2,"5"]`), ErrRow, "row 0: policy: row not in the box: weights sum to 255", 0},
+		{"row short", swap(`[2,"6"]`, `[2,"5"]`), ErrRow, "row 0: policy: wrong row: weights sum to 255", 0},
 		{"row in another spelling", swap(`"full":[2],"extra":[[1,"46"]]`, `"full":[],"extra":[[1,"46"],[2,"120"]]`), ErrRow, "row 1", 0},
 		{"row with a column above 2^31", swap(`"full":[2]`, `"full":[4294967298]`), ErrRow, "column 2147483647", 0},
 		{"row with a column above kv", swap(`"full":[2]`, `"full":[2147483647]`), ErrRow, "row 1", 0},

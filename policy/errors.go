@@ -18,8 +18,8 @@ var (
 	ErrText = errors.New("policy: invalid text")
 	// ErrObject is for a cost or certificate that is not one compact JSON object.
 	ErrObject = errors.New("policy: not a compact JSON object")
-	// ErrRow is for a row outside the box.
-	ErrRow = errors.New("policy: row not in the box")
+	// ErrRow is for a row outside the box, or one that is not what the geometry gives.
+	ErrRow = errors.New("policy: wrong row")
 	// ErrMode is for an unknown mode, or one that the policy does not provide for.
 	ErrMode = errors.New("policy: invalid mode")
 	// ErrProvenance is for an origin that is missing, unknown or lacks its epsilon.
