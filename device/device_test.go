@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -252,99 +252,43 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// agree compares a statement with what policy reads of the same text, pays from it, which repairs a torn line, compares
-// again, and returns the text after that.
-func agree(t *testing.T, dir string, data []byte) []byte {
-	t.Helper()
-	path := filepath.Join(dir, "torn")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "x"})
-	if err != nil {
-		t.Fatalf("%d bytes: %v", len(data), err)
-	}
-	defer l.Close()
-	compare := func(data []byte) Statement {
-		t.Helper()
-		s, err := ReadLedger(data)
-		if err != nil {
-			t.Fatalf("%d bytes: %v", len(data), err)
-		}
-		if s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0 || s.Budget.Cmp(l.Budget()) != 0 {
-			t.Errorf("%d bytes: spent %v, left %v; policy says %v, %v", len(data), s.Spent, s.Left, l.Spent(), l.Remaining())
-		}
-		return s
-	}
-	compare(data)
-	eps, err := ldp.ParseEpsilon("1/3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := [32]byte{1, 2, 3}
-	if _, err := policy.Account(l, id, eps, func() ([]byte, error) { return fmt.Appendf(nil, "test%s!", id[:]), nil }); err != nil {
-		t.Fatal(err)
-	}
-	after, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := compare(after)
-	if last := s.Entries[len(s.Entries)-1]; s.Incomplete || last.Epoch != "x" || last.Spent.Cmp(eps.Rat()) != 0 || !last.Reported {
-		t.Errorf("%d bytes, repaired: %+v", len(data), s)
-	}
-	return after
-}
-
-// TestReadLedger: a statement agrees with what policy reads of the same file, wherever a write broke off, and a file that
-// was edited is refused.
-func TestReadLedger(t *testing.T) {
+// TestLedger: the command prints what policy reads, as text and as JSON, and refuses what is too long.
+func TestLedger(t *testing.T) {
 	dir := folder(t)
-	for _, epoch := range []string{"old", "a", "b"} {
-		if status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", "9", "-epoch", epoch, "p", "counts"); status != Yes {
-			t.Fatal(errs)
-		}
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "new"))
+	path := filepath.Join(dir, "ledger")
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	for n := range len(lines[0]) {
-		if s, err := ReadLedger(data[:n]); !errors.Is(err, policy.ErrLedgerCorrupt) {
-			t.Errorf("%d bytes: a ledger without a budget: %+v, %v", n, s, err)
-		}
+	p, err := policy.Decode(encoded(t, "1", policy.Mixture))
+	if err != nil {
+		t.Fatal(err)
 	}
-	start := len(lines[0])
-	for _, line := range lines[1:] {
-		for n := 0; n < len(line); n += 1 + min(n, 40)/4 { // all of the beginning, where a charge may stand; writing syncs
-			after := agree(t, dir, data[:start+n])
-			if n == 0 {
-				continue
-			}
-			// A repair that breaks off is repaired in turn.
-			repaired := bytes.SplitAfter(after[start:], []byte("\n"))[0]
-			agree(t, dir, after[:start+len(repaired)-9])
-		}
-		start += len(line)
-	}
-	s, err := ReadLedger(data)
-	if err != nil || len(s.Entries) != 3 || s.Entries[1].Epoch != "a" || !s.Entries[1].Reported || s.Entries[1].Spent.Cmp(big.NewRat(1, 1)) != 0 {
-		t.Errorf("%+v, %v", s, err)
-	}
-	for i := range data {
-		edited := bytes.Clone(data)
-		edited[i] ^= 1
-		if _, err := ReadLedger(edited); i < len(data)-1 && !errors.Is(err, policy.ErrLedgerCorrupt) {
-			t.Errorf("byte %d changed from %q: %v", i, data[i], err)
-		}
-	}
-	for name, bad := range map[string][]byte{
-		"no line": nil, "swapped": slices.Concat(lines[0], lines[2], lines[1]), "headless": slices.Concat(lines[1:]...), "left out": slices.Concat(lines[0], lines[2]),
+	const missing = "the last line is incomplete: a release is under way, or one broke off\n"
+	for _, c := range []struct{ more, want string }{
+		{"", fmt.Sprintf("budget 3, spent 1, left 2\n\nepoch  spent  report  policy\nold    1      yes     %x\n", p.ID())},
+		{"debit 1/2 ", fmt.Sprintf("budget 3, spent 3/2, left 3/2\nof that, 1/2 for writes that broke off\n"+missing+
+			"\nepoch  spent  report  policy\nold    1      yes     %x\n", p.ID())},
 	} {
-		if _, err := ReadLedger(bad); !errors.Is(err, policy.ErrLedgerCorrupt) {
-			t.Errorf("%s: %v", name, err)
+		if err := os.WriteFile(path, append(bytes.Clone(data), c.more...), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		if status, out, errs := try(t, dir, "", "ledger", "ledger"); status != Yes || out != c.want {
+			t.Errorf("%q: status %d, %s, %s, want\n%s", c.more, status, out, errs, c.want)
+		}
+	}
+	_, out, _ := try(t, dir, "", "ledger", "-json", "ledger")
+	var got, want any
+	text := fmt.Sprintf(`{"budget":"3","spent":"3/2","left":"3/2","torn":"1/2","incomplete":true,
+		"entries":[{"policy":"%x","epoch":"old","spent":"1","debits":1,"reported":true}]}`, p.ID())
+	if err := errors.Join(json.Unmarshal([]byte(out), &got), json.Unmarshal([]byte(text), &want)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s, %v, want %s", out, err, text)
+	}
+	if err := os.Truncate(path, maxLedger+1); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := try(t, dir, "", "ledger", "ledger"); status != Bad || !strings.Contains(errs, "more than") {
+		t.Errorf("a long file: status %d, %s", status, errs)
 	}
 }
 
@@ -404,37 +348,6 @@ func FuzzPolicy(f *testing.F) {
 			t.Fatalf("a policy of status %d is released: %q, %q", verified, out, errs)
 		case status != Yes && (out != "" || strings.Count(errs, "\n") != 1):
 			t.Fatalf("status %d: %q, %q", status, out, errs)
-		}
-	})
-}
-
-// FuzzLedger: whatever a ledger holds, what is read of it is what policy reads of it, or both refuse it.
-func FuzzLedger(f *testing.F) {
-	dir := folder(f)
-	data, err := os.ReadFile(filepath.Join(dir, "ledger"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Add(data[:len(data)-40])
-	f.Add(data[:200])
-	f.Add([]byte("wpm-ledger-1 3"))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "ledger")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s, err := ReadLedger(data)
-		l, lerr := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "x"})
-		if lerr == nil {
-			defer l.Close()
-		}
-		if (err == nil) != (lerr == nil) {
-			t.Fatalf("%v, policy says %v", err, lerr)
-		}
-		if err == nil && (s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0) {
-			t.Fatalf("spent %v, left %v; policy says %v, %v", s.Spent, s.Left, l.Spent(), l.Remaining())
 		}
 	})
 }

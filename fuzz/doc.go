@@ -53,12 +53,11 @@
 //	policy/FuzzDecode          policy.Decode                    re-encoding gives the same bytes
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
 //	policy/FuzzParsePrivate    policy.ParsePrivate              a second parser; packed or not
-//	policy/FuzzLedger          the replay of a ledger file      what is spent is never below zero
+//	policy/FuzzLedger          policy.ReadLedger                sums; what opening the same text says; a payment
 //	sphere/codebook/FuzzDecode    codebook.Decode               re-encoding gives the same bytes; Verify
 //	sphere/codebook/FuzzPrivate   codebook.Release on private bytes   a second parser; the law is in the box; never fails
 //	cmd/wpm/FuzzOrigin         -geometry and -base of design    what is taken, a policy takes; written out it is the same
 //	device/FuzzPolicy          a policy file of a device        a policy that is not verified is not released
-//	device/FuzzLedger          the ledger of "wpm ledger"       what policy reads of the same file
 //	aggregate/reports/FuzzReports   the reports of "wpm aggregate"   a plain loop over lines; its partial counts come back
 //	certificate/FuzzObjects    the objects of "wpm check"       encoding/json
 //

@@ -79,8 +79,8 @@ func TestAccountRefuses(t *testing.T) {
 		if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return tc.b, tc.err }); !errors.Is(err, tc.want) || b != nil {
 			t.Errorf("%s: %q, %v", tc.name, b, err)
 		}
-		if l.Spent().Cmp(big.NewRat(1, 1)) != 0 || len(l.memo) != 0 || strings.Contains(file.String(), "report") {
-			t.Errorf("%s: spent %v, recorded %v", tc.name, l.Spent(), l.memo)
+		if l.Spent().Cmp(big.NewRat(1, 1)) != 0 || l.entries[0].Report != nil || strings.Contains(file.String(), "report") {
+			t.Errorf("%s: spent %v, recorded %q", tc.name, l.Spent(), l.entries[0].Report)
 		}
 	}
 	l, _ := inMemory(t, nil)

@@ -154,7 +154,7 @@ type Books struct {
 	fault error // why nothing can be paid, nil while it can
 	epoch string
 	limit ldp.Epsilon
-	torn  []byte // the store's last line, without its end: the next write completes it
+	rest  []byte // the store's last line, without its end: the next write completes it
 	state
 }
 
@@ -163,11 +163,13 @@ type FileLedger = Books
 
 // state is what the lines of a ledger say.
 type state struct {
-	chain  [sha256.Size]byte // hash of the last line
-	budget *big.Rat          // nil before the first line
-	spent  *big.Rat
-	memo   map[occasion][]byte
-	open   *occasion // of the debit in the last line, which a report may follow
+	chain   [sha256.Size]byte // hash of the last line
+	budget  *big.Rat          // nil before the first line
+	spent   *big.Rat
+	torn    *big.Rat // the part of spent that lines without their end are charged
+	entries []*Entry // by first debit
+	at      map[occasion]*Entry
+	open    *Entry // of the debit in the last line, which a report may follow
 }
 
 // occasion is what a policy may release once.
@@ -243,8 +245,7 @@ func (l *Books) load(budget *big.Rat) error {
 		if l.budget == nil && !startsLikeLedger(string(rest)) {
 			return fmt.Errorf("%w: not a ledger", ErrLedgerCorrupt)
 		}
-		l.torn = bytes.Clone(rest)
-		l.spent.Add(l.spent, tornCharge(rest))
+		l.rest = bytes.Clone(rest)
 	}
 	if l.budget == nil {
 		l.budget = budget
@@ -261,12 +262,14 @@ func startsLikeLedger(rest string) bool {
 	return head != "" && (strings.HasPrefix(head, start) || strings.HasPrefix(start, head))
 }
 
-// replay reads the lines of a ledger into a fresh state, and returns what follows the last complete one.
+// replay reads the lines of a ledger into a fresh state, charges for what follows the last complete one, and returns
+// that.
 func (s *state) replay(data []byte) (rest []byte, err error) {
-	*s = state{spent: new(big.Rat), memo: map[occasion][]byte{}}
+	*s = state{spent: new(big.Rat), torn: new(big.Rat), at: map[occasion]*Entry{}}
 	for n := 1; ; n++ {
 		line, after, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
+			s.tear(tornCharge(data))
 			return data, nil
 		}
 		data = after
@@ -292,7 +295,7 @@ func (s *state) line(line string) error {
 		if !ok {
 			return fmt.Errorf("%w: torn line without a charge", ErrLedgerCorrupt)
 		}
-		s.spent.Add(s.spent, charge)
+		s.tear(charge)
 		return nil
 	}
 	word := strings.Split(body, " ")
@@ -313,24 +316,50 @@ func (s *state) line(line string) error {
 		if !ok || err != nil || len(id) != sha256.Size || !isWord(word[3]) {
 			return bad
 		}
-		s.spent.Add(s.spent, eps)
-		s.open = &occasion{[sha256.Size]byte(id), word[3]}
+		s.open = s.pay(occasion{[sha256.Size]byte(id), word[3]}, eps)
 	case word[0] == "report" && len(word) == 3:
 		b, err := decodeHex([]byte(word[1]))
 		if err != nil {
 			return bad
 		}
-		if open == nil || open.epoch != word[2] {
+		if open == nil || open.Epoch != word[2] {
 			return fmt.Errorf("%w: a report without its debit", ErrLedgerCorrupt)
 		}
-		if err := checkReport(b, open.policy); err != nil {
+		if err := checkReport(b, open.Policy); err != nil {
 			return fmt.Errorf("%w: %w", ErrLedgerCorrupt, err)
 		}
-		s.memo[*open] = b
+		open.Report = b
 	default:
 		return bad
 	}
 	return nil
+}
+
+// pay adds a debit, and returns its entry.
+func (s *state) pay(o occasion, eps *big.Rat) *Entry {
+	e := s.at[o]
+	if e == nil {
+		e = &Entry{Policy: o.policy, Epoch: o.epoch, Spent: new(big.Rat)}
+		s.entries, s.at[o] = append(s.entries, e), e
+	}
+	s.spent.Add(s.spent, eps)
+	e.Spent.Add(e.Spent, eps)
+	e.Debits++
+	return e
+}
+
+// tear adds the charge for a line that broke off.
+func (s *state) tear(charge *big.Rat) {
+	s.spent.Add(s.spent, charge)
+	s.torn.Add(s.torn, charge)
+}
+
+// left returns what is not spent; charges for torn lines may have passed the budget.
+func (s *state) left() *big.Rat {
+	if s.spent.Cmp(s.budget) > 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Sub(s.budget, s.spent)
 }
 
 // tornCharge returns the epsilon of an incomplete line if it is a debit that got so far, else 0.
@@ -353,9 +382,9 @@ func follow(chain [sha256.Size]byte, body string) [sha256.Size]byte {
 // store is unknown: nothing can be paid until the ledger is opened again.
 func (l *Books) write(body string) error {
 	chain, text := l.chain, ""
-	if len(l.torn) > 0 {
-		end := tornMark + tornCharge(l.torn).RatString()
-		chain = follow(chain, string(l.torn)+end)
+	if len(l.rest) > 0 {
+		end := tornMark + tornCharge(l.rest).RatString()
+		chain = follow(chain, string(l.rest)+end)
 		text = fmt.Sprintf("%s %x\n", end, chain)
 	}
 	chain = follow(chain, body)
@@ -363,7 +392,7 @@ func (l *Books) write(body string) error {
 		l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger)
 		return fmt.Errorf("%w: %w", ErrLedger, err)
 	}
-	l.chain, l.torn = chain, nil
+	l.chain, l.rest = chain, nil
 	return nil
 }
 
@@ -377,8 +406,8 @@ func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]by
 		return nil, fmt.Errorf("%w: not open", ErrLedger)
 	}
 	o := occasion{id, l.epoch}
-	if b, ok := l.memo[o]; ok {
-		return bytes.Clone(b), nil
+	if e := l.at[o]; e != nil && e.Report != nil {
+		return bytes.Clone(e.Report), nil
 	}
 	if l.fault != nil {
 		return nil, l.fault
@@ -386,12 +415,11 @@ func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]by
 	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
 		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
 	}
-	total := new(big.Rat).Add(l.spent, eps.Rat())
-	if total.Cmp(l.budget) > 0 {
+	if new(big.Rat).Add(l.spent, eps.Rat()).Cmp(l.budget) > 0 {
 		return nil, fmt.Errorf("%w: this release costs %v; of the ledger's %s, %s is spent and %s is left",
 			ErrBudget, eps, l.budget.RatString(), l.spent.RatString(), l.left().RatString())
 	}
-	l.spent = total // before the write: a debit that may be in the store counts
+	e := l.pay(o, eps.Rat()) // before the write: a debit that may be in the store counts
 	if err := l.write(fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
 		return nil, err
 	}
@@ -402,7 +430,7 @@ func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]by
 	if err := l.write(fmt.Sprintf("report %x %s", b, l.epoch)); err != nil {
 		return nil, err
 	}
-	l.memo[o] = bytes.Clone(b)
+	e.Report = bytes.Clone(b)
 	return b, nil
 }
 
@@ -419,14 +447,6 @@ func (l *Books) read(f func() *big.Rat) *big.Rat {
 	return f()
 }
 
-// left returns what is not spent; charges for torn lines may have passed the budget.
-func (l *Books) left() *big.Rat {
-	if l.spent.Cmp(l.budget) > 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Sub(l.budget, l.spent)
-}
-
 // Spent returns the sum of all epsilons paid, exactly. After a failed write it includes that debit.
 func (l *Books) Spent() *big.Rat { return l.read(func() *big.Rat { return new(big.Rat).Set(l.spent) }) }
 
@@ -436,7 +456,7 @@ func (l *Books) Budget() *big.Rat {
 }
 
 // Remaining returns Budget - Spent, or 0 if charges for torn lines have passed the budget.
-func (l *Books) Remaining() *big.Rat { return l.read(l.left) }
+func (l *Books) Remaining() *big.Rat { return l.read(func() *big.Rat { return l.left() }) }
 
 // Epoch returns the epoch that the ledger was opened for.
 func (l *Books) Epoch() string {

@@ -327,7 +327,7 @@ func inMemory(t *testing.T, data []byte) (*Books, *memory) {
 }
 
 // sealed returns lines with good hashes, whatever they say.
-func sealed(t *testing.T, bodies ...string) []byte {
+func sealed(t testing.TB, bodies ...string) []byte {
 	t.Helper()
 	store := new(memory)
 	l := &Books{store: store}

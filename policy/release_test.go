@@ -564,8 +564,8 @@ func TestManyConcurrentReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := reopen(t, path, "e", "")
-	if again.Spent().Cmp(want) != 0 || len(again.memo) != len(policies) {
-		t.Errorf("read again: spent %v, %d reports", again.Spent(), len(again.memo))
+	if again.Spent().Cmp(want) != 0 || len(again.entries) != len(policies) {
+		t.Errorf("read again: spent %v, %d entries", again.Spent(), len(again.entries))
 	}
 	for i, p := range policies[:100] {
 		if r, err := Release(context.Background(), p, again, nil, nil); err != nil || r != got[i] {

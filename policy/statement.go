@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/big"
+)
+
+// Statement is what a ledger says of its losses.
+type Statement struct {
+	Budget, Spent, Left *big.Rat
+	Entries             []Entry  // by first debit
+	Torn                *big.Rat // charged for writes that broke off; Spent is this and what the entries have spent
+	Incomplete          bool     // the last line has no end yet; its charge is in Torn
+}
+
+// Entry is what one policy has cost in one epoch.
+type Entry struct {
+	Policy [sha256.Size]byte
+	Epoch  string
+	Spent  *big.Rat
+	Debits int
+	Report []byte // what a further release in this epoch repeats, for nothing; nil if there is none
+}
+
+// ReadLedger reads the text of a ledger as opening it does, and changes nothing. The result keeps no part of data.
+//
+// Errors: ErrLedgerCorrupt, with the line, also for a text without a budget.
+func ReadLedger(data []byte) (Statement, error) {
+	var s state
+	rest, err := s.replay(data)
+	if err != nil {
+		return Statement{}, err
+	}
+	if s.budget == nil {
+		return Statement{}, fmt.Errorf("%w: there is no budget", ErrLedgerCorrupt)
+	}
+	out := Statement{Budget: s.budget, Spent: s.spent, Left: s.left(), Torn: s.torn, Incomplete: len(rest) > 0}
+	for _, e := range s.entries {
+		out.Entries = append(out.Entries, *e)
+	}
+	return out, nil
+}
