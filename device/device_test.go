@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -137,11 +139,17 @@ func TestCommands(t *testing.T) {
 
 		{"release -check counts p", "", Yes, "usable\n"},
 		{"release -check bad p", "", No, "public fallback"},
+		{"release -check bad p counts", "", Bad, "give them once"},
 		{"release -check= p", "", Bad, "no such file"}, // an empty name is not a release
 		{"release p counts", "", Bad, "-ledger"},
 		{"release -ledger new p counts", "", Bad, "-epoch"},
 		{"release -ledger new -epoch a p counts", "", Bad, "give -budget"},
 		{"release -ledger new -epoch a -budget 1/2 p counts", "", Bad, "1/2"},
+		{"release -ledger new -epoch a -budget 1e999999999 p counts", "", Bad, "1e999999999"},
+		{"release -ledger - -budget 3 -epoch a p counts", "", Bad, "./-"},
+		{"release " + pay + "-o= p missing", "", Bad, "the name is empty"}, // and not "missing": before the ledger is made
+		{"release " + pay + "-o . p counts", "", Bad, "it is a folder"},
+		{"release " + pay + "-o nowhere/x p counts", "", Bad, "no such file"},
 		{"release " + pay + "-wait -1s p counts", "", Bad, "-wait"},
 		{"release " + pay + "-wait x p counts", "", Bad, "-wait"},
 		{"release " + pay + "projection counts", "", No, "needs a solver"},
@@ -212,9 +220,141 @@ func TestRelease(t *testing.T) {
 		t.Errorf("status %d:\n%s", status, out) // a line for each epoch, and the head
 	}
 	// A report that cannot be written is paid for, and the error says so.
-	status, _, errs = try(t, dir, "home,1\n", "release", "-ledger", "new", "-epoch", "e0", "-o", filepath.Join(dir, "none", "out"), "p")
-	if status != Bad || !strings.Contains(errs, "is paid for") {
-		t.Errorf("status %d, %q", status, errs)
+	if _, err := os.Stat("/dev/full"); err == nil {
+		status, _, errs = try(t, dir, "home,1\n", "release", "-ledger", "new", "-epoch", "e0", "-o", "/dev/full", "p")
+		if status != Bad || !strings.Contains(errs, "is paid for") {
+			t.Errorf("status %d, %q", status, errs)
+		}
+	}
+}
+
+// TestReportApartFromLedger: a report never replaces a ledger, or its lock, under whatever name, nor does it cost anything then.
+func TestReportApartFromLedger(t *testing.T) {
+	dir := folder(t)
+	t.Chdir(dir)
+	if err := os.Mkdir("d1", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{"d2": "d1", "alias": "d1/a", "known": "ledger"} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, c := range [][2]string{
+		{"d1/b", "d2/b"}, {"d1/a", "alias"}, {"./-", "../" + filepath.Base(dir) + "/-"}, {"./-", "./-.lock"}, {"d1/c", "d2/c.lock"}, {"known", "ledger.lock"}, {"known", "ledger"},
+	} {
+		old, _ := os.ReadFile(c[0])
+		status, _, errs := try(t, dir, "", "release", "-ledger", c[0], "-budget", "3", "-epoch", "e", "-o", c[1], "p", "counts")
+		if status != Bad || !strings.Contains(errs, "written over") {
+			t.Errorf("%v: status %d, %s", c, status, errs)
+		}
+		data, err := os.ReadFile(c[0])
+		if err != nil { // it was told in time
+			continue
+		}
+		if s, err := policy.ReadLedger(data); err != nil || !bytes.HasPrefix(data, old) || s.Spent.Cmp(big.NewRat(int64(bytes.Count(old, []byte("debit"))), 1)) != 0 {
+			t.Errorf("%v: %v, %+v: the ledger is lost, or has paid", c, err, s)
+		}
+		if l, err := policy.OpenLedger(c[0], policy.LedgerOptions{Epoch: "e"}); err != nil {
+			t.Errorf("%v: left open: %v", c, err)
+		} else if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", "3", "-epoch", "e", "-o", "counts/x", "p", "counts")
+	if _, err := os.Stat("new"); status != Bad || !strings.Contains(errs, "cannot write") || err == nil {
+		t.Errorf("a report in a file: status %d, %s, ledger: %v", status, errs, err)
+	}
+	if status, _, errs := try(t, dir, "", "release", "-ledger", "./-", "-budget", "3", "-epoch", "e", "-o", "-", "p", "counts"); status != Yes {
+		t.Errorf("a ledger of the name of standard output: %s", errs)
+	}
+}
+
+// watched is a policy that says when its release is over, and private data that look at the ledger as they are read.
+type watched struct {
+	Points
+	done *bool
+}
+
+func (w watched) Prepare() (Release, error) {
+	r, err := w.Points.Prepare()
+	r.Done = func() { *w.done = true }
+	return r, err
+}
+
+// TestReleaseInOrder: no private byte is read before the ledger is open, what the mechanism has started ends with every release, and
+// a ledger is given up where the data cannot be read.
+func TestReleaseInOrder(t *testing.T) {
+	dir := folder(t)
+	for i, fault := range []error{nil, errors.New("no counts")} {
+		done, path := false, filepath.Join(dir, fmt.Sprint("fresh", i))
+		var out, errs bytes.Buffer
+		e := &Env{Program: "prog", Out: &out, Err: &errs}
+		e.Open = func(data []byte) (Mechanism, error) {
+			p, err := policy.Decode(data)
+			return watched{Points{p}, &done}, err
+		}
+		var locked error
+		e.In = readerFunc(func([]byte) (int, error) {
+			_, locked = policy.OpenLedger(path, policy.LedgerOptions{Epoch: "a"})
+			if fault != nil {
+				return 0, fault
+			}
+			return 0, io.EOF
+		})
+		args := []string{"release", "-ledger", path, "-budget", "1", "-epoch", "a", filepath.Join(dir, "p")}
+		if status := Run(t.Context(), e, []*Command{ReleaseCommand(e)}, args); (status == Yes) != (fault == nil) || !done {
+			t.Errorf("%v: status %d, %s, done %v", fault, status, errs.String(), done)
+		}
+		if !errors.Is(locked, policy.ErrLedgerLocked) {
+			t.Errorf("%v: while the data are read, the ledger opens with %v", fault, locked)
+		}
+		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "a"})
+		if err != nil {
+			t.Fatalf("%v: %v", fault, err)
+		}
+		if want := int64(1 - i); l.Spent().Cmp(big.NewRat(want, 1)) != 0 {
+			t.Errorf("%v: spent %v, want %d", fault, l.Spent(), want)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// TestBudgetTooSmall: no ledger is made that could never pay, in an empty file either; one that can pay just once is.
+func TestBudgetTooSmall(t *testing.T) {
+	dir := folder(t)
+	empty := filepath.Join(dir, "new")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		budget string
+		status int
+	}{{"999/1000", Bad}, {"0.5", Bad}, {"1.0", Yes}} {
+		status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", c.budget, "-epoch", "a", "p", "counts")
+		info, err := os.Stat(empty)
+		if status != c.status || err != nil || (info.Size() > 0) != (status == Yes) {
+			t.Errorf("-budget %s: status %d, %s; a ledger of %v bytes, %v", c.budget, status, errs, info.Size(), err)
+		}
+	}
+}
+
+// TestReadPrivate: one byte more than policy accepts is read, so that it is seen to be too long, and no more.
+func TestReadPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "counts")
+	for size, want := range map[int64]int{policy.MaxBytes: policy.MaxBytes, policy.MaxBytes + 9: policy.MaxBytes + 1} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := readPrivate(path, nil); err != nil || len(data) != want {
+			t.Errorf("of %d bytes: %d, %v, want %d", size, len(data), err, want)
+		}
 	}
 }
 

@@ -122,6 +122,18 @@ func resolve(path string) (target string, mode fs.FileMode, regular bool, err er
 	return target, info.Mode().Perm(), info.Mode().IsRegular(), nil
 }
 
+// writable fails where WriteFiles must: at a name of no file, or of one in no folder.
+func writable(path string) error {
+	target, _, regular, err := resolve(path)
+	if err == nil && regular {
+		_, err = os.Stat(filepath.Dir(target))
+	}
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
 func writeDirect(o Output, stdout io.Writer) (refused, err error) {
 	if o.Path == "-" {
 		return o.write(stdout)
@@ -151,7 +163,7 @@ func cannotWrite(path string, err error) error {
 func Apart(outputs, inputs []string) error {
 	for i, out := range outputs {
 		for _, other := range append(outputs[:i:i], inputs...) {
-			if out != "-" && other != "-" && out != "" && sameFile(out, other) {
+			if out != "-" && other != "-" && out != "" && other != "" && sameFile(out, other) {
 				return fmt.Errorf("%q would be written over: it is in use as %q", out, other)
 			}
 		}
@@ -159,15 +171,17 @@ func Apart(outputs, inputs []string) error {
 	return nil
 }
 
+// sameFile reports whether two names are of one file, or, of one that is not there, would be.
 func sameFile(a, b string) bool {
-	if x, err := os.Stat(a); err == nil {
-		if y, err := os.Stat(b); err == nil {
-			return os.SameFile(x, y)
+	same := func(a, b string) bool {
+		x, err := os.Stat(a)
+		if err != nil {
+			return false
 		}
+		y, err := os.Stat(b)
+		return err == nil && os.SameFile(x, y)
 	}
-	x, err1 := filepath.Abs(a)
-	y, err2 := filepath.Abs(b)
-	return err1 == nil && err2 == nil && x == y
+	return same(a, b) || filepath.Base(a) == filepath.Base(b) && same(filepath.Dir(a), filepath.Dir(b))
 }
 
 // readPrivate reads private data as they are, which only the mechanism looks into: at most one byte more than policy

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/big"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -95,6 +96,8 @@ func (r *release) files(args []string) (file, counts string, err error) {
 	switch {
 	case r.Given("out") && r.Given("o"):
 		return "", "", errors.New("-out is given twice")
+	case r.Given("check") && len(args) == 2:
+		return "", "", errors.New("-check names the counts: give them once")
 	case r.Given("check"):
 		counts = r.check
 	}
@@ -138,7 +141,7 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := Apart([]string{r.out}, []string{file, counts, r.ledger, r.ledger + ".lock"}); err != nil {
+	if err := r.apart(file, counts); err != nil {
 		return err
 	}
 	m, ready, err := r.open(file)
@@ -151,9 +154,16 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if r.Given("check") {
 		return r.usable(m, counts)
 	}
+	if err := writable(r.out); err != nil {
+		return err
+	}
 	ledger, err := r.openLedger(ctx, m.Epsilon())
 	if err != nil {
 		return err
+	}
+	// A ledger that has just been made can be known by its other names.
+	if err := r.apart(file, counts); err != nil {
+		return errors.Join(err, ledger.Close())
 	}
 	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
 	// error about the file system, everything else gets a report.
@@ -169,6 +179,15 @@ func (r *release) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return r.write(report)
+}
+
+// apart fails if the report would be written over a file of this release.
+func (r *release) apart(file, counts string) error {
+	lock := r.ledger
+	if target, err := filepath.EvalSymlinks(lock); err == nil { // it is beside what a link leads to
+		lock = target
+	}
+	return Apart([]string{r.out}, []string{file, counts, r.ledger, lock + ".lock"})
 }
 
 // write writes a report that is paid for.
@@ -188,43 +207,30 @@ func (r *release) write(report Report) error {
 	return nil
 }
 
-// pause is how long a release waits before it tries a busy ledger again.
-const pause = 20 * time.Millisecond
-
 // openLedger opens the ledger, or makes one that can pay for a release at eps.
 func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.FileLedger, error) {
-	if r.ledger == "" || r.epoch == "" {
+	switch {
+	case r.ledger == "" || r.epoch == "":
 		return nil, errors.New("release needs -ledger FILE and -epoch NAME (and -budget EPS the first time)")
-	}
-	if r.wait < 0 {
+	case r.ledger == "-":
+		return nil, errors.New(`-ledger: "-" is no file; a ledger of that name is ./-`)
+	case r.wait < 0:
 		return nil, fmt.Errorf("-wait: %v is negative", r.wait)
 	}
-	if _, err := os.Stat(r.ledger); errors.Is(err, fs.ErrNotExist) {
-		// A ledger's budget is for good: do not make one that can never pay.
-		if r.budget == "" {
-			return nil, fmt.Errorf("ledger %s does not exist; give -budget EPS to make it", r.ledger)
-		}
-		if b, ok := new(big.Rat).SetString(r.budget); ok && len(r.budget) <= 100 && b.Cmp(eps.Rat()) < 0 {
+	// A ledger's budget is for good: do not make one that can never pay.
+	if _, err := os.Stat(r.ledger); errors.Is(err, fs.ErrNotExist) && r.budget == "" {
+		return nil, fmt.Errorf("ledger %s does not exist; give -budget EPS to make it", r.ledger)
+	}
+	if len(r.budget) <= 100 && strings.Trim(r.budget, "0123456789./") == "" {
+		if b, ok := new(big.Rat).SetString(r.budget); ok && b.Cmp(eps.Rat()) < 0 {
 			return nil, fmt.Errorf("-budget: %s is less than the %s that one release of this policy costs", r.budget, eps)
 		}
 	}
-	options := policy.LedgerOptions{Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon}
-	for end := time.Now().Add(r.wait); ; {
-		l, err := policy.OpenLedger(r.ledger, options)
-		left := time.Until(end)
-		switch {
-		case err == nil:
-			return l, nil
-		case errors.Is(err, policy.ErrLedgerLocked) && left > 0:
-		case strings.Contains(err.Error(), r.ledger):
-			return nil, err
-		default:
-			return nil, fmt.Errorf("ledger %s: %w", r.ledger, err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(min(pause, left)):
-		}
+	l, err := policy.OpenLedger(r.ledger, policy.LedgerOptions{
+		Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon, Wait: r.wait, Context: ctx,
+	})
+	if err != nil && !strings.Contains(err.Error(), r.ledger) {
+		err = fmt.Errorf("ledger %s: %w", r.ledger, err)
 	}
+	return l, err
 }

@@ -106,6 +106,8 @@ type LedgerOptions struct {
 	MaxEpsilon ldp.Epsilon
 	// Wait is how long to wait for a ledger that someone else has open; 0 is not at all.
 	Wait time.Duration
+	// Context, if not nil, ends the wait as well.
+	Context context.Context
 }
 
 // A Store is where a ledger keeps its text: a file, a browser's database, a server's. It need not understand the text.
@@ -211,7 +213,10 @@ func openBooks(store Store, opt LedgerOptions) (*Books, error) {
 			return nil, fmt.Errorf("%w: %.*q: want "+want, ErrBudget, maxBudget, opt.Budget, maxBudget)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), opt.Wait)
+	if opt.Context == nil {
+		opt.Context = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(opt.Context, opt.Wait)
 	defer cancel()
 	if err := store.Lock(ctx); err != nil {
 		return nil, err
