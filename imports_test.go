@@ -24,7 +24,7 @@ var picture = map[string][]string{
 	"policy": {"ldp"},
 
 	// For tests of other people's stores of a ledger.
-	"policy/storetest": {"ldp", "policy"},
+	"policy/storetest": {"internal/parallel", "ldp", "policy"}, // several handles on a store at a time
 
 	"internal/num": {},
 

@@ -122,7 +122,7 @@ type Store interface {
 	// After an error, or a stop in between, any first part of b may be there, and nothing else is lost. Who has lost
 	// the lock gets an error.
 	Append(b []byte) error
-	// Unlock ends what Lock began. A process that dies should lose its lock, too.
+	// Unlock ends what Lock began on this handle, if anything. A process that dies should lose its lock, too.
 	Unlock() error
 }
 

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -19,7 +20,7 @@ const patience = 5 * time.Second
 
 // Test checks a kind of store, and returns what it first found wrong. open returns a handle on the storage of that
 // name, which is empty at first; each call returns another handle, as another process would have. Test opens the names
-// "text" and "ledger", and waits some tenths of a second. It cannot see whether bytes survive a loss of power: who
+// "text", "crowd" and "ledger", waits some tenths of a second, and uses the handles of "crowd" all at a time. It cannot see whether bytes survive a loss of power: who
 // writes a Store has to know that.
 func Test(open func(name string) (policy.Store, error)) error {
 	var handles [2]policy.Store
@@ -35,19 +36,27 @@ func Test(open func(name string) (policy.Store, error)) error {
 	if err := testText(handles[0], handles[1]); err != nil {
 		return fmt.Errorf("text: %w", err)
 	}
+	if err := testCrowd(open); err != nil {
+		return fmt.Errorf("several handles at a time: %w", err)
+	}
 	if err := testLedger(open); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	return nil
 }
 
-// testLock: one handle has the store at a time; another waits as long as it is told to.
+// testLock: one handle has the store at a time; another waits as long as it is told to, and can neither write meanwhile
+// nor free the store.
 func testLock(a, b policy.Store) error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := a.Lock(ended); err != nil {
 		return fmt.Errorf("of a free store, with a context that has ended: %w", err)
 	}
+	if err := b.Append([]byte("not mine")); err == nil {
+		return errors.New("Append works while another handle has the lock")
+	}
+	_ = b.Unlock() // an error is as good as none
 	for _, wait := range []time.Duration{0, 100 * time.Millisecond} {
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -102,6 +111,61 @@ func testText(a, b policy.Store) error {
 		}
 	}
 	return nil
+}
+
+// testCrowd: of handles that count together, each adds one to what the last one has written.
+func testCrowd(open func(name string) (policy.Store, error)) error {
+	const handles, turns = 4, 6
+	var stores [handles]policy.Store
+	var failed [handles]error
+	var crowd parallel.Group
+	for i := range stores {
+		var err error
+		if stores[i], err = open("crowd"); err != nil {
+			return err
+		}
+	}
+	for i, s := range stores {
+		crowd.Go(func() {
+			for range turns {
+				if failed[i] = count(s); failed[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	crowd.Wait()
+	if err := errors.Join(failed[:]...); err != nil {
+		return err
+	}
+	s := stores[0]
+	if err := s.Lock(context.Background()); err != nil {
+		return err
+	}
+	got, err := s.Load()
+	var want []byte
+	for n := range handles * turns {
+		want = append(want, byte(n))
+	}
+	if err == nil && !bytes.Equal(got, want) {
+		err = fmt.Errorf("they count %v: two had the lock at once, or something is lost", got)
+	}
+	return errors.Join(err, s.Unlock())
+}
+
+// count appends the length of the text, which is below 256.
+func count(s policy.Store) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.Lock(ctx); err != nil {
+		return err
+	}
+	text, err := s.Load()
+	if err == nil {
+		time.Sleep(2 * time.Millisecond) // for whoever is let in as well
+		err = s.Append([]byte{byte(len(text))})
+	}
+	return errors.Join(err, s.Unlock())
 }
 
 // testLedger: a ledger in the store pays once for each report, repeats it for nothing, and keeps its budget, however

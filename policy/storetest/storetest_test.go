@@ -3,7 +3,10 @@ package storetest_test
 import (
 	"bytes"
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/storetest"
@@ -17,12 +20,27 @@ type memory struct {
 }
 
 type shared struct {
-	lock chan struct{} // holds something while the store is locked
-	text []byte
+	lock  chan struct{} // holds something while the store is locked
+	mu    sync.Mutex    // of the text, so that a bug of the lock is no data race
+	text  []byte
+	taken atomic.Bool // the lock that two can have
 }
 
 func (m *memory) Lock(ctx context.Context) error {
 	if m.bug == "no lock" {
+		return nil
+	}
+	if m.bug == "a lock that two can have" {
+		for m.taken.Load() {
+			select {
+			case <-ctx.Done():
+				return policy.ErrLedgerLocked
+			case <-time.After(time.Millisecond):
+			}
+		}
+		time.Sleep(time.Millisecond)
+		m.taken.Store(true)
+		m.held = true
 		return nil
 	}
 	if m.bug == "a lock that does not try" && ctx.Err() != nil {
@@ -52,7 +70,15 @@ func (m *memory) Lock(ctx context.Context) error {
 }
 
 func (m *memory) Unlock() error {
-	if m.held && m.bug != "a lock that is not given up" {
+	switch {
+	case m.held && m.bug == "a lock that two can have":
+		m.taken.Store(false)
+	case m.bug == "a lock that anyone gives up":
+		select {
+		case <-m.lock:
+		default:
+		}
+	case m.held && m.bug != "a lock that is not given up":
 		<-m.lock
 	}
 	m.held = false
@@ -60,6 +86,8 @@ func (m *memory) Unlock() error {
 }
 
 func (m *memory) Load() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.bug == "Load hands out its own" {
 		return m.text, nil
 	}
@@ -67,8 +95,10 @@ func (m *memory) Load() ([]byte, error) {
 }
 
 func (m *memory) Append(b []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch {
-	case !m.held && m.bug != "appends without the lock":
+	case m.bug == "appends by another's lock" && len(m.lock) == 0, m.bug != "appends by another's lock" && !m.held && m.bug != "appends without the lock":
 		return policy.ErrLedger
 	case m.bug == "forgets" && len(m.text) > 100:
 		return nil
@@ -90,7 +120,7 @@ func (m *memory) Append(b []byte) error {
 func TestStores(t *testing.T) {
 	for _, bug := range []string{
 		"", "no lock", "a lock that does not try", "a lock that does not wait", "another error", "a lock that is not given up",
-		"Load hands out its own", "appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
+		"a lock that two can have", "a lock that anyone gives up", "appends by another's lock", "Load hands out its own", "appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
 	} {
 		stores := map[string]*shared{}
 		err := storetest.Test(func(name string) (policy.Store, error) {
@@ -100,7 +130,7 @@ func TestStores(t *testing.T) {
 			return &memory{bug: bug, shared: stores[name]}, nil
 		})
 		if (err == nil) != (bug == "") {
-			t.Errorf("%q: %v", bug, err)
+			t.Errorf("%q: %.200v", bug, err)
 		}
 	}
 }
