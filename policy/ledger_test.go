@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
@@ -658,5 +659,115 @@ func TestLedgerLockByAnyName(t *testing.T) {
 		if _, err := OpenLedger(nowhere, LedgerOptions{Epoch: "1", Budget: "1"}); !errors.Is(err, ErrLedger) {
 			t.Errorf("a link to nothing: %v", err)
 		}
+	}
+}
+
+// counting is a Store that lends its own bytes to whoever loads them, and counts how often it is given up.
+type counting struct {
+	memory
+	lent    []byte
+	unlocks int
+}
+
+func (c *counting) Load() ([]byte, error) {
+	c.lent = bytes.Clone(c.Bytes())
+	return c.lent, nil
+}
+
+func (c *counting) Unlock() error { c.unlocks++; return nil }
+
+// A ledger keeps no bytes of its store or its callers, gives its store up once, and writes nothing after that.
+func TestLedgerKeepsItsOwn(t *testing.T) {
+	id, eps := [32]byte{7}, mustEpsilon(t, "1")
+	store := &counting{memory: memory{*bytes.NewBuffer(append(sealed(t, "wpm-ledger-1 9"), "debit 2 torn"...))}}
+	l, err := NewLedger(store, LedgerOptions{Epoch: "e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(store.lent) // the torn line is completed all the same
+	want := otherBytes(id, "x")
+	for range 3 { // the first from the draw, the others from what is kept
+		b, err := Account(l, id, eps, func() ([]byte, error) { return bytes.Clone(want), nil })
+		if err != nil || !bytes.Equal(b, want) {
+			t.Errorf("%q, %v, want %q", b, err, want)
+		}
+		clear(b)
+	}
+	size := store.Len()
+	for range 2 {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = Account(l, [32]byte{8}, eps, func() ([]byte, error) { return otherBytes([32]byte{8}, "x"), nil })
+	if !errors.Is(err, ErrLedger) || store.unlocks != 1 || store.Len() != size {
+		t.Errorf("after Close: %v, given up %d times, %d bytes written", err, store.unlocks, store.Len()-size)
+	}
+	if s, err := ReadLedger(store.Bytes()); err != nil || s.Spent.RatString() != "3" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A report that is paid for is repeated for a device that would no longer pay for it.
+func TestLedgerRepeatsAboveTheLimit(t *testing.T) {
+	store, p := new(memory), epsPolicy(t, "2", "")
+	var first Report
+	for _, limit := range []string{"2", "1"} {
+		l, err := NewLedger(store, LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: mustEpsilon(t, limit)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Release(t.Context(), p, l, []byte("0,1"), identity)
+		if first.IsZero() {
+			first = r
+		}
+		if err != nil || r != first {
+			t.Errorf("at most %s: %v, %v, want %v", limit, r, err, first)
+		}
+	}
+}
+
+// A ledger's file is its owner's alone, its lock stands beside the file that a link leads to, no wait helps against any error but
+// a lock, a context ends a wait, and who gave the file up has it no longer.
+func TestFileStoreEdges(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "ledger"), filepath.Join(dir, "link")
+	if err := reopen(t, path, "e", "1").Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if os.Symlink(path, link) == nil {
+		if err := reopen(t, link, "e", "").Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(link + ".lock"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a lock of the link's own: %v", err)
+		}
+	}
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := OpenLedger(filepath.Join(dir, "none"), LedgerOptions{Epoch: "e", Wait: time.Hour, Context: ctx})
+	if !errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
+		t.Errorf("no ledger: %v, waited: %v", err, ctx.Err())
+	}
+	l := reopen(t, path, "e", "")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: time.Hour, Context: ended}); !errors.Is(err, ErrLedgerLocked) {
+		t.Errorf("a wait that is over: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := &fileStore{path: path}
+	if err := errors.Join(s.Lock(ended), s.Unlock(), s.Unlock()); err != nil {
+		t.Errorf("given up twice: %v", err)
+	}
+	_, err = s.Load()
+	if err2 := s.Append([]byte("x")); !errors.Is(err, ErrLedger) || !errors.Is(err2, ErrLedger) {
+		t.Errorf("given up: %v, %v", err, err2)
 	}
 }

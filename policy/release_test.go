@@ -573,3 +573,27 @@ func TestManyConcurrentReleases(t *testing.T) {
 		}
 	}
 }
+
+// A context that ends between the debit and the draw leaves the law as it is: mixture mode has nothing to wait for, and projection
+// mode goes on with the mixture.
+func TestLawAfterTheContext(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	cfg := smallConfig(t)
+	second := geometryConfigs(t)["points2.json"]
+	for _, cfg := range []Config{cfg, second} {
+		for _, mode := range []Mode{Mixture, Projection} {
+			cfg.Mode = mode
+			p := mustNew(t, cfg)
+			private := append(appendLabel(nil, p.InputLabel(0)), ",1"...)
+			want, err := p.Row(0)
+			if err != nil || slices.Equal(weights(want), weights(p.Fallback())) {
+				t.Fatalf("row %v, %v is no test", want, err)
+			}
+			never := func(ctx context.Context, _ []float64) ([]float64, error) { <-ctx.Done(); return nil, ctx.Err() }
+			if w := p.c.law(ended, private, never, 0); !slices.Equal(weights(w), weights(want)) {
+				t.Errorf("%v: %v, want %v", p, weights(w), weights(want))
+			}
+		}
+	}
+}

@@ -318,6 +318,21 @@ func TestThresholdRelease(t *testing.T) {
 	}
 }
 
+// Widths that sum past 2^64, to what would fit if it were all, give the fallback row.
+func TestFillPast64Bits(t *testing.T) {
+	lo, hi := slices.Repeat([]uint64{1}, 7), slices.Repeat([]uint64{1 << 62}, 7)
+	hi[0], hi[5] = 1<<61, 1 // column 5 has no width: it adds nothing after the sum has passed 2^64
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "64"), lo, hi, 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Geometry{Kind: Points, Axes: 1, InputPoints: []int32{0}, OutputPoints: []int32{0, 1, 2, 3, 4, 5, 6}}
+	p := mustNew(t, Config{Polytope: box, Provenance: clean, Geometry: g, Thresholds: []int32{6}})
+	if w, err := p.c.fill(0, 1); err != nil || !slices.Equal(weights(w), weights(p.Fallback())) {
+		t.Errorf("%v, %v, want the fallback", weights(w), err)
+	}
+}
+
 // A geometry is refused if both bounds of its keys reach 2^63, and just then: there is none above.
 func TestKeyLimit(t *testing.T) {
 	const half, root = 1 << 30, 3037000499 // root^2 < 2^63 < (root + 1)^2
@@ -325,35 +340,42 @@ func TestKeyLimit(t *testing.T) {
 		axes int
 		out  []int32
 		ok   bool
+		in   []int32 // if apart
 	}{
-		{1, []int32{-1518500250, 1518500249}, true},
-		{1, []int32{-1518500250, 1518500250}, false},
-		{1, []int32{math.MinInt32, math.MinInt32 + root - 1<<31}, true},
-		{1, []int32{math.MinInt32, math.MaxInt32}, false},
-		{2, []int32{-half, -half, half, half}, false},     // 2 * 2^62, and 4 * 2^61
-		{2, []int32{-half, -half, half, half - 1}, true},  // by the first bound
-		{2, []int32{-half, half, half - 1, -half}, true},  //
-		{3, []int32{half, 0, 0, -half, 0, 0}, true},       // unit vectors: by both
-		{3, []int32{1 << 30, 1 << 30, 0, 0, 0, 0}, true},  //
-		{4, slices.Repeat([]int32{half, -half}, 4), true}, // the range is 0
-		{5, append(slices.Repeat([]int32{-half}, 5), slices.Repeat([]int32{half}, 5)...), false},
-		{9, slices.Concat(slices.Repeat([]int32{0, 0, 0, 0, 0, 0, 0, 0, 0, half, half}, 9)), false},
-		{8, unitVectors(8), true}, // the second bound alone: 8 * 2^62 against 2^62
+		{1, []int32{-1518500250}, true, []int32{1518500249}},
+		{1, []int32{-1518500250}, false, []int32{1518500250}},
+		{1, []int32{1518500250}, false, []int32{-1518500250}},
+		{2, []int32{half, half}, false, []int32{-half, -half}},
+		{2, []int32{half, half}, true, []int32{half, half}},
+		{2, []int32{half, half}, false, []int32{0, 0, -half, -half}},
+		{1, []int32{-1518500250, 1518500249}, true, nil},
+		{1, []int32{-1518500250, 1518500250}, false, nil},
+		{1, []int32{math.MinInt32, math.MinInt32 + root - 1<<31}, true, nil},
+		{1, []int32{math.MinInt32, math.MaxInt32}, false, nil},
+		{2, []int32{-half, -half, half, half}, false, nil},     // 2 * 2^62, and 4 * 2^61
+		{2, []int32{-half, -half, half, half - 1}, true, nil},  // by the first bound
+		{2, []int32{-half, half, half - 1, -half}, true, nil},  //
+		{3, []int32{half, 0, 0, -half, 0, 0}, true, nil},       // unit vectors: by both
+		{3, []int32{1 << 30, 1 << 30, 0, 0, 0, 0}, true, nil},  //
+		{4, slices.Repeat([]int32{half, -half}, 4), true, nil}, // the range is 0
+		{5, append(slices.Repeat([]int32{-half}, 5), slices.Repeat([]int32{half}, 5)...), false, nil},
+		{9, slices.Concat(slices.Repeat([]int32{0, 0, 0, 0, 0, 0, 0, 0, 0, half, half}, 9)), false, nil},
+		{8, unitVectors(8), true, nil}, // the second bound alone: 8 * 2^62 against 2^62
 	} {
-		g := &Geometry{Kind: Points, Axes: c.axes, OutputPoints: c.out}
+		g := &Geometry{Kind: Points, Axes: c.axes, OutputPoints: c.out, InputPoints: c.in}
 		kv := len(c.out) / c.axes
-		p, err := g.places(kv, kv)
+		p, err := g.places(g.inputs(kv), kv)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrLimit) {
-			t.Errorf("%v: %v, accepted should be %v", c.out, err, c.ok)
+			t.Errorf("%v from %v: %v, accepted should be %v", c.out, c.in, err, c.ok)
 		}
 		if err != nil {
 			continue
 		}
-		for i := range kv {
+		for i := range g.inputs(kv) {
 			for j := range kv {
 				want := new(big.Int)
 				for a := range c.axes {
-					d := big.NewInt(int64(c.out[i*c.axes+a]) - int64(c.out[j*c.axes+a]))
+					d := big.NewInt(int64(p.in[i*c.axes+a]) - int64(c.out[j*c.axes+a]))
 					want.Add(want, d.Mul(d, d))
 				}
 				if got := p.key(p.input(i), p.output(j)); !want.IsUint64() || got != want.Uint64() || got >= 1<<63 {

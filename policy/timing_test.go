@@ -71,22 +71,33 @@ func scanFaults(t *testing.T, file string, src any, names []string) (loops int, 
 	return loops, faults
 }
 
-// secretIndices returns the uses of i and t, an input and an output that are secret, as an index, or as an argument of what may use
-// them as one.
+// secretIndices returns the uses of i and t, an input and an output that are secret, and of what is assigned from them, as an
+// index, as a number of rounds, or as an argument of what may use them as one.
 func secretIndices(t *testing.T, file string, src any, names []string) (faults []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	harmless := []string{"int", "int32", "uint64", "scan", "before", "ConstantTimeEq"}
+	harmless := []string{"int", "int32", "uint64", "scan", "before", "key", "ConstantTimeEq", "Add64", "Sub64"}
+	tainted := map[string]bool{}
+	taints := func(nodes ...ast.Expr) (found bool) {
+		for _, e := range nodes {
+			ast.Inspect(e, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				found = found || ok && tainted[id.Name]
+				return true
+			})
+		}
+		return found
+	}
 	secret := func(what string, nodes ...ast.Expr) {
 		for _, e := range nodes {
 			if e == nil {
 				continue
 			}
 			ast.Inspect(e, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok && (id.Name == "i" || id.Name == "t") {
+				if id, ok := n.(*ast.Ident); ok && tainted[id.Name] {
 					faults = append(faults, what+" of "+id.Name)
 				}
 				return true
@@ -98,8 +109,42 @@ func secretIndices(t *testing.T, file string, src any, names []string) (faults [
 		if !ok || !slices.Contains(names, fn.Name.Name) {
 			continue
 		}
+		tainted = map[string]bool{"i": true, "t": true}
+		for before := 0; before < len(tainted); { // until nothing is added
+			before = len(tainted)
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				var to, from []ast.Expr
+				switch n := n.(type) {
+				case *ast.AssignStmt:
+					if to, from = n.Lhs, n.Rhs; len(to) == len(from) {
+						for k := range to {
+							if id, ok := to[k].(*ast.Ident); ok && taints(from[k]) {
+								tainted[id.Name] = true
+							}
+						}
+						return true
+					}
+				case *ast.ValueSpec:
+					for _, id := range n.Names {
+						to = append(to, id)
+					}
+					from = n.Values
+				}
+				for _, e := range to {
+					if id, ok := e.(*ast.Ident); ok && taints(from...) {
+						tainted[id.Name] = true
+					}
+				}
+				return true
+			})
+		}
+		delete(tainted, "_")
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.RangeStmt:
+				if id, ok := n.X.(*ast.Ident); ok {
+					secret("rounds", id)
+				}
 			case *ast.IndexExpr:
 				if call, ok := n.X.(*ast.CallExpr); !ok || len(call.Args) == 0 { // scan(list, 1, i)[0]
 					secret("index", n.Index)
@@ -144,7 +189,8 @@ func TestScansHaveNoBranch(t *testing.T) {
 			t.Errorf("%s: %v", file, faults)
 		}
 	}
-	for _, planted := range []string{"x := p.in[i]", "y := p.output(t)", "n[t] += rest", "x := p.in[i*p.axes:]", "for j := range n { n[t+0*j]++ }", "g(uint64(i))"} {
+	for _, planted := range []string{"x := p.in[i]", "y := p.output(t)", "n[t] += rest", "x := p.in[i*p.axes:]", "for j := range n { n[t+0*j]++ }", "g(uint64(i))",
+		"tt := t; x := p.in[tt*p.axes:]", "var tt = t; n[tt]++", "a, b := 0, i; c := b; _ = a; g(c)", "a, b := h(uint64(t)); n[b] = a", "for range t { }"} {
 		if faults := secretIndices(t, "planted.go", "package p; func f(i, t int) { "+planted+" }", []string{"f"}); len(faults) == 0 {
 			t.Errorf("not refused: %s", planted)
 		}
