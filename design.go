@@ -45,7 +45,8 @@ func (k Kind) String() string {
 // Objective is what a design is for. The zero value asks for the uniform base measure.
 type Objective struct {
 	Kind Kind
-	// Weights of the inputs, one each, in any unit: those of the mean. They must be public. Nil means equal weights.
+	// Weights of the inputs, one each, in any unit: those of the mean. They must be public, and 0 or at least 2^-600 of the
+	// largest. Nil means equal weights.
 	Weights []float64
 	// Mix is the share of the worst case with Mixed, between 0 and 1; 0 means 1/2. Otherwise it must be 0.
 	Mix float64
@@ -119,7 +120,7 @@ const (
 	MaxTable int64 = 1 << 27
 	// MaxPairs is the largest k*kv of any design: each pair is looked at when the thresholds of the rows are found, some minutes.
 	MaxPairs int64 = 1 << 36
-	// maxCertified is the largest k*kv of a design with a certificate, whose check takes a second for two million.
+	// maxCertified is the largest k*kv of a design in one pass with a certificate, whose check takes a second for two million.
 	maxCertified = 1 << 22
 	// onePass is the k*kv from which Uniform does without a table, if it can.
 	onePass = 1 << 20
@@ -183,7 +184,10 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		evidence.Weights, evidence.Thresholds, evidence.Lower = worst.Weights, worst.Thresholds, worst.Lower
 	}
 	d.lower = evidence.Lower
-	if d.mechanism, err = New(c, d.base.M, eps, o.Options); err != nil {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if d.mechanism, err = build(c, d.base.M, eps, o.Options); err != nil {
 		return nil, err
 	}
 	if ranked != nil {
@@ -199,8 +203,11 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	if err != nil {
 		return nil, err
 	}
-	if k, kv := c.Dims(); k <= maxCertified/kv {
-		if d.certificate, err = certify(c, eps, evidence, d.channel.worst); err != nil {
+	if k, kv := c.Dims(); !large || k <= maxCertified/kv {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if d.certificate, err = certify(inMemory(c, sorted), eps, evidence, d.channel.worst); err != nil {
 			return nil, err
 		}
 	}
@@ -274,16 +281,43 @@ func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, 
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if err := cost.Validate(c); err != nil {
-		return nil, o, err
+	if c == nil || known(c) {
+		if err := cost.Validate(c); err != nil { // reads no row of what is computed
+			return nil, o, err
+		}
 	}
-	k, _ := c.Dims()
+	k, kv := c.Dims()
+	if k < 1 || kv < 1 {
+		return nil, o, fmt.Errorf("%w: the cost is %d x %d", ErrShape, k, kv)
+	}
 	o, err := o.check(k)
 	if err != nil {
 		return nil, o, err
 	}
-	sorted, err := knapsack.NewContext(ctx, c)
+	sorted, err := knapsack.NewContext(ctx, c) // checks the costs, too
 	return sorted, o, err
+}
+
+// known reports whether c is of a type of package cost.
+func known(c cost.Matrix) bool {
+	switch c.(type) {
+	case *cost.Dense, *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
+		return true
+	}
+	return false
+}
+
+// inMemory returns c, or, if it is of a type of the caller's, a copy, so that its rows are not asked for again.
+func inMemory(c cost.Matrix, sorted *knapsack.Table) cost.Matrix {
+	if known(c) || sorted == nil {
+		return c
+	}
+	k, kv := sorted.Dims()
+	d := &cost.Dense{K: k, Kv: kv, Data: make([]float64, 0, k*kv)}
+	for i := range k {
+		d.Data = append(d.Data, sorted.Row(i, nil)...)
+	}
+	return d
 }
 
 // certify returns the text of the certificate that M, Weights and Thresholds of base prove, without the cost, which is in

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm"
@@ -272,5 +273,57 @@ func BenchmarkDesign(b *testing.B) {
 				b.ReportMetric(float64(len(text))/1e6, "MB/file")
 			}
 		})
+	}
+}
+
+// fading ends a context when it has given so many rows, and counts those that are asked for later.
+type fading struct {
+	cost.Matrix
+	end         context.CancelFunc
+	at          int64
+	rows, later atomic.Int64
+}
+
+func (f *fading) Row(i int, buf []float64) []float64 {
+	switch n := f.rows.Add(1); {
+	case n == f.at:
+		f.end()
+	case n > f.at:
+		f.later.Add(1)
+	}
+	return f.Matrix.Row(i, buf)
+}
+
+// TestDesignCancelled: once the context has ended, NewDesign returns an error, and reads at most 64 rows a thread but in
+// the certificate, which reads all of them once.
+func TestDesignCancelled(t *testing.T) {
+	const k = 600
+	var data []float64
+	for i := range k {
+		data = append(data, float64(i%7), float64(i%11), float64(i%13))
+	}
+	c, err := cost.NewDense(k, 3, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := &fading{Matrix: c, at: -1}
+	if _, err := wpm.NewDesign(t.Context(), count, eps, wpm.Objective{}); err != nil {
+		t.Fatal(err)
+	}
+	all := count.rows.Load()
+	for _, kind := range []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Average} {
+		for at := int64(1); at < all-k; at += 97 {
+			ctx, cancel := context.WithCancel(t.Context())
+			f := &fading{Matrix: c, at: at, end: cancel}
+			d, err := wpm.NewDesign(ctx, f, eps, wpm.Objective{Kind: kind})
+			cancel()
+			if !errors.Is(err, context.Canceled) || d != nil || f.later.Load() > int64(64*runtime.GOMAXPROCS(0)) {
+				t.Errorf("%v, cancelled at row %d of %d: %v after %d more rows", kind, at, all, err, f.later.Load())
+			}
+		}
 	}
 }

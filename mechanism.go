@@ -114,9 +114,17 @@ type Mechanism struct {
 // New builds the mechanism with base measure m (length kv, e^(-ε/2) <= sum m <= e^(ε/2)) and privacy
 // level eps. The cost is kept, not copied: it must not change afterwards.
 //
-// Errors: those of cost.Validate, ErrShape, ErrOption, and those of ldp.NewPolytope (ldp.ErrInfeasible
-// when the mass of m leaves no distribution in the box).
+// Errors: those of cost.Validate, ErrShape, ErrOption, those of ldp.NewPolytope (ldp.ErrInfeasible when the mass of m
+// leaves no distribution in the box), and with Entropic sinkhorn.ErrReg for a cost of next to no range.
 func New(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
+	if err := cost.Validate(c); err != nil {
+		return nil, err
+	}
+	return build(c, m, eps, opt)
+}
+
+// build is New for a cost that has been checked.
+func build(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
 	opt, err := opt.resolve()
 	if err != nil {
 		return nil, err
@@ -125,7 +133,7 @@ func New(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, 
 	if err != nil {
 		return nil, err
 	}
-	return FromPolytope(c, box, opt)
+	return around(c, box, opt)
 }
 
 // FromPolytope builds a mechanism around an integer box that exists already, as in a published policy.
@@ -134,12 +142,17 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 	if box == nil {
 		return nil, fmt.Errorf("%w: the box is nil", ErrShape)
 	}
+	if err := cost.Validate(c); err != nil {
+		return nil, err
+	}
+	return around(c, box, opt)
+}
+
+// around is FromPolytope for a cost that has been checked.
+func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	opt.Bits = box.Bits()
 	opt, err := opt.resolve()
 	if err != nil {
-		return nil, err
-	}
-	if err := cost.Validate(c); err != nil {
 		return nil, err
 	}
 	k, kv := c.Dims()
