@@ -161,6 +161,7 @@ func TestCommands(t *testing.T) {
 		{"release " + pay + "p missing", "", Bad, "missing"},
 		{"release -ledger ledger -epoch old -budget 4 p counts", "", Bad, "ledger was made with 3"},
 		{"release -ledger junk -epoch old p counts", "", Bad, "junk"},
+		{"release -ledger junk -epoch old p missing", "", Bad, "junk"}, // the ledger is opened before the counts
 		{"release p counts counts", "", Bad, "at most one"},
 
 		{"ledger ledger", "", Yes, "budget 3, spent 1, left 2\n"},

@@ -347,6 +347,8 @@ func TestKeyLimit(t *testing.T) {
 		{1, []int32{1518500250}, false, []int32{-1518500250}},
 		{2, []int32{half, half}, false, []int32{-half, -half}},
 		{2, []int32{half, half}, true, []int32{half, half}},
+		{8, unitVectors(8), false, []int32{half, half, 0, 0, 0, 0, 0, 0}}, // one long vector, in either list
+		{8, []int32{half, half, 0, 0, 0, 0, 0, 0}, false, unitVectors(8)},
 		{2, []int32{half, half}, false, []int32{0, 0, -half, -half}},
 		{1, []int32{-1518500250, 1518500249}, true, nil},
 		{1, []int32{-1518500250, 1518500250}, false, nil},
