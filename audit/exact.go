@@ -272,7 +272,7 @@ func key(purpose string, seed uint64, stream int64) [32]byte {
 }
 
 // Exact runs the exact checks of a policy: ldp's own verdict, the box, every published row with the fallback,
-// and random rows if asked for. The error is of the context, or ErrTable for the zero Policy.
+// the thresholds of a policy with a geometry, and random rows if asked for. The error is of the context, or ErrTable for the zero Policy.
 func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, project policy.ProjectFunc) ([]Check, error) {
 	t, err := boxOf(p)
 	if err != nil {
@@ -299,6 +299,13 @@ func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, projec
 	}
 	r.add(nameOf(p, Fallback), weights(p.Fallback()))
 	checks = append(checks, r.done())
+	if p.Geometry() != nil {
+		c := Check{Name: "thresholds", What: "every row the greedy fill by its geometry, which its use rests on, and no privacy", Passed: true}
+		if err := policy.VerifyRows(p); err != nil {
+			c.Passed, c.Fault = false, err.Error()
+		}
+		checks = append(checks, c)
+	}
 	if random > 0 {
 		c, err := Random(ctx, p, random, seed, project)
 		if err != nil {

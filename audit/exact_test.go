@@ -321,3 +321,45 @@ func TestWords(t *testing.T) {
 		t.Error("a table without bits passed")
 	}
 }
+
+// A threshold that is not the greedy one fails a check of its own, and no other: privacy holds all the same.
+func TestThresholds(t *testing.T) {
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := ldp.NewPolytope(eps, []float64{0.25, 0.25, 0.25}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := policy.Config{
+		Polytope: box, Geometry: &policy.Geometry{Kind: policy.Ring},
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	}
+	right, err := cfg.Geometry.Thresholds(box, 0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, add := range []int32{0, 1} {
+		cfg.Thresholds = append([]int32{(right[0] + add) % 3}, right[1:]...)
+		p, err := policy.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checks, err := Exact(t.Context(), p, 0, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, c := range checks {
+			wrong := c.Name == "thresholds" && policy.VerifyRows(p) != nil
+			found = found || c.Name == "thresholds"
+			if c.Passed == wrong || (c.Fault == "") != c.Passed {
+				t.Errorf("threshold %d: %+v", cfg.Thresholds[0], c)
+			}
+		}
+		if !found || (add == 1) != (policy.VerifyRows(p) != nil) {
+			t.Errorf("threshold %d: %+v", cfg.Thresholds[0], checks)
+		}
+	}
+}
