@@ -218,13 +218,13 @@ func TestExactOnPolicies(t *testing.T) {
 					t.Errorf("%s, %d bits: %s: %s", mode, bits, c.Name, c.Fault)
 				}
 			}
-			if len(checks) != 5 || checks[2].Rows != 8 || checks[3].Rows != 200 || checks[4].Rows != 7 {
-				t.Errorf("%s, %d bits: %d checks: %+v", mode, bits, len(checks), checks)
+			if len(checks) != 6 || checks[2].Rows != 8 || checks[3].Name != "thresholds" || checks[4].Rows != 200 || checks[5].Rows != 7 {
+				t.Fatalf("%s, %d bits: %d checks: %+v", mode, bits, len(checks), checks)
 			}
 			again, _ := Exact(context.Background(), p, 200, 3, projector(t, p))
 			other, _ := Exact(context.Background(), p, 200, 4, nil)
-			if again[3].Worst.String() != checks[3].Worst.String() || again[3].What == other[3].What {
-				t.Errorf("random rows are not a function of their seed: %v, %v", again[3], other[3])
+			if again[4].Worst.String() != checks[4].Worst.String() || again[4].What == other[4].What {
+				t.Errorf("random rows are not a function of their seed: %v, %v", again[4], other[4])
 			}
 		}
 	}
