@@ -195,23 +195,28 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 			return nil, err
 		}
 	}
-	if large {
-		d.channel, err = d.mechanism.derived(ctx)
-	} else {
-		d.channel, err = d.mechanism.channel(ctx, sorted)
+	if d.channel, err = d.mechanism.worstRows(ctx, sorted); err != nil {
+		return nil, err
 	}
+	if k, kv := c.Dims(); large && k > maxCertified/kv {
+		return d, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d.certificate, err = certify(inMemory(c, sorted), eps, evidence, d.channel.worst)
 	if err != nil {
 		return nil, err
 	}
-	if k, kv := c.Dims(); !large || k <= maxCertified/kv {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if d.certificate, err = certify(inMemory(c, sorted), eps, evidence, d.channel.worst); err != nil {
-			return nil, err
-		}
-	}
 	return d, nil
+}
+
+// worstRows returns the rows, with their costs: of a table, if there is one, or made when they are asked for.
+func (m *Mechanism) worstRows(ctx context.Context, sorted *knapsack.Table) (*Channel, error) {
+	if sorted == nil {
+		return m.derived(ctx)
+	}
+	return m.channel(ctx, sorted)
 }
 
 // checkSize refuses what cannot work, in constant time, and says whether the design is one that can do without a table.
