@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -175,11 +176,11 @@ func repeatUnits(u int64, n int) []int64 { return slices.Repeat([]int64{u}, n) }
 // computed is a cost that has no storage and counts what is read.
 type computed struct {
 	cost.Matrix
-	rows *int
+	rows *atomic.Int64
 }
 
 func (c computed) Row(i int, buf []float64) []float64 {
-	*c.rows++
+	c.rows.Add(1)
 	return c.Matrix.Row(i, buf)
 }
 
@@ -204,13 +205,13 @@ func TestComputedRows(t *testing.T) {
 	}
 	normalise(mu)
 	lo, hi := box(uniform(n), 2)
-	rows := 0
+	var rows atomic.Int64
 	p := Problem{Cost: computed{points, &rows}, Source: mu, Lo: lo, Hi: hi}
 	r, err := Project(context.Background(), p, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if per := float64(rows) / float64(n); per > 40 {
+	if per := float64(rows.Load()) / float64(n); per > 40 {
 		t.Errorf("every row is computed %.1f times", per)
 	}
 	p.Cost = points
