@@ -12,9 +12,11 @@ import (
 
 // A ranking is a cost that a policy of version 2 can state: its places have integer coordinates, by which they are ranked.
 type ranking struct {
-	geometry     policy.Geometry
-	cost         cost.Matrix // of the places as published
-	displacement float64     // the largest distance of a place from where it is published: in km for places on the Earth, of unit vectors for cosine
+	geometry policy.Geometry
+	cost     cost.Matrix // of the places as published
+	// displacement is the largest distance of a place from where it is published: in km for places on the Earth, of unit
+	// vectors for cosine.
+	displacement float64
 	// slack is how much more than the cheapest of its box a row may cost, in the root of the cost that is a distance: twice what
 	// the distances that rank may differ from those that the cost has. By Minkowski's inequality each of two rows, the cheapest
 	// by one or by the other, costs no more by the other than once that.

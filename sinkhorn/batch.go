@@ -155,8 +155,9 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	}
 	places, stacks := 4*runtime.GOMAXPROCS(0), 0
 	if p.stacked > 1 {
-		stacks = max(1, min(runtime.GOMAXPROCS(0), n)/loops.Chunks(p.box.k, p.box.live())) // each keeps as many threads busy as it has chunks of rows
-		places += 3 * p.stacked * stacks                                                   // at work, waiting for a certificate, and for a place
+		// Each keeps as many threads busy as it has chunks of rows.
+		stacks = max(1, min(runtime.GOMAXPROCS(0), n)/loops.Chunks(p.box.k, p.box.live()))
+		places += 3 * p.stacked * stacks // at work, waiting for a certificate, and for a place
 	}
 	places = min(places, n)
 	stream := projection.NewStream[Result](places)

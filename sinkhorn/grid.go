@@ -49,7 +49,8 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial})
 	r := &Result{
 		Q: a.Q, Potentials: Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport, Objective: a.Objective,
-		Lower: a.Lower, Upper: rare.add(a.Upper, 0, a.Largest), Posterior: a.Posterior, Residual: a.Residual, Iterations: a.Iterations, Status: Status(a.Status),
+		Lower: a.Lower, Upper: rare.add(a.Upper, 0, a.Largest), Posterior: a.Posterior,
+		Residual: a.Residual, Iterations: a.Iterations, Status: Status(a.Status),
 		Stats: Stats{Passes: a.Iterations}, Settings: set, Flow: a.Flow,
 	}
 	if a.Q == nil {
