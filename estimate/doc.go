@@ -1,0 +1,35 @@
+// Package estimate finds where a population is from the releases of its devices: a map, the share of a region with its
+// interval, and what either is worth.
+//
+// # The problem
+//
+// N devices release one of kv outputs each. The rows P_i of a public channel say how a device at input i releases: with probability
+// P_ij the output j. A device whose private distribution is mu releases from mu P (the mixture mode of a policy), so the counts N_j of
+// the outputs are a sample of size N from theta P, where theta is the mean of the private distributions: the map. The question is
+// theta, a distribution over the k inputs.
+//
+// A release is private because the rows are alike, and so the counts say little about theta beyond some resolution. Undoing the
+// rows exactly amplifies noise; the releases as they are (Raw) keep a bias that no number of devices removes. What lies
+// between depends on how rough a map may be.
+//
+// # The estimators
+//
+//	Map       a prior over smooth and rough maps, weighed by how well each explains the counts: the default
+//	EM        the expectation-maximization path, averaged by cross-validation: needs no distances
+//	MLE       the most likely map, with a certificate; piles mass on few places, and is an anchor, not a picture
+//	Raw       the releases as they are
+//	Interval  the share of a region: all values that the counts do not contradict, whatever the map
+//
+// All of them see releases and public data alone, so they cost no privacy. They are right where the model is: in mixture mode. In
+// projection mode the mean of the released laws depends on the shapes of the private distributions, not only on their mean, and does
+// not identify the map at any N.
+//
+// # Guarantees
+//
+// Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at any GOMAXPROCS.
+// No data are split at random, and nothing is tuned: two runs agree. Inputs are not modified. The errors are ErrShape, ErrCounts,
+// ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at between steps.
+//
+// No estimator here is unbiased, and no error is promised but that of MLE against the best likelihood. How far a map is from the
+// truth, on average, is a matter of simulation: see Plan.
+package estimate

@@ -1,0 +1,164 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+var (
+	// ErrShape: lengths that do not fit, or a setting out of its range.
+	ErrShape = errors.New("estimate: bad shape")
+	// ErrCounts: no release at all, or so many that floats cannot count them (2^53).
+	ErrCounts = errors.New("estimate: bad counts")
+	// ErrChannel: a row that is negative, not finite, or all zero; an output that was released but that no input releases.
+	ErrChannel = errors.New("estimate: bad channel")
+	// ErrNoGeometry: the cost has no distances between inputs. EM needs none.
+	ErrNoGeometry = errors.New("estimate: no distances between inputs")
+	// ErrNotConverged: the goal was not reached; the result is the best so far, with its gap.
+	ErrNotConverged = errors.New("estimate: not converged")
+)
+
+// Problem is what an estimator sees. Nothing in it is private.
+type Problem struct {
+	// Counts of releases, one for each of the kv outputs.
+	Counts []uint64
+	// Channel holds the law of a release for each of the k inputs.
+	Channel *Channel
+	// Prior is a public distribution over the inputs, what one would guess without a release, in any unit: finite, not negative,
+	// with a positive sum. Nil is uniform. A place of prior 0 keeps mass 0 in Map.
+	Prior []float64
+	// Geometry holds the distances between inputs. Map needs it; the others do not look at it.
+	Geometry *Geometry
+}
+
+// Channel is a k x kv table of probabilities: row i is the law of a release of a device at input i. It is immutable.
+type Channel struct {
+	k, kv int
+	rows  []float64 // row-major, each row of sum 1
+}
+
+// NewChannel makes a channel of k rows of kv entries. row is called once for each i, in order, and fills dst; entries are finite and not
+// negative, in any unit, and are divided by their sum. It takes 8 k kv bytes. The errors are ErrShape and ErrChannel.
+func NewChannel(k, kv int, row func(i int, dst []float64)) (*Channel, error) {
+	if k < 1 || kv < 1 || k > math.MaxInt32/kv {
+		return nil, fmt.Errorf("%w: %d inputs, %d outputs", ErrShape, k, kv)
+	}
+	c := &Channel{k: k, kv: kv, rows: make([]float64, k*kv)}
+	for i := range k {
+		r := c.row(i)
+		row(i, r)
+		largest := 0.0
+		for j, v := range r {
+			if !(v >= 0 && v <= math.MaxFloat64) {
+				return nil, fmt.Errorf("%w: row %d, output %d: %v", ErrChannel, i, j, v)
+			}
+			largest = max(largest, v)
+		}
+		if largest == 0 {
+			return nil, fmt.Errorf("%w: row %d is all zero", ErrChannel, i)
+		}
+		sum := 0.0
+		for j := range r {
+			r[j] /= largest
+			sum += r[j]
+		}
+		for j := range r {
+			r[j] /= sum
+		}
+	}
+	return c, nil
+}
+
+// Dims returns the numbers of inputs and outputs.
+func (c *Channel) Dims() (k, kv int) { return c.k, c.kv }
+
+func (c *Channel) row(i int) []float64 { return c.rows[i*c.kv:][:c.kv:c.kv] }
+
+// forward sets q = theta P.
+func (c *Channel) forward(theta, q []float64) {
+	clear(q)
+	for i, t := range theta {
+		if t == 0 {
+			continue
+		}
+		for j, p := range c.row(i) {
+			q[j] += t * p
+		}
+	}
+}
+
+// back sets g = P v.
+func (c *Channel) back(v, g []float64) {
+	for i := range g {
+		s := 0.0
+		for j, p := range c.row(i) {
+			s += p * v[j]
+		}
+		g[i] = s
+	}
+}
+
+// check returns the counts as floats, their sum, and the prior with sum 1.
+func (p Problem) check() (counts []float64, n float64, prior []float64, err error) {
+	if p.Channel == nil {
+		return nil, 0, nil, fmt.Errorf("%w: no channel", ErrShape)
+	}
+	k, kv := p.Channel.Dims()
+	if len(p.Counts) != kv {
+		return nil, 0, nil, fmt.Errorf("%w: %d counts for %d outputs", ErrShape, len(p.Counts), kv)
+	}
+	counts = make([]float64, kv)
+	for j, c := range p.Counts {
+		counts[j] = float64(c)
+		n += counts[j]
+	}
+	if n == 0 || n > 1<<53 {
+		return nil, 0, nil, fmt.Errorf("%w: %v releases", ErrCounts, n)
+	}
+	prior = make([]float64, k)
+	if p.Prior == nil {
+		for i := range prior {
+			prior[i] = 1 / float64(k)
+		}
+		return counts, n, prior, nil
+	}
+	if len(p.Prior) != k {
+		return nil, 0, nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(p.Prior), k)
+	}
+	largest := 0.0
+	for i, v := range p.Prior {
+		if !(v >= 0 && v <= math.MaxFloat64) {
+			return nil, 0, nil, fmt.Errorf("%w: Prior[%d] = %v", ErrShape, i, v)
+		}
+		largest = max(largest, v)
+	}
+	if largest == 0 {
+		return nil, 0, nil, fmt.Errorf("%w: the prior sums to 0", ErrShape)
+	}
+	sum := 0.0
+	for i, v := range p.Prior {
+		prior[i] = v / largest
+		sum += prior[i]
+	}
+	for i := range prior {
+		prior[i] /= sum
+	}
+	return counts, n, prior, nil
+}
+
+// Raw returns the releases as they are, as shares: length kv. The error is ErrCounts if there are none.
+func Raw(counts []uint64) ([]float64, error) {
+	n := 0.0
+	for _, c := range counts {
+		n += float64(c)
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("%w: no releases", ErrCounts)
+	}
+	out := make([]float64, len(counts))
+	for j, c := range counts {
+		out[j] = float64(c) / n
+	}
+	return out, nil
+}
