@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
@@ -201,7 +202,7 @@ func TestDesignInOnePass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := policy.VerifyRows(p); err != nil || p.Version() != 2 {
+		if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 {
 			t.Errorf("%s: version %d, %v", name, p.Version(), err)
 		}
 		_, bounds, err := certificate.CheckPolicy(ctx, p)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
@@ -86,7 +87,7 @@ func TestPublishedPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if err := policy.VerifyRows(p); err != nil || p.Version() != 2 {
+		if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 {
 			t.Errorf("%s: version %d, %v", name, p.Version(), err)
 		}
 		_, bounds, err := certificate.CheckPolicy(ctx, p)
@@ -133,7 +134,7 @@ func TestPublishedPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			if err := policy.VerifyRows(p); err != nil || p.Version() != 2 || !p.HasRows() || !bytes.Equal(p.Cost(), p2.Cost()) {
+			if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 || !p.HasRows() || !bytes.Equal(p.Cost(), p2.Cost()) {
 				t.Errorf("%s: a mechanism alone publishes version %d, rows %v, %v", name, p.Version(), p.HasRows(), err)
 			}
 		}
@@ -308,7 +309,7 @@ func TestThresholds(t *testing.T) {
 				if err != nil {
 					t.Fatal(name, err)
 				}
-				if err := policy.VerifyRows(p); err != nil {
+				if err := audit.Thresholds(t.Context(), p); err != nil {
 					t.Errorf("%s, eps %s, mass %v: %v", name, eps, mass, err)
 				}
 			}

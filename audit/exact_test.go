@@ -3,8 +3,10 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -352,14 +354,66 @@ func TestThresholds(t *testing.T) {
 		}
 		found := false
 		for _, c := range checks {
-			wrong := c.Name == "thresholds" && policy.VerifyRows(p) != nil
+			wrong := c.Name == "thresholds" && policy.VerifyRows(t.Context(), p, 0, p.Inputs()) != nil
 			found = found || c.Name == "thresholds"
 			if c.Passed == wrong || (c.Fault == "") != c.Passed {
 				t.Errorf("threshold %d: %+v", cfg.Thresholds[0], c)
 			}
 		}
-		if !found || (add == 1) != (policy.VerifyRows(p) != nil) {
+		if !found || (add == 1) != (policy.VerifyRows(t.Context(), p, 0, p.Inputs()) != nil) {
 			t.Errorf("threshold %d: %+v", cfg.Thresholds[0], checks)
+		}
+	}
+}
+
+// TestThresholdsOnCores holds that several cores say what one does: all inputs of a right policy, the first wrong one of another, the
+// reason of a context that is over.
+func TestThresholdsOnCores(t *testing.T) {
+	const n = 1000
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := ldp.NewPolytope(eps, slices.Repeat([]float64{1.0 / n}, n), 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := policy.Config{
+		Polytope: box, Geometry: &policy.Geometry{Kind: policy.Ring},
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	}
+	if cfg.Thresholds, err = cfg.Geometry.Thresholds(box, 0, n); err != nil {
+		t.Fatal(err)
+	}
+	made := func(wrong ...int) policy.Policy {
+		c := cfg
+		c.Thresholds = slices.Clone(cfg.Thresholds)
+		for _, i := range wrong {
+			c.Thresholds[i] = (c.Thresholds[i] + 1) % n
+		}
+		p, err := policy.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	for procs := range 4 {
+		old := runtime.GOMAXPROCS(1 << procs)
+		right := Thresholds(t.Context(), made())
+		var wrong []string
+		for _, list := range [][]int{{0}, {999, 130, 131, 500}, {n - 1}} {
+			p := made(list...)
+			got := Thresholds(t.Context(), p)
+			if want := policy.VerifyRows(t.Context(), p, 0, n); !errors.Is(got, policy.ErrRow) || got.Error() != want.Error() {
+				wrong = append(wrong, fmt.Sprintf("%v: %v, want %v", list, got, want))
+			}
+		}
+		stopped := Thresholds(over, made(3))
+		runtime.GOMAXPROCS(old)
+		if right != nil || wrong != nil || !errors.Is(stopped, context.Canceled) {
+			t.Errorf("%d cores: %v, %v, %v", 1<<procs, right, wrong, stopped)
 		}
 	}
 }

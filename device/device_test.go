@@ -293,7 +293,7 @@ func TestReleaseInOrder(t *testing.T) {
 		e := &Env{Program: "prog", Out: &out, Err: &errs}
 		e.Open = func(data []byte) (Mechanism, error) {
 			p, err := policy.Decode(data)
-			return watched{Points{p}, &done}, err
+			return watched{Points{Policy: p}, &done}, err
 		}
 		var locked error
 		e.In = readerFunc(func([]byte) (int, error) {

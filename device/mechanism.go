@@ -48,7 +48,11 @@ type Verdict struct {
 }
 
 // Points is a policy of points without its cost: what a device needs of it.
-type Points struct{ policy.Policy }
+type Points struct {
+	policy.Policy
+	// VerifyRows checks all thresholds; nil is policy.VerifyRows on one core.
+	VerifyRows func(context.Context, policy.Policy) error
+}
 
 // OpenPoints decodes a policy of points.
 func OpenPoints(data []byte) (Mechanism, error) {
@@ -56,7 +60,7 @@ func OpenPoints(data []byte) (Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Points{p}, nil
+	return Points{Policy: p}, nil
 }
 
 // Verify checks the integers and leaves the cost alone.

@@ -60,8 +60,11 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, rows, as
 		return fmt.Errorf("%s: %w: %w", path, err, ErrNo)
 	}
 	if r, ok := m.(ranked); ok {
-		text, err := r.CheckRows(rows)
-		if err != nil {
+		text, err := r.CheckRows(ctx, rows)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil:
 			return fmt.Errorf("%s: privacy holds, but a row is not the cheapest of the box: %w: %w", path, err, ErrNo)
 		}
 		if text != "" {
@@ -87,7 +90,7 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, rows, as
 // ranked is a policy whose rows follow an order, which privacy does not need.
 type ranked interface {
 	// CheckRows checks that they do, and says so, or that they are too many to be checked unasked; "" if there is no order.
-	CheckRows(force bool) (string, error)
+	CheckRows(ctx context.Context, force bool) (string, error)
 }
 
 // quickRows is the number of pairs of an input and an output up to which rows are checked unasked: some seconds.
@@ -97,14 +100,18 @@ const quickRows = 1 << 29
 const RowsNotChecked = "not checked (-rows does)"
 
 // CheckRows checks every threshold of a policy of version 2.
-func (p Points) CheckRows(force bool) (string, error) {
+func (p Points) CheckRows(ctx context.Context, force bool) (string, error) {
 	switch {
 	case p.Version() < 2:
 		return "", nil
 	case !force && p.Inputs() > quickRows/p.Outputs():
 		return RowsNotChecked, nil
 	}
-	return "each the cheapest of the box, by the order of its keys", policy.VerifyRows(p.Policy)
+	check := p.VerifyRows
+	if check == nil {
+		check = func(ctx context.Context, p policy.Policy) error { return policy.VerifyRows(ctx, p, 0, p.Inputs()) }
+	}
+	return "each the cheapest of the box, by the order of its keys", check(ctx, p.Policy)
 }
 
 // PrintJSON prints a value as indented JSON.

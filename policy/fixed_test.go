@@ -95,7 +95,7 @@ func TestFixedDirections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := VerifyRows(mustNew(t, Config{Polytope: box, Geometry: long, Provenance: clean})); err != nil {
+	if err := verifyRows(mustNew(t, Config{Polytope: box, Geometry: long, Provenance: clean})); err != nil {
 		t.Error(err)
 	}
 }

@@ -58,7 +58,7 @@ func golden(t *testing.T, name, want string) {
 		if id := p.ID(); hex.EncodeToString(id[:]) != f.ID {
 			t.Errorf("%s: ID %x, want %s", f.Policy, id, f.ID)
 		}
-		if err := errors.Join(Verify(p), VerifyRows(p)); err != nil {
+		if err := errors.Join(Verify(p), verifyRows(p)); err != nil {
 			t.Errorf("%s: %v", f.Policy, err)
 		}
 		for _, d := range f.Draws {

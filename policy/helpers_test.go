@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -184,3 +185,6 @@ func drawConfig(t *rapid.T) Config {
 	}
 	return cfg
 }
+
+// verifyRows checks the thresholds of all inputs.
+func verifyRows(p Policy) error { return VerifyRows(context.Background(), p, 0, p.Inputs()) }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"crypto/subtle"
 	"fmt"
 	"math/bits"
@@ -224,24 +225,35 @@ func (c *content) checkGeometry() (err error) {
 	return nil
 }
 
-// VerifyRows checks that the thresholds of a policy with a geometry are those of the greedy fill, which is what makes
-// its rows useful; they are private whatever the thresholds are. O(k kv axes). It returns nil for a policy without a
-// geometry.
+// VerifyRows checks that the thresholds of the inputs from (included) to (excluded) of a policy with a geometry are
+// those of the greedy fill, which is what makes its rows useful; they are private whatever the thresholds are. Its
+// error is about the first input whose threshold is another: who has several cores calls it for a part on each and takes
+// the error of the lowest. O((to - from) kv axes). A policy without a geometry has nothing to check.
 //
-// Errors: ErrPolicy, ErrRow.
-func VerifyRows(p Policy) error {
+// Errors: ErrPolicy, ErrShape for inputs that are not there, ErrRow, and that of ctx, which is looked at every millisecond
+// or so.
+func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	c := p.c
-	if c == nil {
+	switch {
+	case c == nil:
 		return ErrPolicy
-	}
-	if c.Geometry == nil {
+	case from < 0 || to > c.Inputs || from > to:
+		return fmt.Errorf("%w: inputs %d to %d of %d", ErrShape, from, to, c.Inputs)
+	case c.Geometry == nil:
 		return nil
 	}
 	_, width := columns(c.Polytope)
-	for i, threshold := range c.Thresholds {
-		x, t, sum := c.places.input(i), int(threshold), c.base
+	stride := max(1, checkEvery/c.places.axes)
+	for i, left := from, 0; i < to; i++ {
+		x, t, sum := c.places.input(i), int(c.Thresholds[i]), c.base
 		key := c.places.key(x, c.places.output(t))
 		for j := range width {
+			if left--; left < 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				left = stride
+			}
 			if before(c.places.key(x, c.places.output(j)), j, key, t) == 0 {
 				continue
 			}
@@ -255,6 +267,9 @@ func VerifyRows(p Policy) error {
 	}
 	return nil
 }
+
+// checkEvery is how many coordinates VerifyRows reads between two looks at its context: about a millisecond.
+const checkEvery = 1 << 18
 
 // Thresholds returns the thresholds of the inputs from (included) to (excluded) in a box: for each input the first
 // output in its order at which sum lo and the widths hi - lo up to and with it reach 2^B. New finds those that Config

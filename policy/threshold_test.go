@@ -173,7 +173,7 @@ func checkFill(t testing.TB, fill filler) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(Verify(p), VerifyRows(p)); err != nil {
+		if err := errors.Join(Verify(p), verifyRows(p)); err != nil {
 			return fmt.Errorf("%+v: %w", g, err)
 		}
 		for i := range p.Inputs() {
@@ -195,7 +195,7 @@ func checkFill(t testing.TB, fill filler) error {
 		right := cfg.Thresholds[i] == other
 		cfg.Thresholds[i] = other
 		q := mustNew(t, cfg)
-		if err := VerifyRows(q); (err == nil) != right || err != nil && !errors.Is(err, ErrRow) {
+		if err := verifyRows(q); (err == nil) != right || err != nil && !errors.Is(err, ErrRow) {
 			return fmt.Errorf("%+v, input %d: threshold %d: %w", g, i, other, err)
 		}
 		w, err := fill(q, i, 1)
@@ -441,7 +441,7 @@ func TestGeometryErrors(t *testing.T) {
 	if _, err := base.Geometry.Thresholds(base.Polytope, 2, 4); !errors.Is(err, ErrShape) {
 		t.Errorf("inputs 2 to 4 of 3: %v", err)
 	}
-	if err := VerifyRows(Policy{}); !errors.Is(err, ErrPolicy) {
+	if err := verifyRows(Policy{}); !errors.Is(err, ErrPolicy) {
 		t.Errorf("no policy: %v", err)
 	}
 }
@@ -469,7 +469,7 @@ func TestThresholdsOfMany(t *testing.T) {
 				t.Errorf("input %d: %d, want %d", i, all[i], want)
 			}
 		}
-		if err := VerifyRows(mustNew(t, Config{Polytope: box, Geometry: g, Thresholds: all, Provenance: clean})); err != nil {
+		if err := verifyRows(mustNew(t, Config{Polytope: box, Geometry: g, Thresholds: all, Provenance: clean})); err != nil {
 			t.Error(err)
 		}
 	}
@@ -548,5 +548,66 @@ func TestVersion2Size(t *testing.T) {
 	allocs := testing.AllocsPerRun(5, func() { p.c.law(t.Context(), private, nil, 0) })
 	if decode := testing.AllocsPerRun(2, func() { _, _ = Decode(data) }); decode > 500 || allocs > 200 {
 		t.Errorf("%v allocations to decode, %v to release", decode, allocs)
+	}
+}
+
+// ticking is a context that is over after so many looks at it.
+type ticking struct {
+	context.Context
+	looks, last int
+}
+
+func (c *ticking) Err() error {
+	if c.looks++; c.looks >= c.last {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestVerifyRowsPart holds that parts of the inputs are checked as the whole is, and that a context that is over ends the
+// check within so many coordinates.
+func TestVerifyRowsPart(t *testing.T) {
+	const inputs, outputs, axes = 3, 20_000, 64
+	r := rand.New(rand.NewPCG(5, 6))
+	g := &Geometry{Kind: Points, Axes: axes}
+	for n := range (inputs + outputs) * axes {
+		if v := r.Int32N(1 << 20); n < inputs*axes {
+			g.InputPoints = append(g.InputPoints, v)
+		} else {
+			g.OutputPoints = append(g.OutputPoints, v)
+		}
+	}
+	box, err := ldp.NewPolytope(mustEpsilon(t, "1"), slices.Repeat([]float64{1.0 / outputs}, outputs), 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Polytope: box, Inputs: inputs, Geometry: g, Provenance: clean}
+	p := mustNew(t, cfg)
+	all := &ticking{Context: t.Context(), last: 1 << 30}
+	if err := VerifyRows(all, p, 0, inputs); err != nil || all.looks < inputs*outputs*axes/checkEvery {
+		t.Fatalf("%v, after %d looks at the context", err, all.looks)
+	}
+	for last := range all.looks {
+		c := &ticking{Context: t.Context(), last: last + 1}
+		if err := VerifyRows(c, p, 0, inputs); !errors.Is(err, context.Canceled) || c.looks != last+1 {
+			t.Errorf("stopped at look %d: %v after %d", last+1, err, c.looks)
+		}
+	}
+	cfg.Thresholds = slices.Clone(p.c.Thresholds)
+	cfg.Thresholds[1] = (cfg.Thresholds[1] + 1) % outputs
+	q := mustNew(t, cfg)
+	for _, part := range []struct {
+		from, to int
+		want     error
+	}{
+		{0, 1, nil}, {1, 2, ErrRow}, {2, 3, nil}, {0, 3, ErrRow}, {1, 1, nil}, {3, 3, nil},
+		{-1, 1, ErrShape}, {0, 4, ErrShape}, {2, 1, ErrShape},
+	} {
+		if err := VerifyRows(t.Context(), q, part.from, part.to); !errors.Is(err, part.want) {
+			t.Errorf("inputs %d to %d: %v, want %v", part.from, part.to, err, part.want)
+		}
+	}
+	if err := VerifyRows(t.Context(), mustNew(t, smallConfig(t)), 0, 9); !errors.Is(err, ErrShape) {
+		t.Errorf("inputs that are not there, without a geometry: %v", err)
 	}
 }

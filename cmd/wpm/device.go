@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
@@ -133,7 +134,7 @@ func (o options) open(data []byte) (device.Mechanism, error) {
 		}
 	}
 	p, err := policy.Decode(data)
-	return points{device.Points{Policy: p}, o}, err
+	return points{device.Points{Policy: p, VerifyRows: audit.Thresholds}, o}, err
 }
 
 // errVectors is for a command that takes a policy of points alone.
@@ -185,11 +186,11 @@ func (p points) Verify(ctx context.Context) (device.Verdict, error) {
 }
 
 // CheckRows leaves the order of the rows to the utility that -privacy-only does without.
-func (p points) CheckRows(force bool) (string, error) {
+func (p points) CheckRows(ctx context.Context, force bool) (string, error) {
 	if p.privacyOnly && !force && p.Version() == 2 {
 		return device.RowsNotChecked, nil
 	}
-	return p.Points.CheckRows(force)
+	return p.Points.CheckRows(ctx, force)
 }
 
 // Prepare makes the solver ready, in a process of its own.
