@@ -68,6 +68,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"space", `  `, "not JSON", nil},
 		{"null", `null`, "not an object", nil},
 		{"array", `[{"kind":"ring","n":3}]`, "not an object", nil},
+		{"bare matrix", `[[0,1],[1,0]]`, `such as {"kind":"explicit","C":[[0,1],[1,0]]}`, nil},
 		{"number", `3`, "3 is not an object", nil},
 		{"open", `{"kind":"ring","n":3`, "not JSON", nil},
 		{"comma", `{"kind":"ring","n":3,}`, "not JSON", nil},
