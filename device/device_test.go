@@ -140,6 +140,10 @@ func TestCommands(t *testing.T) {
 		{"release -check counts p", "", Yes, "usable\n"},
 		{"release -check bad p", "", No, "public fallback"},
 		{"release -check bad p counts", "", Bad, "give them once"},
+		{"release -check p counts", "", Bad, "p is a policy, and the order is release -check COUNTS POLICY"},
+		{"check counts p", "", Bad, "p is a policy, and the order is check POLICY COUNTS"},
+		{"check junk", "gym,1\n", Bad, "junk"},
+		{"release -help", "", Yes, "and print nothing"},
 		{"release -check= p", "", Bad, "no such file"}, // an empty name is not a release
 		{"release p counts", "", Bad, "-ledger"},
 		{"release -ledger new p counts", "", Bad, "-epoch"},

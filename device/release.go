@@ -47,7 +47,7 @@ func ReleaseCommand(e *Env) *Command {
 	c.Flags.StringVar(&r.epoch, "epoch", "", "`NAME` of the period: one release per policy and epoch")
 	c.Flags.StringVar(&r.budget, "budget", "", "total `EPS` that the ledger may ever spend; fixed when the ledger is made")
 	c.Flags.DurationVar(&r.wait, "wait", 0, "wait for a ledger that is in use, at most `DURATION`, as 10s")
-	outFlag(c.Flags, &r.out, "write the report to `FILE` (- is standard output)")
+	outFlag(c.Flags, &r.out, "write the report to `FILE`, and print nothing (- is standard output)")
 	c.Flags.BoolVar(&r.binary, "binary", false, "write the bytes as they are, not as a line of hexadecimal")
 	c.Flags.StringVar(&r.check, "check", "", "say whether the private counts in `FILE` are usable, and draw nothing")
 	c.Do = r.run
@@ -77,7 +77,7 @@ func CheckCommand(e *Env) *Command {
 		}
 		m, _, err := r.open(file)
 		if err != nil {
-			return err
+			return r.swapped(err, counts, "check POLICY COUNTS")
 		}
 		return r.usable(m, counts)
 	}
@@ -123,6 +123,16 @@ func (r *release) open(file string) (Mechanism, Release, error) {
 	return m, ready, nil
 }
 
+// swapped adds to the error of a policy that cannot be read that the counts can be: as one, by a command that draws nothing.
+func (r *release) swapped(err error, counts, order string) error {
+	if counts != "-" && !errors.Is(err, ErrNo) {
+		if _, other := r.OpenPolicy(counts); other == nil {
+			return fmt.Errorf("%w; %s is a policy, and the order is %s", err, counts, order)
+		}
+	}
+	return err
+}
+
 func (r *release) usable(m Mechanism, counts string) error {
 	r.Warn(m)
 	data, err := readPrivate(counts, r.In)
@@ -145,6 +155,9 @@ func (r *release) run(ctx context.Context, args []string) error {
 		return err
 	}
 	m, ready, err := r.open(file)
+	if err != nil && r.Given("check") {
+		err = r.swapped(err, counts, "release -check COUNTS POLICY")
+	}
 	if err != nil {
 		return err
 	}
