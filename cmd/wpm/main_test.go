@@ -362,6 +362,12 @@ func TestTamperedPolicy(t *testing.T) {
 }
 
 func TestSolveStatus(t *testing.T) {
+	for _, args := range []string{"solve -certificate project", "solve project -certificate"} {
+		line := `{"cost":{"kind":"ring","n":2},"mu":[1,0],"m":[0.5,0.5],"eps":1}`
+		if out := must(t, line, strings.Fields(args)...); !strings.Contains(out, `"certificate":`) {
+			t.Errorf("%s: %s", args, out)
+		}
+	}
 	status, out, errs := try(t, "{\"mu\":[1,0],\"eps\":1}\n{\"mu\":[2],\"eps\":1}\n", "solve", "kpm")
 	if status != device.No || strings.Count(out, "\n") != 2 || !strings.Contains(errs, "1 of 2 lines") {
 		t.Errorf("status %d, output %q, error %q", status, out, errs)

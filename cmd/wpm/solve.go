@@ -21,6 +21,9 @@ func solveCommand() *cli.Command {
 			"\"wpm solve KIND -help\" has the fields of a line. With \"wpm solve KIND -certificate\", answers of the kinds that have\n" +
 			"evidence carry the certificate that \"wpm check\" verifies.",
 		OnUsageError: usageError,
+		Flags: []cli.Flag{&cli.BoolFlag{ // before or after KIND
+			Name: "certificate", Usage: "add the field certificate, which \"wpm check\" verifies, to answers that have evidence",
+		}},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				return fmt.Errorf("unknown kind %q; see \"wpm solve -help\"", c.Args().First())
@@ -31,10 +34,6 @@ func solveCommand() *cli.Command {
 	for _, kind := range machine.Kinds() {
 		solve.Commands = append(solve.Commands, &cli.Command{
 			Name: kind, Usage: machine.Summary(kind), Description: machine.Fields(kind), OnUsageError: usageError,
-			Flags: []cli.Flag{&cli.BoolFlag{
-				Name: "certificate", Hidden: machine.Certificate(kind) == "",
-				Usage: "add the field certificate, which \"wpm check\" verifies",
-			}},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := noArgs(c); err != nil {
 					return err
