@@ -43,7 +43,8 @@ type designCard struct {
 	Menu       []menuRow  `json:"menu,omitempty"`
 	unit       places.Unit
 	metric     string // the unit of Displacement
-	noTable    bool
+	// Left out for the size of the cost.
+	noTable, noMenu bool
 	// Displacement is how far a place is at most from where the policy has it, on integer coordinates; nil without places.
 	Displacement *float64 `json:"displacement,omitempty"`
 }
@@ -159,12 +160,12 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	if len(d.Table) > 0 {
 		fmt.Fprintf(&b, "\nWorst case, %s of the worst point mass, in %s:\n\n", d.unit.Quantity(), d.unit.Costs())
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "eps\tlower bound\twpm\tKPM\texponential\trandomised response\t\n")
+		fmt.Fprintf(w, "eps\tlower bound\twpm, uniform\tKPM\texponential\trandomised response\t\n")
 		for _, r := range d.Table {
 			fmt.Fprintf(w, "%s\t%.6g\t%.6g\t%s\t%s\t%s\t\n", r.Epsilon, r.Lower, r.WPM, cell(r.KPM), cell(r.Exponential), cell(r.Response))
 		}
 		w.Flush()
-		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism. The column wpm is the uniform base measure.\n")
+		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism.\n")
 	}
 	if d.noTable {
 		fmt.Fprintf(&b, "\nThe table of worst cases at other eps was not computed at this size: -table EPS,EPS,... does.\n")

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -54,7 +55,8 @@ type designPlan struct {
 	geometry   places.Geometry
 	objective  wpm.Objective
 	menu       []wpm.Objective // to be compared; nil if not
-	noTable    bool            // left out for the size of the cost
+	// Left out for the size of the cost.
+	noTable, noMenu bool
 }
 
 // maxCells is the number of entries of the cost up to which the table is made without being asked for: it sorts them all.
@@ -104,7 +106,7 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	if plan.geometry, err = readGeometry(c); err != nil {
 		return plan, err
 	}
-	if plan.objective, plan.menu, err = readObjectives(c, plan.geometry); err != nil {
+	if plan.objective, plan.menu, plan.noMenu, err = readObjectives(c, plan.geometry); err != nil {
 		return plan, err
 	}
 	if k, kv := plan.geometry.Cost.Dims(); !c.IsSet("table") && k > maxCells/kv {
@@ -119,8 +121,18 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	if err := noArgs(c); err != nil {
 		return "", "", err
 	}
-	if !c.IsSet("eps") || !c.IsSet("out") {
-		return "", "", errors.New("design needs -eps EPS and -out FILE (and -points, -cost, -grid or -ring)")
+	var missing []string
+	if !c.IsSet("eps") {
+		missing = append(missing, "-eps EPS")
+	}
+	if !c.IsSet("out") {
+		missing = append(missing, "-out FILE")
+	}
+	if !slices.ContainsFunc(geometries, c.IsSet) {
+		missing = append(missing, "exactly one of -points, -cost, -grid, -ring")
+	}
+	if missing != nil {
+		return "", "", fmt.Errorf("design needs %s", strings.Join(missing, " and "))
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {
@@ -174,7 +186,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		moved := d.Displacement()
 		card.Displacement, card.metric = &moved, g.Metric()
 	}
-	card.noTable = plan.noTable
+	card.noTable, card.noMenu = plan.noTable, plan.noMenu
 	if p.Mode() == policy.Projection {
 		card.Rounding = d.Mechanism().RoundingCost()
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/device"
 )
 
 // TestDesignDisplacement holds that the card says how far places are from where they are published, and in which unit.
@@ -50,5 +52,32 @@ func TestDesignLarge(t *testing.T) {
 	status, _, errs := try(t, "", "design", "-ring", "20000", "-objective", "minimax", "-eps", "1", "-o", policy)
 	if status == 0 || !strings.Contains(errs, "20000 x 20000") || !strings.Contains(errs, "uniform") {
 		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// TestDesignMissing holds that design says which flags are missing, and no others.
+func TestDesignMissing(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                "design needs -eps EPS and -out FILE and exactly one of -points, -cost, -grid, -ring",
+		"-eps 1 -ring 5":  "design needs -out FILE",
+		"-o p -ring 5":    "design needs -eps EPS",
+		"-eps 1 -out p":   "design needs exactly one of -points, -cost, -grid, -ring",
+		"-eps 1 -grid 2x": "design needs -out FILE",
+	} {
+		status, out, errs := try(t, "", append([]string{"design"}, strings.Fields(args)...)...)
+		if status != device.Bad || out != "" || errs != "wpm: "+want+"\n" {
+			t.Errorf("design %s: status %d, %q%q, want %q", args, status, out, errs, want)
+		}
+	}
+}
+
+// TestDesignTableColumns holds that the table names the measure that it is about, whatever the objective.
+func TestDesignTableColumns(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "p")
+	for _, objective := range []string{"uniform", "minimax"} {
+		out := must(t, "", "design", "-grid", "3x2", "-eps", "1", "-menu", "no", "-objective", objective, "-o", policy)
+		if !strings.Contains(out, "lower bound  wpm, uniform") {
+			t.Errorf("%s:\n%s", objective, out)
+		}
 	}
 }

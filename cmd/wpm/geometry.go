@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/schollz/progressbar/v3"
@@ -28,9 +29,12 @@ func geometryFlags() []cli.Flag {
 	}
 }
 
+// geometries are the flags of which a geometry needs one.
+var geometries = []string{"points", "cost", "grid", "ring"}
+
 func readGeometry(c *cli.Command) (g places.Geometry, err error) {
 	given := 0
-	for _, name := range []string{"points", "cost", "grid", "ring"} {
+	for _, name := range geometries {
 		if c.IsSet(name) {
 			given++
 		}
@@ -89,6 +93,10 @@ func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
 			return g, err
 		}
 	}
+	if !c.IsSet("metric") && looksGeographic(in.Points) {
+		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s has no header, so its columns are x, y in the plane; for degrees begin it with label,lat,lon\n",
+			program, in.Name)
+	}
 	metric := c.String("metric")
 	if c.IsSet("metric") && metric == "" {
 		return g, errors.New("-metric: the name is empty")
@@ -97,6 +105,20 @@ func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
 		err = fmt.Errorf("-p does not go with -metric cosine: %w", err)
 	}
 	return g, err
+}
+
+// looksGeographic reports whether points without a header may be latitudes and longitudes: two columns in their ranges,
+// with decimals, and not all within one of 0, as in a unit square.
+func looksGeographic(p *costio.Points) bool {
+	whole, near := true, true
+	for _, x := range p.X {
+		if p.Columns != nil || len(x) != 2 || !(math.Abs(x[0]) <= 90 && math.Abs(x[1]) <= 180) {
+			return false
+		}
+		whole = whole && x[0] == math.Trunc(x[0]) && x[1] == math.Trunc(x[1])
+		near = near && math.Abs(x[0]) <= 1 && math.Abs(x[1]) <= 1
+	}
+	return !whole && !near
 }
 
 // readWith opens a file (or standard input) for a reader of costio.

@@ -193,3 +193,35 @@ func TestCheckHint(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderlessDegrees holds that points that may be degrees and have no header are read as x, y, which a note says.
+func TestHeaderlessDegrees(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	for _, test := range []struct {
+		points, metric string
+		note           bool
+	}{
+		{"a,48.2,16.4\nb,52.5,13.4\n", "", true},
+		{"a,-90,-180\nb,89.5,180\n", "", true},
+		{"a,48.2,16.4\nb,52.5,13.4\n", "euclidean", false}, // said
+		{"label,x,y\na,48.2,16.4\nb,52.5,13.4\n", "", false},
+		{"label,lat,lon\na,48.2,16.4\nb,52.5,13.4\n", "", false},
+		{"a,48,16\nb,52,13\n", "", false},   // whole numbers
+		{"a,0.2,0.4\nb,0.5,1\n", "", false}, // a unit square
+		{"a,90.5,16.4\nb,52.5,13.4\n", "", false},
+		{"a,48.2,16.4\nb,52.5,180.5\n", "", false},
+		{"a,48.2\nb,52.5\n", "", false},
+		{"a,48.2,16.4,1\nb,52.5,13.4,1\n", "", false},
+	} {
+		args := []string{"design", "-points", write(t, dir, "points.csv", test.points), "-eps", "1", "-geometry", "public", "-base", "data-independent",
+			"-table", "none", "-menu", "no", "-o", policy}
+		if test.metric != "" {
+			args = append(args, "-metric", test.metric)
+		}
+		status, _, errs := try(t, "", args...)
+		if note := strings.Contains(errs, "points.csv has no header") && strings.Count(errs, "\n") == 1; status != device.Yes || note != test.note || !note && errs != "" {
+			t.Errorf("%q %s: status %d, %q", test.points, test.metric, status, errs)
+		}
+	}
+}

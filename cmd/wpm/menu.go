@@ -42,23 +42,24 @@ func objectiveFlags() []cli.Flag {
 	}
 }
 
-// readObjectives returns the objective asked for, and those to be compared with it, if any.
-func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all []wpm.Objective, err error) {
+// readObjectives returns the objective asked for, and those to be compared with it, if any: noMenu says that the size is
+// why there are none.
+func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all []wpm.Objective, noMenu bool, err error) {
 	name, mix := c.String("objective"), c.Float("mix")
 	if c.IsSet("mix") && name != wpm.Mixed.String() {
-		return asked, nil, fmt.Errorf("-mix goes with -objective mixed")
+		return asked, nil, false, fmt.Errorf("-mix goes with -objective mixed")
 	}
 	if !(mix > 0 && mix < 1) {
-		return asked, nil, fmt.Errorf("-mix: %v is not between 0 and 1", mix)
+		return asked, nil, false, fmt.Errorf("-mix: %v is not between 0 and 1", mix)
 	}
 	menu := c.String("menu")
 	if menu != "yes" && menu != "no" && menu != "auto" {
-		return asked, nil, fmt.Errorf("-menu: %q is not yes, no or auto", menu)
+		return asked, nil, false, fmt.Errorf("-menu: %q is not yes, no or auto", menu)
 	}
 	var weights []float64
 	if file := c.String("weights"); file != "" {
 		if weights, err = readWeights(c, file, g); err != nil {
-			return asked, nil, err
+			return asked, nil, false, err
 		}
 	}
 	found := false
@@ -72,12 +73,13 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 		}
 	}
 	if !found {
-		return asked, nil, fmt.Errorf("-objective: %q is not uniform, minimax, average or mixed", name)
+		return asked, nil, false, fmt.Errorf("-objective: %q is not uniform, minimax, average or mixed", name)
 	}
-	if k, kv := g.Cost.Dims(); menu == "no" || menu == "auto" && k*kv > maxMenu {
+	k, kv := g.Cost.Dims()
+	if noMenu = menu == "auto" && k > maxMenu/kv; noMenu || menu == "no" {
 		all = nil
 	}
-	return asked, all, nil
+	return asked, all, noMenu, nil
 }
 
 func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, error) {
@@ -140,8 +142,12 @@ func newMenuRow(eps ldp.Epsilon, name string, o wpm.Outcome) menuRow {
 
 // printMenu tabulates the designs, and says what to make of them.
 func (d designCard) printMenu(b *bytes.Buffer) {
-	if len(d.Menu) == 0 {
-		fmt.Fprintf(b, "\nThe other designs (minimax, mixed, average) were not computed at this size: -menu yes does.\n")
+	switch {
+	case d.noMenu:
+		fmt.Fprintf(b, "\nThe other designs were not compared at this size: -menu yes does.\n")
+		return
+	case len(d.Menu) == 0:
+		fmt.Fprintf(b, "\nThe other designs were not asked for: -menu yes compares them.\n")
 		return
 	}
 	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.Quantity(), d.unit.Costs())
@@ -160,13 +166,29 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 		}
 	}
 	w.Flush()
-	if uniform.Worst > 0 {
-		change := "raises the mean by"
-		diff := minimax.Mean/uniform.Mean - 1
-		if diff < 0 {
-			change, diff = "lowers the mean by", -diff
-		}
-		fmt.Fprintf(b, "\nAgainst uniform, minimax lowers the worst case by %.1f %% and %s %.1f %% at eps = %s.\n", 100*(1-minimax.Worst/uniform.Worst), change, 100*diff, d.Epsilon)
+	d.printMinimax(b, uniform, minimax)
+}
+
+// sameWorst is by how much, relative, worst cases may differ that the card calls the same: it prints 0.0 %.
+const sameWorst = 5e-4
+
+// printMinimax says what minimax is worth against uniform, and warns whoever might choose it for that.
+func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
+	if !(uniform.Worst > 0) {
+		return
+	}
+	if minimax.Worst >= uniform.Worst*(1-sameWorst) {
+		fmt.Fprintf(b, "\nAt eps = %s no base measure has a worst case that is smaller than uniform's by 0.1 %%.\n", d.Epsilon)
+		return
+	}
+	change := "raises the mean by"
+	diff := minimax.Mean/uniform.Mean - 1
+	if diff < 0 {
+		change, diff = "lowers the mean by", -diff
+	}
+	fmt.Fprintf(b, "\nAgainst uniform, minimax lowers the worst case by %.1f %% and %s %.1f %% at eps = %s.\n", 100*(1-minimax.Worst/uniform.Worst), change, 100*diff, d.Epsilon)
+	if d.Objective == wpm.Minimax.String() {
+		return
 	}
 	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled by far points that nobody may\n"+
 		"be at, and at small eps releases nothing but a few central points. Mixed (-objective mixed) is a sensible middle.\n")
