@@ -34,7 +34,7 @@ var unrun = map[string]string{
 // printed returns the commands of a page: lines of an indented block that begin with the name of a program, and in the text what
 // stands in backquotes and begins so. Of those, a go command counts if it names a package.
 func printed(page string) (run, mentioned []string) {
-	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *)?(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run)`)
+	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|CGO_ENABLED=0 )?(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run)`)
 	for line := range strings.Lines(page) {
 		line, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
 		if block {
@@ -147,7 +147,7 @@ const within = "WPM_DOC_COMMANDS"
 func try(dir, root, bin, command string) error {
 	// The binary is here, and what it writes does not belong into the tree.
 	command = strings.Replace(command, "go run ./cmd/wpm ", "wpm ", 1)
-	if strings.HasPrefix(command, "go ") {
+	if strings.HasPrefix(strings.TrimPrefix(command, "CGO_ENABLED=0 "), "go ") {
 		dir = root
 	}
 	command = strings.Replace(command, "go build ", "go build -o '"+bin+"' ", 1)

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -495,4 +496,34 @@ func FuzzPolicy(f *testing.F) {
 			t.Fatalf("status %d: %q, %q", status, out, errs)
 		}
 	})
+}
+
+// TestVersionText holds what version prints of a build in a checkout, of a module version, and of neither.
+func TestVersionText(t *testing.T) {
+	const full = "38db6a92866082c462565a43d742209282bd6b0a"
+	setting := func(pairs ...string) (all []debug.BuildSetting) {
+		for i := 0; i < len(pairs); i += 2 {
+			all = append(all, debug.BuildSetting{Key: pairs[i], Value: pairs[i+1]})
+		}
+		return all
+	}
+	for _, test := range []struct {
+		version  string
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{"", nil, "(unknown), commit (unknown: built outside a checkout)"},
+		{"(devel)", nil, "(devel), commit (unknown: built outside a checkout)"},
+		{"v1.2.3", nil, "v1.2.3, commit (unknown: built outside a checkout)"},
+		{"v1.2.3", setting("vcs.revision", full, "vcs.modified", "false"), "v1.2.3, commit " + full},
+		{"v0.0.0-20261122124454-38db6a928660", nil, "v0.0.0-20261122124454-38db6a928660, commit 38db6a928660"},
+		{"v1.2.4-0.20261122124454-38db6a928660", nil, "v1.2.4-0.20261122124454-38db6a928660, commit 38db6a928660"},
+		{"v1.2.4-0.20261122124454-38db6a928660+dirty", setting("vcs.modified", "true", "vcs.revision", full),
+			"v1.2.4-0.20261122124454-38db6a928660+dirty, commit " + full + " (modified)"},
+	} {
+		got := versionText(&debug.BuildInfo{Main: debug.Module{Version: test.version}, Settings: test.settings})
+		if want := test.want + ", " + runtime.Version(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

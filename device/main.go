@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -37,24 +38,36 @@ func Main(program string, run func(ctx context.Context) int) {
 
 // Version is what the toolchain recorded of the program: module version, commit and Go version.
 func Version() string {
-	version, commit := "(unknown)", "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			version = info.Main.Version
-		}
-		settings := map[string]string{}
-		for _, s := range info.Settings {
-			settings[s.Key] = s.Value
-		}
-		if settings["vcs.revision"] != "" {
-			commit = settings["vcs.revision"]
-		}
-		if settings["vcs.modified"] == "true" {
-			commit += " (modified)"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = new(debug.BuildInfo)
+	}
+	return versionText(info)
+}
+
+// versionText is Version for a record. Without a checkout the commit is known only if the module version names it.
+func versionText(info *debug.BuildInfo) string {
+	version, commit := "(unknown)", "(unknown: built outside a checkout)"
+	if info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	if m := pseudo.FindStringSubmatch(version); m != nil {
+		commit = m[1]
+	}
+	modified := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && s.Value != "":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = " (modified)"
 		}
 	}
-	return fmt.Sprintf("%s, commit %s, %s", version, commit, runtime.Version())
+	return fmt.Sprintf("%s, commit %s%s, %s", version, commit, modified, runtime.Version())
 }
+
+// pseudo matches the module version of a commit that has no tag.
+var pseudo = regexp.MustCompile(`^v.*[-.][0-9]{14}-([0-9a-f]{12})(?:\+|$)`)
 
 // VersionCommand prints the version of the program.
 func VersionCommand(e *Env) *Command {
