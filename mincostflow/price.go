@@ -7,11 +7,11 @@ const (
 	// gatherLen to them.
 	listLen   = 16
 	gatherLen = 8
-	// rowBlock rows (one, when they are few) compete for each pivot; after it slackBlock slack
-	// arcs are tried.
-	rowBlock   = 4
-	fewRows    = 64
-	slackBlock = 32
+	// rowBlock rows compete for each pivot; after it slackBlock slack arcs are tried. When rows are few, a pivot moves
+	// many columns, and a good slack arc is worth a longer look.
+	rowBlock, slackBlock       = 4, 32
+	fewRows                    = 64
+	fewRowBlock, fewSlackBlock = 2, 128
 	// pollEvery steps the context is asked.
 	pollEvery = 64
 )
@@ -118,11 +118,10 @@ func (p *pricer) reset() {
 // stop.
 func (p *pricer) drain() bool {
 	t := p.tree
-	block := rowBlock
+	rows, columns := cursor{n: t.k, block: rowBlock}, cursor{n: t.n, block: slackBlock}
 	if t.k < fewRows {
-		block = 1
+		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}
-	rows, columns := cursor{n: t.k, block: block}, cursor{n: t.n, block: slackBlock}
 	for (rows.more() || columns.more()) && !t.outOfRange {
 		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
 			return false
