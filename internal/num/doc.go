@@ -9,7 +9,7 @@
 //	Sum         |s - Σx|    <= u·|Σx| + γ_n²·Σ|x|
 //	Dot         |s - Σxy|   <= u·|Σxy| + γ_n²·Σ|xy| + 5n·2^-1075
 //	LogSumExp   |s - log Σ| <= (n + log n + 4)·u + 2u·|log Σ| + 2u·|log(Σ)-max|
-//	Acc, SumRat, DotRat, Rat   exact
+//	Acc, Columns, SumRat, DotRat, Rat   exact
 //	Down, Up    exact: the neighbouring float on the stated side
 //	Exp         encloses e^x, |x| <= 700, between floats at most two apart
 //	ExpFixed    encloses e^x between integers in units of 2^-bits

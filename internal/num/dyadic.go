@@ -27,6 +27,14 @@ func DyadicUint(x uint64) *Dyadic {
 	return z
 }
 
+// DyadicInt returns n * 2^e.
+func DyadicInt(n *big.Int, e int) *Dyadic {
+	zeros := n.TrailingZeroBits()
+	z := &Dyadic{e: e + int(zeros)}
+	z.n.Rsh(n, zeros)
+	return z
+}
+
 // DyadicSum returns the sum of the finite xs.
 func DyadicSum(xs []float64) *Dyadic {
 	r := SumRat(xs)

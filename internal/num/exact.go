@@ -51,6 +51,17 @@ func (a *Acc) AddMul(x, y float64) {
 	a.add(hi, lo, ex+ey, nx != ny)
 }
 
+// AddUnits adds the exact product x·n: x is a cost, n an integer weight.
+func (a *Acc) AddUnits(x float64, n uint64) {
+	m, e, neg, ok := split(x)
+	if !ok {
+		a.bad = true
+		return
+	}
+	hi, lo := bits.Mul64(m, n) // < 2^117
+	a.add(hi, lo, e, neg)
+}
+
 // split writes a finite x as ±m·2^e with m < 2^53 and -1074 <= e <= 971.
 func split(x float64) (m uint64, e int, neg, ok bool) {
 	b := math.Float64bits(x)
@@ -68,7 +79,7 @@ func split(x float64) (m uint64, e int, neg, ok bool) {
 	return m, e - 1075, neg, true
 }
 
-// add adds ±(hi·2^64 + lo)·2^e, with hi < 2^42 and e >= -2148.
+// add adds ±(hi·2^64 + lo)·2^e, with hi < 2^53 and e >= -2148.
 func (a *Acc) add(hi, lo uint64, e int, neg bool) {
 	if hi|lo == 0 {
 		return
@@ -79,7 +90,7 @@ func (a *Acc) add(hi, lo uint64, e int, neg bool) {
 	a.lazy++
 	pos := e + accBias
 	at, sh := pos/limbBits, uint(pos%limbBits)
-	// Five limbs hold 106 + 31 bits.
+	// Five limbs hold 117 + 31 bits.
 	const mask = 1<<limbBits - 1
 	w0 := lo << sh & mask
 	w1 := lo >> (32 - sh) & mask
@@ -114,12 +125,17 @@ func (a *Acc) carry() {
 	a.lazy = 0
 }
 
-// Rat returns the exact sum, or nil if a NaN or an infinity was added. The receiver keeps its value
-// and may be added to afterwards.
-func (a *Acc) Rat() *big.Rat {
+// Dyadic returns the exact sum, or nil if a NaN or an infinity was added. The receiver keeps its value and may be added to
+// afterwards.
+func (a *Acc) Dyadic() *Dyadic {
 	if a.bad {
 		return nil
 	}
+	return DyadicInt(a.units(), -accBias)
+}
+
+// units returns the sum in units of 2^-accBias.
+func (a *Acc) units() *big.Int {
 	a.carry()
 	// Take the magnitude of a two's complement number in limbs.
 	neg := a.limb[accLimbs-1] < 0
@@ -150,6 +166,16 @@ func (a *Acc) Rat() *big.Rat {
 	if neg {
 		n.Neg(n)
 	}
+	return n
+}
+
+// Rat returns the exact sum, or nil if a NaN or an infinity was added. The receiver keeps its value
+// and may be added to afterwards.
+func (a *Acc) Rat() *big.Rat {
+	if a.bad {
+		return nil
+	}
+	n := a.units()
 	// Remove the common powers of two before a Rat is built: its own way is a long gcd.
 	den := new(big.Int)
 	z := uint(accBias)
