@@ -7,6 +7,7 @@
 package worst
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -110,71 +111,24 @@ const (
 // at most relErr; it is the least cost of the input in a set that is the same for all inputs, or more by slack at most in the
 // root. Errors: those of value and of ctx.
 func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), relErr, slack float64) (Result, error) {
-	bound := make([]float64, s.k) // of the root
-	for i := range bound {
-		bound[i] = math.Inf(1)
-	}
-	r := Result{Value: -1}
-	see := func(i int, v float64) {
-		r.Looked++
-		bound[i] = math.Inf(-1)
-		if v > r.Value || v == r.Value && i < r.Input {
-			r.Value, r.Input = v, i
-		}
-	}
-	rel := 2*s.rel + relErr + 8*0x1p-52
-	abs := 3*s.abs + slack
-	next, buf := 0, make([]float64, s.k)
-	enough := func() float64 { return s.root(r.Value) * (1 + same) }
-	for n := 0; s.metric != nil && n < patience+s.k/patient; n++ {
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
-		v, err := value(next)
-		if err != nil {
-			return r, err
-		}
-		see(next, v)
-		root := s.root(v)
-		most := math.Inf(-1)
-		for i, d := range s.metric.Row(next, buf) {
-			if s.chord {
-				d = math.Sqrt(2 * d)
-			}
-			b := bound[i]
-			switch {
-			case b == math.Inf(-1):
-				continue
-			case d == 0: // the same place
-				bound[i] = math.Inf(-1)
-				continue
-			}
-			if c := (root+d)*(1+rel) + abs; c < b {
-				bound[i], b = c, c
-			}
-			if b > most {
-				most, next = b, i
-			}
-		}
-		if most <= enough() {
-			break
-		}
-	}
+	q := s.start(value, relErr, slack)
+	q.loose = 1 + same
 	if s.alike {
 		v, err := value(0)
 		if err != nil {
-			return r, err
+			return q.Result, err
 		}
-		see(0, v)
-		for i := range bound {
-			bound[i] = math.Inf(-1)
+		q.see(0, v)
+		for i := range q.bound {
+			q.bound[i] = math.Inf(-1)
 		}
 	}
-	if err := s.rest(ctx, bound, value, enough, see); err != nil {
-		return r, err
+	if err := q.run(ctx); err != nil {
+		return q.Result, err
 	}
+	r := q.Result
 	r.Upper = r.Value * (1 + relErr + 4*0x1p-52)
-	switch up := slices.Max(bound) * (1 + 2*0x1p-52); {
+	switch up := slices.Max(q.bound) * (1 + 2*0x1p-52); {
 	case !(up > 0):
 	case s.chord:
 		r.Upper = max(r.Upper, up*up/2*(1+4*0x1p-52))
@@ -185,36 +139,122 @@ func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), 
 	return r, nil
 }
 
+// Exact calls value for inputs, from several goroutines at a time, until no other can have a larger value than the largest of
+// them: whoever keeps the values exactly has the exact maximum. value returns its number with an error of at most 2^-50 of it, or
+// of 2^-1074.
+// Errors: those of value and of ctx.
+func (s *Space) Exact(ctx context.Context, value func(i int) (float64, error)) error {
+	const relErr = 0x1p-50
+	q := s.start(value, relErr, 0)
+	q.exact, q.loose = true, 1-q.rel // what a root and its value may be off
+	q.abs += 0x1p-1060
+	return q.run(ctx)
+}
+
+// A query is a search under way.
+type query struct {
+	*Space
+	Result
+	value    func(i int) (float64, error)
+	bound    []float64 // of the root of each input, rounded up; -Inf where nothing is left to find
+	rel, abs float64
+	loose    float64 // inputs whose bound is at most so many times the root of the largest value are not looked at
+	exact    bool    // places that are equal to a rounding may have other values
+}
+
+func (s *Space) start(value func(i int) (float64, error), relErr, slack float64) *query {
+	q := &query{Space: s, value: value, bound: make([]float64, s.k), rel: 2*s.rel + relErr + 8*0x1p-52, abs: 3*s.abs + slack}
+	for i := range q.bound {
+		q.bound[i] = math.Inf(1)
+	}
+	q.Value = -1
+	return q
+}
+
+func (q *query) see(i int, v float64) {
+	q.Looked++
+	q.bound[i] = math.Inf(-1)
+	if v > q.Value || v == q.Value && i < q.Input {
+		q.Value, q.Input = v, i
+	}
+}
+
+// enough is the bound from which an input need not be looked at.
+func (q *query) enough() float64 {
+	enough := q.root(q.Value) * q.loose
+	if q.exact {
+		enough -= q.abs
+	}
+	return enough
+}
+
+// run looks at the input with the largest bound as long as that helps, and then at all that are left, side by side.
+func (q *query) run(ctx context.Context) error {
+	next, buf := 0, make([]float64, q.k)
+	for n := 0; q.metric != nil && n < patience+q.k/patient; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v, err := q.value(next)
+		if err != nil {
+			return err
+		}
+		q.see(next, v)
+		var most float64
+		if next, most = q.lower(next, q.root(v), buf); most <= q.enough() {
+			break
+		}
+	}
+	return q.rest(ctx)
+}
+
+// lower lowers the bounds by what input at has as its root, and returns the largest.
+func (q *query) lower(at int, root float64, buf []float64) (next int, most float64) {
+	most = math.Inf(-1)
+	for i, d := range q.metric.Row(at, buf) {
+		if q.chord {
+			d = math.Sqrt(2 * d)
+		}
+		b := q.bound[i]
+		switch {
+		case b == math.Inf(-1):
+			continue
+		case d == 0 && !q.exact: // the same place
+			q.bound[i] = math.Inf(-1)
+			continue
+		}
+		if c := (root+d)*(1+q.rel) + q.abs; c < b {
+			q.bound[i], b = c, c
+		}
+		if b > most {
+			most, next = b, i
+		}
+	}
+	return next, most
+}
+
 // rest looks at all inputs whose bound is above enough, those with the largest first.
-func (s *Space) rest(ctx context.Context, bound []float64, value func(i int) (float64, error), enough func() float64, see func(i int, v float64)) error {
+func (q *query) rest(ctx context.Context) error {
 	var left []int
-	for i, b := range bound {
+	for i, b := range q.bound {
 		if b != math.Inf(-1) {
 			left = append(left, i)
 		}
 	}
-	slices.SortStableFunc(left, func(a, b int) int {
-		switch {
-		case bound[a] > bound[b]:
-			return -1
-		case bound[a] < bound[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(q.bound[b], q.bound[a]) })
 	values := make([]float64, block)
-	for len(left) > 0 && !(bound[left[0]] <= enough()) {
+	for len(left) > 0 && !(q.bound[left[0]] <= q.enough()) {
 		part := left[:min(block, len(left))]
 		left = left[len(part):]
 		err := parallel.Each(ctx, len(part), func(n int) (err error) {
-			values[n], err = value(part[n])
+			values[n], err = q.value(part[n])
 			return err
 		}, nil)
 		if err != nil {
 			return err
 		}
 		for n, i := range part {
-			see(i, values[n])
+			q.see(i, values[n])
 		}
 	}
 	return nil

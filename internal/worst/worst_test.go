@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -97,6 +98,21 @@ func TestSearch(t *testing.T) {
 					t.Errorf("%s, eps %v: %+v on one processor, %+v on %d", name, eps, first, r, procs)
 				}
 			}
+			// With Exact, the largest of those looked at is the largest of all, to the last bit.
+			var lock sync.Mutex
+			seen, looked := 0.0, make([]bool, k)
+			err := NewSpace(c).Exact(context.Background(), func(i int) (float64, error) {
+				lock.Lock()
+				defer lock.Unlock()
+				if looked[i] {
+					t.Errorf("%s, eps %v: input %d twice", name, eps, i)
+				}
+				seen, looked[i] = max(seen, phi[i]), true
+				return phi[i], nil
+			})
+			if err != nil || seen != largest {
+				t.Errorf("%s, eps %v: Exact ends at %v, %v, the largest is %v", name, eps, seen, err, largest)
+			}
 			p, _ := cost.Exponent(c)
 			loose := 1 + 4*max(p, 2)*same
 			if !(first.Upper >= largest && first.Upper <= largest*loose+1e-300 && first.Value >= largest/loose-1e-300) || phi[first.Input] != first.Value {
@@ -131,6 +147,9 @@ func TestLooked(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := NewSpace(c).Search(ended, value, 0, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := NewSpace(c).Exact(ended, value); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
