@@ -1,0 +1,286 @@
+package estimate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/internal/parallel"
+)
+
+// DefaultLevel is the level of an interval that is asked for none.
+const DefaultLevel = 0.9
+
+// intervalTolerance is by how much an end may be further out than the likelihood's own, as a share.
+const intervalTolerance = 1e-5
+
+// Share is how much of the population is in a region.
+type Share struct {
+	Lower, Upper float64
+	// Likeliest is the share under a likeliest map, always between the two. It is not the share that Map gives.
+	Likeliest float64
+	// Single: the region, or all that is outside of it, is one place. The interval is then approximate: it covers peaks less often than
+	// its level.
+	Single bool
+}
+
+// Interval returns the shares of a region that the counts do not contradict, whatever the map: all values region . theta for
+// which the log-likelihood of N releases, over theta >= 0 of sum 1, comes within chi2_1(level)/2 of its maximum. region holds the weight
+// of each of the k inputs, from 0 to 1; level is the coverage that is hoped for, 0 for DefaultLevel. Prior and Geometry do not matter.
+//
+// The interval is that of the likelihood itself, not of a quadratic approximation. It holds all values of the definition, and each end is at
+// most 1e-5 beyond: both are proved, by duality. For every map theta with log-likelihood T at least, every map
+// theta_0, and 0 < v < 1,
+//
+//	region . theta <= (1 - exp(T - L(theta_0)) / max_i (g_i / a_i)) / v,   a_i = 1 - v region_i,   g the gradient of L at theta_0
+//
+// and the map that maximizes L(theta) - a theta makes that tight for one T. v is found by interpolation.
+//
+// The level is right for many releases and a truth inside the simplex, and was near it where it was measured, for regions of many
+// places: see the package's tests. For a single place see Share.
+//
+// Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts, ErrChannel;
+// ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too wide, and still holds all
+// values of the definition.
+func Interval(ctx context.Context, p Problem, region []float64, level float64) (Share, error) {
+	s, err := Intervals(ctx, p, [][]float64{region}, level)
+	if len(s) == 0 {
+		return Share{}, err
+	}
+	return s[0], err
+}
+
+// Intervals is Interval for many regions, with one search for the likeliest map.
+func Intervals(ctx context.Context, p Problem, regions [][]float64, level float64) ([]Share, error) {
+	if level == 0 {
+		level = DefaultLevel
+	}
+	if !(level > 0 && level < 1) {
+		return nil, fmt.Errorf("%w: level %v", ErrShape, level)
+	}
+	counts, n, _, err := p.check()
+	if err != nil {
+		return nil, err
+	}
+	k, _ := p.Channel.Dims()
+	for r, region := range regions {
+		if len(region) != k {
+			return nil, fmt.Errorf("%w: region %d has %d weights for %d inputs", ErrShape, r, len(region), k)
+		}
+		for i, w := range region {
+			if !(w >= 0 && w <= 1) {
+				return nil, fmt.Errorf("%w: region %d, input %d: weight %v", ErrShape, r, i, w)
+			}
+		}
+	}
+	m, err := newMost(p.Channel, counts, n)
+	if err != nil {
+		return nil, err
+	}
+	root := math.Erfinv(level)
+	f := profile{most: m, drop: root * root} // chi2_1(level)/2
+	// How far the interval goes hangs on the likelihood of the best map: an error of a part in 100,000 of what it may fall moves an end by
+	// half as much of its distance.
+	_, best, err := m.likeliest(ctx, min(DefaultGap, max(f.drop/n*1e-5, 10*m.rounding())))
+	if err != nil && !errors.Is(err, ErrNotConverged) {
+		return nil, err
+	}
+	f.likeliest = best
+	shares, failed := make([]Share, len(regions)), make([]error, len(regions))
+	err = parallel.Each(ctx, len(regions), func(r int) error {
+		shares[r], failed[r] = f.share(ctx, regions[r])
+		return nil
+	}, nil)
+	if err != nil {
+		for r, region := range regions { // those that were not begun
+			if failed[r] == nil && shares[r].Upper == 0 {
+				shares[r] = Share{slices.Min(region), slices.Max(region), dot(region, best.Theta), single(region)}
+			}
+		}
+		return shares, fmt.Errorf("%w: %w", ErrNotConverged, err)
+	}
+	for r, err := range failed {
+		if err != nil {
+			return shares, fmt.Errorf("region %d: %w", r, err)
+		}
+	}
+	return shares, nil
+}
+
+// profile is the likelihood near its maximum.
+type profile struct {
+	*most
+	likeliest Likeliest
+	drop      float64 // of the log-likelihood of all releases
+}
+
+// share returns the interval of a region.
+func (f profile) share(ctx context.Context, region []float64) (Share, error) {
+	low, high := slices.Min(region), slices.Max(region)
+	s := Share{Lower: low, Upper: high, Likeliest: min(max(dot(region, f.likeliest.Theta), low), high), Single: single(region)}
+	if low == high {
+		return s, nil
+	}
+	// In units in which the weights span 0 to 1, the lower end is the upper end of the rest.
+	up, down := make([]float64, len(region)), make([]float64, len(region))
+	for i, w := range region {
+		up[i] = (w - low) / (high - low)
+		down[i] = (high - w) / (high - low)
+	}
+	u, err1 := f.upper(ctx, up, intervalTolerance/(high-low))
+	d, err2 := f.upper(ctx, down, intervalTolerance/(high-low))
+	s.Upper = min(high, max(s.Likeliest, low+u*(high-low)))
+	s.Lower = max(low, min(s.Likeliest, high-d*(high-low)))
+	return s, errors.Join(err1, err2)
+}
+
+// single reports whether one place differs from all others.
+func single(region []float64) bool {
+	low, high := slices.Min(region), slices.Max(region)
+	atLow, atHigh := 0, 0
+	for _, w := range region {
+		if w == low {
+			atLow++
+		}
+		if w == high {
+			atHigh++
+		}
+	}
+	return atLow+atHigh == len(region) && (atLow == 1 || atHigh == 1)
+}
+
+// tilted is the solution for one v.
+type tilted struct {
+	tau   float64 // v = 1 - exp(-tau)
+	fall  float64 // sqrt(2 N (L at the likeliest map - L)): about linear in tau
+	value float64 // region . theta
+	q     []float64
+}
+
+const (
+	maxTilts = 60
+	// largestTilt leaves exp(-tau) above the rounding of a sum near 1.
+	largestTilt = 36
+	leastTilt   = 1e-9 // of a level near 0: below, rounding moves a bound by more than its tolerance
+)
+
+// corner is a map of one place, of weight 1 in the region: the one where likelihood falls least at first. A likelihood that
+// does not depend on the mass there is out of reach of all tilts.
+func (f profile) corner(region []float64) tilted {
+	best := -1
+	for i, w := range region {
+		if w == 1 && (best < 0 || f.g[i] > f.g[best]) {
+			best = i
+		}
+	}
+	row, t := f.channel.row(best), tilted{value: 1, q: make([]float64, len(f.seen))}
+	for n, j := range f.seen {
+		t.q[n] = row[j]
+	}
+	return t
+}
+
+// upper returns the largest value of region . theta, with weights that span 0 to 1.
+func (f profile) upper(ctx context.Context, region []float64, tolerance float64) (bound float64, err error) {
+	m := f.clone()
+	left := tilted{q: slices.Clone(m.q), value: dot(region, m.theta)}
+	right := f.corner(region)                                 // its tau is 0 until a tilt is too large
+	goal := math.Sqrt(max(0, 2*(f.drop-m.n*f.likeliest.Gap))) // whatever the likeliest map is, a map that falls no more is in the set
+	tau := f.guess(m, region, left.value)
+	bound = 1
+	a := make([]float64, len(region))
+	inner := left.value
+	for range maxTilts {
+		at, most := f.tilt(ctx, m, region, tau, a)
+		bound = min(bound, most)
+		if at.fall <= goal {
+			left = at
+		} else {
+			right = at
+		}
+		inner = max(inner, f.inside(left, right, goal))
+		if bound-inner <= tolerance {
+			return bound, nil
+		}
+		if ctx.Err() != nil || tau >= largestTilt {
+			break
+		}
+		tau = nextTilt(left, right, goal)
+	}
+	return bound, fmt.Errorf("%w: an end of the interval is between %v and %v", ErrNotConverged, inner, bound)
+}
+
+// guess returns the tilt that a quadratic likelihood on the support of the likeliest map would need.
+func (f profile) guess(m *most, region []float64, value float64) float64 {
+	v := make([]float64, 0, len(m.set.passive))
+	for _, i := range m.set.passive {
+		v = append(v, region[i]-value)
+	}
+	m.set.forward(v)
+	tilt := math.Sqrt(2 * f.drop / m.n / dot(v, v))
+	if !(tilt < 0.8) { // also where no place of the support differs from the rest
+		tilt = math.Sqrt(f.drop / (f.drop + m.n))
+	}
+	return -math.Log1p(-max(tilt, leastTilt))
+}
+
+// nextTilt interpolates between two tilts, or goes further if one is too small.
+func nextTilt(left, right tilted, goal float64) float64 {
+	if right.tau == 0 {
+		grow := 4.0
+		if left.fall > 0 {
+			grow = min(4, max(1.05*goal/left.fall, 1.2))
+		}
+		return min(largestTilt, left.tau*grow)
+	}
+	part := (goal - left.fall) / (right.fall - left.fall)
+	return left.tau + min(max(part, 0.05), 0.95)*(right.tau-left.tau)
+}
+
+// tilt maximizes L - a theta from where m is, and returns what follows for all maps that are likely enough.
+func (f profile) tilt(ctx context.Context, m *most, region []float64, tau float64, a []float64) (at tilted, most float64) {
+	v, rest := -math.Expm1(-tau), math.Exp(-tau)
+	for i, w := range region {
+		a[i] = (1 - w) + w*rest
+	}
+	m.maximize(ctx, a, max(10*m.rounding(), v*intervalTolerance/20))
+	gap := m.certify(a)
+	sum := 0.0
+	for _, t := range m.theta {
+		sum += t
+	}
+	least := f.likeliest.LogLikelihood - f.drop/m.n
+	here := m.value(m.q)
+	most = -math.Expm1(least-here-math.Log1p(gap)) / v
+	at = tilted{tau: tau, value: dot(region, m.theta) / sum, q: slices.Clone(m.q)}
+	for n := range at.q {
+		at.q[n] /= sum
+	}
+	at.fall = math.Sqrt(max(0, 2*m.n*(f.likeliest.LogLikelihood-here+math.Log(sum))))
+	if !(most >= 0) { // NaN
+		most = 1
+	}
+	return at, most
+}
+
+// inside returns a value that is in the interval for certain: that of left, or on the way from there to right as far as
+// the likelihood allows.
+func (f profile) inside(left, right tilted, goal float64) float64 {
+	least := f.likeliest.LogLikelihood - goal*goal/2/f.n
+	q := make([]float64, len(left.q))
+	low, high := 0.0, 1.0
+	for range 40 {
+		t := (low + high) / 2
+		for n := range q {
+			q[n] = (1-t)*left.q[n] + t*right.q[n]
+		}
+		if f.value(q) >= least {
+			low = t
+		} else {
+			high = t
+		}
+	}
+	return left.value + low*(right.value-left.value)
+}
