@@ -53,21 +53,24 @@ func check(name string, xs []float64) error {
 	return nil
 }
 
-// ratioLess reports whether a/b < c/d for positive numbers, up to rounding: a*d < c*b on mantissas and exponents.
+// ratioLess reports whether a/b < c/d for positive numbers: a*d < c*b on mantissas and exponents, exactly. Where the
+// rounded products are equal their errors decide; where they are not, the exact products are in the same order, because
+// rounding keeps it.
 func ratioLess(a, b, c, d float64) bool {
 	ma, ea := math.Frexp(a)
 	mb, eb := math.Frexp(b)
 	mc, ec := math.Frexp(c)
 	md, ed := math.Frexp(d)
-	x, y := ma*md, mc*mb // in [1/4, 1)
+	x, y := float64(ma*md), float64(mc*mb) // in [1/4, 1)
+	dx, dy := math.FMA(ma, md, -x), math.FMA(mc, mb, -y)
 	ex, ey := ea+ed, ec+eb
 	if x < 0.5 {
-		x, ex = 2*x, ex-1
+		x, dx, ex = 2*x, 2*dx, ex-1
 	}
 	if y < 0.5 {
-		y, ey = 2*y, ey-1
+		y, dy, ey = 2*y, 2*dy, ey-1
 	}
-	return ex < ey || ex == ey && x < y
+	return ex < ey || ex == ey && (x < y || x == y && dx < dy)
 }
 
 // logQuotient returns log(a d / (b c)) for positive numbers.

@@ -46,6 +46,8 @@ func TestDistance(t *testing.T) {
 		{"one ulp", []float64{1, 1 + 0x1p-52}, []float64{1, 1}, 0x1p-52},
 		{"close, at the ends of the range", []float64{1e308, 1e-308}, []float64{1e308, 1e-308 * (1 + 0x1p-50)}, math.Log1p(0x1p-50)},
 		{"across a power of two", []float64{1, math.Nextafter(2, 0)}, []float64{1, 2}, 0x1p-53},
+		// The quotients are 1/(1 + 2 ulps) of two sizes: their products round to one number.
+		{"ratios that round to one", []float64{33, 28}, []float64{33 + 0x1p-46, 28 + 0x1p-46}, 7.689856447620128e-17},
 	} {
 		got, err := Distance(c.x, c.y)
 		if err != nil {
