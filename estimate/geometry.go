@@ -3,48 +3,214 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/wpm-go/wpm/cost"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
 )
 
 // Geometry holds the distances between the k inputs of a problem, and keeps what Map computes of them alone, so that a second
 // map of the same places is cheaper. It is safe for concurrent use.
 type Geometry struct {
-	k int
-	d []float64 // k x k distances
+	dist    cost.Matrix // k x k distances
+	unit    float64     // the median distance of a place to its nearest other one
+	lengths [len(lengths)]kernel
 }
 
+// kernel is a factor of a covariance of the logarithm of a map, computed when it is first asked for.
+type kernel struct {
+	once sync.Once
+	root root
+	err  error
+}
+
+// root is a k x rank matrix L, row-major, with L L' = H exp(-D/l) H, where H takes the mean away: the columns are
+// eigenvectors, times the roots of their eigenvalues, largest first. Those below kernelCut of the largest are left out.
+type root struct {
+	rank int
+	l    []float64
+}
+
+// kernelCut is the share of the largest eigenvalue below which a direction is left out. It also makes a matrix of distances
+// usable that are those of no Euclidean space, whose kernel has negative eigenvalues.
+const kernelCut = 1e-4
+
 // NewGeometry returns the distances between the inputs of a cost C = d^p: C^(1/p). A cost of places has them between its inputs,
-// whatever its outputs are. Any other cost must be square and symmetric with a zero diagonal, or the error is ErrNoGeometry; p is then the power that its
-// entries have, for a *cost.Dense, and must be finite and > 0.
+// whatever its outputs are; of a cost.Cosine they are the chords of unit vectors, sqrt(2 C). p is ignored for a cost that knows its own.
+//
+// Any other cost must be square and symmetric with a zero diagonal, or the error is ErrNoGeometry; p is then the power that its
+// entries have, finite and > 0 (else ErrShape). Two entries are equal if they differ by symmetryTol at most, relative to the larger, and
+// zero is what is that small beside the largest entry: a file of six digits or more passes. The other errors are those of cost.Validate.
+//
+// A cost of places takes O(k) memory, any other 8 k^2 bytes.
 func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {
 	if err := cost.Validate(c); err != nil {
 		return nil, err
 	}
-	if e, ok := cost.Exponent(c); ok {
-		p = e
+	dist, err := distances(c, p)
+	if err != nil {
+		return nil, err
+	}
+	g := &Geometry{dist: dist}
+	g.unit = g.nearest()
+	return g, nil
+}
+
+// symmetryTol is the rounding of a number written with six digits, twice over: both entries of a pair are rounded.
+const symmetryTol = 1e-5
+
+// distances returns the distances of NewGeometry.
+func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
+	switch c.(type) {
+	case *cost.Points, *cost.GreatCircle, *cost.Grid, *cost.Ring, *cost.Cosine:
+		s, err := cost.SpecOf(c)
+		if err != nil {
+			return nil, err
+		}
+		s.V = nil
+		if s.Kind != "cosine" {
+			s.P = 1
+		}
+		d, err := s.Build()
+		if s.Kind == "cosine" && err == nil {
+			d = chords{d}
+		}
+		return d, err
 	}
 	if !(p > 0 && p <= math.MaxFloat64) {
 		return nil, fmt.Errorf("%w: power %v", ErrShape, p)
 	}
 	k, kv := c.Dims()
-	if k != kv { // TODO(map): costs of places with other outputs
+	if k != kv {
 		return nil, fmt.Errorf("%w: the cost is %d x %d", ErrNoGeometry, k, kv)
 	}
-	g := &Geometry{k: k, d: make([]float64, k*k)}
+	d := &cost.Dense{K: k, Kv: k, Data: make([]float64, k*k)}
 	for i := range k {
-		row := c.Row(i, g.d[i*k:][:k:k])
-		copy(g.d[i*k:], row)
+		row := d.Data[i*k:][:k:k]
+		copy(row, c.Row(i, row))
 	}
+	largest := slices.Max(d.Data)
 	for i := range k {
-		for j := range i + 1 {
-			if g.d[i*k+j] != g.d[j*k+i] {
-				return nil, fmt.Errorf("%w: C[%d][%d] = %v and C[%d][%d] = %v", ErrNoGeometry, i, j, g.d[i*k+j], j, i, g.d[j*k+i])
+		if v := d.Data[i*k+i]; v > symmetryTol*largest {
+			return nil, fmt.Errorf("%w: C[%d][%d] = %v, not 0", ErrNoGeometry, i, i, v)
+		}
+		d.Data[i*k+i] = 0
+		for j := range i {
+			a, b := d.Data[i*k+j], d.Data[j*k+i]
+			if !(math.Abs(a-b) <= symmetryTol*max(a, b)) {
+				return nil, fmt.Errorf("%w: C[%d][%d] = %v and C[%d][%d] = %v", ErrNoGeometry, i, j, a, j, i, b)
 			}
+			v := math.Pow(a/2+b/2, 1/p)
+			d.Data[i*k+j], d.Data[j*k+i] = v, v
 		}
 	}
-	for n, v := range g.d {
-		g.d[n] = math.Pow(v, 1/p)
+	return d, nil
+}
+
+// chords are the distances of unit vectors with costs 1 - cos. A zero vector, of cost 1 to all, is as far as a right angle.
+type chords struct{ cost.Matrix }
+
+func (c chords) Row(i int, buf []float64) []float64 {
+	row := c.Matrix.Row(i, buf)
+	for j, v := range row {
+		row[j] = math.Sqrt(2 * v)
 	}
-	return g, nil
+	row[i] = 0
+	return row
+}
+
+// K returns the number of places.
+func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
+
+// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point. Places
+// at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
+func (g *Geometry) nearest() float64 {
+	k := g.K()
+	largest := cost.Max(g.dist)
+	if c, ok := g.dist.(chords); ok {
+		largest = math.Sqrt(2 * cost.Max(c.Matrix))
+	}
+	var near []float64
+	buf := make([]float64, k)
+	for i := range k {
+		least := math.Inf(1)
+		for _, d := range g.dist.Row(i, buf) {
+			if d > 1e-12*largest {
+				least = min(least, d)
+			}
+		}
+		if least <= math.MaxFloat64 {
+			near = append(near, least)
+		}
+	}
+	n := len(near)
+	if n == 0 {
+		return 1
+	}
+	slices.Sort(near)
+	return near[(n-1)/2]/2 + near[n/2]/2
+}
+
+// root returns the factor for a length of lengths[n].
+func (g *Geometry) root(n int) (root, error) {
+	c := &g.lengths[n]
+	c.once.Do(func() { c.root, c.err = g.factor(lengths[n]) })
+	return c.root, c.err
+}
+
+// factor computes a root for a length in units of g.unit. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes.
+func (g *Geometry) factor(length float64) (root, error) {
+	k := g.K()
+	a := make([]float64, k*k)
+	for i := range k {
+		row := a[i*k:][:k:k]
+		for j, d := range g.dist.Row(i, row) {
+			row[j] = math.Exp(-d / g.unit / length)
+		}
+	}
+	center(a, k)
+	values := make([]float64, k)
+	impl := lapack.Implementation{}
+	work := make([]float64, 1)
+	impl.Dsyev('V', 'U', k, a, k, values, work, -1)
+	work = make([]float64, int(work[0]))
+	if !impl.Dsyev('V', 'U', k, a, k, values, work, len(work)) {
+		return root{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, length)
+	}
+	// Rounding leaves eigenvalues of k epsilon where there is nothing: all places at one point, or k = 1.
+	cut := max(kernelCut*values[k-1], 1e-13*float64(k))
+	rank := 0
+	for rank < k && values[k-1-rank] > cut {
+		rank++
+	}
+	l := make([]float64, k*rank)
+	for b := range rank {
+		s := math.Sqrt(values[k-1-b])
+		for i := range k {
+			l[i*rank+b] = s * a[i*k+k-1-b]
+		}
+	}
+	return root{rank: rank, l: l}, nil
+}
+
+// center replaces a symmetric k x k matrix A by H A H, where H = I - 11'/k.
+func center(a []float64, k int) {
+	mean := make([]float64, k)
+	all := 0.0
+	for i := range k {
+		s := 0.0
+		for _, v := range a[i*k:][:k] {
+			s += v
+		}
+		mean[i] = s / float64(k)
+		all += mean[i]
+	}
+	all /= float64(k)
+	for i := range k {
+		row := a[i*k:][:k]
+		for j := range row {
+			row[j] += all - mean[i] - mean[j]
+		}
+	}
 }
