@@ -131,6 +131,9 @@ var picture = map[string][]string{
 	"experiments/movielens": {
 		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
 	},
+	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none
+		"", "cost", "estimate", "experiments/city", "experiments/gowalla", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+	},
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "ldp", "mincostflow", "policy",
 	},
@@ -142,7 +145,7 @@ var picture = map[string][]string{
 
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device",
-		"experiments/demo", "experiments/gowalla", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
+		"experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
 		"internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},

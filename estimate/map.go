@@ -44,6 +44,9 @@ type Result struct {
 	Signal Signal
 }
 
+// negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the others.
+const negligible = 40
+
 // Map returns the posterior mean of the map, to Laplace's approximation, under a prior over smooth and rough maps:
 //
 //	theta = u exp(f) / Z,   f normal with mean 0 and covariance tau^2 H exp(-D/l) H
@@ -63,6 +66,7 @@ func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	res := Result{Models: []Model{{}}}
 	// The guess has the log-likelihood 0: all others are relative to it.
 	logs, maps := []float64{0}, [][]float64{f.prior}
+	best := 0.0
 	s.progress(1, total)
 	for n, length := range lengths {
 		if err := ctx.Err(); err != nil {
@@ -74,12 +78,13 @@ func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 		}
 		f.begin(root)
 		for _, tau := range roughnesses {
-			evidence, err := f.mode(ctx, tau)
+			prior := -tau - math.Log(float64(total-1))
+			evidence, err := f.mode(ctx, tau, best-prior-negligible)
 			if err != nil {
 				return Result{}, err
 			}
-			logs = append(logs, evidence-tau-math.Log(float64(total-1)))
-			maps = append(maps, append([]float64(nil), f.theta...))
+			logs, maps = append(logs, evidence+prior), append(maps, f.at.theta)
+			best = max(best, evidence+prior)
 			res.Models = append(res.Models, Model{Length: length * p.Geometry.unit, Roughness: tau})
 			s.progress(len(maps), total)
 		}
@@ -126,7 +131,7 @@ func newFit(p Problem) (*fit, error) {
 	if p.Geometry.K() != k {
 		return nil, fmt.Errorf("%w: distances between %d places for %d inputs", ErrShape, p.Geometry.K(), k)
 	}
-	f := &fit{channel: p.Channel, counts: counts, n: n, prior: prior, guess: make([]float64, kv)}
+	f := &fit{channel: p.Channel, counts: counts, n: n, prior: prior, guess: make([]float64, kv), slack: 1e-9 + n*0x1p-50}
 	p.Channel.forward(prior, f.guess)
 	for j, c := range counts {
 		if c > 0 && f.guess[j] == 0 {

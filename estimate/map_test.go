@@ -9,7 +9,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// discs are the rows of a policy with uniform base measure: of each place, the share of nearest outputs is e^eps times as likely.
+// discs are the rows of a policy with uniform base measure: of each place, the share of nearest outputs is e^eps times as likely. Rows have no common sum.
 func discs(dist [][]float64, eps, share float64) [][]float64 {
 	rows := make([][]float64, len(dist))
 	for i, d := range dist {
@@ -29,15 +29,23 @@ func discs(dist [][]float64, eps, share float64) [][]float64 {
 			rows[i][j] = 1 + w*math.Expm1(eps)
 			left--
 		}
-		sum := 0.0
-		for _, v := range rows[i] {
-			sum += v
-		}
-		for j := range rows[i] {
-			rows[i][j] /= sum
-		}
 	}
 	return rows
+}
+
+// normal divides each row by its sum.
+func normal(rows [][]float64) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, row := range rows {
+		sum := 0.0
+		for _, v := range row {
+			sum += v
+		}
+		for _, v := range row {
+			out[i] = append(out[i], v/sum)
+		}
+	}
+	return out
 }
 
 func channelOf(t testing.TB, rows [][]float64) *Channel {
@@ -121,8 +129,8 @@ func TestMapPlain(t *testing.T) {
 				theta[i] /= total
 				prior[i] /= all
 			}
-			counts := sample(r, theta, rows, c.n)
-			want, weights := plainMap(counts, rows, dist, prior)
+			counts := sample(r, theta, normal(rows), c.n)
+			want, weights := plainMap(counts, normal(rows), dist, prior)
 			got, err := Map(context.Background(), Problem{Counts: counts, Channel: channelOf(t, rows), Prior: prior, Geometry: g}, Settings{})
 			if err != nil {
 				t.Fatalf("%s, %+v: %v", name, c, err)

@@ -3,10 +3,16 @@ package estimate
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
-	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
+)
+
+var (
+	blasOf   blasgonum.Implementation
+	lapackOf lapack.Implementation
 )
 
 // fit looks for the most probable map of a model. With z normal of unit covariance and theta = u exp(tau L z) / Z, that is the maximum of
@@ -14,57 +20,90 @@ import (
 //	sum_j c_j log(q_j / guess_j) - |z|^2 / 2,   q = theta P
 //
 // found by Fisher scoring: the matrix of a step is I + W, W = A diag(N/q) A', A = tau L' diag(theta) (P - 1q').
+//
+// W is dear, and steps are cheap. So W is computed at the mode, where the evidence needs it, and again only if steps gain
+// too little; the next roughness begins at the same theta, where it is the same but for the factor tau^2.
 type fit struct {
 	channel *Channel
 	counts  []float64
 	n       float64 // sum of counts
 	prior   []float64
 	guess   []float64 // prior P
+	slack   float64   // rounding of a log-likelihood
 
-	root    root
-	tau     float64
-	z       []float64 // the mode
-	theta   []float64
-	q       []float64
-	value   float64
-	a, w    []float64
-	started bool
+	root  root
+	fresh bool // no model of this root is done
+	tau   float64
+	at    point
+	first []float64 // the map of the first model of the root before
+	information
 }
 
-const (
-	maxSteps = 30   // of Fisher scoring: three to ten are usual
-	gainGoal = 0.01 // a step that gains less, in units of log-likelihood, is the last
-	leastT   = 1e-3 // of a step's length in the line search
-	// leastShare keeps a quotient of a count and a probability finite. No probability that matters is as small.
-	leastShare = 1e-280
-)
-
-var (
-	blasOf   blasgonum.Implementation
-	lapackOf lapackgonum.Implementation
-)
-
-// begin starts the models of one kernel.
-func (f *fit) begin(r root) {
-	f.root = r
-	f.z = make([]float64, r.rank)
-	f.started = false
-}
-
-// point is a map of the model at z.
+// point is a map of a model.
 type point struct {
 	z, theta, q []float64
 	value       float64
 }
 
-func (f *fit) at(z []float64) point {
-	p := point{z: z, theta: make([]float64, len(f.prior)), q: make([]float64, len(f.counts))}
-	for i := range p.theta { // the logarithm of theta/prior
-		s := 0.0
-		for b, l := range f.root.l[i*f.root.rank:][:f.root.rank] {
-			s += l * z[b]
+// information is W / tau^2 at some theta. Directions of which the counts say next to nothing are kept as a diagonal.
+type information struct {
+	diag   []float64 // of all directions
+	active []int     // the others, ascending
+	gram   []float64 // |active| x |active|, upper triangle
+
+	factor []float64 // Cholesky's, of I + tau^2 gram
+	logdet float64   // of I + W, too large by no more than idle
+}
+
+const (
+	maxSteps = 50   // three to ten are usual
+	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has W at its point
+	patience = 8    // steps that cost as much as W
+	leastT   = 1e-3 // of a step's length in the line search
+	// idle is the sum of tau^2 diag over the directions that are not active. By the inequalities of Fischer and of Hadamard, log det(I + W) is
+	// between that of the active part and that plus the sum of log(1 + tau^2 diag).
+	idle = 0.02
+	// leastShare keeps a quotient of a count and a probability finite. No probability that matters is as small.
+	leastShare = 1e-280
+	// leastLog is where the logarithm of a map is cut for a start elsewhere.
+	leastLog = 50
+)
+
+// begin starts the models of one kernel at the map where those of the last one began.
+func (f *fit) begin(r root) {
+	f.root = r
+	f.fresh = true
+}
+
+// project returns the z whose map is closest to theta, in the logarithm.
+func (f *fit) project(theta []float64) []float64 {
+	k, r := len(f.prior), f.root.rank
+	z, logs := make([]float64, r), make([]float64, k)
+	if r == 0 || theta == nil {
+		return z
+	}
+	for i, t := range theta {
+		if t > 0 { // not so small that it says nothing
+			logs[i] = max(math.Log(t/f.prior[i]), -leastLog)
 		}
-		p.theta[i] = f.tau * s
+	}
+	blasOf.Dgemv(blas.Trans, k, r, 1/f.tau, f.root.l, r, logs, 1, 0, z, 1)
+	for b := range z {
+		norm := 0.0
+		for i := range k {
+			norm += f.root.l[i*r+b] * f.root.l[i*r+b]
+		}
+		z[b] /= norm
+	}
+	return z
+}
+
+// move returns the map of the model at z.
+func (f *fit) move(z []float64) point {
+	k, r := len(f.prior), f.root.rank
+	p := point{z: z, theta: make([]float64, k), q: make([]float64, len(f.counts))}
+	if r > 0 {
+		blasOf.Dgemv(blas.NoTrans, k, r, f.tau, f.root.l, r, z, 1, 0, p.theta, 1)
 	}
 	largest := math.Inf(-1)
 	for i, u := range f.prior {
@@ -96,89 +135,201 @@ func (f *fit) at(z []float64) point {
 	return p
 }
 
-// mode moves z to the mode for a roughness and returns Laplace's log-evidence, relative to the guess.
-func (f *fit) mode(ctx context.Context, tau float64) (float64, error) {
-	z := f.z
-	if f.started {
-		z = make([]float64, f.root.rank)
-		for b, v := range f.z {
-			z[b] = v * f.tau / tau
-		}
+// mode moves to the mode for a roughness and returns Laplace's log-evidence, relative to the guess. It is not computed, and -Inf, if it is
+// below least.
+func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
+	fresh, last := f.fresh, f.tau
+	f.fresh, f.tau = false, tau
+	if fresh {
+		f.at = f.move(f.project(f.first))
+		f.inform()
+	} else {
+		z := slices.Clone(f.at.z)
+		blasOf.Dscal(len(z), last/tau, z, 1)
+		f.at = f.move(z)
 	}
-	f.tau, f.started = tau, true
-	at := f.at(z)
-	logdet := 0.0
-	for range maxSteps {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		var step []float64
-		step, logdet = f.step(at)
-		next := at
-		for t := 1.0; ; t /= 2 {
-			trial := make([]float64, len(z))
-			for b := range trial {
-				trial[b] = at.z[b] + t*step[b]
-			}
-			next = f.at(trial)
-			if next.value >= at.value-1e-9 {
-				break
-			}
-			if t < leastT {
-				next = at
-				break
-			}
-		}
-		gain := next.value - at.value
-		at = next
-		if !(gain >= gainGoal) {
-			break
-		}
+	f.decompose()
+	if err := f.climb(ctx); err != nil {
+		return 0, err
 	}
-	f.z, f.theta = at.z, at.theta
-	return at.value - logdet/2, nil
+	if fresh {
+		f.first = f.at.theta
+	}
+	if !(f.at.value > least) { // log det(I + W) > 0
+		return math.Inf(-1), nil
+	}
+	f.inform()
+	f.decompose()
+	f.advance()
+	return f.at.value - f.logdet/2, nil
 }
 
-// step returns the step of Fisher scoring and log det(I + W).
-func (f *fit) step(p point) (step []float64, logdet float64) {
+// climb takes steps until they gain little.
+func (f *fit) climb(ctx context.Context) error {
+	last, fresh := math.Inf(1), false
+	for range maxSteps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		gain, full := f.advance()
+		small := !(gain > gainGoal+f.slack)
+		if small && (full || fresh) {
+			break
+		}
+		// At this rate, how many steps are left?
+		fresh = small || math.Log(gain/gainGoal) > patience*math.Log(last/gain)
+		last = gain
+		if fresh {
+			f.inform()
+			f.decompose()
+			last = math.Inf(1)
+		}
+	}
+	return nil
+}
+
+// advance takes a step, and returns what it gains and whether it is of full length.
+func (f *fit) advance() (gain float64, full bool) {
+	step := f.direction()
+	for t := 1.0; t >= leastT; t /= 2 {
+		z := slices.Clone(f.at.z)
+		add(t, step, z)
+		if next := f.move(z); next.value >= f.at.value-f.slack { // false for NaN
+			gain, f.at = next.value-f.at.value, next
+			return gain, t == 1
+		}
+	}
+	return 0, false
+}
+
+// direction returns (I + W)^-1 times the gradient.
+func (f *fit) direction() []float64 {
 	k, kv := f.channel.Dims()
 	r := f.root.rank
+	step := make([]float64, r)
 	if r == 0 {
-		return nil, 0
+		return step
 	}
 	ratio, g := make([]float64, kv), make([]float64, k)
 	for j, c := range f.counts {
-		ratio[j] = c / max(p.q[j], leastShare)
+		ratio[j] = c / max(f.at.q[j], leastShare)
 	}
 	f.channel.back(ratio, g)
+	for i, t := range f.at.theta {
+		g[i] = t*g[i] - t*f.n
+	}
+	blasOf.Dgemv(blas.Trans, k, r, f.tau, f.root.l, r, g, 1, 0, step, 1)
+	add(-1, f.at.z, step)
+	m := len(f.active)
+	part := make([]float64, m)
+	for a, b := range f.active {
+		part[a] = step[b]
+	}
+	if m > 0 {
+		lapackOf.Dpotrs(blas.Upper, m, 1, f.factor, m, part, 1)
+	}
+	for b, d := range f.diag {
+		step[b] /= 1 + f.tau*f.tau*d
+	}
+	for a, b := range f.active {
+		step[b] = part[a]
+	}
+	return step
+}
+
+// inform computes the information at the point.
+func (f *fit) inform() {
+	k, kv := f.channel.Dims()
+	r := f.root.rank
+	f.diag = make([]float64, r)
+	if r == 0 {
+		f.active = nil
+		return
+	}
 	m, mean := make([]float64, k*r), make([]float64, r)
-	step = make([]float64, r)
-	for i, t := range p.theta {
-		d := t*g[i] - t*f.n
-		for b, l := range f.root.l[i*r:][:r] {
-			m[i*r+b] = f.tau * t * l
-			mean[b] += m[i*r+b]
-			step[b] += f.tau * l * d
-		}
+	for i, t := range f.at.theta {
+		row := m[i*r:][:r]
+		add(t, f.root.l[i*r:][:r], row)
+		add(1, row, mean)
 	}
 	a := make([]float64, kv*r)
-	blasOf.Dgemm(blas.Trans, blas.NoTrans, kv, r, k, 1, f.channel.rows, kv, m, r, 0, a, r)
-	for j, q := range p.q {
+	f.channel.times(m, r, a)
+	for j, q := range f.at.q {
 		s := math.Sqrt(f.n / max(q, leastShare))
-		for b := range r {
-			a[j*r+b] = s * (a[j*r+b] - q*mean[b])
+		row := a[j*r:][:r]
+		for b, v := range row {
+			v = s * (v - q*mean[b])
+			row[b] = v
+			f.diag[b] += v * v
 		}
 	}
-	w := make([]float64, r*r)
-	blasOf.Dsyrk(blas.Upper, blas.Trans, r, kv, 1, a, r, 0, w, r)
-	for b := range r {
-		w[b*r+b]++
-		step[b] -= p.z[b]
+	f.active = active(f.diag, idle/(f.tau*f.tau))
+	n := len(f.active)
+	rows := make([]float64, n*kv)
+	for c, b := range f.active {
+		for j := range kv {
+			rows[c*kv+j] = a[j*r+b]
+		}
 	}
-	lapackOf.Dpotrf(blas.Upper, r, w, r)
-	for b := range r {
-		logdet += 2 * math.Log(w[b*r+b])
+	f.gram = make([]float64, n*n)
+	if n > 0 {
+		blasOf.Dsyrk(blas.Upper, blas.NoTrans, n, kv, 1, rows, kv, 0, f.gram, n)
 	}
-	lapackOf.Dpotrs(blas.Upper, r, 1, w, r, step, 1)
-	return step, logdet
+}
+
+// active returns the indices of all but the least entries, whose sum is at most rest.
+func active(diag []float64, rest float64) []int {
+	order := make([]int, len(diag))
+	for b := range order {
+		order[b] = b
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case diag[a] < diag[b]:
+			return -1
+		case diag[a] > diag[b]:
+			return 1
+		}
+		return 0
+	})
+	n := 0
+	for sum := 0.0; n < len(order); n++ {
+		if sum += diag[order[n]]; !(sum <= rest) {
+			break
+		}
+	}
+	out := order[n:]
+	slices.Sort(out)
+	return out
+}
+
+// decompose factors I + W.
+func (f *fit) decompose() {
+	n := len(f.active)
+	scale := f.tau * f.tau
+	f.logdet = 0
+	f.factor = make([]float64, n*n)
+	// Rounding of a gram matrix is relative to its diagonal: with very many counts, 1 may be too little.
+	for more := 0.0; n > 0; more = 4*more + 0x1p-50 {
+		for i := range n {
+			for j := i; j < n; j++ {
+				f.factor[i*n+j] = scale * f.gram[i*n+j]
+			}
+			f.factor[i*n+i] += 1 + more*f.factor[i*n+i]
+		}
+		if lapackOf.Dpotrf(blas.Upper, n, f.factor, n) || more > 1 {
+			break
+		}
+	}
+	for a := range n {
+		f.logdet += 2 * math.Log(f.factor[a*n+a])
+	}
+	isActive := 0
+	for b, d := range f.diag {
+		if isActive < n && f.active[isActive] == b {
+			isActive++
+			continue
+		}
+		f.logdet += math.Log1p(scale * d)
+	}
 }

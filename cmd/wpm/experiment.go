@@ -30,7 +30,7 @@ type study struct {
 }
 
 func experimentCommand() *cli.Command {
-	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy()}
+	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy()}
 	out := &cli.Command{Name: "experiment", Usage: "the paper's studies: tables and figures", OnUsageError: usageError}
 	list := ""
 	for _, s := range studies {

@@ -7,12 +7,14 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/experiments/gowalla"
+	"github.com/wpm-go/wpm/experiments/mapping"
 	"github.com/wpm-go/wpm/experiments/mirror"
 	"github.com/wpm-go/wpm/experiments/movielens"
 	"github.com/wpm-go/wpm/experiments/ring"
@@ -291,6 +293,65 @@ func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) e
 		fmt.Fprintln(w, "d\tn\teps\tno data\trandom atom\tprojection\tratio\t")
 		for _, a := range res.Rows {
 			fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%.4f\t%.3f\t\n", a.Dim, a.Atoms, a.Epsilon, a.Uniform, a.RandomAtom, a.Projection, a.Ratio)
+		}
+		return w.Flush()
+	}, nil
+}
+
+func mappingStudy() study {
+	return study{
+		name: "mapping", usage: "maps from releases: the guess, the raw counts and the estimators, over kinds of maps, eps and devices",
+		about:  "Needs no data; -data adds check-ins, in the forms that gowalla reads. Releases are simulated from -seed. Some minutes with the defaults.",
+		seeded: "of maps and releases", positive: []string{"runs", "large"}, run: runMapping,
+		end: "Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "data", Usage: "`PATH` of check-ins: a file or a folder"},
+			&cli.StringFlag{Name: "maps", Usage: "some of the maps, `NAME;NAME;...` (default all)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
+			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000)"},
+			&cli.IntFlag{Name: "large", Value: 200_000, Usage: "devices of one more case, for four of the maps"},
+			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
+		},
+	}
+}
+
+func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	cfg := mapping.Config{
+		Data: c.String("data"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Large: c.Int("large"), Runs: c.Int("runs"),
+		Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+	}
+	if c.String("maps") != "" {
+		cfg.Maps = strings.Split(c.String("maps"), ";")
+	}
+	for _, s := range listed(c.String("devices")) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, nil, fmt.Errorf("-devices: %q is not a whole number", s)
+		}
+		cfg.Devices = append(cfg.Devices, n)
+	}
+	res, err := mapping.Run(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintf(w, "map\teps\tdevices\tguess")
+		for _, s := range res.Summary {
+			fmt.Fprintf(w, "\t%s", s.Estimator)
+		}
+		fmt.Fprintln(w, "\tbest\tunit")
+		for _, r := range res.Rows {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.3g", r.Map, r.Epsilon, r.Devices, r.Guess)
+			for n := range res.Summary {
+				fmt.Fprintf(w, "\t%.3g", r.Mean[n])
+			}
+			fmt.Fprintf(w, "\t%s\t%s\n", r.Best, r.Unit)
+		}
+		fmt.Fprintln(w)
+		fmt.Fprintln(w, "made maps\tlargest ratio to the guess\tcases above 1.02\tgeometric mean to the best\tlargest")
+		for _, s := range res.Summary {
+			fmt.Fprintf(w, "%s\t%.3f\t%d\t%.3f\t%.3f\n", s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest)
 		}
 		return w.Flush()
 	}, nil

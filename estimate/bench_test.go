@@ -1,0 +1,68 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// BenchmarkMap has the eigenvectors at hand.
+func BenchmarkMap(b *testing.B) {
+	for _, c := range []struct {
+		side int
+		eps  float64
+		n    int
+	}{{20, 1, 500}, {20, 1, 5000}, {20, 4, 5000}, {20, 4, 200000}} {
+		b.Run(fmt.Sprintf("k=%d/eps=%v/n=%d", c.side*c.side, c.eps, c.n), func(b *testing.B) {
+			m, err := cost.NewGrid(c.side, c.side, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			g, dist := geometryOf(b, m)
+			share := .333
+			if c.eps == 4 {
+				share = .077
+			}
+			rows := discs(dist, c.eps, share)
+			theta := make([]float64, g.K())
+			r := rand.New(rand.NewPCG(1, 2))
+			theta[g.K()/3], theta[g.K()/2+5] = .5, .2
+			for i := range theta {
+				theta[i] += .3 / float64(g.K())
+			}
+			p := Problem{Counts: sample(r, theta, normal(rows), c.n), Channel: channelOf(b, rows), Geometry: g}
+			for n := range lengths {
+				if _, err := g.root(n); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				if _, err := Map(context.Background(), p, Settings{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkGeometry is what Map computes of the distances, once.
+func BenchmarkGeometry(b *testing.B) {
+	m, err := cost.NewGrid(20, 20, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		g, err := NewGeometry(m, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for n := range lengths {
+			if _, err := g.root(n); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
