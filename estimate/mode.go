@@ -49,7 +49,8 @@ type point struct {
 type information struct {
 	diag   []float64 // of all directions
 	active []int     // the others, ascending
-	gram   []float64 // |active| x |active|, upper triangle
+	moved  float64   // gain since
+	gram   []float64 // |active| x |active|, lower triangle
 
 	factor []float64 // Cholesky's, of I + tau^2 gram
 	logdet float64   // of I + W, too large by no more than idle
@@ -58,7 +59,7 @@ type information struct {
 const (
 	maxSteps = 50   // three to ten are usual
 	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has W at its point
-	patience = 8    // steps that cost as much as W
+	patience = 10   // steps that cost as much as W
 	leastT   = 1e-3 // of a step's length in the line search
 	// idle is the sum of tau^2 diag over the directions that are not active. By the inequalities of Fischer and of Hadamard, log det(I + W) is
 	// between that of the active part and that plus the sum of log(1 + tau^2 diag).
@@ -147,6 +148,7 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 		z := slices.Clone(f.at.z)
 		blasOf.Dscal(len(z), last/tau, z, 1)
 		f.at = f.move(z)
+
 	}
 	f.decompose()
 	if err := f.climb(ctx); err != nil {
@@ -158,9 +160,11 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 	if !(f.at.value > least) { // log det(I + W) > 0
 		return math.Inf(-1), nil
 	}
-	f.inform()
-	f.decompose()
-	f.advance()
+	if f.moved > gainGoal {
+		f.inform()
+		f.decompose()
+		f.advance()
+	}
 	return f.at.value - f.logdet/2, nil
 }
 
@@ -196,6 +200,7 @@ func (f *fit) advance() (gain float64, full bool) {
 		add(t, step, z)
 		if next := f.move(z); next.value >= f.at.value-f.slack { // false for NaN
 			gain, f.at = next.value-f.at.value, next
+			f.moved += math.Abs(gain)
 			return gain, t == 1
 		}
 	}
@@ -226,7 +231,7 @@ func (f *fit) direction() []float64 {
 		part[a] = step[b]
 	}
 	if m > 0 {
-		lapackOf.Dpotrs(blas.Upper, m, 1, f.factor, m, part, 1)
+		lapackOf.Dpotrs(blas.Lower, m, 1, f.factor, m, part, 1)
 	}
 	for b, d := range f.diag {
 		step[b] /= 1 + f.tau*f.tau*d
@@ -241,7 +246,7 @@ func (f *fit) direction() []float64 {
 func (f *fit) inform() {
 	k, kv := f.channel.Dims()
 	r := f.root.rank
-	f.diag = make([]float64, r)
+	f.diag, f.moved = make([]float64, r), 0
 	if r == 0 {
 		f.active = nil
 		return
@@ -273,7 +278,7 @@ func (f *fit) inform() {
 	}
 	f.gram = make([]float64, n*n)
 	if n > 0 {
-		blasOf.Dsyrk(blas.Upper, blas.NoTrans, n, kv, 1, rows, kv, 0, f.gram, n)
+		blasOf.Dsyrk(blas.Lower, blas.NoTrans, n, kv, 1, rows, kv, 0, f.gram, n)
 	}
 }
 
@@ -312,12 +317,12 @@ func (f *fit) decompose() {
 	// Rounding of a gram matrix is relative to its diagonal: with very many counts, 1 may be too little.
 	for more := 0.0; n > 0; more = 4*more + 0x1p-50 {
 		for i := range n {
-			for j := i; j < n; j++ {
+			for j := range i + 1 {
 				f.factor[i*n+j] = scale * f.gram[i*n+j]
 			}
 			f.factor[i*n+i] += 1 + more*f.factor[i*n+i]
 		}
-		if lapackOf.Dpotrf(blas.Upper, n, f.factor, n) || more > 1 {
+		if lapackOf.Dpotrf(blas.Lower, n, f.factor, n) || more > 1 {
 			break
 		}
 	}
