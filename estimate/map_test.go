@@ -48,15 +48,6 @@ func normal(rows [][]float64) [][]float64 {
 	return out
 }
 
-func channelOf(t testing.TB, rows [][]float64) *Channel {
-	t.Helper()
-	c, err := NewChannel(len(rows), len(rows[0]), func(i int, dst []float64) { copy(dst, rows[i]) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func geometryOf(t testing.TB, m cost.Matrix) (*Geometry, [][]float64) {
 	t.Helper()
 	g, err := NewGeometry(m, 1)
