@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -242,6 +243,49 @@ func TestDesignTooLarge(t *testing.T) {
 		_, err := wpm.NewDesign(context.Background(), test.c, epsilon(t, "1"), wpm.Objective{Kind: test.kind})
 		if !errors.Is(err, wpm.ErrLimit) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%T, %v: %v", test.c, test.kind, err)
+		}
+	}
+}
+
+// unread is a cost of a size whose rows nobody may ask for.
+type unread struct{ k, kv int }
+
+func (c unread) Dims() (k, kv int)            { return c.k, c.kv }
+func (c unread) Row(int, []float64) []float64 { panic("a row is read") }
+
+// TestFileSize holds that a matrix too long for a file is refused before anything is solved: by its size without a look at it,
+// or by the text of its first entries, and none too early.
+func TestFileSize(t *testing.T) {
+	const largest = policy.MaxBytes / 2 // entries of two bytes
+	digits := func(k, kv int, wrong int) *cost.Dense {
+		d := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		for i := range d.Data {
+			d.Data[i] = 1.0 / 3
+		}
+		if wrong > 0 {
+			d.Data[wrong] = math.NaN()
+		}
+		return d
+	}
+	fit := policy.MaxBytes / (len(strconv.FormatFloat(1.0/3, 'g', -1, 64)) + 1) // entries of so many bytes, with their commas
+	for _, test := range []struct {
+		c    cost.Matrix
+		want error
+	}{
+		{&cost.Dense{K: largest/16 + 1, Kv: 16}, wpm.ErrLimit}, // no entry is there to be read
+		{&cost.Dense{K: 1 << 30, Kv: 1 << 30}, wpm.ErrLimit},
+		{&cost.Dense{K: 1 << 10, Kv: 1 << 10}, nil},
+		{digits(1000, fit/1000+1, 0), wpm.ErrLimit},
+		{digits(2000, fit/1000, fit*3/2), wpm.ErrLimit}, // stops before the entry that is none
+		{digits(1000, fit/1000-1, 0), nil},
+		{digits(1600, 1800, 7), cost.ErrNotFinite}, // has to read
+		{(*cost.Dense)(nil), nil}, {&cost.Dense{}, nil}, {&cost.Dense{K: 2000, Kv: 2000}, nil}, {nil, nil},
+		{unread{1 << 20, 1 << 20}, nil},
+	} {
+		if err := wpm.CheckFileSize(test.c); !errors.Is(err, test.want) || err != nil && test.want == nil {
+			t.Errorf("%T: %v, want %v", test.c, err, test.want)
+		} else if d, ok := test.c.(*cost.Dense); ok && test.want == wpm.ErrLimit && !strings.Contains(err.Error(), fmt.Sprintf("%d x %d", d.K, d.Kv)) {
+			t.Errorf("does not say the size: %v", err)
 		}
 	}
 }

@@ -47,6 +47,55 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 	})
 }
 
+// The text of an entry of a matrix that is not negative, with its comma: least and most bytes, as 0 and 2.2250738585072014e-308
+// have them.
+const (
+	leastEntry = 2
+	mostEntry  = 24
+	// sizeBlock is how many entries CheckFileSize writes at a time.
+	sizeBlock = 1 << 14
+)
+
+// CheckFileSize refuses a cost matrix that is too long for a policy, which states all of it beside the rows of version 1: what
+// Publish would find out after the design. It takes constant time where the number of entries decides, else up to that of
+// writing 64 MiB of numbers, some tenths of a second. It knows of no limit for a cost of another type.
+//
+// Errors: ErrLimit, and those of cost.SpecOf.
+func CheckFileSize(c cost.Matrix) error {
+	d, ok := c.(*cost.Dense)
+	if !ok || d == nil || d.K < 1 || d.Kv < 1 {
+		return nil
+	}
+	long := fmt.Errorf("%w: a policy states its cost matrix, and this one, %d x %d, takes more than the %d bytes of a file: give"+
+		" points instead of a matrix, merge places, or write entries with fewer digits", ErrLimit, d.K, d.Kv, policy.MaxBytes)
+	switch {
+	case d.K > policy.MaxBytes/leastEntry/d.Kv:
+		return long
+	case d.K <= policy.MaxBytes/mostEntry/d.Kv:
+		return nil
+	}
+	if len(d.Data) != d.K*d.Kv {
+		return nil // cost.Validate will say so
+	}
+	total := 0
+	rows := max(1, sizeBlock/d.Kv)
+	for i := 0; i < d.K; i += rows {
+		n := min(rows, d.K-i)
+		spec, err := cost.SpecOf(&cost.Dense{K: n, Kv: d.Kv, Data: d.Data[i*d.Kv : (i+n)*d.Kv]})
+		if err != nil {
+			return err
+		}
+		text, err := spec.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if total += len(text) - len(`{"kind":"explicit","C":[]}`); total > policy.MaxBytes {
+			return long
+		}
+	}
+	return nil
+}
+
 // publish is Publish. each calls a function with every row.
 func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
 	cfg.Polytope, cfg.Inputs = m.box, m.k

@@ -106,6 +106,9 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	if plan.geometry, err = readGeometry(c); err != nil {
 		return plan, err
 	}
+	if err := wpm.CheckFileSize(plan.geometry.Cost); err != nil {
+		return plan, err
+	}
 	if plan.objective, plan.menu, plan.noMenu, err = readObjectives(c, plan.geometry); err != nil {
 		return plan, err
 	}

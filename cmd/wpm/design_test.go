@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,5 +82,25 @@ func TestDesignTableColumns(t *testing.T) {
 		if !strings.Contains(out, "lower bound  wpm, uniform") {
 			t.Errorf("%s:\n%s", objective, out)
 		}
+	}
+}
+
+// TestDesignLongMatrix holds that a matrix whose text is too long for a policy is refused before it is solved.
+func TestDesignLongMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a matrix of 29 MB")
+	}
+	const side = 1900
+	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", side, side)
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	file := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(head)))
+	file = append(file, head...)
+	for range side * side {
+		file = binary.LittleEndian.AppendUint64(file, math.Float64bits(1.0/3))
+	}
+	matrix := write(t, t.TempDir(), "c.npy", string(file))
+	status, _, errs := try(t, "", "design", "-cost", matrix, "-eps", "1", "-o", matrix+".policy")
+	if status != device.Bad || !strings.Contains(errs, "1900 x 1900, takes more than the 67108864 bytes of a file: give points") {
+		t.Errorf("status %d: %s", status, errs)
 	}
 }
