@@ -6,11 +6,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/ldp"
 )
 
 // scans are the functions that go over secret weights, rows or counts, with the parameters of range loops that are public
@@ -221,6 +223,50 @@ func unusable(readable string) map[string]string {
 	}
 }
 
+// timed are the policies of BenchmarkTiming.
+var timed = []timedPolicy{{1, 8}, {1, 100}, {1, 400}, {1, 900}, {2, 400}, {2, 20_000}}
+
+type timedPolicy struct{ version, places int }
+
+func (t timedPolicy) name() string { return fmt.Sprintf("v%d/%d", t.version, t.places) }
+
+// first is the first input whose label is as long as that of the last.
+func (t timedPolicy) first() int {
+	n := 1
+	for n*10 < t.places {
+		n *= 10
+	}
+	return n
+}
+
+// policy has rows of version 1, or random points of the plane: the thresholds of the inputs that are drawn are right, and those
+// of others, which are read as well, are 0.
+func (t timedPolicy) policy(b *testing.B) Policy {
+	b.Helper()
+	if t.version == 1 {
+		return benchPolicy(b, t.places, Mixture, true)
+	}
+	box, err := ldp.NewPolytope(mustEpsilon(b, "4"), slices.Repeat([]float64{0.6 / float64(t.places)}, t.places), 62)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, t.places), Provenance: clean}
+	for range 2 * t.places {
+		cfg.Geometry.OutputPoints = append(cfg.Geometry.OutputPoints, r.Int32())
+	}
+	for i := range t.places {
+		if drawn := i%7 == 0 && i < 7*20 || i == t.first() || i == t.places-1; drawn {
+			right, err := cfg.Geometry.Thresholds(box, i, i+1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			cfg.Thresholds[i] = right[0]
+		}
+	}
+	return mustNew(b, cfg)
+}
+
 // BenchmarkTiming compares what a release in mixture mode can be, but for the ledger and crypto/rand. See
 // numtest.Welch.
 //
@@ -238,18 +284,32 @@ func BenchmarkTiming(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.Run("rows", func(b *testing.B) {
-		p := benchPolicy(b, 250, Mixture, true)
-		private := []byte("000,1\n")
-		numtest.Welch(b, func(class int) {
-			copy(private, []string{"100", "249"}[class])
-			for i := range words {
-				words[i] = byte(-class)
+	rows := func(p Policy, name, first, last string) {
+		b.Run(name, func(b *testing.B) {
+			private := []byte(first + ",1\n")
+			for _, label := range []string{first, last} {
+				if _, usable, _ := p.c.read([]byte(label + ",1\n")); usable != 1 {
+					b.Fatalf("%s is no input", label)
+				}
 			}
-		}, func() { run(b, p, private) })
-	})
-	for _, n := range []int{8, 100, 400, 900} {
-		p := benchPolicy(b, n, Mixture, true)
+			numtest.Welch(b, func(class int) {
+				copy(private, []string{first, last}[class])
+				for i := range words {
+					words[i] = byte(-class)
+				}
+			}, func() { run(b, p, private) })
+		})
+	}
+	rows(benchPolicy(b, 250, Mixture, true), "rows", "100", "249")
+	for _, size := range timed {
+		n := size.places
+		if testing.Short() && n > 1000 {
+			continue
+		}
+		p, name := size.policy(b), size.name()
+		if size.version == 2 {
+			rows(p, "rows/"+name, fmt.Sprint(size.first()), fmt.Sprint(n-1))
+		}
 		readable := userHeader + "\n"
 		for i := range 20 {
 			readable += fmt.Sprintf("u,%d,%d\n", i*7%n, 1+i%9)
@@ -265,7 +325,7 @@ func BenchmarkTiming(b *testing.B) {
 			if usable != [2]int{1, 0} {
 				b.Fatalf("%s: usable %v", kind, usable)
 			}
-			b.Run(fmt.Sprintf("parsed/%d/%s", n, kind), func(b *testing.B) {
+			b.Run(fmt.Sprintf("parsed/%s/%s", name, kind), func(b *testing.B) {
 				pr, at := Private{&private{count: make([]float64, n)}}, 0
 				numtest.Welch(b, func(class int) {
 					copy(pr.count, of[class].count)
@@ -276,7 +336,7 @@ func BenchmarkTiming(b *testing.B) {
 					sink += j
 				})
 			})
-			b.Run(fmt.Sprintf("whole/%d/%s", n, kind), func(b *testing.B) {
+			b.Run(fmt.Sprintf("whole/%s/%s", name, kind), func(b *testing.B) {
 				private := make([]byte, len(readable))
 				numtest.Welch(b, func(class int) { copy(private, []string{readable, bad}[class]) }, func() { run(b, p, private) })
 			})
