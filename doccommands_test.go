@@ -23,6 +23,7 @@ var unrun = map[string]string{
 	".ci/":                       "runs this test, or needs hours",
 	"fuzz/run ":                  "needs as long as it is told",
 	"bench/run":                  "needs the peers, a C++ compiler and an idle machine",
+	"wpm experiment country":     "needs minutes; its test runs it on fewer places",
 	"wpm experiment movielens":   "needs data that may not be here",
 	"wpm experiment all":         "needs minutes, and data that may not be here; the studies have tests of their own",
 	"wpm experiment gowalla":     "needs data that may not be here",

@@ -134,6 +134,9 @@ var picture = map[string][]string{
 	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none
 		"", "cost", "estimate", "experiments/city", "experiments/gowalla", "experiments/report", "internal/parallel", "ldp", "mincostflow",
 	},
+	"experiments/country": { // audit has the check of the rows on all cores
+		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
+	},
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "ldp", "mincostflow", "policy",
 	},
@@ -146,6 +149,8 @@ var picture = map[string][]string{
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device",
 		"experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
+	},
+		"experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
 		"internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},

@@ -30,8 +30,8 @@ type study struct {
 }
 
 func experimentCommand() *cli.Command {
-	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy()}
-	out := &cli.Command{Name: "experiment", Usage: "the paper's studies: tables and figures", OnUsageError: usageError}
+	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(), countryStudy()}
+	out := &cli.Command{Name: "experiment", Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: usageError}
 	list := ""
 	for _, s := range studies {
 		out.Commands = append(out.Commands, s.command())
@@ -124,7 +124,7 @@ func runAll(ctx context.Context, c *cli.Command) error {
 		}
 	}
 	seed := "-seed=" + strconv.FormatUint(c.Uint64("seed"), 10)
-	studies := [][]string{{"ring", seed}, {"gowalla", seed}, {"mirror", seed}, {"sphere", seed}}
+	studies := [][]string{{"ring", seed}, {"gowalla", seed}, {"mirror", seed}, {"sphere", seed}, {"country", seed}}
 	if c.IsSet("data") {
 		studies[1] = append(studies[1], "-data="+c.String("data"))
 	}

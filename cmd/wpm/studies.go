@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/experiments/country"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/mapping"
 	"github.com/wpm-go/wpm/experiments/mirror"
@@ -352,6 +353,49 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		fmt.Fprintln(w, "made maps\tlargest ratio to the guess\tcases above 1.02\tgeometric mean to the best\tlargest")
 		for _, s := range res.Summary {
 			fmt.Fprintf(w, "%s\t%.3f\t%d\t%.3f\t%.3f\n", s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest)
+		}
+		return w.Flush()
+	}, nil
+}
+
+func countryStudy() study {
+	return study{
+		name: "country", usage: "a policy of 20,000 places like those of a real country: times, and the map of 1,000 devices",
+		about: "Needs no data; country, devices and releases are drawn from -seed, so this is a simulation. Great-circle distances. A minute\n" +
+			"with the defaults.",
+		seeded: "of country, devices and releases", positive: []string{"places", "devices"}, run: runCountry,
+		end: "Simulated. Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 2,4,8)"},
+			&cli.IntFlag{Name: "places", Value: 20_000, Usage: "towns and villages"},
+			&cli.IntFlag{Name: "devices", Value: 1000, Usage: "that release one place each"},
+		},
+	}
+}
+
+func runCountry(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	res, err := country.Run(ctx, country.Config{
+		Out: c.String("out"), Places: c.Int("places"), Devices: c.Int("devices"), Epsilons: listed(c.String("eps")), Seed: c.Uint64("seed"),
+		Progress: progress(c.Root().ErrWriter),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		fmt.Fprintf(out, "%d places, %d devices. Seconds of the wall:\n\n", res.Config.Places, res.Config.Devices)
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "eps\tpolicy, MB\tdesign\tverify\torder of rows\tall releases\t")
+		for _, row := range res.Rows {
+			t := row.Times
+			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t\n", row.Epsilon, float64(row.Bytes)/1e6, t.Design, t.Verify, t.Order, t.Release)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nW_1 in km; the last three columns are the distances from the truth to maps without a release:\n\n")
+		fmt.Fprintln(w, "eps\tworst case\tno mechanism beats\tmap of the releases\tall places alike\tby inhabitants\tno privacy\t")
+		for _, row := range res.Rows {
+			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", row.Epsilon, row.Worst, row.Lower, row.Map, res.Uniform, res.People, res.Open)
 		}
 		return w.Flush()
 	}, nil
