@@ -148,9 +148,8 @@ var picture = map[string][]string{
 
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device",
-		"experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
-	},
-		"experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere",
+		"experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens",
+		"experiments/report", "experiments/ring", "experiments/sphere",
 		"internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},
