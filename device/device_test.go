@@ -119,6 +119,8 @@ func TestCommands(t *testing.T) {
 		{"verify -max-eps x p", "", Bad, "-max-eps"},
 		{"verify -policy-id " + strings.Repeat("0", 64) + " p", "", No, "as -policy-id asks"},
 		{"verify -policy-id 0 p", "", Bad, "64 hexadecimal digits"},
+		{"verify -privacy-only p", "", Yes, "verified"},
+		{"verify -privacy-only false", "", No, "false"},
 		{"verify false", "", No, "false"},
 		{"verify -json false", "", No, `"verified": false`},
 		{"verify junk", "", Bad, "junk"},

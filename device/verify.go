@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"strings"
 
 	"github.com/wpm-go/wpm/policy"
@@ -25,13 +26,21 @@ func VerifyCommand(e *Env) *Command {
 	}
 	var want conditions
 	want.flags(c.Flags)
+	quick := c.Flags.Bool("privacy-only", false, "leave unchecked what privacy does not need: the order of the rows, and what is claimed of utility")
 	rows := c.Flags.Bool("rows", false, "check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output")
 	asJSON := c.Flags.Bool("json", false, "print the verdict as JSON")
 	c.Do = func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
 			return errors.New("verify takes one policy file")
 		}
-		err := e.verify(ctx, args[0], want, *rows, *asJSON)
+		pairs := int64(quickRows)
+		switch {
+		case *rows:
+			pairs = math.MaxInt64
+		case *quick:
+			pairs = 0
+		}
+		err := e.verify(ctx, args[0], want, pairs, *asJSON)
 		if errors.Is(err, ErrNo) && *asJSON {
 			reason := strings.TrimSuffix(err.Error(), ": "+ErrNo.Error())
 			_ = PrintJSON(e.Out, map[string]any{"verified": false, "reason": reason})
@@ -41,7 +50,7 @@ func VerifyCommand(e *Env) *Command {
 	return c
 }
 
-func (e *Env) verify(ctx context.Context, path string, want conditions, rows, asJSON bool) error {
+func (e *Env) verify(ctx context.Context, path string, want conditions, pairs int64, asJSON bool) error {
 	m, err := e.OpenPolicy(path)
 	switch {
 	case IsFalse(err):
@@ -60,7 +69,7 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, rows, as
 		return fmt.Errorf("%s: %w: %w", path, err, ErrNo)
 	}
 	if r, ok := m.(ranked); ok {
-		text, err := r.CheckRows(ctx, rows)
+		text, err := r.CheckRows(ctx, pairs)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return err
@@ -89,23 +98,24 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, rows, as
 
 // ranked is a policy whose rows follow an order, which privacy does not need.
 type ranked interface {
-	// CheckRows checks that they do, and says so, or that they are too many to be checked unasked; "" if there is no order.
-	CheckRows(ctx context.Context, force bool) (string, error)
+	// CheckRows checks that they do and says so, if there are at most so many pairs of an input and an output, else that nobody
+	// did; "" if there is no order.
+	CheckRows(ctx context.Context, pairs int64) (string, error)
 }
 
 // quickRows is the number of pairs of an input and an output up to which rows are checked unasked: some seconds.
 const quickRows = 1 << 29
 
-// RowsNotChecked is the verdict on rows that nobody looked at.
-const RowsNotChecked = "not checked (-rows does)"
+// rowsNotChecked is the verdict on rows that nobody looked at.
+const rowsNotChecked = "not checked (-rows does)"
 
 // CheckRows checks every threshold of a policy of version 2.
-func (p Points) CheckRows(ctx context.Context, force bool) (string, error) {
+func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
 	switch {
 	case p.Version() < 2:
 		return "", nil
-	case !force && p.Inputs() > quickRows/p.Outputs():
-		return RowsNotChecked, nil
+	case int64(p.Inputs()) > pairs/int64(p.Outputs()):
+		return rowsNotChecked, nil
 	}
 	check := p.VerifyRows
 	if check == nil {

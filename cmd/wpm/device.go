@@ -87,10 +87,12 @@ func verifyCommand() *cli.Command {
 			"-out) has a box and no claims.",
 		func(c *device.Command) opener {
 			var o options
-			c.Flags.BoolVar(&o.privacyOnly, "privacy-only", false, "leave the utility claims unchecked")
 			c.Flags.BoolVar(&o.utility, "utility", false,
 				"recompute the utility claims of a larger matrix, too: half a second for each million entries")
-			return func(data []byte) (device.Mechanism, error) { return o.open(data) }
+			return func(data []byte) (device.Mechanism, error) {
+				o.privacyOnly = c.Flags.Lookup("privacy-only").Value.String() == "true"
+				return o.open(data)
+			}
 		})
 }
 
@@ -183,14 +185,6 @@ func (p points) Verify(ctx context.Context) (device.Verdict, error) {
 	delete(v.JSON, "cost")
 	v.Claims, v.JSON["utility"] = "utility: "+utility+"\n", utility
 	return v, nil
-}
-
-// CheckRows leaves the order of the rows to the utility that -privacy-only does without.
-func (p points) CheckRows(ctx context.Context, force bool) (string, error) {
-	if p.privacyOnly && !force && p.Version() == 2 {
-		return device.RowsNotChecked, nil
-	}
-	return p.Points.CheckRows(ctx, force)
 }
 
 // Prepare makes the solver ready, in a process of its own.
