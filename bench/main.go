@@ -3,7 +3,7 @@
 // Command bench runs wpm and its peers on the same instances, one after the other in alternation, and prints their times and ratios.
 //
 //	bench/run                     installs the peers from the distribution's packages, compiles the drivers, then everything below
-//	bench/run -group entropic     one table: exact, entropic, iteration, basemeasure, knapsack, network
+//	bench/run -group entropic     one table: exact, entropic, iteration, basemeasure, knapsack, network, policy
 //	bench/run -only sq300 -runs 5 instances whose name contains sq300, medians of five runs
 //
 // Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table say what that is);
@@ -48,9 +48,17 @@ var tables = []table{
 	{"iteration", "One iteration of Algorithm 1, the kernel in memory", iteration},
 	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},
 	{"basemeasure", "Optimal base measure: from the cost in memory to the optimum", baseMeasures},
+	{"policy", "Policies of many places, on a device", policies},
 }
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == measureFlag {
+		if err := measure(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	c := &config{log: os.Stderr}
 	group := flag.String("group", "", "comma-separated tables; all by default")
 	flag.IntVar(&c.runs, "runs", 3, "runs of everything; the figures are medians")
