@@ -247,19 +247,21 @@ func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	for i, left := from, 0; i < to; i++ {
 		x, t, sum := c.places.input(i), int(c.Thresholds[i]), c.base
 		key := c.places.key(x, c.places.output(t))
-		for j := range width {
+		var over, carry, some uint64 // over * 2^64 + sum; in the order of the outputs a branch would be hard to predict
+		for j, v := range width {
 			if left--; left < 0 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 				left = stride
 			}
-			if before(c.places.key(x, c.places.output(j)), j, key, t) == 0 {
-				continue
-			}
-			if sum += width[j]; sum >= c.Polytope.Total() {
-				return fmt.Errorf("%w: output %d is too late a threshold for input %d", ErrRow, t, i)
-			}
+			first := before(c.places.key(x, c.places.output(j)), j, key, t)
+			sum, carry = bits.Add64(sum, v&-first, 0)
+			over += carry
+			some |= first
+		}
+		if some != 0 && (over > 0 || sum >= c.Polytope.Total()) { // where sum lo is 2^B, the threshold is the first of all
+			return fmt.Errorf("%w: output %d is too late a threshold for input %d", ErrRow, t, i)
 		}
 		if sum+width[t] < c.Polytope.Total() {
 			return fmt.Errorf("%w: output %d is too early a threshold for input %d", ErrRow, t, i)
