@@ -14,7 +14,8 @@ import (
 // thresholdBlock is how many inputs a goroutine takes at a time.
 const thresholdBlock = 256
 
-// thresholds returns the thresholds of all inputs, as policy.Geometry.Thresholds does, on all cores.
+// thresholds returns the thresholds of all inputs, as policy.Geometry.Thresholds does, on all cores. Those of a ring or a grid are
+// found by counting; see lattice. For points:
 //
 // Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are within
 // r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r - d to r + d.
@@ -24,10 +25,19 @@ func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	switch r.geometry.Kind {
+	case policy.Ring:
+		return ringThresholds(ctx, box)
+	case policy.Grid:
+		return gridThresholds(ctx, r.geometry.Rows, r.geometry.Cols, box)
+	}
 	k, kv := r.cost.Dims()
-	in, out, axes, wrap := r.vectors(kv)
+	in, out, axes := r.geometry.InputPoints, r.geometry.OutputPoints, r.geometry.Axes
+	if in == nil {
+		in = out
+	}
 	order := snake(out, axes)
-	t := &thresholder{axes: axes, wrap: wrap, need: box.Total(), cols: make([]column, kv), points: make([]int32, 0, len(out))}
+	t := &thresholder{axes: axes, need: box.Total(), cols: make([]column, kv), points: make([]int32, 0, len(out))}
 	for j := range kv {
 		t.need -= box.Lo(j)
 	}
@@ -45,7 +55,7 @@ func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 			x := in[int(i)*axes:][:axes]
 			least, most := uint64(0), uint64(math.MaxUint64)
 			if last != nil {
-				d := math.Sqrt(float64(t.key(x, last)))
+				d := math.Sqrt(float64(squared(x, last)))
 				most = uint64(min((radius+d)*(radius+d)*(1+1e-12)+1, 1<<63))
 				if radius > d {
 					least = uint64((radius - d) * (radius - d) * (1 - 1e-12))
@@ -61,29 +71,6 @@ func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 		return nil
 	}, nil)
 	return found, err
-}
-
-// vectors returns the coordinates of inputs and kv outputs; of a grid, those that package policy ranks its cells by. wrap is the length
-// of the way round a ring, else 0.
-func (r *ranking) vectors(kv int) (in, out []int32, axes int, wrap int64) {
-	g := r.geometry
-	switch {
-	case g.Kind == policy.Ring:
-		for j := range kv {
-			out = append(out, int32(j))
-		}
-		return out, out, 1, int64(kv)
-	case g.Kind == policy.Grid:
-		for row := range g.Rows {
-			for col := range g.Cols {
-				out = append(out, int32(col*g.Rows), int32(row*g.Cols))
-			}
-		}
-		return out, out, 2, 0
-	case g.InputPoints == nil:
-		return g.OutputPoints, g.OutputPoints, g.Axes, 0
-	}
-	return g.InputPoints, g.OutputPoints, g.Axes, 0
 }
 
 // snake returns the numbers of points strip by strip, up one and down the next: by the first axis, and by the second within a strip.
@@ -115,14 +102,10 @@ func snake(points []int32, axes int) []int32 {
 	return order
 }
 
-// key is the squared distance of two vectors; package policy checks that no key reaches 2^63.
-func (t *thresholder) key(x, y []int32) (sum uint64) {
+// squared is the squared distance of two vectors; package policy checks that no key reaches 2^63.
+func squared(x, y []int32) (sum uint64) {
 	for a, v := range x {
 		d := int64(v) - int64(y[a])
-		if t.wrap > 0 {
-			d = max(d, -d)
-			d = min(d, t.wrap-d)
-		}
 		sum += uint64(d) * uint64(d)
 	}
 	return sum
@@ -130,7 +113,6 @@ func (t *thresholder) key(x, y []int32) (sum uint64) {
 
 type thresholder struct {
 	axes   int
-	wrap   int64
 	need   uint64 // what the widths up to and with the threshold sum to at least
 	cols   []column
 	points []int32 // in the order of cols
@@ -173,7 +155,7 @@ func (t *thresholder) find(x []int32, least, most uint64, some []candidate) (bes
 		}
 	} else {
 		for n, c := range t.cols {
-			if k := t.key(x, t.points[n*t.axes:][:t.axes]); k >= least {
+			if k := squared(x, t.points[n*t.axes:][:t.axes]); k >= least {
 				see(k, c)
 			} else if sum < t.need {
 				sum += c.width

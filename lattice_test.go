@@ -1,0 +1,116 @@
+package wpm_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// lattices are a grid and a ring of so many cells.
+func lattices(t testing.TB, rows, cols int, p float64) map[string]cost.Matrix {
+	grid, err := cost.NewGrid(rows, cols, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]cost.Matrix{fmt.Sprintf("grid %dx%d", rows, cols): grid}
+	if rows == 1 {
+		if list[fmt.Sprintf("ring %d", cols)], err = cost.NewRing(cols, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// ranked holds the thresholds of a mechanism against package policy, which ranks all pairs. mass is that of m, in units of eps
+// from -1/2 to 1/2.
+func ranked(c cost.Matrix, m []float64, eps ldp.Epsilon, mass float64, bits int) error {
+	sum := 0.0
+	for _, x := range m {
+		sum += x
+	}
+	scaled := make([]float64, len(m))
+	for j, x := range m {
+		scaled[j] = x * math.Exp(mass*eps.Float64()) / sum
+	}
+	mechanism, err := wpm.New(c, scaled, eps, wpm.Options{Bits: bits})
+	if err != nil {
+		return err
+	}
+	p, err := mechanism.Publish(context.Background(), published)
+	if err != nil {
+		return err
+	}
+	return policy.VerifyRows(p)
+}
+
+// TestLatticeThresholds holds the counted thresholds of all small grids and rings, and of some that are larger, narrow and wide.
+func TestLatticeThresholds(t *testing.T) {
+	rng := numtest.NewSplitMix64(31)
+	check := func(rows, cols int, levels ...string) {
+		t.Helper()
+		for name, c := range lattices(t, rows, cols, 1) {
+			flat, rough := make([]float64, rows*cols), make([]float64, rows*cols)
+			for j := range flat {
+				flat[j] = 1
+				if rng.Float64() < 0.7 || j == 0 {
+					rough[j] = rng.Float64()
+				}
+			}
+			for _, level := range levels {
+				for _, bits := range []int{7 + int(math.Log2(float64(rows*cols))), 62} {
+					for _, mass := range []float64{-0.5, -0.2, 0, 0.3, 0.5} {
+						eps := epsilon(t, level)
+						if err := ranked(c, flat, eps, mass, bits); err != nil {
+							t.Errorf("%s, eps %s, %d bits, mass %v: %v", name, level, bits, mass, err)
+						}
+						if err := ranked(c, rough, eps, mass, bits); err != nil {
+							t.Errorf("%s, eps %s, %d bits, mass %v, a base measure with zeros: %v", name, level, bits, mass, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	for rows := 1; rows <= 7; rows++ {
+		for cols := 1; cols <= 9; cols++ {
+			check(rows, cols, "1/1000000000000000", "1/100", "1", "7/2", "20")
+		}
+	}
+	for _, size := range [][2]int{{1, 1500}, {1500, 1}, {2, 700}, {301, 4}, {30, 40}, {37, 37}, {36, 36}} {
+		check(size[0], size[1], "1/3", "4")
+	}
+}
+
+// TestLatticeLaw is TestLatticeThresholds for drawn boxes.
+func TestLatticeLaw(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		rows, cols := rapid.IntRange(1, 25).Draw(r, "rows"), rapid.IntRange(1, 25).Draw(r, "cols")
+		entry := rapid.SampledFrom([]float64{1, 1, 1, 0, 1e-9, 0.5, 3, 1000})
+		m := make([]float64, rows*cols)
+		one := rapid.Bool().Draw(r, "uniform")
+		for j := range m {
+			if m[j] = 1; !one && j > 0 {
+				m[j] = entry.Draw(r, "entry")
+			}
+		}
+		eps, err := ldp.ParseEpsilon(rapid.SampledFrom([]string{"1/1000", "1/2", "2", "9", "30", "64"}).Draw(r, "eps"))
+		if err != nil {
+			r.Fatal(err)
+		}
+		mass, bits := rapid.Float64Range(-0.5, 0.5).Draw(r, "mass"), rapid.IntRange(10, 62).Draw(r, "bits")
+		for name, c := range lattices(t, rows, cols, 1) {
+			if err := ranked(c, m, eps, mass, bits); err != nil {
+				r.Fatalf("%s: %v", name, err)
+			}
+		}
+	})
+}
