@@ -4,6 +4,12 @@
 // the distance W_p of the point mass at x_i from a set of distributions. By the triangle inequality of W_p that changes by at
 // most d(x_i, x_i') from one input to another. For p < 1 the cost itself is a metric, and for 1 - cosine, half the square of
 // the distance of unit vectors, the root is sqrt(2 phi).
+//
+// On a ring and on a grid input 0 is the worst if the set does not change when outputs change places, as a box that is the same
+// for all outputs. On a ring each row is a permutation of each other. On a grid at least n+1 of R rows are n < R steps at most from
+// any row, and just so many from the first. So the rows can be numbered by a permutation that takes each to one that is as far
+// from the first, or farther; so can the columns. A cell that is as far in both has no smaller cost, so the row of costs of any
+// cell is, permuted, nowhere above that of a corner.
 package worst
 
 import (
@@ -19,7 +25,8 @@ import (
 // A Space knows how far inputs are from each other.
 type Space struct {
 	k      int
-	alike  bool        // all inputs have the same value
+	first  bool // input 0 has the largest value of all, but for a relative error of off and an underflow
+	off    float64
 	metric cost.Matrix // distances between inputs, or 1 - cosine; nil if there are none
 	chord  bool        // metric is 1 - cosine
 	power  float64     // the value is the root to this power, or half its square with chord
@@ -49,8 +56,10 @@ func NewSpace(c cost.Matrix) *Space {
 	spec.V = nil
 	switch spec.Kind {
 	case "ring":
-		s.alike = true
+		s.first = true
 		return s
+	case "grid":
+		s.first, s.off = true, 2*max(p, 1)*s.rel*(1+0x1p-20) // of costs on both sides
 	case "cosine":
 		for _, x := range spec.X { // a zero vector is at distance 1 from all, itself included
 			if !slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
@@ -68,13 +77,16 @@ func NewSpace(c cost.Matrix) *Space {
 		s.abs = math.Pow(s.abs, p) // |a^p - b^p| <= |a - b|^p
 	default:
 		spec.P, s.power = 1, p
-		s.abs += math.Pow(0x1p-1060, 1/p) // what powers lose below the normal range
+		s.abs += math.Pow(underflow, 1/p)
 	}
 	if s.metric, err = spec.Build(); err != nil {
 		s.metric = nil
 	}
 	return s
 }
+
+// underflow is more than powers lose below the normal range.
+const underflow = 0x1p-1060
 
 // root and value turn values into distances and back, to a few roundings.
 func (s *Space) root(v float64) float64 {
@@ -109,20 +121,14 @@ const (
 
 // Search returns the largest value. value computes that of an input, from several goroutines at a time, with a relative error of
 // at most relErr; it is the least cost of the input in a set that is the same for all inputs, or more by slack at most in the
-// root. Errors: those of value and of ctx.
+// root. On a ring or a grid that set must not change when outputs change places, and slack is 0. Errors: those of value and of ctx.
 func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), relErr, slack float64) (Result, error) {
+	if s.first {
+		v, err := value(0)
+		return Result{Value: v, Upper: v*(1+relErr+s.off)*(1+8*0x1p-52) + underflow, Looked: 1}, err
+	}
 	q := s.start(value, relErr, slack)
 	q.loose = 1 + same
-	if s.alike {
-		v, err := value(0)
-		if err != nil {
-			return q.Result, err
-		}
-		q.see(0, v)
-		for i := range q.bound {
-			q.bound[i] = math.Inf(-1)
-		}
-	}
 	if err := q.run(ctx); err != nil {
 		return q.Result, err
 	}

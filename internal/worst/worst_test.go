@@ -59,7 +59,11 @@ func spaces(t *testing.T, k int) map[string]cost.Matrix {
 	add("cosine, narrow")(cosine(append(cloud(rng, k/2+1, 2, 1e-3), []float64{1, 1}), nil))
 	add("cosine, zero")(cosine(append(cloud(rng, k/2+1, 2, 1), []float64{0, 0}), nil))
 	add("ring")(cost.NewRing(k, 1))
-	add("grid")(cost.NewGrid(5, k/5+1, 1.5))
+	for _, p := range []float64{0.01, 0.5, 1, 1.5, 2, 7, 300} {
+		add("grid " + fmt.Sprint(p))(cost.NewGrid(5, k/5+1, p))
+	}
+	add("square grid")(cost.NewGrid(12, 12, 1))
+	add("thin grid")(cost.NewGrid(k, 1, 3))
 	add("dense")(cost.FromRows([][]float64{{0, 1, 5}, {2, 2, 2}, {9, 0, 3}}))
 	return list
 }
