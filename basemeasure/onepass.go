@@ -64,7 +64,7 @@ func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, er
 	res.WorstCase, res.Mean = res.F, 0
 	res.Stats.Evaluations = u.looked
 	sample := u.sample()
-	few, err := Uniform(ctx, rows{c, sample}, eps, Settings{})
+	few, err := u.bound(sample, res.M, eps)
 	if ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
 		return Result{}, cmpError(ctx, err)
 	}
@@ -116,6 +116,26 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	u.looked += found.Looked
 	found.Upper += float64(u.kv) * math.SmallestNonzeroFloat64
 	return found, err
+}
+
+// bound returns the lower bound that some inputs prove, by Uniform for them. On a grid one search has found the measure m already,
+// and the lines that meet there are both of input 0, which prove nothing: it is enough to look at the thresholds there.
+func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
+	few := rows{u.c, list}
+	if _, ok := u.c.(*cost.Grid); !ok {
+		return Uniform(u.ctx, few, eps, Settings{})
+	}
+	p, err := newProblem(u.ctx, few, eps, Settings{}, false)
+	if err != nil {
+		return Result{}, err
+	}
+	r, res := p.ray(m), p.result()
+	copy(r.m, m)
+	r.appraise(&res)
+	res.Upper = res.F
+	err = r.prove(u.ctx, &res, p.exponent)
+	res.unscale(p.aim, p.exponent)
+	return res, err
 }
 
 // sample returns the inputs that Lower is proved by, in order: those that were found, and others spread over the space.

@@ -118,3 +118,38 @@ func BenchmarkUniformOnePass(b *testing.B) {
 		})
 	}
 }
+
+// TestUniformOfGrids holds one pass over small grids of all shapes, where input 0 is the worst, against the table.
+func TestUniformOfGrids(t *testing.T) {
+	ctx := context.Background()
+	for rows := 1; rows <= 7; rows++ {
+		for cols := 1; cols <= 9; cols++ {
+			for _, p := range []float64{0.5, 1, 2, 3} {
+				c, err := cost.NewGrid(rows, cols, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, eps := range []float64{0, 0.01, 0.5, 2, 5, 12} {
+					name := fmt.Sprintf("%dx%d, p = %v, eps = %v", rows, cols, p, eps)
+					got, err := basemeasure.UniformOnePass(ctx, c, eps)
+					want, wantErr := basemeasure.Uniform(ctx, c, eps, basemeasure.Settings{})
+					if err != nil || wantErr != nil {
+						t.Fatal(name, err, wantErr)
+					}
+					// Distances are off by 34 times 2^-52 on both sides, see package internal/worst, and both fills by knapsack.PhiError.
+					tol := 2*34*0x1p-52*max(p, 1) + 4*0x1p-49
+					if !(got.Upper >= want.F && got.Upper <= want.Upper*(1+tol)+1e-300) {
+						t.Errorf("%s: worst case %v, at most %v, with a table %v, %v", name, got.F, got.Upper, want.F, want.Upper)
+					}
+					// The threshold of an input jumps at the best scale, and the bound hangs on the side.
+					if got.Lower > got.F || got.Lower < 0.95*want.Lower {
+						t.Errorf("%s: lower bound %v, with a table %v", name, got.Lower, want.Lower)
+					}
+					if _, _, err := basemeasure.Verify(c, eps, got); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			}
+		}
+	}
+}
