@@ -118,7 +118,8 @@ const (
 	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform for a cost of places, a
 	// grid or a ring, which computes rows when it needs them.
 	MaxTable int64 = 1 << 27
-	// MaxPairs is the largest k*kv of any design: each pair is looked at when the thresholds of the rows are found, some minutes.
+	// MaxPairs is the largest k*kv of a design for a cost of places: each pair is looked at when the thresholds of the rows are found,
+	// some minutes. Those of a grid or a ring are found by counting cells, and Uniform has no limit there but those of a policy.
 	MaxPairs int64 = 1 << 36
 	// maxCertified is the largest k*kv of a design in one pass with a certificate, whose check takes a second for two million.
 	maxCertified = 1 << 22
@@ -239,11 +240,14 @@ func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
 		return false, fmt.Errorf("%w: %d inputs and %d outputs, a policy has at most %d and %d: merge places, or use a coarser grid",
 			ErrLimit, k, kv, policy.MaxInputs, policy.MaxOutputs)
 	}
+	pairs := true
 	switch c.(type) {
-	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
+	case *cost.Ring, *cost.Grid:
+		large, pairs = o.Kind == Uniform && k > onePass/kv, false
+	case *cost.Points, *cost.GreatCircle, *cost.Cosine:
 		large = o.Kind == Uniform && k > onePass/kv
 	}
-	if int64(k) > MaxPairs/int64(kv) {
+	if pairs && int64(k) > MaxPairs/int64(kv) {
 		return false, fmt.Errorf("%w: %d x %d pairs of an input and an output, at most %d: merge places, or use a coarser grid",
 			ErrLimit, k, kv, MaxPairs)
 	}

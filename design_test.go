@@ -226,6 +226,14 @@ func TestDesignTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wider, err := cost.NewGrid(17, 61681, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := cost.NewPoints(cloud(numtest.NewSplitMix64(1), 300_000, 1, 0, 1), nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	grid, err := cost.NewGrid(120, 100, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +244,9 @@ func TestDesignTooLarge(t *testing.T) {
 		says string
 	}{
 		{ring, wpm.Uniform, "1048577 inputs"},
-		{wide, wpm.Uniform, "1000000 x 1000000"},
+		{wider, wpm.Uniform, "1048577 inputs"},
+		{wide, wpm.Minimax, "1000000 x 1000000"},
+		{many, wpm.Uniform, "300000 x 300000"},
 		{grid, wpm.Minimax, "12000 x 12000"},
 		{&cost.Dense{K: 20000, Kv: 20000}, wpm.Uniform, "20000 x 20000"},
 	} {
