@@ -11,8 +11,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// maxPairs bounds k*kv up to which Mechanism.Publish finds thresholds for a projection policy, where they only serve when a
-// client's solver fails: some seconds.
+// maxPairs bounds k*kv up to which Mechanism.Publish finds the thresholds of places for a projection policy, where they only serve
+// when a client's solver fails: some seconds.
 const maxPairs = 1 << 29
 
 // Publish makes the policy of this mechanism. From cfg it takes the mode, work limit, labels, fallback, certificate, provenance
@@ -21,7 +21,7 @@ const maxPairs = 1 << 29
 //   - A cost of places (cost.Points, GreatCircle and Cosine without zero vectors) is that of the places as published, with
 //     integer coordinates as fine as a policy can state, which a Design uses from the start. With it, and with a cost.Grid or
 //     cost.Ring, go the geometry and a threshold for each row: a file of version 2. In projection mode, where they serve when a
-//     solver fails, they are left out if k*kv is above 2^29 and the mechanism is not of a Design.
+//     solver fails, those of places are left out if k*kv is above 2^29 and the mechanism is not of a Design.
 //   - Another cost has rows in mixture mode only: a file of version 1. It is stated in the form of cost.Spec, or left out if
 //     cost.SpecOf does not know its type: only mixture works without it.
 //
@@ -128,7 +128,7 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 	case cfg.Rows != nil || cfg.Geometry != nil:
 	case ranked != nil:
 		if thresholds == nil {
-			if cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
+			if ranked.geometry.Kind == policy.Points && cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
 				break
 			}
 			if thresholds, err = ranked.thresholds(ctx, m.box); err != nil {
