@@ -210,7 +210,7 @@ func (b *bias) text(u places.Unit) string {
 
 // biasOf returns what the policy certifies of its worst case; nil if it claims nothing, or if it is too large to recompute here.
 func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
-	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 || p.Inputs()*p.Outputs() > maxUtility {
+	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 || p.Inputs() > maxUtility/p.Outputs() {
 		return nil, nil
 	}
 	_, bounds, err := certificate.CheckPolicy(ctx, p)
@@ -226,7 +226,7 @@ func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
 }
 
 func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inverse, error) {
-	if p.Inputs()*p.Outputs() > maxUtility {
+	if p.Inputs() > maxUtility/p.Outputs() {
 		return nil, errors.New("-invert: the channel is too large to write out")
 	}
 	rows := make([][]float64, p.Inputs())

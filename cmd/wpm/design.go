@@ -112,8 +112,12 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	if plan.objective, plan.menu, plan.noMenu, err = readObjectives(c, plan.geometry); err != nil {
 		return plan, err
 	}
-	if k, kv := plan.geometry.Cost.Dims(); !c.IsSet("table") && k > maxCells/kv {
+	k, kv := plan.geometry.Cost.Dims()
+	if !c.IsSet("table") && k > maxCells/kv {
 		plan.table, plan.noTable = nil, true
+	}
+	if (plan.table != nil || plan.menu != nil) && int64(k) > wpm.MaxTable/int64(kv) {
+		return plan, fmt.Errorf("-table and -menu sort all costs, %d x %d here, at most %d: leave them out", k, kv, wpm.MaxTable)
 	}
 	plan.objective.Options.Bits = c.Int("bits")
 	return plan, nil

@@ -52,6 +52,12 @@ func TestDesignLarge(t *testing.T) {
 			t.Errorf("%s: %v:\n%s", args, got, out)
 		}
 	}
+	for _, flag := range []string{"-table 1", "-menu yes"} {
+		args := append(strings.Fields("design -grid 1000x1000 -eps 1 -o "+policy), strings.Fields(flag)...)
+		if status, _, errs := try(t, "", args...); status != 2 || !strings.Contains(errs, "1000000 x 1000000") || !strings.Contains(errs, "leave them out") {
+			t.Errorf("%s: status %d: %s", flag, status, errs)
+		}
+	}
 	status, _, errs := try(t, "", "design", "-ring", "20000", "-objective", "minimax", "-eps", "1", "-o", policy)
 	if status == 0 || !strings.Contains(errs, "20000 x 20000") || !strings.Contains(errs, "uniform") {
 		t.Errorf("status %d: %s", status, errs)

@@ -171,7 +171,7 @@ func (p points) Verify(ctx context.Context) (device.Verdict, error) {
 	switch {
 	case len(p.Certificate()) == 0:
 		utility = "no claims"
-	case p.utility || !p.privacyOnly && p.Inputs()*p.Outputs() <= quickUtility:
+	case p.utility || !p.privacyOnly && p.Inputs() <= quickUtility/p.Outputs():
 		_, bounds, err := certificate.CheckPolicy(ctx, p.Policy)
 		if err != nil {
 			return v, fmt.Errorf("privacy holds, but not what the policy says of its utility: %w", err)
