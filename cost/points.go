@@ -34,17 +34,7 @@ func NewPoints(x, v [][]float64, p float64) (*Points, error) {
 		return nil, err
 	}
 	c := &Points{k: s.k, kv: s.kv, dim: s.dim, x: s.x, v: s.v, same: s.same, p: w}
-	width := make([]float64, c.dim)
-	for t := range width {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, side := range [][]float64{c.x, c.v} {
-			for at := t; at < len(side); at += c.dim {
-				lo, hi = min(lo, side[at]), max(hi, side[at])
-			}
-		}
-		width[t] = hi - lo
-	}
-	if d, e := norm(width, nil); !w.safe(math.Ldexp(d, e)) {
+	if d, e := norm(c.widths(), nil); !w.safe(math.Ldexp(d, e)) {
 		if err := scan(c); err != nil {
 			return nil, fmt.Errorf("cost: points too far apart for p = %v: %w", p, err)
 		}

@@ -1,0 +1,49 @@
+package cost
+
+import "math"
+
+// Bound returns a number that no entry exceeds, in O(k + kv) for the costs of this package that compute their entries. It is Max
+// of a Ring, a Grid, a Dense or foreign matrix. Of Points it is the diagonal of the box around them, at most sqrt(n) times the
+// largest distance, to the power p; of a GreatCircle a sum of up to three distances to the power p; of a Cosine 2. It is NaN if m
+// is not valid.
+func Bound(m Matrix) float64 {
+	if checkDims(m) != nil {
+		return math.NaN()
+	}
+	const slack = 1 + 1e-9 // far more than distances and powers are off
+	distance, p := 0.0, power{}
+	switch c := m.(type) {
+	case *Cosine:
+		return 2
+	case *Points:
+		d, e := norm(c.widths(), nil)
+		distance, p = math.Ldexp(d, e), c.p
+	case *GreatCircle: // the way round by the first places, if it is no further than half round the Earth
+		var in, out float64
+		for _, x := range c.x {
+			in = max(in, kilometres(x, c.v[0]))
+		}
+		for _, v := range c.v {
+			out = max(out, kilometres(c.x[0], v))
+		}
+		distance, p = min(in+kilometres(c.x[0], c.v[0])+out+1e-9, math.Pi*EarthRadius), c.p
+	default:
+		return Max(m)
+	}
+	return min(p.of(distance*slack)*slack+math.SmallestNonzeroFloat64, math.MaxFloat64) // entries are finite
+}
+
+// widths returns the sides of the box around the points.
+func (c *Points) widths() []float64 {
+	width := make([]float64, c.dim)
+	for t := range width {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, side := range [][]float64{c.x, c.v} {
+			for at := t; at < len(side); at += c.dim {
+				lo, hi = min(lo, side[at]), max(hi, side[at])
+			}
+		}
+		width[t] = hi - lo
+	}
+	return width
+}
