@@ -198,11 +198,18 @@ func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow
 const rowRelErr = 0x1p-50
 
 // RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of
-// (kv/4 + 1) / 2^B, where R is the range of the cost and the 1 is for the solver's own rounding of sum q. At
-// 62 bits it is below float64 resolution; at few bits it is not.
+// (kv/4 + 1) / 2^B, where R is the range of the cost (of more than 2^24 entries a bound, cost.Bound) and the 1 is for the solver's
+// own rounding of sum q. At 62 bits it is below float64 resolution; at few bits it is not.
 func (m *Mechanism) RoundingCost() float64 {
-	return math.Ldexp(cost.Range(m.cost)*(float64(m.kv)/4+1), -m.box.Bits())
+	r := cost.Bound(m.cost)
+	if m.k <= maxRange/m.kv {
+		r = cost.Range(m.cost)
+	}
+	return math.Ldexp(r*(float64(m.kv)/4+1), -m.box.Bits())
 }
+
+// maxRange is the largest k*kv at which RoundingCost looks at all entries.
+const maxRange = 1 << 24
 
 // Dims returns the numbers of inputs and outputs; 0, 0 for the zero Channel.
 func (c *Channel) Dims() (k, kv int) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -435,5 +436,31 @@ func TestCancelled(t *testing.T) {
 	}
 	if q, err := m.Projector()(ctx, mu); err != nil || len(q) != 40 {
 		t.Errorf("projector: %d entries, %v", len(q), err)
+	}
+}
+
+// TestRoundingCost holds the bound for many places, where it takes linear time, against the range of a part of them.
+func TestRoundingCost(t *testing.T) {
+	const k = 200_000
+	rng := numtest.NewSplitMix64(6)
+	many := cloud(rng, k, 2, 0, 1)
+	few := slices.Concat(many[:2000], [][]float64{{-0.5, -0.5}, {0.5, 0.5}})
+	bound := func(x [][]float64, bits int) float64 {
+		c, err := cost.NewPoints(x, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := slices.Repeat([]float64{1 / float64(len(x))}, len(x))
+		mechanism, err := wpm.New(c, m, epsilon(t, "1"), wpm.Options{Bits: bits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mechanism.RoundingCost()
+	}
+	if got, want := bound(few, 20), math.Sqrt2*(float64(len(few))/4+1)/(1<<20); !(math.Abs(got-want) <= 1e-15*want) {
+		t.Errorf("%d places: %v, want %v", len(few), got, want)
+	}
+	if got, want := bound(many, 30), math.Sqrt2*(k/4.0+1)/(1<<30); !(got <= want && got >= 0.99*want) {
+		t.Errorf("%d places: %v, want %v at most", k, got, want)
 	}
 }
