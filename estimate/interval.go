@@ -186,13 +186,14 @@ func (f profile) corner(region []float64) tilted {
 func (f profile) upper(ctx context.Context, region []float64, tolerance float64) (bound float64, err error) {
 	m := f.clone()
 	left := tilted{q: slices.Clone(m.q), value: dot(region, m.theta)}
-	right := f.corner(region)                                 // its tau is 0 until a tilt is too large
-	goal := math.Sqrt(max(0, 2*(f.drop-m.n*f.likeliest.Gap))) // whatever the likeliest map is, a map that falls no more is in the set
+	right := f.corner(region) // its tau is 0 until a tilt is too large
+	// Whatever the likeliest map is, one that falls no more than that is in the set, to the rounding of L.
+	goal := math.Sqrt(max(0, 2*(f.drop-m.n*(f.likeliest.Gap-m.rounding()))))
 	tau := f.guess(m, region, left.value)
 	bound = 1
 	a := make([]float64, len(region))
 	inner := left.value
-	for range maxTilts {
+	for n := range maxTilts {
 		at, most := f.tilt(ctx, m, region, tau, a)
 		bound = min(bound, most)
 		if at.fall <= goal {
@@ -207,7 +208,7 @@ func (f profile) upper(ctx context.Context, region []float64, tolerance float64)
 		if ctx.Err() != nil || tau >= largestTilt {
 			break
 		}
-		tau = nextTilt(left, right, goal)
+		tau = f.nextTilt(left, right, goal, n)
 	}
 	return bound, fmt.Errorf("%w: an end of the interval is between %v and %v", ErrNotConverged, inner, bound)
 }
@@ -226,8 +227,9 @@ func (f profile) guess(m *most, region []float64, value float64) float64 {
 	return -math.Log1p(-max(tilt, leastTilt))
 }
 
-// nextTilt interpolates between two tilts, or goes further if one is too small.
-func nextTilt(left, right tilted, goal float64) float64 {
+// nextTilt goes further while no tilt is too large. Between two tilts it interpolates; every other time it takes the one at
+// which both maps have the same L - a theta, where the solution jumps if it does not move in between.
+func (f profile) nextTilt(left, right tilted, goal float64, n int) float64 {
 	if right.tau == 0 {
 		grow := 4.0
 		if left.fall > 0 {
@@ -235,8 +237,16 @@ func nextTilt(left, right tilted, goal float64) float64 {
 		}
 		return min(largestTilt, left.tau*grow)
 	}
-	part := (goal - left.fall) / (right.fall - left.fall)
-	return left.tau + min(max(part, 0.05), 0.95)*(right.tau-left.tau)
+	part := min(max((goal-left.fall)/(right.fall-left.fall), 0.05), 0.95)
+	if n%2 == 1 && n > 2 {
+		ratio := (right.fall*right.fall - left.fall*left.fall) / (2 * f.n) // of the likelihoods, and its logarithm
+		v := math.Expm1(ratio) / (right.value*math.Exp(ratio) - left.value)
+		part = (-math.Log1p(-v) - left.tau) / (right.tau - left.tau)
+	}
+	if !(part > 0 && part < 1) {
+		part = 0.5
+	}
+	return left.tau + part*(right.tau-left.tau)
 }
 
 // tilt maximizes L - a theta from where m is, and returns what follows for all maps that are likely enough.
@@ -258,7 +268,7 @@ func (f profile) tilt(ctx context.Context, m *most, region []float64, tau float6
 	for n := range at.q {
 		at.q[n] /= sum
 	}
-	at.fall = math.Sqrt(max(0, 2*m.n*(f.likeliest.LogLikelihood-here+math.Log(sum))))
+	at.fall = math.Sqrt(max(0, 2*m.n*(f.likeliest.LogLikelihood-here+math.Log(sum)-m.rounding())))
 	if !(most >= 0) { // NaN
 		most = 1
 	}
@@ -268,7 +278,7 @@ func (f profile) tilt(ctx context.Context, m *most, region []float64, tau float6
 // inside returns a value that is in the interval for certain: that of left, or on the way from there to right as far as
 // the likelihood allows.
 func (f profile) inside(left, right tilted, goal float64) float64 {
-	least := f.likeliest.LogLikelihood - goal*goal/2/f.n
+	least := f.likeliest.LogLikelihood - goal*goal/2/f.n - f.rounding()
 	q := make([]float64, len(left.q))
 	low, high := 0.0, 1.0
 	for range 40 {
