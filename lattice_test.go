@@ -49,7 +49,7 @@ func ranked(c cost.Matrix, m []float64, eps ldp.Epsilon, mass float64, bits int)
 	if err != nil {
 		return err
 	}
-	return policy.VerifyRows(p)
+	return policy.VerifyRows(context.Background(), p, 0, p.Inputs())
 }
 
 // TestLatticeThresholds holds the counted thresholds of all small grids and rings, and of some that are larger, narrow and wide.

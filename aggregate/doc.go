@@ -32,10 +32,8 @@
 // # Post-processing
 //
 // If the releases are drawn from a known channel, qbar = mubar P with rows P_i, then the bias can be undone in part.
-// That is so in mixture mode, whatever the mu_u are, and in projection mode only if every mu_u is a point mass.
-// [Invert] is the iterative Bayesian update (Agrawal and Aggarwal, PODS 2001), an EM iteration for the
-// maximum-likelihood mubar. It works on the releases alone, so it costs no privacy; and it amplifies noise: its result
-// has no bands here.
+// That is so in mixture mode, whatever the mu_u are, and in projection mode only if every mu_u is a point mass. Package
+// estimate does it. It works on the releases alone, so it costs no privacy.
 //
 // # A truth to compare with
 //
@@ -44,6 +42,6 @@
 //
 // # Cost
 //
-// A Counter takes some tens of nanoseconds for a report, NewHistogram O(kv) bounds of some microseconds each, Invert
-// O(k kv) per iteration, and Evaluate one transport.
+// A Counter takes some tens of nanoseconds for a report, NewHistogram O(kv) bounds of some microseconds each, and
+// Evaluate one transport.
 package aggregate

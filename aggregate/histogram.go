@@ -14,11 +14,8 @@ var (
 	ErrIndex      = errors.New("aggregate: no such point")
 	ErrEmpty      = errors.New("aggregate: no releases")
 	ErrConfidence = errors.New("aggregate: confidence out of range")
-	ErrChannel    = errors.New("aggregate: not a channel")
 	ErrNotFinite  = errors.New("aggregate: not a finite number")
 	ErrNegative   = errors.New("aggregate: negative")
-	// ErrNotConverged comes with the best answer so far and its valid gap.
-	ErrNotConverged = errors.New("aggregate: stopped before the goal")
 )
 
 // DefaultConfidence is that of a zero Settings.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -18,7 +17,7 @@ import (
 )
 
 var aggregateSentinels = []error{
-	aggregate.ErrShape, aggregate.ErrIndex, aggregate.ErrEmpty, aggregate.ErrConfidence, aggregate.ErrChannel, aggregate.ErrNotFinite, aggregate.ErrNegative,
+	aggregate.ErrShape, aggregate.ErrIndex, aggregate.ErrEmpty, aggregate.ErrConfidence, aggregate.ErrNotFinite, aggregate.ErrNegative,
 }
 
 // tail returns P[X >= x] for X binomial with n trials of probability p, exactly.
@@ -163,86 +162,6 @@ func FuzzPartialCounts(f *testing.F) {
 				typed(t, err, aggregate.ErrFormat, aggregate.ErrLimit, aggregate.ErrDuplicate)
 			} else if both.Lines != 2*c.Lines || both.Total() != 2*c.Total() {
 				t.Fatalf("twice %q is %+v", text, both)
-			}
-		}
-	})
-}
-
-// FuzzInvert: any channel and counts give a distribution with a gap that no other distribution refutes, or a typed error.
-func FuzzInvert(f *testing.F) {
-	f.Add([]byte{1, 1, 0, 48, 8, 8, 32, 3, 5, 0, 0})
-	f.Add([]byte{2, 3, 0, 8, 16, 24, 8, 0, 8, 16, 8, 0, 8, 8, 8, 4, 0, 9, 1, 20, 3})
-	f.Add([]byte{0, 0, 7, 1, 1})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		in := &feed{data}
-		k, kv := in.size(4), in.size(5)
-		rows := in.rows(k, kv)
-		counts := make([]uint64, kv)
-		for j := range counts {
-			counts[j] = uint64(in.byte() % 16)
-		}
-		s := aggregate.InvertSettings{Gap: math.Ldexp(1, -int(in.byte()%30)), MaxIterations: 1 + int(in.byte())}
-		var kept []float64
-		for _, row := range rows {
-			kept = append(kept, row...)
-		}
-		r, err := aggregate.Invert(context.Background(), counts, rows, s)
-		var flat []float64
-		for _, row := range rows {
-			flat = append(flat, row...)
-		}
-		sameBits(t, "rows", flat, kept)
-		if err != nil && !errors.Is(err, aggregate.ErrNotConverged) {
-			typed(t, err, aggregateSentinels...)
-			return
-		}
-		finite(t, "theta", r.Theta...)
-		finite(t, "likelihood, gap", r.Likelihood, r.Gap)
-		sum := 0.0
-		for _, v := range r.Theta {
-			if sum += v; !(v >= 0) {
-				t.Fatalf("theta %v", r.Theta)
-			}
-		}
-		if !(math.Abs(sum-1) <= 1e-12) || len(r.Theta) != k || err == nil && !(r.Gap <= s.Gap) {
-			t.Fatalf("%v, %v: %+v", rows, counts, r)
-		}
-		// The likelihood of what was returned, of every point mass and of a mixture of both.
-		likelihood := func(theta []float64) float64 {
-			n, l := 0.0, 0.0
-			for _, c := range counts {
-				n += float64(c)
-			}
-			for j, c := range counts {
-				if c == 0 {
-					continue
-				}
-				p := 0.0
-				for i, row := range rows {
-					s := 0.0
-					for _, x := range row {
-						s += x
-					}
-					p += theta[i] * (row[j] / s)
-				}
-				l += float64(c) / n * logarithm(p)
-			}
-			return l
-		}
-		const tol = 1e-11 // logarithms of up to 745, summed
-		if l := likelihood(r.Theta); !(math.Abs(l-r.Likelihood) <= tol) {
-			t.Fatalf("likelihood %v, claimed %v\n%v, %v: %v", l, r.Likelihood, rows, counts, r.Theta)
-		}
-		other := make([]float64, k)
-		for i := range other {
-			for _, step := range []float64{1, 0.5, 1e-3} {
-				for n := range other {
-					other[n] = (1 - step) * r.Theta[n]
-				}
-				other[i] += step
-				if l := likelihood(other); l > r.Likelihood+r.Gap+tol {
-					t.Fatalf("%v is more likely by %v, the gap is %v\n%v, %v: %+v", other, l-r.Likelihood, r.Gap, rows, counts, r)
-				}
 			}
 		}
 	})

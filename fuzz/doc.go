@@ -35,8 +35,8 @@
 //	FuzzHilbert          hilbert.Distance, GibbsDiameter        the definitions, term by term
 //	FuzzHistogram        aggregate.NewHistogram, Count          binomial tails in rationals
 //	FuzzPartialCounts    aggregate.DecodeCounts, Merge          re-encoding gives the same bytes; sums
-//	FuzzInvert           aggregate.Invert                       the likelihood of other distributions
 //	FuzzEvaluate         aggregate.Evaluate                     exact transport in rationals
+//	FuzzLikeliest        estimate.MLE, EM, Interval             the likelihood of other distributions
 //	FuzzCheckins         the data of experiments/gowalla        a second parser; packing; round trip
 //	FuzzPlaces           its pair of tables                     a second parser
 //	FuzzRatings          the data of experiments/movielens      a second parser; round trip

@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/ldp"
@@ -39,8 +40,8 @@ func aggregateCommand() *cli.Command {
 			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
 			"Of a codebook's reports it prints their mean and, if the seed is fixed, the histogram of candidates; -out is then\n" +
 			"a line candidate,x1,...,x(d+1) for each report.\n" +
-			"-invert adds the iterative Bayesian update, post-processing that undoes part of the bias. It is right in mixture mode,\n" +
-			"and in projection mode if every client's distribution is a single point; it amplifies noise.",
+			"-invert adds the most likely mean of the private distributions, post-processing that undoes part of the bias. It is right\n" +
+			"in mixture mode, and in projection mode if every client's distribution is a single point; it amplifies noise.",
 		Flags: append(countsFlags(),
 			&cli.StringFlag{Name: "partial", Usage: "also write partial counts to `FILE`: counts by output and by reason, and what was read"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
@@ -229,7 +230,6 @@ func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inve
 	if p.Inputs() > maxUtility/p.Outputs() {
 		return nil, errors.New("-invert: the channel is too large to write out")
 	}
-	rows := make([][]float64, p.Inputs())
 	row := p.Row
 	if !p.HasRows() {
 		m, err := wpm.Load(p, wpm.Options{})
@@ -242,22 +242,26 @@ func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inve
 		}
 		row = func(i int) (ldp.Weights, error) { return ch.Row(i), nil }
 	}
-	for i := range rows {
+	fault := error(nil)
+	channel, err := estimate.NewChannel(p.Inputs(), p.Outputs(), func(i int, dst []float64) {
 		w, err := row(i)
 		if err != nil {
-			return nil, err
+			fault = cmp.Or(fault, err)
+			return
 		}
-		rows[i] = make([]float64, w.Len())
-		for j := range rows[i] {
-			rows[i][j] = float64(w.At(j))
+		for j := range dst {
+			dst[j] = float64(w.At(j))
 		}
+	})
+	if err = cmp.Or(fault, err); err != nil {
+		return nil, err
 	}
-	r, err := aggregate.Invert(ctx, counts, rows, aggregate.InvertSettings{})
-	if err != nil && !errors.Is(err, aggregate.ErrNotConverged) {
+	r, err := estimate.MLE(ctx, estimate.Problem{Counts: counts, Channel: channel}, 0)
+	if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
 		return nil, err
 	}
 	in := &inverse{Theta: r.Theta, Gap: r.Gap, Iterations: r.Iterations}
-	for i := range rows {
+	for i := range p.Inputs() {
 		in.Labels = append(in.Labels, p.InputLabel(i))
 	}
 	return in, ctx.Err()
@@ -327,7 +331,7 @@ func largest(n, top int, order func(a, b int) int) []int {
 
 func printInverse(out io.Writer, t *inverse, top int) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(out, "\nIterative Bayesian update (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Iterations, t.Gap)
+	fmt.Fprintf(out, "\nMost likely (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Iterations, t.Gap)
 	best := largest(len(t.Theta), top, func(a, b int) int { return cmp.Compare(t.Theta[b], t.Theta[a]) })
 	fmt.Fprintln(w, "input\testimate")
 	for _, i := range best {
