@@ -93,7 +93,7 @@ var picture = map[string][]string{
 	"aggregate": {"cost", "internal/binomial", "mincostflow", "policy"},
 
 	// From counts to a map: distances between inputs, and the factorizations of a well-kept library.
-	"estimate": {"cost", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
+	"estimate": {"cost", "internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
 
 	// File formats: the NPY reader is a well-kept library's.
 	"cost/costio": {"cost", "github.com/sbinet/npyio"},
