@@ -13,6 +13,7 @@
 //	FuzzCostNPY          costio.ReadNPY                         what is read is valid and round-trips
 //	FuzzPoints           costio.ReadPoints                      round trip
 //	FuzzCounts           costio.ReadCounts                      round trip
+//	FuzzRegions          costio.ReadRegions                     a second parser
 //	FuzzTally            costio.ReadTally                       round trip, in any order of rows
 //	FuzzKnapsack         knapsack.Table                         greedy fill in rationals
 //	FuzzProject          mincostflow.Project                    Verify in rationals

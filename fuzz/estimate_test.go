@@ -1,12 +1,17 @@
 package fuzz
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/estimate"
 )
 
@@ -118,4 +123,59 @@ func distribution(t *testing.T, theta []float64, k int) {
 	if len(theta) != k || !(math.Abs(sum-1) <= 1e-14) {
 		t.Fatalf("theta %v for %d inputs, sum %v", theta, k, sum)
 	}
+}
+
+// FuzzRegions: bytes are regions of three points or a typed error that names the line, and a second parser agrees on what they hold.
+func FuzzRegions(f *testing.F) {
+	f.Add([]byte("region,label\nold,a\nold,b\nnew,a\n"))
+	f.Add([]byte("r,a,0.5\nr,b,1\ns,\"c,d\",-0\n"))
+	f.Add([]byte("\ufeffregion,label,weight\r\nr,a,2\r\n"))
+	f.Add([]byte("r,a\nr,a\n"))
+	labels := []string{"a", "b", "c,d"}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		regions, err := costio.ReadRegions(bytes.NewReader(data), "file", labels)
+		if err != nil {
+			var at *costio.Error
+			if !errors.As(err, &at) || at.File != "file" || regions != nil {
+				t.Fatalf("%v, %v", regions, err)
+			}
+			return
+		}
+		if bytes.HasPrefix(data, []byte("\x1f\x8b")) { // gzip is costio's
+			return
+		}
+		r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+		rows, err := r.ReadAll() // of equal width
+		if err != nil {
+			t.Fatalf("accepted %q: %v", data, err)
+		}
+		if strings.EqualFold(strings.TrimSpace(rows[0][0]), "region") && strings.EqualFold(strings.TrimSpace(rows[0][1]), "label") {
+			rows = rows[1:]
+		}
+		count := 0
+		for _, region := range regions {
+			for i, w := range region.Weights {
+				if !(w >= 0 && w <= 1) || math.Signbit(w) {
+					t.Fatalf("%q: weight %v", data, w)
+				}
+				for _, row := range rows {
+					if row[0] != region.Name || row[1] != labels[i] {
+						continue
+					}
+					count++
+					want := 1.0
+					if len(row) == 3 {
+						want, _ = strconv.ParseFloat(strings.TrimSpace(row[2]), 64)
+					}
+					if w != want {
+						t.Fatalf("%q: %s of %s has weight %v, want %v", data, labels[i], region.Name, w, want)
+					}
+					w = 0 // a second row would be a duplicate
+				}
+			}
+		}
+		if count != len(rows) {
+			t.Fatalf("%q: %d of %d rows are in %+v", data, count, len(rows), regions)
+		}
+	})
 }

@@ -16,6 +16,8 @@ var (
 	ErrLabel = errors.New("costio: bad label")
 	// ErrDuplicate: a label that occurs twice.
 	ErrDuplicate = errors.New("costio: duplicate")
+	// ErrWeight: a weight in a region that is not from 0 to 1.
+	ErrWeight = errors.New("costio: bad weight")
 )
 
 // Error says where a file is wrong. Line and Field count from 1; 0 means that it is not known or

@@ -56,6 +56,13 @@ func ReadCounts(r io.Reader, name string, labels []string) (*costio.Counts, erro
 	})
 }
 
+// ReadRegions reads regions of places with these labels.
+func ReadRegions(r io.Reader, name string, labels []string) ([]costio.Region, error) {
+	return ReadText(r, name, func(r io.Reader, name string) ([]costio.Region, error) {
+		return costio.ReadRegions(r, name, labels)
+	})
+}
+
 // MeanOf returns the mean of the users' distributions over k places, or the one table scaled, and how many users there
 // are. A user without counts has no distribution.
 func MeanOf(c *costio.Counts, k int) (mean []float64, users int) {
