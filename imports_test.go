@@ -163,6 +163,7 @@ var picture = map[string][]string{
 	"proptest/projection":       {"proptest", "proptest/exact", "pgregory.net/rapid"},
 	"proptest/privacy":          {"proptest", "proptest/exact", "pgregory.net/rapid"},
 	"proptest/design":           {"proptest", "proptest/exact", "pgregory.net/rapid"},
+	"proptest/estimate":         {"proptest", "pgregory.net/rapid"},
 	"proptest/internal/planted": {"proptest", "proptest/exact", "pgregory.net/rapid"},
 	"fuzz":                      {},
 }

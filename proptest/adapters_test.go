@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
@@ -17,6 +18,7 @@ import (
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
+	estimators "github.com/wpm-go/wpm/proptest/estimate"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/proptest/privacy"
 	"github.com/wpm-go/wpm/proptest/projection"
@@ -362,4 +364,28 @@ func normalised(q []float64) []float64 {
 		p[j] = q[j] / s
 	}
 	return p
+}
+
+// counted is the problem of an estimator.
+func counted(counts []uint64, rows [][]float64) (estimate.Problem, error) {
+	c, err := estimate.NewChannel(len(rows), len(counts), func(i int, dst []float64) { copy(dst, rows[i]) })
+	return estimate.Problem{Counts: counts, Channel: c}, err
+}
+
+func likeliest(counts []uint64, rows [][]float64) ([]float64, float64, error) {
+	p, err := counted(counts, rows)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := estimate.MLE(context.Background(), p, estimators.MaxGap)
+	return r.Theta, r.Gap, err
+}
+
+func shareInterval(counts []uint64, rows [][]float64, region []float64) (lower, upper float64, err error) {
+	p, err := counted(counts, rows)
+	if err != nil {
+		return 0, 0, err
+	}
+	s, err := estimate.Interval(context.Background(), p, region, 0.9)
+	return s.Lower, s.Upper, err
 }

@@ -25,6 +25,9 @@
 //	design.Descender           mirror descent, with its bound          DescenderLaws
 //	design.GKLProjector        its projection                          GKLLaws
 //	design.SphereSolver        the base measure on the sphere          SphereLaws
+//	estimate.Likeliest         a map of largest likelihood             LikeliestLaws
+//	estimate.Interval          the interval of a region's share        IntervalLaws
+//	estimate.Raw               releases as shares                      RawLaws
 //
 // This package has what they share: the type Law and its runner, generators, and comparisons with a tolerance. Package
 // proptest/exact is the exact arithmetic that they compare with.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
+	"github.com/wpm-go/wpm/proptest/estimate"
 	"github.com/wpm-go/wpm/proptest/privacy"
 	"github.com/wpm-go/wpm/proptest/projection"
 )
@@ -37,6 +38,9 @@ func laws() map[string]bool {
 	addLaws(names, projection.HilbertLaws())
 	addLaws(names, design.GKLLaws())
 	addLaws(names, design.DescenderLaws())
+	addLaws(names, estimate.LikeliestLaws())
+	addLaws(names, estimate.IntervalLaws())
+	addLaws(names, estimate.RawLaws())
 	return names
 }
 

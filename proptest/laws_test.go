@@ -9,9 +9,11 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
+	estimators "github.com/wpm-go/wpm/proptest/estimate"
 	"github.com/wpm-go/wpm/proptest/privacy"
 	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -29,6 +31,12 @@ func TestLDPBox(t *testing.T) { proptest.Run(t, privacy.BoxLaws(), newBox) }
 func TestLDPSample(t *testing.T) { proptest.Run(t, privacy.SamplerLaws(), newSampler) }
 
 func TestKnapsack(t *testing.T) { proptest.Run(t, design.KnapsackLaws(), newKnapsack) }
+
+func TestEstimateMLE(t *testing.T) { proptest.Run(t, estimators.LikeliestLaws(), likeliest) }
+
+func TestEstimateInterval(t *testing.T) { proptest.Run(t, estimators.IntervalLaws(), shareInterval) }
+
+func TestEstimateRaw(t *testing.T) { proptest.Run(t, estimators.RawLaws(), estimate.Raw) }
 
 func TestBaseMeasureUniform(t *testing.T) { proptest.Run(t, design.BaseLaws(), uniform) }
 
