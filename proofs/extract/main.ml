@@ -1,0 +1,154 @@
+(* The third verifier: texts in and out, around decisions that were extracted from the proofs (model.ml).
+
+   wpm-proofs FILE...   policies of version 1 and 2: the epsilon, the box, the fallback, every row and every threshold.
+                        It does not check that a text is canonical. Exit status: 0 all accepted, 1 one refused.
+   wpm-proofs           cases on standard input, one a line, and an answer to each on standard output:
+     box EPS BITS LO HI                         accepted, or why not
+     row BITS LO HI N                           inside or outside
+     round BITS LO HI Q                         a row; Q are the bits of float64s as integers
+     sample BITS N Y                            an index
+     fill BITS LO HI KEYS FALLBACK T USABLE     a row
+     pick U Y                                   an index
+   Lists have commas and no space; - is the empty one. *)
+
+let big = Big_int_Z.big_int_of_string
+let show = Big_int_Z.string_of_big_int
+
+exception Refused of string
+
+let digits s = s <> "" && String.for_all (fun c -> '0' <= c && c <= '9') s
+let number s = if digits s then big s else raise (Refused ("not a number: " ^ s))
+let word s =
+  let n = number s in
+  if Z.numbits n > 64 then raise (Refused "above 2^64") else n
+let list s = if s = "-" then [] else List.map word (String.split_on_char ',' s)
+let show_list l = if l = [] then "-" else String.concat "," (List.map show l)
+
+(* a decimal or a fraction, as p and q *)
+let epsilon s =
+  match String.split_on_char '/' s with
+  | [ p; q ] when digits p && digits q -> (big p, big q)
+  | [ s ] -> (
+      match String.split_on_char '.' s with
+      | [ p ] when digits p -> (big p, big "1")
+      | [ p; d ] when digits p && digits d ->
+          (big (p ^ d), Big_int_Z.power_int_positive_int 10 (String.length d))
+      | _ -> raise (Refused "epsilon"))
+  | _ -> raise (Refused "epsilon")
+
+let verdict eps bits lo hi =
+  let p, q = epsilon eps in
+  match Model.verify p q bits lo hi with
+  | Accept -> "accepted"
+  | NoColumn -> "no column"
+  | BadEpsilon -> "epsilon"
+  | BadBits -> "bits"
+  | Order j -> "order " ^ show j
+  | Top j -> "top " ^ show j
+  | Loss j -> "loss " ^ show j
+  | LowSum -> "low sum"
+  | HighSum -> "high sum"
+  | Undecided -> "undecided"
+
+let answer line =
+  match String.split_on_char ' ' line with
+  | [ "box"; eps; bits; lo; hi ] -> verdict eps (word bits) (list lo) (list hi)
+  | [ "row"; bits; lo; hi; n ] -> (
+      match Model.weights (word bits) (list lo) (list hi) (list n) with
+      | Some _ -> "inside"
+      | None -> "outside")
+  | [ "round"; bits; lo; hi; q ] -> show_list (Model.round (word bits) (list lo) (list hi) (list q))
+  | [ "sample"; bits; n; y ] -> show (Model.sample (word bits) (list n) (word y))
+  | [ "fill"; bits; lo; hi; keys; fallback; t; usable ] ->
+      let lo = list lo in
+      let base = List.fold_left Big_int_Z.add_big_int Big_int_Z.zero_big_int lo in
+      show_list
+        (Model.fill (word bits) lo (list hi) (list keys) (list fallback) base (word t) (word usable))
+  | [ "pick"; u; y ] -> show (Model.pick (list u) (word y))
+  | _ -> raise (Refused "not a case")
+
+(* The runs of digits in a text. *)
+let runs text =
+  String.map (fun c -> if '0' <= c && c <= '9' then c else ' ') text
+  |> String.split_on_char ' '
+  |> List.filter (fun s -> s <> "")
+
+let rec pairs = function
+  | col :: units :: rest -> (int_of_string col, word units) :: pairs rest
+  | [] -> []
+  | [ _ ] -> raise (Refused "a column without units")
+
+(* {"full":[1,4],"extra":[[7,"12"]]} *)
+let row text =
+  match Str.bounded_split_delim (Str.regexp_string "],\"extra\":") text 2 with
+  | [ full; extra ] -> (List.map int_of_string (runs full), pairs (runs extra))
+  | _ -> raise (Refused "a row")
+
+let check name =
+  let file = open_in_bin name in
+  let text = really_input_string file (in_channel_length file) in
+  close_in file;
+  let lines = String.split_on_char '\n' text in
+  let member name =
+    let start = "\"" ^ name ^ "\":" in
+    let rec go = function
+      | [] -> raise (Refused ("no member " ^ name))
+      | line :: rest when String.starts_with ~prefix:start line ->
+          let n = String.length start in
+          (String.sub line n (String.length line - n), rest)
+      | _ :: rest -> go rest
+    in
+    go lines
+  in
+  let one name = match runs (fst (member name)) with [ n ] -> n | _ -> raise (Refused name) in
+  let outputs = int_of_string (one "outputs") and inputs = int_of_string (one "inputs") in
+  let two = fst (member "format") = "\"wpm-policy-2\"," in
+  if not (two || fst (member "format") = "\"wpm-policy-1\",") then raise (Refused "format");
+  let bounds name =
+    let text = fst (member name) in
+    let l = List.map word (runs text) in
+    if two && text.[0] = '"' then List.init outputs (fun _ -> List.hd l) else l
+  in
+  let lo = bounds "lo" and hi = bounds "hi" and bits = word (one "bits") in
+  if List.length lo <> outputs then raise (Refused "outputs");
+  let eps = List.nth (String.split_on_char '"' (fst (member "epsilon"))) 1 in
+  let v = verdict eps bits lo hi in
+  if v <> "accepted" then raise (Refused ("box: " ^ v));
+  let inside what text =
+    if Model.one_row bits lo hi (row text) = None then raise (Refused (what ^ " is outside the box"))
+  in
+  inside "fallback" (fst (member "fallback"));
+  if two then (
+    let t = List.map int_of_string (runs (fst (member "thresholds"))) in
+    if List.length t <> inputs || List.exists (fun t -> t >= outputs) t then raise (Refused "thresholds"))
+  else
+    let value, rest = member "rows" in
+    if value <> "null" then (
+      let rec go n = function
+        | line :: rest when String.starts_with ~prefix:"{" line ->
+            inside ("row " ^ string_of_int n) line;
+            go (n + 1) rest
+        | _ -> n
+      in
+      if go 0 rest <> inputs then raise (Refused "rows"))
+
+let () =
+  if Array.length Sys.argv > 1 then (
+    let status = ref 0 in
+    for i = 1 to Array.length Sys.argv - 1 do
+      let name = Sys.argv.(i) in
+      let said =
+        try check name; "accepted" with
+        | Refused why -> status := 1; "refused (" ^ why ^ ")"
+        | e -> status := 1; "refused (" ^ Printexc.to_string e ^ ")"
+      in
+      print_endline (said ^ " " ^ name)
+    done;
+    exit !status)
+  else
+    try
+      while true do
+        let line = input_line stdin in
+        print_endline (try answer line with Refused why -> "refused (" ^ why ^ ")")
+      done
+    with End_of_file -> ()
