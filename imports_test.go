@@ -166,6 +166,7 @@ var picture = map[string][]string{
 	"proptest/estimate":         {"proptest", "pgregory.net/rapid"},
 	"proptest/internal/planted": {"proptest", "proptest/exact", "pgregory.net/rapid"},
 	"fuzz":                      {},
+	"proofs":                    {},
 }
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.
