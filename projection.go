@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -74,7 +73,7 @@ func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) 
 	if err != nil && !Unfinished(err) {
 		return Projection{}, err
 	}
-	return Projection{&projection{
+	return Projection{projection: &projection{
 		mechanism: m, mass: slices.Clone(mass), support: slices.Clone(support), answer: a, weights: m.box.Round(a.q),
 	}}, err
 }
@@ -167,7 +166,10 @@ var entropicSettings = sinkhorn.Settings{Gap: EntropicGap}
 
 // Projection is the answer for one private distribution, and as private as that: it is a function of μ.
 // Printing it in any way shows nothing; only a release may leave the device.
-type Projection struct{ *projection }
+type Projection struct {
+	policy.Redacted[Projection]
+	*projection
+}
 
 // projection is behind a pointer because fmt cannot call Format on what lies in another type's unexported
 // field: there it prints fields, but of a pointer only the address.
@@ -218,20 +220,3 @@ func (p Projection) Certificate() (certificate.Certificate, error) {
 	}
 	return certificate.NewProjection(problem, *p.exact)
 }
-
-const redacted = "wpm.Projection(redacted)"
-
-// String hides the content.
-func (p Projection) String() string { return redacted }
-
-// GoString hides the content.
-func (p Projection) GoString() string { return redacted }
-
-// Format hides the content under every verb.
-func (p Projection) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
-
-// MarshalJSON hides the content.
-func (p Projection) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
-
-// MarshalText hides the content.
-func (p Projection) MarshalText() ([]byte, error) { return []byte(redacted), nil }

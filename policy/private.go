@@ -47,7 +47,10 @@ import (
 //
 // The distribution is the counts divided by their sum, which must not be 0. Anything else, and more than
 // MaxBytes of data or of text, is unusable as a whole: a line is never dropped.
-type Private struct{ *private }
+type Private struct {
+	Redacted[Private]
+	*private
+}
 
 // private is behind a pointer because fmt cannot call Format on what lies in another type's unexported field:
 // there it prints fields, but of a pointer only the address.
@@ -101,7 +104,7 @@ func (c *content) read(data []byte) (pr Private, usable int, fault PrivateError)
 		usable = 1
 	}
 	dummy, mask := math.Float64bits(1), -uint64(usable)
-	pr = Private{&private{count: r.count}}
+	pr = Private{private: &private{count: r.count}}
 	for i, v := range r.count {
 		v = math.Float64frombits(math.Float64bits(v)&mask | dummy&^mask)
 		r.count[i] = v
@@ -355,19 +358,17 @@ func appendLabel(out []byte, label string) []byte {
 	return append(append(append(out, '"'), strings.ReplaceAll(label, `"`, `""`)...), '"')
 }
 
-const redacted = "policy.Private(not shown)"
+// Redacted, embedded in a struct type T, hides its values: under every verb and in every encoding they are one text.
+type Redacted[T any] struct{}
 
 // String hides the content.
-func (p Private) String() string { return redacted }
+func (Redacted[T]) String() string { return fmt.Sprintf("%T(redacted)", *new(T)) }
 
 // GoString hides the content.
-func (p Private) GoString() string { return redacted }
+func (r Redacted[T]) GoString() string { return r.String() }
 
 // Format hides the content under every verb.
-func (p Private) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+func (r Redacted[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
 
 // MarshalText hides the content, also within JSON.
-func (p Private) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// MarshalJSON hides the content.
-func (p Private) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+func (r Redacted[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

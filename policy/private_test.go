@@ -361,7 +361,7 @@ func TestFormatPrivateErrors(t *testing.T) {
 func TestPickIsARoundingOfMu(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(1e-300), rapid.Just(float64(maxCount)), rapid.Float64Range(0, 1e3))
-		pr := Private{&private{count: rapid.SliceOfN(count, 1, 6).Draw(t, "counts")}}
+		pr := Private{private: &private{count: rapid.SliceOfN(count, 1, 6).Draw(t, "counts")}}
 		for _, v := range pr.count {
 			pr.total += v
 		}

@@ -326,7 +326,7 @@ func BenchmarkTiming(b *testing.B) {
 				b.Fatalf("%s: usable %v", kind, usable)
 			}
 			b.Run(fmt.Sprintf("parsed/%s/%s", name, kind), func(b *testing.B) {
-				pr, at := Private{&private{count: make([]float64, n)}}, 0
+				pr, at := Private{private: &private{count: make([]float64, n)}}, 0
 				numtest.Welch(b, func(class int) {
 					copy(pr.count, of[class].count)
 					pr.total, at = of[class].total, usable[class]
