@@ -23,6 +23,7 @@ import (
 	"github.com/wpm-go/wpm/proptest/privacy"
 	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
 
 // What it takes to run the laws on the packages of this module: a few lines each.
@@ -159,6 +160,18 @@ func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProje
 		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
 		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
 	}, err
+}
+
+// listing is Algorithm 1 of package paper. The listing has no rows without mass.
+func listing(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
+	in := paper.Problem{Lo: p.Lo, Hi: p.Hi, Lambda: reg}
+	for i, m := range p.Mu {
+		if m > 0 {
+			in.C, in.Mu = append(in.C, p.C[i]), append(in.Mu, m)
+		}
+	}
+	it, _, err := paper.Project(context.Background(), in, 1e-13, 1e6)
+	return projection.EntropicProjection{Q: it.Q, LogV: it.LogV}, err
 }
 
 // stream is the same by a sinkhorn.Projector, which has solved another problem before.

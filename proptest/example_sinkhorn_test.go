@@ -60,10 +60,11 @@ func apply(f func(float64) float64, x []float64) (y []float64) {
 	return y
 }
 
-// A solver of one's own, and the test that holds it to the paper:
+// A solver of one's own, and the test that holds it to the paper, where floats have exp(-C/reg):
 //
 //	func TestOwnSinkhorn(t *testing.T) {
-//		proptest.Run(t, projection.EntropicLaws(), projection.Entropic(projection.EntropicFunc(ownSinkhorn)))
+//		own := projection.EntropicOn{Entropic: projection.EntropicFunc(ownSinkhorn), Reg: 0.1}
+//		proptest.Run(t, projection.EntropicLaws(), projection.Entropic(own))
 //	}
 //
 // That test is in this package. Leave out the division by s, or project v*s as the text of the paper has it, and it fails.

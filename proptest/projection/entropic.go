@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -35,8 +36,25 @@ type EntropicProjection struct {
 	Verify func() (upper, lower *big.Rat, err error)
 }
 
-// EntropicLaws returns the laws of an entropic projection that has converged. Their reg is between a tenth and ten
-// times the spread of the costs, so that a solver in the linear domain has a chance.
+// EntropicOn is an Entropic that is held to the laws of a converged projection on a domain of its own. The spread of C
+// is max_i (max_j C_ij - min_j C_ij).
+//
+// A plain Entropic has DefaultSpread and DefaultReg. A solver that computes exp(-C/reg) in floats has Reg 0.1, say; one
+// that works with differences of costs has Spread 0.
+type EntropicOn struct {
+	Entropic
+	Spread float64 // the least spread that is drawn, in units of max C, at most 0.1; but costs without any are, too
+	Reg    float64 // the least reg that is drawn, in units of the spread (of 1 without any), at most 0.1; 0 is DefaultReg
+}
+
+// The domain of a plain Entropic.
+const (
+	DefaultSpread = 1e-9
+	DefaultReg    = 1e-4
+)
+
+// EntropicLaws returns the laws of an entropic projection that has converged, on the domain of the Entropic: see
+// EntropicOn.
 func EntropicLaws() []proptest.Law[Entropic] {
 	return []proptest.Law[Entropic]{
 		{Name: "EntropicInBox", Statement: "definition of the entropic mechanism; prop:projection-ldp", Check: EntropicInBox},
@@ -50,8 +68,8 @@ func EntropicLaws() []proptest.Law[Entropic] {
 }
 
 // EntropicBoundLaws returns the laws of what an entropic solver claims beside q. Lower, Upper and Verify must hold at
-// every stop, converged or not, and for every reg, here down to a millionth of the spread; Objective is for a converged
-// one.
+// every stop, converged or not, for all costs and every reg, here down to a millionth of the spread; Objective is for a
+// converged one, on the domain of EntropicLaws.
 func EntropicBoundLaws() []proptest.Law[Entropic] {
 	return []proptest.Law[Entropic]{
 		{Name: "EntropicBounds", Statement: "duality of the exact problem", Check: EntropicBounds},
@@ -68,14 +86,22 @@ const EntropicTol = 1e-11
 
 const maxEntropic = 4 // rows and columns
 
-// drawEntropic draws a problem with room in its box and masses that sum to 1 up to rounding, and a reg relative to the
-// spread.
-func drawEntropic(t *rapid.T, least, most float64) (p proptest.Problem, reg float64) {
+// drawEntropic draws a problem of the domain of e, with room in its box and masses that sum to 1 up to rounding, and a
+// reg relative to the spread, of 10 at most.
+func drawEntropic(t *rapid.T, e Entropic) (p proptest.Problem, reg float64) {
+	on, ok := e.(EntropicOn)
+	if !ok {
+		on = EntropicOn{Spread: DefaultSpread}
+	}
 	k, kv := proptest.Size(maxEntropic).Draw(t, "k"), proptest.Size(maxEntropic).Draw(t, "kv")
 	b := softBox(kv, false).Draw(t, "box")
-	p = proptest.Problem{C: proptest.Costs(k, kv).Draw(t, "C"), Mu: proptest.Normalise(proptest.Mass(k).Draw(t, "mu"), 1),
+	costs := proptest.Costs(k, kv).Filter(func(c [][]float64) bool {
+		r := proptest.RowRange(c)
+		return r == 0 || r >= on.Spread*proptest.MaxCost(c)
+	})
+	p = proptest.Problem{C: costs.Draw(t, "C"), Mu: proptest.Normalise(proptest.Mass(k).Draw(t, "mu"), 1),
 		Lo: b.Lo, Hi: b.Hi}
-	reg = math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, "log reg"))
+	reg = math.Exp(rapid.Float64Range(math.Log(cmp.Or(on.Reg, DefaultReg)), math.Log(10)).Draw(t, "log reg"))
 	if r := proptest.RowRange(p.C); r > 0 {
 		reg *= r
 	}
@@ -97,7 +123,7 @@ func entropic(t *rapid.T, e Entropic, in proptest.Problem, reg float64) Entropic
 
 // EntropicInBox: lo <= q <= hi bit for bit, and the mass is 1.
 func EntropicInBox(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 0.1, 10)
+	in, reg := drawEntropic(t, e)
 	inBox(t, entropic(t, e, in, reg).Q, in.Lo, in.Hi)
 }
 
@@ -186,7 +212,7 @@ func optimal(t *rapid.T, in proptest.Problem, reg float64, r EntropicProjection)
 
 // EntropicOptimum: Algorithm 1 ends in the entropic projection. A duality gap proves it: see the comment in the code.
 func EntropicOptimum(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 0.1, 10)
+	in, reg := drawEntropic(t, e)
 	optimal(t, in, reg, entropic(t, e, in, reg))
 }
 
@@ -223,7 +249,7 @@ func EntropicVector(t *rapid.T, e Entropic) {
 // EntropicPoint: for a point mass the plan is q itself, and q is the projection of the Gibbs law, q_j = min(max(e^theta
 // exp(-C_ij/reg), lo_j), hi_j) for some theta. Two columns off their bounds have the ratio of the kernel.
 func EntropicPoint(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 0.1, 10)
+	in, reg := drawEntropic(t, e)
 	i := rapid.IntRange(0, len(in.Mu)-1).Draw(t, "point mass")
 	clear(in.Mu)
 	in.Mu[i] = 1
@@ -277,7 +303,7 @@ func excessOf(t *rapid.T, in proptest.Problem, q []float64) *big.Rat {
 // which implies the others). One input with cost 0 at one output and reg (1 + W0) at the others attains the sharp
 // bound.
 func EntropicGap(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 0.1, 10)
+	in, reg := drawEntropic(t, e)
 	gap := excessOf(t, in, entropic(t, e, in, reg).Q)
 	n := 0
 	for _, v := range in.Hi {
@@ -311,7 +337,7 @@ func EntropicGap(t *rapid.T, e Entropic) {
 
 // EntropicBounds: Lower <= optimum without entropy <= W_p^p(q, mu) <= Upper, whatever reg.
 func EntropicBounds(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 1e-6, 10)
+	in, reg := drawEntropic(t, EntropicOn{Reg: 1e-6})
 	r := entropic(t, e, in, reg)
 	proptest.Finite(t, "Lower, Upper", r.Lower, r.Upper)
 	inBox(t, r.Q, in.Lo, in.Hi)
@@ -328,7 +354,7 @@ func EntropicBounds(t *rapid.T, e Entropic) {
 // EntropicCertificate: the certificate alone, recomputed exactly, encloses the optimum and is no better than the floats
 // say.
 func EntropicCertificate(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 1e-6, 10)
+	in, reg := drawEntropic(t, EntropicOn{Reg: 1e-6})
 	r := entropic(t, e, in, reg)
 	if r.Verify == nil {
 		t.Fatalf("the projection has no certificate")
@@ -355,7 +381,7 @@ const stopTol = 1e-4
 // EntropicSandwich: Objective is the entropic value of the plan that log v stands for, and lies between W_p^p(q, mu)
 // less reg log(k kv) and W_p^p(q, mu).
 func EntropicSandwich(t *rapid.T, e Entropic) {
-	in, reg := drawEntropic(t, 0.1, 10)
+	in, reg := drawEntropic(t, e)
 	r := entropic(t, e, in, reg)
 	proptest.Finite(t, "Objective", r.Objective)
 	proptest.Length(t, "LogV", r.LogV, len(in.Lo))

@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/proptest/internal/planted"
+	"pgregory.net/rapid"
 )
 
 // Tests of the laws of the entropic projection, of Hilbert's metric and of the mirror descent.
@@ -229,7 +230,7 @@ func TestEntropicLaws(t *testing.T) {
 			return refEntropic(p, reg)
 		})
 	}
-	planted.Laws(t, EntropicLaws(), Entropic(EntropicFunc(refEntropic)), []planted.Error[Entropic]{
+	errors := []planted.Error[Entropic]{
 		{Name: "projects without Dykstra's correction", Impl: iterate(noCorrection, 5000), Killed: []string{"EntropicVector", "EntropicOptimum"}},
 		{Name: "projects the s of the absorbed kernel", Impl: iterate(absorbed, 50), Killed: []string{"EntropicVector", "EntropicOptimum"}},
 		{Name: "stops after two iterations", Impl: iterate(refStep, 2), Killed: []string{"EntropicOptimum"}},
@@ -268,7 +269,47 @@ func TestEntropicLaws(t *testing.T) {
 			q, _, err := refKL(logS, p.Lo, p.Hi)
 			return EntropicProjection{Q: q, LogV: make([]float64, len(q))}, err
 		}), Killed: []string{"EntropicOptimum"}},
+	}
+	for n := range errors {
+		errors[n].Impl = narrow(errors[n].Impl)
+	}
+	planted.Laws(t, EntropicLaws(), narrow(EntropicFunc(refEntropic)), errors)
+}
+
+// narrow has the domain of the reference, which takes some exp(spread/reg) iterations.
+func narrow(e Entropic) Entropic { return EntropicOn{Entropic: e, Reg: 0.1} }
+
+// TestEntropicOn: what the laws draw lies in the domain asked for, wide or narrow, and reaches its ends.
+func TestEntropicOn(t *testing.T) {
+	var reg, spread float64 // the least drawn
+	seen := EntropicFunc(func(p proptest.Problem, r float64) (EntropicProjection, error) {
+		if s := proptest.RowRange(p.C); s > 0 {
+			reg, spread = min(reg, r/s), min(spread, s/proptest.MaxCost(p.C))
+		}
+		q, _, err := refKL(make([]float64, len(p.Lo)), p.Lo, p.Hi)
+		return EntropicProjection{Q: q}, err
 	})
+	for _, tt := range []struct {
+		e           Entropic
+		spread, reg float64 // the domain
+	}{
+		{seen, 1e-9, 1e-4},
+		{EntropicOn{Entropic: seen, Spread: 0.1, Reg: 0.1}, 0.1, 0.1},
+		{EntropicOn{Entropic: seen, Spread: 1e-3}, 1e-3, 1e-4},
+		{EntropicOn{Entropic: seen, Reg: 1e-7}, 0, 1e-7},
+	} {
+		reg, spread = math.Inf(1), math.Inf(1)
+		for range 10 { // of 100 draws each
+			rapid.Check(t, func(t *rapid.T) { EntropicInBox(t, tt.e) })
+		}
+		const rounding = 1e-12 // of exp, log and the product with the spread
+		if !(reg >= tt.reg*(1-rounding) && reg <= 2*tt.reg) {
+			t.Errorf("domain %v, %v: the least reg is %v spreads", tt.spread, tt.reg, reg)
+		}
+		if !(spread >= tt.spread) || tt.spread == 0 && !(spread < 1e-12) { // near ties are an ulp apart
+			t.Errorf("domain %v, %v: the least spread is %v max C", tt.spread, tt.reg, spread)
+		}
+	}
 }
 
 func TestEntropicBoundLaws(t *testing.T) {
@@ -291,7 +332,7 @@ func TestEntropicBoundLaws(t *testing.T) {
 			return r, err
 		})
 	}
-	planted.Laws(t, EntropicBoundLaws(), Entropic(few), []planted.Error[Entropic]{
+	errors := []planted.Error[Entropic]{
 		{Name: "takes 2 reg log k for the gap", Impl: claimed(func(p proptest.Problem, reg float64, r *EntropicProjection) {
 			r.Lower = max(0, r.Upper-2*reg*math.Log(float64(len(p.Mu))))
 		}), Killed: []string{"EntropicBounds", "EntropicCertificate"}},
@@ -339,5 +380,9 @@ func TestEntropicBoundLaws(t *testing.T) {
 		}), Killed: []string{"EntropicSandwich"}},
 		{Name: "reports the cost of the plan alone", Impl: claimed(func(_ proptest.Problem, _ float64, r *EntropicProjection) { r.Objective = r.Upper }),
 			Killed: []string{"EntropicSandwich"}},
-	})
+	}
+	for n := range errors {
+		errors[n].Impl = narrow(errors[n].Impl)
+	}
+	planted.Laws(t, EntropicBoundLaws(), narrow(few), errors)
 }
