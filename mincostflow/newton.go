@@ -545,8 +545,8 @@ func (w *newton) price() {
 	}
 }
 
-// newtonStep solves (slope + shift) * step = left by Cholesky's method, in place, and returns the largest entry,
-// at most most.
+// newtonStep solves (slope + shift) * step = left by Cholesky's method, in place, and returns the largest entry, at
+// most most. gonum's Dpotrf and Dpbtrf give other bits on other processors: sums in assembly, or fused in plain Go.
 func (w *newton) newtonStep(most float64) float64 {
 	k := len(w.f)
 	a, x := w.slope, w.step
