@@ -3,6 +3,7 @@ package estimate
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -63,6 +64,51 @@ func BenchmarkGeometry(b *testing.B) {
 			if _, err := g.root(n); err != nil {
 				b.Fatal(err)
 			}
+		}
+	}
+}
+
+// BenchmarkMapLarge has groups of places.
+func BenchmarkMapLarge(b *testing.B) {
+	const side, eps, n = 100, 2, 20_000
+	m, err := cost.NewGrid(side, side, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := NewGeometry(m, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	k := side * side
+	row := func(i int, dst []float64) {
+		for j := range dst {
+			x, y := i%side-j%side, i/side-j/side
+			dst[j] = 1
+			if x*x+y*y <= 22*22 {
+				dst[j] = math.Exp(eps)
+			}
+		}
+	}
+	channel, err := NewChannel(k, k, row)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	p := Problem{Counts: make([]uint64, k), Channel: channel, Geometry: g}
+	for range n {
+		i := k/3 + r.IntN(10)
+		if r.IntN(2) == 0 {
+			i = r.IntN(k)
+		}
+		u, j := r.Float64(), 0
+		for out := channel.row(i); j < k-1 && u >= out[j]; j++ {
+			u -= out[j]
+		}
+		p.Counts[j]++
+	}
+	for b.Loop() {
+		if _, err := Map(context.Background(), p, Settings{}); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

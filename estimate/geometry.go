@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
-	lapack "gonum.org/v1/gonum/lapack/gonum"
 )
 
 // Geometry holds the distances between the k inputs of a problem, and keeps what Map computes of them alone, so that a second
@@ -21,13 +20,13 @@ type Geometry struct {
 // kernel is a factor of a covariance of the logarithm of a map, computed when it is first asked for.
 type kernel struct {
 	once sync.Once
-	root root
+	root basis
 	err  error
 }
 
-// root is a k x rank matrix L, row-major, with L L' = H exp(-D/l) H, where H takes the mean away: the columns are
+// basis is a k x rank matrix L, row-major, with L L' = H exp(-D/l) H, where H takes the mean away: the columns are
 // eigenvectors, times the roots of their eigenvalues, largest first. Those below kernelCut of the largest are left out.
-type root struct {
+type basis struct {
 	rank int
 	l    []float64
 }
@@ -153,33 +152,49 @@ func (g *Geometry) nearest() float64 {
 }
 
 // root returns the factor for a length of lengths[n].
-func (g *Geometry) root(n int) (root, error) {
+func (g *Geometry) root(n int) (basis, error) {
 	c := &g.lengths[n]
-	c.once.Do(func() { c.root, c.err = g.factor(lengths[n]) })
+	c.once.Do(func() {
+		all, size := make([]int, g.K()), make([]float64, g.K())
+		for i := range all {
+			all[i], size[i] = i, 1
+		}
+		c.root, c.err = g.factor(n, all, size)
+	})
 	return c.root, c.err
 }
 
-// factor computes a root for a length in units of g.unit. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes.
-func (g *Geometry) factor(length float64) (root, error) {
-	k := g.K()
+// factor computes a root for a length of lengths[n], for places that stand for groups of some size each: H takes away the mean over
+// all. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
+//
+// With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
+func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {
+	k := len(places)
 	a := make([]float64, k*k)
-	for i := range k {
-		row := a[i*k:][:k:k]
-		for j, d := range g.dist.Row(i, row) {
-			row[j] = math.Exp(-d / g.unit / length)
+	buf := make([]float64, g.K())
+	total := 0.0
+	for x, i := range places {
+		row := g.dist.Row(i, buf)
+		for y, j := range places {
+			a[x*k+y] = math.Exp(-row[j] / g.unit / lengths[n])
+		}
+		total += size[x]
+	}
+	center(a, size, total)
+	for x := range k {
+		for y := range k {
+			a[x*k+y] *= math.Sqrt(size[x] * size[y])
 		}
 	}
-	center(a, k)
 	values := make([]float64, k)
-	impl := lapack.Implementation{}
 	work := make([]float64, 1)
-	impl.Dsyev('V', 'U', k, a, k, values, work, -1)
+	lapackOf.Dsyev('V', 'U', k, a, k, values, work, -1)
 	work = make([]float64, int(work[0]))
-	if !impl.Dsyev('V', 'U', k, a, k, values, work, len(work)) {
-		return root{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, length)
+	if !lapackOf.Dsyev('V', 'U', k, a, k, values, work, len(work)) {
+		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, lengths[n])
 	}
 	// Rounding leaves eigenvalues of k epsilon where there is nothing: all places at one point, or k = 1.
-	cut := max(kernelCut*values[k-1], 1e-13*float64(k))
+	cut := max(kernelCut*values[k-1], 1e-13*total)
 	rank := 0
 	for rank < k && values[k-1-rank] > cut {
 		rank++
@@ -187,26 +202,26 @@ func (g *Geometry) factor(length float64) (root, error) {
 	l := make([]float64, k*rank)
 	for b := range rank {
 		s := math.Sqrt(values[k-1-b])
-		for i := range k {
-			l[i*rank+b] = s * a[i*k+k-1-b]
+		for x := range k {
+			l[x*rank+b] = s * a[x*k+k-1-b] / math.Sqrt(size[x])
 		}
 	}
-	return root{rank: rank, l: l}, nil
+	return basis{rank: rank, l: l}, nil
 }
 
-// center replaces a symmetric k x k matrix A by H A H, where H = I - 11'/k.
-func center(a []float64, k int) {
+// center replaces a symmetric matrix A by H A H, where H takes the mean away by the weights size, of the given sum.
+func center(a, size []float64, total float64) {
+	k := len(size)
 	mean := make([]float64, k)
 	all := 0.0
 	for i := range k {
 		s := 0.0
-		for _, v := range a[i*k:][:k] {
-			s += v
+		for j, v := range a[i*k:][:k] {
+			s += v * size[j]
 		}
-		mean[i] = s / float64(k)
-		all += mean[i]
+		mean[i] = s / total
+		all += mean[i] * size[i] / total
 	}
-	all /= float64(k)
 	for i := range k {
 		row := a[i*k:][:k]
 		for j := range row {

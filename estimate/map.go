@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The models that Map averages, besides the guess.
@@ -40,9 +41,21 @@ type Result struct {
 	Theta []float64
 	// Models are the guess and the 20 others, by length and roughness.
 	Models []Model
+	// Ratio is the distance of the map to the truth that Map expects, over that of the guess: between 0 and 1. See Signal.
+	Ratio float64
 	// Signal says what the counts say beyond the guess.
 	Signal Signal
 }
+
+const (
+	// maxPlaces is the largest k of which Map takes every place by itself: eigenvectors take O(k^3).
+	maxPlaces = 1000
+	// roughGroups and fineGroups are the numbers of groups of places above: for a first map, which says where groups must be small and which
+	// models are likely, and for the second. The map within a group is the prior's.
+	roughGroups, fineGroups = 150, 500
+	// doubtful is how far a log-weight of the first may be below the best.
+	doubtful = 20
+)
 
 // negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the others.
 const negligible = 40
@@ -55,49 +68,147 @@ const negligible = 40
 // 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4, 4), each with the weight
 // e^(-tau)/20 times its evidence, and the guess u itself with the weight of its likelihood.
 //
+// Above 1,000 places, 500 groups of places stand for them: small ones where a first map has mass. Within a group the map is the prior's.
+//
 // Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is looked at in every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
+	return mapOf(ctx, p, s, maxPlaces, roughGroups, fineGroups)
+}
+
+// mapOf is Map with groups of places above a number of places.
+func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) (Result, error) {
 	f, err := newFit(p)
 	if err != nil {
 		return Result{}, err
 	}
-	k, _ := p.Channel.Dims()
-	total := 1 + len(lengths)*len(roughnesses)
-	res := Result{Models: []Model{{}}}
-	// The guess has the log-likelihood 0: all others are relative to it.
-	logs, maps := []float64{0}, [][]float64{f.prior}
-	best := 0.0
-	s.progress(1, total)
-	for n, length := range lengths {
-		if err := ctx.Err(); err != nil {
-			return Result{}, err
-		}
-		root, err := p.Geometry.root(n)
+	g := p.Geometry
+	if len(f.prior) <= places {
+		a, err := f.average(ctx, g.root, nil, s)
 		if err != nil {
 			return Result{}, err
 		}
-		f.begin(root)
+		return a.result(g.unit), nil
+	}
+	theta, err := f.rough(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	var chosen []bool
+	var a average
+	for _, n := range []int{rough, fine} {
+		by, err := f.group(ctx, g, theta, n)
+		if err != nil {
+			return Result{}, err
+		}
+		c := f.coarse(by)
+		c.first = by.sum(theta)
+		a, err = c.average(ctx, func(n int) (basis, error) { return g.factor(n, by.centers, by.size) }, chosen, s)
+		if err != nil {
+			return Result{}, err
+		}
+		chosen = a.likely()
+		theta = by.spread(a.theta(), f.prior)
+	}
+	res := a.result(g.unit)
+	res.Theta = theta
+	return res, nil
+}
+
+// average is the guess and the models of Map: all that a Result is made of.
+type average struct {
+	logs []float64   // of the weights, -Inf if negligible
+	maps [][]float64 // of those that are not
+
+	// For the signal: of maps, their shares of features, and the sum of their variances.
+	features [][]float64
+	variance []float64
+}
+
+// average fits the models, but for those that are not chosen; nil is all. The guess is one of them.
+func (f *fit) average(ctx context.Context, root func(n int) (basis, error), chosen []bool, s Settings) (average, error) {
+	n := 1 + len(lengths)*len(roughnesses)
+	a := average{make([]float64, n), make([][]float64, n), make([][]float64, n), make([]float64, n)}
+	smooth, err := root(len(lengths) - 1)
+	if err != nil {
+		return a, err
+	}
+	// The guess has the log-likelihood 0: all others are relative to it.
+	a.maps[0], a.features[0] = f.prior, smooth.features(f.prior)
+	best := 0.0
+	s.progress(1, n)
+	m := 0
+	for l := range lengths {
+		if err := ctx.Err(); err != nil {
+			return a, err
+		}
+		begun := false
 		for _, tau := range roughnesses {
-			prior := -tau - math.Log(float64(total-1))
+			m++
+			a.logs[m] = math.Inf(-1)
+			if chosen != nil && !chosen[m] {
+				continue
+			}
+			if !begun {
+				r, err := root(l)
+				if err != nil {
+					return a, err
+				}
+				f.begin(r)
+				begun = true
+			}
+			prior := -tau - math.Log(float64(n-1))
 			evidence, err := f.mode(ctx, tau, best-prior-negligible)
 			if err != nil {
-				return Result{}, err
+				return a, err
 			}
-			logs, maps = append(logs, evidence+prior), append(maps, f.at.theta)
-			best = max(best, evidence+prior)
-			res.Models = append(res.Models, Model{Length: length * p.Geometry.unit, Roughness: tau})
-			s.progress(len(maps), total)
+			if a.logs[m] = evidence + prior; a.logs[m] > best-negligible {
+				best = max(best, a.logs[m])
+				a.maps[m], a.features[m] = f.at.theta, smooth.features(f.at.theta)
+				a.variance[m] = f.variance(smooth)
+			}
+			s.progress(m+1, n)
 		}
 	}
-	weights := softmax(logs)
-	res.Theta = make([]float64, k)
-	for m, w := range weights {
+	return a, nil
+}
+
+// theta is the average map.
+func (a average) theta() []float64 { return mean(softmax(a.logs), a.maps) }
+
+// likely says which models are worth another look: those within doubtful of the best.
+func (a average) likely() []bool {
+	out := make([]bool, len(a.logs))
+	for m, v := range a.logs {
+		out[m] = v > slices.Max(a.logs)-doubtful
+	}
+	return out
+}
+
+// result needs the unit of lengths.
+func (a average) result(unit float64) Result {
+	res := Result{Theta: a.theta(), Models: []Model{{}}}
+	for _, l := range lengths {
+		for _, tau := range roughnesses {
+			res.Models = append(res.Models, Model{Length: l * unit, Roughness: tau})
+		}
+	}
+	for m, w := range softmax(a.logs) {
 		res.Models[m].Weight = w
-		for i, t := range maps[m] {
-			res.Theta[i] += w * t
+	}
+	res.Ratio = a.ratio()
+	res.Signal = signalOf(res.Ratio)
+	return res
+}
+
+// mean is the sum of w_m x_m. Those of weight 0 may be nil.
+func mean(w []float64, x [][]float64) []float64 {
+	out := make([]float64, len(x[0]))
+	for m, w := range w {
+		if w > 0 && x[m] != nil {
+			add(w, x[m], out)
 		}
 	}
-	return res, nil
+	return out
 }
 
 // softmax returns exp(logs) with sum 1.

@@ -31,7 +31,7 @@ type fit struct {
 	guess   []float64 // prior P
 	slack   float64   // rounding of a log-likelihood
 
-	root  root
+	root  basis
 	fresh bool // no model of this root is done
 	tau   float64
 	at    point
@@ -71,7 +71,7 @@ const (
 )
 
 // begin starts the models of one kernel at the map where those of the last one began.
-func (f *fit) begin(r root) {
+func (f *fit) begin(r basis) {
 	f.root = r
 	f.fresh = true
 }
@@ -148,7 +148,6 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 		z := slices.Clone(f.at.z)
 		blasOf.Dscal(len(z), last/tau, z, 1)
 		f.at = f.move(z)
-
 	}
 	f.decompose()
 	if err := f.climb(ctx); err != nil {
@@ -225,21 +224,27 @@ func (f *fit) direction() []float64 {
 	}
 	blasOf.Dgemv(blas.Trans, k, r, f.tau, f.root.l, r, g, 1, 0, step, 1)
 	add(-1, f.at.z, step)
+	return f.solve(step)
+}
+
+// solve returns (I + W)^-1 x.
+func (f *fit) solve(x []float64) []float64 {
+	out := slices.Clone(x)
 	m := len(f.active)
 	part := make([]float64, m)
 	for a, b := range f.active {
-		part[a] = step[b]
+		part[a] = out[b]
 	}
 	if m > 0 {
 		lapackOf.Dpotrs(blas.Lower, m, 1, f.factor, m, part, 1)
 	}
 	for b, d := range f.diag {
-		step[b] /= 1 + f.tau*f.tau*d
+		out[b] /= 1 + f.tau*f.tau*d
 	}
 	for a, b := range f.active {
-		step[b] = part[a]
+		out[b] = part[a]
 	}
-	return step
+	return out
 }
 
 // inform computes the information at the point.

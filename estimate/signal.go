@@ -1,16 +1,41 @@
 package estimate
 
-import "fmt"
+import (
+	"fmt"
+	"math"
 
-// Signal says what the counts say beyond the guess.
+	"gonum.org/v1/gonum/blas"
+)
+
+// Signal says what the counts say beyond the guess, by Ratio.
+//
+// Ratio is a root mean square under the posterior of Map, that of the map's distance to the truth over that of the guess's. The distance is
+// Euclidean between features: the shares that a map has of the smoothest directions of the longest kernel. Those carry most of W_1.
+// If the guess has all of the weight, it is 1. It trusts the prior: it is a reading of this answer, and no bound on its error.
 type Signal int
 
 // The signals, in order.
 const (
-	NoSignal   Signal = iota // the guess is as good
-	WeakSignal               // better than the guess, not by much
+	NoSignal   Signal = iota // Ratio above 0.95: the guess is as good
+	WeakSignal               // above 0.7: better than the guess, not by much
 	GoodSignal
 )
+
+const (
+	noSignal    = 0.95
+	weakSignal  = 0.7
+	maxFeatures = 32
+)
+
+func signalOf(ratio float64) Signal {
+	switch {
+	case ratio <= weakSignal:
+		return GoodSignal
+	case ratio <= noSignal:
+		return WeakSignal
+	}
+	return NoSignal
+}
 
 var signalNames = [...]string{"none", "weak", "ok"}
 
@@ -24,3 +49,63 @@ func (s Signal) String() string {
 
 // MarshalText writes the name.
 func (s Signal) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// ratio is that of Result.
+func (a average) ratio() float64 {
+	w := softmax(a.logs)
+	at := mean(w, a.features)
+	apart := func(x []float64) float64 {
+		s := 0.0
+		for b, v := range x {
+			s += (v - at[b]) * (v - at[b])
+		}
+		return s
+	}
+	left := 0.0
+	for m, w := range w {
+		if w > 0 && a.maps[m] != nil {
+			left += w * (a.variance[m] + apart(a.features[m]))
+		}
+	}
+	if left == 0 { // one map is sure, or there are no two places apart
+		if apart(a.features[0]) > 0 {
+			return 0
+		}
+		return 1
+	}
+	return math.Sqrt(left / (left + apart(a.features[0])))
+}
+
+// features are the shares of theta of the first columns.
+func (r basis) features(theta []float64) []float64 {
+	n := min(r.rank, maxFeatures)
+	out := make([]float64, n)
+	for i, t := range theta {
+		add(t, r.l[i*r.rank:][:n], out)
+	}
+	return out
+}
+
+// variance is the sum of the posterior variances of the features: the trace of B (I + W)^-1 B' with B = tau F' (diag(theta) - theta theta') L.
+func (f *fit) variance(smooth basis) float64 {
+	r, n := f.root.rank, min(smooth.rank, maxFeatures)
+	if r == 0 || n == 0 {
+		return 0
+	}
+	b, weighed := make([]float64, n*r), make([]float64, len(f.prior)*n)
+	for i, t := range f.at.theta {
+		add(t*f.tau, smooth.l[i*smooth.rank:][:n], weighed[i*n:][:n])
+	}
+	blasOf.Dgemm(blas.Trans, blas.NoTrans, n, r, len(f.prior), 1, weighed, n, f.root.l, r, 0, b, r)
+	mean, at := make([]float64, r), smooth.features(f.at.theta)
+	blasOf.Dgemv(blas.Trans, len(f.prior), r, f.tau, f.root.l, r, f.at.theta, 1, 0, mean, 1)
+	sum := 0.0
+	for c := range n {
+		row := b[c*r:][:r]
+		add(-at[c], mean, row)
+		for d, v := range f.solve(row) {
+			sum += v * row[d]
+		}
+	}
+	return max(sum, 0)
+}
