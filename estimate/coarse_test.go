@@ -14,7 +14,7 @@ import (
 
 // TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself.
 func TestCoarseLoss(t *testing.T) {
-	side, n := 16, 100
+	side, n := 16, 128
 	if s := os.Getenv("COARSE"); s != "" {
 		side, _ = strconv.Atoi(s)
 		n = 400
@@ -60,7 +60,7 @@ func TestCoarseLoss(t *testing.T) {
 			rows := discs(dist, c.eps, c.share)
 			fine, coarse := 0.0, 0.0
 			channel := channelOf(t, rows)
-			for range 4 {
+			for range 6 {
 				p := Problem{Counts: sample(r, theta, normal(rows), c.n), Channel: channel, Geometry: g}
 				a, err := mapOf(context.Background(), p, Settings{}, g.K(), 0, 0)
 				if err != nil {
@@ -72,7 +72,7 @@ func TestCoarseLoss(t *testing.T) {
 				}
 				fine, coarse = fine+w1(a.Theta, theta), coarse+w1(b.Theta, theta)
 			}
-			t.Logf("%s, %+v: every place %.3f, groups %.3f (%.3f)", name, c, fine/4, coarse/4, coarse/fine)
+			t.Logf("%s, %+v: every place %.3f, groups %.3f (%.3f)", name, c, fine/6, coarse/6, coarse/fine)
 		}
 	}
 }

@@ -93,6 +93,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 	if err != nil {
 		return Result{}, err
 	}
+	em := theta
 	var chosen []bool
 	var a average
 	for _, n := range []int{rough, fine} {
@@ -108,6 +109,12 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 		}
 		chosen = a.likely()
 		theta = by.spread(a.theta(), f.prior)
+		if n == fine {
+			break
+		}
+		for i, t := range em {
+			theta[i] = theta[i]/2 + t/2
+		}
 	}
 	res := a.result(g.unit)
 	res.Theta = theta
