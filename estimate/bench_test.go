@@ -34,7 +34,8 @@ func BenchmarkMap(b *testing.B) {
 			for i := range theta {
 				theta[i] += .3 / float64(g.K())
 			}
-			p := Problem{Counts: sample(r, theta, normal(rows), c.n), Channel: channelOf(b, rows), Geometry: g}
+			channel := channelOf(b, rows)
+			p := Problem{Counts: drawCounts(r, channel, theta, c.n), Channel: channel, Geometry: g}
 			for n := range lengths {
 				if _, err := g.root(n); err != nil {
 					b.Fatal(err)
@@ -93,19 +94,14 @@ func BenchmarkMapLarge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := rand.New(rand.NewPCG(1, 2))
-	p := Problem{Counts: make([]uint64, k), Channel: channel, Geometry: g}
-	for range n {
-		i := k/3 + r.IntN(10)
-		if r.IntN(2) == 0 {
-			i = r.IntN(k)
-		}
-		u, j := r.Float64(), 0
-		for out := channel.row(i); j < k-1 && u >= out[j]; j++ {
-			u -= out[j]
-		}
-		p.Counts[j]++
+	theta := make([]float64, k)
+	for i := range theta {
+		theta[i] = .5 / float64(k)
 	}
+	for i := range 10 {
+		theta[k/3+i] += .05
+	}
+	p := Problem{Counts: drawCounts(rand.New(rand.NewPCG(1, 2)), channel, theta, n), Channel: channel, Geometry: g}
 	for b.Loop() {
 		if _, err := Map(context.Background(), p, Settings{}); err != nil {
 			b.Fatal(err)

@@ -4,21 +4,19 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
-// TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself.
+// TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself: half as many groups as places, as at
+// the size from which Map has groups. The limits are those of the documentation.
 func TestCoarseLoss(t *testing.T) {
-	side, n := 16, 128
-	if s := os.Getenv("COARSE"); s != "" {
-		side, _ = strconv.Atoi(s)
-		n = 400
+	if testing.Short() {
+		t.Skip("some seconds")
 	}
+	const side, runs = 14, 3
 	m, err := cost.NewGrid(side, side, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -33,46 +31,97 @@ func TestCoarseLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Objective * float64(side)
+		return r.Objective * side
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	bump := func(i int, x, y, sd float64) float64 {
-		dx, dy := float64(i%side)/float64(side)-x, float64(i/side)/float64(side)-y
+		dx, dy := float64(i%side)/side-x, float64(i/side)/side-y
 		return math.Exp(-(dx*dx+dy*dy)/(2*sd*sd)) / (sd * sd)
 	}
-	for name, density := range map[string]func(i int) float64{
-		"spread":  func(i int) float64 { return .5 + bump(i, .4, .4, .3) },
-		"centres": func(i int) float64 { return .001 + .5*bump(i, .2, .3, .07) + .4*bump(i, .7, .6, .05) },
-		"point":   func(i int) float64 { return 1e-5 + bump(i, .55, .35, .03) },
+	logs, cases := 0.0, 0
+	for _, truth := range []struct {
+		name    string
+		density func(i int) float64
+	}{
+		{"spread", func(i int) float64 { return .5 + bump(i, .4, .4, .3) }},
+		{"centres", func(i int) float64 { return .001 + .5*bump(i, .2, .3, .07) + .4*bump(i, .7, .6, .05) }},
+		{"point", func(i int) float64 { return 1e-5 + bump(i, .55, .35, .03) }},
 	} {
-		theta, sum := make([]float64, g.K()), 0.0
+		theta := make([]float64, g.K())
 		for i := range theta {
-			theta[i] = density(i)
-			sum += theta[i]
+			theta[i] = truth.density(i)
 		}
-		for i := range theta {
-			theta[i] /= sum
-		}
+		normalized(theta)
 		for _, c := range []struct {
 			eps, share float64
 			n          int
-		}{{1, .333, 500}, {1, .333, 5000}, {2, .2, 5000}, {4, .077, 500}, {4, .077, 5000}} {
-			rows := discs(dist, c.eps, c.share)
+		}{{1, .333, 500}, {2, .2, 5000}, {4, .077, 5000}} {
+			channel := channelOf(t, discs(dist, c.eps, c.share))
 			fine, coarse := 0.0, 0.0
-			channel := channelOf(t, rows)
-			for range 6 {
-				p := Problem{Counts: sample(r, theta, normal(rows), c.n), Channel: channel, Geometry: g}
-				a, err := mapOf(context.Background(), p, Settings{}, g.K(), 0, 0)
+			for range runs {
+				p := Problem{Counts: drawCounts(r, channel, theta, c.n), Channel: channel, Geometry: g}
+				a, err := Map(context.Background(), p, Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := mapOf(context.Background(), p, Settings{}, 0, n*3/10, n)
+				b, err := mapOf(context.Background(), p, Settings{}, 0, g.K()/7, g.K()/2)
 				if err != nil {
 					t.Fatal(err)
 				}
+				checkDistribution(t, b.Theta, g.K())
 				fine, coarse = fine+w1(a.Theta, theta), coarse+w1(b.Theta, theta)
 			}
-			t.Logf("%s, %+v: every place %.3f, groups %.3f (%.3f)", name, c, fine/6, coarse/6, coarse/fine)
+			t.Logf("%s, %+v: every place %.3f, groups %.3f (%.3f)", truth.name, c, fine/runs, coarse/runs, coarse/fine)
+			if !(coarse <= 1.06*fine) {
+				t.Errorf("%s, %+v: %v with groups, %v without", truth.name, c, coarse/runs, fine/runs)
+			}
+			logs, cases = logs+math.Log(coarse/fine), cases+1
+		}
+	}
+	if mean := math.Exp(logs / float64(cases)); !(mean <= 1.02) {
+		t.Errorf("groups are %.3f times as far from the truth, by the geometric mean", mean)
+	}
+}
+
+// TestGroups holds that every place is in the group of the nearest center, and that groups of one place each are the places.
+func TestGroups(t *testing.T) {
+	m, err := cost.NewGrid(5, 7, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, dist := geometryOf(t, m)
+	k := g.K()
+	channel := channelOf(t, discs(dist, 1, .3))
+	r := rand.New(rand.NewPCG(1, 1))
+	p := Problem{Counts: drawCounts(r, channel, someTheta(r, k), 300), Channel: channel, Geometry: g}
+	f, err := newFit(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := someTheta(r, k)
+	by, err := f.group(context.Background(), g, theta, 9)
+	if err != nil || len(by.centers) != 9 {
+		t.Fatalf("%d groups, error %v", len(by.centers), err)
+	}
+	for i, a := range by.of {
+		for _, c := range by.centers {
+			if dist[i][c] < dist[i][by.centers[a]] {
+				t.Errorf("place %d is %v from its center and %v from another", i, dist[i][by.centers[a]], dist[i][c])
+			}
+		}
+	}
+	all, err := Map(context.Background(), p, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	each, err := mapOf(context.Background(), p, Settings{}, 0, k, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.Theta {
+		// Modes are found to gainGoal.
+		if d := math.Abs(all.Theta[i] - each.Theta[i]); !(d <= gainGoal) {
+			t.Errorf("place %d: %v with all places, %v with each its group", i, all.Theta[i], each.Theta[i])
 		}
 	}
 }

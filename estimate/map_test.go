@@ -61,24 +61,6 @@ func geometryOf(t testing.TB, m cost.Matrix) (*Geometry, [][]float64) {
 	return g, dist
 }
 
-// sample draws n releases of devices at places drawn from theta.
-func sample(r *rand.Rand, theta []float64, rows [][]float64, n int) []uint64 {
-	draw := func(p []float64) int {
-		u := r.Float64()
-		for i, v := range p {
-			if u -= v; u < 0 {
-				return i
-			}
-		}
-		return len(p) - 1
-	}
-	counts := make([]uint64, len(rows[0]))
-	for range n {
-		counts[draw(rows[draw(theta)])]++
-	}
-	return counts
-}
-
 // TestMapPlain holds Map against the algorithm written out.
 func TestMapPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -120,9 +102,10 @@ func TestMapPlain(t *testing.T) {
 				theta[i] /= total
 				prior[i] /= all
 			}
-			counts := sample(r, theta, normal(rows), c.n)
+			channel := channelOf(t, rows)
+			counts := drawCounts(r, channel, theta, c.n)
 			want, weights := plainMap(counts, normal(rows), dist, prior)
-			got, err := Map(context.Background(), Problem{Counts: counts, Channel: channelOf(t, rows), Prior: prior, Geometry: g}, Settings{})
+			got, err := Map(context.Background(), Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g}, Settings{})
 			if err != nil {
 				t.Fatalf("%s, %+v: %v", name, c, err)
 			}

@@ -1,0 +1,159 @@
+package estimate
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawTable draws rows, often of two values a column but for a few, in units of their own.
+func drawTable(t *rapid.T) [][]float64 {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	k, kv := 1+r.IntN(12), 1+r.IntN(20)
+	ratio := math.Exp([]float64{0, 1, 5, 30}[r.IntN(4)])
+	low := make([]float64, kv)
+	for j := range low {
+		low[j] = 1
+		if r.IntN(2) == 0 {
+			low[j] = 1 + r.Float64()
+		}
+	}
+	odd, units := r.IntN(4), r.IntN(3) == 0
+	rows := make([][]float64, k)
+	for i := range rows {
+		rows[i] = make([]float64, kv)
+		from := r.IntN(kv + 1)
+		to := from + r.IntN(kv+1-from)
+		unit := 1.0
+		if units {
+			unit = math.Exp(300 * (2*r.Float64() - 1))
+		}
+		for j := range kv {
+			v := low[j]
+			if j >= from && j < to {
+				v *= ratio
+			}
+			if odd > 0 && r.IntN(kv) < odd-1 {
+				v = low[j] * (1 + r.Float64()*(ratio-1))
+			}
+			rows[i][j] = v * unit
+		}
+	}
+	return rows
+}
+
+// TestChannelProducts holds both forms of a channel against sums written out.
+func TestChannelProducts(t *testing.T) {
+	forms := map[bool]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		rows := drawTable(t)
+		k, kv := len(rows), len(rows[0])
+		c, err := NewChannel(k, kv, func(i int, dst []float64) { copy(dst, rows[i]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms[c.rows == nil]++
+		p := normal(rows)
+		r := rand.New(rand.NewPCG(1, uint64(k)))
+		theta, v := someTheta(r, k), make([]float64, kv)
+		for j := range v {
+			v[j] = r.ExpFloat64()
+		}
+		const columns = 3
+		m := make([]float64, k*columns)
+		for i := range m {
+			m[i] = r.NormFloat64()
+		}
+		q, g, out := make([]float64, kv), make([]float64, k), make([]float64, kv*columns)
+		for i := range out { // what is there before does not matter
+			out[i] = math.NaN()
+		}
+		q[0], g[0] = math.NaN(), math.NaN()
+		c.forward(theta, q)
+		c.back(v, g)
+		c.times(m, columns, out)
+		// Twice the bound at maxRatio, which is for 10 000 outputs.
+		const tol = 1e-8
+		for j := range kv {
+			want, terms := 0.0, make([]float64, columns)
+			largest := 0.0
+			for i := range k {
+				want += theta[i] * p[i][j]
+				for b := range columns {
+					terms[b] += p[i][j] * m[i*columns+b]
+					largest = max(largest, p[i][j]*math.Abs(m[i*columns+b])*float64(k))
+				}
+			}
+			if !(math.Abs(q[j]-want) <= tol*want) {
+				t.Fatalf("forward: output %d: %v, want %v", j, q[j], want)
+			}
+			for b := range columns {
+				if !(math.Abs(out[j*columns+b]-terms[b]) <= tol*largest) {
+					t.Fatalf("times: output %d, column %d: %v, want %v", j, b, out[j*columns+b], terms[b])
+				}
+			}
+		}
+		for i := range k {
+			want := 0.0
+			for j, x := range c.row(i) {
+				want += p[i][j] * v[j]
+				if !(math.Abs(x-p[i][j]) <= 1e-14*p[i][j]) {
+					t.Fatalf("row %d, output %d: %v, want %v", i, j, x, p[i][j])
+				}
+			}
+			if !(math.Abs(g[i]-want) <= tol*want) {
+				t.Fatalf("back: input %d: %v, want %v", i, g[i], want)
+			}
+		}
+	})
+	if forms[true] == 0 || forms[false] == 0 {
+		t.Errorf("runs %d times, plain rows %d times", forms[true], forms[false])
+	}
+}
+
+// TestChannelRuns holds that the rows of a policy, and powers of two times them, are runs.
+func TestChannelRuns(t *testing.T) {
+	rows := discRows(8, 2, .2)
+	for i, row := range rows {
+		for j := range row {
+			row[j] = math.Ldexp(row[j], 40-i)
+		}
+	}
+	c := channelOf(t, rows)
+	if c.rows != nil || len(c.odd) != 0 || len(c.runs) > 8*len(rows) {
+		t.Errorf("%d runs, %d odd entries, plain: %v", len(c.runs), len(c.odd), c.rows != nil)
+	}
+}
+
+func TestChannelErrors(t *testing.T) {
+	fill := func(v ...float64) func(int, []float64) { return func(_ int, dst []float64) { copy(dst, v) } }
+	for name, c := range map[string]struct {
+		k, kv int
+		row   func(int, []float64)
+		want  error
+	}{
+		"no inputs":         {0, 2, fill(1, 1), ErrShape},
+		"no outputs":        {2, 0, fill(), ErrShape},
+		"product overflows": {math.MaxInt32, math.MaxInt32, fill(), ErrShape},
+		"negative":          {2, 2, fill(1, -1), ErrChannel},
+		"NaN":               {2, 2, fill(math.NaN(), 1), ErrChannel},
+		"infinite":          {2, 2, fill(math.Inf(1), 1), ErrChannel},
+		"all zero":          {2, 2, fill(0, 0), ErrChannel},
+	} {
+		if _, err := NewChannel(c.k, c.kv, c.row); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	for _, v := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64} { // the largest and the smallest units
+		c, err := NewChannel(2, 3, fill(v, v, v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.row(1)[2]; math.Abs(got-1./3) > 1e-15 {
+			t.Errorf("rows of %v: %v, want 1/3", v, got)
+		}
+	}
+}
