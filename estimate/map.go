@@ -96,14 +96,15 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 	em := theta
 	var chosen []bool
 	var a average
-	for _, n := range []int{rough, fine} {
+	for stage, n := range []int{rough, fine} {
+		half := Settings{Progress: func(done, total int) { s.progress(stage*total+done, 2*total) }}
 		by, err := f.group(ctx, g, theta, n)
 		if err != nil {
 			return Result{}, err
 		}
 		c := f.coarse(by)
 		c.first = by.sum(theta)
-		a, err = c.average(ctx, func(n int) (basis, error) { return g.factor(n, by.centers, by.size) }, chosen, s)
+		a, err = c.average(ctx, func(n int) (basis, error) { return g.factor(n, by.centers, by.size) }, chosen, half)
 		if err != nil {
 			return Result{}, err
 		}
@@ -153,6 +154,7 @@ func (f *fit) average(ctx context.Context, root func(n int) (basis, error), chos
 			m++
 			a.logs[m] = math.Inf(-1)
 			if chosen != nil && !chosen[m] {
+				s.progress(m+1, n)
 				continue
 			}
 			if !begun {
@@ -196,7 +198,7 @@ func (a average) result(unit float64) Result {
 	res := Result{Theta: a.theta(), Models: []Model{{}}}
 	for _, l := range lengths {
 		for _, tau := range roughnesses {
-			res.Models = append(res.Models, Model{Length: l * unit, Roughness: tau})
+			res.Models = append(res.Models, Model{Length: min(l*unit, math.MaxFloat64), Roughness: tau})
 		}
 	}
 	for m, w := range softmax(a.logs) {

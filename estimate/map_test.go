@@ -2,9 +2,15 @@ package estimate
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -122,6 +128,347 @@ func TestMapPlain(t *testing.T) {
 			if !(off <= 5*gainGoal) || !(far <= 5*gainGoal) {
 				t.Errorf("%s, %+v: map off by %v, weights by %v", name, c, off, far)
 			}
+		}
+	}
+}
+
+// mapWorld is a problem on a 5 x 6 grid with two towns.
+func mapWorld(t testing.TB, eps float64, n int) Problem {
+	m, err := cost.NewGrid(5, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, dist := geometryOf(t, m)
+	channel := channelOf(t, discs(dist, eps, .25))
+	theta := make([]float64, g.K())
+	theta[7], theta[8], theta[27] = .5, .3, .2
+	return Problem{Counts: drawCounts(rand.New(rand.NewPCG(3, 4)), channel, theta, n), Channel: channel, Geometry: g}
+}
+
+// TestMapEdges holds that odd problems have finite answers: distributions of places, and of models.
+func TestMapEdges(t *testing.T) {
+	points := func(x ...[]float64) cost.Matrix {
+		m, err := cost.NewPoints(x, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	equal := func(k int, d float64) cost.Matrix {
+		m := &cost.Dense{K: k, Kv: k, Data: make([]float64, k*k)}
+		for i := range k * k {
+			if i%(k+1) != 0 {
+				m.Data[i] = d
+			}
+		}
+		return m
+	}
+	line := points([]float64{0}, []float64{1}, []float64{2}, []float64{4})
+	four := [][]float64{{5, 1, 1, 1}, {1, 5, 1, 1}, {1, 1, 5, 1}, {1, 1, 1, 5}}
+	tiny := [][]float64{{1, 1e-300, 1e-300, 5e-324}, {1e-300, 1, 1e-300, 5e-324}, {1e-300, 1e-300, 1, 5e-324}, {1, 1, 1, 1e-320}}
+	for _, c := range []struct {
+		name   string
+		places cost.Matrix
+		rows   [][]float64
+		counts []uint64
+		prior  []float64
+		same   bool // the map is the prior
+	}{
+		{"one place", points([]float64{3}), [][]float64{{1, 2}}, []uint64{5, 0}, nil, true},
+		{"all at one point", points([]float64{3}, []float64{3}, []float64{3}, []float64{3}), four, []uint64{9, 0, 0, 0}, []float64{1, 2, 3, 4}, true},
+		{"all but one at a point", points([]float64{3}, []float64{3}, []float64{3}, []float64{4}), four, []uint64{9, 0, 0, 0}, nil, false},
+		{"equal distances", equal(4, 2), four, []uint64{9, 1, 1, 1}, nil, false},
+		{"huge distances", equal(4, math.MaxFloat64), four, []uint64{9, 1, 1, 1}, nil, false},
+		{"tiny distances", equal(4, math.SmallestNonzeroFloat64), four, []uint64{9, 1, 1, 1}, nil, false},
+		{"a prior of zero", line, four, []uint64{9, 1, 1, 1}, []float64{0, 1, 1, 1}, false},
+		{"a prior at one place", line, four, []uint64{9, 1, 1, 1}, []float64{0, 0, 1, 0}, true},
+		{"a prior far from even", line, four, []uint64{9, 1, 1, 1}, []float64{1e-320, 1, 1e300, math.MaxFloat64}, false},
+		{"one output", line, four, []uint64{0, 0, 70, 0}, nil, false},
+		{"one release", line, four, []uint64{0, 0, 1, 0}, nil, false},
+		{"2^53 releases", line, four, []uint64{1 << 52, 0, 1 << 52, 0}, nil, false},
+		{"2^53 releases of one output", line, four, []uint64{0, 1 << 53, 0, 0}, nil, false},
+		{"small probabilities", line, tiny, []uint64{3, 3, 3, 3}, nil, false},
+		{"small probabilities, many releases", line, tiny, []uint64{1 << 40, 0, 0, 1 << 40}, nil, false},
+		{"rows alike", line, [][]float64{{1, 2}, {2, 4}, {1, 2}, {3, 6}}, []uint64{500, 0}, nil, true},
+		{"more outputs", line, [][]float64{{5, 1, 1, 1, 1}, {1, 5, 1, 1, 1}, {1, 1, 5, 1, 5}, {1, 1, 1, 5, 1}}, []uint64{9, 1, 0, 1, 8}, nil, false},
+		{"fewer outputs", line, [][]float64{{5, 1}, {1, 5}, {1, 1}, {0, 1}}, []uint64{90, 10}, nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, err := NewGeometry(c.places, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := Map(context.Background(), Problem{Counts: c.counts, Channel: channelOf(t, c.rows), Prior: c.prior, Geometry: g}, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := g.K()
+			checkDistribution(t, res.Theta, k)
+			sum := 0.0
+			for _, m := range res.Models {
+				if !(m.Weight >= 0 && m.Length >= 0 && m.Length <= math.MaxFloat64) {
+					t.Errorf("model %+v", m)
+				}
+				sum += m.Weight
+			}
+			if len(res.Models) != 21 || !res.Models[0].Guess() || res.Models[1].Guess() || !(math.Abs(sum-1) <= 1e-14) || !(res.Ratio >= 0 && res.Ratio <= 1) {
+				t.Errorf("%d models of sum %v, ratio %v", len(res.Models), sum, res.Ratio)
+			}
+			prior := c.prior
+			if prior == nil {
+				prior = slices.Repeat([]float64{1}, k)
+			}
+			prior = slices.Clone(prior)
+			largest := slices.Max(prior)
+			for i := range prior {
+				prior[i] /= largest
+			}
+			normalized(prior)
+			for i, v := range res.Theta {
+				if prior[i] == 0 && v != 0 || c.same && !(math.Abs(v-prior[i]) <= 1e-12) {
+					t.Errorf("place %d: %v, prior %v", i, v, prior[i])
+				}
+			}
+			if c.same && res.Signal != NoSignal {
+				t.Errorf("signal %v of a map that is the prior", res.Signal)
+			}
+		})
+	}
+}
+
+func TestMapErrors(t *testing.T) {
+	good := mapWorld(t, 1, 100)
+	small, err := NewGeometry(&cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := channelOf(t, [][]float64{{1, 0}})
+	for name, c := range map[string]struct {
+		change func(*Problem)
+		want   error
+	}{
+		"no channel":              {func(p *Problem) { p.Channel = nil }, ErrShape},
+		"no geometry":             {func(p *Problem) { p.Geometry = nil }, ErrNoGeometry},
+		"another geometry":        {func(p *Problem) { p.Geometry = small }, ErrShape},
+		"counts":                  {func(p *Problem) { p.Counts = p.Counts[1:] }, ErrShape},
+		"no counts":               {func(p *Problem) { p.Counts = make([]uint64, 30) }, ErrCounts},
+		"too many counts":         {func(p *Problem) { p.Counts = slices.Repeat([]uint64{1 << 60}, 30) }, ErrCounts},
+		"prior":                   {func(p *Problem) { p.Prior = make([]float64, 30) }, ErrShape},
+		"an output from nowhere":  {func(p *Problem) { *p = Problem{Counts: []uint64{1, 1}, Channel: none, Geometry: small} }, ErrChannel},
+		"an output of prior zero": {func(p *Problem) { *p = zeroPrior(t) }, ErrChannel},
+	} {
+		p := good
+		c.change(&p)
+		if res, err := Map(context.Background(), p, Settings{}); !errors.Is(err, c.want) || res.Theta != nil {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// zeroPrior has an output that only a place of prior 0 releases.
+func zeroPrior(t *testing.T) Problem {
+	g, err := NewGeometry(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Problem{Counts: []uint64{1, 1}, Channel: channelOf(t, [][]float64{{1, 0}, {0, 1}}), Prior: []float64{1, 0}, Geometry: g}
+}
+
+// TestMapCancelled stops Map at each look at the context.
+func TestMapCancelled(t *testing.T) {
+	p := mapWorld(t, 2, 300)
+	for n := 1; ; n++ {
+		ctx := &countdown{Context: context.Background(), left: n}
+		res, err := Map(ctx, p, Settings{})
+		if err == nil {
+			if n < 60 { // every model, and two steps of each
+				t.Errorf("the context was looked at %d times", n)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) || res.Theta != nil {
+			t.Fatalf("stopped at look %d: %v", n, err)
+		}
+	}
+}
+
+// countdown is over after so many looks.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestMapProgress holds that progress goes up to the end, with groups and without.
+func TestMapProgress(t *testing.T) {
+	p := mapWorld(t, 2, 300)
+	for _, places := range []int{0, maxPlaces} {
+		last, end := 0, 0
+		s := Settings{Progress: func(done, total int) {
+			if done < last || done > total || end != 0 && total != end {
+				t.Errorf("%d of %d after %d of %d", done, total, last, end)
+			}
+			last, end = done, total
+		}}
+		if _, err := mapOf(context.Background(), p, s, places, 5, 15); err != nil {
+			t.Fatal(err)
+		}
+		if last != end || end == 0 {
+			t.Errorf("the last report is of %d of %d", last, end)
+		}
+	}
+}
+
+// TestMapSame holds that a second Map, one from another goroutine at the same time, and one on another number of threads have the same bits, and that
+// the problem is left alone.
+func TestMapSame(t *testing.T) {
+	p := mapWorld(t, 1, 1000)
+	p.Prior = slices.Repeat([]float64{2}, 30)
+	before := slices.Clone(p.Counts)
+	var all [4]Result
+	var group sync.WaitGroup
+	for n := range 2 { // on a geometry that nobody has used
+		group.Go(func() { all[n], _ = Map(context.Background(), p, Settings{}) })
+	}
+	group.Wait()
+	for n, procs := range []int{1, 8} {
+		old := runtime.GOMAXPROCS(procs)
+		g, err := NewGeometry(p.Geometry.dist, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p
+		q.Geometry = g
+		all[2+n], _ = Map(context.Background(), q, Settings{})
+		runtime.GOMAXPROCS(old)
+	}
+	for n, r := range all {
+		if len(r.Theta) != 30 || !slices.Equal(r.Theta, all[0].Theta) || !slices.Equal(r.Models, all[0].Models) {
+			t.Errorf("run %d differs", n)
+		}
+	}
+	if !slices.Equal(p.Counts, before) || p.Prior[0] != 2 || p.Prior[29] != 2 {
+		t.Error("the problem was changed")
+	}
+}
+
+// TestMapLaws holds that the unit of the cost does not matter, that places and outputs have no order, and that the units of rows and prior say nothing.
+// Modes are found to gainGoal, and rounding may decide where they are left.
+func TestMapLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		k, kv := len(w.rows), len(w.counts)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "places"), 0))
+		x, prior := make([][]float64, k), make([]float64, k)
+		for i := range x {
+			x[i] = []float64{float64(r.IntN(4)), r.NormFloat64()}
+			prior[i] = .1 + r.Float64()
+		}
+		run := func(places, outputs []int, scale float64) Result {
+			at, u := make([][]float64, k), make([]float64, k)
+			for i, a := range places {
+				at[i] = []float64{scale * x[a][0], scale * x[a][1]}
+				u[i] = scale * prior[a]
+			}
+			m, err := cost.NewPoints(at, nil, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := NewGeometry(m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts := make([]uint64, kv)
+			for j, b := range outputs {
+				counts[j] = w.counts[b]
+			}
+			c, err := NewChannel(k, kv, func(i int, dst []float64) {
+				for j, b := range outputs {
+					dst[j] = scale * w.rows[places[i]][b]
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := Map(context.Background(), Problem{Counts: counts, Channel: c, Prior: u, Geometry: g}, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res
+		}
+		places, outputs := r.Perm(k), r.Perm(kv)
+		identity := func(n int) []int {
+			out := make([]int, n)
+			for i := range out {
+				out[i] = i
+			}
+			return out
+		}
+		a, b := run(identity(k), identity(kv), 1), run(places, outputs, 1024)
+		checkDistribution(t, a.Theta, k)
+		for i, p := range places {
+			if !(math.Abs(a.Theta[p]-b.Theta[i]) <= 5*gainGoal) {
+				t.Fatalf("place %d: %v, and %v elsewhere", p, a.Theta[p], b.Theta[i])
+			}
+		}
+	})
+}
+
+// TestMapFinds holds that all mass at one place is found as N grows.
+func TestMapFinds(t *testing.T) {
+	p := mapWorld(t, 2, 100)
+	theta := make([]float64, 30)
+	theta[11] = 1
+	last := 0.0
+	for _, n := range []int{30, 300, 3000, 300_000} {
+		p.Counts = drawCounts(rand.New(rand.NewPCG(1, 2)), p.Channel, theta, n)
+		res, err := Map(context.Background(), p, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(res.Theta[11] > last) {
+			t.Errorf("%d releases: share %v after %v", n, res.Theta[11], last)
+		}
+		last = res.Theta[11]
+	}
+	if !(last > .99) {
+		t.Errorf("share %v at the end", last)
+	}
+}
+
+// TestSignal holds the rule, and that it tells counts that say nothing from those that say much.
+func TestSignal(t *testing.T) {
+	for ratio, want := range map[float64]string{0: "none", 1: "none"} {
+		if ratio == 0 {
+			want = "ok"
+		}
+		if got := signalOf(ratio).String(); got != want {
+			t.Errorf("ratio %v: %s, want %s", ratio, got, want)
+		}
+	}
+	if got := signalOf(.8); got != WeakSignal || got.String() != "weak" {
+		t.Errorf("ratio .8: %v", got)
+	}
+	if got := Signal(7).String(); got != "Signal(7)" {
+		t.Error(got)
+	}
+	for _, c := range []struct {
+		eps  float64
+		n    int
+		want Signal
+	}{{.01, 100, NoSignal}, {.5, 30, NoSignal}, {1, 3000, GoodSignal}, {4, 1000, GoodSignal}} {
+		res, err := Map(context.Background(), mapWorld(t, c.eps, c.n), Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Signal != c.want {
+			t.Errorf("eps %v, %d releases: %v (%v), want %v", c.eps, c.n, res.Signal, res.Ratio, c.want)
 		}
 	}
 }

@@ -25,6 +25,8 @@ const (
 	noSignal    = 0.95
 	weakSignal  = 0.7
 	maxFeatures = 32
+	// rounding of a squared feature, relative to the largest: sums of up to 10 000 terms.
+	rounding = 1e-20
 )
 
 func signalOf(ratio float64) Signal {
@@ -61,19 +63,19 @@ func (a average) ratio() float64 {
 		}
 		return s
 	}
-	left := 0.0
+	left, guess, scale := 0.0, apart(a.features[0]), 0.0
 	for m, w := range w {
 		if w > 0 && a.maps[m] != nil {
 			left += w * (a.variance[m] + apart(a.features[m]))
+			for _, v := range a.features[m] {
+				scale = max(scale, v*v)
+			}
 		}
 	}
-	if left == 0 { // one map is sure, or there are no two places apart
-		if apart(a.features[0]) > 0 {
-			return 0
-		}
+	if left+guess <= rounding*scale { // all maps are the guess
 		return 1
 	}
-	return math.Sqrt(left / (left + apart(a.features[0])))
+	return math.Sqrt(left / (left + guess))
 }
 
 // features are the shares of theta of the first columns.

@@ -94,6 +94,10 @@ var estimators = []struct {
 		r, err := estimate.Map(ctx, p, estimate.Settings{})
 		return r.Theta, err
 	}},
+	{"EM", func(ctx context.Context, p estimate.Problem) ([]float64, error) {
+		r, err := estimate.EM(ctx, p)
+		return r.Theta, err
+	}},
 }
 
 // Row is one case: a map, an eps, a number of devices. Distances are means over the runs.
