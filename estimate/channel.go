@@ -14,6 +14,7 @@ import (
 type Channel struct {
 	k, kv int
 	rows  []float64 // row-major, each row of sum 1; nil if runs holds the table
+	parts *parts    // of rows that are means of others, or nil
 
 	// P_ij = scale_i (low_j + step_j if j is in a run of row i) + what odd adds.
 	scale     []float64
@@ -23,6 +24,13 @@ type Channel struct {
 	odd       []odd // in order of i
 	entries   int   // in all runs
 	smooth    bool  // no high entry is above maxRatio times the low one: differences of sums are accurate
+}
+
+// parts says that row a is the sum of share_i times row i of another channel, over the i with of_i = a.
+type parts struct {
+	channel *Channel
+	of      []int
+	share   []float64
 }
 
 // run is a stretch of high entries in a row.
@@ -273,6 +281,15 @@ func (c *Channel) back(v, g []float64) {
 
 // times sets out = P' M, for M with r columns: out is kv x r, row-major.
 func (c *Channel) times(m []float64, r int, out []float64) {
+	if c.parts != nil && c.parts.channel.rows == nil { // runs are less work, though there are more of them
+		p := c.parts
+		each := make([]float64, len(p.of)*r)
+		for i, a := range p.of {
+			add(p.share[i], m[a*r:][:r], each[i*r:][:r])
+		}
+		p.channel.times(each, r, out)
+		return
+	}
 	if c.rows != nil {
 		blasOf.Dgemm(blas.Trans, blas.NoTrans, c.kv, r, c.k, 1, c.rows, c.kv, m, r, 0, out, r)
 		return

@@ -8,6 +8,9 @@ import (
 // roughSteps of EM show where the mass is, for a first partition.
 const roughSteps = 30
 
+// leastDistance, in units of the distance between neighbours, is next to nothing. Its fourth power is no underflow.
+const leastDistance = 1e-3
+
 // groups is a partition of the places.
 type groups struct {
 	of      []int // group of each place
@@ -95,20 +98,18 @@ func (f *fit) coarse(by groups) *fit {
 	out := *f
 	n := len(by.centers)
 	out.prior = by.sum(f.prior)
-	rows := make([]float64, n*kv)
-	for i := range k {
-		a := by.of[i]
-		u := 0.0
+	rows, share := make([]float64, n*kv), make([]float64, k)
+	for i, a := range by.of {
 		if out.prior[a] > 0 {
-			u = f.prior[i] / out.prior[a]
+			share[i] = f.prior[i] / out.prior[a]
 		} else { // any mean will do where no mass can be
-			u = 1 / by.size[a]
+			share[i] = 1 / by.size[a]
 		}
-		if u > 0 {
-			add(u, f.channel.row(i), rows[a*kv:][:kv])
+		if share[i] > 0 {
+			add(share[i], f.channel.row(i), rows[a*kv:][:kv])
 		}
 	}
-	out.channel = &Channel{k: n, kv: kv, rows: rows}
+	out.channel = &Channel{k: n, kv: kv, rows: rows, parts: &parts{f.channel, by.of, share}}
 	return &out
 }
 
@@ -121,12 +122,34 @@ func (by groups) sum(x []float64) []float64 {
 	return out
 }
 
-// spread is the map of the places for one of groups.
-func (by groups) spread(theta, prior []float64) []float64 {
-	mass, out := by.sum(prior), make([]float64, len(prior))
+// spread is the map of the places for one of groups. The mass of a group goes to its places by the prior times a density, whose logarithm is
+// the mean of those of all groups, by the inverse fourth power of the distance to their centers.
+func (by groups) spread(g *Geometry, theta, prior []float64) []float64 {
+	k := len(prior)
+	mass := by.sum(prior)
+	up, down, row := make([]float64, k), make([]float64, k), make([]float64, k)
+	for a, c := range by.centers {
+		if mass[a] == 0 {
+			continue
+		}
+		density := min(max(math.Log(theta[a]/mass[a]), -leastLog), leastLog)
+		for i, d := range g.dist.Row(c, row) {
+			d = max(d/g.unit, leastDistance)
+			w := 1 / (d * d * d * d)
+			up[i] += w * density
+			down[i] += w
+		}
+	}
+	out := make([]float64, k)
+	for i, u := range prior {
+		if u > 0 {
+			out[i] = u / mass[by.of[i]] * math.Exp(up[i]/down[i])
+		}
+	}
+	sums := by.sum(out)
 	for i, a := range by.of {
-		if mass[a] > 0 {
-			out[i] = theta[a] * (prior[i] / mass[a])
+		if sums[a] > 0 {
+			out[i] *= theta[a] / sums[a]
 		}
 	}
 	return out

@@ -54,7 +54,7 @@ const (
 	// models are likely, and for the second. The map within a group is the prior's.
 	roughGroups, fineGroups = 150, 500
 	// doubtful is how far a log-weight of the first may be below the best.
-	doubtful = 20
+	doubtful = 15
 )
 
 // negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the others.
@@ -109,7 +109,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 			return Result{}, err
 		}
 		chosen = a.likely()
-		theta = by.spread(a.theta(), f.prior)
+		theta = by.spread(g, a.theta(), f.prior)
 		if n == fine {
 			break
 		}
