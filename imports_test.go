@@ -26,6 +26,10 @@ var picture = map[string][]string{
 	// For tests of other people's stores of a ledger.
 	"policy/storetest": {"internal/parallel", "ldp", "policy"}, // several handles on a store at a time
 
+	// The files of test vectors, and the program that writes them, which shares no code with what they test.
+	"vectors":     {},
+	"vectors/gen": {"proptest/exact"},
+
 	"internal/num": {},
 
 	// Bounds of a probability from counts: what an audit finds and what an analyst may conclude.

@@ -1,0 +1,637 @@
+#!/usr/bin/env python3
+"""Checks the test vectors beside it, in exact arithmetic or 100 digits, with the standard library alone: check.py [KIND...]
+It shares no code with the Go packages and with the generator. Texts of policies are refused or accepted by ../docs/verify.py,
+which is written from the documentation as well. Exit status: 0 all right, 1 not, with a line for each fault."""
+import hashlib, json, math, os, re, struct, sys, zlib
+from decimal import Decimal, getcontext
+from fractions import Fraction
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "docs"))
+import verify as policy_verify
+getcontext().prec = 100
+sys.set_int_max_str_digits(0)
+NEAR = Decimal("1e-58")  # relative: results have 60 digits
+
+
+class Refused(Exception):
+    """A case is refused, for a reason."""
+
+
+def need(ok, reason):
+    if not ok:
+        raise Refused(reason)
+
+
+def fault(ok, what):
+    if not ok:
+        raise AssertionError(what)
+
+
+def number(s):
+    return float(s) if s in ("nan", "inf", "-inf") else float.fromhex(s)
+
+
+def numbers(v):
+    return [number(s) for s in v]
+
+
+def integers(v):
+    return [int(s) for s in v]
+
+
+def real(x):
+    x = Fraction(x)
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def near(a, b, tolerance=NEAR):
+    a, b = Decimal(a), Decimal(b)
+    return abs(a - b) <= tolerance * max(abs(a), abs(b))
+
+
+# The trusted core: integers
+
+def epsilon(s):
+    m = re.fullmatch(r"(0|[1-9][0-9]*)(?:/([1-9][0-9]*)|(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)", s, re.ASCII)
+    need(m and len(s) <= 100, "epsilon")
+    x = Fraction(s)
+    need(Fraction(1, 10**18) <= x <= 64 and x.denominator < 2**128, "epsilon")
+    return x
+
+
+def enclose(x, bits):
+    """Integers below and above 2^bits e^x, x > 0."""
+    n, term, total = 0, Fraction(1), Fraction(1)
+    while n < 2 * x or term * 2**bits > 1:
+        n += 1
+        term *= x / n
+        total += term
+    return int(total * 2**bits), int((total + term) * 2**bits) + 1
+
+
+class Exp:
+    """Decides comparisons with e^x, which is irrational, by enclosures as narrow as it takes."""
+    cache = {}
+
+    def __init__(self, x):
+        self.x, self.bits = x, 256
+        self.low, self.high = Exp.cache.setdefault(x, enclose(x, 256))
+
+    def decide(self, f):
+        """The one value of f(e^x), a monotone function into the integers, given as f(numerator, denominator)."""
+        while True:
+            a, b = f(self.low, 2**self.bits), f(self.high, 2**self.bits)
+            if a == b:
+                return a
+            self.bits *= 2
+            self.low, self.high = enclose(self.x, self.bits)
+
+    def floor(self, n):
+        return self.decide(lambda p, q: n * p // q)
+
+    def ceil_quotient(self, n):
+        return self.decide(lambda p, q: -(-n * q // p))
+
+
+def check_box(bits, lo, hi, e):
+    need(len(lo) == len(hi) > 0, "shape")
+    need(1 <= bits <= 62, "bits")
+    for l, h in zip(lo, hi):
+        need(l <= h <= 2**bits and h <= e.floor(l), "box")
+    need(sum(lo) <= 2**bits <= sum(hi), "sum")
+
+
+def kind_verify(i, o):
+    e = Exp(epsilon(i["epsilon"]))
+    lo, hi = integers(i["lo"]), integers(i["hi"])
+    check_box(i["bits"], lo, hi, e)
+    for row in map(integers, i["rows"]):
+        need(len(row) == len(lo) and sum(row) == 2**i["bits"] and all(l <= n <= h for l, n, h in zip(lo, row, hi)), "row")
+
+
+def kind_box(i, o):
+    x = epsilon(i["epsilon"])
+    bits, m = i["bits"], numbers(i["m"])
+    need(1 <= bits <= 62, "bits")
+    need(m and all(0 <= v < math.inf for v in m), "base")
+    e, root, mass, slack = Exp(x), Exp(x / 2), sum(map(Fraction, m)), 1 + Fraction(1, 10**9)
+    at_most = lambda v: root.decide(lambda p, q: v * q <= p * slack)
+    need(mass > 0 and at_most(mass) and at_most(1 / mass), "infeasible")
+    need(sum(v > 0 for v in m) <= 2**bits, "bits")
+    total, lo = 2**bits, []
+    for v in map(Fraction, m):
+        v *= total
+        lo.append(e.ceil_quotient(root.decide(lambda p, q: -(-v.numerator * p // (v.denominator * q)))) if v else 0)
+    if sum(lo) > total:
+        level = max_true(lambda a: sum(min(n, a) for n in lo) <= total)
+        rest = total - sum(min(n, level) for n in lo)
+        for j, n in enumerate(lo):
+            if n > level:
+                lo[j] = level + (rest > 0)
+                rest -= rest > 0
+    hi = [min(e.floor(n), total) for n in lo]
+    if sum(hi) < total:
+        j = lo.index(max(lo))
+        lo[j] = e.ceil_quotient(hi[j] + total - sum(hi))
+        hi[j] = min(e.floor(lo[j]), total)
+    fault(lo == integers(o["lo"]) and hi == integers(o["hi"]), (lo, hi))
+    check_box(bits, lo, hi, e)
+
+
+def max_true(f):
+    """The largest n >= 0 with f(n), which changes once from true to false."""
+    b = 1
+    while f(b):
+        b *= 2
+    a = 0
+    while b - a > 1:
+        a, b = ((a + b) // 2, b) if f((a + b) // 2) else (a, (a + b) // 2)
+    return a
+
+
+def round_into(bits, lo, hi, q):
+    total, n, part = 2**bits, [], []
+    for j, (l, h) in enumerate(zip(lo, hi)):
+        v = q[j] if j < len(q) and q[j] == q[j] else -math.inf
+        x = Fraction(v) * total if abs(v) < math.inf else None
+        whole = (h if v > 0 else l) if x is None else x.numerator // x.denominator
+        n.append(min(max(whole, l), h))
+        part.append(x - whole if x is not None and l <= whole < h else Fraction(0))
+    rest = total - sum(n)
+    for j in range(len(n)):  # too much: the first give back
+        give = min(max(-rest, 0), n[j] - lo[j])
+        n[j] -= give
+        rest += give
+    for j in sorted((j for j in range(len(n)) if part[j]), key=lambda j: -part[j])[:max(rest, 0)]:
+        n[j] += 1
+        rest -= 1
+    for j in range(len(n)):
+        add = min(rest, hi[j] - n[j])
+        n[j] += add
+        rest -= add
+    return n
+
+
+def kind_round(i, o):
+    lo, hi = integers(i["lo"]), integers(i["hi"])
+    check_box(i["bits"], lo, hi, Exp(epsilon(i["epsilon"])))
+    n = round_into(i["bits"], lo, hi, numbers(i["q"]))
+    fault(n == integers(o["weights"]), n)
+    fault(sum(n) == 2**i["bits"] and all(l <= v <= h for l, v, h in zip(lo, n, hi)), "not in the box")
+
+
+def first(n, x):
+    for j, v in enumerate(n):
+        if x < v:
+            return j
+        x -= v
+    raise AssertionError("beyond the total")
+
+
+def word(b, bits):
+    return int.from_bytes(b, "little") % 2**bits
+
+
+def kind_sample(i, o):
+    bits, n, random = i["bits"], integers(i["weights"]), bytes.fromhex(i["random"])
+    need(1 <= bits <= 62, "bits")
+    need(sum(n) == 2**bits, "weights")
+    need(len(random) >= (bits + 7) // 8, "random")
+    fault(first(n, word(random[:(bits + 7) // 8], bits)) == o["index"], "index")
+
+
+# Solvers: certificates
+
+def check_numbers(*lists):
+    flat = [v for l in lists for v in l]
+    need(all(abs(v) < math.inf for v in flat), "finite")
+    need(all(v >= 0 for v in flat), "negative")
+
+
+def real_box(lo, hi):
+    need(all(l <= h for l, h in zip(lo, hi)), "bounds")
+    lo, hi, slack = list(map(Fraction, lo)), list(map(Fraction, hi)), Fraction(1e-12)
+    if sum(lo) > 1:
+        need(sum(lo) - 1 <= slack, "infeasible")
+        return [v / sum(lo) for v in lo], [v / sum(lo) for v in lo]
+    if sum(hi) < 1:
+        need(1 - sum(hi) <= slack, "infeasible")
+        return [v / sum(hi) for v in hi], [v / sum(hi) for v in hi]
+    return lo, hi
+
+
+def kind_phi(i, o):
+    c, lo, hi = list(map(numbers, i["c"])), numbers(i["lo"]), numbers(i["hi"])
+    need(all(len(row) == len(lo) == len(hi) > 0 for row in c), "shape")
+    check_numbers(lo, hi, *c)
+    l, h = real_box(lo, hi)
+    phi = []
+    for row, tau in zip(c, numbers(o["tau"])):
+        order, rest, value = sorted(range(len(row)), key=lambda j: (row[j], j)), 1 - sum(l), Fraction(0)
+        end = None
+        for j in order:
+            add = min(rest, h[j] - l[j])
+            rest -= add
+            value += Fraction(row[j]) * (l[j] + add)
+            end = row[j] if rest <= 0 and end is None else end
+        cut = Fraction(tau) + sum((a if x >= tau else b) * (Fraction(x) - Fraction(tau)) for x, a, b in zip(row, l, h))
+        fault(cut == value, "the cut at tau")
+        if sum(map(Fraction, lo)) >= 1:
+            end = min(row)
+        elif sum(map(Fraction, hi)) <= 1:
+            end = max(x for x, b in zip(row, hi) if b > 0)
+        fault(tau == end, ("tau", tau, end))
+        phi.append(value)
+    fault(phi == list(map(Fraction, o["phi"])) and max(phi) == Fraction(o["f"]) == phi[o["argmax"]], "phi")
+    fault(phi.index(max(phi)) == o["argmax"], "argmax")
+
+
+def check_projection(i):
+    c, mu, lo, hi = list(map(numbers, i["c"])), numbers(i["mu"]), numbers(i["lo"]), numbers(i["hi"])
+    need(len(c) == len(mu) and all(len(row) == len(lo) == len(hi) > 0 for row in c), "shape")
+    check_numbers(mu, lo, hi, *c)
+    l, h = real_box(lo, hi)
+    need(sum(mu) > 0, "mass")
+    mu = list(map(Fraction, mu))
+    return [list(map(Fraction, row)) for row in c], [v / sum(mu) for v in mu], l, h
+
+
+def kind_project(i, o):
+    c, mu, l, h = check_projection(i)
+    rows, q, value = [Fraction(0)] * len(mu), [Fraction(0)] * len(l), Fraction(0)
+    for e in o["plan"]:
+        mass = Fraction(e["mass"])
+        fault(mass > 0, "mass of an entry")
+        rows[e["i"]] += mass
+        q[e["j"]] += mass
+        value += mass * c[e["i"]][e["j"]]
+    f, g = list(map(Fraction, o["f"])), list(map(Fraction, o["g"]))
+    dual = sum(a * b for a, b in zip(mu, f)) + sum(min(a * x, b * x) for a, b, x in zip(l, h, g))
+    fault(rows == mu and all(a <= v <= b for a, v, b in zip(l, q, h)), "the plan")
+    fault(all(f[n] + g[j] <= x for n, row in enumerate(c) for j, x in enumerate(row)), "the potentials")
+    fault(value == dual == Fraction(o["value"]), "the values")
+
+
+def kind_kl(i, o):
+    s, lo, hi = numbers(i["log_s"]), numbers(i["lo"]), numbers(i["hi"])
+    need(len(s) == len(lo) == len(hi) > 0, "shape")
+    need(all(v < math.inf for v in s), "finite")
+    check_numbers(lo, hi)
+    l, h = real_box(lo, hi)
+    point = sum(l) == 1 or sum(h) == 1
+    need(point or sum(b if v > -math.inf else a for a, b, v in zip(l, h, s)) >= 1, "infeasible")
+    q = list(map(Decimal, o["q"]))
+    fault(abs(sum(q) - 1) < Decimal("1e-57"), "the mass")
+    least, most = Decimal("-Infinity"), Decimal("Infinity")  # what theta may be
+    for v, a, b, x in zip(s, l, h, q):
+        a, b = real(a), real(b)
+        fault(a * (1 - NEAR) <= x <= b * (1 + NEAR), "outside the box")
+        if a == b or v == -math.inf:
+            fault(near(x, a) or point, "a column without choice")
+            continue
+        at = x.ln() - Decimal(v) if x else Decimal("-Infinity")
+        if not near(x, b):  # at lo, or between: e^theta s <= q
+            most = min(most, at)
+        if not near(x, a):  # at hi, or between
+            least = max(least, at)
+    fault(point or least <= most + Decimal("1e-55"), "no theta")
+    if o["theta"]:
+        theta = Decimal(o["theta"])
+        fault(near(theta, least, Decimal("1e-50")) or abs(theta - least) < Decimal("1e-54"), "theta")
+
+
+def kind_kpm(i, o):
+    mu, eps = numbers(i["mu"]), number(i["eps"])
+    need(mu, "shape")
+    check_numbers(mu)
+    m = list(map(Fraction, mu))
+    need(abs(sum(m) - 1) <= Fraction(1, 10**9), "mass")
+    need(0 <= eps <= 700, "epsilon")
+    k, q, r = len(m), list(map(Decimal, o["q"])), Decimal(o["r"])
+    floor = 1 / (Decimal(eps).exp() + k - 1)
+    fault(r >= 1 - NEAR and abs(sum(q) - 1) < Decimal("1e-57"), "r or the mass")
+    fault(all(near(x, max(real(v / sum(m)) / r, floor)) for x, v in zip(q, m)), "q")
+
+
+def kind_hilbert(i, o):
+    op = i["op"]
+    if op in ("distance", "log-distance"):
+        x, y = numbers(i["x"] if "x" in i else []), numbers(i["y"] if "y" in i else [])
+        need(len(x) == len(y), "shape")
+        if op == "log-distance":
+            need(all(v < math.inf for v in x + y), "finite")
+            d = [Fraction(a) - Fraction(b) for a, b in zip(x, y)]
+            return fault(max(d) - min(d) == Fraction(o["distance"]), "distance")
+        check_numbers(x, y)
+        if any((a == 0) != (b == 0) for a, b in zip(x, y)):
+            return fault(o["distance"] == "inf", "distance")
+        d = [Fraction(a) / Fraction(b) for a, b in zip(x, y) if a] or [Fraction(1)]
+        return fault(near_log(o["distance"], max(d) / min(d)), "distance")
+    a = list(map(numbers, i["a"]))
+    check_numbers(*a)
+    if op == "diameter":
+        rows = [row for row in a if any(row)]
+        rows = [[row[j] for j in range(len(row)) if any(x[j] for x in a)] for row in rows]
+        if not all(all(row) for row in rows):
+            return fault((o["diameter"], o["tau"], o["one_minus_tau"]) == ("inf", "1", "0"), "infinite")
+        rows = [list(map(Fraction, row)) for row in rows]
+        best = max([max(p / s for p, s in zip(x, y)) / min(p / s for p, s in zip(x, y)) for x in rows for y in rows] or [1])
+        d = real(best).ln()
+        fault(near_log(o["diameter"], best), "diameter")
+    else:
+        reg = number(i["reg"])
+        need(0 < reg < math.inf, "reg")
+        rows = [list(map(Fraction, row)) for row in a]
+        d = max(max(p - s for p, s in zip(x, y)) - min(p - s for p, s in zip(x, y)) for x in rows for y in rows) / Fraction(reg)
+        fault(d == Fraction(o["diameter"]), "diameter")
+        d = real(d)
+    e = (-d / 2).exp()
+    fault(near(o["tau"], (1 - e) / (1 + e), Decimal("1e-50")) and near(o["one_minus_tau"], 2 * e / (1 + e)), "contraction")
+
+
+def near_log(text, ratio):
+    getcontext().prec = 200  # the logarithm of a number near 1
+    try:
+        return near(text, real(ratio).ln())
+    finally:
+        getcontext().prec = 100
+
+
+# The release
+
+def field(line):
+    """The first field of a line and what follows its comma."""
+    if line[:1] != b'"':
+        a, comma, b = line.partition(b",")
+    else:
+        m = re.fullmatch(rb'"((?:[^"]|"")*)",(.*)', line, re.DOTALL)
+        need(m, "unusable")
+        a, comma, b = m[1].replace(b'""', b'"'), b",", m[2]
+    need(a and comma and b, "unusable")
+    return a, b
+
+
+def counts_of(p, data):
+    """The private format."""
+    if data[:2] == b"\x1f\x8b":
+        out = b""
+        while data:
+            z = zlib.decompressobj(31)
+            try:
+                out += z.decompress(data)
+            except zlib.error:
+                need(False, "unusable")
+            need(z.eof, "unusable")
+            data = z.unused_data
+        data = out
+    names = p["input_labels"] or [str(n) for n in range(p["inputs"])]
+    index = {s.encode(): n for n, s in enumerate(names)} | {s.encode(): n for n, s in p.get("input_aliases", [])}
+    c, user, users = [0.0] * p["inputs"], None, False
+    for n, line in enumerate(data.split(b"\n")):
+        need(len(line) <= 4096, "unusable")
+        line = line.removesuffix(b"\r")
+        if n == 0:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+            users = line == b"user,label,count"
+            if users or line == b"label,count":
+                continue
+        if not line:
+            continue
+        if users:
+            who, line = field(line)
+            user = who if user is None else user
+            try:
+                text = who.decode()
+            except UnicodeDecodeError:
+                need(False, "unusable")
+            need(user == who and len(who) <= 256 and not re.search("[\0-\x1f\x7f-\x9f]", text), "unusable")
+        label, numeral = field(line)
+        need(label in index and len(numeral) <= 64, "unusable")
+        need(re.fullmatch(rb"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", numeral), "unusable")
+        need(float(numeral) <= 2.0**53, "unusable")
+        c[index[label]] += float(numeral)
+    need(any(c), "unusable")
+    return c
+
+
+def policy_of(text):
+    try:
+        policy_verify.check(text.encode())
+    except Exception:
+        raise Refused("policy") from None
+    p, kv = json.loads(text), json.loads(text)["outputs"]
+    for name in "lo", "hi":
+        p[name] = [int(p[name])] * kv if type(p[name]) is str else integers(p[name])
+    p["id"] = hashlib.sha256(text.encode()).hexdigest()
+    return p
+
+
+def expand(p, row):
+    n = list(p["lo"])
+    for j in row["full"]:
+        n[j] = p["hi"][j]
+    for j, units in row["extra"]:
+        n[j] += int(units)
+    return n
+
+
+def row_of(p, i):
+    if p["format"] == "wpm-policy-1":
+        return expand(p, p["rows"][i])
+    g, kv, key = p["geometry"], p["outputs"], None
+    if g["kind"] == "ring":
+        key = lambda j: min((i - j) % kv, (j - i) % kv)
+    elif g["kind"] == "grid":
+        r, c = g["rows"], g["cols"]
+        key = lambda j: ((i % c - j % c) * r)**2 + ((i // c - j // c) * c)**2
+    else:
+        a, v = g["axes"], p["output_points"]
+        x = (v if p["input_points"] is None else p["input_points"])[i * a:i * a + a]
+        key = lambda j: sum((s - t)**2 for s, t in zip(x, v[j * a:j * a + a]))
+    n, rest, t = list(p["lo"]), 2**p["bits"] - sum(p["lo"]), p["thresholds"][i]
+    for j in sorted(range(kv), key=lambda j: (key(j), j)):
+        if j == t:
+            n[j] += rest
+            return n if 0 <= rest <= p["hi"][j] - p["lo"][j] else expand(p, p["fallback"])
+        n[j] = p["hi"][j]
+        rest -= p["hi"][j] - p["lo"][j]
+
+
+def pick(c, x):
+    total = 0.0
+    for v in c:
+        total += v
+    scale = Fraction(2)**(62 - math.frexp(total)[1])
+    u = [int(Fraction(v) * scale) for v in c]
+    return first(u, x * sum(u) >> 64)
+
+
+def kind_release(i, o):
+    p = policy_of(i["policy"])
+    random, q = bytes.fromhex(i["random"]), i.get("projected")
+    need(len(random) >= 8 + (p["bits"] + 7) // 8, "random")
+    usable = True
+    try:
+        c = counts_of(p, bytes.fromhex(i["private"]))
+    except Refused:
+        usable = False
+    q = None if q is None else numbers(q)
+    total = 0.0
+    for v in q or []:
+        total += v
+    if not usable:
+        n = expand(p, p["fallback"])
+    elif p["mode"] == "projection" and q and len(q) == p["outputs"] and all(v >= 0 for v in q) and abs(total - 1) <= 2.0**-20:
+        n = round_into(p["bits"], p["lo"], p["hi"], q)
+    elif p.get("rows") or p["format"] == "wpm-policy-2":
+        n = row_of(p, pick(c, word(random[:8], 64)))
+    else:
+        n = expand(p, p["fallback"])
+    j = first(n, word(random[8:], p["bits"]))
+    fault((usable, j) == (o["usable"], o["index"]), (usable, j))
+    fault(o["id"] == p["id"] and o["report"] == (b"wpm1" + bytes.fromhex(p["id"]) + struct.pack("<I", j)).hex(), "the report")
+
+
+# Partial counts
+
+REASONS = "malformed other-policy no-such-output never-released".split()
+
+
+def read_counts(text):
+    body, mark, seal = text.rpartition("sha256 ")
+    need(mark and seal == hashlib.sha256(body.encode()).hexdigest() + "\n", "format")
+    lines = body.split("\n")
+    need(lines.pop() == "", "format")
+    lines.reverse()
+
+    def take(pattern):
+        m = re.fullmatch(pattern, lines.pop() if lines else "", re.ASCII)
+        need(m, "format")
+        return m
+
+    def count(s):
+        need(int(s) <= 2**53, "format")
+        return int(s)
+    n = "(0|[1-9][0-9]*)"
+    take("wpm-counts-1")
+    c = {"policy": take("policy ([0-9a-f]{64})")[1], "epoch": take("epoch( [0-9A-Za-z._:-]{1,64})?")[1] or ""}
+    lines_said = count(take("lines " + n)[1])
+    c["refused"] = [count(take(f"refused {name} {n}")[1]) for name in REASONS]
+    shards = []
+    for _ in range(count(take("shards " + n)[1])):
+        m = take(f"([0-9a-f]{{64}}) {n} {n} ([^\0-\x1f\x7f-\x9f]+)")
+        need(len(m[4].encode()) <= 256, "format")
+        shards.append((m[4].encode(), m[1], count(m[2]), count(m[3])))
+    names = [s[0] for s in shards]
+    kv = count(take("reports " + n)[1])
+    need(1 <= kv <= 2**20, "limit")
+    c["reports"] = [count(take(n)[1]) for _ in range(kv)]
+    need(not lines, "format")
+    need(len(set(names)) == len(names), "duplicate")
+    need(names == sorted(names), "format")
+    need(lines_said == sum(c["reports"]) + sum(c["refused"]) == sum(s[3] for s in shards), "format")
+    c["shards"] = shards
+    return c
+
+
+def write_counts(c):
+    lines = ["wpm-counts-1", "policy " + c["policy"], "epoch" + c["epoch"], f"lines {sum(c['reports']) + sum(c['refused'])}"]
+    lines += [f"refused {name} {n}" for name, n in zip(REASONS, c["refused"])] + [f"shards {len(c['shards'])}"]
+    lines += [f"{sha} {size} {n} {name.decode()}" for name, sha, size, n in sorted(c["shards"])]
+    body = "".join(s + "\n" for s in lines + [f"reports {len(c['reports'])}"] + list(map(str, c["reports"])))
+    return body + "sha256 " + hashlib.sha256(body.encode()).hexdigest() + "\n"
+
+
+def count_file(i):
+    p = policy_of(i["policy"])
+    c = {"policy": p["id"], "epoch": " " + i["epoch"] if i.get("epoch") else "", "refused": [0] * 4, "reports": [0] * p["outputs"]}
+    lines = [s.strip(" \t\r") for s in i.get("file", "").split("\n")]
+    lines = [s for s in lines if s]
+    for s in lines:
+        j = int.from_bytes(bytes.fromhex(s[72:]), "little") if re.fullmatch("77706d31[0-9a-f]{72}", s) else 2**32
+        if j >= 2**20 or not s[8:].strip("0"):
+            c["refused"][0] += 1
+        elif s[8:72] != p["id"]:
+            c["refused"][1] += 1
+        elif j >= p["outputs"]:
+            c["refused"][2] += 1
+        elif p["hi"][j] == 0:
+            c["refused"][3] += 1
+        else:
+            c["reports"][j] += 1
+    data = i.get("file", "").encode()
+    c["shards"] = [(i["name"].encode(), hashlib.sha256(data).hexdigest(), len(data), len(lines))]
+    return c
+
+
+def kind_aggregate(i, o):
+    parts = [count_file(i)] if i["op"] == "count" else list(map(read_counts, i["counts"]))
+    c = parts[0]
+    for d in parts[1:]:
+        need(c["policy"] == d["policy"], "policy")
+        need(c["epoch"] == d["epoch"], "epoch")
+        need(len(c["reports"]) == len(d["reports"]), "shape")
+        need(not {s[0] for s in c["shards"]} & {s[0] for s in d["shards"]}, "duplicate")
+        c = c | {name: [a + b for a, b in zip(c[name], d[name])] for name in ("reports", "refused")} | {"shards": c["shards"] + d["shards"]}
+    fault(write_counts(c) == o["counts"], write_counts(c))
+
+
+# The schema, as much of JSON Schema as it uses
+
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
+
+
+def fits(v, s, root):
+    if "$ref" in s:
+        return fits(v, root["$defs"][s["$ref"].removeprefix("#/$defs/")], root)
+    ok = type(v) is TYPES.get(s.get("type"), type(v)) and v == s.get("const", v) and v in s.get("enum", [v])
+    if type(v) is str:
+        ok &= len(v) >= s.get("minLength", 0) and bool(re.search(s.get("pattern", ""), v))
+    elif type(v) is int:
+        ok &= v >= s.get("minimum", v)
+    elif type(v) is list:
+        ok &= s.get("minItems", 0) <= len(v) <= s.get("maxItems", len(v)) and all(fits(x, s.get("items", {}), root) for x in v)
+    elif type(v) is dict:
+        known = s.get("properties", {})
+        ok &= all(name in v for name in s.get("required", []))
+        for name, x in v.items():
+            more = s.get("additionalProperties", True)
+            ok &= fits(x, known[name], root) if name in known else fits(x, more, root) if type(more) is dict else more
+    ok &= all(fits(v, t, root) for t in s.get("allOf", [])) and (any(fits(v, t, root) for t in s["anyOf"]) if "anyOf" in s else True)
+    ok &= not ("not" in s and fits(v, s["not"], root))
+    if "if" in s:
+        ok &= fits(v, s.get("then", {}) if fits(v, s["if"], root) else s.get("else", {}), root)
+    return bool(ok)
+
+
+def main(kinds):
+    with open(os.path.join(HERE, "vectors.schema.json"), encoding="utf-8") as f:
+        schema = json.load(f)
+    known = {name.removeprefix("kind_"): f for name, f in globals().items() if name.startswith("kind_")}
+    files = {name.removesuffix(".json") for name in os.listdir(HERE) if name.endswith(".json")} - {"vectors.schema"}
+    faults = [f"{kind}: no such file" for kind in set(known) ^ files]
+    for kind in kinds or sorted(known):
+        with open(os.path.join(HERE, kind + ".json"), encoding="utf-8") as f:
+            data = json.load(f)
+        if not fits(data, schema, schema):
+            faults.append(f"{kind}: not of the schema")
+        for case in data["cases"]:
+            try:
+                known[kind](case["in"], case.get("out"))
+                verdict = ""
+            except Refused as e:
+                verdict = str(e)
+            except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError) as e:
+                verdict = "a fault" if case["valid"] else "accepted"
+                faults.append(f"{case['id']}: {verdict}: {e}" if case["valid"] else f"{case['id']}: accepted, want {case['error']}")
+                continue
+            if verdict != case.get("error", ""):
+                faults.append(f"{case['id']}: {verdict or 'accepted'}, want {case.get('error', 'an answer')}")
+        print(f"{kind}: {len(data['cases'])} cases")
+    print("\n".join(faults) or "all right")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

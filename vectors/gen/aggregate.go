@@ -1,0 +1,264 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"sort"
+	"strings"
+)
+
+type aggregateIn struct {
+	Op     string   `json:"op"` // count, decode or merge
+	Policy string   `json:"policy,omitempty"`
+	Name   string   `json:"name,omitempty"`
+	Epoch  string   `json:"epoch,omitempty"`
+	File   string   `json:"file,omitempty"`
+	Counts []string `json:"counts,omitempty"`
+}
+
+type aggregateOut struct {
+	Counts string `json:"counts"`
+}
+
+// countsFile is the content of a text of partial counts.
+type countsFile struct {
+	policy, epoch string
+	refused       [4]uint64 // malformed, other-policy, no-such-output, never-released
+	shards        []shard
+	reports       []uint64
+}
+
+type shard struct {
+	sha256, id   string
+	bytes, lines uint64
+}
+
+var reasonNames = []string{"malformed", "other-policy", "no-such-output", "never-released"}
+
+func (c countsFile) lines() *big.Int {
+	return new(big.Int).Add(sumUnits(c.reports), sumUnits(c.refused[:]))
+}
+
+// body is the text without its last line.
+func (c countsFile) body() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "wpm-counts-1\npolicy %s\nepoch", c.policy)
+	if c.epoch != "" {
+		b.WriteString(" " + c.epoch)
+	}
+	fmt.Fprintf(&b, "\nlines %v\n", c.lines())
+	for n, name := range reasonNames {
+		fmt.Fprintf(&b, "refused %s %d\n", name, c.refused[n])
+	}
+	fmt.Fprintf(&b, "shards %d\n", len(c.shards))
+	for _, s := range c.shards {
+		fmt.Fprintf(&b, "%s %d %d %s\n", s.sha256, s.bytes, s.lines, s.id)
+	}
+	fmt.Fprintf(&b, "reports %d\n", len(c.reports))
+	for _, n := range c.reports {
+		fmt.Fprintf(&b, "%d\n", n)
+	}
+	return b.String()
+}
+
+func seal(body string) string { return body + "sha256 " + hash(body) + "\n" }
+
+func (c countsFile) text() string { return seal(c.body()) }
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// randomCounts returns counts of one or more shards.
+func randomCounts(r *rng, policy, epoch string, kv int, names ...string) countsFile {
+	c := countsFile{policy: policy, epoch: epoch, reports: make([]uint64, kv)}
+	large := r.chance(15)
+	for j := range c.reports {
+		if c.reports[j] = uint64(pick(r, 0, 1, r.intn(50))); large {
+			c.reports[j] = r.upto(1 << 42)
+		}
+	}
+	for n := range c.refused {
+		c.refused[n] = uint64(pick(r, 0, 0, r.intn(9)))
+	}
+	rest := c.lines().Uint64()
+	sort.Strings(names)
+	for n, name := range names {
+		lines := r.upto(rest)
+		if n == len(names)-1 {
+			lines = rest
+		}
+		rest -= lines
+		c.shards = append(c.shards, shard{hash(name + epoch), name, lines * 81, lines})
+	}
+	return c
+}
+
+// merge adds counts up.
+func merge(a, b countsFile) countsFile {
+	c := countsFile{policy: a.policy, epoch: a.epoch, refused: a.refused}
+	for n, v := range b.refused {
+		c.refused[n] += v
+	}
+	for j := range a.reports {
+		c.reports = append(c.reports, a.reports[j]+b.reports[j])
+	}
+	c.shards = append(append(c.shards, a.shards...), b.shards...)
+	sort.SliceStable(c.shards, func(i, j int) bool { return c.shards[i].id < c.shards[j].id })
+	return c
+}
+
+// count reads a file of reports, a line each with blanks around it.
+func (f file) count(name, epoch, text string) countsFile {
+	c := countsFile{policy: f.id(), epoch: epoch, reports: make([]uint64, len(f.box.lo))}
+	lines := uint64(0)
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.Trim(line, " \t\r")
+		if line == "" {
+			continue
+		}
+		lines++
+		b, err := hex.DecodeString(line)
+		switch malformed := err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
+		case malformed || littleEndian(b[36:], 32).Cmp(unit(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
+			c.refused[0]++
+		case hex.EncodeToString(b[4:36]) != f.id():
+			c.refused[1]++
+		default:
+			j := littleEndian(b[36:], 32).Uint64()
+			switch {
+			case j >= uint64(len(f.box.lo)):
+				c.refused[2]++
+			case f.box.hi[j] == 0:
+				c.refused[3]++
+			default:
+				c.reports[j]++
+			}
+		}
+	}
+	c.shards = []shard{{hash(text), name, uint64(len(text)), lines}}
+	return c
+}
+
+func aggregateVectors(s *set) {
+	r := &s.rng
+	var policies []file
+	for kv := range 3 { // each with outputs that are never released
+		f := file{
+			box:  integerBox{"1", 8, []uint64{60, 40, 0, 30}[:2+kv], []uint64{163, 108, 0, 81}[:2+kv]},
+			mode: "projection", workLimit: 1000, inputs: 2, provenance: cleanProvenance, metadata: "{}", certificate: "null", cost: "null",
+		}
+		f.fallback = f.box.row(r)
+		policies = append(policies, f)
+	}
+	shardNames := []string{"a", "b.txt", "eu/west 1.txt.gz", "zürich", "part 07", "~", "z"}
+	epochs := []string{"", "2026-07", "e", strings.Repeat("x", 64), "a:b_c.d-1"}
+	s.until(205, 105, func(n int) {
+		f := pick(r, policies...)
+		kv := len(f.box.lo)
+		switch n % 4 {
+		case 0: // a file of reports
+			var b strings.Builder
+			for range r.intn(5) {
+				j := r.intn(kv)
+				good := report(f.id(), j)
+				b.WriteString(pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "", "wpm2",
+					report(pick(r, policies...).id(), 0), report(f.id(), kv), report(f.id(), 1<<20-1), report(f.id(), 1<<20),
+					report(strings.Repeat("0", 64), 0), report(strings.Repeat("0", 64), 1), "x"+good[1:], strings.Replace(good, "77706d31", "77706d32", 1)))
+				b.WriteString(pick(r, "\n", "\n", "\r\n"))
+			}
+			if r.chance(30) {
+				b.WriteString(report(f.id(), 0))
+			}
+			in := aggregateIn{Op: "count", Policy: f.text(), Name: pick(r, shardNames...), Epoch: pick(r, epochs...), File: b.String()}
+			s.valid(in, aggregateOut{f.count(in.Name, in.Epoch, in.File).text()})
+		case 1, 2: // two parts
+			epoch := pick(r, epochs...)
+			cut := r.between(1, len(shardNames)-1)
+			a := randomCounts(r, f.id(), epoch, kv, append([]string(nil), shardNames[:cut][:min(cut, 2)]...)...)
+			b := randomCounts(r, f.id(), epoch, kv, append([]string(nil), shardNames[cut:][:1]...)...)
+			reason := ""
+			var flags []string
+			switch {
+			case n%12 == 1:
+				b.policy, reason = hash("another"), "policy"
+			case n%12 == 5:
+				b.epoch, reason = epoch+"1", "epoch"
+				if len(b.epoch) > 64 {
+					b.epoch = ""
+				}
+			case n%12 == 9:
+				b.reports, reason = append(b.reports, 0), "shape"
+				flags = []string{"k!=kv"}
+			case n%12 == 2:
+				b.shards[0].id, reason = a.shards[0].id, "duplicate"
+				flags = []string{"tie"}
+			}
+			in := aggregateIn{Op: "merge", Counts: []string{a.text(), b.text()}}
+			if reason != "" {
+				s.invalid(reason, in, flags...)
+				return
+			}
+			s.valid(in, aggregateOut{merge(a, b).text()})
+		case 3: // one text, as it is and spoiled
+			c := randomCounts(r, f.id(), pick(r, epochs...), kv, "a", "b c")
+			s.valid(aggregateIn{Op: "decode", Counts: []string{c.text()}}, aggregateOut{c.text()})
+			reason, text, flags := spoiledCounts(r, c)
+			s.invalid(reason, aggregateIn{Op: "decode", Counts: []string{text}}, flags...)
+		}
+	})
+}
+
+// spoiledCounts returns a text that breaks one rule of docs/spec/counts.md.
+func spoiledCounts(r *rng, c countsFile) (reason, text string, flags []string) {
+	c.reports = append([]uint64(nil), c.reports...)
+	c.shards = append([]shard(nil), c.shards...)
+	good := c.body()
+	swap := func(old, new string) string { return seal(strings.Replace(good, old, new, 1)) }
+	switch r.intn(18) {
+	case 0:
+		return "format", c.text() + "\n", []string{"spelling"}
+	case 1:
+		return "format", strings.TrimSuffix(c.text(), "\n"), []string{"spelling"}
+	case 2:
+		return "format", swap("lines ", "lines 0"), []string{"spelling"}
+	case 3:
+		return "format", swap("policy ", "policy  "), []string{"spelling"}
+	case 4:
+		return "format", strings.ReplaceAll(c.text(), "\n", "\r\n"), []string{"spelling"}
+	case 5: // a hash of another text
+		return "format", good + "sha256 " + hash(good+" ") + "\n", []string{"sums-out"}
+	case 6:
+		return "format", strings.Replace(c.text(), "sha256 "+hash(good), "sha256 "+strings.ToUpper(hash(good)), 1) + pick(r, "", "x"), []string{"spelling"}
+	case 7:
+		return "format", swap(fmt.Sprintf("lines %v\n", c.lines()), fmt.Sprintf("lines %v\n", new(big.Int).Add(c.lines(), big.NewInt(1)))), []string{"sums-out", "one-unit-out"}
+	case 8:
+		c.shards[0].lines++
+		return "format", c.text(), []string{"sums-out", "one-unit-out"}
+	case 9:
+		c.shards[0], c.shards[1] = c.shards[1], c.shards[0]
+		return "format", c.text(), []string{"wrong-order"}
+	case 10:
+		c.shards[1].id = c.shards[0].id
+		return "duplicate", c.text(), []string{"tie"}
+	case 11:
+		c.shards[0].id = pick(r, "", "a\x01", strings.Repeat("a", 257), "a\u0085")
+		return "format", c.text(), []string{"spelling"}
+	case 12:
+		c.epoch = pick(r, "a b", strings.Repeat("x", 65), "ü", "a/b")
+		return "format", c.text(), []string{"spelling"}
+	case 13:
+		return "format", swap("refused malformed", "refused other-policy"), []string{"wrong-order"}
+	case 14:
+		c.policy = strings.ToUpper(c.policy)
+		return "format", c.text(), []string{"spelling"}
+	case 15:
+		return "format", seal(strings.Replace(good, fmt.Sprintf("reports %d\n", len(c.reports)), fmt.Sprintf("reports %d\n", len(c.reports)+1), 1)), []string{"short"}
+	case 16:
+		return "limit", seal(good[:strings.LastIndex(good, "reports ")] + "reports 0\n"), []string{"short"}
+	}
+	return "format", swap("wpm-counts-1", "wpm-counts-2"), []string{"spelling"}
+}

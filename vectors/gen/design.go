@@ -1,0 +1,230 @@
+package main
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/wpm-go/wpm/proptest/exact"
+)
+
+type boxIn struct {
+	Epsilon string   `json:"epsilon"`
+	Bits    int      `json:"bits"`
+	M       []string `json:"m"`
+}
+
+type boxOut struct {
+	Lo []string `json:"lo"`
+	Hi []string `json:"hi"`
+}
+
+// designBox is the ceil rule, by enclosures of e^eps that decide every rounding.
+func designBox(epsilon string, bits int, m []float64) (lo, hi []uint64, flags []string) {
+	x := rat(epsilon)
+	up := func(times *big.Rat, x *big.Rat, divide bool) *big.Int { // times e^x or times / e^x, rounded up
+		for precision := 200; ; precision *= 2 {
+			a, b := exact.ExpBounds(x, precision)
+			if divide {
+				a, b = new(big.Rat).Inv(b), new(big.Rat).Inv(a)
+			}
+			low, high := ceil(exact.Mul(times, a)), ceil(exact.Mul(times, b))
+			if low.Cmp(high) == 0 {
+				return low
+			}
+		}
+	}
+	e := exact.NewExpo(x)
+	total := uint64(1) << uint(bits)
+	values := make([]*big.Int, len(m))
+	for j, v := range m {
+		values[j] = new(big.Int)
+		if v > 0 {
+			h := up(exact.Mul(power(bits), exact.Rat(v)), exact.Quo(x, big.NewRat(2, 1)), false)
+			values[j] = up(new(big.Rat).SetInt(h), x, true)
+		}
+	}
+	if level(values, unit(total)) {
+		flags = append(flags, "lowered")
+	}
+	for _, v := range values {
+		must(v.IsUint64(), "a bound above 2^64")
+		lo = append(lo, v.Uint64())
+		hi = append(hi, e.Floor(v.Uint64(), total))
+	}
+	if missing := new(big.Int).Sub(unit(total), sumUnits(hi)); missing.Sign() > 0 {
+		flags = append(flags, "raised")
+		best := 0
+		for j := range lo {
+			if lo[j] > lo[best] {
+				best = j
+			}
+		}
+		target := missing.Add(missing, unit(hi[best]))
+		lo[best] = up(new(big.Rat).SetInt(target), x, true).Uint64()
+		hi[best] = e.Floor(lo[best], total)
+	}
+	return lo, hi, flags
+}
+
+// level lowers the largest values to a common level until they sum to total, if they sum to more; what is left over
+// goes to the first of the lowered ones, a unit each.
+func level(values []*big.Int, total *big.Int) bool {
+	capped := func(at *big.Int) *big.Int {
+		s := new(big.Int)
+		for _, v := range values {
+			if v.Cmp(at) < 0 {
+				s.Add(s, v)
+			} else {
+				s.Add(s, at)
+			}
+		}
+		return s
+	}
+	a, b := new(big.Int), new(big.Int).Lsh(big.NewInt(1), 80)
+	if capped(b).Cmp(total) <= 0 {
+		return false
+	}
+	for one := big.NewInt(1); new(big.Int).Sub(b, a).Cmp(one) > 0; {
+		mid := new(big.Int).Add(a, b)
+		if mid.Rsh(mid, 1); capped(mid).Cmp(total) <= 0 {
+			a = mid
+		} else {
+			b = mid
+		}
+	}
+	rest := new(big.Int).Sub(total, capped(a))
+	for j, v := range values {
+		if v.Cmp(a) > 0 {
+			values[j] = new(big.Int).Set(a)
+			if rest.Sign() > 0 {
+				values[j].Add(a, big.NewInt(1))
+				rest.Sub(rest, big.NewInt(1))
+			}
+		}
+	}
+	return true
+}
+
+// randomBase returns a base measure of a mass that eps allows.
+func randomBase(r *rng, epsilon string, kv int) (m []float64, flags []string) {
+	half := exact.Float(rat(epsilon)) / 2
+	sum := 0.0
+	for range kv {
+		v := pick(r, 1, 1, r.float(), r.float()*1e-9, 0)
+		m = append(m, v)
+		sum += v
+	}
+	if sum == 0 {
+		m[0], sum = 1, 1
+	}
+	mass := 1.0
+	switch r.intn(4) {
+	case 0:
+		mass = roughExp(half * (2*r.float() - 1) * 0.98)
+	case 1:
+		mass, flags = roughExp(half), append(flags, "slack-mass")
+	case 2:
+		mass, flags = roughExp(-half), append(flags, "slack-mass")
+	}
+	for j := range m {
+		m[j] = m[j] / sum * mass
+	}
+	if r.chance(15) {
+		m[r.intn(kv)] = 0x1p-1070 * (1 + float64(r.intn(9)))
+		flags = append(flags, "denormal")
+	}
+	for _, v := range m {
+		if v == 0 {
+			return m, append(flags, "zero-mass")
+		}
+	}
+	return m, flags
+}
+
+// roughExp is e^x to the last digit or so, by the oracle: math.Exp differs among processors.
+func roughExp(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	lower, _ := exact.ExpBounds(exact.Rat(math.Abs(x)), 80)
+	if x < 0 {
+		lower.Inv(lower)
+	}
+	return exact.Float(lower)
+}
+
+// feasibleMass reports whether the mass of m is clearly in its range, and whether it is clearly not.
+func feasibleMass(epsilon string, m []float64) (in, out bool) {
+	sum := exact.Sum(exact.Rats(m))
+	lower, _ := exact.ExpBounds(exact.Quo(rat(epsilon), big.NewRat(2, 1)), 200)
+	edge := func(slack string) bool {
+		most := exact.Mul(lower, exact.Add(big.NewRat(1, 1), rat(slack)))
+		return sum.Cmp(most) <= 0 && exact.Mul(sum, most).Cmp(big.NewRat(1, 1)) >= 0
+	}
+	return edge("1/1100000000"), !edge("1/900000000")
+}
+
+func boxVectors(s *set) {
+	r := &s.rng
+	put := func(epsilon string, bits int, m []float64, flags ...string) {
+		in := boxIn{epsilon, bits, hexFloats(m)}
+		flags = append(append(flags, epsFlags(epsilon)...), bitsFlags(bits)...)
+		support := 0
+		for _, v := range m {
+			if v > 0 {
+				support++
+			}
+		}
+		yes, no := feasibleMass(epsilon, m)
+		switch {
+		case no:
+			s.invalid("infeasible", in, append(flags, "sums-out")...)
+		case !yes: // too close to the edge of the tolerance to be a vector
+		case bits < 62 && support > 1<<uint(bits):
+			s.invalid("bits", in, flags...)
+		default:
+			lo, hi, more := designBox(epsilon, bits, m)
+			s.valid(in, boxOut{decimals(lo), decimals(hi)}, append(flags, more...)...)
+		}
+	}
+	for _, text := range badEpsilons {
+		s.invalid("epsilon", boxIn{text, 16, hexFloats([]float64{0.5, 0.5})})
+	}
+	for _, bits := range []int{0, -1, 63, 64, 1000} {
+		s.invalid("bits", boxIn{"1", bits, hexFloats([]float64{1})})
+	}
+	s.invalid("base", boxIn{"1", 16, []string{}}, "short")
+	for n := range 12 {
+		m := []float64{0.25, 0.5, 0.25, 0.25}
+		m[n%4] = []float64{math.NaN(), math.Inf(1), -0.25, -0x1p-1074, math.Inf(-1), -1}[n%6]
+		s.invalid("base", boxIn{pick(r, epsilons[:8]...), 32, hexFloats(m)}, [][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
+	}
+	s.invalid("infeasible", boxIn{"1", 16, hexFloats([]float64{0, 0})}, "zero-mass")
+	s.invalid("infeasible", boxIn{"1", 16, hexFloats([]float64{0x1p-1074})}, "denormal")
+	s.invalid("infeasible", boxIn{"1", 16, hexFloats([]float64{math.MaxFloat64, math.MaxFloat64})}, "huge")
+	put("1", 1, []float64{0.5, 0.5})
+	put("1", 1, []float64{0.4, 0.3, 0.3})
+	put("0.5", 2, []float64{0.2, 0.2, 0.2, 0.2, 0.2})
+	s.until(280, 130, func(n int) {
+		epsilon := pick(r, epsilons...)
+		kv := pick(r, 1, 2, 3, 4, 5, 8, 13)
+		m, flags := randomBase(r, epsilon, kv)
+		if n%4 == 0 { // out of range, by a little or by much
+			f := pick(r, 2, 1e6, 1+3e-9, 1e300)
+			half := roughExp(exact.Float(rat(epsilon)) / 2)
+			if r.chance(50) {
+				half, f = 1/half, 1/f
+			}
+			sum := exact.Float(exact.Sum(exact.Rats(m)))
+			for j := range m {
+				m[j] = min(m[j]/sum*half*f, 1e308)
+			}
+			flags = []string{}
+		}
+		bits := pick(r, 4, 6, 8, 16, 31, 32, 53, 54, 62, 62)
+		if kv >= 10 {
+			flags = append(flags, "large")
+		}
+		put(epsilon, bits, m, flags...)
+	})
+}

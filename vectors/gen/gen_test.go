@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestGenerated: the files are what this program writes, and all of them.
+func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	files := generate()
+	for kind, want := range files {
+		got, err := os.ReadFile(filepath.Join("..", kind+".json"))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s.json is not what go run ./vectors/gen vectors writes: %v", kind, err)
+		}
+	}
+	names, err := filepath.Glob(filepath.Join("..", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += int(info.Size())
+	}
+	if len(names) != len(files)+1 || size > 3<<20 { // and the schema
+		t.Errorf("%d files of %d bytes in all, want %d and the schema, of at most 3 MiB", len(names), size, len(files))
+	}
+}

@@ -1,0 +1,547 @@
+package main
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/wpm-go/wpm/proptest/exact"
+)
+
+type klIn struct {
+	LogS []string `json:"log_s"`
+	Lo   []string `json:"lo"`
+	Hi   []string `json:"hi"`
+}
+
+type klOut struct {
+	Q     []string `json:"q"`
+	Theta string   `json:"theta"`
+}
+
+// klProject clips x s to the box for the x that makes the mass 1; theta = log x is nil if a whole interval does.
+func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Float, ok bool) {
+	one := big.NewRat(1, 1)
+	for _, bound := range [][]*big.Rat{l, h} {
+		if exact.Sum(bound).Cmp(one) == 0 { // a single point
+			for _, v := range bound {
+				q = append(q, realRat(v))
+			}
+			return q, nil, true
+		}
+	}
+	reach := new(big.Rat)
+	top := math.Inf(-1)
+	for j, v := range logS {
+		reach.Add(reach, l[j])
+		if !math.IsInf(v, -1) {
+			reach.Add(reach, exact.Sub(h[j], l[j]))
+			top = max(top, v)
+		}
+	}
+	if reach.Cmp(one) < 0 {
+		return nil, nil, false
+	}
+	s := make([]*big.Float, len(logS))
+	var breaks []*big.Float
+	for j, v := range logS {
+		s[j] = realInt(0)
+		if math.IsInf(v, -1) {
+			continue
+		}
+		s[j] = rexp(rsub(realFloat(v), realFloat(top)))
+		breaks = append(breaks, rdiv(realRat(l[j]), s[j]), rdiv(realRat(h[j]), s[j]))
+	}
+	slices.SortFunc(breaks, func(a, b *big.Float) int { return a.Cmp(b) })
+	clip := func(x *big.Float) (q []*big.Float, mass *big.Float) {
+		mass = realInt(0)
+		for j := range s {
+			v := rmul(x, s[j])
+			if lo := realRat(l[j]); s[j].Sign() == 0 || v.Cmp(lo) < 0 {
+				v = lo
+			} else if hi := realRat(h[j]); v.Cmp(hi) > 0 {
+				v = hi
+			}
+			q, mass = append(q, v), radd(mass, v)
+		}
+		return q, mass
+	}
+	// The last break at which the mass is at most 1, and the next: between them the free columns are known.
+	at := 0
+	for n, b := range breaks {
+		if _, mass := clip(b); mass.Cmp(realInt(1)) <= 0 {
+			at = n
+		}
+	}
+	left := breaks[at]
+	right := left
+	for _, b := range breaks[at:] {
+		if right = b; right.Cmp(left) > 0 {
+			break
+		}
+	}
+	mid := rdiv(radd(left, right), realInt(2))
+	free, fixed := realInt(0), realInt(0)
+	anyFree := false
+	for j := range s {
+		switch v := rmul(mid, s[j]); {
+		case s[j].Sign() == 0 || v.Cmp(realRat(l[j])) <= 0:
+			fixed = radd(fixed, realRat(l[j]))
+		case v.Cmp(realRat(h[j])) >= 0:
+			fixed = radd(fixed, realRat(h[j]))
+		default:
+			free, anyFree = radd(free, s[j]), true
+		}
+	}
+	x := left
+	if anyFree {
+		x = rdiv(rsub(realInt(1), fixed), free)
+	}
+	q, mass := clip(x)
+	off := rsub(mass, realInt(1))
+	must(off.Sign() == 0 || off.MantExp(nil) < -400, "a divergence projection that does not sum to 1")
+	inner := false
+	for j, v := range q {
+		inner = inner || less60(realRat(l[j]), v) && less60(v, realRat(h[j]))
+	}
+	if !inner {
+		return q, nil, true
+	}
+	return q, radd(rlog(x), rsub(realInt(0), realFloat(top))), true
+}
+
+func klVectors(s *set) {
+	r := &s.rng
+	s.until(220, 110, func(n int) {
+		p := randomProblem(r, 7)
+		if n%6 == 0 {
+			p.tight(r)
+		}
+		logS := make([]float64, len(p.lo))
+		flags := []string{}
+		for j := range logS {
+			logS[j] = pick(r, -grain(r, true)*8, (r.float()-0.5)*20, float64(r.intn(3)), -700*r.float(), 700*r.float(), -3)
+			if r.chance(6) {
+				logS[j] = math.Inf(-1)
+			}
+		}
+		p.c, p.mu = [][]float64{p.lo}, nil
+		reason := ""
+		if n%3 == 2 {
+			i := r.intn(len(logS))
+			switch r.intn(5) {
+			case 0:
+				logS[i], reason, flags = math.NaN(), "finite", []string{"nan"}
+			case 1:
+				logS[i], reason, flags = math.Inf(1), "finite", []string{"infinite"}
+			case 2:
+				logS, reason, flags = append(logS, 0), "shape", []string{"long"}
+			default:
+				for reason == "" {
+					q, _, more := broken(r, problem{
+						c: [][]float64{make([]float64, len(p.lo))}, lo: slices.Clone(p.lo), hi: slices.Clone(p.hi),
+					})
+					if why, _, _ := boxOf(q.lo, q.hi); why != "" {
+						p.lo, p.hi, reason, flags = q.lo, q.hi, why, more
+					}
+				}
+			}
+		}
+		in := klIn{hexFloats(logS), hexFloats(p.lo), hexFloats(p.hi)}
+		why, l, h := boxOf(p.lo, p.hi)
+		if reason == "" {
+			reason = why
+		}
+		if reason != "" {
+			s.invalid(reason, in, flags...)
+			return
+		}
+		flags = append(flags, boundFlags(p.lo, p.hi)...)
+		if slices.ContainsFunc(logS, func(v float64) bool { return math.IsInf(v, -1) }) {
+			flags = append(flags, "zero-mass")
+		}
+		q, theta, ok := klProject(logS, l, h)
+		if !ok {
+			s.invalid("infeasible", in, append(flags, "zero-mass")...)
+			return
+		}
+		out := klOut{Q: digitList(q)}
+		if theta != nil {
+			out.Theta = digits(theta)
+		}
+		s.valid(in, out, flags...)
+	})
+}
+
+type kpmIn struct {
+	Mu  []string `json:"mu"`
+	Eps string   `json:"eps"`
+}
+
+type kpmOut struct {
+	Q []string `json:"q"`
+	R string   `json:"r"`
+}
+
+// kpm is the KL projection mechanism: q_j = max(mu_j / r, 1/(E+k-1)), for the r that makes the sum 1, found by trying
+// every number n of entries above the floor.
+func kpm(mu []float64, eps float64) (q []*big.Float, r *big.Float) {
+	k := int64(len(mu))
+	m, err := exact.Distribution(mu)
+	must(err == nil, "no distribution")
+	order := slices.Clone(m)
+	slices.SortFunc(order, func(a, b *big.Rat) int { return b.Cmp(a) })
+	e := rexp(realFloat(eps))
+	floor := rdiv(realInt(1), radd(e, realInt(k-1)))
+	top := new(big.Rat)
+	if eps == 0 {
+		r = realRat(exact.Mul(order[0], big.NewRat(k, 1)))
+	}
+	for n := int64(1); n <= k && r == nil; n++ {
+		top.Add(top, order[n-1])
+		at := rdiv(realRat(top), rsub(realInt(1), rmul(realInt(k-n), floor)))
+		// The n-th is at or above the floor and the next at or below it.
+		if rdiv(realRat(order[n-1]), at).Cmp(rmul(floor, rsub(realInt(1), realFloat(0x1p-400)))) >= 0 &&
+			(n == k || rdiv(realRat(order[n]), at).Cmp(rmul(floor, radd(realInt(1), realFloat(0x1p-400)))) <= 0) {
+			r = at
+		}
+	}
+	sum := realInt(0)
+	for _, v := range m {
+		x := rdiv(realRat(v), r)
+		if x.Cmp(floor) < 0 {
+			x = floor
+		}
+		q, sum = append(q, x), radd(sum, x)
+	}
+	off := rsub(sum, realInt(1))
+	must(off.Sign() == 0 || off.MantExp(nil) < -400, "a KPM that does not sum to 1")
+	return q, r
+}
+
+func kpmVectors(s *set) {
+	r := &s.rng
+	s.until(220, 110, func(n int) {
+		k := pick(r, 1, 2, 3, 4, 6, 10)
+		mu := make([]float64, k)
+		flags := []string{}
+		sum := 0.0
+		coarse := r.chance(40)
+		for i := range mu {
+			mu[i] = pick(r, grain(r, coarse), grain(r, coarse)*1e-6, 0, 1)
+			sum += mu[i]
+		}
+		if sum == 0 {
+			mu[0], sum = 1, 1
+		}
+		for i := range mu {
+			mu[i] /= sum
+		}
+		if r.chance(10) {
+			mu[r.intn(k)] += pick(r, 1e-10, 5e-10)
+			flags = append(flags, "slack-mass")
+		}
+		if r.chance(10) {
+			mu[r.intn(k)] = 0x1p-1074
+		}
+		eps := pick(r, 0, 0x1p-30, 0.5, 1, 2, 5.25, 20, 700, r.float(), 10*r.float())
+		switch {
+		case eps == 0:
+			flags = append(flags, "zero-eps")
+		case eps >= 20:
+			flags = append(flags, "large-eps")
+		case eps <= 1e-6:
+			flags = append(flags, "small-eps")
+		}
+		if slices.Contains(mu, 0) {
+			flags = append(flags, "zero-mass")
+		}
+		if slices.Contains(mu, 0x1p-1074) {
+			flags = append(flags, "denormal")
+		}
+		reason := ""
+		if n%3 == 2 {
+			i := r.intn(k)
+			bad, flag := pickBad(r)
+			flags = []string{flag}
+			switch r.intn(4) {
+			case 0:
+				if mu[i] = bad; bad < 0 && !math.IsInf(bad, 0) {
+					reason = "negative"
+				} else {
+					reason = "finite"
+				}
+			case 1:
+				mu[i], reason, flags = mu[i]+pick(r, 2e-9, 1, 1e300, 1e-3), "mass", []string{"sums-out"}
+			case 2:
+				for i := range mu {
+					mu[i] *= pick(r, 0.5, 0, 0.999)
+				}
+				reason, flags = "mass", []string{"sums-out"}
+			case 3:
+				eps, reason = pick(r, bad, 701, -1, math.Nextafter(700, 1000)), "epsilon"
+				flags = []string{}
+			}
+		}
+		in := kpmIn{hexFloats(mu), hexFloat(eps)}
+		if reason != "finite" && reason != "negative" {
+			off := exact.Float(exact.Sub(exact.Sum(exact.Rats(mu)), big.NewRat(1, 1)))
+			if off = math.Abs(off); off < 1.1e-9 && off > 0.9e-9 {
+				return
+			} else if off >= 1e-9 && reason == "epsilon" {
+				return // two faults
+			} else if off >= 1e-9 {
+				reason, flags = "mass", []string{"sums-out"}
+			} else if reason == "mass" {
+				reason = ""
+			}
+		}
+		if reason != "" {
+			s.invalid(reason, in, flags...)
+			return
+		}
+		q, ratio := kpm(mu, eps)
+		s.valid(in, kpmOut{digitList(q), digits(ratio)}, flags...)
+	})
+	s.invalid("shape", kpmIn{[]string{}, hexFloat(1)}, "short")
+}
+
+type hilbertIn struct {
+	Op  string     `json:"op"` // distance, log-distance, diameter or gibbs
+	X   []string   `json:"x,omitempty"`
+	Y   []string   `json:"y,omitempty"`
+	A   [][]string `json:"a,omitempty"`
+	Reg string     `json:"reg,omitempty"`
+}
+
+type hilbertOut struct {
+	Distance    string `json:"distance,omitempty"`
+	Diameter    string `json:"diameter,omitempty"`
+	Tau         string `json:"tau,omitempty"`
+	OneMinusTau string `json:"one_minus_tau,omitempty"`
+}
+
+// logRatio writes the logarithm of a rational that is at least 1.
+func logRatio(x *big.Rat) (*big.Float, string) {
+	v := realInt(0)
+	if x.Cmp(big.NewRat(1, 1)) > 0 {
+		v = rlog(realRat(x))
+	}
+	return v, digits(v)
+}
+
+// distance returns Hilbert's distance as the rational whose logarithm it is; nil for infinity.
+func distance(x, y []float64) *big.Rat {
+	var low, high *big.Rat
+	for i := range x {
+		switch {
+		case x[i] == 0 && y[i] == 0:
+			continue
+		case x[i] == 0 || y[i] == 0:
+			return nil
+		}
+		ratio := exact.Quo(exact.Rat(x[i]), exact.Rat(y[i]))
+		if low == nil {
+			low, high = ratio, ratio
+		}
+		low, high = exact.Min(low, ratio), exact.Max(high, ratio)
+	}
+	if low == nil {
+		return big.NewRat(1, 1)
+	}
+	return exact.Quo(high, low)
+}
+
+func contraction(d *big.Float) (tau, rest string) {
+	e := rexp(rmul(d, realFloat(-0.5)))
+	den := radd(realInt(1), e)
+	return digits(rdiv(rsub(realInt(1), e), den)), digits(rdiv(rmul(realInt(2), e), den))
+}
+
+func hilbertVectors(s *set) {
+	r := &s.rng
+	number := func(coarse bool) float64 {
+		return pick(r, grain(r, coarse), grain(r, coarse), 1, float64(r.intn(9)), 0x1p-1074, 1e300, 0)
+	}
+	s.until(230, 110, func(n int) {
+		coarse := r.chance(50)
+		size := pick(r, 1, 2, 3, 5, 8)
+		in, out := hilbertIn{}, hilbertOut{}
+		reason, flags := "", []string{}
+		bad, flag := pickBad(r)
+		why := "finite"
+		if bad < 0 && !math.IsInf(bad, 0) {
+			why = "negative"
+		}
+		spoil := n%3 == 2
+		switch n / 3 % 4 {
+		case 0:
+			x, y := make([]float64, size), make([]float64, size)
+			near := r.chance(30)
+			for i := range x {
+				x[i] = number(coarse)
+				y[i] = number(coarse)
+				if near {
+					y[i] = x[i] * (1 + float64(r.intn(3))*0x1p-52)
+				}
+				if (x[i] == 0) != (y[i] == 0) && r.chance(90) {
+					x[i], y[i] = 1, 1
+				}
+			}
+			if slices.Contains(x, 0) {
+				flags = append(flags, "zero-mass")
+			}
+			if spoil {
+				reason, flags = why, []string{flag}
+				switch r.intn(3) {
+				case 0:
+					x[r.intn(size)] = bad
+				case 1:
+					y[r.intn(size)] = bad
+				case 2:
+					y, reason, flags = append(y, 1), "shape", []string{"long"}
+				}
+			}
+			in = hilbertIn{Op: "distance", X: hexFloats(x), Y: hexFloats(y)}
+			if reason == "" {
+				if d := distance(x, y); d == nil {
+					out.Distance, flags = "inf", append(flags, "infinite")
+				} else {
+					_, out.Distance = logRatio(d)
+				}
+			}
+		case 1:
+			x, y := make([]float64, size), make([]float64, size)
+			var low, high *big.Rat
+			for i := range x {
+				x[i], y[i] = (r.float()-0.5)*2000, pick(r, (r.float()-0.5)*2000, x[i], 0)
+				d := exact.Sub(exact.Rat(x[i]), exact.Rat(y[i]))
+				if low == nil {
+					low, high = d, d
+				}
+				low, high = exact.Min(low, d), exact.Max(high, d)
+			}
+			if spoil {
+				if r.chance(50) {
+					x[r.intn(size)], reason, flags = pick(r, math.NaN(), math.Inf(1)), "finite", []string{"nan"}
+					if !slices.ContainsFunc(x, math.IsNaN) {
+						flags = []string{"infinite"}
+					}
+				} else {
+					x, reason, flags = x[1:], "shape", []string{"short"}
+				}
+			}
+			in = hilbertIn{Op: "log-distance", X: hexFloats(x), Y: hexFloats(y)}
+			if reason == "" {
+				out.Distance = exact.Sub(high, low).RatString()
+			}
+		case 2:
+			a := make([][]float64, pick(r, 1, 2, 3, 4))
+			for i := range a {
+				for range size {
+					a[i] = append(a[i], max(number(coarse), pick(r, 0, 1.0/64)))
+				}
+			}
+			if r.chance(20) {
+				clear(a[0])
+				flags = append(flags, "zero-mass")
+			}
+			if len(a) != size {
+				flags = append(flags, "k!=kv")
+			}
+			if spoil {
+				reason, flags = why, []string{flag}
+				a[r.intn(len(a))][r.intn(size)] = bad
+			}
+			in = hilbertIn{Op: "diameter", A: hexMatrix(a)}
+			if reason == "" {
+				out = matrixDiameter(a)
+				if out.Diameter == "inf" {
+					flags = append(flags, "infinite")
+				}
+			}
+		case 3:
+			c := make([][]float64, pick(r, 1, 2, 3, 4))
+			for i := range c {
+				for range size {
+					c[i] = append(c[i], grain(r, coarse)*pick(r, 1, 1, 100.0))
+				}
+			}
+			reg := pick(r, 0.5, 1, 0.125, 0.01, 7, r.float()+0.001)
+			if len(c) != size {
+				flags = append(flags, "k!=kv")
+			}
+			if spoil {
+				reason, flags = why, []string{flag}
+				if r.chance(50) {
+					c[r.intn(len(c))][r.intn(size)] = bad
+				} else {
+					reg, reason = pick(r, bad, 0, math.Inf(1)), "reg"
+					flags = []string{}
+				}
+			}
+			in = hilbertIn{Op: "gibbs", A: hexMatrix(c), Reg: hexFloat(reg)}
+			if reason == "" {
+				d := gibbs(c, reg)
+				out.Diameter = d.RatString()
+				out.Tau, out.OneMinusTau = contraction(realRat(d))
+			}
+		}
+		s.add(reason, in, out, flags...)
+	})
+}
+
+// matrixDiameter compares every two rows in every two columns.
+func matrixDiameter(a [][]float64) hilbertOut {
+	var rows [][]float64
+	column := make([]bool, len(a[0]))
+	for _, row := range a {
+		used := false
+		for j, v := range row {
+			if v > 0 {
+				used, column[j] = true, true
+			}
+		}
+		if used {
+			rows = append(rows, row)
+		}
+	}
+	most := big.NewRat(1, 1)
+	for _, x := range rows {
+		for j := range x {
+			if column[j] && x[j] == 0 {
+				return hilbertOut{Diameter: "inf", Tau: "1", OneMinusTau: "0"}
+			}
+		}
+	}
+	for _, x := range rows {
+		for _, y := range rows {
+			for j := range x {
+				for l := range x {
+					if column[j] && column[l] {
+						up := exact.Mul(exact.Rat(x[j]), exact.Rat(y[l]))
+						most = exact.Max(most, exact.Quo(up, exact.Mul(exact.Rat(x[l]), exact.Rat(y[j]))))
+					}
+				}
+			}
+		}
+	}
+	v, text := logRatio(most)
+	tau, rest := contraction(v)
+	return hilbertOut{Diameter: text, Tau: tau, OneMinusTau: rest}
+}
+
+// gibbs returns the diameter of exp(-c/reg).
+func gibbs(c [][]float64, reg float64) *big.Rat {
+	most := new(big.Rat)
+	for _, x := range matrix(c) {
+		for _, y := range matrix(c) {
+			for j := range x {
+				for l := range x {
+					most = exact.Max(most, exact.Sub(exact.Add(x[l], y[j]), exact.Add(x[j], y[l])))
+				}
+			}
+		}
+	}
+	return exact.Quo(most, exact.Rat(reg))
+}

@@ -1,0 +1,616 @@
+package main
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/wpm-go/wpm/proptest/exact"
+)
+
+// problem is a cost with a box of its columns and, for some kinds, a distribution on its rows.
+type problem struct {
+	c      [][]float64
+	mu     []float64
+	lo, hi []float64
+	flags  []string
+}
+
+// grain is how fine random numbers are: multiples of 1/64 make ties and short fractions, others have 53 bits.
+func grain(r *rng, coarse bool) float64 {
+	if coarse {
+		return float64(r.intn(65)) / 64
+	}
+	return r.float()
+}
+
+// randomProblem returns a feasible problem, whose numbers lean to edges.
+func randomProblem(r *rng, most int) problem {
+	k, kv := r.between(1, most), r.between(1, most)
+	coarse := r.chance(65)
+	p := problem{}
+	scale := pick(r, 1, 1, 1, 0x1p-30, 1e12, 3)
+	for range k {
+		row := make([]float64, kv)
+		for j := range row {
+			row[j] = grain(r, coarse) * scale
+		}
+		p.c = append(p.c, row)
+	}
+	switch r.intn(6) {
+	case 0: // a metric: a ring
+		for i := range k {
+			for j := range kv {
+				d := math.Abs(float64(i%kv - j))
+				p.c[i][j] = math.Pow(min(d, float64(kv)-d), 2)
+			}
+		}
+	case 1: // one size of cost for all
+		for i := range p.c {
+			for j := range p.c[i] {
+				p.c[i][j] = pick(r, 0, 1.0)
+			}
+		}
+	}
+	p.flags = costFlags(p.c)
+	for range k {
+		p.mu = append(p.mu, pick(r, grain(r, coarse), grain(r, coarse), float64(r.intn(100)), 0))
+	}
+	if !slices.ContainsFunc(p.mu, func(v float64) bool { return v > 0 }) {
+		p.mu[0] = 1
+	}
+	if slices.Contains(p.mu, 0) {
+		p.flags = append(p.flags, "zero-mass")
+	}
+	p.lo, p.hi = make([]float64, kv), make([]float64, kv)
+	for {
+		for j := range kv {
+			p.lo[j] = grain(r, coarse) / float64(kv) * pick(r, 0, 0.5, 1)
+			p.hi[j] = p.lo[j] + grain(r, coarse)*pick(r, 0, 1.0, 2)/float64(kv)*1.5
+		}
+		switch r.intn(8) {
+		case 0: // the same factor for all
+			for j := range kv {
+				p.hi[j] = 8 * p.lo[j]
+			}
+		case 1:
+			p.hi[r.intn(kv)] = pick(r, 1, 1e300, 2)
+		case 2:
+			j := r.intn(kv)
+			p.lo[j], p.hi[j] = 0, 0
+		case 3:
+			p.lo[r.intn(kv)] = pick(r, 0x1p-1074, 0x1p-1040, 0)
+		}
+		for j := range kv {
+			p.hi[j] = max(p.hi[j], p.lo[j])
+		}
+		if reason, _, _ := boxOf(p.lo, p.hi); reason == "" {
+			break
+		}
+	}
+	p.flags = append(p.flags, boundFlags(p.lo, p.hi)...)
+	return p
+}
+
+func costFlags(c [][]float64) (flags []string) {
+	k, kv := len(c), len(c[0])
+	if k != kv {
+		flags = append(flags, "k!=kv")
+	}
+	if k == 1 {
+		flags = append(flags, "one-row")
+	}
+	if kv == 1 {
+		flags = append(flags, "one-column")
+	}
+	for _, row := range c {
+		row = slices.Clone(row)
+		slices.Sort(row)
+		if len(slices.Compact(row)) < kv {
+			return append(flags, "tie")
+		}
+	}
+	return flags
+}
+
+func boundFlags(lo, hi []float64) (flags []string) {
+	one := big.NewRat(1, 1)
+	sl, sh := exact.Sum(exact.Rats(lo)), exact.Sum(exact.Rats(hi))
+	switch {
+	case sl.Cmp(one) == 0 || sh.Cmp(one) == 0:
+		flags = append(flags, "tight-mass")
+	case sl.Cmp(one) > 0 || sh.Cmp(one) < 0:
+		flags = append(flags, "rounded-box")
+	}
+	for _, list := range [][]float64{lo, hi} {
+		for _, v := range list {
+			switch {
+			case v > 0 && v < 0x1p-1022:
+				return append(flags, "denormal")
+			case v > 1e100:
+				return append(flags, "huge")
+			}
+		}
+	}
+	return flags
+}
+
+// boxOf returns what the bounds mean, or why they mean nothing.
+func boxOf(lo, hi []float64) (reason string, l, h []*big.Rat) {
+	if len(lo) != len(hi) || len(lo) == 0 {
+		return "shape", nil, nil
+	}
+	for j := range lo {
+		for _, v := range []float64{lo[j], hi[j]} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return "finite", nil, nil
+			}
+		}
+	}
+	for j := range lo {
+		if lo[j] < 0 || hi[j] < 0 {
+			return "negative", nil, nil
+		}
+	}
+	for j := range lo {
+		if lo[j] > hi[j] {
+			return "bounds", nil, nil
+		}
+	}
+	l, h, err := exact.Box(lo, hi)
+	if err != nil {
+		return "infeasible", nil, nil
+	}
+	return "", l, h
+}
+
+// tight makes the sum of one side of the bounds 1, exactly or up to rounding.
+func (p *problem) tight(r *rng) {
+	side := p.lo
+	if r.chance(50) {
+		side = p.hi
+	}
+	n := len(side)
+	switch r.intn(3) {
+	case 0: // in quarters of 2^-4
+		rest := 64
+		for j := range side {
+			units := r.intn(rest + 1)
+			if j == n-1 {
+				units = rest
+			}
+			rest -= units
+			side[j] = float64(units) / 64
+		}
+	case 1: // off by rounding
+		for j := range side {
+			side[j] = 1 / float64(n)
+		}
+		side[0] += pick(r, 1e-13, -1e-13, 5e-13, -5e-13, 0x1p-52, -0x1p-52)
+		side[0] = max(side[0], 0)
+	case 2:
+		for j := range side {
+			side[j] = 1 / float64(n)
+		}
+	}
+	for j := range side {
+		p.lo[j], p.hi[j] = min(p.lo[j], side[j]), max(p.hi[j], side[j])
+	}
+}
+
+// broken returns a problem that must be refused, and why.
+func broken(r *rng, p problem) (problem, string, []string) {
+	j, i := r.intn(len(p.lo)), r.intn(len(p.c))
+	bad, flag := pickBad(r)
+	switch r.intn(9) {
+	case 0:
+		p.lo[j] = bad
+	case 1:
+		p.hi[j] = bad
+	case 2:
+		p.c[i][r.intn(len(p.lo))] = bad
+	case 3:
+		p.lo, flag = append(p.lo, 0), "long"
+	case 4:
+		p.hi, flag = p.hi[:len(p.hi)-1], "short"
+	case 5: // too much, by a little more than rounding
+		flag = "sums-out"
+		share := (1 + pick(r, 4e-12, 1e-9, 0.5, 1e300)) / float64(len(p.lo))
+		for j := range p.lo {
+			p.lo[j], p.hi[j] = share, 2*share
+		}
+	case 6: // too little
+		flag = "sums-out"
+		share := (1 - pick(r, 4e-12, 1e-9, 0.5, 1)) / float64(len(p.lo))
+		for j := range p.lo {
+			p.lo[j], p.hi[j] = share/2, share
+		}
+	case 7:
+		flag = "wrong-order"
+		p.lo[j], p.hi[j] = p.hi[j]+pick(r, 0x1p-60, 0.25, 0x1p-1074), p.lo[j]
+		if p.lo[j] <= p.hi[j] {
+			p.lo[j] = p.hi[j] + 0.5
+		}
+	case 8:
+		if p.mu == nil {
+			p.hi[j] = math.NaN()
+			return p, "finite", []string{"nan"}
+		}
+		switch r.intn(4) {
+		case 0:
+			p.mu[i] = bad
+		case 1:
+			for i := range p.mu {
+				p.mu[i] = 0
+			}
+			return p, "mass", []string{"zero-mass"}
+		case 2:
+			p.mu, flag = append(p.mu, 1), "long"
+		case 3:
+			p.mu, flag = p.mu[:len(p.mu)-1], "short"
+		}
+	}
+	reason, _, _ := boxOf(p.lo, p.hi)
+	if len(p.lo) != len(p.c[0]) || p.mu != nil && len(p.mu) != len(p.c) {
+		reason = "shape"
+	}
+	if reason == "" || reason == "infeasible" || reason == "bounds" {
+		lists := append(slices.Clone(p.c), p.mu)
+		for _, list := range lists {
+			for _, v := range list {
+				switch {
+				case math.IsNaN(v) || math.IsInf(v, 0):
+					return p, "finite", []string{flag}
+				case v < 0:
+					return p, "negative", []string{flag}
+				}
+			}
+		}
+	}
+	return p, reason, []string{flag}
+}
+
+func pickBad(r *rng) (float64, string) {
+	n := r.intn(5)
+	return []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, -0x1p-1074}[n], []string{"nan", "infinite", "infinite", "negative", "negative"}[n]
+}
+
+type phiIn struct {
+	C  [][]string `json:"c"`
+	Lo []string   `json:"lo"`
+	Hi []string   `json:"hi"`
+}
+
+type phiOut struct {
+	Phi    []string `json:"phi"`
+	Tau    []string `json:"tau"`
+	F      string   `json:"f"`
+	Argmax int      `json:"argmax"`
+}
+
+// threshold is the convention for tau: where the greedy fill of a row ends.
+func threshold(c, lo, hi []float64) float64 {
+	one := big.NewRat(1, 1)
+	l, h := exact.Rats(lo), exact.Rats(hi)
+	rest := exact.Sub(one, exact.Sum(l))
+	if rest.Sign() <= 0 {
+		return slices.Min(c)
+	}
+	order := make([]int, len(c))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case c[a] < c[b]:
+			return -1
+		case c[a] > c[b]:
+			return 1
+		}
+		return 0
+	})
+	if exact.Sum(h).Cmp(one) <= 0 {
+		last := 0.0
+		for _, j := range order {
+			if h[j].Sign() > 0 {
+				last = c[j]
+			}
+		}
+		return last
+	}
+	for _, j := range order {
+		if rest.Sub(rest, exact.Sub(h[j], l[j])); rest.Sign() <= 0 {
+			return c[j]
+		}
+	}
+	panic("a fill that does not end")
+}
+
+func phiVectors(s *set) {
+	r := &s.rng
+	s.until(260, 120, func(n int) {
+		p := randomProblem(r, 6)
+		if n%5 == 0 {
+			p.tight(r)
+			p.flags = append(costFlags(p.c), boundFlags(p.lo, p.hi)...)
+		}
+		p.mu = nil
+		reason := ""
+		if n%3 == 2 {
+			p, reason, p.flags = broken(r, p)
+		}
+		in := phiIn{hexMatrix(p.c), hexFloats(p.lo), hexFloats(p.hi)}
+		why, l, h := boxOf(p.lo, p.hi)
+		if reason != "" || why != "" {
+			if reason == "" {
+				reason = why
+			}
+			s.invalid(reason, in, p.flags...)
+			return
+		}
+		var phi []*big.Rat
+		out := phiOut{}
+		for i, row := range matrix(p.c) {
+			v, _ := exact.Greedy(row, l, h)
+			tau := threshold(p.c[i], p.lo, p.hi)
+			must(exact.Cut(exact.Rat(tau), row, l, h).Cmp(v) == 0, "the cut at tau does not touch phi")
+			phi = append(phi, v)
+			out.Tau = append(out.Tau, hexFloat(tau))
+			if v.Cmp(phi[out.Argmax]) > 0 {
+				out.Argmax = i
+			}
+		}
+		out.Phi, out.F = ratios(phi), phi[out.Argmax].RatString()
+		s.valid(in, out, p.flags...)
+	})
+}
+
+type projectIn struct {
+	C  [][]string `json:"c"`
+	Mu []string   `json:"mu"`
+	Lo []string   `json:"lo"`
+	Hi []string   `json:"hi"`
+}
+
+type planEntry struct {
+	I    int    `json:"i"`
+	J    int    `json:"j"`
+	Mass string `json:"mass"`
+}
+
+type projectOut struct {
+	Value string      `json:"value"`
+	Plan  []planEntry `json:"plan"`
+	F     []string    `json:"f"`
+	G     []string    `json:"g"`
+}
+
+func projectVectors(s *set) {
+	r := &s.rng
+	s.until(220, 110, func(n int) {
+		p := randomProblem(r, 5)
+		if n%5 == 0 {
+			p.tight(r)
+			p.flags = append(costFlags(p.c), boundFlags(p.lo, p.hi)...)
+		}
+		reason := ""
+		if n%3 == 2 {
+			p, reason, p.flags = broken(r, p)
+		}
+		in := projectIn{hexMatrix(p.c), hexFloats(p.mu), hexFloats(p.lo), hexFloats(p.hi)}
+		why, l, h := boxOf(p.lo, p.hi)
+		if reason == "" {
+			reason = why
+		}
+		if reason != "" {
+			s.invalid(reason, in, p.flags...)
+			return
+		}
+		mu, err := exact.Distribution(p.mu)
+		must(err == nil, "no distribution")
+		value, plan, f, g := solve(matrix(p.c), mu, l, h)
+		out := projectOut{Value: value.RatString(), Plan: []planEntry{}, F: ratios(f), G: ratios(g)}
+		for i, row := range plan {
+			for j, v := range row {
+				if v.Sign() > 0 {
+					out.Plan = append(out.Plan, planEntry{i, j, v.RatString()})
+				}
+			}
+		}
+		s.valid(in, out, p.flags...)
+	})
+}
+
+// solve is the projection by successive shortest paths in rationals, found by relaxing every arc until nothing changes.
+// Its answer is a plan and potentials, whose values are equal: that proves it, whatever happened on the way.
+//
+// Nodes are the inputs, then the outputs, then a sink. Input i owes mu_i; output j must get l_j and may pass on what is
+// above, up to h_j - l_j, to the sink, which takes what the lower bounds leave.
+func solve(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, plan [][]*big.Rat, f, g []*big.Rat) {
+	k, kv := len(mu), len(l)
+	plan = make([][]*big.Rat, k)
+	for i := range plan {
+		plan[i] = exact.Zeros(kv)
+	}
+	owed, want, over := slices.Clone(mu), slices.Clone(l), exact.Zeros(kv)
+	sink := k + kv
+	free := exact.Sub(big.NewRat(1, 1), exact.Sum(l))
+	nodes := sink + 1
+	for {
+		// Distances from the inputs that still owe.
+		dist, from := make([]*big.Rat, nodes), make([]int, nodes)
+		started := false
+		for i := range k {
+			if owed[i].Sign() > 0 {
+				dist[i], from[i], started = new(big.Rat), -1, true
+			}
+		}
+		if !started {
+			break
+		}
+		relax := func(u, v int, price *big.Rat) bool {
+			if dist[u] == nil {
+				return false
+			}
+			d := exact.Add(dist[u], price)
+			if dist[v] != nil && dist[v].Cmp(d) <= 0 {
+				return false
+			}
+			dist[v], from[v] = d, u
+			return true
+		}
+		zero := new(big.Rat)
+		for changed := true; changed; {
+			changed = false
+			for i := range k {
+				for j := range kv {
+					changed = relax(i, k+j, c[i][j]) || changed
+					if plan[i][j].Sign() > 0 {
+						changed = relax(k+j, i, new(big.Rat).Neg(c[i][j])) || changed
+					}
+				}
+			}
+			for j := range kv {
+				if over[j].Cmp(exact.Sub(h[j], l[j])) < 0 {
+					changed = relax(k+j, sink, zero) || changed
+				}
+				if over[j].Sign() > 0 {
+					changed = relax(sink, k+j, zero) || changed
+				}
+			}
+		}
+		// To an output that wants, or to the sink: the nearest.
+		end := -1
+		for v := k; v < nodes; v++ {
+			wants := v == sink && free.Sign() > 0 || v < sink && want[v-k].Sign() > 0
+			if wants && dist[v] != nil && (end < 0 || dist[v].Cmp(dist[end]) < 0) {
+				end = v
+			}
+		}
+		must(end >= 0, "no path")
+		push := free
+		if end < sink {
+			push = want[end-k]
+		}
+		start := end
+		for v := end; from[v] >= 0; v = from[v] {
+			switch u := from[v]; {
+			case u >= k && u < sink && v < k:
+				push = exact.Min(push, plan[v][u-k])
+			case v == sink:
+				push = exact.Min(push, exact.Sub(exact.Sub(h[u-k], l[u-k]), over[u-k]))
+			case u == sink:
+				push = exact.Min(push, over[v-k])
+			}
+			start = from[v]
+		}
+		push = exact.Min(push, owed[start])
+		for v := end; from[v] >= 0; v = from[v] {
+			switch u := from[v]; {
+			case u < k:
+				plan[u][v-k] = exact.Add(plan[u][v-k], push)
+			case v == sink:
+				over[u-k] = exact.Add(over[u-k], push)
+			case u == sink:
+				over[v-k] = exact.Sub(over[v-k], push)
+			default:
+				plan[v][u-k] = exact.Sub(plan[v][u-k], push)
+			}
+		}
+		owed[start] = exact.Sub(owed[start], push)
+		if end == sink {
+			free = exact.Sub(free, push)
+		} else {
+			want[end-k] = exact.Sub(want[end-k], push)
+		}
+	}
+	f, g = potentials(c, plan, l, h)
+	value = new(big.Rat)
+	q := exact.Zeros(kv)
+	for i, row := range plan {
+		sum := new(big.Rat)
+		for j, v := range row {
+			must(v.Sign() >= 0, "a plan below zero")
+			value.Add(value, exact.Mul(c[i][j], v))
+			q[j].Add(q[j], v)
+			sum.Add(sum, v)
+		}
+		must(sum.Cmp(mu[i]) == 0, "a row of the plan")
+	}
+	dual := new(big.Rat)
+	for i := range mu {
+		dual.Add(dual, exact.Mul(mu[i], f[i]))
+	}
+	for j := range q {
+		must(q[j].Cmp(l[j]) >= 0 && q[j].Cmp(h[j]) <= 0, "a plan outside the box")
+		dual.Add(dual, exact.Min(exact.Mul(l[j], g[j]), exact.Mul(h[j], g[j])))
+		for i := range mu {
+			must(exact.Add(f[i], g[j]).Cmp(c[i][j]) <= 0, "potentials")
+		}
+	}
+	must(dual.Cmp(value) == 0, "the dual value is not the cost of the plan")
+	return value, plan, f, g
+}
+
+// potentials returns f, g with f + g <= c that prove a plan to be optimal: minus the distances in its residual graph,
+// to which the outputs are joined by a sink. They say g_j > 0 only where q_j = l_j, and g_j < 0 only where q_j = h_j.
+func potentials(c, plan [][]*big.Rat, l, h []*big.Rat) (f, g []*big.Rat) {
+	k, kv := len(c), len(l)
+	q := exact.Zeros(kv)
+	for _, row := range plan {
+		for j, v := range row {
+			q[j].Add(q[j], v)
+		}
+	}
+	// u_i <= c_ij + v_j for all, v_j <= u_i - c_ij where mass moves, v_j <= 0 where q can rise, 0 <= v_j where it can
+	// fall: with u = f, v = -g. The greatest solution below a bound is found by relaxation.
+	u, v := make([]*big.Rat, k), make([]*big.Rat, kv)
+	bound := big.NewRat(1, 1)
+	for _, row := range c {
+		for _, x := range row {
+			bound.Add(bound, x)
+		}
+	}
+	sink := new(big.Rat) // its potential, shifted to 0 at the end
+	sink.Set(bound)
+	for i := range u {
+		u[i] = new(big.Rat).Set(bound)
+	}
+	for j := range v {
+		v[j] = new(big.Rat).Set(bound)
+	}
+	lower := func(x **big.Rat, to *big.Rat) bool {
+		if (*x).Cmp(to) <= 0 {
+			return false
+		}
+		*x = new(big.Rat).Set(to)
+		return true
+	}
+	for round, changed := 0, true; changed; round++ {
+		must(round <= k+kv+2, "a cheaper plan")
+		changed = false
+		for i := range u {
+			for j := range v {
+				changed = lower(&u[i], exact.Add(c[i][j], v[j])) || changed
+				if plan[i][j].Sign() > 0 {
+					changed = lower(&v[j], exact.Sub(u[i], c[i][j])) || changed
+				}
+			}
+		}
+		for j := range v {
+			if q[j].Cmp(h[j]) < 0 {
+				changed = lower(&v[j], sink) || changed
+			}
+			if q[j].Cmp(l[j]) > 0 {
+				changed = lower(&sink, v[j]) || changed
+			}
+		}
+	}
+	for i := range u {
+		f = append(f, exact.Sub(u[i], sink))
+	}
+	for j := range v {
+		g = append(g, exact.Sub(sink, v[j]))
+	}
+	return f, g
+}

@@ -1,0 +1,380 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wpm-go/wpm/proptest/exact"
+)
+
+type releaseIn struct {
+	Policy    string   `json:"policy"`
+	Private   string   `json:"private"` // hexadecimal
+	Random    string   `json:"random"`  // hexadecimal
+	Projected []string `json:"projected,omitempty"`
+}
+
+type releaseOut struct {
+	ID     string `json:"id"`
+	Usable bool   `json:"usable"`
+	Index  int    `json:"index"`
+	Report string `json:"report"`
+}
+
+var numeral = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
+
+// read reads private data; nil if they are unusable.
+func (f file) read(data []byte) []float64 {
+	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		var ok bool
+		if data, ok = unzip(data); !ok {
+			return nil
+		}
+	}
+	counts := make([]float64, f.inputs)
+	users, first := false, ""
+	for n, line := range strings.Split(string(data), "\n") {
+		if len(line) > 4096 {
+			return nil
+		}
+		line = strings.TrimSuffix(line, "\r")
+		if n == 0 {
+			line = strings.TrimPrefix(line, "\xef\xbb\xbf")
+			if users = line == "user,label,count"; users || line == "label,count" {
+				continue
+			}
+		}
+		if line == "" {
+			continue
+		}
+		var fields []string
+		for rest := line; ; {
+			field, more, ok := cutField(rest)
+			if !ok {
+				return nil
+			}
+			if fields, rest = append(fields, field), more; len(fields) == 1 && !users || len(fields) == 2 {
+				fields = append(fields, rest)
+				break
+			}
+		}
+		if users {
+			user := fields[0]
+			if first == "" {
+				first = user
+			}
+			if user != first || len(user) > 256 || !utf8.ValidString(user) || control(user) {
+				return nil
+			}
+			fields = fields[1:]
+		}
+		i, known := f.input(fields[0])
+		if !known || len(fields[1]) > 64 || !numeral.MatchString(fields[1]) {
+			return nil
+		}
+		v, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil || v > 1<<53 {
+			return nil
+		}
+		counts[i] += v
+	}
+	if slices.Max(counts) == 0 {
+		return nil
+	}
+	return counts
+}
+
+func control(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || 0x7f <= r && r < 0xa0 })
+}
+
+// cutField takes the first field of a line off, and the comma behind it.
+func cutField(line string) (field, rest string, ok bool) {
+	if !strings.HasPrefix(line, `"`) {
+		field, rest, ok = strings.Cut(line, ",")
+		return field, rest, ok && field != "" && rest != ""
+	}
+	for i := 1; i < len(line); i++ {
+		switch {
+		case line[i] != '"':
+			field += line[i : i+1]
+		case strings.HasPrefix(line[i+1:], `"`):
+			field += `"`
+			i++
+		default:
+			rest, ok = strings.CutPrefix(line[i+1:], ",")
+			return field, rest, ok && field != "" && rest != ""
+		}
+	}
+	return "", "", false
+}
+
+// zip returns data as gzip without compression: the same bytes whatever the library.
+func zip(data []byte) []byte {
+	b := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1}
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(data)))
+	b = binary.LittleEndian.AppendUint16(b, ^uint16(len(data)))
+	b = append(b, data...)
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(data))
+	return binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+}
+
+// unzip reads what zip writes, several in a row.
+func unzip(b []byte) (text []byte, ok bool) {
+	for len(b) > 0 {
+		if len(b) < 23 || !bytes.Equal(b[:11], []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1}) {
+			return nil, false
+		}
+		n := int(binary.LittleEndian.Uint16(b[11:]))
+		if len(b) < 23+n || !bytes.Equal(b[:23+n], zip(b[15:15+n])) {
+			return nil, false
+		}
+		text, b = append(text, b[15:15+n]...), b[23+n:]
+	}
+	return text, true
+}
+
+// pickInput returns the input that a word draws: counts in units of 2^-s, so that the total has 62 bits.
+func pickInput(counts []float64, word uint64) int {
+	total := 0.0
+	for _, v := range counts {
+		total += v
+	}
+	_, e := math.Frexp(total)
+	units := make([]*big.Int, len(counts))
+	sum := new(big.Int)
+	for i, v := range counts {
+		x := exact.Rat(v)
+		if s := 62 - e; s >= 0 {
+			x.Mul(x, power(s))
+		} else {
+			x.Quo(x, power(-s))
+		}
+		units[i] = floor(x)
+		sum.Add(sum, units[i])
+	}
+	t := new(big.Int).Mul(unit(word), sum)
+	t.Rsh(t, 64)
+	c := new(big.Int)
+	for i, u := range units {
+		if c.Add(c, u).Cmp(t) > 0 {
+			return i
+		}
+	}
+	panic("a word beyond the counts")
+}
+
+// distributionOf reports whether a solver's answer is one that counts.
+func distributionOf(q []float64, kv int) bool {
+	sum := 0.0
+	for _, v := range q {
+		if !(v >= 0) {
+			return false
+		}
+		sum += v
+	}
+	return len(q) == kv && math.Abs(sum-1) <= 0x1p-20
+}
+
+// release draws.
+func (f file) release(private, random []byte, projected []float64) (index int, usable bool) {
+	counts := f.read(private)
+	var n []uint64
+	switch {
+	case counts == nil:
+		n = f.fallback
+	case f.mode == "projection" && distributionOf(projected, len(f.box.lo)):
+		n = roundInto(f.box, projected)
+	case f.rows == nil && f.geometry == nil:
+		n = f.fallback
+	default:
+		n = f.row(pickInput(counts, littleEndian(random[:8], 64).Uint64()))
+	}
+	return first(n, littleEndian(random[8:], f.box.bits)), counts != nil
+}
+
+const cleanProvenance = `{"geometry":"public","geometry_epsilon":null,"base_measure":"data-independent","base_measure_epsilon":null,"note":""}`
+
+// samplePolicies are the policies of the vectors, by what is special about them.
+func samplePolicies(r *rng) []file {
+	e := expos{}
+	named := func(kv, bits int, epsilon string) integerBox {
+		for {
+			if b := randomBox(r, e, kv); b.bits == bits && b.epsilon == epsilon {
+				return b
+			}
+		}
+	}
+	base := func(b integerBox, inputs int) file {
+		f := file{
+			box: b, mode: "mixture", inputs: inputs, provenance: cleanProvenance, metadata: "{}", certificate: "null", cost: "null",
+			fallback: b.row(r),
+		}
+		for range inputs {
+			f.rows = append(f.rows, b.row(r))
+		}
+		return f
+	}
+	small := base(named(4, 8, "1.5"), 3)
+	small.inputLabels, small.outputLabels = []string{"home", `say "hi", x\y`, "køb 🚲"}, []string{"a", "b", "c", "d"}
+	small.metadata = `{"a":"","title":"small","unit":"the user's whole distribution"}`
+	small.cost, small.certificate = `{"kind":"ring","n":4,"p":1}`, `{"upper":"3/2","lower":"1.4999"}`
+	small.provenance = `{"geometry":"derived-dp","geometry_epsilon":"1/3","base_measure":"unstated","base_measure_epsilon":null,"note":"a \"note\" \\"}`
+	plain := base(named(5, 62, "0.5"), 4)
+	aliased := base(named(3, 33, "2"), 3)
+	aliased.inputLabels, aliased.aliases = []string{"café", "b", "c"}, []alias{{0, "cafe\u0301"}, {2, "C"}, {2, "see"}}
+	one := base(named(1, 16, "1"), 1)
+	projection := base(named(4, 31, "10"), 4)
+	projection.mode, projection.workLimit = "projection", 250
+	bare := base(named(3, 62, "5/7"), 3)
+	bare.mode, bare.workLimit, bare.rows = "projection", 3600000, nil
+	around := func(f file, g geometry) file {
+		f.geometry, f.rows = &g, nil
+		for i := range f.inputs {
+			f.thresholds = append(f.thresholds, f.threshold(i))
+		}
+		return f
+	}
+	ring := around(base(named(5, 54, "1"), 5), geometry{kind: "ring"})
+	grid := around(base(named(12, 52, "3.25"), 12), geometry{kind: "grid", rows: 3, cols: 4})
+	points := around(base(named(5, 62, "2"), 3), geometry{
+		kind: "points", axes: 2, in: []int64{0, 0, 3, -4, 7, 7}, out: []int64{1, 0, 0, -1, 0, 0, -1, 0, 5, -5},
+	})
+	points.inputLabels, points.aliases = []string{"x", "y", "z"}, []alias{{1, "Y"}}
+	// Coordinates at the ends of int32, on one axis: keys up to (2^32 - 1)^2 would pass 2^63.
+	far := around(base(named(3, 16, "0.25"), 3), geometry{kind: "points", axes: 1, out: []int64{-1 << 31, 0, 1<<29 - 1}})
+	equal := file{box: integerBox{"1", 10, []uint64{150, 150, 150, 150}, []uint64{407, 407, 407, 407}}}
+	equal = base(equal.box, 4)
+	equal = around(equal, geometry{kind: "grid", rows: 2, cols: 2})
+	wrong := equal // thresholds that are not those of the fill: a policy all the same
+	wrong.thresholds = []int{0, 3, 1, 1}
+	return []file{small, plain, aliased, one, projection, bare, ring, grid, points, far, equal, wrong}
+}
+
+// privates returns private data for a policy: usable, and not.
+func (f file) privates(r *rng) []byte {
+	name := func(i int) string {
+		s := f.label(i)
+		if i < len(f.aliases) && r.chance(30) {
+			s = f.aliases[i].label
+		}
+		if strings.ContainsAny(s, `,"`) || r.chance(10) {
+			s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+		}
+		return s
+	}
+	count := func() string {
+		return pick(r, "1", "0", "12", "0.5", "1e-3", "9007199254740992", "1e-320", "3.", "007", "2E+2", strconv.Itoa(r.intn(1000)), "0.1",
+			strconv.FormatFloat(r.float(), 'g', -1, 64), "5e-324", "1e-400", "4503599627370497.5")
+	}
+	var b strings.Builder
+	users := ""
+	switch r.intn(6) {
+	case 0:
+		b.WriteString("label,count\n")
+	case 1:
+		b.WriteString("user,label,count\n")
+		users = pick(r, "u17,", `"a,b",`, "ü,")
+	case 2:
+		b.WriteString("\xef\xbb\xbf")
+	}
+	end := pick(r, "\n", "\n", "\r\n", "\n\n")
+	for range r.between(0, 5) {
+		b.WriteString(users + name(r.intn(f.inputs)) + "," + count() + end)
+	}
+	if r.chance(25) {
+		b.WriteString(users + pick(r, "nowhere,1", "0,-1", name(0)+",+1", name(0)+", 1", name(0)+",1 ", name(0)+",inf", name(0)+",nan",
+			name(0)+",0x10", name(0)+",9007199254740993.5", name(0)+",9007199254740992.1", name(0)+",1e400", name(0)+",.5", name(0)+",", name(0), ",1", `"`+f.label(0)+`",1`,
+			`"`, name(0)+",1,1", name(0)+"\r,1", "label,count", name(0)+","+strings.Repeat("0", 63)+"1", name(0)+","+strings.Repeat("0", 64)+"1",
+			name(0)+",1e", name(0)+",1_0", strings.Repeat("x", 4100)+",1", "00,1", "v,"+name(0)+",1", name(0)+",１"))
+	}
+	data := []byte(b.String())
+	switch r.intn(12) {
+	case 0:
+		data = zip(data)
+	case 1:
+		half := len(data) / 2
+		data = append(zip(data[:half]), zip(data[half:])...)
+	case 2:
+		data = zip(data)
+		data[len(data)-r.between(1, 8)] ^= 1
+	case 3:
+		if data = zip(data); r.chance(50) {
+			data = append(data, 0)
+		} else {
+			data = data[:len(data)-1]
+		}
+	}
+	return data
+}
+
+func releaseVectors(s *set) {
+	r := &s.rng
+	policies := samplePolicies(r)
+	for n, f := range policies {
+		for i, spoiled := range f.spoiled() {
+			if (n+i)%4 != 0 { // every rule is broken in some policies
+				continue
+			}
+			s.invalid("policy", releaseIn{Policy: spoiled.text, Private: "", Random: hex.EncodeToString(make([]byte, 16))}, spoiled.flags...)
+		}
+	}
+	s.until(210, 140, func(n int) {
+		f := policies[n%len(policies)]
+		private := f.privates(r)
+		need := 8 + (f.box.bits+7)/8
+		random := r.bytes(need)
+		in := releaseIn{Policy: f.text(), Private: hex.EncodeToString(private), Random: hex.EncodeToString(random)}
+		if n%37 == 36 {
+			in.Random = in.Random[:2*r.intn(need)]
+			s.invalid("random", in, "short")
+			return
+		}
+		flags := append(epsFlags(f.box.epsilon), bitsFlags(f.box.bits)...)
+		var projected []float64
+		if f.mode == "projection" {
+			projected = make([]float64, len(f.box.lo))
+			for j, v := range f.box.row(r) {
+				projected[j] = math.Ldexp(float64(v), -f.box.bits)
+			}
+			switch r.intn(6) {
+			case 0:
+				projected = nil
+			case 1:
+				projected[0] = pick(r, math.NaN(), -0x1p-30, math.Inf(1), 3)
+			case 2:
+				projected = projected[1:]
+			case 3:
+				projected[len(projected)-1] += pick(r, 0x1p-21, 0x1p-19)
+			}
+			in.Projected = hexFloats(projected)
+			flags = append(flags, "projection")
+			if len(in.Projected) == 0 {
+				in.Projected = nil
+			}
+		}
+		index, usable := f.release(private, random, projected)
+		if !usable {
+			flags = append(flags, "unusable")
+		}
+		if bytes.HasPrefix(private, []byte{0x1f, 0x8b}) {
+			flags = append(flags, "gzip")
+		}
+		if f.geometry != nil {
+			flags = append(flags, "version-2")
+		}
+		if f.inputs != len(f.box.lo) {
+			flags = append(flags, "k!=kv")
+		}
+		s.valid(in, releaseOut{f.id(), usable, index, report(f.id(), index)}, flags...)
+	})
+}

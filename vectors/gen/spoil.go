@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+type spoiledText struct {
+	text  string
+	flags []string
+}
+
+// spoiled returns texts that are no policy: each breaks one rule of docs/spec/policy.md.
+func (f file) spoiled() (out []spoiledText) {
+	text := f.text()
+	add := func(t string, flags ...string) {
+		if t == text {
+			panic("a spoiled policy that is none: " + t)
+		}
+		out = append(out, spoiledText{t, flags})
+	}
+	swap := func(old, new string, flags ...string) {
+		if strings.Count(text, old) >= 1 {
+			add(strings.Replace(text, old, new, 1), flags...)
+		}
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	join := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+	with := func(n int, more ...string) []string {
+		return append(append(append([]string(nil), lines[:n]...), more...), lines[n:]...)
+	}
+
+	// The text.
+	add(text+"\n", "spelling")
+	add(strings.TrimSuffix(text, "\n"), "spelling")
+	add(strings.ReplaceAll(text, "\n", "\r\n"), "spelling")
+	add("\xef\xbb\xbf"+text, "spelling")
+	add(text[:len(text)/2], "short")
+	swap(`"bits":`, `"bits": `, "spelling")
+	swap(`"bits":`, `"bits":0`, "spelling")
+	swap(`"mode":"mixture"`, `"mode":"mi\u0078ture"`, "spelling")
+	swap(`"format":"wpm-policy-`, `"format":"wpm-policy-3`, "spelling")
+	add(join(with(3, lines[2])), "spelling")
+	add(join(with(3, `"extra":null,`)), "spelling")
+	swapped := append([]string(nil), lines...)
+	swapped[3], swapped[4] = swapped[4], swapped[3]
+	add(join(swapped), "wrong-order")
+	add(join(append(append([]string(nil), lines[:3]...), lines[4:]...)), "short")
+
+	// Numbers and words.
+	swap(`"epsilon":"`+f.box.epsilon, `"epsilon":"0`+f.box.epsilon, "spelling")
+	if strings.Contains(f.box.epsilon, "/") {
+		swap(f.box.epsilon, "10/14", "spelling")
+	} else if strings.Contains(f.box.epsilon, ".") {
+		swap(`"`+f.box.epsilon+`"`, `"`+f.box.epsilon+`0"`, "spelling")
+	} else {
+		swap(`"`+f.box.epsilon+`"`, `"`+f.box.epsilon+`.0"`, "spelling")
+	}
+	swap(`"epsilon":"`+f.box.epsilon+`"`, `"epsilon":`+"1")
+	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), fmt.Sprintf(`"bits":%d`, f.box.bits-1), "sums-out")
+	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), `"bits":63`)
+	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), fmt.Sprintf(`"bits":"%d"`, f.box.bits), "spelling")
+	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), fmt.Sprintf(`"bits":%d.0`, f.box.bits), "spelling")
+	if f.rows != nil || f.geometry != nil {
+		swap(fmt.Sprintf(`"inputs":%d`, f.inputs), fmt.Sprintf(`"inputs":%d`, f.inputs+1), "one-unit-out")
+	}
+	swap(fmt.Sprintf(`"outputs":%d`, len(f.box.lo)), fmt.Sprintf(`"outputs":%d`, len(f.box.lo)+1), "one-unit-out")
+	swap(`"mode":"mixture"`, `"mode":"mix"`)
+	swap(`"mode":"mixture"`, `"mode":"projection"`)
+	swap(`"mode":"projection"`, `"mode":"mixture"`)
+	swap(`"work_limit_ms":0`, `"work_limit_ms":1`)
+	swap(`"work_limit_ms":3600000`, `"work_limit_ms":3600001`, "one-unit-out")
+	swap(`"work_limit_ms":250`, `"work_limit_ms":-0`, "spelling")
+
+	// Statements.
+	swap(`"geometry":"public","geometry_epsilon":null`, `"geometry":"public","geometry_epsilon":"1"`)
+	swap(`"geometry":"public"`, `"geometry":"secret"`)
+	swap(`"geometry":"public"`, `"geometry":"data-independent"`)
+	swap(`"base_measure":"data-independent"`, `"base_measure":"derived-dp"`)
+	swap(`"geometry_epsilon":"1/3"`, `"geometry_epsilon":"2/6"`, "spelling")
+	swap(`"note":""`, `"note":"\t"`, "spelling")
+	swap(`"note":""`, `"note":"a\/b"`, "spelling")
+	swap(`"metadata":{}`, `"metadata":{"b":"","a":""}`, "wrong-order")
+	swap(`"metadata":{}`, `"metadata":{"a":"","a":""}`, "spelling")
+	swap(`"metadata":{}`, `"metadata":{"":""}`)
+	swap(`"metadata":{}`, `"metadata":null`)
+	swap(`"cost":null`, `"cost":[]`)
+	swap(`"cost":null`, `"cost":{"a": 1}`, "spelling")
+	swap(`"cost":null`, `"cost":{"a":01}`, "spelling")
+	swap(`"certificate":null`, `"certificate":"x"`)
+
+	// Labels.
+	swap(`"input_labels":null`, `"input_labels":[]`)
+	swap(`"output_labels":null`, `"output_labels":["a"`+strings.Repeat(`,"a"`, len(f.box.lo)-1)+`]x`, "spelling")
+	if len(f.inputLabels) > 1 {
+		swap(quote(f.inputLabels[1]), quote(f.inputLabels[0]), "tie")
+		swap(quote(f.inputLabels[1]), `""`)
+		swap(quote(f.inputLabels[1]), quote(strings.Repeat("x", 257)), "long")
+		swap(quote(f.inputLabels[1]), `"a`+"\u0085"+`"`, "spelling")
+		swap(quote(f.inputLabels[1])+",", "", "short")
+	} else {
+		swap(`"lo":`, `"input_aliases":[[0,"x"]],`+"\n"+`"lo":`)
+	}
+	if len(f.aliases) > 1 {
+		swap(`[2,"C"],[2,"see"]`, `[2,"see"],[2,"C"]`, "wrong-order")
+		swap(`[2,"C"]`, `[2,"b"]`, "tie")
+		swap(`[2,"see"]`, `[3,"see"]`, "one-unit-out")
+	} else if len(f.aliases) == 0 {
+		swap(`"lo":`, `"input_aliases":[],`+"\n"+`"lo":`)
+	}
+
+	// The box and its rows.
+	j := len(f.box.lo) - 1
+	for at, hi := range f.box.hi {
+		if hi < f.box.total() {
+			j = at
+		}
+	}
+	if f.box.hi[j] < f.box.total() { // every hi of randomBox is the largest that e^eps allows
+		g := f
+		g.box = f.box.clone()
+		g.box.hi[j]++
+		add(g.text(), "one-unit-out")
+	}
+	g := f
+	g.fallback = append([]uint64(nil), f.fallback...)
+	g.fallback[0]++
+	add(g.text(), "sums-out", "one-unit-out")
+	if strings.Contains(text, `"lo":["`) {
+		swap(`"lo":["`, `"lo":["0`, "spelling")
+		swap(`"lo":["`, `"lo":["-`, "negative")
+	}
+	if f.rows != nil {
+		g := f
+		g.rows = append([][]uint64(nil), f.rows...)
+		g.rows[0] = append([]uint64(nil), f.rows[0]...)
+		g.rows[0][0]++
+		add(g.text(), "sums-out", "one-unit-out")
+		g.rows = g.rows[1:]
+		add(g.text(), "short")
+		add(join(append(append([]string(nil), lines[:len(lines)-3]...), strings.TrimSuffix(lines[len(lines)-3], ",")+lines[len(lines)-2], "}")), "spelling")
+		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.box.lo)))
+		swap(`"extra":[[`, `"extra":[[0`, "spelling")
+	}
+	if f.geometry == nil {
+		return out
+	}
+	g = f
+	for _, t := range []int{-1, len(f.box.lo)} {
+		g.thresholds = append([]int{t}, f.thresholds[1:]...)
+		add(g.text(), "one-unit-out")
+	}
+	g.thresholds = f.thresholds[1:]
+	add(g.text(), "short")
+	swap(`"axes":`, `"axes":1`)
+	swap(`"kind":"`, `"kind":"x`)
+	switch f.geometry.kind {
+	case "ring":
+		swap(`"rows":0`, `"rows":1`)
+		swap(`"output_points":null`, `"output_points":[0,1,2,3,4]`)
+	case "grid":
+		swap(fmt.Sprintf(`"cols":%d`, f.geometry.cols), fmt.Sprintf(`"cols":%d`, f.geometry.cols+1), "one-unit-out")
+		swap(`"input_points":null`, `"input_points":[]`)
+	case "points":
+		swap(`"output_points":[`, `"output_points":[2147483648,`)
+		swap(`536870911]`, `2147483647]`)
+		swap(`-2147483648,`, `-2147483649,`, "one-unit-out")
+	}
+	if strings.Contains(text, `"lo":"`) {
+		swap(`"lo":"150"`, `"lo":["150","150","150","150"]`, "spelling")
+	}
+	return out
+}
