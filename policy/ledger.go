@@ -317,7 +317,7 @@ func (s *state) line(line string) error {
 		s.budget = budget
 	case word[0] == "debit" && len(word) == 4:
 		eps, ok := parseRational(word[1])
-		id, err := hex.DecodeString(word[2])
+		id, err := decodeHex([]byte(word[2]))
 		if !ok || err != nil || len(id) != sha256.Size || !isWord(word[3]) {
 			return bad
 		}

@@ -479,6 +479,7 @@ func TestLedgerImpossibleRecords(t *testing.T) {
 		{"wpm-ledger-1 1", paid, "report " + report + " f"},
 		{"wpm-ledger-1"}, {"wpm-ledger-1 x"}, {"wpm-ledger-1 1 2"}, {"debit 1 " + id + " e"}, {"wpm-ledger-1 1", "wpm-ledger-1 1"},
 		{"wpm-ledger-1 1", "debit 1 " + id}, {"wpm-ledger-1 1", "debit -1 " + id + " e"}, {"wpm-ledger-1 1", "debit 1 " + id[:62] + " e"},
+		{"wpm-ledger-1 1", "debit 1 " + strings.Repeat("AB", 32) + " e"}, // an ID has one spelling
 		{"wpm-ledger-1 1", "debit 1 " + id[:62] + "zz e"}, {"wpm-ledger-1 1", "debit 1 " + id + " "}, {"wpm-ledger-1 1", "debit 1 " + id + " e "},
 		{"wpm-ledger-1 1", "report " + report + " e"}, {"wpm-ledger-1 1", "debit 1 " + id + " e", "report " + report + " e"},
 		{"wpm-ledger-1 1", "credit 1"}, {"wpm-ledger-1 1", ""}, {"wpm-ledger-1 1", "x~torn -1"}, {"wpm-ledger-1 1", "x~torn "},
