@@ -116,7 +116,7 @@ func TestSpecPolicy(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if err := VerifyRows(p); err != nil {
+		if err := verifyRows(p); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		id := p.ID()
