@@ -85,8 +85,8 @@ func coverCases() []coverCase {
 	}
 }
 
-// rows are those of the default design: the nearest places have e^eps times the probability of the rest, as many as make the largest mean
-// distance small.
+// rows are those of the default design: the nearest places have e^eps times the probability of the rest, as many as
+// make the largest mean distance small.
 func (c coverCase) rows() [][]float64 {
 	k := len(c.x)
 	d, order := make([][]float64, k), make([][]int, k)
@@ -145,10 +145,11 @@ func (c coverCase) regions() [][]float64 {
 	return list
 }
 
-// TestIntervalCoverage: intervals at 90 % hold the true share of a quarter of the map in 88 % of runs on average, and in 80 % on every
-// map. By itself it runs two maps a few times. With WPM_FULL=1 it runs all nine 50 times, some minutes, and prints a table.
+// TestIntervalCoverage: intervals at 90 % hold the true share of a quarter of the map in 88 % of runs on average, and
+// in 80 % on every map. By itself it runs two maps a few times. With WPM_FULL=1 it runs all nine 50 times, some
+// minutes, and prints a table.
 func TestIntervalCoverage(t *testing.T) {
-	runs, cases, mean, least := 6, coverCases()[1:2], 0.6, 0.6 // 24 intervals: below 15 of them has probability 1e-5 at 90 %
+	runs, cases, mean, least := 6, coverCases()[1:2], 0.6, 0.6 // of 24: fewer than 15 have probability 6e-5 at 90 %
 	if os.Getenv("WPM_FULL") != "" {
 		runs, cases, mean, least = 50, coverCases(), 0.88, 0.80
 	} else if testing.Short() {

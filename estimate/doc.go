@@ -27,7 +27,7 @@
 // # Guarantees
 //
 // Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at any GOMAXPROCS.
-// No data are split at random, and nothing is tuned: two runs agree. Inputs are not modified. The errors are ErrShape, ErrCounts,
+// Nothing is tuned, and nothing is left to chance: EM splits the counts with a fixed seed. Inputs are not modified. The errors are ErrShape, ErrCounts,
 // ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at between steps.
 //
 // No estimator here is unbiased, and no error is promised but that of MLE against the best likelihood. How far a map is from the

@@ -137,7 +137,8 @@ func TestEMDefinition(t *testing.T) {
 	})
 }
 
-// TestEMBetween: with few releases it stays near the prior, with many it goes to the truth; it is nearer than the likeliest map.
+// TestEMBetween: with few releases it stays near the prior, with many it goes to the truth; it is nearer than the
+// likeliest map.
 func TestEMBetween(t *testing.T) {
 	c := channelOf(t, discRows(8, 1, 0.3))
 	truth := twoTowns(8)
@@ -234,7 +235,8 @@ func TestEMSameBits(t *testing.T) {
 	}
 }
 
-// TestSplit: parts add up to the counts, with the mean and the variance of multinomial thinning, one by one and in bulk.
+// TestSplit: parts add up to the counts, with the mean and the variance of multinomial thinning, one by one and in
+// bulk.
 func TestSplit(t *testing.T) {
 	for _, each := range []uint64{1, 7, mostSingly, mostSingly + 1, 1 << 30, 1 << 41} {
 		const outputs = 4096
@@ -260,8 +262,8 @@ func TestSplit(t *testing.T) {
 				mean += d / outputs
 				square += d * d / outputs
 			}
-			// The mean has the deviation 1/64. A square has variance 2 for a normal law, and 3.25 + 1 at most here, at n = 1: some 1/31 for the mean.
-			// Five deviations: a false alarm in a million, and the seed is fixed.
+			// The mean has the deviation 1/64. A square has variance 2 for a normal law, and 3.25 + 1 at most here, at
+			// n = 1: some 1/31 for the mean. Five deviations: a false alarm in a million, and the seed is fixed.
 			if !(math.Abs(mean) < 5./64 && math.Abs(square-1) < 5./31) {
 				t.Errorf("%d releases, part %d: mean off by %v deviations, variance %v", each, v, mean, square)
 			}

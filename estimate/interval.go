@@ -21,29 +21,31 @@ type Share struct {
 	Lower, Upper float64
 	// Likeliest is the share under a likeliest map, always between the two. It is not the share that Map gives.
 	Likeliest float64
-	// Single: the region, or all that is outside of it, is one place. The interval is then approximate: it covers peaks less often than
-	// its level.
+	// Single: the region, or all that is outside of it, is one place. The interval is then approximate: it covers peaks
+	// less often than its level.
 	Single bool
 }
 
-// Interval returns the shares of a region that the counts do not contradict, whatever the map: all values region . theta for
-// which the log-likelihood of N releases, over theta >= 0 of sum 1, comes within chi2_1(level)/2 of its maximum. region holds the weight
-// of each of the k inputs, from 0 to 1; level is the coverage that is hoped for, 0 for DefaultLevel. Prior and Geometry do not matter.
+// Interval returns the shares of a region that the counts do not contradict, whatever the map: all values region .
+// theta for which the log-likelihood of N releases, over theta >= 0 of sum 1, comes within chi2_1(level)/2 of its
+// maximum. region holds the weight of each of the k inputs, from 0 to 1; level is the coverage that is hoped for, 0 for
+// DefaultLevel. Prior and Geometry do not matter.
 //
-// The interval is that of the likelihood itself, not of a quadratic approximation. It holds all values of the definition, and each end is at
-// most 1e-5 beyond: both are proved, by duality. For every map theta with log-likelihood T at least, every map
-// theta_0, and 0 < v < 1,
+// The interval is that of the likelihood itself, not of a quadratic approximation. It holds all values of the
+// definition, and each end is at most 1e-5 beyond: both are proved, by duality. For every map theta with log-likelihood
+// T at least, every theta_0 >= 0 with the gradient g of L there, and 0 < v < 1,
 //
 //	region . theta <= (1 - exp(T - L(theta_0)) / max_i (g_i / a_i)) / v,   a_i = 1 - v region_i,   g the gradient of L at theta_0
 //
 // and the map that maximizes L(theta) - a theta makes that tight for one T. v is found by interpolation.
 //
-// The level is right for many releases and a truth inside the simplex, and was near it where it was measured, for regions of many
-// places: see the package's tests. For a single place see Share.
+// The level is that of many releases and a truth inside the simplex. On nine generated maps of 300 and 400 places,
+// intervals at 0.9 of four regions each held the truth in 0.90 to 0.98 of 50 runs (TestIntervalCoverage). For a single
+// place see Share.
 //
-// Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts, ErrChannel;
-// ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too wide, and still holds all
-// values of the definition.
+// Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts,
+// ErrChannel; ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too
+// wide, and still holds all values of the definition.
 func Interval(ctx context.Context, p Problem, region []float64, level float64) (Share, error) {
 	s, err := Intervals(ctx, p, [][]float64{region}, level)
 	if len(s) == 0 {
@@ -81,8 +83,8 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 	}
 	root := math.Erfinv(level)
 	f := profile{most: m, drop: root * root} // chi2_1(level)/2
-	// How far the interval goes hangs on the likelihood of the best map: an error of a part in 100,000 of what it may fall moves an end by
-	// half as much of its distance.
+	// How far the interval goes hangs on the likelihood of the best map: an error of a part in 100,000 of what it may
+	// fall moves an end by half as much of its distance.
 	_, best, err := m.likeliest(ctx, min(DefaultGap, max(f.drop/n*1e-5, 10*m.rounding())))
 	if err != nil && !errors.Is(err, ErrNotConverged) {
 		return nil, err
@@ -166,8 +168,8 @@ const (
 	leastTilt   = 1e-9 // of a level near 0: below, rounding moves a bound by more than its tolerance
 )
 
-// corner is a map of one place, of weight 1 in the region: the one where likelihood falls least at first. A likelihood that
-// does not depend on the mass there is out of reach of all tilts.
+// corner is a map of one place, of weight 1 in the region: the one where likelihood falls least at first. A likelihood
+// that does not depend on the mass there is out of reach of all tilts.
 func (f profile) corner(region []float64) tilted {
 	best := -1
 	for i, w := range region {
@@ -227,8 +229,8 @@ func (f profile) guess(m *most, region []float64, value float64) float64 {
 	return -math.Log1p(-max(tilt, leastTilt))
 }
 
-// nextTilt goes further while no tilt is too large. Between two tilts it interpolates; every other time it takes the one at
-// which both maps have the same L - a theta, where the solution jumps if it does not move in between.
+// nextTilt goes further while no tilt is too large. Between two tilts it interpolates; every other time it takes the
+// one at which both maps have the same L - a theta, where the solution jumps if it does not move in between.
 func (f profile) nextTilt(left, right tilted, goal float64, n int) float64 {
 	if right.tau == 0 {
 		grow := 4.0

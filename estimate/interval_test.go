@@ -12,12 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestIntervalBinomial: where releases are the inputs themselves, the share of one of two has the interval of the likelihood ratio
-// of a binomial probability, found here by bisection.
+// TestIntervalBinomial: where releases are the inputs themselves, the share of one of two has the interval of the
+// likelihood ratio of a binomial probability, found here by bisection.
 func TestIntervalBinomial(t *testing.T) {
 	c := channelOf(t, [][]float64{{1, 0}, {0, 1}})
 	for _, count := range [][2]uint64{{3, 7}, {0, 5}, {1, 0}, {40, 2}, {1 << 20, 1 << 22}, {1 << 50, 1 << 52}} {
-		for level, quantile := range map[float64]float64{0.9: 2.705543454095414, 0.5: 0.454936423119573, 0.999: 10.827566170662733} { // chi2_1, R 4.3 qchisq
+		// Quantiles x of chi2_1: erf(sqrt(x/2)) is the level.
+		for level, quantile := range map[float64]float64{0.9: 2.705543454095414, 0.5: 0.454936423119573, 0.999: 10.827566170662733} {
 			x, n := float64(count[0]), float64(count[0]+count[1])
 			best := x / n
 			fall := func(p float64) float64 { // of twice the log-likelihood
@@ -54,8 +55,8 @@ func TestIntervalBinomial(t *testing.T) {
 	}
 }
 
-// TestIntervalHolds: every map that is likely enough has its share in the interval, and the ends are shares of such maps, but for
-// the tolerance: for up to three inputs, the grid of all maps comes near them.
+// TestIntervalHolds: every map that is likely enough has its share in the interval, and the ends are shares of such
+// maps, but for the tolerance: for up to three inputs, the grid of all maps comes near them.
 func TestIntervalHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -123,8 +124,8 @@ func TestIntervalHolds(t *testing.T) {
 	})
 }
 
-// TestIntervalEnds: at an end, the best log-likelihood of the maps with that share is what the level asks for: maps a little further in
-// reach it, which the dual bound cannot show.
+// TestIntervalEnds: at an end, the best log-likelihood of the maps with that share is what the level asks for: maps a
+// little further in reach it, which the dual bound cannot show.
 func TestIntervalEnds(t *testing.T) {
 	c := channelOf(t, discRows(8, 2, 0.2))
 	r := rand.New(rand.NewPCG(9, 9))
@@ -142,7 +143,8 @@ func TestIntervalEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	least := best.LogLikelihood - 2.705543454095414/2/3000
-	// With the share as a row of the least-squares problem, heavy, on the quadratic model at the last theta: a second method.
+	// With the share as a row of the least-squares problem, heavy, on the quadratic model at the last theta: a second
+	// method.
 	for _, side := range []struct{ end, in float64 }{{got.Lower, 1}, {got.Upper, -1}} {
 		reach := func(share float64) bool {
 			theta := profileAt(c, counts, best.Theta, region, share)
@@ -240,8 +242,8 @@ func TestIntervalEdges(t *testing.T) {
 	}
 }
 
-// TestIntervalFound: ends that random worlds had shown to be missed. The share of the best tilted map jumps from one end of a segment
-// to the other; or so many releases that the likelihood's rounding decides.
+// TestIntervalFound: ends that random worlds had shown to be missed. The share of the best tilted map jumps from one
+// end of a segment to the other; or so many releases that the likelihood's rounding decides.
 func TestIntervalFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows      [][]float64
@@ -249,8 +251,8 @@ func TestIntervalFound(t *testing.T) {
 		region    []float64
 		low, high float64
 	}{
-		// One release of output 0: its probability falls from p_0 at the best map, of input 0 alone, by the factor exp(-2.7055/2), and the
-		// way with the least weight is to input 2: theta_0 = (0.25852 p_0 - p_2) / (p_0 - p_2).
+		// One release of output 0: its probability falls from p_0 at the best map, of input 0 alone, by the factor
+		// exp(-2.7055/2), and the way with the least weight is to input 2: theta_0 = (0.25852 p_0 - p_2) / (p_0 - p_2).
 		"a jump": {
 			[][]float64{{0.7742492871633582, 0.22575071283664183}, {0.09074921814264227, 0.9092507818573577}, {0.1870084855757998, 0.8129915144242003}},
 			[]uint64{1, 0}, []float64{.5, 0, 0}, 0.0111986, .5,

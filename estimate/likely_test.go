@@ -44,7 +44,8 @@ func logLikelihood(counts []uint64, rows [][]float64, theta []float64) float64 {
 	return l
 }
 
-// discRows are the rows of a square grid of side n: the share f of the places that is nearest has e^eps times the probability of the rest.
+// discRows are the rows of a square grid of side n: the share f of the places that is nearest has e^eps times the
+// probability of the rest.
 func discRows(n int, eps, f float64) [][]float64 {
 	k := n * n
 	rows := make([][]float64, k)
@@ -100,7 +101,8 @@ func drawCounts(r *rand.Rand, c *Channel, truth []float64, n int) []uint64 {
 	return counts
 }
 
-// world is a small channel with counts. Rows lean to the awkward: equal ones, mixtures of others, zeros, entries far apart.
+// world is a small channel with counts. Rows lean to the awkward: equal ones, mixtures of others, zeros, entries far
+// apart.
 type world struct {
 	rows   [][]float64
 	counts []uint64

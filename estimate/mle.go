@@ -21,18 +21,20 @@ type Likeliest struct {
 	Iterations int
 }
 
-// MLE returns a map under which the counts are most likely. It does not look at Prior or Geometry. The map piles mass on few places, and
-// need not be the only one; the law of the releases that follows from it is. It is an anchor, for Interval and for comparisons.
+// MLE returns a map under which the counts are most likely. It does not look at Prior or Geometry. The map piles mass
+// on few places, and need not be the only one; the law of the releases that follows from it is. It is an anchor, for
+// Interval and for comparisons.
 //
-// The log-likelihood of a release, L(theta) = sum_j (N_j/N) log (theta P)_j, is concave, and theta_i times its gradient g_i sums to 1.
-// So max_i g_i - 1 bounds what is missing to the maximum: that is the gap. gap is where to stop; 0 is DefaultGap. Below some
-// 1e-12 the sums decide.
+// The log-likelihood of a release, L(theta) = sum_j (N_j/N) log (theta P)_j, is concave, and theta_i times its gradient
+// g_i sums to 1. So max_i g_i - 1 bounds what is missing to the maximum: that is the gap. gap is where to stop; 0 is
+// DefaultGap. Below some 1e-12 the sums decide.
 //
 // Steps of expectation-maximization come first (theta_i <- theta_i g_i, which never lowers L), then those of Newton's
 // method: a quadratic model of L is maximized over theta >= 0 by an active-set method, and L along the way there.
 //
 // Time is O(k kv) for a step and for each place that enters or leaves; 400 places take some hundredths of a second.
-// Errors: ErrShape, ErrCounts, ErrChannel; ErrNotConverged, also when ctx is over, with the best map so far and its gap.
+// Errors: ErrShape, ErrCounts, ErrChannel; ErrNotConverged, also when ctx is over, with the best map so far and its
+// gap.
 func MLE(ctx context.Context, p Problem, gap float64) (Likeliest, error) {
 	if gap == 0 {
 		gap = DefaultGap
@@ -112,9 +114,9 @@ func (l *likelihood) gradient(q, g []float64) {
 	l.channel.back(l.full, g)
 }
 
-// most maximizes L(theta) - a theta over theta >= 0, a > 0. At a = 1 that is the likeliest map; with other a, a map that
-// gives up likelihood for mass where a is small. Scaled by a, it is the same problem: a theta is 1 at the optimum, and g_i / a_i - 1
-// is at most 0.
+// most maximizes L(theta) - a theta over theta >= 0, a > 0. At a = 1 that is the likeliest map; with other a, a map
+// that gives up likelihood for mass where a is small. Scaled by a, it is the same problem: a theta is 1 at the optimum,
+// and g_i / a_i - 1 is at most 0.
 type most struct {
 	*likelihood
 	set   *activeSet
@@ -156,8 +158,8 @@ const (
 	// staleWeights is by how much probabilities may change, relatively, before a model is made anew. An old
 	// one takes some digits less a step, but its factorization is there.
 	staleWeights = 0.1
-	// nearby is where Newton's full step does best: the slope towards the minimum of the model is, in units of log-likelihood, the
-	// square of Newton's decrement, and the likelihood of whole counts is self-concordant.
+	// nearby is where Newton's full step does best: the slope towards the minimum of the model is, in units of
+	// log-likelihood, the square of Newton's decrement, and the likelihood of whole counts is self-concordant.
 	nearby = 0.01
 	// slopeRounding is what the sums of a slope, of terms of up to 1, may be off.
 	slopeRounding = 1e-14
@@ -236,8 +238,8 @@ func (m *most) certify(a []float64) float64 {
 	return max(0, top-1) + m.rounding()
 }
 
-// rounding bounds the relative error of a theta, theta P and g: sums of k, k and kv terms that are not negative, and a few operations
-// more.
+// rounding bounds the relative error of a theta, theta P and g: sums of k, k and kv terms that are not negative, and a
+// few operations more.
 func (m *most) rounding() float64 {
 	return float64(2*len(m.theta)+len(m.seen)+16) * 0x1p-53
 }
@@ -287,8 +289,8 @@ func (m *most) maximize(ctx context.Context, a []float64, goal float64) {
 	m.measure(a)
 }
 
-// model sets b, and A where it is too old, such that |A x - b|^2/2 + a x has the value, but for a constant, and the slope of
-// a theta - L at theta.
+// model sets b, and A where it is too old, such that |A x - b|^2/2 + a x has the value, but for a constant, and the
+// slope of a theta - L at theta.
 func (m *most) model(anew bool) {
 	if m.base == nil {
 		m.base, anew = make([]float64, len(m.q)), true
@@ -308,8 +310,8 @@ func (m *most) model(anew bool) {
 	}
 }
 
-// move goes from theta towards x, to where L - a theta is highest on the way, or all the way where that is about the same. It
-// reports whether x was uphill.
+// move goes from theta towards x, to where L - a theta is highest on the way, or all the way where that is about the
+// same. It reports whether x was uphill.
 func (m *most) move(a []float64) bool {
 	x := m.set.x
 	m.channel.forward(x, m.out)

@@ -49,7 +49,8 @@ func slowMLE(counts []uint64, rows [][]float64, goal float64, most int) (theta [
 	return theta, gap
 }
 
-// TestMLEExactly: where the counts are exactly those of an inner theta and the channel is invertible, the estimate is that theta.
+// TestMLEExactly: where the counts are exactly those of an inner theta and the channel is invertible, the estimate is
+// that theta.
 func TestMLEExactly(t *testing.T) {
 	rows := [][]float64{{6, 1, 1}, {1, 4, 3}, {2, 1, 5}} // each sums to 8
 	theta := []float64{0.25, 0.5, 0.25}
@@ -77,8 +78,8 @@ func TestMLEExactly(t *testing.T) {
 // likelihoodTol covers logarithms of up to 700 and sums over a dozen.
 const likelihoodTol = 1e-11
 
-// TestMLEGap: the gap that was asked for is reached, and what is returned is what is claimed of it; no other theta is more likely than the gap
-// allows, not the slow method's either.
+// TestMLEGap: the gap that was asked for is reached, and what is returned is what is claimed of it; no other theta is
+// more likely than the gap allows, not the slow method's either.
 func TestMLEGap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -144,14 +145,16 @@ func TestMLEGrid(t *testing.T) {
 				}
 			}
 		}
-		// The best point of the grid is within a cell of the maximum, where L falls by the square of that times its curvature.
+		// The best point of the grid is within a cell of the maximum, where L falls by the square of that times its
+		// curvature.
 		if best > got.LogLikelihood+1e-10+likelihoodTol || best < got.LogLikelihood-50./steps/steps {
 			t.Errorf("%v: %+v, the grid has %v at %v", w, got, best, at)
 		}
 	}
 }
 
-// TestMLEFast: on a channel of discs, the gap of the slow method in a hundredth of its steps. Places enter and leave a few at a time.
+// TestMLEFast: on a channel of discs, the gap of the slow method in a hundredth of its steps. Places enter and leave a
+// few at a time.
 func TestMLEFast(t *testing.T) {
 	rows := discRows(12, 2, 0.2)
 	c := channelOf(t, rows)

@@ -12,14 +12,14 @@ import (
 //
 //	|A x - b|^2 / 2 + c x   over x >= 0,   A = diag(scale) P' on the outputs seen,   c > 0
 //
-// by the method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23), with a linear term. The columns of A
-// whose x_i may be positive are kept as Q R with orthonormal Q; a column enters by two passes of Gram and Schmidt and leaves by
-// Givens rotations (Daniel, Gragg, Kaufman and Stewart, Math. Comp. 30, 1976). With y = Q'b - R^-T c, their unconstrained
-// minimum is R^-1 y and the residual there is b - Q y.
+// by the method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23), with a linear term. The
+// columns of A whose x_i may be positive are kept as Q R with orthonormal Q; a column enters by two passes of Gram and
+// Schmidt and leaves by Givens rotations (Daniel, Gragg, Kaufman and Stewart, Math. Comp. 30, 1976). With y = Q'b -
+// R^-T c, their unconstrained minimum is R^-1 y and the residual there is b - Q y.
 //
-// A column that depends on those present brings no curvature: the objective is linear along a direction that keeps A x. x then moves
-// along it until a weight is 0, and that column leaves. So equal inputs of different cost are told apart. The minimum exists because
-// c > 0.
+// A column that depends on those present brings no curvature: the objective is linear along a direction that keeps A x.
+// x then moves along it until a weight is 0, and that column leaves. So equal inputs of different cost are told apart.
+// The minimum exists because c > 0.
 //
 // Time is O(m s + s^2) for a change of one column, with m outputs seen and s columns present, and one product with P.
 type activeSet struct {
@@ -44,8 +44,8 @@ type activeSet struct {
 	residual []float64
 }
 
-// dependent is how much of a column must be new, relatively: less than this squared is lost in the curvature, which the sums know to
-// some 1e-14 of a column's.
+// dependent is how much of a column must be new, relatively: less than this squared is lost in the curvature, which the
+// sums know to some 1e-14 of a column's.
 const dependent = 1e-7
 
 var vector blasgonum.Implementation
@@ -90,7 +90,8 @@ func (s *activeSet) rescale(scale []float64) {
 	}
 }
 
-// add puts column i last. If it depends on the others, it stays out and the result is R^-1 Q' a_i, by which they make it up.
+// add puts column i last. If it depends on the others, it stays out and the result is R^-1 Q' a_i, by which they make
+// it up.
 func (s *activeSet) add(i int) (same []float64, ok bool) {
 	var v []float64
 	if n := len(s.spare); n > 0 {
@@ -169,7 +170,8 @@ func (s *activeSet) forward(v []float64) {
 }
 
 // minimize finds x for b and c, from the x that it has, until no input outside has a multiplier above tolerance c_i. It
-// stops without that after many changes, when rounding hinders it, or when ctx is over: x is then feasible and no worse than before.
+// stops without that after many changes, when rounding hinders it, or when ctx is over: x is then feasible and no worse
+// than before.
 func (s *activeSet) minimize(ctx context.Context, cost []float64, tolerance float64) {
 	s.cost = cost
 	s.qb, s.rc = s.qb[:0], s.rc[:0]

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestActiveSet: the answer has the conditions of optimality, which are sufficient: the slope of the objective is 0 where x > 0, and not
-// negative elsewhere. Second calls start from the first answer, with other data.
+// TestActiveSet: the answer has the conditions of optimality, which are sufficient: the slope of the objective is 0
+// where x > 0, and not negative elsewhere. Second calls start from the first answer, with other data.
 func TestActiveSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -54,7 +54,8 @@ func TestActiveSet(t *testing.T) {
 				for j, v := range residual {
 					slope += scale[j] * c.row(i)[j] * v
 				}
-				// A column that was taken for a sum of others is off by 1e-7 of its length at most, and so may its slope be.
+				// A column that was taken for a sum of others is off by 1e-7 of its length at most, and so may its
+				// slope be.
 				tol := 1e-9*cost[i] + 1e-6*size
 				if !(x >= 0) || slope < -tol || x > 0 && slope > tol {
 					t.Fatalf("round %d: x = %v, slope at %d is %v\nrows %v scale %v b %v c %v", round, s.x, i, slope, w.rows, scale, s.b, cost)

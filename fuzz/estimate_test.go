@@ -17,8 +17,8 @@ import (
 
 var estimateSentinels = []error{estimate.ErrShape, estimate.ErrCounts, estimate.ErrChannel}
 
-// FuzzLikeliest: any channel and counts give a distribution with a gap that no other distribution refutes, an interval that holds the
-// shares of all distributions that are likely enough, and an average over a path; or a typed error.
+// FuzzLikeliest: any channel and counts give a distribution with a gap that no other distribution refutes, an interval
+// that holds the shares of all distributions that are likely enough, and an average over a path; or a typed error.
 func FuzzLikeliest(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 48, 8, 8, 32, 3, 5, 0, 0})
 	f.Add([]byte{2, 3, 0, 8, 16, 24, 8, 0, 8, 16, 8, 0, 8, 8, 8, 4, 0, 9, 1, 20, 3})
@@ -55,24 +55,7 @@ func FuzzLikeliest(f *testing.F) {
 		if err == nil && !(r.Gap <= gap) || !slices.Equal(counts, kept) {
 			t.Fatalf("%v, %v: %+v", rows, counts, r)
 		}
-		likelihood := func(theta []float64) float64 {
-			l := 0.0
-			for j, c := range counts {
-				if c == 0 {
-					continue
-				}
-				p := 0.0
-				for i, row := range rows {
-					top, s := slices.Max(row), 0.0
-					for _, x := range row {
-						s += x / top
-					}
-					p += theta[i] * (row[j] / top / s)
-				}
-				l += float64(c) / n * logarithm(p)
-			}
-			return l
-		}
+		likelihood := func(theta []float64) float64 { return logLikelihood(counts, rows, theta) }
 		const tol = 1e-11 // logarithms of up to 745, summed
 		if l := likelihood(r.Theta); !(math.Abs(l-r.LogLikelihood) <= tol) {
 			t.Fatalf("likelihood %v, claimed %v\n%v, %v: %v", l, r.LogLikelihood, rows, counts, r.Theta)
@@ -110,6 +93,29 @@ func FuzzLikeliest(f *testing.F) {
 	})
 }
 
+// logLikelihood is that of a release, on average, by the definition.
+func logLikelihood(counts []uint64, rows [][]float64, theta []float64) float64 {
+	n, l := 0.0, 0.0
+	for _, c := range counts {
+		n += float64(c)
+	}
+	for j, c := range counts {
+		if c == 0 {
+			continue
+		}
+		p := 0.0
+		for i, row := range rows {
+			top, s := slices.Max(row), 0.0
+			for _, x := range row {
+				s += x / top
+			}
+			p += theta[i] * (row[j] / top / s)
+		}
+		l += float64(c) / n * logarithm(p)
+	}
+	return l
+}
+
 // distribution fails the test unless theta is one over k inputs.
 func distribution(t *testing.T, theta []float64, k int) {
 	t.Helper()
@@ -125,7 +131,8 @@ func distribution(t *testing.T, theta []float64, k int) {
 	}
 }
 
-// FuzzRegions: bytes are regions of three points or a typed error that names the line, and a second parser agrees on what they hold.
+// FuzzRegions: bytes are regions of three points or a typed error that names the line, and a second parser agrees on
+// what they hold.
 func FuzzRegions(f *testing.F) {
 	f.Add([]byte("region,label\nold,a\nold,b\nnew,a\n"))
 	f.Add([]byte("r,a,0.5\nr,b,1\ns,\"c,d\",-0\n"))

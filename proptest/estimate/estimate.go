@@ -10,12 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Likeliest returns a map under which the counts are most likely, and a bound on what its log-likelihood of a release lacks to the
-// largest, at most MaxGap. rows[i] is the law of a release at input i.
+// Likeliest returns a map under which the counts are most likely, and a bound on what its log-likelihood of a release
+// lacks to the largest, at most MaxGap. rows[i] is the law of a release at input i.
 type Likeliest func(counts []uint64, rows [][]float64) (theta []float64, gap float64, err error)
 
-// Interval returns the smallest and the largest share of a region, with weights from 0 to 1, under maps whose log-likelihood of all
-// releases is within Drop of the largest; outward, by at most IntervalTol.
+// Interval returns the smallest and the largest share of a region, with weights from 0 to 1, under maps whose
+// log-likelihood of all releases is within Drop of the largest; outward, by at most IntervalTol.
 type Interval func(counts []uint64, rows [][]float64, region []float64) (lower, upper float64, err error)
 
 // Raw returns the releases as shares.
@@ -71,8 +71,8 @@ type World struct {
 	Counts []uint64
 }
 
-// Worlds draws a world of k inputs: rows with equal and with small entries, equal rows and zeros, counts from none to thousands. Each output
-// that was released can be.
+// Worlds draws a world of k inputs: rows with equal and with small entries, equal rows and zeros, counts from none to
+// thousands. Each output that was released can be.
 func Worlds(k int) *rapid.Generator[World] {
 	return rapid.Custom(func(t *rapid.T) World {
 		kv := proptest.Size(5).Draw(t, "kv")
@@ -141,7 +141,8 @@ func (w World) likelihood(theta []float64) float64 {
 	return l
 }
 
-// climb makes steps of expectation-maximization, which never lower the likelihood, and returns a bound on what is still missing.
+// climb makes steps of expectation-maximization, which never lower the likelihood, and returns a bound on what is still
+// missing.
 func (w World) climb(theta []float64, steps int) (at []float64, gap float64) {
 	at, n := proptest.Clone(theta), w.total()
 	for s := 0; ; s++ {
@@ -214,8 +215,8 @@ func (w World) unchanged(t *rapid.T, counts []uint64, rows [][]float64) {
 	}
 }
 
-// LikeliestOptimal: the likelihood is not below that of random maps, of what expectation-maximization makes of the map or of the uniform one, and of
-// point masses, but for the gap.
+// LikeliestOptimal: the likelihood is not below that of random maps, of what expectation-maximization makes of the map
+// or of the uniform one, and of point masses, but for the gap.
 func LikeliestOptimal(t *rapid.T, impl Likeliest) {
 	w := draw(t)
 	theta, gap := w.ask(t, impl)
@@ -260,9 +261,9 @@ func LikeliestGrid(t *rapid.T, impl Likeliest) {
 	}
 }
 
-// sameOutputs fails the test unless two maps lead to the same law of releases, which is unique on the outputs that were released: with
-// u_j = q_j / q*_j, the sum of s_j u_j is at most 1 and that of -s_j log u_j at most the gap, so |u_j - 1| is at most
-// about sqrt(2 gap / s_j). The factor 4 is for both maps and for the change of u_j within it.
+// sameOutputs fails the test unless two maps lead to the same law of releases, which is unique on the outputs that were
+// released: with u_j = q_j / q*_j, the sum of s_j u_j is at most 1 and that of -s_j log u_j at most the gap, so |u_j -
+// 1| is at most about sqrt(2 gap / s_j). The factor 4 is for both maps and for the change of u_j within it.
 func (w World) sameOutputs(t *rapid.T, what string, a, b []float64, gap float64) {
 	t.Helper()
 	n, p, q := w.total(), w.outputs(a), w.outputs(b)
@@ -316,8 +317,9 @@ func indices(n int) []int {
 	return list
 }
 
-// LikeliestRecovers: rows give one output a weights of a and the others 1, and the counts are multiples of one row. Then P_i - theta P =
-// (a-1)/(a+k-1) (e_i - theta), whose 1-norm is at most sqrt(2 gap), by Pinsker: what is missing of theta_i is half of that over the factor.
+// LikeliestRecovers: rows give one output a weights of a and the others 1, and the counts are multiples of one row.
+// Then P_i - theta P = (a-1)/(a+k-1) (e_i - theta), whose 1-norm is at most sqrt(2 gap), by Pinsker: what is missing of
+// theta_i is half of that over the factor.
 func LikeliestRecovers(t *rapid.T, impl Likeliest) {
 	k := rapid.IntRange(2, 5).Draw(t, "k")
 	a := rapid.SampledFrom([]uint64{2, 3, 50}).Draw(t, "a")
@@ -384,7 +386,8 @@ func IntervalHolds(t *rapid.T, impl Interval) {
 	try(other)
 }
 
-// IntervalTight: for two inputs the likelihood is a concave function of one share, and bisection finds where it has fallen by Drop.
+// IntervalTight: for two inputs the likelihood is a concave function of one share, and bisection finds where it has
+// fallen by Drop.
 func IntervalTight(t *rapid.T, impl Interval) {
 	w := Worlds(2).Draw(t, "world")
 	lower, upper := w.span(t, impl, []float64{1, 0})
@@ -439,8 +442,8 @@ func IntervalNested(t *rapid.T, impl Interval) {
 	}
 }
 
-// IntervalNarrows: releases of four places in a row, of which the region is the first two, drawn with twelve fixed seeds: ten times as many have
-// narrower intervals on average.
+// IntervalNarrows: releases of four places in a row, of which the region is the first two, drawn with twelve fixed
+// seeds: ten times as many have narrower intervals on average.
 func IntervalNarrows(t *rapid.T, impl Interval) {
 	a := rapid.SampledFrom([]float64{2, 5, 20}).Draw(t, "a")
 	w := World{Rows: make([][]float64, 4), Counts: make([]uint64, 4)}
