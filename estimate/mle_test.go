@@ -163,7 +163,7 @@ func TestMLEFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow, gap := slowMLE(counts, rows, 1e-4, 20000)
+	slow, gap := slowMLE(counts, rows, 1e-3, 20000)
 	if l := logLikelihood(counts, rows, slow); l > got.LogLikelihood+got.Gap || got.LogLikelihood > l+gap+likelihoodTol {
 		t.Errorf("%v within %v, the slow method has %v within %v", got.LogLikelihood, got.Gap, l, gap)
 	}
