@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
-	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/internal/numtest"
 )
@@ -176,28 +175,6 @@ func TestUnderflow(t *testing.T) {
 	if !seen {
 		t.Error("no underflow up to eps = 540")
 	}
-}
-
-// drawInput leans to the corners of the domain and to whole and half p.
-func drawInput(t *rapid.T) (d int, p, eps float64) {
-	d = int(math.Round(math.Pow(10, rapid.Float64Range(0, 7).Draw(t, "log d"))))
-	switch rapid.IntRange(0, 3).Draw(t, "kind of p") {
-	case 0:
-		p = float64(rapid.IntRange(1, 12).Draw(t, "p"))
-	case 1:
-		p = float64(rapid.IntRange(2, 48).Draw(t, "4p")) / 4
-	default:
-		p = rapid.Float64Range(MinExponent, MaxExponent).Draw(t, "p")
-	}
-	switch rapid.IntRange(0, 2).Draw(t, "kind of eps") {
-	case 0:
-		eps = rapid.Float64Range(MinEpsilon, MaxEpsilon).Draw(t, "eps")
-	case 1:
-		eps = rapid.Float64Range(0.001, 30).Draw(t, "eps")
-	default:
-		eps = math.Pow(10, rapid.Float64Range(-12, 2.84).Draw(t, "log eps"))
-	}
-	return max(d, 1), p, min(max(eps, MinEpsilon), MaxEpsilon)
 }
 
 // TestRandom solves 100 000 random problems (5 000 with -short): finite fields in their ranges that agree with each other, and a residual

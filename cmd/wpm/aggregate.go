@@ -120,7 +120,7 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 		return aggregateCodebook(ctx, c, v, files)
 	}
 	p := k.(points)
-	n, err := p.counter()
+	n, err := aggregate.NewCounter(p.Policy)
 	if err != nil {
 		return err
 	}
@@ -387,7 +387,7 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	truth, users := places.MeanOf(table, len(labels))
-	n, err := p.counter()
+	n, err := aggregate.NewCounter(p.Policy)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (v vectors) readVectors(
 	}
 	_ = rows.Write(row)
 	var failed error
-	n, err := v.counterWith(func(r codebook.Report) {
+	n, err := v.counter(func(r codebook.Report) {
 		y, err := v.Point(r)
 		if err != nil {
 			failed = err

@@ -23,7 +23,6 @@ type kind interface {
 	device.Mechanism
 	// format is what a binary report starts with, and its size.
 	format() (magic string, size int)
-	counter() (*aggregate.Counter, error)
 	// labels name the outputs, for a table of counts.
 	labels() []string
 	// belongs checks that counts can be those of the policy; of a table, its outputs alone.
@@ -33,8 +32,6 @@ type kind interface {
 }
 
 func (p points) format() (string, int) { return "wpm1", policy.ReportSize }
-
-func (p points) counter() (*aggregate.Counter, error) { return aggregate.NewCounter(p.Policy) }
 
 func (p points) labels() []string { return places.Labels(p.OutputLabel, p.Outputs()) }
 
@@ -74,12 +71,8 @@ func unmarshal(r textOrBinary, record []byte, binary bool) error {
 
 func (v vectors) format() (string, int) { return "wpc1", codebook.ReportSize }
 
-func (v vectors) counter() (*aggregate.Counter, error) {
-	return v.counterWith(func(codebook.Report) {})
-}
-
-// counterWith returns a counter that also gives each every report that counts.
-func (v vectors) counterWith(each func(codebook.Report)) (*aggregate.Counter, error) {
+// counter returns a counter that also gives each every report that counts.
+func (v vectors) counter(each func(codebook.Report)) (*aggregate.Counter, error) {
 	id, cfg := v.ID(), v.Config()
 	read := func(record []byte, binary bool) (int, aggregate.Verdict) {
 		var r codebook.Report

@@ -18,15 +18,6 @@ func box(m []float64, eps float64) (lo, hi []float64) {
 	return lo, hi
 }
 
-// distance1 returns |x - y|_1.
-func distance1(x, y []float64) float64 {
-	var s float64
-	for j := range x {
-		s += math.Abs(x[j] - y[j])
-	}
-	return s
-}
-
 // generator makes random instances from a seed.
 type generator struct{ *numtest.SplitMix64 }
 
