@@ -37,14 +37,15 @@
 // box of integers, and the draw uses exactly B random bits. A wrong solver costs utility, never privacy.
 // policy.Release is the only path for private data; a [Projection] prints as nothing.
 //
-// Errors wrap [ErrShape], [ErrMass], [ErrOption] or [ErrLimit], or are those of the packages below. A solver that its context stops
-// still gives a feasible answer with valid bounds: see [Unfinished].
+// Errors wrap [ErrShape], [ErrMass], [ErrOption] or [ErrLimit], or are those of the packages below. A solver that its
+// context stops still gives a feasible answer with valid bounds: see [Unfinished].
 //
 // # Cost
 //
-// NewDesign takes the time of package basemeasure and of one exact verification, and 20 k kv bytes. Uniform for more than 2^20
-// pairs of places, or cells of a grid or a ring, takes O(k + kv) bytes and some nanoseconds a pair. New reads a stored cost once.
-// Project costs |supp μ| kv for every sweep of its solver. A Channel costs O(kv log kv) a row, and 8 kv bytes a row kept.
+// NewDesign takes the time of package basemeasure and of one exact verification, and 20 k kv bytes. Uniform for more
+// than 2^20 pairs of places, or cells of a grid or a ring, takes O(k + kv) bytes and some nanoseconds a pair. New reads
+// a stored cost once. Project costs |supp μ| kv for every sweep of its solver. A Channel costs O(kv log kv) a row, and
+// 8 kv bytes a row kept.
 //
 // Import a solver package instead of this one if all you need is that solver: they stand alone.
 package wpm

@@ -10,24 +10,25 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// A ranking is a cost that a policy of version 2 can state: its places have integer coordinates, by which they are ranked.
+// A ranking is a cost that a policy of version 2 can state: its places have integer coordinates, by which they are
+// ranked.
 type ranking struct {
 	geometry policy.Geometry
 	cost     cost.Matrix // of the places as published
 	// displacement is the largest distance of a place from where it is published: in km for places on the Earth, of unit
 	// vectors for cosine.
 	displacement float64
-	// slack is how much more than the cheapest of its box a row may cost, in the root of the cost that is a distance: twice what
-	// the distances that rank may differ from those that the cost has. By Minkowski's inequality each of two rows, the cheapest
-	// by one or by the other, costs no more by the other than once that.
+	// slack is how much more than the cheapest of its box a row may cost, in the root of the cost that is a distance:
+	// twice what the distances that rank may differ from those that the cost has. By Minkowski's inequality each of two
+	// rows, the cheapest by one or by the other, costs no more by the other than once that.
 	slack float64
 }
 
 // unitScale is the length of a published unit vector.
 const unitScale = 1 << 30
 
-// rank returns the ranking of a cost, or nil for one without: an explicit one, a type of another package, and a cosine with
-// a zero vector, which has no direction.
+// rank returns the ranking of a cost, or nil for one without: an explicit one, a type of another package, and a cosine
+// with a zero vector, which has no direction.
 func rank(c cost.Matrix) (*ranking, error) {
 	switch c.(type) {
 	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
@@ -90,9 +91,9 @@ func rank(c cost.Matrix) (*ranking, error) {
 	return r, err
 }
 
-// arcSlack bounds by how many km a great circle differs from what the chord of the vectors of two places says. Each vector is
-// 0.89 from unitScale times the direction of its published place at most: half the diagonal of a cell, and half a digit. An arc
-// grows by 1/cos(arc/2) of its chord, and all the way to the antipode by 2 acos(1 - by/2).
+// arcSlack bounds by how many km a great circle differs from what the chord of the vectors of two places says. Each
+// vector is 0.89 from unitScale times the direction of its published place at most: half the diagonal of a cell, and
+// half a digit. An arc grows by 1/cos(arc/2) of its chord, and all the way to the antipode by 2 acos(1 - by/2).
 func arcSlack(places [][]float64) float64 {
 	const by = 2 * 0.89 / unitScale
 	slack := 2 * math.Acos(1-by/2)
@@ -123,8 +124,8 @@ func distance(x, y []float64) (d float64) {
 }
 
 // roundPoints moves points to multiples of a power of ten, and returns the multiples less an offset for each axis: the
-// coarsest power that moves none, or the finest at which each multiple is below 2^53, and the squares of the widths of the
-// axes have a sum below 2^63. A coordinate is the float nearest to its multiple.
+// coarsest power that moves none, or the finest at which each multiple is below 2^53, and the squares of the widths of
+// the axes have a sum below 2^63. A coordinate is the float nearest to its multiple.
 func roundPoints(points [][]float64) []int32 {
 	axes := len(points[0])
 	n := make([]float64, axes*len(points)) // integers
@@ -197,8 +198,8 @@ func roundPoints(points [][]float64) []int32 {
 	return out
 }
 
-// roundUnits replaces vectors by their directions, of length unitScale, in integers. It returns nil if one is zero. Integers
-// of that length stay as they are.
+// roundUnits replaces vectors by their directions, of length unitScale, in integers. It returns nil if one is zero.
+// Integers of that length stay as they are.
 func roundUnits(vectors [][]float64) (out []int32, displacement float64) {
 	slack := math.Sqrt(float64(len(vectors[0])))/2 + 1
 	for _, x := range vectors {
@@ -235,7 +236,8 @@ func roundUnits(vectors [][]float64) (out []int32, displacement float64) {
 	return out, displacement
 }
 
-// placeDigits is the number of decimals of a published degree: a tenth of a millimetre, a fiftieth of a unit of the vectors.
+// placeDigits is the number of decimals of a published degree: a tenth of a millimetre, a fiftieth of a unit of the
+// vectors.
 const placeDigits = 1e9
 
 // roundPlaces moves places, in degrees, to the directions of vectors of length unitScale in integers, which it returns.

@@ -41,7 +41,8 @@ func runProgram(t *testing.T, program string) string {
 	return string(out)
 }
 
-// snippets returns the Go blocks of a page, and for each the text after its last "// Output:", which is what it must print.
+// snippets returns the Go blocks of a page, and for each the text after its last "// Output:", which is what it must
+// print.
 func snippets(t *testing.T, page string) (code, want []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -107,8 +108,8 @@ func TestSolversPage(t *testing.T) {
 	}
 }
 
-// TestSolversTable holds the column "imports" of docs/solvers.md to the import picture, and the page to all packages that one
-// would import alone.
+// TestSolversTable holds the column "imports" of docs/solvers.md to the import picture, and the page to all packages
+// that one would import alone.
 func TestSolversTable(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "solvers.md"))
 	if err != nil {

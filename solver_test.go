@@ -176,8 +176,8 @@ func TestEntropicLargeGrid(t *testing.T) {
 	}
 }
 
-// TestManyProjections holds that a projection depends on nothing but its distribution: not on how many came before, which
-// decides whether the solver keeps what they share, nor on what runs at the same time.
+// TestManyProjections holds that a projection depends on nothing but its distribution: not on how many came before,
+// which decides whether the solver keeps what they share, nor on what runs at the same time.
 func TestManyProjections(t *testing.T) {
 	grid, err := cost.NewGrid(6, 7, 1)
 	if err != nil {

@@ -29,7 +29,8 @@ func IsCounts(head []byte) bool { return bytes.HasPrefix(head, []byte(countsForm
 //	N                           for each output
 //	sha256 HASH                 of all bytes before this line
 //
-// Numbers are decimal, at most 2^53, without a leading zero. The lines are the sum of reports and refused, and of those of the shards.
+// Numbers are decimal, at most 2^53, without a leading zero. The lines are the sum of reports and refused, and of those
+// of the shards.
 //
 // Errors: ErrFormat, ErrLimit and ErrDuplicate for counts that break these rules.
 func (c Counts) Encode() ([]byte, error) {

@@ -59,11 +59,11 @@ func (v Verdict) String() string {
 // Reasons are the verdicts that refuse a line, in the order of counts files.
 func Reasons() []Verdict { return []Verdict{Malformed, OtherPolicy, NoSuchOutput, NeverReleased} }
 
-// Counts are the reports of one policy as numbers: all that a histogram needs, in O(kv) memory whatever the number of reports. They are
-// sums, so the counts of parts add up to those of the whole; see Merge.
+// Counts are the reports of one policy as numbers: all that a histogram needs, in O(kv) memory whatever the number of
+// reports. They are sums, so the counts of parts add up to those of the whole; see Merge.
 //
-// A report holds no name and no serial number. Counts cannot tell a report that was sent twice from two equal ones, and Merge refuses a
-// shard twice only by its ID. Who receives reports must refuse the second one of a client and epoch.
+// A report holds no name and no serial number. Counts cannot tell a report that was sent twice from two equal ones, and
+// Merge refuses a shard twice only by its ID. Who receives reports must refuse the second one of a client and epoch.
 type Counts struct {
 	Policy  [sha256.Size]byte // the ID of the policy
 	Epoch   string            // as ledgers name it; empty if it is not stated
@@ -313,11 +313,11 @@ func CheckReports(p policy.Policy, reports []uint64) error {
 	return nil
 }
 
-// Merge returns the counts of both parts together. It is commutative and associative, errors apart: parts that can be merged can be merged
-// in any order and any grouping, to the same counts.
+// Merge returns the counts of both parts together. It is commutative and associative, errors apart: parts that can be
+// merged can be merged in any order and any grouping, to the same counts.
 //
-// Errors: ErrPolicy; ErrEpoch, where one part has an epoch and the other has none or another; ErrShape; ErrDuplicate for a shard ID that
-// both have; ErrFormat and ErrLimit for what Encode would refuse.
+// Errors: ErrPolicy; ErrEpoch, where one part has an epoch and the other has none or another; ErrShape; ErrDuplicate
+// for a shard ID that both have; ErrFormat and ErrLimit for what Encode would refuse.
 func Merge(a, b Counts) (Counts, error) {
 	switch {
 	case a.Policy != b.Policy:

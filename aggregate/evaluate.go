@@ -15,15 +15,17 @@ type Evaluation struct {
 	Objective float64 // W_p^p, by exact transport
 	Lower     float64 // proved: Lower <= W_p^p <= Upper
 	Upper     float64
-	// TotalVariation is half the L1 distance; NaN unless inputs and outputs are as many (and then they must be the same points).
+	// TotalVariation is half the L1 distance; NaN unless inputs and outputs are as many (and then they must be the same
+	// points).
 	TotalVariation float64
 }
 
 // Distance is W_p, the p-th root of the objective.
 func (e Evaluation) Distance(p float64) float64 { return Bias(e.Objective, p) }
 
-// Evaluate compares histogram (over the outputs, any positive sum) with truth (over the inputs, any positive sum) under the cost C = d^p.
-// Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEmpty (a sum of zero), those of mincostflow. Cost: one transport.
+// Evaluate compares histogram (over the outputs, any positive sum) with truth (over the inputs, any positive sum) under
+// the cost C = d^p. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEmpty (a sum of zero), those of mincostflow. Cost:
+// one transport.
 func Evaluate(ctx context.Context, c cost.Matrix, truth, histogram []float64) (Evaluation, error) {
 	a, err := normalised("truth", truth)
 	if err != nil {

@@ -17,9 +17,9 @@ type RowFile struct {
 	Text io.Reader
 }
 
-// Given checks rows that somebody has, from another implementation or out of a client's solver: each against the policy's
-// box, and all against each other. The text has a row on each line, a weight in units of 2^-B for every output, whole
-// numbers in decimal with commas between. The rows of a client's data are as private as the data.
+// Given checks rows that somebody has, from another implementation or out of a client's solver: each against the
+// policy's box, and all against each other. The text has a row on each line, a weight in units of 2^-B for every
+// output, whole numbers in decimal with commas between. The rows of a client's data are as private as the data.
 //
 // The error is of the text (ErrTable, which names the line), of the reader or of the context; rows that do not hold
 // are a Check that has not passed.

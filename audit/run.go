@@ -53,8 +53,8 @@ type Config struct {
 	// RandomRows is how many random rows are checked; 0 means DefaultRandomRows, less than 0 none.
 	RandomRows int
 	// Sampler is the target of the statistical audit, and Target says what it is. nil: ldp's sampler on the
-	// policy's rows, and in mixture mode without Seed also whole releases for mixed clients. Its draws are compared with the published rows in mixture mode alone: in projection mode
-	// another solver may rightly find another row.
+	// policy's rows, and in mixture mode without Seed also whole releases for mixed clients. Its draws are compared with
+	// the published rows in mixture mode alone: in projection mode another solver may rightly find another row.
 	Sampler Sampler
 	Target  string
 	// Serial: the Sampler must not be used for two inputs at a time.

@@ -14,8 +14,8 @@ import (
 
 // Sampler draws n times for a client and adds one to counts[j] for every output j drawn. client.N is not for it to
 // look at. It must be safe for concurrent use with different clients unless
-// Design.Serial is set, and should return early, with an error, when ctx ends. Errors and missing draws end the audit with
-// ErrSampler.
+// Design.Serial is set, and should return early, with an error, when ctx ends. Errors and missing draws end the audit
+// with ErrSampler.
 type Sampler func(ctx context.Context, client Row, n int, counts []uint64) error
 
 // DefaultFalseAlarm is the false-alarm rate of a Design that gives none.

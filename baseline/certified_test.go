@@ -11,12 +11,14 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// TestCertified: package ldp makes a box of the base measure of every rule, rounds what the rule gives for point masses and for mixtures into it, and
-// decides in integers that all those rows together are eps-LDP; rounding moves less than the units of the box.
+// TestCertified: package ldp makes a box of the base measure of every rule, rounds what the rule gives for point masses
+// and for mixtures into it, and decides in integers that all those rows together are eps-LDP; rounding moves less than
+// the units of the box.
 func TestCertified(t *testing.T) {
 	const (
 		k = 7
-		// Of a q rounded to units of 2^-62, in a box of as many: a unit for every point, and what the floats of q and of the box are off by.
+		// Of a q rounded to units of 2^-62, in a box of as many: a unit for every point, and what the floats of q and of the
+		// box are off by.
 		tol = 1e-13
 	)
 	r := rand.New(rand.NewPCG(11, 12))
@@ -132,7 +134,8 @@ func TestGroupKPMFewGenres(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// mass 0.5 at eps = ln 9: each genre between 1/24 and 9/24 of the mass 1. One genre takes 9/24, the three others 5/24 each.
+	// mass 0.5 at eps = ln 9: each genre between 1/24 and 9/24 of the mass 1. One genre takes 9/24, the three others 5/24
+	// each.
 	q, err := baseline.GroupKPM([]float64{0, 1, 0, 0}, in, in, math.Log(9), 0.5)
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 // Delta being how much u_j can depend on mu. Where no u_j depends on mu (Delta = 0), q is uniform. Probabilities below
 // the range of float64 are 0.
 //
-// NewExponential checks the cost and reads it once for all users. An Exponential does not change after that and is safe for
-// concurrent use, as long as nobody changes the cost. The zero Exponential is not usable.
+// NewExponential checks the cost and reads it once for all users. An Exponential does not change after that and is safe
+// for concurrent use, as long as nobody changes the cost. The zero Exponential is not usable.
 type Exponential struct {
 	c      cost.Matrix
 	k, kv  int
@@ -27,7 +27,8 @@ type Exponential struct {
 	middle []float64 // (max_i C_ij + min_i C_ij)/2 of each column
 }
 
-// NewExponential prepares the mechanism in one pass over c, k x kv. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon.
+// NewExponential prepares the mechanism in one pass over c, k x kv. Errors: ErrShape, ErrNotFinite, ErrNegative,
+// ErrEpsilon.
 func NewExponential(c cost.Matrix, eps float64) (*Exponential, error) {
 	if err := checkCost(c); err != nil {
 		return nil, err
@@ -54,7 +55,8 @@ func NewExponential(c cost.Matrix, eps float64) (*Exponential, error) {
 		e.spread, top = max(e.spread, high[j]-x), max(top, high[j])
 		e.middle[j] = x + (high[j]-x)/2
 	}
-	// Sums of numbers near the largest float would overflow on the way. eps makes up for the scale, which cannot underflow.
+	// Sums of numbers near the largest float would overflow on the way. eps makes up for the scale, which cannot
+	// underflow.
 	if top > 0x1p1020 {
 		e.scale = 0x1p-4
 	}
@@ -108,8 +110,8 @@ func (e *Exponential) Law(mu []float64, support []int) ([]float64, error) {
 	return softmax(u, e.spread, e.eps/e.scale, u), nil
 }
 
-// Measure returns the base measure m: for every mu, q lies in [e^(-eps/2) m, e^(eps/2) m] (see the package comment). Its
-// mass is 1. An entry below the range of float64 is 0: a mechanism made from m never releases that output.
+// Measure returns the base measure m: for every mu, q lies in [e^(-eps/2) m, e^(eps/2) m] (see the package comment).
+// Its mass is 1. An entry below the range of float64 is 0: a mechanism made from m never releases that output.
 func (e *Exponential) Measure() []float64 {
 	return softmax(e.middle, e.spread, e.eps, make([]float64, e.kv))
 }
@@ -149,8 +151,8 @@ func softmax(u []float64, spread, eps float64, q []float64) []float64 {
 	return q
 }
 
-// half returns a * b / (2 c) for c > 0. On the way nothing overflows, or is lost below the range: b may be many times c,
-// and a very small.
+// half returns a * b / (2 c) for c > 0. On the way nothing overflows, or is lost below the range: b may be many times
+// c, and a very small.
 func half(a, b, c float64) float64 {
 	a, ea := math.Frexp(a)
 	b, eb := math.Frexp(b)

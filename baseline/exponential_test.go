@@ -11,7 +11,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// sweep is the exponential mechanism in the simplest way: for one user it reads all costs, those of places without mass, too.
+// sweep is the exponential mechanism in the simplest way: for one user it reads all costs, those of places without
+// mass, too.
 func sweep(c cost.Matrix, mu []float64, sum, eps float64) []float64 {
 	k, kv := c.Dims()
 	scale := 1.0
@@ -41,8 +42,8 @@ func sweep(c cost.Matrix, mu []float64, sum, eps float64) []float64 {
 	return softmax(u, spread, eps/scale, u)
 }
 
-// TestExponentialSharesCost: the mechanism that is prepared once gives every user, dense or sparse, the bits of the simple
-// one, and leaves its arguments alone.
+// TestExponentialSharesCost: the mechanism that is prepared once gives every user, dense or sparse, the bits of the
+// simple one, and leaves its arguments alone.
 func TestExponentialSharesCost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, kv := rapid.IntRange(1, 6).Draw(t, "k"), rapid.IntRange(1, 6).Draw(t, "kv")

@@ -123,8 +123,8 @@ func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	return clampKL(mu, alpha*mass/float64(k), min(beta*mass/float64(k), 1)), nil
 }
 
-// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants len(mu) lo < 1 < len(mu) hi and
-// hi <= 1.
+// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants len(mu) lo < 1 < len(mu) hi
+// and hi <= 1.
 //
 // The mass rises with t and is linear between the breaks lo/mu_j, hi/mu_j. At the first break where it reaches
 // 1 the entries that are free are known, and t with them.

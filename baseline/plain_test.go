@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestScaledAtTheEnds: a mass at an end of its range, or beyond it by what is forgiven, leaves the uniform distribution, to the bit.
+// TestScaledAtTheEnds: a mass at an end of its range, or beyond it by what is forgiven, leaves the uniform
+// distribution, to the bit.
 func TestScaledAtTheEnds(t *testing.T) {
 	const forgiven = 9e-13
 	for _, k := range []int{1, 2, 3, 7, 100} {
@@ -164,7 +165,8 @@ func TestSearchSteps(t *testing.T) {
 	}
 }
 
-// TestScaledTiny: masses whose quotients with the bounds overflow share what the rest leaves in proportion, as others do.
+// TestScaledTiny: masses whose quotients with the bounds overflow share what the rest leaves in proportion, as others
+// do.
 func TestScaledTiny(t *testing.T) {
 	const tol = 1e-15 // a few roundings of numbers below 1
 	q, err := baseline.KPMScaled([]float64{1e-309, 1, 1.5e-309, 0}, 2*math.Ln2, 1)

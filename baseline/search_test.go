@@ -11,7 +11,8 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 )
 
-// TestSearchStops: at its number of evaluations, and at the first error, with what was found so far. A nil context never ends.
+// TestSearchStops: at its number of evaluations, and at the first error, with what was found so far. A nil context
+// never ends.
 func TestSearchStops(t *testing.T) {
 	product := func(mu []float64) (float64, error) { return mu[1]*mu[2] + mu[2]/8 + mu[0]/16, nil } // the worst points first: 2, 0, 1
 	all, err := baseline.Search(context.Background(), 3, product, 0)

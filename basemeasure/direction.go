@@ -64,9 +64,9 @@ func (s *simplex) direction(e *entry) (size, residual float64) {
 
 func (s *simplex) checkFrom() int { return max(0, s.n-checkedTail) }
 
-// follow computes the direction of the keys and the slacks from that of the nonkey columns: what a column gains, the key
-// of its bound loses. dy begins with the last positions of J, where it is zero but for rounding. It returns the largest
-// entry of the direction of the columns, at least 1.
+// follow computes the direction of the keys and the slacks from that of the nonkey columns: what a column gains, the
+// key of its bound loses. dy begins with the last positions of J, where it is zero but for rounding. It returns the
+// largest entry of the direction of the columns, at least 1.
 func (s *simplex) follow(e *entry) float64 {
 	n, from := s.n, s.checkFrom()
 	clear(s.w[n:])

@@ -2,9 +2,9 @@ package basemeasure
 
 import "github.com/wpm-go/wpm/knapsack"
 
-// A game is the design problem as a linear program, for costs that are shifted to start at 0 and scaled to end between 1/2
-// and 1: neither changes the measures that are best. The designer plays m, the adversary cuts (i, eta). The cuts of the
-// maximum share one bound, and each input with a weight floor_i in the average has a bound of its own:
+// A game is the design problem as a linear program, for costs that are shifted to start at 0 and scaled to end between
+// 1/2 and 1: neither changes the measures that are best. The designer plays m, the adversary cuts (i, eta). The cuts of
+// the maximum share one bound, and each input with a weight floor_i in the average has a bound of its own:
 //
 //	max  sum lam_c t_c
 //	     sum over the cuts of a bound of lam_c = share, or floor_i   (one row per bound)

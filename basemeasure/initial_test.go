@@ -10,11 +10,12 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// initialTol is what a certificate loses on the way through a Result and back: roundings of the thresholds, the weights and their sums.
+// initialTol is what a certificate loses on the way through a Result and back: roundings of the thresholds, the weights
+// and their sums.
 const initialTol = 1e-12
 
-// TestInitialScales: a certificate that is handed back is as good as it was, also where the costs are so large or small that they are
-// scaled inside.
+// TestInitialScales: a certificate that is handed back is as good as it was, also where the costs are so large or small
+// that they are scaled inside.
 func TestInitialScales(t *testing.T) {
 	for _, exponent := range []int{0, 900, -1000} {
 		c, err := cost.FromRows([][]float64{{0, 3, 3, 1}, {3, 1, 3, 2}, {0, 3, 3, 5}, {7, 1, 0, 3}})

@@ -9,7 +9,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestMenu compares what is offered to enter, in every round of whole attempts, with all that could: the reduced cost of each kind by its definition.
+// TestMenu compares what is offered to enter, in every round of whole attempts, with all that could: the reduced cost
+// of each kind by its definition.
 func TestOffer(t *testing.T) {
 	const rounding = 1e-12 // sums of some dozen products of the size of the game's numbers
 	g := numtest.NewSplitMix64(96)

@@ -7,8 +7,9 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestRatio compares the ratio test with its rule, over a list of everything that may block: of those with an entry above the tolerance that run empty
-// before any of them is pushed below zero by more than is allowed, the one with the largest entry.
+// TestRatio compares the ratio test with its rule, over a list of everything that may block: of those with an entry
+// above the tolerance that run empty before any of them is pushed below zero by more than is allowed, the one with the
+// largest entry.
 func TestRatio(t *testing.T) {
 	g := numtest.NewSplitMix64(85)
 	seen := map[leavingKind]int{}

@@ -198,8 +198,8 @@ type aim struct {
 	plain bool      // the worst case of all inputs
 }
 
-// aimError bounds the relative error of share*weight/sum + floor: two roundings in 1 - share times w, those of the sum and
-// the quotient, and the same again for the other part.
+// aimError bounds the relative error of share*weight/sum + floor: two roundings in 1 - share times w, those of the sum
+// and the quotient, and the same again for the other part.
 const aimError = 8 * 0x1p-53
 
 func (s Settings) aim(k int) aim {

@@ -48,8 +48,8 @@ func far(a, b []float64) float64 {
 	return worst
 }
 
-// TestExchange checks every pivot of whole runs: the inverse is one, and values and prices agree with those computed from
-// scratch, for every kind of entering and leaving variable.
+// TestExchange checks every pivot of whole runs: the inverse is one, and values and prices agree with those computed
+// from scratch, for every kind of entering and leaving variable.
 func TestExchange(t *testing.T) {
 	// What pivots on small matrices of ordinary condition lose.
 	const tol = 1e-7
@@ -226,7 +226,8 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// TestBrokenInverse spoils the inverse again and again: the checks of the pivots notice, and the answer is none the worse.
+// TestBrokenInverse spoils the inverse again and again: the checks of the pivots notice, and the answer is none the
+// worse.
 func TestBrokenInverse(t *testing.T) {
 	k := 12
 	c := &cost.Dense{K: k, Kv: k}

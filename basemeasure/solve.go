@@ -16,8 +16,8 @@ import (
 //
 // Pass a *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
 // ErrNegative, ErrEpsilon, ErrSettings; ErrNotConverged, with the best Result so far and valid bounds, if ctx
-// ends, a limit is reached or rounding is in the way (Result.Status says which); and that of ctx alone, without a Result,
-// if ctx ends before more than 48 rows of costs are sorted.
+// ends, a limit is reached or rounding is in the way (Result.Status says which); and that of ctx alone, without a
+// Result, if ctx ends before more than 48 rows of costs are sorted.
 func Solve(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -124,8 +124,8 @@ const (
 )
 
 // polish looks for a better certificate near the best one. Where costs span many orders of magnitude, a weight that
-// is no more than rounding moves a threshold off the cost that it should be. One after another, thresholds are tried at the
-// costs of the outputs that the measure uses.
+// is no more than rounding moves a threshold off the cost that it should be. One after another, thresholds are tried at
+// the costs of the outputs that the measure uses.
 func (v *solver) polish() error {
 	var used []int
 	for j, x := range v.res.M {

@@ -12,8 +12,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// lawTol is the relative error of a value known to within twice the gap asked for. The costs drawn can span sixteen orders
-// of magnitude; then a value far below the largest cost may be known to lawFloor of that only.
+// lawTol is the relative error of a value known to within twice the gap asked for. The costs drawn can span sixteen
+// orders of magnitude; then a value far below the largest cost may be known to lawFloor of that only.
 const (
 	lawTol   = 2 * basemeasure.DefaultGap
 	lawFloor = 1e-12

@@ -265,8 +265,8 @@ func gameValue(c *cost.Dense, eps, mix float64, weights []float64) (value float6
 		}
 		return beta * x
 	}
-	// Columns: cuts, mu of each input, minMass, maxMass, a slack for each output. Rows: inputs, the sum of mu, outputs. With
-	// mix = 1 the rows of the inputs and mu add up to one row; with mix = 0 there are no mu.
+	// Columns: cuts, mu of each input, minMass, maxMass, a slack for each output. Rows: inputs, the sum of mu, outputs.
+	// With mix = 1 the rows of the inputs and mu add up to one row; with mix = 0 there are no mu.
 	inputs, mus := k+1, k
 	switch mix {
 	case 0:
@@ -837,8 +837,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSolveFarApart: costs over many orders of magnitude, where a weight that is no more than rounding moves a threshold by
-// more than the value. Found by TestSolveLaws.
+// TestSolveFarApart: costs over many orders of magnitude, where a weight that is no more than rounding moves a
+// threshold by more than the value. Found by TestSolveLaws.
 func TestSolveFarApart(t *testing.T) {
 	for n, in := range []struct {
 		rows [][]float64

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// mixedStrategy is a mixed strategy of the adversary: a weight of each input in the maximum, which sum to one or are all
-// zero, and a threshold for each input, in units of the game.
+// mixedStrategy is a mixed strategy of the adversary: a weight of each input in the maximum, which sum to one or are
+// all zero, and a threshold for each input, in units of the game.
 type mixedStrategy struct{ weights, thresholds []float64 }
 
-// start builds a feasible basis from a strategy. Where the strategy is feasible itself (the sum over inputs of lam g_j is
-// not negative for any output j) its objective is at least that of the strategy: columns with a value are taken
+// start builds a feasible basis from a strategy. Where the strategy is feasible itself (the sum over inputs of lam g_j
+// is not negative for any output j) its objective is at least that of the strategy: columns with a value are taken
 // into the basis one by one, each moved in the direction that gains until something blocks. If not, maxMass is taken in
 // as well. It reports false if rounding got in the way.
 func (s *simplex) start(p mixedStrategy) bool {
@@ -20,8 +20,8 @@ func (s *simplex) start(p mixedStrategy) bool {
 	return s.cover() && s.push()
 }
 
-// load makes the cut of every input with a bound of its own the key of that. In the shared bound the heaviest cut is the
-// key, and the others are held.
+// load makes the cut of every input with a bound of its own the key of that. In the shared bound the heaviest cut is
+// the key, and the others are held.
 func (s *simplex) load(p mixedStrategy) {
 	for i, own := range s.own {
 		if own != noBound {

@@ -9,8 +9,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestWorkCounts holds how many pivots, evaluations and certificates fixed instances take: a tenth more than measured, and two, for the last bits of
-// exponentials differ between machines. What only saves work shows nowhere else.
+// TestWorkCounts holds how many pivots, evaluations and certificates fixed instances take: a tenth more than measured,
+// and two, for the last bits of exponentials differ between machines. What only saves work shows nowhere else.
 func TestWorkCounts(t *testing.T) {
 	g := numtest.NewSplitMix64(61)
 	points := func(k int) *cost.Dense {

@@ -9,8 +9,9 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestWorkSums holds the work of many small problems, of all kinds and objectives, to a twentieth more than measured, and three: TestWorkCounts for
-// what shows in sums alone. (Where a processor adds and multiplies in one, other bits lead to other pivots.)
+// TestWorkSums holds the work of many small problems, of all kinds and objectives, to a twentieth more than measured,
+// and three: TestWorkCounts for what shows in sums alone. (Where a processor adds and multiplies in one, other bits
+// lead to other pivots.)
 func TestWorkSums(t *testing.T) {
 	for _, tt := range []struct {
 		name string

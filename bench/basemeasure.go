@@ -12,7 +12,8 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 )
 
-// baseMeasures compares the certified solver with HiGHS on the whole linear program, and times it alone where that is out of reach.
+// baseMeasures compares the certified solver with HiGHS on the whole linear program, and times it alone where that is
+// out of reach.
 func baseMeasures(c *config, w io.Writer) error {
 	fmt.Fprintln(w, "wpm stops at a certified relative gap of 1e-9. HiGHS: dual simplex on the textbook LP, default tolerances, through scipy; one run.\n\n"+
 		"| instance | wpm | certified gap | HiGHS | HiGHS / wpm | agree |\n| --- | --: | --: | --: | --: | --: |")

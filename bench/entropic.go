@@ -16,7 +16,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// residual is where the solvers of the entropic problem stop: an L1 distance between what the plan's columns sum to and q.
+// residual is where the solvers of the entropic problem stop: an L1 distance between what the plan's columns sum to and
+// q.
 const residual = 1e-9
 
 // entropicInstances are those of the promise, each at three regularisations.
@@ -29,7 +30,8 @@ var entropicInstances = []string{
 
 var relativeRegs = []float64{0.1, 0.01, 0.001}
 
-// entropic compares the time to a small residual with Algorithm 1 in numpy, and with POT's stabilised solver between mu and the q found.
+// entropic compares the time to a small residual with Algorithm 1 in numpy, and with POT's stabilised solver between mu
+// and the q found.
 func entropic(c *config, w io.Writer) error {
 	fmt.Fprintf(w, "numpy: Algorithm 1, kernel domain (logarithms absorbed where it fails), bisection; stopped after %v s (\">\": a lower bound). POT: sinkhorn_stabilized from mu to\n"+
 		"wpm's q, the same residual asked for; \"-\": not reached in 200 000 iterations or that time. reg is relative to max C.\n"+
@@ -99,8 +101,8 @@ func (c *config) entropicLine(w io.Writer, name string, rho float64, numpy, pot 
 	return err
 }
 
-// iteration compares one iteration of Algorithm 1 with the kernel in memory. The peers' is the time of many less the time of few; wpm's inner loop is
-// not exported, so its own benchmark runs.
+// iteration compares one iteration of Algorithm 1 with the kernel in memory. The peers' is the time of many less the
+// time of few; wpm's inner loop is not exported, so its own benchmark runs.
 func iteration(c *config, w io.Writer) error {
 	fmt.Fprintln(w, "Points in the unit square, p = 2, reg = 0.1 max C, bounds of eps = 2. POT's plain solver has no box, and no protection against underflow.\n\n"+
 		"| k = kv | wpm | numpy, bisection | POT sinkhorn | wpm / numpy | wpm / POT |\n| --: | --: | --: | --: | --: | --: |")
@@ -146,8 +148,8 @@ func iteration(c *config, w io.Writer) error {
 	return nil
 }
 
-// benchmark runs one of a package's own benchmarks on one thread. Its figure is the processor time if the benchmark reports it, as that of
-// the peers.
+// benchmark runs one of a package's own benchmarks on one thread. Its figure is the processor time if the benchmark
+// reports it, as that of the peers.
 func (c *config) benchmark(pkg, name string) (answer, error) {
 	cmd := exec.Command(c.built+"/"+pkg+".test", "-test.run=^$", "-test.bench="+name)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // -test.cpu comes too late for a loop by B.Loop

@@ -29,9 +29,10 @@ type instance struct {
 	target []float64
 }
 
-// newInstance draws the instance of a name, space:mass:eps. Space: ringN (a ring, squared distance), sqNpP (N random points of the unit
-// square, distance to the P), gridN (N x N cells, p = 1), cosKxV (random directions in 64 dimensions), pathN. Mass: dir (Dirichlet(0.1) on
-// all rows) or sp20 (20 random rows). The base measure is uniform of mass 1. The same name is always the same instance.
+// newInstance draws the instance of a name, space:mass:eps. Space: ringN (a ring, squared distance), sqNpP (N random
+// points of the unit square, distance to the P), gridN (N x N cells, p = 1), cosKxV (random directions in 64
+// dimensions), pathN. Mass: dir (Dirichlet(0.1) on all rows) or sp20 (20 random rows). The base measure is uniform of
+// mass 1. The same name is always the same instance.
 func newInstance(name string) (*instance, error) {
 	part := strings.Split(name, ":")
 	if len(part) != 3 {

@@ -44,8 +44,8 @@ func TestReadAnswers(t *testing.T) {
 	}
 }
 
-// FuzzObjects: of a text that encoding/json reads as one object after the other, the same objects are cut out, and the lines
-// are those on which they begin.
+// FuzzObjects: of a text that encoding/json reads as one object after the other, the same objects are cut out, and the
+// lines are those on which they begin.
 func FuzzObjects(f *testing.F) {
 	for _, s := range []string{"", "{}", " \r\n\t{}{}\n{\"a\":[{}]}", `{"}":"\"}","x":"\\\\"}` + "\n\n{}", "{}x", "{", `{"a`, "[{}]", "{]{}", "{}\n[]"} {
 		f.Add([]byte(s))

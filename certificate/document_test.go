@@ -9,8 +9,8 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 )
 
-// version1 returns the certificates of testdata/version1.jsonl: one of each kind, an entropic one with a flow, and two with
-// a plan, as the solvers of the first version made them.
+// version1 returns the certificates of testdata/version1.jsonl: one of each kind, an entropic one with a flow, and two
+// with a plan, as the solvers of the first version made them.
 func version1(t testing.TB) (out []certificate.Certificate) {
 	t.Helper()
 	f, err := os.Open("testdata/version1.jsonl")

@@ -53,7 +53,8 @@ func TestIntegerText(t *testing.T) {
 	}
 }
 
-// TestFractionLimits: potentials whose sums would be long are refused before they are added; those of the widest costs are not.
+// TestFractionLimits: potentials whose sums would be long are refused before they are added; those of the widest costs
+// are not.
 func TestFractionLimits(t *testing.T) {
 	frac := func(num, den *big.Int) fraction { return fraction{new(big.Rat).SetFrac(num, den)} }
 	two := func(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }

@@ -235,8 +235,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRead: of any file, read line by line, and any text for a cost, every certificate keeps its bytes without its cost and with
-// it again, takes no other cost, and a fault has the number of its line.
+// FuzzRead: of any file, read line by line, and any text for a cost, every certificate keeps its bytes without its cost
+// and with it again, takes no other cost, and a fault has the number of its line.
 func FuzzRead(f *testing.F) {
 	var all bytes.Buffer
 	for _, c := range sample(f) {

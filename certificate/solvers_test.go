@@ -37,8 +37,8 @@ func TestMirrorIsBaseMeasure(t *testing.T) {
 	}
 }
 
-// TestEntropicEvidence: the stated upper bound leaves room for the last bits of exponentials, the plan may be moved by a flow,
-// a file may have an explicit one, and none can be forged.
+// TestEntropicEvidence: the stated upper bound leaves room for the last bits of exponentials, the plan may be moved by
+// a flow, a file may have an explicit one, and none can be forged.
 func TestEntropicEvidence(t *testing.T) {
 	grid, err := cost.NewGrid(1, 4, 2)
 	if err != nil {
@@ -125,8 +125,8 @@ func TestEntropicEvidence(t *testing.T) {
 	}
 }
 
-// TestSphereLimits: what sphere.Enclose gives has a certificate, at the ends of d, p and eps; bounds that would take long to verify
-// are refused by their size.
+// TestSphereLimits: what sphere.Enclose gives has a certificate, at the ends of d, p and eps; bounds that would take
+// long to verify are refused by their size.
 func TestSphereLimits(t *testing.T) {
 	for _, x := range []struct {
 		d      int

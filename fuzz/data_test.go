@@ -26,8 +26,9 @@ import (
 	"github.com/wpm-go/wpm/experiments/movielens"
 )
 
-// The readers of the studies' data files. The oracle of each is a second parser, slow and plain: the whole text in memory, split into lines
-// and fields, numbers by regular expression and math/big. It must agree on the verdict, on the line that is refused and on what was read.
+// The readers of the studies' data files. The oracle of each is a second parser, slow and plain: the whole text in
+// memory, split into lines and fields, numbers by regular expression and math/big. It must agree on the verdict, on the
+// line that is refused and on what was read.
 
 // Headers of the tables of check-ins, as they are documented.
 const (
@@ -269,7 +270,8 @@ func loadCheckins(t *testing.T, cfg gowalla.Config) (city.Population, gowalla.So
 	return p, src, err
 }
 
-// sameCheckins compares an answer with the second parser's. bad is the line that it refuses in the file of that name, or 0.
+// sameCheckins compares an answer with the second parser's. bad is the line that it refuses in the file of that name,
+// or 0.
 func sameCheckins(t *testing.T, c *checkins, cfg gowalla.Config, file string, bad int) {
 	t.Helper()
 	p, src, err := loadCheckins(t, cfg)
@@ -301,8 +303,8 @@ func sameCheckins(t *testing.T, c *checkins, cfg gowalla.Config, file string, ba
 	}
 }
 
-// FuzzCheckins: any file, plain or compressed, is read as the second parser reads it; packing it changes nothing, and what was read, written
-// as a table of cells, reads back.
+// FuzzCheckins: any file, plain or compressed, is read as the second parser reads it; packing it changes nothing, and
+// what was read, written as a table of cells, reads back.
 func FuzzCheckins(f *testing.F) {
 	const snap = "3\t2010-10-18T22:17:43Z\t1.5\t15.5\t1\n"
 	for _, s := range []string{
@@ -420,8 +422,8 @@ func FuzzPlaces(f *testing.F) {
 	})
 }
 
-// ratingsText is the second parser of the film ratings: what is read, or the file ("u.item" or "u.data") and line that is refused; line 0
-// if it is none in particular.
+// ratingsText is the second parser of the film ratings: what is read, or the file ("u.item" or "u.data") and line that
+// is refused; line 0 if it is none in particular.
 func ratingsText(films, ratings []string) (d movielens.Data, file string, line int) {
 	id := func(s string, most int64) (int, bool) {
 		if !signed.MatchString(s) {
@@ -497,8 +499,8 @@ func ratingsText(films, ratings []string) (d movielens.Data, file string, line i
 	return d, "", 0
 }
 
-// FuzzRatings: the two files of the film ratings, each plain or compressed, are read as the second parser reads them, and what was read,
-// written, reads back.
+// FuzzRatings: the two files of the film ratings, each plain or compressed, are read as the second parser reads them,
+// and what was read, written, reads back.
 func FuzzRatings(f *testing.F) {
 	const films = "1|A (1990)|01-Jan-1990||x|0|0|1|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|1\n20|B|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1\r\n"
 	const ratings = "7\t20\t5\t881250949\n7\t1\t3\t0\n3\t1\t1\t\n"
@@ -567,8 +569,8 @@ func FuzzRatings(f *testing.F) {
 	})
 }
 
-// bombMemory bounds what a reader may allocate for a file that unpacks to one endless line: its buffers, a few times over. The text
-// would be 64 times that.
+// bombMemory bounds what a reader may allocate for a file that unpacks to one endless line: its buffers, a few times
+// over. The text would be 64 times that.
 const bombMemory = 1 << 20
 
 // TestDataBombs: a small file that unpacks to 64 MB of one line is refused, and the line is not kept.

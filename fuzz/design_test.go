@@ -11,8 +11,8 @@ import (
 	"github.com/wpm-go/wpm/proptest"
 )
 
-// FuzzSolve: any cost, eps and settings give a base measure whose certificate holds in rationals, never worse than the best
-// uniform one, or a typed error.
+// FuzzSolve: any cost, eps and settings give a base measure whose certificate holds in rationals, never worse than the
+// best uniform one, or a typed error.
 func FuzzSolve(f *testing.F) {
 	f.Add([]byte{2, 2, 3, 0, 8, 16, 24, 8, 0, 8, 16, 8, 0})
 	f.Add([]byte{5, 4, 6, 255, 0, 8, 16, 24, 8, 0, 8, 16, 8, 0, 4, 252})
@@ -68,8 +68,8 @@ func FuzzSolve(f *testing.F) {
 	})
 }
 
-// FuzzBaselines: the rules that the mechanism is compared with give distributions in the boxes that they state, for any cost,
-// distribution and eps.
+// FuzzBaselines: the rules that the mechanism is compared with give distributions in the boxes that they state, for any
+// cost, distribution and eps.
 func FuzzBaselines(f *testing.F) {
 	f.Add([]byte{2, 3, 0, 8, 16, 24, 8, 0, 8, 16, 8, 0, 0, 8, 16, 24, 5})
 	f.Add([]byte{0, 6, 255, 0, 8, 0, 8})

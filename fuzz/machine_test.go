@@ -81,8 +81,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// certified: a line with an answer has one with a certificate, too, unless it asks for another objective than the worst case, and
-// the certificate holds.
+// certified: a line with an answer has one with a certificate, too, unless it asks for another objective than the worst
+// case, and the certificate holds.
 func certified(t *testing.T, kind string, line []byte) {
 	t.Helper()
 	answer, ok := machine.Answer(context.Background(), kind, machine.Settings{Certificate: true}, line)

@@ -9,8 +9,8 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
-// FuzzProjector: a stream of distributions, whatever came before, gives what a new Projector gives for each, bit for bit, and
-// the same optimum or the same typed error as Project.
+// FuzzProjector: a stream of distributions, whatever came before, gives what a new Projector gives for each, bit for
+// bit, and the same optimum or the same typed error as Project.
 func FuzzProjector(f *testing.F) {
 	f.Add([]byte{2, 2, 0, 0, 8, 16, 24, 8, 0, 8, 8, 16, 0, 0, 128, 0, 8, 8, 8, 0, 8, 8, 8, 3, 0, 8, 8, 8, 1, 0, 8, 16, 0, 0, 8, 8, 8})
 	f.Add([]byte{5, 5, 1, 0, 13, 21, 29, 37, 45, 5, 13, 21, 29, 37, 45, 2, 2, 0, 8})

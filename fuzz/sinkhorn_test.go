@@ -86,8 +86,8 @@ func FuzzEntropic(f *testing.F) {
 	})
 }
 
-// FuzzUsers: whatever the mechanism and the settings, every distribution's result passes Verify in rationals, its bounds meet those of the
-// exact solver, and it has the same bits when it is asked for again after the others.
+// FuzzUsers: whatever the mechanism and the settings, every distribution's result passes Verify in rationals, its
+// bounds meet those of the exact solver, and it has the same bits when it is asked for again after the others.
 func FuzzUsers(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 60, 0, 2, 0, 8, 8, 0, 16, 8})
 	f.Add([]byte{3, 3, 0, 0, 8, 16, 8, 0, 8, 16, 8, 0, 0, 8, 16, 24, 0, 8, 16, 24, 0, 24, 16, 8, 20, 1, 120, 3, 0, 8, 0, 0, 0, 0, 0, 8, 8, 16})

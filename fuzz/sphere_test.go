@@ -12,8 +12,8 @@ import (
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
-// FuzzSphere: any d, p, eps give a sentinel or fields that are finite and agree with each other; for small d the rational bounds are proved and
-// hold the float solver's cap, and the paper's formulas agree in their range.
+// FuzzSphere: any d, p, eps give a sentinel or fields that are finite and agree with each other; for small d the
+// rational bounds are proved and hold the float solver's cap, and the paper's formulas agree in their range.
 func FuzzSphere(f *testing.F) {
 	f.Add(1, 1.0, 1.0)
 	f.Add(2, 2.0, 5.0)
@@ -87,8 +87,9 @@ func books(f *testing.F) []*codebook.Codebook {
 	return out
 }
 
-// FuzzCodebook: whatever the private data, the release succeeds, its law is a point of the public box, and it is the fallback exactly when the data do
-// not parse; a report survives its bytes, and the bytes of any other length or kind are refused.
+// FuzzCodebook: whatever the private data, the release succeeds, its law is a point of the public box, and it is the
+// fallback exactly when the data do not parse; a report survives its bytes, and the bytes of any other length or kind
+// are refused.
 func FuzzCodebook(f *testing.F) {
 	all := books(f)
 	f.Add(uint8(0), []byte{1, 8, 0, 8}, []byte("seed"))

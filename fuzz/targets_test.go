@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTargets holds the tables of the package comment to the targets that there are: those of this folder by name, the others by
-// folder and name.
+// TestTargets holds the tables of the package comment to the targets that there are: those of this folder by name, the
+// others by folder and name.
 func TestTargets(t *testing.T) {
 	listed := map[string]bool{}
 	doc, err := os.ReadFile("doc.go")

@@ -137,12 +137,13 @@ func (b *box) measure(rest double, widest float64) {
 	}
 }
 
-// restTrust is the mass, times the square of the number of columns, above which the compensated sum of lo is exact enough:
-// its error is below 2^-107 times that square, and should be a small part of a grain, 2^-63 of the rest.
+// restTrust is the mass, times the square of the number of columns, above which the compensated sum of lo is exact
+// enough: its error is below 2^-107 times that square, and should be a small part of a grain, 2^-63 of the rest.
 const restTrust = 0x1p-31
 
-// difference returns 1 - sum lo in units of 2^unit, to within a unit a column, or 0 if that is negative. The integers are
-// taken modulo 2^128, so that it does not matter how much larger than the difference its terms are; it is below 2^127 units.
+// difference returns 1 - sum lo in units of 2^unit, to within a unit a column, or 0 if that is negative. The integers
+// are taken modulo 2^128, so that it does not matter how much larger than the difference its terms are; it is below
+// 2^127 units.
 func (b *box) difference(unit int) fixed {
 	sum := toFixed(1, unit)
 	for _, l := range b.lo {
@@ -164,8 +165,8 @@ func ceil(x, e float64) (n uint64, over float64) {
 	return uint64(whole + up - shift), float64(up) - (e + shift)
 }
 
-// room returns hi_j - lo_j in units of 2^unit, to within three units, 2^-120 of the mass to hand out (or exactly); or that mass or
-// more where the column can take all of it.
+// room returns hi_j - lo_j in units of 2^unit, to within three units, 2^-120 of the mass to hand out (or exactly); or
+// that mass or more where the column can take all of it.
 func (b *box) room(j int32) fixed {
 	d, e := num.TwoDiff(min(b.hi[j], bigBound), b.lo[j])
 	if d < b.limit {

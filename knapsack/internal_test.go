@@ -286,8 +286,8 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// TestLongFill: the error of the cost of what is filled does not grow with the number of columns. They are all the same,
-// so that the roundings of a plain sum would go one way.
+// TestLongFill: the error of the cost of what is filled does not grow with the number of columns. They are all the
+// same, so that the roundings of a plain sum would go one way.
 func TestLongFill(t *testing.T) {
 	const n, bound = 40000, 12.0 / (1 << 53)
 	row, order := make([]float64, n), make([]int32, n)

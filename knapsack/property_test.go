@@ -202,8 +202,8 @@ func TestSteep(t *testing.T) {
 	}
 }
 
-// TestNearEdge lets the fill end within a grain of an edge, on either side and on it, where rooms rounded to 64 bits cannot
-// tell which column it is: tau must be right, and phi as accurate as ever.
+// TestNearEdge lets the fill end within a grain of an edge, on either side and on it, where rooms rounded to 64 bits
+// cannot tell which column it is: tau must be right, and phi as accurate as ever.
 func TestNearEdge(t *testing.T) {
 	for at := range 3 * 47 {
 		side, tiny := at%3-1, math.Ldexp(1, -at/3-6)

@@ -424,15 +424,15 @@ func quickScan(row []float64, order []int32, b *box) (end int, left uint64, fill
 	return end, left, fill.Add(sum)
 }
 
-// refine is wrong by less than refineError: 2^-42 a column from ceil, and the roundings of a plain sum of at most refineMost
-// numbers up to 1, each below 2^-33.
+// refine is wrong by less than refineError: 2^-42 a column from ceil, and the roundings of a plain sum of at most
+// refineMost numbers up to 1, each below 2^-33.
 const (
 	refineMost  = 1 << 20
 	refineError = 0x1p-12
 )
 
-// refine goes on where quickScan ended, with what the roundings of the rooms so far add up to. It returns what is left in
-// grains, to within refineError, and false if that does not tell whether a column can take it.
+// refine goes on where quickScan ended, with what the roundings of the rooms so far add up to. It returns what is left
+// in grains, to within refineError, and false if that does not tell whether a column can take it.
 func refine(row []float64, order []int32, b *box, end int, left uint64, fill double) (_ int, rest float64, _ double, ok bool) {
 	if len(order) > refineMost {
 		return 0, 0, fill, false

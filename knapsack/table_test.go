@@ -408,8 +408,9 @@ func decimal(t testing.TB, text string) float64 {
 	return x
 }
 
-// TestNoMemory: a table that has seen another box answers as a new one does, bit for bit, though it uses its workspace again. The second
-// box has a rest just below a power of two, for which every scan but the last is too coarse. (Found by fuzzing.)
+// TestNoMemory: a table that has seen another box answers as a new one does, bit for bit, though it uses its workspace
+// again. The second box has a rest just below a power of two, for which every scan but the last is too coarse. (Found
+// by fuzzing.)
 func TestNoMemory(t *testing.T) {
 	c := &cost.Dense{K: 1, Kv: 3, Data: []float64{0.1875, 6, 0.25}}
 	boxes := [][2][]float64{

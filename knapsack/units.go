@@ -20,8 +20,9 @@ func (s *Sorter) Order(row []float64) []int32 {
 }
 
 // FillUnits is Table.Project in whole units, and exact: it fills n, from lo, with the cheapest columns up to hi until
-// total units are placed. order lists the columns by increasing cost. With integer bounds the fractional knapsack has an
-// integer optimum, which this is. It needs sum lo <= total <= sum hi, sums that fit in 64 bits, and slices of one length.
+// total units are placed. order lists the columns by increasing cost. With integer bounds the fractional knapsack has
+// an integer optimum, which this is. It needs sum lo <= total <= sum hi, sums that fit in 64 bits, and slices of one
+// length.
 func FillUnits(order []int32, lo, hi []uint64, total uint64, n []uint64) {
 	rest := total
 	for j, l := range lo {

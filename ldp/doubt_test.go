@@ -21,8 +21,9 @@ import (
 // TestPlantedBugs gives it implementations with one mistake each, which it must refuse: a check that accepts everything
 // would fail there.
 
-// Fixed point of squaringExp. With y = x/2^14 <= 2^-8 the terms left out are below 2^-8n / n! = 2^-321 for n = 28. Horner's
-// steps and the tail leave less than 2^6 units, and each of 14 squarings at most doubles the relative width and adds a unit.
+// Fixed point of squaringExp. With y = x/2^14 <= 2^-8 the terms left out are below 2^-8n / n! = 2^-321 for n = 28.
+// Horner's steps and the tail leave less than 2^6 units, and each of 14 squarings at most doubles the relative width
+// and adds a unit.
 const (
 	squaringBits   = 320
 	squaringHalves = 14
@@ -30,9 +31,9 @@ const (
 	squaringWidth  = 290 // the relative width is below 2^-290: 320 - 14 - 6 and some reserve
 )
 
-// squaringExp returns integers lower < 2^squaringBits e^x < upper, for 0 < x <= 64: the argument is halved 14 times, the
-// polynomial is evaluated from its last term on, and the result is squared 14 times, in integers, rounded down for the one and
-// up for the other. It shares neither method nor code with expInterval.
+// squaringExp returns integers lower < 2^squaringBits e^x < upper, for 0 < x <= 64: the argument is halved 14 times,
+// the polynomial is evaluated from its last term on, and the result is squared 14 times, in integers, rounded down for
+// the one and up for the other. It shares neither method nor code with expInterval.
 func squaringExp(x *big.Rat) (lower, upper *big.Int) {
 	one := new(big.Int).Lsh(big.NewInt(1), squaringBits)
 	y := new(big.Int).Lsh(x.Num(), squaringBits-squaringHalves)
@@ -57,8 +58,8 @@ func squaringExp(x *big.Rat) (lower, upper *big.Int) {
 	return lower, upper
 }
 
-// randomEpsilon returns decimals on a log scale over [1e-6, 40] with 1 to 17 digits, fractions with denominators of up to 128
-// bits, and now and then an end of the range.
+// randomEpsilon returns decimals on a log scale over [1e-6, 40] with 1 to 17 digits, fractions with denominators of up
+// to 128 bits, and now and then an end of the range.
 func randomEpsilon(s *stream) (Epsilon, error) {
 	switch s.next() % 8 {
 	case 0:
@@ -76,8 +77,8 @@ func randomEpsilon(s *stream) (Epsilon, error) {
 
 type expBounds func(e Epsilon, bits int) (lower, upper *big.Rat)
 
-// checkExpBounds compares bounds at 200 bits with squaringExp on n random eps: each must have its stated width, and the two
-// intervals a point in common.
+// checkExpBounds compares bounds at 200 bits with squaringExp on n random eps: each must have its stated width, and the
+// two intervals a point in common.
 func checkExpBounds(bounds expBounds, n int) error {
 	const relative = 200
 	s := newStream(50)
@@ -104,7 +105,8 @@ func checkExpBounds(bounds expBounds, n int) error {
 	return nil
 }
 
-// scaled returns r 2^squaringBits, which is whole for the denominators 2^232 that bounds at 200 bits have; rounded down otherwise.
+// scaled returns r 2^squaringBits, which is whole for the denominators 2^232 that bounds at 200 bits have; rounded down
+// otherwise.
 func scaled(r *big.Rat) *big.Int {
 	z := new(big.Int).Lsh(r.Num(), squaringBits)
 	return z.Quo(z, r.Denom())
@@ -121,8 +123,8 @@ func TestExpBoundsSecondOpinion(t *testing.T) {
 	}
 }
 
-// checkVerify compares a verdict on boxes with the truth: every box of two columns at two bits, and quotients that lie within
-// 2^-130 to 2^-254 of e^eps, on either side.
+// checkVerify compares a verdict on boxes with the truth: every box of two columns at two bits, and quotients that lie
+// within 2^-130 to 2^-254 of e^eps, on either side.
 func checkVerify(t testing.TB, verify func(p *Polytope) error) error {
 	t.Helper()
 	decide := func(p *Polytope, e *big.Float) error {
@@ -162,7 +164,8 @@ func TestVerifyDecides(t *testing.T) {
 	}
 }
 
-// checkDesign asks of boxes designed from base measures that they are boxes, by refBox, and that each column in use has a unit.
+// checkDesign asks of boxes designed from base measures that they are boxes, by refBox, and that each column in use has
+// a unit.
 func checkDesign(t testing.TB, design func(eps Epsilon, m []float64, bits int) (*Polytope, error)) error {
 	t.Helper()
 	s := newStream(51)
@@ -231,9 +234,9 @@ func TestRoundStaysInBox(t *testing.T) {
 
 type sampler func(w Weights, r io.Reader) (int, error)
 
-// checkSampler runs all 2^B words through rows of up to nine bits, with noise above the B bits, and demands that column j comes
-// from the words in [n_0 + .. + n_(j-1), n_0 + .. + n_j) and no others; that each draw reads its own bytes and no more; and
-// that a source that ends early gives no index.
+// checkSampler runs all 2^B words through rows of up to nine bits, with noise above the B bits, and demands that column
+// j comes from the words in [n_0 + .. + n_(j-1), n_0 + .. + n_j) and no others; that each draw reads its own bytes and
+// no more; and that a source that ends early gives no index.
 func checkSampler(sample sampler) error {
 	for _, w := range []Weights{
 		{&row{1, []uint64{2}}}, {&row{1, []uint64{1, 1}}}, {&row{3, []uint64{1, 0, 3, 4}}}, {&row{4, []uint64{0, 5, 11}}}, {&row{4, []uint64{16, 0}}},

@@ -235,8 +235,8 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-// Where Taylor's terms are whole numbers of units, nothing is rounded up, and the upper bound rests on what it adds for the tail: so it
-// is at e^(2^-s) in units of 2^-s, where the second term is one unit, and the sum ends.
+// Where Taylor's terms are whole numbers of units, nothing is rounded up, and the upper bound rests on what it adds for
+// the tail: so it is at e^(2^-s) in units of 2^-s, where the second term is one unit, and the sum ends.
 func TestExpIntervalTail(t *testing.T) {
 	for w := uint(2); w <= 16; w++ {
 		for s := uint(0); s <= w; s++ {

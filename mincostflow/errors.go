@@ -6,8 +6,8 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// The errors of this package are those of package projection. Every error that Project, Transport and Verify return wraps
-// one of them and says what was wrong, where, and with which value.
+// The errors of this package are those of package projection. Every error that Project, Transport and Verify return
+// wraps one of them and says what was wrong, where, and with which value.
 var (
 	ErrShape        = projection.ErrShape
 	ErrNotFinite    = projection.ErrNotFinite

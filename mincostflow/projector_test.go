@@ -55,8 +55,8 @@ func copied(r Result) Result {
 	return r
 }
 
-// TestProjector: a projector gives what a new one would give, bit for bit, in any order, whatever its workspaces and the
-// result hold, with any number of workers; and that is what Project gives, but for the choice among several optima
+// TestProjector: a projector gives what a new one would give, bit for bit, in any order, whatever its workspaces and
+// the result hold, with any number of workers; and that is what Project gives, but for the choice among several optima
 // where there are enough columns for an order of them to matter.
 func TestProjector(t *testing.T) {
 	rounds := 60

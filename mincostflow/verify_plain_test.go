@@ -95,7 +95,8 @@ func plainBounds(p Problem, r Result) (upper, lower *big.Rat) {
 	return upper, lower
 }
 
-// TestVerifyBounds compares the bounds of Verify with the formulas of its comment, for results that were damaged, or whose box is a point by rounding.
+// TestVerifyBounds compares the bounds of Verify with the formulas of its comment, for results that were damaged, or
+// whose box is a point by rounding.
 func TestVerifyBounds(t *testing.T) {
 	points := 0
 	for seed := range 80 {

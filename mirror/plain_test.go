@@ -9,10 +9,11 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 )
 
-// TestPlainDescent compares a descent with the formulas of the package comment, written down without care for range or rounding: iterates, their
-// mean, the bounds of every rule, and the best.
+// TestPlainDescent compares a descent with the formulas of the package comment, written down without care for range or
+// rounding: iterates, their mean, the bounds of every rule, and the best.
 func TestPlainDescent(t *testing.T) {
-	// Forty steps, each some roundings of numbers of ordinary size; the iterates depend on them smoothly but for ties, of which there are none.
+	// Forty steps, each some roundings of numbers of ordinary size; the iterates depend on them smoothly but for ties, of
+	// which there are none.
 	const tol = 1e-9
 	near := func(what string, got, want float64) {
 		t.Helper()

@@ -128,8 +128,8 @@ func (r *rule) moved(t int, rate, spent float64, still bool) {
 	}
 }
 
-// arrived is told the logarithms of an iterate m, and its mass. Whatever the way to it, no u in M is further from it than
-// U log(U / min m) - U + sum m, U being the mass of u; this is convex in U, so one end of [alpha, beta] is worst.
+// arrived is told the logarithms of an iterate m, and its mass. Whatever the way to it, no u in M is further from it
+// than U log(U / min m) - U + sum m, U being the mass of u; this is convex in U, so one end of [alpha, beta] is worst.
 func (r *rule) arrived(log []float64, mass float64) {
 	if r.kind != Adaptive {
 		return

@@ -16,8 +16,9 @@ func otherBytes(id [32]byte, body string) []byte {
 	return append(append([]byte("tst1"), id[:]...), body...)
 }
 
-// An account of another kind: the debit is in the file when draw runs, the report when Account returns; a repeat, also after the
-// ledger was opened again, is the same bytes for nothing; a Policy under the same ledger has books of its own.
+// An account of another kind: the debit is in the file when draw runs, the report when Account returns; a repeat, also
+// after the ledger was opened again, is the same bytes for nothing; a Policy under the same ledger has books of its
+// own.
 func TestAccount(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := reopen(t, path, "e", "3")

@@ -20,8 +20,8 @@ func aliasConfig(t testing.TB) Config {
 	return cfg
 }
 
-// TestAliases: private data may use any spelling, the file holds them in one order, and a policy without them has the bytes that it has
-// without the member.
+// TestAliases: private data may use any spelling, the file holds them in one order, and a policy without them has the
+// bytes that it has without the member.
 func TestAliases(t *testing.T) {
 	cfg := aliasConfig(t)
 	given := slices.Clone(cfg.InputAliases)

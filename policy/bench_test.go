@@ -167,7 +167,8 @@ func BenchmarkReleaseLedger(b *testing.B) {
 	}
 }
 
-// Version 2, under the uniform measure over points of the plane: the file, its decoding with all privacy checks, and a release from it.
+// Version 2, under the uniform measure over points of the plane: the file, its decoding with all privacy checks, and a
+// release from it.
 func BenchmarkVersion2(b *testing.B) {
 	for _, n := range []int{4_000, 20_000, 100_000} {
 		box, err := ldp.NewPolytope(mustEpsilon(b, "2"), slices.Repeat([]float64{1 / float64(n)}, n), 62)

@@ -95,8 +95,8 @@ func garbagePolicies(t testing.TB, limit time.Duration) []Policy {
 	return all
 }
 
-// Many answers that no solver should give: the law of each release is a point of the box, and what it releases has a positive
-// upper bound. All kinds come up, and some of them are taken as distributions, others not.
+// Many answers that no solver should give: the law of each release is a point of the box, and what it releases has a
+// positive upper bound. All kinds come up, and some of them are taken as distributions, others not.
 func TestGarbageSolvers(t *testing.T) {
 	vectors := 200_000
 	if testing.Short() {
@@ -187,8 +187,8 @@ func hostile(end <-chan struct{}) map[string]ProjectFunc {
 	}
 }
 
-// A hundred solvers of each hostile sort at once, under a work limit of 5 ms: every release is there, and in the box. (A deadlock
-// would be the end of the test by go test's own limit.)
+// A hundred solvers of each hostile sort at once, under a work limit of 5 ms: every release is there, and in the box.
+// (A deadlock would be the end of the test by go test's own limit.)
 func TestHostileSolvers(t *testing.T) {
 	const solvers, limit = 100, 5 * time.Millisecond
 	end := make(chan struct{})
@@ -219,7 +219,8 @@ func TestHostileSolvers(t *testing.T) {
 	}
 }
 
-// The same under one ledger: a solver that never returns holds up the others for its work limit, not for ever, and pays once.
+// The same under one ledger: a solver that never returns holds up the others for its work limit, not for ever, and pays
+// once.
 func TestHostileSolversShareALedger(t *testing.T) {
 	const solvers = 20
 	end := make(chan struct{})
@@ -256,8 +257,9 @@ func TestHostileSolversShareALedger(t *testing.T) {
 
 type releaser func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error)
 
-// checkReleaseLaw runs releases over every word of the sampler, three draws of the mixture and several clients, two releases from one
-// source, and compares the frequencies with the published rows, the fallback, or the rounded answer of the solver.
+// checkReleaseLaw runs releases over every word of the sampler, three draws of the mixture and several clients, two
+// releases from one source, and compares the frequencies with the published rows, the fallback, or the rounded answer
+// of the solver.
 func checkReleaseLaw(t testing.TB, rel releaser) error {
 	t.Helper()
 	// Unlike in smallConfig, hardly a cumulative weight is even: the last bit of a word matters.
@@ -339,8 +341,8 @@ func TestReleaseLaw(t *testing.T) {
 	}
 }
 
-// checkTellsNothing asks for one length of report, and for one error text under each fault of the source, over all kinds of
-// private bytes.
+// checkTellsNothing asks for one length of report, and for one error text under each fault of the source, over all
+// kinds of private bytes.
 func checkTellsNothing(t testing.TB, rel releaser, marshal func(Report) ([]byte, error)) error {
 	t.Helper()
 	project := func(_ context.Context, mu []float64) ([]float64, error) { return append(slices.Clone(mu), 0), nil }
@@ -370,7 +372,8 @@ func TestReleaseTellsNothing(t *testing.T) {
 	}
 }
 
-// checkBelongs asks that reports of another policy, of an output out of range and of an output of weight 0 are refused, and others not.
+// checkBelongs asks that reports of another policy, of an output out of range and of an output of weight 0 are refused,
+// and others not.
 func checkBelongs(t testing.TB, belongs func(p Policy, r Report) error) error {
 	t.Helper()
 	cfg := smallConfig(t)
@@ -405,8 +408,8 @@ type book struct {
 	close         func() error
 }
 
-// checkLedger takes a ledger of budget 3 through releases, repeats, failures, epochs and the end of the budget. open opens the same
-// storage again.
+// checkLedger takes a ledger of budget 3 through releases, repeats, failures, epochs and the end of the budget. open
+// opens the same storage again.
 func checkLedger(t testing.TB, open func(epoch string) (book, error)) error {
 	t.Helper()
 	b, err := open("a")
@@ -900,7 +903,8 @@ func plantedBugs() []planted {
 	return all
 }
 
-// Every planted bug is refused by the check of the test that is named beside it, and the ledger that carries them passes without any.
+// Every planted bug is refused by the check of the test that is named beside it, and the ledger that carries them
+// passes without any.
 func TestPlantedBugs(t *testing.T) {
 	if err := checkFill(t, plantedFills()[""]); err != nil {
 		t.Errorf("the fill without a bug: %v", err)
@@ -974,8 +978,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 			t.Errorf("label %q of 4000 inputs: %v", label, err)
 		}
 	}
-	// A solver is asked to stop after three quarters of the work limit. Two limits four hours apart tell, without a clock: what passes
-	// between the two calls is all that can be off.
+	// A solver is asked to stop after three quarters of the work limit. Two limits four hours apart tell, without a clock:
+	// what passes between the two calls is all that can be off.
 	const between = time.Hour
 	ends := make(map[time.Duration]time.Time)
 	for _, limit := range []time.Duration{4 * time.Hour, 8 * time.Hour} {

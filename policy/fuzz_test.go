@@ -61,8 +61,8 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// Whatever the lines of a ledger say, chained right: what ReadLedger says of them adds up, is what a ledger opened on them
-// says, and falls for no line; and a release is paid as that leaves room.
+// Whatever the lines of a ledger say, chained right: what ReadLedger says of them adds up, is what a ledger opened on
+// them says, and falls for no line; and a release is paid as that leaves room.
 func FuzzLedger(f *testing.F) {
 	id := [32]byte{7}
 	debit, report := fmt.Sprintf("debit 1/3 %x e", id), fmt.Sprintf("report %x e", otherBytes(id, "x"))

@@ -728,8 +728,8 @@ func TestLedgerRepeatsAboveTheLimit(t *testing.T) {
 	}
 }
 
-// A ledger's file is its owner's alone, its lock stands beside the file that a link leads to, no wait helps against any error but
-// a lock, a context ends a wait, and who gave the file up has it no longer.
+// A ledger's file is its owner's alone, its lock stands beside the file that a link leads to, no wait helps against any
+// error but a lock, a context ends a wait, and who gave the file up has it no longer.
 func TestFileStoreEdges(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "ledger"), filepath.Join(dir, "link")

@@ -148,7 +148,8 @@ func TestPrivateWithinMemory(t *testing.T) {
 	for _, tc := range privateCases() {
 		release(tc.name, []byte(tc.data))
 	}
-	// That memory does not grow with the text is TestPrivateTakesConstantMemory. So one sort has the most bytes there may be.
+	// That memory does not grow with the text is TestPrivateTakesConstantMemory. So one sort has the most bytes there may
+	// be.
 	room := make([]byte, MaxBytes+1)
 	for i, s := range privateStreams() {
 		if testing.Short() {

@@ -514,7 +514,8 @@ func (f *countedFile) Sync() error {
 }
 
 // TestManyConcurrentReleases: 10^5 releases at once against one ledger, two for each of 5*10^4 policies. Each policy is
-// paid for once, both its releases are the same bytes, the sum is exact, and the file says the same to whoever reads it.
+// paid for once, both its releases are the same bytes, the sum is exact, and the file says the same to whoever reads
+// it.
 func TestManyConcurrentReleases(t *testing.T) {
 	n := 100_000
 	if testing.Short() {
@@ -574,8 +575,8 @@ func TestManyConcurrentReleases(t *testing.T) {
 	}
 }
 
-// A context that ends between the debit and the draw leaves the law as it is: mixture mode has nothing to wait for, and projection
-// mode goes on with the mixture.
+// A context that ends between the debit and the draw leaves the law as it is: mixture mode has nothing to wait for, and
+// projection mode goes on with the mixture.
 func TestLawAfterTheContext(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -190,7 +190,8 @@ func tamper2(r *rand.Rand, text string) string {
 	return strings.Join(lines, "")
 }
 
-// limits calls f with policies and near-policies on both sides of every limit of the format, and with what readers of JSON differ in.
+// limits calls f with policies and near-policies on both sides of every limit of the format, and with what readers of
+// JSON differ in.
 func limits(t testing.TB, f func(text, how string)) {
 	t.Helper()
 	small := string(mustEncode(t, mustNew(t, smallConfig(t))))
@@ -331,8 +332,9 @@ func limits(t testing.TB, f func(text, how string)) {
 	put("provenance", small, `"note":"tuned on a survey"`, `"note":"","note":""`)
 }
 
-// Two verifiers give one verdict: Decode and Verify here, and docs/verify.py, which was written from the documentation in another language,
-// on the policies of testdata, on generated ones, on tampered ones, at every limit, and on texts of which most are no policies.
+// Two verifiers give one verdict: Decode and Verify here, and docs/verify.py, which was written from the documentation
+// in another language, on the policies of testdata, on generated ones, on tampered ones, at every limit, and on texts
+// of which most are no policies.
 func TestSecondOpinion(t *testing.T) {
 	generated, changes := 120, 4
 	if testing.Short() {
@@ -394,7 +396,8 @@ func TestSecondOpinion(t *testing.T) {
 		text := string(mustEncode(t, mustNew(t, geometryConfigs(t)["far2.json"])))
 		add(strings.Replace(text, "[-1518500250,0,1518500249,2,1518500249,1,0,0]", fmt.Sprintf("[%d,0,%d,0,%[1]d,0,%[1]d,0]", out[0], out[1]), 1), "version 2, keys next to 2^63")
 	}
-	// Quotients within 2^-130 to 2^-254 of e^eps, for which both have to refine their bounds: the first of each pair lies above.
+	// Quotients within 2^-130 to 2^-254 of e^eps, for which both have to refine their bounds: the first of each pair lies
+	// above.
 	for _, eps := range []string{
 		"18695831399896629401/46109593713571066869", "65774962311046698888/162221017285413774271",
 		"8947639430618428499622453462707681827/22067594107830114006276874171519759124",

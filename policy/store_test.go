@@ -23,8 +23,8 @@ func (f *full) Append(b []byte) error {
 	return errDisk
 }
 
-// A report that is paid for is repeated where nothing can be written, in the ledger that failed and in one that is opened later,
-// whatever part of a line the failure left. Nothing new is paid for.
+// A report that is paid for is repeated where nothing can be written, in the ledger that failed and in one that is
+// opened later, whatever part of a line the failure left. Nothing new is paid for.
 func TestRepeatsOnAFullDisk(t *testing.T) {
 	p, next := epsPolicy(t, "1/2", ""), epsPolicy(t, "1/2", "next")
 	for _, keep := range []int{0, 1, 30, 100} {

@@ -20,7 +20,8 @@ func zipped(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
-// TestPrivateText: plain or packed, in one member or two, the text comes as it is; what is damaged or too long ends in a PrivateError.
+// TestPrivateText: plain or packed, in one member or two, the text comes as it is; what is damaged or too long ends in
+// a PrivateError.
 func TestPrivateText(t *testing.T) {
 	text := bytes.Repeat([]byte("home,12\n"), 2000)
 	z := zipped(t, text)

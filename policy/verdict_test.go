@@ -29,7 +29,8 @@ var splices = []string{
 	strings.Repeat("9", 5000),
 }
 
-// verdictBases are the policies from which the texts of eachVerdict come: those of testdata, and some that use all that the format allows.
+// verdictBases are the policies from which the texts of eachVerdict come: those of testdata, and some that use all that
+// the format allows.
 func verdictBases(t testing.TB) (bases []string) {
 	t.Helper()
 	for _, name := range []string{"small.json", "ring.json", "projection.json"} {
@@ -134,8 +135,9 @@ func eachVerdict(t testing.TB, f func(verdict)) {
 	}
 }
 
-// Every text of a corpus has the verdict that it has ever had: the format is version 1 as long as this holds. What decodes keeps its bytes, and
-// so its ID. A new kind of text may be added; an entry that is there is not changed to pass.
+// Every text of a corpus has the verdict that it has ever had: the format is version 1 as long as this holds. What
+// decodes keeps its bytes, and so its ID. A new kind of text may be added; an entry that is there is not changed to
+// pass.
 func TestVerdicts(t *testing.T) {
 	type entry struct {
 		Kind            string

@@ -14,14 +14,14 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Small worlds: every box over a grid of base measures, every distribution with a denominator of at most 8, projected by an exact
-// solver of this file's own. Nothing here is a float but what the client's solver would return.
+// Small worlds: every box over a grid of base measures, every distribution with a denominator of at most 8, projected
+// by an exact solver of this file's own. Nothing here is a float but what the client's solver would return.
 
 // maxDenominator bounds the denominators of the distributions.
 const maxDenominator = 8
 
-// distributions calls f with every distribution over k inputs whose denominator, in lowest terms, is d <= maxDenominator, as
-// whole numbers that sum to d.
+// distributions calls f with every distribution over k inputs whose denominator, in lowest terms, is d <=
+// maxDenominator, as whole numbers that sum to d.
 func distributions(k int, f func(a []int64, d int64)) {
 	a := make([]int64, k)
 	var walk func(i int, left, d, gcd int64)
@@ -48,8 +48,9 @@ func gcdOf(a, b int64) int64 {
 	return a
 }
 
-// transport returns the column sums of a cheapest plan with row sums a and column sums in [lo, hi], in whole numbers, by shortest
-// augmenting paths (Bellman and Ford). The first lo_j units into a column earn a prize above every path, so they are filled first.
+// transport returns the column sums of a cheapest plan with row sums a and column sums in [lo, hi], in whole numbers,
+// by shortest augmenting paths (Bellman and Ford). The first lo_j units into a column earn a prize above every path, so
+// they are filled first.
 //
 // Precondition: sum lo <= sum a <= sum hi.
 func transport(c [][]int64, a, lo, hi []int64) []int64 {
@@ -171,8 +172,8 @@ func TestTransportIsOptimal(t *testing.T) {
 	}
 }
 
-// floors returns floor(e^eps n) for n <= top, by the series in rationals up to its 120th term: what is left out is below the 120th
-// term, and no n here is so close to a quotient as that.
+// floors returns floor(e^eps n) for n <= top, by the series in rationals up to its 120th term: what is left out is
+// below the 120th term, and no n here is so close to a quotient as that.
 func floors(t testing.TB, eps ldp.Epsilon, top uint64) []uint64 {
 	t.Helper()
 	term, sum := big.NewRat(1, 1), big.NewRat(1, 1)
@@ -254,8 +255,8 @@ func (w *world) use(t testing.TB, row ldp.Weights) (n [4]uint64) {
 	return n
 }
 
-// private fails the test unless n_j <= e^eps n'_j for any two clients of the world and any j. In one column, the largest weight and the
-// smallest are the worst pair.
+// private fails the test unless n_j <= e^eps n'_j for any two clients of the world and any j. In one column, the
+// largest weight and the smallest are the worst pair.
 func (w *world) private(t testing.TB) {
 	t.Helper()
 	for j := range w.least {
@@ -265,7 +266,8 @@ func (w *world) private(t testing.TB) {
 	}
 }
 
-// live lets a client of every distribution project exactly under each cost, and clients with broken solvers answer anything.
+// live lets a client of every distribution project exactly under each cost, and clients with broken solvers answer
+// anything.
 func (w *world) live(t testing.TB, k int, costs [][][]int64, clients func(k int, f func(a []int64, d int64))) (projections int) {
 	t.Helper()
 	kv := w.box.Len()
@@ -305,7 +307,8 @@ func (w *world) live(t testing.TB, k int, costs [][][]int64, clients func(k int,
 	return projections
 }
 
-// release runs whole releases in both modes, over all words, for clients at one input and for a client without usable data.
+// release runs whole releases in both modes, over all words, for clients at one input and for a client without usable
+// data.
 func (w *world) release(t testing.TB, k int, c [][]int64) {
 	t.Helper()
 	kv := w.box.Len()

@@ -51,8 +51,8 @@ func (s *Source) Set(k int, source []float64, support []int) error {
 const sourceBits = 60
 
 // scale checks the entries of a distribution and returns them times a power of two, in dst, such that the largest is
-// between 2^(bits-1) and 2^bits, and their sum. Entries that fall below the normal range in this way, and their parts of
-// the whole, are off by less than LostMass.
+// between 2^(bits-1) and 2^bits, and their sum. Entries that fall below the normal range in this way, and their parts
+// of the whole, are off by less than LostMass.
 func scale(name string, xs []float64, bits int, dst []float64) (scaled []float64, sum num.Twofold, err error) {
 	if err := CheckMasses(name, xs); err != nil {
 		return dst, num.Twofold{}, err

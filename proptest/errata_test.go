@@ -512,9 +512,10 @@ func TestRingOfThePaper(t *testing.T) {
 	numtest.Near(t, "lower bound on every mechanism", r.Lower, want, tol)
 }
 
-// TestErrataFirstIterates: "converges rapidly near the exact projection" is true of large reg. On the paper's ring (k = 30, p = 2,
-// eps = 5) with a small one the first iterates of Algorithm 1 are farther from the input than the KL projection mechanism, which knows
-// no distances; with a large one they are near their limit at once, and the limit is farther off.
+// TestErrataFirstIterates: "converges rapidly near the exact projection" is true of large reg. On the paper's ring (k =
+// 30, p = 2, eps = 5) with a small one the first iterates of Algorithm 1 are farther from the input than the KL
+// projection mechanism, which knows no distances; with a large one they are near their limit at once, and the limit is
+// farther off.
 func TestErrataFirstIterates(t *testing.T) {
 	const k, eps = 30, 5
 	ring, err := cost.NewRing(k, 2)
@@ -566,8 +567,8 @@ func TestErrataFirstIterates(t *testing.T) {
 	}
 }
 
-// TestErrataManyProjections: the exact projection need not be unique. Two points of one box at the same, least distance; the
-// entropic projection lies between them for every reg.
+// TestErrataManyProjections: the exact projection need not be unique. Two points of one box at the same, least
+// distance; the entropic projection lies between them for every reg.
 func TestErrataManyProjections(t *testing.T) {
 	p := proptest.Problem{C: [][]float64{{0, 1, 1}}, Mu: []float64{1}, Lo: []float64{0, 0, 0}, Hi: []float64{0.5, 0.5, 0.5}}
 	least, err := p.Optimum()
@@ -589,8 +590,8 @@ func TestErrataManyProjections(t *testing.T) {
 	}
 }
 
-// TestErrataMirrorSteps: the number of steps that the bound asks for has e^(2 eps) in it, which "O(log k / accuracy^2)" leaves out: for one
-// percent of the largest cost on the paper's ring it is nearly 2e9.
+// TestErrataMirrorSteps: the number of steps that the bound asks for has e^(2 eps) in it, which "O(log k / accuracy^2)"
+// leaves out: for one percent of the largest cost on the paper's ring it is nearly 2e9.
 func TestErrataMirrorSteps(t *testing.T) {
 	steps := func(k, eps, share float64) float64 { // E sqrt(2 (1 + log k)/T) = share
 		return 2 * (1 + math.Log(k)) * math.Exp(2*eps) / (share * share)

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestProjectorAgrees: a Projector gives the results of Project for every setting, Reg and number of atoms: bit for bit, but
-// for distributions that share a kernel. Those have the sums of all rows in another order, and so the same Q, bounds and
-// values up to rounding where all rows have mass, and up to what the goal leaves open where not.
+// TestProjectorAgrees: a Projector gives the results of Project for every setting, Reg and number of atoms: bit for
+// bit, but for distributions that share a kernel. Those have the sums of all rows in another order, and so the same Q,
+// bounds and values up to rounding where all rows have mass, and up to what the goal leaves open where not.
 func TestProjectorAgrees(t *testing.T) {
 	shared, whole := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -82,8 +82,8 @@ func TestProjectorAgrees(t *testing.T) {
 	}
 }
 
-// sameSteps is how far two runs of the same steps may be apart, over costs of up to 3: sums of 200 terms, each off by 2^-52,
-// times exponents of up to 3/Reg = 1000, through at most 64 steps that do not expand.
+// sameSteps is how far two runs of the same steps may be apart, over costs of up to 3: sums of 200 terms, each off by
+// 2^-52, times exponents of up to 3/Reg = 1000, through at most 64 steps that do not expand.
 const sameSteps = 200 * 0x1p-52 * 1000 * 64
 
 // TestProjectorGrid: a Projector of a large grid takes the method for grids where Project does.

@@ -42,8 +42,8 @@ func weigh(s *fast) {
 	}
 }
 
-// TestNewtonParts: the products of a Newton step and what it is to maximise, by plain loops over the plan, from rows in full, from those of a compressed
-// kernel, and from those that the step compresses itself.
+// TestNewtonParts: the products of a Newton step and what it is to maximise, by plain loops over the plan, from rows in
+// full, from those of a compressed kernel, and from those that the step compresses itself.
 func TestNewtonParts(t *testing.T) {
 	const (
 		same = 1e-12 // sums of some hundred products
@@ -133,7 +133,8 @@ func TestNewtonParts(t *testing.T) {
 				}
 			}
 		}
-		// The dual value over Reg: sum mu log u + sum q log (q / s), with q the projection of s, and s of the original kernel.
+		// The dual value over Reg: sum mu log u + sum q log (q / s), with q the projection of s, and s of the original
+		// kernel.
 		logS := make([]float64, kv)
 		for j, y := range s.s {
 			logS[j] = math.Log(y) - s.k.g[j]/s.k.reg
@@ -159,7 +160,8 @@ func TestNewtonParts(t *testing.T) {
 	}
 }
 
-// TestSparseDrift: entries that were left out may count again when scalings have grown by sparseDrift in all, and not before.
+// TestSparseDrift: entries that were left out may count again when scalings have grown by sparseDrift in all, and not
+// before.
 func TestSparseDrift(t *testing.T) {
 	s := midway(t, scattered(t, 30, 0.02), 3)
 	w := &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
@@ -213,7 +215,8 @@ func TestRowsInPairs(t *testing.T) {
 	}
 }
 
-// TestOpen: the first pass, with what a certificate of it needs, is exponentiating, normalising and a look at the costs, one after the other.
+// TestOpen: the first pass, with what a certificate of it needs, is exponentiating, normalising and a look at the
+// costs, one after the other.
 func TestOpen(t *testing.T) {
 	const same = 1e-12 // exponentials of up to 30, with errors of 30 ulps, and sums of some hundred
 	for _, shape := range [][2]int{{5, 7}, {300, 900}} {
@@ -284,8 +287,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestSettle: a step of Algorithm 1 in logarithms from any prices leaves free columns at 0, rows with an entry of 1 in the kernel, and columns
-// that must hold mass with one of at least e^-30.
+// TestSettle: a step of Algorithm 1 in logarithms from any prices leaves free columns at 0, rows with an entry of 1 in
+// the kernel, and columns that must hold mass with one of at least e^-30.
 func TestSettle(t *testing.T) {
 	g := newGenerator(52)
 	for range 30 {
@@ -384,8 +387,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestSecondOrder: on a linear iteration with eigenvalues up to a known rate, extrapolation observes the rate, chooses the parameters of the second-order iteration
-// for it, and follows its recurrence.
+// TestSecondOrder: on a linear iteration with eigenvalues up to a known rate, extrapolation observes the rate, chooses
+// the parameters of the second-order iteration for it, and follows its recurrence.
 func TestSecondOrder(t *testing.T) {
 	const same = 1e-12 // logarithms and exponentials of numbers near 1
 	rates := []float64{0.9, 0.5, 0.1}
@@ -479,8 +482,9 @@ func TestTame(t *testing.T) {
 	}
 }
 
-// TestEntriesThatCount: entries of a compressed kernel, for passes and for Newton steps, are those that are more than a share of their row of the plan or of their column, of
-// masses and entries of all sizes. Where too many are, none are left out.
+// TestEntriesThatCount: entries of a compressed kernel, for passes and for Newton steps, are those that are more than a
+// share of their row of the plan or of their column, of masses and entries of all sizes. Where too many are, none are
+// left out.
 func TestEntriesThatCount(t *testing.T) {
 	for _, tt := range []struct {
 		k, n  int

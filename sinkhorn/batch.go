@@ -137,11 +137,12 @@ func (r *Result) empty() {
 	}
 }
 
-// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. It calls
-// get once for every index below n, from several goroutines; what get returns must stay as it is until emit has been
-// called for this index. It calls emit for every index in ascending order, from the goroutine that called All; r belongs to
-// emit only until it returns, and err is what Project says about this distribution. A bad one does not stop the others, but
-// All then returns a *BatchError. Since that goroutine calls get for later indices, too, get must not wait for emit.
+// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. It
+// calls get once for every index below n, from several goroutines; what get returns must stay as it is until emit has
+// been called for this index. It calls emit for every index in ascending order, from the goroutine that called All; r
+// belongs to emit only until it returns, and err is what Project says about this distribution. A bad one does not stop
+// the others, but All then returns a *BatchError. Since that goroutine calls get for later indices, too, get must not
+// wait for emit.
 //
 // All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged; emit is then not
 // called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way

@@ -72,8 +72,8 @@ func skewed(g *generator, n int) []float64 {
 	return m
 }
 
-// BenchmarkProjectorDense is a user a time with mass on all points, to a residual of 1e-9: alone by Project, with the shared kernel, and
-// in stacks of several.
+// BenchmarkProjectorDense is a user a time with mass on all points, to a residual of 1e-9: alone by Project, with the
+// shared kernel, and in stacks of several.
 func BenchmarkProjectorDense(b *testing.B) {
 	const n = 16
 	for _, k := range []int{250, 1000, 4000} {
@@ -121,7 +121,8 @@ func BenchmarkProjectorDense(b *testing.B) {
 	}
 }
 
-// BenchmarkStack is the products of one iteration of Algorithm 1 and, apart, one certificate, for each member of a stack.
+// BenchmarkStack is the products of one iteration of Algorithm 1 and, apart, one certificate, for each member of a
+// stack.
 func BenchmarkStack(b *testing.B) {
 	for _, k := range []int{1000, 4000} {
 		if k == 4000 && testing.Short() {

@@ -11,8 +11,8 @@ import (
 // else is every member's own: its scalings, its stop, its bounds. A member that is done leaves for the certificate,
 // and another one takes its place.
 //
-// Results do not depend on the size of the stack or the place in it. They equal Project's but for the order in which sums are
-// taken.
+// Results do not depend on the size of the stack or the place in it. They equal Project's but for the order in which
+// sums are taken.
 type stack struct {
 	watch
 	p      *Projector

@@ -51,8 +51,8 @@ func projector(t testing.TB, p Problem, s Settings, size int) *Projector {
 	return pr
 }
 
-// costSum is how far the cost of a plan and what follows from it may be from Project's, which adds it up in another order: some ulps of each
-// row, the largest cost being 3.
+// costSum is how far the cost of a plan and what follows from it may be from Project's, which adds it up in another
+// order: some ulps of each row, the largest cost being 3.
 const costSum = 1e-14
 
 // asProject reports whether a result from a stack is that of Project.
@@ -68,8 +68,8 @@ func asProject(r, want Result) bool {
 	return reflect.DeepEqual(r, want)
 }
 
-// TestStackCompany: a result has the same bits alone and in stacks, whatever their size, the order, the neighbours and the number of threads; it
-// is Project's, and Verify proves its bounds.
+// TestStackCompany: a result has the same bits alone and in stacks, whatever their size, the order, the neighbours and
+// the number of threads; it is Project's, and Verify proves its bounds.
 func TestStackCompany(t *testing.T) {
 	g := newGenerator(21)
 	for _, tt := range []struct {
@@ -181,7 +181,8 @@ func TestStackCompany(t *testing.T) {
 	}
 }
 
-// TestStackLaws: on random problems, any company, the bounds enclose the optimum and the bits are those of a distribution alone.
+// TestStackLaws: on random problems, any company, the bounds enclose the optimum and the bits are those of a
+// distribution alone.
 func TestStackLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := newGenerator(rapid.Uint64().Draw(rt, "seed"))
@@ -323,8 +324,8 @@ func TestStackCancelled(t *testing.T) {
 	}
 }
 
-// TestStackAllocations: in the long run, one distribution after the other and stacks of them allocate what it takes to start loops, and
-// nothing of the size of a row, with and without plans to repair.
+// TestStackAllocations: in the long run, one distribution after the other and stacks of them allocate what it takes to
+// start loops, and nothing of the size of a row, with and without plans to repair.
 func TestStackAllocations(t *testing.T) {
 	const k, size = 140, 3
 	g := newGenerator(25)

@@ -72,7 +72,8 @@ func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dens
 
 // exactGap is the relative gap that an optimal plan is proved to: rounding only, a hundred ulps of the largest
 // cost over an optimum that may be a thousandth of it.
-// TestProjectorTinyColumn: a column that takes no part may still hold its lower bound, and what that can cost is in the bound.
+// TestProjectorTinyColumn: a column that takes no part may still hold its lower bound, and what that can cost is in the
+// bound.
 func TestProjectorTinyColumn(t *testing.T) {
 	const tiny = 1e-250
 	p := Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0, tiny}, Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}, Reg: 0.1}
@@ -137,11 +138,12 @@ func TestProjectorAgainstProject(t *testing.T) {
 	}
 }
 
-// sameQ is how far two answers with residuals of 1e-10 may be apart: steps that contract by 0.999, the worst met, leave 1e-7.
+// sameQ is how far two answers with residuals of 1e-10 may be apart: steps that contract by 0.999, the worst met, leave
+// 1e-7.
 const sameQ = 1e-7
 
-// TestProjectorDense: distributions on all rows have, with a shared kernel, the results of Project, and those on most rows
-// the same distribution.
+// TestProjectorDense: distributions on all rows have, with a shared kernel, the results of Project, and those on most
+// rows the same distribution.
 func TestProjectorDense(t *testing.T) {
 	g := newGenerator(12)
 	const k = 150

@@ -12,7 +12,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
 
-// TestShared: which distributions share a kernel: those on at least half of the rows and more than 64, where a start at Reg itself may be the way.
+// TestShared: which distributions share a kernel: those on at least half of the rows and more than 64, where a start at
+// Reg itself may be the way.
 func TestShared(t *testing.T) {
 	const rng = 3. // of the cost below, exactly
 	up := func(x float64) float64 { return math.Nextafter(x, 9) }
@@ -41,8 +42,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestChunkStarts: a matrix is cut by its size alone: into one part for every 2^18 cells, at most 64, of at least a row, and of 256 where there would be more than
-// 16; parts of 16 rows or more begin at multiples of 8.
+// TestChunkStarts: a matrix is cut by its size alone: into one part for every 2^18 cells, at most 64, of at least a
+// row, and of 256 where there would be more than 16; parts of 16 rows or more begin at multiples of 8.
 func TestChunkStarts(t *testing.T) {
 	for _, tt := range []struct{ k, n, want int }{
 		{1, 1, 1}, {512, 512, 1}, {513, 512, 2}, {1024, 512, 2}, {1, 1 << 20, 1}, {3, 1 << 20, 3}, {1000, 4000, 16}, {4000, 4000, 16}, {8192, 8192, 32}, {4351, 100_000, 16},
@@ -62,7 +63,8 @@ func TestChunkStarts(t *testing.T) {
 	}
 }
 
-// TestLowerInFloats: on a large grid potentials are proved axis by axis. They may be as large as rounding allows anywhere, a few may be equal to the least C - G, and none above it.
+// TestLowerInFloats: on a large grid potentials are proved axis by axis. They may be as large as rounding allows
+// anywhere, a few may be equal to the least C - G, and none above it.
 func TestLowerInFloats(t *testing.T) {
 	const rows, cols, same = 100, 101, 1e-12
 	p := gridProblem(t, rows, cols, 1, 1e-3)
@@ -117,7 +119,8 @@ func TestLowerInFloats(t *testing.T) {
 	}
 }
 
-// TestGridAnswer: at the goal of a large Reg, and when the call is stopped on a coarse level, the Result is of the grid itself and its Reg the problem's or what was reached.
+// TestGridAnswer: at the goal of a large Reg, and when the call is stopped on a coarse level, the Result is of the grid
+// itself and its Reg the problem's or what was reached.
 func TestGridAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		most           int
@@ -132,7 +135,8 @@ func TestGridAnswer(t *testing.T) {
 	}
 }
 
-// TestMargin: Upper is above the cost of a plan and of its repair by the share of the largest cost that its comment derives, and never above that cost.
+// TestMargin: Upper is above the cost of a plan and of its repair by the share of the largest cost that its comment
+// derives, and never above that cost.
 func TestMargin(t *testing.T) {
 	const same = 1e-14 // the cost itself is rounded
 	g := newGenerator(39)

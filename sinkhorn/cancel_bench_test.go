@@ -48,8 +48,8 @@ func cloud(b *testing.B, n int) (points, cosine, circle cost.Matrix, lo, hi, mu 
 	return points, cosine, circle, lo, hi, g.mass(n)
 }
 
-// BenchmarkCancel is how long a call goes on once its context has ended: before it, in loading, and at parts of the whole. The target
-// is 50 ms at 6000 x 6000.
+// BenchmarkCancel is how long a call goes on once its context has ended: before it, in loading, and at parts of the
+// whole. The target is 50 ms at 6000 x 6000.
 func BenchmarkCancel(b *testing.B) {
 	n := 6000
 	if testing.Short() {

@@ -13,7 +13,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// counting counts the rows that are read, ends a context when it has given so many, and counts those that are asked for later.
+// counting counts the rows that are read, ends a context when it has given so many, and counts those that are asked for
+// later.
 type counting struct {
 	cost.Matrix
 	end         context.CancelFunc
@@ -33,7 +34,8 @@ func (c *counting) Row(i int, buf []float64) []float64 {
 	return row
 }
 
-// checkCancelled checks what a call promises that its context has ended: a point of the box, bounds that Verify proves, and both errors.
+// checkCancelled checks what a call promises that its context has ended: a point of the box, bounds that Verify proves,
+// and both errors.
 func checkCancelled(t *testing.T, what string, p Problem, r Result, err error) {
 	t.Helper()
 	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || r.Status != Cancelled {
@@ -45,8 +47,8 @@ func checkCancelled(t *testing.T, what string, p Problem, r Result, err error) {
 	}
 }
 
-// TestCancelledReading: once the context has ended, at most 64 rows a thread are read, whether it ends before, in loading or
-// when potentials of rows without mass are made.
+// TestCancelledReading: once the context has ended, at most 64 rows a thread are read, whether it ends before, in
+// loading or when potentials of rows without mass are made.
 func TestCancelledReading(t *testing.T) {
 	const k, allowed = 480, 64
 	ring, err := cost.NewRing(k, 1)
@@ -105,8 +107,8 @@ func TestCancelledReading(t *testing.T) {
 	}
 }
 
-// TestCancelledSweeps: a context that ends when it is looked at for the n-th time, wherever that is, leaves a valid result, also where
-// sweeps are left on the way.
+// TestCancelledSweeps: a context that ends when it is looked at for the n-th time, wherever that is, leaves a valid
+// result, also where sweeps are left on the way.
 func TestCancelledSweeps(t *testing.T) {
 	const k = 1030
 	if k*k <= patientCells {
@@ -227,8 +229,8 @@ func TestCancelledGrid(t *testing.T) {
 	}
 }
 
-// TestRowsReadOnce: a call reads a row of a structured cost once: what it computes takes as long as to materialise the rows that it
-// needs, and no longer.
+// TestRowsReadOnce: a call reads a row of a structured cost once: what it computes takes as long as to materialise the
+// rows that it needs, and no longer.
 func TestRowsReadOnce(t *testing.T) {
 	const k = 60
 	ring, err := cost.NewRing(k, 1)

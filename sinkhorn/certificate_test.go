@@ -37,8 +37,8 @@ func TestBestShift(t *testing.T) {
 	}
 }
 
-// TestSharpBoundAttained is the case where the sharp bound holds with equality: one row, no bound active, one cost 0, and
-// the others Reg (1 + W0((n-1)/e)).
+// TestSharpBoundAttained is the case where the sharp bound holds with equality: one row, no bound active, one cost 0,
+// and the others Reg (1 + W0((n-1)/e)).
 func TestSharpBoundAttained(t *testing.T) {
 	for _, n := range []int{2, 5, 30, 1000} {
 		const reg = 0.25

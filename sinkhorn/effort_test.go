@@ -14,12 +14,13 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// efforts holds how much work fixed instances take: passes (iterations of method Paper and of that for grids), Newton steps, steps of conjugate gradients
-// and kernels. They are the same numbers in 32 bits.
+// efforts holds how much work fixed instances take: passes (iterations of method Paper and of that for grids), Newton
+// steps, steps of conjugate gradients and kernels. They are the same numbers in 32 bits.
 const efforts = "testdata/efforts.json"
 
-// effort compares counts with those on file, which they must not exceed by more than a tenth, for sums rounded otherwise may tell. What
-// only saves work shows nowhere else. Run with -update after a change that is meant to change them.
+// effort compares counts with those on file, which they must not exceed by more than a tenth, for sums rounded
+// otherwise may tell. What only saves work shows nowhere else. Run with -update after a change that is meant to change
+// them.
 type effort struct {
 	t    *testing.T
 	want map[string][4]int
@@ -121,7 +122,8 @@ func TestEffortFast(t *testing.T) {
 		r = solvedOrStopped(t, p, s)
 		e.stats(fmt.Sprintf("seed %d, from elsewhere", seed), r.Stats)
 	}
-	// At a tiny Reg scalings leave their range, and schedules are tried in turn. These are instances whose counts do not hang on rounding.
+	// At a tiny Reg scalings leave their range, and schedules are tried in turn. These are instances whose counts do not
+	// hang on rounding.
 	for seed := range uint64(40) {
 		if seed%7 == 0 || seed == 32 { // some of these take a thousand passes, which may
 			continue
@@ -171,7 +173,8 @@ func TestEffortGrid(t *testing.T) {
 	e.update()
 }
 
-// TestEffortShared counts passes for distributions that share a kernel, or do not because a start at Reg itself does not suit them.
+// TestEffortShared counts passes for distributions that share a kernel, or do not because a start at Reg itself does
+// not suit them.
 func TestEffortShared(t *testing.T) {
 	e := newEffort(t)
 	for _, k := range []int{90, 150} {

@@ -71,8 +71,8 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// TestLoad: the costs that the solvers see are the given ones on rows with mass and columns with room, less the least of a row where all are far from zero, times a power of 2
-// where they are far from one; and what is said of them is so.
+// TestLoad: the costs that the solvers see are the given ones on rows with mass and columns with room, less the least
+// of a row where all are far from zero, times a power of 2 where they are far from one; and what is said of them is so.
 func TestLoad(t *testing.T) {
 	const same = 1e-12 // of the size of the numbers: differences and sums are rounded
 	g := newGenerator(93)
@@ -163,7 +163,8 @@ func TestStackOrAlone(t *testing.T) {
 	}
 }
 
-// TestPointOfBox: where the box is a point that is a float only after rounding, Q may be that float's neighbours and nothing else.
+// TestPointOfBox: where the box is a point that is a float only after rounding, Q may be that float's neighbours and
+// nothing else.
 func TestPointOfBox(t *testing.T) {
 	m := []float64{0.3, 0.45, 0.25 + 0x1p-42}
 	p := Problem{Cost: dense(t, []float64{1, 2, 3}), Source: []float64{1}, Lo: m, Hi: m, Reg: 1}

@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// carriedPlan is the plan of logV at reg, row by row, moved along a flow cell by cell: what gridUpper knows by its moments alone.
+// carriedPlan is the plan of logV at reg, row by row, moved along a flow cell by cell: what gridUpper knows by its
+// moments alone.
 type carriedPlan struct {
 	p    [][]float64
 	v    *verifier
@@ -59,7 +60,8 @@ func (c *carriedPlan) move(cols int) {
 	}
 }
 
-// TestFlowMoments: the cost of a plan after a flow of several steps, from moments of its columns, is that of the plan itself.
+// TestFlowMoments: the cost of a plan after a flow of several steps, from moments of its columns, is that of the plan
+// itself.
 func TestFlowMoments(t *testing.T) {
 	const (
 		rows, cols = 4, 5
@@ -115,8 +117,8 @@ func repeated(cols, rows int, x, y float64) []float64 {
 	return f
 }
 
-// TestLargeGridInFloats: from 10^8 pairs of a row with mass and a column on, the upper bound of a grid is proved in floats; with fewer such rows,
-// exactly.
+// TestLargeGridInFloats: from 10^8 pairs of a row with mass and a column on, the upper bound of a grid is proved in
+// floats; with fewer such rows, exactly.
 func TestLargeGridInFloats(t *testing.T) {
 	const rows, cols = 100, 101
 	p := gridProblem(t, rows, cols, 1, 1e-4) // few cells within reach, so that sums are short
@@ -148,7 +150,8 @@ func TestLargeGridInFloats(t *testing.T) {
 	}
 }
 
-// TestFlowCost: Upper is the cost of the plan of LogV after its flow, followed cell by cell, and the rest at the largest cost.
+// TestFlowCost: Upper is the cost of the plan of LogV after its flow, followed cell by cell, and the rest at the
+// largest cost.
 func TestFlowCost(t *testing.T) {
 	const same = 1e-10 // margins for rounding
 	for _, size := range [][2]int{{6, 9}, {1, 17}, {14, 1}, {8, 8}} {

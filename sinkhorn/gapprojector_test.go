@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// TestGapProjector holds that a cost that fits into memory gets the projection at the relative Reg, and any Reg if it is zero.
+// TestGapProjector holds that a cost that fits into memory gets the projection at the relative Reg, and any Reg if it
+// is zero.
 func TestGapProjector(t *testing.T) {
 	grid, err := cost.NewGrid(4, 5, 1)
 	if err != nil {

@@ -30,7 +30,8 @@ func round(t *testing.T, n int, reg float64) sinkhorn.Problem {
 	return p
 }
 
-// TestChunks: matrices of more than 2^18 cells are worked on in parts whose sums are put together. Verify computes the sums once more.
+// TestChunks: matrices of more than 2^18 cells are worked on in parts whose sums are put together. Verify computes the
+// sums once more.
 func TestChunks(t *testing.T) {
 	p := round(t, 600, 30)
 	if k, kv := p.Cost.Dims(); k*kv <= 1<<18 {
@@ -76,7 +77,8 @@ func TestVerifyRefusesFlowOffGrid(t *testing.T) {
 	}
 }
 
-// TestGapOutOfReach: where Reg is too large for the gap, the residual has nothing left to give after two iterations, and that is no success.
+// TestGapOutOfReach: where Reg is too large for the gap, the residual has nothing left to give after two iterations,
+// and that is no success.
 func TestGapOutOfReach(t *testing.T) {
 	c, err := cost.FromRows([][]float64{{0, 1}})
 	if err != nil {
@@ -94,8 +96,8 @@ func TestGapOutOfReach(t *testing.T) {
 	}
 }
 
-// TestRowsOfGrids: the potentials of rows without mass, on grids large enough for a method of their own if distances are squared, and for none
-// if not.
+// TestRowsOfGrids: the potentials of rows without mass, on grids large enough for a method of their own if distances
+// are squared, and for none if not.
 func TestRowsOfGrids(t *testing.T) {
 	const side = 46
 	for _, exponent := range []float64{1, 2} {

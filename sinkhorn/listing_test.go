@@ -8,8 +8,9 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// TestListing follows method Paper with plain loops in logarithms, iterate by iterate: the residual, the step in Hilbert's metric, the divergence of one q from the last, and the
-// bounds that the iterate proves alone; and the answer is the last of them.
+// TestListing follows method Paper with plain loops in logarithms, iterate by iterate: the residual, the step in
+// Hilbert's metric, the divergence of one q from the last, and the bounds that the iterate proves alone; and the answer
+// is the last of them.
 func TestListing(t *testing.T) {
 	const (
 		same = 1e-10 // exponents of up to 50
@@ -104,7 +105,8 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestScales: multiplying back by a power of two is exact where that is a float, else off by two of the least floats at most, to the side asked for, and what would be infinite is the largest float.
+// TestScales: multiplying back by a power of two is exact where that is a float, else off by two of the least floats at
+// most, to the side asked for, and what would be infinite is the largest float.
 func TestScales(t *testing.T) {
 	const tiny, most = math.SmallestNonzeroFloat64, math.MaxFloat64
 	for _, tt := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// bands is the state of Newton's method at a kernel of ones in a band of the given width, with a heavy row that reaches every column and the
-// others of next to no mass: entries of those are little in their columns, and much in their rows.
+// bands is the state of Newton's method at a kernel of ones in a band of the given width, with a heavy row that reaches
+// every column and the others of next to no mass: entries of those are little in their columns, and much in their rows.
 func bands(k, width int) (s *fast) {
 	s = &fast{c: &costs{k: k, n: k}, k: &kernel{m: make([]float64, k*k)}}
 	s.a, s.u, s.s = make([]float64, k), make([]float64, k), make([]float64, k)
@@ -36,8 +36,8 @@ func bands(k, width int) (s *fast) {
 	return s
 }
 
-// TestCompress: compressed rows hold the entries that count in their row or in their column and no others, and are made where they are at most one
-// cell in sparseFill of the rows that are looked at.
+// TestCompress: compressed rows hold the entries that count in their row or in their column and no others, and are made
+// where they are at most one cell in sparseFill of the rows that are looked at.
 func TestCompress(t *testing.T) {
 	const k = 200
 	if k*k < sparseCells {
@@ -77,8 +77,8 @@ func TestCompress(t *testing.T) {
 	}
 }
 
-// TestConjugateGradients solves small systems of the shape (diag(c) - B'B + shift diag(c)) d = r, and compares with Cholesky's method. One column is alone
-// in its row: there J is zero, and the shift all there is.
+// TestConjugateGradients solves small systems of the shape (diag(c) - B'B + shift diag(c)) d = r, and compares with
+// Cholesky's method. One column is alone in its row: there J is zero, and the shift all there is.
 func TestConjugateGradients(t *testing.T) {
 	const (
 		// Where only the shift of 5e-13 is left of a difference of ones, it has three digits.
@@ -177,9 +177,11 @@ func (s *fast) entries() []float64 {
 	return p
 }
 
-// TestColumnOutOfReach: a column so far away that its kernel is zero gets nothing if it need not, and Newton steps for the others are as good as without.
+// TestColumnOutOfReach: a column so far away that its kernel is zero gets nothing if it need not, and Newton steps for
+// the others are as good as without.
 func TestColumnOutOfReach(t *testing.T) {
-	// The range of the cost, and so the first Reg, is 70 times as large: three or four more levels, of two or three passes each.
+	// The range of the cost, and so the first Reg, is 70 times as large: three or four more levels, of two or three passes
+	// each.
 	const k, slack = 30, 12
 	p := scattered(t, k, 1)
 	d := p.Cost.(*cost.Dense)
@@ -201,8 +203,8 @@ func TestColumnOutOfReach(t *testing.T) {
 	}
 }
 
-// TestScale: the quick multiplier is that of kl.Project, from starts on either side, unless it gives up, which is for what is far
-// away or has no column inside its bounds.
+// TestScale: the quick multiplier is that of kl.Project, from starts on either side, unless it gives up, which is for
+// what is far away or has no column inside its bounds.
 func TestScale(t *testing.T) {
 	const same = 1e-12 // an ulp of the multiplier
 	g := newGenerator(78)

@@ -137,8 +137,8 @@ func (in *instance) readLost(ctx context.Context) (l faintRows, err error) {
 	return l, err
 }
 
-// add returns an upper bound for all rows, given one for those that take part, the share of the mass that Verify charges
-// at the largest cost, and the largest cost of the others.
+// add returns an upper bound for all rows, given one for those that take part, the share of the mass that Verify
+// charges at the largest cost, and the largest cost of the others.
 func (l faintRows) add(upper, charged, most float64) float64 {
 	if l.cost == 0 {
 		return upper

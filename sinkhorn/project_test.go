@@ -270,7 +270,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestFirstPass: the certificate of a first iterate, from what the pass collects on the way, says what a sweep of its own says.
+// TestFirstPass: the certificate of a first iterate, from what the pass collects on the way, says what a sweep of its
+// own says.
 func TestFirstPass(t *testing.T) {
 	tol := numtest.Tol{Abs: 1e-13, Why: "sums of 300 terms in another order"}
 	for _, rel := range []float64{1, 10} {
@@ -298,7 +299,8 @@ func TestFirstPass(t *testing.T) {
 	}
 }
 
-// TestExtrapolation: where bounds are active and Reg is moderate, extrapolated steps from the start arrive, in fewer passes than plain ones.
+// TestExtrapolation: where bounds are active and Reg is moderate, extrapolated steps from the start arrive, in fewer
+// passes than plain ones.
 func TestExtrapolation(t *testing.T) {
 	p := square(200, 0.01)
 	p.Lo, p.Hi = box(newGenerator(5).mass(200), 3)
@@ -437,8 +439,8 @@ func TestBits(t *testing.T) {
 	numtest.SameBits(t, "Cost", p.Cost.(*cost.Dense).Data, data)
 }
 
-// TestWork holds the number of passes of the fast method, which is what it is for: a quarter more than it takes, against thousands for
-// Algorithm 1. (Counts do not depend on the machine but for the last bits of sums.)
+// TestWork holds the number of passes of the fast method, which is what it is for: a quarter more than it takes,
+// against thousands for Algorithm 1. (Counts do not depend on the machine but for the last bits of sums.)
 func TestWork(t *testing.T) {
 	p := square(60, 0.001)
 	r := mustProject(t, p, Settings{Tolerance: 1e-9})
@@ -561,7 +563,8 @@ func TestTinyColumn(t *testing.T) {
 	}
 }
 
-// TestFarStart: beside costs that are scaled up as far as can be, a start as far away as can be made the posterior bound NaN (found by fuzzing).
+// TestFarStart: beside costs that are scaled up as far as can be, a start as far away as can be made the posterior
+// bound NaN (found by fuzzing).
 func TestFarStart(t *testing.T) {
 	p := Problem{
 		Cost: &cost.Dense{K: 1, Kv: 4, Data: []float64{6, 0, 5e-324, 0}}, Source: []float64{1},

@@ -36,8 +36,8 @@ func small(t *testing.T) sinkhorn.Problem {
 	return sinkhorn.Problem{Cost: c, Source: []float64{0.25, 0.75}, Support: []int{0, 2}, Lo: []float64{0.1, 0.1, 0.1, 0}, Hi: []float64{0.6, 0.6, 0.6, 0}, Reg: 0.5}
 }
 
-// TestBadRowsAtAnyReading: a solver reads the cost several times, and a matrix may be a program. Whenever a row is bad, there is an error
-// that says so or an answer that holds for the good one; never a panic.
+// TestBadRowsAtAnyReading: a solver reads the cost several times, and a matrix may be a program. Whenever a row is bad,
+// there is an error that says so or an answer that holds for the good one; never a panic.
 func TestBadRowsAtAnyReading(t *testing.T) {
 	good := small(t)
 	ctx := context.Background()
@@ -129,7 +129,8 @@ func TestNoCost(t *testing.T) {
 	}
 }
 
-// TestAllRows: rows without mass are not read unless that is asked for, and get the largest potential that costs allow which are only known to be >= 0.
+// TestAllRows: rows without mass are not read unless that is asked for, and get the largest potential that costs allow
+// which are only known to be >= 0.
 func TestAllRows(t *testing.T) {
 	p := small(t)
 	for _, offset := range []float64{0, 100} { // with an offset the potentials of the columns may be positive

@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 )
 
-// TestRepairedUpper: far from convergence, Upper is the cost of the plan at hand with its columns cut down to Q and what is missing then put in as a
-// product of rows and columns.
+// TestRepairedUpper: far from convergence, Upper is the cost of the plan at hand with its columns cut down to Q and
+// what is missing then put in as a product of rows and columns.
 func TestRepairedUpper(t *testing.T) {
 	const margin = 1e-12 // roundings, which Upper has to cover
 	g := newGenerator(44)

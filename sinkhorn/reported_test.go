@@ -13,8 +13,9 @@ import (
 // report is what a Result says of the plan of LogV, by plain loops.
 type report struct {
 	transport, objective, residual, posterior float64
-	// lower is the dual value of the potentials that LogV leads to, at the best shift. repaired is what the plan costs when its columns are cut down to Q and what is then
-	// missing is put in as a product of rows and columns, and charged what it costs when that is charged at the largest cost.
+	// lower is the dual value of the potentials that LogV leads to, at the best shift. repaired is what the plan costs
+	// when its columns are cut down to Q and what is then missing is put in as a product of rows and columns, and charged
+	// what it costs when that is charged at the largest cost.
 	lower, repaired, charged, most float64
 }
 
@@ -105,7 +106,8 @@ func reportOf(p Problem, r Result) report {
 	return rep
 }
 
-// repairedCost is what a plan costs when its columns are cut down to q and what is then missing is put in as a product of rows and columns.
+// repairedCost is what a plan costs when its columns are cut down to q and what is then missing is put in as a product
+// of rows and columns.
 func repairedCost(plan, c [][]float64, mu, q []float64) (sum float64) {
 	cols := make([]float64, len(q))
 	for _, row := range plan {
@@ -176,7 +178,8 @@ func checkReport(t *testing.T, what string, p Problem, r Result, noise float64) 
 	if !(math.Abs(low-r.Lower) <= noise*rep.most) {
 		t.Errorf("%s: Lower = %v, and Verify proves %v", what, r.Lower, low)
 	}
-	// Lower is below the exact dual value by 2^-50 of its terms; four roundings of half a unit, up or down, are half of that.
+	// Lower is below the exact dual value by 2^-50 of its terms; four roundings of half a unit, up or down, are half of
+	// that.
 	if size := dualSize(p, r); r.Lower > 0 {
 		gap, _ := new(big.Rat).Sub(down, new(big.Rat).SetFloat64(r.Lower)).Float64()
 		if share := gap / (size * 0x1p-50); size > 0x1p-900 && !(share >= 0.5 && share <= 1.5) {
@@ -204,7 +207,8 @@ func checkReport(t *testing.T, what string, p Problem, r Result, noise float64) 
 	}
 }
 
-// checkPotentials checks the dual value, and that rows without mass have the largest potential that will do, and columns that take no part, given those of rows with mass.
+// checkPotentials checks the dual value, and that rows without mass have the largest potential that will do, and
+// columns that take no part, given those of rows with mass.
 func checkPotentials(t *testing.T, what string, p Problem, r Result, noise float64) {
 	t.Helper()
 	k, kv := p.Cost.Dims()
@@ -271,7 +275,8 @@ func dualSize(p Problem, r Result) float64 {
 	return max(size, tiny*most)
 }
 
-// awkward changes an instance: costs beyond the range of squares, all costs far from zero, columns without room or next to none, rows that are left out.
+// awkward changes an instance: costs beyond the range of squares, all costs far from zero, columns without room or next
+// to none, rows that are left out.
 func awkward(g *generator, kind int, p Problem) Problem {
 	d := p.Cost.(*cost.Dense)
 	k, kv := d.K, d.Kv
@@ -317,8 +322,8 @@ func awkward(g *generator, kind int, p Problem) Problem {
 
 // TestReport: what a Result says is what its definition says, converged and stopped early, for all methods.
 func TestReport(t *testing.T) {
-	// Exponents up to 100 are rounded, and Fast absorbs them in potentials with 44 bits; Reg is within a factor 10^3 of the costs that remain. With costs of 1000
-	// beside a range of 1, what is left of them is a thousandth.
+	// Exponents up to 100 are rounded, and Fast absorbs them in potentials with 44 bits; Reg is within a factor 10^3 of
+	// the costs that remain. With costs of 1000 beside a range of 1, what is left of them is a thousandth.
 	const noise = 1e-10
 	g := newGenerator(61)
 	for kind := range 7 {

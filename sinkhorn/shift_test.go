@@ -26,7 +26,8 @@ func TestNoShift(t *testing.T) {
 			}
 			return sum
 		}
-		// Concave, with slope 1 - sum lo > 0 on the left and 1 - sum hi on the right, < 0 where hi can hold all: the maximum is at a break.
+		// Concave, with slope 1 - sum lo > 0 on the left and 1 - sum hi on the right, < 0 where hi can hold all: the maximum
+		// is at a break.
 		var high float64
 		best := math.Inf(-1)
 		for j, x := range b {

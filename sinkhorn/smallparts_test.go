@@ -25,7 +25,8 @@ func TestEveryPart(t *testing.T) {
 	}
 }
 
-// TestLimitOnWork: passes and steps of conjugate gradients together are stopped at the limit, or after a pass more where a level ends there.
+// TestLimitOnWork: passes and steps of conjugate gradients together are stopped at the limit, or after a pass more
+// where a level ends there.
 func TestLimitOnWork(t *testing.T) {
 	p := scattered(t, 40, 0.003)
 	whole := mustProject(t, p, Settings{Tolerance: 1e-9})

@@ -61,8 +61,8 @@ func (s *fast) trySparse() {
 	s.k.sparse, s.k.spare = w, w
 }
 
-// keep writes to w the entries of the kernel that are more than share, over the longer side, of their row of the plan or
-// of their column. It reports false, after a few rows, if that is more than one cell in fill.
+// keep writes to w the entries of the kernel that are more than share, over the longer side, of their row of the plan
+// or of their column. It reports false, after a few rows, if that is more than one cell in fill.
 func (s *fast) keep(w *csr, share float64, fill int) bool {
 	k, n := s.c.k, s.c.n
 	share /= float64(max(k, n))

@@ -76,12 +76,13 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestFew solves with passes over the entries that count and with full ones, where the kernel is large enough for them. The last pass is
-// full either way, also when the limit on iterations ends the method at any time before.
+// TestFew solves with passes over the entries that count and with full ones, where the kernel is large enough for them.
+// The last pass is full either way, also when the limit on iterations ends the method at any time before.
 func TestFew(t *testing.T) {
 	const same = 1e-9 // q at residuals of 1e-10
 	p := scattered(t, 740, 0.001)
-	// In the first, an entry that was left out comes to count, again and again; in the second, short passes go on to the end.
+	// In the first, an entry that was left out comes to count, again and again; in the second, short passes go on to the
+	// end.
 	for _, instance := range []Problem{p, newGenerator(0).problem(730, 730, 1e-4)} {
 		short, b := run(t, instance, false)
 		full, b2 := run(t, instance, true)

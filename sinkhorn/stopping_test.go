@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// TestToleranceIsEnough: a residual equal to the tolerance stops the iterations of both methods, at the very one that has it.
+// TestToleranceIsEnough: a residual equal to the tolerance stops the iterations of both methods, at the very one that
+// has it.
 func TestToleranceIsEnough(t *testing.T) {
 	const early = 3
 	g := newGenerator(8)
@@ -61,7 +62,8 @@ func TestToleranceOutOfReach(t *testing.T) {
 	t.Error("all residuals are rounded to zero")
 }
 
-// TestGapIsThatOfTheAnswer: whatever plan a gap was proved with, the one that is returned has it, or the status says that it has not.
+// TestGapIsThatOfTheAnswer: whatever plan a gap was proved with, the one that is returned has it, or the status says
+// that it has not.
 func TestGapIsThatOfTheAnswer(t *testing.T) {
 	const rounding = 1e-13 // of the largest cost: what bounds keep in hand for sums over a few points
 	converged := 0

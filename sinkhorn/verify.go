@@ -23,8 +23,8 @@ import (
 // r.Transport and r.Residual do not promise more than it finds. An error wraps ErrCertificate and says what failed; a
 // Problem that is itself invalid gives the errors of Project.
 //
-// What Project returns is accepted where Reg and the largest cost are at least 1e-290. Below, floats are subnormal soon,
-// and the rounding of Reg and of the bounds may not be small beside them: some answers are refused.
+// What Project returns is accepted where Reg and the largest cost are at least 1e-290. Below, floats are subnormal
+// soon, and the rounding of Reg and of the bounds may not be small beside them: some answers are refused.
 //
 // It takes three passes over the cost, with two exponentials and an exact product for every pair of a row with mass and
 // a column with room: some 60 ns a pair. On a grid of more than 1e8 pairs, floats with bounds on their errors take

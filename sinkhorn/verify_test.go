@@ -114,8 +114,8 @@ func TestVerifyTight(t *testing.T) {
 	}
 }
 
-// TestVerifyScales: answers of costs of every size from the documented one up to the largest floats verify, converged or
-// stopped early.
+// TestVerifyScales: answers of costs of every size from the documented one up to the largest floats verify, converged
+// or stopped early.
 func TestVerifyScales(t *testing.T) {
 	g := newGenerator(5)
 	for n := range 1500 {

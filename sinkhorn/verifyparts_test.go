@@ -9,7 +9,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// TestClaims: Verify lets Transport be off by claimSlack of the largest cost, Residual by claimSlack, and sums of Q by kv 2^-52, and no more; on grids, in floats, too.
+// TestClaims: Verify lets Transport be off by claimSlack of the largest cost, Residual by claimSlack, and sums of Q by
+// kv 2^-52, and no more; on grids, in floats, too.
 func TestClaims(t *testing.T) {
 	type prove func(v *verifier, r Result) error
 	exactly := func(v *verifier, r Result) error { _, err := v.dense(r); return err }
@@ -81,7 +82,8 @@ func scaledPlan(t *testing.T, v *verifier, logV []float64, reg float64) [][]floa
 	return plan
 }
 
-// TestShares: the steps of a flow, by plain loops: every cell gives at the same time, in proportion to what is asked of it, and no more than it has.
+// TestShares: the steps of a flow, by plain loops: every cell gives at the same time, in proportion to what is asked of
+// it, and no more than it has.
 func TestShares(t *testing.T) {
 	const rows, cols, same = 3, 4, 1e-12 // and 2^-40 where a cell gives all that it has
 	p := gridProblem(t, rows, cols, 1, 0.1)

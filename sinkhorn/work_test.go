@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestWorkCounts holds how many passes, conjugate-gradient steps and kernels fixed instances take, one of each way through the solvers: a tenth more than
-// measured, and one, for the last bits of sums differ between machines. What only saves work shows nowhere else.
+// TestWorkCounts holds how many passes, conjugate-gradient steps and kernels fixed instances take, one of each way
+// through the solvers: a tenth more than measured, and one, for the last bits of sums differ between machines. What
+// only saves work shows nowhere else.
 func TestWorkCounts(t *testing.T) {
 	ctx := context.Background()
 	check := func(name string, got Stats, passes, cg, rebuilds int) {

@@ -29,9 +29,9 @@
 // with a = d/2: a Gaussian with a factor that is analytic on the whole line. There is no singular end at d = 1 and no
 // narrow peak at d = 10^7, and one number gives both t and 1-t to full precision. S and K are integrals from the
 // threshold up; 40 Gauss-Legendre nodes give them to 1e-15. E[(1-u)^q] - 1, of size 1/d, and C come from Stirling's
-// series with the large parts cancelled algebraically. One to four Halley steps on a rule of 14 nodes lead near the root in
-// lambda = log(1-t); there the inverse function's Taylor series to third order, all of whose derivatives are closed
-// forms, ends the search on the 40 nodes. Steps outside a bracket are replaced by bisection.
+// series with the large parts cancelled algebraically. One to four Halley steps on a rule of 14 nodes lead near the
+// root in lambda = log(1-t); there the inverse function's Taylor series to third order, all of whose derivatives are
+// closed forms, ends the search on the 40 nodes. Steps outside a bracket are replaced by bisection.
 //
 // # Evidence
 //

@@ -8,11 +8,12 @@ import (
 // MaxBits is the most that Enclose gives.
 const MaxBits = 2048
 
-// Enclose returns verified bounds on w* = (1-T)/2 with Upper - Lower <= 2^-bits w*, 1 <= bits <= MaxBits; 0 means 50, about what a float64 can
-// say. It is built on Solve, but rests on Verify's arithmetic alone: it only returns what Verify accepts.
+// Enclose returns verified bounds on w* = (1-T)/2 with Upper - Lower <= 2^-bits w*, 1 <= bits <= MaxBits; 0 means 50,
+// about what a float64 can say. It is built on Solve, but rests on Verify's arithmetic alone: it only returns what
+// Verify accepts.
 //
-// Cost at 50 bits: some milliseconds for small d, 0.1 s at d = 10^5, 1 s at 10^7: series of some sqrt(d) terms in big floats, five of them for
-// each bound.
+// Cost at 50 bits: some milliseconds for small d, 0.1 s at d = 10^5, 1 s at 10^7: series of some sqrt(d) terms in big
+// floats, five of them for each bound.
 // Errors: as Solve, ErrPrecision for bits out of range, and ErrBounds if no bounds can be proved (no input is known to
 // cause it).
 func Enclose(d int, p, eps float64, bits int) (Bounds, error) {
@@ -67,7 +68,8 @@ func (e *equation) around(w *big.Rat, want int) (Bounds, int, error) {
 	return Bounds{}, 0, fmt.Errorf("%w: w* is not near %v", ErrBounds, f)
 }
 
-// refine takes the point where the chord of P between the bounds is zero, and looks around it: from k to nearly 2k bits.
+// refine takes the point where the chord of P between the bounds is zero, and looks around it: from k to nearly 2k
+// bits.
 func (e *equation) refine(b Bounds, k, want int) (Bounds, int, error) {
 	ar := arith{uint(2*k + 64)}
 	ar.bits = max(ar.bits, firstBits)
@@ -83,7 +85,8 @@ func (e *equation) refine(b Bounds, k, want int) (Bounds, int, error) {
 	if w.Cmp(b.Lower) <= 0 || w.Cmp(b.Upper) >= 0 {
 		return Bounds{}, 0, fmt.Errorf("%w: no progress beyond %d bits", ErrBounds, k)
 	}
-	// The chord is off by the curvature: at most about d + p units in the scale of lambda, so some bits of 2k are given up at first.
+	// The chord is off by the curvature: at most about d + p units in the scale of lambda, so some bits of 2k are given up
+	// at first.
 	return e.around(w, min(want, 2*k-8))
 }
 

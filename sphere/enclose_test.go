@@ -11,7 +11,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestEncloseGolden: bounds of 120 bits, from this package's interval arithmetic, hold w* as mpmath has it to 40 digits.
+// TestEncloseGolden: bounds of 120 bits, from this package's interval arithmetic, hold w* as mpmath has it to 40
+// digits.
 func TestEncloseGolden(t *testing.T) {
 	var g vectors
 	numtest.LoadJSON(t, "testdata/golden.json", &g)
@@ -247,7 +248,8 @@ func TestArith(t *testing.T) {
 	}
 }
 
-// TestVerifyFarBounds: a bound near 1 is decided at once, whichever end it is, though no series at it would end in our lifetime.
+// TestVerifyFarBounds: a bound near 1 is decided at once, whichever end it is, though no series at it would end in our
+// lifetime.
 func TestVerifyFarBounds(t *testing.T) {
 	near := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 90)))
 	for _, d := range []int{1, 3, 10, 1001} {

@@ -22,8 +22,8 @@ func density(a float64) float64 {
 	return math.Sqrt(a/math.Pi) * math.Exp(logRising(a, 0.5))
 }
 
-// logRising returns log(Gamma(x+q) / Gamma(x)) - q log x for x >= 1/2, 0 < q <= 6, to a few units of 2^-53 of q^2/x: for large
-// x it is a small number, and it is formed from small numbers.
+// logRising returns log(Gamma(x+q) / Gamma(x)) - q log x for x >= 1/2, 0 < q <= 6, to a few units of 2^-53 of q^2/x:
+// for large x it is a small number, and it is formed from small numbers.
 //
 // It is Stirling's series for both Gammas, with the leading terms joined:
 //
@@ -61,8 +61,8 @@ func stirling(x float64) float64 {
 	return (1./12 - y*(1./360-y*(1./1260-y*(1./1680-y*(1./1188-y*(691./360360)))))) / x
 }
 
-// power returns x^q for x > 0 and 0 < q <= 6, to a few ulps whatever the size of x: math.Pow loses as many digits as log x has
-// before the point. With x = m 2^e the exponent q e is split into its integer, applied exactly, and a rest.
+// power returns x^q for x > 0 and 0 < q <= 6, to a few ulps whatever the size of x: math.Pow loses as many digits as
+// log x has before the point. With x = m 2^e the exponent q e is split into its integer, applied exactly, and a rest.
 func power(x, q float64) float64 {
 	switch q {
 	case 0.5:

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestGaussianGuess: the first guess is near the solution tau of tau (1 + E Q(tau)) = E phi(tau), which bisection finds.
+// TestGaussianGuess: the first guess is near the solution tau of tau (1 + E Q(tau)) = E phi(tau), which bisection
+// finds.
 func TestGaussianGuess(t *testing.T) {
 	for _, tt := range []struct{ from, to, off float64 }{
 		{MinEpsilon, 0.3, 0.01}, {0.3, 6, 0.7}, {6, MaxEpsilon, 0.03}, // as its comment says
@@ -32,8 +33,8 @@ func TestGaussianGuess(t *testing.T) {
 	}
 }
 
-// TestAroundSearches: where the number given is good to fewer bits than wanted, the bounds have the most bits, in steps of two, that hold, and 20 at
-// least.
+// TestAroundSearches: where the number given is good to fewer bits than wanted, the bounds have the most bits, in steps
+// of two, that hold, and 20 at least.
 func TestAroundSearches(t *testing.T) {
 	const d, p, eps = 10, 2, 1
 	m, err := Solve(d, p, eps)

@@ -2,12 +2,12 @@ package sphere
 
 import "math/big"
 
-// interval is 0 <= lo <= x <= hi. All operations round lo down and hi up, at the precision of arith; none of them subtracts, so
-// nothing but sub can be negative.
+// interval is 0 <= lo <= x <= hi. All operations round lo down and hi up, at the precision of arith; none of them
+// subtracts, so nothing but sub can be negative.
 type interval struct{ lo, hi *big.Float }
 
-// arith does interval arithmetic at a fixed number of bits. big.Float rounds +, -, * and / correctly in both directions; its Sqrt
-// is checked.
+// arith does interval arithmetic at a fixed number of bits. big.Float rounds +, -, * and / correctly in both
+// directions; its Sqrt is checked.
 type arith struct{ bits uint }
 
 func (ar arith) down() *big.Float {
@@ -51,8 +51,8 @@ func (ar arith) sqrt(x interval) interval {
 	return interval{lo, hi}
 }
 
-// pow returns x^y for x > 0 and a finite float64 y >= 0, which is n + f with an integer n and f = sum of b_i 2^-i: the power n by squaring,
-// each x^(2^-i) by i square roots.
+// pow returns x^y for x > 0 and a finite float64 y >= 0, which is n + f with an integer n and f = sum of b_i 2^-i: the
+// power n by squaring, each x^(2^-i) by i square roots.
 func (ar arith) pow(x interval, y *big.Rat) interval {
 	one := ar.ratio(1, 1)
 	n := new(big.Int).Quo(y.Num(), y.Denom())
@@ -76,8 +76,8 @@ func (ar arith) pow(x interval, y *big.Rat) interval {
 	return result
 }
 
-// expm1 returns e^x - 1 for a rational x > 0: Taylor's series at x / 2^k < 1/4, then k times e^2y - 1 = (e^y - 1)(2 + (e^y - 1)). With
-// y < 1/4, what is left out after the term y^n/n! is less than that term.
+// expm1 returns e^x - 1 for a rational x > 0: Taylor's series at x / 2^k < 1/4, then k times e^2y - 1 = (e^y - 1)(2 +
+// (e^y - 1)). With y < 1/4, what is left out after the term y^n/n! is less than that term.
 func (ar arith) expm1(x *big.Rat) interval {
 	y := new(big.Rat).Set(x)
 	k := 0
@@ -103,9 +103,9 @@ func (ar arith) expm1(x *big.Rat) interval {
 
 // series returns sum_{n>=0} prod_{i<n} (num+i)/(den+i) x^n for num, den > 0 and 0 < x < 1.
 //
-// The tail: the quotient of two terms, (num+i)/(den+i) x, is monotone in i and tends to x, so from i = n on it is at most rho =
-// max((num+n)/(den+n) x, x), and the terms after term n sum to at most term n times rho/(1-rho). The sum ends when that is
-// below 2^-bits of it.
+// The tail: the quotient of two terms, (num+i)/(den+i) x, is monotone in i and tends to x, so from i = n on it is at
+// most rho = max((num+n)/(den+n) x, x), and the terms after term n sum to at most term n times rho/(1-rho). The sum
+// ends when that is below 2^-bits of it.
 func (ar arith) series(num, den *big.Rat, x interval) interval {
 	one := ar.ratio(1, 1)
 	n, d := ar.rat(num), ar.rat(den) // num + i, den + i

@@ -2,8 +2,8 @@ package sphere
 
 import "math"
 
-// Measure is the optimal base measure Alpha sigma on S^d (sigma uniform, of mass 1), and the mechanism that it makes: for an
-// input x, density Alpha e^(eps/2) on the cap {y : <x,y> >= T} and Alpha e^(-eps/2) outside.
+// Measure is the optimal base measure Alpha sigma on S^d (sigma uniform, of mass 1), and the mechanism that it makes:
+// for an input x, density Alpha e^(eps/2) on the cap {y : <x,y> >= T} and Alpha e^(-eps/2) outside.
 type Measure struct {
 	// T is the cosine of the cap's angle, and Omt = 1 - T, which T alone gives badly for a small cap.
 	T   float64 `json:"t"`
@@ -12,8 +12,8 @@ type Measure struct {
 	Alpha float64 `json:"alpha"`
 	// S is the cap's share of the sphere.
 	S float64 `json:"S"`
-	// J is the worst case of W_p^p, the same for every point mass, and W = J^(1/p) is that of W_p: the distance from x to the rim of
-	// its cap.
+	// J is the worst case of W_p^p, the same for every point mass, and W = J^(1/p) is that of W_p: the distance from x to
+	// the rim of its cap.
 	J float64 `json:"J"`
 	W float64 `json:"W"`
 	// Pin is the probability that the output lies in the cap, Pout that it does not.

@@ -7,9 +7,9 @@ import (
 
 // Solve returns the optimal base measure on the unit sphere S^d of R^(d+1) for the cost |x-y|^p and privacy eps.
 //
-// Accuracy: Omt, Alpha, S, J, W, Pin and Pout to a relative 1e-13, T to 1e-13 max(|T|, 1/sqrt(d+p)), over the whole domain
-// d = 1..MaxDimension, p in [MinExponent, MaxExponent] (any real number), eps in [MinEpsilon, MaxEpsilon]; some microseconds.
-// Errors: ErrDimension, ErrExponent, ErrEpsilon outside; ErrUnderflow where Omt is below 2^-1022.
+// Accuracy: Omt, Alpha, S, J, W, Pin and Pout to a relative 1e-13, T to 1e-13 max(|T|, 1/sqrt(d+p)), over the whole
+// domain d = 1..MaxDimension, p in [MinExponent, MaxExponent] (any real number), eps in [MinEpsilon, MaxEpsilon]; some
+// microseconds. Errors: ErrDimension, ErrExponent, ErrEpsilon outside; ErrUnderflow where Omt is below 2^-1022.
 func Solve(d int, p, eps float64) (Measure, error) {
 	if err := check(d, p, eps); err != nil {
 		return Measure{}, err
@@ -64,17 +64,17 @@ const (
 	margin = 20
 	// maxSteps is far above the 5 evaluations that the hardest known input takes.
 	maxSteps = 200
-	// nearBy and close are goals of the coarse and the fine steps, for the size of a step in units of the equation's own scale (see
-	// scale). Steps are of third order with the coarse rule and of fourth with the fine one: the errors they leave are a few 1e-5
-	// and 1e-17.
+	// nearBy and close are goals of the coarse and the fine steps, for the size of a step in units of the equation's own
+	// scale (see scale). Steps are of third order with the coarse rule and of fourth with the fine one: the errors they
+	// leave are a few 1e-5 and 1e-17.
 	nearBy = 0.03
 	close  = 3e-5
 )
 
 // solve returns the measure and the number of evaluations of the integrals.
 //
-// Coarse steps on the 14-node rule lead to a few digits, one or two fine ones to the end. Every step that leaves the bracket
-// [low, high] of the root is replaced by bisection.
+// Coarse steps on the 14-node rule lead to a few digits, one or two fine ones to the end. Every step that leaves the
+// bracket [low, high] of the root is replaced by bisection.
 func (pr *problem) solve() (Measure, int, error) {
 	bottom := zetaOf(pr.easy())
 	top := math.Sqrt(min((pr.eps+margin)/pr.a, maxZeta))
@@ -141,8 +141,8 @@ func (pr *problem) at(z float64, nodes rule) point {
 	}
 	var s, k float64
 	if pr.q > 3*pr.a {
-		// rho^q has its own, shorter scale: a panel for it. With x over the length as the variable, both integrands of a panel are
-		// sums of e^(-c x), 0 <= c <= 160, for which 40 nodes have an error of about e^(-80^2 / c).
+		// rho^q has its own, shorter scale: a panel for it. With x over the length as the variable, both integrands of a
+		// panel are sums of e^(-c x), 0 <= c <= 160, for which 40 nodes have an error of about e^(-80^2 / c).
 		const near = 1. / 8
 		s, k = pr.integrate(nodes, z, t, omega, 0, near*length)
 		s1, k1 := pr.integrate(nodes, z, t, omega, near*length, (1-near)*length)
@@ -173,10 +173,11 @@ func (pr *problem) at(z float64, nodes rule) point {
 	return pt
 }
 
-// integrate returns the means over x in [from, from+length] of e^(-a y) zeta/u and of that times 1 - rho^q, where zeta = z + x.
+// integrate returns the means over x in [from, from+length] of e^(-a y) zeta/u and of that times 1 - rho^q, where zeta
+// = z + x.
 //
-// y is the distance from the threshold in zeta^2, so that the Gaussian factor is e^(-a y); em = 1 - e^-y. Differences that
-// cancel are formed from it: u^2 - t^2 = (1-t^2) em.
+// y is the distance from the threshold in zeta^2, so that the Gaussian factor is e^(-a y); em = 1 - e^-y. Differences
+// that cancel are formed from it: u^2 - t^2 = (1-t^2) em.
 func (pr *problem) integrate(nodes rule, z, t, omega, from, length float64) (s, k float64) {
 	out := math.Exp(-z * z)
 	t2, inverse := t*t, 1/omega
@@ -230,9 +231,9 @@ func share(x float64) float64 {
 	return -math.Expm1(-x)
 }
 
-// step returns a step in lambda towards the root of E K = R, and its size relative to the scale on which the equation bends. Far
-// from the root it is Halley's step, in logarithms if E is large; near it (last) the series of the inverse function to third
-// order.
+// step returns a step in lambda towards the root of E K = R, and its size relative to the scale on which the equation
+// bends. Far from the root it is Halley's step, in logarithms if E is large; near it (last) the series of the inverse
+// function to third order.
 //
 // In lambda, with E S = es, D = 1 + es and E dS/dlambda = ef:
 //
@@ -288,8 +289,9 @@ func zeta(t, omega float64) float64 {
 	return math.Sqrt(-math.Log(omega * (2 - omega)))
 }
 
-// gaussian returns a first guess of the limit of t sqrt(d) for large d, the solution of tau (1 + E Q(tau)) = E phi(tau): to one per cent for
-// eps below 0.3, to three above 6, and between them not below a third of it, which costs a step or two.
+// gaussian returns a first guess of the limit of t sqrt(d) for large d, the solution of tau (1 + E Q(tau)) = E
+// phi(tau): to one per cent for eps below 0.3, to three above 6, and between them not below a third of it, which costs
+// a step or two.
 func gaussian(eps float64) float64 {
 	if eps < 3 {
 		e := math.Expm1(eps)

@@ -27,7 +27,8 @@ type vectors struct {
 // promise is the relative accuracy that Solve promises.
 const promise = 1e-13
 
-// usual is what it keeps on the golden rows: a few roundings. A step back from it is worth knowing long before the promise breaks.
+// usual is what it keeps on the golden rows: a few roundings. A step back from it is worth knowing long before the
+// promise breaks.
 const usual = 6e-15
 
 var goldenFiles = []string{"testdata/golden.json", "testdata/reference.json"}
@@ -153,7 +154,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestUnderflow walks up to the end of the domain at d = 1, p = 0.5: an answer as long as 1-t is a normal number, then ErrUnderflow.
+// TestUnderflow walks up to the end of the domain at d = 1, p = 0.5: an answer as long as 1-t is a normal number, then
+// ErrUnderflow.
 func TestUnderflow(t *testing.T) {
 	seen := false
 	for eps := 525.0; eps < 540; eps += 0.25 {
@@ -177,8 +179,8 @@ func TestUnderflow(t *testing.T) {
 	}
 }
 
-// TestRandom solves 100 000 random problems (5 000 with -short): finite fields in their ranges that agree with each other, and a residual
-// of the equation, on another rule of 64 nodes from gonum, of the size of rounding.
+// TestRandom solves 100 000 random problems (5 000 with -short): finite fields in their ranges that agree with each
+// other, and a residual of the equation, on another rule of 64 nodes from gonum, of the size of rounding.
 func TestRandom(t *testing.T) {
 	cases := 100_000
 	if testing.Short() {
@@ -186,8 +188,8 @@ func TestRandom(t *testing.T) {
 	}
 	other := gonumRule(64)
 	g := numtest.NewSplitMix64(7)
-	// residualTol: the integrals of the other rule, the rounding of t (1e-16 of t, times d log(E K)/d log t, up to a t^2 = 700), and
-	// Solve's own error.
+	// residualTol: the integrals of the other rule, the rounding of t (1e-16 of t, times d log(E K)/d log t, up to a t^2 =
+	// 700), and Solve's own error.
 	const residualTol = 1e-12
 	underflows, most := 0, 0
 	worst := 0.0
@@ -247,7 +249,8 @@ func gonumRule(n int) rule {
 	return r
 }
 
-// TestNodes holds the tables of nodes against gonum's, and against the integrals of x^k, which a rule of n nodes has exactly for k < 2n.
+// TestNodes holds the tables of nodes against gonum's, and against the integrals of x^k, which a rule of n nodes has
+// exactly for k < 2n.
 func TestNodes(t *testing.T) {
 	nodeTol := numtest.Tol{Abs: 2e-16, Rel: 4e-15, Why: "gonum's weights are good to some ulps"}
 	powerTol := numtest.Tol{Rel: 1e-14, Why: "the k-th power of a rounded node, k < 80"}

@@ -32,8 +32,8 @@ var stepInputs = []struct {
 	{4, 11, 2}, {1, 9, 0.3},
 }
 
-// TestPointDerivatives compares what a step knows about the equation with differences: the derivative of S in lambda, its logarithmic derivative, and
-// the parts themselves with the equation that defines them.
+// TestPointDerivatives compares what a step knows about the equation with differences: the derivative of S in lambda,
+// its logarithmic derivative, and the parts themselves with the equation that defines them.
 func TestPointDerivatives(t *testing.T) {
 	const h = 1e-4
 	const tol = 1e-5   // h^2 times third derivatives, which are some hundred in the scale of lambda, and 1e-15/h of rounding
@@ -64,7 +64,8 @@ func TestPointDerivatives(t *testing.T) {
 	}
 }
 
-// TestStepOrder: a step from a distance x of the root ends at one of order x^3 with the coarse formulas and x^4 with the last one; halving x shows it.
+// TestStepOrder: a step from a distance x of the root ends at one of order x^3 with the coarse formulas and x^4 with
+// the last one; halving x shows it.
 func TestStepOrder(t *testing.T) {
 	for _, tt := range stepInputs {
 		pr, root := rootOf(t, tt.d, tt.p, tt.eps)

@@ -42,18 +42,19 @@ const (
 	maxPolynomial = 128
 )
 
-// Verify proves b for d, p, eps, or fails with ErrBounds (the bounds are false, or not in order, or not in (0, 1)) or ErrPrecision (they are
-// so close to w* that 8192 bits do not tell on which side). It shares no code with Solve.
+// Verify proves b for d, p, eps, or fails with ErrBounds (the bounds are false, or not in order, or not in (0, 1)) or
+// ErrPrecision (they are so close to w* that 8192 bits do not tell on which side). It shares no code with Solve.
 //
-// What it checks: with kappa = e^eps - 1, s the law of (1 - <x,y>)/2 for y uniform (a Beta law with both parameters a = d/2),
-// q = p/2 and h = E[s^q], the function
+// What it checks: with kappa = e^eps - 1, s the law of (1 - <x,y>)/2 for y uniform (a Beta law with both parameters a =
+// d/2), q = p/2 and h = E[s^q], the function
 //
 //	P(w) = h - w^q - kappa E[(w^q - s^q)_+]
 //
-// is strictly decreasing on (0, 1) and w* is its zero (the paper's equation over 2^p e^(-eps/2)): P(Lower) > 0 > P(Upper). Where d <= 128 is even
-// and p is even, P is a polynomial with rational coefficients but for kappa, and it is evaluated exactly for rational bounds of
-// kappa; on S^2 so for odd p, in sqrt(w). Elsewhere P / w^q is enclosed by two series of positive terms in interval arithmetic, each
-// with the bound of its tail (see series in interval.go); the constants come from the same series at w = 1/2.
+// is strictly decreasing on (0, 1) and w* is its zero (the paper's equation over 2^p e^(-eps/2)): P(Lower) > 0 >
+// P(Upper). Where d <= 128 is even and p is even, P is a polynomial with rational coefficients but for kappa, and it is
+// evaluated exactly for rational bounds of kappa; on S^2 so for odd p, in sqrt(w). Elsewhere P / w^q is enclosed by two
+// series of positive terms in interval arithmetic, each with the bound of its tail (see series in interval.go); the
+// constants come from the same series at w = 1/2.
 func (b Bounds) Verify(d int, p, eps float64) error {
 	if err := check(d, p, eps); err != nil {
 		return err
@@ -87,8 +88,8 @@ func (b Bounds) Verify(d int, p, eps float64) error {
 	return nil
 }
 
-// farAbove is a number above every w* in dimension d: w* <= E[s^q]^(1/q) <= E[s^6]^(1/6) < (d+10)/(2d+10), with room, and at most 15/16. Verify
-// does not depend on its being so.
+// farAbove is a number above every w* in dimension d: w* <= E[s^q]^(1/q) <= E[s^6]^(1/6) < (d+10)/(2d+10), with room,
+// and at most 15/16. Verify does not depend on its being so.
 func farAbove(d int) *big.Rat {
 	most := big.NewRat(5*(int64(d)+10), 4*(2*int64(d)+10))
 	if top := big.NewRat(15, 16); most.Cmp(top) > 0 {
@@ -147,8 +148,8 @@ func (e *equation) value(ar arith, w *big.Rat) interval {
 //
 //	P(w) = h - w^q - kappa / B(a,a) sum_{k<a} (-1)^k C(a-1,k) w^(a+q+k) (1/(a+k) - 1/(a+q+k)),   h = prod_{i<q} (a+i)/(2a+i),
 //
-// from integrating (w^q - s^q) s^(a-1) (1-s)^(a-1). With a = 1 it holds for every q: h = 1/(1+q). Everything but kappa (and
-// sqrt(w) for odd p) is exact.
+// from integrating (w^q - s^q) s^(a-1) (1-s)^(a-1). With a = 1 it holds for every q: h = 1/(1+q). Everything but kappa
+// (and sqrt(w) for odd p) is exact.
 func (e *equation) polynomial(ar arith, w *big.Rat) interval {
 	a := int64(e.d / 2)
 	one := big.NewRat(1, 1)

@@ -16,8 +16,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// FuzzReports: a file of reports, whatever it holds, is counted as a plain loop over its lines or records counts it, with what package policy
-// says of each; and the counts come back from the text that they are written as.
+// FuzzReports: a file of reports, whatever it holds, is counted as a plain loop over its lines or records counts it,
+// with what package policy says of each; and the counts come back from the text that they are written as.
 func FuzzReports(f *testing.F) {
 	eps, err := ldp.ParseEpsilon("1")
 	if err != nil {

@@ -51,7 +51,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestUnusableCost holds that verify, and release before it makes a ledger, refuse in words a cost that no client could use.
+// TestUnusableCost holds that verify, and release before it makes a ledger, refuse in words a cost that no client could
+// use.
 func TestUnusableCost(t *testing.T) {
 	dir := t.TempDir()
 	for _, mode := range []string{"mixture", "projection"} {
@@ -103,7 +104,8 @@ func TestUnusableCost(t *testing.T) {
 	}
 }
 
-// TestProvenanceFlags holds that design writes what the flags state, that verify shows it, and that both warn of what is not stated.
+// TestProvenanceFlags holds that design writes what the flags state, that verify shows it, and that both warn of what
+// is not stated.
 func TestProvenanceFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p")
 	for _, test := range []struct {
@@ -139,7 +141,8 @@ func TestProvenanceFlags(t *testing.T) {
 	}
 }
 
-// TestWarningAboveEight holds that a level above 8 is warned of, and 8 is not, by design, verify and release -check, with status 0.
+// TestWarningAboveEight holds that a level above 8 is warned of, and 8 is not, by design, verify and release -check,
+// with status 0.
 func TestWarningAboveEight(t *testing.T) {
 	dir := t.TempDir()
 	file, counts := filepath.Join(dir, "p"), write(t, dir, "c", "0,1\n")

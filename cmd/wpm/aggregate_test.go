@@ -130,7 +130,8 @@ func mixed(t *testing.T, dir string) (policy, reports string, good int) {
 	return policy, reports + foreign + "\n \nxyz\n" + foreign + reports[:72] + "05000000\n" + strings.Repeat("0", 1<<17) + "\n", 5
 }
 
-// TestAggregateRefused: what is refused is counted by reason, the histogram is that of the rest, and the status says so; -strict has none of it.
+// TestAggregateRefused: what is refused is counted by reason, the histogram is that of the rest, and the status says
+// so; -strict has none of it.
 func TestAggregateRefused(t *testing.T) {
 	dir := t.TempDir()
 	policy, reports, good := mixed(t, dir)
@@ -185,8 +186,8 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestAggregateCounts: partial counts and the command's own CSV give the same histogram as the reports that they were made from, however
-// the reports are spread over files.
+// TestAggregateCounts: partial counts and the command's own CSV give the same histogram as the reports that they were
+// made from, however the reports are spread over files.
 func TestAggregateCounts(t *testing.T) {
 	dir := t.TempDir()
 	policy, reports, _ := mixed(t, dir)

@@ -139,7 +139,8 @@ func init() {
 	os.Exit(0)
 }
 
-// TestAuditBadUsage: one line with the value, status 2, nothing written; and a policy whose integers do not hold is a no.
+// TestAuditBadUsage: one line with the value, status 2, nothing written; and a policy whose integers do not hold is a
+// no.
 func TestAuditBadUsage(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")

@@ -38,8 +38,8 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestCheckKinds: certificates of every kind hold, plain or gzip, from a file or standard input, one or many; of a private one
-// no number is shown.
+// TestCheckKinds: certificates of every kind hold, plain or gzip, from a file or standard input, one or many; of a
+// private one no number is shown.
 func TestCheckKinds(t *testing.T) {
 	all := goldens(t)
 	lines := strings.Split(strings.TrimSuffix(all, "\n"), "\n")
@@ -110,7 +110,8 @@ func TestCheckAnswers(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses: what is false is a no, what cannot be read or has no cost is bad input, and neither tells private numbers.
+// TestCheckRefuses: what is false is a no, what cannot be read or has no cost is bad input, and neither tells private
+// numbers.
 func TestCheckRefuses(t *testing.T) {
 	all := strings.Split(strings.TrimSuffix(goldens(t), "\n"), "\n")
 	projection, measure := all[0], all[5]

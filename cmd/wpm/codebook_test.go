@@ -19,7 +19,8 @@ import (
 
 const fixedSeed = "0101010101010101010101010101010101010101010101010101010101010101"
 
-// TestCodebookPath goes the way of vectors from the design to what a server makes of the reports, for both kinds of seed.
+// TestCodebookPath goes the way of vectors from the design to what a server makes of the reports, for both kinds of
+// seed.
 func TestCodebookPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []string{"fresh", fixedSeed} {
@@ -176,7 +177,8 @@ func TestCodebookUsage(t *testing.T) {
 	}
 }
 
-// TestCodebookStatements: sphere states in the policy what its flags say, verify prints it, and both warn where nothing is said.
+// TestCodebookStatements: sphere states in the policy what its flags say, verify prints it, and both warn where nothing
+// is said.
 func TestCodebookStatements(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "p")
 	design := []string{"sphere", "-d", "2", "-eps", "9", "-points", "16", "-out", policy}
@@ -209,8 +211,9 @@ func TestCodebookStatements(t *testing.T) {
 	}
 }
 
-// TestCodebookReports: reports of vectors are read as those of points are: from gzip and from many files, with what is no
-// report of the policy counted by reason and left out, or with -strict nothing written; and a fixed seed has partial counts.
+// TestCodebookReports: reports of vectors are read as those of points are: from gzip and from many files, with what is
+// no report of the policy counted by reason and left out, or with -strict nothing written; and a fixed seed has partial
+// counts.
 func TestCodebookReports(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []string{"fresh", fixedSeed} {

@@ -224,10 +224,11 @@ func WriteCounts(w io.Writer, c *Counts) error {
 // maxTally bounds counts of reports, and their sum: beyond 2^53 float64 is not exact.
 const maxTally = 1 << 53
 
-// ReadTally reads how many reports there are of each point, from CSV with a header: the columns label (name) or index, and count, in any
-// order. estimate, lower and upper, which "wpm aggregate" writes beside them, are skipped; any other column is an error. labels are those
-// of the points. A point that is not in the file has no reports; one that is not known or is there twice is an error, as is a count that
-// is not a whole number from 0 to 2^53, or a sum above it. name stands for the file in errors.
+// ReadTally reads how many reports there are of each point, from CSV with a header: the columns label (name) or index,
+// and count, in any order. estimate, lower and upper, which "wpm aggregate" writes beside them, are skipped; any other
+// column is an error. labels are those of the points. A point that is not in the file has no reports; one that is not
+// known or is there twice is an error, as is a count that is not a whole number from 0 to 2^53, or a sum above it. name
+// stands for the file in errors.
 func ReadTally(r io.Reader, name string, labels []string) ([]uint64, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err

@@ -194,8 +194,8 @@ func transpose(a []float64, r, c int) []float64 {
 	return b
 }
 
-// WriteNPY writes a cost matrix as NPY version 1.0, float64, little-endian, C order. Rows are written as they are computed. The error is that of cost.Validate,
-// cost.ErrTooLarge above cost.MaxEntries, or of the writer.
+// WriteNPY writes a cost matrix as NPY version 1.0, float64, little-endian, C order. Rows are written as they are
+// computed. The error is that of cost.Validate, cost.ErrTooLarge above cost.MaxEntries, or of the writer.
 //
 // It does not use npyio, whose header is not aligned to 64 bytes as the format asks.
 func WriteNPY(w io.Writer, m cost.Matrix) error {

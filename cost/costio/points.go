@@ -21,8 +21,8 @@ type Points struct {
 // Geographic reports whether the coordinates are a latitude and a longitude, in degrees.
 func (p *Points) Geographic() bool { return slices.Equal(p.Columns, latLon) }
 
-// ReadPoints reads points from CSV. A header gives the columns, in any order; rows without one are label,x1,...,xn. The package comment
-// has the names. name stands for the file in errors.
+// ReadPoints reads points from CSV. A header gives the columns, in any order; rows without one are label,x1,...,xn. The
+// package comment has the names. name stands for the file in errors.
 func ReadPoints(r io.Reader, name string) (*Points, error) {
 	t, err := newTable(r, name)
 	if err != nil {

@@ -51,7 +51,8 @@ func TestGenerate(t *testing.T) {
 	})
 }
 
-// The city has the shape the package comment promises: uneven map, few cells per user, heavy tail; and other seeds give other cities.
+// The city has the shape the package comment promises: uneven map, few cells per user, heavy tail; and other seeds give
+// other cities.
 func TestGenerateShape(t *testing.T) {
 	p, err := Generate(1, 500, 20, 20)
 	if err != nil {

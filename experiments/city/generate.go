@@ -18,8 +18,8 @@ const minCheckins = 10
 // maxExtra bounds the heavy tail of check-ins per user.
 const maxExtra = 2000
 
-// Generate returns a synthetic city of the given number of users over rows x cols cells. It is a simulation: see the package comment.
-// Errors: ErrSize.
+// Generate returns a synthetic city of the given number of users over rows x cols cells. It is a simulation: see the
+// package comment. Errors: ErrSize.
 func Generate(seed uint64, users, rows, cols int) (Population, error) {
 	if err := checkSize(users, rows, cols); err != nil {
 		return Population{}, err
@@ -33,8 +33,8 @@ func Generate(seed uint64, users, rows, cols int) (Population, error) {
 	return p, nil
 }
 
-// plan lays out the districts: the centre, a business quarter beside it, residential quarters around, and two destinations far out (say an
-// airport and a lake). The positions vary with the seed, the roles do not.
+// plan lays out the districts: the centre, a business quarter beside it, residential quarters around, and two
+// destinations far out (say an airport and a lake). The positions vary with the seed, the roles do not.
 func plan(rng *rand.Rand) []district {
 	near := func(v, by float64) float64 { return v + by*(2*rng.Float64()-1) }
 	ds := []district{
@@ -61,7 +61,8 @@ type generator struct {
 	districts  []district
 }
 
-// user draws one user: home, work, a few leisure places, and a heavy-tailed number of check-ins spread unevenly over them.
+// user draws one user: home, work, a few leisure places, and a heavy-tailed number of check-ins spread unevenly over
+// them.
 func (g *generator) user(id int64) User {
 	home := g.pick(func(d district) float64 { return d.live })
 	hx, hy := g.place(home)

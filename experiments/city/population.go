@@ -21,7 +21,8 @@ const (
 	MaxCount = 1 << 30 // check-ins of one user
 )
 
-// Population is the check-ins of users over a grid. Cell (row, col) has index row*Cols + col; row 0 is the southern edge, column 0 the western.
+// Population is the check-ins of users over a grid. Cell (row, col) has index row*Cols + col; row 0 is the southern
+// edge, column 0 the western.
 type Population struct {
 	Rows, Cols int
 	Users      []User
@@ -43,8 +44,8 @@ func (u User) Total() int {
 	return t
 }
 
-// Distribution returns the check-in frequencies as weights on the user's cells. The weights are nearest floats of count/total; their sum
-// differs from 1 by at most len(Cells) * 2^-53.
+// Distribution returns the check-in frequencies as weights on the user's cells. The weights are nearest floats of
+// count/total; their sum differs from 1 by at most len(Cells) * 2^-53.
 func (u User) Distribution() (support []int, weight []float64) {
 	support = append([]int{}, u.Cells...)
 	weight = make([]float64, len(u.Counts))
@@ -67,9 +68,9 @@ func (p Population) Checkins() int {
 	return t
 }
 
-// Truth is the mean of the users' distributions: what an analyst would compute if she saw everything. Every entry is a sum of at most
-// MaxUsers non-negative terms in the order of the users, so its relative error is below MaxUsers * 2^-52 (1e-9) at the very worst and near
-// 1e-13 for a thousand users.
+// Truth is the mean of the users' distributions: what an analyst would compute if she saw everything. Every entry is a
+// sum of at most MaxUsers non-negative terms in the order of the users, so its relative error is below MaxUsers * 2^-52
+// (1e-9) at the very worst and near 1e-13 for a thousand users.
 func (p Population) Truth() []float64 {
 	t := make([]float64, p.Cells())
 	for _, u := range p.Users {

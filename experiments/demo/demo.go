@@ -127,7 +127,8 @@ func (c Config) resolve() (Config, ldp.Epsilon, error) {
 	return c, eps, nil
 }
 
-// Run makes the tour. Errors: ErrConfig, ErrCheck, the context's, those of the packages it calls and of the file system.
+// Run makes the tour. Errors: ErrConfig, ErrCheck, the context's, those of the packages it calls and of the file
+// system.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, eps, err := cfg.resolve()
 	if err != nil {
@@ -260,7 +261,8 @@ func label(p city.Population, cell int) string {
 	return fmt.Sprintf("r%dc%d", cell/p.Cols, cell%p.Cols)
 }
 
-// release sends the first user through the real private path, and asks again: the ledger must repeat the report and pay once.
+// release sends the first user through the real private path, and asks again: the ledger must repeat the report and pay
+// once.
 func (t *tour) release(ctx context.Context, policies map[policy.Mode]policy.Policy, res *Result) (err error) {
 	dir, err := os.MkdirTemp("", "wpm-demo-")
 	if err != nil {
@@ -343,7 +345,8 @@ func (t *tour) simulate(ctx context.Context, policies map[policy.Mode]policy.Pol
 	return nil
 }
 
-// weights is the row that the user's simulated release is drawn from. The mixture's draw of a cell uses rejection on 32 bits: exact counts, no float.
+// weights is the row that the user's simulated release is drawn from. The mixture's draw of a cell uses rejection on 32
+// bits: exact counts, no float.
 func (t *tour) weights(ctx context.Context, p policy.Policy, u city.User, r io.Reader) (ldp.Weights, error) {
 	if p.Mode() == policy.Projection {
 		support, weight := u.Distribution()

@@ -97,8 +97,8 @@ func (b Bars) draw(c draw.Canvas) error {
 	return nil
 }
 
-// barPlotter draws bar number at of each group of of bars. (plotter.BarChart has widths in points, which would not follow
-// the number of groups.)
+// barPlotter draws bar number at of each group of of bars. (plotter.BarChart has widths in points, which would not
+// follow the number of groups.)
 type barPlotter struct {
 	s      BarSeries
 	at, of int

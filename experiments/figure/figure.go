@@ -111,8 +111,8 @@ func drawPNG(c Chart) ([]byte, error) {
 	return png.Bytes(), nil
 }
 
-// isNil reports whether c is nil or a nil pointer to one of the descriptions (methods on value receivers make the pointer
-// forms charts too).
+// isNil reports whether c is nil or a nil pointer to one of the descriptions (methods on value receivers make the
+// pointer forms charts too).
 func isNil(c Chart) bool {
 	switch c := c.(type) {
 	case nil:
@@ -128,8 +128,8 @@ func isNil(c Chart) bool {
 }
 
 // finishSVG makes the document portable. It names fonts that share the metrics of the one the layout was computed with,
-// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), and replaces
-// characters that XML does not allow, which a label may hold.
+// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), and
+// replaces characters that XML does not allow, which a label may hold.
 func finishSVG(svg []byte) []byte {
 	svg = bytes.ReplaceAll(svg, []byte(`style="font-family:Liberation Sans;`),
 		[]byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`))

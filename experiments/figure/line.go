@@ -251,7 +251,8 @@ func scaleAxis(a *plot.Axis, s Scale) {
 	}
 }
 
-// legend lists the series beside the plot. (plot.Legend sets its lines by the extent of each text, which makes them uneven.)
+// legend lists the series beside the plot. (plot.Legend sets its lines by the extent of each text, which makes them
+// uneven.)
 type legend []legendEntry
 
 type legendEntry struct {
@@ -352,7 +353,8 @@ func (s span) axis(sc Scale, room bool) (lo, hi float64) {
 // digits would all read the same, so the axis is widened and the line looks flat, as it is.
 const minRelRange = 1e-6
 
-// ticks marks multiples of 1, 2 or 5 times a power of ten: 4 to 10 of them with labels, and the next finer ones without.
+// ticks marks multiples of 1, 2 or 5 times a power of ten: 4 to 10 of them with labels, and the next finer ones
+// without.
 type ticks struct{}
 
 func (ticks) Ticks(lo, hi float64) []plot.Tick {
@@ -373,8 +375,8 @@ func (ticks) Ticks(lo, hi float64) []plot.Tick {
 	return out
 }
 
-// tickStep returns the distance of labelled ticks and into how many parts it is divided; 0 where numbers are too large, too small or too close
-// together for steps of their own.
+// tickStep returns the distance of labelled ticks and into how many parts it is divided; 0 where numbers are too large,
+// too small or too close together for steps of their own.
 func tickStep(lo, hi float64) (step float64, parts int) {
 	const labels = 4 // as many fit in any step below
 	if !(hi-lo > minRelRange*math.Max(math.Abs(lo), math.Abs(hi))) || hi-lo > 1e90 || hi-lo < 1e-90 {

@@ -78,7 +78,8 @@ func (m Method) look() int {
 	return 0
 }
 
-// Config is the protocol. Its zero value, with Data set, is the study of the paper, and without data the same on a synthetic city; the fields say what zero means.
+// Config is the protocol. Its zero value, with Data set, is the study of the paper, and without data the same on a
+// synthetic city; the fields say what zero means.
 type Config struct {
 	Data string `json:"data"` // folder or file, see Load; "": a synthetic city
 	Out  string `json:"out"`  // folder to write the report to; "": nothing is written
@@ -101,7 +102,8 @@ type Config struct {
 
 	SkipTieRange bool `json:"skip_tie_range"` // do not look for the range of expected W_1 over all exact projections
 
-	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap; done is not decreasing for one what.
+	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap; done is not decreasing
+	// for one what.
 	Progress func(done, total int, what string) `json:"-"`
 }
 

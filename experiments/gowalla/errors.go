@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Errors of this package, wrapped with what, where and the value. Errors of the solvers pass through, with the user and eps they met.
+// Errors of this package, wrapped with what, where and the value. Errors of the solvers pass through, with the user and
+// eps they met.
 var (
 	// ErrConfig: a Config field out of range.
 	ErrConfig = errors.New("gowalla: bad configuration")
@@ -15,7 +16,8 @@ var (
 	ErrData = errors.New("gowalla: bad data")
 	// ErrFewUsers: fewer users with enough check-ins than asked for.
 	ErrFewUsers = errors.New("gowalla: too few users")
-	// ErrCertificate: released rows that differ by more than e^eps, or a W_1 whose certified gap is too wide. It would be a bug, not bad input.
+	// ErrCertificate: released rows that differ by more than e^eps, or a W_1 whose certified gap is too wide. It would be
+	// a bug, not bad input.
 	ErrCertificate = errors.New("gowalla: certificate does not hold")
 )
 

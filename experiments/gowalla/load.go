@@ -20,7 +20,8 @@ import (
 
 // The formats of check-in data.
 const (
-	// FormatSNAP is the original file: user <TAB> time <TAB> latitude <TAB> longitude <TAB> place, one check-in a line, no header.
+	// FormatSNAP is the original file: user <TAB> time <TAB> latitude <TAB> longitude <TAB> place, one check-in a line, no
+	// header.
 	FormatSNAP = "snap"
 	// FormatPlaces is a pair of tables with headers "user poi checkins" and "poi lat lon".
 	FormatPlaces = "places"
@@ -58,17 +59,19 @@ type Source struct {
 	Used     int      `json:"used"`      // check-ins of those
 }
 
-// Load reads check-ins and applies the protocol up to the choice of users: area, grid, least number of check-ins, lowest ids.
+// Load reads check-ins and applies the protocol up to the choice of users: area, grid, least number of check-ins,
+// lowest ids.
 //
-// cfg.Data is a folder or a file. In a folder the first of these is taken, plain or with ".gz" (plain first): the SNAP file
-// (loc-gowalla_totalCheckins.txt or Gowalla_totalCheckins.txt), the tables user_poi_count.tsv and poi_lat_lon.tsv, the table
-// austin_city_user_cell.tsv. A file is recognised by its first line, whatever its name; a table of counts by place needs the table of places
-// (poi_lat_lon.tsv) beside it. Compression is recognised by content.
+// cfg.Data is a folder or a file. In a folder the first of these is taken, plain or with ".gz" (plain first): the SNAP
+// file (loc-gowalla_totalCheckins.txt or Gowalla_totalCheckins.txt), the tables user_poi_count.tsv and poi_lat_lon.tsv,
+// the table austin_city_user_cell.tsv. A file is recognised by its first line, whatever its name; a table of counts by
+// place needs the table of places (poi_lat_lon.tsv) beside it. Compression is recognised by content.
 //
 // A table of cells carries no coordinates, so it goes with the default area and grid only (else ErrConfig).
 //
-// Every line must be well-formed: a *DataError names file and line of the first that is not. Coordinates must be finite numbers; those off the
-// globe are counted in Source.OffGlobe. A user-place or user-cell pair, or a place, that occurs twice in a table is an error.
+// Every line must be well-formed: a *DataError names file and line of the first that is not. Coordinates must be finite
+// numbers; those off the globe are counted in Source.OffGlobe. A user-place or user-cell pair, or a place, that occurs
+// twice in a table is an error.
 func Load(ctx context.Context, cfg Config) (city.Population, Source, error) {
 	cfg, _, err := cfg.resolve()
 	if err != nil {
@@ -185,7 +188,8 @@ func (l *loader) firstLine(path string) (string, error) {
 // maxLine is the longest line accepted. Real ones have under 100 bytes.
 const maxLine = 1 << 12
 
-// lines calls do for each line of the file, numbered from 1, without its end. Errors of do that are strings in a badLine become a *DataError.
+// lines calls do for each line of the file, numbered from 1, without its end. Errors of do that are strings in a
+// badLine become a *DataError.
 func (l *loader) lines(path string, do func(n int, line []byte) error) (int, error) {
 	f, err := os.Open(path)
 	if err != nil {

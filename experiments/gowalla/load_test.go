@@ -46,7 +46,8 @@ func pack(t testing.TB, data []byte) []byte {
 	return buf.Bytes()
 }
 
-// A small data set in all formats: user 3 with 2 check-ins in cell (0, 0) and 1 in (19, 19); user 12 with 1 in (10, 5); user 7 outside the area only.
+// A small data set in all formats: user 3 with 2 check-ins in cell (0, 0) and 1 in (19, 19); user 12 with 1 in (10, 5);
+// user 7 outside the area only.
 const (
 	snapText = "12\t2010-10-19T23:55:27Z\t30.305\t-97.82\t8\n" +
 		"3\t2010-10-18T22:17:43Z\t30.15\t-97.9\t1\r\n" +
@@ -259,7 +260,8 @@ func TestLoadProgress(t *testing.T) {
 	}
 }
 
-// Cells partition the area: every point of it has one cell, whose bounds hold it up to rounding; points outside have none.
+// Cells partition the area: every point of it has one cell, whose bounds hold it up to rounding; points outside have
+// none.
 func TestCell(t *testing.T) {
 	a := Austin()
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,7 +14,8 @@ import (
 // mechanism is a rule and the box its output is rounded into.
 type mechanism struct {
 	box *ldp.Polytope
-	// law returns the distribution that the user's release is drawn from, in floats, and the certified gap if it came from a solver.
+	// law returns the distribution that the user's release is drawn from, in floats, and the certified gap if it came from
+	// a solver.
 	law func(u city.User) (q []float64, gap float64, err error)
 }
 
@@ -108,9 +109,10 @@ func (s *study) dense(u city.User) []float64 {
 	return mu
 }
 
-// mixture is the client mode without a solver: a cell is drawn from mu, then the release from the row of that cell, the projection of its point
-// mass. The law of the release is the mixture of those rows; they lie in the box, so the mixture does, and rounding it to integers changes it by less
-// than a unit a cell. With TiesSolver the rows are the integers that would be published.
+// mixture is the client mode without a solver: a cell is drawn from mu, then the release from the row of that cell, the
+// projection of its point mass. The law of the release is the mixture of those rows; they lie in the box, so the
+// mixture does, and rounding it to integers changes it by less than a unit a cell. With TiesSolver the rows are the
+// integers that would be published.
 func (s *study) mixture(d design) (mechanism, error) {
 	if s.randomly() {
 		return s.randomMixture(d.mech.Polytope())

@@ -225,7 +225,8 @@ func (r Result) Figures() []report.Figure {
 		Label: "share of mass in a cell", XLabel: "column (west to east)", YLabel: "row (south to north)", Scale: figure.Log,
 		Panels: []figure.Panel{{Title: "truth", Rows: r.Config.Rows, Cols: r.Config.Cols, Data: r.Truth}},
 	}
-	// Half the least mass of any cell in a released map, so that the floor of each is a visible, light colour; the truth has zeros.
+	// Half the least mass of any cell in a released map, so that the floor of each is a visible, light colour; the truth
+	// has zeros.
 	least := math.Inf(1)
 	for _, m := range r.Maps {
 		if m.Method == WPM || m.Method == KPM || r.pair() == nil {

@@ -51,8 +51,8 @@ type Row struct {
 	SD       float64   `json:"sd"`       // of Sampled, with n-1; 0 for a single run
 	Loss     float64   `json:"loss"`     // log of the largest ratio of two users' weights in a cell; certified <= eps in integers
 	Gap      float64   `json:"gap"`      // WPM: largest certified gap of a user's projection (mixture: of the rows, in a user's shares); else 0
-	// The least and the greatest expected W_1 that a search met over all choices of exact projections, see Ties. Both are Expected where the
-	// mechanism is unique.
+	// The least and the greatest expected W_1 that a search met over all choices of exact projections, see Ties. Both are
+	// Expected where the mechanism is unique.
 	TieLow  float64 `json:"tie_low"`
 	TieHigh float64 `json:"tie_high"`
 }
@@ -63,12 +63,13 @@ type Map struct {
 	Data   []float64 `json:"data"`
 }
 
-// maxGap is the certified gap, in cell widths, up to which a W_1 is reported as exact. Solvers end with gaps of rounding size (below 1e-13 here);
-// 1e-9 leaves room for other costs and is six orders below the last digit of interest.
+// maxGap is the certified gap, in cell widths, up to which a W_1 is reported as exact. Solvers end with gaps of
+// rounding size (below 1e-13 here); 1e-9 leaves room for other costs and is six orders below the last digit of
+// interest.
 const maxGap = 1e-9
 
-// Run loads the data, or makes a synthetic city if cfg.Data is empty, makes the comparison, and writes the report if cfg.Out is set. Errors: those
-// of Load, city.Generate, Compare and report.Write.
+// Run loads the data, or makes a synthetic city if cfg.Data is empty, makes the comparison, and writes the report if
+// cfg.Out is set. Errors: those of Load, city.Generate, Compare and report.Write.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	load := Load
 	if cfg.Data == "" {
@@ -94,8 +95,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	return res, nil
 }
 
-// Compare makes the comparison on any population. The fields of cfg that choose data (Data, Area, Rows, Cols, MinCheckins, Users) are not used, nor
-// is Out. Errors: ErrConfig, those of city.Population.Validate and of the solvers, ErrCertificate, and the context's.
+// Compare makes the comparison on any population. The fields of cfg that choose data (Data, Area, Rows, Cols,
+// MinCheckins, Users) are not used, nor is Out. Errors: ErrConfig, those of city.Population.Validate and of the
+// solvers, ErrCertificate, and the context's.
 func Compare(ctx context.Context, pop city.Population, cfg Config) (Result, error) {
 	if err := pop.Validate(); err != nil {
 		return Result{}, fmt.Errorf("gowalla: %w", err)
@@ -155,7 +157,8 @@ type study struct {
 	todo     []transport
 }
 
-// transport is a W_1 still to be measured, and where it goes: position method, eps (in the order of at) and run (-1: expected).
+// transport is a W_1 still to be measured, and where it goes: position method, eps (in the order of at) and run (-1:
+// expected).
 type transport struct {
 	q                []float64
 	method, eps, run int
@@ -221,7 +224,8 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 	return design.public(s.unit), rows, maps, nil
 }
 
-// measure computes all noted W_1, fills them into rows (methods in order, for each the eps) and returns the largest certified gap.
+// measure computes all noted W_1, fills them into rows (methods in order, for each the eps) and returns the largest
+// certified gap.
 func (s *study) measure(rows []Row) (float64, error) {
 	gaps := make([]float64, len(s.todo))
 	perMethod := len(rows) / len(s.cfg.Methods)
@@ -254,8 +258,8 @@ func (s *study) measure(rows []Row) (float64, error) {
 	return slices.Max(gaps), nil
 }
 
-// mean is the mean of the rows' distributions. Integer sums are exact (128 bits hold 2^62 times any number of users), so the only errors are
-// three roundings per cell.
+// mean is the mean of the rows' distributions. Integer sums are exact (128 bits hold 2^62 times any number of users),
+// so the only errors are three roundings per cell.
 func mean(rows []ldp.Weights) []float64 {
 	q := make([]float64, rows[0].Len())
 	total := float64(len(rows))
@@ -287,7 +291,8 @@ func releases(rows []ldp.Weights, r io.Reader) ([]float64, error) {
 	return hist, nil
 }
 
-// stream is the seeded source of one simulated run. Its key depends on nothing but these four, so a study of fewer methods or eps draws the same.
+// stream is the seeded source of one simulated run. Its key depends on nothing but these four, so a study of fewer
+// methods or eps draws the same.
 func stream(seed uint64, m Method, eps ldp.Epsilon, run int) io.Reader {
 	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm simulation, seed %d, %s, eps %s, run %d", seed, m, eps, run)))
 }

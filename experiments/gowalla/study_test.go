@@ -94,7 +94,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// On a single row of cells W_1 has a closed form, the L1 distance of the distribution functions: a second opinion on every number at MapEps.
+// On a single row of cells W_1 has a closed form, the L1 distance of the distribution functions: a second opinion on
+// every number at MapEps.
 func TestExpectedOnALine(t *testing.T) {
 	p := village(t, 25, 1, 12)
 	res := compare(t, p, Config{Epsilons: []string{"1.5"}, Runs: 3})

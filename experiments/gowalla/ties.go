@@ -17,18 +17,20 @@ type Ties string
 
 // The rules.
 const (
-	// TiesRandom is the mean of the exact projections that are extreme in tieDraws random directions, another set for every user and none of it
-	// from Seed: it prefers no side, and does not depend on how the solver works.
+	// TiesRandom is the mean of the exact projections that are extreme in tieDraws random directions, another set for
+	// every user and none of it from Seed: it prefers no side, and does not depend on how the solver works.
 	TiesRandom Ties = "random"
 	// TiesSolver is the projection that the solver ends at, which a client of this version would draw from.
 	TiesSolver Ties = "solver"
 )
 
 const (
-	// tieDraws is the number of directions. The expected W_1 of the study then has a standard deviation below 4e-4 cell widths over the directions.
+	// tieDraws is the number of directions. The expected W_1 of the study then has a standard deviation below 4e-4 cell
+	// widths over the directions.
 	tieDraws = 8
-	// tieStep is the size of the term, in units of the cost, by which directions enter it: far above what the solver resolves (2^-48 of the largest
-	// cost) and far below every difference between distances that matters. It is part of the certified gap.
+	// tieStep is the size of the term, in units of the cost, by which directions enter it: far above what the solver
+	// resolves (2^-48 of the largest cost) and far below every difference between distances that matters. It is part of
+	// the certified gap.
 	tieStep = 0x1p-36
 )
 
@@ -41,7 +43,8 @@ type source struct {
 
 // extreme returns the exact projection of src that is least in <direction, q>, and the certified gap of its cost.
 //
-// The cost is C + tieStep d with 0 <= d <= 1, so that an optimum of it costs at most tieStep more under C than the optimum under C.
+// The cost is C + tieStep d with 0 <= d <= 1, so that an optimum of it costs at most tieStep more under C than the
+// optimum under C.
 func (s *study) extreme(box *ldp.Polytope, src source, direction []float64) (q []float64, gap float64, err error) {
 	least, most := slices.Min(direction), slices.Max(direction)
 	scale := 0.0
@@ -85,12 +88,13 @@ func (s *study) randomTies(box *ldp.Polytope, src source, id int64) (q []float64
 	return q, gap, nil
 }
 
-// tieRange looks for the least and the greatest expected W_1, in cell widths, over all choices of exact projections of the sources, from the mean
-// map q of one of them.
+// tieRange looks for the least and the greatest expected W_1, in cell widths, over all choices of exact projections of
+// the sources, from the mean map q of one of them.
 //
-// The distance is convex in the mean map. Its minimum is sought by the method of Frank and Wolfe, which may stop at a kink before it; its maximum by
-// going to the end in the direction of the subgradient as long as that helps. So both are distances of maps that exact projections have, and there
-// may be lower and higher ones. On the paper's city the least is within 1e-4 of what a longer search finds.
+// The distance is convex in the mean map. Its minimum is sought by the method of Frank and Wolfe, which may stop at a
+// kink before it; its maximum by going to the end in the direction of the subgradient as long as that helps. So both
+// are distances of maps that exact projections have, and there may be lower and higher ones. On the paper's city the
+// least is within 1e-4 of what a longer search finds.
 func (s *study) tieRange(box *ldp.Polytope, sources []source, q []float64, what string) (low, high float64, err error) {
 	value, potential, err := s.distance(q)
 	if err != nil {

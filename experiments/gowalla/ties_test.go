@@ -83,7 +83,8 @@ func TestTiesAreExact(t *testing.T) {
 	}
 }
 
-// TestTieRangeOnThreeCells: two users on three cells in a row, one of them in the middle, who can be sent left or right. The range is known.
+// TestTieRangeOnThreeCells: two users on three cells in a row, one of them in the middle, who can be sent left or
+// right. The range is known.
 func TestTieRangeOnThreeCells(t *testing.T) {
 	p := city.Population{Rows: 1, Cols: 3, Users: []city.User{{ID: 1, Cells: []int{0}, Counts: []int{10}}, {ID: 2, Cells: []int{1}, Counts: []int{10}}}}
 	s, _ := newStudy(t, p, Config{Epsilons: []string{"1"}})
@@ -102,7 +103,8 @@ func TestTieRangeOnThreeCells(t *testing.T) {
 	if rest <= 0 || rest > hi-lo {
 		t.Fatalf("lo %v, hi %v: not the case meant", lo, hi)
 	}
-	// Distribution functions: the first user releases (hi, lo+rest, lo), the second (lo+x, hi, lo+rest-x), 0 <= x <= rest; the truth is (1/2, 1/2, 0).
+	// Distribution functions: the first user releases (hi, lo+rest, lo), the second (lo+x, hi, lo+rest-x), 0 <= x <= rest;
+	// the truth is (1/2, 1/2, 0).
 	w := func(x float64) float64 { return math.Abs((hi+lo+x)/2-0.5) + (lo+lo+rest-x)/2 }
 	want := []float64{w(0), w(rest)}
 	slices.Sort(want)
@@ -115,7 +117,8 @@ func TestTieRangeOnThreeCells(t *testing.T) {
 	}
 }
 
-// TestTieRange: the range holds every choice, whatever is chosen the unique mechanisms have none, and the seed moves neither.
+// TestTieRange: the range holds every choice, whatever is chosen the unique mechanisms have none, and the seed moves
+// neither.
 func TestTieRange(t *testing.T) {
 	p := village(t, 30, 6, 6)
 	cfg := Config{Epsilons: []string{"3"}, Runs: 1}

@@ -152,7 +152,8 @@ func (c Config) resolve() (cfg Config, descents, designs []ldp.Epsilon, mode ldp
 	return c, descents, designs, mode, nil
 }
 
-// Run makes the study and writes the report if cfg.Out is set. Errors: ErrConfig, ErrGap, those of the solvers, the context's.
+// Run makes the study and writes the report if cfg.Out is set. Errors: ErrConfig, ErrGap, those of the solvers, the
+// context's.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, descents, designs, mode, err := cfg.resolve()
 	if err != nil {

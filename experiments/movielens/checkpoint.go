@@ -19,8 +19,8 @@ type cell struct {
 	Mass float64 `json:"mass"`
 }
 
-// checkpoint keeps the finished splits of a run of minutes in a file of the result folder, so that a run that was stopped goes on where it
-// was. A file of other data or another protocol, or one that cannot be read, counts as none.
+// checkpoint keeps the finished splits of a run of minutes in a file of the result folder, so that a run that was
+// stopped goes on where it was. A file of other data or another protocol, or one that cannot be read, counts as none.
 type checkpoint struct {
 	path string // "": nothing is kept
 	kept struct {

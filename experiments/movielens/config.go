@@ -16,7 +16,8 @@ const (
 	Loadings Embedding = "loadings" // U: unit columns
 )
 
-// Config is the protocol. Its zero value, with the files set, is the study of the paper; the fields say what zero means.
+// Config is the protocol. Its zero value, with the files set, is the study of the paper; the fields say what zero
+// means.
 type Config struct {
 	Ratings string `json:"-"`   // u.data
 	Films   string `json:"-"`   // u.item

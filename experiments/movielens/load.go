@@ -35,8 +35,8 @@ type Data struct {
 	Ratings []Rating // by user, then film
 }
 
-// Load reads the ratings (u.data: user, item, rating, timestamp, tab-separated) and the films (u.item: fields separated by |, the last 19
-// of them genre flags), plain or gzipped. Errors: ErrData, those of the file system.
+// Load reads the ratings (u.data: user, item, rating, timestamp, tab-separated) and the films (u.item: fields separated
+// by |, the last 19 of them genre flags), plain or gzipped. Errors: ErrData, those of the file system.
 func Load(ratings, films string) (Data, error) {
 	var d Data
 	if err := eachLine(films, func(n int, line string) error { return d.addFilm(films, n, line) }); err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// synthetic writes two files of made-up ratings: users and films have a taste, a kind from 0 to 3: users see films of their kind, and like them.
+// synthetic writes two files of made-up ratings: users and films have a taste, a kind from 0 to 3: users see films of
+// their kind, and like them.
 func synthetic(t *testing.T, dir string, zip bool) (ratings, films string) {
 	t.Helper()
 	const users, movies = 40, 120

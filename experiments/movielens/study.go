@@ -84,8 +84,8 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	return res, err
 }
 
-// Compare makes the comparison on any data. If cfg.Out is set, finished splits are kept there and not made again by another Compare of the same
-// data and protocol. Errors: ErrConfig, ErrTooFew, those of the solvers, and the context's.
+// Compare makes the comparison on any data. If cfg.Out is set, finished splits are kept there and not made again by
+// another Compare of the same data and protocol. Errors: ErrConfig, ErrTooFew, those of the solvers, and the context's.
 func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
 	cfg, eps, err := cfg.resolve()
 	if err != nil {

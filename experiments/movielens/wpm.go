@@ -9,9 +9,9 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// projector is Algorithm 1 with a fixed number of rounds, in the kernel domain: half a million projections are needed, on one kernel, and
-// package sinkhorn's Method Paper, which works on logarithms, would take hours. Costs are in [0, 2], so that with lambda = 0.01 no entry of
-// the kernel is below e^-200. TestProjectorIsAlgorithmOne compares the two.
+// projector is Algorithm 1 with a fixed number of rounds, in the kernel domain: half a million projections are needed,
+// on one kernel, and package sinkhorn's Method Paper, which works on logarithms, would take hours. Costs are in [0, 2],
+// so that with lambda = 0.01 no entry of the kernel is below e^-200. TestProjectorIsAlgorithmOne compares the two.
 type projector struct {
 	k, kv  int
 	kernel []float64 // exp(-C/lambda), each row over its largest entry: a factor of u alone
@@ -70,8 +70,8 @@ func (p *projector) withMass(mass float64) (rule, error) {
 	}, nil
 }
 
-// clip fills q with t s clamped to [lo, hi], of mass 1, and returns t: the KL projection of s. Newton's method on the mass, which is piecewise
-// linear in t and increasing, kept in a bracket, from a guess (0: none).
+// clip fills q with t s clamped to [lo, hi], of mass 1, and returns t: the KL projection of s. Newton's method on the
+// mass, which is piecewise linear in t and increasing, kept in a bracket, from a guess (0: none).
 func clip(s []float64, lo, hi, guess float64, q []float64) float64 {
 	below, above := lo/floats.Max(s), hi/floats.Min(s) // everything at lo, everything at hi
 	t := guess

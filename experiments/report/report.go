@@ -33,7 +33,8 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Table is a table of named columns. Cells are string, bool, int or float64 (finite), and within one column of one type.
+// Table is a table of named columns. Cells are string, bool, int or float64 (finite), and within one column of one
+// type.
 type Table struct {
 	Name    string // the file name of every table but the first
 	Title   string
@@ -345,8 +346,8 @@ func (t tableView) Head() []string {
 	return out
 }
 
-// inline drops the XML declaration and the comment before the root. The bytes come from package figure, which escapes all text, so
-// they are safe as markup.
+// inline drops the XML declaration and the comment before the root. The bytes come from package figure, which escapes
+// all text, so they are safe as markup.
 func inline(svg []byte) template.HTML {
 	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
 		svg = svg[i:]

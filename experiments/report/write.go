@@ -14,9 +14,10 @@ import (
 
 // WriteFiles writes the files into the folder dir, creating it if need be, and returns their paths in order.
 //
-// Every file is first written in full and synced under a temporary name in dir; only when all are there are they renamed, the first one last. On an error
-// the temporary files are removed. A failing rename (the target is a folder, say) is checked for beforehand, so that in practice either
-// all files are new or none is; the file system offers no promise for the whole set.
+// Every file is first written in full and synced under a temporary name in dir; only when all are there are they
+// renamed, the first one last. On an error the temporary files are removed. A failing rename (the target is a folder,
+// say) is checked for beforehand, so that in practice either all files are new or none is; the file system offers no
+// promise for the whole set.
 func WriteFiles(dir string, files []File) (paths []string, err error) {
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -50,8 +51,8 @@ func WriteFiles(dir string, files []File) (paths []string, err error) {
 	return paths, nil
 }
 
-// Prepare makes the folder dir if need be and checks that files can be written there: for studies, before the work and not after it. It does
-// nothing if dir is "".
+// Prepare makes the folder dir if need be and checks that files can be written there: for studies, before the work and
+// not after it. It does nothing if dir is "".
 func Prepare(dir string) error {
 	if dir == "" {
 		return nil

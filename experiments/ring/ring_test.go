@@ -90,8 +90,8 @@ func TestIterates(t *testing.T) {
 	}
 }
 
-// TestDirichlet: of the right sums, and with the mean and variance of a Dirichlet distribution. Fixed seed; the tolerances are five
-// standard errors (of the variance, of a variable that is nearly 0 or 1: 1.6 %).
+// TestDirichlet: of the right sums, and with the mean and variance of a Dirichlet distribution. Fixed seed; the
+// tolerances are five standard errors (of the variance, of a variable that is nearly 0 or 1: 1.6 %).
 func TestDirichlet(t *testing.T) {
 	const n, k, alpha = 20_000, 5, 0.1
 	mean, square := make([]float64, k), make([]float64, k)

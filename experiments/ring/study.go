@@ -192,10 +192,12 @@ type study struct {
 	gap      float64
 }
 
-// maxGap is the certified gap of W_p^p, relative to the largest cost, up to which a distance is reported as exact: solvers end near 1e-15.
+// maxGap is the certified gap of W_p^p, relative to the largest cost, up to which a distance is reported as exact:
+// solvers end near 1e-15.
 const maxGap = 1e-12
 
-// Run makes the study and writes the report if cfg.Out is set. Errors: ErrConfig, ErrGap, those of the solvers, the context's.
+// Run makes the study and writes the report if cfg.Out is set. Errors: ErrConfig, ErrGap, those of the solvers, the
+// context's.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, main, all, err := cfg.resolve()
 	if err != nil {
@@ -275,7 +277,8 @@ func dirichlet(n, k int, alpha float64, seed uint64) [][]float64 {
 	return out
 }
 
-// logGamma draws the logarithm of a gamma variable (Marsaglia and Tsang 2000, boosted by one; small shapes underflow, their logarithms do not).
+// logGamma draws the logarithm of a gamma variable (Marsaglia and Tsang 2000, boosted by one; small shapes underflow,
+// their logarithms do not).
 func logGamma(shape float64, r *rand.Rand) float64 {
 	d := shape + 1 - 1./3
 	for {
@@ -342,8 +345,9 @@ func (s *study) compare(eps ldp.Epsilon) (Row, Example, error) {
 	return row, ex, s.note(slices.Max(gaps))
 }
 
-// worst looks for the worst input of every mechanism. For WPM, its mixture mode and randomised response point masses are the worst there are: the two
-// last are affine rules under a convex loss, and the loss of the first is never above that of the second.
+// worst looks for the worst input of every mechanism. For WPM, its mixture mode and randomised response point masses
+// are the worst there are: the two last are affine rules under a convex loss, and the loss of the first is never above
+// that of the second.
 func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 	lo, hi, _, err := s.box(eps)
 	if err != nil {

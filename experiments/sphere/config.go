@@ -39,7 +39,8 @@ const (
 	maxAtomDim   = 1 << 12
 	maxInstances = 1000
 	maxList      = 64
-	// maxStudyEpsilon is where log((1-S)/S) is still taken from an incomplete beta function without underflow, and far beyond use.
+	// maxStudyEpsilon is where log((1-S)/S) is still taken from an incomplete beta function without underflow, and far
+	// beyond use.
 	maxStudyEpsilon = 64
 	maxStudyDim     = 1_000_000
 )

@@ -71,7 +71,8 @@ func grid(d int, eps float64) (offset, coin float64) {
 	return offset, coin
 }
 
-// largest is the offset that grid takes for a budget: by (16a), or by (16b) if that is satisfied by an offset in its range.
+// largest is the offset that grid takes for a budget: by (16a), or by (16b) if that is satisfied by an offset in its
+// range.
 func largest(d int, budget float64) float64 {
 	n := float64(d + 1)
 	a := math.Tanh(budget/2) * math.Sqrt(math.Pi/(2*float64(d)))

@@ -40,8 +40,8 @@ type Result struct {
 	Rows   []AtomRow `json:"rows"`
 }
 
-// Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, ErrCertificate, those of the solvers, the context and the file
-// system.
+// Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, ErrCertificate, those of the
+// solvers, the context and the file system.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, eps, err := cfg.resolve()
 	if err != nil {

@@ -21,8 +21,8 @@ func small(out string) Config {
 	return Config{Out: out, Dims: []int{3, 63}, Epsilons: []float64{1, 4, 8, 16}, AtomDims: []int{2}, Atoms: []int{5}, AtomEpsilons: []string{"1", "4"}, Points: 300, Instances: 2, Seed: 3}
 }
 
-// TestMSERatio holds the ratios that were measured when the rules were first studied, to the digits given then; and that no rule beats the
-// optimum or spends more than eps.
+// TestMSERatio holds the ratios that were measured when the rules were first studied, to the digits given then; and
+// that no rule beats the optimum or spends more than eps.
 func TestMSERatio(t *testing.T) {
 	tol := numtest.Tol{Abs: 0.005, Why: "two decimals were noted"}
 	for _, c := range []struct {

@@ -1,7 +1,8 @@
-// Package cutbound evaluates lower bounds for base measures: packages basemeasure and mirror find cuts, this one says what they
-// prove.
+// Package cutbound evaluates lower bounds for base measures: packages basemeasure and mirror find cuts, this one says
+// what they prove.
 //
-// For weights w >= 0 of sum 1 and thresholds eta, every eps-LDP mechanism costs, in the mean over inputs with weights w, at least
+// For weights w >= 0 of sum 1 and thresholds eta, every eps-LDP mechanism costs, in the mean over inputs with weights
+// w, at least
 //
 //	sum_i w_i eta_i + min( b, e^eps b ),  b = min_j b_j,  b_j = sum_i w_i [ e^-eps (C_ij - eta_i)_+ - (eta_i - C_ij)_+ ].
 //

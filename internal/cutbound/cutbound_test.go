@@ -25,7 +25,8 @@ func eighths(t *testing.T, g *numtest.SplitMix64, k, kv int) *knapsack.Table {
 	return table
 }
 
-// TestParts compares the sums of the lower bound, its value and its slope with exact ones: on the safe side, and by no more than rounding.
+// TestParts compares the sums of the lower bound, its value and its slope with exact ones: on the safe side, and by no
+// more than rounding.
 func TestParts(t *testing.T) {
 	// The errors allowed for are some dozen roundings of the sums of positive terms; so are those made.
 	const most = 0x1p-46

@@ -116,8 +116,8 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 	}, nil
 }
 
-// maxSteps bounds the field T: the error falls like 1/sqrt(T), so more is a slip, and so many already take minutes on the
-// smallest of costs.
+// maxSteps bounds the field T: the error falls like 1/sqrt(T), so more is a slip, and so many already take minutes on
+// the smallest of costs.
 const maxSteps = 100_000_000
 
 // solveMirror is the paper's descent. m is the better of the average and the best iterate.

@@ -42,8 +42,8 @@ var certified = map[string][]string{
 	"sphere": {`{"d":2,"p":2,"eps":1}`, `{"d":7,"p":0.5,"eps":30}`},
 }
 
-// TestCertificates: every kind says whether it has a certificate; where it has, the certificate holds, is about the cost that
-// the line states, and comes after the answer, which is what it is without.
+// TestCertificates: every kind says whether it has a certificate; where it has, the certificate holds, is about the
+// cost that the line states, and comes after the answer, which is what it is without.
 func TestCertificates(t *testing.T) {
 	for _, kind := range Kinds() {
 		if (Certificate(kind) != "") != (certified[kind] != nil) {
@@ -105,8 +105,8 @@ func TestNoCertificate(t *testing.T) {
 	}
 }
 
-// TestUnproved: an answer whose evidence proves no bound on the worst case is an error with a certificate asked for, and an
-// answer without.
+// TestUnproved: an answer whose evidence proves no bound on the worst case is an error with a certificate asked for,
+// and an answer without.
 func TestUnproved(t *testing.T) {
 	const line = `{"id":3,"cost":{"kind":"ring","n":5,"p":2},"eps":1,"objective":"average"}`
 	if answer, ok := Answer(context.Background(), "basemeasure", Settings{}, []byte(line)); !ok {

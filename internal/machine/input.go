@@ -86,7 +86,8 @@ func readMass[T float64 | int64](o *object, name string, n int) (mass[T], error)
 	return m, nil
 }
 
-// sorted puts as many atoms as weights, which may come in any order, in the order of their points, as the solvers want them.
+// sorted puts as many atoms as weights, which may come in any order, in the order of their points, as the solvers want
+// them.
 func sorted[T float64 | int64](index []int, weight []T, k int) (mass[T], error) {
 	order := make([]int, len(index))
 	for n := range order {

@@ -73,9 +73,10 @@ func bigExp(x float64) *big.Float {
 	return sum
 }
 
-// ExpFixed returns integers with down <= 2^bits e^x <= up and down >= 2^bits, for a rational x >= 0: what verifiers use. It is
-// plain integer arithmetic and has nothing in common with Exp. Each Taylor term x^n/n! is rounded down in one sum and
-// up in the other, so the two are about n apart. Once n+2 >= 2x, what is left out is at most twice its first term.
+// ExpFixed returns integers with down <= 2^bits e^x <= up and down >= 2^bits, for a rational x >= 0: what verifiers
+// use. It is plain integer arithmetic and has nothing in common with Exp. Each Taylor term x^n/n! is rounded down in
+// one sum and up in the other, so the two are about n apart. Once n+2 >= 2x, what is left out is at most twice its
+// first term.
 func ExpFixed(x *big.Rat, bits uint) (down, up *big.Int) {
 	one, unit := new(big.Int).Lsh(big.NewInt(1), bits), big.NewInt(1)
 	down, up = new(big.Int).Set(one), new(big.Int).Set(one)

@@ -90,8 +90,9 @@ func LogSumExp(x []float64) float64 {
 	return max + math.Log1p(s)
 }
 
-// Total returns sum and exp with sum * 2^exp = the sum of the xs, which are finite and >= 0, as Sum has it. The exponent is 0 unless the
-// largest x is beyond 2^400 or below 2^-400; entries are then taken times 2^-exp, and those 2^-1074 times smaller than the largest are lost.
+// Total returns sum and exp with sum * 2^exp = the sum of the xs, which are finite and >= 0, as Sum has it. The
+// exponent is 0 unless the largest x is beyond 2^400 or below 2^-400; entries are then taken times 2^-exp, and those
+// 2^-1074 times smaller than the largest are lost.
 func Total(xs []float64) (sum float64, exp int) {
 	most := 0.0
 	for _, x := range xs {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Welch is the body of a benchmark that asks whether the time of run depends on data. prepare puts the data of class 0 or
-// 1 where run will find them: in the same memory for both, because where memory lies makes half a per mille of the time of
-// a scan. The class of each of b.N measurements is decided by a coin, so that whatever else the machine does falls on both
-// classes alike; times above the 90th percentile of all of them, interrupts, are left out.
+// Welch is the body of a benchmark that asks whether the time of run depends on data. prepare puts the data of class 0
+// or 1 where run will find them: in the same memory for both, because where memory lies makes half a per mille of the
+// time of a scan. The class of each of b.N measurements is decided by a coin, so that whatever else the machine does
+// falls on both classes alike; times above the 90th percentile of all of them, interrupts, are left out.
 //
 // It reports Welch's t, the difference of the means, and the difference that |t| = 4.5 would stand for. Below that no
 // difference can be seen: by chance it is passed once in 150,000 runs.

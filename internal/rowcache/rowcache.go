@@ -16,8 +16,8 @@ import (
 // DefaultMemory is what Settings.Memory = 0 means to every solver: 256 MiB.
 const DefaultMemory = 256 << 20
 
-// Fit returns how many of n rows of kv numbers fit into memory bytes: into DefaultMemory if memory is 0, and none if it is
-// negative.
+// Fit returns how many of n rows of kv numbers fit into memory bytes: into DefaultMemory if memory is 0, and none if it
+// is negative.
 func Fit(memory int64, n, kv int) int {
 	if memory == 0 {
 		memory = DefaultMemory
@@ -36,12 +36,12 @@ const (
 	serialCells = 1 << 15
 )
 
-// Read reads the rows index[0], index[1], ... of c, each of them once. It copies row index[n] to dst[n], for n below len(dst),
-// and calls check, from several goroutines, with every n and row index[n], which is valid only during the call. Slices
-// of dst that are too short are replaced. A row whose length is not kv is checked, but not copied.
+// Read reads the rows index[0], index[1], ... of c, each of them once. It copies row index[n] to dst[n], for n below
+// len(dst), and calls check, from several goroutines, with every n and row index[n], which is valid only during the
+// call. Slices of dst that are too short are replaced. A row whose length is not kv is checked, but not copied.
 //
-// The error is that of the lowest n for which check returns one. When the context ends, every processor reads 16 further
-// rows at most, and the error is that of the context. A nil context never ends.
+// The error is that of the lowest n for which check returns one. When the context ends, every processor reads 16
+// further rows at most, and the error is that of the context. A nil context never ends.
 func Read(ctx context.Context, c cost.Matrix, index []int, dst [][]float64, check func(n int, row []float64) error) error {
 	if ctx == nil {
 		ctx = context.Background()

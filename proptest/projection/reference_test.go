@@ -43,7 +43,8 @@ func refTransport(c [][]float64, a, b []float64) (float64, error) {
 	return exact.Float(v), nil
 }
 
-// refKL is the projection in divergence by bisection, twice: the second time around the first theta, where it has more digits.
+// refKL is the projection in divergence by bisection, twice: the second time around the first theta, where it has more
+// digits.
 func refKL(logS, lo, hi []float64) ([]float64, float64, error) {
 	x, theta, width := proptest.Clone(logS), 0.0, 1000+maxLog(logS)
 	var q []float64

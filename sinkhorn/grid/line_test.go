@@ -8,8 +8,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestLines compares the transforms of a line with sums over all sources, with weights and sharpnesses for which blocks share
-// exponentials and for which they cannot.
+// TestLines compares the transforms of a line with sums over all sources, with weights and sharpnesses for which blocks
+// share exponentials and for which they cannot.
 func TestLines(t *testing.T) {
 	const (
 		n     = 40
@@ -71,7 +71,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLineTable: the windows of a line are as narrow, and the range of a block as wide, as their exponents allow; the sources that windows begin with are the best ones.
+// TestLineTable: the windows of a line are as narrow, and the range of a block as wide, as their exponents allow; the
+// sources that windows begin with are the best ones.
 func TestLineTable(t *testing.T) {
 	const mid, same = 3.5, 1e-12 // exponents of up to 600
 	g := newGenerator(95)

@@ -22,7 +22,8 @@ func randomLevel(g *generator, rows, cols int) *level {
 	return newLevel(rows, cols, g.mass(n), lo, hi)
 }
 
-// TestGridSums compares sums and means over a grid, axis by axis, with sums over all cells, and the least of cost and price with the least of all.
+// TestGridSums compares sums and means over a grid, axis by axis, with sums over all cells, and the least of cost and
+// price with the least of all.
 func TestGridSums(t *testing.T) {
 	const (
 		// Terms below e^-36 are left out twice; exponents of up to 10^4 are rounded.
@@ -82,7 +83,8 @@ func TestGridSums(t *testing.T) {
 	}
 }
 
-// TestRefine: prices that are linear in the position are so on the finer grid, where sides are halved, kept or one cell.
+// TestRefine: prices that are linear in the position are so on the finer grid, where sides are halved, kept or one
+// cell.
 func TestRefine(t *testing.T) {
 	const same = 1e-14 // a few roundings of numbers up to 5
 	at := func(l *level, i int) float64 {
@@ -140,8 +142,9 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestBalance: the flow between neighbours takes the masses to q and is the least one: what it needs, over the conductances, adds up to nothing around
-// every square of four cells. It goes in as many steps as it takes for no cell to give more than half of what is there.
+// TestBalance: the flow between neighbours takes the masses to q and is the least one: what it needs, over the
+// conductances, adds up to nothing around every square of four cells. It goes in as many steps as it takes for no cell
+// to give more than half of what is there.
 func TestBalance(t *testing.T) {
 	const (
 		off   = 1e-8 // poissonGoal of the first defect, which is below 2
@@ -208,8 +211,8 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// TestPoissonCycle: the multigrid cycle is symmetric and positive, as conjugate gradients ask of it, and takes most of the error away, with
-// conductances that vary by a factor of ten, too.
+// TestPoissonCycle: the multigrid cycle is symmetric and positive, as conjugate gradients ask of it, and takes most of
+// the error away, with conductances that vary by a factor of ten, too.
 func TestPoissonCycle(t *testing.T) {
 	const same = 1e-12 // sums of up to 10^3 products
 	g := newGenerator(23)
@@ -319,7 +322,8 @@ func TestErrorBounds(t *testing.T) {
 	}
 }
 
-// TestExtrapolate: prices go on by a quarter of their last change, unless that changes their sign, and the prices before are kept.
+// TestExtrapolate: prices go on by a quarter of their last change, unless that changes their sign, and the prices
+// before are kept.
 func TestExtrapolate(t *testing.T) {
 	s := &solver{g: []float64{2, -3, 1, -1, 0, 5}}
 	before := []float64{1, -1, 9, -8, 4, 5}
@@ -332,8 +336,8 @@ func TestExtrapolate(t *testing.T) {
 	}
 }
 
-// TestMultiplierKeepsStart: where every column is at a bound and the mass is 1, any multiplier of an interval will do, and the one to start
-// from is kept: prices do not drift from step to step.
+// TestMultiplierKeepsStart: where every column is at a bound and the mass is 1, any multiplier of an interval will do,
+// and the one to start from is kept: prices do not drift from step to step.
 func TestMultiplierKeepsStart(t *testing.T) {
 	logS, lo, hi := []float64{2, -8}, []float64{0, 0.25}, []float64{0.75, 1}
 	for _, near := range []float64{0, 1.5, 6, -2} { // between log 0.75 - 2 and log 0.25 + 8
@@ -343,8 +347,8 @@ func TestMultiplierKeepsStart(t *testing.T) {
 	}
 }
 
-// TestGridStops counts the steps at one Reg by hand: the first whose residual is the tolerance is the last, and when none of a hundred and one
-// in a row brings the residual down by two per cent, the run has stalled.
+// TestGridStops counts the steps at one Reg by hand: the first whose residual is the tolerance is the last, and when
+// none of a hundred and one in a row brings the residual down by two per cent, the run has stalled.
 func TestGridStops(t *testing.T) {
 	p := gridProblem(t, 6, 8, 1, 0.1)
 	level := newLevel(6, 8, p.Mu, p.Lo, p.Hi)
@@ -386,7 +390,8 @@ func TestGridStops(t *testing.T) {
 	}
 }
 
-// TestCoarser: an axis of 16 cells or more is halved where its cells are not much longer than those of the other, or the other is not halved.
+// TestCoarser: an axis of 16 cells or more is halved where its cells are not much longer than those of the other, or
+// the other is not halved.
 func TestCoarser(t *testing.T) {
 	for _, tt := range []struct{ rows, cols, coarseRows, coarseCols int }{
 		{15, 15, 0, 0}, {1, 15, 0, 0}, {1, 16, 1, 8}, {17, 1, 9, 1}, {16, 16, 8, 8}, {15, 16, 15, 8}, {16, 15, 8, 15}, {31, 33, 16, 17},
@@ -436,7 +441,8 @@ func TestFlowLimits(t *testing.T) {
 	}
 }
 
-// TestGridStep: an iteration on a grid is one of Algorithm 1, by plain loops over all pairs, on boxes, with closed cells, and on a point.
+// TestGridStep: an iteration on a grid is one of Algorithm 1, by plain loops over all pairs, on boxes, with closed
+// cells, and on a point.
 func TestGridStep(t *testing.T) {
 	const same = 1e-9 // terms below e^-36 are left out, a thousand of them, and multipliers are good to 2^-46
 	g := newGenerator(37)

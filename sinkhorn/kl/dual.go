@@ -9,9 +9,10 @@ import (
 // This file is the linear limit of the projection: with s = exp(-b/reg) and reg -> 0, the columns of least b are
 // filled first.
 
-// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j), and 2^-50 of the sum of the sizes of its terms, which is more
-// than the value is off: products, normalised masses and the two compensated sums err by half a unit each, relative to
-// the terms, and the plain sum of sizes by less than 2^-20 of itself. Both may lose half the smallest float a term.
+// Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j), and 2^-50 of the sum of the sizes of its terms, which is
+// more than the value is off: products, normalised masses and the two compensated sums err by half a unit each,
+// relative to the terms, and the plain sum of sizes by less than 2^-20 of itself. Both may lose half the smallest float
+// a term.
 func Dual(mu, f, g, lo, hi []float64) (value, off float64) {
 	terms := make([]float64, len(g))
 	for j, x := range g {

@@ -55,7 +55,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairInParts: what a sum lacks goes to the columns inside their bounds, in proportion, if it is little beside them, and to the first ones with room if not.
+// TestRepairInParts: what a sum lacks goes to the columns inside their bounds, in proportion, if it is little beside
+// them, and to the first ones with room if not.
 func TestRepairInParts(t *testing.T) {
 	const off, same = 0x1p-40, 1e-3 // of the change, which is 2^12 ulps of a half
 	for _, side := range []float64{1, -1} {

@@ -176,7 +176,8 @@ func TestProjectBisection(t *testing.T) {
 	}
 }
 
-// TestKLFarApart: logS at both ends of the floats; theta is between breakpoints whose difference overflows (found by fuzzing).
+// TestKLFarApart: logS at both ends of the floats; theta is between breakpoints whose difference overflows (found by
+// fuzzing).
 func TestKLFarApart(t *testing.T) {
 	logS := []float64{-math.MaxFloat64, 6, 6, math.MaxFloat64}
 	q, theta, err := Project(logS, []float64{4e-78, 0, 0, 0.2}, []float64{2e-77, 0, 0, 1})
@@ -260,8 +261,8 @@ func checkKL(t interface{ Fatalf(string, ...any) }, logS, lo, hi, q []float64, t
 	}
 }
 
-// TestMiddle: where every column is at a bound, the multiplier is one of those that leave it there: the finite end of them, if there is one, and where the box is a point
-// that of its largest mass.
+// TestMiddle: where every column is at a bound, the multiplier is one of those that leave it there: the finite end of
+// them, if there is one, and where the box is a point that of its largest mass.
 func TestMiddle(t *testing.T) {
 	const same = 1e-12
 	inf := math.Inf(1)
@@ -295,8 +296,8 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestProjectNearlyFull: the columns that s reaches hold all but a rounding of the mass, and take all they can; if more is missing, there is
-// no answer.
+// TestProjectNearlyFull: the columns that s reaches hold all but a rounding of the mass, and take all they can; if more
+// is missing, there is no answer.
 func TestProjectNearlyFull(t *testing.T) {
 	logS := []float64{0, math.Inf(-1), 1}
 	lo := []float64{0.1, 0, 0.1}

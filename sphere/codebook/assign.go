@@ -2,20 +2,22 @@ package codebook
 
 import "math"
 
-// assignment is the transport problem of a release: atoms with masses mu (sum 1), candidates that must get at least lo_j and can take hi_j,
+// assignment is the transport problem of a release: atoms with masses mu (sum 1), candidates that must get at least
+// lo_j and can take hi_j,
 //
 //	min sum_ij c_ij pi_ij,   sum_j pi_ij = mu_i,   lo_j <= sum_i pi_ij <= hi_j.
 //
-// Its dual is that of the projection on the whole sphere, with the candidates for the uniform distribution: with one number w_i for
-// each atom and m_j = min_i (c_ij - w_i),
+// Its dual is that of the projection on the whole sphere, with the candidates for the uniform distribution: with one
+// number w_i for each atom and m_j = min_i (c_ij - w_i),
 //
 //	max sum_i w_i mu_i + sum_j (lo_j max(m_j, 0) - hi_j max(-m_j, 0)).
 //
-// The method is successive shortest paths on a graph of the atoms alone, which are few, and a sink T that stands for the part of a
-// candidate above lo. It starts with each lo_j at the nearest atom, and w = 0. An atom with mass left over passes it on: it takes a
-// candidate over from another atom, which then has mass left over (edge i -> k, price min over the candidates j of k of c_ij - c_kj), or
-// raises a candidate that is not full (i -> T, price c_ij), or has another atom lower one that is above lo (T -> k, price -c_kj); along a
-// cheapest path to an atom that has given too much, or to T. The cheapest candidate of each edge is kept in a table.
+// The method is successive shortest paths on a graph of the atoms alone, which are few, and a sink T that stands for
+// the part of a candidate above lo. It starts with each lo_j at the nearest atom, and w = 0. An atom with mass left
+// over passes it on: it takes a candidate over from another atom, which then has mass left over (edge i -> k, price min
+// over the candidates j of k of c_ij - c_kj), or raises a candidate that is not full (i -> T, price c_ij), or has
+// another atom lower one that is above lo (T -> k, price -c_kj); along a cheapest path to an atom that has given too
+// much, or to T. The cheapest candidate of each edge is kept in a table.
 //
 // Nothing here is trusted: the answer is rounded into the box by ldp.
 type assignment struct {
@@ -119,13 +121,14 @@ func (a *assignment) rescanTake(l int) {
 const (
 	// dust is the mass below which an atom counts as placed: rounding leaves 1e-16 or so, and ldp rounds to 2^-B anyway.
 	dust = 1e-14
-	// maxWork bounds what solve looks at, some seconds: a path empties or fills one candidate at least, and few do so more than
-	// twice, but nothing bounds how often rounding makes them. It is a count and no time, so that a law is a function of the data.
+	// maxWork bounds what solve looks at, some seconds: a path empties or fills one candidate at least, and few do so more
+	// than twice, but nothing bounds how often rounding makes them. It is a count and no time, so that a law is a function
+	// of the data.
 	maxWork = 1 << 30
 )
 
-// solve returns the column sums of an optimal pi; where the work runs out before that, those of a pi that leaves mass over,
-// which ldp places.
+// solve returns the column sums of an optimal pi; where the work runs out before that, those of a pi that leaves mass
+// over, which ldp places.
 func (a *assignment) solve() []float64 {
 	for a.work > 0 {
 		a.work--
@@ -158,8 +161,8 @@ func (a *assignment) edge(u, v int) price {
 	return a.move[u*a.k+v]
 }
 
-// path is Dijkstra's search from start, on prices reduced by the potentials, to the nearest node that can take mass; -1 if there
-// is none.
+// path is Dijkstra's search from start, on prices reduced by the potentials, to the nearest node that can take mass; -1
+// if there is none.
 func (a *assignment) path(start int) int {
 	for v := range a.dist {
 		a.dist[v], a.done[v] = math.Inf(1), false

@@ -216,9 +216,9 @@ func TestKnownAnswer(t *testing.T) {
 	}
 }
 
-// TestCandidatesUniform: over 40 000 candidates on S^3, the means of the coordinates and of their products are those of the uniform law. A
-// mean of n draws with variance v deviates by more than 5.5 sqrt(v/n) with probability 4e-8; with 14 means the false-alarm rate over the choice of
-// the fixed seeds is below 1e-6.
+// TestCandidatesUniform: over 40 000 candidates on S^3, the means of the coordinates and of their products are those of
+// the uniform law. A mean of n draws with variance v deviates by more than 5.5 sqrt(v/n) with probability 4e-8; with 14
+// means the false-alarm rate over the choice of the fixed seeds is below 1e-6.
 func TestCandidatesUniform(t *testing.T) {
 	const dim, coords, lists, n = 3, 4, 20, 2000
 	b := design(t, Config{Dim: dim, P: 2, Epsilon: epsilon(t, "1"), Points: n})

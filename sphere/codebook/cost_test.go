@@ -48,8 +48,9 @@ func meanCost(t *testing.T, c *Codebook, lists uint64) float64 {
 	return sum / float64(lists) / clients
 }
 
-// TestCost: W of a point against the continuous optimum. The first row is the promise. Candidates are random, so the mean of J scatters: by some
-// per cent of itself for one point and one list, and a hundredth of that for 64 points on each of a hundred lists.
+// TestCost: W of a point against the continuous optimum. The first row is the promise. Candidates are random, so the
+// mean of J scatters: by some per cent of itself for one point and one list, and a hundredth of that for 64 points on
+// each of a hundred lists.
 func TestCost(t *testing.T) {
 	for i, c := range []struct {
 		dim      int
@@ -83,8 +84,9 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestSimulatedCost: the mean cost of 4000 simulated releases, each with its own seed, against that of the laws; the standard error of the
-// mean is at most half the largest cost, 4, over sqrt(4000), and five and a half of them have a false-alarm rate of 4e-8.
+// TestSimulatedCost: the mean cost of 4000 simulated releases, each with its own seed, against that of the laws; the
+// standard error of the mean is at most half the largest cost, 4, over sqrt(4000), and five and a half of them have a
+// false-alarm rate of 4e-8.
 func TestSimulatedCost(t *testing.T) {
 	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "3"), Points: 256})
 	const n = 4000
@@ -107,7 +109,8 @@ func TestSimulatedCost(t *testing.T) {
 	}
 }
 
-// TestAssignment compares with the exact solver of package mincostflow, whose answer Verify proves in rationals, and with the dual.
+// TestAssignment compares with the exact solver of package mincostflow, whose answer Verify proves in rationals, and
+// with the dual.
 func TestAssignment(t *testing.T) {
 	// The two solvers stop within rounding of the optimum: sums of some thousand terms, and dust of 1e-14 for each atom.
 	tol := numtest.Tol{Rel: 1e-11, Why: "rounding of the sums, and dust"}
@@ -161,8 +164,8 @@ func TestAssignment(t *testing.T) {
 	}
 }
 
-// TestAssignmentSmall compares 2000 tiny problems of all kinds (uneven boxes, ties, zeros, full and empty ends) with package mincostflow. They
-// reach every edge of the graph of atoms, also those through T.
+// TestAssignmentSmall compares 2000 tiny problems of all kinds (uneven boxes, ties, zeros, full and empty ends) with
+// package mincostflow. They reach every edge of the graph of atoms, also those through T.
 func TestAssignmentSmall(t *testing.T) {
 	cases := 2000
 	if testing.Short() {
@@ -261,8 +264,8 @@ func w2(t *testing.T, costs, mu, q []float64) float64 {
 	return math.Sqrt(res.Objective)
 }
 
-// TestAgainstRandomAtom: on S^2 the projection beats "draw an atom, release it as a point" by the margins measured for the paper's
-// setting. The rival's W is its true one, by exact transport of its mixture, on the same candidates.
+// TestAgainstRandomAtom: on S^2 the projection beats "draw an atom, release it as a point" by the margins measured for
+// the paper's setting. The rival's W is its true one, by exact transport of its mixture, on the same candidates.
 func TestAgainstRandomAtom(t *testing.T) {
 	for _, c := range []struct {
 		atoms int
@@ -317,7 +320,8 @@ func TestOneAtomIsAPoint(t *testing.T) {
 	numtest.NearSlice(t, "law", many, one, numtest.Tol{Abs: 1e-13, Why: "dust"})
 }
 
-// TestWorkIsBounded: an assignment that runs out of work ends soon after, and what it has is in the box, no worse than half of the work gave.
+// TestWorkIsBounded: an assignment that runs out of work ends soon after, and what it has is in the box, no worse than
+// half of the work gave.
 func TestWorkIsBounded(t *testing.T) {
 	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "0.5"), Points: 600})
 	atoms, weights := instance(numtest.NewSplitMix64(3), 2, 20)

@@ -82,8 +82,8 @@ func small(t testing.TB, dim int, eps string, points, bits int) *Codebook {
 	return design(t, Config{Dim: dim, P: 2, Epsilon: epsilon(t, eps), Points: points, Bits: bits, Atoms: 6})
 }
 
-// TestPrivacy: whatever the data, the law is a point of the one box, and any two laws of a seed are within e^eps of each other in every
-// index, decided in integers by package ldp.
+// TestPrivacy: whatever the data, the law is a point of the one box, and any two laws of a seed are within e^eps of
+// each other in every index, decided in integers by package ldp.
 func TestPrivacy(t *testing.T) {
 	for _, eps := range []string{"1e-3", "0.1", "1", "2.5", "4", "8", "40"} {
 		for _, c := range []*Codebook{small(t, 1, eps, 8, 20), small(t, 2, eps, 33, 62), small(t, 5, eps, 200, 30)} {
@@ -112,8 +112,8 @@ func TestPrivacy(t *testing.T) {
 	}
 }
 
-// TestEveryRanking enumerates what a ranking can do: all 70 choices of 4 high candidates of 8, each a law in the box, and any two within
-// e^eps; with the fallback and the many-atom laws that lie between.
+// TestEveryRanking enumerates what a ranking can do: all 70 choices of 4 high candidates of 8, each a law in the box,
+// and any two within e^eps; with the fallback and the many-atom laws that lie between.
 func TestEveryRanking(t *testing.T) {
 	const n, k = 8, 4
 	for _, eps := range []string{"0.01", "1", "3"} {
@@ -200,8 +200,8 @@ func words(seed Seed, bits int, word uint64) io.Reader {
 	return io.MultiReader(bytes.NewReader(seed[:]), bytes.NewReader(b[:(bits+7)/8]))
 }
 
-// TestReleaseEnumerated runs through all 2^10 random words of a release, for every client of the world: index j comes exactly as often as its
-// law says, the seed is the one that was read, and the counts of two clients are within e^eps.
+// TestReleaseEnumerated runs through all 2^10 random words of a release, for every client of the world: index j comes
+// exactly as often as its law says, the seed is the one that was read, and the counts of two clients are within e^eps.
 func TestReleaseEnumerated(t *testing.T) {
 	const bits = 10
 	c := small(t, 2, "1.5", 9, bits)
@@ -284,8 +284,8 @@ func (r *broken) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestRandomSource: every client reads the same number of bytes, with and without a fixed seed; one byte less and there is an error that says
-// nothing about the data, and no report.
+// TestRandomSource: every client reads the same number of bytes, with and without a fixed seed; one byte less and there
+// is an error that says nothing about the data, and no report.
 func TestRandomSource(t *testing.T) {
 	for _, c := range []struct {
 		seed Seed

@@ -8,8 +8,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestAssignmentTables checks after every path what the method keeps: tables as a scan of all candidates finds them, lists of what is served, sums, the box,
-// and that no edge has a negative reduced price.
+// TestAssignmentTables checks after every path what the method keeps: tables as a scan of all candidates finds them,
+// lists of what is served, sums, the box, and that no edge has a negative reduced price.
 func TestAssignmentTables(t *testing.T) {
 	const rounding = 1e-12 // sums of some hundred masses below one, and of prices below ten
 	g := numtest.NewSplitMix64(91)
@@ -173,7 +173,8 @@ func checkTables(t *testing.T, a *assignment, mu []float64) {
 	}
 }
 
-// TestLevel: a candidate is at its bound, to the bit, after the step that leads there, and stays in its box after any other.
+// TestLevel: a candidate is at its bound, to the bit, after the step that leads there, and stays in its box after any
+// other.
 func TestLevel(t *testing.T) {
 	g := numtest.NewSplitMix64(95)
 	for range 2000 {

@@ -9,8 +9,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestLoops runs every loop on lengths around those that it unrolls, with entries after the end that must not matter, and
-// compares with the plain form.
+// TestLoops runs every loop on lengths around those that it unrolls, with entries after the end that must not matter,
+// and compares with the plain form.
 func TestLoops(t *testing.T) {
 	g := numtest.NewSplitMix64(1)
 	sum := numtest.Tol{Rel: 70 * 0x1p-53, Why: "sums of at most 67 positive terms, each rounded twice"}
@@ -136,7 +136,8 @@ func TestExp(t *testing.T) {
 	}
 }
 
-// TestChunkRows checks that chunks are the rows, each once and in order, and that their partial sums are few beside the rows.
+// TestChunkRows checks that chunks are the rows, each once and in order, and that their partial sums are few beside the
+// rows.
 func TestChunkRows(t *testing.T) {
 	for _, n := range []int{1, 3, 250, 1000, 4000, 100_000} {
 		for _, k := range []int{1, 2, 15, 16, 17, 250, 999, 1000, 1346, 4000, 4001, 20_000} {
