@@ -300,21 +300,17 @@ func TestFileSize(t *testing.T) {
 	}
 }
 
-// BenchmarkDesign makes and publishes designs for random points of the plane.
+// BenchmarkDesign makes and publishes designs for random points of the plane, and for a grid and a ring.
 func BenchmarkDesign(b *testing.B) {
 	eps, err := ldp.ParseEpsilon("2")
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, k := range []int{4000, 20000, 100000} {
-		if testing.Short() && k > 20000 {
-			break // minutes
+	run := func(name string, c cost.Matrix, err error) {
+		if err != nil {
+			b.Fatal(err)
 		}
-		b.Run(fmt.Sprint(k), func(b *testing.B) {
-			c, err := cost.NewPoints(cloud(numtest.NewSplitMix64(1), k, 2, 0, 1), nil, 1)
-			if err != nil {
-				b.Fatal(err)
-			}
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				d, err := wpm.NewDesign(context.Background(), c, eps, wpm.Objective{})
 				if err != nil {
@@ -332,6 +328,22 @@ func BenchmarkDesign(b *testing.B) {
 			}
 		})
 	}
+	for _, k := range []int{4000, 20000, 100000} {
+		if testing.Short() && k > 20000 {
+			break // minutes
+		}
+		c, err := cost.NewPoints(cloud(numtest.NewSplitMix64(1), k, 2, 0, 1), nil, 1)
+		run(fmt.Sprint(k), c, err)
+	}
+	for _, side := range []int{300, 1000} {
+		if testing.Short() && side > 300 {
+			break // seconds
+		}
+		c, err := cost.NewGrid(side, side, 1)
+		run(fmt.Sprintf("grid %dx%d", side, side), c, err)
+	}
+	c, err := cost.NewRing(1_000_000, 1)
+	run("ring 1000000", c, err)
 }
 
 // fading ends a context when it has given so many rows, and counts those that are asked for later.
