@@ -206,37 +206,52 @@ func (w *walk) look(line, at int, from, to int64) (best candidate, beyond, ok bo
 // sqrt(key + 1/2) (1 - 2^-45), and one with more has n y > sqrt(key + 1/2) (1 + 2^-45): floats tell them apart.
 func (w *walk) around(line, at int, from, to int64) (sum wide) {
 	w.some = w.some[:0]
-	inner, outer, inverse := float64(from)+0.5, float64(to)+0.5, 1/w.y
-	high := int(math.Sqrt(outer) / w.x)
-	for l := max(line-high, 0); l <= min(line+high, w.lines-1); l++ {
-		dx := float64(l-line) * w.x
-		out := outer - float64(dx*dx)
-		if out < 0 {
-			continue
+	outer, inverse := float64(to)+0.5, 1/w.y
+	for d := range max(line, w.lines-1-line) + 1 {
+		dx := float64(d) * w.x
+		dx *= dx
+		if dx > outer {
+			break
 		}
-		reach := int(math.Sqrt(out) * inverse)
-		first, last := max(at-reach, 0), min(at+reach, w.length-1)
-		from, to := at, at-1 // those within from
-		if in := inner - float64(dx*dx); in > 0 {
-			reach := int(math.Sqrt(in) * inverse)
-			from, to = max(at-reach, 0), min(at+reach, w.length-1)
-			sum = sum.add(w.sums[l*w.length+to+1].sub(w.sums[l*w.length+from]))
+		reach := int(math.Sqrt(outer-dx) * inverse)
+		inner, left := reach, float64(from)-dx
+		if dy := float64(reach) * w.y; left < 0 {
+			inner = -1
+		} else if dy*dy > left {
+			inner = int(math.Sqrt(left+0.5) * inverse)
 		}
-		for a := first; a < from; a++ {
-			w.list(l, a, dx, at)
+		if l := line - d; l >= 0 {
+			sum = w.line(l, at, inner, reach, dx, sum)
 		}
-		for a := to + 1; a <= last; a++ {
-			w.list(l, a, dx, at)
+		if l := line + d; d > 0 && l < w.lines {
+			sum = w.line(l, at, inner, reach, dx, sum)
 		}
 	}
 	return sum
 }
 
-// list adds a candidate.
-func (w *walk) list(l, a int, dx float64, at int) {
-	dy := float64(a-at) * w.y
-	j := w.column(l, a)
-	w.some = append(w.some, candidate{uint64(dx*dx) + uint64(dy*dy), w.width(j), int32(j)})
+// line adds the widths of the cells of line l at most inner places from at to sum, and lists those from there to reach. dx is what the
+// line is worth in their keys.
+func (w *walk) line(l, at, inner, reach int, dx float64, sum wide) wide {
+	from, to := at, at-1
+	if inner >= 0 {
+		from, to = max(at-inner, 0), min(at+inner, w.length-1)
+		sum = sum.add(w.sums[l*w.length+to+1].sub(w.sums[l*w.length+from]))
+		if inner == reach {
+			return sum
+		}
+	}
+	list := func(a int) {
+		dy, j := float64(a-at)*w.y, w.column(l, a)
+		w.some = append(w.some, candidate{uint64(dx) + uint64(dy*dy), w.width(j), int32(j)})
+	}
+	for a := max(at-reach, 0); a < from; a++ {
+		list(a)
+	}
+	for a := to + 1; a <= min(at+reach, w.length-1); a++ {
+		list(a)
+	}
+	return sum
 }
 
 // mirror sets the thresholds of the mirror images of a cell. A mirror turns cells of one key into cells of one key, and puts
