@@ -17,7 +17,7 @@ const sampleCells = 1 << 22
 
 // UniformOnePass is Uniform without a table of the cost: it computes rows when it needs them, and memory is O(k + kv) but for
 // those that attain the maximum. The worst input is found by the certified search of package internal/worst, which looks at few
-// inputs where the distances of places allow, and at all of them where not.
+// inputs where the distances of places allow, and at all of them where not. Of a grid it is a corner.
 //
 // The best scale for a few inputs is best for all if the worst of all is among them. So it starts from one, and adds the
 // worst until that holds. F is that of Uniform to within rounding. Lower is proved by those inputs and a sample of the others,
