@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -126,7 +127,8 @@ type Policy struct{ c *content }
 type content struct {
 	Config
 	id       [sha256.Size]byte
-	base     uint64 // sum lo
+	base     uint64                      // sum lo
+	columns  func() (lo, width []uint64) // of the box, made when they are asked for
 	fallback ldp.Weights
 	places   *places          // of Geometry
 	index    map[string]int32 // of InputLabels and InputAliases; nil without them
@@ -202,6 +204,7 @@ func (c *content) checkBox() error {
 	for j := range kv {
 		c.base += c.Polytope.Lo(j) // cannot overflow: the box has passed ldp, so the sum is at most 2^62
 	}
+	c.columns = sync.OnceValues(func() (lo, width []uint64) { return columns(c.Polytope) })
 	return nil
 }
 
@@ -550,6 +553,23 @@ func (p Policy) Row(i int) (ldp.Weights, error) {
 		return c.fill(i, 1)
 	}
 	return c.Rows[i].weights(c.Polytope)
+}
+
+// AppendRow appends to n what the weights of Row(i) are, in a time that depends on i: it is for those who check rows, and
+// not for those who have private data. O(kv axes). Errors: ErrShape.
+func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
+	c := p.get()
+	if rows := max(len(c.Rows), len(c.Thresholds)); i < 0 || i >= rows {
+		return n, fmt.Errorf("%w: row %d of %d", ErrShape, i, rows)
+	}
+	if c.Geometry != nil {
+		return c.appendFill(n, i), nil
+	}
+	from := len(n)
+	lo, width := c.columns()
+	n = append(n, lo...)
+	c.Rows[i].addTo(n[from:], width, ^uint64(0))
+	return n, nil
 }
 
 // Version returns the version of the policy's file: 2 with a Geometry, else 1.

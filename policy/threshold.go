@@ -146,6 +146,26 @@ func (p *places) key(x, y []int32) (sum uint64) {
 	return sum
 }
 
+// keys sets the keys of all outputs for x.
+func (p *places) keys(x []int32, keys []uint64) {
+	if p.wrap != noWrap {
+		for j := range keys {
+			keys[j] = p.key(x, p.output(j))
+		}
+		return
+	}
+	for a, v := range x {
+		at := p.out[a:]
+		for j := range keys {
+			d := int64(v) - int64(at[j*p.axes])
+			if a == 0 {
+				keys[j] = 0
+			}
+			keys[j] += uint64(d) * uint64(d)
+		}
+	}
+}
+
 // before returns 1 if a column of a key comes before another, else 0.
 func before(key uint64, j int, otherKey uint64, other int) uint64 {
 	_, less := bits.Sub64(key, otherKey, 0)
@@ -196,6 +216,30 @@ func (c *content) fill(i, usable int) (ldp.Weights, error) {
 		n[j] = n[j]&good | c.fallback.At(j)&^good
 	}
 	return box.Weights(n)
+}
+
+// appendFill appends the weights of fill(i, 1), by the shortest way.
+func (c *content) appendFill(n []uint64, i int) []uint64 {
+	box, t, from := c.Polytope, int(c.Thresholds[i]), len(n)
+	n = append(n, make([]uint64, box.Len())...)
+	row := n[from:]
+	c.places.keys(c.places.input(i), row)
+	key := row[t]
+	lo, width := c.columns()
+	var sum, over, carry uint64
+	for j, k := range row {
+		row[j] = lo[j] + width[j]&-before(k, j, key, t)
+		sum, carry = bits.Add64(sum, row[j], 0)
+		over += carry
+	}
+	if rest := box.Total() - sum; over == 0 && sum <= box.Total() && rest <= width[t] {
+		row[t] += rest
+		return n
+	}
+	for j := range row {
+		row[j] = c.fallback.At(j)
+	}
+	return n
 }
 
 func (c *content) checkGeometry() (err error) {

@@ -215,6 +215,48 @@ func TestThresholdRows(t *testing.T) {
 	}
 }
 
+// TestAppendRow: what AppendRow appends are the weights of Row, in both versions, and with the wrong thresholds.
+func TestAppendRow(t *testing.T) {
+	same := func(p Policy, i int, w ldp.Weights) error {
+		n, err := p.AppendRow([]uint64{7}, i)
+		if want := append([]uint64{7}, weights(w)...); err != nil || !slices.Equal(n, want) {
+			return fmt.Errorf("version %d, row %d: %v, %v, want %v", p.Version(), i, n, err, want)
+		}
+		return nil
+	}
+	err := checkFill(t, func(p Policy, i, usable int) (ldp.Weights, error) {
+		w, err := p.c.fill(i, usable)
+		if err == nil && usable == 1 {
+			err = same(p, i, w)
+		}
+		return w, err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	small, two := smallConfig(t), geometryConfigs(t)["grid2.json"]
+	for name, cfg := range map[string]Config{"version 1": small, "version 2": two} {
+		p := mustNew(t, cfg)
+		for i := range p.Inputs() {
+			w, err := p.Row(i)
+			if err == nil {
+				err = same(p, i, w)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, i := range []int{-1, p.Inputs()} {
+			if n, err := p.AppendRow(nil, i); !errors.Is(err, ErrShape) || n != nil {
+				t.Errorf("%s, row %d: %v, %v", name, i, n, err)
+			}
+		}
+	}
+	if _, err := (Policy{}).AppendRow(nil, 0); !errors.Is(err, ErrShape) {
+		t.Errorf("the zero Policy: %v", err)
+	}
+}
+
 // plantedFills are fills with a bug each.
 func plantedFills() map[string]filler {
 	fills := map[string]filler{}
