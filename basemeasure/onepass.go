@@ -15,6 +15,9 @@ import (
 // sampleCells bounds the cells of the rows that UniformOnePass holds at a time for its lower bound.
 const sampleCells = 1 << 22
 
+// sampleInputs bounds how many inputs it is proved by: each takes some 30 bytes of a certificate.
+const sampleInputs = 512
+
 // UniformOnePass is Uniform without a table of the cost: it computes rows when it needs them, and memory is O(k + kv) but for
 // those that attain the maximum. The worst input is found by the certified search of package internal/worst, which looks at few
 // inputs where the distances of places allow, and at all of them where not. Of a grid it is a corner.
@@ -141,7 +144,7 @@ func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
 // sample returns the inputs that Lower is proved by, in order: those that were found, and others spread over the space.
 func (u *onePass) sample() []int {
 	all := slices.Clone(u.in)
-	n := max(sampleCells/u.kv-len(u.in), 8)
+	n := max(min(sampleCells/u.kv, sampleInputs)-len(u.in), 8)
 	all = append(all, u.space.Spread(n)...)
 	slices.Sort(all)
 	return slices.Compact(all)

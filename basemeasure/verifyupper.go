@@ -38,7 +38,7 @@ type upperCheck struct {
 	b, square  *num.Dyadic
 	total      *num.Dyadic // T
 	need, gain *num.Dyadic // b - T, b^2 - 1
-	aim        float64     // need/gain, rounded
+	aim        float64     // need/gain, rounded; with even, how many columns reach it, exactly
 	pairs      int         // k*kv up to which all rows are read
 	read       int         // how many were
 	free       sync.Pool   // of *filler
@@ -60,7 +60,13 @@ func newUpperCheck(c cost.Matrix, m []float64, b *num.Dyadic, goal *goal) (*uppe
 		return nil, fmt.Errorf("%w: sum M = %s, want a mass in [e^(-eps/2), e^(eps/2)]", ErrCertificate, show(u.total.Rat()))
 	}
 	if u.point = low.Cmp(whole) >= 0 || high.Cmp(whole) <= 0 || u.gain.Sign() == 0; !u.point {
-		u.aim, _ = u.need.Over(u.gain).Float64()
+		aim := u.need.Over(u.gain)
+		if u.even > 0 {
+			aim.Quo(aim, num.Rat(u.even))
+			count := new(big.Int).Add(aim.Num(), aim.Denom())
+			aim.SetInt(count.Sub(count, big.NewInt(1)).Quo(count, aim.Denom())) // the ceiling, at most kv as high >= 1
+		}
+		u.aim, _ = aim.Float64()
 	}
 	return u, nil
 }
@@ -200,11 +206,15 @@ func (f *filler) split(u *upperCheck, row []float64, end float64) {
 	f.upTo = at.Dyadic().Add(f.below)
 }
 
-// load lists the columns that have a mass.
+// load lists the columns that have a mass, which is 1 if it is the same for all.
 func (f *filler) load(u *upperCheck, row []float64) []cell {
 	f.cells = f.cells[:0]
 	for j, c := range row {
-		if m := u.m[j]; m > 0 {
+		m := u.m[j]
+		if u.even > 0 {
+			m = 1
+		}
+		if m > 0 {
 			f.cells = append(f.cells, cell{c, m})
 		}
 	}
