@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -143,7 +144,7 @@ func (b *entropic) check() error {
 	return checkLength("down", e.Flow.Down, p.Outputs)
 }
 
-func (b *entropic) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *entropic) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	e := &b.Evidence
 	if e.Plan != nil {
 		return b.planBounds(c)

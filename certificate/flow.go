@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -138,7 +139,7 @@ func (b *flow) check() error {
 	return nil
 }
 
-func (b *flow) bounds(cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *flow) bounds(context.Context, cost.Matrix) (lower, upper *big.Rat, err error) {
 	value, x := new(big.Int), new(big.Int)
 	for n, a := range b.Problem.Arcs {
 		value.Add(value, x.Mul(big.NewInt(b.Evidence.Flow[n]), big.NewInt(a.Cost)))

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"math/big"
 
 	"github.com/wpm-go/wpm/cost"
@@ -64,5 +65,5 @@ type body interface {
 	costHash() *digest
 	// bounds recomputes what the evidence proves with the solver's own Verify, for a problem that has passed
 	// check and a cost of its size. Its errors are the solver's.
-	bounds(c cost.Matrix) (lower, upper *big.Rat, err error)
+	bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error)
 }

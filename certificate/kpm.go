@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -74,7 +75,7 @@ func (b *kpm) rBounds() (lower, upper *big.Rat) {
 	return lower, upper
 }
 
-func (b *kpm) bounds(cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *kpm) bounds(context.Context, cost.Matrix) (lower, upper *big.Rat, err error) {
 	mu := b.Problem.Mu.dense(b.Problem.Inputs)
 	if err := baseline.KPMVerify(mu, b.epsilon(), b.Evidence.Q, float64(b.Evidence.R)); err != nil {
 		return nil, nil, err

@@ -3,10 +3,13 @@ package certificate
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
+	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -53,7 +56,7 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 			return c, PolicyBounds{}, err
 		}
 	}
-	bounds, m, err := verify(c)
+	bounds, m, err := verify(ctx, c)
 	if err != nil {
 		return c, PolicyBounds{}, err
 	}
@@ -67,48 +70,86 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 	return c, PolicyBounds{Lower: bounds.Lower, Worst: worst, Input: input}, nil
 }
 
-// worstRow returns the largest cost of a row, exactly, and the first input that has it.
+// worstRow returns the largest cost of a row, exactly, and the first input that has it. It reads all rows, on all cores. A row is
+// summed in floats first, and exactly if it may be the largest so far. A weight, a product and each of kv additions are rounded
+// once, by 2^-53 of numbers >= 0; nothing is lost below the normal range, since weights are integers.
 func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.Rat, input int, err error) {
 	box := p.Polytope()
 	k, kv := c.Dims()
-	buf := make([]float64, kv)
-	published := func(i int, _ []float64) (ldp.Weights, error) { return p.Row(i) }
-	if !p.HasRows() {
-		published = cheapest(box)
+	const block = 16
+	type found struct {
+		cost  *num.Dyadic
+		input int
 	}
-	worst = new(big.Rat)
-	var sum num.Acc
-	for i := range k {
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
+	best := make([]found, (k+block-1)/block)
+	slack := 1 + float64(kv+8)*0x1p-52
+	var known atomic.Uint64 // the bits of a float below the largest cost so far, in units of the box
+	err = parallel.Each(ctx, len(best), func(b int) error {
+		best[b].cost = new(num.Dyadic)
+		buf, n := make([]float64, kv), make([]uint64, 0, kv)
+		published := func(i int, _ []float64) (_ []uint64, err error) {
+			n, err = p.AppendRow(n[:0], i)
+			return n, err
 		}
-		row := c.Row(i, buf)
-		w, err := published(i, row)
-		if err != nil {
-			return nil, 0, err
+		if !p.HasRows() {
+			published = cheapest(box)
 		}
-		sum.Reset()
-		for j, x := range row { // a weight has up to 62 bits, and a float64 holds half of them
-			n := w.At(j)
-			sum.AddMul(x, float64(n>>32)*0x1p32)
-			sum.AddMul(x, float64(n&(1<<32-1)))
+		for i := b * block; i < min((b+1)*block, k); i++ {
+			row := c.Row(i, buf)
+			w, err := published(i, row)
+			if err != nil {
+				return err
+			}
+			near := 0.0
+			for j, x := range row {
+				near += x * float64(w[j])
+			}
+			if near*slack < math.Float64frombits(known.Load()) {
+				continue
+			}
+			var sum num.Acc
+			for j, x := range row {
+				sum.AddUnits(x, w[j])
+			}
+			s := sum.Dyadic()
+			if s.Cmp(best[b].cost) > 0 {
+				best[b] = found{s, i}
+			}
+			raise(&known, math.Nextafter(s.Float(), 0))
 		}
-		if s := sum.Rat(); s.Cmp(worst) > 0 {
-			worst, input = s, i
+		return nil
+	}, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	most := found{cost: new(num.Dyadic)}
+	for _, f := range best {
+		if f.cost.Cmp(most.cost) > 0 {
+			most = f
 		}
 	}
-	return worst.Quo(worst, new(big.Rat).SetInt(new(big.Int).SetUint64(box.Total()))), input, nil
+	return most.cost.Over(num.DyadicUint(box.Total())), most.input, nil
+}
+
+// raise makes known the bits of x >= 0 if that is larger.
+func raise(known *atomic.Uint64, x float64) {
+	for bits := math.Float64bits(x); ; {
+		old := known.Load()
+		if bits <= old || known.CompareAndSwap(old, bits) {
+			return
+		}
+	}
 }
 
 // cheapest returns a function for the point of the box that costs least in a row: the projection of the row's point mass.
-func cheapest(box *ldp.Polytope) func(i int, row []float64) (ldp.Weights, error) {
+func cheapest(box *ldp.Polytope) func(i int, row []float64) ([]uint64, error) {
 	var sorter knapsack.Sorter
 	lo, hi, n := make([]uint64, box.Len()), make([]uint64, box.Len()), make([]uint64, box.Len())
 	for j := range lo {
 		lo[j], hi[j] = box.Lo(j), box.Hi(j)
 	}
-	return func(_ int, row []float64) (ldp.Weights, error) {
+	return func(_ int, row []float64) ([]uint64, error) {
 		knapsack.FillUnits(sorter.Order(row), lo, hi, box.Total(), n)
-		return box.Weights(n)
+		return n, nil
 	}
 }

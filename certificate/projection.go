@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -104,7 +105,7 @@ func (p *projectionProblem) check() error {
 	return checkLength("hi", p.Hi, p.Outputs)
 }
 
-func (b *projection) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *projection) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi}
 	upper, lower, err = mincostflow.Verify(p, b.Evidence.result())
 	return lower, upper, err

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -83,7 +84,7 @@ func (c *spherical) check() error {
 	return nil
 }
 
-func (c *spherical) bounds(cost.Matrix) (lower, upper *big.Rat, err error) {
+func (c *spherical) bounds(context.Context, cost.Matrix) (lower, upper *big.Rat, err error) {
 	b := sphere.Bounds{Lower: c.Evidence.Below.Rat, Upper: c.Evidence.Above.Rat}
 	if err := b.Verify(c.Problem.Dimension, float64(c.Problem.Exponent), c.epsilon()); err != nil {
 		return nil, nil, err

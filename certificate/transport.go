@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -63,7 +64,7 @@ func (t *transport) check() error {
 	return t.Evidence.check(p.Inputs, p.Outputs)
 }
 
-func (t *transport) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (t *transport) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	a, b := t.Problem.Source.dense(t.Problem.Inputs), t.Problem.Target.dense(t.Problem.Outputs)
 	upper, lower, err = mincostflow.VerifyTransport(c, a, b, t.Evidence.result())
 	return lower, upper, err

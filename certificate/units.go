@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -227,7 +228,7 @@ func (b *units) check() error {
 	return e.G.check("g", p.Outputs)
 }
 
-func (b *units) bounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *units) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	p, e := &b.Problem, &b.Evidence
 	upper, lower, err = mincostflow.VerifyUnits(
 		mincostflow.UnitProblem{Cost: c, Source: p.Source.Units, Support: p.Source.Index, Lo: p.Lo, Hi: p.Hi},

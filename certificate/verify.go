@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -19,12 +20,12 @@ import (
 //
 // Errors about a private certificate name what is wrong and may quote numbers out of it: they are as private.
 func Verify(c Certificate) (Bounds, error) {
-	b, _, err := verify(c)
+	b, _, err := verify(context.Background(), c)
 	return b, err
 }
 
 // verify is Verify, and returns the cost that it has built, nil for kinds without one.
-func verify(c Certificate) (Bounds, cost.Matrix, error) {
+func verify(ctx context.Context, c Certificate) (Bounds, cost.Matrix, error) {
 	n := c.c
 	if n == nil {
 		return Bounds{}, nil, ErrCertificate
@@ -40,7 +41,10 @@ func verify(c Certificate) (Bounds, cost.Matrix, error) {
 	if err != nil {
 		return Bounds{}, nil, err
 	}
-	lower, upper, err := n.body.bounds(m)
+	lower, upper, err := n.body.bounds(ctx, m)
+	if ctx.Err() != nil {
+		return Bounds{}, nil, ctx.Err()
+	}
 	if err != nil {
 		return Bounds{}, nil, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
