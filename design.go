@@ -121,8 +121,6 @@ const (
 	// MaxPairs is the largest k*kv of a design for a cost of places: each pair is looked at when the thresholds of the rows are found,
 	// some minutes. Those of a grid or a ring are found by counting cells, and Uniform has no limit there but those of a policy.
 	MaxPairs int64 = 1 << 36
-	// maxCertified is the largest k*kv of a design in one pass with a certificate, whose check takes a second for two million.
-	maxCertified = 1 << 22
 	// onePass is the k*kv from which Uniform does without a table, if it can.
 	onePass = 1 << 20
 )
@@ -132,8 +130,7 @@ const (
 // Displacement): all that the Design states is about them.
 //
 // It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose certificate is about
-// the worst case, too), of the rows, and up to k*kv = 2^22 of one exact verification: above, there is no certificate. Memory is
-// 20 bytes for every entry of the cost. Uniform for a cost of places, a grid or a ring of more than 2^20 entries finds them in
+// the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the cost. Uniform for a cost of places, a grid or a ring of more than 2^20 entries finds them in
 // one pass instead, in O(k + kv) memory.
 //
 // Errors: ErrOption, ErrShape and ErrMass for the objective; ErrLimit for a size that cannot work, before any other work; those of
@@ -199,13 +196,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	if d.channel, err = d.mechanism.worstRows(ctx, sorted); err != nil {
 		return nil, err
 	}
-	if k, kv := c.Dims(); large && k > maxCertified/kv {
-		return d, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	d.certificate, err = certify(inMemory(c, sorted), eps, evidence, d.channel.worst)
+	d.certificate, err = certify(ctx, inMemory(c, sorted), eps, evidence, d.channel.worst)
 	if err != nil {
 		return nil, err
 	}
@@ -334,8 +325,8 @@ func inMemory(c cost.Matrix, sorted *knapsack.Table) cost.Matrix {
 // base.M and for rows that cost at most worst.
 //
 // Its eps is the smallest float64 that is not below ε: what no mechanism does at that eps, none does at ε.
-func certify(c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst float64) ([]byte, error) {
-	cert, err := certificate.NewBaseMeasure(c, num.Up(eps.Rat()), base)
+func certify(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst float64) ([]byte, error) {
+	cert, err := certificate.NewBaseMeasureContext(ctx, c, num.Up(eps.Rat()), base)
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +373,7 @@ func (d *Design) Lower() float64 { return d.lower }
 func (d *Design) Gap() float64 { return d.gap }
 
 // Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its
-// cost, or nil if k*kv is above 2^22. Publish puts it into the policy, where certificate.CheckPolicy checks it.
+// cost. Publish puts it into the policy, where certificate.CheckPolicy checks it.
 func (d *Design) Certificate() []byte { return slices.Clone(d.certificate) }
 
 // Outcome is what a base measure achieves over point masses, which are the worst private distributions. All but the
