@@ -130,8 +130,8 @@ const (
 // Displacement): all that the Design states is about them.
 //
 // It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose certificate is about
-// the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the cost. Uniform for a cost of places, a grid or a ring of more than 2^20 entries finds them in
-// one pass instead, in O(k + kv) memory.
+// the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the cost. Uniform for a
+// cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k + kv) memory.
 //
 // Errors: ErrOption, ErrShape and ErrMass for the objective; ErrLimit for a size that cannot work, before any other work; those of
 // cost.Validate, of basemeasure (ErrNotConverged if ctx stops a solver, or rounding does more than 1 % from the best), of New, and

@@ -21,12 +21,8 @@ import (
 
 // The commands of package device, with what a device need not have: the cost and its claims, a solver, and codebooks.
 
-const (
-	// quickUtility is the largest cost matrix for which verify recomputes the utility claims unasked: a tenth of a second.
-	quickUtility = 1 << 18
-	// maxUtility is that for commands that take their time: some ten seconds.
-	maxUtility = 1 << 24
-)
+// maxUtility is the largest cost matrix that other commands recompute claims of, or write out.
+const maxUtility = 1 << 24
 
 // opener reads a policy of any kind.
 type opener = func(data []byte) (device.Mechanism, error)
@@ -82,13 +78,13 @@ func env(c *cli.Command) *device.Env {
 func verifyCommand() *cli.Command {
 	return deviceCommand(device.VerifyCommand,
 		"A policy whose cost cannot be built or has another size is status 1, too: wpm release would refuse it.\n"+
-			"Then it recomputes what the policy claims about utility, in fractions, if the cost matrix has at most 2^18\n"+
+			"Then it recomputes what the policy claims about utility, exactly, if the cost matrix has at most 2^29\n"+
 			"entries; a false claim is status 1, though it costs nobody's privacy. The policy of a codebook (wpm sphere\n"+
 			"-out) has a box and no claims.",
 		func(c *device.Command) opener {
 			var o options
 			c.Flags.BoolVar(&o.utility, "utility", false,
-				"recompute the utility claims of a larger matrix, too: half a second for each million entries")
+				"recompute the utility claims of a larger matrix, too: some 20 s for each 2^30 entries of places")
 			return func(data []byte) (device.Mechanism, error) {
 				o.privacyOnly = c.Flags.Lookup("privacy-only").Value.String() == "true"
 				return o.open(data)
@@ -112,6 +108,9 @@ func releaseCommand() *cli.Command {
 			return func(data []byte) (device.Mechanism, error) { return o.open(data) }
 		})
 }
+
+// quickUtility is the largest cost matrix for which verify recomputes the utility claims unasked: some seconds. A test lowers it.
+var quickUtility = 1 << 29
 
 // options are what flags say of the use of a policy.
 type options struct {

@@ -75,7 +75,9 @@ func TestVerifyUtility(t *testing.T) {
 	dir := t.TempDir()
 	small, large := filepath.Join(dir, "small"), filepath.Join(dir, "large")
 	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", small)
-	must(t, "", "design", "-ring", "513", "-eps", "1", "-table", "none", "-o", large) // 513^2 > 2^18
+	must(t, "", "design", "-ring", "6", "-eps", "1", "-table", "none", "-o", large)
+	defer func(old int) { quickUtility = old }(quickUtility)
+	quickUtility = 35
 	for _, test := range []struct {
 		args, want string
 	}{
