@@ -219,9 +219,9 @@ func (d *drawn) evidence(c cost.Matrix, eps float64) Result {
 // weights and masses, and the same if only the inputs are read that the search asks for.
 func TestVerifyExact(t *testing.T) {
 	d := &drawn{numtest.NewSplitMix64(17)}
-	n, searched, points := 2000, 0, 0
+	n, searched, points := 1500, 0, 0
 	if testing.Short() {
-		n = 300
+		n = 250
 	}
 	for at := range n {
 		c, err := d.costs()
@@ -362,6 +362,14 @@ func TestVerifyReads(t *testing.T) {
 	want, err := u.check(context.Background())
 	if err != nil || u.read > k/10 {
 		t.Errorf("%d of %d rows were read, %v", u.read, k, err)
+	}
+	grid, err := cost.NewGrid(30, 40, 0.7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := checkOf(t, grid, 2, Result{M: slices.Repeat([]float64{1. / 1200}, 1200)})
+	if _, err := g.check(context.Background()); err != nil || g.read != 1 {
+		t.Errorf("%d rows of a grid were read, %v", g.read, err)
 	}
 	u = checkOf(t, c, 2, r)
 	u.pairs = k * k
