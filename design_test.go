@@ -185,7 +185,7 @@ func TestDesignInOnePass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]cost.Matrix{"plane": points(t, 2, k, 0), "two sides": points(t, 2, 3*k, k/2), "earth": earth, "cosine": cosine} {
+	for name, c := range map[string]cost.Matrix{"plane": points(t, 2, k, 0), "2^22 pairs": points(t, 6, 2*k, 0), "two sides": points(t, 2, 3*k, k/2), "earth": earth, "cosine": cosine} {
 		d := designOf(t, c, "2")
 		want, err := basemeasure.Uniform(ctx, d.Mechanism().Cost(), 2, basemeasure.Settings{})
 		if err != nil {
