@@ -22,6 +22,7 @@ var unrun = map[string]string{
 	"go test -run '^$' -fuzz":    "goes on until it is stopped; .ci/run fuzzes by count",
 	".ci/":                       "runs this test, or needs hours",
 	"fuzz/run ":                  "needs as long as it is told",
+	"go run ./bench ":            "needs a minute, and an idle machine",
 	"bench/run":                  "needs the peers, a C++ compiler and an idle machine",
 	"wpm experiment country":     "needs minutes; its test runs it on fewer places",
 	"wpm experiment movielens":   "needs data that may not be here",

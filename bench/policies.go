@@ -26,9 +26,10 @@ import (
 // policies measures what a device does with policies of version 2: of random points of the unit square, without labels, under
 // the uniform base measure of mass 1 at eps = 2. There is no peer.
 func policies(c *config, w io.Writer) error {
-	fmt.Fprintln(w, "Random points of the unit square, eps = 2, the uniform base measure, no labels. `policy.Release` is on a decoded policy, without a ledger. The commands are")
-	fmt.Fprintln(w, "those of `wpm-device`, from start to end, with one thread; their memory is the largest resident set. Growth is the exponent of the")
-	fmt.Fprintln(w, "number of places, from the row above.")
+	fmt.Fprintln(w, "Random points of the unit square, eps = 2, the uniform base measure of mass 1, no labels. `policy.Release` is on a")
+	fmt.Fprintln(w, "decoded policy, without a ledger. The commands are those of `wpm-device`, from start to end; the release makes its")
+	fmt.Fprintln(w, "ledger. Times are processor time with one thread, medians; memory is the largest resident set. Growth is the exponent of")
+	fmt.Fprintln(w, "the number of places, from the row above.")
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "| places | file | growth | policy.Release | growth | command release | growth | memory | growth | command verify -privacy-only | growth | memory |")
 	fmt.Fprintln(w, "| --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,5 +110,37 @@ func TestDesignLongMatrix(t *testing.T) {
 	status, _, errs := try(t, "", "design", "-cost", matrix, "-eps", "1", "-o", matrix+".policy")
 	if status != device.Bad || !strings.Contains(errs, "1900 x 1900, takes more than the 67108864 bytes of a file: give points") {
 		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// TestReadmeCard holds that the README's excerpt of a card is what its command prints.
+func TestReadmeCard(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(readme)
+	_, command, ok := strings.Cut(text, "    wpm design ")
+	_, excerpt, ok2 := strings.Cut(text, "prints a card")
+	if !ok || !ok2 {
+		t.Fatal("no design, or no card")
+	}
+	command, _, _ = strings.Cut(command, "\n")
+	args := strings.Fields(command)
+	args[len(args)-1] = filepath.Join(t.TempDir(), "policy") // after -o
+	card := strings.Split(must(t, "", append([]string{"design"}, args...)...), "\n")
+	_, excerpt, _ = strings.Cut(excerpt, "\n\n")
+	lines := 0
+	for line := range strings.Lines(excerpt) {
+		shown, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
+		if !block && shown != "" {
+			break
+		}
+		if lines++; !slices.Contains(card, shown) {
+			t.Errorf("the card has no line %q", shown)
+		}
+	}
+	if lines < 8 {
+		t.Errorf("an excerpt of %d lines", lines)
 	}
 }
