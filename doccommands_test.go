@@ -30,6 +30,7 @@ var unrun = map[string]string{
 	"wpm experiment gowalla":     "needs data that may not be here",
 	"wpm experiment mirror":      "needs minutes; its test runs it on fewer steps",
 	"wpm experiment ring":        "needs a minute; its test runs it on fewer inputs",
+	"wpm experiment mapping":     "needs minutes; its test runs it on two maps",
 	"wpm experiment sphere":      "needs minutes; its test runs it on fewer seeds",
 }
 

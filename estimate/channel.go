@@ -9,8 +9,8 @@ import (
 
 // Channel is a k x kv table of probabilities: row i is the law of a release of a device at input i. It is immutable.
 //
-// The rows of a policy have two values in each column, a low and a high one, but for one entry a row. Such a table is kept as
-// runs of high entries; any other is kept as it is.
+// The rows of a policy have two values in each column, a low and a high one, but for one entry a row. Such a table is
+// kept as runs of high entries; any other is kept as it is.
 type Channel struct {
 	k, kv int
 	rows  []float64 // row-major, each row of sum 1; nil if runs holds the table
@@ -42,15 +42,15 @@ type odd struct {
 	extra float64 // over the low value
 }
 
-// maxRatio of high to low entries for which a sum over a run is a difference of two sums over all before. Those lose up to kv
-// 2^-53 of the sum of all step_j v_j, which is below maxRatio times the sum of low_j v_j, a part of every result: for 10 000 outputs the
-// relative error is below 10^4 2^12 2^-53 < 5e-9, at the worst.
+// maxRatio of high to low entries for which a sum over a run is a difference of two sums over all before. Those lose up
+// to kv 2^-53 of the sum of all step_j v_j, which is below maxRatio times the sum of low_j v_j, a part of every result:
+// for 10 000 outputs the relative error is below 10^4 2^12 2^-53 < 5e-9, at the worst.
 const maxRatio = 1 << 12
 
-// NewChannel makes a channel of k rows of kv entries. row fills dst with row i: entries are finite and not negative, in any unit, and
-// are divided by their sum. It is called twice for each i, in order, and must do the same both times. The rows of a policy, or others that have
-// two values in most columns but for some entries, take 8 bytes for each stretch of high entries; others 8 k kv bytes. The errors
-// are ErrShape and ErrChannel.
+// NewChannel makes a channel of k rows of kv entries. row fills dst with row i: entries are finite and not negative, in
+// any unit, and are divided by their sum. It is called twice for each i, in order, and must do the same both times. The
+// rows of a policy, or others that have two values in most columns but for some entries, take 8 bytes for each stretch
+// of high entries; others 8 k kv bytes. The errors are ErrShape and ErrChannel.
 func NewChannel(k, kv int, row func(i int, dst []float64)) (*Channel, error) {
 	if k < 1 || kv < 1 || k > math.MaxInt32/kv {
 		return nil, fmt.Errorf("%w: %d inputs, %d outputs", ErrShape, k, kv)
@@ -89,8 +89,8 @@ func NewChannel(k, kv int, row func(i int, dst []float64)) (*Channel, error) {
 	return c, nil
 }
 
-// normalize checks a row and divides it by a power of two near its sum. It returns the inverse of the sum that is left. Rows of equal
-// sum, to rounding, are divided by the same number, and so keep the entries that they share.
+// normalize checks a row and divides it by a power of two near its sum. It returns the inverse of the sum that is left.
+// Rows of equal sum, to rounding, are divided by the same number, and so keep the entries that they share.
 func normalize(row []float64) (scale float64, err error) {
 	largest := 0.0
 	for j, v := range row {

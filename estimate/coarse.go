@@ -18,9 +18,10 @@ type groups struct {
 	size    []float64
 }
 
-// group makes n groups, small where theta has mass. Centers are chosen one after another, each the place with the largest d w^(1/3):
-// d is the distance to the nearest center, and w the mean of the prior and of theta. In the plane this is the density of
-// points from which a distribution w is least far, in W_1 (the exponent is (1/dim)/(1+1/dim) there).
+// group makes n groups, small where theta has mass. Centers are chosen one after another, each the place with the
+// largest d w^(1/3): d is the distance to the nearest center, and w the mean of the prior and of theta. In the plane
+// this is the density of points from which a distribution w is least far, in W_1 (the exponent is (1/dim)/(1+1/dim)
+// there).
 func (f *fit) group(ctx context.Context, g *Geometry, theta []float64, n int) (groups, error) {
 	k := len(f.prior)
 	weight := make([]float64, k)
@@ -91,8 +92,8 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 	return theta, nil
 }
 
-// coarse returns the problem for groups: their prior masses, and as rows the means of their places' rows, by the prior. It is exact for
-// maps that are the prior within each group.
+// coarse returns the problem for groups: their prior masses, and as rows the means of their places' rows, by the prior.
+// It is exact for maps that are the prior within each group.
 func (f *fit) coarse(by groups) *fit {
 	k, kv := f.channel.Dims()
 	out := *f
@@ -122,8 +123,9 @@ func (by groups) sum(x []float64) []float64 {
 	return out
 }
 
-// spread is the map of the places for one of groups. The mass of a group goes to its places by the prior times a density, whose logarithm is
-// the mean of those of all groups, by the inverse fourth power of the distance to their centers.
+// spread is the map of the places for one of groups. The mass of a group goes to its places by the prior times a
+// density, whose logarithm is the mean of those of all groups, by the inverse fourth power of the distance to their
+// centers.
 func (by groups) spread(g *Geometry, theta, prior []float64) []float64 {
 	k := len(prior)
 	mass := by.sum(prior)

@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
-// TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself: half as many groups as places, as at
-// the size from which Map has groups. The limits are those of the documentation.
+// TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself: half as many groups as
+// places, as at the size from which Map has groups. The limits are those of the documentation.
 func TestCoarseLoss(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -83,7 +83,8 @@ func TestCoarseLoss(t *testing.T) {
 	}
 }
 
-// TestGroups holds that every place is in the group of the nearest center, and that groups of one place each are the places.
+// TestGroups holds that every place is in the group of the nearest center, and that groups of one place each are the
+// places.
 func TestGroups(t *testing.T) {
 	m, err := cost.NewGrid(5, 7, 1)
 	if err != nil {

@@ -3,14 +3,14 @@
 //
 // # The problem
 //
-// N devices release one of kv outputs each. The rows P_i of a public channel say how a device at input i releases: with probability
-// P_ij the output j. A device whose private distribution is mu releases from mu P (the mixture mode of a policy), so the counts N_j of
-// the outputs are a sample of size N from theta P, where theta is the mean of the private distributions: the map. The question is
-// theta, a distribution over the k inputs.
+// N devices release one of kv outputs each. The rows P_i of a public channel say how a device at input i releases: with
+// probability P_ij the output j. A device whose private distribution is mu releases from mu P (the mixture mode of a
+// policy), so the counts N_j of the outputs are a sample of size N from theta P, where theta is the mean of the private
+// distributions: the map. The question is theta, a distribution over the k inputs.
 //
-// A release is private because the rows are alike, and so the counts say little about theta beyond some resolution. Undoing the
-// rows exactly amplifies noise; the releases as they are (Raw) keep a bias that no number of devices removes. What lies
-// between depends on how rough a map may be.
+// A release is private because the rows are alike, and so the counts say little about theta beyond some resolution.
+// Undoing the rows exactly amplifies noise; the releases as they are (Raw) keep a bias that no number of devices
+// removes. What lies between depends on how rough a map may be.
 //
 // # The estimators
 //
@@ -20,16 +20,35 @@
 //	Raw       the releases as they are
 //	Interval  the share of a region: all values that the counts do not contradict, whatever the map
 //
-// All of them see releases and public data alone, so they cost no privacy. They are right where the model is: in mixture mode. In
-// projection mode the mean of the released laws depends on the shapes of the private distributions, not only on their mean, and does
-// not identify the map at any N.
+// All of them see releases and public data alone, so they cost no privacy. They are right where the model is: in
+// mixture mode. In projection mode the mean of the released laws depends on the shapes of the private distributions,
+// not only on their mean, and does not identify the map at any N.
+//
+// # Map
+//
+// A map of a model is theta = u exp(f) / Z: u is the public prior, f is normal with the covariance tau^2 exp(-D/l), its
+// mean over the places taken away. Its mode given the counts is found by Fisher scoring, its evidence is Laplace's. Map
+// is the average of the modes over four lengths l and five roughnesses tau, and of the guess u itself, by their
+// evidence. The guess has the log-weight 0, and each model -tau - log 20, so that it takes counts to leave the guess,
+// and more of them for a rough map. See [Map] for the numbers, and [Signal] for what the answer says of itself.
+//
+// It is not the best everywhere. Broad, smooth maps of few devices are a little better served by Raw. And between
+// counts that say nothing and counts that say something, the average hesitates: it stays near the guess when EM has
+// left it.
+//
+// With k places, k outputs, and the rank r of a kernel (up to k - 1), a step costs O(r k) and the runs of the channel,
+// and the matrix of a step O(r^2 k), of which there are two or three for each model. 400 places take about half a
+// second, and as long again for the eigenvectors, which a Geometry keeps. Above 1,000 places, groups stand for places.
+// On maps where both run this moves W_1 to the truth by less than 2 % on average, and by 6 % at the most
+// (TestCoarseLoss).
 //
 // # Guarantees
 //
-// Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at any GOMAXPROCS.
-// Nothing is tuned, and nothing is left to chance: EM splits the counts with a fixed seed. Inputs are not modified. The errors are ErrShape, ErrCounts,
-// ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at between steps.
+// Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at
+// any GOMAXPROCS. Nothing is tuned, and nothing is left to chance: EM splits the counts with a fixed seed. Inputs are
+// not modified. The errors are ErrShape, ErrCounts, ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at
+// between steps.
 //
-// No estimator here is unbiased, and no error is promised but that of MLE against the best likelihood. How far a map is from the
-// truth, on average, is a matter of simulation: see Plan.
+// No estimator here is unbiased, and no error is promised but that of MLE against the best likelihood. How far a map is
+// from the truth, on average, is a matter of simulation: see Plan.
 package estimate

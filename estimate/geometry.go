@@ -9,8 +9,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// Geometry holds the distances between the k inputs of a problem, and keeps what Map computes of them alone, so that a second
-// map of the same places is cheaper. It is safe for concurrent use.
+// Geometry holds the distances between the k inputs of a problem, and keeps what Map computes of them alone, so that a
+// second map of the same places is cheaper. It is safe for concurrent use.
 type Geometry struct {
 	dist    cost.Matrix // k x k distances
 	unit    float64     // the median distance of a place to its nearest other one
@@ -31,16 +31,18 @@ type basis struct {
 	l    []float64
 }
 
-// kernelCut is the share of the largest eigenvalue below which a direction is left out. It also makes a matrix of distances
-// usable that are those of no Euclidean space, whose kernel has negative eigenvalues.
+// kernelCut is the share of the largest eigenvalue below which a direction is left out. It also makes a matrix of
+// distances usable that are those of no Euclidean space, whose kernel has negative eigenvalues.
 const kernelCut = 1e-4
 
-// NewGeometry returns the distances between the inputs of a cost C = d^p: C^(1/p). A cost of places has them between its inputs,
-// whatever its outputs are; of a cost.Cosine they are the chords of unit vectors, sqrt(2 C). p is ignored for a cost that knows its own.
+// NewGeometry returns the distances between the inputs of a cost C = d^p: C^(1/p). A cost of places has them between
+// its inputs, whatever its outputs are; of a cost.Cosine they are the chords of unit vectors, sqrt(2 C). p is ignored
+// for a cost that knows its own.
 //
-// Any other cost must be square and symmetric with a zero diagonal, or the error is ErrNoGeometry; p is then the power that its
-// entries have, finite and > 0 (else ErrShape). Two entries are equal if they differ by symmetryTol at most, relative to the larger, and
-// zero is what is that small beside the largest entry: a file of six digits or more passes. The other errors are those of cost.Validate.
+// Any other cost must be square and symmetric with a zero diagonal, or the error is ErrNoGeometry; p is then the power
+// that its entries have, finite and > 0 (else ErrShape). Two entries are equal if they differ by symmetryTol at most,
+// relative to the larger, and zero is what is that small beside the largest entry: a file of six digits or more passes.
+// The other errors are those of cost.Validate.
 //
 // A cost of places takes O(k) memory, any other 8 k^2 bytes.
 func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {
@@ -107,7 +109,8 @@ func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
 	return d, nil
 }
 
-// chords are the distances of unit vectors with costs 1 - cos. A zero vector, of cost 1 to all, is as far as a right angle.
+// chords are the distances of unit vectors with costs 1 - cos. A zero vector, of cost 1 to all, is as far as a right
+// angle.
 type chords struct{ cost.Matrix }
 
 func (c chords) Row(i int, buf []float64) []float64 {
@@ -122,8 +125,8 @@ func (c chords) Row(i int, buf []float64) []float64 {
 // K returns the number of places.
 func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
 
-// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point. Places
-// at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
+// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point.
+// Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
 func (g *Geometry) nearest() float64 {
 	k := g.K()
 	largest := cost.Max(g.dist)
@@ -164,8 +167,8 @@ func (g *Geometry) root(n int) (basis, error) {
 	return c.root, c.err
 }
 
-// factor computes a root for a length of lengths[n], for places that stand for groups of some size each: H takes away the mean over
-// all. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
+// factor computes a root for a length of lengths[n], for places that stand for groups of some size each: H takes away
+// the mean over all. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
 //
 // With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
 func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {

@@ -9,7 +9,7 @@ import (
 
 // The models that Map averages, besides the guess.
 var (
-	lengths     = [...]float64{1.5, 3, 6, 12}         // of the kernel, in units of the median distance to the nearest place
+	lengths     = [...]float64{1.5, 3, 6, 12}         // of the kernel, in units of Geometry.unit
 	roughnesses = [...]float64{0.3, 0.6, 1.2, 2.4, 4} // standard deviations of the logarithm of a map
 )
 
@@ -41,7 +41,8 @@ type Result struct {
 	Theta []float64
 	// Models are the guess and the 20 others, by length and roughness.
 	Models []Model
-	// Ratio is the distance of the map to the truth that Map expects, over that of the guess: between 0 and 1. See Signal.
+	// Ratio is the distance of the map to the truth that Map expects, over that of the guess: between 0 and 1. See
+	// Signal.
 	Ratio float64
 	// Signal says what the counts say beyond the guess.
 	Signal Signal
@@ -50,27 +51,30 @@ type Result struct {
 const (
 	// maxPlaces is the largest k of which Map takes every place by itself: eigenvectors take O(k^3).
 	maxPlaces = 1000
-	// roughGroups and fineGroups are the numbers of groups of places above: for a first map, which says where groups must be small and which
-	// models are likely, and for the second. The map within a group is the prior's.
+	// roughGroups and fineGroups are the numbers of groups of places above: for a first map, which says where groups
+	// must be small and which models are likely, and for the second. The map within a group is the prior's.
 	roughGroups, fineGroups = 150, 500
 	// doubtful is how far a log-weight of the first may be below the best.
 	doubtful = 15
 )
 
-// negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the others.
+// negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the
+// others.
 const negligible = 40
 
 // Map returns the posterior mean of the map, to Laplace's approximation, under a prior over smooth and rough maps:
 //
 //	theta = u exp(f) / Z,   f normal with mean 0 and covariance tau^2 H exp(-D/l) H
 //
-// where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 4 lengths l (1.5,
-// 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4, 4), each with the weight
-// e^(-tau)/20 times its evidence, and the guess u itself with the weight of its likelihood.
+// where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 4 lengths l
+// (1.5, 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4, 4),
+// each with the weight e^(-tau)/20 times its evidence, and the guess u itself with the weight of its likelihood.
 //
-// Above 1,000 places, 500 groups of places stand for them: small ones where a first map has mass. Within a group the map is the prior's.
+// Above 1,000 places, 500 groups of places stand for them: small ones where a first map has mass. Within a group the
+// map is the prior's.
 //
-// Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is looked at in every step.
+// Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is looked at in
+// every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	return mapOf(ctx, p, s, maxPlaces, roughGroups, fineGroups)
 }

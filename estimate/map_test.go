@@ -15,7 +15,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// discs are the rows of a policy with uniform base measure: of each place, the share of nearest outputs is e^eps times as likely. Rows have no common sum.
+// discs are the rows of a policy with uniform base measure: of each place, the share of nearest outputs is e^eps times
+// as likely. Rows have no common sum.
 func discs(dist [][]float64, eps, share float64) [][]float64 {
 	rows := make([][]float64, len(dist))
 	for i, d := range dist {
@@ -325,8 +326,8 @@ func TestMapProgress(t *testing.T) {
 	}
 }
 
-// TestMapSame holds that a second Map, one from another goroutine at the same time, and one on another number of threads have the same bits, and that
-// the problem is left alone.
+// TestMapSame holds that a second Map, one from another goroutine at the same time, and one on another number of
+// threads have the same bits, and that the problem is left alone.
 func TestMapSame(t *testing.T) {
 	p := mapWorld(t, 1, 1000)
 	p.Prior = slices.Repeat([]float64{2}, 30)
@@ -358,8 +359,8 @@ func TestMapSame(t *testing.T) {
 	}
 }
 
-// TestMapLaws holds that the unit of the cost does not matter, that places and outputs have no order, and that the units of rows and prior say nothing.
-// Modes are found to gainGoal, and rounding may decide where they are left.
+// TestMapLaws holds that the unit of the cost does not matter, that places and outputs have no order, and that the
+// units of rows and prior say nothing. Modes are found to gainGoal, and rounding may decide where they are left.
 func TestMapLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

@@ -15,14 +15,15 @@ var (
 	lapackOf lapack.Implementation
 )
 
-// fit looks for the most probable map of a model. With z normal of unit covariance and theta = u exp(tau L z) / Z, that is the maximum of
+// fit looks for the most probable map of a model. With z normal of unit covariance and theta = u exp(tau L z) / Z, that
+// is the maximum of
 //
 //	sum_j c_j log(q_j / guess_j) - |z|^2 / 2,   q = theta P
 //
 // found by Fisher scoring: the matrix of a step is I + W, W = A diag(N/q) A', A = tau L' diag(theta) (P - 1q').
 //
-// W is dear, and steps are cheap. So W is computed at the mode, where the evidence needs it, and again only if steps gain
-// too little; the next roughness begins at the same theta, where it is the same but for the factor tau^2.
+// W is dear, and steps are cheap. So W is computed at the mode, where the evidence needs it, and again only if steps
+// gain too little; the next roughness begins at the same theta, where it is the same but for the factor tau^2.
 type fit struct {
 	channel *Channel
 	counts  []float64
@@ -61,8 +62,8 @@ const (
 	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has W at its point
 	patience = 10   // steps that cost as much as W
 	leastT   = 1e-3 // of a step's length in the line search
-	// idle is the sum of tau^2 diag over the directions that are not active. By the inequalities of Fischer and of Hadamard, log det(I + W) is
-	// between that of the active part and that plus the sum of log(1 + tau^2 diag).
+	// idle is the sum of tau^2 diag over the directions that are not active. By the inequalities of Fischer and of
+	// Hadamard, log det(I + W) is between that of the active part and that plus the sum of log(1 + tau^2 diag).
 	idle = 0.02
 	// leastShare keeps a quotient of a count and a probability finite. No probability that matters is as small.
 	leastShare = 1e-280
@@ -136,8 +137,8 @@ func (f *fit) move(z []float64) point {
 	return p
 }
 
-// mode moves to the mode for a roughness and returns Laplace's log-evidence, relative to the guess. It is not computed, and -Inf, if it is
-// below least.
+// mode moves to the mode for a roughness and returns Laplace's log-evidence, relative to the guess. It is not computed,
+// and -Inf, if it is below least.
 func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 	fresh, last := f.fresh, f.tau
 	f.fresh, f.tau = false, tau

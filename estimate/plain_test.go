@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// plainMap is the algorithm of Map written out: dense loops, Gaussian elimination, Jacobi rotations, no cache, steps to the end.
+// plainMap is the algorithm of Map written out: dense loops, Gaussian elimination, Jacobi rotations, no cache, steps to
+// the end.
 func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, weights []float64) {
 	k, kv := len(rows), len(counts)
 	n := 0.0
@@ -172,7 +173,8 @@ func plainSolve(m [][]float64) (x []float64, logdet float64) {
 	return x, logdet
 }
 
-// plainRoot takes the eigenvectors of a by Jacobi's rotations, times the roots of those eigenvalues above 1e-4 of the largest.
+// plainRoot takes the eigenvectors of a by Jacobi's rotations, times the roots of those eigenvalues above 1e-4 of the
+// largest.
 func plainRoot(a [][]float64) [][]float64 {
 	k := len(a)
 	v := make([][]float64, k)

@@ -11,7 +11,8 @@ var (
 	ErrShape = errors.New("estimate: bad shape")
 	// ErrCounts: no release at all, or so many that floats cannot count them (2^53).
 	ErrCounts = errors.New("estimate: bad counts")
-	// ErrChannel: a row that is negative, not finite, or all zero; an output that was released but that no input releases.
+	// ErrChannel: a row that is negative, not finite, or all zero; an output that was released but that no input
+	// releases.
 	ErrChannel = errors.New("estimate: bad channel")
 	// ErrNoGeometry: the cost has no distances between inputs. EM needs none.
 	ErrNoGeometry = errors.New("estimate: no distances between inputs")
@@ -25,8 +26,8 @@ type Problem struct {
 	Counts []uint64
 	// Channel holds the law of a release for each of the k inputs.
 	Channel *Channel
-	// Prior is a public distribution over the inputs, what one would guess without a release, in any unit: finite, not negative,
-	// with a positive sum. Nil is uniform. A place of prior 0 keeps mass 0 in Map.
+	// Prior is a public distribution over the inputs, what one would guess without a release, in any unit: finite, not
+	// negative, with a positive sum. Nil is uniform. A place of prior 0 keeps mass 0 in Map.
 	Prior []float64
 	// Geometry holds the distances between inputs. Map needs it; the others do not look at it.
 	Geometry *Geometry

@@ -9,9 +9,10 @@ import (
 
 // Signal says what the counts say beyond the guess, by Ratio.
 //
-// Ratio is a root mean square under the posterior of Map, that of the map's distance to the truth over that of the guess's. The distance is
-// Euclidean between features: the shares that a map has of the smoothest directions of the longest kernel. Those carry most of W_1.
-// If the guess has all of the weight, it is 1. It trusts the prior: it is a reading of this answer, and no bound on its error.
+// Ratio is a root mean square under the posterior of Map, that of the map's distance to the truth over that of the
+// guess's. The distance is Euclidean between features: the shares that a map has of the smoothest directions of the
+// longest kernel. Those carry most of W_1. If the guess has all of the weight, it is 1. It trusts the prior: it is a
+// reading of this answer, and no bound on its error.
 type Signal int
 
 // The signals, in order.
@@ -88,7 +89,8 @@ func (r basis) features(theta []float64) []float64 {
 	return out
 }
 
-// variance is the sum of the posterior variances of the features: the trace of B (I + W)^-1 B' with B = tau F' (diag(theta) - theta theta') L.
+// variance is the sum of the posterior variances of the features: the trace of B (I + W)^-1 B' with B = tau F'
+// (diag(theta) - theta theta') L.
 func (f *fit) variance(smooth basis) float64 {
 	r, n := f.root.rank, min(smooth.rank, maxFeatures)
 	if r == 0 || n == 0 {

@@ -142,8 +142,8 @@ type study struct {
 	tick func(done, total int, what string)
 }
 
-// Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, ErrGap, those of gowalla.Load, the solvers, the context and
-// the file system.
+// Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, ErrGap, those of gowalla.Load,
+// the solvers, the context and the file system.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, eps, err := cfg.resolve()
 	if err != nil {
@@ -359,7 +359,8 @@ func design(ctx context.Context, c cost.Matrix, eps ldp.Epsilon) ([]ldp.Weights,
 	return rows, channel, err
 }
 
-// simulate draws the releases of n devices, or of the world's users. It is a simulation: its randomness comes from the seed.
+// simulate draws the releases of n devices, or of the world's users. It is a simulation: its randomness comes from the
+// seed.
 func (s study) simulate(w world, rows []ldp.Weights, n int, which string) ([]uint64, error) {
 	r := rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm mapping %d %s %d %s", s.cfg.Seed, w.name, n, which)))
 	uniform := rand.New(r)

@@ -1,0 +1,123 @@
+package mapping
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"testing"
+)
+
+// small is a study of some seconds: two maps, one run.
+func small(out string) Config {
+	return Config{Out: out, Maps: []string{"coast", "films"}, Epsilons: []string{"2"}, Devices: []int{300}, Runs: 2, Seed: 1}
+}
+
+// TestRun holds what must be so whatever the numbers are, the report, and the same bits on any number of threads.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	out := t.TempDir()
+	r, err := Run(context.Background(), small(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 2 || len(r.Summary) != len(estimators) {
+		t.Fatalf("%d rows, %d lines of summary", len(r.Rows), len(r.Summary))
+	}
+	for _, row := range r.Rows {
+		least := row.Guess
+		for n, m := range row.Mean {
+			least = min(least, m)
+			if !(m > 0 && row.SD[n] >= 0 && row.ToBest[n] >= 1) || math.Abs(row.ToGuess[n]-m/row.Guess) > 1e-15 {
+				t.Errorf("%+v", row)
+			}
+		}
+		if row.Best == "guess" != (least == row.Guess) || row.Measured {
+			t.Errorf("%+v", row)
+		}
+	}
+	for n, s := range r.Summary {
+		worst := 0.0
+		for _, row := range r.Rows {
+			worst = max(worst, row.ToGuess[n])
+		}
+		if s.WorstGuess != worst || !(s.GeoBest >= 1 && s.GeoBest <= s.WorstBest) {
+			t.Errorf("%+v", s)
+		}
+	}
+	var table map[string]any
+	data, err := os.ReadFile(filepath.Join(out, "table.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &table)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	old := runtime.GOMAXPROCS(1)
+	again, err := Run(context.Background(), small(""))
+	runtime.GOMAXPROCS(old)
+	if err != nil || !reflect.DeepEqual(again.Rows, r.Rows) {
+		t.Errorf("another run differs: %v", err)
+	}
+}
+
+// TestWorlds holds that the maps are distributions of their places, nine of them.
+func TestWorlds(t *testing.T) {
+	for seed := range uint64(3) {
+		all, err := worlds(seed)
+		if err != nil || len(all) != 9 {
+			t.Fatalf("%d maps, %v", len(all), err)
+		}
+		names := map[string]bool{}
+		for _, w := range all {
+			k, _ := w.cost.Dims()
+			sum := 0.0
+			for _, v := range w.truth {
+				if !(v >= 0) {
+					t.Errorf("%s: %v", w.name, v)
+				}
+				sum += v
+			}
+			if len(w.truth) != k || !(math.Abs(sum-1) <= 1e-12) || names[w.name] {
+				t.Errorf("%s: %d shares of %d places, sum %v", w.name, len(w.truth), k, sum)
+			}
+			names[w.name] = true
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"an unknown map":  func(c *Config) { c.Maps = []string{"moon"} },
+		"eps":             func(c *Config) { c.Epsilons = []string{"x"} },
+		"eps not rising":  func(c *Config) { c.Epsilons = []string{"1", "1.0"} },
+		"no eps":          func(c *Config) { c.Epsilons = []string{} },
+		"no devices":      func(c *Config) { c.Devices = []int{0} },
+		"runs":            func(c *Config) { c.Runs = -1 },
+		"too many":        func(c *Config) { c.Large = 1 << 30 },
+		"too many runs":   func(c *Config) { c.Runs = maxRuns + 1 },
+		"no large number": func(c *Config) { c.Large = -1 },
+	} {
+		c := small("")
+		change(&c)
+		if _, err := Run(context.Background(), c); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, small("")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	c := small("")
+	c.Data = filepath.Join(t.TempDir(), "none")
+	if _, err := Run(context.Background(), c); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no data: %v", err)
+	}
+}
