@@ -14,7 +14,7 @@ import (
 type Geometry struct {
 	dist    cost.Matrix // k x k distances
 	unit    float64     // the median distance of a place to its nearest other one
-	lengths [len(lengths)]kernel
+	kernels [len(lengths)]kernel
 }
 
 // kernel is a factor of a covariance of the logarithm of a map, computed when it is first asked for.
@@ -156,7 +156,7 @@ func (g *Geometry) nearest() float64 {
 
 // root returns the factor for a length of lengths[n].
 func (g *Geometry) root(n int) (basis, error) {
-	c := &g.lengths[n]
+	c := &g.kernels[n]
 	c.once.Do(func() {
 		all, size := make([]int, g.K()), make([]float64, g.K())
 		for i := range all {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow"
 )
 
 // discs are the rows of a policy with uniform base measure: of each place, the share of nearest outputs is e^eps times
@@ -112,7 +113,8 @@ func TestMapPlain(t *testing.T) {
 			channel := channelOf(t, rows)
 			counts := drawCounts(r, channel, theta, c.n)
 			want, weights := plainMap(counts, normal(rows), dist, prior)
-			got, err := Map(context.Background(), Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g}, Settings{})
+			got, err := Map(context.Background(), Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g},
+				Settings{})
 			if err != nil {
 				t.Fatalf("%s, %+v: %v", name, c, err)
 			}
@@ -166,7 +168,8 @@ func TestMapEdges(t *testing.T) {
 	}
 	line := points([]float64{0}, []float64{1}, []float64{2}, []float64{4})
 	four := [][]float64{{5, 1, 1, 1}, {1, 5, 1, 1}, {1, 1, 5, 1}, {1, 1, 1, 5}}
-	tiny := [][]float64{{1, 1e-300, 1e-300, 5e-324}, {1e-300, 1, 1e-300, 5e-324}, {1e-300, 1e-300, 1, 5e-324}, {1, 1, 1, 1e-320}}
+	tiny := [][]float64{{1, 1e-300, 1e-300, 5e-324}, {1e-300, 1, 1e-300, 5e-324}, {1e-300, 1e-300, 1, 5e-324}, {1, 1, 1,
+		1e-320}}
 	for _, c := range []struct {
 		name   string
 		places cost.Matrix
@@ -176,8 +179,10 @@ func TestMapEdges(t *testing.T) {
 		same   bool // the map is the prior
 	}{
 		{"one place", points([]float64{3}), [][]float64{{1, 2}}, []uint64{5, 0}, nil, true},
-		{"all at one point", points([]float64{3}, []float64{3}, []float64{3}, []float64{3}), four, []uint64{9, 0, 0, 0}, []float64{1, 2, 3, 4}, true},
-		{"all but one at a point", points([]float64{3}, []float64{3}, []float64{3}, []float64{4}), four, []uint64{9, 0, 0, 0}, nil, false},
+		{"all at one point", points([]float64{3}, []float64{3}, []float64{3}, []float64{3}), four, []uint64{9, 0, 0, 0},
+			[]float64{1, 2, 3, 4}, true},
+		{"all but one at a point", points([]float64{3}, []float64{3}, []float64{3}, []float64{4}), four, []uint64{9, 0, 0,
+			0}, nil, false},
 		{"equal distances", equal(4, 2), four, []uint64{9, 1, 1, 1}, nil, false},
 		{"huge distances", equal(4, math.MaxFloat64), four, []uint64{9, 1, 1, 1}, nil, false},
 		{"tiny distances", equal(4, math.SmallestNonzeroFloat64), four, []uint64{9, 1, 1, 1}, nil, false},
@@ -191,7 +196,8 @@ func TestMapEdges(t *testing.T) {
 		{"small probabilities", line, tiny, []uint64{3, 3, 3, 3}, nil, false},
 		{"small probabilities, many releases", line, tiny, []uint64{1 << 40, 0, 0, 1 << 40}, nil, false},
 		{"rows alike", line, [][]float64{{1, 2}, {2, 4}, {1, 2}, {3, 6}}, []uint64{500, 0}, nil, true},
-		{"more outputs", line, [][]float64{{5, 1, 1, 1, 1}, {1, 5, 1, 1, 1}, {1, 1, 5, 1, 5}, {1, 1, 1, 5, 1}}, []uint64{9, 1, 0, 1, 8}, nil, false},
+		{"more outputs", line, [][]float64{{5, 1, 1, 1, 1}, {1, 5, 1, 1, 1}, {1, 1, 5, 1, 5}, {1, 1, 1, 5, 1}}, []uint64{9,
+			1, 0, 1, 8}, nil, false},
 		{"fewer outputs", line, [][]float64{{5, 1}, {1, 5}, {1, 1}, {0, 1}}, []uint64{90, 10}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -199,7 +205,8 @@ func TestMapEdges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := Map(context.Background(), Problem{Counts: c.counts, Channel: channelOf(t, c.rows), Prior: c.prior, Geometry: g}, Settings{})
+			res, err := Map(context.Background(), Problem{Counts: c.counts, Channel: channelOf(t, c.rows), Prior: c.prior,
+				Geometry: g}, Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +219,8 @@ func TestMapEdges(t *testing.T) {
 				}
 				sum += m.Weight
 			}
-			if len(res.Models) != 21 || !res.Models[0].Guess() || res.Models[1].Guess() || !(math.Abs(sum-1) <= 1e-14) || !(res.Ratio >= 0 && res.Ratio <= 1) {
+			if len(res.Models) != 21 || !res.Models[0].Guess() || res.Models[1].Guess() || !(math.Abs(sum-1) <= 1e-14) ||
+				!(res.Ratio >= 0 && res.Ratio <= 1) {
 				t.Errorf("%d models of sum %v, ratio %v", len(res.Models), sum, res.Ratio)
 			}
 			prior := c.prior
@@ -248,14 +256,16 @@ func TestMapErrors(t *testing.T) {
 		change func(*Problem)
 		want   error
 	}{
-		"no channel":              {func(p *Problem) { p.Channel = nil }, ErrShape},
-		"no geometry":             {func(p *Problem) { p.Geometry = nil }, ErrNoGeometry},
-		"another geometry":        {func(p *Problem) { p.Geometry = small }, ErrShape},
-		"counts":                  {func(p *Problem) { p.Counts = p.Counts[1:] }, ErrShape},
-		"no counts":               {func(p *Problem) { p.Counts = make([]uint64, 30) }, ErrCounts},
-		"too many counts":         {func(p *Problem) { p.Counts = slices.Repeat([]uint64{1 << 60}, 30) }, ErrCounts},
-		"prior":                   {func(p *Problem) { p.Prior = make([]float64, 30) }, ErrShape},
-		"an output from nowhere":  {func(p *Problem) { *p = Problem{Counts: []uint64{1, 1}, Channel: none, Geometry: small} }, ErrChannel},
+		"no channel":       {func(p *Problem) { p.Channel = nil }, ErrShape},
+		"no geometry":      {func(p *Problem) { p.Geometry = nil }, ErrNoGeometry},
+		"another geometry": {func(p *Problem) { p.Geometry = small }, ErrShape},
+		"counts":           {func(p *Problem) { p.Counts = p.Counts[1:] }, ErrShape},
+		"no counts":        {func(p *Problem) { p.Counts = make([]uint64, 30) }, ErrCounts},
+		"too many counts":  {func(p *Problem) { p.Counts = slices.Repeat([]uint64{1 << 60}, 30) }, ErrCounts},
+		"prior":            {func(p *Problem) { p.Prior = make([]float64, 30) }, ErrShape},
+		"an output from nowhere": {func(p *Problem) {
+			*p = Problem{Counts: []uint64{1, 1}, Channel: none, Geometry: small}
+		}, ErrChannel},
 		"an output of prior zero": {func(p *Problem) { *p = zeroPrior(t) }, ErrChannel},
 	} {
 		p := good
@@ -272,7 +282,8 @@ func zeroPrior(t *testing.T) Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Problem{Counts: []uint64{1, 1}, Channel: channelOf(t, [][]float64{{1, 0}, {0, 1}}), Prior: []float64{1, 0}, Geometry: g}
+	return Problem{Counts: []uint64{1, 1}, Channel: channelOf(t, [][]float64{{1, 0}, {0, 1}}), Prior: []float64{1, 0},
+		Geometry: g}
 }
 
 // TestMapCancelled stops Map at each look at the context.
@@ -440,6 +451,50 @@ func TestMapFinds(t *testing.T) {
 	}
 	if !(last > .99) {
 		t.Errorf("share %v at the end", last)
+	}
+}
+
+// TestSignalHolds holds the signal against what it is about: the distance of the map to the truth over that of the
+// guess, in W_1. Means over the answers of each signal are on its side of the rule, with 0.15 for a prior that these
+// truths are not drawn from.
+func TestSignalHolds(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	var sum, count [3]float64
+	for _, eps := range []float64{.3, 1, 2} {
+		p := mapWorld(t, eps, 1)
+		table := &cost.Dense{K: 30, Kv: 30}
+		for i := range 30 {
+			table.Data = append(table.Data, p.Geometry.dist.Row(i, make([]float64, 30))...)
+		}
+		w1 := func(a, b []float64) float64 {
+			res, err := mincostflow.Transport(context.Background(), table, a, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Objective
+		}
+		for run := range 24 {
+			truth := make([]float64, 30)
+			x, y := r.IntN(30), r.IntN(30)
+			for i := range truth {
+				near := math.Exp(-table.Data[x*30+i]/.2) + .5*math.Exp(-table.Data[y*30+i]/.1)
+				truth[i] = near + .3*float64(run%3)
+			}
+			normalized(truth)
+			p.Counts = drawCounts(r, p.Channel, truth, []int{30, 300, 3000}[run/8])
+			res, err := Map(context.Background(), p, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum[res.Signal] += w1(res.Theta, truth) / w1(slices.Repeat([]float64{1}, 30), truth)
+			count[res.Signal]++
+		}
+	}
+	t.Logf("none %.2f (%v), weak %.2f (%v), ok %.2f (%v)", sum[0]/count[0], count[0], sum[1]/count[1], count[1],
+		sum[2]/count[2], count[2])
+	if !(sum[NoSignal]/count[NoSignal] > noSignal-.15) || !(sum[GoodSignal]/count[GoodSignal] < weakSignal+.15) ||
+		!(sum[WeakSignal]/count[WeakSignal] > weakSignal-.15) {
+		t.Errorf("mean ratios by signal: %v of %v", sum, count)
 	}
 }
 

@@ -54,7 +54,7 @@ type information struct {
 	gram   []float64 // |active| x |active|, lower triangle
 
 	factor []float64 // Cholesky's, of I + tau^2 gram
-	logdet float64   // of I + W, too large by no more than idle
+	logdet float64   // of I + W, too large by no more than 4 idle
 }
 
 const (
@@ -144,11 +144,13 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 	f.fresh, f.tau = false, tau
 	if fresh {
 		f.at = f.move(f.project(f.first))
-		f.inform()
 	} else {
 		z := slices.Clone(f.at.z)
 		blasOf.Dscal(len(z), last/tau, z, 1)
 		f.at = f.move(z)
+	}
+	if fresh || tau > 2*last { // then what was idle may not be
+		f.inform()
 	}
 	f.decompose()
 	if err := f.climb(ctx); err != nil {
