@@ -3,7 +3,8 @@
 From Wpm Require Export Box.
 Open Scope Z_scope.
 
-(* One turn of the loop of expInterval, x = p/q. d is q n. The loop of Go has no fuel; exp_ends says how much is enough. *)
+(* One turn of the loop of expInterval, x = p/q. d is q n. The loop of Go has no fuel;
+  exp_ends says how much is enough. *)
 Fixpoint exp_loop (fuel : nat) (p q a b d below above : Z) : option (Z * Z) :=
   match fuel with
   | O => None
@@ -57,7 +58,8 @@ Proof. unfold term. simpl. field. Qed.
 
 Lemma term_S x n : term x (S n) = term x n * (x / INR (S n)).
 Proof.
-  unfold term. rewrite fact_simpl, mult_INR. simpl pow. field. split; [apply not_0_INR; discriminate | apply INR_fact_neq_0].
+  unfold term. rewrite fact_simpl, mult_INR. simpl pow. field. split; [apply not_0_INR;
+    discriminate | apply INR_fact_neq_0].
 Qed.
 
 Lemma term_nonneg x n : 0 <= x -> 0 <= term x n.
@@ -80,7 +82,8 @@ Proof.
     assert (Q : INR (S n) <= INR (S (n + m))) by (apply le_INR; lia).
     assert (R : 0 <= x / INR (S (n + m)) <= / 2).
     { split; [apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; assumption]|].
-      apply Rmult_le_reg_r with (INR (S (n + m))); [assumption|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+      apply Rmult_le_reg_r with (INR (S (n + m))); [assumption|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra.
+      lra. }
     pose proof (term_nonneg x (n + m) Hx).
     apply Rle_trans with (term x (n + m) * / 2); [apply Rmult_le_compat_l; lra|].
     apply Rle_trans with (term x n * (/ 2) ^ m * / 2); [apply Rmult_le_compat_r; lra|]. lra.
@@ -95,14 +98,69 @@ Proof.
     simpl pow in *. lra.
 Qed.
 
+Lemma exp_limit x n c : (forall m, sum_f_R0 (term x) (n + m) <= c) -> exp x <= c.
+Proof.
+  intros H. apply Rnot_lt_le. intros C. destruct (exp_series x (exp x - c)) as [N HN]; [lra|].
+  specialize (HN (n + N)%nat ltac:(lia)). specialize (H N). unfold R_dist in HN. apply Rabs_def2 in HN. lra.
+Qed.
+
 Lemma exp_above x n : 0 <= x -> 2 * x <= INR (S n) -> exp x <= sum_f_R0 (term x) n + term x n.
 Proof.
-  intros Hx Hn. apply Rnot_lt_le. intros C.
-  destruct (exp_series x (exp x - (sum_f_R0 (term x) n + term x n))) as [N HN]; [lra|].
-  specialize (HN (n + N)%nat ltac:(lia)). pose proof (partial_tail x n N Hx Hn). pose proof (term_nonneg x n Hx).
-  assert (0 <= (/ 2) ^ N) by (apply pow_le; lra).
-  assert (0 <= term x n * (/ 2) ^ N) by (apply Rmult_le_pos; assumption).
-  unfold R_dist in HN. apply Rabs_def2 in HN. lra.
+  intros Hx Hn. apply exp_limit with n. intros m. pose proof (partial_tail x n m Hx Hn).
+  pose proof (term_nonneg x n Hx).
+  assert (0 <= (/ 2) ^ m) by (apply pow_le; lra).
+  assert (0 <= term x n * (/ 2) ^ m) by (apply Rmult_le_pos; assumption). lra.
+Qed.
+
+(* The rest of the series after term n, in units of that term, is rest x n. *)
+Definition rest (x : R) (n : nat) : R := (exp x - sum_f_R0 (term x) n) / term x n.
+
+Lemma term_pos x n : 0 < x -> 0 < term x n.
+Proof. intros. unfold term. apply Rmult_lt_0_compat; [apply Rinv_0_lt_compat, INR_fact_lt_0 | apply pow_lt;
+  assumption]. Qed.
+
+Lemma rest_nonneg x n : 0 < x -> 0 <= rest x n.
+Proof.
+  intros Hx. unfold rest. apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat, term_pos; assumption].
+  pose proof (partial_below x n). lra.
+Qed.
+
+Lemma rest_S x n : 0 < x -> rest x n = x / INR (S n) * (1 + rest x (S n)).
+Proof.
+  intros Hx. unfold rest. rewrite tech5, term_S. pose proof (term_pos x n Hx).
+  assert (0 < INR (S n)) by (apply lt_0_INR; lia). field. lra.
+Qed.
+
+Lemma term_add x n m : 0 <= x -> term x (n + m) <= term x n * term x m.
+Proof.
+  intros Hx. induction m as [|m IH].
+  - rewrite Nat.add_0_r, term_0. lra.
+  - rewrite Nat.add_succ_r, !term_S.
+    assert (P : 0 < INR (S m)) by (apply lt_0_INR; lia).
+    assert (Q : INR (S m) <= INR (S (n + m))) by (apply le_INR; lia).
+    assert (F : x / INR (S (n + m)) <= x / INR (S m)).
+    { unfold Rdiv. apply Rmult_le_compat_l; [assumption|]. apply Rinv_le_contravar; assumption. }
+    assert (G : 0 <= x / INR (S (n + m))) by (apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; lra]).
+    pose proof (term_nonneg x n Hx). pose proof (term_nonneg x m Hx). pose proof (term_nonneg x (n + m) Hx).
+    apply Rle_trans with (term x n * term x m * (x / INR (S m))); [|right; ring].
+    apply Rmult_le_compat; assumption.
+Qed.
+
+Lemma rest_above x n : 0 < x -> 1 + rest x n <= exp x.
+Proof.
+  intros Hx. pose proof (term_pos x n Hx) as T.
+  assert (E : exp x <= sum_f_R0 (term x) n - term x n + term x n * exp x).
+  { apply exp_limit with n. intros m.
+    apply Rle_trans with (sum_f_R0 (term x) n - term x n + term x n * sum_f_R0 (term x) m).
+    - induction m as [|m IH].
+      + rewrite Nat.add_0_r. simpl. rewrite term_0. lra.
+      + rewrite Nat.add_succ_r, !tech5. pose proof (term_add x n (S m) ltac:(lra)) as A. rewrite Nat.add_succ_r in A.
+        lra.
+    - pose proof (partial_below x m ltac:(lra)). nra. }
+  unfold rest. apply Rmult_le_reg_l with (term x n); [exact T|].
+  replace (term x n * (1 + (exp x - sum_f_R0 (term x) n) / term x n)) with (term x n + exp x - sum_f_R0 (term x) n)
+    by (field; lra).
+  lra.
 Qed.
 
 (* The loop does not end before n > 2x: until then the terms are at least 1/2. *)
@@ -199,7 +257,77 @@ Proof.
   - rewrite term_0. fold P. lra.
   - simpl. rewrite term_0. fold P. lra.
 Qed.
+
+(* The width: b - a grows by 2 in a turn beside its factor x / n, and what it adds to the sums later is at most e^x
+  times
+   as much. *)
+Lemma exp_loop_width fuel : forall n a b d below above lower upper,
+  d = (q * Z.of_nat n)%Z -> (a <= b)%Z ->
+  IZR (above - below) + IZR (b - a) * rest x n <= 2 * INR n * exp x ->
+  exp_loop fuel p q a b d below above = Some (lower, upper) ->
+  IZR (upper - lower) <= 2 * INR (n + fuel) * exp x + 1.
+Proof.
+  pose proof x_pos as Hx.
+  induction fuel as [|fuel IH]; intros n a b d below above lower upper Hd Hab Hw'; cbn [exp_loop]; [discriminate|].
+  assert (D : (d + q = q * Z.of_nat (S n))%Z) by (rewrite Nat2Z.inj_succ; nia). rewrite D.
+  set (d' := (q * Z.of_nat (S n))%Z) in *. assert (D' : (0 < d')%Z) by (unfold d'; rewrite Nat2Z.inj_succ; nia).
+  set (a' := (a * p / d')%Z). set (b' := ((b * p + d' - 1) / d')%Z).
+  assert (AB : (a' <= b')%Z) by (apply Z.div_le_mono; nia).
+  assert (G : IZR (b' - a') <= IZR (b - a) * (x / INR (S n)) + 2).
+  { rewrite <- step_ratio. fold d'.
+    assert (Dr : 0 < IZR d') by (apply IZR_lt; exact D').
+    apply Rmult_le_reg_r with (IZR d'); [exact Dr|]. rewrite Rmult_plus_distr_r. unfold Rdiv.
+    rewrite (Rmult_assoc (IZR ((b - a) * p))), Rinv_l, Rmult_1_r by lra. rewrite <- !mult_IZR, <- plus_IZR.
+    apply IZR_le.
+    pose proof (Z.mul_succ_div_gt (a * p) d' D') as A. fold a' in A.
+    pose proof (Z.mul_div_le (b * p + d' - 1) d' D') as B. fold b' in B. nia. }
+  assert (H' : IZR (above + b' - (below + a')) + IZR (b' - a') * rest x (S n) <= 2 * INR (S n) * exp x).
+  { replace (above + b' - (below + a'))%Z with (above - below + (b' - a'))%Z by ring. rewrite plus_IZR, S_INR.
+    rewrite rest_S in Hw' by exact Hx. pose proof (rest_nonneg x (S n) Hx) as R0.
+    pose proof (rest_above x (S n) Hx) as R1.
+    set (r := rest x (S n)) in *. set (f := x / INR (S n)) in *.
+    assert (M : IZR (b' - a') * (1 + r) <= (IZR (b - a) * f + 2) * (1 + r)) by (apply Rmult_le_compat_r; lra).
+    nra. }
+  destruct (b' <=? 1)%Z.
+  - intros H. injection H as <- <-. pose proof (rest_nonneg x (S n) Hx) as R0.
+    assert (0 <= IZR (b' - a')) by (apply (IZR_le 0); lia).
+    assert (0 <= IZR (b' - a') * rest x (S n)) by (apply Rmult_le_pos; assumption).
+    replace (above + b' + 1 - (below + a'))%Z with (above + b' - (below + a') + 1)%Z by ring. rewrite plus_IZR.
+    assert (INR (S n) <= INR (n + S fuel)) by (apply le_INR; lia). pose proof (exp_pos x). nra.
+  - intros H. apply IH with (1 := eq_refl d') (2 := AB) (3 := H') in H. rewrite Nat.add_succ_r. exact H.
+Qed.
+
+Theorem exp_interval_width lower upper : exp_interval p q w = Some (lower, upper) ->
+  IZR (upper - lower) <= IZR (2 * (w + 256) + 1) * exp (IZR p / IZR q).
+Proof.
+  intros H. unfold exp_interval in H. fold x. pose proof x_pos as Hx.
+  apply exp_loop_width with (n := O) in H; [| simpl; lia | lia | rewrite !Z.sub_diag; simpl; lra].
+  apply Rle_trans with (1 := H). rewrite Nat.add_0_l, INR_IZR_INZ, Z2Nat.id by lia.
+  rewrite (plus_IZR (2 * (w + 256)) 1), mult_IZR, Rmult_plus_distr_r.
+  pose proof (partial_below x 0 ltac:(lra)) as B. simpl in B. rewrite term_0 in B. lra.
+Qed.
 End Loop.
+
+(* ExpBounds: the bounds lower / 2^w and upper / 2^w, w = bits + 32, are apart by at most 2^-bits of the lower one. *)
+Theorem exp_bounds_narrow p q bits lower upper : (0 < p)%Z -> (0 < q)%Z -> (1 <= bits <= 2 ^ 16)%Z ->
+  exp_interval p q (bits + 32) = Some (lower, upper) -> ((upper - lower) * 2 ^ bits <= lower)%Z.
+Proof.
+  intros Hp Hq Hb H. pose proof (exp_interval_width p q (bits + 32) Hp Hq ltac:(lia) lower upper H) as V.
+  pose proof (exp_interval_sound p q (bits + 32) Hp Hq ltac:(lia) lower upper H) as (_ & U).
+  set (e := exp (IZR p / IZR q)) in *. assert (E : 0 < e) by apply exp_pos.
+  assert (C : IZR (upper - lower) <= IZR (2 ^ 18) * e).
+  { apply Rle_trans with (1 := V). apply Rmult_le_compat_r; [lra|]. apply IZR_le.
+    change (2 ^ 16)%Z with 65536%Z in Hb. change (2 ^ 18)%Z with 262144%Z. lia. }
+  assert (B : (2 <= 2 ^ bits)%Z) by (change 2%Z with (2 ^ 1)%Z at 1; apply Z.pow_le_mono_r; lia).
+  apply le_IZR. rewrite mult_IZR.
+  assert (L : IZR lower = IZR upper - IZR (upper - lower)) by (rewrite minus_IZR; ring). rewrite L.
+  rewrite Z.pow_add_r, mult_IZR in U by lia. apply IZR_le in B.
+  change (2 ^ 18)%Z with 262144%Z in C. change (2 ^ 32)%Z with 4294967296%Z in U.
+  set (k := IZR (2 ^ bits)) in *.
+  assert (IZR (upper - lower) * (k + 1) <= 262144 * e * (k + 1)) by (apply Rmult_le_compat_r; lra).
+  assert (262144 * e * (k + 1) <= k * 4294967296 * e) by nra.
+  lra.
+Qed.
 
 (* It ends, for x <= 64, within w + 191 turns. *)
 Open Scope Z_scope.
@@ -239,7 +367,8 @@ Proof.
       replace (2 * 2 ^ Z.of_nat k * p) with (2 ^ Z.of_nat k * (2 * p)) by ring.
       apply Z.mul_le_mono_nonneg_l; [apply Z.pow_nonneg|]; lia. }
   destruct (Z.leb_spec b' 1) as [E|E]; [discriminate|].
-  destruct k as [|k]; [change (2 ^ Z.of_nat (Nat.pred 0)) with 1 in B; lia|]. apply (IH k (S n)); [lia | lia | exact B | lia].
+  destruct k as [|k]; [change (2 ^ Z.of_nat (Nat.pred 0)) with 1 in B; lia|]. apply (IH k (S n));
+    [lia | lia | exact B | lia].
 Qed.
 
 Lemma exp_early m : forall fuel n a b below above, (n + m = 128)%nat -> 0 <= b -> b <= 2 ^ w * cap n ->

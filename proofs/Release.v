@@ -30,7 +30,8 @@ Qed.
 
 Lemma bounds_words lo hi n : bounds lo hi -> box lo n hi -> words n.
 Proof.
-  intros HB. revert n. induction HB; intros n HX; inversion HX; subst; constructor; [units; lia | apply IHHB; assumption].
+  intros HB. revert n. induction HB; intros n HX; inversion HX; subst; constructor; [units; lia | apply IHHB;
+    assumption].
 Qed.
 
 (* The gate lets through the points of the box and nothing else, whoever wrote the numbers. *)
@@ -113,7 +114,8 @@ Fixpoint fill_rest (n fallback : list Z) (j t rest good : Z) : list Z :=
   | _, _ => []
   end.
 
-(* usable is 1 or 0; base is sum lo; keys are those of all outputs for the input that is drawn, any words at all, and t is
+(* usable is 1 or 0; base is sum lo; keys are those of all outputs for the input that is drawn, any words at all, and t
+  is
    its threshold, any index at all. *)
 Definition fill (bits : Z) (lo hi keys fallback : list Z) (base t usable : Z) : list Z :=
   let width := widths lo hi in
@@ -173,17 +175,21 @@ Lemma fill_scan_spec lo hi : bounds lo hi -> forall keys j s over room,
   let '(n, s', over', room') := fill_scan lo (widths lo hi) keys j key t s over room in
   box lo n hi /\ s + over * W + sum n = s' + over' * W + sum lo /\ 0 <= s' < W /\ over <= over' /\
   (forall rest, 0 <= rest -> rest <= room' -> 
-    if (j <=? t) && (t <? j + Z.of_nat (length lo)) then nth (Z.to_nat (t - j)) n 0 + rest <= nth (Z.to_nat (t - j)) hi 0
+    if (j <=? t) && (t <? j + Z.of_nat (length lo)) then nth (Z.to_nat (t - j)) n 0 + rest <= nth (Z.to_nat (t - j)) hi
+      0
     else room' = room).
 Proof.
-  induction 1 as [|l h ls hs Hl Hh HB IH]; intros [|k keys] j s over room HL HK Hs Ho Hc Hr Ht; cbn [length] in *; try discriminate;
+  induction 1 as [|l h ls hs Hl Hh HB IH]; intros [|k keys] j s over room HL HK Hs Ho Hc Hr Ht; cbn [length] in *;
+    try discriminate;
   cbn [fill_scan widths].
-  - repeat split; try lia; [constructor|]. intros rest _ _. destruct (Z.leb_spec j t); destruct (Z.ltb_spec t (j + Z.of_nat 0)); cbn [andb]; lia || reflexivity.
+  - repeat split; try lia; [constructor|]. intros rest _ _. destruct (Z.leb_spec j t);
+    destruct (Z.ltb_spec t (j + Z.of_nat 0)); cbn [andb]; lia || reflexivity.
   - inversion HK as [|? ? Hk HK']; subst. units. rewrite (sub_exact h l) by lia.
     rewrite before_spec by lia. set (b := (k <? key) || (k =? key) && (j <? t)).
     rewrite !land_mask by lia.
     set (m := if b then h - l else 0). assert (M : 0 <= m <= h - l) by (unfold m; destruct b; lia).
-    unfold Add64. rewrite Z.add_0_r. set (c := (s + m) / W). assert (C : 0 <= c <= 1 /\ s + m = c * W + (s + m) mod W /\ 0 <= (s + m) mod W < W) by (unfold c; lia).
+    unfold Add64. rewrite Z.add_0_r. set (c := (s + m) / W).
+    assert (C : 0 <= c <= 1 /\ s + m = c * W + (s + m) mod W /\ 0 <= (s + m) mod W < W) by (unfold c; lia).
     set (s1 := (s + m) mod W) in *. clearbody c s1. rewrite (add_exact over c) by lia.
     set (room1 := Z.lor room (if j =? t then h - l else 0)).
     assert (R1 : (j =? t = true -> room = 0 -> room1 = h - l) /\ (j =? t = false -> room1 = room)).
@@ -197,7 +203,8 @@ Proof.
     { intros J1 J2. destruct (Ht ltac:(lia) ltac:(lia)) as (K & R0).
       replace (Z.to_nat (t - j)) with (S (Z.to_nat (t - (j + 1)))) in K by lia. cbn [nth] in K.
       split; [exact K|]. destruct (Z.eqb_spec j t); [lia|]. rewrite (proj2 R1 eq_refl). exact R0. }
-    rewrite (add_exact l m) by lia. cbn [sum]. split; [constructor; try assumption; lia|]. split; [lia|]. split; [lia|]. split; [lia|].
+    rewrite (add_exact l m) by lia. cbn [sum]. split; [constructor; try assumption; lia|]. split; [lia|]. split;
+      [lia|]. split; [lia|].
     intros rest P1 P2. specialize (G rest P1 P2).
     destruct (Z.leb_spec j t) as [J1|J1]; destruct (Z.ltb_spec t (j + Z.of_nat (S (length ls)))) as [J2|J2]; cbn [andb].
     + destruct (Z.eqb_spec j t) as [E|E].
@@ -206,11 +213,14 @@ Proof.
         assert (b = false) as Hb by (unfold b; rewrite K; rewrite Z.ltb_irrefl, Z.ltb_irrefl; apply andb_false_r).
         unfold m. rewrite Hb. lia.
       * replace (Z.to_nat (t - j)) with (S (Z.to_nat (t - (j + 1)))) by lia. cbn [nth].
-        destruct (Z.leb_spec (j + 1) t); [|lia]. destruct (Z.ltb_spec t (j + 1 + Z.of_nat (length ls))); [|lia]. exact G.
+        destruct (Z.leb_spec (j + 1) t); [|lia]. destruct (Z.ltb_spec t (j + 1 + Z.of_nat (length ls))); [|lia].
+        exact G.
     + destruct (Z.eqb_spec j t); [lia|]. destruct (Z.ltb_spec t (j + 1 + Z.of_nat (length ls))); [lia|].
       rewrite andb_false_r in G. rewrite G. apply R1. reflexivity.
-    + destruct (Z.eqb_spec j t); [lia|]. destruct (Z.leb_spec (j + 1) t); [lia|]. cbn [andb] in G. rewrite G. apply R1. reflexivity.
-    + destruct (Z.eqb_spec j t); [lia|]. destruct (Z.leb_spec (j + 1) t); [lia|]. cbn [andb] in G. rewrite G. apply R1. reflexivity.
+    + destruct (Z.eqb_spec j t); [lia|]. destruct (Z.leb_spec (j + 1) t); [lia|]. cbn [andb] in G. rewrite G.
+      apply R1. reflexivity.
+    + destruct (Z.eqb_spec j t); [lia|]. destruct (Z.leb_spec (j + 1) t); [lia|]. cbn [andb] in G. rewrite G.
+      apply R1. reflexivity.
 Qed.
 
 (* The second pass, with good all ones. *)
@@ -220,9 +230,11 @@ Lemma fill_rest_good n lo hi : box lo n hi -> bounds lo hi -> forall fallback j 
   let r := fill_rest n fallback j t rest (negate (Z.b2z true)) in
   box lo r hi /\ sum r = sum n + (if (j <=? t) && (t <? j + Z.of_nat (length n)) then rest else 0).
 Proof.
-  induction 1 as [|l v h ls ns hs Hl Hv HX IH]; intros HB [|b fb] j rest HL HF Hr Ht; cbn [length] in *; try discriminate;
+  induction 1 as [|l v h ls ns hs Hl Hv HX IH]; intros HB [|b fb] j rest HL HF Hr Ht; cbn [length] in *;
+    try discriminate;
   cbn [fill_rest].
-  - split; [constructor|]. cbn [sum]. destruct (Z.leb_spec j t); destruct (Z.ltb_spec t (j + Z.of_nat 0)); cbn [andb]; lia.
+  - split; [constructor|]. cbn [sum]. destruct (Z.leb_spec j t); destruct (Z.ltb_spec t (j + Z.of_nat 0)); cbn [andb];
+    lia.
   - inversion HB as [|? ? ? ? B1 B2 HB']; subst. inversion HF as [|? ? F1 HF']; subst. units.
     destruct (IH HB' fb (j + 1) rest ltac:(lia) HF' Hr) as (B & E1).
     { intros J1 J2. specialize (Ht ltac:(lia) ltac:(lia)).
@@ -234,7 +246,8 @@ Proof.
     rewrite (add_exact v x) by lia. rewrite choose_true by lia. cbn zeta in *. cbn [sum].
     split; [constructor; try assumption; lia|]. rewrite E1. unfold x.
     destruct (Z.eqb_spec j t); destruct (Z.leb_spec j t); destruct (Z.leb_spec (j + 1) t);
-      destruct (Z.ltb_spec t (j + Z.of_nat (S (length ns)))); destruct (Z.ltb_spec t (j + 1 + Z.of_nat (length ns))); cbn [andb]; lia.
+      destruct (Z.ltb_spec t (j + Z.of_nat (S (length ns)))); destruct (Z.ltb_spec t (j + 1 + Z.of_nat (length ns)));
+        cbn [andb]; lia.
 Qed.
 
 (* and with good 0. *)
@@ -247,7 +260,8 @@ Qed.
 End Fill.
 
 (* In version 2 every threshold gives a point of the box, whatever the keys: so the gate after fill never refuses. *)
-Theorem fill_point bits lo hi keys fallback t usable : 1 <= bits <= 62 -> bounds lo hi -> Z.of_nat (length lo) < max_units ->
+Theorem fill_point bits lo hi keys fallback t usable : 1 <= bits <= 62 -> bounds lo hi ->
+  Z.of_nat (length lo) < max_units ->
   sum lo <= 2 ^ bits -> length keys = length lo -> words keys -> point bits lo hi fallback ->
   point bits lo hi (fill bits lo hi keys fallback (sum lo) t (Z.b2z usable)).
 Proof.
@@ -271,7 +285,8 @@ Proof.
   assert (R' : rest = 2 ^ bits - s) by (unfold rest; apply Z.mod_small; lia).
   specialize (G rest ltac:(lia) C2). rewrite Z.add_0_l, L1 in G.
   destruct (fill_rest_good t n lo hi B HB fallback 0 rest ltac:(lia) (bounds_words _ _ _ HB FB) R) as (P & Q).
-  - intros J1 J2. rewrite Z.add_0_l in J2. destruct (Z.leb_spec 0 t); [|lia]. destruct (Z.ltb_spec t (Z.of_nat (length n))); [|lia]. exact G.
+  - intros J1 J2. rewrite Z.add_0_l in J2. destruct (Z.leb_spec 0 t); [|lia].
+    destruct (Z.ltb_spec t (Z.of_nat (length n))); [|lia]. exact G.
   - split; [exact P|]. cbn zeta in Q. rewrite Q, Z.add_0_l. 
     destruct ((0 <=? t) && (t <? Z.of_nat (length n))); [lia|].
     (* no column is the threshold: then room is 0, and so is what is left *)
@@ -296,7 +311,8 @@ Qed.
 
 Lemma add_rows_words rows : forall r i width n, words n -> words (add_rows rows r i width n).
 Proof.
-  induction rows as [|[full extra] rows IH]; intros r i width n Hn; cbn [add_rows]; [exact Hn|]. apply IH, add_to_words, Hn.
+  induction rows as [|[full extra] rows IH]; intros r i width n Hn; cbn [add_rows]; [exact Hn|].
+  apply IH, add_to_words, Hn.
 Qed.
 
 (* What comes out of secretRow is a point of the box, whatever the rows are. *)
@@ -361,7 +377,8 @@ Proof.
   - exact HF.
   - destruct (secret_row _ _ _ _ _ _) as [w|] eqn:E; [|exact HF]. apply secret_row_point in E; assumption.
   - destruct (HC (pick u y)) as (K1 & K2).
-    pose proof (fill_point (p_bits P) (p_lo P) (p_hi P) (p_keys P (pick u y)) (p_fallback P) (p_thresholds P (pick u y)) usable
+    pose proof (fill_point (p_bits P) (p_lo P) (p_hi P) (p_keys P (pick u y)) (p_fallback P) (p_thresholds P (pick u
+      y)) usable
       Hb HB HL (proj1 HS) K1 K2 HF) as X.
     destruct (weights _ _ _ _) as [w|] eqn:E; [|exact HF]. rewrite (weights_some _ _ _ _ _ E). exact X.
 Qed.
@@ -385,22 +402,26 @@ Proof.
   pose proof (box_length _ _ _ B) as (<- & _). exact HL.
 Qed.
 
-(* If Verify accepts a box, the releases of any two clients who draw from its points, whatever word leads to which point,
+(* If Verify accepts a box, the releases of any two clients who draw from its points, whatever word leads to which
+  point,
    are eps-LDP: of equally likely random bytes, those that give an outcome in A are at most e^eps times as many. *)
 Theorem release_ldp p q bits lo hi f g A :
   words lo -> words hi -> Z.of_nat (length lo) < max_units -> verify p q bits lo hi = Accept ->
   (forall y, point bits lo hi (f y)) -> (forall y, point bits lo hi (g y)) ->
   (IZR (hits bits A f) <= exp (IZR p / IZR q) * IZR (hits bits A g))%R.
 Proof.
-  intros Wl Wh HL HV Hf Hg. pose proof (verify_sound _ _ _ _ _ Wl Wh HV) as G. pose proof (guarantee_bounds _ _ _ _ _ G) as HB.
+  intros Wl Wh HL HV Hf Hg. pose proof (verify_sound _ _ _ _ _ Wl Wh HV) as G.
+  pose proof (guarantee_bounds _ _ _ _ _ G) as HB.
   pose proof (g_bits _ _ _ _ _ G) as Hb. pose proof (read_bits_range bits Hb) as HR.
   unfold hits. apply sum_ratio. intros y _.
   rewrite (sample_bytes bits (f y) A (point_row _ _ _ _ Hb HB HL (Hf y))).
   rewrite (sample_bytes bits (g y) A (point_row _ _ _ _ Hb HB HL (Hg y))).
   rewrite !mult_IZR. set (k := IZR (2 ^ (read_bits bits - bits))).
   assert (K : (0 <= k)%R) by (apply (IZR_le 0); apply Z.pow_nonneg; lia).
-  pose proof (mass_box (exp (IZR p / IZR q)) lo hi (f y) (g y) A 0 (Rlt_le _ _ (exp_pos _)) (g_loss _ _ _ _ _ G) (proj1 (Hf y)) (proj1 (Hg y))) as M.
-  replace (exp (IZR p / IZR q) * (k * IZR (mass A 0 (g y))))%R with (k * (exp (IZR p / IZR q) * IZR (mass A 0 (g y))))%R by ring.
+  pose proof (mass_box (exp (IZR p / IZR q)) lo hi (f y) (g y) A 0 (Rlt_le _ _ (exp_pos _)) (g_loss _ _ _ _ _ G) (proj1
+    (Hf y)) (proj1 (Hg y))) as M.
+  replace (exp (IZR p / IZR q) * (k * IZR (mass A 0 (g y))))%R with (k * (exp (IZR p / IZR q) * IZR (mass A 0 (g
+    y))))%R by ring.
   apply Rmult_le_compat_l; assumption.
 Qed.
 
@@ -412,5 +433,6 @@ Theorem policy_ldp p q P c d A :
   (IZR (hits (p_bits P) A (law P c)) <= exp (IZR p / IZR q) * IZR (hits (p_bits P) A (law P d)))%R.
 Proof.
   intros Wl Wh HL HV HF HC HD. pose proof (verify_sound _ _ _ _ _ Wl Wh HV) as G.
-  apply release_ldp with (lo := p_lo P) (hi := p_hi P); try assumption; intros y; apply law_point with (p := p) (q := q); assumption.
+  apply release_ldp with (lo := p_lo P) (hi := p_hi P); try assumption; intros y;
+    apply law_point with (p := p) (q := q); assumption.
 Qed.

@@ -38,7 +38,8 @@ Proof.
   { cbn [fst snd]. split; [apply Z.mod_pos_bound; reflexivity | lia]. }
   assert (T : 0 < 2 ^ t) by (apply Z.pow_pos_nonneg; lia).
   assert (U : 0 <= mant / 2 ^ t < W).
-  { split; [apply Z.div_pos; lia|]. apply Z.div_lt_upper_bound; [exact T|]. change (2 ^ 53) with 9007199254740992 in M. nia. }
+  { split; [apply Z.div_pos; lia|]. apply Z.div_lt_upper_bound; [exact T|].
+    change (2 ^ 53) with 9007199254740992 in M. nia. }
   set (r := mant mod 2 ^ t). assert (R : 0 <= r <= mant).
   { unfold r. split; [apply Z.mod_pos_bound; exact T | apply Z.mod_le; lia]. }
   destruct (Z.eqb_spec r 0); cbn [fst snd]; [lia|]. split; [exact U|].
@@ -196,14 +197,16 @@ Proof.
   induction 1 as [|l v f h ls ns fs hs Hl Hv Hh Hf Hfh HC IH]; intros room Hr; cbn [step2].
   - cbn. repeat split; try lia. constructor.
   - specialize (IH room Hr). destruct (step2 ls ns room) as [r room']. destruct IH as (B & R & S & E). units.
-    rewrite (sub_exact v l) by lia. set (e := Z.min (v - l) room'). assert (0 <= e <= v - l /\ e <= room') by (unfold e; lia).
+    rewrite (sub_exact v l) by lia. set (e := Z.min (v - l) room').
+    assert (0 <= e <= v - l /\ e <= room') by (unfold e; lia).
     rewrite add_exact, sub_exact by lia. cbn [sum]. repeat split; try lia.
     + constructor; try assumption; lia.
     + intros P. assert (e = v - l) by (unfold e in *; lia). f_equal; [lia|]. apply E. lia.
 Qed.
 
 Lemma at_least_z_mono frac a b : a <= b -> at_least_z frac b <= at_least_z frac a.
-Proof. intros. induction frac as [|v frac IH]; cbn [at_least_z]; [lia|]. destruct (Z.leb_spec a v); destruct (Z.leb_spec b v); lia. Qed.
+Proof. intros. induction frac as [|v frac IH]; cbn [at_least_z]; [lia|]. destruct (Z.leb_spec a v);
+  destruct (Z.leb_spec b v); lia. Qed.
 
 Lemma search_spec steps : forall frac count level, Z.of_nat (length frac) < W -> 0 <= level -> (steps <= 63)%nat ->
   level + 2 ^ Z.of_nat steps <= 2 ^ 63 ->
@@ -227,7 +230,8 @@ Lemma bump_spec lo n frac hi : columns lo n frac hi -> forall level equal, 1 <= 
   equal <= at_least_z frac level - at_least_z frac (level + 1) ->
   box lo (bump n frac level equal) hi /\ sum (bump n frac level equal) = sum n + at_least_z frac (level + 1) + equal.
 Proof.
-  induction 1 as [|l v f h ls ns fs hs Hl Hv Hh Hf Hfh HC IH]; intros level equal Hlevel He Hc; cbn [bump at_least_z sum] in *.
+  induction 1 as [|l v f h ls ns fs hs Hl Hv Hh Hf Hfh HC IH]; intros level equal Hlevel He Hc;
+    cbn [bump at_least_z sum] in *.
   - split; [constructor | lia].
   - units. destruct (Z.ltb_spec level f); destruct (Z.leb_spec level f); destruct (Z.leb_spec (level + 1) f); try lia.
     + destruct (IH level equal) as (B & S); try lia. rewrite add_exact by lia. cbn [sum].
@@ -315,6 +319,7 @@ Qed.
 
 Lemma guarantee_bounds p q bits lo hi : guarantee p q bits lo hi -> bounds lo hi.
 Proof.
-  intros [GB _ (w & GX) GT _ _]. pose proof (total_bound bits GB). induction GX; constructor; inversion GT; subst; try lia.
+  intros [GB _ (w & GX) GT _ _]. pose proof (total_bound bits GB). induction GX; constructor; inversion GT; subst;
+    try lia.
   apply IHGX. assumption.
 Qed.

@@ -90,9 +90,11 @@ Proof.
 Qed.
 
 Lemma mass_none j w : forall k, j < k -> mass (fun i => i =? j) k w = 0.
-Proof. induction w as [|v w IH]; intros k Hk; cbn [mass]; [reflexivity|]. destruct (Z.eqb_spec k j); [lia|]. rewrite IH; lia. Qed.
+Proof. induction w as [|v w IH]; intros k Hk; cbn [mass]; [reflexivity|]. destruct (Z.eqb_spec k j); [lia|].
+rewrite IH; lia. Qed.
 
-Lemma mass_one j w : forall k, k <= j < k + Z.of_nat (length w) -> mass (fun i => i =? j) k w = nth (Z.to_nat (j - k)) w 0.
+Lemma mass_one j w : forall k, k <= j < k + Z.of_nat (length w) ->
+  mass (fun i => i =? j) k w = nth (Z.to_nat (j - k)) w 0.
 Proof.
   induction w as [|v w IH]; intros k Hk; cbn [mass length] in *; [lia|]. destruct (Z.eqb_spec k j) as [->|E].
   - rewrite mass_none by lia. rewrite Z.sub_diag. cbn [Z.to_nat nth]. lia.
@@ -114,7 +116,8 @@ Proof. intros. unfold read_bits. lia. Qed.
 Theorem sample_bytes bits w A : row bits w ->
   count (fun y => A (sample bits w y)) (2 ^ read_bits bits) = 2 ^ (read_bits bits - bits) * mass A 0 w.
 Proof.
-  intros R. pose proof (r_bits _ _ R) as B. pose proof (read_bits_range bits B) as K. pose proof (total_bound bits B) as T.
+  intros R. pose proof (r_bits _ _ R) as B. pose proof (read_bits_range bits B) as K.
+  pose proof (total_bound bits B) as T.
   rewrite <- (sample_mass bits w A R). rewrite <- count_mod.
   - rewrite <- Z.pow_add_r by lia. replace (read_bits bits - bits + bits) with (read_bits bits) by lia.
     apply count_ext. intros y Hy. rewrite !sample_first by exact R. rewrite Z.mod_mod by lia. reflexivity.
@@ -157,22 +160,27 @@ Lemma first_interval w : words w -> forall j x, 0 <= x -> (j < length w)%nat ->
   (first w x =? Z.of_nat j) = (sum (firstn j w) <=? x) && (x <? sum (firstn j w) + nth j w 0).
 Proof.
   induction 1 as [|v w Hv Hw IH]; intros j x Hx Hj; cbn [length] in Hj; [lia|].
-  assert (F : forall z, 0 <= first w z) by (clear -Hw; induction Hw; intros z; cbn [first]; [lia | destruct (z <? x); [lia | specialize (IHHw (z - x)); lia]]).
+  assert (F : forall z, 0 <= first w z) by (clear -Hw; induction Hw; intros z; cbn [first]; [lia | destruct (z <? x);
+    [lia | specialize (IHHw (z - x)); lia]]).
   specialize (F (x - v)). cbn [first].
   destruct j as [|j]; cbn [firstn nth sum].
-  - destruct (Z.ltb_spec x v); destruct (Z.leb_spec 0 x); destruct (Z.ltb_spec x (0 + v)); try lia; cbn [andb]; apply Z.eqb_neq || reflexivity; lia.
+  - destruct (Z.ltb_spec x v); destruct (Z.leb_spec 0 x); destruct (Z.ltb_spec x (0 + v)); try lia; cbn [andb];
+    apply Z.eqb_neq || reflexivity; lia.
   - assert (N : 0 <= sum (firstn j w)).
     { apply sum_nonneg. clear -Hw. revert j. induction Hw; intros [|j]; constructor; auto. apply IHHw. }
     rewrite Nat2Z.inj_succ. destruct (Z.ltb_spec x v).
     + destruct (Z.leb_spec (v + sum (firstn j w)) x); [lia|]. apply Z.eqb_neq. lia.
     + replace (1 + first w (x - v) =? Z.succ (Z.of_nat j)) with (first w (x - v) =? Z.of_nat j)
-        by (destruct (Z.eqb_spec (first w (x - v)) (Z.of_nat j)); destruct (Z.eqb_spec (1 + first w (x - v)) (Z.succ (Z.of_nat j))); lia).
+        by (destruct (Z.eqb_spec (first w (x - v)) (Z.of_nat j));
+          destruct (Z.eqb_spec (1 + first w (x - v)) (Z.succ (Z.of_nat j))); lia).
       rewrite IH by lia. f_equal.
       * destruct (Z.leb_spec (sum (firstn j w)) (x - v)); destruct (Z.leb_spec (v + sum (firstn j w)) x); lia.
-      * destruct (Z.ltb_spec (x - v) (sum (firstn j w) + nth j w 0)); destruct (Z.ltb_spec x (v + sum (firstn j w) + nth j w 0)); lia.
+      * destruct (Z.ltb_spec (x - v) (sum (firstn j w) + nth j w 0));
+        destruct (Z.ltb_spec x (v + sum (firstn j w) + nth j w 0)); lia.
 Qed.
 
-Lemma firstn_sum w : words w -> forall j, 0 <= sum (firstn j w) /\ 0 <= nth j w 0 /\ sum (firstn j w) + nth j w 0 <= sum w.
+Lemma firstn_sum w : words w -> forall j, 0 <= sum (firstn j w) /\ 0 <= nth j w 0 /\
+  sum (firstn j w) + nth j w 0 <= sum w.
 Proof.
   induction 1 as [|v w Hv Hw IH]; intros [|j]; cbn [firstn nth sum]; try lia; pose proof (sum_nonneg _ Hw);
   try (specialize (IH j)); lia.
@@ -189,9 +197,11 @@ Proof.
   - rewrite count_range.
     + set (a := (c * W + s - 1) / s). set (b := ((c + n) * W + s - 1) / s).
       assert (A : c * W <= s * a < c * W + s).
-      { unfold a. pose proof (Z.mul_div_le (c * W + s - 1) s ltac:(lia)). pose proof (Z.mul_succ_div_gt (c * W + s - 1) s ltac:(lia)). nia. }
+      { unfold a. pose proof (Z.mul_div_le (c * W + s - 1) s ltac:(lia)).
+        pose proof (Z.mul_succ_div_gt (c * W + s - 1) s ltac:(lia)). nia. }
       assert (B : (c + n) * W <= s * b < (c + n) * W + s).
-      { unfold b. pose proof (Z.mul_div_le ((c + n) * W + s - 1) s ltac:(lia)). pose proof (Z.mul_succ_div_gt ((c + n) * W + s - 1) s ltac:(lia)). nia. }
+      { unfold b. pose proof (Z.mul_div_le ((c + n) * W + s - 1) s ltac:(lia)).
+        pose proof (Z.mul_succ_div_gt ((c + n) * W + s - 1) s ltac:(lia)). nia. }
       clearbody a b. nia.
     + apply Z.div_pos; nia.
     + apply Z.div_le_mono; nia.
@@ -199,7 +209,8 @@ Proof.
   - intros y Hy. destruct (pick_first u y Hu Hs Hn Hy) as (E & P). fold s in E, P. rewrite E.
     rewrite first_interval by (assumption || lia). fold c n.
     assert (G : forall d, (d <=? y * s / W) = ((d * W + s - 1) / s <=? y)).
-    { intros d. destruct (Z.leb_spec d (y * s / W)) as [L|L]; destruct (Z.leb_spec ((d * W + s - 1) / s) y) as [K|K]; try reflexivity; exfalso.
+    { intros d. destruct (Z.leb_spec d (y * s / W)) as [L|L]; destruct (Z.leb_spec ((d * W + s - 1) / s) y) as [K|K];
+      try reflexivity; exfalso.
       - assert (Q : d * W <= y * s) by (pose proof (Z.mul_div_le (y * s) W ltac:(lia)); lia).
         pose proof (ceil_le (d * W) s y ltac:(lia) Q). lia.
       - assert (Q : y * s < d * W) by (pose proof (Z.mul_succ_div_gt (y * s) W ltac:(lia)); lia).

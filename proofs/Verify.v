@@ -29,7 +29,8 @@ Lemma new_fixed_spec v w : is_fixed (new_fixed v w) /\
   value (new_fixed v w) = Z.min (Z.abs (Z.shiftr v (w - 128))) (2 ^ 191).
 Proof.
   unfold new_fixed. set (z := Z.min (Z.abs (Z.shiftr v (w - 128))) (2 ^ 191)).
-  assert (H : 0 <= z <= 2 ^ 191) by (unfold z; split; [apply Z.min_glb; [apply Z.abs_nonneg | discriminate] | apply Z.le_min_r]).
+  assert (H : 0 <= z <= 2 ^ 191) by (unfold z; split; [apply Z.min_glb;
+    [apply Z.abs_nonneg | discriminate] | apply Z.le_min_r]).
   clearbody z. unfold is_fixed, value.
   change (2 ^ 191) with 3138550867693340381917894711603833208051177722232017256448 in H.
   change (2 ^ 128) with 340282366920938463463374607431768211456. change (2 ^ 64) with W. lia.
@@ -51,11 +52,13 @@ Proof.
   assert (E1 : a1 = h1 * W + l1 /\ 0 <= l1 < W /\ 0 <= h1 <= W - 2) by (unfold h1, l1; lia).
   assert (E2 : a2 = h2 * W + l2 /\ 0 <= l2 < W /\ 0 <= h2 <= W - 2) by (unfold h2, l2; lia).
   clearbody h1 l1 h2 l2. destruct E1 as (-> & L1 & G1). destruct E2 as (-> & L2 & G2).
-  set (c := (l1 + h0 + 0) / W). assert (C : 0 <= c <= 1 /\ c * W <= l1 + h0 < c * W + W) by (unfold c; lia). clearbody c.
+  set (c := (l1 + h0 + 0) / W). assert (C : 0 <= c <= 1 /\ c * W <= l1 + h0 < c * W + W) by (unfold c; lia).
+  clearbody c.
   replace (h0 + (h1 * W + l1 + (h2 * W + l2) * W)) with ((l1 + h0) + (h1 + h2 * W + l2) * W) by ring.
   rewrite Z.div_add by lia.
   replace ((l1 + h0) / W) with c by lia.
-  set (t := l2 + h1 + c). set (c' := t / W). assert (C' : 0 <= c' <= 1 /\ t = c' * W + t mod W /\ 0 <= t mod W < W) by (unfold c', t; lia).
+  set (t := l2 + h1 + c). set (c' := t / W).
+  assert (C' : 0 <= c' <= 1 /\ t = c' * W + t mod W /\ 0 <= t mod W < W) by (unfold c', t; lia).
   replace (c + (h1 + h2 * W + l2)) with (t + h2 * W) by (unfold t; ring).
   rewrite (Z.mod_small (h2 + c')) by lia.
   unfold max_units. change (2 ^ 62) with 4611686018427387904.
@@ -126,7 +129,8 @@ Proof.
   replace w with (128 + (w - 128)) at 1 by lia. rewrite Z.pow_add_r, mult_IZR by lia. ring.
 Qed.
 
-Lemma scale_up v w : 128 <= w -> (IZR (2 ^ w) * e <= IZR v)%R -> (IZR (2 ^ 128) * e <= IZR (Z.abs (Z.shiftr (- v) (w - 128))))%R.
+Lemma scale_up v w : 128 <= w -> (IZR (2 ^ w) * e <= IZR v)%R ->
+  (IZR (2 ^ 128) * e <= IZR (Z.abs (Z.shiftr (- v) (w - 128))))%R.
 Proof.
   intros Hw Hv. rewrite Z.shiftr_div_pow2 by lia.
   assert (D : 0 < 2 ^ (w - 128)) by (apply Z.pow_pos_nonneg; lia).
@@ -142,7 +146,8 @@ Qed.
 Lemma exp_interval_nonneg w b a : 0 <= w -> exp_interval p q w = Some (b, a) -> 0 <= b.
 Proof.
   intros Hw. unfold exp_interval. assert (P : 0 <= 2 ^ w) by (apply Z.pow_nonneg; lia).
-  assert (G : forall fuel x y d s t b a, 0 <= x -> 0 <= d -> 0 <= s -> exp_loop fuel p q x y d s t = Some (b, a) -> 0 <= b).
+  assert (G : forall fuel x y d s t b a, 0 <= x -> 0 <= d -> 0 <= s -> exp_loop fuel p q x y d s t = Some (b, a) ->
+    0 <= b).
   { induction fuel as [|fuel IH]; intros x y d s t b' a' X D S; cbn [exp_loop]; [discriminate|].
     assert (0 <= x * p / (d + q)) by (apply Z.div_pos; nia).
     destruct (_ <=? 1); [intros H0; injection H0; lia | apply IH; lia]. }
@@ -151,7 +156,8 @@ Qed.
 
 Lemma new_factor_encloses f : new_factor p q = Some f -> encloses f.
 Proof.
-  unfold new_factor, factor_bits. destruct (exp_interval p q 256) as [[b a]|] eqn:E; [|discriminate]. intros H; injection H as <-.
+  unfold new_factor, factor_bits. destruct (exp_interval p q 256) as [[b a]|] eqn:E; [|discriminate]. intros H;
+    injection H as <-.
   pose proof (exp_interval_sound p q 256 Hp Hq ltac:(lia) b a E) as (L & U). fold e in L, U.
   pose proof (exp_interval_nonneg 256 b a ltac:(lia) E) as Nb.
   unfold encloses. cbn [width below above under over].
@@ -161,7 +167,8 @@ Proof.
     assert (0 <= Z.shiftr b (256 - 128)) by (apply Z.shiftr_nonneg; exact Nb).
     rewrite Z.abs_eq by assumption. apply Rle_trans with (2 := K). apply IZR_le. apply Z.le_min_l.
   - pose proof (scale_up a 256 ltac:(lia) U) as K.
-    destruct (Z.min_spec (Z.abs (Z.shiftr (- a) (256 - 128))) (2 ^ 191)) as [[_ ->]|[_ ->]]; [left; exact K | right; reflexivity].
+    destruct (Z.min_spec (Z.abs (Z.shiftr (- a) (256 - 128))) (2 ^ 191)) as [[_ ->]|[_ ->]]; [left; exact K | right;
+      reflexivity].
 Qed.
 
 Lemma floor_unit (v n : Z) (k : Z) : 0 < k -> (IZR v <= IZR k * e)%R -> 0 <= n -> (IZR (v * n / k) <= e * IZR n)%R.
@@ -178,7 +185,8 @@ Proof.
   intros Hk Hv Hn. apply Rle_lt_trans with (2 := div_lt (v * n) _ Hk).
   assert (K : (0 < IZR k)%R) by (apply IZR_lt; exact Hk).
   apply Rmult_le_reg_r with (IZR k); [exact K|]. rewrite mult_IZR. unfold Rdiv.
-  rewrite (Rmult_assoc (IZR v * IZR n)), Rinv_l, Rmult_1_r by lra. replace (e * IZR n * IZR k)%R with (IZR k * e * IZR n)%R by ring.
+  rewrite (Rmult_assoc (IZR v * IZR n)), Rinv_l, Rmult_1_r by lra.
+  replace (e * IZR n * IZR k)%R with (IZR k * e * IZR n)%R by ring.
   apply Rmult_le_compat_r; [apply (IZR_le 0); exact Hn | exact Hv].
 Qed.
 
@@ -213,7 +221,8 @@ Proof.
     + rewrite U. replace (2 ^ 191 * n / 2 ^ 128) with (2 ^ 63 * n)
         by (replace (2 ^ 191 * n) with (2 ^ 63 * n * 2 ^ 128) by (change (2 ^ 191) with (2 ^ 63 * 2 ^ 128); ring);
             rewrite Z.div_mul; lia).
-      unfold max_units. destruct (Z.eq_dec n 0) as [->|Hn0]; [right; change (Z.min (2 ^ 63 * 0) (2 ^ 62)) with 0; lra | left].
+      unfold max_units. destruct (Z.eq_dec n 0) as [->|Hn0]; [right; change (Z.min (2 ^ 63 * 0) (2 ^ 62)) with 0;
+        lra | left].
       apply Z.min_r. change (2 ^ 63) with (2 * 2 ^ 62). nia.
 Qed.
 
@@ -317,7 +326,8 @@ Proof.
     destruct (Z.ltb_spec v h) as [K|K].
     + rewrite Z.sub_diag. cbn [Z.to_nat nth]. split; [lia|]. apply Rnot_le_lt. intros D. apply C in D. lia.
     + specialize (IH hi f' (j + 1) ltac:(lia) Hw' Hf').
-      assert (N : forall i (l0 : list Z) x, j + 1 <= i -> nth (Z.to_nat (i - j)) (x :: l0) 0 = nth (Z.to_nat (i - (j + 1))) l0 0).
+      assert (N : forall i (l0 : list Z) x, j + 1 <= i ->
+        nth (Z.to_nat (i - j)) (x :: l0) 0 = nth (Z.to_nat (i - (j + 1))) l0 0).
       { intros i l0 x Hi. replace (Z.to_nat (i - j)) with (S (Z.to_nat (i - (j + 1)))) by lia. reflexivity. }
       destruct (verify_columns p q total f' (j + 1) lo hi); try contradiction; try exact I.
       * destruct IH as ((w & B) & T & R). split; [exists (l :: w); constructor; [lia | lia | exact B]|].
@@ -341,17 +351,21 @@ Lemma forall_nth (t : Z) l : 0 <= t -> Forall (fun h => h <= t) l -> forall i, n
 Proof. intros Ht. induction 1; intros [|i]; simpl; auto. Qed.
 
 (* Verify accepts only boxes that carry the guarantee, *)
-Theorem verify_sound p q bits lo hi : words lo -> words hi -> verify p q bits lo hi = Accept -> guarantee p q bits lo hi.
+Theorem verify_sound p q bits lo hi : words lo -> words hi -> verify p q bits lo hi = Accept ->
+  guarantee p q bits lo hi.
 Proof.
   intros Wl Wh. unfold verify.
-  destruct (Nat.eqb_spec (length lo) 0); [discriminate|]. destruct (Nat.eqb_spec (length lo) (length hi)) as [HL|]; [|discriminate].
-  cbn [orb negb]. destruct (is_epsilon p q) eqn:HE; [|discriminate]. apply is_epsilon_pos in HE as (Hp & Hq & _). cbn [negb].
+  destruct (Nat.eqb_spec (length lo) 0); [discriminate|]. destruct (Nat.eqb_spec (length lo) (length hi)) as [HL|];
+    [|discriminate].
+  cbn [orb negb]. destruct (is_epsilon p q) eqn:HE; [|discriminate]. apply is_epsilon_pos in HE as (Hp & Hq & _).
+  cbn [negb].
   destruct (Z.ltb_spec bits 1); [discriminate|]. destruct (Z.ltb_spec 62 bits); [discriminate|]. cbn [orb].
   destruct (new_factor p q) as [f|] eqn:HF; [|discriminate]. apply (new_factor_encloses p q Hp Hq) in HF.
   pose proof (total_bound bits ltac:(lia)) as HT.
   pose proof (verify_columns_sound p q (2 ^ bits) Hp Hq (proj2 HT) lo hi f 0 HL Wl HF) as C.
   destruct (verify_columns p q (2 ^ bits) f 0 lo hi); try discriminate. destruct C as (B & T & R).
-  rewrite !sum64_spec by (assumption || lia). rewrite !Z.add_0_l. unfold max_units in HT. change (2 ^ 62) with 4611686018427387904 in HT.
+  rewrite !sum64_spec by (assumption || lia). rewrite !Z.add_0_l. unfold max_units in HT.
+  change (2 ^ 62) with 4611686018427387904 in HT.
   destruct (Z.ltb_spec (2 ^ bits) (Z.min (sum lo) (W - 1))); [discriminate|].
   destruct (Z.ltb_spec (Z.min (sum hi) (W - 1)) (2 ^ bits)); [discriminate|]. intros _.
   split; try assumption; try lia. intros ->. simpl in *. lia.
@@ -361,15 +375,18 @@ Qed.
 Theorem verify_complete p q bits lo hi : words lo -> words hi -> is_epsilon p q = true -> guarantee p q bits lo hi ->
   verify p q bits lo hi = Accept \/ verify p q bits lo hi = Undecided.
 Proof.
-  intros Wl Wh HE G. pose proof HE as HE'. apply is_epsilon_pos in HE' as (Hp & Hq & _). destruct G as [GB GS (w & GX) GT GL (S1 & S2)].
+  intros Wl Wh HE G. pose proof HE as HE'. apply is_epsilon_pos in HE' as (Hp & Hq & _).
+  destruct G as [GB GS (w & GX) GT GL (S1 & S2)].
   pose proof (box_length _ _ _ GX) as (L1 & L2). pose proof (total_bound bits GB) as HT. unfold verify.
   destruct (Nat.eqb_spec (length lo) 0) as [E|E]; [destruct lo; [contradiction|discriminate]|].
   destruct (Nat.eqb_spec (length lo) (length hi)) as [HL|]; [|lia]. cbn [orb negb]. rewrite HE. cbn [negb].
   destruct (Z.ltb_spec bits 1); [lia|]. destruct (Z.ltb_spec 62 bits); [lia|]. cbn [orb].
   destruct (new_factor p q) as [f|] eqn:HF; [|right; reflexivity]. apply (new_factor_encloses p q Hp Hq) in HF.
   pose proof (verify_columns_sound p q (2 ^ bits) Hp Hq (proj2 HT) lo hi f 0 HL Wl HF) as C.
-  destruct (verify_columns p q (2 ^ bits) f 0 lo hi) as [ | | | |i|i|i| | | ]; try contradiction; [left| | | |right; reflexivity].
-  - rewrite !sum64_spec by (assumption || lia). rewrite !Z.add_0_l. unfold max_units in HT. change (2 ^ 62) with 4611686018427387904 in HT.
+  destruct (verify_columns p q (2 ^ bits) f 0 lo hi) as [ | | | |i|i|i| | | ]; try contradiction; [left| | | |right;
+    reflexivity].
+  - rewrite !sum64_spec by (assumption || lia). rewrite !Z.add_0_l. unfold max_units in HT.
+    change (2 ^ 62) with 4611686018427387904 in HT.
     destruct (Z.ltb_spec (2 ^ bits) (Z.min (sum lo) (W - 1))); [lia|].
     destruct (Z.ltb_spec (Z.min (sum hi) (W - 1)) (2 ^ bits)); [lia|]. reflexivity.
   - pose proof (box_nth _ _ _ GX (Z.to_nat (i - 0))). lia.

@@ -75,7 +75,8 @@ Proof.
   induction k as [|k IH]; intros s; cbn [seq map]; [reflexivity|]. rewrite <- Nat.add_succ_r, IH. f_equal. lia.
 Qed.
 
-Lemma filter_map (p : Z -> bool) (f : Z -> Z) (l : list Z) : length (filter p (map f l)) = length (filter (fun x => p (f x)) l).
+Lemma filter_map (p : Z -> bool) (f : Z -> Z) (l : list Z) : length (filter p (map f l)) = length (filter (fun x => p
+  (f x)) l).
 Proof. induction l; simpl; [reflexivity|]. destruct (p (f a)); simpl; rewrite IHl; reflexivity. Qed.
 
 Lemma count_app p m n : 0 <= m -> 0 <= n -> count p (m + n) = count p m + count (fun x => p (m + x)) n.
@@ -113,7 +114,8 @@ Qed.
 Lemma count_range a b n : 0 <= a -> a <= b -> b <= n -> count (fun x => (a <=? x) && (x <? b)) n = b - a.
 Proof.
   intros. replace n with (a + ((b - a) + (n - b))) by lia. rewrite !count_app by lia.
-  rewrite (count_ext _ (fun _ => false) a), (count_ext _ (fun _ => true) (b - a)), (count_ext _ (fun _ => false) (n - b)).
+  rewrite (count_ext _ (fun _ => false) a), (count_ext _ (fun _ => true) (b - a)), (count_ext _ (fun _ => false) (n -
+    b)).
   - rewrite !count_const by lia. lia.
   - intros x Hx. destruct (Z.ltb_spec (a + (b - a + x)) b); [lia|]. apply andb_false_r.
   - intros x Hx. destruct (Z.leb_spec a (a + x)); destruct (Z.ltb_spec (a + x) b); try lia; reflexivity.
