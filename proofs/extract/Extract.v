@@ -2,7 +2,4 @@
 From Wpm Require Import Release.
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
 
-(* One row of a file, on its own. *)
-Definition one_row bits lo hi (row : list nat * list (nat * Z)) := secret_row bits lo hi [] row 0.
-
-Extraction "model.ml" verify weights one_row round sample fill pick.
+Extraction "model.ml" verify weights round sample pick secret_row fill.

@@ -9,7 +9,9 @@
      sample BITS N Y                            an index
      fill BITS LO HI KEYS FALLBACK T USABLE     a row
      pick U Y                                   an index
-   Lists have commas and no space; - is the empty one. *)
+     secret BITS LO HI ROWS FALLBACK I          a row, or outside
+   Lists have commas and no space; - is the empty one. Of ROWS, with semicolons, each is the list of columns at hi, a
+   slash, and the list of columns with units above lo, column:units. *)
 
 let big = Big_int_Z.big_int_of_string
 let show = Big_int_Z.string_of_big_int
@@ -21,7 +23,8 @@ let number s = if digits s then big s else raise (Refused ("not a number: " ^ s)
 let word s =
   let n = number s in
   if Z.numbits n > 64 then raise (Refused "above 2^64") else n
-let list s = if s = "-" then [] else List.map word (String.split_on_char ',' s)
+let items s = if s = "-" then [] else String.split_on_char ',' s
+let list s = List.map word (items s)
 let show_list l = if l = [] then "-" else String.concat "," (List.map show l)
 
 (* a decimal or a fraction, as p and q *)
@@ -35,6 +38,17 @@ let epsilon s =
           (big (p ^ d), Big_int_Z.power_int_positive_int 10 (String.length d))
       | _ -> raise (Refused "epsilon"))
   | _ -> raise (Refused "epsilon")
+
+let compact s =
+  match String.split_on_char '/' s with
+  | [ full; extra ] ->
+      let pair s =
+        match String.split_on_char ':' s with
+        | [ col; units ] -> (int_of_string col, word units)
+        | _ -> raise (Refused "a row")
+      in
+      (List.map int_of_string (items full), List.map pair (items extra))
+  | _ -> raise (Refused "a row")
 
 let verdict eps bits lo hi =
   let p, q = epsilon eps in
@@ -65,6 +79,11 @@ let answer line =
       show_list
         (Model.fill (word bits) lo (list hi) (list keys) (list fallback) base (word t) (word usable))
   | [ "pick"; u; y ] -> show (Model.pick (list u) (word y))
+  | [ "secret"; bits; lo; hi; rows; fallback; i ] -> (
+      let rows = if rows = "-" then [] else List.map compact (String.split_on_char ';' rows) in
+      match Model.secret_row (word bits) (list lo) (list hi) rows (compact fallback) (word i) with
+      | Some n -> show_list n
+      | None -> "outside")
   | _ -> raise (Refused "not a case")
 
 (* The runs of digits in a text. *)
@@ -115,7 +134,8 @@ let check name =
   let v = verdict eps bits lo hi in
   if v <> "accepted" then raise (Refused ("box: " ^ v));
   let inside what text =
-    if Model.one_row bits lo hi (row text) = None then raise (Refused (what ^ " is outside the box"))
+    let alone = Model.secret_row bits lo hi [] (row text) Big_int_Z.zero_big_int in
+    if alone = None then raise (Refused (what ^ " is outside the box"))
   in
   inside "fallback" (fst (member "fallback"));
   if two then (
