@@ -358,6 +358,97 @@ def near_log(text, ratio):
         getcontext().prec = 100
 
 
+def kind_entropic(i, o):
+    c, mu, l, h = check_projection(i)
+    reg = number(i["reg"])
+    need(0 < reg < math.inf, "reg")
+    reg, q, g = Decimal(reg), list(map(Decimal, o["q"])), list(map(Decimal, o["g"]))
+    columns, transport, entropy = [Decimal(0)] * len(q), Decimal(0), Decimal(0)
+    for row, mass in zip(c, map(real, mu)):
+        kernel = [((price - real(x - min(row))) / reg).exp() for x, price in zip(row, g)]
+        for j, v in enumerate(kernel):
+            p = mass * v / sum(kernel)
+            columns[j] += p
+            transport += p * real(row[j])
+            entropy += p * p.ln() if p else 0
+    for x, total, price, a, b in zip(q, columns, g, l, h):
+        fault(abs(x - total) < Decimal("1e-54"), "q is not the column sums of the plan")
+        fault(real(a) - NEAR <= x <= real(b) + NEAR, "q is not in the box")
+        fault(price <= 0 or near(x, real(a)), "a positive price above the lower bound")
+        fault(price >= 0 or near(x, real(b)), "a negative price below the upper bound")
+    scale = max(map(max, c)) + Fraction(reg)
+    fault(abs(transport - Decimal(o["transport"])) <= Decimal("1e-53") * real(scale), "transport")
+    fault(abs(transport + reg * entropy - Decimal(o["objective"])) <= Decimal("1e-53") * real(scale), "objective")
+
+
+def kind_base(i, o):
+    c, eps = [list(map(number, row)) for row in i["c"]], number(i["eps"])
+    check_numbers(*c)
+    need(0 <= eps <= 700, "epsilon")
+    c, e = [[Decimal(x) for x in row] for row in c], Decimal(eps).exp()
+    m, w, eta = ([Decimal(s) for s in o[name]] for name in ("m", "weights", "thresholds"))
+    value = Decimal(o["value"])
+    allowed = Decimal("1e-55") * (max(map(max, c)) + value) * e
+    root, worst = Decimal(eps / 2).exp(), Decimal(0)
+    fault(all(v >= 0 for v in m + w) and abs(sum(w) - 1) < NEAR, "weights or masses")
+    for row in c:  # the greedy fill
+        rest, cost = 1 - sum(m) / root, sum(x * v / root for x, v in zip(row, m))
+        for x, v in sorted(zip(row, m)):
+            step = min(rest, v * root - v / root)
+            rest -= step
+            cost += step * x
+        fault(abs(rest) < Decimal("1e-55"), "the box has no distribution")
+        worst = max(worst, cost)
+    slopes = [sum(v * (row[j] - t) * (1 if row[j] > t else e) for v, t, row in zip(w, eta, c)) for j in range(len(m))]
+    least = min(slopes)
+    lower = sum(v * t for v, t in zip(w, eta)) + min(least, least / e)
+    fault(abs(worst - value) <= allowed and abs(lower - value) <= allowed, (worst, lower))
+
+
+def pi():
+    arctan = lambda n: sum((-1)**k / (Decimal(2 * k + 1) * Decimal(n)**(2 * k + 1)) for k in range(80 if n == 5 else 30))
+    return 4 * (4 * arctan(5) - arctan(239))
+
+
+def gamma(n):
+    """The gamma function of n/2."""
+    v, m = (pi().sqrt(), 1) if n % 2 else (Decimal(1), 2)
+    while m < n:
+        v *= Decimal(m) / 2
+        m += 2
+    return v
+
+
+def kind_sphere(i, o):
+    d, p, eps = i["d"], number(i["p"]), number(i["eps"])
+    need(1 <= d <= 10**7, "dimension")
+    need(0.5 <= p <= 12, "exponent")
+    need(1e-12 <= eps <= 700, "epsilon")
+    getcontext().prec = 130
+    a, q, grow = Decimal(d) / 2, Decimal(p) / 2, Decimal(eps).exp()
+    beta = gamma(d)**2 / gamma(2 * d)
+
+    def below(w, q):
+        """E[y^q; y <= w] for y = (1 - <x,y>)/2, by a series."""
+        total, c, n = Decimal(0), Decimal(1), 0
+        while c and abs(c) > Decimal("1e-125"):
+            total += c / (a + q + n)
+            n += 1
+            c *= (n - a) / n * w
+        return w**(a + q) * total / beta
+    mean = gamma(d + int(p)) * gamma(d) / gamma(2 * d + int(p)) / beta if p == int(p) else below(Decimal(1), q)
+    excess = lambda w: (grow - 1) * (w**q * below(w, Decimal(0)) - below(w, q)) - mean + w**q
+    w = Decimal(o["omt"]) / 2
+    fault(excess(w * (1 - NEAR)) < 0 < excess(w * (1 + NEAR)), "no root")
+    share = below(w, Decimal(0))
+    mass = 1 + (grow - 1) * share
+    want = {"t": 1 - 2 * w, "alpha": Decimal(eps / 2).exp() / mass, "S": share, "J": (4 * w)**q, "W": (4 * w).sqrt(),
+            "pin": grow * share / mass, "pout": (1 - share) / mass}
+    getcontext().prec = 100
+    for name, v in want.items():
+        fault(abs(v - Decimal(o[name])) <= Decimal("1e-55") * (1 if name == "t" else abs(v)), name)
+
+
 # The release
 
 def field(line):

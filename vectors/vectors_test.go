@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"math/big"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/knapsack"
@@ -27,7 +29,9 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/vectors"
 )
 
@@ -634,5 +638,142 @@ func TestAggregate(t *testing.T) {
 			t.Errorf("counts\n%s, want\n%s", text, out.Counts)
 		}
 		return err
+	})
+}
+
+func TestEntropic(t *testing.T) {
+	type in struct {
+		C   [][]vectors.Float `json:"c"`
+		Mu  []vectors.Float   `json:"mu"`
+		Lo  []vectors.Float   `json:"lo"`
+		Hi  []vectors.Float   `json:"hi"`
+		Reg vectors.Float     `json:"reg"`
+	}
+	type out struct {
+		Q         []vectors.Number `json:"q"`
+		G         []vectors.Number `json:"g"`
+		Transport vectors.Number   `json:"transport"`
+		Objective vectors.Number   `json:"objective"`
+	}
+	reasons := maps.Clone(projectionReasons)
+	reasons["reg"] = []error{sinkhorn.ErrReg}
+	each(t, "entropic", reasons, func(t *testing.T, in in, out out) error {
+		p := sinkhorn.Problem{
+			Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo), Hi: vectors.Floats(in.Hi), Reg: float64(in.Reg),
+		}
+		for _, method := range []sinkhorn.Method{sinkhorn.Fast, sinkhorn.Paper} {
+			r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: method, AllRows: true})
+			if err != nil {
+				return err
+			}
+			if len(out.Q) == 0 {
+				continue
+			}
+			// The residual |q - c|_1 is at most 1e-12. What is left to the fixed point is at most sinh(D/4)^2 of the last step,
+			// with the diameter D of the kernel, at most 4 times the range of the cost over reg: below 100 here.
+			const off = 1e-10
+			largest := max(slices.Max(p.Cost.(*cost.Dense).Data), p.Reg)
+			for j := range out.Q {
+				if math.Abs(r.Q[j]-float(out.Q[j])) > off {
+					t.Errorf("%v: q[%d] = %v, want %v", method, j, r.Q[j], float(out.Q[j]))
+				}
+			}
+			if math.Abs(r.Transport-float(out.Transport)) > off*largest || math.Abs(r.Objective-float(out.Objective)) > off*largest {
+				t.Errorf("%v: transport %v, objective %v, want %v, %v", method, r.Transport, r.Objective, float(out.Transport), float(out.Objective))
+			}
+		}
+		return nil
+	})
+}
+
+func TestBase(t *testing.T) {
+	type in struct {
+		C   [][]vectors.Float `json:"c"`
+		Eps vectors.Float     `json:"eps"`
+	}
+	type out struct {
+		Value      vectors.Number   `json:"value"`
+		M          []vectors.Number `json:"m"`
+		Weights    []vectors.Number `json:"weights"`
+		Thresholds []vectors.Number `json:"thresholds"`
+	}
+	reasons := map[string][]error{
+		"finite": {basemeasure.ErrNotFinite}, "negative": {basemeasure.ErrNegative}, "epsilon": {basemeasure.ErrEpsilon},
+	}
+	each(t, "base", reasons, func(t *testing.T, in in, out out) error {
+		c := dense(in.C)
+		r, err := basemeasure.Solve(context.Background(), c, float64(in.Eps), basemeasure.Settings{})
+		if err != nil || out.Value.Rat == nil {
+			return err
+		}
+		want, largest := float(out.Value), slices.Max(c.Data)
+		// Floats are rounded by half an ulp, and a gap of 1e-15 of the largest cost is good enough.
+		slack := 1e-15*largest + 0x1p-52*want
+		if !(r.Lower <= want+slack && want <= r.Upper+slack) || r.Gap() > basemeasure.DefaultGap*r.Upper+1e-15*largest {
+			t.Errorf("optimum in [%v, %v], want %v", r.Lower, r.Upper, want)
+		}
+		// The certificate of the vector, rounded to floats, proves the value up to that rounding: some 2^-52 of e^eps at
+		// most, which multiplies the costs below a threshold.
+		floats := func(x []vectors.Number) (v []float64) {
+			for _, n := range x {
+				v = append(v, float(n))
+			}
+			return v
+		}
+		upper, lower, err := basemeasure.Verify(c, float64(in.Eps), basemeasure.Result{
+			M: floats(out.M), Weights: floats(out.Weights), Thresholds: floats(out.Thresholds), Lower: -math.MaxFloat64, Upper: math.MaxFloat64,
+		})
+		if err != nil {
+			return err
+		}
+		rounding := 16 * 0x1p-52 * largest * math.Exp(float64(in.Eps))
+		u, _ := upper.Float64()
+		l, _ := lower.Float64()
+		if math.Abs(u-want) > rounding || math.Abs(l-want) > rounding {
+			t.Errorf("the certificate proves [%v, %v], want %v", l, u, want)
+		}
+		return nil
+	})
+}
+
+func TestSphere(t *testing.T) {
+	type in struct {
+		D   int           `json:"d"`
+		P   vectors.Float `json:"p"`
+		Eps vectors.Float `json:"eps"`
+	}
+	type out struct {
+		T     vectors.Number `json:"t"`
+		Omt   vectors.Number `json:"omt"`
+		Alpha vectors.Number `json:"alpha"`
+		S     vectors.Number `json:"S"`
+		J     vectors.Number `json:"J"`
+		W     vectors.Number `json:"W"`
+		Pin   vectors.Number `json:"pin"`
+		Pout  vectors.Number `json:"pout"`
+	}
+	reasons := map[string][]error{"dimension": {sphere.ErrDimension}, "exponent": {sphere.ErrExponent}, "epsilon": {sphere.ErrEpsilon}}
+	each(t, "sphere", reasons, func(t *testing.T, in in, out out) error {
+		m, err := sphere.Solve(in.D, float64(in.P), float64(in.Eps))
+		if err != nil || out.T.Rat == nil {
+			return err
+		}
+		const promised = 1e-13 // of package sphere
+		for _, v := range []struct {
+			name string
+			got  float64
+			want vectors.Number
+		}{
+			{"1-t", m.Omt, out.Omt}, {"alpha", m.Alpha, out.Alpha}, {"S", m.S, out.S}, {"J", m.J, out.J}, {"W", m.W, out.W}, {"pin", m.Pin, out.Pin},
+			{"pout", m.Pout, out.Pout},
+		} {
+			if !near(v.got, v.want, promised) {
+				t.Errorf("%s = %v, want %v", v.name, v.got, float(v.want))
+			}
+		}
+		if want := float(out.T); math.Abs(m.T-want) > promised*max(math.Abs(want), 1/math.Sqrt(float64(in.D)+float64(in.P))) {
+			t.Errorf("t = %v, want %v", m.T, want)
+		}
+		return nil
 	})
 }

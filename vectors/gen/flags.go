@@ -61,4 +61,6 @@ var flagNotes = map[string]string{
 	"invalid: limit":      "a number out of its limits",
 	"invalid: duplicate":  "a shard twice",
 	"invalid: epoch":      "counts of two epochs",
+	"invalid: dimension":  "the dimension is out of range",
+	"invalid: exponent":   "the exponent is out of range",
 }

@@ -139,6 +139,9 @@ var generators = []struct {
 	{"kl", "docs/mathematics.md, divergence", klVectors},
 	{"kpm", "docs/mathematics.md, KPM", kpmVectors},
 	{"hilbert", "docs/mathematics.md, Hilbert", hilbertVectors},
+	{"entropic", "docs/mathematics.md, entropic projection", entropicVectors},
+	{"base", "docs/mathematics.md, base measure", baseVectors},
+	{"sphere", "docs/mathematics.md, sphere", sphereVectors},
 	{"release", "docs/spec/release.md", releaseVectors},
 	{"aggregate", "docs/spec/counts.md", aggregateVectors},
 }

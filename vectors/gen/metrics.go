@@ -43,24 +43,40 @@ func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Floa
 		return nil, nil, false
 	}
 	s := make([]*big.Float, len(logS))
-	var breaks []*big.Float
+	lo, hi := make([]*big.Float, len(logS)), make([]*big.Float, len(logS))
 	for j, v := range logS {
-		s[j] = realInt(0)
-		if math.IsInf(v, -1) {
-			continue
+		s[j], lo[j], hi[j] = realInt(0), realRat(l[j]), realRat(h[j])
+		if !math.IsInf(v, -1) {
+			s[j] = rexp(rsub(realFloat(v), realFloat(top)))
 		}
-		s[j] = rexp(rsub(realFloat(v), realFloat(top)))
-		breaks = append(breaks, rdiv(realRat(l[j]), s[j]), rdiv(realRat(h[j]), s[j]))
+	}
+	q, x := clipTo(s, lo, hi)
+	for j, v := range q {
+		if less60(lo[j], v) && less60(v, hi[j]) {
+			return q, rsub(rlog(x), realFloat(top)), true
+		}
+	}
+	return q, nil, true
+}
+
+// clipTo returns x s clipped to [lo, hi] for an x that makes the mass 1. Columns with s = 0 stay at lo.
+func clipTo(s, lo, hi []*big.Float) (q []*big.Float, x *big.Float) {
+	one := realInt(1)
+	var breaks []*big.Float
+	for j := range s {
+		if s[j].Sign() > 0 {
+			breaks = append(breaks, rdiv(lo[j], s[j]), rdiv(hi[j], s[j]))
+		}
 	}
 	slices.SortFunc(breaks, func(a, b *big.Float) int { return a.Cmp(b) })
 	clip := func(x *big.Float) (q []*big.Float, mass *big.Float) {
 		mass = realInt(0)
 		for j := range s {
 			v := rmul(x, s[j])
-			if lo := realRat(l[j]); s[j].Sign() == 0 || v.Cmp(lo) < 0 {
-				v = lo
-			} else if hi := realRat(h[j]); v.Cmp(hi) > 0 {
-				v = hi
+			if s[j].Sign() == 0 || v.Cmp(lo[j]) < 0 {
+				v = lo[j]
+			} else if v.Cmp(hi[j]) > 0 {
+				v = hi[j]
 			}
 			q, mass = append(q, v), radd(mass, v)
 		}
@@ -69,7 +85,7 @@ func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Floa
 	// The last break at which the mass is at most 1, and the next: between them the free columns are known.
 	at := 0
 	for n, b := range breaks {
-		if _, mass := clip(b); mass.Cmp(realInt(1)) <= 0 {
+		if _, mass := clip(b); mass.Cmp(one) <= 0 {
 			at = n
 		}
 	}
@@ -82,32 +98,24 @@ func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Floa
 	}
 	mid := rdiv(radd(left, right), realInt(2))
 	free, fixed := realInt(0), realInt(0)
-	anyFree := false
 	for j := range s {
 		switch v := rmul(mid, s[j]); {
-		case s[j].Sign() == 0 || v.Cmp(realRat(l[j])) <= 0:
-			fixed = radd(fixed, realRat(l[j]))
-		case v.Cmp(realRat(h[j])) >= 0:
-			fixed = radd(fixed, realRat(h[j]))
+		case s[j].Sign() == 0 || v.Cmp(lo[j]) <= 0:
+			fixed = radd(fixed, lo[j])
+		case v.Cmp(hi[j]) >= 0:
+			fixed = radd(fixed, hi[j])
 		default:
-			free, anyFree = radd(free, s[j]), true
+			free = radd(free, s[j])
 		}
 	}
-	x := left
-	if anyFree {
-		x = rdiv(rsub(realInt(1), fixed), free)
+	x = left
+	if free.Sign() > 0 {
+		x = rdiv(rsub(one, fixed), free)
 	}
 	q, mass := clip(x)
-	off := rsub(mass, realInt(1))
+	off := rsub(mass, one)
 	must(off.Sign() == 0 || off.MantExp(nil) < -400, "a divergence projection that does not sum to 1")
-	inner := false
-	for j, v := range q {
-		inner = inner || less60(realRat(l[j]), v) && less60(v, realRat(h[j]))
-	}
-	if !inner {
-		return q, nil, true
-	}
-	return q, radd(rlog(x), rsub(realInt(0), realFloat(top))), true
+	return q, x
 }
 
 func klVectors(s *set) {
