@@ -86,7 +86,7 @@ func TestExtractedDraws(t *testing.T) {
 		if r.IntN(2) == 0 { // next to where the input changes: u_0 2^64 / sum
 			word = uint64(float64(u[0])/float64(sum)*(1<<63))*2 + r.Uint64N(1<<12) - 1<<11
 		}
-		pr := Private{&private{count, total}}
+		pr := Private{private: &private{count, total}}
 		add(strconv.Itoa(pr.pick(word)), "pick %s %d", extractedList(u), word)
 	}
 	generator := rapid.Custom(drawConfig)
