@@ -43,26 +43,9 @@ func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, er
 	}
 	k, kv := c.Dims()
 	u := &onePass{ctx: ctx, c: c, priv: newPrivacy(eps), space: worst.NewSpace(c), kv: kv}
-	u.in = append(u.in, 0)
-	var res Result
-	for {
-		few, err := Uniform(ctx, rows{c, u.in}, eps, Settings{})
-		if ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
-			return Result{}, cmpError(ctx, err)
-		}
-		found, err := u.search(few.M[0])
-		if err != nil {
-			return Result{}, err
-		}
-		if res.M == nil || found.Upper < res.Upper {
-			res = few
-			res.F, res.Upper, res.Worst = found.Value, found.Upper, found.Input
-		}
-		// What is in few already is worth F there, to a rounding.
-		if found.Value <= few.F*(1+closedTol) || slices.Contains(u.in, found.Input) {
-			break
-		}
-		u.in = append(u.in, found.Input)
+	res, err := u.scale(eps)
+	if err != nil {
+		return Result{}, err
 	}
 	res.WorstCase, res.Mean = res.F, 0
 	res.Stats.Evaluations = u.looked
@@ -81,6 +64,30 @@ func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, er
 	settings, err := Settings{}.resolve(k, kv, false)
 	res.Settings, res.Status = settings, Converged
 	return res, err
+}
+
+// scale finds the best scale, from the inputs that are worst at some scale.
+func (u *onePass) scale(eps float64) (res Result, err error) {
+	u.in = append(u.in, 0)
+	for {
+		few, err := Uniform(u.ctx, rows{u.c, u.in}, eps, Settings{})
+		if u.ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
+			return Result{}, cmpError(u.ctx, err)
+		}
+		found, err := u.search(few.M[0])
+		if err != nil {
+			return Result{}, err
+		}
+		if res.M == nil || found.Upper < res.Upper {
+			res = few
+			res.F, res.Upper, res.Worst = found.Value, found.Upper, found.Input
+		}
+		// What is in few already is worth F there, to a rounding.
+		if found.Value <= few.F*(1+closedTol) || slices.Contains(u.in, found.Input) {
+			return res, nil
+		}
+		u.in = append(u.in, found.Input)
+	}
 }
 
 func cmpError(ctx context.Context, err error) error {
