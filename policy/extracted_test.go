@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -83,8 +84,9 @@ func TestExtractedDraws(t *testing.T) {
 			sum += u[i]
 		}
 		word := r.Uint64()
-		if r.IntN(2) == 0 { // next to where the input changes: u_0 2^64 / sum
-			word = uint64(float64(u[0])/float64(sum)*(1<<63))*2 + r.Uint64N(1<<12) - 1<<11
+		if c := u[0]; r.IntN(2) == 0 && c < sum { // next to 2^64 c / sum, where the input changes
+			word, _ = bits.Div64(c, 0, sum)
+			word += r.Uint64N(4) - 1
 		}
 		pr := Private{private: &private{count, total}}
 		add(strconv.Itoa(pr.pick(word)), "pick %s %d", extractedList(u), word)
