@@ -55,7 +55,7 @@ const (
 	// must be small and which models are likely, and for the second. The map within a group is the prior's.
 	roughGroups, fineGroups = 150, 500
 	// doubtful is how far a log-weight of the first may be below the best.
-	doubtful = 15
+	doubtful = 10
 )
 
 // negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the

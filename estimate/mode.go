@@ -64,7 +64,8 @@ const (
 	leastT   = 1e-3 // of a step's length in the line search
 	// idle is the sum of tau^2 diag over the directions that are not active. By the inequalities of Fischer and of
 	// Hadamard, log det(I + W) is between that of the active part and that plus the sum of log(1 + tau^2 diag).
-	idle = 0.02
+	idle  = 0.02
+	block = 256 // outputs at a time of a gram matrix: their part of 500 rows is a megabyte
 	// leastShare keeps a quotient of a count and a probability finite. No probability that matters is as small.
 	leastShare = 1e-280
 	// leastLog is where the logarithm of a map is cut for a start elsewhere.
@@ -278,15 +279,16 @@ func (f *fit) inform() {
 	}
 	f.active = active(f.diag, idle/(f.tau*f.tau))
 	n := len(f.active)
-	rows := make([]float64, n*kv)
-	for c, b := range f.active {
-		for j := range kv {
-			rows[c*kv+j] = a[j*r+b]
-		}
-	}
 	f.gram = make([]float64, n*n)
-	if n > 0 {
-		blasOf.Dsyrk(blas.Lower, blas.NoTrans, n, kv, 1, rows, kv, 0, f.gram, n)
+	rows := make([]float64, n*min(kv, block))
+	for from := 0; from < kv && n > 0; from += block {
+		wide := min(block, kv-from)
+		for c, b := range f.active {
+			for j := range wide {
+				rows[c*wide+j] = a[(from+j)*r+b]
+			}
+		}
+		blasOf.Dsyrk(blas.Lower, blas.NoTrans, n, wide, 1, rows, wide, 1, f.gram, n)
 	}
 }
 
