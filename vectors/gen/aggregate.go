@@ -218,7 +218,7 @@ func spoiledCounts(r *rng, c countsFile) (reason, text string, flags []string) {
 	c.shards = append([]shard(nil), c.shards...)
 	good := c.body()
 	swap := func(old, new string) string { return seal(strings.Replace(good, old, new, 1)) }
-	switch r.intn(18) {
+	switch r.intn(19) {
 	case 0:
 		return "format", c.text() + "\n", []string{"spelling"}
 	case 1:
@@ -259,6 +259,9 @@ func spoiledCounts(r *rng, c countsFile) (reason, text string, flags []string) {
 		return "format", seal(strings.Replace(good, fmt.Sprintf("reports %d\n", len(c.reports)), fmt.Sprintf("reports %d\n", len(c.reports)+1), 1)), []string{"short"}
 	case 16:
 		return "limit", seal(good[:strings.LastIndex(good, "reports ")] + "reports 0\n"), []string{"short"}
+	case 17:
+		c.shards[0].bytes = 1<<53 + 1
+		return "format", c.text(), []string{"one-unit-out"}
 	}
 	return "format", swap("wpm-counts-1", "wpm-counts-2"), []string{"spelling"}
 }

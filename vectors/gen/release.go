@@ -143,15 +143,14 @@ func unzip(b []byte) (text []byte, ok bool) {
 	return text, true
 }
 
-// pickInput returns the input that a word draws: counts in units of 2^-s, so that the total has 62 bits.
-func pickInput(counts []float64, word uint64) int {
+// unitsOf returns counts in units of 2^-s, so that the total has 62 bits, and their sum.
+func unitsOf(counts []float64) (units []*big.Int, sum *big.Int) {
 	total := 0.0
 	for _, v := range counts {
 		total += v
 	}
 	_, e := math.Frexp(total)
-	units := make([]*big.Int, len(counts))
-	sum := new(big.Int)
+	units, sum = make([]*big.Int, len(counts)), new(big.Int)
 	for i, v := range counts {
 		x := exact.Rat(v)
 		if s := 62 - e; s >= 0 {
@@ -162,6 +161,29 @@ func pickInput(counts []float64, word uint64) int {
 		units[i] = floor(x)
 		sum.Add(sum, units[i])
 	}
+	return units, sum
+}
+
+// boundaryWord returns the first word that draws an input after the first few, or the last one that does not.
+func boundaryWord(r *rng, counts []float64) uint64 {
+	units, sum := unitsOf(counts)
+	c := new(big.Int)
+	for _, u := range units[:r.intn(len(units))] {
+		c.Add(c, u)
+	}
+	word := ceil(new(big.Rat).SetFrac(new(big.Int).Lsh(c, 64), sum))
+	if r.chance(50) {
+		word.Sub(word, big.NewInt(1))
+	}
+	if !word.IsUint64() {
+		return r.next()
+	}
+	return word.Uint64()
+}
+
+// pickInput returns the input that a word draws.
+func pickInput(counts []float64, word uint64) int {
+	units, sum := unitsOf(counts)
 	t := new(big.Int).Mul(unit(word), sum)
 	t.Rsh(t, 64)
 	c := new(big.Int)
@@ -292,10 +314,7 @@ func (f file) privates(r *rng) []byte {
 		b.WriteString(users + name(r.intn(f.inputs)) + "," + count() + end)
 	}
 	if r.chance(25) {
-		b.WriteString(users + pick(r, "nowhere,1", "0,-1", name(0)+",+1", name(0)+", 1", name(0)+",1 ", name(0)+",inf", name(0)+",nan",
-			name(0)+",0x10", name(0)+",9007199254740993.5", name(0)+",9007199254740992.1", name(0)+",1e400", name(0)+",.5", name(0)+",", name(0), ",1", `"`+f.label(0)+`",1`,
-			`"`, name(0)+",1,1", name(0)+"\r,1", "label,count", name(0)+","+strings.Repeat("0", 63)+"1", name(0)+","+strings.Repeat("0", 64)+"1",
-			name(0)+",1e", name(0)+",1_0", strings.Repeat("x", 4100)+",1", "00,1", "v,"+name(0)+",1", name(0)+",１"))
+		b.WriteString(users + pick(r, f.oddLines()...))
 	}
 	data := []byte(b.String())
 	switch r.intn(12) {
@@ -317,6 +336,37 @@ func (f file) privates(r *rng) []byte {
 	return data
 }
 
+// oddLines are lines at the edges of the private format; most make data unusable.
+func (f file) oddLines() []string {
+	name := `"` + strings.ReplaceAll(f.label(0), `"`, `""`) + `"`
+	zeros := strings.Repeat("0", 63)
+	lines := []string{
+		"nowhere,1", ",1", `"`, name, name + "x,1", name + ",", "label,count", strings.Repeat("x", 4100) + ",1", "00,1", "v," + name + ",1",
+	}
+	for _, count := range []string{
+		"-1", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993", "9007199254740993.5", "1e400",
+		"1e-400", ".5", "5.", "1,1", zeros + "1", zeros + "01", "1e", "1e+", "1e5.", "1_0", "１", "1E2", "1.5e-1", "\r", "1\r", "1\r\r", "1\x00",
+	} {
+		lines = append(lines, name+","+count)
+	}
+	return lines
+}
+
+// telling changes random bytes to some that give another index with the row than with the fallback, if a few tries find any.
+func (f file) telling(r *rng, private, random []byte, projected []float64) {
+	for range 40 {
+		index, _ := f.release(private, random, projected)
+		plain, _ := f.release(nil, random, nil)
+		other := f
+		other.mode = "mixture" // without a solver
+		mixed, _ := other.release(private, random, nil)
+		if index != plain && (f.mode == "mixture" || index != mixed || f.rows == nil) {
+			return
+		}
+		copy(random[8:], r.bytes(len(random)-8))
+	}
+}
+
 func releaseVectors(s *set) {
 	r := &s.rng
 	policies := samplePolicies(r)
@@ -328,18 +378,27 @@ func releaseVectors(s *set) {
 			s.invalid("policy", releaseIn{Policy: spoiled.text, Private: "", Random: hex.EncodeToString(make([]byte, 16))}, spoiled.flags...)
 		}
 	}
-	s.until(210, 140, func(n int) {
+	odd := policies[1].oddLines() // of the second policy, each once
+	s.until(240, 140, func(n int) {
 		f := policies[n%len(policies)]
 		private := f.privates(r)
+		if n < len(odd) {
+			f = policies[1]
+			private = []byte(odd[n])
+		}
 		need := 8 + (f.box.bits+7)/8
 		random := r.bytes(need)
-		in := releaseIn{Policy: f.text(), Private: hex.EncodeToString(private), Random: hex.EncodeToString(random)}
+		flags := append(epsFlags(f.box.epsilon), bitsFlags(f.box.bits)...)
+		if counts := f.read(private); counts != nil && r.chance(60) {
+			binary.LittleEndian.PutUint64(random, boundaryWord(r, counts))
+			flags = append(flags, "boundary")
+		}
+		in := releaseIn{Policy: f.text(), Private: hex.EncodeToString(private)}
 		if n%37 == 36 {
-			in.Random = in.Random[:2*r.intn(need)]
+			in.Random = hex.EncodeToString(random[:r.intn(need)])
 			s.invalid("random", in, "short")
 			return
 		}
-		flags := append(epsFlags(f.box.epsilon), bitsFlags(f.box.bits)...)
 		var projected []float64
 		if f.mode == "projection" {
 			projected = make([]float64, len(f.box.lo))
@@ -362,6 +421,8 @@ func releaseVectors(s *set) {
 				in.Projected = nil
 			}
 		}
+		f.telling(r, private, random, projected)
+		in.Random = hex.EncodeToString(random)
 		index, usable := f.release(private, random, projected)
 		if !usable {
 			flags = append(flags, "unusable")
