@@ -12,6 +12,7 @@
 //	counts   user,label,count or label,count (the first row decides)
 //	tally    label,count or index,count, with that header: whole numbers
 //	regions  region,label or region,label,weight: parts of a list of points (the first row decides)
+//	weights  label,weight: of a list of points
 //
 // A label is a non-empty UTF-8 string without control characters, kept exactly as it is. A label
 // that occurs twice (twice for one user in counts, or for one region) is an error.
@@ -21,7 +22,8 @@
 //	cost     none of its fields is a number, and one begins with a letter or "_";
 //	points   the same;
 //	counts   its last field is "count", in any case;
-//	regions  its fields are these words, in any case.
+//	regions  its fields are these words, in any case;
+//	weights  its last field is "weight" or "count", in any case.
 //
 // The header of points names each column, in any order and any case:
 //

@@ -63,6 +63,13 @@ func ReadRegions(r io.Reader, name string, labels []string) ([]costio.Region, er
 	})
 }
 
+// ReadWeights reads weights of places with these labels.
+func ReadWeights(r io.Reader, name string, labels []string) ([]float64, error) {
+	return ReadText(r, name, func(r io.Reader, name string) ([]float64, error) {
+		return costio.ReadWeights(r, name, labels)
+	})
+}
+
 // MeanOf returns the mean of the users' distributions over k places, or the one table scaled, and how many users there
 // are. A user without counts has no distribution.
 func MeanOf(c *costio.Counts, k int) (mean []float64, users int) {
