@@ -112,8 +112,14 @@ var picture = map[string][]string{
 	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores.
 	"": {"basemeasure", "certificate", "cost", "internal/num", "internal/parallel", "internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
+	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
+	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},
+
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
-	"internal/machine": {"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere"},
+	"internal/machine": {
+		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere",
+		"", "estimate", "internal/atlas", "policy", // the rows of a mechanism, and what its releases say
+	},
 
 	// Studies and their figures.
 	"experiments/figure": {

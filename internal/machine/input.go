@@ -13,20 +13,28 @@ import (
 
 // readCost builds the cost: in memory, for the solvers, and as the line states it, for a certificate.
 func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
+	if stated, err = readStated(o); err != nil {
+		return nil, nil, err
+	}
+	if c, err = cost.Materialize(context.Background(), stated); err != nil {
+		return nil, nil, fmt.Errorf("field %q: %w", "cost", err)
+	}
+	return c, stated, nil
+}
+
+// readStated builds the cost as the line states it.
+func readStated(o *object) (stated cost.Matrix, err error) {
 	if !o.has("cost") {
-		return nil, nil, fmt.Errorf("field %q is missing", "cost")
+		return nil, fmt.Errorf("field %q is missing", "cost")
 	}
 	spec, err := cost.ParseSpec(o.fields["cost"])
 	if err == nil {
 		stated, err = spec.Build()
 	}
-	if err == nil {
-		c, err = cost.Materialize(context.Background(), stated)
-	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("field %q: %w", "cost", err)
+		return nil, fmt.Errorf("field %q: %w", "cost", err)
 	}
-	return c, stated, nil
+	return stated, nil
 }
 
 func readEpsilon(o *object) (float64, error) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/internal/atlas"
 )
 
 // ErrKind says that the kind of problem is not one of Kinds.
@@ -67,6 +68,14 @@ var kinds = map[string]kind{
 		"in:\n  mu, eps\nout: q, r, seconds"},
 	"round": {solveRound, "", "the integer box of a base measure, and a distribution rounded into it",
 		"in:\n  m, eps (a string, exact), bits (1 to 62), q\nout: lo, hi, weights (decimal strings), verified, seconds"},
+	"estimate": {solveEstimate, "", "a map of the population from counts of releases",
+		"in:\n" + costField + "  m, eps (a string, exact), bits (1 to 62, default 62): of the mechanism in mixture mode\n" +
+			"  or policy  the text of the file, in place of cost, m, eps and bits\n" +
+			"  counts     [kv whole numbers], how many releases there are of each output\n" +
+			"  prior      [k numbers], public, in any unit (default: all the same)\n" +
+			"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
+			"out: estimator, map [k] by it (null with a reason for a policy of projection mode, which does not identify it), raw [kv]: the counts as\n" +
+			"     shares, seconds; of map: models [{length, roughness, weight}], signal none, weak or ok; of mle: gap, per release"},
 	"sphere": {solveSphere, certificate.Sphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
 		"in:\n  d (1 to 1e7), p (0.5 to 12), eps (1e-12 to 700)\nout: t, omt (1 - t), alpha, S, J, W, pin, pout, seconds"},
 	"basemeasure": {solveBaseMeasure, certificate.BaseMeasure, "the base measure, with bounds on the worst case",

@@ -152,6 +152,10 @@ func inWords(goType string) string {
 		return "an array of numbers"
 	case "[]int", "[]int64":
 		return "an array of integers"
+	case "uint64":
+		return "a whole number"
+	case "[]uint64":
+		return "an array of whole numbers"
 	case "json.Number":
 		return "a number or a string"
 	}

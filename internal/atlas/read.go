@@ -1,0 +1,108 @@
+package atlas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wpm-go/wpm/estimate"
+)
+
+// The estimators, by the names that commands and machines use.
+const (
+	Map = "map"
+	EM  = "em"
+	MLE = "mle"
+	Raw = "raw"
+)
+
+// Estimators lists them in words.
+const Estimators = "map, em, mle or raw"
+
+// Known reports whether there is an estimator of that name.
+func Known(name string) bool {
+	switch name {
+	case Map, EM, MLE, Raw:
+		return true
+	}
+	return false
+}
+
+// Reading is what the counts say.
+type Reading struct {
+	Estimator string    // of Map
+	Map       []float64 // k shares; nil if the releases are of other points than the inputs
+	Guess     []float64 // k shares: what one would say without a release
+	Raw       []float64 // kv shares: the releases as they are
+
+	Models []estimate.Model // of the estimator map
+	Signal *estimate.Signal // the same
+	Gap    *float64         // of mle
+}
+
+// Default returns the estimator for a world: map, or em if there are no distances.
+func (w World) Default() string {
+	if w.Geometry == nil {
+		return EM
+	}
+	return Map
+}
+
+// Problem is the problem of these counts and a public prior, nil for a uniform one.
+func (w World) Problem(counts []uint64, prior []float64) estimate.Problem {
+	return estimate.Problem{Counts: counts, Channel: w.Channel, Prior: prior, Geometry: w.Geometry}
+}
+
+// Read runs an estimator, "" for the default. The errors are ErrEstimator, those of package estimate, and, for raw,
+// ErrNoGeometry where the releases are of other points than the inputs.
+func (w World) Read(ctx context.Context, p estimate.Problem, estimator string, progress func(done, total int)) (r Reading, err error) {
+	if estimator == "" {
+		estimator = w.Default()
+	}
+	r.Estimator = estimator
+	if r.Guess, err = p.Guess(); err != nil {
+		return r, err
+	}
+	if r.Raw, err = estimate.Raw(p.Counts); err != nil {
+		return r, err
+	}
+	switch estimator {
+	case Map:
+		if w.Geometry == nil {
+			return r, w.NoGeometry
+		}
+		res, err := estimate.Map(ctx, p, estimate.Settings{Progress: progress})
+		if err != nil {
+			return r, err
+		}
+		r.Map, r.Models, r.Signal = res.Theta, res.Models, &res.Signal
+	case EM:
+		res, err := estimate.EM(ctx, p)
+		if err != nil {
+			return r, err
+		}
+		r.Map = res.Theta
+	case MLE:
+		res, err := estimate.MLE(ctx, p, 0)
+		if err != nil && (!errors.Is(err, estimate.ErrNotConverged) || ctx.Err() != nil) {
+			return r, err
+		}
+		r.Map, r.Gap = res.Theta, &res.Gap
+	case Raw:
+		if !w.Same {
+			return r, fmt.Errorf("the releases as they are make no map: %w", cause(w))
+		}
+		r.Map = r.Raw
+	default:
+		return r, fmt.Errorf("%w: %q is not %s", ErrEstimator, estimator, Estimators)
+	}
+	return r, nil
+}
+
+// cause is why the outputs are not known to be the inputs.
+func cause(w World) error {
+	if w.NoGeometry != nil {
+		return w.NoGeometry
+	}
+	return fmt.Errorf("%w: the outputs are other points than the inputs", estimate.ErrShape)
+}

@@ -1,0 +1,145 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+type estimateAnswer struct {
+	Estimator string   `json:"estimator,omitempty"`
+	Map       *numbers `json:"map"` // null where the policy does not identify it
+	Reason    string   `json:"reason,omitempty"`
+	Raw       numbers  `json:"raw"`
+	Models    []model  `json:"models,omitempty"`
+	Signal    string   `json:"signal,omitempty"`
+	Gap       *number  `json:"gap,omitempty"`
+}
+
+// model is one of those that the estimator map averages.
+type model struct {
+	Length    number `json:"length"`
+	Roughness number `json:"roughness"`
+	Weight    number `json:"weight"`
+}
+
+func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, error) {
+	kv, world, err := readWorld(in)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := read[[]uint64](in, "counts")
+	if err != nil {
+		return nil, err
+	}
+	if len(counts) != kv {
+		return nil, fmt.Errorf("field %q has %d entries, for %d outputs", "counts", len(counts), kv)
+	}
+	prior, err := readOr[[]float64](in, "prior", nil)
+	if err != nil {
+		return nil, err
+	}
+	estimator, err := readOr(in, "estimator", "")
+	if err != nil {
+		return nil, err
+	}
+	if in.has("estimator") && !atlas.Known(estimator) {
+		return nil, fmt.Errorf("field %q: %q is not %s", "estimator", estimator, atlas.Estimators)
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
+	var ans estimateAnswer
+	err = clock.run(func() error {
+		w, err := world(ctx)
+		if errors.Is(err, atlas.ErrProjection) {
+			ans.Reason = err.Error()
+			raw, err := estimate.Raw(counts)
+			ans.Raw = raw
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		r, err := w.Read(ctx, w.Problem(counts, prior), estimator, nil)
+		if err != nil {
+			return err
+		}
+		theta := numbers(r.Map)
+		ans = estimateAnswer{Estimator: r.Estimator, Map: &theta, Raw: r.Raw}
+		for _, m := range r.Models {
+			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight)})
+		}
+		if r.Signal != nil {
+			ans.Signal = r.Signal.String()
+		}
+		if r.Gap != nil {
+			gap := number(*r.Gap)
+			ans.Gap = &gap
+		}
+		return nil
+	})
+	return ans, err
+}
+
+// readWorld reads the mechanism of a line, a policy or a cost with a base measure, and the number of its outputs.
+func readWorld(in *object) (kv int, world func(context.Context) (atlas.World, error), err error) {
+	if !in.has("policy") {
+		return readMechanism(in)
+	}
+	for _, name := range []string{"cost", "m", "eps", "bits"} {
+		if in.has(name) {
+			return 0, nil, fmt.Errorf("give either %q or %q, not both", "policy", name)
+		}
+	}
+	text, err := read[string](in, "policy")
+	if err != nil {
+		return 0, nil, err
+	}
+	p, err := policy.Decode([]byte(text))
+	if err != nil {
+		return 0, nil, fmt.Errorf("field %q: %w", "policy", err)
+	}
+	return p.Outputs(), func(ctx context.Context) (atlas.World, error) { return atlas.OfPolicy(ctx, p, false) }, nil
+}
+
+func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World, error), err error) {
+	c, err := readStated(in)
+	if err != nil {
+		return 0, nil, err
+	}
+	_, kv = c.Dims()
+	m, err := readBase(in, kv)
+	if err != nil {
+		return 0, nil, err
+	}
+	text, err := readExactEpsilon(in)
+	if err != nil {
+		return 0, nil, err
+	}
+	eps, err := ldp.ParseEpsilon(text)
+	if err != nil {
+		return 0, nil, fmt.Errorf("field %q: %w", "eps", err)
+	}
+	bits, err := readOr(in, "bits", wpm.DefaultBits)
+	if err != nil {
+		return 0, nil, err
+	}
+	box, err := ldp.NewPolytope(eps, m, bits)
+	if err != nil {
+		return 0, nil, err
+	}
+	return kv, func(ctx context.Context) (atlas.World, error) {
+		mechanism, err := wpm.FromPolytope(c, box, wpm.Options{})
+		if err != nil {
+			return atlas.World{}, err
+		}
+		return atlas.Of(ctx, mechanism)
+	}, nil
+}

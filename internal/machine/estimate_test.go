@@ -1,0 +1,130 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// randomized is randomized response on three points: at eps = log 3 and distances all the same, the rows are 3/5 and 1/5.
+const randomized = `"cost":{"kind":"explicit","C":[[0,1,1],[1,0,1],[1,1,0]]},"m":[0.346410161513775,0.346410161513775,0.346410161513775],"eps":"1.09861228866811"`
+
+// TestEstimateMLE: counts that the rows can explain wholly are explained so, theta = (c/N - 1/5) / (2/5).
+func TestEstimateMLE(t *testing.T) {
+	a := ask(t, "estimate", `{`+randomized+`,"counts":[50,30,20],"estimator":"mle"}`)
+	for i, want := range []float64{0.75, 0.25, 0} {
+		// A gap of 1e-6 per release, at the curvature of some 1, is 1e-3; the last is at the border.
+		if got := list(t, a["map"])[i]; !(math.Abs(got-want) <= 1e-3) {
+			t.Errorf("map[%d] = %v, want %v", i, got, want)
+		}
+	}
+	for i, want := range []float64{0.5, 0.3, 0.2} {
+		near(t, "raw", list(t, a["raw"])[i], want)
+	}
+	if gap, ok := a["gap"].(float64); !ok || !(gap <= 1e-6) || a["estimator"] != "mle" || a["models"] != nil || a["signal"] != nil {
+		t.Errorf("%v", a)
+	}
+}
+
+// TestEstimateForms: a policy gives the answer of its cost and base measure; the defaults are the map, and em without distances.
+func TestEstimateForms(t *testing.T) {
+	ctx := context.Background()
+	ring, err := cost.NewRing(8, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eps, err := ldp.ParseEpsilon("2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(mode policy.Mode) string {
+		d, err := wpm.NewDesign(ctx, ring, eps, wpm.Objective{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Publish(policy.Config{Mode: mode, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := policy.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quoted, err := json.Marshal(string(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(quoted)
+	}
+	base := ask(t, "basemeasure", `{"cost":{"kind":"ring","n":8},"eps":2,"method":"uniform"}`)
+	m, err := json.Marshal(base["m"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const counts = `,"counts":[90,30,10,5,5,5,10,30]`
+	byCost := ask(t, "estimate", `{"cost":{"kind":"ring","n":8},"m":`+string(m)+`,"eps":"2","bits":62`+counts+`}`)
+	byPolicy := ask(t, "estimate", `{"policy":`+text(policy.Mixture)+counts+`,"estimator":"map"}`)
+	a, b := list(t, byCost["map"]), list(t, byPolicy["map"])
+	sum, weights := 0.0, 0.0
+	for i := range a {
+		// The base measures are the same to 1e-9, the gap of a design, and a map is smooth in the rows.
+		if !(math.Abs(a[i]-b[i]) <= 1e-6) {
+			t.Errorf("map[%d] = %v from the cost, %v from the policy", i, a[i], b[i])
+		}
+		sum += b[i]
+	}
+	for _, m := range byPolicy["models"].([]any) {
+		weights += m.(map[string]any)["weight"].(float64)
+	}
+	if !(math.Abs(sum-1) <= 1e-12) || !(math.Abs(weights-1) <= 1e-12) || byPolicy["signal"] != "ok" || byPolicy["estimator"] != "map" || !(b[0] > 0.3) {
+		t.Errorf("sum %v, weights %v, %v", sum, weights, byPolicy)
+	}
+	projected := ask(t, "estimate", `{"policy":`+text(policy.Projection)+counts+`}`)
+	if projected["map"] != nil || !strings.Contains(fmt.Sprint(projected["reason"]), "projection mode") || len(list(t, projected["raw"])) != 8 {
+		t.Errorf("of a projection policy: %v", projected)
+	}
+	prior := ask(t, "estimate", `{"policy":`+text(policy.Mixture)+counts+`,"prior":[0,1,1,1,1,1,1,1]}`)
+	if got := list(t, prior["map"]); got[0] != 0 {
+		t.Errorf("a place of prior 0 has %v", got[0])
+	}
+	skew := ask(t, "estimate", `{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1]}`)
+	if skew["estimator"] != "em" || len(list(t, skew["map"])) != 2 {
+		t.Errorf("without distances: %v", skew)
+	}
+}
+
+func TestEstimateErrors(t *testing.T) {
+	const line = `{` + randomized + `,"counts":[5,3,2]}`
+	for _, c := range []struct{ line, want string }{
+		{strings.Replace(line, `[5,3,2]`, `[5,3]`, 1), `"counts" has 2 entries, for 3 outputs`},
+		{strings.Replace(line, `[5,3,2]`, `[5,3,-2]`, 1), "whole number"},
+		{strings.Replace(line, `[5,3,2]`, `[5,3,0.5]`, 1), "whole number"},
+		{strings.Replace(line, `[5,3,2]`, `[0,0,0]`, 1), "0 releases"},
+		{strings.Replace(line, `[5,3,2]`, `[18446744073709551615,1,1]`, 1), "bad counts"},
+		{`{` + randomized + `}`, `"counts" is missing`},
+		{line[:len(line)-1] + `,"prior":[1]}`, "prior of 1 entries"},
+		{line[:len(line)-1] + `,"prior":[0,0,0]}`, "sums to 0"},
+		{line[:len(line)-1] + `,"prior":[1,-1,1]}`, "-1"},
+		{line[:len(line)-1] + `,"estimator":"best"}`, `"best" is not map, em, mle or raw`},
+		{line[:len(line)-1] + `,"estimator":""}`, `"" is not`},
+		{line[:len(line)-1] + `,"bits":63}`, "63"},
+		{line[:len(line)-1] + `,"policy":"x"}`, "not both"},
+		{`{"policy":"x","counts":[1]}`, `"policy"`},
+		{`{"counts":[1]}`, `"cost" is missing`},
+		{`{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1],"estimator":"map"}`, "no distances between inputs"},
+		{`{"cost":{"kind":"points","x":[[0],[1]],"v":[[0],[1],[2]]},"m":[0.3,0.3,0.4],"eps":"1","counts":[9,1,1],"estimator":"raw"}`, "other points"},
+	} {
+		a := ask(t, "estimate", c.line)
+		if msg, _ := a["error"].(string); !strings.Contains(msg, c.want) {
+			t.Errorf("%s:\n error %q, want it to contain %q", c.line, msg, c.want)
+		}
+	}
+}
