@@ -125,8 +125,12 @@ func (c chords) Row(i int, buf []float64) []float64 {
 // K returns the number of places.
 func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
 
-// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point.
-// Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
+// Row returns the distances of place i, 0 <= i < K, from all places, which must not be changed. buf, of length K, may be
+// used for them.
+func (g *Geometry) Row(i int, buf []float64) []float64 { return g.dist.Row(i, buf) }
+
+// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point. Places
+// at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
 func (g *Geometry) nearest() float64 {
 	k := g.K()
 	largest := cost.Max(g.dist)
@@ -167,11 +171,16 @@ func (g *Geometry) root(n int) (basis, error) {
 	return c.root, c.err
 }
 
-// factor computes a root for a length of lengths[n], for places that stand for groups of some size each: H takes away
-// the mean over all. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
+// factor computes a root for a length of lengths[n].
+func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {
+	return g.factorOf(lengths[n], places, size)
+}
+
+// factorOf computes a root for a length, in units of g.unit, for places that stand for groups of some size each: H takes away the mean over
+// all. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
 //
 // With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
-func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {
+func (g *Geometry) factorOf(length float64, places []int, size []float64) (basis, error) {
 	k := len(places)
 	a := make([]float64, k*k)
 	buf := make([]float64, g.K())
@@ -179,7 +188,7 @@ func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {
 	for x, i := range places {
 		row := g.dist.Row(i, buf)
 		for y, j := range places {
-			a[x*k+y] = math.Exp(-row[j] / g.unit / lengths[n])
+			a[x*k+y] = math.Exp(-row[j] / g.unit / length)
 		}
 		total += size[x]
 	}
@@ -194,7 +203,7 @@ func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {
 	lapackOf.Dsyev('V', 'U', k, a, k, values, work, -1)
 	work = make([]float64, int(work[0]))
 	if !lapackOf.Dsyev('V', 'U', k, a, k, values, work, len(work)) {
-		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, lengths[n])
+		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, length)
 	}
 	// Rounding leaves eigenvalues of k epsilon where there is nothing: all places at one point, or k = 1.
 	cut := max(kernelCut*values[k-1], 1e-13*total)
