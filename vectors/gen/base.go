@@ -82,22 +82,33 @@ func baseMeasure(c [][]float64, eps float64) (value *big.Float, x, w, eta []*big
 		}
 		must(out >= 0, "an unbounded design")
 		basis[out] = in
-		by := t[out][in]
-		for n, v := range t[out] {
-			t[out][n] = rdiv(v, by)
+		pivot(t, out, in)
+	}
+	return readDesign(t, basis, k, kv)
+}
+
+// pivot makes column in the unit vector of row out.
+func pivot(t [][]*big.Float, out, in int) {
+	by := t[out][in]
+	for n, v := range t[out] {
+		t[out][n] = rdiv(v, by)
+	}
+	for r := range t {
+		f := t[r][in]
+		if r == out || f.Sign() == 0 {
+			continue
 		}
-		for r := range t {
-			f := t[r][in]
-			if r == out || f.Sign() == 0 {
-				continue
-			}
-			for n, v := range t[out] {
-				if v.Sign() != 0 {
-					t[r][n] = rsub(t[r][n], rmul(f, v))
-				}
+		for n, v := range t[out] {
+			if v.Sign() != 0 {
+				t[r][n] = rsub(t[r][n], rmul(f, v))
 			}
 		}
 	}
+}
+
+// readDesign reads the answer off the last tableau.
+func readDesign(t [][]*big.Float, basis []int, k, kv int) (value *big.Float, x, w, eta []*big.Float) {
+	columns, rows := 2*k+2*k*kv, 1+k*kv+kv
 	at := make([]*big.Float, columns+rows)
 	for n := range at {
 		at[n] = realInt(0)

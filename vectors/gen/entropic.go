@@ -75,6 +75,12 @@ func entropic(c [][]float64, mu []*big.Rat, l, h []*big.Rat, reg float64) (out e
 			v[j] = next
 		}
 	}
+	return evidence(c, kernel, m, v, q, lo, hi, reg), true
+}
+
+// evidence returns the answer for scalings v, and checks the conditions of optimality.
+func evidence(c [][]float64, kernel [][]*big.Float, m, v, q, lo, hi []*big.Float, reg float64) (out entropicOut) {
+	k, kv := len(c), len(v)
 	transport, entropy := realInt(0), realInt(0)
 	columns := make([]*big.Float, kv)
 	for j := range columns {
@@ -109,7 +115,7 @@ func entropic(c [][]float64, mu []*big.Rat, l, h []*big.Rat, reg float64) (out e
 	}
 	out.Q, out.Transport = digitList(q), digits(transport)
 	out.Objective = digits(radd(transport, rmul(realFloat(reg), entropy)))
-	return out, true
+	return out
 }
 
 func entropicVectors(s *set) {

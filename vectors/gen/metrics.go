@@ -227,6 +227,32 @@ func kpm(mu []float64, eps float64) (q []*big.Float, r *big.Float) {
 	return q, r
 }
 
+// spoilKPM gives an input a fault.
+func spoilKPM(r *rng, mu []float64, eps float64) (_ float64, reason string, flags []string) {
+	i := r.intn(len(mu))
+	bad, flag := pickBad(r)
+	flags = []string{flag}
+	switch r.intn(4) {
+	case 0:
+		if mu[i] = bad; bad < 0 && !math.IsInf(bad, 0) {
+			reason = "negative"
+		} else {
+			reason = "finite"
+		}
+	case 1:
+		mu[i], reason, flags = mu[i]+pick(r, 2e-9, 1, 1e300, 1e-3), "mass", []string{"sums-out"}
+	case 2:
+		for i := range mu {
+			mu[i] *= pick(r, 0.5, 0, 0.999)
+		}
+		reason, flags = "mass", []string{"sums-out"}
+	case 3:
+		eps, reason = pick(r, bad, 701, -1, math.Nextafter(700, 1000)), "epsilon"
+		flags = []string{}
+	}
+	return eps, reason, flags
+}
+
 func kpmVectors(s *set) {
 	r := &s.rng
 	s.until(220, 110, func(n int) {
@@ -269,27 +295,7 @@ func kpmVectors(s *set) {
 		}
 		reason := ""
 		if n%3 == 2 {
-			i := r.intn(k)
-			bad, flag := pickBad(r)
-			flags = []string{flag}
-			switch r.intn(4) {
-			case 0:
-				if mu[i] = bad; bad < 0 && !math.IsInf(bad, 0) {
-					reason = "negative"
-				} else {
-					reason = "finite"
-				}
-			case 1:
-				mu[i], reason, flags = mu[i]+pick(r, 2e-9, 1, 1e300, 1e-3), "mass", []string{"sums-out"}
-			case 2:
-				for i := range mu {
-					mu[i] *= pick(r, 0.5, 0, 0.999)
-				}
-				reason, flags = "mass", []string{"sums-out"}
-			case 3:
-				eps, reason = pick(r, bad, 701, -1, math.Nextafter(700, 1000)), "epsilon"
-				flags = []string{}
-			}
+			eps, reason, flags = spoilKPM(r, mu, eps)
 		}
 		in := kpmIn{hexFloats(mu), hexFloat(eps)}
 		if reason != "finite" && reason != "negative" {
@@ -366,137 +372,162 @@ func contraction(d *big.Float) (tau, rest string) {
 	return digits(rdiv(rsub(realInt(1), e), den)), digits(rdiv(rmul(realInt(2), e), den))
 }
 
+// hilbertDice are what the cases of all operations draw first.
+type hilbertDice struct {
+	coarse, spoil bool
+	size          int
+	bad           float64 // what spoils a case, with its flag and reason
+	flag, why     string
+}
+
+func (d hilbertDice) number(r *rng) float64 {
+	return pick(r, grain(r, d.coarse), grain(r, d.coarse), 1, float64(r.intn(9)), 0x1p-1074, 1e300, 0)
+}
+
 func hilbertVectors(s *set) {
 	r := &s.rng
-	number := func(coarse bool) float64 {
-		return pick(r, grain(r, coarse), grain(r, coarse), 1, float64(r.intn(9)), 0x1p-1074, 1e300, 0)
-	}
 	s.until(230, 110, func(n int) {
-		coarse := r.chance(50)
-		size := pick(r, 1, 2, 3, 5, 8)
-		in, out := hilbertIn{}, hilbertOut{}
-		reason, flags := "", []string{}
-		bad, flag := pickBad(r)
-		why := "finite"
-		if bad < 0 && !math.IsInf(bad, 0) {
-			why = "negative"
+		d := hilbertDice{coarse: r.chance(50), size: pick(r, 1, 2, 3, 5, 8), spoil: n%3 == 2, why: "finite"}
+		if d.bad, d.flag = pickBad(r); d.bad < 0 && !math.IsInf(d.bad, 0) {
+			d.why = "negative"
 		}
-		spoil := n%3 == 2
-		switch n / 3 % 4 {
-		case 0:
-			x, y := make([]float64, size), make([]float64, size)
-			near := r.chance(30)
-			for i := range x {
-				x[i] = number(coarse)
-				y[i] = number(coarse)
-				if near {
-					y[i] = x[i] * (1 + float64(r.intn(3))*0x1p-52)
-				}
-				if (x[i] == 0) != (y[i] == 0) && r.chance(90) {
-					x[i], y[i] = 1, 1
-				}
-			}
-			if slices.Contains(x, 0) {
-				flags = append(flags, "zero-mass")
-			}
-			if spoil {
-				reason, flags = why, []string{flag}
-				switch r.intn(3) {
-				case 0:
-					x[r.intn(size)] = bad
-				case 1:
-					y[r.intn(size)] = bad
-				case 2:
-					y, reason, flags = append(y, 1), "shape", []string{"long"}
-				}
-			}
-			in = hilbertIn{Op: "distance", X: hexFloats(x), Y: hexFloats(y)}
-			if reason == "" {
-				if d := distance(x, y); d == nil {
-					out.Distance, flags = "inf", append(flags, "infinite")
-				} else {
-					_, out.Distance = logRatio(d)
-				}
-			}
-		case 1:
-			x, y := make([]float64, size), make([]float64, size)
-			var low, high *big.Rat
-			for i := range x {
-				x[i], y[i] = (r.float()-0.5)*2000, pick(r, (r.float()-0.5)*2000, x[i], 0)
-				d := exact.Sub(exact.Rat(x[i]), exact.Rat(y[i]))
-				if low == nil {
-					low, high = d, d
-				}
-				low, high = exact.Min(low, d), exact.Max(high, d)
-			}
-			if spoil {
-				if r.chance(50) {
-					x[r.intn(size)], reason, flags = pick(r, math.NaN(), math.Inf(1)), "finite", []string{"nan"}
-					if !slices.ContainsFunc(x, math.IsNaN) {
-						flags = []string{"infinite"}
-					}
-				} else {
-					x, reason, flags = x[1:], "shape", []string{"short"}
-				}
-			}
-			in = hilbertIn{Op: "log-distance", X: hexFloats(x), Y: hexFloats(y)}
-			if reason == "" {
-				out.Distance = exact.Sub(high, low).RatString()
-			}
-		case 2:
-			a := make([][]float64, pick(r, 1, 2, 3, 4))
-			for i := range a {
-				for range size {
-					a[i] = append(a[i], max(number(coarse), pick(r, 0, 1.0/64)))
-				}
-			}
-			if r.chance(20) {
-				clear(a[0])
-				flags = append(flags, "zero-mass")
-			}
-			if len(a) != size {
-				flags = append(flags, "k!=kv")
-			}
-			if spoil {
-				reason, flags = why, []string{flag}
-				a[r.intn(len(a))][r.intn(size)] = bad
-			}
-			in = hilbertIn{Op: "diameter", A: hexMatrix(a)}
-			if reason == "" {
-				out = matrixDiameter(a)
-				if out.Diameter == "inf" {
-					flags = append(flags, "infinite")
-				}
-			}
-		case 3:
-			c := make([][]float64, pick(r, 1, 2, 3, 4))
-			for i := range c {
-				for range size {
-					c[i] = append(c[i], grain(r, coarse)*pick(r, 1, 1, 100.0))
-				}
-			}
-			reg := pick(r, 0.5, 1, 0.125, 0.01, 7, r.float()+0.001)
-			if len(c) != size {
-				flags = append(flags, "k!=kv")
-			}
-			if spoil {
-				reason, flags = why, []string{flag}
-				if r.chance(50) {
-					c[r.intn(len(c))][r.intn(size)] = bad
-				} else {
-					reg, reason = pick(r, bad, 0, math.Inf(1)), "reg"
-					flags = []string{}
-				}
-			}
-			in = hilbertIn{Op: "gibbs", A: hexMatrix(c), Reg: hexFloat(reg)}
-			if reason == "" {
-				d := gibbs(c, reg)
-				out.Diameter = d.RatString()
-				out.Tau, out.OneMinusTau = contraction(realRat(d))
-			}
-		}
+		op := []func(*rng, hilbertDice) (hilbertIn, hilbertOut, string, []string){
+			hilbertDistance, hilbertLogs, hilbertMatrix, hilbertGibbs,
+		}[n/3%4]
+		in, out, reason, flags := op(r, d)
 		s.add(reason, in, out, flags...)
 	})
+}
+
+// hilbertDistance draws the distance of two vectors.
+func hilbertDistance(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+	flags = []string{}
+	x, y := make([]float64, d.size), make([]float64, d.size)
+	near := r.chance(30)
+	for i := range x {
+		x[i] = d.number(r)
+		y[i] = d.number(r)
+		if near {
+			y[i] = x[i] * (1 + float64(r.intn(3))*0x1p-52)
+		}
+		if (x[i] == 0) != (y[i] == 0) && r.chance(90) {
+			x[i], y[i] = 1, 1
+		}
+	}
+	if slices.Contains(x, 0) {
+		flags = append(flags, "zero-mass")
+	}
+	if d.spoil {
+		reason, flags = d.why, []string{d.flag}
+		switch r.intn(3) {
+		case 0:
+			x[r.intn(d.size)] = d.bad
+		case 1:
+			y[r.intn(d.size)] = d.bad
+		case 2:
+			y, reason, flags = append(y, 1), "shape", []string{"long"}
+		}
+	}
+	in = hilbertIn{Op: "distance", X: hexFloats(x), Y: hexFloats(y)}
+	if reason == "" {
+		if far := distance(x, y); far == nil {
+			out.Distance, flags = "inf", append(flags, "infinite")
+		} else {
+			_, out.Distance = logRatio(far)
+		}
+	}
+	return in, out, reason, flags
+}
+
+// hilbertLogs draws that of two vectors given by their logarithms.
+func hilbertLogs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+	flags = []string{}
+	x, y := make([]float64, d.size), make([]float64, d.size)
+	var low, high *big.Rat
+	for i := range x {
+		x[i], y[i] = (r.float()-0.5)*2000, pick(r, (r.float()-0.5)*2000, x[i], 0)
+		diff := exact.Sub(exact.Rat(x[i]), exact.Rat(y[i]))
+		if low == nil {
+			low, high = diff, diff
+		}
+		low, high = exact.Min(low, diff), exact.Max(high, diff)
+	}
+	if d.spoil {
+		if r.chance(50) {
+			x[r.intn(d.size)], reason, flags = pick(r, math.NaN(), math.Inf(1)), "finite", []string{"nan"}
+			if !slices.ContainsFunc(x, math.IsNaN) {
+				flags = []string{"infinite"}
+			}
+		} else {
+			x, reason, flags = x[1:], "shape", []string{"short"}
+		}
+	}
+	in = hilbertIn{Op: "log-distance", X: hexFloats(x), Y: hexFloats(y)}
+	if reason == "" {
+		out.Distance = exact.Sub(high, low).RatString()
+	}
+	return in, out, reason, flags
+}
+
+// hilbertMatrix draws the diameter of a matrix.
+func hilbertMatrix(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+	flags = []string{}
+	a := make([][]float64, pick(r, 1, 2, 3, 4))
+	for i := range a {
+		for range d.size {
+			a[i] = append(a[i], max(d.number(r), pick(r, 0, 1.0/64)))
+		}
+	}
+	if r.chance(20) {
+		clear(a[0])
+		flags = append(flags, "zero-mass")
+	}
+	if len(a) != d.size {
+		flags = append(flags, "k!=kv")
+	}
+	if d.spoil {
+		reason, flags = d.why, []string{d.flag}
+		a[r.intn(len(a))][r.intn(d.size)] = d.bad
+	}
+	in = hilbertIn{Op: "diameter", A: hexMatrix(a)}
+	if reason == "" {
+		out = matrixDiameter(a)
+		if out.Diameter == "inf" {
+			flags = append(flags, "infinite")
+		}
+	}
+	return in, out, reason, flags
+}
+
+// hilbertGibbs draws that of a Gibbs kernel.
+func hilbertGibbs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+	flags = []string{}
+	c := make([][]float64, pick(r, 1, 2, 3, 4))
+	for i := range c {
+		for range d.size {
+			c[i] = append(c[i], grain(r, d.coarse)*pick(r, 1, 1, 100.0))
+		}
+	}
+	reg := pick(r, 0.5, 1, 0.125, 0.01, 7, r.float()+0.001)
+	if len(c) != d.size {
+		flags = append(flags, "k!=kv")
+	}
+	if d.spoil {
+		reason, flags = d.why, []string{d.flag}
+		if r.chance(50) {
+			c[r.intn(len(c))][r.intn(d.size)] = d.bad
+		} else {
+			reg, reason = pick(r, d.bad, 0, math.Inf(1)), "reg"
+			flags = []string{}
+		}
+	}
+	in = hilbertIn{Op: "gibbs", A: hexMatrix(c), Reg: hexFloat(reg)}
+	if reason == "" {
+		diameter := gibbs(c, reg)
+		out.Diameter = diameter.RatString()
+		out.Tau, out.OneMinusTau = contraction(realRat(diameter))
+	}
+	return in, out, reason, flags
 }
 
 // matrixDiameter compares every two rows in every two columns.

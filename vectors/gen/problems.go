@@ -250,24 +250,28 @@ func broken(r *rng, p problem) (problem, string, []string) {
 			p.mu, flag = p.mu[:len(p.mu)-1], "short"
 		}
 	}
+	return p, faultOf(p), []string{flag}
+}
+
+// faultOf returns why a problem with one fault is refused.
+func faultOf(p problem) string {
 	reason, _, _ := boxOf(p.lo, p.hi)
 	if len(p.lo) != len(p.c[0]) || p.mu != nil && len(p.mu) != len(p.c) {
 		reason = "shape"
 	}
 	if reason == "" || reason == "infeasible" || reason == "bounds" {
-		lists := append(slices.Clone(p.c), p.mu)
-		for _, list := range lists {
+		for _, list := range append(slices.Clone(p.c), p.mu) {
 			for _, v := range list {
 				switch {
 				case math.IsNaN(v) || math.IsInf(v, 0):
-					return p, "finite", []string{flag}
+					return "finite"
 				case v < 0:
-					return p, "negative", []string{flag}
+					return "negative"
 				}
 			}
 		}
 	}
-	return p, reason, []string{flag}
+	return reason
 }
 
 func pickBad(r *rng) (float64, string) {
@@ -423,110 +427,127 @@ func projectVectors(s *set) {
 
 // solve is the projection by successive shortest paths in rationals, found by relaxing every arc until nothing changes.
 // Its answer is a plan and potentials, whose values are equal: that proves it, whatever happened on the way.
-//
-// Nodes are the inputs, then the outputs, then a sink. Input i owes mu_i; output j must get l_j and may pass on what is
-// above, up to h_j - l_j, to the sink, which takes what the lower bounds leave.
 func solve(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, plan [][]*big.Rat, f, g []*big.Rat) {
 	k, kv := len(mu), len(l)
-	plan = make([][]*big.Rat, k)
-	for i := range plan {
-		plan[i] = exact.Zeros(kv)
+	t := &transport{
+		k: k, kv: kv, c: c, l: l, h: h, plan: make([][]*big.Rat, k), owed: slices.Clone(mu), want: slices.Clone(l), over: exact.Zeros(kv),
+		free: exact.Sub(big.NewRat(1, 1), exact.Sum(l)),
 	}
-	owed, want, over := slices.Clone(mu), slices.Clone(l), exact.Zeros(kv)
-	sink := k + kv
-	free := exact.Sub(big.NewRat(1, 1), exact.Sum(l))
-	nodes := sink + 1
-	for {
-		// Distances from the inputs that still owe.
-		dist, from := make([]*big.Rat, nodes), make([]int, nodes)
-		started := false
+	for i := range t.plan {
+		t.plan[i] = exact.Zeros(kv)
+	}
+	for slices.ContainsFunc(t.owed, func(v *big.Rat) bool { return v.Sign() > 0 }) {
+		t.distances()
+		t.push()
+	}
+	f, g = potentials(c, t.plan, l, h)
+	return proved(c, mu, l, h, t.plan, f, g), t.plan, f, g
+}
+
+// A transport is a plan on the way. Nodes are the inputs, then the outputs, then a sink. Input i owes mu_i; output j must
+// get l_j and may pass on what is above, up to h_j - l_j, to the sink, which takes what the lower bounds leave.
+type transport struct {
+	k, kv            int
+	c, plan          [][]*big.Rat
+	l, h             []*big.Rat
+	owed, want, over []*big.Rat
+	free             *big.Rat
+	dist             []*big.Rat
+	from             []int
+}
+
+// distances finds the cheapest ways from the inputs that still owe.
+func (t *transport) distances() {
+	k, sink := t.k, t.k+t.kv
+	t.dist, t.from = make([]*big.Rat, sink+1), make([]int, sink+1)
+	for i := range k {
+		if t.owed[i].Sign() > 0 {
+			t.dist[i], t.from[i] = new(big.Rat), -1
+		}
+	}
+	zero := new(big.Rat)
+	for changed := true; changed; {
+		changed = false
 		for i := range k {
-			if owed[i].Sign() > 0 {
-				dist[i], from[i], started = new(big.Rat), -1, true
-			}
-		}
-		if !started {
-			break
-		}
-		relax := func(u, v int, price *big.Rat) bool {
-			if dist[u] == nil {
-				return false
-			}
-			d := exact.Add(dist[u], price)
-			if dist[v] != nil && dist[v].Cmp(d) <= 0 {
-				return false
-			}
-			dist[v], from[v] = d, u
-			return true
-		}
-		zero := new(big.Rat)
-		for changed := true; changed; {
-			changed = false
-			for i := range k {
-				for j := range kv {
-					changed = relax(i, k+j, c[i][j]) || changed
-					if plan[i][j].Sign() > 0 {
-						changed = relax(k+j, i, new(big.Rat).Neg(c[i][j])) || changed
-					}
-				}
-			}
-			for j := range kv {
-				if over[j].Cmp(exact.Sub(h[j], l[j])) < 0 {
-					changed = relax(k+j, sink, zero) || changed
-				}
-				if over[j].Sign() > 0 {
-					changed = relax(sink, k+j, zero) || changed
+			for j := range t.kv {
+				changed = t.relax(i, k+j, t.c[i][j]) || changed
+				if t.plan[i][j].Sign() > 0 {
+					changed = t.relax(k+j, i, new(big.Rat).Neg(t.c[i][j])) || changed
 				}
 			}
 		}
-		// To an output that wants, or to the sink: the nearest.
-		end := -1
-		for v := k; v < nodes; v++ {
-			wants := v == sink && free.Sign() > 0 || v < sink && want[v-k].Sign() > 0
-			if wants && dist[v] != nil && (end < 0 || dist[v].Cmp(dist[end]) < 0) {
-				end = v
+		for j := range t.kv {
+			if t.over[j].Cmp(exact.Sub(t.h[j], t.l[j])) < 0 {
+				changed = t.relax(k+j, sink, zero) || changed
 			}
-		}
-		must(end >= 0, "no path")
-		push := free
-		if end < sink {
-			push = want[end-k]
-		}
-		start := end
-		for v := end; from[v] >= 0; v = from[v] {
-			switch u := from[v]; {
-			case u >= k && u < sink && v < k:
-				push = exact.Min(push, plan[v][u-k])
-			case v == sink:
-				push = exact.Min(push, exact.Sub(exact.Sub(h[u-k], l[u-k]), over[u-k]))
-			case u == sink:
-				push = exact.Min(push, over[v-k])
+			if t.over[j].Sign() > 0 {
+				changed = t.relax(sink, k+j, zero) || changed
 			}
-			start = from[v]
-		}
-		push = exact.Min(push, owed[start])
-		for v := end; from[v] >= 0; v = from[v] {
-			switch u := from[v]; {
-			case u < k:
-				plan[u][v-k] = exact.Add(plan[u][v-k], push)
-			case v == sink:
-				over[u-k] = exact.Add(over[u-k], push)
-			case u == sink:
-				over[v-k] = exact.Sub(over[v-k], push)
-			default:
-				plan[v][u-k] = exact.Sub(plan[v][u-k], push)
-			}
-		}
-		owed[start] = exact.Sub(owed[start], push)
-		if end == sink {
-			free = exact.Sub(free, push)
-		} else {
-			want[end-k] = exact.Sub(want[end-k], push)
 		}
 	}
-	f, g = potentials(c, plan, l, h)
-	value = new(big.Rat)
-	q := exact.Zeros(kv)
+}
+
+func (t *transport) relax(u, v int, price *big.Rat) bool {
+	if t.dist[u] == nil {
+		return false
+	}
+	d := exact.Add(t.dist[u], price)
+	if t.dist[v] != nil && t.dist[v].Cmp(d) <= 0 {
+		return false
+	}
+	t.dist[v], t.from[v] = d, u
+	return true
+}
+
+// push sends as much as it can to the nearest output that wants, or to the sink.
+func (t *transport) push() {
+	k, sink, end := t.k, t.k+t.kv, -1
+	for v := k; v <= sink; v++ {
+		wants := v == sink && t.free.Sign() > 0 || v < sink && t.want[v-k].Sign() > 0
+		if wants && t.dist[v] != nil && (end < 0 || t.dist[v].Cmp(t.dist[end]) < 0) {
+			end = v
+		}
+	}
+	must(end >= 0, "no path")
+	amount, start := t.free, end
+	if end < sink {
+		amount = t.want[end-k]
+	}
+	for v := end; t.from[v] >= 0; v = t.from[v] {
+		switch u := t.from[v]; {
+		case u >= k && u < sink && v < k:
+			amount = exact.Min(amount, t.plan[v][u-k])
+		case v == sink:
+			amount = exact.Min(amount, exact.Sub(exact.Sub(t.h[u-k], t.l[u-k]), t.over[u-k]))
+		case u == sink:
+			amount = exact.Min(amount, t.over[v-k])
+		}
+		start = t.from[v]
+	}
+	amount = exact.Min(amount, t.owed[start])
+	for v := end; t.from[v] >= 0; v = t.from[v] {
+		switch u := t.from[v]; {
+		case u < k:
+			t.plan[u][v-k] = exact.Add(t.plan[u][v-k], amount)
+		case v == sink:
+			t.over[u-k] = exact.Add(t.over[u-k], amount)
+		case u == sink:
+			t.over[v-k] = exact.Sub(t.over[v-k], amount)
+		default:
+			t.plan[v][u-k] = exact.Sub(t.plan[v][u-k], amount)
+		}
+	}
+	t.owed[start] = exact.Sub(t.owed[start], amount)
+	if end == sink {
+		t.free = exact.Sub(t.free, amount)
+	} else {
+		t.want[end-k] = exact.Sub(t.want[end-k], amount)
+	}
+}
+
+// proved returns the cost of a plan that the potentials prove to be the least.
+func proved(c [][]*big.Rat, mu, l, h []*big.Rat, plan [][]*big.Rat, f, g []*big.Rat) *big.Rat {
+	value, dual, q := new(big.Rat), new(big.Rat), exact.Zeros(len(l))
 	for i, row := range plan {
 		sum := new(big.Rat)
 		for j, v := range row {
@@ -536,9 +557,6 @@ func solve(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, plan [][]*big.R
 			sum.Add(sum, v)
 		}
 		must(sum.Cmp(mu[i]) == 0, "a row of the plan")
-	}
-	dual := new(big.Rat)
-	for i := range mu {
 		dual.Add(dual, exact.Mul(mu[i], f[i]))
 	}
 	for j := range q {
@@ -549,7 +567,7 @@ func solve(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, plan [][]*big.R
 		}
 	}
 	must(dual.Cmp(value) == 0, "the dual value is not the cost of the plan")
-	return value, plan, f, g
+	return value
 }
 
 // potentials returns f, g with f + g <= c that prove a plan to be optimal: minus the distances in its residual graph,

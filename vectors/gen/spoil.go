@@ -126,6 +126,9 @@ func (f file) spoiled() (out []spoiledText) {
 	g.fallback = append([]uint64(nil), f.fallback...)
 	g.fallback[0]++
 	add(g.text(), "sums-out", "one-unit-out")
+	for at, hi := range f.box.hi { // a column at hi, written as one between
+		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at), fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.box.lo[at])), "one-unit-out", "spelling")
+	}
 	if strings.Contains(text, `"lo":["`) {
 		swap(`"lo":["`, `"lo":["0`, "spelling")
 		swap(`"lo":["`, `"lo":["-`, "negative")
