@@ -426,7 +426,12 @@ func releaseVectors(s *set) {
 			for j, v := range f.box.row(r) {
 				projected[j] = math.Ldexp(float64(v), -f.box.bits)
 			}
-			switch r.intn(6) {
+			style := r.intn(6)
+			if n >= 200 { // the edge of the slack, for data that are usable
+				style, private = 3, []byte(f.label(0)+",1")
+				in.Private = hex.EncodeToString(private)
+			}
+			switch style {
 			case 0:
 				projected = nil
 			case 1:
