@@ -12,9 +12,3 @@ func (c *Channel) Law(theta []float64) ([]float64, error) {
 	c.forward(theta, q)
 	return q, nil
 }
-
-// Guess returns the prior as shares: what one says without a release. The errors are ErrShape and ErrCounts.
-func (p Problem) Guess() ([]float64, error) {
-	_, _, prior, err := p.check()
-	return prior, err
-}

@@ -36,17 +36,22 @@ func TestLaw(t *testing.T) {
 		if _, err := c.Law([]float64{1}); !errors.Is(err, ErrShape) {
 			t.Errorf("%s: a short map: %v", name, err)
 		}
-		p := Problem{Counts: []uint64{1, 0, 0}, Channel: c, Prior: []float64{3e300, 1e300}}
-		if guess, err := p.Guess(); err != nil || !(math.Abs(guess[0]-0.75) <= 0x1p-52) || !(math.Abs(guess[1]-0.25) <= 0x1p-52) {
-			t.Errorf("Guess() = %v, %v", guess, err)
+	}
+}
+
+func TestGuess(t *testing.T) {
+	if got, err := Guess([]float64{3e300, 1e300}, 2); err != nil || !(math.Abs(got[0]-0.75) <= 0x1p-52) || !(math.Abs(got[1]-0.25) <= 0x1p-52) {
+		t.Errorf("Guess() = %v, %v", got, err)
+	}
+	if got, err := Guess(nil, 2); err != nil || got[0] != 0.5 || got[1] != 0.5 {
+		t.Errorf("Guess(nil) = %v, %v", got, err)
+	}
+	for _, prior := range [][]float64{{1}, {0, 0}, {1, -1}, {1, math.NaN()}, {1, math.Inf(1)}} {
+		if got, err := Guess(prior, 2); got != nil || !errors.Is(err, ErrShape) {
+			t.Errorf("Guess(%v) = %v, %v", prior, got, err)
 		}
-		p.Prior = nil
-		if guess, err := p.Guess(); err != nil || guess[0] != 0.5 || guess[1] != 0.5 {
-			t.Errorf("Guess() without a prior = %v, %v", guess, err)
-		}
-		p.Prior = []float64{1}
-		if _, err := p.Guess(); !errors.Is(err, ErrShape) {
-			t.Errorf("Guess() of a short prior: %v", err)
-		}
+	}
+	if _, err := Guess(nil, 0); !errors.Is(err, ErrShape) {
+		t.Errorf("no inputs: %v", err)
 	}
 }

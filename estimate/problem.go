@@ -50,35 +50,42 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 	if n == 0 || n > 1<<53 {
 		return nil, 0, nil, fmt.Errorf("%w: %v releases", ErrCounts, n)
 	}
-	prior = make([]float64, k)
-	if p.Prior == nil {
-		for i := range prior {
-			prior[i] = 1 / float64(k)
-		}
-		return counts, n, prior, nil
+	prior, err = Guess(p.Prior, k)
+	return counts, n, prior, err
+}
+
+// Guess returns a prior over k inputs as shares, which is what one says without a release: uniform if it is nil. The error is
+// ErrShape for another length, and for what is no distribution in any unit.
+func Guess(prior []float64, k int) ([]float64, error) {
+	if k < 1 || prior != nil && len(prior) != k {
+		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(prior), k)
 	}
-	if len(p.Prior) != k {
-		return nil, 0, nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(p.Prior), k)
+	out := make([]float64, k)
+	if prior == nil {
+		for i := range out {
+			out[i] = 1 / float64(k)
+		}
+		return out, nil
 	}
 	largest := 0.0
-	for i, v := range p.Prior {
+	for i, v := range prior {
 		if !(v >= 0 && v <= math.MaxFloat64) {
-			return nil, 0, nil, fmt.Errorf("%w: Prior[%d] = %v", ErrShape, i, v)
+			return nil, fmt.Errorf("%w: Prior[%d] = %v", ErrShape, i, v)
 		}
 		largest = max(largest, v)
 	}
 	if largest == 0 {
-		return nil, 0, nil, fmt.Errorf("%w: the prior sums to 0", ErrShape)
+		return nil, fmt.Errorf("%w: the prior sums to 0", ErrShape)
 	}
 	sum := 0.0
-	for i, v := range p.Prior {
-		prior[i] = v / largest
-		sum += prior[i]
+	for i, v := range prior {
+		out[i] = v / largest
+		sum += out[i]
 	}
-	for i := range prior {
-		prior[i] /= sum
+	for i := range out {
+		out[i] /= sum
 	}
-	return counts, n, prior, nil
+	return out, nil
 }
 
 // Raw returns the releases as they are, as shares: length kv. The error is ErrCounts if there are none.

@@ -60,7 +60,8 @@ func (w World) Read(ctx context.Context, p estimate.Problem, estimator string, p
 		estimator = w.Default()
 	}
 	r.Estimator = estimator
-	if r.Guess, err = p.Guess(); err != nil {
+	k, _ := w.Channel.Dims()
+	if r.Guess, err = estimate.Guess(p.Prior, k); err != nil {
 		return r, err
 	}
 	if r.Raw, err = estimate.Raw(p.Counts); err != nil {
