@@ -440,19 +440,24 @@ func drawStep(t *rapid.T) (in proptest.Problem, reg, rate float64) {
 	return in, reg, tau * tau
 }
 
-// gibbsDiameter is Birkhoff's diameter of exp(-C/reg), by its definition.
+// gibbsDiameter is Birkhoff's diameter of exp(-C/reg), by its definition: the largest (x_j - y_j) - (x_l - y_l) of two
+// rows, over reg. It is exact up to the last rounding, because in floats a row of equal costs beside a row of tiny ones
+// cancels to 0.
 func gibbsDiameter(c [][]float64, reg float64) float64 {
-	d := 0.0
-	for _, x := range c {
-		for _, y := range c {
+	d := new(big.Rat)
+	rows := proptest.ExactCost(c)
+	for a, x := range rows {
+		for _, y := range rows[:a] {
+			low := exact.Sub(x[0], y[0])
+			top := low
 			for j := range x {
-				for l := range x {
-					d = max(d, ((x[j]-y[j])-(x[l]-y[l]))/reg)
-				}
+				v := exact.Sub(x[j], y[j])
+				low, top = exact.Min(low, v), exact.Max(top, v)
 			}
+			d = exact.Max(d, exact.Sub(top, low))
 		}
 	}
-	return d
+	return exact.Float(exact.Quo(d, exact.Rat(reg)))
 }
 
 func step(t *rapid.T, f CompositeMap, in proptest.Problem, reg float64, logV []float64) (next, q []float64) {
