@@ -177,7 +177,9 @@ func (f *fit) average(ctx context.Context, root func(n int) (basis, error), chos
 			if a.logs[m] = evidence + prior; a.logs[m] > best-negligible {
 				best = max(best, a.logs[m])
 				a.maps[m], a.features[m] = f.at.theta, smooth.features(f.at.theta)
-				a.variance[m] = f.variance(smooth)
+				if a.logs[m] > best-doubtful { // others have next to no part in the signal
+					a.variance[m] = f.variance(smooth)
+				}
 			}
 			s.progress(m+1, n)
 		}

@@ -25,7 +25,7 @@ const (
 const (
 	noSignal    = 0.95
 	weakSignal  = 0.7
-	maxFeatures = 32
+	maxFeatures = 12
 	// rounding of a squared feature, relative to the largest: sums of up to 10 000 terms.
 	rounding = 1e-20
 )
