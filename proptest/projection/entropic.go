@@ -265,8 +265,11 @@ func EntropicPoint(t *rapid.T, e Entropic) {
 					t.Fatalf("q[%d] could be smaller and q[%d] larger: %v > %v\nq %v, reg %v, %#v", a, b, left, right, q, reg, in)
 				}
 			}
-			if q[b] == 0 && in.Hi[b] > 1e-200 {
-				t.Fatalf("q[%d] = 0 below its bound %v\nreg %v, %#v", b, in.Hi[b], reg, in)
+			// Column a says that theta is at least left, so that q_b = 0 only where e^theta s_b is below the least float, e^-744.
+			if q[b] == 0 && in.Hi[b] > 1e-200 && q[a] > in.Lo[a]*(1+tol)+1e-3 {
+				if x := math.Log(q[a]) + (in.C[i][a]-in.C[i][b])/reg; !(x <= -740) {
+					t.Fatalf("q[%d] = 0, and should be e^%.4g\nq %v, reg %v, %#v", b, x, q, reg, in)
+				}
 			}
 		}
 	}
