@@ -156,9 +156,17 @@ func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProje
 	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
 		err = nil
 	}
+	return smoothed(in, r, err)
+}
+
+// smoothed is an answer that its own package has verified.
+func smoothed(in sinkhorn.Problem, r sinkhorn.Result, err error) (projection.EntropicProjection, error) {
+	if err != nil {
+		return projection.EntropicProjection{}, err
+	}
+	_, _, err = sinkhorn.Verify(in, r)
 	return projection.EntropicProjection{
-		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
-		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
+		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective, G: r.Potentials.G,
 	}, err
 }
 
@@ -191,10 +199,7 @@ func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicPro
 	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
 		err = nil
 	}
-	return projection.EntropicProjection{
-		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective,
-		Verify: func() (upper, lower *big.Rat, err error) { return sinkhorn.Verify(in, r) },
-	}, err
+	return smoothed(in, r, err)
 }
 
 // paperStep is one iteration of sinkhorn's method Paper: stopped after one iteration it has q, after two T(v).
@@ -259,10 +264,8 @@ func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Re
 	if err != nil {
 		return design.Base{}, fmt.Errorf("solve: %w", err)
 	}
-	return design.Base{
-		M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower,
-		Verify: func() (upper, lower *big.Rat, err error) { return basemeasure.Verify(d, eps, r) },
-	}, nil
+	_, _, err = basemeasure.Verify(d, eps, r)
+	return design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds}, err
 }
 
 // flow is mincostflow.Project with some settings.
@@ -271,14 +274,21 @@ type flow mincostflow.Settings
 func (f flow) Project(p proptest.Problem) (projection.Projection, error) {
 	in := mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}
 	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
-	return projected(in, r), err
+	return projected(in, r, err)
 }
 
-func projected(in mincostflow.Problem, r mincostflow.Result) projection.Projection {
-	return projection.Projection{
-		Q: r.Q, Objective: r.Objective, Lower: r.Lower, Upper: r.Upper,
-		Verify: func() (upper, lower *big.Rat, err error) { return mincostflow.Verify(in, r) },
+// projected is an answer that its own package has verified. The laws have the plan and potentials.
+func projected(in mincostflow.Problem, r mincostflow.Result, err error) (projection.Projection, error) {
+	if err != nil {
+		return projection.Projection{}, err
 	}
+	p := projection.Projection{Q: r.Q, Objective: r.Objective, Lower: r.Lower, Upper: r.Upper}
+	p.Certificate.G = r.Potentials.G
+	for _, e := range r.Plan {
+		p.Certificate.Plan = append(p.Certificate.Plan, projection.Arc(e))
+	}
+	_, _, err = mincostflow.Verify(in, r)
+	return p, err
 }
 
 // sparse gives the rows with mass only.
@@ -292,7 +302,7 @@ func (f sparse) Project(p proptest.Problem) (projection.Projection, error) {
 		}
 	}
 	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
-	return projected(in, r), err
+	return projected(in, r, err)
 }
 
 func transport(c [][]float64, a, b []float64) (float64, error) {

@@ -15,13 +15,17 @@
 //	privacy.NewChannel         the rows of the mixture mode            ChannelLaws
 //	privacy.NewSampler         a draw from integer weights             SamplerLaws
 //	privacy.KPM                the Kullback-Leibler mechanism          KPMLaws
-//	projection.Projector       one projection, with bounds             ProjectorLaws, ZeroEpsilon
-//	projection.Entropic        one entropic projection                 EntropicLaws; with bounds EntropicBoundLaws
+//	projection.Projector       one projection                          ProjectorLaws, ZeroEpsilon
+//	                           with bounds, with a proof of them       ProjectorBoundLaws, ProjectorCertificateLaws
+//	projection.Entropic        one entropic projection                 EntropicLaws
+//	                           with bounds, with a proof of them       EntropicBoundLaws, EntropicCertificateLaws
 //	projection.CompositeMap    one iteration of Algorithm 1            CompositeLaws
 //	projection.KLProjector     the projection in KL(q || s)            KLLaws
 //	projection.Hilbert         the metric, diameter, contraction       HilbertLaws
 //	design.NewKnapsack         φ_i, τ_i, subgradients                  KnapsackLaws
-//	design.BaseMeasurer        a base measure, with bounds             BaseLaws, MinimaxOptimality, MinimaxWithin
+//	design.BaseMeasurer        a base measure                          BaseLaws
+//	                           with bounds                             BaseBoundLaws, MinimaxOptimality, MinimaxWithin
+//	                           with a proof of them                    BaseCertificateLaws
 //	design.Descender           mirror descent, with its bound          DescenderLaws
 //	design.GKLProjector        its projection                          GKLLaws
 //	design.SphereSolver        the base measure on the sphere          SphereLaws
@@ -38,6 +42,9 @@
 //		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(mine))
 //	}
 //
+// A certificate is data: an implementation hands over a plan with potentials, or weights with thresholds, and the laws
+// recompute what these prove. An implementation without bounds or without certificates leaves those groups out.
+//
 // Each law is a function of a *rapid.T as well, for rapid.Check, rapid.MakeFuzz or a test of one law. A Law
 // names the statement it comes from; docs/mathematics.md has the way back.
 //
@@ -48,7 +55,8 @@
 // none: they compare integers. Passing is evidence, not proof. Each law rejects planted errors of the kind
 // it is there for; the package's own tests hold that.
 //
-// Instances are tiny (a dozen rows and columns at most) and lean to edges: ties and near-ties, zeros,
+// Instances are tiny (a dozen rows and columns at most), except where a certificate is there to check large ones, and
+// lean to edges: ties and near-ties, zeros,
 // point masses, one row or column, mass at both ends of its range, boxes that miss mass 1 by rounding,
 // costs over hundreds of orders of magnitude, eps from 1e-6 to 50. Implementations get copies: one that
 // writes to its input fails. A panic fails too.

@@ -48,8 +48,11 @@ const (
 	KLTol = 1e-12
 )
 
+// TB is what a law fails on: a *rapid.T, or a *testing.T.
+type TB = rapid.TB
+
 // Finite fails the test unless every number is finite.
-func Finite(t *rapid.T, what string, x ...float64) {
+func Finite(t TB, what string, x ...float64) {
 	t.Helper()
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -59,7 +62,7 @@ func Finite(t *rapid.T, what string, x ...float64) {
 }
 
 // Length fails the test unless len(x) == n.
-func Length(t *rapid.T, what string, x []float64, n int) {
+func Length(t TB, what string, x []float64, n int) {
 	t.Helper()
 	if len(x) != n {
 		t.Fatalf("%s has %d entries, want %d", what, len(x), n)
@@ -67,7 +70,7 @@ func Length(t *rapid.T, what string, x []float64, n int) {
 }
 
 // AtMost fails the test unless x <= y + tol * scale, with x and y exact.
-func AtMost(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
+func AtMost(t TB, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
 	if d := exact.Sub(x, y); d.Cmp(exact.Mul(exact.Rat(tol), exact.Rat(scale))) > 0 {
 		t.Fatalf("%s: %.17g > %.17g by %.3g, which is more than %.3g * %.3g",
@@ -76,7 +79,7 @@ func AtMost(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
 }
 
 // Near fails the test unless |x - y| <= tol * scale, with x and y exact.
-func Near(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
+func Near(t TB, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
 	d := exact.Sub(x, y)
 	if d.Abs(d).Cmp(exact.Mul(exact.Rat(tol), exact.Rat(scale))) > 0 {
@@ -86,7 +89,7 @@ func Near(t *rapid.T, what string, x, y *big.Rat, tol, scale float64) {
 }
 
 // SameFloats fails the test if an input was modified.
-func SameFloats(t *rapid.T, what string, got, want []float64) {
+func SameFloats(t TB, what string, got, want []float64) {
 	t.Helper()
 	Length(t, what, got, len(want))
 	for i := range got {
@@ -96,7 +99,7 @@ func SameFloats(t *rapid.T, what string, got, want []float64) {
 	}
 }
 
-func SameProblem(t *rapid.T, got, want Problem) {
+func SameProblem(t TB, got, want Problem) {
 	t.Helper()
 	for i := range want.C {
 		SameFloats(t, "C", got.C[i], want.C[i])
@@ -107,7 +110,7 @@ func SameProblem(t *rapid.T, got, want Problem) {
 }
 
 // Relative fails the test unless |x - y| <= tol * |y|.
-func Relative(t *rapid.T, what string, x, y, tol float64) {
+func Relative(t TB, what string, x, y, tol float64) {
 	t.Helper()
 	if !(math.Abs(x-y) <= tol*math.Abs(y)) {
 		t.Fatalf("%s: %.17g against %.17g, apart by %.3g of it, more than %.3g", what, x, y, x/y-1, tol)

@@ -38,9 +38,23 @@ func TestEstimateInterval(t *testing.T) { proptest.Run(t, estimators.IntervalLaw
 
 func TestEstimateRaw(t *testing.T) { proptest.Run(t, estimators.RawLaws(), estimate.Raw) }
 
-func TestBaseMeasureUniform(t *testing.T) { proptest.Run(t, design.BaseLaws(), uniform) }
+func TestBaseMeasureUniform(t *testing.T) { measures(t, uniform) }
 
-func TestBaseMeasureShape(t *testing.T) { proptest.Run(t, design.BaseLaws(), tilted) }
+func TestBaseMeasureShape(t *testing.T) { measures(t, tilted) }
+
+// measures runs all laws of a base measure that comes with a proof.
+func measures(t *testing.T, b design.BaseMeasurer) {
+	t.Helper()
+	proptest.Run(t, design.BaseLaws(), b)
+	proven(t, b)
+}
+
+// proven runs those of the bounds.
+func proven(t *testing.T, b design.BaseMeasurer) {
+	t.Helper()
+	proptest.Run(t, design.BaseBoundLaws(), b)
+	proptest.Run(t, design.BaseCertificateLaws(), b)
+}
 
 // TestBaseMeasureMinimax: on transitive costs the uniform measure is optimal among all mechanisms.
 func TestBaseMeasureMinimax(t *testing.T) {
@@ -60,7 +74,7 @@ func anyMeasure() (laws []proptest.Law[design.BaseMeasurer]) {
 	return laws
 }
 
-func TestBaseMeasureSolve(t *testing.T) { proptest.Run(t, design.BaseLaws(), bestEffort) }
+func TestBaseMeasureSolve(t *testing.T) { measures(t, bestEffort) }
 
 // TestBaseMeasureSolveMinimax: on any cost no mechanism beats the optimal measure, and its lower bound proves it, up to the default
 // gap or ValueTol of the largest cost.
@@ -76,7 +90,10 @@ func TestMirror(t *testing.T) { proptest.Run(t, design.DescenderLaws(), paperDes
 // TestMirrorMeasure: what a descent returns is a base measure with a proof, whatever the rule.
 func TestMirrorMeasure(t *testing.T) {
 	for _, rule := range []mirror.Rule{mirror.Paper, mirror.Repaired, mirror.Sharp, mirror.Adaptive} {
-		t.Run(rule.String(), func(t *testing.T) { proptest.Run(t, anyMeasure(), descended(rule)) })
+		t.Run(rule.String(), func(t *testing.T) {
+			proptest.Run(t, anyMeasure(), descended(rule))
+			proven(t, descended(rule))
+		})
 	}
 }
 
@@ -145,11 +162,14 @@ func TestSinkhornFast(t *testing.T) {
 // TestSinkhornFastBounds: what is claimed beside q.
 func TestSinkhornFastBounds(t *testing.T) {
 	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(sink{}))
+	proptest.Run(t, projection.EntropicCertificateLaws(), projection.Entropic(sink{}))
 }
 
 // TestSinkhornPaperBounds: the same of Algorithm 1, with a limit, because at the least reg it would need for ever.
 func TestSinkhornPaperBounds(t *testing.T) {
-	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(sink{Method: sinkhorn.Paper, MaxIterations: 20000}))
+	paper := projection.Entropic(sink{Method: sinkhorn.Paper, MaxIterations: 20000})
+	proptest.Run(t, projection.EntropicBoundLaws(), paper)
+	proptest.Run(t, projection.EntropicCertificateLaws(), paper)
 }
 
 // TestSinkhornProjector: a Projector keeps the laws of an entropic projection, and agrees with Project by either method,
@@ -157,6 +177,7 @@ func TestSinkhornPaperBounds(t *testing.T) {
 func TestSinkhornProjector(t *testing.T) {
 	proptest.Run(t, projection.EntropicLaws(), anySpread(stream{}))
 	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(stream{}))
+	proptest.Run(t, projection.EntropicCertificateLaws(), projection.Entropic(stream{}))
 	for name, other := range map[string]sink{"fast": {}, "paper": {Method: sinkhorn.Paper}} {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { projection.EntropicAgreement(t, stream{}, other) }))
 	}
@@ -201,18 +222,20 @@ func TestOwnSinkhorn(t *testing.T) {
 	proptest.Run(t, projection.EntropicLaws(), projection.Entropic(projection.EntropicOn{Entropic: projection.EntropicFunc(ownSinkhorn), Reg: 0.1}))
 }
 
-func TestMinCostFlow(t *testing.T) {
-	proptest.Run(t, projection.ProjectorLaws(), projection.Projector(flow{}))
+// exactly runs all laws of a projector that proves what it says.
+func exactly(t *testing.T, p projection.Projector) {
+	t.Helper()
+	proptest.Run(t, projection.ProjectorLaws(), p)
+	proptest.Run(t, projection.ProjectorBoundLaws(), p)
+	proptest.Run(t, projection.ProjectorCertificateLaws(), p)
 }
+
+func TestMinCostFlow(t *testing.T) { exactly(t, flow{}) }
 
 // TestMinCostFlowSparse gives rows with mass alone, read or unread otherwise.
 func TestMinCostFlowSparse(t *testing.T) {
-	t.Run("all", func(t *testing.T) {
-		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(sparse{AllRows: true}))
-	})
-	t.Run("only", func(t *testing.T) {
-		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(sparse{}))
-	})
+	t.Run("all", func(t *testing.T) { exactly(t, sparse{AllRows: true}) })
+	t.Run("only", func(t *testing.T) { exactly(t, sparse{}) })
 }
 
 func TestMinCostFlowZeroEpsilon(t *testing.T) {

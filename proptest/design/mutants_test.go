@@ -274,39 +274,40 @@ func TestBaseLaws(t *testing.T) {
 			return b, err
 		}
 	}
-	// lower replaces the lower bound, in the floats and in the certificate.
+	// lower replaces the lower bound.
 	lower := func(f func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat) BaseMeasurer {
 		return edit(func(c [][]float64, eps float64, b *Base) {
-			w, eta := cuts(c, b.M, eps)
-			v := f(c, eps, w, eta)
-			upper := exact.Rat(b.Upper)
-			b.Lower = planted.Down(v)
-			b.Verify = func() (u, l *big.Rat, err error) { return upper, v, nil }
+			w, err := exact.Distribution(b.Weights)
+			if err != nil {
+				panic(err)
+			}
+			b.Lower = planted.Down(f(c, eps, w, exact.Rats(b.Thresholds)))
 		})
 	}
-	planted.Laws(t, BaseLaws(), refBase, []planted.Error[BaseMeasurer]{
-		{Name: "claims that its value is optimal", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = b.F }), Killed: []string{"BaseLowerBound", "BaseCertificate"}},
+	bounds := []planted.Error[BaseMeasurer]{
+		{Name: "claims that its value is optimal", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = b.F }),
+			Killed: []string{"BaseLowerBound"}},
 		{Name: "wrong sign rule for the mass", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
 			e, _ := exact.ExpBounds(exact.Rat(eps), 120)
 			a := new(big.Rat)
 			for i := range c {
 				a.Add(a, exact.Mul(w[i], eta[i]))
 			}
-			least := exact.Sub(bound(c, eps, w, eta), a) // min(b, b/E)
+			least := exact.Sub(dual(c, eps, w, eta), a) // min(b, b/E)
 			if least.Sign() < 0 {
 				return exact.Add(a, exact.Quo(least, e))
 			}
 			return exact.Add(a, exact.Mul(least, e))
 		}), Killed: []string{"BaseLowerBound"}},
 		{Name: "forgets e^eps below the threshold", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
-			return bound(c, 0, w, eta)
+			return dual(c, 0, w, eta)
 		}), Killed: []string{"BaseLowerBound"}},
 		{Name: "weights that do not sum to one", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
 			twice := slices.Clone(w)
 			for i := range twice {
 				twice[i] = exact.Mul(twice[i], big.NewRat(2, 1))
 			}
-			return bound(c, eps, twice, eta)
+			return dual(c, eps, twice, eta)
 		}), Killed: []string{"BaseLowerBound"}},
 		{Name: "best column instead of the worst", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
 			best := new(big.Rat)
@@ -315,10 +316,39 @@ func TestBaseLaws(t *testing.T) {
 				for i := range c {
 					one[i] = c[i][j : j+1]
 				}
-				best = exact.Max(best, bound(one, eps, w, eta))
+				best = exact.Max(best, dual(one, eps, w, eta))
 			}
 			return best
 		}), Killed: []string{"BaseLowerBound"}},
+		{Name: "upper bound rounded down", Impl: edit(func(c [][]float64, _ float64, b *Base) {
+			b.Upper = math.Nextafter(b.Upper, 0)
+			b.Upper = math.Nextafter(b.Upper, 0)
+		}), Killed: []string{"BaseUpperBound"}},
+		{Name: "an upper bound of no use", Impl: edit(func(c [][]float64, _ float64, b *Base) { b.Upper += 1e-6 * proptest.MaxCost(c) }),
+			Killed: []string{"BaseUpperBound"}},
+		{Name: "a bound that is NaN", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.NaN() }), Killed: []string{"BaseUpperBound"}},
+	}
+	planted.Laws(t, BaseBoundLaws(), refBase, bounds)
+	planted.Laws(t, BaseCertificateLaws(), refBase, []planted.Error[BaseMeasurer]{
+		{Name: "has no proof", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Weights, b.Thresholds = nil, nil }),
+			Killed: []string{"BaseCertificate"}},
+		{Name: "claims that its value is optimal", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = b.F }),
+			Killed: []string{"BaseCertificate"}},
+		{Name: "rounds Lower up", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.Nextafter(b.Lower, math.Inf(1)) }),
+			Killed: []string{"BaseCertificate"}},
+		{Name: "has a negative weight", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Weights[0] = -1 }), Killed: []string{"BaseCertificate"}},
+		{Name: "has thresholds of the other rows", Impl: edit(func(_ [][]float64, _ float64, b *Base) { slices.Reverse(b.Thresholds) }),
+			Killed: []string{"BaseCertificate"}},
+		{Name: "claims the objective of forgotten e^eps", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
+			return dual(c, 0, w, eta)
+		}), Killed: []string{"BaseCertificate"}},
+	})
+	t.Run("no claim", func(t *testing.T) {
+		none := edit(func(_ [][]float64, _ float64, b *Base) { b.Lower, b.Upper = math.Inf(-1), math.Inf(1) })
+		proptest.Run(t, BaseLaws(), none)
+		proptest.Run(t, BaseBoundLaws(), none)
+	})
+	planted.Laws(t, BaseLaws(), refBase, []planted.Error[BaseMeasurer]{
 		{Name: "swaps alpha and beta", Impl: func(c [][]float64, eps float64) (Base, error) {
 			b, err := refBase(c, eps)
 			if err != nil {
@@ -337,10 +367,6 @@ func TestBaseLaws(t *testing.T) {
 			b.F, b.Upper = top, top
 			return b, nil
 		}, Killed: []string{"BaseValue"}},
-		{Name: "upper bound rounded down", Impl: edit(func(c [][]float64, _ float64, b *Base) {
-			b.Upper = math.Nextafter(b.Upper, 0)
-			b.Upper = math.Nextafter(b.Upper, 0)
-		}), Killed: []string{"BaseValue", "BaseCertificate"}},
 		{Name: "mass out of range", Impl: edit(func(_ [][]float64, eps float64, b *Base) {
 			for j := range b.M {
 				b.M[j] *= 2 * math.Exp(eps/2)

@@ -55,46 +55,14 @@ func (k refKnapsack) Subgradient(i int, tau, a, b float64, dst []float64) {
 	}
 }
 
-// bound is the lower bound that weights of the inputs and their thresholds give:
-//
-//	a = sum w_i eta_i, b_j = sum_i w_i [ (C_ij-eta_i)_+ - E (eta_i-C_ij)_+ ], a + min(min_j b_j, min_j b_j / E),
-//
-// with E rounded to the safe side in either place.
-func bound(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
-	_, e := exact.ExpBounds(exact.Rat(eps), 120)
-	a, least := new(big.Rat), (*big.Rat)(nil)
-	for i := range c {
-		a.Add(a, exact.Mul(w[i], eta[i]))
-	}
-	for j := range c[0] {
-		b := new(big.Rat)
-		for i := range c {
-			d := exact.Sub(exact.Rat(c[i][j]), eta[i])
-			if d.Sign() < 0 {
-				d = exact.Mul(e, d)
-			}
-			b.Add(b, exact.Mul(w[i], d))
-		}
-		least = pickMin(least, b)
-	}
-	return a.Add(a, exact.Min(least, exact.Quo(least, e)))
-}
-
-func pickMin(x, y *big.Rat) *big.Rat {
-	if x == nil {
-		return y
-	}
-	return exact.Min(x, y)
-}
-
 // cuts returns equal weights and the thresholds of the measure m.
-func cuts(c [][]float64, m []float64, eps float64) (w, eta []*big.Rat) {
+func cuts(c [][]float64, m []float64, eps float64) (w, eta []float64) {
 	k := refKnapsack{c}
 	b := proptest.BoxOf(m, eps)
 	for i := range c {
 		_, tau := k.Phi(i, b.Lo, b.Hi)
-		w = append(w, big.NewRat(1, int64(len(c))))
-		eta = append(eta, exact.Rat(tau))
+		w = append(w, 1)
+		eta = append(eta, tau)
 	}
 	return w, eta
 }
@@ -114,15 +82,18 @@ func claim(c [][]float64, eps float64, m []float64) (Base, error) {
 	// The box is rounded outward by 2^-120: raise the value by more than that can hide.
 	f := worst(proptest.ExactCost(c), l, h)
 	f.Add(f, exact.Mul(exact.Rat(0x1p-100), exact.Rat(proptest.MaxCost(c))))
-	w, eta := cuts(c, m, eps)
-	lower := bound(c, eps, w, eta)
-	for _, row := range c { // never below the trivial bound
-		lower = exact.Max(lower, exact.Rat(slices.Min(row)))
+	b := Base{M: m, F: exact.Float(f), Upper: planted.Up(f)}
+	b.Weights, b.Thresholds = cuts(c, m, eps)
+	return b, b.bound(c, eps)
+}
+
+// bound sets Lower to what its certificate proves.
+func (b *Base) bound(c [][]float64, eps float64) error {
+	lower, err := LowerBound(c, eps, b.Weights, b.Thresholds)
+	if err == nil {
+		b.Lower = planted.Down(lower)
 	}
-	return Base{
-		M: m, F: exact.Float(f), Upper: planted.Up(f), Lower: planted.Down(lower),
-		Verify: func() (upper, lo *big.Rat, err error) { return f, lower, nil },
-	}, nil
+	return err
 }
 
 // refTransitive is the uniform measure at the scale that is optimal on a transitive cost:
@@ -149,14 +120,10 @@ func refTransitive(c [][]float64, eps float64) (Base, error) {
 		return b, err
 	}
 	// One threshold for all, f* itself, makes all b_j zero. Just below it they are positive, where only b_j/E counts.
-	w, eta := cuts(c, b.M, eps)
-	for i := range eta {
-		eta[i] = exact.Rat(best * (1 - 1e-14))
+	for i := range b.Thresholds {
+		b.Thresholds[i] = best * (1 - 1e-14)
 	}
-	lower, upper := bound(c, eps, w, eta), exact.Rat(b.Upper)
-	b.Lower = planted.Down(lower)
-	b.Verify = func() (u, l *big.Rat, err error) { return upper, lower, nil }
-	return b, nil
+	return b, b.bound(c, eps)
 }
 
 // refDescend is the listing of the appendix. step may change the length of a step, from outside nil.

@@ -303,14 +303,27 @@ func Distribution(mu []float64) ([]*big.Rat, error) {
 	return m, nil
 }
 
-// Flow returns min <c, P> over plans P >= 0 with row sums mu and column sums in [l, h], all exact, and
-// the column sums of a plan that attains it.
+// Flow returns the Value and Q of Solve.
+func Flow(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, err error) {
+	s, err := Solve(c, mu, l, h)
+	return s.Value, s.Q, err
+}
+
+// A Solution is an optimal plan with its column sums Q and its Value, and a dual variable G for every column: the value
+// is sum_i mu_i min_j (c_ij - G_j) + sum_j min(l_j G_j, h_j G_j), with the minimum over columns with h_j > 0.
+type Solution struct {
+	Value *big.Rat
+	Q, G  []*big.Rat
+	Plan  [][]*big.Rat
+}
+
+// Solve minimises <c, P> over plans P >= 0 with row sums mu and column sums in [l, h], all exact.
 //
 // It builds the graph of the paper's appendix (source, inputs, outputs, sink), scales every mass and
 // every cost to integers, and augments along shortest paths found by Bellman-Ford. The lower bound of
 // the arc v_j -> t is a second arc of capacity l_j so cheap that every optimal flow fills it. The value
 // is returned only if the potentials of the final residual graph prove it.
-func Flow(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, err error) {
+func Solve(c [][]*big.Rat, mu, l, h []*big.Rat) (Solution, error) {
 	k, kv := len(mu), len(l)
 	mass := commonDenominator(mu, l, h)
 	price := commonDenominator(c...)
@@ -349,13 +362,15 @@ func Flow(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, er
 		a := &g.arcs[n]
 		full := n%2 == 0 && (a.from == s || n >= required && (n-required)%4 == 0)
 		if full && a.room.Sign() != 0 {
-			return nil, nil, fmt.Errorf("%w: no flow meets every bound", ErrInfeasible)
+			return Solution{}, fmt.Errorf("%w: no flow meets every bound", ErrInfeasible)
 		}
 	}
-	primal, q := new(big.Rat), Zeros(kv)
+	primal, q, plan := new(big.Rat), Zeros(kv), make([][]*big.Rat, k)
 	for i := range k {
+		plan[i] = make([]*big.Rat, kv)
 		for j := range kv {
 			flow := Quo(new(big.Rat).SetInt(g.arcs[2*(k+i*kv+j)+1].room), mass) // what the reverse arc could take back
+			plan[i][j] = flow
 			primal.Add(primal, Mul(flow, c[i][j]))
 			q[j].Add(q[j], flow)
 		}
@@ -363,7 +378,7 @@ func Flow(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, er
 
 	pot, ok := g.potentials()
 	if !ok {
-		return nil, nil, errors.New("proptest: broken oracle: the residual graph has a negative cycle")
+		return Solution{}, errors.New("proptest: broken oracle: the residual graph has a negative cycle")
 	}
 	dual := new(big.Rat)
 	b := make([]*big.Rat, kv)
@@ -383,9 +398,9 @@ func Flow(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, q []*big.Rat, er
 		dual.Add(dual, Mul(mu[i], a))
 	}
 	if dual.Cmp(primal) != 0 {
-		return nil, nil, fmt.Errorf("proptest: broken oracle: flow costs %v, its proof says %v", Float(primal), Float(dual))
+		return Solution{}, fmt.Errorf("proptest: broken oracle: flow costs %v, its proof says %v", Float(primal), Float(dual))
 	}
-	return primal, q, nil
+	return Solution{primal, q, b, plan}, nil
 }
 
 // commonDenominator returns the least common denominator of all numbers, as a rational.

@@ -23,16 +23,32 @@ func refProject(p proptest.Problem) (Projection, error) {
 	if err != nil {
 		return Projection{}, err
 	}
-	v, q, err := exact.Flow(proptest.ExactCost(p.C), mu, l, h)
+	v, err := exact.Solve(proptest.ExactCost(p.C), mu, l, h)
 	if err != nil {
 		return Projection{}, err
 	}
-	r := Projection{
-		Objective: exact.Float(v), Lower: planted.Down(v), Upper: planted.Up(v),
-		Verify: func() (upper, lower *big.Rat, err error) { return v, v, nil },
+	r := Projection{Objective: exact.Float(v.Value)}
+	r.Q = exact.Floats(v.Q) // rounding is monotone: q stays between two floats it is between
+	r.Certificate.G = exact.Floats(v.G)
+	for i, row := range v.Plan {
+		for j, m := range row {
+			if m.Sign() > 0 {
+				r.Certificate.Plan = append(r.Certificate.Plan, Arc{i, j, exact.Float(m)})
+			}
+		}
 	}
-	r.Q = exact.Floats(q) // rounding is monotone: q stays between two floats it is between
-	return r, nil
+	return r, r.bound(p)
+}
+
+// bound sets the bounds to what the certificate proves.
+func (r *Projection) bound(p proptest.Problem) error {
+	lower, err := Lower(p, r.Certificate.G)
+	if err != nil {
+		return err
+	}
+	upper, err := Upper(p, r.Q, r.Certificate.Plan)
+	r.Lower, r.Upper = planted.Down(lower), planted.Up(upper)
+	return err
 }
 
 func refTransport(c [][]float64, a, b []float64) (float64, error) {
@@ -146,11 +162,20 @@ func iterate(f CompositeMap, most int) EntropicFunc {
 			}
 			r.LogV = next
 		}
-		v, err := p.Optimum()
+		mu, err := exact.Distribution(p.Mu)
 		if err != nil {
 			return r, err
 		}
-		mu, err := exact.Distribution(p.Mu)
+		l, h, err := exact.Box(p.Lo, p.Hi)
+		if err != nil {
+			return r, err
+		}
+		best, err := exact.Solve(proptest.ExactCost(p.C), mu, l, h)
+		if err != nil {
+			return r, err
+		}
+		r.G = exact.Floats(best.G)
+		v, err := Lower(p, r.G)
 		if err != nil {
 			return r, err
 		}
@@ -158,9 +183,8 @@ func iterate(f CompositeMap, most int) EntropicFunc {
 		if err != nil {
 			return r, err
 		}
-		w = exact.Max(v, w) // q is rounded, and may have left the box by that
+		w = exact.Max(best.Value, w) // q is rounded, and may have left the box by that
 		r.Lower, r.Upper = planted.Down(v), planted.Up(w)
-		r.Verify = func() (upper, lower *big.Rat, err error) { return w, v, nil }
 		_, r.Objective = columnSums(p, reg, r.LogV)
 		return r, nil
 	}
