@@ -19,7 +19,7 @@
 //	                           with bounds, with a proof of them       ProjectorBoundLaws, ProjectorCertificateLaws
 //	projection.Entropic        one entropic projection                 EntropicLaws
 //	                           with bounds, with a proof of them       EntropicBoundLaws, EntropicCertificateLaws
-//	projection.CompositeMap    one iteration of Algorithm 1            CompositeLaws
+//	projection.Composite       one iteration of Algorithm 1            CompositeLaws
 //	projection.KLProjector     the projection in KL(q || s)            KLLaws
 //	projection.Hilbert         the metric, diameter, contraction       HilbertLaws
 //	design.NewKnapsack         φ_i, τ_i, subgradients                  KnapsackLaws

@@ -202,7 +202,11 @@ func TestSinkhornStopped(t *testing.T) {
 	}
 }
 
-func TestSinkhornStep(t *testing.T) { proptest.Run(t, projection.CompositeLaws(), paperStep) }
+// TestSinkhornStep: an iteration on differences of costs.
+func TestSinkhornStep(t *testing.T) {
+	f := projection.CompositeOn{Composite: projection.CompositeMap(paperStep)}
+	proptest.Run(t, projection.CompositeLaws(), projection.Composite(f))
+}
 
 func TestSinkhornKL(t *testing.T) {
 	proptest.Run(t, projection.KLLaws(), projection.KLProjector(kl.Project))

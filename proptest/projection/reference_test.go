@@ -92,12 +92,17 @@ func refKL(logS, lo, hi []float64) ([]float64, float64, error) {
 
 // parts are the quantities of one iteration of Algorithm 1, in logarithms: log s, and log of the column sums v s.
 func parts(p proptest.Problem, reg float64, logV []float64) (logS, logC []float64) {
+	return partsFrom(p, reg, logV, slices.Min[[]float64])
+}
+
+// partsFrom is parts with something else subtracted from each row.
+func partsFrom(p proptest.Problem, reg float64, logV []float64, origin func([]float64) float64) (logS, logC []float64) {
 	rows, kv := make([][]float64, 0, len(p.C)), len(logV)
 	for i, row := range p.C {
 		if p.Mu[i] == 0 {
 			continue
 		}
-		least := slices.Min(row)
+		least := origin(row)
 		x := make([]float64, kv)
 		for j := range row {
 			x[j] = logV[j] - (row[j]-least)/reg
