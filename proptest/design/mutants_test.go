@@ -247,6 +247,13 @@ func TestKnapsackLaws(t *testing.T) {
 		{Name: "swaps a and b", Impl: knap{grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
 			k.Subgradient(i, tau, b, a, dst)
 		}}.new(), Killed: []string{"PhiSubgradient"}},
+		{Name: "adds to dst", Impl: knap{grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
+			g := make([]float64, len(dst))
+			k.Subgradient(i, tau, a, b, g)
+			for j := range dst {
+				dst[j] += g[j]
+			}
+		}}.new(), Killed: []string{"PhiSubgradient"}},
 		{Name: "sign of the near side", Impl: knap{grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
 			k.Subgradient(i, tau, a, -b, dst)
 		}}.new(), Killed: []string{"PhiSubgradient"}},
