@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -87,6 +88,7 @@ type NewSampler func(weights []uint64, bits int) (func(io.Reader) (int, error), 
 func SamplerLaws() []proptest.Law[NewSampler] {
 	return []proptest.Law[NewSampler]{
 		{Name: "SampleExact", Statement: "definition of LDP: a release has exactly the law it claims", Check: SampleExact},
+		{Name: "SampleEdges", Statement: "the same at the ends of every outcome, for any B", Check: SampleEdges},
 	}
 }
 
@@ -150,7 +152,7 @@ func PolytopeIf(t *rapid.T, verify VerifyFunc) {
 		hi[j] = e.Floor(lo[j], total)
 	}
 	at := rapid.IntRange(0, len(lo)-1).Draw(t, "at")
-	switch rapid.SampledFrom([]string{"none", "one unit too many", "narrow", "swapped"}).Draw(t, "fault") {
+	switch rapid.SampledFrom([]string{"none", "one unit too many", "narrow", "swapped", "crowded"}).Draw(t, "fault") {
 	case "one unit too many":
 		hi[at] = min(hi[at]+1, total)
 	case "narrow": // no fault, unless too little is left
@@ -159,6 +161,15 @@ func PolytopeIf(t *rapid.T, verify VerifyFunc) {
 		}
 	case "swapped":
 		lo[at], hi[at] = hi[at], lo[at]
+	case "crowded": // sum lo is 2^B, which is no fault, or above
+		for j := range lo {
+			if rest := total - min(total, sumOf(lo)); lo[j] > 0 || j == at {
+				lo[j] += rest
+			}
+			hi[j] = max(lo[j], hi[j])
+		}
+		lo[at] += rapid.SampledFrom([]uint64{0, 1, 2, total / 2}).Draw(t, "over")
+		hi[at] = max(lo[at], e.Floor(lo[at], total))
 	}
 	want := boxHolds(e, lo, hi, bits)
 	got := verify(e.X, append([]uint64(nil), lo...), append([]uint64(nil), hi...), bits)
@@ -174,6 +185,15 @@ func PolytopeIf(t *rapid.T, verify VerifyFunc) {
 			t.Fatalf("an accepted box holds rows that are not LDP: %v", err)
 		}
 	}
+}
+
+// sumOf returns the sum of bounds, at most six of at most 2^62 each, or 2^63 if it is more.
+func sumOf(x []uint64) uint64 {
+	s := uint64(0)
+	for _, v := range x {
+		s = min(s+v, 1<<63)
+	}
+	return s
 }
 
 func drawUsed(t *rapid.T, n int) []bool {
@@ -459,5 +479,43 @@ func SampleExact(t *rapid.T, build NewSampler) {
 	}
 	if j, err := sample(bytes.NewReader(make([]byte, size-1))); err == nil {
 		t.Fatalf("sample of a reader that is one byte short: outcome %d, want an error", j)
+	}
+}
+
+// SampleEdges: with c_j the sum of the weights of the first j outcomes, the words c_j - 1 and c_j are the last of one
+// outcome and the first of the next with a weight, for every B up to 62: a sampler whose outcomes are intervals of words
+// is exact if they end there. Some words between them are drawn as well. Bits above B must not matter.
+func SampleEdges(t *rapid.T, build NewSampler) {
+	bits := drawBits(t, 1)
+	total := uint64(1) << bits
+	kv := rapid.IntRange(1, int(min(maxBoxCols, total))).Draw(t, "kv")
+	weights := proptest.Composition(t, total, drawUsed(t, kv))
+	sample, err := build(append([]uint64(nil), weights...), bits)
+	if err != nil {
+		t.Fatalf("NewSampler(%d, %d): %v", weights, bits, err)
+	}
+	noise := rapid.Uint64().Draw(t, "noise")
+	words := []uint64{0, total - 1, rapid.Uint64Range(0, total-1).Draw(t, "word")}
+	c := uint64(0)
+	for _, n := range weights {
+		c += n
+		words = append(words, c-1, c, c+1, c-n/2)
+	}
+	for _, x := range words {
+		if x >= total { // before the first, or after the last
+			continue
+		}
+		want, end := 0, weights[0]
+		for x >= end {
+			want++
+			end += weights[want]
+		}
+		size := (bits + 7) / 8
+		b := binary.LittleEndian.AppendUint64(nil, x|noise<<bits)
+		r := bytes.NewReader(append(b[:size:size], 0xff))
+		if j, err := sample(r); err != nil || j != want || r.Len() != 1 {
+			t.Fatalf("sample of %d, %d bits, word %d: outcome %d after %d bytes, %v; want %d after %d",
+				weights, bits, x, j, size+1-r.Len(), err, want, size)
+		}
 	}
 }

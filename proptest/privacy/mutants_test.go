@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -27,6 +28,25 @@ func TestVerifyLaws(t *testing.T) {
 		}
 		return nil
 	}
+	// sums allows a sum of lo of so many 2^B, and a sum of hi of no less than so many.
+	sums := func(most, least int64) VerifyFunc {
+		return func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			e := exact.NewExpo(eps)
+			sl, sh := new(big.Int), new(big.Int)
+			for j := range lo {
+				if lo[j] > hi[j] || !e.Holds(hi[j], lo[j]) {
+					return errors.New("ratio")
+				}
+				sl.Add(sl, new(big.Int).SetUint64(lo[j]))
+				sh.Add(sh, new(big.Int).SetUint64(hi[j]))
+			}
+			total := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+			if sl.Cmp(new(big.Int).Mul(total, big.NewInt(most))) > 0 || sh.Cmp(new(big.Int).Mul(total, big.NewInt(least))) < 0 {
+				return errors.New("mass")
+			}
+			return nil
+		}
+	}
 	planted.Laws(t, VerifyLaws(), refVerify, []planted.Error[VerifyFunc]{
 		{Name: "compares in floats", Impl: floats, Killed: []string{"PolytopeIf"}},
 		{Name: "accepts one unit too many", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
@@ -40,14 +60,14 @@ func TestVerifyLaws(t *testing.T) {
 			}
 			return refVerify(eps, lo, hi, bits)
 		}, Killed: []string{"PolytopeIf"}},
-		{Name: "forgets the sums", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
-			e := exact.NewExpo(eps)
-			for j := range lo {
-				if lo[j] > hi[j] || !e.Holds(hi[j], lo[j]) {
-					return errors.New("ratio")
-				}
+		{Name: "forgets the sums", Impl: sums(1<<62, 0), Killed: []string{"PolytopeIf"}},
+		{Name: "forgets the sum of lo", Impl: sums(1<<62, 1), Killed: []string{"PolytopeIf"}},
+		{Name: "forgets the sum of hi", Impl: sums(1, 0), Killed: []string{"PolytopeIf"}},
+		{Name: "allows a sum of lo of 2^B + 1", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			if sumOf(lo) == 1<<bits+1 {
+				return sums(1<<62, 0)(eps, lo, hi, bits)
 			}
-			return nil
+			return refVerify(eps, lo, hi, bits)
 		}, Killed: []string{"PolytopeIf"}},
 		{Name: "forgets lo <= hi", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
 			h := slices.Clone(hi)
@@ -297,6 +317,11 @@ func TestSamplerLaws(t *testing.T) {
 		}
 		return len(weights) - 1
 	}
+	word := func(bits int, r io.Reader) (uint64, error) {
+		b := make([]byte, 8)
+		_, err := io.ReadFull(r, b[:(bits+7)/8])
+		return binary.LittleEndian.Uint64(b) & (1<<bits - 1), err
+	}
 	planted.Laws(t, SamplerLaws(), refSampler, []planted.Error[NewSampler]{
 		{Name: "modulo bias", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
 			b := make([]byte, (bits+7)/8)
@@ -340,6 +365,49 @@ func TestSamplerLaws(t *testing.T) {
 			}
 			return scan(weights, x&(1<<bits-1)), nil
 		}), Killed: []string{"SampleExact"}},
+		{Name: "sums weights in floats of 32 bits", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			x, err := word(bits, r)
+			c := float32(0)
+			for j, n := range weights {
+				c += float32(n)
+				if float32(x) < c {
+					return j, err
+				}
+			}
+			return len(weights) - 1, err
+		}), Killed: []string{"SampleEdges"}},
+		{Name: "sums weights in floats", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			x, err := word(bits, r)
+			c := 0.0
+			for j, n := range weights {
+				c += float64(n)
+				if float64(x) < c {
+					return j, err
+				}
+			}
+			return len(weights) - 1, err
+		}), Killed: []string{"SampleEdges"}},
+		{Name: "draws the first outcome above 10 bits", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			x, err := word(bits, r)
+			if bits > 10 {
+				x = 0
+			}
+			return scan(weights, x), err
+		}), Killed: []string{"SampleEdges"}},
+		{Name: "draws 53 bits and fills with zeros", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			x, err := word(bits, r)
+			if bits > 53 {
+				x = x >> (bits - 53) << (bits - 53)
+			}
+			return scan(weights, x), err
+		}), Killed: []string{"SampleEdges"}},
+		{Name: "is off by one at one edge above 32 bits", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+			x, err := word(bits, r)
+			if bits > 32 && x > 0 && x == weights[0] {
+				x--
+			}
+			return scan(weights, x), err
+		}), Killed: []string{"SampleEdges"}},
 		{Name: "reads eight bytes always", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
 			b := make([]byte, 8)
 			if n, err := r.Read(b); err != nil || n < (bits+7)/8 {
