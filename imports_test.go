@@ -160,7 +160,7 @@ var picture = map[string][]string{
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device", "estimate",
 		"experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens",
 		"experiments/report", "experiments/ring", "experiments/sphere",
-		"internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
+		"internal/atlas", "internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
 	},
 	"cmd/wpm-device": {"device"},

@@ -15,15 +15,14 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/atlas"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/places"
-	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -40,9 +39,14 @@ func aggregateCommand() *cli.Command {
 			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
 			"Of a codebook's reports it prints their mean and, if the seed is fixed, the histogram of candidates; -out is then\n" +
 			"a line candidate,x1,...,x(d+1) for each report.\n" +
-			"-invert adds the most likely mean of the private distributions, post-processing that undoes part of the bias. It is right\n" +
-			"in mixture mode, and in projection mode if every client's distribution is a single point; it amplifies noise.",
-		Flags: append(countsFlags(),
+			"Of a mixture policy it also makes a map of the mean of the private distributions, which undoes part of the bias, and says how much\n" +
+			"of it the reports support: guess is what one would say without them, raw the reports as they are. A projection policy does not\n" +
+			"identify the map. -regions FILE has lines region,label or region,label,weight; single places are approximate. A map costs no privacy.\n" +
+			"GeoJSON has points, or the cells of a grid; only coordinates of a great-circle cost are WGS 84, others are the policy's own.\n" +
+			"-invert adds the most likely mean of the private distributions, as -estimator mle does, of a policy of either mode.",
+		Flags: append(append(countsFlags(), mapFlags()...),
+			&cli.StringFlag{Name: "regions", Usage: "intervals of the shares of regions: CSV `FILE`"},
+			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel, Usage: "`PROBABILITY` that the interval of a region is made for"},
 			&cli.StringFlag{Name: "partial", Usage: "also write partial counts to `FILE`: counts by output and by reason, and what was read"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
 			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
@@ -68,6 +72,7 @@ type tally struct {
 	Points     []point           `json:"points"`
 	Bias       *bias             `json:"bias,omitempty"`
 	Inverse    *inverse          `json:"inverse,omitempty"`
+	charted
 }
 
 type point struct {
@@ -97,7 +102,7 @@ func checkAggregate(c *cli.Command) error {
 	if c.IsSet("top") && c.Int("top") < 0 {
 		return fmt.Errorf("-top: %d is negative", c.Int("top"))
 	}
-	for _, name := range []string{"out", "partial"} {
+	for _, name := range []string{"out", "partial", "map"} {
 		if c.IsSet(name) && c.String(name) == "-" {
 			return fmt.Errorf("-%s: standard output is taken by the summary; use -json, or a file", name)
 		}
@@ -105,7 +110,8 @@ func checkAggregate(c *cli.Command) error {
 	if c.IsSet("partial") && c.IsSet("counts") {
 		return errors.New("-partial does not go with -counts: it would say that reports were read")
 	}
-	return device.Apart([]string{c.String("out"), c.String("partial")}, append(c.Args().Slice(), c.String("counts")))
+	return device.Apart([]string{c.String("out"), c.String("partial"), c.String("map")},
+		append(c.Args().Slice(), c.String("counts"), c.String("prior"), c.String("regions")))
 }
 
 func aggregateReports(ctx context.Context, c *cli.Command) error {
@@ -120,6 +126,13 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 		return aggregateCodebook(ctx, c, v, files)
 	}
 	p := k.(points)
+	if err := oneStdin(c, c.Args().Slice(), files); err != nil {
+		return err
+	}
+	in, err := readChart(c, p.Policy)
+	if err != nil {
+		return err
+	}
 	n, err := aggregate.NewCounter(p.Policy)
 	if err != nil {
 		return err
@@ -145,10 +158,18 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 	}
+	if t.charted, err = chart(ctx, c, p.Policy, in, h.Counts); err != nil {
+		return err
+	}
 	outs, err := partialOutput(c, counts)
 	if err != nil {
 		return err
 	}
+	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", plural(t.Reports, "report"))))
+	if err != nil {
+		return err
+	}
+	outs = append(outs, page...)
 	if c.IsSet("out") {
 		table, err := histogramCSV(t.Points)
 		if err != nil {
@@ -227,36 +248,11 @@ func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
 }
 
 func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inverse, error) {
-	if p.Inputs() > maxUtility/p.Outputs() {
-		return nil, errors.New("-invert: the channel is too large to write out")
+	w, err := atlas.OfPolicy(ctx, p, true)
+	if err != nil {
+		return nil, fmt.Errorf("-invert: %w", err)
 	}
-	row := p.Row
-	if !p.HasRows() {
-		m, err := wpm.Load(p, wpm.Options{})
-		if err != nil {
-			return nil, fmt.Errorf("-invert: the policy has no rows, and they cannot be found: %w", err)
-		}
-		ch, err := m.Channel(ctx)
-		if err != nil {
-			return nil, err
-		}
-		row = func(i int) (ldp.Weights, error) { return ch.Row(i), nil }
-	}
-	fault := error(nil)
-	channel, err := estimate.NewChannel(p.Inputs(), p.Outputs(), func(i int, dst []float64) {
-		w, err := row(i)
-		if err != nil {
-			fault = cmp.Or(fault, err)
-			return
-		}
-		for j := range dst {
-			dst[j] = float64(w.At(j))
-		}
-	})
-	if err = cmp.Or(fault, err); err != nil {
-		return nil, err
-	}
-	r, err := estimate.MLE(ctx, estimate.Problem{Counts: counts, Channel: channel}, 0)
+	r, err := estimate.MLE(ctx, w.Problem(counts, nil), 0)
 	if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
 		return nil, err
 	}
@@ -285,6 +281,10 @@ func printTally(out io.Writer, t tally, counts aggregate.Counts, u places.Unit, 
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}
 	fmt.Fprintln(out)
+	fmt.Fprintf(out, "Map       %s\n", t.Headline)
+	if t.note != "" {
+		fmt.Fprintf(out, "          %s\n", t.note)
+	}
 	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side. They are about the\n"+
 		"          distribution that clients draw from, averaged over the clients.\n", t.Confidence, radius)
 	fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: %s.\n", t.Bias.text(u))
@@ -292,8 +292,8 @@ func printTally(out io.Writer, t tally, counts aggregate.Counts, u places.Unit, 
 	if err := printPoints(out, t.Points, top); err != nil {
 		return err
 	}
-	if t.Inverse == nil {
-		return nil
+	if err := t.print(out, top); err != nil || t.Inverse == nil {
+		return err
 	}
 	return printInverse(out, t.Inverse, top)
 }

@@ -93,8 +93,8 @@ type vectorTally struct {
 
 func aggregateCodebook(ctx context.Context, c *cli.Command, v vectors, files []string) error {
 	switch {
-	case c.IsSet("invert"):
-		return errors.New("-invert: not for a codebook")
+	case mapped(c) != "":
+		return fmt.Errorf("-%s: not for a codebook", mapped(c))
 	case v.Fresh() && (c.IsSet("partial") || c.IsSet("counts")):
 		return errors.New("-partial, -counts: with fresh seeds a count of indices means nothing")
 	case c.IsSet("out") && c.IsSet("counts"):

@@ -8,9 +8,10 @@
 //
 // # What is drawn
 //
-// An estimate has a share for each place, and the counts do not settle each share. [Resolve] finds squares of places, in steps of a
-// factor 2, that tell the counts as much as the estimate itself does: with the mass of each square spread within it as the guess
-// has it, the log-likelihood falls by at most Slack. The page draws the coarsest such map, and so no detail that the counts could do without.
+// An estimate has a share for each place, and the counts do not settle each share: the rows of neighbours are nearly the same.
+// [Resolve] finds squares of places, in steps of a factor 2, that are large enough for the counts to say something of the
+// three largest, and no smaller than the counts need. The page draws the mass of each square, spread within it as the guess has it. A
+// file for machines has the share of each place.
 //
 // Everything here comes from releases and public data. It costs no privacy.
 package atlas

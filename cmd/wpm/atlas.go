@@ -1,0 +1,323 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// mapFlags say how counts become a map, for commands that make one.
+func mapFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "map", Usage: "also write the map to `FILE`: .csv (label, coordinates, guess, raw, map), .geojson, or .html, a page to look at"},
+		&cli.StringFlag{Name: "estimator", DefaultText: "map; em where the cost has no distances between inputs", Usage: "`NAME` of what finds the map: " + atlas.Estimators},
+		&cli.StringFlag{Name: "prior", Usage: "public weights of the inputs, what one would guess without a report: CSV `FILE`, label,weight (default: all the same)"},
+		&cli.BoolFlag{Name: "assume-mixture", Usage: "make a map of a projection policy as if it were in mixture mode: biased"},
+	}
+}
+
+// mapped returns the first flag that is set and is about a map, or "".
+func mapped(c *cli.Command) string {
+	for _, name := range []string{"invert", "map", "estimator", "prior", "assume-mixture", "regions", "level"} {
+		if c.IsSet(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// charted is the map of a policy's reports, for people and programs.
+type charted struct {
+	Headline  string           `json:"headline"`
+	Estimator string           `json:"estimator,omitempty"`
+	Prior     string           `json:"prior"` // in words
+	Inputs    []string         `json:"inputs"`
+	Guess     []float64        `json:"guess"`
+	Raw       []float64        `json:"raw"` // of the outputs
+	Map       []float64        `json:"map"` // null with a reason
+	Reason    string           `json:"reason,omitempty"`
+	Biased    bool             `json:"biased,omitempty"`
+	Signal    string           `json:"signal,omitempty"`
+	Models    []estimate.Model `json:"models,omitempty"`
+	Gap       *float64         `json:"gap,omitempty"`
+	Parts     int              `json:"parts,omitempty"` // that the reports tell apart
+	Level     float64          `json:"level,omitempty"` // of the intervals of regions
+	Regions   []regionShare    `json:"regions,omitempty"`
+
+	reading atlas.Reading
+	fine    atlas.Resolution
+	places  atlas.Places
+	outputs []string
+	between cost.Matrix // between inputs, or nil
+	note    string      // what the map assumes
+}
+
+// regionShare is the interval of a region.
+type regionShare struct {
+	Region    string  `json:"region"`
+	Lower     float64 `json:"lower"`
+	Upper     float64 `json:"upper"`
+	Likeliest float64 `json:"likeliest"`
+	Guess     float64 `json:"guess"`
+	// Approximate: a single place, whose interval covers peaks less often than its level.
+	Approximate bool `json:"approximate,omitempty"`
+	// Wide: a search ended early, and an interval may be wider than need be.
+	Wide bool `json:"wide,omitempty"`
+}
+
+// chartInput is what the flags name beside the reports.
+type chartInput struct {
+	prior   []float64
+	name    string // of the prior, in words
+	regions []costio.Region
+	level   float64
+	places  atlas.Places
+}
+
+// readChart checks the flags of a map, and reads their files, before the reports are read.
+func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
+	if name := c.String("estimator"); c.IsSet("estimator") && !atlas.Known(name) {
+		return in, fmt.Errorf("-estimator: %q is not %s", name, atlas.Estimators)
+	}
+	if len(p.Cost()) > 0 {
+		spec, err := cost.ParseSpec(p.Cost())
+		if err != nil {
+			return in, err
+		}
+		in.places = atlas.PlacesOf(spec)
+	}
+	if c.IsSet("map") {
+		if err := in.places.Check(c.String("map")); err != nil {
+			return in, fmt.Errorf("-map: %w", err)
+		}
+	}
+	in.name = "every place alike"
+	labels := places.Labels(p.InputLabel, p.Inputs())
+	if file := c.String("prior"); c.IsSet("prior") {
+		in.name = "of " + file
+		in.prior, err = readWith(c, file, func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
+		if err != nil {
+			return in, err
+		}
+	}
+	in.level = estimate.DefaultLevel
+	if c.IsSet("level") {
+		if in.level = c.Float("level"); !c.IsSet("regions") {
+			return in, errors.New("-level goes with -regions")
+		}
+		if !(in.level > 0 && in.level < 1) {
+			return in, fmt.Errorf("-level: %v is not between 0 and 1", in.level)
+		}
+	}
+	if file := c.String("regions"); c.IsSet("regions") {
+		in.regions, err = readWith(c, file, func(r io.Reader, name string) ([]costio.Region, error) { return places.ReadRegions(r, name, labels) })
+	}
+	return in, err
+}
+
+// oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files those of
+// reports.
+func oneStdin(c *cli.Command, args, files []string) error {
+	if n := countDashes(c.String("prior"), c.String("regions")); n > 1 || n == 1 && (readsStdin(c, files) || countDashes(args...) > 0) {
+		return errors.New("two files cannot both be standard input")
+	}
+	return nil
+}
+
+// chart makes the map of counts. A policy that does not identify one gives a reason, and no error.
+func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted, err error) {
+	m = charted{Prior: in.name, places: in.places, Biased: p.Mode() != policy.Mixture && c.Bool("assume-mixture")}
+	for i := range p.Inputs() {
+		m.Inputs = append(m.Inputs, p.InputLabel(i))
+	}
+	for j := range p.Outputs() {
+		m.outputs = append(m.outputs, p.OutputLabel(j))
+	}
+	if m.Guess, err = estimate.Guess(in.prior, p.Inputs()); err != nil {
+		return m, err
+	}
+	if m.Raw, err = estimate.Raw(counts); err != nil {
+		return m, err
+	}
+	w, err := atlas.OfPolicy(ctx, p, c.Bool("assume-mixture"))
+	if errors.Is(err, atlas.ErrProjection) || errors.Is(err, atlas.ErrTooLarge) {
+		m.Reason = err.Error()
+		m.Headline = "No map: " + m.Reason + "."
+		if errors.Is(err, atlas.ErrProjection) {
+			m.Headline += " The reports as they are stand alone; -assume-mixture makes a map, which is biased."
+		}
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	m.between = w.Between
+	problem := w.Problem(counts, in.prior)
+	bar := progress(c.Root().ErrWriter)
+	m.reading, err = w.Read(ctx, problem, c.String("estimator"), func(done, total int) { bar(done, total, "map") })
+	if err != nil {
+		return m, fmt.Errorf("-estimator %s: %w", m.reading.Estimator, err)
+	}
+	r := m.reading
+	m.Estimator, m.Map, m.Models, m.Gap = r.Estimator, r.Map, r.Models, r.Gap
+	if r.Signal != nil {
+		m.Signal = r.Signal.String()
+	}
+	if m.fine, err = atlas.Resolve(ctx, problem, r, in.places); err != nil {
+		return m, err
+	}
+	m.Parts = m.fine.Squares
+	m.Headline, m.note = atlas.Headline(r, m.fine, p.InputLabel), atlas.Assumes(r, in.name)
+	if m.Biased {
+		m.note = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " + m.note
+	}
+	if in.regions != nil {
+		m.Level = in.level
+		m.Regions, err = intervals(ctx, problem, m.Guess, in)
+	}
+	return m, err
+}
+
+func intervals(ctx context.Context, problem estimate.Problem, guess []float64, in chartInput) (list []regionShare, err error) {
+	var weights [][]float64
+	for _, region := range in.regions {
+		weights = append(weights, region.Weights)
+	}
+	shares, err := estimate.Intervals(ctx, problem, weights, in.level)
+	wide := errors.Is(err, estimate.ErrNotConverged) && ctx.Err() == nil
+	if err != nil && !wide {
+		return nil, fmt.Errorf("-regions: %w", err)
+	}
+	for n, share := range shares {
+		g := 0.0
+		for i, w := range weights[n] {
+			g += w * guess[i]
+		}
+		list = append(list, regionShare{in.regions[n].Name, share.Lower, share.Upper, share.Likeliest, g, share.Single, wide})
+	}
+	return list, nil
+}
+
+// print writes the map for people: the parts that the reports tell apart, the largest first, and the regions.
+func (m charted) print(out io.Writer, top int) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	if m.Map != nil && m.fine.Squares > 1 {
+		fmt.Fprintf(out, "\n%s\n\n", strings.TrimSpace("The map. "+m.fine.Coarse()))
+		parts := m.fine.Parts(m.reading)
+		raw := m.rawOf()
+		fmt.Fprintln(w, "place\tguess\traw\tmap")
+		for n, part := range parts {
+			if top > 0 && n == top {
+				break
+			}
+			name := m.Inputs[part.Center]
+			if part.Size > 1 {
+				name = fmt.Sprintf("%d around %s", part.Size, name)
+			}
+			as := "-"
+			if raw != nil {
+				as = fmt.Sprintf("%.4f", raw[m.fine.Of[part.Center]])
+			}
+			fmt.Fprintf(w, "%s\t%.4f\t%s\t%.4f\n", name, part.Guess, as, part.Map)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if n := len(parts) - top; top > 0 && n > 0 {
+			fmt.Fprintf(out, "... and %d more (-top 0, -json, -map)\n", n)
+		}
+	}
+	if m.Regions == nil {
+		return nil
+	}
+	fmt.Fprintf(out, "\nRegions: all shares that the reports do not contradict, whatever the map (level %v).\n\n", m.Level)
+	table := m.regionTable()
+	fmt.Fprintln(w, tabbed(table.Head))
+	for _, row := range table.Rows {
+		fmt.Fprintln(w, tabbed(row))
+	}
+	return w.Flush()
+}
+
+// rawOf returns the raw shares of the squares, or nil if the outputs are other points than the inputs.
+func (m charted) rawOf() []float64 {
+	if !m.sheet("").Same() {
+		return nil
+	}
+	out := make([]float64, m.fine.Squares)
+	for i, b := range m.fine.Of {
+		out[b] += m.Raw[i]
+	}
+	return out
+}
+
+func tabbed(cells []string) (text string) {
+	for n, s := range cells {
+		if n > 0 {
+			text += "\t"
+		}
+		text += s
+	}
+	return text
+}
+
+func (m charted) regionTable() atlas.Table {
+	t := atlas.Table{
+		Title: fmt.Sprintf("Regions, level %v", m.Level),
+		Head:  []string{"region", "guess", "interval", "likeliest", ""},
+	}
+	for _, r := range m.Regions {
+		remark := ""
+		switch {
+		case r.Wide:
+			remark = "may be wider than need be"
+		case r.Approximate:
+			remark = "approximate: a single place"
+		}
+		t.Rows = append(t.Rows, []string{
+			r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper), fmt.Sprintf("%.4f", r.Likeliest), remark,
+		})
+	}
+	return t
+}
+
+// sheet is the map as a file.
+func (m charted) sheet(title string) atlas.Sheet {
+	s := atlas.Sheet{
+		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
+		Guess: m.Guess, Raw: m.Raw, Map: m.Map,
+	}
+	if m.Map != nil {
+		s.Drawn, s.Coarse, s.Notes = m.fine.Drawn, m.fine.Coarse(), []string{m.note}
+	}
+	s.Notes = append(s.Notes, "Made from reports and public data alone: it costs no privacy.")
+	if m.Regions != nil {
+		s.Tables = append(s.Tables, m.regionTable())
+	}
+	return s
+}
+
+// output is the file of -map, if it is asked for.
+func (m charted) output(c *cli.Command, s atlas.Sheet) ([]device.Output, error) {
+	if !c.IsSet("map") {
+		return nil, nil
+	}
+	data, err := s.Encode(c.String("map"))
+	if err != nil {
+		return nil, fmt.Errorf("-map: %w", err)
+	}
+	return []device.Output{{Path: c.String("map"), Data: data}}, nil
+}

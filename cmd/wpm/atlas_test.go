@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// drawn releases one output for each of n devices, whose inputs are drawn from truth, and returns the counts as a file. A simulation.
+func drawn(t *testing.T, path string, truth []float64, n int) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.NewChaCha8([32]byte{1})
+	u := rand.New(r)
+	counts := make([]int, p.Outputs())
+	for range n {
+		x, i := u.Float64(), 0
+		for ; i < len(truth)-1 && x >= truth[i]; i++ {
+			x -= truth[i]
+		}
+		w, err := p.Row(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := w.Sample(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[j]++
+	}
+	text := "index,count\n"
+	for j, c := range counts {
+		text += fmt.Sprintf("%d,%d\n", j, c)
+	}
+	return text
+}
+
+// peaks is a map of n places: half of the mass at a, a third at b, the rest everywhere.
+func peaks(n, a, b int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1.0 / 6 / float64(n)
+	}
+	out[a] += 0.5
+	out[b] += 1.0 / 3
+	return out
+}
+
+func asJSON[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// TestAggregateMap: of many reports, the map finds two peaks. It names the one that the reports settle; the other, in a corner whose rows
+// are nearly the same, it draws as a square. Of few reports it names nothing.
+func TestAggregateMap(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p")
+	must(t, "", "design", "-grid", "8x8", "-eps", "3", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	truth := peaks(64, 9, 54)
+	many, few := write(t, dir, "many", drawn(t, path, truth, 20_000)), write(t, dir, "few", "index,count\n9,3\n10,1\n30,2\n54,2\n")
+	regions := write(t, dir, "r", "region,label,weight\nsouth,9,1\nsouth,10,1\nsouth,17,0.5\nhill,54,1\n")
+	table := filepath.Join(dir, "map.csv")
+	text := must(t, "", "aggregate", "-counts", many, "-regions", regions, "-map", table, path)
+	for _, want := range []string{
+		"Map       Signal ok: the map is better than the guess. Largest place: 54 3", "every place alike",
+		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ", "\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).", "approximate: a single place",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	got := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, path))
+	sum := 0.0
+	for _, v := range got.Map {
+		sum += v
+	}
+	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "ok" || got.Estimator != "map" || len(got.Models) != 21 || got.Reason != "" {
+		t.Errorf("map %v, sum %v, %+v", got.Map, sum, got)
+	}
+	if r := got.Regions; len(r) != 2 || !(r[0].Lower <= 0.51 && 0.5 <= r[0].Upper) || r[0].Approximate || !r[1].Approximate || r[0].Region != "south" || !(r[1].Lower <= r[1].Likeliest && r[1].Likeliest <= r[1].Upper) {
+		t.Errorf("regions %+v", r)
+	}
+	f, err := os.Open(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 65 || strings.Join(rows[0], ",") != "label,x,y,guess,raw,map" {
+		t.Fatalf("%d rows, %v, %q", len(rows), err, rows[0])
+	}
+	if v, err := strconv.ParseFloat(rows[10][5], 64); err != nil || v != got.Map[9] || rows[10][0] != "9" || rows[10][1] != "0.1875" {
+		t.Errorf("%q, map %v", rows[10], got.Map[9])
+	}
+	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "cannot resolve single places") || strings.Contains(text, "Largest place") {
+		t.Errorf("of few reports\n%s", text)
+	}
+	wider := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, "-level", "0.99", path))
+	if !(wider.Regions[1].Lower < got.Regions[1].Lower && got.Regions[1].Upper < wider.Regions[1].Upper) {
+		t.Errorf("level 0.99 %+v, 0.9 %+v", wider.Regions[1], got.Regions[1])
+	}
+}
+
+// TestAggregateEstimators: each is named and gives a distribution; a prior of 0 is a map of 0, but for those without a prior.
+func TestAggregateEstimators(t *testing.T) {
+	dir := t.TempDir()
+	path, counts := filepath.Join(dir, "p"), write(t, dir, "c", "index,count\n0,40\n1,20\n5,9\n")
+	must(t, "", "design", "-ring", "6", "-eps", "2", "-o", path)
+	prior := write(t, dir, "prior", "label,weight\n0,1\n1,3\n2,4\n")
+	for _, name := range []string{"map", "em", "mle", "raw"} {
+		got := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", name, "-prior", prior, path))
+		sum := 0.0
+		for _, v := range got.Map {
+			sum += v
+		}
+		if got.Estimator != name || !(math.Abs(sum-1) <= 1e-15) && !(math.Abs(sum-1) <= 8*0x1p-53) || (got.Gap != nil) != (name == "mle") || (got.Signal != "") != (name == "map") || got.Guess[1] != 0.375 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if barred := got.Map[5] == 0; barred != (name == "map" || name == "em") {
+			t.Errorf("%s: a place of prior 0 has %v", name, got.Map[5])
+		}
+	}
+	// A cost without distances.
+	matrix := write(t, dir, "cost.csv", "0,1,2\n3,0,1\n1,1,0\n")
+	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)
+	in := "index,count\n0,9\n1,1\n"
+	if got := asJSON[tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" || len(got.Map) != 3 {
+		t.Errorf("without distances: %+v", got)
+	}
+	if status, _, errs := try(t, in, "aggregate", "-counts", "-", "-estimator", "map", path); status != device.Bad || !strings.Contains(errs, "no distances") {
+		t.Errorf("a map without distances: status %d, %s", status, errs)
+	}
+}
+
+// TestAggregateProjection: a projection policy gives no map, and says so, unless the analyst assumes what is not so.
+func TestAggregateProjection(t *testing.T) {
+	dir := t.TempDir()
+	path, counts := filepath.Join(dir, "p"), write(t, dir, "c", "index,count\n0,40\n1,20\n5,9\n")
+	must(t, "", "design", "-ring", "6", "-eps", "2", "-mode", "projection", "-o", path)
+	regions := write(t, dir, "r", "all,0\n")
+	table := filepath.Join(dir, "m.csv")
+	text := must(t, "", "aggregate", "-json", "-counts", counts, "-regions", regions, "-map", table, path)
+	if got := asJSON[map[string]any](t, text); got["map"] != nil || !strings.Contains(fmt.Sprint(got["reason"]), "projection mode") || got["regions"] != nil {
+		t.Errorf("%s", text)
+	}
+	if b, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(b), "label,x,y,guess,raw,map\n0,1,0,0.16666666666666666,0.57971014492753") || !strings.Contains(string(b), ",0.57971014492753") {
+		t.Errorf("%q, %v", b, err)
+	}
+	if text := must(t, "", "aggregate", "-counts", counts, path); !strings.Contains(text, "Map       No map: ") || !strings.Contains(text, "point  count") {
+		t.Errorf("%s", text)
+	}
+	text = must(t, "", "aggregate", "-json", "-counts", counts, "-assume-mixture", path)
+	if got := asJSON[tally](t, text); !got.Biased || len(got.Map) != 6 || got.Reason != "" {
+		t.Errorf("%s", text)
+	}
+	if text := must(t, "", "aggregate", "-counts", counts, "-assume-mixture", path); !strings.Contains(text, "Biased: the policy is of projection mode") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestAggregateMapErrors(t *testing.T) {
+	dir := t.TempDir()
+	path, counts := filepath.Join(dir, "p"), write(t, dir, "c", "index,count\n0,4\n")
+	must(t, "", "design", "-ring", "4", "-eps", "2", "-o", path)
+	at := func(name, text string) string { return write(t, dir, name, text) }
+	for _, c := range []struct{ flags, want string }{
+		{"-map x", "want a name that ends in .csv, .geojson or .html"},
+		{"-map -", "-map"},
+		{"-map " + path + ".csv -prior " + path + ".csv", "written over"},
+		{"-estimator best", "-estimator"},
+		{"-estimator=", "-estimator"},
+		{"-level 0.9", "-level goes with -regions"},
+		{"-level 1 -regions " + at("r", "a,0\n"), "-level: 1"},
+		{"-level 0 -regions " + at("r", "a,0\n"), "-level: 0"},
+		{"-level NaN -regions " + at("r", "a,0\n"), "-level: NaN"},
+		{"-regions " + at("r1", "a,9\n"), "label \"9\" is not known"},
+		{"-regions " + at("r2", "a,1,2\n"), "not from 0 to 1"},
+		{"-regions " + at("r3", ""), "no regions"},
+		{"-prior " + at("q1", "0,0\n"), "no positive weights"},
+		{"-prior " + at("q2", "0,-1\n"), "negative"},
+		{"-prior " + filepath.Join(dir, "none"), "none"},
+		{"-prior - -regions -", "standard input"},
+	} {
+		args := append(append([]string{"aggregate", "-counts", counts}, strings.Fields(c.flags)...), path)
+		if status, out, errs := try(t, "", args...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", c.flags, status, out, errs, c.want)
+		}
+	}
+	if status, _, errs := try(t, "", "aggregate", "-prior", "-", path); status != device.Bad || !strings.Contains(errs, "standard input") {
+		t.Errorf("prior and reports: status %d, %s", status, errs)
+	}
+	// GeoJSON needs coordinates; the other formats do without.
+	matrix := at("cost.csv", "0,1\n1,0\n")
+	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)
+	if status, _, errs := try(t, "", "aggregate", "-counts", counts, "-map", filepath.Join(dir, "m.geojson"), path); status != device.Bad || !strings.Contains(errs, "no coordinates") {
+		t.Errorf("GeoJSON of a matrix: status %d, %s", status, errs)
+	}
+	for _, name := range []string{"m.csv", "m.HTML"} {
+		must(t, "", "aggregate", "-counts", counts, "-map", filepath.Join(dir, name), path)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || slices.ContainsFunc(files, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), ".geojson") }) {
+		t.Errorf("%v, %v", files, err)
+	}
+}

@@ -1,0 +1,162 @@
+package atlas
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// Places says where inputs and outputs are. The zero value says that nobody knows.
+type Places struct {
+	Kind       string      // of the cost, as package cost names it
+	Rows, Cols int         // of a grid
+	Columns    []string    // names of the coordinates
+	In         [][]float64 // of each input; nil if there are none
+	Out        [][]float64 // of each output; nil if they are the inputs
+}
+
+// PlacesOf returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring on the unit
+// circle; those of a matrix are nowhere.
+func PlacesOf(spec cost.Spec) Places {
+	p := Places{Kind: spec.Kind, In: spec.X, Out: spec.V}
+	switch spec.Kind {
+	case "grid":
+		p.Rows, p.Cols = spec.Rows, spec.Cols
+		for i := range spec.Rows * spec.Cols {
+			p.In = append(p.In, []float64{(float64(i%spec.Cols) + 0.5) / float64(spec.Cols), (float64(i/spec.Cols) + 0.5) / float64(spec.Rows)})
+		}
+	case "ring":
+		for i := range spec.N {
+			sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(spec.N))
+			p.In = append(p.In, []float64{cos, sin})
+		}
+	case "greatcircle":
+		p.Columns = []string{"lat", "lon"}
+		return p
+	}
+	if len(p.In) == 0 {
+		return p
+	}
+	if n := len(p.In[0]); n <= 3 && spec.Kind != "cosine" {
+		p.Columns = []string{"x", "y", "z"}[:n]
+	} else {
+		for i := range n {
+			p.Columns = append(p.Columns, "x"+strconv.Itoa(i+1))
+		}
+	}
+	return p
+}
+
+// Flat reports whether the places can be drawn on a plane.
+func (p Places) Flat() bool {
+	switch p.Kind {
+	case "grid", "ring", "greatcircle":
+		return true
+	case "points":
+		return len(p.Columns) <= 2
+	}
+	return false
+}
+
+// point is a place on the plane of the page, where y grows upwards.
+type point struct{ x, y float64 }
+
+// plane puts inputs and outputs on a plane, if Flat. Places on a sphere are on a map with true distances along the middle parallel
+// and all meridians; it is cut open at the widest stretch of longitudes without a place.
+func (p Places) plane() (in, out []point) {
+	put := func(x []float64) point {
+		if len(x) < 2 {
+			return point{x[0], 0}
+		}
+		return point{x[0], x[1]}
+	}
+	if p.Kind == "greatcircle" {
+		all := append(slices.Clone(p.In), p.Out...)
+		west := westOf(all)
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, x := range all {
+			low, high = min(low, x[0]), max(high, x[0])
+		}
+		shrink := math.Cos((low + high) / 2 * math.Pi / 180)
+		put = func(x []float64) point { return point{turn(x[1]-west) * shrink, x[0]} }
+	}
+	for _, x := range p.In {
+		in = append(in, put(x))
+	}
+	for _, x := range p.Out {
+		out = append(out, put(x))
+	}
+	return in, out
+}
+
+// turn brings a longitude into [0, 360).
+func turn(lon float64) float64 {
+	if lon = math.Mod(lon, 360); lon < 0 {
+		lon += 360
+	}
+	return math.Mod(lon, 360) // -1e-20 + 360 is 360
+}
+
+// westOf returns the longitude after the widest gap.
+func westOf(at [][]float64) float64 {
+	var lons []float64
+	for _, x := range at {
+		lons = append(lons, turn(x[1]))
+	}
+	slices.Sort(lons)
+	west, widest := lons[0], lons[0]+360-lons[len(lons)-1]
+	for i := 1; i < len(lons); i++ {
+		if gap := lons[i] - lons[i-1]; gap > widest {
+			west, widest = lons[i], gap
+		}
+	}
+	return west
+}
+
+// squares numbers the squares of side 2^level in which the inputs are: cells of a grid by rows and columns, others in units of spacing.
+// Level 0 is every place for itself.
+func (p Places) squares(in []point, level int) (of []int, n int) {
+	type square struct{ x, y float64 }
+	number := map[square]int{}
+	least, unit := spread(in)
+	for i, a := range in {
+		at := square{float64(i), 0}
+		side := math.Ldexp(unit, level)
+		switch {
+		case level == 0:
+		case p.Kind == "grid":
+			at = square{float64(i % p.Cols >> level), float64(i / p.Cols >> level)}
+		default:
+			at = square{math.Floor((a.x - least.x) / side), math.Floor((a.y - least.y) / side)}
+		}
+		k, ok := number[at]
+		if !ok {
+			k = len(number)
+			number[at] = k
+		}
+		of = append(of, k)
+	}
+	return of, len(number)
+}
+
+// spread returns the lower left corner of points, and how far apart they would be on a square grid over their extent, or on a line
+// of that length if that is more; 1 if all are at one point.
+func spread(at []point) (least point, unit float64) {
+	least, most := bounds(at)
+	w, h := most.x-least.x, most.y-least.y
+	n := float64(len(at))
+	unit = max(math.Sqrt(w/n)*math.Sqrt(h), max(w, h)/n)
+	if !(unit > 0) {
+		unit = 1
+	}
+	return least, unit
+}
+
+func bounds(at []point) (least, most point) {
+	byX := func(a, b point) int { return cmp.Compare(a.x, b.x) }
+	byY := func(a, b point) int { return cmp.Compare(a.y, b.y) }
+	return point{slices.MinFunc(at, byX).x, slices.MinFunc(at, byY).y}, point{slices.MaxFunc(at, byX).x, slices.MaxFunc(at, byY).y}
+}

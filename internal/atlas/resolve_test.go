@@ -1,0 +1,117 @@
+package atlas
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/estimate"
+)
+
+// rows of a mechanism on n cells in a row, sharp to 1/sharp.
+func problem(t testing.TB, counts []uint64, sharp float64) (estimate.Problem, Reading, Places) {
+	n := len(counts)
+	c, err := estimate.NewChannel(n, n, func(i int, dst []float64) {
+		for j := range dst {
+			dst[j] = 1
+			if max(i-j, j-i) <= 1 {
+				dst[j] = sharp
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := estimate.Problem{Counts: counts, Channel: c}
+	r := Reading{Estimator: MLE}
+	if r.Guess, err = estimate.Guess(nil, n); err != nil {
+		t.Fatal(err)
+	}
+	best, err := estimate.MLE(context.Background(), p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Map = best.Theta
+	return p, r, Places{Kind: "grid", Rows: 1, Cols: n}
+}
+
+// row gives the places of a row of cells their coordinates.
+func row(p Places) Places {
+	for i := range p.Cols {
+		p.In = append(p.In, []float64{(float64(i) + 0.5) / float64(p.Cols), 0.5})
+	}
+	return p
+}
+
+// TestResolve: from few reports the map is the guess, and no place is named; from many sharp ones each place is for itself, and the
+// peak is named.
+func TestResolve(t *testing.T) {
+	name := func(i int) string { return string(rune('a' + i)) }
+	few, r, at := problem(t, []uint64{1, 0, 1, 0, 0, 1, 0, 1}, 2)
+	got, err := Resolve(context.Background(), few, r, row(at))
+	if err != nil || got.Squares != 1 || got.Single != nil || !slices.Equal(got.Drawn, r.Guess) {
+		t.Errorf("of few: %+v, %v", got, err)
+	}
+	if text := Headline(r, got, name); text != "The data cannot resolve single places, nor any part of the map." {
+		t.Errorf("of few: %s", text)
+	}
+	many, r, at := problem(t, []uint64{100, 100, 100, 100, 100, 9000, 9000, 9000}, 1000)
+	got, err = Resolve(context.Background(), many, r, row(at))
+	if err != nil || got.Squares != 8 || !slices.Contains(got.Single, 6) || !slices.Equal(got.Drawn, r.Map) {
+		t.Errorf("of many: %+v, %v; map %v", got, err, r.Map)
+	}
+	if text := Headline(r, got, name); !strings.HasPrefix(text, "Largest place: g 9") || got.Coarse() != "" {
+		t.Errorf("of many: %s", text)
+	}
+}
+
+// TestResolveLaws: what is drawn is a distribution with the masses of the estimate in each square; and a picture that is coarser than
+// the places is as likely as the estimate, but for Slack, or else the intervals ask for it.
+func TestResolveLaws(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		counts := rapid.SliceOfN(rapid.Uint64Range(0, 300), 2, 12).Draw(rt, "counts")
+		counts[0]++
+		p, r, at := problem(t, counts, rapid.Float64Range(1.01, 50).Draw(rt, "sharp"))
+		got, err := Resolve(context.Background(), p, r, row(at))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		drawn, mass := make([]float64, got.Squares), make([]float64, got.Squares)
+		for i, b := range got.Of {
+			drawn[b] += got.Drawn[i]
+			mass[b] += r.Map[i]
+			if !(got.Drawn[i] >= 0) {
+				rt.Fatalf("place %d has %v", i, got.Drawn[i])
+			}
+		}
+		for b := range mass {
+			if !(math.Abs(drawn[b]-mass[b]) <= 32*0x1p-53) { // a dozen roundings of shares
+				rt.Errorf("square %d has %v, of %v", b, drawn[b], mass[b])
+			}
+		}
+		parts := got.Parts(r)
+		if !slices.IsSortedFunc(parts, func(a, b Part) int {
+			switch {
+			case a.Map > b.Map:
+				return -1
+			case a.Map < b.Map:
+				return 1
+			}
+			return 0
+		}) || len(parts) != got.Squares {
+			rt.Errorf("parts %v", parts)
+		}
+		for _, i := range got.Single {
+			region := make([]float64, len(counts))
+			region[i] = 1
+			share, err := estimate.Interval(context.Background(), p, region, 0)
+			if err != nil || !(share.Lower > r.Guess[i]) {
+				rt.Errorf("place %d is named, of %+v, %v", i, share, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package atlas
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+func specOf(t testing.TB, text string) cost.Spec {
+	t.Helper()
+	s, err := cost.ParseSpec([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// sheets are one of each kind of place.
+func sheets(t testing.TB) map[string]Sheet {
+	two := []float64{0.25, 0.75}
+	of := func(text string, s Sheet) Sheet {
+		s.Title, s.Headline, s.Places, s.Inputs = "A <map>", `Largest: "a" & b.`, PlacesOf(specOf(t, text)), []string{"a", "b,c"}
+		if s.Outputs == nil {
+			s.Outputs = s.Inputs
+		}
+		return s
+	}
+	all := Sheet{Guess: []float64{0.5, 0.5}, Raw: two, Map: []float64{0, 1}, Drawn: two}
+	apart := all
+	apart.Outputs, apart.Raw = []string{"u", "v", "w"}, []float64{0.5, 0.5, 0}
+	truth := all
+	truth.Truth = []float64{1, 0}
+	return map[string]Sheet{
+		"grid":        of(`{"kind":"grid","rows":1,"cols":2}`, truth),
+		"ring":        of(`{"kind":"ring","n":2}`, all),
+		"greatcircle": of(`{"kind":"greatcircle","x":[[48.2,181],[-5,-179.5]]}`, all),
+		"apart":       of(`{"kind":"points","x":[[0,0],[2,4]],"v":[[1,1],[5,1],[0,7]]}`, apart),
+		"line":        of(`{"kind":"points","x":[[-3],[9]]}`, Sheet{Guess: two, Raw: two}),
+		"solid":       of(`{"kind":"points","x":[[1,2,3],[4,5,6]]}`, all),
+		"directions":  of(`{"kind":"cosine","x":[[1,2],[4,5]]}`, all),
+		"nowhere":     of(`{"kind":"explicit","C":[[0,1],[1,0]]}`, all),
+	}
+}
+
+func TestCSV(t *testing.T) {
+	for name, want := range map[string]string{
+		"grid":        "label,x,y,truth,guess,raw,map\na,0.25,0.5,1,0.5,0.25,0\n\"b,c\",0.75,0.5,0,0.5,0.75,1\n",
+		"ring":        "label,x,y,guess,raw,map\na,1,0,0.5,0.25,0\n\"b,c\",-1,1.2246467991473515e-16,0.5,0.75,1\n",
+		"greatcircle": "label,lat,lon,guess,raw,map\na,48.2,181,0.5,0.25,0\n\"b,c\",-5,-179.5,0.5,0.75,1\n",
+		"apart":       "label,x,y,guess,raw,map\na,0,0,0.5,,0\n\"b,c\",2,4,0.5,,1\nu,1,1,,0.5,\nv,5,1,,0.5,\nw,0,7,,0,\n",
+		"line":        "label,x,guess,raw,map\na,-3,0.25,0.25,\n\"b,c\",9,0.75,0.75,\n",
+		"solid":       "label,x,y,z,guess,raw,map\na,1,2,3,0.5,0.25,0\n\"b,c\",4,5,6,0.5,0.75,1\n",
+		"directions":  "label,x1,x2,guess,raw,map\na,1,2,0.5,0.25,0\n\"b,c\",4,5,0.5,0.75,1\n",
+		"nowhere":     "label,guess,raw,map\na,0.5,0.25,0\n\"b,c\",0.5,0.75,1\n",
+	} {
+		got, err := sheets(t)[name].Encode("m.CSV")
+		// The sine of a half turn is not the same on every machine.
+		text := regexp.MustCompile(`1\.22\d*e-16`).ReplaceAllString(string(got), "1.2246467991473515e-16")
+		if err != nil || text != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
+		}
+	}
+}
+
+// TestGeoJSON: positions are longitude before latitude within 180 degrees, or x before y; the ring of a cell is closed, and turns left.
+func TestGeoJSON(t *testing.T) {
+	for name, want := range map[string][]string{
+		"grid":        {"Polygon[[[0,0],[0.5,0],[0.5,1],[0,1],[0,0]]]", "Polygon[[[0.5,0],[1,0],[1,1],[0.5,1],[0.5,0]]]"},
+		"greatcircle": {"Point[-179,48.2]", "Point[-179.5,-5]"},
+		"apart":       {"Point[0,0]", "Point[2,4]", "Point[1,1]", "Point[5,1]", "Point[0,7]"},
+		"line":        {"Point[-3,0]", "Point[9,0]"},
+		"solid":       {"Point[1,2,3]", "Point[4,5,6]"},
+	} {
+		s := sheets(t)[name]
+		text, err := s.Encode("m.geojson")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Type, Coordinates, Headline string
+			Features                    []struct {
+				Type     string
+				Geometry struct {
+					Type        string
+					Coordinates json.RawMessage
+				}
+				Properties map[string]any
+			}
+		}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		if wgs := strings.HasPrefix(got.Coordinates, "WGS 84"); got.Type != "FeatureCollection" || wgs != (name == "greatcircle") || got.Headline != s.Headline || len(got.Features) != len(want) {
+			t.Errorf("%s: %s", name, text)
+			continue
+		}
+		for i, f := range got.Features {
+			if f.Type != "Feature" || f.Geometry.Type+string(f.Geometry.Coordinates) != want[i] {
+				t.Errorf("%s: feature %d is %s%s, want %s", name, i, f.Geometry.Type, f.Geometry.Coordinates, want[i])
+			}
+			if i >= 2 && (f.Properties["map"] != nil || f.Properties["raw"] == nil) || i < 2 && f.Properties["label"] != s.Inputs[i] {
+				t.Errorf("%s: %v", name, f.Properties)
+			}
+		}
+	}
+	for name, file := range map[string]string{"directions": "a.geojson", "nowhere": "a.geojson"} {
+		if _, err := sheets(t)[name].Encode(file); !errors.Is(err, ErrNowhere) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, file := range []string{"a", "a.json", "-", "", ".csv.gz"} {
+		if _, err := sheets(t)["grid"].Encode(file); !errors.Is(err, ErrFormat) {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}
+
+// TestPage: a page is one file with neither script nor link, its drawings are XML, text is escaped, and every place is drawn once
+// in each panel.
+func TestPage(t *testing.T) {
+	for name, s := range sheets(t) {
+		s.Tables = []Table{{Title: "Regions", Head: []string{"region"}, Rows: [][]string{{"<b>"}}}}
+		data, err := s.Encode("m.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		for _, bad := range []string{"<script", "http", "src=", "href", "@import", "url(", "<map>", "<b>", "ZgotmplZ", "NaN", "Inf"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s: %q in the page", name, bad)
+			}
+		}
+		for _, good := range []string{"A &lt;map&gt;", "prefers-color-scheme: dark", "width=device-width", "#ffffd9", "&lt;b&gt;"} {
+			if !strings.Contains(text, good) {
+				t.Errorf("%s: no %q in the page", name, good)
+			}
+		}
+		drawings := regexp.MustCompile(`(?s)<svg class="map.*?</svg>`).FindAllString(text, -1)
+		panels := 0
+		for _, list := range [][]float64{s.Truth, s.Guess, s.Raw, s.Drawn} {
+			if list != nil {
+				panels++
+			}
+		}
+		if !s.Places.Flat() {
+			panels = 0
+		}
+		if len(drawings) != panels {
+			t.Errorf("%s: %d drawings, want %d", name, len(drawings), panels)
+		}
+		for n, svg := range drawings {
+			marks := 0
+			for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+				tok, err := d.Token()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s: %v in %s", name, err, svg)
+				}
+				if e, ok := tok.(xml.StartElement); ok && e.Name.Local == "path" {
+					for _, a := range e.Attr {
+						if a.Name.Local == "d" {
+							marks += strings.Count(a.Value, "M")
+						}
+					}
+				}
+			}
+			want := 2
+			if name == "apart" && n == 1 { // raw
+				want = 3
+			}
+			if marks != want {
+				t.Errorf("%s, drawing %d: %d places, want %d", name, n, marks, want)
+			}
+		}
+	}
+}
+
+// TestShades: equal steps of the root; the largest share has the last shade, and no share the first; a shade ends where the next begins.
+func TestShades(t *testing.T) {
+	s := scaleOf(0.81)
+	for class := range shades {
+		if at := s.above(class); s.class(at*(1-1e-9)) != class || class+1 < len(shades) && s.class(at*(1+1e-9)) != class+1 {
+			t.Errorf("shade %d ends at %v, where the shades are %d and %d", class, at, s.class(at*(1-1e-9)), s.class(at*(1+1e-9)))
+		}
+	}
+	if s.class(0) != 0 || s.class(0.81) != len(shades)-1 || scaleOf(0).class(0) != 0 {
+		t.Errorf("the ends are %d and %d", s.class(0), s.class(0.81))
+	}
+}
+
+// TestPlane: places on both sides of the date line are drawn together, and at one point nothing overflows.
+func TestPlane(t *testing.T) {
+	p := PlacesOf(specOf(t, `{"kind":"greatcircle","x":[[0,179],[0,-179],[0,541],[60,180]]}`))
+	in, _ := p.plane()
+	least, most := bounds(in)
+	// Two degrees, shrunk by cos 30.
+	if w := most.x - least.x; !(math.Abs(w-2*math.Sqrt(3)/2) <= 1e-12) || most.y-least.y != 60 {
+		t.Errorf("the map is %v x %v", w, most.y-least.y)
+	}
+	if in[2] != in[1] {
+		t.Errorf("541 degrees at %v, -179 at %v", in[2], in[1])
+	}
+	for _, text := range []string{`{"kind":"points","x":[[7,7],[7,7]]}`, `{"kind":"points","x":[[1e-300],[3e-300]]}`, `{"kind":"points","x":[[1e300,0],[2e300,1]]}`, `{"kind":"ring","n":1}`} {
+		p := PlacesOf(specOf(t, text))
+		in, _ := p.plane()
+		f := frameOf(in, p)
+		for _, a := range in {
+			x, y := f.at(a)
+			if !(x >= 0 && x <= f.width && y >= 0 && y <= f.height && f.width < 1000) {
+				t.Errorf("%s: a place at %v, %v of %v x %v", text, x, y, f.width, f.height)
+			}
+		}
+	}
+}
+
+// TestSquares: squares of a level are unions of those of the level below, from k squares to one.
+func TestSquares(t *testing.T) {
+	for _, text := range []string{
+		`{"kind":"grid","rows":5,"cols":9}`, `{"kind":"ring","n":30}`, `{"kind":"points","x":[[0],[1],[5],[6],[100]]}`,
+		`{"kind":"points","x":[[3,3],[3,3],[3,3]]}`, `{"kind":"greatcircle","x":[[1,1],[2,2],[3,1],[89,5]]}`, `{"kind":"explicit","C":[[0,1],[1,0]]}`, `{"kind":"ring","n":1}`,
+	} {
+		s := specOf(t, text)
+		c, err := s.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, _ := c.Dims()
+		levels := PlacesOf(s).levels(k)
+		if last := levels[len(levels)-1]; slices.Max(last) != 0 || slices.Max(levels[0]) != k-1 {
+			t.Errorf("%s: the levels end at %v and %v", text, levels[0], last)
+		}
+		for n := 1; n < len(levels); n++ {
+			up := map[int]int{}
+			for i, b := range levels[n-1] {
+				if to, ok := up[b]; ok && to != levels[n][i] {
+					t.Errorf("%s: level %d cuts a square of level %d", text, n, n-1)
+				}
+				up[b] = levels[n][i]
+			}
+		}
+	}
+}
