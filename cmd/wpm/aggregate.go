@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/atlas"
@@ -338,126 +336,4 @@ func printInverse(out io.Writer, t *inverse, top int) error {
 		fmt.Fprintf(w, "%s\t%.4f\n", t.Labels[i], t.Theta[i])
 	}
 	return w.Flush()
-}
-
-func evaluateCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "evaluate",
-		Usage:     "compare reports with a known truth",
-		ArgsUsage: "POLICY TRUTH [REPORTS...]",
-		Description: "TRUTH is CSV over the input points: label,count, or user,label,count; all users then have the same weight. REPORTS,\n" +
-			"-counts and -strict are as for aggregate (default: standard input). Prints W_p between the histogram of the reports\n" +
-			"and the truth, by exact transport. The truth is private data: run this only where they may be.",
-		Flags:        append(countsFlags(), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
-		OnUsageError: usageError,
-		Action:       evaluate,
-	}
-}
-
-func evaluate(ctx context.Context, c *cli.Command) error {
-	args := c.Args().Slice()
-	if len(args) < 2 {
-		return errors.New("evaluate takes a policy, a truth and files of reports")
-	}
-	if args[1] == "-" && (args[0] == "-" || readsStdin(c, args[2:])) {
-		return errors.New("only one of policy, truth and reports can be standard input")
-	}
-	k, files, err := policyAndFiles(c, slices.Delete(slices.Clone(args), 1, 2))
-	if err != nil {
-		return err
-	}
-	p, ok := k.(points)
-	if !ok {
-		return fmt.Errorf("%s: %w", args[0], errVectors)
-	}
-	if len(p.Cost()) == 0 {
-		return fmt.Errorf("%s: the policy has no cost, so there is no distance", args[0])
-	}
-	spec, err := cost.ParseSpec(p.Cost())
-	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
-	}
-	matrix, err := spec.Build()
-	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
-	}
-	labels := places.Labels(p.InputLabel, p.Inputs())
-	table, err := readTable(c, args[1], labels)
-	if err != nil {
-		return err
-	}
-	truth, users := places.MeanOf(table, len(labels))
-	n, err := aggregate.NewCounter(p.Policy)
-	if err != nil {
-		return err
-	}
-	counts, err := readCounts(ctx, c, p, n, files)
-	if err != nil {
-		return err
-	}
-	h, err := aggregate.NewHistogram(counts.Reports, aggregate.Settings{})
-	if err != nil {
-		return err
-	}
-	e, err := aggregate.Evaluate(ctx, matrix, truth, h.Estimate)
-	if errors.Is(err, aggregate.ErrEmpty) {
-		return fmt.Errorf("%s: all counts are zero", args[1])
-	}
-	if err != nil {
-		return err
-	}
-	worst, err := biasOf(ctx, p.Policy)
-	if err != nil {
-		return err
-	}
-	u := places.UnitOfPolicy(p.Policy)
-	out := evaluation{
-		Reports: h.N, Users: users, P: u.P, Unit: u.Name, Objective: e.Objective, Lower: e.Lower, Upper: e.Upper, Bias: worst,
-	}
-	if u.P > 0 {
-		out.Distance = e.Distance(u.P)
-	}
-	if !math.IsNaN(e.TotalVariation) {
-		out.TV = &e.TotalVariation
-	}
-	if c.Bool("json") {
-		err = device.PrintJSON(c.Root().Writer, out)
-	} else {
-		err = out.print(c.Root().Writer, u)
-	}
-	if err != nil {
-		return err
-	}
-	return someRefused(counts)
-}
-
-// evaluation is what evaluate prints.
-type evaluation struct {
-	Reports   uint64   `json:"reports"`
-	Users     int      `json:"users"` // in the truth; 0 if it is one table
-	P         float64  `json:"p,omitempty"`
-	Unit      string   `json:"unit"` // of distances
-	Distance  float64  `json:"w,omitempty"`
-	Objective float64  `json:"w_to_the_p"`
-	Lower     float64  `json:"lower"`
-	Upper     float64  `json:"upper"`
-	TV        *float64 `json:"total_variation,omitempty"`
-	Bias      *bias    `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
-}
-
-func (e evaluation) print(w io.Writer, u places.Unit) error {
-	fmt.Fprintf(w, "%s against the truth", plural(e.Reports, "report"))
-	if e.Users > 0 {
-		fmt.Fprintf(w, " of %s", plural(uint64(e.Users), "user"))
-	}
-	fmt.Fprintln(w)
-	if e.P > 0 {
-		fmt.Fprintf(w, "W_%v              %s\n", e.P, u.Distance(e.Distance, "%.6g"))
-	}
-	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.Costs(), e.Lower, e.Upper)
-	if e.TV != nil {
-		fmt.Fprintf(w, "total variation  %.6g\n", *e.TV)
-	}
-	_, err := fmt.Fprintf(w, "bias             what clients draw from is not the mean of the private distributions: %s\n", e.Bias.text(u))
-	return err
 }

@@ -303,7 +303,7 @@ func (m charted) sheet(title string) atlas.Sheet {
 	if m.Map != nil {
 		s.Drawn, s.Coarse, s.Notes = m.fine.Drawn, m.fine.Coarse(), []string{m.note}
 	}
-	s.Notes = append(s.Notes, "Made from reports and public data alone: it costs no privacy.")
+	s.Notes = append(s.Notes, "The map is made from reports and public data alone: it costs no privacy.")
 	if m.Regions != nil {
 		s.Tables = append(s.Tables, m.regionTable())
 	}

@@ -225,3 +225,57 @@ func TestAggregateMapErrors(t *testing.T) {
 		t.Errorf("%v, %v", files, err)
 	}
 }
+
+// TestEvaluateScores: guess, raw and map are each measured against the truth, and the page shows it. At this eps and number of reports the map
+// is nearer than the reports as they are, and these nearer than the guess.
+func TestEvaluateScores(t *testing.T) {
+	dir := t.TempDir()
+	path, page := filepath.Join(dir, "p"), filepath.Join(dir, "m.html")
+	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-p", "2", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	shares := peaks(36, 9, 29)
+	counts := write(t, dir, "c", drawn(t, path, shares, 5000))
+	text := "label,count\n"
+	for i, v := range shares {
+		text += fmt.Sprintf("%d,%v\n", i, 1e3*v)
+	}
+	truth := write(t, dir, "truth", text)
+	got := asJSON[evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, "-map", page, path, truth))
+	guess, raw, m := got.Scores.Guess, got.Scores.Raw, got.Scores.Map
+	if guess == nil || raw == nil || m == nil || !(m.Distance < raw.Distance && raw.Distance < guess.Distance) {
+		t.Fatalf("%+v", got)
+	}
+	for _, s := range []*score{guess, raw, m} {
+		if !(s.Lower <= s.Objective && s.Objective <= s.Upper) || s.TV == nil || !(math.Abs(s.Distance*s.Distance-s.Objective) <= 1e-15) {
+			t.Errorf("%+v", *s)
+		}
+	}
+	if raw.Distance != got.Distance || raw.Lower != got.Lower || *raw.TV != *got.TV || got.P != 2 || got.Estimator != "map" {
+		t.Errorf("%+v, raw %+v", got, raw)
+	}
+	// The guess against the truth: half of the mass in excess at two places.
+	if tv := 5.0 / 6 * (1 - 2.0/36); !(math.Abs(*guess.TV-tv) <= 36*0x1p-52) {
+		t.Errorf("total variation of the guess %v, want %v", *guess.TV, tv)
+	}
+	b, err := os.ReadFile(page)
+	if err != nil || strings.Count(string(b), "<figure>") != 4 || !strings.Contains(string(b), "<figcaption>truth</figcaption>") || !strings.Contains(string(b), "The truth is private") {
+		t.Errorf("%v\n%s", err, b)
+	}
+	for _, want := range []string{"\nmap              Signal ok", "\n       W_2  ", "\nguess  ", "\nraw    ", "\nmap    "} {
+		if text := must(t, "", "evaluate", "-counts", counts, path, truth); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-mode", "projection", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	got = asJSON[evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, path, truth))
+	if got.Scores.Map != nil || got.Scores.Raw == nil || !strings.Contains(got.Reason, "projection mode") {
+		t.Errorf("of a projection policy: %+v", got)
+	}
+	for _, c := range []struct{ flags, want string }{
+		{"-map -", "-map"}, {"-map " + truth, "written over"}, {"-map x.png", "want a name"}, {"-estimator x", "-estimator"}, {"-prior - -counts -", "standard input"},
+	} {
+		args := append(append([]string{"evaluate"}, strings.Fields(c.flags)...), path, truth)
+		if status, out, errs := try(t, "", args...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("wpm evaluate %s: status %d, output %q, error %q, want %q", c.flags, status, out, errs, c.want)
+		}
+	}
+}

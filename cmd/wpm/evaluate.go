@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/places"
+)
+
+func evaluateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "evaluate",
+		Usage:     "compare reports with a known truth",
+		ArgsUsage: "POLICY TRUTH [REPORTS...]",
+		Description: "TRUTH is CSV over the input points: label,count, or user,label,count; all users then have the same weight. REPORTS,\n" +
+			"-counts, -strict and the flags of the map are as for aggregate (default: standard input). Prints W_p to the truth, by exact\n" +
+			"transport, of the histogram of the reports, and of the map and of the guess beside it; -map draws them with the truth.\n" +
+			"The truth is private data, and so is what -map writes: run this only where they may be.",
+		Flags:        append(append(countsFlags(), mapFlags()...), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
+		OnUsageError: usageError,
+		Action:       evaluate,
+	}
+}
+
+// judged is what evaluate reads.
+type judged struct {
+	points
+	file   string // of the truth
+	matrix cost.Matrix
+	truth  []float64
+	users  int
+	chart  chartInput
+	files  []string // of reports
+}
+
+// readJudged reads all but the reports.
+func readJudged(c *cli.Command) (in judged, err error) {
+	args := c.Args().Slice()
+	if len(args) < 2 {
+		return in, errors.New("evaluate takes a policy, a truth and files of reports")
+	}
+	if args[1] == "-" && (args[0] == "-" || readsStdin(c, args[2:])) {
+		return in, errors.New("only one of policy, truth and reports can be standard input")
+	}
+	k, files, err := policyAndFiles(c, slices.Delete(slices.Clone(args), 1, 2))
+	if err != nil {
+		return in, err
+	}
+	p, ok := k.(points)
+	if !ok {
+		return in, fmt.Errorf("%s: %w", args[0], errVectors)
+	}
+	in.points, in.file, in.files = p, args[1], files
+	if len(p.Cost()) == 0 {
+		return in, fmt.Errorf("%s: the policy has no cost, so there is no distance", args[0])
+	}
+	spec, err := cost.ParseSpec(p.Cost())
+	if err == nil {
+		in.matrix, err = spec.Build()
+	}
+	if err != nil {
+		return in, fmt.Errorf("%s: %w", args[0], err)
+	}
+	if err := oneStdin(c, args, files); err != nil {
+		return in, err
+	}
+	if c.String("map") == "-" {
+		return in, errors.New("-map: standard output is taken by the result; use a file")
+	}
+	if err := device.Apart([]string{c.String("map")}, append(args, c.String("counts"), c.String("prior"))); err != nil {
+		return in, err
+	}
+	if in.chart, err = readChart(c, p.Policy); err != nil {
+		return in, err
+	}
+	labels := places.Labels(p.InputLabel, p.Inputs())
+	table, err := readTable(c, args[1], labels)
+	if err != nil {
+		return in, err
+	}
+	in.truth, in.users = places.MeanOf(table, len(labels))
+	return in, nil
+}
+
+func evaluate(ctx context.Context, c *cli.Command) error {
+	in, err := readJudged(c)
+	if err != nil {
+		return err
+	}
+	n, err := aggregate.NewCounter(in.Policy)
+	if err != nil {
+		return err
+	}
+	counts, err := readCounts(ctx, c, in.points, n, in.files)
+	if err != nil {
+		return err
+	}
+	m, err := chart(ctx, c, in.Policy, in.chart, counts.Reports)
+	if err != nil {
+		return err
+	}
+	u := places.UnitOfPolicy(in.Policy)
+	out := evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline, Reason: m.Reason, Estimator: m.Estimator}
+	if out.score, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
+		return err
+	}
+	out.Scores.Raw = &out.score
+	// Between inputs: a map and the guess have their shares there.
+	if between := m.between; between != nil && in.Inputs() <= maxUtility/in.Inputs() {
+		if out.Scores.Guess, err = in.scoreOf(ctx, between, m.Guess, u); err == nil {
+			out.Scores.Map, err = in.scoreOf(ctx, between, m.Map, u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if out.Bias, err = biasOf(ctx, in.Policy); err != nil {
+		return err
+	}
+	files, err := m.output(c, in.sheet(m, out, u))
+	if err == nil {
+		err = device.WriteFiles(c.Root().Writer, files...)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = device.PrintJSON(c.Root().Writer, out)
+	} else {
+		err = out.print(c.Root().Writer, u)
+	}
+	if err != nil {
+		return err
+	}
+	return someRefused(counts)
+}
+
+// scoreOf is score of what may be missing.
+func (in judged) scoreOf(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (*score, error) {
+	if shares == nil {
+		return nil, nil
+	}
+	s, err := in.score(ctx, matrix, shares, u)
+	return &s, err
+}
+
+// score compares shares with the truth.
+func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (s score, err error) {
+	e, err := aggregate.Evaluate(ctx, matrix, in.truth, shares)
+	if errors.Is(err, aggregate.ErrEmpty) {
+		return s, fmt.Errorf("%s: all counts are zero", in.file)
+	}
+	if err != nil {
+		return s, err
+	}
+	s = score{Objective: e.Objective, Lower: e.Lower, Upper: e.Upper}
+	if u.P > 0 {
+		s.Distance = e.Distance(u.P)
+	}
+	if !math.IsNaN(e.TotalVariation) {
+		s.TV = &e.TotalVariation
+	}
+	return s, nil
+}
+
+// score is how far shares are from the truth.
+type score struct {
+	Distance  float64  `json:"w,omitempty"` // W_p, if p is known
+	Objective float64  `json:"w_to_the_p"`
+	Lower     float64  `json:"lower"`
+	Upper     float64  `json:"upper"`
+	TV        *float64 `json:"total_variation,omitempty"`
+}
+
+// evaluation is what evaluate prints: the score of the reports as they are, and all scores.
+type evaluation struct {
+	Reports uint64  `json:"reports"`
+	Users   int     `json:"users"` // in the truth; 0 if it is one table
+	P       float64 `json:"p,omitempty"`
+	Unit    string  `json:"unit"` // of distances
+	score
+	Bias      *bias  `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
+	Headline  string `json:"headline"`
+	Estimator string `json:"estimator,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Scores    struct {
+		Guess *score `json:"guess"`
+		Raw   *score `json:"raw"`
+		Map   *score `json:"map"`
+	} `json:"scores"`
+}
+
+func (e evaluation) print(w io.Writer, u places.Unit) error {
+	fmt.Fprintf(w, "%s against the truth", plural(e.Reports, "report"))
+	if e.Users > 0 {
+		fmt.Fprintf(w, " of %s", plural(uint64(e.Users), "user"))
+	}
+	fmt.Fprintln(w)
+	if e.P > 0 {
+		fmt.Fprintf(w, "W_%v              %s\n", e.P, u.Distance(e.Distance, "%.6g"))
+	}
+	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.Costs(), e.Lower, e.Upper)
+	if e.TV != nil {
+		fmt.Fprintf(w, "total variation  %.6g\n", *e.TV)
+	}
+	fmt.Fprintf(w, "bias             what clients draw from is not the mean of the private distributions: %s\n", e.Bias.text(u))
+	fmt.Fprintf(w, "map              %s\n\n", e.Headline)
+	t, head, rows := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0), []string(nil), [][]string(nil)
+	head, rows = e.table(u)
+	fmt.Fprintln(t, tabbed(head))
+	for _, row := range rows {
+		fmt.Fprintln(t, tabbed(row))
+	}
+	return t.Flush()
+}
+
+// table lists the scores.
+func (e evaluation) table(u places.Unit) (head []string, rows [][]string) {
+	head = []string{"", u.Quantity(), "proved between", "total variation"}
+	if u.P > 0 {
+		head[1] = fmt.Sprintf("W_%v", u.P)
+	}
+	for _, line := range []struct {
+		name string
+		s    *score
+	}{{"guess", e.Scores.Guess}, {"raw", e.Scores.Raw}, {"map", e.Scores.Map}} {
+		if line.s == nil {
+			continue
+		}
+		root, tv := func(v float64) float64 { return v }, "-"
+		if u.P > 0 {
+			root = func(v float64) float64 { return math.Pow(max(v, 0), 1/u.P) }
+		}
+		if line.s.TV != nil {
+			tv = fmt.Sprintf("%.4g", *line.s.TV)
+		}
+		at := fmt.Sprintf("%.5g %s", line.s.Objective, u.Name)
+		if u.P > 0 {
+			at = u.Distance(line.s.Distance, "%.5g")
+		}
+		rows = append(rows, []string{line.name, at, fmt.Sprintf("%.5g and %.5g", root(line.s.Lower), root(line.s.Upper)), tv})
+	}
+	return head, rows
+}
+
+// sheet is the map as a file, with the truth beside it.
+func (in judged) sheet(m charted, e evaluation, u places.Unit) atlas.Sheet {
+	s := m.sheet(fmt.Sprintf("The map of %s against the truth", plural(e.Reports, "report")))
+	sum := 0.0
+	for _, v := range in.truth {
+		sum += v
+	}
+	for _, v := range in.truth {
+		s.Truth = append(s.Truth, v/sum)
+	}
+	head, rows := e.table(u)
+	s.Tables = append([]atlas.Table{{Title: "Distance to the truth", Head: head, Rows: rows}}, s.Tables...)
+	s.Notes = append(s.Notes, "The truth is private: this file is not for others.")
+	return s
+}
