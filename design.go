@@ -28,7 +28,9 @@ const (
 	Average
 	// Mixed makes Objective.Mix times the worst case plus the rest times the mean small: a sensible middle.
 	Mixed
-	// Map is reserved: NewDesign refuses it.
+	// Map makes the error of a map of the population small, as estimated from Objective.Devices releases: it is uniform at another
+	// scale, so that a release favours a smaller disc of outputs the more devices there are. See estimate.Disc for the rule, and
+	// Design.Even for what it costs a client. The inputs need distances; the entries of a matrix are taken for distances.
 	Map
 )
 
@@ -50,7 +52,7 @@ type Objective struct {
 	Weights []float64
 	// Mix is the share of the worst case with Mixed, between 0 and 1; 0 means 1/2. Otherwise it must be 0.
 	Mix float64
-	// Devices is reserved for Map, and must be 0.
+	// Devices is how many releases the map of Map is to be made of, at least 1; otherwise it must be 0.
 	Devices int
 	// Options are those of the mechanism.
 	Options Options
@@ -62,9 +64,9 @@ func (o Objective) check(k int) (Objective, error) {
 		return o, fmt.Errorf("%w: %s is %v with kind %v", ErrOption, name, v, o.Kind)
 	}
 	switch {
-	case o.Kind < Uniform || o.Kind >= Map:
+	case o.Kind < Uniform || o.Kind > Map:
 		return o, fmt.Errorf("%w: kind %v", ErrOption, o.Kind)
-	case o.Devices != 0:
+	case (o.Kind == Map) != (o.Devices != 0) || o.Devices < 0:
 		return bad("Devices", o.Devices)
 	case o.Kind != Mixed && o.Mix != 0, o.Kind == Mixed && !(o.Mix >= 0 && o.Mix < 1):
 		return bad("Mix", o.Mix)
@@ -88,7 +90,7 @@ func (o Objective) check(k int) (Objective, error) {
 	return o, nil
 }
 
-// solve finds the base measure.
+// solve finds the base measure; of Map, the uniform one that it is another scale of.
 func (o Objective) solve(ctx context.Context, sorted *knapsack.Table, eps float64) (basemeasure.Result, error) {
 	switch o.Kind {
 	case Average:
@@ -109,14 +111,15 @@ type Design struct {
 	mechanism   *Mechanism
 	base        basemeasure.Result
 	lower, gap  float64
+	even        float64 // worst case of the uniform base measure, if the objective is Map
 	channel     *Channel
 	certificate []byte
 }
 
 // What sizes NewDesign takes.
 const (
-	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform for a cost of places, a
-	// grid or a ring, which computes rows when it needs them.
+	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform and Map for a cost of places, a
+	// grid or a ring, which compute rows when they need them.
 	MaxTable int64 = 1 << 27
 	// MaxPairs is the largest k*kv of a design for a cost of places: each pair is looked at when the thresholds of the rows are found,
 	// some minutes. Those of a grid or a ring are found by counting cells, and Uniform has no limit there but those of a policy.
@@ -133,7 +136,7 @@ const (
 // the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the cost. Uniform for a
 // cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k + kv) memory.
 //
-// Errors: ErrOption, ErrShape and ErrMass for the objective; ErrLimit for a size that cannot work, before any other work; those of
+// Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances; ErrLimit for a size that cannot work, before any other work; those of
 // cost.Validate, of basemeasure (ErrNotConverged if ctx stops a solver, or rounding does more than 1 % from the best), of New, and
 // of policy.New for more inputs or outputs than a policy has.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
@@ -144,6 +147,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	if err != nil {
 		return nil, err
 	}
+	given := c
 	ranked, err := rank(c)
 	if err != nil {
 		return nil, err
@@ -181,6 +185,12 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		}
 		evidence.Weights, evidence.Thresholds, evidence.Lower = worst.Weights, worst.Thresholds, worst.Lower
 	}
+	if o.Kind == Map { // its certificate has the measure of the one, and the lower bound of the other
+		if err := d.favour(ctx, inMemory(given, sorted), sorted, eps.Float64(), o); err != nil {
+			return nil, err
+		}
+		evidence.M = d.base.M
+	}
 	d.lower = evidence.Lower
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -195,6 +205,10 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	}
 	if d.channel, err = d.mechanism.worstRows(ctx, sorted); err != nil {
 		return nil, err
+	}
+	if o.Kind == Map && sorted == nil {
+		d.base.WorstCase, d.base.Worst = d.channel.worst, d.channel.input
+		d.base.F, d.base.Upper = d.base.WorstCase, d.base.WorstCase
 	}
 	d.certificate, err = certify(ctx, inMemory(c, sorted), eps, evidence, d.channel.worst)
 	if err != nil {
@@ -234,9 +248,9 @@ func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
 	pairs := true
 	switch c.(type) {
 	case *cost.Ring, *cost.Grid:
-		large, pairs = o.Kind == Uniform && k > onePass/kv, false
+		large, pairs = (o.Kind == Uniform || o.Kind == Map) && k > onePass/kv, false
 	case *cost.Points, *cost.GreatCircle, *cost.Cosine:
-		large = o.Kind == Uniform && k > onePass/kv
+		large = (o.Kind == Uniform || o.Kind == Map) && k > onePass/kv
 	}
 	if pairs && int64(k) > MaxPairs/int64(kv) {
 		return false, fmt.Errorf("%w: %d x %d pairs of an input and an output, at most %d: merge places, or use a coarser grid",
@@ -390,6 +404,9 @@ type Outcome struct {
 func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...Objective) ([]Outcome, error) {
 	var out []Outcome
 	for _, o := range objectives {
+		if o.Kind == Map {
+			return nil, fmt.Errorf("%w: kind %v is not about the cost of a client: NewDesign states what it has", ErrOption, o.Kind)
+		}
 		sorted, o, err := prepare(ctx, c, o)
 		if err != nil {
 			return nil, err

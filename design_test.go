@@ -129,8 +129,10 @@ func TestDesignErrors(t *testing.T) {
 		o    wpm.Objective
 		want error
 	}{
-		{"map", ctx, ring, one, wpm.Objective{Kind: wpm.Map, Devices: 100}, wpm.ErrOption},
+		{"map of no devices", ctx, ring, one, wpm.Objective{Kind: wpm.Map}, wpm.ErrOption},
+		{"map of less", ctx, ring, one, wpm.Objective{Kind: wpm.Map, Devices: -1}, wpm.ErrOption},
 		{"kind", ctx, ring, one, wpm.Objective{Kind: -1}, wpm.ErrOption},
+		{"kind after the last", ctx, ring, one, wpm.Objective{Kind: wpm.Map + 1}, wpm.ErrOption},
 		{"devices", ctx, ring, one, wpm.Objective{Devices: 1}, wpm.ErrOption},
 		{"mix of uniform", ctx, ring, one, wpm.Objective{Mix: 0.5}, wpm.ErrOption},
 		{"mix", ctx, ring, one, wpm.Objective{Kind: wpm.Mixed, Mix: nan}, wpm.ErrOption},

@@ -109,8 +109,8 @@ var picture = map[string][]string{
 	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
 	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
 
-	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores.
-	"": {"basemeasure", "certificate", "cost", "internal/num", "internal/parallel", "internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
+	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores; estimate knows which disc a map wants.
+	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
 	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},
