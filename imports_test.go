@@ -99,6 +99,9 @@ var picture = map[string][]string{
 	// From counts to a map: distances between inputs, and the factorizations of a well-kept library.
 	"estimate": {"cost", "internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
 
+	// What a map will be like: rows of ldp, counts with their law, and exact transport to a truth that is made up.
+	"estimate/plan": {"cost", "estimate", "internal/parallel", "ldp", "mincostflow", "gonum.org/v1/gonum/stat/distuv"},
+
 	// File formats: the NPY reader is a well-kept library's.
 	"cost/costio": {"cost", "github.com/sbinet/npyio"},
 

@@ -211,7 +211,7 @@ func (a average) result(unit float64) Result {
 		res.Models[m].Weight = w
 	}
 	res.Ratio = a.ratio()
-	res.Signal = signalOf(res.Ratio)
+	res.Signal = SignalOf(res.Ratio)
 	return res
 }
 

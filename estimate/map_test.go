@@ -504,11 +504,11 @@ func TestSignal(t *testing.T) {
 		if ratio == 0 {
 			want = "ok"
 		}
-		if got := signalOf(ratio).String(); got != want {
+		if got := SignalOf(ratio).String(); got != want {
 			t.Errorf("ratio %v: %s, want %s", ratio, got, want)
 		}
 	}
-	if got := signalOf(.8); got != WeakSignal || got.String() != "weak" {
+	if got := SignalOf(.8); got != WeakSignal || got.String() != "weak" {
 		t.Errorf("ratio .8: %v", got)
 	}
 	if got := Signal(7).String(); got != "Signal(7)" {

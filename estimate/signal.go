@@ -30,7 +30,8 @@ const (
 	rounding = 1e-20
 )
 
-func signalOf(ratio float64) Signal {
+// SignalOf says what a ratio of distances to the truth is called, that of the map over that of the guess.
+func SignalOf(ratio float64) Signal {
 	switch {
 	case ratio <= weakSignal:
 		return GoodSignal

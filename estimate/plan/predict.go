@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+// Distance is one to the truth, over the worlds.
+type Distance struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`  // 90 % of the worlds are at least here
+	High float64 `json:"high"` // and 90 % at most here
+}
+
+// Prediction is for one mechanism and one number of devices. Distances are W_p, in the unit of the places.
+type Prediction struct {
+	Devices int      `json:"devices"`
+	Guess   Distance `json:"guess"` // of the even map, which takes no release
+	Raw     Distance `json:"raw"`   // of the releases as they are
+	Map     Distance `json:"map"`   // of what estimate.Map makes of them
+	// Ratio is Map over Guess, in each world.
+	Ratio Distance `json:"map_to_guess"`
+	// Disc is the share of the outputs that a release favours, by the base measure.
+	Disc float64 `json:"disc"`
+	// HalfWidth is of the interval for the share of a quarter of the places, at level 0.9: the mean.
+	HalfWidth float64         `json:"half_width"`
+	Signal    estimate.Signal `json:"signal"` // by the means of Map and Guess
+}
+
+// Mechanism is what devices release with.
+type Mechanism struct {
+	planner *Planner
+	channel *estimate.Channel
+	laws    [][]float64 // of a release, by world
+	disc    float64
+}
+
+// Mechanism takes the rows of a policy: row i is the law of a release of a device at input i. Errors: ErrShape, those of
+// estimate.NewChannel.
+func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
+	k, kv := l.toOutput.Dims()
+	lo, hi := slices.Repeat([]float64{math.Inf(1)}, kv), make([]float64, kv)
+	fault := error(nil)
+	total := 0.0
+	channel, err := estimate.NewChannel(k, kv, func(i int, dst []float64) {
+		w := row(i)
+		if w.Len() != kv {
+			fault = fmt.Errorf("%w: row %d has %d entries for %d outputs", ErrShape, i, w.Len(), kv)
+			clear(dst)
+			return
+		}
+		total = math.Ldexp(1, w.Bits())
+		for j := range dst {
+			dst[j] = float64(w.At(j))
+			lo[j], hi[j] = min(lo[j], dst[j]), max(hi[j], dst[j])
+		}
+	})
+	if fault != nil {
+		return nil, fault
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &Mechanism{planner: l, channel: channel}
+	for _, w := range l.worlds {
+		law, err := channel.Law(w)
+		if err != nil {
+			return nil, err
+		}
+		m.laws = append(m.laws, law)
+	}
+	wide := 0.0
+	for j := range lo {
+		total -= lo[j]
+		wide += hi[j] - lo[j]
+	}
+	if wide > 0 {
+		m.disc = total / wide
+	}
+	return m, nil
+}
+
+// Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrShape, those of the estimators and of
+// transport, and that of ctx.
+func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Settings) (Prediction, error) {
+	l := m.planner
+	if devices < 1 || devices > MaxDevices {
+		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", ErrShape, devices, MaxDevices)
+	}
+	raw, theta, half := make([]float64, Worlds), make([]float64, Worlds), make([]float64, Worlds)
+	err := parallel.Each(ctx, Worlds, func(n int) error {
+		p := estimate.Problem{Counts: draw(m.laws[n], devices, n), Channel: m.channel, Geometry: l.geometry}
+		shares, err := estimate.Raw(p.Counts)
+		if err != nil {
+			return err
+		}
+		if raw[n], err = l.distance(ctx, l.toOutput, l.worlds[n], shares); err != nil {
+			return err
+		}
+		found, err := estimate.Map(ctx, p, estimate.Settings{})
+		if err != nil {
+			return err
+		}
+		if theta[n], err = l.distance(ctx, l.toInput, l.worlds[n], found.Theta); err != nil {
+			return err
+		}
+		share, err := estimate.Interval(ctx, p, l.region, 0)
+		if err != nil {
+			return err
+		}
+		half[n] = (share.Upper - share.Lower) / 2
+		return nil
+	}, func(done int) {
+		if s.Progress != nil {
+			s.Progress(done, Worlds)
+		}
+	})
+	if err != nil {
+		return Prediction{}, err
+	}
+	out := Prediction{
+		Devices: devices, Guess: spread(l.guess), Raw: spread(raw), Map: spread(theta), Disc: m.disc, HalfWidth: spread(half).Mean,
+	}
+	ratios := make([]float64, Worlds)
+	for n, g := range l.guess {
+		if ratios[n] = 1; g > 0 {
+			ratios[n] = theta[n] / g
+		}
+	}
+	out.Ratio = spread(ratios)
+	mean := 1.0
+	if out.Guess.Mean > 0 {
+		mean = out.Map.Mean / out.Guess.Mean
+	}
+	out.Signal = estimate.SignalOf(mean)
+	return out, nil
+}
+
+// draw returns counts with the law of n releases, as a chain of binomial ones.
+func draw(law []float64, n, world int) []uint64 {
+	r := generator(world, uint64(n))
+	counts := make([]uint64, len(law))
+	tail, last := make([]float64, len(law)+1), 0 // sums from j on
+	for j := len(law) - 1; j >= 0; j-- {
+		tail[j] = tail[j+1] + law[j]
+		if law[j] > 0 {
+			last = max(last, j)
+		}
+	}
+	left := float64(n)
+	for j, q := range law[:last] {
+		if q > 0 && left > 0 {
+			c := distuv.Binomial{N: left, P: q / tail[j], Src: r}.Rand()
+			counts[j] = uint64(c)
+			left -= c
+		}
+	}
+	counts[last] = uint64(left)
+	return counts
+}
+
+// distance is W_p.
+func (l *Planner) distance(ctx context.Context, c *cost.Dense, a, b []float64) (float64, error) {
+	t, err := mincostflow.Transport(ctx, c, a, b)
+	if err != nil {
+		return 0, err
+	}
+	if l.power == 1 {
+		return t.Objective, nil
+	}
+	return math.Pow(t.Objective, 1/l.power), nil
+}
+
+// spread takes the mean, and the second and the ninth of ten.
+func spread(x []float64) Distance {
+	sorted := slices.Sorted(slices.Values(x))
+	mean := 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	n := len(sorted) / 10
+	return Distance{mean, sorted[n], sorted[len(sorted)-1-n]}
+}

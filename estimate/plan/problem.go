@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
+)
+
+var (
+	// ErrShape: lengths that do not fit, a number out of its range, or a prior that is none.
+	ErrShape = errors.New("plan: bad shape")
+	// ErrLimit: too many places.
+	ErrLimit = errors.New("plan: too large")
+	// ErrTarget: no choice reaches the target.
+	ErrTarget = errors.New("plan: out of reach")
+)
+
+const (
+	// Worlds is the number of simulations of each prediction.
+	Worlds = 10
+	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs: transport looks at all of them, 20 times
+	// for each prediction. The error of a map hardly depends on how finely places are resolved below it, so fewer
+	// places, or coarser cells, predict the same.
+	MaxPairs = 1 << 22
+	// MaxDevices is the largest number of devices.
+	MaxDevices = 1_000_000_000
+)
+
+// Problem is what is known before a release.
+type Problem struct {
+	// Cost is what a release at an output costs a device at an input: k x kv, as of the mechanism. Inputs need distances, as
+	// estimate.NewGeometry has them.
+	Cost cost.Matrix
+	// P is the power of the distance that costs are; distances to the truth are then costs to the power of 1/P. 0 is 1.
+	P float64
+	// Prior is a public distribution over the inputs in any unit: finite, not negative, with a positive sum. Nil stands for none.
+	Prior []float64
+}
+
+// Planner predicts. It is immutable and safe for concurrent use.
+type Planner struct {
+	power    float64
+	toOutput *cost.Dense // inputs x outputs
+	toInput  *cost.Dense // inputs x inputs
+	geometry *estimate.Geometry
+	worlds   [][]float64
+	guess    []float64 // distance of the even map, by world
+	region   []float64 // a quarter of the places
+}
+
+// New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.NewGeometry (ErrNoGeometry above all), and that of ctx.
+func New(ctx context.Context, p Problem) (*Planner, error) {
+	if err := cost.Validate(p.Cost); err != nil {
+		return nil, err
+	}
+	k, kv := p.Cost.Dims()
+	if max(k, kv) > MaxPairs/k {
+		return nil, fmt.Errorf("%w: %d inputs and %d outputs, at most %d pairs: merge places, or use a coarser grid", ErrLimit, k, kv, MaxPairs)
+	}
+	if p.P == 0 {
+		p.P = 1
+	}
+	if !(p.P > 0 && p.P <= math.MaxFloat64) {
+		return nil, fmt.Errorf("%w: power %v", ErrShape, p.P)
+	}
+	l := &Planner{power: p.P}
+	var err error
+	if l.geometry, err = estimate.NewGeometry(p.Cost, p.P); err != nil {
+		return nil, err
+	}
+	if l.toOutput, err = cost.Materialize(ctx, p.Cost); err != nil {
+		return nil, err
+	}
+	if l.toInput, err = between(ctx, p.Cost, l.toOutput); err != nil {
+		return nil, err
+	}
+	if p.Prior == nil {
+		l.worlds = generic(l.geometry)
+	} else if l.worlds, err = around(p.Prior, k); err != nil {
+		return nil, err
+	}
+	l.region = quarter(l.geometry)
+	even := make([]float64, k)
+	for i := range even {
+		even[i] = 1 / float64(k)
+	}
+	for _, w := range l.worlds {
+		d, err := l.distance(ctx, l.toInput, w, even)
+		if err != nil {
+			return nil, err
+		}
+		l.guess = append(l.guess, d)
+	}
+	return l, nil
+}
+
+// between is the cost of moving mass from inputs to inputs.
+func between(ctx context.Context, c cost.Matrix, all *cost.Dense) (*cost.Dense, error) {
+	switch c.(type) {
+	case *cost.Points, *cost.GreatCircle, *cost.Cosine:
+		s, err := cost.SpecOf(c)
+		if err != nil {
+			return nil, err
+		}
+		if s.V == nil {
+			return all, nil
+		}
+		s.V = nil
+		d, err := s.Build()
+		if err != nil {
+			return nil, err
+		}
+		return cost.Materialize(ctx, d)
+	}
+	return all, nil
+}
