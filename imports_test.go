@@ -160,7 +160,7 @@ var picture = map[string][]string{
 	},
 
 	"cmd/wpm": {
-		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device", "estimate",
+		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device", "estimate", "estimate/plan",
 		"experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens",
 		"experiments/report", "experiments/ring", "experiments/sphere",
 		"internal/atlas", "internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",

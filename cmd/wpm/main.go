@@ -41,7 +41,7 @@ func command() *cli.Command {
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
 		Commands: []*cli.Command{
-			demoCommand(), designCommand(), verifyCommand(), releaseCommand(),
+			demoCommand(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
 			reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), checkCommand(), solveCommand(), flowCommand(),
 			sphereCommand(), experimentCommand(),
 			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),

@@ -58,7 +58,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	}
 	var weights []float64
 	if file := c.String("weights"); file != "" {
-		if weights, err = readWeights(c, file, g); err != nil {
+		if weights, err = readWeights(c, file, g, "weights are"); err != nil {
 			return asked, nil, false, err
 		}
 	}
@@ -82,7 +82,8 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	return asked, all, noMenu, nil
 }
 
-func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, error) {
+// readWeights reads public weights of the inputs; what begins the sentence that says so.
+func readWeights(c *cli.Command, file string, g places.Geometry, what string) ([]float64, error) {
 	k, _ := g.Cost.Dims()
 	labels := g.Inputs
 	if labels == nil {
@@ -93,7 +94,7 @@ func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, err
 		return nil, err
 	}
 	if counts.Users != nil {
-		return nil, fmt.Errorf("%s: weights are public: a table label,count, and not one of users", file)
+		return nil, fmt.Errorf("%s: %s public: a table label,count, and not one of users", file, what)
 	}
 	weights := make([]float64, k)
 	for _, row := range counts.Rows {

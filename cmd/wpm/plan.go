@@ -1,0 +1,387 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/plan"
+	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+func planCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "plan",
+		Usage: "say before any release how good the map of a population will be",
+		Description: "For every eps and number of devices it designs a mechanism, simulates ten worlds with a fixed seed, and says how far the\n" +
+			"map of \"wpm aggregate\" will be from the truth (W_1, or W_p for another -p): on average, and in 90 % of the worlds. Beside it\n" +
+			"stand the guess, which is the even map and takes no release, and the raw releases.\n" +
+			"With -prior, a public guess at the truth, a world is the prior with 30 % of its mass moved elsewhere. Without it the\n" +
+			"worlds are maps of all kinds, and the answer is a range, relative to the guess.\n" +
+			"-target asks for the least number of devices at each eps, or with -n for the least eps: both along 1, 1.5, 2, 3, 5, 7, 10, ...\n" +
+			"Examples:\n" +
+			"   wpm plan -grid 20x20 -eps 1,2,4 -n 500,5000\n" +
+			"   wpm plan -points places.csv -prior census.csv -eps 2 -target 2km\n" +
+			"   wpm plan -grid 20x20 -n 5000 -target 0.5cells -objective map\n" +
+			"The exit status is 1 if no choice reaches the target.",
+		Flags: append(geometryFlags(),
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},
+			&cli.StringFlag{Name: "n", Usage: "numbers of devices, one release each: `N,N,...`"},
+			&cli.StringFlag{Name: "target", Usage: "how far the map may be from the truth: `DISTANCE`, a number with or without its unit, as 2km"},
+			priorFlag(),
+			&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+		),
+		OnUsageError: usageError,
+		Action:       planMaps,
+	}
+}
+
+func priorFlag() cli.Flag {
+	return &cli.StringFlag{Name: "prior", Usage: "what the map may look like: public, CSV `FILE`, label,count (default: maps of all kinds)"}
+}
+
+// What -target chooses from: these steps of each power of ten.
+var steps = []int{10, 15, 20, 30, 50, 70}
+
+// deviceSteps are numbers of devices from 10 to plan.MaxDevices.
+func deviceSteps() (out []int) {
+	for power := 1; power < plan.MaxDevices; power *= 10 {
+		for _, s := range steps {
+			if n := s * power; n <= plan.MaxDevices {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// epsSteps are levels from 0.01 to 10.
+func epsSteps() (out []ldp.Epsilon, err error) {
+	for power := 1000; power >= 1; power /= 10 {
+		for _, s := range steps {
+			e, err := ldp.ParseEpsilon(fmt.Sprintf("%d/%d", s, power))
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, e); power == 1 {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// planCard is what the command prints.
+type planCard struct {
+	Geometry  string    `json:"geometry"`
+	Inputs    int       `json:"inputs"`
+	Outputs   int       `json:"outputs"`
+	Unit      string    `json:"unit"` // of all distances
+	P         float64   `json:"p,omitempty"`
+	Objective string    `json:"objective"`
+	Prior     bool      `json:"prior"`            // else the worlds are maps of all kinds
+	Target    *float64  `json:"target,omitempty"` // a distance
+	Worlds    int       `json:"worlds"`           // simulated for each row
+	Rows      []planRow `json:"rows"`
+	quantity  string
+}
+
+// planRow is one choice.
+type planRow struct {
+	Epsilon string `json:"epsilon"`
+	plan.Prediction
+	Met *bool `json:"met,omitempty"` // whether it reaches the target; if not, it is the best there is
+}
+
+// mapUnit is the unit of distances between maps, and how many there are in one of the cost's: cells, where a grid has square ones.
+func mapUnit(u places.Unit) (name string, scale float64) {
+	if u.Cell > 0 {
+		return "cells", 1 / u.Cell
+	}
+	return u.Name, 1
+}
+
+// inUnits returns p with distances in another unit.
+func inUnits(p plan.Prediction, scale float64) plan.Prediction {
+	for _, d := range []*plan.Distance{&p.Guess, &p.Raw, &p.Map} {
+		d.Mean, d.Low, d.High = d.Mean*scale, d.Low*scale, d.High*scale
+	}
+	return p
+}
+
+// forecast makes predictions for one geometry.
+type forecast struct {
+	geometry places.Geometry
+	planner  *plan.Planner
+	kind     wpm.Kind
+	scale    float64
+	tick     func(done, total int, what string)
+	last     *plan.Mechanism // for lastEps, unless the kind is map
+	lastEps  string
+}
+
+func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wpm.Kind) (*forecast, error) {
+	p := plan.Problem{Cost: g.Cost, P: g.Unit.P}
+	if file := c.String("prior"); file != "" {
+		var err error
+		if p.Prior, err = readWeights(c, file, g, "a prior is"); err != nil {
+			return nil, fmt.Errorf("-prior: %w", err)
+		}
+	}
+	planner, err := plan.New(ctx, p)
+	if errors.Is(err, estimate.ErrNoGeometry) {
+		err = fmt.Errorf("a map needs distances between inputs, as points, a grid, a ring or a symmetric matrix have: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, scale := mapUnit(g.Unit)
+	return &forecast{geometry: g, planner: planner, kind: kind, scale: scale, tick: progress(c.Root().ErrWriter)}, nil
+}
+
+// at predicts one choice.
+func (f *forecast) at(ctx context.Context, eps ldp.Epsilon, devices int) (plan.Prediction, error) {
+	if f.last == nil || f.lastEps != eps.String() || f.kind == wpm.Map {
+		o := wpm.Objective{Kind: f.kind}
+		if f.kind == wpm.Map {
+			o.Devices = devices
+		}
+		d, err := wpm.NewDesign(ctx, f.geometry.Cost, eps, o)
+		if err != nil {
+			return plan.Prediction{}, fmt.Errorf("eps %s: %w", eps, err)
+		}
+		if f.last, err = f.planner.Mechanism(d.Channel().Row); err != nil {
+			return plan.Prediction{}, err
+		}
+		f.lastEps = eps.String()
+	}
+	p, err := f.last.Predict(ctx, devices, estimate.Settings{Progress: func(done, total int) {
+		f.tick(done, total, fmt.Sprintf("eps %s, %d devices", eps, devices))
+	}})
+	return inUnits(p, f.scale), err
+}
+
+// planAsked is what the flags ask for.
+type planAsked struct {
+	eps     []ldp.Epsilon
+	devices []int
+	target  float64 // 0: none
+	kind    wpm.Kind
+}
+
+func planMaps(ctx context.Context, c *cli.Command) error {
+	g, asked, err := readPlan(c)
+	if err != nil {
+		return err
+	}
+	f, err := newForecast(ctx, c, g, asked.kind)
+	if err != nil {
+		return err
+	}
+	k, kv := g.Cost.Dims()
+	name, _ := mapUnit(g.Unit)
+	card := planCard{
+		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Objective: asked.kind.String(), Prior: c.IsSet("prior"),
+		Worlds: plan.Worlds, quantity: wasserstein(g.Unit),
+	}
+	met := true
+	if asked.target > 0 {
+		card.Target = &asked.target
+		card.Rows, met, err = f.search(ctx, asked)
+	} else {
+		card.Rows, err = f.table(ctx, asked)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = device.PrintJSON(c.Root().Writer, card)
+	} else {
+		err = card.print(c.Root().Writer)
+	}
+	if err == nil && !met {
+		err = fmt.Errorf("no choice has a map within %v %s: %w", asked.target, card.Unit, device.ErrNo)
+	}
+	return err
+}
+
+// readPlan reads the flags.
+func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
+	if err := noArgs(c); err != nil {
+		return g, a, err
+	}
+	if err := positive(c, "ring"); err != nil {
+		return g, a, err
+	}
+	switch target := c.IsSet("target"); {
+	case target && c.IsSet("eps") == c.IsSet("n"):
+		return g, a, errors.New("-target needs -eps, for the least number of devices, or -n, for the least eps, and not both")
+	case !target && !(c.IsSet("eps") && c.IsSet("n")):
+		return g, a, errors.New("plan needs -eps EPS,... and -n N,...; or -target DISTANCE and one of them")
+	}
+	for _, s := range listed(c.String("eps")) {
+		e, err := ldp.ParseEpsilon(s)
+		if err != nil {
+			return g, a, fmt.Errorf("-eps: %w", err)
+		}
+		a.eps = append(a.eps, e)
+	}
+	for _, s := range listed(c.String("n")) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > plan.MaxDevices {
+			return g, a, fmt.Errorf("-n: %.40q is not a number from 1 to %d", s, plan.MaxDevices)
+		}
+		a.devices = append(a.devices, n)
+	}
+	if c.IsSet("eps") && a.eps == nil || c.IsSet("n") && a.devices == nil {
+		return g, a, errors.New("-eps and -n: the list is empty")
+	}
+	switch name := c.String("objective"); name {
+	case wpm.Uniform.String():
+	case wpm.Map.String():
+		a.kind = wpm.Map
+	default:
+		return g, a, fmt.Errorf("-objective: %.40q is not uniform or map", name)
+	}
+	if g, err = readGeometry(c); err != nil {
+		return g, a, err
+	}
+	if c.IsSet("target") {
+		if a.target, err = parseTarget(c.String("target"), g.Unit); err != nil {
+			return g, a, err
+		}
+	}
+	return g, a, nil
+}
+
+// parseTarget reads a distance: a number, and the unit that tables have, or nothing.
+func parseTarget(text string, u places.Unit) (float64, error) {
+	name, _ := mapUnit(u)
+	trimmed := strings.TrimSpace(text)
+	for _, unit := range []string{name, strings.TrimSuffix(name, "s")} { // 1 cell
+		if number, ok := strings.CutSuffix(trimmed, unit); ok {
+			trimmed = strings.TrimSpace(number)
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(trimmed, 64)
+	if err != nil || !(v > 0 && v <= math.MaxFloat64) {
+		return 0, fmt.Errorf("-target: %.40q is not a positive distance in %s, as 2 or 0.5", text, name)
+	}
+	return v, nil
+}
+
+// table predicts all pairs.
+func (f *forecast) table(ctx context.Context, a planAsked) ([]planRow, error) {
+	var rows []planRow
+	for _, eps := range a.eps {
+		for _, n := range a.devices {
+			p, err := f.at(ctx, eps, n)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, planRow{Epsilon: eps.String(), Prediction: p})
+		}
+	}
+	return rows, nil
+}
+
+// search finds the least number of devices for each eps, or the least eps for each number. met says whether there is one at all.
+func (f *forecast) search(ctx context.Context, a planAsked) (rows []planRow, met bool, err error) {
+	devices, levels := deviceSteps(), a.eps
+	if a.eps == nil {
+		if levels, err = epsSteps(); err != nil {
+			return nil, false, err
+		}
+	}
+	add := func(n int, choice func(i int) (ldp.Epsilon, int)) error {
+		i, p, err := plan.Least(ctx, n, a.target, func(i int) (plan.Prediction, error) {
+			eps, n := choice(i)
+			return f.at(ctx, eps, n)
+		})
+		if err != nil && !errors.Is(err, plan.ErrTarget) {
+			return err
+		}
+		eps, _ := choice(i)
+		reached := err == nil
+		met = met || reached
+		rows = append(rows, planRow{Epsilon: eps.String(), Prediction: p, Met: &reached})
+		return nil
+	}
+	for _, eps := range a.eps {
+		if err := add(len(devices), func(i int) (ldp.Epsilon, int) { return eps, devices[i] }); err != nil {
+			return nil, false, err
+		}
+	}
+	for _, n := range a.devices {
+		if err := add(len(levels), func(i int) (ldp.Epsilon, int) { return levels[i], n }); err != nil {
+			return nil, false, err
+		}
+	}
+	return rows, met, nil
+}
+
+// wasserstein names the distance that maps are compared by.
+func wasserstein(u places.Unit) string {
+	if u.P == 0 {
+		return "the cost of transport"
+	}
+	return fmt.Sprintf("W_%v", u.P)
+}
+
+// print tabulates the choices, and says how to read them.
+func (p planCard) print(out io.Writer) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity, p.Unit, p.Worlds)
+	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t\n")
+	for _, r := range p.Rows {
+		ratio := fmt.Sprintf("%.2f", r.Ratio.Mean)
+		if !p.Prior {
+			ratio = fmt.Sprintf("%.2f to %.2f", r.Ratio.Low, r.Ratio.High)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%.3g\t%.3g\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t\n",
+			r.Epsilon, r.Devices, r.Guess.Mean, r.Raw.Mean, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal)
+	}
+	w.Flush()
+	if p.Target != nil {
+		p.printTarget(&b)
+	}
+	fmt.Fprintf(&b, "\nguess: the even map, without a release. raw: the releases as they are, whose bias no number of devices lowers. disc: the share of\n"+
+		"the outputs that a release favours. quarter: half the width of the 90 %% interval for the share of a quarter of the places.\n")
+	if !p.Prior {
+		fmt.Fprintf(&b, "No prior was given: the worlds are maps of all kinds, from nearly even to concentrated, and the range of map/guess is what to\n"+
+			"read. -prior FILE, a public guess at the truth, narrows it.\n")
+	}
+	_, err := out.Write(b.Bytes())
+	return err
+}
+
+// printTarget says which rows reach the target.
+func (p planCard) printTarget(b *bytes.Buffer) {
+	all := !slices.ContainsFunc(p.Rows, func(r planRow) bool { return !*r.Met })
+	if all {
+		fmt.Fprintf(b, "\nEach line is the least choice whose map is within %v %s, on average; the one before it is not.\n", *p.Target, p.Unit)
+		return
+	}
+	fmt.Fprintln(b)
+	for _, r := range p.Rows {
+		if !*r.Met {
+			fmt.Fprintf(b, "eps %s, %d devices: out of reach. This is the most that was tried, and its map is at %.3g %s, above %v.\n", r.Epsilon, r.Devices, r.Map.Mean, p.Unit, *p.Target)
+		}
+	}
+}

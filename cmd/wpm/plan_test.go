@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/places"
+)
+
+// planned is what plan -json prints, with the signal as text.
+type planned struct {
+	planCard
+	Rows []struct {
+		planRow
+		Signal string `json:"signal"`
+	} `json:"rows"`
+}
+
+func planOf(t *testing.T, args ...string) planned {
+	t.Helper()
+	var card planned
+	if err := json.Unmarshal([]byte(must(t, "", append([]string{"plan", "-json"}, args...)...)), &card); err != nil {
+		t.Fatal(err)
+	}
+	return card
+}
+
+func TestPlan(t *testing.T) {
+	dir := t.TempDir()
+	prior := write(t, dir, "prior.csv", "label,count\n0,9\n1,3\n5,1\n")
+	card := planOf(t, "-grid", "4x4", "-eps", "1,4", "-n", "100, 10000", "-prior", prior)
+	if len(card.Rows) != 4 || !card.Prior || card.Unit != "cells" || card.P != 1 || card.Inputs != 16 || card.Objective != "uniform" || card.Target != nil {
+		t.Fatalf("card: %+v", card)
+	}
+	for n, eps := range []string{"1", "1", "4", "4"} {
+		r := card.Rows[n]
+		// The worst guess is from a corner to the even map of 4 x 4 cells: below 3 cells.
+		if r.Epsilon != eps || r.Devices != []int{100, 10000}[n%2] || !(r.Guess.Mean > 0.5 && r.Guess.Mean < 3) || r.Met != nil || r.Guess != card.Rows[0].Guess {
+			t.Errorf("row %d: %+v", n, r)
+		}
+	}
+	if best := card.Rows[3]; !(best.Map.Mean < 0.1*best.Guess.Mean && best.Signal == "ok") {
+		t.Errorf("eps 4, 10,000 devices: %+v", best)
+	}
+	// For people: the same numbers, the unit, and what is behind them.
+	text := must(t, "", "plan", "-grid", "4x4", "-eps", "1,4", "-n", "100,10000", "-prior", prior)
+	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "signal"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "No prior") {
+		t.Errorf("a prior was given:\n%s", text)
+	}
+	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-n", "50"); !strings.Contains(text, "W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, " to ") {
+		t.Errorf("without a prior:\n%s", text)
+	}
+}
+
+// TestPlanTarget: the least choice of a series reaches the target, and the one before it does not.
+func TestPlanTarget(t *testing.T) {
+	card := planOf(t, "-grid", "4x4", "-eps", "2,4", "-target", "0.3 cells")
+	if card.Target == nil || *card.Target != 0.3 || len(card.Rows) != 2 {
+		t.Fatalf("card: %+v", card)
+	}
+	for _, r := range card.Rows {
+		if r.Met == nil || !*r.Met || !(r.Map.Mean <= 0.3) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if a, b := card.Rows[0].Devices, card.Rows[1].Devices; !(a > b && b > 10) {
+		t.Errorf("eps 2 needs %d devices, eps 4 needs %d", a, b)
+	}
+	before := 0
+	for _, n := range deviceSteps() {
+		if n < card.Rows[1].Devices {
+			before = n
+		}
+	}
+	if r := planOf(t, "-grid", "4x4", "-eps", "4", "-n", strconv.Itoa(before)).Rows[0]; !(r.Map.Mean > 0.3) {
+		t.Errorf("%d devices do as well: %+v", before, r)
+	}
+	// The least eps for some devices, with a disc for each.
+	card = planOf(t, "-grid", "4x4", "-n", "1000", "-target", "0.3", "-objective", "map")
+	if len(card.Rows) != 1 || !*card.Rows[0].Met || card.Objective != "map" {
+		t.Errorf("%+v", card)
+	}
+	status, out, errs := try(t, "", "plan", "-grid", "4x4", "-n", "10", "-target", "0.001 cells")
+	if status != device.No || !strings.Contains(out, "out of reach") || !strings.Contains(errs, "no choice has a map within 0.001 cells") {
+		t.Errorf("out of reach: status %d, %s\n%s", status, errs, out)
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	dir := t.TempDir()
+	users := write(t, dir, "users.csv", "user,label,count\nanna,0,1\n")
+	empty := write(t, dir, "empty.csv", "label,count\n0,0\n")
+	matrix := write(t, dir, "cost.csv", "0,1\n2,0\n")
+	for _, c := range []struct{ args, want string }{
+		{"-grid 2x2", "plan needs -eps"},
+		{"-grid 2x2 -eps 1", "plan needs -eps"},
+		{"-grid 2x2 -target 1", "-target needs"},
+		{"-grid 2x2 -target 1 -eps 1 -n 5", "and not both"},
+		{"-eps 1 -n 5", "exactly one of"},
+		{"-grid 2x2 -eps 0 -n 5", "-eps:"},
+		{"-grid 2x2 -eps 1,, -n 5", "-eps:"},
+		{"-grid 2x2 -eps 1 -n 0", `-n: "0"`},
+		{"-grid 2x2 -eps 1 -n 1e3", `-n: "1e3"`},
+		{"-grid 2x2 -eps 1 -n 9999999999", "1 to 1000000000"},
+		{"-grid 2x2 -eps 1 -target 2km", "in cells"},
+		{"-grid 2x3 -eps 1 -target 2cells", "in sides of the square"},
+		{"-grid 2x2 -eps 1 -target -1", "positive distance"},
+		{"-grid 2x2 -eps 1 -target NaN", "positive distance"},
+		{"-grid 2x2 -eps 1 -target Inf", "positive distance"},
+		{"-grid 2x2 -eps 1 -n 5 -objective minimax", "not uniform or map"},
+		{"-grid 2x2 -eps 1 -n 5 -prior " + users, "a prior is public"},
+		{"-grid 2x2 -eps 1 -n 5 -prior " + empty, "sums to 0"},
+		{"-grid 200x200 -eps 1 -n 5", "merge places"},
+		{"-cost " + matrix + " -eps 1 -n 5", "a map needs distances"},
+		{"-grid 2x2 -eps 1 -n 5 more", "unexpected argument"},
+	} {
+		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, out)
+		}
+	}
+}
+
+func TestParseTarget(t *testing.T) {
+	km, cells, matrix := places.UnitOf("greatcircle", 1, 0, 0), places.UnitOf("grid", 1, 5, 5), places.UnitOf("explicit", 0, 0, 0)
+	for _, c := range []struct {
+		text string
+		unit places.Unit
+		want float64
+	}{{"2km", km, 2}, {" 2.5 km ", km, 2.5}, {"1e1", km, 10}, {"1 cell", cells, 1}, {"3cells", cells, 3}, {"0.5", matrix, .5}} {
+		if got, err := parseTarget(c.text, c.unit); err != nil || got != c.want {
+			t.Errorf("%q: %v, %v, want %v", c.text, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"", "km", "2 m", "2kmkm", "0", "-1km", "1e999"} {
+		if got, err := parseTarget(text, km); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
