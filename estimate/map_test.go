@@ -508,6 +508,16 @@ func TestSignal(t *testing.T) {
 			t.Errorf("ratio %v: %s, want %s", ratio, got, want)
 		}
 	}
+	for want := NoSignal; want <= GoodSignal; want++ {
+		text, err := want.MarshalText()
+		var got Signal
+		if err2 := got.UnmarshalText(text); err != nil || err2 != nil || got != want {
+			t.Errorf("%v as text %q: %v, %v, %v", want, text, got, err, err2)
+		}
+	}
+	if err := new(Signal).UnmarshalText([]byte("good")); !errors.Is(err, ErrShape) {
+		t.Errorf("a name of no signal: %v", err)
+	}
 	if got := SignalOf(.8); got != WeakSignal || got.String() != "weak" {
 		t.Errorf("ratio .8: %v", got)
 	}

@@ -3,6 +3,7 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 )
@@ -53,6 +54,16 @@ func (s Signal) String() string {
 
 // MarshalText writes the name.
 func (s Signal) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a name, or returns ErrShape.
+func (s *Signal) UnmarshalText(text []byte) error {
+	i := slices.Index(signalNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%w: no signal is called %.40q", ErrShape, text)
+	}
+	*s = Signal(i)
+	return nil
+}
 
 // ratio is that of Result.
 func (a average) ratio() float64 {
