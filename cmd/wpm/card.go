@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"text/tabwriter"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
@@ -19,30 +20,34 @@ import (
 
 // designCard is what a person should know about a policy: the numbers really used.
 type designCard struct {
-	Title      string     `json:"title,omitempty"`
-	Geometry   string     `json:"geometry"`
-	Epsilon    string     `json:"epsilon"`
-	Bits       int        `json:"bits"`
-	Mode       string     `json:"mode"`
-	Inputs     int        `json:"inputs"`
-	Outputs    int        `json:"outputs"`
-	ID         string     `json:"id"`
-	Bytes      int        `json:"bytes"`
-	P          float64    `json:"p,omitempty"`
-	Unit       string     `json:"unit"`               // of distances
-	Upper      float64    `json:"upper"`              // on the worst W_p^p as published, in integers
-	Lower      float64    `json:"lower"`              // of every eps-LDP mechanism
-	Design     float64    `json:"design"`             // worst W_p^p of the base measure, before it became integers
-	Rounding   float64    `json:"rounding,omitempty"` // projection mode: what rounding adds at most
-	WorstInput string     `json:"worst_input"`
-	Objective  string     `json:"objective"` // what the base measure makes small
-	Gap        float64    `json:"gap"`       // certified, of what the base measure makes small, relative; 0 where the solver reached its goal
-	Mass       float64    `json:"mass"`
-	Nonzeros   int        `json:"nonzeros"` // outputs that are ever released
-	Table      []tableRow `json:"table,omitempty"`
-	Menu       []menuRow  `json:"menu,omitempty"`
+	Title      string       `json:"title,omitempty"`
+	Geometry   string       `json:"geometry"`
+	Epsilon    string       `json:"epsilon"`
+	Bits       int          `json:"bits"`
+	Mode       string       `json:"mode"`
+	Inputs     int          `json:"inputs"`
+	Outputs    int          `json:"outputs"`
+	ID         string       `json:"id"`
+	Bytes      int          `json:"bytes"`
+	P          float64      `json:"p,omitempty"`
+	Unit       string       `json:"unit"`               // of distances
+	Upper      float64      `json:"upper"`              // on the worst W_p^p as published, in integers
+	Lower      float64      `json:"lower"`              // of every eps-LDP mechanism
+	Design     float64      `json:"design"`             // worst W_p^p of the base measure, before it became integers
+	Rounding   float64      `json:"rounding,omitempty"` // projection mode: what rounding adds at most
+	WorstInput string       `json:"worst_input"`
+	Objective  string       `json:"objective"` // what the base measure makes small
+	Gap        float64      `json:"gap"`       // certified, of what the base measure makes small, relative; 0 where the solver reached its goal
+	Mass       float64      `json:"mass"`
+	Nonzeros   int          `json:"nonzeros"`                // outputs that are ever released
+	Map        *mapProspect `json:"map,omitempty"`           // of -devices
+	Even       float64      `json:"uniform_worst,omitempty"` // with the objective map: worst W_p^p of the uniform base measure, the least of all scales
+	Disc       float64      `json:"disc"`                    // share of the outputs that a release favours
+	Table      []tableRow   `json:"table,omitempty"`
+	Menu       []menuRow    `json:"menu,omitempty"`
 	unit       places.Unit
 	metric     string // the unit of Displacement
+	kind       wpm.Kind
 	// Left out for the size of the cost.
 	noTable, noMenu bool
 	// Displacement is how far a place is at most from where the policy has it, on integer coordinates; nil without places.
@@ -130,6 +135,7 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		fmt.Fprintf(&b, "%s\n\n", d.Title)
 	}
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	d.Map.print(w)
 	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
 	fmt.Fprintf(w, "unit\t%v\n", d.unit)
 	if d.Displacement != nil {
@@ -141,6 +147,7 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
 	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
 	fmt.Fprintf(w, "base measure\t%s, mass %.6g\n", d.Objective, d.Mass)
+	d.printKind(w)
 	if d.Gap > 0 {
 		fmt.Fprintf(w, "\twithin %.2g %% of the smallest there is, certified\n", 100*d.Gap)
 	}
@@ -148,6 +155,9 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		fmt.Fprintf(w, "\tonly %d of %d points are ever released\n", d.Nonzeros, d.Outputs)
 	}
 	fmt.Fprintf(w, "worst case\t%s at most, as published; a client at %q has it\n", d.unit.Amount(d.Upper), d.WorstInput)
+	if d.kind == wpm.Map {
+		fmt.Fprintf(w, "\tthe uniform base measure would have %s\n", d.unit.Amount(d.Even))
+	}
 	if d.Rounding > 1e-9*d.Upper {
 		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g %s at most\n", d.Rounding, d.unit.Costs())
 	}

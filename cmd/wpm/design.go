@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/device"
+	forecasts "github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
@@ -75,7 +76,11 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := plan.describe(ctx, c, d, p, len(encoded))
+	prospect, err := plan.foresee(ctx, c, d)
+	if err != nil {
+		return err
+	}
+	text, err := plan.describe(ctx, c, d, p, len(encoded), prospect)
 	if err != nil {
 		return err
 	}
@@ -91,7 +96,10 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	if plan.out, plan.card, err = designOutputs(c); err != nil {
 		return plan, err
 	}
-	if err := positive(c, "bits", "ring"); err != nil {
+	if err := positive(c, "bits", "ring", "devices"); err != nil {
+		return plan, err
+	}
+	if err := checkDevices(c); err != nil {
 		return plan, err
 	}
 	if plan.eps, err = ldp.ParseEpsilon(c.String("eps")); err != nil {
@@ -123,6 +131,21 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	return plan, nil
 }
 
+// checkDevices checks what goes with -devices.
+func checkDevices(c *cli.Command) error {
+	switch given := c.IsSet("devices"); {
+	case !given && c.String("objective") == wpm.Map.String():
+		return errors.New("-objective map needs -devices N")
+	case !given && c.IsSet("prior"):
+		return errors.New("-prior goes with -devices")
+	case given && c.String("mode") == string(policy.Projection):
+		return errors.New("-devices does not go with -mode projection, whose releases do not say what the map is")
+	case given && c.Int("devices") > forecasts.MaxDevices:
+		return fmt.Errorf("-devices: %d is more than %d", c.Int("devices"), forecasts.MaxDevices)
+	}
+	return nil
+}
+
 // designOutputs returns where the policy and the card go.
 func designOutputs(c *cli.Command) (out, card string, err error) {
 	if err := noArgs(c); err != nil {
@@ -148,7 +171,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	if out == "-" && card == "-" {
 		return "", "", errors.New("with -out - the card needs a file: -card FILE")
 	}
-	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights")}
+	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights"), c.String("prior")}
 	return out, card, device.Apart([]string{out, card}, inputs)
 }
 
@@ -178,7 +201,7 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 }
 
 // describe writes the card.
-func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int) ([]byte, error) {
+func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int, prospect *mapProspect) ([]byte, error) {
 	g, base, id := plan.geometry, d.Base(), p.ID()
 	g.Cost = d.Mechanism().Cost() // of the places as published
 	card := designCard{
@@ -186,6 +209,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
 		P: g.Unit.P, Unit: g.Unit.Name, unit: g.Unit,
 		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(), Gap: d.Gap(), Nonzeros: base.Nonzeros,
+		Map: prospect, Even: d.Even(), Disc: d.Disc(), kind: plan.objective.Kind,
 	}
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)

@@ -35,9 +35,11 @@ const maxMenu = 150 * 150
 
 func objectiveFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed"},
+		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed; or map, for the map of -devices"},
 		&cli.FloatFlag{Name: "mix", Value: 0.5, Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.StringFlag{Name: "weights", Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
+		&cli.IntFlag{Name: "devices", Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
+		priorFlag(),
 		&cli.StringFlag{Name: "menu", Usage: "compare the designs: yes, no, or auto (small problems only)", Value: "auto"},
 	}
 }
@@ -62,7 +64,10 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 			return asked, nil, false, err
 		}
 	}
-	found := false
+	if name == wpm.Map.String() {
+		asked = wpm.Objective{Kind: wpm.Map, Weights: weights, Devices: c.Int("devices")}
+	}
+	found := asked.Kind == wpm.Map
 	for _, kind := range []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Mixed, wpm.Average} {
 		o := wpm.Objective{Kind: kind, Weights: weights}
 		if kind == wpm.Mixed {
@@ -73,7 +78,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 		}
 	}
 	if !found {
-		return asked, nil, false, fmt.Errorf("-objective: %q is not uniform, minimax, average or mixed", name)
+		return asked, nil, false, fmt.Errorf("-objective: %q is not uniform, minimax, average, mixed or map", name)
 	}
 	k, kv := g.Cost.Dims()
 	if noMenu = menu == "auto" && k > maxMenu/kv; noMenu || menu == "no" {

@@ -2,26 +2,20 @@ package main
 
 import (
 	"encoding/json"
+	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/places"
 )
 
-// planned is what plan -json prints, with the signal as text.
-type planned struct {
-	planCard
-	Rows []struct {
-		planRow
-		Signal string `json:"signal"`
-	} `json:"rows"`
-}
-
-func planOf(t *testing.T, args ...string) planned {
+// planOf runs plan -json.
+func planOf(t *testing.T, args ...string) (card planCard) {
 	t.Helper()
-	var card planned
 	if err := json.Unmarshal([]byte(must(t, "", append([]string{"plan", "-json"}, args...)...)), &card); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +36,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("row %d: %+v", n, r)
 		}
 	}
-	if best := card.Rows[3]; !(best.Map.Mean < 0.1*best.Guess.Mean && best.Signal == "ok") {
+	if best := card.Rows[3]; !(best.Map.Mean < 0.1*best.Guess.Mean && best.Signal == estimate.GoodSignal) {
 		t.Errorf("eps 4, 10,000 devices: %+v", best)
 	}
 	// For people: the same numbers, the unit, and what is behind them.
@@ -142,6 +136,63 @@ func TestParseTarget(t *testing.T) {
 	for _, text := range []string{"", "km", "2 m", "2kmkm", "0", "-1km", "1e999"} {
 		if got, err := parseTarget(text, km); err == nil {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestDesignDevices: the card of a design leads with the map of its devices, says what plan says, and what the objective does to it.
+func TestDesignDevices(t *testing.T) {
+	dir := t.TempDir()
+	out, prior := filepath.Join(dir, "policy"), write(t, dir, "prior.csv", "label,count\n0,9\n7,3\n21,1\n")
+	cardOf := func(args ...string) (card designCard) {
+		t.Helper()
+		text := must(t, "", append([]string{"design", "-grid", "5x5", "-eps", "2", "-o", out, "-table", "none", "-menu", "no", "-json"}, args...)...)
+		if err := json.Unmarshal([]byte(text), &card); err != nil {
+			t.Fatal(err)
+		}
+		return card
+	}
+	plain := cardOf("-devices", "3000", "-prior", prior)
+	same := planOf(t, "-grid", "5x5", "-eps", "2", "-n", "3000", "-prior", prior).Rows[0]
+	if m := plain.Map; m == nil || m.Prediction == nil || m.Prediction.Map != same.Map || m.Uniform != nil || !m.Prior || m.Unit != "cells" || plain.Even != 0 {
+		t.Fatalf("%+v, want %+v", plain.Map, same)
+	}
+	focused := cardOf("-devices", "3000", "-prior", prior, "-objective", "map")
+	if m := focused.Map; m == nil || m.Uniform == nil || m.Uniform.Map != same.Map || m.Prediction.Map == same.Map || !(focused.Disc < plain.Disc) ||
+		!(focused.Upper > focused.Even) || focused.Lower != plain.Lower || !(math.Abs(focused.Even-plain.Upper) < 1e-9) {
+		t.Errorf("%+v beside %+v", focused, plain)
+	}
+	if must(t, "", "verify", out); cardOf().Map != nil {
+		t.Error("a map without -devices")
+	}
+	for args, want := range map[string]string{
+		"-devices 50":                    "map ", // first of all
+		"-devices 50 -title city":        "city\n\nmap ",
+		"-objective minimax":             "better with uniform or map",
+		"-objective map -devices 50":     "the uniform base measure would have",
+		"-objective mixed -devices 50":   "with the uniform base measure it would be off by",
+		"-objective average -devices 50": "the guess, an even map, is off by",
+	} {
+		text := must(t, "", append([]string{"design", "-grid", "3x3", "-eps", "2", "-o", out, "-table", "none", "-menu", "no"}, strings.Fields(args)...)...)
+		if !strings.Contains(text, want) || strings.HasPrefix(want, "map") && !strings.HasPrefix(text, want) {
+			t.Errorf("%s: no %q in\n%s", args, want, text)
+		}
+	}
+	if text := must(t, "", "design", "-ring", "3000", "-eps", "2", "-o", out, "-devices", "50"); !strings.Contains(text, "too many places to simulate") {
+		t.Errorf("3000 places:\n%s", text)
+	}
+	matrix := write(t, dir, "cost.csv", "0,1\n2,0\n")
+	for _, c := range []struct{ args, want string }{
+		{"-grid 2x2 -objective map", "-objective map needs -devices"},
+		{"-grid 2x2 -devices 0", "-devices: 0 is not positive"},
+		{"-grid 2x2 -devices 2000000000", "is more than"},
+		{"-grid 2x2 -prior " + prior, "-prior goes with -devices"},
+		{"-grid 2x2 -devices 5 -mode projection", "-devices does not go with -mode projection"},
+		{"-cost " + matrix + " -devices 5", "a map needs distances"},
+		{"-cost " + matrix + " -devices 5 -objective map", "-objective map: wpm: kind map: estimate: no distances between inputs"},
+	} {
+		if status, card, errs := try(t, "", append([]string{"design", "-eps", "1", "-o", out}, strings.Fields(c.args)...)...); status != device.Bad || card != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, card)
 		}
 	}
 }
