@@ -334,6 +334,31 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+// TestOutputLost: no command succeeds whose words are lost.
+func TestOutputLost(t *testing.T) {
+	dir := folder(t)
+	p, counts, paid, unpaid := filepath.Join(dir, "p"), filepath.Join(dir, "counts"), filepath.Join(dir, "ledger"), filepath.Join(dir, "new")
+	l, err := policy.OpenLedger(unpaid, policy.LedgerOptions{Epoch: "a", Budget: "3"})
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"help"}, {"verify", "-help"}, {"verify", p}, {"verify", "-json", p}, {"check", p, counts}, {"version"},
+		{"ledger", paid}, {"ledger", unpaid}, {"ledger", "-json", unpaid}, {"release", "-ledger", paid, "-epoch", "a", p, counts},
+	} {
+		e := &Env{Program: "prog", In: strings.NewReader(""), Out: full{}, Err: io.Discard}
+		commands := []*Command{VerifyCommand(e), CheckCommand(e), ReleaseCommand(e), LedgerCommand(e), VersionCommand(e)}
+		if status := Run(t.Context(), e, commands, args); status != Bad {
+			t.Errorf("%v: status %d", args, status)
+		}
+	}
+}
+
 // TestBudgetTooSmall: no ledger is made that could never pay, in an empty file either; one that can pay just once is.
 func TestBudgetTooSmall(t *testing.T) {
 	dir := folder(t)

@@ -66,18 +66,17 @@ func fields(s policy.Statement) map[string]any {
 }
 
 func printStatement(out io.Writer, s policy.Statement) error {
-	fmt.Fprintf(out, "budget %s, spent %s, left %s\n", s.Budget.RatString(), s.Spent.RatString(), s.Left.RatString())
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0) // Flush returns the error of any line
+	fmt.Fprintf(w, "budget %s, spent %s, left %s\n", s.Budget.RatString(), s.Spent.RatString(), s.Left.RatString())
 	if s.Torn.Sign() > 0 {
-		fmt.Fprintf(out, "of that, %s for writes that broke off\n", s.Torn.RatString())
+		fmt.Fprintf(w, "of that, %s for writes that broke off\n", s.Torn.RatString())
 	}
 	if s.Incomplete {
-		fmt.Fprintln(out, "the last line is incomplete: a release is under way, or one broke off")
+		fmt.Fprintln(w, "the last line is incomplete: a release is under way, or one broke off")
 	}
-	if len(s.Entries) == 0 {
-		return nil
+	if len(s.Entries) > 0 {
+		fmt.Fprintln(w, "\nepoch\tspent\treport\tpolicy")
 	}
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "\nepoch\tspent\treport\tpolicy")
 	for _, x := range s.Entries {
 		report := "yes"
 		if x.Report == nil {
