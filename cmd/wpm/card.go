@@ -177,7 +177,10 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		w.Flush()
 		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism.\n")
 	}
-	if d.noTable {
+	switch {
+	case d.noTable && d.unsorted():
+		fmt.Fprintf(&b, "\nAt this size there is no table of worst cases at other eps.\n")
+	case d.noTable:
 		fmt.Fprintf(&b, "\nThe table of worst cases at other eps was not computed at this size: -table EPS,EPS,... does.\n")
 	}
 	d.printMenu(&b)

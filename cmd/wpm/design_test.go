@@ -54,6 +54,14 @@ func TestDesignLarge(t *testing.T) {
 			t.Errorf("%s: %v:\n%s", args, got, out)
 		}
 	}
+	for inputs, want := range map[int]bool{11585: true, 11586: false} { // no flag is offered that would be refused
+		card, err := designCard{Inputs: inputs, Outputs: inputs, noMenu: true, noTable: true}.render(false)
+		for _, flag := range []string{"-menu yes", "-table EPS"} {
+			if got := strings.Contains(string(card), flag); err != nil || got != want {
+				t.Errorf("%d places: %v, %s", inputs, err, card)
+			}
+		}
+	}
 	for _, flag := range []string{"-table 1", "-menu yes"} {
 		args := append(strings.Fields("design -grid 1000x1000 -eps 1 -o "+policy), strings.Fields(flag)...)
 		if status, _, errs := try(t, "", args...); status != 2 || !strings.Contains(errs, "1000000 x 1000000") || !strings.Contains(errs, "leave them out") {

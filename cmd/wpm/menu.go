@@ -146,9 +146,15 @@ func newMenuRow(eps ldp.Epsilon, name string, o wpm.Outcome) menuRow {
 	return menuRow{Epsilon: eps.String(), Design: name, Worst: o.Worst, Mean: o.Mean, Nonzeros: o.Nonzeros, Mass: o.Mass, Gap: o.Gap}
 }
 
+// unsorted reports whether the cost is too large for what sorts all of it: -table and -menu.
+func (d designCard) unsorted() bool { return int64(d.Inputs) > wpm.MaxTable/int64(d.Outputs) }
+
 // printMenu tabulates the designs, and says what to make of them.
 func (d designCard) printMenu(b *bytes.Buffer) {
 	switch {
+	case d.noMenu && d.unsorted():
+		fmt.Fprintf(b, "\nAt this size no other designs can be compared.\n")
+		return
 	case d.noMenu:
 		fmt.Fprintf(b, "\nThe other designs were not compared at this size: -menu yes does.\n")
 		return
