@@ -10,6 +10,8 @@ var (
 	// ErrDesign is for settings without a meaning: no samples, a false-alarm rate outside (0, 1/2], unknown
 	// inputs.
 	ErrDesign = errors.New("audit: bad settings")
+	// ErrLimit is for a policy with more weights in its rows than an audit reads.
+	ErrLimit = errors.New("audit: limit exceeded")
 	// ErrSampler is for a sampler that fails, or does not deliver the draws that it was asked for.
 	ErrSampler = errors.New("audit: sampler failed")
 	// ErrCommand is for a command that names no program.

@@ -30,6 +30,10 @@ const (
 	releaseWork = 1e10
 )
 
+// MaxWeights is the largest number of weights in all published rows of a policy that Run takes. It reads each of them several
+// times, which takes an hour or so at that size.
+const MaxWeights int64 = 1 << 36
+
 // Config is an audit to be made of a policy.
 type Config struct {
 	Policy policy.Policy
@@ -101,12 +105,16 @@ type PolicyFacts struct {
 }
 
 // Run makes an audit: the controls, the exact checks, the certificates, the statistics. The error is of the
-// arguments (ErrTable, ErrDesign), of Project (ErrSampler), of a certificate file (*certificate.LineError) or the
+// arguments (ErrTable, ErrDesign, and ErrLimit before any work), of Project (ErrSampler), of a certificate file (*certificate.LineError) or the
 // context's; a mechanism that fails is a Report that has not passed, and so is a Sampler that fails or panics.
 func Run(ctx context.Context, cfg Config) (Report, error) {
 	p := cfg.Policy
 	if p.IsZero() {
 		return Report{}, fmt.Errorf("%w: no policy", ErrTable)
+	}
+	if k, kv := p.Inputs(), p.Outputs(); p.HasRows() && int64(k) > MaxWeights/int64(kv) {
+		return Report{}, fmt.Errorf("%w: the rows have %d x %d weights, at most %d: wpm verify -rows -utility checks more of them",
+			ErrLimit, k, kv, MaxWeights)
 	}
 	if cfg.Progress == nil {
 		cfg.Progress = func(int, int, string) {}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -308,6 +309,29 @@ func TestRunWithoutRows(t *testing.T) {
 	r, err = run1(context.Background(), cfg)
 	if err != nil || r.Statistics == nil || r.Statistics.Violated || math.IsInf(float64(r.Statistics.Limit.Hardest.Overshoot), 0) {
 		t.Errorf("%v, %s", err, r.Verdict)
+	}
+}
+
+// TestRunLimit: what would take days is refused before any work.
+func TestRunLimit(t *testing.T) {
+	const n = 1<<18 + 1
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := ldp.NewPolytope(eps, slices.Repeat([]float64{1.0 / n}, n), 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Config{
+		Polytope: box, Geometry: &policy.Geometry{Kind: policy.Ring}, Thresholds: make([]int32, n),
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), small(p)); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "262145 x 262145") {
+		t.Error(err)
 	}
 }
 
