@@ -69,6 +69,7 @@ type tally struct {
 	Unit       string            `json:"unit,omitempty"` // of distances
 	Points     []point           `json:"points"`
 	Bias       *bias             `json:"bias,omitempty"`
+	noBias     string            // why there is none
 	Inverse    *inverse          `json:"inverse,omitempty"`
 	charted
 }
@@ -148,7 +149,7 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 		Policy: fmt.Sprintf("%x", counts.Policy), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N, Refused: byReason(counts),
 		Confidence: h.Confidence, Unit: u.Name, Points: list,
 	}
-	if t.Bias, err = biasOf(ctx, p.Policy); err != nil {
+	if t.Bias, t.noBias, err = biasOf(ctx, p.Policy); err != nil {
 		return err
 	}
 	if c.Bool("invert") {
@@ -217,35 +218,42 @@ func partialOutput(c *cli.Command, counts aggregate.Counts) ([]device.Output, er
 	return []device.Output{{Path: c.String("partial"), Data: text}}, nil
 }
 
-// text says how far the releases are drawn from the private distributions.
-func (b *bias) text(u places.Unit) string {
+// text says how far the releases are drawn from the private distributions; for no bias it is none.
+func (b *bias) text(u places.Unit, none string) string {
 	switch {
 	case b == nil:
-		return "this policy certifies nothing about how far off it is"
+		return none
 	case b.P > 0:
 		return fmt.Sprintf("it is up to %s away in W_%v (certified; more reports do not help)", u.Distance(b.Distance, "%.6g"), b.P)
 	}
 	return fmt.Sprintf("moving one to the other costs up to %.6g %s (certified; more reports do not help)", b.Worst, u.Costs())
 }
 
-// biasOf returns what the policy certifies of its worst case; nil if it claims nothing, or if it is too large to recompute here.
-func biasOf(ctx context.Context, p policy.Policy) (*bias, error) {
-	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 || p.Inputs() > maxUtility/p.Outputs() {
-		return nil, nil
+// biasOf returns what the policy certifies of its worst case. It is nil where the policy claims nothing, or is too large to
+// recompute that here: none says so.
+func biasOf(ctx context.Context, p policy.Policy) (_ *bias, none string, err error) {
+	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 {
+		return nil, "this policy certifies nothing about how far off it is", nil
+	}
+	if p.Inputs() > maxUtility/p.Outputs() {
+		return nil, "what this policy certifies of how far off it is was not recomputed at this size: wpm verify -utility does", nil
 	}
 	_, bounds, err := certificate.CheckPolicy(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	worst := num.Up(bounds.Worst)
 	b := &bias{Worst: worst}
 	if power := places.UnitOfPolicy(p).P; power > 0 {
 		b.P, b.Distance = power, aggregate.Bias(worst, power)
 	}
-	return b, nil
+	return b, "", nil
 }
 
 func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inverse, error) {
+	if p.Inputs() > maxUtility/p.Outputs() {
+		return nil, fmt.Errorf("-invert: a channel of %d x %d numbers is too large to write out, at most %d", p.Inputs(), p.Outputs(), maxUtility)
+	}
 	w, err := atlas.OfPolicy(ctx, p, true)
 	if err != nil {
 		return nil, fmt.Errorf("-invert: %w", err)
@@ -285,7 +293,7 @@ func printTally(out io.Writer, t tally, counts aggregate.Counts, u places.Unit, 
 	}
 	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side. They are about the\n"+
 		"          distribution that clients draw from, averaged over the clients.\n", t.Confidence, radius)
-	fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: %s.\n", t.Bias.text(u))
+	fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: %s.\n", t.Bias.text(u, t.noBias))
 	fmt.Fprintln(out)
 	if err := printPoints(out, t.Points, top); err != nil {
 		return err

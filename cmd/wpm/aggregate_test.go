@@ -130,6 +130,34 @@ func mixed(t *testing.T, dir string) (policy, reports string, good int) {
 	return policy, reports + foreign + "\n \nxyz\n" + foreign + reports[:72] + "05000000\n" + strings.Repeat("0", 1<<17) + "\n", 5
 }
 
+// TestBiasUnchecked: of a policy whose certificate was not recomputed nothing says that it certifies nothing.
+func TestBiasUnchecked(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p")
+	must(t, "", "design", "-grid", "1x4097", "-eps", "2", "-o", path)
+	report := must(t, "5,1\n", "release", freshLedger, path)
+	for _, args := range [][]string{{"aggregate", path}, {"evaluate", path, write(t, dir, "t", "5,1\n")}} {
+		out := must(t, report, args...)
+		if strings.Contains(out, "certifies nothing") || !strings.Contains(out, "wpm verify -utility does") {
+			t.Errorf("%s:\n%s", args, out)
+		}
+	}
+	if _, _, errs := try(t, report, "aggregate", "-invert", path); !strings.Contains(errs, "4097 x 4097") {
+		t.Error(errs)
+	}
+}
+
+// TestCheckTransport: what takes days is refused.
+func TestCheckTransport(t *testing.T) {
+	many := slices.Repeat([]float64{1}, 1<<18)
+	if err := checkTransport(many, append(many, 0)); err != nil {
+		t.Error(err)
+	}
+	if err := checkTransport(append(many, 1e-300), many); err == nil || !strings.Contains(err.Error(), "262145 places, and the reports 262144") {
+		t.Error(err)
+	}
+}
+
 // TestAggregateRefused: what is refused is counted by reason, the histogram is that of the rest, and the status says
 // so; -strict has none of it.
 func TestAggregateRefused(t *testing.T) {

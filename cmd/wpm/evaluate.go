@@ -125,7 +125,7 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 	}
-	if out.Bias, err = biasOf(ctx, in.Policy); err != nil {
+	if out.Bias, out.noBias, err = biasOf(ctx, in.Policy); err != nil {
 		return err
 	}
 	files, err := m.output(c, in.sheet(m, out, u))
@@ -155,8 +155,31 @@ func (in judged) scoreOf(ctx context.Context, matrix cost.Matrix, shares []float
 	return &s, err
 }
 
+// maxTransport bounds the pairs of a place of the truth and a reported one: an hour or so of exact transport.
+const maxTransport int64 = 1 << 36
+
+// checkTransport refuses a transport that would take days.
+func checkTransport(from, to []float64) error {
+	mass := func(list []float64) (n int64) {
+		for _, x := range list {
+			if x > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	if a, b := mass(from), mass(to); b > 0 && a > maxTransport/b {
+		return fmt.Errorf("the truth has %d places, and the reports %d: that is more than %d pairs; compare regions instead of places",
+			a, b, maxTransport)
+	}
+	return nil
+}
+
 // score compares shares with the truth.
 func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (s score, err error) {
+	if err := checkTransport(in.truth, shares); err != nil {
+		return s, err
+	}
 	e, err := aggregate.Evaluate(ctx, matrix, in.truth, shares)
 	if errors.Is(err, aggregate.ErrEmpty) {
 		return s, fmt.Errorf("%s: all counts are zero", in.file)
@@ -191,6 +214,7 @@ type evaluation struct {
 	Unit    string  `json:"unit"` // of distances
 	score
 	Bias      *bias  `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
+	noBias    string // why there is none
 	Headline  string `json:"headline"`
 	Estimator string `json:"estimator,omitempty"`
 	Reason    string `json:"reason,omitempty"`
@@ -214,7 +238,7 @@ func (e evaluation) print(w io.Writer, u places.Unit) error {
 	if e.TV != nil {
 		fmt.Fprintf(w, "total variation  %.6g\n", *e.TV)
 	}
-	fmt.Fprintf(w, "bias             what clients draw from is not the mean of the private distributions: %s\n", e.Bias.text(u))
+	fmt.Fprintf(w, "bias             what clients draw from is not the mean of the private distributions: %s\n", e.Bias.text(u, e.noBias))
 	fmt.Fprintf(w, "map              %s\n\n", e.Headline)
 	t, head, rows := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0), []string(nil), [][]string(nil)
 	head, rows = e.table(u)
