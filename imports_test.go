@@ -151,7 +151,7 @@ var picture = map[string][]string{
 		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
 	},
 	"experiments/demo": {
-		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "ldp", "mincostflow", "policy",
+		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas", "ldp", "mincostflow", "policy",
 	},
 
 	"experiments/sphere": {

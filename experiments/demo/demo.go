@@ -58,6 +58,7 @@ type Result struct {
 	ReportBytes int            `json:"report_bytes"` // size of the real release
 	Spent       string         `json:"spent"`        // what the ledger paid for it, asked twice
 	Modes       []Mode         `json:"modes"`
+	Learned     Learned        `json:"learned"`
 	Comparison  gowalla.Result `json:"comparison"`
 	Files       []string       `json:"files"` // paths written
 }
@@ -165,9 +166,16 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	step(3, 3, "designing the mechanism")
-	if err := t.simulate(ctx, policies, step, &res); err != nil {
+	counts, err := t.simulate(ctx, policies, step, &res)
+	if err != nil {
 		return Result{}, err
 	}
+	step(0, 1, "reading the map")
+	res.Learned, err = t.learn(ctx, policies[policy.Mixture], eps, counts, res.Modes[len(res.Modes)-1].W1)
+	if err != nil {
+		return Result{}, err
+	}
+	step(1, 1, "reading the map")
 	res.Comparison, err = gowalla.Compare(ctx, people, gowalla.Config{
 		Users: cfg.Users, Epsilons: cfg.Epsilons, MapEps: cfg.Epsilon, Runs: cfg.Runs, Seed: cfg.Seed, Progress: cfg.Progress,
 		Ties: gowalla.TiesSolver, SkipTieRange: true, // what the devices of this tour release
@@ -309,25 +317,28 @@ func (t *tour) release(ctx context.Context, policies map[policy.Mode]policy.Poli
 	return nil
 }
 
-// simulate releases one point per user in each mode and aggregates. A simulation: the stream is seeded.
-func (t *tour) simulate(ctx context.Context, policies map[policy.Mode]policy.Policy, step func(int, int, string), res *Result) error {
+// simulate releases one point per user in each mode and aggregates, and returns the counts of the last mode, the mixture. A
+// simulation: the stream is seeded.
+func (t *tour) simulate(
+	ctx context.Context, policies map[policy.Mode]policy.Policy, step func(int, int, string), res *Result,
+) (counts []uint64, err error) {
 	truth := t.people.Truth()
 	for _, mode := range []policy.Mode{policy.Projection, policy.Mixture} {
 		p := policies[mode]
 		r := rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm demo simulation, seed %d, %s", t.seed, mode)))
-		counts := make([]int, p.Outputs())
+		counts = make([]uint64, p.Outputs())
 		what := fmt.Sprintf("simulating releases (%s)", mode)
 		for n, u := range t.people.Users {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("demo: %w", err)
+				return nil, fmt.Errorf("demo: %w", err)
 			}
 			w, err := t.weights(ctx, p, u, r)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			j, err := w.Sample(r)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			counts[j]++
 			step(n+1, len(t.people.Users), what)
@@ -338,11 +349,11 @@ func (t *tour) simulate(ctx context.Context, policies map[policy.Mode]policy.Pol
 		}
 		w1, err := mincostflow.Transport(ctx, t.cost, hist, truth)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		res.Modes = append(res.Modes, Mode{Mode: mode, W1: w1.Objective * t.unit, Histogram: hist})
 	}
-	return nil
+	return counts, nil
 }
 
 // weights is the row that the user's simulated release is drawn from. The mixture's draw of a cell uses rejection on 32
@@ -356,16 +367,25 @@ func (t *tour) weights(ctx context.Context, p policy.Policy, u city.User, r io.R
 		}
 		return pr.Weights(), nil
 	}
-	n, err := below(u.Total(), r)
+	i, err := drawCell(u, r)
 	if err != nil {
 		return ldp.Weights{}, err
+	}
+	return p.Row(i)
+}
+
+// drawCell draws one of a user's check-ins.
+func drawCell(u city.User, r io.Reader) (int, error) {
+	n, err := below(u.Total(), r)
+	if err != nil {
+		return 0, err
 	}
 	i := 0
 	for n >= u.Counts[i] {
 		n -= u.Counts[i]
 		i++
 	}
-	return p.Row(u.Cells[i])
+	return u.Cells[i], nil
 }
 
 // below draws a whole number from 0 to n-1, n <= 2^30, all alike: 4 bytes, rejected beyond the largest multiple of n.
@@ -405,6 +425,9 @@ func (r Result) Lines() []string {
 		}
 		out = append(out, fmt.Sprintf("%s one release per user, %s mode: histogram %.3f cell widths from the truth", head, m.Mode, m.W1))
 	}
+	l := r.Learned
+	out = append(out, fmt.Sprintf("map        from those in mixture mode: %.3f cell widths from the truth; OUE, which knows no distances, %.3f; without data %.3f",
+		l.Map, l.OUE, l.Guess), "", r.Sentence())
 	head := fmt.Sprintf("%-22s", "W1 of the mean map")
 	for _, e := range c.Epsilons {
 		head += fmt.Sprintf(" %9s", "ε = "+e)
