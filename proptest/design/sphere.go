@@ -1,6 +1,7 @@
 package design
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/wpm-go/wpm/proptest"
@@ -21,6 +22,8 @@ type SphereSolver func(d int, p, eps float64) (SphereMeasure, error)
 func SphereLaws() []proptest.Law[SphereSolver] {
 	return []proptest.Law[SphereSolver]{
 		{Name: "SphereIdentities", Statement: "prop:sphere, the formulas of alpha and J", Check: SphereIdentities},
+		{Name: "SphereShare", Statement: "prop:sphere, S_d for d up to 2000", Check: SphereShare},
+		{Name: "SphereEquation", Statement: "prop:sphere, the equation of t* for d up to 2000", Check: SphereEquation},
 		{Name: "SphereClosedForm", Statement: "prop:sphere on S^2, where the equation is algebraic", Check: SphereClosedForm},
 		{Name: "SphereCircle", Statement: "prop:sphere on the circle, p = 1 and 2", Check: SphereCircle},
 		{Name: "SphereSmallEpsilon", Statement: "prop:sphere, limit of no output", Check: SphereSmallEpsilon},
@@ -41,6 +44,10 @@ func solveSphere(t *rapid.T, f SphereSolver, d int, p, eps float64) SphereMeasur
 	}
 	proptest.Finite(t, "field", m.T, m.Omt, m.Alpha, m.S, m.J, m.W, m.Pin, m.Pout)
 	return m
+}
+
+func sphereName(d int, p, eps float64) string {
+	return fmt.Sprintf("d = %d, p = %v, eps = %v: ", d, p, eps)
 }
 
 func drawSphere(t *rapid.T, maxEps float64) (d int, p, eps float64) {
