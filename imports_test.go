@@ -159,12 +159,21 @@ var picture = map[string][]string{
 		"gonum.org/v1/gonum/mathext",
 	},
 
+	// The command: mechanism, releases and maps; studies and what needs no policy in packages of their own, over what all share.
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device", "estimate", "estimate/plan",
-		"experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping", "experiments/mirror", "experiments/movielens",
-		"experiments/report", "experiments/ring", "experiments/sphere",
-		"internal/atlas", "internal/child", "internal/machine", "internal/num", "internal/places", "knapsack", "ldp", "mincostflow/network", "policy", "sphere", "sphere/codebook",
-		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term",
+		"cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
+		"internal/atlas", "internal/child", "internal/num", "internal/places", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
+		"github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/shell": {"internal/places", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
+	"cmd/wpm/internal/studies": {
+		"", "cmd/wpm/internal/shell", "device", "experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping",
+		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere", "github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/tools": {
+		"audit", "certificate", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "internal/machine", "mincostflow/network",
+		"github.com/urfave/cli/v3",
 	},
 	"cmd/wpm-device": {"device"},
 

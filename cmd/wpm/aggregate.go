@@ -16,6 +16,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/atlas"
@@ -52,7 +53,7 @@ func aggregateCommand() *cli.Command {
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "how many points to print, the most released first; 0 for all"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       aggregateReports,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
@@ -131,7 +132,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 // oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files those of
 // reports.
 func oneStdin(c *cli.Command, args, files []string) error {
-	if n := countDashes(c.String("prior"), c.String("regions")); n > 1 || n == 1 && (readsStdin(c, files) || countDashes(args...) > 0) {
+	if n := shell.CountDashes(c.String("prior"), c.String("regions")); n > 1 || n == 1 && (readsStdin(c, files) || shell.CountDashes(args...) > 0) {
 		return errors.New("two files cannot both be standard input")
 	}
 	return nil
@@ -166,7 +167,7 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	}
 	m.between = w.Between
 	problem := w.Problem(counts, in.prior)
-	bar := progress(c.Root().ErrWriter)
+	bar := shell.Progress(c.Root().ErrWriter)
 	m.reading, err = w.Read(ctx, problem, c.String("estimator"), func(done, total int) { bar(done, total, "map") })
 	if err != nil {
 		return m, fmt.Errorf("-estimator %s: %w", m.reading.Estimator, err)

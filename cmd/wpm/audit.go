@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -47,7 +48,7 @@ func auditCommand() *cli.Command {
 			&cli.BoolFlag{Name: "raw", Usage: "with -csv: input,output, one line for each draw"},
 			&cli.BoolFlag{Name: "json", Usage: "the report as JSON"},
 		},
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       runAudit,
 	}
 }
@@ -117,7 +118,7 @@ func checkAuditFlags(c *cli.Command, path string) error {
 	if c.Bool("raw") && !c.IsSet("csv") {
 		return errors.New("-raw needs -csv FILE")
 	}
-	if err := positive(c, "samples", "random-rows"); err != nil {
+	if err := shell.Positive(c, "samples", "random-rows"); err != nil {
 		return err
 	}
 	if p := c.Float("false-alarm"); !(p > 0 && p <= 0.5) {
@@ -132,7 +133,7 @@ func checkAuditFlags(c *cli.Command, path string) error {
 		}
 	}
 	inputs := []string{path, c.String("certificates"), c.String("rows")}
-	if countDashes(inputs...) > 1 {
+	if shell.CountDashes(inputs...) > 1 {
 		return errors.New("standard input cannot be both of the policy, the certificates and the rows")
 	}
 	return device.Apart([]string{c.String("html"), c.String("csv")}, inputs)
@@ -143,7 +144,7 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 	done = func() {}
 	cfg = audit.Config{
 		Policy: p, Samples: c.Int("samples"), FalseAlarm: c.Float("false-alarm"), Overshoot: c.Float("overshoot"),
-		RandomRows: c.Int("random-rows"), Progress: progress(c.Root().ErrWriter),
+		RandomRows: c.Int("random-rows"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.IsSet("inputs") {
 		var labels []string

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/audit"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -45,7 +46,7 @@ func designCodebook(c *cli.Command) (*codebook.Codebook, error) {
 	if c.String("out") == "-" {
 		return nil, errors.New("-out: standard output is taken by the card; name a file")
 	}
-	if err := positive(c, "points", "high", "bits", "atoms"); err != nil {
+	if err := shell.Positive(c, "points", "high", "bits", "atoms"); err != nil {
 		return nil, err
 	}
 	eps, err := ldp.ParseEpsilon(c.String("eps"))

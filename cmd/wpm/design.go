@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
@@ -42,7 +43,7 @@ func designCommand() *cli.Command {
 			&cli.StringFlag{Name: "card", Usage: "write the card to `FILE` instead of standard output"},
 			&cli.BoolFlag{Name: "json", Usage: "the card as JSON"},
 		),
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       design,
 	}
 }
@@ -96,7 +97,7 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	if plan.out, plan.card, err = designOutputs(c); err != nil {
 		return plan, err
 	}
-	if err := positive(c, "bits", "ring", "devices"); err != nil {
+	if err := shell.Positive(c, "bits", "ring", "devices"); err != nil {
 		return plan, err
 	}
 	if err := checkDevices(c); err != nil {
@@ -148,7 +149,7 @@ func checkDevices(c *cli.Command) error {
 
 // designOutputs returns where the policy and the card go.
 func designOutputs(c *cli.Command) (out, card string, err error) {
-	if err := noArgs(c); err != nil {
+	if err := shell.NoArgs(c); err != nil {
 		return "", "", err
 	}
 	var missing []string
@@ -226,7 +227,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		if err != nil {
 			return nil, err
 		}
-		tick := progress(c.Root().ErrWriter)
+		tick := shell.Progress(c.Root().ErrWriter)
 		if card.Table, err = compare(ctx, g, sorted, plan.table, tick); err != nil {
 			return nil, err
 		}

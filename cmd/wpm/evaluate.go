@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/atlas"
@@ -28,7 +29,7 @@ func evaluateCommand() *cli.Command {
 			"transport, of the histogram of the reports, and of the map and of the guess beside it; -map draws them with the truth.\n" +
 			"The truth is private data, and so is what -map writes: run this only where they may be.",
 		Flags:        append(append(countsFlags(), mapFlags()...), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       evaluate,
 	}
 }

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
-	"golang.org/x/term"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
@@ -59,7 +57,7 @@ func readGeometry(c *cli.Command) (g places.Geometry, err error) {
 			err = fmt.Errorf("-ring: %w", err)
 		}
 	default:
-		rows, cols, err := gridFlag(c)
+		rows, cols, err := shell.Grid(c)
 		if err != nil {
 			return g, err
 		}
@@ -69,14 +67,6 @@ func readGeometry(c *cli.Command) (g places.Geometry, err error) {
 		return g, nil
 	}
 	return g, err
-}
-
-// gridFlag reads -grid.
-func gridFlag(c *cli.Command) (rows, cols int, err error) {
-	if rows, cols, err = places.ParseGrid(c.String("grid")); err != nil {
-		err = fmt.Errorf("-grid: %w", err)
-	}
-	return rows, cols, err
 }
 
 func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
@@ -143,31 +133,4 @@ func readText[T any](c *cli.Command, path string, read func(io.Reader, string) (
 // readTable reads a table of counts with these labels.
 func readTable(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
 	return readWith(c, path, func(r io.Reader, name string) (*costio.Counts, error) { return places.ReadCounts(r, name, labels) })
-}
-
-// progress returns a callback that draws a bar on stderr if that is a terminal, and does nothing otherwise.
-func progress(stderr io.Writer) func(done, total int, what string) {
-	f, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return func(int, int, string) {}
-	}
-	var bar *progressbar.ProgressBar
-	last := ""
-	return func(done, total int, what string) {
-		if bar == nil || what != last {
-			if bar != nil {
-				_ = bar.Finish()
-			}
-			bar = progressbar.NewOptions(total,
-				progressbar.OptionSetWriter(f),
-				progressbar.OptionSetDescription(what),
-				progressbar.OptionShowCount(),
-				progressbar.OptionClearOnFinish(),
-				progressbar.OptionSetWidth(30),
-			)
-			last = what
-		}
-		bar.ChangeMax(total)
-		_ = bar.Set(done)
-	}
 }

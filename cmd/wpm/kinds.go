@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/policy"
@@ -143,16 +144,7 @@ func readsStdin(c *cli.Command, files []string) bool {
 	if c.IsSet("counts") {
 		files = append([]string{c.String("counts")}, files...)
 	}
-	return len(files) == 0 || countDashes(files...) > 0
-}
-
-func countDashes(files ...string) (n int) {
-	for _, f := range files {
-		if f == "-" {
-			n++
-		}
-	}
-	return n
+	return len(files) == 0 || shell.CountDashes(files...) > 0
 }
 
 // reader reads files of a kind's reports.

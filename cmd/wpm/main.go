@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/studies"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/tools"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -41,14 +43,14 @@ func command() *cli.Command {
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
 		Commands: []*cli.Command{
-			demoCommand(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
-			reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), checkCommand(), solveCommand(), flowCommand(),
-			sphereCommand(), experimentCommand(),
+			studies.Demo(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
+			reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), tools.Check(), tools.Solve(), tools.Flow(),
+			sphereCommand(), studies.Experiments(),
 			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
 		},
 		// Errors are printed by run, in one line, with the exit status of its own.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		OnUsageError:   usageError,
+		OnUsageError:   shell.UsageError,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				return fmt.Errorf("unknown command %q; see \"wpm help\"", c.Args().First())
@@ -79,34 +81,4 @@ func once(c *cli.Command) {
 	for _, sub := range c.Commands {
 		once(sub)
 	}
-}
-
-// positive refuses flags that were set to zero or less: zero means the default inside the packages, which
-// is not what somebody who types it expects.
-func positive(c *cli.Command, names ...string) error {
-	for _, name := range names {
-		if c.IsSet(name) && c.Int(name) < 1 {
-			return fmt.Errorf("-%s: %d is not positive", name, c.Int(name))
-		}
-	}
-	return nil
-}
-
-// usageError keeps a bad flag a one-line error instead of a page of help.
-func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	msg := err.Error()
-	if i := strings.Index(msg, "strconv."); i >= 0 { // "strconv.ParseInt: parsing ...": the reader need not know who parses
-		if _, rest, ok := strings.Cut(msg[i:], ": "); ok {
-			msg = msg[:i] + rest
-		}
-	}
-	return fmt.Errorf("%s; see \"%s -help\"", msg, c.FullName())
-}
-
-// noArgs refuses arguments where a command takes none.
-func noArgs(c *cli.Command) error {
-	if c.Args().Present() {
-		return fmt.Errorf("unexpected argument %q; see \"%s -help\"", c.Args().First(), c.FullName())
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
@@ -45,7 +46,7 @@ func planCommand() *cli.Command {
 			&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       planMaps,
 	}
 }
@@ -150,7 +151,7 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 		return nil, err
 	}
 	_, scale := mapUnit(g.Unit)
-	return &forecast{geometry: g, planner: planner, kind: kind, scale: scale, tick: progress(c.Root().ErrWriter)}, nil
+	return &forecast{geometry: g, planner: planner, kind: kind, scale: scale, tick: shell.Progress(c.Root().ErrWriter)}, nil
 }
 
 // at predicts one choice.
@@ -221,10 +222,10 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 
 // readPlan reads the flags.
 func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
-	if err := noArgs(c); err != nil {
+	if err := shell.NoArgs(c); err != nil {
 		return g, a, err
 	}
-	if err := positive(c, "ring"); err != nil {
+	if err := shell.Positive(c, "ring"); err != nil {
 		return g, a, err
 	}
 	switch target := c.IsSet("target"); {
@@ -233,14 +234,14 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	case !target && !(c.IsSet("eps") && c.IsSet("n")):
 		return g, a, errors.New("plan needs -eps EPS,... and -n N,...; or -target DISTANCE and one of them")
 	}
-	for _, s := range listed(c.String("eps")) {
+	for _, s := range shell.List(c.String("eps")) {
 		e, err := ldp.ParseEpsilon(s)
 		if err != nil {
 			return g, a, fmt.Errorf("-eps: %w", err)
 		}
 		a.eps = append(a.eps, e)
 	}
-	for _, s := range listed(c.String("n")) {
+	for _, s := range shell.List(c.String("n")) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > plan.MaxDevices {
 			return g, a, fmt.Errorf("-n: %.40q is not a number from 1 to %d", s, plan.MaxDevices)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 )
 
 func reportCommand() *cli.Command {
@@ -18,7 +20,7 @@ func reportCommand() *cli.Command {
 			"label of each released point, or, of a codebook, its coordinates, up to the first line that is not a report of the\n" +
 			"policy, which is an error.",
 		Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "one JSON object per line"}},
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       showReports,
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/sphere"
@@ -37,7 +38,7 @@ func sphereCommand() *cli.Command {
 			&cli.BoolFlag{Name: "prove", Usage: "print proven bounds on the worst case too"},
 			&cli.BoolFlag{Name: "json", Usage: "print the card as JSON"},
 		}, codebookFlags()...),
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       runSphere,
 	}
 }
@@ -63,7 +64,7 @@ type sphereProof struct {
 }
 
 func runSphere(_ context.Context, c *cli.Command) error {
-	if err := noArgs(c); err != nil {
+	if err := shell.NoArgs(c); err != nil {
 		return err
 	}
 	if !c.IsSet("d") || !c.IsSet("eps") {

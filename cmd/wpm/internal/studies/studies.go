@@ -1,4 +1,4 @@
-package main
+package studies
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/experiments/country"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/mapping"
@@ -43,17 +44,17 @@ func ringStudy() study {
 
 func runRing(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	cfg := ring.Config{
-		Out: c.String("out"), Epsilons: listed(c.String("eps")), Epsilon: c.String("main-eps"), Points: c.Int("points"), P: c.Float("p"),
-		Alpha: c.Float("alpha"), Inputs: c.Int("inputs"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Epsilon: c.String("main-eps"), Points: c.Int("points"), P: c.Float("p"),
+		Alpha: c.Float("alpha"), Inputs: c.Int("inputs"), Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
-	for _, s := range listed(c.String("lambda")) {
+	for _, s := range shell.List(c.String("lambda")) {
 		l, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			return nil, nil, fmt.Errorf("-lambda: %q is not a number", s)
 		}
 		cfg.Lambdas = append(cfg.Lambdas, l)
 	}
-	for _, s := range listed(c.String("iterations")) {
+	for _, s := range shell.List(c.String("iterations")) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			return nil, nil, fmt.Errorf("-iterations: %q is not a whole number", s)
@@ -105,9 +106,9 @@ func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) err
 		return nil, nil, errors.New("-lambda: 0 is not positive")
 	}
 	res, err := movielens.Run(ctx, movielens.Config{
-		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Splits: c.Int("splits"), Seed: c.Uint64("seed"),
+		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Splits: c.Int("splits"), Seed: c.Uint64("seed"),
 		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"), Scales: c.Int("scales"),
-		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: progress(c.Root().ErrWriter),
+		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -154,8 +155,8 @@ func mirrorStudy() study {
 
 func runMirror(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := mirror.Run(ctx, mirror.Config{
-		Out: c.String("out"), Epsilons: listed(c.String("eps")), Designs: listed(c.String("design-eps")), Steps: c.Int("steps"), Points: c.Int("points"),
-		Size: c.Int("size"), Inputs: c.Int("inputs"), Side: c.Int("side"), ModeEps: c.String("mode-eps"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Designs: shell.List(c.String("design-eps")), Steps: c.Int("steps"), Points: c.Int("points"),
+		Size: c.Int("size"), Inputs: c.Int("inputs"), Side: c.Int("side"), ModeEps: c.String("mode-eps"), Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -207,16 +208,16 @@ func runGowalla(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 	if c.IsSet("data") && c.String("data") == "" {
 		return nil, nil, errors.New("-data: the path is empty; leave the flag out for a synthetic city")
 	}
-	rows, cols, err := gridFlag(c)
+	rows, cols, err := shell.Grid(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	cfg := gowalla.Config{
-		Data: c.String("data"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Rows: rows, Cols: cols,
+		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Rows: rows, Cols: cols,
 		Area:        gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"), East: c.Float("east")},
 		MinCheckins: c.Int("min-checkins"), Users: c.Int("users"), AllUsers: c.Int("users") == 0,
 		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Solver: c.String("solver"),
-		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: progress(c.Root().ErrWriter),
+		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	res, err := gowalla.Run(ctx, cfg)
 	if err != nil {
@@ -275,7 +276,7 @@ func sphereStudy() study {
 
 func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := sphere.Run(ctx, sphere.Config{
-		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -318,13 +319,13 @@ func mappingStudy() study {
 
 func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	cfg := mapping.Config{
-		Data: c.String("data"), Out: c.String("out"), Epsilons: listed(c.String("eps")), Large: c.Int("large"), Runs: c.Int("runs"),
-		Seed: c.Uint64("seed"), Progress: progress(c.Root().ErrWriter),
+		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"), Runs: c.Int("runs"),
+		Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.String("maps") != "" {
 		cfg.Maps = strings.Split(c.String("maps"), ";")
 	}
-	for _, s := range listed(c.String("devices")) {
+	for _, s := range shell.List(c.String("devices")) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			return nil, nil, fmt.Errorf("-devices: %q is not a whole number", s)
@@ -375,8 +376,8 @@ func countryStudy() study {
 
 func runCountry(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := country.Run(ctx, country.Config{
-		Out: c.String("out"), Places: c.Int("places"), Devices: c.Int("devices"), Epsilons: listed(c.String("eps")), Seed: c.Uint64("seed"),
-		Progress: progress(c.Root().ErrWriter),
+		Out: c.String("out"), Places: c.Int("places"), Devices: c.Int("devices"), Epsilons: shell.List(c.String("eps")), Seed: c.Uint64("seed"),
+		Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,5 @@
-package main
+// Package studies has the commands of wpm that run a study: the paper's, and the demonstration.
+package studies
 
 import (
 	"context"
@@ -9,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/report"
@@ -29,9 +30,10 @@ type study struct {
 	end string // printed after the table, before the place of the report
 }
 
-func experimentCommand() *cli.Command {
+// Experiments is the command experiment.
+func Experiments() *cli.Command {
 	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(), countryStudy()}
-	out := &cli.Command{Name: "experiment", Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: usageError}
+	out := &cli.Command{Name: "experiment", Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: shell.UsageError}
 	list := ""
 	for _, s := range studies {
 		out.Commands = append(out.Commands, s.command())
@@ -49,7 +51,7 @@ func experimentCommand() *cli.Command {
 
 func (s study) command() *cli.Command {
 	return &cli.Command{
-		Name: s.name, Usage: s.usage, Description: s.about, OnUsageError: usageError,
+		Name: s.name, Usage: s.usage, Description: s.about, OnUsageError: shell.UsageError,
 		Flags: slices.Concat(
 			[]cli.Flag{&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiment-" + s.name, Usage: "`FOLDER` for tables and figures"}},
 			s.flags,
@@ -58,7 +60,7 @@ func (s study) command() *cli.Command {
 				&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 			}),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := errors.Join(noArgs(c), positive(c, s.positive...)); err != nil {
+			if err := errors.Join(shell.NoArgs(c), shell.Positive(c, s.positive...)); err != nil {
 				return err
 			}
 			result, table, err := s.run(ctx, c)
@@ -78,17 +80,6 @@ func (s study) command() *cli.Command {
 	}
 }
 
-// listed splits a flag of the form A,B,C.
-func listed(s string) (parts []string) {
-	if s == "" {
-		return nil
-	}
-	for part := range strings.SplitSeq(s, ",") {
-		parts = append(parts, strings.TrimSpace(part))
-	}
-	return parts
-}
-
 // allCommand runs every study with its defaults: those that need no data, and those whose data are given.
 func allCommand() *cli.Command {
 	return &cli.Command{
@@ -103,13 +94,13 @@ func allCommand() *cli.Command {
 			&cli.StringFlag{Name: "data", Usage: "`PATH` of the check-ins, for gowalla; without it, a synthetic city"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of every study"},
 		},
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       runAll,
 	}
 }
 
 func runAll(ctx context.Context, c *cli.Command) error {
-	if err := noArgs(c); err != nil {
+	if err := shell.NoArgs(c); err != nil {
 		return err
 	}
 	if c.IsSet("ratings") != c.IsSet("movies") {
@@ -139,9 +130,9 @@ func runAll(ctx context.Context, c *cli.Command) error {
 			continue
 		}
 		fmt.Fprintf(w, "== %s\n", args[0])
-		study := command()
+		study := Experiments()
 		study.Reader, study.Writer, study.ErrWriter = c.Root().Reader, w, c.Root().ErrWriter
-		if err := study.Run(ctx, slices.Concat([]string{"wpm", "experiment"}, args, []string{"-out", folder})); err != nil {
+		if err := study.Run(ctx, slices.Concat([]string{"experiment"}, args, []string{"-out", folder})); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		fmt.Fprintln(w)

@@ -1,4 +1,4 @@
-package main
+package tools
 
 import (
 	"context"
@@ -7,11 +7,13 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/machine"
 )
 
-func solveCommand() *cli.Command {
+// Solve is the command solve.
+func Solve() *cli.Command {
 	solve := &cli.Command{
 		Name:  "solve",
 		Usage: "answer JSON lines on standard input: the machine interface",
@@ -20,7 +22,7 @@ func solveCommand() *cli.Command {
 			`A bad line is answered by {"error":"..."}; exit status 1 says that there was one.` + "\n" +
 			"\"wpm solve KIND -help\" has the fields of a line. With \"wpm solve KIND -certificate\", answers of the kinds that have\n" +
 			"evidence carry the certificate that \"wpm check\" verifies.",
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Flags: []cli.Flag{&cli.BoolFlag{ // before or after KIND
 			Name: "certificate", Usage: "add the field certificate, which \"wpm check\" verifies, to answers that have evidence",
 		}},
@@ -33,9 +35,9 @@ func solveCommand() *cli.Command {
 	}
 	for _, kind := range machine.Kinds() {
 		solve.Commands = append(solve.Commands, &cli.Command{
-			Name: kind, Usage: machine.Summary(kind), Description: machine.Fields(kind), OnUsageError: usageError,
+			Name: kind, Usage: machine.Summary(kind), Description: machine.Fields(kind), OnUsageError: shell.UsageError,
 			Action: func(ctx context.Context, c *cli.Command) error {
-				if err := noArgs(c); err != nil {
+				if err := shell.NoArgs(c); err != nil {
 					return err
 				}
 				lines, bad, err := machine.Run(ctx, kind, machine.Settings{Certificate: c.Bool("certificate")}, c.Root().Reader, c.Root().Writer)

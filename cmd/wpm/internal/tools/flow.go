@@ -1,4 +1,6 @@
-package main
+// Package tools has the commands of wpm that need no policy: solvers on lines of JSON and on DIMACS files, and the check of
+// certificates.
+package tools
 
 import (
 	"bytes"
@@ -9,11 +11,13 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/mincostflow/network"
 )
 
-func flowCommand() *cli.Command {
+// Flow is the command flow.
+func Flow() *cli.Command {
 	return &cli.Command{
 		Name:      "flow",
 		Usage:     "solve a minimum-cost flow problem: a DIMACS .min file in, the flow and its proof out",
@@ -28,7 +32,7 @@ func flowCommand() *cli.Command {
 			&cli.BoolFlag{Name: "proof", Usage: "print potentials, cut or cycle, and the certificate of an optimal flow, in comment lines"},
 			&cli.BoolFlag{Name: "json", Usage: "print the answer with its proof as JSON; nodes and arcs count from 1 (in the certificate, with -proof, from 0)"},
 		},
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       solveFlow,
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package tools
 
 import (
 	"bytes"
@@ -12,12 +12,14 @@ import (
 
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 )
 
-func checkCommand() *cli.Command {
+// Check is the command check.
+func Check() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "verify certificates of any kind: exit status 0 only if all of them hold",
@@ -38,7 +40,7 @@ func checkCommand() *cli.Command {
 			},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line for each certificate"},
 		},
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       checkCertificates,
 	}
 }
@@ -54,7 +56,7 @@ func checkCertificates(ctx context.Context, c *cli.Command) error {
 	if len(paths) == 0 {
 		return errors.New("check takes one file or more")
 	}
-	if countDashes(append(paths, c.String("cost"))...) > 1 {
+	if shell.CountDashes(append(paths, c.String("cost"))...) > 1 {
 		return errors.New("standard input can be read once")
 	}
 	var spec []byte

@@ -1,4 +1,4 @@
-package main
+package studies
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/demo"
 )
 
-func demoCommand() *cli.Command {
+// Demo is the command demo.
+func Demo() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "a tour that needs no input: a synthetic city, from design to report",
@@ -24,25 +26,25 @@ func demoCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the synthetic city and the simulated releases"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
-		OnUsageError: usageError,
+		OnUsageError: shell.UsageError,
 		Action:       runDemo,
 	}
 }
 
 func runDemo(ctx context.Context, c *cli.Command) error {
-	if err := noArgs(c); err != nil {
+	if err := shell.NoArgs(c); err != nil {
 		return err
 	}
-	if err := positive(c, "users"); err != nil {
+	if err := shell.Positive(c, "users"); err != nil {
 		return err
 	}
-	rows, cols, err := gridFlag(c)
+	rows, cols, err := shell.Grid(c)
 	if err != nil {
 		return err
 	}
 	res, err := demo.Run(ctx, demo.Config{
 		Out: c.String("out"), Users: c.Int("users"), Rows: rows, Cols: cols, Epsilon: c.String("eps"), Seed: c.Uint64("seed"),
-		Progress: progress(c.Root().ErrWriter),
+		Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return err

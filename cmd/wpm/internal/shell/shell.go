@@ -1,0 +1,104 @@
+// Package shell is what the subcommands of wpm share: checks of flags and arguments, one-line errors of usage, and progress on
+// a terminal.
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/wpm-go/wpm/internal/places"
+)
+
+// Positive refuses flags that were set to zero or less: zero means the default inside the packages, which
+// is not what somebody who types it expects.
+func Positive(c *cli.Command, names ...string) error {
+	for _, name := range names {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return fmt.Errorf("-%s: %d is not positive", name, c.Int(name))
+		}
+	}
+	return nil
+}
+
+// UsageError keeps a bad flag a one-line error instead of a page of help.
+func UsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+	msg := err.Error()
+	if i := strings.Index(msg, "strconv."); i >= 0 { // "strconv.ParseInt: parsing ...": the reader need not know who parses
+		if _, rest, ok := strings.Cut(msg[i:], ": "); ok {
+			msg = msg[:i] + rest
+		}
+	}
+	return fmt.Errorf("%s; see \"%s -help\"", msg, c.FullName())
+}
+
+// NoArgs refuses arguments where a command takes none.
+func NoArgs(c *cli.Command) error {
+	if c.Args().Present() {
+		return fmt.Errorf("unexpected argument %q; see \"%s -help\"", c.Args().First(), c.FullName())
+	}
+	return nil
+}
+
+// List splits a flag of the form A,B,C.
+func List(s string) (parts []string) {
+	if s == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		parts = append(parts, strings.TrimSpace(part))
+	}
+	return parts
+}
+
+// CountDashes counts the files that are standard input.
+func CountDashes(files ...string) (n int) {
+	for _, f := range files {
+		if f == "-" {
+			n++
+		}
+	}
+	return n
+}
+
+// Grid reads -grid.
+// Grid reads the flag -grid, ROWSxCOLS.
+func Grid(c *cli.Command) (rows, cols int, err error) {
+	if rows, cols, err = places.ParseGrid(c.String("grid")); err != nil {
+		err = fmt.Errorf("-grid: %w", err)
+	}
+	return rows, cols, err
+}
+
+// Progress returns a callback that draws a bar on stderr if that is a terminal, and does nothing otherwise.
+func Progress(stderr io.Writer) func(done, total int, what string) {
+	f, ok := stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(int, int, string) {}
+	}
+	var bar *progressbar.ProgressBar
+	last := ""
+	return func(done, total int, what string) {
+		if bar == nil || what != last {
+			if bar != nil {
+				_ = bar.Finish()
+			}
+			bar = progressbar.NewOptions(total,
+				progressbar.OptionSetWriter(f),
+				progressbar.OptionSetDescription(what),
+				progressbar.OptionShowCount(),
+				progressbar.OptionClearOnFinish(),
+				progressbar.OptionSetWidth(30),
+			)
+			last = what
+		}
+		bar.ChangeMax(total)
+		_ = bar.Set(done)
+	}
+}
