@@ -240,20 +240,41 @@ func roundUnits(vectors [][]float64) (out []int32, displacement float64) {
 // vectors.
 const placeDigits = 1e9
 
-// roundPlaces moves places, in degrees, to the directions of vectors of length unitScale in integers, which it returns.
+// maxRounds is more than a place is rounded before it stays: an integer vector is not of length unitScale to the last digit, so
+// that its direction, at that length, may round to another one. That is no farther from the length than the first.
+const maxRounds = 16
+
+// degrees rounds an angle in radians to a published one.
+func degrees(rad float64) float64 {
+	return math.Round(rad*(180/math.Pi)*placeDigits)/placeDigits + 0
+}
+
+// roundDirection is the integer vector nearest to the direction of a place, at length unitScale.
+func roundDirection(x []float64) []float64 {
+	v := direction(x)
+	for a := range v {
+		v[a] = math.RoundToEven(v[a]*unitScale) + 0
+	}
+	return v
+}
+
+// roundPlaces moves places, in degrees, to the directions of vectors of length unitScale in integers, which it returns. Published
+// places stay where they are.
 func roundPlaces(places [][]float64) (out []int32, displacement float64, err error) {
 	moved := make([][2]float64, 2)
 	for _, x := range places {
-		v := direction(x)
-		for a := range v {
-			v[a] = math.RoundToEven(v[a]*unitScale) + 0
-			out = append(out, int32(v[a]))
-		}
-		degrees := func(rad float64) float64 {
-			return math.Round(rad*(180/math.Pi)*placeDigits)/placeDigits + 0
-		}
 		moved[0] = [2]float64(x)
-		x[0], x[1] = degrees(math.Atan2(v[2], math.Hypot(v[0], v[1]))), degrees(math.Atan2(v[1], v[0]))
+		v := roundDirection(x)
+		for range maxRounds {
+			x[0], x[1] = degrees(math.Atan2(v[2], math.Hypot(v[0], v[1]))), degrees(math.Atan2(v[1], v[0]))
+			last := v
+			if v = roundDirection(x); slices.Equal(v, last) {
+				break
+			}
+		}
+		for _, n := range v {
+			out = append(out, int32(n))
+		}
 		moved[1] = [2]float64(x)
 		c, err := cost.NewGreatCircle(moved[:1], moved[1:], 1)
 		if err != nil {
