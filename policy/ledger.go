@@ -393,11 +393,11 @@ func (l *Books) write(body string) error {
 		text = fmt.Sprintf("%s %x\n", end, chain)
 	}
 	chain = follow(chain, body)
+	l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger) // also if Append panics
 	if err := l.store.Append(fmt.Appendf(nil, "%s%s %x\n", text, body, chain)); err != nil {
-		l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger)
 		return fmt.Errorf("%w: %w", ErrLedger, err)
 	}
-	l.chain, l.rest = chain, nil
+	l.chain, l.rest, l.fault = chain, nil, nil
 	return nil
 }
 

@@ -72,6 +72,53 @@ func TestRepeatsOnAFullDisk(t *testing.T) {
 	}
 }
 
+// broken is a store whose next Append stops after so many bytes, in a panic.
+type broken struct {
+	memory
+	keep int // -1: it does not
+}
+
+func (b *broken) Append(text []byte) error {
+	if b.keep < 0 {
+		return b.memory.Append(text)
+	}
+	text, b.keep = text[:min(b.keep, len(text))], -1
+	_ = b.memory.Append(text)
+	panic("broken")
+}
+
+// After a store has panicked, nothing is written behind what is unknown: the ledger can be opened again.
+func TestStorePanics(t *testing.T) {
+	p := epsPolicy(t, "1/2", "")
+	for _, keep := range []int{0, 1, 30, 1 << 20} {
+		store := &broken{keep: -1}
+		opt := LedgerOptions{Epoch: "e", Budget: "9"}
+		l, err := NewLedger(store, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.keep = keep
+		func() {
+			defer func() { _ = recover() }()
+			r, err := Release(t.Context(), p, l, []byte("0,1"), identity)
+			t.Errorf("%d bytes: %v, %v, no panic", keep, r, err)
+		}()
+		if r, err := Release(t.Context(), p, l, []byte("0,1"), identity); !errors.Is(err, ErrLedger) || !r.IsZero() {
+			t.Errorf("%d bytes, then another release: %v, %v", keep, r, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := NewLedger(store, opt)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", keep, err)
+		}
+		if _, err := Release(t.Context(), p, again, []byte("0,1"), identity); err != nil {
+			t.Errorf("%d bytes: %v", keep, err)
+		}
+	}
+}
+
 // Who may wait for a ledger gets it as soon as it is free, and who may not is told at once.
 func TestLedgerWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
