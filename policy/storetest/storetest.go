@@ -66,6 +66,13 @@ func testLock(a, b policy.Store) error {
 			return fmt.Errorf("of a store that another handle has: %v after %v, want ErrLedgerLocked after %v", err, took, wait)
 		}
 	}
+	off, callOff := context.WithCancel(context.Background()) // without a deadline
+	early := time.AfterFunc(50*time.Millisecond, callOff)
+	defer early.Stop()
+	late := time.AfterFunc(patience, func() { _ = a.Unlock() }) // or b might wait for ever
+	if err := b.Lock(off); !late.Stop() || !errors.Is(err, policy.ErrLedgerLocked) {
+		return fmt.Errorf("of a store that another handle has, called off while waiting: %v, want ErrLedgerLocked at once", err)
+	}
 	unlocked := make(chan error, 1)
 	free := time.AfterFunc(100*time.Millisecond, func() { unlocked <- a.Unlock() })
 	defer free.Stop()

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wpm-go/wpm/policy"
@@ -45,6 +46,14 @@ func (m *memory) Lock(ctx context.Context) error {
 	}
 	if m.bug == "a lock that does not try" && ctx.Err() != nil {
 		return policy.ErrLedgerLocked
+	}
+	if d, ok := ctx.Deadline(); m.bug == "a lock that looks at deadlines alone" && (ok || ctx.Err() == nil) {
+		ctx = context.Background()
+		if ok {
+			var stop func()
+			ctx, stop = context.WithDeadline(ctx, d)
+			defer stop()
+		}
 	}
 	if m.bug == "a lock that does not wait" {
 		ended, cancel := context.WithCancel(ctx)
@@ -119,18 +128,20 @@ func (m *memory) Append(b []byte) error {
 // A right store passes; each wrong one does not.
 func TestStores(t *testing.T) {
 	for _, bug := range []string{
-		"", "no lock", "a lock that does not try", "a lock that does not wait", "another error", "a lock that is not given up",
+		"", "no lock", "a lock that does not try", "a lock that looks at deadlines alone", "a lock that does not wait", "another error", "a lock that is not given up",
 		"a lock that two can have", "a lock that anyone gives up", "appends by another's lock", "Load hands out its own", "appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
 	} {
-		stores := map[string]*shared{}
-		err := storetest.Test(func(name string) (policy.Store, error) {
-			if stores[name] == nil {
-				stores[name] = &shared{lock: make(chan struct{}, 1)}
+		synctest.Test(t, func(t *testing.T) { // its clock waits for nobody
+			stores := map[string]*shared{}
+			err := storetest.Test(func(name string) (policy.Store, error) {
+				if stores[name] == nil {
+					stores[name] = &shared{lock: make(chan struct{}, 1)}
+				}
+				return &memory{bug: bug, shared: stores[name]}, nil
+			})
+			if (err == nil) != (bug == "") {
+				t.Errorf("%q: %.200v", bug, err)
 			}
-			return &memory{bug: bug, shared: stores[name]}, nil
 		})
-		if (err == nil) != (bug == "") {
-			t.Errorf("%q: %.200v", bug, err)
-		}
 	}
 }
