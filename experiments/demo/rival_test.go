@@ -3,6 +3,8 @@ package demo
 import (
 	"context"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,5 +55,24 @@ func TestLearned(t *testing.T) {
 		if !(math.Abs(sum-1) <= 1e-12) { // thirty cells
 			t.Errorf("shares sum to %v", sum)
 		}
+	}
+}
+
+// TestReadmeSentence: the README says of the demo what the demo says.
+func TestReadmeSentence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the whole demo")
+	}
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Run(context.Background(), Config{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll(res.Sentence(), "ε", "eps")
+	if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
+		t.Errorf("the README does not say: %s", want)
 	}
 }
