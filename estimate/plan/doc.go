@@ -6,10 +6,13 @@
 // It simulates. Ten worlds stand for what the truth may be, and each is released from and estimated once, for every choice of a mechanism
 // and a number N of devices:
 //
-//   - With a prior, a public distribution that one expects to be about right, a world is the prior with 30 % of its mass moved
-//     to places drawn uniformly: whole places at a time, in random order, the last in part.
+//   - With a prior, a public distribution that one expects to be about right, a world is the prior with 30 % of its mass elsewhere. Half
+//     of that moves between regions, by a smooth random field around places drawn uniformly, and half from everywhere to all places alike.
 //   - Without one, the worlds are log-Gaussian maps of two lengths and five roughnesses, from nearly even to concentrated on few places.
-//     They differ by far more than worlds of one prior: what is predicted is a range, and only relative to the guess.
+//     They differ by far more than worlds of one prior: what is predicted is a range, relative to the guess.
+//
+// Mass moves by regions and not place by place, because that would make a smooth map rough, and a rough one is far harder to
+// estimate: predictions would be up to three times too large.
 //
 // The counts have the law of N draws from theta P, with P the integer rows of the mechanism, by a generator of fixed seed. They
 // are simulations: nothing private goes in. Map reads them as it reads any counts, without the prior. Distances to the truth

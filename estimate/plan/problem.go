@@ -80,7 +80,7 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	}
 	if p.Prior == nil {
 		l.worlds = generic(l.geometry)
-	} else if l.worlds, err = around(p.Prior, k); err != nil {
+	} else if l.worlds, err = around(l.geometry, p.Prior); err != nil {
 		return nil, err
 	}
 	l.region = quarter(l.geometry)

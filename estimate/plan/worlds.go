@@ -15,8 +15,11 @@ const (
 	moved = 0.3
 	// seed starts the generators of worlds and of counts.
 	seed = 0x77706d20706c616e
-	// sources is how many places a generic map is a sum around.
+	// sources is how many places a field is a sum around.
 	sources = 64
+	// tiltLength is that of the field by which mass moves between regions, and steepest how much of it is tried.
+	tiltLength = 0.4
+	steepest   = 64.0
 )
 
 // The generic maps: every pair of a length, of the mean distance of two places, and of a standard deviation of the logarithm.
@@ -30,8 +33,9 @@ func generator(world int, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed+purpose, uint64(world)))
 }
 
-// around returns the worlds of a prior over k places.
-func around(prior []float64, k int) ([][]float64, error) {
+// around returns the worlds of a prior.
+func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
+	k := g.K()
 	if len(prior) != k {
 		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(prior), k)
 	}
@@ -53,44 +57,63 @@ func around(prior []float64, k int) ([][]float64, error) {
 	out := make([][]float64, Worlds)
 	for n := range out {
 		r := generator(n, 0)
-		w, left := slices.Clone(p), moved
-		for _, i := range r.Perm(k) {
-			part := min(p[i], left)
-			w[i] -= part
-			w[r.IntN(k)] += part
-			left -= part
-		}
-		normalize(w)
-		out[n] = w
+		out[n] = disperse(tilt(p, field(g, r, tiltLength)), p)
 	}
 	return out, nil
 }
 
-// generic returns maps exp(f), where f is a sum of normal amounts around some places, each falling with the distance as exp(-d/l), put to a
-// standard deviation.
+// tilt returns p exp(a f), with sum 1, for the a > 0 that moves half of moved, or as much as can be moved so.
+func tilt(p, f []float64) []float64 {
+	top := math.Inf(-1)
+	for i, v := range p {
+		if v > 0 {
+			top = max(top, f[i])
+		}
+	}
+	at := func(a float64) (w []float64, off float64) {
+		w = make([]float64, len(p))
+		for i, v := range p {
+			if v > 0 {
+				w[i] = v * math.Exp(a*(f[i]-top))
+			}
+		}
+		normalize(w)
+		return w, apart(w, p)
+	}
+	low, high := 0.0, steepest
+	for range 50 {
+		if _, off := at((low + high) / 2); off > moved/2 {
+			high = (low + high) / 2
+		} else {
+			low = (low + high) / 2
+		}
+	}
+	w, _ := at(low)
+	return w
+}
+
+// disperse moves what is left of moved from everywhere to all places alike.
+func disperse(w, p []float64) []float64 {
+	rest := moved - apart(w, p)
+	for i := range w {
+		w[i] = (1-rest)*w[i] + rest/float64(len(w))
+	}
+	return w
+}
+
+// apart is the share of mass that differs: the total variation.
+func apart(a, b []float64) (off float64) {
+	for i := range a {
+		off += max(0, a[i]-b[i])
+	}
+	return off
+}
+
+// generic returns log-Gaussian maps.
 func generic(g *estimate.Geometry) [][]float64 {
-	k := g.K()
 	out := make([][]float64, Worlds)
-	buf := make([]float64, k)
 	for n := range out {
-		r := generator(n, 0)
-		at := r.Perm(k)[:min(k, sources)]
-		mean := 0.0
-		for _, i := range at {
-			for _, d := range g.Row(i, buf) {
-				mean += d / float64(k) / float64(len(at))
-			}
-		}
-		f := make([]float64, k)
-		if mean > 0 {
-			for _, i := range at {
-				amount := r.NormFloat64()
-				for j, d := range g.Row(i, buf) {
-					f[j] += amount * math.Exp(-d/mean/lengths[n%len(lengths)])
-				}
-			}
-		}
-		standardize(f)
+		f := field(g, generator(n, 0), lengths[n%len(lengths)])
 		for j, v := range f {
 			f[j] = math.Exp(roughnesses[n/len(lengths)] * v)
 		}
@@ -98,6 +121,31 @@ func generic(g *estimate.Geometry) [][]float64 {
 		out[n] = f
 	}
 	return out
+}
+
+// field returns a sum of normal amounts around places drawn uniformly, each falling as exp(-d/l) with the distance, put to mean 0 and standard
+// deviation 1. l is in units of the mean distance of two places.
+func field(g *estimate.Geometry, r *rand.Rand, length float64) []float64 {
+	k := g.K()
+	buf := make([]float64, k)
+	at := r.Perm(k)[:min(k, sources)]
+	mean := 0.0
+	for _, i := range at {
+		for _, d := range g.Row(i, buf) {
+			mean += d / float64(k) / float64(len(at))
+		}
+	}
+	f := make([]float64, k)
+	if mean > 0 {
+		for _, i := range at {
+			amount := r.NormFloat64()
+			for j, d := range g.Row(i, buf) {
+				f[j] += amount * math.Exp(-d/mean/length)
+			}
+		}
+	}
+	standardize(f)
+	return f
 }
 
 // standardize gives f mean 0 and standard deviation 1, if it has any.
