@@ -145,7 +145,7 @@ var picture = map[string][]string{
 		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
 	},
 	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none
-		"", "cost", "estimate", "experiments/city", "experiments/gowalla", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"", "cost", "estimate", "estimate/plan", "experiments/city", "experiments/gowalla", "experiments/report", "internal/parallel", "ldp", "mincostflow",
 	},
 	"experiments/country": { // audit has the check of the rows on all cores
 		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",

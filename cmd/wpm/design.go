@@ -144,7 +144,7 @@ func checkDevices(c *cli.Command) error {
 	case given && c.Int("devices") > forecasts.MaxDevices:
 		return fmt.Errorf("-devices: %d is more than %d", c.Int("devices"), forecasts.MaxDevices)
 	}
-	return nil
+	return priorApart(c)
 }
 
 // designOutputs returns where the policy and the card go.

@@ -60,7 +60,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	}
 	var weights []float64
 	if file := c.String("weights"); file != "" {
-		if weights, err = readWeights(c, file, g, "weights are"); err != nil {
+		if weights, err = readWeights(c, file, g); err != nil {
 			return asked, nil, false, err
 		}
 	}
@@ -87,8 +87,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	return asked, all, noMenu, nil
 }
 
-// readWeights reads public weights of the inputs; what begins the sentence that says so.
-func readWeights(c *cli.Command, file string, g places.Geometry, what string) ([]float64, error) {
+func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, error) {
 	k, _ := g.Cost.Dims()
 	labels := g.Inputs
 	if labels == nil {
@@ -99,7 +98,7 @@ func readWeights(c *cli.Command, file string, g places.Geometry, what string) ([
 		return nil, err
 	}
 	if counts.Users != nil {
-		return nil, fmt.Errorf("%s: %s public: a table label,count, and not one of users", file, what)
+		return nil, fmt.Errorf("%s: weights are public: a table label,count, and not one of users", file)
 	}
 	weights := make([]float64, k)
 	for _, row := range counts.Rows {

@@ -30,8 +30,9 @@ func planCommand() *cli.Command {
 		Description: "For every eps and number of devices it designs a mechanism, simulates ten worlds with a fixed seed, and says how far the\n" +
 			"map of \"wpm aggregate\" will be from the truth (W_1, or W_p for another -p): on average, and in 90 % of the worlds. Beside it\n" +
 			"stand the guess, which is the even map and takes no release, and the raw releases.\n" +
-			"With -prior, a public guess at the truth, a world is the prior with 30 % of its mass moved elsewhere. Without it the\n" +
-			"worlds are maps of all kinds, and the answer is a range, relative to the guess.\n" +
+			"With -prior, a public guess at the truth, a world is the prior with 30 % of its mass elsewhere; the map is still that of\n" +
+			"\"wpm aggregate\" without its -prior. Without one the worlds are maps of all kinds, and the answer is a range, relative to the\n" +
+			"guess.\n" +
 			"-target asks for the least number of devices at each eps, or with -n for the least eps: both along 1, 1.5, 2, 3, 5, 7, 10, ...\n" +
 			"Examples:\n" +
 			"   wpm plan -grid 20x20 -eps 1,2,4 -n 500,5000\n" +
@@ -52,7 +53,15 @@ func planCommand() *cli.Command {
 }
 
 func priorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "prior", Usage: "what the map may look like: public, CSV `FILE`, label,count (default: maps of all kinds)"}
+	return &cli.StringFlag{Name: "prior", Usage: "what the map may look like: public weights of the inputs, CSV `FILE`, label,weight (default: maps of all kinds)"}
+}
+
+// priorApart refuses a prior and places that are both standard input.
+func priorApart(c *cli.Command) error {
+	if c.String("prior") == "-" && shell.CountDashes(c.String("points"), c.String("outputs"), c.String("cost")) > 0 {
+		return errors.New("-prior and the places cannot both be standard input")
+	}
+	return nil
 }
 
 // What -target chooses from: these steps of each power of ten.
@@ -137,10 +146,16 @@ type forecast struct {
 
 func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wpm.Kind) (*forecast, error) {
 	p := plan.Problem{Cost: g.Cost, P: g.Unit.P}
-	if file := c.String("prior"); file != "" {
+	if c.IsSet("prior") {
+		k, _ := g.Cost.Dims()
+		labels := g.Inputs
+		if labels == nil {
+			labels = places.Labels(strconv.Itoa, k)
+		}
 		var err error
-		if p.Prior, err = readWeights(c, file, g, "a prior is"); err != nil {
-			return nil, fmt.Errorf("-prior: %w", err)
+		p.Prior, err = readWith(c, c.String("prior"), func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
+		if err != nil {
+			return nil, err
 		}
 	}
 	planner, err := plan.New(ctx, p)
@@ -226,6 +241,9 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 		return g, a, err
 	}
 	if err := shell.Positive(c, "ring"); err != nil {
+		return g, a, err
+	}
+	if err := priorApart(c); err != nil {
 		return g, a, err
 	}
 	switch target := c.IsSet("target"); {

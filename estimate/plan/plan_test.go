@@ -241,10 +241,10 @@ func TestErrors(t *testing.T) {
 		"not square":   {ctx, plan.Problem{Cost: &cost.Dense{K: 1, Kv: 2, Data: make([]float64, 2)}}, estimate.ErrNoGeometry},
 		"power":        {ctx, plan.Problem{Cost: c, P: -1}, plan.ErrShape},
 		"NaN power":    {ctx, plan.Problem{Cost: c, P: math.NaN()}, plan.ErrShape},
-		"short prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, plan.ErrShape},
-		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, plan.ErrShape},
-		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, plan.ErrShape},
-		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, plan.ErrShape},
+		"short prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, estimate.ErrShape},
+		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, estimate.ErrShape},
+		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, estimate.ErrShape},
+		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, estimate.ErrShape},
 		"stopped":      {stopped, plan.Problem{Cost: c}, context.Canceled},
 	} {
 		if _, err := plan.New(test.ctx, test.p); !errors.Is(err, test.want) {

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// ErrShape: lengths that do not fit, a number out of its range, or a prior that is none.
+	// ErrShape: rows that do not fit, or a number out of its range.
 	ErrShape = errors.New("plan: bad shape")
 	// ErrLimit: too many places.
 	ErrLimit = errors.New("plan: too large")
@@ -52,7 +52,8 @@ type Planner struct {
 	region   []float64 // a quarter of the places
 }
 
-// New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.NewGeometry (ErrNoGeometry above all), and that of ctx.
+// New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry (ErrNoGeometry above
+// all), and that of ctx.
 func New(ctx context.Context, p Problem) (*Planner, error) {
 	if err := cost.Validate(p.Cost); err != nil {
 		return nil, err

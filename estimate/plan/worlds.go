@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -35,25 +34,10 @@ func generator(world int, purpose uint64) *rand.Rand {
 
 // around returns the worlds of a prior.
 func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
-	k := g.K()
-	if len(prior) != k {
-		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(prior), k)
+	p, err := estimate.Guess(prior, g.K())
+	if err != nil {
+		return nil, err
 	}
-	largest := 0.0
-	for i, v := range prior {
-		if !(v >= 0 && v <= math.MaxFloat64) {
-			return nil, fmt.Errorf("%w: Prior[%d] = %v", ErrShape, i, v)
-		}
-		largest = max(largest, v)
-	}
-	if largest == 0 {
-		return nil, fmt.Errorf("%w: the prior sums to 0", ErrShape)
-	}
-	p := make([]float64, k)
-	for i, v := range prior {
-		p[i] = v / largest
-	}
-	normalize(p)
 	out := make([][]float64, Worlds)
 	for n := range out {
 		r := generator(n, 0)

@@ -11,7 +11,7 @@ import (
 // Report describes the result folder.
 func (r Result) Report() report.Report {
 	columns := []report.Column{{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}}
-	for _, by := range estimators {
+	for _, by := range r.Config.estimators() {
 		columns = append(columns, report.Column{Name: by.name}, report.Column{Name: by.name + "_sd", Label: "standard deviation"})
 	}
 	cases := report.Table{
@@ -20,7 +20,7 @@ func (r Result) Report() report.Report {
 	}
 	for _, row := range r.Rows {
 		line := []any{row.Map, row.Unit, row.Eps, row.Devices, row.Guess}
-		for n := range estimators {
+		for n := range r.Config.estimators() {
 			line = append(line, row.Mean[n], row.SD[n])
 		}
 		cases.Rows = append(cases.Rows, append(line, row.Best))
@@ -36,6 +36,10 @@ func (r Result) Report() report.Report {
 	for _, s := range r.Summary {
 		summary.Rows = append(summary.Rows, []any{s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest})
 	}
+	tables := []report.Table{summary, cases}
+	if r.Plan != nil {
+		tables = append([]report.Table{r.Plan.table(r.Rows)}, tables...)
+	}
 	var devices []string
 	for _, n := range r.Config.Devices {
 		devices = append(devices, strconv.Itoa(n))
@@ -47,7 +51,7 @@ func (r Result) Report() report.Report {
 	return report.Report{
 		Title:  "Maps from releases",
 		Lead:   fmt.Sprintf("%d cases: what estimators make of one release per device. Everything is simulated, and each distance is exact transport.", len(r.Rows)),
-		Tables: []report.Table{summary, cases},
+		Tables: tables,
 		Seed:   r.Config.Seed,
 		Settings: []report.Setting{
 			{Name: "ε", Value: strings.Join(r.Config.Epsilons, ", ")}, {Name: "devices", Value: strings.Join(devices, ", ") + "; for some maps " + strconv.Itoa(r.Config.Large)},

@@ -36,6 +36,7 @@ type Config struct {
 	Large    int      `json:"large"`    // one more number of devices, for four of the maps; 0: 200 000
 	Runs     int      `json:"runs"`     // simulations of each case; 0: 5
 	Seed     uint64   `json:"seed"`
+	Plan     bool     `json:"plan"` // also predict every case, with the truth as the prior
 
 	// Progress, if not nil, is told how much is done. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
@@ -84,11 +85,21 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	return c, eps, nil
 }
 
-// estimators in the order of the columns, after the guess.
-var estimators = []struct {
+// estimator of a map, or of the law of releases.
+type estimator struct {
 	name string
 	run  func(context.Context, estimate.Problem) ([]float64, error)
-}{
+}
+
+// estimators in the order of the columns, after the guess. Those that no prediction is made of are left out with Plan.
+func (c Config) estimators() []estimator {
+	if c.Plan {
+		return known[:column+1]
+	}
+	return known
+}
+
+var known = []estimator{
 	{"raw", func(_ context.Context, p estimate.Problem) ([]float64, error) { return estimate.Raw(p.Counts) }},
 	{"map", func(ctx context.Context, p estimate.Problem) ([]float64, error) {
 		r, err := estimate.Map(ctx, p, estimate.Settings{})
@@ -114,6 +125,10 @@ type Row struct {
 	ToGuess  []float64 `json:"to_guess"` // Mean over Guess
 	ToBest   []float64 `json:"to_best"`  // Mean over the least of all, the guess among them
 	Measured bool      `json:"measured"` // on data, and not made
+
+	// What package estimate/plan predicts of the map and of the guess, if that was asked for.
+	Planned      float64 `json:"planned,omitempty"`
+	PlannedGuess float64 `json:"planned_guess,omitempty"`
 }
 
 // Summary says over all made maps how an estimator does.
@@ -130,6 +145,7 @@ type Result struct {
 	Config  Config    `json:"config"`
 	Rows    []Row     `json:"rows"`
 	Summary []Summary `json:"summary"`
+	Plan    *Planning `json:"plan,omitempty"`
 	Gap     float64   `json:"gap"` // the largest certified gap of a distance, relative to the largest cost
 }
 
@@ -173,7 +189,10 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if !(res.Gap <= maxGap) {
 		return Result{}, fmt.Errorf("%w: %v", ErrGap, res.Gap)
 	}
-	res.Summary = summarize(res.Rows)
+	res.Summary = summarize(cfg.estimators(), res.Rows)
+	if cfg.Plan {
+		res.Plan = planning(res.Rows)
+	}
 	if cfg.Out != "" {
 		_, err = report.Write(cfg.Out, res.Report())
 	}
@@ -237,7 +256,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	sizes := w.sizes
 	if sizes == nil {
 		sizes = s.cfg.Devices
-		if w.large {
+		if w.large && !slices.Contains(sizes, s.cfg.Large) {
 			sizes = append(slices.Clone(sizes), s.cfg.Large)
 		}
 	}
@@ -263,7 +282,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 		if err != nil {
 			return err
 		}
-		for _, by := range estimators {
+		for _, by := range s.cfg.estimators() {
 			theta, err := by.run(ctx, estimate.Problem{Counts: counts, Channel: channels[t.eps], Geometry: geometry})
 			if err != nil {
 				return fmt.Errorf("%s at eps %s: %w", by.name, eps[t.eps], err)
@@ -283,20 +302,23 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	for ; len(tasks) > 0; tasks = tasks[s.cfg.Runs:] {
 		e := eps[tasks[0].eps]
 		row := Row{Map: w.name, Unit: w.unit, Epsilon: e.String(), Eps: e.Float64(), Devices: sizes[tasks[0].devices], Guess: guess, Measured: w.sizes != nil}
-		row.collect(tasks[:s.cfg.Runs])
+		row.collect(s.cfg.estimators(), tasks[:s.cfg.Runs])
 		for _, t := range tasks[:s.cfg.Runs] {
 			gap = max(gap, t.gap)
 		}
 		out = append(out, row)
 	}
-	return out, gap, nil
+	if s.cfg.Plan {
+		err = s.predict(ctx, w, rows, sizes, out)
+	}
+	return out, gap, err
 }
 
 // collect takes the means of the runs.
-func (r *Row) collect(runs []task) {
+func (r *Row) collect(by []estimator, runs []task) {
 	r.Best = "guess"
 	least := r.Guess
-	for n, by := range estimators {
+	for n, by := range by {
 		mean, sd := 0.0, 0.0
 		for _, t := range runs {
 			mean += t.w[n] / float64(len(runs))
@@ -316,9 +338,9 @@ func (r *Row) collect(runs []task) {
 }
 
 // summarize is over the made maps.
-func summarize(rows []Row) []Summary {
-	out := make([]Summary, len(estimators))
-	for n, by := range estimators {
+func summarize(by []estimator, rows []Row) []Summary {
+	out := make([]Summary, len(by))
+	for n, by := range by {
 		s := Summary{Estimator: by.name}
 		cases := 0
 		for _, r := range rows {

@@ -313,6 +313,7 @@ func mappingStudy() study {
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000)"},
 			&cli.IntFlag{Name: "large", Value: 200_000, Usage: "devices of one more case, for four of the maps"},
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
+			&cli.BoolFlag{Name: "plan", Usage: "compare the map with what \"wpm plan\" predicts with the truth as the prior, and leave EM out"},
 		},
 	}
 }
@@ -320,7 +321,7 @@ func mappingStudy() study {
 func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	cfg := mapping.Config{
 		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"), Runs: c.Int("runs"),
-		Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
+		Seed: c.Uint64("seed"), Plan: c.Bool("plan"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.String("maps") != "" {
 		cfg.Maps = strings.Split(c.String("maps"), ";")
@@ -342,11 +343,17 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		for _, s := range res.Summary {
 			fmt.Fprintf(w, "\t%s", s.Estimator)
 		}
+		if res.Plan != nil {
+			fmt.Fprint(w, "\tpredicted")
+		}
 		fmt.Fprintln(w, "\tbest\tunit")
 		for _, r := range res.Rows {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%.3g", r.Map, r.Epsilon, r.Devices, r.Guess)
 			for n := range res.Summary {
 				fmt.Fprintf(w, "\t%.3g", r.Mean[n])
+			}
+			if res.Plan != nil {
+				fmt.Fprintf(w, "\t%.3g", r.Planned)
 			}
 			fmt.Fprintf(w, "\t%s\t%s\n", r.Best, r.Unit)
 		}
@@ -354,6 +361,10 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		fmt.Fprintln(w, "made maps\tlargest ratio to the guess\tcases above 1.02\tgeometric mean to the best\tlargest")
 		for _, s := range res.Summary {
 			fmt.Fprintf(w, "%s\t%.3f\t%d\t%.3f\t%.3f\n", s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest)
+		}
+		if p := res.Plan; p != nil {
+			fmt.Fprintf(w, "\nmap predicted over realised: geometric mean %.2f, sd of the logarithm %.2f; %.0f %% of %d within 25 %%, %.0f %% within a factor 2\n",
+				p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo)
 		}
 		return w.Flush()
 	}, nil

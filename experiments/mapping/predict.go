@@ -1,0 +1,85 @@
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/plan"
+	"github.com/wpm-go/wpm/experiments/report"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// Planning says over all cases how predictions of the map compare with what it is.
+type Planning struct {
+	Cases     int     `json:"cases"`
+	GeoMean   float64 `json:"geo_mean"` // of predicted over realised
+	SD        float64 `json:"sd"`       // of its logarithm
+	Within25  float64 `json:"within_25_percent"`
+	WithinTwo float64 `json:"within_a_factor_2"`
+}
+
+// column is that of the map among the estimators.
+const column = 1
+
+// predict fills in what is planned, for rows in the order of eps and of sizes.
+func (s study) predict(ctx context.Context, w world, rows [][]ldp.Weights, sizes []int, out []Row) error {
+	planner, err := plan.New(ctx, plan.Problem{Cost: w.cost, Prior: w.truth})
+	if err != nil {
+		return err
+	}
+	for e := range rows {
+		m, err := planner.Mechanism(func(i int) ldp.Weights { return rows[e][i] })
+		if err != nil {
+			return err
+		}
+		for n, size := range sizes {
+			p, err := m.Predict(ctx, size, estimate.Settings{})
+			if err != nil {
+				return err
+			}
+			out[e*len(sizes)+n].Planned, out[e*len(sizes)+n].PlannedGuess = p.Map.Mean*w.scale, p.Guess.Mean*w.scale
+			s.tick(e*len(sizes)+n+1, len(out), "predictions for "+w.name)
+		}
+	}
+	return nil
+}
+
+// planning compares them.
+func planning(rows []Row) *Planning {
+	p := &Planning{Cases: len(rows)}
+	var logs []float64
+	for _, r := range rows {
+		ratio := r.Planned / r.Mean[column]
+		logs = append(logs, math.Log(ratio))
+		p.GeoMean += math.Log(ratio) / float64(len(rows))
+		if math.Abs(ratio-1) <= 0.25 {
+			p.Within25 += 1 / float64(len(rows))
+		}
+		if ratio >= 0.5 && ratio <= 2 {
+			p.WithinTwo += 1 / float64(len(rows))
+		}
+	}
+	for _, l := range logs {
+		p.SD += (l - p.GeoMean) * (l - p.GeoMean) / float64(max(1, len(rows)-1))
+	}
+	p.GeoMean, p.SD = math.Exp(p.GeoMean), math.Sqrt(p.SD)
+	return p
+}
+
+// table lists the cases.
+func (p Planning) table(rows []Row) report.Table {
+	t := report.Table{
+		Name: "plan", Title: "Predicted and realised W₁ of the map",
+		Text: fmt.Sprintf("Predictions are made with the truth as the prior. Predicted over realised: geometric mean %.2f, standard deviation of the logarithm "+
+			"%.2f; %.0f %% of %d cases are within 25 %%, and %.0f %% within a factor 2.", p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo),
+		Columns: []report.Column{
+			{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}, {Name: "predicted"}, {Name: "realised"}, {Name: "ratio"},
+		},
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.Mean[column], r.Planned / r.Mean[column]})
+	}
+	return t
+}
