@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 2 || len(r.Summary) != len(estimators) {
+	if len(r.Rows) != 2 || len(r.Summary) != len(known) {
 		t.Fatalf("%d rows, %d lines of summary", len(r.Rows), len(r.Summary))
 	}
 	for _, row := range r.Rows {
@@ -64,6 +64,41 @@ func TestRun(t *testing.T) {
 	runtime.GOMAXPROCS(old)
 	if err != nil || !reflect.DeepEqual(again.Rows, r.Rows) {
 		t.Errorf("another run differs: %v", err)
+	}
+}
+
+// TestPlanned holds that predictions are of the rows, in their units, and that the table says how they compare.
+func TestPlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	c := small(t.TempDir())
+	c.Maps, c.Plan = []string{"coast"}, true
+	r, err := Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, p := r.Rows[0], r.Plan
+	if len(row.Mean) != column+1 || len(r.Summary) != column+1 || r.Summary[column].Estimator != "map" {
+		t.Fatalf("%+v", r)
+	}
+	ratio := row.Planned / row.Mean[column]
+	if p.Cases != 1 || math.Abs(p.GeoMean-ratio) > 1e-12 || p.SD != 0 || p.WithinTwo != 1 || (p.Within25 == 1) != (math.Abs(ratio-1) <= 0.25) {
+		t.Errorf("%+v of %+v", p, row)
+	}
+	// 30 % of the mass is elsewhere, so guesses differ by that share of the largest distance, half a ring, at most.
+	if math.Abs(row.PlannedGuess-row.Guess) > 0.3*coast/2 {
+		t.Errorf("%+v", row)
+	}
+}
+
+// TestPlanning: by hand.
+func TestPlanning(t *testing.T) {
+	at := func(planned, real float64) Row { return Row{Planned: planned, Mean: []float64{9, real}} }
+	p := planning([]Row{at(1, 1), at(5, 4), at(2, 1), at(1, 4)})
+	// The logarithms are 0, log 5/4, log 2 and -log 4.
+	if p.Cases != 4 || p.Within25 != 0.5 || p.WithinTwo != 0.75 || math.Abs(p.GeoMean-math.Pow(5./8, 1./4)) > 1e-12 {
+		t.Errorf("%+v", p)
 	}
 }
 
