@@ -136,8 +136,8 @@ const (
 // the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the cost. Uniform for a
 // cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k + kv) memory.
 //
-// Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances; ErrLimit for a size that cannot work, before any other work; those of
-// cost.Validate, of basemeasure (ErrNotConverged if ctx stops a solver, or rounding does more than 1 % from the best), of New, and
+// Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances; ErrLimit
+// for a size that cannot work, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged if ctx stops a solver, or rounding does more than 1 % from the best), of New, and
 // of policy.New for more inputs or outputs than a policy has.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
 	if ctx == nil {
@@ -157,7 +157,6 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	}
 	d := new(Design)
 	var sorted *knapsack.Table
-	var evidence basemeasure.Result
 	if large && ranked != nil {
 		k, _ := c.Dims()
 		if o, err = o.check(k); err != nil {
@@ -177,19 +176,9 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		}
 		d.gap = relativeGap(d.base)
 	}
-	evidence = d.base
-	if o.Kind == Average || o.Kind == Mixed { // what proves these says nothing of the worst case
-		worst, err := basemeasure.Solve(ctx, sorted, eps.Float64(), basemeasure.Settings{})
-		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx.Err() != nil) {
-			return nil, err
-		}
-		evidence.Weights, evidence.Thresholds, evidence.Lower = worst.Weights, worst.Thresholds, worst.Lower
-	}
-	if o.Kind == Map { // its certificate has the measure of the one, and the lower bound of the other
-		if err := d.favour(ctx, inMemory(given, sorted), sorted, eps.Float64(), o); err != nil {
-			return nil, err
-		}
-		evidence.M = d.base.M
+	evidence, err := d.evidence(ctx, inMemory(given, sorted), sorted, eps.Float64(), o)
+	if err != nil {
+		return nil, err
 	}
 	d.lower = evidence.Lower
 	if err := ctx.Err(); err != nil {
@@ -215,6 +204,25 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		return nil, err
 	}
 	return d, nil
+}
+
+// evidence returns what proves the worst case of the base measure, and the lower bound of all. Of Map, the base measure is found first.
+func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.Table, eps float64, o Objective) (basemeasure.Result, error) {
+	proof := d.base
+	switch o.Kind {
+	case Average, Mixed: // what proves these says nothing of the worst case
+		worst, err := basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{})
+		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx.Err() != nil) {
+			return proof, err
+		}
+		proof.Weights, proof.Thresholds, proof.Lower = worst.Weights, worst.Thresholds, worst.Lower
+	case Map: // the measure of the one, and the lower bound of the other
+		if err := d.favour(ctx, c, sorted, eps, o); err != nil {
+			return proof, err
+		}
+		proof.M = d.base.M
+	}
+	return proof, nil
 }
 
 // worstRows returns the rows, with their costs: of a table, if there is one, or made when they are asked for.

@@ -252,22 +252,8 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	case !target && !(c.IsSet("eps") && c.IsSet("n")):
 		return g, a, errors.New("plan needs -eps EPS,... and -n N,...; or -target DISTANCE and one of them")
 	}
-	for _, s := range shell.List(c.String("eps")) {
-		e, err := ldp.ParseEpsilon(s)
-		if err != nil {
-			return g, a, fmt.Errorf("-eps: %w", err)
-		}
-		a.eps = append(a.eps, e)
-	}
-	for _, s := range shell.List(c.String("n")) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > plan.MaxDevices {
-			return g, a, fmt.Errorf("-n: %.40q is not a number from 1 to %d", s, plan.MaxDevices)
-		}
-		a.devices = append(a.devices, n)
-	}
-	if c.IsSet("eps") && a.eps == nil || c.IsSet("n") && a.devices == nil {
-		return g, a, errors.New("-eps and -n: the list is empty")
+	if err := a.lists(c); err != nil {
+		return g, a, err
 	}
 	switch name := c.String("objective"); name {
 	case wpm.Uniform.String():
@@ -285,6 +271,28 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 		}
 	}
 	return g, a, nil
+}
+
+// lists reads -eps and -n.
+func (a *planAsked) lists(c *cli.Command) error {
+	for _, s := range shell.List(c.String("eps")) {
+		e, err := ldp.ParseEpsilon(s)
+		if err != nil {
+			return fmt.Errorf("-eps: %w", err)
+		}
+		a.eps = append(a.eps, e)
+	}
+	for _, s := range shell.List(c.String("n")) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > plan.MaxDevices {
+			return fmt.Errorf("-n: %.40q is not a number from 1 to %d", s, plan.MaxDevices)
+		}
+		a.devices = append(a.devices, n)
+	}
+	if c.IsSet("eps") && a.eps == nil || c.IsSet("n") && a.devices == nil {
+		return errors.New("-eps and -n: the list is empty")
+	}
+	return nil
 }
 
 // parseTarget reads a distance: a number, and the unit that tables have, or nothing.
