@@ -34,11 +34,11 @@ import (
 // times a number in [1/E, 1]. An objective t * worst + (1-t) * average with weights v is at least the same mean with
 // the weights t w + (1-t) v instead of w. Rows without a weight are not read.
 //
-// Few rows. Input 0 of a ring, and of a grid whose costs do not fall with the distance, has the worst case if M is constant. Above
-// 2^22 pairs of places, the worst case of all inputs is that of the few that package internal/worst looks at: it proves of the
-// others that they cost no more, from the distances, by the triangle inequality, in floats rounded outward. That rests on costs
-// being what package cost says of their types: powers of distances, to its error bounds. Other inputs are not read then, and upper
-// is the exact maximum all the same.
+// Few rows. Input 0 of a ring, and of a grid whose costs do not fall with the distance, has the worst case if M is constant. On a
+// ring with equal weights and equal thresholds all b_j are the same. Above 2^22 pairs of places, the worst case of all inputs is
+// that of the few that package internal/worst looks at: it proves of the others that they cost no more, from the distances, by the
+// triangle inequality, in floats rounded outward. That rests on costs being what package cost says of their types: powers of
+// distances, to its error bounds. Other inputs are not read then, and upper is the exact maximum all the same.
 //
 // O(kv) for every row that is read, on all cores, and O(k + kv) memory beside 16 MB of rows.
 func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {

@@ -444,3 +444,49 @@ func TestVerifyLastPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyRing holds the lower bound that equal weights and thresholds prove on a ring, for which one output does: against the
+// oracle, and on a ring whose pairs would take minutes.
+func TestVerifyRing(t *testing.T) {
+	const eps = 1.25
+	for k := 1; k <= 9; k++ {
+		for _, p := range []float64{0.5, 1, 2} {
+			c, err := cost.NewRing(k, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, eta := range []float64{-1, 0, 0.7, 1, 2.5, 99} {
+				r := Result{M: slices.Repeat([]float64{1 / float64(k)}, k), Upper: math.MaxFloat64, Lower: -math.MaxFloat64}
+				r.Weights, r.Thresholds = slices.Repeat([]float64{0.3}, k), slices.Repeat([]float64{eta}, k)
+				_, got, err := Verify(c, eps, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, want := oracle(c, eps, r); got.Cmp(want) != 0 {
+					t.Errorf("%d places, p = %v, threshold %v: at least %s, want %s", k, p, eta, show(got), show(want))
+				}
+				for n, list := range [][]float64{r.Weights, r.Thresholds} { // with one that differs, they are not the same
+					list[k-1] += 0.5
+					_, got, err := Verify(c, eps, r)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, want := oracle(c, eps, r); got.Cmp(want) != 0 {
+						t.Errorf("%d places, p = %v, threshold %v, list %d: at least %s, want %s", k, p, eta, n, show(got), show(want))
+					}
+				}
+			}
+		}
+	}
+	c, err := cost.NewRing(1<<18, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Homogeneous(c.Row(0, nil), eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if upper, lower, err := Verify(c, eps, r); err != nil || !(num.Up(upper) <= num.Down(lower)*(1+1e-9)) {
+		t.Errorf("%v to %v, %v", lower, upper, err)
+	}
+}
