@@ -30,6 +30,11 @@ var picture = map[string][]string{
 	"vectors":     {},
 	"vectors/gen": {"proptest/exact"},
 
+	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests that
+	// links the laws. It asks a process, and reaches no solver.
+	"conform":         {"proptest", "proptest/design", "proptest/exact", "proptest/privacy", "proptest/projection", "vectors", "pgregory.net/rapid"},
+	"cmd/wpm-conform": {"conform", "internal/atomicfile"},
+
 	"internal/num": {},
 
 	// Bounds of a probability from counts: what an audit finds and what an analyst may conclude.
