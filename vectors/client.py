@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+"""A client of wpm in pure Python, written from docs/spec: policies, draws, rounding, projection, phi, KPM.
+It answers the lines of docs/spec/conform.md on standard input, so that wpm-conform can test it:
+    wpm-conform -- python3 vectors/client.py
+Integers and fractions are exact. It takes its random bytes from the lines, so it is no program for private data."""
+import hashlib, heapq, json, math, re, sys, zlib
+from decimal import Decimal, getcontext
+from fractions import Fraction
+getcontext().prec = 60
+NUMBER = "(?:0|[1-9][0-9]{0,19})"
+class Refused(Exception): pass
+def need(ok, what):
+    if not ok: raise Refused(what)
+
+# Numbers: floats, decimal integers, epsilon and e^epsilon.
+def num(v):
+    need(type(v) in (int, float) or v in ("inf", "-inf", "nan"), "not a number")
+    return float(v)
+def nums(v):
+    need(type(v) is list, "not a list")
+    return list(map(num, v))
+def units(v):
+    need(type(v) is list and all(type(s) is str and re.fullmatch(NUMBER, s, re.ASCII) for s in v), "weights")
+    return list(map(int, v))
+def real(x):
+    x = Fraction(x)
+    return Decimal(x.numerator) / Decimal(x.denominator)
+def below(x):  # the largest float <= a fraction
+    v = float(x)
+    return v if Fraction(v) <= x else math.nextafter(v, -math.inf)
+def epsilon(s):
+    need(type(s) is str and len(s) <= 100, "epsilon")
+    need(re.fullmatch(r"(0|[1-9][0-9]*)(/[1-9][0-9]*|(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?)", s, re.ASCII), "epsilon")
+    x = Fraction(s)
+    need(Fraction(1, 10**18) <= x <= 64 and x.denominator < 2**128, "epsilon out of range")
+    return x
+def canonical(x):
+    if 10**38 % x.denominator: return str(x)
+    whole, part = divmod(x.numerator * 10**38 // x.denominator, 10**38)
+    return f"{whole}.{part:038}".rstrip("0").rstrip(".")
+def exp_times(x, f):
+    """f(a, b), monotone in a/b, with integers for values, at a/b = e^x: by bounds as narrow as it takes."""
+    bits = 256
+    while True:
+        n, term, total = 0, Fraction(1), Fraction(1)
+        while n < 2 * x or term * 2**bits > 1: n, term, total = n + 1, term * x / (n + 1), total + term * x / (n + 1)
+        low, high = f(int(total * 2**bits), 2**bits), f(int((total + term) * 2**bits) + 1, 2**bits)
+        if low == high: return low
+        bits *= 2
+def exp_list(x, n, f): return exp_times(x, lambda a, b: [f(v, a, b) for v in n])
+floor_product = lambda n, a, b: n * a // b
+ceil_quotient = lambda n, a, b: -(-n * b // a)
+
+# The box: its check, the ceil rule, rounding, drawing.
+def check_box(x, bits, lo, hi):
+    need(type(bits) is int and 1 <= bits <= 62, "bits")
+    need(len(lo) == len(hi) > 0 and all(l <= h <= 2**bits for l, h in zip(lo, hi)), "bounds")
+    need(all(h <= most for h, most in zip(hi, exp_list(x, lo, floor_product))), "hi > e^eps lo")
+    need(sum(lo) <= 2**bits <= sum(hi), "sums")
+def check_row(bits, lo, hi, n):
+    need(len(n) == len(lo) and sum(n) == 2**bits and all(l <= v <= h for l, v, h in zip(lo, n, hi)), "row")
+def make_box(x, m, bits):
+    need(type(bits) is int and 1 <= bits <= 62, "bits")
+    need(m and all(0 <= v < math.inf for v in m), "base measure")
+    mass, slack, total = sum(map(Fraction, m)), 1 + Fraction(1, 10**9), 2**bits
+    need(mass and exp_times(x / 2, lambda a, b: mass * b <= a * slack and b <= a * slack * mass), "mass")
+    need(sum(v > 0 for v in m) <= total, "bits")
+    top = exp_list(x / 2, [Fraction(v) * total for v in m], lambda v, a, b: -(-v.numerator * a // (v.denominator * b)))
+    lo = exp_list(x, top, ceil_quotient)
+    if sum(lo) > total:
+        level, step = 0, total
+        while step:
+            level, step = level + step if sum(min(n, level + step) for n in lo) <= total else level, step // 2
+        cut = [j for j, n in enumerate(lo) if n > level]
+        lo = [min(n, level) for n in lo]
+        for j in cut[:total - sum(lo)]: lo[j] += 1
+    hi = [min(h, total) for h in exp_list(x, lo, floor_product)]
+    if sum(hi) < total:
+        j = lo.index(max(lo))
+        lo[j] = exp_times(x, lambda a, b: ceil_quotient(hi[j] + total - sum(hi), a, b))
+        hi[j] = min(exp_times(x, lambda a, b: floor_product(lo[j], a, b)), total)
+    return lo, hi
+def round_in(bits, lo, hi, q):
+    total, n, part = 2**bits, [], []
+    for j, (l, h) in enumerate(zip(lo, hi)):
+        v = q[j] if j < len(q) and q[j] == q[j] else -math.inf
+        x = Fraction(v) * total if abs(v) < math.inf else Fraction(h if v > 0 else l)
+        whole = x.numerator // x.denominator
+        part.append(x - whole if l <= whole < h else 0)
+        n.append(min(max(whole, l), h))
+    for j in range(len(n)): n[j] -= min(max(sum(n) - total, 0), n[j] - lo[j])
+    for j in sorted(range(len(n)), key=lambda j: -part[j])[:max(total - sum(n), 0)]: n[j] += part[j] > 0
+    for j in range(len(n)): n[j] += min(total - sum(n), hi[j] - n[j])
+    return n
+def first(n, r):
+    for j, v in enumerate(n):
+        r -= v
+        if r < 0: return j
+def draw_index(n, bits, random):
+    need(len(random) >= (bits + 7) // 8, "too few random bytes")
+    return first(n, int.from_bytes(random[:(bits + 7) // 8], "little") % 2**bits)
+
+# The policy file: it is read as JSON, written again in its one text, and compared.
+def quote(s):
+    need(not re.search("[\0-\x1f\x7f-\x9f]", s), "control character")
+    return '"' + re.sub(r'(["\\])', r"\\\1", s) + '"'
+def listed(v, f="{:d}".format, ends="[]", comma=","):
+    return "null" if v is None else ends[:len(ends) // 2] + comma.join(map(f, v)) + ends[len(ends) // 2:]
+def pair(f): return lambda v: f"[{v[0]:d},{f(v[1])}]" if len(v) == 2 else ""
+def row_text(r): return '{"full":' + listed(r["full"]) + ',"extra":' + listed(r["extra"], pair(quote)) + "}"
+def compact(s):
+    """Whether s is null or one JSON object without white space, at most 10,000 levels deep: the innermost go first."""
+    need(not re.search("[\0-\x1f]", s), "control character")
+    t = re.sub(r'"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"', "\1", s)
+    t = re.sub(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null", "\2", t, flags=re.ASCII)
+    for _ in range(10000 * (s != "null")):
+        t, more = re.subn("{(\1:[\1\2](,\1:[\1\2])*)?}|\\[([\1\2](,[\1\2])*)?]", "\2", t)
+        if not more: break
+    return t == "\2" and s[0] in "{n"
+def read_policy(s):
+    need(len(s.encode()) <= 64 << 20, "too long")
+    opaque = re.search(r'\n"certificate":(.*),\n"cost":(.*),\n"input_labels":', s)  # neither has line ends
+    need(compact(opaque[1]) and compact(opaque[2]), "certificate or cost")
+    p = json.loads(s[:opaque.start()] + '\n"input_labels":' + s[opaque.end():])
+    two, k, kv, bits = p["format"] == "wpm-policy-2", p["inputs"], p["outputs"], p["bits"]
+    need(two or p["format"] == "wpm-policy-1", "format")
+    need(1 <= k <= 2**20 and 1 <= kv <= 2**20, "sizes")
+    p["epsilon"], a = epsilon(p["epsilon"]), p.get("input_aliases")
+    for name in "lo", "hi": p[name] = units([p[name]] * kv if two and type(p[name]) is str else p[name])
+    bound = lambda v: f'"{v[0]}"' if two and len(set(v)) == 1 else listed(v, '"{}"'.format)
+    loss = lambda x: "null" if x is None else quote(canonical(epsilon(x)))
+    inner = lambda o, *f: "{" + ",".join(f'"{name}":{g(o[name])}' for name, g in zip(o, f)) + "}"
+    number, texts, o, g = "{:d}".format, lambda v: listed(v, quote), p["provenance"], p.get("geometry")
+    need(" ".join(o) == "geometry geometry_epsilon base_measure base_measure_epsilon note", "provenance")
+    need(not two or " ".join(g) == "kind axes rows cols", "geometry")
+    fields = {"format": quote(p["format"]), "epsilon": quote(canonical(p["epsilon"])), "bits": number(bits)}
+    fields |= {"mode": quote(p["mode"])} | {name: number(p[name]) for name in ("work_limit_ms", "inputs", "outputs")}
+    fields |= {"provenance": inner(o, quote, loss, quote, loss, quote)}
+    fields |= {"metadata": listed(p["metadata"].items(), lambda m: quote(m[0]) + ":" + quote(m[1]), "{}")}
+    fields |= {"certificate": opaque[1], "cost": opaque[2]}
+    fields |= {"input_labels": texts(p["input_labels"]), "output_labels": texts(p["output_labels"])}
+    fields |= {"input_aliases": listed(a, pair(quote))} if a else {}
+    fields |= {"lo": bound(p["lo"]), "hi": bound(p["hi"]), "fallback": row_text(p["fallback"])}
+    if two: fields["geometry"] = inner(g, quote, number, number, number)
+    for name in "input_points output_points thresholds".split() * two: fields[name] = listed(p[name])
+    if not two: fields["rows"] = listed(p["rows"], row_text, "[\n\n]", ",\n")
+    text = "{\n" + ",\n".join(f'"{name}":{text}' for name, text in fields.items())
+    need(text + "\n}\n" == s, "another spelling")
+    check_policy(p, two, k, kv)
+    p["sha256"] = hashlib.sha256(s.encode()).hexdigest()
+    return p
+def check_policy(p, two, k, kv):
+    o, sized = p["provenance"], lambda least, most, texts: all(least <= len(t.encode()) <= most for t in texts)
+    need(p["work_limit_ms"] == 0 if p["mode"] == "mixture" else 1 <= p["work_limit_ms"] <= 3600000, "work limit")
+    need(p["mode"] == "projection" or p["mode"] == "mixture" and (two or p["rows"]), "mode")
+    for name, clean in ("geometry", "public"), ("base_measure", "data-independent"):
+        need(o[name] == "derived-dp" if o[name + "_epsilon"] else o[name] in (clean, "unstated"), "provenance")
+    meta = [name.encode() for name in p["metadata"]]
+    need(meta == sorted(meta) and len(meta) <= 64 and sized(1, 64, p["metadata"]), "metadata")
+    need(sized(0, 4096, [o["note"], *p["metadata"].values()]), "texts")
+    aliases = [(i, a.encode()) for i, a in p.get("input_aliases", [])]
+    need(aliases == sorted(aliases) and len(aliases) <= 2**20 and all(0 <= i < k for i, _ in aliases), "aliases")
+    need(not aliases or p["input_labels"], "aliases without labels")
+    inputs = list(map(str, range(k))) if p["input_labels"] is None else p["input_labels"]
+    outputs = ["-"] * kv if p["output_labels"] is None else p["output_labels"]
+    names = inputs + [a for _, a in p.get("input_aliases", [])]
+    need(len(inputs) == k and len(outputs) == kv and sized(1, 256, names + outputs), "labels")
+    need(len(set(names)) == len(names) and (p["output_labels"] is None or len(set(outputs)) == kv), "labels twice")
+    p["index"] = {a.encode(): i for i, a in [*enumerate(inputs), *p.get("input_aliases", [])]}
+    check_box(p["epsilon"], p["bits"], p["lo"], p["hi"])
+    need(len(p["lo"]) == kv, "bounds")
+    p["fallback"] = expand(p, p["fallback"])
+    if two: return check_geometry(p, k, kv)
+    p["rows"] = p["rows"] and [expand(p, row) for row in p["rows"]]
+    need(p["rows"] is None or len(p["rows"]) == k, "rows")
+def expand(p, row):
+    lo, hi = p["lo"], p["hi"]
+    full, extra = row["full"], [(j, *units([u])) for j, u in row["extra"]]
+    add = {j: hi[j] - lo[j] for j in full} | dict(extra)
+    need(full == sorted(full) and extra == sorted(extra) and len(add) == len(full) + len(extra), "order of a row")
+    need(min(add, default=0) >= 0 and all(add.values()) and all(u < hi[j] - lo[j] for j, u in extra), "units of a row")
+    n = [l + add.get(j, 0) for j, l in enumerate(lo)]
+    check_row(p["bits"], lo, hi, n)
+    return n
+def check_geometry(p, k, kv):
+    x, v, t = p["input_points"], p["output_points"], p["thresholds"]
+    kind, a, r, c = p["geometry"].values()
+    need(len(t) == k and 0 <= min(t) <= max(t) < kv, "thresholds")
+    if kind == "points":
+        need(a >= 1 and r == c == 0 and len(v) == kv * a and len(v if x is None else x) == k * a, "points")
+        every, x = v + (x or []), x or v
+        need(all(-2**31 <= w < 2**31 for w in every), "coordinates")
+        spread = sum((max(every[n::a]) - min(every[n::a]))**2 for n in range(a))
+        need(min(spread, 4 * max(sum(w * w for w in every[n:n + a]) for n in range(0, len(every), a))) < 2**63, "keys")
+        p["key"] = lambda i, j: sum((s - t)**2 for s, t in zip(x[i * a:i * a + a], v[j * a:j * a + a]))
+        return
+    need(kind in ("grid", "ring") and a == 0 and x is None and v is None and k == kv, "geometry")
+    need(r >= 1 and r * c == kv if kind == "grid" else r == c == 0, "rows and columns")
+    p["key"] = lambda i, j: min((i - j) % kv, (j - i) % kv)
+    if kind == "grid": p["key"] = lambda i, j: ((i % c - j % c) * r)**2 + ((i // c - j // c) * c)**2
+def row_of(p, i):
+    """The row of an input, or None if the policy has none."""
+    if "thresholds" not in p: return p["rows"] and p["rows"][i]
+    n, lo, hi, t = list(p["lo"]), p["lo"], p["hi"], p["thresholds"][i]
+    for j in sorted(range(len(lo)), key=lambda j: (p["key"](i, j), j)):
+        if j == t:
+            n[j] = 2**p["bits"] - sum(n[:j]) - sum(n[j + 1:])
+            return n if lo[j] <= n[j] <= hi[j] else p["fallback"]
+        n[j] = hi[j]
+
+# The release.
+def unzip(data):
+    out = b""
+    while data:
+        z = zlib.decompressobj(31)
+        out += z.decompress(data, (64 << 20) + 1)
+        need(z.eof and len(out) <= 64 << 20, "gzip")
+        data = z.unused_data
+    return out
+def fields(line, n):
+    out = []
+    for _ in range(n - 1):
+        m = re.match(rb'(?:"((?:[^"]|"")+)"|([^",][^,]*)),', line, re.DOTALL)
+        need(m, "field")
+        out.append(m[1].replace(b'""', b'"') if m[2] is None else m[2])
+        line = line[m.end():]
+    return out + [line]
+def read_counts(p, data):
+    need(len(data) <= 64 << 20, "too long")
+    text = unzip(data) if data[:2] == b"\x1f\x8b" else data
+    lines, counts, users = text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), [0.0] * p["inputs"], set()
+    need(all(len(line) <= 4096 for line in [text.split(b"\n")[0]] + lines), "long line")
+    lines = [line.removesuffix(b"\r") for line in lines]
+    n = 3 if lines[0] == b"user,label,count" else 2
+    for line in lines[lines[0] in (b"user,label,count", b"label,count"):]:
+        if not line: continue
+        *user, label, count = fields(line, n)
+        users.update(user)
+        need(re.fullmatch(rb"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", count) and len(count) <= 64, "count")
+        need(label in p["index"] and float(count) <= 2.0**53, "label or count")
+        counts[p["index"][label]] += float(count)
+    need(len(users) <= 1 and any(counts), "users or sum")
+    need(all(len(u) <= 256 and not re.search("[\0-\x1f\x7f-\x9f]", u.decode()) for u in users), "user")
+    return counts
+def added(v):
+    total = 0.0
+    for x in v: total += x
+    return total
+def pick(counts, w):
+    shift = 62 - math.frexp(added(counts))[1]
+    u = [int(Fraction(c) * Fraction(2)**shift) for c in counts]
+    return first(u, w * sum(u) >> 64)
+
+# Transport and projection, by successive shortest paths in integers.
+def real_box(lo, hi):
+    need(len(lo) == len(hi) > 0 and all(0 <= l <= h < math.inf for l, h in zip(lo, hi)), "box")
+    lo, hi, slack = list(map(Fraction, lo)), list(map(Fraction, hi)), Fraction(1e-12)
+    need(sum(lo) <= 1 + slack and sum(hi) >= 1 - slack, "infeasible")
+    if sum(lo) > 1: lo = hi = [v / sum(lo) for v in lo]
+    if sum(hi) < 1: lo = hi = [v / sum(hi) for v in hi]
+    return lo, hi
+def distribution(mu):
+    need(mu and all(0 <= v < math.inf for v in mu) and any(mu), "distribution")
+    total = sum(map(Fraction, mu))
+    return [Fraction(v) / total for v in mu]
+def costs(cost):
+    need(type(cost) is dict and set(cost) == {"kind", "C"} and cost["kind"] == "explicit" and cost["C"], "cost")
+    c = [nums(row) for row in cost["C"]]
+    need(all(len(row) == len(c[0]) > 0 and all(0 <= v < math.inf for v in row) for row in c), "cost")
+    return c
+def solve(c, mu, lo, hi):
+    """An optimal plan {(i, j): mass} from mu to a point of the box, and prices g of the columns that prove it."""
+    k, kv = len(mu), len(lo)
+    unit, scale = (math.lcm(*(Fraction(v).denominator for v in vs)) for vs in (mu + lo + hi, sum(c, [])))
+    whole = [[int(Fraction(v) * scale) for v in row] for row in c]
+    much = 4 * (k + kv) * (max(map(max, whole)) + 1)  # more than any path: lower bounds are filled before the rest
+    source, sink, arcs, out = k + kv, k + kv + 1, [], [[] for _ in range(k + kv + 2)]
+    def arc(a, b, room, cost):
+        for at, to, r, w in (a, b, room, cost), (b, a, 0, -cost):
+            out[at].append(len(arcs))
+            arcs.append([to, r, w])
+    for i in range(k): arc(source, i, int(mu[i] * unit), 0)
+    for i in range(k):
+        for j in range(kv): arc(i, k + j, unit if mu[i] else 0, whole[i][j])
+    for j in range(kv):
+        arc(k + j, sink, int(lo[j] * unit), 0)
+        arc(k + j, sink, int((hi[j] - lo[j]) * unit), much)
+    price, left = [0] * (k + kv + 2), unit
+    while left:
+        dist, via, heap = {}, {source: None}, [(0, source, None)]
+        while heap:  # Dijkstra's algorithm, with reduced costs
+            d, at, by = heapq.heappop(heap)
+            if at in dist: continue
+            dist[at], via[at] = d, by
+            for n in out[at]:
+                to, room, w = arcs[n]
+                if room and to not in dist: heapq.heappush(heap, (d + w + price[at] - price[to], to, n))
+        price = [p + min(dist.get(n, dist[sink]), dist[sink]) for n, p in enumerate(price)]
+        path, at = [], sink
+        while at != source: path, at = path + [via[at]], arcs[via[at] ^ 1][0]
+        step = min(arcs[n][1] for n in path)
+        left -= step
+        for n in path: arcs[n][1], arcs[n ^ 1][1] = arcs[n][1] - step, arcs[n ^ 1][1] + step
+    level = price[sink] - much if sum(lo) < 1 else min(price[k:k + kv])
+    plan = {(i, j): Fraction(arcs[2 * (k + i * kv + j) + 1][1], unit) for i in range(k) for j in range(kv)}
+    return {a: m for a, m in plan.items() if m}, [Fraction(p - level, scale) for p in price[k:k + kv]]
+def answer_plan(c, mu, lo, hi):
+    """The members of an answer: an objective with bounds that plan and potentials, as floats, prove."""
+    need(len(mu) == len(c) and len(lo) == len(c[0]), "shape")
+    plan, g = solve(c, mu, lo, hi)
+    most, g = Fraction(max(map(max, c))), list(map(float, g))
+    f = [min(Fraction(x) - Fraction(p) for x, p in zip(row, g)) for row in c]
+    lower = sum(m * p for m, p in zip(mu, f)) + sum(min(l * Fraction(p), h * Fraction(p)) for l, h, p in zip(lo, hi, g))
+    value = sum(m * Fraction(c[i][j]) for (i, j), m in plan.items())
+    q = [sum(m for (_, b), m in plan.items() if b == j) for j in range(len(lo))]
+    moved = sum(abs(v - Fraction(float(v))) for v in q + list(plan.values()))
+    return {"q": list(map(float, q)), "objective": float(value), "lower": max(0.0, below(lower)),
+            "upper": -below(-value - moved * most), "potentials": {"f": [below(v) for v in f], "g": g},
+            "plan": [[i, j, float(m)] for (i, j), m in plan.items()]}
+
+# What the lines ask.
+def ask_verify(eps, bits, lo, hi, rows):
+    lo, hi = units(lo), units(hi)
+    check_box(epsilon(eps), bits, lo, hi)
+    for row in rows: check_row(bits, lo, hi, units(row))
+    return {"verified": True}
+def ask_policy(policy): return {"sha256": read_policy(policy)["sha256"]}
+def ask_sample(bits, weights, random):
+    n = units(weights)
+    check_box(Fraction(1), bits, n, n)
+    return {"index": draw_index(n, bits, bytes.fromhex(random))}
+def ask_draw(policy, private, random, projected=None):
+    p, random = read_policy(policy), bytes.fromhex(random)
+    need(len(random) >= 8 + (p["bits"] + 7) // 8, "too few random bytes")
+    q = None if projected is None else nums(projected)
+    try: counts = read_counts(p, bytes.fromhex(private))
+    except (Refused, ValueError, zlib.error): counts, n = None, p["fallback"]
+    usable = q and len(q) == p["outputs"] and all(v >= 0 for v in q) and abs(added(q) - 1) <= 2.0**-20
+    if counts: n = row_of(p, pick(counts, int.from_bytes(random[:8], "little"))) or p["fallback"]
+    if counts and p["mode"] == "projection" and usable: n = round_in(p["bits"], p["lo"], p["hi"], q)
+    j = draw_index(n, p["bits"], random[8:])
+    return {"index": j, "report": b"wpm1".hex() + p["sha256"] + j.to_bytes(4, "little").hex()}
+def ask_round(eps, bits, m, q):
+    x, m, q = epsilon(eps), nums(m), nums(q)
+    need(len(q) == len(m), "q and m")
+    lo, hi = make_box(x, m, bits)
+    check_box(x, bits, lo, hi)
+    return {"lo": list(map(str, lo)), "hi": list(map(str, hi)), "weights": list(map(str, round_in(bits, lo, hi, q)))}
+def ask_round_in_box(eps, bits, lo, hi, q):
+    lo, hi = units(lo), units(hi)
+    check_box(epsilon(eps), bits, lo, hi)
+    return {"weights": list(map(str, round_in(bits, lo, hi, nums(q))))}
+def ask_project(cost, mu, lo, hi):
+    return answer_plan(costs(cost), distribution(nums(mu)), *real_box(nums(lo), nums(hi)))
+def ask_transport(cost, source, target):
+    return answer_plan(costs(cost), distribution(nums(source)), *[distribution(nums(target))] * 2)
+def ask_phi(cost, lo, hi):
+    c, lo, hi = costs(cost), nums(lo), nums(hi)
+    l, h = real_box(lo, hi)
+    need(len(l) == len(c[0]), "shape")
+    phi, tau = [], []
+    for row in c:
+        rest, value, last = 1 - sum(l), Fraction(0), None
+        for x, a, b in sorted(zip(row, l, h)):
+            add = min(rest, b - a)
+            rest -= add
+            value += Fraction(x) * (a + add)
+            last = x if last is None and rest <= 0 else last
+        if sum(map(Fraction, hi)) <= 1: last = max(x for x, b in zip(row, hi) if b > 0)
+        if sum(map(Fraction, lo)) >= 1: last = min(row)
+        phi.append(float(value))
+        tau.append(last)
+    return {"phi": phi, "tau": tau, "f": max(phi), "argmax": phi.index(max(phi))}
+def ask_kpm(mu, eps):
+    mu, eps = nums(mu), num(eps)
+    need(mu and all(0 <= v < math.inf for v in mu) and abs(sum(map(Fraction, mu)) - 1) <= Fraction(1, 10**9), "mass")
+    need(0 <= eps <= 700, "epsilon")
+    k, floor = len(mu), 1 / (Decimal(eps).exp() + len(mu) - 1)
+    mu = [real(v) for v in distribution(mu)]
+    order, top, r = sorted(mu, reverse=True), Decimal(0), Decimal(0)
+    for n, v in enumerate(order, 1):  # the n largest stay above the floor
+        top += v
+        r = max(r, top / (1 - (k - n) * floor))
+    return {"q": [float(max(v / r, floor)) for v in mu], "r": float(r)}
+KINDS = {name.removeprefix("ask_").replace("_", "-"): f for name, f in globals().items() if name.startswith("ask_")}
+KINDS["draw-projection"] = ask_draw
+def answer(line):
+    o = {}
+    try:
+        o = json.loads(line)
+        need(type(o) is dict and o.get("kind") in KINDS, "not an object of a kind that is offered")
+        members = {name: v for name, v in o.items() if name not in ("id", "kind")}
+        return {"id": o.get("id")} | KINDS[o["kind"]](**members)
+    except Exception as e:  # whatever a line holds, it is this line that is refused
+        return {"id": o.get("id") if type(o) is dict else None, "error": f"{type(e).__name__}: {str(e)[:200]}"}
+if __name__ == "__main__":
+    print(json.dumps({"wpm-conform": 1, "name": "client.py", "kinds": sorted(KINDS)}), flush=True)
+    for line in sys.stdin.buffer: print(json.dumps(answer(line), allow_nan=False), flush=True)
