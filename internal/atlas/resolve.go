@@ -1,6 +1,7 @@
 package atlas
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -27,16 +28,17 @@ type Resolution struct {
 	Tested bool
 }
 
-// maxTested is the number of places up to which intervals decide what is drawn: they take a second or two there.
+// maxTested is the number of squares up to which intervals decide what is drawn: they take some seconds there.
 const maxTested = 1500
 
 // Resolve finds how fine a picture of an estimate may be. Its squares have the mass of the estimate, spread within each as the
-// guess has it. They are as small as the counts support: the three largest have more than the guess, as the estimate says, in every
-// map that the counts do not contradict, by their intervals (see estimate.Interval). And they are as large as the counts allow: the log-likelihood is that of
-// the estimate, but for Slack. For a cost without a plane, the choice is between the guess and the estimate. A single place is named by its interval, too.
+// guess has it. From the whole to the places, the squares of the next level are taken if the log-likelihood of the picture is more than Slack below that of the
+// estimate, and if the counts support them: the three largest have more than the guess, so far as the estimate says so, in every map of such
+// squares that the counts do not contradict (see estimate.Interval). For a cost without a plane, the choice is between the guess and
+// the estimate. A single place is named by its interval, too, whatever the map.
 //
-// Above 1,500 places there are no intervals: the likelihood alone decides, and no place is named. The error is that of ctx.
-func Resolve(ctx context.Context, p estimate.Problem, r Reading, at Places) (Resolution, error) {
+// Intervals are made for up to 1,500 squares, and no finer picture is drawn. The error is that of ctx.
+func Resolve(ctx context.Context, p estimate.Problem, r Reading, at Places) (out Resolution, err error) {
 	k := len(r.Map)
 	logs := func(theta []float64) float64 {
 		q, err := p.Channel.Law(theta)
@@ -52,28 +54,35 @@ func Resolve(ctx context.Context, p estimate.Problem, r Reading, at Places) (Res
 		return sum
 	}
 	best := logs(r.Map)
-	apart := func(theta []float64) bool { return !(best-logs(theta) <= Slack) } // NaN: finer
 	levels := at.levels(k)
-	named, firm, err := certain(ctx, p, r, levels)
-	if err != nil {
-		return Resolution{}, err
-	}
-	out := Resolution{Tested: k <= maxTested, Single: named}
+	out.Tested = k <= maxTested
 	for level := len(levels) - 1; level >= 0; level-- {
 		of := levels[level]
-		if level < len(levels)-1 && level < firm {
-			break
-		}
 		n := slices.Max(of) + 1
-		out.Squares, out.Level, out.Of, out.Drawn = n, level, of, block(r, of, n)
-		if !apart(out.Drawn) {
-			break
+		if out.Of != nil {
+			if n > maxTested || best-logs(out.Drawn) <= Slack {
+				break
+			}
+			above, all, err := beyond(ctx, p, r, of, n)
+			if err != nil {
+				return out, err
+			}
+			if !all {
+				break
+			}
+			if level == 0 {
+				out.Single = above
+			}
 		}
+		out.Squares, out.Level, out.Of, out.Drawn = n, level, of, block(r, of, n)
 	}
-	if at.Kind == "grid" && out.Level > 0 && out.Squares > 1 {
+	if at.Kind == "grid" && out.Squares > 1 && out.Level > 0 {
 		out.Side = 1 << out.Level
 	}
-	return out, nil
+	if out.Tested && out.Squares < k {
+		out.Single, _, err = beyond(ctx, p, r, levels[0], k)
+	}
+	return out, err
 }
 
 // levels are the squares of each level, from the places themselves to the whole.
@@ -98,60 +107,60 @@ func (p Places) levels(k int) (levels [][]int) {
 	return append(levels, make([]int, k))
 }
 
-// tested is how many squares of a level are looked at.
-const tested = 3
+// looked is how many squares of a level are looked at.
+const looked = 3
 
-// certain returns the largest places that have more than the guess by their intervals, and the first level on which all of the
-// largest squares have, so far as the estimate gives them more.
-func certain(ctx context.Context, p estimate.Problem, r Reading, levels [][]int) (named []int, firm int, err error) {
-	k := len(r.Map)
-	if k > maxTested || k == 1 {
-		return nil, 0, nil
-	}
-	var regions [][]float64
-	var guess []float64
-	var first []int // of each level, in regions
-	var largest []int
-	for level, of := range levels[:len(levels)-1] {
-		parts := Resolution{Squares: slices.Max(of) + 1, Of: of}.Parts(r)
-		first = append(first, len(regions))
-		for _, part := range parts[:min(len(parts), tested)] {
-			if !(part.Map > part.Guess) {
-				break
-			}
-			if level == 0 {
-				largest = append(largest, part.Center)
-			}
-			region := make([]float64, k)
-			for i := range region {
-				if of[i] == of[part.Center] {
-					region[i] = 1
-				}
-			}
-			regions, guess = append(regions, region), append(guess, part.Guess)
+// beyond returns the largest squares that have more than the guess by their intervals, by their largest places; all says that this
+// is so for all that are looked at, those to which the estimate gives more. Maps have squares of the shape of the guess.
+func beyond(ctx context.Context, p estimate.Problem, r Reading, of []int, n int) (above []int, all bool, err error) {
+	p.Prior, p.Geometry = nil, nil // an interval does not look at them
+	if n < len(of) {
+		if p.Channel, err = squared(p.Channel, r, of, n); err != nil {
+			return nil, false, err
 		}
+	}
+	parts := Resolution{Squares: n, Of: of}.Parts(r)
+	var regions [][]float64
+	for _, part := range parts[:min(n, looked)] {
+		if !(part.Map > part.Guess) {
+			break
+		}
+		region := make([]float64, n)
+		region[of[part.Center]] = 1
+		regions = append(regions, region)
 	}
 	shares, err := estimate.Intervals(ctx, p, regions, 0)
 	if err != nil && (!errors.Is(err, estimate.ErrNotConverged) || ctx.Err() != nil) {
-		return nil, 0, err
+		return nil, false, err
 	}
-	above := func(n int) bool { return shares[n].Lower > guess[n] }
-	for n, i := range largest {
-		if above(n) {
-			named = append(named, i)
+	for m, s := range shares {
+		if s.Lower > parts[m].Guess {
+			above = append(above, parts[m].Center)
 		}
 	}
-	first = append(first, len(regions))
-	for firm = 0; firm < len(levels)-1; firm++ {
-		all := true
-		for n := first[firm]; n < first[firm+1]; n++ {
-			all = all && above(n)
+	return above, len(above) == len(regions), nil
+}
+
+// squared is the channel of squares: a device in one is in its places as the guess has them.
+func squared(c *estimate.Channel, r Reading, of []int, n int) (*estimate.Channel, error) {
+	_, kv := c.Dims()
+	even := Reading{Map: make([]float64, len(of)), Guess: r.Guess}
+	var fault error
+	out, err := estimate.NewChannel(n, kv, func(b int, dst []float64) {
+		for i := range even.Map {
+			even.Map[i] = 0
+			if of[i] == b {
+				even.Map[i] = 1
+			}
 		}
-		if all {
-			break
+		law, err := c.Law(block(even, of, n))
+		if err != nil {
+			fault = err
+			return
 		}
-	}
-	return named, firm, nil
+		copy(dst, law)
+	})
+	return out, cmp.Or(fault, err)
 }
 
 // block spreads the mass of each of n blocks as the guess has it there, or evenly where the guess has none.

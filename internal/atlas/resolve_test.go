@@ -69,8 +69,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestResolveLaws: what is drawn is a distribution with the masses of the estimate in each square; and a picture that is coarser than
-// the places is as likely as the estimate, but for Slack, or else the intervals ask for it.
+// TestResolveLaws: what is drawn is a distribution with the masses of the estimate in each square, whose parts are listed in order; and
+// a place that is named has more than the guess in every map that the counts do not contradict.
 func TestResolveLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		counts := rapid.SliceOfN(rapid.Uint64Range(0, 300), 2, 12).Draw(rt, "counts")
