@@ -156,7 +156,7 @@ func frameOf(at []point, p Places) frame {
 	if f.side == 0 {
 		f.side = 1
 	}
-	f.dot = min(max(0.9*unit/f.side*pageUnits, 2), 24)
+	f.dot = min(max(0.6*unit/f.side*pageUnits, 2), 24)
 	f.width, f.height = w/f.side*pageUnits+f.dot, h/f.side*pageUnits+f.dot
 	return f
 }
