@@ -107,7 +107,7 @@ func TestEstimateErrors(t *testing.T) {
 		{strings.Replace(line, `[5,3,2]`, `[5,3]`, 1), `"counts" has 2 entries, for 3 outputs`},
 		{strings.Replace(line, `[5,3,2]`, `[5,3,-2]`, 1), "whole number"},
 		{strings.Replace(line, `[5,3,2]`, `[5,3,0.5]`, 1), "whole number"},
-		{strings.Replace(line, `[5,3,2]`, `[0,0,0]`, 1), "0 releases"},
+		{strings.Replace(line, `[5,3,2]`, `[0,0,0]`, 1), "no releases"},
 		{strings.Replace(line, `[5,3,2]`, `[18446744073709551615,1,1]`, 1), "bad counts"},
 		{`{` + randomized + `}`, `"counts" is missing`},
 		{line[:len(line)-1] + `,"prior":[1]}`, "prior of 1 entries"},
