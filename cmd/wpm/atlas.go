@@ -169,6 +169,11 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	problem := w.Problem(counts, in.prior)
 	bar := shell.Progress(c.Root().ErrWriter)
 	m.reading, err = w.Read(ctx, problem, c.String("estimator"), func(done, total int) { bar(done, total, "map") })
+	if errors.Is(err, atlas.ErrOutputs) {
+		m.Reason = err.Error()
+		m.Headline = "No map: " + m.Reason + "."
+		return m, nil
+	}
 	if err != nil {
 		return m, fmt.Errorf("-estimator %s: %w", m.reading.Estimator, err)
 	}

@@ -142,6 +142,14 @@ func TestAggregateEstimators(t *testing.T) {
 			t.Errorf("%s: a place of prior 0 has %v", name, got.Map[5])
 		}
 	}
+	// The releases as they are, of other points than the inputs.
+	must(t, "", "design", "-points", write(t, dir, "in.csv", "a,0,0\nb,3,0\nc,9,9\n"), "-outputs", write(t, dir, "out.csv", "u,1,1\nv,8,8\n"), "-eps", "2", "-o", path)
+	for _, name := range []string{"map", "raw"} {
+		got := asJSON[tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-estimator", name, path))
+		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 || len(got.Guess) != 3 {
+			t.Errorf("of other points, %s: %+v", name, got)
+		}
+	}
 	// A cost without distances.
 	matrix := write(t, dir, "cost.csv", "0,1,2\n3,0,1\n1,1,0\n")
 	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)

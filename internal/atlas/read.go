@@ -54,7 +54,7 @@ func (w World) Problem(counts []uint64, prior []float64) estimate.Problem {
 }
 
 // Read runs an estimator, "" for the default. The errors are ErrEstimator, those of package estimate, and, for raw,
-// ErrNoGeometry where the releases are of other points than the inputs.
+// ErrOutputs.
 func (w World) Read(ctx context.Context, p estimate.Problem, estimator string, progress func(done, total int)) (r Reading, err error) {
 	if estimator == "" {
 		estimator = w.Default()
@@ -91,19 +91,11 @@ func (w World) Read(ctx context.Context, p estimate.Problem, estimator string, p
 		r.Map, r.Gap = res.Theta, &res.Gap
 	case Raw:
 		if !w.Same {
-			return r, fmt.Errorf("the releases as they are make no map: %w", cause(w))
+			return r, ErrOutputs
 		}
 		r.Map = r.Raw
 	default:
 		return r, fmt.Errorf("%w: %q is not %s", ErrEstimator, estimator, Estimators)
 	}
 	return r, nil
-}
-
-// cause is why the outputs are not known to be the inputs.
-func cause(w World) error {
-	if w.NoGeometry != nil {
-		return w.NoGeometry
-	}
-	return fmt.Errorf("%w: the outputs are other points than the inputs", estimate.ErrShape)
 }

@@ -22,6 +22,8 @@ var (
 	// ErrProjection: a policy that does not identify the map.
 	ErrProjection = errors.New("a policy of projection mode does not identify the map: its releases follow the shapes of the private " +
 		"distributions, and not only their mean")
+	// ErrOutputs: releases as they are, of points that may be others than the inputs.
+	ErrOutputs = errors.New("the outputs are not known to be the inputs, so the releases as they are make no map")
 	// ErrEstimator: an estimator that is none.
 	ErrEstimator = errors.New("unknown estimator")
 )

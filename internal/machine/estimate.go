@@ -14,7 +14,7 @@ import (
 
 type estimateAnswer struct {
 	Estimator string   `json:"estimator,omitempty"`
-	Map       *numbers `json:"map"` // null where the policy does not identify it
+	Map       *numbers `json:"map"` // null with a reason
 	Reason    string   `json:"reason,omitempty"`
 	Raw       numbers  `json:"raw"`
 	Models    []model  `json:"models,omitempty"`
@@ -68,11 +68,16 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 			return err
 		}
 		r, err := w.Read(ctx, w.Problem(counts, prior), estimator, nil)
+		ans = estimateAnswer{Estimator: r.Estimator, Raw: r.Raw}
+		if errors.Is(err, atlas.ErrOutputs) {
+			ans.Reason = err.Error()
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		theta := numbers(r.Map)
-		ans = estimateAnswer{Estimator: r.Estimator, Map: &theta, Raw: r.Raw}
+		ans.Map = &theta
 		for _, m := range r.Models {
 			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight)})
 		}

@@ -95,6 +95,10 @@ func TestEstimateForms(t *testing.T) {
 	if got := list(t, prior["map"]); got[0] != 0 {
 		t.Errorf("a place of prior 0 has %v", got[0])
 	}
+	apart := ask(t, "estimate", `{"cost":{"kind":"points","x":[[0],[1]],"v":[[0],[1],[2]]},"m":[0.3,0.3,0.4],"eps":"1","counts":[9,1,1],"estimator":"raw"}`)
+	if apart["map"] != nil || !strings.Contains(fmt.Sprint(apart["reason"]), "not known to be the inputs") || len(list(t, apart["raw"])) != 3 {
+		t.Errorf("raw of other points: %v", apart)
+	}
 	skew := ask(t, "estimate", `{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1]}`)
 	if skew["estimator"] != "em" || len(list(t, skew["map"])) != 2 {
 		t.Errorf("without distances: %v", skew)
@@ -120,7 +124,6 @@ func TestEstimateErrors(t *testing.T) {
 		{`{"policy":"x","counts":[1]}`, `"policy"`},
 		{`{"counts":[1]}`, `"cost" is missing`},
 		{`{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1],"estimator":"map"}`, "no distances between inputs"},
-		{`{"cost":{"kind":"points","x":[[0],[1]],"v":[[0],[1],[2]]},"m":[0.3,0.3,0.4],"eps":"1","counts":[9,1,1],"estimator":"raw"}`, "other points"},
 	} {
 		a := ask(t, "estimate", c.line)
 		if msg, _ := a["error"].(string); !strings.Contains(msg, c.want) {
