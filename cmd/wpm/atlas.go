@@ -129,8 +129,8 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	return in, err
 }
 
-// oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files those of
-// reports.
+// oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files
+// those of reports.
 func oneStdin(c *cli.Command, args, files []string) error {
 	if n := shell.CountDashes(c.String("prior"), c.String("regions")); n > 1 || n == 1 && (readsStdin(c, files) || shell.CountDashes(args...) > 0) {
 		return errors.New("two files cannot both be standard input")

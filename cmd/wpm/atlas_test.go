@@ -17,7 +17,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// drawn releases one output for each of n devices, whose inputs are drawn from truth, and returns the counts as a file. A simulation.
+// drawn releases one output for each of n devices, whose inputs are drawn from truth, and returns the counts as a file.
+// A simulation.
 func drawn(t *testing.T, path string, truth []float64, n int) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -72,8 +73,8 @@ func asJSON[T any](t *testing.T, text string) (v T) {
 	return v
 }
 
-// TestAggregateMap: of many reports, the map finds two peaks. It names the one that the reports settle; the other, in a corner whose rows
-// are nearly the same, it draws as a square. Of few reports it names nothing.
+// TestAggregateMap: of many reports, the map finds two peaks. It names the one that the reports settle; the other, in a
+// corner whose rows are nearly the same, it draws as a square. Of few reports it names nothing.
 func TestAggregateMap(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
@@ -123,7 +124,8 @@ func TestAggregateMap(t *testing.T) {
 	}
 }
 
-// TestAggregateEstimators: each is named and gives a distribution; a prior of 0 is a map of 0, but for those without a prior.
+// TestAggregateEstimators: each is named and gives a distribution; a prior of 0 is a map of 0, but for those without a
+// prior.
 func TestAggregateEstimators(t *testing.T) {
 	dir := t.TempDir()
 	path, counts := filepath.Join(dir, "p"), write(t, dir, "c", "index,count\n0,40\n1,20\n5,9\n")
@@ -234,8 +236,8 @@ func TestAggregateMapErrors(t *testing.T) {
 	}
 }
 
-// TestEvaluateScores: guess, raw and map are each measured against the truth, and the page shows it. At this eps and number of reports the map
-// is nearer than the reports as they are, and these nearer than the guess.
+// TestEvaluateScores: guess, raw and map are each measured against the truth, and the page shows it. At this eps and
+// number of reports the map is nearer than the reports as they are, and these nearer than the guess.
 func TestEvaluateScores(t *testing.T) {
 	dir := t.TempDir()
 	path, page := filepath.Join(dir, "p"), filepath.Join(dir, "m.html")

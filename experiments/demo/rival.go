@@ -14,7 +14,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// Learned is what one release per user says of the map, by this mechanism and by a rival. Distances are W_1 to the truth.
+// Learned is what one release per user says of the map, by this mechanism and by a rival. Distances are W_1 to the
+// truth.
 type Learned struct {
 	Guess  float64 `json:"guess"` // every cell alike: without data
 	Raw    float64 `json:"raw"`   // the releases as they are, in mixture mode
@@ -53,9 +54,9 @@ func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, coun
 	return l, nil
 }
 
-// oue simulates optimized unary encoding (Wang et al., USENIX Security 2017): a user draws one of the own cells as in mixture mode, and sends
-// a bit for every cell, which is 1 with probability 1/2 for that one and 1/(e^eps + 1) for the others. The shares are the unbiased estimate, brought to the
-// nearest distribution.
+// oue simulates optimized unary encoding (Wang et al., USENIX Security 2017): a user draws one of the own cells as in
+// mixture mode, and sends a bit for every cell, which is 1 with probability 1/2 for that one and 1/(e^eps + 1) for the
+// others. The shares are the unbiased estimate, brought to the nearest distribution.
 func (t *tour) oue(eps ldp.Epsilon) ([]float64, error) {
 	r := rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm demo simulation, seed %d, OUE", t.seed)))
 	bits := rand.New(r)

@@ -16,7 +16,8 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// shades are nine steps from little to much: YlGnBu of ColorBrewer on a light page, and the other way round on a dark one.
+// shades are nine steps from little to much: YlGnBu of ColorBrewer on a light page, and the other way round on a dark
+// one.
 var shades = [...]string{"#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"}
 
 // panel is one map of a page.

@@ -18,8 +18,8 @@ type Places struct {
 	Out        [][]float64 // of each output; nil if they are the inputs
 }
 
-// PlacesOf returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring on the unit
-// circle; those of a matrix are nowhere.
+// PlacesOf returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring
+// on the unit circle; those of a matrix are nowhere.
 func PlacesOf(spec cost.Spec) Places {
 	p := Places{Kind: spec.Kind, In: spec.X, Out: spec.V}
 	switch spec.Kind {
@@ -64,8 +64,8 @@ func (p Places) Flat() bool {
 // point is a place on the plane of the page, where y grows upwards.
 type point struct{ x, y float64 }
 
-// plane puts inputs and outputs on a plane, if Flat. Places on a sphere are on a map with true distances along the middle parallel
-// and all meridians; it is cut open at the widest stretch of longitudes without a place.
+// plane puts inputs and outputs on a plane, if Flat. Places on a sphere are on a map with true distances along the
+// middle parallel and all meridians; it is cut open at the widest stretch of longitudes without a place.
 func (p Places) plane() (in, out []point) {
 	put := func(x []float64) point {
 		if len(x) < 2 {
@@ -116,8 +116,8 @@ func westOf(at [][]float64) float64 {
 	return west
 }
 
-// squares numbers the squares of side 2^level in which the inputs are: cells of a grid by rows and columns, others in units of spacing.
-// Level 0 is every place for itself.
+// squares numbers the squares of side 2^level in which the inputs are: cells of a grid by rows and columns, others in
+// units of spacing. Level 0 is every place for itself.
 func (p Places) squares(in []point, level int) (of []int, n int) {
 	type square struct{ x, y float64 }
 	number := map[square]int{}
@@ -142,8 +142,8 @@ func (p Places) squares(in []point, level int) (of []int, n int) {
 	return of, len(number)
 }
 
-// spread returns the lower left corner of points, and how far apart they would be on a square grid over their extent, or on a line
-// of that length if that is more; 1 if all are at one point.
+// spread returns the lower left corner of points, and how far apart they would be on a square grid over their extent,
+// or on a line of that length if that is more; 1 if all are at one point.
 func spread(at []point) (least point, unit float64) {
 	least, most := bounds(at)
 	w, h := most.x-least.x, most.y-least.y

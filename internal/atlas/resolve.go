@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/estimate"
 )
 
-// Slack is what the log-likelihood may fall by for the sake of a coarser picture: chi2_1(0.9)/2, as at the ends of an interval.
+// Slack is what the log-likelihood may fall by for the sake of a coarser picture: chi2_1(0.9)/2, as at the ends of an
+// interval.
 const Slack = 1.3527717270
 
 // Resolution is how fine a map the counts support.
@@ -22,8 +23,8 @@ type Resolution struct {
 	Side  int
 	Of    []int     // the square of each input
 	Drawn []float64 // k shares
-	// Single are the largest places, at most three and largest first, that have more than the guess in every map that the
-	// counts do not contradict. Tested says that places were looked at.
+	// Single are the largest places, at most three and largest first, that have more than the guess in every map that
+	// the counts do not contradict. Tested says that places were looked at.
 	Single []int
 	Tested bool
 }
@@ -31,11 +32,12 @@ type Resolution struct {
 // maxTested is the number of squares up to which intervals decide what is drawn: they take some seconds there.
 const maxTested = 1500
 
-// Resolve finds how fine a picture of an estimate may be. Its squares have the mass of the estimate, spread within each as the
-// guess has it. From the whole to the places, the squares of the next level are taken if the log-likelihood of the picture is more than Slack below that of the
-// estimate, and if the counts support them: the three largest have more than the guess, so far as the estimate says so, in every map of such
-// squares that the counts do not contradict (see estimate.Interval). For a cost without a plane, the choice is between the guess and
-// the estimate. A single place is named by its interval, too, whatever the map.
+// Resolve finds how fine a picture of an estimate may be. Its squares have the mass of the estimate, spread within each
+// as the guess has it. From the whole to the places, the squares of the next level are taken if the log-likelihood of
+// the picture is more than Slack below that of the estimate, and if the counts support them: the three largest have
+// more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
+// (see estimate.Interval). For a cost without a plane, the choice is between the guess and the estimate. A single place
+// is named by its interval, too, whatever the map.
 //
 // Intervals are made for up to 1,500 squares, and no finer picture is drawn. The error is that of ctx.
 func Resolve(ctx context.Context, p estimate.Problem, r Reading, at Places) (out Resolution, err error) {
@@ -110,8 +112,9 @@ func (p Places) levels(k int) (levels [][]int) {
 // looked is how many squares of a level are looked at.
 const looked = 3
 
-// beyond returns the largest squares that have more than the guess by their intervals, by their largest places; all says that this
-// is so for all that are looked at, those to which the estimate gives more. Maps have squares of the shape of the guess.
+// beyond returns the largest squares that have more than the guess by their intervals, by their largest places; all
+// says that this is so for all that are looked at, those to which the estimate gives more. Maps have squares of the
+// shape of the guess.
 func beyond(ctx context.Context, p estimate.Problem, r Reading, of []int, n int) (above []int, all bool, err error) {
 	p.Prior, p.Geometry = nil, nil // an interval does not look at them
 	if n < len(of) {

@@ -47,8 +47,8 @@ func row(p Places) Places {
 	return p
 }
 
-// TestResolve: from few reports the map is the guess, and no place is named; from many sharp ones each place is for itself, and the
-// peak is named.
+// TestResolve: from few reports the map is the guess, and no place is named; from many sharp ones each place is for
+// itself, and the peak is named.
 func TestResolve(t *testing.T) {
 	name := func(i int) string { return string(rune('a' + i)) }
 	few, r, at := problem(t, []uint64{1, 0, 1, 0, 0, 1, 0, 1}, 2)
@@ -69,8 +69,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestResolveLaws: what is drawn is a distribution with the masses of the estimate in each square, whose parts are listed in order; and
-// a place that is named has more than the guess in every map that the counts do not contradict.
+// TestResolveLaws: what is drawn is a distribution with the masses of the estimate in each square, whose parts are
+// listed in order; and a place that is named has more than the guess in every map that the counts do not contradict.
 func TestResolveLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		counts := rapid.SliceOfN(rapid.Uint64Range(0, 300), 2, 12).Draw(rt, "counts")

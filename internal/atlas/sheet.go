@@ -93,7 +93,8 @@ type line struct {
 	input                  int // or -1
 }
 
-// lines returns the inputs, with the raw shares beside them if the outputs are the same, or else the outputs after them.
+// lines returns the inputs, with the raw shares beside them if the outputs are the same, or else the outputs after
+// them.
 func (s Sheet) lines() []line {
 	of := func(list []float64, i int) *float64 {
 		if list == nil {

@@ -70,7 +70,8 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestGeoJSON: positions are longitude before latitude within 180 degrees, or x before y; the ring of a cell is closed, and turns left.
+// TestGeoJSON: positions are longitude before latitude within 180 degrees, or x before y; the ring of a cell is closed,
+// and turns left.
 func TestGeoJSON(t *testing.T) {
 	for name, want := range map[string][]string{
 		"grid":        {"Polygon[[[0,0],[0.5,0],[0.5,1],[0,1],[0,0]]]", "Polygon[[[0.5,0],[1,0],[1,1],[0.5,1],[0.5,0]]]"},
@@ -123,8 +124,8 @@ func TestGeoJSON(t *testing.T) {
 	}
 }
 
-// TestPage: a page is one file with neither script nor link, its drawings are XML, text is escaped, and every place is drawn once
-// in each panel.
+// TestPage: a page is one file with neither script nor link, its drawings are XML, text is escaped, and every place is
+// drawn once in each panel.
 func TestPage(t *testing.T) {
 	for name, s := range sheets(t) {
 		s.Tables = []Table{{Title: "Regions", Head: []string{"region"}, Rows: [][]string{{"<b>"}}}}
@@ -185,7 +186,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestShades: equal steps of the root; the largest share has the last shade, and no share the first; a shade ends where the next begins.
+// TestShades: equal steps of the root; the largest share has the last shade, and no share the first; a shade ends where
+// the next begins.
 func TestShades(t *testing.T) {
 	s := scaleOf(0.81)
 	for class := range shades {

@@ -40,8 +40,9 @@ type World struct {
 	Between cost.Matrix
 }
 
-// OfPolicy returns the world of a policy of mixture mode, or of any policy as if it were one: then the map is biased by what
-// the shapes of the private distributions do. The errors are ErrProjection, ErrTooLarge, and those of rows that cannot be found.
+// OfPolicy returns the world of a policy of mixture mode, or of any policy as if it were one: then the map is biased by
+// what the shapes of the private distributions do. The errors are ErrProjection, ErrTooLarge, and those of rows that
+// cannot be found.
 func OfPolicy(ctx context.Context, p policy.Policy, assumeMixture bool) (World, error) {
 	if p.Mode() != policy.Mixture && !assumeMixture {
 		return World{}, ErrProjection

@@ -14,7 +14,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// randomized is randomized response on three points: at eps = log 3 and distances all the same, the rows are 3/5 and 1/5.
+// randomized is randomized response on three points: at eps = log 3 and distances all the same, the rows are 3/5 and
+// 1/5.
 const randomized = `"cost":{"kind":"explicit","C":[[0,1,1],[1,0,1],[1,1,0]]},"m":[0.346410161513775,0.346410161513775,0.346410161513775],"eps":"1.09861228866811"`
 
 // TestEstimateMLE: counts that the rows can explain wholly are explained so, theta = (c/N - 1/5) / (2/5).
@@ -34,7 +35,8 @@ func TestEstimateMLE(t *testing.T) {
 	}
 }
 
-// TestEstimateForms: a policy gives the answer of its cost and base measure; the defaults are the map, and em without distances.
+// TestEstimateForms: a policy gives the answer of its cost and base measure; the defaults are the map, and em without
+// distances.
 func TestEstimateForms(t *testing.T) {
 	ctx := context.Background()
 	ring, err := cost.NewRing(8, 1)

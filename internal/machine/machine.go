@@ -74,8 +74,9 @@ var kinds = map[string]kind{
 			"  counts     [kv whole numbers], how many releases there are of each output\n" +
 			"  prior      [k numbers], public, in any unit (default: all the same)\n" +
 			"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
-			"out: estimator, map [k] by it (null with a reason for a policy of projection mode, which does not identify it, and for raw of other points), raw [kv]: the counts as\n" +
-			"     shares, seconds; of map: models [{length, roughness, weight}], signal none, weak or ok; of mle: gap, per release"},
+			"out: estimator, map [k] by it (null with a reason for a policy of projection mode, which does not identify it,\n" +
+			"     and for raw of other points), raw [kv]: the counts as shares, seconds; of the estimator map: models\n" +
+			"     [{length, roughness, weight}], signal none, weak or ok; of mle: gap, per release"},
 	"sphere": {solveSphere, certificate.Sphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
 		"in:\n  d (1 to 1e7), p (0.5 to 12), eps (1e-12 to 700)\nout: t, omt (1 - t), alpha, S, J, W, pin, pout, seconds"},
 	"basemeasure": {solveBaseMeasure, certificate.BaseMeasure, "the base measure, with bounds on the worst case",
