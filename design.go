@@ -137,8 +137,8 @@ const (
 // cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k + kv) memory.
 //
 // Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances; ErrLimit
-// for a size that cannot work, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged if ctx stops a solver, or rounding does more than 1 % from the best), of New, and
-// of policy.New for more inputs or outputs than a policy has.
+// for a size that cannot work, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged if ctx stops a
+// solver, or rounding does more than 1 % from the best), of New, and of policy.New for more inputs or outputs than a policy has.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -206,7 +206,8 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	return d, nil
 }
 
-// evidence returns what proves the worst case of the base measure, and the lower bound of all. Of Map, the base measure is found first.
+// evidence returns what proves the worst case of the base measure, and the lower bound of all. Of Map, the base measure is
+// found first.
 func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.Table, eps float64, o Objective) (basemeasure.Result, error) {
 	proof := d.base
 	switch o.Kind {

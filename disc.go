@@ -13,7 +13,8 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 )
 
-// favour replaces the base measure, which is the uniform one, by that of Map. Without a table its worst case is left out.
+// favour replaces the base measure, which is the uniform one, by that of Map. Without a table its worst case is left
+// out.
 func (d *Design) favour(ctx context.Context, c cost.Matrix, sorted *knapsack.Table, eps float64, o Objective) error {
 	_, kv := c.Dims()
 	d.even, d.gap = d.base.WorstCase, 0
@@ -51,12 +52,12 @@ func (d *Design) favour(ctx context.Context, c cost.Matrix, sorted *knapsack.Tab
 	return nil
 }
 
-// Even returns the worst case of the uniform base measure at its best scale, of real numbers, if the objective is Map: what a client would
-// have at most if the map did not matter. It is 0 for other objectives.
+// Even returns the worst case of the uniform base measure at its best scale, of real numbers, if the objective is Map:
+// what a client would have at most if the map did not matter. It is 0 for other objectives.
 func (d *Design) Even() float64 { return d.even }
 
-// Disc returns the share of the outputs that a release favours, by the widths of the box: those have the high weight, and the others
-// the low.
+// Disc returns the share of the outputs that a release favours, by the widths of the box: those have the high weight,
+// and the others the low.
 func (d *Design) Disc() float64 {
 	lo, hi := d.mechanism.box.Bounds()
 	free, wide := 1-num.Sum(lo), 0.0

@@ -13,8 +13,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// TestDesignMap: a policy for a map favours fewer places the more devices there are, verifies, and states the worst case that
-// this costs, beside that of the uniform measure.
+// TestDesignMap: a policy for a map favours fewer places the more devices there are, verifies, and states the worst
+// case that this costs, beside that of the uniform measure.
 func TestDesignMap(t *testing.T) {
 	ctx, two := context.Background(), epsilon(t, "2")
 	grid, err := cost.NewGrid(8, 9, 1)
@@ -69,7 +69,8 @@ func TestDesignMap(t *testing.T) {
 	}
 }
 
-// TestDesignMapKinds: every cost with distances has a map, those of more than a table holds too; a cost without them has none.
+// TestDesignMapKinds: every cost with distances has a map, those of more than a table holds too; a cost without them
+// has none.
 func TestDesignMapKinds(t *testing.T) {
 	ctx, one := context.Background(), epsilon(t, "1")
 	ring, err := cost.NewRing(1500, 2)

@@ -22,20 +22,22 @@ const (
 	discShares  = 33
 )
 
-// Disc returns the share of outputs that a release should favour, those nearest to the device, for the best map from a number of
-// devices: more devices are worth a smaller disc, as they average away what it adds in noise.
+// Disc returns the share of outputs that a release should favour, those nearest to the device, for the best map from a
+// number of devices: more devices are worth a smaller disc, as they average away what it adds in noise.
 //
-// It is the share f that minimizes the Bayes risk of a linear estimate of the map theta, to second order around the even one,
+// It is the share f that minimizes the Bayes risk of a linear estimate of the map theta, to second order around the
+// even one,
 //
 //	trace(W (N I_f + S^-1)^-1),   W = -H D H
 //
-// where I_f is the Fisher information of a release from a channel whose rows are e^eps times likelier within the disc than out
-// of it, S = H exp(-D/l) H / k^2 the covariance of theta under the prior of Map at roughness 1, l is 0.4 times the mean distance, and W
-// makes it the mean squared energy distance to the truth, which stands for W_1. The outputs are taken to be the inputs. Above 400
-// places, 400 that are far from each other stand for all, and the disc is at least two of them.
+// where I_f is the Fisher information of a release from a channel whose rows are e^eps times likelier within the disc
+// than out of it, S = H exp(-D/l) H / k^2 the covariance of theta under the prior of Map at roughness 1, l is 0.4
+// times the mean distance, and W makes it the mean squared energy distance to the truth, which stands for W_1. The
+// outputs are taken to be the inputs. Above 400 places, 400 that are far from each other stand for all, and the disc
+// is at least two of them.
 //
-// c and p are as for NewGeometry, with its errors, without its O(k^2). devices and eps are at least 0, or the error is ErrShape.
-// The time is that of some 15 products of 400 x 400 matrices; ctx is looked at in between.
+// c and p are as for NewGeometry, with its errors, without its O(k^2). devices and eps are at least 0, or the error is
+// ErrShape. The time is that of some 15 products of 400 x 400 matrices; ctx is looked at in between.
 func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (share float64, err error) {
 	if !(eps >= 0 && eps <= 700) || devices < 0 {
 		return 0, fmt.Errorf("%w: eps %v, %d devices", ErrShape, eps, devices)

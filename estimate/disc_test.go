@@ -110,7 +110,8 @@ func plainRisk(c cost.Matrix, eps, share, n float64) float64 {
 	return mat.Trace(&risk)
 }
 
-// TestDiscCells: figures of another program, which tried shares of its own, on a grid of 20 x 20 cells. Risk is flat around the best.
+// TestDiscCells: figures of another program, which tried shares of its own, on a grid of 20 x 20 cells. Risk is flat
+// around the best.
 func TestDiscCells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

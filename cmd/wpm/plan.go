@@ -117,7 +117,8 @@ type planRow struct {
 	Met *bool `json:"met,omitempty"` // whether it reaches the target; if not, it is the best there is
 }
 
-// mapUnit is the unit of distances between maps, and how many there are in one of the cost's: cells, where a grid has square ones.
+// mapUnit is the unit of distances between maps, and how many there are in one of the cost's: cells, where a grid has
+// square ones.
 func mapUnit(u places.Unit) (name string, scale float64) {
 	if u.Cell > 0 {
 		return "cells", 1 / u.Cell
@@ -327,7 +328,8 @@ func (f *forecast) table(ctx context.Context, a planAsked) ([]planRow, error) {
 	return rows, nil
 }
 
-// search finds the least number of devices for each eps, or the least eps for each number. met says whether there is one at all.
+// search finds the least number of devices for each eps, or the least eps for each number. met says whether there is
+// one at all.
 func (f *forecast) search(ctx context.Context, a planAsked) (rows []planRow, met bool, err error) {
 	devices, levels := deviceSteps(), a.eps
 	if a.eps == nil {

@@ -141,7 +141,8 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// TestDesignDevices: the card of a design leads with the map of its devices, says what plan says, and what the objective does to it.
+// TestDesignDevices: the card of a design leads with the map of its devices, says what plan says, and what the
+// objective does to it.
 func TestDesignDevices(t *testing.T) {
 	dir := t.TempDir()
 	out, prior := filepath.Join(dir, "policy"), write(t, dir, "prior.csv", "label,count\n0,9\n7,3\n21,1\n")

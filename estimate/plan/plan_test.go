@@ -73,9 +73,9 @@ func town() []float64 {
 	return t
 }
 
-// TestMoreIsBetter: more devices, and a larger eps, make a better map, and never a wider interval. The maps of
-// one world differ from draw to draw by a tenth of the guess at most in these cases, their mean over ten by a third of that: the slack
-// is that of three standard deviations. The releases as they are do not improve beyond their bias.
+// TestMoreIsBetter: more devices, and a larger eps, make a better map, and never a wider interval. The maps of one
+// world differ from draw to draw by a tenth of the guess at most in these cases, their mean over ten by a third of
+// that: the slack is that of three standard deviations. The releases as they are do not improve beyond their bias.
 func TestMoreIsBetter(t *testing.T) {
 	c := grid(t, 8, 8, 1)
 	for name, prior := range map[string][]float64{"prior": town(), "none": nil} {

@@ -45,8 +45,8 @@ type Mechanism struct {
 	disc    float64
 }
 
-// Mechanism takes the rows of a policy: row i is the law of a release of a device at input i. Errors: ErrShape, those of
-// estimate.NewChannel.
+// Mechanism takes the rows of a policy: row i is the law of a release of a device at input i. Errors: ErrShape, those
+// of estimate.NewChannel.
 func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	k, kv := l.toOutput.Dims()
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, kv), make([]float64, kv)
@@ -90,8 +90,8 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	return m, nil
 }
 
-// Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrShape, those of the estimators and of
-// transport, and that of ctx.
+// Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrShape, those of the estimators
+// and of transport, and that of ctx.
 func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Settings) (Prediction, error) {
 	l := m.planner
 	if devices < 1 || devices > MaxDevices {

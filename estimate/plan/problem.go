@@ -22,9 +22,9 @@ var (
 const (
 	// Worlds is the number of simulations of each prediction.
 	Worlds = 10
-	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs: transport looks at all of them, 20 times
-	// for each prediction. The error of a map hardly depends on how finely places are resolved below it, so fewer
-	// places, or coarser cells, predict the same.
+	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs: transport looks at all of
+	// them, 20 times for each prediction. The error of a map hardly depends on how finely places are resolved below it,
+	// so fewer places, or coarser cells, predict the same.
 	MaxPairs = 1 << 22
 	// MaxDevices is the largest number of devices.
 	MaxDevices = 1_000_000_000
@@ -32,12 +32,13 @@ const (
 
 // Problem is what is known before a release.
 type Problem struct {
-	// Cost is what a release at an output costs a device at an input: k x kv, as of the mechanism. Inputs need distances, as
-	// estimate.NewGeometry has them.
+	// Cost is what a release at an output costs a device at an input: k x kv, as of the mechanism. Inputs need
+	// distances, as estimate.NewGeometry has them.
 	Cost cost.Matrix
 	// P is the power of the distance that costs are; distances to the truth are then costs to the power of 1/P. 0 is 1.
 	P float64
-	// Prior is a public distribution over the inputs in any unit: finite, not negative, with a positive sum. Nil stands for none.
+	// Prior is a public distribution over the inputs in any unit: finite, not negative, with a positive sum. Nil stands
+	// for none.
 	Prior []float64
 }
 
@@ -52,8 +53,8 @@ type Planner struct {
 	region   []float64 // a quarter of the places
 }
 
-// New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry (ErrNoGeometry above
-// all), and that of ctx.
+// New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry
+// (ErrNoGeometry above all), and that of ctx.
 func New(ctx context.Context, p Problem) (*Planner, error) {
 	if err := cost.Validate(p.Cost); err != nil {
 		return nil, err

@@ -5,11 +5,13 @@ import (
 	"fmt"
 )
 
-// Least returns the first of n choices, in order from the dearest in error to the best, whose map is predicted to be within target: at
-// makes the prediction of one. It bisects, so it makes about log2 n of them. The choice that is returned meets the target, and the one
-// before it does not, both as simulated; that no earlier one does rests on errors that fall.
+// Least returns the first of n choices, in order from the dearest in error to the best, whose map is predicted to be
+// within target: at makes the prediction of one. It bisects, so it makes about log2 n of them. The choice that is
+// returned meets the target, and the one before it does not, both as simulated; that no earlier one does rests on
+// errors that fall.
 //
-// The error is ErrTarget, with the last choice and its prediction, if that one misses the target; ErrShape; those of at; that of ctx.
+// The error is ErrTarget, with the last choice and its prediction, if that one misses the target; ErrShape; those of
+// at; that of ctx.
 func Least(ctx context.Context, n int, target float64, at func(i int) (Prediction, error)) (int, Prediction, error) {
 	if n < 1 || !(target > 0) {
 		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", ErrShape, target, n)

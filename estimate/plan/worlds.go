@@ -21,7 +21,8 @@ const (
 	steepest   = 64.0
 )
 
-// The generic maps: every pair of a length, of the mean distance of two places, and of a standard deviation of the logarithm.
+// The generic maps: every pair of a length, of the mean distance of two places, and of a standard deviation of the
+// logarithm.
 var (
 	lengths     = [...]float64{0.15, 0.4}
 	roughnesses = [Worlds / len(lengths)]float64{0.75, 1.5, 2.25, 3, 4}
@@ -107,8 +108,8 @@ func generic(g *estimate.Geometry) [][]float64 {
 	return out
 }
 
-// field returns a sum of normal amounts around places drawn uniformly, each falling as exp(-d/l) with the distance, put to mean 0 and standard
-// deviation 1. l is in units of the mean distance of two places.
+// field returns a sum of normal amounts around places drawn uniformly, each falling as exp(-d/l) with the distance,
+// put to mean 0 and standard deviation 1. l is in units of the mean distance of two places.
 func field(g *estimate.Geometry, r *rand.Rand, length float64) []float64 {
 	k := g.K()
 	buf := make([]float64, k)
@@ -159,8 +160,8 @@ func normalize(p []float64) {
 	}
 }
 
-// quarter is the region of which an interval is predicted: the quarter of the places nearest to one at an end, which is a place
-// farthest from the first.
+// quarter is the region of which an interval is predicted: the quarter of the places nearest to one at an end, which
+// is a place farthest from the first.
 func quarter(g *estimate.Geometry) []float64 {
 	k := g.K()
 	buf := make([]float64, k)

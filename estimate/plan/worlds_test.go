@@ -9,7 +9,8 @@ import (
 	"github.com/wpm-go/wpm/estimate"
 )
 
-// TestAround: worlds have 30 % of the mass of the prior elsewhere at most, and about that much where there is elsewhere to go.
+// TestAround: worlds have 30 % of the mass of the prior elsewhere at most, and about that much where there is
+// elsewhere to go.
 func TestAround(t *testing.T) {
 	spike := make([]float64, 400)
 	spike[7], spike[8] = 9, 1
@@ -96,8 +97,9 @@ func TestQuarter(t *testing.T) {
 	}
 }
 
-// TestDraw: sums, impossible outputs, and the mean and the variance of each count. The sums of squares of 4,000 standardized counts over
-// an output are within 5 of their standard deviation, sqrt(2/4,000): a false alarm in 2 million, for each of 12 figures.
+// TestDraw: sums, impossible outputs, and the mean and the variance of each count. The sums of squares of 4,000
+// standardized counts over an output are within 5 of their standard deviation, sqrt(2/4,000): a false alarm in 2
+// million, for each of 12 figures.
 func TestDraw(t *testing.T) {
 	law := []float64{0, .5, 0, .3, .15, .05, 0}
 	const runs = 4000
