@@ -66,7 +66,7 @@ func TestSolversPage(t *testing.T) {
 	if len(code) < 15 {
 		t.Fatalf("%d snippets", len(code))
 	}
-	path := map[string]string{"costio": "cost/costio", "verify": "projection/verify", "codebook": "sphere/codebook", "network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid"}
+	path := map[string]string{"costio": "cost/costio", "verify": "projection/verify", "codebook": "sphere/codebook", "network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid", "plan": "estimate/plan"}
 	for name := range picture {
 		if path[name] == "" && !strings.Contains(name, "/") && name != "" {
 			path[name] = name
