@@ -147,16 +147,24 @@ func paperDescent(c [][]float64, eps float64, steps int) (design.Descent, error)
 	return out, err
 }
 
-// sink is sinkhorn.Project with some settings. A stop at the limit of iterations is an answer, too.
+// sink is sinkhorn.Project with some settings. A stop at a limit of iterations is an answer, too.
 type sink sinkhorn.Settings
 
 func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
 	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
 	r, err := sinkhorn.Project(context.Background(), in, sinkhorn.Settings(s))
-	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
-		err = nil
+	return smoothed(in, r, stopped(err, s.MaxIterations))
+}
+
+// stopped is the error of a solver that stopped before its goal: none if there was a limit.
+func stopped(err error, limit int) error {
+	switch {
+	case !errors.Is(err, sinkhorn.ErrNotConverged):
+		return err
+	case limit > 0:
+		return nil
 	}
-	return smoothed(in, r, err)
+	return fmt.Errorf("%w: %w", projection.ErrNoAnswer, err)
 }
 
 // smoothed is an answer that its own package has verified.
@@ -196,10 +204,7 @@ func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicPro
 		return projection.EntropicProjection{}, err
 	}
 	err = pr.Project(context.Background(), in.Source, nil, &r)
-	if s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged) {
-		err = nil
-	}
-	return smoothed(in, r, err)
+	return smoothed(in, r, stopped(err, s.MaxIterations))
 }
 
 // paperStep is one iteration of sinkhorn's method Paper: stopped after one iteration it has q, after two T(v).

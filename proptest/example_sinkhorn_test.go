@@ -14,7 +14,8 @@ import (
 // ownSinkhorn is Algorithm 1 as anybody might write it.
 func ownSinkhorn(p proptest.Problem, reg float64) (r projection.EntropicProjection, err error) {
 	k, v, plan := kernel(p.C, reg), slices.Repeat([]float64{1}, len(p.Lo)), make([]float64, len(p.Lo))
-	for n, off := 0, 1.0; off > 1e-12 && n < 10_000; n++ {
+	off := 1.0
+	for n := 0; off > 1e-12 && n < 10_000; n++ {
 		s := make([]float64, len(v))
 		for i, row := range k {
 			floats.AddScaled(s, p.Mu[i]/floats.Dot(row, v), row) // s = K'u, u = mu / Kv
@@ -24,6 +25,9 @@ func ownSinkhorn(p proptest.Problem, reg float64) (r projection.EntropicProjecti
 		floats.DivTo(v, r.Q, s)
 	}
 	r.LogV = apply(math.Log, v)
+	if off > 1e-12 {
+		return r, projection.ErrNoAnswer
+	}
 	return r, nil
 }
 

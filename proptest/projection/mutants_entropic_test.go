@@ -233,6 +233,9 @@ func TestEntropicLaws(t *testing.T) {
 	errors := []planted.Error[Entropic]{
 		{Name: "projects without Dykstra's correction", Impl: iterate(noCorrection, 5000), Killed: []string{"EntropicVector", "EntropicOptimum"}},
 		{Name: "projects the s of the absorbed kernel", Impl: iterate(absorbed, 50), Killed: []string{"EntropicVector", "EntropicOptimum"}},
+		{Name: "gives up", Impl: EntropicFunc(func(proptest.Problem, float64) (EntropicProjection, error) {
+			return EntropicProjection{}, ErrNoAnswer
+		}), Killed: []string{"EntropicInBox", "EntropicOptimum", "EntropicVector", "EntropicPoint", "EntropicGap"}},
 		{Name: "stops after two iterations", Impl: iterate(refStep, 2), Killed: []string{"EntropicOptimum"}},
 		{Name: "stops after a given number of iterations", Impl: iterate(refStep, 12), Killed: []string{"EntropicOptimum"}},
 		{Name: "takes reg for reg/2", Impl: other(func(_ *proptest.Problem, reg *float64) { *reg *= 2 }), Killed: []string{"EntropicOptimum", "EntropicPoint", "EntropicGap"}},
@@ -374,6 +377,11 @@ func TestEntropicBoundLaws(t *testing.T) {
 			}
 			return r, err
 		}), Killed: []string{"EntropicBounds"}},
+		{Name: "has a log v of something else", Impl: claimed(func(_ proptest.Problem, _ float64, r *EntropicProjection) {
+			for j := range r.LogV {
+				r.LogV[j] = 30 * float64(j)
+			}
+		}), Killed: []string{"EntropicSandwich"}},
 		{Name: "counts the mass in the entropy", Impl: claimed(func(_ proptest.Problem, reg float64, r *EntropicProjection) { r.Objective -= reg }),
 			Killed: []string{"EntropicSandwich"}},
 		{Name: "takes the divergence from the product of the marginals", Impl: claimed(func(p proptest.Problem, reg float64, r *EntropicProjection) {
