@@ -620,11 +620,11 @@ const fixedTol = 20 * LogTol
 
 func (p stepProblem) atEnd(x ...[]float64) float64 { return fixedTol*maxLog(x...) + 20*p.slack }
 
-// StepConverges: d_H(v^(t), v*) <= c^t d_H(v^(0), v*).
+// StepConverges: d_H(v^(t), v*) <= c^t d_H(v^(0), v*), with the v* of another implementation.
 func StepConverges(t *rapid.T, f Composite) {
 	in := drawStep(t, f)
 	v, _ := trajectory(t, f, in)
-	end := v[len(v)-1]
+	end, _ := fixedPoint(t, in)
 	bound := hilbertLogs(v[0], end)
 	for n, x := range v {
 		if d := hilbertLogs(x, end); !(d <= bound+in.atEnd(x, end)) {
@@ -635,12 +635,13 @@ func StepConverges(t *rapid.T, f Composite) {
 }
 
 // StepConvergesKL: KL(q^(t) || q*) <= 2 c^(t+1) d, d = d_H(v^(0), v*), as the paper says, and sharper: <= c^(t+1) d,
-// because Π is non-expansive, and <= c^(2t+2) d^2/8, because KL(q || q') <= d_H(q, q')^2/8.
+// because Π is non-expansive, and <= c^(2t+2) d^2/8, because KL(q || q') <= d_H(q, q')^2/8. v* and q* are those of
+// another implementation.
 func StepConvergesKL(t *rapid.T, f Composite) {
 	in := drawStep(t, f)
 	v, q := trajectory(t, f, in)
-	d := hilbertLogs(v[0], v[len(v)-1])
-	end := q[len(q)-1]
+	vEnd, end := fixedPoint(t, in)
+	d := hilbertLogs(v[0], vEnd)
 	for n, x := range q {
 		d *= in.rate
 		kl := 0.0

@@ -3,7 +3,6 @@ package projection
 import (
 	"math"
 	"math/big"
-	"slices"
 
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
@@ -57,89 +56,6 @@ func refTransport(c [][]float64, a, b []float64) (float64, error) {
 		return 0, err
 	}
 	return exact.Float(v), nil
-}
-
-// refKL is the projection in divergence by bisection, twice: the second time around the first theta, where it has more
-// digits.
-func refKL(logS, lo, hi []float64) ([]float64, float64, error) {
-	x, theta, width := proptest.Clone(logS), 0.0, 1000+maxLog(logS)
-	var q []float64
-	for range 2 {
-		at := func(theta float64) (sum float64) {
-			q = q[:0]
-			for j := range x {
-				q = append(q, min(max(math.Exp(theta+x[j]), lo[j]), hi[j]))
-				sum += q[j]
-			}
-			return sum
-		}
-		a, b := -width, width
-		for range 80 {
-			if at((a+b)/2) < 1 {
-				a = (a + b) / 2
-			} else {
-				b = (a + b) / 2
-			}
-		}
-		at(b)
-		for j := range x {
-			x[j] += b
-		}
-		theta, width = theta+b, 1
-	}
-	return q, theta, nil
-}
-
-// parts are the quantities of one iteration of Algorithm 1, in logarithms: log s, and log of the column sums v s.
-func parts(p proptest.Problem, reg float64, logV []float64) (logS, logC []float64) {
-	return partsFrom(p, reg, logV, slices.Min[[]float64])
-}
-
-// partsFrom is parts with something else subtracted from each row.
-func partsFrom(p proptest.Problem, reg float64, logV []float64, origin func([]float64) float64) (logS, logC []float64) {
-	rows, kv := make([][]float64, 0, len(p.C)), len(logV)
-	for i, row := range p.C {
-		if p.Mu[i] == 0 {
-			continue
-		}
-		least := origin(row)
-		x := make([]float64, kv)
-		for j := range row {
-			x[j] = logV[j] - (row[j]-least)/reg
-		}
-		u := math.Log(p.Mu[i]) - logSum(x)
-		for j := range row {
-			x[j] = u - (row[j]-least)/reg
-		}
-		rows = append(rows, x)
-	}
-	for j := range kv {
-		var x []float64
-		for _, row := range rows {
-			x = append(x, row[j])
-		}
-		s := logSum(x)
-		logS, logC = append(logS, s), append(logC, s+logV[j])
-	}
-	return logS, logC
-}
-
-func logSum(x []float64) float64 {
-	top := slices.Max(x)
-	if math.IsInf(top, -1) {
-		return top
-	}
-	s := 0.0
-	for _, v := range x {
-		s += math.Exp(v - top)
-	}
-	return top + math.Log(s)
-}
-
-func refStep(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
-	logS, _ := parts(p, reg, logV)
-	q, _, err = refKL(logS, p.Lo, p.Hi)
-	return minus(logsOf(q), logS), q, err
 }
 
 // iterate runs steps until the residual is small or the patience is at an end, and adds the exact bounds.
@@ -196,7 +112,7 @@ func iterate(f CompositeMap, most int) EntropicFunc {
 }
 
 func refEntropic(p proptest.Problem, reg float64) (EntropicProjection, error) {
-	return iterate(refStep, 20000)(p, reg)
+	return iterate(plainStep, 20000)(p, reg)
 }
 
 // refHilbert works with exact ratios.
