@@ -14,7 +14,8 @@ import (
 )
 
 // An Entropic solves one entropic projection: minimise <C, P> + reg sum P log P over the plans P from Mu to a point of
-// the box. The plan is that of Algorithm 1, P_ij = u_i exp(-C_ij/reg) v_j.
+// the box. The plan is that of Algorithm 1, P_ij = u_i exp(-C_ij/reg) v_j. Like a Projector, it gives the same problem
+// the same bits.
 type Entropic interface {
 	Project(p proptest.Problem, reg float64) (EntropicProjection, error)
 }
@@ -72,6 +73,7 @@ func EntropicLaws() []proptest.Law[Entropic] {
 			Statement: "thm:convergence: an instance where the projections without correction end elsewhere"},
 		{Name: "EntropicPoint", Statement: "lem:kl-projection for a point mass", Check: EntropicPoint},
 		{Name: "EntropicGap", Statement: "prop:entropic-gap, the paper's and the sharp bound", Check: EntropicGap},
+		{Name: "EntropicAgain", Statement: "convention: the problem alone decides the answer", Check: EntropicAgain},
 	}
 }
 
@@ -367,6 +369,18 @@ func EntropicGap(t *rapid.T, e Entropic) {
 	if gap := exact.Float(excessOf(t, in, entropic(t, e, in, reg).Q)); !(math.Abs(gap/SharpGap(reg, n)-1) <= 1e-9) {
 		t.Fatalf("the gap %.17g does not attain %.17g\nreg %v, %#v", gap, SharpGap(reg, n), reg, in)
 	}
+}
+
+// EntropicAgain: the answer does not depend on what was asked before, bit for bit, and a problem that shares all but mu
+// with the last one gets an answer of its own.
+func EntropicAgain(t *rapid.T, e Entropic) {
+	in, reg := drawEntropic(t, e)
+	out := in.Clone()
+	out.Mu = proptest.Normalise(proptest.Mass(len(in.Mu)).Draw(t, "other mu"), 1)
+	a := entropic(t, e, in, reg)
+	optimal(t, out, reg, quotients(spreadOfEntropic(e), in, reg), entropic(t, e, out, reg))
+	b := entropic(t, e, in, reg)
+	sameBits(t, append(a.Q, a.LogV...), append(b.Q, b.LogV...))
 }
 
 // EntropicBounds: Lower <= optimum without entropy <= W_p^p(q, mu) <= Upper, whatever reg.

@@ -236,6 +236,32 @@ func TestEntropicLaws(t *testing.T) {
 		{Name: "gives up", Impl: EntropicFunc(func(proptest.Problem, float64) (EntropicProjection, error) {
 			return EntropicProjection{}, ErrNoAnswer
 		}), Killed: []string{"EntropicInBox", "EntropicOptimum", "EntropicVector", "EntropicPoint", "EntropicGap"}},
+		{Name: "starts from the v of the last call", Impl: func() Entropic {
+			var v []float64
+			return EntropicFunc(func(p proptest.Problem, reg float64) (EntropicProjection, error) {
+				warm := func(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
+					if len(v) == len(logV) { // once
+						logV, v = v, nil
+					}
+					return plainStep(p, reg, logV)
+				}
+				r, err := iterate(warm, 20000)(p, reg)
+				v = slices.Clone(r.LogV)
+				return r, err
+			})
+		}(), Killed: []string{"EntropicAgain"}},
+		{Name: "keeps the answer to the last costs", Impl: func() Entropic {
+			var c [][]float64
+			var last EntropicProjection
+			return EntropicFunc(func(p proptest.Problem, reg float64) (r EntropicProjection, err error) {
+				if slices.EqualFunc(c, p.C, slices.Equal[[]float64]) {
+					return last, nil
+				}
+				c = p.Clone().C
+				last, err = refEntropic(p, reg)
+				return last, err
+			})
+		}(), Killed: []string{"EntropicAgain"}},
 		{Name: "stops after two iterations", Impl: iterate(plainStep, 2), Killed: []string{"EntropicOptimum"}},
 		{Name: "stops after a given number of iterations", Impl: iterate(plainStep, 12), Killed: []string{"EntropicOptimum"}},
 		{Name: "takes reg for reg/2", Impl: other(func(_ *proptest.Problem, reg *float64) { *reg *= 2 }), Killed: []string{"EntropicOptimum", "EntropicPoint", "EntropicGap"}},

@@ -167,6 +167,26 @@ func TestProjectorLaws(t *testing.T) {
 				row[0] *= 0.999
 			}
 		}), Killed: []string{"ProjectPermutation", "DiracMSE"}},
+		{Name: "keeps the answer to the last mu", Impl: func() Projector {
+			var mu []float64
+			var last Projection
+			return ProjectorFunc(func(p proptest.Problem) (r Projection, err error) {
+				if slices.Equal(mu, p.Mu) && len(last.Q) == len(p.Lo) {
+					return last, nil
+				}
+				mu = slices.Clone(p.Mu)
+				last, err = refProject(p)
+				return last, err
+			})
+		}(), Killed: []string{"ProjectAgain"}},
+		{Name: "breaks ties by the number of calls", Impl: func() Projector {
+			calls := 0
+			return after(func(p proptest.Problem, r *Projection) {
+				if calls++; calls%3 == 0 {
+					r.Objective = math.Nextafter(r.Objective, math.Inf(1))
+				}
+			})
+		}(), Killed: []string{"ProjectAgain"}},
 		{Name: "reports W_2 for W_2^2", Impl: after(func(p proptest.Problem, r *Projection) { say(r, math.Sqrt(r.Objective)) }),
 			Killed: []string{"DiracMSE", "ProjectScale"}},
 		{Name: "projects a point mass onto its nearest point", Impl: after(func(p proptest.Problem, r *Projection) {

@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Projector solves one projection exactly, up to rounding. It must not modify the problem.
+// A Projector solves one projection exactly, up to rounding. It must not modify the problem, and gives the same problem
+// the same bits, whatever it was asked before.
 type Projector interface {
 	Project(p proptest.Problem) (Projection, error)
 }
@@ -56,6 +57,7 @@ func ProjectorLaws() []proptest.Law[Projector] {
 		{Name: "UniformOptimality", Statement: "thm:projection", Check: UniformOptimality},
 		{Name: "DiracReduction", Statement: "prop:dirac", Check: DiracReduction},
 		{Name: "DiracMSE", Statement: "app:related-work", Check: DiracMSE},
+		{Name: "ProjectAgain", Statement: "convention: the problem alone decides the answer", Check: ProjectAgain},
 	}
 }
 
@@ -282,6 +284,45 @@ func ProjectMonotone(t *rapid.T, p Projector) {
 	a, b := project(t, p, in), project(t, p, out)
 	proptest.AtMost(t, "objective in the larger box",
 		exact.Rat(b.Objective), exact.Rat(a.Objective), 2*proptest.ValueTol, proptest.MaxCost(in.C))
+}
+
+// relative returns a problem that shares all but one part with in.
+func relative(t *rapid.T, in proptest.Problem) proptest.Problem {
+	out := in.Clone()
+	other := proptest.Problem{C: proptest.Costs(len(in.Mu), len(in.Lo)).Draw(t, "other C"), Mu: proptest.Mass(len(in.Mu)).Draw(t, "other mu")}
+	switch rapid.SampledFrom([]string{"C", "Mu", "Lo and Hi"}).Draw(t, "part") {
+	case "C":
+		out.C = other.C
+	case "Mu":
+		out.Mu = other.Mu
+	default:
+		for j := range out.Lo {
+			out.Lo[j], out.Hi[j] = out.Lo[j]/2, 2*out.Hi[j]
+		}
+	}
+	return out
+}
+
+// ProjectAgain: the answer does not depend on what was asked before, bit for bit, and a problem that shares all but one
+// part with the last one gets an answer of its own.
+func ProjectAgain(t *rapid.T, p Projector) {
+	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
+	out := relative(t, in)
+	a := project(t, p, in)
+	b := project(t, p, out)
+	proptest.Near(t, "Objective after a similar problem", exact.Rat(b.Objective), optimum(t, out), proptest.ValueTol, proptest.MaxCost(out.C))
+	c := project(t, p, in)
+	sameBits(t, append(a.Q, a.Objective, a.Lower, a.Upper), append(c.Q, c.Objective, c.Lower, c.Upper))
+}
+
+// sameBits fails the test unless two answers to one problem have the same bits.
+func sameBits(t proptest.TB, first, second []float64) {
+	t.Helper()
+	for n := range first {
+		if math.Float64bits(first[n]) != math.Float64bits(second[n]) {
+			t.Fatalf("two answers to one problem differ: %v and %v", first, second)
+		}
+	}
 }
 
 // ZeroEpsilon: in a box of one point (eps = 0) the projection is plain transport to it.
