@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/basemeasure"
@@ -205,6 +206,29 @@ func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicPro
 	}
 	err = pr.Project(context.Background(), in.Source, nil, &r)
 	return smoothed(in, r, stopped(err, s.MaxIterations))
+}
+
+// streams returns a solver that keeps a sinkhorn.Projector, and its Result, as long as only mu changes.
+func streams() projection.EntropicFunc {
+	var pr *sinkhorn.Projector
+	var last proptest.Problem
+	var lastReg float64
+	var r sinkhorn.Result
+	return func(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
+		in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
+		same := slices.EqualFunc(p.C, last.C, slices.Equal[[]float64]) && slices.Equal(p.Lo, last.Lo) && slices.Equal(p.Hi, last.Hi)
+		if pr == nil || !same || reg != lastReg {
+			var err error
+			if pr, err = sinkhorn.NewProjector(in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings{}); err != nil {
+				return projection.EntropicProjection{}, err
+			}
+			last, lastReg = p.Clone(), reg
+		}
+		err := pr.Project(context.Background(), in.Source, nil, &r)
+		e, err := smoothed(in, r, stopped(err, 0))
+		e.Q, e.LogV = slices.Clone(e.Q), slices.Clone(e.LogV) // r is used again
+		return e, err
+	}
 }
 
 // paperStep is one iteration of sinkhorn's method Paper: stopped after one iteration it has q, after two T(v).

@@ -203,6 +203,11 @@ func TestSinkhornProjector(t *testing.T) {
 	}))
 }
 
+// TestSinkhornStream: one Projector and one Result for several distributions.
+func TestSinkhornStream(t *testing.T) {
+	proptest.Run(t, projection.EntropicLaws(), anySpread(t, streams()))
+}
+
 // TestSinkhornStopped: q is a point of the box and the bounds hold at every stop, after one iteration or some.
 func TestSinkhornStopped(t *testing.T) {
 	for _, method := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
