@@ -16,14 +16,22 @@ type Law[I any] struct {
 	Name string
 	// Statement says where the law comes from: a label of the paper, or a convention.
 	Statement string
-	Check     func(t *rapid.T, impl I)
+	// First holds instances that an error survives for hundreds of drawn ones. Run checks them first.
+	First []func(t TB, impl I)
+	Check func(t *rapid.T, impl I)
 }
 
-// Run checks every law on impl, each as a subtest with rapid's number of cases (flag -rapid.checks).
+// Run checks every law on impl, each as a subtest with the law's first instances and then rapid's number of drawn ones
+// (flag -rapid.checks).
 func Run[I any](t *testing.T, laws []Law[I], impl I) {
 	t.Helper()
 	for _, l := range laws {
-		t.Run(l.Name, rapid.MakeCheck(func(t *rapid.T) { l.Check(t, impl) }))
+		t.Run(l.Name, func(t *testing.T) {
+			for _, first := range l.First {
+				first(t, impl)
+			}
+			rapid.Check(t, func(t *rapid.T) { l.Check(t, impl) })
+		})
 	}
 }
 

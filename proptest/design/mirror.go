@@ -20,6 +20,10 @@ func GKLLaws() []proptest.Law[GKLProjector] {
 		{Name: "GKLProjection", Check: GKLProjection,
 			Statement: "app:mirror-descent-base-measure, closed form of the projection"},
 		{Name: "GKLThreePoint", Check: GKLThreePoint,
+			First: []func(proptest.TB, GKLProjector){func(t proptest.TB, f GKLProjector) { // an entry that only scaling keeps small
+				v := []float64{1e-4, 0.1}
+				threePoint(t, v, 1, gklOf(t, f, v, 1), []float64{0, math.Exp(-0.5)})
+			}},
 			Statement: "app:mirror-descent-base-measure, what the proof of the bound uses of it"},
 	}
 }
@@ -108,6 +112,11 @@ func GKLThreePoint(t *rapid.T, f GKLProjector) {
 		clear(x)
 		x[rapid.IntRange(0, len(x)-1).Draw(t, "column")] = math.Exp(rapid.SampledFrom([]float64{-eps / 2, 0, eps / 2}).Draw(t, "log mass"))
 	}
+	threePoint(t, v, eps, m, x)
+}
+
+func threePoint(t proptest.TB, v []float64, eps float64, m, x []float64) {
+	t.Helper()
 	for j := range m {
 		if !(m[j] > 0) {
 			t.Fatalf("m[%d] = %v, though v[%d] = %v\nv %v, eps %v", j, m[j], j, v[j], v, eps)
@@ -134,20 +143,26 @@ func gklProject(t *rapid.T, f GKLProjector) (v []float64, eps float64, m []float
 	for j := range v {
 		v[j] = scale * math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log v"))
 	}
+	return v, eps, gklOf(t, f, v, eps)
+}
+
+// gklOf runs f on a copy.
+func gklOf(t proptest.TB, f GKLProjector, v []float64, eps float64) []float64 {
+	t.Helper()
 	work := proptest.Clone(v)
 	m, err := f(work, eps)
 	if err != nil {
 		t.Fatalf("GKLProjector(%v, %v): %v", v, eps, err)
 	}
 	proptest.SameFloats(t, "v", work, v)
-	proptest.Length(t, "m", m, n)
+	proptest.Length(t, "m", m, len(v))
 	proptest.Finite(t, "m", m...)
 	for j, x := range m {
 		if !(x >= 0) {
 			t.Fatalf("m[%d] = %v", j, x)
 		}
 	}
-	return v, eps, m
+	return m
 }
 
 // paperProject is the closed form.

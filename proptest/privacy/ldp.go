@@ -20,7 +20,24 @@ type VerifyFunc func(eps *big.Rat, lo, hi []uint64, bits int) error
 // VerifyLaws returns the laws of a check of a box.
 func VerifyLaws() []proptest.Law[VerifyFunc] {
 	return []proptest.Law[VerifyFunc]{
-		{Name: "PolytopeIf", Statement: "thm:polytope, if; definition of the LDP polytope", Check: PolytopeIf},
+		{Name: "PolytopeIf", Statement: "thm:polytope, if; definition of the LDP polytope", Check: PolytopeIf,
+			First: []func(proptest.TB, VerifyFunc){func(t proptest.TB, verify VerifyFunc) {
+				e := exact.NewExpo(big.NewRat(1, 1))
+				for _, b := range []struct {
+					lo, hi []uint64
+					bits   int
+				}{
+					{[]uint64{40, 30, 20}, []uint64{60, 20, 54}, 7}, // lo > hi in a box that has room
+					{[]uint64{64, 65}, []uint64{100, 100}, 7},       // one unit too much below, and none
+					{[]uint64{64, 64}, []uint64{100, 100}, 7},
+					{[]uint64{30, 30}, []uint64{63, 64}, 7}, // one unit too few above, and none
+					{[]uint64{30, 30}, []uint64{64, 64}, 7},
+					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453543}, 62}, // floor(2^60 e), and one more
+					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453542}, 62},
+				} {
+					verdict(t, verify, e, b.lo, b.hi, b.bits)
+				}
+			}}},
 		{Name: "PolytopeOnlyIf", Statement: "thm:polytope, only if", Check: PolytopeOnlyIf},
 	}
 }
@@ -58,7 +75,14 @@ type NewMechanism func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mech
 // MechanismLaws returns the laws of a mechanism.
 func MechanismLaws() []proptest.Law[NewMechanism] {
 	return []proptest.Law[NewMechanism]{
-		{Name: "ProjectionLDP", Statement: "prop:projection-ldp", Check: ProjectionLDP},
+		{Name: "ProjectionLDP", Statement: "prop:projection-ldp", Check: ProjectionLDP,
+			First: []func(proptest.TB, NewMechanism){func(t proptest.TB, build NewMechanism) {
+				points := [][]float64{{1, 0}, {0, 1}}
+				one := big.NewRat(1, 1)
+				// One output at its upper bound, and at its lower one for the other input; and an output with little mass.
+				projectionLDP(t, build, [][]float64{{0, 1, 0.5}, {1, 0, 0.5}}, one, []float64{0.2, 0.4, 0.4}, 40, points) // floats hold the bounds
+				projectionLDP(t, build, [][]float64{{0, 1}, {1, 0}}, one, []float64{0.9985, 0.0015}, maxBits, points)
+			}}},
 	}
 }
 
@@ -75,7 +99,11 @@ type NewChannel func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channe
 // ChannelLaws returns the laws of the mixture mode.
 func ChannelLaws() []proptest.Law[NewChannel] {
 	return []proptest.Law[NewChannel]{
-		{Name: "DiracMixture", Statement: "prop:dirac, proof", Check: DiracMixture},
+		{Name: "DiracMixture", Statement: "prop:dirac, proof", Check: DiracMixture,
+			First: []func(proptest.TB, NewChannel){func(t proptest.TB, build NewChannel) { // near ties that a float32 does not see
+				c := [][]float64{{1 + 0x1p-30, 1}, {1, 1 + 0x1p-30}}
+				diracMixture(t, build, c, big.NewRat(1, 1), []float64{0.5, 0.5}, maxBits, []float64{0.25, 0.75})
+			}}},
 	}
 }
 
@@ -171,12 +199,7 @@ func PolytopeIf(t *rapid.T, verify VerifyFunc) {
 		lo[at] += rapid.SampledFrom([]uint64{0, 1, 2, total / 2}).Draw(t, "over")
 		hi[at] = max(lo[at], e.Floor(lo[at], total))
 	}
-	want := boxHolds(e, lo, hi, bits)
-	got := verify(e.X, append([]uint64(nil), lo...), append([]uint64(nil), hi...), bits)
-	if (want == nil) != (got == nil) {
-		t.Fatalf("verdict %v, by definition %v\neps %v, bits %d, lo %d, hi %d", got, want, e.X, bits, lo, hi)
-	}
-	if want == nil {
+	if verdict(t, verify, e, lo, hi, bits) {
 		row := func() []uint64 {
 			key := rapid.Permutation(proptest.Indices(len(lo))).Draw(t, "order")
 			return proptest.Fill(lo, hi, total, func(j int) float64 { return float64(key[j]) })
@@ -185,6 +208,17 @@ func PolytopeIf(t *rapid.T, verify VerifyFunc) {
 			t.Fatalf("an accepted box holds rows that are not LDP: %v", err)
 		}
 	}
+}
+
+// verdict compares the verdict on a box with the definition, and returns it.
+func verdict(t proptest.TB, verify VerifyFunc, e *exact.Expo, lo, hi []uint64, bits int) bool {
+	t.Helper()
+	want := boxHolds(e, lo, hi, bits)
+	got := verify(e.X, append([]uint64(nil), lo...), append([]uint64(nil), hi...), bits)
+	if (want == nil) != (got == nil) {
+		t.Fatalf("verdict %v, by definition %v\neps %v, bits %d, lo %d, hi %d", got, want, e.X, bits, lo, hi)
+	}
+	return want == nil
 }
 
 // sumOf returns the sum of bounds, at most six of at most 2^62 each, or 2^63 if it is more.
@@ -347,7 +381,7 @@ func RoundInBox(t *rapid.T, build NewBox) {
 
 // CheckLDP fails the test unless the laws of the outputs for all the given inputs are eps-LDP, by comparing
 // integers. It returns the weights.
-func CheckLDP(t *rapid.T, m Mechanism, eps *big.Rat, bits int, inputs [][]float64) [][]uint64 {
+func CheckLDP(t proptest.TB, m Mechanism, eps *big.Rat, bits int, inputs [][]float64) [][]uint64 {
 	t.Helper()
 	var rows [][]uint64
 	for _, mu := range inputs {
@@ -377,11 +411,16 @@ func ProjectionLDP(t *rapid.T, build NewMechanism) {
 	k, kv := proptest.Size(maxInputs).Draw(t, "k"), proptest.Size(maxInputs).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
 	c := proptest.Costs(k, kv).Draw(t, "C")
+	projectionLDP(t, build, c, eps, m, bits, rapid.SliceOfN(proptest.Mass(k), 2, 4).Draw(t, "inputs"))
+}
+
+func projectionLDP(t proptest.TB, build NewMechanism, c [][]float64, eps *big.Rat, m []float64, bits int, inputs [][]float64) {
+	t.Helper()
 	mech, err := build(proptest.Problem{C: c}.Clone().C, eps, proptest.Clone(m), bits)
 	if err != nil {
 		t.Fatalf("NewMechanism(%v, %v, %v, %d): %v", c, eps, m, bits, err)
 	}
-	CheckLDP(t, mech, eps, bits, rapid.SliceOfN(proptest.Mass(k), 2, 4).Draw(t, "inputs"))
+	CheckLDP(t, mech, eps, bits, inputs)
 }
 
 // DiracMixture (proof of prop:dirac): row i is an exact integer minimiser of <C_i, n> over the box, the rows
@@ -390,6 +429,12 @@ func DiracMixture(t *rapid.T, build NewChannel) {
 	k, kv := proptest.Size(4).Draw(t, "k"), proptest.Size(4).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
 	c := proptest.Costs(k, kv).Draw(t, "C")
+	diracMixture(t, build, c, eps, m, bits, proptest.Mass(k).Draw(t, "mu"))
+}
+
+func diracMixture(t proptest.TB, build NewChannel, c [][]float64, eps *big.Rat, m []float64, bits int, input []float64) {
+	t.Helper()
+	k, kv := len(c), len(c[0])
 	ch, err := build(proptest.Problem{C: c}.Clone().C, eps, proptest.Clone(m), bits)
 	if err != nil {
 		t.Fatalf("NewChannel(%v, %v, %v, %d): %v", c, eps, m, bits, err)
@@ -402,7 +447,7 @@ func DiracMixture(t *rapid.T, build NewChannel) {
 	if err := exact.RowsHold(e, ch.Rows); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	mu, err := exact.Distribution(proptest.Mass(k).Draw(t, "mu"))
+	mu, err := exact.Distribution(input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,11 @@ type KLProjector func(logS, lo, hi []float64) (q []float64, theta float64, err e
 func KLLaws() []proptest.Law[KLProjector] {
 	return []proptest.Law[KLProjector]{
 		{Name: "KLClosedForm", Statement: "lem:kl-projection, form of the projection", Check: KLClosedForm},
-		{Name: "KLMinimal", Statement: "lem:kl-projection, it is the minimiser", Check: KLMinimal},
+		{Name: "KLMinimal", Statement: "lem:kl-projection, it is the minimiser", Check: KLMinimal,
+			First: []func(proptest.TB, KLProjector){func(t proptest.TB, f KLProjector) { // no bound is active
+				b := proptest.Box{Lo: []float64{0.06, 0.06, 0.06, 0.06}, Hi: []float64{0.97, 0.97, 0.97, 0.97}}
+				klMinimal(t, f, []float64{1, 1, 0.5, 1}, b, []int{2, 1, 0, 3}, 1e-2)
+			}}},
 		{Name: "RatioNonexpansive", Statement: "lem:ratio-nonexpansive", Check: RatioNonexpansive},
 		{Name: "ProjectionLipschitz", Statement: "lem:pi-lipschitz, with 2 and with the sharp 1", Check: ProjectionLipschitz},
 	}
@@ -84,7 +88,7 @@ func maxLog(xs ...[]float64) float64 {
 	return m
 }
 
-func klProject(t *rapid.T, f KLProjector, logS []float64, b proptest.Box) (q []float64, theta float64) {
+func klProject(t proptest.TB, f KLProjector, logS []float64, b proptest.Box) (q []float64, theta float64) {
 	t.Helper()
 	s, lo, hi := proptest.Clone(logS), proptest.Clone(b.Lo), proptest.Clone(b.Hi)
 	q, theta, err := f(s, lo, hi)
@@ -131,18 +135,24 @@ func KLMinimal(t *rapid.T, f KLProjector) {
 	n := proptest.Size(maxKL).Draw(t, "kv")
 	b := softBox(n, false).Draw(t, "box")
 	logS := drawLogs(t, n, "log s")
+	order := rapid.Permutation(proptest.Indices(n)).Draw(t, "vertex")
+	step := rapid.SampledFrom([]float64{1, 0.5, 1e-2, 1e-4}).Draw(t, "step")
+	klMinimal(t, f, logS, b, order, step)
+}
+
+func klMinimal(t proptest.TB, f KLProjector, logS []float64, b proptest.Box, order []int, step float64) {
+	t.Helper()
 	q, _ := klProject(t, f, logS, b)
 	rest := 1.0
 	other := proptest.Clone(b.Lo)
 	for _, v := range b.Lo {
 		rest -= v
 	}
-	for _, j := range rapid.Permutation(proptest.Indices(n)).Draw(t, "vertex") {
+	for _, j := range order {
 		up := min(max(rest, 0), b.Hi[j]-b.Lo[j])
 		other[j] += up
 		rest -= up
 	}
-	step := rapid.SampledFrom([]float64{1, 0.5, 1e-2, 1e-4}).Draw(t, "step")
 	value := func(x func(j int) float64) (d, size float64) {
 		for j := range logS {
 			if v := x(j); v > 0 {

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// on changes the problem before the reference solves it; after changes the answer.
-func on(change func(p *proptest.Problem)) Projector {
+// before changes the problem before the reference solves it; after changes the answer.
+func before(change func(p *proptest.Problem)) Projector {
 	return ProjectorFunc(func(p proptest.Problem) (Projection, error) {
 		q := p.Clone()
 		change(&q)
@@ -75,9 +75,9 @@ func northWest(p proptest.Problem) float64 {
 
 func TestProjectorLaws(t *testing.T) {
 	planted.Laws(t, ProjectorLaws(), Projector(ProjectorFunc(refProject)), []planted.Error[Projector]{
-		{Name: "forgets the lower bounds", Impl: on(func(p *proptest.Problem) { clear(p.Lo) }),
+		{Name: "forgets the lower bounds", Impl: before(func(p *proptest.Problem) { clear(p.Lo) }),
 			Killed: []string{"ProjectInBox", "FlowEquivalence", "DiracReduction"}},
-		{Name: "forgets the upper bounds", Impl: on(func(p *proptest.Problem) {
+		{Name: "forgets the upper bounds", Impl: before(func(p *proptest.Problem) {
 			for j := range p.Hi {
 				p.Hi[j] = 1
 			}
@@ -122,7 +122,7 @@ func TestProjectorLaws(t *testing.T) {
 			}
 			say(r, r.Objective*s)
 		}), Killed: []string{"FlowEquivalence"}},
-		{Name: "drops rows of little mass", Impl: on(func(p *proptest.Problem) {
+		{Name: "drops rows of little mass", Impl: before(func(p *proptest.Problem) {
 			for i, m := range p.Mu {
 				if m < 1e-3 {
 					p.Mu[i] = 0
@@ -130,14 +130,14 @@ func TestProjectorLaws(t *testing.T) {
 			}
 			proptest.Normalise(p.Mu, 1)
 		}), Killed: []string{"FlowEquivalence", "ProjectShift"}},
-		{Name: "takes near ties for ties", Impl: on(func(p *proptest.Problem) {
+		{Name: "takes near ties for ties", Impl: before(func(p *proptest.Problem) {
 			for _, row := range p.C {
 				for j := range row {
 					row[j] = math.Round(row[j]*1e6) / 1e6
 				}
 			}
 		}), Killed: []string{"FlowEquivalence", "ProjectScale"}},
-		{Name: "reduces rows and does not add back", Impl: on(func(p *proptest.Problem) {
+		{Name: "reduces rows and does not add back", Impl: before(func(p *proptest.Problem) {
 			for _, row := range p.C {
 				least := slices.Min(row)
 				for j := range row {
@@ -149,7 +149,7 @@ func TestProjectorLaws(t *testing.T) {
 			v := math.Round(r.Objective*1e9) / 1e9
 			say(r, v)
 		}), Killed: []string{"ProjectScale", "FlowEquivalence"}},
-		{Name: "shrinks a wide box", Impl: on(func(p *proptest.Problem) {
+		{Name: "shrinks a wide box", Impl: before(func(p *proptest.Problem) {
 			for j := range p.Hi {
 				if p.Lo[j] == 0 && p.Hi[j] > 0.3 && len(p.Hi) > 2 {
 					p.Hi[j] = 1 / float64(len(p.Hi))
@@ -162,7 +162,7 @@ func TestProjectorLaws(t *testing.T) {
 				p.Lo[j] = min(p.Lo[j], p.Hi[j])
 			}
 		}), Killed: []string{"ProjectMonotone"}},
-		{Name: "prefers the first column", Impl: on(func(p *proptest.Problem) {
+		{Name: "prefers the first column", Impl: before(func(p *proptest.Problem) {
 			for _, row := range p.C {
 				row[0] *= 0.999
 			}
@@ -308,7 +308,7 @@ func TestZeroEpsilonLaw(t *testing.T) {
 	t.Run("reference", rapid.MakeCheck(func(t *rapid.T) { ZeroEpsilon(t, ProjectorFunc(refProject), refTransport) }))
 	for name, law := range map[string]func(*rapid.T){
 		"projection forgets the box": func(t *rapid.T) {
-			ZeroEpsilon(t, on(func(p *proptest.Problem) {
+			ZeroEpsilon(t, before(func(p *proptest.Problem) {
 				for j := range p.Lo {
 					p.Lo[j], p.Hi[j] = 0, 1
 				}

@@ -3,7 +3,9 @@
 package planted
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"math"
 	"math/big"
 	"runtime"
@@ -40,6 +42,20 @@ const mutantChecks = 4000
 // Rejects runs a law without shrinking, fail files and random seeds.
 func Rejects(t *testing.T, check func(*rapid.T)) bool {
 	t.Helper()
+	_, ok := casesOf(t, nil, check)
+	return ok
+}
+
+// casesOf returns the number of the drawn case at which a law finds an error, 0 if one of its first instances does, and
+// whether it finds it at all.
+func casesOf(t *testing.T, firsts []func(proptest.TB), check func(*rapid.T)) (cases int, ok bool) {
+	t.Helper()
+	for _, law := range firsts {
+		if failed(func(r *recorder) { law(r) }) {
+			return 0, true
+		}
+	}
+	first := 0
 	checks := mutantChecks
 	if testing.Short() {
 		checks *= 5 // rapid divides by 5
@@ -53,11 +69,36 @@ func Rejects(t *testing.T, check func(*rapid.T)) bool {
 		}
 		defer flag.Set(name, old)
 	}
+	ok = failed(func(r *recorder) {
+		rapid.Check(r, func(t *rapid.T) {
+			cases++
+			defer func() {
+				x := recover()
+				if t.Failed() || x != nil && fmt.Sprintf("%T", x) != "rapid.invalidData" { // which Skip panics with
+					first = cmp.Or(first, cases) // rapid runs a failure again
+				}
+				if x != nil {
+					panic(x)
+				}
+			}()
+			check(t)
+		})
+	})
+	return cmp.Or(first, cases), ok // none of the cases failed if there were too few instances
+}
+
+// failed runs a law and reports whether it failed.
+func failed(law func(*recorder)) bool {
 	r := new(recorder)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		rapid.Check(r, check)
+		defer func() {
+			if x := recover(); x != nil { // a panic fails, too
+				r.failed = true
+			}
+		}()
+		law(r)
 	}()
 	<-done
 	return r.failed
@@ -84,9 +125,15 @@ func Laws[I any](t *testing.T, laws []proptest.Law[I], good I, errors []Error[I]
 				if at < 0 {
 					t.Fatalf("no law %q", name)
 				}
-				if !Rejects(t, func(t *rapid.T) { laws[at].Check(t, m.Impl) }) {
+				var firsts []func(proptest.TB)
+				for _, law := range laws[at].First {
+					firsts = append(firsts, func(t proptest.TB) { law(t, m.Impl) })
+				}
+				cases, ok := casesOf(t, firsts, func(t *rapid.T) { laws[at].Check(t, m.Impl) })
+				if !ok {
 					t.Errorf("%s accepts a planted error: %s", name, m.Name)
 				}
+				t.Logf("power | %s | %s | %d", name, m.Name, cases)
 			}
 		})
 	}
