@@ -264,7 +264,8 @@ function read(text) {
   c.literal("\n}\n");
   need(c.at === text.length, "more after the policy");
   return {
-    epsilon: epsilonText(x), bits, mode: /** @type {Policy["mode"]} */ (mode), inputs, outputs, inputLabels, outputLabels,
+    epsilon: epsilonText(x), bits, mode: /** @type {Policy["mode"]} */ (mode), inputs, outputs,
+    inputLabels, outputLabels,
     lo: Object.freeze(lo.slice()), hi: Object.freeze(hi.slice()), fallback, row, index,
   };
 }

@@ -46,7 +46,7 @@ test("release", () => run("release", async (c) => {
 }));
 
 test("spellings of epsilon", () => {
-  const spellings = {"0.50": "0.5", "1e-3": "0.001", "2/4": "0.5", "1/3": "1/3", "64/1": "64", "1.000": "1", "1E+1": "10"};
+  const spellings = {"0.50": "0.5", "1e-3": "0.001", "2/4": "0.5", "1/3": "1/3", "64/1": "64", "1.000": "1"};
   for (const text of Object.keys(spellings)) {
     assert.equal(epsilonText(parseEpsilon(text)), spellings[text]);
   }
