@@ -22,6 +22,8 @@ var ErrSettings = errors.New("conform: bad settings")
 // Levels are the names of the levels, and for each how many cases of a law it runs. Vectors are run in full at all.
 var levels = map[string]int{"quick": 10, "default": 100, "audit": 5000}
 
+const defaultLimit = 10 * time.Second
+
 // Settings say what to run. All but Command have a default.
 type Settings struct {
 	Command []string      // the client and its arguments
@@ -37,7 +39,7 @@ func Run(s Settings) (Report, error) {
 		s.Level = "default"
 	}
 	if s.Limit == 0 {
-		s.Limit = 10 * time.Second
+		s.Limit = defaultLimit
 	}
 	if s.Seed == 0 {
 		s.Seed = 1
@@ -80,12 +82,17 @@ func Run(s Settings) (Report, error) {
 	return r, nil
 }
 
+// name is that of the file, and of the kind where it differs.
+func (g vectorGroup) name() string {
+	if g.file == g.kind {
+		return "vectors/" + g.file
+	}
+	return "vectors/" + g.file + ", " + g.kind
+}
+
 // run asks the vectors of a group.
 func (g vectorGroup) run(c *client) Group {
-	r := Group{Name: "vectors/" + g.file, Kinds: []string{g.kind}, Status: Passed}
-	if g.file != g.kind {
-		r.Name += ", " + g.kind
-	}
+	r := Group{Name: g.name(), Kinds: []string{g.kind}, Status: Passed}
 	if !c.offers(r.Kinds) {
 		r.Status = NotOffered
 		return r

@@ -1,0 +1,170 @@
+package conform
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// program finds an interpreter. Without it the test is skipped, but with WPM_CLIENTS=1 it fails.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+		return path
+	case os.Getenv("WPM_CLIENTS") == "1":
+		t.Fatalf("no %s, which WPM_CLIENTS=1 wants", name)
+	}
+	t.Skipf("no %s: its client is not tested", name)
+	return ""
+}
+
+// A plant is an error in a copy of a client, and groups of which at least one must fail.
+type plant struct {
+	name, file, right, wrong string
+	groups                   []string
+}
+
+var python = []plant{
+	{"takes e^eps from floats", "client.py", "n * a // b\n", "int(float(n) * (a / b))\n", []string{"vectors/verify"}},
+	{"forgets that lower bounds may be too much", "client.py", "sum(lo) <= 2**bits <= sum(hi), \"sums\"", "2**bits <= sum(hi), \"sums\"", []string{"vectors/verify"}},
+	{"reads random words from the other end", "client.py", `random[:(bits + 7) // 8], "little"`, `random[:(bits + 7) // 8], "big"`, []string{"vectors/sample"}},
+	{"draws one index too low", "client.py", "if r < 0: return j", "if r <= 0: return j", []string{"vectors/sample", "laws/SampleExact"}},
+	{"keeps bits above B", "client.py", "% 2**bits)", "% 2**62)", []string{"vectors/sample", "laws/SampleExact"}},
+	{"takes units in the wrong order", "client.py", "key=lambda j: -part[j]", "key=lambda j: part[j]", []string{"vectors/round, round-in-box"}},
+	{"rounds a bound the wrong way", "client.py", "-(-n * b // a)", "n * b // a", []string{"vectors/box, round", "laws/BoxOfBaseMeasure"}},
+	{"accepts labels twice", "client.py", "len(set(names)) == len(names) and", "", []string{"vectors/release, policy"}},
+	{"keeps the last count of a label only", "client.py", `counts[p["index"][label]] +=`, `counts[p["index"][label]] =`, []string{"vectors/release, draw"}},
+	{"draws the input by the wrong bytes", "client.py", "int.from_bytes(random[:8]", "int.from_bytes(random[-8:]", []string{"vectors/release, draw"}},
+	{"ignores the solver", "client.py", `and p["mode"] == "projection" and usable`, "and False", []string{"vectors/release, draw-projection"}},
+	{"stops before the last path", "client.py", "    while left:\n", "    while left > unit // 100:\n", []string{"vectors/project", "laws/ProjectInBox"}},
+	{"forgets reverse arcs", "client.py", "arcs[n ^ 1][1] = arcs[n][1] - step, arcs[n ^ 1][1] + step", "arcs[n ^ 1][0] = arcs[n][1] - step, arcs[n ^ 1][0]",
+		[]string{"vectors/project"}},
+	{"rounds its lower bound up", "client.py", "below(lower))", "math.nextafter(float(lower), math.inf))", []string{"vectors/project", "laws/FlowEquivalence"}},
+	{"takes a floor of KPM that is too low", "client.py", "+ len(mu) - 1)", "+ len(mu))", []string{"vectors/kpm", "laws/KPMClosedForm"}},
+	{"answers at the end", "client.py", "allow_nan=False), flush=True)", "allow_nan=False))", []string{"lines/unknown kind"}},
+}
+
+var javascript = []plant{
+	{"takes e^eps from doubles", "src/box.js", "const holds = (h, l) => {", "const holds = (h, l) => {\n    if (l) return Number(h) <= Number(l) * Math.exp(Number(n0) / Number(d0));",
+		[]string{"vectors/verify"}},
+	{"stops the series too soon", "src/box.js", "over > 1n || k * d <= 2n * n", "k < 8n", []string{"vectors/verify", "laws/PolytopeIf"}},
+	{"forgets that upper bounds may be too little", "src/box.js", "&& total <= sum(hi)", "", []string{"vectors/verify"}},
+	{"forgets the sum of a row", "src/box.js", "need(sum(row) === 1n << BigInt(bits)", "need(true", []string{"vectors/verify"}},
+	{"draws one index too low", "src/box.js", "total <= r ? 1 : 0", "total < r ? 1 : 0", []string{"vectors/sample", "laws/SampleExact"}},
+	{"keeps bits above B", "src/box.js", " & ((1n << BigInt(bits)) - 1n)", "", []string{"vectors/sample", "laws/SampleExact"}},
+	{"draws with doubles", "src/box.js", "for (const n of weights) {", "total = 0;\n  r = Number(r);\n  for (let n of weights) {\n    n = Number(n);", []string{"vectors/sample"}},
+	{"accepts white space at the end", "src/policy.js", "need(c.at === text.length", "need(c.at === text.trimEnd().length + 1", []string{"vectors/release, policy"}},
+	{"accepts every spelling of epsilon", "src/policy.js", "need(epsilonText(x) === text", "need(true", []string{"vectors/release, policy"}},
+	{"breaks ties of keys the other way", "src/policy.js", "k === end && j < t", "k === end && j > t", []string{"vectors/release, draw"}},
+	{"keeps the last count of a label only", "src/draw.js", "counts[i] += v", "counts[i] = v", []string{"vectors/release, draw"}},
+	{"draws an input in doubles", "src/draw.js", "n >> BigInt(-f - shift)", "n << BigInt(-f - shift)", []string{"vectors/release, draw"}},
+	{"ignores what follows a gzip member", "src/gzip.js", "while (s.at < data.length) {", "if (s.at < data.length) {", []string{"vectors/release, draw"}},
+	{"writes the index with its last byte first", "src/draw.js", "index, true)", "index, false)", []string{"vectors/release, draw"}},
+}
+
+// TestPython and TestJavaScript: the clients in the tree pass, and copies with planted errors fail where they must.
+func TestPython(t *testing.T) {
+	run := program(t, "python3")
+	t.Setenv("PYTHONUNBUFFERED", "") // it would hide that a client does not flush
+	offers := []string{"draw", "draw-projection", "kpm", "phi", "policy", "project", "round", "round-in-box", "sample", "transport", "verify"}
+	clients(t, []string{run, "client.py"}, "../vectors", offers, python)
+}
+
+func TestJavaScript(t *testing.T) {
+	run := program(t, "node")
+	clients(t, []string{run, "conform/client.js"}, "../js", []string{"draw", "policy", "sample", "verify"}, javascript)
+	if out, err := command("../js", run, "--test", "test/").CombinedOutput(); err != nil {
+		t.Errorf("npm test: %v\n%s", err, out)
+	}
+}
+
+func command(dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+func clients(t *testing.T, cmd []string, dir string, offers []string, plants []plant) {
+	t.Helper()
+	t.Run("as it is", func(t *testing.T) {
+		r, err := Run(Settings{Command: []string{cmd[0], filepath.Join(dir, cmd[1])}, Level: "quick"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(r.Kinds)
+		if !slices.Equal(r.Kinds, offers) {
+			t.Errorf("offers %q, want %q", r.Kinds, offers)
+		}
+		for _, reason := range failed(r) {
+			t.Error(reason)
+		}
+	})
+	if testing.Short() {
+		t.Skip("planted errors take a minute")
+	}
+	for _, p := range plants {
+		t.Run(p.name, func(t *testing.T) {
+			work := t.TempDir()
+			if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(work, p.file)
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.ReplaceAll(string(text), p.right, p.wrong)
+			if changed == string(text) {
+				t.Fatalf("%s has no %q to spoil", p.file, p.right)
+			}
+			if err := os.WriteFile(file, []byte(changed), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			kill(t, []string{cmd[0], filepath.Join(work, cmd[1])}, p)
+		})
+	}
+}
+
+// kill runs the groups that a planted error must fail.
+func kill(t *testing.T, cmd []string, p plant) {
+	t.Helper()
+	c := &client{command: cmd, limit: defaultLimit}
+	if err := c.start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.end() }()
+	if strings.HasPrefix(p.groups[0], "lines/") {
+		c.limit = 2 * defaultLimit / 10
+	}
+	settle(levels["quick"], 1)
+	for _, name := range p.groups {
+		var g Group
+		for _, v := range vectorGroups() {
+			if v.name() == name {
+				g = v.run(c)
+			}
+		}
+		for _, l := range laws() {
+			if "laws/"+l.name == name {
+				g = l.run(c)
+			}
+		}
+		for _, d := range dialogue() {
+			if "lines/"+d.name == name {
+				g = d.run(c)
+			}
+		}
+		if g.Status == "" {
+			t.Fatalf("no group %q", name)
+		}
+		if g.Status == Failed {
+			return
+		}
+	}
+	t.Errorf("passes %q", p.groups)
+}
