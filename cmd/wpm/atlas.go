@@ -203,7 +203,10 @@ func intervals(ctx context.Context, problem estimate.Problem, guess []float64, i
 		weights = append(weights, region.Weights)
 	}
 	shares, err := estimate.Intervals(ctx, problem, weights, in.level)
-	wide := errors.Is(err, estimate.ErrNotConverged) && ctx.Err() == nil
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	wide := errors.Is(err, estimate.ErrNotConverged)
 	if err != nil && !wide {
 		return nil, fmt.Errorf("-regions: %w", err)
 	}

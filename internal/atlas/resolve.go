@@ -133,7 +133,10 @@ func beyond(ctx context.Context, p estimate.Problem, r Reading, of []int, n int)
 		regions = append(regions, region)
 	}
 	shares, err := estimate.Intervals(ctx, p, regions, 0)
-	if err != nil && (!errors.Is(err, estimate.ErrNotConverged) || ctx.Err() != nil) {
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
 		return nil, false, err
 	}
 	for m, s := range shares {
