@@ -123,6 +123,11 @@ const (
 // SphereShare: S is the share of the cap that T, or Omt where T is near 1, ends, for every d up to 2000.
 func SphereShare(t *rapid.T, f SphereSolver) {
 	d, p, eps := drawCap(t)
+	sphereShare(t, f, d, p, eps)
+}
+
+func sphereShare(t proptest.TB, f SphereSolver, d int, p, eps float64) {
+	t.Helper()
 	m := solveSphere(t, f, d, p, eps)
 	w, off := rim(t, m, d, p)
 	s := momentOf(d, 0, w)
@@ -135,6 +140,11 @@ func SphereShare(t *rapid.T, f SphereSolver) {
 // side is q times the side, plus what the right side has, too: so a relative error of w is seen q-fold.
 func SphereEquation(t *rapid.T, f SphereSolver) {
 	d, p, eps := drawCap(t)
+	sphereEquation(t, f, d, p, eps)
+}
+
+func sphereEquation(t proptest.TB, f SphereSolver, d int, p, eps float64) {
+	t.Helper()
 	m := solveSphere(t, f, d, p, eps)
 	w, off := rim(t, m, d, p)
 	s, u := momentOf(d, 0, w), momentOf(d, p, w)
@@ -153,6 +163,17 @@ func SphereEquation(t *rapid.T, f SphereSolver) {
 	right.Add(right, u.all)
 	ratio, _ := capNew().Quo(left, right).Float64()
 	proptest.Relative(t, sphereName(d, p, eps)+"the sides of the equation", ratio, 1, tol)
+}
+
+// onSpheres returns a law on all small dimensions, because an error may be in one of them.
+func onSpheres(law func(t proptest.TB, f SphereSolver, d int, p, eps float64)) []func(proptest.TB, SphereSolver) {
+	return []func(proptest.TB, SphereSolver){func(t proptest.TB, f SphereSolver) {
+		for _, d := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 64, 255, 1023} {
+			for _, p := range []float64{1, 2, 3} {
+				law(t, f, d, p, 2)
+			}
+		}
+	}}
 }
 
 // drawCap draws dimensions that momentOf can do.

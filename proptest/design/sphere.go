@@ -22,8 +22,8 @@ type SphereSolver func(d int, p, eps float64) (SphereMeasure, error)
 func SphereLaws() []proptest.Law[SphereSolver] {
 	return []proptest.Law[SphereSolver]{
 		{Name: "SphereIdentities", Statement: "prop:sphere, the formulas of alpha and J", Check: SphereIdentities},
-		{Name: "SphereShare", Statement: "prop:sphere, S_d for d up to 2000", Check: SphereShare},
-		{Name: "SphereEquation", Statement: "prop:sphere, the equation of t* for d up to 2000", Check: SphereEquation},
+		{Name: "SphereShare", Statement: "prop:sphere, S_d for d up to 2000", Check: SphereShare, First: onSpheres(sphereShare)},
+		{Name: "SphereEquation", Statement: "prop:sphere, the equation of t* for d up to 2000", Check: SphereEquation, First: onSpheres(sphereEquation)},
 		{Name: "SphereClosedForm", Statement: "prop:sphere on S^2, where the equation is algebraic", Check: SphereClosedForm},
 		{Name: "SphereCircle", Statement: "prop:sphere on the circle, p = 1 and 2", Check: SphereCircle},
 		{Name: "SphereSmallEpsilon", Statement: "prop:sphere, limit of no output", Check: SphereSmallEpsilon},
@@ -36,7 +36,7 @@ func SphereLaws() []proptest.Law[SphereSolver] {
 // SphereTol bounds the relative error of each field (of T: in units of max(|T|, 1/sqrt(d+p))): the promise.
 const SphereTol = 1e-13
 
-func solveSphere(t *rapid.T, f SphereSolver, d int, p, eps float64) SphereMeasure {
+func solveSphere(t proptest.TB, f SphereSolver, d int, p, eps float64) SphereMeasure {
 	t.Helper()
 	m, err := f(d, p, eps)
 	if err != nil {

@@ -59,7 +59,12 @@ type NewBox func(eps *big.Rat, m []float64, bits int) (IntegerBox, error)
 func BoxLaws() []proptest.Law[NewBox] {
 	return []proptest.Law[NewBox]{
 		{Name: "BoxOfBaseMeasure", Statement: "definition of the LDP polytope, in integers", Check: BoxOfBaseMeasure},
-		{Name: "RoundInBox", Statement: "privacy does not depend on a solver", Check: RoundInBox},
+		{Name: "RoundInBox", Statement: "privacy does not depend on a solver", Check: RoundInBox,
+			First: []func(proptest.TB, NewBox){func(t proptest.TB, build NewBox) { // slices of other lengths
+				for _, q := range [][]float64{nil, {}, {1}, {0.5, 0.5}, {0.25, 0.25, 0.25, 0.25}, {math.NaN(), 1, 0}} {
+					roundInBox(t, build, big.NewRat(1, 1), []float64{0.25, 0.25, 0.5}, maxBits, q)
+				}
+			}}},
 	}
 }
 
@@ -277,7 +282,7 @@ func drawBase(t *rapid.T, kv int) (eps *big.Rat, m []float64, bits int) {
 	return eps, proptest.BaseMeasure(kv, exact.Float(eps)).Draw(t, "m"), drawBits(t, 6)
 }
 
-func newBox(t *rapid.T, build NewBox, eps *big.Rat, m []float64, bits int) (b IntegerBox, lo, hi []uint64) {
+func newBox(t proptest.TB, build NewBox, eps *big.Rat, m []float64, bits int) (b IntegerBox, lo, hi []uint64) {
 	t.Helper()
 	work := proptest.Clone(m)
 	b, err := build(eps, work, bits)
@@ -338,8 +343,13 @@ func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
 func RoundInBox(t *rapid.T, build NewBox) {
 	kv := proptest.Size(maxBoxCols).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
+	roundInBox(t, build, eps, m, bits, rapid.OneOf(proptest.Hostile(kv), proptest.Shapes(kv), proptest.Mass(kv)).Draw(t, "q"))
+}
+
+func roundInBox(t proptest.TB, build NewBox, eps *big.Rat, m []float64, bits int, q []float64) {
+	t.Helper()
+	kv := len(m)
 	b, lo, hi := newBox(t, build, eps, m, bits)
-	q := rapid.OneOf(proptest.Hostile(kv), proptest.Shapes(kv), proptest.Mass(kv)).Draw(t, "q")
 	work := proptest.Clone(q)
 	n := b.Round(work)
 	proptest.SameFloats(t, "q", work, q)

@@ -74,7 +74,12 @@ func ProjectorBoundLaws() []proptest.Law[Projector] {
 func ProjectorCertificateLaws() []proptest.Law[Projector] {
 	return []proptest.Law[Projector]{
 		{Name: "WeakDuality", Statement: "linear programming duality for app:lp-projection", Check: WeakDuality, First: on(weakDuality)},
-		{Name: "WeakDualityLarge", Statement: "the same, on up to some thousand pairs", Check: WeakDualityLarge},
+		{Name: "WeakDualityLarge", Statement: "the same, on up to some thousand pairs", Check: WeakDualityLarge,
+			First: []func(proptest.TB, Projector){func(t proptest.TB, p Projector) { // beyond a byte, and beyond blocks of 8 and 64
+				for _, n := range [][2]int{{257, 17}, {17, 257}, {65, 67}, {3, 1025}} {
+					weakDuality(t, p, large(n[0], n[1], 1<<20, 1))
+				}
+			}}},
 	}
 }
 
