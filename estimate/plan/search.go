@@ -16,14 +16,8 @@ func Least(ctx context.Context, n int, target float64, at func(i int) (Predictio
 	if n < 1 || !(target > 0) {
 		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", ErrShape, target, n)
 	}
-	low, high := -1, n-1 // low misses, high meets
-	best, err := at(high)
-	if err != nil {
-		return 0, Prediction{}, err
-	}
-	if !(best.Map.Mean <= target) {
-		return high, best, fmt.Errorf("%w: a map within %v; the best of all choices is at %v", ErrTarget, target, best.Map.Mean)
-	}
+	var best, last Prediction // of high and of low
+	low, high := -1, n        // low misses, high meets, if there is one
 	for high-low > 1 {
 		if err := ctx.Err(); err != nil {
 			return 0, Prediction{}, err
@@ -36,8 +30,11 @@ func Least(ctx context.Context, n int, target float64, at func(i int) (Predictio
 		if p.Map.Mean <= target {
 			high, best = middle, p
 		} else {
-			low = middle
+			low, last = middle, p
 		}
+	}
+	if high == n {
+		return low, last, fmt.Errorf("%w: a map within %v; the last choice is at %v", ErrTarget, target, last.Map.Mean)
 	}
 	return high, best, nil
 }
