@@ -64,5 +64,16 @@
 // # Cost
 //
 // A case of a law takes 0.1 to 10 ms, most of it in exact oracles, so the hundred cases of a normal run take a second
-// at most for any law. The flag -rapid.checks=N asks for more; a failure prints its seed and a command to repeat it.
+// at most for any law that holds. There are three levels: go test -short draws 20 cases of a law, go test 100, and an
+// audit is go test -rapid.checks=10000. The instances of Law.First stand before them at every level.
+//
+// On a failure rapid looks for a smaller counterexample, for up to 30 s a law: -rapid.shrinktime=5s shortens that. A
+// failure prints its seed and a command to repeat it; no file is written.
+//
+// # Options
+//
+// The domain of an entropic solver, and with it the tolerance for C/reg, is that of projection.EntropicOn and
+// projection.CompositeOn; one that does not converge may say so by projection.ErrNoAnswer. Laws of bounds and of
+// certificates are groups of their own. A law that does not apply is left out of the slice that Run takes, by its Name.
+// All other tolerances are constants: ValueTol is what "near" means for a value.
 package proptest

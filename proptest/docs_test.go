@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -115,6 +116,27 @@ func TestDocNames(t *testing.T) {
 		if !strings.Contains(page, "/"+name+"`") {
 			t.Errorf("docs/mathematics.md does not mention the law %s", name)
 		}
+	}
+}
+
+// TestDocPower: docs/power.md has every law, and no other.
+func TestDocPower(t *testing.T) {
+	found := map[string]bool{}
+	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| [^|]+ \\| (first|\\d+) \\|$")
+	for _, m := range row.FindAllStringSubmatch(pages(t)[filepath.Join(root, "docs", "power.md")], -1) {
+		found[m[1]] = true
+		if n, err := strconv.Atoi(m[2]); err == nil && n > 100 {
+			t.Errorf("%s needs %d cases, more than a normal run has", m[1], n)
+		}
+	}
+	for name := range laws() {
+		if !found[name] {
+			t.Errorf("docs/power.md does not have the law %s: run .ci/power", name)
+		}
+		delete(found, name)
+	}
+	for name := range found {
+		t.Errorf("docs/power.md has %s, which is no law: run .ci/power", name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package proptest
 
 import (
+	"flag"
 	"math"
 	"math/big"
 	"testing"
@@ -8,6 +9,14 @@ import (
 	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
 )
+
+// Nothing is written into the tree of whoever runs the laws: rapid's default would be a file for every failure, below
+// testdata. A failure prints its seed, which repeats it. The flag -rapid.nofailfile=false asks for the files.
+func init() {
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		panic(err)
+	}
+}
 
 // A Law is a statement of the paper, or of the module's conventions, that an implementation I must not
 // break. Check draws an instance from t and fails t if the implementation breaks the law on it.
