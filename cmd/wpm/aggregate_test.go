@@ -136,7 +136,7 @@ func TestBiasUnchecked(t *testing.T) {
 	path := filepath.Join(dir, "p")
 	must(t, "", "design", "-grid", "1x4097", "-eps", "2", "-o", path)
 	report := must(t, "5,1\n", "release", freshLedger, path)
-	for _, args := range [][]string{{"aggregate", path}, {"evaluate", path, write(t, dir, "t", "5,1\n")}} {
+	for _, args := range [][]string{{"aggregate", "-estimator", "raw", path}, {"evaluate", "-estimator", "raw", path, write(t, dir, "t", "5,1\n")}} {
 		out := must(t, report, args...)
 		if strings.Contains(out, "certifies nothing") || !strings.Contains(out, "wpm verify -utility does") {
 			t.Errorf("%s:\n%s", args, out)
