@@ -71,7 +71,7 @@ var steps = []int{10, 15, 20, 30, 50, 70}
 func deviceSteps() (out []int) {
 	for power := 1; power < plan.MaxDevices; power *= 10 {
 		for _, s := range steps {
-			if n := s * power; n <= plan.MaxDevices {
+			if n := s * power; s <= plan.MaxDevices/power { // no overflow in 32 bits
 				out = append(out, n)
 			}
 		}

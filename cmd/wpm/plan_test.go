@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,6 +121,14 @@ func TestPlanErrors(t *testing.T) {
 		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, out)
 		}
+	}
+}
+
+// TestDeviceSteps: they rise from 10 to the largest number, also where an int has 32 bits.
+func TestDeviceSteps(t *testing.T) {
+	steps := deviceSteps()
+	if len(steps) != 49 || steps[0] != 10 || steps[48] != 1_000_000_000 || !slices.IsSorted(steps) {
+		t.Errorf("%d steps, %v", len(steps), steps)
 	}
 }
 
