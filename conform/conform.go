@@ -163,6 +163,10 @@ func (l law) run(c *client) (r Group) {
 			r.fail(c.request, errors.New(strings.TrimPrefix(reason, "[rapid] ")))
 		}
 	}()
+	for _, first := range l.first {
+		r.Cases++
+		first(tb, c)
+	}
 	rapid.Check(tb, func(t *rapid.T) {
 		r.Cases++
 		l.check(t, c)

@@ -20,59 +20,77 @@ import (
 type law struct {
 	name, statement string
 	kinds           []string
+	first           []func(t proptest.TB, c *client)
 	check           func(t *rapid.T, c *client)
 }
 
 // of turns laws of an implementation I into laws of a client that answers for it.
-func of[I any](laws []proptest.Law[I], impl func(*rapid.T, *client) I, kinds ...string) []law {
+func of[I any](laws []proptest.Law[I], impl func(proptest.TB, *client) I, kinds ...string) []law {
 	var out []law
 	for _, l := range laws {
-		if !slices.Contains(evidence, l.Name) {
-			out = append(out, law{l.Name, l.Statement, kinds, func(t *rapid.T, c *client) { l.Check(t, impl(t, c)) }})
+		if slices.Contains(noLines, l.Name) {
+			continue
 		}
+		g := law{name: l.Name, statement: l.Statement, kinds: kinds, check: func(t *rapid.T, c *client) { l.Check(t, impl(t, c)) }}
+		if l.Name == "WeakDualityLarge" {
+			g.kinds = []string{"project-large"}
+			g.check = func(t *rapid.T, c *client) { projection.WeakDualityLarge(t, projector{c, "project-large"}) }
+		}
+		for _, f := range l.First {
+			g.first = append(g.first, func(t proptest.TB, c *client) {
+				if l.Name == "WeakDualityLarge" {
+					f(t, any(projection.Projector(projector{c, "project-large"})).(I))
+					return
+				}
+				f(t, impl(t, c))
+			})
+		}
+		out = append(out, g)
 	}
 	return out
 }
 
-// evidence lists laws about what lines do not carry: a function that recomputes bounds, and the diameter of a matrix that
-// is not a kernel.
-var evidence = []string{"WeakDuality", "EntropicCertificate", "BaseCertificate", "BirkhoffDiameter", "BirkhoffContraction"}
+// noLines lists laws about what lines do not carry: the diameter of a matrix that is not a kernel.
+var noLines = []string{"BirkhoffDiameter", "BirkhoffContraction"}
 
 // laws are all laws, in the order of the report.
 func laws() []law {
-	zero := law{"ZeroEpsilon", "eps = 0 is plain transport", []string{"project", "transport"}, func(t *rapid.T, c *client) {
-		projection.ZeroEpsilon(t, projector{c}, transporter(c))
-	}}
-	minimax := law{"MinimaxWithin", "thm:minimax; thm:base-measure-minimax", []string{"basemeasure"}, func(t *rapid.T, c *client) {
-		design.MinimaxWithin(t, measurer(t, c), proptest.TransitiveCosts(5).Draw(t, "C"), 1e-9)
-	}}
+	zero := law{name: "ZeroEpsilon", statement: "eps = 0 is plain transport", kinds: []string{"project", "transport"},
+		check: func(t *rapid.T, c *client) { projection.ZeroEpsilon(t, projector{c, "project"}, transporter(c)) }}
+	minimax := law{name: "MinimaxWithin", statement: "thm:minimax; thm:base-measure-minimax", kinds: []string{"basemeasure"},
+		check: func(t *rapid.T, c *client) {
+			design.MinimaxWithin(t, measurer(t, c), proptest.TransitiveCosts(5).Draw(t, "C"), 1e-9)
+		}}
+	projectors := slices.Concat(projection.ProjectorLaws(), projection.ProjectorBoundLaws(), projection.ProjectorCertificateLaws())
+	entropics := slices.Concat(projection.EntropicLaws(), projection.EntropicBoundLaws(), projection.EntropicCertificateLaws())
+	bases := slices.Concat(design.BaseLaws(), design.BaseBoundLaws(), design.BaseCertificateLaws())
 	return slices.Concat(
 		of(privacy.VerifyLaws(), verifier, "verify"),
 		of(privacy.BoxLaws(), newBox, "round", "round-in-box"),
 		of(privacy.SamplerLaws(), newSampler, "sample"),
 		of(privacy.MechanismLaws(), newMechanism, "round", "project", "round-in-box"),
 		of(privacy.KPMLaws(), newKPM, "kpm"),
-		of(projection.ProjectorLaws(), func(_ *rapid.T, c *client) projection.Projector { return projector{c} }, "project"),
+		of(projectors, func(_ proptest.TB, c *client) projection.Projector { return projector{c, "project"} }, "project"),
 		[]law{zero},
-		of(slices.Concat(projection.EntropicLaws(), projection.EntropicBoundLaws()), newEntropic, "entropic"),
+		of(entropics, newEntropic, "entropic"),
 		of(projection.KLLaws(), newKL, "kl"),
-		of(projection.HilbertLaws(), func(_ *rapid.T, c *client) projection.Hilbert { return metric{c} }, "hilbert"),
+		of(projection.HilbertLaws(), func(_ proptest.TB, c *client) projection.Hilbert { return metric{c} }, "hilbert"),
 		of(design.KnapsackLaws(), newKnapsack, "phi"),
-		of(design.BaseLaws(), measurer, "basemeasure"),
+		of(bases, measurer, "basemeasure"),
 		[]law{minimax},
 		of(design.SphereLaws(), newSphere, "sphere"),
 	)
 }
 
 // must fails the law if there is no answer.
-func must(t *rapid.T, err error) {
+func must(t proptest.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 }
 
-func verifier(t *rapid.T, c *client) privacy.VerifyFunc {
+func verifier(t proptest.TB, c *client) privacy.VerifyFunc {
 	return func(eps *big.Rat, lo, hi []uint64, bits int) error {
 		var a struct {
 			Verified bool `json:"verified"`
@@ -92,7 +110,7 @@ func verifier(t *rapid.T, c *client) privacy.VerifyFunc {
 
 // box is an integer box of a client.
 type box struct {
-	t      *rapid.T
+	t      proptest.TB
 	c      *client
 	eps    string
 	bits   int
@@ -115,7 +133,7 @@ func (b *box) Round(q []float64) []uint64 {
 }
 
 // boxOf asks for the box of a base measure, and that its own rounding is that of round-in-box.
-func boxOf(t *rapid.T, c *client, eps *big.Rat, m []float64, bits int) (*box, error) {
+func boxOf(t proptest.TB, c *client, eps *big.Rat, m []float64, bits int) (*box, error) {
 	var a struct {
 		Lo      []string `json:"lo"`
 		Hi      []string `json:"hi"`
@@ -141,13 +159,13 @@ func boxOf(t *rapid.T, c *client, eps *big.Rat, m []float64, bits int) (*box, er
 	return b, nil
 }
 
-func newBox(t *rapid.T, c *client) privacy.NewBox {
+func newBox(t proptest.TB, c *client) privacy.NewBox {
 	return func(eps *big.Rat, m []float64, bits int) (privacy.IntegerBox, error) {
 		return boxOf(t, c, eps, m, bits)
 	}
 }
 
-func newSampler(_ *rapid.T, c *client) privacy.NewSampler {
+func newSampler(_ proptest.TB, c *client) privacy.NewSampler {
 	return func(weights []uint64, bits int) (func(io.Reader) (int, error), error) {
 		return func(r io.Reader) (int, error) {
 			b := make([]byte, (bits+7)/8)
@@ -173,21 +191,21 @@ func (m mechanism) Weights(mu []float64) ([]uint64, error) {
 	for j := range m.lo {
 		p.Lo, p.Hi = append(p.Lo, float64(m.lo[j])/total), append(p.Hi, float64(m.hi[j])/total)
 	}
-	r, err := projector{m.c}.Project(p)
+	r, err := projector{m.c, "project"}.Project(p)
 	if err != nil {
 		return nil, err
 	}
 	return m.Round(r.Q), nil
 }
 
-func newMechanism(t *rapid.T, c *client) privacy.NewMechanism {
+func newMechanism(t proptest.TB, c *client) privacy.NewMechanism {
 	return func(costs [][]float64, eps *big.Rat, m []float64, bits int) (privacy.Mechanism, error) {
 		b, err := boxOf(t, c, eps, m, bits)
 		return mechanism{b, costs}, err
 	}
 }
 
-func newKPM(_ *rapid.T, c *client) privacy.KPM {
+func newKPM(_ proptest.TB, c *client) privacy.KPM {
 	return func(mu []float64, eps float64) ([]float64, float64, error) {
 		var a kpmAnswer
 		err := c.ask("kpm", line{"mu": numbers(mu), "eps": number(eps)}, &a)
@@ -199,14 +217,22 @@ func problem(p proptest.Problem) line {
 	return line{"cost": explicit(p.C), "mu": numbers(p.Mu), "lo": numbers(p.Lo), "hi": numbers(p.Hi)}
 }
 
-type projector struct{ c *client }
+type projector struct {
+	c    *client
+	kind string
+}
 
 func (p projector) Project(in proptest.Problem) (projection.Projection, error) {
 	var a projectAnswer
-	err := p.c.ask("project", problem(in), &a)
-	return projection.Projection{
+	err := p.c.ask(p.kind, problem(in), &a)
+	r := projection.Projection{
 		Q: floats(a.Q), Objective: float64(a.Objective), Lower: float64(a.Lower), Upper: float64(a.Upper),
-	}, err
+	}
+	r.Certificate.G = floats(a.Potentials.G)
+	for _, e := range a.Plan {
+		r.Certificate.Plan = append(r.Certificate.Plan, projection.Arc{I: e.i, J: e.j, Mass: e.mass})
+	}
+	return r, err
 }
 
 func transporter(c *client) projection.Transporter {
@@ -219,7 +245,7 @@ func transporter(c *client) projection.Transporter {
 	}
 }
 
-func newEntropic(_ *rapid.T, c *client) projection.Entropic {
+func newEntropic(_ proptest.TB, c *client) projection.Entropic {
 	return projection.EntropicFunc(func(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
 		l := problem(p)
 		l["reg"] = number(reg)
@@ -230,11 +256,12 @@ func newEntropic(_ *rapid.T, c *client) projection.Entropic {
 		}
 		return projection.EntropicProjection{
 			Q: floats(a.Q), LogV: floats(a.LogV), Lower: float64(a.Lower), Upper: float64(a.Upper), Objective: float64(a.Objective),
+			G: floats(a.Potentials.G),
 		}, err
 	})
 }
 
-func newKL(_ *rapid.T, c *client) projection.KLProjector {
+func newKL(_ proptest.TB, c *client) projection.KLProjector {
 	return func(logS, lo, hi []float64) ([]float64, float64, error) {
 		var a klAnswer
 		err := c.ask("kl", line{"log_s": numbers(logS), "lo": numbers(lo), "hi": numbers(hi)}, &a)
@@ -256,12 +283,12 @@ func (metric) Contraction(float64) (tau, oneMinusTau float64) { return 0, 0 }
 
 // knapsack asks for all rows at a time.
 type knapsack struct {
-	t    *rapid.T
+	t    proptest.TB
 	c    *client
 	cost [][]float64
 }
 
-func newKnapsack(t *rapid.T, c *client) design.NewKnapsack {
+func newKnapsack(t proptest.TB, c *client) design.NewKnapsack {
 	return func(costs [][]float64) (design.KnapsackOracle, error) { return knapsack{t, c, costs}, nil }
 }
 
@@ -288,15 +315,16 @@ func (k knapsack) Subgradient(i int, tau, a, b float64, dst []float64) {
 	}
 }
 
-func measurer(_ *rapid.T, c *client) design.BaseMeasurer {
+func measurer(_ proptest.TB, c *client) design.BaseMeasurer {
 	return func(costs [][]float64, eps float64) (design.Base, error) {
 		var a baseAnswer
 		err := c.ask("basemeasure", line{"cost": explicit(costs), "eps": number(eps)}, &a)
-		return design.Base{M: floats(a.M), F: float64(a.F), Upper: float64(a.Upper), Lower: float64(a.Lower)}, err
+		return design.Base{M: floats(a.M), F: float64(a.F), Upper: float64(a.Upper), Lower: float64(a.Lower),
+			Weights: floats(a.Weights), Thresholds: floats(a.Thresholds)}, err
 	}
 }
 
-func newSphere(_ *rapid.T, c *client) design.SphereSolver {
+func newSphere(_ proptest.TB, c *client) design.SphereSolver {
 	return func(d int, p, eps float64) (design.SphereMeasure, error) {
 		var a sphereAnswer
 		err := c.ask("sphere", line{"d": d, "p": number(p), "eps": number(eps)}, &a)

@@ -134,6 +134,7 @@ func answer(line []byte) string {
 		return `{"error":"not an object"}`
 	}
 	kind := strings.Trim(string(in["kind"]), `"`)
+	kind = strings.TrimSuffix(kind, "-large")
 	delete(in, "kind")
 	if slices.Contains(solved, kind) {
 		body, _ := json.Marshal(in)
@@ -177,7 +178,7 @@ var misbehave = map[string]func(w *bufio.Writer, line int, good string){
 // serve is a client on standard input and output.
 func serve(name string) {
 	w := bufio.NewWriter(os.Stdout)
-	kinds := append(slices.Clone(solved), "verify", "round-in-box", "sample", "policy", "kl")
+	kinds := append(slices.Clone(solved), "verify", "round-in-box", "sample", "policy", "kl", "project-large")
 	switch name {
 	case "hello-twice":
 		kinds = append(kinds, "kl")

@@ -349,12 +349,15 @@ func judgeProject(in problemIn, out problemOut, a projectAnswer) error {
 }
 
 type entropicAnswer struct {
-	Q         []number `json:"q"`
-	Transport number   `json:"transport"`
-	Objective number   `json:"objective"`
-	Upper     number   `json:"upper"`
-	Lower     number   `json:"lower"`
-	LogV      []number `json:"log_v"`
+	Q          []number `json:"q"`
+	Transport  number   `json:"transport"`
+	Objective  number   `json:"objective"`
+	Upper      number   `json:"upper"`
+	Lower      number   `json:"lower"`
+	LogV       []number `json:"log_v"`
+	Potentials struct {
+		G []number `json:"g"`
+	} `json:"potentials"`
 }
 
 // entropicTol: the residual of an iteration that stops at 1e-12 is at most that, and what is left to the fixed point is at
