@@ -390,7 +390,7 @@ func MirrorClaimedBound(t *rapid.T, d Descender) {
 		t.Fatalf("Bound is NaN")
 	}
 	if !math.IsInf(r.Bound, 1) {
-		proptest.AtMost(t, "f(average) - f* against the claim",
+		proptest.AtMost(t, "f(average) - f* against the claim (the paper's log k should be log kv: docs/errata.md, 5)",
 			overBest(t, c, eps, r.Average), exact.Rat(r.Bound), proptest.ValueTol, proptest.MaxCost(c))
 	}
 }

@@ -280,7 +280,8 @@ func EntropicVector(t *rapid.T, e Entropic) {
 	q := entropic(t, e, in, unit).Q
 	for j := range q {
 		if !(math.Abs(q[j]-want[j]) <= tol) {
-			t.Fatalf("q = %v, want %v\nreg %v, %#v", q, want, unit, in)
+			t.Fatalf("q = %v, want %v (alternating projections without the division by s end elsewhere: docs/errata.md, 7)"+
+				"\nreg %v, %#v", q, want, unit, in)
 		}
 	}
 }
@@ -361,7 +362,7 @@ func EntropicGap(t *rapid.T, e Entropic) {
 		t.Fatalf("the gap %.17g is outside [0, %.17g]\nreg %v, %#v", exact.Float(gap), SharpGap(reg, n), reg, in)
 	}
 	if k, kv := len(in.Mu), len(in.Lo); kv <= k && gap.Cmp(exact.Rat(2*reg*math.Log(float64(k))+slack)) > 0 {
-		t.Fatalf("the gap %.17g exceeds 2 reg log k\nreg %v, %#v", exact.Float(gap), reg, in)
+		t.Fatalf("the gap %.17g exceeds 2 reg log k, which holds for kv <= k (docs/errata.md, 6)\nreg %v, %#v", exact.Float(gap), reg, in)
 	}
 
 	n = rapid.IntRange(2, 8).Draw(t, "outputs")
