@@ -32,7 +32,7 @@ func planCommand() *cli.Command {
 			"stand the guess, which is the even map and takes no release, and the raw releases.\n" +
 			"With -prior, a public guess at the truth, a world is the prior with 30 % of its mass elsewhere; the map is still that of\n" +
 			"\"wpm aggregate\" without its -prior. Without one the worlds are maps of all kinds, and the answer is a range, relative to the\n" +
-			"guess.\n" +
+			"guess. Where places are chosen as the population lives, as shops are, the guess is good, and only -prior says so.\n" +
 			"-target asks for the least number of devices at each eps, or with -n for the least eps: both along 1, 1.5, 2, 3, 5, 7, 10, ...\n" +
 			"Examples:\n" +
 			"   wpm plan -grid 20x20 -eps 1,2,4 -n 500,5000\n" +
@@ -390,11 +390,17 @@ func (p planCard) print(out io.Writer) error {
 	if p.Target != nil {
 		p.printTarget(&b)
 	}
-	fmt.Fprintf(&b, "\nguess: the even map, without a release. raw: the releases as they are, whose bias no number of devices lowers. disc: the share of\n"+
-		"the outputs that a release favours. quarter: half the width of the 90 %% interval for the share of a quarter of the places.\n")
-	if !p.Prior {
-		fmt.Fprintf(&b, "No prior was given: the worlds are maps of all kinds, from nearly even to concentrated, and the range of map/guess is what to\n"+
-			"read. -prior FILE, a public guess at the truth, narrows it.\n")
+	fmt.Fprint(&b, `
+guess: the even map, without a release. raw: the releases as they are, whose bias no number of devices lowers.
+90 % within: nine of ten worlds are at most that far off. disc: the share of the outputs that a release favours.
+quarter: half the width, in percentage points, of the 90 % interval for the share of a quarter of the places.
+signal: weak if the map is above 0.7 of the guess, by their means, and none if above 0.95.
+`)
+	if !p.Prior && len(p.Rows) > 0 {
+		fmt.Fprintf(&b, "\nNo prior was given: the worlds are maps of all kinds. What to read is the range of map/guess, of the middle eight of ten.\n"+
+			"The even map is %.3g to %.3g %s from their truths. Where the places are chosen as the population lives, as shops or stops\n"+
+			"are, the truth may be nearer, and the ratio is then higher. -prior FILE, a public guess at the truth, says more.\n",
+			p.Rows[0].Guess.Low, p.Rows[0].Guess.High, p.Unit)
 	}
 	_, err := out.Write(b.Bytes())
 	return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func TestPlan(t *testing.T) {
 	}
 	// For people: the same numbers, the unit, and what is behind them.
 	text := must(t, "", "plan", "-grid", "4x4", "-eps", "1,4", "-n", "100,10000", "-prior", prior)
-	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "signal"} {
+	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "\nsignal: weak if", "percentage points"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -52,6 +53,12 @@ func TestPlan(t *testing.T) {
 	}
 	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-n", "50"); !strings.Contains(text, "W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, " to ") {
 		t.Errorf("without a prior:\n%s", text)
+	}
+	// The range of the guess says whether one's own truth is among the worlds.
+	guess := planOf(t, "-grid", "4x4", "-eps", "1", "-n", "100").Rows[0].Guess
+	want := fmt.Sprintf("The even map is %.3g to %.3g cells from their truths.", guess.Low, guess.High)
+	if text := must(t, "", "plan", "-grid", "4x4", "-eps", "1", "-n", "100"); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
 	}
 }
 

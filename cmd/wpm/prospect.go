@@ -68,12 +68,14 @@ func (m *mapProspect) print(w io.Writer) {
 	fmt.Fprintf(w, "map\tof %d devices, one release each: off by %.3g %s in %s, below %.3g in 90 %% of simulated worlds\n",
 		m.Devices, p.Map.Mean, m.Unit, m.quantity, p.Map.High)
 	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g, and the releases as they are by %.3g; signal: %v\n", p.Guess.Mean, p.Raw.Mean, p.Signal)
-	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g %%\n", 100*p.HalfWidth)
+	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n", 100*p.HalfWidth)
 	if m.Uniform != nil {
 		fmt.Fprintf(w, "\twith the uniform base measure it would be off by %.3g %s\n", m.Uniform.Map.Mean, m.Unit)
 	}
 	if !m.Prior {
-		fmt.Fprintf(w, "\tworlds are maps of all kinds: of their guesses, maps are off by %.2g to %.2g; -prior FILE narrows that\n", p.Ratio.Low, p.Ratio.High)
+		fmt.Fprintf(w, "\tworlds are maps of all kinds: maps are %.2g to %.2g times as far off as guesses, which are off by %.3g to %.3g\n",
+			p.Ratio.Low, p.Ratio.High, p.Guess.Low, p.Guess.High)
+		fmt.Fprintf(w, "\t-prior FILE, a public guess at the truth, says more\n")
 	}
 }
 
