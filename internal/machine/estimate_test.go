@@ -35,6 +35,18 @@ func TestEstimateMLE(t *testing.T) {
 	}
 }
 
+// TestEstimateHelp: the example of the help is a line that has an answer.
+func TestEstimateHelp(t *testing.T) {
+	_, line, _ := strings.Cut(Fields("estimate"), "echo '")
+	line, _, ok := strings.Cut(line, "'")
+	if !ok {
+		t.Fatalf("no example:\n%s", Fields("estimate"))
+	}
+	if m := list(t, ask(t, "estimate", line)["map"]); len(m) != 3 || !(m[0] > m[1] && m[1] > m[2]) {
+		t.Errorf("map %v of counts that fall", m)
+	}
+}
+
 // TestEstimateForms: a policy gives the answer of its cost and base measure; the defaults are the map, and em without
 // distances.
 func TestEstimateForms(t *testing.T) {

@@ -69,14 +69,22 @@ var kinds = map[string]kind{
 	"round": {solveRound, "", "the integer box of a base measure, and a distribution rounded into it",
 		"in:\n  m, eps (a string, exact), bits (1 to 62), q\nout: lo, hi, weights (decimal strings), verified, seconds"},
 	"estimate": {solveEstimate, "", "a map of the population from counts of releases",
-		"in:\n" + costField + "  m, eps (a string, exact), bits (1 to 62, default 62): of the mechanism in mixture mode\n" +
+		"A mechanism in mixture mode has k inputs, where the population is, and kv outputs, which releases name.\n" +
+			"Example:\n" +
+			"   echo '{\"cost\":{\"kind\":\"grid\",\"rows\":1,\"cols\":3,\"p\":1},\"m\":[0.4,0.4,0.4],\"eps\":\"2\",\"counts\":[60,30,10]}' \\\n" +
+			"   | wpm solve estimate\n" +
+			"in:\n" + costField + "  m          [kv numbers], the base measure, mass e^(-eps/2) to e^(eps/2); eps (a string, exact);\n" +
+			"             bits (1 to 62, default 62): weights of a row are integers that sum to 2^bits\n" +
 			"  or policy  the text of the file, in place of cost, m, eps and bits\n" +
 			"  counts     [kv whole numbers], how many releases there are of each output\n" +
-			"  prior      [k numbers], public, in any unit (default: all the same)\n" +
+			"  prior      [k numbers], public, a guess at the map, in any unit (default: all the same)\n" +
 			"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
-			"out: estimator, map [k] by it (null with a reason for a policy of projection mode, which does not identify it,\n" +
-			"     and for raw of other points), raw [kv]: the counts as shares, seconds; of the estimator map: models\n" +
-			"     [{length, roughness, weight}], signal none, weak or ok; of mle: gap, per release"},
+			"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
+			"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
+			"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
+			"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
+			"     none, weak or ok, whether the map is better than the guess;\n" +
+			"     of mle: gap, at most what the logarithm of the likelihood per release could still rise"},
 	"sphere": {solveSphere, certificate.Sphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
 		"in:\n  d (1 to 1e7), p (0.5 to 12), eps (1e-12 to 700)\nout: t, omt (1 - t), alpha, S, J, W, pin, pout, seconds"},
 	"basemeasure": {solveBaseMeasure, certificate.BaseMeasure, "the base measure, with bounds on the worst case",
