@@ -113,7 +113,11 @@ func IsBool(v flag.Value) bool {
 // help prints the usage of a command.
 func (c *Command) help(e *Env) error {
 	name := e.Program + " " + c.Name
-	fmt.Fprintf(e.Out, "%s: %s\n\n%s [flags] %s\n\n%s\n\n", name, c.Summary, name, c.Args, c.About)
+	fmt.Fprintf(e.Out, "%s: %s\n", name, c.Summary)
+	if c.About == "" { // version, which has no flags and no arguments
+		return nil
+	}
+	fmt.Fprintf(e.Out, "\n%s [flags] %s\n\n%s\n\n", name, c.Args, c.About)
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	c.Flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)

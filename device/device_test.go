@@ -204,6 +204,13 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestVersionHelp: a command without flags and arguments has no line for them.
+func TestVersionHelp(t *testing.T) {
+	if _, out, _ := try(t, t.TempDir(), "", "version", "-help"); !strings.HasSuffix(out, "Go version\n") {
+		t.Errorf("%q", out)
+	}
+}
+
 // TestRelease: a report of fixed length whatever the private bytes, paid once in an epoch, and the end of the budget.
 func TestRelease(t *testing.T) {
 	dir := folder(t)
