@@ -428,11 +428,12 @@ func (r Result) Lines() []string {
 	l := r.Learned
 	out = append(out, fmt.Sprintf("map        from those in mixture mode: %.3f cell widths from the truth; OUE, which knows no distances, %.3f; without data %.3f",
 		l.Map, l.OUE, l.Guess), "", r.Sentence())
-	head := fmt.Sprintf("%-22s", "W1 of the mean map")
+	out = append(out, "", "The mean distribution of the releases: W1 to the truth, in cell widths.")
+	head := fmt.Sprintf("%-22s", "")
 	for _, e := range c.Epsilons {
 		head += fmt.Sprintf(" %9s", "ε = "+e)
 	}
-	out = append(out, "", head)
+	out = append(out, head)
 	for _, m := range r.Comparison.Config.Methods {
 		line := fmt.Sprintf("%-22s", m.Name())
 		for _, e := range c.Epsilons {
