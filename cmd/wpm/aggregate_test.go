@@ -65,7 +65,7 @@ func TestAggregateAndEvaluate(t *testing.T) {
 			t.Errorf("%q: %+v", truth, got)
 		}
 	}
-	if out := must(t, "", "evaluate", policy, write(t, dir, "t", "1,1\n"), path); !strings.Contains(out, "W_1              0 sides of the square = 0 cells\n") {
+	if out := must(t, "", "evaluate", policy, write(t, dir, "t", "1,1\n"), path); !strings.Contains(out, "\nthe releases as they are:\nW_1              0 sides of the square = 0 cells\n") {
 		t.Errorf("evaluate prints\n%s", out)
 	}
 }

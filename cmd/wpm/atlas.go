@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -286,7 +287,11 @@ func tabbed(cells []string) (text string) {
 func (m charted) regionTable() atlas.Table {
 	t := atlas.Table{
 		Title: fmt.Sprintf("Regions, level %v", m.Level),
-		Head:  []string{"region", "guess", "interval", "likeliest", ""},
+		Head:  []string{"region", "guess", "interval", "likeliest"},
+	}
+	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Approximate })
+	if remarks {
+		t.Head = append(t.Head, "remark")
 	}
 	for _, r := range m.Regions {
 		remark := ""
@@ -296,9 +301,11 @@ func (m charted) regionTable() atlas.Table {
 		case r.Approximate:
 			remark = "approximate: a single place"
 		}
-		t.Rows = append(t.Rows, []string{
-			r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper), fmt.Sprintf("%.4f", r.Likeliest), remark,
-		})
+		row := []string{r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper), fmt.Sprintf("%.4f", r.Likeliest)}
+		if remarks {
+			row = append(row, remark)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,11 @@ func TestAggregateMap(t *testing.T) {
 	regions := write(t, dir, "r", "region,label,weight\nsouth,9,1\nsouth,10,1\nsouth,17,0.5\nhill,54,1\n")
 	table := filepath.Join(dir, "map.csv")
 	text := must(t, "", "aggregate", "-counts", many, "-regions", regions, "-map", table, path)
+	// Where no region has a remark there is no column of remarks.
+	south := write(t, dir, "south", "region,label\nsouth,9\nsouth,10\n")
+	if text := must(t, "", "aggregate", "-counts", many, "-regions", south, path); !regexp.MustCompile(`likeliest\nsouth .*[0-9]\n`).MatchString(text) {
+		t.Errorf("remarks on nothing:\n%s", text)
+	}
 	for _, want := range []string{
 		"Map       Signal ok: the map is better than the guess. Largest place: 54 3", "every place alike",
 		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ", "\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).", "approximate: a single place",

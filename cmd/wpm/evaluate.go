@@ -232,6 +232,7 @@ func (e evaluation) print(w io.Writer, u places.Unit) error {
 		fmt.Fprintf(w, " of %s", plural(uint64(e.Users), "user"))
 	}
 	fmt.Fprintln(w)
+	fmt.Fprintln(w, "the releases as they are:")
 	if e.P > 0 {
 		fmt.Fprintf(w, "W_%v              %s\n", e.P, u.Distance(e.Distance, "%.6g"))
 	}

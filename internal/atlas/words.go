@@ -84,7 +84,7 @@ func (s Resolution) Coarse() string {
 	case s.Side > 0:
 		return fmt.Sprintf("The map is drawn in squares of %d x %d cells: the reports do not tell finer parts apart.", s.Side, s.Side)
 	}
-	return fmt.Sprintf("The map is drawn in %d squares of places: the reports do not tell finer parts apart.", s.Squares)
+	return fmt.Sprintf("The map is drawn in %d groups of places: the reports do not tell finer parts apart.", s.Squares)
 }
 
 // Assumes says in words what is in a map beside the counts. prior names the guess: every place alike, or a file.
