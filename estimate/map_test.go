@@ -195,6 +195,8 @@ func TestMapEdges(t *testing.T) {
 		{"2^53 releases of one output", line, four, []uint64{0, 1 << 53, 0, 0}, nil, false},
 		{"small probabilities", line, tiny, []uint64{3, 3, 3, 3}, nil, false},
 		{"small probabilities, many releases", line, tiny, []uint64{1 << 40, 0, 0, 1 << 40}, nil, false},
+		{"a prior next to zero, where releases are", line, [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}},
+			[]uint64{900, 100, 100, 100}, []float64{1, 1, 1, 1e-310}, false},
 		{"rows alike", line, [][]float64{{1, 2}, {2, 4}, {1, 2}, {3, 6}}, []uint64{500, 0}, nil, true},
 		{"more outputs", line, [][]float64{{5, 1, 1, 1, 1}, {1, 5, 1, 1, 1}, {1, 1, 5, 1, 5}, {1, 1, 1, 5, 1}}, []uint64{9,
 			1, 0, 1, 8}, nil, false},

@@ -129,13 +129,21 @@ func (f *fit) move(z []float64) point {
 	f.channel.forward(p.theta, p.q)
 	for j, c := range f.counts {
 		if c > 0 {
-			p.value += c * math.Log(p.q[j]/f.guess[j])
+			p.value += c * logRatio(p.q[j], f.guess[j])
 		}
 	}
 	for _, v := range z {
 		p.value -= v * v / 2
 	}
 	return p
+}
+
+// logRatio returns log(a/b), also where the quotient overflows.
+func logRatio(a, b float64) float64 {
+	if q := a / b; q <= math.MaxFloat64 {
+		return math.Log(q)
+	}
+	return math.Log(a) - math.Log(b)
 }
 
 // mode moves to the mode for a roughness and returns Laplace's log-evidence, relative to the guess. It is not computed,
