@@ -207,7 +207,7 @@ func (f profile) upper(ctx context.Context, region []float64, tolerance float64)
 		if bound-inner <= tolerance {
 			return bound, nil
 		}
-		if ctx.Err() != nil || tau >= largestTilt {
+		if ctx.Err() != nil || tau >= largestTilt && right.tau == 0 {
 			break
 		}
 		tau = f.nextTilt(left, right, goal, n)

@@ -341,3 +341,23 @@ func quadrants(n int) [][]float64 {
 	}
 	return list
 }
+
+// TestIntervalUnlikely has two inputs, of which one next to never makes the only releases that there are. With r the
+// ratio of the two probabilities, the likelihood of N releases at a share x of the other is (r + (1-r) x)^N, which
+// gives the lower end.
+func TestIntervalUnlikely(t *testing.T) {
+	for _, ratio := range []float64{0.5, 1e-3, 1e-5, 1e-8, 1e-15, 1e-20, 0} {
+		channel := channelOf(t, [][]float64{{0.5, 0.5}, {0.5 * ratio, 1 - 0.5*ratio}})
+		for _, n := range []uint64{1, 2, 5, 10, 1000} {
+			for _, level := range []float64{0.3, 0.5, 0.7, 0.9, 0.999} {
+				s, err := Interval(context.Background(), Problem{Counts: []uint64{n, 0}, Channel: channel}, []float64{1, 0}, level)
+				z := math.Erfinv(level)
+				want := max(0, (math.Exp(-z*z/float64(n))-ratio)/(1-ratio))
+				// The sums of the bound round by some 1e-15 of numbers up to 1.
+				if err != nil || s.Upper != 1 || !(s.Lower <= want+1e-13 && s.Lower >= want-intervalTolerance-1e-13) {
+					t.Errorf("ratio %v, %d releases, level %v: %+v, %v, want %v to 1", ratio, n, level, s, err, want)
+				}
+			}
+		}
+	}
+}
