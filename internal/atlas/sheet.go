@@ -90,7 +90,7 @@ type line struct {
 	label                  string
 	at                     []float64
 	truth, guess, raw, est *float64
-	input                  int // or -1
+	place                  int // among the inputs or the outputs
 }
 
 // lines returns the inputs, with the raw shares beside them if the outputs are the same, or else the outputs after
@@ -111,15 +111,19 @@ func (s Sheet) lines() []line {
 	same := s.Same()
 	var out []line
 	for i, label := range s.Inputs {
-		l := line{label: label, at: at(s.Places.In, i), truth: of(s.Truth, i), guess: of(s.Guess, i), est: of(s.Map, i), input: i}
+		l := line{label: label, at: at(s.Places.In, i), truth: of(s.Truth, i), guess: of(s.Guess, i), est: of(s.Map, i), place: i}
 		if same {
 			l.raw = of(s.Raw, i)
 		}
 		out = append(out, l)
 	}
 	if !same {
+		outputs := s.Places.Out
+		if outputs == nil { // the inputs, under other labels
+			outputs = s.Places.In
+		}
 		for j, label := range s.Outputs {
-			out = append(out, line{label: label, at: at(s.Places.Out, j), raw: of(s.Raw, j), input: -1})
+			out = append(out, line{label: label, at: at(outputs, j), raw: of(s.Raw, j), place: j})
 		}
 	}
 	return out
@@ -170,6 +174,7 @@ type shape struct {
 }
 
 // geoJSON writes a feature for each place: the polygon of a cell of a grid, else a point.
+// The other members of the collection have names that RFC 7946 (section 7.1) leaves free.
 func (s Sheet) geoJSON() ([]byte, error) {
 	note := "WGS 84: longitude and latitude in degrees"
 	switch s.Places.Kind {
@@ -186,7 +191,7 @@ func (s Sheet) geoJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(&b, "{\"type\":\"FeatureCollection\",\n\"coordinates\":%q,\n\"headline\":%s,\n\"features\":[", note, title)
+	fmt.Fprintf(&b, "{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"headline\":%s,\n\"features\":[", note, title)
 	for n, l := range s.lines() {
 		props := map[string]any{"label": l.label, "guess": l.guess, "raw": l.raw, "map": l.est}
 		if s.Truth != nil {
@@ -209,9 +214,9 @@ func (s Sheet) geoJSON() ([]byte, error) {
 // shape is where a line is: positions are x, y, z, or longitude, latitude.
 func (p Places) shape(l line) shape {
 	switch {
-	case p.Kind == "grid" && l.input >= 0:
+	case p.Kind == "grid":
 		corner := func(c, r int) []float64 { return []float64{float64(c) / float64(p.Cols), float64(r) / float64(p.Rows)} }
-		c, r := l.input%p.Cols, l.input/p.Cols
+		c, r := l.place%p.Cols, l.place/p.Cols
 		return shape{"Polygon", [][][]float64{{corner(c, r), corner(c+1, r), corner(c+1, r+1), corner(c, r+1), corner(c, r)}}}
 	case p.Kind == "greatcircle":
 		return shape{"Point", []float64{math.Remainder(l.at[1], 360), l.at[0]}}

@@ -38,7 +38,11 @@ func sheets(t testing.TB) map[string]Sheet {
 	apart.Outputs, apart.Raw = []string{"u", "v", "w"}, []float64{0.5, 0.5, 0}
 	truth := all
 	truth.Truth = []float64{1, 0}
+	other := all // labels, for the same places
+	other.Outputs = []string{"u", "v"}
 	return map[string]Sheet{
+		"cells again": of(`{"kind":"grid","rows":1,"cols":2}`, other),
+		"again":       of(`{"kind":"greatcircle","x":[[48.2,181],[-5,-179.5]]}`, other),
 		"grid":        of(`{"kind":"grid","rows":1,"cols":2}`, truth),
 		"ring":        of(`{"kind":"ring","n":2}`, all),
 		"greatcircle": of(`{"kind":"greatcircle","x":[[48.2,181],[-5,-179.5]]}`, all),
@@ -57,9 +61,11 @@ func TestCSV(t *testing.T) {
 		"greatcircle": "label,lat,lon,guess,raw,map\na,48.2,181,0.5,0.25,0\n\"b,c\",-5,-179.5,0.5,0.75,1\n",
 		"apart":       "label,x,y,guess,raw,map\na,0,0,0.5,,0\n\"b,c\",2,4,0.5,,1\nu,1,1,,0.5,\nv,5,1,,0.5,\nw,0,7,,0,\n",
 		"line":        "label,x,guess,raw,map\na,-3,0.25,0.25,\n\"b,c\",9,0.75,0.75,\n",
-		"solid":       "label,x,y,z,guess,raw,map\na,1,2,3,0.5,0.25,0\n\"b,c\",4,5,6,0.5,0.75,1\n",
-		"directions":  "label,x1,x2,guess,raw,map\na,1,2,0.5,0.25,0\n\"b,c\",4,5,0.5,0.75,1\n",
-		"nowhere":     "label,guess,raw,map\na,0.5,0.25,0\n\"b,c\",0.5,0.75,1\n",
+		"again": "label,lat,lon,guess,raw,map\na,48.2,181,0.5,,0\n\"b,c\",-5,-179.5,0.5,,1\nu,48.2,181,,0.25,\n" +
+			"v,-5,-179.5,,0.75,\n",
+		"solid":      "label,x,y,z,guess,raw,map\na,1,2,3,0.5,0.25,0\n\"b,c\",4,5,6,0.5,0.75,1\n",
+		"directions": "label,x1,x2,guess,raw,map\na,1,2,0.5,0.25,0\n\"b,c\",4,5,0.5,0.75,1\n",
+		"nowhere":    "label,guess,raw,map\na,0.5,0.25,0\n\"b,c\",0.5,0.75,1\n",
 	} {
 		got, err := sheets(t)[name].Encode("m.CSV")
 		// The sine of a half turn is not the same on every machine.
@@ -78,7 +84,12 @@ func TestGeoJSON(t *testing.T) {
 		"greatcircle": {"Point[-179,48.2]", "Point[-179.5,-5]"},
 		"apart":       {"Point[0,0]", "Point[2,4]", "Point[1,1]", "Point[5,1]", "Point[0,7]"},
 		"line":        {"Point[-3,0]", "Point[9,0]"},
-		"solid":       {"Point[1,2,3]", "Point[4,5,6]"},
+		"again":       {"Point[-179,48.2]", "Point[-179.5,-5]", "Point[-179,48.2]", "Point[-179.5,-5]"},
+		"cells again": {
+			"Polygon[[[0,0],[0.5,0],[0.5,1],[0,1],[0,0]]]", "Polygon[[[0.5,0],[1,0],[1,1],[0.5,1],[0.5,0]]]",
+			"Polygon[[[0,0],[0.5,0],[0.5,1],[0,1],[0,0]]]", "Polygon[[[0.5,0],[1,0],[1,1],[0.5,1],[0.5,0]]]",
+		},
+		"solid": {"Point[1,2,3]", "Point[4,5,6]"},
 	} {
 		s := sheets(t)[name]
 		text, err := s.Encode("m.geojson")
@@ -86,8 +97,9 @@ func TestGeoJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got struct {
-			Type, Coordinates, Headline string
-			Features                    []struct {
+			Type, Positions, Headline string
+			Coordinates               json.RawMessage // RFC 7946, 7.1: no collection has it
+			Features                  []struct {
 				Type     string
 				Geometry struct {
 					Type        string
@@ -99,7 +111,7 @@ func TestGeoJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		if wgs := strings.HasPrefix(got.Coordinates, "WGS 84"); got.Type != "FeatureCollection" || wgs != (name == "greatcircle") || got.Headline != s.Headline || len(got.Features) != len(want) {
+		if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil || wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline || len(got.Features) != len(want) {
 			t.Errorf("%s: %s", name, text)
 			continue
 		}
