@@ -27,8 +27,12 @@ var picture = map[string][]string{
 	"policy/storetest": {"internal/parallel", "ldp", "policy"}, // several handles on a store at a time
 
 	// The files of test vectors, and the program that writes them, which shares no code with what they test.
-	"vectors":     {},
-	"vectors/gen": {"proptest/exact"},
+	"vectors": {},
+	// Its values are exact or have 512 bits; its sets of cases draw with their own generator.
+	"vectors/gen":                 {"proptest/exact", "vectors/gen/internal/cases", "vectors/gen/internal/reals", "vectors/gen/internal/values"},
+	"vectors/gen/internal/cases":  {"vectors/gen/internal/values"},
+	"vectors/gen/internal/reals":  {},
+	"vectors/gen/internal/values": {"proptest/exact"},
 
 	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests that
 	// links the laws. It asks a process, and reaches no solver.

@@ -7,6 +7,9 @@ import (
 	"math/big"
 	"sort"
 	"strings"
+
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 type aggregateIn struct {
@@ -38,7 +41,7 @@ type shard struct {
 var reasonNames = []string{"malformed", "other-policy", "no-such-output", "never-released"}
 
 func (c countsFile) lines() *big.Int {
-	return new(big.Int).Add(sumUnits(c.reports), sumUnits(c.refused[:]))
+	return new(big.Int).Add(values.Sum(c.reports), values.Sum(c.refused[:]))
 }
 
 // body is the text without its last line.
@@ -73,21 +76,21 @@ func hash(s string) string {
 }
 
 // randomCounts returns counts of one or more shards.
-func randomCounts(r *rng, policy, epoch string, kv int, names ...string) countsFile {
+func randomCounts(r *values.RNG, policy, epoch string, kv int, names ...string) countsFile {
 	c := countsFile{policy: policy, epoch: epoch, reports: make([]uint64, kv)}
-	large := r.chance(15)
+	large := r.Chance(15)
 	for j := range c.reports {
-		if c.reports[j] = uint64(pick(r, 0, 1, r.intn(50))); large {
-			c.reports[j] = r.upto(1 << 42)
+		if c.reports[j] = uint64(values.Pick(r, 0, 1, r.Intn(50))); large {
+			c.reports[j] = r.Upto(1 << 42)
 		}
 	}
 	for n := range c.refused {
-		c.refused[n] = uint64(pick(r, 0, 0, r.intn(9)))
+		c.refused[n] = uint64(values.Pick(r, 0, 0, r.Intn(9)))
 	}
 	rest := c.lines().Uint64()
 	sort.Strings(names)
 	for n, name := range names {
-		lines := r.upto(rest)
+		lines := r.Upto(rest)
 		if n == len(names)-1 {
 			lines = rest
 		}
@@ -123,7 +126,7 @@ func (f file) count(name, epoch, text string) countsFile {
 		lines++
 		b, err := hex.DecodeString(line)
 		switch malformed := err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
-		case malformed || littleEndian(b[36:], 32).Cmp(unit(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
+		case malformed || littleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
 			c.refused[0]++
 		case hex.EncodeToString(b[4:36]) != f.id():
 			c.refused[1]++
@@ -143,8 +146,8 @@ func (f file) count(name, epoch, text string) countsFile {
 	return c
 }
 
-func aggregateVectors(s *set) {
-	r := &s.rng
+func aggregateVectors(s *cases.Set) {
+	r := &s.RNG
 	var policies []file
 	for kv := range 3 { // each with outputs that are never released
 		f := file{
@@ -156,28 +159,28 @@ func aggregateVectors(s *set) {
 	}
 	shardNames := []string{"a", "b.txt", "eu/west 1.txt.gz", "zürich", "part 07", "~", "z"}
 	epochs := []string{"", "2026-07", "e", strings.Repeat("x", 64), "a:b_c.d-1"}
-	s.until(205, 105, func(n int) {
-		f := pick(r, policies...)
+	s.Until(205, 105, func(n int) {
+		f := values.Pick(r, policies...)
 		kv := len(f.box.lo)
 		switch n % 4 {
 		case 0: // a file of reports
 			var b strings.Builder
-			for range r.intn(5) {
-				j := r.intn(kv)
+			for range r.Intn(5) {
+				j := r.Intn(kv)
 				good := report(f.id(), j)
-				b.WriteString(pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "", "wpm2",
-					report(pick(r, policies...).id(), 0), report(f.id(), kv), report(f.id(), 1<<20-1), report(f.id(), 1<<20),
+				b.WriteString(values.Pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "", "wpm2",
+					report(values.Pick(r, policies...).id(), 0), report(f.id(), kv), report(f.id(), 1<<20-1), report(f.id(), 1<<20),
 					report(strings.Repeat("0", 64), 0), report(strings.Repeat("0", 64), 1), "x"+good[1:], strings.Replace(good, "77706d31", "77706d32", 1)))
-				b.WriteString(pick(r, "\n", "\n", "\r\n"))
+				b.WriteString(values.Pick(r, "\n", "\n", "\r\n"))
 			}
-			if r.chance(30) {
+			if r.Chance(30) {
 				b.WriteString(report(f.id(), 0))
 			}
-			in := aggregateIn{Op: "count", Policy: f.text(), Name: pick(r, shardNames...), Epoch: pick(r, epochs...), File: b.String()}
-			s.valid(in, aggregateOut{f.count(in.Name, in.Epoch, in.File).text()})
+			in := aggregateIn{Op: "count", Policy: f.text(), Name: values.Pick(r, shardNames...), Epoch: values.Pick(r, epochs...), File: b.String()}
+			s.Valid(in, aggregateOut{f.count(in.Name, in.Epoch, in.File).text()})
 		case 1, 2: // two parts
-			epoch := pick(r, epochs...)
-			cut := r.between(1, len(shardNames)-1)
+			epoch := values.Pick(r, epochs...)
+			cut := r.Between(1, len(shardNames)-1)
 			a := randomCounts(r, f.id(), epoch, kv, append([]string(nil), shardNames[:cut][:min(cut, 2)]...)...)
 			b := randomCounts(r, f.id(), epoch, kv, append([]string(nil), shardNames[cut:][:1]...)...)
 			reason := ""
@@ -199,26 +202,26 @@ func aggregateVectors(s *set) {
 			}
 			in := aggregateIn{Op: "merge", Counts: []string{a.text(), b.text()}}
 			if reason != "" {
-				s.invalid(reason, in, flags...)
+				s.Invalid(reason, in, flags...)
 				return
 			}
-			s.valid(in, aggregateOut{merge(a, b).text()})
+			s.Valid(in, aggregateOut{merge(a, b).text()})
 		case 3: // one text, as it is and spoiled
-			c := randomCounts(r, f.id(), pick(r, epochs...), kv, "a", "b c")
-			s.valid(aggregateIn{Op: "decode", Counts: []string{c.text()}}, aggregateOut{c.text()})
+			c := randomCounts(r, f.id(), values.Pick(r, epochs...), kv, "a", "b c")
+			s.Valid(aggregateIn{Op: "decode", Counts: []string{c.text()}}, aggregateOut{c.text()})
 			reason, text, flags := spoiledCounts(r, c)
-			s.invalid(reason, aggregateIn{Op: "decode", Counts: []string{text}}, flags...)
+			s.Invalid(reason, aggregateIn{Op: "decode", Counts: []string{text}}, flags...)
 		}
 	})
 }
 
 // spoiledCounts returns a text that breaks one rule of docs/spec/counts.md.
-func spoiledCounts(r *rng, c countsFile) (reason, text string, flags []string) {
+func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []string) {
 	c.reports = append([]uint64(nil), c.reports...)
 	c.shards = append([]shard(nil), c.shards...)
 	good := c.body()
 	swap := func(old, new string) string { return seal(strings.Replace(good, old, new, 1)) }
-	switch r.intn(19) {
+	switch r.Intn(19) {
 	case 0:
 		return "format", c.text() + "\n", []string{"spelling"}
 	case 1:
@@ -232,7 +235,7 @@ func spoiledCounts(r *rng, c countsFile) (reason, text string, flags []string) {
 	case 5: // a hash of another text
 		return "format", good + "sha256 " + hash(good+" ") + "\n", []string{"sums-out"}
 	case 6:
-		return "format", strings.Replace(c.text(), "sha256 "+hash(good), "sha256 "+strings.ToUpper(hash(good)), 1) + pick(r, "", "x"), []string{"spelling"}
+		return "format", strings.Replace(c.text(), "sha256 "+hash(good), "sha256 "+strings.ToUpper(hash(good)), 1) + values.Pick(r, "", "x"), []string{"spelling"}
 	case 7:
 		return "format", swap(fmt.Sprintf("lines %v\n", c.lines()), fmt.Sprintf("lines %v\n", new(big.Int).Add(c.lines(), big.NewInt(1)))), []string{"sums-out", "one-unit-out"}
 	case 8:
@@ -245,10 +248,10 @@ func spoiledCounts(r *rng, c countsFile) (reason, text string, flags []string) {
 		c.shards[1].id = c.shards[0].id
 		return "duplicate", c.text(), []string{"tie"}
 	case 11:
-		c.shards[0].id = pick(r, "", "a\x01", strings.Repeat("a", 257), "a\u0085")
+		c.shards[0].id = values.Pick(r, "", "a\x01", strings.Repeat("a", 257), "a\u0085")
 		return "format", c.text(), []string{"spelling"}
 	case 12:
-		c.epoch = pick(r, "a b", strings.Repeat("x", 65), "ü", "a/b")
+		c.epoch = values.Pick(r, "a b", strings.Repeat("x", 65), "ü", "a/b")
 		return "format", c.text(), []string{"spelling"}
 	case 13:
 		return "format", swap("refused malformed", "refused other-policy"), []string{"wrong-order"}

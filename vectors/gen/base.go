@@ -4,6 +4,10 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/reals"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 type baseIn struct {
@@ -19,10 +23,10 @@ type baseOut struct {
 }
 
 // tiny decides what is zero in the linear program: 512 bits leave no doubt in a dozen rows.
-var tiny = real0().SetMantExp(realInt(1), -250)
+var tiny = reals.New().SetMantExp(reals.Int(1), -250)
 
 func sign(x *big.Float) int {
-	if real0().Abs(x).Cmp(tiny) < 0 {
+	if reals.New().Abs(x).Cmp(tiny) < 0 {
 		return 0
 	}
 	return x.Sign()
@@ -36,27 +40,27 @@ func sign(x *big.Float) int {
 // the last rows are the lower bounds x_j of the box. What comes out is proved by proveBase.
 func baseMeasure(c [][]float64, eps float64) (value *big.Float, x, w, eta []*big.Float) {
 	k, kv := len(c), len(c[0])
-	e := rexp(realFloat(eps))
+	e := reals.Exp(reals.Float(eps))
 	// Columns: w, y, a, b, then a slack for each row, then the right side.
 	columns, rows := 2*k+2*k*kv, 1+k*kv+kv
 	t := make([][]*big.Float, rows+1)
 	for r := range t {
 		t[r] = make([]*big.Float, columns+rows+1)
 		for n := range t[r] {
-			t[r][n] = realInt(0)
+			t[r][n] = reals.Int(0)
 		}
 		if r < rows {
-			t[r][columns+r] = realInt(1)
+			t[r][columns+r] = reals.Int(1)
 		}
 	}
-	t[0][columns+rows] = realInt(1)
+	t[0][columns+rows] = reals.Int(1)
 	for i := range k {
-		t[0][i] = realInt(1)
-		t[rows][k+i] = realInt(-1) // the last row holds minus the prices of the objective
+		t[0][i] = reals.Int(1)
+		t[rows][k+i] = reals.Int(-1) // the last row holds minus the prices of the objective
 		for j := range kv {
 			r, a, b := 1+i*kv+j, 2*k+i*kv+j, 2*k+k*kv+i*kv+j
-			t[r][i], t[r][k+i], t[r][a], t[r][b] = realFloat(-c[i][j]), realInt(1), realInt(1), realInt(-1)
-			t[1+k*kv+j][a], t[1+k*kv+j][b] = realInt(-1), e
+			t[r][i], t[r][k+i], t[r][a], t[r][b] = reals.Float(-c[i][j]), reals.Int(1), reals.Int(1), reals.Int(-1)
+			t[1+k*kv+j][a], t[1+k*kv+j][b] = reals.Int(-1), e
 		}
 	}
 	basis := make([]int, rows)
@@ -64,7 +68,7 @@ func baseMeasure(c [][]float64, eps float64) (value *big.Float, x, w, eta []*big
 		basis[r] = columns + r
 	}
 	for pivots := 0; ; pivots++ {
-		must(pivots < 5000, "a simplex that does not end")
+		values.Must(pivots < 5000, "a simplex that does not end")
 		in := slices.IndexFunc(t[rows][:columns+rows], func(v *big.Float) bool { return sign(v) < 0 })
 		if in < 0 {
 			break
@@ -75,12 +79,12 @@ func baseMeasure(c [][]float64, eps float64) (value *big.Float, x, w, eta []*big
 			if sign(t[r][in]) <= 0 {
 				continue
 			}
-			ratio := rdiv(t[r][columns+rows], t[r][in])
-			if out < 0 || sign(rsub(ratio, least)) < 0 || sign(rsub(ratio, least)) == 0 && basis[r] < basis[out] {
+			ratio := reals.Quo(t[r][columns+rows], t[r][in])
+			if out < 0 || sign(reals.Sub(ratio, least)) < 0 || sign(reals.Sub(ratio, least)) == 0 && basis[r] < basis[out] {
 				out, least = r, ratio
 			}
 		}
-		must(out >= 0, "an unbounded design")
+		values.Must(out >= 0, "an unbounded design")
 		basis[out] = in
 		pivot(t, out, in)
 	}
@@ -91,7 +95,7 @@ func baseMeasure(c [][]float64, eps float64) (value *big.Float, x, w, eta []*big
 func pivot(t [][]*big.Float, out, in int) {
 	by := t[out][in]
 	for n, v := range t[out] {
-		t[out][n] = rdiv(v, by)
+		t[out][n] = reals.Quo(v, by)
 	}
 	for r := range t {
 		f := t[r][in]
@@ -100,7 +104,7 @@ func pivot(t [][]*big.Float, out, in int) {
 		}
 		for n, v := range t[out] {
 			if v.Sign() != 0 {
-				t[r][n] = rsub(t[r][n], rmul(f, v))
+				t[r][n] = reals.Sub(t[r][n], reals.Mul(f, v))
 			}
 		}
 	}
@@ -111,34 +115,34 @@ func readDesign(t [][]*big.Float, basis []int, k, kv int) (value *big.Float, x, 
 	columns, rows := 2*k+2*k*kv, 1+k*kv+kv
 	at := make([]*big.Float, columns+rows)
 	for n := range at {
-		at[n] = realInt(0)
+		at[n] = reals.Int(0)
 	}
 	for r, n := range basis {
 		at[n] = t[r][columns+rows]
 	}
 	for i := range k {
-		threshold := realInt(0)
+		threshold := reals.Int(0)
 		if sign(at[i]) > 0 {
-			threshold = rdiv(at[k+i], at[i])
+			threshold = reals.Quo(at[k+i], at[i])
 		} else {
-			at[i] = realInt(0)
+			at[i] = reals.Int(0)
 		}
 		w, eta = append(w, at[i]), append(eta, threshold)
 	}
 	for j := range kv {
 		v := t[rows][columns+1+k*kv+j]
 		if sign(v) <= 0 {
-			v = realInt(0)
+			v = reals.Int(0)
 		}
 		x = append(x, v)
 	}
 	value = t[rows][columns+rows]
 	if sign(value) == 0 { // any weights prove that
-		value = realInt(0)
+		value = reals.Int(0)
 		for i := range w {
-			w[i], eta[i] = realInt(0), realInt(0)
+			w[i], eta[i] = reals.Int(0), reals.Int(0)
 		}
-		w[0] = realInt(1)
+		w[0] = reals.Int(1)
 	}
 	return value, x, w, eta
 }
@@ -146,62 +150,62 @@ func readDesign(t [][]*big.Float, basis []int, k, kv int) (value *big.Float, x, 
 // proveBase checks that the worst case of the box [x, E x] is the value, and that weights and thresholds prove it to be
 // the least of all.
 func proveBase(c [][]float64, eps float64, value *big.Float, x, w, eta []*big.Float) {
-	e := rexp(realFloat(eps))
-	worst, lower, sum := realInt(0), realInt(0), realInt(0)
+	e := reals.Exp(reals.Float(eps))
+	worst, lower, sum := reals.Int(0), reals.Int(0), reals.Int(0)
 	var b []*big.Float
 	for range x {
-		b = append(b, realInt(0))
+		b = append(b, reals.Int(0))
 	}
 	for i, row := range c {
 		order := make([]int, len(row))
 		for j := range order {
 			order[j] = j
 		}
-		slices.SortStableFunc(order, func(p, q int) int { return realFloat(row[p]).Cmp(realFloat(row[q])) })
-		rest, phi := realInt(1), realInt(0)
+		slices.SortStableFunc(order, func(p, q int) int { return reals.Float(row[p]).Cmp(reals.Float(row[q])) })
+		rest, phi := reals.Int(1), reals.Int(0)
 		for j, v := range x {
-			rest = rsub(rest, v)
-			phi = radd(phi, rmul(v, realFloat(row[j])))
-			d := rsub(realFloat(row[j]), eta[i])
+			rest = reals.Sub(rest, v)
+			phi = reals.Add(phi, reals.Mul(v, reals.Float(row[j])))
+			d := reals.Sub(reals.Float(row[j]), eta[i])
 			if d.Sign() < 0 {
-				d = rmul(e, d)
+				d = reals.Mul(e, d)
 			}
-			b[j] = radd(b[j], rmul(w[i], d))
+			b[j] = reals.Add(b[j], reals.Mul(w[i], d))
 		}
 		for _, j := range order {
-			step := rsub(rmul(e, x[j]), x[j])
+			step := reals.Sub(reals.Mul(e, x[j]), x[j])
 			if step.Cmp(rest) > 0 {
 				step = rest
 			}
 			if step.Sign() > 0 {
-				phi, rest = radd(phi, rmul(step, realFloat(row[j]))), rsub(rest, step)
+				phi, rest = reals.Add(phi, reals.Mul(step, reals.Float(row[j]))), reals.Sub(rest, step)
 			}
 		}
-		must(sign(rest) == 0, "a box without the mass")
+		values.Must(sign(rest) == 0, "a box without the mass")
 		if phi.Cmp(worst) > 0 {
 			worst = phi
 		}
-		lower, sum = radd(lower, rmul(w[i], eta[i])), radd(sum, w[i])
+		lower, sum = reals.Add(lower, reals.Mul(w[i], eta[i])), reals.Add(sum, w[i])
 	}
 	least := slices.MinFunc(b, func(p, q *big.Float) int { return p.Cmp(q) })
 	if least.Sign() > 0 {
-		least = rdiv(least, e)
+		least = reals.Quo(least, e)
 	}
-	lower = radd(lower, least)
-	must(sign(rsub(worst, value)) == 0 && sign(rsub(lower, value)) == 0 && sign(rsub(sum, realInt(1))) == 0, "a design that is not proved")
+	lower = reals.Add(lower, least)
+	values.Must(sign(reals.Sub(worst, value)) == 0 && sign(reals.Sub(lower, value)) == 0 && sign(reals.Sub(sum, reals.Int(1))) == 0, "a design that is not proved")
 }
 
-func baseVectors(s *set) {
-	r := &s.rng
-	s.until(205, 105, func(n int) {
-		k, kv := pick(r, 1, 2, 3, 3, 4), pick(r, 1, 2, 3, 3, 4)
-		coarse := r.chance(60)
-		scale := pick(r, 1, 1, 1024, 0x1p-20)
+func baseVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(205, 105, func(n int) {
+		k, kv := values.Pick(r, 1, 2, 3, 3, 4), values.Pick(r, 1, 2, 3, 3, 4)
+		coarse := r.Chance(60)
+		scale := values.Pick(r, 1, 1, 1024, 0x1p-20)
 		var c [][]float64
 		for range k {
 			row := make([]float64, kv)
 			for j := range row {
-				row[j] = grain(r, coarse) * scale
+				row[j] = values.Grain(r, coarse) * scale
 			}
 			c = append(c, row)
 		}
@@ -222,7 +226,7 @@ func baseVectors(s *set) {
 				}
 			}
 		}
-		eps := pick(r, 0, 0.125, 0.5, 1, 2, 4.75, 8, 12, 20, 3*r.float())
+		eps := values.Pick(r, 0, 0.125, 0.5, 1, 2, 4.75, 8, 12, 20, 3*r.Float())
 		flags := costFlags(c)
 		switch {
 		case eps == 0:
@@ -232,26 +236,26 @@ func baseVectors(s *set) {
 		}
 		if n%3 == 2 {
 			reason := "finite"
-			bad, flag := pickBad(r)
+			bad, flag := values.Bad(r)
 			if bad < 0 && !math.IsInf(bad, 0) {
 				reason = "negative"
 			}
 			flags = []string{flag}
-			switch r.intn(3) {
+			switch r.Intn(3) {
 			case 0, 1:
-				c[r.intn(k)][r.intn(kv)] = bad
+				c[r.Intn(k)][r.Intn(kv)] = bad
 			case 2:
-				eps, reason, flags = pick(r, bad, 701, math.Nextafter(700, 1000), -0x1p-1074), "epsilon", []string{}
+				eps, reason, flags = values.Pick(r, bad, 701, math.Nextafter(700, 1000), -0x1p-1074), "epsilon", []string{}
 			}
-			s.invalid(reason, baseIn{hexMatrix(c), hexFloat(eps)}, flags...)
+			s.Invalid(reason, baseIn{values.HexMatrix(c), values.HexFloat(eps)}, flags...)
 			return
 		}
 		value, x, w, eta := baseMeasure(c, eps)
 		proveBase(c, eps, value, x, w, eta)
-		root := rexp(realFloat(eps / 2))
+		root := reals.Exp(reals.Float(eps / 2))
 		for j := range x {
-			x[j] = rmul(root, x[j])
+			x[j] = reals.Mul(root, x[j])
 		}
-		s.valid(baseIn{hexMatrix(c), hexFloat(eps)}, baseOut{digits(value), digitList(x), digitList(w), digitList(eta)}, flags...)
+		s.Valid(baseIn{values.HexMatrix(c), values.HexFloat(eps)}, baseOut{reals.Digits(value), reals.DigitList(x), reals.DigitList(w), reals.DigitList(eta)}, flags...)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 // epsilons are the texts that vectors use, all canonical.
@@ -21,7 +23,7 @@ var badEpsilons = []string{
 }
 
 func epsFlags(text string) (flags []string) {
-	x := rat(text)
+	x := values.Rat(text)
 	if x.Cmp(big.NewRat(20, 1)) >= 0 {
 		flags = append(flags, "large-eps")
 	}
@@ -49,7 +51,7 @@ type expos map[string]*exact.Expo
 
 func (e expos) of(text string) *exact.Expo {
 	if e[text] == nil {
-		e[text] = exact.NewExpo(rat(text))
+		e[text] = exact.NewExpo(values.Rat(text))
 	}
 	return e[text]
 }
@@ -64,15 +66,15 @@ type integerBox struct {
 func (b integerBox) total() uint64 { return 1 << uint(b.bits) }
 
 // randomBox returns a box that carries the guarantee, with every hi as large as it can be.
-func randomBox(r *rng, e expos, kv int) integerBox {
-	b := integerBox{epsilon: pick(r, epsilons...), bits: pick(r, 3, 8, 16, 31, 32, 33, 52, 53, 54, 62, 62)}
+func randomBox(r *values.RNG, e expos, kv int) integerBox {
+	b := integerBox{epsilon: values.Pick(r, epsilons...), bits: values.Pick(r, 3, 8, 16, 31, 32, 33, 52, 53, 54, 62, 62)}
 	for b.total() < uint64(4*kv) {
 		b.bits++
 	}
 	x := e.of(b.epsilon)
 	weights, sum := make([]float64, kv), 0.0
 	for j := range weights {
-		weights[j] = pick(r, 1, 1, r.float(), r.float()*1e-6, 0)
+		weights[j] = values.Pick(r, 1, 1, r.Float(), r.Float()*1e-6, 0)
 		sum += weights[j]
 	}
 	if sum == 0 {
@@ -80,7 +82,7 @@ func randomBox(r *rng, e expos, kv int) integerBox {
 	}
 	// Between 1/e^eps and 1 of the mass is in the lower bounds.
 	scale := 1 / sum / exact.Float(x.Upper)
-	scale += r.float() * (1/sum - scale)
+	scale += r.Float() * (1/sum - scale)
 	for _, w := range weights {
 		lo := uint64(w * scale * float64(b.total()))
 		b.lo, b.hi = append(b.lo, lo), append(b.hi, x.Floor(lo, b.total()))
@@ -89,35 +91,35 @@ func randomBox(r *rng, e expos, kv int) integerBox {
 	for j, lo := range b.lo {
 		b.hi[j] = x.Floor(lo, b.total())
 	}
-	must(sumUnits(b.lo).Cmp(unit(b.total())) <= 0 && sumUnits(b.hi).Cmp(unit(b.total())) >= 0, "a box without a point")
+	values.Must(values.Sum(b.lo).Cmp(values.Int(b.total())) <= 0 && values.Sum(b.hi).Cmp(values.Int(b.total())) >= 0, "a box without a point")
 	return b
 }
 
 // narrow lowers upper bounds at random, and keeps the total within reach.
-func (b *integerBox) narrow(r *rng) {
-	room := new(big.Int).Sub(sumUnits(b.hi), unit(b.total())).Uint64() // below 2^62 kv: kv is small
+func (b *integerBox) narrow(r *values.RNG) {
+	room := new(big.Int).Sub(values.Sum(b.hi), values.Int(b.total())).Uint64() // below 2^62 kv: kv is small
 	for j := range b.hi {
-		cut := min(r.upto(b.hi[j]-b.lo[j]), room)
+		cut := min(r.Upto(b.hi[j]-b.lo[j]), room)
 		b.hi[j] -= cut
 		room -= cut
 	}
 }
 
 // row returns a point of the box: lower bounds, and the rest at random.
-func (b integerBox) row(r *rng) []uint64 {
+func (b integerBox) row(r *values.RNG) []uint64 {
 	n := append([]uint64(nil), b.lo...)
-	rest := new(big.Int).Sub(unit(b.total()), sumUnits(b.lo)).Uint64()
+	rest := new(big.Int).Sub(values.Int(b.total()), values.Sum(b.lo)).Uint64()
 	for pass := range 2 {
 		for j := range n {
 			add := min(rest, b.hi[j]-n[j])
 			if pass == 0 {
-				add = r.upto(add)
+				add = r.Upto(add)
 			}
 			n[j] += add
 			rest -= add
 		}
 	}
-	must(rest == 0, "a row that does not fill")
+	values.Must(rest == 0, "a row that does not fill")
 	return n
 }
 
@@ -132,9 +134,9 @@ type verifyIn struct {
 type empty struct{}
 
 func (b integerBox) in(rows ...[]uint64) verifyIn {
-	v := verifyIn{b.epsilon, b.bits, decimals(b.lo), decimals(b.hi), [][]string{}}
+	v := verifyIn{b.epsilon, b.bits, values.Decimals(b.lo), values.Decimals(b.hi), [][]string{}}
 	for _, n := range rows {
-		v.Rows = append(v.Rows, decimals(n))
+		v.Rows = append(v.Rows, values.Decimals(n))
 	}
 	return v
 }
@@ -158,36 +160,36 @@ func (b integerBox) decide(e expos) string {
 			return "box"
 		}
 	}
-	if sumUnits(b.lo).Cmp(unit(b.total())) > 0 || sumUnits(b.hi).Cmp(unit(b.total())) < 0 {
+	if values.Sum(b.lo).Cmp(values.Int(b.total())) > 0 || values.Sum(b.hi).Cmp(values.Int(b.total())) < 0 {
 		return "sum"
 	}
 	return ""
 }
 
-func verifyVectors(s *set) {
+func verifyVectors(s *cases.Set) {
 	e := expos{}
-	r := &s.rng
+	r := &s.RNG
 	put := func(b integerBox, flags ...string) {
 		flags = append(append(flags, epsFlags(b.epsilon)...), bitsFlags(b.bits)...)
 		if len(b.lo) == 1 {
 			flags = append(flags, "one-column")
 		}
-		s.add(b.decide(e), b.in(), empty{}, flags...)
+		s.Add(b.decide(e), b.in(), empty{}, flags...)
 	}
 	hardBoxes(s, e, put)
 	wrapBoxes(put)
 	for _, text := range badEpsilons {
-		s.invalid("epsilon", verifyIn{text, 8, []string{"100"}, []string{"256"}, [][]string{}})
+		s.Invalid("epsilon", verifyIn{text, 8, []string{"100"}, []string{"256"}, [][]string{}})
 	}
 	for _, bits := range []int{0, -1, 63, 64, 1 << 20} {
-		s.invalid("bits", verifyIn{"1", bits, []string{"1"}, []string{"1"}, [][]string{}})
+		s.Invalid("bits", verifyIn{"1", bits, []string{"1"}, []string{"1"}, [][]string{}})
 	}
-	s.invalid("shape", verifyIn{"1", 8, []string{}, []string{}, [][]string{}}, "short")
-	s.invalid("shape", verifyIn{"1", 8, []string{"100", "100"}, []string{"256"}, [][]string{}}, "short")
-	s.invalid("shape", verifyIn{"1", 8, []string{"100"}, []string{"256", "0"}, [][]string{}}, "long")
-	s.until(320, 240, func(n int) {
-		b := randomBox(r, e, pick(r, 1, 2, 3, 4, 5, 7, 12))
-		j := r.intn(len(b.lo))
+	s.Invalid("shape", verifyIn{"1", 8, []string{}, []string{}, [][]string{}}, "short")
+	s.Invalid("shape", verifyIn{"1", 8, []string{"100", "100"}, []string{"256"}, [][]string{}}, "short")
+	s.Invalid("shape", verifyIn{"1", 8, []string{"100"}, []string{"256", "0"}, [][]string{}}, "long")
+	s.Until(320, 240, func(n int) {
+		b := randomBox(r, e, values.Pick(r, 1, 2, 3, 4, 5, 7, 12))
+		j := r.Intn(len(b.lo))
 		switch n % 10 {
 		case 0, 1:
 			put(b, "tight-ratio")
@@ -200,7 +202,7 @@ func verifyVectors(s *set) {
 			b.narrow(r)
 			put(b)
 		case 4: // the upper bounds sum to the total, or to one unit less
-			over := new(big.Int).Sub(sumUnits(b.hi), unit(b.total())).Uint64()
+			over := new(big.Int).Sub(values.Sum(b.hi), values.Int(b.total())).Uint64()
 			for i := range b.hi {
 				cut := min(over, b.hi[i]-b.lo[i])
 				b.hi[i] -= cut
@@ -231,35 +233,35 @@ func verifyVectors(s *set) {
 		default:
 			in := b.row(r)
 			flags := append(append([]string{"rows"}, epsFlags(b.epsilon)...), bitsFlags(b.bits)...)
-			s.valid(b.in(in, b.row(r)), empty{}, flags...)
+			s.Valid(b.in(in, b.row(r)), empty{}, flags...)
 			out := append([]uint64(nil), in...)
-			i := r.intn(len(b.lo))
+			i := r.Intn(len(b.lo))
 			switch n % 3 {
 			case 0:
 				out[j]++
-				s.invalid("row", b.in(in, out), append(flags, "sums-out", "one-unit-out")...)
+				s.Invalid("row", b.in(in, out), append(flags, "sums-out", "one-unit-out")...)
 			case 1:
 				if out[j] < b.hi[j] || i == j || out[i] == 0 {
 					break
 				}
 				out[j]++
 				out[i]--
-				s.invalid("row", b.in(out), append(flags, "one-unit-out")...)
+				s.Invalid("row", b.in(out), append(flags, "one-unit-out")...)
 			case 2:
-				s.invalid("row", b.in(in[:len(in)-1]), append(flags, "short")...)
+				s.Invalid("row", b.in(in[:len(in)-1]), append(flags, "short")...)
 			}
 		}
 	})
 }
 
 // hardBoxes are columns whose quotient is a convergent of the continued fraction of e^eps: the closest that there is.
-func hardBoxes(s *set, e expos, put func(integerBox, ...string)) {
+func hardBoxes(s *cases.Set, e expos, put func(integerBox, ...string)) {
 	for _, text := range epsilons {
-		lower, _ := exact.ExpBounds(rat(text), 600)
+		lower, _ := exact.ExpBounds(values.Rat(text), 600)
 		h0, h1, k0, k1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
 		x := new(big.Rat).Set(lower)
 		for n := 0; ; n++ {
-			a := floor(x)
+			a := values.Floor(x)
 			h0, h1 = h1, new(big.Int).Add(new(big.Int).Mul(a, h1), h0)
 			k0, k1 = k1, new(big.Int).Add(new(big.Int).Mul(a, k1), k0)
 			if h1.BitLen() > 62 {

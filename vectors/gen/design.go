@@ -5,6 +5,8 @@ import (
 	"math/big"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 type boxIn struct {
@@ -20,14 +22,14 @@ type boxOut struct {
 
 // designBox is the ceil rule, by enclosures of e^eps that decide every rounding.
 func designBox(epsilon string, bits int, m []float64) (lo, hi []uint64, flags []string) {
-	x := rat(epsilon)
+	x := values.Rat(epsilon)
 	up := func(times *big.Rat, x *big.Rat, divide bool) *big.Int { // times e^x or times / e^x, rounded up
 		for precision := 200; ; precision *= 2 {
 			a, b := exact.ExpBounds(x, precision)
 			if divide {
 				a, b = new(big.Rat).Inv(b), new(big.Rat).Inv(a)
 			}
-			low, high := ceil(exact.Mul(times, a)), ceil(exact.Mul(times, b))
+			low, high := values.Ceil(exact.Mul(times, a)), values.Ceil(exact.Mul(times, b))
 			if low.Cmp(high) == 0 {
 				return low
 			}
@@ -35,23 +37,23 @@ func designBox(epsilon string, bits int, m []float64) (lo, hi []uint64, flags []
 	}
 	e := exact.NewExpo(x)
 	total := uint64(1) << uint(bits)
-	values := make([]*big.Int, len(m))
+	sizes := make([]*big.Int, len(m))
 	for j, v := range m {
-		values[j] = new(big.Int)
+		sizes[j] = new(big.Int)
 		if v > 0 {
-			h := up(exact.Mul(power(bits), exact.Rat(v)), exact.Quo(x, big.NewRat(2, 1)), false)
-			values[j] = up(new(big.Rat).SetInt(h), x, true)
+			h := up(exact.Mul(values.Power(bits), exact.Rat(v)), exact.Quo(x, big.NewRat(2, 1)), false)
+			sizes[j] = up(new(big.Rat).SetInt(h), x, true)
 		}
 	}
-	if level(values, unit(total)) {
+	if level(sizes, values.Int(total)) {
 		flags = append(flags, "lowered")
 	}
-	for _, v := range values {
-		must(v.IsUint64(), "a bound above 2^64")
+	for _, v := range sizes {
+		values.Must(v.IsUint64(), "a bound above 2^64")
 		lo = append(lo, v.Uint64())
 		hi = append(hi, e.Floor(v.Uint64(), total))
 	}
-	if missing := new(big.Int).Sub(unit(total), sumUnits(hi)); missing.Sign() > 0 {
+	if missing := new(big.Int).Sub(values.Int(total), values.Sum(hi)); missing.Sign() > 0 {
 		flags = append(flags, "raised")
 		best := 0
 		for j := range lo {
@@ -59,7 +61,7 @@ func designBox(epsilon string, bits int, m []float64) (lo, hi []uint64, flags []
 				best = j
 			}
 		}
-		target := missing.Add(missing, unit(hi[best]))
+		target := missing.Add(missing, values.Int(hi[best]))
 		lo[best] = up(new(big.Rat).SetInt(target), x, true).Uint64()
 		hi[best] = e.Floor(lo[best], total)
 	}
@@ -68,10 +70,10 @@ func designBox(epsilon string, bits int, m []float64) (lo, hi []uint64, flags []
 
 // level lowers the largest values to a common level until they sum to total, if they sum to more; what is left over
 // goes to the first of the lowered ones, a unit each.
-func level(values []*big.Int, total *big.Int) bool {
+func level(sizes []*big.Int, total *big.Int) bool {
 	capped := func(at *big.Int) *big.Int {
 		s := new(big.Int)
-		for _, v := range values {
+		for _, v := range sizes {
 			if v.Cmp(at) < 0 {
 				s.Add(s, v)
 			} else {
@@ -93,11 +95,11 @@ func level(values []*big.Int, total *big.Int) bool {
 		}
 	}
 	rest := new(big.Int).Sub(total, capped(a))
-	for j, v := range values {
+	for j, v := range sizes {
 		if v.Cmp(a) > 0 {
-			values[j] = new(big.Int).Set(a)
+			sizes[j] = new(big.Int).Set(a)
 			if rest.Sign() > 0 {
-				values[j].Add(a, big.NewInt(1))
+				sizes[j].Add(a, big.NewInt(1))
 				rest.Sub(rest, big.NewInt(1))
 			}
 		}
@@ -106,11 +108,11 @@ func level(values []*big.Int, total *big.Int) bool {
 }
 
 // randomBase returns a base measure of a mass that eps allows.
-func randomBase(r *rng, epsilon string, kv int) (m []float64, flags []string) {
-	half := exact.Float(rat(epsilon)) / 2
+func randomBase(r *values.RNG, epsilon string, kv int) (m []float64, flags []string) {
+	half := exact.Float(values.Rat(epsilon)) / 2
 	sum := 0.0
 	for range kv {
-		v := pick(r, 1, 1, r.float(), r.float()*1e-9, 0)
+		v := values.Pick(r, 1, 1, r.Float(), r.Float()*1e-9, 0)
 		m = append(m, v)
 		sum += v
 	}
@@ -118,9 +120,9 @@ func randomBase(r *rng, epsilon string, kv int) (m []float64, flags []string) {
 		m[0], sum = 1, 1
 	}
 	mass := 1.0
-	switch r.intn(4) {
+	switch r.Intn(4) {
 	case 0:
-		mass = roughExp(half * (2*r.float() - 1) * 0.98)
+		mass = roughExp(half * (2*r.Float() - 1) * 0.98)
 	case 1:
 		mass, flags = roughExp(half), append(flags, "slack-mass")
 	case 2:
@@ -129,8 +131,8 @@ func randomBase(r *rng, epsilon string, kv int) (m []float64, flags []string) {
 	for j := range m {
 		m[j] = m[j] / sum * mass
 	}
-	if r.chance(15) {
-		m[r.intn(kv)] = 0x1p-1070 * (1 + float64(r.intn(9)))
+	if r.Chance(15) {
+		m[r.Intn(kv)] = 0x1p-1070 * (1 + float64(r.Intn(9)))
 		flags = append(flags, "denormal")
 	}
 	for _, v := range m {
@@ -156,18 +158,18 @@ func roughExp(x float64) float64 {
 // feasibleMass reports whether the mass of m is clearly in its range, and whether it is clearly not.
 func feasibleMass(epsilon string, m []float64) (in, out bool) {
 	sum := exact.Sum(exact.Rats(m))
-	lower, _ := exact.ExpBounds(exact.Quo(rat(epsilon), big.NewRat(2, 1)), 200)
+	lower, _ := exact.ExpBounds(exact.Quo(values.Rat(epsilon), big.NewRat(2, 1)), 200)
 	edge := func(slack string) bool {
-		most := exact.Mul(lower, exact.Add(big.NewRat(1, 1), rat(slack)))
+		most := exact.Mul(lower, exact.Add(big.NewRat(1, 1), values.Rat(slack)))
 		return sum.Cmp(most) <= 0 && exact.Mul(sum, most).Cmp(big.NewRat(1, 1)) >= 0
 	}
 	return edge("1/1100000000"), !edge("1/900000000")
 }
 
-func boxVectors(s *set) {
-	r := &s.rng
+func boxVectors(s *cases.Set) {
+	r := &s.RNG
 	put := func(epsilon string, bits int, m []float64, flags ...string) {
-		in := boxIn{epsilon, bits, hexFloats(m)}
+		in := boxIn{epsilon, bits, values.HexFloats(m)}
 		flags = append(append(flags, epsFlags(epsilon)...), bitsFlags(bits)...)
 		support := 0
 		for _, v := range m {
@@ -178,41 +180,41 @@ func boxVectors(s *set) {
 		yes, no := feasibleMass(epsilon, m)
 		switch {
 		case no:
-			s.invalid("infeasible", in, append(flags, "sums-out")...)
+			s.Invalid("infeasible", in, append(flags, "sums-out")...)
 		case !yes: // too close to the edge of the tolerance to be a vector
 		case bits < 62 && support > 1<<uint(bits):
-			s.invalid("bits", in, flags...)
+			s.Invalid("bits", in, flags...)
 		default:
 			lo, hi, more := designBox(epsilon, bits, m)
-			s.valid(in, boxOut{decimals(lo), decimals(hi)}, append(flags, more...)...)
+			s.Valid(in, boxOut{values.Decimals(lo), values.Decimals(hi)}, append(flags, more...)...)
 		}
 	}
 	for _, text := range badEpsilons {
-		s.invalid("epsilon", boxIn{text, 16, hexFloats([]float64{0.5, 0.5})})
+		s.Invalid("epsilon", boxIn{text, 16, values.HexFloats([]float64{0.5, 0.5})})
 	}
 	for _, bits := range []int{0, -1, 63, 64, 1000} {
-		s.invalid("bits", boxIn{"1", bits, hexFloats([]float64{1})})
+		s.Invalid("bits", boxIn{"1", bits, values.HexFloats([]float64{1})})
 	}
-	s.invalid("base", boxIn{"1", 16, []string{}}, "short")
+	s.Invalid("base", boxIn{"1", 16, []string{}}, "short")
 	for n := range 12 {
 		m := []float64{0.25, 0.5, 0.25, 0.25}
 		m[n%4] = []float64{math.NaN(), math.Inf(1), -0.25, -0x1p-1074, math.Inf(-1), -1}[n%6]
-		s.invalid("base", boxIn{pick(r, epsilons[:8]...), 32, hexFloats(m)}, [][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
+		s.Invalid("base", boxIn{values.Pick(r, epsilons[:8]...), 32, values.HexFloats(m)}, [][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
 	}
-	s.invalid("infeasible", boxIn{"1", 16, hexFloats([]float64{0, 0})}, "zero-mass")
-	s.invalid("infeasible", boxIn{"1", 16, hexFloats([]float64{0x1p-1074})}, "denormal")
-	s.invalid("infeasible", boxIn{"1", 16, hexFloats([]float64{math.MaxFloat64, math.MaxFloat64})}, "huge")
+	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{0, 0})}, "zero-mass")
+	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{0x1p-1074})}, "denormal")
+	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{math.MaxFloat64, math.MaxFloat64})}, "huge")
 	put("1", 1, []float64{0.5, 0.5})
 	put("1", 1, []float64{0.4, 0.3, 0.3})
 	put("0.5", 2, []float64{0.2, 0.2, 0.2, 0.2, 0.2})
-	s.until(280, 130, func(n int) {
-		epsilon := pick(r, epsilons...)
-		kv := pick(r, 1, 2, 3, 4, 5, 8, 13)
+	s.Until(280, 130, func(n int) {
+		epsilon := values.Pick(r, epsilons...)
+		kv := values.Pick(r, 1, 2, 3, 4, 5, 8, 13)
 		m, flags := randomBase(r, epsilon, kv)
 		if n%4 == 0 { // out of range, by a little or by much
-			f := pick(r, 2, 1e6, 1+3e-9, 1e300)
-			half := roughExp(exact.Float(rat(epsilon)) / 2)
-			if r.chance(50) {
+			f := values.Pick(r, 2, 1e6, 1+3e-9, 1e300)
+			half := roughExp(exact.Float(values.Rat(epsilon)) / 2)
+			if r.Chance(50) {
 				half, f = 1/half, 1/f
 			}
 			sum := exact.Float(exact.Sum(exact.Rats(m)))
@@ -221,7 +223,7 @@ func boxVectors(s *set) {
 			}
 			flags = []string{}
 		}
-		bits := pick(r, 4, 6, 8, 16, 31, 32, 53, 54, 62, 62)
+		bits := values.Pick(r, 4, 6, 8, 16, 31, 32, 53, 54, 62, 62)
 		if kv >= 10 {
 			flags = append(flags, "large")
 		}

@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 // first returns the first j with n_0 + .. + n_j > x.
 func first(n []uint64, x *big.Int) int {
 	c := new(big.Int)
 	for j, v := range n {
-		if c.Add(c, unit(v)).Cmp(x) > 0 {
+		if c.Add(c, values.Int(v)).Cmp(x) > 0 {
 			return j
 		}
 	}
@@ -49,15 +51,15 @@ type sampleOut struct {
 	Index int `json:"index"`
 }
 
-func sampleVectors(s *set) {
-	r := &s.rng
-	s.until(240, 110, func(n int) {
-		bits := pick(r, 1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 52, 53, 54, 56, 57, 61, 62)
+func sampleVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(240, 110, func(n int) {
+		bits := values.Pick(r, 1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 52, 53, 54, 56, 57, 61, 62)
 		total := uint64(1) << uint(bits)
-		kv := pick(r, 1, 2, 3, 5, 9, 20)
+		kv := values.Pick(r, 1, 2, 3, 5, 9, 20)
 		cuts := []uint64{0, total}
 		for range kv - 1 {
-			cuts = append(cuts, pick(r, r.upto(total), 0, total, total/2))
+			cuts = append(cuts, values.Pick(r, r.Upto(total), 0, total, total/2))
 		}
 		slices.Sort(cuts)
 		w := make([]uint64, kv)
@@ -71,33 +73,33 @@ func sampleVectors(s *set) {
 		if kv >= 10 {
 			flags = append(flags, "large")
 		}
-		c := cuts[r.between(0, kv)]
-		for _, x := range []uint64{c - 1, c, pick(r, c+1, r.upto(total-1))} {
+		c := cuts[r.Between(0, kv)]
+		for _, x := range []uint64{c - 1, c, values.Pick(r, c+1, r.Upto(total-1))} {
 			if x < total {
-				b := wordBytes(unit(x), bits, r.next())
+				b := wordBytes(values.Int(x), bits, r.Next())
 				more := append(slices.Clone(flags), "boundary")
-				s.valid(sampleIn{bits, decimals(w), hex.EncodeToString(b)}, sampleOut{first(w, littleEndian(b, bits))}, more...)
+				s.Valid(sampleIn{bits, values.Decimals(w), hex.EncodeToString(b)}, sampleOut{first(w, littleEndian(b, bits))}, more...)
 			}
 		}
 		need := (bits + 7) / 8
 		if n%2 != 0 {
 			return
 		}
-		s.invalid("random", sampleIn{bits, decimals(w), hex.EncodeToString(r.bytes(r.intn(need)))}, "short")
+		s.Invalid("random", sampleIn{bits, values.Decimals(w), hex.EncodeToString(r.Bytes(r.Intn(need)))}, "short")
 		out := slices.Clone(w)
-		j := r.intn(kv)
-		if r.chance(50) || out[j] == 0 {
+		j := r.Intn(kv)
+		if r.Chance(50) || out[j] == 0 {
 			out[j]++
 		} else {
 			out[j]--
 		}
-		s.invalid("weights", sampleIn{bits, decimals(out), hex.EncodeToString(r.bytes(need))}, "sums-out", "one-unit-out")
+		s.Invalid("weights", sampleIn{bits, values.Decimals(out), hex.EncodeToString(r.Bytes(need))}, "sums-out", "one-unit-out")
 	})
 	const top = 1 << 62
-	s.invalid("weights", sampleIn{62, decimals([]uint64{top, top, top, top, top}), "0000000000000000"}, "wraps")
-	s.invalid("weights", sampleIn{8, []string{}, "00"}, "short")
+	s.Invalid("weights", sampleIn{62, values.Decimals([]uint64{top, top, top, top, top}), "0000000000000000"}, "wraps")
+	s.Invalid("weights", sampleIn{8, []string{}, "00"}, "short")
 	for _, bits := range []int{0, 63, 64} {
-		s.invalid("bits", sampleIn{bits, []string{"1"}, "0000000000000000"})
+		s.Invalid("bits", sampleIn{bits, []string{"1"}, "0000000000000000"})
 	}
 }
 
@@ -117,17 +119,17 @@ type roundOut struct {
 func roundInto(b integerBox, q []float64) []uint64 {
 	kv := len(b.lo)
 	n, fraction := make([]*big.Int, kv), make([]*big.Rat, kv)
-	rest := unit(b.total())
+	rest := values.Int(b.total())
 	for j := range n {
-		lo, hi := unit(b.lo[j]), unit(b.hi[j])
+		lo, hi := values.Int(b.lo[j]), values.Int(b.hi[j])
 		n[j], fraction[j] = lo, new(big.Rat)
 		switch {
 		case j >= len(q) || math.IsNaN(q[j]) || math.IsInf(q[j], -1):
 		case math.IsInf(q[j], 1):
 			n[j] = hi
 		default:
-			x := exact.Mul(exact.Rat(q[j]), power(b.bits))
-			whole := floor(x)
+			x := exact.Mul(exact.Rat(q[j]), values.Power(b.bits))
+			whole := values.Floor(x)
 			switch {
 			case whole.Cmp(lo) < 0:
 			case whole.Cmp(hi) >= 0:
@@ -142,7 +144,7 @@ func roundInto(b integerBox, q []float64) []uint64 {
 	// Too much: the first columns give back, down to lo.
 	for j := range n {
 		if rest.Sign() < 0 {
-			give := new(big.Int).Sub(n[j], unit(b.lo[j]))
+			give := new(big.Int).Sub(n[j], values.Int(b.lo[j]))
 			if over := new(big.Int).Neg(rest); give.Cmp(over) > 0 {
 				give = over
 			}
@@ -168,14 +170,14 @@ func roundInto(b integerBox, q []float64) []uint64 {
 		}
 	}
 	for j := range n {
-		add := new(big.Int).Sub(unit(b.hi[j]), n[j])
+		add := new(big.Int).Sub(values.Int(b.hi[j]), n[j])
 		if add.Cmp(rest) > 0 {
 			add.Set(rest)
 		}
 		n[j].Add(n[j], add)
 		rest.Sub(rest, add)
 	}
-	must(rest.Sign() == 0, "a rounding that does not fill")
+	values.Must(rest.Sign() == 0, "a rounding that does not fill")
 	out := make([]uint64, kv)
 	for j, v := range n {
 		out[j] = v.Uint64()
@@ -187,54 +189,54 @@ func roundInto(b integerBox, q []float64) []uint64 {
 func nearest(b integerBox, q []float64, n []uint64) {
 	var least, most *big.Rat // of a unit more, of a unit less
 	for j := range n {
-		x := new(big.Rat).SetInt(unit(b.lo[j]))
+		x := new(big.Rat).SetInt(values.Int(b.lo[j]))
 		switch {
 		case j >= len(q) || math.IsNaN(q[j]):
 		case math.IsInf(q[j], 1):
-			x = new(big.Rat).SetInt(unit(b.hi[j]))
+			x = new(big.Rat).SetInt(values.Int(b.hi[j]))
 		case math.IsInf(q[j], -1):
 		default:
-			x = exact.Mul(exact.Rat(q[j]), power(b.bits))
+			x = exact.Mul(exact.Rat(q[j]), values.Power(b.bits))
 		}
 		off := func(n *big.Int) *big.Rat { d := exact.Sub(new(big.Rat).SetInt(n), x); return d.Abs(d) }
-		at := off(unit(n[j]))
+		at := off(values.Int(n[j]))
 		if n[j] < b.hi[j] {
-			if d := exact.Sub(off(unit(n[j]+1)), at); least == nil || d.Cmp(least) < 0 {
+			if d := exact.Sub(off(values.Int(n[j]+1)), at); least == nil || d.Cmp(least) < 0 {
 				least = d
 			}
 		}
 		if n[j] > b.lo[j] {
-			if d := exact.Sub(at, off(unit(n[j]-1))); most == nil || d.Cmp(most) > 0 {
+			if d := exact.Sub(at, off(values.Int(n[j]-1))); most == nil || d.Cmp(most) > 0 {
 				most = d
 			}
 		}
 	}
-	must(least == nil || most == nil || most.Cmp(least) <= 0, "a rounding that is not the nearest")
+	values.Must(least == nil || most == nil || most.Cmp(least) <= 0, "a rounding that is not the nearest")
 }
 
-func roundVectors(s *set) {
-	r, e := &s.rng, expos{}
-	s.until(300, 0, func(n int) {
-		b := randomBox(r, e, pick(r, 1, 2, 3, 4, 6, 12))
+func roundVectors(s *cases.Set) {
+	r, e := &s.RNG, expos{}
+	s.Until(300, 0, func(n int) {
+		b := randomBox(r, e, values.Pick(r, 1, 2, 3, 4, 6, 12))
 		if n%3 == 0 {
 			b.narrow(r)
 		}
 		flags := append(epsFlags(b.epsilon), bitsFlags(b.bits)...)
 		q := make([]float64, len(b.lo))
 		row := b.row(r)
-		style := r.intn(8)
+		style := r.Intn(8)
 		for j := range q {
 			switch style {
 			case 0, 1, 2: // near a row
-				q[j] = math.Ldexp(float64(row[j])+pick(r, 0, 0.5, -0.5, r.float()), -b.bits)
+				q[j] = math.Ldexp(float64(row[j])+values.Pick(r, 0, 0.5, -0.5, r.Float()), -b.bits)
 			case 3: // halves and quarters of units: ties
-				q[j] = math.Ldexp(float64(row[j]>>min(uint(b.bits), 10)<<min(uint(b.bits), 10))+pick(r, 0.5, 0.25, 0.75), -b.bits)
+				q[j] = math.Ldexp(float64(row[j]>>min(uint(b.bits), 10)<<min(uint(b.bits), 10))+values.Pick(r, 0.5, 0.25, 0.75), -b.bits)
 			case 4:
-				q[j] = r.float() * 3
+				q[j] = r.Float() * 3
 			case 5:
-				q[j] = r.float() * 1e-3
+				q[j] = r.Float() * 1e-3
 			case 6:
-				q[j] = pick(r, math.NaN(), math.Inf(1), math.Inf(-1), -r.float(), 0, math.Copysign(0, -1), 1e300, 0x1p-1074, r.float(), 2, 1.9999)
+				q[j] = values.Pick(r, math.NaN(), math.Inf(1), math.Inf(-1), -r.Float(), 0, math.Copysign(0, -1), 1e300, 0x1p-1074, r.Float(), 2, 1.9999)
 			case 7:
 				q[j] = 1 / float64(len(q))
 			}
@@ -247,13 +249,13 @@ func roundVectors(s *set) {
 		case 6:
 			flags = append(flags, "nan", "infinite", "negative", "denormal")
 		}
-		if r.chance(8) {
-			q, flags = q[:r.intn(len(q)+1)], append(flags, "short")
-		} else if r.chance(5) {
+		if r.Chance(8) {
+			q, flags = q[:r.Intn(len(q)+1)], append(flags, "short")
+		} else if r.Chance(5) {
 			q, flags = append(q, 0.5, 0.5), append(flags, "long")
 		}
 		w := roundInto(b, q)
 		nearest(b, q, w)
-		s.valid(roundIn{b.epsilon, b.bits, decimals(b.lo), decimals(b.hi), hexFloats(q)}, roundOut{decimals(w)}, flags...)
+		s.Valid(roundIn{b.epsilon, b.bits, values.Decimals(b.lo), values.Decimals(b.hi), values.HexFloats(q)}, roundOut{values.Decimals(w)}, flags...)
 	})
 }

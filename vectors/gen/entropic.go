@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/reals"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 type entropicIn struct {
@@ -31,37 +34,37 @@ func entropic(c [][]float64, mu []*big.Rat, l, h []*big.Rat, reg float64) (out e
 	for i := range kernel {
 		for j := range kv {
 			x := exact.Quo(exact.Sub(exact.Rat(c[i][j]), exact.Rat(slices.Min(c[i]))), exact.Rat(reg)) // rows may be shifted
-			kernel[i] = append(kernel[i], rexp(realRat(x.Neg(x))))
+			kernel[i] = append(kernel[i], reals.Exp(reals.Rat(x.Neg(x))))
 		}
 	}
 	lo, hi := make([]*big.Float, kv), make([]*big.Float, kv)
 	v := make([]*big.Float, kv)
 	for j := range v {
-		lo[j], hi[j], v[j] = realRat(l[j]), realRat(h[j]), realInt(1)
+		lo[j], hi[j], v[j] = reals.Rat(l[j]), reals.Rat(h[j]), reals.Int(1)
 	}
 	m := make([]*big.Float, k)
 	for i := range m {
-		m[i] = realRat(mu[i])
+		m[i] = reals.Rat(mu[i])
 	}
 	var q, s []*big.Float
 	var x *big.Float
 	for round, still := 0, false; !still; round++ {
-		must(round < 5000, "an iteration that does not end")
+		values.Must(round < 5000, "an iteration that does not end")
 		s = make([]*big.Float, kv)
 		for j := range s {
-			s[j] = realInt(0)
+			s[j] = reals.Int(0)
 		}
 		for i := range k {
 			if m[i].Sign() == 0 {
 				continue
 			}
-			sum := realInt(0)
+			sum := reals.Int(0)
 			for j := range kv {
-				sum = radd(sum, rmul(kernel[i][j], v[j]))
+				sum = reals.Add(sum, reals.Mul(kernel[i][j], v[j]))
 			}
-			u := rdiv(m[i], sum)
+			u := reals.Quo(m[i], sum)
 			for j := range kv {
-				s[j] = radd(s[j], rmul(kernel[i][j], u))
+				s[j] = reals.Add(s[j], reals.Mul(kernel[i][j], u))
 			}
 		}
 		if q, x = clipTo(s, lo, hi); x.Sign() == 0 {
@@ -69,8 +72,8 @@ func entropic(c [][]float64, mu []*big.Rat, l, h []*big.Rat, reg float64) (out e
 		}
 		still = true
 		for j := range v {
-			next := rdiv(rdiv(q[j], s[j]), x)
-			d := rsub(next, v[j])
+			next := reals.Quo(reals.Quo(q[j], s[j]), x)
+			d := reals.Sub(next, v[j])
 			still = still && (d.Sign() == 0 || d.MantExp(nil) < next.MantExp(nil)-340)
 			v[j] = next
 		}
@@ -81,46 +84,46 @@ func entropic(c [][]float64, mu []*big.Rat, l, h []*big.Rat, reg float64) (out e
 // evidence returns the answer for scalings v, and checks the conditions of optimality.
 func evidence(c [][]float64, kernel [][]*big.Float, m, v, q, lo, hi []*big.Float, reg float64) (out entropicOut) {
 	k, kv := len(c), len(v)
-	transport, entropy := realInt(0), realInt(0)
+	transport, entropy := reals.Int(0), reals.Int(0)
 	columns := make([]*big.Float, kv)
 	for j := range columns {
-		columns[j] = realInt(0)
+		columns[j] = reals.Int(0)
 	}
 	for i := range k {
-		sum := realInt(0)
+		sum := reals.Int(0)
 		for j := range kv {
-			sum = radd(sum, rmul(kernel[i][j], v[j]))
+			sum = reals.Add(sum, reals.Mul(kernel[i][j], v[j]))
 		}
 		for j := range kv {
-			p := rdiv(rmul(m[i], rmul(kernel[i][j], v[j])), sum)
-			columns[j] = radd(columns[j], p)
-			transport = radd(transport, rmul(p, realFloat(c[i][j])))
+			p := reals.Quo(reals.Mul(m[i], reals.Mul(kernel[i][j], v[j])), sum)
+			columns[j] = reals.Add(columns[j], p)
+			transport = reals.Add(transport, reals.Mul(p, reals.Float(c[i][j])))
 			if p.Sign() > 0 {
-				entropy = radd(entropy, rmul(p, rlog(p)))
+				entropy = reals.Add(entropy, reals.Mul(p, reals.Log(p)))
 			}
 		}
 	}
 	for j := range v {
-		g := realInt(0)
+		g := reals.Int(0)
 		if v[j].Sign() > 0 {
-			if d := rsub(v[j], realInt(1)); d.Sign() != 0 && d.MantExp(nil) > -330 {
-				g = rmul(realFloat(reg), rlog(v[j]))
+			if d := reals.Sub(v[j], reals.Int(1)); d.Sign() != 0 && d.MantExp(nil) > -330 {
+				g = reals.Mul(reals.Float(reg), reals.Log(v[j]))
 			}
 		}
-		off := rsub(columns[j], q[j])
-		must(off.Sign() == 0 || off.MantExp(nil) < -300, "column sums that are not q")
-		must(g.Sign() <= 0 || q[j].Cmp(lo[j]) == 0, "a price above its bound")
-		must(g.Sign() >= 0 || q[j].Cmp(hi[j]) == 0, "a price below its bound")
-		out.G = append(out.G, digits(g))
+		off := reals.Sub(columns[j], q[j])
+		values.Must(off.Sign() == 0 || off.MantExp(nil) < -300, "column sums that are not q")
+		values.Must(g.Sign() <= 0 || q[j].Cmp(lo[j]) == 0, "a price above its bound")
+		values.Must(g.Sign() >= 0 || q[j].Cmp(hi[j]) == 0, "a price below its bound")
+		out.G = append(out.G, reals.Digits(g))
 	}
-	out.Q, out.Transport = digitList(q), digits(transport)
-	out.Objective = digits(radd(transport, rmul(realFloat(reg), entropy)))
+	out.Q, out.Transport = reals.DigitList(q), reals.Digits(transport)
+	out.Objective = reals.Digits(reals.Add(transport, reals.Mul(reals.Float(reg), entropy)))
 	return out
 }
 
-func entropicVectors(s *set) {
-	r := &s.rng
-	s.until(205, 105, func(n int) {
+func entropicVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(205, 105, func(n int) {
 		p := randomProblem(r, 4)
 		if n%6 == 0 {
 			p.tight(r)
@@ -133,22 +136,22 @@ func entropicVectors(s *set) {
 		if spread == 0 {
 			spread = 1
 		}
-		reg := spread * pick(r, 0.5, 1, 1, 2, 0.375, 8)
+		reg := spread * values.Pick(r, 0.5, 1, 1, 2, 0.375, 8)
 		reason := ""
 		if n%3 == 2 {
-			if r.chance(15) {
-				reg, reason, p.flags = pick(r, 0, -1, math.NaN(), math.Inf(1), math.Inf(-1)), "reg", []string{}
+			if r.Chance(15) {
+				reg, reason, p.flags = values.Pick(r, 0, -1, math.NaN(), math.Inf(1), math.Inf(-1)), "reg", []string{}
 			} else {
 				p, reason, p.flags = broken(r, p)
 			}
 		}
-		in := entropicIn{hexMatrix(p.c), hexFloats(p.mu), hexFloats(p.lo), hexFloats(p.hi), hexFloat(reg)}
+		in := entropicIn{values.HexMatrix(p.c), values.HexFloats(p.mu), values.HexFloats(p.lo), values.HexFloats(p.hi), values.HexFloat(reg)}
 		why, l, h := boxOf(p.lo, p.hi)
 		if reason == "" {
 			reason = why
 		}
 		if reason != "" {
-			s.invalid(reason, in, p.flags...)
+			s.Invalid(reason, in, p.flags...)
 			return
 		}
 		for j := range p.lo { // columns that no solver in float64 can price
@@ -157,9 +160,9 @@ func entropicVectors(s *set) {
 			}
 		}
 		mu, err := exact.Distribution(p.mu)
-		must(err == nil, "no distribution")
+		values.Must(err == nil, "no distribution")
 		if out, ok := entropic(p.c, mu, l, h, reg); ok {
-			s.valid(in, out, p.flags...)
+			s.Valid(in, out, p.flags...)
 		}
 	})
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/reals"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 type klIn struct {
@@ -25,7 +28,7 @@ func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Floa
 	for _, bound := range [][]*big.Rat{l, h} {
 		if exact.Sum(bound).Cmp(one) == 0 { // a single point
 			for _, v := range bound {
-				q = append(q, realRat(v))
+				q = append(q, reals.Rat(v))
 			}
 			return q, nil, true
 		}
@@ -45,15 +48,15 @@ func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Floa
 	s := make([]*big.Float, len(logS))
 	lo, hi := make([]*big.Float, len(logS)), make([]*big.Float, len(logS))
 	for j, v := range logS {
-		s[j], lo[j], hi[j] = realInt(0), realRat(l[j]), realRat(h[j])
+		s[j], lo[j], hi[j] = reals.Int(0), reals.Rat(l[j]), reals.Rat(h[j])
 		if !math.IsInf(v, -1) {
-			s[j] = rexp(rsub(realFloat(v), realFloat(top)))
+			s[j] = reals.Exp(reals.Sub(reals.Float(v), reals.Float(top)))
 		}
 	}
 	q, x := clipTo(s, lo, hi)
 	for j, v := range q {
-		if less60(lo[j], v) && less60(v, hi[j]) {
-			return q, rsub(rlog(x), realFloat(top)), true
+		if reals.Less60(lo[j], v) && reals.Less60(v, hi[j]) {
+			return q, reals.Sub(reals.Log(x), reals.Float(top)), true
 		}
 	}
 	return q, nil, true
@@ -61,24 +64,24 @@ func klProject(logS []float64, l, h []*big.Rat) (q []*big.Float, theta *big.Floa
 
 // clipTo returns x s clipped to [lo, hi] for an x that makes the mass 1. Columns with s = 0 stay at lo.
 func clipTo(s, lo, hi []*big.Float) (q []*big.Float, x *big.Float) {
-	one := realInt(1)
+	one := reals.Int(1)
 	var breaks []*big.Float
 	for j := range s {
 		if s[j].Sign() > 0 {
-			breaks = append(breaks, rdiv(lo[j], s[j]), rdiv(hi[j], s[j]))
+			breaks = append(breaks, reals.Quo(lo[j], s[j]), reals.Quo(hi[j], s[j]))
 		}
 	}
 	slices.SortFunc(breaks, func(a, b *big.Float) int { return a.Cmp(b) })
 	clip := func(x *big.Float) (q []*big.Float, mass *big.Float) {
-		mass = realInt(0)
+		mass = reals.Int(0)
 		for j := range s {
-			v := rmul(x, s[j])
+			v := reals.Mul(x, s[j])
 			if s[j].Sign() == 0 || v.Cmp(lo[j]) < 0 {
 				v = lo[j]
 			} else if v.Cmp(hi[j]) > 0 {
 				v = hi[j]
 			}
-			q, mass = append(q, v), radd(mass, v)
+			q, mass = append(q, v), reals.Add(mass, v)
 		}
 		return q, mass
 	}
@@ -96,31 +99,31 @@ func clipTo(s, lo, hi []*big.Float) (q []*big.Float, x *big.Float) {
 			break
 		}
 	}
-	mid := rdiv(radd(left, right), realInt(2))
-	free, fixed := realInt(0), realInt(0)
+	mid := reals.Quo(reals.Add(left, right), reals.Int(2))
+	free, fixed := reals.Int(0), reals.Int(0)
 	for j := range s {
-		switch v := rmul(mid, s[j]); {
+		switch v := reals.Mul(mid, s[j]); {
 		case s[j].Sign() == 0 || v.Cmp(lo[j]) <= 0:
-			fixed = radd(fixed, lo[j])
+			fixed = reals.Add(fixed, lo[j])
 		case v.Cmp(hi[j]) >= 0:
-			fixed = radd(fixed, hi[j])
+			fixed = reals.Add(fixed, hi[j])
 		default:
-			free = radd(free, s[j])
+			free = reals.Add(free, s[j])
 		}
 	}
 	x = left
 	if free.Sign() > 0 {
-		x = rdiv(rsub(one, fixed), free)
+		x = reals.Quo(reals.Sub(one, fixed), free)
 	}
 	q, mass := clip(x)
-	off := rsub(mass, one)
-	must(off.Sign() == 0 || off.MantExp(nil) < -400, "a divergence projection that does not sum to 1")
+	off := reals.Sub(mass, one)
+	values.Must(off.Sign() == 0 || off.MantExp(nil) < -400, "a divergence projection that does not sum to 1")
 	return q, x
 }
 
-func klVectors(s *set) {
-	r := &s.rng
-	s.until(220, 110, func(n int) {
+func klVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(220, 110, func(n int) {
 		p := randomProblem(r, 7)
 		if n%6 == 0 {
 			p.tight(r)
@@ -128,16 +131,16 @@ func klVectors(s *set) {
 		logS := make([]float64, len(p.lo))
 		flags := []string{}
 		for j := range logS {
-			logS[j] = pick(r, -grain(r, true)*8, (r.float()-0.5)*20, float64(r.intn(3)), -700*r.float(), 700*r.float(), -3)
-			if r.chance(6) {
+			logS[j] = values.Pick(r, -values.Grain(r, true)*8, (r.Float()-0.5)*20, float64(r.Intn(3)), -700*r.Float(), 700*r.Float(), -3)
+			if r.Chance(6) {
 				logS[j] = math.Inf(-1)
 			}
 		}
 		p.c, p.mu = [][]float64{p.lo}, nil
 		reason := ""
 		if n%3 == 2 {
-			i := r.intn(len(logS))
-			switch r.intn(5) {
+			i := r.Intn(len(logS))
+			switch r.Intn(5) {
 			case 0:
 				logS[i], reason, flags = math.NaN(), "finite", []string{"nan"}
 			case 1:
@@ -155,13 +158,13 @@ func klVectors(s *set) {
 				}
 			}
 		}
-		in := klIn{hexFloats(logS), hexFloats(p.lo), hexFloats(p.hi)}
+		in := klIn{values.HexFloats(logS), values.HexFloats(p.lo), values.HexFloats(p.hi)}
 		why, l, h := boxOf(p.lo, p.hi)
 		if reason == "" {
 			reason = why
 		}
 		if reason != "" {
-			s.invalid(reason, in, flags...)
+			s.Invalid(reason, in, flags...)
 			return
 		}
 		flags = append(flags, boundFlags(p.lo, p.hi)...)
@@ -170,14 +173,14 @@ func klVectors(s *set) {
 		}
 		q, theta, ok := klProject(logS, l, h)
 		if !ok {
-			s.invalid("infeasible", in, append(flags, "zero-mass")...)
+			s.Invalid("infeasible", in, append(flags, "zero-mass")...)
 			return
 		}
-		out := klOut{Q: digitList(q)}
+		out := klOut{Q: reals.DigitList(q)}
 		if theta != nil {
-			out.Theta = digits(theta)
+			out.Theta = reals.Digits(theta)
 		}
-		s.valid(in, out, flags...)
+		s.Valid(in, out, flags...)
 	})
 }
 
@@ -196,43 +199,43 @@ type kpmOut struct {
 func kpm(mu []float64, eps float64) (q []*big.Float, r *big.Float) {
 	k := int64(len(mu))
 	m, err := exact.Distribution(mu)
-	must(err == nil, "no distribution")
+	values.Must(err == nil, "no distribution")
 	order := slices.Clone(m)
 	slices.SortFunc(order, func(a, b *big.Rat) int { return b.Cmp(a) })
-	e := rexp(realFloat(eps))
-	floor := rdiv(realInt(1), radd(e, realInt(k-1)))
+	e := reals.Exp(reals.Float(eps))
+	floor := reals.Quo(reals.Int(1), reals.Add(e, reals.Int(k-1)))
 	top := new(big.Rat)
 	if eps == 0 {
-		r = realRat(exact.Mul(order[0], big.NewRat(k, 1)))
+		r = reals.Rat(exact.Mul(order[0], big.NewRat(k, 1)))
 	}
 	for n := int64(1); n <= k && r == nil; n++ {
 		top.Add(top, order[n-1])
-		at := rdiv(realRat(top), rsub(realInt(1), rmul(realInt(k-n), floor)))
+		at := reals.Quo(reals.Rat(top), reals.Sub(reals.Int(1), reals.Mul(reals.Int(k-n), floor)))
 		// The n-th is at or above the floor and the next at or below it.
-		if rdiv(realRat(order[n-1]), at).Cmp(rmul(floor, rsub(realInt(1), realFloat(0x1p-400)))) >= 0 &&
-			(n == k || rdiv(realRat(order[n]), at).Cmp(rmul(floor, radd(realInt(1), realFloat(0x1p-400)))) <= 0) {
+		if reals.Quo(reals.Rat(order[n-1]), at).Cmp(reals.Mul(floor, reals.Sub(reals.Int(1), reals.Float(0x1p-400)))) >= 0 &&
+			(n == k || reals.Quo(reals.Rat(order[n]), at).Cmp(reals.Mul(floor, reals.Add(reals.Int(1), reals.Float(0x1p-400)))) <= 0) {
 			r = at
 		}
 	}
-	sum := realInt(0)
+	sum := reals.Int(0)
 	for _, v := range m {
-		x := rdiv(realRat(v), r)
+		x := reals.Quo(reals.Rat(v), r)
 		if x.Cmp(floor) < 0 {
 			x = floor
 		}
-		q, sum = append(q, x), radd(sum, x)
+		q, sum = append(q, x), reals.Add(sum, x)
 	}
-	off := rsub(sum, realInt(1))
-	must(off.Sign() == 0 || off.MantExp(nil) < -400, "a KPM that does not sum to 1")
+	off := reals.Sub(sum, reals.Int(1))
+	values.Must(off.Sign() == 0 || off.MantExp(nil) < -400, "a KPM that does not sum to 1")
 	return q, r
 }
 
 // spoilKPM gives an input a fault.
-func spoilKPM(r *rng, mu []float64, eps float64) (_ float64, reason string, flags []string) {
-	i := r.intn(len(mu))
-	bad, flag := pickBad(r)
+func spoilKPM(r *values.RNG, mu []float64, eps float64) (_ float64, reason string, flags []string) {
+	i := r.Intn(len(mu))
+	bad, flag := values.Bad(r)
 	flags = []string{flag}
-	switch r.intn(4) {
+	switch r.Intn(4) {
 	case 0:
 		if mu[i] = bad; bad < 0 && !math.IsInf(bad, 0) {
 			reason = "negative"
@@ -240,29 +243,29 @@ func spoilKPM(r *rng, mu []float64, eps float64) (_ float64, reason string, flag
 			reason = "finite"
 		}
 	case 1:
-		mu[i], reason, flags = mu[i]+pick(r, 2e-9, 1, 1e300, 1e-3), "mass", []string{"sums-out"}
+		mu[i], reason, flags = mu[i]+values.Pick(r, 2e-9, 1, 1e300, 1e-3), "mass", []string{"sums-out"}
 	case 2:
 		for i := range mu {
-			mu[i] *= pick(r, 0.5, 0, 0.999)
+			mu[i] *= values.Pick(r, 0.5, 0, 0.999)
 		}
 		reason, flags = "mass", []string{"sums-out"}
 	case 3:
-		eps, reason = pick(r, bad, 701, -1, math.Nextafter(700, 1000)), "epsilon"
+		eps, reason = values.Pick(r, bad, 701, -1, math.Nextafter(700, 1000)), "epsilon"
 		flags = []string{}
 	}
 	return eps, reason, flags
 }
 
-func kpmVectors(s *set) {
-	r := &s.rng
-	s.until(220, 110, func(n int) {
-		k := pick(r, 1, 2, 3, 4, 6, 10)
+func kpmVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(220, 110, func(n int) {
+		k := values.Pick(r, 1, 2, 3, 4, 6, 10)
 		mu := make([]float64, k)
 		flags := []string{}
 		sum := 0.0
-		coarse := r.chance(40)
+		coarse := r.Chance(40)
 		for i := range mu {
-			mu[i] = pick(r, grain(r, coarse), grain(r, coarse)*1e-6, 0, 1)
+			mu[i] = values.Pick(r, values.Grain(r, coarse), values.Grain(r, coarse)*1e-6, 0, 1)
 			sum += mu[i]
 		}
 		if sum == 0 {
@@ -271,14 +274,14 @@ func kpmVectors(s *set) {
 		for i := range mu {
 			mu[i] /= sum
 		}
-		if r.chance(10) {
-			mu[r.intn(k)] += pick(r, 1e-10, 5e-10)
+		if r.Chance(10) {
+			mu[r.Intn(k)] += values.Pick(r, 1e-10, 5e-10)
 			flags = append(flags, "slack-mass")
 		}
-		if r.chance(10) {
-			mu[r.intn(k)] = 0x1p-1074
+		if r.Chance(10) {
+			mu[r.Intn(k)] = 0x1p-1074
 		}
-		eps := pick(r, 0, 0x1p-30, 0.5, 1, 2, 5.25, 20, 700, r.float(), 10*r.float())
+		eps := values.Pick(r, 0, 0x1p-30, 0.5, 1, 2, 5.25, 20, 700, r.Float(), 10*r.Float())
 		switch {
 		case eps == 0:
 			flags = append(flags, "zero-eps")
@@ -297,7 +300,7 @@ func kpmVectors(s *set) {
 		if n%3 == 2 {
 			eps, reason, flags = spoilKPM(r, mu, eps)
 		}
-		in := kpmIn{hexFloats(mu), hexFloat(eps)}
+		in := kpmIn{values.HexFloats(mu), values.HexFloat(eps)}
 		if reason != "finite" && reason != "negative" {
 			off := exact.Float(exact.Sub(exact.Sum(exact.Rats(mu)), big.NewRat(1, 1)))
 			if off = math.Abs(off); off < 1.1e-9 && off > 0.9e-9 {
@@ -311,13 +314,13 @@ func kpmVectors(s *set) {
 			}
 		}
 		if reason != "" {
-			s.invalid(reason, in, flags...)
+			s.Invalid(reason, in, flags...)
 			return
 		}
 		q, ratio := kpm(mu, eps)
-		s.valid(in, kpmOut{digitList(q), digits(ratio)}, flags...)
+		s.Valid(in, kpmOut{reals.DigitList(q), reals.Digits(ratio)}, flags...)
 	})
-	s.invalid("shape", kpmIn{[]string{}, hexFloat(1)}, "short")
+	s.Invalid("shape", kpmIn{[]string{}, values.HexFloat(1)}, "short")
 }
 
 type hilbertIn struct {
@@ -337,11 +340,11 @@ type hilbertOut struct {
 
 // logRatio writes the logarithm of a rational that is at least 1.
 func logRatio(x *big.Rat) (*big.Float, string) {
-	v := realInt(0)
+	v := reals.Int(0)
 	if x.Cmp(big.NewRat(1, 1)) > 0 {
-		v = rlog(realRat(x))
+		v = reals.Log(reals.Rat(x))
 	}
-	return v, digits(v)
+	return v, reals.Digits(v)
 }
 
 // distance returns Hilbert's distance as the rational whose logarithm it is; nil for infinity.
@@ -367,9 +370,9 @@ func distance(x, y []float64) *big.Rat {
 }
 
 func contraction(d *big.Float) (tau, rest string) {
-	e := rexp(rmul(d, realFloat(-0.5)))
-	den := radd(realInt(1), e)
-	return digits(rdiv(rsub(realInt(1), e), den)), digits(rdiv(rmul(realInt(2), e), den))
+	e := reals.Exp(reals.Mul(d, reals.Float(-0.5)))
+	den := reals.Add(reals.Int(1), e)
+	return reals.Digits(reals.Quo(reals.Sub(reals.Int(1), e), den)), reals.Digits(reals.Quo(reals.Mul(reals.Int(2), e), den))
 }
 
 // hilbertDice are what the cases of all operations draw first.
@@ -380,37 +383,37 @@ type hilbertDice struct {
 	flag, why     string
 }
 
-func (d hilbertDice) number(r *rng) float64 {
-	return pick(r, grain(r, d.coarse), grain(r, d.coarse), 1, float64(r.intn(9)), 0x1p-1074, 1e300, 0)
+func (d hilbertDice) number(r *values.RNG) float64 {
+	return values.Pick(r, values.Grain(r, d.coarse), values.Grain(r, d.coarse), 1, float64(r.Intn(9)), 0x1p-1074, 1e300, 0)
 }
 
-func hilbertVectors(s *set) {
-	r := &s.rng
-	s.until(230, 110, func(n int) {
-		d := hilbertDice{coarse: r.chance(50), size: pick(r, 1, 2, 3, 5, 8), spoil: n%3 == 2, why: "finite"}
-		if d.bad, d.flag = pickBad(r); d.bad < 0 && !math.IsInf(d.bad, 0) {
+func hilbertVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(230, 110, func(n int) {
+		d := hilbertDice{coarse: r.Chance(50), size: values.Pick(r, 1, 2, 3, 5, 8), spoil: n%3 == 2, why: "finite"}
+		if d.bad, d.flag = values.Bad(r); d.bad < 0 && !math.IsInf(d.bad, 0) {
 			d.why = "negative"
 		}
-		op := []func(*rng, hilbertDice) (hilbertIn, hilbertOut, string, []string){
+		op := []func(*values.RNG, hilbertDice) (hilbertIn, hilbertOut, string, []string){
 			hilbertDistance, hilbertLogs, hilbertMatrix, hilbertGibbs,
 		}[n/3%4]
 		in, out, reason, flags := op(r, d)
-		s.add(reason, in, out, flags...)
+		s.Add(reason, in, out, flags...)
 	})
 }
 
 // hilbertDistance draws the distance of two vectors.
-func hilbertDistance(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+func hilbertDistance(r *values.RNG, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
 	flags = []string{}
 	x, y := make([]float64, d.size), make([]float64, d.size)
-	near := r.chance(30)
+	near := r.Chance(30)
 	for i := range x {
 		x[i] = d.number(r)
 		y[i] = d.number(r)
 		if near {
-			y[i] = x[i] * (1 + float64(r.intn(3))*0x1p-52)
+			y[i] = x[i] * (1 + float64(r.Intn(3))*0x1p-52)
 		}
-		if (x[i] == 0) != (y[i] == 0) && r.chance(90) {
+		if (x[i] == 0) != (y[i] == 0) && r.Chance(90) {
 			x[i], y[i] = 1, 1
 		}
 	}
@@ -419,16 +422,16 @@ func hilbertDistance(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reaso
 	}
 	if d.spoil {
 		reason, flags = d.why, []string{d.flag}
-		switch r.intn(3) {
+		switch r.Intn(3) {
 		case 0:
-			x[r.intn(d.size)] = d.bad
+			x[r.Intn(d.size)] = d.bad
 		case 1:
-			y[r.intn(d.size)] = d.bad
+			y[r.Intn(d.size)] = d.bad
 		case 2:
 			y, reason, flags = append(y, 1), "shape", []string{"long"}
 		}
 	}
-	in = hilbertIn{Op: "distance", X: hexFloats(x), Y: hexFloats(y)}
+	in = hilbertIn{Op: "distance", X: values.HexFloats(x), Y: values.HexFloats(y)}
 	if reason == "" {
 		if far := distance(x, y); far == nil {
 			out.Distance, flags = "inf", append(flags, "infinite")
@@ -440,12 +443,12 @@ func hilbertDistance(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reaso
 }
 
 // hilbertLogs draws that of two vectors given by their logarithms.
-func hilbertLogs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+func hilbertLogs(r *values.RNG, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
 	flags = []string{}
 	x, y := make([]float64, d.size), make([]float64, d.size)
 	var low, high *big.Rat
 	for i := range x {
-		x[i], y[i] = (r.float()-0.5)*2000, pick(r, (r.float()-0.5)*2000, x[i], 0)
+		x[i], y[i] = (r.Float()-0.5)*2000, values.Pick(r, (r.Float()-0.5)*2000, x[i], 0)
 		diff := exact.Sub(exact.Rat(x[i]), exact.Rat(y[i]))
 		if low == nil {
 			low, high = diff, diff
@@ -453,8 +456,8 @@ func hilbertLogs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason st
 		low, high = exact.Min(low, diff), exact.Max(high, diff)
 	}
 	if d.spoil {
-		if r.chance(50) {
-			x[r.intn(d.size)], reason, flags = pick(r, math.NaN(), math.Inf(1)), "finite", []string{"nan"}
+		if r.Chance(50) {
+			x[r.Intn(d.size)], reason, flags = values.Pick(r, math.NaN(), math.Inf(1)), "finite", []string{"nan"}
 			if !slices.ContainsFunc(x, math.IsNaN) {
 				flags = []string{"infinite"}
 			}
@@ -462,7 +465,7 @@ func hilbertLogs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason st
 			x, reason, flags = x[1:], "shape", []string{"short"}
 		}
 	}
-	in = hilbertIn{Op: "log-distance", X: hexFloats(x), Y: hexFloats(y)}
+	in = hilbertIn{Op: "log-distance", X: values.HexFloats(x), Y: values.HexFloats(y)}
 	if reason == "" {
 		out.Distance = exact.Sub(high, low).RatString()
 	}
@@ -470,15 +473,15 @@ func hilbertLogs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason st
 }
 
 // hilbertMatrix draws the diameter of a matrix.
-func hilbertMatrix(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+func hilbertMatrix(r *values.RNG, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
 	flags = []string{}
-	a := make([][]float64, pick(r, 1, 2, 3, 4))
+	a := make([][]float64, values.Pick(r, 1, 2, 3, 4))
 	for i := range a {
 		for range d.size {
-			a[i] = append(a[i], max(d.number(r), pick(r, 0, 1.0/64)))
+			a[i] = append(a[i], max(d.number(r), values.Pick(r, 0, 1.0/64)))
 		}
 	}
-	if r.chance(20) {
+	if r.Chance(20) {
 		clear(a[0])
 		flags = append(flags, "zero-mass")
 	}
@@ -487,9 +490,9 @@ func hilbertMatrix(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason 
 	}
 	if d.spoil {
 		reason, flags = d.why, []string{d.flag}
-		a[r.intn(len(a))][r.intn(d.size)] = d.bad
+		a[r.Intn(len(a))][r.Intn(d.size)] = d.bad
 	}
-	in = hilbertIn{Op: "diameter", A: hexMatrix(a)}
+	in = hilbertIn{Op: "diameter", A: values.HexMatrix(a)}
 	if reason == "" {
 		out = matrixDiameter(a)
 		if out.Diameter == "inf" {
@@ -500,32 +503,32 @@ func hilbertMatrix(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason 
 }
 
 // hilbertGibbs draws that of a Gibbs kernel.
-func hilbertGibbs(r *rng, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
+func hilbertGibbs(r *values.RNG, d hilbertDice) (in hilbertIn, out hilbertOut, reason string, flags []string) {
 	flags = []string{}
-	c := make([][]float64, pick(r, 1, 2, 3, 4))
+	c := make([][]float64, values.Pick(r, 1, 2, 3, 4))
 	for i := range c {
 		for range d.size {
-			c[i] = append(c[i], grain(r, d.coarse)*pick(r, 1, 1, 100.0))
+			c[i] = append(c[i], values.Grain(r, d.coarse)*values.Pick(r, 1, 1, 100.0))
 		}
 	}
-	reg := pick(r, 0.5, 1, 0.125, 0.01, 7, r.float()+0.001)
+	reg := values.Pick(r, 0.5, 1, 0.125, 0.01, 7, r.Float()+0.001)
 	if len(c) != d.size {
 		flags = append(flags, "k!=kv")
 	}
 	if d.spoil {
 		reason, flags = d.why, []string{d.flag}
-		if r.chance(50) {
-			c[r.intn(len(c))][r.intn(d.size)] = d.bad
+		if r.Chance(50) {
+			c[r.Intn(len(c))][r.Intn(d.size)] = d.bad
 		} else {
-			reg, reason = pick(r, d.bad, 0, math.Inf(1)), "reg"
+			reg, reason = values.Pick(r, d.bad, 0, math.Inf(1)), "reg"
 			flags = []string{}
 		}
 	}
-	in = hilbertIn{Op: "gibbs", A: hexMatrix(c), Reg: hexFloat(reg)}
+	in = hilbertIn{Op: "gibbs", A: values.HexMatrix(c), Reg: values.HexFloat(reg)}
 	if reason == "" {
 		diameter := gibbs(c, reg)
 		out.Diameter = diameter.RatString()
-		out.Tau, out.OneMinusTau = contraction(realRat(diameter))
+		out.Tau, out.OneMinusTau = contraction(reals.Rat(diameter))
 	}
 	return in, out, reason, flags
 }
@@ -573,8 +576,8 @@ func matrixDiameter(a [][]float64) hilbertOut {
 // gibbs returns the diameter of exp(-c/reg).
 func gibbs(c [][]float64, reg float64) *big.Rat {
 	most := new(big.Rat)
-	for _, x := range matrix(c) {
-		for _, y := range matrix(c) {
+	for _, x := range values.Matrix(c) {
+		for _, y := range values.Matrix(c) {
 			for j := range x {
 				for l := range x {
 					most = exact.Max(most, exact.Sub(exact.Add(x[l], y[j]), exact.Add(x[j], y[l])))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 // file is a policy as docs/spec/policy.md has it, with its rows written out.
@@ -204,11 +205,11 @@ func (f file) order(i int) []int {
 
 // threshold returns where the greedy fill of input i ends.
 func (f file) threshold(i int) int {
-	sum := sumUnits(f.box.lo)
+	sum := values.Sum(f.box.lo)
 	order := f.order(i)
 	for _, j := range order {
-		sum.Add(sum, unit(f.box.hi[j]-f.box.lo[j]))
-		if sum.Cmp(unit(f.box.total())) >= 0 {
+		sum.Add(sum, values.Int(f.box.hi[j]-f.box.lo[j]))
+		if sum.Cmp(values.Int(f.box.total())) >= 0 {
 			return j
 		}
 	}
@@ -221,9 +222,9 @@ func (f file) row(i int) []uint64 {
 		return f.rows[i]
 	}
 	n := append([]uint64(nil), f.box.lo...)
-	rest := new(big.Int).Sub(unit(f.box.total()), sumUnits(n))
+	rest := new(big.Int).Sub(values.Int(f.box.total()), values.Sum(n))
 	for _, j := range f.order(i) {
-		width := unit(f.box.hi[j] - f.box.lo[j])
+		width := values.Int(f.box.hi[j] - f.box.lo[j])
 		if j == f.thresholds[i] {
 			if rest.Sign() < 0 || rest.Cmp(width) > 0 {
 				return f.fallback

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 // problem is a cost with a box of its columns and, for some kinds, a distribution on its rows.
@@ -16,28 +18,20 @@ type problem struct {
 	flags  []string
 }
 
-// grain is how fine random numbers are: multiples of 1/64 make ties and short fractions, others have 53 bits.
-func grain(r *rng, coarse bool) float64 {
-	if coarse {
-		return float64(r.intn(65)) / 64
-	}
-	return r.float()
-}
-
 // randomProblem returns a feasible problem, whose numbers lean to edges.
-func randomProblem(r *rng, most int) problem {
-	k, kv := r.between(1, most), r.between(1, most)
-	coarse := r.chance(65)
+func randomProblem(r *values.RNG, most int) problem {
+	k, kv := r.Between(1, most), r.Between(1, most)
+	coarse := r.Chance(65)
 	p := problem{}
-	scale := pick(r, 1, 1, 1, 0x1p-30, 1e12, 3)
+	scale := values.Pick(r, 1, 1, 1, 0x1p-30, 1e12, 3)
 	for range k {
 		row := make([]float64, kv)
 		for j := range row {
-			row[j] = grain(r, coarse) * scale
+			row[j] = values.Grain(r, coarse) * scale
 		}
 		p.c = append(p.c, row)
 	}
-	switch r.intn(6) {
+	switch r.Intn(6) {
 	case 0: // a metric: a ring
 		for i := range k {
 			for j := range kv {
@@ -48,13 +42,13 @@ func randomProblem(r *rng, most int) problem {
 	case 1: // one size of cost for all
 		for i := range p.c {
 			for j := range p.c[i] {
-				p.c[i][j] = pick(r, 0, 1.0)
+				p.c[i][j] = values.Pick(r, 0, 1.0)
 			}
 		}
 	}
 	p.flags = costFlags(p.c)
 	for range k {
-		p.mu = append(p.mu, pick(r, grain(r, coarse), grain(r, coarse), float64(r.intn(100)), 0))
+		p.mu = append(p.mu, values.Pick(r, values.Grain(r, coarse), values.Grain(r, coarse), float64(r.Intn(100)), 0))
 	}
 	if !slices.ContainsFunc(p.mu, func(v float64) bool { return v > 0 }) {
 		p.mu[0] = 1
@@ -65,21 +59,21 @@ func randomProblem(r *rng, most int) problem {
 	p.lo, p.hi = make([]float64, kv), make([]float64, kv)
 	for {
 		for j := range kv {
-			p.lo[j] = grain(r, coarse) / float64(kv) * pick(r, 0, 0.5, 1)
-			p.hi[j] = p.lo[j] + grain(r, coarse)*pick(r, 0, 1.0, 2)/float64(kv)*1.5
+			p.lo[j] = values.Grain(r, coarse) / float64(kv) * values.Pick(r, 0, 0.5, 1)
+			p.hi[j] = p.lo[j] + values.Grain(r, coarse)*values.Pick(r, 0, 1.0, 2)/float64(kv)*1.5
 		}
-		switch r.intn(8) {
+		switch r.Intn(8) {
 		case 0: // the same factor for all
 			for j := range kv {
 				p.hi[j] = 8 * p.lo[j]
 			}
 		case 1:
-			p.hi[r.intn(kv)] = pick(r, 1, 1e300, 2)
+			p.hi[r.Intn(kv)] = values.Pick(r, 1, 1e300, 2)
 		case 2:
-			j := r.intn(kv)
+			j := r.Intn(kv)
 			p.lo[j], p.hi[j] = 0, 0
 		case 3:
-			p.lo[r.intn(kv)] = pick(r, 0x1p-1074, 0x1p-1040, 0)
+			p.lo[r.Intn(kv)] = values.Pick(r, 0x1p-1074, 0x1p-1040, 0)
 		}
 		for j := range kv {
 			p.hi[j] = max(p.hi[j], p.lo[j])
@@ -165,17 +159,17 @@ func boxOf(lo, hi []float64) (reason string, l, h []*big.Rat) {
 }
 
 // tight makes the sum of one side of the bounds 1, exactly or up to rounding.
-func (p *problem) tight(r *rng) {
+func (p *problem) tight(r *values.RNG) {
 	side := p.lo
-	if r.chance(50) {
+	if r.Chance(50) {
 		side = p.hi
 	}
 	n := len(side)
-	switch r.intn(3) {
+	switch r.Intn(3) {
 	case 0: // in quarters of 2^-4
 		rest := 64
 		for j := range side {
-			units := r.intn(rest + 1)
+			units := r.Intn(rest + 1)
 			if j == n-1 {
 				units = rest
 			}
@@ -186,7 +180,7 @@ func (p *problem) tight(r *rng) {
 		for j := range side {
 			side[j] = 1 / float64(n)
 		}
-		side[0] += pick(r, 1e-13, -1e-13, 5e-13, -5e-13, 0x1p-52, -0x1p-52)
+		side[0] += values.Pick(r, 1e-13, -1e-13, 5e-13, -5e-13, 0x1p-52, -0x1p-52)
 		side[0] = max(side[0], 0)
 	case 2:
 		for j := range side {
@@ -199,35 +193,35 @@ func (p *problem) tight(r *rng) {
 }
 
 // broken returns a problem that must be refused, and why.
-func broken(r *rng, p problem) (problem, string, []string) {
-	j, i := r.intn(len(p.lo)), r.intn(len(p.c))
-	bad, flag := pickBad(r)
-	switch r.intn(9) {
+func broken(r *values.RNG, p problem) (problem, string, []string) {
+	j, i := r.Intn(len(p.lo)), r.Intn(len(p.c))
+	bad, flag := values.Bad(r)
+	switch r.Intn(9) {
 	case 0:
 		p.lo[j] = bad
 	case 1:
 		p.hi[j] = bad
 	case 2:
-		p.c[i][r.intn(len(p.lo))] = bad
+		p.c[i][r.Intn(len(p.lo))] = bad
 	case 3:
 		p.lo, flag = append(p.lo, 0), "long"
 	case 4:
 		p.hi, flag = p.hi[:len(p.hi)-1], "short"
 	case 5: // too much, by a little more than rounding
 		flag = "sums-out"
-		share := (1 + pick(r, 4e-12, 1e-9, 0.5, 1e300)) / float64(len(p.lo))
+		share := (1 + values.Pick(r, 4e-12, 1e-9, 0.5, 1e300)) / float64(len(p.lo))
 		for j := range p.lo {
 			p.lo[j], p.hi[j] = share, 2*share
 		}
 	case 6: // too little
 		flag = "sums-out"
-		share := (1 - pick(r, 4e-12, 1e-9, 0.5, 1)) / float64(len(p.lo))
+		share := (1 - values.Pick(r, 4e-12, 1e-9, 0.5, 1)) / float64(len(p.lo))
 		for j := range p.lo {
 			p.lo[j], p.hi[j] = share/2, share
 		}
 	case 7:
 		flag = "wrong-order"
-		p.lo[j], p.hi[j] = p.hi[j]+pick(r, 0x1p-60, 0.25, 0x1p-1074), p.lo[j]
+		p.lo[j], p.hi[j] = p.hi[j]+values.Pick(r, 0x1p-60, 0.25, 0x1p-1074), p.lo[j]
 		if p.lo[j] <= p.hi[j] {
 			p.lo[j] = p.hi[j] + 0.5
 		}
@@ -236,7 +230,7 @@ func broken(r *rng, p problem) (problem, string, []string) {
 			p.hi[j] = math.NaN()
 			return p, "finite", []string{"nan"}
 		}
-		switch r.intn(4) {
+		switch r.Intn(4) {
 		case 0:
 			p.mu[i] = bad
 		case 1:
@@ -272,11 +266,6 @@ func faultOf(p problem) string {
 		}
 	}
 	return reason
-}
-
-func pickBad(r *rng) (float64, string) {
-	n := r.intn(5)
-	return []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, -0x1p-1074}[n], []string{"nan", "infinite", "infinite", "negative", "negative"}[n]
 }
 
 type phiIn struct {
@@ -330,9 +319,9 @@ func threshold(c, lo, hi []float64) float64 {
 	panic("a fill that does not end")
 }
 
-func phiVectors(s *set) {
-	r := &s.rng
-	s.until(260, 120, func(n int) {
+func phiVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(260, 120, func(n int) {
 		p := randomProblem(r, 6)
 		if n%5 == 0 {
 			p.tight(r)
@@ -343,29 +332,29 @@ func phiVectors(s *set) {
 		if n%3 == 2 {
 			p, reason, p.flags = broken(r, p)
 		}
-		in := phiIn{hexMatrix(p.c), hexFloats(p.lo), hexFloats(p.hi)}
+		in := phiIn{values.HexMatrix(p.c), values.HexFloats(p.lo), values.HexFloats(p.hi)}
 		why, l, h := boxOf(p.lo, p.hi)
 		if reason != "" || why != "" {
 			if reason == "" {
 				reason = why
 			}
-			s.invalid(reason, in, p.flags...)
+			s.Invalid(reason, in, p.flags...)
 			return
 		}
 		var phi []*big.Rat
 		out := phiOut{}
-		for i, row := range matrix(p.c) {
+		for i, row := range values.Matrix(p.c) {
 			v, _ := exact.Greedy(row, l, h)
 			tau := threshold(p.c[i], p.lo, p.hi)
-			must(exact.Cut(exact.Rat(tau), row, l, h).Cmp(v) == 0, "the cut at tau does not touch phi")
+			values.Must(exact.Cut(exact.Rat(tau), row, l, h).Cmp(v) == 0, "the cut at tau does not touch phi")
 			phi = append(phi, v)
-			out.Tau = append(out.Tau, hexFloat(tau))
+			out.Tau = append(out.Tau, values.HexFloat(tau))
 			if v.Cmp(phi[out.Argmax]) > 0 {
 				out.Argmax = i
 			}
 		}
-		out.Phi, out.F = ratios(phi), phi[out.Argmax].RatString()
-		s.valid(in, out, p.flags...)
+		out.Phi, out.F = values.Ratios(phi), phi[out.Argmax].RatString()
+		s.Valid(in, out, p.flags...)
 	})
 }
 
@@ -389,9 +378,9 @@ type projectOut struct {
 	G     []string    `json:"g"`
 }
 
-func projectVectors(s *set) {
-	r := &s.rng
-	s.until(220, 110, func(n int) {
+func projectVectors(s *cases.Set) {
+	r := &s.RNG
+	s.Until(220, 110, func(n int) {
 		p := randomProblem(r, 5)
 		if n%5 == 0 {
 			p.tight(r)
@@ -401,19 +390,19 @@ func projectVectors(s *set) {
 		if n%3 == 2 {
 			p, reason, p.flags = broken(r, p)
 		}
-		in := projectIn{hexMatrix(p.c), hexFloats(p.mu), hexFloats(p.lo), hexFloats(p.hi)}
+		in := projectIn{values.HexMatrix(p.c), values.HexFloats(p.mu), values.HexFloats(p.lo), values.HexFloats(p.hi)}
 		why, l, h := boxOf(p.lo, p.hi)
 		if reason == "" {
 			reason = why
 		}
 		if reason != "" {
-			s.invalid(reason, in, p.flags...)
+			s.Invalid(reason, in, p.flags...)
 			return
 		}
 		mu, err := exact.Distribution(p.mu)
-		must(err == nil, "no distribution")
-		value, plan, f, g := solve(matrix(p.c), mu, l, h)
-		out := projectOut{Value: value.RatString(), Plan: []planEntry{}, F: ratios(f), G: ratios(g)}
+		values.Must(err == nil, "no distribution")
+		value, plan, f, g := solve(values.Matrix(p.c), mu, l, h)
+		out := projectOut{Value: value.RatString(), Plan: []planEntry{}, F: values.Ratios(f), G: values.Ratios(g)}
 		for i, row := range plan {
 			for j, v := range row {
 				if v.Sign() > 0 {
@@ -421,7 +410,7 @@ func projectVectors(s *set) {
 				}
 			}
 		}
-		s.valid(in, out, p.flags...)
+		s.Valid(in, out, p.flags...)
 	})
 }
 
@@ -508,7 +497,7 @@ func (t *transport) push() {
 			end = v
 		}
 	}
-	must(end >= 0, "no path")
+	values.Must(end >= 0, "no path")
 	amount, start := t.free, end
 	if end < sink {
 		amount = t.want[end-k]
@@ -551,22 +540,22 @@ func proved(c [][]*big.Rat, mu, l, h []*big.Rat, plan [][]*big.Rat, f, g []*big.
 	for i, row := range plan {
 		sum := new(big.Rat)
 		for j, v := range row {
-			must(v.Sign() >= 0, "a plan below zero")
+			values.Must(v.Sign() >= 0, "a plan below zero")
 			value.Add(value, exact.Mul(c[i][j], v))
 			q[j].Add(q[j], v)
 			sum.Add(sum, v)
 		}
-		must(sum.Cmp(mu[i]) == 0, "a row of the plan")
+		values.Must(sum.Cmp(mu[i]) == 0, "a row of the plan")
 		dual.Add(dual, exact.Mul(mu[i], f[i]))
 	}
 	for j := range q {
-		must(q[j].Cmp(l[j]) >= 0 && q[j].Cmp(h[j]) <= 0, "a plan outside the box")
+		values.Must(q[j].Cmp(l[j]) >= 0 && q[j].Cmp(h[j]) <= 0, "a plan outside the box")
 		dual.Add(dual, exact.Min(exact.Mul(l[j], g[j]), exact.Mul(h[j], g[j])))
 		for i := range mu {
-			must(exact.Add(f[i], g[j]).Cmp(c[i][j]) <= 0, "potentials")
+			values.Must(exact.Add(f[i], g[j]).Cmp(c[i][j]) <= 0, "potentials")
 		}
 	}
-	must(dual.Cmp(value) == 0, "the dual value is not the cost of the plan")
+	values.Must(dual.Cmp(value) == 0, "the dual value is not the cost of the plan")
 	return value
 }
 
@@ -605,7 +594,7 @@ func potentials(c, plan [][]*big.Rat, l, h []*big.Rat) (f, g []*big.Rat) {
 		return true
 	}
 	for round, changed := 0, true; changed; round++ {
-		must(round <= k+kv+2, "a cheaper plan")
+		values.Must(round <= k+kv+2, "a cheaper plan")
 		changed = false
 		for i := range u {
 			for j := range v {

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 type releaseIn struct {
@@ -163,29 +165,29 @@ func unitsOf(counts []float64) (units []*big.Int, sum *big.Int) {
 	for i, v := range counts {
 		x := exact.Rat(v)
 		if s := 62 - e; s >= 0 {
-			x.Mul(x, power(s))
+			x.Mul(x, values.Power(s))
 		} else {
-			x.Quo(x, power(-s))
+			x.Quo(x, values.Power(-s))
 		}
-		units[i] = floor(x)
+		units[i] = values.Floor(x)
 		sum.Add(sum, units[i])
 	}
 	return units, sum
 }
 
 // boundaryWord returns the first word that draws an input after the first few, or the last one that does not.
-func boundaryWord(r *rng, counts []float64) uint64 {
+func boundaryWord(r *values.RNG, counts []float64) uint64 {
 	units, sum := unitsOf(counts)
 	c := new(big.Int)
-	for _, u := range units[:r.intn(len(units))] {
+	for _, u := range units[:r.Intn(len(units))] {
 		c.Add(c, u)
 	}
-	word := ceil(new(big.Rat).SetFrac(new(big.Int).Lsh(c, 64), sum))
-	if r.chance(50) {
+	word := values.Ceil(new(big.Rat).SetFrac(new(big.Int).Lsh(c, 64), sum))
+	if r.Chance(50) {
 		word.Sub(word, big.NewInt(1))
 	}
 	if !word.IsUint64() {
-		return r.next()
+		return r.Next()
 	}
 	return word.Uint64()
 }
@@ -193,7 +195,7 @@ func boundaryWord(r *rng, counts []float64) uint64 {
 // pickInput returns the input that a word draws.
 func pickInput(counts []float64, word uint64) int {
 	units, sum := unitsOf(counts)
-	t := new(big.Int).Mul(unit(word), sum)
+	t := new(big.Int).Mul(values.Int(word), sum)
 	t.Rsh(t, 64)
 	c := new(big.Int)
 	for i, u := range units {
@@ -236,7 +238,7 @@ func (f file) release(private, random []byte, projected []float64) (index int, u
 const cleanProvenance = `{"geometry":"public","geometry_epsilon":null,"base_measure":"data-independent","base_measure_epsilon":null,"note":""}`
 
 // samplePolicies are the policies of the vectors, by what is special about them.
-func samplePolicies(r *rng) []file {
+func samplePolicies(r *values.RNG) []file {
 	e := expos{}
 	named := func(kv, bits int, epsilon string) integerBox {
 		for {
@@ -292,41 +294,41 @@ func samplePolicies(r *rng) []file {
 }
 
 // privates returns private data for a policy: usable, and not.
-func (f file) privates(r *rng) []byte {
+func (f file) privates(r *values.RNG) []byte {
 	name := func(i int) string {
 		s := f.label(i)
-		if i < len(f.aliases) && r.chance(30) {
+		if i < len(f.aliases) && r.Chance(30) {
 			s = f.aliases[i].label
 		}
-		if strings.ContainsAny(s, `,"`) || r.chance(10) {
+		if strings.ContainsAny(s, `,"`) || r.Chance(10) {
 			s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 		}
 		return s
 	}
 	count := func() string {
-		return pick(r, "1", "0", "12", "0.5", "1e-3", "9007199254740992", "1e-320", "3.", "007", "2E+2", strconv.Itoa(r.intn(1000)), "0.1",
-			strconv.FormatFloat(r.float(), 'g', -1, 64), "5e-324", "1e-400", "4503599627370497.5")
+		return values.Pick(r, "1", "0", "12", "0.5", "1e-3", "9007199254740992", "1e-320", "3.", "007", "2E+2", strconv.Itoa(r.Intn(1000)), "0.1",
+			strconv.FormatFloat(r.Float(), 'g', -1, 64), "5e-324", "1e-400", "4503599627370497.5")
 	}
 	var b strings.Builder
 	users := ""
-	switch r.intn(6) {
+	switch r.Intn(6) {
 	case 0:
 		b.WriteString("label,count\n")
 	case 1:
 		b.WriteString("user,label,count\n")
-		users = pick(r, "u17,", `"a,b",`, "ü,")
+		users = values.Pick(r, "u17,", `"a,b",`, "ü,")
 	case 2:
 		b.WriteString("\xef\xbb\xbf")
 	}
-	end := pick(r, "\n", "\n", "\r\n", "\n\n")
-	for range r.between(0, 5) {
-		b.WriteString(users + name(r.intn(f.inputs)) + "," + count() + end)
+	end := values.Pick(r, "\n", "\n", "\r\n", "\n\n")
+	for range r.Between(0, 5) {
+		b.WriteString(users + name(r.Intn(f.inputs)) + "," + count() + end)
 	}
-	if r.chance(25) {
-		b.WriteString(users + pick(r, f.oddLines()...))
+	if r.Chance(25) {
+		b.WriteString(users + values.Pick(r, f.oddLines()...))
 	}
 	data := []byte(b.String())
-	switch r.intn(12) {
+	switch r.Intn(12) {
 	case 0:
 		data = zip(data)
 	case 1:
@@ -334,9 +336,9 @@ func (f file) privates(r *rng) []byte {
 		data = append(zip(data[:half]), zip(data[half:])...)
 	case 2:
 		data = zip(data)
-		data[len(data)-r.between(1, 8)] ^= 1
+		data[len(data)-r.Between(1, 8)] ^= 1
 	case 3:
-		if data = zip(data); r.chance(50) {
+		if data = zip(data); r.Chance(50) {
 			data = append(data, 0)
 		} else {
 			data = data[:len(data)-1]
@@ -363,7 +365,7 @@ func (f file) oddLines() []string {
 
 // telling changes the bytes that draw the index to some that tell apart, of a few tries, as many as can be of the row,
 // the fallback, the row of the mixture and the solver's answer.
-func (f file) telling(r *rng, private, random []byte, projected []float64) {
+func (f file) telling(r *values.RNG, private, random []byte, projected []float64) {
 	mixture := f
 	mixture.mode = "mixture"
 	best, kept := 0, slices.Clone(random[8:])
@@ -383,24 +385,24 @@ func (f file) telling(r *rng, private, random []byte, projected []float64) {
 		if len(seen) > best {
 			best, kept = len(seen), slices.Clone(random[8:])
 		}
-		copy(random[8:], r.bytes(len(kept)))
+		copy(random[8:], r.Bytes(len(kept)))
 	}
 	copy(random[8:], kept)
 }
 
-func releaseVectors(s *set) {
-	r := &s.rng
+func releaseVectors(s *cases.Set) {
+	r := &s.RNG
 	policies := samplePolicies(r)
 	for n, f := range policies {
 		for i, spoiled := range f.spoiled() {
 			if (n+i)%4 != 0 && !slices.Contains(spoiled.flags, "one-unit-out") { // every rule is broken in some policies
 				continue
 			}
-			s.invalid("policy", releaseIn{Policy: spoiled.text, Private: "", Random: hex.EncodeToString(make([]byte, 16))}, spoiled.flags...)
+			s.Invalid("policy", releaseIn{Policy: spoiled.text, Private: "", Random: hex.EncodeToString(make([]byte, 16))}, spoiled.flags...)
 		}
 	}
 	odd := policies[1].oddLines() // of the second policy, each once
-	s.until(240, 140, func(n int) {
+	s.Until(240, 140, func(n int) {
 		f := policies[n%len(policies)]
 		private := f.privates(r)
 		if n < len(odd) {
@@ -408,16 +410,16 @@ func releaseVectors(s *set) {
 			private = []byte(odd[n])
 		}
 		need := 8 + (f.box.bits+7)/8
-		random := r.bytes(need)
+		random := r.Bytes(need)
 		flags := append(epsFlags(f.box.epsilon), bitsFlags(f.box.bits)...)
-		if counts := f.read(private); counts != nil && r.chance(60) {
+		if counts := f.read(private); counts != nil && r.Chance(60) {
 			binary.LittleEndian.PutUint64(random, boundaryWord(r, counts))
 			flags = append(flags, "boundary")
 		}
 		in := releaseIn{Policy: f.text(), Private: hex.EncodeToString(private)}
 		if n%37 == 36 {
-			in.Random = hex.EncodeToString(random[:r.intn(need)])
-			s.invalid("random", in, "short")
+			in.Random = hex.EncodeToString(random[:r.Intn(need)])
+			s.Invalid("random", in, "short")
 			return
 		}
 		var projected []float64
@@ -426,7 +428,7 @@ func releaseVectors(s *set) {
 			for j, v := range f.box.row(r) {
 				projected[j] = math.Ldexp(float64(v), -f.box.bits)
 			}
-			style := r.intn(6)
+			style := r.Intn(6)
 			if n >= 200 { // the edge of the slack, for data that are usable
 				style, private = 3, []byte(f.label(0)+",1")
 				in.Private = hex.EncodeToString(private)
@@ -435,13 +437,13 @@ func releaseVectors(s *set) {
 			case 0:
 				projected = nil
 			case 1:
-				projected[0] = pick(r, math.NaN(), -0x1p-30, math.Inf(1), 3)
+				projected[0] = values.Pick(r, math.NaN(), -0x1p-30, math.Inf(1), 3)
 			case 2:
 				projected = projected[1:]
 			case 3:
-				projected[len(projected)-1] += pick(r, 0x1p-21, 0x1p-19)
+				projected[len(projected)-1] += values.Pick(r, 0x1p-21, 0x1p-19)
 			}
-			in.Projected = hexFloats(projected)
+			in.Projected = values.HexFloats(projected)
 			flags = append(flags, "projection")
 			if len(in.Projected) == 0 {
 				in.Projected = nil
@@ -462,6 +464,6 @@ func releaseVectors(s *set) {
 		if f.inputs != len(f.box.lo) {
 			flags = append(flags, "k!=kv")
 		}
-		s.valid(in, releaseOut{f.id(), usable, index, report(f.id(), index)}, flags...)
+		s.Valid(in, releaseOut{f.id(), usable, index, report(f.id(), index)}, flags...)
 	})
 }

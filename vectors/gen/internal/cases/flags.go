@@ -1,4 +1,4 @@
-package main
+package cases
 
 // flagNotes say what a flag, or a reason to refuse, means. They go into the files that use them.
 var flagNotes = map[string]string{
