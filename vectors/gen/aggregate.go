@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/wpm-go/wpm/vectors/gen/internal/box"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
@@ -114,9 +115,9 @@ func merge(a, b countsFile) countsFile {
 	return c
 }
 
-// count reads a file of reports, a line each with blanks around it.
-func (f file) count(name, epoch, text string) countsFile {
-	c := countsFile{policy: f.id(), epoch: epoch, reports: make([]uint64, len(f.box.lo))}
+// countReports reads a file of reports for policy f, a line each with blanks around it.
+func countReports(f file, name, epoch, text string) countsFile {
+	c := countsFile{policy: f.id(), epoch: epoch, reports: make([]uint64, len(f.box.Lo))}
 	lines := uint64(0)
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.Trim(line, " \t\r")
@@ -126,16 +127,16 @@ func (f file) count(name, epoch, text string) countsFile {
 		lines++
 		b, err := hex.DecodeString(line)
 		switch malformed := err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
-		case malformed || littleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
+		case malformed || box.LittleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
 			c.refused[0]++
 		case hex.EncodeToString(b[4:36]) != f.id():
 			c.refused[1]++
 		default:
-			j := littleEndian(b[36:], 32).Uint64()
+			j := box.LittleEndian(b[36:], 32).Uint64()
 			switch {
-			case j >= uint64(len(f.box.lo)):
+			case j >= uint64(len(f.box.Lo)):
 				c.refused[2]++
-			case f.box.hi[j] == 0:
+			case f.box.Hi[j] == 0:
 				c.refused[3]++
 			default:
 				c.reports[j]++
@@ -151,17 +152,17 @@ func aggregateVectors(s *cases.Set) {
 	var policies []file
 	for kv := range 3 { // each with outputs that are never released
 		f := file{
-			box:  integerBox{"1", 8, []uint64{60, 40, 0, 30}[:2+kv], []uint64{163, 108, 0, 81}[:2+kv]},
+			box:  box.Box{Epsilon: "1", Bits: 8, Lo: []uint64{60, 40, 0, 30}[:2+kv], Hi: []uint64{163, 108, 0, 81}[:2+kv]},
 			mode: "projection", workLimit: 1000, inputs: 2, provenance: cleanProvenance, metadata: "{}", certificate: "null", cost: "null",
 		}
-		f.fallback = f.box.row(r)
+		f.fallback = f.box.Row(r)
 		policies = append(policies, f)
 	}
 	shardNames := []string{"a", "b.txt", "eu/west 1.txt.gz", "zürich", "part 07", "~", "z"}
 	epochs := []string{"", "2026-07", "e", strings.Repeat("x", 64), "a:b_c.d-1"}
 	s.Until(205, 105, func(n int) {
 		f := values.Pick(r, policies...)
-		kv := len(f.box.lo)
+		kv := len(f.box.Lo)
 		switch n % 4 {
 		case 0: // a file of reports
 			var b strings.Builder
@@ -177,7 +178,7 @@ func aggregateVectors(s *cases.Set) {
 				b.WriteString(report(f.id(), 0))
 			}
 			in := aggregateIn{Op: "count", Policy: f.text(), Name: values.Pick(r, shardNames...), Epoch: values.Pick(r, epochs...), File: b.String()}
-			s.Valid(in, aggregateOut{f.count(in.Name, in.Epoch, in.File).text()})
+			s.Valid(in, aggregateOut{countReports(f, in.Name, in.Epoch, in.File).text()})
 		case 1, 2: // two parts
 			epoch := values.Pick(r, epochs...)
 			cut := r.Between(1, len(shardNames)-1)

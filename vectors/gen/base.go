@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/problem"
 	"github.com/wpm-go/wpm/vectors/gen/internal/reals"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
@@ -227,7 +228,7 @@ func baseVectors(s *cases.Set) {
 			}
 		}
 		eps := values.Pick(r, 0, 0.125, 0.5, 1, 2, 4.75, 8, 12, 20, 3*r.Float())
-		flags := costFlags(c)
+		flags := problem.CostFlags(c)
 		switch {
 		case eps == 0:
 			flags = append(flags, "zero-eps")

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/box"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
@@ -170,7 +171,7 @@ func boxVectors(s *cases.Set) {
 	r := &s.RNG
 	put := func(epsilon string, bits int, m []float64, flags ...string) {
 		in := boxIn{epsilon, bits, values.HexFloats(m)}
-		flags = append(append(flags, epsFlags(epsilon)...), bitsFlags(bits)...)
+		flags = append(append(flags, box.EpsFlags(epsilon)...), box.BitsFlags(bits)...)
 		support := 0
 		for _, v := range m {
 			if v > 0 {
@@ -189,7 +190,7 @@ func boxVectors(s *cases.Set) {
 			s.Valid(in, boxOut{values.Decimals(lo), values.Decimals(hi)}, append(flags, more...)...)
 		}
 	}
-	for _, text := range badEpsilons {
+	for _, text := range box.BadEpsilons {
 		s.Invalid("epsilon", boxIn{text, 16, values.HexFloats([]float64{0.5, 0.5})})
 	}
 	for _, bits := range []int{0, -1, 63, 64, 1000} {
@@ -199,7 +200,7 @@ func boxVectors(s *cases.Set) {
 	for n := range 12 {
 		m := []float64{0.25, 0.5, 0.25, 0.25}
 		m[n%4] = []float64{math.NaN(), math.Inf(1), -0.25, -0x1p-1074, math.Inf(-1), -1}[n%6]
-		s.Invalid("base", boxIn{values.Pick(r, epsilons[:8]...), 32, values.HexFloats(m)}, [][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
+		s.Invalid("base", boxIn{values.Pick(r, box.Epsilons[:8]...), 32, values.HexFloats(m)}, [][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
 	}
 	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{0, 0})}, "zero-mass")
 	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{0x1p-1074})}, "denormal")
@@ -208,7 +209,7 @@ func boxVectors(s *cases.Set) {
 	put("1", 1, []float64{0.4, 0.3, 0.3})
 	put("0.5", 2, []float64{0.2, 0.2, 0.2, 0.2, 0.2})
 	s.Until(280, 130, func(n int) {
-		epsilon := values.Pick(r, epsilons...)
+		epsilon := values.Pick(r, box.Epsilons...)
 		kv := values.Pick(r, 1, 2, 3, 4, 5, 8, 13)
 		m, flags := randomBase(r, epsilon, kv)
 		if n%4 == 0 { // out of range, by a little or by much

@@ -7,28 +7,10 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/box"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
-
-// first returns the first j with n_0 + .. + n_j > x.
-func first(n []uint64, x *big.Int) int {
-	c := new(big.Int)
-	for j, v := range n {
-		if c.Add(c, values.Int(v)).Cmp(x) > 0 {
-			return j
-		}
-	}
-	panic("a word beyond the total")
-}
-
-// littleEndian returns the low bits of bytes, the first of which is the lowest.
-func littleEndian(b []byte, bits int) *big.Int {
-	b = slices.Clone(b)
-	slices.Reverse(b)
-	mask := new(big.Int).Lsh(big.NewInt(1), uint(bits))
-	return new(big.Int).And(new(big.Int).SetBytes(b), mask.Sub(mask, big.NewInt(1)))
-}
 
 // wordBytes returns the bytes that a draw reads for the word x; high fills the bits that it does not look at.
 func wordBytes(x *big.Int, bits int, high uint64) []byte {
@@ -66,7 +48,7 @@ func sampleVectors(s *cases.Set) {
 		for j := range w {
 			w[j] = cuts[j+1] - cuts[j]
 		}
-		flags := bitsFlags(bits)
+		flags := box.BitsFlags(bits)
 		if slices.Contains(w, 0) {
 			flags = append(flags, "zero-mass")
 		}
@@ -78,7 +60,7 @@ func sampleVectors(s *cases.Set) {
 			if x < total {
 				b := wordBytes(values.Int(x), bits, r.Next())
 				more := append(slices.Clone(flags), "boundary")
-				s.Valid(sampleIn{bits, values.Decimals(w), hex.EncodeToString(b)}, sampleOut{first(w, littleEndian(b, bits))}, more...)
+				s.Valid(sampleIn{bits, values.Decimals(w), hex.EncodeToString(b)}, sampleOut{box.First(w, box.LittleEndian(b, bits))}, more...)
 			}
 		}
 		need := (bits + 7) / 8
@@ -115,97 +97,27 @@ type roundOut struct {
 	Weights []string `json:"weights"`
 }
 
-// roundInto is the rounding rule in rationals.
-func roundInto(b integerBox, q []float64) []uint64 {
-	kv := len(b.lo)
-	n, fraction := make([]*big.Int, kv), make([]*big.Rat, kv)
-	rest := values.Int(b.total())
-	for j := range n {
-		lo, hi := values.Int(b.lo[j]), values.Int(b.hi[j])
-		n[j], fraction[j] = lo, new(big.Rat)
-		switch {
-		case j >= len(q) || math.IsNaN(q[j]) || math.IsInf(q[j], -1):
-		case math.IsInf(q[j], 1):
-			n[j] = hi
-		default:
-			x := exact.Mul(exact.Rat(q[j]), values.Power(b.bits))
-			whole := values.Floor(x)
-			switch {
-			case whole.Cmp(lo) < 0:
-			case whole.Cmp(hi) >= 0:
-				n[j] = hi
-			default:
-				n[j], fraction[j] = whole, exact.Sub(x, new(big.Rat).SetInt(whole))
-			}
-		}
-		n[j] = new(big.Int).Set(n[j])
-		rest.Sub(rest, n[j])
-	}
-	// Too much: the first columns give back, down to lo.
-	for j := range n {
-		if rest.Sign() < 0 {
-			give := new(big.Int).Sub(n[j], values.Int(b.lo[j]))
-			if over := new(big.Int).Neg(rest); give.Cmp(over) > 0 {
-				give = over
-			}
-			n[j].Sub(n[j], give)
-			rest.Add(rest, give)
-			if rest.Sign() == 0 {
-				break
-			}
-		}
-	}
-	// Too little: a unit to the largest fractions, the first of equals, then to the first columns, up to hi.
-	order := make([]int, kv)
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return fraction[j].Cmp(fraction[i]) })
-	given := make([]bool, kv)
-	for _, j := range order {
-		if rest.Sign() > 0 && fraction[j].Sign() > 0 {
-			n[j].Add(n[j], big.NewInt(1))
-			rest.Sub(rest, big.NewInt(1))
-			given[j] = true
-		}
-	}
-	for j := range n {
-		add := new(big.Int).Sub(values.Int(b.hi[j]), n[j])
-		if add.Cmp(rest) > 0 {
-			add.Set(rest)
-		}
-		n[j].Add(n[j], add)
-		rest.Sub(rest, add)
-	}
-	values.Must(rest.Sign() == 0, "a rounding that does not fill")
-	out := make([]uint64, kv)
-	for j, v := range n {
-		out[j] = v.Uint64()
-	}
-	return out
-}
-
 // nearest certifies a rounding: no unit moves at a gain from one column to another.
-func nearest(b integerBox, q []float64, n []uint64) {
+func nearest(b box.Box, q []float64, n []uint64) {
 	var least, most *big.Rat // of a unit more, of a unit less
 	for j := range n {
-		x := new(big.Rat).SetInt(values.Int(b.lo[j]))
+		x := new(big.Rat).SetInt(values.Int(b.Lo[j]))
 		switch {
 		case j >= len(q) || math.IsNaN(q[j]):
 		case math.IsInf(q[j], 1):
-			x = new(big.Rat).SetInt(values.Int(b.hi[j]))
+			x = new(big.Rat).SetInt(values.Int(b.Hi[j]))
 		case math.IsInf(q[j], -1):
 		default:
-			x = exact.Mul(exact.Rat(q[j]), values.Power(b.bits))
+			x = exact.Mul(exact.Rat(q[j]), values.Power(b.Bits))
 		}
 		off := func(n *big.Int) *big.Rat { d := exact.Sub(new(big.Rat).SetInt(n), x); return d.Abs(d) }
 		at := off(values.Int(n[j]))
-		if n[j] < b.hi[j] {
+		if n[j] < b.Hi[j] {
 			if d := exact.Sub(off(values.Int(n[j]+1)), at); least == nil || d.Cmp(least) < 0 {
 				least = d
 			}
 		}
-		if n[j] > b.lo[j] {
+		if n[j] > b.Lo[j] {
 			if d := exact.Sub(at, off(values.Int(n[j]-1))); most == nil || d.Cmp(most) > 0 {
 				most = d
 			}
@@ -215,22 +127,22 @@ func nearest(b integerBox, q []float64, n []uint64) {
 }
 
 func roundVectors(s *cases.Set) {
-	r, e := &s.RNG, expos{}
+	r, e := &s.RNG, box.Expos{}
 	s.Until(300, 0, func(n int) {
-		b := randomBox(r, e, values.Pick(r, 1, 2, 3, 4, 6, 12))
+		b := box.Random(r, e, values.Pick(r, 1, 2, 3, 4, 6, 12))
 		if n%3 == 0 {
-			b.narrow(r)
+			b.Narrow(r)
 		}
-		flags := append(epsFlags(b.epsilon), bitsFlags(b.bits)...)
-		q := make([]float64, len(b.lo))
-		row := b.row(r)
+		flags := append(box.EpsFlags(b.Epsilon), box.BitsFlags(b.Bits)...)
+		q := make([]float64, len(b.Lo))
+		row := b.Row(r)
 		style := r.Intn(8)
 		for j := range q {
 			switch style {
 			case 0, 1, 2: // near a row
-				q[j] = math.Ldexp(float64(row[j])+values.Pick(r, 0, 0.5, -0.5, r.Float()), -b.bits)
+				q[j] = math.Ldexp(float64(row[j])+values.Pick(r, 0, 0.5, -0.5, r.Float()), -b.Bits)
 			case 3: // halves and quarters of units: ties
-				q[j] = math.Ldexp(float64(row[j]>>min(uint(b.bits), 10)<<min(uint(b.bits), 10))+values.Pick(r, 0.5, 0.25, 0.75), -b.bits)
+				q[j] = math.Ldexp(float64(row[j]>>min(uint(b.Bits), 10)<<min(uint(b.Bits), 10))+values.Pick(r, 0.5, 0.25, 0.75), -b.Bits)
 			case 4:
 				q[j] = r.Float() * 3
 			case 5:
@@ -254,8 +166,8 @@ func roundVectors(s *cases.Set) {
 		} else if r.Chance(5) {
 			q, flags = append(q, 0.5, 0.5), append(flags, "long")
 		}
-		w := roundInto(b, q)
+		w := box.Round(b, q)
 		nearest(b, q, w)
-		s.Valid(roundIn{b.epsilon, b.bits, values.Decimals(b.lo), values.Decimals(b.hi), values.HexFloats(q)}, roundOut{values.Decimals(w)}, flags...)
+		s.Valid(roundIn{b.Epsilon, b.Bits, values.Decimals(b.Lo), values.Decimals(b.Hi), values.HexFloats(q)}, roundOut{values.Decimals(w)}, flags...)
 	})
 }

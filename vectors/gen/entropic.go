@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/problem"
 	"github.com/wpm-go/wpm/vectors/gen/internal/reals"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
@@ -124,13 +125,13 @@ func evidence(c [][]float64, kernel [][]*big.Float, m, v, q, lo, hi []*big.Float
 func entropicVectors(s *cases.Set) {
 	r := &s.RNG
 	s.Until(205, 105, func(n int) {
-		p := randomProblem(r, 4)
+		p := problem.Random(r, 4)
 		if n%6 == 0 {
-			p.tight(r)
-			p.flags = append(costFlags(p.c), boundFlags(p.lo, p.hi)...)
+			p.Tight(r)
+			p.Flags = append(problem.CostFlags(p.C), problem.BoundFlags(p.Lo, p.Hi)...)
 		}
 		spread := 0.0
-		for _, row := range p.c {
+		for _, row := range p.C {
 			spread = max(spread, slices.Max(row)-slices.Min(row))
 		}
 		if spread == 0 {
@@ -140,29 +141,29 @@ func entropicVectors(s *cases.Set) {
 		reason := ""
 		if n%3 == 2 {
 			if r.Chance(15) {
-				reg, reason, p.flags = values.Pick(r, 0, -1, math.NaN(), math.Inf(1), math.Inf(-1)), "reg", []string{}
+				reg, reason, p.Flags = values.Pick(r, 0, -1, math.NaN(), math.Inf(1), math.Inf(-1)), "reg", []string{}
 			} else {
-				p, reason, p.flags = broken(r, p)
+				p, reason, p.Flags = problem.Broken(r, p)
 			}
 		}
-		in := entropicIn{values.HexMatrix(p.c), values.HexFloats(p.mu), values.HexFloats(p.lo), values.HexFloats(p.hi), values.HexFloat(reg)}
-		why, l, h := boxOf(p.lo, p.hi)
+		in := entropicIn{values.HexMatrix(p.C), values.HexFloats(p.Mu), values.HexFloats(p.Lo), values.HexFloats(p.Hi), values.HexFloat(reg)}
+		why, l, h := problem.Bounds(p.Lo, p.Hi)
 		if reason == "" {
 			reason = why
 		}
 		if reason != "" {
-			s.Invalid(reason, in, p.flags...)
+			s.Invalid(reason, in, p.Flags...)
 			return
 		}
-		for j := range p.lo { // columns that no solver in float64 can price
-			if p.hi[j] < 1e-6 || p.lo[j] > 0 && p.lo[j] < 1e-9 {
+		for j := range p.Lo { // columns that no solver in float64 can price
+			if p.Hi[j] < 1e-6 || p.Lo[j] > 0 && p.Lo[j] < 1e-9 {
 				return
 			}
 		}
-		mu, err := exact.Distribution(p.mu)
+		mu, err := exact.Distribution(p.Mu)
 		values.Must(err == nil, "no distribution")
-		if out, ok := entropic(p.c, mu, l, h, reg); ok {
-			s.Valid(in, out, p.flags...)
+		if out, ok := entropic(p.C, mu, l, h, reg); ok {
+			s.Valid(in, out, p.Flags...)
 		}
 	})
 }

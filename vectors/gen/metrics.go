@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/problem"
 	"github.com/wpm-go/wpm/vectors/gen/internal/reals"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
@@ -124,11 +125,11 @@ func clipTo(s, lo, hi []*big.Float) (q []*big.Float, x *big.Float) {
 func klVectors(s *cases.Set) {
 	r := &s.RNG
 	s.Until(220, 110, func(n int) {
-		p := randomProblem(r, 7)
+		p := problem.Random(r, 7)
 		if n%6 == 0 {
-			p.tight(r)
+			p.Tight(r)
 		}
-		logS := make([]float64, len(p.lo))
+		logS := make([]float64, len(p.Lo))
 		flags := []string{}
 		for j := range logS {
 			logS[j] = values.Pick(r, -values.Grain(r, true)*8, (r.Float()-0.5)*20, float64(r.Intn(3)), -700*r.Float(), 700*r.Float(), -3)
@@ -136,7 +137,7 @@ func klVectors(s *cases.Set) {
 				logS[j] = math.Inf(-1)
 			}
 		}
-		p.c, p.mu = [][]float64{p.lo}, nil
+		p.C, p.Mu = [][]float64{p.Lo}, nil
 		reason := ""
 		if n%3 == 2 {
 			i := r.Intn(len(logS))
@@ -149,17 +150,17 @@ func klVectors(s *cases.Set) {
 				logS, reason, flags = append(logS, 0), "shape", []string{"long"}
 			default:
 				for reason == "" {
-					q, _, more := broken(r, problem{
-						c: [][]float64{make([]float64, len(p.lo))}, lo: slices.Clone(p.lo), hi: slices.Clone(p.hi),
+					q, _, more := problem.Broken(r, problem.Problem{
+						C: [][]float64{make([]float64, len(p.Lo))}, Lo: slices.Clone(p.Lo), Hi: slices.Clone(p.Hi),
 					})
-					if why, _, _ := boxOf(q.lo, q.hi); why != "" {
-						p.lo, p.hi, reason, flags = q.lo, q.hi, why, more
+					if why, _, _ := problem.Bounds(q.Lo, q.Hi); why != "" {
+						p.Lo, p.Hi, reason, flags = q.Lo, q.Hi, why, more
 					}
 				}
 			}
 		}
-		in := klIn{values.HexFloats(logS), values.HexFloats(p.lo), values.HexFloats(p.hi)}
-		why, l, h := boxOf(p.lo, p.hi)
+		in := klIn{values.HexFloats(logS), values.HexFloats(p.Lo), values.HexFloats(p.Hi)}
+		why, l, h := problem.Bounds(p.Lo, p.Hi)
 		if reason == "" {
 			reason = why
 		}
@@ -167,7 +168,7 @@ func klVectors(s *cases.Set) {
 			s.Invalid(reason, in, flags...)
 			return
 		}
-		flags = append(flags, boundFlags(p.lo, p.hi)...)
+		flags = append(flags, problem.BoundFlags(p.Lo, p.Hi)...)
 		if slices.ContainsFunc(logS, func(v float64) bool { return math.IsInf(v, -1) }) {
 			flags = append(flags, "zero-mass")
 		}

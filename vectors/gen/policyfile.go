@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/box"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
 // file is a policy as docs/spec/policy.md has it, with its rows written out.
 type file struct {
-	box          integerBox
+	box          box.Box
 	mode         string
 	workLimit    int
 	inputs       int
@@ -60,11 +61,11 @@ func (f file) compact(n []uint64) string {
 	var full, extra []string
 	for j, v := range n {
 		switch {
-		case v == f.box.lo[j]:
-		case v == f.box.hi[j]:
+		case v == f.box.Lo[j]:
+		case v == f.box.Hi[j]:
 			full = append(full, strconv.Itoa(j))
 		default:
-			extra = append(extra, fmt.Sprintf("[%d,%s]", j, quoted(v-f.box.lo[j])))
+			extra = append(extra, fmt.Sprintf("[%d,%s]", j, quoted(v-f.box.Lo[j])))
 		}
 	}
 	return `{"full":[` + strings.Join(full, ",") + `],"extra":[` + strings.Join(extra, ",") + `]}`
@@ -113,12 +114,12 @@ func (f file) text() string {
 		version = "wpm-policy-2"
 	}
 	put("format", quote(version))
-	put("epsilon", quote(f.box.epsilon))
-	put("bits", strconv.Itoa(f.box.bits))
+	put("epsilon", quote(f.box.Epsilon))
+	put("bits", strconv.Itoa(f.box.Bits))
 	put("mode", quote(f.mode))
 	put("work_limit_ms", strconv.Itoa(f.workLimit))
 	put("inputs", strconv.Itoa(f.inputs))
-	put("outputs", strconv.Itoa(len(f.box.lo)))
+	put("outputs", strconv.Itoa(len(f.box.Lo)))
 	put("provenance", f.provenance)
 	put("metadata", f.metadata)
 	put("certificate", f.certificate)
@@ -128,8 +129,8 @@ func (f file) text() string {
 	if len(f.aliases) > 0 {
 		put("input_aliases", list(f.aliases, func(a alias) string { return fmt.Sprintf("[%d,%s]", a.input, quote(a.label)) }))
 	}
-	put("lo", f.bound(f.box.lo))
-	put("hi", f.bound(f.box.hi))
+	put("lo", f.bound(f.box.Lo))
+	put("hi", f.bound(f.box.Hi))
 	put("fallback", f.compact(f.fallback))
 	if g := f.geometry; g != nil {
 		put("geometry", fmt.Sprintf(`{"kind":%s,"axes":%d,"rows":%d,"cols":%d}`, quote(g.kind), g.axes, g.rows, g.cols))
@@ -172,7 +173,7 @@ func (f file) input(label string) (int, bool) {
 
 // order returns the outputs by key for an input, and by index.
 func (f file) order(i int) []int {
-	g, kv := f.geometry, len(f.box.lo)
+	g, kv := f.geometry, len(f.box.Lo)
 	key := make([]*big.Rat, kv)
 	for j := range key {
 		switch g.kind {
@@ -205,11 +206,11 @@ func (f file) order(i int) []int {
 
 // threshold returns where the greedy fill of input i ends.
 func (f file) threshold(i int) int {
-	sum := values.Sum(f.box.lo)
+	sum := values.Sum(f.box.Lo)
 	order := f.order(i)
 	for _, j := range order {
-		sum.Add(sum, values.Int(f.box.hi[j]-f.box.lo[j]))
-		if sum.Cmp(values.Int(f.box.total())) >= 0 {
+		sum.Add(sum, values.Int(f.box.Hi[j]-f.box.Lo[j]))
+		if sum.Cmp(values.Int(f.box.Total())) >= 0 {
 			return j
 		}
 	}
@@ -221,10 +222,10 @@ func (f file) row(i int) []uint64 {
 	if f.geometry == nil {
 		return f.rows[i]
 	}
-	n := append([]uint64(nil), f.box.lo...)
-	rest := new(big.Int).Sub(values.Int(f.box.total()), values.Sum(n))
+	n := append([]uint64(nil), f.box.Lo...)
+	rest := new(big.Int).Sub(values.Int(f.box.Total()), values.Sum(n))
 	for _, j := range f.order(i) {
-		width := values.Int(f.box.hi[j] - f.box.lo[j])
+		width := values.Int(f.box.Hi[j] - f.box.Lo[j])
 		if j == f.thresholds[i] {
 			if rest.Sign() < 0 || rest.Cmp(width) > 0 {
 				return f.fallback
@@ -232,7 +233,7 @@ func (f file) row(i int) []uint64 {
 			n[j] += rest.Uint64()
 			return n
 		}
-		n[j] = f.box.hi[j]
+		n[j] = f.box.Hi[j]
 		rest.Sub(rest, width)
 	}
 	panic("a threshold that is no output")

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/vectors/gen/internal/box"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
@@ -225,35 +226,35 @@ func (f file) release(private, random []byte, projected []float64) (index int, u
 	switch {
 	case counts == nil:
 		n = f.fallback
-	case f.mode == "projection" && distributionOf(projected, len(f.box.lo)):
-		n = roundInto(f.box, projected)
+	case f.mode == "projection" && distributionOf(projected, len(f.box.Lo)):
+		n = box.Round(f.box, projected)
 	case f.rows == nil && f.geometry == nil:
 		n = f.fallback
 	default:
-		n = f.row(pickInput(counts, littleEndian(random[:8], 64).Uint64()))
+		n = f.row(pickInput(counts, box.LittleEndian(random[:8], 64).Uint64()))
 	}
-	return first(n, littleEndian(random[8:], f.box.bits)), counts != nil
+	return box.First(n, box.LittleEndian(random[8:], f.box.Bits)), counts != nil
 }
 
 const cleanProvenance = `{"geometry":"public","geometry_epsilon":null,"base_measure":"data-independent","base_measure_epsilon":null,"note":""}`
 
 // samplePolicies are the policies of the vectors, by what is special about them.
 func samplePolicies(r *values.RNG) []file {
-	e := expos{}
-	named := func(kv, bits int, epsilon string) integerBox {
+	e := box.Expos{}
+	named := func(kv, bits int, epsilon string) box.Box {
 		for {
-			if b := randomBox(r, e, kv); b.bits == bits && b.epsilon == epsilon {
+			if b := box.Random(r, e, kv); b.Bits == bits && b.Epsilon == epsilon {
 				return b
 			}
 		}
 	}
-	base := func(b integerBox, inputs int) file {
+	base := func(b box.Box, inputs int) file {
 		f := file{
 			box: b, mode: "mixture", inputs: inputs, provenance: cleanProvenance, metadata: "{}", certificate: "null", cost: "null",
-			fallback: b.row(r),
+			fallback: b.Row(r),
 		}
 		for range inputs {
-			f.rows = append(f.rows, b.row(r))
+			f.rows = append(f.rows, b.Row(r))
 		}
 		return f
 	}
@@ -285,7 +286,7 @@ func samplePolicies(r *values.RNG) []file {
 	points.inputLabels, points.aliases = []string{"x", "y", "z"}, []alias{{1, "Y"}}
 	// Coordinates at the ends of int32, on one axis: keys up to (2^32 - 1)^2 would pass 2^63.
 	far := around(base(named(3, 16, "0.25"), 3), geometry{kind: "points", axes: 1, out: []int64{-1 << 31, 0, 1<<29 - 1}})
-	equal := file{box: integerBox{"1", 10, []uint64{150, 150, 150, 150}, []uint64{407, 407, 407, 407}}}
+	equal := file{box: box.Box{Epsilon: "1", Bits: 10, Lo: []uint64{150, 150, 150, 150}, Hi: []uint64{407, 407, 407, 407}}}
 	equal = base(equal.box, 4)
 	equal = around(equal, geometry{kind: "grid", rows: 2, cols: 2})
 	wrong := equal // thresholds that are not those of the fill: a policy all the same
@@ -379,8 +380,8 @@ func (f file) telling(r *values.RNG, private, random []byte, projected []float64
 			index, _ := draw()
 			seen[index] = true
 		}
-		if len(projected) == len(f.box.lo) {
-			seen[first(roundInto(f.box, projected), littleEndian(random[8:], f.box.bits))] = true
+		if len(projected) == len(f.box.Lo) {
+			seen[box.First(box.Round(f.box, projected), box.LittleEndian(random[8:], f.box.Bits))] = true
 		}
 		if len(seen) > best {
 			best, kept = len(seen), slices.Clone(random[8:])
@@ -409,9 +410,9 @@ func releaseVectors(s *cases.Set) {
 			f = policies[1]
 			private = []byte(odd[n])
 		}
-		need := 8 + (f.box.bits+7)/8
+		need := 8 + (f.box.Bits+7)/8
 		random := r.Bytes(need)
-		flags := append(epsFlags(f.box.epsilon), bitsFlags(f.box.bits)...)
+		flags := append(box.EpsFlags(f.box.Epsilon), box.BitsFlags(f.box.Bits)...)
 		if counts := f.read(private); counts != nil && r.Chance(60) {
 			binary.LittleEndian.PutUint64(random, boundaryWord(r, counts))
 			flags = append(flags, "boundary")
@@ -424,9 +425,9 @@ func releaseVectors(s *cases.Set) {
 		}
 		var projected []float64
 		if f.mode == "projection" {
-			projected = make([]float64, len(f.box.lo))
-			for j, v := range f.box.row(r) {
-				projected[j] = math.Ldexp(float64(v), -f.box.bits)
+			projected = make([]float64, len(f.box.Lo))
+			for j, v := range f.box.Row(r) {
+				projected[j] = math.Ldexp(float64(v), -f.box.Bits)
 			}
 			style := r.Intn(6)
 			if n >= 200 { // the edge of the slack, for data that are usable
@@ -461,7 +462,7 @@ func releaseVectors(s *cases.Set) {
 		if f.geometry != nil {
 			flags = append(flags, "version-2")
 		}
-		if f.inputs != len(f.box.lo) {
+		if f.inputs != len(f.box.Lo) {
 			flags = append(flags, "k!=kv")
 		}
 		s.Valid(in, releaseOut{f.id(), usable, index, report(f.id(), index)}, flags...)

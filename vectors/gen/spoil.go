@@ -48,23 +48,23 @@ func (f file) spoiled() (out []spoiledText) {
 	add(join(append(append([]string(nil), lines[:3]...), lines[4:]...)), "short")
 
 	// Numbers and words.
-	swap(`"epsilon":"`+f.box.epsilon, `"epsilon":"0`+f.box.epsilon, "spelling")
-	if strings.Contains(f.box.epsilon, "/") {
-		swap(f.box.epsilon, "10/14", "spelling")
-	} else if strings.Contains(f.box.epsilon, ".") {
-		swap(`"`+f.box.epsilon+`"`, `"`+f.box.epsilon+`0"`, "spelling")
+	swap(`"epsilon":"`+f.box.Epsilon, `"epsilon":"0`+f.box.Epsilon, "spelling")
+	if strings.Contains(f.box.Epsilon, "/") {
+		swap(f.box.Epsilon, "10/14", "spelling")
+	} else if strings.Contains(f.box.Epsilon, ".") {
+		swap(`"`+f.box.Epsilon+`"`, `"`+f.box.Epsilon+`0"`, "spelling")
 	} else {
-		swap(`"`+f.box.epsilon+`"`, `"`+f.box.epsilon+`.0"`, "spelling")
+		swap(`"`+f.box.Epsilon+`"`, `"`+f.box.Epsilon+`.0"`, "spelling")
 	}
-	swap(`"epsilon":"`+f.box.epsilon+`"`, `"epsilon":`+"1")
-	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), fmt.Sprintf(`"bits":%d`, f.box.bits-1), "sums-out")
-	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), `"bits":63`)
-	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), fmt.Sprintf(`"bits":"%d"`, f.box.bits), "spelling")
-	swap(fmt.Sprintf(`"bits":%d`, f.box.bits), fmt.Sprintf(`"bits":%d.0`, f.box.bits), "spelling")
+	swap(`"epsilon":"`+f.box.Epsilon+`"`, `"epsilon":`+"1")
+	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), fmt.Sprintf(`"bits":%d`, f.box.Bits-1), "sums-out")
+	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), `"bits":63`)
+	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), fmt.Sprintf(`"bits":"%d"`, f.box.Bits), "spelling")
+	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), fmt.Sprintf(`"bits":%d.0`, f.box.Bits), "spelling")
 	if f.rows != nil || f.geometry != nil {
 		swap(fmt.Sprintf(`"inputs":%d`, f.inputs), fmt.Sprintf(`"inputs":%d`, f.inputs+1), "one-unit-out")
 	}
-	swap(fmt.Sprintf(`"outputs":%d`, len(f.box.lo)), fmt.Sprintf(`"outputs":%d`, len(f.box.lo)+1), "one-unit-out")
+	swap(fmt.Sprintf(`"outputs":%d`, len(f.box.Lo)), fmt.Sprintf(`"outputs":%d`, len(f.box.Lo)+1), "one-unit-out")
 	swap(`"mode":"mixture"`, `"mode":"mix"`)
 	swap(`"mode":"mixture"`, `"mode":"projection"`)
 	swap(`"mode":"projection"`, `"mode":"mixture"`)
@@ -91,7 +91,7 @@ func (f file) spoiled() (out []spoiledText) {
 
 	// Labels.
 	swap(`"input_labels":null`, `"input_labels":[]`)
-	swap(`"output_labels":null`, `"output_labels":["a"`+strings.Repeat(`,"a"`, len(f.box.lo)-1)+`]x`, "spelling")
+	swap(`"output_labels":null`, `"output_labels":["a"`+strings.Repeat(`,"a"`, len(f.box.Lo)-1)+`]x`, "spelling")
 	if len(f.inputLabels) > 1 {
 		swap(quote(f.inputLabels[1]), quote(f.inputLabels[0]), "tie")
 		swap(quote(f.inputLabels[1]), `""`)
@@ -110,24 +110,24 @@ func (f file) spoiled() (out []spoiledText) {
 	}
 
 	// The box and its rows.
-	j := len(f.box.lo) - 1
-	for at, hi := range f.box.hi {
-		if hi < f.box.total() {
+	j := len(f.box.Lo) - 1
+	for at, hi := range f.box.Hi {
+		if hi < f.box.Total() {
 			j = at
 		}
 	}
-	if f.box.hi[j] < f.box.total() { // every hi of randomBox is the largest that e^eps allows
+	if f.box.Hi[j] < f.box.Total() { // every hi of randomBox is the largest that e^eps allows
 		g := f
-		g.box = f.box.clone()
-		g.box.hi[j]++
+		g.box = f.box.Clone()
+		g.box.Hi[j]++
 		add(g.text(), "one-unit-out")
 	}
 	g := f
 	g.fallback = append([]uint64(nil), f.fallback...)
 	g.fallback[0]++
 	add(g.text(), "sums-out", "one-unit-out")
-	for at, hi := range f.box.hi { // a column at hi, written as one between
-		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at), fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.box.lo[at])), "one-unit-out", "spelling")
+	for at, hi := range f.box.Hi { // a column at hi, written as one between
+		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at), fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.box.Lo[at])), "one-unit-out", "spelling")
 	}
 	if strings.Contains(text, `"lo":["`) {
 		swap(`"lo":["`, `"lo":["0`, "spelling")
@@ -142,14 +142,14 @@ func (f file) spoiled() (out []spoiledText) {
 		g.rows = g.rows[1:]
 		add(g.text(), "short")
 		add(join(append(append([]string(nil), lines[:len(lines)-3]...), strings.TrimSuffix(lines[len(lines)-3], ",")+lines[len(lines)-2], "}")), "spelling")
-		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.box.lo)))
+		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.box.Lo)))
 		swap(`"extra":[[`, `"extra":[[0`, "spelling")
 	}
 	if f.geometry == nil {
 		return out
 	}
 	g = f
-	for _, t := range []int{-1, len(f.box.lo)} {
+	for _, t := range []int{-1, len(f.box.Lo)} {
 		g.thresholds = append([]int{t}, f.thresholds[1:]...)
 		add(g.text(), "one-unit-out")
 	}
