@@ -30,15 +30,16 @@ var picture = map[string][]string{
 	"vectors": {},
 	// Its values are exact or have 512 bits; its sets of cases draw with their own generator.
 	"vectors/gen": {
-		"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/cases", "vectors/gen/internal/problem",
+		"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/cases", "vectors/gen/internal/policyfile", "vectors/gen/internal/problem",
 		"vectors/gen/internal/reals", "vectors/gen/internal/transport", "vectors/gen/internal/values",
 	},
-	"vectors/gen/internal/box":       {"proptest/exact", "vectors/gen/internal/values"},
-	"vectors/gen/internal/cases":     {"vectors/gen/internal/values"},
-	"vectors/gen/internal/problem":   {"proptest/exact", "vectors/gen/internal/values"},
-	"vectors/gen/internal/reals":     {},
-	"vectors/gen/internal/transport": {"proptest/exact", "vectors/gen/internal/values"},
-	"vectors/gen/internal/values":    {"proptest/exact"},
+	"vectors/gen/internal/box":        {"proptest/exact", "vectors/gen/internal/values"},
+	"vectors/gen/internal/cases":      {"vectors/gen/internal/values"},
+	"vectors/gen/internal/policyfile": {"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/values"}, // a policy holds a box
+	"vectors/gen/internal/problem":    {"proptest/exact", "vectors/gen/internal/values"},
+	"vectors/gen/internal/reals":      {},
+	"vectors/gen/internal/transport":  {"proptest/exact", "vectors/gen/internal/values"},
+	"vectors/gen/internal/values":     {"proptest/exact"},
 
 	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests that
 	// links the laws. It asks a process, and reaches no solver.

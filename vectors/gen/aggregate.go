@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/vectors/gen/internal/box"
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/policyfile"
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
@@ -116,8 +117,8 @@ func merge(a, b countsFile) countsFile {
 }
 
 // countReports reads a file of reports for policy f, a line each with blanks around it.
-func countReports(f file, name, epoch, text string) countsFile {
-	c := countsFile{policy: f.id(), epoch: epoch, reports: make([]uint64, len(f.box.Lo))}
+func countReports(f policyfile.File, name, epoch, text string) countsFile {
+	c := countsFile{policy: f.ID(), epoch: epoch, reports: make([]uint64, len(f.Box.Lo))}
 	lines := uint64(0)
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.Trim(line, " \t\r")
@@ -129,14 +130,14 @@ func countReports(f file, name, epoch, text string) countsFile {
 		switch malformed := err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
 		case malformed || box.LittleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
 			c.refused[0]++
-		case hex.EncodeToString(b[4:36]) != f.id():
+		case hex.EncodeToString(b[4:36]) != f.ID():
 			c.refused[1]++
 		default:
 			j := box.LittleEndian(b[36:], 32).Uint64()
 			switch {
-			case j >= uint64(len(f.box.Lo)):
+			case j >= uint64(len(f.Box.Lo)):
 				c.refused[2]++
-			case f.box.Hi[j] == 0:
+			case f.Box.Hi[j] == 0:
 				c.refused[3]++
 			default:
 				c.reports[j]++
@@ -149,41 +150,41 @@ func countReports(f file, name, epoch, text string) countsFile {
 
 func aggregateVectors(s *cases.Set) {
 	r := &s.RNG
-	var policies []file
+	var policies []policyfile.File
 	for kv := range 3 { // each with outputs that are never released
-		f := file{
-			box:  box.Box{Epsilon: "1", Bits: 8, Lo: []uint64{60, 40, 0, 30}[:2+kv], Hi: []uint64{163, 108, 0, 81}[:2+kv]},
-			mode: "projection", workLimit: 1000, inputs: 2, provenance: cleanProvenance, metadata: "{}", certificate: "null", cost: "null",
+		f := policyfile.File{
+			Box:  box.Box{Epsilon: "1", Bits: 8, Lo: []uint64{60, 40, 0, 30}[:2+kv], Hi: []uint64{163, 108, 0, 81}[:2+kv]},
+			Mode: "projection", WorkLimit: 1000, Inputs: 2, Provenance: policyfile.CleanProvenance, Metadata: "{}", Certificate: "null", Cost: "null",
 		}
-		f.fallback = f.box.Row(r)
+		f.Fallback = f.Box.Row(r)
 		policies = append(policies, f)
 	}
 	shardNames := []string{"a", "b.txt", "eu/west 1.txt.gz", "zürich", "part 07", "~", "z"}
 	epochs := []string{"", "2026-07", "e", strings.Repeat("x", 64), "a:b_c.d-1"}
 	s.Until(205, 105, func(n int) {
 		f := values.Pick(r, policies...)
-		kv := len(f.box.Lo)
+		kv := len(f.Box.Lo)
 		switch n % 4 {
 		case 0: // a file of reports
 			var b strings.Builder
 			for range r.Intn(5) {
 				j := r.Intn(kv)
-				good := report(f.id(), j)
+				good := policyfile.Report(f.ID(), j)
 				b.WriteString(values.Pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "", "wpm2",
-					report(values.Pick(r, policies...).id(), 0), report(f.id(), kv), report(f.id(), 1<<20-1), report(f.id(), 1<<20),
-					report(strings.Repeat("0", 64), 0), report(strings.Repeat("0", 64), 1), "x"+good[1:], strings.Replace(good, "77706d31", "77706d32", 1)))
+					policyfile.Report(values.Pick(r, policies...).ID(), 0), policyfile.Report(f.ID(), kv), policyfile.Report(f.ID(), 1<<20-1), policyfile.Report(f.ID(), 1<<20),
+					policyfile.Report(strings.Repeat("0", 64), 0), policyfile.Report(strings.Repeat("0", 64), 1), "x"+good[1:], strings.Replace(good, "77706d31", "77706d32", 1)))
 				b.WriteString(values.Pick(r, "\n", "\n", "\r\n"))
 			}
 			if r.Chance(30) {
-				b.WriteString(report(f.id(), 0))
+				b.WriteString(policyfile.Report(f.ID(), 0))
 			}
-			in := aggregateIn{Op: "count", Policy: f.text(), Name: values.Pick(r, shardNames...), Epoch: values.Pick(r, epochs...), File: b.String()}
+			in := aggregateIn{Op: "count", Policy: f.Text(), Name: values.Pick(r, shardNames...), Epoch: values.Pick(r, epochs...), File: b.String()}
 			s.Valid(in, aggregateOut{countReports(f, in.Name, in.Epoch, in.File).text()})
 		case 1, 2: // two parts
 			epoch := values.Pick(r, epochs...)
 			cut := r.Between(1, len(shardNames)-1)
-			a := randomCounts(r, f.id(), epoch, kv, append([]string(nil), shardNames[:cut][:min(cut, 2)]...)...)
-			b := randomCounts(r, f.id(), epoch, kv, append([]string(nil), shardNames[cut:][:1]...)...)
+			a := randomCounts(r, f.ID(), epoch, kv, append([]string(nil), shardNames[:cut][:min(cut, 2)]...)...)
+			b := randomCounts(r, f.ID(), epoch, kv, append([]string(nil), shardNames[cut:][:1]...)...)
 			reason := ""
 			var flags []string
 			switch {
@@ -208,7 +209,7 @@ func aggregateVectors(s *cases.Set) {
 			}
 			s.Valid(in, aggregateOut{merge(a, b).text()})
 		case 3: // one text, as it is and spoiled
-			c := randomCounts(r, f.id(), values.Pick(r, epochs...), kv, "a", "b c")
+			c := randomCounts(r, f.ID(), values.Pick(r, epochs...), kv, "a", "b c")
 			s.Valid(aggregateIn{Op: "decode", Counts: []string{c.text()}}, aggregateOut{c.text()})
 			reason, text, flags := spoiledCounts(r, c)
 			s.Invalid(reason, aggregateIn{Op: "decode", Counts: []string{text}}, flags...)

@@ -1,23 +1,24 @@
-package main
+package policyfile
 
 import (
 	"fmt"
 	"strings"
 )
 
-type spoiledText struct {
-	text  string
-	flags []string
+// A Spoiled text is no policy. Flags say what is wrong.
+type Spoiled struct {
+	Text  string
+	Flags []string
 }
 
-// spoiled returns texts that are no policy: each breaks one rule of docs/spec/policy.md.
-func (f file) spoiled() (out []spoiledText) {
-	text := f.text()
+// Spoiled returns texts that are no policy: each breaks one rule of docs/spec/policy.md.
+func (f File) Spoiled() (out []Spoiled) {
+	text := f.Text()
 	add := func(t string, flags ...string) {
 		if t == text {
 			panic("a spoiled policy that is none: " + t)
 		}
-		out = append(out, spoiledText{t, flags})
+		out = append(out, Spoiled{t, flags})
 	}
 	swap := func(old, new string, flags ...string) {
 		if strings.Count(text, old) >= 1 {
@@ -48,23 +49,23 @@ func (f file) spoiled() (out []spoiledText) {
 	add(join(append(append([]string(nil), lines[:3]...), lines[4:]...)), "short")
 
 	// Numbers and words.
-	swap(`"epsilon":"`+f.box.Epsilon, `"epsilon":"0`+f.box.Epsilon, "spelling")
-	if strings.Contains(f.box.Epsilon, "/") {
-		swap(f.box.Epsilon, "10/14", "spelling")
-	} else if strings.Contains(f.box.Epsilon, ".") {
-		swap(`"`+f.box.Epsilon+`"`, `"`+f.box.Epsilon+`0"`, "spelling")
+	swap(`"epsilon":"`+f.Box.Epsilon, `"epsilon":"0`+f.Box.Epsilon, "spelling")
+	if strings.Contains(f.Box.Epsilon, "/") {
+		swap(f.Box.Epsilon, "10/14", "spelling")
+	} else if strings.Contains(f.Box.Epsilon, ".") {
+		swap(`"`+f.Box.Epsilon+`"`, `"`+f.Box.Epsilon+`0"`, "spelling")
 	} else {
-		swap(`"`+f.box.Epsilon+`"`, `"`+f.box.Epsilon+`.0"`, "spelling")
+		swap(`"`+f.Box.Epsilon+`"`, `"`+f.Box.Epsilon+`.0"`, "spelling")
 	}
-	swap(`"epsilon":"`+f.box.Epsilon+`"`, `"epsilon":`+"1")
-	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), fmt.Sprintf(`"bits":%d`, f.box.Bits-1), "sums-out")
-	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), `"bits":63`)
-	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), fmt.Sprintf(`"bits":"%d"`, f.box.Bits), "spelling")
-	swap(fmt.Sprintf(`"bits":%d`, f.box.Bits), fmt.Sprintf(`"bits":%d.0`, f.box.Bits), "spelling")
-	if f.rows != nil || f.geometry != nil {
-		swap(fmt.Sprintf(`"inputs":%d`, f.inputs), fmt.Sprintf(`"inputs":%d`, f.inputs+1), "one-unit-out")
+	swap(`"epsilon":"`+f.Box.Epsilon+`"`, `"epsilon":`+"1")
+	swap(fmt.Sprintf(`"bits":%d`, f.Box.Bits), fmt.Sprintf(`"bits":%d`, f.Box.Bits-1), "sums-out")
+	swap(fmt.Sprintf(`"bits":%d`, f.Box.Bits), `"bits":63`)
+	swap(fmt.Sprintf(`"bits":%d`, f.Box.Bits), fmt.Sprintf(`"bits":"%d"`, f.Box.Bits), "spelling")
+	swap(fmt.Sprintf(`"bits":%d`, f.Box.Bits), fmt.Sprintf(`"bits":%d.0`, f.Box.Bits), "spelling")
+	if f.Rows != nil || f.Geometry != nil {
+		swap(fmt.Sprintf(`"inputs":%d`, f.Inputs), fmt.Sprintf(`"inputs":%d`, f.Inputs+1), "one-unit-out")
 	}
-	swap(fmt.Sprintf(`"outputs":%d`, len(f.box.Lo)), fmt.Sprintf(`"outputs":%d`, len(f.box.Lo)+1), "one-unit-out")
+	swap(fmt.Sprintf(`"outputs":%d`, len(f.Box.Lo)), fmt.Sprintf(`"outputs":%d`, len(f.Box.Lo)+1), "one-unit-out")
 	swap(`"mode":"mixture"`, `"mode":"mix"`)
 	swap(`"mode":"mixture"`, `"mode":"projection"`)
 	swap(`"mode":"projection"`, `"mode":"mixture"`)
@@ -91,78 +92,78 @@ func (f file) spoiled() (out []spoiledText) {
 
 	// Labels.
 	swap(`"input_labels":null`, `"input_labels":[]`)
-	swap(`"output_labels":null`, `"output_labels":["a"`+strings.Repeat(`,"a"`, len(f.box.Lo)-1)+`]x`, "spelling")
-	if len(f.inputLabels) > 1 {
-		swap(quote(f.inputLabels[1]), quote(f.inputLabels[0]), "tie")
-		swap(quote(f.inputLabels[1]), `""`)
-		swap(quote(f.inputLabels[1]), quote(strings.Repeat("x", 257)), "long")
-		swap(quote(f.inputLabels[1]), `"a`+"\u0085"+`"`, "spelling")
-		swap(quote(f.inputLabels[1])+",", "", "short")
+	swap(`"output_labels":null`, `"output_labels":["a"`+strings.Repeat(`,"a"`, len(f.Box.Lo)-1)+`]x`, "spelling")
+	if len(f.InputLabels) > 1 {
+		swap(quote(f.InputLabels[1]), quote(f.InputLabels[0]), "tie")
+		swap(quote(f.InputLabels[1]), `""`)
+		swap(quote(f.InputLabels[1]), quote(strings.Repeat("x", 257)), "long")
+		swap(quote(f.InputLabels[1]), `"a`+"\u0085"+`"`, "spelling")
+		swap(quote(f.InputLabels[1])+",", "", "short")
 	} else {
 		swap(`"lo":`, `"input_aliases":[[0,"x"]],`+"\n"+`"lo":`)
 	}
-	if len(f.aliases) > 1 {
+	if len(f.Aliases) > 1 {
 		swap(`[2,"C"],[2,"see"]`, `[2,"see"],[2,"C"]`, "wrong-order")
 		swap(`[2,"C"]`, `[2,"b"]`, "tie")
 		swap(`[2,"see"]`, `[3,"see"]`, "one-unit-out")
-	} else if len(f.aliases) == 0 {
+	} else if len(f.Aliases) == 0 {
 		swap(`"lo":`, `"input_aliases":[],`+"\n"+`"lo":`)
 	}
 
 	// The box and its rows.
-	j := len(f.box.Lo) - 1
-	for at, hi := range f.box.Hi {
-		if hi < f.box.Total() {
+	j := len(f.Box.Lo) - 1
+	for at, hi := range f.Box.Hi {
+		if hi < f.Box.Total() {
 			j = at
 		}
 	}
-	if f.box.Hi[j] < f.box.Total() { // every hi of randomBox is the largest that e^eps allows
+	if f.Box.Hi[j] < f.Box.Total() { // every hi of randomBox is the largest that e^eps allows
 		g := f
-		g.box = f.box.Clone()
-		g.box.Hi[j]++
-		add(g.text(), "one-unit-out")
+		g.Box = f.Box.Clone()
+		g.Box.Hi[j]++
+		add(g.Text(), "one-unit-out")
 	}
 	g := f
-	g.fallback = append([]uint64(nil), f.fallback...)
-	g.fallback[0]++
-	add(g.text(), "sums-out", "one-unit-out")
-	for at, hi := range f.box.Hi { // a column at hi, written as one between
-		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at), fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.box.Lo[at])), "one-unit-out", "spelling")
+	g.Fallback = append([]uint64(nil), f.Fallback...)
+	g.Fallback[0]++
+	add(g.Text(), "sums-out", "one-unit-out")
+	for at, hi := range f.Box.Hi { // a column at hi, written as one between
+		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at), fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.Box.Lo[at])), "one-unit-out", "spelling")
 	}
 	if strings.Contains(text, `"lo":["`) {
 		swap(`"lo":["`, `"lo":["0`, "spelling")
 		swap(`"lo":["`, `"lo":["-`, "negative")
 	}
-	if f.rows != nil {
+	if f.Rows != nil {
 		g := f
-		g.rows = append([][]uint64(nil), f.rows...)
-		g.rows[0] = append([]uint64(nil), f.rows[0]...)
-		g.rows[0][0]++
-		add(g.text(), "sums-out", "one-unit-out")
-		g.rows = g.rows[1:]
-		add(g.text(), "short")
+		g.Rows = append([][]uint64(nil), f.Rows...)
+		g.Rows[0] = append([]uint64(nil), f.Rows[0]...)
+		g.Rows[0][0]++
+		add(g.Text(), "sums-out", "one-unit-out")
+		g.Rows = g.Rows[1:]
+		add(g.Text(), "short")
 		add(join(append(append([]string(nil), lines[:len(lines)-3]...), strings.TrimSuffix(lines[len(lines)-3], ",")+lines[len(lines)-2], "}")), "spelling")
-		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.box.Lo)))
+		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.Box.Lo)))
 		swap(`"extra":[[`, `"extra":[[0`, "spelling")
 	}
-	if f.geometry == nil {
+	if f.Geometry == nil {
 		return out
 	}
 	g = f
-	for _, t := range []int{-1, len(f.box.Lo)} {
-		g.thresholds = append([]int{t}, f.thresholds[1:]...)
-		add(g.text(), "one-unit-out")
+	for _, t := range []int{-1, len(f.Box.Lo)} {
+		g.Thresholds = append([]int{t}, f.Thresholds[1:]...)
+		add(g.Text(), "one-unit-out")
 	}
-	g.thresholds = f.thresholds[1:]
-	add(g.text(), "short")
+	g.Thresholds = f.Thresholds[1:]
+	add(g.Text(), "short")
 	swap(`"axes":`, `"axes":1`)
 	swap(`"kind":"`, `"kind":"x`)
-	switch f.geometry.kind {
+	switch f.Geometry.Kind {
 	case "ring":
 		swap(`"rows":0`, `"rows":1`)
 		swap(`"output_points":null`, `"output_points":[0,1,2,3,4]`)
 	case "grid":
-		swap(fmt.Sprintf(`"cols":%d`, f.geometry.cols), fmt.Sprintf(`"cols":%d`, f.geometry.cols+1), "one-unit-out")
+		swap(fmt.Sprintf(`"cols":%d`, f.Geometry.Cols), fmt.Sprintf(`"cols":%d`, f.Geometry.Cols+1), "one-unit-out")
 		swap(`"input_points":null`, `"input_points":[]`)
 	case "points":
 		swap(`"output_points":[`, `"output_points":[2147483648,`)
