@@ -18,14 +18,14 @@ import (
 // its own ends the process, so a new line needs the reason why none can happen, or why that is right. All other work
 // is shared by internal/parallel, which hands panics to the caller.
 var starters = map[string]string{
-	"internal/parallel.Group":           "the one place that catches what a goroutine throws",
-	"policy.attempt":                    "a solver that may never return; the goroutine recovers, and is abandoned when the time is over",
-	"device.Main":                       "reads from standard input cannot be called off when the command is interrupted",
-	"internal/child.Project":            "ends the child when its caller is cancelled; calls one cancel function",
-	"internal/child.Serve":              "ends the child's own process when its time is over",
+	"internal/parallel.Group":          "the one place that catches what a goroutine throws",
+	"policy.attempt":                   "a solver that may never return; the goroutine recovers, and is abandoned when the time is over",
+	"device.Main":                      "reads from standard input cannot be called off when the command is interrupted",
+	"internal/child.Project":           "ends the child when its caller is cancelled; calls one cancel function",
+	"internal/child.Serve":             "ends the child's own process when its time is over",
 	"proptest/internal/planted.failed": "a law that fails ends its goroutine; only tests call it",
-	"conform.killAfter":                 "ends a client under test that does not answer; calls no more than that",
-	"policy/storetest.testLock":         "a timer that gives up a lock while another handle waits for it; for tests",
+	"conform.killAfter":                "ends a client under test that does not answer; calls no more than that",
+	"policy/storetest.testLock":        "a timer that gives up a lock while another handle waits for it; for tests",
 }
 
 // starting lists what runs a function on a goroutine of its own, by import path. sync.WaitGroup stands for its method
