@@ -62,6 +62,9 @@ func printed(page string) (run, mentioned []string) {
 // TestDocCommands runs what the pages tell a reader to type, in their order, each page in a folder of its own, where wpm is the
 // command of this tree. A mention, with words in capitals for its arguments, must at least be a command with these flags.
 func TestDocCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every command that the pages print: a minute")
+	}
 	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("the pages speak to a Unix shell")
 	}
