@@ -26,16 +26,22 @@ var picture = map[string][]string{
 	// For tests of other people's stores of a ledger.
 	"policy/storetest": {"internal/parallel", "ldp", "policy"}, // several handles on a store at a time
 
-	// The files of test vectors, and the program that writes them, which shares no code with what they test.
-	"vectors": {},
-	// Its values are exact or have 512 bits; its sets of cases draw with their own generator.
-	"vectors/gen": {
-		"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/cases", "vectors/gen/internal/policyfile", "vectors/gen/internal/problem",
-		"vectors/gen/internal/reals", "vectors/gen/internal/transport", "vectors/gen/internal/values",
+	// The files of test vectors, and the program that writes them, which shares no code with what they test:
+	// proptest/exact is the oracle of the laws.
+	"vectors":     {},
+	"vectors/gen": {"vectors/gen/internal/cases", "vectors/gen/internal/mathematics", "vectors/gen/internal/spec"},
+	"vectors/gen/internal/mathematics": { // the kinds of docs/mathematics.md: rationals, and reals where there are none
+		"proptest/exact", "vectors/gen/internal/cases", "vectors/gen/internal/problem", "vectors/gen/internal/reals",
+		"vectors/gen/internal/transport", "vectors/gen/internal/values",
 	},
+	"vectors/gen/internal/spec": { // the kinds of docs/spec: integers and texts
+		"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/cases", "vectors/gen/internal/policyfile",
+		"vectors/gen/internal/values",
+	},
+	// A set of cases draws with a generator of its own; a policy holds a box.
 	"vectors/gen/internal/box":        {"proptest/exact", "vectors/gen/internal/values"},
 	"vectors/gen/internal/cases":      {"vectors/gen/internal/values"},
-	"vectors/gen/internal/policyfile": {"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/values"}, // a policy holds a box
+	"vectors/gen/internal/policyfile": {"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/values"},
 	"vectors/gen/internal/problem":    {"proptest/exact", "vectors/gen/internal/values"},
 	"vectors/gen/internal/reals":      {},
 	"vectors/gen/internal/transport":  {"proptest/exact", "vectors/gen/internal/values"},

@@ -3,7 +3,8 @@
 //	go run ./vectors/gen vectors      (from the root of the module)
 //
 // It uses exact arithmetic and short loops, and shares no code with the packages that the vectors test: only
-// proptest/exact, the oracle of the laws. The same program writes the same bytes on every machine.
+// proptest/exact, the oracle of the laws. The same program writes the same bytes on every machine. Its subjects are
+// internal packages: spec and mathematics make the kinds of vectors, with the help of the others.
 package main
 
 import (
@@ -13,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/mathematics"
+	"github.com/wpm-go/wpm/vectors/gen/internal/spec"
 )
 
 // generators are the kinds, each with the statement that its vectors are about.
@@ -20,20 +23,20 @@ var generators = []struct {
 	kind, statement string
 	fill            func(*cases.Set)
 }{
-	{"verify", "docs/spec/mechanism.md, The box", verifyVectors},
-	{"box", "docs/spec/mechanism.md, From a base measure to a box", boxVectors},
-	{"round", "docs/spec/mechanism.md, Rounding", roundVectors},
-	{"sample", "docs/spec/mechanism.md, Drawing", sampleVectors},
-	{"phi", "docs/mathematics.md, knapsack", phiVectors},
-	{"project", "docs/mathematics.md, projection", projectVectors},
-	{"kl", "docs/mathematics.md, divergence", klVectors},
-	{"kpm", "docs/mathematics.md, KPM", kpmVectors},
-	{"hilbert", "docs/mathematics.md, Hilbert", hilbertVectors},
-	{"entropic", "docs/mathematics.md, entropic projection", entropicVectors},
-	{"base", "docs/mathematics.md, base measure", baseVectors},
-	{"sphere", "docs/mathematics.md, sphere", sphereVectors},
-	{"release", "docs/spec/release.md", releaseVectors},
-	{"aggregate", "docs/spec/counts.md", aggregateVectors},
+	{"verify", "docs/spec/mechanism.md, The box", spec.Verify},
+	{"box", "docs/spec/mechanism.md, From a base measure to a box", spec.Box},
+	{"round", "docs/spec/mechanism.md, Rounding", spec.Round},
+	{"sample", "docs/spec/mechanism.md, Drawing", spec.Sample},
+	{"phi", "docs/mathematics.md, knapsack", mathematics.Phi},
+	{"project", "docs/mathematics.md, projection", mathematics.Project},
+	{"kl", "docs/mathematics.md, divergence", mathematics.KL},
+	{"kpm", "docs/mathematics.md, KPM", mathematics.KPM},
+	{"hilbert", "docs/mathematics.md, Hilbert", mathematics.Hilbert},
+	{"entropic", "docs/mathematics.md, entropic projection", mathematics.Entropic},
+	{"base", "docs/mathematics.md, base measure", mathematics.Base},
+	{"sphere", "docs/mathematics.md, sphere", mathematics.Sphere},
+	{"release", "docs/spec/release.md", spec.Release},
+	{"aggregate", "docs/spec/counts.md", spec.Aggregate},
 }
 
 // generate returns the files by kind.

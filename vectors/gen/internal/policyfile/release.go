@@ -92,8 +92,8 @@ func (f File) Release(private, random []byte, projected []float64) (index int, u
 	return box.First(n, box.LittleEndian(random[8:], f.Box.Bits)), counts != nil
 }
 
-// Tell changes the random bytes that draw the index to some that tell apart, of a few tries, as many as can be of the row,
-// the fallback, the row of the mixture and the solver's answer.
+// Tell changes the random bytes that draw the index to some that tell apart, of a few tries, as many as can be of the
+// row, the fallback, the row of the mixture and the solver's answer.
 func (f File) Tell(r *values.RNG, private, random []byte, projected []float64) {
 	mixture := f
 	mixture.Mode = "mixture"

@@ -1,4 +1,4 @@
-package main
+package mathematics
 
 import (
 	"math"
@@ -122,7 +122,8 @@ func evidence(c [][]float64, kernel [][]*big.Float, m, v, q, lo, hi []*big.Float
 	return out
 }
 
-func entropicVectors(s *cases.Set) {
+// Entropic fills in the cases of the kind entropic: entropic projections.
+func Entropic(s *cases.Set) {
 	r := &s.RNG
 	s.Until(205, 105, func(n int) {
 		p := problem.Random(r, 4)

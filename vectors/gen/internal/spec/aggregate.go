@@ -1,4 +1,4 @@
-package main
+package spec
 
 import (
 	"crypto/sha256"
@@ -148,7 +148,8 @@ func countReports(f policyfile.File, name, epoch, text string) countsFile {
 	return c
 }
 
-func aggregateVectors(s *cases.Set) {
+// Aggregate fills in the cases of the kind aggregate: partial counts, made, read and merged.
+func Aggregate(s *cases.Set) {
 	r := &s.RNG
 	var policies []policyfile.File
 	for kv := range 3 { // each with outputs that are never released

@@ -1,4 +1,6 @@
-package main
+// Package mathematics makes the test vectors of docs/mathematics.md: what solvers compute, in rationals and in floats of
+// 512 bits.
+package mathematics
 
 import (
 	"math/big"
@@ -62,7 +64,8 @@ func threshold(c, lo, hi []float64) float64 {
 	panic("a fill that does not end")
 }
 
-func phiVectors(s *cases.Set) {
+// Phi fills in the cases of the kind phi: knapsack values and their thresholds.
+func Phi(s *cases.Set) {
 	r := &s.RNG
 	s.Until(260, 120, func(n int) {
 		p := problem.Random(r, 6)
@@ -121,7 +124,8 @@ type projectOut struct {
 	G     []string    `json:"g"`
 }
 
-func projectVectors(s *cases.Set) {
+// Project fills in the cases of the kind project: projections at least cost.
+func Project(s *cases.Set) {
 	r := &s.RNG
 	s.Until(220, 110, func(n int) {
 		p := problem.Random(r, 5)

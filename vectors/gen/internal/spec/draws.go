@@ -1,4 +1,4 @@
-package main
+package spec
 
 import (
 	"encoding/hex"
@@ -33,7 +33,8 @@ type sampleOut struct {
 	Index int `json:"index"`
 }
 
-func sampleVectors(s *cases.Set) {
+// Sample fills in the cases of the kind sample: random bytes and the output that they draw.
+func Sample(s *cases.Set) {
 	r := &s.RNG
 	s.Until(240, 110, func(n int) {
 		bits := values.Pick(r, 1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 52, 53, 54, 56, 57, 61, 62)
@@ -126,7 +127,8 @@ func nearest(b box.Box, q []float64, n []uint64) {
 	values.Must(least == nil || most == nil || most.Cmp(least) <= 0, "a rounding that is not the nearest")
 }
 
-func roundVectors(s *cases.Set) {
+// Round fills in the cases of the kind round: distributions rounded to weights.
+func Round(s *cases.Set) {
 	r, e := &s.RNG, box.Expos{}
 	s.Until(300, 0, func(n int) {
 		b := box.Random(r, e, values.Pick(r, 1, 2, 3, 4, 6, 12))

@@ -1,4 +1,4 @@
-package main
+package spec
 
 import (
 	"math"
@@ -167,7 +167,8 @@ func feasibleMass(epsilon string, m []float64) (in, out bool) {
 	return edge("1/1100000000"), !edge("1/900000000")
 }
 
-func boxVectors(s *cases.Set) {
+// Box fills in the cases of the kind box: base measures and the boxes that they become.
+func Box(s *cases.Set) {
 	r := &s.RNG
 	put := func(epsilon string, bits int, m []float64, flags ...string) {
 		in := boxIn{epsilon, bits, values.HexFloats(m)}

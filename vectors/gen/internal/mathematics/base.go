@@ -1,4 +1,4 @@
-package main
+package mathematics
 
 import (
 	"math"
@@ -196,7 +196,8 @@ func proveBase(c [][]float64, eps float64, value *big.Float, x, w, eta []*big.Fl
 	values.Must(sign(reals.Sub(worst, value)) == 0 && sign(reals.Sub(lower, value)) == 0 && sign(reals.Sub(sum, reals.Int(1))) == 0, "a design that is not proved")
 }
 
-func baseVectors(s *cases.Set) {
+// Base fills in the cases of the kind base: base measures of least worst cost.
+func Base(s *cases.Set) {
 	r := &s.RNG
 	s.Until(205, 105, func(n int) {
 		k, kv := values.Pick(r, 1, 2, 3, 3, 4), values.Pick(r, 1, 2, 3, 3, 4)

@@ -1,4 +1,4 @@
-package main
+package mathematics
 
 import (
 	"math"
@@ -132,7 +132,8 @@ func solveSphere(d int, p, eps float64) sphereOut {
 	}
 }
 
-func sphereVectors(s *cases.Set) {
+// Sphere fills in the cases of the kind sphere: caps of the sphere.
+func Sphere(s *cases.Set) {
 	r := &s.RNG
 	s.Until(205, 105, func(n int) {
 		in := sphereIn{D: values.Pick(r, 1, 2, 2, 3, 4, 5, 6, 8, 10, 15, 16, 24)}

@@ -1,4 +1,4 @@
-package main
+package spec
 
 import (
 	"bytes"
@@ -27,7 +27,8 @@ type releaseOut struct {
 	Report string `json:"report"`
 }
 
-func releaseVectors(s *cases.Set) {
+// Release fills in the cases of the kind release: releases by a policy.
+func Release(s *cases.Set) {
 	r := &s.RNG
 	policies := policyfile.Samples(r)
 	for n, f := range policies {

@@ -1,4 +1,5 @@
-package main
+// Package spec makes the test vectors of docs/spec: boxes of integers, drawing, policies and counts.
+package spec
 
 import (
 	"math/big"
@@ -48,7 +49,8 @@ func decide(b box.Box, e box.Expos) string {
 	return ""
 }
 
-func verifyVectors(s *cases.Set) {
+// Verify fills in the cases of the kind verify: boxes with rows, and the reasons to refuse them.
+func Verify(s *cases.Set) {
 	e := box.Expos{}
 	r := &s.RNG
 	put := func(b box.Box, flags ...string) {
