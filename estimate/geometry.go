@@ -39,8 +39,8 @@ const kernelCut = 1e-4
 // its inputs, whatever its outputs are; of a cost.Cosine they are the chords of unit vectors, sqrt(2 C). p is ignored
 // for a cost that knows its own.
 //
-// Any other cost must be square and symmetric with a zero diagonal, or the error is ErrNoGeometry; p is then the power
-// that its entries have, finite and > 0 (else ErrShape). Two entries are equal if they differ by symmetryTol at most,
+// Any other cost must be square and symmetric with a zero diagonal, and have finite distances, or the error is
+// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries are equal if they differ by symmetryTol at most,
 // relative to the larger, and zero is what is that small beside the largest entry: a file of six digits or more passes.
 // The other errors are those of cost.Validate.
 //
@@ -103,6 +103,9 @@ func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
 				return nil, fmt.Errorf("%w: C[%d][%d] = %v and C[%d][%d] = %v", ErrNoGeometry, i, j, a, j, i, b)
 			}
 			v := math.Pow(a/2+b/2, 1/p)
+			if v > math.MaxFloat64 {
+				return nil, fmt.Errorf("%w: C[%d][%d] = %v is too large for the power %v of a distance", ErrNoGeometry, i, j, a, p)
+			}
 			d.Data[i*k+j], d.Data[j*k+i] = v, v
 		}
 	}

@@ -68,6 +68,7 @@ func TestNewGeometryErrors(t *testing.T) {
 		want error
 	}{
 		"not square":     {&cost.Dense{K: 1, Kv: 2, Data: []float64{0, 1}}, 1, ErrNoGeometry},
+		"too far":        {square(0, 1e200, 1e200, 0), 0.5, ErrNoGeometry},
 		"not symmetric":  {square(0, 1, 1.001, 0), 1, ErrNoGeometry},
 		"one way":        {square(0, 1, 0, 0), 1, ErrNoGeometry},
 		"diagonal":       {square(.1, 1, 1, 0), 1, ErrNoGeometry},
