@@ -43,6 +43,11 @@ type Share struct {
 // intervals at 0.9 of four regions each held the truth in 0.90 to 0.98 of 50 runs (TestIntervalCoverage). For a single
 // place see Share.
 //
+// A truth near a corner, with nearly all mass on one place, is covered less: more places without mass can follow the
+// noise than chi2_1 allows for. With 99 % of it or more on one of 10 x 10 cells and 500 or 20,000 releases, the interval
+// at 0.9 of half of the cells held the truth in 0.9 to 1 of 60 runs at eps 1, but in 0.3 to 0.8 at eps 4, where those that
+// missed were off by 0.026 at most, of a mean width of 0.05 (500 releases).
+//
 // Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts,
 // ErrChannel; ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too
 // wide, and still holds all values of the definition.
