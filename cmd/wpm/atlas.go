@@ -286,7 +286,7 @@ func tabbed(cells []string) (text string) {
 
 func (m charted) regionTable() atlas.Table {
 	t := atlas.Table{
-		Title: fmt.Sprintf("Regions, level %v", m.Level),
+		Title: fmt.Sprintf("Regions: all shares that the reports do not contradict (level %v)", m.Level),
 		Head:  []string{"region", "guess", "interval", "likeliest"},
 	}
 	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Approximate })

@@ -173,6 +173,9 @@ type shape struct {
 	Coordinates any    `json:"coordinates"`
 }
 
+// values says in a file what its numbers are.
+const values = "guess, map and truth: shares of the population; raw: shares of the reports; each sums to 1"
+
 // geoJSON writes a feature for each place: the polygon of a cell of a grid, else a point.
 // The other members of the collection have names that RFC 7946 (section 7.1) leaves free.
 func (s Sheet) geoJSON() ([]byte, error) {
@@ -191,7 +194,7 @@ func (s Sheet) geoJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(&b, "{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"headline\":%s,\n\"features\":[", note, title)
+	fmt.Fprintf(&b, "{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"values\":%q,\n\"headline\":%s,\n\"features\":[", note, values, title)
 	for n, l := range s.lines() {
 		props := map[string]any{"label": l.label, "guess": l.guess, "raw": l.raw, "map": l.est}
 		if s.Truth != nil {

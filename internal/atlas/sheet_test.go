@@ -97,9 +97,9 @@ func TestGeoJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got struct {
-			Type, Positions, Headline string
-			Coordinates               json.RawMessage // RFC 7946, 7.1: no collection has it
-			Features                  []struct {
+			Type, Positions, Values, Headline string
+			Coordinates                       json.RawMessage // RFC 7946, 7.1: no collection has it
+			Features                          []struct {
 				Type     string
 				Geometry struct {
 					Type        string
@@ -111,7 +111,8 @@ func TestGeoJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil || wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline || len(got.Features) != len(want) {
+		if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil || wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline ||
+			!strings.Contains(got.Values, "shares") || len(got.Features) != len(want) {
 			t.Errorf("%s: %s", name, text)
 			continue
 		}
