@@ -151,6 +151,7 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	if d.Gap > 0 {
 		fmt.Fprintf(w, "\twithin %.2g %% of the smallest there is, certified\n", 100*d.Gap)
 	}
+	fmt.Fprintln(w, "\tan output's probability is e^(-eps/2) to e^(eps/2) times its mass")
 	if d.Nonzeros < d.Outputs {
 		fmt.Fprintf(w, "\tonly %d of %d points are ever released\n", d.Nonzeros, d.Outputs)
 	}

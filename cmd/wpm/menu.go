@@ -201,6 +201,7 @@ func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
 	if d.Objective == wpm.Minimax.String() {
 		return
 	}
-	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled by far points that nobody may\n"+
-		"be at, and at small eps releases nothing but a few central points. Mixed (-objective mixed) is a sensible middle.\n")
+	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled\n"+
+		"by far points that nobody may be at, and at small eps releases nothing but a few central points.\n"+
+		"Mixed (-objective mixed) is a sensible middle.\n")
 }
