@@ -35,7 +35,7 @@ type Share struct {
 // definition, and each end is at most 1e-5 beyond: both are proved, by duality. For every map theta with log-likelihood
 // T at least, every theta_0 >= 0 with the gradient g of L there, and 0 < v < 1,
 //
-//	region . theta <= (1 - exp(T - L(theta_0)) / max_i (g_i / a_i)) / v,   a_i = 1 - v region_i,   g the gradient of L at theta_0
+//	region . theta <= (1 - exp(T - L(theta_0)) / max_i (g_i / a_i)) / v,   a_i = 1 - v region_i
 //
 // and the map that maximizes L(theta) - a theta makes that tight for one T. v is found by interpolation.
 //
@@ -44,9 +44,9 @@ type Share struct {
 // place see Share.
 //
 // A truth near a corner, with nearly all mass on one place, is covered less: more places without mass can follow the
-// noise than chi2_1 allows for. With 99 % of it or more on one of 10 x 10 cells and 500 or 20,000 releases, the interval
-// at 0.9 of half of the cells held the truth in 0.9 to 1 of 60 runs at eps 1, but in 0.3 to 0.8 at eps 4, where those that
-// missed were off by 0.026 at most, of a mean width of 0.05 (500 releases).
+// noise than chi2_1 allows for. With 99 % of it or more on one of 10 x 10 cells and 500 or 20,000 releases, the
+// interval at 0.9 of half of the cells held the truth in 0.9 to 1 of 60 runs at eps 1, but in 0.3 to 0.8 at eps 4. The
+// misses there were of 0.026 at most, and the intervals 0.05 wide on average (500 releases).
 //
 // Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts,
 // ErrChannel; ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too
