@@ -374,9 +374,21 @@ func TestMapSame(t *testing.T) {
 
 // TestMapLaws holds that the unit of the cost does not matter, that places and outputs have no order, and that the
 // units of rows and prior say nothing. Modes are found to gainGoal, and rounding may decide where they are left.
+//
+// A release that is next to impossible for an input rules it out. Then there may be several modes, and which one is found
+// may depend on the order. So entries of a column differ by e^10 at most here, as in a policy of eps 10.
 func TestMapLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
+		for j := range w.counts {
+			least, most := math.Inf(1), 0.0
+			for _, row := range w.rows {
+				least, most = min(least, row[j]), max(most, row[j])
+			}
+			if !(most <= math.Exp(10)*least) {
+				t.Skip("rules inputs out")
+			}
+		}
 		k, kv := len(w.rows), len(w.counts)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "places"), 0))
 		x, prior := make([][]float64, k), make([]float64, k)
