@@ -108,8 +108,10 @@ type world struct {
 	counts []uint64
 }
 
-func drawWorld(t *rapid.T) world {
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+func drawWorld(t *rapid.T) world { return makeWorld(rapid.Uint64().Draw(t, "seed")) }
+
+func makeWorld(seed uint64) world {
+	r := rand.New(rand.NewPCG(seed, 0))
 	k, kv := 1+r.IntN(6), 1+r.IntN(7)
 	spread := []float64{0, 0.1, 1, 3, 10}[r.IntN(5)]
 	w := world{rows: make([][]float64, k), counts: make([]uint64, kv)}
