@@ -48,27 +48,21 @@ func ReadCounts(r io.Reader, name string, labels []string) (*Counts, error) {
 		index[s] = int32(i)
 	}
 	n := 0
-	for first := true; ; first = false {
-		more, err := t.next()
+	header := func() (bool, error) {
+		n = len(t.record)
+		if n != 2 && n != 3 {
+			return false, t.bad(0, ErrFormat, strconv.Itoa(n)+" fields, need user,label,count or label,count")
+		}
+		if !strings.EqualFold(strings.TrimSpace(t.record[n-1]), "count") {
+			return false, nil
+		}
+		if n == 3 && (pointColumn(t.record[0]) == "label" || strings.EqualFold(strings.TrimSpace(t.record[1]), "user")) {
+			return false, t.bad(0, ErrFormat, "the columns are user,label,count in this order")
+		}
+		return true, nil
+	}
+	for err := range t.rows(header) {
 		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-		if first {
-			n = len(t.record)
-			if n != 2 && n != 3 {
-				return nil, t.bad(0, ErrFormat, strconv.Itoa(n)+" fields, need user,label,count or label,count")
-			}
-			if strings.EqualFold(strings.TrimSpace(t.record[n-1]), "count") {
-				if n == 3 && (pointColumn(t.record[0]) == "label" || strings.EqualFold(strings.TrimSpace(t.record[1]), "user")) {
-					return nil, t.bad(0, ErrFormat, "the columns are user,label,count in this order")
-				}
-				continue
-			}
-		}
-		if err := t.width(n); err != nil {
 			return nil, err
 		}
 		if len(c.Rows) >= MaxCounts {

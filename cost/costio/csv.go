@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -45,6 +46,33 @@ func tableOf(src *source) (*table, error) {
 	t.csv.FieldsPerRecord = -1
 	t.csv.ReuseRecord = true
 	return t, nil
+}
+
+// rows yields once for each row but a header, with the row in record, or with an error, which is the last. header is asked
+// about the first row: whether it is one, and how many fields every row has.
+func (t *table) rows(header func() (bool, error)) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for fields := 0; ; {
+			more, err := t.next()
+			head := false
+			switch {
+			case err != nil:
+			case !more:
+				return
+			case fields == 0:
+				fields = len(t.record)
+				head, err = header()
+			default:
+				err = t.width(fields)
+			}
+			if head && err == nil {
+				continue
+			}
+			if !yield(err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // next reads a record; false at the end of the file.

@@ -45,21 +45,8 @@ func ReadCSV(r io.Reader, name string) (*cost.Dense, error) {
 func readCSV(t *table) (*cost.Dense, error) {
 	var data []float64
 	k, kv := 0, 0
-	for first := true; ; first = false {
-		more, err := t.next()
+	for err := range t.rows(func() (bool, error) { kv = len(t.record); return isHeader(t.record), nil }) {
 		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-		if first {
-			kv = len(t.record)
-			if isHeader(t.record) {
-				continue
-			}
-		}
-		if err := t.width(kv); err != nil {
 			return nil, err
 		}
 		if len(data) > cost.MaxEntries-kv {

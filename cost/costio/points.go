@@ -32,28 +32,16 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 	var c columns
 	seen := make(map[string]int)
 	n := 0
-	for first := true; ; first = false {
-		more, err := t.next()
+	header := func() (found bool, err error) {
+		if n = len(t.record) - 1; n < 1 {
+			return false, t.bad(0, ErrFormat, "one field, need a label and at least one coordinate, separated by commas")
+		}
+		c, found, err = t.pointColumns()
+		p.Columns = c.names
+		return found, err
+	}
+	for err := range t.rows(header) {
 		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-		if first {
-			n = len(t.record) - 1
-			if n < 1 {
-				return nil, t.bad(0, ErrFormat, "one field, need a label and at least one coordinate, separated by commas")
-			}
-			var header bool
-			if c, header, err = t.pointColumns(); err != nil {
-				return nil, err
-			}
-			if p.Columns = c.names; header {
-				continue
-			}
-		}
-		if err := t.width(n + 1); err != nil {
 			return nil, err
 		}
 		if len(p.X) >= min(cost.MaxPoints, cost.MaxEntries/n) {

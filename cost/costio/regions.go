@@ -40,24 +40,14 @@ func ReadRegions(r io.Reader, name string, labels []string) ([]Region, error) {
 	var regions []Region
 	var list []string
 	lines := make(map[[2]int32]int)
-	n := 0
-	for first := true; ; first = false {
-		more, err := t.next()
+	header := func() (bool, error) {
+		if n := len(t.record); n != 2 && n != 3 {
+			return false, t.bad(0, ErrFormat, strconv.Itoa(n)+" fields, need region,label or region,label,weight")
+		}
+		return t.regionHeader(), nil
+	}
+	for err := range t.rows(header) {
 		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-		if first {
-			if n = len(t.record); n != 2 && n != 3 {
-				return nil, t.bad(0, ErrFormat, strconv.Itoa(n)+" fields, need region,label or region,label,weight")
-			}
-			if t.regionHeader() {
-				continue
-			}
-		}
-		if err := t.width(n); err != nil {
 			return nil, err
 		}
 		at, weight, err := t.region(names, &list, points, labels)

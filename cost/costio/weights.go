@@ -25,19 +25,16 @@ func ReadWeights(r io.Reader, name string, labels []string) ([]float64, error) {
 	}
 	weights, lines := make([]float64, len(labels)), make([]int, len(labels))
 	positive := false
-	for first := true; ; first = false {
-		more, err := t.next()
+	header := func() (bool, error) {
+		if len(t.record) != 2 {
+			return false, t.bad(0, ErrFormat, strconv.Itoa(len(t.record))+" fields, need label,weight")
+		}
+		last := strings.ToLower(strings.TrimSpace(t.record[1]))
+		return last == "weight" || last == "count", nil
+	}
+	for err := range t.rows(header) {
 		if err != nil {
 			return nil, err
-		}
-		if !more {
-			break
-		}
-		if len(t.record) != 2 {
-			return nil, t.bad(0, ErrFormat, strconv.Itoa(len(t.record))+" fields, need label,weight")
-		}
-		if last := strings.ToLower(strings.TrimSpace(t.record[1])); first && (last == "weight" || last == "count") {
-			continue
 		}
 		i, err := t.intern(1, points, nil, false)
 		if err != nil {
