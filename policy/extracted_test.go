@@ -42,7 +42,7 @@ func TestExtractedDraws(t *testing.T) {
 	}
 	const program = "../proofs/build/wpm-proofs"
 	if _, err := os.Stat(program); err != nil {
-		t.Skipf("no %s: proofs/run builds it", program)
+		t.Fatalf("no %s: proofs/run builds it", program)
 	}
 	r := rand.New(rand.NewPCG(19, 4))
 	var in bytes.Buffer

@@ -35,7 +35,7 @@ func extracted(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no %s: proofs/run builds it", program)
+		t.Fatalf("no %s: proofs/run builds it", program)
 	}
 	return path
 }
