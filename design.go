@@ -208,7 +208,8 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 
 // evidence returns what proves the worst case of the base measure, and the lower bound of all. Of Map, the base measure is
 // found first.
-func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.Table, eps float64, o Objective) (basemeasure.Result, error) {
+func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.Table, eps float64,
+	o Objective) (basemeasure.Result, error) {
 	proof := d.base
 	switch o.Kind {
 	case Average, Mixed: // what proves these says nothing of the worst case

@@ -187,7 +187,8 @@ func TestDesignInOnePass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]cost.Matrix{"plane": points(t, 2, k, 0), "2^22 pairs": points(t, 6, 2*k, 0), "two sides": points(t, 2, 3*k, k/2), "earth": earth, "cosine": cosine} {
+	for name, c := range map[string]cost.Matrix{"plane": points(t, 2, k, 0), "2^22 pairs": points(t, 6, 2*k, 0),
+		"two sides": points(t, 2, 3*k, k/2), "earth": earth, "cosine": cosine} {
 		d := designOf(t, c, "2")
 		want, err := basemeasure.Uniform(ctx, d.Mechanism().Cost(), 2, basemeasure.Settings{})
 		if err != nil {
@@ -196,7 +197,8 @@ func TestDesignInOnePass(t *testing.T) {
 		upper, input := d.WorstCase()
 		const open = 1e-11 // what the search leaves open, see package internal/worst
 		if math.Abs(d.Base().Upper-want.Upper) > open*want.Upper || upper > want.Upper*(1+1e-7) || d.Channel().Cost(input) < upper*(1-open) {
-			t.Errorf("%s: worst case %v, %v as published, %v at input %d; %v with a table", name, d.Base().Upper, upper, d.Channel().Cost(input), input, want.Upper)
+			t.Errorf("%s: worst case %v, %v as published, %v at input %d; %v with a table", name, d.Base().Upper, upper,
+				d.Channel().Cost(input), input, want.Upper)
 		}
 		if !(d.Lower() <= want.Upper && d.Lower() >= 0.8*want.Lower) {
 			t.Errorf("%s: lower bound %v, %v with a table", name, d.Lower(), want.Lower)
@@ -296,7 +298,8 @@ func TestFileSize(t *testing.T) {
 	} {
 		if err := wpm.CheckFileSize(test.c); !errors.Is(err, test.want) || err != nil && test.want == nil {
 			t.Errorf("%T: %v, want %v", test.c, err, test.want)
-		} else if d, ok := test.c.(*cost.Dense); ok && test.want == wpm.ErrLimit && !strings.Contains(err.Error(), fmt.Sprintf("%d x %d", d.K, d.Kv)) {
+		} else if d, ok := test.c.(*cost.Dense); ok && test.want == wpm.ErrLimit &&
+			!strings.Contains(err.Error(), fmt.Sprintf("%d x %d", d.K, d.Kv)) {
 			t.Errorf("does not say the size: %v", err)
 		}
 	}

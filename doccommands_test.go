@@ -37,7 +37,8 @@ var unrun = map[string]string{
 // printed returns the commands of a page: lines of an indented block that begin with the name of a program, and in the text what
 // stands in backquotes and begins so. Of those, a go command counts if it names a package.
 func printed(page string) (run, mentioned []string) {
-	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|CGO_ENABLED=0 |for .*; do )?(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run)`)
+	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|CGO_ENABLED=0 |for .*; do )?` +
+		`(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run)`)
 	page = regexp.MustCompile(` \\\n +`).ReplaceAllString(page, " ") // one command on two lines
 	for line := range strings.Lines(page) {
 		line, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")

@@ -49,7 +49,8 @@ var picture = map[string][]string{
 
 	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests that
 	// links the laws. It asks a process, and reaches no solver.
-	"conform":         {"proptest", "proptest/design", "proptest/exact", "proptest/privacy", "proptest/projection", "vectors", "pgregory.net/rapid"},
+	"conform": {"proptest", "proptest/design", "proptest/exact", "proptest/privacy", "proptest/projection",
+		"vectors", "pgregory.net/rapid"},
 	"cmd/wpm-conform": {"conform", "internal/atomicfile"},
 
 	"internal/num": {},
@@ -74,8 +75,10 @@ var picture = map[string][]string{
 	"projection/verify": {"cost", "internal/num", "projection"},
 
 	// Solvers stand alone on cost and num.
-	"knapsack":            {"cost", "internal/num", "internal/parallel"},
-	"basemeasure":         {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "internal/worst", "gonum.org/v1/gonum/lapack/gonum"}, // knapsack is its pricing oracle
+	"knapsack": {"cost", "internal/num", "internal/parallel"},
+	// knapsack is its pricing oracle
+	"basemeasure": {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "internal/worst",
+		"gonum.org/v1/gonum/lapack/gonum"},
 	"mincostflow":         {"cost", "internal/num", "internal/rowcache", "projection", "projection/verify"},
 	"mincostflow/network": {}, // general minimum-cost flow, in integers: it needs nothing
 	"mirror":              {"internal/cutbound", "internal/num", "knapsack"},
@@ -128,21 +131,26 @@ var picture = map[string][]string{
 	"cost/costio": {"cost", "github.com/sbinet/npyio"},
 
 	// Certificate files: the statement of each solver, to be checked again by its Verify.
-	// The one in a policy is checked against the policy's own cost, eps and rows; knapsack fills the rows that it leaves out, all cores add them up.
-	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "internal/parallel", "knapsack", "ldp", "mincostflow", "mincostflow/network", "policy", "sinkhorn", "sphere"},
+	// The one in a policy is checked against the policy's own cost, eps and rows; knapsack fills the rows that it leaves
+	// out, all cores add them up.
+	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "internal/parallel", "knapsack", "ldp",
+		"mincostflow", "mincostflow/network", "policy", "sinkhorn", "sphere"},
 
 	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
 	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
 
-	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores; estimate knows which disc a map wants.
-	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
+	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores; estimate knows
+	// which disc a map wants.
+	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/worst",
+		"knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
 	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},
 
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
 	"internal/machine": {
-		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow", "mirror", "sinkhorn", "sphere",
+		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow",
+		"mirror", "sinkhorn", "sphere",
 		"", "estimate", "internal/atlas", "policy", // the rows of a mechanism, and what its releases say
 	},
 
@@ -167,13 +175,15 @@ var picture = map[string][]string{
 		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
 	},
 	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none
-		"", "cost", "estimate", "estimate/plan", "experiments/city", "experiments/gowalla", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"", "cost", "estimate", "estimate/plan", "experiments/city", "experiments/gowalla", "experiments/report",
+		"internal/parallel", "ldp", "mincostflow",
 	},
 	"experiments/country": { // audit has the check of the rows on all cores
 		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
 	},
 	"experiments/demo": {
-		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas", "ldp", "mincostflow", "policy",
+		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas",
+		"ldp", "mincostflow", "policy",
 	},
 
 	"experiments/sphere": {
@@ -183,7 +193,8 @@ var picture = map[string][]string{
 
 	// The command: mechanism, releases and maps; studies and what needs no policy in packages of their own, over what all share.
 	"cmd/wpm": {
-		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "device", "estimate", "estimate/plan",
+		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
+		"device", "estimate", "estimate/plan",
 		"cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
 		"internal/atlas", "internal/child", "internal/num", "internal/places", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",

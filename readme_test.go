@@ -66,7 +66,8 @@ func TestSolversPage(t *testing.T) {
 	if len(code) < 15 {
 		t.Fatalf("%d snippets", len(code))
 	}
-	path := map[string]string{"costio": "cost/costio", "verify": "projection/verify", "codebook": "sphere/codebook", "network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid", "plan": "estimate/plan"}
+	path := map[string]string{"costio": "cost/costio", "verify": "projection/verify", "codebook": "sphere/codebook",
+		"network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid", "plan": "estimate/plan"}
 	for name := range picture {
 		if path[name] == "" && !strings.Contains(name, "/") && name != "" {
 			path[name] = name
@@ -148,7 +149,8 @@ func TestSolversTable(t *testing.T) {
 		}
 	}
 	for name := range picture {
-		public := name != "" && name != "device" && name != "audit" && name != "fuzz" && name != "proofs" && name != "conform" && !strings.HasPrefix(name, "vectors") && !strings.Contains(name, "internal/") &&
+		public := name != "" && name != "device" && name != "audit" && name != "fuzz" && name != "proofs" &&
+			name != "conform" && !strings.HasPrefix(name, "vectors") && !strings.Contains(name, "internal/") &&
 			!strings.HasPrefix(name, "policy") && !strings.HasPrefix(name, "experiments/") && !strings.HasPrefix(name, "cmd/")
 		if public != seen[name] {
 			t.Errorf("%s: on the page %v, want %v", name, seen[name], public)

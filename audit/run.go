@@ -105,8 +105,9 @@ type PolicyFacts struct {
 }
 
 // Run makes an audit: the controls, the exact checks, the certificates, the statistics. The error is of the
-// arguments (ErrTable, ErrDesign, and ErrLimit before any work), of Project (ErrSampler), of a certificate file (*certificate.LineError) or the
-// context's; a mechanism that fails is a Report that has not passed, and so is a Sampler that fails or panics.
+// arguments (ErrTable, ErrDesign, and ErrLimit before any work), of Project (ErrSampler), of a certificate file
+// (*certificate.LineError) or the context's; a mechanism that fails is a Report that has not passed, and so is a
+// Sampler that fails or panics.
 func Run(ctx context.Context, cfg Config) (Report, error) {
 	p := cfg.Policy
 	if p.IsZero() {

@@ -75,7 +75,8 @@ func TestUniformOnePass(t *testing.T) {
 				}
 				if procs == 1 {
 					first = got
-				} else if got.Upper != first.Upper || got.Lower != first.Lower || !slices.Equal(got.M, first.M) || !slices.Equal(got.Weights, first.Weights) {
+				} else if got.Upper != first.Upper || got.Lower != first.Lower || !slices.Equal(got.M, first.M) ||
+					!slices.Equal(got.Weights, first.Weights) {
 					t.Errorf("%s, eps %v: the bits depend on GOMAXPROCS", name, eps)
 				}
 			}

@@ -31,7 +31,8 @@ func policies(c *config, w io.Writer) error {
 	fmt.Fprintln(w, "ledger. Times are processor time with one thread, medians; memory is the largest resident set. Growth is the exponent of")
 	fmt.Fprintln(w, "the number of places, from the row above.")
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, "| places | file | growth | policy.Release | growth | command release | growth | memory | growth | command verify -privacy-only | growth | memory |")
+	fmt.Fprintln(w, "| places | file | growth | policy.Release | growth | command release | growth | memory | growth | "+
+		"command verify -privacy-only | growth | memory |")
 	fmt.Fprintln(w, "| --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
 	device := filepath.Join(c.tmp, "wpm-device")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", device, "github.com/wpm-go/wpm/cmd/wpm-device")
@@ -55,7 +56,8 @@ func policies(c *config, w io.Writer) error {
 			}
 			return fmt.Sprintf("%.2f", exponent(last[i], now[i], before, n))
 		}
-		fmt.Fprintf(w, "| %d | %.2f MB | %s | %s | %s | %s | %s | %.1f MB | %s | %s | %s | %.1f MB |\n", n, now[0]/1e6, growth(0), seconds(now[1]), growth(1),
+		fmt.Fprintf(w, "| %d | %.2f MB | %s | %s | %s | %s | %s | %.1f MB | %s | %s | %s | %.1f MB |\n", n, now[0]/1e6,
+			growth(0), seconds(now[1]), growth(1),
 			seconds(now[2]), growth(2), now[3]/1e6, growth(3), seconds(now[4]), growth(4), now[5]/1e6)
 		last, before = now, n
 	}
@@ -136,7 +138,8 @@ func published(n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Publish(context.Background(), policy.Config{Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
+	p, err := m.Publish(context.Background(),
+		policy.Config{Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
 	if err != nil {
 		return nil, err
 	}

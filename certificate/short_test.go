@@ -34,7 +34,8 @@ func withEvidence(t *testing.T, text []byte, evidence any) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Concat(text[:bytes.Index(text, []byte(`"evidence":`))], []byte(`"evidence":`), inner, text[bytes.Index(text, []byte(`,"cost":`)):])
+	return slices.Concat(text[:bytes.Index(text, []byte(`"evidence":`))], []byte(`"evidence":`), inner,
+		text[bytes.Index(text, []byte(`,"cost":`)):])
 }
 
 // TestShortEvidence: above 2^20 pairs the evidence of a uniform measure is short, and proves what the long form proves, which is
@@ -133,7 +134,8 @@ func TestShortEvidence(t *testing.T) {
 		"a mass of zero":      func(e *short) { e.M = 0 },
 	} {
 		e := evidence
-		e.Weights.Index, e.Weights.Weight, e.Thresholds = slices.Clone(e.Weights.Index), slices.Clone(e.Weights.Weight), slices.Clone(e.Thresholds)
+		e.Weights.Index, e.Weights.Weight, e.Thresholds = slices.Clone(e.Weights.Index), slices.Clone(e.Weights.Weight),
+			slices.Clone(e.Thresholds)
 		change(&e)
 		if _, err := verify(e); err == nil {
 			t.Errorf("%s: not refused", name)

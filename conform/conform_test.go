@@ -140,7 +140,8 @@ func TestSettings(t *testing.T) {
 // TestRead: answers of every bad form.
 func TestRead(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"id":1,"index":2}`: "", `{"index":2}`: "its id", `{"id":2,"index":2}`: "its id", `{"id":"1","index":2}`: "its id", `{"id":1}`: `no member "index"`,
+		`{"id":1,"index":2}`: "", `{"index":2}`: "its id", `{"id":2,"index":2}`: "its id",
+		`{"id":"1","index":2}`: "its id", `{"id":1}`: `no member "index"`,
 		`{"id":1,"index":null}`: `no member "index"`, `{"id":1,"index":2.5}`: `member "index"`, `{"id":1,"error":"no"}`: "refused: no",
 		`{"id":1,"error":""}`: "error is no text", `{"id":1,"error":5}`: "error is no text", `[]`: "not a JSON object", ``: "not a JSON object",
 		`{"id":1,"index":2} 3`: "not a JSON object", "{\"id\":1,\"x\":\"\xff\"}": "not UTF-8",

@@ -96,7 +96,8 @@ func members(data []byte) (map[string]json.RawMessage, error) {
 	if tok, err := dec.Token(); err != nil {
 		return nil, bad(err)
 	} else if tok != json.Delim('{') {
-		return nil, fmt.Errorf("%w: %s is not an object, such as {\"kind\":\"explicit\",\"C\":[[0,1],[1,0]]}", ErrSpec, clip(strings.TrimSpace(string(data[:min(len(data), 64)]))))
+		return nil, fmt.Errorf("%w: %s is not an object, such as {\"kind\":\"explicit\",\"C\":[[0,1],[1,0]]}", ErrSpec,
+			clip(strings.TrimSpace(string(data[:min(len(data), 64)]))))
 	}
 	raw := make(map[string]json.RawMessage)
 	for dec.More() {

@@ -256,7 +256,8 @@ func TestReportApartFromLedger(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"d1/b", "d2/b"}, {"d1/a", "alias"}, {"./-", "../" + filepath.Base(dir) + "/-"}, {"./-", "./-.lock"}, {"d1/c", "d2/c.lock"}, {"known", "ledger.lock"}, {"known", "ledger"},
+		{"d1/b", "d2/b"}, {"d1/a", "alias"}, {"./-", "../" + filepath.Base(dir) + "/-"}, {"./-", "./-.lock"},
+		{"d1/c", "d2/c.lock"}, {"known", "ledger.lock"}, {"known", "ledger"},
 	} {
 		old, _ := os.ReadFile(c[0])
 		status, _, errs := try(t, dir, "", "release", "-ledger", c[0], "-budget", "3", "-epoch", "e", "-o", c[1], "p", "counts")
@@ -267,7 +268,8 @@ func TestReportApartFromLedger(t *testing.T) {
 		if err != nil { // it was told in time
 			continue
 		}
-		if s, err := policy.ReadLedger(data); err != nil || !bytes.HasPrefix(data, old) || s.Spent.Cmp(big.NewRat(int64(bytes.Count(old, []byte("debit"))), 1)) != 0 {
+		if s, err := policy.ReadLedger(data); err != nil || !bytes.HasPrefix(data, old) ||
+			s.Spent.Cmp(big.NewRat(int64(bytes.Count(old, []byte("debit"))), 1)) != 0 {
 			t.Errorf("%v: %v, %+v: the ledger is lost, or has paid", c, err, s)
 		}
 		if l, err := policy.OpenLedger(c[0], policy.LedgerOptions{Epoch: "e"}); err != nil {
@@ -280,7 +282,8 @@ func TestReportApartFromLedger(t *testing.T) {
 	if _, err := os.Stat("new"); status != Bad || !strings.Contains(errs, "cannot write") || err == nil {
 		t.Errorf("a report in a file: status %d, %s, ledger: %v", status, errs, err)
 	}
-	if status, _, errs := try(t, dir, "", "release", "-ledger", "./-", "-budget", "3", "-epoch", "e", "-o", "-", "p", "counts"); status != Yes {
+	if status, _, errs := try(t, dir, "", "release", "-ledger", "./-", "-budget", "3", "-epoch", "e", "-o", "-",
+		"p", "counts"); status != Yes {
 		t.Errorf("a ledger of the name of standard output: %s", errs)
 	}
 }
@@ -461,7 +464,8 @@ func TestLedger(t *testing.T) {
 	var got, want any
 	text := fmt.Sprintf(`{"budget":"3","spent":"3/2","left":"3/2","torn":"1/2","incomplete":true,
 		"entries":[{"policy":"%x","epoch":"old","spent":"1","debits":1,"reported":true}]}`, p.ID())
-	if err := errors.Join(json.Unmarshal([]byte(out), &got), json.Unmarshal([]byte(text), &want)); err != nil || !reflect.DeepEqual(got, want) {
+	if err := errors.Join(json.Unmarshal([]byte(out), &got), json.Unmarshal([]byte(text), &want)); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("%s, %v, want %s", out, err, text)
 	}
 	if err := os.Truncate(path, maxLedger+1); err != nil {

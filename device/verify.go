@@ -26,8 +26,10 @@ func VerifyCommand(e *Env) *Command {
 	}
 	var want conditions
 	want.flags(c.Flags)
-	quick := c.Flags.Bool("privacy-only", false, "leave unchecked what privacy does not need: the order of the rows, and what is claimed of utility")
-	rows := c.Flags.Bool("rows", false, "check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output")
+	quick := c.Flags.Bool("privacy-only", false,
+		"leave unchecked what privacy does not need: the order of the rows, and what is claimed of utility")
+	rows := c.Flags.Bool("rows", false,
+		"check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output")
 	asJSON := c.Flags.Bool("json", false, "print the verdict as JSON")
 	c.Do = func(ctx context.Context, args []string) error {
 		if len(args) != 1 {

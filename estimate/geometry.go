@@ -40,9 +40,9 @@ const kernelCut = 1e-4
 // for a cost that knows its own.
 //
 // Any other cost must be square and symmetric with a zero diagonal, and have finite distances, or the error is
-// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries are equal if they differ by symmetryTol at most,
-// relative to the larger, and zero is what is that small beside the largest entry: a file of six digits or more passes.
-// The other errors are those of cost.Validate.
+// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries are equal if
+// they differ by symmetryTol at most, relative to the larger, and zero is what is that small beside the largest entry:
+// a file of six digits or more passes. The other errors are those of cost.Validate.
 //
 // A cost of places takes O(k) memory, any other 8 k^2 bytes.
 func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {

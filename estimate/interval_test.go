@@ -48,7 +48,8 @@ func TestIntervalBinomial(t *testing.T) {
 			low, high := end(best, 0), end(best, 1)
 			// 1e-9 is for the bisection at 2^53, where differences of logarithms are lost; outward but for that.
 			const tol = 1e-9
-			if got.Lower > low+tol || got.Upper < high-tol || got.Lower < low-intervalTolerance-tol || got.Upper > high+intervalTolerance+tol || !got.Single {
+			if got.Lower > low+tol || got.Upper < high-tol || got.Lower < low-intervalTolerance-tol ||
+				got.Upper > high+intervalTolerance+tol || !got.Single {
 				t.Errorf("%v at %v: %+v, want %v to %v", count, level, got, low, high)
 			}
 		}
@@ -226,7 +227,8 @@ func TestIntervalEdges(t *testing.T) {
 	}
 	a, b, half := list[0], list[1], list[2]
 	const tol = 2 * intervalTolerance
-	if math.Abs(a.Lower+b.Upper-1) > tol || math.Abs(a.Upper+b.Lower-1) > tol || math.Abs(2*half.Upper-a.Upper) > tol || math.Abs(2*half.Lower-a.Lower) > tol {
+	if math.Abs(a.Lower+b.Upper-1) > tol || math.Abs(a.Upper+b.Lower-1) > tol || math.Abs(2*half.Upper-a.Upper) > tol ||
+		math.Abs(2*half.Lower-a.Lower) > tol {
 		t.Errorf("%+v", list)
 	}
 	for n, region := range [][]float64{{0, 1, 0}, {1, 0, 1}} {
@@ -254,7 +256,8 @@ func TestIntervalFound(t *testing.T) {
 		// One release of output 0: its probability falls from p_0 at the best map, of input 0 alone, by the factor
 		// exp(-2.7055/2), and the way with the least weight is to input 2: theta_0 = (0.25852 p_0 - p_2) / (p_0 - p_2).
 		"a jump": {
-			[][]float64{{0.7742492871633582, 0.22575071283664183}, {0.09074921814264227, 0.9092507818573577}, {0.1870084855757998, 0.8129915144242003}},
+			[][]float64{{0.7742492871633582, 0.22575071283664183}, {0.09074921814264227, 0.9092507818573577},
+				{0.1870084855757998, 0.8129915144242003}},
 			[]uint64{1, 0}, []float64{.5, 0, 0}, 0.0111986, .5,
 		},
 		"equal rows": {

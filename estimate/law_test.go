@@ -40,7 +40,8 @@ func TestLaw(t *testing.T) {
 }
 
 func TestGuess(t *testing.T) {
-	if got, err := Guess([]float64{3e300, 1e300}, 2); err != nil || !(math.Abs(got[0]-0.75) <= 0x1p-52) || !(math.Abs(got[1]-0.25) <= 0x1p-52) {
+	if got, err := Guess([]float64{3e300, 1e300}, 2); err != nil || !(math.Abs(got[0]-0.75) <= 0x1p-52) ||
+		!(math.Abs(got[1]-0.25) <= 0x1p-52) {
 		t.Errorf("Guess() = %v, %v", got, err)
 	}
 	if got, err := Guess(nil, 2); err != nil || got[0] != 0.5 || got[1] != 0.5 {

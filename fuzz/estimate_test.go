@@ -61,7 +61,8 @@ func FuzzLikeliest(f *testing.F) {
 			t.Fatalf("likelihood %v, claimed %v\n%v, %v: %v", l, r.LogLikelihood, rows, counts, r.Theta)
 		}
 		s, err := estimate.Interval(context.Background(), p, region, 0)
-		if err != nil && !errors.Is(err, estimate.ErrNotConverged) || !(0 <= s.Lower && s.Lower <= s.Likeliest && s.Likeliest <= s.Upper && s.Upper <= 1) {
+		if err != nil && !errors.Is(err, estimate.ErrNotConverged) ||
+			!(0 <= s.Lower && s.Lower <= s.Likeliest && s.Likeliest <= s.Upper && s.Upper <= 1) {
 			t.Fatalf("interval %+v, %v", s, err)
 		}
 		// What was returned, every point mass, and mixtures of both.

@@ -68,7 +68,8 @@ func FuzzLedger(f *testing.F) {
 	debit, report := fmt.Sprintf("debit 1/3 %x e", id), fmt.Sprintf("report %x e", otherBytes(id, "x"))
 	for _, text := range []string{
 		"wpm-ledger-1 100\n" + debit + "\n" + report + "\ndebit 2", "wpm-ledger-1 1\n" + debit + "\n" + debit + "\ndebit 5/2 ",
-		"wpm-ledger-1 1\n" + debit[:9] + "~torn 7\ndebit 4 ab~to", "wpm-led~torn 0\nwpm-ledger-1 2.5\n" + debit + "\n" + report[:70], "wpm-ledger-1 ", "",
+		"wpm-ledger-1 1\n" + debit[:9] + "~torn 7\ndebit 4 ab~to",
+		"wpm-led~torn 0\nwpm-ledger-1 2.5\n" + debit + "\n" + report[:70], "wpm-ledger-1 ", "",
 	} {
 		f.Add([]byte(text))
 	}
@@ -96,7 +97,8 @@ func FuzzLedger(f *testing.F) {
 		if room.Sign() < 0 {
 			room.SetInt64(0)
 		}
-		if sum.Cmp(s.Spent) != 0 || s.Left.Cmp(room) != 0 || s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0 || s.Budget.Cmp(l.Budget()) != 0 {
+		if sum.Cmp(s.Spent) != 0 || s.Left.Cmp(room) != 0 || s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0 ||
+			s.Budget.Cmp(l.Budget()) != 0 {
 			t.Fatalf("%+v, opened: spent %v, left %v of %v", s, l.Spent(), l.Remaining(), l.Budget())
 		}
 		if before, err := ReadLedger(lines); err != nil || before.Spent.Cmp(s.Spent) > 0 {

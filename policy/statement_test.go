@@ -22,14 +22,19 @@ func TestReadLedger(t *testing.T) {
 		want   string // or an error, if there is no "spent" in it
 	}{
 		{[]string{"wpm-ledger-1 3"}, "", "spent 0, left 3 of 3, torn 0, incomplete false"},
-		{[]string{"wpm-ledger-1 3", debit("1/3", a, "e"), fmt.Sprintf("report %x e", report), debit("2", b, "e"), debit("1/2", a, "f"), debit("1/6", a, "e")}, "",
+		{[]string{"wpm-ledger-1 3", debit("1/3", a, "e"), fmt.Sprintf("report %x e", report), debit("2", b, "e"),
+			debit("1/2", a, "f"), debit("1/6", a, "e")}, "",
 			"spent 3, left 0 of 3, torn 0, incomplete false; 01 e 1/2 2 true; 02 e 2 1 false; 01 f 1/2 1 false"},
-		{[]string{"wpm-ledger-1 3", "deb~torn 1/2", debit("1", a, "e")}, "debit 1/4 0", "spent 7/4, left 5/4 of 3, torn 3/4, incomplete true; 01 e 1 1 false"},
-		{[]string{"wpm-ledger-1 3", "debit 9 ab~to~torn 9"}, "debit 1/4", "spent 9, left 0 of 3, torn 9, incomplete true"}, // 1/4 may be cut from 1/44
+		{[]string{"wpm-ledger-1 3", "deb~torn 1/2", debit("1", a, "e")}, "debit 1/4 0",
+			"spent 7/4, left 5/4 of 3, torn 3/4, incomplete true; 01 e 1 1 false"},
+		// 1/4 may be cut from 1/44
+		{[]string{"wpm-ledger-1 3", "debit 9 ab~to~torn 9"}, "debit 1/4", "spent 9, left 0 of 3, torn 9, incomplete true"},
 		{[]string{"wpm-ledger-1~torn 0", "wpm-ledger-1 2.5"}, "", "spent 0, left 5/2 of 5/2, torn 0, incomplete false"},
 		{[]string{"wpm-ledger-1~torn 0"}, "wpm-ledger-1 3", "no budget"},
-		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), debit("1", b, "e"), fmt.Sprintf("report %x e", report)}, "", "line 4: policy: ledger corrupt: policy: invalid report"},
-		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), "~torn 0", fmt.Sprintf("report %x e", report)}, "", "line 4: policy: ledger corrupt: a report without"},
+		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), debit("1", b, "e"), fmt.Sprintf("report %x e", report)}, "",
+			"line 4: policy: ledger corrupt: policy: invalid report"},
+		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), "~torn 0", fmt.Sprintf("report %x e", report)}, "",
+			"line 4: policy: ledger corrupt: a report without"},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), fmt.Sprintf("report %x e", report[:36])}, "", "line 3: "},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "e~")}, "", "line 2: "},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "\x1b[2J")}, "", "line 2: "},
@@ -48,7 +53,8 @@ func TestReadLedger(t *testing.T) {
 			t.Errorf("%q: %v", c.bodies, err)
 			continue
 		}
-		got := fmt.Sprintf("spent %s, left %s of %s, torn %s, incomplete %v", s.Spent.RatString(), s.Left.RatString(), s.Budget.RatString(), s.Torn.RatString(), s.Incomplete)
+		got := fmt.Sprintf("spent %s, left %s of %s, torn %s, incomplete %v", s.Spent.RatString(), s.Left.RatString(),
+			s.Budget.RatString(), s.Torn.RatString(), s.Incomplete)
 		for _, e := range s.Entries {
 			got += fmt.Sprintf("; %x %s %s %d %v", e.Policy[:1], e.Epoch, e.Spent.RatString(), e.Debits, bytes.Equal(e.Report, report))
 		}

@@ -191,8 +191,10 @@ func TestScansHaveNoBranch(t *testing.T) {
 			t.Errorf("%s: %v", file, faults)
 		}
 	}
-	for _, planted := range []string{"x := p.in[i]", "y := p.output(t)", "n[t] += rest", "x := p.in[i*p.axes:]", "for j := range n { n[t+0*j]++ }", "g(uint64(i))",
-		"tt := t; x := p.in[tt*p.axes:]", "var tt = t; n[tt]++", "a, b := 0, i; c := b; _ = a; g(c)", "a, b := h(uint64(t)); n[b] = a", "for range t { }"} {
+	for _, planted := range []string{"x := p.in[i]", "y := p.output(t)", "n[t] += rest", "x := p.in[i*p.axes:]",
+		"for j := range n { n[t+0*j]++ }", "g(uint64(i))",
+		"tt := t; x := p.in[tt*p.axes:]", "var tt = t; n[tt]++", "a, b := 0, i; c := b; _ = a; g(c)",
+		"a, b := h(uint64(t)); n[b] = a", "for range t { }"} {
 		if faults := secretIndices(t, "planted.go", "package p; func f(i, t int) { "+planted+" }", []string{"f"}); len(faults) == 0 {
 			t.Errorf("not refused: %s", planted)
 		}

@@ -157,13 +157,15 @@ func anySpread(t *testing.T, e projection.Entropic) projection.Entropic {
 			t.Errorf("no answer to %d problems of %d", none, calls)
 		}
 	})
-	return projection.EntropicOn{Entropic: projection.EntropicFunc(func(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
-		r, err := e.Project(p, reg)
-		if calls++; errors.Is(err, projection.ErrNoAnswer) {
-			none++
-		}
-		return r, err
-	})}
+	return projection.EntropicOn{
+		Entropic: projection.EntropicFunc(func(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
+			r, err := e.Project(p, reg)
+			if calls++; errors.Is(err, projection.ErrNoAnswer) {
+				none++
+			}
+			return r, err
+		}),
+	}
 }
 
 func TestSinkhornPaper(t *testing.T) {
@@ -243,7 +245,8 @@ func TestHilbertLogs(t *testing.T) {
 
 // TestOwnSinkhorn: the solver of the example, which somebody could have written on a Sunday, keeps the laws.
 func TestOwnSinkhorn(t *testing.T) {
-	proptest.Run(t, projection.EntropicLaws(), projection.Entropic(projection.EntropicOn{Entropic: projection.EntropicFunc(ownSinkhorn), Reg: 0.1}))
+	proptest.Run(t, projection.EntropicLaws(),
+		projection.Entropic(projection.EntropicOn{Entropic: projection.EntropicFunc(ownSinkhorn), Reg: 0.1}))
 }
 
 // exactly runs all laws of a projector that proves what it says.

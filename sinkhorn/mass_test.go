@@ -99,10 +99,14 @@ func TestSourceExtremes(t *testing.T) {
 // whatever it is beside the others, and Verify charges what a plan lacks at it.
 func TestLostRows(t *testing.T) {
 	for name, p := range map[string]Problem{
-		"the dearest":   {Cost: dense(t, []float64{1}, []float64{2}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{1e300, 1e-30}, Reg: 1},
-		"a scale apart": {Cost: dense(t, []float64{1e-300}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-302},
-		"far apart":     {Cost: dense(t, []float64{1e-100}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-102},
-		"above one":     {Cost: dense(t, []float64{1}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1}, Source: []float64{0x1p1000, 0x1p-75}, Reg: 1},
+		"the dearest": {Cost: dense(t, []float64{1}, []float64{2}), Lo: []float64{1}, Hi: []float64{1},
+			Source: []float64{1e300, 1e-30}, Reg: 1},
+		"a scale apart": {Cost: dense(t, []float64{1e-300}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
+			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-302},
+		"far apart": {Cost: dense(t, []float64{1e-100}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
+			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-102},
+		"above one": {Cost: dense(t, []float64{1}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
+			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1},
 		"charged": {Cost: dense(t, []float64{0, 1}, []float64{1000, 1000}), Lo: []float64{.5, .5}, Hi: []float64{.5, .5},
 			Source: []float64{1e300, 1e-300}, Reg: 0.01},
 		"reduced": {Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{2e6, 3e6}), Lo: []float64{.2, .5}, Hi: []float64{.6, .9},

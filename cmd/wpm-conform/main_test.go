@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 // TestStatus: 2 for bad usage and for a command that is not there, 1 for a client that fails, and then a report in every
 // form that was asked for.
 func TestStatus(t *testing.T) {
-	for _, args := range [][]string{{}, {"-level", "slow", "--", "true"}, {"-nonsense"}, {"--", "/nowhere/at all"}, {"-limit", "-1s", "--", "true"}} {
+	for _, args := range [][]string{{}, {"-level", "slow", "--", "true"}, {"-nonsense"}, {"--", "/nowhere/at all"},
+		{"-limit", "-1s", "--", "true"}} {
 		var out, err bytes.Buffer
 		if got := run(args, &out, &err); got != 2 || err.Len() == 0 || out.Len() > 0 {
 			t.Errorf("%q: status %d, %q, %q, want 2 and a message", args, got, &out, &err)

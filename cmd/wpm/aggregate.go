@@ -40,7 +40,8 @@ func aggregateCommand() *cli.Command {
 			"a line candidate,x1,...,x(d+1) for each report.\n" +
 			"Of a mixture policy it also makes a map of the mean of the private distributions, which undoes part of the bias, and says how much\n" +
 			"of it the reports support: guess is what one would say without them, raw the reports as they are. A projection policy does not\n" +
-			"identify the map. -regions FILE has lines region,label or region,label,weight; single places are approximate. A map costs no privacy.\n" +
+			"identify the map. -regions FILE has lines region,label or region,label,weight; single places are approximate. " +
+			"A map costs no privacy.\n" +
 			"GeoJSON has points, or the cells of a grid; only coordinates of a great-circle cost are WGS 84, others are the policy's own.\n" +
 			"-invert adds the most likely mean of the private distributions, as -estimator mle does, of a policy of either mode.",
 		Flags: append(append(countsFlags(), mapFlags()...),
@@ -338,7 +339,9 @@ func largest(n, top int, order func(a, b int) int) []int {
 
 func printInverse(out io.Writer, t *inverse, top int) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(out, "\nMost likely (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n", t.Iterations, t.Gap)
+	fmt.Fprintf(out,
+		"\nMost likely (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n",
+		t.Iterations, t.Gap)
 	best := largest(len(t.Theta), top, func(a, b int) int { return cmp.Compare(t.Theta[b], t.Theta[a]) })
 	fmt.Fprintln(w, "input\testimate")
 	for _, i := range best {

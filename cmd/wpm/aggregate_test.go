@@ -65,7 +65,8 @@ func TestAggregateAndEvaluate(t *testing.T) {
 			t.Errorf("%q: %+v", truth, got)
 		}
 	}
-	if out := must(t, "", "evaluate", policy, write(t, dir, "t", "1,1\n"), path); !strings.Contains(out, "\nthe releases as they are:\nW_1              0 sides of the square = 0 cells\n") {
+	if out := must(t, "", "evaluate", policy, write(t, dir, "t", "1,1\n"), path); !strings.Contains(out, "\nthe releases "+
+		"as they are:\nW_1              0 sides of the square = 0 cells\n") {
 		t.Errorf("evaluate prints\n%s", out)
 	}
 }
@@ -136,7 +137,8 @@ func TestBiasUnchecked(t *testing.T) {
 	path := filepath.Join(dir, "p")
 	must(t, "", "design", "-grid", "1x4097", "-eps", "2", "-o", path)
 	report := must(t, "5,1\n", "release", freshLedger, path)
-	for _, args := range [][]string{{"aggregate", "-estimator", "raw", path}, {"evaluate", "-estimator", "raw", path, write(t, dir, "t", "5,1\n")}} {
+	for _, args := range [][]string{{"aggregate", "-estimator", "raw", path},
+		{"evaluate", "-estimator", "raw", path, write(t, dir, "t", "5,1\n")}} {
 		out := must(t, report, args...)
 		if strings.Contains(out, "certifies nothing") || !strings.Contains(out, "wpm verify -utility does") {
 			t.Errorf("%s:\n%s", args, out)
@@ -153,7 +155,8 @@ func TestCheckTransport(t *testing.T) {
 	if err := checkTransport(many, append(many, 0)); err != nil {
 		t.Error(err)
 	}
-	if err := checkTransport(append(many, 1e-300), many); err == nil || !strings.Contains(err.Error(), "262145 places, and the reports 262144") {
+	if err := checkTransport(append(many, 1e-300), many); err == nil ||
+		!strings.Contains(err.Error(), "262145 places, and the reports 262144") {
 		t.Error(err)
 	}
 }

@@ -24,9 +24,12 @@ import (
 // mapFlags say how counts become a map, for commands that make one.
 func mapFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "map", Usage: "also write the map to `FILE`: .csv (label, coordinates, guess, raw, map), .geojson, or .html, a page to look at"},
-		&cli.StringFlag{Name: "estimator", DefaultText: "map; em where the cost has no distances between inputs", Usage: "`NAME` of what finds the map: " + atlas.Estimators},
-		&cli.StringFlag{Name: "prior", Usage: "public weights of the inputs, what one would guess without a report: CSV `FILE`, label,weight (default: all the same)"},
+		&cli.StringFlag{Name: "map",
+			Usage: "also write the map to `FILE`: .csv (label, coordinates, guess, raw, map), .geojson, or .html, a page to look at"},
+		&cli.StringFlag{Name: "estimator", DefaultText: "map; em where the cost has no distances between inputs",
+			Usage: "`NAME` of what finds the map: " + atlas.Estimators},
+		&cli.StringFlag{Name: "prior",
+			Usage: "public weights of the inputs, what one would guess without a report: CSV `FILE`, label,weight (default: all the same)"},
 		&cli.BoolFlag{Name: "assume-mixture", Usage: "make a map of a projection policy as if it were in mixture mode: biased"},
 	}
 }
@@ -125,7 +128,9 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		}
 	}
 	if file := c.String("regions"); c.IsSet("regions") {
-		in.regions, err = readWith(c, file, func(r io.Reader, name string) ([]costio.Region, error) { return places.ReadRegions(r, name, labels) })
+		in.regions, err = readWith(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
+			return places.ReadRegions(r, name, labels)
+		})
 	}
 	return in, err
 }
@@ -133,7 +138,8 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 // oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files
 // those of reports.
 func oneStdin(c *cli.Command, args, files []string) error {
-	if n := shell.CountDashes(c.String("prior"), c.String("regions")); n > 1 || n == 1 && (readsStdin(c, files) || shell.CountDashes(args...) > 0) {
+	if n := shell.CountDashes(c.String("prior"), c.String("regions")); n > 1 ||
+		n == 1 && (readsStdin(c, files) || shell.CountDashes(args...) > 0) {
 		return errors.New("two files cannot both be standard input")
 	}
 	return nil

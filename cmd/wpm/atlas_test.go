@@ -87,12 +87,14 @@ func TestAggregateMap(t *testing.T) {
 	text := must(t, "", "aggregate", "-counts", many, "-regions", regions, "-map", table, path)
 	// Where no region has a remark there is no column of remarks.
 	south := write(t, dir, "south", "region,label\nsouth,9\nsouth,10\n")
-	if text := must(t, "", "aggregate", "-counts", many, "-regions", south, path); !regexp.MustCompile(`likeliest\nsouth .*[0-9]\n`).MatchString(text) {
+	if text := must(t, "", "aggregate", "-counts", many,
+		"-regions", south, path); !regexp.MustCompile(`likeliest\nsouth .*[0-9]\n`).MatchString(text) {
 		t.Errorf("remarks on nothing:\n%s", text)
 	}
 	for _, want := range []string{
 		"Map       Signal ok: the map is better than the guess. Largest place: 54 3", "every place alike",
-		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ", "\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).", "approximate: a single place",
+		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ",
+		"\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).", "approximate: a single place",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -103,10 +105,12 @@ func TestAggregateMap(t *testing.T) {
 	for _, v := range got.Map {
 		sum += v
 	}
-	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "ok" || got.Estimator != "map" || len(got.Models) != 21 || got.Reason != "" {
+	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "ok" ||
+		got.Estimator != "map" || len(got.Models) != 21 || got.Reason != "" {
 		t.Errorf("map %v, sum %v, %+v", got.Map, sum, got)
 	}
-	if r := got.Regions; len(r) != 2 || !(r[0].Lower <= 0.51 && 0.5 <= r[0].Upper) || r[0].Approximate || !r[1].Approximate || r[0].Region != "south" || !(r[1].Lower <= r[1].Likeliest && r[1].Likeliest <= r[1].Upper) {
+	if r := got.Regions; len(r) != 2 || !(r[0].Lower <= 0.51 && 0.5 <= r[0].Upper) || r[0].Approximate ||
+		!r[1].Approximate || r[0].Region != "south" || !(r[1].Lower <= r[1].Likeliest && r[1].Likeliest <= r[1].Upper) {
 		t.Errorf("regions %+v", r)
 	}
 	f, err := os.Open(table)
@@ -121,7 +125,8 @@ func TestAggregateMap(t *testing.T) {
 	if v, err := strconv.ParseFloat(rows[10][5], 64); err != nil || v != got.Map[9] || rows[10][0] != "9" || rows[10][1] != "0.1875" {
 		t.Errorf("%q, map %v", rows[10], got.Map[9])
 	}
-	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "cannot resolve single places") || strings.Contains(text, "Largest place") {
+	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "cannot resolve single places") ||
+		strings.Contains(text, "Largest place") {
 		t.Errorf("of few reports\n%s", text)
 	}
 	wider := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, "-level", "0.99", path))
@@ -143,7 +148,8 @@ func TestAggregateEstimators(t *testing.T) {
 		for _, v := range got.Map {
 			sum += v
 		}
-		if got.Estimator != name || !(math.Abs(sum-1) <= 1e-15) && !(math.Abs(sum-1) <= 8*0x1p-53) || (got.Gap != nil) != (name == "mle") || (got.Signal != "") != (name == "map") || got.Guess[1] != 0.375 {
+		if got.Estimator != name || !(math.Abs(sum-1) <= 1e-15) && !(math.Abs(sum-1) <= 8*0x1p-53) ||
+			(got.Gap != nil) != (name == "mle") || (got.Signal != "") != (name == "map") || got.Guess[1] != 0.375 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if barred := got.Map[5] == 0; barred != (name == "map" || name == "em") {
@@ -151,7 +157,8 @@ func TestAggregateEstimators(t *testing.T) {
 		}
 	}
 	// The releases as they are, of other points than the inputs.
-	must(t, "", "design", "-points", write(t, dir, "in.csv", "a,0,0\nb,3,0\nc,9,9\n"), "-outputs", write(t, dir, "out.csv", "u,1,1\nv,8,8\n"), "-eps", "2", "-o", path)
+	must(t, "", "design", "-points", write(t, dir, "in.csv", "a,0,0\nb,3,0\nc,9,9\n"),
+		"-outputs", write(t, dir, "out.csv", "u,1,1\nv,8,8\n"), "-eps", "2", "-o", path)
 	for _, name := range []string{"map", "raw"} {
 		got := asJSON[tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-estimator", name, path))
 		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 || len(got.Guess) != 3 {
@@ -165,7 +172,8 @@ func TestAggregateEstimators(t *testing.T) {
 	if got := asJSON[tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" || len(got.Map) != 3 {
 		t.Errorf("without distances: %+v", got)
 	}
-	if status, _, errs := try(t, in, "aggregate", "-counts", "-", "-estimator", "map", path); status != device.Bad || !strings.Contains(errs, "no distances") {
+	if status, _, errs := try(t, in, "aggregate", "-counts", "-", "-estimator", "map", path); status != device.Bad ||
+		!strings.Contains(errs, "no distances") {
 		t.Errorf("a map without distances: status %d, %s", status, errs)
 	}
 }
@@ -178,20 +186,25 @@ func TestAggregateProjection(t *testing.T) {
 	regions := write(t, dir, "r", "all,0\n")
 	table := filepath.Join(dir, "m.csv")
 	text := must(t, "", "aggregate", "-json", "-counts", counts, "-regions", regions, "-map", table, path)
-	if got := asJSON[map[string]any](t, text); got["map"] != nil || !strings.Contains(fmt.Sprint(got["reason"]), "projection mode") || got["regions"] != nil {
+	if got := asJSON[map[string]any](t, text); got["map"] != nil ||
+		!strings.Contains(fmt.Sprint(got["reason"]), "projection mode") || got["regions"] != nil {
 		t.Errorf("%s", text)
 	}
-	if b, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(b), "label,x,y,guess,raw,map\n0,1,0,0.16666666666666666,0.57971014492753") || !strings.Contains(string(b), ",0.57971014492753") {
+	if b, err := os.ReadFile(table); err != nil ||
+		!strings.HasPrefix(string(b), "label,x,y,guess,raw,map\n0,1,0,0.16666666666666666,0.57971014492753") ||
+		!strings.Contains(string(b), ",0.57971014492753") {
 		t.Errorf("%q, %v", b, err)
 	}
-	if text := must(t, "", "aggregate", "-counts", counts, path); !strings.Contains(text, "Map       No map: ") || !strings.Contains(text, "point  count") {
+	if text := must(t, "", "aggregate", "-counts", counts, path); !strings.Contains(text, "Map       No map: ") ||
+		!strings.Contains(text, "point  count") {
 		t.Errorf("%s", text)
 	}
 	text = must(t, "", "aggregate", "-json", "-counts", counts, "-assume-mixture", path)
 	if got := asJSON[tally](t, text); !got.Biased || len(got.Map) != 6 || got.Reason != "" {
 		t.Errorf("%s", text)
 	}
-	if text := must(t, "", "aggregate", "-counts", counts, "-assume-mixture", path); !strings.Contains(text, "Biased: the policy is of projection mode") {
+	if text := must(t, "", "aggregate", "-counts", counts, "-assume-mixture", path); !strings.Contains(text,
+		"Biased: the policy is of projection mode") {
 		t.Errorf("%s", text)
 	}
 }
@@ -220,7 +233,8 @@ func TestAggregateMapErrors(t *testing.T) {
 		{"-prior - -regions -", "standard input"},
 	} {
 		args := append(append([]string{"aggregate", "-counts", counts}, strings.Fields(c.flags)...), path)
-		if status, out, errs := try(t, "", args...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+		if status, out, errs := try(t, "", args...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) ||
+			strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", c.flags, status, out, errs, c.want)
 		}
 	}
@@ -230,7 +244,8 @@ func TestAggregateMapErrors(t *testing.T) {
 	// GeoJSON needs coordinates; the other formats do without.
 	matrix := at("cost.csv", "0,1\n1,0\n")
 	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)
-	if status, _, errs := try(t, "", "aggregate", "-counts", counts, "-map", filepath.Join(dir, "m.geojson"), path); status != device.Bad || !strings.Contains(errs, "no coordinates") {
+	if status, _, errs := try(t, "", "aggregate", "-counts", counts,
+		"-map", filepath.Join(dir, "m.geojson"), path); status != device.Bad || !strings.Contains(errs, "no coordinates") {
 		t.Errorf("GeoJSON of a matrix: status %d, %s", status, errs)
 	}
 	for _, name := range []string{"m.csv", "m.HTML"} {
@@ -273,7 +288,8 @@ func TestEvaluateScores(t *testing.T) {
 		t.Errorf("total variation of the guess %v, want %v", *guess.TV, tv)
 	}
 	b, err := os.ReadFile(page)
-	if err != nil || strings.Count(string(b), "<figure>") != 4 || !strings.Contains(string(b), "<figcaption>truth</figcaption>") || !strings.Contains(string(b), "The truth is private") {
+	if err != nil || strings.Count(string(b), "<figure>") != 4 ||
+		!strings.Contains(string(b), "<figcaption>truth</figcaption>") || !strings.Contains(string(b), "The truth is private") {
 		t.Errorf("%v\n%s", err, b)
 	}
 	for _, want := range []string{"\nmap              Signal ok", "\n       W_2  ", "\nguess  ", "\nraw    ", "\nmap    "} {
@@ -287,7 +303,8 @@ func TestEvaluateScores(t *testing.T) {
 		t.Errorf("of a projection policy: %+v", got)
 	}
 	for _, c := range []struct{ flags, want string }{
-		{"-map -", "-map"}, {"-map " + truth, "written over"}, {"-map x.png", "want a name"}, {"-estimator x", "-estimator"}, {"-prior - -counts -", "standard input"},
+		{"-map -", "-map"}, {"-map " + truth, "written over"}, {"-map x.png", "want a name"}, {"-estimator x", "-estimator"},
+		{"-prior - -counts -", "standard input"},
 	} {
 		args := append(append([]string{"evaluate"}, strings.Fields(c.flags)...), path, truth)
 		if status, out, errs := try(t, "", args...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {

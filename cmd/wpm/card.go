@@ -20,34 +20,36 @@ import (
 
 // designCard is what a person should know about a policy: the numbers really used.
 type designCard struct {
-	Title      string       `json:"title,omitempty"`
-	Geometry   string       `json:"geometry"`
-	Epsilon    string       `json:"epsilon"`
-	Bits       int          `json:"bits"`
-	Mode       string       `json:"mode"`
-	Inputs     int          `json:"inputs"`
-	Outputs    int          `json:"outputs"`
-	ID         string       `json:"id"`
-	Bytes      int          `json:"bytes"`
-	P          float64      `json:"p,omitempty"`
-	Unit       string       `json:"unit"`               // of distances
-	Upper      float64      `json:"upper"`              // on the worst W_p^p as published, in integers
-	Lower      float64      `json:"lower"`              // of every eps-LDP mechanism
-	Design     float64      `json:"design"`             // worst W_p^p of the base measure, before it became integers
-	Rounding   float64      `json:"rounding,omitempty"` // projection mode: what rounding adds at most
-	WorstInput string       `json:"worst_input"`
-	Objective  string       `json:"objective"` // what the base measure makes small
-	Gap        float64      `json:"gap"`       // certified, of what the base measure makes small, relative; 0 where the solver reached its goal
-	Mass       float64      `json:"mass"`
-	Nonzeros   int          `json:"nonzeros"`                // outputs that are ever released
-	Map        *mapProspect `json:"map,omitempty"`           // of -devices
-	Even       float64      `json:"uniform_worst,omitempty"` // with the objective map: worst W_p^p of the uniform base measure, the least of all scales
-	Disc       float64      `json:"disc"`                    // share of the outputs that a release favours
-	Table      []tableRow   `json:"table,omitempty"`
-	Menu       []menuRow    `json:"menu,omitempty"`
-	unit       places.Unit
-	metric     string // the unit of Displacement
-	kind       wpm.Kind
+	Title      string  `json:"title,omitempty"`
+	Geometry   string  `json:"geometry"`
+	Epsilon    string  `json:"epsilon"`
+	Bits       int     `json:"bits"`
+	Mode       string  `json:"mode"`
+	Inputs     int     `json:"inputs"`
+	Outputs    int     `json:"outputs"`
+	ID         string  `json:"id"`
+	Bytes      int     `json:"bytes"`
+	P          float64 `json:"p,omitempty"`
+	Unit       string  `json:"unit"`               // of distances
+	Upper      float64 `json:"upper"`              // on the worst W_p^p as published, in integers
+	Lower      float64 `json:"lower"`              // of every eps-LDP mechanism
+	Design     float64 `json:"design"`             // worst W_p^p of the base measure, before it became integers
+	Rounding   float64 `json:"rounding,omitempty"` // projection mode: what rounding adds at most
+	WorstInput string  `json:"worst_input"`
+	Objective  string  `json:"objective"` // what the base measure makes small
+	// certified, of what the base measure makes small, relative; 0 where the solver reached its goal
+	Gap      float64      `json:"gap"`
+	Mass     float64      `json:"mass"`
+	Nonzeros int          `json:"nonzeros"`      // outputs that are ever released
+	Map      *mapProspect `json:"map,omitempty"` // of -devices
+	// with the objective map: worst W_p^p of the uniform base measure, the least of all scales
+	Even   float64    `json:"uniform_worst,omitempty"`
+	Disc   float64    `json:"disc"` // share of the outputs that a release favours
+	Table  []tableRow `json:"table,omitempty"`
+	Menu   []menuRow  `json:"menu,omitempty"`
+	unit   places.Unit
+	metric string // the unit of Displacement
+	kind   wpm.Kind
 	// Left out for the size of the cost.
 	noTable, noMenu bool
 	// Displacement is how far a place is at most from where the policy has it, on integer coordinates; nil without places.

@@ -38,7 +38,9 @@ func designCommand() *cli.Command {
 			&cli.StringFlag{Name: "geometry", Usage: "where points and cost come from: `ORIGIN` public, or derived-dp:EPS for what private data gave under differential privacy"},
 			&cli.StringFlag{Name: "base", Usage: "where the base measure comes from: `ORIGIN` data-independent, or derived-dp:EPS"},
 			&cli.StringFlag{Name: "note", Usage: "more about that, one line; goes into the policy's provenance"},
-			&cli.StringFlag{Name: "table", Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps, up to 2^20 entries of the cost); \"none\" to leave it out"},
+			&cli.StringFlag{Name: "table",
+				Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps, up to 2^20 entries of the cost); " +
+					"\"none\" to leave it out"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "policy `FILE` to write (required; - is standard output)"},
 			&cli.StringFlag{Name: "card", Usage: "write the card to `FILE` instead of standard output"},
 			&cli.BoolFlag{Name: "json", Usage: "the card as JSON"},
@@ -202,7 +204,8 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 }
 
 // describe writes the card.
-func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int, prospect *mapProspect) ([]byte, error) {
+func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int,
+	prospect *mapProspect) ([]byte, error) {
 	g, base, id := plan.geometry, d.Base(), p.ID()
 	g.Cost = d.Mechanism().Cost() // of the places as published
 	card := designCard{

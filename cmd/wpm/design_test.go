@@ -28,8 +28,10 @@ func TestDesignDisplacement(t *testing.T) {
 		{irrational, "cosine", "(distance of unit vectors)", 1e-12, 1e-9},
 		{"label,lat,lon\na,48.2082,16.3738\nb,52.52,13.405\n", "greatcircle", "km", 1e-8, 2e-5},
 	} {
-		args := []string{"design", "-points", write(t, dir, "points.csv", test.points), "-metric", test.metric, "-eps", "1", "-table", "none", "-o", policy}
-		if out := must(t, "", args...); !strings.Contains(out, "a place is published within ") || !strings.Contains(out, test.unit+" of where it is") {
+		args := []string{"design", "-points", write(t, dir, "points.csv", test.points), "-metric", test.metric, "-eps", "1",
+			"-table", "none", "-o", policy}
+		if out := must(t, "", args...); !strings.Contains(out, "a place is published within ") ||
+			!strings.Contains(out, test.unit+" of where it is") {
 			t.Errorf("%s: card:\n%s", test.metric, out)
 		}
 		var card designCard
@@ -64,7 +66,8 @@ func TestDesignLarge(t *testing.T) {
 	}
 	for _, flag := range []string{"-table 1", "-menu yes"} {
 		args := append(strings.Fields("design -grid 1000x1000 -eps 1 -o "+policy), strings.Fields(flag)...)
-		if status, _, errs := try(t, "", args...); status != 2 || !strings.Contains(errs, "1000000 x 1000000") || !strings.Contains(errs, "leave them out") {
+		if status, _, errs := try(t, "", args...); status != 2 || !strings.Contains(errs, "1000000 x 1000000") ||
+			!strings.Contains(errs, "leave them out") {
 			t.Errorf("%s: status %d: %s", flag, status, errs)
 		}
 	}

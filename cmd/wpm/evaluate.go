@@ -112,7 +112,8 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	u := places.UnitOfPolicy(in.Policy)
-	out := evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline, Reason: m.Reason, Estimator: m.Estimator}
+	out := evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline,
+		Reason: m.Reason, Estimator: m.Estimator}
 	if out.score, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ func geometryFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
-		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean", Usage: "with -points, the distance: `NAME` is euclidean, cosine, or greatcircle (kilometres)"},
+		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean",
+			Usage: "with -points, the distance: `NAME` is euclidean, cosine, or greatcircle (kilometres)"},
 		&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already"},
 		&cli.StringFlag{Name: "grid", Usage: "cells of the unit square, `ROWSxCOLS`"},
 		&cli.IntFlag{Name: "ring", Usage: "`N` points on a ring"},
@@ -84,7 +85,8 @@ func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
 		}
 	}
 	if !c.IsSet("metric") && looksGeographic(in.Points) {
-		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s has no header, so its columns are x, y in the plane; for degrees begin it with label,lat,lon\n",
+		fmt.Fprintf(c.Root().ErrWriter,
+			"%s: note: %s has no header, so its columns are x, y in the plane; for degrees begin it with label,lat,lon\n",
 			program, in.Name)
 	}
 	metric := c.String("metric")

@@ -214,13 +214,15 @@ func TestHeaderlessDegrees(t *testing.T) {
 		{"a,48.2\nb,52.5\n", "", false},
 		{"a,48.2,16.4,1\nb,52.5,13.4,1\n", "", false},
 	} {
-		args := []string{"design", "-points", write(t, dir, "points.csv", test.points), "-eps", "1", "-geometry", "public", "-base", "data-independent",
+		args := []string{"design", "-points", write(t, dir, "points.csv", test.points), "-eps", "1", "-geometry", "public",
+			"-base", "data-independent",
 			"-table", "none", "-menu", "no", "-o", policy}
 		if test.metric != "" {
 			args = append(args, "-metric", test.metric)
 		}
 		status, _, errs := try(t, "", args...)
-		if note := strings.Contains(errs, "points.csv has no header") && strings.Count(errs, "\n") == 1; status != device.Yes || note != test.note || !note && errs != "" {
+		if note := strings.Contains(errs, "points.csv has no header") &&
+			strings.Count(errs, "\n") == 1; status != device.Yes || note != test.note || !note && errs != "" {
 			t.Errorf("%q %s: status %d, %q", test.points, test.metric, status, errs)
 		}
 	}

@@ -35,10 +35,13 @@ const maxMenu = 150 * 150
 
 func objectiveFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed; or map, for the map of -devices"},
+		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(),
+			Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed; " +
+				"or map, for the map of -devices"},
 		&cli.FloatFlag{Name: "mix", Value: 0.5, Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.StringFlag{Name: "weights", Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
-		&cli.IntFlag{Name: "devices", Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
+		&cli.IntFlag{Name: "devices",
+			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
 		priorFlag(),
 		&cli.StringFlag{Name: "menu", Usage: "compare the designs: yes, no, or auto (small problems only)", Value: "auto"},
 	}
@@ -197,7 +200,8 @@ func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
 	if diff < 0 {
 		change, diff = "lowers the mean by", -diff
 	}
-	fmt.Fprintf(b, "\nAgainst uniform, minimax lowers the worst case by %.1f %% and %s %.1f %% at eps = %s.\n", 100*(1-minimax.Worst/uniform.Worst), change, 100*diff, d.Epsilon)
+	fmt.Fprintf(b, "\nAgainst uniform, minimax lowers the worst case by %.1f %% and %s %.1f %% at eps = %s.\n",
+		100*(1-minimax.Worst/uniform.Worst), change, 100*diff, d.Epsilon)
 	if d.Objective == wpm.Minimax.String() {
 		return
 	}

@@ -27,7 +27,8 @@ func planCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
 		Usage: "say before any release how good the map of a population will be",
-		Description: "For every eps and number of devices it designs a mechanism, simulates ten worlds with a fixed seed, and says how far the\n" +
+		Description: "For every eps and number of devices it designs a mechanism, simulates ten worlds with a fixed seed, " +
+			"and says how far the\n" +
 			"map of \"wpm aggregate\" will be from the truth (W_1, or W_p for another -p): on average, and in 90 % of the worlds. Beside it\n" +
 			"stand the guess, which is the even map and takes no release, and the raw releases.\n" +
 			"With -prior, a public guess at the truth, a world is the prior with 30 % of its mass elsewhere; the map is still that of\n" +
@@ -44,7 +45,8 @@ func planCommand() *cli.Command {
 			&cli.StringFlag{Name: "n", Usage: "numbers of devices, one release each: `N,N,...`"},
 			&cli.StringFlag{Name: "target", Usage: "how far the map may be from the truth: `DISTANCE`, a number with or without its unit, as 2km"},
 			priorFlag(),
-			&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(), Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
+			&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(),
+				Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
 		OnUsageError: shell.UsageError,
@@ -53,7 +55,8 @@ func planCommand() *cli.Command {
 }
 
 func priorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "prior", Usage: "what the map may look like: public weights of the inputs, CSV `FILE`, label,weight (default: maps of all kinds)"}
+	return &cli.StringFlag{Name: "prior",
+		Usage: "what the map may look like: public weights of the inputs, CSV `FILE`, label,weight (default: maps of all kinds)"}
 }
 
 // priorApart refuses a prior and places that are both standard input.
@@ -154,7 +157,8 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 			labels = places.Labels(strconv.Itoa, k)
 		}
 		var err error
-		p.Prior, err = readWith(c, c.String("prior"), func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
+		p.Prior, err = readWith(c, c.String("prior"),
+			func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
 		if err != nil {
 			return nil, err
 		}
@@ -397,7 +401,8 @@ quarter: half the width, in percentage points, of the 90 % interval for the shar
 signal: weak if the map is above 0.7 of the guess, by their means, and none if above 0.95.
 `)
 	if !p.Prior && len(p.Rows) > 0 {
-		fmt.Fprintf(&b, "\nNo prior was given: the worlds are maps of all kinds. What to read is the range of map/guess, of the middle eight of ten.\n"+
+		fmt.Fprintf(&b, "\nNo prior was given: the worlds are maps of all kinds. "+
+			"What to read is the range of map/guess, of the middle eight of ten.\n"+
 			"The even map is %.3g to %.3g %s from their truths. Where the places are chosen as the population lives, as shops or stops\n"+
 			"are, the truth may be nearer, and the ratio is then higher. -prior FILE, a public guess at the truth, says more.\n",
 			p.Rows[0].Guess.Low, p.Rows[0].Guess.High, p.Unit)
@@ -416,7 +421,9 @@ func (p planCard) printTarget(b *bytes.Buffer) {
 	fmt.Fprintln(b)
 	for _, r := range p.Rows {
 		if !*r.Met {
-			fmt.Fprintf(b, "eps %s, %d devices: out of reach. This is the most that was tried, and its map is at %.3g %s, above %v.\n", r.Epsilon, r.Devices, r.Map.Mean, p.Unit, *p.Target)
+			fmt.Fprintf(b,
+				"eps %s, %d devices: out of reach. This is the most that was tried, and its map is at %.3g %s, above %v.\n",
+				r.Epsilon, r.Devices, r.Map.Mean, p.Unit, *p.Target)
 		}
 	}
 }

@@ -28,13 +28,15 @@ func TestPlan(t *testing.T) {
 	dir := t.TempDir()
 	prior := write(t, dir, "prior.csv", "label,count\n0,9\n1,3\n5,1\n")
 	card := planOf(t, "-grid", "4x4", "-eps", "1,4", "-n", "100, 10000", "-prior", prior)
-	if len(card.Rows) != 4 || !card.Prior || card.Unit != "cells" || card.P != 1 || card.Inputs != 16 || card.Objective != "uniform" || card.Target != nil {
+	if len(card.Rows) != 4 || !card.Prior || card.Unit != "cells" || card.P != 1 || card.Inputs != 16 ||
+		card.Objective != "uniform" || card.Target != nil {
 		t.Fatalf("card: %+v", card)
 	}
 	for n, eps := range []string{"1", "1", "4", "4"} {
 		r := card.Rows[n]
 		// The worst guess is from a corner to the even map of 4 x 4 cells: below 3 cells.
-		if r.Epsilon != eps || r.Devices != []int{100, 10000}[n%2] || !(r.Guess.Mean > 0.5 && r.Guess.Mean < 3) || r.Met != nil || r.Guess != card.Rows[0].Guess {
+		if r.Epsilon != eps || r.Devices != []int{100, 10000}[n%2] || !(r.Guess.Mean > 0.5 && r.Guess.Mean < 3) ||
+			r.Met != nil || r.Guess != card.Rows[0].Guess {
 			t.Errorf("row %d: %+v", n, r)
 		}
 	}
@@ -51,7 +53,8 @@ func TestPlan(t *testing.T) {
 	if strings.Contains(text, "No prior") {
 		t.Errorf("a prior was given:\n%s", text)
 	}
-	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-n", "50"); !strings.Contains(text, "W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, " to ") {
+	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-n", "50"); !strings.Contains(text,
+		"W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, " to ") {
 		t.Errorf("without a prior:\n%s", text)
 	}
 	// The range of the guess says whether one's own truth is among the worlds.
@@ -125,7 +128,8 @@ func TestPlanErrors(t *testing.T) {
 		{"-cost " + matrix + " -eps 1 -n 5", "a map needs distances"},
 		{"-grid 2x2 -eps 1 -n 5 more", "unexpected argument"},
 	} {
-		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
+		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad ||
+			out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, out)
 		}
 	}
@@ -164,7 +168,8 @@ func TestDesignDevices(t *testing.T) {
 	out, prior := filepath.Join(dir, "policy"), write(t, dir, "prior.csv", "label,count\n0,9\n7,3\n21,1\n")
 	cardOf := func(args ...string) (card designCard) {
 		t.Helper()
-		text := must(t, "", append([]string{"design", "-grid", "5x5", "-eps", "2", "-o", out, "-table", "none", "-menu", "no", "-json"}, args...)...)
+		text := must(t, "", append([]string{"design", "-grid", "5x5", "-eps", "2", "-o", out,
+			"-table", "none", "-menu", "no", "-json"}, args...)...)
 		if err := json.Unmarshal([]byte(text), &card); err != nil {
 			t.Fatal(err)
 		}
@@ -172,11 +177,13 @@ func TestDesignDevices(t *testing.T) {
 	}
 	plain := cardOf("-devices", "3000", "-prior", prior)
 	same := planOf(t, "-grid", "5x5", "-eps", "2", "-n", "3000", "-prior", prior).Rows[0]
-	if m := plain.Map; m == nil || m.Prediction == nil || m.Prediction.Map != same.Map || m.Uniform != nil || !m.Prior || m.Unit != "cells" || plain.Even != 0 {
+	if m := plain.Map; m == nil || m.Prediction == nil || m.Prediction.Map != same.Map || m.Uniform != nil || !m.Prior ||
+		m.Unit != "cells" || plain.Even != 0 {
 		t.Fatalf("%+v, want %+v", plain.Map, same)
 	}
 	focused := cardOf("-devices", "3000", "-prior", prior, "-objective", "map")
-	if m := focused.Map; m == nil || m.Uniform == nil || m.Uniform.Map != same.Map || m.Prediction.Map == same.Map || !(focused.Disc < plain.Disc) ||
+	if m := focused.Map; m == nil || m.Uniform == nil || m.Uniform.Map != same.Map || m.Prediction.Map == same.Map ||
+		!(focused.Disc < plain.Disc) ||
 		!(focused.Upper > focused.Even) || focused.Lower != plain.Lower || !(math.Abs(focused.Even-plain.Upper) < 1e-9) {
 		t.Errorf("%+v beside %+v", focused, plain)
 	}
@@ -191,12 +198,14 @@ func TestDesignDevices(t *testing.T) {
 		"-objective mixed -devices 50":   "with the uniform base measure it would be off by",
 		"-objective average -devices 50": "the guess, an even map, is off by",
 	} {
-		text := must(t, "", append([]string{"design", "-grid", "3x3", "-eps", "2", "-o", out, "-table", "none", "-menu", "no"}, strings.Fields(args)...)...)
+		text := must(t, "", append([]string{"design", "-grid", "3x3", "-eps", "2", "-o", out,
+			"-table", "none", "-menu", "no"}, strings.Fields(args)...)...)
 		if !strings.Contains(text, want) || strings.HasPrefix(want, "map") && !strings.HasPrefix(text, want) {
 			t.Errorf("%s: no %q in\n%s", args, want, text)
 		}
 	}
-	if text := must(t, "", "design", "-ring", "3000", "-eps", "2", "-o", out, "-devices", "50"); !strings.Contains(text, "too many places to simulate") {
+	if text := must(t, "", "design", "-ring", "3000", "-eps", "2", "-o", out, "-devices", "50"); !strings.Contains(text,
+		"too many places to simulate") {
 		t.Errorf("3000 places:\n%s", text)
 	}
 	matrix := write(t, dir, "cost.csv", "0,1\n2,0\n")
@@ -209,7 +218,8 @@ func TestDesignDevices(t *testing.T) {
 		{"-cost " + matrix + " -devices 5", "a map needs distances"},
 		{"-cost " + matrix + " -devices 5 -objective map", "-objective map: wpm: kind map: estimate: no distances between inputs"},
 	} {
-		if status, card, errs := try(t, "", append([]string{"design", "-eps", "1", "-o", out}, strings.Fields(c.args)...)...); status != device.Bad || card != "" || !strings.Contains(errs, c.want) {
+		if status, card, errs := try(t, "", append([]string{"design", "-eps", "1", "-o", out},
+			strings.Fields(c.args)...)...); status != device.Bad || card != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, card)
 		}
 	}

@@ -67,7 +67,8 @@ func (m *mapProspect) print(w io.Writer) {
 	p := m.Prediction
 	fmt.Fprintf(w, "map\tof %d devices, one release each: off by %.3g %s in %s, below %.3g in 90 %% of simulated worlds\n",
 		m.Devices, p.Map.Mean, m.Unit, m.quantity, p.Map.High)
-	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g, and the releases as they are by %.3g; signal: %v\n", p.Guess.Mean, p.Raw.Mean, p.Signal)
+	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g, and the releases as they are by %.3g; signal: %v\n",
+		p.Guess.Mean, p.Raw.Mean, p.Signal)
 	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n", 100*p.HalfWidth)
 	if m.Uniform != nil {
 		fmt.Fprintf(w, "\twith the uniform base measure it would be off by %.3g %s\n", m.Uniform.Map.Mean, m.Unit)

@@ -109,7 +109,8 @@ func TestAuditRows(t *testing.T) {
 func TestVerifyRows(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "p")
-	must(t, "", "design", "-points", write(t, dir, "points.csv", "label,x,y\na,0,0\nb,3,1\nc,1,1\nd,5,2\n"), "-eps", "1", "-table", "none", "-o", file)
+	must(t, "", "design", "-points", write(t, dir, "points.csv", "label,x,y\na,0,0\nb,3,1\nc,1,1\nd,5,2\n"), "-eps", "1",
+		"-table", "none", "-o", file)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,8 @@ func ReadRegions(r io.Reader, name string, labels []string) ([]Region, error) {
 			return nil, err
 		}
 		if line, twice := lines[at]; twice {
-			return nil, t.bad(2, ErrDuplicate, fmt.Sprintf("label %s of region %s is on line %d already", quote(t.record[1]), quote(t.record[0]), line))
+			return nil, t.bad(2, ErrDuplicate, fmt.Sprintf("label %s of region %s is on line %d already",
+				quote(t.record[1]), quote(t.record[0]), line))
 		}
 		lines[at] = t.line
 		if int(at[0]) == len(regions) {
@@ -83,7 +84,8 @@ func (t *table) regionHeader() bool {
 }
 
 // region reads a row: the numbers of its region and of its point, and the weight.
-func (t *table) region(names map[string]int32, list *[]string, points map[string]int32, labels []string) (at [2]int32, weight float64, err error) {
+func (t *table) region(names map[string]int32, list *[]string, points map[string]int32,
+	labels []string) (at [2]int32, weight float64, err error) {
 	if at[0], err = t.intern(1, names, list, true); err != nil {
 		return at, 0, err
 	}

@@ -19,10 +19,11 @@ func TestReadRegions(t *testing.T) {
 		in   string
 		want []costio.Region
 	}{
-		"two columns":          {"old town,a\nold town,b\n", []costio.Region{old}},
-		"a header":             {"Region,LABEL\nold town,b\nold town,a\n", []costio.Region{old}},
-		"a place in two":       {"r,a\nold town,b\nr,\"d,e\"\nold town,a\n", []costio.Region{{Name: "r", Weights: []float64{1, 0, 0, 1}}, old}},
-		"weights":              {"region,label,weight\nr,a,0.5\nr,b,1\nr,region,-0\n", []costio.Region{{Name: "r", Weights: []float64{.5, 1, 0, 0}}}},
+		"two columns":    {"old town,a\nold town,b\n", []costio.Region{old}},
+		"a header":       {"Region,LABEL\nold town,b\nold town,a\n", []costio.Region{old}},
+		"a place in two": {"r,a\nold town,b\nr,\"d,e\"\nold town,a\n", []costio.Region{{Name: "r", Weights: []float64{1, 0, 0, 1}}, old}},
+		"weights": {"region,label,weight\nr,a,0.5\nr,b,1\nr,region,-0\n",
+			[]costio.Region{{Name: "r", Weights: []float64{.5, 1, 0, 0}}}},
 		"half a header is not": {"region,a\n", []costio.Region{{Name: "region", Weights: []float64{1, 0, 0, 0}}}},
 		"a name of a label":    {"region,region\n", []costio.Region{{Name: "region", Weights: []float64{0, 0, 1, 0}}}},
 		"byte order mark":      {"\ufeffregion,label\r\nold town,a\r\n\r\nold town,b", []costio.Region{old}},
@@ -73,7 +74,8 @@ func TestReadRegionsBounded(t *testing.T) {
 	for r := range costio.MaxRegionWeights/len(labels) + 1 {
 		fmt.Fprintf(&b, "r%d,0\n", r)
 	}
-	if _, err := costio.ReadRegions(strings.NewReader(b.String()), "f", labels); !errors.Is(err, cost.ErrTooLarge) || !strings.HasPrefix(err.Error(), "f:65: ") {
+	if _, err := costio.ReadRegions(strings.NewReader(b.String()), "f", labels); !errors.Is(err, cost.ErrTooLarge) ||
+		!strings.HasPrefix(err.Error(), "f:65: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -95,7 +95,8 @@ func TestMoreIsBetter(t *testing.T) {
 			t.Errorf("%s: 100,000 devices at eps 2: %+v", name, last)
 		}
 		little, much := predict(t, l, c, "1/2", 3000), predict(t, l, c, "6", 3000)
-		if !(much.Map.Mean < 0.7*little.Map.Mean && much.Raw.Mean < little.Raw.Mean && much.HalfWidth < little.HalfWidth && much.Disc < little.Disc) {
+		if !(much.Map.Mean < 0.7*little.Map.Mean && much.Raw.Mean < little.Raw.Mean && much.HalfWidth < little.HalfWidth &&
+			much.Disc < little.Disc) {
 			t.Errorf("%s: eps 1/2: %+v; eps 6: %+v", name, little, much)
 		}
 		if none := predict(t, l, c, "1/100", 100); none.Signal != estimate.NoSignal {
@@ -272,7 +273,9 @@ func TestErrors(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	var seen []int
-	if _, err := m.Predict(ctx, 10, estimate.Settings{Progress: func(done, total int) { seen = append(seen, done, total) }}); err != nil || len(seen) != 2*plan.Worlds || seen[2*plan.Worlds-2] != seen[1] {
+	if _, err := m.Predict(ctx, 10,
+		estimate.Settings{Progress: func(done, total int) { seen = append(seen, done, total) }}); err != nil ||
+		len(seen) != 2*plan.Worlds || seen[2*plan.Worlds-2] != seen[1] {
 		t.Errorf("progress %v, %v", seen, err)
 	}
 }

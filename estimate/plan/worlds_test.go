@@ -15,7 +15,8 @@ func TestAround(t *testing.T) {
 	spike := make([]float64, 400)
 	spike[7], spike[8] = 9, 1
 	for name, prior := range map[string][]float64{
-		"one place": {3}, "one of three": {0, 5, 0}, "uneven": {.9, .1, 0, 0, 0, 0, 0, 0}, "even": slices.Repeat([]float64{1e-300}, 500), "spike": spike,
+		"one place": {3}, "one of three": {0, 5, 0}, "uneven": {.9, .1, 0, 0, 0, 0, 0, 0},
+		"even": slices.Repeat([]float64{1e-300}, 500), "spike": spike,
 	} {
 		ring, err := cost.NewRing(len(prior), 1)
 		if err != nil {

@@ -426,7 +426,8 @@ func (r Result) Lines() []string {
 		out = append(out, fmt.Sprintf("%s one release per user, %s mode: histogram %.3f cell widths from the truth", head, m.Mode, m.W1))
 	}
 	l := r.Learned
-	out = append(out, fmt.Sprintf("map        from those in mixture mode: %.3f cell widths from the truth; OUE, which knows no distances, %.3f; without data %.3f",
+	out = append(out, fmt.Sprintf("map        from those in mixture mode: %.3f cell widths from the truth; "+
+		"OUE, which knows no distances, %.3f; without data %.3f",
 		l.Map, l.OUE, l.Guess), "", r.Sentence())
 	out = append(out, "", "The mean distribution of the releases: W1 to the truth, in cell widths.")
 	head := fmt.Sprintf("%-22s", "")

@@ -46,12 +46,14 @@ func (r Result) Report() report.Report {
 	for _, p := range []struct {
 		title string
 		data  []float64
-	}{{"truth", r.Comparison.Truth}, {"releases as they are", r.Modes[len(r.Modes)-1].Histogram}, {"map", r.Learned.Shares}, {"OUE", r.Learned.OUEShares}} {
+	}{{"truth", r.Comparison.Truth}, {"releases as they are", r.Modes[len(r.Modes)-1].Histogram},
+		{"map", r.Learned.Shares}, {"OUE", r.Learned.OUEShares}} {
 		learned.Panels = append(learned.Panels, figure.Panel{Title: p.title, Rows: c.Rows, Cols: c.Cols, Data: p.data})
 	}
 	figures := append([]report.Figure{{
 		Name: "map", Title: "What the server learns", Chart: learned,
-		Text: r.Sentence() + " The map is an estimate from the releases alone, and costs no privacy. Its single cells are not to be trusted; \"wpm aggregate -map\" draws " +
+		Text: r.Sentence() + " The map is an estimate from the releases alone, and costs no privacy. " +
+			"Its single cells are not to be trusted; \"wpm aggregate -map\" draws " +
 			"what the releases support.",
 	}, {
 		Name: "releases", Title: "What the server receives", Chart: simulated,
@@ -61,7 +63,8 @@ func (r Result) Report() report.Report {
 	return report.Report{
 		Title: "wpm demo: a private map of a synthetic city",
 		Lead: fmt.Sprintf("%d synthetic users hold check-ins on a %d x %d grid. The mechanism is designed, published and verified, every user releases one cell under ε = %s local differential privacy, and the "+
-			"map is rebuilt from the releases. W₁ is the mean distance, in cell widths, that mass would have to move. %s", c.Users, c.Rows, c.Cols, c.Epsilon, r.Sentence()),
+			"map is rebuilt from the releases. W₁ is the mean distance, in cell widths, that mass would have to move. %s",
+			c.Users, c.Rows, c.Cols, c.Epsilon, r.Sentence()),
 		Facts: facts,
 		Notes: []string{
 			"A simulation: the city is generated and the releases are drawn from a seeded stream. Real releases go through policy.Release, which takes no seed.",

@@ -72,10 +72,12 @@ func planning(rows []Row) *Planning {
 func (p Planning) table(rows []Row) report.Table {
 	t := report.Table{
 		Name: "plan", Title: "Predicted and realised W₁ of the map",
-		Text: fmt.Sprintf("Predictions are made with the truth as the prior. Predicted over realised: geometric mean %.2f, standard deviation of the logarithm "+
+		Text: fmt.Sprintf("Predictions are made with the truth as the prior. Predicted over realised: "+
+			"geometric mean %.2f, standard deviation of the logarithm "+
 			"%.2f; %.0f %% of %d cases are within 25 %%, and %.0f %% within a factor 2.", p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo),
 		Columns: []report.Column{
-			{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}, {Name: "predicted"}, {Name: "realised"}, {Name: "ratio"},
+			{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}, {Name: "predicted"},
+			{Name: "realised"}, {Name: "ratio"},
 		},
 	}
 	for _, r := range rows {

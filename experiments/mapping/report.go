@@ -29,7 +29,8 @@ func (r Result) Report() report.Report {
 		Name: "summary", Title: "Summary over the made maps",
 		Text: "Ratios of mean W₁: to the guess, and to the best of all columns in that case, the guess among them.",
 		Columns: []report.Column{
-			{Name: "estimator"}, {Name: "worst_to_guess", Label: "largest ratio to the guess"}, {Name: "worse", Label: "cases above 1.02 of the guess"},
+			{Name: "estimator"}, {Name: "worst_to_guess", Label: "largest ratio to the guess"},
+			{Name: "worse", Label: "cases above 1.02 of the guess"},
 			{Name: "geo_to_best", Label: "geometric mean to the best"}, {Name: "worst_to_best", Label: "largest ratio to the best"},
 		},
 	}
@@ -49,13 +50,16 @@ func (r Result) Report() report.Report {
 		data = "check-ins; see the documentation for their licence"
 	}
 	return report.Report{
-		Title:  "Maps from releases",
-		Lead:   fmt.Sprintf("%d cases: what estimators make of one release per device. Everything is simulated, and each distance is exact transport.", len(r.Rows)),
+		Title: "Maps from releases",
+		Lead: fmt.Sprintf("%d cases: what estimators make of one release per device. "+
+			"Everything is simulated, and each distance is exact transport.", len(r.Rows)),
 		Tables: tables,
 		Seed:   r.Config.Seed,
 		Settings: []report.Setting{
-			{Name: "ε", Value: strings.Join(r.Config.Epsilons, ", ")}, {Name: "devices", Value: strings.Join(devices, ", ") + "; for some maps " + strconv.Itoa(r.Config.Large)},
-			{Name: "simulations", Value: strconv.Itoa(r.Config.Runs)}, {Name: "policy", Value: "default design, mixture mode"}, {Name: "data", Value: data},
+			{Name: "ε", Value: strings.Join(r.Config.Epsilons, ", ")},
+			{Name: "devices", Value: strings.Join(devices, ", ") + "; for some maps " + strconv.Itoa(r.Config.Large)},
+			{Name: "simulations", Value: strconv.Itoa(r.Config.Runs)}, {Name: "policy", Value: "default design, mixture mode"},
+			{Name: "data", Value: data},
 			{Name: "largest certified gap of a distance, relative", Value: fmt.Sprintf("%.1e", r.Gap)},
 		},
 	}

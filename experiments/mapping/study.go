@@ -301,7 +301,8 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	var out []Row
 	for ; len(tasks) > 0; tasks = tasks[s.cfg.Runs:] {
 		e := eps[tasks[0].eps]
-		row := Row{Map: w.name, Unit: w.unit, Epsilon: e.String(), Eps: e.Float64(), Devices: sizes[tasks[0].devices], Guess: guess, Measured: w.sizes != nil}
+		row := Row{Map: w.name, Unit: w.unit, Epsilon: e.String(), Eps: e.Float64(), Devices: sizes[tasks[0].devices],
+			Guess: guess, Measured: w.sizes != nil}
 		row.collect(s.cfg.estimators(), tasks[:s.cfg.Runs])
 		for _, t := range tasks[:s.cfg.Runs] {
 			gap = max(gap, t.gap)

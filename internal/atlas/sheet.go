@@ -194,7 +194,8 @@ func (s Sheet) geoJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(&b, "{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"values\":%q,\n\"headline\":%s,\n\"features\":[", note, values, title)
+	fmt.Fprintf(&b,
+		"{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"values\":%q,\n\"headline\":%s,\n\"features\":[", note, values, title)
 	for n, l := range s.lines() {
 		props := map[string]any{"label": l.label, "guess": l.guess, "raw": l.raw, "map": l.est}
 		if s.Truth != nil {

@@ -111,7 +111,8 @@ func TestGeoJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil || wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline ||
+		if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil ||
+			wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline ||
 			!strings.Contains(got.Values, "shares") || len(got.Features) != len(want) {
 			t.Errorf("%s: %s", name, text)
 			continue
@@ -225,7 +226,8 @@ func TestPlane(t *testing.T) {
 	if in[2] != in[1] {
 		t.Errorf("541 degrees at %v, -179 at %v", in[2], in[1])
 	}
-	for _, text := range []string{`{"kind":"points","x":[[7,7],[7,7]]}`, `{"kind":"points","x":[[1e-300],[3e-300]]}`, `{"kind":"points","x":[[1e300,0],[2e300,1]]}`, `{"kind":"ring","n":1}`} {
+	for _, text := range []string{`{"kind":"points","x":[[7,7],[7,7]]}`, `{"kind":"points","x":[[1e-300],[3e-300]]}`,
+		`{"kind":"points","x":[[1e300,0],[2e300,1]]}`, `{"kind":"ring","n":1}`} {
 		p := PlacesOf(specOf(t, text))
 		in, _ := p.plane()
 		f := frameOf(in, p)
@@ -242,7 +244,8 @@ func TestPlane(t *testing.T) {
 func TestSquares(t *testing.T) {
 	for _, text := range []string{
 		`{"kind":"grid","rows":5,"cols":9}`, `{"kind":"ring","n":30}`, `{"kind":"points","x":[[0],[1],[5],[6],[100]]}`,
-		`{"kind":"points","x":[[3,3],[3,3],[3,3]]}`, `{"kind":"greatcircle","x":[[1,1],[2,2],[3,1],[89,5]]}`, `{"kind":"explicit","C":[[0,1],[1,0]]}`, `{"kind":"ring","n":1}`,
+		`{"kind":"points","x":[[3,3],[3,3],[3,3]]}`, `{"kind":"greatcircle","x":[[1,1],[2,2],[3,1],[89,5]]}`,
+		`{"kind":"explicit","C":[[0,1],[1,0]]}`, `{"kind":"ring","n":1}`,
 	} {
 		s := specOf(t, text)
 		c, err := s.Build()

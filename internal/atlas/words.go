@@ -97,10 +97,12 @@ func Assumes(r Reading, prior string) string {
 				guess += m.Weight
 			}
 		}
-		return fmt.Sprintf("The map is an average of the guess (weight %.2g; %s) and of models from smooth to rough around it. It is an estimate, and its error has no bound.",
+		return fmt.Sprintf("The map is an average of the guess (weight %.2g; %s) and of models from smooth to rough around it. "+
+			"It is an estimate, and its error has no bound.",
 			guess, prior)
 	case EM:
-		return fmt.Sprintf("The map is an average over the path of expectation-maximization that starts from the guess (%s). It is an estimate, and its error has no bound.", prior)
+		return fmt.Sprintf("The map is an average over the path of expectation-maximization that starts from the guess (%s). "+
+			"It is an estimate, and its error has no bound.", prior)
 	case MLE:
 		return "The map is the most likely one. It piles mass on few places, and has no prior in it."
 	}

@@ -16,7 +16,8 @@ import (
 
 // randomized is randomized response on three points: at eps = log 3 and distances all the same, the rows are 3/5 and
 // 1/5.
-const randomized = `"cost":{"kind":"explicit","C":[[0,1,1],[1,0,1],[1,1,0]]},"m":[0.346410161513775,0.346410161513775,0.346410161513775],"eps":"1.09861228866811"`
+const randomized = `"cost":{"kind":"explicit","C":[[0,1,1],[1,0,1],[1,1,0]]},` +
+	`"m":[0.346410161513775,0.346410161513775,0.346410161513775],"eps":"1.09861228866811"`
 
 // TestEstimateMLE: counts that the rows can explain wholly are explained so, theta = (c/N - 1/5) / (2/5).
 func TestEstimateMLE(t *testing.T) {
@@ -64,7 +65,8 @@ func TestEstimateForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := d.Publish(policy.Config{Mode: mode, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
+		p, err := d.Publish(policy.Config{Mode: mode,
+			Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,18 +100,21 @@ func TestEstimateForms(t *testing.T) {
 	for _, m := range byPolicy["models"].([]any) {
 		weights += m.(map[string]any)["weight"].(float64)
 	}
-	if !(math.Abs(sum-1) <= 1e-12) || !(math.Abs(weights-1) <= 1e-12) || byPolicy["signal"] != "ok" || byPolicy["estimator"] != "map" || !(b[0] > 0.3) {
+	if !(math.Abs(sum-1) <= 1e-12) || !(math.Abs(weights-1) <= 1e-12) || byPolicy["signal"] != "ok" ||
+		byPolicy["estimator"] != "map" || !(b[0] > 0.3) {
 		t.Errorf("sum %v, weights %v, %v", sum, weights, byPolicy)
 	}
 	projected := ask(t, "estimate", `{"policy":`+text(policy.Projection)+counts+`}`)
-	if projected["map"] != nil || !strings.Contains(fmt.Sprint(projected["reason"]), "projection mode") || len(list(t, projected["raw"])) != 8 {
+	if projected["map"] != nil || !strings.Contains(fmt.Sprint(projected["reason"]), "projection mode") ||
+		len(list(t, projected["raw"])) != 8 {
 		t.Errorf("of a projection policy: %v", projected)
 	}
 	prior := ask(t, "estimate", `{"policy":`+text(policy.Mixture)+counts+`,"prior":[0,1,1,1,1,1,1,1]}`)
 	if got := list(t, prior["map"]); got[0] != 0 {
 		t.Errorf("a place of prior 0 has %v", got[0])
 	}
-	apart := ask(t, "estimate", `{"cost":{"kind":"points","x":[[0],[1]],"v":[[0],[1],[2]]},"m":[0.3,0.3,0.4],"eps":"1","counts":[9,1,1],"estimator":"raw"}`)
+	apart := ask(t, "estimate",
+		`{"cost":{"kind":"points","x":[[0],[1]],"v":[[0],[1],[2]]},"m":[0.3,0.3,0.4],"eps":"1","counts":[9,1,1],"estimator":"raw"}`)
 	if apart["map"] != nil || !strings.Contains(fmt.Sprint(apart["reason"]), "not known to be the inputs") || len(list(t, apart["raw"])) != 3 {
 		t.Errorf("raw of other points: %v", apart)
 	}
@@ -137,7 +142,8 @@ func TestEstimateErrors(t *testing.T) {
 		{line[:len(line)-1] + `,"policy":"x"}`, "not both"},
 		{`{"policy":"x","counts":[1]}`, `"policy"`},
 		{`{"counts":[1]}`, `"cost" is missing`},
-		{`{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1],"estimator":"map"}`, "no distances between inputs"},
+		{`{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1],"estimator":"map"}`,
+			"no distances between inputs"},
 	} {
 		a := ask(t, "estimate", c.line)
 		if msg, _ := a["error"].(string); !strings.Contains(msg, c.want) {

@@ -119,7 +119,8 @@ func TestSearch(t *testing.T) {
 			}
 			p, _ := cost.Exponent(c)
 			loose := 1 + 4*max(p, 2)*same
-			if !(first.Upper >= largest && first.Upper <= largest*loose+1e-300 && first.Value >= largest/loose-1e-300) || phi[first.Input] != first.Value {
+			if !(first.Upper >= largest && first.Upper <= largest*loose+1e-300 && first.Value >= largest/loose-1e-300) ||
+				phi[first.Input] != first.Value {
 				t.Errorf("%s, eps %v: %+v, the largest is %v", name, eps, first, largest)
 			}
 		}

@@ -107,7 +107,8 @@ func (m *memory) Append(b []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.bug == "appends by another's lock" && len(m.lock) == 0, m.bug != "appends by another's lock" && !m.held && m.bug != "appends without the lock":
+	case m.bug == "appends by another's lock" && len(m.lock) == 0,
+		m.bug != "appends by another's lock" && !m.held && m.bug != "appends without the lock":
 		return policy.ErrLedger
 	case m.bug == "forgets" && len(m.text) > 100:
 		return nil
@@ -128,8 +129,10 @@ func (m *memory) Append(b []byte) error {
 // A right store passes; each wrong one does not.
 func TestStores(t *testing.T) {
 	for _, bug := range []string{
-		"", "no lock", "a lock that does not try", "a lock that looks at deadlines alone", "a lock that does not wait", "another error", "a lock that is not given up",
-		"a lock that two can have", "a lock that anyone gives up", "appends by another's lock", "Load hands out its own", "appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
+		"", "no lock", "a lock that does not try", "a lock that looks at deadlines alone", "a lock that does not wait",
+		"another error", "a lock that is not given up",
+		"a lock that two can have", "a lock that anyone gives up", "appends by another's lock", "Load hands out its own",
+		"appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
 	} {
 		synctest.Test(t, func(t *testing.T) { // its clock waits for nobody
 			stores := map[string]*shared{}

@@ -333,7 +333,8 @@ func TestBaseLaws(t *testing.T) {
 		}), Killed: []string{"BaseUpperBound"}},
 		{Name: "an upper bound of no use", Impl: edit(func(c [][]float64, _ float64, b *Base) { b.Upper += 1e-6 * proptest.MaxCost(c) }),
 			Killed: []string{"BaseUpperBound"}},
-		{Name: "a bound that is NaN", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.NaN() }), Killed: []string{"BaseUpperBound"}},
+		{Name: "a bound that is NaN", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.NaN() }),
+			Killed: []string{"BaseUpperBound"}},
 	}
 	planted.Laws(t, BaseBoundLaws(), refBase, bounds)
 	planted.Laws(t, BaseCertificateLaws(), refBase, []planted.Error[BaseMeasurer]{
@@ -343,7 +344,8 @@ func TestBaseLaws(t *testing.T) {
 			Killed: []string{"BaseCertificate"}},
 		{Name: "rounds Lower up", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.Nextafter(b.Lower, math.Inf(1)) }),
 			Killed: []string{"BaseCertificate"}},
-		{Name: "has a negative weight", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Weights[0] = -1 }), Killed: []string{"BaseCertificate"}},
+		{Name: "has a negative weight", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Weights[0] = -1 }),
+			Killed: []string{"BaseCertificate"}},
 		{Name: "has thresholds of the other rows", Impl: edit(func(_ [][]float64, _ float64, b *Base) { slices.Reverse(b.Thresholds) }),
 			Killed: []string{"BaseCertificate"}},
 		{Name: "claims the objective of forgotten e^eps", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {

@@ -23,7 +23,8 @@ func SphereLaws() []proptest.Law[SphereSolver] {
 	return []proptest.Law[SphereSolver]{
 		{Name: "SphereIdentities", Statement: "prop:sphere, the formulas of alpha and J", Check: SphereIdentities},
 		{Name: "SphereShare", Statement: "prop:sphere, S_d for d up to 2000", Check: SphereShare, First: onSpheres(sphereShare)},
-		{Name: "SphereEquation", Statement: "prop:sphere, the equation of t* for d up to 2000", Check: SphereEquation, First: onSpheres(sphereEquation)},
+		{Name: "SphereEquation", Statement: "prop:sphere, the equation of t* for d up to 2000", Check: SphereEquation,
+			First: onSpheres(sphereEquation)},
 		{Name: "SphereClosedForm", Statement: "prop:sphere on S^2, where the equation is algebraic", Check: SphereClosedForm},
 		{Name: "SphereCircle", Statement: "prop:sphere on the circle, p = 1 and 2", Check: SphereCircle},
 		{Name: "SphereSmallEpsilon", Statement: "prop:sphere, limit of no output", Check: SphereSmallEpsilon},

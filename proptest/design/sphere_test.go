@@ -85,7 +85,8 @@ func TestSphereLaws(t *testing.T) {
 		{Name: "alpha without the half", Impl: withSphere(func(m *SphereMeasure, _ int, _, eps float64) { m.Alpha *= math.Exp(eps / 2) }), Killed: []string{"SphereIdentities", "SphereSmallEpsilon"}},
 		{Name: "J is not W^p", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.J = m.W }), Killed: []string{"SphereIdentities", "SphereSmallEpsilon"}},
 		{Name: "Pout by subtraction", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.Pout = 1 - m.Pin }), Killed: []string{"SphereIdentities"}},
-		{Name: "a rim one part in 10^12 off", Impl: moved(func(int, float64, float64) float64 { return 1 + 4e-12 }), Killed: []string{"SphereClosedForm", "SphereCircle"}},
+		{Name: "a rim one part in 10^12 off", Impl: moved(func(int, float64, float64) float64 { return 1 + 4e-12 }),
+			Killed: []string{"SphereClosedForm", "SphereCircle"}},
 		{Name: "a share ten per cent off from three dimensions on", Impl: shares(func(d int) float64 { return factor(0.9, d >= 3) }),
 			Killed: []string{"SphereShare"}},
 		{Name: "a share ten per cent off in three dimensions", Impl: shares(func(d int) float64 { return factor(0.9, d == 3) }),
@@ -98,7 +99,9 @@ func TestSphereLaws(t *testing.T) {
 			m.J = math.Pow(m.W, p)
 			return m, err
 		}, Killed: []string{"SphereEquation"}},
-		{Name: "d for d+p in the limit", Impl: moved(func(d int, p, eps float64) float64 { return math.Exp(-2*eps/float64(d) + 2*eps/(float64(d)+p)) }), Killed: []string{"SphereLargeEpsilon"}},
+		{Name: "d for d+p in the limit",
+			Impl:   moved(func(d int, p, eps float64) float64 { return math.Exp(-2*eps/float64(d) + 2*eps/(float64(d)+p)) }),
+			Killed: []string{"SphereLargeEpsilon"}},
 		{Name: "t of d+p dimensions and a half", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.T *= 1.02 }), Killed: []string{"SphereLargeDimension"}},
 		{Name: "alpha of the next p", Impl: func(d int, p, eps float64) (SphereMeasure, error) { return solvedSphere(d, 12.5-p, eps) }, Killed: []string{"SphereDecreasing"}},
 	})

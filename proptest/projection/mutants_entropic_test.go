@@ -194,8 +194,10 @@ func TestCompositeLaws(t *testing.T) {
 		})
 	}
 	planted.Laws(t, CompositeLaws(), Composite(CompositeMap(plainStep)), []planted.Error[Composite]{
-		{Name: "projects without Dykstra's correction", Impl: CompositeMap(noCorrection), Killed: []string{"StepLimit", "StepConverges", "StepConvergesKL"}},
-		{Name: "projects the s of the absorbed kernel", Impl: CompositeMap(absorbed), Killed: []string{"StepLimit", "StepConverges", "StepConvergesKL"}},
+		{Name: "projects without Dykstra's correction", Impl: CompositeMap(noCorrection),
+			Killed: []string{"StepLimit", "StepConverges", "StepConvergesKL"}},
+		{Name: "projects the s of the absorbed kernel", Impl: CompositeMap(absorbed),
+			Killed: []string{"StepLimit", "StepConverges", "StepConvergesKL"}},
 		{Name: "goes half the way", Impl: relaxed(0.5), Killed: []string{"StepContracts", "StepConverges", "StepConvergesKL", "StepHomogeneous"}},
 		{Name: "goes half as far again", Impl: relaxed(1.5), Killed: []string{"StepContracts", "StepConverges", "StepConvergesKL", "StepHomogeneous"}},
 		{Name: "scales v to largest entry 1", Impl: changed(nil, func(_, next, _ []float64) {
@@ -204,14 +206,15 @@ func TestCompositeLaws(t *testing.T) {
 				next[j] -= top
 			}
 		}), Killed: []string{"StepHomogeneous"}},
-		{Name: "returns the column sums for q", Impl: CompositeMap(func(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
-			next, _, err = plainStep(p, reg, logV)
-			_, logC := parts(p, reg, logV)
-			for _, x := range logC {
-				q = append(q, math.Exp(x))
-			}
-			return next, q, err
-		}), Killed: []string{"StepInBox"}},
+		{Name: "returns the column sums for q",
+			Impl: CompositeMap(func(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
+				next, _, err = plainStep(p, reg, logV)
+				_, logC := parts(p, reg, logV)
+				for _, x := range logC {
+					q = append(q, math.Exp(x))
+				}
+				return next, q, err
+			}), Killed: []string{"StepInBox"}},
 		{Name: "forgets mu", Impl: changed(func(p *proptest.Problem, _ *float64) {
 			for i := range p.Mu {
 				p.Mu[i] = 1 / float64(len(p.Mu))
@@ -437,7 +440,8 @@ func TestEntropicBoundLaws(t *testing.T) {
 	planted.Laws(t, EntropicCertificateLaws(), Entropic(few), []planted.Error[Entropic]{
 		{Name: "has no potentials", Impl: potentials(func(r *EntropicProjection) { r.G = nil }), Killed: []string{"EntropicCertificate"}},
 		{Name: "has potentials of zero", Impl: potentials(func(r *EntropicProjection) { clear(r.G) }), Killed: []string{"EntropicCertificate"}},
-		{Name: "claims the objective", Impl: potentials(func(r *EntropicProjection) { r.Lower = r.Upper }), Killed: []string{"EntropicCertificate"}},
+		{Name: "claims the objective", Impl: potentials(func(r *EntropicProjection) { r.Lower = r.Upper }),
+			Killed: []string{"EntropicCertificate"}},
 		{Name: "rounds Lower up", Impl: potentials(func(r *EntropicProjection) { r.Lower = math.Nextafter(r.Lower, math.Inf(1)) }),
 			Killed: []string{"EntropicCertificate"}},
 		{Name: "says NaN", Impl: potentials(func(r *EntropicProjection) { r.Lower = math.NaN() }), Killed: []string{"EntropicCertificate"}},

@@ -205,7 +205,8 @@ func TestProjectorBoundLaws(t *testing.T) {
 			r.Lower = r.Objective * (1 + 1e-9)
 			r.Upper = r.Lower
 		}), Killed: []string{"ProjectBounds"}},
-		{Name: "rounds Lower to nearest", Impl: after(func(p proptest.Problem, r *Projection) { r.Lower = math.Nextafter(r.Objective, 2*r.Objective) }),
+		{Name: "rounds Lower to nearest",
+			Impl:   after(func(p proptest.Problem, r *Projection) { r.Lower = math.Nextafter(r.Objective, 2*r.Objective) }),
 			Killed: []string{"ProjectBounds"}},
 		{Name: "rounds Upper down", Impl: after(func(p proptest.Problem, r *Projection) { r.Upper = math.Nextafter(r.Objective, 0) }),
 			Killed: []string{"ProjectBounds"}},
@@ -261,8 +262,10 @@ func TestProjectorCertificateLaws(t *testing.T) {
 		{Name: "has two numbers and no proof", Impl: network(nil, func(_ proptest.Problem, r *Projection) {
 			r.Certificate = Certificate{G: make([]float64, len(r.Q))}
 		}), Killed: both},
-		{Name: "has a plan and no potentials", Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Certificate.G = nil }), Killed: both},
-		{Name: "has potentials and no plan", Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Certificate.Plan = nil }), Killed: both},
+		{Name: "has a plan and no potentials",
+			Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Certificate.G = nil }), Killed: both},
+		{Name: "has potentials and no plan",
+			Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Certificate.Plan = nil }), Killed: both},
 		{Name: "has potentials of another sign", Impl: network(nil, func(_ proptest.Problem, r *Projection) {
 			for j := range r.Certificate.G {
 				r.Certificate.G[j] *= -1
@@ -282,7 +285,8 @@ func TestProjectorCertificateLaws(t *testing.T) {
 			}
 			r.Objective /= 2
 		}), Killed: both},
-		{Name: "claims more than it proves", Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Lower = math.Nextafter(r.Upper, math.Inf(1)) }),
+		{Name: "claims more than it proves",
+			Impl:   network(nil, func(_ proptest.Problem, r *Projection) { r.Lower = math.Nextafter(r.Upper, math.Inf(1)) }),
 			Killed: both},
 		{Name: "names Upper below its plan", Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Upper = r.Lower * (1 - 1e-9) }),
 			Killed: both},

@@ -33,7 +33,8 @@ type study struct {
 // Experiments is the command experiment.
 func Experiments() *cli.Command {
 	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(), countryStudy()}
-	out := &cli.Command{Name: "experiment", Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: shell.UsageError}
+	out := &cli.Command{Name: "experiment",
+		Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: shell.UsageError}
 	list := ""
 	for _, s := range studies {
 		out.Commands = append(out.Commands, s.command())

@@ -106,7 +106,8 @@ func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) err
 		return nil, nil, errors.New("-lambda: 0 is not positive")
 	}
 	res, err := movielens.Run(ctx, movielens.Config{
-		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Splits: c.Int("splits"), Seed: c.Uint64("seed"),
+		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")),
+		Splits: c.Int("splits"), Seed: c.Uint64("seed"),
 		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"), Scales: c.Int("scales"),
 		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: shell.Progress(c.Root().ErrWriter),
 	})
@@ -155,8 +156,10 @@ func mirrorStudy() study {
 
 func runMirror(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := mirror.Run(ctx, mirror.Config{
-		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Designs: shell.List(c.String("design-eps")), Steps: c.Int("steps"), Points: c.Int("points"),
-		Size: c.Int("size"), Inputs: c.Int("inputs"), Side: c.Int("side"), ModeEps: c.String("mode-eps"), Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
+		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Designs: shell.List(c.String("design-eps")),
+		Steps: c.Int("steps"), Points: c.Int("points"),
+		Size: c.Int("size"), Inputs: c.Int("inputs"), Side: c.Int("side"), ModeEps: c.String("mode-eps"),
+		Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -276,7 +279,8 @@ func sphereStudy() study {
 
 func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := sphere.Run(ctx, sphere.Config{
-		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
+		Out: c.String("out"), Points: c.Int("points"), Instances: c.Int("instances"), Seed: c.Uint64("seed"),
+		Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -303,7 +307,8 @@ func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) e
 func mappingStudy() study {
 	return study{
 		name: "mapping", usage: "maps from releases: the guess, the raw counts and the estimators, over kinds of maps, eps and devices",
-		about:  "Needs no data; -data adds check-ins, in the forms that gowalla reads. Releases are simulated from -seed. Some minutes with the defaults.",
+		about: "Needs no data; -data adds check-ins, in the forms that gowalla reads. Releases are simulated from -seed. " +
+			"Some minutes with the defaults.",
 		seeded: "of maps and releases", positive: []string{"runs", "large"}, run: runMapping,
 		end: "Report: ",
 		flags: []cli.Flag{
@@ -363,7 +368,8 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 			fmt.Fprintf(w, "%s\t%.3f\t%d\t%.3f\t%.3f\n", s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest)
 		}
 		if p := res.Plan; p != nil {
-			fmt.Fprintf(w, "\nmap predicted over realised: geometric mean %.2f, sd of the logarithm %.2f; %.0f %% of %d within 25 %%, %.0f %% within a factor 2\n",
+			fmt.Fprintf(w, "\nmap predicted over realised: geometric mean %.2f, sd of the logarithm %.2f; "+
+				"%.0f %% of %d within 25 %%, %.0f %% within a factor 2\n",
 				p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo)
 		}
 		return w.Flush()
@@ -407,7 +413,8 @@ func runCountry(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		fmt.Fprintf(out, "\nW_1 in km; the last three columns are the distances from the truth to maps without a release:\n\n")
 		fmt.Fprintln(w, "eps\tworst case\tno mechanism beats\tmap of the releases\tall places alike\tby inhabitants\tno privacy\t")
 		for _, row := range res.Rows {
-			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", row.Epsilon, row.Worst, row.Lower, row.Map, res.Uniform, res.People, res.Open)
+			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", row.Epsilon, row.Worst, row.Lower, row.Map, res.Uniform,
+				res.People, res.Open)
 		}
 		return w.Flush()
 	}, nil

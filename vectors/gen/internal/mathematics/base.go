@@ -193,7 +193,8 @@ func proveBase(c [][]float64, eps float64, value *big.Float, x, w, eta []*big.Fl
 		least = reals.Quo(least, e)
 	}
 	lower = reals.Add(lower, least)
-	values.Must(sign(reals.Sub(worst, value)) == 0 && sign(reals.Sub(lower, value)) == 0 && sign(reals.Sub(sum, reals.Int(1))) == 0, "a design that is not proved")
+	values.Must(sign(reals.Sub(worst, value)) == 0 && sign(reals.Sub(lower, value)) == 0 && sign(reals.Sub(sum, reals.Int(1))) == 0,
+		"a design that is not proved")
 }
 
 // Base fills in the cases of the kind base: base measures of least worst cost.
@@ -258,6 +259,7 @@ func Base(s *cases.Set) {
 		for j := range x {
 			x[j] = reals.Mul(root, x[j])
 		}
-		s.Valid(baseIn{values.HexMatrix(c), values.HexFloat(eps)}, baseOut{reals.Digits(value), reals.DigitList(x), reals.DigitList(w), reals.DigitList(eta)}, flags...)
+		s.Valid(baseIn{values.HexMatrix(c), values.HexFloat(eps)},
+			baseOut{reals.Digits(value), reals.DigitList(x), reals.DigitList(w), reals.DigitList(eta)}, flags...)
 	})
 }

@@ -254,5 +254,6 @@ func (f File) ID() string {
 
 // Report returns the text of a report of the output index, by the policy of that id.
 func Report(id string, index int) string {
-	return hex.EncodeToString([]byte("wpm1")) + id + hex.EncodeToString([]byte{byte(index), byte(index >> 8), byte(index >> 16), byte(index >> 24)})
+	return hex.EncodeToString([]byte("wpm1")) + id +
+		hex.EncodeToString([]byte{byte(index), byte(index >> 8), byte(index >> 16), byte(index >> 24)})
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // CleanProvenance says that nothing in a policy comes from private data.
-const CleanProvenance = `{"geometry":"public","geometry_epsilon":null,"base_measure":"data-independent","base_measure_epsilon":null,"note":""}`
+const CleanProvenance = `{"geometry":"public","geometry_epsilon":null,` +
+	`"base_measure":"data-independent","base_measure_epsilon":null,"note":""}`
 
 // Samples returns the policies of the vectors, each with something special.
 func Samples(r *values.RNG) []File {
@@ -35,7 +36,8 @@ func Samples(r *values.RNG) []File {
 	small.InputLabels, small.OutputLabels = []string{"home", `say "hi", x\y`, "køb 🚲"}, []string{"a", "b", "c", "d"}
 	small.Metadata = `{"a":"","title":"small","unit":"the user's whole distribution"}`
 	small.Cost, small.Certificate = `{"kind":"ring","n":4,"p":1}`, `{"upper":"3/2","lower":"1.4999"}`
-	small.Provenance = `{"geometry":"derived-dp","geometry_epsilon":"1/3","base_measure":"unstated","base_measure_epsilon":null,"note":"a \"note\" \\"}`
+	small.Provenance = `{"geometry":"derived-dp","geometry_epsilon":"1/3",` +
+		`"base_measure":"unstated","base_measure_epsilon":null,"note":"a \"note\" \\"}`
 	plain := base(named(5, 62, "0.5"), 4)
 	aliased := base(named(3, 33, "2"), 3)
 	aliased.InputLabels, aliased.Aliases = []string{"café", "b", "c"}, []Alias{{0, "cafe\u0301"}, {2, "C"}, {2, "see"}}
@@ -126,7 +128,8 @@ func (f File) OddLines() []string {
 	name := `"` + strings.ReplaceAll(f.Label(0), `"`, `""`) + `"`
 	zeros := strings.Repeat("0", 63)
 	lines := []string{
-		"nowhere,1", ",1", `"`, `"",1`, `""` + name, name, name + "x,1", name + ",", "label,count", strings.Repeat("x", 4100) + ",1", "00,1", "v," + name + ",1",
+		"nowhere,1", ",1", `"`, `"",1`, `""` + name, name, name + "x,1", name + ",", "label,count",
+		strings.Repeat("x", 4100) + ",1", "00,1", "v," + name + ",1",
 	}
 	for _, count := range []string{
 		"-1", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993", "9007199254740993.5", "1e400",

@@ -128,7 +128,8 @@ func (f File) Spoiled() (out []Spoiled) {
 	g.Fallback[0]++
 	add(g.Text(), "sums-out", "one-unit-out")
 	for at, hi := range f.Box.Hi { // a column at hi, written as one between
-		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at), fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.Box.Lo[at])), "one-unit-out", "spelling")
+		swap(fmt.Sprintf(`{"full":[%d],"extra":[]}`, at),
+			fmt.Sprintf(`{"full":[],"extra":[[%d,%s]]}`, at, quoted(hi-f.Box.Lo[at])), "one-unit-out", "spelling")
 	}
 	if strings.Contains(text, `"lo":["`) {
 		swap(`"lo":["`, `"lo":["0`, "spelling")
@@ -142,7 +143,8 @@ func (f File) Spoiled() (out []Spoiled) {
 		add(g.Text(), "sums-out", "one-unit-out")
 		g.Rows = g.Rows[1:]
 		add(g.Text(), "short")
-		add(join(append(append([]string(nil), lines[:len(lines)-3]...), strings.TrimSuffix(lines[len(lines)-3], ",")+lines[len(lines)-2], "}")), "spelling")
+		add(join(append(append([]string(nil), lines[:len(lines)-3]...),
+			strings.TrimSuffix(lines[len(lines)-3], ",")+lines[len(lines)-2], "}")), "spelling")
 		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.Box.Lo)))
 		swap(`"extra":[[`, `"extra":[[0`, "spelling")
 	}

@@ -155,7 +155,8 @@ func Aggregate(s *cases.Set) {
 	for kv := range 3 { // each with outputs that are never released
 		f := policyfile.File{
 			Box:  box.Box{Epsilon: "1", Bits: 8, Lo: []uint64{60, 40, 0, 30}[:2+kv], Hi: []uint64{163, 108, 0, 81}[:2+kv]},
-			Mode: "projection", WorkLimit: 1000, Inputs: 2, Provenance: policyfile.CleanProvenance, Metadata: "{}", Certificate: "null", Cost: "null",
+			Mode: "projection", WorkLimit: 1000, Inputs: 2, Provenance: policyfile.CleanProvenance, Metadata: "{}",
+			Certificate: "null", Cost: "null",
 		}
 		f.Fallback = f.Box.Row(r)
 		policies = append(policies, f)
@@ -172,8 +173,10 @@ func Aggregate(s *cases.Set) {
 				j := r.Intn(kv)
 				good := policyfile.Report(f.ID(), j)
 				b.WriteString(values.Pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "", "wpm2",
-					policyfile.Report(values.Pick(r, policies...).ID(), 0), policyfile.Report(f.ID(), kv), policyfile.Report(f.ID(), 1<<20-1), policyfile.Report(f.ID(), 1<<20),
-					policyfile.Report(strings.Repeat("0", 64), 0), policyfile.Report(strings.Repeat("0", 64), 1), "x"+good[1:], strings.Replace(good, "77706d31", "77706d32", 1)))
+					policyfile.Report(values.Pick(r, policies...).ID(), 0), policyfile.Report(f.ID(), kv),
+					policyfile.Report(f.ID(), 1<<20-1), policyfile.Report(f.ID(), 1<<20),
+					policyfile.Report(strings.Repeat("0", 64), 0), policyfile.Report(strings.Repeat("0", 64), 1),
+					"x"+good[1:], strings.Replace(good, "77706d31", "77706d32", 1)))
 				b.WriteString(values.Pick(r, "\n", "\n", "\r\n"))
 			}
 			if r.Chance(30) {
@@ -238,9 +241,11 @@ func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []st
 	case 5: // a hash of another text
 		return "format", good + "sha256 " + hash(good+" ") + "\n", []string{"sums-out"}
 	case 6:
-		return "format", strings.Replace(c.text(), "sha256 "+hash(good), "sha256 "+strings.ToUpper(hash(good)), 1) + values.Pick(r, "", "x"), []string{"spelling"}
+		return "format", strings.Replace(c.text(), "sha256 "+hash(good), "sha256 "+strings.ToUpper(hash(good)), 1) +
+			values.Pick(r, "", "x"), []string{"spelling"}
 	case 7:
-		return "format", swap(fmt.Sprintf("lines %v\n", c.lines()), fmt.Sprintf("lines %v\n", new(big.Int).Add(c.lines(), big.NewInt(1)))), []string{"sums-out", "one-unit-out"}
+		return "format", swap(fmt.Sprintf("lines %v\n", c.lines()),
+			fmt.Sprintf("lines %v\n", new(big.Int).Add(c.lines(), big.NewInt(1)))), []string{"sums-out", "one-unit-out"}
 	case 8:
 		c.shards[0].lines++
 		return "format", c.text(), []string{"sums-out", "one-unit-out"}
@@ -262,7 +267,8 @@ func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []st
 		c.policy = strings.ToUpper(c.policy)
 		return "format", c.text(), []string{"spelling"}
 	case 15:
-		return "format", seal(strings.Replace(good, fmt.Sprintf("reports %d\n", len(c.reports)), fmt.Sprintf("reports %d\n", len(c.reports)+1), 1)), []string{"short"}
+		return "format", seal(strings.Replace(good, fmt.Sprintf("reports %d\n", len(c.reports)),
+			fmt.Sprintf("reports %d\n", len(c.reports)+1), 1)), []string{"short"}
 	case 16:
 		return "limit", seal(good[:strings.LastIndex(good, "reports ")] + "reports 0\n"), []string{"short"}
 	case 17:

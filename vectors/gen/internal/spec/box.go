@@ -201,7 +201,8 @@ func Box(s *cases.Set) {
 	for n := range 12 {
 		m := []float64{0.25, 0.5, 0.25, 0.25}
 		m[n%4] = []float64{math.NaN(), math.Inf(1), -0.25, -0x1p-1074, math.Inf(-1), -1}[n%6]
-		s.Invalid("base", boxIn{values.Pick(r, box.Epsilons[:8]...), 32, values.HexFloats(m)}, [][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
+		s.Invalid("base", boxIn{values.Pick(r, box.Epsilons[:8]...), 32, values.HexFloats(m)},
+			[][]string{{"nan"}, {"infinite"}, {"negative"}, {"negative", "denormal"}, {"infinite"}, {"negative"}}[n%6]...)
 	}
 	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{0, 0})}, "zero-mass")
 	s.Invalid("infeasible", boxIn{"1", 16, values.HexFloats([]float64{0x1p-1074})}, "denormal")

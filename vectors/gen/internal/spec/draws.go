@@ -150,7 +150,8 @@ func Round(s *cases.Set) {
 			case 5:
 				q[j] = r.Float() * 1e-3
 			case 6:
-				q[j] = values.Pick(r, math.NaN(), math.Inf(1), math.Inf(-1), -r.Float(), 0, math.Copysign(0, -1), 1e300, 0x1p-1074, r.Float(), 2, 1.9999)
+				q[j] = values.Pick(r, math.NaN(), math.Inf(1), math.Inf(-1), -r.Float(), 0, math.Copysign(0, -1), 1e300, 0x1p-1074,
+					r.Float(), 2, 1.9999)
 			case 7:
 				q[j] = 1 / float64(len(q))
 			}
@@ -170,6 +171,7 @@ func Round(s *cases.Set) {
 		}
 		w := box.Round(b, q)
 		nearest(b, q, w)
-		s.Valid(roundIn{b.Epsilon, b.Bits, values.Decimals(b.Lo), values.Decimals(b.Hi), values.HexFloats(q)}, roundOut{values.Decimals(w)}, flags...)
+		s.Valid(roundIn{b.Epsilon, b.Bits, values.Decimals(b.Lo), values.Decimals(b.Hi), values.HexFloats(q)},
+			roundOut{values.Decimals(w)}, flags...)
 	})
 }
