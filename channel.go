@@ -63,7 +63,7 @@ func (m *Mechanism) derived(ctx context.Context) (*Channel, error) {
 		_, phi, err := m.row(i)
 		return phi, err
 	}
-	found, err := worst.NewSpace(m.cost).Search(ctx, value, rowRelErr, m.ranked.slack)
+	found, err := worst.NewSpace(m.cost).Search(ctx, value, rowRelErr, m.ranked.Slack)
 	if err != nil {
 		return nil, err
 	}

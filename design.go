@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -148,12 +149,12 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		return nil, err
 	}
 	given := c
-	ranked, err := rank(c)
+	ranked, err := ranking.Of(c)
 	if err != nil {
 		return nil, err
 	}
 	if ranked != nil {
-		c = ranked.cost
+		c = ranked.Cost
 	}
 	d := new(Design)
 	var sorted *knapsack.Table
@@ -386,7 +387,7 @@ func (d *Design) Displacement() float64 {
 	if d.mechanism.ranked == nil {
 		return 0
 	}
-	return d.mechanism.ranked.displacement
+	return d.mechanism.ranked.Displacement
 }
 
 // Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.

@@ -89,6 +89,10 @@ var picture = map[string][]string{
 	// The worst input, certified by geometry: for base measures in reals, and for what a policy publishes.
 	"internal/worst": {"cost", "internal/parallel"},
 
+	// The integers of a policy of version 2: the keys are policy's, and so is the rule that this is fast at; the widths
+	// are those of a box.
+	"internal/ranking": {"cost", "internal/parallel", "ldp", "policy"},
+
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the steps that it reports.
 	"hilbert":  {"cost", "internal/parallel"},
 	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/internal/loops", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas/gonum"},
@@ -140,9 +144,9 @@ var picture = map[string][]string{
 	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
 
 	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores; estimate knows
-	// which disc a map wants.
-	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/worst",
-		"knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
+	// which disc a map wants, internal/ranking what a policy states of a cost.
+	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/ranking",
+		"internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
 	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},

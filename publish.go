@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -102,7 +103,7 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 	ranked, thresholds := m.ranked, m.thresholds
 	if ranked == nil {
 		var err error
-		if ranked, err = rank(m.cost); err != nil {
+		if ranked, err = ranking.Of(m.cost); err != nil {
 			return policy.Policy{}, err
 		}
 	}
@@ -113,7 +114,7 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 	} else {
 		c := m.cost
 		if ranked != nil {
-			c = ranked.cost
+			c = ranked.Cost
 		}
 		spec, err := costSpec(c)
 		switch {
@@ -128,14 +129,14 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 	case cfg.Rows != nil || cfg.Geometry != nil:
 	case ranked != nil:
 		if thresholds == nil {
-			if ranked.geometry.Kind == policy.Points && cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
+			if ranked.Geometry.Kind == policy.Points && cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
 				break
 			}
-			if thresholds, err = ranked.thresholds(ctx, m.box); err != nil {
+			if thresholds, err = ranked.Thresholds(ctx, m.box); err != nil {
 				return policy.Policy{}, err
 			}
 		}
-		cfg.Geometry, cfg.Thresholds = &ranked.geometry, thresholds
+		cfg.Geometry, cfg.Thresholds = &ranked.Geometry, thresholds
 	case cfg.Mode != policy.Projection:
 		if cfg.Rows, err = m.policyRows(each); err != nil {
 			return policy.Policy{}, err

@@ -1,7 +1,34 @@
-package wpm
+// Package ranking turns a cost between places into what a policy of version 2 states of it: integers by which anyone
+// ranks the outputs for an input, and for each input the output at which its row ends.
+//
+// # Problem
+//
+// The cheapest row of an input gives all outputs their least weight lo, and raises them to hi in the order of their
+// costs until the sum is 2^B. The order of costs in floats depends on who computes them. So Of moves places to integer
+// coordinates, and makes the cost of the places moved; the squared distances of integers are exact keys
+// (policy.Geometry). Thresholds finds for each input the output, in the order of keys and then of numbers, up to and
+// with which the widths hi - lo sum to 2^B - sum lo.
+//
+// # Guarantee
+//
+// No place moves by more than Displacement, and places that are published already stay where they are. Up to Slack, in
+// the root of the cost that is a distance, a row in the order of keys is as cheap as the cheapest. Thresholds are those
+// of policy.Geometry.Thresholds, to the integer, whatever floats round to and on any number of cores. Nothing here is
+// trusted: policy.VerifyRows ranks anew, and a wrong threshold makes a dearer row within the same box.
+//
+// # Cost
+//
+// Of takes a few passes over the places. Thresholds of n cells take O(n log n) on a ring, some passes over the lines
+// for each cell of a grid, and O(k kv) on places, with a pass over the outputs for each input; memory is O(k + kv).
+//
+// # Source
+//
+// The greedy fill is Dantzig's for the fractional knapsack (1957), the selection Hoare's quickselect (1961). The search
+// between the thresholds of neighbours is the triangle inequality, and counting cells is prefix sums; both are of this
+// module.
+package ranking
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -10,26 +37,26 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// A ranking is a cost that a policy of version 2 can state: its places have integer coordinates, by which they are
-// ranked.
-type ranking struct {
-	geometry policy.Geometry
-	cost     cost.Matrix // of the places as published
-	// displacement is the largest distance of a place from where it is published: in km for places on the Earth, of unit
+// A Ranking is a cost that a policy of version 2 can state: its places have integer coordinates, by which they are
+// ranked. It must not be modified.
+type Ranking struct {
+	Geometry policy.Geometry
+	Cost     cost.Matrix // of the places as published
+	// Displacement is the largest distance of a place from where it is published: in km for places on the Earth, of unit
 	// vectors for cosine.
-	displacement float64
-	// slack is how much more than the cheapest of its box a row may cost, in the root of the cost that is a distance:
+	Displacement float64
+	// Slack is how much more than the cheapest of its box a row may cost, in the root of the cost that is a distance:
 	// twice what the distances that rank may differ from those that the cost has. By Minkowski's inequality each of two
 	// rows, the cheapest by one or by the other, costs no more by the other than once that.
-	slack float64
+	Slack float64
 }
 
 // unitScale is the length of a published unit vector.
 const unitScale = 1 << 30
 
-// rank returns the ranking of a cost, or nil for one without: an explicit one, a type of another package, and a cosine
+// Of returns the ranking of a cost, or nil for one without: an explicit one, a type of another package, and a cosine
 // with a zero vector, which has no direction.
-func rank(c cost.Matrix) (*ranking, error) {
+func Of(c cost.Matrix) (*Ranking, error) {
 	switch c.(type) {
 	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
 	default:
@@ -39,13 +66,13 @@ func rank(c cost.Matrix) (*ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &ranking{cost: c}
+	r := &Ranking{Cost: c}
 	switch spec.Kind {
 	case "ring":
-		r.geometry = policy.Geometry{Kind: policy.Ring}
+		r.Geometry = policy.Geometry{Kind: policy.Ring}
 		return r, nil
 	case "grid":
-		r.geometry = policy.Geometry{Kind: policy.Grid, Rows: spec.Rows, Cols: spec.Cols}
+		r.Geometry = policy.Geometry{Kind: policy.Grid, Rows: spec.Rows, Cols: spec.Cols}
 		return r, nil
 	}
 	places := slices.Concat(spec.X, spec.V) // changed in place: they are copies
@@ -60,34 +87,34 @@ func rank(c cost.Matrix) (*ranking, error) {
 		vectors = roundPoints(places)
 		largest := 0.0
 		for i, x := range places {
-			r.displacement = max(r.displacement, distance(x, given[i]))
+			r.Displacement = max(r.Displacement, distance(x, given[i]))
 			for _, v := range x {
 				largest = max(largest, math.Abs(v))
 			}
 		}
 		// A coordinate is off by 2^-53 of it, or half the smallest float.
-		r.slack = 4 * math.Sqrt(axes) * (0x1p-53*largest + math.SmallestNonzeroFloat64)
+		r.Slack = 4 * math.Sqrt(axes) * (0x1p-53*largest + math.SmallestNonzeroFloat64)
 	case "greatcircle":
-		vectors, r.displacement, err = roundPlaces(places)
-		r.slack = 2 * arcSlack(places)
+		vectors, r.Displacement, err = roundPlaces(places)
+		r.Slack = 2 * arcSlack(places)
 	case "cosine":
-		r.slack = 2 * (math.Sqrt(axes) + 2) / unitScale // the lengths are off by half of that, see roundUnits
-		if vectors, r.displacement = roundUnits(places); vectors == nil {
+		r.Slack = 2 * (math.Sqrt(axes) + 2) / unitScale // the lengths are off by half of that, see roundUnits
+		if vectors, r.Displacement = roundUnits(places); vectors == nil {
 			return nil, nil
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.geometry = policy.Geometry{Kind: policy.Points, Axes: len(vectors) / len(places), OutputPoints: vectors}
+	r.Geometry = policy.Geometry{Kind: policy.Points, Axes: len(vectors) / len(places), OutputPoints: vectors}
 	if spec.V != nil {
-		at := len(spec.X) * r.geometry.Axes
-		r.geometry.InputPoints, r.geometry.OutputPoints = vectors[:at:at], vectors[at:]
+		at := len(spec.X) * r.Geometry.Axes
+		r.Geometry.InputPoints, r.Geometry.OutputPoints = vectors[:at:at], vectors[at:]
 	}
 	if spec.P > 0 && spec.P < 1 { // the cost is the distance
-		r.slack = math.Pow(r.slack, spec.P)
+		r.Slack = math.Pow(r.Slack, spec.P)
 	}
-	r.cost, err = spec.Build()
+	r.Cost, err = spec.Build()
 	return r, err
 }
 
@@ -240,8 +267,9 @@ func roundUnits(vectors [][]float64) (out []int32, displacement float64) {
 // vectors.
 const placeDigits = 1e9
 
-// maxRounds is more than a place is rounded before it stays: an integer vector is not of length unitScale to the last digit, so
-// that its direction, at that length, may round to another one. That is no farther from the length than the first.
+// maxRounds is more than a place is rounded before it stays: an integer vector is not of length unitScale to the last
+// digit, so that its direction, at that length, may round to another one. That is no farther from the length than the
+// first.
 const maxRounds = 16
 
 // degrees rounds an angle in radians to a published one.
@@ -258,8 +286,8 @@ func roundDirection(x []float64) []float64 {
 	return v
 }
 
-// roundPlaces moves places, in degrees, to the directions of vectors of length unitScale in integers, which it returns. Published
-// places stay where they are.
+// roundPlaces moves places, in degrees, to the directions of vectors of length unitScale in integers, which it returns.
+// Published places stay where they are.
 func roundPlaces(places [][]float64) (out []int32, displacement float64, err error) {
 	moved := make([][2]float64, 2)
 	for _, x := range places {
@@ -283,21 +311,4 @@ func roundPlaces(places [][]float64) (out []int32, displacement float64, err err
 		displacement = max(displacement, c.Row(0, nil)[0])
 	}
 	return out, displacement, nil
-}
-
-// state fixes the rows of a mechanism whose cost is that of a ranking: what its policy states, row by row.
-func (m *Mechanism) state(ctx context.Context, r *ranking) error {
-	thresholds, err := r.thresholds(ctx, m.box)
-	if err != nil {
-		return err
-	}
-	rows, err := policy.New(policy.Config{
-		Polytope: m.box, Geometry: &r.geometry, Thresholds: thresholds,
-		Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated},
-	})
-	if err != nil {
-		return err
-	}
-	m.ranked, m.thresholds, m.stated = r, thresholds, rows
-	return nil
 }

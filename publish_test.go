@@ -26,8 +26,8 @@ func cloud(rng *numtest.SplitMix64, n, axes int, centre, side float64) [][]float
 	return x
 }
 
-// placed are costs between places of every kind, with the largest displacement that they may have: half the diagonal of a
-// cell of the integers, of which the longest axis has 2^31 / (10 sqrt(axes)) at least, and of 2^30 for unit vectors.
+// placed are costs between places of every kind, with the largest displacement that they may have: half the diagonal of
+// a cell of the integers, of which the longest axis has 2^31 / (10 sqrt(axes)) at least, and of 2^30 for unit vectors.
 func placed(t *testing.T) map[string]struct {
 	c     cost.Matrix
 	moved float64
@@ -80,8 +80,8 @@ func placed(t *testing.T) map[string]struct {
 	return list
 }
 
-// TestPublishedPlaces holds that a design is of the places as they are published, near those given, and that a policy with
-// them proves what the design claims, to the last bit.
+// TestPublishedPlaces holds that a design is of the places as they are published, near those given, and that a policy
+// with them proves what the design claims, to the last bit.
 func TestPublishedPlaces(t *testing.T) {
 	ctx := context.Background()
 	for name, test := range placed(t) {
@@ -232,7 +232,8 @@ func TestVersionOfPolicy(t *testing.T) {
 	}
 }
 
-// TestEvenFallback holds that the fallback of many outputs is small in the file, and near the shape of the box everywhere.
+// TestEvenFallback holds that the fallback of many outputs is small in the file, and near the shape of the box
+// everywhere.
 func TestEvenFallback(t *testing.T) {
 	d := designOf(t, points(t, 3, 40, 1500), "2")
 	p, err := d.Publish(published)
@@ -261,61 +262,5 @@ func TestEvenFallback(t *testing.T) {
 	}
 	if part > 1 || row.Fill() > 600 {
 		t.Errorf("the fallback raises %d outputs, %d of them in part", row.Fill(), part)
-	}
-}
-
-// TestThresholds holds the thresholds against those of package policy, for widths that differ, zeros among them, and boxes whose
-// sum lo or sum hi is 2^B.
-func TestThresholds(t *testing.T) {
-	rng := numtest.NewSplitMix64(12)
-	costs := map[string]cost.Matrix{"wide": points(t, 5, 700, 0), "two sides": points(t, 6, 300, 500)}
-	for name, test := range placed(t) {
-		costs[name] = test.c
-	}
-	grid, err := cost.NewGrid(9, 14, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	costs["grid"] = grid
-	for name, n := range map[string]int{"one": 1, "two": 2, "odd ring": 301, "even ring": 64} {
-		if costs[name], err = cost.NewRing(n, 2); err != nil {
-			t.Fatal(err)
-		}
-	}
-	same := make([][]float64, 300) // many ties
-	for i := range same {
-		same[i] = []float64{float64(i % 7), float64(i % 5)}
-	}
-	if costs["ties"], err = cost.NewPoints(same, nil, 1); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range costs {
-		_, kv := c.Dims()
-		for _, eps := range []string{"1/100", "2", "9"} {
-			for _, mass := range []float64{-0.5, -0.2, 0, 0.3, 0.5} { // in units of eps: from the least to the most
-				m, sum := make([]float64, kv), 0.0
-				for j := range m {
-					if rng.Float64() < 0.7 || j == 0 {
-						m[j] = rng.Float64()
-					}
-					sum += m[j]
-				}
-				e := epsilon(t, eps)
-				for j := range m {
-					m[j] *= math.Exp(mass*e.Float64()) / sum
-				}
-				raw, err := wpm.New(c, m, e, wpm.Options{Bits: 40})
-				if err != nil {
-					t.Fatal(name, err)
-				}
-				p, err := raw.Publish(context.Background(), published)
-				if err != nil {
-					t.Fatal(name, err)
-				}
-				if err := audit.Thresholds(t.Context(), p); err != nil {
-					t.Errorf("%s, eps %s, mass %v: %v", name, eps, mass, err)
-				}
-			}
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package wpm_test
+package ranking
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
@@ -30,9 +29,9 @@ func lattices(t testing.TB, rows, cols int, p float64) map[string]cost.Matrix {
 	return list
 }
 
-// ranked holds the thresholds of a mechanism against package policy, which ranks all pairs. mass is that of m, in units of eps
-// from -1/2 to 1/2.
-func ranked(c cost.Matrix, m []float64, eps ldp.Epsilon, mass float64, bits int) error {
+// compare holds the thresholds of a cost, for a box around m, against package policy, which ranks all pairs. mass is
+// that of m, in units of eps from -1/2 to 1/2.
+func compare(c cost.Matrix, m []float64, eps ldp.Epsilon, mass float64, bits int) error {
 	sum := 0.0
 	for _, x := range m {
 		sum += x
@@ -41,18 +40,39 @@ func ranked(c cost.Matrix, m []float64, eps ldp.Epsilon, mass float64, bits int)
 	for j, x := range m {
 		scaled[j] = x * math.Exp(mass*eps.Float64()) / sum
 	}
-	mechanism, err := wpm.New(c, scaled, eps, wpm.Options{Bits: bits})
+	box, err := ldp.NewPolytope(eps, scaled, bits)
 	if err != nil {
 		return err
 	}
-	p, err := mechanism.Publish(context.Background(), published)
+	r, err := Of(c)
+	if err != nil {
+		return err
+	}
+	thresholds, err := r.Thresholds(context.Background(), box)
+	if err != nil {
+		return err
+	}
+	p, err := policy.New(policy.Config{
+		Polytope: box, Geometry: &r.Geometry, Thresholds: thresholds,
+		Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated},
+	})
 	if err != nil {
 		return err
 	}
 	return policy.VerifyRows(context.Background(), p, 0, p.Inputs())
 }
 
-// TestLatticeThresholds holds the counted thresholds of all small grids and rings, and of some that are larger, narrow and wide.
+func epsilon(t *testing.T, s string) ldp.Epsilon {
+	t.Helper()
+	e, err := ldp.ParseEpsilon(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestLatticeThresholds holds the counted thresholds of all small grids and rings, and of some that are larger, narrow
+// and wide.
 func TestLatticeThresholds(t *testing.T) {
 	rng := numtest.NewSplitMix64(31)
 	check := func(rows, cols int, levels ...string) {
@@ -69,10 +89,10 @@ func TestLatticeThresholds(t *testing.T) {
 				for _, bits := range []int{7 + int(math.Log2(float64(rows*cols))), 62} {
 					for _, mass := range []float64{-0.5, -0.2, 0, 0.3, 0.5} {
 						eps := epsilon(t, level)
-						if err := ranked(c, flat, eps, mass, bits); err != nil {
+						if err := compare(c, flat, eps, mass, bits); err != nil {
 							t.Errorf("%s, eps %s, %d bits, mass %v: %v", name, level, bits, mass, err)
 						}
-						if err := ranked(c, rough, eps, mass, bits); err != nil {
+						if err := compare(c, rough, eps, mass, bits); err != nil {
 							t.Errorf("%s, eps %s, %d bits, mass %v, a base measure with zeros: %v", name, level, bits, mass, err)
 						}
 					}
@@ -108,59 +128,9 @@ func TestLatticeLaw(t *testing.T) {
 		}
 		mass, bits := rapid.Float64Range(-0.5, 0.5).Draw(r, "mass"), rapid.IntRange(10, 62).Draw(r, "bits")
 		for name, c := range lattices(t, rows, cols, 1) {
-			if err := ranked(c, m, eps, mass, bits); err != nil {
+			if err := compare(c, m, eps, mass, bits); err != nil {
 				r.Fatalf("%s: %v", name, err)
 			}
 		}
 	})
-}
-
-// TestLatticeWorstCase holds what a design of a large ring or grid states of its rows against all of them. With few bits, rounding
-// makes some outputs differ from the others, and then inputs differ that are alike otherwise.
-func TestLatticeWorstCase(t *testing.T) {
-	for _, test := range []struct {
-		rows, cols int
-		p          float64
-		eps        string
-		bits       int
-	}{
-		{1, 1100, 1, "2", 62},
-		{1, 1100, 2, "1/10", 11},
-		{1, 1100, 3, "1/1000000000000000000", 62},
-		{1, 1101, 0.5, "1", 12},
-		{25, 44, 1, "2", 62},
-		{25, 44, 3, "1/10", 11},
-		{33, 33, 0.5, "1", 62},
-		{33, 33, 2, "1/1000000000000000000", 62},
-		{33, 33, 40, "5", 62},
-		{33, 33, 1, "1", 12},
-		{530, 2, 2, "3", 62},
-	} {
-		if testing.Short() && test.p != 1 && test.bits == 62 {
-			continue // certificates take half a second each
-		}
-		for name, c := range lattices(t, test.rows, test.cols, test.p) {
-			d, err := wpm.NewDesign(t.Context(), c, epsilon(t, test.eps), wpm.Objective{Options: wpm.Options{Bits: test.bits}})
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			worst, k := 0.0, test.rows*test.cols
-			for i := range k {
-				worst = max(worst, d.Channel().Cost(i))
-			}
-			upper, input := d.WorstCase()
-			const open = 1e-11 // roundings of the costs, see package internal/worst
-			if !(upper >= worst && upper <= cost.Max(c)*(1+open)) {
-				t.Errorf("%s, p = %v, eps = %s, %d bits: a row costs %v, stated is at most %v", name, test.p, test.eps, test.bits, worst, upper)
-			}
-			if got := d.Channel().Cost(input); test.bits == 62 && (got < worst*(1-open) || upper > worst*(1+open)) {
-				t.Errorf("%s, p = %v, eps = %s: the worst row costs %v, input %d %v, stated is at most %v", name, test.p, test.eps,
-					worst, input, got, upper)
-			}
-			base := d.Base()
-			if !(base.Lower <= base.F && base.F <= base.Upper && base.Upper <= base.F*(1+open)) {
-				t.Errorf("%s, p = %v, eps = %s: lower bound %v, worst case %v, at most %v", name, test.p, test.eps, base.Lower, base.F, base.Upper)
-			}
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package wpm
+package ranking
 
 import (
 	"cmp"
@@ -14,25 +14,26 @@ import (
 // thresholdBlock is how many inputs a goroutine takes at a time.
 const thresholdBlock = 256
 
-// thresholds returns the thresholds of all inputs, as policy.Geometry.Thresholds does, on all cores. Those of a ring or a grid are
-// found by counting; see lattice. For points:
+// Thresholds returns the thresholds of all inputs, as policy.Geometry.Thresholds does, on all cores. Those of a ring or
+// a grid are found by counting; see lattice. For points:
 //
-// Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are within
-// r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r - d to r + d.
-// Inputs are taken in an order in which neighbours are near: one pass sums the widths of the outputs that are nearer than that,
-// and only those in between are ranked. What rounding might spoil, it notices, and ranks them all.
-func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
+// Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are
+// within r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r -
+// d to r + d. Inputs are taken in an order in which neighbours are near: one pass sums the widths of the outputs that
+// are nearer than that, and only those in between are ranked. What rounding might spoil, it notices, and ranks them
+// all.
+func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	switch r.geometry.Kind {
+	switch r.Geometry.Kind {
 	case policy.Ring:
 		return ringThresholds(ctx, box)
 	case policy.Grid:
-		return gridThresholds(ctx, r.geometry.Rows, r.geometry.Cols, box)
+		return gridThresholds(ctx, r.Geometry.Rows, r.Geometry.Cols, box)
 	}
-	k, kv := r.cost.Dims()
-	in, out, axes := r.geometry.InputPoints, r.geometry.OutputPoints, r.geometry.Axes
+	k, kv := r.Cost.Dims()
+	in, out, axes := r.Geometry.InputPoints, r.Geometry.OutputPoints, r.Geometry.Axes
 	if in == nil {
 		in = out
 	}
@@ -73,7 +74,8 @@ func (r *ranking) thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 	return found, err
 }
 
-// snake returns the numbers of points strip by strip, up one and down the next: by the first axis, and by the second within a strip.
+// snake returns the numbers of points strip by strip, up one and down the next: by the first axis, and by the second
+// within a strip.
 func snake(points []int32, axes int) []int32 {
 	n := len(points) / axes
 	order := make([]int32, n)
@@ -169,8 +171,8 @@ func (t *thresholder) find(x []int32, least, most uint64, some []candidate) (bes
 	return best, some, ok
 }
 
-// pick returns the first of the candidates, in order, up to and with which the widths sum to need. It selects as Hoare's
-// quickselect does (1961), and leaves them in another order. ok is false if all of them are too little.
+// pick returns the first of the candidates, in order, up to and with which the widths sum to need. It selects as
+// Hoare's quickselect does (1961), and leaves them in another order. ok is false if all of them are too little.
 func pick(some []candidate, need uint64) (_ candidate, ok bool) {
 	for len(some) > 16 {
 		list := []candidate{some[0], some[len(some)/2], some[len(some)-1]}

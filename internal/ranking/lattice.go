@@ -1,4 +1,4 @@
-package wpm
+package ranking
 
 import (
 	"context"
@@ -11,9 +11,10 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// lattice finds the thresholds of a ring or of a grid by counting cells, never over all pairs of an input and an output: the cells
-// within a distance of another are an interval on each line, and the widths of an interval sum to a difference of two prefix sums.
-// The lines of a grid are its rows, or its columns if these are fewer; a ring is one line.
+// lattice finds the thresholds of a ring or of a grid by counting cells, never over all pairs of an input and an
+// output: the cells within a distance of another are an interval on each line, and the widths of an interval sum to a
+// difference of two prefix sums. The lines of a grid are its rows, or its columns if these are fewer; a ring is one
+// line.
 type lattice struct {
 	lines, length    int
 	lineStep, atStep int     // cell number at of a line is column line*lineStep + at*atStep
@@ -24,7 +25,8 @@ type lattice struct {
 	even             bool   // all widths are the same
 }
 
-// newLattice returns the lattice of a grid for a box of rows*cols columns. The keys are those of package policy over a common factor.
+// newLattice returns the lattice of a grid for a box of rows*cols columns. The keys are those of package policy over a
+// common factor.
 func newLattice(rows, cols int, box *ldp.Polytope) *lattice {
 	g := &lattice{lines: rows, length: cols, lineStep: cols, atStep: 1, box: box, need: box.Total(), even: true}
 	if rows > cols {
@@ -99,8 +101,8 @@ func ringThresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
 	return found, err
 }
 
-// gridThresholds returns the thresholds of a grid. The key of a threshold differs little from that of the cell before, so a few
-// passes over the lines find it. If all widths are the same, one cell does for all its mirror images.
+// gridThresholds returns the thresholds of a grid. The key of a threshold differs little from that of the cell before,
+// so a few passes over the lines find it. If all widths are the same, one cell does for all its mirror images.
 func gridThresholds(ctx context.Context, rows, cols int, box *ldp.Polytope) ([]int32, error) {
 	g := newLattice(rows, cols, box)
 	found := make([]int32, rows*cols)
@@ -200,10 +202,11 @@ func (w *walk) look(line, at int, from, to int64) (best candidate, beyond, ok bo
 	return best, true, ok
 }
 
-// around returns the sum of the widths of the cells with keys up to from, and leaves those with keys above it up to to in w.some.
+// around returns the sum of the widths of the cells with keys up to from, and leaves those with keys above it up to to
+// in w.some.
 //
-// A key is below 2^42, and so are x and y squared times those of line and place. An integer n with (n y)^2 <= key has n y <
-// sqrt(key + 1/2) (1 - 2^-45), and one with more has n y > sqrt(key + 1/2) (1 + 2^-45): floats tell them apart.
+// A key is below 2^42, and so are x and y squared times those of line and place. An integer n with (n y)^2 <= key has n
+// y < sqrt(key + 1/2) (1 - 2^-45), and one with more has n y > sqrt(key + 1/2) (1 + 2^-45): floats tell them apart.
 func (w *walk) around(line, at int, from, to int64) (sum wide) {
 	w.some = w.some[:0]
 	outer, inverse := float64(to)+0.5, 1/w.y
@@ -230,8 +233,8 @@ func (w *walk) around(line, at int, from, to int64) (sum wide) {
 	return sum
 }
 
-// line adds the widths of the cells of line l at most inner places from at to sum, and lists those from there to reach. dx is what the
-// line is worth in their keys.
+// line adds the widths of the cells of line l at most inner places from at to sum, and lists those from there to reach.
+// dx is what the line is worth in their keys.
 func (w *walk) line(l, at, inner, reach int, dx float64, sum wide) wide {
 	from, to := at, at-1
 	if inner >= 0 {
@@ -254,8 +257,8 @@ func (w *walk) line(l, at, inner, reach int, dx float64, sum wide) wide {
 	return sum
 }
 
-// mirror sets the thresholds of the mirror images of a cell. A mirror turns cells of one key into cells of one key, and puts
-// them in another order; as many of them as before are up to and with the threshold.
+// mirror sets the thresholds of the mirror images of a cell. A mirror turns cells of one key into cells of one key, and
+// puts them in another order; as many of them as before are up to and with the threshold.
 func (w *walk) mirror(line, at int, best candidate, found []int32) {
 	rank, ties := -1, w.some[:0]
 	for _, c := range w.some {

@@ -1,0 +1,73 @@
+package wpm_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cost"
+)
+
+// lattices are a grid and a ring of so many cells.
+func lattices(t testing.TB, rows, cols int, p float64) map[string]cost.Matrix {
+	grid, err := cost.NewGrid(rows, cols, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]cost.Matrix{fmt.Sprintf("grid %dx%d", rows, cols): grid}
+	if rows == 1 {
+		if list[fmt.Sprintf("ring %d", cols)], err = cost.NewRing(cols, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// TestLatticeWorstCase holds what a design of a large ring or grid states of its rows against all of them. With few
+// bits, rounding makes some outputs differ from the others, and then inputs differ that are alike otherwise.
+func TestLatticeWorstCase(t *testing.T) {
+	for _, test := range []struct {
+		rows, cols int
+		p          float64
+		eps        string
+		bits       int
+	}{
+		{1, 1100, 1, "2", 62},
+		{1, 1100, 2, "1/10", 11},
+		{1, 1100, 3, "1/1000000000000000000", 62},
+		{1, 1101, 0.5, "1", 12},
+		{25, 44, 1, "2", 62},
+		{25, 44, 3, "1/10", 11},
+		{33, 33, 0.5, "1", 62},
+		{33, 33, 2, "1/1000000000000000000", 62},
+		{33, 33, 40, "5", 62},
+		{33, 33, 1, "1", 12},
+		{530, 2, 2, "3", 62},
+	} {
+		if testing.Short() && test.p != 1 && test.bits == 62 {
+			continue // certificates take half a second each
+		}
+		for name, c := range lattices(t, test.rows, test.cols, test.p) {
+			d, err := wpm.NewDesign(t.Context(), c, epsilon(t, test.eps), wpm.Objective{Options: wpm.Options{Bits: test.bits}})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			worst, k := 0.0, test.rows*test.cols
+			for i := range k {
+				worst = max(worst, d.Channel().Cost(i))
+			}
+			upper, input := d.WorstCase()
+			const open = 1e-11 // roundings of the costs, see package internal/worst
+			if !(upper >= worst && upper <= cost.Max(c)*(1+open)) {
+				t.Errorf("%s, p = %v, eps = %s, %d bits: a row costs %v, stated is at most %v", name, test.p, test.eps, test.bits, worst, upper)
+			}
+			if got := d.Channel().Cost(input); test.bits == 62 && (got < worst*(1-open) || upper > worst*(1+open)) {
+				t.Errorf("%s, p = %v, eps = %s: the worst row costs %v, input %d %v, stated is at most %v", name, test.p, test.eps, worst, input, got, upper)
+			}
+			base := d.Base()
+			if !(base.Lower <= base.F && base.F <= base.Upper && base.Upper <= base.F*(1+open)) {
+				t.Errorf("%s, p = %v, eps = %s: lower bound %v, worst case %v, at most %v", name, test.p, test.eps, base.Lower, base.F, base.Upper)
+			}
+		}
+	}
+}
