@@ -215,7 +215,7 @@ var picture = map[string][]string{
 	"cmd/wpm-device": {"device"},
 
 	// For tests, here and elsewhere; nothing that runs in production imports them.
-	"internal/numtest": {"github.com/google/go-cmp/cmp"},
+	"internal/numtest": {"github.com/google/go-cmp/cmp", "pgregory.net/rapid"},
 	// Laws by subject, over generators and exact arithmetic.
 	"proptest":                  {"cost", "proptest/exact", "pgregory.net/rapid"},
 	"proptest/exact":            {},
@@ -250,14 +250,14 @@ var impure = map[string]string{
 }
 
 type listed struct {
-	ImportPath string
-	Standard   bool
-	Imports    []string
+	ImportPath                         string
+	Standard                           bool
+	Imports, TestImports, XTestImports []string
 }
 
 func goList(t *testing.T, args ...string) map[string]listed {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Standard,Imports"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports"}, args...)...)
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
@@ -323,6 +323,16 @@ func TestImportPicture(t *testing.T) {
 	for name := range picture {
 		if !seen[name] {
 			t.Errorf("the picture names %q, which does not exist", name)
+		}
+	}
+}
+
+// TestImportSeed holds that all tests that draw cases draw the same ones in every run.
+func TestImportSeed(t *testing.T) {
+	for path, p := range goList(t, "./...") {
+		imports := slices.Concat(p.TestImports, p.XTestImports)
+		if slices.Contains(imports, "pgregory.net/rapid") && !slices.Contains(imports, module+"/internal/numtest") {
+			t.Errorf("the tests of %s draw with random seeds: they do not import internal/numtest", short(path))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 )
 

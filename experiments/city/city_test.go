@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 )
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 )
 

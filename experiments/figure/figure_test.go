@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 )

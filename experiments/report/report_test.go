@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/experiments/figure"

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"pgregory.net/rapid"
