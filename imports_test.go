@@ -153,8 +153,8 @@ var picture = map[string][]string{
 
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
 	"internal/machine": {
-		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "knapsack", "ldp", "mincostflow",
-		"mirror", "sinkhorn", "sphere",
+		"baseline", "basemeasure", "certificate", "cost", "cost/costio", "hilbert", "internal/num", "internal/parallel",
+		"knapsack", "ldp", "mincostflow", "mincostflow/network", "mirror", "sinkhorn", "sphere",
 		"", "estimate", "internal/atlas", "policy", // the rows of a mechanism, and what its releases say
 	},
 

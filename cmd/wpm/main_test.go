@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -367,6 +369,17 @@ func TestSolveStatus(t *testing.T) {
 		if out := must(t, line, strings.Fields(args)...); !strings.Contains(out, `"certificate":`) {
 			t.Errorf("%s: %s", args, out)
 		}
+	}
+	var npy bytes.Buffer
+	if err := costio.WriteNPY(&npy, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "C.npy", npy.String())
+	lines := `{"define":"c","cost":{"kind":"npy","path":"C.npy"}}` + "\n" +
+		`{"cost":"c","mu":[1,0],"lo":[0.25,0.25],"hi":[1,1],"want":["objective"]}` + "\n"
+	if out := must(t, lines, "solve", "project", "-files", dir); out != "{\"defined\":\"c\"}\n{\"objective\":0.25}\n" {
+		t.Errorf("-files: %s", out)
 	}
 	status, out, errs := try(t, "{\"mu\":[1,0],\"eps\":1}\n{\"mu\":[2],\"eps\":1}\n", "solve", "kpm")
 	if status != device.No || strings.Count(out, "\n") != 2 || !strings.Contains(errs, "1 of 2 lines") {

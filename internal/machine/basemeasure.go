@@ -44,7 +44,7 @@ var mirrorRules = map[string]mirror.Rule{"paper": mirror.Paper, "repaired": mirr
 var objectives = map[string]basemeasure.Objective{"worst": basemeasure.WorstCase, "average": basemeasure.Average, "mixed": basemeasure.Mixed}
 
 func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, stated, err := readCost(in)
+	c, stated, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -9,5 +9,22 @@
 // of the answer itself hold for the real box, too). A bad line is answered by {"error": "..."}; the others are still
 // answered. Blank lines are passed over.
 //
-// Lines may have any length; memory is that of the longest line and its answer.
+// # Names
+//
+// A cost or a box that many lines share is sent once, under a name, and checked once:
+//
+//	{"define":"city","cost":{"kind":"grid","rows":20,"cols":20,"p":1}}     -> {"defined":"city"}
+//	{"define":"box","lo":[...],"hi":[...]}, or with m and eps             -> {"defined":"box"}
+//	{"cost":"city","box":"box","mu":{"index":[7],"weight":[1]},"want":["q","objective"]}
+//
+// A name is defined once; a second definition is an error, and so is a name that no line before has defined. The field
+// want lists the fields of the answer. What only the others need is not computed: without bounds, potentials and plan,
+// a projection whose cost and box have names takes little more than that of mincostflow.Projector.
+//
+// With [Settings].Files, a cost may be {"kind":"npy","path":"C.npy"}, a file below that folder, through no link.
+//
+// # Cost
+//
+// Lines are answered in parallel and written in order. They may have any length; memory is that of the names, of the
+// longest line and of four answers for each processor.
 package machine

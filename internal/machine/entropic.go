@@ -31,7 +31,7 @@ type entropicAnswer struct {
 var entropicMethods = map[string]sinkhorn.Method{"paper": sinkhorn.Paper, "fast": sinkhorn.Fast}
 
 func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, stated, err := readCost(in)
+	c, stated, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -120,9 +120,12 @@ func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World
 		return 0, nil, err
 	}
 	_, kv = c.Dims()
-	m, err := readBase(in, kv)
+	m, err := readBase(in)
 	if err != nil {
 		return 0, nil, err
+	}
+	if len(m) != kv {
+		return 0, nil, fmt.Errorf("field %q has %d entries, the cost %d columns", "m", len(m), kv)
 	}
 	text, err := readExactEpsilon(in)
 	if err != nil {

@@ -18,7 +18,7 @@ type diameterAnswer struct {
 }
 
 // solveHilbert answers either the distance of x and y or the diameter of the kernel exp(-C/reg).
-func solveHilbert(_ context.Context, in *object, clock *stopwatch) (any, error) {
+func solveHilbert(ctx context.Context, in *object, clock *stopwatch) (any, error) {
 	hasX, hasY, hasCost, hasReg := in.has("x"), in.has("y"), in.has("cost"), in.has("reg")
 	switch {
 	case (hasX || hasY) && (hasCost || hasReg):
@@ -42,7 +42,7 @@ func solveHilbert(_ context.Context, in *object, clock *stopwatch) (any, error) 
 		})
 		return distanceAnswer{number(d)}, err
 	}
-	c, _, err := readCost(in)
+	c, _, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -12,11 +13,19 @@ import (
 )
 
 // readCost builds the cost: in memory, for the solvers, and as the line states it, for a certificate.
-func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
+func readCost(ctx context.Context, o *object) (c *cost.Dense, stated cost.Matrix, err error) {
+	name, err := o.name("cost")
+	if err != nil {
+		return nil, nil, err
+	}
+	if name != "" {
+		named, err := o.shared.cost(name)
+		return named.c, named.stated, err
+	}
 	if stated, err = readStated(o); err != nil {
 		return nil, nil, err
 	}
-	if c, err = cost.Materialize(context.Background(), stated); err != nil {
+	if c, err = cost.Materialize(ctx, stated); err != nil {
 		return nil, nil, fmt.Errorf("field %q: %w", "cost", err)
 	}
 	return c, stated, nil
@@ -26,6 +35,24 @@ func readCost(o *object) (c *cost.Dense, stated cost.Matrix, err error) {
 func readStated(o *object) (stated cost.Matrix, err error) {
 	if !o.has("cost") {
 		return nil, fmt.Errorf("field %q is missing", "cost")
+	}
+	name, err := o.name("cost")
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		named, err := o.shared.cost(name)
+		return named.stated, err
+	}
+	var file struct{ Kind, Path string }
+	if err := json.Unmarshal(o.fields["cost"], &file); err == nil && file.Kind == "npy" {
+		if err = decode("cost", o.fields["cost"], &file); err == nil { // strict
+			stated, err = o.shared.readFile(file.Path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", "cost", err)
+		}
+		return stated, nil
 	}
 	spec, err := cost.ParseSpec(o.fields["cost"])
 	if err == nil {
@@ -136,7 +163,44 @@ type box struct {
 	alpha, beta float64
 }
 
-func readBox(o *object, kv int) (box, error) {
+// readBox reads the box of a line, or looks up the one that it names.
+func readBox(o *object, kv int) (b box, err error) {
+	named, err := o.shared.box(o)
+	if err != nil {
+		return box{}, err
+	}
+	if named != nil {
+		b = named.box
+	} else if b, err = parseBox(o); err != nil {
+		return box{}, err
+	}
+	if b.m != nil && len(b.m) != kv {
+		return box{}, fmt.Errorf("field %q has %d entries, the cost %d columns", "m", len(b.m), kv)
+	}
+	return b, nil
+}
+
+// readUnitBox is readBox for whole units.
+func readUnitBox(o *object) (unitBox, error) {
+	named, err := o.shared.box(o)
+	if err != nil {
+		return unitBox{}, err
+	}
+	if named != nil {
+		return named.units, nil
+	}
+	return parseUnitBox(o)
+}
+
+func parseUnitBox(o *object) (b unitBox, err error) {
+	if b.lo, err = read[[]int64](o, "lo"); err != nil {
+		return unitBox{}, err
+	}
+	b.hi, err = read[[]int64](o, "hi")
+	return b, err
+}
+
+func parseBox(o *object) (box, error) {
 	hasM, hasEps, hasLo, hasHi := o.has("m"), o.has("eps"), o.has("lo"), o.has("hi")
 	switch {
 	case (hasM || hasEps) && (hasLo || hasHi):
@@ -163,10 +227,11 @@ func readBox(o *object, kv int) (box, error) {
 	if err != nil {
 		return box{}, err
 	}
-	m, err := readBase(o, kv)
+	m, err := readBase(o)
 	if err != nil {
 		return box{}, err
 	}
+	kv := len(m)
 	b := box{m: m, alpha: math.Exp(-eps / 2), beta: math.Exp(eps / 2), lo: make([]float64, kv), hi: make([]float64, kv)}
 	for j, x := range m {
 		b.lo[j], b.hi[j] = b.alpha*x, b.beta*x
@@ -177,13 +242,10 @@ func readBox(o *object, kv int) (box, error) {
 	return b, nil
 }
 
-func readBase(o *object, kv int) ([]float64, error) {
+func readBase(o *object) ([]float64, error) {
 	m, err := read[[]float64](o, "m")
 	if err != nil {
 		return nil, err
-	}
-	if len(m) != kv {
-		return nil, fmt.Errorf("field %q has %d entries, the cost %d columns", "m", len(m), kv)
 	}
 	for j, x := range m {
 		if !(x >= 0) {

@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/parallel"
 )
 
 // ErrKind says that the kind of problem is not one of Kinds.
@@ -40,8 +43,10 @@ func (e evidence) certify() (certificate.Certificate, error) { return e() }
 
 const (
 	costField = "  cost  {\"kind\":\"explicit\",\"C\":[[...]]} | {\"kind\":\"ring\",\"n\":30,\"p\":2} | {\"kind\":\"grid\",\"rows\":20,\"cols\":20,\"p\":1}\n" +
-		"        | {\"kind\":\"points\",\"x\":[[...]],\"v\":[[...]],\"p\":2} | {\"kind\":\"cosine\",...} | {\"kind\":\"greatcircle\",\"x\":[[lat,lon],...],\"p\":1}\n"
-	boxFields = "  lo, hi, or m and eps (0 to 700): the box, lo <= q <= hi with lo = e^(-eps/2) m, hi = e^(eps/2) m\n"
+		"        | {\"kind\":\"points\",\"x\":[[...]],\"v\":[[...]],\"p\":2} | {\"kind\":\"cosine\",...} | {\"kind\":\"greatcircle\",\"x\":[[lat,lon],...],\"p\":1}\n" +
+		"        | {\"kind\":\"npy\",\"path\":\"C.npy\"} (with -files DIR) | the name of a cost that a line before has defined\n"
+	boxFields = "  lo, hi, or m and eps (0 to 700): the box, lo <= q <= hi with lo = e^(-eps/2) m, hi = e^(eps/2) m;\n" +
+		"        or box, the name of one that a line before has defined\n"
 )
 
 var kinds = map[string]kind{
@@ -54,12 +59,18 @@ var kinds = map[string]kind{
 			"  tol (L1 residual, default 1e-12), iterations (limit, default 1e7: paper can need them all where reg is small)\n" +
 			"out: status converged, iterations or cancelled (q and the bounds hold in any case); q, transport, objective, upper, lower, iterations, residual, bound, potentials, log_v, seconds"},
 	"transport": {solveTransport, certificate.Transport, "the distance between two distributions, exactly, with a proof",
-		"in:\n" + costField + "  source, target  [k numbers] and [kv numbers], or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" +
+		"in:\n" + costField + "  source, target, or a, b  [k numbers] and [kv numbers], or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" +
 			"out: objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
 	"units": {solveUnits, certificate.Units, "project whole units into a box of whole units, exactly, with a proof in fractions",
 		"in:\n" + costField + "  source  [k integers] or {\"index\":[...],\"units\":[...]} in any order\n" +
-			"  lo, hi  integers for each column\n" +
+			"  lo, hi  integers for each column, or box, the name of one that a line before has defined\n" +
 			"out: q, objective (of the units over their number), distance, upper_exact, lower_exact, f, g, plan, seconds"},
+	"flow": {solveFlow, certificate.Flow, "minimum-cost flow in a directed graph, in integers, with a proof",
+		"in:\n  nodes   how many; they count from 0\n" +
+			"  arcs    [[from,to,lower,capacity,cost], ...]; \"-inf\" for lower and \"inf\" for capacity mean no bound\n" +
+			"  supply  [nodes integers], sum 0\n" +
+			"out: status (optimal, infeasible or unbounded), objective (a string), flow of each arc, pivots, seconds; as the proof\n" +
+			"     potentials, or cut (nodes), or cycle [[arc, 1 or -1 for backwards], ...]"},
 	"hilbert": {solveHilbert, "", "Hilbert's distance, or the diameter and contraction of a Gibbs kernel",
 		"in:\n  x, y, or reg and\n" + costField + "out: distance, or diameter, tau, one_minus_tau, seconds"},
 	"phi": {solvePhi, "", "the cost of every point mass: phi, tau, worst case, subgradient",
@@ -115,6 +126,8 @@ type Settings struct {
 	// Certificate adds the field certificate, the object that certificate.Encode writes, byte for byte. A line whose
 	// answer cannot be proved is answered by an error. What it takes does not count in seconds.
 	Certificate bool
+	// Files is the folder below which lines may name files, "" for none: costs {"kind":"npy","path":"C.npy"}.
+	Files string
 }
 
 // check refuses settings that the kind does not have, and kinds that there are not.
@@ -128,9 +141,9 @@ func (s Settings) check(name string) error {
 	return nil
 }
 
-// Run answers every line of r on w. It returns how many lines were answered and how many of those by an
-// error object; err is for a kind or settings that there are not, before anything is read, for a reader or a writer
-// that fails, or for a context that ends.
+// Run answers every line of r on w, as many at a time as there are processors, in order. It returns how many lines were
+// answered and how many of those by an error object; err is for a kind or settings that there are not, before anything
+// is read, for a reader or a writer that fails, or for a context that ends.
 func Run(ctx context.Context, kind string, s Settings, r io.Reader, w io.Writer) (lines, bad int, err error) {
 	if err := s.check(kind); err != nil {
 		return 0, 0, err
@@ -140,52 +153,96 @@ func Run(ctx context.Context, kind string, s Settings, r io.Reader, w io.Writer)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3) // a byte order mark
 	}
+	shared := newSession(kind, s)
+	var batch [][]byte
+	// Some lines for each processor: what they take differs. No more, for their answers are held.
+	most := 4 * runtime.GOMAXPROCS(0)
 	for {
 		if err := ctx.Err(); err != nil {
 			return lines, bad, errors.Join(err, out.Flush())
 		}
 		line, rerr := in.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			answer, ok := Answer(ctx, kind, s, line)
-			lines++
-			if !ok {
-				bad++
+			batch = append(batch, line)
+		}
+		// A caller in a dialogue waits for the answer: go on only if a whole line is at hand.
+		rest, _ := in.Peek(in.Buffered())
+		alone := bytes.IndexByte(rest, '\n') < 0
+		if alone || rerr != nil || len(batch) == most || mayDefine(line) {
+			n, failed, err := shared.answerAll(ctx, s, batch, out)
+			if lines, bad, batch = lines+n, bad+failed, batch[:0]; err != nil {
+				return lines, bad, errors.Join(err, out.Flush())
 			}
-			if _, err := out.Write(append(answer, '\n')); err != nil {
+		}
+		if alone || rerr != nil {
+			if err := out.Flush(); err != nil {
 				return lines, bad, err
-			}
-			// A caller in a dialogue waits for the answer: flush unless a whole line is at hand.
-			if rest, _ := in.Peek(in.Buffered()); bytes.IndexByte(rest, '\n') < 0 {
-				if err := out.Flush(); err != nil {
-					return lines, bad, err
-				}
 			}
 		}
 		if rerr == io.EOF {
-			return lines, bad, out.Flush()
+			return lines, bad, nil
 		}
 		if rerr != nil {
-			return lines, bad, errors.Join(rerr, out.Flush())
+			return lines, bad, rerr
 		}
 	}
 }
 
+// mayDefine says whether a line may have the field define; a backslash may hide it.
+func mayDefine(line []byte) bool {
+	return bytes.Contains(line, []byte(`"define"`)) || bytes.Contains(line, []byte(`\u`))
+}
+
+// answerAll answers lines of which only the last may define a name, and writes the answers in order.
+func (s *session) answerAll(ctx context.Context, settings Settings, batch [][]byte, w io.Writer) (lines, bad int, err error) {
+	answers, ok := make([][]byte, len(batch)), make([]bool, len(batch))
+	task := func(i int) { answers[i], ok[i] = s.answer(ctx, settings, batch[i]) }
+	n := len(batch)
+	if n > 0 && mayDefine(batch[n-1]) {
+		n--
+	}
+	if err = parallel.For(ctx, n, task); err == nil && n < len(batch) {
+		task(n)
+	}
+	for i, answer := range answers {
+		if answer == nil {
+			break // the context has ended
+		}
+		lines++
+		if !ok[i] {
+			bad++
+		}
+		if _, err := w.Write(append(answer, '\n')); err != nil {
+			return lines, bad, err
+		}
+	}
+	return lines, bad, err
+}
+
 // Answer answers one line. ok is false when the answer is an error object.
 func Answer(ctx context.Context, kind string, s Settings, line []byte) (answer []byte, ok bool) {
+	return newSession(kind, s).answer(ctx, s, line)
+}
+
+func (s *session) answer(ctx context.Context, settings Settings, line []byte) (answer []byte, ok bool) {
 	in, err := parseObject(line)
-	if serr := s.check(kind); serr != nil {
+	if serr := settings.check(s.kind); serr != nil {
 		err = serr
 	}
-	var body []byte
+	in.shared, in.certified = s, settings.Certificate
 	if err == nil {
+		in.want, err = readWant(in)
+	}
+	var body []byte
+	switch {
+	case err != nil:
+	case in.has("define"):
 		var res any
-		var clock stopwatch
-		if res, err = kinds[kind].solve(ctx, in, &clock); err == nil {
-			body, err = encode(res, clock.total)
+		if res, err = s.define(ctx, in); err == nil {
+			body, err = marshal(res)
 		}
-		if err == nil && s.Certificate {
-			body, err = certify(res, body)
-		}
+	default:
+		body, err = s.solve(ctx, settings, in)
 	}
 	if err != nil {
 		body, _ = marshal(struct {
@@ -196,17 +253,72 @@ func Answer(ctx context.Context, kind string, s Settings, line []byte) (answer [
 	return withID(in, body), true
 }
 
-// encode writes the answer's fields and then seconds.
-func encode(res any, d time.Duration) ([]byte, error) {
-	body, err := marshal(res)
+func (s *session) solve(ctx context.Context, settings Settings, in *object) ([]byte, error) {
+	var clock stopwatch
+	res, err := kinds[s.kind].solve(ctx, in, &clock)
 	if err != nil {
-		return nil, fmt.Errorf("the answer has no JSON form: %w", err)
+		return nil, err
+	}
+	body, err := encode(res, in.want, clock.total)
+	if err == nil && settings.Certificate {
+		body, err = certify(res, body)
+	}
+	return body, err
+}
+
+// encode writes the answer's fields and then seconds; of these, what is wanted.
+func encode(res any, want []string, d time.Duration) ([]byte, error) {
+	var body []byte
+	var err error
+	if want == nil {
+		body, err = marshal(res)
+	} else {
+		body, err = marshalSome(res, want)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if bytes.Contains(body, []byte(`"nan"`)) {
 		return nil, errors.New("the solver returned a NaN: please report this input")
 	}
-	body = append(body[:len(body)-1], `,"seconds":`...)
-	body = appendNumber(body, d.Seconds())
+	if body = body[:len(body)-1]; want == nil || slices.Contains(want, "seconds") {
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = appendNumber(append(body, `"seconds":`...), d.Seconds())
+	}
+	return append(body, '}'), nil
+}
+
+// marshalSome writes those fields of the answer, a struct, that want names, in the order of the struct. One that this
+// answer leaves out stays out.
+func marshalSome(res any, want []string) ([]byte, error) {
+	v := reflect.ValueOf(res)
+	body, known := []byte{'{'}, []string{"seconds"}
+	for n := range v.NumField() {
+		name, option, _ := strings.Cut(v.Type().Field(n).Tag.Get("json"), ",")
+		if name == "" {
+			continue // the evidence
+		}
+		known = append(known, name)
+		f := v.Field(n)
+		if !slices.Contains(want, name) || option == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
+			continue
+		}
+		text, err := marshal(f.Interface())
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = append(append(append(append(body, '"'), name...), `":`...), text...)
+	}
+	for _, name := range want {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("field %q: %q is not a field of this answer; these are: %s", "want", name, strings.Join(known, ", "))
+		}
+	}
 	return append(body, '}'), nil
 }
 
@@ -226,7 +338,10 @@ func certify(res any, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = append(body[:len(body)-1], `,"certificate":`...)
+	if body = body[:len(body)-1]; len(body) > 1 {
+		body = append(body, ',')
+	}
+	body = append(body, `"certificate":`...)
 	return append(append(body, text...), '}'), nil
 }
 
@@ -245,7 +360,9 @@ func withID(in *object, body []byte) []byte {
 		return body
 	}
 	out := append([]byte(`{"id":`), in.id...)
-	out = append(out, ',')
+	if len(body) > len("{}") {
+		out = append(out, ',')
+	}
 	return append(out, body[1:]...)
 }
 

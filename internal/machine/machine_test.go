@@ -286,7 +286,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%v is written %s", x, got)
 		}
 	}
-	if b, err := encode(struct{ X number }{number(math.NaN())}, 0); err == nil {
+	if b, err := encode(struct{ X number }{number(math.NaN())}, nil, 0); err == nil {
 		t.Errorf("a NaN is answered %s", b)
 	}
 }

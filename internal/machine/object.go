@@ -17,6 +17,10 @@ type object struct {
 	names  []string
 	fields map[string]json.RawMessage
 	known  map[string]bool
+
+	shared    *session // of the line, nil in an object within it
+	want      []string // fields of the answer, nil for all
+	certified bool     // the answer has a certificate
 }
 
 // parseObject reads exactly one JSON object with distinct field names. On an error the object still carries
@@ -150,6 +154,8 @@ func inWords(goType string) string {
 		return "a string"
 	case "[]float64":
 		return "an array of numbers"
+	case "[]string":
+		return "an array of strings"
 	case "[]int", "[]int64":
 		return "an array of integers"
 	case "uint64":

@@ -20,8 +20,8 @@ type phiAnswer struct {
 	Subgradient numbers `json:"subgradient,omitempty"`
 }
 
-func solvePhi(_ context.Context, in *object, clock *stopwatch) (any, error) {
-	c, _, err := readCost(in)
+func solvePhi(ctx context.Context, in *object, clock *stopwatch) (any, error) {
+	c, _, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}

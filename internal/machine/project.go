@@ -38,7 +38,7 @@ func (e entry) MarshalJSON() ([]byte, error) {
 }
 
 func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, stated, err := readCost(in)
+	c, stated, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -54,20 +54,31 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 		return nil, err
 	}
 	prob := mincostflow.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi}
+	proved := in.wants("upper", "lower", "upper_exact", "lower_exact")
+	settings := mincostflow.Settings{AllRows: proved || in.wants("potentials")}
+	stream, err := in.shared.projector(ctx, in, c, b, settings.AllRows)
+	if err != nil {
+		return nil, err
+	}
 	var res mincostflow.Result
 	err = clock.run(func() (err error) {
-		res, err = mincostflow.Project(ctx, prob, mincostflow.Settings{AllRows: true})
+		if stream != nil {
+			return stream.Project(ctx, mu.weight, mu.support, &res)
+		}
+		res, err = mincostflow.Project(ctx, prob, settings)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	upper, lower, err := mincostflow.Verify(prob, res)
-	if err != nil {
-		return nil, err
-	}
-	if b.m != nil {
-		widen(upper, lower, c, b, res.Potentials.G)
+	upper, lower := new(big.Rat), new(big.Rat)
+	if proved {
+		if upper, lower, err = mincostflow.Verify(prob, res); err != nil {
+			return nil, err
+		}
+		if b.m != nil {
+			widen(upper, lower, c, b, res.Potentials.G)
+		}
 	}
 	return projectAnswer{
 		Q: res.Q, Objective: number(res.Objective), Distance: distance(stated, res.Objective),

@@ -26,15 +26,19 @@ type transportAnswer struct {
 
 // solveTransport is the distance between two distributions.
 func solveTransport(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, stated, err := readCost(in)
+	c, stated, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	source, err := readMass[float64](in, "source", c.K)
+	from, to := "source", "target"
+	if in.has("a") || in.has("b") {
+		from, to = "a", "b"
+	}
+	source, err := readMass[float64](in, from, c.K)
 	if err != nil {
 		return nil, err
 	}
-	target, err := readMass[float64](in, "target", c.Kv)
+	target, err := readMass[float64](in, to, c.Kv)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +54,11 @@ func solveTransport(ctx context.Context, in *object, clock *stopwatch) (any, err
 	if err != nil {
 		return nil, err
 	}
-	upper, lower, err := mincostflow.VerifyTransport(c, a, b, res)
-	if err != nil {
-		return nil, err
+	upper, lower := new(big.Rat), new(big.Rat)
+	if in.wants("upper", "lower", "upper_exact", "lower_exact") {
+		if upper, lower, err = mincostflow.VerifyTransport(c, a, b, res); err != nil {
+			return nil, err
+		}
 	}
 	return transportAnswer{
 		Objective: number(res.Objective), Distance: distance(stated, res.Objective),
@@ -104,7 +110,7 @@ func (e unitEntry) MarshalJSON() ([]byte, error) {
 
 // solveUnits is a projection in whole units.
 func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	c, stated, err := readCost(in)
+	c, stated, err := readCost(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +118,14 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	lo, err := read[[]int64](in, "lo")
-	if err != nil {
-		return nil, err
-	}
-	hi, err := read[[]int64](in, "hi")
+	b, err := readUnitBox(in)
 	if err != nil {
 		return nil, err
 	}
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
-	prob := mincostflow.UnitProblem{Cost: c, Source: source.weight, Support: source.support, Lo: lo, Hi: hi}
+	prob := mincostflow.UnitProblem{Cost: c, Source: source.weight, Support: source.support, Lo: b.lo, Hi: b.hi}
 	var res mincostflow.UnitResult
 	err = clock.run(func() (err error) {
 		res, err = mincostflow.ProjectUnits(ctx, prob, mincostflow.Settings{})
@@ -132,9 +134,11 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	upper, lower, err := mincostflow.VerifyUnits(prob, res)
-	if err != nil {
-		return nil, err
+	upper, lower := new(big.Rat), new(big.Rat)
+	if in.wants("upper_exact", "lower_exact") {
+		if upper, lower, err = mincostflow.VerifyUnits(prob, res); err != nil {
+			return nil, err
+		}
 	}
 	ans := unitsAnswer{
 		Q: res.Q, Objective: number(res.Objective), Distance: distance(stated, res.Objective),

@@ -21,11 +21,17 @@ func Solve() *cli.Command {
 			`   echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project` + "\n" +
 			`A bad line is answered by {"error":"..."}; exit status 1 says that there was one.` + "\n" +
 			"\"wpm solve KIND -help\" has the fields of a line. With \"wpm solve KIND -certificate\", answers of the kinds that have\n" +
-			"evidence carry the certificate that \"wpm check\" verifies.",
+			"evidence carry the certificate that \"wpm check\" verifies.\n" +
+			`A cost or box that many lines share is sent once: {"define":"NAME","cost":{...}}, or lo and hi, or m and eps; then` + "\n" +
+			`"cost":"NAME" and "box":"NAME" in later lines. "want":["q","objective"] leaves out all other fields of an answer.` + "\n" +
+			"Lines are answered in parallel, in order.",
 		OnUsageError: shell.UsageError,
-		Flags: []cli.Flag{&cli.BoolFlag{ // before or after KIND
-			Name: "certificate", Usage: "add the field certificate, which \"wpm check\" verifies, to answers that have evidence",
-		}},
+		Flags: []cli.Flag{ // before or after KIND
+			&cli.BoolFlag{Name: "certificate",
+				Usage: "add the field certificate, which \"wpm check\" verifies, to answers that have evidence"},
+			&cli.StringFlag{Name: "files", TakesFile: true,
+				Usage: "let lines read costs {\"kind\":\"npy\",\"path\":\"C.npy\"} from files below `DIR`"},
+		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				return fmt.Errorf("unknown kind %q; see \"wpm solve -help\"", c.Args().First())
@@ -40,7 +46,8 @@ func Solve() *cli.Command {
 				if err := shell.NoArgs(c); err != nil {
 					return err
 				}
-				lines, bad, err := machine.Run(ctx, kind, machine.Settings{Certificate: c.Bool("certificate")}, c.Root().Reader, c.Root().Writer)
+				settings := machine.Settings{Certificate: c.Bool("certificate"), Files: c.String("files")}
+				lines, bad, err := machine.Run(ctx, kind, settings, c.Root().Reader, c.Root().Writer)
 				if errors.Is(err, machine.ErrCertificate) {
 					return fmt.Errorf("-certificate: %w", err)
 				}
