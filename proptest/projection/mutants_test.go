@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -51,26 +52,61 @@ func mixture(p proptest.Problem) float64 {
 	return exact.Float(v)
 }
 
-// northWest is a feasible plan that looks at no cost: rows in order, columns in order.
-func northWest(p proptest.Problem) float64 {
+// anyPoint is a point of the box that looks at no cost.
+func anyPoint(p proptest.Problem) []float64 {
 	r, err := refProject(proptest.Problem{C: [][]float64{make([]float64, len(p.Lo))}, Mu: []float64{1}, Lo: p.Lo, Hi: p.Hi})
 	if err != nil {
-		return math.NaN()
+		return nil
 	}
-	mu, q := proptest.Clone(p.Mu), proptest.Clone(r.Q)
+	return r.Q
+}
+
+// rowByRow is what a plan to q costs that fills rows in order, each in the order of the columns that rank gives it.
+func rowByRow(p proptest.Problem, q []float64, rank func(row []float64) []int) float64 {
+	mu, q := proptest.Clone(p.Mu), proptest.Clone(q)
 	v := 0.0
-	for i, j := 0, 0; i < len(mu) && j < len(q); {
-		d := min(mu[i], q[j])
-		v += d * p.C[i][j]
-		mu[i] -= d
-		q[j] -= d
-		if mu[i] <= q[j] {
-			i++
-		} else {
-			j++
+	for i, row := range p.C {
+		for _, j := range rank(row) {
+			d := min(mu[i], q[j])
+			v += d * row[j]
+			mu[i] -= d
+			q[j] -= d
 		}
 	}
 	return v
+}
+
+func asTheyCome(row []float64) []int { return proptest.Indices(len(row)) }
+
+func cheapestFirst(row []float64) []int {
+	order := proptest.Indices(len(row))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
+	return order
+}
+
+// blindWhere takes all costs of a row for its first one, where the condition holds.
+func blindWhere(at func(p *proptest.Problem) bool) Projector {
+	return before(func(p *proptest.Problem) {
+		if at(p) {
+			for _, row := range p.C {
+				for j := range row {
+					row[j] = row[0]
+				}
+			}
+		}
+	})
+}
+
+// wide says that a column has hi > e^eps lo > 0.
+func wide(eps float64) func(p *proptest.Problem) bool {
+	return func(p *proptest.Problem) bool {
+		for j, lo := range p.Lo {
+			if lo > 0 && p.Hi[j] > math.Exp(eps)*lo {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 func TestProjectorLaws(t *testing.T) {
@@ -113,7 +149,9 @@ func TestProjectorLaws(t *testing.T) {
 		}), Killed: []string{"ProjectInBox", "ProjectMonotone"}},
 		{Name: "is the mixture, not the projection", Impl: after(func(p proptest.Problem, r *Projection) { say(r, mixture(p)) }),
 			Killed: []string{"FlowEquivalence", "UniformOptimality", "DiracReduction"}},
-		{Name: "takes the first plan that fits", Impl: after(func(p proptest.Problem, r *Projection) { say(r, northWest(p)) }),
+		{Name: "takes the first plan that fits", Impl: after(func(p proptest.Problem, r *Projection) {
+			say(r, rowByRow(p, anyPoint(p), asTheyCome))
+		}),
 			Killed: []string{"FlowEquivalence", "ProjectPermutation", "ProjectMonotone", "UniformOptimality", "DiracReduction", "DiracMSE"}},
 		{Name: "does not normalise mu", Impl: after(func(p proptest.Problem, r *Projection) {
 			s := 0.0
@@ -187,6 +225,60 @@ func TestProjectorLaws(t *testing.T) {
 				}
 			})
 		}(), Killed: []string{"ProjectAgain"}},
+		{Name: "fills rows in order, the cheapest columns first", Impl: after(func(p proptest.Problem, r *Projection) {
+			say(r, rowByRow(p, r.Q, cheapestFirst))
+		}), Killed: []string{"FlowEquivalence"}},
+		{Name: "takes any point of the box", Impl: after(func(p proptest.Problem, r *Projection) { r.Q = anyPoint(p) }),
+			Killed: []string{"FlowEquivalence"}},
+		{Name: "is off by 1e-9 of the largest cost",
+			Impl:   after(func(p proptest.Problem, r *Projection) { say(r, r.Objective+1e-9*proptest.MaxCost(p.C)) }),
+			Killed: []string{"FlowEquivalence"}},
+		{Name: "misses mass by 1e-9", Impl: after(func(_ proptest.Problem, r *Projection) {
+			for j := range r.Q {
+				r.Q[j] *= 1 - 1e-9
+			}
+		}), Killed: []string{"ProjectInBox"}},
+		{Name: "leaves the box by one part in 10^12", Impl: after(func(p proptest.Problem, r *Projection) {
+			for j, v := range r.Q {
+				if v == p.Hi[j] {
+					r.Q[j] *= 1 + 1e-12
+				}
+			}
+		}), Killed: []string{"ProjectInBox"}},
+		{Name: "reads the transpose of a square cost", Impl: before(func(p *proptest.Problem) {
+			if len(p.C) == len(p.C[0]) {
+				for i, row := range p.C {
+					for j := range i {
+						row[j], p.C[j][i] = p.C[j][i], row[j]
+					}
+				}
+			}
+		}), Killed: []string{"FlowEquivalence", "UniformOptimality"}},
+		{Name: "is blind unless k = kv", Impl: blindWhere(func(p *proptest.Problem) bool { return len(p.Mu) != len(p.Lo) }),
+			Killed: []string{"FlowEquivalence"}},
+		{Name: "is blind to costs above 1e9",
+			Impl:   blindWhere(func(p *proptest.Problem) bool { return proptest.MaxCost(p.C) > 1e9 }),
+			Killed: []string{"FlowEquivalence"}},
+		{Name: "is blind above an eps of 20", Impl: blindWhere(wide(20)), Killed: []string{"FlowEquivalence"}},
+		{Name: "is blind above an eps of 30", Impl: blindWhere(wide(30)), Killed: []string{"FlowEquivalence"}},
+		{Name: "raises the second of two equal costs", Impl: before(func(p *proptest.Problem) {
+			for _, row := range p.C {
+				for j := range row[1:] {
+					if row[j+1] == row[j] {
+						row[j+1] *= 1.5
+					}
+				}
+			}
+		}), Killed: []string{"FlowEquivalence"}},
+		{Name: "has costs of 32 bits", Impl: before(func(p *proptest.Problem) {
+			for _, row := range p.C {
+				for j := range row {
+					row[j] = float64(float32(row[j]))
+				}
+			}
+		}), Killed: []string{"FlowEquivalence"}},
+		{Name: "divides mu by its sum first", Impl: before(func(p *proptest.Problem) { proptest.Normalise(p.Mu, 1) }),
+			Equivalent: "mu counts relative to its sum, and what the division rounds is far inside ValueTol"},
 		{Name: "reports W_2 for W_2^2", Impl: after(func(p proptest.Problem, r *Projection) { say(r, math.Sqrt(r.Objective)) }),
 			Killed: []string{"DiracMSE", "ProjectScale"}},
 		{Name: "projects a point mass onto its nearest point", Impl: after(func(p proptest.Problem, r *Projection) {

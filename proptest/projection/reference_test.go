@@ -59,7 +59,10 @@ func refTransport(c [][]float64, a, b []float64) (float64, error) {
 }
 
 // iterate runs steps until the residual is small or the patience is at an end, and adds the exact bounds.
-func iterate(f CompositeMap, most int) EntropicFunc {
+func iterate(f CompositeMap, most int) EntropicFunc { return stopping(f, most, 1e-13) }
+
+// stopping is iterate with a given residual.
+func stopping(f CompositeMap, most int, residual float64) EntropicFunc {
 	return func(p proptest.Problem, reg float64) (EntropicProjection, error) {
 		r := EntropicProjection{LogV: make([]float64, len(p.Lo))}
 		for j, v := range p.Hi {
@@ -78,7 +81,7 @@ func iterate(f CompositeMap, most int) EntropicFunc {
 			for j := range q {
 				off += math.Abs(q[j] - math.Exp(logC[j]))
 			}
-			if off <= 1e-13 {
+			if off <= residual {
 				break
 			}
 			r.LogV = next

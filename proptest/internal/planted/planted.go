@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/proptest"
@@ -112,17 +113,28 @@ type Error[I any] struct {
 	Name   string
 	Impl   I
 	Killed []string // the laws that must reject it
+
+	// Equivalent, if not empty, says why the error breaks no statement. Every law must accept it.
+	Equivalent string
 }
 
 // Laws runs the laws on good and on the planted errors.
 func Laws[I any](t *testing.T, laws []proptest.Law[I], good I, errors []Error[I]) {
 	t.Run("reference", func(t *testing.T) { proptest.Run(t, laws, good) })
 	kills := map[string]bool{}
+	suite := strings.TrimSuffix(strings.TrimPrefix(t.Name(), "Test"), "Laws")
 	for _, m := range errors {
+		if (m.Equivalent == "") == (len(m.Killed) == 0) {
+			t.Errorf("%s: either laws that reject it, or why none does", m.Name)
+		}
 		for _, name := range m.Killed {
 			kills[name] = true
 		}
 		t.Run("mutant/"+m.Name, func(t *testing.T) {
+			if m.Equivalent != "" {
+				proptest.Run(t, laws, m.Impl)
+				t.Logf("equivalent | %s | %s | %s", suite, m.Name, m.Equivalent)
+			}
 			for _, name := range m.Killed {
 				at := slices.IndexFunc(laws, func(l proptest.Law[I]) bool { return l.Name == name })
 				if at < 0 {
@@ -136,7 +148,7 @@ func Laws[I any](t *testing.T, laws []proptest.Law[I], good I, errors []Error[I]
 				if !ok {
 					t.Errorf("%s accepts a planted error: %s", name, m.Name)
 				}
-				t.Logf("power | %s | %s | %d", name, m.Name, cases)
+				t.Logf("power | %s | %s | %s | %d", suite, name, m.Name, cases)
 			}
 		})
 	}
