@@ -398,6 +398,19 @@ func TestCountsErrors(t *testing.T) {
 	if _, err := aggregate.Merge(half, other); !errors.Is(err, aggregate.ErrLimit) {
 		t.Errorf("beyond 2^53: %v", err)
 	}
+	// The limits themselves are within.
+	most := aggregate.Counts{Reports: make([]uint64, policy.MaxOutputs), Shards: make([]aggregate.Shard, aggregate.MaxShards)}
+	for n := range most.Shards {
+		most.Shards[n].ID = fmt.Sprintf("%05d", n)
+	}
+	most.Reports[0], most.Lines, most.Shards[0].Lines, most.Shards[0].Bytes = 1<<53, 1<<53, 1<<53, 1<<53
+	if _, err := most.Encode(); err != nil {
+		t.Errorf("at all limits: %v", err)
+	}
+	most.Reports = append(most.Reports, 0)
+	if _, err := most.Encode(); !errors.Is(err, aggregate.ErrLimit) {
+		t.Errorf("an output too many: %v", err)
+	}
 	p := small(t)
 	mine := aggregate.Counts{Policy: p.ID(), Reports: []uint64{0, 0, 1, 0}}
 	if err := mine.Belongs(p); err != nil {
