@@ -97,6 +97,28 @@ func TestSlack(t *testing.T) {
 	}
 }
 
+// TestMost: the largest cost is that of a column with room, whether q uses it or not; columns without room and rows without
+// mass do not count.
+func TestMost(t *testing.T) {
+	c := &cost.Dense{K: 2, Kv: 4, Data: []float64{1, 2, 4, 8, 16, 16, 16, 16}}
+	for _, tt := range []struct {
+		lo, hi, q []float64
+		most      float64
+	}{
+		{[]float64{0.25, 0.25, 0, 0}, []float64{0.75, 0.75, 0.5, 0}, []float64{0.5, 0.5, 0, 0}, 4},
+		{[]float64{0, 0, 0, 0}, []float64{1, 1, 0, 0}, []float64{0.5, 0.5, 0, 0}, 2},
+		{[]float64{0.5, 0, 0, 0x1p-60}, []float64{1, 1, 0, 0x1p-60}, []float64{1, 0, 0, 0x1p-60}, 8},
+	} {
+		v, err := New(projection.Problem{Cost: c, Source: []float64{1, 0}, Lo: tt.lo, Hi: tt.hi}, tt.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most, err := v.Most(); err != nil || most != tt.most {
+			t.Errorf("lo %v, hi %v, q %v: the largest cost is %v, %v; want %v", tt.lo, tt.hi, tt.q, most, err, tt.most)
+		}
+	}
+}
+
 // TestFull: bounds that fill everything leave one point, whatever room the others claim.
 func TestFull(t *testing.T) {
 	c := &cost.Dense{K: 1, Kv: 3, Data: []float64{1, 2, 4}}
