@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
@@ -22,21 +23,24 @@ func VerifyLaws() []proptest.Law[VerifyFunc] {
 	return []proptest.Law[VerifyFunc]{
 		{Name: "PolytopeIf", Statement: "thm:polytope, if; definition of the LDP polytope", Check: PolytopeIf,
 			First: []func(proptest.TB, VerifyFunc){func(t proptest.TB, verify VerifyFunc) {
-				e := exact.NewExpo(big.NewRat(1, 1))
+				const top = 1 << 62
 				for _, b := range []struct {
 					lo, hi []uint64
 					bits   int
 				}{
-					{[]uint64{40, 30, 20}, []uint64{60, 20, 54}, 7}, // lo > hi in a box that has room
-					{[]uint64{64, 65}, []uint64{100, 100}, 7},       // one unit too much below, and none
+					{[]uint64{top, top, top, top, top}, []uint64{top, top, top, top, top}, 62}, // sums that are 2^62 in 64 bits
+					{[]uint64{40, 30, 20}, []uint64{60, 20, 54}, 7},                            // lo > hi in a box that has room
+					{[]uint64{64, 65}, []uint64{100, 100}, 7},                                  // one unit too much below, and none
 					{[]uint64{64, 64}, []uint64{100, 100}, 7},
 					{[]uint64{30, 30}, []uint64{63, 64}, 7}, // one unit too few above, and none
 					{[]uint64{30, 30}, []uint64{64, 64}, 7},
 					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453543}, 62}, // floor(2^60 e), and one more
 					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453542}, 62},
 				} {
-					verdict(t, verify, e, b.lo, b.hi, b.bits)
+					verdict(t, verify, exact.NewExpo(big.NewRat(1, 1)), b.lo, b.hi, b.bits)
 				}
+				// sum hi is 2^64.
+				verdict(t, verify, exact.NewExpo(big.NewRat(2, 1)), slices.Repeat([]uint64{top / 4}, 4), slices.Repeat([]uint64{top}, 4), 62)
 			}}},
 		{Name: "PolytopeOnlyIf", Statement: "thm:polytope, only if", Check: PolytopeOnlyIf},
 	}
@@ -87,6 +91,9 @@ func MechanismLaws() []proptest.Law[NewMechanism] {
 				// One output at its upper bound, and at its lower one for the other input; and an output with little mass.
 				projectionLDP(t, build, [][]float64{{0, 1, 0.5}, {1, 0, 0.5}}, one, []float64{0.2, 0.4, 0.4}, 40, points) // floats hold the bounds
 				projectionLDP(t, build, [][]float64{{0, 1}, {1, 0}}, one, []float64{0.9985, 0.0015}, maxBits, points)
+				// Bounds that floats do not hold; and an input that hardly differs from a point mass.
+				projectionLDP(t, build, [][]float64{{0, 1, 0.5}, {1, 0, 0.5}}, big.NewRat(1, 2), []float64{0.2, 0.4, 0.4}, maxBits,
+					append(points, []float64{1 - 0x1p-40, 0x1p-40}, []float64{0x1p-40, 1 - 0x1p-40}))
 			}}},
 	}
 }

@@ -69,6 +69,45 @@ func TestVerifyLaws(t *testing.T) {
 			}
 			return refVerify(eps, lo, hi, bits)
 		}, Killed: []string{"PolytopeIf"}},
+		{Name: "adds in 64 bits", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			var sl, sh uint64
+			for j := range lo {
+				if err := sums(1<<62, 0)(eps, lo[j:j+1], hi[j:j+1], bits); err != nil {
+					return err
+				}
+				sl, sh = sl+lo[j], sh+hi[j]
+			}
+			if sl > 1<<bits || sh < 1<<bits {
+				return errors.New("mass")
+			}
+			return nil
+		}, Killed: []string{"PolytopeIf"}},
+		{Name: "looks at the first column only", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			if err := sums(1<<62, 0)(eps, lo[:1], hi[:1], bits); err != nil {
+				return err
+			}
+			if new(big.Int).SetUint64(sumOf(lo)).BitLen() > bits+1 || sumOf(hi) < 1<<bits {
+				return errors.New("mass")
+			}
+			return nil
+		}, Killed: []string{"PolytopeIf", "PolytopeOnlyIf"}},
+		{Name: "refuses hi = floor(e^eps lo)", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			e := exact.NewExpo(eps)
+			for j := range lo {
+				if lo[j] > 1 && hi[j] == e.Floor(lo[j], 1<<63) {
+					return errors.New("ratio")
+				}
+			}
+			return refVerify(eps, lo, hi, bits)
+		}, Killed: []string{"PolytopeIf"}},
+		{Name: "refuses lo = hi", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
+			for j := range lo {
+				if lo[j] == hi[j] {
+					return errors.New("no room")
+				}
+			}
+			return refVerify(eps, lo, hi, bits)
+		}, Killed: []string{"PolytopeIf", "PolytopeOnlyIf"}},
 		{Name: "forgets lo <= hi", Impl: func(eps *big.Rat, lo, hi []uint64, bits int) error {
 			h := slices.Clone(hi)
 			for j := range h {
@@ -130,6 +169,9 @@ func TestBoxLaws(t *testing.T) {
 			b, err := makeRefBox(eps, m, bits)
 			b.lo, b.hi = b.hi, b.lo
 			return b, err
+		}, Killed: []string{"BoxOfBaseMeasure"}},
+		{Name: "takes e^eps for its root", Impl: func(eps *big.Rat, m []float64, bits int) (IntegerBox, error) {
+			return newRefBox(exact.Add(eps, eps), m, bits)
 		}, Killed: []string{"BoxOfBaseMeasure"}},
 		{Name: "rounds hi up", Impl: withBounds(func(b *refBox) {
 			for j := range b.hi {
@@ -217,6 +259,22 @@ type weightsFunc func(mu []float64) ([]uint64, error)
 
 func (f weightsFunc) Weights(mu []float64) ([]uint64, error) { return f(mu) }
 
+// beyond moves a unit to a column that is full.
+func beyond(b *refBox, n []uint64) []uint64 {
+	for j := range n {
+		if n[j] == b.hi[j] && n[j] > 0 {
+			for i := range n {
+				if i != j && n[i] > b.lo[i] {
+					n[j]++
+					n[i]--
+					return n
+				}
+			}
+		}
+	}
+	return n
+}
+
 func TestMechanismLaws(t *testing.T) {
 	planted.Laws(t, MechanismLaws(), newRefMechanism, []planted.Error[NewMechanism]{
 		{Name: "spends twice eps", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
@@ -235,6 +293,39 @@ func TestMechanismLaws(t *testing.T) {
 				return inner.Weights(mu)
 			}), nil
 		}, Killed: []string{"ProjectionLDP"}},
+		{Name: "multiplies by e^eps in floats", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+			b, err := makeRefBox(eps, m, bits)
+			for j, lo := range b.lo {
+				b.hi[j] = uint64(math.Ceil(math.Exp(exact.Float(eps)) * float64(lo)))
+			}
+			return refMechanism{c, b}, err
+		}, Killed: []string{"ProjectionLDP"}},
+		{Name: "leaves the box by a unit if an input has a mass below 1e-9", Impl: edited(func(b *refBox, mu []float64, n []uint64) []uint64 {
+			for _, v := range mu {
+				if v > 0 && v < 1e-9 {
+					return beyond(b, n)
+				}
+			}
+			return n
+		}), Killed: []string{"ProjectionLDP"}},
+		{Name: "answers a point mass with its nearest output", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+			inner, err := newRefMechanism(c, eps, m, bits)
+			return weightsFunc(func(mu []float64) ([]uint64, error) {
+				n, err := inner.Weights(mu)
+				if err == nil && slices.Max(mu) == 1 {
+					row := c[slices.Index(mu, 1)]
+					clear(n)
+					n[slices.Index(row, slices.Min(row))] = 1 << bits
+				}
+				return n, err
+			}), err
+		}, Killed: []string{"ProjectionLDP"}},
+		{Name: "ignores its input", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+			inner, err := newRefMechanism(c, eps, m, bits)
+			return weightsFunc(func(mu []float64) ([]uint64, error) {
+				return inner.Weights(slices.Repeat([]float64{1 / float64(len(mu))}, len(mu)))
+			}), err
+		}, Equivalent: "a constant mechanism is private; what a mechanism is worth is in ProjectorLaws and ChannelLaws"},
 		{Name: "drops outputs of little mass", Impl: edited(func(b *refBox, _ []float64, n []uint64) []uint64 {
 			for j := range n {
 				if n[j] < 1<<b.bits/1000 {
@@ -249,17 +340,7 @@ func TestMechanismLaws(t *testing.T) {
 		}), Killed: []string{"ProjectionLDP"}},
 		{Name: "one unit beyond the box for a point mass", Impl: edited(func(b *refBox, mu []float64, n []uint64) []uint64 {
 			if slices.Max(mu) == 1 && len(mu) > 1 {
-				for j := range n {
-					if n[j] == b.hi[j] && n[j] > 0 {
-						for i := range n {
-							if i != j && n[i] > b.lo[i] {
-								n[j]++
-								n[i]--
-								return n
-							}
-						}
-					}
-				}
+				return beyond(b, n)
 			}
 			return n
 		}), Killed: []string{"ProjectionLDP"}},
@@ -473,6 +554,10 @@ func TestKPMLaws(t *testing.T) {
 				}
 			}
 		}), Killed: []string{"KPMOrder"}},
+		{Name: "spends half of eps", Impl: func(mu []float64, eps float64) ([]float64, float64, error) { return refKPM(mu, eps/2) },
+			Killed: []string{"KPMClosedForm", "KPMProjection"}},
+		{Name: "spends twice eps", Impl: func(mu []float64, eps float64) ([]float64, float64, error) { return refKPM(mu, 2*eps) },
+			Killed: []string{"KPMClosedForm", "KPMInBox"}},
 		{Name: "gives the first point more", Impl: edit(func(mu, q []float64) {
 			if len(q) > 1 {
 				q[0] += q[1] / 2
