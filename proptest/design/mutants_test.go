@@ -79,6 +79,16 @@ func TestDescenderLaws(t *testing.T) {
 			return d, err
 		}
 	}
+	// strides are as long as by says; bounds are by times the one of the reference.
+	type factor = func(c [][]float64, eps float64, steps int) float64
+	strides := func(by factor) Descender {
+		return func(c [][]float64, eps float64, steps int) (Descent, error) {
+			return descentWith(func(eta float64) float64 { return eta * by(c, eps, steps) }, nil)(c, eps, steps)
+		}
+	}
+	bounds := func(by factor) Descender {
+		return claims(func(c [][]float64, eps float64, steps int, d *Descent) { d.Bound *= by(c, eps, steps) })
+	}
 	bound := func(c [][]float64, eps float64, steps int) float64 { // the proposition as stated
 		return math.Exp(eps) * proptest.MaxCost(c) * math.Sqrt(2*(1+math.Log(float64(len(c))))/float64(steps))
 	}
@@ -96,6 +106,41 @@ func TestDescenderLaws(t *testing.T) {
 		{Name: "stays at the start", Impl: descentWith(func(float64) float64 { return 0 }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
 		{Name: "steps uphill", Impl: descentWith(func(eta float64) float64 { return -eta }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
 		{Name: "forgets the square root of T", Impl: descentWith(func(eta float64) float64 { return eta * eta }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "steps for log kv, not log k", Impl: strides(func(c [][]float64, _ float64, _ int) float64 {
+			return math.Sqrt((1 + math.Log(float64(len(c[0])))) / (1 + math.Log(float64(len(c)))))
+		}), Killed: []string{"MirrorIterates"}},
+		{Name: "steps without beta", Impl: strides(func(_ [][]float64, eps float64, _ int) float64 { return math.Exp(eps / 2) }),
+			Killed: []string{"MirrorIterates"}},
+		{Name: "steps without the 2", Impl: strides(func([][]float64, float64, int) float64 { return math.Sqrt(0.5) }),
+			Killed: []string{"MirrorIterates"}},
+		{Name: "steps for T+1 iterations", Impl: strides(func(_ [][]float64, _ float64, steps int) float64 {
+			return math.Sqrt(float64(steps) / float64(steps+1))
+		}), Killed: []string{"MirrorIterates"}},
+		{Name: "steps for the spread, not the largest cost", Impl: strides(func(c [][]float64, _ float64, _ int) float64 {
+			if r := proptest.RowRange(c); r > 0 {
+				return proptest.MaxCost(c) / r
+			}
+			return 1
+		}), Killed: []string{"MirrorIterates"}},
+		{Name: "returns the last iterate", Impl: func(c [][]float64, eps float64, steps int) (Descent, error) {
+			var last []float64
+			d, err := descentWith(nil, func(v []float64, eps float64) ([]float64, error) {
+				m, err := paperProject(v, eps)
+				last = m
+				return m, err
+			})(c, eps, steps)
+			if last != nil {
+				d.Average = last
+			}
+			return d, err
+		}, Killed: []string{"MirrorIterates"}},
+		{Name: "divides its bound by beta", Impl: bounds(func(_ [][]float64, eps float64, _ int) float64 { return math.Exp(-eps / 2) }),
+			Killed: []string{"MirrorClaimedBound"}},
+		{Name: "has a bound for T^2 iterations", Impl: bounds(func(_ [][]float64, _ float64, steps int) float64 {
+			return 1 / math.Sqrt(float64(steps))
+		}), Killed: []string{"MirrorClaimedBound"}},
+		{Name: "has no bound", Impl: claims(func(_ [][]float64, _ float64, _ int, d *Descent) { d.Bound = math.Inf(1) }),
+			Equivalent: "+Inf claims nothing"},
 		{Name: "divides by the sum", Impl: descentWith(nil, func(v []float64, _ float64) ([]float64, error) { return proptest.Normalise(proptest.Clone(v), 1), nil }), Killed: []string{"MirrorIterates"}},
 		{Name: "swaps alpha and beta in the projection", Impl: descentWith(nil, func(v []float64, eps float64) ([]float64, error) {
 			return proptest.Normalise(proptest.Clone(v), math.Exp(-eps/2)), nil
@@ -227,6 +272,41 @@ func TestKnapsackLaws(t *testing.T) {
 			}
 			return v, tau
 		}}.new(), Killed: []string{"PhiLipschitz"}},
+		{Name: "fills the columns as they come", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			_, tau := k.Phi(i, lo, hi)
+			v, rest := 0.0, 1.0
+			for j, l := range lo {
+				v, rest = v+l*k.c[i][j], rest-l
+			}
+			for j, h := range hi {
+				up := max(0, min(rest, h-lo[j]))
+				v, rest = v+up*k.c[i][j], rest-up
+			}
+			return v, tau
+		}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "fills the last column to its end", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			rest := 1.0
+			for j, c := range k.c[i] {
+				if c <= tau {
+					rest -= hi[j]
+				} else {
+					rest -= lo[j]
+				}
+			}
+			return v - min(rest, 0)*tau, tau
+		}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "tau at the other end of its interval", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+			v, tau := k.Phi(i, lo, hi)
+			c, l, h := exact.Rats(k.c[i]), exact.Rats(lo), exact.Rats(hi)
+			best := exact.Cut(exact.Rat(tau), c, l, h)
+			for j, x := range c {
+				if exact.Cut(x, c, l, h).Cmp(best) == 0 {
+					tau = max(tau, k.c[i][j])
+				}
+			}
+			return v, tau
+		}}.new(), Equivalent: "any threshold whose cut supports the value will do"},
 		{Name: "argmax of min", Impl: knap{max: func(k refKnapsack, lo, hi []float64) (float64, int) {
 			f, at := math.Inf(1), -1
 			for i := range k.c {
@@ -254,6 +334,12 @@ func TestKnapsackLaws(t *testing.T) {
 			for j := range dst {
 				dst[j] += g[j]
 			}
+		}}.new(), Killed: []string{"PhiSubgradient"}},
+		{Name: "no alpha", Impl: knap{grad: func(k refKnapsack, i int, tau, _, b float64, dst []float64) {
+			k.Subgradient(i, tau, 1, b, dst)
+		}}.new(), Killed: []string{"PhiSubgradient"}},
+		{Name: "no beta", Impl: knap{grad: func(k refKnapsack, i int, tau, a, _ float64, dst []float64) {
+			k.Subgradient(i, tau, a, 1, dst)
 		}}.new(), Killed: []string{"PhiSubgradient"}},
 		{Name: "sign of the near side", Impl: knap{grad: func(k refKnapsack, i int, tau, a, b float64, dst []float64) {
 			k.Subgradient(i, tau, a, -b, dst)
