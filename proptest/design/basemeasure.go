@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
@@ -55,6 +56,12 @@ func BaseBoundLaws() []proptest.Law[BaseMeasurer] {
 func BaseCertificateLaws() []proptest.Law[BaseMeasurer] {
 	return []proptest.Law[BaseMeasurer]{
 		{Name: "BaseCertificate", Statement: "weak duality of the design problem", Check: BaseCertificate},
+		{Name: "BaseCertificateLarge", Statement: "the same and f(m), on up to 600 pairs", Check: BaseCertificateLarge,
+			First: []func(proptest.TB, BaseMeasurer){func(t proptest.TB, b BaseMeasurer) { // beyond blocks of 8, 16, 32 and 64
+				for _, n := range [][2]int{{17, 65}, {65, 17}, {33, 33}} {
+					certificateLarge(t, b, largeCost(n[0], n[1], 1<<20, 1), 1)
+				}
+			}}},
 	}
 }
 
@@ -238,7 +245,11 @@ func dual(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
 // BaseCertificate: Lower claims no more than weights and thresholds prove, in exact arithmetic.
 func BaseCertificate(t *rapid.T, b BaseMeasurer) {
 	c, eps := drawDesign(t)
-	r := base(t, b, c, eps)
+	proved(t, base(t, b, c, eps), c, eps)
+}
+
+func proved(t proptest.TB, r Base, c [][]float64, eps float64) {
+	t.Helper()
 	lower, err := LowerBound(c, eps, r.Weights, r.Thresholds)
 	if err != nil {
 		t.Fatalf("%v\neps %v, C %v", err, eps, c)
@@ -247,6 +258,43 @@ func BaseCertificate(t *rapid.T, b BaseMeasurer) {
 		t.Fatalf("Lower = %.17g, but weights %v and thresholds %v prove %.17g only\neps %v, C %v",
 			r.Lower, r.Weights, r.Thresholds, exact.Float(lower), eps, c)
 	}
+}
+
+// BaseCertificateLarge is BaseCertificate, and F and Upper against f(M), next to powers of two, where blocks and lanes
+// end. Costs are integers, many of them equal.
+func BaseCertificateLarge(t *rapid.T, b BaseMeasurer) {
+	side := rapid.SampledFrom([]int{1, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65})
+	k, kv := side.Draw(t, "k"), side.Draw(t, "kv")
+	for k*kv > 600 {
+		k, kv = (k+1)/2, (kv+1)/2
+	}
+	most := rapid.SampledFrom([]int64{2, 16, 1 << 20}).Draw(t, "costs below")
+	seed := rapid.Uint64().Draw(t, "seed") // drawing every cost would take most of the time
+	certificateLarge(t, b, largeCost(k, kv, most, seed), proptest.Epsilon().Draw(t, "eps"))
+}
+
+func certificateLarge(t proptest.TB, b BaseMeasurer, c [][]float64, eps float64) {
+	t.Helper()
+	r := base(t, b, c, eps)
+	proved(t, r, c, eps)
+	f, top := valueOf(t, c, eps, r.M), proptest.MaxCost(c)
+	proptest.Near(t, "F against f(M)", exact.Rat(r.F), f, proptest.ValueTol, top)
+	if !math.IsInf(r.Upper, 1) {
+		proptest.AtMost(t, "f(M) against Upper", f, exact.Rat(r.Upper), 0, 1)
+	}
+}
+
+// largeCost returns integers below most.
+func largeCost(k, kv int, most int64, seed uint64) [][]float64 {
+	r := rand.New(rand.NewPCG(seed, 3))
+	c := make([][]float64, k)
+	for i := range c {
+		c[i] = make([]float64, kv)
+		for j := range kv {
+			c[i][j] = float64(r.Int64N(most))
+		}
+	}
+	return c
 }
 
 // MinimaxOptimality (thm:minimax): on a cost where the proposed measure is optimal, no eps-LDP mechanism beats
