@@ -15,6 +15,7 @@ import (
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
 	estimators "github.com/wpm-go/wpm/proptest/estimate"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/proptest/privacy"
 	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -263,6 +264,48 @@ func TestMinCostFlow(t *testing.T) { exactly(t, flow{}) }
 func TestMinCostFlowSparse(t *testing.T) {
 	t.Run("all", func(t *testing.T) { exactly(t, sparse{AllRows: true}) })
 	t.Run("only", func(t *testing.T) { exactly(t, sparse{}) })
+}
+
+// TestMinCostFlowWide: the certificate holds where an index of 16 bits ends, with mass on both sides of the end, in rows and
+// in columns.
+func TestMinCostFlowWide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("five seconds")
+	}
+	const size = 1<<16 + 1
+	narrow := []float64{1, 2}
+	wide := slices.Repeat([]float64{1}, size)
+	wide[1<<16-1], wide[1<<16] = size, size
+	cost := func(i, j int) float64 { return float64((i*7919 + j*104729) % 1009) }
+	for _, tt := range []struct{ mu, q []float64 }{{narrow, wide}, {wide, narrow}} {
+		in := proptest.Problem{Mu: tt.mu, C: make([][]float64, len(tt.mu))}
+		total := 0.0
+		for _, v := range tt.q {
+			total += v
+		}
+		for _, v := range tt.q { // room at both ends
+			in.Lo, in.Hi = append(in.Lo, v/total/2), append(in.Hi, 2*v/total)
+		}
+		for i := range in.C {
+			for j := range in.Lo {
+				in.C[i] = append(in.C[i], cost(i, j))
+			}
+		}
+		r, err := flow{}.Project(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lower, err := projection.Lower(in, r.Certificate.G)
+		if err != nil {
+			t.Fatal(err)
+		}
+		upper, err := projection.Upper(in, r.Q, r.Certificate.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proptest.Near(t, "plan against potentials", upper, lower, proptest.ValueTol, proptest.MaxCost(in.C))
+		proptest.Near(t, "Objective against the plan", exact.Rat(r.Objective), upper, proptest.ValueTol, proptest.MaxCost(in.C))
+	}
 }
 
 func TestMinCostFlowZeroEpsilon(t *testing.T) {
