@@ -156,6 +156,23 @@ func TestVerifyOddities(t *testing.T) {
 	}
 }
 
+// TestVerifyRoundingMass: the source has a rounding more than mass 1, which the plan leaves where the box takes none, at a
+// cost far above those of the box.
+func TestVerifyRoundingMass(t *testing.T) {
+	p := Problem{
+		Cost:   dense(t, []float64{0.625, 8.352389719038111e-53}, []float64{1, 0}),
+		Source: []float64{3.614007241618348e-20, 1}, Lo: []float64{0, 1}, Hi: []float64{1, 1},
+	}
+	r := mustProject(t, p, Settings{})
+	if _, _, err := Verify(p, r); err != nil {
+		t.Error(err)
+	}
+	r.Objective *= 1 + 0x1p-49
+	if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
+		t.Errorf("Objective 8 ulps off: %v", err)
+	}
+}
+
 // vast claims dimensions and has no rows.
 type vast [2]int
 
