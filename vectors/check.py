@@ -424,19 +424,20 @@ def kind_sphere(i, o):
     need(1 <= d <= 10**7, "dimension")
     need(0.5 <= p <= 12, "exponent")
     need(1e-12 <= eps <= 700, "epsilon")
-    getcontext().prec = 130
-    a, q, grow = Decimal(d) / 2, Decimal(p) / 2, Decimal(eps).exp()
+    getcontext().prec = 130 + d  # the terms of the series cancel
+    a, q, grow, half = Decimal(d) / 2, Decimal(p) / 2, Decimal(eps).exp(), Decimal("0.5")
     beta = gamma(d)**2 / gamma(2 * d)
 
-    def below(w, q):
-        """E[y^q; y <= w] for y = (1 - <x,y>)/2, by a series."""
-        total, c, n = Decimal(0), Decimal(1), 0
-        while c and abs(c) > Decimal("1e-125"):
-            total += c / (a + q + n)
+    def integral(w, a, b):
+        """Of y^(a-1) (1-y)^(b-1) from 0 to w, by the binomial series of the second factor."""
+        total, c, n, least = Decimal(0), Decimal(1), 0, Decimal(10)**(5 - getcontext().prec)
+        while c and abs(c) > least:
+            total += c / (a + n)
             n += 1
-            c *= (n - a) / n * w
-        return w**(a + q) * total / beta
-    mean = gamma(d + int(p)) * gamma(d) / gamma(2 * d + int(p)) / beta if p == int(p) else below(Decimal(1), q)
+            c *= (n - b) / n * w
+        return w**a * total
+    below = lambda w, q: integral(w, a + q, a) / beta  # E[y^q; y <= w] for y = (1 - <x,y>)/2
+    mean = (integral(half, a + q, a) + integral(half, a, a + q)) / beta
     excess = lambda w: (grow - 1) * (w**q * below(w, Decimal(0)) - below(w, q)) - mean + w**q
     w = Decimal(o["omt"]) / 2
     fault(excess(w * (1 - NEAR)) < 0 < excess(w * (1 + NEAR)), "no root")
