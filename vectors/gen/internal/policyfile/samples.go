@@ -1,6 +1,7 @@
 package policyfile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,9 @@ func Samples(r *values.RNG) []File {
 	e := box.Expos{}
 	named := func(kv, bits int, epsilon string) box.Box {
 		for {
-			if b := box.Random(r, e, kv); b.Bits == bits && b.Epsilon == epsilon {
+			b := box.Random(r, e, kv)
+			used := slices.DeleteFunc(slices.Clone(b.Hi), func(hi uint64) bool { return hi == 0 })
+			if b.Bits == bits && b.Epsilon == epsilon && len(used) >= min(kv, 3) { // rows that can differ
 				return b
 			}
 		}
@@ -77,7 +80,7 @@ func (f File) Private(r *values.RNG) []byte {
 			s = f.Aliases[i].Label
 		}
 		if strings.ContainsAny(s, `,"`) || r.Chance(10) {
-			s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+			s = quoteField(s)
 		}
 		return s
 	}
@@ -123,9 +126,29 @@ func (f File) Private(r *values.RNG) []byte {
 	return data
 }
 
+// A Mixture is private data of lines that are good by themselves and lines that may not be.
+type Mixture struct{ Good, All []byte }
+
+// Mixtures returns private data that are usable by themselves, each with a line at an edge of the format: whoever drops a
+// line that makes data unusable reads the good ones. It ends with data of one user and of two.
+func (f File) Mixtures() (out []Mixture) {
+	good := quoteField(f.Label(0)) + ",1\n" + quoteField(f.Label(1)) + ",2\n"
+	for _, line := range f.OddLines() {
+		out = append(out, Mixture{[]byte(good), []byte(good + line + "\n")})
+	}
+	for _, user := range []string{"ann", "bob", "Ann", "", `""`, "a\x00n", strings.Repeat("ü", 129)} {
+		const head = "user,label,count\n"
+		first, second := "ann,"+quoteField(f.Label(0))+",1\n", user+","+quoteField(f.Label(1))+",2\n"
+		out = append(out, Mixture{[]byte(head + first), []byte(head + first + second)}, Mixture{[]byte(head + first), []byte(head + second + first)})
+	}
+	return out
+}
+
+func quoteField(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+
 // OddLines returns lines at the edges of the private format; most make data unusable.
 func (f File) OddLines() []string {
-	name := `"` + strings.ReplaceAll(f.Label(0), `"`, `""`) + `"`
+	name := quoteField(f.Label(0))
 	zeros := strings.Repeat("0", 63)
 	lines := []string{
 		"nowhere,1", ",1", `"`, `"",1`, `""` + name, name, name + "x,1", name + ",", "label,count",

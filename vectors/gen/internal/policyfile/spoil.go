@@ -2,6 +2,7 @@ package policyfile
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -147,6 +148,14 @@ func (f File) Spoiled() (out []Spoiled) {
 			strings.TrimSuffix(lines[len(lines)-3], ",")+lines[len(lines)-2], "}")), "spelling")
 		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.Box.Lo)))
 		swap(`"extra":[[`, `"extra":[[0`, "spelling")
+	}
+	if unit := regexp.MustCompile(`"extra":\[\[[0-9]+,"([0-9]+)"`).FindStringSubmatchIndex(text); unit != nil { // the first row's units
+		units := text[unit[2]:unit[3]]
+		for _, other := range []string{"0" + units, "+" + units, units + ".0", " " + units} {
+			add(text[:unit[2]]+other+text[unit[3]:], "spelling")
+		}
+		add(text[:unit[2]]+"-"+text[unit[2]:], "negative")
+		add(text[:unit[2]-1]+units+text[unit[3]+1:], "spelling")
 	}
 	if f.Geometry == nil {
 		return out

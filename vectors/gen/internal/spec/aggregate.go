@@ -227,7 +227,7 @@ func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []st
 	c.shards = append([]shard(nil), c.shards...)
 	good := c.body()
 	swap := func(old, new string) string { return seal(strings.Replace(good, old, new, 1)) }
-	switch r.Intn(19) {
+	switch r.Intn(23) {
 	case 0:
 		return "format", c.text() + "\n", []string{"spelling"}
 	case 1:
@@ -274,6 +274,12 @@ func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []st
 	case 17:
 		c.shards[0].bytes = 1<<53 + 1
 		return "format", c.text(), []string{"one-unit-out"}
+	case 18, 19, 20: // a number below zero, in sums that are right
+		first := fmt.Sprintf("reports %d\n%d\n%d\n", len(c.reports), c.reports[0], c.reports[1])
+		return "format", swap(first, fmt.Sprintf("reports %d\n-1\n%d\n", len(c.reports), c.reports[0]+c.reports[1]+1)), []string{"negative"}
+	case 21:
+		first := fmt.Sprintf("reports %d\n", len(c.reports))
+		return "format", swap(first, first+values.Pick(r, "0", "+", " ", "-0\n")), []string{"spelling"}
 	}
 	return "format", swap("wpm-counts-1", "wpm-counts-2"), []string{"spelling"}
 }

@@ -39,8 +39,11 @@ func Release(s *cases.Set) {
 			s.Invalid("policy", releaseIn{Policy: spoiled.Text, Private: "", Random: hex.EncodeToString(make([]byte, 16))}, spoiled.Flags...)
 		}
 	}
+	for _, n := range []int{0, 6} { // of version 1 with labels, of version 2 without
+		mixtures(s, policies[n])
+	}
 	odd := policies[1].OddLines() // of the second policy, each once
-	s.Until(240, 140, func(n int) {
+	s.Until(330, 140, func(n int) {
 		f := policies[n%len(policies)]
 		private := f.Private(r)
 		if n < len(odd) {
@@ -54,9 +57,8 @@ func Release(s *cases.Set) {
 			binary.LittleEndian.PutUint64(random, policyfile.BoundaryWord(r, counts))
 			flags = append(flags, "boundary")
 		}
-		in := releaseIn{Policy: f.Text(), Private: hex.EncodeToString(private)}
 		if n%37 == 36 {
-			in.Random = hex.EncodeToString(random[:r.Intn(need)])
+			in := releaseIn{Policy: f.Text(), Private: hex.EncodeToString(private), Random: hex.EncodeToString(random[:r.Intn(need)])}
 			s.Invalid("random", in, "short")
 			return
 		}
@@ -69,7 +71,6 @@ func Release(s *cases.Set) {
 			style := r.Intn(6)
 			if n >= 200 { // the edge of the slack, for data that are usable
 				style, private = 3, []byte(f.Label(0)+",1")
-				in.Private = hex.EncodeToString(private)
 			}
 			switch style {
 			case 0:
@@ -81,27 +82,48 @@ func Release(s *cases.Set) {
 			case 3:
 				projected[len(projected)-1] += values.Pick(r, 0x1p-21, 0x1p-19)
 			}
-			in.Projected = values.HexFloats(projected)
 			flags = append(flags, "projection")
-			if len(in.Projected) == 0 {
-				in.Projected = nil
-			}
 		}
 		f.Tell(r, private, random, projected)
-		in.Random = hex.EncodeToString(random)
-		index, usable := f.Release(private, random, projected)
-		if !usable {
-			flags = append(flags, "unusable")
-		}
-		if bytes.HasPrefix(private, []byte{0x1f, 0x8b}) {
-			flags = append(flags, "gzip")
-		}
-		if f.Geometry != nil {
-			flags = append(flags, "version-2")
-		}
-		if f.Inputs != len(f.Box.Lo) {
-			flags = append(flags, "k!=kv")
-		}
-		s.Valid(in, releaseOut{f.ID(), usable, index, policyfile.Report(f.ID(), index)}, flags...)
+		answer(s, f, private, random, projected, flags...)
 	})
+}
+
+// mixtures adds private data with one line at an edge of the format behind good ones. The random bytes give another index
+// where that line is dropped.
+func mixtures(s *cases.Set, f policyfile.File) {
+	r := &s.RNG
+	for _, m := range f.Mixtures() {
+		random := r.Bytes(8 + (f.Box.Bits+7)/8)
+		for range 1000 {
+			index, usable := f.Release(m.All, random, nil)
+			if dropped, _ := f.Release(m.Good, random, nil); usable || index != dropped {
+				break
+			}
+			random = r.Bytes(len(random))
+		}
+		answer(s, f, m.All, random, nil, append(box.EpsFlags(f.Box.Epsilon), box.BitsFlags(f.Box.Bits)...)...)
+	}
+}
+
+// answer adds a release with its answer.
+func answer(s *cases.Set, f policyfile.File, private, random []byte, projected []float64, flags ...string) {
+	in := releaseIn{Policy: f.Text(), Private: hex.EncodeToString(private), Random: hex.EncodeToString(random)}
+	if len(projected) > 0 {
+		in.Projected = values.HexFloats(projected)
+	}
+	index, usable := f.Release(private, random, projected)
+	if !usable {
+		flags = append(flags, "unusable")
+	}
+	if bytes.HasPrefix(private, []byte{0x1f, 0x8b}) {
+		flags = append(flags, "gzip")
+	}
+	if f.Geometry != nil {
+		flags = append(flags, "version-2")
+	}
+	if f.Inputs != len(f.Box.Lo) {
+		flags = append(flags, "k!=kv")
+	}
+	s.Valid(in, releaseOut{f.ID(), usable, index, policyfile.Report(f.ID(), index)}, flags...)
 }
