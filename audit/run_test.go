@@ -47,7 +47,7 @@ func run1(ctx context.Context, cfg Config) (Report, error) {
 }
 
 // privateFile is a file with a public certificate, a private one, and a private one whose bounds are forged.
-func privateFile(t *testing.T, p policy.Policy) string {
+func privateFile(t testing.TB, p policy.Policy) string {
 	t.Helper()
 	mu := []float64{0.625, 0.375, 0, 0, 0}
 	q, r, err := baseline.KPM(mu, 1)

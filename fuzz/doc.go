@@ -55,6 +55,10 @@
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
 //	policy/FuzzParsePrivate    policy.ParsePrivate              a second parser; packed or not
 //	policy/FuzzLedger          policy.ReadLedger                sums; what opening the same text says; a payment
+//	policy/FuzzStore           policy.Account, NewLedger        every draw is covered by the text, however it is torn
+//	audit/FuzzCertificates     audit.Certificates               a plain loop over the lines; private kinds tell nothing
+//	audit/FuzzInputs           audit.ParseInputs                a search through the policy
+//	sphere/codebook/FuzzReport    codebook.Report, Belongs      re-encoding gives the same bytes; the fields one by one
 //	sphere/codebook/FuzzDecode    codebook.Decode               re-encoding gives the same bytes; Verify
 //	sphere/codebook/FuzzPrivate   codebook.Release on private bytes   a second parser; the law is in the box; never fails
 //	cmd/wpm/FuzzOrigin         -geometry and -base of design    what is taken, a policy takes; written out it is the same

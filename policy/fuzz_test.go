@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -114,6 +115,92 @@ func FuzzLedger(f *testing.F) {
 		after, err := ReadLedger(l.store.(*memory).Bytes())
 		if err != nil || after.Spent.Cmp(l.Spent()) != 0 || drawn && after.Incomplete {
 			t.Fatalf("%+v, %v after a release, spent %v", after, err, l.Spent())
+		}
+	})
+}
+
+// tearing is a store whose next Append writes no more than room bytes, and fails if that is not all.
+type tearing struct {
+	memory
+	room int
+}
+
+func (s *tearing) Append(b []byte) error {
+	n := min(s.room, len(b))
+	s.room = math.MaxInt
+	s.Write(b[:n])
+	if n < len(b) {
+		return errTorn
+	}
+	return nil
+}
+
+var errTorn = errors.New("torn")
+
+// FuzzStore: whatever is paid, torn at whatever byte and opened again, the text of the ledger is whole but for its end; it
+// covers every draw before the draw is made, and never more than the budget; and a report that was returned is the only
+// one of its policy and epoch from then on.
+func FuzzStore(f *testing.F) {
+	for _, s := range []string{"", "\x00\x01\x02\x00\x01\x02", "\x00\x10\x08\x11\x00", "\x02\x02\x09\x02\x08\x02", "\x00\x0a\x40\x00\x0b\x91\x00\x01"} {
+		f.Add([]byte(s))
+	}
+	budget := big.NewRat(4, 1)
+	epsilons := []string{"1/3", "1.5", "2"}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) > 64 {
+			return
+		}
+		store := &tearing{room: math.MaxInt}
+		var l *Books
+		epoch, drawn, serial := "a", new(big.Rat), 0
+		returned := map[occasion][]byte{}
+		for len(script) > 0 {
+			op := script[0]
+			script = script[1:]
+			switch op % 16 {
+			case 8, 9: // another process, of one epoch or another
+				l, epoch = nil, string(rune('a'+op%16-8))
+				continue
+			case 10, 11: // the next write goes wrong
+				if len(script) > 0 {
+					store.room = int(script[0])
+					script = script[1:]
+				}
+				continue
+			}
+			if l == nil {
+				var err error
+				if l, err = openBooks(store, LedgerOptions{Epoch: epoch, Budget: "4"}); err != nil {
+					if !errors.Is(err, errTorn) {
+						t.Fatalf("%q: %v", store.Bytes(), err)
+					}
+					l = nil
+					continue
+				}
+			}
+			n := int(op % 3)
+			o, eps := occasion{[32]byte{byte(n)}, epoch}, mustEpsilon(t, epsilons[n])
+			report, err := Account(l, o.policy, eps, func() ([]byte, error) {
+				drawn.Add(drawn, eps.Rat())
+				if s, err := ReadLedger(store.Bytes()); err != nil || s.Spent.Cmp(drawn) < 0 {
+					t.Fatalf("%v drawn, %+v, %v", drawn, s, err)
+				}
+				serial++
+				return otherBytes(o.policy, fmt.Sprint(serial)), nil
+			})
+			old, known := returned[o]
+			switch {
+			case err == nil && known && !bytes.Equal(report, old):
+				t.Fatalf("%q, then %q", old, report)
+			case err == nil:
+				returned[o] = report
+			case !errors.Is(err, errTorn) && !errors.Is(err, ErrBudget) && !errors.Is(err, ErrLedger):
+				t.Fatal(err)
+			}
+			s, err := ReadLedger(store.Bytes())
+			if err != nil || s.Spent.Cmp(drawn) < 0 || s.Spent.Cmp(budget) > 0 {
+				t.Fatalf("%v drawn, %+v, %v", drawn, s, err)
+			}
 		}
 	})
 }

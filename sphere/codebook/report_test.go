@@ -3,8 +3,10 @@ package codebook
 import (
 	"bytes"
 	"encoding"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -142,4 +144,47 @@ func sameFloats(x, y []float64) bool {
 		}
 	}
 	return true
+}
+
+// FuzzReport: no bytes and no text make a report but those that it is written as, and a report belongs to the codebook
+// that its ID names if that has its seed and its candidate.
+func FuzzReport(f *testing.F) {
+	fixed := tiny(f)
+	cfg := fixed.cfg
+	cfg.Seed = Seed{}
+	books := []*Codebook{fixed, design(f, cfg)}
+	for _, c := range books {
+		for _, index := range []uint32{0, 8, 9, MaxPoints - 1, MaxPoints} {
+			b := slices.Concat([]byte(magic), c.id[:], fixed.cfg.Seed[:], binary.LittleEndian.AppendUint32(nil, index))
+			f.Add(b)
+			f.Add(hex.AppendEncode(nil, b))
+			f.Add(bytes.ToUpper(hex.AppendEncode(nil, b)))
+			f.Add(b[:len(b)-1])
+		}
+	}
+	f.Add(make([]byte, ReportSize))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var x, y Report
+		if err := x.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrReport) || !x.IsZero() {
+				t.Fatalf("%x: %v, %v", data, x, err)
+			}
+		} else if again, err := x.MarshalBinary(); err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("%x became %x, %v", data, again, err)
+		}
+		if err := y.UnmarshalText(data); err != nil {
+			if !errors.Is(err, ErrReport) || !y.IsZero() {
+				t.Fatalf("%q: %v, %v", data, y, err)
+			}
+		} else if again, err := y.MarshalText(); err != nil || !bytes.Equal(again, data) || y.String() != string(data) {
+			t.Fatalf("%q became %q, %v", data, again, err)
+		}
+		for _, c := range books {
+			want := bytes.HasPrefix(data, []byte(magic)) && len(data) == 72 && bytes.Equal(data[4:36], c.id[:]) &&
+				(c.Fresh() || bytes.Equal(data[36:68], c.cfg.Seed[:])) && binary.LittleEndian.Uint32(data[68:]) < 9
+			if got := c.Belongs(x) == nil; got != want {
+				t.Fatalf("%x: it belongs: %v, want %v", data, got, want)
+			}
+		}
+	})
 }
