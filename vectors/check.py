@@ -638,7 +638,7 @@ def write_counts(c):
 def count_file(i):
     p = policy_of(i["policy"])
     c = {"policy": p["id"], "epoch": " " + i["epoch"] if i.get("epoch") else "", "refused": [0] * 4, "reports": [0] * p["outputs"]}
-    lines = [s.strip(" \t\r") for s in i.get("file", "").split("\n")]
+    lines = [s.strip(" \t\r") if len(s.encode()) <= 4096 else "too long" for s in i.get("file", "").split("\n")]
     lines = [s for s in lines if s]
     for s in lines:
         j = int.from_bytes(bytes.fromhex(s[72:]), "little") if re.fullmatch("77706d31[0-9a-f]{72}", s) else 2**32

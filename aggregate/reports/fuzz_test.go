@@ -47,7 +47,7 @@ func FuzzReports(f *testing.F) {
 	}
 	text := r.String()
 	for _, s := range []string{
-		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
+		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, "\v" + text, text + "\u00a0", "\f\n", text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
 		string(binary), string(binary) + string(binary), string(binary) + "\n", string(binary[:39]), string(binary) + text,
 	} {
 		f.Add([]byte(s))
@@ -97,7 +97,7 @@ func FuzzReports(f *testing.F) {
 			}
 		} else {
 			for line := range bytes.SplitSeq(plain, []byte("\n")) {
-				if line = bytes.TrimSpace(line); len(line) > 0 {
+				if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
 					lines++
 				}
 				var r policy.Report

@@ -171,6 +171,9 @@ func atEnd(in *bufio.Reader) bool {
 	return err == io.EOF
 }
 
+// blanks may stand around a report on its line, and no other white space.
+const blanks = " \t\r"
+
 // lines visits the lines that are not blank, without the blanks around them.
 func lines(ctx context.Context, in *bufio.Reader, do visit) error {
 	text := costio.NewLines(in, MaxLine)
@@ -178,7 +181,7 @@ func lines(ctx context.Context, in *bufio.Reader, do visit) error {
 		if err := stopped(ctx, text.Number()); err != nil {
 			return err
 		}
-		record := bytes.TrimSpace(text.Bytes())
+		record := bytes.Trim(text.Bytes(), blanks)
 		if len(record) == 0 && !text.Long() {
 			continue
 		}

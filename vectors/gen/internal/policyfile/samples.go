@@ -136,10 +136,19 @@ func (f File) Mixtures() (out []Mixture) {
 	for _, line := range f.OddLines() {
 		out = append(out, Mixture{[]byte(good), []byte(good + line + "\n")})
 	}
-	for _, user := range []string{"ann", "bob", "Ann", "", `""`, "a\x00n", strings.Repeat("ü", 129)} {
-		const head = "user,label,count\n"
-		first, second := "ann,"+quoteField(f.Label(0))+",1\n", user+","+quoteField(f.Label(1))+",2\n"
-		out = append(out, Mixture{[]byte(head + first), []byte(head + first + second)}, Mixture{[]byte(head + first), []byte(head + second + first)})
+	named := func(users ...string) []byte {
+		b := []byte("user,label,count\n")
+		for i, user := range users {
+			b = append(b, user+","+quoteField(f.Label(i))+",1\n"...)
+		}
+		return b
+	}
+	for _, user := range []string{"bob", "Ann", "ann ", `"ann"`, `"an""n"`, "", `""`} {
+		out = append(out, Mixture{named("ann"), named("ann", user)}, Mixture{named("", "ann"), named(user, "ann")})
+	}
+	for _, user := range []string{"a\x00n", "a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn", "a\xed\xa0\x80n", strings.Repeat("ü", 128),
+		strings.Repeat("ü", 129), `"` + strings.Repeat(`""`, 256) + `"`, `"` + strings.Repeat(`""`, 257) + `"`} {
+		out = append(out, Mixture{named("ann", "ann"), named(user, user)})
 	}
 	return out
 }
@@ -155,7 +164,7 @@ func (f File) OddLines() []string {
 		strings.Repeat("x", 4100) + ",1", "00,1", "v," + name + ",1",
 	}
 	for _, count := range []string{
-		"-1", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993", "9007199254740993.5", "1e400",
+		"-1", "-0", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993", "9007199254740993.5", "1e400",
 		"1e-400", ".5", "5.", "1,1", zeros + "1", zeros + "01", "1e", "1e+", "1e5.", "1_0", "１", "1E2", "1.5e-1", "\r", "1\r", "1\r\r", "1\x00",
 	} {
 		lines = append(lines, name+","+count)

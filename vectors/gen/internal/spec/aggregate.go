@@ -121,13 +121,14 @@ func countReports(f policyfile.File, name, epoch, text string) countsFile {
 	c := countsFile{policy: f.ID(), epoch: epoch, reports: make([]uint64, len(f.Box.Lo))}
 	lines := uint64(0)
 	for line := range strings.SplitSeq(text, "\n") {
+		long := len(line) > 4096
 		line = strings.Trim(line, " \t\r")
-		if line == "" {
+		if line == "" && !long {
 			continue
 		}
 		lines++
 		b, err := hex.DecodeString(line)
-		switch malformed := err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
+		switch malformed := long || err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
 		case malformed || box.LittleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
 			c.refused[0]++
 		case hex.EncodeToString(b[4:36]) != f.ID():
@@ -163,7 +164,21 @@ func Aggregate(s *cases.Set) {
 	}
 	shardNames := []string{"a", "b.txt", "eu/west 1.txt.gz", "zürich", "part 07", "~", "z"}
 	epochs := []string{"", "2026-07", "e", strings.Repeat("x", 64), "a:b_c.d-1"}
-	s.Until(205, 105, func(n int) {
+	for _, f := range policies[:2] { // what may stand around a report, and what may not
+		good := policyfile.Report(f.ID(), 0)
+		for _, white := range []string{"\v", "\f", "\u00a0", "\u0085", "\u2028", "\ufeff", "\x00", "\r", "\t \r"} {
+			in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a", File: white + good + "\n" + good + white + "\n" + white + "\n" + good}
+			s.Valid(in, aggregateOut{countReports(f, in.Name, "", in.File).text()}, "spelling")
+		}
+		for _, blanks := range []int{4096 - len(good), 4097 - len(good), 4096, 4097} {
+			in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a", File: strings.Repeat(" ", blanks)}
+			if blanks < 4096 {
+				in.File += good
+			}
+			s.Valid(in, aggregateOut{countReports(f, in.Name, "", in.File).text()}, "long")
+		}
+	}
+	s.Until(231, 105, func(n int) {
 		f := values.Pick(r, policies...)
 		kv := len(f.Box.Lo)
 		switch n % 4 {

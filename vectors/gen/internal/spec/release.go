@@ -43,7 +43,7 @@ func Release(s *cases.Set) {
 		mixtures(s, policies[n])
 	}
 	odd := policies[1].OddLines() // of the second policy, each once
-	s.Until(330, 140, func(n int) {
+	s.Until(360, 140, func(n int) {
 		f := policies[n%len(policies)]
 		private := f.Private(r)
 		if n < len(odd) {
