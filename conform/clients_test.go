@@ -54,6 +54,11 @@ var python = []plant{
 	{"rounds its lower bound up", "client.py", "below(lower))", "math.nextafter(float(lower), math.inf))",
 		[]string{"vectors/project", "laws/FlowEquivalence"}},
 	{"takes a floor of KPM that is too low", "client.py", "+ len(mu) - 1)", "+ len(mu))", []string{"vectors/kpm", "laws/KPMClosedForm"}},
+	{"drops lines with labels that it does not know", "client.py", `need(label in p["index"] and float(count) <= 2.0**53, "label or count")`,
+		`if label not in p["index"]: continue`, []string{"vectors/release, draw"}},
+	{"takes two users for one", "client.py", "len(users) <= 1 and any(counts)", "any(counts)", []string{"vectors/release, draw"}},
+	{"takes a count with a sign", "client.py", `rb"[0-9]+(`, `rb"-?[0-9]+(`, []string{"vectors/release, draw"}},
+	{"accepts idle zeros", "client.py", `NUMBER = "(?:0|[1-9][0-9]{0,19})"`, `NUMBER = "(?:[0-9]{1,20})"`, []string{"vectors/release, policy"}},
 	{"answers at the end", "client.py", "allow_nan=False), flush=True)", "allow_nan=False))", []string{"lines/unknown kind"}},
 }
 
@@ -73,6 +78,11 @@ var javascript = []plant{
 	{"breaks ties of keys the other way", "src/policy.js", "k === end && j < t", "k === end && j > t", []string{"vectors/release, draw"}},
 	{"keeps the last count of a label only", "src/draw.js", "counts[i] += v", "counts[i] = v", []string{"vectors/release, draw"}},
 	{"draws an input in doubles", "src/draw.js", "n >> BigInt(-f - shift)", "n << BigInt(-f - shift)", []string{"vectors/release, draw"}},
+	{"drops lines with labels that it does not know", "src/draw.js", `need(i !== undefined, "label");`, "if (i === undefined) return;",
+		[]string{"vectors/release, draw"}},
+	{"takes two users for one", "src/draw.js", `need(who === user, "a second user");`, "", []string{"vectors/release, draw"}},
+	{"takes a count with a sign", "src/draw.js", "/^[0-9]+(", "/^-?[0-9]+(", []string{"vectors/release, draw"}},
+	{"accepts idle zeros of units", "src/policy.js", `"(?:0|[1-9][0-9]{0,19})"/y`, `"[0-9]{1,20}"/y`, []string{"vectors/release, policy"}},
 	{"ignores what follows a gzip member", "src/gzip.js", "while (s.at < data.length) {", "if (s.at < data.length) {",
 		[]string{"vectors/release, draw"}},
 	{"writes the index with its last byte first", "src/draw.js", "index, true)", "index, false)", []string{"vectors/release, draw"}},
