@@ -14,8 +14,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// FuzzCertificates: of any file and any cost, the result is that of a plain loop over its lines; what passes has bounds in
-// their order; of a private certificate nothing is said but whether it holds, and why not, in the words of a sentinel.
+// FuzzCertificates: of any file and any cost, the result is that of a plain loop over its lines. Of a private certificate
+// nothing is said but whether it holds, and why not, in the words of a sentinel.
 func FuzzCertificates(f *testing.F) {
 	p := ring(f, 3, "1", 20, policy.Mixture)
 	all := privateFile(f, p)

@@ -156,7 +156,7 @@ func TestVerifyOddities(t *testing.T) {
 	}
 }
 
-// TestVerifyRoundingMass: the source has a rounding more than mass 1, which the plan leaves where the box takes none, at a
+// TestVerifyRoundingMass: the source has a rounding more than mass 1. The plan leaves it where the box takes none, at a
 // cost far above those of the box.
 func TestVerifyRoundingMass(t *testing.T) {
 	p := Problem{

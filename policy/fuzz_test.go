@@ -137,9 +137,9 @@ func (s *tearing) Append(b []byte) error {
 
 var errTorn = errors.New("torn")
 
-// FuzzStore: whatever is paid, torn at whatever byte and opened again, the text of the ledger is whole but for its end; it
-// covers every draw before the draw is made, and never more than the budget; and a report that was returned is the only
-// one of its policy and epoch from then on.
+// FuzzStore: whatever is paid, torn at whatever byte and opened again, the text of the ledger is whole but for its end.
+// It covers every draw before the draw is made, and never more than the budget; and a report that was returned is the
+// only one of its policy and epoch from then on.
 func FuzzStore(f *testing.F) {
 	for _, s := range []string{"", "\x00\x01\x02\x00\x01\x02", "\x00\x10\x08\x11\x00", "\x02\x02\x09\x02\x08\x02", "\x00\x0a\x40\x00\x0b\x91\x00\x01"} {
 		f.Add([]byte(s))

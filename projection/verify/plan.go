@@ -14,9 +14,9 @@ import (
 // stay below 1e-14.
 var planSlack = num.NewDyadic(1e-9)
 
-// objectiveSlack is how far an objective may be from the cost of the plan, relative to the largest cost of a column that
-// may hold mass or, if that is more, to the cost of the plan: a rounding or two. The second counts where the plan leaves
-// a rounding of mass in a column that holds none.
+// objectiveSlack is how far an objective may be from the cost of the plan, relative to the largest cost of a column
+// that may hold mass or, if that is more, to the cost of the plan: a rounding or two. The second counts where the plan
+// leaves a rounding of mass in a column that holds none.
 const objectiveSlack = 0x1p-51
 
 // Plan checks a stored plan, its entries by row and then by column, and returns the upper bound that it proves. It must

@@ -129,8 +129,8 @@ func (f File) Private(r *values.RNG) []byte {
 // A Mixture is private data of lines that are good by themselves and lines that may not be.
 type Mixture struct{ Good, All []byte }
 
-// Mixtures returns private data that are usable by themselves, each with a line at an edge of the format: whoever drops a
-// line that makes data unusable reads the good ones. It ends with data of one user and of two.
+// Mixtures returns private data that are usable by themselves, each with a line at an edge of the format: whoever drops
+// a line that makes data unusable reads the good ones. It ends with data of one user and of two.
 func (f File) Mixtures() (out []Mixture) {
 	good := quoteField(f.Label(0)) + ",1\n" + quoteField(f.Label(1)) + ",2\n"
 	for _, line := range f.OddLines() {

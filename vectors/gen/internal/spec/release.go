@@ -89,8 +89,8 @@ func Release(s *cases.Set) {
 	})
 }
 
-// mixtures adds private data with one line at an edge of the format behind good ones. The random bytes give another index
-// where that line is dropped.
+// mixtures adds private data with one line at an edge of the format behind good ones. The random bytes give another
+// index where that line is dropped.
 func mixtures(s *cases.Set, f policyfile.File) {
 	r := &s.RNG
 	for _, m := range f.Mixtures() {
