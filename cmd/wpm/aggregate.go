@@ -19,7 +19,6 @@ import (
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/internal/atlas"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/policy"
@@ -28,7 +27,7 @@ import (
 func aggregateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "aggregate",
-		Usage:     "turn reports into a histogram with confidence bands",
+		Usage:     "turn reports into a map of the population, and a histogram with confidence bands",
 		ArgsUsage: "POLICY [REPORTS...]",
 		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after the other; gzip\n" +
 			"allowed (default: standard input). Any number of reports takes the memory of one histogram. What is not a report of the\n" +
@@ -43,15 +42,16 @@ func aggregateCommand() *cli.Command {
 			"identify the map. -regions FILE has lines region,label or region,label,weight; single places are approximate. " +
 			"A map costs no privacy.\n" +
 			"GeoJSON has points, or the cells of a grid; only coordinates of a great-circle cost are WGS 84, others are the policy's own.\n" +
-			"-invert adds the most likely mean of the private distributions, as -estimator mle does, of a policy of either mode.",
+			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.",
 		Flags: append(append(countsFlags(), mapFlags()...),
 			&cli.StringFlag{Name: "regions", Usage: "intervals of the shares of regions: CSV `FILE`"},
 			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel, Usage: "`PROBABILITY` that the interval of a region is made for"},
 			&cli.StringFlag{Name: "partial", Usage: "also write partial counts to `FILE`: counts by output and by reason, and what was read"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
 			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
-			&cli.BoolFlag{Name: "invert", Usage: "estimate the mean private distribution as well"},
-			&cli.IntFlag{Name: "top", Value: 20, Usage: "how many points to print, the most released first; 0 for all"},
+			&cli.BoolFlag{Name: "invert", Usage: "the same as -estimator mle -assume-mixture"},
+			&cli.IntFlag{Name: "top", Value: 20,
+				Usage: "how many lines of a table to print, the largest first, `N`, 0 for all; lists single places whatever the signal"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
 		OnUsageError: shell.UsageError,
@@ -91,6 +91,7 @@ type bias struct {
 	Distance float64 `json:"worst_w,omitempty"` // W_p, if p is known
 }
 
+// inverse is the map of -invert, once more.
 type inverse struct {
 	Labels     []string  `json:"labels"`
 	Theta      []float64 `json:"theta"`
@@ -154,13 +155,11 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if t.Bias, t.noBias, err = biasOf(ctx, p.Policy); err != nil {
 		return err
 	}
-	if c.Bool("invert") {
-		if t.Inverse, err = invertReports(ctx, p.Policy, h.Counts); err != nil {
-			return err
-		}
-	}
 	if t.charted, err = chart(ctx, c, p.Policy, in, h.Counts); err != nil {
 		return err
+	}
+	if c.Bool("invert") && t.Map != nil {
+		t.Inverse = &inverse{t.Inputs, t.Map, *t.Gap, t.reading.Iterations}
 	}
 	outs, err := partialOutput(c, counts)
 	if err != nil {
@@ -184,7 +183,7 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if c.Bool("json") {
 		err = device.PrintJSON(c.Root().Writer, t)
 	} else {
-		err = printTally(c.Root().Writer, t, counts, u, h.Radius(), c.Int("top"))
+		err = t.print(c.Root().Writer, counts, u, h.Radius(), c.Int("top"), c.IsSet("top"))
 	}
 	if err != nil {
 		return err
@@ -252,25 +251,6 @@ func biasOf(ctx context.Context, p policy.Policy) (_ *bias, none string, err err
 	return b, "", nil
 }
 
-func invertReports(ctx context.Context, p policy.Policy, counts []uint64) (*inverse, error) {
-	if p.Inputs() > maxUtility/p.Outputs() {
-		return nil, fmt.Errorf("-invert: a channel of %d x %d numbers is too large to write out, at most %d", p.Inputs(), p.Outputs(), maxUtility)
-	}
-	w, err := atlas.OfPolicy(ctx, p, true)
-	if err != nil {
-		return nil, fmt.Errorf("-invert: %w", err)
-	}
-	r, err := estimate.MLE(ctx, w.Problem(counts, nil), 0)
-	if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
-		return nil, err
-	}
-	in := &inverse{Theta: r.Theta, Gap: r.Gap, Iterations: r.Iterations}
-	for i := range p.Inputs() {
-		in.Labels = append(in.Labels, p.InputLabel(i))
-	}
-	return in, ctx.Err()
-}
-
 func histogramCSV(points []point) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -283,69 +263,45 @@ func histogramCSV(points []point) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-func printTally(out io.Writer, t tally, counts aggregate.Counts, u places.Unit, radius float64, top int) error {
+// print writes the tally for people: the answer first, and single places last.
+func (t tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radius float64, top int, all bool) error {
 	fmt.Fprintf(out, "%s of policy %.12s (%s mode).\n", plural(t.Reports, "report"), t.Policy, t.Mode)
 	if counts.AllRefused() > 0 {
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}
 	fmt.Fprintln(out)
-	fmt.Fprintf(out, "Map       %s\n", t.Headline)
-	if t.note != "" {
-		fmt.Fprintf(out, "          %s\n", t.note)
+	if err := t.charted.print(out, top); err != nil {
+		return err
 	}
+	fmt.Fprintf(out, "\nBias      what clients draw from is not the mean of the private distributions: %s.\n", t.Bias.text(u, t.noBias))
 	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side. They are about the\n"+
 		"          distribution that clients draw from, averaged over the clients.\n", t.Confidence, radius)
-	fmt.Fprintf(out, "Bias      that distribution is not the mean of the private ones: %s.\n", t.Bias.text(u, t.noBias))
+	if t.Map != nil && t.Signal != estimate.GoodSignal.String() && !all {
+		_, err := fmt.Fprintln(out, "\nSingle places are not listed: the reports may not settle them. -top N lists them; -out and -json have them.")
+		return err
+	}
+	fmt.Fprintln(out, "\nSingle places, as released: noisy, and biased towards the whole map.")
 	fmt.Fprintln(out)
-	if err := printPoints(out, t.Points, top); err != nil {
-		return err
-	}
-	if err := t.print(out, top); err != nil || t.Inverse == nil {
-		return err
-	}
-	return printInverse(out, t.Inverse, top)
+	return printPoints(out, t.Points, top)
 }
 
-// printPoints prints the top points, the most released first.
+// printPoints prints the top points, all if top is 0: the most released first, and of equals the earlier one.
 func printPoints(out io.Writer, points []point, top int) error {
-	order := largest(len(points), top, func(a, b int) int { return cmp.Compare(points[b].Count, points[a].Count) })
+	list := slices.Clone(points)
+	slices.SortStableFunc(list, func(a, b point) int { return cmp.Compare(b.Count, a.Count) })
+	if top > 0 {
+		list = list[:min(top, len(list))]
+	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "point\tcount\testimate\tband")
-	for _, j := range order {
-		q := points[j]
+	for _, q := range list {
 		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f to %.4f\n", q.Label, q.Count, q.Estimate, q.Lower, q.Upper)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if n := len(points) - len(order); n > 0 {
+	if n := len(points) - len(list); n > 0 {
 		fmt.Fprintf(out, "... and %d more (-top 0, -json)\n", n)
 	}
 	return nil
-}
-
-// largest returns the first top of 0..n-1 in an order, all if top is 0; of equals, the smaller number first.
-func largest(n, top int, order func(a, b int) int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	slices.SortStableFunc(list, order)
-	if top > 0 && top < n {
-		list = list[:top]
-	}
-	return list
-}
-
-func printInverse(out io.Writer, t *inverse, top int) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(out,
-		"\nMost likely (post-processing; %d iterations, within %.2g of the largest log-likelihood per report):\n\n",
-		t.Iterations, t.Gap)
-	best := largest(len(t.Theta), top, func(a, b int) int { return cmp.Compare(t.Theta[b], t.Theta[a]) })
-	fmt.Fprintln(w, "input\testimate")
-	for _, i := range best {
-		fmt.Fprintf(w, "%s\t%.4f\n", t.Labels[i], t.Theta[i])
-	}
-	return w.Flush()
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
@@ -97,6 +96,9 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	if name := c.String("estimator"); c.IsSet("estimator") && !atlas.Known(name) {
 		return in, fmt.Errorf("-estimator: %q is not %s", name, atlas.Estimators)
 	}
+	if name := c.String("estimator"); c.Bool("invert") && c.IsSet("estimator") && name != atlas.MLE {
+		return in, fmt.Errorf("-invert is -estimator %s: it does not go with -estimator %s", atlas.MLE, name)
+	}
 	if len(p.Cost()) > 0 {
 		spec, err := cost.ParseSpec(p.Cost())
 		if err != nil {
@@ -145,9 +147,18 @@ func oneStdin(c *cli.Command, args, files []string) error {
 	return nil
 }
 
+// estimatorOf returns what finds the map, and whether a policy of projection mode is taken for one of mixture mode.
+func estimatorOf(c *cli.Command) (name string, assume bool) {
+	if c.Bool("invert") {
+		return atlas.MLE, true
+	}
+	return c.String("estimator"), c.Bool("assume-mixture")
+}
+
 // chart makes the map of counts. A policy that does not identify one gives a reason, and no error.
 func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted, err error) {
-	m = charted{Prior: in.name, places: in.places, Biased: p.Mode() != policy.Mixture && c.Bool("assume-mixture")}
+	estimator, assume := estimatorOf(c)
+	m = charted{Prior: in.name, places: in.places, Biased: p.Mode() != policy.Mixture && assume}
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
 	}
@@ -160,7 +171,7 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	if m.Raw, err = estimate.Raw(counts); err != nil {
 		return m, err
 	}
-	w, err := atlas.OfPolicy(ctx, p, c.Bool("assume-mixture"))
+	w, err := atlas.OfPolicy(ctx, p, assume)
 	if errors.Is(err, atlas.ErrProjection) || errors.Is(err, atlas.ErrTooLarge) {
 		m.Reason = err.Error()
 		m.Headline = "No map: " + m.Reason + "."
@@ -175,7 +186,7 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	m.between = w.Between
 	problem := w.Problem(counts, in.prior)
 	bar := shell.Progress(c.Root().ErrWriter)
-	m.reading, err = w.Read(ctx, problem, c.String("estimator"), func(done, total int) { bar(done, total, "map") })
+	m.reading, err = w.Read(ctx, problem, estimator, func(done, total int) { bar(done, total, "map") })
 	if errors.Is(err, atlas.ErrOutputs) {
 		m.Reason = err.Error()
 		m.Headline = "No map: " + m.Reason + "."
@@ -227,11 +238,20 @@ func intervals(ctx context.Context, problem estimate.Problem, guess []float64, i
 	return list, nil
 }
 
-// print writes the map for people: the parts that the reports tell apart, the largest first, and the regions.
+// print writes the map for people: the answer in words, the parts that the reports tell apart, the largest first, and
+// the regions.
 func (m charted) print(out io.Writer, top int) error {
+	fmt.Fprintf(out, "Map       %s\n", m.Headline)
+	if m.note != "" {
+		fmt.Fprintf(out, "          %s\n", m.note)
+	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	if m.Map != nil && m.fine.Squares > 1 {
-		fmt.Fprintf(out, "\n%s\n\n", strings.TrimSpace("The map. "+m.fine.Coarse()))
+		text := "Shares of the population, in the guess and in the map, and of the reports (raw)."
+		if coarse := m.fine.Coarse(); coarse != "" {
+			text += "\n" + coarse
+		}
+		fmt.Fprintf(out, "\n%s\n\n", text)
 		parts := m.fine.Parts(m.reading)
 		raw := m.rawOf()
 		fmt.Fprintln(w, "place\tguess\traw\tmap")
@@ -253,7 +273,7 @@ func (m charted) print(out io.Writer, top int) error {
 			return err
 		}
 		if n := len(parts) - top; top > 0 && n > 0 {
-			fmt.Fprintf(out, "... and %d more (-top 0, -json, -map)\n", n)
+			fmt.Fprintf(out, "... and %d more (-top 0, -map, -json)\n", n)
 		}
 	}
 	if m.Regions == nil {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -175,6 +176,62 @@ func TestAggregateEstimators(t *testing.T) {
 	if status, _, errs := try(t, in, "aggregate", "-counts", "-", "-estimator", "map", path); status != device.Bad ||
 		!strings.Contains(errs, "no distances") {
 		t.Errorf("a map without distances: status %d, %s", status, errs)
+	}
+}
+
+// TestAggregateOrder: the answer comes before the histogram, and single places are listed where the signal is ok, where
+// they are all there is, or on request.
+func TestAggregateOrder(t *testing.T) {
+	dir := t.TempDir()
+	path, regions := filepath.Join(dir, "p"), write(t, dir, "r", "half,0\nhalf,1\nhalf,2\n")
+	must(t, "", "design", "-ring", "6", "-eps", "3", "-o", path)
+	many, few := write(t, dir, "many", drawn(t, path, peaks(6, 1, 4), 2000)), write(t, dir, "few", "index,count\n2,1\n")
+	text, at := must(t, "", "aggregate", "-counts", many, "-regions", regions, path), 0
+	for _, want := range []string{"Signal ok", "guess   raw     map\n", "\nRegions", "\nBias ", "\nSampling ", "\nSingle places, as released", "\npoint "} {
+		n := strings.Index(text[at:], want)
+		if n < 0 {
+			t.Fatalf("no %q, or too early, in\n%s", want, text)
+		}
+		at += n
+	}
+	for args, listed := range map[string]bool{
+		"-counts " + few: false, "-counts " + few + " -top 2": true, "-counts " + few + " -top 0": true,
+		"-counts " + many: true, "-counts " + many + " -estimator em": false, "-counts " + many + " -invert": false,
+	} {
+		text := must(t, "", append(append([]string{"aggregate"}, strings.Fields(args)...), path)...)
+		if strings.Contains(text, "\npoint  count") != listed || strings.Contains(text, "Single places are not listed") == listed {
+			t.Errorf("%s: single places listed %v, want %v\n%s", args, !listed, listed, text)
+		}
+	}
+}
+
+// TestAggregateInvert: -invert is short for two flags, and says the map once more under the name of the older member.
+func TestAggregateInvert(t *testing.T) {
+	dir := t.TempDir()
+	counts := write(t, dir, "c", "index,count\n0,40\n1,20\n5,9\n")
+	for _, mode := range []string{"mixture", "projection"} {
+		path := filepath.Join(dir, mode)
+		must(t, "", "design", "-ring", "6", "-eps", "2", "-mode", mode, "-o", path)
+		got := asJSON[map[string]any](t, must(t, "", "aggregate", "-json", "-counts", counts, "-invert", path))
+		want := asJSON[map[string]any](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", "mle", "-assume-mixture", path))
+		in, _ := got["inverse"].(map[string]any)
+		delete(got, "inverse")
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: -invert gives %v, and the flags that it stands for %v", mode, got, want)
+		}
+		if !reflect.DeepEqual([]any{in["labels"], in["theta"], in["gap"]}, []any{want["inputs"], want["map"], want["gap"]}) ||
+			!(in["iterations"].(float64) >= 1) {
+			t.Errorf("%s: inverse %v, want the map of %v", mode, in, want)
+		}
+		text := must(t, "", "aggregate", "-counts", counts, "-invert", path)
+		if strings.Contains(text, "Biased:") != (mode == "projection") || !strings.Contains(text, "The map is the most likely one, within ") {
+			t.Errorf("%s:\n%s", mode, text)
+		}
+		must(t, "", "aggregate", "-counts", counts, "-invert", "-estimator", "mle", path)
+		if status, _, errs := try(t, "", "aggregate", "-counts", counts, "-invert", "-estimator", "em", path); status != device.Bad ||
+			!strings.Contains(errs, "-estimator em") {
+			t.Errorf("%s: two estimators: status %d, %s", mode, status, errs)
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ type Reading struct {
 	Models []estimate.Model // of the estimator map
 	Signal *estimate.Signal // the same
 	Gap    *float64         // of mle
+	// Iterations of mle.
+	Iterations int
 }
 
 // Default returns the estimator for a world: map, or em if there are no distances.
@@ -93,7 +95,7 @@ func (w World) Read(ctx context.Context, p estimate.Problem, estimator string, p
 		if err != nil && (!errors.Is(err, estimate.ErrNotConverged) || ctx.Err() != nil) {
 			return r, err
 		}
-		r.Map, r.Gap = res.Theta, &res.Gap
+		r.Map, r.Gap, r.Iterations = res.Theta, &res.Gap, res.Iterations
 	case Raw:
 		if !w.Same {
 			return r, ErrOutputs

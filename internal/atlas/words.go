@@ -104,7 +104,8 @@ func Assumes(r Reading, prior string) string {
 		return fmt.Sprintf("The map is an average over the path of expectation-maximization that starts from the guess (%s). "+
 			"It is an estimate, and its error has no bound.", prior)
 	case MLE:
-		return "The map is the most likely one. It piles mass on few places, and has no prior in it."
+		return fmt.Sprintf("The map is the most likely one, within %.2g of the largest log-likelihood per report. "+
+			"It piles mass on few places, and has no prior in it.", *r.Gap)
 	}
 	return "The map is the reports as they are, biased by what privacy moved."
 }
