@@ -22,11 +22,12 @@ import (
 func evaluateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "evaluate",
-		Usage:     "compare reports with a known truth",
+		Usage:     "compare reports, and the map that they make, with a known truth",
 		ArgsUsage: "POLICY TRUTH [REPORTS...]",
 		Description: "TRUTH is CSV over the input points: label,count, or user,label,count; all users then have the same weight. REPORTS,\n" +
-			"-counts, -strict and the flags of the map are as for aggregate (default: standard input). Prints W_p to the truth, by exact\n" +
-			"transport, of the histogram of the reports, and of the map and of the guess beside it; -map draws them with the truth.\n" +
+			"-counts, -strict and the flags of the map are as for aggregate (default: standard input). Prints how far the guess, the\n" +
+			"reports as they are (raw) and the map are from the truth, in W_p by exact transport; -map draws them with the truth.\n" +
+			"Guess and map are scored up to 4,096 inputs. " +
 			"The truth is private data, and so is what -map writes: run this only where they may be.",
 		Flags:        append(append(countsFlags(), mapFlags()...), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
 		OnUsageError: shell.UsageError,
@@ -114,14 +115,14 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	u := places.UnitOfPolicy(in.Policy)
 	out := evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline,
 		Reason: m.Reason, Estimator: m.Estimator}
-	if out.score, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
+	if out.Scores.Raw, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
 		return err
 	}
-	out.Scores.Raw = &out.score
 	// Between inputs: a map and the guess have their shares there.
 	if between := m.between; between != nil && in.Inputs() <= maxUtility/in.Inputs() {
-		if out.Scores.Guess, err = in.scoreOf(ctx, between, m.Guess, u); err == nil {
-			out.Scores.Map, err = in.scoreOf(ctx, between, m.Map, u)
+		out.Scores.Guess, err = in.score(ctx, between, m.Guess, u)
+		if err == nil && m.Map != nil {
+			out.Scores.Map, err = in.score(ctx, between, m.Map, u)
 		}
 		if err != nil {
 			return err
@@ -148,15 +149,6 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	return someRefused(counts)
 }
 
-// scoreOf is score of what may be missing.
-func (in judged) scoreOf(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (*score, error) {
-	if shares == nil {
-		return nil, nil
-	}
-	s, err := in.score(ctx, matrix, shares, u)
-	return &s, err
-}
-
 // maxTransport bounds the pairs of a place of the truth and a reported one: an hour or so of exact transport.
 const maxTransport int64 = 1 << 36
 
@@ -178,18 +170,18 @@ func checkTransport(from, to []float64) error {
 }
 
 // score compares shares with the truth.
-func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (s score, err error) {
+func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (*score, error) {
 	if err := checkTransport(in.truth, shares); err != nil {
-		return s, err
+		return nil, err
 	}
 	e, err := aggregate.Evaluate(ctx, matrix, in.truth, shares)
 	if errors.Is(err, aggregate.ErrEmpty) {
-		return s, fmt.Errorf("%s: all counts are zero", in.file)
+		return nil, fmt.Errorf("%s: all counts are zero", in.file)
 	}
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	s = score{Objective: e.Objective, Lower: e.Lower, Upper: e.Upper}
+	s := &score{Objective: e.Objective, Lower: e.Lower, Upper: e.Upper}
 	if u.P > 0 {
 		s.Distance = e.Distance(u.P)
 	}
@@ -208,13 +200,14 @@ type score struct {
 	TV        *float64 `json:"total_variation,omitempty"`
 }
 
-// evaluation is what evaluate prints: the score of the reports as they are, and all scores.
+// evaluation is what evaluate prints. Raw is always scored; guess and map are not where there is none, or where there
+// are too many inputs.
 type evaluation struct {
 	Reports uint64  `json:"reports"`
 	Users   int     `json:"users"` // in the truth; 0 if it is one table
 	P       float64 `json:"p,omitempty"`
 	Unit    string  `json:"unit"` // of distances
-	score
+
 	Bias      *bias  `json:"bias,omitempty"` // of the mechanism, as the policy certifies it
 	noBias    string // why there is none
 	Headline  string `json:"headline"`
@@ -232,24 +225,19 @@ func (e evaluation) print(w io.Writer, u places.Unit) error {
 	if e.Users > 0 {
 		fmt.Fprintf(w, " of %s", plural(uint64(e.Users), "user"))
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "the releases as they are:")
-	if e.P > 0 {
-		fmt.Fprintf(w, "W_%v              %s\n", e.P, u.Distance(e.Distance, "%.6g"))
-	}
-	fmt.Fprintf(w, "transport cost   %.10g %s, proved between %.17g and %.17g\n", e.Objective, u.Costs(), e.Lower, e.Upper)
-	if e.TV != nil {
-		fmt.Fprintf(w, "total variation  %.6g\n", *e.TV)
-	}
-	fmt.Fprintf(w, "bias             what clients draw from is not the mean of the private distributions: %s\n", e.Bias.text(u, e.noBias))
-	fmt.Fprintf(w, "map              %s\n\n", e.Headline)
-	t, head, rows := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0), []string(nil), [][]string(nil)
-	head, rows = e.table(u)
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	head, rows := e.table(u)
 	fmt.Fprintln(t, tabbed(head))
 	for _, row := range rows {
 		fmt.Fprintln(t, tabbed(row))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nMap   %s\nBias  what clients draw from is not the mean of the private distributions: %s.\n",
+		e.Headline, e.Bias.text(u, e.noBias))
+	return err
 }
 
 // table lists the scores.
