@@ -187,3 +187,64 @@ func TestIntervalCoverage(t *testing.T) {
 		t.Errorf("mean cover %v", total)
 	}
 }
+
+// TestIntervalCorner: how often intervals at 90 % hold the truth if nearly all mass is on one place. By itself it runs
+// one world a few times. With WPM_FULL=1 it makes the table of Interval's comment.
+func TestIntervalCorner(t *testing.T) {
+	type corner struct {
+		share, eps float64
+		at, n      int
+	}
+	// Of 40 quarters some 32 are covered: fewer than 20 have probability 4e-5 if it is 0.8 and they are independent.
+	runs, cases, least := 10, []corner{{0.99, 4, 27, 20_000}}, 0.5
+	if os.Getenv("WPM_FULL") != "" {
+		runs, cases, least = 50, nil, 0
+		for _, share := range []float64{1, 0.999, 0.99, 0.95} {
+			for _, at := range []int{0, 44, 27} {
+				for _, eps := range []float64{1, 2, 4} {
+					cases = append(cases, corner{share, eps, at, 500}, corner{share, eps, at, 20_000})
+				}
+			}
+		}
+	} else if testing.Short() {
+		runs = 4
+	}
+	grid := gridPlaces(10)
+	for _, c := range cases {
+		truth := slices.Repeat([]float64{(1 - c.share) / 99}, 100)
+		truth[c.at] = c.share
+		world := coverCase{"corner", c.eps, c.n, grid, truth}
+		channel, regions := channelOf(t, world.rows()), world.regions()
+		for _, i := range []int{c.at, 5, 77} {
+			region := make([]float64, 100)
+			region[i] = 1
+			regions = append(regions, region)
+		}
+		covered, miss, width := make([]float64, len(regions)), 0.0, 0.0
+		r := rand.New(rand.NewPCG(31, 1))
+		for range runs {
+			list, err := Intervals(context.Background(), Problem{Counts: drawCounts(r, channel, truth, c.n), Channel: channel}, regions, 0.9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n, s := range list {
+				v := dot(regions[n], truth)
+				const rounding = 100 * 0x1p-53 // of a sum of 100 shares
+				if s.Lower <= v+rounding && v-rounding <= s.Upper {
+					covered[n] += 1 / float64(runs)
+				}
+				if n < 4 {
+					miss, width = max(miss, s.Lower-v, v-s.Upper), width+(s.Upper-s.Lower)/float64(4*runs)
+				}
+			}
+		}
+		t.Logf("%+v: cover of quarters %.2f, of the place %.2f, of two others %.2f; largest miss %.3f, mean width %.3f",
+			c, covered[:4], covered[4], covered[5:], miss, width)
+		if mean := (covered[0] + covered[1] + covered[2] + covered[3]) / 4; mean < least {
+			t.Errorf("%+v: mean cover %v", c, mean)
+		}
+		if !(min(covered[5], covered[6]) > 0.9) || !(miss <= 1.3*width) {
+			t.Errorf("%+v: other places are covered in %v of runs, misses of %v with intervals %v wide", c, covered[5:], miss, width)
+		}
+	}
+}
