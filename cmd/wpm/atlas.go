@@ -178,6 +178,9 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 		if errors.Is(err, atlas.ErrProjection) {
 			m.Headline += " The reports as they are stand alone; -assume-mixture makes a map, which is biased."
 		}
+		if in.regions != nil {
+			m.note = "There are no intervals for -regions, for the same reason."
+		}
 		return m, nil
 	}
 	if err != nil {
@@ -190,29 +193,34 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	if errors.Is(err, atlas.ErrOutputs) {
 		m.Reason = err.Error()
 		m.Headline = "No map: " + m.Reason + "."
-		return m, nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return m, fmt.Errorf("-estimator %s: %w", m.reading.Estimator, err)
+	} else if err := m.resolve(ctx, problem); err != nil {
+		return m, err
 	}
+	if in.regions != nil { // whatever the estimator
+		m.Level = in.level
+		m.Regions, err = intervals(ctx, problem, m.Guess, in)
+	}
+	return m, err
+}
+
+// resolve finds how fine the map is, and says in words what it is.
+func (m *charted) resolve(ctx context.Context, problem estimate.Problem) (err error) {
 	r := m.reading
 	m.Estimator, m.Map, m.Models, m.Gap = r.Estimator, r.Map, r.Models, r.Gap
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
 	}
-	if m.fine, err = atlas.Resolve(ctx, problem, r, in.places); err != nil {
-		return m, err
+	if m.fine, err = atlas.Resolve(ctx, problem, r, m.places); err != nil {
+		return err
 	}
 	m.Parts = m.fine.Squares
-	m.Headline, m.note = atlas.Headline(r, m.fine, p.InputLabel), atlas.Assumes(r, in.name)
+	m.Headline, m.note = atlas.Headline(r, m.fine, func(i int) string { return m.Inputs[i] }), atlas.Assumes(r, m.Prior)
 	if m.Biased {
 		m.note = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " + m.note
 	}
-	if in.regions != nil {
-		m.Level = in.level
-		m.Regions, err = intervals(ctx, problem, m.Guess, in)
-	}
-	return m, err
+	return nil
 }
 
 func intervals(ctx context.Context, problem estimate.Problem, guess []float64, in chartInput) (list []regionShare, err error) {

@@ -160,9 +160,11 @@ func TestAggregateEstimators(t *testing.T) {
 	// The releases as they are, of other points than the inputs.
 	must(t, "", "design", "-points", write(t, dir, "in.csv", "a,0,0\nb,3,0\nc,9,9\n"),
 		"-outputs", write(t, dir, "out.csv", "u,1,1\nv,8,8\n"), "-eps", "2", "-o", path)
+	regions := write(t, dir, "r", "r,a\n")
 	for _, name := range []string{"map", "raw"} {
-		got := asJSON[tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-estimator", name, path))
-		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 || len(got.Guess) != 3 {
+		got := asJSON[tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-regions", regions,
+			"-estimator", name, path))
+		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 || len(got.Guess) != 3 || len(got.Regions) != 1 || got.Level != 0.9 {
 			t.Errorf("of other points, %s: %+v", name, got)
 		}
 	}
@@ -252,7 +254,8 @@ func TestAggregateProjection(t *testing.T) {
 		!strings.Contains(string(b), ",0.57971014492753") {
 		t.Errorf("%q, %v", b, err)
 	}
-	if text := must(t, "", "aggregate", "-counts", counts, path); !strings.Contains(text, "Map       No map: ") ||
+	if text := must(t, "", "aggregate", "-counts", counts, "-regions", regions, path); !strings.Contains(text,
+		"no intervals for -regions") || !strings.Contains(text, "Map       No map: ") ||
 		!strings.Contains(text, "point  count") {
 		t.Errorf("%s", text)
 	}
@@ -358,6 +361,13 @@ func TestEvaluateScores(t *testing.T) {
 	got = asJSON[evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, path, truth))
 	if got.Scores.Map != nil || got.Scores.Raw == nil || !strings.Contains(got.Reason, "projection mode") {
 		t.Errorf("of a projection policy: %+v", got)
+	}
+	matrix := write(t, dir, "cost.csv", "0,1,2\n3,0,1\n1,1,0\n")
+	other := filepath.Join(dir, "q")
+	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", other)
+	if text := must(t, "index,count\n0,9\n", "evaluate", "-counts", "-", other, write(t, dir, "t3", "0,1\n")); !strings.Contains(text,
+		"\nGuess and map are not scored: the policy's cost has no distances between inputs.\n") || !strings.Contains(text, "\nraw ") {
+		t.Errorf("without distances:\n%s", text)
 	}
 	for _, c := range []struct{ flags, want string }{
 		{"-map -", "-map"}, {"-map " + truth, "written over"}, {"-map x.png", "want a name"}, {"-estimator x", "-estimator"},

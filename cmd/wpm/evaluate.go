@@ -119,10 +119,10 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	// Between inputs: a map and the guess have their shares there.
-	if between := m.between; between != nil && in.Inputs() <= maxUtility/in.Inputs() {
-		out.Scores.Guess, err = in.score(ctx, between, m.Guess, u)
+	if out.unscored = in.unscored(m); m.between != nil && out.unscored == "" {
+		out.Scores.Guess, err = in.score(ctx, m.between, m.Guess, u)
 		if err == nil && m.Map != nil {
-			out.Scores.Map, err = in.score(ctx, between, m.Map, u)
+			out.Scores.Map, err = in.score(ctx, m.between, m.Map, u)
 		}
 		if err != nil {
 			return err
@@ -147,6 +147,19 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	return someRefused(counts)
+}
+
+// unscored says why a map that there is has no score, nor the guess; else it is empty.
+func (in judged) unscored(m charted) string {
+	switch k := in.Inputs(); {
+	case m.Map == nil:
+		return ""
+	case k > maxUtility/k:
+		return fmt.Sprintf("Guess and map are not scored: for %d inputs there are more than %d distances.", k, maxUtility)
+	case m.between == nil:
+		return "Guess and map are not scored: the policy's cost has no distances between inputs."
+	}
+	return ""
 }
 
 // maxTransport bounds the pairs of a place of the truth and a reported one: an hour or so of exact transport.
@@ -212,7 +225,8 @@ type evaluation struct {
 	noBias    string // why there is none
 	Headline  string `json:"headline"`
 	Estimator string `json:"estimator,omitempty"`
-	Reason    string `json:"reason,omitempty"`
+	Reason    string `json:"reason,omitempty"` // why there is no map
+	unscored  string // why a map has no score
 	Scores    struct {
 		Guess *score `json:"guess"`
 		Raw   *score `json:"raw"`
@@ -234,6 +248,9 @@ func (e evaluation) print(w io.Writer, u places.Unit) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if e.unscored != "" {
+		fmt.Fprintf(w, "\n%s\n", e.unscored)
 	}
 	_, err := fmt.Fprintf(w, "\nMap   %s\nBias  what clients draw from is not the mean of the private distributions: %s.\n",
 		e.Headline, e.Bias.text(u, e.noBias))
