@@ -67,7 +67,7 @@ func TestHistogram(t *testing.T) {
 		want       error
 	}{
 		{nil, 0, ErrShape}, {[]uint64{0, 0}, 0, ErrEmpty}, {[]uint64{1}, 1, ErrConfidence}, {[]uint64{1}, math.NaN(), ErrConfidence},
-		{[]uint64{1}, -0.5, ErrConfidence}, {[]uint64{math.MaxUint64, 2}, 0, ErrShape}, {[]uint64{MaxReleases, 1}, 0, ErrShape},
+		{[]uint64{1}, -0.5, ErrConfidence}, {[]uint64{math.MaxUint64, 2}, 0, ErrLimit}, {[]uint64{MaxReleases, 1}, 0, ErrLimit},
 	} {
 		if _, err := NewHistogram(bad.counts, Settings{Confidence: bad.confidence}); !errors.Is(err, bad.want) {
 			t.Errorf("NewHistogram(%v, %v): %v, want %v", bad.counts, bad.confidence, err, bad.want)

@@ -62,7 +62,7 @@ func Count(kv int, indices []int) ([]uint64, error) {
 // the binomial's of the same mean (Hoeffding 1956), which is all that the interval uses, except for a count of one (or all but one), where
 // the union bound over clients takes its place.
 //
-// Errors: ErrShape, ErrEmpty, ErrConfidence. Cost: O(kv).
+// Errors: ErrShape, ErrEmpty, ErrConfidence; ErrLimit for more than MaxReleases. Cost: O(kv).
 func NewHistogram(counts []uint64, settings Settings) (Histogram, error) {
 	confidence := settings.Confidence
 	if confidence == 0 {
@@ -78,7 +78,8 @@ func NewHistogram(counts []uint64, settings Settings) (Histogram, error) {
 	h := Histogram{Confidence: confidence, Counts: make([]uint64, kv), Estimate: make([]float64, kv), Lower: make([]float64, kv), Upper: make([]float64, kv)}
 	for j, c := range counts {
 		if c > MaxReleases || h.N+c > MaxReleases {
-			return Histogram{}, fmt.Errorf("%w: more than %d releases at point %d", ErrShape, uint64(MaxReleases), j)
+			return Histogram{}, fmt.Errorf("%w: %d releases at point %d, after %d before it: bands are for %d at most",
+				ErrLimit, c, j, h.N, uint64(MaxReleases))
 		}
 		h.Counts[j] = c
 		h.N += c
