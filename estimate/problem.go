@@ -48,7 +48,7 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 		n += counts[j]
 	}
 	if n == 0 || n > 1<<53 {
-		return nil, 0, nil, fmt.Errorf("%w: %v releases", ErrCounts, n)
+		return nil, 0, nil, fmt.Errorf("%w: %v releases, want 1 to 2^53", ErrCounts, n)
 	}
 	prior, err = Guess(p.Prior, k)
 	return counts, n, prior, err
