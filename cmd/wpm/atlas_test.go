@@ -237,6 +237,47 @@ func TestAggregateInvert(t *testing.T) {
 	}
 }
 
+// TestAggregateOdd: worlds and counts at the edge. Each line of a case ends in an answer or one line of error, which has
+// what is wanted.
+func TestAggregateOdd(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name, text string) string { return write(t, dir, name, text) }
+	one, two, four := at("one.csv", "x,y,label\n1,2,a\n"), at("two.csv", "x,y,label\n1,2,u\n3,4,v\n"),
+		at("four.csv", "x,y,label\n1,2,a\n3,4,b\n0,1,c\n5,5,d\n")
+	designs := map[string]string{
+		"one": "-points " + one, "fewer": "-points " + four + " -outputs " + two, "more": "-points " + two + " -outputs " + four,
+		"same": "-cost " + at("zero.csv", "0,0\n0,0\n"), "matrix": "-cost " + at("rect.csv", "0,1,2\n3,0,1\n"),
+	}
+	for name, flags := range designs {
+		must(t, "", append(strings.Fields("design -eps 2 -menu no -o "+filepath.Join(dir, name)), strings.Fields(flags)...)...)
+	}
+	all, none := at("all", "r,a\nr,b\nr,c\nr,d\n"), at("nobody", "r,a,0\n")
+	for _, c := range []struct{ policy, counts, flags, want string }{
+		{"one", "0,1\n", "", "There is one place."},
+		{"one", "0,5\n", "-regions " + at("ra", "r,a\n"), "1.0000 to 1.0000"},
+		{"one", "0,5\n", "-invert", "There is one place."},
+		{"fewer", "0,5\n", "-regions " + all, "1.0000 to 1.0000"},
+		{"fewer", "0,5\n", "-regions " + none, "0.0000 to 0.0000"},
+		{"fewer", "1,1\n", "-estimator em", "Map "},
+		{"more", "3,1099511627776\n", "-estimator mle", "Map "},
+		{"more", "3,1000000000000000\n", "", "limit exceeded: 1000000000000000 releases at point 3"},
+		{"more", "0,0\n", "", "no reports"},
+		{"more", "9,1\n", "", "\"9\" is not known"},
+		{"same", "0,9\n", "", "Signal none"},
+		{"matrix", "2,9\n", "", "expectation-maximization"},
+		{"matrix", "2,9\n", "-estimator map", "no distances between inputs: the cost is 2 x 3"},
+		{"matrix", "2,9\n", "-prior " + at("p0", "0,0\n1,7\n"), "Map "},
+	} {
+		args := append(append([]string{"aggregate", "-counts", at("c", "index,count\n"+c.counts)}, strings.Fields(c.flags)...),
+			filepath.Join(dir, c.policy))
+		status, out, errs := try(t, "", args...)
+		if text := out + errs; !strings.Contains(text, c.want) || strings.Contains(text, "NaN") || (status == 0) == (out == "") ||
+			status != 0 && strings.Count(errs, "\n") != 1 {
+			t.Errorf("%+v: status %d, want %q in\n%s%s", c, status, c.want, out, errs)
+		}
+	}
+}
+
 // TestAggregateProjection: a projection policy gives no map, and says so, unless the analyst assumes what is not so.
 func TestAggregateProjection(t *testing.T) {
 	dir := t.TempDir()

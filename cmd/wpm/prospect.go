@@ -61,12 +61,13 @@ func (m *mapProspect) print(w io.Writer) {
 		return
 	}
 	if m.Prediction == nil {
-		fmt.Fprintf(w, "map\tof %d devices: too many places to simulate; \"wpm plan\" on a coarser grid says what to expect\n", m.Devices)
+		fmt.Fprintf(w, "map\tof %s: too many places to simulate; \"wpm plan\" on a coarser grid says what to expect\n",
+			plural(uint64(m.Devices), "device"))
 		return
 	}
 	p := m.Prediction
-	fmt.Fprintf(w, "map\tof %d devices, one release each: off by %.3g %s in %s, below %.3g in 90 %% of simulated worlds\n",
-		m.Devices, p.Map.Mean, m.Unit, m.quantity, p.Map.High)
+	fmt.Fprintf(w, "map\tof %s, one release each: off by %.3g %s in %s, below %.3g in 90 %% of simulated worlds\n",
+		plural(uint64(m.Devices), "device"), p.Map.Mean, m.Unit, m.quantity, p.Map.High)
 	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g, and the releases as they are by %.3g; signal: %v\n",
 		p.Guess.Mean, p.Raw.Mean, p.Signal)
 	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n", 100*p.HalfWidth)
@@ -84,7 +85,7 @@ func (m *mapProspect) print(w io.Writer) {
 func (d designCard) printKind(w io.Writer) {
 	switch {
 	case d.kind == wpm.Map:
-		fmt.Fprintf(w, "\ta release favours %.3g %% of the outputs, for the map of %d devices\n", 100*d.Disc, d.Map.Devices)
+		fmt.Fprintf(w, "\ta release favours %.3g %% of the outputs, for the map of %s\n", 100*d.Disc, plural(uint64(d.Map.Devices), "device"))
 	case d.kind != wpm.Uniform:
 		fmt.Fprintf(w, "\tit is for one client's cost: a map of many devices is better with uniform or map (-devices N says by how much)\n")
 	}

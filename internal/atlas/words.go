@@ -22,6 +22,9 @@ func Headline(r Reading, s Resolution, label func(int) string) string {
 			text = fmt.Sprintf("Signal %s: the map is better than the guess. ", r.Signal)
 		}
 	}
+	if len(r.Map) == 1 {
+		return text + "There is one place."
+	}
 	if len(s.Single) > 0 {
 		var list []string
 		for _, i := range s.Single {
