@@ -53,9 +53,9 @@ type Share struct {
 //	that cell                     0.20 to 0.74  0.16 to 0.82  0    to 0.90
 //	another cell                  1             0.98 to 1     1
 //
-// Of the quarter with the cell, all are 0.84 at least for 95 % and 20,000 releases, and the worst for 100 %. An
-// interval that misses is off by no more than 1.3 times the mean width there. Where the likeliest map has nearly all
-// mass on one place, take an end near 0 or 1 as approximate.
+// The quarter with the cell is covered worst with all of the mass there, and in 0.84 of the runs or more with 95 % and
+// 20,000 releases. An interval that misses is off by at most 1.3 times the mean width of those of its world. Where the
+// likeliest map has nearly all mass on one place, take an end near 0 or 1 as approximate.
 //
 // Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts,
 // ErrChannel; ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too

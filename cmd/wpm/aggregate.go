@@ -33,16 +33,18 @@ func aggregateCommand() *cli.Command {
 			"allowed (default: standard input). Any number of reports takes the memory of one histogram. What is not a report of the\n" +
 			"policy is skipped and counted by reason; the exit status is then 3, or with -strict there is no output and it is 2.\n" +
 			"A report does not say who sent it: what receives reports must refuse a client's second one in an epoch, for nothing\n" +
-			"that comes after can see it. All bands hold at once with the confidence given. They are about the distribution that clients draw\n" +
+			"that comes after can see it.\n" +
+			"The map is an estimate of the mean of the private distributions. Beside it stand the guess, which is what one would\n" +
+			"say without a report, and raw, the reports as they are; signal says how much better than the guess it is. It is drawn\n" +
+			"as fine as the reports support. It needs a mixture policy: projection does not identify it. It costs no privacy.\n" +
+			"-regions FILE has lines region,label or region,label,weight. The intervals are approximate for single places, and too\n" +
+			"narrow where nearly everyone is in one place.\n" +
+			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.\n" +
+			"GeoJSON has points, or the cells of a grid; only coordinates of a great-circle cost are WGS 84, others are the policy's own.\n" +
+			"All bands of the histogram hold at once with the confidence given. They are about the distribution that clients draw\n" +
 			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
 			"Of a codebook's reports it prints their mean and, if the seed is fixed, the histogram of candidates; -out is then\n" +
-			"a line candidate,x1,...,x(d+1) for each report.\n" +
-			"Of a mixture policy it also makes a map of the mean of the private distributions, which undoes part of the bias, and says how much\n" +
-			"of it the reports support: guess is what one would say without them, raw the reports as they are. A projection policy does not\n" +
-			"identify the map. -regions FILE has lines region,label or region,label,weight; single places are approximate. " +
-			"A map costs no privacy.\n" +
-			"GeoJSON has points, or the cells of a grid; only coordinates of a great-circle cost are WGS 84, others are the policy's own.\n" +
-			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.",
+			"a line candidate,x1,...,x(d+1) for each report.",
 		Flags: append(append(countsFlags(), mapFlags()...),
 			&cli.StringFlag{Name: "regions", Usage: "intervals of the shares of regions: CSV `FILE`"},
 			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel, Usage: "`PROBABILITY` that the interval of a region is made for"},
@@ -51,7 +53,7 @@ func aggregateCommand() *cli.Command {
 			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
 			&cli.BoolFlag{Name: "invert", Usage: "the same as -estimator mle -assume-mixture"},
 			&cli.IntFlag{Name: "top", Value: 20,
-				Usage: "how many lines of a table to print, the largest first, `N`, 0 for all; lists single places whatever the signal"},
+				Usage: "print `N` lines of a table, the largest first, 0 for all; single places are then listed whatever the signal"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
 		OnUsageError: shell.UsageError,

@@ -23,7 +23,7 @@ func geometryFlags() []cli.Flag {
 			Usage: "with -points, the distance: `NAME` is euclidean, cosine, or greatcircle (kilometres)"},
 		&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already"},
 		&cli.StringFlag{Name: "grid", Usage: "cells of the unit square, `ROWSxCOLS`"},
-		&cli.IntFlag{Name: "ring", Usage: "`N` points on a ring"},
+		&cli.IntFlag{Name: "ring", HideDefault: true, Usage: "`N` points on a ring"},
 		&cli.FloatFlag{Name: "p", Value: 1, Usage: "power of the distance: costs are d^p"},
 	}
 }

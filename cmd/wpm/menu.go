@@ -40,7 +40,7 @@ func objectiveFlags() []cli.Flag {
 				"or map, for the map of -devices"},
 		&cli.FloatFlag{Name: "mix", Value: 0.5, Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.StringFlag{Name: "weights", Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
-		&cli.IntFlag{Name: "devices",
+		&cli.IntFlag{Name: "devices", HideDefault: true,
 			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
 		priorFlag(),
 		&cli.StringFlag{Name: "menu", Usage: "compare the designs: yes, no, or auto (small problems only)", Value: "auto"},
