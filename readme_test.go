@@ -27,6 +27,40 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
+// TestReadmeMaps: what the README says of how far a map is from the truth is in the table that was measured.
+func TestReadmeMaps(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	_, city, _ := strings.Cut(read(filepath.Join("docs", "results", "mapping.md")), "| check-ins of a made city (cells) |")
+	measured := map[string][]string{} // by number of devices: the maps at eps 1, 2 and 4
+	for n, line := range strings.SplitN(city, "\n", 4)[:3] {
+		cells := strings.Split(line, "|")
+		if n > 0 {
+			cells = cells[2:]
+		}
+		var maps []string
+		for _, cell := range cells[3:6] {
+			_, after, _ := strings.Cut(cell, ", ") // raw, map
+			maps = append(maps, strings.TrimSpace(after))
+		}
+		measured[strings.TrimSpace(cells[0])] = maps
+	}
+	rows := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(read("README.md"), -1)
+	if len(rows) != 3 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		if !slices.Equal(row[2:], measured[row[1]]) {
+			t.Errorf("%s people: the README says %v, measured was %v", row[1], row[2:], measured[row[1]])
+		}
+	}
+}
+
 // runProgram runs Go code of one file within this module and returns what it prints.
 func runProgram(t *testing.T, program string) string {
 	t.Helper()
