@@ -79,7 +79,7 @@ func worlds(seed uint64) ([]world, error) {
 		}
 		shore[i] = .003 + wave(30, 4) + .6*wave(110, 12) + .3*wave(160, 2)
 	}
-	films, err := filmsOf(r)
+	films, err := filmsOf(r, places)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +109,12 @@ func irregularPlaces(r *rand.Rand) ([]world, error) {
 }
 
 // filmsOf are embeddings by genre, and how often each is watched: a heavy tail, more of it for some genres.
-func filmsOf(r *rand.Rand) (world, error) {
+func filmsOf(r *rand.Rand, n int) (world, error) {
 	liked := make([]float64, genres)
 	for g := range liked {
 		liked[g] = 0.5 * r.NormFloat64()
 	}
-	x, watched := make([][]float64, places), make([]float64, places)
+	x, watched := make([][]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = make([]float64, genres)
 		f := 1.2 * r.NormFloat64()
