@@ -11,5 +11,8 @@
 // With Data, real check-ins are added: the first 500 users of the Gowalla study with one report each, and all users'
 // mean with 5 000 reports.
 //
+// With Plan, the maps are one of each of 14 kinds, drawn from the seed with their sizes, so that another seed gives
+// other maps; and package estimate/plan predicts each case, once with the truth as the prior and once without a prior.
+//
 // All of this is simulation. Equal Config gives equal results at any GOMAXPROCS.
 package mapping

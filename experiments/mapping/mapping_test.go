@@ -73,56 +73,66 @@ func TestPlanned(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	c := small(t.TempDir())
-	c.Maps, c.Plan = []string{"coast"}, true
+	c.Maps, c.Plan = []string{"films"}, true
 	r, err := Run(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	row, p := r.Rows[0], r.Plan
-	if len(row.Mean) != column+1 || len(r.Summary) != column+1 || r.Summary[column].Estimator != "map" {
+	if len(r.Rows) != 1 || len(row.Mean) != column+1 || len(r.Summary) != column+1 || r.Summary[column].Estimator != "map" {
 		t.Fatalf("%+v", r)
 	}
 	ratio := row.Planned / row.Mean[column]
 	if p.Cases != 1 || math.Abs(p.GeoMean-ratio) > 1e-12 || p.SD != 0 || p.WithinTwo != 1 || (p.Within25 == 1) != (math.Abs(ratio-1) <= 0.25) {
 		t.Errorf("%+v of %+v", p, row)
 	}
-	// 30 % of the mass is elsewhere, so guesses differ by that share of the largest distance, half a ring, at most.
-	if math.Abs(row.PlannedGuess-row.Guess) > 0.3*coast/2 {
+	// 30 % of the mass is elsewhere, so guesses differ by that share of the largest distance, 1, at most.
+	if math.Abs(row.PlannedGuess-row.Guess) > 0.3 {
+		t.Errorf("%+v", row)
+	}
+	if !(0 < row.PlannedRange[0] && row.PlannedRange[0] < row.PlannedRange[1]) {
 		t.Errorf("%+v", row)
 	}
 }
 
 // TestPlanning: by hand.
 func TestPlanning(t *testing.T) {
-	at := func(planned, real float64) Row { return Row{Planned: planned, Mean: []float64{9, real}} }
+	at := func(planned, real float64) Row {
+		return Row{Planned: planned, Mean: []float64{9, real}, ToGuess: []float64{9, real / 4}, PlannedRange: &[2]float64{0.25, 0.9}}
+	}
 	p := planning([]Row{at(1, 1), at(5, 4), at(2, 1), at(1, 4)})
-	// The logarithms are 0, log 5/4, log 2 and -log 4.
-	if p.Cases != 4 || p.Within25 != 0.5 || p.WithinTwo != 0.75 || math.Abs(p.GeoMean-math.Pow(5./8, 1./4)) > 1e-12 {
+	// The logarithms are 0, log 5/4, log 2 and -log 4; two are at the low end of the range, two above it.
+	if p.Cases != 4 || p.Within25 != 0.5 || p.WithinTwo != 0.75 || math.Abs(p.GeoMean-math.Pow(5./8, 1./4)) > 1e-12 || p.InRange != 0.5 {
 		t.Errorf("%+v", p)
 	}
 }
 
-// TestWorlds holds that the maps are distributions of their places, nine of them.
+// TestWorlds holds that the maps are distributions of their places, with names of their own.
 func TestWorlds(t *testing.T) {
-	for seed := range uint64(3) {
-		all, err := worlds(seed)
-		if err != nil || len(all) != 9 {
-			t.Fatalf("%d maps, %v", len(all), err)
-		}
-		names := map[string]bool{}
-		for _, w := range all {
-			k, _ := w.cost.Dims()
-			sum := 0.0
-			for _, v := range w.truth {
-				if !(v >= 0) {
-					t.Errorf("%s: %v", w.name, v)
+	for name, made := range map[string]struct {
+		of    func(uint64) ([]world, error)
+		count int
+	}{"worlds": {worlds, 9}, "panel": {panel, 14}} {
+		for seed := range uint64(30) {
+			all, err := made.of(seed)
+			if err != nil || len(all) != made.count {
+				t.Fatalf("%s: %d maps, %v", name, len(all), err)
+			}
+			names := map[string]bool{}
+			for _, w := range all {
+				k, _ := w.cost.Dims()
+				sum := 0.0
+				for _, v := range w.truth {
+					if !(v >= 0) {
+						t.Errorf("%s: %v", w.name, v)
+					}
+					sum += v
 				}
-				sum += v
+				if len(w.truth) != k || !(math.Abs(sum-1) <= 1e-12) || names[w.name] {
+					t.Errorf("%s: %d shares of %d places, sum %v", w.name, len(w.truth), k, sum)
+				}
+				names[w.name] = true
 			}
-			if len(w.truth) != k || !(math.Abs(sum-1) <= 1e-12) || names[w.name] {
-				t.Errorf("%s: %d shares of %d places, sum %v", w.name, len(w.truth), k, sum)
-			}
-			names[w.name] = true
 		}
 	}
 }

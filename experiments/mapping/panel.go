@@ -8,7 +8,7 @@ import (
 )
 
 // panel makes the maps that predictions are compared on: one of each kind, drawn from the seed with its size, so that
-// another seed gives other maps. The last one has all its mass in one place.
+// another seed gives other maps.
 func panel(seed uint64) ([]world, error) {
 	kinds := []struct {
 		name string
@@ -34,7 +34,7 @@ func panel(seed uint64) ([]world, error) {
 			w.name = name
 			return w, err
 		}},
-		{onePlace, onGrid(func(side float64, r *rand.Rand) density { return single(side, r, 1) })},
+		{"one place", onGrid(func(side float64, r *rand.Rand) density { return single(side, r, 1) })},
 	}
 	out := make([]world, len(kinds))
 	for n, kind := range kinds {
@@ -46,16 +46,13 @@ func panel(seed uint64) ([]world, error) {
 	return out, nil
 }
 
-// onePlace names the map of which predictions are told apart.
-const onePlace = "one place"
-
 // density of a map at a place.
 type density func(x, y float64) float64
 
-// onGrid makes a map of 12 x 12 to 20 x 20 cells.
+// onGrid makes a map of 12 x 12 to 20 x 20 cells, more often of few.
 func onGrid(of func(side float64, r *rand.Rand) density) func(string, *rand.Rand) (world, error) {
 	return func(name string, r *rand.Rand) (world, error) {
-		n := 12 + r.IntN(9)
+		n := 12 + min(r.IntN(9), r.IntN(9))
 		c, err := cost.NewGrid(n, n, 1)
 		if err != nil {
 			return world{}, err

@@ -18,6 +18,7 @@ type Planning struct {
 	SD        float64 `json:"sd"`       // of its logarithm
 	Within25  float64 `json:"within_25_percent"`
 	WithinTwo float64 `json:"within_a_factor_2"`
+	InRange   float64 `json:"in_range"` // the map over the guess, in that of a plan without a prior
 }
 
 // column is that of the map among the estimators.
@@ -25,22 +26,27 @@ const column = 1
 
 // predict fills in what is planned, for rows in the order of eps and of sizes.
 func (s study) predict(ctx context.Context, w world, rows [][]ldp.Weights, sizes []int, out []Row) error {
-	planner, err := plan.New(ctx, plan.Problem{Cost: w.cost, Prior: w.truth})
-	if err != nil {
-		return err
-	}
-	for e := range rows {
-		m, err := planner.Mechanism(func(i int) ldp.Weights { return rows[e][i] })
+	for _, prior := range [][]float64{w.truth, nil} {
+		planner, err := plan.New(ctx, plan.Problem{Cost: w.cost, Prior: prior})
 		if err != nil {
 			return err
 		}
-		for n, size := range sizes {
-			p, err := m.Predict(ctx, size, estimate.Settings{})
+		for n := range out {
+			row, e := &out[n], n/len(sizes)
+			m, err := planner.Mechanism(func(i int) ldp.Weights { return rows[e][i] })
 			if err != nil {
 				return err
 			}
-			out[e*len(sizes)+n].Planned, out[e*len(sizes)+n].PlannedGuess = p.Map.Mean*w.scale, p.Guess.Mean*w.scale
-			s.tick(e*len(sizes)+n+1, len(out), "predictions for "+w.name)
+			p, err := m.Predict(ctx, row.Devices, estimate.Settings{})
+			if err != nil {
+				return err
+			}
+			if prior == nil {
+				row.PlannedRange = &[2]float64{p.Ratio.Low, p.Ratio.High}
+			} else {
+				row.Planned, row.PlannedGuess = p.Map.Mean*w.scale, p.Guess.Mean*w.scale
+			}
+			s.tick(n+1, len(out), "predictions for "+w.name)
 		}
 	}
 	return nil
@@ -60,6 +66,9 @@ func planning(rows []Row) *Planning {
 		if ratio >= 0.5 && ratio <= 2 {
 			p.WithinTwo += 1 / float64(len(rows))
 		}
+		if at := r.ToGuess[column]; at >= r.PlannedRange[0] && at <= r.PlannedRange[1] {
+			p.InRange += 1 / float64(len(rows))
+		}
 	}
 	for _, l := range logs {
 		p.SD += (l - p.GeoMean) * (l - p.GeoMean) / float64(max(1, len(rows)-1))
@@ -74,14 +83,17 @@ func (p Planning) table(rows []Row) report.Table {
 		Name: "plan", Title: "Predicted and realised W₁ of the map",
 		Text: fmt.Sprintf("Predictions are made with the truth as the prior. Predicted over realised: "+
 			"geometric mean %.2f, standard deviation of the logarithm "+
-			"%.2f; %.0f %% of %d cases are within 25 %%, and %.0f %% within a factor 2.", p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo),
+			"%.2f; %.0f %% of %d cases are within 25 %%, and %.0f %% within a factor 2. The range is that of the map over the guess "+
+			"without a prior; %.0f %% of the maps are in it.",
+			p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange),
 		Columns: []report.Column{
 			{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}, {Name: "predicted"},
-			{Name: "realised"}, {Name: "ratio"},
+			{Name: "realised"}, {Name: "ratio"}, {Name: "to_guess", Label: "realised to the guess"}, {Name: "low"}, {Name: "high"},
 		},
 	}
 	for _, r := range rows {
-		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.Mean[column], r.Planned / r.Mean[column]})
+		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.Mean[column], r.Planned / r.Mean[column],
+			r.ToGuess[column], r.PlannedRange[0], r.PlannedRange[1]})
 	}
 	return t
 }

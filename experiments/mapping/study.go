@@ -31,12 +31,12 @@ type Config struct {
 	Out  string `json:"out"`  // folder to write the report to; "": nothing is written
 
 	Maps     []string `json:"maps"`     // names of maps; nil: all
-	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 4
-	Devices  []int    `json:"devices"`  // numbers of devices; nil: 500, 5000
+	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 4, or with Plan 1, 2, 4
+	Devices  []int    `json:"devices"`  // numbers of devices; nil: 500, 5000, or with Plan 500, 2000, 20 000
 	Large    int      `json:"large"`    // one more number of devices, for four of the maps; 0: 200 000
 	Runs     int      `json:"runs"`     // simulations of each case; 0: 5
 	Seed     uint64   `json:"seed"`
-	Plan     bool     `json:"plan"` // also predict every case, with the truth as the prior
+	Plan     bool     `json:"plan"` // other maps, and predictions of every case beside what maps are
 
 	// Progress, if not nil, is told how much is done. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
@@ -50,6 +50,12 @@ const (
 )
 
 func (c Config) resolve() (Config, []ldp.Epsilon, error) {
+	if c.Plan && c.Epsilons == nil {
+		c.Epsilons = []string{"1", "2", "4"}
+	}
+	if c.Plan && c.Devices == nil {
+		c.Devices = []int{500, 2000, 20_000}
+	}
 	if c.Epsilons == nil {
 		c.Epsilons = []string{"0.5", "1", "2", "4"}
 	}
@@ -126,9 +132,11 @@ type Row struct {
 	ToBest   []float64 `json:"to_best"`  // Mean over the least of all, the guess among them
 	Measured bool      `json:"measured"` // on data, and not made
 
-	// What package estimate/plan predicts of the map and of the guess, if that was asked for.
-	Planned      float64 `json:"planned,omitempty"`
-	PlannedGuess float64 `json:"planned_guess,omitempty"`
+	// What package estimate/plan predicts, if that was asked for: with the truth as the prior, the map and the guess;
+	// without a prior, the range of the map over the guess.
+	Planned      float64     `json:"planned,omitempty"`
+	PlannedGuess float64     `json:"planned_guess,omitempty"`
+	PlannedRange *[2]float64 `json:"planned_range,omitempty"`
 }
 
 // Summary says over all made maps how an estimator does.
@@ -200,7 +208,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 }
 
 func (s study) worlds(ctx context.Context) ([]world, error) {
-	all, err := worlds(s.cfg.Seed)
+	made := worlds
+	if s.cfg.Plan {
+		made = panel
+	}
+	all, err := made(s.cfg.Seed)
 	if err != nil {
 		return nil, err
 	}

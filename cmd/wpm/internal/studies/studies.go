@@ -314,11 +314,11 @@ func mappingStudy() study {
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "`PATH` of check-ins: a file or a folder"},
 			&cli.StringFlag{Name: "maps", Usage: "some of the maps, `NAME;NAME;...` (default all)"},
-			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
-			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4; -plan: 1,2,4)"},
+			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000; -plan: 500,2000,20000)"},
 			&cli.IntFlag{Name: "large", Value: 200_000, Usage: "devices of one more case, for four of the maps"},
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
-			&cli.BoolFlag{Name: "plan", Usage: "compare the map with what \"wpm plan\" predicts with the truth as the prior, and leave EM out"},
+			&cli.BoolFlag{Name: "plan", Usage: "compare the map with what \"wpm plan\" predicts of it, on other maps, and leave EM out"},
 		},
 	}
 }
@@ -369,8 +369,8 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		}
 		if p := res.Plan; p != nil {
 			fmt.Fprintf(w, "\nmap predicted over realised: geometric mean %.2f, sd of the logarithm %.2f; "+
-				"%.0f %% of %d within 25 %%, %.0f %% within a factor 2\n",
-				p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo)
+				"%.0f %% of %d within 25 %%, %.0f %% within a factor 2\nmap to guess in the range of a plan without a prior: %.0f %%\n",
+				p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange)
 		}
 		return w.Flush()
 	}, nil
