@@ -25,7 +25,7 @@ const (
 // logarithm.
 var (
 	lengths     = [...]float64{0.15, 0.4}
-	roughnesses = [Worlds / len(lengths)]float64{0.75, 1.5, 2.25, 3, 4}
+	roughnesses = [Worlds / len(lengths)]float64{0.2, 1, 2, 3, 4}
 )
 
 // generator is that of a world, for a purpose.
@@ -33,55 +33,58 @@ func generator(world int, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed+purpose, uint64(world)))
 }
 
-// around returns the worlds of a prior.
+// around returns the worlds of a prior. Half of moved goes between regions where the prior is all on few places, and
+// less where it is nearer to the even map: of a map that is nearly even they would make another, with regions.
 func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
 	p, err := estimate.Guess(prior, g.K())
 	if err != nil {
 		return nil, err
 	}
+	even, err := estimate.Guess(nil, g.K())
+	if err != nil {
+		return nil, err
+	}
+	regions := moved / 2 * apart(p, even)
 	out := make([][]float64, Worlds)
 	for n := range out {
-		r := generator(n, 0)
-		out[n] = disperse(tilt(p, field(g, r, tiltLength)), p)
+		out[n] = disperse(tilt(p, field(g, generator(n, 0), tiltLength), regions), moved-regions)
 	}
 	return out, nil
 }
 
-// tilt returns p exp(a f), with sum 1, for the a > 0 that moves half of moved, or as much as can be moved so.
-func tilt(p, f []float64) []float64 {
+// tilt returns p exp(a f), with sum 1, for the a > 0 that moves a share of it, or as much as can be moved so.
+func tilt(p, f []float64, share float64) []float64 {
 	top := math.Inf(-1)
 	for i, v := range p {
 		if v > 0 {
 			top = max(top, f[i])
 		}
 	}
-	at := func(a float64) (w []float64, off float64) {
-		w = make([]float64, len(p))
+	at := func(a float64) []float64 {
+		w := make([]float64, len(p))
 		for i, v := range p {
 			if v > 0 {
 				w[i] = v * math.Exp(a*(f[i]-top))
 			}
 		}
 		normalize(w)
-		return w, apart(w, p)
+		return w
 	}
 	low, high := 0.0, steepest
 	for range 50 {
-		if _, off := at((low + high) / 2); off > moved/2 {
-			high = (low + high) / 2
+		if middle := (low + high) / 2; apart(at(middle), p) > share {
+			high = middle
 		} else {
-			low = (low + high) / 2
+			low = middle
 		}
 	}
-	w, _ := at(low)
-	return w
+	return at(low)
 }
 
-// disperse moves what is left of moved from everywhere to all places alike.
-func disperse(w, p []float64) []float64 {
-	rest := moved - apart(w, p)
+// disperse moves a share from everywhere to all places alike.
+func disperse(w []float64, share float64) []float64 {
 	for i := range w {
-		w[i] = (1-rest)*w[i] + rest/float64(len(w))
+		w[i] = (1-share)*w[i] + share/float64(len(w))
 	}
 	return w
 }

@@ -5,53 +5,104 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 )
 
-// TestAround: worlds have 30 % of the mass of the prior elsewhere at most, and about that much where there is
-// elsewhere to go.
+// TestAround: worlds are distributions with 30 % of the mass of the prior elsewhere at most, and no farther from the
+// even map than the prior is, and 15 % of that.
 func TestAround(t *testing.T) {
-	spike := make([]float64, 400)
-	spike[7], spike[8] = 9, 1
-	for name, prior := range map[string][]float64{
-		"one place": {3}, "one of three": {0, 5, 0}, "uneven": {.9, .1, 0, 0, 0, 0, 0, 0},
-		"even": slices.Repeat([]float64{1e-300}, 500), "spike": spike,
-	} {
-		ring, err := cost.NewRing(len(prior), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := estimate.NewGeometry(ring, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+	rapid.Check(t, func(t *rapid.T) {
+		prior := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-300, 1), rapid.Float64Range(0.9, 1)), 1, 60).Draw(t, "prior")
+		prior[rapid.IntRange(0, len(prior)-1).Draw(t, "at")] += rapid.SampledFrom([]float64{1e-300, 1, 1e3, 1e300}).Draw(t, "most")
+		g, p, even := ringOf(t, prior)
 		worlds, err := around(g, prior)
 		if err != nil {
 			t.Fatal(err)
 		}
-		total, mean := 0.0, 0.0
-		for _, v := range prior {
-			total += v
-		}
 		for n, w := range worlds {
-			sum, off := 0.0, 0.0
-			for i, v := range w {
+			sum := 0.0
+			for _, v := range w {
 				if !(v >= 0) {
-					t.Errorf("%s: world %d: %v", name, n, w)
+					t.Fatalf("world %d: %v", n, w)
 				}
 				sum += v
-				off += max(0, v-prior[i]/total)
 			}
-			if math.Abs(sum-1) > 1e-12 || off > moved+1e-12 {
-				t.Errorf("%s: world %d: sum %v, %v moved", name, n, sum, off)
+			// A sum of k terms below 1 is off by k 2^-53 at most; a few of them are compared.
+			tol := 8 * float64(len(w)) * 0x1p-53
+			if off, limit := apart(w, even), (1+moved/2)*apart(p, even); !(math.Abs(sum-1) <= tol && apart(w, p) <= moved+tol && off <= limit+tol) {
+				t.Fatalf("world %d: sum %v, %v moved, %v from even, want %v at most", n, sum, apart(w, p), off, limit)
 			}
-			mean += off / Worlds
 		}
-		if len(prior) > 2 && !(mean > 0.4*moved) {
-			t.Errorf("%s: %v moved on average", name, mean)
+	})
+}
+
+// TestAroundKinds: an even map has no other worlds. From one place, between regions goes nothing, and everywhere else what
+// is left for that: moved less half of it, times how far one place is from even.
+func TestAroundKinds(t *testing.T) {
+	even, spike := slices.Repeat([]float64{3}, 50), make([]float64, 50)
+	spike[7] = 9
+	left := moved - moved/2*(1-1./50)
+	for _, test := range []struct {
+		name  string
+		prior []float64
+		want  float64 // share that moves
+	}{{"even", even, 0}, {"one of 50", spike, left * (1 - 1./50)}, {"one of one", []float64{3}, 0}} {
+		g, p, _ := ringOf(t, test.prior)
+		worlds, err := around(g, test.prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, w := range worlds {
+			if off := apart(w, p); math.Abs(off-test.want) > 1e-14 { // 50 roundings of 2^-53
+				t.Errorf("%s: world %d: %v moved, want %v", test.name, n, off, test.want)
+			}
 		}
 	}
+}
+
+// TestTilt: the share that is asked for moves, or all that can, and none to where there was nothing. The last interval
+// of the bisection is 64 x 2^-50 wide; the share changes by less than the range of a field, of some 5, along it.
+func TestTilt(t *testing.T) {
+	slope := make([]float64, 50)
+	for i := range slope[:30] {
+		slope[i] = math.Exp(-float64(i) / 3)
+	}
+	g, p, _ := ringOf(t, slope)
+	for n := range Worlds {
+		w := tilt(p, field(g, generator(n, 0), tiltLength), 0.15)
+		if off := apart(w, p); math.Abs(off-0.15) > 5*0x1p-44 || slices.Max(w[30:]) > 0 {
+			t.Errorf("world %d: %v moved: %v", n, off, w)
+		}
+	}
+	if w := tilt([]float64{0, 1, 0}, []float64{3, 1, 2}, 0.15); w[1] != 1 {
+		t.Errorf("one place: %v", w)
+	}
+}
+
+// ringOf has as many places as a prior; with it come the prior and the even map as shares.
+func ringOf(t interface {
+	Helper()
+	Fatal(...any)
+}, prior []float64) (g *estimate.Geometry, p, even []float64) {
+	t.Helper()
+	k := len(prior)
+	ring, err := cost.NewRing(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err = estimate.NewGeometry(ring, 1); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = estimate.Guess(prior, k); err != nil {
+		t.Fatal(err)
+	}
+	if even, err = estimate.Guess(nil, k); err != nil {
+		t.Fatal(err)
+	}
+	return g, p, even
 }
 
 // TestGeneric: maps with the roughness that they are made for, some of which are nearly even and some not.
