@@ -25,7 +25,7 @@
 //
 // docs/planning.md compares predictions with what the same estimator does, where the prior is the truth. A
 // prior that is wrong by more than 30 % of its mass, or smoother than the truth, makes the prediction too good. A prior
-// that is exactly even has only itself as a world. One that is all on one place has half of what is moved left there.
+// that is exactly even has only itself as a world, and one that is all on one place has 15 % elsewhere.
 // The spread over ten worlds is printed as their second and ninth: it is what worlds differ by, and no confidence
 // interval.
 package plan

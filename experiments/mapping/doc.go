@@ -12,7 +12,8 @@
 // mean with 5 000 reports.
 //
 // With Plan, the maps are one of each of 14 kinds, drawn from the seed with their sizes, so that another seed gives
-// other maps; and package estimate/plan predicts each case, once with the truth as the prior and once without a prior.
+// other maps, each with one number of devices for each eps; and package estimate/plan predicts each case, once with the
+// truth as the prior and once without a prior.
 //
 // All of this is simulation. Equal Config gives equal results at any GOMAXPROCS.
 package mapping

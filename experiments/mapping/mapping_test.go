@@ -73,13 +73,13 @@ func TestPlanned(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	c := small(t.TempDir())
-	c.Maps, c.Plan = []string{"films"}, true
+	c.Maps, c.Plan, c.Devices = []string{"films"}, true, []int{200, 300}
 	r, err := Run(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	row, p := r.Rows[0], r.Plan
-	if len(r.Rows) != 1 || len(row.Mean) != column+1 || len(r.Summary) != column+1 || r.Summary[column].Estimator != "map" {
+	if len(r.Rows) != 1 || row.Devices != 300 || len(row.Mean) != column+1 || len(r.Summary) != column+1 || r.Summary[column].Estimator != "map" {
 		t.Fatalf("%+v", r)
 	}
 	ratio := row.Planned / row.Mean[column]

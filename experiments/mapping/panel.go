@@ -8,7 +8,7 @@ import (
 )
 
 // panel makes the maps that predictions are compared on: one of each kind, drawn from the seed with its size, so that
-// another seed gives other maps.
+// another seed gives other maps. Each takes the numbers of devices in turn.
 func panel(seed uint64) ([]world, error) {
 	kinds := []struct {
 		name string
@@ -42,6 +42,7 @@ func panel(seed uint64) ([]world, error) {
 		if out[n], err = kind.make(kind.name, rand.New(rand.NewPCG(seed, uint64(n)))); err != nil {
 			return nil, err
 		}
+		out[n].turn = n + 1
 	}
 	return out, nil
 }

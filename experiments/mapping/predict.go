@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
@@ -24,15 +25,16 @@ type Planning struct {
 // column is that of the map among the estimators.
 const column = 1
 
-// predict fills in what is planned, for rows in the order of eps and of sizes.
-func (s study) predict(ctx context.Context, w world, rows [][]ldp.Weights, sizes []int, out []Row) error {
+// predict fills in what is planned with policies, whose rows come by eps.
+func (s study) predict(ctx context.Context, w world, eps []ldp.Epsilon, rows [][]ldp.Weights, out []Row) error {
 	for _, prior := range [][]float64{w.truth, nil} {
 		planner, err := plan.New(ctx, plan.Problem{Cost: w.cost, Prior: prior})
 		if err != nil {
 			return err
 		}
 		for n := range out {
-			row, e := &out[n], n/len(sizes)
+			row := &out[n]
+			e := slices.IndexFunc(eps, func(e ldp.Epsilon) bool { return e.String() == row.Epsilon })
 			m, err := planner.Mechanism(func(i int) ldp.Weights { return rows[e][i] })
 			if err != nil {
 				return err

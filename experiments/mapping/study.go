@@ -282,15 +282,18 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	}
 	var tasks []task
 	for e := range eps {
-		for n := range sizes {
+		for n, size := range sizes {
+			if w.turn > 0 && n != (e+w.turn)%len(sizes) {
+				continue
+			}
 			for run := range s.cfg.Runs {
-				tasks = append(tasks, task{eps: e, devices: n, run: run})
+				tasks = append(tasks, task{eps: e, devices: size, run: run})
 			}
 		}
 	}
 	err = parallel.Each(ctx, len(tasks), func(n int) error {
 		t := &tasks[n]
-		counts, err := s.simulate(w, rows[t.eps], sizes[t.devices], fmt.Sprint(eps[t.eps], " ", t.run))
+		counts, err := s.simulate(w, rows[t.eps], t.devices, fmt.Sprint(eps[t.eps], " ", t.run))
 		if err != nil {
 			return err
 		}
@@ -313,7 +316,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	var out []Row
 	for ; len(tasks) > 0; tasks = tasks[s.cfg.Runs:] {
 		e := eps[tasks[0].eps]
-		row := Row{Map: w.name, Unit: w.unit, Epsilon: e.String(), Eps: e.Float64(), Devices: sizes[tasks[0].devices],
+		row := Row{Map: w.name, Unit: w.unit, Epsilon: e.String(), Eps: e.Float64(), Devices: tasks[0].devices,
 			Guess: guess, Measured: w.sizes != nil}
 		row.collect(s.cfg.estimators(), tasks[:s.cfg.Runs])
 		for _, t := range tasks[:s.cfg.Runs] {
@@ -322,7 +325,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 		out = append(out, row)
 	}
 	if s.cfg.Plan {
-		err = s.predict(ctx, w, rows, sizes, out)
+		err = s.predict(ctx, w, eps, rows, out)
 	}
 	return out, gap, err
 }

@@ -21,6 +21,7 @@ type world struct {
 	users [][]float64 // of the check-ins: each user releases once, from a distribution of their own
 	sizes []int       // numbers of devices, or nil for those of the Config
 	large bool        // also with Config.Large devices
+	turn  int         // if not 0, one number of devices for each eps: the one at this place for the first, and so on
 }
 
 const (
