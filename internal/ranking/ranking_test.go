@@ -2,7 +2,10 @@ package ranking
 
 import (
 	"math/big"
+	"slices"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestRoundPointsWidth: points move as soon as the squares of their widths would have a sum of 2^63, and not long before.
@@ -32,5 +35,26 @@ func TestRoundPointsWidth(t *testing.T) {
 		if moved != tt.moves || sum.Cmp(limit) >= 0 {
 			t.Errorf("widths %v: integers %v, moved %v, want %v", tt.width, n, moved, tt.moves)
 		}
+	}
+}
+
+// TestRoundPlacesAgain: places that were rounded once stay where they are, and so do their vectors.
+func TestRoundPlacesAgain(t *testing.T) {
+	rng := numtest.NewSplitMix64(17)
+	var places [][]float64
+	for range 20000 {
+		places = append(places, []float64{180*rng.Float64() - 90, 360*rng.Float64() - 180})
+	}
+	first, _, err := roundPlaces(places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again [][]float64
+	for _, x := range places {
+		again = append(again, slices.Clone(x))
+	}
+	second, displacement, err := roundPlaces(again)
+	if err != nil || displacement != 0 || !slices.Equal(first, second) || !slices.EqualFunc(places, again, slices.Equal[[]float64]) {
+		t.Errorf("places move by another %v km, %v", displacement, err)
 	}
 }
