@@ -203,3 +203,21 @@ func FuzzPrivate(f *testing.F) {
 		}
 	})
 }
+
+// TestParseMass: weights that miss 1 by less than the tolerance are divided by their sum.
+func TestParseMass(t *testing.T) {
+	c := &Codebook{cfg: Config{Dim: 1, Atoms: 3}}
+	for _, weights := range [][]float64{{0.25, 0.25, 0.5 + 9e-10}, {0.25, 0.25 - 9e-10, 0.5}} {
+		_, mu, err := c.parse([][]float64{{1, 0}, {0, 1}, {1, 1}}, weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, v := range mu {
+			sum += v
+		}
+		if !(math.Abs(sum-1) <= 0x1p-51) { // three quotients and two sums, below 1 each
+			t.Errorf("weights %v: %v, of sum %v", weights, mu, sum)
+		}
+	}
+}
