@@ -102,7 +102,8 @@ func TestPlanning(t *testing.T) {
 	}
 	p := planning([]Row{at(1, 1), at(5, 4), at(2, 1), at(1, 4)})
 	// The logarithms are 0, log 5/4, log 2 and -log 4; two are at the low end of the range, two above it.
-	if p.Cases != 4 || p.Within25 != 0.5 || p.WithinTwo != 0.75 || math.Abs(p.GeoMean-math.Pow(5./8, 1./4)) > 1e-12 || p.InRange != 0.5 {
+	if p.Cases != 4 || p.Within25 != 0.5 || p.WithinTwo != 0.75 || math.Abs(p.GeoMean-math.Pow(5./8, 1./4)) > 1e-12 ||
+		p.InRange != 0.5 || p.AboveRange != 0.5 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -19,7 +19,9 @@ type Planning struct {
 	SD        float64 `json:"sd"`       // of its logarithm
 	Within25  float64 `json:"within_25_percent"`
 	WithinTwo float64 `json:"within_a_factor_2"`
-	InRange   float64 `json:"in_range"` // the map over the guess, in that of a plan without a prior
+	// Of the map over the guess, in the range of a plan without a prior, and above it.
+	InRange    float64 `json:"in_range"`
+	AboveRange float64 `json:"above_range"`
 }
 
 // column is that of the map among the estimators.
@@ -68,7 +70,10 @@ func planning(rows []Row) *Planning {
 		if ratio >= 0.5 && ratio <= 2 {
 			p.WithinTwo += 1 / float64(len(rows))
 		}
-		if at := r.ToGuess[column]; at >= r.PlannedRange[0] && at <= r.PlannedRange[1] {
+		switch at := r.ToGuess[column]; {
+		case at > r.PlannedRange[1]:
+			p.AboveRange += 1 / float64(len(rows))
+		case at >= r.PlannedRange[0]:
 			p.InRange += 1 / float64(len(rows))
 		}
 	}
@@ -86,8 +91,8 @@ func (p Planning) table(rows []Row) report.Table {
 		Text: fmt.Sprintf("Predictions are made with the truth as the prior. Predicted over realised: "+
 			"geometric mean %.2f, standard deviation of the logarithm "+
 			"%.2f; %.0f %% of %d cases are within 25 %%, and %.0f %% within a factor 2. The range is that of the map over the guess "+
-			"without a prior; %.0f %% of the maps are in it.",
-			p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange),
+			"without a prior; %.0f %% of the maps are in it, and %.0f %% above.",
+			p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange, 100*p.AboveRange),
 		Columns: []report.Column{
 			{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}, {Name: "predicted"},
 			{Name: "realised"}, {Name: "ratio"}, {Name: "to_guess", Label: "realised to the guess"}, {Name: "low"}, {Name: "high"},

@@ -369,8 +369,8 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		}
 		if p := res.Plan; p != nil {
 			fmt.Fprintf(w, "\nmap predicted over realised: geometric mean %.2f, sd of the logarithm %.2f; "+
-				"%.0f %% of %d within 25 %%, %.0f %% within a factor 2\nmap to guess in the range of a plan without a prior: %.0f %%\n",
-				p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange)
+				"%.0f %% of %d within 25 %%, %.0f %% within a factor 2\nmap to guess in the range of a plan without a prior: %.0f %%, above it: %.0f %%\n",
+				p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange, 100*p.AboveRange)
 		}
 		return w.Flush()
 	}, nil
