@@ -493,6 +493,12 @@ func TestDecodeStrict(t *testing.T) {
 			t.Errorf("%s: offset %d of %d bytes", name, f.Offset, len(test.text))
 		}
 	}
+	for kind, c := range sample(t) {
+		stranger := replace(t, text(t, c), `"evidence":{`, `"evidence":{"x":1,`)
+		if _, err := certificate.Decode(stranger); !errors.Is(err, certificate.ErrFormat) || !strings.Contains(err.Error(), `"x"`) {
+			t.Errorf("%v: an unknown member of the evidence: %v", kind, err)
+		}
+	}
 }
 
 // TestZero: the zero Certificate is refused, and nothing panics.
