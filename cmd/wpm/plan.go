@@ -31,7 +31,7 @@ func planCommand() *cli.Command {
 			"and says how far the\n" +
 			"map of \"wpm aggregate\" will be from the truth (W_1, or W_p for another -p): on average, and in 90 % of the worlds. Beside it\n" +
 			"stand the guess, which is the even map and takes no release, and the raw releases.\n" +
-			"With -prior, a public guess at the truth, a world is the prior with 30 % of its mass elsewhere; the map is still that of\n" +
+			"With -prior, a public guess at the truth, a world is the prior with 15 to 30 % of its mass elsewhere; the map is that of\n" +
 			"\"wpm aggregate\" without its -prior. Without one the worlds are maps of all kinds, and the answer is a range, relative to the\n" +
 			"guess. Where places are chosen as the population lives, as shops are, the guess is good, and only -prior says so.\n" +
 			"-target asks for the least number of devices at each eps, or with -n for the least eps: both along 1, 1.5, 2, 3, 5, 7, 10, ...\n" +

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// moved is the share of the prior that a world has elsewhere.
-	moved = 0.3
+	// moved is the share of an even prior that a world has elsewhere, and tilted that of one on few places.
+	moved  = 0.3
+	tilted = 0.15
 	// seed starts the generators of worlds and of counts.
 	seed = 0x77706d20706c616e
 	// sources is how many places a field is a sum around.
@@ -33,8 +34,8 @@ func generator(world int, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed+purpose, uint64(world)))
 }
 
-// around returns the worlds of a prior. Half of moved goes between regions where the prior is all on few places, and
-// less where it is nearer to the even map: of a map that is nearly even they would make another, with regions.
+// around returns the worlds of a prior. How mass moves depends on the share by which the prior differs from the even
+// map. A map that is nearly even would be another one with regions, and one on few places with others scattered about.
 func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
 	p, err := estimate.Guess(prior, g.K())
 	if err != nil {
@@ -44,10 +45,12 @@ func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	regions := moved / 2 * apart(p, even)
+	uneven := apart(p, even)
 	out := make([][]float64, Worlds)
 	for n := range out {
-		out[n] = disperse(tilt(p, field(g, generator(n, 0), tiltLength), regions), moved-regions)
+		r := generator(n, 0)
+		w := tilt(p, field(g, r, tiltLength), tilted*uneven)
+		out[n] = scatter(w, moved*(1-uneven), r)
 	}
 	return out, nil
 }
@@ -81,12 +84,14 @@ func tilt(p, f []float64, share float64) []float64 {
 	return at(low)
 }
 
-// disperse moves a share from everywhere to all places alike.
-func disperse(w []float64, share float64) []float64 {
-	for i := range w {
-		w[i] = (1-share)*w[i] + share/float64(len(w))
+// scatter moves a share of what is at a place to another, drawn uniformly, for every place.
+func scatter(w []float64, share float64, r *rand.Rand) []float64 {
+	out := make([]float64, len(w))
+	for i, v := range w {
+		out[i] += (1 - share) * v
+		out[r.IntN(len(w))] += share * v
 	}
-	return w
+	return out
 }
 
 // apart is the share of mass that differs: the total variation.

@@ -11,8 +11,8 @@ import (
 	"github.com/wpm-go/wpm/estimate"
 )
 
-// TestAround: worlds are distributions with 30 % of the mass of the prior elsewhere at most, and no farther from the
-// even map than the prior is, and 15 % of that.
+// TestAround: worlds are distributions with 15 % of the mass of the prior elsewhere at most, where it is all on few
+// places, and 30 % where it is even.
 func TestAround(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prior := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-300, 1), rapid.Float64Range(0.9, 1)), 1, 60).Draw(t, "prior")
@@ -32,33 +32,50 @@ func TestAround(t *testing.T) {
 			}
 			// A sum of k terms below 1 is off by k 2^-53 at most; a few of them are compared.
 			tol := 8 * float64(len(w)) * 0x1p-53
-			if off, limit := apart(w, even), (1+moved/2)*apart(p, even); !(math.Abs(sum-1) <= tol && apart(w, p) <= moved+tol && off <= limit+tol) {
-				t.Fatalf("world %d: sum %v, %v moved, %v from even, want %v at most", n, sum, apart(w, p), off, limit)
+			uneven := apart(p, even)
+			off, limit := apart(w, p), tilted*uneven+moved*(1-uneven)
+			if !(math.Abs(sum-1) <= tol && off <= limit+tol) {
+				t.Fatalf("world %d: sum %v, %v moved, want %v at most", n, sum, off, limit)
 			}
 		}
 	})
 }
 
-// TestAroundKinds: an even map has no other worlds. From one place, between regions goes nothing, and everywhere else what
-// is left for that: moved less half of it, times how far one place is from even.
+// TestAroundKinds: an even map has no other regions; every place keeps 70 % and has a whole number of the other places'
+// 30 %. From one place of k goes moved / k at most, and to one other.
 func TestAroundKinds(t *testing.T) {
-	even, spike := slices.Repeat([]float64{3}, 50), make([]float64, 50)
+	const k = 50
+	even, spike := slices.Repeat([]float64{3}, k), make([]float64, k)
 	spike[7] = 9
-	left := moved - moved/2*(1-1./50)
-	for _, test := range []struct {
-		name  string
-		prior []float64
-		want  float64 // share that moves
-	}{{"even", even, 0}, {"one of 50", spike, left * (1 - 1./50)}, {"one of one", []float64{3}, 0}} {
-		g, p, _ := ringOf(t, test.prior)
-		worlds, err := around(g, test.prior)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, w := range worlds {
-			if off := apart(w, p); math.Abs(off-test.want) > 1e-14 { // 50 roundings of 2^-53
-				t.Errorf("%s: world %d: %v moved, want %v", test.name, n, off, test.want)
+	g, p, _ := ringOf(t, even)
+	worlds, err := around(g, even)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, w := range worlds {
+		for i, v := range w {
+			// v is a sum of k terms at most, each rounded: k 2^-53 of it, in units of 0.3 / k.
+			if whole := (v*k - (1 - moved)) / moved; math.Abs(whole-math.Round(whole)) > k*k*0x1p-53/moved {
+				t.Errorf("even, world %d: %v at %d", n, v, i)
 			}
+		}
+		if off := apart(w, p); !(off > 0) {
+			t.Errorf("even, world %d: %v moved", n, off)
+		}
+	}
+	g, _, _ = ringOf(t, spike)
+	if worlds, err = around(g, spike); err != nil {
+		t.Fatal(err)
+	}
+	for n, w := range worlds {
+		others := 0
+		for _, v := range w {
+			if v > 0 {
+				others++
+			}
+		}
+		if !(w[7] >= 1-moved/k-0x1p-50 && others <= 2) {
+			t.Errorf("one place, world %d: %v", n, w)
 		}
 	}
 }
@@ -72,12 +89,12 @@ func TestTilt(t *testing.T) {
 	}
 	g, p, _ := ringOf(t, slope)
 	for n := range Worlds {
-		w := tilt(p, field(g, generator(n, 0), tiltLength), 0.15)
-		if off := apart(w, p); math.Abs(off-0.15) > 5*0x1p-44 || slices.Max(w[30:]) > 0 {
+		w := tilt(p, field(g, generator(n, 0), tiltLength), tilted)
+		if off := apart(w, p); math.Abs(off-tilted) > 5*0x1p-44 || slices.Max(w[30:]) > 0 {
 			t.Errorf("world %d: %v moved: %v", n, off, w)
 		}
 	}
-	if w := tilt([]float64{0, 1, 0}, []float64{3, 1, 2}, 0.15); w[1] != 1 {
+	if w := tilt([]float64{0, 1, 0}, []float64{3, 1, 2}, tilted); w[1] != 1 {
 		t.Errorf("one place: %v", w)
 	}
 }
@@ -115,6 +132,7 @@ func TestGeneric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	even, least, most := slices.Repeat([]float64{1. / 81}, 81), 1.0, 0.0
 	for n, w := range generic(g) {
 		sum, mean, square := 0.0, 0.0, 0.0
 		for _, v := range w {
@@ -127,6 +145,10 @@ func TestGeneric(t *testing.T) {
 		if want := roughnesses[n/len(lengths)]; math.Abs(sum-1) > 1e-12 || math.Abs(math.Sqrt(square)-want) > 1e-9 {
 			t.Errorf("world %d: sum %v, roughness %v, want %v", n, sum, math.Sqrt(square), want)
 		}
+		least, most = min(least, apart(w, even)), max(most, apart(w, even))
+	}
+	if !(least < 0.1 && most > 0.8) {
+		t.Errorf("%v to %v from the even map", least, most)
 	}
 }
 
