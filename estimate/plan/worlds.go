@@ -35,7 +35,7 @@ func generator(world int, purpose uint64) *rand.Rand {
 }
 
 // around returns the worlds of a prior. How mass moves depends on the share by which the prior differs from the even
-// map. A map that is nearly even would be another one with regions, and one on few places with others scattered about.
+// map. A map that is nearly even would be another one with regions, and one on few places with people everywhere.
 func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
 	p, err := estimate.Guess(prior, g.K())
 	if err != nil {
@@ -48,9 +48,7 @@ func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
 	uneven := apart(p, even)
 	out := make([][]float64, Worlds)
 	for n := range out {
-		r := generator(n, 0)
-		w := tilt(p, field(g, r, tiltLength), tilted*uneven)
-		out[n] = scatter(w, moved*(1-uneven), r)
+		out[n] = disperse(tilt(p, field(g, generator(n, 0), tiltLength), tilted*uneven), moved*(1-uneven))
 	}
 	return out, nil
 }
@@ -84,14 +82,12 @@ func tilt(p, f []float64, share float64) []float64 {
 	return at(low)
 }
 
-// scatter moves a share of what is at a place to another, drawn uniformly, for every place.
-func scatter(w []float64, share float64, r *rand.Rand) []float64 {
-	out := make([]float64, len(w))
-	for i, v := range w {
-		out[i] += (1 - share) * v
-		out[r.IntN(len(w))] += share * v
+// disperse moves a share from everywhere to all places alike.
+func disperse(w []float64, share float64) []float64 {
+	for i := range w {
+		w[i] = (1-share)*w[i] + share/float64(len(w))
 	}
-	return out
+	return w
 }
 
 // apart is the share of mass that differs: the total variation.
