@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -18,6 +19,7 @@ import (
 
 var aggregateSentinels = []error{
 	aggregate.ErrShape, aggregate.ErrIndex, aggregate.ErrEmpty, aggregate.ErrConfidence, aggregate.ErrNotFinite, aggregate.ErrNegative,
+	aggregate.ErrLimit,
 }
 
 // tail returns P[X >= x] for X binomial with n trials of probability p, exactly.
@@ -60,7 +62,9 @@ func FuzzHistogram(f *testing.F) {
 		}
 		h, err := aggregate.NewHistogram(counts, aggregate.Settings{Confidence: confidence})
 		if err != nil {
-			typed(t, err, aggregateSentinels...)
+			if typed(t, err, aggregateSentinels...); errors.Is(err, aggregate.ErrLimit) && small {
+				t.Fatalf("%v: %v", counts, err)
+			}
 			return
 		}
 		n := uint64(0)
