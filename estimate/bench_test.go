@@ -10,7 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// BenchmarkMap has the eigenvectors at hand.
+// BenchmarkMap has the kernels at hand.
 func BenchmarkMap(b *testing.B) {
 	for _, c := range []struct {
 		side int
@@ -37,7 +37,7 @@ func BenchmarkMap(b *testing.B) {
 			channel := channelOf(b, rows)
 			p := Problem{Counts: drawCounts(r, channel, theta, c.n), Channel: channel, Geometry: g}
 			for n := range lengths {
-				if _, err := g.root(n); err != nil {
+				if _, err := g.kernel(n); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -62,7 +62,7 @@ func BenchmarkGeometry(b *testing.B) {
 			b.Fatal(err)
 		}
 		for n := range lengths {
-			if _, err := g.root(n); err != nil {
+			if _, err := g.kernel(n); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,26 +6,32 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/blas"
+
 	"github.com/wpm-go/wpm/cost"
 )
 
 // Geometry holds the distances between the k inputs of a problem, and keeps what Map computes of them alone, so that a
 // second map of the same places is cheaper. It is safe for concurrent use.
 type Geometry struct {
-	dist    cost.Matrix // k x k distances
-	unit    float64     // the median distance of a place to its nearest other one
-	kernels [len(lengths)]kernel
+	dist    cost.Matrix            // k x k distances
+	unit    float64                // the median distance of a place to its nearest other one
+	kernels [len(lengths)]struct { // computed when first asked for
+		once sync.Once
+		kernel
+		err error
+	}
 }
 
-// kernel is a factor of a covariance of the logarithm of a map, computed when it is first asked for.
+// kernel is the covariance of the logarithm of a map of roughness 1, H exp(-D/l) H, where H takes the mean away.
 type kernel struct {
-	once sync.Once
-	root basis
-	err  error
+	cov    []float64 // k x k
+	root   []float64 // R, lower triangle, with R R' = exp(-D/l), or nil if there is none
+	smooth basis     // the largest directions, of the longest kernel only
 }
 
-// basis is a k x rank matrix L, row-major, with L L' = H exp(-D/l) H, where H takes the mean away: the columns are
-// eigenvectors, times the roots of their eigenvalues, largest first. Those below kernelCut of the largest are left out.
+// basis is a k x rank matrix L, row-major. Its columns are eigenvectors, times the roots of their eigenvalues, largest
+// first.
 type basis struct {
 	rank int
 	l    []float64
@@ -34,6 +40,15 @@ type basis struct {
 // kernelCut is the share of the largest eigenvalue below which a direction is left out. It also makes a matrix of
 // distances usable that are those of no Euclidean space, whose kernel has negative eigenvalues.
 const kernelCut = 1e-4
+
+const (
+	// indefinite is how far below zero the eigenvalues of a kernel may be, of 1: rounding is below k 2^-50.
+	indefinite = 1e-9
+	// noKernel is rounding of a centered kernel, beside the sum of the sizes.
+	noKernel = 1e-13
+	// pivots is the number of places whose columns stand for a kernel when its largest directions are wanted.
+	pivots = 64
+)
 
 // NewGeometry returns the distances between the inputs of a cost C = d^p: C^(1/p). A cost of places has them between
 // its inputs, whatever its outputs are; of a cost.Cosine they are the chords of unit vectors, sqrt(2 C). p is ignored
@@ -44,7 +59,7 @@ const kernelCut = 1e-4
 // they differ by symmetryTol at most, relative to the larger, and zero is what is that small beside the largest entry:
 // a file of six digits or more passes. The other errors are those of cost.Validate.
 //
-// A cost of places takes O(k) memory, any other 8 k^2 bytes.
+// A cost of places takes O(k) memory, any other 8 k^2 bytes. The first Map adds 64 k^2 bytes, with up to 1,000 places.
 func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {
 	if err := cost.Validate(c); err != nil {
 		return nil, err
@@ -128,12 +143,12 @@ func (c chords) Row(i int, buf []float64) []float64 {
 // K returns the number of places.
 func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
 
-// Row returns the distances of place i, 0 <= i < K, from all places, which must not be changed. buf, of length K, may be
-// used for them.
+// Row returns the distances of place i, 0 <= i < K, from all places, which must not be changed. buf, of length K, may
+// be used for them.
 func (g *Geometry) Row(i int, buf []float64) []float64 { return g.dist.Row(i, buf) }
 
-// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point. Places
-// at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
+// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point.
+// Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
 func (g *Geometry) nearest() float64 {
 	k := g.K()
 	largest := cost.Max(g.dist)
@@ -161,40 +176,125 @@ func (g *Geometry) nearest() float64 {
 	return near[(n-1)/2]/2 + near[n/2]/2
 }
 
-// root returns the factor for a length of lengths[n].
-func (g *Geometry) root(n int) (basis, error) {
+// kernel returns that of a length of lengths[n].
+func (g *Geometry) kernel(n int) (kernel, error) {
 	c := &g.kernels[n]
 	c.once.Do(func() {
 		all, size := make([]int, g.K()), make([]float64, g.K())
 		for i := range all {
 			all[i], size[i] = i, 1
 		}
-		c.root, c.err = g.factor(n, all, size)
+		c.kernel, c.err = g.kernelOf(n, all, size)
 	})
-	return c.root, c.err
+	return c.kernel, c.err
 }
 
-// factor computes a root for a length of lengths[n].
-func (g *Geometry) factor(n int, places []int, size []float64) (basis, error) {
-	return g.factorOf(lengths[n], places, size)
-}
-
-// factorOf computes a root for a length, in units of g.unit, for places that stand for groups of some size each: H takes away the mean over
-// all. It takes the O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
-//
-// With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
-func (g *Geometry) factorOf(length float64, places []int, size []float64) (basis, error) {
+// kernelOf returns the kernel of a length of lengths[n] for places that stand for groups of some size each: H takes
+// away the mean over all. It takes 16 k^2 bytes for k groups, and the time of a Cholesky factor.
+func (g *Geometry) kernelOf(n int, places []int, size []float64) (kernel, error) {
 	k := len(places)
-	a := make([]float64, k*k)
-	buf := make([]float64, g.K())
-	total := 0.0
+	out := kernel{cov: g.exponential(lengths[n], places)}
+	out.root = slices.Clone(out.cov)
+	for x := range k {
+		out.root[x*k+x] += indefinite
+	}
+	total := blasOf.Dasum(k, size, 1)
+	if lapackOf.Dpotrf(blas.Lower, k, out.root, k) {
+		center(out.cov, size, total)
+	} else { // these are distances of no Euclidean space
+		root, err := g.factorOf(lengths[n], places, size)
+		if err != nil {
+			return kernel{}, err
+		}
+		clear(out.cov)
+		out.root = nil
+		if root.rank > 0 {
+			blasOf.Dgemm(blas.NoTrans, blas.Trans, k, k, root.rank, 1, root.l, root.rank, root.l, root.rank, 0, out.cov, k)
+		}
+	}
+	if n == len(lengths)-1 {
+		out.smooth = largest(out.cov, size, total)
+	}
+	return out, nil
+}
+
+// exponential returns exp(-D/l) for some places, and a length l in units of g.unit.
+func (g *Geometry) exponential(length float64, places []int) []float64 {
+	k := len(places)
+	a, buf := make([]float64, k*k), make([]float64, g.K())
 	for x, i := range places {
 		row := g.dist.Row(i, buf)
 		for y, j := range places {
 			a[x*k+y] = math.Exp(-row[j] / g.unit / length)
 		}
-		total += size[x]
 	}
+	return a
+}
+
+// largest returns the eigenvectors of K of the maxFeatures largest eigenvalues, orthogonal by size, by those of its
+// best approximation from the columns of some places.
+//
+// With S the sizes, the pivots of S^1/2 K S^1/2 give F with S^1/2 K S^1/2 = F F', nearly, which has the eigenvectors F
+// x for those x of F' F.
+func largest(cov, size []float64, total float64) basis {
+	k := len(size)
+	left := make([]float64, k)
+	for i := range left {
+		left[i] = size[i] * cov[i*k+i]
+	}
+	columns := make([]float64, min(k, pivots)*k) // each a row
+	r := 0
+	for ; r < min(k, pivots); r++ {
+		p := 0
+		for i, v := range left {
+			if v > left[p] {
+				p = i
+			}
+		}
+		if !(left[p] > noKernel*total) {
+			break
+		}
+		row := columns[r*k:][:k]
+		for i := range row {
+			row[i] = math.Sqrt(size[i]*size[p]) * cov[p*k+i]
+		}
+		for b := range r {
+			before := columns[b*k:][:k]
+			add(-before[p], before, row)
+		}
+		blasOf.Dscal(k, 1/math.Sqrt(left[p]), row, 1)
+		for i, v := range row {
+			left[i] -= v * v
+		}
+	}
+	if r == 0 {
+		return basis{}
+	}
+	gram, values := make([]float64, r*r), make([]float64, r)
+	blasOf.Dgemm(blas.NoTrans, blas.Trans, r, r, k, 1, columns, k, columns, k, 0, gram, r)
+	if !lapackOf.Dsyev('V', 'U', r, gram, r, values, make([]float64, 3*r), 3*r) {
+		return basis{}
+	}
+	out := basis{rank: min(r, maxFeatures)}
+	out.l = make([]float64, k*out.rank)
+	for b := range out.rank {
+		for c := range r {
+			for i, v := range columns[c*k:][:k] {
+				out.l[i*out.rank+b] += gram[c*r+r-1-b] * v / math.Sqrt(size[i])
+			}
+		}
+	}
+	return out
+}
+
+// factorOf returns L with L L' = H exp(-D/l) H for a length l in units of g.unit, for places that stand for groups of
+// some size each: H takes away the mean over all. Eigenvalues below kernelCut of the largest are left out. It takes the
+// O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
+//
+// With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
+func (g *Geometry) factorOf(length float64, places []int, size []float64) (basis, error) {
+	k := len(places)
+	a, total := g.exponential(length, places), blasOf.Dasum(k, size, 1)
 	center(a, size, total)
 	for x := range k {
 		for y := range k {
@@ -209,7 +309,7 @@ func (g *Geometry) factorOf(length float64, places []int, size []float64) (basis
 		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, length)
 	}
 	// Rounding leaves eigenvalues of k epsilon where there is nothing: all places at one point, or k = 1.
-	cut := max(kernelCut*values[k-1], 1e-13*total)
+	cut := max(kernelCut*values[k-1], noKernel*total)
 	rank := 0
 	for rank < k && values[k-1-rank] > cut {
 		rank++

@@ -49,7 +49,7 @@ type Result struct {
 }
 
 const (
-	// maxPlaces is the largest k of which Map takes every place by itself: eigenvectors take O(k^3).
+	// maxPlaces is the largest k of which Map takes every place by itself: a model takes O(k^3).
 	maxPlaces = 1000
 	// roughGroups and fineGroups are the numbers of groups of places above: for a first map, which says where groups
 	// must be small and which models are likely, and for the second. The map within a group is the prior's.
@@ -58,9 +58,8 @@ const (
 	doubtful = 10
 )
 
-// negligible is how far a log-weight is below the largest when it is left out: e^-40 is less than the rounding of the
-// others.
-const negligible = 40
+// negligible is how far a log-weight is below the largest when it is left out: e^-20 is next to nothing.
+const negligible = 20
 
 // Map returns the posterior mean of the map, to Laplace's approximation, under a prior over smooth and rough maps:
 //
@@ -87,7 +86,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 	}
 	g := p.Geometry
 	if len(f.prior) <= places {
-		a, err := f.average(ctx, g.root, nil, s)
+		a, err := f.average(ctx, g.kernel, nil, s)
 		if err != nil {
 			return Result{}, err
 		}
@@ -107,8 +106,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 			return Result{}, err
 		}
 		c := f.coarse(by)
-		c.first = by.sum(theta)
-		a, err = c.average(ctx, func(n int) (basis, error) { return g.factor(n, by.centers, by.size) }, chosen, half)
+		a, err = c.average(ctx, func(n int) (kernel, error) { return g.kernelOf(n, by.centers, by.size) }, chosen, half)
 		if err != nil {
 			return Result{}, err
 		}
@@ -137,54 +135,107 @@ type average struct {
 }
 
 // average fits the models, but for those that are not chosen; nil is all. The guess is one of them.
-func (f *fit) average(ctx context.Context, root func(n int) (basis, error), chosen []bool, s Settings) (average, error) {
+func (f *fit) average(
+	ctx context.Context, kernelOf func(n int) (kernel, error), chosen []bool, s Settings,
+) (average, error) {
 	n := 1 + len(lengths)*len(roughnesses)
 	a := average{make([]float64, n), make([][]float64, n), make([][]float64, n), make([]float64, n)}
-	smooth, err := root(len(lengths) - 1)
+	longest, err := kernelOf(len(lengths) - 1)
 	if err != nil {
 		return a, err
 	}
+	smooth := longest.smooth
 	// The guess has the log-likelihood 0: all others are relative to it.
 	a.maps[0], a.features[0] = f.prior, smooth.features(f.prior)
-	best := 0.0
+	for m := range a.logs[1:] {
+		a.logs[1+m] = math.Inf(-1)
+	}
 	s.progress(1, n)
-	m := 0
+	w := walk{fit: f, ctx: ctx, average: a, chosen: chosen, smooth: smooth}
 	for l := range lengths {
 		if err := ctx.Err(); err != nil {
 			return a, err
 		}
-		begun := false
-		for _, tau := range roughnesses {
-			m++
-			a.logs[m] = math.Inf(-1)
-			if chosen != nil && !chosen[m] {
-				s.progress(m+1, n)
-				continue
-			}
-			if !begun {
-				r, err := root(l)
-				if err != nil {
-					return a, err
-				}
-				f.begin(r)
-				begun = true
-			}
-			prior := -tau - math.Log(float64(n-1))
-			evidence, err := f.mode(ctx, tau, best-prior-negligible)
-			if err != nil {
-				return a, err
-			}
-			if a.logs[m] = evidence + prior; a.logs[m] > best-negligible {
-				best = max(best, a.logs[m])
-				a.maps[m], a.features[m] = f.at.theta, smooth.features(f.at.theta)
-				if a.logs[m] > best-doubtful { // others have next to no part in the signal
-					a.variance[m] = f.variance(smooth)
-				}
-			}
-			s.progress(m+1, n)
+		c, err := kernelOf(l)
+		if err != nil {
+			return a, err
 		}
+		if err := w.length(l, c); err != nil {
+			return a, err
+		}
+		s.progress(1+(l+1)*len(roughnesses), n)
 	}
 	return a, nil
+}
+
+// walk goes from model to model: each begins at the map of one that is near it.
+type walk struct {
+	*fit
+	ctx     context.Context
+	average average
+	chosen  []bool // nil: all
+	smooth  basis
+
+	best  float64   // of the log-weights
+	from  int       // the best roughness of the last length, where the next one begins
+	start []float64 // logarithm of its map, or nil
+}
+
+// length fits the models of a length: from the best roughness of the last one up, and then down. Weights of a length
+// rise to some roughness and fall from there, so none is looked at beyond one that is lower than the one before and
+// negligible.
+func (w *walk) length(l int, c kernel) error {
+	w.begin(c, w.start)
+	first, from, top := *w.fit, w.from, math.Inf(-1)
+	walk := func(from, step int) error {
+		last := top // of the model before, or above it
+		for t := from; 0 <= t && t < len(roughnesses); t += step {
+			m := 1 + l*len(roughnesses) + t
+			if w.chosen != nil && !w.chosen[m] {
+				continue
+			}
+			v, err := w.model(m, roughnesses[t])
+			if err != nil {
+				return err
+			}
+			if math.IsInf(top, -1) { // the way down begins here, too
+				first = *w.fit
+			}
+			if v > top {
+				top, w.from, w.start = v, t, w.at.f
+			}
+			if v < last && v < w.best-negligible {
+				break
+			}
+			last = v
+		}
+		return nil
+	}
+	if err := walk(from, 1); err != nil {
+		return err
+	}
+	*w.fit = first
+	return walk(from-1, -1)
+}
+
+// model fits one, and returns its log-weight.
+func (w *walk) model(m int, tau float64) (float64, error) {
+	a := w.average
+	prior := -tau - math.Log(float64(len(a.logs)-1))
+	evidence, err := w.mode(w.ctx, tau, w.best-prior-negligible)
+	if err != nil {
+		return 0, err
+	}
+	v := evidence + prior
+	if v > w.best-negligible {
+		w.best = max(w.best, v)
+		a.logs[m] = v
+		a.maps[m], a.features[m] = w.at.theta, w.smooth.features(w.at.theta)
+		if v > w.best-doubtful { // others have next to no part in the signal
+			a.variance[m] = w.variance(w.smooth)
+		}
+	}
+	return v, nil
 }
 
 // theta is the average map.

@@ -15,15 +15,22 @@ var (
 	lapackOf lapack.Implementation
 )
 
-// fit looks for the most probable map of a model. With z normal of unit covariance and theta = u exp(tau L z) / Z, that
-// is the maximum of
+// fit looks for the most probable map of a model. With f normal of covariance tau^2 K and theta = u exp(f) / Z, that is
+// the maximum of
 //
-//	sum_j c_j log(q_j / guess_j) - |z|^2 / 2,   q = theta P
+//	sum_j c_j log(q_j / guess_j) - a'f / 2,   q = theta P,   f = tau^2 K a
 //
-// found by Fisher scoring: the matrix of a step is I + W, W = A diag(N/q) A', A = tau L' diag(theta) (P - 1q').
+// found by Fisher scoring. The gradient in f is g - a, where g_i = theta_i (sum_j P_ij c_j / q_j - N), so that a = g at
+// the mode. The matrix of a step is 1 + S tau^2 K, where
 //
-// W is dear, and steps are cheap. So W is computed at the mode, where the evidence needs it, and again only if steps
-// gain too little; the next roughness begins at the same theta, where it is the same but for the factor tau^2.
+//	S = V V',   V = diag(theta) (P - 1 q') diag(N/q)^1/2
+//
+// is the information of the counts about f. By Woodbury's formula a step needs no more than a factor of
+// M = 1 + tau^2 T' K T, for any T with T T' = S, and the evidence no more than det M.
+//
+// M is dear, and steps are cheap. So T' K T is computed at the mode, where the evidence needs it, and again only if
+// steps gain too little; the next roughness begins at the same theta, where it is the same. See Rasmussen and Williams,
+// Gaussian Processes for Machine Learning, 2006, 3.4, for such an iteration.
 type fit struct {
 	channel *Channel
 	counts  []float64
@@ -32,96 +39,91 @@ type fit struct {
 	guess   []float64 // prior P
 	slack   float64   // rounding of a log-likelihood
 
-	root  basis
-	fresh bool // no model of this root is done
+	cov   []float64 // K, k x k
+	fresh bool      // no model of this K is done
 	tau   float64
 	at    point
-	first []float64 // the map of the first model of the root before
 	information
 }
 
 // point is a map of a model.
 type point struct {
-	z, theta, q []float64
-	value       float64
+	a, f     []float64
+	theta, q []float64
+	value    float64
 }
 
-// information is W / tau^2 at some theta. Directions of which the counts say next to nothing are kept as a diagonal.
+// information is S at some theta.
 type information struct {
-	diag   []float64 // of all directions
-	active []int     // the others, ascending
-	moved  float64   // gain since
-	gram   []float64 // |active| x |active|, lower triangle
+	wide  int       // columns of T
+	t     []float64 // T, k x wide
+	gram  []float64 // T' K T, of which the lower triangle is used
+	moved float64   // gain since
 
-	factor []float64 // Cholesky's, of I + tau^2 gram
-	logdet float64   // of I + W, too large by no more than 4 idle
+	// M = 1 + F F', if it has few directions, and the factor is that of 1 + F' F; else it is that of M.
+	few    bool
+	rank   int       // columns of F
+	low    []float64 // F, wide x rank
+	factor []float64 // lower triangle
+	logdet float64   // of M
 }
 
 const (
 	maxSteps = 50   // three to ten are usual
-	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has W at its point
-	patience = 10   // steps that cost as much as W
+	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has M at its point
+	patience = 10   // steps that cost as much as M
 	leastT   = 1e-3 // of a step's length in the line search
-	// idle is the sum of tau^2 diag over the directions that are not active. By the inequalities of Fischer and of
-	// Hadamard, log det(I + W) is between that of the active part and that plus the sum of log(1 + tau^2 diag).
-	idle  = 0.02
+	// idle is the largest trace of E = M - 1 - F F', which is positive semidefinite. It adds to log det(1 + F F') between
+	// 0 and the sum of log(1 + E_ii), by Hadamard's inequality, and that sum is taken: log det M is too large by no more
+	// than idle, and the evidence too small by no more than half of that.
+	idle  = 0.3
 	block = 256 // outputs at a time of a gram matrix: their part of 500 rows is a megabyte
 	// leastShare keeps a quotient of a count and a probability finite. No probability that matters is as small.
 	leastShare = 1e-280
-	// leastLog is where the logarithm of a map is cut for a start elsewhere.
+	// leastLog is where the logarithm of a density of groups is cut.
 	leastLog = 50
 )
 
-// begin starts the models of one kernel at the map where those of the last one began.
-func (f *fit) begin(r basis) {
-	f.root = r
-	f.fresh = true
+// begin starts the models of one kernel at the map whose logarithm is given, or at the guess if that is better.
+func (f *fit) begin(c kernel, logs []float64) {
+	k := len(f.prior)
+	f.cov, f.fresh, f.few, f.tau = c.cov, true, true, 1
+	f.at = f.move(make([]float64, k), make([]float64, k))
+	if logs == nil || c.root == nil {
+		return
+	}
+	// K a = logs, but for a constant, where the sum of a is 0.
+	a, one := slices.Clone(logs), slices.Repeat([]float64{1}, k)
+	for _, x := range [][]float64{a, one} {
+		blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, k, c.root, k, x, 1)
+		blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, k, c.root, k, x, 1)
+	}
+	sum, all := 0.0, 0.0
+	for i := range a {
+		sum, all = sum+a[i], all+one[i]
+	}
+	add(-sum/all, one, a)
+	blasOf.Dgemv(blas.NoTrans, k, k, 1, f.cov, k, a, 1, 0, one, 1)
+	if p := f.move(a, one); p.value > f.at.value {
+		f.at = p
+	}
 }
 
-// project returns the z whose map is closest to theta, in the logarithm.
-func (f *fit) project(theta []float64) []float64 {
-	k, r := len(f.prior), f.root.rank
-	z, logs := make([]float64, r), make([]float64, k)
-	if r == 0 || theta == nil {
-		return z
-	}
-	for i, t := range theta {
-		if t > 0 { // not so small that it says nothing
-			logs[i] = max(math.Log(t/f.prior[i]), -leastLog)
-		}
-	}
-	blasOf.Dgemv(blas.Trans, k, r, 1/f.tau, f.root.l, r, logs, 1, 0, z, 1)
-	for b := range z {
-		norm := 0.0
-		for i := range k {
-			norm += f.root.l[i*r+b] * f.root.l[i*r+b]
-		}
-		z[b] /= norm
-	}
-	return z
-}
-
-// move returns the map of the model at z.
-func (f *fit) move(z []float64) point {
-	k, r := len(f.prior), f.root.rank
-	p := point{z: z, theta: make([]float64, k), q: make([]float64, len(f.counts))}
-	if r > 0 {
-		blasOf.Dgemv(blas.NoTrans, k, r, f.tau, f.root.l, r, z, 1, 0, p.theta, 1)
-	}
+// move returns the map of the model with the given a and f.
+func (f *fit) move(a, logs []float64) point {
+	p := point{a: a, f: logs, theta: make([]float64, len(a)), q: make([]float64, len(f.counts))}
 	largest := math.Inf(-1)
 	for i, u := range f.prior {
 		if u > 0 {
-			largest = max(largest, p.theta[i])
+			largest = max(largest, logs[i])
 		}
 	}
 	sum := 0.0
 	for i, u := range f.prior {
-		v := 0.0
 		if u > 0 {
-			v = u * math.Exp(p.theta[i]-largest)
+			p.theta[i] = u * math.Exp(logs[i]-largest)
+			sum += p.theta[i]
 		}
-		p.theta[i] = v
-		sum += v
 	}
 	for i := range p.theta {
 		p.theta[i] /= sum
@@ -132,9 +134,7 @@ func (f *fit) move(z []float64) point {
 			p.value += c * logRatio(p.q[j], f.guess[j])
 		}
 	}
-	for _, v := range z {
-		p.value -= v * v / 2
-	}
+	p.value -= dot(a, logs) / 2
 	return p
 }
 
@@ -146,30 +146,24 @@ func logRatio(a, b float64) float64 {
 	return math.Log(a) - math.Log(b)
 }
 
-// mode moves to the mode for a roughness and returns Laplace's log-evidence, relative to the guess. It is not computed,
-// and -Inf, if it is below least.
+// mode moves to the mode for a roughness and returns Laplace's log-evidence, relative to the guess. It is rough if it
+// is far below least.
 func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
-	fresh, last := f.fresh, f.tau
-	f.fresh, f.tau = false, tau
-	if fresh {
-		f.at = f.move(f.project(f.first))
-	} else {
-		z := slices.Clone(f.at.z)
-		blasOf.Dscal(len(z), last/tau, z, 1)
-		f.at = f.move(z)
-	}
-	if fresh || tau > 2*last { // then what was idle may not be
+	a := slices.Clone(f.at.a) // of the same f
+	blasOf.Dscal(len(a), f.tau/tau*(f.tau/tau), a, 1)
+	f.at.value += dot(f.at.a, f.at.f)/2 - dot(a, f.at.f)/2
+	f.at.a, f.tau = a, tau
+	if f.fresh {
 		f.inform()
+		f.fresh = false
 	}
 	f.decompose()
 	if err := f.climb(ctx); err != nil {
 		return 0, err
 	}
-	if fresh {
-		f.first = f.at.theta
-	}
-	if !(f.at.value > least) { // log det(I + W) > 0
-		return math.Inf(-1), nil
+	// M at the last point but some is close: what is far too low with it is too low.
+	if v := f.at.value - f.logdet/2; !(v > least-negligible) {
+		return v, nil
 	}
 	if f.moved > gainGoal {
 		f.inform()
@@ -205,11 +199,12 @@ func (f *fit) climb(ctx context.Context) error {
 
 // advance takes a step, and returns what it gains and whether it is of full length.
 func (f *fit) advance() (gain float64, full bool) {
-	step := f.direction()
+	da, df := f.direction()
 	for t := 1.0; t >= leastT; t /= 2 {
-		z := slices.Clone(f.at.z)
-		add(t, step, z)
-		if next := f.move(z); next.value >= f.at.value-f.slack { // false for NaN
+		a, logs := slices.Clone(f.at.a), slices.Clone(f.at.f)
+		add(t, da, a)
+		add(t, df, logs)
+		if next := f.move(a, logs); next.value >= f.at.value-f.slack { // false for NaN
 			gain, f.at = next.value-f.at.value, next
 			f.moved += math.Abs(gain)
 			return gain, t == 1
@@ -218,141 +213,191 @@ func (f *fit) advance() (gain float64, full bool) {
 	return 0, false
 }
 
-// direction returns (I + W)^-1 times the gradient.
-func (f *fit) direction() []float64 {
+// direction returns (1 + S tau^2 K)^-1 (g - a), and tau^2 K times that.
+func (f *fit) direction() (da, df []float64) {
 	k, kv := f.channel.Dims()
-	r := f.root.rank
-	step := make([]float64, r)
-	if r == 0 {
-		return step
-	}
 	ratio, g := make([]float64, kv), make([]float64, k)
 	for j, c := range f.counts {
 		ratio[j] = c / max(f.at.q[j], leastShare)
 	}
 	f.channel.back(ratio, g)
 	for i, t := range f.at.theta {
-		g[i] = t*g[i] - t*f.n
+		g[i] = t*g[i] - t*f.n - f.at.a[i]
 	}
-	blasOf.Dgemv(blas.Trans, k, r, f.tau, f.root.l, r, g, 1, 0, step, 1)
-	add(-1, f.at.z, step)
-	return f.solve(step)
+	return g, f.solve(g)
 }
 
-// solve returns (I + W)^-1 x.
+// solve replaces x by (1 + S tau^2 K)^-1 x, and returns tau^2 K times that.
 func (f *fit) solve(x []float64) []float64 {
-	out := slices.Clone(x)
-	m := len(f.active)
-	part := make([]float64, m)
-	for a, b := range f.active {
-		part[a] = out[b]
+	k := len(x)
+	y, w := make([]float64, k), make([]float64, f.wide)
+	blasOf.Dgemv(blas.NoTrans, k, k, f.tau*f.tau, f.cov, k, x, 1, 0, y, 1)
+	blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, y, 1, 0, w, 1)
+	f.divide(w)
+	blasOf.Dgemv(blas.NoTrans, k, f.wide, -1, f.t, f.wide, w, 1, 1, x, 1)
+	blasOf.Dgemv(blas.NoTrans, k, k, f.tau*f.tau, f.cov, k, x, 1, 0, y, 1)
+	return y
+}
+
+// divide replaces x by M^-1 x.
+func (f *fit) divide(x []float64) {
+	y, n := x, f.wide
+	if f.few {
+		if f.rank == 0 {
+			return
+		}
+		y = make([]float64, f.rank)
+		blasOf.Dgemv(blas.Trans, n, f.rank, 1, f.low, f.rank, x, 1, 0, y, 1)
 	}
-	if m > 0 {
-		lapackOf.Dpotrs(blas.Lower, m, 1, f.factor, m, part, 1)
+	r := len(y)
+	blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, r, f.factor, r, y, 1)
+	blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, r, f.factor, r, y, 1)
+	if f.few {
+		blasOf.Dgemv(blas.NoTrans, n, r, -1, f.low, r, y, 1, 1, x, 1)
 	}
-	for b, d := range f.diag {
-		out[b] /= 1 + f.tau*f.tau*d
-	}
-	for a, b := range f.active {
-		out[b] = part[a]
-	}
-	return out
 }
 
 // inform computes the information at the point.
 func (f *fit) inform() {
 	k, kv := f.channel.Dims()
-	r := f.root.rank
-	f.diag, f.moved = make([]float64, r), 0
-	if r == 0 {
-		f.active = nil
+	f.moved = 0
+	root := make([]float64, kv) // of N/q
+	for j, q := range f.at.q {
+		root[j] = math.Sqrt(f.n / max(q, leastShare))
+	}
+	f.wide, f.t = kv, make([]float64, k*kv)
+	for i, t := range f.at.theta {
+		row := f.t[i*kv:][:kv]
+		if t == 0 {
+			continue
+		}
+		for j, p := range f.channel.row(i) {
+			row[j] = t * (p - f.at.q[j]) * root[j]
+		}
+	}
+	if kv <= 2*k {
+		f.byOutputs(root)
 		return
 	}
-	m, mean := make([]float64, k*r), make([]float64, r)
-	for i, t := range f.at.theta {
-		row := m[i*r:][:r]
-		add(t, f.root.l[i*r:][:r], row)
+	f.byPlaces()
+}
+
+// byOutputs computes the gram matrix for T = V, which for a policy is the work of some rows per run.
+func (f *fit) byOutputs(root []float64) {
+	k, kv := f.channel.Dims()
+	theta, q := f.at.theta, f.at.q
+	weighed, mean := make([]float64, k*k), make([]float64, k) // diag(theta) K and theta' K
+	for i, t := range theta {
+		row := weighed[i*k:][:k]
+		add(t, f.cov[i*k:][:k], row)
 		add(1, row, mean)
 	}
-	a := make([]float64, kv*r)
-	f.channel.times(m, r, a)
-	for j, q := range f.at.q {
-		s := math.Sqrt(f.n / max(q, leastShare))
-		row := a[j*r:][:r]
-		for b, v := range row {
-			v = s * (v - q*mean[b])
-			row[b] = v
-			f.diag[b] += v * v
+	half := make([]float64, kv*k) // P' diag(theta) K
+	f.channel.times(weighed, k, half)
+	other, means := make([]float64, k*kv), make([]float64, kv) // diag(theta) K diag(theta) (P - 1 q'), and its sums
+	for i, t := range theta {
+		if t == 0 {
+			continue
+		}
+		row := other[i*kv:][:kv]
+		for j, q := range q {
+			row[j] = t * (half[j*k+i] - q*mean[i])
+		}
+		add(1, row, means)
+	}
+	f.gram = make([]float64, kv*kv)
+	f.channel.times(other, kv, f.gram)
+	for j, q := range q {
+		row := f.gram[j*kv:][:j+1]
+		for h := range row {
+			row[h] = root[j] * root[h] * (row[h] - q*means[h])
 		}
 	}
-	f.active = active(f.diag, idle/(f.tau*f.tau))
-	n := len(f.active)
-	f.gram = make([]float64, n*n)
-	rows := make([]float64, n*min(kv, block))
-	for from := 0; from < kv && n > 0; from += block {
+}
+
+// byPlaces replaces V by a factor of S with as many columns as S has directions, and computes its gram matrix.
+func (f *fit) byPlaces() {
+	k, kv := f.channel.Dims()
+	s, part := make([]float64, k*k), make([]float64, k*block)
+	for from := 0; from < kv; from += block {
 		wide := min(block, kv-from)
-		for c, b := range f.active {
-			for j := range wide {
-				rows[c*wide+j] = a[(from+j)*r+b]
-			}
+		for i := range k {
+			copy(part[i*wide:][:wide], f.t[i*kv+from:])
 		}
-		blasOf.Dsyrk(blas.Lower, blas.NoTrans, n, wide, 1, rows, wide, 1, f.gram, n)
+		blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, wide, 1, part, wide, 1, s, k)
 	}
+	order, work := make([]int, k), make([]float64, 2*k)
+	rank, _ := lapackOf.Dpstrf(blas.Lower, k, s, k, order, -1, work)
+	rank = max(rank, 1) // of S = 0, the column is 0
+	f.wide, f.t = rank, make([]float64, k*rank)
+	for b, i := range order {
+		copy(f.t[i*rank:][:rank], s[b*k:][:min(b+1, rank)])
+	}
+	half := make([]float64, k*rank)
+	f.gram = make([]float64, rank*rank)
+	blasOf.Dgemm(blas.NoTrans, blas.NoTrans, k, rank, k, 1, f.cov, k, f.t, rank, 0, half, rank)
+	blasOf.Dgemm(blas.Trans, blas.NoTrans, rank, rank, k, 1, f.t, rank, half, rank, 0, f.gram, rank)
 }
 
-// active returns the indices of all but the least entries, whose sum is at most rest.
-func active(diag []float64, rest float64) []int {
-	order := make([]int, len(diag))
-	for b := range order {
-		order[b] = b
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case diag[a] < diag[b]:
-			return -1
-		case diag[a] > diag[b]:
-			return 1
-		}
-		return 0
-	})
-	n := 0
-	for sum := 0.0; n < len(order); n++ {
-		if sum += diag[order[n]]; !(sum <= rest) {
-			break
-		}
-	}
-	out := order[n:]
-	slices.Sort(out)
-	return out
-}
-
-// decompose factors I + W.
+// decompose factors M.
 func (f *fit) decompose() {
-	n := len(f.active)
-	scale := f.tau * f.tau
-	f.logdet = 0
-	f.factor = make([]float64, n*n)
+	n := f.wide
+	scaled := make([]float64, n*n)
+	for b := range n {
+		for c, v := range f.gram[b*n:][:b+1] {
+			scaled[b*n+c] = f.tau * f.tau * v
+		}
+	}
+	if f.few = f.few && f.pivot(scaled); f.few { // with more roughness, there are more directions
+		return
+	}
+	f.factor = scaled
 	// Rounding of a gram matrix is relative to its diagonal: with very many counts, 1 may be too little.
-	for more := 0.0; n > 0; more = 4*more + 0x1p-50 {
-		for i := range n {
-			for j := range i + 1 {
-				f.factor[i*n+j] = scale * f.gram[i*n+j]
-			}
-			f.factor[i*n+i] += 1 + more*f.factor[i*n+i]
+	for more := 0.0; ; more = 4*more + 0x1p-50 {
+		f.factor = slices.Clone(scaled)
+		for b := range n {
+			f.factor[b*n+b] += 1 + more*scaled[b*n+b]
 		}
 		if lapackOf.Dpotrf(blas.Lower, n, f.factor, n) || more > 1 {
 			break
 		}
 	}
-	for a := range n {
-		f.logdet += 2 * math.Log(f.factor[a*n+a])
+	f.logdet = logdet(f.factor, n)
+}
+
+// pivot finds F, unless its rank is above a third of that of M.
+func (f *fit) pivot(scaled []float64) bool {
+	n := f.wide
+	left, order := slices.Clone(scaled), make([]int, n)
+	r, _ := lapackOf.Dpstrf(blas.Lower, n, left, n, order, idle/float64(n), make([]float64, 2*n))
+	if f.rank = r; 3*r > n {
+		return false
 	}
-	isActive := 0
-	for b, d := range f.diag {
-		if isActive < n && f.active[isActive] == b {
-			isActive++
-			continue
+	f.low, f.factor = make([]float64, n*r), make([]float64, r*r)
+	rest := 0.0
+	for b, to := range order {
+		row := f.low[to*r:][:r]
+		copy(row, left[b*n:][:min(b+1, r)])
+		rest += math.Log1p(max(0, scaled[to*n+to]-dot(row, row)))
+	}
+	for b := range r {
+		f.factor[b*r+b] = 1
+	}
+	if r > 0 {
+		blasOf.Dsyrk(blas.Lower, blas.Trans, r, n, 1, f.low, r, 1, f.factor, r)
+		if !lapackOf.Dpotrf(blas.Lower, r, f.factor, r) {
+			return false
 		}
-		f.logdet += math.Log1p(scale * d)
 	}
+	f.logdet = logdet(f.factor, r) + rest
+	return true
+}
+
+// logdet returns that of the square of a triangular matrix.
+func logdet(factor []float64, n int) float64 {
+	sum := 0.0
+	for b := range n {
+		sum += 2 * math.Log(factor[b*n+b])
+	}
+	return sum
 }

@@ -93,35 +93,29 @@ func (a average) ratio() float64 {
 
 // features are the shares of theta of the first columns.
 func (r basis) features(theta []float64) []float64 {
-	n := min(r.rank, maxFeatures)
-	out := make([]float64, n)
+	out := make([]float64, r.rank)
 	for i, t := range theta {
-		add(t, r.l[i*r.rank:][:n], out)
+		add(t, r.l[i*r.rank:][:r.rank], out)
 	}
 	return out
 }
 
-// variance is the sum of the posterior variances of the features: the trace of B (I + W)^-1 B' with B = tau F'
-// (diag(theta) - theta theta') L.
+// variance is the sum of the posterior variances of the features: the trace of B (tau^2 K - tau^2 K T M^-1 T' tau^2 K)
+// B' with B = F' (diag(theta) - theta theta').
 func (f *fit) variance(smooth basis) float64 {
-	r, n := f.root.rank, min(smooth.rank, maxFeatures)
-	if r == 0 || n == 0 {
-		return 0
-	}
-	b, weighed := make([]float64, n*r), make([]float64, len(f.prior)*n)
-	for i, t := range f.at.theta {
-		add(t*f.tau, smooth.l[i*smooth.rank:][:n], weighed[i*n:][:n])
-	}
-	blasOf.Dgemm(blas.Trans, blas.NoTrans, n, r, len(f.prior), 1, weighed, n, f.root.l, r, 0, b, r)
-	mean, at := make([]float64, r), smooth.features(f.at.theta)
-	blasOf.Dgemv(blas.Trans, len(f.prior), r, f.tau, f.root.l, r, f.at.theta, 1, 0, mean, 1)
+	k, n := len(f.prior), smooth.rank
+	at := smooth.features(f.at.theta)
 	sum := 0.0
+	b, kb, y := make([]float64, k), make([]float64, k), make([]float64, f.wide)
 	for c := range n {
-		row := b[c*r:][:r]
-		add(-at[c], mean, row)
-		for d, v := range f.solve(row) {
-			sum += v * row[d]
+		for i, t := range f.at.theta {
+			b[i] = t * (smooth.l[i*n+c] - at[c])
 		}
+		blasOf.Dgemv(blas.NoTrans, k, k, f.tau*f.tau, f.cov, k, b, 1, 0, kb, 1)
+		blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, kb, 1, 0, y, 1)
+		before := slices.Clone(y)
+		f.divide(y)
+		sum += dot(b, kb) - dot(before, y)
 	}
 	return max(sum, 0)
 }

@@ -1,0 +1,134 @@
+package estimate
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// fitOf begins the models of a length on a grid.
+func fitOf(t *testing.T, rows, cols, length int, eps, share float64, n int) *fit {
+	t.Helper()
+	m, err := cost.NewGrid(rows, cols, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, dist := geometryOf(t, m)
+	channel := channelOf(t, discs(dist, eps, share))
+	r := rand.New(rand.NewPCG(uint64(n), 5))
+	f, err := newFit(Problem{Counts: drawCounts(r, channel, someTheta(r, g.K()), n), Channel: channel, Geometry: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := g.kernel(length)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.begin(c, nil)
+	return f
+}
+
+// TestInformation holds both ways to the factor of M, in few directions and in many, against the definition: the
+// determinant of 1 + tau^2 S K, and (1 + tau^2 S K)^-1 x.
+func TestInformation(t *testing.T) {
+	for _, c := range []struct {
+		eps, tau float64
+		n        int
+		few      bool
+	}{{.5, .6, 300, true}, {1, .6, 100, true}, {1, 1.2, 5000, false}, {4, 4, 1e6, false}} {
+		f := fitOf(t, 6, 7, 2, c.eps, .2, c.n)
+		f.tau = c.tau
+		f.inform()
+		k, _ := f.channel.Dims()
+		rows := make([][]float64, k)
+		for i := range rows {
+			rows[i] = f.channel.row(i)
+		}
+		s := mat.NewDense(k, k, nil) // 1 + tau^2 S K, entry by entry
+		for a, u := range f.at.theta {
+			for b, v := range f.at.theta {
+				info := 0.0
+				for j, q := range f.at.q {
+					info += u * v * (rows[a][j] - q) * (rows[b][j] - q) * f.n / q
+				}
+				for d := range k {
+					s.Set(a, d, s.At(a, d)+c.tau*c.tau*info*f.cov[b*k+d])
+				}
+			}
+			s.Set(a, a, s.At(a, a)+1)
+		}
+		want, _ := mat.LogDet(s)
+		x, solved := make([]float64, k), mat.NewVecDense(k, nil)
+		for i := range x {
+			x[i] = math.Sin(float64(i))
+		}
+		if err := solved.SolveVec(s, mat.NewVecDense(k, append([]float64(nil), x...))); err != nil {
+			t.Fatal(err)
+		}
+		check := func(how string, slack float64) {
+			f.decompose()
+			// Rounding is some k of 2^-52 relative to the largest entries, 10^6.
+			if d := f.logdet - want; !(d >= -1e-6 && d <= slack+1e-6) {
+				t.Errorf("%+v, %s: log det %v, want %v", c, how, f.logdet, want)
+			}
+			got := append([]float64(nil), x...)
+			f.solve(got)
+			far, size := 0.0, 0.0
+			for i, v := range got {
+				far, size = far+(v-solved.AtVec(i))*(v-solved.AtVec(i)), size+x[i]*x[i]
+			}
+			// What is left out is E of norm idle at most, and S K is no larger for it; rounding is as above.
+			if !(math.Sqrt(far/size) <= slack+1e-6) {
+				t.Errorf("%+v, %s: a solution is off by %v", c, how, math.Sqrt(far/size))
+			}
+		}
+		f.few = true
+		f.decompose()
+		if f.few != c.few {
+			t.Errorf("%+v: few directions: %v", c, f.few)
+		}
+		f.few = true
+		check("by outputs, pivots", idle)
+		f.few = false
+		check("by outputs", 0)
+		f.byPlaces()
+		f.few = false
+		check("by places", 0)
+	}
+}
+
+// TestStart holds that a start at a map is that map, where the kernel has it, and not worse than the guess.
+func TestStart(t *testing.T) {
+	f := fitOf(t, 5, 5, 1, 2, .2, 3000)
+	if _, err := f.mode(context.Background(), 1.2, math.Inf(-1)); err != nil {
+		t.Fatal(err)
+	}
+	at := f.at
+	for length := range lengths {
+		g := fitOf(t, 5, 5, length, 2, .2, 3000)
+		m, err := cost.NewGrid(5, 5, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		geometry, _ := geometryOf(t, m)
+		c, err := geometry.kernel(length)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.begin(c, at.f)
+		if g.at.value < 0 {
+			t.Errorf("length %d: a start of value %v, and the guess has 0", length, g.at.value)
+		}
+		for i, v := range g.at.theta {
+			// The root has indefinite added to eigenvalues of 0.01 and more.
+			if !(math.Abs(v-at.theta[i]) <= 1e-6) {
+				t.Errorf("length %d, place %d: share %v, want %v", length, i, v, at.theta[i])
+			}
+		}
+	}
+}
