@@ -11,12 +11,13 @@ import (
 )
 
 // TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself: half as many groups as
-// places, as at the size from which Map has groups. The limits are those of the documentation.
+// places, as at the size from which Map has groups. The limits are those of the documentation; there are more kinds of
+// maps than those on which the rule of the groups was chosen, and the seed is another.
 func TestCoarseLoss(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	const side, runs = 14, 3
+	const side, runs = 20, 1
 	m, err := cost.NewGrid(side, side, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -33,19 +34,28 @@ func TestCoarseLoss(t *testing.T) {
 		}
 		return r.Objective * side
 	}
-	r := rand.New(rand.NewPCG(5, 6))
+	r := rand.New(rand.NewPCG(2026, 18))
+	at := func(i int) (x, y float64) { return float64(i%side) / side, float64(i/side) / side }
 	bump := func(i int, x, y, sd float64) float64 {
-		dx, dy := float64(i%side)/side-x, float64(i/side)/side-y
-		return math.Exp(-(dx*dx+dy*dy)/(2*sd*sd)) / (sd * sd)
+		a, b := at(i)
+		return math.Exp(-((a-x)*(a-x)+(b-y)*(b-y))/(2*sd*sd)) / (sd * sd)
 	}
+	road := func(d float64) float64 { return math.Exp(-d * d / .0025) }
 	logs, cases := 0.0, 0
 	for _, truth := range []struct {
 		name    string
 		density func(i int) float64
 	}{
-		{"spread", func(i int) float64 { return .5 + bump(i, .4, .4, .3) }},
-		{"centres", func(i int) float64 { return .001 + .5*bump(i, .2, .3, .07) + .4*bump(i, .7, .6, .05) }},
-		{"point", func(i int) float64 { return 1e-5 + bump(i, .55, .35, .03) }},
+		{"spread", func(i int) float64 { return .5 + bump(i, .6, .45, .25) }},
+		{"centres", func(i int) float64 {
+			return .01 + .5*bump(i, .75, .2, .06) + .3*bump(i, .3, .4, .04) + .2*bump(i, .5, .8, .08)
+		}},
+		{"point", func(i int) float64 { return 1e-4 + bump(i, .3, .7, .03) }},
+		{"roads", func(i int) float64 {
+			x, y := at(i)
+			return .01 + road(x-.3) + road(y-.6) + .7*road((x-y)/math.Sqrt2)
+		}},
+		{"rough", func(int) float64 { return math.Exp(1.5 * r.NormFloat64()) }},
 	} {
 		theta := make([]float64, g.K())
 		for i := range theta {
@@ -72,7 +82,7 @@ func TestCoarseLoss(t *testing.T) {
 				fine, coarse = fine+w1(a.Theta, theta), coarse+w1(b.Theta, theta)
 			}
 			t.Logf("%s, %+v: every place %.3f, groups %.3f (%.3f)", truth.name, c, fine/runs, coarse/runs, coarse/fine)
-			if !(coarse <= 1.06*fine) {
+			if !(coarse <= 1.2*fine) {
 				t.Errorf("%s, %+v: %v with groups, %v without", truth.name, c, coarse/runs, fine/runs)
 			}
 			logs, cases = logs+math.Log(coarse/fine), cases+1

@@ -374,7 +374,7 @@ func TestMapSame(t *testing.T) {
 // units of rows and prior say nothing. Modes are found to gainGoal, and rounding may decide where they are left.
 //
 // Where a release is far likelier for some inputs than for others, the posterior may have several modes, and which one is
-// found may then depend on the order: in one of 300 of these worlds, which are more awkward than those of a policy.
+// found may then depend on the order: in one of 400 of these worlds, which are more awkward than those of a policy.
 func TestMapLaws(t *testing.T) {
 	const worlds = 400
 	differ := 0
