@@ -45,8 +45,9 @@ func TestReadmeMaps(t *testing.T) {
 		}
 		var maps []string
 		for _, cell := range cells[3:6] {
-			_, after, _ := strings.Cut(cell, ", ") // raw, map
-			maps = append(maps, strings.TrimSpace(after))
+			_, after, _ := strings.Cut(cell, ", ") // raw, map, EM
+			mean, _, _ := strings.Cut(after, ", ")
+			maps = append(maps, strings.TrimSpace(mean))
 		}
 		measured[strings.TrimSpace(cells[0])] = maps
 	}
