@@ -36,6 +36,9 @@ const (
 // outputs are taken to be the inputs. Above 400 places, 400 that are far from each other stand for all, and the disc
 // is at least two of them.
 //
+// The rule supposes a map that is spread. If nearly all devices are at one place, a larger disc makes a better map: its
+// rim says where the place is.
+//
 // c and p are as for NewGeometry, with its errors, without its O(k^2). devices and eps are at least 0, or the error is
 // ErrShape. The time is that of some 15 products of 400 x 400 matrices; ctx is looked at in between.
 func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (share float64, err error) {
