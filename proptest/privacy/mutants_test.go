@@ -14,6 +14,26 @@ import (
 	"github.com/wpm-go/wpm/proptest/internal/planted"
 )
 
+// sums allows a sum of lo of so many 2^B, and a sum of hi of no less than so many.
+func sums(most, least int64) VerifyFunc {
+	return func(eps *big.Rat, lo, hi []uint64, bits int) error {
+		e := exact.NewExpo(eps)
+		sl, sh := new(big.Int), new(big.Int)
+		for j := range lo {
+			if lo[j] > hi[j] || !e.Holds(hi[j], lo[j]) {
+				return errors.New("ratio")
+			}
+			sl.Add(sl, new(big.Int).SetUint64(lo[j]))
+			sh.Add(sh, new(big.Int).SetUint64(hi[j]))
+		}
+		total := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+		if sl.Cmp(new(big.Int).Mul(total, big.NewInt(most))) > 0 || sh.Cmp(new(big.Int).Mul(total, big.NewInt(least))) < 0 {
+			return errors.New("mass")
+		}
+		return nil
+	}
+}
+
 func TestVerifyLaws(t *testing.T) {
 	floats := func(eps *big.Rat, lo, hi []uint64, bits int) error {
 		var sl, sh float64
@@ -27,25 +47,6 @@ func TestVerifyLaws(t *testing.T) {
 			return errors.New("mass")
 		}
 		return nil
-	}
-	// sums allows a sum of lo of so many 2^B, and a sum of hi of no less than so many.
-	sums := func(most, least int64) VerifyFunc {
-		return func(eps *big.Rat, lo, hi []uint64, bits int) error {
-			e := exact.NewExpo(eps)
-			sl, sh := new(big.Int), new(big.Int)
-			for j := range lo {
-				if lo[j] > hi[j] || !e.Holds(hi[j], lo[j]) {
-					return errors.New("ratio")
-				}
-				sl.Add(sl, new(big.Int).SetUint64(lo[j]))
-				sh.Add(sh, new(big.Int).SetUint64(hi[j]))
-			}
-			total := new(big.Int).Lsh(big.NewInt(1), uint(bits))
-			if sl.Cmp(new(big.Int).Mul(total, big.NewInt(most))) > 0 || sh.Cmp(new(big.Int).Mul(total, big.NewInt(least))) < 0 {
-				return errors.New("mass")
-			}
-			return nil
-		}
 	}
 	planted.Laws(t, VerifyLaws(), refVerify, []planted.Error[VerifyFunc]{
 		{Name: "compares in floats", Impl: floats, Killed: []string{"PolytopeIf"}},
