@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
