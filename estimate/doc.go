@@ -41,8 +41,8 @@
 // whose weight counts. 400 places take 0.2 to 0.5 seconds of processor time, 900 take 1 to 6, and as many devices as
 // make the map clear take the longest. What depends on the distances alone, a tenth of that, is kept by a Geometry.
 // Above 1,000 places, groups stand for places. TestCoarseLoss compares the two on 400: W_1 to the truth grows by less
-// than 2 % on average, at up to 12 releases a place. With more of them, at a large eps, the counts may tell places apart
-// that a group holds together: with 25 releases a place at eps 4, W_1 grew by 45 % for masses without a pattern.
+// than 2 % on average, at up to 12 releases a place. With more of them, at a large eps, the counts may tell places
+// apart that a group holds together: with 25 releases a place at eps 4, W_1 grew by 45 % for masses without a pattern.
 //
 // Where an output is far likelier from some inputs than from others, the posterior may have several modes, and which
 // one is found may depend on the order of the places. TestMapLaws finds that in one of 400 worlds that are more awkward
