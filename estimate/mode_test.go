@@ -132,3 +132,49 @@ func TestStart(t *testing.T) {
 		}
 	}
 }
+
+// TestKernelIndefinite holds Map on symmetric tables that are the distances of nothing: the kernel is the nearest one
+// that is a covariance, and answers are distributions.
+func TestKernelIndefinite(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	none := 0
+	for range 20 {
+		const k = 9
+		m := &cost.Dense{K: k, Kv: k, Data: make([]float64, k*k)}
+		for i := range k {
+			for j := range i {
+				d := math.Exp(3 * r.NormFloat64())
+				m.Data[i*k+j], m.Data[j*k+i] = d, d
+			}
+		}
+		g, dist := geometryOf(t, m)
+		channel := channelOf(t, discs(dist, 3, .3))
+		for n := range lengths {
+			c, err := g.kernel(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var eigen mat.EigenSym
+			if !eigen.Factorize(mat.NewSymDense(k, append([]float64(nil), c.cov...)), false) {
+				t.Fatal("no eigenvalues")
+			}
+			if least := eigen.Values(nil)[0]; !(least >= -k*indefinite) {
+				t.Errorf("length %d: an eigenvalue of %v", n, least)
+			}
+			if c.root == nil {
+				none++
+			}
+		}
+		for _, n := range []int{3, 1000, 1e6} {
+			p := Problem{Counts: drawCounts(r, channel, someTheta(r, k), n), Channel: channel, Geometry: g}
+			res, err := Map(context.Background(), p, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkDistribution(t, res.Theta, k)
+		}
+	}
+	if none == 0 {
+		t.Error("all tables were distances of points")
+	}
+}
