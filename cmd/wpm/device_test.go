@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 	}
 	out := must(t, report, "evaluate", policy, truth)
 	if !strings.HasPrefix(out, "1 report against the truth of 1 user\n") ||
-		!strings.Contains(out, "\nbias             what clients draw from is not the mean of the private distributions: it is up to ") {
+		!strings.Contains(out, "\nBias  what clients draw from is not the mean of the private distributions: it is up to ") {
 		t.Error(out)
 	}
 	var got evaluation
