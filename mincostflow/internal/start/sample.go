@@ -1,0 +1,275 @@
+package start
+
+import "math"
+
+const (
+	// landmarks are how many columns a row is seen from, and how many rows a column.
+	landmarks = 8
+	// every is how many rows or columns form a group, unless the smaller problem would have more than mostCells.
+	every     = 4
+	mostCells = 1 << 24
+)
+
+// Problem is what the simplex has to solve. No slice of it is modified.
+type Problem struct {
+	Supply    []uint64 // units of the rows, all positive
+	Low, Room []uint64 // columns take Low to Low + Room units; those with neither take no part, and one does
+	// Row returns row i of the costs, finite numbers, valid until the next call; or false when there is no more time.
+	Row func(i int) ([]float64, bool)
+}
+
+// Work is a workspace. After Sample it holds the smaller problem, and after Plant the forest.
+type Work struct {
+	Smaller
+	Forest
+
+	p          Problem
+	rows, cols groups
+	best       best
+	column     []columnBest
+	order      []uint64
+}
+
+// Smaller is a problem of groups. Costs are row-major.
+type Smaller struct {
+	Supply    []uint64
+	Low, Room []uint64
+	Costs     []float64
+}
+
+// Row returns a row of the costs.
+func (s *Smaller) Row(i int) []float64 {
+	n := len(s.Low)
+	return s.Costs[i*n : (i+1)*n]
+}
+
+// Forget drops what belongs to the caller, and the costs if they are many.
+func (w *Work) Forget(cells int) {
+	w.p = Problem{}
+	if cap(w.Costs) > cells {
+		w.Costs = nil
+	}
+}
+
+// Sample makes the smaller problem of p, and reports whether there was time.
+func (w *Work) Sample(p Problem) bool {
+	w.p = p
+	w.rows.item, w.cols.item = w.rows.item[:0], w.cols.item[:0]
+	for i := range p.Supply {
+		w.rows.item = append(w.rows.item, int32(i))
+	}
+	for j, l := range p.Low {
+		if l > 0 || p.Room[j] > 0 {
+			w.cols.item = append(w.cols.item, int32(j))
+		}
+	}
+	if !w.look() {
+		return false
+	}
+	size := groupSize(len(w.rows.item), len(w.cols.item))
+	w.rows.cut(size)
+	w.cols.cut(size)
+	return w.collect()
+}
+
+// groupSize returns the size of groups of k rows and n columns.
+func groupSize(k, n int) int {
+	size := every
+	for (k+size-1)/size > mostCells/((n+size-1)/size) {
+		size++
+	}
+	return size
+}
+
+// look reads what rows and columns look like.
+func (w *Work) look() bool {
+	k, live := len(w.rows.item), w.cols.item
+	w.rows.look = grow(w.rows.look, k*landmarks)
+	w.cols.look = grow(w.cols.look, len(w.p.Low)*landmarks)
+	for i := range k {
+		row, ok := w.p.Row(i)
+		if !ok {
+			return false
+		}
+		look := w.rows.of(int32(i))
+		for l := range look {
+			look[l] = row[live[(2*l+1)*len(live)/(2*landmarks)]]
+		}
+	}
+	for l := range landmarks {
+		row, ok := w.p.Row((2*l + 1) * k / (2 * landmarks))
+		if !ok {
+			return false
+		}
+		for _, j := range live {
+			w.cols.of(j)[l] = row[j]
+		}
+	}
+	return true
+}
+
+// collect fills in the smaller problem.
+func (w *Work) collect() bool {
+	k, n := w.rows.len(), w.cols.len()
+	w.Supply, w.Low, w.Room = grow(w.Supply, k), grow(w.Low, n), grow(w.Room, n)
+	w.Costs = grow(w.Costs, k*n)
+	for r := range k {
+		w.Supply[r] = w.rows.sum(r, w.p.Supply)
+		row, ok := w.p.Row(int(w.rows.middle[r]))
+		if !ok {
+			return false
+		}
+		costs := w.Row(r)
+		for c, j := range w.cols.middle {
+			costs[c] = row[j]
+		}
+	}
+	for c := range n {
+		w.Low[c], w.Room[c] = w.cols.sum(c, w.p.Low), w.cols.sum(c, w.p.Room)
+	}
+	return true
+}
+
+// Blur is how far rows and columns are from the middles of their groups, as a part of how far they are from those of
+// others; as seen from the landmarks. It is some 0.05 for points of a plane, and 0.3 in 50 dimensions.
+func (w *Work) Blur() float64 { return max(w.rows.blur(), w.cols.blur()) }
+
+// groups cuts items into groups that look alike.
+type groups struct {
+	item   []int32 // group after group
+	size   int     // of a group; the last may be smaller
+	middle []int32 // the item of every group that is nearest to all of it
+	look   []float64
+}
+
+// of returns what item i looks like.
+func (g *groups) of(i int32) []float64 { return g.look[int(i)*landmarks:][:landmarks] }
+
+// len returns the number of groups.
+func (g *groups) len() int { return (len(g.item) + g.size - 1) / g.size }
+
+// group returns the items of group n.
+func (g *groups) group(n int) []int32 { return g.item[n*g.size : min((n+1)*g.size, len(g.item))] }
+
+// sum adds up the units of group n.
+func (g *groups) sum(n int, units []uint64) (sum uint64) {
+	for _, i := range g.group(n) {
+		sum += units[i]
+	}
+	return sum
+}
+
+// cut makes groups of so many items.
+func (g *groups) cut(size int) {
+	g.size = size
+	g.split(g.item)
+	g.middle = grow(g.middle, g.len())
+	for n := range g.middle {
+		g.middle[n] = g.nearest(g.group(n))
+	}
+}
+
+// split orders items so that runs of g.size are alike: it halves them by the landmark that tells most of them apart,
+// again and again.
+func (g *groups) split(items []int32) {
+	for len(items) > g.size {
+		half := (len(items) + g.size - 1) / g.size / 2 * g.size
+		g.halve(items, half, g.widest(items))
+		g.split(items[:half])
+		items = items[half:]
+	}
+}
+
+// widest returns the landmark from which items have the widest range.
+func (g *groups) widest(items []int32) (landmark int) {
+	lo, hi := [landmarks]float64(g.of(items[0])), [landmarks]float64(g.of(items[0]))
+	for _, i := range items[1:] {
+		for l, x := range g.of(i) {
+			if x < lo[l] {
+				lo[l] = x
+			} else if x > hi[l] {
+				hi[l] = x
+			}
+		}
+	}
+	for l := range landmarks {
+		if hi[l]-lo[l] > hi[landmark]-lo[landmark] {
+			landmark = l
+		}
+	}
+	return landmark
+}
+
+// halve puts the half items that are nearest to a landmark before the others, by quickselect.
+func (g *groups) halve(items []int32, half, landmark int) {
+	for len(items) > 1 {
+		pivot := g.of(items[len(items)/2])[landmark]
+		i, j := 0, len(items)-1
+		for i <= j {
+			for g.of(items[i])[landmark] < pivot {
+				i++
+			}
+			for g.of(items[j])[landmark] > pivot {
+				j--
+			}
+			if i <= j {
+				items[i], items[j] = items[j], items[i]
+				i++
+				j--
+			}
+		}
+		switch { // items up to j are at most the pivot, those from i at least
+		case half <= j:
+			items = items[:j+1]
+		case half > i:
+			items, half = items[i:], half-i
+		default:
+			return
+		}
+	}
+}
+
+// nearest returns the item with the least sum of distances to the others.
+func (g *groups) nearest(items []int32) int32 {
+	at, least := items[0], math.Inf(1)
+	for _, i := range items {
+		sum := 0.0
+		for _, o := range items {
+			sum += g.distance(i, o)
+		}
+		if sum < least {
+			at, least = i, sum
+		}
+	}
+	return at
+}
+
+// distance is how different two items look.
+func (g *groups) distance(i, o int32) float64 {
+	sum, y := 0.0, g.of(o)
+	for l, x := range g.of(i) {
+		sum += math.Abs(x - y[l])
+	}
+	return sum
+}
+
+// blur is Blur for rows or for columns.
+func (g *groups) blur() float64 {
+	near, far := 0.0, math.SmallestNonzeroFloat64
+	for n, m := range g.middle {
+		other := g.middle[(n+len(g.middle)/2)%len(g.middle)]
+		for _, i := range g.group(n) {
+			near += g.distance(i, m) / float64(len(g.item))
+			far += g.distance(i, other) / float64(len(g.item))
+		}
+	}
+	return near / far
+}
+
+// grow returns a slice of length n, reusing s when it is large enough. The contents are left over.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,293 @@
+package start
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	_ "github.com/wpm-go/wpm/internal/numtest" // the same cases in every run
+	"pgregory.net/rapid"
+)
+
+// matrix is a cost with rows and columns in memory.
+type matrix struct {
+	n    int
+	data []float64
+}
+
+func (m matrix) row(i int) ([]float64, bool) { return m.data[i*m.n : (i+1)*m.n], true }
+
+// drawProblem draws a problem that leans to ties, dead columns and unequal masses.
+func drawProblem(t *rapid.T) (Problem, matrix) {
+	k, n := rapid.IntRange(1, 30).Draw(t, "k"), rapid.IntRange(1, 30).Draw(t, "n")
+	m := matrix{n, make([]float64, k*n)}
+	values := rapid.SampledFrom([]float64{0, 2, 1e9, 0x1p1000}).Draw(t, "largest")
+	for x := range m.data {
+		m.data[x] = math.Round(rapid.Float64Range(0, 1).Draw(t, "c")*8) / 8 * values
+	}
+	p := Problem{Row: m.row, Supply: make([]uint64, k), Low: make([]uint64, n), Room: make([]uint64, n)}
+	total := uint64(0)
+	for i := range p.Supply {
+		p.Supply[i] = rapid.Uint64Range(1, 9).Draw(t, "supply")
+		total += p.Supply[i]
+	}
+	left := total
+	for j := range p.Low {
+		if rapid.Bool().Draw(t, "low") {
+			p.Low[j] = rapid.Uint64Range(0, left).Draw(t, "low")
+			left -= p.Low[j]
+		}
+		p.Room[j] = rapid.SampledFrom([]uint64{0, 0, 1, 5}).Draw(t, "room")
+	}
+	p.Room[0] += left // so that there is a plan
+	return p, m
+}
+
+func sum(units []uint64) (s uint64) {
+	for _, u := range units {
+		s += u
+	}
+	return s
+}
+
+// TestSample: groups are a partition of rows and of columns that take part, none is larger than it may be, and the smaller
+// problem has all units and the costs of the middles.
+func TestSample(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, m := drawProblem(t)
+		var w Work
+		if !w.Sample(p) {
+			t.Fatal("no time")
+		}
+		if sum(w.Supply) != sum(p.Supply) || sum(w.Low) != sum(p.Low) || sum(w.Room) != sum(p.Room) {
+			t.Fatal("units are lost")
+		}
+		live := 0
+		for j, l := range p.Low {
+			if l > 0 || p.Room[j] > 0 {
+				live++
+			}
+		}
+		for _, g := range []struct {
+			groups *groups
+			items  int
+		}{{&w.rows, len(p.Supply)}, {&w.cols, live}} {
+			seen := map[int32]bool{}
+			for n := range g.groups.len() {
+				items := g.groups.group(n)
+				if len(items) == 0 || len(items) > every || !slices.Contains(items, g.groups.middle[n]) {
+					t.Fatalf("group %d: %v with %d in the middle", n, items, g.groups.middle[n])
+				}
+				for _, i := range items {
+					seen[i] = true
+				}
+			}
+			if len(seen) != g.items || len(g.groups.item) != g.items {
+				t.Fatalf("%d of %d items", len(seen), g.items)
+			}
+		}
+		for r, i := range w.rows.middle {
+			for c, j := range w.cols.middle {
+				if got, want := w.Row(r)[c], m.data[int(i)*m.n+int(j)]; got != want {
+					t.Fatalf("cost %d, %d: %v, want %v", r, c, got, want)
+				}
+			}
+		}
+		if b := w.Blur(); !(b >= 0) {
+			t.Fatalf("blur %v", b)
+		}
+	})
+}
+
+// TestHalve: the items before the middle are those of least value.
+func TestHalve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		g := groups{look: make([]float64, n*landmarks)}
+		for i := range n {
+			g.item = append(g.item, int32(i))
+			g.look[i*landmarks+3] = float64(rapid.IntRange(0, 9).Draw(t, "x"))
+		}
+		half := rapid.IntRange(1, n-1).Draw(t, "half")
+		g.halve(g.item, half, 3)
+		value := func(i int32) float64 { return g.of(i)[3] }
+		most, least := 0.0, math.Inf(1)
+		for n, i := range g.item {
+			if n < half {
+				most = max(most, value(i))
+			} else {
+				least = min(least, value(i))
+			}
+		}
+		if most > least {
+			t.Fatalf("%v before %v", most, least)
+		}
+	})
+}
+
+// TestGroupsAlike: groups of points on a line, seen from anywhere, are runs of neighbours.
+func TestGroupsAlike(t *testing.T) {
+	const n = 64
+	m := matrix{n, make([]float64, n*n)}
+	p := Problem{Row: m.row, Supply: slices.Repeat([]uint64{1}, n), Low: slices.Repeat([]uint64{1}, n), Room: make([]uint64, n)}
+	at := func(i int) int { return i * 37 % n } // in disorder
+	for i := range n {
+		for j := range n {
+			m.data[i*n+j] = math.Abs(float64(at(i) - at(j)))
+		}
+	}
+	var w Work
+	w.Sample(p)
+	for r := range w.rows.len() {
+		lo, hi := n, 0
+		for _, i := range w.rows.group(r) {
+			lo, hi = min(lo, at(int(i))), max(hi, at(int(i)))
+		}
+		if hi-lo > 2*every {
+			t.Errorf("group %d reaches from %d to %d", r, lo, hi)
+		}
+	}
+	if b := w.Blur(); b > 0.1 {
+		t.Errorf("blur %v of points on a line", b)
+	}
+}
+
+// TestPlant: reduced costs are least and not negative up to rounding, flows and what is left over add up to the masses and
+// the needs, arcs without flow point to the hub, and there is no cycle.
+func TestPlant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, m := drawProblem(t)
+		var w Work
+		w.Sample(p)
+		f := make([]float64, len(w.Supply))
+		for r := range f {
+			f[r] = rapid.Float64Range(-1, 1).Draw(t, "f") * slices.Max(m.data)
+		}
+		if !w.Plant(f) {
+			t.Fatal("no time")
+		}
+		if err := checkArcs(&w, m); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkForest(&w, p); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// checkArcs checks the arcs against all costs.
+func checkArcs(w *Work, m matrix) error {
+	top := slices.Max(m.data)
+	const roundings = 16 // of prices up to 4 top
+	tol := roundings * 0x1p-53 * 4 * top
+	listed := map[[2]int32]bool{}
+	for _, a := range w.Arcs {
+		rc := m.data[int(a.I)*m.n+int(a.J)] - w.F[a.I] - w.G[a.J]
+		if listed[[2]int32{a.I, a.J}] || a.Cost != m.data[int(a.I)*m.n+int(a.J)] || !(a.Reduced >= 0 && math.Abs(a.Reduced-rc) <= tol) {
+			return fmt.Errorf("arc %+v, reduced cost %v", a, rc)
+		}
+		listed[[2]int32{a.I, a.J}] = true
+	}
+	for i := range w.F {
+		least, most, n := math.Inf(1), 0.0, 0
+		for j := range w.G {
+			if math.IsInf(w.G[j], -1) {
+				continue
+			}
+			rc := m.data[i*m.n+j] - w.F[i] - w.G[j]
+			least = min(least, rc)
+			if listed[[2]int32{int32(i), int32(j)}] {
+				n++
+			}
+			most = max(most, rc)
+		}
+		if n < min(rowArcs, len(w.cols.item)) || !(math.Abs(least) <= tol) {
+			return fmt.Errorf("row %d: %d arcs, least reduced cost %v, most %v", i, n, least, most)
+		}
+	}
+	return nil
+}
+
+// checkForest checks the forest.
+func checkForest(w *Work, p Problem) error {
+	k := len(p.Supply)
+	net := make([]uint64, k+len(p.Low)) // what rows send and columns get
+	for v, u := range w.Parent {
+		x := w.Flow[v]
+		switch {
+		case u < 0:
+			net[v] += x
+		case (v < k) == (int(u) < k):
+			return fmt.Errorf("arc from %d to %d", v, u)
+		case x == 0:
+			return fmt.Errorf("node %d has an empty arc", v)
+		default:
+			net[v] += x
+			net[u] += x
+		}
+		for steps, at := 0, int32(v); at >= 0; steps, at = steps+1, w.Parent[at] {
+			if steps > len(w.Parent) {
+				return fmt.Errorf("node %d is on a cycle", v)
+			}
+		}
+	}
+	for v, x := range net {
+		if v < k && x != p.Supply[v] {
+			return fmt.Errorf("row %d sends %d of %d", v, x, p.Supply[v])
+		}
+		if v >= k && (x != w.Need[v-k] || x != p.Low[v-k] && x != p.Low[v-k]+p.Room[v-k]) {
+			return fmt.Errorf("column %d gets %d of %d", v-k, x, w.Need[v-k])
+		}
+	}
+	if sum(w.Need) > sum(p.Supply) {
+		return fmt.Errorf("columns need %d of %d", sum(w.Need), sum(p.Supply))
+	}
+	return nil
+}
+
+// TestNoTime: every pass ends when rows are refused.
+func TestNoTime(t *testing.T) {
+	const n = 40
+	m := matrix{n, make([]float64, n*n)}
+	p := Problem{Supply: slices.Repeat([]uint64{1}, n), Low: slices.Repeat([]uint64{1}, n), Room: make([]uint64, n)}
+	for most := 0; ; most++ {
+		rows := 0
+		p.Row = func(i int) ([]float64, bool) {
+			rows++
+			row, _ := m.row(i)
+			return row, rows <= most
+		}
+		var w Work
+		if done := w.Sample(p) && w.Plant(make([]float64, len(w.Supply))); done {
+			break
+		}
+		if rows != most+1 {
+			t.Fatalf("%d rows were asked for after the first refusal", rows-most-1)
+		}
+	}
+}
+
+// TestGroupSize: the smaller problem has a sixteenth of the cells until that is too much, and then as many as it may.
+func TestGroupSize(t *testing.T) {
+	for _, tt := range []struct{ k, n, want int }{
+		{1, 1, 4}, {4000, 4000, 4}, {16384, 16384, 4}, {16384, 16388, 5}, {50_000, 50_000, 13}, {1 << 30, 2, 64}, {2, 1 << 30, 64},
+	} {
+		size := groupSize(tt.k, tt.n)
+		cells := func(size int) int { return (tt.k + size - 1) / size * ((tt.n + size - 1) / size) }
+		if size != tt.want || cells(size) > mostCells || size > every && cells(size-1) <= mostCells {
+			t.Errorf("groupSize(%d, %d) = %d, %d cells", tt.k, tt.n, size, cells(size))
+		}
+	}
+}
+
+// TestForget: nothing of the caller's stays, and no more cells than it says.
+func TestForget(t *testing.T) {
+	w := Work{Smaller: Smaller{Costs: make([]float64, 20)}, p: Problem{Row: matrix{}.row}}
+	if w.Forget(20); w.Costs == nil || w.p.Row != nil {
+		t.Error("forgets too much or too little")
+	}
+	if w.Forget(19); w.Costs != nil {
+		t.Error("20 cells stay")
+	}
+}
