@@ -79,9 +79,12 @@ var picture = map[string][]string{
 	// knapsack is its pricing oracle
 	"basemeasure": {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "internal/worst",
 		"gonum.org/v1/gonum/lapack/gonum"},
-	"mincostflow":         {"cost", "internal/num", "internal/rowcache", "projection", "projection/verify"},
-	"mincostflow/network": {}, // general minimum-cost flow, in integers: it needs nothing
-	"mirror":              {"internal/cutbound", "internal/num", "knapsack"},
+	"mincostflow": {"cost", "internal/num", "internal/rowcache", "mincostflow/internal/start", "projection",
+		"projection/verify"},
+	// Where the simplex begins: prices, arcs and a forest, without a simplex of its own.
+	"mincostflow/internal/start": {},
+	"mincostflow/network":        {}, // general minimum-cost flow, in integers: it needs nothing
+	"mirror":                     {"internal/cutbound", "internal/num", "knapsack"},
 
 	// What the cuts of base measures prove: one function for the two that find cuts.
 	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},

@@ -1,6 +1,10 @@
 package mincostflow
 
-import "math"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
+)
 
 const (
 	// listLen candidate columns are kept for every row (twice as many when rows are few), and a sweep adds up to
@@ -99,6 +103,16 @@ func (p *pricer) seed(served []service, far float64) {
 		list := p.list[i*p.each : i*p.each+int(n)]
 		for c := range list {
 			list[c].cost = row[list[c].col]
+		}
+	}
+}
+
+// seedArcs lists arcs, as far as the lists of their rows have place.
+func (p *pricer) seedArcs(arcs []start.Arc) {
+	for _, a := range arcs {
+		if n := int(p.length[a.I]); n < p.each {
+			p.list[int(a.I)*p.each+n] = candidate{a.Cost, a.J}
+			p.length[a.I]++
 		}
 	}
 }

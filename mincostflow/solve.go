@@ -4,15 +4,16 @@ import "context"
 
 // solver is the workspace of one solve. Its slices are reused by the next.
 type solver struct {
-	own   instance // for whoever has none elsewhere
-	in    *instance
-	rows  rows
-	units []uint64 // the source, in units
-	total uint64   // of units
-	sx    simplex
-	nw    newton
-	out   output
-	watch watch
+	own    instance // for whoever has none elsewhere
+	in     *instance
+	rows   rows
+	units  []uint64 // the source, in units
+	total  uint64   // of units
+	sx     simplex
+	nw     newton
+	scales scales
+	out    output
+	watch  watch
 
 	discount float64 // on the first price of artificial arcs, for tests
 }
@@ -22,6 +23,7 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.rows.forget()
+	s.scales.forget()
 	s.in, s.sx.rows, s.sx.pr.rows, s.watch.ctx = nil, nil, nil, nil
 	s.own.matrix = nil
 	*s.own.limits = limits{low: s.own.low, room: s.own.room}

@@ -2,8 +2,8 @@ package mincostflow
 
 import "context"
 
-// start makes the first tree for the source in s.units and the box: a star, or a tree from the prices that Newton's
-// method finds.
+// start makes the first tree for the source in s.units and the box: a star, a tree from the prices that Newton's method
+// finds, or one from a smaller problem.
 func (s *solver) start(ctx context.Context, maxPivots int) {
 	s.watch = watch{ctx: ctx}
 	x, w := &s.sx, &s.nw
@@ -12,6 +12,8 @@ func (s *solver) start(ctx context.Context, maxPivots int) {
 	if worthNewton(x.tree.k, x.tree.n) && w.prices() {
 		w.assign()
 		x.pr.seed(w.served, seedWidths*w.h)
+	} else {
+		s.scales.start(x, &s.watch, s.units, s.total)
 	}
 	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
 }

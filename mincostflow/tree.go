@@ -47,12 +47,12 @@ type basis struct {
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi         []float64
-	cost       []float64 // unrounded cost of the arc to the parent if that is real, else 0
+	cost       []float64 // unrounded cost of the arc to the parent; of an artificial one, less bigM
 	low        []uint64  // lower bounds of the columns
 	room       []uint64  // capacities of the slack arcs
 	slack      []int8    // their states
 	slackSign  []float64 // sign of the admissible change: +1 where they may fill up, -1 where they may empty, else 0
-	bigM       float64   // cost of artificial arcs, a multiple of grid
+	bigM       float64   // cost of artificial arcs, a multiple of grid; scales.start adds to it
 	grid       float64
 	magic      float64 // 1.5 * 2^52 grids
 	outOfRange bool    // a potential has come close to the limit of exactness
@@ -155,7 +155,7 @@ func (t *basis) setPrices(exp int, big float64) {
 func (t *basis) step(v int32) float64 {
 	p, c := &t.nodes[v], t.cost[v]
 	if p.kind == artificial {
-		c = t.bigM
+		c += t.bigM
 	}
 	if !p.up {
 		return -c

@@ -14,7 +14,8 @@ import (
 // artificial arcs bring them. Those start with 2.125 N at most, beside real arcs with 1.125 N at most. No pivot makes
 // the whole dearer, and artificial arcs cost 1.5 times what others cost at most, so that they never carry more than
 // 2.125 N + 1.125 N/1.5, and the columns hold 3.875 N at most. (When they are made cheaper later, the plan is optimal
-// at the higher price, and they carry nothing.)
+// at the higher price, and they carry nothing.) The start of scales.go, with artificial arcs of many prices, is for
+// columns that take 1.5 N at most: rows send what they have, so that no arc carries more.
 const (
 	unitBits = 61
 	unit     = 1 << unitBits

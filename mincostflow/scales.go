@@ -1,0 +1,217 @@
+package mincostflow
+
+import (
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
+)
+
+// Many rows against many columns start from a smaller problem of the same kind (package start): its prices, the arcs of
+// least reduced cost, and a forest of them. What the forest leaves over is on artificial arcs, priced at first a little
+// above what the prices say. Trees stay small then, and few potentials change much. These prices rise, step by step,
+// until nothing is left over. docs/algorithms/multiscale-start.md has the constants and where the start pays.
+const (
+	scaleNodes = 192 // rows, and columns that take part
+	// Bounds that leave room are worth it where the columns take at most so much of the mass, and where groups are
+	// well apart.
+	scaleRoom = 1.5
+	scaleBlur = 0.2
+	// The first price is the typical reduced cost times firstPrice, and the next ones are dearer by dearer. The first is
+	// at least leastPrice of the largest cost, so that there are 16 at most.
+	firstPrice = 2
+	dearer     = 4
+	leastPrice = 0x1p-30
+)
+
+// scales is a start from smaller and smaller problems.
+type scales struct {
+	nodes int // scaleNodes, unless a test sets it, which then also starts at any blur
+
+	work        start.Work
+	first, next []int32 // children of the nodes, as lists
+
+	rows  rows // of the smaller problem, with its simplex and its start
+	sx    simplex
+	below *scales
+}
+
+// start makes x begin with a tree near the optimum, if that is likely to pay and if there is time. Else x has its star.
+func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) {
+	t := &x.tree
+	pays, room := c.pays(t, total)
+	if !pays {
+		return
+	}
+	row := func(i int) ([]float64, bool) {
+		if !w.row(t.n) {
+			return nil, false
+		}
+		return x.rows.at(i), true
+	}
+	if !c.work.Sample(start.Problem{Supply: units, Low: t.low, Room: t.room, Row: row}) ||
+		room && c.nodes == 0 && c.work.Blur() > scaleBlur {
+		return
+	}
+	f, ok := c.smaller(w, total)
+	if !ok || !c.work.Plant(f) {
+		return
+	}
+	c.plant(t)
+	x.pr.seedArcs(c.work.Arcs)
+	c.raise(x)
+}
+
+// pays reports whether a start is likely to pay by the size of the problem, and whether its columns have room.
+func (c *scales) pays(t *basis, total uint64) (pays, room bool) {
+	nodes := c.nodes
+	if nodes == 0 {
+		nodes = scaleNodes
+	}
+	if t.k < nodes || t.n < nodes {
+		return false, false
+	}
+	// What the columns take, 2^63 at most: flows stay below 2^64 (units.go).
+	columns, left := 0, uint64(scaleRoom*float64(total))
+	for j, low := range t.low {
+		if low > left || t.room[j] > left-low {
+			return false, false
+		}
+		left -= low + t.room[j]
+		room = room || t.room[j] > 0
+		if t.live(j) {
+			columns++
+		}
+	}
+	return columns >= nodes, room
+}
+
+// smaller solves the smaller problem and returns the prices of its rows.
+func (c *scales) smaller(w *watch, total uint64) (f []float64, ok bool) {
+	s := &c.work.Smaller
+	if c.below == nil {
+		c.below = &scales{nodes: c.nodes}
+	}
+	r, x := &c.rows, &c.sx
+	r.data, r.kv, r.index, r.most = s.Costs, len(s.Low), r.index[:0], 0
+	for i := range s.Supply {
+		r.index = append(r.index, i)
+		for _, cost := range s.Row(i) {
+			r.most = max(r.most, cost)
+		}
+	}
+	x.begin(w, r, s.Supply, s.Low, s.Room, 0)
+	c.below.start(x, w, s.Supply, total)
+	x.setGrid(x.tried, x.full)
+	ok = x.run()
+	return x.tree.pi[:x.tree.k], ok
+}
+
+// raise pivots at higher and higher prices of artificial arcs, until they carry nothing or it has to stop. Prices are then
+// those of a star.
+func (c *scales) raise(x *simplex) {
+	price := max(firstPrice*c.work.Typical, leastPrice*x.full)
+	for ; price < x.full && x.artificialFlow(); price *= dearer {
+		x.setGrid(x.tried, price)
+		if !x.pr.drain() {
+			break
+		}
+		if _, ok := x.pr.sweep(); !ok || !x.pr.drain() {
+			break
+		}
+	}
+	level(&x.tree)
+	x.rescales = -1
+}
+
+// level gives all artificial arcs the same price.
+func level(t *basis) {
+	for v := range t.root {
+		if t.nodes[v].kind == artificial {
+			t.cost[v] = 0
+		}
+	}
+}
+
+// plant makes the forest the tree. The costs of its artificial arcs are the prices of their nodes.
+func (c *scales) plant(t *basis) {
+	f := &c.work.Forest
+	for v := range t.root {
+		if t.nodes[v].parent < 0 {
+			continue // takes no part
+		}
+		p := node{parent: f.Parent[v], flow: f.Flow[v], kind: realArc}
+		t.cost[v] = f.Cost[v]
+		if i := int(v); i < t.k {
+			if p.up = true; p.parent < 0 {
+				p.kind, p.parent, t.cost[v] = artificial, t.root, f.F[i]
+			}
+		} else {
+			c.plantColumn(t, &p, i-t.k)
+		}
+		t.nodes[v] = p
+	}
+	c.preorder(t)
+}
+
+// plantColumn completes the arc p of column j. What a column with room lacks comes from the hub: from its slack arc as far as
+// that is full, and else from an artificial arc.
+func (c *scales) plantColumn(t *basis, p *node, j int) {
+	f := &c.work.Forest
+	full := f.Need[j] - t.low[j] // of the slack arc
+	state := atLower
+	switch {
+	case p.parent >= 0:
+		if full > 0 {
+			state = atUpper
+		}
+	case p.flow > full:
+		// Not below zero where there is room: a cycle through the slack arc could pay for itself.
+		*p = node{parent: t.root, flow: p.flow - full, kind: artificial}
+		if t.cost[t.k+j] = f.G[j]; t.room[j] > 0 {
+			t.cost[t.k+j] = max(f.G[j], 0)
+		}
+	default:
+		*p = node{parent: t.root, flow: full - p.flow, kind: slack, up: true}
+		state = inTree
+	}
+	t.setSlack(j, state)
+}
+
+// preorder links the nodes by their parents.
+func (c *scales) preorder(t *basis) {
+	c.first, c.next = grow(c.first, len(t.nodes)), grow(c.next, len(t.nodes))
+	for v := range c.first {
+		c.first[v] = -1
+	}
+	for v := t.root - 1; v >= 0; v-- {
+		if p := t.nodes[v].parent; p >= 0 {
+			c.first[p], c.next[v] = v, c.first[p]
+		}
+	}
+	last := t.root
+	for v := c.first[t.root]; v >= 0; {
+		p := t.nodes[v].parent
+		t.links[last].next, t.links[v].depth = v, t.links[p].depth+1
+		t.nodes[v].prev = last
+		last = v
+		if c.first[v] >= 0 {
+			v = c.first[v]
+			continue
+		}
+		for v != t.root && c.next[v] < 0 {
+			v = t.nodes[v].parent
+		}
+		if v == t.root {
+			break
+		}
+		v = c.next[v]
+	}
+	t.links[last].next = t.root
+	t.nodes[t.root].prev = last
+}
+
+// forget drops what belongs to the caller, and what takes much memory.
+func (c *scales) forget() {
+	for ; c != nil; c = c.below {
+		c.work.Forget(mostCells)
+		c.rows.data, c.sx.rows, c.sx.pr.rows, c.sx.pr.watch = nil, nil, nil, nil
+	}
+}

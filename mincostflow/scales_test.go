@@ -1,0 +1,319 @@
+package mincostflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+)
+
+// scaled3 is a solver that starts from smaller problems down to three rows and columns.
+func scaled3() *solver {
+	s := newSolver()
+	s.scales.nodes = 3
+	return s
+}
+
+// TestScalesAgree: whatever the start, results keep all promises, and bounds of one problem overlap.
+func TestScalesAgree(t *testing.T) {
+	used := 0
+	for seed := range 400 {
+		d := newDraw(uint64(seed) + 61e6)
+		p := d.problem(40)
+		if seed%2 == 0 { // plain transport, or little room
+			p.Lo, p.Hi = box(d.masses(len(p.Lo)), float64(seed%4/2)*0.3)
+		}
+		in, err := newInstance(p)
+		if err != nil {
+			continue // bounds that no distribution meets
+		}
+		s := scaled3()
+		if err := s.load(context.Background(), in, 0); err != nil {
+			t.Fatal(err)
+		}
+		a := s.simplex(context.Background(), Settings{})
+		r, err := s.result(a, Settings{})
+		if err != nil || r.Status != Optimal {
+			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
+		}
+		if s.scales.work.Parent != nil {
+			used++
+		}
+		checkTree(t, &s.sx.tree, s.units)
+		checkResult(t, p, r)
+		checkGap(t, p, r)
+		checkSlackness(t, p, r)
+		if star := mustProject(t, p, Settings{noKnapsack: true}); r.Lower > star.Upper || star.Lower > r.Upper {
+			t.Fatalf("seed %d, %v: [%v, %v], and from a star [%v, %v]", seed, describe(p), r.Lower, r.Upper, star.Lower, star.Upper)
+		}
+	}
+	if used < 100 {
+		t.Errorf("%d starts", used)
+	}
+}
+
+// oddCosts are plain transport problems at which a start could stumble.
+var oddCosts = []struct {
+	name string
+	cost func(i, j int) float64
+}{
+	{"all equal", func(i, j int) float64 { return 7 }},
+	{"all zero", func(i, j int) float64 { return 0 }},
+	{"few values", func(i, j int) float64 { return float64(i * j % 3) }},
+	{"duplicate rows and columns", func(i, j int) float64 { return math.Abs(float64(i/9 - j/9)) }},
+	{"huge", func(i, j int) float64 { return math.MaxFloat64 / float64(1+(i*7+j*11)%13) }},
+	{"the smallest", func(i, j int) float64 { return math.SmallestNonzeroFloat64 * float64((i+2*j)%4) }},
+	{"tiny differences", func(i, j int) float64 { return 1 + 0x1p-52*float64((i*j+i)%9) }},
+	{"forbidden arcs", func(i, j int) float64 {
+		if (i+j)%3 != 0 {
+			return 1e300
+		}
+		return math.Abs(float64(i - j))
+	}},
+	{"line", func(i, j int) float64 { return math.Abs(float64(i - j)) }},
+	{"square of a line", func(i, j int) float64 { return float64((i - j) * (i - j)) }},
+	{"one cheap column", func(i, j int) float64 { return float64(min(j, 1) * (1 + i)) }},
+	{"landmarks see nothing", func(i, j int) float64 { return float64(i % 5 * (j % 2) * j) }},
+}
+
+// oddMasses are sources and targets of them.
+var oddMasses = []struct {
+	name string
+	mass func(n int) float64
+}{
+	{"equal", func(n int) float64 { return 1 }},
+	{"nearly all in one", func(n int) float64 { return math.Ldexp(1, -50*min(n, 1)) }},
+	{"all in one", func(n int) float64 { return float64(1 - min(n, 1)) }},
+	{"many zeros", func(n int) float64 { return float64(n % 3 / 2) }},
+	{"geometric", func(n int) float64 { return math.Ldexp(1, -n) }},
+	{"small integers", func(n int) float64 { return float64(1 + n*n%5) }},
+}
+
+// TestScalesOnOddTransport runs the start as it is, without lower limits for tests, on all pairs of odd costs and masses.
+func TestScalesOnOddTransport(t *testing.T) {
+	const k, n = scaleNodes + 13, scaleNodes + 70
+	masses := func(n int, mass func(n int) float64) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = mass(i)
+		}
+		return x
+	}
+	for c, costs := range oddCosts {
+		if testing.Short() && c%3 != 0 {
+			continue
+		}
+		m := &cost.Dense{K: k, Kv: n}
+		for i := range k {
+			for j := range n {
+				m.Data = append(m.Data, costs.cost(i, j))
+			}
+		}
+		for _, a := range oddMasses {
+			for _, b := range oddMasses {
+				t.Run(fmt.Sprint(costs.name, ", ", a.name, ", ", b.name), func(t *testing.T) {
+					mustTransport(t, m, masses(k, a.mass), masses(n, b.mass))
+				})
+			}
+		}
+	}
+}
+
+// TestScalesInUnits: the optimum in whole units is one rational number, with any start.
+func TestScalesInUnits(t *testing.T) {
+	used := 0
+	for seed := range 120 {
+		d := newDraw(uint64(seed) + 62e6)
+		k, n := d.between(3, 40), d.between(3, 40)
+		p := UnitProblem{Cost: d.costs(k, n), Source: make([]int64, k), Lo: make([]int64, n), Hi: make([]int64, n)}
+		size := []int{3, 100, 1 << 40}[d.Intn(3)] // 2^62 units is the limit
+		total := int64(0)
+		for i := range p.Source {
+			p.Source[i] = int64(d.Intn(size))
+			total += p.Source[i]
+		}
+		p.Source[0], total = p.Source[0]+1, total+1
+		for i := range total % 97 { // some at random, the rest in equal parts
+			j := d.Intn(n)
+			p.Lo[j] += total / 97
+			p.Hi[j] = p.Lo[j]
+			_ = i
+		}
+		have := int64(0)
+		for _, lo := range p.Lo {
+			have += lo
+		}
+		p.Lo[0] += (total - have) / 2
+		p.Hi[0] = max(p.Lo[0], p.Hi[0])
+		for j := range p.Hi {
+			p.Hi[j] += (total-have)/2 + 1
+			if j > 2 {
+				p.Hi[j] = max(p.Lo[j], (total-have)/int64(2*n))
+			}
+		}
+		_, _, units, err := p.check()
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		s := scaled3()
+		if err := s.own.setMatrix(p.Cost); err != nil {
+			t.Fatal(err)
+		}
+		s.setUnits(&p, units)
+		if err := s.load(context.Background(), &s.own, 0); err != nil {
+			t.Fatal(err)
+		}
+		var e exactPrices
+		r, err := s.unitResult(p, s.simplexUnits(context.Background(), Settings{}, &e), Settings{}, &e)
+		if err != nil || r.Status != Optimal {
+			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
+		}
+		if s.scales.work.Parent != nil {
+			used++
+		}
+		if _, _, err := VerifyUnits(p, r); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		star, err := ProjectUnits(context.Background(), p, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Upper.Cmp(star.Upper) != 0 || r.Lower.Cmp(r.Upper) != 0 {
+			t.Fatalf("seed %d: %v to %v, and from a star %v", seed, r.Lower, r.Upper, star.Upper)
+		}
+	}
+	if used < 30 {
+		t.Errorf("%d starts", used)
+	}
+}
+
+// TestScalesStop: a context that ends anywhere on the way leaves a feasible result whose bounds hold.
+func TestScalesStop(t *testing.T) {
+	d := newDraw(63e6)
+	p := Problem{Cost: d.costs(60, 70), Source: d.masses(60)}
+	m := d.masses(70)
+	p.Lo, p.Hi = box(m, 0.2)
+	optimum := mustProject(t, p, Settings{})
+	stopped, finished := 0, false
+	for most := 1; !finished; most++ {
+		s := scaled3()
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.load(context.Background(), in, 0); err != nil {
+			t.Fatal(err)
+		}
+		s.in = in
+		var r Result
+		err = s.run(&asked{Context: context.Background(), most: most}, Settings{}, &r)
+		if finished = err == nil; !finished && !errors.Is(err, ErrNotConverged) {
+			t.Fatal(err)
+		}
+		if stopped++; finished {
+			stopped--
+		}
+		checkResult(t, p, r)
+		if r.Lower > optimum.Upper || r.Upper < optimum.Lower {
+			t.Fatalf("after %d looks: [%v, %v], want [%v, %v]", most, r.Lower, r.Upper, optimum.Lower, optimum.Upper)
+		}
+	}
+	if stopped < 10 {
+		t.Errorf("%d stops", stopped)
+	}
+}
+
+// TestScalesForest: the first tree is strongly feasible, and its flows are those of the masses.
+func TestScalesForest(t *testing.T) {
+	for seed := range 60 {
+		d := newDraw(uint64(seed) + 64e6)
+		p := Problem{Cost: d.costs(50, 60), Source: d.masses(50)}
+		p.Lo, p.Hi = box(d.masses(60), float64(seed%3)*0.3)
+		s, in, _ := solverOf(t, p)
+		s.units = grow(s.units, len(in.rows))
+		sourceUnits(in.mass, s.units)
+		s.total = unit
+		s.scales.nodes = 3
+		x, c := &s.sx, &s.scales
+		x.begin(&s.watch, &s.rows, s.units, in.low, in.room, 0)
+		c.start(x, &s.watch, s.units, s.total)
+		if c.work.Parent == nil {
+			continue
+		}
+		x.tree.reset(x.tree.k, x.tree.n, s.units)
+		c.plant(&x.tree)
+		level(&x.tree)
+		x.setGrid(x.tried, x.full)
+		checkTree(t, &x.tree, s.units)
+		for j, need := range c.work.Need {
+			if need != in.low[j] && need != in.low[j]+in.room[j] {
+				t.Fatalf("seed %d: column %d needs %d of %d + %d", seed, j, need, in.low[j], in.room[j])
+			}
+		}
+	}
+}
+
+// TestScalesRule: where the start is used.
+func TestScalesRule(t *testing.T) {
+	const n = scaleNodes
+	for _, tt := range []struct {
+		name      string
+		k, n      int
+		low, room uint64 // of every column, in units of total/n
+		first     uint64 // more for the first column
+		want      bool
+	}{
+		{"transport", n, n, 2, 0, 0, true},
+		{"few rows", n - 1, n, 2, 0, 0, false},
+		{"few columns", n, n - 1, 2, 0, 0, false},
+		{"little room", n, n, 1, 2, 0, true},
+		{"much room", n, n, 1, 2, 1, false},
+		{"a column without bound", n, n, 1, 1, math.MaxUint64 - 1, false},
+	} {
+		b := &basis{k: tt.k, n: tt.n, low: make([]uint64, tt.n), room: make([]uint64, tt.n)}
+		for j := range tt.n {
+			b.low[j], b.room[j] = tt.low, tt.room
+		}
+		b.room[0] += tt.first
+		if got, room := new(scales).pays(b, 2*uint64(tt.n)); got != tt.want || got && room != (tt.room > 0) {
+			t.Errorf("%s: %v, room %v", tt.name, got, room)
+		}
+	}
+	var dead scales // columns that take nothing do not count
+	b := &basis{k: n, n: n, low: make([]uint64, n), room: make([]uint64, n)}
+	b.low[0] = 5
+	if got, _ := dead.pays(b, 5); got {
+		t.Error("one column: starts")
+	}
+}
+
+// TestScalesPivots: plain transport takes less than the 30 pivots for every row and column that the package promises.
+func TestScalesPivots(t *testing.T) {
+	r := &source{newDraw(65e6).SplitMix64}
+	for _, p := range []float64{1, 2} {
+		for _, n := range []int{scaleNodes, 500, 1000} {
+			if testing.Short() && n > 500 {
+				continue
+			}
+			x := r.points(n, 2, r.normal)
+			y := r.points(n, 2, func() float64 { return 1 + 0.8*r.normal() })
+			m, err := cost.NewPoints(x, y, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := make([]float64, n), make([]float64, n)
+			for i := range a {
+				a[i], b[i] = -math.Log1p(-r.Float64()), -math.Log1p(-r.Float64())
+			}
+			for _, mass := range [][2][]float64{{nil, nil}, {a, b}} {
+				got := mustTransport(t, m, mass[0], mass[1])
+				if most := 30 * 2 * n; got.Stats.Pivots > most {
+					t.Errorf("%d points, p %v: %d pivots, %d are promised", n, p, got.Stats.Pivots, most)
+				}
+			}
+		}
+	}
+}
