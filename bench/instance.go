@@ -79,22 +79,68 @@ func newInstance(name string) (*instance, error) {
 	return in, nil
 }
 
+// newTransport draws an instance of plain transport between two clouds of points, spaceKxDpP:mass. Space: gauss (N(0, 1)
+// and N(1, 0.8^2), all coordinates alike) or square (both uniform); K points each, in D dimensions; the cost is the
+// distance to the P. Mass: equal, or dir (Dirichlet(1) on both sides). lo, hi and target are those of the second cloud.
+func newTransport(name string) (*instance, error) {
+	part := strings.Split(name, ":")
+	shape, k, dim, p := "", 0, 0, 0.0
+	for _, s := range []string{"gauss", "square"} {
+		if n, _ := fmt.Sscanf(part[0], s+"%dx%dp%g", &k, &dim, &p); n == 3 {
+			shape = s
+		}
+	}
+	if shape == "" || len(part) != 2 || part[1] != "equal" && part[1] != "dir" {
+		return nil, fmt.Errorf("instance %q: want spaceKxDpP:mass", name)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(part[0]))
+	r := rand.New(rand.NewPCG(h.Sum64(), 1))
+	first, second := r.Float64, r.Float64
+	if shape == "gauss" {
+		first, second = r.NormFloat64, func() float64 { return 1 + 0.8*r.NormFloat64() }
+	}
+	m, err := cost.NewPoints(points(k, dim, first), points(k, dim, second), p)
+	if err != nil {
+		return nil, fmt.Errorf("instance %q: %w", name, err)
+	}
+	in := &instance{name: name, mu: make([]float64, k), target: make([]float64, k)}
+	for _, x := range [][]float64{in.mu, in.target} {
+		sum := 0.0
+		for i := range x {
+			x[i] = 1
+			if part[1] == "dir" {
+				x[i] = r.ExpFloat64()
+			}
+			sum += x[i]
+		}
+		for i := range x {
+			x[i] /= sum
+		}
+	}
+	in.lo, in.hi = in.target, in.target
+	in.C, err = cost.Materialize(context.Background(), m)
+	return in, err
+}
+
+// points draws n points.
+func points(n, dim int, draw func() float64) [][]float64 {
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, dim)
+		for d := range x[i] {
+			x[i][d] = draw()
+		}
+	}
+	return x
+}
+
 func space(name string, r *rand.Rand) (*cost.Dense, error) {
 	var n, k, kv int
 	var p float64
 	scan := func(format string, args ...any) bool {
 		m, err := fmt.Sscanf(name, format, args...)
 		return err == nil && m == len(args)
-	}
-	points := func(n, dim int, draw func() float64) [][]float64 {
-		x := make([][]float64, n)
-		for i := range x {
-			x[i] = make([]float64, dim)
-			for d := range x[i] {
-				x[i][d] = draw()
-			}
-		}
-		return x
 	}
 	var m cost.Matrix
 	var err error
