@@ -79,8 +79,8 @@ var picture = map[string][]string{
 	// knapsack is its pricing oracle
 	"basemeasure": {"cost", "knapsack", "internal/cutbound", "internal/num", "internal/parallel", "internal/worst",
 		"gonum.org/v1/gonum/lapack/gonum"},
-	"mincostflow": {"cost", "internal/num", "internal/rowcache", "mincostflow/internal/start", "projection",
-		"projection/verify"},
+	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache", "mincostflow/internal/start",
+		"projection", "projection/verify"},
 	// Where the simplex begins: prices, arcs and a forest, without a simplex of its own.
 	"mincostflow/internal/start": {},
 	"mincostflow/network":        {}, // general minimum-cost flow, in integers: it needs nothing

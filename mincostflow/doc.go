@@ -36,9 +36,10 @@
 //
 // # Cost
 //
-// Time is 5 to 15 passes over the rows with mass, 1 ns or less for a cell, and 0.1 to 1 microsecond for a pivot.
+// Time is 5 to 15 passes over the rows with mass, 1 ns or less for a cell, and 0.1 to 1 microsecond for a pivot. Passes
+// over many rows are shared among processors; pivots are not.
 // Memory is O(k + kv) beside C and the rows that Settings.Memory allows to hold; where many rows meet many columns, the
-// start takes a twelfth of C besides, and 180 MB at most. Rows without mass are not read; see Settings.AllRows.
+// start takes a fifteenth of C besides, 150 MB at most. Rows without mass are not read; see Settings.AllRows.
 //
 // # What is here
 //

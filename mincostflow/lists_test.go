@@ -49,13 +49,13 @@ func TestGather(t *testing.T) {
 		at := func(c candidate) float64 { return c.cost + pi[c.col] }
 		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(at(a), at(b)) })
 		want = want[:min(len(want), gatherLen)]
-		got := p.best[:p.gather(row, limit)]
+		got := p.least.best[:p.least.gather(row, pi[:n], limit)]
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d: %v, want %v", seed, got, want)
 		}
 		for i, c := range got {
-			if p.price[i] != at(c) {
-				t.Fatalf("%d: price %v of %v, want %v", seed, p.price[i], c, at(c))
+			if p.least.price[i] != at(c) {
+				t.Fatalf("%d: price %v of %v, want %v", seed, p.least.price[i], c, at(c))
 			}
 		}
 	}

@@ -16,12 +16,7 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 	if a.f == nil {
 		s.out.f = grow(s.out.f, len(in.rows))
 		a.f = s.out.f
-		for n := range s.rows.index {
-			if !s.watch.row(in.kv) {
-				break // the answer is given up
-			}
-			a.f[n] = rowPotential(s.rows.raw(n), a.g)
-		}
+		s.potentials(a.f, a.g)
 		s.deadColumns(a.g, a.f)
 	}
 	var rows, columns dualSum
@@ -44,6 +39,21 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 		columns.value = columns.value.Over(in.pointSum)
 	}
 	return rows.value.Plus(columns.value), rows.size + columns.size
+}
+
+// potentials fills in the largest valid potentials f of the rows with mass for the prices g, as far as there is time: the
+// answer is given up if not.
+func (s *solver) potentials(f, g []float64) {
+	if s.rows.shared(len(f)) {
+		s.rows.share(&s.watch, len(f), func(own *rows, n int) { f[n] = rowPotential(own.raw(n), g) })
+		return
+	}
+	for n := range f {
+		if !s.watch.row(len(g)) {
+			return
+		}
+		f[n] = rowPotential(s.rows.raw(n), g)
+	}
 }
 
 // dualSum is a sum of masses times prices, and of their magnitudes.

@@ -2,6 +2,7 @@ package mincostflow
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
@@ -37,9 +38,8 @@ type pricer struct {
 	list   []candidate // each for every row
 	each   int
 	length []int32 // used
-	best   [gatherLen]candidate
-	price  [gatherLen]float64 // of best: cost + pi, ascending
-	next   []float64          // seen.f of the sweep in progress
+	least  least
+	next   []float64 // seen.f of the sweep in progress
 	seen   seen
 	sweeps int
 	most   int // pivots, if a test limits them
@@ -202,35 +202,59 @@ func (p *pricer) sweep() (found, ok bool) {
 	t := p.tree
 	p.sweeps++
 	p.next = grow(p.next, t.k)
-	for i := range t.k {
-		if !p.watch.row(t.n) {
-			return found, false
-		}
-		row := p.rows.at(i)
-		// Below -grid/2 the reduced cost is negative after rounding, too.
-		n := p.gather(row, t.pi[i]-t.grid/2)
-		p.next[i] = t.pi[i]
-		if n > 0 {
-			p.next[i] = p.price[0]
-		}
-		for c := range p.best[:n] {
-			b := &p.best[c]
-			if (t.round(b.cost)-t.pi[i])+t.pi[t.k+int(b.col)] < 0 {
-				p.remember(i, *b)
-				found = true
+	if p.rows.shared(t.k) {
+		var any atomic.Bool
+		ok = p.rows.share(p.watch, t.k, func(own *rows, i int) {
+			if p.sweepRow(i, own.at(i), new(least)) {
+				any.Store(true)
 			}
+		})
+		found = any.Load()
+	} else {
+		for i := range t.k {
+			if !p.watch.row(t.n) {
+				return found, false
+			}
+			found = p.sweepRow(i, p.rows.at(i), &p.least) || found
+		}
+		ok = true
+	}
+	if ok {
+		p.seen.f, p.next = p.next, p.seen.f
+		p.seen.g = append(p.seen.g[:0], t.pi[t.k:t.k+t.n]...)
+		p.seen.grid = t.grid
+	}
+	return found, ok
+}
+
+// sweepRow is sweep for row i, with l to work in. It changes nothing but what belongs to that row.
+func (p *pricer) sweepRow(i int, row []float64, l *least) (found bool) {
+	t := p.tree
+	pi := t.pi[t.k : t.k+t.n]
+	// Below -grid/2 the reduced cost is negative after rounding, too.
+	n := l.gather(row, pi, t.pi[i]-t.grid/2)
+	p.next[i] = t.pi[i]
+	if n > 0 {
+		p.next[i] = l.price[0]
+	}
+	for c := range l.best[:n] {
+		b := &l.best[c]
+		if (t.round(b.cost)-t.pi[i])+pi[b.col] < 0 {
+			p.remember(i, *b)
+			found = true
 		}
 	}
-	p.seen.f, p.next = p.next, p.seen.f
-	p.seen.g = append(p.seen.g[:0], t.pi[t.k:t.k+t.n]...)
-	p.seen.grid = t.grid
-	return found, true
+	return found
+}
+
+// least are the columns of a row with the least cost + pi, ascending.
+type least struct {
+	best  [gatherLen]candidate
+	price [gatherLen]float64 // of best: cost + pi
 }
 
 // gather collects the columns of least cost + pi below limit, at most gatherLen.
-func (p *pricer) gather(row []float64, limit float64) int {
-	t := p.tree
-	pi := t.pi[t.k : t.k+t.n]
+func (l *least) gather(row, pi []float64, limit float64) int {
 	pi = pi[:len(row)]
 	n := 0
 	j := 0
@@ -241,32 +265,32 @@ func (p *pricer) gather(row []float64, limit float64) int {
 		if x0 < limit || x1 < limit || x2 < limit || x3 < limit {
 			for d, x := range [4]float64{x0, x1, x2, x3} {
 				if x < limit {
-					n, limit = p.insert(n, limit, x, candidate{c[d], int32(j + d)})
+					n, limit = l.insert(n, limit, x, candidate{c[d], int32(j + d)})
 				}
 			}
 		}
 	}
 	for ; j < len(row); j++ {
 		if x := row[j] + pi[j]; x < limit {
-			n, limit = p.insert(n, limit, x, candidate{row[j], int32(j)})
+			n, limit = l.insert(n, limit, x, candidate{row[j], int32(j)})
 		}
 	}
 	return n
 }
 
 // insert puts c at its place among the n best and returns their new number and limit.
-func (p *pricer) insert(n int, limit, x float64, c candidate) (int, float64) {
+func (l *least) insert(n int, limit, x float64, c candidate) (int, float64) {
 	if n < gatherLen {
 		n++
 	}
 	at := n - 1
-	for at > 0 && p.price[at-1] > x {
-		p.price[at], p.best[at] = p.price[at-1], p.best[at-1]
+	for at > 0 && l.price[at-1] > x {
+		l.price[at], l.best[at] = l.price[at-1], l.best[at-1]
 		at--
 	}
-	p.price[at], p.best[at] = x, c
+	l.price[at], l.best[at] = x, c
 	if n == gatherLen {
-		limit = p.price[gatherLen-1]
+		limit = l.price[gatherLen-1]
 	}
 	return n, limit
 }

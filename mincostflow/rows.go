@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
 )
@@ -153,6 +155,33 @@ func (r *rows) at(n int) []float64 {
 		scaled[j] = c * by
 	}
 	return scaled
+}
+
+// sharedCells are worth more than one goroutine: they take a tenth of a millisecond in memory.
+const sharedCells = 1 << 17
+
+// shared reports whether k rows are worth more than one goroutine.
+func (r *rows) shared(k int) bool { return k > sharedCells/r.kv && runtime.GOMAXPROCS(0) > 1 }
+
+// share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for all
+// n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at it.
+func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
+	block := min(max(pollCells/r.kv, 1), pollRows)
+	ctx := w.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	err := parallel.For(ctx, (k+block-1)/block, func(b int) {
+		own := *r
+		if own.inPlace() < k {
+			own.buf, own.scaled = make([]float64, r.kv), make([]float64, r.kv)
+		}
+		for n := b * block; n < min((b+1)*block, k); n++ {
+			use(&own, n)
+		}
+	})
+	w.over = w.over || err != nil
+	return !w.over
 }
 
 // top returns the largest cost that can be paid, scaled.

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -315,5 +318,61 @@ func TestScalesPivots(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestShareSameBits: where rows are shared among goroutines, results are the same bits as on one.
+func TestShareSameBits(t *testing.T) {
+	const n = 400 // above sharedCells
+	r := &source{newDraw(66e6).SplitMix64}
+	points, err := cost.NewPoints(r.points(n, 2, r.normal), r.points(n, 2, r.Float64), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := cost.Materialize(context.Background(), points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := &cost.Dense{K: n, Kv: n, Data: scaled(held.Data, 0x1p1015)} // rows are scaled
+	lo, hi := box(uniform(n), 0.5)
+	mu := newDraw(67e6).masses(n)
+	for _, m := range []cost.Matrix{points, held, large} {
+		for _, memory := range []int64{0, -1, 100 * 8 * n} {
+			p := Problem{Cost: m, Source: mu, Lo: lo, Hi: hi}
+			var got [2]Result
+			for i, procs := range []int{1, 4} {
+				old := runtime.GOMAXPROCS(procs)
+				got[i] = mustProject(t, p, Settings{Memory: memory})
+				runtime.GOMAXPROCS(old)
+			}
+			if !reflect.DeepEqual(got[0], got[1]) {
+				t.Errorf("%T, memory %d: results differ: %+v, %+v", m, memory, got[0].Stats, got[1].Stats)
+			}
+		}
+	}
+}
+
+// TestShareStops: no more rows are read after the context has ended, on any goroutine, than those of one look.
+func TestShareStops(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const n = 2000
+	r := rows{data: make([]float64, n*100), kv: 100}
+	for i := range n {
+		r.index = append(r.index, i)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var read atomic.Int64
+	w := watch{ctx: ctx}
+	if !r.share(&w, n, func(own *rows, i int) { own.at(i); read.Add(1) }) || read.Load() != n {
+		t.Errorf("%d of %d rows", read.Load(), n)
+	}
+	read.Store(0)
+	done := r.share(&w, n, func(*rows, int) {
+		if read.Add(1) == 1 {
+			cancel()
+		}
+	})
+	if done || !w.over || read.Load() > 4*pollRows {
+		t.Errorf("%d rows after the end: done %v, over %v", read.Load(), done, w.over)
 	}
 }
