@@ -25,9 +25,7 @@ const (
 type scales struct {
 	nodes int // scaleNodes, unless a test sets it, which then also starts at any blur
 
-	work        start.Work
-	first, next []int32 // children of the nodes, as lists
-
+	work  start.Work
 	rows  rows // of the smaller problem, with its simplex and its start
 	sx    simplex
 	below *scales
@@ -148,7 +146,16 @@ func (c *scales) plant(t *basis) {
 		}
 		t.nodes[v] = p
 	}
-	c.preorder(t)
+	last := t.root
+	c.work.Walk(func(v, depth int32) {
+		if t.nodes[v].parent >= 0 {
+			t.links[last].next, t.links[v].depth = v, depth
+			t.nodes[v].prev = last
+			last = v
+		}
+	})
+	t.links[last].next = t.root
+	t.nodes[t.root].prev = last
 }
 
 // plantColumn completes the arc p of column j. What a column with room lacks comes from the hub: from its slack arc as far as
@@ -173,39 +180,6 @@ func (c *scales) plantColumn(t *basis, p *node, j int) {
 		state = inTree
 	}
 	t.setSlack(j, state)
-}
-
-// preorder links the nodes by their parents.
-func (c *scales) preorder(t *basis) {
-	c.first, c.next = grow(c.first, len(t.nodes)), grow(c.next, len(t.nodes))
-	for v := range c.first {
-		c.first[v] = -1
-	}
-	for v := t.root - 1; v >= 0; v-- {
-		if p := t.nodes[v].parent; p >= 0 {
-			c.first[p], c.next[v] = v, c.first[p]
-		}
-	}
-	last := t.root
-	for v := c.first[t.root]; v >= 0; {
-		p := t.nodes[v].parent
-		t.links[last].next, t.links[v].depth = v, t.links[p].depth+1
-		t.nodes[v].prev = last
-		last = v
-		if c.first[v] >= 0 {
-			v = c.first[v]
-			continue
-		}
-		for v != t.root && c.next[v] < 0 {
-			v = t.nodes[v].parent
-		}
-		if v == t.root {
-			break
-		}
-		v = c.next[v]
-	}
-	t.links[last].next = t.root
-	t.nodes[t.root].prev = last
 }
 
 // forget drops what belongs to the caller, and what takes much memory.

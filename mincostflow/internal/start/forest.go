@@ -22,6 +22,38 @@ type Forest struct {
 	Parent []int32
 	Flow   []uint64
 	Cost   []float64
+
+	first, next []int32 // children, as lists
+}
+
+// Walk visits all nodes in preorder. The depth of those that hang from the hub is 1.
+func (f *Forest) Walk(visit func(v, depth int32)) {
+	n := int32(len(f.Parent))
+	f.first, f.next = grow(f.first, int(n)+1), grow(f.next, int(n)+1) // those of the hub are last
+	for v := range f.first {
+		f.first[v] = -1
+	}
+	for v := n - 1; v >= 0; v-- {
+		p := f.Parent[v]
+		if p < 0 {
+			p = n
+		}
+		f.first[p], f.next[v] = v, f.first[p]
+	}
+	depth := int32(1)
+	for v := f.first[n]; v >= 0; {
+		visit(v, depth)
+		if f.first[v] >= 0 {
+			v = f.first[v]
+			depth++
+			continue
+		}
+		for f.next[v] < 0 && f.Parent[v] >= 0 {
+			v = f.Parent[v]
+			depth--
+		}
+		v = f.next[v]
+	}
 }
 
 // Plant makes the forest from prices f of the rows of the smaller problem, and reports whether there was time.

@@ -173,6 +173,9 @@ func TestPlant(t *testing.T) {
 		if err := checkForest(&w, p); err != nil {
 			t.Fatal(err)
 		}
+		if err := checkWalk(&w.Forest); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 
@@ -244,6 +247,27 @@ func checkForest(w *Work, p Problem) error {
 		return fmt.Errorf("columns need %d of %d", sum(w.Need), sum(p.Supply))
 	}
 	return nil
+}
+
+// checkWalk checks that a walk comes to every node once, and to a node's subtree before it leaves it.
+func checkWalk(f *Forest) error {
+	seen := make([]bool, len(f.Parent))
+	var path []int32
+	bad := error(nil)
+	f.Walk(func(v, depth int32) {
+		if seen[v] || int(depth) > len(path)+1 {
+			bad = fmt.Errorf("node %d at depth %d after %v", v, depth, path)
+			return
+		}
+		if path = append(path[:depth-1], v); depth == 1 && f.Parent[v] >= 0 || depth > 1 && path[depth-2] != f.Parent[v] {
+			bad = fmt.Errorf("node %d below %v, its parent is %d", v, path, f.Parent[v])
+		}
+		seen[v] = true
+	})
+	if slices.Contains(seen, false) && bad == nil {
+		bad = fmt.Errorf("the walk leaves nodes out")
+	}
+	return bad
 }
 
 // TestNoTime: every pass ends when rows are refused.
