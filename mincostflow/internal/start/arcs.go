@@ -40,7 +40,7 @@ func (w *Work) extend(f []float64) bool {
 // list finds the prices F of the rows, and the arcs.
 func (w *Work) list() bool {
 	k, n := len(w.p.Supply), len(w.p.Low)
-	w.F, w.Arcs = grow(w.F, k), w.Arcs[:0]
+	w.F = grow(w.F, k)
 	w.column = grow(w.column, n)
 	for j := range w.column {
 		w.column[j].n, w.column[j].limit = 0, math.Inf(-1)
@@ -48,20 +48,25 @@ func (w *Work) list() bool {
 	for _, j := range w.cols.item {
 		w.column[j].limit = math.Inf(1)
 	}
-	b := &w.best
-	for i := range k {
-		row, ok := w.p.Row(i)
+	b, each := &w.best, min(rowArcs, len(w.cols.item))
+	w.Arcs = grow(w.Arcs, k*each)
+	b.n = 0
+	for _, i := range w.rows.item { // neighbours have nearly the same arcs
+		row, ok := w.p.Row(int(i))
 		if !ok {
 			return false
 		}
 		b.gather(row, w.G)
 		w.F[i] = b.price[0]
-		for m := range b.n {
-			w.Arcs = append(w.Arcs, Arc{int32(i), b.col[m], b.cost[m], b.price[m] - w.F[i]})
+		arcs := w.Arcs[int(i)*each : (int(i)+1)*each]
+		for m := range arcs {
+			arcs[m] = Arc{i, b.col[m], b.cost[m], b.price[m] - w.F[i]}
 		}
+		f := w.F[i]
+		columns := w.column[:len(row)]
 		for j, c := range row {
-			if x := c - w.F[i]; x < w.column[j].limit {
-				w.column[j].insert(x, c, int32(i))
+			if x := c - f; x < columns[j].limit {
+				columns[j].insert(x, c, i)
 			}
 		}
 	}
@@ -94,11 +99,18 @@ type best struct {
 	col   [rowArcs]int32
 }
 
-// gather finds the best of row for prices g.
+// gather finds the best of row for prices g. Those of the row before bound them: few others are then worth a try.
 func (b *best) gather(row, g []float64) {
-	b.n = 0
 	limit := math.Inf(1)
 	g = g[:len(row)]
+	if b.n == rowArcs {
+		limit = math.Inf(-1)
+		for _, j := range b.col {
+			limit = max(limit, row[j]-g[j])
+		}
+		limit = math.Nextafter(limit, math.Inf(1))
+	}
+	b.n = 0
 	j := 0
 	for ; j+4 <= len(row); j += 4 {
 		c, y := row[j:j+4:j+4], g[j:j+4:j+4]
@@ -106,20 +118,20 @@ func (b *best) gather(row, g []float64) {
 		if x0 < limit || x1 < limit || x2 < limit || x3 < limit {
 			for d, x := range [4]float64{x0, x1, x2, x3} {
 				if x < limit {
-					limit = b.insert(x, c[d], int32(j+d))
+					limit = b.insert(limit, x, c[d], int32(j+d))
 				}
 			}
 		}
 	}
 	for ; j < len(row); j++ {
 		if x := row[j] - g[j]; x < limit {
-			limit = b.insert(x, row[j], int32(j))
+			limit = b.insert(limit, x, row[j], int32(j))
 		}
 	}
 }
 
-// insert puts column j at its place, and returns the price that the next must be below.
-func (b *best) insert(x, cost float64, j int32) (limit float64) {
+// insert puts column j at its place, and returns the price that the next must be below instead of limit.
+func (b *best) insert(limit, x, cost float64, j int32) float64 {
 	if b.n < rowArcs {
 		b.n++
 	}
@@ -130,7 +142,7 @@ func (b *best) insert(x, cost float64, j int32) (limit float64) {
 	}
 	b.price[at], b.cost[at], b.col[at] = x, cost, j
 	if b.n < rowArcs {
-		return math.Inf(1)
+		return limit
 	}
 	return b.price[rowArcs-1]
 }

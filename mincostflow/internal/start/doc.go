@@ -18,8 +18,8 @@
 //     from the hub.
 //
 // The forest is strongly feasible: an arc that carries nothing points to the hub. Nothing here has to be right for the
-// answer of the simplex to be right. No product is fused with a sum, and ties are decided by number, so the bits are the
-// same on every machine.
+// answer of the simplex to be right. No product is fused with a sum, and ties are decided by the order of groups and
+// numbers, so the bits are the same on every machine.
 //
 // # Cost
 //
