@@ -127,7 +127,7 @@ func (p *Projector) take() *solver {
 		return s
 	}
 	s := newSolver()
-	s.rows.whole = p.whole
+	s.rows.whole, s.rows.alone = p.whole, true
 	s.own.matrix, s.own.k, s.own.kv, s.own.limits = p.matrix, p.k, p.kv, &p.limits
 	return s
 }

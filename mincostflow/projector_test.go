@@ -294,6 +294,30 @@ func TestNewProjectorErrors(t *testing.T) {
 	}
 }
 
+// TestProjectorDoesNotAllocateForManyRows: nor does the start from a smaller problem.
+func TestProjectorDoesNotAllocateForManyRows(t *testing.T) {
+	p, err := instanceNamed("ring300:dir:0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	once := func() {
+		if err := pr.Project(context.Background(), p.Source, nil, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if once(); pr.free[0].scales.work.Parent == nil {
+		t.Error("a star")
+	}
+	if n := testing.AllocsPerRun(3, once); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // TestProjectorDoesNotAllocate in the steady state: after the same users have been seen once.
 func TestProjectorDoesNotAllocate(t *testing.T) {
 	for _, name := range []string{"sq100p1:sp20:2", "ring300:sp20:0.5", "ring30:dir:2"} {

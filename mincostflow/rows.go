@@ -33,6 +33,7 @@ type rows struct {
 	kv     int
 	most   float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
 	exp    int     // scaled rows are rows times 2^exp
+	alone  bool    // read by one goroutine: the calls of a Projector share the processors
 
 	tops        []float64 // largest costs, by row with mass
 	buf, scaled []float64 // for matrices that compute their rows, and for exp != 0
@@ -161,7 +162,9 @@ func (r *rows) at(n int) []float64 {
 const sharedCells = 1 << 17
 
 // shared reports whether k rows are worth more than one goroutine.
-func (r *rows) shared(k int) bool { return k > sharedCells/r.kv && runtime.GOMAXPROCS(0) > 1 }
+func (r *rows) shared(k int) bool {
+	return !r.alone && k > sharedCells/r.kv && runtime.GOMAXPROCS(0) > 1
+}
 
 // share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for all
 // n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at it.

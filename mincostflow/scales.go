@@ -26,9 +26,24 @@ type scales struct {
 	nodes int // scaleNodes, unless a test sets it, which then also starts at any blur
 
 	work  start.Work
+	costs polled
 	rows  rows // of the smaller problem, with its simplex and its start
 	sx    simplex
 	below *scales
+}
+
+// polled are rows that are read as long as the context goes on.
+type polled struct {
+	rows  *rows
+	watch *watch
+}
+
+// Row returns row i, or false when the context has ended.
+func (p *polled) Row(i int) ([]float64, bool) {
+	if !p.watch.row(p.rows.kv) {
+		return nil, false
+	}
+	return p.rows.at(i), true
 }
 
 // start makes x begin with a tree near the optimum, if that is likely to pay and if there is time. Else x has its star.
@@ -38,13 +53,8 @@ func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) {
 	if !pays {
 		return
 	}
-	row := func(i int) ([]float64, bool) {
-		if !w.row(t.n) {
-			return nil, false
-		}
-		return x.rows.at(i), true
-	}
-	if !c.work.Sample(start.Problem{Supply: units, Low: t.low, Room: t.room, Row: row}) ||
+	c.costs = polled{x.rows, w}
+	if !c.work.Sample(start.Problem{Supply: units, Low: t.low, Room: t.room, Costs: &c.costs}) ||
 		room && c.nodes == 0 && c.work.Blur() > scaleBlur {
 		return
 	}
@@ -88,7 +98,7 @@ func (c *scales) smaller(w *watch, total uint64) (f []float64, ok bool) {
 		c.below = &scales{nodes: c.nodes}
 	}
 	r, x := &c.rows, &c.sx
-	r.data, r.kv, r.index, r.most = s.Costs, len(s.Low), r.index[:0], 0
+	r.data, r.kv, r.index, r.most, r.alone = s.Costs, len(s.Low), r.index[:0], 0, c.costs.rows.alone
 	for i := range s.Supply {
 		r.index = append(r.index, i)
 		for _, cost := range s.Row(i) {
@@ -186,6 +196,7 @@ func (c *scales) plantColumn(t *basis, p *node, j int) {
 func (c *scales) forget() {
 	for ; c != nil; c = c.below {
 		c.work.Forget(mostCells)
+		c.costs = polled{}
 		c.rows.data, c.sx.rows, c.sx.pr.rows, c.sx.pr.watch = nil, nil, nil, nil
 	}
 }

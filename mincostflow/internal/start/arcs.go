@@ -24,7 +24,7 @@ func (w *Work) extend(f []float64) bool {
 		w.G[j] = math.Inf(1)
 	}
 	for r, i := range w.rows.middle {
-		row, ok := w.p.Row(int(i))
+		row, ok := w.p.Costs.Row(int(i))
 		if !ok {
 			return false
 		}
@@ -52,7 +52,7 @@ func (w *Work) list() bool {
 	w.Arcs = grow(w.Arcs, k*each)
 	b.n = 0
 	for _, i := range w.rows.item { // neighbours have nearly the same arcs
-		row, ok := w.p.Row(int(i))
+		row, ok := w.p.Costs.Row(int(i))
 		if !ok {
 			return false
 		}

@@ -1,6 +1,11 @@
 package start
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
 
 const (
 	// landmarks are how many columns a row is seen from, and how many rows a column.
@@ -14,8 +19,13 @@ const (
 type Problem struct {
 	Supply    []uint64 // units of the rows, all positive
 	Low, Room []uint64 // columns take Low to Low + Room units; those with neither take no part, and one does
-	// Row returns row i of the costs, finite numbers, valid until the next call; or false when there is no more time.
-	Row func(i int) ([]float64, bool)
+	Costs     Costs
+}
+
+// Costs are read row by row.
+type Costs interface {
+	// Row returns row i, finite numbers, valid until the next call; or false when there is no more time.
+	Row(i int) ([]float64, bool)
 }
 
 // Work is a workspace. After Sample it holds the smaller problem, and after Plant the forest.
@@ -87,7 +97,7 @@ func (w *Work) look() bool {
 	w.rows.look = grow(w.rows.look, k*landmarks)
 	w.cols.look = grow(w.cols.look, len(w.p.Low)*landmarks)
 	for i := range k {
-		row, ok := w.p.Row(i)
+		row, ok := w.p.Costs.Row(i)
 		if !ok {
 			return false
 		}
@@ -97,7 +107,7 @@ func (w *Work) look() bool {
 		}
 	}
 	for l := range landmarks {
-		row, ok := w.p.Row((2*l + 1) * k / (2 * landmarks))
+		row, ok := w.p.Costs.Row((2*l + 1) * k / (2 * landmarks))
 		if !ok {
 			return false
 		}
@@ -115,7 +125,7 @@ func (w *Work) collect() bool {
 	w.Costs = grow(w.Costs, k*n)
 	for r := range k {
 		w.Supply[r] = w.rows.sum(r, w.p.Supply)
-		row, ok := w.p.Row(int(w.rows.middle[r]))
+		row, ok := w.p.Costs.Row(int(w.rows.middle[r]))
 		if !ok {
 			return false
 		}
@@ -200,9 +210,14 @@ func (g *groups) widest(items []int32) (landmark int) {
 	return landmark
 }
 
-// halve puts the half items that are nearest to a landmark before the others, by quickselect.
+// halve puts the half items that are nearest to a landmark before the others: by quickselect, or, where its pivots are
+// bad, by sorting.
 func (g *groups) halve(items []int32, half, landmark int) {
-	for len(items) > 1 {
+	for rounds := 2 * bits.Len(uint(len(items))); len(items) > 1; rounds-- {
+		if rounds == 0 {
+			slices.SortFunc(items, func(a, b int32) int { return cmp.Compare(g.of(a)[landmark], g.of(b)[landmark]) })
+			return
+		}
 		pivot := g.of(items[len(items)/2])[landmark]
 		i, j := 0, len(items)-1
 		for i <= j {

@@ -16,7 +16,7 @@ type matrix struct {
 	data []float64
 }
 
-func (m matrix) row(i int) ([]float64, bool) { return m.data[i*m.n : (i+1)*m.n], true }
+func (m matrix) Row(i int) ([]float64, bool) { return m.data[i*m.n : (i+1)*m.n], true }
 
 // drawProblem draws a problem that leans to ties, dead columns and unequal masses.
 func drawProblem(t *rapid.T) (Problem, matrix) {
@@ -26,7 +26,7 @@ func drawProblem(t *rapid.T) (Problem, matrix) {
 	for x := range m.data {
 		m.data[x] = math.Round(rapid.Float64Range(0, 1).Draw(t, "c")*8) / 8 * values
 	}
-	p := Problem{Row: m.row, Supply: make([]uint64, k), Low: make([]uint64, n), Room: make([]uint64, n)}
+	p := Problem{Costs: m, Supply: make([]uint64, k), Low: make([]uint64, n), Room: make([]uint64, n)}
 	total := uint64(0)
 	for i := range p.Supply {
 		p.Supply[i] = rapid.Uint64Range(1, 9).Draw(t, "supply")
@@ -130,7 +130,7 @@ func TestHalve(t *testing.T) {
 func TestGroupsAlike(t *testing.T) {
 	const n = 64
 	m := matrix{n, make([]float64, n*n)}
-	p := Problem{Row: m.row, Supply: slices.Repeat([]uint64{1}, n), Low: slices.Repeat([]uint64{1}, n), Room: make([]uint64, n)}
+	p := Problem{Costs: m, Supply: slices.Repeat([]uint64{1}, n), Low: slices.Repeat([]uint64{1}, n), Room: make([]uint64, n)}
 	at := func(i int) int { return i * 37 % n } // in disorder
 	for i := range n {
 		for j := range n {
@@ -277,17 +277,49 @@ func TestNoTime(t *testing.T) {
 	p := Problem{Supply: slices.Repeat([]uint64{1}, n), Low: slices.Repeat([]uint64{1}, n), Room: make([]uint64, n)}
 	for most := 0; ; most++ {
 		rows := 0
-		p.Row = func(i int) ([]float64, bool) {
-			rows++
-			row, _ := m.row(i)
-			return row, rows <= most
-		}
+		p.Costs = until{m, &rows, most}
 		var w Work
 		if done := w.Sample(p) && w.Plant(make([]float64, len(w.Supply))); done {
 			break
 		}
 		if rows != most+1 {
 			t.Fatalf("%d rows were asked for after the first refusal", rows-most-1)
+		}
+	}
+}
+
+// until are costs that are refused after most rows.
+type until struct {
+	matrix
+	rows *int
+	most int
+}
+
+func (u until) Row(i int) ([]float64, bool) {
+	*u.rows++
+	row, _ := u.matrix.Row(i)
+	return row, *u.rows <= u.most
+}
+
+// TestHalveBadPivots: values of which every pivot is the least take quickselect n^2 / 4 steps, which would be ten minutes
+// here.
+func TestHalveBadPivots(t *testing.T) {
+	const n = 1 << 21
+	g := groups{look: make([]float64, n*landmarks), item: make([]int32, n)}
+	for i := range g.item {
+		g.item[i] = int32(i)
+	}
+	left := slices.Clone(g.item)
+	for value := range n {
+		at := len(left) / 2
+		g.look[int(left[at])*landmarks] = float64(value)
+		left[at] = left[0]
+		left = left[1:]
+	}
+	g.halve(g.item, n/2, 0)
+	for x, i := range g.item {
+		if v := g.of(i)[0]; (v < n/2) != (x < n/2) {
+			t.Fatalf("value %v at %d", v, x)
 		}
 	}
 }
@@ -307,8 +339,8 @@ func TestGroupSize(t *testing.T) {
 
 // TestForget: nothing of the caller's stays, and no more cells than it says.
 func TestForget(t *testing.T) {
-	w := Work{Smaller: Smaller{Costs: make([]float64, 20)}, p: Problem{Row: matrix{}.row}}
-	if w.Forget(20); w.Costs == nil || w.p.Row != nil {
+	w := Work{Smaller: Smaller{Costs: make([]float64, 20)}, p: Problem{Costs: matrix{}}}
+	if w.Forget(20); w.Costs == nil || w.p.Costs != nil {
 		t.Error("forgets too much or too little")
 	}
 	if w.Forget(19); w.Costs != nil {
