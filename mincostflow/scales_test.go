@@ -132,18 +132,17 @@ func TestScalesInUnits(t *testing.T) {
 		d := newDraw(uint64(seed) + 62e6)
 		k, n := d.between(3, 40), d.between(3, 40)
 		p := UnitProblem{Cost: d.costs(k, n), Source: make([]int64, k), Lo: make([]int64, n), Hi: make([]int64, n)}
-		size := []int{3, 100, 1 << 40}[d.Intn(3)] // 2^62 units is the limit
+		most := []uint64{3, 100, 1 << 40}[d.Intn(3)]
 		total := int64(0)
 		for i := range p.Source {
-			p.Source[i] = int64(d.Intn(size))
+			p.Source[i] = int64(d.Uint64() % most)
 			total += p.Source[i]
 		}
 		p.Source[0], total = p.Source[0]+1, total+1
-		for i := range total % 97 { // some at random, the rest in equal parts
+		for range total % 97 { // some at random, the rest in equal parts
 			j := d.Intn(n)
 			p.Lo[j] += total / 97
 			p.Hi[j] = p.Lo[j]
-			_ = i
 		}
 		have := int64(0)
 		for _, lo := range p.Lo {
