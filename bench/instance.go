@@ -79,8 +79,8 @@ func newInstance(name string) (*instance, error) {
 	return in, nil
 }
 
-// newTransport draws an instance of plain transport between two clouds of points, spaceKxDpP:mass. Space: gauss (N(0, 1)
-// and N(1, 0.8^2), all coordinates alike) or square (both uniform); K points each, in D dimensions; the cost is the
+// newTransport draws an instance of plain transport between two clouds of points, spaceKxDpP:mass. Space: gauss
+// (N(0, 1) and N(1, 0.8^2), all coordinates alike) or square (both uniform); K points each, in D dimensions; the cost is the
 // distance to the P. Mass: equal, or dir (Dirichlet(1) on both sides). lo, hi and target are those of the second cloud.
 func newTransport(name string) (*instance, error) {
 	part := strings.Split(name, ":")

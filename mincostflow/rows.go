@@ -166,8 +166,8 @@ func (r *rows) shared(k int) bool {
 	return !r.alone && k > sharedCells/r.kv && runtime.GOMAXPROCS(0) > 1
 }
 
-// share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for all
-// n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at it.
+// share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for
+// all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at it.
 func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 	block := min(max(pollCells/r.kv, 1), pollRows)
 	ctx := w.ctx

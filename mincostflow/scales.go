@@ -112,8 +112,8 @@ func (c *scales) smaller(w *watch, total uint64) (f []float64, ok bool) {
 	return x.tree.pi[:x.tree.k], ok
 }
 
-// raise pivots at higher and higher prices of artificial arcs, until they carry nothing or it has to stop. Prices are then
-// those of a star.
+// raise pivots at higher and higher prices of artificial arcs, until they carry nothing or it has to stop. Their prices
+// are then those of a star.
 func (c *scales) raise(x *simplex) {
 	price := max(firstPrice*c.work.Typical, leastPrice*x.full)
 	for ; price < x.full && x.artificialFlow(); price *= dearer {
@@ -168,8 +168,8 @@ func (c *scales) plant(t *basis) {
 	t.nodes[t.root].prev = last
 }
 
-// plantColumn completes the arc p of column j. What a column with room lacks comes from the hub: from its slack arc as far as
-// that is full, and else from an artificial arc.
+// plantColumn completes the arc p of column j. What a column with room lacks comes from the hub: from its slack arc as
+// far as that is full, and else from an artificial arc.
 func (c *scales) plantColumn(t *basis, p *node, j int) {
 	f := &c.work.Forest
 	full := f.Need[j] - t.low[j] // of the slack arc

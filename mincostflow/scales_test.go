@@ -50,7 +50,8 @@ func TestScalesAgree(t *testing.T) {
 		checkGap(t, p, r)
 		checkSlackness(t, p, r)
 		if star := mustProject(t, p, Settings{noKnapsack: true}); r.Lower > star.Upper || star.Lower > r.Upper {
-			t.Fatalf("seed %d, %v: [%v, %v], and from a star [%v, %v]", seed, describe(p), r.Lower, r.Upper, star.Lower, star.Upper)
+			t.Fatalf("seed %d, %v: [%v, %v], and from a star [%v, %v]",
+				seed, describe(p), r.Lower, r.Upper, star.Lower, star.Upper)
 		}
 	}
 	if used < 100 {
@@ -95,7 +96,8 @@ var oddMasses = []struct {
 	{"small integers", func(n int) float64 { return float64(1 + n*n%5) }},
 }
 
-// TestScalesOnOddTransport runs the start as it is, without lower limits for tests, on all pairs of odd costs and masses.
+// TestScalesOnOddTransport runs the start as it is, without lower limits for tests, on odd costs with all pairs of odd
+// masses.
 func TestScalesOnOddTransport(t *testing.T) {
 	const k, n = scaleNodes + 13, scaleNodes + 70
 	masses := func(n int, mass func(n int) float64) []float64 {

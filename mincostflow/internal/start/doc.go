@@ -14,8 +14,8 @@
 //  2. Forest. The row prices f of the smaller problem give every column the least C_ij - f_i over the sampled rows (a
 //     c-transform), g_j, and these give every row the least C_ij - g_j. The arcs of least reduced cost
 //     C_ij - f_i - g_j of every row and of every column are listed. In the order of their reduced costs they carry as
-//     much as they can. Each of them exhausts a row or a column, which hangs from the other end; what is left over hangs
-//     from the hub.
+//     much as they can. Each of them exhausts a row or a column, which hangs from the other end; what is left over
+//     hangs from the hub.
 //
 // The forest is strongly feasible: an arc that carries nothing points to the hub. Nothing here has to be right for the
 // answer of the simplex to be right. No product is fused with a sum, and ties are decided by the order of groups and
@@ -28,9 +28,9 @@
 //
 // # Sources
 //
-// Sampling and extension: B. Schmitzer, A sparse multiscale algorithm for dense optimal transport, J. Math. Imaging Vis.
-// 56 (2016). Lists of arcs: C. Gottschlich and D. Schuhmacher, The shortlist method for fast computation of the earth
-// mover's distance, PLoS ONE 9 (2014). The simplex on such problems: N. Bonneel, M. van de Panne, S. Paris and W.
-// Heidrich, Displacement interpolation using Lagrangian mass transport, ACM Trans. Graph. 30 (2011). A few arcs of every
-// block at a time: a block coordinate descent network simplex, arXiv 2506.21231.
+// Sampling and extension: B. Schmitzer, A sparse multiscale algorithm for dense optimal transport, J. Math. Imaging
+// Vis. 56 (2016). Lists of arcs: C. Gottschlich and D. Schuhmacher, The shortlist method for fast computation of the
+// earth mover's distance, PLoS ONE 9 (2014). The simplex on such problems: N. Bonneel, M. van de Panne, S. Paris and
+// W. Heidrich, Displacement interpolation using Lagrangian mass transport, ACM Trans. Graph. 30 (2011). A few arcs of
+// every block at a time: a block coordinate descent network simplex, arXiv 2506.21231.
 package start

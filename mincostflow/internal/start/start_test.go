@@ -51,8 +51,8 @@ func sum(units []uint64) (s uint64) {
 	return s
 }
 
-// TestSample: groups are a partition of rows and of columns that take part, none is larger than it may be, and the smaller
-// problem has all units and the costs of the middles.
+// TestSample: groups are a partition of rows and of columns that take part, none is larger than it may be, and the
+// smaller problem has all units and the costs of the middles.
 func TestSample(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
@@ -130,7 +130,8 @@ func TestHalve(t *testing.T) {
 func TestGroupsAlike(t *testing.T) {
 	const n = 64
 	m := matrix{n, make([]float64, n*n)}
-	p := Problem{Costs: m, Supply: slices.Repeat([]uint64{1}, n), Low: slices.Repeat([]uint64{1}, n), Room: make([]uint64, n)}
+	ones := slices.Repeat([]uint64{1}, n)
+	p := Problem{Costs: m, Supply: ones, Low: ones, Room: make([]uint64, n)}
 	at := func(i int) int { return i * 37 % n } // in disorder
 	for i := range n {
 		for j := range n {
@@ -153,8 +154,8 @@ func TestGroupsAlike(t *testing.T) {
 	}
 }
 
-// TestPlant: reduced costs are least and not negative up to rounding, flows and what is left over add up to the masses and
-// the needs, arcs without flow point to the hub, and there is no cycle.
+// TestPlant: reduced costs are least and not negative up to rounding, flows and what is left over add up to the masses
+// and the needs, no arc is empty, and there is no cycle.
 func TestPlant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
@@ -187,7 +188,8 @@ func checkArcs(w *Work, m matrix) error {
 	listed := map[[2]int32]bool{}
 	for _, a := range w.Arcs {
 		rc := m.data[int(a.I)*m.n+int(a.J)] - w.F[a.I] - w.G[a.J]
-		if listed[[2]int32{a.I, a.J}] || a.Cost != m.data[int(a.I)*m.n+int(a.J)] || !(a.Reduced >= 0 && math.Abs(a.Reduced-rc) <= tol) {
+		if listed[[2]int32{a.I, a.J}] || a.Cost != m.data[int(a.I)*m.n+int(a.J)] ||
+			!(a.Reduced >= 0 && math.Abs(a.Reduced-rc) <= tol) {
 			return fmt.Errorf("arc %+v, reduced cost %v", a, rc)
 		}
 		listed[[2]int32{a.I, a.J}] = true
@@ -301,8 +303,7 @@ func (u until) Row(i int) ([]float64, bool) {
 	return row, *u.rows <= u.most
 }
 
-// TestHalveBadPivots: values of which every pivot is the least take quickselect n^2 / 4 steps, which would be ten minutes
-// here.
+// TestHalveBadPivots: values of which every pivot is the least take quickselect n^2 / 4 steps, an hour here.
 func TestHalveBadPivots(t *testing.T) {
 	const n = 1 << 21
 	g := groups{look: make([]float64, n*landmarks), item: make([]int32, n)}
@@ -327,7 +328,8 @@ func TestHalveBadPivots(t *testing.T) {
 // TestGroupSize: the smaller problem has a sixteenth of the cells until that is too much, and then as many as it may.
 func TestGroupSize(t *testing.T) {
 	for _, tt := range []struct{ k, n, want int }{
-		{1, 1, 4}, {4000, 4000, 4}, {16384, 16384, 4}, {16384, 16388, 5}, {50_000, 50_000, 13}, {1 << 30, 2, 64}, {2, 1 << 30, 64},
+		{1, 1, 4}, {4000, 4000, 4}, {16384, 16384, 4}, {16384, 16388, 5}, {50_000, 50_000, 13},
+		{1 << 30, 2, 64}, {2, 1 << 30, 64},
 	} {
 		size := groupSize(tt.k, tt.n)
 		cells := func(size int) int { return (tt.k + size - 1) / size * ((tt.n + size - 1) / size) }
