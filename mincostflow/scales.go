@@ -9,7 +9,7 @@ import (
 // above what the prices say. Trees stay small then, and few potentials change much. These prices rise, step by step,
 // until nothing is left over. docs/algorithms/multiscale-start.md has the constants and where the start pays.
 const (
-	scaleNodes = 192 // rows, and columns that take part
+	scaleNodes = newtonRows + 1 // rows, and columns that take part
 	// Bounds that leave room are worth it where the columns take at most so much of the mass, and where groups are
 	// well apart.
 	scaleRoom = 1.5

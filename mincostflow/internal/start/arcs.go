@@ -4,7 +4,7 @@ import "math"
 
 const (
 	// rowArcs arcs of least reduced cost are listed for every row, and columnArcs for every column.
-	rowArcs    = 8
+	rowArcs    = 5
 	columnArcs = 4
 )
 
