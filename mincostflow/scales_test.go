@@ -296,30 +296,34 @@ func TestScalesRule(t *testing.T) {
 
 // TestScalesPivots: plain transport takes less than the 30 pivots for every row and column that the package promises.
 func TestScalesPivots(t *testing.T) {
-	r := &source{newDraw(65e6).SplitMix64}
 	for _, p := range []float64{1, 2} {
 		for _, n := range []int{scaleNodes, 500, 1000} {
 			if testing.Short() && n > 500 {
 				continue
 			}
-			x := r.points(n, 2, r.normal)
-			y := r.points(n, 2, func() float64 { return 1 + 0.8*r.normal() })
-			m, err := cost.NewPoints(x, y, p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, b := make([]float64, n), make([]float64, n)
-			for i := range a {
-				a[i], b[i] = -math.Log1p(-r.Float64()), -math.Log1p(-r.Float64())
-			}
+			c, a, b := clouds(n, p)
 			for _, mass := range [][2][]float64{{nil, nil}, {a, b}} {
-				got := mustTransport(t, m, mass[0], mass[1])
+				got := mustTransport(t, c, mass[0], mass[1])
 				if most := 30 * 2 * n; got.Stats.Pivots > most {
 					t.Errorf("%d points, p %v: %d pivots, %d are promised", n, p, got.Stats.Pivots, most)
 				}
 			}
 		}
 	}
+}
+
+// clouds are the distances to the power p between two clouds of n normal points in the plane, and weights of both.
+func clouds(n int, p float64) (c cost.Matrix, a, b []float64) {
+	r := &source{newDraw(65e6).SplitMix64}
+	x := r.points(n, 2, r.normal)
+	c, err := cost.NewPoints(x, r.points(n, 2, func() float64 { return 1 + 0.8*r.normal() }), p)
+	if err != nil {
+		panic(err)
+	}
+	for range n {
+		a, b = append(a, -math.Log1p(-r.Float64())), append(b, -math.Log1p(-r.Float64()))
+	}
+	return c, a, b
 }
 
 // TestShareSameBits: where rows are shared among goroutines, results are the same bits as on one.

@@ -20,13 +20,33 @@ func TestWorkCounts(t *testing.T) {
 	}{
 		{"ring100:dir:2", 586, 5}, {"sq100p1:dir:2", 613, 5}, {"sq300p1:dir:2", 1872, 6}, {"sq300p1:sp20:2", 146, 4}, {"sq1000p1:sp20:2", 132, 3},
 		{"sq1000p1:sp20:0.5", 206, 3},
-		{"cos250x146:dir:2", 1077, 4}, {"grid20p1:dir:2", 2428, 6}, {"grid12p2:dir:0.5", 2355, 8},
+		{"cos250x146:dir:2", 1077, 4}, {"grid20p1:dir:2", 2428, 6}, {"grid12p2:dir:0.5", 632, 3},
+		{"ring300:dir:0.5", 2647, 7}, {"sq300p2:dir:0.5", 2321, 6}, // from a smaller problem
 	} {
 		p, err := instanceNamed(tt.name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := Project(context.Background(), p, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(tt.name, r.Stats.Pivots, r.Stats.Sweeps, tt.pivots, tt.sweeps)
+	}
+	for _, tt := range []struct {
+		name           string
+		p              float64
+		weighted       bool
+		pivots, sweeps int
+	}{
+		{"plane, p = 1, equal", 1, false, 6197, 9}, {"plane, p = 1, weighted", 1, true, 7399, 12},
+		{"plane, p = 2, equal", 2, false, 3831, 7}, {"plane, p = 2, weighted", 2, true, 4550, 7},
+	} {
+		c, a, b := clouds(400, tt.p)
+		if !tt.weighted {
+			a, b = nil, nil
+		}
+		r, err := Transport(context.Background(), c, a, b)
 		if err != nil {
 			t.Fatal(err)
 		}
