@@ -29,22 +29,26 @@ func aggregateCommand() *cli.Command {
 		Name:      "aggregate",
 		Usage:     "turn reports into a map of the population, and a histogram with confidence bands",
 		ArgsUsage: "POLICY [REPORTS...]",
-		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after the other; gzip\n" +
-			"allowed (default: standard input). Any number of reports takes the memory of one histogram. What is not a report of the\n" +
-			"policy is skipped and counted by reason; the exit status is then 3, or with -strict there is no output and it is 2.\n" +
-			"A report does not say who sent it: what receives reports must refuse a client's second one in an epoch, for nothing\n" +
-			"that comes after can see it.\n" +
-			"The map is an estimate of the mean of the private distributions. Beside it stand the guess, which is what one would\n" +
-			"say without a report, and raw, the reports as they are; signal says how much better than the guess it is. It is drawn\n" +
-			"as fine as the reports support. It needs a mixture policy: projection does not identify it. It costs no privacy.\n" +
-			"-regions FILE has lines region,label or region,label,weight. The intervals are approximate for single places, and too\n" +
-			"narrow where nearly everyone is in one place.\n" +
+		Description: "REPORTS has one report per line, in the hexadecimal form of release, or holds binary reports one after\n" +
+			"the other; gzip is allowed (default: standard input). The memory is that of one histogram, for any number\n" +
+			"of reports. What is not a report of the policy is skipped and counted by reason. The exit status is then\n" +
+			"3; with -strict it is 2, and there is no output.\n" +
+			"A report does not say who sent it. Whoever receives reports must refuse a client's second one in an\n" +
+			"epoch, because no later step can see it.\n" +
+			"The map is an estimate of the mean of the private distributions, as fine as the reports support. Beside\n" +
+			"it are the guess, which is what one would say without a report, and raw, the reports as they are. The\n" +
+			"signal says how much better the map is than the guess. A map needs a mixture policy: reports in\n" +
+			"projection mode do not identify it. It costs no privacy.\n" +
+			"-regions FILE has lines region,label or region,label,weight. The intervals are approximate for single\n" +
+			"places, and too narrow where nearly everyone is in one place.\n" +
 			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.\n" +
-			"GeoJSON has points, or the cells of a grid; only coordinates of a great-circle cost are WGS 84, others are the policy's own.\n" +
-			"All bands of the histogram hold at once with the confidence given. They are about the distribution that clients draw\n" +
-			"from; how far that is from the private ones is the mechanism's bias, which is stated apart.\n" +
-			"Of a codebook's reports it prints their mean and, if the seed is fixed, the histogram of candidates; -out is then\n" +
-			"a line candidate,x1,...,x(d+1) for each report.",
+			"GeoJSON has points, or the cells of a grid. Coordinates of a great-circle cost are WGS 84; all others are\n" +
+			"the policy's own.\n" +
+			"All bands of the histogram hold at once with the confidence given. They are about the distribution that\n" +
+			"clients draw from. How far that is from the private distributions is the bias of the mechanism, which is\n" +
+			"printed apart.\n" +
+			"For reports of a codebook, aggregate prints their mean and, if the seed is fixed, the histogram of\n" +
+			"candidates; -out then has a line candidate,x1,...,x(d+1) for each report.",
 		Flags: append(append(countsFlags(), mapFlags()...),
 			&cli.StringFlag{Name: "regions", Usage: "intervals of the shares of regions: CSV `FILE`"},
 			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel, Usage: "`PROBABILITY` that the interval of a region is made for"},

@@ -24,11 +24,13 @@ func designCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "design",
 		Usage: "design a mechanism and write it as a policy file",
-		Description: "The base measure is uniform at its exact best scale, or what -objective says. The worst case over all private\n" +
-			"distributions is certified, beside a lower bound that no eps-LDP mechanism beats. The policy goes to -out; a card with\n" +
-			"the numbers really used, and what the other designs would give, goes to standard output (or to -card), and so does -json.\n" +
-			"Points, cost and eps must not depend on private data. -geometry and -base say that they do not, or at what price; the\n" +
-			"policy carries the statement. Without them it says \"unstated\", and whoever reads it is warned.",
+		Description: "The base measure is uniform, at its exact best scale, unless -objective says otherwise. The worst case\n" +
+			"over all private distributions is certified, beside a lower bound that no eps-LDP mechanism beats. The\n" +
+			"policy goes to -out. A card goes to standard output, or to -card; -json makes it JSON. It has the numbers\n" +
+			"that were used, and those of the other designs.\n" +
+			"Points, cost and eps must not depend on private data. -geometry and -base state that they do not, or at\n" +
+			"what price, and the policy carries the statement. Without them it says \"unstated\", and every reader is\n" +
+			"warned.",
 		Flags: append(append(geometryFlags(), objectiveFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy level, an exact decimal or fraction: `EPS`, as 0.5 or 1/3"},
 			&cli.IntFlag{Name: "bits", Value: wpm.DefaultBits, Usage: "weights are integers that sum to 2^`B`"},

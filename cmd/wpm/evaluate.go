@@ -24,10 +24,12 @@ func evaluateCommand() *cli.Command {
 		Name:      "evaluate",
 		Usage:     "compare reports, and the map that they make, with a known truth",
 		ArgsUsage: "POLICY TRUTH [REPORTS...]",
-		Description: "TRUTH is CSV over the input points: label,count, or user,label,count; all users then have the same weight. REPORTS,\n" +
-			"-counts, -strict and the flags of the map are as for aggregate (default: standard input). Prints how far the guess, the\n" +
-			"reports as they are (raw) and the map are from the truth, in W_p by exact transport; -map draws them with the truth.\n" +
-			"Guess and map are scored up to 4,096 inputs. " +
+		Description: "TRUTH is CSV over the input points, with lines label,count, or user,label,count; all users then have the\n" +
+			"same weight. REPORTS (default: standard input), -counts, -strict and the flags of the map are those of\n" +
+			"aggregate.\n" +
+			"Prints how far the guess, the reports as they are (raw) and the map are from the truth, in W_p by exact\n" +
+			"transport. With more than 4,096 inputs, guess and map are not scored. -map draws all of them beside the\n" +
+			"truth.\n" +
 			"The truth is private data, and so is what -map writes: run this only where they may be.",
 		Flags:        append(append(countsFlags(), mapFlags()...), &cli.BoolFlag{Name: "json", Usage: "print as JSON"}),
 		OnUsageError: shell.UsageError,

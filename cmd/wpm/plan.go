@@ -27,14 +27,16 @@ func planCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
 		Usage: "say before any release how good the map of a population will be",
-		Description: "For every eps and number of devices it designs a mechanism, simulates ten worlds with a fixed seed, " +
-			"and says how far the\n" +
-			"map of \"wpm aggregate\" will be from the truth (W_1, or W_p for another -p): on average, and in 90 % of the worlds. Beside it\n" +
-			"stand the guess, which is the even map and takes no release, and the raw releases.\n" +
-			"With -prior, a public guess at the truth, a world is the prior with 15 to 30 % of its mass elsewhere; the map is that of\n" +
-			"\"wpm aggregate\" without its -prior. Without one the worlds are maps of all kinds, and the answer is a range, relative to the\n" +
-			"guess. Where places are chosen as the population lives, as shops are, the guess is good, and only -prior says so.\n" +
-			"-target asks for the least number of devices at each eps, or with -n for the least eps: both along 1, 1.5, 2, 3, 5, 7, 10, ...\n" +
+		Description: "For every eps and number of devices, plan designs a mechanism, simulates ten worlds with a fixed seed,\n" +
+			"and prints how far the map of \"wpm aggregate\" will be from the truth: on average, and in 90 % of the\n" +
+			"worlds. The distance is W_1, or W_p with -p. Beside the map are the guess, which is the even map and\n" +
+			"takes no release, and the raw releases.\n" +
+			"With -prior, a public guess at the truth, a world is the prior with 15 to 30 % of its mass elsewhere. The\n" +
+			"map is that of \"wpm aggregate\" without its -prior.\n" +
+			"Without -prior, the worlds are maps of all kinds, and the answer is a range, relative to the guess. Where\n" +
+			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
+			"-target asks for the least number of devices at each eps, or with -n for the least eps. Both are tried\n" +
+			"along 1, 1.5, 2, 3, 5, 7, 10, and so on.\n" +
 			"Examples:\n" +
 			"   wpm plan -grid 20x20 -eps 1,2,4 -n 500,5000\n" +
 			"   wpm plan -points places.csv -prior census.csv -eps 2 -target 2km\n" +

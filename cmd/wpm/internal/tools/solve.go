@@ -17,14 +17,15 @@ func Solve() *cli.Command {
 	solve := &cli.Command{
 		Name:  "solve",
 		Usage: "answer JSON lines on standard input: the machine interface",
-		Description: "One JSON object per line in, one per line out, in order; id is echoed. Example:\n" +
+		Description: "Reads one JSON object per line and writes one per line, in order. The field id is echoed. Example:\n" +
 			`   echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project` + "\n" +
-			`A bad line is answered by {"error":"..."}; exit status 1 says that there was one.` + "\n" +
-			"\"wpm solve KIND -help\" has the fields of a line. With \"wpm solve KIND -certificate\", answers of the kinds that have\n" +
-			"evidence carry the certificate that \"wpm check\" verifies.\n" +
-			`A cost or box that many lines share is sent once: {"define":"NAME","cost":{...}}, or lo and hi, or m and eps; then` + "\n" +
-			`"cost":"NAME" and "box":"NAME" in later lines. "want":["q","objective"] leaves out all other fields of an answer.` + "\n" +
-			"Lines are answered in parallel, in order.",
+			`A bad line is answered by {"error":"..."}, and the exit status is then 1.` + "\n" +
+			`"wpm solve KIND -help" has the fields of a line. With "wpm solve KIND -certificate", answers of the kinds` + "\n" +
+			"that have evidence carry the certificate that \"wpm check\" verifies.\n" +
+			`A cost or box that many lines share is sent once, as {"define":"NAME","cost":{...}}, or with lo and hi,` + "\n" +
+			`or m and eps. Later lines have "cost":"NAME" and "box":"NAME". "want":["q","objective"] leaves out all` + "\n" +
+			"other fields of an answer.\n" +
+			"Lines are solved in parallel.",
 		OnUsageError: shell.UsageError,
 		Flags: []cli.Flag{ // before or after KIND
 			&cli.BoolFlag{Name: "certificate",
