@@ -286,7 +286,7 @@ func (t tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radi
 		_, err := fmt.Fprintln(out, "\nSingle places are not listed: the reports may not settle them. -top N lists them; -out and -json have them.")
 		return err
 	}
-	fmt.Fprintln(out, "\nSingle places, as released: noisy, and biased towards the whole map.")
+	fmt.Fprintln(out, "\nSingle places, as released: noisy, and biased: releases are spread over the whole map.")
 	fmt.Fprintln(out)
 	return printPoints(out, t.Points, top)
 }
