@@ -8,9 +8,9 @@
 // policy), so the counts N_j of the outputs are a sample of size N from theta P, where theta is the mean of the private
 // distributions: the map. The question is theta, a distribution over the k inputs.
 //
-// A release is private because the rows are alike, and so the counts say little about theta beyond some resolution.
-// Undoing the rows exactly amplifies noise; the releases as they are (Raw) keep a bias that no number of devices
-// removes. What lies between depends on how rough a map may be.
+// A release is private because the rows are alike. For the same reason the counts say little about theta beyond some
+// resolution. An estimate that inverts the rows exactly amplifies the noise. The releases as they are (Raw) keep a bias
+// that no number of devices removes. What lies between the two depends on how rough a map may be.
 //
 // # The estimators
 //
@@ -20,41 +20,47 @@
 //	Raw       the releases as they are
 //	Interval  the share of a region: all values that the counts do not contradict, whatever the map
 //
-// All of them see releases and public data alone, so they cost no privacy. They are right where the model is: in
-// mixture mode. In projection mode the mean of the released laws depends on the shapes of the private distributions,
-// not only on their mean, and does not identify the map at any N.
+// All of them see releases and public data alone, so they cost no privacy. The model holds in mixture mode. In
+// projection mode the mean of the released laws depends on the shapes of the private distributions, not only on their
+// mean. It does not identify the map at any N.
 //
 // # Map
 //
-// A map of a model is theta = u exp(f) / Z: u is the public prior, f is normal with the covariance tau^2 exp(-D/l), its
-// mean over the places taken away. Its mode given the counts is found by Fisher scoring, its evidence is Laplace's. Map
-// is the average of the modes over four lengths l and five roughnesses tau, and of the guess u itself, by their
-// evidence. The guess has the log-weight 0, and each model -tau - log 20, so that it takes counts to leave the guess,
-// and more of them for a rough map. See [Map] for the numbers, and [Signal] for what the answer says of itself.
+// A model writes the map as theta = u exp(f) / Z. Here u is the public prior, and f is normal with the covariance tau^2
+// exp(-D/l), less its mean over the places. Fisher scoring finds the mode of f given the counts, and Laplace's
+// approximation gives the evidence. Map is the average, by evidence, of the modes for four lengths l and five
+// roughnesses tau, and of the guess u itself. The prior log-weight is 0 for the guess, and -tau - log 20 for each
+// model. So the answer leaves the guess only where the counts support it, and a rough map needs more of them. See [Map]
+// for the numbers, and [Signal] for how good the answer expects itself to be.
 //
-// It is not the best everywhere. Broad, smooth maps of few devices are a little better served by Raw. And between
-// counts that say nothing and counts that say something, the average hesitates: it stays near the guess when EM has
-// left it.
+// Map is not the best everywhere. On broad, smooth maps of few devices, Raw is a little better. Where counts begin to
+// say something, the average stays near the guess for longer than EM does.
 //
-// With k places and kv outputs, a step takes O(k^2 + k kv) and the runs of the channel. Its matrix takes O(k + kv) for
-// each run, and kv^3 / 6 for a factor, or less if the counts see few directions; there are two or three for each model
-// whose weight counts. 400 places take 0.2 to 0.5 seconds of processor time, 900 take 1 to 6, and as many devices as
-// make the map clear take the longest. What depends on the distances alone, a tenth of that, is kept by a Geometry.
-// Above 1,000 places, groups stand for places. TestCoarseLoss compares the two on 400: W_1 to the truth grows by less
-// than 2 % on average, at up to 12 releases a place. With more of them, at a large eps, the counts may tell places
-// apart that a group holds together: with 25 releases a place at eps 4, W_1 grew by 45 % for masses without a pattern.
+// With k places and kv outputs, a step takes O(k^2 + k kv) and the runs of the channel. The matrix of a step takes
+// O(k + kv) for each run, and its factor kv^3 / 6, or less if the counts see few directions. There are two or three
+// factors for each model whose weight counts. The processor time is
 //
-// Where an output is far likelier from some inputs than from others, the posterior may have several modes, and which
-// one is found may depend on the order of the places. TestMapLaws finds that in one of 400 worlds that are more awkward
-// than those of a policy.
+//	400 places  0.2 to 0.5 seconds
+//	900 places  1 to 6 seconds
+//
+// and is longest where there are enough devices to make the map clear. A tenth of it depends on the distances alone; a
+// Geometry keeps that part.
+//
+// Above 1,000 places, groups stand for places. TestCoarseLoss compares the two on 400 places. With up to 12 releases
+// for each place, groups make W_1 to the truth larger by less than 2 % on average. With more releases and a large eps,
+// the counts may tell places of one group apart: with 25 releases for each place at eps 4, W_1 grew by 45 % for masses
+// without a pattern.
+//
+// Where an output is far likelier from some inputs than from others, the posterior may have several modes. The order of
+// the places may then decide which one is found. TestMapLaws finds this in one of 400 worlds that are more awkward than
+// those of a policy.
 //
 // # Guarantees
 //
 // Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at
-// any GOMAXPROCS. Nothing is tuned, and nothing is left to chance: EM splits the counts with a fixed seed. Inputs are
-// not modified. The errors are ErrShape, ErrCounts, ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at
-// between steps.
+// any GOMAXPROCS: EM splits the counts with a fixed seed. No parameter needs tuning. Inputs are not modified. The
+// errors are ErrShape, ErrCounts, ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at between steps.
 //
-// No estimator here is unbiased, and no error is promised but that of MLE against the best likelihood. How far a map is
-// from the truth, on average, is a matter of simulation: see package estimate/plan.
+// No estimator here is unbiased. Only the likelihood of MLE has a proved bound, against the best one. How far a map is
+// from the truth, on average, can be simulated: see package estimate/plan.
 package estimate
