@@ -3,10 +3,10 @@
 //
 // # The problem
 //
-// The paper states what a mechanism, a projection, a base measure must satisfy. A test that a package
-// writes for itself shares the package's misunderstandings. Here each statement is a function of its own
-// that draws instances, asks an implementation behind a small interface, and compares with a slow second
-// opinion in rational arithmetic that shares no code with any solver.
+// The paper states what a mechanism, a projection or a base measure must satisfy. A test that a package writes for
+// itself shares the misunderstandings of the package. Here each statement is a function of its own. It draws instances,
+// asks an implementation behind a small interface, and compares the answer with a slow second opinion in rational
+// arithmetic that shares no code with any solver.
 //
 //	interface                  what it is                              laws
 //	privacy.VerifyFunc         the check of an integer box             VerifyLaws
@@ -33,8 +33,8 @@
 //	estimate.Interval          the interval of a region's share        IntervalLaws
 //	estimate.Raw               releases as shares                      RawLaws
 //
-// This package has what they share: the type Law and its runner, generators, and comparisons with a tolerance. Package
-// proptest/exact is the exact arithmetic that they compare with.
+// This package has what the laws share: the type Law and its runner, generators, and comparisons with a tolerance.
+// Package proptest/exact has the exact arithmetic that they compare with.
 //
 // Wrap the implementation and run the laws in a test:
 //
@@ -45,35 +45,34 @@
 // A certificate is data: an implementation hands over a plan with potentials, or weights with thresholds, and the laws
 // recompute what these prove. An implementation without bounds or without certificates leaves those groups out.
 //
-// Each law is a function of a *rapid.T as well, for rapid.Check, rapid.MakeFuzz or a test of one law. A Law
-// names the statement it comes from; docs/mathematics.md has the way back.
+// Each law is also a function of a *rapid.T, for rapid.Check, rapid.MakeFuzz or a test of one law. A Law names the
+// statement that it comes from, and docs/mathematics.md names the laws of each statement.
 //
 // # Guarantee
 //
-// A failure is a counterexample: a law compares with exact arithmetic, and a tolerance is allowed only
-// where an implementation works in floats (see the constants, each with its reason). Privacy laws have
-// none: they compare integers. Passing is evidence, not proof. Each law rejects planted errors of the kind
-// it is there for; the package's own tests hold that.
+// A failure is a counterexample. A law compares with exact arithmetic, and allows a tolerance only where an
+// implementation works in floats (see the constants, each with its reason). Privacy laws have no tolerance: they
+// compare integers. Passing is evidence, not proof. Each law rejects planted errors of the kind it is there for, as the
+// package's own tests check.
 //
-// Instances are tiny (a dozen rows and columns at most), except where a certificate is there to check large ones, and
-// lean to edges: ties and near-ties, zeros,
-// point masses, one row or column, mass at both ends of its range, boxes that miss mass 1 by rounding,
-// costs over hundreds of orders of magnitude, eps from 1e-6 to 50. Implementations get copies: one that
-// writes to its input fails. A panic fails too.
+// Instances are tiny, with a dozen rows and columns at most; where a certificate allows it, some are large. They lean
+// to edges: ties and near-ties, zeros, point masses, one row or column, mass at both ends of its range, boxes that miss
+// mass 1 by rounding, costs over hundreds of orders of magnitude, eps from 1e-6 to 50. Implementations get copies, and
+// one that writes to its input fails. A panic fails, too.
 //
 // # Cost
 //
-// A case of a law takes 0.1 to 10 ms, most of it in exact oracles, so the hundred cases of a normal run take a second
-// at most for any law that holds. There are three levels: go test -short draws 20 cases of a law, go test 100, and an
-// audit is go test -rapid.checks=10000. The instances of Law.First stand before them at every level.
+// A case of a law takes 0.1 to 10 ms, most of it in exact oracles. So the hundred cases of a normal run take a second
+// at most for any law that holds. There are three levels: go test -short draws 20 cases of a law, go test draws 100,
+// and go test -rapid.checks=10000 is an audit. The instances of Law.First come before them at every level.
 //
-// On a failure rapid looks for a smaller counterexample, for up to 30 s a law: -rapid.shrinktime=5s shortens that. A
-// failure prints its seed and a command to repeat it; no file is written.
+// On a failure rapid looks for a smaller counterexample, for up to 30 s a law; -rapid.shrinktime=5s shortens that. A
+// failure prints its seed and a command that repeats it. No file is written.
 //
 // # Options
 //
-// The domain of an entropic solver, and with it the tolerance for C/reg, is that of projection.EntropicOn and
-// projection.CompositeOn; one that does not converge may say so by projection.ErrNoAnswer. Laws of bounds and of
-// certificates are groups of their own. A law that does not apply is left out of the slice that Run takes, by its Name.
-// All other tolerances are constants: ValueTol is what "near" means for a value.
+// projection.EntropicOn and projection.CompositeOn set the domain of an entropic solver, and with it the tolerance for
+// C/reg. A solver that does not converge may return projection.ErrNoAnswer. Laws of bounds and of certificates are
+// groups of their own. To leave a law out, drop it by its Name from the slice that Run takes. All other tolerances are
+// constants: ValueTol is what "near" means for a value.
 package proptest

@@ -1,19 +1,19 @@
-// Package ranking turns a cost between places into what a policy of version 2 states of it: integers by which anyone
-// ranks the outputs for an input, and for each input the output at which its row ends.
+// Package ranking turns a cost between places into the integers of a policy of version 2. By these, anyone can rank the
+// outputs for an input, and find the output at which the row of the input ends.
 //
 // # Problem
 //
 // The cheapest row of an input gives all outputs their least weight lo, and raises them to hi in the order of their
 // costs until the sum is 2^B. The order of costs in floats depends on who computes them. So Of moves places to integer
-// coordinates, and makes the cost of the places moved; the squared distances of integers are exact keys
-// (policy.Geometry). Thresholds finds for each input the output, in the order of keys and then of numbers, up to and
-// with which the widths hi - lo sum to 2^B - sum lo.
+// coordinates, and makes the cost of the moved places. Squared distances of integers are exact keys (policy.Geometry).
+// Thresholds sorts the outputs of each input by key and then by number, and finds the first one at which the widths
+// hi - lo of all outputs up to it sum to 2^B - sum lo or more.
 //
 // # Guarantee
 //
-// No place moves by more than Displacement, and places that are published already stay where they are. Up to Slack, in
-// the root of the cost that is a distance, a row in the order of keys is as cheap as the cheapest. Thresholds are those
-// of policy.Geometry.Thresholds, to the integer, whatever floats round to and on any number of cores. Nothing here is
+// No place moves by more than Displacement, and places that are already published stay where they are. A row in the
+// order of keys is as cheap as the cheapest, up to Slack, in the root of the cost that is a distance. Thresholds are
+// exactly those of policy.Geometry.Thresholds, however floats round and on any number of cores. Nothing here is
 // trusted: policy.VerifyRows ranks anew, and a wrong threshold makes a dearer row within the same box.
 //
 // # Cost
@@ -23,9 +23,9 @@
 //
 // # Source
 //
-// The greedy fill is Dantzig's for the fractional knapsack (1957), the selection Hoare's quickselect (1961). The search
-// between the thresholds of neighbours is the triangle inequality, and counting cells is prefix sums; both are of this
-// module.
+// The greedy fill is Dantzig's for the fractional knapsack (1957), the selection is Hoare's quickselect (1961). The
+// search between the thresholds of neighbours uses the triangle inequality, and the counting of cells prefix sums; both
+// are of this module.
 package ranking
 
 import (
