@@ -133,6 +133,56 @@ func TestMapPlain(t *testing.T) {
 	}
 }
 
+// TestMapManyReleases holds Map against the algorithm written out where counts leave nothing open: the way from the
+// guess is long then, over maps with shares next to nothing.
+func TestMapManyReleases(t *testing.T) {
+	m, err := cost.NewGrid(4, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, dist := geometryOf(t, m)
+	k := g.K()
+	for seed := range 6 {
+		r := rand.New(rand.NewPCG(uint64(seed), 9))
+		rows := make([][]float64, k)
+		for i := range rows {
+			rows[i] = make([]float64, k)
+			for j := range rows[i] {
+				if r.IntN(3) > 0 {
+					rows[i][j] = math.Exp(r.NormFloat64())
+				}
+			}
+			rows[i][r.IntN(k)]++
+		}
+		channel := channelOf(t, rows)
+		prior, q := make([]float64, k), make([]float64, k)
+		for i := range prior {
+			prior[i] = math.Exp(2 * r.NormFloat64())
+		}
+		normalized(prior)
+		channel.forward(someTheta(r, k), q)
+		for _, n := range []float64{1e5, 1e7, 1e9} {
+			counts := make([]uint64, k)
+			for j, v := range q {
+				counts[j] = uint64(n * v)
+			}
+			want, _ := plainMap(counts, normal(rows), dist, prior)
+			p := Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g}
+			got, err := Map(context.Background(), p, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			off := 0.0
+			for i, v := range want {
+				off += math.Abs(got.Theta[i]-v) / 2
+			}
+			if !(off <= 5*gainGoal) { // as in TestMapPlain
+				t.Errorf("seed %d, %v releases: map off by %v", seed, n, off)
+			}
+		}
+	}
+}
+
 // mapWorld is a problem on a 5 x 6 grid with two towns.
 func mapWorld(t testing.TB, eps float64, n int) Problem {
 	m, err := cost.NewGrid(5, 6, 1)

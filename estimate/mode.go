@@ -42,6 +42,7 @@ type fit struct {
 	cov   []float64 // K, k x k
 	fresh bool      // no model of this K is done
 	tau   float64
+	damp  float64 // 1 or more, of (tau^2 K)^-1 in steps: see climb
 	at    point
 	information
 }
@@ -69,10 +70,13 @@ type information struct {
 }
 
 const (
-	maxSteps = 50   // three to ten are usual
+	maxSteps = 100  // three to ten are usual
 	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has M at its point
 	patience = 10   // steps that cost as much as M
 	leastT   = 1e-3 // of a step's length in the line search
+	shortest = 0.1  // of a step's length that is worth another with the same M
+	damping  = 10   // factor by which damp changes
+	maxDamp  = 1e12 // where rounding is all that is left
 	// idle is the largest trace of E = M - 1 - F F', which is positive semidefinite. It adds to log det(1 + F F') between
 	// 0 and the sum of log(1 + E_ii), by Hadamard's inequality, and that sum is taken: log det M is too large by no more
 	// than idle, and the evidence too small by no more than half of that.
@@ -87,7 +91,7 @@ const (
 // begin starts the models of one kernel at the map whose logarithm is given, or at the guess if that is better.
 func (f *fit) begin(c kernel, logs []float64) {
 	k := len(f.prior)
-	f.cov, f.fresh, f.few, f.tau = c.cov, true, true, 1
+	f.cov, f.fresh, f.few, f.tau, f.damp = c.cov, true, true, 1, 1
 	f.at = f.move(make([]float64, k), make([]float64, k))
 	if logs == nil || c.root == nil {
 		return
@@ -158,47 +162,68 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 		f.fresh = false
 	}
 	f.decompose()
-	if err := f.climb(ctx); err != nil {
-		return 0, err
-	}
-	// M at the last point but some is close: what is far too low with it is too low.
-	if v := f.at.value - f.logdet/2; !(v > least-negligible) {
-		return v, nil
-	}
-	if f.moved > gainGoal {
+	for steps := 0; ; {
+		n, err := f.climb(ctx, maxSteps-steps)
+		if err != nil {
+			return 0, err
+		}
+		steps += n + 1
+		// M at the last point but some is close: what is far too low with it is too low.
+		if v := f.at.value - f.logdet/2; !(v > least-negligible) || f.moved <= gainGoal {
+			return v, nil
+		}
 		f.inform()
 		f.decompose()
-		f.advance()
+		if gain, _ := f.advance(); !(gain > gainGoal+f.slack) || steps >= maxSteps {
+			return f.at.value - f.logdet/2, nil
+		}
 	}
-	return f.at.value - f.logdet/2, nil
 }
 
 // climb takes steps until they gain little.
-func (f *fit) climb(ctx context.Context) error {
+//
+// Where a share is far too small, the information about its logarithm is next to nothing, and a step for it is much too
+// long; cut short, it gains next to nothing elsewhere. So damp makes the prior of a step stronger, after Levenberg and
+// Marquardt, while steps are short.
+func (f *fit) climb(ctx context.Context, most int) (steps int, err error) {
 	last, fresh := math.Inf(1), false
-	for range maxSteps {
+	for ; steps < most; steps++ {
 		if err := ctx.Err(); err != nil {
-			return err
+			return steps, err
 		}
-		gain, full := f.advance()
+		gain, t := f.advance()
 		small := !(gain > gainGoal+f.slack)
-		if small && (full || fresh) {
+		if small && (f.damp == 1 && (t == 1 || fresh && t >= shortest) || f.damp >= maxDamp) {
 			break
 		}
+		damp := f.damp
+		switch {
+		case t == 1:
+			damp = max(1, damp/damping)
+		case fresh && t < shortest:
+			damp *= damping
+		}
 		// At this rate, how many steps are left?
-		fresh = small || math.Log(gain/gainGoal) > patience*math.Log(last/gain)
+		fresh = small || t < shortest || math.Log(gain/gainGoal) > patience*math.Log(last/gain)
 		last = gain
 		if fresh {
 			f.inform()
-			f.decompose()
 			last = math.Inf(1)
 		}
+		if fresh || damp != f.damp {
+			f.damp = damp
+			f.decompose()
+		}
 	}
-	return nil
+	if f.damp > 1 {
+		f.damp = 1
+		f.decompose()
+	}
+	return steps, nil
 }
 
-// advance takes a step, and returns what it gains and whether it is of full length.
-func (f *fit) advance() (gain float64, full bool) {
+// advance takes a step, and returns what it gains and how much of its length it is.
+func (f *fit) advance() (gain, length float64) {
 	da, df := f.direction()
 	for t := 1.0; t >= leastT; t /= 2 {
 		a, logs := slices.Clone(f.at.a), slices.Clone(f.at.f)
@@ -207,13 +232,13 @@ func (f *fit) advance() (gain float64, full bool) {
 		if next := f.move(a, logs); next.value >= f.at.value-f.slack { // false for NaN
 			gain, f.at = next.value-f.at.value, next
 			f.moved += math.Abs(gain)
-			return gain, t == 1
+			return gain, t
 		}
 	}
-	return 0, false
+	return 0, 0
 }
 
-// direction returns (1 + S tau^2 K)^-1 (g - a), and tau^2 K times that.
+// direction returns (1 + S s^2 K)^-1 (g - a) s^2/tau^2, and tau^2 K times that, where s^2 = tau^2/damp.
 func (f *fit) direction() (da, df []float64) {
 	k, kv := f.channel.Dims()
 	ratio, g := make([]float64, kv), make([]float64, k)
@@ -224,18 +249,23 @@ func (f *fit) direction() (da, df []float64) {
 	for i, t := range f.at.theta {
 		g[i] = t*g[i] - t*f.n - f.at.a[i]
 	}
-	return g, f.solve(g)
+	df = f.solve(g)
+	blasOf.Dscal(k, 1/f.damp, g, 1)
+	return g, df
 }
 
-// solve replaces x by (1 + S tau^2 K)^-1 x, and returns tau^2 K times that.
+// square is that of the roughness in a step.
+func (f *fit) square() float64 { return f.tau * f.tau / f.damp }
+
+// solve replaces x by (1 + S s^2 K)^-1 x, and returns s^2 K times that.
 func (f *fit) solve(x []float64) []float64 {
 	k := len(x)
 	y, w := make([]float64, k), make([]float64, f.wide)
-	blasOf.Dgemv(blas.NoTrans, k, k, f.tau*f.tau, f.cov, k, x, 1, 0, y, 1)
+	blasOf.Dgemv(blas.NoTrans, k, k, f.square(), f.cov, k, x, 1, 0, y, 1)
 	blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, y, 1, 0, w, 1)
 	f.divide(w)
 	blasOf.Dgemv(blas.NoTrans, k, f.wide, -1, f.t, f.wide, w, 1, 1, x, 1)
-	blasOf.Dgemv(blas.NoTrans, k, k, f.tau*f.tau, f.cov, k, x, 1, 0, y, 1)
+	blasOf.Dgemv(blas.NoTrans, k, k, f.square(), f.cov, k, x, 1, 0, y, 1)
 	return y
 }
 
@@ -342,10 +372,10 @@ func (f *fit) byPlaces() {
 // decompose factors M.
 func (f *fit) decompose() {
 	n := f.wide
-	scaled := make([]float64, n*n)
+	scaled, square := make([]float64, n*n), f.square()
 	for b := range n {
 		for c, v := range f.gram[b*n:][:b+1] {
-			scaled[b*n+c] = f.tau * f.tau * v
+			scaled[b*n+c] = square * v
 		}
 	}
 	if f.few = f.few && f.pivot(scaled); f.few { // with more roughness, there are more directions
