@@ -312,7 +312,11 @@ func TestMapErrors(t *testing.T) {
 		"counts":           {func(p *Problem) { p.Counts = p.Counts[1:] }, ErrShape},
 		"no counts":        {func(p *Problem) { p.Counts = make([]uint64, 30) }, ErrCounts},
 		"too many counts":  {func(p *Problem) { p.Counts = slices.Repeat([]uint64{1 << 60}, 30) }, ErrCounts},
-		"prior":            {func(p *Problem) { p.Prior = make([]float64, 30) }, ErrShape},
+		"counts one above": {func(p *Problem) { p.Counts = append([]uint64{1<<53 + 1}, p.Counts[1:]...) }, ErrCounts},
+		"counts, one by one, above": {func(p *Problem) {
+			p.Counts = append([]uint64{1 << 53}, slices.Repeat([]uint64{1}, 29)...)
+		}, ErrCounts},
+		"prior": {func(p *Problem) { p.Prior = make([]float64, 30) }, ErrShape},
 		"an output from nowhere": {func(p *Problem) {
 			*p = Problem{Counts: []uint64{1, 1}, Channel: none, Geometry: small}
 		}, ErrChannel},

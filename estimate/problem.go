@@ -20,6 +20,9 @@ var (
 	ErrNotConverged = errors.New("estimate: not converged")
 )
 
+// maxCounts is the largest number of releases: floats hold every whole number up to it.
+const maxCounts = 1 << 53
+
 // Problem is what an estimator sees. Nothing in it is private.
 type Problem struct {
 	// Counts of releases, one for each of the kv outputs.
@@ -43,15 +46,19 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 		return nil, 0, nil, fmt.Errorf("%w: %d counts for %d outputs", ErrShape, len(p.Counts), kv)
 	}
 	counts = make([]float64, kv)
+	sum := uint64(0)
 	for j, c := range p.Counts {
+		if c > maxCounts-sum {
+			return nil, 0, nil, fmt.Errorf("%w: %d releases of output %d, and %d before it: more than 2^53", ErrCounts, c, j, sum)
+		}
 		counts[j] = float64(c)
-		n += counts[j]
+		sum += c
 	}
-	if n == 0 || n > 1<<53 {
-		return nil, 0, nil, fmt.Errorf("%w: %v releases, want 1 to 2^53", ErrCounts, n)
+	if sum == 0 {
+		return nil, 0, nil, fmt.Errorf("%w: no releases", ErrCounts)
 	}
 	prior, err = Guess(p.Prior, k)
-	return counts, n, prior, err
+	return counts, float64(sum), prior, err
 }
 
 // Guess returns a prior over k inputs as shares, which is what one says without a release: uniform if it is nil. The error is
