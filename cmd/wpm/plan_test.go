@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -222,5 +224,51 @@ func TestDesignDevices(t *testing.T) {
 			strings.Fields(c.args)...)...); status != device.Bad || card != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, card)
 		}
+	}
+}
+
+// TestPlanPages holds that the tables of forecasts on two pages are what the command above them prints.
+func TestPlanPages(t *testing.T) {
+	for _, page := range []struct {
+		file string
+		rows int
+	}{{"planning.md", 3}, {"walkthrough.md", 2}} {
+		t.Run(page.file, func(t *testing.T) {
+			file, err := os.ReadFile(filepath.Join("../../docs", page.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, command, _ := strings.Cut(string(file), "    wpm plan ")
+			command, text, _ := strings.Cut(command, "\n")
+			text, _, _ = strings.Cut(text, "\n## ")
+			dir := t.TempDir()
+			if strings.Contains(command, "try/") {
+				if _, err := exec.LookPath("python3"); err != nil {
+					t.Skip("a Python program makes the places")
+				}
+				if out, err := exec.Command("python3", "../../docs/walkthrough.py", filepath.Join(dir, "try")).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				command = strings.ReplaceAll(command, "try/", filepath.ToSlash(dir)+"/try/")
+			}
+			card := strings.Split(must(t, "", append([]string{"plan"}, strings.Fields(command)...)...), "\n")
+			rows := 0
+			for line := range strings.Lines(text) {
+				shown, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
+				if !block || !strings.HasPrefix(shown, "  ") {
+					continue
+				}
+				same := func(s string) bool { return slices.Equal(strings.Fields(s), strings.Fields(shown)) }
+				if !slices.ContainsFunc(card, same) {
+					t.Errorf("plan does not print %q", shown)
+				}
+				if !strings.Contains(shown, "eps") {
+					rows++
+				}
+			}
+			if rows != page.rows {
+				t.Errorf("%d rows of forecasts, want %d", rows, page.rows)
+			}
+		})
 	}
 }
