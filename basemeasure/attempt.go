@@ -62,6 +62,11 @@ func (v *solver) attempt(r tuning) error {
 		if done := a.round(); done {
 			return nil
 		}
+		if v.turn == turnLater && s.work > innerBudget*v.p.k*v.p.kv {
+			v.turn = turnNow
+			a.prove()
+			return nil
+		}
 	}
 }
 
@@ -179,7 +184,9 @@ func (a *attempt) pivot() (pivots int, ok bool) {
 		if pivots > 0 && e.gain < keepGain*first && work >= budget {
 			break
 		}
-		work += s.n*(s.kv+s.n+len(s.cands)) + s.kv
+		pivot := s.n*(s.kv+s.n+len(s.cands)) + s.kv
+		work += pivot
+		s.work += pivot
 		switch s.enter(&e) {
 		case broken:
 			return pivots, false

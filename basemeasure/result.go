@@ -48,6 +48,7 @@ type Stats struct {
 	Rejected    int // entering variables without an acceptable pivot
 	Restarts    int // new attempts, with another tuning
 	Shifts      int // certificates computed
+	Steps       int // of the interior phase
 }
 
 // Result is a base measure with its evidence.

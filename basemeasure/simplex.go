@@ -27,6 +27,7 @@ type simplex struct {
 	pivotTol         float64 // entries below this, relative to the largest, do not block
 	leastPivot       float64 // rejectPivot or lastPivot
 
+	work   int // multiplications of the pivots, about
 	pivots int
 	fresh  int // pivots when the inverse was last computed from scratch
 	stats  *Stats

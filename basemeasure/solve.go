@@ -42,9 +42,24 @@ type solver struct {
 
 	best     float64   // objective at res.M as evaluated, without certificate
 	stale    bool      // res.M has no certificate yet
+	start    opening   // what open found
+	turn     turn      // whose it is
 	m        []float64 // the last measure evaluated
 	phi, tau []float64 // and its costs and thresholds
 }
+
+// opening is the measure that open found, and its thresholds.
+type opening struct{ m, tau []float64 }
+
+// turn says how far the interior phase has got.
+type turn int
+
+const (
+	turnNever turn = iota // the simplex alone
+	turnLater             // after the simplex has tried
+	turnNow
+	turnOver
+)
 
 func newSolver(ctx context.Context, p *problem) *solver {
 	shape := make([]float64, p.kv)
@@ -69,9 +84,12 @@ func newSolver(ctx context.Context, p *problem) *solver {
 }
 
 // closed reports whether the bounds are as close as asked for.
-func (v *solver) closed() bool {
+func (v *solver) closed() bool { return v.closes(v.res.Upper) }
+
+// closes reports whether they would be with that upper bound.
+func (v *solver) closes(upper float64) bool {
 	most := v.p.table.MaxCost() // no bound is above it: finish sees to that
-	upper := min(v.res.Upper, most)
+	upper = min(upper, most)
 	// Thresholds, which are numbers of the size of the costs, cannot be finer than the smallest float.
 	steps := math.Ldexp(gapSteps*math.SmallestNonzeroFloat64, -v.p.exponent)
 	return upper-v.res.Lower <= max(v.p.settings.Gap*upper, absoluteGap*most, steps)
@@ -105,7 +123,12 @@ func (v *solver) solve() error {
 			return stop
 		}
 		v.res.Stats.Restarts = n
-		stop = v.attempt(tuning)
+		if stop = v.attempt(tuning); v.turn == turnNow && stop == nil {
+			v.turn = turnOver
+			if stop = v.inner(); stop == nil && !v.closed() {
+				stop = v.attempt(tuning)
+			}
+		}
 	}
 	if stop == nil && !v.closed() {
 		stop = v.polish()
@@ -179,6 +202,9 @@ func (v *solver) open() error {
 	if err := r.prove(v.ctx, &v.res, v.p.exponent); err != nil && stop == nil {
 		stop = err
 	}
+	if stop == nil && v.suits() {
+		v.turn, v.start = turnLater, opening{slices.Clone(v.res.M), slices.Clone(v.tau)}
+	}
 	return stop
 }
 
@@ -189,11 +215,11 @@ func (v *solver) take(c cuts) {
 }
 
 // strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average)
-// at the opening measure; after that, and with an Initial, the best certificate.
+// at the opening measure; after that or the interior phase, and with an Initial, the best certificate.
 func (v *solver) strategy(g *game) mixedStrategy {
 	p := mixedStrategy{make([]float64, v.p.k), make([]float64, v.p.k)}
 	weights, thresholds := v.res.Weights, v.res.Thresholds
-	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil {
+	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil && v.turn != turnOver {
 		weights, thresholds = make([]float64, v.p.k), v.tau
 		if g.aim.share > 0 {
 			_, at := v.p.aim.worst(v.phi)
