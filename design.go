@@ -53,11 +53,20 @@ type Objective struct {
 	Weights []float64
 	// Mix is the share of the worst case with Mixed, between 0 and 1; 0 means 1/2. Otherwise it must be 0.
 	Mix float64
+	// Gap is the certified relative gap from the best at which the search for Minimax, Average and Mixed ends, at most 1; 0
+	// means DefaultGap. Otherwise it must be 0. It is about utility: every design is as private.
+	Gap float64
 	// Devices is how many releases the map of Map is to be made of, at least 1; otherwise it must be 0.
 	Devices int
 	// Options are those of the mechanism.
 	Options Options
 }
+
+// DefaultGap is the relative gap of a design, see Objective.Gap.
+const DefaultGap = 1e-3
+
+// searches reports whether the base measure is the best of all measures, to a gap.
+func (k Kind) searches() bool { return k == Minimax || k == Average || k == Mixed }
 
 // check returns o with defaults filled in, for k inputs.
 func (o Objective) check(k int) (Objective, error) {
@@ -71,8 +80,13 @@ func (o Objective) check(k int) (Objective, error) {
 		return bad("Devices", o.Devices)
 	case o.Kind != Mixed && o.Mix != 0, o.Kind == Mixed && !(o.Mix >= 0 && o.Mix < 1):
 		return bad("Mix", o.Mix)
+	case !(o.Gap >= 0 && o.Gap <= 1) || !o.Kind.searches() && o.Gap != 0:
+		return bad("Gap", o.Gap)
 	case o.Kind == Mixed && o.Mix == 0:
 		o.Mix = 0.5
+	}
+	if o.Kind.searches() && o.Gap == 0 {
+		o.Gap = DefaultGap
 	}
 	if o.Weights == nil {
 		return o, nil
@@ -93,17 +107,17 @@ func (o Objective) check(k int) (Objective, error) {
 
 // solve finds the base measure; of Map, the uniform one that it is another scale of.
 func (o Objective) solve(ctx context.Context, sorted *knapsack.Table, eps float64) (basemeasure.Result, error) {
+	settings := basemeasure.Settings{Gap: o.Gap}
 	switch o.Kind {
 	case Average:
-		return basemeasure.Solve(ctx, sorted, eps,
-			basemeasure.Settings{Objective: basemeasure.Average, InputWeights: o.Weights})
+		settings.Objective, settings.InputWeights = basemeasure.Average, o.Weights
 	case Mixed:
-		return basemeasure.Solve(ctx, sorted, eps,
-			basemeasure.Settings{Objective: basemeasure.Mixed, Mix: o.Mix, InputWeights: o.Weights})
+		settings.Objective, settings.Mix, settings.InputWeights = basemeasure.Mixed, o.Mix, o.Weights
 	case Minimax:
-		return basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{})
+	default:
+		return basemeasure.Uniform(ctx, sorted, eps, basemeasure.Settings{})
 	}
-	return basemeasure.Uniform(ctx, sorted, eps, basemeasure.Settings{})
+	return basemeasure.Solve(ctx, sorted, eps, settings)
 }
 
 // Design is a mechanism with all that its publisher states of it, each part computed once. It is immutable and safe for
@@ -175,6 +189,8 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		if err = tolerable(ctx, d.base, err); err != nil {
 			return nil, err
 		}
+	}
+	if err != nil || o.Kind.searches() {
 		d.gap = relativeGap(d.base)
 	}
 	evidence, err := d.evidence(ctx, inMemory(given, sorted), sorted, eps.Float64(), o)
@@ -214,7 +230,7 @@ func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.T
 	proof := d.base
 	switch o.Kind {
 	case Average, Mixed: // what proves these says nothing of the worst case
-		worst, err := basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{})
+		worst, err := basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{Gap: o.Gap})
 		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx.Err() != nil) {
 			return proof, err
 		}
@@ -393,8 +409,8 @@ func (d *Design) Displacement() float64 {
 // Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.
 func (d *Design) Lower() float64 { return d.lower }
 
-// Gap returns how far the base measure may be from the best, relative and certified: 0 where the solver reached its goal,
-// and at most 0.01 where rounding stopped it.
+// Gap returns how far the base measure may be from the best of all measures, relative and certified: at most Objective.Gap,
+// or 0.01 where rounding stopped the solver. It is 0 for Uniform and Map, which do not search among all.
 func (d *Design) Gap() float64 { return d.gap }
 
 // Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its

@@ -136,6 +136,9 @@ func TestDesignErrors(t *testing.T) {
 		{"devices", ctx, ring, one, wpm.Objective{Devices: 1}, wpm.ErrOption},
 		{"mix of uniform", ctx, ring, one, wpm.Objective{Mix: 0.5}, wpm.ErrOption},
 		{"mix", ctx, ring, one, wpm.Objective{Kind: wpm.Mixed, Mix: nan}, wpm.ErrOption},
+		{"gap of uniform", ctx, ring, one, wpm.Objective{Gap: 0.5}, wpm.ErrOption},
+		{"gap", ctx, ring, one, wpm.Objective{Kind: wpm.Minimax, Gap: nan}, wpm.ErrOption},
+		{"gap above 1", ctx, ring, one, wpm.Objective{Kind: wpm.Minimax, Gap: 1.5}, wpm.ErrOption},
 		{"solver", ctx, ring, one, wpm.Objective{Options: wpm.Options{Solver: 9}}, wpm.ErrOption},
 		{"bits", ctx, ring, one, wpm.Objective{Options: wpm.Options{Bits: 63}}, ldp.ErrBits},
 		{"short weights", ctx, ring, one, wpm.Objective{Kind: wpm.Average, Weights: []float64{1}}, wpm.ErrShape},
@@ -398,6 +401,32 @@ func TestDesignCancelled(t *testing.T) {
 			cancel()
 			if !errors.Is(err, context.Canceled) || d != nil || f.later.Load() > int64(64*runtime.GOMAXPROCS(0)) {
 				t.Errorf("%v, cancelled at row %d of %d: %v after %d more rows", kind, at, all, err, f.later.Load())
+			}
+		}
+	}
+}
+
+// TestDesignGap: a search ends at the gap asked for, which is DefaultGap where none is, and the design states what it has.
+func TestDesignGap(t *testing.T) {
+	c := points(t, 2, 60, 1)
+	for _, kind := range []wpm.Kind{wpm.Minimax, wpm.Average, wpm.Mixed} {
+		var fine float64
+		for _, gap := range []float64{1e-9, 0, 0.3} {
+			d, err := wpm.NewDesign(t.Context(), c, epsilon(t, "2"), wpm.Objective{Kind: kind, Gap: gap})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := gap
+			if gap == 0 {
+				want = wpm.DefaultGap
+			}
+			if !(d.Gap() <= want) || d.Gap() != d.Base().Gap()/d.Base().Upper {
+				t.Errorf("%v, gap %v: %v", kind, gap, d.Gap())
+			}
+			if gap == 1e-9 {
+				fine = d.Base().F
+			} else if f := d.Base().F; !(f >= fine*(1-1e-9) && f*(1-want) <= fine) {
+				t.Errorf("%v, gap %v: %v, the best is %v", kind, gap, f, fine)
 			}
 		}
 	}

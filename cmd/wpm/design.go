@@ -214,7 +214,8 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
 		P: g.Unit.P, Unit: g.Unit.Name, unit: g.Unit,
-		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(), Gap: d.Gap(), Nonzeros: base.Nonzeros,
+		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(),
+		Gap: d.Gap(), AskedGap: plan.objective.Gap, Nonzeros: base.Nonzeros,
 		Map: prospect, Even: d.Even(), Disc: d.Disc(), kind: plan.objective.Kind,
 	}
 	worst, input := d.WorstCase()

@@ -39,6 +39,8 @@ func objectiveFlags() []cli.Flag {
 			Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed; " +
 				"or map, for the map of -devices"},
 		&cli.FloatFlag{Name: "mix", Value: 0.5, Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
+		&cli.FloatFlag{Name: "gap", Value: wpm.DefaultGap,
+			Usage: "with -objective minimax, average or mixed: stop within `SHARE` of the best base measure, certified"},
 		&cli.StringFlag{Name: "weights", Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
 		&cli.IntFlag{Name: "devices", HideDefault: true,
 			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
@@ -56,6 +58,13 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	}
 	if !(mix > 0 && mix < 1) {
 		return asked, nil, false, fmt.Errorf("-mix: %v is not between 0 and 1", mix)
+	}
+	gap := c.Float("gap")
+	if c.IsSet("gap") && (name == wpm.Uniform.String() || name == wpm.Map.String()) {
+		return asked, nil, false, fmt.Errorf("-gap goes with -objective minimax, average or mixed")
+	}
+	if !(gap > 0 && gap <= 1) {
+		return asked, nil, false, fmt.Errorf("-gap: %v is not above 0 and at most 1", gap)
 	}
 	menu := c.String("menu")
 	if menu != "yes" && menu != "no" && menu != "auto" {
@@ -75,6 +84,9 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 		o := wpm.Objective{Kind: kind, Weights: weights}
 		if kind == wpm.Mixed {
 			o.Mix = mix
+		}
+		if kind != wpm.Uniform {
+			o.Gap = gap
 		}
 		if all = append(all, o); kind.String() == name {
 			asked, found = o, true

@@ -93,6 +93,9 @@ func TestDesignObjectiveErrors(t *testing.T) {
 	for args, want := range map[string]string{
 		"-objective best":                      "-objective",
 		"-mix 0.3":                             "-mix",
+		"-gap 0.3":                             "-gap",
+		"-objective minimax -gap 0":            "-gap",
+		"-objective minimax -gap 2":            "-gap",
 		"-objective mixed -mix 1":              "-mix",
 		"-menu maybe":                          "-menu",
 		"-objective average -weights " + users: "public",
@@ -113,11 +116,13 @@ func TestDesignWithoutProgress(t *testing.T) {
 	policy := filepath.Join(dir, "p")
 	for _, name := range []string{"minimax", "mixed", "average"} {
 		var card designCard
-		out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-objective", name, "-o", policy, "-json")
+		out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-objective", name, "-gap", "1e-9",
+			"-o", policy, "-json")
 		if err := json.Unmarshal([]byte(out), &card); err != nil {
 			t.Fatal(err)
 		}
-		if (card.Gap > 0) != (name == "minimax") || card.Gap > 0.01 || !(card.Lower <= card.Upper && card.Upper <= card.Lower*1.01) {
+		if name == "minimax" && card.Gap == 0 || card.Gap > 0.01 || card.AskedGap != 1e-9 ||
+			!(card.Lower <= card.Upper && card.Upper <= card.Lower*1.01) {
 			t.Errorf("%s: gap %v, worst case %v to %v", name, card.Gap, card.Lower, card.Upper)
 		}
 		if out := must(t, "", "verify", policy); !strings.Contains(out, "the stated bounds hold") {
