@@ -31,7 +31,7 @@ type instance struct {
 
 // newInstance draws the instance of a name, space:mass:eps. Space: ringN (a ring, squared distance), sqNpP (N random
 // points of the unit square, distance to the P), gridN (N x N cells, p = 1), cosKxV (random directions in 64
-// dimensions), pathN. Mass: dir (Dirichlet(0.1) on all rows) or sp20 (20 random rows). The base measure is uniform of
+// dimensions; cosN: outputs that are the inputs), pathN, clusN (N points in five normal clusters of width 0.03). Mass: dir (Dirichlet(0.1) on all rows) or sp20 (20 random rows). The base measure is uniform of
 // mass 1. The same name is always the same instance.
 func newInstance(name string) (*instance, error) {
 	part := strings.Split(name, ":")
@@ -157,9 +157,20 @@ func space(name string, r *rand.Rand) (*cost.Dense, error) {
 		m, err = cost.NewPoints(x, nil, 1)
 	case scan("sq%dp%g", &n, &p):
 		m, err = cost.NewPoints(points(n, 2, r.Float64), nil, p)
+	case scan("clus%d", &n):
+		centres, x := points(5, 2, r.Float64), points(n, 2, r.NormFloat64)
+		for _, to := range x {
+			for d, c := range centres[r.IntN(len(centres))] {
+				to[d] = c + 0.03*to[d]
+			}
+		}
+		m, err = cost.NewPoints(x, nil, 1)
 	case scan("cos%dx%d", &k, &kv):
 		x := points(k, 64, r.NormFloat64)
 		m, err = cost.NewCosine(x, points(kv, 64, r.NormFloat64))
+	case scan("cos%d", &n):
+		x := points(n, 64, r.NormFloat64)
+		m, err = cost.NewCosine(x, x)
 	default:
 		return nil, fmt.Errorf("unknown space %q", name)
 	}
