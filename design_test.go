@@ -186,7 +186,7 @@ func TestDesignInOnePass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cosine, err := cost.NewCosine(cloud(rng, k, 3, 1, 2), nil)
+	cosine, err := cost.NewCosine(numtest.Cloud(rng, k, 3, 1, 2), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestDesignTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := cost.NewPoints(cloud(numtest.NewSplitMix64(1), 300_000, 1, 0, 1), nil, 1)
+	many, err := cost.NewPoints(numtest.Cloud(numtest.NewSplitMix64(1), 300_000, 1, 0, 1), nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func BenchmarkDesign(b *testing.B) {
 		if testing.Short() && k > 20000 {
 			break // minutes
 		}
-		c, err := cost.NewPoints(cloud(numtest.NewSplitMix64(1), k, 2, 0, 1), nil, 1)
+		c, err := cost.NewPoints(numtest.Cloud(numtest.NewSplitMix64(1), k, 2, 0, 1), nil, 1)
 		run(fmt.Sprint(k), c, err)
 	}
 	for _, side := range []int{300, 1000} {

@@ -443,7 +443,7 @@ func TestCancelled(t *testing.T) {
 func TestRoundingCost(t *testing.T) {
 	const k = 200_000
 	rng := numtest.NewSplitMix64(6)
-	many := cloud(rng, k, 2, 0, 1)
+	many := numtest.Cloud(rng, k, 2, 0, 1)
 	few := slices.Concat(many[:2000], [][]float64{{-0.5, -0.5}, {0.5, 0.5}})
 	bound := func(x [][]float64, bits int) float64 {
 		c, err := cost.NewPoints(x, nil, 1)

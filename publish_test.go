@@ -15,17 +15,6 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// cloud returns n points of so many axes in a box of a side around a centre.
-func cloud(rng *numtest.SplitMix64, n, axes int, centre, side float64) [][]float64 {
-	x := make([][]float64, n)
-	for i := range x {
-		for range axes {
-			x[i] = append(x[i], centre+side*(rng.Float64()-0.5))
-		}
-	}
-	return x
-}
-
 // placed are costs between places of every kind, with the largest displacement that they may have: half the diagonal of
 // a cell of the integers, of which the longest axis has 2^31 / (10 sqrt(axes)) at least, and of 2^30 for unit vectors.
 func placed(t *testing.T) map[string]struct {
@@ -50,16 +39,16 @@ func placed(t *testing.T) map[string]struct {
 	}
 	cell := func(axes int, side float64) float64 { return float64(axes) * 5 * side / (1 << 31) }
 	pts := func(x, v [][]float64, p float64) (cost.Matrix, error) { return cost.NewPoints(x, v, p) }
-	add("plane", cell(2, 1))(pts(cloud(rng, 20, 2, 0, 1), nil, 1))
-	add("plane, two sides", cell(2, 1))(pts(cloud(rng, 20, 2, 0, 1), cloud(rng, 11, 2, 0, 1), 2))
-	add("line", cell(1, 1))(pts(cloud(rng, 15, 1, 0, 1), nil, 0.5))
-	add("fifty axes", cell(50, 1))(pts(cloud(rng, 10, 50, 0, 1), nil, 3))
+	add("plane", cell(2, 1))(pts(numtest.Cloud(rng, 20, 2, 0, 1), nil, 1))
+	add("plane, two sides", cell(2, 1))(pts(numtest.Cloud(rng, 20, 2, 0, 1), numtest.Cloud(rng, 11, 2, 0, 1), 2))
+	add("line", cell(1, 1))(pts(numtest.Cloud(rng, 15, 1, 0, 1), nil, 0.5))
+	add("fifty axes", cell(50, 1))(pts(numtest.Cloud(rng, 10, 50, 0, 1), nil, 3))
 	// Far away, a unit is 2^-53 of the coordinates at least.
-	add("metres", cell(2, 1e4))(pts(cloud(rng, 12, 2, 5.3e6, 1e4), nil, 1))
-	add("far away", 1e12*0x1p-49)(pts(cloud(rng, 12, 2, 1e12, 1), nil, 1))
-	add("huge", cell(2, 1e300))(pts(cloud(rng, 8, 2, 0, 1e300), nil, 1))
-	add("tiny", cell(2, 1e-280))(pts(cloud(rng, 8, 2, 0, 1e-280), nil, 1))
-	add("tiniest", 5e-301)(pts(cloud(rng, 8, 2, 0, 1e-310), nil, 1))
+	add("metres", cell(2, 1e4))(pts(numtest.Cloud(rng, 12, 2, 5.3e6, 1e4), nil, 1))
+	add("far away", 1e12*0x1p-49)(pts(numtest.Cloud(rng, 12, 2, 1e12, 1), nil, 1))
+	add("huge", cell(2, 1e300))(pts(numtest.Cloud(rng, 8, 2, 0, 1e300), nil, 1))
+	add("tiny", cell(2, 1e-280))(pts(numtest.Cloud(rng, 8, 2, 0, 1e-280), nil, 1))
+	add("tiniest", 5e-301)(pts(numtest.Cloud(rng, 8, 2, 0, 1e-310), nil, 1))
 	add("one place", 0)(pts([][]float64{{0, 0}, {0, 0}, {0, 0}}, nil, 1))
 	add("decimals", 0)(pts([][]float64{{48.2082, 16.3738}, {52.52, 13.405}, {-0.1, 1e4}}, nil, 1))
 
@@ -67,7 +56,7 @@ func placed(t *testing.T) map[string]struct {
 		{90, 3}, {-90, 0}, {0, 180}, {0, -180}, {89.9999999, -17},
 		{-18.799143056149546, 0}, {14.826768823221357, -180}, {67.27500191805265, 179.9999999999}, // integers of another length
 	}
-	for _, x := range cloud(rng, 15, 2, 0, 1) {
+	for _, x := range numtest.Cloud(rng, 15, 2, 0, 1) {
 		earth = append(earth, [2]float64{180 * x[0], 360 * x[1]})
 	}
 	earthMoved := 2 * cost.EarthRadius * math.Sqrt(3) / 2 / (1 << 30)
@@ -75,8 +64,8 @@ func placed(t *testing.T) map[string]struct {
 	add("earth", earthMoved)(gc(earth, nil, 1))
 	add("earth, two sides", earthMoved)(gc(earth, earth[3:9], 2))
 	cos := func(x, v [][]float64) (cost.Matrix, error) { return cost.NewCosine(x, v) }
-	add("cosine", math.Sqrt(30)/2/(1<<30))(cos(cloud(rng, 14, 30, 0.2, 1e-3), nil))
-	add("cosine, two sides", math.Sqrt(3)/2/(1<<30))(cos(cloud(rng, 14, 3, 0, 1e200), cloud(rng, 9, 3, 0, 1e-200)))
+	add("cosine", math.Sqrt(30)/2/(1<<30))(cos(numtest.Cloud(rng, 14, 30, 0.2, 1e-3), nil))
+	add("cosine, two sides", math.Sqrt(3)/2/(1<<30))(cos(numtest.Cloud(rng, 14, 3, 0, 1e200), numtest.Cloud(rng, 9, 3, 0, 1e-200)))
 	return list
 }
 

@@ -26,3 +26,14 @@ func (s *SplitMix64) Intn(n int) int {
 	}
 	return int(s.Uint64() % uint64(n))
 }
+
+// Cloud returns n points of so many axes in a box of a side around a centre.
+func Cloud(rng *SplitMix64, n, axes int, centre, side float64) [][]float64 {
+	x := make([][]float64, n)
+	for i := range x {
+		for range axes {
+			x[i] = append(x[i], centre+side*(rng.Float64()-0.5))
+		}
+	}
+	return x
+}

@@ -7,17 +7,6 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// cloud returns n points of so many axes in a box of a side around a centre.
-func cloud(rng *numtest.SplitMix64, n, axes int, centre, side float64) [][]float64 {
-	x := make([][]float64, n)
-	for i := range x {
-		for range axes {
-			x[i] = append(x[i], centre+side*(rng.Float64()-0.5))
-		}
-	}
-	return x
-}
-
 // placed are costs between places of every kind.
 func placed(t *testing.T) map[string]cost.Matrix {
 	rng := numtest.NewSplitMix64(5)
@@ -31,17 +20,17 @@ func placed(t *testing.T) map[string]cost.Matrix {
 		}
 	}
 	pts := func(x, v [][]float64, p float64) (cost.Matrix, error) { return cost.NewPoints(x, v, p) }
-	add("plane")(pts(cloud(rng, 20, 2, 0, 1), nil, 1))
-	add("plane, two sides")(pts(cloud(rng, 20, 2, 0, 1), cloud(rng, 11, 2, 0, 1), 2))
-	add("line")(pts(cloud(rng, 15, 1, 0, 1), nil, 0.5))
-	add("fifty axes")(pts(cloud(rng, 10, 50, 0, 1), nil, 3))
-	add("metres")(pts(cloud(rng, 12, 2, 5.3e6, 1e4), nil, 1))
-	add("far away")(pts(cloud(rng, 12, 2, 1e12, 1), nil, 1))
-	add("huge")(pts(cloud(rng, 8, 2, 0, 1e300), nil, 1))
-	add("tiny")(pts(cloud(rng, 8, 2, 0, 1e-280), nil, 1))
-	add("tiniest")(pts(cloud(rng, 8, 2, 0, 1e-310), nil, 1))
-	add("wide")(pts(cloud(rng, 700, 2, 0, 1), nil, 1))
-	add("many, two sides")(pts(cloud(rng, 300, 2, 0, 1), cloud(rng, 500, 2, 0, 1), 1))
+	add("plane")(pts(numtest.Cloud(rng, 20, 2, 0, 1), nil, 1))
+	add("plane, two sides")(pts(numtest.Cloud(rng, 20, 2, 0, 1), numtest.Cloud(rng, 11, 2, 0, 1), 2))
+	add("line")(pts(numtest.Cloud(rng, 15, 1, 0, 1), nil, 0.5))
+	add("fifty axes")(pts(numtest.Cloud(rng, 10, 50, 0, 1), nil, 3))
+	add("metres")(pts(numtest.Cloud(rng, 12, 2, 5.3e6, 1e4), nil, 1))
+	add("far away")(pts(numtest.Cloud(rng, 12, 2, 1e12, 1), nil, 1))
+	add("huge")(pts(numtest.Cloud(rng, 8, 2, 0, 1e300), nil, 1))
+	add("tiny")(pts(numtest.Cloud(rng, 8, 2, 0, 1e-280), nil, 1))
+	add("tiniest")(pts(numtest.Cloud(rng, 8, 2, 0, 1e-310), nil, 1))
+	add("wide")(pts(numtest.Cloud(rng, 700, 2, 0, 1), nil, 1))
+	add("many, two sides")(pts(numtest.Cloud(rng, 300, 2, 0, 1), numtest.Cloud(rng, 500, 2, 0, 1), 1))
 	add("one place")(pts([][]float64{{0, 0}, {0, 0}, {0, 0}}, nil, 1))
 	add("decimals")(pts([][]float64{{48.2082, 16.3738}, {52.52, 13.405}, {-0.1, 1e4}}, nil, 1))
 
@@ -49,15 +38,15 @@ func placed(t *testing.T) map[string]cost.Matrix {
 		{90, 3}, {-90, 0}, {0, 180}, {0, -180}, {89.9999999, -17},
 		{-18.799143056149546, 0}, {14.826768823221357, -180}, {67.27500191805265, 179.9999999999}, // integers of another length
 	}
-	for _, x := range cloud(rng, 15, 2, 0, 1) {
+	for _, x := range numtest.Cloud(rng, 15, 2, 0, 1) {
 		earth = append(earth, [2]float64{180 * x[0], 360 * x[1]})
 	}
 	gc := func(x, v [][2]float64, p float64) (cost.Matrix, error) { return cost.NewGreatCircle(x, v, p) }
 	add("earth")(gc(earth, nil, 1))
 	add("earth, two sides")(gc(earth, earth[3:9], 2))
 	cos := func(x, v [][]float64) (cost.Matrix, error) { return cost.NewCosine(x, v) }
-	add("cosine")(cos(cloud(rng, 14, 30, 0.2, 1e-3), nil))
-	add("cosine, two sides")(cos(cloud(rng, 14, 3, 0, 1e200), cloud(rng, 9, 3, 0, 1e-200)))
+	add("cosine")(cos(numtest.Cloud(rng, 14, 30, 0.2, 1e-3), nil))
+	add("cosine, two sides")(cos(numtest.Cloud(rng, 14, 3, 0, 1e200), numtest.Cloud(rng, 9, 3, 0, 1e-200)))
 	return list
 }
 
