@@ -94,8 +94,9 @@ func drawDesign(t *rapid.T) (c [][]float64, eps float64) {
 // realBox returns the box [e^(-eps/2) m, e^(eps/2) m] to 2^-120, rounded outward.
 func realBox(m []float64, eps float64) (l, h []*big.Rat, err error) {
 	_, upper := exact.ExpBounds(exact.Mul(exact.Rat(eps), big.NewRat(1, 2)), 120)
+	lower := exact.Down(new(big.Rat).Inv(upper), 128) // every number of the box is one over a power of two
 	for _, v := range m {
-		l = append(l, exact.Quo(exact.Rat(v), upper))
+		l = append(l, exact.Mul(exact.Rat(v), lower))
 		h = append(h, exact.Mul(exact.Rat(v), upper))
 	}
 	one, slack := big.NewRat(1, 1), exact.Rat(exact.BoxSlack)
@@ -212,14 +213,16 @@ func LowerBound(c [][]float64, eps float64, weights, thresholds []float64) (*big
 			return nil, fmt.Errorf("row %d: weight %v, threshold %v", i, w, eta)
 		}
 	}
-	w, err := exact.Distribution(weights)
-	if err != nil {
-		return nil, err
+	w := exact.Rats(weights)
+	sum := exact.Sum(w)
+	if sum.Sign() <= 0 {
+		return nil, fmt.Errorf("%w: sum of weights %v", exact.ErrInfeasible, exact.Float(sum))
 	}
-	return dual(c, eps, w, exact.Rats(thresholds)), nil
+	v := dual(c, eps, w, exact.Rats(thresholds))
+	return v.Quo(v, sum), nil // one division at the end: sums of numbers over powers of two are cheap
 }
 
-// dual is LowerBound.
+// dual is LowerBound times the sum of the weights.
 func dual(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
 	_, e := exact.ExpBounds(exact.Rat(eps), 120)
 	a, least := new(big.Rat), (*big.Rat)(nil)

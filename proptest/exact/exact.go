@@ -100,8 +100,8 @@ func Float(r *big.Rat) float64 {
 // ExpBounds returns rationals with lower <= e^x <= upper for x >= 0, at a relative distance of about
 // 2^-bits: a partial sum of the series, and the same plus a bound on the rest. Both are 1 at x = 0.
 //
-// With T_n = x^n/n! and N+2 >= 2x, the terms after T_N shrink at least by half, so the rest is below
-// 2 T_(N+1). N is guessed in floats; a bad guess would only widen the bounds.
+// The terms x^n/n! are multiples of 2^-(bits+64), rounded down for one sum and up for the other. Once n+1 >= 2x, each
+// term is at most half of the one before, so the rest is at most the last term.
 func ExpBounds(x *big.Rat, bits int) (lower, upper *big.Rat) {
 	switch x.Sign() {
 	case 0:
@@ -109,40 +109,32 @@ func ExpBounds(x *big.Rat, bits int) (lower, upper *big.Rat) {
 	case -1:
 		panic("proptest: ExpBounds of a negative number")
 	}
-	xf := Float(x)
-	n := int(math.Ceil(2*xf)) + 2
-	for {
-		lg, _ := math.Lgamma(float64(n) + 2)
-		if float64(n+1)*math.Log2(xf)-lg/math.Ln2 < -float64(bits)-2 {
-			break
-		}
-		n++
+	one := new(big.Int).Lsh(big.NewInt(1), uint(bits)+64)
+	down, up := new(big.Int).Set(one), new(big.Int).Set(one) // the last term
+	low, high := new(big.Int).Set(one), new(big.Int).Set(one)
+	den := new(big.Int)
+	for n, most := int64(1), int64(math.Ceil(2*Float(x))); n <= most || down.Sign() > 0; n++ {
+		den.Mul(x.Denom(), den.SetInt64(n))
+		down.Div(down.Mul(down, x.Num()), den)
+		up.Div(up.Add(up.Mul(up, x.Num()), den).Sub(up, big.NewInt(1)), den)
+		low.Add(low, down)
+		high.Add(high, up)
 	}
-	// Horner in integers: the sum is num/den = 1 + x/1 (1 + x/2 (1 + ... (1 + x/n))).
-	p, q := x.Num(), x.Denom()
-	num, den := big.NewInt(1), big.NewInt(1)
-	term := big.NewRat(1, 1) // x^(n+1)/(n+1)!
-	for i := n; i >= 1; i-- {
-		num.Mul(num, p)
-		den.Mul(den, q).Mul(den, big.NewInt(int64(i)))
-		num.Add(num, den)
-	}
-	for i := 1; i <= n+1; i++ {
-		term.Mul(term, x).Quo(term, big.NewRat(int64(i), 1))
-	}
-	sum := new(big.Rat).SetFrac(num, den)
-	return onGrid(sum, bits+8, false), onGrid(term.Add(term, term).Add(term, sum), bits+8, true)
+	high.Add(high, up)
+	return Down(new(big.Rat).SetFrac(low, one), bits+8), Up(new(big.Rat).SetFrac(high, one), bits+8)
 }
 
-// onGrid rounds r to a multiple of 2^-bits, down or up, to keep the numbers short.
-func onGrid(r *big.Rat, bits int, up bool) *big.Rat {
+// Down rounds r down to a multiple of 2^-bits, to keep the numbers short.
+func Down(r *big.Rat, bits int) *big.Rat {
 	one := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	n := new(big.Int).Mul(r.Num(), one)
-	if up {
-		n.Add(n, r.Denom()).Sub(n, big.NewInt(1))
-	}
-	n.Div(n, r.Denom()) // floor, also below zero
-	return new(big.Rat).SetFrac(n, one)
+	return new(big.Rat).SetFrac(n.Div(n, r.Denom()), one) // floor, also below zero
+}
+
+// Up rounds r up to a multiple of 2^-bits.
+func Up(r *big.Rat, bits int) *big.Rat {
+	n := Down(new(big.Rat).Neg(r), bits)
+	return n.Neg(n)
 }
 
 // An expo decides comparisons with e^x exactly, refining its bounds as needed.
@@ -162,12 +154,15 @@ func NewExpo(x *big.Rat) *Expo {
 // holds reports whether hi <= e^x lo. It ends: e^x is irrational for rational x > 0, and the bounds are
 // equal for x = 0.
 func (e *Expo) Holds(hi, lo uint64) bool {
-	h, l := Integer(hi), Integer(lo)
+	h, l := new(big.Int).SetUint64(hi), new(big.Int).SetUint64(lo)
+	compare := func(bound *big.Rat) int { // bound * l with h
+		return new(big.Int).Mul(bound.Num(), l).Cmp(new(big.Int).Mul(bound.Denom(), h))
+	}
 	for {
-		if Mul(e.Lower, l).Cmp(h) >= 0 {
+		if compare(e.Lower) >= 0 {
 			return true
 		}
-		if Mul(e.Upper, l).Cmp(h) < 0 {
+		if compare(e.Upper) < 0 {
 			return false
 		}
 		e.bits *= 2
@@ -264,15 +259,25 @@ func Greedy(c, l, h []*big.Rat) (phi *big.Rat, q []*big.Rat) {
 		order[j] = j
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return c[a].Cmp(c[b]) })
-	rest := Sub(big.NewRat(1, 1), Sum(l))
-	phi, q = new(big.Rat), make([]*big.Rat, len(c))
-	for _, j := range order {
-		step := Min(rest, Sub(h[j], l[j]))
-		rest = Sub(rest, step)
-		q[j] = Add(l[j], step)
-		phi.Add(phi, Mul(c[j], q[j]))
+	// In integers: sums of rationals spend their time on common divisors.
+	mass, price := commonDenominator(l, h), commonDenominator(c)
+	lo, hi, costs := over(mass, l), over(mass, h), over(price, c)
+	rest := new(big.Int).Set(mass)
+	for _, v := range lo {
+		rest.Sub(rest, v)
 	}
-	return phi, q
+	value, step := new(big.Int), new(big.Int)
+	q = make([]*big.Rat, len(c))
+	for _, j := range order {
+		if step.Sub(hi[j], lo[j]).Cmp(rest) > 0 {
+			step.Set(rest)
+		}
+		rest.Sub(rest, step)
+		lo[j].Add(lo[j], step)
+		q[j] = new(big.Rat).SetFrac(lo[j], mass)
+		value.Add(value, step.Mul(costs[j], lo[j]))
+	}
+	return new(big.Rat).SetFrac(value, mass.Mul(mass, price)), q
 }
 
 // Cut is the affine lower bound that a threshold gives: eta + sum_j l_j (c_j-eta)_+ - h_j (eta-c_j)_+.
@@ -325,8 +330,8 @@ type Solution struct {
 // is returned only if the potentials of the final residual graph prove it.
 func Solve(c [][]*big.Rat, mu, l, h []*big.Rat) (Solution, error) {
 	k, kv := len(mu), len(l)
-	mass := commonDenominator(mu, l, h)
-	price := commonDenominator(c...)
+	mass := new(big.Rat).SetInt(commonDenominator(mu, l, h))
+	price := new(big.Rat).SetInt(commonDenominator(c...))
 	units := func(r, scale *big.Rat) *big.Int { return new(big.Int).Set(Mul(r, scale).Num()) }
 
 	// More than any path can cost: it passes each transport arc at most once in either direction.
@@ -403,16 +408,28 @@ func Solve(c [][]*big.Rat, mu, l, h []*big.Rat) (Solution, error) {
 	return Solution{primal, q, b, plan}, nil
 }
 
-// commonDenominator returns the least common denominator of all numbers, as a rational.
-func commonDenominator(groups ...[]*big.Rat) *big.Rat {
+// commonDenominator returns the least common denominator of all numbers.
+func commonDenominator(groups ...[]*big.Rat) *big.Int {
 	l, g := big.NewInt(1), new(big.Int)
 	for _, group := range groups {
 		for _, r := range group {
-			g.GCD(nil, nil, l, r.Denom())
-			l.Quo(l, g).Mul(l, r.Denom())
+			if g.Rem(l, r.Denom()).Sign() != 0 {
+				g.GCD(nil, nil, l, r.Denom())
+				l.Quo(l, g).Mul(l, r.Denom())
+			}
 		}
 	}
-	return new(big.Rat).SetInt(l)
+	return l
+}
+
+// over returns the numerators of x over a common denominator.
+func over(denominator *big.Int, x []*big.Rat) []*big.Int {
+	n := make([]*big.Int, len(x))
+	for i, r := range x {
+		n[i] = new(big.Int).Quo(denominator, r.Denom())
+		n[i].Mul(n[i], r.Num())
+	}
+	return n
 }
 
 // residual is a residual graph: arc 2n and its reverse 2n+1.
