@@ -19,6 +19,7 @@ type game struct {
 	k, kv       int
 	alpha, beta float64
 	base, unit  float64 // a cost c of the table is (c - base) * unit here; unit is a power of two
+	top         float64 // larger costs count as this
 	aim         aim
 }
 

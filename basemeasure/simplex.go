@@ -86,6 +86,7 @@ func (s *simplex) newColumn(input, bound int, eta float64) *column {
 		c.t = 1 / s.beta
 		fill(c.g, -1)
 	default:
+		eta = min(eta, s.top)
 		c.eta, c.t = eta, eta
 		s.slopes(input, eta, c.g)
 	}
@@ -96,9 +97,9 @@ func (s *simplex) newColumn(input, bound int, eta float64) *column {
 func (s *simplex) slopes(i int, eta float64, dst []float64) {
 	row := s.table.Row(i, nil)
 	ab := [2]float64{s.alpha, s.beta}
-	base, unit := s.base, s.unit
+	base, unit, top := s.base, s.unit, s.top
 	for p, j := range s.perm[:len(dst)] {
-		x := (row[j]-base)*unit - eta
+		x := min((row[j]-base)*unit, top) - eta
 		dst[p] = x * ab[math.Float64bits(x)>>63]
 	}
 }

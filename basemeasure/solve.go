@@ -78,7 +78,7 @@ func newSolver(ctx context.Context, p *problem) *solver {
 		dual: newDual(p.table, p.priv.e, p.aim, p.exponent),
 		game: &game{
 			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.Near, beta: p.priv.beta.Near,
-			base: base, unit: math.Ldexp(1, -exponent), aim: p.aim,
+			base: base, unit: math.Ldexp(1, -exponent), top: math.MaxFloat64, aim: p.aim,
 		},
 	}
 }
@@ -113,8 +113,12 @@ type tuning struct {
 // the largest cost.
 var tunings = [...]tuning{{1e-11, 1e-9, false}, {1e-11, 1e-9, true}, {1e-15, 1e-13, false}}
 
-// farBelow is the value, in units of the game, at which it is worth another unit.
-const farBelow = 1e-3
+const (
+	// farBelow is the value, in units of the game, at which it is worth another unit.
+	farBelow = 1e-3
+	// manyTimes the best value, any cost keeps an output out of the measure: larger ones would only bring in rounding.
+	manyTimes = 1 << 20
+)
 
 func (v *solver) solve() error {
 	stop := v.open()

@@ -930,3 +930,21 @@ func (w watched) Row(i int, buf []float64) []float64 {
 	w.tell()
 	return w.Matrix.Row(i, buf)
 }
+
+// TestSolveFarBelow: the best value is 1e-9 of the largest cost, and randomised response on the two near outputs attains it.
+func TestSolveFarBelow(t *testing.T) {
+	c, err := cost.NewDense(2, 5, []float64{
+		0, 2e-9, 1.000000003, 1.000000003, 1.000000003,
+		2e-9, 0, 1.000000001, 1.000000001, 1.000000001,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eps := range []float64{0.05, 0.1, 0.2, 1, 3} {
+		r, err := basemeasure.Solve(t.Context(), c, eps, basemeasure.Settings{Gap: 1e-9})
+		want := 2e-9 / (1 + math.Exp(eps))
+		if err != nil || math.Abs(r.F-want) > 1e-9*want {
+			t.Errorf("eps %v: F = %v, want %v; %v", eps, r.F, want, err)
+		}
+	}
+}
