@@ -95,7 +95,7 @@ func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int, ma
 		if err != nil && !Unfinished(err) {
 			return answer{}, err
 		}
-		if res.Status == sinkhorn.Stalled {
+		if res.Status == sinkhorn.Stalled || res.Status == sinkhorn.RegLimit {
 			err = nil // this is the entropic projection, and its gap is what it is
 		}
 		return answer{q: res.Q, objective: res.Transport, upper: res.Upper, lower: res.Lower, entropic: res}, err

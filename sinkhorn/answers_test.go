@@ -72,6 +72,7 @@ func TestNames(t *testing.T) {
 		"iterations": sinkhorn.IterationLimit.String(),
 		"cancelled":  sinkhorn.Cancelled.String(),
 		"stalled":    sinkhorn.Stalled.String(),
+		"reg":        sinkhorn.RegLimit.String(),
 		"auto":       sinkhorn.Auto.String(),
 		"paper":      sinkhorn.Paper.String(),
 		"fast":       sinkhorn.Fast.String(),

@@ -219,7 +219,8 @@ func (m *member) finish(set Settings) {
 	s, b := &m.s, &m.proof.b
 	s.res = b.residual
 	if s.stop == Converged && set.Gap > 0 && set.Tolerance == 0 && !b.small(set.Gap, s.c) {
-		s.stop = Stalled
+		s.blur = b.blur(set.Gap, s.c)
+		s.stop = s.unmet()
 	}
 	s.found, s.foundI = b, &m.it
 	s.r.Q, s.r.LogV, s.r.Potentials = m.out.Q, m.out.LogV, m.out.Potentials

@@ -107,6 +107,10 @@ func (c *costs) scale(in *instance, high []float64, tiny float64) error {
 		c.rng = max(c.rng, hi-c.min[r])
 	}
 	c.most = max(c.max, tiny)
+	if in.choose {
+		in.reg = leastReg(c.rng)
+		c.reg = in.reg
+	}
 	if in.reg < minRelReg*c.rng {
 		return fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, in.reg, minRelReg, c.rng)
 	}

@@ -37,6 +37,8 @@ type fast struct {
 	last  bool    // it is the final one
 	tries int     // how often entries of the kernel were left out
 	check float64 // residual at which the gap is looked at next
+	gap   float64 // that of the last look at this level
+	blur  float64 // the posterior bound over the gap asked for, at that look
 
 	stop   Status
 	found  *bounds // of the certificate that met the gap
@@ -78,6 +80,10 @@ const (
 	rescues  = 40
 	// stalled is how many passes in a row may bring no progress when there is none left.
 	stalled = 5000
+	// rounded is how many, at a residual of DefaultTolerance, when Reg is chosen and another one may come.
+	rounded = 12
+	// plainResidual is the residual from which on a gap that stays says that Reg is too large for it.
+	plainResidual = 1e-3
 	// u/mu and v are absorbed into the potentials when they leave [1/wide, wide].
 	wide = 1e60
 	// w is kept in [1/far, far]; columns beyond are at a bound, and stay there.
@@ -117,7 +123,7 @@ func (in *instance) fast(ctx context.Context, c *costs, set Settings) (*Result, 
 // run tries schedule after schedule; s.stop says why it ended.
 func (s *fast) run() {
 	start := s.set.Initial
-	if start == nil && s.probe() {
+	if start == nil && !s.in.choose && s.probe() {
 		return
 	}
 	for s.try = range schedules {
@@ -153,24 +159,31 @@ func (s *fast) descend(start []float64) bool {
 		if s.last {
 			level = reg
 			s.goal = s.set.Tolerance
-			if s.goal == 0 {
+			switch {
+			case s.in.choose:
+				s.goal = leastGap // for an optimum of 0, which only a plan without a defect proves
+			case s.goal == 0:
 				s.goal = DefaultTolerance
 			}
 		}
-		s.check = math.Inf(1)
+		s.check, s.gap = math.Inf(1), math.Inf(1)
 		switch s.level(level) {
 		case stopped:
 			return true
 		case lost:
 			return false
 		}
-		if s.last {
+		if s.last && level <= s.c.reg {
 			return true
 		}
-		if s.set.Gap > 0 && s.certified() || s.over() {
+		if !s.last && s.set.Gap > 0 && s.certified() || s.over() {
 			return true
 		}
 		s.absorb()
+		reg = s.c.reg
+		if s.in.choose && !s.last && s.sharp() {
+			reg = level // solved to the end, it leaves a gap of the posterior bound at most
+		}
 		level = math.Max(reg, level/s.plan.rate)
 	}
 }
@@ -415,8 +428,11 @@ func (s *fast) settled() ending {
 		if s.certified() {
 			return stopped
 		}
+		if s.in.choose && s.k.reg > s.c.reg && !s.sharp() {
+			return solved // the upper bound has come down, and what the gap may be with it
+		}
 		if s.set.Tolerance == 0 {
-			s.stop = Stalled
+			s.stop = s.unmet()
 			return stopped
 		}
 	}
@@ -424,17 +440,36 @@ func (s *fast) settled() ending {
 	return solved
 }
 
+// sharp reports whether the entropy leaves at least half of the gap asked for to the rest, by the last look.
+func (s *fast) sharp() bool { return s.blur <= 0.5 }
+
+// unmet says why a run has come to its end without the gap.
+func (s *fast) unmet() Status {
+	if s.blur > 1 && !s.in.choose {
+		return RegLimit
+	}
+	return Stalled
+}
+
 // endless looks for reasons to end a level that has not arrived.
 func (s *fast) endless(p *progress) ending {
 	if s.last && s.set.Gap > 0 && s.res < s.check {
 		s.check = s.res / 8
+		before := s.gap
 		if s.certified() {
+			return stopped
+		}
+		// The plan is much nearer to q than at the look before, and the gap is not smaller: it is that of Reg.
+		if s.blur > 2 && !s.in.choose && s.set.Tolerance == 0 && s.res <= plainResidual && s.gap > 0.9*before {
+			s.stop = RegLimit
 			return stopped
 		}
 	}
 	switch {
 	case s.over():
 		return stopped
+	case s.last && s.in.choose && s.res <= DefaultTolerance && p.since > rounded:
+		return s.settled()
 	case p.since > patience && !s.lastTry():
 		return lost
 	case p.since > stalled && s.res <= 1e-6:
@@ -554,6 +589,7 @@ func (s *fast) certified() bool {
 		return true
 	}
 	s.found, s.foundI = nil, nil
+	s.gap, s.blur = b.upper-b.lower, b.blur(s.set.Gap, s.c)
 	return false
 }
 
@@ -602,10 +638,12 @@ func (s *fast) finishCarefully() (*Result, *bounds, *iterate) {
 	b, it := s.careful()
 	s.r.Residual = b.residual
 	// Where the bounds decide, these do, and not those of the plan before.
-	if set := s.set; set.Gap > 0 && set.Tolerance == 0 && (s.r.Status == Converged || s.r.Status == Stalled) {
-		s.r.Status = Stalled
-		if b.small(set.Gap, s.c) {
+	if set := s.set; set.Gap > 0 && set.Tolerance == 0 {
+		switch small := b.small(set.Gap, s.c); {
+		case small && (s.r.Status == Stalled || s.r.Status == RegLimit):
 			s.r.Status = Converged
+		case !small && s.r.Status == Converged:
+			s.r.Status = Stalled
 		}
 	}
 	return s.r, b, it

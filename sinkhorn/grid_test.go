@@ -107,14 +107,14 @@ func TestGridCancelled(t *testing.T) {
 	p := gridProblem(t, 20, 24, 1, 1e-4)
 	for looks := range 12 {
 		ctx := &countdown{context.Background(), looks * looks * 2}
-		r, err := onGrid(t, ctx, p, Settings{Gap: 1e-9})
+		r, err := onGrid(t, ctx, p, Settings{Gap: 1e-9, Tolerance: 1e-300})
 		if !errors.Is(err, ErrNotConverged) || r.Status != Cancelled {
 			t.Fatalf("after %d looks: status %v, error %v", looks*looks*2, r.Status, err)
 		}
 		checkResult(t, p, r)
 	}
 	for _, most := range []int{1, 5, 50, 200} {
-		r, err := onGrid(t, context.Background(), p, Settings{Gap: 1e-9, MaxIterations: most})
+		r, err := onGrid(t, context.Background(), p, Settings{Gap: 1e-9, Tolerance: 1e-300, MaxIterations: most})
 		if !errors.Is(err, ErrNotConverged) || r.Status != IterationLimit {
 			t.Fatalf("MaxIterations %d: status %v, error %v", most, r.Status, err)
 		}

@@ -90,6 +90,9 @@ func (s *paperRun) status(ctx context.Context) Status {
 		if s.certify(); small() {
 			return Converged
 		}
+		if s.set.Gap > 0 && s.set.Tolerance == 0 && s.b.blur(s.set.Gap, s.c) > 1 {
+			return RegLimit
+		}
 		return Stalled
 	case ctx.Err() != nil:
 		return Cancelled
@@ -119,6 +122,9 @@ const residualFloor = 0x1p-50
 func (b *bounds) small(gap float64, c *costs) bool {
 	return Settings{Gap: gap}.met(b.upper-b.lower, b.upper+c.shift, c.most*b.slack, c.max+c.shift)
 }
+
+// blur returns the posterior bound over the relative gap asked for.
+func (b *bounds) blur(gap float64, c *costs) float64 { return b.posterior / (gap * (b.upper + c.shift)) }
 
 // divergence returns KL(p || q).
 func divergence(p, q []float64) float64 {

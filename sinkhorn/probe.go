@@ -32,7 +32,7 @@ func (s *fast) probe() bool {
 		if s.res <= s.goal {
 			s.stop = Converged
 			if s.set.Gap > 0 && !s.certified() && s.set.Tolerance == 0 {
-				s.stop = Stalled
+				s.stop = s.unmet()
 			}
 			return true
 		}

@@ -26,7 +26,8 @@ type Problem struct {
 	Support []int
 	// Lo and Hi bound the columns: 0 <= Lo <= Hi, finite, kv entries each. Hi may exceed 1.
 	Lo, Hi []float64
-	// Reg is the entropic weight, in units of C: finite and > 0. RelativeReg gives sensible ones.
+	// Reg is the entropic weight, in units of C: finite and > 0. RelativeReg gives sensible ones. With Settings.Gap,
+	// Reg = 0 stands for the first weight of the annealing whose certified gap is small enough; see Result.Reg.
 	Reg float64
 }
 
@@ -63,7 +64,13 @@ type instance struct {
 	level int
 	point bool
 	reg   float64
+	// choose says that Reg is chosen by Settings.Gap. Then reg is the least one that may be: 1 until the costs are known.
+	choose bool
 }
+
+// leastReg is the least Reg that may be chosen for costs of that range: below, rounding leaves nothing, neither of the
+// exponents nor of the bounds.
+func leastReg(rng float64) float64 { return max(minRelReg*rng, 1e-290) }
 
 // live returns the number of columns that take part.
 func (in *instance) live() int {

@@ -17,10 +17,15 @@ import (
 // The errors are those of this package. With ErrNotConverged comes the best Result so far, feasible and
 // with valid bounds.
 func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
+	choose := p.Reg == 0 && s.Gap > 0
+	if choose {
+		p.Reg = 1 // until the costs are known
+	}
 	in, err := newInstance(p)
 	if err != nil {
 		return Result{}, err
 	}
+	in.choose = choose
 	set, err := s.resolve(in)
 	if err != nil {
 		return Result{}, err
@@ -96,6 +101,9 @@ func (r *Result) err(ctx context.Context) error {
 		return fmt.Errorf("%w after %d iterations, residual %.3g: %w", ErrNotConverged, r.Iterations, r.Residual, context.Cause(ctx))
 	case IterationLimit:
 		return fmt.Errorf("%w: %d iterations, residual %.3g", ErrNotConverged, r.Iterations, r.Residual)
+	case RegLimit:
+		return fmt.Errorf("%w: Reg = %v is too large for a relative gap of %v: %.3g after %d iterations, residual %.3g",
+			ErrNotConverged, r.Reg, r.Settings.Gap, r.Gap()/r.Upper, r.Iterations, r.Residual)
 	}
 	return fmt.Errorf("%w: rounding allows no progress after %d iterations, residual %.3g, relative gap %.3g", ErrNotConverged, r.Iterations, r.Residual, r.Gap()/r.Upper)
 }

@@ -16,6 +16,9 @@ const (
 	Cancelled
 	// Stalled: rounding errors allow no further progress, and the goal was not met.
 	Stalled
+	// RegLimit: Settings.Gap is out of reach of Problem.Reg, by the entropy alone. A smaller Reg may do, and Reg = 0
+	// finds one.
+	RegLimit
 )
 
 // String returns the name of the status.
@@ -29,6 +32,8 @@ func (s Status) String() string {
 		return "cancelled"
 	case Stalled:
 		return "stalled"
+	case RegLimit:
+		return "reg"
 	}
 	return "unknown"
 }
@@ -72,7 +77,7 @@ type Result struct {
 	// before there was a plan to prove anything of: that stands for the plan of zeros.
 	LogV []float64
 	// Reg is the regularisation that LogV belongs to. It is Problem.Reg, or larger when Fast
-	// stopped early while annealing.
+	// stopped early while annealing, or the one chosen where Problem.Reg is 0.
 	Reg float64
 	// Transport is <C, P>, and Objective is <C, P> + Reg sum P log P.
 	Transport, Objective float64

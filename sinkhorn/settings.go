@@ -41,9 +41,13 @@ type Settings struct {
 	// Gap > 0 stops when the certified gap on the exact problem is proved small:
 	// Upper - Lower <= Gap * Upper, or, so that an optimum of 0 can be proved, <= 1e-15 of the
 	// largest cost beyond what the bounds keep in hand for rounding. Reg limits what can be reached;
-	// when the residual has nothing left to give and the gap is still larger, Project returns
-	// ErrNotConverged with status Stalled. With both Tolerance and Gap, the first goal met
-	// stops.
+	// when the entropy alone keeps the gap above, Project returns ErrNotConverged with status RegLimit, early where that
+	// is seen early, and with status Stalled when the residual has nothing left to give. With both Tolerance and Gap,
+	// the first goal met stops.
+	//
+	// With Problem.Reg = 0, Gap chooses Reg: it comes down from a share of the range of the cost, every level starting
+	// from the potentials of the one before, and the first whose certified gap is small enough is the answer. That is
+	// for method Fast, without Tolerance and Initial.
 	Gap float64
 	// MaxIterations ends the solver with ErrNotConverged. Iterations are those of Algorithm 1 for
 	// Paper and passes over the kernel for Fast. Default (0): DefaultMaxIterations.
@@ -94,6 +98,8 @@ func (s Settings) resolve(in *instance) (Settings, error) {
 		return s, fmt.Errorf("%w: MaxIterations = %d is negative", ErrSettings, s.MaxIterations)
 	case s.History && s.Method != Paper:
 		return s, fmt.Errorf("%w: History is for method Paper", ErrSettings)
+	case in.choose && (s.Method == Paper || s.Tolerance > 0 || s.Initial != nil):
+		return s, fmt.Errorf("%w: Reg = 0 chosen by Gap is for method Fast, without Tolerance and Initial", ErrSettings)
 	case s.Initial != nil && len(s.Initial) != in.kv:
 		return s, fmt.Errorf("%w: Initial has %d entries, want %d", ErrShape, len(s.Initial), in.kv)
 	}

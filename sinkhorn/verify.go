@@ -30,6 +30,9 @@ import (
 // a column with room: some 60 ns a pair. On a grid of more than 1e8 pairs, floats with bounds on their errors take
 // their place.
 func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
+	if p.Reg == 0 && r.Settings.Gap > 0 {
+		p.Reg = r.Reg // chosen by the gap
+	}
 	v, err := newVerifier(p, r.Q)
 	if err != nil {
 		return nil, nil, err

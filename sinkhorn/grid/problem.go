@@ -15,6 +15,7 @@ type Settings struct {
 	Tolerance, Gap float64
 	MaxIterations  int
 	Initial        []float64
+	Choose         bool // Gap chooses Reg, and Problem.Reg is the least
 }
 
 // Status says why a run has ended.
@@ -27,6 +28,7 @@ const (
 	IterationLimit
 	Cancelled
 	Stalled
+	RegLimit
 )
 
 // Result is the answer and its evidence: see sinkhorn.Result.

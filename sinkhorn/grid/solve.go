@@ -130,6 +130,7 @@ func (run *call) coarse(reg float64) (s *solver, before []float64, at float64) {
 		levels = append(levels, next)
 	}
 	var prev *solver
+	looked := run.set.Choose || run.set.Gap == 0 || run.set.Tolerance > 0
 	for i := len(levels) - 1; i >= 0; i-- {
 		l := levels[i]
 		s = newSolver(l)
@@ -153,9 +154,47 @@ func (run *call) coarse(reg float64) (s *solver, before []float64, at float64) {
 			}
 			s.extrapolate(before)
 		}
+		if reg == run.goal && !looked {
+			looked = true
+			if run.hopeless(levels, i, s) {
+				return nil, nil, 0
+			}
+		}
 		prev = s
 	}
 	return s, before, reg
+}
+
+// hopeless reports whether the call is over because its Reg is too large for the gap. A coarse image at this Reg has
+// about the same posterior bound and gap as the grid itself. If they are far above what is asked for, its prices are
+// looked at on the grid, and the bounds found there decide.
+func (run *call) hopeless(levels []*level, at int, s *solver) bool {
+	const clear = 2 // what coarse cells may change
+	if a := s.certify(); run.blur(a, a.lower) <= clear {
+		return false
+	}
+	s = run.raise(levels, at, s, run.goal)
+	switch a := s.certify(); {
+	case run.keep(a):
+		run.r.Status = Converged
+	case run.blur(a, run.lower) > regLimit:
+		run.r.Status = RegLimit
+	default:
+		return false
+	}
+	return true
+}
+
+// regLimit is the blur from which on Reg is given up. What further iterations take from the gap is not the entropy's.
+const regLimit = 1.25
+
+// sharp is the blur up to which a Reg is worked at when the gap chooses it: the rest of the gap is then not the
+// entropy's.
+const sharp = 0.5
+
+// blur returns the entropy's part of the gap over the gap asked for: the posterior bound, or the gap if that is less.
+func (run *call) blur(a *answer, lower float64) float64 {
+	return min(a.posterior, a.upper-lower) / max(run.set.Gap*a.upper, leastGap*run.fine.largest())
 }
 
 // anneal brings reg down to the goal on the grid itself, and works there.
@@ -168,8 +207,12 @@ func (run *call) anneal(s *solver, before []float64, reg float64) {
 		}
 		factor := 0.5
 		if run.set.Gap > 0 {
-			if run.keep(s.certify()) {
+			a := s.certify()
+			if run.keep(a) {
 				run.r.Status = Converged
+				return
+			}
+			if run.set.Choose && run.blur(a, run.lower) <= sharp && run.last(s, reg) {
 				return
 			}
 			// The gap is about proportional to Reg.
@@ -182,7 +225,7 @@ func (run *call) anneal(s *solver, before []float64, reg float64) {
 		}
 		reg = max(reg*factor, run.goal)
 	}
-	run.last(s, run.goal)
+	run.last(s, reg)
 }
 
 // extrapolate moves the prices on by a part of the last change, where they keep their sign.
@@ -264,12 +307,14 @@ func (run *call) keep(a *answer) bool {
 	return run.set.Gap > 0 && r.Upper-r.Lower <= max(run.set.Gap*r.Upper, leastGap*run.fine.largest())
 }
 
-// last works at the final Reg until the goal is met or there is nothing left to gain.
-func (run *call) last(s *solver, reg float64) {
+// last works at one Reg until the goal is met or there is nothing left to gain. It reports false where the gap chooses
+// Reg and asks for a smaller one, since the upper bound has come down.
+func (run *call) last(s *solver, reg float64) bool {
 	r := run.r
 	s.k.setReg(reg)
-	least, since := math.Inf(1), 0
-	next := r.Iterations + fineSteps
+	least, since, flat := math.Inf(1), 0, 0
+	start := r.Iterations
+	next := start + fineSteps
 	for {
 		if st := run.why(); st != Unknown {
 			r.Status = st
@@ -292,21 +337,37 @@ func (run *call) last(s *solver, reg float64) {
 			if run.best != nil {
 				before = r.Upper - r.Lower
 			}
-			if run.keep(s.certify()) {
+			a := s.certify()
+			if run.keep(a) {
 				r.Status = Converged
-				return
+				return true
 			}
-			if r.Upper-r.Lower > 0.97*before && run.set.Tolerance == 0 {
+			switch blur := run.blur(a, run.lower); {
+			case run.set.Choose && reg > run.goal && blur > sharp:
+				return false
+			case !run.set.Choose && run.set.Tolerance == 0 && blur > regLimit:
+				r.Status = RegLimit
+				return true
+			}
+			if flat++; r.Upper-r.Lower <= 0.97*before {
+				flat = 0
+			}
+			if flat == flatLooks && run.set.Tolerance == 0 {
 				r.Status = Stalled
-				return
+				return true
 			}
-			next += r.Iterations
+			next += r.Iterations - start
 		}
 	}
 	if run.settle(s) {
 		r.Status = Converged
 	}
+	return true
 }
+
+// flatLooks is how many looks in a row may find the gap as it was before the run is given up. Each comes after twice as
+// many iterations as the one before.
+const flatLooks = 2
 
 // patientCells is the number of cells up to which a call whose context has ended still finds bounds: some milliseconds.
 const patientCells = 1 << 12
@@ -326,6 +387,11 @@ func (run *call) stopped(levels []*level, at int, s *solver, reg float64) {
 	if run.ctx.Err() != nil && len(run.fine.mu) > patientCells {
 		return
 	}
+	run.settle(run.raise(levels, at, s, reg))
+}
+
+// raise takes the prices of a coarse level to the grid itself.
+func (run *call) raise(levels []*level, at int, s *solver, reg float64) *solver {
 	g := s.g
 	for i := at - 1; i >= 0; i-- {
 		g = levels[i].refine(levels[i+1], g)
@@ -334,7 +400,7 @@ func (run *call) stopped(levels []*level, at int, s *solver, reg float64) {
 	s.g = g
 	s.close()
 	s.k.setReg(reg)
-	run.settle(s)
+	return s
 }
 
 // finish fills in the result.

@@ -1,0 +1,246 @@
+package sinkhorn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow"
+	"pgregory.net/rapid"
+)
+
+// TestRegByGapRefusals: Reg = 0 means something beside a gap only, and for the default method without other goals.
+func TestRegByGapRefusals(t *testing.T) {
+	p := newGenerator(3).problem(6, 7, 0.1)
+	for _, tt := range []struct {
+		reg  float64
+		s    Settings
+		want error
+	}{
+		{0, Settings{}, ErrReg},
+		{0, Settings{Tolerance: 1e-9}, ErrReg},
+		{-1, Settings{Gap: 0.1}, ErrReg},
+		{math.NaN(), Settings{Gap: 0.1}, ErrReg},
+		{math.Inf(1), Settings{Gap: 0.1}, ErrReg},
+		{0, Settings{Gap: -0.1}, ErrReg},
+		{0, Settings{Gap: math.NaN()}, ErrReg},
+		{0, Settings{Gap: math.Inf(1)}, ErrSettings},
+		{0, Settings{Gap: 0.1, Method: Paper}, ErrSettings},
+		{0, Settings{Gap: 0.1, Tolerance: 1e-9}, ErrSettings},
+		{0, Settings{Gap: 0.1, Initial: make([]float64, 7)}, ErrSettings},
+	} {
+		p.Reg = tt.reg
+		if r, err := Project(context.Background(), p, tt.s); !errors.Is(err, tt.want) || r.Q != nil {
+			t.Errorf("Reg %v, %+v: %v, want %v", tt.reg, tt.s, err, tt.want)
+		}
+	}
+	p.Reg = 0
+	r := mustProject(t, p, Settings{Gap: 0.1})
+	r.Settings = Settings{}
+	if _, _, err := Verify(p, r); !errors.Is(err, ErrReg) {
+		t.Errorf("Verify of Reg = 0 without a gap: %v", err)
+	}
+}
+
+// TestRegByGap: what is called converged has the gap, is what Verify proves, and encloses the optimum of another
+// solver. Small problems of every kind converge.
+func TestRegByGap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k, kv := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(2, 9).Draw(t, "kv")
+		scale := rapid.SampledFrom([]float64{1, 1e-200, 1e200, 1e-3, 7}).Draw(t, "scale")
+		steps := rapid.SampledFrom([]float64{3, 1000}).Draw(t, "steps") // ties, and none
+		offset := rapid.SampledFrom([]float64{0, 0, 1e4}).Draw(t, "offset")
+		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+		for x := range c.Data {
+			c.Data[x] = scale * (offset + math.Floor(steps*rapid.Float64Range(0, 1).Draw(t, "cost"))/steps)
+		}
+		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+		for i := range p.Source {
+			p.Source[i] = rapid.SampledFrom([]float64{0, 1, 2, 1e-9}).Draw(t, "mass")
+		}
+		p.Source[0] = 1
+		for j := range p.Lo {
+			p.Lo[j] = rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(t, "lo") / float64(kv)
+			p.Hi[j] = rapid.SampledFrom([]float64{1.05, 1.5, 4}).Draw(t, "hi") / float64(kv)
+		}
+		gap := rapid.SampledFrom([]float64{0.5, 0.05, 1e-3, 1e-6}).Draw(t, "gap")
+		r, err := Project(context.Background(), p, Settings{Gap: gap})
+		if err != nil {
+			t.Fatalf("%v: %v", describe(p), err)
+		}
+		if r.Status != Converged || !(r.Reg > 0) {
+			t.Fatalf("%v at Reg %v", r.Status, r.Reg)
+		}
+		// What the bounds keep in hand for sums over nine points, at the largest cost.
+		most := scale * (1 + offset)
+		if !(r.Gap() <= gap*r.Upper+1e-13*most) {
+			t.Fatalf("[%v, %v] at Reg %v, want a gap of %v", r.Lower, r.Upper, r.Reg, gap)
+		}
+		if _, _, err := Verify(p, r); err != nil {
+			t.Fatal(err)
+		}
+		x, err := mincostflow.Project(context.Background(), mincostflow.Problem(p.Exact()), mincostflow.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(r.Lower <= x.Upper && x.Lower <= r.Upper) {
+			t.Fatalf("[%v, %v], exact [%v, %v]", r.Lower, r.Upper, x.Lower, x.Upper)
+		}
+	})
+}
+
+// TestRegByGapFlat: costs without a range, and an optimum of 0.
+func TestRegByGapFlat(t *testing.T) {
+	for name, data := range map[string][]float64{
+		"zero": make([]float64, 9), "equal": slices.Repeat([]float64{3}, 9), "small": {0, 1e-280, 0, 1e-281, 0, 0, 0, 0, 0},
+		"nothing to move": {0, 1, 2, 1, 0, 1, 2, 1, 0},
+	} {
+		p := Problem{
+			Cost: &cost.Dense{K: 3, Kv: 3, Data: data}, Source: []float64{1, 1, 1},
+			Lo: slices.Repeat([]float64{0.2}, 3), Hi: slices.Repeat([]float64{0.5}, 3),
+		}
+		r, err := Project(context.Background(), p, Settings{Gap: 1e-3})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !(r.Gap() <= max(1e-3*r.Upper, 1e-13*slices.Max(data))+4*math.SmallestNonzeroFloat64) {
+			t.Errorf("%s: [%v, %v]", name, r.Lower, r.Upper)
+		}
+	}
+}
+
+// TestRegByGapOnGrid: the method for grids, at gaps from loose to fine.
+func TestRegByGapOnGrid(t *testing.T) {
+	for _, size := range [][2]int{{48, 48}, {70, 33}, {1, 300}} {
+		for _, gap := range []float64{0.3, 0.03, 3e-3} {
+			p := gridProblem(t, size[0], size[1], 1, 0)
+			r, err := byGapOnGrid(t, context.Background(), p, Settings{Gap: gap})
+			if err != nil {
+				t.Errorf("%v, gap %v: %v", size, gap, err)
+				continue
+			}
+			if !(r.Gap() <= gap*r.Upper) || !(r.Reg > 0) {
+				t.Errorf("%v, gap %v: [%v, %v] at Reg %v", size, gap, r.Lower, r.Upper, r.Reg)
+			}
+			p.Reg = r.Reg
+			checkResult(t, p, r)
+		}
+	}
+}
+
+// byGapOnGrid is onGrid where Gap chooses Reg.
+func byGapOnGrid(t testing.TB, ctx context.Context, p Problem, s Settings) (Result, error) {
+	t.Helper()
+	p.Reg = 1
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.choose = true
+	set, err := s.resolve(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.grid(ctx, p.Cost.(*cost.Grid), set)
+}
+
+// TestRegByGapStops: a context that ends and a limit on iterations leave an answer whose bounds hold, at every point.
+func TestRegByGapStops(t *testing.T) {
+	small := newGenerator(12).problem(30, 25, 0)
+	grid := gridProblem(t, 24, 30, 1, 0)
+	for name, run := range map[string]func(ctx context.Context, s Settings) (Problem, Result, error){
+		"dense": func(ctx context.Context, s Settings) (Problem, Result, error) {
+			r, err := Project(ctx, small, s)
+			return small, r, err
+		},
+		"grid": func(ctx context.Context, s Settings) (Problem, Result, error) {
+			r, err := byGapOnGrid(t, ctx, grid, s)
+			return grid, r, err
+		},
+	} {
+		stopped := 0
+		for n := range 12 {
+			for want, with := range map[Status]func() (Problem, Result, error){
+				Cancelled: func() (Problem, Result, error) {
+					return run(&countdown{context.Background(), n * n}, Settings{Gap: 1e-9})
+				},
+				IterationLimit: func() (Problem, Result, error) {
+					return run(context.Background(), Settings{Gap: 1e-9, MaxIterations: 1 + n*n})
+				},
+			} {
+				p, r, err := with()
+				if errors.Is(err, ErrNotConverged) && r.Status == want {
+					stopped++
+				} else if err != nil {
+					t.Errorf("%s, %d: %v, %v", name, n, r.Status, err)
+				}
+				if _, _, err := Verify(p, r); err != nil {
+					t.Errorf("%s, %d: %v", name, n, err)
+				}
+			}
+		}
+		if stopped < 12 {
+			t.Errorf("%s: stopped %d times of 24", name, stopped)
+		}
+	}
+}
+
+// TestRegByGapWorkers holds that the bits do not depend on the number of threads.
+func TestRegByGapWorkers(t *testing.T) {
+	dense := square(150, 0)
+	grid := gridProblem(t, 40, 56, 1, 0)
+	var first [2]Result
+	for n, workers := range []int{1, 2, 3, 8} {
+		old := runtime.GOMAXPROCS(workers)
+		a := mustProject(t, dense, Settings{Gap: 0.02})
+		b, err := byGapOnGrid(t, context.Background(), grid, Settings{Gap: 0.02})
+		runtime.GOMAXPROCS(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = [2]Result{a, b}
+		} else if !reflect.DeepEqual([2]Result{a, b}, first) {
+			t.Errorf("%d workers give another result than 1", workers)
+		}
+	}
+}
+
+// TestRegTooLarge: a gap that the entropy of Reg rules out is refused before the run at the final Reg is over, and one
+// that it allows is not.
+func TestRegTooLarge(t *testing.T) {
+	ctx := context.Background()
+	for _, side := range []int{40, 64} {
+		for _, rel := range []float64{1e-1, 1e-2, 1e-3} {
+			t.Run(fmt.Sprint(side, rel), func(t *testing.T) {
+				p := gridProblem(t, side, side, 1, rel)
+				r, err := onGrid(t, ctx, p, Settings{Gap: 1e-3})
+				if !errors.Is(err, ErrNotConverged) || r.Status != RegLimit {
+					t.Fatalf("%v, %v", r.Status, err)
+				}
+				checkResult(t, p, r)
+				full, err := onGrid(t, ctx, p, Settings{Tolerance: 1e-9})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(full.Gap() > 1e-3*full.Upper) {
+					t.Errorf("the gap is %v of %v when solved to the end", full.Gap(), full.Upper)
+				}
+				if !(r.Iterations < full.Iterations) {
+					t.Errorf("%d iterations, %d to the end", r.Iterations, full.Iterations)
+				}
+				// Half as much again as it has when solved to the end: not ruled out.
+				if r, err := onGrid(t, ctx, p, Settings{Gap: min(1, 1.5*full.Gap()/full.Upper)}); err != nil {
+					t.Errorf("a gap of %v: %v, %v", 1.5*full.Gap()/full.Upper, r.Status, err)
+				}
+			})
+		}
+	}
+}
