@@ -42,6 +42,9 @@
 // never a panic and never a NaN. Inputs are not modified or retained. The same input gives the same bits at every
 // GOMAXPROCS, on one type of processor.
 //
+// With Settings.Gap and Reg = 0, Reg comes down until the certified gap is small enough; Result.Reg says where it was.
+// If a Reg is given and its entropy rules the gap out, the status is RegLimit, early where that is seen early.
+//
 // # Methods
 //
 // Paper is the listing step for step in logarithms (package sinkhorn/paper). Fast, the default, finds the same answer

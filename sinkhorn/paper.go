@@ -124,7 +124,9 @@ func (b *bounds) small(gap float64, c *costs) bool {
 }
 
 // blur returns the posterior bound over the relative gap asked for.
-func (b *bounds) blur(gap float64, c *costs) float64 { return b.posterior / (gap * (b.upper + c.shift)) }
+func (b *bounds) blur(gap float64, c *costs) float64 {
+	return b.posterior / (gap * (b.upper + c.shift))
+}
 
 // divergence returns KL(p || q).
 func divergence(p, q []float64) float64 {

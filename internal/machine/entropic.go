@@ -12,6 +12,7 @@ import (
 )
 
 type entropicAnswer struct {
+	Reg        number  `json:"reg,omitempty"` // chosen by the gap
 	Q          numbers `json:"q"`
 	Transport  number  `json:"transport"`
 	Objective  number  `json:"objective"`
@@ -29,6 +30,30 @@ type entropicAnswer struct {
 
 // entropicMethods are the values of the field method.
 var entropicMethods = map[string]sinkhorn.Method{"paper": sinkhorn.Paper, "fast": sinkhorn.Fast}
+
+// readGoals reads the fields tol and gap. Without a gap, tol has a default; with one, it is 0 unless given.
+func readGoals(in *object) (tol, gap float64, err error) {
+	if gap, err = readOr(in, "gap", 0.0); err != nil {
+		return 0, 0, err
+	}
+	if !(gap >= 0) {
+		return 0, 0, fmt.Errorf("field %q: %v is below 0", "gap", gap)
+	}
+	fallback := sinkhorn.DefaultTolerance
+	if gap > 0 {
+		fallback = math.Inf(1)
+	}
+	if tol, err = readOr(in, "tol", fallback); err != nil {
+		return 0, 0, err
+	}
+	if !(tol > 0) {
+		return 0, 0, fmt.Errorf("field %q: %v is not above 0", "tol", tol)
+	}
+	if math.IsInf(tol, 1) {
+		tol = 0
+	}
+	return tol, gap, nil
+}
 
 func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, error) {
 	c, stated, err := readCost(ctx, in)
@@ -55,12 +80,9 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if !ok {
 		return nil, fmt.Errorf("field %q: %q is neither paper nor fast", "method", name)
 	}
-	tol, err := readOr(in, "tol", sinkhorn.DefaultTolerance)
+	tol, gap, err := readGoals(in)
 	if err != nil {
 		return nil, err
-	}
-	if !(tol > 0) {
-		return nil, fmt.Errorf("field %q: %v is not above 0", "tol", tol)
 	}
 	most, err := readOr(in, "iterations", 0)
 	if err != nil {
@@ -72,7 +94,7 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	prob := sinkhorn.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi, Reg: reg}
 	var res sinkhorn.Result
 	err = clock.run(func() (err error) {
-		res, err = sinkhorn.Project(ctx, prob, sinkhorn.Settings{Method: method, Tolerance: tol, MaxIterations: most, AllRows: true})
+		res, err = sinkhorn.Project(ctx, prob, sinkhorn.Settings{Method: method, Tolerance: tol, Gap: gap, MaxIterations: most, AllRows: true})
 		return err
 	})
 	// An early stop is an answer: q is feasible and the bounds hold.
@@ -90,8 +112,13 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if res.Status == sinkhorn.Stalled {
 		status = sinkhorn.IterationLimit.String() // more of them would not help
 	}
+	chosen := number(0)
+	if reg == 0 {
+		chosen = number(res.Reg)
+		prob.Reg = res.Reg
+	}
 	return entropicAnswer{
-		Q: res.Q, Transport: number(res.Transport), Objective: number(res.Objective),
+		Reg: chosen, Q: res.Q, Transport: number(res.Transport), Objective: number(res.Objective),
 		Upper: number(math.Max(num.Up(upper), 0)), Lower: number(num.Down(lower)),
 		Iterations: res.Iterations, Status: status, Residual: number(res.Residual), Bound: number(res.Posterior),
 		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G}, LogV: res.LogV,

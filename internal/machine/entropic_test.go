@@ -48,12 +48,23 @@ func TestEntropic(t *testing.T) {
 		t.Errorf("bounds [%v, %v] miss %v, status %v", a["lower"], a["upper"], w, a["status"])
 	}
 
+	// The gap chooses reg, and the answer says which.
+	a = ask(t, "entropic", ring+`,"reg":0,"gap":0.01}`)
+	lower, upper := a["lower"].(float64), a["upper"].(float64)
+	if w := exact["objective"].(float64); !(lower <= w+digits && w-digits <= upper && upper-lower <= 0.01*upper+digits) || a["status"] != "converged" || !(a["reg"].(float64) > 0) {
+		t.Errorf("bounds [%v, %v] of %v, status %v at reg %v", lower, upper, w, a["status"], a["reg"])
+	}
+	if a := ask(t, "entropic", ring+`,"reg":30,"gap":1e-3}`); a["status"] != "reg" || a["reg"] != nil {
+		t.Errorf("a gap that reg rules out: status %v", a["status"])
+	}
+
 	for _, line := range []string{
 		`{` + lookAlike + `,"method":"other"}`,
 		`{` + lookAlike + `,"tol":0}`,
 		`{` + lookAlike + `,"tol":-1}`,
 		`{` + lookAlike + `,"iterations":-1}`,
-		`{` + lookAlike + `,"gap":1}`,
+		`{` + lookAlike + `,"gaps":1}`,
+		`{` + lookAlike + `,"gap":-1}`,
 		`{` + lookAlike + `,"m":[1,1,1],"eps":1}`,
 		strings.Replace(`{`+lookAlike+`}`, `"reg":1`, `"reg":0`, 1),
 		strings.Replace(`{`+lookAlike+`}`, `"reg":1`, `"reg":1e-10`, 1),
