@@ -3,7 +3,7 @@
 // Command bench runs wpm and its peers on the same instances, one after the other in alternation, and prints their times and ratios.
 //
 //	bench/run                     installs the peers from the distribution's packages, compiles the drivers, then everything below
-//	bench/run -group entropic     one table: exact, transport, entropic, iteration, basemeasure, knapsack, network, policy
+//	bench/run -group entropic     one table: exact, transport, entropic, blobs, iteration, basemeasure, knapsack, network, policy
 //	bench/run -only sq300 -runs 5 instances whose name contains sq300, medians of five runs
 //
 // Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table say what that is);
@@ -46,6 +46,7 @@ var tables = []table{
 	{"transport", "Plain transport: from the cost and both distributions in memory to the optimum", transports},
 	{"network", "General minimum-cost flow: from arcs in memory to the optimum", networks},
 	{"entropic", "Entropic projection: from the cost in memory to an L1 residual of 1e-9", entropic},
+	{"blobs", "Entropic projection on grids, Reg chosen by a gap of 1 %", blobs},
 	{"iteration", "One iteration of Algorithm 1, the kernel in memory", iteration},
 	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},
 	{"basemeasure", "Optimal base measure: from the cost in memory to the optimum", baseMeasures},
