@@ -49,7 +49,7 @@ func TestRegByGapRefusals(t *testing.T) {
 }
 
 // TestRegByGap: what is called converged has the gap, is what Verify proves, and encloses the optimum of another
-// solver. Small problems of every kind converge.
+// solver. Small problems of every kind converge, or stall at a gap of rounding.
 func TestRegByGap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, kv := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(2, 9).Draw(t, "kv")
@@ -71,16 +71,19 @@ func TestRegByGap(t *testing.T) {
 		}
 		gap := rapid.SampledFrom([]float64{0.5, 0.05, 1e-3, 1e-6}).Draw(t, "gap")
 		r, err := Project(context.Background(), p, Settings{Gap: gap})
+		most := scale * (1 + offset)
+		// Beside an optimum of 0, a gap of rounding is all of the upper bound: exponents of up to three costs over Reg are
+		// off by 2^-48 of that, and the bounds keep four times as much in hand.
+		if errors.Is(err, ErrNotConverged) && r.Status == Stalled && r.Gap() <= 12*0x1p-48*scale/r.Reg*most {
+			err = nil
+		} else if err == nil && !(r.Gap() <= gap*r.Upper+1e-13*most) { // what is kept for sums over nine points
+			t.Fatalf("converged at [%v, %v]", r.Lower, r.Upper)
+		}
 		if err != nil {
 			t.Fatalf("%v: %v", describe(p), err)
 		}
-		if r.Status != Converged || !(r.Reg > 0) {
-			t.Fatalf("%v at Reg %v", r.Status, r.Reg)
-		}
-		// What the bounds keep in hand for sums over nine points, at the largest cost.
-		most := scale * (1 + offset)
-		if !(r.Gap() <= gap*r.Upper+1e-13*most) {
-			t.Fatalf("[%v, %v] at Reg %v, want a gap of %v", r.Lower, r.Upper, r.Reg, gap)
+		if !(r.Reg > 0) {
+			t.Fatalf("Reg %v", r.Reg)
 		}
 		if _, _, err := Verify(p, r); err != nil {
 			t.Fatal(err)
