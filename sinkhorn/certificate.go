@@ -231,7 +231,12 @@ func (p *proof) close(c *costs) {
 	if !p.known {
 		plain += num.Dot(p.it.cols, p.it.g)
 	}
-	b.lower = p.shift()
+	if b.lower = p.shift(); b.lower == 0 && c.base != nil {
+		// Reduced costs are not negative, which prices of 0 prove, and those that were given are not by as much.
+		copy(b.f, c.min)
+		clear(b.b)
+		b.lower = p.shift()
+	}
 	b.transport = num.Sum(p.carried)
 	upper := b.transport + c.most*p.left
 	if p.repair {
