@@ -49,7 +49,8 @@ func TestRegByGapRefusals(t *testing.T) {
 }
 
 // TestRegByGap: what is called converged has the gap, is what Verify proves, and encloses the optimum of another
-// solver. Small problems of every kind converge, or stall at a gap of rounding.
+// solver. Small problems of every kind converge, or stall at a gap that the least mass
+// or the least Reg can make.
 func TestRegByGap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, kv := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(2, 9).Draw(t, "kv")
@@ -72,9 +73,13 @@ func TestRegByGap(t *testing.T) {
 		gap := rapid.SampledFrom([]float64{0.5, 0.05, 1e-3, 1e-6}).Draw(t, "gap")
 		r, err := Project(context.Background(), p, Settings{Gap: gap})
 		most := scale * (1 + offset)
-		// Beside an optimum of 0, a gap of rounding is all of the upper bound: exponents of up to three costs over Reg are
-		// off by 2^-48 of that, and the bounds keep four times as much in hand.
-		if errors.Is(err, ErrNotConverged) && r.Status == Stalled && r.Gap() <= 12*0x1p-48*scale/r.Reg*most {
+		// Beside an optimum of 0, the row of 1e-9 of the mass may be all of the upper bound. At the least Reg there is,
+		// exponents of up to three costs over Reg are off by 2^-48 of that, and the bounds keep four times as much in hand.
+		limit := 1e-9 * most
+		if r.Reg <= minRelReg*scale {
+			limit = max(limit, 12*0x1p-48*scale/r.Reg*most)
+		}
+		if errors.Is(err, ErrNotConverged) && r.Status == Stalled && r.Gap() <= limit {
 			err = nil
 		} else if err == nil && !(r.Gap() <= gap*r.Upper+1e-13*most) { // what is kept for sums over nine points
 			t.Fatalf("converged at [%v, %v]", r.Lower, r.Upper)
@@ -96,6 +101,46 @@ func TestRegByGap(t *testing.T) {
 			t.Fatalf("[%v, %v], exact [%v, %v]", r.Lower, r.Upper, x.Lower, x.Upper)
 		}
 	})
+}
+
+// TestRegByGapHard: small problems that have ended without the gap. A row of 1e-9 of the mass has to find its column
+// where all others are full to 1e-9, and costs of 1e4 that all but agree.
+func TestRegByGapHard(t *testing.T) {
+	flat := func(n int, off map[int]float64) []float64 {
+		c := slices.Repeat([]float64{1}, n)
+		for x, d := range off {
+			c[x] -= d
+		}
+		return c
+	}
+	hill := flat(54, map[int]float64{13: 1, 14: 1, 15: 1, 52: 2. / 3})
+	for x := range hill {
+		hill[x] += 1e4
+	}
+	for name, tt := range map[string]struct {
+		p   Problem
+		gap float64
+	}{
+		"what is kept in hand for noise is most of the gap": {Problem{
+			Cost:   &cost.Dense{K: 5, Kv: 9, Data: flat(45, map[int]float64{0: 1, 8: 1, 22: 1, 43: 1})},
+			Source: []float64{1, 0, 1, 1e-9, 1},
+			Lo:     make([]float64, 9), Hi: []float64{1. / 6, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1. / 6},
+		}, 1e-6},
+		"prices of 0 are best, and costs are reduced": {Problem{
+			Cost: &cost.Dense{K: 6, Kv: 9, Data: hill}, Source: []float64{1, 1, 0, 0, 0, 1},
+			Lo: []float64{8: 0.1}, Hi: []float64{1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9},
+		}, 1e-6},
+		"columns have to leave their bounds": {Problem{
+			Cost: &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 1, 1, 1, 0.125, 0.25, 0, 1}}, Source: []float64{1, 1e-9, 1},
+			Lo: make([]float64, 3), Hi: []float64{0.5, 0.5, 0.35},
+		}, 0.5},
+	} {
+		r, err := Project(context.Background(), tt.p, Settings{Gap: tt.gap})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		checkResult(t, tt.p, r)
+	}
 }
 
 // TestRegByGapFlat: costs without a range, and an optimum of 0.

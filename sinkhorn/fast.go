@@ -78,12 +78,12 @@ const (
 	// have to be rescued, before the next schedule is tried.
 	patience = 400
 	rescues  = 40
+	// stuck is how many passes in a row may bring no progress before prices have to keep their signs.
+	stuck = 100
 	// stalled is how many passes in a row may bring no progress when there is none left.
 	stalled = 5000
 	// rounded is how many, at a residual of DefaultTolerance, when Reg is chosen and another one may come.
 	rounded = 12
-	// plainResidual is the residual from which on a gap that stays says that Reg is too large for it.
-	plainResidual = 1e-3
 	// u/mu and v are absorbed into the potentials when they leave [1/wide, wide].
 	wide = 1e60
 	// w is kept in [1/far, far]; columns beyond are at a bound, and stay there.
@@ -459,8 +459,9 @@ func (s *fast) endless(p *progress) ending {
 		if s.certified() {
 			return stopped
 		}
-		// The plan is much nearer to q than at the look before, and the gap is not smaller: it is that of Reg.
-		if s.blur > 2 && !s.in.choose && s.set.Tolerance == 0 && s.res <= plainResidual && s.gap > 0.9*before {
+		// The plan is much nearer to q than at the look before, and the gap is not smaller. The residual's part of it, the
+		// range at most in either bound, is less than half: it is that of Reg.
+		if s.blur > 2 && !s.in.choose && s.set.Tolerance == 0 && 4*s.res*s.c.rng <= s.gap && s.gap > 0.9*before {
 			s.stop = RegLimit
 			return stopped
 		}
@@ -472,6 +473,11 @@ func (s *fast) endless(p *progress) ending {
 		return s.settled()
 	case p.since > patience && !s.lastTry():
 		return lost
+	case p.since > patience && s.res <= 1e-6 && (!s.last || s.in.choose && s.k.reg > s.c.reg):
+		if s.last && s.certified() {
+			return stopped
+		}
+		return solved // the next level may do better
 	case p.since > stalled && s.res <= 1e-6:
 		s.stop = Stalled
 		return stopped
@@ -494,6 +500,7 @@ func (s *fast) advance(p *progress) {
 		return
 	}
 	p.plain, p.prev = 0, math.Inf(1)
+	s.newt.signs = p.since > stuck
 	if s.newtonStep() {
 		p.wait = 0
 	} else {
@@ -578,11 +585,15 @@ func (s *fast) certified() bool {
 	it := s.iterate(nil)
 	b := s.in.certify(s.c, it)
 	s.found, s.foundI = b, it
-	small := s.set.met(b.upper-b.lower, b.upper+s.c.shift, s.c.most*b.sums, s.c.max+s.c.shift)
-	if !small && b.small(s.set.Gap, s.c) {
-		// Noise is forgiven only if the plan without it is as good as that.
-		careful, _ := s.careful()
-		small = careful.small(s.set.Gap, s.c)
+	upper, lower := b.original(s.c)
+	gap := upper - lower
+	met := func(gap float64) bool { return s.set.met(gap, upper, s.c.top*b.sums, s.c.top) }
+	small := met(gap)
+	if !small && met(gap-s.c.top*(b.slack-b.sums)) {
+		// What is kept in hand for noise stands in the way: the plan without it may be as good as that.
+		if careful, of := s.careful(); careful.small(s.set.Gap, s.c) {
+			small, s.found, s.foundI = true, careful, of
+		}
 	}
 	if small {
 		s.stop = Converged
@@ -612,7 +623,11 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	}
 	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one
 	// step of Algorithm 1 in the log domain says the same without.
-	if it == nil || s.c.max*it.noise > 1e-3*(b.upper-b.lower) {
+	switch {
+	case it != nil && it.m == nil: // that is the case
+		s.r.Residual = b.residual
+		return s.r, b, it
+	case it == nil || s.c.max*it.noise > 1e-3*(b.upper-b.lower):
 		return s.finishCarefully()
 	}
 	kl.Repair(s.q, s.lo, s.hi)

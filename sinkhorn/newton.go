@@ -22,6 +22,7 @@ type newton struct {
 	save, alg  []float64
 	side       []int8
 	packed     csr
+	signs      bool // prices keep their signs
 	dense      bool // for tests: never compress
 }
 
@@ -177,7 +178,7 @@ func (s *fast) search() bool {
 			s.v[j] = v * math.Exp(step*w.delta[j])
 		}
 		for m, j := range w.act {
-			s.v[j] = w.save[j] * math.Exp(math.Max(-100, math.Min(step*w.d[m], 100)))
+			s.v[j] = s.signed(j, w.save[j]*math.Exp(math.Max(-100, math.Min(step*w.d[m], 100))), x)
 		}
 		if s.pass() {
 			after, noise2 := s.merit()
@@ -230,4 +231,16 @@ func (s *fast) cg(entries *csr, shift, tol float64) {
 			w.p[m] = w.z[m] + beta*w.p[m]
 		}
 	}
+}
+
+// signed returns y or, where Newton's method gets nowhere, the v nearest to it at which the price of column j, at a
+// bound, keeps its sign: the column then leaves the bound, and the system is another one.
+func (s *fast) signed(j int, y, x float64) float64 {
+	switch {
+	case !s.newt.signs || s.in.level != 0 || s.lo[j] == s.hi[j]:
+		return y
+	case s.newt.side[j] > 0:
+		return min(y, x*s.w[j])
+	}
+	return max(y, x*s.w[j])
 }

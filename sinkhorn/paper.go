@@ -120,7 +120,8 @@ const residualFloor = 0x1p-50
 
 // small reports whether the bounds prove a relative gap, or one that is all rounding; see Settings.met.
 func (b *bounds) small(gap float64, c *costs) bool {
-	return Settings{Gap: gap}.met(b.upper-b.lower, b.upper+c.shift, c.most*b.slack, c.max+c.shift)
+	upper, lower := b.original(c)
+	return Settings{Gap: gap}.met(upper-lower, upper, c.top*b.slack, c.top)
 }
 
 // blur returns the posterior bound over the relative gap asked for.
