@@ -47,6 +47,7 @@ type steps struct {
 	Right numbers `json:"right"`
 	Down  numbers `json:"down"`
 	Steps int     `json:"steps"`
+	Mix   bool    `json:"mix,omitempty"`
 }
 
 // logs is a list of logarithms, that of 0 written as null.
@@ -111,7 +112,7 @@ func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
 		},
 	}
 	if f := r.Flow; f != nil {
-		b.Evidence.Flow = &steps{Right: f.Right, Down: f.Down, Steps: f.Steps}
+		b.Evidence.Flow = &steps{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
 	return build(&entropicKind, b, p.Cost, lower, num.Rat(most))
 }
@@ -157,7 +158,7 @@ func (b *entropic) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.R
 		Potentials: sinkhorn.Potentials{F: e.F, G: e.G}, Lower: 0, Upper: float64(e.AtMost), // Verify refuses an Upper that it does not prove
 	}
 	if f := e.Flow; f != nil {
-		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps}
+		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
 	if _, lower, err = sinkhorn.Verify(p, r); err != nil {
 		return nil, nil, err

@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/num"
 	"math"
 	"reflect"
 	"runtime"
@@ -306,6 +307,60 @@ func TestGridWarmStart(t *testing.T) {
 		}
 		if d := distance1(r.Q, want.Q); !(d <= gridAgreement) {
 			t.Errorf("another start leads %v away", d)
+		}
+	}
+}
+
+// TestGridVacuum: between narrow blobs there are cells without mass, through which no flow can go. The gap is reached
+// all the same, and both ways to verify it agree.
+func TestGridVacuum(t *testing.T) {
+	for _, size := range [][2]int{{48, 48}, {36, 70}} {
+		rows, cols := size[0], size[1]
+		g := newGenerator(61)
+		blobs := func(n int) []float64 {
+			x := make([]float64, rows*cols)
+			for range n {
+				a, b := 0.1+0.8*g.float(), 0.1+0.8*g.float()
+				for i := range x {
+					dx, dy := (float64(i%cols)+0.5)/float64(cols)-a, (float64(i/cols)+0.5)/float64(rows)-b
+					x[i] += math.Exp(-(dx*dx + dy*dy) / (2 * 0.03 * 0.03))
+				}
+			}
+			s := num.Sum(x)
+			for i := range x {
+				x[i] /= s
+			}
+			return x
+		}
+		c, err := cost.NewGrid(rows, cols, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Problem{Cost: c, Source: blobs(5)}
+		for _, x := range blobs(5) {
+			p.Lo, p.Hi = append(p.Lo, math.Exp(-1)*x), append(p.Hi, math.Exp(1)*x)
+		}
+		r, err := byGapOnGrid(t, context.Background(), p, Settings{Gap: 0.03})
+		if err != nil {
+			t.Errorf("%v: %v", size, err)
+		}
+		if !r.Flow.Mix {
+			t.Errorf("%v: no cells are mixed", size)
+		}
+		p.Reg = r.Reg
+		checkResult(t, p, r)
+		exact, _, err := Verify(p, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		floats, err := verifierOf(t, p, r.Q).gridUpper(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := exact.Float64()
+		b, _ := floats.Float64()
+		if !(a <= b && b <= r.Upper) {
+			t.Errorf("%v: %v exactly, %v in floats, Upper = %v", size, a, b, r.Upper)
 		}
 	}
 }

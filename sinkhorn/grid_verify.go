@@ -233,8 +233,14 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 	reach := ways[2].cells // of a step, in memory
 	return func(sums []float64) ([]float64, func(p []float64)) {
 		steps, after := v.shares(f, sums)
+		mixings, after := v.mixings(f, after)
 		next := make([]float64, v.Kv)
 		return after, func(p []float64) {
+			defer func() {
+				for _, m := range mixings {
+					m.row(p)
+				}
+			}()
 			from, to := 0, len(p) // the part that is not zero
 			for from < to && p[from] == 0 {
 				from++
@@ -259,6 +265,96 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 				copy(p[from:to], next[from:to])
 			}
 		}
+	}
+}
+
+// mixing is what Flow.Mix does in blocks of one size: what every cell gives of what is there, and takes of what its block
+// is given.
+type mixing struct {
+	side, cols int
+	give, take []float64
+	pool       []arrivals // by block; log is then the mass
+}
+
+// mixings follows Flow.Mix from the column sums and returns its steps and the column sums in the end.
+func (v *verifier) mixings(f *Flow, sums []float64) ([]mixing, []float64) {
+	if f == nil || !f.Mix {
+		return nil, sums
+	}
+	var all []mixing
+	rows, cols := v.grid.Size()
+	sums = slices.Clone(sums)
+	for side := 2; side < 2*max(rows, cols); side *= 2 {
+		m := mixing{side: side, cols: cols, give: make([]float64, v.Kv), take: make([]float64, v.Kv)}
+		blocks := m.block(v.Kv-1) + 1
+		over, under := make([]float64, blocks), make([]float64, blocks)
+		for i, x := range sums {
+			over[m.block(i)] += math.Max(0, x-v.Q[i])
+			under[m.block(i)] += math.Max(0, v.Q[i]-x)
+		}
+		for i, x := range sums {
+			switch a, b := over[m.block(i)], under[m.block(i)]; {
+			case a == 0 || b == 0:
+			case x > v.Q[i]:
+				m.give[i] = (x - v.Q[i]) / x * math.Min(1, b/a)
+			case x < v.Q[i]:
+				m.take[i] = (v.Q[i] - x) / b
+			}
+		}
+		m.pool = make([]arrivals, blocks)
+		m.row(sums)
+		all = append(all, m)
+	}
+	return all, sums
+}
+
+// block returns the block that cell i is in.
+func (m mixing) block(i int) int {
+	return i/m.cols/m.side*((m.cols+m.side-1)/m.side) + i%m.cols/m.side
+}
+
+// row does that to a row of the plan, or to the column sums.
+func (m mixing) row(p []float64) {
+	clear(m.pool)
+	for i, x := range p {
+		if give := m.give[i] * x; give > 0 {
+			m.pool[m.block(i)].log += give
+			p[i] -= give
+		}
+	}
+	for i, take := range m.take {
+		if take > 0 {
+			p[i] += take * m.pool[m.block(i)].log
+		}
+	}
+}
+
+// arrivals does that to all columns. On the way, means are sums over mass, seen from the corner of the grid.
+func (m mixing) arrivals(axes [2]axis, c []arrivals, mass []float64) {
+	clear(m.pool)
+	at := func(i int) (x, y float64) { return float64(i%m.cols) * axes[0].dx, float64(i/m.cols) * axes[1].dy }
+	for i, give := range m.give {
+		if give *= mass[i]; give > 0 {
+			p := &m.pool[m.block(i)]
+			x, y := at(i)
+			p.log += give
+			p.x += give * (c[i].x + x)
+			p.y += give * (c[i].y + y)
+			p.square += give * (c[i].square + 2*(c[i].x*x+c[i].y*y) + x*x + y*y)
+			mass[i] = math.Max(0, mass[i]-give)
+		}
+	}
+	for i, take := range m.take {
+		p := m.pool[m.block(i)]
+		got := take * p.log
+		if !(got > 0) {
+			continue
+		}
+		x, y := at(i)
+		old, all := mass[i], mass[i]+got
+		c[i].square = math.Max(0, (old*c[i].square+take*(p.square-2*(p.x*x+p.y*y))+got*(x*x+y*y))/all)
+		c[i].x, c[i].y = (old*c[i].x+take*p.x-got*x)/all, (old*c[i].y+take*p.y-got*y)/all
+		mass[i] = all
 	}
 }
 
@@ -315,8 +411,13 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 			mass = v.follow(s, c, mass)
 		}
 	}
-	upper, off := v.cost(c, mass, r.Q)
 	slack := gridSlack(rows, cols, size+4*most/r.Reg, steps)
+	mixings, _ := v.mixings(r.Flow, mass)
+	for _, m := range mixings {
+		m.arrivals(axes, c, mass)
+		slack += gridSlack(rows, cols, 0, 1)
+	}
+	upper, off := v.cost(c, mass, r.Q)
 	upper = math.Min(upper+most*(off+slack), most)
 	if !(upper >= 0) {
 		return nil, refuse("the plan costs %v", upper)

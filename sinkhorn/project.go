@@ -105,5 +105,5 @@ func (r *Result) err(ctx context.Context) error {
 		return fmt.Errorf("%w: Reg = %v is too large for a relative gap of %v: %.3g after %d iterations, residual %.3g",
 			ErrNotConverged, r.Reg, r.Settings.Gap, r.Gap()/r.Upper, r.Iterations, r.Residual)
 	}
-	return fmt.Errorf("%w: rounding allows no progress after %d iterations, residual %.3g, relative gap %.3g", ErrNotConverged, r.Iterations, r.Residual, r.Gap()/r.Upper)
+	return fmt.Errorf("%w: no further progress after %d iterations, residual %.3g, relative gap %.3g", ErrNotConverged, r.Iterations, r.Residual, r.Gap()/r.Upper)
 }

@@ -14,7 +14,8 @@ const (
 	IterationLimit
 	// Cancelled: the context ended.
 	Cancelled
-	// Stalled: rounding errors allow no further progress, and the goal was not met.
+	// Stalled: rounding errors allow no further progress, or on a grid the gap has stayed where it was over several
+	// doublings of the iterations, and the goal was not met.
 	Stalled
 	// RegLimit: Settings.Gap is out of reach of Problem.Reg, by the entropy alone. A smaller Reg may do, and Reg = 0
 	// finds one.

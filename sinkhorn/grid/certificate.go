@@ -2,6 +2,8 @@ package grid
 
 import (
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
@@ -80,16 +82,22 @@ func (s *solver) certify() *answer {
 
 	top := l.largest()
 	a.upper = a.transport + top*a.residual
-	if a.flow = l.balance(mass, a.q); a.flow.apply(l, p) {
-		for j, c := range p {
-			mass[j], costs[j] = c.mass, c.square
-		}
-		a.upper = min(a.upper, num.Sum(costs)+top*distance(mass, a.q))
-	} else {
-		a.flow = Flow{Right: make([]float64, n), Down: make([]float64, n), Steps: 1}
+	start := slices.Clone(p)
+	if a.flow = l.balance(mass, a.q); !a.flow.apply(l, p) {
+		a.flow, p = l.still(), start
 	}
+	if a.flow.Mix {
+		l.mix(p, a.q)
+	}
+	for j, c := range p {
+		mass[j], costs[j] = c.mass, c.square
+	}
+	a.upper = min(a.upper, num.Sum(costs)+top*distance(mass, a.q))
 	dx, dy := l.spacing()
 	noise := l.rounding(size+2*(dx*dx+dy*dy+top)/k.reg, a.flow.Steps)
+	if a.flow.Mix {
+		noise += float64(bits.Len(uint(max(l.rows, l.cols)))) * l.rounding(0, 1)
+	}
 	a.upper = min(a.upper+16*noise*top, top)
 
 	a.priceSum = k.reg * entropy.Float()

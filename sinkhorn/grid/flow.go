@@ -2,6 +2,7 @@ package grid
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/gonum"
 )
@@ -28,15 +29,27 @@ func (c *column) add(d column) {
 
 // Flow is mass moved between neighbouring columns on a grid: Right[i] from cell i to the next in its row,
 // Down[i] to the one below; negative the other way. It goes in Steps equal parts, one after the other; in each,
-// all cells give at the same time, and each gives the same share of everything that has arrived there. What
-// remains off Q in the end is charged at the largest cost.
+// all cells give at the same time, and each gives the same share of everything that has arrived there. With Mix, what
+// remains off Q then goes from cells with too much to those with too little, in blocks of 2 x 2 cells, then 4 x 4, and so
+// on up to the whole grid: in a block, each gives the same share of what it has too much, all of that is mixed, and each
+// takes the same share of what it lacks. What remains off Q in the end is charged at the largest cost.
 type Flow struct {
 	Right, Down []float64
 	Steps       int
+	Mix         bool
 }
 
 // maxFlowSteps bounds the work of a repair. A plan that needs more is far from converged.
 const maxFlowSteps = 64
+
+// leaks are tried in turn: shares of its mass, over the square of the longer side in cells, by which a cell may stay off
+// for every unit of the potential of the flow. Between masses with next to nothing between them, no flow will do, and
+// with the last one the flow goes only some 1/60 of a side before it is settled otherwise.
+var leaks = [...]float64{0, 1, 16, 256, 4096}
+
+// leftOver is the share of the defect that a flow may leave beside a leak. It is charged at the largest cost or mixed in
+// blocks, and a hundredth of the defect is then less than what the flow itself costs.
+const leftOver = 0.01
 
 // edges calls f for every pair of neighbours on a grid: axis 0 with cell j to the right of cell i, and axis 1 with j
 // below i.
@@ -74,29 +87,41 @@ func (l *level) balance(mass, q []float64) Flow {
 			flow[axis][i] = ratio[axis] * 2 * (a / (a + b)) * b
 		}
 	})
-	d := newPoisson(rows, cols, fl.Right, fl.Down).solve(e)
-	out := make([]float64, n)
-	edges(rows, cols, func(axis, i, j int) {
-		f := (d[i] - d[j]) * flow[axis][i]
-		flow[axis][i] = f
-		out[i] += max(f, 0)
-		out[j] += max(-f, 0)
-	})
-	// The mass of a cell stays between mass and q on the way, up to rounding. No more than half of it may leave in a
-	// step.
-	worst := 0.0
-	for i, x := range out {
-		if x > 0 {
-			worst = max(worst, x/w[i])
+	link := [2][]float64{slices.Clone(fl.Right), slices.Clone(fl.Down)}
+	leak, out := make([]float64, n), make([]float64, n)
+	for _, share := range leaks {
+		for i, x := range w {
+			leak[i] = share * x / float64(max(rows, cols)*max(rows, cols))
+		}
+		d, left := newPoisson(rows, cols, link[0], link[1], leak).solve(e)
+		clear(out)
+		edges(rows, cols, func(axis, i, j int) {
+			f := (d[i] - d[j]) * link[axis][i]
+			flow[axis][i] = f
+			out[i] += max(f, 0)
+			out[j] += max(-f, 0)
+		})
+		// Without a leak, the mass of a cell stays between mass and q on the way, up to rounding. No more than half of it
+		// may leave in a step.
+		fl.Mix = share > 0
+		worst := 0.0
+		for i, x := range out {
+			if x > 0 {
+				worst = max(worst, x/w[i])
+			}
+		}
+		if worst <= maxFlowSteps/2 && left <= leftOver {
+			fl.Steps = max(1, int(math.Ceil(2*worst)))
+			return fl
 		}
 	}
-	if !(worst <= maxFlowSteps/2) {
-		clear(fl.Right)
-		clear(fl.Down)
-		return fl
-	}
-	fl.Steps = max(1, int(math.Ceil(2*worst)))
-	return fl
+	return l.still()
+}
+
+// still is no flow, only mixing.
+func (l *level) still() Flow {
+	n := l.rows * l.cols
+	return Flow{Right: make([]float64, n), Down: make([]float64, n), Steps: 1, Mix: true}
 }
 
 // apply moves the plan along the flow. It reports false, and leaves the plan in ruins, if a cell would run out of mass.
@@ -138,11 +163,11 @@ type poisson struct {
 	next        *poisson
 }
 
-func newPoisson(rows, cols int, right, down []float64) *poisson {
+func newPoisson(rows, cols int, right, down, leak []float64) *poisson {
 	n := rows * cols
 	p := &poisson{
 		rows: rows, cols: cols, right: append([]float64(nil), right...), down: append([]float64(nil), down...),
-		diagonal: make([]float64, n), x: make([]float64, n), b: make([]float64, n), r: make([]float64, n),
+		diagonal: slices.Clone(leak), x: make([]float64, n), b: make([]float64, n), r: make([]float64, n),
 	}
 	links := [2][]float64{right, down}
 	edges(rows, cols, func(axis, i, j int) {
@@ -157,12 +182,16 @@ func newPoisson(rows, cols int, right, down []float64) *poisson {
 	h, w := (rows+1)/2, (cols+1)/2
 	joined := [2][]float64{make([]float64, h*w), make([]float64, h*w)}
 	at := func(i int) int { return i/cols/2*w + i%cols/2 }
+	lost := make([]float64, h*w)
+	for i, x := range leak {
+		lost[at(i)] += x
+	}
 	edges(rows, cols, func(axis, i, j int) {
 		if a := at(i); a != at(j) {
 			joined[axis][a] += 0.5 * links[axis][i]
 		}
 	})
-	p.next = newPoisson(h, w, joined[0], joined[1])
+	p.next = newPoisson(h, w, joined[0], joined[1], lost)
 	return p
 }
 
@@ -249,9 +278,9 @@ const (
 	poissonSteps = 60
 )
 
-// solve returns x with Laplacian b, by conjugate gradients. The Laplacian has a kernel (the constants of
+// solve returns x with Laplacian b, by conjugate gradients, and what is left of b. The Laplacian has a kernel (the constants of
 // every connected part); what of b lies outside its range stays in the residual, and the best x so far is returned.
-func (p *poisson) solve(b []float64) []float64 {
+func (p *poisson) solve(b []float64) (found []float64, left float64) {
 	n := len(b)
 	x, best := make([]float64, n), make([]float64, n)
 	r, dir, image := append([]float64(nil), b...), make([]float64, n), make([]float64, n)
@@ -290,5 +319,5 @@ func (p *poisson) solve(b []float64) []float64 {
 			break
 		}
 	}
-	return best
+	return best, least / first
 }

@@ -169,7 +169,8 @@ func (run *call) coarse(reg float64) (s *solver, before []float64, at float64) {
 // about the same posterior bound and gap as the grid itself. If they are far above what is asked for, its prices are
 // looked at on the grid, and the bounds found there decide.
 func (run *call) hopeless(levels []*level, at int, s *solver) bool {
-	const clear = 2 // what coarse cells may change
+	// Bounds on the grid itself decide. From twice the gap on, the coarse image makes them worth finding.
+	const clear = 2
 	if a := s.certify(); run.blur(a, a.lower) <= clear {
 		return false
 	}
@@ -185,11 +186,13 @@ func (run *call) hopeless(levels []*level, at int, s *solver) bool {
 	return true
 }
 
-// regLimit is the blur from which on Reg is given up. What further iterations take from the gap is not the entropy's.
+// regLimit is the blur from which on Reg is given up. At 1 the posterior bound is what is asked for; it still falls a
+// little as the prices converge, and TestRegTooLarge holds that a gap half as large again as the one reached is not
+// refused.
 const regLimit = 1.25
 
-// sharp is the blur up to which a Reg is worked at when the gap chooses it: the rest of the gap is then not the
-// entropy's.
+// sharp is the blur up to which a Reg is worked at when the gap chooses it. It leaves to the defect of the columns as much
+// of the gap as to the entropy.
 const sharp = 0.5
 
 // blur returns the entropy's part of the gap over the gap asked for: the posterior bound, or the gap if that is less.
@@ -365,9 +368,10 @@ func (run *call) last(s *solver, reg float64) bool {
 	return true
 }
 
-// flatLooks is how many looks in a row may find the gap as it was before the run is given up. Each comes after twice as
-// many iterations as the one before.
-const flatLooks = 2
+// flatLooks is how many looks in a row may find the gap less than 3 % below the one before, until the run is given up.
+// Each comes after twice as many iterations as the one before, so that the last of four is after 180 or more. With two,
+// 24 iterations decide, and five blobs of widths of 0.03 on 36 x 70 cells end at a gap of 21 % in place of 3 %.
+const flatLooks = 4
 
 // patientCells is the number of cells up to which a call whose context has ended still finds bounds: some milliseconds.
 const patientCells = 1 << 12
