@@ -158,12 +158,8 @@ func (s *fast) descend(start []float64) bool {
 		s.goal = s.plan.tol
 		if s.last {
 			level = reg
-			s.goal = s.set.Tolerance
-			switch {
-			case s.in.choose:
+			if s.goal = s.set.residual(); s.in.choose {
 				s.goal = leastGap // for an optimum of 0, which only a plan without a defect proves
-			case s.goal == 0:
-				s.goal = DefaultTolerance
 			}
 		}
 		s.check, s.gap = math.Inf(1), math.Inf(1)
@@ -176,7 +172,7 @@ func (s *fast) descend(start []float64) bool {
 		if s.last && level <= s.c.reg {
 			return true
 		}
-		if !s.last && s.set.Gap > 0 && s.certified() || s.over() {
+		if s.set.Gap > 0 && s.certified() || s.over() {
 			return true
 		}
 		s.absorb()
@@ -474,9 +470,6 @@ func (s *fast) endless(p *progress) ending {
 	case p.since > patience && !s.lastTry():
 		return lost
 	case p.since > patience && s.res <= 1e-6 && (!s.last || s.in.choose && s.k.reg > s.c.reg):
-		if s.last && s.certified() {
-			return stopped
-		}
 		return solved // the next level may do better
 	case p.since > stalled && s.res <= 1e-6:
 		s.stop = Stalled
@@ -591,9 +584,8 @@ func (s *fast) certified() bool {
 	small := met(gap)
 	if !small && met(gap-s.c.top*(b.slack-b.sums)) {
 		// What is kept in hand for noise stands in the way: the plan without it may be as good as that.
-		if careful, of := s.careful(); careful.small(s.set.Gap, s.c) {
-			small, s.found, s.foundI = true, careful, of
-		}
+		s.found, s.foundI = s.careful()
+		small = s.found.small(s.set.Gap, s.c)
 	}
 	if small {
 		s.stop = Converged

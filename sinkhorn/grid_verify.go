@@ -236,11 +236,6 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 		mixings, after := v.mixings(f, after)
 		next := make([]float64, v.Kv)
 		return after, func(p []float64) {
-			defer func() {
-				for _, m := range mixings {
-					m.row(p)
-				}
-			}()
 			from, to := 0, len(p) // the part that is not zero
 			for from < to && p[from] == 0 {
 				from++
@@ -264,6 +259,9 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 				from, to = low, high
 				copy(p[from:to], next[from:to])
 			}
+			for _, m := range mixings {
+				m.row(p)
+			}
 		}
 	}
 }
@@ -273,7 +271,7 @@ func (v *verifier) moves(f *Flow) verify.Moves {
 type mixing struct {
 	side, cols int
 	give, take []float64
-	pool       []arrivals // by block; log is then the mass
+	pool       []float64 // by block
 }
 
 // mixings follows Flow.Mix from the column sums and returns its steps and the column sums in the end.
@@ -301,7 +299,7 @@ func (v *verifier) mixings(f *Flow, sums []float64) ([]mixing, []float64) {
 				m.take[i] = (v.Q[i] - x) / b
 			}
 		}
-		m.pool = make([]arrivals, blocks)
+		m.pool = make([]float64, blocks)
 		m.row(sums)
 		all = append(all, m)
 	}
@@ -318,43 +316,36 @@ func (m mixing) row(p []float64) {
 	clear(m.pool)
 	for i, x := range p {
 		if give := m.give[i] * x; give > 0 {
-			m.pool[m.block(i)].log += give
+			m.pool[m.block(i)] += give
 			p[i] -= give
 		}
 	}
 	for i, take := range m.take {
 		if take > 0 {
-			p[i] += take * m.pool[m.block(i)].log
+			p[i] += take * m.pool[m.block(i)]
 		}
 	}
 }
 
-// arrivals does that to all columns. On the way, means are sums over mass, seen from the corner of the grid.
-func (m mixing) arrivals(axes [2]axis, c []arrivals, mass []float64) {
-	clear(m.pool)
-	at := func(i int) (x, y float64) { return float64(i%m.cols) * axes[0].dx, float64(i/m.cols) * axes[1].dy }
-	for i, give := range m.give {
-		if give *= mass[i]; give > 0 {
-			p := &m.pool[m.block(i)]
-			x, y := at(i)
-			p.log += give
-			p.x += give * (c[i].x + x)
-			p.y += give * (c[i].y + y)
-			p.square += give * (c[i].square + 2*(c[i].x*x+c[i].y*y) + x*x + y*y)
-			mass[i] = math.Max(0, mass[i]-give)
+// mix does all of that to columns. Moments about a corner of the grid move with their mass.
+func (v *verifier) mix(mixings []mixing, c []arrivals, mass []float64) {
+	axes, cols := v.axes(), mixings[0].cols
+	x, y, square := make([]float64, v.Kv), make([]float64, v.Kv), make([]float64, v.Kv)
+	at := func(i int) (x, y float64) { return float64(i%cols) * axes[0].dx, float64(i/cols) * axes[1].dy }
+	for i, m := range mass {
+		a, b := at(i)
+		x[i], y[i] = m*(c[i].x+a), m*(c[i].y+b)
+		square[i] = m * (c[i].square + 2*(c[i].x*a+c[i].y*b) + a*a + b*b)
+	}
+	for _, m := range mixings {
+		for _, p := range [][]float64{mass, x, y, square} {
+			m.row(p)
 		}
 	}
-	for i, take := range m.take {
-		p := m.pool[m.block(i)]
-		got := take * p.log
-		if !(got > 0) {
-			continue
+	for i, m := range mass {
+		if a, b := at(i); m > 0 {
+			c[i].square = math.Max(0, (square[i]-2*(a*x[i]+b*y[i]))/m+a*a+b*b)
 		}
-		x, y := at(i)
-		old, all := mass[i], mass[i]+got
-		c[i].square = math.Max(0, (old*c[i].square+take*(p.square-2*(p.x*x+p.y*y))+got*(x*x+y*y))/all)
-		c[i].x, c[i].y = (old*c[i].x+take*p.x-got*x)/all, (old*c[i].y+take*p.y-got*y)/all
-		mass[i] = all
 	}
 }
 
@@ -412,10 +403,9 @@ func (v *verifier) gridUpper(r Result) (*big.Rat, error) {
 		}
 	}
 	slack := gridSlack(rows, cols, size+4*most/r.Reg, steps)
-	mixings, _ := v.mixings(r.Flow, mass)
-	for _, m := range mixings {
-		m.arrivals(axes, c, mass)
-		slack += gridSlack(rows, cols, 0, 1)
+	if mixings, _ := v.mixings(r.Flow, mass); mixings != nil {
+		v.mix(mixings, c, mass)
+		slack += float64(len(mixings)) * gridSlack(rows, cols, 0, 1)
 	}
 	upper, off := v.cost(c, mass, r.Q)
 	upper = math.Min(upper+most*(off+slack), most)

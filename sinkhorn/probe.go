@@ -23,10 +23,7 @@ func (s *fast) probe() bool {
 	}
 	copy(s.k.f, s.c.min)
 	clear(s.k.g)
-	s.last, s.goal = true, s.set.Tolerance
-	if s.goal == 0 {
-		s.goal = DefaultTolerance
-	}
+	s.last, s.goal = true, s.set.residual()
 	var x extrapolation
 	for n := 0; n == 0 && s.open(reg) || n > 0 && s.pass(); n++ {
 		if s.res <= s.goal {

@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -74,6 +75,9 @@ const (
 	// above what converging instances need, not a stopping rule.
 	DefaultMaxIterations = 10_000_000
 )
+
+// residual is the one at which there is nothing left to gain.
+func (s Settings) residual() float64 { return cmp.Or(s.Tolerance, DefaultTolerance) }
 
 // leastGap is the gap, over the largest cost, that counts as none.
 const leastGap = 1e-15
