@@ -95,9 +95,7 @@ func (m *member) load(ctx context.Context, p *Projector, in *instance) {
 	s := &m.s
 	*s.r = Result{Settings: p.settings, Reg: p.reg}
 	s.ctx, s.stop, s.x, s.last, s.found, s.foundI = ctx, Converged, 1, true, nil, nil
-	if s.goal = p.settings.Tolerance; s.goal == 0 {
-		s.goal = DefaultTolerance
-	}
+	s.goal = p.settings.residual()
 	s.start(c.reg)
 }
 

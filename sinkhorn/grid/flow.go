@@ -93,7 +93,7 @@ func (l *level) balance(mass, q []float64) Flow {
 		for i, x := range w {
 			leak[i] = share * x / float64(max(rows, cols)*max(rows, cols))
 		}
-		d, left := newPoisson(rows, cols, link[0], link[1], leak).solve(e)
+		d, left := newPoisson(rows, cols, dx, dy, link[0], link[1], leak).solve(e)
 		clear(out)
 		edges(rows, cols, func(axis, i, j int) {
 			f := (d[i] - d[j]) * link[axis][i]
@@ -161,9 +161,11 @@ type poisson struct {
 	diagonal    []float64
 	x, b, r     []float64
 	next        *poisson
+	sx, sy      int // by how many bits it has fewer columns and rows
 }
 
-func newPoisson(rows, cols int, right, down, leak []float64) *poisson {
+// newPoisson makes one for cells of dx x dy.
+func newPoisson(rows, cols int, dx, dy float64, right, down, leak []float64) *poisson {
 	n := rows * cols
 	p := &poisson{
 		rows: rows, cols: cols, right: append([]float64(nil), right...), down: append([]float64(nil), down...),
@@ -177,21 +179,29 @@ func newPoisson(rows, cols int, right, down, leak []float64) *poisson {
 	if rows <= 2 && cols <= 2 {
 		return p
 	}
-	// Cells are joined in pairs. The conductance between two joined cells is the sum over the edges
-	// between them, halved on an axis whose cells have become twice as long.
-	h, w := (rows+1)/2, (cols+1)/2
+	// Cells are joined in pairs, along the finer axis or both: across cells that are much longer than wide, little couples
+	// them. The conductance between two joined cells is the sum over the edges between them, halved on an axis whose
+	// cells have become twice as long.
+	length, factor := [2]float64{dx, dy}, [2]float64{1, 1}
+	if rows <= 2 || cols > 2 && dx < 1.5*dy {
+		p.sx, length[0], factor[0] = 1, 2*dx, 0.5
+	}
+	if cols <= 2 || rows > 2 && dy < 1.5*dx {
+		p.sy, length[1], factor[1] = 1, 2*dy, 0.5
+	}
+	h, w := (rows+p.sy)>>p.sy, (cols+p.sx)>>p.sx
 	joined := [2][]float64{make([]float64, h*w), make([]float64, h*w)}
-	at := func(i int) int { return i/cols/2*w + i%cols/2 }
+	at := func(i int) int { return i/cols>>p.sy*w + i%cols>>p.sx }
 	lost := make([]float64, h*w)
 	for i, x := range leak {
 		lost[at(i)] += x
 	}
 	edges(rows, cols, func(axis, i, j int) {
 		if a := at(i); a != at(j) {
-			joined[axis][a] += 0.5 * links[axis][i]
+			joined[axis][a] += factor[axis] * links[axis][i]
 		}
 	})
-	p.next = newPoisson(h, w, joined[0], joined[1], lost)
+	p.next = newPoisson(h, w, length[0], length[1], joined[0], joined[1], lost)
 	return p
 }
 
@@ -254,13 +264,13 @@ func (p *poisson) cycle() {
 		for r := range p.rows {
 			for c := range p.cols {
 				i := r*p.cols + c
-				p.next.b[r/2*p.next.cols+c/2] += p.b[i] - p.r[i]
+				p.next.b[r>>p.sy*p.next.cols+c>>p.sx] += p.b[i] - p.r[i]
 			}
 		}
 		p.next.cycle()
 		for r := range p.rows {
 			for c := range p.cols {
-				p.x[r*p.cols+c] += p.next.x[r/2*p.next.cols+c/2]
+				p.x[r*p.cols+c] += p.next.x[r>>p.sy*p.next.cols+c>>p.sx]
 			}
 		}
 	}
@@ -276,6 +286,9 @@ const (
 	poissonGoal = 1e-9
 	// poissonSteps is a safety net; ten to twenty steps are normal.
 	poissonSteps = 60
+	// poissonLost is how far the residual, which conjugate gradients do not bring down step by step, may rise above the
+	// least: on 100 x 300 cells, the first step makes it 4.4 times the defect.
+	poissonLost = 1000
 )
 
 // solve returns x with Laplacian b, by conjugate gradients, and what is left of b. The Laplacian has a kernel (the constants of
@@ -315,7 +328,7 @@ func (p *poisson) solve(b []float64) (found []float64, left float64) {
 			least = left
 			copy(best, x)
 		}
-		if !(left > poissonGoal*first) || !(left < 4*least) {
+		if !(left > poissonGoal*first) || !(left < poissonLost*least) {
 			break
 		}
 	}

@@ -228,7 +228,7 @@ func TestPoissonCycle(t *testing.T) {
 				down[i] = 0.1 + g.float()
 			}
 		}
-		p := newPoisson(rows, cols, right, down, make([]float64, n))
+		p := newPoisson(rows, cols, 1, 1, right, down, make([]float64, n))
 		random := func() []float64 {
 			x := make([]float64, n)
 			var sum float64
