@@ -179,3 +179,35 @@ func BenchmarkInner(b *testing.B) {
 		})
 	}
 }
+
+// TestCrowd: where the inputs fill few outputs at the best uniform measure, the simplex starts from the cuts of all of
+// them. That takes less than 4 pivots an output (from the worst input alone, up to 6), and the bounds hold.
+func TestCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("problems that are large enough take a second")
+	}
+	for _, tt := range []struct {
+		name  string
+		k, kv int
+		s     basemeasure.Settings
+	}{
+		{"square", 300, 300, basemeasure.Settings{Gap: 1e-3}},
+		{"more inputs", 340, 220, basemeasure.Settings{Gap: 1e-3}},
+		{"more outputs", 220, 340, basemeasure.Settings{Gap: 1e-3}},
+		{"inputs left out", 300, 300, basemeasure.Settings{Gap: 1e-3, Exclude: []int{0, 7, 299}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := matrix(tt.k, tt.kv, func(i, j int) float64 {
+				return math.Abs(float64(i)/float64(tt.k-1) - float64(j)/float64(tt.kv-1))
+			})
+			r, err := basemeasure.Solve(background, c, 10, tt.s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verify(t, c, 10, r)
+			if most := 4 * tt.kv; r.Stats.Pivots > most || r.Stats.Restarts > 0 {
+				t.Errorf("%+v, want at most %d pivots and no restart", r.Stats, most)
+			}
+		})
+	}
+}

@@ -43,13 +43,17 @@ type solver struct {
 	best     float64   // objective at res.M as evaluated, without certificate
 	stale    bool      // res.M has no certificate yet
 	start    opening   // what open found
+	crowd    bool      // the attempt starts from all inputs
 	turn     turn      // whose it is
 	m        []float64 // the last measure evaluated
 	phi, tau []float64 // and its costs and thresholds
 }
 
-// opening is the measure that open found, and its thresholds.
-type opening struct{ m, tau []float64 }
+// opening is the measure that open found, its thresholds, and its worst input.
+type opening struct {
+	m, tau []float64
+	worst  int
+}
 
 // turn says how far the interior phase has got.
 type turn int
@@ -122,6 +126,11 @@ const (
 
 func (v *solver) solve() error {
 	stop := v.open()
+	if stop == nil && !v.closed() && v.crowded() {
+		v.crowd = true
+		stop = v.attempt(tunings[0])
+		v.crowd = false
+	}
 	for n, tuning := range tunings {
 		if stop != nil || v.closed() {
 			return stop
@@ -206,10 +215,23 @@ func (v *solver) open() error {
 	if err := r.prove(v.ctx, &v.res, v.p.exponent); err != nil && stop == nil {
 		stop = err
 	}
+	_, worst := v.p.aim.worst(v.phi)
+	v.start = opening{slices.Clone(v.res.M), slices.Clone(v.tau), worst}
 	if stop == nil && v.suits() {
-		v.turn, v.start = turnLater, opening{slices.Clone(v.res.M), slices.Clone(v.tau)}
+		v.turn = turnLater
 	}
 	return stop
+}
+
+// crowdOutputs is the number of outputs that an input fills at the opening measure, below which nearly all outputs will be
+// in use. The simplex then starts from the cuts of all inputs.
+const crowdOutputs = 16
+
+// crowded reports whether that start is worth a try.
+func (v *solver) crowded() bool {
+	k, kv := v.p.k, v.p.kv
+	return v.turn == turnNever && v.p.aim.share == 1 && v.p.settings.Initial == nil && k*kv >= innerLeast &&
+		float64(kv) <= crowdOutputs*v.p.priv.beta.Near*num.Sum(v.start.m)
 }
 
 // take computes the lower bound of c and keeps it if it is the best.
@@ -218,16 +240,21 @@ func (v *solver) take(c cuts) {
 	v.dual.take(&v.res, v.dual.shift(v.ctx, c))
 }
 
-// strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average)
-// at the opening measure; after that or the interior phase, and with an Initial, the best certificate.
+// strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average) at
+// the opening measure, or in a crowd the cuts of all inputs there, with equal weights; after that or the interior phase,
+// and with an Initial, the best certificate.
 func (v *solver) strategy(g *game) mixedStrategy {
 	p := mixedStrategy{make([]float64, v.p.k), make([]float64, v.p.k)}
 	weights, thresholds := v.res.Weights, v.res.Thresholds
 	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil && v.turn != turnOver {
-		weights, thresholds = make([]float64, v.p.k), v.tau
+		weights, thresholds = make([]float64, v.p.k), v.start.tau
 		if g.aim.share > 0 {
-			_, at := v.p.aim.worst(v.phi)
-			weights[at] = 1
+			weights[v.start.worst] = 1
+		}
+		for i, in := range v.p.aim.inMax {
+			if v.crowd && in {
+				weights[i] = 1
+			}
 		}
 	}
 	sum := num.Sum(weights)
