@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
 )
@@ -235,6 +237,82 @@ func TestLedgerLock(t *testing.T) {
 		}
 	}
 	reopen(t, path, "e", "1")
+}
+
+// The lock of docs/spec/ledger.md as a program without kernel locks sees it: while a ledger is open its lock exists, so
+// that no folder can be made there, and after Close it does not. While such a program has its folder there, no ledger
+// opens, and nothing touches the folder.
+func TestLedgerLockIsSeen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	for range 2 {
+		l := reopen(t, path, "e", "1")
+		if err := os.Mkdir(path+".lock", 0o700); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("a folder beside an open ledger: %v", err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path+".lock", 0o700); err != nil {
+			t.Fatalf("after Close: %v", err)
+		}
+		for _, wait := range []time.Duration{0, 30 * time.Millisecond} {
+			if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: wait}); !errors.Is(err, ErrLedgerLocked) {
+				t.Errorf("beside another program's lock: %v", err)
+			}
+		}
+		if err := os.Remove(path + ".lock"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A lock that was taken away by hand, and is another program's by now, is not removed by Close.
+	l := reopen(t, path, "e", "1")
+	if runtime.GOOS == "windows" {
+		return // where an open file cannot be taken away
+	}
+	if err := errors.Join(os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	switch runtime.GOOS {
+	case "plan9", "js", "wasip1": // one folder is like another
+	default:
+		if err := os.Remove(path + ".lock"); err != nil {
+			t.Errorf("Close removed another program's lock: %v", err)
+		}
+	}
+}
+
+// Handles that lock and unlock a path at once, each time removing what they lock: who is let in is alone.
+func TestLockInTurns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var inside, turns atomic.Int64
+	err := parallel.For(t.Context(), 8, func(int) {
+		for range 300 {
+			unlock, err := lock(path)
+			if errors.Is(err, ErrLedgerLocked) {
+				runtime.Gosched()
+				continue
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if n := inside.Add(1); n != 1 {
+				t.Errorf("%d handles have the lock", n)
+			}
+			turns.Add(1)
+			runtime.Gosched()
+			inside.Add(-1)
+			if err := unlock(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil || turns.Load() == 0 {
+		t.Errorf("%d turns, %v", turns.Load(), err)
+	}
 }
 
 // history runs a few releases and returns, for each length that the file had, what had left by then.

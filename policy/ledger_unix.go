@@ -10,18 +10,36 @@ import (
 	"syscall"
 )
 
-// lock takes an advisory lock that ends with the process. The file stays: to remove it would let two
-// processes lock two files of one name.
+// lock takes an advisory lock that ends with the process. While it is held the file is there, for programs that cannot
+// see such a lock; what a crash leaves behind is taken over.
 func lock(path string) (unlock func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, folderLock(path, err)
 	}
-	if err := lockFile(f); err != nil {
+	if err = lockFile(f); err == nil && !isAt(f, path) {
+		err = ErrLedgerLocked // who had it has removed the file since it was opened
+	}
+	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
-	return f.Close, nil
+	return func() error {
+		if isAt(f, path) {
+			_ = syscall.Unlink(path) // before the lock ends; a file that stays is one that a crash leaves behind
+		}
+		return f.Close()
+	}, nil
+}
+
+// isAt reports whether the open file has that path.
+func isAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(mine, there)
 }
 
 // lockFile locks the open file, under whatever name it was opened, until it is closed.

@@ -10,7 +10,8 @@ import (
 // sharingViolation is ERROR_SHARING_VIOLATION: another handle on the file is open.
 const sharingViolation = syscall.Errno(32)
 
-// lock opens the file with no sharing. The handle, and so the lock, ends with the process.
+// lock opens the file with no sharing. The handle, and so the lock, ends with the process. While it is held the file is
+// there; what a crash leaves behind is taken over.
 func lock(path string) (unlock func() error, err error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -22,9 +23,13 @@ func lock(path string) (unlock func() error, err error) {
 		return nil, ErrLedgerLocked
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
+		return nil, folderLock(path, fmt.Errorf("%w: %s: %w", ErrLedger, path, err))
 	}
-	return func() error { return syscall.CloseHandle(h) }, nil
+	return func() error {
+		err := syscall.CloseHandle(h)
+		_ = syscall.DeleteFile(name) // fails for a file that someone else has opened since, and for a folder
+		return err
+	}, nil
 }
 
 // lockFile does nothing: here a ledger is locked by name only, and a second hard link gets past the lock.

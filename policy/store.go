@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The
-// lock is on path + ".lock", with links in path followed, and on Unix on the ledger itself as well, so that a
-// hard link is no way round. It ends with the process where the system has such locks (Unix, Windows);
-// elsewhere (Plan 9, js/wasm, wasip1) it is that file's existence, which must be removed by hand after a
-// crash.
+// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is
+// path + ".lock", with links in path followed, as docs/spec/ledger.md describes it: a file, or a folder of a program
+// without kernel locks. On Unix the ledger itself is locked as well, so that a hard link is no way round. The lock ends
+// with the process where the system has such locks (Unix, Windows); elsewhere (Plan 9, js/wasm, wasip1), and in
+// JavaScript, it is a folder, which must be removed by hand after a crash.
 //
 // Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
 func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
@@ -87,6 +87,15 @@ func (s *fileStore) try() error {
 	}
 	s.file, s.unlock = f, unlock
 	return nil
+}
+
+// folderLock says that a lock which could not be opened is a folder, and so another program's; otherwise it returns err.
+func folderLock(path string, err error) error {
+	if info, e := os.Lstat(path); e == nil && info.IsDir() {
+		return fmt.Errorf("%w: %s is the lock of a program without kernel locks; remove it if none has the ledger open",
+			ErrLedgerLocked, path)
+	}
+	return err
 }
 
 // Load implements Store.
