@@ -24,8 +24,17 @@ export function need(ok, what) {
  * @typedef {{n: bigint, d: bigint}} Epsilon
  */
 
-/** @type {(a: bigint, b: bigint) => bigint} */
-const gcd = (a, b) => (b === 0n ? a : gcd(b, a % b));
+/**
+ * n/d in lowest terms.
+ * @param {bigint} n
+ * @param {bigint} d above 0
+ * @returns {Epsilon}
+ */
+export function lowest(n, d) {
+  let g = n, rest = d;
+  while (rest) [g, rest] = [rest, g % rest];
+  return {n: n / g, d: d / g};
+}
 
 /**
  * The number that a text spells: a decimal or a fraction from 10^-18 to 64, with a denominator below 2^128.
@@ -42,11 +51,9 @@ export function parseEpsilon(text) {
   let d = BigInt(under ?? 1);
   if (places > 0n) d *= 10n ** places;
   else n *= 10n ** -places;
-  const g = gcd(n, d);
-  n /= g;
-  d /= g;
-  need(n * 10n ** 18n >= d && n <= 64n * d && d < 1n << 128n, "epsilon: out of range");
-  return {n, d};
+  const x = lowest(n, d);
+  need(n * 10n ** 18n >= d && n <= 64n * d && x.d < 1n << 128n, "epsilon: out of range");
+  return x;
 }
 
 /**

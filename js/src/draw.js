@@ -2,6 +2,7 @@
 // comes before it: whoever calls drawWith has written the debit, and then read the random bytes.
 // @ts-check
 import {first, need, sample, word} from "./box.js";
+import {latin, unhex, unlatin} from "./bytes.js";
 import {gunzip} from "./gzip.js";
 import {inside} from "./policy.js";
 
@@ -12,16 +13,6 @@ const MOST = 64 * 2 ** 20;
 
 /** @type {(p: Policy) => number} How many random bytes a draw takes. */
 export const randomBytes = (p) => 8 + Math.ceil(p.bits / 8);
-
-/**
- * A character for each byte.
- * @param {Uint8Array} b
- */
-function latin(b) {
-  let s = "";
-  for (let i = 0; i < b.length; i += 8192) s += String.fromCharCode(...b.subarray(i, i + 8192));
-  return s;
-}
 
 /**
  * The counts of the inputs. Anything that is not as it must be makes all of the data unusable.
@@ -74,7 +65,7 @@ function field(line) {
 
 /** @param {string} who */
 function checkedUser(who) {
-  const bytes = Uint8Array.from(who, (c) => c.charCodeAt(0));
+  const bytes = unlatin(who);
   const text = new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(bytes);
   need(bytes.length <= 256 && !/[\x00-\x1f\x7f-\x9f]/.test(text), "user");
   return who;
@@ -127,7 +118,7 @@ export function drawWith(p, data, random) {
   const index = sample(row, p.bits, random.subarray(8));
   const report = new Uint8Array(40);
   report.set([0x77, 0x70, 0x6d, 0x31]);
-  for (let i = 0; i < 32; i++) report[4 + i] = parseInt(p.id.slice(2 * i, 2 * i + 2), 16);
+  report.set(unhex(p.id), 4);
   new DataView(report.buffer).setUint32(36, index, true);
   return {index, report};
 }

@@ -1,11 +1,12 @@
 // The policy file of docs/spec/policy.md, versions 1 and 2: its one text, its ID, its checks, its rows.
 // @ts-check
 import {Refused, checkBox, checkRow, epsilonText, need, parseEpsilon} from "./box.js";
+import {hex, latin, sha256} from "./bytes.js";
 
 const encoder = new TextEncoder();
 
 /** @type {(s: string) => string} The UTF-8 of a text, a character for each byte. */
-export const bytesOf = (s) => String.fromCharCode(...encoder.encode(s));
+const bytesOf = (s) => latin(encoder.encode(s));
 
 /** @type {(a: string, b: string) => number} By bytes; of equal ones, 0. */
 const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
@@ -188,9 +189,8 @@ export async function decode(file) {
   } catch (e) { // not UTF-8, or more than the engine can hold
     throw e instanceof Refused ? e : new Refused(String(e));
   }
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", own));
   const {fallback, row, index, ...said} = p;
-  const policy = Object.freeze({id: Array.from(hash, (b) => b.toString(16).padStart(2, "0")).join(""), ...said});
+  const policy = Object.freeze({id: hex(await sha256(own)), ...said});
   verified.set(policy, {fallback, row, index});
   return policy;
 }

@@ -5,16 +5,18 @@ import {test} from "node:test";
 import {gzipSync} from "node:zlib";
 import * as wpm from "@wpm-go/wpm";
 import {gunzip} from "../src/gzip.js";
+import {memory} from "./support/memory.js";
 
 const read = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 const example = /```json policy-1\n([^]*?)```/.exec(read("../../docs/spec/policy.md"))[1];
 const encode = (s) => new TextEncoder().encode(s);
 
-test("exports are those of the types", () => {
-  assert.deepEqual(Object.keys(wpm).sort(), ["Refused", "decode", "draw"]);
-  const types = read("../src/index.d.ts");
-  for (const name of Object.keys(wpm)) assert.match(types, new RegExp(`export (class|function) ${name}\\b`));
-  assert.equal(wpm.draw.length, 2);
+// A ledger in memory with room for n releases; the policy of the example costs 1.
+const ledger = (n, epoch = "e") => wpm.openLedger(memory(), {epoch, budget: String(n)});
+
+test("exports, without a way to draw that no ledger pays for", () => {
+  assert.deepEqual(Object.keys(wpm).sort(), ["LedgerError", "Refused", "decode", "openLedger", "release"]);
+  assert.equal(wpm.release.length, 3);
 });
 
 test("internal modules cannot be imported", async () => {
@@ -23,9 +25,15 @@ test("internal modules cannot be imported", async () => {
   }
 });
 
-test("one call of getRandomValues, before the data, for a draw", async (t) => {
+test("the debit is stored, then getRandomValues is called once, and only then the data are read", async (t) => {
   const p = await wpm.decode(encode(example));
-  const seen = [];
+  const seen = [], store = memory(), append = store.append.bind(store);
+  const books = await wpm.openLedger(store, {epoch: "e", budget: "1"});
+  store.append = async (b) => {
+    await new Promise((done) => setTimeout(done, 5)); // whoever does not wait for the store is found out
+    await append(b);
+    seen.push(String.fromCharCode(...b.subarray(0, 6)).trim());
+  };
   const data = new Proxy(encode("home,2\n"), {get(d, name) {
     if (name === "length") seen.push("data");
     const v = d[name];
@@ -36,22 +44,31 @@ test("one call of getRandomValues, before the data, for a draw", async (t) => {
     return b.fill(7);
   });
   t.mock.method(Math, "random", () => assert.fail("Math.random"));
-  const report = wpm.draw(p, data);
-  assert.deepEqual(seen.slice(0, 2), [9, "data"]);
-  assert.equal(seen.filter((s) => s !== "data").length, 1);
+  const report = await wpm.release(p, data, books);
+  assert.deepEqual(seen.filter((s, n) => s !== seen[n - 1]), ["debit", 9, "data", "report"]);
   assert.equal(Buffer.from(report).toString("hex").slice(0, 72), "77706d31" + p.id);
 });
 
 test("a failing source gives no report", async (t) => {
   const p = await wpm.decode(encode(example));
   t.mock.method(globalThis.crypto, "getRandomValues", () => { throw new Error("no entropy"); });
-  assert.throws(() => wpm.draw(p, encode("home,2\n")), /no entropy/);
+  const books = await ledger(2);
+  for (const spent of ["1", "2"]) {
+    await assert.rejects(wpm.release(p, encode("home,2\n"), books), /no entropy/);
+    assert.equal(books.spent, spent); // the debit stands
+  }
 });
 
 test("draws have the law of the policy", async () => {
   const p = await wpm.decode(encode(example));
   const seen = [0, 0, 0], n = 4000;
-  for (let i = 0; i < n; i++) seen[wpm.draw(p, encode("home,1\n"))[36]]++;
+  const store = memory();
+  for (let i = 0; i < n; i++) {
+    store.text = new Uint8Array();
+    const books = await wpm.openLedger(store, {epoch: "e", budget: "1"});
+    seen[(await wpm.release(p, encode("home,1\n"), books))[36]]++;
+    await books.close();
+  }
   // Weights 8, 5, 3 of 16. Six standard deviations: a false alarm in 2e8 runs for each output.
   [8 / 16, 5 / 16, 3 / 16].forEach((p, j) => {
     assert.ok(Math.abs(seen[j] - n * p) < 6 * Math.sqrt(n * p * (1 - p)), `${seen}`);
@@ -62,20 +79,31 @@ test("whatever the data are, there is a report", async () => {
   const p = await wpm.decode(encode(example));
   const texts = ["", "home,-1\n", "home,1e308\n".repeat(9)].map(encode);
   for (const data of [...texts, Uint8Array.of(0x1f, 0x8b), Uint8Array.of(255, 254), null, undefined, "home,1", {}]) {
-    assert.equal(wpm.draw(p, data).length, 40);
+    assert.equal((await wpm.release(p, data, await ledger(1))).length, 40);
   }
 });
 
 test("only policies that decode made", async () => {
-  const p = await wpm.decode(encode(example));
+  const p = await wpm.decode(encode(example)), books = await ledger(1);
   for (const forged of [{...p}, Object.create(p), null, {bits: 4, id: p.id}]) {
-    assert.throws(() => wpm.draw(forged, encode("home,1\n")));
+    await assert.rejects(wpm.release(forged, encode("home,1\n"), books), wpm.Refused);
   }
+  assert.equal(books.spent, "0");
   assert.throws(() => { p.lo[0] = 8n; }, TypeError);
   assert.throws(() => { p.bits = 1; }, TypeError);
   for (const bad of [null, example, new Uint8Array(), encode(example).subarray(1), Uint8Array.of(0xff)]) {
     await assert.rejects(wpm.decode(bad), wpm.Refused);
   }
+});
+
+test("only ledgers that openLedger opened", async () => {
+  const p = await wpm.decode(encode(example)), books = await ledger(1);
+  class Free { account() { return new Uint8Array(40); } }
+  for (const forged of [null, undefined, {}, new Free(), Object.create(books), new Proxy(books, {}), {...books}]) {
+    await assert.rejects(wpm.release(p, encode("home,1\n"), forged), wpm.Refused);
+  }
+  const unopened = new books.constructor();
+  await assert.rejects(wpm.release(p, encode("home,1\n"), unopened), {code: "closed"});
 });
 
 test("a member of the metadata may look like an index", async () => {
