@@ -99,8 +99,16 @@ func TestPython(t *testing.T) {
 func TestJavaScript(t *testing.T) {
 	run := program(t, "node")
 	clients(t, []string{run, "conform/client.js"}, "../js", []string{"draw", "policy", "sample", "verify"}, javascript)
-	if out, err := command("../js", run, "--test", "test/").CombinedOutput(); err != nil {
-		t.Errorf("npm test: %v\n%s", err, out)
+	files, err := filepath.Glob("../js/test/*.test.js")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	args := []string{"--test"}
+	for _, file := range files {
+		args = append(args, "test/"+filepath.Base(file))
+	}
+	if out, err := command("../js", run, args...).CombinedOutput(); err != nil {
+		t.Errorf("the tests of js: %v\n%s", err, out)
 	}
 }
 

@@ -1,0 +1,278 @@
+package conform
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/wpm-go/wpm/policy"
+	"pgregory.net/rapid"
+)
+
+// dialogue with a program: a line of JSON in, one out.
+func asker(t *testing.T, cmd *exec.Cmd) func(question any) map[string]string {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(in.Close(), cmd.Wait()) })
+	lines := bufio.NewReader(out)
+	return func(question any) map[string]string {
+		text, err := json.Marshal(question)
+		if err == nil {
+			_, err = in.Write(append(text, '\n'))
+		}
+		var line []byte
+		if err == nil {
+			line, err = lines.ReadBytes('\n')
+		}
+		answer := map[string]string{}
+		if err == nil {
+			err = json.Unmarshal(line, &answer)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return answer
+	}
+}
+
+// example returns the first policy of docs/spec/policy.md, whose epsilon is 1.
+func example(t *testing.T) (text string, p policy.Policy) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/spec/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = string(regexp.MustCompile("(?s)```json policy-1\n(.*?)```").FindSubmatch(page)[1])
+	if p, err = policy.Decode([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return text, p
+}
+
+// TestLedgerTurnsInJavaScript: Go and node release from one file in turns, with lines torn in between. Whoever comes
+// second in an epoch returns what the first has released, and both find the same spent.
+func TestLedgerTurnsInJavaScript(t *testing.T) {
+	ask := asker(t, command("../js", program(t, "node"), "conform/ledger.js"))
+	text, p := example(t)
+	dir := t.TempDir()
+	var files int
+	rapid.Check(t, func(t *rapid.T) {
+		files++
+		path := filepath.Join(dir, fmt.Sprint(files))
+		want, reports := new(big.Rat), map[string]string{}
+		for n := range rapid.IntRange(1, 8).Draw(t, "turns") {
+			epoch := rapid.SampledFrom([]string{"a", "b", "c:2026-07"}).Draw(t, "epoch")
+			first := reports[epoch] == ""
+			// A repeat writes nothing, so a rest would grow: only a new epoch finds one.
+			if rest := rapid.SampledFrom([]string{"", "", "x", "debit", "debit 1/7 ", "debit 1/7 ab", "debit 1/0 ab", "report 00", "~torn 3 ", "\xff"}).Draw(t, "torn"); n > 0 && first && rest != "" {
+				appendTo(t, path, rest)
+				if strings.HasPrefix(rest, "debit 1/7 ") {
+					want.Add(want, big.NewRat(1, 7))
+				}
+			}
+			if first {
+				want.Add(want, big.NewRat(1, 1))
+			}
+			who := rapid.SampledFrom([]string{"Go", "JavaScript"}).Draw(t, "who")
+			var report, spent string
+			if who == "Go" {
+				report, spent = inGo(t, p, path, epoch)
+			} else {
+				answer := ask(map[string]string{"path": path, "epoch": epoch, "policy": text, "private": hex.EncodeToString([]byte("home,1\n"))})
+				if answer["error"] != "" {
+					t.Fatal(answer)
+				}
+				report, spent = answer["report"], answer["spent"]
+			}
+			if spent != want.RatString() || !first && report != reports[epoch] {
+				t.Fatalf("%s in epoch %s: %s, spent %s; want %s, %s", who, epoch, report, spent, reports[epoch], want.RatString())
+			}
+			reports[epoch] = report
+		}
+	})
+}
+
+func appendTo(t *rapid.T, path, text string) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func inGo(t *rapid.T, p policy.Policy, path, epoch string) (report, spent string) {
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: epoch, Budget: "100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := policy.Release(context.Background(), p, l, []byte("home,1\n"), nil)
+	spent = l.Spent().RatString()
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return r.String(), spent
+}
+
+// TestLedgerLockInJavaScript: while one of the two has a ledger open, the other finds it locked, and it is free then.
+func TestLedgerLockInJavaScript(t *testing.T) {
+	node := program(t, "node")
+	ask := asker(t, command("../js", node, "conform/ledger.js"))
+	text, p := example(t)
+	path := filepath.Join(t.TempDir(), "ledger")
+	release := map[string]string{"path": path, "epoch": "e", "policy": text, "private": ""}
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer := ask(release); answer["error"] != "locked" {
+		t.Errorf("while Go has it: %v", answer)
+	}
+	r, err := policy.Release(t.Context(), p, l, nil, nil)
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if answer := ask(release); answer["report"] != r.String() {
+		t.Errorf("after Go: %v, want %v", answer, r)
+	}
+	// Now node holds it, until its input ends.
+	cmd := command("../js", node, "test/support/release.js", path, "f", "0", "hold")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "f"}); !errors.Is(err, policy.ErrLedgerLocked) {
+		t.Errorf("while node has it: %v", err)
+	}
+	_ = in.Close()
+	if l, err = policy.OpenLedger(path, policy.LedgerOptions{Epoch: "f", Wait: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	again, err := policy.Release(t.Context(), p, l, nil, nil)
+	if err := errors.Join(err, l.Close()); err != nil || again.String()+"\n" != report {
+		t.Errorf("after node: %v, %v, want %s", again, err, report)
+	}
+}
+
+// inMemory is a Store that holds nothing but its text.
+type inMemory struct{ text []byte }
+
+func (*inMemory) Lock(context.Context) error { return nil }
+func (*inMemory) Unlock() error              { return nil }
+func (m *inMemory) Load() ([]byte, error)    { return m.text, nil }
+func (m *inMemory) Append(b []byte) error    { m.text = append(m.text, b...); return nil }
+
+// TestLedgerTextsInJavaScript: on texts that are right, nearly right and torn, Go and node say the same, and leave the
+// same text.
+func TestLedgerTextsInJavaScript(t *testing.T) {
+	ask := asker(t, command("../js", program(t, "node"), "conform/ledger.js"))
+	id := strings.Repeat("0a", 32)
+	var accepted, refused int
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.SampledFrom([]string{"1", "0", "3/2", "4/6", "0.50", "007", "1.", ".5", "1/0", "-1", "1e2", "1/2/3", "1.5/2", "",
+			strings.Repeat("9", 256), strings.Repeat("9", 257), "1/" + strings.Repeat("3", 100)})
+		epoch := rapid.SampledFrom([]string{"e", "f", "e e", "", "é", strings.Repeat("x", 64), strings.Repeat("x", 65)})
+		ids := rapid.SampledFrom([]string{id, id, id, strings.ToUpper(id), id[2:], id + "00"})
+		report := rapid.SampledFrom([]string{"77706d31" + id + "01000000", "77706d31" + id + "ffff0f00", "77706d31" + id + "00001000",
+			"77706331" + id + "00", "77706331" + id, "77706331" + id + strings.Repeat("00", 220), "77706331" + id + strings.Repeat("00", 221),
+			"77706d31" + id + "0100000", "77706D31" + id + "01000000"})
+		body := rapid.Custom(func(t *rapid.T) string {
+			switch rapid.IntRange(0, 9).Draw(t, "kind") {
+			case 0:
+				return "wpm-ledger-1 " + number.Draw(t, "budget")
+			case 1, 2, 3:
+				return "debit " + number.Draw(t, "eps") + " " + ids.Draw(t, "id") + " " + epoch.Draw(t, "epoch")
+			case 4, 5, 6:
+				return "report " + report.Draw(t, "report") + " " + epoch.Draw(t, "epoch")
+			case 7:
+				return rapid.StringMatching(`[a-z ~\x80-\xff]{0,12}`).Draw(t, "rest") + "~torn " + number.Draw(t, "charge")
+			case 8:
+				return "debit 1 " + id + " e"
+			default:
+				return rapid.StringMatching(`[a-z0-9 ]{0,12}`).Draw(t, "odd")
+			}
+		})
+		bodies := rapid.SliceOfN(body, 0, 6).Draw(t, "bodies")
+		if rapid.IntRange(0, 9).Draw(t, "opening") > 0 {
+			bodies = append([]string{"wpm-ledger-1 99"}, bodies...)
+		}
+		var chain [sha256.Size]byte
+		var text []byte
+		for _, body := range bodies {
+			chain = sha256.Sum256(append(chain[:], body...))
+			text = fmt.Appendf(text, "%s %x\n", body, chain)
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "end") {
+		case 0:
+			text = text[:len(text)-min(len(text), rapid.IntRange(1, 90).Draw(t, "cut"))]
+		case 1:
+			text = append(text, body.Draw(t, "rest")...)
+		}
+		store := &inMemory{append([]byte(nil), text...)}
+		l, err := policy.NewLedger(store, policy.LedgerOptions{Epoch: "e", Budget: "99"})
+		want := map[string]string{"error": ""}
+		switch {
+		case errors.Is(err, policy.ErrLedgerCorrupt):
+			want["error"] = "corrupt"
+		case errors.Is(err, policy.ErrBudget):
+			want["error"] = "budget"
+		case err != nil:
+			t.Fatal(err)
+		default:
+			want = map[string]string{"spent": l.Spent().RatString(), "remaining": l.Remaining().RatString(),
+				"budget": l.Budget().RatString(), "text": hex.EncodeToString(store.text)}
+		}
+		if want["error"] == "" {
+			accepted++
+		} else {
+			refused++
+		}
+		got := ask(map[string]string{"text": hex.EncodeToString(text), "budget": "99"})
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("%q: want -, got +\n%s", text, d)
+		}
+	})
+	if accepted == 0 || refused == 0 {
+		t.Errorf("%d accepted, %d refused", accepted, refused)
+	}
+}
