@@ -1,0 +1,28 @@
+import {decode, openLedger, release} from "/src/index.js";
+import {opfsStore} from "/src/opfs.js";
+
+const policy = fetch("/policy").then((r) => r.bytes?.() ?? r.arrayBuffer().then((b) => new Uint8Array(b))).then(decode);
+const hex = (b) => Array.from(b, (v) => v.toString(16).padStart(2, "0")).join("");
+
+async function answer({epoch, budget, wait, tear, text, die, close}) {
+  const store = opfsStore("ledger");
+  if (text || tear) {
+    await store.lock();
+    if (tear) await store.append(new TextEncoder().encode(tear));
+    const all = await store.load();
+    await store.unlock();
+    if (text) return hex(all);
+  }
+  const ledger = await openLedger(store, {epoch, budget, wait});
+  if (die) {
+    crypto.getRandomValues = () => { // the page ends this worker in the middle of its release
+      postMessage({spent: ledger.spent});
+      for (;;);
+    };
+  }
+  const report = await release(await policy, new TextEncoder().encode("home,1\n"), ledger);
+  if (close) await ledger.close();
+  return {report: hex(report), spent: ledger.spent};
+}
+
+onmessage = ({data}) => answer(data).then(postMessage, (e) => postMessage({error: e.code ?? `${e?.stack ?? e}`}));
