@@ -159,10 +159,13 @@ var picture = map[string][]string{
 
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
 	"internal/machine": {
-		"baseline", "basemeasure", "certificate", "cost", "cost/costio", "hilbert", "internal/num", "internal/parallel",
+		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "internal/parallel",
 		"knapsack", "ldp", "mincostflow", "mincostflow/network", "mirror", "sinkhorn", "sphere",
 		"", "estimate", "internal/atlas", "policy", // the rows of a mechanism, and what its releases say
 	},
+
+	// The same lines for WebAssembly: the solvers, for the entry ./wasm of js.
+	"js/wasm": {"internal/machine"},
 
 	// Studies and their figures.
 	"experiments/figure": {

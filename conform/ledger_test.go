@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	_ "github.com/wpm-go/wpm/internal/numtest" // the same cases in every run
 	"github.com/wpm-go/wpm/policy"
 	"pgregory.net/rapid"
 )

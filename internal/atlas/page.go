@@ -14,8 +14,6 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
 // shades are nine steps from little to much: YlGnBu of ColorBrewer on a light page, and the other way round on a dark
 // one.
 var shades = [...]string{"#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"}
@@ -56,8 +54,9 @@ func (s Sheet) page() ([]byte, error) {
 	if s.Places.Flat() {
 		s.draw(&p)
 	}
+	// The template is parsed here, so that a program without pages is linked without it.
 	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, p)
+	err := template.Must(template.New("page").Parse(pageText)).Execute(&b, p)
 	return b.Bytes(), err
 }
 

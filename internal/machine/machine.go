@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/atlas"
 	"github.com/wpm-go/wpm/internal/parallel"
 )
@@ -49,6 +50,8 @@ const (
 		"        or box, the name of one that a line before has defined\n"
 )
 
+// kinds are those that need a solver alone. What estimate needs as well is not linked where no one refers to it: see
+// RunSolvers.
 var kinds = map[string]kind{
 	"project": {solveProject, certificate.Projection, "project a distribution onto a box, exactly, with a proof",
 		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
@@ -79,23 +82,6 @@ var kinds = map[string]kind{
 		"in:\n  mu, eps\nout: q, r, seconds"},
 	"round": {solveRound, "", "the integer box of a base measure, and a distribution rounded into it",
 		"in:\n  m, eps (a string, exact), bits (1 to 62), q\nout: lo, hi, weights (decimal strings), verified, seconds"},
-	"estimate": {solveEstimate, "", "a map of the population from counts of releases",
-		"A mechanism in mixture mode has k inputs, where the population is, and kv outputs, which releases name.\n" +
-			"Example:\n" +
-			"   echo '{\"cost\":{\"kind\":\"grid\",\"rows\":1,\"cols\":3,\"p\":1},\"m\":[0.4,0.4,0.4],\"eps\":\"2\",\"counts\":[60,30,10]}' \\\n" +
-			"   | wpm solve estimate\n" +
-			"in:\n" + costField + "  m          [kv numbers], the base measure, mass e^(-eps/2) to e^(eps/2); eps (a string, exact);\n" +
-			"             bits (1 to 62, default 62): weights of a row are integers that sum to 2^bits\n" +
-			"  or policy  the text of the file, in place of cost, m, eps and bits\n" +
-			"  counts     [kv whole numbers], how many releases there are of each output\n" +
-			"  prior      [k numbers], public, a guess at the map, in any unit (default: all the same)\n" +
-			"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
-			"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
-			"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
-			"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
-			"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
-			"     none, weak or ok, whether the map is better than the guess;\n" +
-			"     of mle: gap, at most what the logarithm of the likelihood per release could still rise"},
 	"sphere": {solveSphere, certificate.Sphere, "the optimal base measure on the sphere S^d, with cost |x-y|^p",
 		"in:\n  d (1 to 1e7), p (0.5 to 12), eps (1e-12 to 700)\nout: t, omt (1 - t), alpha, S, J, W, pin, pout, seconds"},
 	"basemeasure": {solveBaseMeasure, certificate.BaseMeasure, "the base measure, with bounds on the worst case",
@@ -107,19 +93,47 @@ var kinds = map[string]kind{
 			"     with mirror steps, f_average, f_best, average, bound (proved), paper_bound (as printed; can be false)"},
 }
 
+const estimateName = "estimate"
+
+var estimateKind = kind{solveEstimate, "", "a map of the population from counts of releases",
+	"A mechanism in mixture mode has k inputs, where the population is, and kv outputs, which releases name.\n" +
+		"Example:\n" +
+		"   echo '{\"cost\":{\"kind\":\"grid\",\"rows\":1,\"cols\":3,\"p\":1},\"m\":[0.4,0.4,0.4],\"eps\":\"2\",\"counts\":[60,30,10]}' \\\n" +
+		"   | wpm solve estimate\n" +
+		"in:\n" + costField + "  m          [kv numbers], the base measure, mass e^(-eps/2) to e^(eps/2); eps (a string, exact);\n" +
+		"             bits (1 to 62, default 62): weights of a row are integers that sum to 2^bits\n" +
+		"  or policy  the text of the file, in place of cost, m, eps and bits\n" +
+		"  counts     [kv whole numbers], how many releases there are of each output\n" +
+		"  prior      [k numbers], public, a guess at the map, in any unit (default: all the same)\n" +
+		"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
+		"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
+		"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
+		"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
+		"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
+		"     none, weak or ok, whether the map is better than the guess;\n" +
+		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise"}
+
+// find returns the kind of a name, the zero kind if there is none.
+func find(name string) kind {
+	if name == estimateName {
+		return estimateKind
+	}
+	return kinds[name]
+}
+
 // Summary says in a line what a kind is.
-func Summary(name string) string { return kinds[name].summary }
+func Summary(name string) string { return find(name).summary }
 
 // Fields lists what a kind reads and writes.
-func Fields(name string) string { return kinds[name].fields }
+func Fields(name string) string { return find(name).fields }
 
 // Kinds returns the kinds of problem that Run answers, sorted.
 func Kinds() []string {
-	return slices.Sorted(maps.Keys(kinds))
+	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(kinds)), estimateName)))
 }
 
 // Certificate returns the kind of certificate that answers of a kind of problem have, or "".
-func Certificate(name string) certificate.Kind { return kinds[name].certificate }
+func Certificate(name string) certificate.Kind { return find(name).certificate }
 
 // Settings say what an answer has beside its fields. The zero value: nothing.
 type Settings struct {
@@ -128,14 +142,16 @@ type Settings struct {
 	Certificate bool
 	// Files is the folder below which lines may name files, "" for none: costs {"kind":"npy","path":"C.npy"}.
 	Files string
+	// ReadNPY reads those files: costio.ReadNPY. Nil means that none can be read.
+	ReadNPY func(r io.Reader, name string) (*cost.Dense, error)
 }
 
 // check refuses settings that the kind does not have, and kinds that there are not.
-func (s Settings) check(name string) error {
+func (s Settings) check(name string, k kind) error {
 	switch {
-	case kinds[name].solve == nil:
+	case k.solve == nil:
 		return fmt.Errorf("%w %q: want one of %s", ErrKind, name, strings.Join(Kinds(), ", "))
-	case s.Certificate && kinds[name].certificate == "":
+	case s.Certificate && k.certificate == "":
 		return fmt.Errorf("%w: %s", ErrCertificate, name)
 	}
 	return nil
@@ -145,7 +161,19 @@ func (s Settings) check(name string) error {
 // answered and how many of those by an error object; err is for a kind or settings that there are not, before anything
 // is read, for a reader or a writer that fails, or for a context that ends.
 func Run(ctx context.Context, kind string, s Settings, r io.Reader, w io.Writer) (lines, bad int, err error) {
-	if err := s.check(kind); err != nil {
+	return newSession(kind, s).run(ctx, s, r, w)
+}
+
+// RunSolvers is Run for all kinds but estimate. A program that calls it alone is smaller by what estimate needs.
+func RunSolvers(ctx context.Context, kind string, s Settings, r io.Reader, w io.Writer) (lines, bad int, err error) {
+	if kinds[kind].solve == nil {
+		return 0, 0, fmt.Errorf("%w %q: want one of %s", ErrKind, kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	return sessionOf(kind, kinds[kind], s).run(ctx, s, r, w)
+}
+
+func (shared *session) run(ctx context.Context, s Settings, r io.Reader, w io.Writer) (lines, bad int, err error) {
+	if err := s.check(shared.kind, shared.of); err != nil {
 		return 0, 0, err
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -153,7 +181,6 @@ func Run(ctx context.Context, kind string, s Settings, r io.Reader, w io.Writer)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3) // a byte order mark
 	}
-	shared := newSession(kind, s)
 	var batch [][]byte
 	// Some lines for each processor: what they take differs. No more, for their answers are held.
 	most := 4 * runtime.GOMAXPROCS(0)
@@ -226,7 +253,7 @@ func Answer(ctx context.Context, kind string, s Settings, line []byte) (answer [
 
 func (s *session) answer(ctx context.Context, settings Settings, line []byte) (answer []byte, ok bool) {
 	in, err := parseObject(line)
-	if serr := settings.check(s.kind); serr != nil {
+	if serr := settings.check(s.kind, s.of); serr != nil {
 		err = serr
 	}
 	in.shared, in.certified = s, settings.Certificate
@@ -255,7 +282,7 @@ func (s *session) answer(ctx context.Context, settings Settings, line []byte) (a
 
 func (s *session) solve(ctx context.Context, settings Settings, in *object) ([]byte, error) {
 	var clock stopwatch
-	res, err := kinds[s.kind].solve(ctx, in, &clock)
+	res, err := s.of.solve(ctx, in, &clock)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -20,7 +20,9 @@ import (
 // projections with both is answered by. Names are defined between lines, never while one is answered.
 type session struct {
 	kind  string
+	of    kind   // the zero kind if there is none of that name
 	files string // the folder that costs of the kind npy are read from, "" for none
+	npy   func(r io.Reader, name string) (*cost.Dense, error)
 	costs map[string]namedCost
 	boxes map[string]*namedBox
 
@@ -46,8 +48,10 @@ type projectorKey struct {
 	allRows   bool
 }
 
-func newSession(kind string, s Settings) *session {
-	return &session{kind: kind, files: s.Files, costs: map[string]namedCost{}, boxes: map[string]*namedBox{},
+func newSession(kind string, s Settings) *session { return sessionOf(kind, find(kind), s) }
+
+func sessionOf(name string, of kind, s Settings) *session {
+	return &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, costs: map[string]namedCost{}, boxes: map[string]*namedBox{},
 		projectors: map[projectorKey]*mincostflow.Projector{}}
 }
 
@@ -161,7 +165,7 @@ func (s *session) projector(ctx context.Context, o *object, c *cost.Dense, b box
 
 // readFile reads the cost {"kind":"npy","path":"C.npy"}. The path is below the folder and goes through no link.
 func (s *session) readFile(name string) (*cost.Dense, error) {
-	if s.files == "" {
+	if s.files == "" || s.npy == nil {
 		return nil, errors.New("no folder to read files from is given (-files DIR)")
 	}
 	if name == "." || !fs.ValidPath(name) || strings.Contains(name, `\`) {
@@ -193,7 +197,7 @@ func (s *session) readFile(name string) (*cost.Dense, error) {
 	if now, err := f.Stat(); err != nil || !os.SameFile(now, last) {
 		return nil, fmt.Errorf("path %q changed while it was opened", name)
 	}
-	return costio.ReadNPY(f, name)
+	return s.npy(f, name)
 }
 
 // readWant reads the fields that a line wants in its answer: nil for all.

@@ -218,7 +218,7 @@ func TestFiles(t *testing.T) {
 		}
 		path, _ := json.Marshal(test.path)
 		line := `{"cost":{"kind":"npy","path":` + string(path) + `},"mu":[1,0],"lo":[0.25,0.25],"hi":[0.75,0.75]}`
-		got := talk(t, "project", Settings{Files: filepath.Join(dir, "in")}, line)[0]
+		got := talk(t, "project", Settings{Files: filepath.Join(dir, "in"), ReadNPY: costio.ReadNPY}, line)[0]
 		msg, bad := got["error"].(string)
 		if bad != (test.want != "") || !strings.Contains(msg, test.want) || !bad && got["objective"] != 0.25 {
 			t.Errorf("%q: %v, want %q", test.path, got, test.want)
@@ -228,7 +228,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	const more = `{"cost":{"kind":"npy","path":"out.npy","more":1},"mu":[1,0],"lo":[0,0],"hi":[1,1]}`
-	if got := talk(t, "project", Settings{Files: dir}, more)[0]; got["error"] == nil {
+	if got := talk(t, "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, more)[0]; got["error"] == nil {
 		t.Errorf("an unknown field is accepted: %v", got)
 	}
 }
@@ -322,7 +322,7 @@ func BenchmarkLines(b *testing.B) {
 		var out bytes.Buffer
 		b.ResetTimer()
 		lines := strings.NewReader(names + in.String())
-		if _, bad, err := Run(context.Background(), "project", Settings{Files: dir}, lines, &out); bad > 0 || err != nil {
+		if _, bad, err := Run(context.Background(), "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, lines, &out); bad > 0 || err != nil {
 			b.Fatal(bad, err)
 		}
 	})

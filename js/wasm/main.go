@@ -15,7 +15,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: wasm KIND <LINES")
 		os.Exit(2)
 	}
-	if _, _, err := machine.Run(context.Background(), os.Args[1], machine.Settings{}, os.Stdin, os.Stdout); err != nil {
+	if _, _, err := machine.RunSolvers(context.Background(), os.Args[1], machine.Settings{}, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

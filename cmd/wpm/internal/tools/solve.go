@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/machine"
 )
@@ -47,7 +48,7 @@ func Solve() *cli.Command {
 				if err := shell.NoArgs(c); err != nil {
 					return err
 				}
-				settings := machine.Settings{Certificate: c.Bool("certificate"), Files: c.String("files")}
+				settings := machine.Settings{Certificate: c.Bool("certificate"), Files: c.String("files"), ReadNPY: costio.ReadNPY}
 				lines, bad, err := machine.Run(ctx, kind, settings, c.Root().Reader, c.Root().Writer)
 				if errors.Is(err, machine.ErrCertificate) {
 					return fmt.Errorf("-certificate: %w", err)
