@@ -51,7 +51,7 @@ async function run(module, args, input) {
   const view = () => new DataView(memory.buffer);
   /** @type {(at: number, value: number) => void} */
   const put = (at, value) => view().setUint32(at, value, true);
-  /** @type {Uint8Array[][]} */
+  /** @type {Uint8Array<ArrayBuffer>[][]} */
   const written = [[], [], []];
   const strings = args.map((s) => new TextEncoder().encode(s + "\0"));
   let read = 0;
@@ -116,7 +116,7 @@ async function run(module, args, input) {
     fd_write(fd, from, count, sum) {
       if (fd !== 1 && fd !== 2) return NO_FILE;
       return pieces(from, count, sum, (piece) => {
-        written[fd].push(piece.slice());
+        written[fd].push(Uint8Array.from(piece));
         return piece.length;
       });
     },
