@@ -277,3 +277,65 @@ func TestLedgerTextsInJavaScript(t *testing.T) {
 		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }
+
+// TestLedgerPlantsInJavaScript: errors planted in the ledger of js fail its tests.
+func TestLedgerPlantsInJavaScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the tests of js once for each error")
+	}
+	node := program(t, "node")
+	spec, err := filepath.Abs("../docs/spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []struct{ name, file, right, wrong, test string }{
+		{"none", "src/ledger.js", "// @ts-check", "//", ""},
+		{"draws before the debit is stored", "src/ledger.js", "await this.#write(`debit", "const stored = this.#write(`debit", "api"},
+		{"returns before the report is stored", "src/ledger.js", "await this.#write(`report", "this.#write(`report", "ledger"},
+		{"pays on after a failed write", "src/ledger.js", "if (this.#fault) throw this.#fault;", "", "ledger"},
+		{"forgets a debit whose write failed", "src/ledger.js", "lines.spent = spent; // before",
+			"queueMicrotask(() => { lines.spent = this.#fault ? lines.spent : spent; }); // before", "ledger"},
+		{"draws again", "src/ledger.js", "if (known) return", "if (false) return", "ledger"},
+		{"lets two releases overlap", "src/ledger.js", "this.#last.then(task)", "task()", "ledger"},
+		{"ignores a torn line", "src/ledger.js", "this.spent = plus(this.spent, charge(this.rest));", "", "ledger"},
+		{"skips the chain", "src/ledger.js", "if (hex(sum) !== line", "if (false && line", "ledger"},
+		{"compares budgets in doubles", "src/ledger.js", "x.n * y.d > y.n * x.d", "Number(x.n) / Number(x.d) > Number(y.n) / Number(y.d)", "ledger"},
+		{"raises a budget", "src/ledger.js", "if (lines.budget) return;", "", "ledger"},
+		{"takes no lock", "src/file.js", "if (!is(e, \"EEXIST\")) throw failed(`no lock: ${e}`, e);", "return;", "file"},
+		{"keeps its lock", "src/file.js", "await fs.rmdir(", "await fs.stat(", "file"},
+		{"takes a second name", "src/file.js", "if (nlink !== 1)", "if (false)", "file"},
+		{"does not look at the length", "src/file.js", "if (size !== this.#size)", "if (false)", "file"},
+		{"locks a link's own name", "src/file.js", "?.isSymbolicLink()", "?.isSymbolicLink() && false", "file"},
+	} {
+		t.Run(p.name, func(t *testing.T) {
+			work := filepath.Join(t.TempDir(), "js")
+			for _, part := range []string{"src", "test"} {
+				if err := os.CopyFS(filepath.Join(work, part), os.DirFS("../js/"+part)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			about, err := os.ReadFile("../js/package.json")
+			err = errors.Join(err, os.WriteFile(filepath.Join(work, "package.json"), about, 0o600), os.Mkdir(filepath.Join(work, "../docs"), 0o700),
+				os.Symlink(spec, filepath.Join(work, "../docs/spec")))
+			file := filepath.Join(work, p.file)
+			text, err2 := os.ReadFile(file)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.ReplaceAll(string(text), p.right, p.wrong)
+			if changed == string(text) {
+				t.Fatalf("%s has no %q to spoil", p.file, p.right)
+			}
+			if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"--test", "--test-timeout=60000", "test/" + p.test + ".test.js"}
+			if p.test == "" {
+				args = []string{"--test", "test/api.test.js", "test/ledger.test.js", "test/file.test.js"}
+			}
+			if out, err := command(work, node, args...).CombinedOutput(); (err == nil) != (p.test == "") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}

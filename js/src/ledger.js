@@ -120,7 +120,8 @@ class Lines {
     this.open = "";
     const torn = body.lastIndexOf(TORN);
     if (torn >= 0) {
-      this.spent = plus(this.spent, rational(body.slice(torn + TORN.length)) ?? corrupt("a torn line without a charge"));
+      const price = rational(body.slice(torn + TORN.length)) ?? corrupt("a torn line without a charge");
+      this.spent = plus(this.spent, price);
       return;
     }
     const [word, first = "", second = "", third] = body.split(" "), fields = body.split(" ").length;

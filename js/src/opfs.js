@@ -1,5 +1,5 @@
-// The store of a ledger in a browser, for a worker: a file of the origin's private file system. While it is open no other
-// page or worker can open it; the browser frees it when the worker ends.
+// The store of a ledger in a browser, for a worker: a file of the origin's private file system. While it is open no
+// other page or worker can open it; the browser frees it when the worker ends.
 // @ts-check
 import {LedgerError} from "./ledger.js";
 
@@ -25,7 +25,7 @@ class OPFSStore {
   async lock() {
     const folder = await navigator.storage.getDirectory();
     const file = /** @type {any} */ (await folder.getFileHandle(this.#name, {create: true}));
-    if (!file.createSyncAccessHandle) throw new LedgerError("store", "only a worker of a secure page can open this store");
+    if (!file.createSyncAccessHandle) throw new LedgerError("store", "only a worker can open this store");
     try {
       this.#open = await file.createSyncAccessHandle();
     } catch (e) {

@@ -8,9 +8,9 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const plain = path("../dist/wpm.wasm"), packed = plain + ".gz", most = 2300000;
 
 mkdirSync(path("../dist"), {recursive: true});
-execFileSync("go", ["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", plain, "."], {
-  cwd: path("."), stdio: "inherit", env: {...process.env, GOOS: "wasip1", GOARCH: "wasm", CGO_ENABLED: "0", GOFLAGS: ""},
-});
+const env = {...process.env, GOOS: "wasip1", GOARCH: "wasm", CGO_ENABLED: "0", GOFLAGS: ""};
+const args = ["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", plain, "."];
+execFileSync("go", args, {cwd: path("."), stdio: "inherit", env});
 const gzip = gzipSync(readFileSync(plain), {level: 9});
 rmSync(plain);
 if (gzip.length > most) throw new Error(`${gzip.length} bytes, more than ${most}`);
