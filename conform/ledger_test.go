@@ -329,7 +329,7 @@ func TestLedgerPlantsInJavaScript(t *testing.T) {
 			if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"--test", "--test-timeout=60000", "test/" + p.test + ".test.js"}
+			args := []string{"--test", "--test-timeout=20000", "test/" + p.test + ".test.js"}
 			if p.test == "" {
 				args = []string{"--test", "test/api.test.js", "test/ledger.test.js", "test/file.test.js"}
 			}
