@@ -4,7 +4,6 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 )
@@ -13,7 +12,7 @@ import (
 // outlives a crash: better a lock to be removed by hand than two writers.
 func lock(path string) (unlock func() error, err error) {
 	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
-		return nil, folderLock(path, fmt.Errorf("%w: %s exists; remove it if no program has the ledger open", ErrLedgerLocked, path))
+		return nil, otherLock(path)
 	} else if err != nil {
 		return nil, err
 	}

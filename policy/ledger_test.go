@@ -289,7 +289,7 @@ func TestLockInTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var inside, turns atomic.Int64
 	err := parallel.For(t.Context(), 8, func(int) {
-		for range 300 {
+		for range 100 {
 			unlock, err := lock(path)
 			if errors.Is(err, ErrLedgerLocked) {
 				runtime.Gosched()

@@ -14,8 +14,11 @@ import (
 // see such a lock; what a crash leaves behind is taken over.
 func lock(path string) (unlock func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, syscall.EISDIR) {
+		return nil, otherLock(path)
+	}
 	if err != nil {
-		return nil, folderLock(path, err)
+		return nil, err
 	}
 	if err = lockFile(f); err == nil && !isAt(f, path) {
 		err = ErrLedgerLocked // who had it has removed the file since it was opened

@@ -22,8 +22,11 @@ func lock(path string) (unlock func() error, err error) {
 	if errors.Is(err, sharingViolation) {
 		return nil, ErrLedgerLocked
 	}
+	if info, e := os.Lstat(path); err != nil && e == nil && info.IsDir() {
+		return nil, otherLock(path)
+	}
 	if err != nil {
-		return nil, folderLock(path, fmt.Errorf("%w: %s: %w", ErrLedger, path, err))
+		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
 	}
 	return func() error {
 		err := syscall.CloseHandle(h)

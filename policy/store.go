@@ -89,13 +89,9 @@ func (s *fileStore) try() error {
 	return nil
 }
 
-// folderLock says that a lock which could not be opened is a folder, and so another program's; otherwise it returns err.
-func folderLock(path string, err error) error {
-	if info, e := os.Lstat(path); e == nil && info.IsDir() {
-		return fmt.Errorf("%w: %s is the lock of a program without kernel locks; remove it if none has the ledger open",
-			ErrLedgerLocked, path)
-	}
-	return err
+// otherLock says that the lock at path belongs to a program without kernel locks.
+func otherLock(path string) error {
+	return fmt.Errorf("%w: %s is there; remove it if no program has the ledger open", ErrLedgerLocked, path)
 }
 
 // Load implements Store.
