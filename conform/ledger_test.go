@@ -273,7 +273,7 @@ func TestLedgerTextsInJavaScript(t *testing.T) {
 			t.Fatalf("%q: want -, got +\n%s", text, d)
 		}
 	})
-	if accepted == 0 || refused == 0 {
+	if !testing.Short() && (accepted == 0 || refused == 0) { // short runs draw a few cases
 		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }
