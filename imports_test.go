@@ -123,7 +123,7 @@ var picture = map[string][]string{
 	"device": {"internal/atomicfile", "ldp", "policy"},
 
 	// What designers and analysts say of places: columns, units, labels in one spelling (a table of Unicode is not for us to keep).
-	"internal/places": {"cost", "cost/costio", "policy", "golang.org/x/text/unicode/norm"},
+	"internal/places": {"cost", "cost/costio", "ldp", "policy", "golang.org/x/text/unicode/norm"},
 
 	// Files of reports, read line by line into counts.
 	"aggregate/reports": {"aggregate", "cost/costio", "internal/places"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -176,18 +177,15 @@ func FuzzOrigin(f *testing.F) {
 			clean, origin, eps = policy.Public, &prov.Geometry, &prov.GeometryEpsilon
 		}
 		var err error
-		if *origin, *eps, err = parseOrigin(text, clean); err != nil {
+		if *origin, *eps, err = places.ParseOrigin(text, clean); err != nil {
 			return
 		}
 		p, err := policy.New(policy.Config{Polytope: box, Mode: policy.Projection, Inputs: 1, Provenance: prov})
 		if err != nil || p.Provenance() != prov {
 			t.Fatalf("%q: %v, %+v", text, err, prov)
 		}
-		again := map[bool]string{true: string(*origin), false: ""}[*origin != policy.Unstated]
-		if *origin == policy.DerivedDP {
-			again += ":" + eps.String()
-		}
-		if o, e, err := parseOrigin(again, clean); o != *origin || e.String() != eps.String() || err != nil {
+		again := places.FormatOrigin(*origin, *eps)
+		if o, e, err := places.ParseOrigin(again, clean); o != *origin || e.String() != eps.String() || err != nil {
 			t.Fatalf("%q: %q gives %s, %s, %v", text, again, o, e, err)
 		}
 	})

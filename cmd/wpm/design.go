@@ -273,28 +273,14 @@ func tableEpsilons(list string, eps ldp.Epsilon) ([]ldp.Epsilon, error) {
 	return out, nil
 }
 
-// parseOrigin reads -geometry or -base: the clean origin, or derived-dp:EPS. Nothing said is Unstated.
-func parseOrigin(text string, clean policy.Origin) (policy.Origin, ldp.Epsilon, error) {
-	switch level, derived := strings.CutPrefix(text, string(policy.DerivedDP)+":"); {
-	case text == "":
-		return policy.Unstated, ldp.Epsilon{}, nil
-	case text == string(clean):
-		return clean, ldp.Epsilon{}, nil
-	case derived:
-		eps, err := ldp.ParseEpsilon(level)
-		return policy.DerivedDP, eps, err
-	}
-	return "", ldp.Epsilon{}, fmt.Errorf("%.40q is neither %s nor %s:EPS", text, clean, policy.DerivedDP)
-}
-
 // readProvenance reads what the flags of design state.
 func readProvenance(c *cli.Command) (policy.Provenance, error) {
 	p := policy.Provenance{Note: c.String("note")}
 	var err, err2 error
-	if p.Geometry, p.GeometryEpsilon, err = parseOrigin(c.String("geometry"), policy.Public); err != nil {
+	if p.Geometry, p.GeometryEpsilon, err = places.ParseOrigin(c.String("geometry"), policy.Public); err != nil {
 		err = fmt.Errorf("-geometry: %w", err)
 	}
-	if p.BaseMeasure, p.BaseMeasureEpsilon, err2 = parseOrigin(c.String("base"), policy.DataIndependent); err2 != nil {
+	if p.BaseMeasure, p.BaseMeasureEpsilon, err2 = places.ParseOrigin(c.String("base"), policy.DataIndependent); err2 != nil {
 		err2 = fmt.Errorf("-base: %w", err2)
 	}
 	return p, errors.Join(err, err2)

@@ -1,5 +1,5 @@
-// Package places reads what designers and analysts say of places: points with their columns, units of distance, and
-// labels in one Unicode spelling.
+// Package places reads what designers and analysts say of places: points with their columns, units of distance,
+// labels in one Unicode spelling, and origins, which are where geometry and base measure come from.
 //
 // A device compares labels byte by byte. Here, two spellings of one label, composed and decomposed, are the same: what
 // is read goes into NFC, and a policy lists the NFD spelling of a label as an alias, so that labels of different files
