@@ -144,6 +144,8 @@ type Settings struct {
 	Files string
 	// ReadNPY reads those files: costio.ReadNPY. Nil means that none can be read.
 	ReadNPY func(r io.Reader, name string) (*cost.Dense, error)
+	// Costs have names that lines may use, as if a line before had defined them. They must be valid (cost.Validate).
+	Costs map[string]*cost.Dense
 }
 
 // check refuses settings that the kind does not have, and kinds that there are not.
@@ -251,8 +253,28 @@ func Answer(ctx context.Context, kind string, s Settings, line []byte) (answer [
 	return newSession(kind, s).answer(ctx, s, line)
 }
 
+// Solve is Answer for callers who want the error itself.
+func Solve(ctx context.Context, kind string, s Settings, line []byte) (answer []byte, err error) {
+	in, body, err := newSession(kind, s).try(ctx, s, line)
+	if err != nil {
+		return nil, err
+	}
+	return withID(in, body), nil
+}
+
 func (s *session) answer(ctx context.Context, settings Settings, line []byte) (answer []byte, ok bool) {
-	in, err := parseObject(line)
+	in, body, err := s.try(ctx, settings, line)
+	if err != nil {
+		body, _ = marshal(struct {
+			Error string `json:"error"`
+		}{oneLine(err.Error())})
+	}
+	return withID(in, body), err == nil
+}
+
+// try answers one line, without its id. The object is there with an error, too.
+func (s *session) try(ctx context.Context, settings Settings, line []byte) (in *object, body []byte, err error) {
+	in, err = parseObject(line)
 	if serr := settings.check(s.kind, s.of); serr != nil {
 		err = serr
 	}
@@ -260,7 +282,6 @@ func (s *session) answer(ctx context.Context, settings Settings, line []byte) (a
 	if err == nil {
 		in.want, err = readWant(in)
 	}
-	var body []byte
 	switch {
 	case err != nil:
 	case in.has("define"):
@@ -271,13 +292,7 @@ func (s *session) answer(ctx context.Context, settings Settings, line []byte) (a
 	default:
 		body, err = s.solve(ctx, settings, in)
 	}
-	if err != nil {
-		body, _ = marshal(struct {
-			Error string `json:"error"`
-		}{oneLine(err.Error())})
-		return withID(in, body), false
-	}
-	return withID(in, body), true
+	return in, body, err
 }
 
 func (s *session) solve(ctx context.Context, settings Settings, in *object) ([]byte, error) {

@@ -51,8 +51,12 @@ type projectorKey struct {
 func newSession(kind string, s Settings) *session { return sessionOf(kind, find(kind), s) }
 
 func sessionOf(name string, of kind, s Settings) *session {
-	return &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, costs: map[string]namedCost{}, boxes: map[string]*namedBox{},
+	shared := &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, costs: map[string]namedCost{}, boxes: map[string]*namedBox{},
 		projectors: map[projectorKey]*mincostflow.Projector{}}
+	for name, c := range s.Costs {
+		shared.costs[name] = namedCost{c, c}
+	}
+	return shared
 }
 
 type definedAnswer struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -326,4 +327,29 @@ func BenchmarkLines(b *testing.B) {
 			b.Fatal(bad, err)
 		}
 	})
+}
+
+// TestGivenCosts: a cost of the settings has a name like one of a line, and Solve returns the error that Answer writes.
+func TestGivenCosts(t *testing.T) {
+	c, err := cost.FromRows([][]float64{{0, 1}, {1, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Settings{Costs: map[string]*cost.Dense{"C": c}}
+	const box = `"mu":[1,0],"lo":[0.25,0.25],"hi":[1,1],"want":["q","objective"]`
+	got := talk(t, "project", s, `{"cost":"C",`+box+`}`, `{"define":"C","cost":{"kind":"ring","n":3,"p":1}}`, `{"id":1,"cost":"D",`+box+`}`)
+	if fmt.Sprint(got[0]) != "map[objective:0.25 q:[0.75 0.25]]" || !strings.Contains(fmt.Sprint(got[1]), "defined already") {
+		t.Errorf("%v", got)
+	}
+	if _, err := Solve(context.Background(), "project", s, []byte(`{"id":1,"cost":"D",`+box+`}`)); err == nil || err.Error() != got[2]["error"] {
+		t.Errorf("Solve: %v, Answer: %v", err, got[2])
+	}
+	_, err = Solve(context.Background(), "project", s, []byte(`{"cost":"C","mu":[1,0],"lo":[0.75,0.75],"hi":[1,1]}`))
+	if !errors.Is(err, mincostflow.ErrInfeasible) {
+		t.Errorf("an empty box: %v", err)
+	}
+	text, err := Solve(context.Background(), "project", s, []byte(`{"id":1,"cost":"C",`+box+`}`))
+	if err != nil || string(text) != `{"id":1,"q":[0.75,0.25],"objective":0.25}` {
+		t.Errorf("Solve: %s, %v", text, err)
+	}
 }
