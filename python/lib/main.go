@@ -1,0 +1,85 @@
+// Package main is the C library of wpm, which the Python package calls. The file wpm.h describes its interface.
+//
+// A call runs on a goroutine of package parallel, so that a panic anywhere in wpm is the error of the call. Arrays
+// belong to the caller and are borrowed until the call has ended. What an object keeps, it copies. C gets numbers for
+// calls and objects, never a pointer of Go; a number that has been freed is an error.
+package main
+
+/*
+#include "wpm.h"
+*/
+import "C"
+
+import (
+	"time"
+	"unsafe"
+)
+
+func main() {}
+
+// What wpm_start and wpm_wait return.
+var codes = map[state]C.int32_t{done: C.WPM_DONE, running: C.WPM_RUNNING, failed: C.WPM_FAILED}
+
+//export wpm_start
+func wpm_start(op, args *C.char, arrays *C.wpm_array, n, ms C.int32_t, call *C.uint64_t) C.int32_t {
+	var borrowed []array
+	for _, a := range unsafe.Slice(arrays, int(max(n, 0))) {
+		b := array{rows: int(a.rows), cols: int(a.cols)}
+		switch size := b.rows * b.cols; {
+		case b.rows <= 0 || b.cols <= 0 || size/b.cols != b.rows || a.data == nil: // empty
+			b.rows, b.cols = max(b.rows, 0), max(b.cols, 0)
+		case a._type == C.WPM_INT64:
+			b.ints = unsafe.Slice((*int64)(a.data), size)
+		default:
+			b.floats = unsafe.Slice((*float64)(a.data), size)
+		}
+		borrowed = append(borrowed, b)
+	}
+	c := start(C.GoString(op), []byte(C.GoString(args)), borrowed)
+	*call = C.uint64_t(handles.add(c))
+	return codes[c.wait(slice(ms))]
+}
+
+//export wpm_wait
+func wpm_wait(call C.uint64_t, ms C.int32_t) C.int32_t {
+	c, ok := handles.get(uint64(call)).(*job)
+	if !ok {
+		return C.WPM_NO_CALL
+	}
+	return codes[c.wait(slice(ms))]
+}
+
+// slice is how long to wait; without limit if ms is negative.
+func slice(ms C.int32_t) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+//export wpm_text
+func wpm_text(call C.uint64_t, dst *C.char, size C.int64_t) C.int64_t {
+	c, ok := handles.get(uint64(call)).(*job)
+	if !ok || c.wait(0) == running {
+		return -1
+	}
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(dst)), int(size)), c.text)
+	return C.int64_t(len(c.text))
+}
+
+//export wpm_read
+func wpm_read(call C.uint64_t, n C.int32_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
+	c, ok := handles.get(uint64(call)).(*job)
+	if !ok || c.wait(0) == running || n < 0 || int(n) >= len(c.out) {
+		return -1
+	}
+	if a := c.out[n]; a.ints != nil {
+		copy(unsafe.Slice((*int64)(dst), int(size/8)), a.ints)
+	} else {
+		copy(unsafe.Slice((*float64)(dst), int(size/8)), a.floats)
+	}
+	return C.int64_t(8 * c.out[n].size())
+}
+
+//export wpm_free
+func wpm_free(handle C.uint64_t) {
+	if c, ok := handles.take(uint64(handle)).(*job); ok {
+		c.cancel()
+		c.wait(-1)
+	}
+}

@@ -1,0 +1,179 @@
+"""emd and emd2 beside POT's, where that is present."""
+
+import inspect
+import unittest
+import warnings
+
+import numpy as np
+
+import wpm
+from tests.support import need
+
+# Both values are sums of rounded products of the same optimal cost.
+SAME = dict(rtol=1e-12, atol=1e-12)
+
+
+def gaussian(n, mean, width):
+    x = np.arange(n)
+    h = np.exp(-((x - mean) ** 2) / (2 * width**2))
+    return h / h.sum()
+
+
+def squares(x, y):
+    return ((x[:, None] - y[None]) ** 2).sum(-1)
+
+
+class TestGallery(unittest.TestCase):
+    """Three problems in the manner of POT's gallery."""
+
+    def setUp(self):
+        self.ot = need("ot")
+
+    def test_1d(self):
+        """Two Gaussian histograms on a line."""
+        x = np.arange(100.0)[:, None]
+        M = squares(x, x)
+        M /= M.max()
+        a, b = gaussian(100, 20, 5), gaussian(100, 60, 10)
+        G = wpm.emd(a, b, M)
+        np.testing.assert_allclose((G * M).sum(), (self.ot.emd(a, b, M) * M).sum(), **SAME)
+        np.testing.assert_allclose(wpm.emd2(a, b, M), self.ot.emd2(a, b, M), **SAME)
+        np.testing.assert_allclose([G.sum(1), G.sum(0)], [a, b], **SAME)
+        tail = np.cumsum(a - b)  # the cost of |x - y| is known: the area between the distribution functions
+        np.testing.assert_allclose(wpm.emd2(a, b, np.abs(x - x.T)), np.abs(tail).sum(), **SAME)
+
+    def test_2d(self):
+        """Clouds of samples, uniform weights: the plan is a permutation, and the only one."""
+        rng = np.random.default_rng(0)
+        xs = rng.normal(size=(50, 2)) @ np.linalg.cholesky([[1, 0.8], [0.8, 1]]).T
+        xt = [4, 4] + rng.normal(size=(50, 2)) @ np.linalg.cholesky([[1, -0.8], [-0.8, 1]]).T
+        M = squares(xs, xt)
+        u = np.full(50, 1 / 50)
+        G, log = wpm.emd(u, u, M, log=True)
+        H, other = self.ot.emd(u, u, M, log=True)
+        np.testing.assert_allclose(G, H, **SAME)
+        np.testing.assert_allclose(log["cost"], other["cost"], **SAME)
+        np.testing.assert_allclose(wpm.emd2([], [], M), self.ot.emd2([], [], M), **SAME)
+
+    def test_many(self):
+        """One histogram against many, for two costs."""
+        n, x = 100, np.arange(100.0)[:, None]
+        a = gaussian(n, 20, 5)
+        B = np.stack([gaussian(n, m, 5 + m / 20) for m in np.linspace(20, 90, 12)], 1)
+        for M in (squares(x, x), np.sqrt(squares(x, x))):
+            M /= M.max()
+            got = wpm.emd2(a, B, M)
+            self.assertIsInstance(got, list)
+            np.testing.assert_allclose(got, self.ot.emd2(a, B, M), **SAME)
+
+
+class TestCompatible(unittest.TestCase):
+    """Signatures, keys, types and warnings."""
+
+    def setUp(self):
+        self.ot = need("ot")
+
+    def both(self, name, *args, **settings):
+        out = []
+        for module in (wpm, self.ot):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                answer = getattr(module, name)(*args, **settings)
+            out.append((answer, sorted(str(w.message) for w in seen)))
+        (got, warned), (want, expected) = out
+        self.assertEqual(warned, expected)
+        return got, want
+
+    def same(self, got, want):
+        self.assertIs(type(got), type(want))
+        if isinstance(want, dict):
+            self.assertEqual(list(got), list(want))
+            want, got = list(want.values()), list(got.values())
+        if isinstance(want, (list, tuple)):
+            self.assertEqual(len(got), len(want))
+            for g, w in zip(got, want):
+                self.same(g, w)
+        elif isinstance(want, np.ndarray):
+            self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape))
+            np.testing.assert_allclose(got, want, **SAME)
+        elif isinstance(want, float):
+            np.testing.assert_allclose(got, want, **SAME)
+        else:
+            self.assertEqual(got, want)
+
+    def test_signatures(self):
+        for name in ("emd", "emd2"):
+            self.assertEqual(inspect.signature(getattr(wpm, name)), inspect.signature(getattr(self.ot, name)))
+
+    def test_answers(self):
+        """Problems with one answer: everything is the same, keys, types and warnings included."""
+        M = np.array([[1.0, 4], [2, 9]])
+        for a, b, m in (
+            ([0.25, 0.75], [0.5, 0.5], M), (np.array([0.25, 0.75]), [0.5, 0.5], M), ([], [], M), ([], [0.1, 0.9], M.tolist()),
+            (np.array([1, 3]), np.array([2, 2]), M), ([2.5, 1.5], [2, 2], M), (np.array([0.25, 0.75], np.float32), [0.5, 0.5], M),
+            ([], [], M.astype(np.float32)), ([], [], M.astype(int)),
+        ):
+            for settings in ({}, {"log": True}, {"return_matrix": True}, {"log": True, "return_matrix": True}):
+                with self.subTest(a=a, b=b, **settings):
+                    got, want = self.both("emd2", a, b, m, **settings)
+                    if settings:  # potentials have a choice, here by one degree of freedom that center_dual takes
+                        self.potentials(got[1], want[1], a, b, m)
+                    self.same(got, want)
+            got, want = self.both("emd", a, b, m, log=True)
+            self.potentials(got[1], want[1], a, b, m)
+            self.same(got, want)
+
+    def test_sums(self):
+        """Sums that differ a little: b is scaled, in emd2 too, where POT loses or makes up mass."""
+        args = [0.25, 0.75], [0.5, 0.5 + 1e-8], [[1.0, 4], [2, 9]]
+        np.testing.assert_allclose(wpm.emd(*args), self.ot.emd(*args), **SAME)
+        np.testing.assert_allclose(wpm.emd2(*args), (self.ot.emd(*args) * args[2]).sum(), **SAME)
+
+    def potentials(self, got, want, a, b, M):
+        """Check that potentials prove the cost, and take them out: there are many, also of a 2 x 2 problem."""
+        u, v = got.pop("u"), got.pop("v")
+        self.assertEqual((u.dtype, u.shape, v.shape), (want["u"].dtype, want["u"].shape, want["v"].shape))
+        if u.dtype.kind != "f":
+            want.pop("u"), want.pop("v")
+            return
+        M = np.asarray(M, float)
+        a = np.full(2, 0.5) if len(a) == 0 else np.asarray(a, float)
+        b = np.full(2, 0.5) if len(b) == 0 else np.asarray(b, float)
+        eps = 2.0**-20 if u.dtype == np.float32 else 1e-12
+        self.assertTrue((u[:, None] + v[None] <= M + eps).all())
+        theirs = want.pop("u") @ a + want.pop("v") @ b
+        np.testing.assert_allclose(u @ a + v @ b, theirs, rtol=eps, atol=eps)
+        np.testing.assert_allclose(u @ a, v @ b, rtol=0, atol=10 * eps)
+
+    def test_infeasible(self):
+        got, want = self.both("emd2", [0.5, 0.5], [0.5, 0.25], [[0, 1.0], [1, 0]], log=True, return_matrix=True)
+        self.same(got, want)
+        self.same(*self.both("emd2", [0.5, 0.5], [0.5, 0.25], [[0, 1.0], [1, 0]]))
+
+    def test_zeros(self):
+        """Potentials of points without mass are feasible, too."""
+        rng = np.random.default_rng(7)
+        M = rng.random((6, 5))
+        a, b = np.array([0, 0.5, 0, 0.25, 0.25, 0]), np.array([0.5, 0, 0, 0.5, 0])
+        G, log = wpm.emd(a, b, M, log=True)
+        H, other = self.ot.emd(a, b, M, log=True)
+        np.testing.assert_allclose(G, H, **SAME)
+        self.assertTrue((log["u"][:, None] + log["v"][None] <= M + 1e-12).all())
+        np.testing.assert_allclose(log["u"] @ a, log["v"] @ b, **SAME)
+
+    def test_refused(self):
+        M = [[0.0, 1], [1, 0]]
+        for a, b, m in (([0.5, 0.5], [0.5, 0.5, 0], M), ([0.5, 0.5], [0.5, 0.4], M)):
+            for module in (wpm, self.ot):
+                with self.assertRaises(AssertionError):
+                    module.emd(a, b, m)
+            with self.assertRaises(wpm.InputError):
+                wpm.emd(a, b, m)
+        for bad in ([np.nan, 1], [-0.5, 1.5], [np.inf, 1], [0, 0]):
+            for f in (wpm.emd, wpm.emd2):
+                with self.assertRaises(wpm.InputError):
+                    f(bad, bad, M)
+        for threads in (0, "two", 1.5):
+            with self.assertRaises(ValueError):
+                wpm.emd2([], [], M, numThreads=threads)
+        self.assertEqual(wpm.emd2([], [], M, numThreads="max"), 0)

@@ -1,0 +1,228 @@
+"""Transport and projections: proofs, laws, edges."""
+
+import fractions
+import unittest
+
+import numpy as np
+
+import wpm
+from tests.support import exact, instance, need, proved
+
+# What a certified result may leave open, of the largest cost (package mincostflow); and what the roundings of a test add:
+# masses of plans are rounded once, a hundred rows and columns together to 100 * 2^-53.
+GAP, ROUNDING = 1e-13, 100 * 2.0**-53
+
+
+class TestProject(unittest.TestCase):
+    def test_proof(self):
+        """The evidence proves the bounds, in rational arithmetic."""
+        rng = np.random.default_rng(1)
+        for n in range(60):
+            k, kv = rng.integers(1, 8, 2)
+            C, mu, lo, hi = instance(rng, k, kv)
+            r = wpm.project(C, mu, lo, hi)
+            lower, upper = proved(C, mu, lo, hi, r)
+            room = fractions.Fraction((GAP + 2 * ROUNDING) * C.max())
+            self.assertLessEqual(upper - lower, room, n)
+            self.assertTrue(r.lower - room <= lower <= r.upper and r.lower <= upper <= r.upper + room, (n, r))
+            self.assertTrue((lo <= r.q).all() and (r.q <= hi).all(), n)
+            self.assertLessEqual(abs(sum(map(fractions.Fraction, r.q.tolist())) - 1), kv * 2.0**-52)
+
+    def test_transport(self):
+        rng = np.random.default_rng(2)
+        for n in range(40):
+            C, a, _, b = instance(rng, *rng.integers(1, 8, 2))
+            r = wpm.transport(a, b, C)
+            target = exact(b)
+            lower, upper = proved(C, a, target, target, r)
+            room = fractions.Fraction((GAP + 4 * ROUNDING) * C.max())
+            self.assertTrue(upper - lower <= room and r.lower - room <= upper and lower <= r.upper + room, (n, r))
+            np.testing.assert_allclose(r.dense().sum(0), b / b.sum(), rtol=0, atol=ROUNDING)
+
+    def test_linprog(self):
+        """A second opinion, to the tolerance of HiGHS."""
+        optimize = need("scipy.optimize")
+        rng = np.random.default_rng(3)
+        for _ in range(10):
+            k, kv = rng.integers(2, 9, 2)
+            C, mu, lo, hi = instance(rng, k, kv)
+            mu /= mu.sum()
+            rows, cols = np.kron(np.eye(k), np.ones(kv)), np.kron(np.ones(k), np.eye(kv))
+            lp = optimize.linprog(C.ravel(), A_eq=rows, b_eq=mu, A_ub=np.vstack([cols, -cols]), b_ub=np.hstack([hi, -lo]))
+            r = wpm.project(C, mu, lo, hi)
+            self.assertLessEqual(abs(lp.fun - r.value), 1e-7 * k * kv * C.max())  # its feasibility is 1e-7 a constraint
+
+    def test_plan(self):
+        sparse = need("scipy.sparse")
+        r = wpm.project([[0, 1, 2], [1, 0, 1]], [3, 1], [0, 0, 0.25], [1, 1, 1])
+        self.assertIsInstance(r.plan, sparse.csr_matrix)
+        self.assertEqual(r.plan.shape, (2, 3))
+        np.testing.assert_array_equal(r.plan.toarray(), r.dense())
+        np.testing.assert_allclose(r.dense().sum(1), [0.75, 0.25], rtol=0, atol=ROUNDING)
+
+    def test_spec(self):
+        """A cost as an object is that cost."""
+        grid = {"kind": "grid", "rows": 2, "cols": 3, "p": 2}
+        at = np.array([[(c + 0.5) / 3, (r + 0.5) / 2] for r in range(2) for c in range(3)])
+        C = ((at[:, None] - at[None]) ** 2).sum(-1)
+        mu, lo, hi = [1, 0, 0, 0, 0, 2], np.full(6, 0.1), np.full(6, 0.3)
+        self.assertAlmostEqual(wpm.project(grid, mu, lo, hi).value, wpm.project(C, mu, lo, hi).value, delta=1e-14)
+        points = {"kind": "points", "x": at, "p": 2}  # arrays inside are fine
+        self.assertAlmostEqual(wpm.transport(mu, None, points).value, wpm.transport(mu, None, C).value, delta=1e-14)
+        p = wpm.Projector(grid, lo, hi)
+        self.assertEqual(p.shape, (6, 6))
+        self.assertEqual(p.project(mu).value, wpm.project(grid, mu, lo, hi).value)
+
+
+class TestProjector(unittest.TestCase):
+    def setUp(self):
+        rng = np.random.default_rng(4)
+        self.C, _, self.lo, self.hi = instance(rng, 30, 20)
+        self.users = np.where(rng.random((50, 30)) < 0.2, rng.random((50, 30)), 0)
+        self.users[:, 3] += 0.01
+        self.projector = wpm.Projector(self.C, self.lo, self.hi)
+
+    def test_many(self):
+        """A batch has the results of single calls, bit for bit, in every form of its users."""
+        sparse = need("scipy.sparse")
+        want = [wpm.project(self.C, u, self.lo, self.hi) for u in self.users]
+        csr = sparse.csr_matrix(self.users)
+        coo = sparse.coo_matrix((np.hstack([csr.tocoo().data / 2] * 2), [np.hstack([x] * 2) for x in csr.nonzero()]), csr.shape)
+        back = csr.copy()
+        back.indices, back.data = back.indices.copy(), back.data.copy()
+        for a, b in zip(back.indptr, back.indptr[1:]):  # columns of a row the other way round
+            back.indices[a:b], back.data[a:b] = back.indices[a:b][::-1].copy(), back.data[a:b][::-1].copy()
+        back.has_sorted_indices = back.has_canonical_format = False
+        before = back.indices.copy()
+        for users in (csr, csr.tocsc(), coo, back, self.users, self.users.tolist(), np.asfortranarray(self.users)):
+            r = self.projector.many(users)
+            np.testing.assert_array_equal(r.q, [w.q for w in want])
+            np.testing.assert_array_equal([r.value, r.lower, r.upper], np.transpose([[w.value, w.lower, w.upper] for w in want]))
+            self.assertFalse(r.status.any() or r.errors)
+        np.testing.assert_array_equal(back.indices, before)
+        for n in (0, 7):
+            one = self.projector.project(csr[n])
+            np.testing.assert_array_equal(one.q, want[n].q)
+            np.testing.assert_array_equal(self.projector.project(self.users[n]).q, want[n].q)
+
+    def test_status(self):
+        """A bad row is NaN with a reason, and does not touch the others."""
+        users = self.users.copy()
+        users[3], users[5, 2], users[8, 1], users[9, 0] = 0, np.nan, -1, np.inf
+        r = self.projector.many(users)
+        np.testing.assert_array_equal(np.flatnonzero(r.status), [3, 5, 8, 9])
+        np.testing.assert_array_equal(np.flatnonzero(np.isnan(r.q).all(1)), [3, 5, 8, 9])
+        self.assertEqual(sorted(r.errors), [3, 5, 8, 9])
+        self.assertIn("no mass", r.errors[3])
+        good = r.status == 0
+        np.testing.assert_array_equal(r.q[good], self.projector.many(self.users[good]).q)
+        self.assertTrue(np.isfinite(r.q[good]).all() and np.isnan(r.value[~good]).all())
+        many = self.projector.many(np.zeros((150, 30)))
+        self.assertEqual((many.status.sum(), len(many.errors)), (150, 100))
+
+    def test_edges(self):
+        r = self.projector.many(np.zeros((0, 30)))
+        self.assertEqual((r.q.shape, r.status.shape), ((0, 20), (0,)))
+        for users in (np.zeros(30), np.zeros((2, 29)), np.zeros((1, 1, 30)), np.zeros((2, 30), complex), [["a"] * 30]):
+            with self.assertRaises(wpm.InputError):
+                self.projector.many(users)
+        one = wpm.Projector([[2.5]], [0], [1])
+        self.assertEqual((one.project([7]).value, one.many([[1], [2]]).value.tolist()), (2.5, [2.5, 2.5]))
+
+    def test_copies(self):
+        """What the projector was made of may change."""
+        C, lo, hi = self.C.copy(), self.lo.copy(), self.hi.copy()
+        p = wpm.Projector(C, lo, hi)
+        want = p.project(self.users[0]).q
+        C[:], lo[:], hi[:] = 1, 0, 1
+        np.testing.assert_array_equal(p.project(self.users[0]).q, want)
+
+    def test_malformed(self):
+        """A sparse matrix whose parts do not fit, as only a mistake makes them, is an error and no crash."""
+        sparse = need("scipy.sparse")
+        m = sparse.csr_matrix(self.users)
+        m.indices = m.indices[:-1]
+        with self.assertRaises((wpm.InputError, ValueError)):
+            self.projector.many(m)
+
+
+class TestInput(unittest.TestCase):
+    def test_forms(self):
+        """Lists, tuples, other types and orders, and strided arrays give the same answer, and stay as they are."""
+        C, mu, lo, hi = instance(np.random.default_rng(5), 6, 4)
+        C, mu = np.rint(C), np.rint(mu * 9)
+        want = wpm.project(C, mu, lo, hi)
+        wide = np.zeros((6, 8))
+        wide[:, ::2] = C
+        wide.flags.writeable = False
+        for c in (C.tolist(), tuple(map(tuple, C)), C.astype(np.float32), C.astype(np.int8), np.asfortranarray(C), wide[:, ::2],
+                  C.astype(">f8"), C.astype(object), np.matrix(C), C.astype(np.longdouble)):
+            for m in (mu.tolist(), mu.astype(np.uint16), mu[::-1][::-1], [int(x) for x in mu]):
+                np.testing.assert_array_equal(wpm.project(c, m, lo, hi).q, want.q)
+
+    def test_refused(self):
+        ok = dict(C=[[0, 1], [1, 0]], mu=[1, 1], lo=[0, 0], hi=[1, 1])
+        wpm.project(**ok)
+        for name, bad, text in (
+            ("C", [[0, 1]], "mu has shape"), ("C", [0, 1], "1 dimensions"), ("C", [[0, np.nan], [1, 0]], "C[0, 1] is nan"),
+            ("C", [[0, -1], [1, 0]], "C[0, 1] is -1"), ("C", [], "dimensions"), ("C", [[], []], "empty"),
+            ("C", [[0, 1], [1]], "array of numbers"), ("C", np.zeros((2, 2), complex), "complex"), ("C", "x", "dtype|array|dimension"),
+            ("C", {"kind": "grid", "rows": 0, "cols": 2}, "rows"), ("C", {"kind": "none"}, "none"), ("C", {"kind": {1}}, "set"),
+            ("C", np.array([["1", "2"], ["3", "4"]]), "real numbers"), ("C", np.zeros((2, 2), "M8[s]"), "real numbers"),
+            ("mu", [1, np.inf], "mu[1] is inf"), ("mu", [1, -1], "-1"), ("mu", [0, 0], "no mass"), ("mu", [1], "shape"),
+            ("mu", [[1, 1]], "2 dimensions"), ("mu", None, ""), ("mu", np.ma.array([1, 1], mask=[0, 1]), "masked"),
+            ("mu", ["a", "b"], "real numbers"), ("mu", [None, 1], ""), ("mu", [1, [1]], "array of numbers"), ("mu", 1, "0 dim"),
+            ("lo", [0.6, 0.6], "0.6"), ("lo", [1.5, 0], "lower bound above"), ("lo", [0], "shape"), ("hi", [0.1, 0.1], ""),
+            ("hi", [1, np.nan], "hi[1]"), ("lo", [-1, 0], "-1"),
+        ):
+            with self.subTest(name=name, bad=bad), self.assertRaises(wpm.InputError) as e:
+                wpm.project(**{**ok, name: bad})
+            self.assertIsInstance(e.exception, (wpm.Error, ValueError))
+            if "|" not in text:
+                self.assertIn(text, str(e.exception))
+        with self.assertRaises(wpm.InfeasibleError) as e:
+            wpm.project(**{**ok, "lo": [0.6, 0.6]})
+        self.assertIn("projection: infeasible", str(e.exception))
+
+    def test_pandas(self):
+        """An index gives labels to what comes out, and puts what goes in into order; labels that do not fit are refused."""
+        pandas = need("pandas")
+        C = pandas.DataFrame([[0, 1, 2], [3, 0, 1]], index=["x", "y"], columns=["a", "b", "c"])
+        mu, lo = pandas.Series([1, 3], index=["y", "x"]), pandas.Series([0.1, 0.2, 0.3], index=["c", "b", "a"])
+        hi = [0.6, 0.5, 0.4]
+        want = wpm.project(C.to_numpy(), [3, 1], [0.3, 0.2, 0.1], hi)
+        got = wpm.project(C, mu, lo, hi)
+        np.testing.assert_array_equal(got.q.to_numpy(), want.q)
+        self.assertEqual((list(got.q.index), list(got.potentials[0].index)), (["a", "b", "c"], ["x", "y"]))
+        p = wpm.Projector(C, lo, hi)
+        users = pandas.DataFrame([[1, 3], [1, 0]], index=["ann", "bob"], columns=["y", "x"])
+        q = p.many(users).q
+        np.testing.assert_array_equal(q.loc["ann"].to_numpy(), want.q)
+        self.assertEqual(list(q.columns), ["a", "b", "c"])
+        self.assertEqual(wpm.emd2(mu / 4, [0.5, 0.5, 0], C), wpm.emd2([0.75, 0.25], [0.5, 0.5, 0], C.to_numpy()))
+        for bad in (pandas.Series([1, 3], index=["x", "z"]), pandas.Series([1, 3], index=["x", "x"]),
+                    pandas.Series([1, 3, 1], index=["x", "y", "z"])):
+            with self.assertRaises(wpm.InputError):
+                wpm.project(C, bad, lo, hi)
+        plain = wpm.project(C.to_numpy(), [3, 1], lo, hi)  # the labels of the box alone
+        self.assertEqual(list(plain.q.index), ["c", "b", "a"])
+
+    def test_unchanged(self):
+        C, mu, lo, hi = given = instance(np.random.default_rng(6), 9, 9)
+        copies = [x.copy() for x in given]
+        wpm.project(*given)
+        wpm.emd(mu / mu.sum(), lo / lo.sum(), C)
+        wpm.entropic(*given, reg=0.1)
+        for x, y in zip(given, copies):
+            np.testing.assert_array_equal(x, y)
+
+
+class TestResult(unittest.TestCase):
+    def test_result(self):
+        r = wpm.Result(a=1, b=np.zeros(99))
+        self.assertEqual((r.a, r["a"], repr(r)), (1, 1, "Result(a=1, b=<ndarray of shape (99,)>)"))
+        r.c = 2
+        self.assertEqual(sorted(r), ["a", "b", "c"])
+        self.assertIn("c", dir(r))
+        with self.assertRaises(AttributeError):
+            r.none

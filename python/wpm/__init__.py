@@ -1,0 +1,20 @@
+"""wpm: optimal transport, and differentially private sampling by Wasserstein projection.
+
+Transport and projections, exact and with proofs: emd and emd2 (as POT's), transport, project, Projector; entropic.
+Mechanisms: phi, base_measure, design, Policy. Maps of a population: plan, estimate. Pictures: plot_map, plot_channel.
+
+Nothing here releases private data. That takes a ledger, which the program wpm-device keeps.
+"""
+
+from ._errors import Error, ForkError, InfeasibleError, InputError, InternalError, MassError, NotConvergedError, RefusedError
+from ._mechanism import Design, Policy, base_measure, design, entropic, estimate, phi, plan
+from ._plot import plot_channel, plot_map
+from ._result import Plan, Result
+from ._transport import Projector, emd, emd2, project, transport
+
+__version__ = "0.1.0"
+__all__ = [
+    "Design", "Error", "ForkError", "InfeasibleError", "InputError", "InternalError", "MassError", "NotConvergedError", "Plan",
+    "Policy", "Projector", "RefusedError", "Result", "base_measure", "design", "emd", "emd2", "entropic", "estimate", "phi",
+    "plan", "plot_channel", "plot_map", "project", "transport",
+]

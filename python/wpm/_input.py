@@ -1,0 +1,141 @@
+"""What arguments may be, and the checks of them before a call."""
+
+import decimal
+import fractions
+import json
+import numbers
+import unicodedata
+
+import numpy as np
+
+from ._errors import InputError
+
+
+def index_of(x):
+    """Return the labels of a pandas object, one index an axis; else None."""
+    if hasattr(x, "iloc") and hasattr(x, "index"):
+        return (x.index, x.columns) if hasattr(x, "columns") else (x.index,)
+    return None
+
+
+def _numbers(x, name):
+    try:
+        a = np.asarray(x)
+    except (TypeError, ValueError) as e:
+        raise InputError(f"{name} is not an array of numbers: {e}") from None
+    if a.dtype == object:  # a mix of types, as of a table: let numpy decide
+        try:
+            a = a.astype(np.float64)
+        except (TypeError, ValueError) as e:
+            raise InputError(f"{name} is not an array of numbers: {e}") from None
+    if a.dtype.kind not in "biuf":
+        raise InputError(f"{name} is an array of {a.dtype}, not of real numbers")
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise InputError(f"{name} has masked entries")
+    return a
+
+
+def array(x, name, ndim=1, size=None):
+    """Return x as a float64 array in C order: itself if it is one.
+
+    Infinite and NaN entries, another number of dimensions or of entries, and complex numbers raise InputError.
+    """
+    a = _numbers(x, name)
+    if a.ndim != ndim:
+        raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
+    if size is not None and a.shape != (size if ndim == 2 else (size,)):
+        raise InputError(f"{name} has shape {a.shape}, want {size if ndim == 2 else (size,)}")
+    a = np.ascontiguousarray(a, np.float64)
+    bad = ~np.isfinite(a)
+    if bad.any():
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(f"{name}[{', '.join(map(str, at))}] is {a[at]}")
+    return a
+
+
+def whole(x, name, ndim=1):
+    """Return x as a C-contiguous int64 array; entries that are no whole numbers raise InputError."""
+    a = _numbers(x, name)
+    if a.ndim != ndim:
+        raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
+    with np.errstate(invalid="ignore"):
+        n = np.ascontiguousarray(a, np.int64)
+    if a.dtype.kind != "i" and not (n == a).all():
+        raise InputError(f"{name} has entries that are no whole numbers of 64 bits")
+    return n
+
+
+def label(x):
+    """Return a label as policies have them: text in the composed form of Unicode."""
+    return unicodedata.normalize("NFC", str(x))
+
+
+def aligned(x, labels, name, axis=0):
+    """Return x in the order of labels, if both have labels on this axis."""
+    own = index_of(x)
+    if own is None or labels is None or len(own) <= axis or own[axis].equals(labels):
+        return x
+    for index, what in ((own[axis], name), (labels, "the cost")):
+        if not index.is_unique:
+            raise InputError(f"{what} has the label {index[index.duplicated()][0]!r} twice")
+    missing, extra = labels.difference(own[axis]), own[axis].difference(labels)
+    if len(missing) or len(extra):
+        what = f"lacks {missing[0]!r}" if len(missing) else f"has {extra[0]!r}"
+        raise InputError(f"the labels of {name} are not those of the cost: it {what}")
+    return x.reindex(labels, axis=axis)
+
+
+class Cost:
+    """A cost as a call takes it: an array, or an object as ``wpm solve`` states it."""
+
+    def __init__(self, C, name="C"):
+        self.array = self.spec = self.rows = self.cols = None
+        if isinstance(C, dict):
+            self.spec = json.loads(json.dumps(C, default=_plain, allow_nan=False))
+            return
+        labels = index_of(C)
+        if labels is not None and len(labels) == 2:
+            self.rows, self.cols = labels
+        self.array = array(C, name, ndim=2)
+        if self.array.size == 0:
+            raise InputError(f"{name} has shape {self.array.shape}: it is empty")
+        if (self.array < 0).any():
+            at = tuple(int(i) for i in np.argwhere(self.array < 0)[0])
+            raise InputError(f"{name}[{at[0]}, {at[1]}] is {self.array[at]}, negative")
+
+    @property
+    def args(self):
+        return {} if self.spec is None else {"cost": self.spec}
+
+
+def _plain(x):
+    if isinstance(x, np.ndarray) or isinstance(x, np.generic):
+        return x.tolist()
+    labels = index_of(x)
+    if labels is not None:
+        return np.asarray(x).tolist()
+    raise InputError(f"a cost cannot hold {type(x).__name__}")
+
+
+def epsilon(eps):
+    """Return eps as exact text: a decimal or a fraction."""
+    if isinstance(eps, str):
+        return eps
+    if isinstance(eps, fractions.Fraction):
+        return f"{eps.numerator}/{eps.denominator}"
+    if isinstance(eps, numbers.Integral) and not isinstance(eps, bool):
+        return str(int(eps))
+    if isinstance(eps, (numbers.Real, decimal.Decimal)) and not isinstance(eps, bool):
+        d = eps if isinstance(eps, decimal.Decimal) else decimal.Decimal(repr(float(eps)))
+        if d.is_finite():
+            return f"{d:f}"
+    raise InputError(f"eps is {eps!r}, not a number")
+
+
+def series(values, labels):
+    """Return the values with labels, if there are any."""
+    if labels is None:
+        return values
+    import pandas
+
+    return pandas.Series(values, index=labels)

@@ -1,0 +1,133 @@
+"""The calls of the C library: see lib/wpm.h."""
+
+import ctypes
+import itertools
+import json
+import os
+import threading
+
+import numpy as np
+
+from . import _errors
+
+_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_libwpm.so")
+_SLICE = 50  # milliseconds: how long a call keeps Python from seeing Ctrl-C
+_RUNNING, _FAILED = 1, 2
+_FLOAT64, _INT64 = 0, 1
+
+_CLASSES = {
+    "input": _errors.InputError,
+    "infeasible": _errors.InfeasibleError,
+    "not-converged": _errors.NotConvergedError,
+    "refused": _errors.RefusedError,
+    "panic": _errors.InternalError,
+}
+
+if not os.path.exists(_PATH):
+    raise ImportError(_PATH + " is missing: python/build makes it")
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("rows", ctypes.c_int64), ("cols", ctypes.c_int64), ("type", ctypes.c_int32)]
+
+
+_lock = threading.Lock()
+_loaded = None  # the library and the process that has loaded it
+_tokens = itertools.count()
+_borrowed = {}  # the arrays of calls that run, whatever exceptions come
+
+
+def _library():
+    """Load the library at the first call, so that a fork before it does no harm."""
+    global _loaded
+    if _loaded is None:
+        with _lock:
+            if _loaded is None:
+                lib = ctypes.CDLL(_PATH)
+                call, ms = ctypes.c_uint64, ctypes.c_int32
+                lib.wpm_start.argtypes = [
+                    ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(_Array), ctypes.c_int32, ms, ctypes.POINTER(call)]
+                lib.wpm_wait.argtypes = [call, ms]
+                lib.wpm_text.argtypes = [call, ctypes.c_char_p, ctypes.c_int64]
+                lib.wpm_text.restype = ctypes.c_int64
+                lib.wpm_read.argtypes = [call, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64]
+                lib.wpm_read.restype = ctypes.c_int64
+                lib.wpm_free.argtypes = [call]
+                lib.wpm_free.restype = None
+                _loaded = lib, os.getpid()
+    lib, pid = _loaded
+    if pid != os.getpid():
+        raise _errors.ForkError(
+            "wpm was used before this process was forked, and its threads are not here: use multiprocessing's start method spawn")
+    return lib
+
+
+def call(op, args, **arrays):
+    """Perform an operation.
+
+    Parameters
+    ----------
+    op : str
+    args : dict
+        What becomes its JSON object.
+    **arrays : ndarray
+        C-contiguous arrays of float64 or int64, of one or two dimensions. They are not copied. None is left out.
+
+    Returns
+    -------
+    value : object
+        The answer.
+    out : dict of ndarray
+        Its arrays.
+    """
+    lib = _library()
+    arrays = {name: a for name, a in arrays.items() if a is not None}
+    given = (_Array * max(len(arrays), 1))()
+    for at, a in zip(given, arrays.values()):
+        if not (a.flags.c_contiguous and a.dtype in (np.float64, np.int64)):
+            raise TypeError("an array of another layout or type")
+        at.data = a.ctypes.data if a.size else None
+        at.rows, at.cols = a.shape if a.ndim == 2 else (1, a.size)
+        at.type = _INT64 if a.dtype == np.int64 else _FLOAT64
+    text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False).encode()
+    handle = ctypes.c_uint64(0)
+    token = next(_tokens)
+    _borrowed[token] = arrays, given
+    try:
+        state = lib.wpm_start(op.encode(), text, given, len(arrays), _SLICE, ctypes.byref(handle))
+        while state == _RUNNING:  # between slices, Python sees Ctrl-C
+            state = lib.wpm_wait(handle, _SLICE)
+        return _answer(lib, handle, state)
+    finally:
+        if handle.value:
+            lib.wpm_free(handle)  # ends the call and waits for its end
+        del _borrowed[token]
+
+
+def _answer(lib, handle, state):
+    size = lib.wpm_text(handle, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    lib.wpm_text(handle, buffer, size)
+    answer = json.loads(buffer.raw)
+    if state == _FAILED:
+        raise _CLASSES[answer["kind"]](answer["error"])
+    out = {}
+    for n, a in enumerate(answer["arrays"]):
+        out[a["name"]] = x = np.empty(a["size"], np.int64 if a["ints"] else np.float64)
+        lib.wpm_read(handle, n, x.ctypes.data, x.nbytes)
+    return answer["value"], out
+
+
+class Handle:
+    """An object of the library, which is freed with this one."""
+
+    def __init__(self, number):
+        self.number = number
+        self._pid = os.getpid()
+
+    def __del__(self):
+        if _loaded and self._pid == os.getpid():
+            _loaded[0].wpm_free(self.number)
+
+    def __reduce__(self):
+        raise TypeError("an object of wpm's library cannot be copied or sent to another process")

@@ -1,0 +1,538 @@
+"""Mechanisms: what they cost, how they are designed and published, and what their releases say."""
+
+import numpy as np
+
+from . import _lib
+from ._errors import InputError
+from ._input import Cost, aligned, array, epsilon, index_of, label, series, whole
+from ._result import Result
+from ._transport import _box, _columns, _source
+
+
+def _floats(x):
+    """Return numbers of an answer, whose infinities are strings."""
+    if isinstance(x, list):
+        return np.array([float(v) for v in x])
+    return float(x)
+
+
+def _solve(kind, c, line):
+    """Answer a line of wpm solve."""
+    line = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in line.items() if v is not None}
+    line["cost"] = "C" if c.spec is None else c.spec
+    value, _ = _lib.call("solve", {"kind": kind, "line": line}, C=c.array)
+    return value
+
+
+def _level(eps):
+    """Return eps as a number, for what is not about a published mechanism."""
+    if isinstance(eps, str):
+        try:
+            return float(eps)
+        except ValueError:
+            raise InputError(f"eps is {eps!r}, not a number") from None
+    return float(array(eps, "eps", ndim=0))
+
+
+def _bounds(c, lo, hi, m, eps):
+    """Return the box of a line, by lo and hi or by m and eps, and the labels of the outputs."""
+    kv = None if c.array is None else c.array.shape[1]
+    if (lo is None) != (hi is None) or (m is None) != (eps is None) or (lo is None) == (m is None):
+        raise InputError("give either lo and hi, or m and eps")
+    if lo is not None:
+        columns = _columns(c, lo)
+        lo, hi = _box(lo, hi, kv, columns)
+        return {"lo": lo, "hi": hi}, columns
+    columns = _columns(c, m)
+    return {"m": array(aligned(m, columns, "m"), "m", size=kv), "eps": _level(eps)}, columns
+
+
+def entropic(C, mu, lo=None, hi=None, reg=None, *, m=None, eps=None, method="fast", tol=1e-12, iterations=None):
+    """Move a distribution into a box at least cost with an entropic term, with bounds on the problem without it.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, or dict
+        The cost, as in project.
+    mu : (k,) array_like, or sparse matrix of shape (1, k)
+        Masses in any unit.
+    lo, hi : (kv,) array_like
+        The box; or m and eps for the box from exp(-eps/2) m to exp(eps/2) m.
+    reg : float
+        The weight of the entropy, in units of C, at least 1e-9 of its range.
+    m : (kv,) array_like, optional
+    eps : float, optional
+    method : {"fast", "paper"}, optional
+        "paper" is Algorithm 1 of the paper, step for step.
+    tol : float, optional
+        Where to stop: the L1 distance of q to the column sums of the plan.
+    iterations : int, optional
+        The most there may be.
+
+    Returns
+    -------
+    Result
+        q, transport (<C, P>), objective (with the entropy), lower and upper (on the problem without entropy), iterations,
+        status ("converged", or "iterations": q and the bounds hold all the same), residual, bound, potentials, log_v.
+
+    Raises
+    ------
+    InfeasibleError, InputError
+
+    Examples
+    --------
+    >>> import wpm
+    >>> r = wpm.entropic([[0, 1], [1, 0]], [1, 0], [0.2, 0.2], [0.7, 0.7], reg=0.1)
+    >>> r.status, r.q.round(9).tolist()
+    ('converged', [0.7, 0.3])
+    """
+    if reg is None:
+        raise InputError("reg is missing")
+    c = Cost(C)
+    k = None if c.array is None else c.array.shape[0]
+    mass, support = _source(mu, k, c.rows)
+    box, columns = _bounds(c, lo, hi, m, eps)
+    mass = mass if support is None else {"index": support.tolist(), "weight": mass.tolist()}
+    steps = None if iterations is None else int(whole(iterations, "iterations", ndim=0))
+    r = _solve("entropic", c, {"mu": mass, **box, "reg": _level(reg), "method": method, "tol": _level(tol), "iterations": steps})
+    f, g = (_floats(r["potentials"][name]) for name in "fg")
+    out = Result({name: _floats(r[name]) for name in ("transport", "objective", "lower", "upper", "residual", "bound")})
+    out.update(q=series(_floats(r["q"]), columns), iterations=r["iterations"], status=r["status"],
+               potentials=(series(f, c.rows), series(g, columns)), log_v=series(_floats(r["log_v"]), columns))
+    return out
+
+
+def phi(C, lo=None, hi=None, *, m=None, eps=None):
+    """Return what every point mass costs, and the worst.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, or dict
+        The cost, as in project.
+    lo, hi : (kv,) array_like
+        The box; or m and eps, as in entropic.
+    m : (kv,) array_like, optional
+    eps : float, optional
+
+    Returns
+    -------
+    Result
+        phi : (k,) ndarray
+            The least cost of moving a unit of mass from each input into the box.
+        tau : (k,) ndarray
+            The thresholds: cheaper outputs are full.
+        f : float
+            The largest phi, and argmax, the first input that has it.
+        subgradient : (kv,) ndarray
+            Of f with respect to m, if m and eps are given.
+
+    Raises
+    ------
+    InfeasibleError, InputError
+
+    Examples
+    --------
+    >>> import wpm
+    >>> wpm.phi([[0, 1], [3, 0]], [0.25, 0.25], [1, 1]).phi.tolist()
+    [0.25, 0.75]
+    """
+    c = Cost(C)
+    box, columns = _bounds(c, lo, hi, m, eps)
+    r = _solve("phi", c, box)
+    out = Result(phi=series(_floats(r["phi"]), c.rows), tau=series(_floats(r["tau"]), c.rows), f=float(r["f"]), argmax=r["argmax"])
+    if "subgradient" in r:
+        out.subgradient = series(_floats(r["subgradient"]), columns)
+    return out
+
+
+def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_weights=None, exclude=None, gap=None, steps=None,
+                 rule=None):
+    """Find a base measure, with proved bounds on its worst case.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, or dict
+        The cost, as in project.
+    eps : float
+        From 0 to 700.
+    method : {"solve", "uniform", "mirror"}, optional
+        The best of all measures, the best scale of the uniform one, or the paper's descent.
+    objective : {"worst", "average", "mixed"}, optional
+        What is made small: the largest cost of a point mass, the mean, or t of the one and 1 - t of the other.
+    t : float, optional
+    input_weights : (k,) array_like, optional
+        The weights of the mean, public.
+    exclude : sequence of int, optional
+        Inputs that do not count for the worst case.
+    gap : float, optional
+        The relative gap that "solve" goes to; 1e-9 if it is not given.
+    steps : int, optional
+        Of "mirror".
+    rule : {"paper", "repaired", "sharp", "adaptive"}, optional
+        The steps of "mirror".
+
+    Returns
+    -------
+    Result
+        m, f (the objective), lower (of every eps-LDP mechanism), upper (at m), weights and thresholds (which prove lower),
+        status; worst_case, mean, mass, nonzeros, pivots, or of "mirror" steps, f_average, f_best, average, bound and
+        paper_bound.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import wpm
+    >>> r = wpm.base_measure({"kind": "ring", "n": 5, "p": 1}, 1.0)
+    >>> r.lower <= r.f <= r.upper and r.upper - r.lower <= 1e-9 * r.upper
+    True
+    """
+    c = Cost(C)
+    line = {"eps": _level(eps), "method": method, "gap": gap if gap is None else _level(gap)}
+    if method == "mirror":
+        line.update(T=None if steps is None else int(whole(steps, "steps", ndim=0)), rule=rule)
+        if objective != "worst" or t is not None or input_weights is not None or exclude is not None:
+            raise InputError("mirror knows the objective worst alone")
+    else:
+        if steps is not None or rule is not None:
+            raise InputError("steps and rule go with the method mirror")
+        line.update(objective=objective, t=t if t is None else _level(t),
+                    exclude=None if exclude is None else whole(exclude, "exclude"))
+        if input_weights is not None:
+            line["input_weights"] = array(aligned(input_weights, c.rows, "input_weights"), "input_weights")
+    r = _solve("basemeasure", c, line)
+    whole_numbers = ("nonzeros", "pivots", "steps")
+    out = Result({name: v if name in whole_numbers or name == "status" else _floats(v) for name, v in r.items() if name != "seconds"})
+    out.m = series(out.m, c.cols)
+    return out
+
+
+class Design:
+    """A mechanism with all that its publisher states of it. Made by design.
+
+    Attributes
+    ----------
+    m : (kv,) ndarray
+        The base measure.
+    lo, hi : (kv,) ndarray
+        The box, to the nearest float64: every row, and every projection, is in it.
+    worst_case, worst_input : float, int
+        A proved upper bound on the cost of the worst private distribution, and the point mass that attains it.
+    lower : float
+        A proved lower bound on the worst case of every eps-LDP mechanism.
+    gap : float
+        How far the objective may be from the best of all measures, relative; 0 for uniform and map.
+    epsilon, bits, shape, disc, displacement, certificate
+        As of the Go package.
+    """
+
+    def __init__(self, value, out, c):
+        self._handle = _lib.Handle(value.pop("handle"))
+        self.shape = value.pop("k"), value.pop("kv")
+        self.__dict__.update(value)
+        self._rows, self._columns = c.rows, c.cols
+        self.m, self.lo, self.hi = (series(out[name], c.cols) for name in ("m", "lo", "hi"))
+
+    def __repr__(self):
+        return (f"Design(eps={self.epsilon}, shape={self.shape}, worst_case={self.worst_case:.6g}, "
+                f"lower={self.lower:.6g})")
+
+    @property
+    def rows(self):
+        """The rows of the mixture mode: row i is the law of a release of a client at input i. (k, kv) ndarray or DataFrame."""
+        rows = np.empty(self.shape)
+        _lib.call("rows", {"handle": self._handle.number}, rows=rows)
+        if self._rows is None and self._columns is None:
+            return rows
+        import pandas
+
+        return pandas.DataFrame(rows, index=self._rows, columns=self._columns)
+
+    def publish(self, mode="mixture", *, labels=None, output_labels=None, geometry="", base="", note="", metadata=None):
+        """Make the policy, the file that every client gets.
+
+        Parameters
+        ----------
+        mode : {"mixture", "projection"}, optional
+            What clients do.
+        labels, output_labels : sequence of str, optional
+            Names of the inputs and outputs; by default those of the cost, if it was a DataFrame.
+        geometry : str, optional
+            Where the places come from: "public", or "derived-dp:EPS" if private data gave them under differential
+            privacy. No program can check it. Empty says that nothing is stated, of which clients are warned.
+        base : str, optional
+            Where the base measure comes from: "data-independent", or "derived-dp:EPS".
+        note : str, optional
+        metadata : dict of str, optional
+
+        Returns
+        -------
+        Policy
+
+        Raises
+        ------
+        InputError
+        """
+        labels = self._rows if labels is None else labels
+        output_labels = self._columns if output_labels is None else output_labels
+        args = {"handle": self._handle.number, "mode": mode, "geometry": geometry, "base": base, "note": note,
+                "metadata": metadata or {}}
+        for name, given in (("inputs", labels), ("outputs", output_labels)):
+            if given is not None:
+                args[name] = [label(x) for x in given]
+        value, _ = _lib.call("publish", args)
+        return Policy(value["policy"])
+
+
+def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, devices=None, bits=None):
+    """Design a mechanism, from public data alone.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, DataFrame, or dict
+        The cost. Labels of a DataFrame become those of the policy.
+    eps : str, int, float or Fraction
+        The privacy level. Text such as "0.1" or "1/3" is exact, and a float stands for its shortest decimal.
+    objective : {"uniform", "minimax", "average", "mixed", "map"}, optional
+        What is made small: the worst case among uniform base measures or among all, the mean, a mix of both, or the error
+        of a map from many devices.
+    weights : (k,) array_like, optional
+        Of the mean; public.
+    mix : float, optional
+        The share of the worst case with mixed.
+    gap : float, optional
+        The relative gap that minimax, average and mixed go to; 1e-3 if it is not given.
+    devices : int, optional
+        How many releases the map is made of, with map.
+    bits : int, optional
+        Weights are integers that sum to 2**bits; 62 if it is not given.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    InputError, NotConvergedError
+
+    Examples
+    --------
+    >>> import wpm
+    >>> d = wpm.design({"kind": "ring", "n": 8, "p": 1}, "1.5")
+    >>> bool(d.lower <= d.worst_case), wpm.Policy(d.publish().text).verify().verified
+    (True, True)
+    """
+    c = Cost(C)
+    args = {**c.args, "eps": epsilon(eps), "objective": objective, "mix": 0 if mix is None else _level(mix),
+            "gap": 0 if gap is None else _level(gap)}
+    for name, n in (("devices", devices), ("bits", bits)):
+        args[name] = 0 if n is None else int(whole(n, name, ndim=0))
+    if weights is not None:
+        weights = array(aligned(weights, c.rows, "weights"), "weights", size=None if c.array is None else len(c.array))
+    value, out = _lib.call("design", args, C=c.array, weights=weights)
+    return Design(value, out, c)
+
+
+class Policy:
+    """A published mechanism.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The policy file.
+
+    Attributes
+    ----------
+    text : str
+        The file.
+    id : str
+        Its SHA-256, by which clients and reports name it.
+    epsilon, bits, mode, version, shape, labels, output_labels, geometry, base, note, metadata, cost
+        What it states. labels and output_labels are None where it has none.
+    lo, hi : (kv,) ndarray
+        Its box, to the nearest float64.
+
+    Raises
+    ------
+    RefusedError
+        The text is no policy, or its box or a row does not hold.
+    """
+
+    def __init__(self, text):
+        if isinstance(text, (bytes, bytearray)):
+            try:
+                text = bytes(text).decode()
+            except UnicodeDecodeError as e:
+                raise InputError(f"a policy is UTF-8: {e}") from None
+        if not isinstance(text, str):
+            raise InputError(f"a policy is text, not {type(text).__name__}")
+        self.text = text
+        value, out = _lib.call("policy", {"policy": text, "verify": False})
+        for name in ("id", "epsilon", "bits", "mode", "version", "geometry", "base", "note", "metadata", "cost"):
+            setattr(self, name, value[name])
+        self.shape = value["k"], value["kv"]
+        self.labels, self.output_labels = value["inputs"], value["outputs"]
+        self.lo, self.hi = out["lo"], out["hi"]
+
+    @classmethod
+    def read(cls, path):
+        """Read a policy file."""
+        with open(path, "rb") as f:
+            return cls(f.read())
+
+    def write(self, path):
+        """Write the policy file. An existing file is an error."""
+        with open(path, "xb") as f:
+            f.write(self.text.encode())
+
+    def __repr__(self):
+        return f"Policy(id={self.id[:12]}..., eps={self.epsilon}, mode={self.mode}, shape={self.shape})"
+
+    def verify(self):
+        """Check the policy again from the beginning: box, rows, thresholds, and its certificate.
+
+        Returns
+        -------
+        Result
+            verified (True); and what its certificate proves, else None: lower, a bound on the worst case of every eps-LDP
+            mechanism, worst_case, that of this policy in mixture mode, and worst_input.
+
+        Raises
+        ------
+        RefusedError
+            The text says which claim does not hold. Privacy rests on the box and the rows alone.
+        """
+        value, _ = _lib.call("policy", {"policy": self.text, "verify": True})
+        return Result({name: value[name] for name in ("verified", "lower", "worst_case", "worst_input")})
+
+
+def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=None, estimator=None):
+    """Make a map of a population from counts of releases.
+
+    Parameters
+    ----------
+    counts : (kv,) array_like of int, or Series
+        How many releases there are of each output. A Series with the policy's output labels is put in their order.
+    policy : Policy, optional
+        The mechanism, of mixture mode; or C, m and eps (and bits) in its place.
+    C : (k, kv) array_like, or dict, optional
+    m : (kv,) array_like, optional
+    eps : str, int, float or Fraction, optional
+    bits : int, optional
+    prior : (k,) array_like, optional
+        A public guess at the map, in any unit; all the same if it is not given.
+    estimator : {"map", "em", "mle", "raw"}, optional
+        "map" is the default, or "em" where inputs have no distances.
+
+    Returns
+    -------
+    Result
+        map : (k,) ndarray or None
+            The shares of the population; None with a reason where releases do not identify it.
+        raw : (kv,) ndarray
+            The counts as shares.
+        estimator, reason, models, signal, gap
+            Where there is one. signal says whether the map is better than the guess: "none", "weak" or "ok".
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    It sees releases and public data alone, and costs no privacy.
+
+    Examples
+    --------
+    >>> import wpm
+    >>> r = wpm.estimate([60, 30, 10], C={"kind": "grid", "rows": 1, "cols": 3, "p": 1}, m=[0.4, 0.4, 0.4], eps="2")
+    >>> bool(r.map.argmax() == 0), r.signal
+    (True, 'ok')
+    """
+    line = {"estimator": estimator}
+    if policy is not None:
+        if any(x is not None for x in (C, m, eps, bits)):
+            raise InputError("give either a policy, or C, m and eps")
+        if not isinstance(policy, Policy):
+            policy = Policy(policy)
+        c = None
+        line["policy"] = policy.text
+        inputs, outputs, (k, kv) = policy.labels, policy.output_labels or policy.labels, policy.shape
+    else:
+        if C is None or m is None or eps is None:
+            raise InputError("give a policy, or C, m and eps")
+        c = Cost(C)
+        k, kv = c.array.shape if c.array is not None else (None, None)
+        inputs, outputs = c.rows, c.cols
+        line.update(m=array(aligned(m, outputs, "m"), "m", size=kv), eps=epsilon(eps),
+                    bits=None if bits is None else int(whole(bits, "bits", ndim=0)))
+    counts_index, prior_index = index_of(counts), index_of(prior)
+    if counts_index is not None or prior_index is not None:
+        import pandas
+
+        inputs, outputs = (None if x is None else pandas.Index(x) for x in (inputs, outputs))
+        counts, prior = aligned(counts, outputs, "counts"), aligned(prior, inputs, "prior")
+    else:
+        inputs = outputs = None
+    n = whole(counts, "counts")
+    if kv is not None and len(n) != kv:
+        raise InputError(f"counts has {len(n)} entries, want {kv}")
+    line["counts"] = n
+    if prior is not None:
+        line["prior"] = array(prior, "prior", size=k)
+    if c is None:
+        line = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in line.items() if v is not None}
+        r, _ = _lib.call("solve", {"kind": "estimate", "line": line})
+    else:
+        r = _solve("estimate", c, line)
+    out = Result({name: v for name, v in r.items() if name != "seconds"})
+    out.raw = series(_floats(r["raw"]), outputs)
+    out.map = r["map"] and series(_floats(r["map"]), inputs)
+    if "models" in out:
+        out.models = [Result(model) for model in out.models]
+    return out
+
+
+def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
+    """Say before any release how good the map of a population will be.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, or dict
+        The cost, with distances between inputs: points, a grid, a ring, or a symmetric matrix.
+    eps : str or number, or a sequence of them
+        Privacy levels.
+    devices : int, or a sequence of them
+        Numbers of devices, one release each.
+    p : float, optional
+        The power of the distance that the entries of an array are. A dict knows its own.
+    prior : (k,) array_like, optional
+        A public guess at the map. Without it the worlds are maps of all kinds.
+    objective : {"uniform", "map"}, optional
+        What each mechanism is designed for.
+
+    Returns
+    -------
+    list of Result
+        For every eps and number of devices: epsilon, devices, guess, raw, map, map_to_guess (each with mean, low and high,
+        over ten simulated worlds: W_p to the truth, in the unit of the places), disc, half_width, signal.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    Seconds for each pair. The simulation has a fixed seed: the same arguments give the same answer.
+    """
+    c = Cost(C)
+    levels = list(eps) if isinstance(eps, (list, tuple, np.ndarray)) else [eps]
+    numbers = np.atleast_1d(np.asarray(devices))
+    args = {**c.args, "eps": [epsilon(e) for e in levels], "devices": whole(numbers, "devices").tolist(),
+            "p": float(c.spec.get("p", 1)) if c.spec is not None else _level(p), "objective": objective}
+    if prior is not None:
+        prior = array(aligned(prior, c.rows, "prior"), "prior")
+    value, _ = _lib.call("plan", args, C=c.array, prior=prior)
+    return [Result({name: Result(x) if isinstance(x, dict) else x for name, x in row.items()}) for row in value]

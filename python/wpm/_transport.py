@@ -1,0 +1,437 @@
+"""Transport and projections."""
+
+import numbers
+import warnings
+
+import numpy as np
+
+from . import _lib
+from ._errors import InputError, MassError
+from ._input import Cost, aligned, array, index_of, series, whole
+from ._result import Plan, Result
+
+_INTEGERS = (
+    "Input histogram consists of integer. The transport plan will be casted accordingly, possibly resulting in a loss of "
+    "precision. If this behaviour is unwanted, please make sure your input histogram consists of floating point elements.")
+_INFEASIBLE = "Problem infeasible. Check that a and b are in the simplex"
+_SUM = 1.5e-7  # by how much POT lets the masses differ: 7 decimals, as numpy.testing counts them
+
+
+def _plan(value, out, shape):
+    """Make the part of a result that transport and projections share."""
+    return Plan(value=value["value"], lower=value["lower"], upper=value["upper"], potentials=(out["f"], out["g"]),
+                pivots=value["pivots"], entries=(out["i"], out["j"], out["mass"]), shape=shape)
+
+
+# ---- POT's functions
+
+
+def _histograms(a, b, M):
+    """Read the arguments of emd and emd2: a, b, M, and the type that POT gives its answers."""
+    labels = index_of(M)
+    if labels is not None and len(labels) == 2:
+        a, b = aligned(a, labels[0], "a"), aligned(b, labels[1], "b")
+    M0 = np.asarray(M)
+    given = [np.asarray(x) for x in (a, b)]
+    dtype = next((x.dtype for x in given if len(x)), M0.dtype)
+    M = Cost(M, "M").array
+    a = array(a, "a") if len(given[0]) else np.full(len(M), 1 / len(M))
+    if not len(given[1]):
+        b = np.full(M.shape[1], 1 / M.shape[1])
+    else:
+        b = array(b, "b", ndim=2 if given[1].ndim == 2 else 1)
+    if (len(a), len(b)) != M.shape:
+        raise MassError(
+            f"Dimension mismatch, check dimensions of M with a and b: a has {len(a)} entries, b {len(b)}, M is {M.shape}")
+    return a, b, M, dtype
+
+
+def _threads(n):
+    if n is None or (isinstance(n, str) and n.lower() == "max"):
+        return
+    if not isinstance(n, numbers.Integral) or n < 1:
+        raise ValueError('numThreads should either be "max" or a strictly positive integer')
+
+
+def _solve(a, b, M, center_dual):
+    """Return what POT's solver does: plan, cost and potentials, with the mass of a."""
+    value, out = _lib.call("transport", {}, C=M, a=a, b=b)
+    total = float(a.sum())
+    G = np.zeros(M.shape)
+    G[out["i"], out["j"]] = out["mass"] * total
+    u, v = out["f"], out["g"]
+    if center_dual or not (a.all() and b.all()):
+        c = (b.dot(v) - a.dot(u)) / (total + b.sum())
+        u, v = u + c, v - c
+    return G, value["value"] * total, u, v
+
+
+def _warn(dtype):
+    if not np.issubdtype(dtype, np.floating):
+        warnings.warn(_INTEGERS, stacklevel=3)
+
+
+def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1):
+    """Return the optimal transport plan, as ``ot.emd`` of POT 0.8.2 does.
+
+    Parameters
+    ----------
+    a : (ns,) array_like
+        Masses of the sources; uniform if it is empty.
+    b : (nt,) array_like
+        Masses of the targets, with the same sum to 7 decimals; uniform if it is empty. They are scaled to the sum of a.
+    M : (ns, nt) array_like
+        The cost of a unit of mass, finite and not negative.
+    numItermax : int, optional
+        Not used: the solver ends at the optimum.
+    log : bool, optional
+        Return a dictionary, too.
+    center_dual : bool, optional
+        Shift the potentials so that both sides have the same share of the cost.
+    numThreads : int or "max", optional
+        Not used: the environment variable GOMAXPROCS bounds the threads.
+
+    Returns
+    -------
+    G : (ns, nt) ndarray
+        The plan, in the type of a, or of b if a is empty, or of M if both are.
+    log : dict, optional
+        cost, u, v (potentials), warning (None) and result_code (1).
+
+    Raises
+    ------
+    InputError
+        Entries that are not finite or negative. Lengths and sums that do not fit are a MassError, which is an
+        AssertionError, too, as in POT.
+
+    See Also
+    --------
+    transport : with proved bounds and a sparse plan.
+
+    Examples
+    --------
+    >>> import wpm
+    >>> wpm.emd([0.5, 0.5], [0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]])
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+    _threads(numThreads)
+    a, b, M, dtype = _histograms(a, b, M)
+    if b.ndim != 1:
+        raise InputError(f"b has {b.ndim} dimensions, want 1")
+    if not abs(a.sum() - b.sum()) <= _SUM:
+        raise MassError(f"a and b vector must have the same sum: {a.sum()} and {b.sum()}")
+    G, cost, u, v = _solve(a, b, M, center_dual)
+    _warn(dtype)
+    G = G.astype(dtype)
+    if not log:
+        return G
+    return G, {"cost": cost, "u": u.astype(dtype), "v": v.astype(dtype), "warning": None, "result_code": 1}
+
+
+def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False, center_dual=True, numThreads=1):
+    """Return the optimal transport cost, as ``ot.emd2`` of POT 0.8.2 does.
+
+    Parameters
+    ----------
+    a, b, M, numItermax, log, center_dual, numThreads
+        As in emd. b may also be (nt, n), one target a column.
+    processes : int, optional
+        Not used.
+    return_matrix : bool, optional
+        Return the plan in the dictionary.
+
+    Returns
+    -------
+    W : float, or list of float
+        The cost, or that of every column of b. As in POT, it is 0 with a warning if the sums of a and b differ by more
+        than 1.5e-7.
+    log : dict, optional
+        With log or return_matrix: u, v, warning, result_code, and the plan G with return_matrix. The result is then the
+        list [W, log], or a list of such lists.
+
+    Raises
+    ------
+    InputError
+        As in emd.
+
+    Examples
+    --------
+    >>> import wpm
+    >>> wpm.emd2([0.5, 0.5], [1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]])
+    0.5
+    """
+    _threads(numThreads)
+    a, b, M, dtype = _histograms(a, b, M)
+
+    def one(b):
+        code, warning = 1, None
+        if abs(a.sum() - b.sum()) <= _SUM:
+            G, cost, u, v = _solve(a, b, M, center_dual)
+        else:
+            G, cost, u, v = np.zeros(M.shape), 0.0, np.zeros(len(a)), np.zeros(len(b))
+            code, warning = 0, _INFEASIBLE
+            warnings.warn(warning, stacklevel=3)
+        if not np.issubdtype(dtype, np.floating):
+            warnings.warn(_INTEGERS, stacklevel=3)
+        if not (log or return_matrix):
+            return cost
+        out = {"G": G.astype(dtype)} if return_matrix else {}
+        out.update(u=u.astype(dtype), v=v.astype(dtype), warning=warning, result_code=code)
+        return [cost, out]
+
+    if b.ndim == 1:
+        return one(b)
+    if processes > 1:
+        warnings.warn("The 'processes' parameter has been deprecated. Multiprocessing should be done outside of POT.", stacklevel=2)
+    return [one(np.ascontiguousarray(b[:, i])) for i in range(b.shape[1])]
+
+
+# ---- with proofs
+
+
+def transport(a, b, M):
+    """Return the distance between two distributions, with a proof.
+
+    Parameters
+    ----------
+    a : (k,) array_like or None
+        Masses of the sources in any unit, not negative, not all zero. None is uniform.
+    b : (kv,) array_like or None
+        Masses of the targets, likewise, each in a unit of its own.
+    M : (k, kv) array_like, or dict
+        The cost of a unit of mass, finite and not negative: an array, or an object as ``wpm solve`` states it, such as
+        ``{"kind": "grid", "rows": 20, "cols": 20, "p": 1}``.
+
+    Returns
+    -------
+    Plan
+        value : float
+            The cost of the plan for distributions of mass 1.
+        lower, upper : float
+            ``lower <= optimum <= upper``, rounding included.
+        plan : scipy.sparse.csr_matrix
+            Who sends how much to whom; ``dense()`` is the same as an array, and entries are its (i, j, mass).
+        potentials : tuple of ndarray
+            (f, g) with f[i] + g[j] <= M[i, j] for all i, j: they prove lower.
+
+    Raises
+    ------
+    InputError
+        Arguments that do not fit, NaN and negative numbers included.
+
+    Notes
+    -----
+    The solver is a network simplex in exact arithmetic: package mincostflow. Its time is some passes over M and some
+    pivots for each row and column.
+
+    Examples
+    --------
+    >>> import wpm
+    >>> r = wpm.transport([1, 1], [3, 1], [[0.0, 1.0], [1.0, 0.0]])
+    >>> r.value, r.dense().tolist()
+    (0.25, [[0.5, 0.0], [0.25, 0.25]])
+    """
+    c = Cost(M, "M")
+    k, kv = c.array.shape if c.array is not None else (None, None)
+    if a is not None:
+        a = array(aligned(a, c.rows, "a"), "a", size=k)
+    if b is not None:
+        b = array(aligned(b, c.cols, "b"), "b", size=kv)
+    value, out = _lib.call("transport", c.args, C=c.array, a=a, b=b)
+    return _labelled(_plan(value, out, (value["k"], value["kv"])), c.rows, c.cols)
+
+
+def _labelled(r, rows, cols):
+    f, g = r.potentials
+    r.potentials = series(f, rows), series(g, cols)
+    if "q" in r:
+        r.q = series(r.q, cols)
+    return r
+
+
+def _source(mu, k, labels):
+    """Return the masses, and their rows if mu is a sparse matrix."""
+    if hasattr(mu, "tocsr"):
+        m = _csr(mu)
+        if m.shape[0] != 1 or (k is not None and m.shape[1] != k):
+            raise InputError(f"mu has shape {m.shape}, want (1, {k})")
+        return array(m.data, "mu"), whole(m.indices, "mu")
+    return array(aligned(mu, labels, "mu"), "mu", size=k), None
+
+
+def _box(lo, hi, kv, labels):
+    return array(aligned(lo, labels, "lo"), "lo", size=kv), array(aligned(hi, labels, "hi"), "hi", size=kv)
+
+
+def _columns(c, lo):
+    """Return the labels of the outputs: those of the cost, or of the box."""
+    if c.cols is not None or index_of(lo) is None:
+        return c.cols
+    return index_of(lo)[0]
+
+
+def project(C, mu, lo, hi):
+    """Move a distribution into a box at least cost, with a proof.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, or dict
+        The cost of a unit of mass, as in transport.
+    mu : (k,) array_like, or sparse matrix of shape (1, k)
+        Masses in any unit, not negative, not all zero.
+    lo, hi : (kv,) array_like
+        The bounds of the columns, 0 <= lo <= hi, with sum lo <= 1 <= sum hi.
+
+    Returns
+    -------
+    Plan
+        q : ndarray
+            The distribution in the box, lo <= q <= hi to the last bit. It need not be the only nearest one.
+        value, lower, upper, plan, potentials
+            As of transport: lower <= optimum <= cost of moving mu to q <= upper.
+
+    Raises
+    ------
+    InfeasibleError
+        No distribution lies in the box.
+    InputError
+        Arguments that do not fit.
+
+    Notes
+    -----
+    q is as private as mu. To release a point, use the program ``wpm-device`` with a policy: it keeps a ledger.
+
+    Examples
+    --------
+    >>> import wpm
+    >>> r = wpm.project([[0, 1, 2], [1, 0, 1], [2, 1, 0]], [1, 0, 0], [0.2, 0.2, 0.2], [0.5, 0.5, 0.5])
+    >>> r.q.round(12).tolist(), round(r.value, 12)
+    ([0.5, 0.3, 0.2], 0.7)
+    """
+    c = Cost(C)
+    k, kv = c.array.shape if c.array is not None else (None, None)
+    columns = _columns(c, lo)
+    mass, support = _source(mu, k, c.rows)
+    lo, hi = _box(lo, hi, kv, columns)
+    value, out = _lib.call("project", c.args, C=c.array, mu=mass, support=support, lo=lo, hi=hi)
+    return _projection(value, out, c.rows, columns)
+
+
+def _projection(value, out, rows, columns):
+    r = _plan(value, out, (value["k"], value["kv"]))
+    r.q = out["q"]
+    return _labelled(r, rows, columns)
+
+
+def _csr(m):
+    """Return a sparse matrix with sorted rows without duplicates; the caller's is not changed."""
+    m = m.tocsr()
+    if not m.has_canonical_format:
+        m = m.copy()
+        m.sum_duplicates()
+    return m
+
+
+class Projector:
+    """Projections of many distributions with one cost into one box.
+
+    Parameters
+    ----------
+    C : (k, kv) array_like, or dict
+        The cost, as in project. It is copied.
+    lo, hi : (kv,) array_like
+        The box, as in project.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (k, kv).
+
+    Raises
+    ------
+    InfeasibleError, InputError
+        As project.
+
+    Notes
+    -----
+    What depends on the cost and the box alone is done once. Results are those of project, bit for bit. An object may be
+    used by several threads at a time.
+    """
+
+    def __init__(self, C, lo, hi):
+        c = Cost(C)
+        self._rows, self._columns = c.rows, _columns(c, lo)
+        lo, hi = _box(lo, hi, None if c.array is None else c.array.shape[1], self._columns)
+        value, _ = _lib.call("projector", c.args, C=c.array, lo=lo, hi=hi)
+        self._handle = _lib.Handle(value["handle"])
+        self.shape = value["k"], value["kv"]
+
+    def project(self, mu):
+        """Project one distribution.
+
+        Parameters
+        ----------
+        mu : (k,) array_like, or sparse matrix of shape (1, k)
+            As in project.
+
+        Returns
+        -------
+        Plan
+            As of project.
+        """
+        mass, support = _source(mu, self.shape[0], self._rows)
+        value, out = _lib.call("project-one", {"handle": self._handle.number}, mu=mass, support=support)
+        return _projection(value, out, self._rows, self._columns)
+
+    def many(self, users):
+        """Project many distributions, on all processors.
+
+        Parameters
+        ----------
+        users : (n, k) sparse matrix or array_like
+            One distribution a row. A scipy.sparse.csr_matrix is used as it is.
+
+        Returns
+        -------
+        Result
+            q : (n, kv) ndarray
+                The distributions in the box; a row of NaN where there is none.
+            value, lower, upper : (n,) ndarray
+                As of project; NaN where there is none.
+            status : (n,) ndarray of int
+                0 where all went well, 1 where a row is no distribution.
+            errors : dict
+                Row and reason of the first hundred that failed.
+
+        Notes
+        -----
+        A bad row does not stop the others. Ctrl-C does. Other threads of Python run meanwhile.
+        """
+        k, kv = self.shape
+        labels = index_of(users)
+        if hasattr(users, "tocsr"):
+            m = _csr(users)
+            shape, ptr, support, mass = m.shape, m.indptr, m.indices, m.data
+        else:
+            a = np.asarray(aligned(users, self._rows, "users", axis=1))
+            if a.ndim != 2:
+                raise InputError(f"users has {a.ndim} dimensions, want 2")
+            shape = a.shape
+            row, support = np.nonzero(a)
+            ptr, mass = np.searchsorted(row, np.arange(len(a) + 1)), a[row, support]
+        if shape[1] != k:
+            raise InputError(f"users has shape {shape}, want {k} columns")
+        if mass.dtype.kind not in "biuf":
+            raise InputError(f"users is an array of {mass.dtype}, not of real numbers")
+        n = shape[0]
+        r = Result(q=np.empty((n, kv)), value=np.empty(n), lower=np.empty(n), upper=np.empty(n), status=np.empty(n, np.int64))
+        value, _ = _lib.call(
+            "project-many", {"handle": self._handle.number}, indptr=whole(ptr, "users"), support=whole(support, "users"),
+            mass=np.ascontiguousarray(mass, np.float64), **r)
+        r.errors = {int(i): text for i, text in value["errors"].items()}
+        if labels is not None or self._columns is not None:
+            import pandas
+
+            r.q = pandas.DataFrame(r.q, index=labels and labels[0], columns=self._columns)
+        return r
