@@ -38,7 +38,7 @@ func indices(name string, xs []int64) array {
 	return array{name: name, ints: xs}
 }
 
-// answer is what an operation returns: a JSON object and arrays.
+// answer is what an operation returns: a JSON object and arrays. Without a value, the arrays are all.
 type answer struct {
 	value any
 	out   []array
@@ -116,15 +116,34 @@ type job struct {
 	text []byte // of the answer or the error
 }
 
-// start begins an operation.
-func start(op string, args []byte, arrays []array) *job {
+// start begins an operation on a goroutine of its own; or performs it on the caller's, which takes a tenth of a
+// millisecond less, if the caller is going to wait for it anyway.
+func start(op string, args []byte, arrays []array, wait bool) *job {
 	c := &job{over: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.group.Go(func() {
+	task := func() {
 		defer close(c.over)
 		c.text, c.err = c.run(op, args, arrays)
-	})
+	}
+	if wait {
+		if err := guard(task); err != nil {
+			c.err = err
+		}
+	} else {
+		c.group.Go(task)
+	}
 	return c
+}
+
+// guard calls f, and returns what it throws.
+func guard(f func()) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v", errPanic, v)
+		}
+	}()
+	f()
+	return nil
 }
 
 // run performs the operation and writes its answer.
@@ -152,6 +171,9 @@ func (c *job) run(op string, args []byte, arrays []array) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.out = ans.out; ans.value == nil {
+		return nil, nil
+	}
 	type shape struct {
 		Name string `json:"name"`
 		Size int    `json:"size"`
@@ -161,7 +183,6 @@ func (c *job) run(op string, args []byte, arrays []array) ([]byte, error) {
 	for _, a := range ans.out {
 		shapes = append(shapes, shape{a.name, a.size(), a.ints != nil})
 	}
-	c.out = ans.out
 	return json.Marshal(map[string]any{"value": ans.value, "arrays": shapes})
 }
 
@@ -191,14 +212,9 @@ func (c *job) wait(d time.Duration) state {
 
 // end collects a panic, and writes the error.
 func (c *job) end() {
-	func() {
-		defer func() {
-			if v := recover(); v != nil {
-				c.err = fmt.Errorf("%w: %v", errPanic, v)
-			}
-		}()
-		c.group.Wait()
-	}()
+	if err := guard(c.group.Wait); err != nil {
+		c.err = err
+	}
 	c.cancel()
 	if c.err == nil {
 		return

@@ -35,7 +35,7 @@ func wpm_start(op, args *C.char, arrays *C.wpm_array, n, ms C.int32_t, call *C.u
 		}
 		borrowed = append(borrowed, b)
 	}
-	c := start(C.GoString(op), []byte(C.GoString(args)), borrowed)
+	c := start(C.GoString(op), []byte(C.GoString(args)), borrowed, ms < 0)
 	*call = C.uint64_t(handles.add(c))
 	return codes[c.wait(slice(ms))]
 }
@@ -63,17 +63,21 @@ func wpm_text(call C.uint64_t, dst *C.char, size C.int64_t) C.int64_t {
 }
 
 //export wpm_read
-func wpm_read(call C.uint64_t, n C.int32_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
+func wpm_read(call C.uint64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 	c, ok := handles.get(uint64(call)).(*job)
-	if !ok || c.wait(0) == running || n < 0 || int(n) >= len(c.out) {
+	if !ok || c.wait(0) == running {
 		return -1
 	}
-	if a := c.out[n]; a.ints != nil {
-		copy(unsafe.Slice((*int64)(dst), int(size/8)), a.ints)
-	} else {
-		copy(unsafe.Slice((*float64)(dst), int(size/8)), a.floats)
+	total, room := 0, int(size/8)
+	for _, a := range c.out {
+		if n := a.size(); total+n <= room {
+			at := unsafe.Add(dst, 8*total)
+			copy(unsafe.Slice((*int64)(at), len(a.ints)), a.ints)
+			copy(unsafe.Slice((*float64)(at), len(a.floats)), a.floats)
+		}
+		total += a.size()
 	}
-	return C.int64_t(8 * c.out[n].size())
+	return C.int64_t(8 * total)
 }
 
 //export wpm_free

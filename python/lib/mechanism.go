@@ -86,7 +86,7 @@ func design(ctx context.Context, r request) (answer, error) {
 	box := d.Mechanism().Polytope()
 	lo, hi := box.Bounds()
 	return answer{
-		designAnswer{made{handles.add(d), k, kv}, eps.String(), box.Bits(), worst, input, d.Lower(), d.Gap(), d.Disc(), d.Displacement(),
+		designAnswer{made{handles.add(d), size{k, kv}}, eps.String(), box.Bits(), worst, input, d.Lower(), d.Gap(), d.Disc(), d.Displacement(),
 			string(d.Certificate())},
 		[]array{vector("m", d.Base().M), vector("lo", lo), vector("hi", hi)},
 	}, nil

@@ -30,28 +30,22 @@ func (r request) cost(spec json.RawMessage) (cost.Matrix, error) {
 	return s.Build()
 }
 
-// solved is the answer of a solver.
-type solved struct {
-	Value  float64 `json:"value"`
-	Lower  float64 `json:"lower"`
-	Upper  float64 `json:"upper"`
-	Pivots int     `json:"pivots"`
-	K      int     `json:"k"`
-	Kv     int     `json:"kv"`
+type size struct {
+	K  int `json:"k"`
+	Kv int `json:"kv"`
 }
 
-// answerOf returns the answer that a result makes. It keeps the slices of the result.
-func answerOf(k int, res mincostflow.Result) answer {
+// arraysOf are what a result is made of: value, lower, upper and pivots in numbers, q, the potentials f and g, and the
+// plan: rows i, columns j, and mass. They keep the slices of the result.
+func arraysOf(res mincostflow.Result) []array {
 	n := len(res.Plan)
 	is, js, mass := make([]int64, n), make([]int64, n), make([]float64, n)
 	for at, e := range res.Plan {
 		is[at], js[at], mass[at] = int64(e.I), int64(e.J), e.Mass
 	}
-	return answer{
-		solved{res.Objective, res.Lower, res.Upper, res.Stats.Pivots, k, len(res.Q)},
-		[]array{vector("q", res.Q), vector("f", res.Potentials.F), vector("g", res.Potentials.G),
-			indices("i", is), indices("j", js), vector("mass", mass)},
-	}
+	return []array{vector("numbers", []float64{res.Objective, res.Lower, res.Upper, float64(res.Stats.Pivots)}),
+		vector("q", res.Q), vector("f", res.Potentials.F), vector("g", res.Potentials.G),
+		indices("i", is), indices("j", js), vector("mass", mass)}
 }
 
 type costArgs struct {
@@ -72,8 +66,8 @@ func transport(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	k, _ := c.Dims()
-	return answerOf(k, res), nil
+	k, kv := c.Dims()
+	return answer{size{k, kv}, arraysOf(res)}, nil
 }
 
 // project moves mu, on the rows of support if there is one, into the box lo, hi.
@@ -91,19 +85,18 @@ func project(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	k, _ := c.Dims()
-	return answerOf(k, res), nil
+	k, kv := c.Dims()
+	return answer{size{k, kv}, arraysOf(res)}, nil
 }
 
 type projector struct {
-	k, kv int
+	kv int
 	*mincostflow.Projector
 }
 
 type made struct {
 	Handle uint64 `json:"handle"`
-	K      int    `json:"k"`
-	Kv     int    `json:"kv"`
+	size
 }
 
 // newProjector makes an object of a cost and a box, which it copies.
@@ -122,14 +115,15 @@ func newProjector(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	k, kv := c.Dims()
-	return answer{value: made{handles.add(projector{k, kv, p}), k, kv}}, nil
+	return answer{value: made{handles.add(projector{kv, p}), size{k, kv}}}, nil
 }
 
 type handleArgs struct {
 	Handle uint64 `json:"handle"`
 }
 
-// projectOne is project with the cost and the box of a projector.
+// projectOne is project with the cost and the box of a projector. Its answer has no text, which takes a tenth of a
+// millisecond to make and to read: the caller knows the sizes of all arrays but the last three, which are equal.
 func projectOne(ctx context.Context, r request) (answer, error) {
 	var in handleArgs
 	if err := r.decode(&in); err != nil {
@@ -143,7 +137,7 @@ func projectOne(ctx context.Context, r request) (answer, error) {
 	if err := p.Project(ctx, r.floats("mu"), r.places("support"), &res); err != nil {
 		return answer{}, err
 	}
-	return answerOf(p.k, res), nil
+	return answer{out: arraysOf(res)}, nil
 }
 
 // mostErrors is how many errors of a batch are told. There may be as many as users.

@@ -156,7 +156,7 @@ class TestInput(unittest.TestCase):
         wide[:, ::2] = C
         wide.flags.writeable = False
         for c in (C.tolist(), tuple(map(tuple, C)), C.astype(np.float32), C.astype(np.int8), np.asfortranarray(C), wide[:, ::2],
-                  C.astype(">f8"), C.astype(object), np.matrix(C), C.astype(np.longdouble)):
+                  C.astype(">f8"), C.astype(object), C.astype(np.longdouble)):
             for m in (mu.tolist(), mu.astype(np.uint16), mu[::-1][::-1], [int(x) for x in mu]):
                 np.testing.assert_array_equal(wpm.project(c, m, lo, hi).q, want.q)
 
@@ -172,7 +172,7 @@ class TestInput(unittest.TestCase):
             ("mu", [1, np.inf], "mu[1] is inf"), ("mu", [1, -1], "-1"), ("mu", [0, 0], "no mass"), ("mu", [1], "shape"),
             ("mu", [[1, 1]], "2 dimensions"), ("mu", None, ""), ("mu", np.ma.array([1, 1], mask=[0, 1]), "masked"),
             ("mu", ["a", "b"], "real numbers"), ("mu", [None, 1], ""), ("mu", [1, [1]], "array of numbers"), ("mu", 1, "0 dim"),
-            ("lo", [0.6, 0.6], "0.6"), ("lo", [1.5, 0], "lower bound above"), ("lo", [0], "shape"), ("hi", [0.1, 0.1], ""),
+            ("lo", [0.6, 0.6], "sums to more than 1"), ("lo", [1.5, 0], "lower bound above"), ("lo", [0], "shape"), ("hi", [0.1, 0.1], ""),
             ("hi", [1, np.nan], "hi[1]"), ("lo", [-1, 0], "-1"),
         ):
             with self.subTest(name=name, bad=bad), self.assertRaises(wpm.InputError) as e:

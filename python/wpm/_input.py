@@ -104,6 +104,11 @@ class Cost:
             raise InputError(f"{name}[{at[0]}, {at[1]}] is {self.array[at]}, negative")
 
     @property
+    def cells(self):
+        """The number of entries, None of a specification."""
+        return None if self.array is None else self.array.size
+
+    @property
     def args(self):
         return {} if self.spec is None else {"cost": self.spec}
 

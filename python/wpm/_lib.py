@@ -12,6 +12,7 @@ from . import _errors
 
 _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_libwpm.so")
 _SLICE = 50  # milliseconds: how long a call keeps Python from seeing Ctrl-C
+_FEW = 1 << 17  # costs: they take a projection some milliseconds
 _RUNNING, _FAILED = 1, 2
 _FLOAT64, _INT64 = 0, 1
 
@@ -50,7 +51,7 @@ def _library():
                 lib.wpm_wait.argtypes = [call, ms]
                 lib.wpm_text.argtypes = [call, ctypes.c_char_p, ctypes.c_int64]
                 lib.wpm_text.restype = ctypes.c_int64
-                lib.wpm_read.argtypes = [call, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64]
+                lib.wpm_read.argtypes = [call, ctypes.c_void_p, ctypes.c_int64]
                 lib.wpm_read.restype = ctypes.c_int64
                 lib.wpm_free.argtypes = [call]
                 lib.wpm_free.restype = None
@@ -62,7 +63,7 @@ def _library():
     return lib
 
 
-def call(op, args, **arrays):
+def call(op, args, cells=None, **arrays):
     """Perform an operation.
 
     Parameters
@@ -70,6 +71,9 @@ def call(op, args, **arrays):
     op : str
     args : dict
         What becomes its JSON object.
+    cells : int, optional
+        The costs that a solver has to look at. If they are few, the call ends before anybody could wish to stop it, and
+        Ctrl-C waits for that.
     **arrays : ndarray
         C-contiguous arrays of float64 or int64, of one or two dimensions. They are not copied. None is left out.
 
@@ -80,42 +84,92 @@ def call(op, args, **arrays):
     out : dict of ndarray
         Its arrays.
     """
-    lib = _library()
     arrays = {name: a for name, a in arrays.items() if a is not None}
+    text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False).encode()
+    return _run(op, text, list(arrays.values()), cells, _answer)
+
+
+def call_bare(op, text, arrays, cells, most):
+    """Perform an operation whose answer has no text.
+
+    Parameters
+    ----------
+    op : str
+    text : bytes
+        The arguments.
+    arrays : list of ndarray
+    cells : int
+        As of call.
+    most : int
+        How many numbers the answer has at most.
+
+    Returns
+    -------
+    ndarray
+        The numbers of all arrays of the answer.
+    """
+
+    def read(lib, handle):
+        numbers = np.empty(most)
+        size = lib.wpm_read(handle, _address(numbers), numbers.nbytes)
+        if size > numbers.nbytes:
+            raise _errors.InternalError(f"an answer of {size // 8} numbers where {most} are the most")
+        return numbers[:size // 8]
+
+    return _run(op, text, arrays, cells, read)
+
+
+def _run(op, text, arrays, cells, read):
+    lib = _library()
     given = (_Array * max(len(arrays), 1))()
-    for at, a in zip(given, arrays.values()):
-        if not (a.flags.c_contiguous and a.dtype in (np.float64, np.int64)):
+    for at, a in zip(given, arrays):
+        if not (a.flags.c_contiguous and (a.dtype == np.float64 or a.dtype == np.int64)):
             raise TypeError("an array of another layout or type")
-        at.data = a.ctypes.data if a.size else None
+        at.data = _address(a) if a.size else None
         at.rows, at.cols = a.shape if a.ndim == 2 else (1, a.size)
         at.type = _INT64 if a.dtype == np.int64 else _FLOAT64
-    text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False).encode()
+    wait = -1 if cells is not None and cells <= _FEW else _SLICE
     handle = ctypes.c_uint64(0)
     token = next(_tokens)
     _borrowed[token] = arrays, given
     try:
-        state = lib.wpm_start(op.encode(), text, given, len(arrays), _SLICE, ctypes.byref(handle))
+        state = lib.wpm_start(op.encode(), text, given, len(arrays), wait, ctypes.byref(handle))
         while state == _RUNNING:  # between slices, Python sees Ctrl-C
             state = lib.wpm_wait(handle, _SLICE)
-        return _answer(lib, handle, state)
+        if state == _FAILED:
+            error = json.loads(_text(lib, handle))
+            raise _CLASSES[error["kind"]](error["error"])
+        return read(lib, handle)
     finally:
         if handle.value:
             lib.wpm_free(handle)  # ends the call and waits for its end
         del _borrowed[token]
 
 
-def _answer(lib, handle, state):
-    size = lib.wpm_text(handle, None, 0)
-    buffer = ctypes.create_string_buffer(size)
-    lib.wpm_text(handle, buffer, size)
-    answer = json.loads(buffer.raw)
-    if state == _FAILED:
-        raise _CLASSES[answer["kind"]](answer["error"])
-    out = {}
-    for n, a in enumerate(answer["arrays"]):
-        out[a["name"]] = x = np.empty(a["size"], np.int64 if a["ints"] else np.float64)
-        lib.wpm_read(handle, n, x.ctypes.data, x.nbytes)
+def _text(lib, handle):
+    size = 512  # of most answers
+    while True:
+        buffer = ctypes.create_string_buffer(size)
+        size, room = lib.wpm_text(handle, buffer, size), size
+        if size <= room:
+            return buffer.raw[:size]
+
+
+def _answer(lib, handle):
+    answer = json.loads(_text(lib, handle))
+    shapes = answer["arrays"]
+    numbers = np.empty(sum(a["size"] for a in shapes))
+    lib.wpm_read(handle, _address(numbers), numbers.nbytes)
+    out, at = {}, 0
+    for a in shapes:
+        x = numbers[at:at + a["size"]]
+        out[a["name"]] = x.view(np.int64) if a["ints"] else x
+        at += a["size"]
     return answer["value"], out
+
+
+def _address(a):
+    return a.__array_interface__["data"][0]  # a tenth of the time of a.ctypes.data
 
 
 class Handle:

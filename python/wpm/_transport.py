@@ -1,5 +1,6 @@
 """Transport and projections."""
 
+import json
 import numbers
 import warnings
 
@@ -17,10 +18,11 @@ _INFEASIBLE = "Problem infeasible. Check that a and b are in the simplex"
 _SUM = 1.5e-7  # by how much POT lets the masses differ: 7 decimals, as numpy.testing counts them
 
 
-def _plan(value, out, shape):
+def _plan(out, shape):
     """Make the part of a result that transport and projections share."""
-    return Plan(value=value["value"], lower=value["lower"], upper=value["upper"], potentials=(out["f"], out["g"]),
-                pivots=value["pivots"], entries=(out["i"], out["j"], out["mass"]), shape=shape)
+    value, lower, upper, pivots = out["numbers"].tolist()
+    return Plan(value=value, lower=lower, upper=upper, potentials=(out["f"], out["g"]), pivots=int(pivots),
+                entries=(out["i"], out["j"], out["mass"]), shape=shape)
 
 
 # ---- POT's functions
@@ -55,7 +57,7 @@ def _threads(n):
 
 def _solve(a, b, M, center_dual):
     """Return what POT's solver does: plan, cost and potentials, with the mass of a."""
-    value, out = _lib.call("transport", {}, C=M, a=a, b=b)
+    _, out = _lib.call("transport", {}, cells=M.size, C=M, a=a, b=b)
     total = float(a.sum())
     G = np.zeros(M.shape)
     G[out["i"], out["j"]] = out["mass"] * total
@@ -63,7 +65,7 @@ def _solve(a, b, M, center_dual):
     if center_dual or not (a.all() and b.all()):
         c = (b.dot(v) - a.dot(u)) / (total + b.sum())
         u, v = u + c, v - c
-    return G, value["value"] * total, u, v
+    return G, float(out["numbers"][0]) * total, u, v
 
 
 def _warn(dtype):
@@ -134,12 +136,16 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
 
     Parameters
     ----------
-    a, b, M, numItermax, log, center_dual, numThreads
+    a, b, M
         As in emd. b may also be (nt, n), one target a column.
     processes : int, optional
         Not used.
+    numItermax, log
+        As in emd.
     return_matrix : bool, optional
         Return the plan in the dictionary.
+    center_dual, numThreads
+        As in emd.
 
     Returns
     -------
@@ -238,8 +244,8 @@ def transport(a, b, M):
         a = array(aligned(a, c.rows, "a"), "a", size=k)
     if b is not None:
         b = array(aligned(b, c.cols, "b"), "b", size=kv)
-    value, out = _lib.call("transport", c.args, C=c.array, a=a, b=b)
-    return _labelled(_plan(value, out, (value["k"], value["kv"])), c.rows, c.cols)
+    value, out = _lib.call("transport", c.args, cells=c.cells, C=c.array, a=a, b=b)
+    return _labelled(_plan(out, (value["k"], value["kv"])), c.rows, c.cols)
 
 
 def _labelled(r, rows, cols):
@@ -314,12 +320,12 @@ def project(C, mu, lo, hi):
     columns = _columns(c, lo)
     mass, support = _source(mu, k, c.rows)
     lo, hi = _box(lo, hi, kv, columns)
-    value, out = _lib.call("project", c.args, C=c.array, mu=mass, support=support, lo=lo, hi=hi)
-    return _projection(value, out, c.rows, columns)
+    value, out = _lib.call("project", c.args, cells=c.cells, C=c.array, mu=mass, support=support, lo=lo, hi=hi)
+    return _projection(out, (value["k"], value["kv"]), c.rows, columns)
 
 
-def _projection(value, out, rows, columns):
-    r = _plan(value, out, (value["k"], value["kv"]))
+def _projection(out, shape, rows, columns):
+    r = _plan(out, shape)
     r.q = out["q"]
     return _labelled(r, rows, columns)
 
@@ -366,6 +372,8 @@ class Projector:
         value, _ = _lib.call("projector", c.args, C=c.array, lo=lo, hi=hi)
         self._handle = _lib.Handle(value["handle"])
         self.shape = value["k"], value["kv"]
+        self._texts = [json.dumps({"args": {"handle": self._handle.number}, "arrays": arrays}).encode()
+                       for arrays in (["mu"], ["mu", "support"])]
 
     def project(self, mu):
         """Project one distribution.
@@ -381,8 +389,14 @@ class Projector:
             As of project.
         """
         mass, support = _source(mu, self.shape[0], self._rows)
-        value, out = _lib.call("project-one", {"handle": self._handle.number}, mu=mass, support=support)
-        return _projection(value, out, self._rows, self._columns)
+        (k, kv), atoms = self.shape, int(np.count_nonzero(mass))
+        arrays = [mass] if support is None else [mass, support]
+        most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than it has rows and columns
+        answer = _lib.call_bare("project-one", self._texts[len(arrays) - 1], arrays, atoms * kv, most)
+        parts = np.split(answer, np.cumsum([4, kv, k, kv]))
+        i, j, mass = parts[4].reshape(3, -1)
+        out = dict(zip(("numbers", "q", "f", "g"), parts), i=i.view(np.int64), j=j.view(np.int64), mass=mass)
+        return _projection(out, self.shape, self._rows, self._columns)
 
     def many(self, users):
         """Project many distributions, on all processors.

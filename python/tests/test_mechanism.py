@@ -1,0 +1,264 @@
+"""Mechanisms: bounds, policies, estimates."""
+
+import copy
+import decimal
+import fractions
+import hashlib
+import math
+import os
+import pickle
+import tempfile
+import unittest
+
+import numpy as np
+
+import wpm
+from tests.support import instance, need
+
+GRID = {"kind": "grid", "rows": 3, "cols": 4, "p": 1}
+
+
+def grid():
+    at = np.array([[(c + 0.5) / 4, (r + 0.5) / 3] for r in range(3) for c in range(4)])
+    return np.sqrt(((at[:, None] - at[None]) ** 2).sum(-1))
+
+
+class TestEntropic(unittest.TestCase):
+    def test_bounds(self):
+        """The bounds enclose the exact optimum, and q stays in the box; methods agree."""
+        rng = np.random.default_rng(1)
+        for _ in range(10):
+            C, mu, lo, hi = instance(rng, *rng.integers(2, 9, 2))
+            exact = wpm.project(C, mu, lo, hi)
+            fast, paper = (wpm.entropic(C, mu, lo, hi, reg=0.5, method=m) for m in ("fast", "paper"))
+            for r in (fast, paper):
+                self.assertTrue(r.lower <= exact.upper and exact.lower <= r.upper, r)
+                self.assertTrue((lo <= r.q).all() and (r.q <= hi).all() and r.status == "converged", r)
+            # Both stop at a residual of 1e-12; what that is in q depends on the problem, here on costs up to 10 at reg 0.5.
+            np.testing.assert_allclose(fast.objective, paper.objective, rtol=1e-8, atol=1e-8)
+            f, g = fast.potentials
+            self.assertTrue((f[:, None] + g[None] <= C).all())
+
+    def test_forms(self):
+        m, mu = np.full(12, 1 / 12), np.arange(12.0)
+        want = wpm.entropic(grid(), mu, np.exp(-0.5) * m, np.exp(0.5) * m, reg=0.1)
+        got = wpm.entropic(GRID, mu, m=m, eps=1, reg=0.1)
+        np.testing.assert_allclose(got.q, want.q, rtol=0, atol=1e-11)
+        sparse = need("scipy.sparse")
+        self.assertEqual(wpm.entropic(GRID, sparse.csr_matrix(mu), m=m, eps=1, reg=0.1).objective, got.objective)
+        few = wpm.entropic(grid(), mu, m=m, eps=1, reg=1e-4, method="paper", iterations=3)
+        self.assertEqual((few.status, few.iterations), ("iterations", 3))
+        for bad in ({}, {"reg": 0}, {"reg": -1}, {"reg": np.nan}, {"reg": 1, "method": "none"}, {"reg": 1, "tol": 0}, {"reg": 1, "eps": "x"},
+                    {"reg": 1, "lo": m}, {"reg": 1, "m": m[:3]}, {"reg": 1, "iterations": 1.5}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                wpm.entropic(GRID, mu, **{"m": m, "eps": 1, **bad})
+
+
+class TestPhi(unittest.TestCase):
+    def test_project(self):
+        """phi is the projection of a point mass."""
+        C, _, lo, hi = instance(np.random.default_rng(2), 7, 5)
+        r = wpm.phi(C, lo, hi)
+        for i in range(7):
+            one = wpm.project(C, np.eye(7)[i], lo, hi)
+            self.assertAlmostEqual(r.phi[i], one.value, delta=1e-13 * C.max())
+        self.assertEqual((r.f, r.argmax), (r.phi.max(), r.phi.argmax()))
+        m = np.full(5, 0.21)
+        s = wpm.phi(C, m=m, eps=1.0)
+        self.assertEqual(s.subgradient.shape, (5,))
+        np.testing.assert_allclose(s.tau[s.argmax] + s.subgradient @ m, s.f, rtol=1e-12)  # homogeneous
+        with self.assertRaises(wpm.InputError):
+            wpm.phi(C, lo, hi, m=m, eps=1.0)
+        with self.assertRaises(wpm.InfeasibleError):
+            wpm.phi(C, m=m / 9, eps=0.1)
+
+
+class TestBaseMeasure(unittest.TestCase):
+    def test_bounds(self):
+        """What a measure costs is what phi says, and no method is below the lower bound of another."""
+        C = grid()
+        best = wpm.base_measure(C, 1.5)
+        self.assertEqual(best.status, "converged")
+        for r in (best, wpm.base_measure(C, 1.5, method="uniform"), wpm.base_measure(C, 1.5, method="mirror", steps=200)):
+            self.assertAlmostEqual(r.f, wpm.phi(C, m=r.m, eps=1.5).f, delta=1e-12)
+            self.assertTrue(best.lower <= r.upper and r.lower <= r.f <= r.upper, r)
+        np.testing.assert_allclose(wpm.base_measure(GRID, 1.5).f, best.f, rtol=2e-9)
+        mean = wpm.base_measure(C, 1.5, objective="average", input_weights=np.arange(1, 13))
+        self.assertLessEqual(mean.f, np.average(wpm.phi(C, m=best.m, eps=1.5).phi, weights=np.arange(1, 13)) * (1 + 1e-9))
+        corners = wpm.base_measure(C, 1.5, exclude=[0, 3, 8, 11])
+        self.assertLessEqual(corners.f, best.f * (1 + 1e-9))
+
+    def test_refused(self):
+        for bad in ({"eps": -1}, {"eps": np.nan}, {"method": "none"}, {"objective": "none"}, {"gap": -1}, {"steps": 3}, {"rule": "paper"},
+                    {"method": "mirror", "exclude": [1]}, {"method": "mirror", "rule": "none"}, {"method": "mirror", "steps": 0},
+                    {"exclude": [99]}, {"input_weights": [1]}, {"C": -grid()}, {"C": np.full((2, 2), np.nan)}):
+            with self.subTest(**{k: str(v) for k, v in bad.items()}), self.assertRaises(wpm.InputError):
+                wpm.base_measure(**{"C": grid(), "eps": 1, **bad})
+
+
+class TestDesign(unittest.TestCase):
+    def test_rows(self):
+        """Every row is a law in the box, costs no more than the worst case, and proves eps-LDP to rounding."""
+        C = grid()
+        for objective in ({}, {"objective": "minimax"}, {"objective": "average", "weights": np.arange(1, 13)},
+                          {"objective": "mixed", "mix": 0.25, "gap": 1e-6}, {"objective": "map", "devices": 500}):
+            d = wpm.design(C, "1.5", **objective)
+            rows = d.rows
+            self.assertEqual(rows.shape, (12, 12))
+            np.testing.assert_allclose(rows.sum(1), 1, rtol=0, atol=12 * 2.0**-53)
+            # Floats of integers over 2^62, each to one unit of 2^-53 relative.
+            self.assertTrue((rows >= d.lo * (1 - 2.0**-52)).all() and (rows <= d.hi * (1 + 2.0**-52)).all())
+            self.assertTrue((rows.max(0) <= math.exp(1.5) * rows.min(0) * (1 + 2.0**-50)).all())
+            costs = (C * rows).sum(1)
+            self.assertTrue(d.lower <= costs.max() * (1 + 1e-14) and costs.max() <= d.worst_case * (1 + 1e-14), d)
+            self.assertGreaterEqual(costs[d.worst_input], costs.max() * (1 - 1e-14))
+        self.assertEqual(wpm.design(GRID, 1, bits=20).bits, 20)
+
+    def test_policy(self):
+        d = wpm.design(GRID, "3/2")
+        p = d.publish(geometry="public", base="derived-dp:0.5", note="a test", metadata={"title": "t"}, labels=[f"p{i}" for i in range(12)])
+        self.assertEqual((p.epsilon, p.mode, p.shape, p.geometry, p.base, p.note, p.metadata["title"], p.labels[3], p.cost),
+                         ("1.5", "mixture", (12, 12), "public", "derived-dp:0.5", "a test", "t", "p3", GRID))
+        self.assertEqual(p.id, hashlib.sha256(p.text.encode()).hexdigest())
+        np.testing.assert_array_equal([p.lo, p.hi], [d.lo, d.hi])
+        v = p.verify()
+        self.assertTrue(v.verified and v.lower <= v.worst_case)
+        np.testing.assert_allclose([v.lower, v.worst_case, v.worst_input], [d.lower, d.worst_case, d.worst_input], rtol=1e-14)
+        with tempfile.TemporaryDirectory() as dir:
+            path = os.path.join(dir, "policy.json")
+            p.write(path)
+            self.assertEqual(wpm.Policy.read(path).text, p.text)
+            with self.assertRaises(FileExistsError):
+                p.write(path)
+        self.assertEqual(d.publish("projection").mode, "projection")
+
+    def test_broken(self):
+        """One digit changed: refused. Only what a certificate claims may be less than what it proves."""
+        p = wpm.design(GRID, "1.5").publish()
+        found = {"decode": 0, "verify": 0}
+        claims = p.text.index('"certificate"')
+        for at in [i for i, c in enumerate(p.text) if c.isdigit()][:: max(len(p.text) // 150, 1)]:
+            text = p.text[:at] + str((int(p.text[at]) + 1) % 10) + p.text[at + 1:]
+            try:
+                other = wpm.Policy(text)
+            except wpm.RefusedError:
+                found["decode"] += 1
+                continue
+            try:
+                other.verify()
+            except wpm.RefusedError:
+                found["verify"] += 1
+            else:
+                self.assertGreater(at, claims, text[max(at - 40, 0):at + 40])
+        self.assertTrue(min(found.values()) > 0, found)
+        for bad in ("", "{}", p.text[:-1], p.text + " "):
+            with self.assertRaises(wpm.RefusedError):
+                wpm.Policy(bad)
+        for bad in (b"\xff", 3, None):
+            with self.assertRaises(wpm.InputError):
+                wpm.Policy(bad)
+
+    def test_epsilon(self):
+        """Every spelling of a level is meant exactly."""
+        for eps, text in ((1, "1"), (np.int64(2), "2"), (0.1, "0.1"), (np.float64(0.1), "0.1"), (1e-3, "0.001"), ("1/3", "1/3"),
+                          (fractions.Fraction(1, 3), "1/3"), (decimal.Decimal("1.25"), "1.25"), (1e1, "10")):
+            self.assertEqual(wpm.design({"kind": "ring", "n": 3, "p": 1}, eps).epsilon, text, eps)
+        for eps in (0, -1, np.nan, np.inf, True, None, "x", "", [1], 1j):
+            with self.subTest(eps=eps), self.assertRaises(wpm.InputError):
+                wpm.design({"kind": "ring", "n": 3, "p": 1}, eps)
+
+    def test_refused(self):
+        for bad in ({"objective": "none"}, {"mix": 0.5}, {"bits": 99}, {"bits": 1.5}, {"devices": 5}, {"objective": "map"}, {"weights": [1]},
+                    {"C": [[1, -1], [0, 1]]}, {"objective": "minimax", "gap": 2}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                wpm.design(**{"C": GRID, "eps": 1, **bad})
+        d = wpm.design(GRID, 1)
+        for bad in ({"mode": "none"}, {"geometry": "secret"}, {"base": "derived-dp:x"}, {"labels": ["a"]}, {"labels": ["a"] * 12}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                d.publish(**bad)
+        for copying in (copy.deepcopy, pickle.dumps):
+            with self.assertRaises(TypeError):
+                copying(d)
+
+    def test_labels(self):
+        pandas = need("pandas")
+        names = [f"caf\u00e9 {i}" for i in range(12)]
+        apart = [n.replace("\u00e9", "e\u0301") for n in names]
+        d = wpm.design(pandas.DataFrame(grid(), index=apart, columns=apart), 1)
+        self.assertEqual(list(d.rows.columns), apart)
+        self.assertEqual(d.publish().labels, names)  # composed, as every tool writes them
+
+    def test_no_release(self):
+        """Nothing here draws: a release needs a ledger."""
+        public = {name for name in dir(wpm) if not name.startswith("_")} | {name for name in dir(wpm.Design) + dir(wpm.Policy)}
+        self.assertFalse({name for name in public for word in ("release", "sample", "draw", "random", "seed") if word in name.lower()})
+
+
+class TestEstimate(unittest.TestCase):
+    def test_map(self):
+        """From the law itself, without noise, the map comes back; and a policy says the same as its parts."""
+        pandas = need("pandas")
+        d = wpm.design(GRID, 4, "minimax")
+        theta = np.arange(1.0, 13) / 78
+        counts = np.rint(1e9 * (theta @ d.rows)).astype(int)
+        r = wpm.estimate(counts, d.publish(), estimator="mle")
+        # Counts are off by 1/2 in 1e9, and the gap of the likelihood is at most 1e-6: a second-order quantity.
+        self.assertLess(np.abs(r.map - theta).sum(), 0.05)
+        self.assertLessEqual(r.gap, 1e-6)
+        parts = wpm.estimate(counts, C=GRID, m=d.m, eps=4)
+        whole = wpm.estimate(counts, d.publish().text)
+        self.assertEqual((parts.signal, whole.signal), ("ok", "ok"))
+        np.testing.assert_array_equal(parts.map, whole.map)
+        names = [f"p{i}" for i in range(12)]
+        p = d.publish(labels=names)
+        s = wpm.estimate(pandas.Series(counts, names)[::-1], p, prior=pandas.Series(1, names))
+        np.testing.assert_array_equal(s.map.to_numpy(), whole.map)
+        self.assertEqual((list(s.map.index), list(s.raw.index)), (names, names))
+
+    def test_projection(self):
+        r = wpm.estimate(np.arange(12), wpm.design(GRID, 1).publish("projection"))
+        self.assertIsNone(r.map)
+        self.assertIn("does not identify", r.reason)
+        self.assertAlmostEqual(r.raw.sum(), 1, delta=1e-15)
+
+    def test_refused(self):
+        p = wpm.design(GRID, 1).publish()
+        ok = np.ones(12, int)
+        for args, settings in (((ok[:3], p), {}), ((ok * 0, p), {}), ((ok / 2, p), {}), ((-ok, p), {}), ((ok, p), {"C": GRID}), ((ok,), {}),
+                               ((ok,), {"C": GRID, "eps": 1}), ((ok, p), {"estimator": "none"}), ((ok, p), {"prior": ok[:2]}),
+                               ((ok, p), {"prior": -ok}), ((ok * np.nan, p), {})):
+            with self.subTest(args=str(args), **settings), self.assertRaises(wpm.InputError):
+                wpm.estimate(*args, **settings)
+
+
+class TestPlan(unittest.TestCase):
+    def test_plan(self):
+        rows = wpm.plan(GRID, [1, "2"], [200, 2000])
+        self.assertEqual([(r.epsilon, r.devices) for r in rows], [("1", 200), ("1", 2000), ("2", 200), ("2", 2000)])
+        self.assertLess(rows[3].map.mean, rows[0].map.mean)  # more devices, more eps
+        array = wpm.plan(grid(), 2, 2000)
+        self.assertAlmostEqual(array[0].raw.mean, rows[3].raw.mean, delta=1e-6)
+        for bad in ({"devices": 0}, {"devices": 1.5}, {"eps": "x"}, {"objective": "none"}, {"C": np.triu(grid())}, {"prior": [1]}):
+            with self.subTest(**{k: str(v) for k, v in bad.items()}), self.assertRaises(wpm.InputError):
+                wpm.plan(**{"C": GRID, "eps": 1, "devices": 10, **bad})
+
+
+class TestPlot(unittest.TestCase):
+    def test_plot(self):
+        matplotlib = need("matplotlib")
+        matplotlib.use("Agg")
+        shares = np.arange(12.0) / 66
+        ax = wpm.plot_map(shares, GRID)
+        np.testing.assert_array_equal(ax.images[0].get_array(), shares.reshape(3, 4))
+        ring = {"kind": "ring", "n": 12, "p": 1}
+        ax = wpm.plot_map(shares, ring)
+        np.testing.assert_array_equal(ax.collections[0].get_array(), shares)
+        np.testing.assert_allclose(np.hypot(*ax.collections[0].get_offsets().T), 1)
+        d = wpm.design(GRID, 1)
+        np.testing.assert_array_equal(wpm.plot_channel(d).images[0].get_array(), d.rows)
+        for places in ((3, 5), np.zeros((11, 2)), {"kind": "explicit", "C": [[0]]}):
+            with self.assertRaises(wpm.InputError):
+                wpm.plot_map(shares, places)
+        import matplotlib.pyplot as plt
+
+        plt.close("all")

@@ -1,0 +1,186 @@
+"""The library in the process: panics, Ctrl-C, threads, forks; and what documents it."""
+
+import doctest
+import inspect
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import wpm
+from tests.support import PYTHON, child, instance
+from wpm import _lib
+
+
+class TestCall(unittest.TestCase):
+    def test_panic(self):
+        """A panic on another goroutine is an exception, and the library goes on."""
+        for _ in range(3):
+            with self.assertRaises(wpm.InternalError) as e:
+                _lib.call("panic", {})
+            self.assertIn("asked for", str(e.exception))
+        self.assertEqual(wpm.emd2([1.0], [1.0], [[2.0]]), 2)
+
+    def test_bad_calls(self):
+        for op, args, arrays in (("none", {}, {}), ("transport", {"none": 1}, {}), ("transport", [], {}), ("project-one", {"handle": 0}, {}),
+                                 ("rows", {"handle": 1 << 60}, {}), ("project-many", {"handle": -1}, {}),
+                                 ("transport", {}, {"C": np.zeros((0, 3))})):
+            with self.subTest(op=op, args=args), self.assertRaises(wpm.InputError):
+                _lib.call(op, args, **arrays)
+        for bad in (np.zeros(3, np.float32), np.zeros((3, 3)).T[::2]):
+            with self.assertRaises(TypeError):
+                _lib.call("transport", {}, C=bad)
+
+    def test_freed(self):
+        """A number that has been freed, or stands for something else, is an error."""
+        p = wpm.Projector([[0, 1], [1, 0]], [0, 0], [1, 1])
+        number = p._handle.number
+        with self.assertRaises(wpm.InputError):
+            _lib.call("rows", {"handle": number})
+        del p
+        with self.assertRaises(wpm.InputError) as e:
+            _lib.call("project-one", {"handle": number}, mu=np.ones(2))
+        self.assertIn("freed", str(e.exception))
+        lib = _lib._library()
+        self.assertEqual((lib.wpm_wait(number, 0), lib.wpm_text(number, None, 0), lib.wpm_read(number, None, 0)), (3, -1, -1))
+        lib.wpm_free(number)  # again: nothing
+        self.assertFalse(_lib._borrowed)
+
+    def test_threads(self):
+        """Calls from many threads at a time; and Python runs while the library works."""
+        C, mu, lo, hi = instance(np.random.default_rng(1), 40, 30)
+        p, want = wpm.Projector(C, lo, hi), wpm.project(C, mu, lo, hi).q
+        bad = []
+
+        def work():
+            for _ in range(20):
+                if not np.array_equal(p.project(mu).q, want):
+                    bad.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertFalse(bad)
+        ticks, stop = [], threading.Event()
+
+        def tick():
+            while not stop.wait(0.001):
+                ticks.append(time.monotonic())
+
+        t = threading.Thread(target=tick)
+        t.start()
+        lib = _lib._library()
+        before = len(ticks)
+        handle = _lib.ctypes.c_uint64(0)
+        text = b'{"args":{"cost":{"kind":"ring","n":1200,"p":2}},"arrays":[]}'
+        state = lib.wpm_start(b"transport", text, (_lib._Array * 1)(), 0, -1, _lib.ctypes.byref(handle))  # one slice
+        after = len(ticks)
+        lib.wpm_free(handle)
+        stop.set()
+        t.join()
+        self.assertEqual(state, 0)
+        self.assertGreater(after, before)
+
+
+class TestProcess(unittest.TestCase):
+    def test_ctrl_c(self):
+        """Ctrl-C ends a call that would take minutes, from within, and the next one works."""
+        code = """
+import os, signal, threading, traceback, wpm
+from wpm import _lib
+C = {"kind": "grid", "rows": 20, "cols": 20, "p": 1}
+threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    wpm.plan(C, list(range(1, 11)), [500, 1000, 2000, 5000, 10000] * 20)
+except KeyboardInterrupt:
+    assert "wpm_wait" in traceback.format_exc(), traceback.format_exc()
+    assert not _lib._borrowed
+    print("stopped", wpm.emd2([1], [1], [[2.0]]))
+"""
+        r = child(code)
+        self.assertEqual((r.returncode, r.stdout), (0, "stopped 2.0\n"), r.stderr)
+
+    def test_fork(self):
+        """After a call, a forked child is told; before the first call, it may fork."""
+        code = """
+import os, sys, wpm
+%s
+pid = os.fork()
+if pid == 0:
+    try:
+        print(wpm.emd2([1], [1], [[2.0]]), flush=True)
+    except wpm.ForkError as e:
+        print("ForkError", "spawn" in str(e), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+print(wpm.emd2([1], [1], [[3.0]]))
+"""
+        self.assertEqual(child(code % "").stdout, "2.0\n3.0\n")
+        used = "p = wpm.Projector([[1]], [0], [1])"
+        self.assertEqual(child(code % used).stdout, "ForkError True\n3.0\n")
+
+    def test_import(self):
+        """Importing needs numpy alone, and loads nothing else; without the library it says what to do."""
+        code = """
+import sys, wpm
+wpm.emd2([1], [1], [[2.0]])
+print(sorted({"scipy", "pandas", "matplotlib", "ot"} & set(sys.modules)))
+"""
+        self.assertEqual(child(code).stdout, "[]\n")
+        code = "import os\nexists = os.path.exists\nos.path.exists = lambda p: '_libwpm' not in str(p) and exists(p)\nimport wpm"
+        self.assertIn("python/build", child(code).stderr)
+
+
+class TestDocs(unittest.TestCase):
+    def test_examples_in_docstrings(self):
+        for module in (wpm._transport, wpm._mechanism):
+            failed, tried = doctest.testmod(module)
+            self.assertTrue(tried > 0 and not failed)
+
+    def test_numpydoc(self):
+        """Every public function documents every parameter, in order, and what it returns."""
+        for name in wpm.__all__:
+            f = getattr(wpm, name)
+            if inspect.isclass(f) and issubclass(f, (Exception, dict)):
+                self.assertTrue(f.__doc__, name)
+                continue
+            methods = [m for n, m in inspect.getmembers(f) if not n.startswith("_") and inspect.isfunction(m)] if inspect.isclass(f) else []
+            self.assertTrue(f.__doc__, name)
+            for g in [f, *methods]:
+                self.check(g)
+
+    def check(self, f):
+        doc = inspect.getdoc(f)
+        self.assertTrue(doc, f)
+        if f in (wpm.Design, wpm.Policy.write, wpm.Policy.read):  # made by design; one parameter that the name says
+            return
+        names = [p.name for p in inspect.signature(f).parameters.values() if p.name != "self" and p.kind != p.VAR_KEYWORD]
+        if names:
+            self.assertIn("Parameters\n----------", doc, f)
+            section = doc.split("Parameters\n----------\n")[1].split("\n\n")[0]
+            told = [n.strip() for line in section.splitlines() if not line.startswith(" ") for n in line.split(" : ")[0].split(",")]
+            self.assertEqual([n for n in told if not n.startswith("**")], names, f)
+        if not inspect.isclass(f):
+            self.assertIn("Returns\n-------", doc, f)
+
+    def test_examples(self):
+        """The programs in examples run, and print what their last lines say they do."""
+        dir = os.path.join(PYTHON, "examples")
+        names = sorted(n for n in os.listdir(dir) if n.endswith(".py"))
+        self.assertGreaterEqual(len(names), 6)
+        for name in names:
+            with self.subTest(name=name):
+                env = {**os.environ, "PYTHONPATH": PYTHON, "MPLBACKEND": "Agg"}
+                r = subprocess.run([sys.executable, os.path.join(dir, name)], env=env, capture_output=True, text=True, timeout=600)
+                if "ModuleNotFoundError" in r.stderr and os.environ.get("WPM_CLIENTS") != "1":
+                    self.skipTest(r.stderr.splitlines()[-1])
+                self.assertEqual(r.returncode, 0, r.stderr)
+                with open(os.path.join(dir, name), encoding="utf-8") as f:
+                    want = f.read().split("# Prints:\n")[1]
+                self.assertEqual(r.stdout, "".join(line[2:] for line in want.splitlines(True)))
