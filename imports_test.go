@@ -235,6 +235,7 @@ var picture = map[string][]string{
 	"proptest/internal/planted": {"proptest", "proptest/exact", "pgregory.net/rapid"},
 	"fuzz":                      {},
 	"proofs":                    {},
+	"python":                    {}, // a test alone; python/lib is a module of its own, which has cgo
 }
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.

@@ -42,6 +42,7 @@ func indices(name string, xs []int64) array {
 type answer struct {
 	value any
 	out   []array
+	free  func() // when the arrays have been read, or nil
 }
 
 // request is what an operation reads.
@@ -112,6 +113,7 @@ type job struct {
 	finish sync.Once
 
 	out  []array
+	free func()
 	err  error
 	text []byte // of the answer or the error
 }
@@ -171,7 +173,7 @@ func (c *job) run(op string, args []byte, arrays []array) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.out = ans.out; ans.value == nil {
+	if c.out, c.free = ans.out, ans.free; ans.value == nil {
 		return nil, nil
 	}
 	type shape struct {

@@ -84,6 +84,8 @@ func wpm_read(call C.uint64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 func wpm_free(handle C.uint64_t) {
 	if c, ok := handles.take(uint64(handle)).(*job); ok {
 		c.cancel()
-		c.wait(-1)
+		if c.wait(-1); c.free != nil {
+			c.free()
+		}
 	}
 }

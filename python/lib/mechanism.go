@@ -86,9 +86,9 @@ func design(ctx context.Context, r request) (answer, error) {
 	box := d.Mechanism().Polytope()
 	lo, hi := box.Bounds()
 	return answer{
-		designAnswer{made{handles.add(d), size{k, kv}}, eps.String(), box.Bits(), worst, input, d.Lower(), d.Gap(), d.Disc(), d.Displacement(),
+		value: designAnswer{made{handles.add(d), size{k, kv}}, eps.String(), box.Bits(), worst, input, d.Lower(), d.Gap(), d.Disc(), d.Displacement(),
 			string(d.Certificate())},
-		[]array{vector("m", d.Base().M), vector("lo", lo), vector("hi", hi)},
+		out: []array{vector("m", d.Base().M), vector("lo", lo), vector("hi", hi)},
 	}, nil
 }
 
@@ -207,7 +207,7 @@ func readPolicy(ctx context.Context, r request) (answer, error) {
 		}
 	}
 	lo, hi := box.Bounds()
-	return answer{out, []array{vector("lo", lo), vector("hi", hi)}}, nil
+	return answer{value: out, out: []array{vector("lo", lo), vector("hi", hi)}}, nil
 }
 
 func (a *policyAnswer) verify(ctx context.Context, p policy.Policy) error {

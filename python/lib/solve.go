@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/machine"
@@ -35,17 +36,24 @@ type size struct {
 	Kv int `json:"kv"`
 }
 
-// arraysOf are what a result is made of: value, lower, upper and pivots in numbers, q, the potentials f and g, and the
-// plan: rows i, columns j, and mass. They keep the slices of the result.
-func arraysOf(res mincostflow.Result) []array {
-	n := len(res.Plan)
-	is, js, mass := make([]int64, n), make([]int64, n), make([]float64, n)
-	for at, e := range res.Plan {
-		is[at], js[at], mass[at] = int64(e.I), int64(e.J), e.Mass
+// work is a result and its plan in columns.
+type work struct {
+	res    mincostflow.Result
+	is, js []int64
+	mass   []float64
+}
+
+// arrays are what the result is made of: value, lower, upper and pivots in numbers, q, the potentials f and g, and the
+// plan: rows i, columns j, and mass. They stay good until the work is done anew.
+func (w *work) arrays() []array {
+	w.is, w.js, w.mass = w.is[:0], w.js[:0], w.mass[:0]
+	for _, e := range w.res.Plan {
+		w.is, w.js, w.mass = append(w.is, int64(e.I)), append(w.js, int64(e.J)), append(w.mass, e.Mass)
 	}
-	return []array{vector("numbers", []float64{res.Objective, res.Lower, res.Upper, float64(res.Stats.Pivots)}),
-		vector("q", res.Q), vector("f", res.Potentials.F), vector("g", res.Potentials.G),
-		indices("i", is), indices("j", js), vector("mass", mass)}
+	r := &w.res
+	return []array{vector("numbers", []float64{r.Objective, r.Lower, r.Upper, float64(r.Stats.Pivots)}),
+		vector("q", r.Q), vector("f", r.Potentials.F), vector("g", r.Potentials.G),
+		indices("i", w.is), indices("j", w.js), vector("mass", w.mass)}
 }
 
 type costArgs struct {
@@ -67,7 +75,7 @@ func transport(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	k, kv := c.Dims()
-	return answer{size{k, kv}, arraysOf(res)}, nil
+	return answer{value: size{k, kv}, out: (&work{res: res}).arrays()}, nil
 }
 
 // project moves mu, on the rows of support if there is one, into the box lo, hi.
@@ -86,12 +94,13 @@ func project(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	k, kv := c.Dims()
-	return answer{size{k, kv}, arraysOf(res)}, nil
+	return answer{value: size{k, kv}, out: (&work{res: res}).arrays()}, nil
 }
 
 type projector struct {
 	kv int
 	*mincostflow.Projector
+	idle *sync.Pool // of *work
 }
 
 type made struct {
@@ -115,7 +124,7 @@ func newProjector(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	k, kv := c.Dims()
-	return answer{value: made{handles.add(projector{kv, p}), size{k, kv}}}, nil
+	return answer{value: made{handles.add(projector{kv, p, &sync.Pool{New: func() any { return new(work) }}}), size{k, kv}}}, nil
 }
 
 type handleArgs struct {
@@ -133,11 +142,11 @@ func projectOne(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var res mincostflow.Result
-	if err := p.Project(ctx, r.floats("mu"), r.places("support"), &res); err != nil {
+	w := p.idle.Get().(*work)
+	if err := p.Project(ctx, r.floats("mu"), r.places("support"), &w.res); err != nil {
 		return answer{}, err
 	}
-	return answer{out: arraysOf(res)}, nil
+	return answer{out: w.arrays(), free: func() { p.idle.Put(w) }}, nil
 }
 
 // mostErrors is how many errors of a batch are told. There may be as many as users.

@@ -46,9 +46,9 @@ def array(x, name, ndim=1, size=None):
     if size is not None and a.shape != (size if ndim == 2 else (size,)):
         raise InputError(f"{name} has shape {a.shape}, want {size if ndim == 2 else (size,)}")
     a = np.ascontiguousarray(a, np.float64)
-    bad = ~np.isfinite(a)
-    if bad.any():
-        at = tuple(int(i) for i in np.argwhere(bad)[0])
+    fine = np.isfinite(a)
+    if not fine.all():
+        at = tuple(int(i) for i in np.argwhere(~fine)[0])
         raise InputError(f"{name}[{', '.join(map(str, at))}] is {a[at]}")
     return a
 

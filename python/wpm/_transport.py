@@ -249,6 +249,8 @@ def transport(a, b, M):
 
 
 def _labelled(r, rows, cols):
+    if rows is None and cols is None:
+        return r
     f, g = r.potentials
     r.potentials = series(f, rows), series(g, cols)
     if "q" in r:
@@ -262,7 +264,7 @@ def _source(mu, k, labels):
         m = _csr(mu)
         if m.shape[0] != 1 or (k is not None and m.shape[1] != k):
             raise InputError(f"mu has shape {m.shape}, want (1, {k})")
-        return array(m.data, "mu"), whole(m.indices, "mu")
+        return array(m.data, "mu"), m.indices.astype(np.int64)
     return array(aligned(mu, labels, "mu"), "mu", size=k), None
 
 
@@ -393,9 +395,10 @@ class Projector:
         arrays = [mass] if support is None else [mass, support]
         most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than it has rows and columns
         answer = _lib.call_bare("project-one", self._texts[len(arrays) - 1], arrays, atoms * kv, most)
-        parts = np.split(answer, np.cumsum([4, kv, k, kv]))
-        i, j, mass = parts[4].reshape(3, -1)
-        out = dict(zip(("numbers", "q", "f", "g"), parts), i=i.view(np.int64), j=j.view(np.int64), mass=mass)
+        q, f, g, plan = 4, 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
+        i, j, mass = answer[plan:].reshape(3, -1)
+        out = {"numbers": answer[:q], "q": answer[q:f], "f": answer[f:g], "g": answer[g:plan], "i": i.view(np.int64),
+               "j": j.view(np.int64), "mass": mass}
         return _projection(out, self.shape, self._rows, self._columns)
 
     def many(self, users):
