@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/num"
@@ -257,6 +258,9 @@ func predict(ctx context.Context, r request) (answer, error) {
 		if n < 1 || n > plan.MaxDevices {
 			return answer{}, fmt.Errorf("devices: %d is not from 1 to %d", n, plan.MaxDevices)
 		}
+	}
+	if p, ok := cost.Exponent(c); ok {
+		in.P = p
 	}
 	planner, err := plan.New(ctx, plan.Problem{Cost: c, P: in.P, Prior: r.floats("prior")})
 	if errors.Is(err, estimate.ErrNoGeometry) {

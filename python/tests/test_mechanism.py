@@ -49,7 +49,7 @@ class TestEntropic(unittest.TestCase):
         few = wpm.entropic(grid(), mu, m=m, eps=1, reg=1e-4, method="paper", iterations=3)
         self.assertEqual((few.status, few.iterations), ("iterations", 3))
         for bad in ({}, {"reg": 0}, {"reg": -1}, {"reg": np.nan}, {"reg": 1, "method": "none"}, {"reg": 1, "tol": 0}, {"reg": 1, "eps": "x"},
-                    {"reg": 1, "lo": m}, {"reg": 1, "m": m[:3]}, {"reg": 1, "iterations": 1.5}):
+                    {"reg": 1, "lo": m}, {"reg": 1, "m": m[:3]}, {"reg": 1, "iterations": 1.5}, {"reg": 1, "iterations": 0}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.entropic(GRID, mu, **{"m": m, "eps": 1, **bad})
 
@@ -168,12 +168,13 @@ class TestDesign(unittest.TestCase):
                 wpm.design({"kind": "ring", "n": 3, "p": 1}, eps)
 
     def test_refused(self):
-        for bad in ({"objective": "none"}, {"mix": 0.5}, {"bits": 99}, {"bits": 1.5}, {"devices": 5}, {"objective": "map"}, {"weights": [1]},
+        for bad in ({"objective": "none"}, {"mix": 0.5}, {"objective": "mixed", "mix": 0}, {"gap": 0}, {"bits": 0}, {"bits": 99}, {"bits": 1.5}, {"devices": 5}, {"objective": "map"}, {"weights": [1]},
                     {"C": [[1, -1], [0, 1]]}, {"objective": "minimax", "gap": 2}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.design(**{"C": GRID, "eps": 1, **bad})
         d = wpm.design(GRID, 1)
-        for bad in ({"mode": "none"}, {"geometry": "secret"}, {"base": "derived-dp:x"}, {"labels": ["a"]}, {"labels": ["a"] * 12}):
+        for bad in ({"mode": "none"}, {"geometry": "secret"}, {"base": "derived-dp:x"}, {"labels": ["a"]}, {"labels": ["a"] * 12}, {"metadata": {"a": 1}},
+                    {"metadata": {"a": object()}}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 d.publish(**bad)
         for copying in (copy.deepcopy, pickle.dumps):

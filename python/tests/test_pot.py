@@ -173,6 +173,10 @@ class TestCompatible(unittest.TestCase):
             for f in (wpm.emd, wpm.emd2):
                 with self.assertRaises(wpm.InputError):
                     f(bad, bad, M)
+        for bad in ({"a": 1.0, "b": [1], "M": [[1]]}, {"a": [1], "b": [1], "M": {"kind": "ring", "n": 1, "p": 1}}, {"a": [1], "b": [1], "M": [1]},
+                    {"a": ["x"], "b": [1], "M": [[1]]}, {"a": [1], "b": [[1.0]], "M": [[1]]}, {"a": [], "b": [], "M": []}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                wpm.emd(**bad)
         for threads in (0, "two", 1.5):
             with self.assertRaises(ValueError):
                 wpm.emd2([], [], M, numThreads=threads)

@@ -1,6 +1,8 @@
 """Transport and projections: proofs, laws, edges."""
 
+import copy
 import fractions
+import pickle
 import unittest
 
 import numpy as np
@@ -168,6 +170,8 @@ class TestInput(unittest.TestCase):
             ("C", [[0, -1], [1, 0]], "C[0, 1] is -1"), ("C", [], "dimensions"), ("C", [[], []], "empty"),
             ("C", [[0, 1], [1]], "array of numbers"), ("C", np.zeros((2, 2), complex), "complex"), ("C", "x", "dtype|array|dimension"),
             ("C", {"kind": "grid", "rows": 0, "cols": 2}, "rows"), ("C", {"kind": "none"}, "none"), ("C", {"kind": {1}}, "set"),
+            ("C", {"kind": "ring", "n": np.nan, "p": 1}, "no cost"), ("C", {1: {2}}, ""), ("C", [[10**400, 1], [1, 1]], "array of numbers"),
+            ("mu", np.array(["1", "2"], object), "text"), ("mu", np.array([1, None], object), "mu[1] is nan"),
             ("C", np.array([["1", "2"], ["3", "4"]]), "real numbers"), ("C", np.zeros((2, 2), "M8[s]"), "real numbers"),
             ("mu", [1, np.inf], "mu[1] is inf"), ("mu", [1, -1], "-1"), ("mu", [0, 0], "no mass"), ("mu", [1], "shape"),
             ("mu", [[1, 1]], "2 dimensions"), ("mu", None, ""), ("mu", np.ma.array([1, 1], mask=[0, 1]), "masked"),
@@ -218,6 +222,12 @@ class TestInput(unittest.TestCase):
 
 
 class TestResult(unittest.TestCase):
+    def test_copies(self):
+        r = wpm.project([[0, 1], [1, 0]], [1, 0], [0, 0], [1, 1])
+        for s in (copy.copy(r), copy.deepcopy(r), pickle.loads(pickle.dumps(r))):
+            self.assertEqual((type(s), s.value, s.shape), (wpm.Plan, r.value, (2, 2)))
+            np.testing.assert_array_equal(s.dense(), r.dense())
+
     def test_result(self):
         r = wpm.Result(a=1, b=np.zeros(99))
         self.assertEqual((r.a, r["a"], repr(r)), (1, 1, "Result(a=1, b=<ndarray of shape (99,)>)"))

@@ -18,15 +18,18 @@ def index_of(x):
     return None
 
 
-def _numbers(x, name):
+def numbers_of(x, name):
+    """Return x as an array of real numbers of the type that it has."""
     try:
         a = np.asarray(x)
     except (TypeError, ValueError) as e:
         raise InputError(f"{name} is not an array of numbers: {e}") from None
     if a.dtype == object:  # a mix of types, as of a table: let numpy decide
         try:
+            if any(isinstance(v, (str, bytes)) for v in a.flat):
+                raise TypeError("it holds text")
             a = a.astype(np.float64)
-        except (TypeError, ValueError) as e:
+        except (TypeError, ValueError, OverflowError) as e:
             raise InputError(f"{name} is not an array of numbers: {e}") from None
     if a.dtype.kind not in "biuf":
         raise InputError(f"{name} is an array of {a.dtype}, not of real numbers")
@@ -40,7 +43,7 @@ def array(x, name, ndim=1, size=None):
 
     Infinite and NaN entries, another number of dimensions or of entries, and complex numbers raise InputError.
     """
-    a = _numbers(x, name)
+    a = numbers_of(x, name)
     if a.ndim != ndim:
         raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
     if size is not None and a.shape != (size if ndim == 2 else (size,)):
@@ -55,7 +58,7 @@ def array(x, name, ndim=1, size=None):
 
 def whole(x, name, ndim=1):
     """Return x as a C-contiguous int64 array; entries that are no whole numbers raise InputError."""
-    a = _numbers(x, name)
+    a = numbers_of(x, name)
     if a.ndim != ndim:
         raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
     with np.errstate(invalid="ignore"):
@@ -91,7 +94,10 @@ class Cost:
     def __init__(self, C, name="C"):
         self.array = self.spec = self.rows = self.cols = None
         if isinstance(C, dict):
-            self.spec = json.loads(json.dumps(C, default=_plain, allow_nan=False))
+            try:
+                self.spec = json.loads(json.dumps(C, default=_plain, allow_nan=False))
+            except (TypeError, ValueError) as e:
+                raise InputError(f"{name} is no cost: {e}") from None
             return
         labels = index_of(C)
         if labels is not None and len(labels) == 2:

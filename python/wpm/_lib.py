@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import threading
+import weakref
 
 import numpy as np
 
@@ -85,7 +86,10 @@ def call(op, args, cells=None, **arrays):
         Its arrays.
     """
     arrays = {name: a for name, a in arrays.items() if a is not None}
-    text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False).encode()
+    try:
+        text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False).encode()
+    except (TypeError, ValueError) as e:
+        raise _errors.InputError(str(e)) from None
     return _run(op, text, list(arrays.values()), cells, _answer)
 
 
@@ -172,16 +176,18 @@ def _address(a):
     return a.__array_interface__["data"][0]  # a tenth of the time of a.ctypes.data
 
 
+def _free(number):
+    lib, pid = _loaded
+    if pid == os.getpid():
+        lib.wpm_free(number)
+
+
 class Handle:
     """An object of the library, which is freed with this one."""
 
     def __init__(self, number):
         self.number = number
-        self._pid = os.getpid()
-
-    def __del__(self):
-        if _loaded and self._pid == os.getpid():
-            _loaded[0].wpm_free(self.number)
+        weakref.finalize(self, _free, number)
 
     def __reduce__(self):
         raise TypeError("an object of wpm's library cannot be copied or sent to another process")

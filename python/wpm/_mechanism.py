@@ -34,6 +34,22 @@ def _level(eps):
     return float(array(eps, "eps", ndim=0))
 
 
+def _positive(x, name):
+    """Return a number above 0: 0 would stand for the default."""
+    x = float(array(x, name, ndim=0))
+    if not x > 0:
+        raise InputError(f"{name} is {x}, not above 0")
+    return x
+
+
+def _count(n, name):
+    """Return a whole number above 0."""
+    n = int(whole(n, name, ndim=0))
+    if n < 1:
+        raise InputError(f"{name} is {n}, not above 0")
+    return n
+
+
 def _bounds(c, lo, hi, m, eps):
     """Return the box of a line, by lo and hi or by m and eps, and the labels of the outputs."""
     kv = None if c.array is None else c.array.shape[1]
@@ -93,8 +109,8 @@ def entropic(C, mu, lo=None, hi=None, reg=None, *, m=None, eps=None, method="fas
     mass, support = _source(mu, k, c.rows)
     box, columns = _bounds(c, lo, hi, m, eps)
     mass = mass if support is None else {"index": support.tolist(), "weight": mass.tolist()}
-    steps = None if iterations is None else int(whole(iterations, "iterations", ndim=0))
-    r = _solve("entropic", c, {"mu": mass, **box, "reg": _level(reg), "method": method, "tol": _level(tol), "iterations": steps})
+    steps = None if iterations is None else _count(iterations, "iterations")
+    r = _solve("entropic", c, {"mu": mass, **box, "reg": _positive(reg, "reg"), "method": method, "tol": _positive(tol, "tol"), "iterations": steps})
     f, g = (_floats(r["potentials"][name]) for name in "fg")
     out = Result({name: _floats(r[name]) for name in ("transport", "objective", "lower", "upper", "residual", "bound")})
     out.update(q=series(_floats(r["q"]), columns), iterations=r["iterations"], status=r["status"],
@@ -190,9 +206,9 @@ def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_wei
     True
     """
     c = Cost(C)
-    line = {"eps": _level(eps), "method": method, "gap": gap if gap is None else _level(gap)}
+    line = {"eps": _level(eps), "method": method, "gap": gap if gap is None else _positive(gap, "gap")}
     if method == "mirror":
-        line.update(T=None if steps is None else int(whole(steps, "steps", ndim=0)), rule=rule)
+        line.update(T=None if steps is None else _count(steps, "steps"), rule=rule)
         if objective != "worst" or t is not None or input_weights is not None or exclude is not None:
             raise InputError("mirror knows the objective worst alone")
     else:
@@ -325,10 +341,9 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
     (True, True)
     """
     c = Cost(C)
-    args = {**c.args, "eps": epsilon(eps), "objective": objective, "mix": 0 if mix is None else _level(mix),
-            "gap": 0 if gap is None else _level(gap)}
-    for name, n in (("devices", devices), ("bits", bits)):
-        args[name] = 0 if n is None else int(whole(n, name, ndim=0))
+    args = {**c.args, "eps": epsilon(eps), "objective": objective, "mix": 0 if mix is None else _positive(mix, "mix"),
+            "gap": 0 if gap is None else _positive(gap, "gap"), "devices": 0 if devices is None else _count(devices, "devices"),
+            "bits": 0 if bits is None else _count(bits, "bits")}
     if weights is not None:
         weights = array(aligned(weights, c.rows, "weights"), "weights", size=None if c.array is None else len(c.array))
     value, out = _lib.call("design", args, C=c.array, weights=weights)
@@ -467,7 +482,7 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         k, kv = c.array.shape if c.array is not None else (None, None)
         inputs, outputs = c.rows, c.cols
         line.update(m=array(aligned(m, outputs, "m"), "m", size=kv), eps=epsilon(eps),
-                    bits=None if bits is None else int(whole(bits, "bits", ndim=0)))
+                    bits=None if bits is None else _count(bits, "bits"))
     counts_index, prior_index = index_of(counts), index_of(prior)
     if counts_index is not None or prior_index is not None:
         import pandas
@@ -507,7 +522,7 @@ def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
     devices : int, or a sequence of them
         Numbers of devices, one release each.
     p : float, optional
-        The power of the distance that the entries of an array are. A dict knows its own.
+        The power of the distance that the entries of an array are. An object knows its own.
     prior : (k,) array_like, optional
         A public guess at the map. Without it the worlds are maps of all kinds.
     objective : {"uniform", "map"}, optional
@@ -528,10 +543,10 @@ def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
     Seconds for each pair. The simulation has a fixed seed: the same arguments give the same answer.
     """
     c = Cost(C)
-    levels = list(eps) if isinstance(eps, (list, tuple, np.ndarray)) else [eps]
+    levels = [eps] if isinstance(eps, (str, bytes)) or np.ndim(eps) == 0 else list(eps)
     numbers = np.atleast_1d(np.asarray(devices))
     args = {**c.args, "eps": [epsilon(e) for e in levels], "devices": whole(numbers, "devices").tolist(),
-            "p": float(c.spec.get("p", 1)) if c.spec is not None else _level(p), "objective": objective}
+            "p": _positive(p, "p"), "objective": objective}
     if prior is not None:
         prior = array(aligned(prior, c.rows, "prior"), "prior")
     value, _ = _lib.call("plan", args, C=c.array, prior=prior)

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _lib
 from ._errors import InputError, MassError
-from ._input import Cost, aligned, array, index_of, series, whole
+from ._input import Cost, aligned, array, index_of, numbers_of, series, whole
 from ._result import Plan, Result
 
 _INTEGERS = (
@@ -30,18 +30,17 @@ def _plan(out, shape):
 
 def _histograms(a, b, M):
     """Read the arguments of emd and emd2: a, b, M, and the type that POT gives its answers."""
-    labels = index_of(M)
-    if labels is not None and len(labels) == 2:
-        a, b = aligned(a, labels[0], "a"), aligned(b, labels[1], "b")
-    M0 = np.asarray(M)
-    given = [np.asarray(x) for x in (a, b)]
-    dtype = next((x.dtype for x in given if len(x)), M0.dtype)
-    M = Cost(M, "M").array
-    a = array(a, "a") if len(given[0]) else np.full(len(M), 1 / len(M))
-    if not len(given[1]):
-        b = np.full(M.shape[1], 1 / M.shape[1])
+    if isinstance(M, dict):
+        raise InputError("M is an array here; transport takes objects, too")
+    c = Cost(M, "M")
+    a, b = aligned(a, c.rows, "a"), aligned(b, c.cols, "b")
+    types = [numbers_of(x, name).dtype for x, name in ((a, "a"), (b, "b"), (M, "M")) if np.size(x)]
+    dtype, M = types[0], c.array
+    a = array(a, "a") if np.size(a) else np.full(len(M), 1 / len(M))
+    if np.size(b):
+        b = array(b, "b", ndim=2 if np.ndim(b) == 2 else 1)
     else:
-        b = array(b, "b", ndim=2 if given[1].ndim == 2 else 1)
+        b = np.full(M.shape[1], 1 / M.shape[1])
     if (len(a), len(b)) != M.shape:
         raise MassError(
             f"Dimension mismatch, check dimensions of M with a and b: a has {len(a)} entries, b {len(b)}, M is {M.shape}")
