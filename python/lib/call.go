@@ -38,7 +38,7 @@ func indices(name string, xs []int64) array {
 	return array{name: name, ints: xs}
 }
 
-// answer is what an operation returns: a JSON object and arrays. Without a value, the arrays are all.
+// answer is what an operation returns: a JSON object and arrays.
 type answer struct {
 	value any
 	out   []array
@@ -157,6 +157,7 @@ func (c *job) run(op string, args []byte, arrays []array) ([]byte, error) {
 	var in struct {
 		Args   json.RawMessage `json:"args"`
 		Arrays []string        `json:"arrays"`
+		Bare   bool            `json:"bare"` // the answer needs no text
 	}
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
@@ -173,7 +174,7 @@ func (c *job) run(op string, args []byte, arrays []array) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.out, c.free = ans.out, ans.free; ans.value == nil {
+	if c.out, c.free = ans.out, ans.free; in.Bare {
 		return nil, nil
 	}
 	type shape struct {

@@ -25,7 +25,8 @@ typedef struct {
 /* The prototypes, which cgo writes into the header of the library:
  *
  * int32_t wpm_start(char *op, char *args, wpm_array *arrays, int32_t n, int32_t ms, uint64_t *call);
- *     starts op with args, a JSON object, and n arrays; args names them in its field "arrays". It waits ms milliseconds
+ *     starts op with args, a JSON object, and n arrays; args names them in its field "arrays", and has
+ *     op's own arguments in "args". With "bare": true the answer has no text. It waits ms milliseconds
  *     for the end. If ms < 0, it returns at the end; nothing can end a call before that. *call is for the functions below, whatever is returned.
  * int32_t wpm_wait(uint64_t call, int32_t ms);
  *     waits on.

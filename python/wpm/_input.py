@@ -110,13 +110,14 @@ class Cost:
             raise InputError(f"{name}[{at[0]}, {at[1]}] is {self.array[at]}, negative")
 
     @property
-    def cells(self):
-        """The number of entries, None of a specification."""
-        return None if self.array is None else self.array.size
+    def shape(self):
+        """(k, kv), or None of an object."""
+        return None if self.array is None else self.array.shape
 
     @property
     def args(self):
-        return {} if self.spec is None else {"cost": self.spec}
+        """The arguments of a call, as JSON."""
+        return "{}" if self.spec is None else json.dumps({"cost": self.spec})
 
 
 def _plain(x):

@@ -1,5 +1,7 @@
 """Mechanisms: what they cost, how they are designed and published, and what their releases say."""
 
+import json
+
 import numpy as np
 
 from . import _lib
@@ -52,7 +54,7 @@ def _count(n, name):
 
 def _bounds(c, lo, hi, m, eps):
     """Return the box of a line, by lo and hi or by m and eps, and the labels of the outputs."""
-    kv = None if c.array is None else c.array.shape[1]
+    kv = c.shape and c.shape[1]
     if (lo is None) != (hi is None) or (m is None) != (eps is None) or (lo is None) == (m is None):
         raise InputError("give either lo and hi, or m and eps")
     if lo is not None:
@@ -105,7 +107,7 @@ def entropic(C, mu, lo=None, hi=None, reg=None, *, m=None, eps=None, method="fas
     if reg is None:
         raise InputError("reg is missing")
     c = Cost(C)
-    k = None if c.array is None else c.array.shape[0]
+    k = c.shape and c.shape[0]
     mass, support = _source(mu, k, c.rows)
     box, columns = _bounds(c, lo, hi, m, eps)
     mass = mass if support is None else {"index": support.tolist(), "weight": mass.tolist()}
@@ -341,11 +343,11 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
     (True, True)
     """
     c = Cost(C)
-    args = {**c.args, "eps": epsilon(eps), "objective": objective, "mix": 0 if mix is None else _positive(mix, "mix"),
+    args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective, "mix": 0 if mix is None else _positive(mix, "mix"),
             "gap": 0 if gap is None else _positive(gap, "gap"), "devices": 0 if devices is None else _count(devices, "devices"),
             "bits": 0 if bits is None else _count(bits, "bits")}
     if weights is not None:
-        weights = array(aligned(weights, c.rows, "weights"), "weights", size=None if c.array is None else len(c.array))
+        weights = array(aligned(weights, c.rows, "weights"), "weights", size=c.shape and c.shape[0])
     value, out = _lib.call("design", args, C=c.array, weights=weights)
     return Design(value, out, c)
 
@@ -479,7 +481,7 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         if C is None or m is None or eps is None:
             raise InputError("give a policy, or C, m and eps")
         c = Cost(C)
-        k, kv = c.array.shape if c.array is not None else (None, None)
+        k, kv = c.shape or (None, None)
         inputs, outputs = c.rows, c.cols
         line.update(m=array(aligned(m, outputs, "m"), "m", size=kv), eps=epsilon(eps),
                     bits=None if bits is None else _count(bits, "bits"))
@@ -545,7 +547,7 @@ def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
     c = Cost(C)
     levels = [eps] if isinstance(eps, (str, bytes)) or np.ndim(eps) == 0 else list(eps)
     numbers = np.atleast_1d(np.asarray(devices))
-    args = {**c.args, "eps": [epsilon(e) for e in levels], "devices": whole(numbers, "devices").tolist(),
+    args = {**json.loads(c.args), "eps": [epsilon(e) for e in levels], "devices": whole(numbers, "devices").tolist(),
             "p": _positive(p, "p"), "objective": objective}
     if prior is not None:
         prior = array(aligned(prior, c.rows, "prior"), "prior")

@@ -18,11 +18,38 @@ _INFEASIBLE = "Problem infeasible. Check that a and b are in the simplex"
 _SUM = 1.5e-7  # by how much POT lets the masses differ: 7 decimals, as numpy.testing counts them
 
 
-def _plan(out, shape):
-    """Make the part of a result that transport and projections share."""
+def _ask(op, cost, shape, atoms, **arrays):
+    """Perform an operation that ends in a plan.
+
+    Parameters
+    ----------
+    op : str
+    cost : str
+        Its arguments, as JSON.
+    shape : tuple of int, or None
+        (k, kv), if they are known.
+    atoms : int
+        How many sources have mass.
+    **arrays : ndarray
+
+    Returns
+    -------
+    Plan
+    """
+    if shape is None:
+        size, out = _lib.call(op, json.loads(cost), **arrays)
+        shape = size["k"], size["kv"]
+    else:
+        k, kv = shape
+        most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than rows and columns
+        x = _lib.call_bare(op, cost, atoms * kv, most, **arrays)
+        q, f, g, plan = 4, 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
+        i, j, mass = x[plan:].reshape(3, -1)
+        out = {"numbers": x[:q], "q": x[q:f], "f": x[f:g], "g": x[g:plan], "i": i.view(np.int64), "j": j.view(np.int64),
+               "mass": mass}
     value, lower, upper, pivots = out["numbers"].tolist()
     return Plan(value=value, lower=lower, upper=upper, potentials=(out["f"], out["g"]), pivots=int(pivots),
-                entries=(out["i"], out["j"], out["mass"]), shape=shape)
+                entries=(out["i"], out["j"], out["mass"]), shape=shape, q=out["q"])
 
 
 # ---- POT's functions
@@ -56,15 +83,14 @@ def _threads(n):
 
 def _solve(a, b, M, center_dual):
     """Return what POT's solver does: plan, cost and potentials, with the mass of a."""
-    _, out = _lib.call("transport", {}, cells=M.size, C=M, a=a, b=b)
+    r = _ask("transport", "{}", M.shape, len(a), C=M, a=a, b=b)
     total = float(a.sum())
-    G = np.zeros(M.shape)
-    G[out["i"], out["j"]] = out["mass"] * total
-    u, v = out["f"], out["g"]
+    G = r.dense() * total
+    u, v = r.potentials
     if center_dual or not (a.all() and b.all()):
         c = (b.dot(v) - a.dot(u)) / (total + b.sum())
         u, v = u + c, v - c
-    return G, float(out["numbers"][0]) * total, u, v
+    return G, r.value * total, u, v
 
 
 def _warn(dtype):
@@ -238,13 +264,14 @@ def transport(a, b, M):
     (0.25, [[0.5, 0.0], [0.25, 0.25]])
     """
     c = Cost(M, "M")
-    k, kv = c.array.shape if c.array is not None else (None, None)
+    k, kv = c.shape or (None, None)
     if a is not None:
         a = array(aligned(a, c.rows, "a"), "a", size=k)
     if b is not None:
         b = array(aligned(b, c.cols, "b"), "b", size=kv)
-    value, out = _lib.call("transport", c.args, cells=c.cells, C=c.array, a=a, b=b)
-    return _labelled(_plan(out, (value["k"], value["kv"])), c.rows, c.cols)
+    r = _ask("transport", c.args, c.shape, k, C=c.array, a=a, b=b)
+    del r["q"]
+    return _labelled(r, c.rows, c.cols)
 
 
 def _labelled(r, rows, cols):
@@ -317,18 +344,12 @@ def project(C, mu, lo, hi):
     ([0.5, 0.3, 0.2], 0.7)
     """
     c = Cost(C)
-    k, kv = c.array.shape if c.array is not None else (None, None)
+    k, kv = c.shape or (None, None)
     columns = _columns(c, lo)
     mass, support = _source(mu, k, c.rows)
     lo, hi = _box(lo, hi, kv, columns)
-    value, out = _lib.call("project", c.args, cells=c.cells, C=c.array, mu=mass, support=support, lo=lo, hi=hi)
-    return _projection(out, (value["k"], value["kv"]), c.rows, columns)
-
-
-def _projection(out, shape, rows, columns):
-    r = _plan(out, shape)
-    r.q = out["q"]
-    return _labelled(r, rows, columns)
+    r = _ask("project", c.args, c.shape, np.count_nonzero(mass), C=c.array, mu=mass, support=support, lo=lo, hi=hi)
+    return _labelled(r, c.rows, columns)
 
 
 def _csr(m):
@@ -369,12 +390,11 @@ class Projector:
     def __init__(self, C, lo, hi):
         c = Cost(C)
         self._rows, self._columns = c.rows, _columns(c, lo)
-        lo, hi = _box(lo, hi, None if c.array is None else c.array.shape[1], self._columns)
-        value, _ = _lib.call("projector", c.args, C=c.array, lo=lo, hi=hi)
+        lo, hi = _box(lo, hi, c.shape and c.shape[1], self._columns)
+        value, _ = _lib.call("projector", json.loads(c.args), C=c.array, lo=lo, hi=hi)
         self._handle = _lib.Handle(value["handle"])
         self.shape = value["k"], value["kv"]
-        self._texts = [json.dumps({"args": {"handle": self._handle.number}, "arrays": arrays}).encode()
-                       for arrays in (["mu"], ["mu", "support"])]
+        self._args = '{"handle":%d}' % self._handle.number
 
     def project(self, mu):
         """Project one distribution.
@@ -390,15 +410,8 @@ class Projector:
             As of project.
         """
         mass, support = _source(mu, self.shape[0], self._rows)
-        (k, kv), atoms = self.shape, int(np.count_nonzero(mass))
-        arrays = [mass] if support is None else [mass, support]
-        most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than it has rows and columns
-        answer = _lib.call_bare("project-one", self._texts[len(arrays) - 1], arrays, atoms * kv, most)
-        q, f, g, plan = 4, 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
-        i, j, mass = answer[plan:].reshape(3, -1)
-        out = {"numbers": answer[:q], "q": answer[q:f], "f": answer[f:g], "g": answer[g:plan], "i": i.view(np.int64),
-               "j": j.view(np.int64), "mass": mass}
-        return _projection(out, self.shape, self._rows, self._columns)
+        r = _ask("project-one", self._args, self.shape, np.count_nonzero(mass), mu=mass, support=support)
+        return _labelled(r, self._rows, self._columns)
 
     def many(self, users):
         """Project many distributions, on all processors.
