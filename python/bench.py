@@ -40,7 +40,8 @@ def go(C, lo, hi, mass, support):
         for name, x in (("C", C), ("lo", lo), ("hi", hi), ("mass", mass), ("support", support)):
             np.asarray(x, "<f8").tofile(os.path.join(folder, name))
         run = ["go", "test", "-run", "^$", "-bench", "Projector", "-benchtime", "2x", "-count", str(ROUNDS)]
-        text = subprocess.run(run, cwd=LIB, env={**os.environ, "WPM_BENCH": folder}, check=True, capture_output=True, text=True).stdout
+        text = subprocess.run(run, cwd=LIB, env={**os.environ, "WPM_BENCH": folder},
+                              check=True, capture_output=True, text=True).stdout
     return statistics.median(float(x) for x in re.findall(r"([0-9.]+) cpu-us/projection", text))
 
 

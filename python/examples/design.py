@@ -1,4 +1,4 @@
-"""Design a mechanism, compare its worst case with what no mechanism can beat, publish it, and check what is published."""
+"""Design a mechanism, compare its worst case with what no mechanism can beat, publish it, and check that."""
 
 import os
 import tempfile
@@ -12,7 +12,7 @@ for eps in ("1", "2", "4"):
 
 policy = even.publish(geometry="public", base="data-independent", metadata={"title": "a city"})
 proof = policy.verify()
-print(f"policy of {policy.shape[0]} places at eps {policy.epsilon}: verified {proof.verified}, worst case {proof.worst_case:.4f}")
+print(f"{policy.shape[0]} places at eps {policy.epsilon}: verified {proof.verified}, worst case {proof.worst_case:.4f}")
 
 with tempfile.TemporaryDirectory() as folder:
     policy.write(os.path.join(folder, "policy.json"))  # every client gets this file; wpm-device releases with it
@@ -24,5 +24,5 @@ with tempfile.TemporaryDirectory() as folder:
 # eps 1: worst case 0.5806, 0.5454 at best, nobody below 0.5454
 # eps 2: worst case 0.4603, 0.3962 at best, nobody below 0.3962
 # eps 4: worst case 0.2529, 0.2013 at best, nobody below 0.2013
-# policy of 100 places at eps 4: verified True, worst case 0.2529
+# 100 places at eps 4: verified True, worst case 0.2529
 # ['channel.png', 'policy.json']

@@ -90,7 +90,8 @@ var operations map[string]func(context.Context, request) (answer, error)
 
 func init() { // not a literal: operations start others
 	operations = map[string]func(context.Context, request) (answer, error){
-		"transport": transport, "project": project, "projector": newProjector, "project-one": projectOne, "project-many": projectMany,
+		"transport": transport, "project": project, "projector": newProjector,
+		"project-one": projectOne, "project-many": projectMany,
 		"solve": solve, "design": design, "rows": rows, "publish": publish, "policy": readPolicy, "plan": predict,
 		"panic": throw,
 	}

@@ -48,8 +48,8 @@ func matrix(name string, rows, cols int, xs ...float64) array {
 	return array{name: name, rows: rows, cols: cols, floats: xs}
 }
 
-// TestPanic: what a task of an operation throws on another goroutine, what the operation itself throws, and the end of its
-// goroutine are errors of the call; those of others go on.
+// TestPanic: what a task of an operation throws on another goroutine, what the operation itself throws, and the end of
+// its goroutine are errors of the call; those of others go on.
 func TestPanic(t *testing.T) {
 	defer func(old map[string]func(context.Context, request) (answer, error)) { operations = old }(operations)
 	operations = map[string]func(context.Context, request) (answer, error){
@@ -59,9 +59,11 @@ func TestPanic(t *testing.T) {
 		"index": func(_ context.Context, r request) (answer, error) { return answer{value: r.floats("x")[5]}, nil },
 		"nan":   func(context.Context, request) (answer, error) { return answer{value: math.NaN()}, nil },
 	}
-	for op, want := range map[string]string{"below": "asked for", "here": "here", "exit": "ended its goroutine", "index": "out of range"} {
+	for op, want := range map[string]string{"below": "asked for", "here": "here", "exit": "ended its goroutine",
+		"index": "out of range"} {
 		c, s := ask(t, op, "{}", vector("x", []float64{1}))
-		if s != failed || !errors.Is(c.err, errPanic) || c.kind() != "panic" || !strings.Contains(string(c.text), want) {
+		if s != failed || !errors.Is(c.err, errPanic) || c.kind() != "panic" ||
+			!strings.Contains(string(c.text), want) {
 			t.Errorf("%s: %v, %s", op, s, c.text)
 		}
 	}
@@ -125,7 +127,8 @@ func TestKinds(t *testing.T) {
 
 // TestMany: a batch refuses arrays that do not fit before it writes, and rows that go backwards.
 func TestMany(t *testing.T) {
-	c, s := ask(t, "projector", "{}", matrix("C", 2, 2, 0, 1, 1, 0), vector("lo", []float64{0, 0}), vector("hi", []float64{1, 1}))
+	c, s := ask(t, "projector", "{}",
+		matrix("C", 2, 2, 0, 1, 1, 0), vector("lo", []float64{0, 0}), vector("hi", []float64{1, 1}))
 	var out struct{ Value made }
 	if err := json.Unmarshal(c.text, &out); s != done || err != nil {
 		t.Fatal(string(c.text), err)
@@ -136,13 +139,17 @@ func TestMany(t *testing.T) {
 		q    int
 		want error
 	}{
-		{[]int64{0, 1, 2}, 4, nil}, {[]int64{0, 1, 2}, 3, projection.ErrShape}, {[]int64{0, 2, 1, 2}, 6, projection.ErrShape},
-		{[]int64{0, -1, 2}, 4, projection.ErrShape}, {[]int64{0, 1}, 2, projection.ErrShape}, {[]int64{1, 1, 2}, 4, projection.ErrShape},
+		{[]int64{0, 1, 2}, 4, nil},
+		{[]int64{0, 1, 2}, 3, projection.ErrShape}, {[]int64{0, 2, 1, 2}, 6, projection.ErrShape},
+		{[]int64{0, -1, 2}, 4, projection.ErrShape},
+		{[]int64{0, 1}, 2, projection.ErrShape}, {[]int64{1, 1, 2}, 4, projection.ErrShape},
 		{nil, 0, projection.ErrShape},
 	} {
 		n := max(len(test.ptr)-1, 0)
-		call, s := ask(t, "project-many", args, indices("indptr", test.ptr), indices("support", []int64{0, 1}), vector("mass", []float64{1, 2}),
-			vector("q", make([]float64, test.q)), vector("value", make([]float64, n)), vector("lower", make([]float64, n)),
+		call, s := ask(t, "project-many", args, indices("indptr", test.ptr), indices("support", []int64{0, 1}),
+			vector("mass", []float64{1, 2}),
+			vector("q", make([]float64, test.q)), vector("value", make([]float64, n)),
+			vector("lower", make([]float64, n)),
 			vector("upper", make([]float64, n)), indices("status", make([]int64, n)))
 		if (s == done) != (test.want == nil) || !errors.Is(call.err, test.want) {
 			t.Errorf("%v, q of %d: %v, %v", test.ptr, test.q, s, call.err)
@@ -183,7 +190,8 @@ func BenchmarkProjector(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := mincostflow.NewProjector(b.Context(), c, numbers("lo", k, constant(0.5/k)), numbers("hi", k, constant(3.5/k)), mincostflow.Settings{})
+	p, err := mincostflow.NewProjector(b.Context(), c,
+		numbers("lo", k, constant(0.5/k)), numbers("hi", k, constant(3.5/k)), mincostflow.Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -205,7 +213,8 @@ func BenchmarkProjector(b *testing.B) {
 	before := processor(b)
 	for b.Loop() {
 		for u := range users {
-			if err := p.Project(b.Context(), mass[u*atoms:(u+1)*atoms], support[u*atoms:(u+1)*atoms], &res); err != nil {
+			from, to := u*atoms, (u+1)*atoms
+			if err := p.Project(b.Context(), mass[from:to], support[from:to], &res); err != nil {
 				b.Fatal(err)
 			}
 		}

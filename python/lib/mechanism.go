@@ -87,8 +87,10 @@ func design(ctx context.Context, r request) (answer, error) {
 	box := d.Mechanism().Polytope()
 	lo, hi := box.Bounds()
 	return answer{
-		value: designAnswer{made{handles.add(d), size{k, kv}}, eps.String(), box.Bits(), worst, input, d.Lower(), d.Gap(), d.Disc(), d.Displacement(),
-			string(d.Certificate())},
+		value: designAnswer{
+			made: made{handles.add(d), size{k, kv}}, Epsilon: eps.String(), Bits: box.Bits(), WorstCase: worst, WorstInput: input,
+			Lower: d.Lower(), Gap: d.Gap(), Disc: d.Disc(), Displacement: d.Displacement(), Certificate: string(d.Certificate()),
+		},
 		out: []array{vector("m", d.Base().M), vector("lo", lo), vector("hi", hi)},
 	}, nil
 }
@@ -143,12 +145,13 @@ func publish(_ context.Context, r request) (answer, error) {
 	if from.Geometry, from.GeometryEpsilon, err = places.ParseOrigin(in.Geometry, policy.Public); err != nil {
 		return answer{}, fmt.Errorf("geometry: %w", err)
 	}
-	if from.BaseMeasure, from.BaseMeasureEpsilon, err = places.ParseOrigin(in.Base, policy.DataIndependent); err != nil {
+	from.BaseMeasure, from.BaseMeasureEpsilon, err = places.ParseOrigin(in.Base, policy.DataIndependent)
+	if err != nil {
 		return answer{}, fmt.Errorf("base: %w", err)
 	}
 	p, err := d.Publish(policy.Config{
-		Mode: policy.Mode(in.Mode), InputLabels: in.Inputs, OutputLabels: in.Outputs, InputAliases: places.Aliases(in.Inputs),
-		Provenance: from, Metadata: in.Metadata,
+		Mode: policy.Mode(in.Mode), Provenance: from, Metadata: in.Metadata,
+		InputLabels: in.Inputs, OutputLabels: in.Outputs, InputAliases: places.Aliases(in.Inputs),
 	})
 	if err != nil {
 		return answer{}, err
@@ -195,9 +198,11 @@ func readPolicy(ctx context.Context, r request) (answer, error) {
 	}
 	id, box, from := p.ID(), p.Polytope(), p.Provenance()
 	out := policyAnswer{
-		ID: hex.EncodeToString(id[:]), Version: p.Version(), Epsilon: p.Epsilon().String(), Bits: box.Bits(), Mode: string(p.Mode()),
-		K: p.Inputs(), Kv: p.Outputs(), Inputs: p.InputLabels(), Outputs: p.OutputLabels(),
-		Geometry: places.FormatOrigin(from.Geometry, from.GeometryEpsilon), Base: places.FormatOrigin(from.BaseMeasure, from.BaseMeasureEpsilon), Note: from.Note, Metadata: p.Metadata(), Cost: p.Cost(),
+		ID: hex.EncodeToString(id[:]), Version: p.Version(), Epsilon: p.Epsilon().String(), Bits: box.Bits(),
+		Mode: string(p.Mode()), K: p.Inputs(), Kv: p.Outputs(), Inputs: p.InputLabels(), Outputs: p.OutputLabels(),
+		Geometry: places.FormatOrigin(from.Geometry, from.GeometryEpsilon),
+		Base:     places.FormatOrigin(from.BaseMeasure, from.BaseMeasureEpsilon),
+		Note:     from.Note, Metadata: p.Metadata(), Cost: p.Cost(),
 	}
 	if in.Verify {
 		if err := out.verify(ctx, p); err != nil {
@@ -264,7 +269,7 @@ func predict(ctx context.Context, r request) (answer, error) {
 	}
 	planner, err := plan.New(ctx, plan.Problem{Cost: c, P: in.P, Prior: r.floats("prior")})
 	if errors.Is(err, estimate.ErrNoGeometry) {
-		err = fmt.Errorf("a map needs distances between inputs, as points, a grid, a ring or a symmetric matrix have: %w", err)
+		err = fmt.Errorf("a map needs distances between inputs, as of points, a grid, a ring or a symmetric matrix: %w", err)
 	}
 	if err != nil {
 		return answer{}, err

@@ -88,7 +88,9 @@ func project(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p := mincostflow.Problem{Cost: c, Source: r.floats("mu"), Support: r.places("support"), Lo: r.floats("lo"), Hi: r.floats("hi")}
+	p := mincostflow.Problem{
+		Cost: c, Source: r.floats("mu"), Support: r.places("support"), Lo: r.floats("lo"), Hi: r.floats("hi"),
+	}
 	res, err := mincostflow.Project(ctx, p, mincostflow.Settings{})
 	if err != nil {
 		return answer{}, err
@@ -124,7 +126,8 @@ func newProjector(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	k, kv := c.Dims()
-	return answer{value: made{handles.add(projector{size{k, kv}, p, &sync.Pool{New: func() any { return new(work) }}}), size{k, kv}}}, nil
+	object := projector{size{k, kv}, p, &sync.Pool{New: func() any { return new(work) }}}
+	return answer{value: made{handles.add(object), object.size}}, nil
 }
 
 type handleArgs struct {
@@ -174,7 +177,8 @@ func projectMany(ctx context.Context, r request) (answer, error) {
 	}
 	q, status := r.floats("q"), r.arrays["status"].ints
 	numbers := [][]float64{r.floats("value"), r.floats("lower"), r.floats("upper")}
-	if len(q) != users*p.Kv || len(status) != users || slices.ContainsFunc(numbers, func(x []float64) bool { return len(x) != users }) {
+	short := func(x []float64) bool { return len(x) != users }
+	if len(q) != users*p.Kv || len(status) != users || slices.ContainsFunc(numbers, short) {
 		return answer{}, fmt.Errorf("%w: results of %d users on %d points do not fit", projection.ErrShape, users, p.Kv)
 	}
 	out := batch{Errors: map[int]string{}}
@@ -207,7 +211,7 @@ func projectMany(ctx context.Context, r request) (answer, error) {
 func checkRows(ptr []int, n, values int) error {
 	switch {
 	case len(ptr) == 0 || ptr[0] != 0 || ptr[len(ptr)-1] != n || n != values:
-		return fmt.Errorf("%w: a sparse matrix whose rows do not cover its %d indices and %d values", projection.ErrShape, n, values)
+		return fmt.Errorf("%w: the rows of a sparse matrix do not cover its %d indices and %d values", projection.ErrShape, n, values)
 	case !slices.IsSorted(ptr):
 		return fmt.Errorf("%w: a sparse matrix with a row that ends before it begins", projection.ErrShape)
 	}

@@ -27,14 +27,15 @@ typedef struct {
  * int32_t wpm_start(char *op, char *args, wpm_array *arrays, int32_t n, int32_t ms, uint64_t *call);
  *     starts op with args, a JSON object, and n arrays; args names them in its field "arrays", and has
  *     op's own arguments in "args". With "bare": true the answer has no text. It waits ms milliseconds
- *     for the end. If ms < 0, it returns at the end; nothing can end a call before that. *call is for the functions below, whatever is returned.
+ *     for the end. If ms < 0, it returns at the end; nothing can end a call before that. *call is for the functions
+ *     below, whatever is returned.
  * int32_t wpm_wait(uint64_t call, int32_t ms);
  *     waits on.
  * int64_t wpm_text(uint64_t call, char *dst, int64_t size);
  *     copies as much of the answer, a JSON object, as size bytes hold, and returns its length; -1 before the end.
  * int64_t wpm_read(uint64_t call, void *dst, int64_t size);
- *     copies the arrays of the answer, one after the other, those that size bytes hold, and returns their length in all;
- *     -1 before the end.
+ *     copies the arrays of the answer, one after the other, those that size bytes hold, and returns their length in
+ *     all; -1 before the end.
  * void wpm_free(uint64_t handle);
  *     ends a call, waits until it has ended, and forgets it; or forgets an object that an answer has named.
  */

@@ -109,8 +109,10 @@ class TestCompatible(unittest.TestCase):
         """Problems with one answer: everything is the same, keys, types and warnings included."""
         M = np.array([[1.0, 4], [2, 9]])
         for a, b, m in (
-            ([0.25, 0.75], [0.5, 0.5], M), (np.array([0.25, 0.75]), [0.5, 0.5], M), ([], [], M), ([], [0.1, 0.9], M.tolist()),
-            (np.array([1, 3]), np.array([2, 2]), M), ([2.5, 1.5], [2, 2], M), (np.array([0.25, 0.75], np.float32), [0.5, 0.5], M),
+            ([0.25, 0.75], [0.5, 0.5], M), (np.array([0.25, 0.75]), [0.5, 0.5], M), ([], [], M),
+            ([], [0.1, 0.9], M.tolist()),
+            (np.array([1, 3]), np.array([2, 2]), M), ([2.5, 1.5], [2, 2], M),
+            (np.array([0.25, 0.75], np.float32), [0.5, 0.5], M),
             ([], [], M.astype(np.float32)), ([], [], M.astype(int)),
         ):
             for settings in ({}, {"log": True}, {"return_matrix": True}, {"log": True, "return_matrix": True}):
@@ -173,8 +175,11 @@ class TestCompatible(unittest.TestCase):
             for f in (wpm.emd, wpm.emd2):
                 with self.assertRaises(wpm.InputError):
                     f(bad, bad, M)
-        for bad in ({"a": 1.0, "b": [1], "M": [[1]]}, {"a": [1], "b": [1], "M": {"kind": "ring", "n": 1, "p": 1}}, {"a": [1], "b": [1], "M": [1]},
-                    {"a": ["x"], "b": [1], "M": [[1]]}, {"a": [1], "b": [[1.0]], "M": [[1]]}, {"a": [], "b": [], "M": []}):
+        for bad in ({"a": 1.0, "b": [1], "M": [[1]]},
+                    {"a": [1], "b": [1], "M": {"kind": "ring", "n": 1, "p": 1}},
+                    {"a": [1], "b": [1], "M": [1]},
+                    {"a": ["x"], "b": [1], "M": [[1]]}, {"a": [1], "b": [[1.0]], "M": [[1]]},
+                    {"a": [], "b": [], "M": []}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.emd(**bad)
         for threads in (0, "two", 1.5):

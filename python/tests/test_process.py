@@ -26,7 +26,8 @@ class TestCall(unittest.TestCase):
         self.assertEqual(wpm.emd2([1.0], [1.0], [[2.0]]), 2)
 
     def test_bad_calls(self):
-        for op, args, arrays in (("none", {}, {}), ("transport", {"none": 1}, {}), ("transport", [], {}), ("project-one", {"handle": 0}, {}),
+        for op, args, arrays in (("none", {}, {}), ("transport", {"none": 1}, {}), ("transport", [], {}),
+                                 ("project-one", {"handle": 0}, {}),
                                  ("rows", {"handle": 1 << 60}, {}), ("project-many", {"handle": -1}, {}),
                                  ("transport", {}, {"C": np.zeros((0, 3))})):
             with self.subTest(op=op, args=args), self.assertRaises(wpm.InputError):
@@ -46,7 +47,8 @@ class TestCall(unittest.TestCase):
             _lib.call("project-one", {"handle": number}, mu=np.ones(2))
         self.assertIn("freed", str(e.exception))
         lib = _lib._library()
-        self.assertEqual((lib.wpm_wait(number, 0), lib.wpm_text(number, None, 0), lib.wpm_read(number, None, 0)), (3, -1, -1))
+        self.assertEqual((lib.wpm_wait(number, 0), lib.wpm_text(number, None, 0),
+                          lib.wpm_read(number, None, 0)), (3, -1, -1))
         lib.wpm_free(number)  # again: nothing
         self.assertFalse(_lib._borrowed)
 
@@ -133,7 +135,12 @@ wpm.emd2([1], [1], [[2.0]])
 print(sorted({"scipy", "pandas", "matplotlib", "ot"} & set(sys.modules)))
 """
         self.assertEqual(child(code).stdout, "[]\n")
-        code = "import os\nexists = os.path.exists\nos.path.exists = lambda p: '_libwpm' not in str(p) and exists(p)\nimport wpm"
+        code = """
+import os
+exists = os.path.exists
+os.path.exists = lambda p: "_libwpm" not in str(p) and exists(p)
+import wpm
+"""
         self.assertIn("python/build", child(code).stderr)
 
 
@@ -150,7 +157,8 @@ class TestDocs(unittest.TestCase):
             if inspect.isclass(f) and issubclass(f, (Exception, dict)):
                 self.assertTrue(f.__doc__, name)
                 continue
-            methods = [m for n, m in inspect.getmembers(f) if not n.startswith("_") and inspect.isfunction(m)] if inspect.isclass(f) else []
+            members = inspect.getmembers(f, inspect.isfunction) if inspect.isclass(f) else []
+            methods = [m for n, m in members if not n.startswith("_")]
             self.assertTrue(f.__doc__, name)
             for g in [f, *methods]:
                 self.check(g)
@@ -160,11 +168,13 @@ class TestDocs(unittest.TestCase):
         self.assertTrue(doc, f)
         if f in (wpm.Design, wpm.Policy.write, wpm.Policy.read):  # made by design; one parameter that the name says
             return
-        names = [p.name for p in inspect.signature(f).parameters.values() if p.name != "self" and p.kind != p.VAR_KEYWORD]
+        parameters = inspect.signature(f).parameters.values()
+        names = [p.name for p in parameters if p.name != "self" and p.kind != p.VAR_KEYWORD]
         if names:
             self.assertIn("Parameters\n----------", doc, f)
             section = doc.split("Parameters\n----------\n")[1].split("\n\n")[0]
-            told = [n.strip() for line in section.splitlines() if not line.startswith(" ") for n in line.split(" : ")[0].split(",")]
+            heads = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
+            told = [name.strip() for head in heads for name in head.split(",")]
             self.assertEqual([n for n in told if not n.startswith("**")], names, f)
         if not inspect.isclass(f):
             self.assertIn("Returns\n-------", doc, f)
@@ -177,7 +187,8 @@ class TestDocs(unittest.TestCase):
         for name in names:
             with self.subTest(name=name):
                 env = {**os.environ, "PYTHONPATH": PYTHON, "MPLBACKEND": "Agg"}
-                r = subprocess.run([sys.executable, os.path.join(dir, name)], env=env, capture_output=True, text=True, timeout=600)
+                r = subprocess.run([sys.executable, os.path.join(dir, name)], env=env,
+                                   capture_output=True, text=True, timeout=600)
                 if "ModuleNotFoundError" in r.stderr and os.environ.get("WPM_CLIENTS") != "1":
                     self.skipTest(r.stderr.splitlines()[-1])
                 self.assertEqual(r.returncode, 0, r.stderr)

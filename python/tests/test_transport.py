@@ -10,8 +10,8 @@ import numpy as np
 import wpm
 from tests.support import exact, instance, need, proved
 
-# What a certified result may leave open, of the largest cost (package mincostflow); and what the roundings of a test add:
-# masses of plans are rounded once, a hundred rows and columns together to 100 * 2^-53.
+# What a certified result may leave open, of the largest cost (package mincostflow); and what the roundings of a test
+# add: masses of plans are rounded once, a hundred rows and columns together to 100 * 2^-53.
 GAP, ROUNDING = 1e-13, 100 * 2.0**-53
 
 
@@ -50,7 +50,8 @@ class TestProject(unittest.TestCase):
             C, mu, lo, hi = instance(rng, k, kv)
             mu /= mu.sum()
             rows, cols = np.kron(np.eye(k), np.ones(kv)), np.kron(np.ones(k), np.eye(kv))
-            lp = optimize.linprog(C.ravel(), A_eq=rows, b_eq=mu, A_ub=np.vstack([cols, -cols]), b_ub=np.hstack([hi, -lo]))
+            bounds = {"A_ub": np.vstack([cols, -cols]), "b_ub": np.hstack([hi, -lo])}
+            lp = optimize.linprog(C.ravel(), A_eq=rows, b_eq=mu, **bounds)
             r = wpm.project(C, mu, lo, hi)
             self.assertLessEqual(abs(lp.fun - r.value), 1e-7 * k * kv * C.max())  # its feasibility is 1e-7 a constraint
 
@@ -89,7 +90,8 @@ class TestProjector(unittest.TestCase):
         sparse = need("scipy.sparse")
         want = [wpm.project(self.C, u, self.lo, self.hi) for u in self.users]
         csr = sparse.csr_matrix(self.users)
-        coo = sparse.coo_matrix((np.hstack([csr.tocoo().data / 2] * 2), [np.hstack([x] * 2) for x in csr.nonzero()]), csr.shape)
+        half = np.hstack([csr.tocoo().data / 2] * 2)
+        coo = sparse.coo_matrix((half, [np.hstack([x] * 2) for x in csr.nonzero()]), csr.shape)
         back = csr.copy()
         back.indices, back.data = back.indices.copy(), back.data.copy()
         for a, b in zip(back.indptr, back.indptr[1:]):  # columns of a row the other way round
@@ -99,7 +101,8 @@ class TestProjector(unittest.TestCase):
         for users in (csr, csr.tocsc(), coo, back, self.users, self.users.tolist(), np.asfortranarray(self.users)):
             r = self.projector.many(users)
             np.testing.assert_array_equal(r.q, [w.q for w in want])
-            np.testing.assert_array_equal([r.value, r.lower, r.upper], np.transpose([[w.value, w.lower, w.upper] for w in want]))
+            np.testing.assert_array_equal(np.transpose([r.value, r.lower, r.upper]),
+                                          [[w.value, w.lower, w.upper] for w in want])
             self.assertFalse(r.status.any() or r.errors)
         np.testing.assert_array_equal(back.indices, before)
         for n in (0, 7):
@@ -157,7 +160,8 @@ class TestInput(unittest.TestCase):
         wide = np.zeros((6, 8))
         wide[:, ::2] = C
         wide.flags.writeable = False
-        for c in (C.tolist(), tuple(map(tuple, C)), C.astype(np.float32), C.astype(np.int8), np.asfortranarray(C), wide[:, ::2],
+        for c in (C.tolist(), tuple(map(tuple, C)), C.astype(np.float32), C.astype(np.int8),
+                  np.asfortranarray(C), wide[:, ::2],
                   C.astype(">f8"), C.astype(object), C.astype(np.longdouble)):
             for m in (mu.tolist(), mu.astype(np.uint16), mu[::-1][::-1], [int(x) for x in mu]):
                 np.testing.assert_array_equal(wpm.project(c, m, lo, hi).q, want.q)
@@ -166,17 +170,23 @@ class TestInput(unittest.TestCase):
         ok = dict(C=[[0, 1], [1, 0]], mu=[1, 1], lo=[0, 0], hi=[1, 1])
         wpm.project(**ok)
         for name, bad, text in (
-            ("C", [[0, 1]], "mu has shape"), ("C", [0, 1], "1 dimensions"), ("C", [[0, np.nan], [1, 0]], "C[0, 1] is nan"),
+            ("C", [[0, 1]], "mu has shape"), ("C", [0, 1], "1 dimensions"),
+            ("C", [[0, np.nan], [1, 0]], "C[0, 1] is nan"),
             ("C", [[0, -1], [1, 0]], "C[0, 1] is -1"), ("C", [], "dimensions"), ("C", [[], []], "empty"),
-            ("C", [[0, 1], [1]], "array of numbers"), ("C", np.zeros((2, 2), complex), "complex"), ("C", "x", "dtype|array|dimension"),
-            ("C", {"kind": "grid", "rows": 0, "cols": 2}, "rows"), ("C", {"kind": "none"}, "none"), ("C", {"kind": {1}}, "set"),
-            ("C", {"kind": "ring", "n": np.nan, "p": 1}, "no cost"), ("C", {1: {2}}, ""), ("C", [[10**400, 1], [1, 1]], "array of numbers"),
+            ("C", [[0, 1], [1]], "array of numbers"), ("C", np.zeros((2, 2), complex), "complex"),
+            ("C", "x", "dtype|array|dimension"),
+            ("C", {"kind": "grid", "rows": 0, "cols": 2}, "rows"), ("C", {"kind": "none"}, "none"),
+            ("C", {"kind": {1}}, "set"),
+            ("C", {"kind": "ring", "n": np.nan, "p": 1}, "no cost"), ("C", {1: {2}}, ""),
+            ("C", [[10**400, 1], [1, 1]], "array of numbers"),
             ("mu", np.array(["1", "2"], object), "text"), ("mu", np.array([1, None], object), "mu[1] is nan"),
             ("C", np.array([["1", "2"], ["3", "4"]]), "real numbers"), ("C", np.zeros((2, 2), "M8[s]"), "real numbers"),
             ("mu", [1, np.inf], "mu[1] is inf"), ("mu", [1, -1], "-1"), ("mu", [0, 0], "no mass"), ("mu", [1], "shape"),
             ("mu", [[1, 1]], "2 dimensions"), ("mu", None, ""), ("mu", np.ma.array([1, 1], mask=[0, 1]), "masked"),
-            ("mu", ["a", "b"], "real numbers"), ("mu", [None, 1], ""), ("mu", [1, [1]], "array of numbers"), ("mu", 1, "0 dim"),
-            ("lo", [0.6, 0.6], "sums to more than 1"), ("lo", [1.5, 0], "lower bound above"), ("lo", [0], "shape"), ("hi", [0.1, 0.1], ""),
+            ("mu", ["a", "b"], "real numbers"), ("mu", [None, 1], ""), ("mu", [1, [1]], "array of numbers"),
+            ("mu", 1, "0 dim"),
+            ("lo", [0.6, 0.6], "sums to more than 1"), ("lo", [1.5, 0], "lower bound above"), ("lo", [0], "shape"),
+            ("hi", [0.1, 0.1], ""),
             ("hi", [1, np.nan], "hi[1]"), ("lo", [-1, 0], "-1"),
         ):
             with self.subTest(name=name, bad=bad), self.assertRaises(wpm.InputError) as e:
@@ -189,7 +199,7 @@ class TestInput(unittest.TestCase):
         self.assertIn("projection: infeasible", str(e.exception))
 
     def test_pandas(self):
-        """An index gives labels to what comes out, and puts what goes in into order; labels that do not fit are refused."""
+        """An index gives labels to what comes out, and puts what goes in into order; others are refused."""
         pandas = need("pandas")
         C = pandas.DataFrame([[0, 1, 2], [3, 0, 1]], index=["x", "y"], columns=["a", "b", "c"])
         mu, lo = pandas.Series([1, 3], index=["y", "x"]), pandas.Series([0.1, 0.2, 0.3], index=["c", "b", "a"])

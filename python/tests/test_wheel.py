@@ -31,7 +31,8 @@ class TestWheel(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.wheels = []
         for n in ("1", "2"):
-            out = subprocess.run([sys.executable, os.path.join(PYTHON, "wheel"), "-o", os.path.join(cls.folder.name, n)],
+            out = subprocess.run([sys.executable, os.path.join(PYTHON, "wheel"),
+                                  "-o", os.path.join(cls.folder.name, n)],
                                  check=True, capture_output=True, text=True).stdout
             cls.wheels.append([line.split()[0] for line in out.splitlines()])
 
@@ -76,7 +77,8 @@ class TestWheel(unittest.TestCase):
             with zipfile.ZipFile(path) as z:
                 z.extractall(folder)
             code = "import wpm; print(wpm.__file__, wpm.emd2([1.0], [1.0], [[2.0]]))"
-            r = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": folder}, cwd=folder, capture_output=True, text=True)
+            r = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": folder},
+                               cwd=folder, capture_output=True, text=True)
             self.assertEqual(r.stdout, f"{folder}/wpm/__init__.py 2.0\n", r.stderr)
 
     def test_call(self):
@@ -84,14 +86,16 @@ class TestWheel(unittest.TestCase):
         for path in self.wheels[0]:
             machine = "aarch64" if "aarch64" in path else "x86_64"
             own = machine == os.uname().machine
-            cc, run = ("gcc", []) if own else (f"{machine}-linux-gnu-gcc", [f"qemu-{machine}", "-L", f"/usr/{machine}-linux-gnu"])
+            there = f"/usr/{machine}-linux-gnu"
+            cc, run = ("gcc", []) if own else (f"{machine}-linux-gnu-gcc", [f"qemu-{machine}", "-L", there])
             for name in [cc, *run[:1]]:
                 self.assertTrue(shutil.which(name), name)
             with tempfile.TemporaryDirectory() as folder:
                 with zipfile.ZipFile(path) as z, open(os.path.join(folder, "libwpm.so"), "wb") as f:
                     f.write(z.read("wpm/_libwpm.so"))
                 program = os.path.join(folder, "call")
-                subprocess.run([cc, "-Wall", "-Werror", "-o", program, os.path.join(HERE, "call.c"), "-L", folder, "-lwpm",
+                subprocess.run([cc, "-Wall", "-Werror", "-o", program, os.path.join(HERE, "call.c"),
+                                "-L", folder, "-lwpm",
                                 "-Wl,-rpath," + folder], check=True)
                 r = subprocess.run([*run, program], capture_output=True, text=True, timeout=300)
                 lines = r.stdout.splitlines()

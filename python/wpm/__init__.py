@@ -6,7 +6,8 @@ Mechanisms: phi, base_measure, design, Policy. Maps of a population: plan, estim
 Nothing here releases private data. That takes a ledger, which the program wpm-device keeps.
 """
 
-from ._errors import Error, ForkError, InfeasibleError, InputError, InternalError, MassError, NotConvergedError, RefusedError
+from ._errors import (Error, ForkError, InfeasibleError, InputError, InternalError, MassError, NotConvergedError,
+                      RefusedError)
 from ._mechanism import Design, Policy, base_measure, design, entropic, estimate, phi, plan
 from ._plot import plot_channel, plot_map
 from ._result import Plan, Result
@@ -14,7 +15,9 @@ from ._transport import Projector, emd, emd2, project, transport
 
 __version__ = "0.1.0"
 __all__ = [
-    "Design", "Error", "ForkError", "InfeasibleError", "InputError", "InternalError", "MassError", "NotConvergedError", "Plan",
-    "Policy", "Projector", "RefusedError", "Result", "base_measure", "design", "emd", "emd2", "entropic", "estimate", "phi",
+    "Design", "Error", "ForkError", "InfeasibleError", "InputError", "InternalError",
+    "MassError", "NotConvergedError", "Plan",
+    "Policy", "Projector", "RefusedError", "Result", "base_measure",
+    "design", "emd", "emd2", "entropic", "estimate", "phi",
     "plan", "plot_channel", "plot_map", "project", "transport",
 ]

@@ -60,7 +60,8 @@ def _library():
     lib, pid = _loaded
     if pid != os.getpid():
         raise _errors.ForkError(
-            "wpm was used before this process was forked, and its threads are not here: use multiprocessing's start method spawn")
+            "wpm was used before this process was forked, and its threads are not here: "
+            "use multiprocessing's start method spawn")
     return lib
 
 

@@ -90,8 +90,9 @@ def entropic(C, mu, lo=None, hi=None, reg=None, *, m=None, eps=None, method="fas
     Returns
     -------
     Result
-        q, transport (<C, P>), objective (with the entropy), lower and upper (on the problem without entropy), iterations,
-        status ("converged", or "iterations": q and the bounds hold all the same), residual, bound, potentials, log_v.
+        q, transport (<C, P>), objective (with the entropy), lower and upper (on the problem without entropy),
+        iterations, status ("converged", or "iterations": q and the bounds hold all the same), residual, bound,
+        potentials, log_v.
 
     Raises
     ------
@@ -112,7 +113,9 @@ def entropic(C, mu, lo=None, hi=None, reg=None, *, m=None, eps=None, method="fas
     box, columns = _bounds(c, lo, hi, m, eps)
     mass = mass if support is None else {"index": support.tolist(), "weight": mass.tolist()}
     steps = None if iterations is None else _count(iterations, "iterations")
-    r = _solve("entropic", c, {"mu": mass, **box, "reg": _positive(reg, "reg"), "method": method, "tol": _positive(tol, "tol"), "iterations": steps})
+    line = {"mu": mass, **box, "reg": _positive(reg, "reg"), "method": method, "tol": _positive(tol, "tol"),
+            "iterations": steps}
+    r = _solve("entropic", c, line)
     f, g = (_floats(r["potentials"][name]) for name in "fg")
     out = Result({name: _floats(r[name]) for name in ("transport", "objective", "lower", "upper", "residual", "bound")})
     out.update(q=series(_floats(r["q"]), columns), iterations=r["iterations"], status=r["status"],
@@ -157,14 +160,15 @@ def phi(C, lo=None, hi=None, *, m=None, eps=None):
     c = Cost(C)
     box, columns = _bounds(c, lo, hi, m, eps)
     r = _solve("phi", c, box)
-    out = Result(phi=series(_floats(r["phi"]), c.rows), tau=series(_floats(r["tau"]), c.rows), f=float(r["f"]), argmax=r["argmax"])
+    out = Result(phi=series(_floats(r["phi"]), c.rows), tau=series(_floats(r["tau"]), c.rows), f=float(r["f"]),
+                 argmax=r["argmax"])
     if "subgradient" in r:
         out.subgradient = series(_floats(r["subgradient"]), columns)
     return out
 
 
-def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_weights=None, exclude=None, gap=None, steps=None,
-                 rule=None):
+def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_weights=None, exclude=None, gap=None,
+                 steps=None, rule=None):
     """Find a base measure, with proved bounds on its worst case.
 
     Parameters
@@ -192,9 +196,9 @@ def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_wei
     Returns
     -------
     Result
-        m, f (the objective), lower (of every eps-LDP mechanism), upper (at m), weights and thresholds (which prove lower),
-        status; worst_case, mean, mass, nonzeros, pivots, or of "mirror" steps, f_average, f_best, average, bound and
-        paper_bound.
+        m, f (the objective), lower (of every eps-LDP mechanism), upper (at m), weights and thresholds (which prove
+        lower), status; worst_case, mean, mass, nonzeros, pivots, or of "mirror" steps, f_average, f_best, average,
+        bound and paper_bound.
 
     Raises
     ------
@@ -221,8 +225,8 @@ def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_wei
         if input_weights is not None:
             line["input_weights"] = array(aligned(input_weights, c.rows, "input_weights"), "input_weights")
     r = _solve("basemeasure", c, line)
-    whole_numbers = ("nonzeros", "pivots", "steps")
-    out = Result({name: v if name in whole_numbers or name == "status" else _floats(v) for name, v in r.items() if name != "seconds"})
+    plain = ("nonzeros", "pivots", "steps", "status")
+    out = Result({name: v if name in plain else _floats(v) for name, v in r.items() if name != "seconds"})
     out.m = series(out.m, c.cols)
     return out
 
@@ -259,7 +263,7 @@ class Design:
 
     @property
     def rows(self):
-        """The rows of the mixture mode: row i is the law of a release of a client at input i. (k, kv) ndarray or DataFrame."""
+        """The rows of the mixture mode, (k, kv): row i is the law of a release of a client at input i."""
         rows = np.empty(self.shape)
         _lib.call("rows", {"handle": self._handle.number}, rows=rows)
         if self._rows is None and self._columns is None:
@@ -314,8 +318,8 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
     eps : str, int, float or Fraction
         The privacy level. Text such as "0.1" or "1/3" is exact, and a float stands for its shortest decimal.
     objective : {"uniform", "minimax", "average", "mixed", "map"}, optional
-        What is made small: the worst case among uniform base measures or among all, the mean, a mix of both, or the error
-        of a map from many devices.
+        What is made small: the worst case among uniform base measures or among all, the mean, a mix of both, or the
+        error of a map from many devices.
     weights : (k,) array_like, optional
         Of the mean; public.
     mix : float, optional
@@ -343,9 +347,11 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
     (True, True)
     """
     c = Cost(C)
-    args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective, "mix": 0 if mix is None else _positive(mix, "mix"),
-            "gap": 0 if gap is None else _positive(gap, "gap"), "devices": 0 if devices is None else _count(devices, "devices"),
-            "bits": 0 if bits is None else _count(bits, "bits")}
+    args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective}
+    given = (("mix", mix, _positive), ("gap", gap, _positive), ("devices", devices, _count), ("bits", bits, _count))
+    for name, x, read in given:
+        if x is not None:
+            args[name] = read(x, name)
     if weights is not None:
         weights = array(aligned(weights, c.rows, "weights"), "weights", size=c.shape and c.shape[0])
     value, out = _lib.call("design", args, C=c.array, weights=weights)
@@ -413,8 +419,8 @@ class Policy:
         Returns
         -------
         Result
-            verified (True); and what its certificate proves, else None: lower, a bound on the worst case of every eps-LDP
-            mechanism, worst_case, that of this policy in mixture mode, and worst_input.
+            verified (True); and what its certificate proves, else None: lower, a bound on the worst case of every
+            eps-LDP mechanism, worst_case, that of this policy in mixture mode, and worst_input.
 
         Raises
         ------
@@ -533,8 +539,8 @@ def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
     Returns
     -------
     list of Result
-        For every eps and number of devices: epsilon, devices, guess, raw, map, map_to_guess (each with mean, low and high,
-        over ten simulated worlds: W_p to the truth, in the unit of the places), disc, half_width, signal.
+        For every eps and number of devices: epsilon, devices, guess, raw, map, map_to_guess (each with mean, low and
+        high, over ten simulated worlds: W_p to the truth, in the unit of the places), disc, half_width, signal.
 
     Raises
     ------

@@ -12,8 +12,10 @@ from ._input import Cost, aligned, array, index_of, numbers_of, series, whole
 from ._result import Plan, Result
 
 _INTEGERS = (
-    "Input histogram consists of integer. The transport plan will be casted accordingly, possibly resulting in a loss of "
-    "precision. If this behaviour is unwanted, please make sure your input histogram consists of floating point elements.")
+    "Input histogram consists of integer. The transport plan will be casted accordingly, possibly resulting in a loss "
+    "of precision. If this behaviour is unwanted, please make sure your input histogram consists of floating point "
+    "elements.")
+_PROCESSES = "The 'processes' parameter has been deprecated. Multiprocessing should be done outside of POT."
 _INFEASIBLE = "Problem infeasible. Check that a and b are in the simplex"
 _SUM = 1.5e-7  # by how much POT lets the masses differ: 7 decimals, as numpy.testing counts them
 
@@ -70,7 +72,7 @@ def _histograms(a, b, M):
         b = np.full(M.shape[1], 1 / M.shape[1])
     if (len(a), len(b)) != M.shape:
         raise MassError(
-            f"Dimension mismatch, check dimensions of M with a and b: a has {len(a)} entries, b {len(b)}, M is {M.shape}")
+            f"Dimension mismatch, check dimensions of M with a and b: a has {len(a)} entries, b {len(b)}, M {M.shape}")
     return a, b, M, dtype
 
 
@@ -81,11 +83,11 @@ def _threads(n):
         raise ValueError('numThreads should either be "max" or a strictly positive integer')
 
 
-def _solve(a, b, M, center_dual):
-    """Return what POT's solver does: plan, cost and potentials, with the mass of a."""
+def _solve(a, b, M, center_dual, plan=True):
+    """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a."""
     r = _ask("transport", "{}", M.shape, len(a), C=M, a=a, b=b)
     total = float(a.sum())
-    G = r.dense() * total
+    G = r.dense() * total if plan else None
     u, v = r.potentials
     if center_dual or not (a.all() and b.all()):
         c = (b.dot(v) - a.dot(u)) / (total + b.sum())
@@ -198,7 +200,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     def one(b):
         code, warning = 1, None
         if abs(a.sum() - b.sum()) <= _SUM:
-            G, cost, u, v = _solve(a, b, M, center_dual)
+            G, cost, u, v = _solve(a, b, M, center_dual, return_matrix)
         else:
             G, cost, u, v = np.zeros(M.shape), 0.0, np.zeros(len(a)), np.zeros(len(b))
             code, warning = 0, _INFEASIBLE
@@ -214,7 +216,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     if b.ndim == 1:
         return one(b)
     if processes > 1:
-        warnings.warn("The 'processes' parameter has been deprecated. Multiprocessing should be done outside of POT.", stacklevel=2)
+        warnings.warn(_PROCESSES, stacklevel=2)
     return [one(np.ascontiguousarray(b[:, i])) for i in range(b.shape[1])]
 
 
@@ -454,10 +456,11 @@ class Projector:
         if mass.dtype.kind not in "biuf":
             raise InputError(f"users is an array of {mass.dtype}, not of real numbers")
         n = shape[0]
-        r = Result(q=np.empty((n, kv)), value=np.empty(n), lower=np.empty(n), upper=np.empty(n), status=np.empty(n, np.int64))
+        r = Result({name: np.empty(n) for name in ("value", "lower", "upper")}, q=np.empty((n, kv)),
+                   status=np.empty(n, np.int64))
         value, _ = _lib.call(
-            "project-many", {"handle": self._handle.number}, indptr=whole(ptr, "users"), support=whole(support, "users"),
-            mass=np.ascontiguousarray(mass, np.float64), **r)
+            "project-many", {"handle": self._handle.number}, indptr=whole(ptr, "users"),
+            support=whole(support, "users"), mass=np.ascontiguousarray(mass, np.float64), **r)
         r.errors = {int(i): text for i, text in value["errors"].items()}
         if labels is not None or self._columns is not None:
             import pandas
