@@ -100,6 +100,6 @@ class TestWheel(unittest.TestCase):
                 r = subprocess.run([*run, program], capture_output=True, text=True, timeout=300)
                 lines = r.stdout.splitlines()
                 self.assertEqual(len(lines), 8, r)
-                self.assertEqual(lines[:4], ["0: value 0.75, 112 bytes", "freed: 3"] * 2, r)
+                self.assertEqual(lines[:4], ["0: value 0.75, 128 bytes", "freed: 3"] * 2, r)
                 self.assertIn("no mass", lines[4])
                 self.assertTrue(lines[6].startswith('2: {"error":"internal error'), lines)
