@@ -240,15 +240,35 @@ func rounded(x *big.Rat, way func(*big.Rat) float64) *float64 {
 	return &y
 }
 
+type planArgs struct {
+	costArgs
+	Eps       []string `json:"eps"`
+	Devices   []int    `json:"devices"`
+	P         float64  `json:"p"`
+	Objective string   `json:"objective"`
+}
+
+func (a planArgs) check() error {
+	if a.Objective != wpm.Uniform.String() && a.Objective != wpm.Map.String() {
+		return fmt.Errorf("objective: %.40q is not uniform or map", a.Objective)
+	}
+	for _, n := range a.Devices {
+		if n < 1 || n > plan.MaxDevices {
+			return fmt.Errorf("devices: %d is not from 1 to %d", n, plan.MaxDevices)
+		}
+	}
+	return nil
+}
+
+// choice is a prediction at one level.
+type choice struct {
+	Epsilon string `json:"epsilon"`
+	plan.Prediction
+}
+
 // predict says before any release how good a map will be, for every eps and number of devices.
 func predict(ctx context.Context, r request) (answer, error) {
-	var in struct {
-		costArgs
-		Eps       []string `json:"eps"`
-		Devices   []int    `json:"devices"`
-		P         float64  `json:"p"`
-		Objective string   `json:"objective"`
-	}
+	var in planArgs
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
 	}
@@ -256,13 +276,8 @@ func predict(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if in.Objective != wpm.Uniform.String() && in.Objective != wpm.Map.String() {
-		return answer{}, fmt.Errorf("objective: %.40q is not uniform or map", in.Objective)
-	}
-	for _, n := range in.Devices {
-		if n < 1 || n > plan.MaxDevices {
-			return answer{}, fmt.Errorf("devices: %d is not from 1 to %d", n, plan.MaxDevices)
-		}
+	if err := in.check(); err != nil {
+		return answer{}, err
 	}
 	if p, ok := cost.Exponent(c); ok {
 		in.P = p
@@ -274,37 +289,43 @@ func predict(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	type choice struct {
-		Epsilon string `json:"epsilon"`
-		plan.Prediction
-	}
 	choices := []choice{}
-	for _, text := range in.Eps {
-		eps, err := ldp.ParseEpsilon(text)
+	for _, eps := range in.Eps {
+		row, err := in.at(ctx, planner, c, eps)
 		if err != nil {
-			return answer{}, err
+			return answer{}, fmt.Errorf("eps %.40s: %w", eps, err)
 		}
-		var m *plan.Mechanism
-		for _, n := range in.Devices {
-			if m == nil || in.Objective == wpm.Map.String() {
-				o := wpm.Objective{Kind: kinds[in.Objective]}
-				if o.Kind == wpm.Map {
-					o.Devices = n
-				}
-				d, err := wpm.NewDesign(ctx, c, eps, o)
-				if err != nil {
-					return answer{}, fmt.Errorf("eps %s: %w", eps, err)
-				}
-				if m, err = planner.Mechanism(d.Channel().Row); err != nil {
-					return answer{}, err
-				}
-			}
-			p, err := m.Predict(ctx, n, estimate.Settings{})
-			if err != nil {
-				return answer{}, err
-			}
-			choices = append(choices, choice{eps.String(), p})
-		}
+		choices = append(choices, row...)
 	}
 	return answer{value: choices}, nil
+}
+
+// at predicts for every number of devices at one level.
+func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, level string) (out []choice, err error) {
+	eps, err := ldp.ParseEpsilon(level)
+	if err != nil {
+		return nil, err
+	}
+	var m *plan.Mechanism
+	for _, n := range a.Devices {
+		o := wpm.Objective{Kind: kinds[a.Objective]}
+		if o.Kind == wpm.Map {
+			o.Devices = n
+		}
+		if m == nil || o.Kind == wpm.Map {
+			d, err := wpm.NewDesign(ctx, c, eps, o)
+			if err != nil {
+				return nil, err
+			}
+			if m, err = planner.Mechanism(d.Channel().Row); err != nil {
+				return nil, err
+			}
+		}
+		p, err := m.Predict(ctx, n, estimate.Settings{})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, choice{eps.String(), p})
+	}
+	return out, nil
 }

@@ -232,6 +232,15 @@ class TestEstimate(unittest.TestCase):
         np.testing.assert_array_equal(s.map.to_numpy(), whole.map)
         self.assertEqual((list(s.map.index), list(s.raw.index)), (names, names))
 
+    def test_labels(self):
+        """A policy without labels takes those of its arguments."""
+        pandas = need("pandas")
+        p, names = wpm.design(GRID, 1).publish(), [f"p{i}" for i in range(12)]
+        s = wpm.estimate(pandas.Series(np.arange(12), names), p, prior=pandas.Series(1, names[::-1]))
+        self.assertEqual((list(s.map.index), list(s.raw.index)), (names[::-1], names))
+        with self.assertRaises(wpm.InputError):
+            wpm.estimate(pandas.Series(np.arange(12), names), wpm.design(GRID, 1).publish(labels=names[::-1][:-1] + ["q"]))
+
     def test_projection(self):
         r = wpm.estimate(np.arange(12), wpm.design(GRID, 1).publish("projection"))
         self.assertIsNone(r.map)

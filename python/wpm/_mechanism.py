@@ -497,6 +497,10 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
 
         inputs, outputs = (None if x is None else pandas.Index(x) for x in (inputs, outputs))
         counts, prior = aligned(counts, outputs, "counts"), aligned(prior, inputs, "prior")
+        if outputs is None and counts_index is not None:
+            outputs = counts_index[0]
+        if inputs is None and prior_index is not None:
+            inputs = prior_index[0]
     else:
         inputs = outputs = None
     n = whole(counts, "counts")
