@@ -187,7 +187,7 @@ class TestDesign(unittest.TestCase):
                 wpm.design(**{"C": GRID, "eps": 1, **bad})
         d = wpm.design(GRID, 1)
         for bad in ({"mode": "none"}, {"geometry": "secret"}, {"base": "derived-dp:x"},
-                    {"labels": ["a"]}, {"labels": ["a"] * 12},
+                    {"labels": ["a"]}, {"labels": 3}, {"labels": ["a"] * 12},
                     {"metadata": {"a": 1}},
                     {"metadata": {"a": object()}}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
@@ -239,7 +239,7 @@ class TestEstimate(unittest.TestCase):
         s = wpm.estimate(pandas.Series(np.arange(12), names), p, prior=pandas.Series(1, names[::-1]))
         self.assertEqual((list(s.map.index), list(s.raw.index)), (names[::-1], names))
         with self.assertRaises(wpm.InputError):
-            wpm.estimate(pandas.Series(np.arange(12), names), wpm.design(GRID, 1).publish(labels=names[::-1][:-1] + ["q"]))
+            wpm.estimate(pandas.Series(np.arange(12), names), wpm.design(GRID, 1).publish(labels=names[1:] + ["q"]))
 
     def test_projection(self):
         r = wpm.estimate(np.arange(12), wpm.design(GRID, 1).publish("projection"))

@@ -179,7 +179,8 @@ class TestCompatible(unittest.TestCase):
                     {"a": [1], "b": [1], "M": {"kind": "ring", "n": 1, "p": 1}},
                     {"a": [1], "b": [1], "M": [1]},
                     {"a": ["x"], "b": [1], "M": [[1]]}, {"a": [1], "b": [[1.0]], "M": [[1]]},
-                    {"a": [], "b": [], "M": []}):
+                    {"a": [], "b": [], "M": []},
+                    {"a": [[1], [1, 1]], "b": [1], "M": [[1]]}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.emd(**bad)
         for threads in (0, "two", 1.5):

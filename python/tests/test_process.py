@@ -127,6 +127,21 @@ print(wpm.emd2([1], [1], [[3.0]]))
         used = "p = wpm.Projector([[1]], [0], [1])"
         self.assertEqual(child(code % used).stdout, "ForkError True\n3.0\n")
 
+    def test_same_bits(self):
+        """Answers are the same bit for bit on one thread and on many."""
+        code = """
+import hashlib, numpy as np, wpm
+rng = np.random.default_rng(1)
+C = rng.random((60, 50))
+r = wpm.Projector(C, np.full(50, 0.01), np.full(50, 0.04)).many(rng.random((40, 60)))
+m = wpm.base_measure(C, 2.0).m
+G = wpm.emd(np.full(60, 1 / 60), np.full(50, 1 / 50), C)
+print(*(hashlib.sha256(x.tobytes()).hexdigest() for x in (r.q, r.value, m, G)))
+"""
+        one, many = (child(code, GOMAXPROCS=n).stdout for n in ("1", "4"))
+        self.assertTrue(one)
+        self.assertEqual(one, many)
+
     def test_import(self):
         """Importing needs numpy alone, and loads nothing else; without the library it says what to do."""
         code = """

@@ -128,7 +128,8 @@ class TestProjector(unittest.TestCase):
     def test_edges(self):
         r = self.projector.many(np.zeros((0, 30)))
         self.assertEqual((r.q.shape, r.status.shape), ((0, 20), (0,)))
-        for users in (np.zeros(30), np.zeros((2, 29)), np.zeros((1, 1, 30)), np.zeros((2, 30), complex), [["a"] * 30]):
+        for users in (np.zeros(30), np.zeros((2, 29)), np.zeros((1, 1, 30)), np.zeros((2, 30), complex), [["a"] * 30],
+                      [[1], [1, 2]]):
             with self.assertRaises(wpm.InputError):
                 self.projector.many(users)
         one = wpm.Projector([[2.5]], [0], [1])

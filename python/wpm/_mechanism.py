@@ -302,8 +302,12 @@ class Design:
         args = {"handle": self._handle.number, "mode": mode, "geometry": geometry, "base": base, "note": note,
                 "metadata": metadata or {}}
         for name, given in (("inputs", labels), ("outputs", output_labels)):
-            if given is not None:
+            if given is None:
+                continue
+            try:
                 args[name] = [label(x) for x in given]
+            except TypeError as e:
+                raise InputError(f"{name} are no labels: {e}") from None
         value, _ = _lib.call("publish", args)
         return Policy(value["policy"])
 

@@ -63,11 +63,11 @@ def _histograms(a, b, M):
         raise InputError("M is an array here; transport takes objects, too")
     c = Cost(M, "M")
     a, b = aligned(a, c.rows, "a"), aligned(b, c.cols, "b")
-    types = [numbers_of(x, name).dtype for x, name in ((a, "a"), (b, "b"), (M, "M")) if np.size(x)]
-    dtype, M = types[0], c.array
-    a = array(a, "a") if np.size(a) else np.full(len(M), 1 / len(M))
-    if np.size(b):
-        b = array(b, "b", ndim=2 if np.ndim(b) == 2 else 1)
+    given = numbers_of(a, "a"), numbers_of(b, "b"), numbers_of(M, "M")
+    dtype, M = next(x.dtype for x in given if x.size), c.array
+    a = array(a, "a") if given[0].size else np.full(len(M), 1 / len(M))
+    if given[1].size:
+        b = array(b, "b", ndim=2 if given[1].ndim == 2 else 1)
     else:
         b = np.full(M.shape[1], 1 / M.shape[1])
     if (len(a), len(b)) != M.shape:
@@ -445,7 +445,7 @@ class Projector:
             m = _csr(users)
             shape, ptr, support, mass = m.shape, m.indptr, m.indices, m.data
         else:
-            a = np.asarray(aligned(users, self._rows, "users", axis=1))
+            a = numbers_of(aligned(users, self._rows, "users", axis=1), "users")
             if a.ndim != 2:
                 raise InputError(f"users has {a.ndim} dimensions, want 2")
             shape = a.shape
