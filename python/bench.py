@@ -24,25 +24,42 @@ K, ATOMS, USERS, ROUNDS = 1000, 20, 200, 9
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 
 
-def clock(f, times=ROUNDS):
-    """Return the median processor time of a call of f, in microseconds a user."""
-    took = []
-    for _ in range(times):
-        before = time.process_time()
-        f()
-        took.append((time.process_time() - before) / USERS * 1e6)
-    return statistics.median(took)
+def clock(f):
+    """Return the processor time of a call of f, in microseconds a user."""
+    before = time.process_time()
+    f()
+    return (time.process_time() - before) / USERS * 1e6
 
 
-def go(C, lo, hi, mass, support):
-    """Return Go's time on the same numbers, in microseconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, x in (("C", C), ("lo", lo), ("hi", hi), ("mass", mass), ("support", support)):
+def each(f, inputs):
+    """Call f for every input and drop what it returns, as Go's program does."""
+    for x in inputs:
+        f(x)
+
+
+class Go:
+    """The same projections in a program of Go."""
+
+    def __init__(self, folder, **numbers):
+        for name, x in numbers.items():
             np.asarray(x, "<f8").tofile(os.path.join(folder, name))
-        run = ["go", "test", "-run", "^$", "-bench", "Projector", "-benchtime", "2x", "-count", str(ROUNDS)]
-        text = subprocess.run(run, cwd=LIB, env={**os.environ, "WPM_BENCH": folder},
-                              check=True, capture_output=True, text=True).stdout
-    return statistics.median(float(x) for x in re.findall(r"([0-9.]+) cpu-us/projection", text))
+        self.program = os.path.join(folder, "bench")
+        subprocess.run(["go", "test", "-c", "-o", self.program, "."], cwd=LIB, check=True)
+        self.env = {**os.environ, "WPM_BENCH": folder}
+
+    def time(self):
+        run = [self.program, "-test.run", "^$", "-test.bench", "Projector", "-test.benchtime", "2x"]
+        text = subprocess.run(run, cwd=LIB, env=self.env, check=True, capture_output=True, text=True).stdout
+        return float(re.search(r"([0-9.]+) cpu-us/projection", text).group(1))
+
+
+def transport(emd2, C, lo, hi, mass, support, want):
+    """Project as a transport problem for emd2."""
+    target = np.hstack([lo, hi - lo])  # what must be filled, and what may be
+    a = np.append(mass, target.sum() - 1)
+    M = np.vstack([np.hstack([C[support]] * 2), np.hstack([np.full(K, 10 * C.max()), np.zeros(K)])])
+    value = emd2(a, target / target.sum() * a.sum(), M, numItermax=10**7)
+    assert abs(value - want) <= 1e-9, (value, want)
 
 
 def main():
@@ -58,34 +75,35 @@ def main():
     rows, dense = [users[u] for u in range(USERS)], users.toarray()
 
     projector = wpm.Projector(C, lo, hi)
-    answers = projector.many(users)
-    took = {
-        "go": go(C, lo, hi, mass, support),
-        "many": clock(lambda: projector.many(users)),
-        "project, arrays": clock(lambda: [projector.project(u) for u in dense]),
-        "project, sparse": clock(lambda: [projector.project(u) for u in rows]),
+    want = projector.many(users).value
+    few = range(0, USERS, 20)
+
+    def by(emd2):
+        return lambda: [transport(emd2, C, lo, hi, mass[u], support[u], want[u]) for u in few for _ in range(2)]
+
+    jobs = {
+        "many": lambda: projector.many(users),
+        "project, arrays": lambda: each(projector.project, dense),
+        "project, sparse": lambda: each(projector.project, rows),
+        "wpm.emd2, as a transport": by(wpm.emd2),
     }
     try:
         import ot
+
+        jobs["ot.emd2, as a transport"] = by(ot.emd2)
     except ImportError:
-        ot = None
-    few = 10
-    for name, emd2 in (("ot.emd2", ot and ot.emd2), ("wpm.emd2", wpm.emd2)):
-        if emd2 is None:
-            continue
-        target = np.hstack([lo, hi - lo])  # what must be filled, and what may be
-        worst = 10 * C.max()
-
-        def run():
-            for u in range(few):
-                a = np.append(mass[u], target.sum() - 1)
-                M = np.vstack([np.hstack([C[support[u]]] * 2), np.hstack([np.full(K, worst), np.zeros(K)])])
-                value = emd2(a, target / target.sum() * a.sum(), M, numItermax=10**7)
-                assert abs(value - answers.value[u]) <= 1e-9, (value, answers.value[u])
-
-        took[f"{name}, as a transport"] = clock(run, 3) * USERS / few
+        pass
+    with tempfile.TemporaryDirectory() as folder:
+        go = Go(folder, C=C, lo=lo, hi=hi, mass=mass, support=support)
+        took = {name: [] for name in ("go", *jobs)}
+        for _ in range(ROUNDS):  # all in turn, so that what else the machine does is the same for all
+            took["go"].append(go.time())
+            for name, f in jobs.items():
+                scale = USERS / (2 * len(few)) if "transport" in name else 1
+                took[name].append(clock(f) * scale)
     for name, us in took.items():
-        print(f"{name:28} {us:9.0f} us a projection, {us / took['go']:6.2f} of go")
+        ratio = statistics.median(x / y for x, y in zip(us, took["go"]))
+        print(f"{name:28} {statistics.median(us):9.0f} us a projection, {ratio:6.2f} of go")
 
 
 if __name__ == "__main__":

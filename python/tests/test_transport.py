@@ -132,6 +132,10 @@ class TestProjector(unittest.TestCase):
                       [[1], [1, 2]]):
             with self.assertRaises(wpm.InputError):
                 self.projector.many(users)
+        with self.assertRaisesRegex(wpm.InputError, r"mu\[7\] is -1.0, negative"):
+            self.projector.project(np.eye(30)[3] - np.eye(30)[7])
+        with self.assertRaisesRegex(wpm.InputError, "no mass"):
+            self.projector.project(np.zeros(30))
         one = wpm.Projector([[2.5]], [0], [1])
         self.assertEqual((one.project([7]).value, one.many([[1], [2]]).value.tolist()), (2.5, [2.5, 2.5]))
 

@@ -43,7 +43,8 @@ def array(x, name, ndim=1, size=None):
 
     Infinite and NaN entries, another number of dimensions or of entries, and complex numbers raise InputError.
     """
-    a = numbers_of(x, name)
+    usual = type(x) is np.ndarray and x.dtype == np.float64
+    a = x if usual else numbers_of(x, name)
     if a.ndim != ndim:
         raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
     if size is not None and a.shape != (size if ndim == 2 else (size,)):
@@ -75,8 +76,10 @@ def label(x):
 
 def aligned(x, labels, name, axis=0):
     """Return x in the order of labels, if both have labels on this axis."""
+    if labels is None:
+        return x
     own = index_of(x)
-    if own is None or labels is None or len(own) <= axis or own[axis].equals(labels):
+    if own is None or len(own) <= axis or own[axis].equals(labels):
         return x
     for index, what in ((own[axis], name), (labels, "the cost")):
         if not index.is_unique:

@@ -412,7 +412,13 @@ class Projector:
             As of project.
         """
         mass, support = _source(mu, self.shape[0], self._rows)
-        r = _ask("project-one", self._args, self.shape, np.count_nonzero(mass), mu=mass, support=support)
+        if support is None:  # most entries are zero
+            support = np.flatnonzero(mass)
+            mass = mass[support]
+            if (mass < 0).any():
+                at = support[(mass < 0).argmax()]
+                raise InputError(f"mu[{at}] is {mass[mass < 0][0]}, negative")
+        r = _ask("project-one", self._args, self.shape, len(mass), mu=mass, support=support)
         return _labelled(r, self._rows, self._columns)
 
     def many(self, users):
@@ -433,7 +439,7 @@ class Projector:
             status : (n,) ndarray of int
                 0 where all went well, 1 where a row is no distribution.
             errors : dict
-                Row and reason of the first hundred that failed.
+                Row and reason of the first hundred that failed. Source[n] in a reason is entry n of those of the row.
 
         Notes
         -----
