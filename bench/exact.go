@@ -20,6 +20,9 @@ var exactGroups = []struct {
 	{"dense, k = kv <= 300", crossed([]string{"ring30", "ring100", "ring300", "sq100p1", "sq100p2", "sq300p1", "sq300p2"}, "dir", "0.5", "2", "5")},
 	{"dense, k = 1000 to 4000, eps >= 2", append(crossed([]string{"ring1000", "sq1000p1", "sq1000p2", "sq2000p1", "sq2000p2", "cos2000x1000", "cos4000x500", "grid50"}, "dir", "2", "5"), "sq4000p1:dir:2", "sq4000p2:dir:2")},
 	{"dense, ring, eps = 0.5", []string{"ring30:dir:0.5", "ring100:dir:0.5", "ring300:dir:0.5", "ring1000:dir:0.5", "ring2000:dir:0.5"}},
+	{"dense, 129 to 300 rows, eps = 0.5", crossed([]string{"ring140", "ring200", "ring250", "sq140p1", "sq140p2", "sq200p1", "sq200p2",
+		"sq250p1", "sq250p2", "sq300p1", "sq300p2", "path140", "path200", "path300", "clus140", "clus200", "clus300", "grid12", "grid14", "grid17",
+		"cos140", "cos200", "cos300", "cos140x300", "cos300x140"}, "dir", "0.5")},
 	{"20 atoms", append(crossed([]string{"sq1000p1", "sq1000p2", "sq4000p1", "sq4000p2", "ring1000"}, "sp20", "0.5", "2", "5"), crossed([]string{"sq250p1", "sq250p2", "cos1346x250"}, "sp20", "0.5", "2", "5")...)},
 }
 

@@ -152,7 +152,11 @@ func TestSeed(t *testing.T) {
 			}
 		}
 		p.watch = new(watch)
-		p.seed(served, far)
+		w := &newton{served: served}
+		for i := range k {
+			w.heavy = append(w.heavy, int32(i))
+		}
+		p.seed(w, far)
 		for i := range k {
 			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, want[i]) {
 				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])

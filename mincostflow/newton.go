@@ -1,6 +1,7 @@
 package mincostflow
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -27,8 +28,15 @@ const (
 	newtonColumns = 60
 	newtonRatio   = 3
 	newtonRows    = 128
-	coarsePerRow  = 2 // the first sample has this to twice as many columns for every row
-	finer         = 8 // the next ones are finer by this
+	// Where rows are more, those with most mass take part, one for lightRatio columns, if the others have lightShare of
+	// the mass at most; up to lightRows rows in all, or lightMost if the start from a smaller problem does not pay.
+	lightRatio = 8
+	lightShare = 0.4
+	lightRows  = 320
+	lightMost  = 512
+
+	coarsePerRow = 2 // the first sample has this to twice as many columns for every row
+	finer        = 8 // the next ones are finer by this
 
 	// Kinks are width times the typical gap between the costs of a column, times the root of rows over columns of the
 	// last sample; with all columns in, narrower by narrower, at most rounds times.
@@ -55,8 +63,9 @@ type newton struct {
 	tree  *basis
 	rows  *rows
 	watch *watch
-	units []uint64 // of the rows
+	units []uint64 // of all rows
 	sum   uint64   // of units
+	heavy []int32  // the rows it works on, ascending; the others have little mass
 
 	// The costs of column at[c] as integers, in units of about 2^-53 of the largest (of the usual ones, where a few
 	// dwarf the others; those are cut) and times rowBits, are cells[c*k : (c+1)*k]. Columns that take nothing are
@@ -83,10 +92,11 @@ type newton struct {
 	step   []float64
 	slope  []float64 // k x k, minus the Hessian of the smoothed dual value; off the diagonal, two entries add up to one
 
-	// The tree: the two best rows of every column, the columns of every row as lists, and what it sends.
-	served      []service
-	first, next []int32
-	sent        []uint64
+	// The tree: the two best heavy rows of every column, the columns of every row as lists, and what it sends.
+	served           []service
+	first, next      []int32
+	sent             []uint64
+	onColumn, beside []int32 // the light rows of every column, as lists
 }
 
 // sample stands for some columns.
@@ -96,20 +106,46 @@ type sample struct {
 	at          int32 // its cells
 }
 
-// bind makes w start t, for rows with the given units.
+// bind makes w start t, for rows with the given units, all of them heavy.
 func (w *newton) bind(t *basis, r *rows, watch *watch, units []uint64, sum uint64) {
 	w.tree, w.rows, w.watch, w.units, w.sum = t, r, watch, units, sum
+	w.heavy = w.heavy[:0]
+	for i := range t.k {
+		w.heavy = append(w.heavy, int32(i))
+	}
+}
+
+// choose leaves the rows with most mass heavy, as many as the columns allow, and reports whether the others have little
+// enough to be light.
+func (w *newton) choose() bool {
+	k := w.tree.n / lightRatio
+	if w.tree.n < newtonColumns || k >= len(w.heavy) {
+		return false
+	}
+	slices.SortFunc(w.heavy, func(a, b int32) int { return cmp.Or(cmp.Compare(w.units[b], w.units[a]), cmp.Compare(a, b)) })
+	w.heavy = w.heavy[:min(k, newtonRows)]
+	slices.Sort(w.heavy)
+	return float64(w.sum-w.heaviest()) <= lightShare*float64(w.sum)
+}
+
+// heaviest returns what the heavy rows have.
+func (w *newton) heaviest() (sum uint64) {
+	for _, i := range w.heavy {
+		sum += w.units[i]
+	}
+	return sum
 }
 
 // prices finds row prices close to the best, in w.f, and reports whether it could.
 func (w *newton) prices() bool {
-	t, k, n := w.tree, w.tree.k, w.tree.n
+	t, k, n := w.tree, len(w.heavy), w.tree.n
 	w.mass, w.f, w.keys = grow(w.mass, k), grow(w.f, k), grow(w.keys, k)
 	w.old, w.left, w.step = grow(w.old, k), grow(w.left, k), grow(w.step, k)
 	w.slope = grow(w.slope, k*k)
 	w.total = float64(w.sum)
-	for i, m := range w.units {
-		w.mass[i] = float64(m) / w.total
+	sum := float64(w.heaviest())
+	for n, i := range w.heavy {
+		w.mass[n] = float64(w.units[i]) / sum
 	}
 	all := w.measureCosts()
 	if w.watch.over {
@@ -261,11 +297,11 @@ func (w *newton) serve() []service {
 	for j := range w.served {
 		w.served[j] = service{least: math.Inf(1), second: -1}
 	}
-	for i, f := range w.f[:t.k] {
+	for i, f := range w.f {
 		if !w.watch.row(t.n) {
 			break
 		}
-		row := w.rows.at(i)
+		row := w.rows.at(int(w.heavy[i]))
 		served := w.served[:len(row)]
 		for j, c := range row {
 			if x := c - f; x < served[j].least {
@@ -318,11 +354,11 @@ func (w *newton) usual() float64 {
 	for range w.sampled() {
 		w.sorted = append(w.sorted, 0)
 	}
-	for i := range t.k {
+	for i := range w.heavy {
 		if !w.watch.row(t.n) {
 			break
 		}
-		row, n := w.rows.at(i), 0
+		row, n := w.rows.at(int(w.heavy[i])), 0
 		for c := range w.sampled() {
 			w.sorted[n] = max(w.sorted[n], row[w.at[c]])
 			n++
@@ -335,7 +371,7 @@ func (w *newton) usual() float64 {
 // hold chooses the columns that have cells, at and cell: all columns that take anything, or one of them in every group.
 func (w *newton) hold() (group int) {
 	t := w.tree
-	most := mostCells / t.k
+	most := mostCells / len(w.heavy)
 	group = (t.n + most - 1) / most
 	w.at = w.at[:0]
 	w.cell = grow(w.cell, t.n)
@@ -354,7 +390,7 @@ func (w *newton) hold() (group int) {
 
 // fillCells fills in the cells, in units for costs of size; the largest is top.
 func (w *newton) fillCells(size, top float64) {
-	r, k := w.rows, w.tree.k
+	r, k := w.rows, len(w.heavy)
 	_, e := math.Frexp(size)
 	w.grain = math.Ldexp(1, max(e, minExp)-costBits)
 	by := 1 / w.grain
@@ -362,10 +398,11 @@ func (w *newton) fillCells(size, top float64) {
 	i := 0
 	inPlace := 0
 	if size == top {
-		inPlace = r.inPlace()
+		inPlace, _ = slices.BinarySearch(w.heavy, int32(r.inPlace()))
 	}
 	for ; i+4 <= inPlace; i += 4 { // four rows at a time, which saves half
-		r0, r1, r2, r3 := r.at(i), r.at(i+1), r.at(i+2), r.at(i+3)
+		p := w.heavy[i : i+4 : i+4]
+		r0, r1, r2, r3 := r.at(int(p[0])), r.at(int(p[1])), r.at(int(p[2])), r.at(int(p[3]))
 		at := i
 		for _, j := range w.at {
 			cell := w.cells[at : at+4 : at+4]
@@ -380,7 +417,7 @@ func (w *newton) fillCells(size, top float64) {
 		if !w.watch.row(r.kv) {
 			break
 		}
-		row := r.at(i)
+		row := r.at(int(w.heavy[i]))
 		at := i
 		for _, j := range w.at {
 			w.cells[at] = int64(min(row[j]*by, 1<<costBits)) * rowBits

@@ -70,13 +70,20 @@ func TestAssignAnyPrices(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		prices := make([]float64, len(in.rows))
+		s.nw.bind(&s.sx.tree, &s.rows, &s.watch, s.units, s.total)
+		if seed%3 == 0 && len(s.nw.heavy) > 1 { // some rows are light, and no leaves apart, as where many columns meet few
+			first := d.Intn(len(s.nw.heavy))
+			s.nw.heavy = s.nw.heavy[first : first+1+d.Intn(len(s.nw.heavy)-first)]
+			s.sx.tree.leaves.never = true
+		}
+		prices := make([]float64, len(s.nw.heavy))
 		for i := range prices {
 			prices[i] = s.sx.full * (2*d.Float64() - 1) * float64(d.Intn(3))
 		}
 		s.sx.tree.reset(len(in.rows), in.kv, s.units)
 		s.nw.f, s.nw.whole = prices, false
 		s.nw.assign()
+		level(&s.sx.tree)
 		s.sx.setGrid(s.sx.exp, s.sx.full)
 		checkTree(t, &s.sx.tree, s.units)
 		if !s.sx.pr.run() {
@@ -92,6 +99,87 @@ func TestAssignAnyPrices(t *testing.T) {
 		}
 		if r.Lower > want.Upper || r.Upper < want.Lower {
 			t.Fatalf("%v: [%v, %v], want [%v, %v]", describe(p), r.Lower, r.Upper, want.Lower, want.Upper)
+		}
+	}
+}
+
+// heavyProblem draws a problem whose mass is mostly on a few of many rows.
+func (d draw) heavyProblem() Problem {
+	k, kv := 10+d.Intn(60), newtonColumns+d.Intn(200)
+	p := Problem{Cost: d.costs(k, kv), Source: make([]float64, k)}
+	for i := range p.Source {
+		p.Source[i] = math.Ldexp(1+d.Float64(), -60+d.Intn(60)) // a few ties
+		if d.Intn(8) == 0 {
+			p.Source[i] = 1 + d.Float64()
+		}
+	}
+	m := d.masses(kv)
+	switch d.Intn(4) {
+	case 0:
+		p.Lo, p.Hi = m, m
+	case 1: // too much room for prices of artificial arcs
+		p.Lo, p.Hi = scaled(m, 0.25), repeat(1e12, kv)
+	default:
+		p.Lo, p.Hi = scaled(m, 0.5), scaled(m, 2)
+	}
+	return p
+}
+
+// TestHeavyStart: results keep all promises also where Newton's method sees heavy rows only, wherever they are stopped.
+func TestHeavyStart(t *testing.T) {
+	n, used, raised := 200, 0, 0
+	if testing.Short() {
+		n = 60
+	}
+	for seed := range n {
+		d := newDraw(uint64(seed) + 27e6)
+		p := d.heavyProblem()
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSolver()
+		if err := s.load(context.Background(), in, 0); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.result(s.simplex(context.Background(), Settings{}), Settings{})
+		if err != nil || r.Status != Optimal {
+			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
+		}
+		if w := &s.nw; len(w.heavy) < len(s.units) && len(w.f) == len(w.heavy) {
+			used++
+			if s.sx.tree.within(mostRaised) {
+				raised++
+			}
+		}
+		checkTree(t, &s.sx.tree, s.units)
+		checkResult(t, p, r)
+		checkGap(t, p, r)
+		checkSlackness(t, p, r)
+		stopped, err := Project(context.Background(), p, Settings{maxPivots: 1 + d.Intn(r.Stats.Pivots+1)})
+		if err != nil && !errors.Is(err, ErrNotConverged) {
+			t.Fatal(err)
+		}
+		checkResult(t, p, stopped)
+		if stopped.Lower > r.Upper || r.Lower > stopped.Upper {
+			t.Fatalf("seed %d, %v: [%v, %v], and when stopped [%v, %v]", seed, describe(p), r.Lower, r.Upper, stopped.Lower, stopped.Upper)
+		}
+	}
+	if used < n/4 || raised < n/8 || raised == used {
+		t.Errorf("%d starts from heavy rows, %d of them with prices of their own", used, raised)
+	}
+}
+
+// TestHeavyStartFlows: columns with all the room there is, and artificial arcs with prices that would send flow round
+// and round, leave flows below 2^64.
+func TestHeavyStartFlows(t *testing.T) {
+	x := basis{low: []uint64{1, 2}, room: []uint64{math.MaxUint64, 0}}
+	for _, tt := range []struct {
+		room uint64
+		want bool
+	}{{mostRaised - 3, true}, {mostRaised - 2, false}, {math.MaxUint64, false}} {
+		if x.room[0] = tt.room; x.within(mostRaised) != tt.want {
+			t.Errorf("room %d: %v", tt.room, !tt.want)
 		}
 	}
 }

@@ -83,10 +83,13 @@ func (p *pricer) run() bool {
 
 // seed lists the second best arcs of columns that are less than far from the best. They are likely to be wanted when
 // the tree is nearly right.
-func (p *pricer) seed(served []service, far float64) {
-	for j := range served {
-		v := &served[j]
-		if i := int(v.second); i >= 0 && v.gap < far && p.tree.live(j) && int(p.length[i]) < p.each {
+func (p *pricer) seed(w *newton, far float64) {
+	for j := range w.served {
+		v := &w.served[j]
+		if v.second < 0 || !(v.gap < far) || !p.tree.live(j) {
+			continue
+		}
+		if i := int(w.heavy[v.second]); int(p.length[i]) < p.each {
 			p.list[i*p.each+int(p.length[i])].col = int32(j)
 			p.length[i]++
 		}

@@ -296,7 +296,7 @@ func TestNewProjectorErrors(t *testing.T) {
 
 // TestProjectorDoesNotAllocateForManyRows: nor does the start from a smaller problem.
 func TestProjectorDoesNotAllocateForManyRows(t *testing.T) {
-	p, err := instanceNamed("ring300:dir:0.5")
+	p, err := instanceNamed("ring340:dir:0.5")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,10 @@ const (
 	firstPrice = 2
 	dearer     = 4
 	leastPrice = 0x1p-30
+	// raisedWidths is the first price after Newton's start, in its widths, where columns take mostRaised at most: flows
+	// then stay below 2^64 (units.go).
+	raisedWidths = 3
+	mostRaised   = 1 << 63
 )
 
 // scales is a start from smaller and smaller problems.
@@ -46,25 +50,27 @@ func (p *polled) Row(i int) ([]float64, bool) {
 	return p.rows.at(i), true
 }
 
-// start makes x begin with a tree near the optimum, if that is likely to pay and if there is time. Else x has its star.
-func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) {
+// start makes x begin with a tree near the optimum, if that is likely to pay and if there is time, and reports whether
+// it did. Else x has its star.
+func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) bool {
 	t := &x.tree
 	pays, room := c.pays(t, total)
 	if !pays {
-		return
+		return false
 	}
 	c.costs = polled{x.rows, w}
 	if !c.work.Sample(start.Problem{Supply: units, Low: t.low, Room: t.room, Costs: &c.costs}) ||
 		room && c.nodes == 0 && c.work.Blur() > scaleBlur {
-		return
+		return false
 	}
 	f, ok := c.smaller(w, total)
 	if !ok || !c.work.Plant(f) {
-		return
+		return false
 	}
 	c.plant(t)
 	x.pr.seedArcs(c.work.Arcs)
-	c.raise(x)
+	c.raise(x, max(firstPrice*c.work.Typical, leastPrice*x.full))
+	return true
 }
 
 // pays reports whether a start is likely to pay by the size of the problem, and whether its columns have room.
@@ -76,13 +82,12 @@ func (c *scales) pays(t *basis, total uint64) (pays, room bool) {
 	if t.k < nodes || t.n < nodes {
 		return false, false
 	}
-	// What the columns take, 2^63 at most: flows stay below 2^64 (units.go).
-	columns, left := 0, uint64(scaleRoom*float64(total))
-	for j, low := range t.low {
-		if low > left || t.room[j] > left-low {
-			return false, false
-		}
-		left -= low + t.room[j]
+	// That is 2^63 at most: flows stay below 2^64 (units.go).
+	if !t.within(uint64(scaleRoom * float64(total))) {
+		return false, false
+	}
+	columns := 0
+	for j := range t.low {
 		room = room || t.room[j] > 0
 		if t.live(j) {
 			columns++
@@ -112,10 +117,9 @@ func (c *scales) smaller(w *watch, total uint64) (f []float64, ok bool) {
 	return x.tree.pi[:x.tree.k], ok
 }
 
-// raise pivots at higher and higher prices of artificial arcs, until they carry nothing or it has to stop. Their prices
-// are then those of a star.
-func (c *scales) raise(x *simplex) {
-	price := max(firstPrice*c.work.Typical, leastPrice*x.full)
+// raise pivots at higher and higher prices of artificial arcs, of which price is the first, until they carry nothing or
+// it has to stop. Their prices are then those of a star.
+func (c *scales) raise(x *simplex, price float64) {
 	for ; price < x.full && x.artificialFlow(); price *= dearer {
 		x.setGrid(x.tried, price)
 		if !x.pr.drain() {

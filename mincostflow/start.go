@@ -1,6 +1,9 @@
 package mincostflow
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // start makes the first tree for the source in s.units and the box: a star, a tree from the prices that Newton's method
 // finds, or one from a smaller problem.
@@ -9,17 +12,49 @@ func (s *solver) start(ctx context.Context, maxPivots int) {
 	x, w := &s.sx, &s.nw
 	x.begin(&s.watch, &s.rows, s.units, s.in.low, s.in.room, maxPivots)
 	w.bind(&x.tree, &s.rows, &s.watch, s.units, s.total)
-	if worthNewton(x.tree.k, x.tree.n) && w.prices() {
+	switch k := x.tree.k; {
+	case worthNewton(k, x.tree.n) && w.prices():
 		w.assign()
-		x.pr.seed(w.served, seedWidths*w.h)
-	} else {
-		s.scales.start(x, &s.watch, s.units, s.total)
+		x.pr.seed(w, seedWidths*w.h)
+	case k <= lightRows && s.startHeavy():
+	case s.scales.start(x, &s.watch, s.units, s.total):
+	case k > lightRows && k <= lightMost:
+		s.startHeavy()
 	}
 	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
 }
 
+// startHeavy makes a tree from Newton's prices of the rows with most mass, if that is likely to pay, and reports
+// whether it did. Artificial arcs have the prices of their rows, if columns cannot take so much that flows overflow.
+func (s *solver) startHeavy() bool {
+	x, w := &s.sx, &s.nw
+	if !w.choose() || !w.prices() {
+		return false
+	}
+	w.assign()
+	x.pr.seed(w, seedWidths*w.h)
+	if t := &x.tree; !s.watch.over && t.within(mostRaised) {
+		w.priceArtificial()
+		s.scales.raise(x, max(raisedWidths*w.h, leastPrice*x.full))
+	} else {
+		level(t)
+	}
+	return true
+}
+
+// within reports whether all columns take so much at most.
+func (t *basis) within(most uint64) bool {
+	for j, low := range t.low {
+		if low > most || t.room[j] > most-low {
+			return false
+		}
+		most -= low + t.room[j]
+	}
+	return true
+}
+
 // assign replaces the star of reset: every column hangs from the row that serves it at least cost
-// at the row prices w.f, at its upper bound if that cost is below zero, and
+// at the prices w.f of the heavy rows, at its upper bound if that cost is below zero, and
 // at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
 // prices give a strongly feasible tree.
 //
@@ -30,7 +65,9 @@ func (w *newton) assign() {
 		return // the star will do
 	}
 	w.serveColumns(served)
-	w.preorder()
+	if w.hangLight() {
+		w.preorder()
+	}
 }
 
 // serveColumns hangs the columns from the rows that serve them, as lists: first and next.
@@ -64,11 +101,75 @@ func (w *newton) serveColumns(served []service) {
 		if flow == 0 {
 			continue // it stays on its slack arc
 		}
-		i := served[j].by
+		i := w.heavy[served[j].by]
 		t.setSlack(j, state)
 		t.nodes[k+j] = node{parent: i, flow: flow, kind: realArc}
 		w.sent[i] += flow
 		w.first[i], w.next[j] = int32(j), w.first[i]
+	}
+}
+
+// hangLight hangs the light rows from the columns that serve them at least cost, as far as these get more than that
+// from heavy ones. It makes the star again if the context ends.
+func (w *newton) hangLight() bool {
+	t := w.tree
+	k := t.k
+	if len(w.heavy) == k {
+		return true
+	}
+	w.onColumn, w.beside = grow(w.onColumn, t.n), grow(w.beside, k)
+	for j := range w.onColumn {
+		w.onColumn[j] = -1
+		if t.nodes[k+j].kind != realArc { // nothing hangs from it
+			w.served[j].least = math.Inf(-1)
+		}
+	}
+	heavy := w.heavy
+	for i := range k {
+		if len(heavy) > 0 && int(heavy[0]) == i {
+			heavy = heavy[1:]
+			continue
+		}
+		if !w.watch.row(t.n) {
+			t.reset(k, t.n, w.units)
+			return false
+		}
+		row := w.rows.at(i)
+		at, least := w.cheapest(row)
+		if t.cost[i] = least; at < 0 {
+			t.cost[i] = 0
+			continue
+		}
+		if c := &t.nodes[k+at]; w.units[i] < c.flow {
+			c.flow -= w.units[i]
+			w.sent[c.parent] -= w.units[i]
+			t.nodes[i] = node{parent: int32(k + at), flow: w.units[i], kind: realArc, up: true}
+			t.cost[i] = row[at]
+			w.onColumn[at], w.beside[i] = int32(i), w.onColumn[at]
+		}
+	}
+	return true
+}
+
+// cheapest returns the column of least cost less price in a row, and that price of the row; or -1 if there is none.
+func (w *newton) cheapest(row []float64) (at int, least float64) {
+	at, least = -1, math.Inf(1)
+	served := w.served[:len(row)]
+	for j, c := range row {
+		if x := c - served[j].least; x < least {
+			at, least = j, x
+		}
+	}
+	return at, least
+}
+
+// priceArtificial gives the artificial arcs of heavy rows their prices. hangLight has done so for light ones.
+func (w *newton) priceArtificial() {
+	for n, i := range w.heavy {
+		w.tree.cost[i] = w.f[n]
+		if !w.tree.nodes[i].up {
+			w.tree.cost[i] = -w.f[n]
+		}
 	}
 }
 
@@ -84,6 +185,9 @@ func (w *newton) preorder() {
 		last = v
 	}
 	for i, m := range w.units {
+		if t.nodes[i].kind == realArc {
+			continue
+		}
 		p := node{parent: t.root, kind: artificial, up: m >= w.sent[i]}
 		if p.up {
 			p.flow = m - w.sent[i]
@@ -106,6 +210,11 @@ func (w *newton) preorder() {
 				t.leaves.add(int32(i), j)
 			} else {
 				add(int32(k)+j, 2)
+			}
+			if len(w.heavy) < k {
+				for l := w.onColumn[j]; l >= 0; l = w.beside[l] {
+					add(l, 3)
+				}
 			}
 		}
 	}

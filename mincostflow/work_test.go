@@ -18,10 +18,11 @@ func TestWorkCounts(t *testing.T) {
 		name           string
 		pivots, sweeps int
 	}{
-		{"ring100:dir:2", 586, 5}, {"sq100p1:dir:2", 613, 5}, {"sq300p1:dir:2", 1872, 6}, {"sq300p1:sp20:2", 146, 4}, {"sq1000p1:sp20:2", 132, 3},
+		{"ring100:dir:2", 360, 4}, {"sq100p1:dir:2", 79, 4}, {"sq300p1:dir:2", 355, 5}, {"sq300p1:sp20:2", 146, 4}, {"sq1000p1:sp20:2", 132, 3},
 		{"sq1000p1:sp20:0.5", 206, 3},
-		{"cos250x146:dir:2", 1077, 4}, {"grid20p1:dir:2", 2428, 6}, {"grid12p2:dir:0.5", 632, 3},
-		{"ring300:dir:0.5", 2647, 7}, {"sq300p2:dir:0.5", 2321, 6}, // from a smaller problem
+		{"cos250x146:dir:2", 400, 4}, {"grid20p1:dir:2", 541, 4}, {"grid12p2:dir:0.5", 456, 5},
+		{"ring300:dir:0.5", 1776, 10}, {"sq300p2:dir:0.5", 824, 6}, {"cos250x146:dir:0.5", 676, 5}, // from heavy rows
+		{"ring400:dir:0.5", 3023, 10}, {"sq400p2:dir:0.5", 2816, 5}, // from a smaller problem
 	} {
 		p, err := instanceNamed(tt.name)
 		if err != nil {
