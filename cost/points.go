@@ -142,19 +142,84 @@ func (c *Points) Dims() (k, kv int) { return c.k, c.kv }
 func (c *Points) Row(i int, buf []float64) []float64 {
 	x := c.x[i*c.dim : (i+1)*c.dim]
 	buf = buffer(buf, c.kv)
-	v := c.v
-	for j := range buf {
-		y := v[:len(x)]
-		v = v[len(x):]
-		s := squares(x, y)
-		// Above 2^-960 the squares that underflowed, each off by less than 2^-1074, do not matter.
-		if s >= 0x1p-960 && s <= math.MaxFloat64 {
-			buf[j] = c.p.ofSquare(s)
-		} else {
-			buf[j] = c.far(x, y)
+	switch c.dim {
+	case 1:
+		lineSquares(buf, c.v, x[0])
+	case 2:
+		planeSquares(buf, c.v, x[0], x[1])
+	case 3:
+		spaceSquares(buf, c.v, x[0], x[1], x[2])
+	default:
+		for j := range buf {
+			buf[j] = squares(x, c.v[j*c.dim:(j+1)*c.dim])
 		}
 	}
+	c.powers(buf, x)
 	return buf
+}
+
+// powers makes the squared distances from x to the points v the entries of its row.
+func (c *Points) powers(row, x []float64) {
+	switch c.p.p {
+	case 1:
+		for j, s := range row {
+			if row[j] = math.Sqrt(s); !plain(s) {
+				row[j] = c.far(x, c.v[j*c.dim:(j+1)*c.dim])
+			}
+		}
+	case 2:
+		for j, s := range row {
+			if !plain(s) {
+				row[j] = c.far(x, c.v[j*c.dim:(j+1)*c.dim])
+			}
+		}
+	default:
+		for j, s := range row {
+			if row[j] = c.p.ofSquare(s); !plain(s) {
+				row[j] = c.far(x, c.v[j*c.dim:(j+1)*c.dim])
+			}
+		}
+	}
+}
+
+// plain reports whether a sum of squares, which is no negative number, is good to the last bits. Above 2^-960 the
+// squares that underflowed, each off by less than 2^-1074, do not matter.
+func plain(s float64) bool {
+	const least, most = (1023 - 960) << 52, 0x7ff<<52 - 1 // the bits of 2^-960 and of the largest float64
+	return math.Float64bits(s)-least <= most-least
+}
+
+// lineSquares is squares for all points v of the line.
+func lineSquares(dst, v []float64, x float64) {
+	v = v[:len(dst)]
+	for j, y := range v {
+		d := x - y
+		dst[j] = d * d
+	}
+}
+
+// planeSquares is squares for all points v of the plane.
+func planeSquares(dst, v []float64, x0, x1 float64) {
+	for len(dst) >= 4 && len(v) >= 8 {
+		d0, d1, d2, d3 := x0-v[0], x1-v[1], x0-v[2], x1-v[3]
+		dst[0], dst[1] = float64(d0*d0)+float64(d1*d1), float64(d2*d2)+float64(d3*d3)
+		d0, d1, d2, d3 = x0-v[4], x1-v[5], x0-v[6], x1-v[7]
+		dst[2], dst[3] = float64(d0*d0)+float64(d1*d1), float64(d2*d2)+float64(d3*d3)
+		dst, v = dst[4:], v[8:]
+	}
+	for j := range dst {
+		d0, d1 := x0-v[2*j], x1-v[2*j+1]
+		dst[j] = float64(d0*d0) + float64(d1*d1)
+	}
+}
+
+// spaceSquares is squares for all points v of space.
+func spaceSquares(dst, v []float64, x0, x1, x2 float64) {
+	for j := range dst {
+		y := v[3*j : 3*j+3 : 3*j+3]
+		d0, d1, d2 := x0-y[0], x1-y[1], x2-y[2]
+		dst[j] = float64(d0*d0) + float64(d1*d1) + float64(d2*d2)
+	}
 }
 
 // far is the entry for points that are equal, or so near or so far that squares leave the range.
