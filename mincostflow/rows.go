@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
@@ -35,9 +36,13 @@ type rows struct {
 	exp    int     // scaled rows are rows times 2^exp
 	alone  bool    // read by one goroutine: the calls of a Projector share the processors
 
-	tops        []float64 // largest costs, by row with mass
-	buf, scaled []float64 // for matrices that compute their rows, and for exp != 0
+	tops []float64 // largest costs, by row with mass
+	buffers
+	spare *sync.Pool // of *buffers, for other goroutines
 }
+
+// buffers are for matrices that compute their rows, and for exp != 0.
+type buffers struct{ buf, scaled []float64 }
 
 // reset makes r read the rows of in, and chooses how many are to be copied: those that fit into memory bytes, if the
 // matrix computes its rows anew for every reader and none are held yet.
@@ -174,17 +179,35 @@ func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if r.spare == nil {
+		r.spare = new(sync.Pool)
+	}
 	err := parallel.For(ctx, (k+block-1)/block, func(b int) {
 		own := *r
-		if own.inPlace() < k {
-			own.buf, own.scaled = make([]float64, r.kv), make([]float64, r.kv)
-		}
+		defer own.borrow()()
 		for n := b * block; n < min((b+1)*block, k); n++ {
 			use(&own, n)
 		}
 	})
 	w.over = w.over || err != nil
 	return !w.over
+}
+
+// borrow gives r buffers of its own, and returns what gives them back.
+func (r *rows) borrow() (giveBack func()) {
+	if r.inPlace() == len(r.index) {
+		return func() {}
+	}
+	b, ok := r.spare.Get().(*buffers)
+	if !ok {
+		b = new(buffers)
+	}
+	b.buf = grow(b.buf, r.kv)
+	if r.exp != 0 {
+		b.scaled = grow(b.scaled, r.kv)
+	}
+	r.buffers = *b
+	return func() { r.spare.Put(b) }
 }
 
 // top returns the largest cost that can be paid, scaled.

@@ -72,6 +72,8 @@ type reader struct {
 	dst    [][]float64
 	check  func(n int, row []float64) error
 
+	spare sync.Pool // of buffers, *[]float64, for rows that are not held
+
 	mu     sync.Mutex
 	failed int // the lowest n whose row is bad
 	err    error
@@ -88,8 +90,14 @@ func (r *reader) read(b int) {
 	for n := from; n < to; n++ {
 		if n < len(r.dst) {
 			buf = held[n-from]
-		} else if buf == nil || n == len(r.dst) {
-			buf = make([]float64, r.kv)
+		} else if n == max(from, len(r.dst)) {
+			spare, ok := r.spare.Get().(*[]float64)
+			if !ok {
+				b := make([]float64, r.kv)
+				spare = &b
+			}
+			defer r.spare.Put(spare)
+			buf = *spare
 		}
 		row := r.matrix.Row(r.index[n], buf)
 		if n < len(r.dst) && len(row) == r.kv {
