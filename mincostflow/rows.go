@@ -175,6 +175,15 @@ func (r *rows) shared(k int) bool {
 // all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at it.
 func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 	block := min(max(pollCells/r.kv, 1), pollRows)
+	return r.spread(w, (k+block-1)/block, func(own *rows, b int) {
+		for n := b * block; n < min((b+1)*block, k); n++ {
+			use(own, n)
+		}
+	})
+}
+
+// spread calls use with every part below parts and rows to read, from several goroutines, until the context ends.
+func (r *rows) spread(w *watch, parts int, use func(own *rows, part int)) bool {
 	ctx := w.ctx
 	if ctx == nil {
 		ctx = context.Background()
@@ -182,12 +191,10 @@ func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 	if r.spare == nil {
 		r.spare = new(sync.Pool)
 	}
-	err := parallel.For(ctx, (k+block-1)/block, func(b int) {
+	err := parallel.For(ctx, parts, func(part int) {
 		own := *r
 		defer own.borrow()()
-		for n := b * block; n < min((b+1)*block, k); n++ {
-			use(&own, n)
-		}
+		use(&own, part)
 	})
 	w.over = w.over || err != nil
 	return !w.over

@@ -1,6 +1,8 @@
 package mincostflow
 
 import (
+	"sync/atomic"
+
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
@@ -48,6 +50,22 @@ func (p *polled) Row(i int) ([]float64, bool) {
 		return nil, false
 	}
 	return p.rows.at(i), true
+}
+
+// Share is that of start.Costs.
+func (p *polled) Share(n int, t start.Task) bool {
+	if !p.rows.shared(n) {
+		return t.Do(0, 0, n, p)
+	}
+	var missed atomic.Bool
+	done := p.rows.spread(p.watch, start.Parts, func(own *rows, part int) {
+		w := watch{ctx: p.watch.ctx}
+		if !t.Do(part, part*n/start.Parts, (part+1)*n/start.Parts, &polled{own, &w}) {
+			missed.Store(true)
+		}
+	})
+	p.watch.over = p.watch.over || missed.Load()
+	return done && !missed.Load()
 }
 
 // start makes x begin with a tree near the optimum, if that is likely to pay and if there is time, and reports whether

@@ -16,20 +16,33 @@ type Arc struct {
 
 // extend finds prices G of the columns from prices f of the rows of the smaller problem.
 func (w *Work) extend(f []float64) bool {
-	w.G = grow(w.G, len(w.p.Low))
-	for j := range w.G {
-		w.G[j] = math.Inf(-1) // takes no part
+	w.clearParts()
+	w.middle = f
+	ok := w.p.Costs.Share(len(w.rows.middle), extends{w})
+	w.G = w.unpriced(w.G)
+	for n := range w.parts {
+		if p := &w.parts[n]; p.used {
+			for j, x := range p.g {
+				w.G[j] = min(w.G[j], x)
+			}
+		}
 	}
-	for _, j := range w.cols.item {
-		w.G[j] = math.Inf(1)
-	}
-	for r, i := range w.rows.middle {
-		row, ok := w.p.Costs.Row(int(i))
+	return ok
+}
+
+// extends is the task of extend: what rows in the middle of groups offer.
+type extends struct{ *Work }
+
+func (w extends) Do(n, from, to int, own Costs) bool {
+	p := &w.parts[n]
+	p.used = true
+	p.g = w.unpriced(p.g)
+	for r := from; r < to; r++ {
+		row, ok := own.Row(int(w.rows.middle[r]))
 		if !ok {
 			return false
 		}
-		price := f[r]
-		g := w.G[:len(row)]
+		price, g := w.middle[r], p.g[:len(row)]
 		for j, c := range row {
 			g[j] = min(g[j], c-price)
 		}
@@ -37,48 +50,106 @@ func (w *Work) extend(f []float64) bool {
 	return true
 }
 
-// list finds the prices F of the rows, and the arcs.
-func (w *Work) list() bool {
-	k, n := len(w.p.Supply), len(w.p.Low)
-	w.F = grow(w.F, k)
-	w.column = grow(w.column, n)
-	for j := range w.column {
-		w.column[j].n, w.column[j].limit = 0, math.Inf(-1)
+// clearParts makes all parts unused.
+func (w *Work) clearParts() {
+	for n := range w.parts {
+		w.parts[n].used = false
+	}
+}
+
+// unpriced returns prices of columns, above all others, and below for those that take no part.
+func (w *Work) unpriced(g []float64) []float64 {
+	g = grow(g, len(w.p.Low))
+	for j := range g {
+		g[j] = math.Inf(-1)
 	}
 	for _, j := range w.cols.item {
-		w.column[j].limit = math.Inf(1)
+		g[j] = math.Inf(1)
 	}
-	b, each := &w.best, min(rowArcs, len(w.cols.item))
+	return g
+}
+
+// list finds the prices F of the rows, and the arcs. It does not matter which part a row is in: of equal arcs, those of
+// earlier rows and columns come first in every part, and when parts are joined.
+func (w *Work) list() bool {
+	k := len(w.p.Supply)
+	w.F = grow(w.F, k)
+	each := min(rowArcs, len(w.cols.item))
 	w.Arcs = grow(w.Arcs, k*each)
-	b.n = 0
-	for _, i := range w.rows.item { // neighbours have nearly the same arcs
-		row, ok := w.p.Costs.Row(int(i))
-		if !ok {
-			return false
-		}
-		b.gather(row, w.G)
-		w.F[i] = b.price[0]
-		arcs := w.Arcs[int(i)*each : (int(i)+1)*each]
-		for m := range arcs {
-			arcs[m] = Arc{i, b.col[m], b.cost[m], b.price[m] - w.F[i]}
-		}
-		f := w.F[i]
-		columns := w.column[:len(row)]
-		for j, c := range row {
-			if x := c - f; x < columns[j].limit {
-				columns[j].insert(x, c, i)
-			}
-		}
+	w.clearParts()
+	if !w.p.Costs.Share(k, lists{w}) {
+		return false
 	}
-	w.listColumns()
+	w.listColumns(w.joinColumns())
 	return true
 }
 
+// lists is the task of list: the arcs of rows, and those that they offer to columns.
+type lists struct{ *Work }
+
+func (w lists) Do(n, from, to int, own Costs) bool {
+	p := &w.parts[n]
+	p.used = true
+	p.column = grow(p.column, len(w.G))
+	for j := range p.column {
+		p.column[j].n, p.column[j].limit = 0, math.Inf(-1)
+	}
+	for _, j := range w.cols.item {
+		p.column[j].limit = math.Inf(1)
+	}
+	p.best.n = 0
+	each := min(rowArcs, len(w.cols.item))
+	for _, i := range w.rows.item[from:to] { // neighbours have nearly the same arcs
+		row, ok := own.Row(int(i))
+		if !ok {
+			return false
+		}
+		w.F[i] = p.list(i, row, w.G, w.Arcs[int(i)*each:(int(i)+1)*each])
+	}
+	return true
+}
+
+// list fills in the arcs of row i, offers it to the columns, and returns its price.
+func (p *part) list(i int32, row, g []float64, arcs []Arc) (f float64) {
+	b := &p.best
+	b.gather(row, g)
+	f = b.price[0]
+	for m := range arcs {
+		arcs[m] = Arc{i, b.col[m], b.cost[m], b.price[m] - f}
+	}
+	columns := p.column[:len(row)]
+	for j, c := range row {
+		if x := c - f; x < columns[j].limit {
+			columns[j].insert(x, c, i)
+		}
+	}
+	return f
+}
+
+// joinColumns adds what the other parts have found for the columns to the first.
+func (w *Work) joinColumns() []columnBest {
+	first := w.parts[0].column
+	for n := 1; n < Parts; n++ {
+		if !w.parts[n].used {
+			continue
+		}
+		for _, j := range w.cols.item {
+			c := &w.parts[n].column[j]
+			for m := range c.n {
+				if x := c.price[m]; x < first[j].limit {
+					first[j].insert(x, c.cost[m], c.row[m])
+				}
+			}
+		}
+	}
+	return first
+}
+
 // listColumns adds the arcs of the columns that are not those of a row.
-func (w *Work) listColumns() {
+func (w *Work) listColumns(column []columnBest) {
 	each := min(rowArcs, len(w.cols.item))
 	for _, j := range w.cols.item {
-		c := &w.column[j]
+		c := &column[j]
 	arcs:
 		for m, i := range c.row[:c.n] {
 			for _, a := range w.Arcs[int(i)*each : (int(i)+1)*each] {

@@ -26,6 +26,26 @@ type Problem struct {
 type Costs interface {
 	// Row returns row i, finite numbers, valid until the next call; or false when there is no more time.
 	Row(i int) ([]float64, bool)
+	// Share cuts 0 to n - 1 into at most Parts parts, in order, and does the task for each of them with costs of its own:
+	// from several goroutines, if the rows are worth it. It reports whether there was time.
+	Share(n int, t Task) bool
+}
+
+// Task is work on rows from to to - 1 of something. It reports whether there was time. (A function in its place would
+// be allocated for every call.)
+type Task interface {
+	Do(part, from, to int, own Costs) bool
+}
+
+// Parts is how many goroutines may work on one problem.
+const Parts = 4
+
+// part is what one goroutine finds.
+type part struct {
+	used   bool
+	g      []float64
+	column []columnBest
+	best   best
 }
 
 // Work is a workspace. After Sample it holds the smaller problem, and after Plant the forest.
@@ -35,8 +55,8 @@ type Work struct {
 
 	p          Problem
 	rows, cols groups
-	best       best
-	column     []columnBest
+	parts      [Parts]part
+	middle     []float64 // prices of the rows of the smaller problem
 	order      []uint64
 }
 
@@ -55,7 +75,7 @@ func (s *Smaller) Row(i int) []float64 {
 
 // Forget drops what belongs to the caller, and the costs if they are many.
 func (w *Work) Forget(cells int) {
-	w.p = Problem{}
+	w.p, w.middle = Problem{}, nil
 	if cap(w.Costs) > cells {
 		w.Costs = nil
 	}
@@ -96,15 +116,8 @@ func (w *Work) look() bool {
 	k, live := len(w.rows.item), w.cols.item
 	w.rows.look = grow(w.rows.look, k*landmarks)
 	w.cols.look = grow(w.cols.look, len(w.p.Low)*landmarks)
-	for i := range k {
-		row, ok := w.p.Costs.Row(i)
-		if !ok {
-			return false
-		}
-		look := w.rows.of(int32(i))
-		for l := range look {
-			look[l] = row[live[(2*l+1)*len(live)/(2*landmarks)]]
-		}
+	if !w.p.Costs.Share(k, looks{w}) {
+		return false
 	}
 	for l := range landmarks {
 		row, ok := w.p.Costs.Row((2*l + 1) * k / (2 * landmarks))
@@ -118,14 +131,42 @@ func (w *Work) look() bool {
 	return true
 }
 
+// looks is the task of look: what rows look like.
+type looks struct{ *Work }
+
+func (w looks) Do(_, from, to int, own Costs) bool {
+	live := w.cols.item
+	for i := from; i < to; i++ {
+		row, ok := own.Row(i)
+		if !ok {
+			return false
+		}
+		look := w.rows.of(int32(i))
+		for l := range look {
+			look[l] = row[live[(2*l+1)*len(live)/(2*landmarks)]]
+		}
+	}
+	return true
+}
+
 // collect fills in the smaller problem.
 func (w *Work) collect() bool {
 	k, n := w.rows.len(), w.cols.len()
 	w.Supply, w.Low, w.Room = grow(w.Supply, k), grow(w.Low, n), grow(w.Room, n)
 	w.Costs = grow(w.Costs, k*n)
-	for r := range k {
+	for c := range n {
+		w.Low[c], w.Room[c] = w.cols.sum(c, w.p.Low), w.cols.sum(c, w.p.Room)
+	}
+	return w.p.Costs.Share(k, collects{w})
+}
+
+// collects is the task of collect: rows of the smaller problem.
+type collects struct{ *Work }
+
+func (w collects) Do(_, from, to int, own Costs) bool {
+	for r := from; r < to; r++ {
 		w.Supply[r] = w.rows.sum(r, w.p.Supply)
-		row, ok := w.p.Costs.Row(int(w.rows.middle[r]))
+		row, ok := own.Row(int(w.rows.middle[r]))
 		if !ok {
 			return false
 		}
@@ -133,9 +174,6 @@ func (w *Work) collect() bool {
 		for c, j := range w.cols.middle {
 			costs[c] = row[j]
 		}
-	}
-	for c := range n {
-		w.Low[c], w.Room[c] = w.cols.sum(c, w.p.Low), w.cols.sum(c, w.p.Room)
 	}
 	return true
 }

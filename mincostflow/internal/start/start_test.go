@@ -3,6 +3,7 @@ package start
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -17,6 +18,55 @@ type matrix struct {
 }
 
 func (m matrix) Row(i int) ([]float64, bool) { return m.data[i*m.n : (i+1)*m.n], true }
+
+func (m matrix) Share(n int, t Task) bool { return t.Do(0, 0, n, m) }
+
+// cut are costs that are shared in parts, the later ones first.
+type cut struct {
+	matrix
+	ends []int // of the parts but the last, in sixteenths
+}
+
+func (c cut) Share(n int, t Task) bool {
+	ok, to := true, n
+	for part := len(c.ends); part >= 0; part-- {
+		from := 0
+		if part > 0 {
+			from = c.ends[part-1] * n / 16
+		}
+		ok = t.Do(part, from, to, c.matrix) && ok
+		to = from
+	}
+	return ok
+}
+
+// TestParts: however rows are cut into parts, all that is found has the same bits.
+func TestParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, m := drawProblem(t)
+		var whole, parts Work
+		ends := rapid.SliceOfN(rapid.IntRange(0, 16), 0, Parts-1).Draw(t, "ends")
+		slices.Sort(ends)
+		for range 2 { // the second time with what the first has left behind
+			whole.Sample(p)
+			p.Costs = cut{m, ends}
+			parts.Sample(p)
+			if !reflect.DeepEqual(whole.Smaller, parts.Smaller) {
+				t.Fatalf("%v: %v, want %v", ends, parts.Smaller, whole.Smaller)
+			}
+			f := make([]float64, len(whole.Supply))
+			for r := range f {
+				f[r] = math.Round(rapid.Float64Range(-1, 1).Draw(t, "f")*8) / 8 * slices.Max(m.data)
+			}
+			whole.Plant(f)
+			parts.Plant(f)
+			if !reflect.DeepEqual(whole.Forest, parts.Forest) {
+				t.Fatalf("%v: %v, want %v", ends, parts.Forest, whole.Forest)
+			}
+			p.Costs = m
+		}
+	})
+}
 
 // drawProblem draws a problem that leans to ties, dead columns and unequal masses.
 func drawProblem(t *rapid.T) (Problem, matrix) {
@@ -296,6 +346,8 @@ type until struct {
 	rows *int
 	most int
 }
+
+func (u until) Share(n int, t Task) bool { return t.Do(0, 0, n, u) }
 
 func (u until) Row(i int) ([]float64, bool) {
 	*u.rows++
