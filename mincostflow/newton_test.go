@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow/internal/ascent"
 )
 
 // wideProblem draws a problem with few rows and enough columns to be merged, more than once for
@@ -81,7 +82,7 @@ func TestAssignAnyPrices(t *testing.T) {
 			prices[i] = s.sx.full * (2*d.Float64() - 1) * float64(d.Intn(3))
 		}
 		s.sx.tree.reset(len(in.rows), in.kv, s.units)
-		s.nw.f, s.nw.whole = prices, false
+		s.nw.F, s.nw.Whole = prices, false
 		s.nw.assign()
 		level(&s.sx.tree)
 		s.sx.setGrid(s.sx.exp, s.sx.full)
@@ -146,7 +147,7 @@ func TestHeavyStart(t *testing.T) {
 		if err != nil || r.Status != Optimal {
 			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
 		}
-		if w := &s.nw; len(w.heavy) < len(s.units) && len(w.f) == len(w.heavy) {
+		if w := &s.nw; len(w.heavy) < len(s.units) && len(w.F) == len(w.heavy) {
 			used++
 			if s.sx.tree.within(mostRaised) {
 				raised++
@@ -287,7 +288,7 @@ func (d draw) newtonAt(t *testing.T, stride int) *newton {
 	w := &s.nw
 	w.hold()
 	w.fillCells(s.rows.top(), s.rows.top())
-	w.thin(stride)
+	w.Thin(w.tree.low, w.tree.room, stride)
 	return w
 }
 
@@ -297,37 +298,37 @@ func TestBest(t *testing.T) {
 		d := newDraw(uint64(seed) + 29e6)
 		w := d.newtonAt(t, 1)
 		top := 0.0
-		for i := range w.f {
-			w.f[i] = (2*d.Float64() - 1) * w.grain * (1 << costBits)
-			top = max(top, math.Abs(w.f[i]))
+		for i := range w.F {
+			w.F[i] = (2*d.Float64() - 1) * w.Grain * (1 << ascent.CostBits)
+			top = max(top, math.Abs(w.F[i]))
 		}
-		w.price()
-		k := len(w.f)
+		w.Price()
+		k := len(w.F)
 		// Costs and prices are rounded to a unit each.
-		tol := 2 * w.grain
-		for c := range w.at {
+		tol := 2 * w.Grain
+		for c := range w.At {
 			least, next := math.Inf(1), math.Inf(1)
-			for i, f := range w.f {
-				if x := float64(w.cells[c*k+i]/rowBits)*w.grain - f; x < least {
+			for i, f := range w.F {
+				if x := float64(w.Cells[c*k+i]/ascent.RowBits)*w.Grain - f; x < least {
 					least, next = x, least
 				} else if x < next {
 					next = x
 				}
 			}
-			m1, m2 := w.best(c)
+			m1, m2 := w.Best(c)
 			for _, x := range []struct {
 				key  int64
 				want float64
 			}{{m1, least}, {m2, next}} {
-				i := int(x.key & (rowBits - 1))
-				if got := float64(x.key>>rowShift) * w.grain; math.Abs(got-x.want) > tol {
+				i := int(x.key & (ascent.RowBits - 1))
+				if got := float64(x.key>>ascent.RowShift) * w.Grain; math.Abs(got-x.want) > tol {
 					t.Fatalf("column %d: %v, want %v", c, got, x.want)
 				}
-				if got := float64(w.cells[c*k+i]/rowBits)*w.grain - w.f[i]; math.Abs(got-x.want) > tol {
+				if got := float64(w.Cells[c*k+i]/ascent.RowBits)*w.Grain - w.F[i]; math.Abs(got-x.want) > tol {
 					t.Fatalf("column %d: row %d has %v, want %v", c, i, got, x.want)
 				}
 			}
-			if m1&(rowBits-1) == m2&(rowBits-1) {
+			if m1&(ascent.RowBits-1) == m2&(ascent.RowBits-1) {
 				t.Fatalf("column %d: the same row twice", c)
 			}
 		}
@@ -340,30 +341,30 @@ func TestMeasure(t *testing.T) {
 	for seed := range 40 {
 		d := newDraw(uint64(seed) + 30e6)
 		w := d.newtonAt(t, 1+d.Intn(3))
-		k := len(w.f)
-		scale := w.grain * (1 << costBits) // of the costs
+		k := len(w.F)
+		scale := w.Grain * (1 << ascent.CostBits) // of the costs
 		h := scale / 8
-		for i := range w.f {
-			w.f[i] = scale * d.Float64() / 4
+		for i := range w.F {
+			w.F[i] = scale * d.Float64() / 4
 		}
 		// By Taylor with a margin: slopes are at most 2 in all and change by at most 2/h of a price's change; at a kink
 		// of the matrix the second difference is off by its jump, no more than what moves through the window.
 		step := h * 0x1p-12
-		if v := w.measure(w.grain / 4); math.IsNaN(v) || math.IsNaN(w.unserved()) {
-			t.Fatalf("seed %d: kinks below a unit: value %v, unserved %v", seed, v, w.unserved())
+		if v := w.Measure(w.Grain / 4); math.IsNaN(v) || math.IsNaN(w.Unserved()) {
+			t.Fatalf("seed %d: kinks below a unit: value %v, unserved %v", seed, v, w.Unserved())
 		}
-		w.measure(h)
-		left := append([]float64(nil), w.left...)
-		slope := append([]float64(nil), w.slope[:k*k]...)
+		w.Measure(h)
+		left := append([]float64(nil), w.Left...)
+		slope := append([]float64(nil), w.Slope[:k*k]...)
 		for i := range k {
-			at := w.f[i]
-			w.f[i] = at + step
-			up := w.measure(h)
-			leftUp := append([]float64(nil), w.left...)
-			w.f[i] = at - step
-			down := w.measure(h)
-			leftDown := append([]float64(nil), w.left...)
-			w.f[i] = at
+			at := w.F[i]
+			w.F[i] = at + step
+			up := w.Measure(h)
+			leftUp := append([]float64(nil), w.Left...)
+			w.F[i] = at - step
+			down := w.Measure(h)
+			leftDown := append([]float64(nil), w.Left...)
+			w.F[i] = at
 			if got := (up - down) / (2 * step); math.Abs(got-left[i]) > 4*step/h+1e-9 {
 				t.Fatalf("seed %d, row %d: slope %v, differences say %v", seed, i, left[i], got)
 			}

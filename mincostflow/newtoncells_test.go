@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow/internal/ascent"
 )
 
 // startAt loads a problem with a few columns that take nothing, in another order of rows than the cost's, and readies
@@ -64,22 +65,22 @@ func TestNewtonParts(t *testing.T) {
 
 		group := w.hold()
 		w.fillCells(top, top)
-		if group != 1 || !slices.Equal(w.at, live) {
-			t.Fatalf("groups of %d, columns %v, want %v", group, w.at, live)
+		if group != 1 || !slices.Equal(w.At, live) {
+			t.Fatalf("groups of %d, columns %v, want %v", group, w.At, live)
 		}
-		if e := math.Log2(w.grain); e != math.Floor(e) || top/w.grain >= 1<<costBits || top/w.grain < 1<<(costBits-1) {
-			t.Fatalf("grain %v for %v", w.grain, top)
+		if e := math.Log2(w.Grain); e != math.Floor(e) || top/w.Grain >= 1<<ascent.CostBits || top/w.Grain < 1<<(ascent.CostBits-1) {
+			t.Fatalf("grain %v for %v", w.Grain, top)
 		}
-		for at, j := range w.at {
+		for at, j := range w.At {
 			for i := range k { // whole numbers: nothing is rounded
-				near("cell", float64(w.cells[at*k+i])/rowBits*w.grain, c(i, int(j)))
+				near("cell", float64(w.Cells[at*k+i])/ascent.RowBits*w.Grain, c(i, int(j)))
 			}
 		}
 
 		// Units of costs next to nothing beside the largest still have an inverse, and what is cut fits.
 		s.nw.fillCells(math.Ldexp(1, -1070), top)
-		if x := 1 / w.grain; math.IsInf(x, 0) || slices.Min(w.cells) < 0 || slices.Max(w.cells) > rowBits<<costBits {
-			t.Fatalf("grain %v, cells up to %d", w.grain, slices.Max(w.cells))
+		if x := 1 / w.Grain; math.IsInf(x, 0) || slices.Min(w.Cells) < 0 || slices.Max(w.Cells) > ascent.RowBits<<ascent.CostBits {
+			t.Fatalf("grain %v, cells up to %d", w.Grain, slices.Max(w.Cells))
 		}
 		s.nw.fillCells(top, top)
 
@@ -95,22 +96,22 @@ func TestNewtonParts(t *testing.T) {
 			}
 		}
 		slices.Sort(gaps)
-		near("typical gap", w.scale(), gaps[len(gaps)/2])
+		near("typical gap", w.Scale(), gaps[len(gaps)/2])
 
 		stride := 1 << d.Intn(5)
-		w.thin(stride)
-		if want := (len(live) + stride - 1) / stride; len(w.cols) != want {
-			t.Fatalf("%d samples, want %d", len(w.cols), want)
+		w.Thin(w.tree.low, w.tree.room, stride)
+		if want := (len(live) + stride - 1) / stride; len(w.Samples) != want {
+			t.Fatalf("%d samples, want %d", len(w.Samples), want)
 		}
 		// The samples share all columns between them, every one with those up to the next.
 		room := 0.0
 		var sampled []int
-		for n := range w.cols {
+		for n := range w.Samples {
 			from, end := 0, kv
 			if n > 0 {
 				from = int(live[n*stride])
 			}
-			if n+1 < len(w.cols) {
+			if n+1 < len(w.Samples) {
 				end = int(live[(n+1)*stride])
 			}
 			l, r := 0.0, 0.0
@@ -118,61 +119,61 @@ func TestNewtonParts(t *testing.T) {
 				l += float64(net.low[j]) / unit
 				r += min(float64(net.room[j])/unit, 1)
 			}
-			o := w.cols[n]
-			near("low", o.low, l)
-			near("room", o.room, min(r, 1))
+			o := w.Samples[n]
+			near("low", o.Low, l)
+			near("room", o.Room, min(r, 1))
 			middle := n * stride
 			if middle+stride/2 < len(live) {
 				middle += stride / 2
 			}
-			if got, want := live[o.at], live[middle]; got != want {
+			if got, want := live[o.At], live[middle]; got != want {
 				t.Fatalf("sample %d is column %d, want %d", n, got, want)
 			}
-			sampled = append(sampled, int(live[o.at]))
+			sampled = append(sampled, int(live[o.At]))
 			room += l + min(r, 1)
 		}
 
-		w.gap = 0 // reaches are not cut then
-		spread := w.guess()
+		w.Gap = 0 // reaches are not cut then
+		spread := w.Guess()
 		sum := 0.0
 		for i := range k {
 			least, mean := math.Inf(1), 0.0
 			for _, j := range sampled {
 				x := c(i, j)
 				least = min(least, x)
-				mean += x / float64(len(w.cols))
+				mean += x / float64(len(w.Samples))
 			}
-			near("guess", w.f[i], least+min(2*w.mass[i]/room, 1)*(mean-least))
+			near("guess", w.F[i], least+min(2*w.Mass[i]/room, 1)*(mean-least))
 			sum += (mean - least) / float64(k)
 		}
 		near("spread", spread, sum)
 
 		// The prices as integers, cut where the costs end twice over.
-		copy(w.f, []float64{1.5 * top, -1e9 * top})
-		asked := slices.Clone(w.f)
-		w.price()
+		copy(w.F, []float64{1.5 * top, -1e9 * top})
+		asked := slices.Clone(w.F)
+		w.Price()
 		for i, f := range asked {
-			limit := w.grain * (1 << (costBits + 1))
+			limit := w.Grain * (1 << (ascent.CostBits + 1))
 			cut := min(max(f, -limit), limit)
-			near("key", float64(w.keys[i]+int64(i))/rowBits*w.grain, cut)
-			near("price kept", w.f[i], cut)
+			near("key", float64(w.Keys[i]+int64(i))/ascent.RowBits*w.Grain, cut)
+			near("price kept", w.F[i], cut)
 		}
 
 		// Which row serves a column, from the costs and from what was measured.
-		for i := range w.f {
-			w.f[i] = float64(d.Intn(1 << 19))
+		for i := range w.F {
+			w.F[i] = float64(d.Intn(1 << 19))
 		}
-		w.thin(1)
-		w.measure(top)
+		w.Thin(w.tree.low, w.tree.room, 1)
+		w.Measure(top)
 		for _, whole := range []bool{false, true} {
-			w.whole = whole
+			w.Whole = whole
 			for j, v := range s.nw.serve() {
 				if s.in.hi[j] == 0 {
 					continue
 				}
 				x := make([]float64, k)
 				for i := range x {
-					x[i] = c(i, j) - w.f[i]
+					x[i] = c(i, j) - w.F[i]
 				}
 				least := slices.Min(x)
 				if v.least != least || x[v.by] != least {
@@ -181,7 +182,7 @@ func TestNewtonParts(t *testing.T) {
 				if !whole && v.second != -1 {
 					t.Fatalf("column %d: a second row %d out of nothing", j, v.second)
 				}
-				if slices.Sort(x); whole && (v.second < 0 || v.gap != x[1]-x[0] || c(int(v.second), j)-w.f[v.second] != x[1]) {
+				if slices.Sort(x); whole && (v.second < 0 || v.gap != x[1]-x[0] || c(int(v.second), j)-w.F[v.second] != x[1]) {
 					t.Fatalf("column %d: %+v, want %v", j, v, x)
 				}
 			}
@@ -210,11 +211,11 @@ func TestNewtonGroups(t *testing.T) {
 	s.nw.bind(n, &s.rows, new(watch), nil, 0)
 	got := s.nw.hold()
 	s.nw.fillCells(3, 3)
-	if got != group || !slices.Equal(s.nw.at, want) {
-		t.Errorf("groups of %d and %d columns, want %d and %d", got, len(s.nw.at), group, len(want))
+	if got != group || !slices.Equal(s.nw.At, want) {
+		t.Errorf("groups of %d and %d columns, want %d and %d", got, len(s.nw.At), group, len(want))
 	}
-	if x := slices.Min(s.nw.cells); float64(x)/rowBits*s.nw.grain != 3 || slices.Max(s.nw.cells) != x {
-		t.Errorf("cells from %d to %d", x, slices.Max(s.nw.cells))
+	if x := slices.Min(s.nw.Cells); float64(x)/ascent.RowBits*s.nw.Grain != 3 || slices.Max(s.nw.Cells) != x {
+		t.Errorf("cells from %d to %d", x, slices.Max(s.nw.Cells))
 	}
 }
 

@@ -59,6 +59,9 @@ func (w *watch) row(cells int) bool {
 	return !w.over
 }
 
+// Going is look.
+func (w *watch) Going() bool { return w.look() }
+
 // look reports whether the context goes on.
 func (w *watch) look() bool {
 	w.over = w.over || w.ctx != nil && w.ctx.Err() != nil

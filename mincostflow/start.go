@@ -15,7 +15,7 @@ func (s *solver) start(ctx context.Context, maxPivots int) {
 	switch k := x.tree.k; {
 	case worthNewton(k, x.tree.n) && w.prices():
 		w.assign()
-		x.pr.seed(w, seedWidths*w.h)
+		x.pr.seed(w, seedWidths*w.Width)
 	case k <= lightRows && s.startHeavy():
 	case s.scales.start(x, &s.watch, s.units, s.total):
 	case k > lightRows && k <= lightMost:
@@ -32,10 +32,10 @@ func (s *solver) startHeavy() bool {
 		return false
 	}
 	w.assign()
-	x.pr.seed(w, seedWidths*w.h)
+	x.pr.seed(w, seedWidths*w.Width)
 	if t := &x.tree; !s.watch.over && t.within(mostRaised) {
 		w.priceArtificial()
-		s.scales.raise(x, max(raisedWidths*w.h, leastPrice*x.full))
+		s.scales.raise(x, max(raisedWidths*w.Width, leastPrice*x.full))
 	} else {
 		level(t)
 	}
@@ -54,7 +54,7 @@ func (t *basis) within(most uint64) bool {
 }
 
 // assign replaces the star of reset: every column hangs from the row that serves it at least cost
-// at the prices w.f of the heavy rows, at its upper bound if that cost is below zero, and
+// at the prices w.F of the heavy rows, at its upper bound if that cost is below zero, and
 // at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
 // prices give a strongly feasible tree.
 //
@@ -166,9 +166,9 @@ func (w *newton) cheapest(row []float64) (at int, least float64) {
 // priceArtificial gives the artificial arcs of heavy rows their prices. hangLight has done so for light ones.
 func (w *newton) priceArtificial() {
 	for n, i := range w.heavy {
-		w.tree.cost[i] = w.f[n]
+		w.tree.cost[i] = w.F[n]
 		if !w.tree.nodes[i].up {
-			w.tree.cost[i] = -w.f[n]
+			w.tree.cost[i] = -w.F[n]
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow/internal/ascent"
 )
 
 // TestNewtonStepSolves compares a Newton step of the start with Gaussian elimination.
@@ -13,7 +14,8 @@ func TestNewtonStepSolves(t *testing.T) {
 	const same = 1e-9 // the shift keeps the condition below 100
 	for k := 1; k <= 9; k++ {
 		d := newDraw(uint64(k) + 31e6)
-		w := &newton{f: make([]float64, k), slope: make([]float64, k*k), step: make([]float64, k), left: make([]float64, k)}
+		w := new(ascent.Work)
+		w.Reset(k, 1, nil)
 		// A Laplacian with a little more on the diagonal, as measure makes it.
 		full := make([]float64, k*k)
 		trace := 0.0
@@ -26,33 +28,33 @@ func TestNewtonStepSolves(t *testing.T) {
 				full[i*k+i] += x
 				full[j*k+j] += x
 			}
-			w.left[i] = d.Float64() - 0.5
+			w.Left[i] = d.Float64() - 0.5
 		}
 		for i := range k {
 			trace += full[i*k+i]
-			w.slope[i*k+i] = full[i*k+i]
+			w.Slope[i*k+i] = full[i*k+i]
 			for j := range i { // shared at random
 				x := d.Float64()
-				w.slope[i*k+j], w.slope[j*k+i] = x*full[i*k+j], (1-x)*full[i*k+j]
+				w.Slope[i*k+j], w.Slope[j*k+i] = x*full[i*k+j], (1-x)*full[i*k+j]
 			}
 		}
-		slope := append([]float64(nil), w.slope...)
+		slope := append([]float64(nil), w.Slope...)
 		for _, most := range []float64{100, 0.01} {
 			shifted := append([]float64(nil), full...)
 			for i := range k {
-				shifted[i*k+i] += damping*trace/float64(k) + 0.01*w.unserved()/most
+				shifted[i*k+i] += ascent.Damping*trace/float64(k) + 0.01*w.Unserved()/most
 			}
-			want := eliminate(shifted, append([]float64(nil), w.left...))
+			want := eliminate(shifted, append([]float64(nil), w.Left...))
 			largest := 0.0
 			for _, x := range want {
 				largest = max(largest, math.Abs(x))
 			}
-			copy(w.slope, slope)
-			size := w.newtonStep(most)
+			copy(w.Slope, slope)
+			size := w.Newton(most)
 			if !(math.Abs(size-min(largest, most)) <= same*largest) {
 				t.Errorf("%d rows: size %v, want %v", k, size, min(largest, most))
 			}
-			for i, x := range w.step {
+			for i, x := range w.Step {
 				if y := min(max(want[i], -most), most); !(math.Abs(x-y) <= same*largest) {
 					t.Errorf("%d rows, at most %v: step[%d] = %v, want %v", k, most, i, x, y)
 				}
@@ -117,7 +119,7 @@ func TestAssign(t *testing.T) {
 		}
 		net.reset(len(in.rows), in.kv, s.units)
 		s.sx.pr.reset()
-		s.nw.f, s.nw.whole = prices, false
+		s.nw.F, s.nw.Whole = prices, false
 		s.nw.assign()
 		if c := carried(net); c > 2*s.total+s.total/8 {
 			t.Fatalf("seed %d: artificial arcs carry %d of %d", seed, c, s.total)
