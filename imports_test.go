@@ -82,13 +82,15 @@ var picture = map[string][]string{
 	// Its phase for large supports, on plain rows of costs: it certifies nothing, and needs no table.
 	"basemeasure/internal/interior": {"internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum",
 		"gonum.org/v1/gonum/lapack/gonum"},
-	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache", "mincostflow/internal/ascent", "mincostflow/internal/start",
+	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache", "mincostflow/internal/ascent",
+		"mincostflow/internal/ctransform", "mincostflow/internal/start",
 		"projection", "projection/verify"},
 	// Where the simplex begins: prices, arcs and a forest, without a simplex of its own.
-	"mincostflow/internal/ascent": {},
-	"mincostflow/internal/start":  {},
-	"mincostflow/network":         {}, // general minimum-cost flow, in integers: it needs nothing
-	"mirror":                      {"internal/cutbound", "internal/num", "knapsack"},
+	"mincostflow/internal/ascent":     {},
+	"mincostflow/internal/ctransform": {"internal/num"},
+	"mincostflow/internal/start":      {},
+	"mincostflow/network":             {}, // general minimum-cost flow, in integers: it needs nothing
+	"mirror":                          {"internal/cutbound", "internal/num", "knapsack"},
 
 	// What the cuts of base measures prove: one function for the two that find cuts.
 	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/mincostflow/internal/ctransform"
 )
 
 // exactPrices are the prices of a tree for costs that are not rounded. They decide whether the tree is optimal, and
@@ -92,7 +93,7 @@ func (e *exactPrices) row(s *solver, i int32) bool {
 	near := e.near[k : int(k)+t.n][:len(row)]
 	best, least := int32(-1), new(num.Dyadic)
 	for j, c := range row {
-		if (c-pi)+near[j] > doubt(c, pi, near[j]) {
+		if (c-pi)+near[j] > ctransform.Doubt(c, pi, near[j]) {
 			continue // certainly not
 		}
 		if math.IsInf(near[j], 1) && !t.live(j) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/rowcache"
+	"github.com/wpm-go/wpm/mincostflow/internal/ctransform"
 )
 
 // dual fills in what a lacks, and is worth nothing if s.watch is over in the end: the largest valid potentials of the
@@ -45,14 +46,14 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 // answer is given up if not.
 func (s *solver) potentials(f, g []float64) {
 	if s.rows.shared(len(f)) {
-		s.rows.share(&s.watch, len(f), func(own *rows, n int) { f[n] = rowPotential(own.raw(n), g) })
+		s.rows.share(&s.watch, len(f), func(own *rows, n int) { f[n] = ctransform.Row(own.raw(n), g) })
 		return
 	}
 	for n := range f {
 		if !s.watch.row(len(g)) {
 			return
 		}
-		f[n] = rowPotential(s.rows.raw(n), g)
+		f[n] = ctransform.Row(s.rows.raw(n), g)
 	}
 }
 
@@ -99,7 +100,7 @@ func (s *solver) deadColumns(g, f []float64) {
 		}
 		row := s.rows.raw(n)
 		for _, j := range dead {
-			g[j], below[j] = lower(g[j], below[j], row[j], f[n])
+			g[j], below[j] = ctransform.Lower(g[j], below[j], row[j], f[n])
 		}
 	}
 	for _, j := range dead {
@@ -124,7 +125,7 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 	if !settings.AllRows {
 		return nil // here, since the next line allocates
 	}
-	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = rowPotential(row, g) })
+	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = ctransform.Row(row, g) })
 }
 
 // eachIdleRow reads and checks the rows without mass, and hands them to use, from several goroutines. If the context
@@ -155,32 +156,4 @@ func (s *solver) eachIdleRow(st *Status, use func(i int, row []float64)) error {
 		return nil
 	}
 	return err
-}
-
-// rowPotential returns the largest float64 f with f + g[j] <= row[j] for all j, exactly, capped at
-// the largest finite one. Entries of g may be -Inf.
-//
-// Rounding is monotone: the least of the rounded differences is the least difference, rounded,
-// and only the differences that round to it can lie below it.
-func rowPotential(row, g []float64) float64 {
-	m, below := math.MaxFloat64, false
-	g = g[:len(row)]
-	for j, c := range row {
-		if h := g[j]; c-h <= m {
-			m, below = lower(m, below, c, h)
-		}
-	}
-	if below {
-		return math.Nextafter(m, math.Inf(-1))
-	}
-	return m
-}
-
-// lower updates a rounded minimum with c - g; below says that the exact one is less.
-func lower(m float64, below bool, c, g float64) (float64, bool) {
-	x, e := num.TwoSum(c, -g)
-	if x < m {
-		return x, e < 0
-	}
-	return m, below || x == m && e < 0
 }

@@ -1,8 +1,6 @@
 package mincostflow
 
 import (
-	"math"
-	"math/big"
 	"slices"
 	"testing"
 
@@ -10,30 +8,6 @@ import (
 )
 
 var denseOnes = cost.Dense{K: 50, Kv: 1, Data: repeat(1, 50)}
-
-// TestRowPotential compares with the same minimum in rationals, on numbers close enough for
-// rounding to matter.
-func TestRowPotential(t *testing.T) {
-	for seed := range 3000 {
-		d := newDraw(uint64(seed))
-		n := 1 + d.Intn(9)
-		row, g := make([]float64, n), make([]float64, n)
-		for j := range row {
-			row[j] = 1 + math.Ldexp(float64(d.Intn(16)), -52)
-			g[j] = float64(d.Intn(3)-1) * (1 + math.Ldexp(float64(d.Intn(16)), -54)) * math.Ldexp(1, d.Intn(3)-2)
-		}
-		f := rowPotential(row, g)
-		var want *big.Rat
-		for j := range row {
-			if x := new(big.Rat).Sub(rat(row[j]), rat(g[j])); want == nil || x.Cmp(want) < 0 {
-				want = x
-			}
-		}
-		if rat(f).Cmp(want) > 0 || rat(math.Nextafter(f, 9)).Cmp(want) <= 0 {
-			t.Fatalf("rowPotential(%v, %v) = %v, want the largest float at most %v", row, g, f, want)
-		}
-	}
-}
 
 func TestRepair(t *testing.T) {
 	for _, c := range []struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/mincostflow/internal/ctransform"
 )
 
 // ProjectUnits moves whole units into the box [p.Lo, p.Hi] at least cost. Nothing is rounded:
@@ -166,24 +167,8 @@ func (s *solver) unitPrices(st Status, e *exactPrices) (live, g []*big.Rat) {
 			g[j] = new(big.Rat).SetFloat64(x)
 		}
 	}
-	fillMissing(g, live) // columns that take nothing
+	ctransform.Fill(g, live) // columns that take nothing
 	return live, g
-}
-
-// fillMissing gives the missing potentials of one side the largest that is valid, since costs are not negative, for
-// any cost: the least of zero and all -x for x on the other side.
-func fillMissing(potentials, other []*big.Rat) {
-	least := new(big.Rat)
-	for _, x := range other {
-		if y := new(big.Rat).Neg(x); y.Cmp(least) < 0 {
-			least = y
-		}
-	}
-	for n, x := range potentials {
-		if x == nil {
-			potentials[n] = least
-		}
-	}
 }
 
 // unreadUnits is the result for the instance when the context has ended before its costs were read.
@@ -203,7 +188,7 @@ func (s *solver) unreadUnits() UnitResult {
 
 // unitRows fills in the missing potentials of rows, by the rules of Settings. *st is as in allRows.
 func (s *solver) unitRows(f, g []*big.Rat, settings Settings, st *Status) error {
-	defer fillMissing(f, g)
+	defer ctransform.Fill(f, g)
 	if !settings.AllRows {
 		return nil
 	}
@@ -211,30 +196,5 @@ func (s *solver) unitRows(f, g []*big.Rat, settings Settings, st *Status) error 
 	for j := range near {
 		near[j], _ = g[j].Float64()
 	}
-	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = exactPotential(row, g, near) })
-}
-
-// exactPotential returns the least of row[j] - g[j], given floats near g.
-func exactPotential(row []float64, g []*big.Rat, near []float64) (f *big.Rat) {
-	// Differences that may be the least, up to the rounding of near and of the subtraction.
-	bound := math.Inf(1)
-	for j, c := range row {
-		bound = math.Min(bound, c-near[j]+doubt(c, near[j], 0))
-	}
-	for j, c := range row {
-		if c-near[j]-doubt(c, near[j], 0) > bound {
-			continue
-		}
-		x := new(big.Rat).SetFloat64(c)
-		if x.Sub(x, g[j]); f == nil || x.Cmp(f) < 0 {
-			f = x
-		}
-	}
-	return f
-}
-
-// doubt bounds the error of a + b + c in floats, if these numbers are known to 2^-52 of themselves, or to the
-// smallest float.
-func doubt(a, b, c float64) float64 {
-	return 0x1p-49*(math.Abs(a)+math.Abs(b)+math.Abs(c)) + 4*math.SmallestNonzeroFloat64
+	return s.eachIdleRow(st, func(i int, row []float64) { f[i] = ctransform.Exact(row, g, near) })
 }

@@ -344,7 +344,7 @@ const (
 	CostBits = 53
 )
 
-// Price fills in keys, and keeps the prices themselves within their range: they go on to assign, where what the keys
+// Price fills in Keys, and keeps the prices themselves within their range: they go on to assign, where what the keys
 // have found must be true of them.
 func (w *Work) Price() {
 	most := math.Ldexp(1, CostBits+1)
@@ -355,7 +355,7 @@ func (w *Work) Price() {
 	}
 }
 
-// Newton solves (slope + shift) * step = left by Cholesky's method, in place, and returns the largest entry, at
+// Newton solves (Slope + shift) * Step = Left by Cholesky's method, in place, and returns the largest entry, at
 // most most. gonum's Dpotrf and Dpbtrf give other bits on other processors: sums in assembly, or fused in plain Go.
 func (w *Work) Newton(most float64) float64 {
 	k := len(w.F)
