@@ -326,7 +326,8 @@ func clouds(n int, p float64) (c cost.Matrix, a, b []float64) {
 	return c, a, b
 }
 
-// TestShareSameBits: where rows are shared among goroutines, results are the same bits as on one.
+// TestShareSameBits: where rows are shared among goroutines, results are the same bits as on one; and they are those of
+// the matrix where rows are computed.
 func TestShareSameBits(t *testing.T) {
 	const n = 400 // above sharedCells
 	r := &source{newDraw(66e6).SplitMix64}
@@ -341,6 +342,7 @@ func TestShareSameBits(t *testing.T) {
 	large := &cost.Dense{K: n, Kv: n, Data: scaled(held.Data, 0x1p1015)} // rows are scaled
 	lo, hi := box(uniform(n), 0.5)
 	mu := newDraw(67e6).masses(n)
+	var first Result
 	for _, m := range []cost.Matrix{points, held, large} {
 		for _, memory := range []int64{0, -1, 100 * 8 * n} {
 			p := Problem{Cost: m, Source: mu, Lo: lo, Hi: hi}
@@ -352,6 +354,11 @@ func TestShareSameBits(t *testing.T) {
 			}
 			if !reflect.DeepEqual(got[0], got[1]) {
 				t.Errorf("%T, memory %d: results differ: %+v, %+v", m, memory, got[0].Stats, got[1].Stats)
+			}
+			if first.Q == nil {
+				first = got[0]
+			} else if m != large && !reflect.DeepEqual(got[0], first) {
+				t.Errorf("%T, memory %d: not the result of computed rows", m, memory)
 			}
 		}
 	}
