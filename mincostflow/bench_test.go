@@ -160,6 +160,36 @@ func BenchmarkProject(b *testing.B) {
 	}
 }
 
+// BenchmarkTransport times plain transport with the cost in memory. The wall time on two processors over that on one:
+//
+//	go test -run '^$' -bench BenchmarkTransport -cpu 1,2 -count 5 ./mincostflow
+func BenchmarkTransport(b *testing.B) {
+	const k = 4000
+	for _, p := range []float64{1, 2} {
+		points, sources, targets := clouds(k, p)
+		for _, weights := range []string{"equal", "weighted"} {
+			b.Run(fmt.Sprintf("p=%v/%s", p, weights), func(b *testing.B) {
+				var mass [2][]float64
+				if weights == "weighted" {
+					mass = [2][]float64{sources, targets}
+				}
+				if testing.Short() {
+					b.Skip("large instance in short mode")
+				}
+				c, err := cost.Materialize(context.Background(), points)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := Transport(context.Background(), c, mass[0], mass[1]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkVerify(b *testing.B) {
 	for _, name := range []string{"sq300p1:dir:2", "sq2000p1:dir:2"} {
 		b.Run(name, func(b *testing.B) {
