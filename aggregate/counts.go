@@ -203,6 +203,20 @@ func (c *Counter) count(v Verdict) Verdict {
 	return v
 }
 
+// Fork returns an empty counter for the same reports, to be used beside c. Where c is of a Kind, its Read must then be
+// safe for concurrent use.
+func (c *Counter) Fork() *Counter {
+	fresh := *c
+	fresh.counts = Counts{Policy: c.counts.Policy, Reports: make([]uint64, len(c.counts.Reports))}
+	return &fresh
+}
+
+// Join adds what a counter from Fork has counted, and empties that.
+func (c *Counter) Join(fork *Counter) {
+	c.counts.add(fork.counts)
+	*fork = *fork.Fork()
+}
+
 // Lines returns how many lines were counted or refused.
 func (c *Counter) Lines() uint64 { return c.counts.Lines }
 
@@ -311,38 +325,4 @@ func CheckReports(p policy.Policy, reports []uint64) error {
 		}
 	}
 	return nil
-}
-
-// Merge returns the counts of both parts together. It is commutative and associative, errors apart: parts that can be
-// merged can be merged in any order and any grouping, to the same counts.
-//
-// Errors: ErrPolicy; ErrEpoch, where one part has an epoch and the other has none or another; ErrShape; ErrDuplicate
-// for a shard ID that both have; ErrFormat and ErrLimit for what Encode would refuse.
-func Merge(a, b Counts) (Counts, error) {
-	switch {
-	case a.Policy != b.Policy:
-		return Counts{}, fmt.Errorf("%w: %x and %x", ErrPolicy, a.Policy[:6], b.Policy[:6])
-	case a.Epoch != b.Epoch:
-		return Counts{}, fmt.Errorf("%w: %q and %q", ErrEpoch, a.Epoch, b.Epoch)
-	case len(a.Reports) != len(b.Reports):
-		return Counts{}, fmt.Errorf("%w: %d and %d outputs", ErrShape, len(a.Reports), len(b.Reports))
-	}
-	for _, part := range []Counts{a, b} {
-		if err := part.check(); err != nil {
-			return Counts{}, err
-		}
-	}
-	sum := Counts{Policy: a.Policy, Epoch: a.Epoch, Lines: a.Lines + b.Lines, Reports: make([]uint64, len(a.Reports))}
-	for j := range sum.Reports {
-		sum.Reports[j] = a.Reports[j] + b.Reports[j]
-	}
-	for v := range sum.Refused {
-		sum.Refused[v] = a.Refused[v] + b.Refused[v]
-	}
-	sum.Shards = slices.Concat(a.Shards, b.Shards)
-	slices.SortStableFunc(sum.Shards, byID)
-	if err := sum.check(); err != nil {
-		return Counts{}, err
-	}
-	return sum, nil
 }
