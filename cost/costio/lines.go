@@ -40,6 +40,7 @@ type Lines struct {
 	n    int
 	line []byte
 	long bool
+	cut  bool
 	err  error
 }
 
@@ -68,6 +69,7 @@ func (l *Lines) Next() bool {
 		if err != io.EOF || len(line) == 0 && !l.long {
 			return false
 		}
+		l.cut = true
 	}
 	l.n++
 	l.line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -82,6 +84,9 @@ func (l *Lines) Bytes() []byte { return l.line }
 
 // Long reports whether the line is longer than the limit. Its bytes were skipped.
 func (l *Lines) Long() bool { return l.long }
+
+// Cut reports whether the text ended within this line: it has no end of its own.
+func (l *Lines) Cut() bool { return l.cut }
 
 // Number returns the number of the line, from 1.
 func (l *Lines) Number() int { return l.n }

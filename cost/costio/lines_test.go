@@ -55,6 +55,9 @@ func TestLines(t *testing.T) {
 			if lines.Err() != nil || lines.Next() {
 				t.Errorf("%.20q: %v", c.in, lines.Err())
 			}
+			if want := c.in != "" && !strings.HasSuffix(c.in, "\n"); lines.Cut() != want {
+				t.Errorf("%.20q ends within a line: %v", c.in, lines.Cut())
+			}
 			numtest.Equal(t, fmt.Sprintf("%s: %.20q", name, c.in), got, c.want)
 		}
 	}
