@@ -129,7 +129,7 @@ var picture = map[string][]string{
 	"internal/places": {"cost", "cost/costio", "ldp", "policy", "golang.org/x/text/unicode/norm"},
 
 	// Files of reports, read line by line into counts.
-	"aggregate/reports": {"aggregate", "cost/costio", "internal/places"},
+	"aggregate/reports": {"aggregate", "cost/costio", "internal/parallel", "internal/places"}, // files take turns on all cores
 
 	// What a server makes of releases. Its distances to a truth are exact transport; reports are policy's.
 	"aggregate": {"cost", "internal/binomial", "mincostflow", "policy"},

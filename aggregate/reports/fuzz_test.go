@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -48,6 +49,7 @@ func FuzzReports(f *testing.F) {
 	text := r.String()
 	for _, s := range []string{
 		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, "\v" + text, text + "\u00a0", "\f\n", text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
+		"wpm-simulation-1\n" + text, "wpm-simulation-1" + text, text + "\nwpm-simulation-1\n",
 		string(binary), string(binary) + string(binary), string(binary) + "\n", string(binary[:39]), string(binary) + text,
 	} {
 		f.Add([]byte(s))
@@ -59,7 +61,9 @@ func FuzzReports(f *testing.F) {
 			t.Fatal(err)
 		}
 		open := func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
-		got, err := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize}.Count(context.Background(), n, []string{"-"}, "")
+		cut := false
+		r := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize, Cut: func(string) { cut = true }}
+		got, err := r.Count(context.Background(), n, []string{"-"}, "")
 		if !bytes.Equal(data, kept) {
 			t.Fatal("the input was changed")
 		}
@@ -85,17 +89,27 @@ func FuzzReports(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, lines := make([]uint64, p.Outputs()), uint64(0)
+		want, lines, whole := make([]uint64, p.Outputs()), uint64(0), true
+		if bytes.HasPrefix(plain, []byte("wpm-simulation-1")) {
+			if _, err := r.Count(context.Background(), n.Fork(), []string{"-"}, "2026-11"); !errors.Is(err, ErrSimulated) {
+				t.Fatalf("a simulation in an epoch of reports: %v", err)
+			}
+			_, rest, found := bytes.Cut(plain, []byte("\n"))
+			if plain = rest; !found {
+				whole = false
+			}
+		}
 		if bytes.HasPrefix(plain, []byte("wpm1")) {
 			for ; len(plain) > 0; lines++ {
 				record := plain[:min(40, len(plain))]
-				plain = plain[len(record):]
+				plain, whole = plain[len(record):], len(record) == 40
 				var r policy.Report
 				if r.UnmarshalBinary(record) == nil && p.Belongs(r) == nil {
 					want[r.Index()]++
 				}
 			}
 		} else {
+			whole = whole && (len(plain) == 0 || plain[len(plain)-1] == '\n')
 			for line := range bytes.SplitSeq(plain, []byte("\n")) {
 				if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
 					lines++
@@ -105,6 +119,9 @@ func FuzzReports(f *testing.F) {
 					want[r.Index()]++
 				}
 			}
+		}
+		if cut == whole {
+			t.Fatalf("%q: cut off: %v", data, cut)
 		}
 		if !slices.Equal(got.Reports, want) || got.Lines != lines || got.Total()+got.AllRefused() != lines {
 			t.Fatalf("%q: %d of %d lines, want %d of %d", data, got.Reports, got.Lines, want, lines)

@@ -10,12 +10,21 @@
 //
 // Every line that is not blank, and every record of a binary file with what is left at its end, is given to the
 // counter, which counts it or says why not: see aggregate.Verdict. A file that cannot be read to its end, as an
-// archive that breaks off, is an error, and so is one file under two names. With Strict the first line that is not
-// counted is an error. The counts name each file with its SHA-256.
+// archive that breaks off, is an error, and so are one file under two names and equal contents under two: see
+// aggregate.CheckEqual. With Strict the first line that is not counted is an error. The counts name each file with its
+// SHA-256, and are the same at any GOMAXPROCS.
+//
+// What a file has lost between two lines cannot be seen in it. A [Manifest] says what should be there.
+//
+// # Simulations
+//
+// A file of simulated reports starts with a mark, a line of its own: see [Mark]. Its reports are counted for an epoch
+// that begins with [SimulatedEpoch], or for none, and never beside those of other files. So they cannot get into the
+// counts of a population.
 //
 // # Cost
 //
-// It takes the memory of one line and of the counter, whatever the number of reports.
+// It takes the memory of one line and of one counter for each core, whatever the number of reports.
 package reports
 
 import (
@@ -29,11 +38,13 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/places"
 )
 
@@ -42,28 +53,141 @@ const MaxLine = 4096
 
 // Reader reads files of reports of one kind.
 type Reader struct {
-	Open   func(name string) (io.ReadCloser, error) // "-" is standard input
+	Open   func(name string) (io.ReadCloser, error) // "-" is standard input; called from several goroutines
 	Magic  string                                   // four bytes that start a binary report
 	Size   int                                      // bytes of a binary report
 	Strict bool
+	// Shard is the ID of the only file. It is empty for the usual: the name of the file with slashes, or the SHA-256 of
+	// its bytes where that is no ID.
+	Shard string
+	// AllowEqual lets two files have equal contents.
+	AllowEqual bool
+	// InOrder reads one file after the other, for a counter that has to see the reports in order.
+	InOrder bool
+	// Cut, if not nil, is called for each shard that ends within a line, once all have been read.
+	Cut func(shard string)
+	// Progress, if not nil, is called with the number of files that have been read.
+	Progress func(done int)
 }
 
-// Count counts the reports of files.
+// Errors of what was read as a whole. They are wrapped with what, where and the value.
+var (
+	ErrSimulated = errors.New("reports: simulated reports")
+	ErrManifest  = errors.New("reports: not what the manifest says")
+)
+
+// Count counts the reports of files, which take turns on all cores.
 func (r Reader) Count(ctx context.Context, n *aggregate.Counter, files []string, epoch string) (aggregate.Counts, error) {
-	var shards []aggregate.Shard
+	if err := r.checkNames(n, files, epoch); err != nil {
+		return aggregate.Counts{}, err
+	}
+	var (
+		mu   sync.Mutex
+		idle []*aggregate.Counter
+		all  []*aggregate.Counter
+		read = make([]facts, len(files))
+	)
+	take := func() *aggregate.Counter {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(idle) == 0 {
+			all = append(all, n.Fork())
+			return all[len(all)-1]
+		}
+		last := idle[len(idle)-1]
+		idle = idle[:len(idle)-1]
+		return last
+	}
+	give := func(c *aggregate.Counter) {
+		mu.Lock()
+		defer mu.Unlock()
+		idle = append(idle, c)
+	}
+	task := func(i int) (err error) {
+		c := take()
+		read[i], err = r.countFile(ctx, c, files[i])
+		give(c)
+		return err
+	}
+	if err := r.each(ctx, len(files), task); err != nil {
+		return aggregate.Counts{}, err
+	}
+	for _, c := range all {
+		n.Join(c)
+	}
+	return r.counts(n, read, epoch)
+}
+
+// each calls task for each file.
+func (r Reader) each(ctx context.Context, files int, task func(i int) error) error {
+	if !r.InOrder {
+		return parallel.Each(ctx, files, task, r.Progress)
+	}
+	for i := range files {
+		if err := errors.Join(ctx.Err(), task(i)); err != nil {
+			return err
+		}
+		if r.Progress != nil {
+			r.Progress(i + 1)
+		}
+	}
+	return nil
+}
+
+// checkNames refuses, before anything is read, what could not be written down in the end.
+func (r Reader) checkNames(n *aggregate.Counter, files []string, epoch string) error {
+	if r.Shard != "" && len(files) != 1 {
+		return fmt.Errorf("%w: shard ID %q for %d files", aggregate.ErrFormat, r.Shard, len(files))
+	}
 	seen := make(map[string]string, len(files))
+	var shards []aggregate.Shard
 	for _, file := range files {
 		if other, twice := seen[place(file)]; twice {
-			return aggregate.Counts{}, fmt.Errorf("%s is %s once more: its reports would count twice", file, other)
+			return fmt.Errorf("%s is %s once more: its reports would count twice", file, other)
 		}
 		seen[place(file)] = file
-		shard, err := r.countFile(ctx, n, file)
-		if err != nil {
-			return aggregate.Counts{}, err
+		if id := r.id(file); id != "" {
+			shards = append(shards, aggregate.Shard{ID: id})
 		}
-		shards = append(shards, shard)
 	}
-	return n.Counts(epoch, shards)
+	_, err := n.Fork().Counts(epoch, shards)
+	return err
+}
+
+// id returns the ID of a file, or "" where it is to be its hash.
+func (r Reader) id(file string) string {
+	id := filepath.ToSlash(file)
+	switch {
+	case r.Shard != "":
+		return r.Shard
+	case file == "-" || len(id) > 256 || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
+		return ""
+	}
+	return id
+}
+
+// counts puts together what the files had.
+func (r Reader) counts(n *aggregate.Counter, read []facts, epoch string) (aggregate.Counts, error) {
+	shards := make([]aggregate.Shard, len(read))
+	for i, f := range read {
+		shards[i] = f.Shard
+	}
+	c, err := n.Counts(epoch, shards)
+	if err == nil && !r.AllowEqual {
+		err = aggregate.CheckEqual(c.Shards)
+	}
+	if err == nil {
+		err = checkSimulated(read, epoch)
+	}
+	if err != nil {
+		return aggregate.Counts{}, err
+	}
+	for _, f := range read {
+		if f.cut && r.Cut != nil {
+			r.Cut(f.ID)
+		}
+	}
+	return c, nil
 }
 
 // place is one name for a file, whatever the path to it; but for hard links.
@@ -80,9 +204,9 @@ func place(file string) string {
 	return file
 }
 
-func (r Reader) countFile(ctx context.Context, n *aggregate.Counter, file string) (s aggregate.Shard, err error) {
+func (r Reader) countFile(ctx context.Context, n *aggregate.Counter, file string) (facts, error) {
 	before := n.Lines()
-	s.Bytes, s.SHA256, err = r.each(ctx, file, func(number int, record []byte, binary bool) error {
+	f, err := r.visit(ctx, file, func(number int, record []byte, binary bool) error {
 		count := n.Text
 		if binary {
 			count = n.Binary
@@ -93,19 +217,19 @@ func (r Reader) countFile(ctx context.Context, n *aggregate.Counter, file string
 		return nil
 	})
 	if err != nil {
-		return s, err
+		return f, err
 	}
-	s.ID, s.Lines = filepath.ToSlash(file), n.Lines()-before
-	if file == "-" || len(s.ID) > 256 || !utf8.ValidString(s.ID) || strings.ContainsFunc(s.ID, unicode.IsControl) {
-		s.ID = fmt.Sprintf("%x", s.SHA256) // no name that a counts file can hold
+	f.Lines = n.Lines() - before
+	if f.ID = r.id(file); f.ID == "" {
+		f.ID = fmt.Sprintf("%x", f.SHA256)
 	}
-	return s, nil
+	return f, nil
 }
 
 // Each gives do the reports of a file one by one. The first error of do is Each's, with the place of the report. The
 // record is valid during the call; it is nil if its line is too long.
 func (r Reader) Each(ctx context.Context, file string, do func(record []byte, binary bool) error) error {
-	_, _, err := r.each(ctx, file, func(number int, record []byte, binary bool) error {
+	_, err := r.visit(ctx, file, func(number int, record []byte, binary bool) error {
 		if err := do(record, binary); err != nil {
 			return fmt.Errorf("%s: %w", where(number, binary), err)
 		}
@@ -114,53 +238,64 @@ func (r Reader) Each(ctx context.Context, file string, do func(record []byte, bi
 	return err
 }
 
-// each also returns the number of bytes of the file, as they are stored, and their hash.
-func (r Reader) each(ctx context.Context, file string, do visit) (size uint64, sum [sha256.Size]byte, err error) {
-	f, err := r.Open(file)
+// facts are what reading a file tells of it.
+type facts struct {
+	aggregate.Shard      // but for ID and lines
+	cut             bool // it ends within a line, or within a record
+	simulated       bool // it starts with a mark
+}
+
+// visit gives do the reports of a file.
+func (r Reader) visit(ctx context.Context, file string, do visit) (f facts, err error) {
+	stored, err := r.Open(file)
 	if err != nil {
-		return 0, sum, err
+		return f, err
 	}
-	defer f.Close()
-	raw := &hashed{r: f, sum: sha256.New()}
+	defer stored.Close()
+	raw := &hashed{r: stored, sum: sha256.New()}
 	in, err := costio.Unzip(raw)
 	if err != nil {
-		return 0, sum, fmt.Errorf("%s: %w", file, err)
+		return f, fmt.Errorf("%s: %w", file, err)
 	}
 	head, _ := in.Peek(16)
-	switch {
+	switch f.simulated = IsMark(head); {
 	case aggregate.IsCounts(head):
-		return 0, sum, fmt.Errorf("%s has partial counts, not reports: read it with -counts", file)
+		return f, fmt.Errorf("%s has partial counts, not reports: read it with -counts", file)
 	case bytes.HasPrefix(head, []byte(r.Magic)):
-		err = r.records(ctx, in, do)
+		f.cut, err = r.records(ctx, in, do)
 	default:
-		err = lines(ctx, in, do)
+		f.cut, err = lines(ctx, in, f.simulated, do)
 	}
 	if err != nil {
-		return 0, sum, fmt.Errorf("%s:%w", file, err)
+		return f, fmt.Errorf("%s:%w", file, err)
 	}
-	raw.sum.Sum(sum[:0])
-	return raw.n, sum, nil
+	if raw.n == 0 && strings.HasSuffix(file, ".gz") {
+		return f, fmt.Errorf("%s: %w: empty, and not an archive of nothing", file, io.ErrUnexpectedEOF)
+	}
+	raw.sum.Sum(f.SHA256[:0])
+	f.Bytes = raw.n
+	return f, nil
 }
 
 // visit takes a record, numbered from 1.
 type visit = func(number int, record []byte, binary bool) error
 
-// records visits binary records, and what is left at the end.
-func (r Reader) records(ctx context.Context, in *bufio.Reader, do visit) error {
+// records visits binary records, and what is left at the end; cut says that something is.
+func (r Reader) records(ctx context.Context, in *bufio.Reader, do visit) (cut bool, err error) {
 	record := make([]byte, r.Size)
 	for n := 1; ; n++ {
 		got, err := io.ReadFull(in, record)
 		if err == io.EOF {
-			return nil
+			return false, nil
 		}
 		if err != nil && !(errors.Is(err, io.ErrUnexpectedEOF) && atEnd(in)) {
-			return fmt.Errorf("%s: %w", where(n, true), err)
+			return false, fmt.Errorf("%s: %w", where(n, true), err)
 		}
 		if err := stopped(ctx, n); err != nil {
-			return err
+			return false, err
 		}
 		if err := do(n, record[:got], true); err != nil || got < len(record) {
-			return err
+			return true, err
 		}
 	}
 }
@@ -174,25 +309,26 @@ func atEnd(in *bufio.Reader) bool {
 // blanks may stand around a report on its line, and no other white space.
 const blanks = " \t\r"
 
-// lines visits the lines that are not blank, without the blanks around them.
-func lines(ctx context.Context, in *bufio.Reader, do visit) error {
+// lines visits the lines that are not blank, without the blanks around them, after the mark if there is one. cut says
+// that the last one has no end.
+func lines(ctx context.Context, in *bufio.Reader, marked bool, do visit) (cut bool, err error) {
 	text := costio.NewLines(in, MaxLine)
 	for text.Next() {
 		if err := stopped(ctx, text.Number()); err != nil {
-			return err
+			return false, err
 		}
 		record := bytes.Trim(text.Bytes(), blanks)
-		if len(record) == 0 && !text.Long() {
+		if len(record) == 0 && !text.Long() || marked && text.Number() == 1 {
 			continue
 		}
 		if err := do(text.Number(), record, false); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := text.Err(); err != nil {
-		return fmt.Errorf("%s: %w", where(text.Number()+1, false), err)
+		return false, fmt.Errorf("%s: %w", where(text.Number()+1, false), err)
 	}
-	return nil
+	return text.Cut(), nil
 }
 
 // stopped looks at the context now and then.
@@ -232,19 +368,33 @@ func ReadCounts(r io.Reader, name string, labels []string) (c aggregate.Counts, 
 	if err != nil {
 		return c, false, fmt.Errorf("%s: %w", name, err)
 	}
-	if head, _ := in.Peek(16); !aggregate.IsCounts(head) {
-		c.Reports, err = costio.ReadTally(places.NFC(in), name, labels)
-		for _, n := range c.Reports {
-			c.Lines += n
-		}
-		return c, true, err
+	if head, _ := in.Peek(16); aggregate.IsCounts(head) {
+		c, err = decode(in, name)
+		return c, false, err
 	}
+	c.Reports, err = costio.ReadTally(places.NFC(in), name, labels)
+	for _, n := range c.Reports {
+		c.Lines += n
+	}
+	return c, true, err
+}
+
+// ReadPart reads partial counts, gzipped or not.
+func ReadPart(r io.Reader, name string) (aggregate.Counts, error) {
+	in, err := costio.Unzip(r)
+	if err != nil {
+		return aggregate.Counts{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return decode(in, name)
+}
+
+func decode(in io.Reader, name string) (c aggregate.Counts, err error) {
 	data, err := io.ReadAll(io.LimitReader(in, aggregate.MaxCountsBytes+1))
 	if err == nil {
 		c, err = aggregate.DecodeCounts(data)
 	}
 	if err != nil {
-		return c, false, fmt.Errorf("%s: %w", name, err)
+		return c, fmt.Errorf("%s: %w", name, err)
 	}
-	return c, false, nil
+	return c, nil
 }
