@@ -97,7 +97,7 @@ func aggregateCodebook(ctx context.Context, c *cli.Command, v vectors, files []s
 	case mapped(c) != "":
 		return fmt.Errorf("-%s: not for a codebook", mapped(c))
 	case v.Fresh() && (c.IsSet("partial") || c.IsSet("counts")):
-		return errors.New("-partial, -counts: with fresh seeds a count of indices means nothing")
+		return fmt.Errorf("-partial, -counts: %w", errFresh)
 	case c.IsSet("out") && c.IsSet("counts"):
 		return errors.New("-out has a line for each report, which -counts does not have")
 	}

@@ -19,8 +19,17 @@ func countsFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "counts", Usage: "read `FILE`, partial counts or CSV label,count or index,count, instead of reports"},
 		&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period, for partial counts: written with -partial, compared with -counts"},
-		&cli.BoolFlag{Name: "strict", Usage: "refuse all of the input for one bad report: no output, exit status 2"},
+		strictFlag(), equalFlag(),
 	}
+}
+
+func strictFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "strict", Usage: "refuse all of the input for one bad report: no output, exit status 2"}
+}
+
+func equalFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "allow-equal", Usage: fmt.Sprintf(
+		"accept shards of equal contents under two names, of more than %d lines", aggregate.EqualLines)}
 }
 
 // readCounts reads the counts of a policy: with n from files of reports, standard input if there are none, or from
@@ -41,7 +50,9 @@ func readCounts(
 		if len(files) == 0 {
 			files = []string{"-"}
 		}
-		counts, err = reader(c, k).Count(ctx, n, files, c.String("epoch"))
+		r := reader(c, k)
+		_, r.InOrder = k.(vectors) // their mean, and a line for each, are made as they are read
+		counts, err = r.Count(ctx, n, files, c.String("epoch"))
 	}
 	if err != nil {
 		return counts, err

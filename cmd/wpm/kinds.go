@@ -95,10 +95,12 @@ func (v vectors) counter(each func(codebook.Report)) (*aggregate.Counter, error)
 
 func (v vectors) labels() []string { return places.Labels(strconv.Itoa, v.Config().Points) }
 
+var errFresh = errors.New("the policy has fresh seeds, and then a count of indices means nothing")
+
 func (v vectors) belongs(c aggregate.Counts, table bool) error {
 	switch id, points := v.ID(), v.Config().Points; {
 	case v.Fresh():
-		return errors.New("the policy has fresh seeds, and then a count of indices means nothing")
+		return errFresh
 	case !table && c.Policy != id:
 		return fmt.Errorf("%w: %x, not %x", aggregate.ErrPolicy, c.Policy[:6], id[:6])
 	case len(c.Reports) != points:
@@ -152,6 +154,6 @@ func reader(c *cli.Command, k kind) reports.Reader {
 	magic, size := k.format()
 	return reports.Reader{
 		Open:  func(name string) (io.ReadCloser, error) { return device.Open(name, c.Root().Reader) },
-		Magic: magic, Size: size, Strict: c.Bool("strict"),
+		Magic: magic, Size: size, Strict: c.Bool("strict"), AllowEqual: c.Bool("allow-equal"),
 	}
 }

@@ -44,7 +44,7 @@ func command() *cli.Command {
 			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
 		Commands: []*cli.Command{
 			studies.Demo(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
-			reportCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), tools.Check(), tools.Solve(), tools.Flow(),
+			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), tools.Check(), tools.Solve(), tools.Flow(),
 			sphereCommand(), studies.Experiments(),
 			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
 		},

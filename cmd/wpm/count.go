@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/sphere/codebook"
+)
+
+func countCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "count",
+		Usage:     "count the reports of some shards, for wpm merge and wpm aggregate -counts",
+		ArgsUsage: "SHARD...",
+		Description: "A SHARD is a file of reports as aggregate takes it: text or binary, gzipped or not, - for standard input.\n" +
+			"Shards take turns on all cores, in constant memory. The result is a part: counts by output and by reason of\n" +
+			"refusal, and the SHA-256, bytes and lines of every shard (docs/spec/counts.md).\n" +
+			"A report does not say its epoch, so -epoch does. A shard under two names is an error, also as a copy.\n" +
+			"With -manifest, CSV shard,lines,sha256, absent, extra and short shards are errors. Without it nobody can see\n" +
+			"them: completeness is then not checked, but for archives that break off and last lines that have no end.\n" +
+			"Lines that were refused make the exit status 3, or, with -strict, 2.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "policy", Usage: "the policy that the reports are of: `FILE`", Required: true},
+			&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period that the reports are of", Required: true},
+			&cli.StringFlag{Name: "shard", Usage: "`ID` of the only shard, rather than its name"},
+			strictFlag(),
+		}, partFlags()...),
+		OnUsageError: shell.UsageError,
+		Action:       countShards,
+	}
+}
+
+func mergeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "merge",
+		Usage:     "add up parts that wpm count wrote",
+		ArgsUsage: "PART...",
+		Description: "The order of the parts does not matter, and a part may be a sum itself. Parts of two policies or epochs are\n" +
+			"an error, and so is a shard that is in two parts, also as a copy under another name.\n" +
+			"-manifest is that of count, for all parts together.",
+		Flags:        partFlags(),
+		OnUsageError: shell.UsageError,
+		Action:       mergeParts,
+	}
+}
+
+// partFlags are those of commands that write a part.
+func partFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "manifest", Usage: "the shards that there should be: CSV `FILE` shard,lines,sha256"},
+		equalFlag(),
+		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-", Usage: "the part: `FILE`, or - for standard output"},
+	}
+}
+
+// part is what a command makes, and what it says beside it.
+type part struct {
+	aggregate.Counts
+	manifest reports.Manifest
+	cut      []string // shards that end within a line
+}
+
+func countShards(ctx context.Context, c *cli.Command) error {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		return errors.New("count takes shards, - for standard input")
+	}
+	k, _, err := policyAndFiles(c, append([]string{c.String("policy")}, files...))
+	if err != nil {
+		return err
+	}
+	if c.String("epoch") == "" {
+		return errors.New("-epoch: the name is empty")
+	}
+	if c.IsSet("shard") && c.String("shard") == "" {
+		return errors.New("-shard: the ID is empty")
+	}
+	var n *aggregate.Counter
+	switch k := k.(type) {
+	case vectors:
+		if k.Fresh() {
+			return errFresh
+		}
+		n, err = k.counter(func(codebook.Report) {})
+	case points:
+		n, err = aggregate.NewCounter(k.Policy)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := newPart(c, append([]string{c.String("policy")}, files...))
+	if err != nil {
+		return err
+	}
+	bar := shell.Progress(c.Root().ErrWriter)
+	r := reader(c, k)
+	r.Shard = c.String("shard")
+	r.Cut = func(shard string) { p.cut = append(p.cut, shard) }
+	r.Progress = func(done int) { bar(done, len(files), "counting shards") }
+	if p.Counts, err = r.Count(ctx, n, files, c.String("epoch")); err != nil {
+		return err
+	}
+	return p.write(c)
+}
+
+func mergeParts(ctx context.Context, c *cli.Command) error {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		return errors.New("merge takes parts, - for standard input")
+	}
+	if shell.CountDashes(files...) > 1 {
+		return errors.New("only one part can be standard input")
+	}
+	p, err := newPart(c, files)
+	if err != nil {
+		return err
+	}
+	sum := aggregate.Sum{AllowEqual: c.Bool("allow-equal")}
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		one, err := readWith(c, file, reports.ReadPart)
+		if err != nil {
+			return err
+		}
+		if err := sum.Add(one); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	p.Counts = sum.Counts()
+	return p.write(c)
+}
+
+// newPart checks what says where a part goes, and reads what it is compared with, before the work.
+func newPart(c *cli.Command, inputs []string) (p part, err error) {
+	manifest := c.String("manifest")
+	if manifest == "-" && shell.CountDashes(inputs...) > 0 {
+		return p, errors.New("only one of the files can be standard input")
+	}
+	if err := device.Apart([]string{c.String("out")}, append(inputs, manifest)); err != nil {
+		return p, err
+	}
+	if c.IsSet("manifest") {
+		p.manifest, err = readWith(c, manifest, reports.ReadManifest)
+	}
+	return p, err
+}
+
+// write writes the part, and says on standard output, or on standard error if the part goes there, what it is.
+func (p part) write(c *cli.Command) error {
+	if c.IsSet("manifest") {
+		if err := p.manifest.Check(p.Shards); err != nil {
+			return err
+		}
+	}
+	text, err := p.Encode()
+	if err == nil {
+		err = device.WriteFiles(c.Root().Writer, device.Output{Path: c.String("out"), Data: text})
+	}
+	if err != nil {
+		return err
+	}
+	to := c.Root().Writer
+	if c.String("out") == "-" {
+		to = c.Root().ErrWriter
+	}
+	if err := p.print(to, c.IsSet("manifest")); err != nil {
+		return err
+	}
+	return someRefused(p.Counts)
+}
+
+func (p part) print(w io.Writer, complete bool) error {
+	thing, epoch := "report", "no epoch"
+	if strings.HasPrefix(p.Epoch, reports.SimulatedEpoch) {
+		thing = "simulated report"
+	}
+	if p.Epoch != "" {
+		epoch = "epoch " + p.Epoch
+	}
+	fmt.Fprintf(w, "%s of policy %.6x, %s, in %s.\n", plural(p.Total(), thing), p.Policy, epoch, plural(uint64(len(p.Shards)), "shard"))
+	if p.AllRefused() > 0 {
+		fmt.Fprintf(w, "%s.\n", refusedText(p.Counts))
+	}
+	for _, id := range p.cut {
+		fmt.Fprintf(w, "%q ends within a line: it may have been cut off.\n", id)
+	}
+	verdict := "Complete: the shards, their lines and their contents are those of the manifest."
+	if !complete {
+		verdict = "Completeness not checked: without -manifest nobody can see a shard that is absent or short."
+	}
+	_, err := fmt.Fprintln(w, verdict)
+	return err
+}

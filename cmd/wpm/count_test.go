@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// reportsOf writes n reports of a policy's outputs in turn, from the first on.
+func reportsOf(t *testing.T, path string, n, first int) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, text := p.ID(), ""
+	for i := range n {
+		text += fmt.Sprintf("77706d31%x%02x000000\n", id, (first+i)%p.Outputs())
+	}
+	return text
+}
+
+// readPartFile reads a part.
+func readPartFile(t *testing.T, path string) aggregate.Counts {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregate.DecodeCounts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCountAndMerge counts shards of every form at once, apart, and on one core or several: the part is the same, and
+// aggregate reads it as it reads the reports.
+func TestCountAndMerge(t *testing.T) {
+	dir := t.TempDir()
+	p := filepath.Join(dir, "p")
+	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", p)
+	must(t, "", "design", "-ring", "4", "-eps", "2", "-o", filepath.Join(dir, "q"))
+	foreign := reportsOf(t, filepath.Join(dir, "q"), 2, 0)
+	a := write(t, dir, "a.txt", reportsOf(t, p, 150, 0)+"\n \nnothing\n"+foreign)
+	b := write(t, dir, "b.gz", zipped(t, reportsOf(t, p, 120, 1))+zipped(t, "")+zipped(t, reportsOf(t, p, 7, 2))) // three members
+	empty := write(t, dir, "empty", "")
+	all, one, two, sum := filepath.Join(dir, "all"), filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "sum")
+	const name = "2026-11"
+	count := func(out string, shards ...string) {
+		t.Helper()
+		args := append([]string{"count", "-policy", p, "-epoch", name, "-o", out}, shards...)
+		if status, text, errs := try(t, "", args...); status != device.Some && status != device.Yes ||
+			!strings.Contains(text, "Completeness not checked") {
+			t.Fatalf("count: %d, %s, %s", status, text, errs)
+		}
+	}
+	count(all, a, b, empty)
+	count(one, b)
+	count(two, empty, a)
+	if status, text, _ := try(t, "", "merge", two, one, "-o", sum); status != device.Some || !strings.Contains(text, "277 reports") ||
+		!strings.Contains(text, "3 of 280 lines refused: 1 malformed, 2 other-policy") || !strings.Contains(text, "Completeness not checked") {
+		t.Errorf("merge: %d, %s", status, text)
+	}
+	want, got := readPartFile(t, all), readPartFile(t, sum)
+	wantText, _ := want.Encode()
+	if text, _ := got.Encode(); !bytes.Equal(text, wantText) {
+		t.Errorf("the sum of the parts is\n%s, of the whole\n%s", text, wantText)
+	}
+	if want.Total() != 277 || want.Refused[aggregate.OtherPolicy] != 2 || want.Refused[aggregate.Malformed] != 1 || len(want.Shards) != 3 {
+		t.Errorf("%+v", want)
+	}
+	before := runtime.GOMAXPROCS(1)
+	status, text, _ := try(t, "", "count", "-policy", p, "-epoch", name, empty, b, a) // to standard output
+	runtime.GOMAXPROCS(before)
+	if status != device.Some || text != string(wantText) {
+		t.Errorf("on one core: %d\n%s", status, text)
+	}
+	_, whole, _ := try(t, "", "aggregate", "-json", p, a, b, empty)
+	_, parts, _ := try(t, "", "aggregate", "-json", "-counts", sum, p)
+	if parts = strings.Replace(parts, `"epoch": "2026-11",`, "", 1); strings.Join(strings.Fields(whole), "") != strings.Join(strings.Fields(parts), "") {
+		t.Errorf("aggregate prints\n%s of reports, of their counts\n%s", whole, parts)
+	}
+	if text := must(t, reportsOf(t, p, 3, 0), "count", "-policy", p, "-epoch", name, "-shard", "eu/1", "-o", one, "-"); !strings.Contains(text, "3 reports") ||
+		readPartFile(t, one).Shards[0].ID != "eu/1" {
+		t.Error(text)
+	}
+	// What can be seen of a shard that lost its end.
+	cut := write(t, dir, "cut", strings.TrimSuffix(reportsOf(t, p, 3, 0), "\n"))
+	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, cut); !strings.Contains(text, "3 reports") || !strings.Contains(text, `cut" ends within a line`) {
+		t.Error(text)
+	}
+}
+
+// TestManifest: a manifest makes absent, extra, short and changed shards an error of count and of merge, and says "complete" else.
+func TestManifest(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", "p")
+	texts := map[string]string{"a": reportsOf(t, "p", 5, 0), "b": reportsOf(t, "p", 6, 1), "c": reportsOf(t, "p", 5, 1)}
+	row := func(id, text string) string {
+		return fmt.Sprintf("%s,%d,%x\n", id, strings.Count(text, "\n"), sha256.Sum256([]byte(text)))
+	}
+	for id, text := range texts {
+		write(t, dir, id, text)
+		must(t, "", "count", "-policy", "p", "-epoch", "e", "-o", "part."+id, id)
+	}
+	good := row("b", texts["b"]) + row("a", texts["a"])
+	for _, c := range []struct{ manifest, shards, want string }{
+		{good, "a b", ""},
+		{"shard,lines,sha256\r\n" + strings.ReplaceAll(good, "\n", "\r\n"), "b a", ""},
+		{"\xef\xbb\xbfshard,lines,sha256\n" + strings.ToUpper(good[:2]) + good[2:], "b a", `absent: "B"; not in the manifest: "b"`},
+		{good, "a", `absent: "b"`},
+		{good, "a b c", `not in the manifest: "c"`},
+		{row("a", texts["a"]) + row("b", texts["b"]+texts["a"]), "a b", `another number of lines: "b" with 6 of 11`},
+		{row("a", texts["c"]) + row("b", texts["b"]), "a b", `other contents: "a"`},
+		{good + good, "a b", "is there twice"},
+		{"shard,lines,sha256\n", "a b", "no shards"},
+		{"", "a b", "no shards"},
+		{"a,5\n", "a b", "number of fields"},
+		{"a,-5," + strings.Repeat("0", 64) + "\n", "a b", "lines"},
+		{"a,5,00\n", "a b", "SHA-256"},
+		{"a,5," + strings.Repeat("g", 64) + "\n", "a b", "SHA-256"},
+		{"a,9007199254740993," + strings.Repeat("0", 64) + "\n", "a b", "2^53"},
+		{"\"a\n", "a b", "quote"},
+	} {
+		write(t, dir, "m.csv", c.manifest)
+		_ = os.Remove("out")
+		parts := "part." + strings.ReplaceAll(c.shards, " ", " part.")
+		for _, args := range []string{"count -policy p -epoch e " + c.shards, "merge " + parts} {
+			status, out, errs := try(t, "", strings.Fields(args+" -manifest m.csv -o out")...)
+			_, err := os.Stat("out")
+			switch {
+			case c.want == "" && (status != device.Yes || !strings.Contains(out, "Complete:") || err != nil):
+				t.Errorf("%s with %q: %d, %s%s", args, c.manifest, status, out, errs)
+			case c.want != "" && (status != device.Bad || !strings.Contains(errs, c.want) || err == nil):
+				t.Errorf("%s with %q: %d, %s, want %q", args, c.manifest, status, errs, c.want)
+			}
+		}
+	}
+}
+
+// TestCountErrors: what would give a wrong count gives none.
+func TestCountErrors(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", "p")
+	must(t, "", "design", "-ring", "4", "-eps", "2", "-o", "q")
+	must(t, "", "sphere", "-d", "2", "-eps", "4", "-points", "100", "-out", "fresh")
+	few, many := reportsOf(t, "p", 100, 0), reportsOf(t, "p", 101, 0)
+	packed := zipped(t, many)
+	for name, text := range map[string]string{
+		"few": few, "few2": few, "many": many, "many2": many, "bad": few + "x\n", "cut.gz": packed[:len(packed)-9],
+		"sum.gz": packed[:len(packed)-8] + "\x00\x00\x00\x00" + packed[len(packed)-4:], "second.gz": packed + packed[:len(packed)-1],
+		"tail.gz": packed + "tail", "none.gz": "", "q.txt": reportsOf(t, "q", 101, 0),
+		"mark":  "wpm-simulation-1 policy " + strings.Repeat("0", 64) + " seed 1\n" + few,
+		"table": "index,count\n0,5\n",
+	} {
+		write(t, dir, name, text)
+	}
+	if err := os.Symlink("many", "link"); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"few", "few2", "many", "many2"} {
+		must(t, "", "count", "-policy", "p", "-epoch", "e", "-o", "part."+name, name)
+	}
+	must(t, "", "count", "-policy", "p", "-epoch", "f", "-o", "part.f", "few")
+	must(t, "", "count", "-policy", "q", "-epoch", "e", "-o", "part.q", "q.txt")
+	must(t, "", "count", "-policy", "p", "-epoch", "simulation:1", "-o", "part.mark", "mark")
+	damaged, err := os.ReadFile("part.few")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "part.damaged", strings.Replace(string(damaged), "\n25\n", "\n26\n", 1))
+	for _, c := range []struct{ args, want string }{
+		{"count -policy p -epoch e", "takes shards"},
+		{"count -epoch e few", "policy"},
+		{"count -policy p few", "epoch"},
+		{"count -policy p -epoch a/b few", "a/b"},
+		{"count -policy p -epoch e -shard s few many", "2 files"},
+		{"count -policy p -epoch e few ./few", "once more"},
+		{"count -policy p -epoch e many link", "once more"},
+		{"count -policy p -epoch e many many2", `"many" and "many2" have the same 101 lines`},
+		{"count -policy p -epoch e absent", "absent"},
+		{"count -policy p -epoch e .", "folder"},
+		{"count -policy p -epoch e part.few", "partial counts"},
+		{"count -policy p -epoch e -strict few bad", "bad:101: malformed"},
+		{"count -policy p -epoch e few cut.gz", "cut.gz"},
+		{"count -policy p -epoch e few sum.gz", "sum.gz"},
+		{"count -policy p -epoch e few second.gz", "second.gz"},
+		{"count -policy p -epoch e few tail.gz", "tail.gz"},
+		{"count -policy p -epoch e few none.gz", "none.gz"},
+		{"count -policy p -epoch e -o few few", "written over"},
+		{"count -policy p -epoch e -o p few", "written over"},
+		{"count -policy p -epoch e mark", "simulat"},
+		{"count -policy p -epoch simulation mark few", "simulat"},
+		{"count -policy fresh -epoch e few", "fresh seeds"},
+		{"count -policy - -epoch e -", "both"},
+		{"merge", "takes parts"},
+		{"merge - -", "only one"},
+		{"merge part.few part.few", `counted twice: shard "few"`},
+		{"merge part.many part.many2", "the same 101 lines"},
+		{"merge part.few part.f", "another epoch"},
+		{"merge part.few part.q", "another policy"},
+		{"merge part.few part.mark", "another epoch"},
+		{"merge part.few few2", "few2: aggregate: not canonical"},
+		{"merge part.few table", "table: aggregate: not canonical"},
+		{"merge part.damaged", "part.damaged"},
+		{"merge part.few absent", "absent"},
+		{"merge -o part.few part.few", "written over"},
+		{"merge -manifest - -", "standard input"},
+		{"aggregate p many many2", "the same 101 lines"},
+	} {
+		if status, _, errs := try(t, "", strings.Fields(c.args)...); status != device.Bad || !strings.Contains(errs, c.want) {
+			t.Errorf("wpm %s: %d, %q, want %q", c.args, status, errs, c.want)
+		}
+	}
+	for _, args := range []string{
+		"count -policy p -epoch e few few2",                // a hundred lines may be equal
+		"count -policy p -epoch e -allow-equal many many2", // by the user's word
+		"merge part.few part.few2", "merge -allow-equal part.many2 part.many",
+		"aggregate -allow-equal p many many2",
+	} {
+		must(t, "", strings.Fields(args)...)
+	}
+}
