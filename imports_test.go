@@ -197,6 +197,7 @@ var picture = map[string][]string{
 	"experiments/country": { // audit has the check of the rows on all cores
 		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
 	},
+	"experiments/simulation": {"", "aggregate/reports", "internal/parallel", "ldp", "policy"}, // reports for tests of load, marked as such
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas",
 		"ldp", "mincostflow", "policy",
@@ -218,7 +219,8 @@ var picture = map[string][]string{
 	"cmd/wpm/internal/shell": {"internal/places", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/studies": {
 		"", "cmd/wpm/internal/shell", "device", "experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping",
-		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/sphere", "github.com/urfave/cli/v3",
+		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation", "experiments/sphere",
+		"internal/places", "policy", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/tools": {
 		"audit", "certificate", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "internal/machine", "mincostflow/network",

@@ -45,7 +45,7 @@ func command() *cli.Command {
 		Commands: []*cli.Command{
 			studies.Demo(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
 			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), tools.Check(), tools.Solve(), tools.Flow(),
-			sphereCommand(), studies.Experiments(),
+			sphereCommand(), studies.Simulate(), studies.Experiments(),
 			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
 		},
 		// Errors are printed by run, in one line, with the exit status of its own.
