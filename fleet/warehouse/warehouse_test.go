@@ -1,0 +1,365 @@
+package warehouse
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+const page = "../../docs/warehouse.md"
+
+// kv is the number of outputs: the index takes three bytes.
+const kv = 70000
+
+// testPolicy is a policy of kv outputs.
+func testPolicy(t *testing.T) policy.Policy {
+	t.Helper()
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lo, hi := make([]uint64, kv), make([]uint64, kv)
+	for j := range lo {
+		lo[j], hi[j] = 8, 20
+	}
+	box, err := ldp.NewPolytopeFromBounds(eps, lo, hi, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Config{
+		Polytope: box, Mode: policy.Projection, Inputs: 2,
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func report(id [32]byte, index uint32) string {
+	return fmt.Sprintf("77706d31%x%02x%02x%02x%02x", id, byte(index), byte(index>>8), byte(index>>16), byte(index>>24))
+}
+
+func zipped(t *testing.T, texts ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, text := range texts { // a member each
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// shards writes text and gzip with every verdict into the folder shards.
+func shards(t *testing.T, dir string, p policy.Policy) {
+	t.Helper()
+	id, foreign := p.ID(), sha256.Sum256([]byte("another"))
+	random := rand.New(rand.NewPCG(1, 2))
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(report(id, uint32(random.IntN(100)*random.IntN(kv/100))) + "\n")
+		}
+		return b.String()
+	}
+	good := report(id, 7)
+	odd := []string{
+		"", " \t ", "  " + good + "\t\r", good + "\r", "nothing", good[:79], good + "0", strings.ToUpper(good), " " + good + " x",
+		report(foreign, 1), report(foreign, 1<<20-1), report(foreign, 1<<20), report(id, kv-1), report(id, kv), report(id, 1<<20-1), report(id, 1<<20),
+		report(id, 1<<24), report([32]byte{}, 0), report([32]byte{}, 1), "77706d32" + good[8:], good[:40] + "g" + good[41:],
+		`"` + good + `"`, `"open`, good + `\`, `\N`, `\\`, "NULL", good + ",1", strings.Repeat("z", 5000), good + strings.Repeat(" ", 4016), good + strings.Repeat(" ", 4017),
+		"\xff\xfe", good + "\u00a0", "\x1b[0m", "\v" + good, "#" + good,
+	}
+	write(t, dir, "shards/a.txt", text(3000)+strings.Join(odd, "\n")+"\n"+text(20))
+	write(t, dir, "shards/b.txt.gz", zipped(t, text(2000), "", strings.Join(odd, "\n")+"\n", text(500)))
+	write(t, dir, "shards/c.txt", strings.TrimSuffix(text(10), "\n")) // the last line has no end
+	write(t, dir, "shards/d.txt", "")
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counted counts the shards as wpm count does.
+func counted(t *testing.T, dir string, p policy.Policy) aggregate.Counts {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "shards", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := aggregate.NewCounter(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	c, err := r.Count(context.Background(), n, files, "e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// answer is what a warehouse says.
+type answer struct {
+	Reports []uint64
+	Refused map[string]uint64
+}
+
+func want(c aggregate.Counts) answer {
+	a := answer{c.Reports, map[string]uint64{}}
+	for _, v := range aggregate.Reasons() {
+		if c.Refused[v] > 0 {
+			a.Refused[v.String()] = c.Refused[v]
+		}
+	}
+	return a
+}
+
+// read reads both tables, as CSV with a header. The counts go through the reader of wpm aggregate -counts.
+func read(t *testing.T, counts, refused string) answer {
+	t.Helper()
+	labels := make([]string, kv)
+	for j := range labels {
+		labels[j] = strconv.Itoa(j)
+	}
+	c, table, err := reports.ReadCounts(strings.NewReader(counts), "counts.csv", labels)
+	if err != nil || !table {
+		t.Fatalf("%v, %.200q", err, counts)
+	}
+	a := answer{c.Reports, map[string]uint64{}}
+	rows, err := csv.NewReader(strings.NewReader(refused)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		if a.Refused[row[0]], err = strconv.ParseUint(row[1], 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+// policyRow fills in what a user writes by hand.
+func policyRow(block string, p policy.Policy) string {
+	id := p.ID()
+	return strings.NewReplacer(":'id'", fmt.Sprintf("'%x'", id), ":outputs", strconv.Itoa(p.Outputs())).Replace(block)
+}
+
+func openDuckDB(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func do(t *testing.T, db *sql.DB, query string) {
+	t.Helper()
+	if _, err := db.Exec(query); err != nil {
+		t.Fatalf("%v\n%s", err, query)
+	}
+}
+
+// TestDuckDB: the page's SQL gives the counts and the refused lines of wpm count.
+func TestDuckDB(t *testing.T) {
+	p, dir := testPolicy(t), t.TempDir()
+	shards(t, dir, p)
+	t.Chdir(dir)
+	blocks, db := sqlBlocks(t), openDuckDB(t)
+	for _, query := range []string{policyRow(blocks["policy"], p), blocks["duckdb"], blocks["group"], blocks["verdicts"],
+		"COPY (" + blocks["counts"] + ") TO 'counts.csv' (HEADER)",
+		"COPY (" + strings.TrimSuffix(strings.TrimSpace(blocks["refused"]), ";") + ") TO 'refused.csv' (HEADER)"} {
+		do(t, db, query)
+	}
+	got := read(t, text(t, "counts.csv"), text(t, "refused.csv"))
+	if d := cmp.Diff(want(counted(t, dir, p)), got); d != "" {
+		t.Error(d)
+	}
+}
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// sqlBlocks reads the page, also from another folder.
+func sqlBlocks(t *testing.T) map[string]string {
+	t.Helper()
+	return numtest.Blocks(t, filepath.Join(home, page))
+}
+
+var home, _ = os.Getwd()
+
+// TestDuckDBTraps pins what the page warns of: DuckDB gives less than all of a broken archive, without an error, and a
+// carriage return ends a line. If this fails because DuckDB got better, the page can say less.
+func TestDuckDBTraps(t *testing.T) {
+	p, dir := testPolicy(t), t.TempDir()
+	var b strings.Builder
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		b.WriteString(report(p.ID(), uint32(random.IntN(kv))) + "\n")
+	}
+	whole := zipped(t, b.String())
+	bad := []byte(whole)
+	bad[len(bad)-8] ^= 1
+	write(t, dir, "cut/a.gz", whole[:len(whole)/2])
+	write(t, dir, "sum/a.gz", string(bad))
+	write(t, dir, "cr/a.txt", report(p.ID(), 1)+"\r"+report(p.ID(), 2)+"\n")
+	write(t, dir, "utf8/a.txt", "\xff\n")
+	db := openDuckDB(t)
+	load := sqlBlocks(t)["duckdb"]
+	lines := func(folder string) (n int, err error) {
+		do(t, db, strings.ReplaceAll(strings.Replace(load, "CREATE VIEW", "CREATE OR REPLACE VIEW", 1), "shards/", filepath.Join(dir, folder)+"/"))
+		err = db.QueryRow("SELECT count(line) FROM raw").Scan(&n)
+		return n, err
+	}
+	if n, err := lines("cut"); err != nil || n >= 5000 || n < 1000 {
+		t.Errorf("half an archive: %d lines, %v", n, err)
+	}
+	if n, err := lines("sum"); err != nil || n != 5000 {
+		t.Errorf("a wrong checksum: %d lines, %v", n, err)
+	}
+	if n, err := lines("cr"); err != nil || n != 2 {
+		t.Errorf("a carriage return: %d lines, %v", n, err)
+	}
+	if n, err := lines("utf8"); err != nil || n != 1 {
+		t.Errorf("a byte that is not UTF-8: %d lines, %v", n, err)
+	}
+	load = strings.Replace(load, "encoding = 'latin-1', ", "", 1)
+	if n, err := lines("utf8"); err == nil {
+		t.Errorf("a byte that is not UTF-8, as UTF-8: %d lines", n)
+	}
+}
+
+// cluster is a server of the test's own, for an unprivileged user, which listens on a socket in its folder alone.
+type cluster struct {
+	dir  string
+	user *syscall.Credential
+}
+
+// demanded says that what is absent is an error: .ci/run sets it.
+var demanded = os.Getenv("WPM_FLEET") != ""
+
+func startPostgres(t *testing.T) cluster {
+	t.Helper()
+	for _, program := range []string{"initdb", "pg_ctl", "postgres", "psql", "bash", "gzip", "tr"} {
+		if _, err := exec.LookPath(program); err != nil {
+			if demanded {
+				t.Fatal(err)
+			}
+			t.Skipf("no PostgreSQL: %v; Debian has it in the packages postgresql and postgresql-client", err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "wpm-pg") // short: the name of a socket has at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c := cluster{dir: dir}
+	if os.Getuid() == 0 { // the server refuses to run as root
+		c.user = &syscall.Credential{Uid: 65534, Gid: 65534}
+		if err := os.Chown(dir, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.run(t, "", "initdb", "-D", "data", "-U", "wpm", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	c.run(t, "", "pg_ctl", "-D", "data", "-w", "-s", "-l", "log", "-o", "-k "+dir+" -c listen_addresses='' -c fsync=off", "start")
+	t.Cleanup(func() { c.run(t, "", "pg_ctl", "-D", "data", "-m", "immediate", "-w", "-s", "stop") })
+	return c
+}
+
+func (c cluster) command(stdin string, args ...string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Stdin = c.dir, strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "PGHOST="+c.dir, "PGUSER=wpm", "PGDATABASE=postgres", "HOME="+c.dir)
+	if c.user != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.user}
+	}
+	return cmd
+}
+
+func (c cluster) run(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	cmd := c.command(stdin, args...)
+	out, err := os.CreateTemp(t.TempDir(), "out") // no pipe: the server, which keeps it open, would make Wait wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	var errs bytes.Buffer
+	cmd.Stdout = out
+	if args[0] == "pg_ctl" {
+		cmd.Stderr = out
+	} else {
+		cmd.Stderr = &errs
+	}
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, text(t, out.Name()), errs.String())
+	}
+	return text(t, out.Name())
+}
+
+// TestPostgres: the page's SQL and its loading give the counts and the refused lines of wpm count, and an archive that
+// breaks off ends the loading.
+func TestPostgres(t *testing.T) {
+	c := startPostgres(t)
+	p := testPolicy(t)
+	shards(t, c.dir, p)
+	// A line that would end a COPY, and text after it.
+	write(t, c.dir, "shards/e.txt", "\\.\n"+report(p.ID(), 5)+"\n"+report(p.ID(), 1)+"\r"+report(p.ID(), 2)+"\n\x00\x01\n")
+	blocks := sqlBlocks(t)
+	psql := []string{"psql", "-qX", "-v", "ON_ERROR_STOP=1"}
+	c.run(t, blocks["postgres"], psql...)
+	c.run(t, "", "bash", "-c", blocks["load"])
+	c.run(t, policyRow(blocks["policy"], p)+blocks["group"]+blocks["verdicts"], psql...)
+	csvOf := func(query string) string { return c.run(t, query, append(psql, "--csv")...) }
+	got := read(t, csvOf(blocks["counts"]+";"), csvOf(blocks["refused"]))
+	if d := cmp.Diff(want(counted(t, c.dir, p)), got); d != "" {
+		t.Error(d)
+	}
+	whole := zipped(t, strings.Repeat(report(p.ID(), 5)+"\n", 5000))
+	write(t, c.dir, "shards/f.gz", whole[:len(whole)-1])
+	if out, err := c.command("", "bash", "-c", blocks["load"]).CombinedOutput(); err == nil {
+		t.Errorf("an archive that breaks off is loaded: %s", out)
+	}
+}
