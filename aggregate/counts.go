@@ -131,13 +131,24 @@ func NewCounter(p policy.Policy) (*Counter, error) {
 	if p.IsZero() {
 		return nil, fmt.Errorf("aggregate: %w", policy.ErrPolicy)
 	}
-	id, box := p.ID(), p.Polytope()
-	c := &Counter{counts: Counts{Policy: id, Reports: make([]uint64, p.Outputs())}, never: make([]bool, p.Outputs())}
-	for j := range c.never {
-		c.never[j] = box.Hi(j) == 0
+	box, never := p.Polytope(), make([]bool, p.Outputs())
+	for j := range never {
+		never[j] = box.Hi(j) == 0
 	}
-	c.prefix = hex.AppendEncode(nil, append([]byte("wpm1"), id[:]...))
-	return c, nil
+	return NewCounterOf(p.ID(), never)
+}
+
+// NewCounterOf is NewCounter for a program that has no more of a policy than its ID and which of its outputs it gives
+// weight 0. The error is ErrLimit for the number of outputs.
+func NewCounterOf(id [sha256.Size]byte, never []bool) (*Counter, error) {
+	if len(never) < 1 || len(never) > policy.MaxOutputs {
+		return nil, fmt.Errorf("%w: %d outputs, want 1 to %d", ErrLimit, len(never), policy.MaxOutputs)
+	}
+	return &Counter{
+		counts: Counts{Policy: id, Reports: make([]uint64, len(never))},
+		never:  slices.Clone(never),
+		prefix: hex.AppendEncode(nil, append([]byte("wpm1"), id[:]...)),
+	}, nil
 }
 
 // Text counts a report in its text form, without white space around it. What is no report, nil say, is malformed.

@@ -118,6 +118,41 @@ func (r Reader) Count(ctx context.Context, n *aggregate.Counter, files []string,
 	return r.counts(n, read, epoch)
 }
 
+// CountShard reads one file once, and gives each of its reports to all counters. They are of different policies, and
+// of each the reports of the others are refused. It returns what Count returns of each, but for what the counters had
+// before. r.Strict is of no use here.
+func (r Reader) CountShard(ctx context.Context, ns []*aggregate.Counter, file, epoch string) ([]aggregate.Counts, error) {
+	forks := make([]*aggregate.Counter, len(ns))
+	for i, n := range ns {
+		if err := r.checkNames(n, []string{file}, epoch); err != nil {
+			return nil, err
+		}
+		forks[i] = n.Fork()
+	}
+	f, err := r.visit(ctx, file, func(_ int, record []byte, binary bool) error {
+		for _, n := range forks {
+			if binary {
+				n.Binary(record)
+			} else {
+				n.Text(record)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]aggregate.Counts, len(ns))
+	for i, n := range forks {
+		f.Lines = n.Lines()
+		f.ID = r.nameOf(file, f)
+		if out[i], err = r.counts(n, []facts{f}, epoch); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // each calls task for each file.
 func (r Reader) each(ctx context.Context, files int, task func(i int) error) error {
 	if !r.InOrder {
@@ -220,10 +255,16 @@ func (r Reader) countFile(ctx context.Context, n *aggregate.Counter, file string
 		return f, err
 	}
 	f.Lines = n.Lines() - before
-	if f.ID = r.id(file); f.ID == "" {
-		f.ID = fmt.Sprintf("%x", f.SHA256)
-	}
+	f.ID = r.nameOf(file, f)
 	return f, nil
+}
+
+// nameOf is the ID of a file that has been read.
+func (r Reader) nameOf(file string, f facts) string {
+	if id := r.id(file); id != "" {
+		return id
+	}
+	return fmt.Sprintf("%x", f.SHA256)
 }
 
 // Each gives do the reports of a file one by one. The first error of do is Each's, with the place of the report. The

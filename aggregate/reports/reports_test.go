@@ -1,0 +1,110 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/policy"
+)
+
+func report(id [32]byte, j byte) string { return fmt.Sprintf("77706d31%x%02x000000\n", id, j) }
+
+func counter(t *testing.T, id [32]byte) *aggregate.Counter {
+	t.Helper()
+	n, err := aggregate.NewCounterOf(id, []bool{false, false, true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestCountShard: a file read once for three policies gives each what reading it for that policy alone gives.
+func TestCountShard(t *testing.T) {
+	ids := [][32]byte{{1}, {2}, {3}}
+	var text strings.Builder
+	for i := range 300 {
+		text.WriteString(report(ids[i%3], byte(i%5)))
+		if i%50 == 0 {
+			text.WriteString("nothing\n \n")
+		}
+	}
+	file := text.String()
+	r := Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }}
+	var ns []*aggregate.Counter
+	var want []aggregate.Counts
+	for _, id := range ids {
+		ns = append(ns, counter(t, id))
+		c, err := r.Count(context.Background(), counter(t, id), []string{"a"}, "e")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, c)
+	}
+	for range 2 { // the counters stay as they are
+		got, err := r.CountShard(context.Background(), ns, "a", "e")
+		if err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%v, %v, want %v", got, err, want)
+		}
+	}
+	if want[0].Total() != 40 || want[0].Refused[aggregate.OtherPolicy] != 200 || want[0].Refused[aggregate.Malformed] != 6 ||
+		want[0].Refused[aggregate.NeverReleased] != 20 || want[0].Refused[aggregate.NoSuchOutput] != 40 {
+		t.Errorf("%+v", want[0])
+	}
+	file = string(Mark(ids[0], 1)) + file
+	if _, err := r.CountShard(context.Background(), ns, "a", "e"); !errors.Is(err, ErrSimulated) {
+		t.Errorf("simulated: %v", err)
+	}
+	if got, err := r.CountShard(context.Background(), ns, "a", "simulation.e"); err != nil || got[1].Total() != want[1].Total() {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := r.CountShard(context.Background(), ns, "a", "e/"); !errors.Is(err, aggregate.ErrFormat) {
+		t.Errorf("epoch: %v", err)
+	}
+	if _, err := aggregate.NewCounterOf(ids[0], nil); !errors.Is(err, aggregate.ErrLimit) {
+		t.Errorf("no outputs: %v", err)
+	}
+}
+
+// TestManifestLimits: what is too large is refused by its size, not by what memory there is.
+func TestManifestLimits(t *testing.T) {
+	row := func(n int) string { return fmt.Sprintf("%d,1,%x\n", n, sha256.Sum256(nil)) }
+	var b strings.Builder
+	for n := range aggregate.MaxShards {
+		b.WriteString(row(n))
+	}
+	m, err := ReadManifest(strings.NewReader(b.String()), "m")
+	if err != nil || len(m) != aggregate.MaxShards {
+		t.Errorf("%d shards, %v", len(m), err)
+	}
+	if err := m.Check(m); err != nil {
+		t.Error(err)
+	}
+	if err := m.Check(m[:10]); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 || !strings.Contains(err.Error(), "and 65521 more") {
+		t.Errorf("%v", err)
+	}
+	b.WriteString(row(aggregate.MaxShards))
+	if _, err := ReadManifest(strings.NewReader(b.String()), "m"); !errors.Is(err, ErrManifest) {
+		t.Errorf("a shard too many: %v", err)
+	}
+	for name, text := range map[string]string{
+		"one field": strings.Repeat("x", aggregate.MaxCountsBytes+1), "an open quote": `"` + strings.Repeat("x", aggregate.MaxCountsBytes+1),
+	} {
+		if _, err := ReadManifest(strings.NewReader(text), "m"); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 {
+			t.Errorf("%s: %.300v", name, err)
+		}
+	}
+	var bad bytes.Buffer
+	bad.WriteString("\x1f\x8b")
+	if _, err := ReadManifest(&bad, "m"); err == nil {
+		t.Error("half an archive is read")
+	}
+}
