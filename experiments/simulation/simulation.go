@@ -26,6 +26,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate/reports"
@@ -88,6 +89,9 @@ const (
 	batch = 64
 )
 
+// keep is the most weights of rows that are kept from one device to the next: 64 MiB.
+const keep = 1 << 23
+
 // Run writes the mark and a report for each device, in text. The errors are ErrConfig, those of wpm.Load for a policy
 // in projection mode, of the solver, of ctx, and of w.
 func Run(ctx context.Context, c Config, w io.Writer) error {
@@ -100,6 +104,9 @@ func Run(ctx context.Context, c Config, w io.Writer) error {
 		if s.mechanism, err = wpm.Load(c.Policy, wpm.Options{}); err != nil {
 			return err
 		}
+	}
+	if k := c.Policy.Inputs(); s.mechanism == nil && k <= keep/c.Policy.Outputs() {
+		s.rows = make([]atomic.Pointer[ldp.Weights], k)
 	}
 	id := c.Policy.ID()
 	s.prefix = append([]byte("wpm1"), id[:]...)
@@ -132,8 +139,9 @@ func Run(ctx context.Context, c Config, w io.Writer) error {
 
 type simulator struct {
 	Config
-	mechanism *wpm.Mechanism // in projection mode
-	prefix    []byte         // of every report, in bytes
+	mechanism *wpm.Mechanism                // in projection mode
+	rows      []atomic.Pointer[ldp.Weights] // those that have been read, if there is room for all
+	prefix    []byte                        // of every report, in bytes
 }
 
 // block simulates the devices of a block.
@@ -188,7 +196,18 @@ func (s *simulator) law(ctx context.Context, u User, random *rand.Rand) (ldp.Wei
 		}
 		return p.Weights(), nil
 	}
-	return s.Policy.Row(u.pick(random.Float64()))
+	i := u.pick(random.Float64())
+	if s.rows == nil {
+		return s.Policy.Row(i)
+	}
+	if w := s.rows[i].Load(); w != nil {
+		return *w, nil
+	}
+	w, err := s.Policy.Row(i)
+	if err == nil {
+		s.rows[i].Store(&w)
+	}
+	return w, err
 }
 
 // pick returns the input that a uniform number from [0, 1) draws, up to roundings.
