@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm"
@@ -49,7 +50,7 @@ func FuzzReports(f *testing.F) {
 	text := r.String()
 	for _, s := range []string{
 		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, "\v" + text, text + "\u00a0", "\f\n", text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
-		"wpm-simulation-1\n" + text, "wpm-simulation-1" + text, text + "\nwpm-simulation-1\n",
+		"wpm-simulation-1\n" + text, "wpm-simulation-1\nwpm1\n" + text, "wpm-simulation-1" + text, text + "\nwpm-simulation-1\n",
 		string(binary), string(binary) + string(binary), string(binary) + "\n", string(binary[:39]), string(binary) + text,
 	} {
 		f.Add([]byte(s))
@@ -62,7 +63,7 @@ func FuzzReports(f *testing.F) {
 		}
 		open := func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 		cut := false
-		r := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize, Cut: func(string) { cut = true }}
+		r := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize, Notice: func(s string) { cut = cut || strings.Contains(s, "cut off") }}
 		got, err := r.Count(context.Background(), n, []string{"-"}, "")
 		if !bytes.Equal(data, kept) {
 			t.Fatal("the input was changed")
@@ -89,37 +90,12 @@ func FuzzReports(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, lines, whole := make([]uint64, p.Outputs()), uint64(0), true
 		if bytes.HasPrefix(plain, []byte("wpm-simulation-1")) {
 			if _, err := r.Count(context.Background(), n.Fork(), []string{"-"}, "2026-11"); !errors.Is(err, ErrSimulated) {
 				t.Fatalf("a simulation in an epoch of reports: %v", err)
 			}
-			_, rest, found := bytes.Cut(plain, []byte("\n"))
-			if plain = rest; !found {
-				whole = false
-			}
 		}
-		if bytes.HasPrefix(plain, []byte("wpm1")) {
-			for ; len(plain) > 0; lines++ {
-				record := plain[:min(40, len(plain))]
-				plain, whole = plain[len(record):], len(record) == 40
-				var r policy.Report
-				if r.UnmarshalBinary(record) == nil && p.Belongs(r) == nil {
-					want[r.Index()]++
-				}
-			}
-		} else {
-			whole = whole && (len(plain) == 0 || plain[len(plain)-1] == '\n')
-			for line := range bytes.SplitSeq(plain, []byte("\n")) {
-				if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
-					lines++
-				}
-				var r policy.Report
-				if r.UnmarshalText(line) == nil && p.Belongs(r) == nil {
-					want[r.Index()]++
-				}
-			}
-		}
+		want, lines, whole := recount(p, plain)
 		if cut == whole {
 			t.Fatalf("%q: cut off: %v", data, cut)
 		}
@@ -137,4 +113,34 @@ func FuzzReports(f *testing.F) {
 			t.Fatalf("%v, %v", again, err)
 		}
 	})
+}
+
+// recount is the plain loop. whole says that the last line has its end, or the last record all its bytes.
+func recount(p policy.Policy, plain []byte) (want []uint64, lines uint64, whole bool) {
+	want, whole = make([]uint64, p.Outputs()), true
+	if bytes.HasPrefix(plain, []byte("wpm1")) {
+		for ; len(plain) > 0; lines++ {
+			record := plain[:min(40, len(plain))]
+			plain, whole = plain[len(record):], len(record) == 40
+			var r policy.Report
+			if r.UnmarshalBinary(record) == nil && p.Belongs(r) == nil {
+				want[r.Index()]++
+			}
+		}
+		return want, lines, whole
+	}
+	whole = len(plain) == 0 || plain[len(plain)-1] == '\n'
+	if bytes.HasPrefix(plain, []byte("wpm-simulation-1")) { // a line that is no report
+		_, plain, _ = bytes.Cut(plain, []byte("\n"))
+	}
+	for line := range bytes.SplitSeq(plain, []byte("\n")) {
+		if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
+			lines++
+		}
+		var r policy.Report
+		if r.UnmarshalText(line) == nil && p.Belongs(r) == nil {
+			want[r.Index()]++
+		}
+	}
+	return want, lines, whole
 }

@@ -21,9 +21,9 @@ type Manifest []aggregate.Shard
 
 var manifestHeader = []string{"shard", "lines", "sha256"}
 
-// ReadManifest reads CSV with a line shard,lines,sha256 for each shard, gzipped or not: the ID, how many lines or binary
-// reports there are in it but blank lines, and the SHA-256 of its bytes as they are stored, in hexadecimal. A header of
-// these three words may come first. name stands for the file in errors, which are ErrManifest.
+// ReadManifest reads CSV with a line shard,lines,sha256 for each shard, gzipped or not: the ID, how many lines or
+// binary reports there are in it but blank lines, and the SHA-256 of its bytes as they are stored, in hexadecimal. A
+// header of these three words may come first. name stands for the file in errors, which are ErrManifest.
 func ReadManifest(r io.Reader, name string) (Manifest, error) {
 	bad := func(line int, format string, args ...any) error {
 		return fmt.Errorf("%s:%d: %w: %s", name, line, ErrManifest, fmt.Sprintf(format, args...))
@@ -110,7 +110,9 @@ func (m Manifest) Check(shards []aggregate.Shard) error {
 	for _, kind := range []struct {
 		what string
 		list []string
-	}{{"absent", absent}, {"another number of lines", lines}, {"other contents", contents}, {"not in the manifest", extra}} {
+	}{
+		{"absent", absent}, {"another number of lines", lines}, {"other contents", contents}, {"not in the manifest", extra},
+	} {
 		if len(kind.list) > 0 {
 			faults = append(faults, fmt.Sprintf("%s: %s", kind.what, some(kind.list)))
 		}

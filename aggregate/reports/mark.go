@@ -36,7 +36,8 @@ func checkSimulated(read []facts, epoch string) error {
 	case other != "":
 		return fmt.Errorf("%w: in %q, and not in %q: count them apart", ErrSimulated, simulated, other)
 	case epoch != "" && !named:
-		return fmt.Errorf("%w: in %q: the epoch is %q, and has to begin with %q", ErrSimulated, simulated, epoch, SimulatedEpoch)
+		return fmt.Errorf("%w: in %q: the epoch is %q, and has to begin with %q",
+			ErrSimulated, simulated, epoch, SimulatedEpoch)
 	}
 	return nil
 }

@@ -64,8 +64,9 @@ type Reader struct {
 	AllowEqual bool
 	// InOrder reads one file after the other, for a counter that has to see the reports in order.
 	InOrder bool
-	// Cut, if not nil, is called for each shard that ends within a line, once all have been read.
-	Cut func(shard string)
+	// Notice, if not nil, is called once all have been read with what people should know: a sentence without its full
+	// stop for each shard that ends within a line or a record, and one if the reports are simulated.
+	Notice func(text string)
 	// Progress, if not nil, is called with the number of files that have been read.
 	Progress func(done int)
 }
@@ -77,7 +78,9 @@ var (
 )
 
 // Count counts the reports of files, which take turns on all cores.
-func (r Reader) Count(ctx context.Context, n *aggregate.Counter, files []string, epoch string) (aggregate.Counts, error) {
+func (r Reader) Count(
+	ctx context.Context, n *aggregate.Counter, files []string, epoch string,
+) (aggregate.Counts, error) {
 	if err := r.checkNames(n, files, epoch); err != nil {
 		return aggregate.Counts{}, err
 	}
@@ -121,7 +124,9 @@ func (r Reader) Count(ctx context.Context, n *aggregate.Counter, files []string,
 // CountShard reads one file once, and gives each of its reports to all counters. They are of different policies, and
 // of each the reports of the others are refused. It returns what Count returns of each, but for what the counters had
 // before. r.Strict is of no use here.
-func (r Reader) CountShard(ctx context.Context, ns []*aggregate.Counter, file, epoch string) ([]aggregate.Counts, error) {
+func (r Reader) CountShard(
+	ctx context.Context, ns []*aggregate.Counter, file, epoch string,
+) ([]aggregate.Counts, error) {
 	forks := make([]*aggregate.Counter, len(ns))
 	for i, n := range ns {
 		if err := r.checkNames(n, []string{file}, epoch); err != nil {
@@ -217,12 +222,23 @@ func (r Reader) counts(n *aggregate.Counter, read []facts, epoch string) (aggreg
 	if err != nil {
 		return aggregate.Counts{}, err
 	}
+	r.tell(read)
+	return c, nil
+}
+
+// tell calls Notice.
+func (r Reader) tell(read []facts) {
+	if r.Notice == nil || len(read) == 0 {
+		return
+	}
+	if read[0].simulated { // and so are all others
+		r.Notice("the reports are simulated")
+	}
 	for _, f := range read {
-		if f.cut && r.Cut != nil {
-			r.Cut(f.ID)
+		if f.cut {
+			r.Notice(fmt.Sprintf("%q ends within a line or a record: it may have been cut off", f.ID))
 		}
 	}
-	return c, nil
 }
 
 // place is one name for a file, whatever the path to it; but for hard links.

@@ -2,11 +2,13 @@ package reports
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -106,5 +108,49 @@ func TestManifestLimits(t *testing.T) {
 	bad.WriteString("\x1f\x8b")
 	if _, err := ReadManifest(&bad, "m"); err == nil {
 		t.Error("half an archive is read")
+	}
+}
+
+// endless gives one text over and over, for some bytes.
+type endless struct {
+	text string
+	left int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(len(b), e.left)], e.text[(-e.left%len(e.text)+len(e.text))%len(e.text):])
+	e.left -= n
+	return n, nil
+}
+
+// TestConstantMemory: a shard of a million lines, packed or not, takes no more memory than one of a thousand: buffers of
+// 64 KiB each for the file, the line and the archive, whose reader has some 50 KiB of its own.
+func TestConstantMemory(t *testing.T) {
+	line := report([32]byte{1}, 1)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for range 1000 {
+		if _, err := io.WriteString(z, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"text": strings.Repeat(line, 1000), "gzip": packed.String()} {
+		r := Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(string) (io.ReadCloser, error) {
+			return io.NopCloser(&endless{text, 1000 * len(text)}), nil
+		}}
+		var before, after runtime.MemStats
+		n := counter(t, [32]byte{1})
+		runtime.ReadMemStats(&before)
+		c, err := r.Count(context.Background(), n, []string{"a"}, "e")
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; err != nil || c.Total() != 1_000_000 || used > 1<<20 {
+			t.Errorf("%s: %d reports, %d bytes allocated, %v", name, c.Total(), used, err)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -21,9 +20,9 @@ func countCommand() *cli.Command {
 		Name:      "count",
 		Usage:     "count the reports of some shards, for wpm merge and wpm aggregate -counts",
 		ArgsUsage: "SHARD...",
-		Description: "A SHARD is a file of reports as aggregate takes it: text or binary, gzipped or not, - for standard input.\n" +
-			"Shards take turns on all cores, in constant memory. The result is a part: counts by output and by reason of\n" +
-			"refusal, and the SHA-256, bytes and lines of every shard (docs/spec/counts.md).\n" +
+		Description: "A SHARD is a file of reports as aggregate takes it: text or binary, gzipped or not, - for standard\n" +
+			"input. Shards take turns on all cores, in constant memory. The result is a part: counts by output and by\n" +
+			"reason of refusal, and the SHA-256, bytes and lines of every shard (docs/spec/counts.md).\n" +
 			"A report does not say its epoch, so -epoch does. A shard under two names is an error, also as a copy.\n" +
 			"With -manifest, CSV shard,lines,sha256, absent, extra and short shards are errors. Without it nobody can see\n" +
 			"them: completeness is then not checked, but for archives that break off and last lines that have no end.\n" +
@@ -44,8 +43,8 @@ func mergeCommand() *cli.Command {
 		Name:      "merge",
 		Usage:     "add up parts that wpm count wrote",
 		ArgsUsage: "PART...",
-		Description: "The order of the parts does not matter, and a part may be a sum itself. Parts of two policies or epochs are\n" +
-			"an error, and so is a shard that is in two parts, also as a copy under another name.\n" +
+		Description: "The order of the parts does not matter, and a part may be a sum itself. Parts of two policies or\n" +
+			"epochs are an error, and so is a shard that is in two parts, also as a copy under another name.\n" +
 			"-manifest is that of count, for all parts together.",
 		Flags:        partFlags(),
 		OnUsageError: shell.UsageError,
@@ -66,7 +65,7 @@ func partFlags() []cli.Flag {
 type part struct {
 	aggregate.Counts
 	manifest reports.Manifest
-	cut      []string // shards that end within a line
+	notices  []string
 }
 
 func countShards(ctx context.Context, c *cli.Command) error {
@@ -104,7 +103,7 @@ func countShards(ctx context.Context, c *cli.Command) error {
 	bar := shell.Progress(c.Root().ErrWriter)
 	r := reader(c, k)
 	r.Shard = c.String("shard")
-	r.Cut = func(shard string) { p.cut = append(p.cut, shard) }
+	r.Notice = func(text string) { p.notices = append(p.notices, text) }
 	r.Progress = func(done int) { bar(done, len(files), "counting shards") }
 	if p.Counts, err = r.Count(ctx, n, files, c.String("epoch")); err != nil {
 		return err
@@ -181,19 +180,17 @@ func (p part) write(c *cli.Command) error {
 }
 
 func (p part) print(w io.Writer, complete bool) error {
-	thing, epoch := "report", "no epoch"
-	if strings.HasPrefix(p.Epoch, reports.SimulatedEpoch) {
-		thing = "simulated report"
-	}
+	epoch := "no epoch"
 	if p.Epoch != "" {
 		epoch = "epoch " + p.Epoch
 	}
-	fmt.Fprintf(w, "%s of policy %.6x, %s, in %s.\n", plural(p.Total(), thing), p.Policy, epoch, plural(uint64(len(p.Shards)), "shard"))
+	fmt.Fprintf(w, "%s of policy %.6x, %s, in %s.\n",
+		plural(p.Total(), "report"), p.Policy, epoch, plural(uint64(len(p.Shards)), "shard"))
 	if p.AllRefused() > 0 {
 		fmt.Fprintf(w, "%s.\n", refusedText(p.Counts))
 	}
-	for _, id := range p.cut {
-		fmt.Fprintf(w, "%q ends within a line: it may have been cut off.\n", id)
+	for _, text := range p.notices {
+		fmt.Fprintf(w, "Note: %s.\n", text)
 	}
 	verdict := "Complete: the shards, their lines and their contents are those of the manifest."
 	if !complete {

@@ -52,6 +52,7 @@ func readCounts(
 		}
 		r := reader(c, k)
 		_, r.InOrder = k.(vectors) // their mean, and a line for each, are made as they are read
+		r.Notice = func(text string) { fmt.Fprintf(c.Root().ErrWriter, "%s: warning: %s\n", program, text) }
 		counts, err = r.Count(ctx, n, files, c.String("epoch"))
 	}
 	if err != nil {

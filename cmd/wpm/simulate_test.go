@@ -28,8 +28,11 @@ func TestSimulate(t *testing.T) {
 		if out := must(t, "", append([]string{"simulate", "-o", "r"}, strings.Fields(c.args)...)...); !strings.HasPrefix(out, "Simulation:") {
 			t.Errorf("%s prints %q", c.args, out)
 		}
-		if out := must(t, "", "count", "-policy", "p", "-epoch", "simulation:x", "-o", "part", "r"); !strings.Contains(out, "simulated report") {
+		if out := must(t, "", "count", "-policy", "p", "-epoch", "simulation:x", "-o", "part", "r"); !strings.Contains(out, "Note: the reports are simulated.") {
 			t.Errorf("count prints %q", out)
+		}
+		if _, _, errs := try(t, "", "aggregate", "-estimator", "raw", "p", "r"); !strings.Contains(errs, "warning: the reports are simulated\n") {
+			t.Errorf("aggregate warns %q", errs)
 		}
 		got := readPartFile(t, "part")
 		for j, n := range c.want {

@@ -21,15 +21,15 @@ func Simulate() *cli.Command {
 		Name:      "simulate",
 		Usage:     "reports of many made-up devices, for planning and tests of load",
 		ArgsUsage: "POLICY [USERS]",
-		Description: "Draws one report for each device as a release would, on all cores and in one process, from a seed. USERS is\n" +
-			"CSV user,label,count, of which the devices take a user each, in turn; or label,count, which all of them have.\n" +
-			"Without it a device has -atoms places, drawn uniformly, with counts from 1 to 10.\n" +
+		Description: "Draws one report for each device as a release would, on all cores and in one process, from a seed.\n" +
+			"USERS is CSV user,label,count, of which the devices take a user each, in turn; or label,count, which all of\n" +
+			"them have. Without it a device has -atoms places, drawn uniformly, with counts from 1 to 10.\n" +
 			"A simulation keeps nothing private, whatever the policy: the seed tells every draw. There is no ledger. The\n" +
 			"first line of the reports marks them as simulated: wpm count takes them only for an epoch that begins with\n" +
 			"\"simulation\", and never beside the reports of people.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "devices", Usage: "how many reports (default: the number of users, or 10000)"},
-			&cli.IntFlag{Name: "atoms", Value: 20, Usage: "places of a device, without USERS; at most the inputs of the policy"},
+			&cli.IntFlag{Name: "atoms", Value: 20, Usage: "places of a device, without USERS, at most the inputs"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of all draws"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-", Usage: "the reports: `FILE`, or - for standard output"},
 		},
