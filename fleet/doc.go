@@ -9,13 +9,13 @@
 //
 // [Aggregate] takes the paths of shards and gives partial counts (docs/spec/counts.md), the bytes that wpm count would
 // write for the same shards, one for each policy and epoch. An element is a shard, never a report: it is read to its
-// end in one call, counted into vectors, and only sums of vectors go through the engine, in a binary form. A bundle that
-// is retried begins again with nothing. A shard that is there twice, by its path or by its contents, is an error, for
-// the parts name their shards; wpm merge -manifest says whether all are there.
+// end in one call, counted into vectors, and only sums of vectors go through the engine, in a binary form. A bundle
+// that is retried begins again with nothing. A shard that is there twice, by its path or by its contents, is an error,
+// for the parts name their shards; wpm merge -manifest says whether all are there.
 //
-// Beam's text source is not for reports. On a gzip file of v2.77 it takes the size of the file for the size of the text,
-// reads so many bytes of the text, and drops the rest, most of it, without an error. A test holds that this module does
-// not use it.
+// Beam's text source is not for reports. On a gzip file, that of v2.77 takes the size of the file for the size of the
+// text, reads so many bytes of the text, and drops the rest, most of it, without an error. A test holds that this
+// module does not use it.
 //
 // # Cost
 //

@@ -138,12 +138,15 @@ func (f *countFn) Setup() (err error) {
 }
 
 // ProcessElement counts one shard.
-func (f *countFn) ProcessElement(ctx context.Context, path string, emit func(string, Part), unreadable func(string)) error {
+func (f *countFn) ProcessElement(
+	ctx context.Context, path string, emit func(string, Part), unreadable func(string),
+) error {
 	epoch, err := f.epochOf(path)
 	if err != nil {
 		return err
 	}
-	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(name string) (io.ReadCloser, error) { return openShard(ctx, name) }}
+	open := func(name string) (io.ReadCloser, error) { return openShard(ctx, name) }
+	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: open}
 	list, err := r.CountShard(ctx, f.counters, path, epoch)
 	if err != nil {
 		if ctx.Err() == nil && f.Quarantine {

@@ -45,8 +45,8 @@ func demo(ctx context.Context, out io.Writer) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(out, "Simulation: %d reports of %d policies in %d epochs, one line in a hundred malformed, one shard cut off.\n",
-		demoReports, len(policies), len(demoEpochs))
+	fmt.Fprintf(out, "Simulation: %d reports of %d policies in %d epochs, one line in a hundred malformed, "+
+		"one shard cut off.\n", demoReports, len(policies), len(demoEpochs))
 	shards, cut, err := demoFleet(ctx, dir, policies)
 	if err != nil {
 		return 0, err
@@ -65,7 +65,8 @@ func demo(ctx context.Context, out io.Writer) (code int, err error) {
 			}
 		}
 	}
-	fmt.Fprintf(out, "All %d parts are those of a plain loop over the other shards, bit for bit.\n", len(policies)*len(demoEpochs))
+	fmt.Fprintf(out, "All %d parts are those of a plain loop over the other shards, bit for bit.\n",
+		len(policies)*len(demoEpochs))
 	if code != some {
 		return 0, errors.New("the shard that is cut off was not named")
 	}
@@ -173,7 +174,8 @@ func compare(ctx context.Context, p policy.Policy, epoch string, shards []string
 	if err != nil {
 		return err
 	}
-	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	open := func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: open}
 	c, err := r.Count(ctx, n, mine, epoch)
 	if err != nil {
 		return err

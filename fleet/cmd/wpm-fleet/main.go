@@ -37,7 +37,7 @@ var (
 	pattern    = flag.String("epoch-regexp", "", "`RE` whose group 1 in the path of a shard is its epoch")
 	output     = flag.String("output", "", "`FOLDER` of the parts, and of what is said of shards that cannot be read")
 	allowEqual = flag.Bool("allow-equal", false, "accept shards of equal contents under two names")
-	quarantine = flag.Bool("quarantine", false, "leave out shards that cannot be read, and name them; without it they are an error")
+	quarantine = flag.Bool("quarantine", false, "name shards that cannot be read and leave them out; else they are errors")
 	runDemo    = flag.Bool("demo", false, "make a fleet up, count it here, and compare")
 )
 
