@@ -345,18 +345,19 @@ func TestRetriedShard(t *testing.T) {
 	}
 }
 
-// FuzzPart: any bytes are a part or an error, and what is a part is written back to one that is equal.
-func FuzzPart(f *testing.F) {
-	c := aggregate.Counts{Epoch: "e", Reports: []uint64{0, 7, 0}, Lines: 7, Shards: []aggregate.Shard{{ID: "a", Bytes: 9, Lines: 7}}}
-	good := encodePart(Part{counts: c})
-	f.Add(good)
-	f.Add(good[:len(good)-1])
-	f.Add([]byte(nil))
-	f.Fuzz(func(t *testing.T, data []byte) {
+// TestPartBytes: any bytes are a part or an error, also those of a part that were damaged, and what is a part is written back
+// to one that is equal.
+func TestPartBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := encodePart(Part{counts: parts.Draw(t, "part")})
+		for range rapid.IntRange(0, 3).Draw(t, "faults") {
+			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "to")
+		}
+		data = append(data[:len(data)-rapid.IntRange(0, 40).Draw(t, "cut")], rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(t, "more")...)
 		p, err := decodePart(data)
 		if err != nil {
-			if !errors.Is(err, errPart) {
-				t.Fatal(err)
+			if !errors.Is(err, errPart) || !p.isEmpty() {
+				t.Fatal(p, err)
 			}
 			return
 		}
@@ -364,4 +365,7 @@ func FuzzPart(f *testing.F) {
 			t.Fatalf("%+v, %v, want %+v", again, err, p)
 		}
 	})
+	if p, err := decodePart(nil); err != nil || !p.isEmpty() {
+		t.Errorf("no bytes: %+v, %v", p, err)
+	}
 }

@@ -45,7 +45,7 @@ func mergeCommand() *cli.Command {
 		ArgsUsage: "PART...",
 		Description: "The order of the parts does not matter, and a part may be a sum itself. Parts of two policies or\n" +
 			"epochs are an error, and so is a shard that is in two parts, also as a copy under another name.\n" +
-			"-manifest is that of count, for all parts together.",
+			"-manifest is that of count, for all parts together. Lines that count refused make the exit status 3.",
 		Flags:        partFlags(),
 		OnUsageError: shell.UsageError,
 		Action:       mergeParts,
