@@ -65,7 +65,7 @@ type Reader struct {
 	// InOrder reads one file after the other, for a counter that has to see the reports in order.
 	InOrder bool
 	// Notice, if not nil, is called once all have been read with what people should know: a sentence without its full
-	// stop for each shard that ends within a line or a record, and one if the reports are simulated.
+	// stop for each shard that may have been cut off, by its end, and one if the reports are simulated.
 	Notice func(text string)
 	// Progress, if not nil, is called with the number of files that have been read.
 	Progress func(done int)
@@ -236,7 +236,11 @@ func (r Reader) tell(read []facts) {
 	}
 	for _, f := range read {
 		if f.cut {
-			r.Notice(fmt.Sprintf("%q ends within a line or a record: it may have been cut off", f.ID))
+			what := "ends within a line or a record"
+			if f.Bytes == 0 {
+				what = "is empty, and no archive of nothing"
+			}
+			r.Notice(fmt.Sprintf("%q %s: it may have been cut off", f.ID, what))
 		}
 	}
 }
@@ -298,7 +302,7 @@ func (r Reader) Each(ctx context.Context, file string, do func(record []byte, bi
 // facts are what reading a file tells of it.
 type facts struct {
 	aggregate.Shard      // but for ID and lines
-	cut             bool // it ends within a line, or within a record
+	cut             bool // it ends within a line, within a record, or before an archive begins
 	simulated       bool // it starts with a mark
 }
 
@@ -326,9 +330,7 @@ func (r Reader) visit(ctx context.Context, file string, do visit) (f facts, err 
 	if err != nil {
 		return f, fmt.Errorf("%s:%w", file, err)
 	}
-	if raw.n == 0 && strings.HasSuffix(file, ".gz") {
-		return f, fmt.Errorf("%s: %w: empty, and not an archive of nothing", file, io.ErrUnexpectedEOF)
-	}
+	f.cut = f.cut || raw.n == 0 && strings.HasSuffix(file, ".gz") // an archive of nothing has some bytes
 	raw.sum.Sum(f.SHA256[:0])
 	f.Bytes = raw.n
 	return f, nil

@@ -103,6 +103,11 @@ func TestCountAndMerge(t *testing.T) {
 	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, cut); !strings.Contains(text, "3 reports") || !strings.Contains(text, `cut" ends within a line or a record`) {
 		t.Error(text)
 	}
+	none := write(t, dir, "none.gz", "")
+	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, none, empty); !strings.Contains(text, `none.gz" is empty`) ||
+		strings.Contains(text, `empty" is`) {
+		t.Error(text)
+	}
 }
 
 // TestManifest: a manifest makes absent, extra, short and changed shards an error of count and of merge, and says "complete" else.
@@ -165,7 +170,7 @@ func TestCountErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"few": few, "few2": few, "many": many, "many2": many, "bad": few + "x\n", "cut.gz": packed[:len(packed)-9],
 		"sum.gz": packed[:len(packed)-8] + "\x00\x00\x00\x00" + packed[len(packed)-4:], "second.gz": packed + packed[:len(packed)-1],
-		"tail.gz": packed + "tail", "none.gz": "", "q.txt": reportsOf(t, "q", 101, 0),
+		"tail.gz": packed + "tail", "q.txt": reportsOf(t, "q", 101, 0),
 		"mark":  "wpm-simulation-1 policy " + strings.Repeat("0", 64) + " seed 1\n" + few,
 		"table": "index,count\n0,5\n",
 	} {
@@ -202,7 +207,6 @@ func TestCountErrors(t *testing.T) {
 		{"count -policy p -epoch e few sum.gz", "sum.gz"},
 		{"count -policy p -epoch e few second.gz", "second.gz"},
 		{"count -policy p -epoch e few tail.gz", "tail.gz"},
-		{"count -policy p -epoch e few none.gz", "none.gz"},
 		{"count -policy p -epoch e -o few few", "written over"},
 		{"count -policy p -epoch e -o p few", "written over"},
 		{"count -policy p -epoch e mark", "simulat"},
