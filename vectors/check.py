@@ -665,6 +665,7 @@ def kind_aggregate(i, o):
         need(c["epoch"] == d["epoch"], "epoch")
         need(len(c["reports"]) == len(d["reports"]), "shape")
         need(not {s[0] for s in c["shards"]} & {s[0] for s in d["shards"]}, "duplicate")
+        need(not {s[1] for s in c["shards"] if s[3] > 100} & {s[1] for s in d["shards"] if s[3] > 100}, "duplicate")
         c = c | {name: [a + b for a, b in zip(c[name], d[name])] for name in ("reports", "refused")} | {"shards": c["shards"] + d["shards"]}
     fault(write_counts(c) == o["counts"], write_counts(c))
 
