@@ -14,10 +14,9 @@ import (
 
 // knapsacks times f(m) for points in the unit square and an uneven base measure.
 func knapsacks(c *config, w io.Writer) error {
-	fmt.Fprintln(w, "Scalar: the plain loop in C++, g++ -O3 -march=native. Vectors: the same with -ffast-math, where the compiler reorders the sums of the dot product.\n"+
-		"wpm's result does not depend on the order of the sums, and is exact to a few roundings.\n\n"+
-		"| instance | wpm | scalar | vectors | numpy | wpm / scalar | wpm / vectors | numpy / wpm |\n| --- | --: | --: | --: | --: | --: | --: | --: |")
-	var compiled, fast, numpy mean
+	fmt.Fprint(w, "Scalar: the plain loop in C++, g++ -O3 -march=native. Vectors: the same with -ffast-math, where the compiler reorders the sums of the dot product.\n"+
+		"wpm's result does not depend on the order of the sums, and is exact to a few roundings.\n\n")
+	t := c.lines("scalar", "vectors", "numpy")
 	for _, k := range []int{250, 1000, 4000} {
 		for _, eps := range []string{"0.5", "2", "5"} {
 			name := fmt.Sprintf("sq%dp1:dir:%s", k, eps)
@@ -69,14 +68,10 @@ func knapsacks(c *config, w io.Writer) error {
 					return fmt.Errorf("%s: f = %v, a peer says %v", name, got[0].Value, got[n+1].Value)
 				}
 			}
-			compiled.add(got[0].CPU / got[1].CPU)
-			fast.add(got[0].CPU / got[2].CPU)
-			numpy.add(got[3].CPU / got[0].CPU)
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.2f | %.2f | %.1f |\n", name, seconds(got[0].CPU), seconds(got[1].CPU), seconds(got[2].CPU), seconds(got[3].CPU),
-				got[0].CPU/got[1].CPU, got[0].CPU/got[2].CPU, got[3].CPU/got[0].CPU)
+			t.add(fmt.Sprintf("%d points, eps %s", k, eps), name, got[0].CPU, got[1].CPU, got[2].CPU, got[3].CPU)
 		}
 	}
-	fmt.Fprintf(w, "\nwpm / scalar: %v. wpm / vectors: %v. numpy / wpm: %v.\n", &compiled, &fast, &numpy)
+	t.write(w)
 	return nil
 }
 

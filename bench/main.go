@@ -5,10 +5,12 @@
 //	bench/run                     installs the peers from the distribution's packages, compiles the drivers, then everything below
 //	bench/run -group entropic     one table: exact, transport, entropic, blobs, iteration, basemeasure, knapsack, network, policy
 //	bench/run -only sq300 -runs 5 instances whose name contains sq300, medians of five runs
+//	bench/run -figure FILE        also draws time against size
 //
 // Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table say what that is);
 // one thread for everybody unless the table says otherwise. Peers are separate processes that hold their instance and answer one request
 // per line, so no process start and no reading of files is in a figure. The drivers in bench/peers are what a user of the peer would write.
+// A run of a peer that takes more than three seconds is its only one. The tables have a line for each workload; the log has every instance.
 package main
 
 import (
@@ -33,6 +35,7 @@ type config struct {
 	built string  // drivers in C++, compiled
 	tmp   string
 	log   io.Writer
+	sizes []sized // what the figure shows
 }
 
 // table is one comparison; its lines are printed as they are measured.
@@ -69,14 +72,15 @@ func main() {
 	flag.StringVar(&c.peers, "peers", filepath.Join("bench", "peers"), "folder of the drivers")
 	flag.StringVar(&c.built, "built", "", "folder of the compiled drivers")
 	out := flag.String("o", "", "also write the tables to this file")
+	figure := flag.String("figure", "", "draw time against size to this SVG file")
 	flag.Parse()
-	if err := run(c, *group, *out); err != nil {
+	if err := run(c, *group, *out, *figure); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(c *config, group, out string) error {
+func run(c *config, group, out, figure string) error {
 	if c.runs < 1 {
 		return fmt.Errorf("-runs %d: want at least 1", c.runs)
 	}
@@ -111,6 +115,9 @@ func run(c *config, group, out string) error {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
+	if figure != "" {
+		return c.draw(figure)
+	}
 	return nil
 }
 
@@ -135,22 +142,6 @@ func machine() string {
 	}
 	return fmt.Sprintf("Machine: %s, %d logical cores, %s/%s, %s; wpm at commit %s; peers: %s.",
 		model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), commit, os.Getenv("WPM_BENCH_PEERS"))
-}
-
-// mean is a geometric mean.
-type mean struct {
-	sum float64
-	n   int
-	max float64
-}
-
-func (m *mean) add(x float64) { m.sum, m.n, m.max = m.sum+math.Log(x), m.n+1, max(m.max, x) }
-
-func (m *mean) String() string {
-	if m.n == 0 {
-		return "no instance"
-	}
-	return fmt.Sprintf("geometric mean %.2f over %d instances, largest %.2f", math.Exp(m.sum/float64(m.n)), m.n, m.max)
 }
 
 // seconds writes a time for people.
