@@ -8,10 +8,10 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/sinkhorn/internal/gridproof"
 )
 
-// carriedPlan is the plan of logV at reg, row by row, moved along a flow cell by cell: what gridUpper knows by its
-// moments alone.
+// carriedPlan is the plan of logV at reg, row by row, moved along a flow.
 type carriedPlan struct {
 	p    [][]float64
 	v    *verifier
@@ -38,83 +38,12 @@ func (c *carriedPlan) cost() float64 {
 	return sum
 }
 
-// move follows the flow.
-func (c *carriedPlan) move(cols int) {
-	steps, _ := c.v.shares(c.flow, c.columns())
-	for _, s := range steps {
-		for i, row := range c.p {
-			next := append([]float64(nil), row...)
-			for j, x := range row {
-				for _, to := range []struct {
-					part float64
-					at   int
-				}{{s[j][0], j + 1}, {s[j][1], j - 1}, {s[j][2], j + cols}, {s[j][3], j - cols}} {
-					if to.part > 0 {
-						next[to.at] += x * to.part
-						next[j] -= x * to.part
-					}
-				}
-			}
-			c.p[i] = next
-		}
+// move follows the flow, as Verify does with the rows of a plan.
+func (c *carriedPlan) move() {
+	_, row := c.v.grid.Moves((*gridproof.Flow)(c.flow))(c.columns())
+	for _, p := range c.p {
+		row(p)
 	}
-}
-
-// TestFlowMoments: the cost of a plan after a flow of several steps, from moments of its columns, is that of the plan
-// itself.
-func TestFlowMoments(t *testing.T) {
-	const (
-		rows, cols = 4, 5
-		reg        = 0.05
-		same       = 1e-10 // gridSlack is 1e-12 here, and the sums of the test are no better
-	)
-	p := gridProblem(t, rows, cols, 1, reg)
-	v := verifierOf(t, p, nil)
-	g := newGenerator(41)
-	r := Result{Reg: reg, LogV: make([]float64, rows*cols)}
-	for j := range r.LogV {
-		r.LogV[j] = g.float()
-	}
-	for name, flow := range map[string]Flow{
-		"right": {Right: repeated(cols, rows, 0.01, 0), Down: make([]float64, rows*cols), Steps: 3},
-		"left":  {Right: repeated(cols, rows, -0.01, 0), Down: make([]float64, rows*cols), Steps: 3},
-		"down":  {Right: make([]float64, rows*cols), Down: repeated(cols, rows, 0, 0.012), Steps: 4},
-		"up":    {Right: make([]float64, rows*cols), Down: repeated(cols, rows, 0, -0.012), Steps: 4},
-		"both":  {Right: repeated(cols, rows, 0.01, 0), Down: repeated(cols, rows, 0, -0.008), Steps: 5},
-	} {
-		plan := carriedPlan{v: v, flow: &flow}
-		plan.p = scaledPlan(t, v, r.LogV, r.Reg)
-		before := plan.columns()
-		r.Transport, r.Flow = plan.cost(), &flow
-		plan.move(cols)
-		r.Q = plan.columns()
-		r.Residual = distance1(before, r.Q)
-		if !(r.Residual > 0.01) {
-			t.Fatalf("%s: nothing flows", name)
-		}
-		upper, err := v.gridUpper(r)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got, _ := upper.Float64()
-		if want := plan.cost(); !(math.Abs(got-want) <= same) {
-			t.Errorf("%s: %v, and the plan costs %v", name, got, want)
-		}
-	}
-}
-
-// repeated is a flow of x to the right, or of y down, from every cell that has a neighbour there.
-func repeated(cols, rows int, x, y float64) []float64 {
-	f := make([]float64, rows*cols)
-	for i := range f {
-		if x != 0 && i%cols < cols-1 {
-			f[i] = x
-		}
-		if y != 0 && i/cols < rows-1 {
-			f[i] = y
-		}
-	}
-	return f
 }
 
 // TestLargeGridInFloats: from 10^8 pairs of a row with mass and a column on, the upper bound of a grid is proved in
@@ -166,7 +95,7 @@ func TestFlowCost(t *testing.T) {
 				plan := carriedPlan{v: v, flow: r.Flow, p: scaledPlan(t, v, r.LogV, r.Reg)}
 				before := plan.cost()
 				d0 := distance1(plan.columns(), r.Q)
-				plan.move(size[1])
+				plan.move()
 				want := min(plan.cost()+cost.Max(p.Cost)*distance1(plan.columns(), r.Q), before+cost.Max(p.Cost)*d0)
 				if !(math.Abs(r.Upper-min(want, cost.Max(p.Cost))) <= same) {
 					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want, before)
@@ -185,23 +114,6 @@ func TestFlowCost(t *testing.T) {
 					t.Errorf("%v, Reg %v, %d iterations: Verify proves %v, and the plan costs %v", size, reg, most, x, repaired)
 				}
 			}
-		}
-	}
-}
-
-// TestSlack: the margin of gridUpper grows by what its comment says.
-func TestSlack(t *testing.T) {
-	const unit = 0x1p-53
-	for _, x := range []struct {
-		what      string
-		got, want float64 // exact: small multiples of powers of two
-	}{
-		{"slack, exponents", gridSlack(8, 16, 3, 1) - gridSlack(8, 16, 2, 1), 2 * 60 * unit},
-		{"slack, steps", gridSlack(8, 16, 2, 2) - gridSlack(8, 16, 2, 1), 2 * 40 * unit},
-		{"slack, nothing", gridSlack(8, 16, 0, 0), 2 * (8*24 + 128 + 100) * unit},
-	} {
-		if x.got != x.want {
-			t.Errorf("%s: %v units, want %v", x.what, x.got/unit, x.want/unit)
 		}
 	}
 }

@@ -195,13 +195,13 @@ func TestGridVerifyInFloats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	floats, err := v.gridUpper(r)
+	floats, err := v.floats(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, _ := upper.Float64()
 	b, _ := floats.Float64()
-	const slack = 1e-8 // what gridSlack allows here, and defects that both charge, by different means
+	const slack = 1e-8 // what its slack allows here, and defects that both charge, by different means
 	if !(math.Abs(a-b) <= slack) {
 		t.Errorf("upper bound exactly %v, in floats %v", a, b)
 	}
@@ -353,7 +353,7 @@ func TestGridVacuum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		floats, err := verifierOf(t, p, r.Q).gridUpper(r)
+		floats, err := verifierOf(t, p, r.Q).floats(r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/projection/verify"
+	"github.com/wpm-go/wpm/sinkhorn/internal/gridproof"
 )
 
 // Verify checks r against p and returns, in lowest terms, bounds that it has proved itself on the exact problem, the
@@ -58,7 +58,7 @@ func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
 // verifier is a problem as Verify reads it.
 type verifier struct {
 	*verify.Case
-	grid *cost.Grid // the cost, if it is a grid at squared distance, else nil
+	grid *gridproof.Case // the same, if the cost is a grid at squared distance, else nil
 }
 
 func newVerifier(p Problem, q []float64) (*verifier, error) {
@@ -69,24 +69,70 @@ func newVerifier(p Problem, q []float64) (*verifier, error) {
 	if err := checkReg("Reg", p.Reg); err != nil {
 		return nil, err
 	}
-	v := &verifier{Case: c}
-	if g, ok := p.Cost.(*cost.Grid); ok && g.P() == 2 {
-		v.grid = g
-	}
-	return v, nil
+	return &verifier{c, gridproof.New(c)}, nil
 }
 
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCertificate, fmt.Sprintf(format, args...))
 }
 
-// dense proves the upper bound with the plan of r.LogV, and checks Transport and Residual.
+// large reports whether so many rows of a grid have too many pairs to look at each.
+func (v *verifier) large(rows int) bool {
+	return v.grid != nil && float64(rows)*float64(v.Kv) > gridproof.Pairs
+}
+
+// lower proves the lower bound: p is feasible, and its dual value is exact.
+func (v *verifier) lower(p Potentials) (*big.Rat, error) {
+	if v.large(v.K) {
+		return v.grid.Lower(p)
+	}
+	if _, err := v.Lower(p); err != nil {
+		return nil, err
+	}
+	return v.Dual(p), nil
+}
+
+// upper proves the upper bound, and checks Transport and Residual.
+func (v *verifier) upper(r Result) (*big.Rat, error) {
+	if r.Flow != nil {
+		if v.grid == nil {
+			return nil, refuse("a flow between cells, but the cost is not a grid")
+		}
+		if err := v.grid.Check((*gridproof.Flow)(r.Flow)); err != nil {
+			return nil, err
+		}
+	}
+	rows := 0
+	_ = v.Masses(func(int, float64, float64) error {
+		rows++
+		return nil
+	})
+	if v.large(rows) {
+		return v.floats(r)
+	}
+	return v.dense(r)
+}
+
+// dense is upper with the plan of r.LogV, row by row.
 func (v *verifier) dense(r Result) (*big.Rat, error) {
 	plan, err := v.Scaling(r.LogV, r.Reg)
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.Dense(plan, v.moves(r.Flow))
+	var moves verify.Moves
+	if r.Flow != nil {
+		moves = v.grid.Moves((*gridproof.Flow)(r.Flow))
+	}
+	found, err := v.Dense(plan, moves)
+	if err != nil {
+		return nil, err
+	}
+	return found.Upper, claimed(r, found.Transport, found.Residual, found.Most)
+}
+
+// floats is upper with the moments of that plan.
+func (v *verifier) floats(r Result) (*big.Rat, error) {
+	found, err := v.grid.Plan(r.LogV, r.Reg, (*gridproof.Flow)(r.Flow))
 	if err != nil {
 		return nil, err
 	}
