@@ -53,8 +53,8 @@ func TestRegByGapRefusals(t *testing.T) {
 // or the least Reg can make.
 func TestRegByGap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		k, kv := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(2, 9).Draw(t, "kv")
-		scale := rapid.SampledFrom([]float64{1, 1e-200, 1e200, 1e-3, 7}).Draw(t, "scale")
+		k, kv := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "kv")
+		scale := rapid.SampledFrom([]float64{1, 1e-200, 1e200, 1e-3, 7, 1e-300, 1e300}).Draw(t, "scale")
 		steps := rapid.SampledFrom([]float64{3, 1000}).Draw(t, "steps") // ties, and none
 		offset := rapid.SampledFrom([]float64{0, 0, 1e4}).Draw(t, "offset")
 		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
@@ -63,12 +63,16 @@ func TestRegByGap(t *testing.T) {
 		}
 		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv)}
 		for i := range p.Source {
-			p.Source[i] = rapid.SampledFrom([]float64{0, 1, 2, 1e-9}).Draw(t, "mass")
+			p.Source[i] = rapid.SampledFrom([]float64{0, 1, 2, 1e-9, 1e-300}).Draw(t, "mass")
 		}
 		p.Source[0] = 1
+		point := rapid.SampledFrom([]bool{false, false, true}).Draw(t, "point")
 		for j := range p.Lo {
 			p.Lo[j] = rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(t, "lo") / float64(kv)
 			p.Hi[j] = rapid.SampledFrom([]float64{1.05, 1.5, 4}).Draw(t, "hi") / float64(kv)
+			if point {
+				p.Lo[j], p.Hi[j] = 1/float64(kv), 1/float64(kv)
+			}
 		}
 		gap := rapid.SampledFrom([]float64{0.5, 0.05, 1e-3, 1e-6}).Draw(t, "gap")
 		r, err := Project(context.Background(), p, Settings{Gap: gap})
@@ -76,7 +80,7 @@ func TestRegByGap(t *testing.T) {
 		// Beside an optimum of 0, the row of 1e-9 of the mass may be all of the upper bound. At the least Reg there is,
 		// exponents of up to three costs over Reg are off by 2^-48 of that, and the bounds keep four times as much in hand.
 		limit := 1e-9 * most
-		if r.Reg <= minRelReg*scale {
+		if r.Reg <= leastReg(scale) {
 			limit = max(limit, 12*0x1p-48*scale/r.Reg*most)
 		}
 		if errors.Is(err, ErrNotConverged) && r.Status == Stalled && r.Gap() <= limit {
@@ -140,6 +144,27 @@ func TestRegByGapHard(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		checkResult(t, tt.p, r)
+	}
+}
+
+// TestRegByGapScale: a power of two in the costs, up to the ends of the range of floats, leaves an answer as it is, and
+// Reg comes down as far beside costs of 1e-300 as beside those of 1.
+func TestRegByGapScale(t *testing.T) {
+	for _, gap := range []float64{0.1, 1e-2, 1e-4} {
+		p := newGenerator(14).problem(30, 25, 0)
+		want := mustProject(t, p, Settings{Gap: gap})
+		for _, e := range []int{-1000, -996, 996, 1020} { // 1e-301, 1e-300, 1e300, 1e307
+			q := p
+			data := slices.Clone(p.Cost.(*cost.Dense).Data)
+			for x := range data {
+				data[x] = math.Ldexp(data[x], e)
+			}
+			q.Cost = &cost.Dense{K: 30, Kv: 25, Data: data}
+			got := mustProject(t, q, Settings{Gap: gap})
+			if got.Reg != math.Ldexp(want.Reg, e) || !slices.Equal(got.Q, want.Q) {
+				t.Errorf("gap %v, costs times 2^%d: Reg = %v, want %v times that", gap, e, got.Reg, want.Reg)
+			}
+		}
 	}
 }
 

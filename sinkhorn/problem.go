@@ -68,9 +68,9 @@ type instance struct {
 	choose bool
 }
 
-// leastReg is the least Reg that may be chosen for costs of that range: below, rounding leaves nothing, neither of the
-// exponents nor of the bounds.
-func leastReg(rng float64) float64 { return max(minRelReg*rng, 1e-290) }
+// leastReg is the least Reg that may be chosen for costs of that range: below, exponents keep no digit that matters, or
+// Reg is subnormal and loses digits itself.
+func leastReg(rng float64) float64 { return max(minRelReg*rng, 0x1p-1022) }
 
 // live returns the number of columns that take part.
 func (in *instance) live() int {
