@@ -78,7 +78,7 @@ var picture = map[string][]string{
 	"knapsack": {"cost", "internal/num", "internal/parallel"},
 	// knapsack is its pricing oracle
 	"basemeasure": {"cost", "knapsack", "basemeasure/internal/interior", "internal/cutbound", "internal/num", "internal/parallel",
-		"internal/worst", "gonum.org/v1/gonum/lapack/gonum"},
+		"internal/worst", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
 	// Its phase for large supports, on plain rows of costs: it certifies nothing, and needs no table.
 	"basemeasure/internal/interior": {"internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum",
 		"gonum.org/v1/gonum/lapack/gonum"},

@@ -45,15 +45,16 @@ func (s *simplex) direction(e *entry) (size, residual float64) {
 	}
 	s.w = s.w[:total]
 	if e.col == nil {
+		s.inv.column(e.at, s.w[:n])
 		for c := range n {
-			s.w[c] = -s.inv[c][e.at]
+			s.w[c] = -s.w[c]
 		}
 	} else {
 		copy(s.rhs[:n], e.col.g)
 		if key := s.key(e.col); key != nil {
 			axpy(-1, key.g[:n], s.rhs[:n])
 		}
-		s.solve(s.rhs[:n], s.w)
+		s.inv.solve(s.rhs[:n], s.w[:n])
 	}
 	size = s.follow(e)
 	for _, r := range s.dy[s.checkFrom():n] {
@@ -87,15 +88,25 @@ func (s *simplex) follow(e *entry) float64 {
 		}
 	}
 	size := 1.0
+	for _, w := range s.w {
+		size = max(size, math.Abs(w))
+	}
+	s.fall(s.dy[from:], from)
+	return size
+}
+
+// fall subtracts from y, which starts at a position, what the direction of the columns takes.
+func (s *simplex) fall(y []float64, from int) {
+	if s.n > 0 {
+		addTimes(-1, s.w[:s.n], s.cols[from:], s.kv, y)
+	}
 	s.terms = s.terms[:0]
-	for c, w := range s.w {
+	for bound, w := range s.w[s.n:] {
 		if w != 0 {
-			s.terms = append(s.terms, term{-w, s.basic(c).g})
-			size = max(size, math.Abs(w))
+			s.terms = append(s.terms, term{-w, s.keys[bound].g})
 		}
 	}
-	s.combine(s.dy[from:], from)
-	return size
+	s.combine(y, from)
 }
 
 // refine adds a step of iterative refinement to the direction.
@@ -108,8 +119,8 @@ func (s *simplex) refine(e *entry) {
 	} else {
 		r[e.at] = -1
 	}
-	combine(s.terms, 0, r)
-	s.solve(r, s.tmp[:n])
+	s.fall(r, 0)
+	s.inv.solve(r, s.tmp[:n])
 	axpy(1, s.tmp, s.w[:n])
 	s.follow(e)
 }

@@ -39,23 +39,27 @@ func (s *simplex) largest(bound int) int {
 func (s *simplex) swapKey(c int) {
 	col := s.nonkey[c]
 	bound := col.bound
-	row := s.inv[c][:s.n]
-	for j := range row {
-		row[j] = -row[j]
-	}
+	var others []int
 	for d, other := range s.nonkey {
 		if d != c && other.bound == bound {
-			axpy(-1, s.inv[d], row)
+			others = append(others, d)
 		}
 	}
+	s.inv.negate(c, others)
 	s.w[c], s.w[s.n+bound] = s.w[s.n+bound], s.w[c]
-	s.nonkey[c], s.keys[bound] = s.keys[bound], col
+	key := s.keys[bound]
+	for j, x := range key.g {
+		key.g[j], col.g[j] = col.g[j], x
+	}
+	key.g, col.g = col.g, key.g
+	s.nonkey[c], s.keys[bound] = key, col
 }
 
 // replace puts the entering column in place c of the nonkey columns.
 func (s *simplex) replace(e *entry, c int) {
 	n := s.n
-	pivot := s.inv[c][:n]
+	pivot := s.rhs[:n]
+	s.inv.row(c, pivot)
 	scale := 1 / s.w[c]
 	for r := range pivot {
 		pivot[r] *= scale
@@ -65,10 +69,10 @@ func (s *simplex) replace(e *entry, c int) {
 		by[d] = -w
 	}
 	by[c] = 0
-	spreadAll(by, pivot, s.inv)
+	s.inv.change(by, pivot)
+	s.inv.setRow(c, pivot)
 	axpy(-e.gain, pivot, s.m)
-	s.drop(s.nonkey[c])
-	s.nonkey[c] = e.col
+	s.put(c, e.col)
 }
 
 // border makes the entering column nonkey and takes the output at position p into J.
@@ -81,59 +85,51 @@ func (s *simplex) border(e *entry, p int) {
 	by := s.spreads[:n]
 	for d, w := range s.w[:n] {
 		by[d] = w * scale
-		s.inv[d] = append(s.inv[d], -by[d])
 	}
-	spreadAll(by, rho, s.inv)
-	row := make([]float64, n+1, min(2*n+64, s.kv))
+	s.inv.change(by, rho)
+	for d := range by {
+		by[d] = -by[d]
+	}
+	row := s.rhs[:n+1]
 	for r, x := range rho {
 		row[r] = -x * scale
 	}
 	row[n] = scale
-	s.inv = append(s.inv, row)
+	s.inv.extend(by, row)
 	s.m = append(s.m, 0)
 	s.n++
 	axpy(-e.gain, row, s.m)
-	s.nonkey = append(s.nonkey, e.col)
+	s.join(e.col)
 }
 
 // across returns the row of S at position p beyond J times the inverse.
 func (s *simplex) across(p int) []float64 {
-	rho := s.rhs[:s.n]
-	clear(rho)
-	s.terms = s.terms[:0]
+	row, rho := s.tmp[:s.n], s.rhs[:s.n]
 	for c, col := range s.nonkey {
-		if x := s.reduced(col, p); x != 0 {
-			s.terms = append(s.terms, term{x, s.inv[c]})
-		}
+		row[c] = s.reduced(col, p)
 	}
-	s.combine(rho, 0)
+	s.inv.left(row, rho)
 	return rho
 }
 
 // shrink takes the output at position r out of J, and nonkey column c with it.
 func (s *simplex) shrink(e *entry, c int) {
 	n, r := s.n, e.at
-	pivot := s.inv[c][:n]
+	pivot, by := s.rhs[:n], s.spreads[:n]
+	s.inv.row(c, pivot)
 	scale := 1 / pivot[r]
-	by := s.spreads[:n]
-	for d, row := range s.inv {
-		by[d] = -row[r] * scale
+	s.inv.column(r, by)
+	for d := range by {
+		by[d] *= -scale
 	}
 	by[c] = 0
-	spreadAll(by, pivot, s.inv)
+	s.inv.change(by, pivot)
+	s.inv.remove(c, r)
 	axpy(-s.m[r]*scale, pivot, s.m)
 	last := n - 1
-	for d := range s.inv {
-		s.inv[d][r] = s.inv[d][last]
-		s.inv[d] = s.inv[d][:last]
-	}
 	s.m[r] = s.m[last]
 	s.m = s.m[:last]
-	s.drop(s.nonkey[c])
-	if c != last {
-		s.inv[c], s.nonkey[c] = s.inv[last], s.nonkey[last]
-	}
-	s.inv, s.nonkey = s.inv[:last], s.nonkey[:last]
+	s.part(c)
 	s.n = last
 	s.swap(r, last)
 	s.y[last] = e.slack
@@ -145,12 +141,14 @@ func (s *simplex) exchangeRows(e *entry, p int) {
 	rho := s.across(p)
 	pivot := rho[r]
 	rho[r] = 0
-	by := s.spreads[:n]
-	for d, row := range s.inv {
-		row[r] /= pivot
-		by[d] = -row[r]
+	column, by := s.tmp[:n], s.spreads[:n]
+	s.inv.column(r, column)
+	for d := range column {
+		column[d] /= pivot
+		by[d] = -column[d]
 	}
-	spreadAll(by, rho, s.inv) // rho[r] is zero
+	s.inv.change(by, rho) // rho[r] is zero
+	s.inv.setColumn(r, column)
 	x := s.m[r] / pivot
 	s.m[r] = 0
 	axpy(-x, rho, s.m)
@@ -158,3 +156,43 @@ func (s *simplex) exchangeRows(e *entry, p int) {
 	s.swap(r, p)
 	s.y[p] = e.slack
 }
+
+// join appends a column to those that are not keys. Their numbers are the rows of a matrix, s.cols.
+func (s *simplex) join(col *column) {
+	n := len(s.nonkey)
+	if (n+1)*s.kv > len(s.cols) {
+		old := s.cols
+		s.cols = make([]float64, min(2*n+16, s.kv)*s.kv)
+		copy(s.cols, old)
+		for c, other := range s.nonkey {
+			other.g = s.row(c)
+		}
+	}
+	row := s.row(n)
+	copy(row, col.g)
+	s.drop(&column{g: col.g})
+	col.g = row
+	s.nonkey = append(s.nonkey, col)
+}
+
+// put puts a column in place c of those that are not keys.
+func (s *simplex) put(c int, col *column) {
+	old := s.nonkey[c]
+	copy(old.g, col.g)
+	old.g, col.g = col.g, old.g
+	s.drop(old)
+	s.nonkey[c] = col
+}
+
+// part takes out column c of those that are not keys; the last one takes its place.
+func (s *simplex) part(c int) {
+	last := len(s.nonkey) - 1
+	col := s.nonkey[last]
+	s.nonkey[c] = col
+	copy(s.row(c), col.g)
+	col.g = s.row(c)
+	s.nonkey = s.nonkey[:last]
+}
+
+// row is a row of s.cols.
+func (s *simplex) row(c int) []float64 { return s.cols[c*s.kv:][:s.kv:s.kv] }

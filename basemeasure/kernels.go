@@ -5,6 +5,8 @@ import (
 	"math"
 	"runtime"
 
+	"gonum.org/v1/gonum/blas"
+	gonumblas "gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/wpm-go/wpm/internal/parallel"
@@ -89,38 +91,32 @@ func combine(terms []term, from int, y []float64) {
 	}
 }
 
-// spread adds weights[i]*x to the beginning of rows[i], for every i.
-func spread(weights, x []float64, rows [][]float64) {
-	n := len(x)
-	var w [4]float64
-	var at [4]int
-	found := 0
-	for i, weight := range weights {
-		if weight == 0 {
-			continue
-		}
-		w[found], at[found] = weight, i
-		if found++; found < 4 {
-			continue
-		}
-		found = 0
-		w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
-		y0, y1, y2, y3 := rows[at[0]][:n], rows[at[1]][:n], rows[at[2]][:n], rows[at[3]][:n]
-		for j, v := range x {
-			y0[j] += w0 * v
-			y1[j] += w1 * v
-			y2[j] += w2 * v
-			y3[j] += w3 * v
-		}
+// ge has matrices times vectors, of gonum.
+var ge gonumblas.Implementation
+
+// times computes y = beta y + M x; rows of M are a stride apart. The product of a group of four rows has bits of its own,
+// so that groups are not parted.
+func times(m []float64, stride int, x []float64, beta float64, y []float64) {
+	rows, cols := len(y), len(x)
+	if rows == 0 || cols == 0 {
+		return
 	}
-	for i := range found {
-		axpy(w[i], x, rows[at[i]][:n])
-	}
+	share((rows+3)/4, rows*cols, func(from, to int) {
+		from, to = 4*from, min(4*to, rows)
+		ge.Dgemv(blas.NoTrans, to-from, cols, 1, m[from*stride:], stride, x, 1, beta, y[from:], 1)
+	})
 }
 
-// spreadAll is spread, on several goroutines if there is enough to do.
-func spreadAll(weights, x []float64, rows [][]float64) {
-	share(len(weights), len(weights)*len(x), func(from, to int) { spread(weights[from:to], x, rows[from:to]) })
+// addTimes adds weight x M to y; rows of M are a stride apart. Columns stay in groups of eight.
+func addTimes(weight float64, x, m []float64, stride int, y []float64) {
+	rows, cols := len(x), len(y)
+	if rows == 0 || cols == 0 {
+		return
+	}
+	share((cols+7)/8, rows*cols, func(from, to int) {
+		from, to = 8*from, min(8*to, cols)
+		ge.Dgemv(blas.Trans, rows, to-from, weight, m[from:], stride, x, 1, 1, y[from:], 1)
+	})
 }
 
 // parallelWork is the number of multiplications below which starting a goroutine costs more than it saves.
@@ -136,30 +132,23 @@ func share(n, work int, f func(from, to int)) {
 	_ = parallel.For(context.Background(), parts, func(p int) { f(p*n/parts, (p+1)*n/parts) })
 }
 
-// invert writes the inverse of the square matrix a, row after row, to the rows inv, and destroys a. It reports false if
-// a is singular to working precision.
-func invert(a []float64, inv [][]float64) bool {
-	n := len(inv)
+// invert replaces the n x n matrix a, whose rows are a stride apart, by its inverse. It reports false, and leaves a
+// undefined, if a is singular to working precision.
+func invert(a []float64, n, stride int) bool {
 	if n == 0 {
 		return true
 	}
 	swaps, work := make([]int, n), make([]float64, 32*n)
 	var lapack gonum.Implementation
-	if !lapack.Dgetrf(n, n, a, n, swaps) {
+	if !lapack.Dgetrf(n, n, a, stride, swaps) {
 		return false
 	}
 	for p := range n {
-		if !(math.Abs(a[p*n+p]) > tinyPivot) {
+		if !(math.Abs(a[p*stride+p]) > tinyPivot) {
 			return false
 		}
 	}
-	if !lapack.Dgetri(n, a, n, swaps, work, len(work)) {
-		return false
-	}
-	for i, row := range inv {
-		copy(row, a[i*n:])
-	}
-	return true
+	return lapack.Dgetri(n, a, stride, swaps, work, len(work))
 }
 
 // tinyPivot is where a pivot counts as zero: entries of the working basis are of the size of 1 to e^(eps/2).

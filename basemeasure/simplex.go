@@ -16,12 +16,13 @@ type simplex struct {
 	perm   []int // position -> output: J first, then the outputs with a basic slack
 	n      int   // size of J, and of nonkey
 	nonkey []*column
-	held   []*column   // columns that are not basic and have a value all the same: during the start
-	coming *column     // the entering column, which may have a value too
-	cands  []*column   // cuts that may enter
-	inv    [][]float64 // inverse of S: a row per nonkey column, an entry per position of J
-	m      []float64   // by position in J
-	y      []float64   // by position beyond J
+	held   []*column // columns that are not basic and have a value all the same: during the start
+	coming *column   // the entering column, which may have a value too
+	cands  []*column // cuts that may enter
+	cols   []float64 // the numbers of the nonkey columns, row after row
+	inv    inverse   // of S: a row per nonkey column, an entry per position of J
+	m      []float64 // by position in J
+	y      []float64 // by position beyond J
 
 	lamTol, slackTol float64 // Harris: how far a basic variable may be pushed below zero
 	pivotTol         float64 // entries below this, relative to the largest, do not block
@@ -48,7 +49,7 @@ func newSimplex(g *game, stats *Stats) *simplex {
 		game: g, stats: stats, leastPivot: rejectPivot, shared: noBound,
 		perm: make([]int, g.kv), own: make([]int, g.k),
 		y: make([]float64, g.kv), dy: make([]float64, g.kv),
-		rhs: make([]float64, g.kv+1), spreads: make([]float64, g.kv+1),
+		rhs: make([]float64, g.kv+1), spreads: make([]float64, g.kv+1), inv: inverse{most: g.kv},
 	}
 	for j := range s.perm {
 		s.perm[j] = j
@@ -171,14 +172,14 @@ func (s *simplex) swap(p, q int) {
 // refactor computes the inverse of S, and all values, from scratch.
 func (s *simplex) refactor() bool {
 	s.stats.Refactors++
-	n := s.n
-	a := make([]float64, n*n)
+	b := &s.inv
+	b.pending = 0
 	for c, col := range s.nonkey {
-		for r := range n {
-			a[r*n+c] = s.reduced(col, r)
+		for r := range s.n {
+			b.a[r*b.stride+c] = s.reduced(col, r)
 		}
 	}
-	if !invert(a, s.inv) {
+	if !invert(b.a, s.n, b.stride) {
 		return false
 	}
 	s.fresh = s.pivots
@@ -208,7 +209,7 @@ func (s *simplex) recompute() bool {
 		for p := range n {
 			s.rhs[p] = -s.y[p]
 		}
-		s.solve(s.rhs[:n], lam)
+		s.inv.solve(s.rhs[:n], lam)
 		for c, col := range s.nonkey {
 			col.value += lam[c]
 		}
@@ -219,13 +220,11 @@ func (s *simplex) recompute() bool {
 	s.m = s.m[:n]
 	clear(s.m)
 	for range 2 { // m S = -(t - t of the key)
-		s.terms = s.terms[:0]
 		for c, col := range s.nonkey {
-			if d := s.price(col.bound) - col.t - dot(s.m, col.g[:n]); d != 0 {
-				s.terms = append(s.terms, term{d, s.inv[c]})
-			}
+			lam[c] = s.price(col.bound) - col.t - dot(s.m, col.g[:n])
 		}
-		s.combine(s.m, 0)
+		s.inv.left(lam, s.rhs[:n])
+		axpy(1, s.rhs, s.m)
 	}
 	for _, x := range s.m {
 		if !(math.Abs(x) <= math.MaxFloat64) {
@@ -263,15 +262,6 @@ func (s *simplex) settleSlacks(from, to int) {
 		}
 	})
 	s.combine(s.y[from:to], from)
-}
-
-// solve writes inv * a to x.
-func (s *simplex) solve(a, x []float64) {
-	n, rows := s.n, s.inv[:s.n]
-	share((n+3)/4, n*n, func(from, to int) {
-		from, to = 4*from, min(4*to, n)
-		dots(rows[from:to], a, x[from:to])
-	})
 }
 
 // infeasibility is the most negative value of a basic variable.

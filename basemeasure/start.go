@@ -62,10 +62,10 @@ func (s *simplex) cover() bool {
 	}
 	c := s.newColumn(maxMass, noBound, 0)
 	c.value = -s.y[lowest]
-	s.nonkey = append(s.nonkey, c)
+	s.join(c)
 	s.swap(0, lowest)
 	s.n = 1
-	s.inv = append(s.inv, []float64{1})
+	s.inv.extend(nil, []float64{1})
 	s.m = append(s.m, 0)
 	return s.recompute()
 }
