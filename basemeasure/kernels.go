@@ -16,57 +16,11 @@ import (
 // bits do not depend on how rows are shared out. Several rows at a time, because loading the common vector
 // costs as much as the arithmetic.
 
-// dot returns a.b; the lengths agree.
-func dot(a, b []float64) float64 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float64
-	for len(a) >= 4 && len(b) >= 4 {
-		s0 += a[0] * b[0]
-		s1 += a[1] * b[1]
-		s2 += a[2] * b[2]
-		s3 += a[3] * b[3]
-		a, b = a[4:], b[4:]
-	}
-	for i, x := range a {
-		s0 += x * b[i]
-	}
-	return (s0 + s1) + (s2 + s3)
-}
-
-// dots writes rows[i].a to out[i].
-func dots(rows [][]float64, a, out []float64) {
-	n := len(a)
-	i := 0
-	for ; i+4 <= len(rows); i += 4 {
-		r0, r1, r2, r3 := rows[i][:n], rows[i+1][:n], rows[i+2][:n], rows[i+3][:n]
-		var d0, d1, d2, d3 float64
-		for j, x := range a {
-			d0 += x * r0[j]
-			d1 += x * r1[j]
-			d2 += x * r2[j]
-			d3 += x * r3[j]
-		}
-		out[i], out[i+1], out[i+2], out[i+3] = d0, d1, d2, d3
-	}
-	for ; i < len(rows); i++ {
-		out[i] = dot(rows[i][:n], a)
-	}
-}
+// dot returns a.b; len(b) >= len(a).
+func dot(a, b []float64) float64 { return ge.Ddot(len(a), a, 1, b, 1) }
 
 // axpy adds w*x to y; len(x) >= len(y).
-func axpy(w float64, x, y []float64) {
-	x = x[:len(y)]
-	for len(y) >= 4 && len(x) >= 4 {
-		y[0] += w * x[0]
-		y[1] += w * x[1]
-		y[2] += w * x[2]
-		y[3] += w * x[3]
-		x, y = x[4:], y[4:]
-	}
-	for i := range y {
-		y[i] += w * x[i]
-	}
-}
+func axpy(w float64, x, y []float64) { ge.Daxpy(len(y), w, x, 1, y, 1) }
 
 // term is one row of a combination.
 type term struct {

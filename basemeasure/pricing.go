@@ -10,8 +10,6 @@ type pricing struct {
 	s      *simplex
 	slacks []slackState // by output
 	list   []violation  // scratch
-	rows   [][]float64
-	values []float64
 }
 
 // slackState says whether the slack of an output may enter.
@@ -91,11 +89,6 @@ func (s *simplex) withdraw() {
 func (t *pricing) best(more bool) (e entry, found bool) {
 	s := t.s
 	e = entry{gain: gainTol, dir: 1}
-	t.rows, t.values = t.rows[:0], t.values[:0]
-	for _, c := range s.cands {
-		t.rows, t.values = append(t.rows, c.g), append(t.values, 0)
-	}
-	dots(t.rows, s.m, t.values)
 	shared := 0.0
 	if s.shared != noBound {
 		shared = s.price(s.shared)
@@ -106,7 +99,7 @@ func (t *pricing) best(more bool) (e entry, found bool) {
 		if c.bound != s.shared || c.bound == noBound {
 			price = s.price(c.bound)
 		}
-		if gain := c.t + t.values[n] - price; gain > e.gain {
+		if gain := c.t + dot(s.m, c.g) - price; gain > e.gain {
 			at, e.gain, e.col = n, gain, c
 		}
 	}
