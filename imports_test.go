@@ -163,6 +163,15 @@ var picture = map[string][]string{
 	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
 	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},
 
+	// The page: its engine is the mechanism, its rivals and its maps over files of a visitor, or the demo's city; the page
+	// itself needs nothing of them, and builds the program apart.
+	"internal/playground": {"internal/atomicfile"},
+	"internal/playground/engine": {
+		"", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "estimate", "experiments/city",
+		"internal/places", "knapsack", "ldp", "mincostflow", "policy",
+	},
+	"internal/playground/wasm": {"internal/playground/engine"},
+
 	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
 	"internal/machine": {
 		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "internal/parallel",
@@ -223,7 +232,7 @@ var picture = map[string][]string{
 	"cmd/wpm/internal/studies": {
 		"", "cmd/wpm/internal/shell", "device", "experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping",
 		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation", "experiments/sphere",
-		"internal/places", "policy", "github.com/urfave/cli/v3",
+		"internal/atomicfile", "internal/places", "internal/playground", "policy", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/tools": {
 		"audit", "certificate", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "internal/machine", "mincostflow/network",

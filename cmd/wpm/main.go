@@ -43,9 +43,9 @@ func command() *cli.Command {
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
 		Commands: []*cli.Command{
-			studies.Demo(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
-			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(), tools.Check(), tools.Solve(), tools.Flow(),
-			sphereCommand(), studies.Simulate(), studies.Experiments(),
+			studies.Demo(), studies.Playground(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
+			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(),
+			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), studies.Simulate(), studies.Experiments(),
 			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
 		},
 		// Errors are printed by run, in one line, with the exit status of its own.

@@ -1,0 +1,483 @@
+'use strict';
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const sizes = [50, 100, 200, 500, 1000, 2000, 5000]; // of N
+  const live = 200;          // people while a slider moves
+  const restAfter = 250;     // ms without a change
+  const maxBytes = 5 * 1024 * 1024;
+  const say = (id, text) => { const e = $(id); if (e.textContent !== text) e.textContent = text; };
+
+  // The address holds settings, and nothing else.
+  const settings = { eps: '4', people: 500, seed: 1 };
+  const results = JSON.parse($('results').textContent || 'null');
+  if (results) Object.assign(settings, results.settings);
+  const fromAddress = () => {
+    const q = new URLSearchParams(location.hash.slice(1));
+    const eps = Number(q.get('eps')), people = Number(q.get('people')), seed = q.get('seed');
+    if (eps >= 0.5 && eps <= 8) settings.eps = String(Math.round(eps * 10) / 10);
+    if (people > 0) settings.people = sizes.reduce((a, b) => (Math.abs(b - people) < Math.abs(a - people) ? b : a));
+    if (/^[0-9]{1,9}$/.test(seed || '')) settings.seed = Number(seed);
+  };
+  fromAddress();
+  const toAddress = () => {
+    const text = '#eps=' + settings.eps + '&people=' + settings.people + '&seed=' + settings.seed;
+    if (location.hash !== text) history.replaceState(null, '', text);
+  };
+
+  // What is known. Nothing of it is stored.
+  let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' };
+  let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
+  const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person'],
+    ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: KPM', 'knows no distances'],
+    ['exponential', 'Rival: exponential', 'the textbook mechanism']];
+
+  // ---- drawing
+
+  let ramp = [];
+  const palette = () => {
+    const style = getComputedStyle(document.documentElement);
+    const hex = (name) => { const s = style.getPropertyValue(name).trim(); return [1, 3, 5].map((i) => parseInt(s.slice(i, i + 2), 16)); };
+    const stops = ['--c0', '--c1', '--c2', '--c3'].map(hex);
+    ramp = Array.from({ length: 256 }, (_, n) => {
+      const t = n / 255 * 3, i = Math.min(2, Math.floor(t)), f = t - i;
+      return 'rgb(' + stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * f)).join(',') + ')';
+    });
+    ramp.mark = style.getPropertyValue('--mark').trim();
+    ramp.fg = style.getPropertyValue('--fg').trim();
+    const legend = $('legend').getContext('2d');
+    for (let x = 0; x < 160; x++) { legend.fillStyle = colour(x / 159); legend.fillRect(x, 0, 1, 12); }
+  };
+  const colour = (share) => ramp[Math.round(255 * Math.sqrt(Math.min(1, Math.max(0, share))))];
+
+  const pixel = (canvas, i) => {
+    const margin = world.rows ? 0 : 8, size = canvas.width - 2 * margin;
+    return [margin + world.x[i] * size, margin + (1 - world.y[i]) * size];
+  };
+  const paint = (canvas, shares, top) => {
+    const c = canvas.getContext('2d'), size = canvas.width;
+    c.fillStyle = ramp[0];
+    c.fillRect(0, 0, size, size);
+    if (world.rows) {
+      const w = size / world.cols, h = size / world.rows;
+      for (let i = 0; i < world.x.length; i++) {
+        if (!shares || !(shares[i] > 0)) continue;
+        c.fillStyle = colour(shares[i] / top);
+        c.fillRect(Math.floor((i % world.cols) * w), Math.floor(size - (Math.floor(i / world.cols) + 1) * h), Math.ceil(w), Math.ceil(h));
+      }
+      return;
+    }
+    const r = Math.max(2, Math.min(9, 0.35 * size / Math.sqrt(world.x.length)));
+    for (let i = 0; i < world.x.length; i++) {
+      const [x, y] = pixel(canvas, i);
+      c.beginPath();
+      c.arc(x, y, r, 0, 2 * Math.PI);
+      c.fillStyle = colour(shares ? shares[i] / top : 0);
+      c.fill();
+      c.strokeStyle = ramp[90];
+      c.lineWidth = 0.7;
+      c.stroke();
+    }
+  };
+  const ring = (canvas, i, r, filled) => {
+    const c = canvas.getContext('2d'), [x, y] = pixel(canvas, i);
+    c.beginPath();
+    c.arc(x, y, r, 0, 2 * Math.PI);
+    c.strokeStyle = c.fillStyle = ramp.mark;
+    c.lineWidth = 3;
+    if (filled) c.fill(); else c.stroke();
+  };
+  const highest = (shares) => shares.reduce((a, b) => Math.max(a, b), 0);
+
+  const paintMe = () => {
+    if (!world) return;
+    paint($('me'), null, 1);
+    let most = 0, total = 0;
+    for (const n of me.values()) { most = Math.max(most, n); total += n; }
+    for (const [i, n] of me) ring($('me'), i, 5 + 9 * Math.sqrt(n / most), true);
+    if (document.activeElement === $('me')) {
+      const c = $('me').getContext('2d'), [x, y] = pixel($('me'), cursor);
+      c.strokeStyle = ramp.fg;
+      c.lineWidth = 2;
+      c.strokeRect(x - 11, y - 11, 22, 22);
+    }
+    say('mine', me.size ? 'My places: ' + [...me].sort((a, b) => b[1] - a[1]).slice(0, 6)
+      .map(([i, n]) => world.labels[i] + ' (' + Math.round(100 * n / total) + ' %)').join(', ') + (me.size > 6 ? ', and more' : '')
+      : 'No place yet: click on the map.');
+  };
+  const paintCloud = () => {
+    if (!world) return;
+    paint($('cloud'), cloud, cloud ? highest(cloud) : 1);
+    if (!cloud) return;
+    for (const i of me.keys()) ring($('cloud'), i, 5, false);
+    if (drawnAt >= 0) ring($('cloud'), drawnAt, 8, true);
+  };
+  const far = (w) => (w === 0 ? '0' : w < 0.995 ? w.toFixed(2) : w.toPrecision(3)) + ' ' + world.unit;
+
+  const figure = (host, name, title, note) => {
+    const f = document.createElement('figure'), canvas = document.createElement('canvas'), caption = document.createElement('figcaption');
+    const b = document.createElement('b'), bar = document.createElement('div'), fill = document.createElement('i'), text = document.createElement('span');
+    canvas.width = canvas.height = 240;
+    canvas.className = 'map';
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', title + ', ' + note);
+    b.textContent = title;
+    const small = document.createElement('small');
+    small.textContent = note;
+    bar.className = 'bar';
+    bar.setAttribute('aria-hidden', 'true');
+    bar.append(fill);
+    caption.append(b, small, bar, text);
+    f.append(canvas, caption);
+    f.dataset.map = name;
+    host.append(f);
+    return { figure: f, canvas, fill, text };
+  };
+  const panels = Object.fromEntries(kinds.map(([name, title, note]) => [name, figure($('maps'), name, title, note)]));
+
+  const paintMaps = () => {
+    if (!world) return;
+    const have = Object.values(shown);
+    const top = have.reduce((a, m) => Math.max(a, highest(m.shares)), 0) || 1;
+    say('top', (100 * top).toPrecision(2) + ' %.');
+    for (const [name] of kinds) {
+      const m = shown[name], p = panels[name];
+      paint(p.canvas, m ? m.shares : null, top);
+      p.figure.classList.toggle('stale', !m || !!m.stale);
+      p.fill.style.width = (m ? Math.min(100, 100 * m.w1 / m.guess) : 0) + '%';
+      if (!m) { p.text.textContent = '…'; continue; }
+      p.text.textContent = name === 'truth' ? 'A guess is ' + far(m.guess) + ' away.'
+        : far(m.w1) + ' from the truth; a guess: ' + far(m.guess) + '.';
+    }
+    const e = shown.estimate, raw = shown.raw;
+    if (e && !e.stale) {
+      say('learned', 'From ' + settings.people.toLocaleString('en') + ' places, one of each person, the map is ' + far(e.w1) +
+        ' from the truth. A guess without any data is ' + far(e.guess) + ' away.' +
+        (e.signal === 'none' ? ' These few releases say next to nothing at this ε.' : ''));
+    } else if (raw) {
+      say('learned', 'The releases as they come are ' + far(raw.w1) + ' from the truth. The estimate follows when the slider rests.');
+    }
+  };
+
+  const paintBars = () => {
+    const e = Math.exp(Number(settings.eps));
+    const after = (p) => p * e / (1 - p + p * e);
+    for (const [id, p] of [['even', 0.5], ['rare', 0.01]]) {
+      $(id + 'Before').style.width = 100 * p + '%';
+      $(id).style.width = 100 * after(p) + '%';
+      const v = 100 * after(p);
+      say(id + 'Out', (v > 99.9 ? v.toFixed(3) : v > 10 ? v.toFixed(1) : v.toPrecision(2)) + ' %');
+    }
+    say('factor', e < 100 ? e.toFixed(1) : Math.round(e).toLocaleString('en'));
+    say('epsOut', settings.eps);
+    say('peopleOut', settings.people.toLocaleString('en'));
+    say('count', settings.people.toLocaleString('en') + ' people');
+  };
+
+  // ---- workers: one follows the slider, one makes the estimate
+
+  const blob = URL.createObjectURL(new Blob([$('worker').textContent], { type: 'text/javascript' }));
+  let module = null;
+  const places = () => ({ do: 'world', points: files.points, counts: files.counts });
+  class Engine {
+    constructor(hear) { this.hear = hear; this.number = 0; this.start(); }
+
+    start() {
+      this.ready = this.busy = false;
+      this.waiting = [];
+      this.worker = new Worker(blob);
+      this.worker.onmessage = ({ data }) => this.message(data);
+      this.worker.onerror = (e) => { e.preventDefault(); this.dead(e.message || ''); };
+      if (module) this.send({ kind: 'start', module });
+      else if (this === engines.fast || !engines.fast) this.send({ kind: 'start', text: $('wasm').textContent.trim() });
+    }
+
+    send(message) { this.worker.postMessage(message); }
+
+    message(data) {
+      switch (data.kind) {
+        case 'ready':
+          this.ready = true;
+          if (!module) { module = data.module; $('wasm').textContent = ''; engines.slow.send({ kind: 'start', module }); }
+          if (this === engines.slow) this.send({ kind: 'single', step: places() });
+          else if (!world) this.single(places());
+          else this.send({ kind: 'single', step: places() });
+          for (const m of this.waiting.splice(0)) this.send(m);
+          break;
+        case 'answer':
+          if (data.plan === this.number && data.left === 0) this.busy = false;
+          this.hear(data, data.plan === -1 || data.plan === this.number);
+          break;
+        case 'dead': this.dead(data.text);
+      }
+    }
+
+    // dead: the program has ended, out of memory say. A new one takes its place; the first that cannot start at all is the end.
+    dead(text) {
+      this.worker.terminate();
+      say('status', 'The computation stopped: ' + (text.split('\n')[0] || 'no reason given') + '.');
+      if (module) this.start();
+    }
+
+    plan(steps) {
+      this.busy = true;
+      const message = { kind: 'plan', number: ++this.number, steps };
+      if (this.ready) this.send(message); else this.waiting = [message];
+    }
+
+    single(step) {
+      const message = { kind: 'single', step };
+      if (this.ready) this.send(message); else this.waiting.push(message);
+    }
+
+    // stop ends what is under way: a step cannot be interrupted, its worker can.
+    stop() {
+      this.number++;
+      this.waiting = [];
+      if (this.busy && this.ready && module) { this.worker.terminate(); this.start(); }
+      this.busy = false;
+    }
+  }
+
+  const phase = (name, detail) => {
+    document.documentElement.dataset.phase = name;
+    document.dispatchEvent(new CustomEvent('wpm', { detail: { phase: name, ...detail } }));
+  };
+  const mine = () => [...me].map(([place, count]) => ({ place, count }));
+  const common = (people) => ({ eps: settings.eps, seed: settings.seed, people });
+
+  const hearFast = ({ step, reply, left, ms }, fresh) => {
+    if (step.do === 'world') return hearWorld(reply);
+    if (!fresh) return;
+    if (reply.error) { say('status', reply.error); phase('error', { error: reply.error }); return; }
+    if (step.do === 'person') { me = new Map(reply.me.map(({ place, count }) => [place, count])); drawnAt = -1; changed(); return; }
+    if (step.do === 'draw') {
+      drawnAt = reply.drawn;
+      say('drawn', 'Simulation: ' + world.labels[drawnAt]);
+      paintCloud();
+    }
+    if (step.do === 'design') {
+      const d = reply.design;
+      cloud = d.cloud || null;
+      say('worst', far(d.worst));
+      say('lower', far(d.lower));
+      say('cloudW1', cloud ? 'My cloud is ' + far(d.w1) + ' from my places. With a solver on the phone it could be ' + far(d.closest) + '.' : 'No place, no cloud.');
+      $('draw').disabled = !cloud;
+      paintCloud();
+      say('status', 'Ready. A picture takes ' + Math.max(1, Math.round(ms)) + ' ms.');
+    }
+    if (reply.map) { shown[step.do] = reply.map; paintMaps(); }
+    if (reply.proof) hearProof(reply.proof);
+    if (reply.broken) hearBroken(reply.broken);
+    done[step.do] = JSON.stringify(step);
+    phase(step.do, { eps: step.eps, people: step.people, left });
+  };
+  const hearSlow = ({ step, reply }, fresh) => {
+    if (step.do === 'world' || !fresh) return;
+    if (reply.error) { say('status', reply.error); phase('error', { error: reply.error }); return; }
+    shown.estimate = reply.map;
+    paintMaps();
+    phase('estimate', { eps: step.eps, people: step.people, left: 0 });
+  };
+  const hearWorld = (reply) => {
+    if (reply.error) {
+      $('fileStatus').classList.add('bad');
+      say('fileStatus', reply.error);
+      files = { ...accepted }; // the engine has kept the last world, too
+      rest();
+      return;
+    }
+    const first = !world;
+    accepted = { ...files };
+    world = reply.world;
+    shown = {};
+    done = {};
+    cloud = null;
+    cursor = Math.min(cursor, world.x.length - 1);
+    if (world.own) {
+      $('fileStatus').classList.remove('bad');
+      say('fileStatus', world.x.length.toLocaleString('en') + ' places' +
+        (world.users ? ', ' + world.users.toLocaleString('en') + ' users' : files.counts ? ', with counts' : ', made-up people') + '. Distances are in ' + world.unit + '.');
+    } else if (!first) {
+      $('fileStatus').classList.remove('bad');
+      say('fileStatus', 'The made-up city' + (world.users || files.counts ? ', with your counts' : '') + '. At most 2,000 places and 5 MB.');
+    }
+    if (first && results) showResults();
+    engines.slow.stop();
+    if (!first && engines.slow.ready) engines.slow.send({ kind: 'single', step: places() });
+    me = new Map();
+    engines.fast.single({ do: 'person', person: sample });
+  };
+  const hearProof = (p) => {
+    broken = false;
+    say('worst', far(p.worst));
+    say('lower', far(p.lower));
+    say('provedBy', 'Both are proved, and were checked here in exact arithmetic.');
+    $('proof').hidden = false;
+    $('break').disabled = false;
+    verdict('Accepted: ' + world.x.length.toLocaleString('en') + ' places checked, ε = ' + settings.eps + ' holds.', true);
+    say('bits', String(p.bits));
+    say('column', world.labels[p.column]);
+    for (const name of ['high', 'low', 'ratio', 'bound']) say(name, p[name]);
+  };
+  const hearBroken = (b) => {
+    broken = true;
+    say('high', b.high);
+    verdict('Refused, with ' + world.labels[b.column] + ' at one more: ' + b.refusal, false);
+    say('ratio', 'above e^ε');
+  };
+  const verdict = (text, good) => {
+    $('verdict').className = 'verdict ' + (good ? 'good' : 'bad');
+    say('verdict', text);
+  };
+
+  // ---- settings and what follows from them
+
+  let timer = 0, done = {}; // the last of each step that was answered
+  const steps = (people) => [{ do: 'design', eps: settings.eps, me: mine() },
+    ...['truth', 'raw', 'kpm', 'exponential'].map((what) => ({ do: what, ...common(people) }))];
+  const changed = () => {
+    paintBars();
+    paintMe();
+    if (!world) return;
+    for (const name of Object.keys(shown)) shown[name].stale = name === 'estimate';
+    $('break').disabled = true;
+    if (broken) { verdict('Checking…', true); }
+    engines.slow.stop();
+    engines.fast.plan(steps(Math.min(live, settings.people)));
+    phase('moving', { eps: settings.eps });
+    clearTimeout(timer);
+    timer = setTimeout(rest, restAfter);
+  };
+  const rest = () => {
+    toAddress();
+    if (!world) return;
+    engines.fast.plan([...steps(settings.people), { do: 'prove', ...common(settings.people) }]
+      .filter((step) => done[step.do] !== JSON.stringify(step)));
+    engines.slow.plan([{ do: 'estimate', ...common(settings.people) }]);
+    phase('rest', { eps: settings.eps });
+  };
+  const showSettings = () => {
+    $('eps').value = settings.eps;
+    $('people').value = String(Math.max(0, sizes.indexOf(settings.people)));
+    settings.people = sizes[Number($('people').value)];
+  };
+
+  $('eps').addEventListener('input', () => { settings.eps = String(Math.round(Number($('eps').value) * 10) / 10); changed(); });
+  $('people').addEventListener('input', () => { settings.people = sizes[Number($('people').value)]; changed(); });
+  addEventListener('hashchange', () => { fromAddress(); showSettings(); changed(); });
+  $('sample').addEventListener('click', () => { sample++; say('drawn', ''); engines.fast.single({ do: 'person', person: sample }); });
+  $('clear').addEventListener('click', () => { me = new Map(); drawnAt = -1; say('drawn', ''); changed(); });
+  $('draw').addEventListener('click', () => engines.fast.single({ do: 'draw', eps: settings.eps, me: mine(), person: ++draws }));
+  $('break').addEventListener('click', () => { $('break').disabled = true; engines.fast.single({ do: 'break', eps: settings.eps }); });
+
+  const visit = (i, by) => {
+    cursor = i;
+    const n = Math.min(1 << 20, (me.get(i) || 0) + by);
+    if (n > 0) me.set(i, n); else me.delete(i);
+    drawnAt = -1;
+    say('drawn', '');
+    say('cursor', world.labels[i] + ': ' + n + (n === 1 ? ' visit' : ' visits'));
+    changed();
+  };
+  const nearest = (x, y) => {
+    let best = 0, least = Infinity;
+    for (let i = 0; i < world.x.length; i++) {
+      const [px, py] = pixel($('me'), i), d = (px - x) ** 2 + (py - y) ** 2;
+      if (d < least) { least = d; best = i; }
+    }
+    return best;
+  };
+  $('me').addEventListener('click', (e) => {
+    if (!world) return;
+    const box = $('me').getBoundingClientRect(), scale = $('me').width / box.width;
+    visit(nearest((e.clientX - box.left) * scale, (e.clientY - box.top) * scale), 1);
+  });
+  // step finds the nearest place in a direction.
+  const step = (dx, dy) => {
+    let best = cursor, least = Infinity;
+    for (let i = 0; i < world.x.length; i++) {
+      const x = world.x[i] - world.x[cursor], y = world.y[i] - world.y[cursor];
+      const along = x * dx + y * dy, across = Math.abs(x * dy - y * dx), d = along + 3 * across;
+      if (along > 1e-9 && d < least) { least = d; best = i; }
+    }
+    return best;
+  };
+  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+  $('me').addEventListener('keydown', (e) => {
+    if (!world || e.ctrlKey || e.altKey || e.metaKey) return;
+    if (arrows[e.key]) {
+      cursor = step(...arrows[e.key]);
+      say('cursor', world.labels[cursor] + ': ' + (me.get(cursor) || 0) + ' visits');
+      paintMe();
+    } else if (e.key === 'Enter' || e.key === ' ') visit(cursor, 1);
+    else if (e.key === 'Delete' || e.key === 'Backspace') { if (me.has(cursor)) visit(cursor, -1); } else return;
+    e.preventDefault();
+  });
+  $('me').addEventListener('focus', paintMe);
+  $('me').addEventListener('blur', paintMe);
+
+  // ---- files: read into memory, handed to the workers, and nowhere else
+
+  let accepted = { ...files };
+  const complain = (text) => { $('fileStatus').classList.add('bad'); say('fileStatus', text); };
+  const take = async (kind, file) => {
+    if (!file) return;
+    if (file.size > maxBytes) { complain(kind + ': ' + file.size.toLocaleString('en') + ' bytes, more than 5 MB.'); return; }
+    let text;
+    try {
+      text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+    } catch { complain(kind + ': this file is not UTF-8 text.'); return; }
+    if (kind === null) kind = /(^|,)\s*"?(count)"?\s*$/i.test(text.slice(0, 1000).split(/\r?\n/)[0]) ? 'counts' : 'points';
+    if (text === '') { complain(kind + ': the file is empty.'); return; }
+    load(kind === 'points' ? { points: text, counts: '' } : { points: files.points, counts: text });
+  };
+  const load = (next) => {
+    if (next.points.length + next.counts.length > maxBytes) { complain('More than 5 MB together.'); return; }
+    files = next;
+    $('fileStatus').classList.remove('bad');
+    say('fileStatus', 'Reading…');
+    clearTimeout(timer);
+    engines.fast.plan([]);
+    engines.fast.single(places());
+  };
+  for (const kind of ['points', 'counts']) $(kind).addEventListener('change', () => { take(kind, $(kind).files[0]); $(kind).value = ''; });
+  $('city').addEventListener('click', () => load({ points: '', counts: '' }));
+  for (const name of ['dragover', 'dragenter']) {
+    addEventListener(name, (e) => { e.preventDefault(); document.body.classList.add('over'); });
+  }
+  addEventListener('dragleave', (e) => { if (!e.relatedTarget) document.body.classList.remove('over'); });
+  addEventListener('drop', async (e) => {
+    e.preventDefault();
+    document.body.classList.remove('over');
+    for (const file of [...e.dataTransfer.files].slice(0, 2).reverse()) await take(null, file);
+  });
+
+  // ---- results of wpm demo
+
+  const showResults = () => {
+    $('demo').hidden = false;
+    say('sentence', results.sentence);
+    const top = results.maps.reduce((a, m) => Math.max(a, highest(m.shares)), 0) || 1;
+    for (const m of results.maps) {
+      const p = figure($('demoMaps'), 'demo', m.title, m.note);
+      const keep = world;
+      world = { ...world, rows: results.rows, cols: results.cols, x: m.shares, y: m.shares };
+      paint(p.canvas, m.shares, top);
+      world = keep;
+    }
+  };
+
+  // ---- begin
+
+  palette();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { palette(); paintMe(); paintCloud(); paintMaps(); });
+  showSettings();
+  paintBars();
+  const engines = {};
+  if (typeof DecompressionStream === 'undefined' || typeof WebAssembly === 'undefined') {
+    say('status', 'This browser is too old for the page: it needs WebAssembly and DecompressionStream.');
+    return;
+  }
+  engines.fast = new Engine(hearFast);
+  engines.slow = new Engine(hearSlow);
+})();
