@@ -45,6 +45,8 @@ type Config struct {
 
 	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
+	// Page, if not nil, makes a page that shows the result in a browser, to be written beside the report; nil is none.
+	Page func(Result) []byte `json:"-"`
 }
 
 // Result is what the demo found. Distances are in cell widths.
@@ -143,7 +145,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		step = func(int, int, string) {}
 	}
 	res := Result{Config: cfg}
-	res.Config.Progress = nil
+	res.Config.Progress, res.Config.Page = nil, nil
 
 	people, err := city.Generate(cfg.Seed, cfg.Users, cfg.Rows, cfg.Cols)
 	if err != nil {
@@ -186,6 +188,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if cfg.Out != "" {
 		rep := res.Report()
 		rep.Files = files
+		if cfg.Page != nil {
+			if page := cfg.Page(res); page != nil {
+				rep.Files = append([]report.File{{Name: "playground.html", Data: page, Text: "the same in a browser, with sliders: try it"}}, files...)
+			}
+		}
 		if res.Files, err = report.Write(cfg.Out, rep); err != nil {
 			return res, err
 		}
@@ -402,13 +409,15 @@ func below(n int, r io.Reader) (int, error) {
 	}
 }
 
-// Lines is a short summary for a terminal.
+// Lines is a short summary for a terminal: the answer first.
 func (r Result) Lines() []string {
 	c := r.Config
 	out := []string{
+		r.Sentence(), "",
 		fmt.Sprintf("city       %d synthetic users, %d check-ins on %d x %d cells (seed %d)", c.Users, r.Checkins, c.Rows, c.Cols, c.Seed),
-		fmt.Sprintf("design     ε = %s, uniform base measure of mass %.4f", c.Epsilon, r.Mass),
-		fmt.Sprintf("           worst case of any user at most %.3f cell widths; no ε-LDP mechanism is below %.3f (both certified)", r.Worst, r.Lower),
+		fmt.Sprintf("design     privacy ε = %s, uniform base measure of mass %.4f", c.Epsilon, r.Mass),
+		fmt.Sprintf("           worst case of any user at most %.3f cell widths; no mechanism as private is below %.3f (both certified)",
+			r.Worst, r.Lower),
 	}
 	for i, p := range r.Policies {
 		head := "policy    "
@@ -425,18 +434,14 @@ func (r Result) Lines() []string {
 		}
 		out = append(out, fmt.Sprintf("%s one release per user, %s mode: histogram %.3f cell widths from the truth", head, m.Mode, m.W1))
 	}
-	l := r.Learned
-	out = append(out, fmt.Sprintf("map        from those in mixture mode: %.3f cell widths from the truth; "+
-		"OUE, which knows no distances, %.3f; without data %.3f",
-		l.Map, l.OUE, l.Guess), "", r.Sentence())
-	out = append(out, "", "The mean distribution of the releases: W1 to the truth, in cell widths.")
-	head := fmt.Sprintf("%-22s", "")
+	out = append(out, "", "The mean distribution of the releases, by mechanism: distance to the truth (W1), in cell widths.")
+	head := fmt.Sprintf("%-44s", "")
 	for _, e := range c.Epsilons {
 		head += fmt.Sprintf(" %9s", "ε = "+e)
 	}
 	out = append(out, head)
 	for _, m := range r.Comparison.Config.Methods {
-		line := fmt.Sprintf("%-22s", m.Name())
+		line := fmt.Sprintf("%-44s", fullName(m))
 		for _, e := range c.Epsilons {
 			row, _ := r.Comparison.Row(m, e)
 			line += fmt.Sprintf(" %9.3f", row.Expected)
@@ -447,6 +452,19 @@ func (r Result) Lines() []string {
 		out = append(out, "", "report     "+r.Files[0])
 	}
 	return out
+}
+
+// fullName spells out a mechanism, with the short name that figures use.
+func fullName(m gowalla.Method) string {
+	switch m {
+	case gowalla.WPM:
+		return "Wasserstein projection (WPM)"
+	case gowalla.Mixture:
+		return "Wasserstein projection, mixture mode"
+	case gowalla.KPM:
+		return "Kullback-Leibler projection (KPM)"
+	}
+	return m.Name()
 }
 
 // String is the summary in one text.

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/policy"
@@ -79,13 +81,78 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if len(res.Files) == 0 || filepath.Base(res.Files[0]) != "index.html" {
-		t.Errorf("files %q", res.Files)
+		t.Fatalf("files %q", res.Files)
 	}
+	checkPage(t, res, cfg.Out)
 	text := res.String()
+	if !strings.HasPrefix(text, "From 30 releases at privacy level ε = 2 the map is ") {
+		t.Errorf("the summary does not lead with the answer:\n%s", text)
+	}
 	for _, s := range []string{"30 synthetic users", "6 x 5 cells", "ε = 2", "policy.json", "KPM", "randomised response", "simulation", "index.html"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("the summary lacks %q:\n%s", s, text)
 		}
+	}
+}
+
+// checkPage: the report leads with the sentence and the picture, opens no paragraph and no name with a symbol, spells out
+// every short name, and links the page that Config.Page made, if there is one.
+func checkPage(t *testing.T, res Result, dir string) {
+	t.Helper()
+	data, err := os.ReadFile(res.Files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(data)
+	last := -1
+	for _, part := range []string{"<h1>", res.Sentence(), "What the server learns", "<svg", "the estimate", `<dl class="facts">`, "What the server receives"} {
+		at := strings.Index(html, part)
+		if at <= last {
+			t.Errorf("the report has %q at %d, want it after %d", part, at, last)
+		}
+		last = at
+	}
+	for _, tag := range []string{"<p>", `<p class="lead">`, "<dt>", "<h1>", "<h2>"} {
+		for _, text := range strings.Split(html, tag)[1:] {
+			first, _ := utf8.DecodeRuneInString(text)
+			if !unicode.IsUpper(first) && !strings.HasPrefix(text, "wpm demo:") && !strings.HasPrefix(text, "<") {
+				t.Errorf("the report opens with %.20q after %s", text, tag)
+			}
+		}
+	}
+	for _, name := range []string{"Wasserstein projection mechanism", "Kullback-Leibler projection", "optimized unary encoding (OUE)"} {
+		if !strings.Contains(html, name) {
+			t.Errorf("the report does not spell out %s", name)
+		}
+	}
+	_, err = os.Stat(filepath.Join(dir, "playground.html"))
+	if linked := strings.Contains(html, `href="playground.html"`); linked || err == nil {
+		t.Errorf("a page that nobody made: linked %v, %v", linked, err)
+	}
+}
+
+// TestPage: the page is written and linked; its maker sees the result; and none is no error.
+func TestPage(t *testing.T) {
+	cfg := small
+	cfg.Out = t.TempDir()
+	var seen Result
+	cfg.Page = func(r Result) []byte { seen = r; return []byte("a page") }
+	res, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(cfg.Out, "playground.html"))
+	if err != nil || string(page) != "a page" || seen.Sentence() != res.Sentence() || len(seen.Comparison.Rows) == 0 {
+		t.Errorf("page %q, %v; seen %v", page, err, seen)
+	}
+	index, err := os.ReadFile(res.Files[0])
+	if err != nil || !bytes.Contains(index, []byte(`href="playground.html"`)) {
+		t.Errorf("the report does not link the page: %v", err)
+	}
+	cfg.Page = func(Result) []byte { return nil }
+	cfg.Out = t.TempDir()
+	if _, err := Run(context.Background(), cfg); err != nil {
+		t.Errorf("no page: %v", err)
 	}
 }
 

@@ -11,18 +11,19 @@ import (
 // Report describes the result folder, without the policy files.
 func (r Result) Report() report.Report {
 	c := r.Config
+	cells := func(v float64) string { return fmt.Sprintf("%.3f cell widths", v) }
 	facts := []report.Setting{
-		{Name: "W₁ of the map to the truth", Value: fmt.Sprintf("%.3f cell widths", r.Learned.Map)},
-		{Name: "W₁ of OUE, the same users", Value: fmt.Sprintf("%.3f cell widths", r.Learned.OUE)},
-		{Name: "W₁ without data", Value: fmt.Sprintf("%.3f cell widths", r.Learned.Guess)},
-		{Name: "worst case of any user, certified", Value: fmt.Sprintf("%.3f cell widths", r.Worst)},
-		{Name: "no ε-LDP mechanism is below", Value: fmt.Sprintf("%.3f cell widths", r.Lower)},
+		{Name: "The map, to the truth", Value: cells(r.Learned.Map)},
+		{Name: "Optimized unary encoding (OUE), the same users", Value: cells(r.Learned.OUE)},
+		{Name: "Without data", Value: cells(r.Learned.Guess)},
+		{Name: "Worst case of any user, certified", Value: cells(r.Worst)},
+		{Name: "No mechanism as private is below", Value: cells(r.Lower)},
 	}
 	for _, m := range r.Modes {
-		facts = append(facts, report.Setting{Name: fmt.Sprintf("W₁ of the simulated releases, %s mode", m.Mode), Value: fmt.Sprintf("%.3f cell widths", m.W1)})
+		facts = append(facts, report.Setting{Name: fmt.Sprintf("Simulated releases as they are, %s mode", m.Mode), Value: cells(m.W1)})
 	}
 	if k, ok := r.Comparison.Row(gowalla.KPM, c.Epsilon); ok {
-		facts = append(facts, report.Setting{Name: "KPM, mean of its simulated releases", Value: fmt.Sprintf("%.3f cell widths", k.Mean)})
+		facts = append(facts, report.Setting{Name: fullName(gowalla.KPM) + ", mean of its simulated releases", Value: cells(k.Mean)})
 	}
 	policies := report.Table{
 		Name: "policies", Title: "Published files", Text: "Each was decoded from its bytes and verified again: the integer box, every row, and the canonical form.",
@@ -47,12 +48,12 @@ func (r Result) Report() report.Report {
 		title string
 		data  []float64
 	}{{"truth", r.Comparison.Truth}, {"releases as they are", r.Modes[len(r.Modes)-1].Histogram},
-		{"map", r.Learned.Shares}, {"OUE", r.Learned.OUEShares}} {
+		{"map, the estimate", r.Learned.Shares}, {"OUE", r.Learned.OUEShares}} {
 		learned.Panels = append(learned.Panels, figure.Panel{Title: p.title, Rows: c.Rows, Cols: c.Cols, Data: p.data})
 	}
 	figures := append([]report.Figure{{
 		Name: "map", Title: "What the server learns", Chart: learned,
-		Text: r.Sentence() + " The map is an estimate from the releases alone, and costs no privacy. " +
+		Text: "The map is an estimate from the releases alone, and costs no privacy. OUE is optimized unary encoding. " +
 			"Its single cells are not to be trusted; \"wpm aggregate -map\" draws " +
 			"what the releases support.",
 	}, {
@@ -62,11 +63,11 @@ func (r Result) Report() report.Report {
 	}}, r.Comparison.Figures()...)
 	return report.Report{
 		Title: "wpm demo: a private map of a synthetic city",
-		Lead: fmt.Sprintf("%d synthetic users hold check-ins on a %d x %d grid. The mechanism is designed, published and verified, every user releases one cell under ε = %s local differential privacy, and the "+
-			"map is rebuilt from the releases. W₁ is the mean distance, in cell widths, that mass would have to move. %s",
-			c.Users, c.Rows, c.Cols, c.Epsilon, r.Sentence()),
+		Lead: fmt.Sprintf("%s These are the distances W₁: how far mass would have to move, on average. Each of %d synthetic users holds "+
+			"check-ins on a %d x %d grid and releases one cell under local differential privacy.", r.Sentence(), c.Users, c.Rows, c.Cols),
 		Facts: facts,
 		Notes: []string{
+			"WPM is the Wasserstein projection mechanism of this toolkit, KPM the Kullback-Leibler projection mechanism. All mechanisms have the same ε.",
 			"A simulation: the city is generated and the releases are drawn from a seeded stream. Real releases go through policy.Release, which takes no seed.",
 			fmt.Sprintf("One real release was made on the side: %d bytes, and a second request repeated it, so that the ledger paid ε = %s once.", r.ReportBytes, r.Spent),
 		},
