@@ -9,14 +9,16 @@
 
   // The address holds settings, and nothing else.
   const settings = { eps: '4', people: 500, seed: 1 };
-  const results = JSON.parse($('results').textContent || 'null');
-  if (results) Object.assign(settings, results.settings);
-  const fromAddress = () => {
-    const q = new URLSearchParams(location.hash.slice(1));
-    const eps = Number(q.get('eps')), people = Number(q.get('people')), seed = q.get('seed');
+  const adopt = (eps, people, seed) => { // what the sliders can show, and nothing else
     if (eps >= 0.5 && eps <= 8) settings.eps = String(Math.round(eps * 10) / 10);
     if (people > 0) settings.people = sizes.reduce((a, b) => (Math.abs(b - people) < Math.abs(a - people) ? b : a));
-    if (/^[0-9]{1,9}$/.test(seed || '')) settings.seed = Number(seed);
+    if (Number.isInteger(seed) && seed >= 0 && seed < 1e9) settings.seed = seed;
+  };
+  const results = JSON.parse($('results').textContent);
+  if (results) adopt(Number(results.settings.eps), results.settings.people, results.settings.seed);
+  const fromAddress = () => {
+    const q = new URLSearchParams(location.hash.slice(1)), number = (name) => parseFloat(q.get(name));
+    adopt(number('eps'), number('people'), number('seed'));
   };
   fromAddress();
   const toAddress = () => {
@@ -358,8 +360,7 @@
   };
   const showSettings = () => {
     $('eps').value = settings.eps;
-    $('people').value = String(Math.max(0, sizes.indexOf(settings.people)));
-    settings.people = sizes[Number($('people').value)];
+    $('people').value = String(sizes.indexOf(settings.people));
   };
 
   $('eps').addEventListener('input', () => { settings.eps = String(Math.round(Number($('eps').value) * 10) / 10); changed(); });

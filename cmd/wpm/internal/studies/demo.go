@@ -3,12 +3,15 @@ package studies
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/demo"
+	"github.com/wpm-go/wpm/internal/playground"
 )
 
 // Demo is the command demo.
@@ -17,7 +20,8 @@ func Demo() *cli.Command {
 		Name:  "demo",
 		Usage: "a tour that needs no input: a synthetic city, from design to report",
 		Description: "Designs a mechanism for a synthetic city of 500 users, publishes and verifies it, releases one point per user\n" +
-			"(a simulation), compares with the baselines, and writes policies and a report with figures.",
+			"(a simulation), compares with the baselines, and writes policies, a report with figures, and\n" +
+			"a page with sliders (see \"wpm playground\"), if it can be made here.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-demo", Usage: "`FOLDER` to write"},
 			&cli.IntFlag{Name: "users", Value: 500, Usage: "how many users"},
@@ -44,7 +48,7 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	}
 	res, err := demo.Run(ctx, demo.Config{
 		Out: c.String("out"), Users: c.Int("users"), Rows: rows, Cols: cols, Epsilon: c.String("eps"), Seed: c.Uint64("seed"),
-		Progress: shell.Progress(c.Root().ErrWriter),
+		Progress: shell.Progress(c.Root().ErrWriter), Page: func(r demo.Result) []byte { return demoPage(ctx, c, r) },
 	})
 	if err != nil {
 		return err
@@ -54,4 +58,34 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	}
 	_, err = fmt.Fprintln(c.Root().Writer, res)
 	return err
+}
+
+// demoPage returns the playground with the demo's result inside. Without the page's program there is none, and the demo is
+// complete.
+func demoPage(ctx context.Context, c *cli.Command, r demo.Result) []byte {
+	program, err := playground.Find(ctx, ".", programProgress(c.Root().ErrWriter))
+	if err != nil {
+		return nil
+	}
+	shown := playground.Results{
+		Settings: playground.Settings{Epsilon: r.Config.Epsilon, People: r.Config.Users, Seed: r.Config.Seed},
+		Sentence: r.Sentence(), Rows: r.Config.Rows, Cols: r.Config.Cols,
+	}
+	for _, m := range []playground.Map{
+		{Title: "The truth", Note: "nobody may see it", Shares: r.Comparison.Truth},
+		{Title: "Releases as they are", Note: "one of each user", Shares: r.Modes[len(r.Modes)-1].Histogram},
+		{Title: "Estimate", Note: "made from these releases", Shares: r.Learned.Shares},
+		{Title: "Rival", Note: "optimized unary encoding", Shares: r.Learned.OUEShares},
+	} {
+		m.Shares = slices.Clone(m.Shares)
+		for i, v := range m.Shares {
+			m.Shares[i] = math.Round(v*1e5) / 1e5 // finer than colours
+		}
+		shown.Maps = append(shown.Maps, m)
+	}
+	page, err := playground.Page(program, &shown)
+	if err != nil {
+		return nil
+	}
+	return page
 }
