@@ -397,6 +397,7 @@ func TestHelp(t *testing.T) {
 
 // TestDemo runs the whole tour at a small size.
 func TestDemo(t *testing.T) {
+	withoutGo(t) // the page needs Go, or its program; the demo needs neither
 	dir := filepath.Join(t.TempDir(), "demo")
 	out := must(t, "", "demo", "-users", "20", "-grid", "5x5", "-o", dir)
 	if !strings.Contains(out, "verified from its bytes") {

@@ -228,9 +228,9 @@ func decimal(r *big.Rat, up bool) string {
 }
 
 // broken makes the upper bound of the worst column larger by the smallest amount there is, and checks the box.
-func (d *design) broken() (*BrokenAnswer, error) {
-	if d.full == nil {
-		return nil, errors.New("playground: nothing has been proved yet")
+func (d *design) broken(ctx context.Context) (*BrokenAnswer, error) {
+	if _, err := d.prove(ctx); err != nil {
+		return nil, err
 	}
 	box := d.full.Mechanism().Polytope()
 	lo, hi := make([]uint64, box.Len()), make([]uint64, box.Len())

@@ -134,7 +134,7 @@ func (e *Engine) do(ctx context.Context, q Request) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	if eps.IsZero() || eps.Float64() > MaxEps {
+	if eps.Float64() > MaxEps {
 		return a, fmt.Errorf("%w: eps is %s, want above 0 and at most %d", ErrRequest, q.Eps, MaxEps)
 	}
 	if e.design == nil || e.design.eps.Cmp(eps) != 0 {
@@ -155,7 +155,7 @@ func (e *Engine) about(ctx context.Context, q Request) (a Answer, err error) {
 	case Prove:
 		a.Proof, err = e.design.prove(ctx)
 	case Break:
-		a.Broken, err = e.design.broken()
+		a.Broken, err = e.design.broken(ctx)
 	case Truth, Raw, KPM, Exp, Estimate:
 		if e.crowd == nil || e.crowd.seed != q.Seed || len(e.crowd.people) != q.People {
 			if e.crowd, err = e.world.crowd(q.Seed, q.People); err != nil {

@@ -181,7 +181,7 @@
   let module = null;
   const places = () => ({ do: 'world', points: files.points, counts: files.counts });
   class Engine {
-    constructor(hear) { this.hear = hear; this.number = 0; this.start(); }
+    constructor(hear) { this.hear = hear; this.number = this.deaths = 0; this.start(); }
 
     start() {
       this.ready = this.busy = false;
@@ -217,7 +217,7 @@
     dead(text) {
       this.worker.terminate();
       say('status', 'The computation stopped: ' + (text.split('\n')[0] || 'no reason given') + '.');
-      if (module) this.start();
+      if (module && ++this.deaths < 4) this.start();
     }
 
     plan(steps) {
@@ -421,19 +421,25 @@
 
   let accepted = { ...files };
   const complain = (text) => { $('fileStatus').classList.add('bad'); say('fileStatus', text); };
-  const take = async (kind, file) => {
-    if (!file) return;
-    if (file.size > maxBytes) { complain(kind + ': ' + file.size.toLocaleString('en') + ' bytes, more than 5 MB.'); return; }
-    let text;
-    try {
-      text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
-    } catch { complain(kind + ': this file is not UTF-8 text.'); return; }
-    if (kind === null) kind = /(^|,)\s*"?(count)"?\s*$/i.test(text.slice(0, 1000).split(/\r?\n/)[0]) ? 'counts' : 'points';
-    if (text === '') { complain(kind + ': the file is empty.'); return; }
-    load(kind === 'points' ? { points: text, counts: '' } : { points: files.points, counts: text });
+  const limit = 'more than 5 MB.';
+  // take reads files, of a kind or of that which their first line names, and loads them together.
+  const take = async (list, kind) => {
+    const next = { ...files };
+    for (const file of list) {
+      if (file.size > maxBytes) { complain(file.name + ' has ' + limit); return; }
+      let text;
+      try {
+        text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+      } catch { complain(file.name + ' is not text in UTF-8.'); return; }
+      if (!text.trim()) { complain(file.name + ' is empty.'); return; }
+      const of = kind || (/(^|,)\s*"?count"?\s*$/i.test(text.slice(0, 1000).split(/\r?\n/)[0]) ? 'counts' : 'points');
+      if (of === 'points' && (kind || list.length === 1)) next.counts = ''; // they were of other places
+      next[of] = text;
+    }
+    load(next);
   };
   const load = (next) => {
-    if (next.points.length + next.counts.length > maxBytes) { complain('More than 5 MB together.'); return; }
+    if (next.points.length + next.counts.length > maxBytes) { complain('Both files together have ' + limit); return; }
     files = next;
     $('fileStatus').classList.remove('bad');
     say('fileStatus', 'Reading…');
@@ -441,16 +447,18 @@
     engines.fast.plan([]);
     engines.fast.single(places());
   };
-  for (const kind of ['points', 'counts']) $(kind).addEventListener('change', () => { take(kind, $(kind).files[0]); $(kind).value = ''; });
+  for (const kind of ['points', 'counts']) $(kind).addEventListener('change', async () => { await take([...$(kind).files], kind); $(kind).value = ''; });
   $('city').addEventListener('click', () => load({ points: '', counts: '' }));
   for (const name of ['dragover', 'dragenter']) {
     addEventListener(name, (e) => { e.preventDefault(); document.body.classList.add('over'); });
   }
   addEventListener('dragleave', (e) => { if (!e.relatedTarget) document.body.classList.remove('over'); });
-  addEventListener('drop', async (e) => {
+  addEventListener('drop', (e) => {
     e.preventDefault();
     document.body.classList.remove('over');
-    for (const file of [...e.dataTransfer.files].slice(0, 2).reverse()) await take(null, file);
+    const list = [...e.dataTransfer.files];
+    if (list.length > 2) complain('Drop one file of places, one of counts, or both.');
+    else if (list.length) take(list, '');
   });
 
   // ---- results of wpm demo

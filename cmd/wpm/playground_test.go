@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/device"
+)
+
+// withoutGo hides Go and everything that was built before. The test is skipped where the program is inside the command.
+func withoutGo(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("../../internal/playground/dist/wpm.wasm.gz"); err == nil {
+		t.Skip("the page's program is embedded")
+	}
+	empty := t.TempDir()
+	for _, name := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, empty)
+	}
+}
+
+func TestPlaygroundWithoutGo(t *testing.T) {
+	withoutGo(t)
+	for _, dir := range []string{".", t.TempDir()} { // in a clone, and elsewhere
+		t.Chdir(dir)
+		status, out, errs := try(t, "", "playground", "-o", filepath.Join(t.TempDir(), "page.html"))
+		if status != device.Bad || out != "" || !strings.Contains(errs, "type: go run ./cmd/wpm playground") {
+			t.Errorf("in %s: status %d, %q, %q", dir, status, out, errs)
+		}
+	}
+	for _, args := range [][]string{{"page"}, {"-o", ""}, {"-o", "x", "-addr", "127.0.0.1:1"}, {"-addr", "0"}} {
+		if status, _, errs := try(t, "", append([]string{"playground"}, args...)...); status != device.Bad || errs == "" {
+			t.Errorf("%q: status %d, %q", args, status, errs)
+		}
+	}
+}
+
+// TestPlayground writes the page, and serves it until the context is over, as at Ctrl-C.
+func TestPlayground(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the page's program: half a minute")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "page.html")
+	must(t, "", "playground", "-o", path)
+	page, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(page), "<!DOCTYPE html>") {
+		t.Fatalf("page of %d bytes, %v", len(page), err)
+	}
+	for _, address := range []string{"0.0.0.0:0", ":0", "example.org:80", "127.0.0.1", "[::]:0"} {
+		if status, _, errs := try(t, "", "playground", "-addr", address); status != device.Bad || !strings.Contains(errs, "bad address") {
+			t.Errorf("-addr %s: status %d, %s", address, status, errs)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var status int
+	out := &firstLine{line: make(chan string, 1)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		status = run(ctx, []string{"wpm", "playground"}, strings.NewReader(""), out, os.Stderr)
+	}()
+	url, _, _ := strings.Cut(<-out.line, " ")
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusOK || r.ContentLength != int64(len(page)) {
+		t.Errorf("GET %s: %s, %d bytes", url, r.Status, r.ContentLength)
+	}
+	cancel()
+	<-done
+	if status != device.Yes { // it was to end so
+		t.Errorf("after Ctrl-C: status %d", status)
+	}
+	if r, err := http.Get(url); err == nil {
+		r.Body.Close()
+		t.Error("the server goes on")
+	}
+
+	// The demo has its result in the page.
+	demo := filepath.Join(dir, "demo")
+	text := must(t, "", "demo", "-users", "20", "-grid", "5x5", "-o", demo)
+	sentence, _, _ := strings.Cut(text, "\n")
+	page, err = os.ReadFile(filepath.Join(demo, "playground.html"))
+	if err != nil || !strings.Contains(string(page), sentence) {
+		t.Errorf("the page of the demo: %d bytes, %v, want %q in it", len(page), err, sentence)
+	}
+}
+
+// firstLine hands on the first thing that is written.
+type firstLine struct{ line chan string }
+
+func (f *firstLine) Write(b []byte) (int, error) {
+	select {
+	case f.line <- string(b):
+	default:
+	}
+	return len(b), nil
+}
