@@ -1,0 +1,152 @@
+package playground
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// stub is a program that is none.
+func stub() Program { return Program{Packed: packed("\x00asm and more"), Exec: []byte("// nothing")} }
+
+func packed(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// TestPageRules: the rules come before all else, forbid every connection, and allow the script and the style that are there.
+func TestPageRules(t *testing.T) {
+	page, err := Page(stub(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	rule := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatchIndex(text)
+	if rule == nil {
+		t.Fatal("no rules")
+	}
+	policy := text[rule[2]:rule[3]]
+	for _, want := range []string{"default-src 'none'", "connect-src 'none'", "worker-src blob:", "base-uri 'none'", "form-action 'none'", "'wasm-unsafe-eval'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the rules %s lack %s", policy, want)
+		}
+	}
+	for _, bad := range []string{"unsafe-inline", "'unsafe-eval'", "http:", "https:", "*", "data:", "'self'"} {
+		if strings.Contains(policy, bad) {
+			t.Errorf("the rules %s have %s", policy, bad)
+		}
+	}
+	for _, element := range []string{"script", "style"} {
+		found := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllStringSubmatchIndex(text, -1)
+		if len(found) != 1 || found[0][0] < rule[1] {
+			t.Fatalf("%d elements %s, want one after the rules", len(found), element)
+		}
+		h := sha256.Sum256([]byte(text[found[0][2]:found[0][3]]))
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"; !strings.Contains(policy, want) {
+			t.Errorf("the rules %s lack %s", policy, want)
+		}
+	}
+	// Nothing is loaded, and nothing is marked up that the rules forbid or that reads a text as markup.
+	for _, bad := range []string{" src=", " href=", " style=", " onclick=", "<link", "<img", "<iframe", "@import", "url("} {
+		if strings.Contains(strings.ToLower(body+style), bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "localStorage", "sessionStorage", "indexedDB",
+		"document.cookie", "console.", "fetch(", "XMLHttpRequest", "sendBeacon", "WebSocket", "eval(", "new Function", "window.open"} {
+		if strings.Contains(app+worker, bad) {
+			t.Errorf("the scripts have %q", bad)
+		}
+	}
+}
+
+func TestPageParts(t *testing.T) {
+	r := &Results{Sentence: `</script><script>alert(1)</script> & "quotes"`, Maps: []Map{{Title: "<b>", Shares: []float64{0.5}}}}
+	page, err := Page(stub(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(page, []byte("</script>")); n != 4 {
+		t.Errorf("%d ends of scripts, want 4", n)
+	}
+	data := regexp.MustCompile(`(?s)id="wasm">(.*?)</script>`).FindSubmatch(page)
+	back, err := base64.StdEncoding.DecodeString(string(data[1]))
+	if err != nil || !bytes.Equal(back, stub().Packed) {
+		t.Errorf("the program comes back as %d bytes, %v", len(back), err)
+	}
+	again, err := Page(stub(), r)
+	if err != nil || !bytes.Equal(again, page) {
+		t.Errorf("a second page differs (%v)", err)
+	}
+	for name, p := range map[string]Program{
+		"a program too large":         {Packed: make([]byte, MaxBytes*3/4)},
+		"a script that ends itself":   {Exec: []byte("x = '</ScRiPt>'")},
+		"a script with a lost ending": {Exec: []byte("x = '<!-- <script'")},
+	} {
+		if _, err := Page(p, nil); !errors.Is(err, ErrPage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHandler(t *testing.T) {
+	page := []byte("the page")
+	h := Handler(page, "127.0.0.1:8080")
+	for _, tt := range []struct {
+		method, host, path string
+		status             int
+	}{
+		{"GET", "127.0.0.1:8080", "/", 200}, {"HEAD", "127.0.0.1:8080", "/", 200}, {"GET", "localhost:8080", "/", 200},
+		{"GET", "127.0.0.1:8080", "/?eps=3", 200},
+		{"GET", "127.0.0.1", "/", 403}, {"GET", "127.0.0.1:8081", "/", 403}, {"GET", "example.org", "/", 403},
+		{"GET", "example.org:8080", "/", 403}, {"GET", "", "/", 403}, {"GET", "127.0.0.1:8080.example.org", "/", 403},
+		{"GET", "127.0.0.1:8080", "/index.html", 404}, {"GET", "127.0.0.1:8080", "/../etc/passwd", 404}, {"GET", "127.0.0.1:8080", "//", 404},
+		{"POST", "127.0.0.1:8080", "/", 405}, {"OPTIONS", "127.0.0.1:8080", "/", 405}, {"DELETE", "127.0.0.1:8080", "/", 405},
+		{"POST", "example.org", "/", 403},
+	} {
+		r := httptest.NewRequest(tt.method, "http://x/", nil)
+		r.Host = tt.host
+		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(tt.path, "?")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != tt.status {
+			t.Errorf("%s %s of %q: %d, want %d", tt.method, tt.path, tt.host, w.Code, tt.status)
+		}
+		body := w.Body.String()
+		if (body == string(page)) != (tt.status == 200 && tt.method == "GET") || tt.method == "HEAD" && body != "" {
+			t.Errorf("%s %s of %q: %d says %q", tt.method, tt.path, tt.host, w.Code, body)
+		}
+		for name, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+			"Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+		if tt.status == http.StatusOK && w.Header().Get("Content-Length") != "8" {
+			t.Errorf("%s: length %q", tt.method, w.Header().Get("Content-Length"))
+		}
+	}
+}
+
+func TestListen(t *testing.T) {
+	for _, address := range []string{"", "127.0.0.1", "0.0.0.0:0", "[::]:0", ":0", "localhost:0", "example.org:80", "192.168.0.1:0", "127.0.0.1:0:0"} {
+		if l, err := Listen(address); !errors.Is(err, ErrAddress) {
+			t.Errorf("Listen(%q) = %v, %v", address, l, err)
+		}
+	}
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+}
