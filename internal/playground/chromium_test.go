@@ -18,7 +18,12 @@ import (
 
 // browser is Chromium, driven over a pipe: messages in JSON, each with a zero byte at its end (the DevTools protocol).
 type browser struct {
-	t       testing.TB
+	*wire
+	t testing.TB
+}
+
+// wire is the connection.
+type wire struct {
 	in      io.Writer
 	session string
 	next    int
@@ -65,7 +70,7 @@ func chromium(t testing.TB) *browser {
 	}
 	fromTest.Close()
 	toTest.Close()
-	b := &browser{t: t, in: toBrowser, waiting: map[int]chan reply{}}
+	b := &browser{&wire{in: toBrowser, waiting: map[int]chan reply{}}, t}
 	go b.read(fromBrowser)
 	t.Cleanup(func() {
 		_, _ = b.try("Browser.close", nil)
@@ -87,7 +92,7 @@ func chromium(t testing.TB) *browser {
 	return b
 }
 
-func (b *browser) read(r io.Reader) {
+func (b *wire) read(r io.Reader) {
 	lines := bufio.NewReader(r)
 	for {
 		text, err := lines.ReadBytes(0)
@@ -121,7 +126,7 @@ func (b *browser) read(r io.Reader) {
 // patience is for one answer of the browser; the machine may be busy.
 const patience = 2 * time.Minute
 
-func (b *browser) try(method string, params any) (json.RawMessage, error) {
+func (b *wire) try(method string, params any) (json.RawMessage, error) {
 	b.next++
 	c := make(chan reply, 1)
 	b.mu.Lock()
@@ -183,7 +188,8 @@ func (b *browser) eval(result any, format string, args ...any) {
 			Exception struct{ Description string }
 		}
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "returnByValue": true}, &r)
+	b.call("Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "returnByValue": true,
+		"allowUnsafeEvalBlockedByCSP": false}, &r)
 	if e := r.ExceptionDetails; e != nil {
 		b.t.Fatalf("%s: %s %s", script, e.Text, e.Exception.Description)
 	}
@@ -260,7 +266,7 @@ func (b *browser) picture() []byte {
 }
 
 // complaints returns what the browser has logged of errors and of what the page's rules forbid.
-func (b *browser) complaints() (list []string) {
+func (b *wire) complaints() (list []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range b.events {
@@ -272,7 +278,7 @@ func (b *browser) complaints() (list []string) {
 }
 
 // requests returns the addresses that the page has asked for.
-func (b *browser) requests() (list []string) {
+func (b *wire) requests() (list []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range b.events {
