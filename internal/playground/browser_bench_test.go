@@ -7,7 +7,7 @@ import (
 
 // BenchmarkBrowser times the page at 200 people on 20 x 20 cells, after a warm-up: medians of 20 moves of the slider, in
 // milliseconds. From a move to the first picture and to the complete one; from the last move to the certificate and to the
-// estimate, which includes the quarter of a second after which the slider counts as at rest; and the longest gap between timers of
+// estimate, which includes the 150 ms after which the slider counts as at rest; and the longest gap between timers of
 // the main thread while the slider moved for three seconds.
 func BenchmarkBrowser(b *testing.B) {
 	c := chromium(b)

@@ -3,7 +3,7 @@
   const $ = (id) => document.getElementById(id);
   const sizes = [50, 100, 200, 500, 1000, 2000, 5000]; // of N
   const live = 200;          // people while a slider moves
-  const restAfter = 250;     // ms without a change
+  const restAfter = 150;     // ms without a change
   const maxBytes = 5 * 1024 * 1024;
   const say = (id, text) => { const e = $(id); if (e.textContent !== text) e.textContent = text; };
 
