@@ -353,7 +353,6 @@ func TestScreenshots(t *testing.T) {
 	}{{"playground-1200.png", 1200, 900}, {"playground-390.png", 390, 844}} {
 		b.size(shot.width, shot.height, "light")
 		b.open(url)
-		b.eval(nil, "location.reload()")
 		b.until(settled)
 		small := quantize(t, b.picture(), shot.height)
 		const most = 150_000
@@ -368,7 +367,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// quantize cuts a picture at a height and brings it to its 64 most frequent colours.
+// quantize cuts a picture at a height and brings it to its 256 most frequent colours.
 func quantize(t *testing.T, data []byte, height int) []byte {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(data))
@@ -381,7 +380,7 @@ func quantize(t *testing.T, data []byte, height int) []byte {
 	for y := frame.Min.Y; y < frame.Max.Y; y++ {
 		for x := frame.Min.X; x < frame.Max.X; x++ {
 			c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
-			c.R, c.G, c.B = c.R&^7, c.G&^7, c.B&^7
+			c.R, c.G, c.B = c.R&^3, c.G&^3, c.B&^3
 			count[c]++
 		}
 	}
@@ -395,9 +394,9 @@ func quantize(t *testing.T, data []byte, height int) []byte {
 		}
 		return int(a.R)<<16 + int(a.G)<<8 + int(a.B) - int(b.R)<<16 - int(b.G)<<8 - int(b.B)
 	})
-	palette := make(color.Palette, 0, 64)
-	for _, c := range all[:min(64, len(all))] {
-		c.R, c.G, c.B = c.R|c.R>>5, c.G|c.G>>5, c.B|c.B>>5
+	palette := make(color.Palette, 0, 256)
+	for _, c := range all[:min(256, len(all))] {
+		c.R, c.G, c.B = c.R|c.R>>6, c.G|c.G>>6, c.B|c.B>>6
 		palette = append(palette, c)
 	}
 	out := image.NewPaletted(frame, palette)

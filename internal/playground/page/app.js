@@ -30,7 +30,7 @@
   let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' };
   let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
   const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person'],
-    ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: KPM', 'knows no distances'],
+    ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: Kullback-Leibler', 'KPM, knows no distances'],
     ['exponential', 'Rival: exponential', 'the textbook mechanism']];
 
   // ---- drawing
@@ -156,7 +156,8 @@
         ' from the truth. A guess without any data is ' + far(e.guess) + ' away.' +
         (e.signal === 'none' ? ' These few releases say next to nothing at this ε.' : ''));
     } else if (raw) {
-      say('learned', 'The releases as they come are ' + far(raw.w1) + ' from the truth. The estimate follows when the slider rests.');
+      say('learned', 'The releases as they come are ' + far(raw.w1) + ' from the truth.' +
+        (settings.people > live ? ' While the slider moves, these are ' + live + ' people.' : '') + ' The estimate follows when it rests.');
     }
   };
 
@@ -303,6 +304,7 @@
       $('fileStatus').classList.remove('bad');
       say('fileStatus', 'The made-up city' + (world.users || files.counts ? ', with your counts' : '') + '. At most 2,000 places and 5 MB.');
     }
+    say('scale', world.rows ? 'The city is ' + world.cols + ' cells wide.' : '');
     if (first && results) showResults();
     engines.slow.stop();
     if (!first && engines.slow.ready) engines.slow.send({ kind: 'single', step: places() });
