@@ -8,6 +8,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -149,4 +151,20 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+}
+
+// TestLicences: the page names every module that its program links.
+func TestLicences(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", command)
+	list.Dir = "../.."
+	list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.Lines(string(out)) {
+		if path = strings.TrimSpace(path); path != module && !strings.Contains(body, path) {
+			t.Errorf("the page does not name %s", path)
+		}
+	}
 }

@@ -29,9 +29,9 @@
   // What is known. Nothing of it is stored.
   let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' };
   let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
-  const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person'],
-    ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: Kullback-Leibler', 'KPM, knows no distances'],
-    ['exponential', 'Rival: exponential', 'the textbook mechanism']];
+  const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person, simulated'],
+    ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: Kullback-Leibler', 'KPM, knows no distances; simulated'],
+    ['exponential', 'Rival: exponential', 'the textbook mechanism; simulated']];
 
   // ---- drawing
 
@@ -157,7 +157,8 @@
         (e.signal === 'none' ? ' These few releases say next to nothing at this ε.' : ''));
     } else if (raw) {
       say('learned', 'The releases as they come are ' + far(raw.w1) + ' from the truth.' +
-        (settings.people > live ? ' While the slider moves, these are ' + live + ' people.' : '') + ' The estimate follows when it rests.');
+        (settings.people > live ? ' While the slider moves, these are ' + live + ' people.' : '') + ' The estimate follows when it rests' +
+        (world.x.length > 600 ? ', and takes a minute for so many places.' : '.'));
     }
   };
 
