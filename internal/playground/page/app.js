@@ -132,7 +132,7 @@
     f.append(canvas, caption);
     f.dataset.map = name;
     host.append(f);
-    return { figure: f, canvas, fill, text };
+    return { figure: f, canvas, fill, text, painted: [] };
   };
   const panels = Object.fromEntries(kinds.map(([name, title, note]) => [name, figure($('maps'), name, title, note)]));
 
@@ -143,7 +143,9 @@
     say('top', (100 * top).toPrecision(2) + ' %.');
     for (const [name] of kinds) {
       const m = shown[name], p = panels[name];
-      paint(p.canvas, m ? m.shares : null, top);
+      const now = [m && m.shares, top, ramp, world];
+      if (now.some((v, i) => v !== p.painted[i])) paint(p.canvas, m ? m.shares : null, top);
+      p.painted = now;
       p.figure.classList.toggle('stale', !m || !!m.stale);
       p.fill.style.width = (m ? Math.min(100, 100 * m.w1 / m.guess) : 0) + '%';
       if (!m) { p.text.textContent = '…'; continue; }
