@@ -43,9 +43,7 @@ func writePage(t testing.TB, r *Results) (url string, page []byte) {
 }
 
 // settled waits for the estimate and the proof of the settings that the page shows.
-const settled = `(() => { const phases = document.documentElement.dataset; return document.getElementById('learned').textContent.startsWith('From ')
-	&& document.getElementById('verdict').textContent.includes('ε = ' + document.getElementById('epsOut').textContent + ' holds')
-	&& !document.querySelector('#maps .stale'); })()`
+const settled = `document.documentElement.dataset.settled === 'true'`
 
 // slide moves a slider, as a drag does.
 func (b *browser) slide(id, value string) {
@@ -74,235 +72,244 @@ func TestBrowser(t *testing.T) {
 	b.open(url)
 	b.until(settled)
 
-	t.Run("numbers", func(t *testing.T) {
-		// The same in Go: what WebAssembly computes is what anybody computes.
-		b := b.of(t)
-		var e engine.Engine
-		ask := func(q engine.Request) engine.Answer {
-			line, err := json.Marshal(q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := e.Answer(context.Background(), line)
-			if a.Error != "" {
-				t.Fatal(a.Error)
-			}
-			return a
-		}
-		for _, eps := range []string{"4", "2.3"} {
-			b.slide("eps", eps)
-			b.until(settled)
-			common := engine.Request{Eps: eps, People: 500, Seed: 1}
-			for name, do := range map[string]string{"raw": engine.Raw, "estimate": engine.Estimate, "kpm": engine.KPM, "exponential": engine.Exp} {
-				q := common
-				q.Do = do
-				m := ask(q).Map
-				want := fmt.Sprintf("%.2f cells from the truth; a guess: %.2f cells.", m.W1, m.Guess)
-				var got string
-				b.eval(&got, "document.querySelector('[data-map=%s] figcaption > span').textContent", name)
-				if got != want {
-					t.Errorf("eps %s: the page says of %s: %s; Go: %s", eps, name, got, want)
-				}
-			}
-			q := common
-			q.Do = engine.Prove
-			p := ask(q).Proof
-			for id, want := range map[string]string{"high": p.High, "low": p.Low, "ratio": p.Ratio, "bound": p.Bound,
-				"worst": fmt.Sprintf("%.2f cells", p.Worst), "lower": fmt.Sprintf("%.2f cells", p.Lower)} {
-				if got := b.text(id); got != want {
-					t.Errorf("eps %s: %s is %q, want %q", eps, id, got, want)
-				}
-			}
-			level, err := strconv.ParseFloat(eps, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := b.text("evenOut"), fmt.Sprintf("%.1f %%", 100/(1+math.Exp(-level))); got != want {
-				t.Errorf("eps %s: an attacker is %s sure, want %s", eps, got, want)
-			}
-		}
-	})
+	for _, look := range []struct {
+		name string
+		at   func(*testing.T, *browser)
+	}{
+		{"numbers", lookNumbers},
+		{"break", lookBreak},
+		{"places", lookPlaces},
+		{"keyboard", lookKeyboard},
+		{"stale", lookStale},
+		{"narrow and dark", lookNarrowDark},
+		{"own places", lookOwnPlaces},
+		{"address", lookAddress},
+		{"rules", lookRules},
+	} {
+		t.Run(look.name, func(t *testing.T) { look.at(t, b.of(t)) })
+	}
+}
 
-	t.Run("break", func(t *testing.T) {
-		b := b.of(t)
-		high := b.text("high")
-		b.click("break", 0.5, 0.5)
-		b.until("document.getElementById('verdict').classList.contains('bad')")
-		if got := b.text("verdict"); !strings.HasPrefix(got, "Refused") || b.text("high") == high {
-			t.Errorf("%s: %s after %s", got, b.text("high"), high)
+func lookNumbers(t *testing.T, b *browser) {
+	// The same in Go: what WebAssembly computes is what anybody computes.
+	var e engine.Engine
+	ask := func(q engine.Request) engine.Answer {
+		line, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
 		}
-		b.slide("eps", "4")
-		b.until(settled + " && document.getElementById('verdict').classList.contains('good')")
-	})
-
-	t.Run("places", func(t *testing.T) {
-		b := b.of(t)
-		b.click("clear", 0.5, 0.5)
-		b.until("document.getElementById('mine').textContent.startsWith('No place')")
-		b.click("me", 0.025, 0.975) // the cell in the south-west
-		b.until("document.getElementById('mine').textContent === 'My places: r0c0 (100 %)'")
-		b.until("document.getElementById('cloudW1').textContent.startsWith('My cloud')")
-		b.click("draw", 0.5, 0.5)
-		b.until("/^Simulation: r[0-9]+c[0-9]+$/.test(document.getElementById('drawn').textContent)")
-		b.click("sample", 0.5, 0.5)
-		b.until("document.getElementById('mine').textContent.includes('), r')")
-	})
-
-	t.Run("keyboard", func(t *testing.T) {
-		b := b.of(t)
-		b.eval(nil, "document.getElementById('clear').focus()")
-		b.key("Enter")
-		b.until("document.getElementById('mine').textContent.startsWith('No place')")
-		b.eval(nil, "document.getElementById('people').focus()")
-		b.key("Tab")
-		b.until("document.activeElement.id === 'me'")
-		b.key("ArrowRight")
-		b.key("ArrowUp")
-		b.key("Enter")
-		b.key("Enter")
-		b.key("ArrowLeft")
-		b.key("Enter")
-		// The cursor begins at the place of the last click.
-		b.until("/^My places: r1c1 \\(67 %\\), r1c0 \\(33 %\\)$/.test(document.getElementById('mine').textContent)")
-		b.key("Delete")
-		b.until("document.getElementById('mine').textContent === 'My places: r1c1 (100 %)'")
-		b.eval(nil, "document.getElementById('eps').focus()")
-		b.key("ArrowRight")
-		b.until("document.getElementById('epsOut').textContent === '4.1'")
-		b.slide("eps", "4")
+		a := e.Answer(context.Background(), line)
+		if a.Error != "" {
+			t.Fatal(a.Error)
+		}
+		return a
+	}
+	for _, eps := range []string{"4", "2.3"} {
+		b.slide("eps", eps)
 		b.until(settled)
-	})
-
-	t.Run("stale", func(t *testing.T) {
-		// While the slider moves, answers to what it has left are not shown after those to where it is.
-		b := b.of(t)
-		var seen []struct {
-			Phase string
-			Eps   string
-			Shown string
+		common := engine.Request{Eps: eps, People: 500, Seed: 1}
+		for name, do := range map[string]string{"raw": engine.Raw, "estimate": engine.Estimate, "kpm": engine.KPM, "exponential": engine.Exp} {
+			q := common
+			q.Do = do
+			m := ask(q).Map
+			want := fmt.Sprintf("%.2f cells from the truth; a guess: %.2f cells.", m.W1, m.Guess)
+			var got string
+			b.eval(&got, "document.querySelector('[data-map=%s] figcaption > span').textContent", name)
+			if got != want {
+				t.Errorf("eps %s: the page says of %s: %s; Go: %s", eps, name, got, want)
+			}
 		}
-		b.eval(&seen, `new Promise((done) => { const seen = []; const e = document.getElementById('eps');
+		q := common
+		q.Do = engine.Prove
+		p := ask(q).Proof
+		for id, want := range map[string]string{"high": p.High, "low": p.Low, "ratio": p.Ratio, "bound": p.Bound,
+			"worst": fmt.Sprintf("%.2f cells", p.Worst), "lower": fmt.Sprintf("%.2f cells", p.Lower)} {
+			if got := b.text(id); got != want {
+				t.Errorf("eps %s: %s is %q, want %q", eps, id, got, want)
+			}
+		}
+		level, err := strconv.ParseFloat(eps, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := b.text("evenOut"), fmt.Sprintf("%.1f %%", 100/(1+math.Exp(-level))); got != want {
+			t.Errorf("eps %s: an attacker is %s sure, want %s", eps, got, want)
+		}
+	}
+}
+
+func lookBreak(t *testing.T, b *browser) {
+	high := b.text("high")
+	b.click("break", 0.5, 0.5)
+	b.until("document.getElementById('verdict').classList.contains('bad')")
+	if got := b.text("verdict"); !strings.HasPrefix(got, "Refused") || b.text("high") == high {
+		t.Errorf("%s: %s after %s", got, b.text("high"), high)
+	}
+	b.slide("eps", "4")
+	b.until(settled + " && document.getElementById('verdict').classList.contains('good')")
+}
+
+func lookPlaces(t *testing.T, b *browser) {
+	b.click("clear", 0.5, 0.5)
+	b.until("document.getElementById('mine').textContent.startsWith('No place')")
+	b.click("me", 0.025, 0.975) // the cell in the south-west
+	b.until("document.getElementById('mine').textContent === 'My places: r0c0 (100 %)'")
+	b.until("document.getElementById('cloudW1').textContent.startsWith('My cloud')")
+	b.click("draw", 0.5, 0.5)
+	b.until("/^Simulation: r[0-9]+c[0-9]+$/.test(document.getElementById('drawn').textContent)")
+	b.click("sample", 0.5, 0.5)
+	b.until("document.getElementById('mine').textContent.includes('), r')")
+	b.until(settled + " && !document.getElementById('break').disabled") // other places, the same mechanism
+}
+
+func lookKeyboard(t *testing.T, b *browser) {
+	b.eval(nil, "document.getElementById('clear').focus()")
+	b.key("Enter")
+	b.until("document.getElementById('mine').textContent.startsWith('No place')")
+	b.eval(nil, "document.getElementById('people').focus()")
+	b.key("Tab")
+	b.until("document.activeElement.id === 'me'")
+	b.key("ArrowRight")
+	b.key("ArrowUp")
+	b.key("Enter")
+	b.key("Enter")
+	b.key("ArrowLeft")
+	b.key("Enter")
+	// The cursor begins at the place of the last click.
+	b.until("/^My places: r1c1 \\(67 %\\), r1c0 \\(33 %\\)$/.test(document.getElementById('mine').textContent)")
+	b.key("Delete")
+	b.until("document.getElementById('mine').textContent === 'My places: r1c1 (100 %)'")
+	b.eval(nil, "document.getElementById('eps').focus()")
+	b.key("ArrowRight")
+	b.until("document.getElementById('epsOut').textContent === '4.1'")
+	b.slide("eps", "4")
+	b.until(settled)
+}
+
+func lookStale(t *testing.T, b *browser) {
+	// While the slider moves, answers to what it has left are not shown after those to where it is.
+	var seen []struct {
+		Phase string
+		Eps   string
+		Shown string
+	}
+	b.eval(&seen, `new Promise((done) => { const seen = []; const e = document.getElementById('eps');
 			const hear = ({detail}) => { seen.push({phase: detail.phase, eps: detail.eps, shown: document.getElementById('epsOut').textContent});
 				if (detail.phase === 'prove') { document.removeEventListener('wpm', hear); done(seen); } };
 			document.addEventListener('wpm', hear);
 			let n = 0; const move = () => { e.value = 1 + n / 10; e.dispatchEvent(new Event('input', {bubbles: true})); if (++n < 40) setTimeout(move, 15); }; move(); })`)
-		answers := 0
-		for _, s := range seen {
-			if s.Eps != s.Shown {
-				t.Errorf("at %s an answer to %s (%s)", s.Shown, s.Eps, s.Phase)
-			}
-			if s.Phase == "exponential" {
-				answers++
-			}
+	answers := 0
+	for _, s := range seen {
+		if s.Eps != s.Shown {
+			t.Errorf("at %s an answer to %s (%s)", s.Shown, s.Eps, s.Phase)
 		}
-		if answers == 0 || answers > 40 {
-			t.Errorf("%d of 40 pictures were complete", answers)
+		if s.Phase == "exponential" {
+			answers++
 		}
-		b.until(settled)
-	})
+	}
+	if answers == 0 || answers > 40 {
+		t.Errorf("%d of 40 pictures were complete", answers)
+	}
+	b.until(settled)
+}
 
-	t.Run("narrow and dark", func(t *testing.T) {
-		b := b.of(t)
-		var background [2]string
-		for n, scheme := range []string{"light", "dark"} {
-			b.size(390, 844, scheme)
-			var wide [2]float64
-			b.eval(&wide, "[document.documentElement.scrollWidth, innerWidth]")
-			if wide[0] > wide[1] {
-				t.Errorf("the page is %v wide in %v", wide[0], wide[1])
-			}
-			b.eval(&background[n], "getComputedStyle(document.body).backgroundColor")
-			var small []string
-			b.eval(&small, `[...document.querySelectorAll('button, input')].filter((e) => e.offsetParent && e.getBoundingClientRect().right > innerWidth).map((e) => e.id)`)
-			if len(small) > 0 {
-				t.Errorf("beyond the edge: %q", small)
-			}
+func lookNarrowDark(t *testing.T, b *browser) {
+	var background [2]string
+	for n, scheme := range []string{"light", "dark"} {
+		b.size(390, 844, scheme)
+		var wide [2]float64
+		b.eval(&wide, "[document.documentElement.scrollWidth, innerWidth]")
+		if wide[0] > wide[1] {
+			t.Errorf("the page is %v wide in %v", wide[0], wide[1])
 		}
-		if background[0] == background[1] {
-			t.Errorf("dark is %s, as is light", background[0])
+		b.eval(&background[n], "getComputedStyle(document.body).backgroundColor")
+		var small []string
+		b.eval(&small, `[...document.querySelectorAll('button, input')].filter((e) => e.offsetParent && e.getBoundingClientRect().right > innerWidth).map((e) => e.id)`)
+		if len(small) > 0 {
+			t.Errorf("beyond the edge: %q", small)
 		}
-		b.size(1200, 900, "light")
-	})
+	}
+	if background[0] == background[1] {
+		t.Errorf("dark is %s, as is light", background[0])
+	}
+	b.size(1200, 900, "light")
+}
 
-	t.Run("own places", func(t *testing.T) {
-		b := b.of(t)
-		const trap = `<img src=x onerror=alert(1)>`
-		points := "label,lat,lon\nWien,48.21,16.37\nBerlin,52.52,13.40\n\"" + trap + "\",48.86,2.35\nRoma,41.90,12.50\n"
-		for _, tt := range []struct{ name, file, says string }{
-			{"points.csv", "label,x,y\na,0,0\nb,one,1\n", "points:3"},
-			{"counts.csv", "label,count\nr0c0,1\nnowhere,1\n", "counts:3"},
-			{"empty.csv", " \n", "is empty"},
-			{"large.csv", strings.Repeat("x", 5<<20+1), "more than 5 MB"},
-			{"points.csv", "label,x,y\n" + strings.Repeat("p,0,0\n", 2), "points:3"},
-		} {
-			b.drop(tt.name, tt.file)
-			b.until(fmt.Sprintf("document.getElementById('fileStatus').textContent.includes(%q)", tt.says))
-		}
-		b.drop("counts.csv", "user,label,count\nu,Wien,3\nu,Roma,1\nv,Berlin,2\n", "points.csv", points)
-		b.until("document.getElementById('fileStatus').textContent.startsWith('4 places, 2 users')")
-		b.until(settled)
-		b.until("document.getElementById('mine').textContent.includes('%')")
-		if got := b.text("worst"); !strings.HasSuffix(got, " km") {
-			t.Errorf("the worst case is %s", got)
-		}
-		b.eval(nil, "document.getElementById('clear').click()")
-		b.click("me", 0.02, 0.4) // the label that is no markup
-		b.until("document.getElementById('mine').textContent.startsWith('My places: <img')")
-		var left struct {
-			Images, Stored int
-			Address        string
-		}
-		b.eval(&left, `(() => { let stored = 0; try { stored = localStorage.length + sessionStorage.length; } catch {}
+func lookOwnPlaces(t *testing.T, b *browser) {
+	const trap = `<img src=x onerror=alert(1)>`
+	points := "label,lat,lon\nWien,48.21,16.37\nBerlin,52.52,13.40\n\"" + trap + "\",48.86,2.35\nRoma,41.90,12.50\n"
+	for _, tt := range []struct{ name, file, says string }{
+		{"points.csv", "label,x,y\na,0,0\nb,one,1\n", "points:3"},
+		{"counts.csv", "label,count\nr0c0,1\nnowhere,1\n", "counts:3"},
+		{"empty.csv", " \n", "is empty"},
+		{"large.csv", strings.Repeat("x", 5<<20+1), "more than 5 MB"},
+		{"points.csv", "label,x,y\n" + strings.Repeat("p,0,0\n", 2), "points:3"},
+	} {
+		b.drop(tt.name, tt.file)
+		b.until(fmt.Sprintf("document.getElementById('fileStatus').textContent.includes(%q)", tt.says))
+	}
+	b.drop("counts.csv", "user,label,count\nu,Wien,3\nu,Roma,1\nv,Berlin,2\n", "points.csv", points)
+	b.until("document.getElementById('fileStatus').textContent.startsWith('4 places, 2 users')")
+	b.until(settled)
+	b.until("document.getElementById('mine').textContent.includes('%')")
+	if got := b.text("worst"); !strings.HasSuffix(got, " km") {
+		t.Errorf("the worst case is %s", got)
+	}
+	b.eval(nil, "document.getElementById('clear').click()")
+	b.click("me", 0.02, 0.4) // the label that is no markup
+	b.until("document.getElementById('mine').textContent.startsWith('My places: <img')")
+	var left struct {
+		Images, Stored int
+		Address        string
+	}
+	b.eval(&left, `(() => { let stored = 0; try { stored = localStorage.length + sessionStorage.length; } catch {}
 			return {images: document.images.length, stored, address: location.search + location.hash}; })()`)
-		if left.Images != 0 || left.Stored != 0 || !strings.HasPrefix(left.Address, "#eps=") || strings.ContainsAny(left.Address, "W<%") {
-			t.Errorf("what is left of a file: %+v", left)
-		}
-		b.eval(nil, "document.getElementById('city').click()")
-		b.until("document.getElementById('fileStatus').textContent.startsWith('The made-up city')")
-		b.until(settled)
-	})
+	if left.Images != 0 || left.Stored != 0 || !strings.HasPrefix(left.Address, "#eps=") || strings.ContainsAny(left.Address, "W<%") {
+		t.Errorf("what is left of a file: %+v", left)
+	}
+	b.eval(nil, "document.getElementById('city').click()")
+	b.until("document.getElementById('fileStatus').textContent.startsWith('The made-up city')")
+	b.until(settled)
+}
 
-	t.Run("address", func(t *testing.T) {
-		b := b.of(t)
-		b.eval(nil, "location.hash = '#eps=2&people=1000&seed=5'")
-		b.until("document.getElementById('epsOut').textContent === '2' && document.getElementById('peopleOut').textContent === '1,000'")
-		b.until(settled)
-		b.eval(nil, "location.hash = '#eps=1e9&people=<b>&seed=-1&more=x'")
-		b.until(settled + " && location.hash === '#eps=2&people=1000&seed=5'")
-	})
+func lookAddress(t *testing.T, b *browser) {
+	b.eval(nil, "location.hash = '#eps=2&people=1000&seed=5'")
+	b.until("document.getElementById('epsOut').textContent === '2' && document.getElementById('peopleOut').textContent === '1,000'")
+	b.until(settled)
+	b.eval(nil, "location.hash = '#eps=1e9&people=<b>&seed=-1&more=x'")
+	b.until(settled + " && location.hash === '#eps=2&people=1000&seed=5'")
+}
 
-	t.Run("rules", func(t *testing.T) {
-		b := b.of(t)
-		if list := b.complaints(); len(list) > 0 {
-			t.Errorf("the browser complains: %s", strings.Join(list, "\n"))
+func lookRules(t *testing.T, b *browser) {
+	if list := b.complaints(); len(list) > 0 {
+		t.Errorf("the browser complains: %s", strings.Join(list, "\n"))
+	}
+	for _, address := range b.requests() {
+		if !strings.HasPrefix(address, "file://") && !strings.HasPrefix(address, "blob:") && address != "about:blank" {
+			t.Errorf("the page asked for %s", address)
 		}
-		for _, address := range b.requests() {
-			if !strings.HasPrefix(address, "file://") && !strings.HasPrefix(address, "blob:") && address != "about:blank" {
-				t.Errorf("the page asked for %s", address)
-			}
-		}
-		// A listener that would hear the page if it could speak.
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		var refused []bool
-		b.eval(&refused, `Promise.all([
+	}
+	// A listener that would hear the page if it could speak.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var refused []bool
+	b.eval(&refused, `Promise.all([
 			fetch('http://%[1]s/').then(() => false, () => true),
 			new Promise((done) => { const i = new Image(); i.onload = () => done(false); i.onerror = () => done(true); i.src = 'http://%[1]s/'; }),
 			new Promise((done) => { const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.head.append(s); done(!window.hacked); }),
 			new Promise((done) => { try { new WebSocket('ws://%[1]s/').onerror = () => done(true); } catch { done(true); } }),
 			new Promise((done) => { try { (0, eval)('1'); done(false); } catch { done(true); } })])`, l.Addr())
-		if slices.Contains(refused, false) {
-			t.Errorf("the rules let through: fetch, image, script, socket, eval refused %v", refused)
-		}
-		_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
-		if c, err := l.Accept(); err == nil {
-			c.Close()
-			t.Error("the page reached a server")
-		}
-	})
+	if slices.Contains(refused, false) {
+		t.Errorf("the rules let through: fetch, image, script, socket, eval refused %v", refused)
+	}
+	_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond))
+	if c, err := l.Accept(); err == nil {
+		c.Close()
+		t.Error("the page reached a server")
+	}
 }
 
 // of is the same browser for a subtest.

@@ -212,6 +212,7 @@
         case 'answer':
           if (data.plan === this.number && data.left === 0) this.busy = false;
           this.hear(data, data.plan === -1 || data.plan === this.number);
+          settle();
           break;
         case 'dead': this.dead(data.text);
       }
@@ -225,7 +226,7 @@
     }
 
     plan(steps) {
-      this.busy = true;
+      this.busy = steps.length > 0;
       const message = { kind: 'plan', number: ++this.number, steps };
       if (this.ready) this.send(message); else this.waiting = [message];
     }
@@ -244,6 +245,9 @@
     }
   }
 
+  // settle says, for tests, whether the page shows all that the settings ask for.
+  let rested = false;
+  const settle = () => { document.documentElement.dataset.settled = String(rested && !engines.fast.busy && !engines.slow.busy); };
   const phase = (name, detail) => {
     document.documentElement.dataset.phase = name;
     document.dispatchEvent(new CustomEvent('wpm', { detail: { phase: name, ...detail } }));
@@ -347,10 +351,14 @@
     paintMe();
     if (!world) return;
     for (const name of Object.keys(shown)) shown[name].stale = name === 'estimate';
-    $('break').disabled = true;
+    paintMaps();
+    $('break').disabled = true; // until it is proved again
+    delete done.prove;
     if (broken) { verdict('Checking…', true); }
     engines.slow.stop();
     engines.fast.plan(steps(Math.min(live, settings.people)));
+    rested = false;
+    settle();
     phase('moving', { eps: settings.eps });
     clearTimeout(timer);
     timer = setTimeout(rest, restAfter);
@@ -361,6 +369,8 @@
     engines.fast.plan([...steps(settings.people), { do: 'prove', ...common(settings.people) }]
       .filter((step) => done[step.do] !== JSON.stringify(step)));
     engines.slow.plan([{ do: 'estimate', ...common(settings.people) }]);
+    rested = true;
+    settle();
     phase('rest', { eps: settings.eps });
   };
   const showSettings = () => {
