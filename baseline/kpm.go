@@ -108,14 +108,10 @@ func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	if err := checkEps(eps); err != nil {
 		return nil, err
 	}
-	if math.IsNaN(mass) || math.IsInf(mass, 0) {
-		return nil, fmt.Errorf("%w: mass = %v", ErrNotFinite, mass)
+	if err := checkMass(eps, mass); err != nil {
+		return nil, err
 	}
 	alpha, beta := math.Exp(-eps/2), math.Exp(eps/2)
-	const slack = 1e-12
-	if !(mass*alpha <= 1+slack && mass*beta >= 1-slack) {
-		return nil, fmt.Errorf("%w: mass = %v, want one in [%v, %v]", ErrInfeasible, mass, alpha, beta)
-	}
 	base := 1 / float64(k)
 	if float64(k)*(alpha*mass*base) >= 1 || float64(k)*min(beta*mass*base, 1) <= 1 || eps == 0 {
 		return slices.Repeat([]float64{base}, k), nil
