@@ -116,15 +116,16 @@ func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	if float64(k)*(alpha*mass*base) >= 1 || float64(k)*min(beta*mass*base, 1) <= 1 || eps == 0 {
 		return slices.Repeat([]float64{base}, k), nil
 	}
-	return clampKL(mu, alpha*mass/float64(k), min(beta*mass/float64(k), 1)), nil
+	lo, hi := alpha*mass/float64(k), min(beta*mass/float64(k), 1)
+	return clampKL(mu, slices.Repeat([]float64{lo}, k), slices.Repeat([]float64{hi}, k)), nil
 }
 
-// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants len(mu) lo < 1 < len(mu) hi
-// and hi <= 1.
+// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants sum lo < 1 < sum hi, hi <= 1, and
+// lo_j > 0 or hi_j = 0. What the points of mu cannot take goes to the others in proportion to lo.
 //
-// The mass rises with t and is linear between the breaks lo/mu_j, hi/mu_j. At the first break where it reaches
+// The mass rises with t and is linear between the breaks lo_j/mu_j, hi_j/mu_j. At the first break where it reaches
 // 1 the entries that are free are known, and t with them.
-func clampKL(mu []float64, lo, hi float64) []float64 {
+func clampKL(mu, lo, hi []float64) []float64 {
 	// Multiplied by a power of two, so that hi/mu stays in range for the smallest floats, and t is smaller by as much.
 	scaled := make([]float64, len(mu))
 	for j, x := range mu {
@@ -133,15 +134,15 @@ func clampKL(mu []float64, lo, hi float64) []float64 {
 	mu = scaled
 	q := make([]float64, len(mu))
 	var breaks []float64
-	for _, x := range mu {
+	for j, x := range mu {
 		if x > 0 {
-			breaks = append(breaks, lo/x, hi/x)
+			breaks = append(breaks, lo[j]/x, hi[j]/x)
 		}
 	}
 	slices.Sort(breaks)
 	fill := func(t float64) float64 {
 		for j, x := range mu {
-			q[j] = min(max(t*x, lo), hi)
+			q[j] = min(max(t*x, lo[j]), hi[j])
 		}
 		return num.Sum(q)
 	}
@@ -153,18 +154,18 @@ func clampKL(mu []float64, lo, hi float64) []float64 {
 	})
 	if at == len(breaks) { // the points of mu are full
 		var full, other []float64
-		for j := range mu {
-			if mu[j] > 0 {
-				full = append(full, hi)
+		for j, x := range mu {
+			if x > 0 {
+				full = append(full, hi[j])
 			} else {
-				other = append(other, lo)
+				other = append(other, lo[j])
 			}
 		}
 		scale := (1 - num.Sum(full)) / num.Sum(other)
-		for j := range mu {
-			q[j] = hi
-			if mu[j] == 0 {
-				q[j] = min(max(scale*lo, lo), hi)
+		for j, x := range mu {
+			q[j] = hi[j]
+			if x == 0 {
+				q[j] = min(max(scale*lo[j], lo[j]), hi[j])
 			}
 		}
 		return q
@@ -177,10 +178,10 @@ func clampKL(mu []float64, lo, hi float64) []float64 {
 	largest := -1
 	for j, x := range mu {
 		switch {
-		case x == 0 || lo/x >= breaks[at]:
-			clamped = append(clamped, lo)
-		case hi/x <= below:
-			clamped = append(clamped, hi)
+		case x == 0 || lo[j]/x >= breaks[at]:
+			clamped = append(clamped, lo[j])
+		case hi[j]/x <= below:
+			clamped = append(clamped, hi[j])
 		default:
 			free = append(free, x)
 			if largest < 0 || x > mu[largest] {
@@ -194,7 +195,7 @@ func clampKL(mu []float64, lo, hi float64) []float64 {
 	}
 	fill((1 - num.Sum(clamped)) / num.Sum(free))
 	q[largest] = 0
-	q[largest] = min(max(1-num.Sum(q), lo), hi) // what rounding left over
+	q[largest] = min(max(1-num.Sum(q), lo[largest]), hi[largest]) // what rounding left over
 	return q
 }
 
