@@ -31,17 +31,19 @@ type checkpoint struct {
 
 const checkpointName = "unfinished.json"
 
-func openCheckpoint(cfg Config, d Data) (*checkpoint, error) {
+func openCheckpoint(cfg Config, d Data, stored []parts) (*checkpoint, error) {
 	c := &checkpoint{}
 	if cfg.Out == "" {
 		return c, nil
 	}
 	c.path = filepath.Join(cfg.Out, checkpointName)
-	cfg.Out, cfg.Progress = "", nil
+	// More splits go on from fewer; of the files, their contents count.
+	cfg.Out, cfg.SplitFile, cfg.Splits, cfg.Progress = "", "", 0, nil
 	text, err := json.Marshal(struct {
 		Config Config
 		Data   Data
-	}{cfg, d})
+		Parts  string
+	}{cfg, d, fmt.Sprint(stored)})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func openCheckpoint(cfg Config, d Data) (*checkpoint, error) {
 		c.kept.Splits = nil
 	}
 	for _, s := range c.kept.Splits {
-		if len(s) != len(cfg.Epsilons)*len(Methods()) {
+		if len(s) != cells(cfg) {
 			c.kept.Splits = nil
 			break
 		}
@@ -63,6 +65,9 @@ func openCheckpoint(cfg Config, d Data) (*checkpoint, error) {
 	c.kept.Run = run
 	return c, nil
 }
+
+// cells is their number in a split: each method at each eps, and the ceilings.
+func cells(cfg Config) int { return len(cfg.Epsilons)*len(Methods()) + len(Ceilings()) }
 
 // split returns the cells of a finished split, or nil.
 func (c *checkpoint) split(n int) []cell {

@@ -24,8 +24,9 @@ type Config struct {
 	Out     string `json:"out"` // folder to write the report to; "": nothing is written
 
 	Epsilons   []string  `json:"epsilons"`   // exact decimals or fractions, ascending; nil: the paper's 0.2, 0.5, 1, 2, 3, 4, and 5
-	Splits     int       `json:"splits"`     // 0: 5
-	Seed       uint64    `json:"seed"`       // of the first split; the others follow
+	Splits     int       `json:"splits"`     // 0: 20, or all of SplitFile
+	SplitFile  string    `json:"split_file"` // "": the splits are drawn; else the first Splits of this file, see the package comment
+	Seed       uint64    `json:"seed"`       // of the first split that is drawn; the others follow
 	Dimension  int       `json:"dimension"`  // of the embedding; 0: 64
 	Embedding  Embedding `json:"embedding"`  // "": Scores
 	Candidates int       `json:"candidates"` // 0: 250
@@ -38,15 +39,21 @@ type Config struct {
 	Progress func(done, total int, what string) `json:"-"`
 }
 
+// maxSplits is the limit of Splits, and of a file of them.
+const maxSplits = 100
+
 // resolve fills in the defaults and checks everything.
 func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	for _, d := range []struct {
 		v *int
 		d int
-	}{{&c.Splits, 5}, {&c.Dimension, 64}, {&c.Candidates, 250}, {&c.Scales, 21}, {&c.Rounds, 40}, {&c.Like, 4}} {
+	}{{&c.Dimension, 64}, {&c.Candidates, 250}, {&c.Scales, 21}, {&c.Rounds, 40}, {&c.Like, 4}} {
 		if *d.v == 0 {
 			*d.v = d.d
 		}
+	}
+	if c.Splits == 0 && c.SplitFile == "" {
+		c.Splits = 20
 	}
 	if c.Embedding == "" {
 		c.Embedding = Scores
@@ -58,11 +65,15 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 		c.Epsilons = []string{"0.2", "0.5", "1", "2", "3", "4", "5"}
 	}
 	c.Epsilons = slices.Clone(c.Epsilons)
+	least := 2
+	if c.SplitFile != "" {
+		least = 0 // all
+	}
 	for _, v := range []struct {
 		what       string
 		n, lo, max int
 	}{
-		{"Splits", c.Splits, 2, 100}, {"Dimension", c.Dimension, 1, 4096}, {"Candidates", c.Candidates, 1, 1 << 16}, {"Scales", c.Scales, 1, 1000},
+		{"Splits", c.Splits, least, maxSplits}, {"Dimension", c.Dimension, 1, 4096}, {"Candidates", c.Candidates, 1, 1 << 16}, {"Scales", c.Scales, 1, 1000},
 		{"Rounds", c.Rounds, 1, 1_000_000}, {"Like", c.Like, 1, 5}, {"number of Epsilons", len(c.Epsilons), 1, 64},
 	} {
 		if v.n < v.lo || v.n > v.max {

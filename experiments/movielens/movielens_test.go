@@ -130,6 +130,132 @@ func TestStudy(t *testing.T) {
 	}
 }
 
+// TestCeilings: the most popular film is what a count of likes says, and WPM at eps = infinity is the limit of WPM.
+func TestCeilings(t *testing.T) {
+	cfg, _, err := small(t).resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Load(cfg.Ratings, cfg.Films)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := drawn(d, 1)
+	s, err := newSplit(d, cfg, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	likes := map[int]int{}
+	for _, u := range s.validation {
+		for _, j := range u.hits {
+			likes[j]++
+		}
+	}
+	for j, n := range likes {
+		if n > likes[s.popular] || n == likes[s.popular] && j < s.popular {
+			t.Errorf("candidate %d has %d likes, the most popular %d has %d", j, n, s.popular, likes[s.popular])
+		}
+	}
+	// At eps = 40 and mass 1 the box is [2e-9, 1], so q differs from the limit by 12 such floors, and by what 40 rounds do.
+	const tol = 1e-6
+	limit, err := newProjector(s.cost, cfg, 0).unbounded()(s.test[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := newProjector(s.cost, cfg, 40).withMass(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := near(s.test[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, x := range q {
+		if !(math.Abs(x-limit[j]) <= tol) {
+			t.Errorf("q[%d] = %v at eps 40, %v at infinity", j, x, limit[j])
+		}
+	}
+}
+
+// TestDifferences: the paired differences of two splits, by hand. The quantile 0.975 of t with one degree of freedom is
+// tan(0.475 pi).
+func TestDifferences(t *testing.T) {
+	const tol = 1e-12 // a few roundings, and the quantile's
+	rows := []Row{{Method: WPM, Splits: []float64{0.5, 0.7}}, {Method: KPM, Epsilon: "1", Splits: []float64{0.4, 0.2}}}
+	got := differences(rows, 1)
+	if len(got) != 1 || got[0].Method != KPM || got[0].Epsilon != "1" {
+		t.Fatalf("%+v", got)
+	}
+	half := 0.2 * math.Tan(0.475*math.Pi) // the standard error of 0.1 and 0.5 is 0.2
+	for what, x := range map[string][2]float64{
+		"mean": {got[0].Mean, 0.3}, "se": {got[0].SE, 0.2}, "low": {got[0].Low, 0.3 - half}, "high": {got[0].High, 0.3 + half},
+	} {
+		if !(math.Abs(x[0]-x[1]) <= tol) {
+			t.Errorf("%s = %v, want %v", what, x[0], x[1])
+		}
+	}
+}
+
+// TestSplitFile: splits from a file give what the same splits give when they are drawn, in any order of its lines, and
+// no other result; faults are told with their line.
+func TestSplitFile(t *testing.T) {
+	cfg := small(t)
+	want, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Load(cfg.Ratings, cfg.Films)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"split,kind,id"}
+	for n := range 3 {
+		p := drawn(d, uint64(n))
+		for _, f := range p.testFilms {
+			lines = append(lines, fmt.Sprintf("%d,film,%d", 10*n, d.Films[f]))
+		}
+		for _, u := range p.testedUsers {
+			lines = append(lines, fmt.Sprintf("%d,user,%d", 10*n, d.Users[u]))
+		}
+	}
+	slices.Reverse(lines[1:])
+	path := filepath.Join(t.TempDir(), "splits.csv")
+	write := func(lines ...string) {
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(lines...)
+	cfg.SplitFile = path
+	got, err := Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Config.Splits != 2 || fmt.Sprint(got.Rows, got.Ceilings, got.Differences) != fmt.Sprint(want.Rows, want.Ceilings, want.Differences) {
+		t.Errorf("from the file: %+v\ndrawn: %+v", got.Rows, want.Rows)
+	}
+	cfg.Splits = 0
+	if got, err = Run(context.Background(), cfg); err != nil || got.Config.Splits != 3 || len(got.Rows[0].Splits) != 3 {
+		t.Errorf("all splits of the file: %d, %v", got.Config.Splits, err)
+	}
+	cfg.Splits = 4
+	if _, err := Run(context.Background(), cfg); !errors.Is(err, ErrConfig) {
+		t.Errorf("more splits than there are: %v", err)
+	}
+	cfg.Splits = 0
+	good := "1,film,1\n1,user,1\n2,film,1\n2,user,1"
+	for _, bad := range []string{
+		"split,item,id\n" + good, "split,kind,id\n1,film,1\n1,user,1", "split,kind,id\n1,film,1\n" + good,
+		"split,kind,id\n1,film,999\n" + good, "split,kind,id\n-1,film,1\n" + good, "split,kind,id\n3,film,1\n" + good,
+		"split,kind,id\n1,song,1\n" + good, "split,kind,id\n1,film\n" + good, "split,kind,id\n1,film,x\n" + good, "",
+	} {
+		write(bad)
+		if _, err := Run(context.Background(), cfg); !errors.Is(err, ErrData) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
 // TestProjectorIsAlgorithmOne compares with the log-domain reference, round by round.
 func TestProjectorIsAlgorithmOne(t *testing.T) {
 	const tol = 1e-9 // of forty rounds, each with some hundred roundings, in a contraction

@@ -72,6 +72,34 @@ func (r Result) Report() report.Report {
 			splits.Rows = append(splits.Rows, []any{row.Method.Name(), row.Eps, n, v, mass})
 		}
 	}
+	ceilings := report.Table{
+		Name: "ceilings", Title: "What could be reached",
+		Text: "Without privacy for the test users and without an ε: the candidate that most validation users like, recommended to everybody, which needs nothing of a test user; and WPM with the " +
+			"box [0, 1], its limit as ε grows.",
+		Columns: []report.Column{
+			{Name: "method", Label: "rule"}, {Name: "hit_rate", Label: "HR@1"}, {Name: "se", Label: "standard error"},
+			{Name: "splits", Label: "by split"},
+		},
+	}
+	for _, row := range r.Ceilings {
+		rates := make([]string, len(row.Splits))
+		for i, x := range row.Splits {
+			rates[i] = strconv.FormatFloat(x, 'g', 6, 64)
+		}
+		ceilings.Rows = append(ceilings.Rows, []any{row.Method.Name(), row.HitRate, row.SE, strings.Join(rates, " ")})
+	}
+	differences := report.Table{
+		Name: "differences", Title: "WPM less the others",
+		Text: fmt.Sprintf("The difference of the hit rates on the same split: mean, standard error, and the t-interval of level %v. Splits share films and users, so the interval is about other splits of "+
+			"these ratings, and not about other ratings.", Level),
+		Columns: []report.Column{
+			{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "mean", Label: "WPM less it"}, {Name: "se", Label: "standard error"},
+			{Name: "low", Label: "from"}, {Name: "high", Label: "to"},
+		},
+	}
+	for _, d := range r.Differences {
+		differences.Rows = append(differences.Rows, []any{d.Method.Name(), d.Eps, d.Mean, d.SE, d.Low, d.High})
+	}
 	return report.Report{
 		Title: "MovieLens: recommending a film under local differential privacy",
 		Lead: fmt.Sprintf("%d users, %d films, %d ratings; %d splits. A user's distribution over rated films becomes a distribution over %d other films, from which one is released. "+
@@ -81,7 +109,7 @@ func (r Result) Report() report.Report {
 			"Hit rates are exact probabilities, nothing is drawn; float distributions, not the integer weights of a deployment, which differ by less than 1e-15.",
 			"MovieLens-100K (F. M. Harper and J. A. Konstan, The MovieLens Datasets, 2015): research use, not to be redistributed. This folder holds aggregates only.",
 		},
-		Tables: []report.Table{table, splits},
+		Tables: []report.Table{table, differences, ceilings, splits},
 		Figures: []report.Figure{{
 			Name: "hitrate-eps", Title: "Hit rate against ε", Chart: chart,
 			Text: "Higher is better; bars are one standard error over the splits. KPM knows only genres, because inputs and outputs are different films; the exponential mechanism knows only the mean distance of a film. The uniform choice is what no information gives.",
@@ -89,7 +117,7 @@ func (r Result) Report() report.Report {
 		Seed: c.Seed,
 		Settings: []report.Setting{
 			{Name: "data", Value: r.source()},
-			{Name: "seeds", Value: fmt.Sprintf("%d to %d", c.Seed, c.Seed+uint64(c.Splits)-1)},
+			{Name: "splits", Value: r.splits()},
 			{Name: "embedding", Value: fmt.Sprintf("%d principal components of films x validation users, %s", c.Dimension, c.Embedding)},
 			{Name: "cost", Value: "1 - cosine, p = 1"},
 			{Name: "eps", Value: strings.Join(c.Epsilons, ", ")},
@@ -109,17 +137,29 @@ func (r Result) source() string {
 	return fmt.Sprintf("%s and %s: %s", filepath.Base(r.Config.Ratings), filepath.Base(r.Config.Films), s)
 }
 
+// splits says where the splits are from.
+func (r Result) splits() string {
+	c := r.Config
+	if c.SplitFile != "" {
+		return fmt.Sprintf("%d of %s", c.Splits, filepath.Base(c.SplitFile))
+	}
+	return fmt.Sprintf("%d, of seeds %d to %d", c.Splits, c.Seed, c.Seed+uint64(c.Splits)-1)
+}
+
 // title says what the numbers say, whatever they are.
 func (r Result) title() string {
-	w, k := r.rows(WPM), r.rows(KPM)
-	better, clear := 0, 0
-	for i := range w {
-		if w[i].HitRate > k[i].HitRate {
-			better++
-			if w[i].HitRate-w[i].SE > k[i].HitRate+k[i].SE {
-				clear++
-			}
+	above, below, all := 0, 0, 0
+	for _, d := range r.Differences {
+		if d.Method != KPM {
+			continue
+		}
+		all++
+		if d.Low > 0 {
+			above++
+		}
+		if d.High < 0 {
+			below++
 		}
 	}
-	return fmt.Sprintf("WPM recommends better than KPM on genres at %d of %d values of ε, at %d by more than the standard errors", better, len(w), clear)
+	return fmt.Sprintf("WPM recommends better than KPM on genres at %d of %d values of ε, worse at %d; elsewhere the t-interval of the difference holds 0", above, all, below)
 }

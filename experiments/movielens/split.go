@@ -3,7 +3,6 @@ package movielens
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,13 +26,13 @@ type split struct {
 
 	genres  *baseline.Groups // of the train films
 	outputs *baseline.Groups // of the candidates, the same genres
+
+	popular int // the candidate that most validation users like, the first of those
 }
 
-// newSplit divides the data by a seed.
-func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
-	r := rand.New(rand.NewPCG(seed, 0x6d6f76696573)) // "movies": a stream of its own
-	trainOf, testFilms := cut(len(d.Films), r)
-	valOf, testUsers := cut(len(d.Users), r)
+// newSplit makes the films' space, and the users, of a division of the data.
+func newSplit(d Data, cfg Config, p parts) (*split, error) {
+	trainOf, testFilms, valOf, testUsers := p.trainFilms, slices.Clone(p.testFilms), p.validation, p.testedUsers
 	if len(trainOf) == 0 || len(testUsers) == 0 || len(valOf) < 2 {
 		return nil, fmt.Errorf("%w: %d films and %d users", ErrTooFew, len(d.Films), len(d.Users))
 	}
@@ -69,9 +68,14 @@ func newSplit(d Data, cfg Config, seed uint64) (*split, error) {
 	}
 
 	all := users(d, trainOf, candidates, cfg.Like)
+	likes := make([]int, len(candidates))
 	for _, n := range valOf {
 		s.validation = append(s.validation, all[n])
+		for _, j := range all[n].hits {
+			likes[j]++
+		}
 	}
+	s.popular = slices.Index(likes, slices.Max(likes))
 	for _, n := range testUsers {
 		s.test = append(s.test, all[n])
 	}
@@ -134,15 +138,6 @@ func users(d Data, train, candidates []int, like int) []user {
 		}
 	}
 	return all
-}
-
-// cut divides 0..n-1 at random 80/20; both parts ascending.
-func cut(n int, r *rand.Rand) (large, small []int) {
-	p := r.Perm(n)
-	large, small = p[:n*4/5], p[n*4/5:]
-	slices.Sort(large)
-	slices.Sort(small)
-	return large, small
 }
 
 // embed centres the columns of x and returns the leading principal components of its rows.

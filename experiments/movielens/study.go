@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/experiments/report"
 	"github.com/wpm-go/wpm/internal/parallel"
@@ -22,8 +24,17 @@ const (
 	Uniform     Method = "uniform"
 )
 
+// What a mechanism could reach, without privacy and without an eps.
+const (
+	Popular Method = "popular"      // the candidate that most validation users like, for everybody
+	NoNoise Method = "wpm-infinity" // WPM at eps = infinity: Algorithm 1 with the box [0, 1]
+)
+
 // Methods returns all mechanisms in the order of the reports.
 func Methods() []Method { return []Method{WPM, KPM, Exponential, Uniform} }
+
+// Ceilings returns the two hit rates that no mechanism is measured by, but next to.
+func Ceilings() []Method { return []Method{Popular, NoNoise} }
 
 // Name is the mechanism's name for people.
 func (m Method) Name() string {
@@ -36,6 +47,10 @@ func (m Method) Name() string {
 		return "exponential mechanism"
 	case Uniform:
 		return "uniform choice"
+	case Popular:
+		return "the most popular film"
+	case NoNoise:
+		return "WPM at ε = ∞"
 	}
 	return string(m)
 }
@@ -47,7 +62,27 @@ type Result struct {
 	Films   int    `json:"films"`
 	Ratings int    `json:"ratings"`
 	Rows    []Row  `json:"rows"` // methods in order, and for each the eps in order
+	// Ceilings are the hit rates of Ceilings(), without an eps.
+	Ceilings []Row `json:"ceilings"`
+	// Differences are those of WPM to the other methods, split by split: methods in order, and for each the eps in order.
+	Differences []Difference `json:"differences"`
 }
+
+// Difference is the hit rate of WPM less that of another method, over the same splits.
+type Difference struct {
+	Method  Method  `json:"method"`
+	Epsilon string  `json:"epsilon"`
+	Eps     float64 `json:"eps"`
+	Mean    float64 `json:"mean"`
+	SE      float64 `json:"se"`
+	// The t-interval of level Level for the mean over splits. Splits share their users and films: the interval is about
+	// other splits of this data, not about other data.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Level is that of the intervals of differences.
+const Level = 0.95
 
 // Row is one mechanism at one eps.
 type Row struct {
@@ -102,7 +137,23 @@ func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
 			res.Rows = append(res.Rows, Row{Method: m, Epsilon: e.String(), Eps: e.Float64()})
 		}
 	}
-	kept, err := openCheckpoint(cfg, d)
+	for _, m := range Ceilings() {
+		res.Ceilings = append(res.Ceilings, Row{Method: m})
+	}
+	var stored []parts
+	if cfg.SplitFile != "" {
+		if stored, err = loadParts(cfg.SplitFile, d); err != nil {
+			return Result{}, err
+		}
+		if cfg.Splits == 0 {
+			cfg.Splits = len(stored)
+		}
+		if cfg.Splits < 2 || cfg.Splits > len(stored) {
+			return Result{}, fmt.Errorf("%w: Splits is %d, want 2 to the %d of %s", ErrConfig, cfg.Splits, len(stored), cfg.SplitFile)
+		}
+		res.Config.Splits = cfg.Splits
+	}
+	kept, err := openCheckpoint(cfg, d, stored)
 	if err != nil {
 		return Result{}, err
 	}
@@ -112,25 +163,26 @@ func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
 		cells := kept.split(n)
 		if cells == nil {
 			progress(n*len(eps), steps, what)
-			s, err := newSplit(d, cfg, cfg.Seed+uint64(n))
-			if err != nil {
-				return Result{}, err
+			p := parts{}
+			if stored != nil {
+				p = stored[n]
+			} else {
+				p = drawn(d, cfg.Seed+uint64(n))
 			}
-			for at, e := range eps {
-				for _, method := range Methods() {
-					rate, mass, err := s.rate(ctx, cfg, method, e)
-					if err != nil {
-						return Result{}, fmt.Errorf("movielens: split %d, %s at eps %s: %w", n, method, e, err)
-					}
-					cells = append(cells, cell{rate, mass})
-				}
-				progress(n*len(eps)+at+1, steps, what)
+			if cells, err = splitCells(ctx, d, cfg, p, eps, func(done int) {
+				progress(n*len(eps)+done, steps, what)
+			}); err != nil {
+				return Result{}, fmt.Errorf("movielens: split %d: %w", n+1, err)
 			}
 			if err := kept.add(cells); err != nil {
 				return Result{}, err
 			}
 		}
 		for i, c := range cells { // by eps, then method; the rows are by method, then eps
+			if at := i - len(res.Rows); at >= 0 {
+				res.Ceilings[at].Splits = append(res.Ceilings[at].Splits, c.Rate)
+				continue
+			}
 			row := &res.Rows[i%len(Methods())*len(eps)+i/len(Methods())]
 			row.Splits = append(row.Splits, c.Rate)
 			if c.Mass > 0 {
@@ -142,7 +194,63 @@ func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
 		r := &res.Rows[i]
 		r.HitRate, r.SE = meanSE(r.Splits)
 	}
+	for i := range res.Ceilings {
+		r := &res.Ceilings[i]
+		r.HitRate, r.SE = meanSE(r.Splits)
+	}
+	res.Differences = differences(res.Rows, len(eps))
 	return res, nil
+}
+
+// splitCells measures every method at every eps on one split, and the ceilings.
+func splitCells(
+	ctx context.Context, d Data, cfg Config, p parts, eps []ldp.Epsilon, progress func(done int),
+) (cells []cell, err error) {
+	s, err := newSplit(d, cfg, p)
+	if err != nil {
+		return nil, err
+	}
+	for at, e := range eps {
+		for _, method := range Methods() {
+			rate, mass, err := s.rate(ctx, cfg, method, e)
+			if err != nil {
+				return nil, fmt.Errorf("%s at eps %s: %w", method, e, err)
+			}
+			cells = append(cells, cell{rate, mass})
+		}
+		progress(at + 1)
+	}
+	for _, method := range Ceilings() {
+		r := newProjector(s.cost, cfg, 0).unbounded()
+		if method == Popular {
+			q := make([]float64, s.cost.Kv)
+			q[s.popular] = 1
+			r = func(user) ([]float64, error) { return q, nil }
+		}
+		rate, err := meanHit(ctx, s.test, r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+		cells = append(cells, cell{Rate: rate})
+	}
+	return cells, nil
+}
+
+// differences compares the first method with the others, whose rows follow in blocks of n eps.
+func differences(rows []Row, n int) (out []Difference) {
+	for i := n; i < len(rows); i++ {
+		first, other := rows[i%n], rows[i]
+		x := make([]float64, len(first.Splits))
+		for k, v := range first.Splits {
+			x[k] = v - other.Splits[k]
+		}
+		d := Difference{Method: other.Method, Epsilon: other.Epsilon, Eps: other.Eps}
+		d.Mean, d.SE = meanSE(x)
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(x) - 1)}.Quantile(1 - (1-Level)/2)
+		d.Low, d.High = d.Mean-t*d.SE, d.Mean+t*d.SE
+		out = append(out, d)
+	}
+	return out
 }
 
 // meanSE returns the mean and its standard error, with n-1.

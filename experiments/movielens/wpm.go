@@ -70,6 +70,19 @@ func (p *projector) withMass(mass float64) (rule, error) {
 	}, nil
 }
 
+// unbounded is the rule of the box [0, 1], the limit eps = infinity: every round of Algorithm 1 is the first, and q_j the
+// sum of mu_i K_ij / sum_l K_il.
+func (p *projector) unbounded() rule {
+	return func(u user) ([]float64, error) {
+		q := make([]float64, p.kv)
+		for n, i := range u.support {
+			row := p.kernel[i*p.kv : (i+1)*p.kv]
+			floats.AddScaled(q, u.source[n]/floats.Sum(row), row)
+		}
+		return q, nil
+	}
+}
+
 // clip fills q with t s clamped to [lo, hi], of mass 1, and returns t: the KL projection of s. Newton's method on the
 // mass, which is piecewise linear in t and increasing, kept in a bracket, from a guess (0: none).
 func clip(s []float64, lo, hi, guess float64, q []float64) float64 {
