@@ -50,7 +50,7 @@ func FuzzReports(f *testing.F) {
 	text := r.String()
 	for _, s := range []string{
 		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, "\v" + text, text + "\u00a0", "\f\n", text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
-		"wpm-simulation-1\n" + text, "wpm-simulation-1\nwpm1\n" + text, "wpm-simulation-1" + text, text + "\nwpm-simulation-1\n",
+		"wpm-simulation-1\n" + text, "wpm-simulation-1\nwpm1\n" + text, "wpm-simulation-1" + text, "\ufeffwpm-simulation-1\n" + text, text + "\nwpm-simulation-1\n",
 		string(binary), string(binary) + string(binary), string(binary) + "\n", string(binary[:39]), string(binary) + text,
 	} {
 		f.Add([]byte(s))
@@ -90,7 +90,7 @@ func FuzzReports(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.HasPrefix(plain, []byte("wpm-simulation-1")) {
+		if marked(plain) {
 			if _, err := r.Count(context.Background(), n.Fork(), []string{"-"}, "2026-11"); !errors.Is(err, ErrSimulated) {
 				t.Fatalf("a simulation in an epoch of reports: %v", err)
 			}
@@ -115,6 +115,10 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
+func marked(plain []byte) bool {
+	return bytes.HasPrefix(plain, []byte("wpm-simulation-1")) || bytes.HasPrefix(plain, []byte("\ufeffwpm-simulation-1"))
+}
+
 // recount is the plain loop. whole says that the last line has its end, or the last record all its bytes.
 func recount(p policy.Policy, plain []byte) (want []uint64, lines uint64, whole bool) {
 	want, whole = make([]uint64, p.Outputs()), true
@@ -130,7 +134,7 @@ func recount(p policy.Policy, plain []byte) (want []uint64, lines uint64, whole 
 		return want, lines, whole
 	}
 	whole = len(plain) == 0 || plain[len(plain)-1] == '\n'
-	if bytes.HasPrefix(plain, []byte("wpm-simulation-1")) { // a line that is no report
+	if marked(plain) { // a line that is no report
 		_, plain, _ = bytes.Cut(plain, []byte("\n"))
 	}
 	for line := range bytes.SplitSeq(plain, []byte("\n")) {

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"encoding/hex"
@@ -32,8 +31,8 @@ func ReadManifest(r io.Reader, name string) (Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if bom, _ := in.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
-		_, _ = in.Discard(3)
+	if head, _ := in.Peek(len(bom)); string(head) == bom {
+		_, _ = in.Discard(len(bom))
 	}
 	limited := &io.LimitedReader{R: in, N: aggregate.MaxCountsBytes + 1}
 	rows := csv.NewReader(limited)

@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-const mark = "wpm-simulation-1"
+const (
+	mark = "wpm-simulation-1"
+	bom  = "\xef\xbb\xbf" // a byte order mark, which some editors put before a text
+)
 
 // SimulatedEpoch begins the name of every epoch of simulated reports.
 const SimulatedEpoch = "simulation"
@@ -16,11 +19,14 @@ func Mark(policy [32]byte, seed uint64) []byte {
 	return fmt.Appendf(nil, "%s policy %x seed %d\n", mark, policy, seed)
 }
 
-// IsMark reports whether a file that starts with these 16 bytes starts with a mark.
-func IsMark(head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }
+// IsMark reports whether a file that starts with these 19 bytes starts with a mark, after a byte order mark or not.
+func IsMark(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte(bom)), []byte(mark))
+}
 
-// checkSimulated keeps simulated reports apart from others, and out of their epochs.
-func checkSimulated(read []facts, epoch string) error {
+// epochOf keeps simulated reports apart from others, and out of their epochs. It returns the epoch, which of simulated
+// reports is SimulatedEpoch where none is stated: their counts do not go with those of others, either.
+func epochOf(read []facts, epoch string) (string, error) {
 	var simulated, other string
 	for _, f := range read {
 		if f.simulated {
@@ -29,15 +35,16 @@ func checkSimulated(read []facts, epoch string) error {
 			other = f.ID
 		}
 	}
-	named := strings.HasPrefix(epoch, SimulatedEpoch)
 	switch {
 	case simulated == "":
-		return nil
+		return epoch, nil
 	case other != "":
-		return fmt.Errorf("%w: in %q, and not in %q: count them apart", ErrSimulated, simulated, other)
-	case epoch != "" && !named:
-		return fmt.Errorf("%w: in %q: the epoch is %q, and has to begin with %q",
+		return "", fmt.Errorf("%w: in %q, and not in %q: count them apart", ErrSimulated, simulated, other)
+	case epoch == "":
+		return SimulatedEpoch, nil
+	case !strings.HasPrefix(epoch, SimulatedEpoch):
+		return "", fmt.Errorf("%w: in %q: the epoch is %q, and has to begin with %q",
 			ErrSimulated, simulated, epoch, SimulatedEpoch)
 	}
-	return nil
+	return epoch, nil
 }

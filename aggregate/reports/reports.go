@@ -19,8 +19,9 @@
 // # Simulations
 //
 // A file of simulated reports starts with a mark, a line of its own: see [Mark]. Its reports are counted for an epoch
-// that begins with [SimulatedEpoch], or for none, and never beside those of other files. So they cannot get into the
-// counts of a population.
+// that begins with [SimulatedEpoch], which is theirs if none is stated, and never beside those of other files. So such a
+// file cannot get into the counts of a population. A mark further down, of a file that was appended to another, is a
+// malformed line, for no client may keep the others from being counted by sending one; a notice says where it is.
 //
 // # Cost
 //
@@ -65,7 +66,8 @@ type Reader struct {
 	// InOrder reads one file after the other, for a counter that has to see the reports in order.
 	InOrder bool
 	// Notice, if not nil, is called once all have been read with what people should know: a sentence without its full
-	// stop for each shard that may have been cut off, by its end, and one if the reports are simulated.
+	// stop if the reports are simulated, for each shard that has a mark within it, and for each that may have been cut
+	// off, by its end.
 	Notice func(text string)
 	// Progress, if not nil, is called with the number of files that have been read.
 	Progress func(done int)
@@ -212,12 +214,13 @@ func (r Reader) counts(n *aggregate.Counter, read []facts, epoch string) (aggreg
 	for i, f := range read {
 		shards[i] = f.Shard
 	}
+	epoch, err := epochOf(read, epoch)
+	if err != nil {
+		return aggregate.Counts{}, err
+	}
 	c, err := n.Counts(epoch, shards)
 	if err == nil && !r.AllowEqual {
 		err = aggregate.CheckEqual(c.Shards)
-	}
-	if err == nil {
-		err = checkSimulated(read, epoch)
 	}
 	if err != nil {
 		return aggregate.Counts{}, err
@@ -235,6 +238,10 @@ func (r Reader) tell(read []facts) {
 		r.Notice("the reports are simulated")
 	}
 	for _, f := range read {
+		if f.mark > 0 && !f.simulated {
+			r.Notice(fmt.Sprintf("%q has the mark of a simulation on line %d: it may hold simulated reports",
+				f.ID, f.mark))
+		}
 		if f.cut {
 			what := "ends within a line or a record"
 			if f.Bytes == 0 {
@@ -304,6 +311,7 @@ type facts struct {
 	aggregate.Shard      // but for ID and lines
 	cut             bool // it ends within a line, within a record, or before an archive begins
 	simulated       bool // it starts with a mark
+	mark            int  // the first line after it that is a mark, or 0
 }
 
 // visit gives do the reports of a file.
@@ -318,14 +326,14 @@ func (r Reader) visit(ctx context.Context, file string, do visit) (f facts, err 
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", file, err)
 	}
-	head, _ := in.Peek(16)
+	head, _ := in.Peek(len(bom) + len(mark))
 	switch f.simulated = IsMark(head); {
 	case aggregate.IsCounts(head):
 		return f, fmt.Errorf("%s has partial counts, not reports: read it with -counts", file)
 	case bytes.HasPrefix(head, []byte(r.Magic)):
 		f.cut, err = r.records(ctx, in, do)
 	default:
-		f.cut, err = lines(ctx, in, f.simulated, do)
+		err = lines(ctx, in, &f, do)
 	}
 	if err != nil {
 		return f, fmt.Errorf("%s:%w", file, err)
@@ -368,26 +376,30 @@ func atEnd(in *bufio.Reader) bool {
 // blanks may stand around a report on its line, and no other white space.
 const blanks = " \t\r"
 
-// lines visits the lines that are not blank, without the blanks around them, after the mark if there is one. cut says
-// that the last one has no end.
-func lines(ctx context.Context, in *bufio.Reader, marked bool, do visit) (cut bool, err error) {
+// lines visits the lines that are not blank, without the blanks around them, after the mark if f says that there is
+// one, and says in f where there is another, and whether the last line has no end.
+func lines(ctx context.Context, in *bufio.Reader, f *facts, do visit) error {
 	text := costio.NewLines(in, MaxLine)
 	for text.Next() {
 		if err := stopped(ctx, text.Number()); err != nil {
-			return false, err
+			return err
 		}
 		record := bytes.Trim(text.Bytes(), blanks)
-		if len(record) == 0 && !text.Long() || marked && text.Number() == 1 {
+		if len(record) == 0 && !text.Long() || f.simulated && text.Number() == 1 {
 			continue
 		}
+		if f.mark == 0 && IsMark(record) {
+			f.mark = text.Number()
+		}
 		if err := do(text.Number(), record, false); err != nil {
-			return false, err
+			return err
 		}
 	}
 	if err := text.Err(); err != nil {
-		return false, fmt.Errorf("%s: %w", where(text.Number()+1, false), err)
+		return fmt.Errorf("%s: %w", where(text.Number()+1, false), err)
 	}
-	return text.Cut(), nil
+	f.cut = text.Cut()
+	return nil
 }
 
 // stopped looks at the context now and then.

@@ -76,6 +76,44 @@ func TestCountShard(t *testing.T) {
 	}
 }
 
+// TestMarks: a file that starts with a mark is simulated, a byte order mark before it or not; one with a mark further down
+// may be in part, and says so.
+func TestMarks(t *testing.T) {
+	id := [32]byte{1}
+	line, marked := report(id, 1), string(Mark(id, 1))
+	for _, c := range []struct {
+		name, text, epoch string
+		counts            string // its epoch, or ""
+		lines, malformed  uint64
+		notice            string
+	}{
+		{"mark", marked + line, "simulation:1", "simulation:1", 1, 0, "the reports are simulated"},
+		{"no epoch", marked + line, "", "simulation", 1, 0, "the reports are simulated"},
+		{"no epoch, no mark", line, "", "", 1, 0, ""},
+		{"epoch", marked + line, "e", "-", 0, 0, ""},
+		{"byte order mark", bom + marked + line, "simulation", "simulation", 1, 0, "the reports are simulated"},
+		{"byte order mark, epoch", bom + marked + line, "e", "-", 0, 0, ""},
+		{"byte order mark of a report", bom + line, "e", "e", 1, 1, ""},
+		{"joined", line + marked + line + marked + line, "e", "e", 5, 2, `"a" has the mark of a simulation on line 2: it may hold simulated reports`},
+		{"joined, blanks", line + "\n \t" + bom + marked + line, "e", "e", 3, 1, `"a" has the mark of a simulation on line 3: it may hold simulated reports`},
+		{"two simulations", marked + line + marked + line, "simulation", "simulation", 3, 1, "the reports are simulated"},
+	} {
+		notice := ""
+		open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(c.text)), nil }
+		r := Reader{Magic: "wpm1", Size: policy.ReportSize, Open: open, Notice: func(text string) { notice += text }}
+		got, err := r.Count(context.Background(), counter(t, id), []string{"a"}, c.epoch)
+		if c.counts == "-" {
+			if !errors.Is(err, ErrSimulated) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil || got.Epoch != c.counts || got.Lines != c.lines || got.Refused[aggregate.Malformed] != c.malformed || notice != c.notice {
+			t.Errorf("%s: %+v, %v, notice %q, want %+v", c.name, got, err, notice, c)
+		}
+	}
+}
+
 // TestManifestLimits: what is too large is refused by its size, not by what memory there is.
 func TestManifestLimits(t *testing.T) {
 	row := func(n int) string { return fmt.Sprintf("%d,1,%x\n", n, sha256.Sum256(nil)) }
