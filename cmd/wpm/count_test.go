@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -155,6 +157,41 @@ func TestManifest(t *testing.T) {
 				t.Errorf("%s with %q: %d, %s, want %q", args, c.manifest, status, errs, c.want)
 			}
 		}
+	}
+}
+
+// TestManifestOfThePage: what docs/fleet.md tells people to run counts the lines as count does.
+func TestManifestOfThePage(t *testing.T) {
+	script := numtest.Blocks(t, filepath.Join("..", "..", "docs", "fleet.md"))["manifest"]
+	for _, program := range []string{"sh", "awk", "gzip", "sha256sum", "cut"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Chdir(t.TempDir())
+	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", "p")
+	must(t, "", "simulate", "-devices", "50", "-o", "s.txt", "p")
+	simulated, err := os.ReadFile("s.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := "\nx\r\n \t\r\n\x00\n\xff\xfe\n\v\n\u00a0\n" + strings.Repeat(" ", 4096) + "\n" + strings.Repeat(" ", 4097) + "\n\r"
+	for name, text := range map[string]string{
+		"s.gz": zipped(t, string(simulated)+odd), "bom.txt": "\ufeff" + string(simulated), "none.txt": string(simulated[:strings.Index(string(simulated), "\n")]),
+		"a b.txt": string(simulated) + odd + string(simulated) + "no end",
+	} {
+		write(t, ".", name, text)
+	}
+	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	status, text, errs := try(t, "", "count", "-policy", "p", "-epoch", "simulation", "-manifest", "shards.csv", "-o", "part",
+		"a b.txt", "bom.txt", "none.txt", "s.gz", "s.txt")
+	if status != device.Some || !strings.Contains(text, "Complete: ") {
+		t.Errorf("%d, %s%s", status, text, errs)
+	}
+	if lines := readPartFile(t, "part").Lines; lines != 4*50+2*6+1+50+1 {
+		t.Errorf("%d lines", lines)
 	}
 }
 

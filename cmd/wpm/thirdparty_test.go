@@ -16,8 +16,6 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write THIRD_PARTY.md")
-
 const thirdParty = "../../THIRD_PARTY.md"
 
 const thirdPartyHead = `# Third-party notices
@@ -123,7 +121,7 @@ func TestThirdParty(t *testing.T) {
 		titles = append(titles, title)
 		want += notice(t, title, m.Dir, notChosen[m.Path])
 	}
-	if *update {
+	if flag.Lookup("update").Value.String() == "true" { // the flag of numtest
 		root, err := exec.Command("go", "env", "GOROOT").Output()
 		if err != nil {
 			t.Fatal(err)
