@@ -182,16 +182,21 @@ func TestManifestOfThePage(t *testing.T) {
 	} {
 		write(t, ".", name, text)
 	}
-	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil || len(out) > 0 {
-		t.Fatalf("%v: %s", err, out)
-	}
-	status, text, errs := try(t, "", "count", "-policy", "p", "-epoch", "simulation", "-manifest", "shards.csv", "-o", "part",
-		"a b.txt", "bom.txt", "none.txt", "s.gz", "s.txt")
-	if status != device.Some || !strings.Contains(text, "Complete: ") {
-		t.Errorf("%d, %s%s", status, text, errs)
-	}
-	if lines := readPartFile(t, "part").Lines; lines != 4*50+2*6+1+50+1 {
-		t.Errorf("%d lines", lines)
+	shards := []string{"a b.txt", "bom.txt", "none.txt", "s.txt", "s.gz"}
+	for _, want := range []uint64{5*50 + 2*6 + 2, 4*50 + 6 + 2} { // with packed shards, and without one
+		if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Fatalf("%v: %s", err, out)
+		}
+		args := []string{"count", "-policy", "p", "-epoch", "simulation", "-manifest", "shards.csv", "-o", "part"}
+		status, text, errs := try(t, "", append(args, shards...)...)
+		if status != device.Some || !strings.Contains(text, "Complete: ") {
+			t.Errorf("%d, %s%s", status, text, errs)
+		}
+		if lines := readPartFile(t, "part").Lines; lines != want {
+			t.Errorf("%d lines, want %d", lines, want)
+		}
+		_ = os.Remove("s.gz")
+		shards = shards[:4]
 	}
 }
 
