@@ -201,6 +201,7 @@ var picture = map[string][]string{
 	},
 	"experiments/movielens": {
 		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
+		"gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", // the two products of a round
 		"gonum.org/v1/gonum/stat/distuv", // quantiles of t
 	},
 	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none

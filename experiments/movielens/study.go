@@ -327,6 +327,9 @@ type rule func(user) ([]float64, error)
 func meanHit(ctx context.Context, users []user, r rule) (float64, error) {
 	hits := make([]float64, len(users))
 	err := parallel.Each(ctx, len(users), func(n int) error {
+		if len(users[n].hits) == 0 {
+			return nil // whatever q is
+		}
 		q, err := r(users[n])
 		if err == nil {
 			hits[n] = users[n].hit(q)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/wpm-go/wpm/cost"
@@ -45,17 +47,25 @@ func (p *projector) withMass(mass float64) (rule, error) {
 		}, nil
 	}
 	return func(u user) ([]float64, error) {
+		// The user's rows in one block: the two products of a round then read it once each, at the speed of the cache.
+		rows := len(u.support)
+		block := make([]float64, 0, rows*p.kv)
+		for _, i := range u.support {
+			block = append(block, p.kernel[i*p.kv:(i+1)*p.kv]...)
+		}
+		left := make([]float64, rows)
 		v, s, q := make([]float64, p.kv), make([]float64, p.kv), make([]float64, p.kv)
 		for j := range v {
 			v[j] = 1
 		}
 		t := 0.0
+		var engine gonum.Implementation
 		for range p.rounds {
-			clear(s)
-			for n, i := range u.support {
-				row := p.kernel[i*p.kv : (i+1)*p.kv]
-				floats.AddScaled(s, u.source[n]/floats.Dot(row, v), row)
+			engine.Dgemv(blas.NoTrans, rows, p.kv, 1, block, p.kv, v, 1, 0, left, 1)
+			for n, x := range left {
+				left[n] = u.source[n] / x
 			}
+			engine.Dgemv(blas.Trans, rows, p.kv, 1, block, p.kv, left, 1, 0, s, 1)
 			t = clip(s, lo, hi, t, q)
 			for j, x := range s {
 				v[j] = q[j] / x
