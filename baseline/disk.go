@@ -6,11 +6,12 @@ import (
 )
 
 // Disk is the Disk Area Mechanism of Du, Cheng, Zheng, Xiang, Chen, Xi and Ni (Numerical Estimation of Spatial
-// Distributions under Differential Privacy, arXiv 2412.06541) on a grid of square cells, as the authors' program has it:
-// draw a cell from mu; report each cell of the disk around it with the probability of e^eps low, each other cell within
-// reach of the grid with low. The area reaches beyond the grid by Radius cells on every side. A cell on the rim of
-// the disk has its share of the disk's area for weight: all of it if its centre is inside, else 4 (1/2 - x + c x)
-// (1/2 - y + c y) with c the radius over the distance of its centre (x, y), and 0 if a factor is not positive.
+// Distributions under Differential Privacy, arXiv 2412.06541) on a grid of square cells, as the authors' program has
+// it: draw a cell from mu; report each cell of the disk around it with probability e^eps low, each other cell within
+// reach of the grid with low. The area reaches beyond the grid by the radius on every side. A cell on the rim of the
+// disk has its share of the disk's area for weight: all of it if its centre (x, y) is inside, else
+// 4 (1/2 - x + c x) (1/2 - y + c y) with c the radius over the distance of the centre, and 0 if a factor is not
+// positive.
 //
 // As a Sampler its outputs are the cells of the grid: a report from outside is moved to the nearest cell, which costs no
 // privacy. Row gives the reports themselves, for the map that the authors estimate from them by
