@@ -56,16 +56,9 @@ func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, e
 	if err != nil {
 		return nil, err
 	}
-	gap, err := readOr(in, "gap", 0.0)
-	if err != nil {
-		return nil, err
-	}
-	if !(gap >= 0) {
-		return nil, fmt.Errorf("field %q: %v is negative", "gap", gap)
-	}
 	switch method {
 	case "solve", "uniform":
-		return solveDesign(ctx, in, clock, c, stated, eps, method, gap)
+		return solveDesign(ctx, in, clock, c, stated, eps, method)
 	case "mirror":
 		return solveMirror(ctx, in, clock, c, stated, eps)
 	}
@@ -73,7 +66,14 @@ func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, e
 }
 
 // solveDesign is the certified solver, or the scale of the uniform measure, for any objective.
-func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64, method string, gap float64) (any, error) {
+func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64, method string) (any, error) {
+	gap, err := readOr(in, "gap", 0.0)
+	if err != nil {
+		return nil, err
+	}
+	if !(gap >= 0) {
+		return nil, fmt.Errorf("field %q: %v is negative", "gap", gap)
+	}
 	name, err := readOr(in, "objective", "worst")
 	if err != nil {
 		return nil, err

@@ -44,17 +44,16 @@ func readStated(o *object) (stated cost.Matrix, err error) {
 		named, err := o.shared.cost(name)
 		return named.stated, err
 	}
-	var file struct{ Kind, Path string }
-	if err := json.Unmarshal(o.fields["cost"], &file); err == nil && file.Kind == "npy" {
-		if err = decode("cost", o.fields["cost"], &file); err == nil { // strict
-			stated, err = o.shared.readFile(file.Path)
-		}
+	raw := o.fields["cost"]
+	var of struct{ Kind string }
+	if err := json.Unmarshal(raw, &of); err == nil && of.Kind == "npy" {
+		stated, err = o.shared.readFile(raw)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", "cost", err)
 		}
 		return stated, nil
 	}
-	spec, err := cost.ParseSpec(o.fields["cost"])
+	spec, err := cost.ParseSpec(raw)
 	if err == nil {
 		stated, err = spec.Build()
 	}

@@ -59,8 +59,10 @@ var kinds = map[string]kind{
 	"entropic": {solveEntropic, certificate.Entropic, "project a distribution onto a box with an entropic cost, with bounds on the exact problem",
 		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
 			"  reg (in units of the cost, at least 1e-9 of its range), method (fast, the default, or paper)\n" +
-			"  tol (L1 residual, default 1e-12), iterations (limit, default 1e7: paper can need them all where reg is small)\n" +
-			"out: status converged, iterations or cancelled (q and the bounds hold in any case); q, transport, objective, upper, lower, iterations, residual, bound, potentials, log_v, seconds"},
+			"  gap (stop where upper - lower <= gap upper; with method fast and reg 0, it chooses reg, which is in the answer)\n" +
+			"  tol (L1 residual, default 1e-12, or none with gap)\n" +
+			"  iterations (limit, default 1e7: paper can need them all where reg is small)\n" +
+			"out: status converged, iterations, reg (too large for the gap) or cancelled (q and the bounds hold in any case); q, transport, objective, upper, lower, iterations, residual, bound, potentials, log_v, seconds"},
 	"transport": {solveTransport, certificate.Transport, "the distance between two distributions, exactly, with a proof",
 		"in:\n" + costField + "  source, target, or a, b  [k numbers] and [kv numbers], or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" +
 			"out: objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
@@ -279,9 +281,6 @@ func (s *session) try(ctx context.Context, settings Settings, line []byte) (in *
 		err = serr
 	}
 	in.shared, in.certified = s, settings.Certificate
-	if err == nil {
-		in.want, err = readWant(in)
-	}
 	switch {
 	case err != nil:
 	case in.has("define"):
@@ -295,13 +294,16 @@ func (s *session) try(ctx context.Context, settings Settings, line []byte) (in *
 	return in, body, err
 }
 
-func (s *session) solve(ctx context.Context, settings Settings, in *object) ([]byte, error) {
+func (s *session) solve(ctx context.Context, settings Settings, in *object) (body []byte, err error) {
+	if in.want, err = readWant(in); err != nil {
+		return nil, err
+	}
 	var clock stopwatch
 	res, err := s.of.solve(ctx, in, &clock)
 	if err != nil {
 		return nil, err
 	}
-	body, err := encode(res, in.want, clock.total)
+	body, err = encode(res, in.want, clock.total)
 	if err == nil && settings.Certificate {
 		body, err = certify(res, body)
 	}

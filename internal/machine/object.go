@@ -148,7 +148,7 @@ func inWords(goType string) string {
 	switch goType {
 	case "float64":
 		return "a float64 number"
-	case "int":
+	case "int", "int64":
 		return "an integer"
 	case "string":
 		return "a string"

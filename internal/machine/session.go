@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -168,7 +169,22 @@ func (s *session) projector(ctx context.Context, o *object, c *cost.Dense, b box
 }
 
 // readFile reads the cost {"kind":"npy","path":"C.npy"}. The path is below the folder and goes through no link.
-func (s *session) readFile(name string) (*cost.Dense, error) {
+func (s *session) readFile(raw json.RawMessage) (*cost.Dense, error) {
+	in, err := parseObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	in.known["id"] = false
+	if _, err := read[string](in, "kind"); err != nil {
+		return nil, err
+	}
+	name, err := read[string](in, "path")
+	if err != nil {
+		return nil, err
+	}
+	if err := in.finish(); err != nil {
+		return nil, err
+	}
 	if s.files == "" || s.npy == nil {
 		return nil, errors.New("no folder to read files from is given (-files DIR)")
 	}

@@ -81,7 +81,7 @@ func TestNameErrors(t *testing.T) {
 		`{"define":"c","cost":`+ring+`}`, `{"define":"b","m":[0.25,0.25,0.25,0.25],"eps":1}`, `{"define":"short","m":[1],"eps":1}`,
 		`{"define":"c","cost":`+ring+`}`, `{"define":"b","cost":`+ring+`}`, `{"define":"c","lo":[0],"hi":[1]}`,
 		`{"define":"","cost":`+ring+`}`, `{"define":3,"cost":`+ring+`}`, `{"define":"x","cost":`+ring+`,"lo":[0],"hi":[1]}`,
-		`{"define":"x"}`, `{"define":"x","cost":{"kind":"ring","n":-4}}`, `{"define":"x","cost":"c"}`, `{"define":"y","cost":"y"}`,
+		`{"define":"x","cost":`+ring+`,"want":["q"]}`, `{"define":"x"}`, `{"define":"x","cost":{"kind":"ring","n":-4}}`, `{"define":"x","cost":"c"}`, `{"define":"y","cost":"y"}`,
 		`{"cost":"d","box":"b",`+mu+`}`, `{"cost":"c","box":"d",`+mu+`}`, `{"cost":"b","box":"b",`+mu+`}`, `{"cost":"c","box":"c",`+mu+`}`,
 		`{"cost":"","box":"b",`+mu+`}`, `{"cost":"c","box":"",`+mu+`}`, `{"cost":"c","box":"b","eps":1,`+mu+`}`, `{"cost":"c","box":7,`+mu+`}`,
 		`{"cost":"c","box":"short",`+mu+`}`, `{"cost":"c",`+mu+`}`,
@@ -91,8 +91,8 @@ func TestNameErrors(t *testing.T) {
 		`{"def\u0069ne":"late","cost":`+ring+`}`, `{"cost":"late","box":"b","want":["objective"],`+mu+`}`,
 	)
 	for n, want := range []string{"", "", "", `"c" is defined already`, `"b" is defined already`, `"c" is defined already`,
-		"the name is empty", `"define"`, `unknown field`,
-		"the box is missing", `"cost"`, "", `no line before has defined "y"`,
+		"the name is empty", `"define"`, `unknown field "lo"`,
+		`unknown field "want"`, "the box is missing", `"cost"`, "", `no line before has defined "y"`,
 		`no line before has defined "d" as a cost`, `"d" as a box`, `"b" as a cost`, `"c" as a box`,
 		"the name is empty", `"" as a box`, "not both", `"box"`,
 		`"m" has 1 entries`, "the box is missing",
@@ -228,9 +228,16 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q without a folder: %v", test.path, got)
 		}
 	}
-	const more = `{"cost":{"kind":"npy","path":"out.npy","more":1},"mu":[1,0],"lo":[0,0],"hi":[1,1]}`
-	if got := talk(t, "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, more)[0]; got["error"] == nil {
-		t.Errorf("an unknown field is accepted: %v", got)
+	for fields, want := range map[string]string{
+		`"path":"out.npy","more":1`: `unknown field "more"`, `"path":"out.npy","id":1`: `unknown field "id"`,
+		`"path":"none","path":"out.npy"`: `field "path" occurs twice`, `"path":"out.npy","kind":"npy"`: `field "kind" occurs twice`,
+		`"Path":"out.npy"`: `field "path" is missing`, `"path":7`: `field "path": number where`, `"path":null`: `field "path" is null`,
+	} {
+		line := `{"cost":{"kind":"npy",` + fields + `},"mu":[1,0],"lo":[0,0],"hi":[1,1]}`
+		got := talk(t, "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, line)[0]["error"]
+		if !strings.HasPrefix(fmt.Sprint(got), `field "cost": `+want) {
+			t.Errorf("%s: %v, want %s", fields, got, want)
+		}
 	}
 }
 
@@ -248,6 +255,7 @@ func TestFlow(t *testing.T) {
 		`{"nodes":1,"arcs":[[0,0,0,1]],"supply":[0]}`:                     {`4 numbers`},
 		`{"nodes":1,"arcs":[[0,0,"inf",1,1]],"supply":[0]}`:               {`arc 0: "inf" where`},
 		`{"nodes":1,"arcs":[[0,0,0,1.5,1]],"supply":[0]}`:                 {`1.5 where`},
+		`{"nodes":1,"arcs":[],"supply":[0.5]}`:                            {`number 0.5 where an integer is wanted`},
 		`{"nodes":1,"arcs":[[0,0,0,1,9223372036854775808]],"supply":[0]}`: {`9223372036854775808 where`},
 		`{"nodes":1,"arcs":[[4294967296,0,0,1,1]],"supply":[0]}`:          {`error:`},
 	} {
