@@ -17,16 +17,22 @@ import (
 
 func main() {}
 
+// most is how many numbers an array can have.
+const most = 1 << 44
+
 // What wpm_start and wpm_wait return.
 var codes = map[state]C.int32_t{done: C.WPM_DONE, running: C.WPM_RUNNING, failed: C.WPM_FAILED}
 
 //export wpm_start
 func wpm_start(op, args *C.char, arrays *C.wpm_array, n, ms C.int32_t, call *C.uint64_t) C.int32_t {
+	if arrays == nil {
+		n = 0
+	}
 	var borrowed []array
 	for _, a := range unsafe.Slice(arrays, int(max(n, 0))) {
 		b := array{rows: int(a.rows), cols: int(a.cols)}
 		switch size := b.rows * b.cols; {
-		case b.rows <= 0 || b.cols <= 0 || size/b.cols != b.rows || a.data == nil: // empty
+		case b.rows <= 0 || b.cols <= 0 || a.rows > most/a.cols || a.data == nil: // empty, or none that there can be
 			b.rows, b.cols = max(b.rows, 0), max(b.cols, 0)
 		case a._type == C.WPM_INT64:
 			b.ints = unsafe.Slice((*int64)(a.data), size)
@@ -58,7 +64,10 @@ func wpm_text(call C.uint64_t, dst *C.char, size C.int64_t) C.int64_t {
 	if !ok || c.wait(0) == running {
 		return -1
 	}
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(dst)), int(size)), c.text)
+	if size > 0 && dst != nil {
+		n := min(int(size), len(c.text))
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(dst)), n), c.text)
+	}
 	return C.int64_t(len(c.text))
 }
 
@@ -69,6 +78,9 @@ func wpm_read(call C.uint64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 		return -1
 	}
 	total, room := 0, int(size/8)
+	if dst == nil {
+		room = 0
+	}
 	for _, a := range c.out {
 		if n := a.size(); total+n <= room {
 			at := unsafe.Add(dst, 8*total)

@@ -52,6 +52,24 @@ class TestCall(unittest.TestCase):
         lib.wpm_free(number)  # again: nothing
         self.assertFalse(_lib._borrowed)
 
+    def test_sizes(self):
+        """Sizes that there cannot be are as none: no call from C ends the process."""
+        lib = _lib._library()
+        handle = _lib.ctypes.c_uint64(0)
+        arrays = (_lib._Array * 1)(_lib._Array(_lib._address(np.ones(1)), 1 << 30, 1 << 30, 0))
+        text = b'{"args":{},"arrays":["C"]}'
+        for given, n in ((arrays, 1), (arrays, 0), (arrays, -1), (None, 1)):
+            self.assertEqual(lib.wpm_start(b"transport", text, given, n, -1, _lib.ctypes.byref(handle)), 2)
+            size = lib.wpm_text(handle, None, 0)
+            self.assertEqual((lib.wpm_text(handle, None, 99), lib.wpm_text(handle, b"", -1)), (size, size))
+            lib.wpm_free(handle)
+        text = b'{"args":{"cost":{"kind":"ring","n":3,"p":2}},"arrays":[]}'
+        self.assertEqual(lib.wpm_start(b"transport", text, None, 0, -1, _lib.ctypes.byref(handle)), 0)
+        size = lib.wpm_read(handle, None, 0)
+        self.assertEqual((lib.wpm_read(handle, None, 999), lib.wpm_read(handle, b"", -8)), (size, size))
+        lib.wpm_free(handle)
+        self.assertFalse(_lib._borrowed)
+
     def test_threads(self):
         """Calls from many threads at a time; and Python runs while the library works."""
         C, mu, lo, hi = instance(np.random.default_rng(1), 40, 30)
