@@ -95,7 +95,7 @@ class TestBaseMeasure(unittest.TestCase):
 
     def test_refused(self):
         for bad in ({"eps": -1}, {"eps": np.nan}, {"method": "none"}, {"objective": "none"}, {"gap": -1},
-                    {"steps": 3}, {"rule": "paper"},
+                    {"steps": 3}, {"rule": "paper"}, {"method": "mirror", "gap": 0.1},
                     {"method": "mirror", "exclude": [1]}, {"method": "mirror", "rule": "none"},
                     {"method": "mirror", "steps": 0},
                     {"exclude": [99]}, {"input_weights": [1]}, {"C": -grid()}, {"C": np.full((2, 2), np.nan)}):
@@ -171,7 +171,7 @@ class TestDesign(unittest.TestCase):
     def test_epsilon(self):
         """Every spelling of a level is meant exactly."""
         for eps, text in ((1, "1"), (np.int64(2), "2"), (0.1, "0.1"), (np.float64(0.1), "0.1"),
-                          (1e-3, "0.001"), ("1/3", "1/3"),
+                          (1e-3, "0.001"), ("1/3", "1/3"), (np.array(2), "2"), (np.array(0.1), "0.1"),
                           (fractions.Fraction(1, 3), "1/3"), (decimal.Decimal("1.25"), "1.25"), (1e1, "10")):
             self.assertEqual(wpm.design({"kind": "ring", "n": 3, "p": 1}, eps).epsilon, text, eps)
         for eps in (0, -1, np.nan, np.inf, True, None, "x", "", [1], 1j):
@@ -188,7 +188,7 @@ class TestDesign(unittest.TestCase):
         d = wpm.design(GRID, 1)
         for bad in ({"mode": "none"}, {"geometry": "secret"}, {"base": "derived-dp:x"},
                     {"labels": ["a"]}, {"labels": 3}, {"labels": ["a"] * 12},
-                    {"metadata": {"a": 1}},
+                    {"metadata": {"a": 1}}, {"note": "\ud800"}, {"labels": ["\udfff", *map(str, range(11))]},
                     {"metadata": {"a": object()}}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 d.publish(**bad)

@@ -125,6 +125,33 @@ class TestCompatible(unittest.TestCase):
             self.potentials(got[1], want[1], a, b, m)
             self.same(got, want)
 
+    def test_signs(self):
+        """Costs may be negative, as a gradient's are."""
+        rng = np.random.default_rng(8)
+        x, y = rng.normal(size=(7, 3)), rng.normal(size=(9, 3))
+        a, b = rng.dirichlet(np.ones(7)), rng.dirichlet(np.ones(9))
+        for M, scale in ((-x @ y.T, 1), (-squares(x, y), 1), (1e6 * (x @ y.T), 1e6), (-np.ones((7, 9)), 1)):
+            before = M.copy()
+            for center in (True, False):
+                (G, log), (H, other) = (m.emd(a, b, M, log=True, center_dual=center) for m in (wpm, self.ot))
+                np.testing.assert_allclose([G.sum(1) @ np.ones(7), log["cost"]], [1, other["cost"]], rtol=1e-12,
+                                           atol=1e-12 * scale)
+                np.testing.assert_allclose((G * M).sum(), log["cost"], rtol=1e-12, atol=1e-12 * scale)
+                u, v = log["u"], log["v"]
+                self.assertTrue((u[:, None] + v <= M + 1e-12 * scale).all())
+                np.testing.assert_allclose(u @ a + v @ b, log["cost"], rtol=1e-12, atol=1e-12 * scale)
+            np.testing.assert_allclose(wpm.emd2(3 * a, 3 * b, M), self.ot.emd2(3 * a, 3 * b, M), rtol=1e-12,
+                                       atol=1e-12 * scale)
+            np.testing.assert_array_equal(M, before)
+        with self.assertRaises(wpm.InputError):
+            wpm.emd(a, b, -np.inf * np.ones((7, 9)))
+
+    def test_empty(self):
+        """No column of b is no answer; b without rows is uniform."""
+        M = np.array([[1.0, 4], [2, 9]])
+        for b in (np.zeros((2, 0)), np.zeros((0, 2)), np.zeros(0)):
+            self.same(*self.both("emd2", [], b, M))
+
     def test_sums(self):
         """Sums that differ a little: b is scaled, in emd2 too, where POT loses or makes up mass."""
         args = [0.25, 0.75], [0.5, 0.5 + 1e-8], [[1.0, 4], [2, 9]]

@@ -152,8 +152,28 @@ class TestProjector(unittest.TestCase):
         sparse = need("scipy.sparse")
         m = sparse.csr_matrix(self.users)
         m.indices = m.indices[:-1]
-        with self.assertRaises((wpm.InputError, ValueError)):
+        with self.assertRaises(wpm.InputError):
             self.projector.many(m)
+        for at, start in ((1, 1 << 20), (1, -9), (0, 3), (50, 1 << 20), (49, 0)):  # where scipy would write elsewhere
+            m = sparse.csr_matrix(self.users)
+            m.indptr[at] = start
+            with self.subTest(at=at, start=start), self.assertRaises(wpm.InputError):
+                self.projector.many(m)
+        m = sparse.csr_matrix(self.users[:1])
+        m.indptr[1] = 1 << 20
+        for f in (self.projector.project, lambda mu: wpm.project(self.C, mu, self.lo, self.hi)):
+            with self.assertRaises(wpm.InputError):
+                f(m)
+
+    def test_spare(self):
+        """A sparse matrix may have room behind its entries."""
+        sparse = need("scipy.sparse")
+        m = sparse.csr_matrix(self.users)
+        m.indices, m.data = (np.append(x, x[:3]) for x in (m.indices, m.data))
+        np.testing.assert_array_equal(self.projector.many(m).q, self.projector.many(self.users).q)
+        m = sparse.csr_matrix(self.users[:1])
+        m.indices, m.data = (np.append(x, x[:3]) for x in (m.indices, m.data))
+        np.testing.assert_array_equal(self.projector.project(m).q, self.projector.project(self.users[0]).q)
 
 
 class TestInput(unittest.TestCase):
@@ -181,7 +201,8 @@ class TestInput(unittest.TestCase):
             ("C", [[0, 1], [1]], "array of numbers"), ("C", np.zeros((2, 2), complex), "complex"),
             ("C", "x", "dtype|array|dimension"),
             ("C", {"kind": "grid", "rows": 0, "cols": 2}, "rows"), ("C", {"kind": "none"}, "none"),
-            ("C", {"kind": {1}}, "set"),
+            ("C", {"kind": {1}}, "set"), ("C", {"kind": "\ud800"}, "surrogates"),
+            ("C", np.full((2, 2), np.longdouble("1e4000")), "C[0, 0] is inf"),
             ("C", {"kind": "ring", "n": np.nan, "p": 1}, "no cost"), ("C", {1: {2}}, ""),
             ("C", [[10**400, 1], [1, 1]], "array of numbers"),
             ("mu", np.array(["1", "2"], object), "text"), ("mu", np.array([1, None], object), "mu[1] is nan"),

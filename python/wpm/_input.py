@@ -49,7 +49,8 @@ def array(x, name, ndim=1, size=None):
         raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
     if size is not None and a.shape != (size if ndim == 2 else (size,)):
         raise InputError(f"{name} has shape {a.shape}, want {size if ndim == 2 else (size,)}")
-    a = np.ascontiguousarray(a, np.float64)
+    with np.errstate(over="ignore"):
+        a = np.ascontiguousarray(a, np.float64)
     fine = np.isfinite(a)
     if not fine.all():
         at = tuple(int(i) for i in np.argwhere(~fine)[0])
@@ -94,7 +95,7 @@ def aligned(x, labels, name, axis=0):
 class Cost:
     """A cost as a call takes it: an array, or an object as ``wpm solve`` states it."""
 
-    def __init__(self, C, name="C"):
+    def __init__(self, C, name="C", signed=False):
         self.array = self.spec = self.rows = self.cols = None
         if isinstance(C, dict):
             try:
@@ -108,7 +109,7 @@ class Cost:
         self.array = array(C, name, ndim=2)
         if self.array.size == 0:
             raise InputError(f"{name} has shape {self.array.shape}: it is empty")
-        if (self.array < 0).any():
+        if not signed and (self.array < 0).any():
             at = tuple(int(i) for i in np.argwhere(self.array < 0)[0])
             raise InputError(f"{name}[{at[0]}, {at[1]}] is {self.array[at]}, negative")
 
@@ -134,6 +135,8 @@ def _plain(x):
 
 def epsilon(eps):
     """Return eps as exact text: a decimal or a fraction."""
+    if isinstance(eps, np.ndarray) and eps.ndim == 0:
+        eps = eps.item()
     if isinstance(eps, str):
         return eps
     if isinstance(eps, fractions.Fraction):

@@ -88,7 +88,7 @@ def call(op, args, cells=None, **arrays):
     """
     arrays = {name: a for name, a in arrays.items() if a is not None}
     try:
-        text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False).encode()
+        text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError) as e:
         raise _errors.InputError(str(e)) from None
     return _run(op, text, list(arrays.values()), cells, _answer)

@@ -217,6 +217,8 @@ def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_wei
         line.update(T=None if steps is None else _count(steps, "steps"), rule=rule)
         if objective != "worst" or t is not None or input_weights is not None or exclude is not None:
             raise InputError("mirror knows the objective worst alone")
+        if gap is not None:
+            raise InputError("gap goes with the method solve")
     else:
         if steps is not None or rule is not None:
             raise InputError("steps and rule go with the method mirror")

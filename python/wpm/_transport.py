@@ -61,15 +61,15 @@ def _histograms(a, b, M):
     """Read the arguments of emd and emd2: a, b, M, and the type that POT gives its answers."""
     if isinstance(M, dict):
         raise InputError("M is an array here; transport takes objects, too")
-    c = Cost(M, "M")
+    c = Cost(M, "M", signed=True)
     a, b = aligned(a, c.rows, "a"), aligned(b, c.cols, "b")
     given = numbers_of(a, "a"), numbers_of(b, "b"), numbers_of(M, "M")
-    dtype, M = next(x.dtype for x in given if x.size), c.array
-    a = array(a, "a") if given[0].size else np.full(len(M), 1 / len(M))
-    if given[1].size:
-        b = array(b, "b", ndim=2 if given[1].ndim == 2 else 1)
-    else:
+    dtype, M = next(x.dtype for x in given if x.shape[:1] != (0,)), c.array
+    a = np.full(len(M), 1 / len(M)) if given[0].shape[:1] == (0,) else array(a, "a")
+    if given[1].shape[:1] == (0,):
         b = np.full(M.shape[1], 1 / M.shape[1])
+    else:
+        b = array(b, "b", ndim=2 if given[1].ndim == 2 else 1)
     if (len(a), len(b)) != M.shape:
         raise MassError(
             f"Dimension mismatch, check dimensions of M with a and b: a has {len(a)} entries, b {len(b)}, M {M.shape}")
@@ -85,14 +85,18 @@ def _threads(n):
 
 def _solve(a, b, M, center_dual, plan=True):
     """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a."""
-    r = _ask("transport", "{}", M.shape, len(a), C=M, a=a, b=b)
+    low = min(float(M.min()), 0.0)
+    r = _ask("transport", "{}", M.shape, len(a), C=M if low == 0 else M - low, a=a, b=b)
     total = float(a.sum())
     G = r.dense() * total if plan else None
-    u, v = r.potentials
+    (u, v), value = r.potentials, r.value
+    if low < 0:  # the solver's costs are not negative
+        i, j, mass = r.entries
+        u, value = u + low, float(mass @ M[i, j])
     if center_dual or not (a.all() and b.all()):
         c = (b.dot(v) - a.dot(u)) / (total + b.sum())
         u, v = u + c, v - c
-    return G, r.value * total, u, v
+    return G, value * total, u, v
 
 
 def _warn(dtype):
@@ -110,7 +114,7 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1):
     b : (nt,) array_like
         Masses of the targets, with the same sum to 7 decimals; uniform if it is empty. They are scaled to the sum of a.
     M : (ns, nt) array_like
-        The cost of a unit of mass, finite and not negative.
+        The cost of a unit of mass, finite. It may be negative here.
     numItermax : int, optional
         Not used: the solver ends at the optimum.
     log : bool, optional
@@ -177,8 +181,8 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     Returns
     -------
     W : float, or list of float
-        The cost, or that of every column of b. As in POT, it is 0 with a warning if the sums of a and b differ by more
-        than 1.5e-7.
+        The cost, or that of every column of b. If the sums of a and b differ by more than 1.5e-7, it is 0 with a
+        warning. POT does that from 1e-8 on.
     log : dict, optional
         With log or return_matrix: u, v, warning, result_code, and the plan G with return_matrix. The result is then the
         list [W, log], or a list of such lists.
@@ -289,10 +293,10 @@ def _labelled(r, rows, cols):
 def _source(mu, k, labels):
     """Return the masses, and their rows if mu is a sparse matrix."""
     if hasattr(mu, "tocsr"):
-        m = _csr(mu)
+        m = _csr(mu, "mu")
         if m.shape[0] != 1 or (k is not None and m.shape[1] != k):
             raise InputError(f"mu has shape {m.shape}, want (1, {k})")
-        return array(m.data, "mu"), m.indices.astype(np.int64)
+        return array(m.data[:m.indptr[-1]], "mu"), m.indices[:m.indptr[-1]].astype(np.int64)
     return array(aligned(mu, labels, "mu"), "mu", size=k), None
 
 
@@ -354,9 +358,13 @@ def project(C, mu, lo, hi):
     return _labelled(r, c.rows, columns)
 
 
-def _csr(m):
+def _csr(m, name):
     """Return a sparse matrix with sorted rows without duplicates; the caller's is not changed."""
     m = m.tocsr()
+    ptr, most = m.indptr, min(m.indices.size, m.data.size)
+    if ptr.shape != (m.shape[0] + 1,) or ptr[0] != 0 or ptr[-1] > most or (ptr[1:] < ptr[:-1]).any():
+        raise InputError(
+            f"{name} is no sparse matrix: its {m.shape[0]} rows do not follow each other in {most} entries")
     if not m.has_canonical_format:
         m = m.copy()
         m.sum_duplicates()
@@ -448,8 +456,9 @@ class Projector:
         k, kv = self.shape
         labels = index_of(users)
         if hasattr(users, "tocsr"):
-            m = _csr(users)
-            shape, ptr, support, mass = m.shape, m.indptr, m.indices, m.data
+            m = _csr(users, "users")
+            shape, ptr = m.shape, m.indptr
+            support, mass = m.indices[:ptr[-1]], m.data[:ptr[-1]]
         else:
             a = numbers_of(aligned(users, self._rows, "users", axis=1), "users")
             if a.ndim != 2:
