@@ -421,7 +421,7 @@ class Projector:
         """
         mass, support = _source(mu, self.shape[0], self._rows)
         if support is None:  # most entries are zero
-            support = np.flatnonzero(mass)
+            support = mass.nonzero()[0]
             mass = mass[support]
             if (mass < 0).any():
                 at = support[(mass < 0).argmax()]
