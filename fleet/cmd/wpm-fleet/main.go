@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -90,12 +89,8 @@ func list(ctx context.Context, globs []string) (shards []string, err error) {
 		if glob == "" {
 			return nil, errors.New("a pattern is empty")
 		}
-		fs, err := filesystem.New(ctx, glob)
+		found, err := match(ctx, glob)
 		if err != nil {
-			return nil, err
-		}
-		found, err := fs.List(ctx, glob)
-		if err = errors.Join(err, fs.Close()); err != nil {
 			return nil, err
 		}
 		if len(found) == 0 {
@@ -107,6 +102,16 @@ func list(ctx context.Context, globs []string) (shards []string, err error) {
 	return slices.Compact(shards), nil
 }
 
+// match returns the files of a pattern, if there are any.
+func match(ctx context.Context, glob string) ([]string, error) {
+	fs, err := filesystem.New(ctx, glob)
+	if err != nil {
+		return nil, err
+	}
+	found, err := fs.List(ctx, glob)
+	return found, errors.Join(err, fs.Close())
+}
+
 // count runs the pipeline, and says what came of it where that can be read from here.
 func count(ctx context.Context, out io.Writer, o fleet.Options, shards []string, folder string) (code int, err error) {
 	p, s := beam.NewPipelineWithRoot()
@@ -116,7 +121,7 @@ func count(ctx context.Context, out io.Writer, o fleet.Options, shards []string,
 	}
 	beam.ParDo0(s, &writeFn{Folder: folder}, parts)
 	beam.ParDo0(s, &noteFn{Folder: folder}, unreadable)
-	if err := prepare(folder); err != nil {
+	if err := prepare(ctx, folder); err != nil {
 		return 0, err
 	}
 	if err := beamx.Run(ctx, p); err != nil {
@@ -130,15 +135,21 @@ func count(ctx context.Context, out io.Writer, o fleet.Options, shards []string,
 }
 
 // prepare makes a local folder, and refuses one with parts in it: old ones would pass for new.
-func prepare(folder string) error {
-	if strings.Contains(folder, "://") {
-		return nil
+func prepare(ctx context.Context, folder string) error {
+	if strings.ContainsAny(folder, "*?[") {
+		return fmt.Errorf("-output: %q is a pattern, not a folder", folder)
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+	if !strings.Contains(folder, "://") {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
 	}
-	for _, pattern := range []string{"*.part", "*.unreadable"} {
-		if old, _ := filepath.Glob(filepath.Join(folder, pattern)); len(old) > 0 {
+	for _, pattern := range []string{"/*.part", "/*.unreadable"} {
+		old, err := match(ctx, folder+pattern)
+		if err != nil {
+			return fmt.Errorf("-output: %w", err)
+		}
+		if len(old) > 0 {
 			return fmt.Errorf("-output: %s is there already", old[0])
 		}
 	}
@@ -147,9 +158,9 @@ func prepare(folder string) error {
 
 // report prints a line for each part and each shard that is left out.
 func report(ctx context.Context, out io.Writer, folder string) (code int, err error) {
-	names, err := list(ctx, []string{folder + "/*.part"})
+	names, err := match(ctx, folder+"/*.part")
 	if err != nil {
-		return 0, fmt.Errorf("no parts were written: %w", err)
+		return 0, err
 	}
 	for _, name := range names {
 		text, err := read(ctx, name)
@@ -169,9 +180,9 @@ func report(ctx context.Context, out io.Writer, folder string) (code int, err er
 		}
 		fmt.Fprintln(out)
 	}
-	left, err := list(ctx, []string{folder + "/*.unreadable"})
+	left, err := match(ctx, folder+"/*.unreadable")
 	if err != nil {
-		left = nil // there are none
+		return 0, err
 	}
 	for _, name := range left {
 		text, err := read(ctx, name)
@@ -180,6 +191,9 @@ func report(ctx context.Context, out io.Writer, folder string) (code int, err er
 		}
 		code = some
 		fmt.Fprintf(out, "left out: %s\n", text)
+	}
+	if len(names) == 0 {
+		return 0, fmt.Errorf("-output: no parts were written to %s", folder)
 	}
 	_, err = fmt.Fprintln(out, "Completeness not checked: wpm merge -manifest does.")
 	return code, err

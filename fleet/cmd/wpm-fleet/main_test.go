@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/memfs"
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/policy"
@@ -98,8 +99,20 @@ func TestRun(t *testing.T) {
 			}
 		}
 	})
+	t.Run("nothing can be read", func(t *testing.T) {
+		write("cut/21/a.gz", "\x1f\x8b")
+		set(t, good)
+		set(t, map[string]string{"input": "cut/*/*", "output": t.TempDir(), "quarantine": "true"})
+		var out strings.Builder
+		if _, err := run(ctx, &out); err == nil || !strings.Contains(err.Error(), "no parts") || !strings.Contains(out.String(), "left out: cut/21/a.gz") {
+			t.Errorf("%v, %s", err, out.String())
+		}
+	})
+	memfs.Write("memfs://full/old.unreadable", nil)
 	for _, c := range []struct{ flag, value, want string }{
 		{"output", "out", "there already"},
+		{"output", "memfs://full", "there already"},
+		{"output", "out[1]", "a pattern"},
 		{"output", "", "-output"},
 		{"input", "in/*/c", "no file"},
 		{"input", "", "empty"},
