@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"time"
 )
 
@@ -15,10 +16,10 @@ import (
 // read can be called off.
 const grace = 2 * time.Second
 
-// Main runs a program to its exit: run returns the exit status. An interrupt ends its context, and a second one the
-// process.
+// Main runs a program to its exit: run returns the exit status. An interrupt, or the SIGTERM of a scheduler, ends its
+// context, so that no half-written file stays; a second one ends the process.
 func Main(program string, run func(ctx context.Context) int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	status := make(chan int, 1)
 	go func() { status <- run(ctx) }()
