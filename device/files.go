@@ -122,8 +122,8 @@ func resolve(path string) (target string, mode fs.FileMode, regular bool, err er
 	return target, info.Mode().Perm(), info.Mode().IsRegular(), nil
 }
 
-// writable fails where WriteFiles must: at a name of no file, or of one in no folder.
-func writable(path string) error {
+// Writable fails where WriteFiles must: at a name of no file, or of one in no folder. Ask before long work.
+func Writable(path string) error {
 	target, _, regular, err := resolve(path)
 	if err == nil && regular {
 		_, err = os.Stat(filepath.Dir(target))

@@ -167,7 +167,7 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if r.Given("check") {
 		return r.usable(m, counts)
 	}
-	if err := writable(r.out); err != nil {
+	if err := Writable(r.out); err != nil {
 		return err
 	}
 	ledger, err := r.openLedger(ctx, m.Epsilon())

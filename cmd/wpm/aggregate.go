@@ -114,6 +114,11 @@ func checkAggregate(c *cli.Command) error {
 		if c.IsSet(name) && c.String(name) == "-" {
 			return fmt.Errorf("-%s: standard output is taken by the summary; use -json, or a file", name)
 		}
+		if c.IsSet(name) {
+			if err := device.Writable(c.String(name)); err != nil {
+				return err
+			}
+		}
 	}
 	if c.IsSet("partial") && c.IsSet("counts") {
 		return errors.New("-partial does not go with -counts: it would say that reports were read")

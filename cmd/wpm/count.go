@@ -146,7 +146,11 @@ func newPart(c *cli.Command, inputs []string) (p part, err error) {
 	if manifest == "-" && shell.CountDashes(inputs...) > 0 {
 		return p, errors.New("only one of the files can be standard input")
 	}
-	if err := device.Apart([]string{c.String("out")}, append(inputs, manifest)); err != nil {
+	out := c.String("out")
+	if err := device.Apart([]string{out}, append(inputs, manifest)); err != nil {
+		return p, err
+	}
+	if err := device.Writable(out); err != nil {
 		return p, err
 	}
 	if c.IsSet("manifest") {
