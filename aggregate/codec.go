@@ -11,10 +11,14 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-const countsFormat = "wpm-counts-1"
+const (
+	countsName   = "wpm-counts-" // of any version
+	countsFormat = countsName + "1"
+)
 
-// IsCounts reports whether a text starts as encoded counts do.
-func IsCounts(head []byte) bool { return bytes.HasPrefix(head, []byte(countsFormat+"\n")) }
+// IsCounts reports whether a text, of which head is the first 11 bytes or more, starts as encoded counts do, also those
+// of a version that is not known here.
+func IsCounts(head []byte) bool { return bytes.HasPrefix(head, []byte(countsName)) }
 
 // Encode returns the one text of the counts. Its lines, each with one space between words and LF at its end:
 //

@@ -212,7 +212,7 @@ func TestCountsGolden(t *testing.T) {
 	if want := fmt.Sprintf("%x\n", sha256.Sum256(body)); string(hash) != want {
 		t.Errorf("last line %q, want %q", hash, want)
 	}
-	if !aggregate.IsCounts(got) || aggregate.IsCounts([]byte("wpm-counts-10\n")) {
+	if !aggregate.IsCounts(got) || !aggregate.IsCounts([]byte("wpm-counts-2\n")) || aggregate.IsCounts([]byte("wpm-count")) {
 		t.Error("IsCounts")
 	}
 	again, err := aggregate.DecodeCounts(got)

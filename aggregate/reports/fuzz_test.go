@@ -74,14 +74,14 @@ func FuzzReports(f *testing.F) {
 			if zerr == nil {
 				plain, zerr = io.ReadAll(z)
 			}
-			if (zerr == nil) != (err == nil) && !bytes.HasPrefix(plain, []byte("wpm-counts-1\n")) {
+			if (zerr == nil) != (err == nil) && !bytes.HasPrefix(plain, []byte("wpm-counts-")) {
 				t.Fatalf("%q: %v, gzip says %v", data, err, zerr)
 			}
 			if zerr != nil {
 				return
 			}
 		}
-		if bytes.HasPrefix(plain, []byte("wpm-counts-1\n")) {
+		if bytes.HasPrefix(plain, []byte("wpm-counts-")) {
 			if err == nil {
 				t.Fatal("partial counts were read as reports")
 			}

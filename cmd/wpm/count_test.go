@@ -214,7 +214,7 @@ func TestCountErrors(t *testing.T) {
 		"sum.gz": packed[:len(packed)-8] + "\x00\x00\x00\x00" + packed[len(packed)-4:], "second.gz": packed + packed[:len(packed)-1],
 		"tail.gz": packed + "tail", "q.txt": reportsOf(t, "q", 101, 0),
 		"mark":  "wpm-simulation-1 policy " + strings.Repeat("0", 64) + " seed 1\n" + few,
-		"table": "index,count\n0,5\n",
+		"table": "index,count\n0,5\n", "newer": "wpm-counts-2\n", "text.part": "wpm-counts-1\r\n",
 	} {
 		write(t, dir, name, text)
 	}
@@ -244,6 +244,14 @@ func TestCountErrors(t *testing.T) {
 		{"count -policy p -epoch e absent", "absent"},
 		{"count -policy p -epoch e .", "folder"},
 		{"count -policy p -epoch e part.few", "partial counts"},
+		{"count -policy p -epoch e newer", "partial counts"},
+		{"count -policy p -epoch e text.part", "partial counts"},
+		{"aggregate -counts newer p", `newer: aggregate: not canonical counts: line 1: "wpm-counts-2"`},
+		{"aggregate -counts text.part p", "text.part: aggregate: not canonical counts: line 1"},
+		{"count -policy p -epoch e -o nowhere/part absent", "cannot write"}, // before anything is read
+		{"count -policy p -epoch e -o . absent", "it is a folder"},
+		{"merge -o nowhere/part absent", "cannot write"},
+		{"aggregate -partial nowhere/part p absent", "cannot write"},
 		{"count -policy p -epoch e -strict few bad", "bad:101: malformed"},
 		{"count -policy p -epoch e few cut.gz", "cut.gz"},
 		{"count -policy p -epoch e few sum.gz", "sum.gz"},
