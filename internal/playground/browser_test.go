@@ -90,10 +90,12 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-func lookNumbers(t *testing.T, b *browser) {
-	// The same in Go: what WebAssembly computes is what anybody computes.
+// asker returns an engine in Go: what WebAssembly computes is what anybody computes.
+func asker(t *testing.T) func(engine.Request) engine.Answer {
+	t.Helper()
 	var e engine.Engine
-	ask := func(q engine.Request) engine.Answer {
+	return func(q engine.Request) engine.Answer {
+		t.Helper()
 		line, err := json.Marshal(q)
 		if err != nil {
 			t.Fatal(err)
@@ -104,6 +106,17 @@ func lookNumbers(t *testing.T, b *browser) {
 		}
 		return a
 	}
+}
+
+// caption is what is written under a map.
+func (b *browser) caption(name string) (text string) {
+	b.t.Helper()
+	b.eval(&text, "document.querySelector('[data-map=%s] figcaption > span').textContent", name)
+	return text
+}
+
+func lookNumbers(t *testing.T, b *browser) {
+	ask := asker(t)
 	for _, eps := range []string{"4", "2.3"} {
 		b.slide("eps", eps)
 		b.until(settled)
@@ -113,9 +126,7 @@ func lookNumbers(t *testing.T, b *browser) {
 			q.Do = do
 			m := ask(q).Map
 			want := fmt.Sprintf("%.2f cells from the truth; a guess: %.2f cells.", m.W1, m.Guess)
-			var got string
-			b.eval(&got, "document.querySelector('[data-map=%s] figcaption > span').textContent", name)
-			if got != want {
+			if got := b.caption(name); got != want {
 				t.Errorf("eps %s: the page says of %s: %s; Go: %s", eps, name, got, want)
 			}
 		}
@@ -145,11 +156,19 @@ func lookBreak(t *testing.T, b *browser) {
 	if got := b.text("verdict"); !strings.HasPrefix(got, "Refused") || b.text("high") == high {
 		t.Errorf("%s: %s after %s", got, b.text("high"), high)
 	}
+	b.click("break", 0.5, 0.5) // it mends, now
+	b.until("document.getElementById('verdict').classList.contains('good')")
+	if got := b.text("high"); got != high {
+		t.Errorf("mended to %s, want %s", got, high)
+	}
+	b.click("break", 0.5, 0.5)
+	b.until("document.getElementById('verdict').classList.contains('bad')")
 	b.slide("eps", "4")
 	b.until(settled + " && document.getElementById('verdict').classList.contains('good')")
 }
 
 func lookPlaces(t *testing.T, b *browser) {
+	b.eval(nil, "window.heard = []; document.addEventListener('wpm', ({detail}) => heard.push(detail.phase))")
 	b.click("clear", 0.5, 0.5)
 	b.until("document.getElementById('mine').textContent.startsWith('No place')")
 	b.click("me", 0.025, 0.975) // the cell in the south-west
@@ -159,7 +178,13 @@ func lookPlaces(t *testing.T, b *browser) {
 	b.until("/^Simulation: r[0-9]+c[0-9]+$/.test(document.getElementById('drawn').textContent)")
 	b.click("sample", 0.5, 0.5)
 	b.until("document.getElementById('mine').textContent.includes('), r')")
-	b.until(settled + " && !document.getElementById('break').disabled") // other places, the same mechanism
+	b.until(settled + " && !document.getElementById('break').disabled")
+	// My places are nothing to the others: their maps and the certificate stay as they are.
+	var heard []string
+	b.eval(&heard, "[...new Set(heard)].sort()")
+	if !slices.Equal(heard, []string{"design", "draw", "moving", "rest"}) {
+		t.Errorf("other places of mine: %q", heard)
+	}
 }
 
 func lookKeyboard(t *testing.T, b *browser) {
@@ -182,6 +207,11 @@ func lookKeyboard(t *testing.T, b *browser) {
 	b.eval(nil, "document.getElementById('eps').focus()")
 	b.key("ArrowRight")
 	b.until("document.getElementById('epsOut').textContent === '4.1'")
+	var spoken string
+	b.eval(&spoken, "document.getElementById('people').getAttribute('aria-valuetext')")
+	if spoken != "500 people" { // and not the position of the slider
+		t.Errorf("the number of people is read as %q", spoken)
+	}
 	b.slide("eps", "4")
 	b.until(settled)
 }
@@ -195,7 +225,7 @@ func lookStale(t *testing.T, b *browser) {
 	}
 	b.eval(&seen, `new Promise((done) => { const seen = []; const e = document.getElementById('eps');
 			const hear = ({detail}) => { seen.push({phase: detail.phase, eps: detail.eps, shown: document.getElementById('epsOut').textContent});
-				if (detail.phase === 'prove') { document.removeEventListener('wpm', hear); done(seen); } };
+				if (['prove', 'estimate', 'exponential'].every((w) => seen.some((s) => s.phase === w && s.eps === '4.9'))) { document.removeEventListener('wpm', hear); done(seen); } };
 			document.addEventListener('wpm', hear);
 			let n = 0; const move = () => { e.value = 1 + n / 10; e.dispatchEvent(new Event('input', {bubbles: true})); if (++n < 40) setTimeout(move, 15); }; move(); })`)
 	answers := 0
@@ -267,6 +297,34 @@ func lookOwnPlaces(t *testing.T, b *browser) {
 	if left.Images != 0 || left.Stored != 0 || !strings.HasPrefix(left.Address, "#eps=") || strings.ContainsAny(left.Address, "W<%") {
 		t.Errorf("what is left of a file: %+v", left)
 	}
+	// Numbers that a reader can do something with: metres, thousands of kilometres, and everybody at one place.
+	for _, tt := range []struct{ points, counts, says string }{
+		{"label,lat,lon\na,48.20001,16.3\nb,48.2,16.30002\n", "label,count\na,1\n", "A guess is 0.00093 km away."},
+		{"label,lat,lon\nN,90,0\nS,-90,0\n", "label,count\nN,1\n", "A guess is 10,000 km away."},
+	} {
+		b.drop("points.csv", tt.points, "counts.csv", tt.counts)
+		b.until(fmt.Sprintf("document.querySelector('[data-map=truth] figcaption > span').textContent === %q", tt.says))
+		b.until(settled)
+		if got := b.text("top"); got != "100 %." {
+			t.Errorf("the scale ends at %q", got)
+		}
+	}
+	// A file that is refused while another is being read: both workers have the other.
+	b.drop("points.csv", points)
+	b.drop("points.csv", "label,x,y\nonly,0,0\n")
+	b.until("document.getElementById('fileStatus').textContent === 'points: 1 places, want 2 to 2000'")
+	for _, eps := range []string{"5", "3"} { // the second ends the estimate of the first, and its worker
+		b.slide("eps", eps)
+		b.until("document.documentElement.dataset.phase === 'rest' || " + settled)
+	}
+	b.until(settled)
+	ask := asker(t)
+	ask(engine.Request{Do: engine.World, Points: points})
+	m := ask(engine.Request{Do: engine.Estimate, Eps: "3", People: 500, Seed: 1}).Map
+	if got, want := b.caption("estimate"), fmt.Sprintf(" km from the truth; a guess: %.0f km.", m.Guess); !strings.HasSuffix(got, want) {
+		t.Errorf("the estimate is %q, want%q", got, want)
+	}
+	b.slide("eps", "4")
 	b.eval(nil, "document.getElementById('city').click()")
 	b.until("document.getElementById('fileStatus').textContent.startsWith('The made-up city')")
 	b.until(settled)

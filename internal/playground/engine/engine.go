@@ -23,8 +23,14 @@ const (
 	maxLine = 64 << 20 // of a request: escapes may make six bytes of one
 )
 
-// ErrRequest reports a request that is none, or is out of range. Errors of files are those of packages costio and places.
+// ErrRequest reports a request that is none, or is out of range.
 var ErrRequest = errors.New("playground: bad request")
+
+// ErrPoints and ErrCounts report files that can be read, by packages costio and places, and cannot be shown.
+var (
+	ErrPoints = errors.New("points")
+	ErrCounts = errors.New("counts")
+)
 
 // What a request asks for.
 const (
@@ -155,7 +161,7 @@ func (e *Engine) about(ctx context.Context, q Request) (a Answer, err error) {
 	case Prove:
 		a.Proof, err = e.design.prove(ctx)
 	case Break:
-		a.Broken, err = e.design.broken(ctx)
+		a.Broken, err = e.design.broken()
 	case Truth, Raw, KPM, Exp, Estimate:
 		if e.crowd == nil || e.crowd.seed != q.Seed || len(e.crowd.people) != q.People {
 			if e.crowd, err = e.world.crowd(q.Seed, q.People); err != nil {

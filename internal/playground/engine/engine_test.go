@@ -156,11 +156,12 @@ func TestDesignLaws(t *testing.T) {
 
 // TestProof recomputes the closest call: the integers printed hold, with one more they do not, and the decimals enclose both.
 func TestProof(t *testing.T) {
-	for _, eps := range []string{"0.5", "4", "7.9"} {
+	for _, tt := range []struct{ points, eps string }{{square, "0.5"}, {square, "4"}, {square, "7.9"}, {"", "4"}} {
+		eps := tt.eps
 		design := Request{Do: Design, Eps: eps, Me: []Stay{{0, 1}}}
 		var e Engine
 		var answers []Answer
-		for _, q := range []Request{{Do: World, Points: square}, design, {Do: Prove, Eps: eps}, {Do: Break, Eps: eps}} {
+		for _, q := range []Request{{Do: World, Points: tt.points}, design, {Do: Prove, Eps: eps}, {Do: Break, Eps: eps}} {
 			line, _ := json.Marshal(q)
 			answers = append(answers, e.Answer(ctx, line))
 		}
@@ -242,22 +243,22 @@ func TestErrors(t *testing.T) {
 		{`{"do":"design","eps":"1","me":[{"place":1,"count":0}]}`, "0 times"},
 		{`{"do":"design","eps":"1","me":[{"place":1,"count":1048577}]}`, "1048577 times"},
 		{`{"do":"draw","eps":"1"}`, "no place"},
-		{`{"do":"world","points":"label,x,y\na,0,0\n"}`, "1 places"},
+		{`{"do":"world","points":"label,x,y\na,0,0\n"}`, "points: 1 places"},
 		{`{"do":"world","points":"label,x,y\na,0,0\nb,1,one\n"}`, "points:3"},
 		{`{"do":"world","points":"label,x,y\na,0,0\na,1,1\n"}`, "points:3"},
 		{`{"do":"world","points":"label,x,y\na,0,0\nb,NaN,1\n"}`, "points:3"},
 		{`{"do":"world","points":"label,lat,lon\na,0,0\nb,91,1\n"}`, "91"},
-		{`{"do":"world","points":"label,x,y,z\na,0,0,0\nb,1,1,1\n"}`, "3 coordinates"},
+		{`{"do":"world","points":"label,x,y,z\na,0,0,0\nb,1,1,1\n"}`, "points: 3 coordinates"},
 		{`{"do":"world","points":"label,x\na,0\nb,1\n"}`, "1 coordinates"},
-		{`{"do":"world","points":"label,x,y\na,1,1\nb,1,1\n"}`, "the same"},
+		{`{"do":"world","points":"label,x,y\na,1,1\nb,1,1\n"}`, "points: all places are the same"},
 		{`{"do":"world","points":"label,x,y\na,0,0\nb,1e308,1e308\nc,-1e308,-1e308\n"}`, ""},
 		{`{"do":"world","counts":"label,count\nr0c0,1\nnowhere,1\n"}`, "counts:3"},
 		{`{"do":"world","counts":"user,label,count\nu,r0c0,1\nu,r0c0,1\n"}`, "counts:3"},
 		{`{"do":"world","counts":"label,count\nr0c0,-1\n"}`, "counts:2"},
-		{`{"do":"world","counts":"label,count\nr0c0,0\n"}`, "are 0"},
+		{`{"do":"world","counts":"label,count\nr0c0,0\n"}`, "counts: all are 0"},
 		{`{"do":"world","counts":"user,label,count\nu,r0c0,0\n"}`, "are 0"},
 		{`{"do":"world","counts":"label,count\n"}`, "counts"},
-		{fmt.Sprintf(`{"do":"world","points":%q}`, many), "2001 places"},
+		{fmt.Sprintf(`{"do":"world","points":%q}`, many), "points: 2001 places"},
 		{fmt.Sprintf(`{"do":"world","points":%q}`, strings.Repeat(" ", MaxBytes+1)), "at most 5242880"},
 	} {
 		var e Engine

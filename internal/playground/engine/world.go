@@ -104,10 +104,10 @@ func newPlaces(text string) (*world, error) {
 		return nil, err
 	}
 	if len(f.X[0]) != 2 {
-		return nil, fmt.Errorf("%w: points have %d coordinates, want two, to be drawn", ErrRequest, len(f.X[0]))
+		return nil, fmt.Errorf("%w: %d coordinates, want two, to be drawn", ErrPoints, len(f.X[0]))
 	}
 	if n := len(f.Labels); n < 2 || n > MaxPlaces {
-		return nil, fmt.Errorf("%w: %d places, want 2 to %d", ErrRequest, n, MaxPlaces)
+		return nil, fmt.Errorf("%w: %d places, want 2 to %d", ErrPoints, n, MaxPlaces)
 	}
 	g, err := places.Points(f, nil, "", 1)
 	if err != nil {
@@ -118,7 +118,7 @@ func newPlaces(text string) (*world, error) {
 		w.unit = "units of the coordinates"
 	}
 	if cost.Max(g.Cost) == 0 {
-		return nil, fmt.Errorf("%w: all places are the same", ErrRequest)
+		return nil, fmt.Errorf("%w: all places are the same", ErrPoints)
 	}
 	w.plane(f.X)
 	return w, nil
@@ -169,7 +169,7 @@ func (w *world) read(text string) error {
 	}
 	if c.Users == nil {
 		if w.shares, _ = places.MeanOf(c, len(w.labels)); w.shares == nil || !(sum(w.shares) > 0) {
-			return fmt.Errorf("%w: counts: all counts are 0", ErrRequest)
+			return fmt.Errorf("%w: all are 0", ErrCounts)
 		}
 		return nil
 	}
@@ -189,7 +189,7 @@ func (w *world) read(text string) error {
 		}
 	}
 	if len(w.users) == 0 {
-		return fmt.Errorf("%w: counts: all counts are 0", ErrRequest)
+		return fmt.Errorf("%w: all are 0", ErrCounts)
 	}
 	return nil
 }

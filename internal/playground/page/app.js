@@ -27,7 +27,7 @@
   };
 
   // What is known. Nothing of it is stored.
-  let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' };
+  let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' }, accepted = files;
   let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
   const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person, simulated'],
     ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: Kullback-Leibler', 'KPM, knows no distances; simulated'],
@@ -113,7 +113,12 @@
     for (const i of me.keys()) ring($('cloud'), i, 5, false);
     if (drawnAt >= 0) ring($('cloud'), drawnAt, 8, true);
   };
-  const far = (w) => (w === 0 ? '0' : w < 0.995 ? w.toFixed(2) : w.toPrecision(3)) + ' ' + world.unit;
+  // digits writes a number to two or three significant digits, without an exponent where a reader can do without.
+  const digits = (v) => {
+    const short = v.toPrecision(v < 0.995 ? 2 : 3);
+    return v >= 999.5 && v < 1e7 ? Number(short).toLocaleString('en') : short;
+  };
+  const far = (w) => (w === 0 ? '0' : digits(w)) + ' ' + world.unit;
 
   const figure = (host, name, title, note) => {
     const f = document.createElement('figure'), canvas = document.createElement('canvas'), caption = document.createElement('figcaption');
@@ -140,7 +145,7 @@
     if (!world) return;
     const have = Object.values(shown);
     const top = have.reduce((a, m) => Math.max(a, highest(m.shares)), 0) || 1;
-    say('top', (100 * top).toPrecision(2) + ' %.');
+    say('top', digits(100 * top) + ' %.');
     for (const [name] of kinds) {
       const m = shown[name], p = panels[name];
       const now = [m && m.shares, top, ramp, world];
@@ -171,11 +176,12 @@
       $(id + 'Before').style.width = 100 * p + '%';
       $(id).style.width = 100 * after(p) + '%';
       const v = 100 * after(p);
-      say(id + 'Out', (v > 99.9 ? v.toFixed(3) : v > 10 ? v.toFixed(1) : v.toPrecision(2)) + ' %');
+      say(id + 'Out', (v > 99.9 ? v.toFixed(2) : v > 10 ? v.toFixed(1) : v.toPrecision(2)) + ' %');
     }
     say('factor', e < 100 ? e.toFixed(1) : Math.round(e).toLocaleString('en'));
     say('epsOut', settings.eps);
     say('peopleOut', settings.people.toLocaleString('en'));
+    $('people').setAttribute('aria-valuetext', settings.people + ' people');
     say('count', settings.people.toLocaleString('en') + ' people');
   };
 
@@ -183,9 +189,9 @@
 
   const blob = URL.createObjectURL(new Blob([$('worker').textContent], { type: 'text/javascript' }));
   let module = null;
-  const places = () => ({ do: 'world', points: files.points, counts: files.counts });
+  const places = (of) => ({ do: 'world', points: of.points, counts: of.counts });
   class Engine {
-    constructor(hear) { this.hear = hear; this.number = this.deaths = 0; this.start(); }
+    constructor(hear) { this.hear = hear; this.number = this.deaths = 0; this.asked = ''; this.start(); }
 
     start() {
       this.ready = this.busy = false;
@@ -204,9 +210,7 @@
         case 'ready':
           this.ready = true;
           if (!module) { module = data.module; $('wasm').textContent = ''; engines.slow.send({ kind: 'start', module }); }
-          if (this === engines.slow) this.send({ kind: 'single', step: places() });
-          else if (!world) this.single(places());
-          else this.send({ kind: 'single', step: places() });
+          this.single(places(accepted));
           for (const m of this.waiting.splice(0)) this.send(m);
           break;
         case 'answer':
@@ -225,7 +229,11 @@
       if (module && ++this.deaths < 4) this.start();
     }
 
+    // plan replaces what is left of the last plan, unless it is the same.
     plan(steps) {
+      const asked = JSON.stringify(steps);
+      if (this.busy && asked === this.asked) return;
+      this.asked = asked;
       this.busy = steps.length > 0;
       const message = { kind: 'plan', number: ++this.number, steps };
       if (this.ready) this.send(message); else this.waiting = [message];
@@ -255,11 +263,11 @@
   const mine = () => [...me].map(([place, count]) => ({ place, count }));
   const common = (people) => ({ eps: settings.eps, seed: settings.seed, people });
 
-  const hearFast = ({ step, reply, left, ms }, fresh) => {
-    if (step.do === 'world') return hearWorld(reply);
-    if (!fresh) return;
+  const hearFast = ({ step, reply, left }, fresh) => {
+    if (step.do === 'world') return hearWorld(reply, step);
+    if (!fresh || old(step)) return;
     if (reply.error) { say('status', reply.error); phase('error', { error: reply.error }); return; }
-    if (step.do === 'person') { me = new Map(reply.me.map(({ place, count }) => [place, count])); drawnAt = -1; changed(); return; }
+    if (step.do === 'person') { me = new Map(reply.me.map(({ place, count }) => [place, count])); if (done.truth) mineChanged(); else changed(); return; }
     if (step.do === 'draw') {
       drawnAt = reply.drawn;
       say('drawn', 'Simulation: ' + world.labels[drawnAt]);
@@ -270,34 +278,36 @@
       cloud = d.cloud || null;
       say('worst', far(d.worst));
       say('lower', far(d.lower));
-      say('cloudW1', cloud ? 'My cloud is ' + far(d.w1) + ' from my places. With a solver on the phone it could be ' + far(d.closest) + '.' : 'No place, no cloud.');
+      say('cloudW1', cloud ? 'My cloud is ' + far(d.w1) + ' from my places. On a phone that runs a solver it is ' + far(d.closest) + '.' : 'No place, no cloud.');
       $('draw').disabled = !cloud;
       paintCloud();
-      say('status', 'Ready. A picture takes ' + Math.max(1, Math.round(ms)) + ' ms.');
+      say('status', 'Ready.');
     }
     if (reply.map) { shown[step.do] = reply.map; paintMaps(); }
-    if (reply.proof) hearProof(reply.proof);
     if (reply.broken) hearBroken(reply.broken);
     done[step.do] = JSON.stringify(step);
     phase(step.do, { eps: step.eps, people: step.people, left });
   };
-  const hearSlow = ({ step, reply }, fresh) => {
+  const hearSlow = ({ step, reply, left }, fresh) => {
     if (step.do === 'world' || !fresh) return;
     if (reply.error) { say('status', reply.error); phase('error', { error: reply.error }); return; }
-    shown.estimate = reply.map;
-    paintMaps();
-    phase('estimate', { eps: step.eps, people: step.people, left: 0 });
+    if (reply.proof) { proof = reply.proof; showProof(); }
+    if (reply.map) { shown.estimate = reply.map; paintMaps(); }
+    done[step.do] = JSON.stringify(step);
+    phase(step.do, { eps: step.eps, people: step.people, left });
   };
-  const hearWorld = (reply) => {
+  // old tells whether a single question was about what has changed meanwhile.
+  const old = (step) => (step.do === 'draw' && JSON.stringify(step.me) !== JSON.stringify(mine())) ||
+    ((step.do === 'draw' || step.do === 'break') && step.eps !== settings.eps);
+  const hearWorld = (reply, { points, counts }) => {
     if (reply.error) {
-      $('fileStatus').classList.add('bad');
-      say('fileStatus', reply.error);
-      files = { ...accepted }; // the engine has kept the last world, too
+      complain(reply.error);
+      if (files.points === points && files.counts === counts) files = accepted; // the engine has kept the last world, too
       rest();
       return;
     }
     const first = !world;
-    accepted = { ...files };
+    accepted = { points, counts };
     world = reply.world;
     shown = {};
     done = {};
@@ -306,26 +316,30 @@
     if (world.own) {
       $('fileStatus').classList.remove('bad');
       say('fileStatus', world.x.length.toLocaleString('en') + ' places' +
-        (world.users ? ', ' + world.users.toLocaleString('en') + ' users' : files.counts ? ', with counts' : ', made-up people') + '. Distances are in ' + world.unit + '.');
+        (world.users ? ', ' + world.users.toLocaleString('en') + ' users' : counts ? ', with counts' : ', made-up people') + '. Distances are in ' + world.unit + '.');
     } else if (!first) {
       $('fileStatus').classList.remove('bad');
-      say('fileStatus', 'The made-up city' + (world.users || files.counts ? ', with your counts' : '') + '. At most 2,000 places and 5 MB.');
+      say('fileStatus', 'The made-up city' + (counts ? ', with your counts' : '') + '. At most 2,000 places and 5 MB.');
     }
     say('scale', world.rows ? 'The city is ' + world.cols + ' cells wide.' : '');
     if (first && results) showResults();
     engines.slow.stop();
-    if (!first && engines.slow.ready) engines.slow.send({ kind: 'single', step: places() });
+    if (!first && engines.slow.ready) engines.slow.single(places(accepted));
+    engines.fast.plan([]); // it was of the last world
     me = new Map();
+    proof = null;
     engines.fast.single({ do: 'person', person: sample });
   };
-  const hearProof = (p) => {
+  // showProof shows what the check found: at the settings, or what it refuses, if broken.
+  const showProof = () => {
+    const p = proof;
     broken = false;
     say('worst', far(p.worst));
     say('lower', far(p.lower));
-    say('provedBy', 'Both are proved, and were checked here in exact arithmetic.');
-    $('proof').hidden = false;
     $('break').disabled = false;
-    verdict('Accepted: ' + world.x.length.toLocaleString('en') + ' places checked, ε = ' + settings.eps + ' holds.', true);
+    $('proof').classList.remove('stale');
+    say('break', 'Break it: make one number larger by 1');
+    verdict('Accepted: ε = ' + settings.eps + ' holds at all ' + world.x.length.toLocaleString('en') + ' places, and so do both bounds of part 2.', 'good');
     say('bits', String(p.bits));
     say('column', world.labels[p.column]);
     for (const name of ['high', 'low', 'ratio', 'bound']) say(name, p[name]);
@@ -333,42 +347,58 @@
   const hearBroken = (b) => {
     broken = true;
     say('high', b.high);
-    verdict('Refused, with ' + world.labels[b.column] + ' at one more: ' + b.refusal, false);
+    verdict('Refused, with ' + world.labels[b.column] + ' at one more: ' + b.refusal, 'bad');
     say('ratio', 'above e^ε');
+    say('break', 'Mend it: take the 1 away');
+    $('break').disabled = false;
   };
-  const verdict = (text, good) => {
-    $('verdict').className = 'verdict ' + (good ? 'good' : 'bad');
+  const verdict = (text, kind) => {
+    $('verdict').className = 'verdict ' + kind;
     say('verdict', text);
   };
 
   // ---- settings and what follows from them
 
-  let timer = 0, done = {}; // the last of each step that was answered
+  let timer = 0, proof = null, done = {}; // the last of each step that was answered
   const steps = (people) => [{ do: 'design', eps: settings.eps, me: mine() },
     ...['truth', 'raw', 'kpm', 'exponential'].map((what) => ({ do: what, ...common(people) }))];
-  const changed = () => {
-    paintBars();
+  const later = () => [{ do: 'prove', eps: settings.eps }, { do: 'estimate', ...common(settings.people) }];
+  const isDone = (step) => done[step.do] === JSON.stringify(step);
+  const moving = (plan) => {
+    drawnAt = -1; // it was of another cloud
+    say('drawn', '');
     paintMe();
     if (!world) return;
-    for (const name of Object.keys(shown)) shown[name].stale = name === 'estimate';
-    paintMaps();
-    $('break').disabled = true; // until it is proved again
-    delete done.prove;
-    if (broken) { verdict('Checking…', true); }
-    engines.slow.stop();
-    engines.fast.plan(steps(Math.min(live, settings.people)));
+    engines.fast.plan(plan);
     rested = false;
     settle();
     phase('moving', { eps: settings.eps });
     clearTimeout(timer);
     timer = setTimeout(rest, restAfter);
   };
+  // My places are nothing to the other people, nor to the mechanism.
+  const mineChanged = () => moving(steps(0).slice(0, 1));
+  const changed = () => {
+    paintBars();
+    if (world) {
+      const [prove, estimate] = later();
+      if (shown.estimate) shown.estimate.stale = !isDone(estimate);
+      paintMaps();
+      if (isDone(prove)) showProof();
+      else {
+        $('break').disabled = true;
+        $('proof').classList.add('stale');
+        verdict('Checking…', '');
+      }
+      engines.slow.stop();
+    }
+    moving(steps(Math.min(live, settings.people)));
+  };
   const rest = () => {
     toAddress();
     if (!world) return;
-    engines.fast.plan([...steps(settings.people), { do: 'prove', ...common(settings.people) }]
-      .filter((step) => done[step.do] !== JSON.stringify(step)));
-    engines.slow.plan([{ do: 'estimate', ...common(settings.people) }]);
+    engines.fast.plan(steps(settings.people).filter((step) => !isDone(step)));
+    engines.slow.plan(later().filter((step) => !isDone(step)));
     rested = true;
     settle();
     phase('rest', { eps: settings.eps });
@@ -381,19 +411,25 @@
   $('eps').addEventListener('input', () => { settings.eps = String(Math.round(Number($('eps').value) * 10) / 10); changed(); });
   $('people').addEventListener('input', () => { settings.people = sizes[Number($('people').value)]; changed(); });
   addEventListener('hashchange', () => { fromAddress(); showSettings(); changed(); });
-  $('sample').addEventListener('click', () => { sample++; say('drawn', ''); engines.fast.single({ do: 'person', person: sample }); });
-  $('clear').addEventListener('click', () => { me = new Map(); drawnAt = -1; say('drawn', ''); changed(); });
+  $('sample').addEventListener('click', () => { sample++; engines.fast.single({ do: 'person', person: sample }); });
+  $('clear').addEventListener('click', () => { me = new Map(); mineChanged(); });
   $('draw').addEventListener('click', () => engines.fast.single({ do: 'draw', eps: settings.eps, me: mine(), person: ++draws }));
-  $('break').addEventListener('click', () => { $('break').disabled = true; engines.fast.single({ do: 'break', eps: settings.eps }); });
+  $('break').addEventListener('click', () => {
+    if (broken) { showProof(); return; }
+    $('break').disabled = true;
+    engines.fast.single({ do: 'break', eps: settings.eps });
+  });
 
+  const sayCursor = () => {
+    const n = me.get(cursor) || 0;
+    say('cursor', world.labels[cursor] + ': ' + n + (n === 1 ? ' visit' : ' visits'));
+  };
   const visit = (i, by) => {
     cursor = i;
     const n = Math.min(1 << 20, (me.get(i) || 0) + by);
     if (n > 0) me.set(i, n); else me.delete(i);
-    drawnAt = -1;
-    say('drawn', '');
-    say('cursor', world.labels[i] + ': ' + n + (n === 1 ? ' visit' : ' visits'));
-    changed();
+    sayCursor();
+    mineChanged();
   };
   const nearest = (x, y) => {
     let best = 0, least = Infinity;
@@ -423,7 +459,7 @@
     if (!world || e.ctrlKey || e.altKey || e.metaKey) return;
     if (arrows[e.key]) {
       cursor = step(...arrows[e.key]);
-      say('cursor', world.labels[cursor] + ': ' + (me.get(cursor) || 0) + ' visits');
+      sayCursor();
       paintMe();
     } else if (e.key === 'Enter' || e.key === ' ') visit(cursor, 1);
     else if (e.key === 'Delete' || e.key === 'Backspace') { if (me.has(cursor)) visit(cursor, -1); } else return;
@@ -434,7 +470,6 @@
 
   // ---- files: read into memory, handed to the workers, and nowhere else
 
-  let accepted = { ...files };
   const complain = (text) => { $('fileStatus').classList.add('bad'); say('fileStatus', text); };
   const limit = 'more than 5 MB.';
   // take reads files, of a kind or of that which their first line names, and loads them together.
@@ -459,8 +494,10 @@
     $('fileStatus').classList.remove('bad');
     say('fileStatus', 'Reading…');
     clearTimeout(timer);
+    rested = false;
     engines.fast.plan([]);
-    engines.fast.single(places());
+    settle();
+    engines.fast.single(places(files));
   };
   for (const kind of ['points', 'counts']) $(kind).addEventListener('change', async () => { await take([...$(kind).files], kind); $(kind).value = ''; });
   $('city').addEventListener('click', () => load({ points: '', counts: '' }));
