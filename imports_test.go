@@ -192,6 +192,7 @@ var picture = map[string][]string{
 	"experiments/city":   {},
 	"experiments/gowalla": {
 		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"estimate", "sinkhorn/paper", // the server's maps; Algorithm 1 with the paper's lambda and rounds
 	},
 	"experiments/ring": {
 		"baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "sinkhorn",

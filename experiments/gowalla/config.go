@@ -35,24 +35,35 @@ type Method string
 // The mechanisms, in the order of the reports.
 const (
 	WPM         Method = "wpm"         // Wasserstein projection, uniform base measure
+	Paper       Method = "wpm-paper"   // the same by Algorithm 1, as the paper has it
 	Mixture     Method = "wpm-mixture" // the same box, client mode without a solver
 	KPM         Method = "kpm"         // KL projection, closed formula
+	KPMTuned    Method = "kpm-tuned"   // KL projection, the scale that is best on the truth
+	DiskArea    Method = "disk"        // the Disk Area Mechanism on one check-in
 	Exponential Method = "exponential" // exponential mechanism
 	Response    Method = "response"    // k-ary randomised response
 )
 
 // Methods returns all mechanisms in the order of the reports.
-func Methods() []Method { return []Method{WPM, Mixture, KPM, Exponential, Response} }
+func Methods() []Method {
+	return []Method{WPM, Paper, Mixture, KPM, KPMTuned, DiskArea, Exponential, Response}
+}
 
 // Name is the mechanism's name for people.
 func (m Method) Name() string {
 	switch m {
 	case WPM:
 		return "WPM"
+	case Paper:
+		return "WPM, Algorithm 1"
 	case Mixture:
 		return "WPM, mixture mode"
 	case KPM:
 		return "KPM"
+	case KPMTuned:
+		return "KPM, scale tuned"
+	case DiskArea:
+		return "disk area mechanism"
 	case Exponential:
 		return "exponential mechanism"
 	case Response:
@@ -64,7 +75,7 @@ func (m Method) Name() string {
 // look is the fixed look of the mechanism in every figure; 0 if it is unknown.
 func (m Method) look() int {
 	switch m {
-	case WPM:
+	case WPM, Paper:
 		return 1
 	case KPM:
 		return 2
@@ -72,8 +83,12 @@ func (m Method) look() int {
 		return 3
 	case Response:
 		return 4
+	case DiskArea:
+		return 5
 	case Mixture:
 		return 6 // a paler blue than WPM's: the same box
+	case KPMTuned:
+		return 7
 	}
 	return 0
 }
@@ -100,6 +115,11 @@ type Config struct {
 	Solver   string   `json:"solver"`   // what finds the projections of WPM, see wpm.ParseSolver; "": exact
 	Ties     Ties     `json:"ties"`     // which exact projection is taken where several cost the same; "": TiesRandom. Without effect on the entropic solver
 
+	Lambda float64 `json:"lambda"` // of Algorithm 1, in units of the unit square's side; 0: 0.01
+	Rounds int     `json:"rounds"` // of Algorithm 1; 0: 40
+
+	SkipEstimates bool `json:"skip_estimates"` // do not estimate maps from one report of each user
+
 	SkipTieRange bool `json:"skip_tie_range"` // do not look for the range of expected W_1 over all exact projections
 
 	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap; done is not decreasing
@@ -111,6 +131,7 @@ type Config struct {
 const (
 	maxRuns     = 1000
 	maxEpsilons = 64
+	maxRounds   = 100_000
 	maxSide     = 100 // cells per side: 10 000 cells is what exact transport does in reasonable time and memory
 )
 
@@ -160,6 +181,10 @@ func (c Config) withDefaults() Config {
 	def(&c.MinCheckins, 10)
 	def(&c.Runs, 5)
 	def(&c.Bits, 62)
+	def(&c.Rounds, 40)
+	if c.Lambda == 0 {
+		c.Lambda = 0.01
+	}
 	if c.Solver == "" {
 		c.Solver = wpm.Exact.String()
 	}
@@ -195,11 +220,14 @@ func (c Config) check() error {
 		n, lo, max int
 	}{
 		{"Rows", c.Rows, 1, maxSide}, {"Cols", c.Cols, 1, maxSide}, {"MinCheckins", c.MinCheckins, 1, city.MaxCount},
-		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
+		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"Rounds", c.Rounds, 1, maxRounds}, {"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
 	} {
 		if v.n < v.lo || v.n > v.max {
 			return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, v.what, v.n, v.lo, v.max)
 		}
+	}
+	if !(c.Lambda >= 1e-4 && c.Lambda <= 100) { // NaN fails
+		return fmt.Errorf("%w: Lambda is %v, want 1e-4 to 100", ErrConfig, c.Lambda)
 	}
 	if err := c.checkScope(); err != nil {
 		return err

@@ -2,6 +2,8 @@ package gowalla
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
@@ -9,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
 
 // mechanism is a rule and the box its output is rounded into.
@@ -58,6 +61,8 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 			pr, err := d.mech.ProjectSparse(s.ctx, support, weight)
 			return pr.Q(), pr.Upper() - pr.Lower(), err
 		}}, nil
+	case Paper:
+		return s.algorithmOne(d)
 	case Mixture:
 		return s.mixture(d)
 	case KPM:
@@ -66,6 +71,14 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 			q, _, err := baseline.KPM(s.dense(u), eps.Float64())
 			return q, err
 		})
+	case KPMTuned:
+		return s.tunedKPM(eps)
+	case DiskArea:
+		rule, err := s.diskArea(eps)
+		if err != nil {
+			return mechanism{}, err
+		}
+		return s.sampler(eps, rule)
 	case Exponential:
 		rule, err := baseline.NewExponential(s.cost, eps.Float64())
 		if err != nil {
@@ -96,6 +109,72 @@ func (s *study) closed(eps ldp.Epsilon, base []float64, err error, law func(u ci
 	return mechanism{box, func(u city.User) ([]float64, float64, error) {
 		q, err := law(u)
 		return q, 0, err
+	}}, nil
+}
+
+// sampler is a mechanism of package baseline.
+func (s *study) sampler(eps ldp.Epsilon, rule baseline.Sampler) (mechanism, error) {
+	return s.closed(eps, rule.Measure(), nil, func(u city.User) ([]float64, error) {
+		q := make([]float64, s.pop.Cells())
+		return q, rule.Law(q, s.dense(u))
+	})
+}
+
+// diskArea has the radius of its authors for a square grid; for another, that of a square of as many cells.
+func (s *study) diskArea(eps ldp.Epsilon) (*baseline.Disk, error) {
+	side := int(math.Round(math.Sqrt(float64(s.pop.Cells()))))
+	return baseline.NewDisk(s.pop.Rows, s.pop.Cols, baseline.DiskRadius(side, eps.Float64()), eps.Float64())
+}
+
+// tunedScales is the number of masses that KPM is tuned over, from e^(-eps/2) to e^(eps/2).
+const tunedScales = 21
+
+// tunedKPM is KPM with the mass of the base measure whose expected W_1 to the truth is least: a choice that needs the
+// truth, and so flatters it.
+func (s *study) tunedKPM(eps ldp.Epsilon) (mechanism, error) {
+	rules := make([]baseline.Sampler, tunedScales)
+	w := make([]float64, tunedScales)
+	err := parallel.Each(s.ctx, tunedScales, func(n int) (err error) {
+		mass := math.Exp(eps.Float64() * (float64(n)/(tunedScales-1) - 0.5))
+		if rules[n], err = baseline.NewKPM(s.pop.Cells(), eps.Float64(), mass); err != nil {
+			return err
+		}
+		mean, q := make([]float64, s.pop.Cells()), make([]float64, s.pop.Cells())
+		for _, u := range s.pop.Users {
+			if err := rules[n].Law(q, s.dense(u)); err != nil {
+				return err
+			}
+			for j, x := range q {
+				mean[j] += x / float64(len(s.pop.Users))
+			}
+		}
+		w[n], _, err = s.distance(mean)
+		return err
+	}, nil)
+	if err != nil {
+		return mechanism{}, err
+	}
+	return s.sampler(eps, rules[slices.Index(w, slices.Min(w))])
+}
+
+// algorithmOne is the projection by a fixed number of rounds of Algorithm 1, as the listing stands: every round's q is
+// in the box.
+func (s *study) algorithmOne(d design) (mechanism, error) {
+	box := d.mech.Polytope()
+	lo, hi := box.Bounds()
+	return mechanism{box, func(u city.User) ([]float64, float64, error) {
+		support, weight := u.Distribution()
+		p := paper.Problem{Mu: weight, Lo: lo, Hi: hi, Lambda: s.cfg.Lambda}
+		for _, i := range support {
+			p.C = append(p.C, s.cost.Data[i*s.cost.Kv:(i+1)*s.cost.Kv])
+		}
+		it := paper.New(p, nil)
+		for range s.cfg.Rounds {
+			if err := it.Step(s.ctx, p); err != nil {
+				return nil, 0, err
+			}
+		}
+		return it.Q, 0, nil
 	}}, nil
 }
 

@@ -117,7 +117,28 @@ func (r Result) Tables() []report.Table {
 	for _, d := range r.Designs {
 		designs.Rows = append(designs.Rows, []any{d.Epsilon, d.Mass, d.Worst, d.Lower})
 	}
-	return []report.Table{main, designs, runs, r.mapTable()}
+	tables := []report.Table{main, designs, runs, r.mapTable()}
+	if len(r.Estimates) > 0 {
+		tables = append(tables, r.estimateTable())
+	}
+	return tables
+}
+
+// estimateTable has a row for each kind of report, estimator and eps.
+func (r Result) estimateTable() report.Table {
+	t := report.Table{
+		Name: "estimates", Title: "Maps estimated from one report of each user",
+		Text: "W₁ to the truth, mean and standard deviation over the runs. A map is another task than a sample of a user's own distribution. raw: the reports as they are. map and EM: the estimators of " +
+			"package estimate, which see reports and public data alone; for OUE and subset selection they take the counts of items as independent. own: the unbiased estimate of the oracle, and the " +
+			"nearest distribution. Nothing: the uniform map.",
+		Columns: []report.Column{
+			{Name: "reports"}, {Name: "estimator"}, {Name: "epsilon", Label: "ε"}, {Name: "w1", Label: "W₁", Unit: "cells"}, {Name: "sd", Unit: "cells"},
+		},
+	}
+	for _, e := range r.Estimates {
+		t.Rows = append(t.Rows, []any{e.Reports, e.Estimator, e.Epsilon, e.Mean, e.SD})
+	}
+	return t
 }
 
 // mapTable holds the numbers of the heat maps, and of the maps that are not drawn.
@@ -161,6 +182,7 @@ func (r Result) Settings() []report.Setting {
 		report.Setting{Name: "eps", Value: strings.Join(c.Epsilons, ", ")},
 		report.Setting{Name: "mechanisms", Value: strings.Join(methods, ", ")},
 		report.Setting{Name: "projection", Value: r.projection()},
+		report.Setting{Name: "Algorithm 1", Value: fmt.Sprintf("lambda %v in units of the unit square's side, %d rounds", r.Config.Lambda, r.Config.Rounds)},
 		report.Setting{Name: "runs", Value: strconv.Itoa(c.Runs)},
 		report.Setting{Name: "bits of a weight", Value: strconv.Itoa(c.Bits)},
 		report.Setting{Name: "largest certified gap of a W₁", Value: fmt.Sprintf("%.1e cell widths", r.TransportGap)},
@@ -209,6 +231,9 @@ func (r Result) Figures() []report.Figure {
 		XLabel: "privacy parameter ε (larger: less private)", YLabel: "W₁ of the mean map (cell widths)", YZero: true,
 	}
 	for _, m := range r.Config.Methods {
+		if m == Paper {
+			continue // its line would lie on WPM's
+		}
 		s := figure.Series{Name: m.Name(), Look: m.look()}
 		for _, row := range r.rows(m) {
 			s.X, s.Y = append(s.X, row.Eps), append(s.Y, row.Expected)

@@ -20,16 +20,18 @@ import (
 
 // Result is everything measured. All distances are in cell widths (of a column).
 type Result struct {
-	Config       Config    `json:"config"` // as resolved, without Progress
-	Source       Source    `json:"source"` // zero when the population came from Compare's caller
-	Users        int       `json:"users"`
-	Checkins     int       `json:"checkins"`
-	CellsMean    float64   `json:"cells_mean"` // mean number of cells per user
-	Truth        []float64 `json:"truth"`
-	Designs      []Design  `json:"designs"`       // one per eps
-	Rows         []Row     `json:"rows"`          // methods in order, and for each the eps in order
-	Maps         []Map     `json:"maps"`          // at Config.MapEps, one per method
-	TransportGap float64   `json:"transport_gap"` // largest certified gap of all W_1 in Rows
+	Config    Config    `json:"config"` // as resolved, without Progress
+	Source    Source    `json:"source"` // zero when the population came from Compare's caller
+	Users     int       `json:"users"`
+	Checkins  int       `json:"checkins"`
+	CellsMean float64   `json:"cells_mean"` // mean number of cells per user
+	Truth     []float64 `json:"truth"`
+	Designs   []Design  `json:"designs"` // one per eps
+	Rows      []Row     `json:"rows"`    // methods in order, and for each the eps in order
+	Maps      []Map     `json:"maps"`    // at Config.MapEps, one per method
+	// Estimates are the distances of maps that a server would estimate; nil with SkipEstimates.
+	Estimates    []Estimate `json:"estimates,omitempty"`
+	TransportGap float64    `json:"transport_gap"` // largest certified gap of all W_1 in Rows
 }
 
 // Design is the base measure of WPM at one eps.
@@ -125,12 +127,16 @@ func Compare(ctx context.Context, pop city.Population, cfg Config) (Result, erro
 		res.CellsMean += float64(len(u.Cells)) / float64(len(pop.Users))
 	}
 	byMethod := make([][]Row, len(cfg.Methods))
-	for _, e := range eps {
-		d, rows, maps, err := s.at(e)
+	designs := make([]design, len(eps))
+	for n, e := range eps {
+		if designs[n], err = s.design(e); err != nil {
+			return Result{}, err
+		}
+		rows, maps, err := s.at(e, designs[n])
 		if err != nil {
 			return Result{}, err
 		}
-		res.Designs = append(res.Designs, d)
+		res.Designs = append(res.Designs, designs[n].public(s.unit))
 		for i, r := range rows {
 			byMethod[i] = append(byMethod[i], r)
 		}
@@ -142,7 +148,10 @@ func Compare(ctx context.Context, pop city.Population, cfg Config) (Result, erro
 	if res.TransportGap, err = s.measure(res.Rows); err != nil {
 		return Result{}, err
 	}
-	return res, nil
+	if !cfg.SkipEstimates {
+		res.Estimates, err = s.estimates(eps, designs)
+	}
+	return res, err
 }
 
 // study is one comparison under way.
@@ -165,18 +174,14 @@ type transport struct {
 }
 
 // at computes what all users release at one eps under every method, certifies it, and notes the W_1 to be measured.
-func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
-	design, err := s.design(eps)
-	if err != nil {
-		return Design{}, nil, nil, err
-	}
+func (s *study) at(eps ldp.Epsilon, design design) ([]Row, []Map, error) {
 	n, column := len(s.pop.Users), len(s.todo)/((1+s.cfg.Runs)*len(s.cfg.Methods))
 	rows := make([]Row, len(s.cfg.Methods))
 	maps := make([]Map, len(s.cfg.Methods))
 	for i, m := range s.cfg.Methods {
 		mech, err := s.mechanism(m, eps, design)
 		if err != nil {
-			return Design{}, nil, nil, fmt.Errorf("gowalla: %s at eps %s: %w", m, eps, err)
+			return nil, nil, fmt.Errorf("gowalla: %s at eps %s: %w", m, eps, err)
 		}
 		weights := make([]ldp.Weights, n)
 		gaps := make([]float64, n)
@@ -190,15 +195,15 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 			return nil
 		}, func(done int) { s.progress(done, n, what) })
 		if err != nil {
-			return Design{}, nil, nil, err
+			return nil, nil, err
 		}
 		// Every row lies in a verified box, so this cannot fail; it is decided again from the rows themselves.
 		if err := ldp.CheckRows(eps, weights); err != nil {
-			return Design{}, nil, nil, fmt.Errorf("%w: %s at eps %s: %w", ErrCertificate, m, eps, err)
+			return nil, nil, fmt.Errorf("%w: %s at eps %s: %w", ErrCertificate, m, eps, err)
 		}
 		worst, err := ldp.WorstRatio(weights)
 		if err != nil {
-			return Design{}, nil, nil, fmt.Errorf("%w: %s at eps %s: %w", ErrCertificate, m, eps, err)
+			return nil, nil, fmt.Errorf("%w: %s at eps %s: %w", ErrCertificate, m, eps, err)
 		}
 		rows[i] = Row{
 			Method: m, Epsilon: eps.String(), Eps: eps.Float64(), Sampled: make([]float64, s.cfg.Runs),
@@ -208,7 +213,7 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 		s.todo = append(s.todo, transport{maps[i].Data, i, column, -1})
 		if tied := s.tied(m); tied != nil {
 			if rows[i].TieLow, rows[i].TieHigh, err = s.tieRange(mech.box, tied, maps[i].Data, what+", ties"); err != nil {
-				return Design{}, nil, nil, err
+				return nil, nil, err
 			}
 		} else {
 			rows[i].TieLow, rows[i].TieHigh = math.Inf(1), math.Inf(-1) // measure makes it the one value
@@ -216,12 +221,12 @@ func (s *study) at(eps ldp.Epsilon) (Design, []Row, []Map, error) {
 		for run := range s.cfg.Runs {
 			hist, err := releases(weights, stream(s.cfg.Seed, m, eps, run))
 			if err != nil {
-				return Design{}, nil, nil, fmt.Errorf("gowalla: %s at eps %s, run %d: %w", m, eps, run, err)
+				return nil, nil, fmt.Errorf("gowalla: %s at eps %s, run %d: %w", m, eps, run, err)
 			}
 			s.todo = append(s.todo, transport{hist, i, column, run})
 		}
 	}
-	return design.public(s.unit), rows, maps, nil
+	return rows, maps, nil
 }
 
 // measure computes all noted W_1, fills them into rows (methods in order, for each the eps) and returns the largest

@@ -202,7 +202,7 @@ func gowallaStudy() study {
 		name: "gowalla", usage: "W_1 of the released map against the true one over eps, on check-ins",
 		about: "-data is the original SNAP file (user, time, latitude, longitude, place), a folder with user_poi_count.tsv and\n" +
 			"poi_lat_lon.tsv, or a table of counts per cell; plain or gzipped. Releases are simulated from -seed.",
-		seeded: "of the simulated releases", positive: []string{"min-checkins", "runs"}, run: runGowalla,
+		seeded: "of the simulated releases", positive: []string{"min-checkins", "runs", "rounds"}, run: runGowalla,
 		end: "All released weights of all pairs of users are within e^eps of each other, decided in integers.\nReport: ",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "`PATH` of the check-ins: a file or a folder; without it, a synthetic city"},
@@ -216,6 +216,9 @@ func gowallaStudy() study {
 			&cli.IntFlag{Name: "users", Value: 500, Usage: "the so many lowest user ids; 0 for all"},
 			&cli.IntFlag{Name: "min-checkins", Value: 10, Usage: "least number of check-ins of a user in the area"},
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulated releases of everybody"},
+			&cli.FloatFlag{Name: "lambda", Value: 0.01, Usage: "regularisation of Algorithm 1, in units of the unit square's side"},
+			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "iterations of Algorithm 1"},
+			&cli.BoolFlag{Name: "estimates", Value: true, Usage: "also estimate maps from one report of each user, of WPM and of its rivals"},
 			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projections of WPM: " + wpm.Solvers},
 			&cli.StringFlag{Name: "ties", Value: string(gowalla.TiesRandom), Usage: "`RULE` for exact projections that cost the same: random (no side preferred) or solver (what it ends at); moves the last digits"},
 			&cli.BoolFlag{Name: "tie-range", Value: true, Usage: "also look for the range of expected W_1 over all exact projections; false saves half of the time"},
@@ -227,6 +230,9 @@ func runGowalla(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 	if c.IsSet("data") && c.String("data") == "" {
 		return nil, nil, errors.New("-data: the path is empty; leave the flag out for a synthetic city")
 	}
+	if c.Float("lambda") == 0 {
+		return nil, nil, errors.New("-lambda: 0 is not positive")
+	}
 	rows, cols, err := shell.Grid(c)
 	if err != nil {
 		return nil, nil, err
@@ -236,6 +242,7 @@ func runGowalla(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		Area:        gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"), East: c.Float("east")},
 		MinCheckins: c.Int("min-checkins"), Users: c.Int("users"), AllUsers: c.Int("users") == 0,
 		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Solver: c.String("solver"),
+		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), SkipEstimates: !c.Bool("estimates"),
 		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	res, err := gowalla.Run(ctx, cfg)
