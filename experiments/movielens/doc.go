@@ -19,8 +19,9 @@
 // and over the splits the mean and its standard error, and of the differences between mechanisms, split by split, the
 // t-interval of level 0.95. Mechanisms:
 //
-//	WPM          uniform base measure of mass e^(-eps/2) ... e^(eps/2) in 21 steps, the best on validation users; Algorithm 1 with
-//	             lambda = 0.01 and 40 rounds. Every round's q is in the box: stopping early costs utility, never privacy
+//	WPM          uniform base measure of mass e^(-eps/2) ... e^(eps/2), of 21 the best on validation users: every fourth is
+//	             tried, then the neighbours of the best; Algorithm 1 with lambda = 0.01 and 40 rounds. Every round's q is in the
+//	             box: stopping early costs utility, never privacy
 //	KPM          on genres: a film's mass split evenly over its genres, those that occur among candidates; KL projection onto the box of the
 //	             same sweep of masses; then a film of the genre drawn, uniformly among the candidates that have it
 //	exponential  q_j ~ exp(-eps u_j/(2 Delta)), u_j the mean distance of candidate j
@@ -46,6 +47,6 @@
 //
 // # Cost
 //
-// Some 110 000 projections of 40 rounds per split, each on a user's 85 films and 250 candidates: about a minute of
+// Some 50 000 projections of 40 rounds per split, each on a user's 85 films and 250 candidates: about a minute of
 // processor time for each of 20 splits. Finished splits are kept in Out until the run is done.
 package movielens

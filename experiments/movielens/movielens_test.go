@@ -256,6 +256,45 @@ func TestSplitFile(t *testing.T) {
 	}
 }
 
+// TestPeak: the search finds the maximum of everything with one peak, also with a plateau or at an end, looks at no point
+// twice, and tells an error.
+func TestPeak(t *testing.T) {
+	for count := 1; count <= 30; count++ {
+		for top := range count {
+			for _, slope := range []float64{-1, 0} { // beyond the top it falls, or stays
+				calls := map[int]int{}
+				got, err := peak(count, func(n int) (float64, error) {
+					calls[n]++
+					if n > top {
+						return slope * float64(n-top), nil
+					}
+					return float64(n - top), nil
+				})
+				if err != nil || got != top {
+					t.Fatalf("the peak of %d at %d with slope %v: %d, %v", count, top, slope, got, err)
+				}
+				for n, c := range calls {
+					if c > 1 || n < 0 || n >= count {
+						t.Fatalf("%d calls for %d of %d", c, n, count)
+					}
+				}
+				if most := (count+stride-2)/stride + 1 + 4; len(calls) > most {
+					t.Fatalf("%d calls of %d, want %d at most", len(calls), count, most)
+				}
+			}
+		}
+	}
+	bad := errors.New("bad")
+	if _, err := peak(9, func(n int) (float64, error) {
+		if n == 2 {
+			return 0, bad
+		}
+		return -float64(n), nil
+	}); !errors.Is(err, bad) {
+		t.Errorf("an error at 2: %v", err)
+	}
+}
+
 // TestProjectorIsAlgorithmOne compares with the log-domain reference, round by round.
 func TestProjectorIsAlgorithmOne(t *testing.T) {
 	const tol = 1e-9 // of forty rounds, each with some hundred roundings, in a contraction

@@ -2,6 +2,7 @@ package movielens
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -293,31 +294,65 @@ func (s *split) rate(ctx context.Context, cfg Config, m Method, eps ldp.Epsilon)
 	default:
 		return 0, 0, fmt.Errorf("%w: method %q", ErrConfig, m)
 	}
-	best := -1.0
-	for n := range cfg.Scales {
+	at := func(n int) float64 {
 		step := 0.5 // a sweep of one is mass 1
 		if cfg.Scales > 1 {
 			step = float64(n) / float64(cfg.Scales-1)
 		}
-		at := math.Exp(e * (step - 0.5))
-		r, err := mechanism(at)
-		if err != nil {
-			return 0, 0, err
-		}
-		v, err := meanHit(ctx, s.validation, r)
-		if err != nil {
-			return 0, 0, err
-		}
-		if v > best {
-			best, mass = v, at
-		}
+		return math.Exp(e * (step - 0.5))
 	}
+	best, err := peak(cfg.Scales, func(n int) (float64, error) {
+		r, err := mechanism(at(n))
+		if err != nil {
+			return 0, err
+		}
+		return meanHit(ctx, s.validation, r)
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	mass = at(best)
 	r, err := mechanism(mass)
 	if err != nil {
 		return 0, 0, err
 	}
 	rate, err = meanHit(ctx, s.test, r)
 	return rate, mass, err
+}
+
+// stride is the first step of peak.
+const stride = 4
+
+// peak returns the n < count, the lowest of several, where f is greatest among those that it looks at: 0, 4, 8, ... and
+// the last, then those 2 beside the best, then those 1 beside. That is the maximum if f has one peak, or peaks that are
+// wider than the steps.
+func peak(count int, f func(n int) (float64, error)) (best int, err error) {
+	seen := make([]float64, count)
+	for n := range seen {
+		seen[n] = math.Inf(-1)
+	}
+	look := func(n int) error {
+		if n < 0 || n >= count || !math.IsInf(seen[n], -1) {
+			return nil
+		}
+		seen[n], err = f(n)
+		if seen[n] > seen[best] || seen[n] == seen[best] && n < best {
+			best = n
+		}
+		return err
+	}
+	for n := 0; n < count+stride-1; n += stride {
+		if err := look(min(n, count-1)); err != nil {
+			return 0, err
+		}
+	}
+	for step := stride / 2; step > 0; step /= 2 {
+		middle := best
+		if err := errors.Join(look(middle-step), look(middle+step)); err != nil {
+			return 0, err
+		}
+	}
+	return best, nil
 }
 
 // rule gives the distribution that a user's film is drawn from.
