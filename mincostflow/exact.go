@@ -24,7 +24,7 @@ func (e *exactPrices) compute(s *solver) bool {
 		e.near[v] = math.Inf(1)
 	}
 	e.near[t.root] = 0
-	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
+	for v := t.next[t.root]; v != t.root; v = t.next[v] {
 		p := &t.nodes[v]
 		var c *num.Dyadic
 		switch p.kind {
@@ -146,10 +146,8 @@ func (e *exactPrices) pivot(t *basis, a, b int32, kind arcKind, cost float64, mo
 	if p := &t.nodes[a]; p.parent != b || p.kind != kind {
 		v, rc = b, new(num.Dyadic).Minus(rc)
 	}
-	for depth := t.links[v].depth; ; {
+	for range t.nodes[v].size {
 		e.near[v] = e.pi[v].Add(rc).Float()
-		if v = t.links[v].next; t.links[v].depth <= depth {
-			return
-		}
+		v = t.next[v]
 	}
 }

@@ -52,7 +52,7 @@ func (s *solver) treePrices() []float64 {
 	t := &s.sx.tree
 	s.out.price = grow(s.out.price, len(t.nodes))
 	s.out.price[t.root] = num.Twofold{}
-	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
+	for v := t.next[t.root]; v != t.root; v = t.next[v] {
 		s.out.price[v] = s.out.price[t.nodes[v].parent].PlusFloat(t.step(v))
 	}
 	offset := s.offset()

@@ -61,9 +61,8 @@ func (t *basis) attach(v int32) {
 	l.place[j] = -1
 	l.count[i]--
 
-	w := t.links[i].next
-	t.links[i].next = v
-	t.links[v] = link{w, t.links[i].depth + 1}
+	w := t.next[i]
+	t.next[i], t.next[v] = v, w
 	t.nodes[v].prev = i
 	t.nodes[w].prev = v
 }
@@ -74,11 +73,11 @@ func (t *basis) detach(v int32) {
 	if t.leaves.n == 0 || j < 0 || v == t.root {
 		return
 	}
-	p, w := &t.nodes[v], t.links[v].next
-	if p.kind != realArc || t.links[w].depth > t.links[v].depth {
+	p, w := &t.nodes[v], t.next[v]
+	if p.kind != realArc || p.size > 1 {
 		return
 	}
-	t.links[p.prev].next = w
+	t.next[p.prev] = w
 	t.nodes[w].prev = p.prev
 	t.leaves.add(p.parent, j)
 }

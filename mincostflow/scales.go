@@ -179,15 +179,14 @@ func (c *scales) plant(t *basis) {
 		t.nodes[v] = p
 	}
 	last := t.root
-	c.work.Walk(func(v, depth int32) {
+	c.work.Walk(func(v int32) {
 		if t.nodes[v].parent >= 0 {
-			t.links[last].next, t.links[v].depth = v, depth
-			t.nodes[v].prev = last
+			t.next[last], t.nodes[v].prev = v, last
 			last = v
 		}
 	})
-	t.links[last].next = t.root
-	t.nodes[t.root].prev = last
+	t.next[last], t.nodes[t.root].prev = t.root, last
+	t.measure()
 }
 
 // plantColumn completes the arc p of column j. What a column with room lacks comes from the hub: from its slack arc as

@@ -144,7 +144,7 @@ func (x *simplex) cutDear(big float64) {
 	t := &x.tree
 	for v := range int32(t.k) {
 		if p := &t.nodes[v]; p.kind == realArc && p.up && p.flow == 0 && t.cost[v] > big {
-			t.graft(v, v, node{parent: t.root, kind: artificial, up: true}, 0, 0)
+			t.graft(v, v, t.root, node{parent: t.root, kind: artificial, up: true}, 0, 0)
 		}
 	}
 }

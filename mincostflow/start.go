@@ -179,9 +179,8 @@ func (w *newton) preorder() {
 	t := w.tree
 	k, n := t.k, t.n
 	last := t.root
-	add := func(v, depth int32) {
-		t.links[last].next, t.links[v].depth = v, depth
-		t.nodes[v].prev = last
+	add := func(v int32) {
+		t.next[last], t.nodes[v].prev = v, last
 		last = v
 	}
 	for i, m := range w.units {
@@ -195,7 +194,7 @@ func (w *newton) preorder() {
 			p.flow = w.sent[i] - m
 		}
 		t.nodes[i] = p
-		add(int32(i), 1)
+		add(int32(i))
 		if w.first[i] < 0 {
 			continue
 		}
@@ -209,20 +208,20 @@ func (w *newton) preorder() {
 			if t.leaves.n > 0 {
 				t.leaves.add(int32(i), j)
 			} else {
-				add(int32(k)+j, 2)
+				add(int32(k) + j)
 			}
 			if len(w.heavy) < k {
 				for l := w.onColumn[j]; l >= 0; l = w.beside[l] {
-					add(l, 3)
+					add(l)
 				}
 			}
 		}
 	}
 	for j := range n {
 		if t.live(j) && t.nodes[k+j].kind == slack {
-			add(int32(k+j), 1)
+			add(int32(k + j))
 		}
 	}
-	t.links[last].next = t.root
-	t.nodes[t.root].prev = last
+	t.next[last], t.nodes[t.root].prev = t.root, last
+	t.measure()
 }

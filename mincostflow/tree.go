@@ -19,17 +19,14 @@ const (
 )
 
 // node is a row, a column or the hub, with the tree arc to its parent. Nodes, but for leaves kept apart (leaves.go),
-// form a circular list in preorder, so that a subtree is a run of the list: the node, then all that follow with a
-// greater depth.
+// form a circular list in preorder, so that a subtree is a run of the list.
 type node struct {
 	parent, prev int32
 	flow         uint64 // on the arc to the parent, >= 0
+	size         int32  // nodes of its subtree, leaves kept apart among them
 	kind         arcKind
 	up           bool // the arc points to the parent
 }
-
-// link is the part of a node that walks over subtrees read.
-type link struct{ next, depth int32 }
 
 // basis is the state of the simplex: a spanning tree of the nodes rows 0..k-1, columns
 // k..k+n-1, hub k+n, rooted at the hub.
@@ -42,8 +39,8 @@ type basis struct {
 	k, n   int   // rows with mass, columns
 	root   int32 // k + n
 	nodes  []node
-	links  []link
-	leaves leaves // not among links; attachAll before a walk that needs all nodes
+	next   []int32 // the preorder; walks over subtrees read nothing else of nodes
+	leaves leaves  // not in the preorder; attachAll before a walk that needs all nodes
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi         []float64
@@ -82,17 +79,17 @@ func (t *basis) reset(k, n int, mass []uint64) {
 	t.k, t.n, t.root = k, n, int32(k+n)
 	total := k + n + 1
 	t.nodes = grow(t.nodes, total)
-	t.links = grow(t.links, total)
+	t.next = grow(t.next, total)
 	t.pi = grow(t.pi, total)
 	t.cost = grow(t.cost, total)
 	t.slack = grow(t.slack, n)
 	t.slackSign = grow(t.slackSign, n)
 	t.pivots, t.degenerate = 0, 0
 	t.leaves.reset(k, n)
-	last := t.root
+	last, size := t.root, int32(1)
 	for v := range t.root {
 		p := &t.nodes[v]
-		*p = node{parent: t.root, kind: artificial}
+		*p = node{parent: t.root, size: 1, kind: artificial}
 		t.cost[v] = 0
 		if int(v) < k {
 			p.up, p.flow = true, mass[v]
@@ -109,13 +106,27 @@ func (t *basis) reset(k, n int, mass []uint64) {
 			}
 		}
 		p.prev = last
-		t.links[last].next = v
-		t.links[v].depth = 1
+		t.next[last] = v
 		last = v
+		size++
 	}
-	t.nodes[t.root] = node{parent: -1, prev: last}
-	t.links[last].next = t.root
-	t.links[t.root].depth = 0
+	t.nodes[t.root] = node{parent: -1, prev: last, size: size}
+	t.next[last] = t.root
+}
+
+// measure computes the sizes of all subtrees.
+func (t *basis) measure() {
+	for v := range t.nodes {
+		t.nodes[v].size = 1
+	}
+	if t.leaves.n > 0 {
+		for i, apart := range t.leaves.count {
+			t.nodes[i].size += apart
+		}
+	}
+	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
+		t.nodes[t.nodes[v].parent].size += t.nodes[v].size
+	}
 }
 
 // live reports whether column j takes part, that is, whether it may take anything.
@@ -133,7 +144,7 @@ func (t *basis) setPrices(exp int, big float64) {
 		t.pi[v] = math.Inf(1)
 	}
 	t.pi[t.root] = 0
-	for v := t.links[t.root].next; v != t.root; v = t.links[v].next {
+	for v := t.next[t.root]; v != t.root; v = t.next[v] {
 		t.pi[v] = t.round(t.step(v)) + t.pi[t.nodes[v].parent]
 		if math.Abs(t.pi[v]) > t.limit {
 			t.outOfRange = true
@@ -236,15 +247,15 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	t.pivots++
 	t.attach(a)
 	t.attach(b)
-	nodes, links := t.nodes, t.links
+	nodes := t.nodes
 	d := most
 	out, outSide := int32(-1), int32(-1)
 	u, v := a, b
 	for u != v {
-		// The deeper one steps up. On the side of a the cycle runs down: the last blocking arc is
-		// the one met first (<). On the side of b it runs up: the one met last (<=), and any of
-		// them comes after those of a.
-		if p, q := &nodes[u], &nodes[v]; links[u].depth >= links[v].depth {
+		// The one with the smaller subtree steps up; if they are equal, neither is above the other. On the side of a
+		// the cycle runs down: the last blocking arc is the one met first (<). On the side of b it runs up: the one
+		// met last (<=), and any of them comes after those of a.
+		if p, q := &nodes[u], &nodes[v]; p.size <= q.size {
 			if p.up && p.flow < d {
 				d, out, outSide = p.flow, u, a
 			}
@@ -298,7 +309,7 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 		t.setSlack(int(x)-t.k, inTree)
 	}
 	was := nodes[out].parent
-	t.graft(x, out, arc, cost, shift)
+	t.graft(x, out, u, arc, cost, shift)
 	// Only these can be leaves now: every other node of the path from out to x has the one before it below.
 	t.detach(was)
 	t.detach(out)
@@ -329,69 +340,96 @@ func (t *basis) push(a, b, join int32, d uint64) {
 }
 
 // graft cuts the subtree of out off its parent, makes x, a node in it, its root, hangs it from
-// arc.parent by the given arc, and adds shift to its potentials.
+// arc.parent by the given arc, and adds shift to its potentials. Both parents are at or below join.
 //
 // Only the nodes between x and out change parents. The new preorder is the subtree of x, then
 // that of its old parent without it, and so on up to out: runs of the old list, taken out one
-// after the other and joined. The depths in each run change by the same amount.
-func (t *basis) graft(x, out int32, arc node, cost, shift float64) {
-	nodes, links, pi := t.nodes, t.links, t.pi
-	limit, outOfRange := t.limit, false
-	apart := t.leaves.n > 0
-	depth := links[arc.parent].depth + 1
-	tail := int32(-1)
-	for cur := x; ; depth++ {
-		old := links[cur].depth
-		deeper := depth - old
-		end, w := cur, cur
-		for {
-			q := &links[w]
-			q.depth += deeper
-			f := pi[w] + shift
-			pi[w] = f
-			if f > limit || f < -limit {
-				outOfRange = true
-			}
-			if apart && int(w) < t.k {
-				for _, j := range t.leaves.of(w) {
-					f := pi[t.k+int(j)] + shift
-					pi[t.k+int(j)] = f
-					if f > limit || f < -limit {
-						outOfRange = true
-					}
-				}
-			}
-			end, w = w, q.next
-			if links[w].depth <= old {
-				break
-			}
-		}
+// after the other and joined.
+func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
+	nodes, next := t.nodes, t.next
+	all, y := nodes[out].size, arc.parent
+	for v := nodes[out].parent; v != join; v = nodes[v].parent {
+		nodes[v].size -= all
+	}
+	for v := y; v != join; v = nodes[v].parent {
+		nodes[v].size += all
+	}
+	tail, taken := int32(-1), int32(0) // the end of the new list, and its nodes
+	for cur := x; ; {
 		p := &nodes[cur]
-		links[p.prev].next = w
+		size := p.size
+		end := t.shift(cur, size-taken, shift)
+		w := next[end]
+		next[p.prev] = w
 		nodes[w].prev = p.prev
 		if tail >= 0 {
-			links[tail].next = cur
+			next[tail] = cur
 			p.prev = tail
 		}
 		tail = end
 		was, wasCost := *p, t.cost[cur]
 		p.parent, p.flow, p.kind, p.up = arc.parent, arc.flow, arc.kind, arc.up
+		p.size = all - taken
 		t.cost[cur] = cost
 		if cur == out {
 			break
 		}
 		// The arc to the old parent now belongs to it, seen from the other end.
 		arc = node{parent: cur, flow: was.flow, kind: was.kind, up: !was.up}
-		cost = wasCost
+		cost, taken = wasCost, size
 		cur = was.parent
 	}
-	y := nodes[x].parent
-	w := links[y].next
-	links[y].next = x
+	w := next[y]
+	next[y] = x
 	nodes[x].prev = y
-	links[tail].next = w
+	next[tail] = w
 	nodes[w].prev = tail
+}
+
+// shift adds by to the potentials of so many nodes of the preorder, from v on, and returns the last. Leaves kept apart
+// count.
+func (t *basis) shift(v, many int32, by float64) (last int32) {
+	next, limit, outOfRange := t.next, t.limit, false
+	pi := t.pi[:len(next)]
+	if t.leaves.n == 0 {
+		for {
+			f := pi[v] + by
+			pi[v] = f
+			if math.Abs(f) > limit {
+				outOfRange = true
+			}
+			if many--; many == 0 {
+				break
+			}
+			v = next[v]
+		}
+		t.outOfRange = t.outOfRange || outOfRange
+		return v
+	}
+	for {
+		f := pi[v] + by
+		pi[v] = f
+		if math.Abs(f) > limit {
+			outOfRange = true
+		}
+		if int(v) < t.k {
+			leaves := t.leaves.of(v)
+			for _, j := range leaves {
+				f := pi[t.k+int(j)] + by
+				pi[t.k+int(j)] = f
+				if math.Abs(f) > limit {
+					outOfRange = true
+				}
+			}
+			many -= int32(len(leaves))
+		}
+		if many--; many == 0 {
+			break
+		}
+		v = next[v]
+	}
 	t.outOfRange = t.outOfRange || outOfRange
+	return v
 }
 
 // grow returns a slice of length n, reusing s when it is large enough. The contents are left over.

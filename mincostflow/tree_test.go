@@ -3,12 +3,13 @@ package mincostflow
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 )
 
-// checkTree checks the invariants of a basis: the list is a preorder with the right depths, the
+// checkTree checks the invariants of a basis: the list is a preorder with the right sizes, the
 // flows balance, the tree is strongly feasible, and potentials are exact.
 func checkTree(t *testing.T, n *basis, mass []uint64) {
 	t.Helper()
@@ -35,7 +36,7 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 	}
 	var order []int32
 	prev := n.root
-	for v := n.links[n.root].next; v != n.root; v = n.links[v].next {
+	for v := n.next[n.root]; v != n.root; v = n.next[v] {
 		if seen++; seen > len(n.nodes) {
 			t.Fatal("the list does not return to the hub")
 		}
@@ -44,9 +45,9 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 			t.Fatalf("prev of %d is %d, want %d", v, p.prev, prev)
 		}
 		prev = v
-		d := n.links[v].depth
-		if d < 1 || int(d) > len(path) || path[d-1] != p.parent {
-			t.Fatalf("node %d at depth %d: parent %d, path %v", v, d, p.parent, path)
+		d := slices.Index(path, p.parent) + 1
+		if d == 0 {
+			t.Fatalf("node %d: parent %d, path %v", v, p.parent, path)
 		}
 		path = append(path[:d], v)
 		order = append(order, v)
@@ -86,9 +87,14 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 	if seen != live {
 		t.Fatalf("%d nodes in the tree, want %d", seen, live)
 	}
+	below := make([]int32, len(n.nodes))
 	for i := len(order) - 1; i >= 0; i-- {
 		v := order[i]
 		p := n.nodes[v]
+		if p.size != below[v]+1 {
+			t.Fatalf("node %d: size %d, %d below", v, p.size, below[v])
+		}
+		below[p.parent] += p.size
 		flow := net[v]
 		if !p.up {
 			flow = -flow
@@ -97,6 +103,9 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 			t.Fatalf("node %d: flow %d, balance says %d", v, p.flow, flow)
 		}
 		net[p.parent] += net[v]
+	}
+	if p := n.nodes[n.root]; p.size != below[n.root]+1 {
+		t.Fatalf("size %d, %d below the hub", p.size, below[n.root])
 	}
 }
 

@@ -26,8 +26,8 @@ type Forest struct {
 	first, next []int32 // children, as lists
 }
 
-// Walk visits all nodes in preorder. The depth of those that hang from the hub is 1.
-func (f *Forest) Walk(visit func(v, depth int32)) {
+// Walk visits all nodes in preorder.
+func (f *Forest) Walk(visit func(v int32)) {
 	n := int32(len(f.Parent))
 	f.first, f.next = grow(f.first, int(n)+1), grow(f.next, int(n)+1) // those of the hub are last
 	for v := range f.first {
@@ -40,17 +40,14 @@ func (f *Forest) Walk(visit func(v, depth int32)) {
 		}
 		f.first[p], f.next[v] = v, f.first[p]
 	}
-	depth := int32(1)
 	for v := f.first[n]; v >= 0; {
-		visit(v, depth)
+		visit(v)
 		if f.first[v] >= 0 {
 			v = f.first[v]
-			depth++
 			continue
 		}
 		for f.next[v] < 0 && f.Parent[v] >= 0 {
 			v = f.Parent[v]
-			depth--
 		}
 		v = f.next[v]
 	}

@@ -306,14 +306,12 @@ func checkWalk(f *Forest) error {
 	seen := make([]bool, len(f.Parent))
 	var path []int32
 	bad := error(nil)
-	f.Walk(func(v, depth int32) {
-		if seen[v] || int(depth) > len(path)+1 {
-			bad = fmt.Errorf("node %d at depth %d after %v", v, depth, path)
-			return
+	f.Walk(func(v int32) {
+		depth := slices.Index(path, f.Parent[v]) + 1
+		if seen[v] || depth == 0 && f.Parent[v] >= 0 {
+			bad = fmt.Errorf("node %d after %v, its parent is %d", v, path, f.Parent[v])
 		}
-		if path = append(path[:depth-1], v); depth == 1 && f.Parent[v] >= 0 || depth > 1 && path[depth-2] != f.Parent[v] {
-			bad = fmt.Errorf("node %d below %v, its parent is %d", v, path, f.Parent[v])
-		}
+		path = append(path[:depth], v)
 		seen[v] = true
 	})
 	if slices.Contains(seen, false) && bad == nil {
