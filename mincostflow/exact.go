@@ -24,7 +24,7 @@ func (e *exactPrices) compute(s *solver) bool {
 		e.near[v] = math.Inf(1)
 	}
 	e.near[t.root] = 0
-	for v := t.next[t.root]; v != t.root; v = t.next[v] {
+	for v := t.after(t.root); v != t.root; v = t.after(v) {
 		p := &t.nodes[v]
 		var c *num.Dyadic
 		switch p.kind {
@@ -148,6 +148,6 @@ func (e *exactPrices) pivot(t *basis, a, b int32, kind arcKind, cost float64, mo
 	}
 	for range t.nodes[v].size {
 		e.near[v] = e.pi[v].Add(rc).Float()
-		v = t.next[v]
+		v = t.after(v)
 	}
 }

@@ -52,7 +52,7 @@ func (s *solver) treePrices() []float64 {
 	t := &s.sx.tree
 	s.out.price = grow(s.out.price, len(t.nodes))
 	s.out.price[t.root] = num.Twofold{}
-	for v := t.next[t.root]; v != t.root; v = t.next[v] {
+	for v := t.after(t.root); v != t.root; v = t.after(v) {
 		s.out.price[v] = s.out.price[t.nodes[v].parent].PlusFloat(t.step(v))
 	}
 	offset := s.offset()
@@ -132,7 +132,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	s.out.carried = grow(s.out.carried, len(t.nodes))
 	net := s.out.carried // what a node has, less what it needs, with all nodes below it
 	q, plan := s.supplies(net), s.out.plan[:0]
-	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
+	for v := t.before(t.root); v != t.root; v = t.before(v) {
 		p := &t.nodes[v]
 		x := net[v]
 		net[p.parent] = net[p.parent].Plus(x)

@@ -61,10 +61,9 @@ func (t *basis) attach(v int32) {
 	l.place[j] = -1
 	l.count[i]--
 
-	w := t.next[i]
-	t.next[i], t.next[v] = v, w
-	t.nodes[v].prev = i
-	t.nodes[w].prev = v
+	w := t.after(i)
+	t.follow(i, v)
+	t.follow(v, w)
 }
 
 // detach takes node v out of the preorder if it is a leaf.
@@ -73,12 +72,11 @@ func (t *basis) detach(v int32) {
 	if t.leaves.n == 0 || j < 0 || v == t.root {
 		return
 	}
-	p, w := &t.nodes[v], t.next[v]
+	p := &t.nodes[v]
 	if p.kind != realArc || p.size > 1 {
 		return
 	}
-	t.next[p.prev] = w
-	t.nodes[w].prev = p.prev
+	t.follow(t.before(v), t.after(v))
 	t.leaves.add(p.parent, j)
 }
 

@@ -181,11 +181,11 @@ func (c *scales) plant(t *basis) {
 	last := t.root
 	c.work.Walk(func(v int32) {
 		if t.nodes[v].parent >= 0 {
-			t.next[last], t.nodes[v].prev = v, last
+			t.follow(last, v)
 			last = v
 		}
 	})
-	t.next[last], t.nodes[t.root].prev = t.root, last
+	t.follow(last, t.root)
 	t.measure()
 }
 

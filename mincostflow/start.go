@@ -180,7 +180,7 @@ func (w *newton) preorder() {
 	k, n := t.k, t.n
 	last := t.root
 	add := func(v int32) {
-		t.next[last], t.nodes[v].prev = v, last
+		t.follow(last, v)
 		last = v
 	}
 	for i, m := range w.units {
@@ -222,6 +222,6 @@ func (w *newton) preorder() {
 			add(int32(k + j))
 		}
 	}
-	t.next[last], t.nodes[t.root].prev = t.root, last
+	t.follow(last, t.root)
 	t.measure()
 }

@@ -18,15 +18,30 @@ const (
 	inTree              // in the tree: lo_j <= q_j <= hi_j
 )
 
-// node is a row, a column or the hub, with the tree arc to its parent. Nodes, but for leaves kept apart (leaves.go),
-// form a circular list in preorder, so that a subtree is a run of the list.
+// node is a row, a column or the hub, with the tree arc to its parent.
 type node struct {
-	parent, prev int32
-	flow         uint64 // on the arc to the parent, >= 0
-	size         int32  // nodes of its subtree, leaves kept apart among them
-	kind         arcKind
-	up           bool // the arc points to the parent
+	flow   uint64 // on the arc to the parent, >= 0
+	parent int32
+	size   int32 // nodes of its subtree, leaves kept apart among them
+	kind   arcKind
+	up     bool // the arc points to the parent
 }
+
+// preorder is a circular list of the nodes in preorder, but for leaves kept apart (leaves.go). A subtree is a run of
+// it. Its links are by place: from time to time all nodes get places in the order of the list, so that those that
+// follow each other are near in memory. A walk would wait for it otherwise.
+type preorder struct {
+	links, spare []link  // by place
+	prev         []int32 // by place
+	place        []int32 // of a node
+	moved        int     // nodes, since they got their places
+}
+
+// settleEvery times as many nodes as there are move before all get new places.
+const settleEvery = 32
+
+// link is a node, and the place of the next.
+type link struct{ next, node int32 }
 
 // basis is the state of the simplex: a spanning tree of the nodes rows 0..k-1, columns
 // k..k+n-1, hub k+n, rooted at the hub.
@@ -36,11 +51,11 @@ type node struct {
 // has no error: a reduced cost that should be zero is zero, and every pivot is one of a true
 // primal simplex, which with the leaving rule below cannot cycle.
 type basis struct {
-	k, n   int   // rows with mass, columns
-	root   int32 // k + n
-	nodes  []node
-	next   []int32 // the preorder; walks over subtrees read nothing else of nodes
-	leaves leaves  // not in the preorder; attachAll before a walk that needs all nodes
+	k, n  int   // rows with mass, columns
+	root  int32 // k + n
+	nodes []node
+	preorder
+	leaves leaves // not in the preorder; attachAll before a walk that needs all nodes
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi         []float64
@@ -79,13 +94,13 @@ func (t *basis) reset(k, n int, mass []uint64) {
 	t.k, t.n, t.root = k, n, int32(k+n)
 	total := k + n + 1
 	t.nodes = grow(t.nodes, total)
-	t.next = grow(t.next, total)
 	t.pi = grow(t.pi, total)
 	t.cost = grow(t.cost, total)
 	t.slack = grow(t.slack, n)
 	t.slackSign = grow(t.slackSign, n)
 	t.pivots, t.degenerate = 0, 0
 	t.leaves.reset(k, n)
+	t.preorder.reset(total)
 	last, size := t.root, int32(1)
 	for v := range t.root {
 		p := &t.nodes[v]
@@ -105,13 +120,50 @@ func (t *basis) reset(k, n int, mass []uint64) {
 				t.setSlack(j, inTree)
 			}
 		}
-		p.prev = last
-		t.next[last] = v
+		t.follow(last, v)
 		last = v
 		size++
 	}
-	t.nodes[t.root] = node{parent: -1, prev: last, size: size}
-	t.next[last] = t.root
+	t.nodes[t.root] = node{parent: -1, size: size}
+	t.follow(last, t.root)
+}
+
+// reset gives nodes their numbers as places.
+func (o *preorder) reset(nodes int) {
+	o.links, o.prev, o.place = grow(o.links, nodes), grow(o.prev, nodes), grow(o.place, nodes)
+	for v := range o.place {
+		o.place[v], o.links[v].node = int32(v), int32(v)
+	}
+	o.moved = 0
+}
+
+// follow makes node w the next of node v.
+func (o *preorder) follow(v, w int32) { o.join(o.place[v], o.place[w]) }
+
+// join makes place w the next of place v.
+func (o *preorder) join(v, w int32) { o.links[v].next, o.prev[w] = w, v }
+
+// after returns the node that is next to v.
+func (o *preorder) after(v int32) int32 { return o.links[o.links[o.place[v]].next].node }
+
+// before returns the node whose next is v.
+func (o *preorder) before(v int32) int32 { return o.links[o.prev[o.place[v]]].node }
+
+// settle gives the nodes of the list places in its order.
+func (o *preorder) settle() {
+	o.spare = grow(o.spare, len(o.links))
+	v, last := int32(0), int32(0)
+	for at := range o.spare {
+		l := o.links[v]
+		last = int32(at)
+		o.spare[at], o.place[l.node], o.prev[at] = link{last + 1, l.node}, last, last-1
+		if v = l.next; v == 0 {
+			break
+		}
+	}
+	o.links, o.spare = o.spare, o.links
+	o.join(last, 0)
+	o.moved = 0
 }
 
 // measure computes the sizes of all subtrees.
@@ -124,7 +176,7 @@ func (t *basis) measure() {
 			t.nodes[i].size += apart
 		}
 	}
-	for v := t.nodes[t.root].prev; v != t.root; v = t.nodes[v].prev {
+	for v := t.before(t.root); v != t.root; v = t.before(v) {
 		t.nodes[t.nodes[v].parent].size += t.nodes[v].size
 	}
 }
@@ -144,7 +196,7 @@ func (t *basis) setPrices(exp int, big float64) {
 		t.pi[v] = math.Inf(1)
 	}
 	t.pi[t.root] = 0
-	for v := t.next[t.root]; v != t.root; v = t.next[v] {
+	for v := t.after(t.root); v != t.root; v = t.after(v) {
 		t.pi[v] = t.round(t.step(v)) + t.pi[t.nodes[v].parent]
 		if math.Abs(t.pi[v]) > t.limit {
 			t.outOfRange = true
@@ -346,7 +398,7 @@ func (t *basis) push(a, b, join int32, d uint64) {
 // that of its old parent without it, and so on up to out: runs of the old list, taken out one
 // after the other and joined.
 func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
-	nodes, next := t.nodes, t.next
+	nodes := t.nodes
 	all, y := nodes[out].size, arc.parent
 	for v := nodes[out].parent; v != join; v = nodes[v].parent {
 		nodes[v].size -= all
@@ -356,15 +408,12 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 	}
 	tail, taken := int32(-1), int32(0) // the end of the new list, and its nodes
 	for cur := x; ; {
-		p := &nodes[cur]
+		p, from := &nodes[cur], t.place[cur]
 		size := p.size
-		end := t.shift(cur, size-taken, shift)
-		w := next[end]
-		next[p.prev] = w
-		nodes[w].prev = p.prev
+		end := t.shift(from, size-taken, shift)
+		t.join(t.prev[from], t.links[end].next)
 		if tail >= 0 {
-			next[tail] = cur
-			p.prev = tail
+			t.join(tail, from)
 		}
 		tail = end
 		was, wasCost := *p, t.cost[cur]
@@ -379,41 +428,28 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 		cost, taken = wasCost, size
 		cur = was.parent
 	}
-	w := next[y]
-	next[y] = x
-	nodes[x].prev = y
-	next[tail] = w
-	nodes[w].prev = tail
+	below := t.place[y]
+	t.join(tail, t.links[below].next)
+	t.join(below, t.place[x])
+	if t.moved += int(all); t.moved > settleEvery*len(nodes) && t.leaves.n == 0 {
+		t.settle()
+	}
 }
 
-// shift adds by to the potentials of so many nodes of the preorder, from v on, and returns the last. Leaves kept apart
-// count.
-func (t *basis) shift(v, many int32, by float64) (last int32) {
-	next, limit, outOfRange := t.next, t.limit, false
-	pi := t.pi[:len(next)]
-	if t.leaves.n == 0 {
-		for {
-			f := pi[v] + by
-			pi[v] = f
-			if math.Abs(f) > limit {
-				outOfRange = true
-			}
-			if many--; many == 0 {
-				break
-			}
-			v = next[v]
-		}
-		t.outOfRange = t.outOfRange || outOfRange
-		return v
-	}
+// shift adds by to the potentials of so many nodes of the preorder, from a place on, and returns the last place. Leaves
+// kept apart count.
+func (t *basis) shift(at, many int32, by float64) (last int32) {
+	links, pi, limit, outOfRange := t.links, t.pi, t.limit, false
+	apart := t.leaves.n > 0
 	for {
-		f := pi[v] + by
-		pi[v] = f
+		l := links[at]
+		f := pi[l.node] + by
+		pi[l.node] = f
 		if math.Abs(f) > limit {
 			outOfRange = true
 		}
-		if int(v) < t.k {
-			leaves := t.leaves.of(v)
+		if apart && int(l.node) < t.k {
+			leaves := t.leaves.of(l.node)
 			for _, j := range leaves {
 				f := pi[t.k+int(j)] + by
 				pi[t.k+int(j)] = f
@@ -424,12 +460,11 @@ func (t *basis) shift(v, many int32, by float64) (last int32) {
 			many -= int32(len(leaves))
 		}
 		if many--; many == 0 {
-			break
+			t.outOfRange = t.outOfRange || outOfRange
+			return at
 		}
-		v = next[v]
+		at = l.next
 	}
-	t.outOfRange = t.outOfRange || outOfRange
-	return v
 }
 
 // grow returns a slice of length n, reusing s when it is large enough. The contents are left over.

@@ -36,13 +36,13 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 	}
 	var order []int32
 	prev := n.root
-	for v := n.next[n.root]; v != n.root; v = n.next[v] {
+	for v := n.after(n.root); v != n.root; v = n.after(v) {
 		if seen++; seen > len(n.nodes) {
 			t.Fatal("the list does not return to the hub")
 		}
 		p := n.nodes[v]
-		if p.prev != prev {
-			t.Fatalf("prev of %d is %d, want %d", v, p.prev, prev)
+		if before := n.before(v); before != prev {
+			t.Fatalf("before %d is %d, want %d", v, before, prev)
 		}
 		prev = v
 		d := slices.Index(path, p.parent) + 1
@@ -205,7 +205,7 @@ func TestLeaves(t *testing.T) {
 			}
 			for v := range s.sx.tree.nodes {
 				x, y := s.sx.tree.nodes[v], other.sx.tree.nodes[v]
-				if x.prev, y.prev = 0, 0; x != y || s.sx.tree.pi[v] != other.sx.tree.pi[v] {
+				if x != y || s.sx.tree.pi[v] != other.sx.tree.pi[v] {
 					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.sx.tree.pi[v], y, other.sx.tree.pi[v])
 				}
 			}
@@ -216,6 +216,68 @@ func TestLeaves(t *testing.T) {
 	}
 	if apart < 1000 {
 		t.Errorf("%d leaves apart in all", apart)
+	}
+}
+
+// TestSettle: new places change neither the preorder nor any pivot.
+func TestSettle(t *testing.T) {
+	settled := 0
+	for seed := range 60 {
+		p := newDraw(uint64(seed) + 85e6).problem(12)
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for limit := 1; ; limit += 3 {
+			var trees [2]*basis
+			for n := range trees {
+				s := newSolver()
+				s.sx.tree.leaves.never = true
+				if err := s.load(context.Background(), in, 0); err != nil {
+					t.Fatal(err)
+				}
+				s.simplex(context.Background(), Settings{maxPivots: limit})
+				b := &s.sx.tree
+				if trees[n] = b; n == 1 {
+					before := slices.Collect(b.walk())
+					b.settle()
+					if after := slices.Collect(b.walk()); !slices.Equal(before, after) {
+						t.Fatalf("seed %d: the order was %v, is %v", seed, before, after)
+					}
+					first := b.place[before[0]]
+					for n, v := range before {
+						if at := b.place[v]; int(at) != (int(first)+n)%len(before) {
+							t.Fatalf("seed %d: node %d of the list is at %d, the first at %d of %d", seed, n, at, first, len(before))
+						}
+					}
+				}
+				s.sx.pr.most = limit + 40
+				s.sx.pr.run()
+				checkTree(t, b, s.units)
+			}
+			a, b := trees[0], trees[1]
+			if a.pivots != b.pivots || !slices.Equal(a.nodes, b.nodes) || !slices.Equal(a.pi, b.pi) {
+				t.Fatalf("seed %d: other trees after %d and %d pivots", seed, a.pivots, b.pivots)
+			}
+			if a.pivots <= limit {
+				break
+			}
+			settled++
+		}
+	}
+	if settled < 100 {
+		t.Errorf("only %d trees were pivoted on", settled)
+	}
+}
+
+// walk returns the nodes of the list, the hub first.
+func (t *basis) walk() func(yield func(int32) bool) {
+	return func(yield func(int32) bool) {
+		for v := t.root; yield(v); {
+			if v = t.after(v); v == t.root {
+				return
+			}
+		}
 	}
 }
 
