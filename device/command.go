@@ -32,6 +32,7 @@ type Env struct {
 	Program  string // its name, for messages
 	In       io.Reader
 	Out, Err io.Writer
+	Quiet    bool // print no warnings
 	// Open reads a policy of any kind that the program knows; nil is OpenPoints.
 	Open func(data []byte) (Mechanism, error)
 }
@@ -39,8 +40,9 @@ type Env struct {
 // Command is one command of a program.
 type Command struct {
 	Name, Summary string
-	Args          string // the arguments, for its help
-	About         string // more, for its help
+	Args          string   // the arguments, for its help
+	About         string   // more, for its help
+	Examples      []string // what may follow the program's name, for its help
 	Flags         *flag.FlagSet
 	// Do runs the command, with the flags as they were set, on the other arguments.
 	Do func(ctx context.Context, args []string) error
@@ -123,6 +125,12 @@ func (c *Command) help(e *Env) error {
 		value, usage := flag.UnquoteUsage(f)
 		fmt.Fprintf(w, "  -%s %s\t%s\n", f.Name, value, usage)
 	})
+	if len(c.Examples) > 0 {
+		fmt.Fprintln(w, "\nExamples:")
+	}
+	for _, example := range c.Examples {
+		fmt.Fprintf(w, "  %s %s\n", e.Program, example)
+	}
 	return w.Flush()
 }
 
@@ -142,15 +150,22 @@ func (e *Env) dispatch(ctx context.Context, commands []*Command, args []string) 
 	}
 	i := slices.IndexFunc(commands, func(c *Command) bool { return c.Name == args[0] })
 	if i < 0 {
-		return fmt.Errorf("unknown command %q; see \"%s help\"", args[0], e.Program)
+		names := make([]string, len(commands))
+		for j, c := range commands {
+			names[j] = c.Name
+		}
+		return fmt.Errorf("unknown command %q%s; see \"%s help\"", args[0], Meant(args[0], names), e.Program)
 	}
 	c := commands[i]
+	c.Flags.BoolVar(&e.Quiet, "quiet", e.Quiet, "print no warnings")
 	rest, err := c.parse(args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return c.help(e)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; see \"%s %s -help\"", err, e.Program, c.Name)
+		var names []string
+		c.Flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		return fmt.Errorf("%w%s; see \"%s %s -help\"", err, Meant(UnknownFlag(err), names), e.Program, c.Name)
 	}
 	return c.Do(ctx, rest)
 }

@@ -58,7 +58,11 @@ func (want conditions) meets(m Mechanism) error {
 }
 
 // Warn says what a user should know about a policy that is in order.
-func (e *Env) Warn(p Stated) { warn(e.Err, e.Program, p) }
+func (e *Env) Warn(p Stated) {
+	if !e.Quiet {
+		warn(e.Err, e.Program, p)
+	}
+}
 
 func warn(w io.Writer, program string, p Stated) {
 	if p.Epsilon().Float64() > weakEpsilon {

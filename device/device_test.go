@@ -125,10 +125,14 @@ func TestCommands(t *testing.T) {
 		{"verify -json false", "", No, `"verified": false`},
 		{"verify junk", "", Bad, "junk"},
 		{"verify missing", "", Bad, "missing"},
-		{"verify", "", Bad, "one policy file"},
-		{"verify p p", "", Bad, "one policy file"},
+		{"verify", "", Bad, "needs a policy file; try: prog verify policy.json"},
+		{"verify p p", "", Bad, "given twice"},
+		{"verify p missing p", "", Bad, "given twice"},
 		{"verify -json -json p", "", Bad, "given twice"},
-		{"verify -nothing p", "", Bad, "-nothing"},
+		{"verify -nothing p", "", Bad, "-nothing; see \"prog verify -help\""},
+		{"verify -jsno p", "", Bad, "did you mean \"json\"?"},
+		{"verify missing", "", Bad, "how to make a policy"},
+		{"verify -quiet weak", "", Yes, "verified"},
 		{"verify -help", "", Yes, "-policy-id HEX"},
 		{"verify -", string(encoded(t, "1", policy.Mixture)), Yes, "verified"},
 
@@ -150,7 +154,7 @@ func TestCommands(t *testing.T) {
 		{"release -check= p", "", Bad, "no such file"}, // an empty name is not a release
 		{"release p counts", "", Bad, "-ledger"},
 		{"release -ledger new p counts", "", Bad, "-epoch"},
-		{"release -ledger new -epoch a p counts", "", Bad, "give -budget"},
+		{"release -ledger new -epoch a p counts", "", Bad, "add -budget EPS to make it, 1 for one release"},
 		{"release -ledger new -epoch a -budget 1/2 p counts", "", Bad, "1/2"},
 		{"release -ledger new -epoch a -budget 1e999999999 p counts", "", Bad, "1e999999999"},
 		{"release -ledger - -budget 3 -epoch a p counts", "", Bad, "./-"},
@@ -181,7 +185,8 @@ func TestCommands(t *testing.T) {
 		{"version x", "", Bad, "no arguments"},
 		{"", "", Yes, "prog release"},
 		{"help", "", Yes, "prog ledger"},
-		{"nonsense", "", Bad, `"nonsense"`},
+		{"nonsense", "", Bad, `"nonsense"; see "prog help"`},
+		{"relase", "", Bad, `did you mean "release"?`},
 	} {
 		status, out, errs := try(t, dir, test.in, strings.Fields(test.args)...)
 		if status != test.status || !strings.Contains(out+errs, test.want) {
@@ -208,6 +213,65 @@ func TestCommands(t *testing.T) {
 func TestVersionHelp(t *testing.T) {
 	if _, out, _ := try(t, t.TempDir(), "", "version", "-help"); !strings.HasSuffix(out, "Go version\n") {
 		t.Errorf("%q", out)
+	}
+}
+
+// TestVerifySeveral: each policy has its verdict whatever the others are, and the worst of them is the exit status.
+func TestVerifySeveral(t *testing.T) {
+	dir := folder(t)
+	for _, test := range []struct {
+		args           string
+		status         int
+		verified, errs int
+		last           string // what the last error says
+	}{
+		{"p weak", Yes, 2, 0, ""},
+		{"-max-eps 8 p weak projection", No, 2, 2, "1 of 3 policies are refused"},
+		{"p false junk weak", Bad, 2, 3, "1 of 4 policies cannot be read, 1 are refused"},
+		{"missing p", Bad, 1, 2, "1 of 2 policies cannot be read"},
+	} {
+		status, out, errs := try(t, dir, "", append([]string{"verify", "-quiet"}, strings.Fields(test.args)...)...)
+		if n := strings.Count(out, ": verified: eps"); status != test.status || n != test.verified {
+			t.Errorf("%s: status %d, %d verified:\n%s", test.args, status, n, out)
+		}
+		if strings.Count(errs, "\n") != test.errs || !strings.Contains(errs, test.last) {
+			t.Errorf("%s: error %q", test.args, errs)
+		}
+		// As JSON there is an object for each, with its file.
+		files := strings.Fields(strings.TrimPrefix(test.args, "-max-eps 8 "))
+		jsonStatus, out, _ := try(t, dir, "", append([]string{"verify", "-json"}, strings.Fields(test.args)...)...)
+		verified := 0
+		for dec := json.NewDecoder(strings.NewReader(out)); dec.More(); files = files[1:] {
+			var verdict struct {
+				File     string
+				Verified bool
+			}
+			if err := dec.Decode(&verdict); err != nil || verdict.File != filepath.Join(dir, files[0]) {
+				t.Fatalf("%s: %v, %+v", test.args, err, verdict)
+			}
+			if verdict.Verified {
+				verified++
+			}
+		}
+		if len(files) != 0 || jsonStatus != test.status || verified != test.verified {
+			t.Errorf("%s -json: status %d, %d verified, without %q", test.args, jsonStatus, verified, files)
+		}
+	}
+}
+
+// TestMeant: one slip, or a beginning, and nothing that is merely alike.
+func TestMeant(t *testing.T) {
+	names := []string{"verify", "check", "release", "ledger", "version", "o"}
+	for word, want := range map[string]string{
+		"verfy": "verify", "verifyy": "verify", "vreify": "verify", "verisy": "verify", "verif": "verify", "rel": "release",
+		"chekc": "check", "x": "", "e": "", "": "", "vrefiy": "", "map": "", "oo": "", "verifyes": "",
+	} {
+		if want != "" {
+			want = fmt.Sprintf("; did you mean %q?", want)
+		}
+		if got := Meant(word, names); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
 	}
 }
 

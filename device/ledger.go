@@ -20,12 +20,13 @@ func LedgerCommand(e *Env) *Command {
 		Name: "ledger", Summary: "what a ledger has spent, by policy and epoch, and what is left", Args: "LEDGER",
 		About: "Reads the file without a lock, checks its hash chain, and changes nothing. Exit status 1: it is no ledger, or\n" +
 			"a damaged one.",
-		Flags: newFlags("ledger"),
+		Examples: []string{"ledger ledger", "ledger -json ledger"},
+		Flags:    newFlags("ledger"),
 	}
 	asJSON := c.Flags.Bool("json", false, "print as JSON")
 	c.Do = func(_ context.Context, args []string) error {
 		if len(args) != 1 {
-			return errors.New("ledger takes one ledger file")
+			return c.try(e, errors.New("ledger takes one ledger file"))
 		}
 		f, err := Open(args[0], e.In)
 		if err != nil {

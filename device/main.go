@@ -72,7 +72,10 @@ var pseudo = regexp.MustCompile(`^v.*[-.][0-9]{14}-([0-9a-f]{12})(?:\+|$)`)
 
 // VersionCommand prints the version of the program.
 func VersionCommand(e *Env) *Command {
-	c := &Command{Name: "version", Summary: "print module version, commit and Go version", Flags: newFlags("version")}
+	c := &Command{
+		Name: "version", Summary: "print module version, commit and Go version", Examples: []string{"version"},
+		Flags: newFlags("version"),
+	}
 	c.Do = func(_ context.Context, args []string) error {
 		if len(args) > 0 {
 			return fmt.Errorf("version takes no arguments: %q", args[0])

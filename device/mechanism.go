@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -104,6 +105,9 @@ func IsFalse(err error) bool {
 // OpenPolicy reads a policy file; errors name it.
 func (e *Env) OpenPolicy(path string) (Mechanism, error) {
 	f, err := Open(path, e.In)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; \"wpm design -help\" says how to make a policy", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,11 @@ func ReleaseCommand(e *Env) *Command {
 			"much. To see whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws\n" +
 			"nothing. Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the\n" +
 			"first.",
+		Examples: []string{
+			"release -ledger ledger -budget 4 -epoch 2026-11 policy.json counts.csv",
+			"release -ledger ledger -epoch 2026-12 -o report.txt policy.json counts.csv",
+			"release -check counts.csv policy.json",
+		},
 		Flags: newFlags("release"),
 	}
 	r := &release{Env: e, Command: c}
@@ -66,7 +71,8 @@ func CheckCommand(e *Env) *Command {
 		Name: "check", Summary: "say whether private counts are usable, and draw nothing", Args: "POLICY [COUNTS]",
 		About: "Reads COUNTS as release does (default: standard input), and prints what is wrong with them. The words, the\n" +
 			"exit status and the time depend on private data: they are for the device alone.",
-		Flags: newFlags("check"),
+		Examples: []string{"check policy.json counts.csv"},
+		Flags:    newFlags("check"),
 	}
 	r := &release{Env: e, Command: c}
 	r.want.flags(c.Flags)
@@ -87,7 +93,7 @@ func CheckCommand(e *Env) *Command {
 // files returns the names of the policy and of the private data.
 func (r *release) files(args []string) (file, counts string, err error) {
 	if n := len(args); n < 1 || n > 2 {
-		return "", "", fmt.Errorf("%s takes a policy and at most one counts file", r.Command.Name)
+		return "", "", r.try(r.Env, fmt.Errorf("%s takes a policy and at most one counts file", r.Command.Name))
 	}
 	file, counts = args[0], "-"
 	if len(args) == 2 {
@@ -187,7 +193,7 @@ func (r *release) run(ctx context.Context, args []string) error {
 	report, err := ready.Draw(ctx, ledger, private)
 	if err := errors.Join(err, ledger.Close()); err != nil {
 		if errors.Is(err, policy.ErrBudget) {
-			return fmt.Errorf("%s: %w: %w", r.ledger, err, ErrNo)
+			return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)
 		}
 		return err
 	}
@@ -224,7 +230,7 @@ func (r *release) write(report Report) error {
 func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.FileLedger, error) {
 	switch {
 	case r.ledger == "" || r.epoch == "":
-		return nil, errors.New("release needs -ledger FILE and -epoch NAME (and -budget EPS the first time)")
+		return nil, r.try(r.Env, errors.New("release needs -ledger FILE and -epoch NAME (and -budget EPS the first time)"))
 	case r.ledger == "-":
 		return nil, errors.New(`-ledger: "-" is no file; a ledger of that name is ./-`)
 	case r.wait < 0:
@@ -232,7 +238,7 @@ func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.File
 	}
 	// A ledger's budget is for good: do not make one that can never pay.
 	if _, err := os.Stat(r.ledger); errors.Is(err, fs.ErrNotExist) && r.budget == "" {
-		return nil, fmt.Errorf("ledger %s does not exist; give -budget EPS to make it", r.ledger)
+		return nil, fmt.Errorf("ledger %s does not exist; add -budget EPS to make it, %s for one release", r.ledger, eps)
 	}
 	if len(r.budget) <= 100 && strings.Trim(r.budget, "0123456789./") == "" {
 		if b, ok := new(big.Rat).SetString(r.budget); ok && b.Cmp(eps.Rat()) < 0 {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/wpm-go/wpm/policy"
@@ -17,12 +18,15 @@ import (
 // VerifyCommand checks a policy.
 func VerifyCommand(e *Env) *Command {
 	c := &Command{
-		Name: "verify", Summary: "check a policy: exit status 0 only if its integer certificate holds", Args: "POLICY",
+		Name: "verify", Summary: "check policies: exit status 0 only if the integer certificate of each holds",
+		Args: "POLICY...",
 		About: "Reads the policy, checks its form byte for byte, and decides in integers that every output is at most\n" +
 			"e^eps times likelier for one client than for another: hi <= e^eps lo in every column, sum lo <= 2^B <= sum hi,\n" +
 			"and every published row inside the box. Trusts no solver. Exit status 1: the certificate fails, or -max-eps or\n" +
-			"-policy-id refuses the policy.",
-		Flags: newFlags("verify"),
+			"-policy-id refuses the policy. Of several policies each is checked, whatever the others are. -json prints one\n" +
+			"object for each, with the member file. Exit status 2: one cannot be read.",
+		Examples: []string{"verify policy.json", "verify -max-eps 2 policy.json", "verify -json policy.json other.json"},
+		Flags:    newFlags("verify"),
 	}
 	var want conditions
 	want.flags(c.Flags)
@@ -32,8 +36,8 @@ func VerifyCommand(e *Env) *Command {
 		"check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output")
 	asJSON := c.Flags.Bool("json", false, "print the verdict as JSON")
 	c.Do = func(ctx context.Context, args []string) error {
-		if len(args) != 1 {
-			return errors.New("verify takes one policy file")
+		if len(args) == 0 {
+			return c.try(e, errors.New("verify needs a policy file"))
 		}
 		pairs := int64(quickRows)
 		switch {
@@ -42,17 +46,64 @@ func VerifyCommand(e *Env) *Command {
 		case *quick:
 			pairs = 0
 		}
-		err := e.verify(ctx, args[0], want, pairs, *asJSON)
-		if errors.Is(err, ErrNo) && *asJSON {
-			reason := strings.TrimSuffix(err.Error(), ": "+ErrNo.Error())
-			_ = PrintJSON(e.Out, map[string]any{"verified": false, "reason": reason})
+		if len(args) == 1 {
+			return e.verifyOne(ctx, args[0], want, pairs, *asJSON, nil)
 		}
-		return err
+		return e.verifyAll(ctx, args, want, pairs, *asJSON)
 	}
 	return c
 }
 
-func (e *Env) verify(ctx context.Context, path string, want conditions, pairs int64, asJSON bool) error {
+// verifyOne checks a policy. With asJSON, a refusal is an object, too, with the members more; of one policy, only a refusal
+// of what could be read.
+func (e *Env) verifyOne(ctx context.Context, path string, want conditions, pairs int64, asJSON bool, more map[string]any) error {
+	err := e.verify(ctx, path, want, pairs, asJSON, more)
+	if asJSON && ctx.Err() == nil && (errors.Is(err, ErrNo) || err != nil && more != nil) {
+		object := map[string]any{"verified": false, "reason": strings.TrimSuffix(err.Error(), ": "+ErrNo.Error())}
+		maps.Copy(object, more)
+		_ = PrintJSON(e.Out, object)
+	}
+	return err
+}
+
+// verifyAll checks several policies, each with its name. One that cannot be read outweighs those that are refused.
+func (e *Env) verifyAll(ctx context.Context, paths []string, want conditions, pairs int64, asJSON bool) error {
+	refused, unread := 0, 0
+	for i, path := range paths {
+		if slices.Contains(paths[:i], path) {
+			return fmt.Errorf("%s is given twice", path)
+		}
+	}
+	for _, path := range paths {
+		if !asJSON {
+			fmt.Fprintf(e.Out, "%s: ", path)
+		}
+		err := e.verifyOne(ctx, path, want, pairs, asJSON, map[string]any{"file": path})
+		switch {
+		case err == nil:
+			continue
+		case ctx.Err() != nil:
+			return err
+		case errors.Is(err, ErrNo):
+			refused++
+		default:
+			unread++
+		}
+		if !asJSON {
+			fmt.Fprintln(e.Out, "not verified")
+		}
+		e.Status(ctx, err) // says why
+	}
+	switch {
+	case unread > 0:
+		return fmt.Errorf("%d of %d policies cannot be read, %d are refused", unread, len(paths), refused)
+	case refused > 0:
+		return fmt.Errorf("%d of %d policies are refused: %w", refused, len(paths), ErrNo)
+	}
+	return nil
+}
+
+func (e *Env) verify(ctx context.Context, path string, want conditions, pairs int64, asJSON bool, more map[string]any) error {
 	m, err := e.OpenPolicy(path)
 	switch {
 	case IsFalse(err):
@@ -91,6 +142,7 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 			"verified": true, "id": hex.EncodeToString(id[:]), "epsilon": m.Epsilon().String(), "bits": v.Bits,
 		})
 		maps.Copy(fields, v.JSON)
+		maps.Copy(fields, more)
 		return PrintJSON(e.Out, fields)
 	}
 	_, err = fmt.Fprintf(e.Out, "verified: eps = %s %s, exact in units of 2^-%d\nin words: %s\n%s, sha256 %x\n%s%s",
