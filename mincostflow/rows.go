@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
@@ -38,7 +37,7 @@ type rows struct {
 
 	tops []float64 // largest costs, by row with mass
 	buffers
-	spare *sync.Pool // of *buffers, for other goroutines
+	spare *parallel.Spare[buffers] // for other goroutines
 }
 
 // buffers are for matrices that compute their rows, and for exp != 0.
@@ -189,7 +188,7 @@ func (r *rows) spread(w *watch, parts int, use func(own *rows, part int)) bool {
 		ctx = context.Background()
 	}
 	if r.spare == nil {
-		r.spare = new(sync.Pool)
+		r.spare = new(parallel.Spare[buffers])
 	}
 	err := parallel.For(ctx, parts, func(part int) {
 		own := *r
@@ -205,10 +204,7 @@ func (r *rows) borrow() (giveBack func()) {
 	if r.inPlace() == len(r.index) {
 		return func() {}
 	}
-	b, ok := r.spare.Get().(*buffers)
-	if !ok {
-		b = new(buffers)
-	}
+	b := r.spare.Get()
 	b.buf = grow(b.buf, r.kv)
 	if r.exp != 0 {
 		b.scaled = grow(b.scaled, r.kv)

@@ -72,7 +72,7 @@ type reader struct {
 	dst    [][]float64
 	check  func(n int, row []float64) error
 
-	spare sync.Pool // of buffers, *[]float64, for rows that are not held
+	spare parallel.Spare[[]float64] // for rows that are not held
 
 	mu     sync.Mutex
 	failed int // the lowest n whose row is bad
@@ -91,12 +91,11 @@ func (r *reader) read(b int) {
 		if n < len(r.dst) {
 			buf = held[n-from]
 		} else if n == max(from, len(r.dst)) {
-			spare, ok := r.spare.Get().(*[]float64)
-			if !ok {
-				b := make([]float64, r.kv)
-				spare = &b
-			}
+			spare := r.spare.Get()
 			defer r.spare.Put(spare)
+			if *spare == nil {
+				*spare = make([]float64, r.kv)
+			}
 			buf = *spare
 		}
 		row := r.matrix.Row(r.index[n], buf)
