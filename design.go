@@ -60,6 +60,15 @@ type Objective struct {
 	Devices int
 	// Options are those of the mechanism.
 	Options Options
+	// Step, if not nil, is called before each step of NewDesign, and at the end, with how many of all are done.
+	Step func(done, total int, what string)
+}
+
+// step tells of a step.
+func (o Objective) step(done int, what string) {
+	if o.Step != nil {
+		o.Step(done, 5, what)
+	}
 }
 
 // DefaultGap is the relative gap of a design, see Objective.Gap.
@@ -163,6 +172,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		return nil, err
 	}
 	given := c
+	o.step(0, "costs")
 	ranked, err := ranking.Of(c)
 	if err != nil {
 		return nil, err
@@ -177,12 +187,14 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		if o, err = o.check(k); err != nil {
 			return nil, err
 		}
+		o.step(1, "base measure")
 		d.base, err = basemeasure.UniformOnePass(ctx, c, eps.Float64())
 	} else {
 		large = false
 		if sorted, o, err = prepare(ctx, c, o); err != nil {
 			return nil, err
 		}
+		o.step(1, "base measure")
 		d.base, err = o.solve(ctx, sorted, eps.Float64())
 	}
 	if err != nil {
@@ -193,6 +205,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	if err != nil || o.Kind.searches() {
 		d.gap = relativeGap(d.base)
 	}
+	o.step(2, "lower bound")
 	evidence, err := d.evidence(ctx, inMemory(given, sorted), sorted, eps.Float64(), o)
 	if err != nil {
 		return nil, err
@@ -209,6 +222,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 			return nil, err
 		}
 	}
+	o.step(3, "worst case")
 	if d.channel, err = d.mechanism.worstRows(ctx, sorted); err != nil {
 		return nil, err
 	}
@@ -216,10 +230,12 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		d.base.WorstCase, d.base.Worst = d.channel.worst, d.channel.input
 		d.base.F, d.base.Upper = d.base.WorstCase, d.base.WorstCase
 	}
+	o.step(4, "certificate")
 	d.certificate, err = certify(ctx, inMemory(c, sorted), eps, evidence, d.channel.worst)
 	if err != nil {
 		return nil, err
 	}
+	o.step(5, "certificate")
 	return d, nil
 }
 

@@ -227,11 +227,12 @@ var picture = map[string][]string{
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
 		"device", "estimate", "estimate/plan",
-		"cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
+		"cmd/wpm/internal/manual", "cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
 		"internal/atlas", "internal/child", "internal/num", "internal/places", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
 	},
-	"cmd/wpm/internal/shell": {"internal/places", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
+	"cmd/wpm/internal/manual": {"github.com/urfave/cli/v3"},
+	"cmd/wpm/internal/shell":  {"device", "internal/places", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/studies": {
 		"", "cmd/wpm/internal/shell", "device", "experiments/country", "experiments/demo", "experiments/gowalla", "experiments/mapping",
 		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation", "experiments/sphere",

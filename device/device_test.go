@@ -185,7 +185,7 @@ func TestCommands(t *testing.T) {
 		{"version x", "", Bad, "no arguments"},
 		{"", "", Yes, "prog release"},
 		{"help", "", Yes, "prog ledger"},
-		{"nonsense", "", Bad, `"nonsense"; see "prog help"`},
+		{"nonsense", "", Bad, `unknown command "nonsense"; see "prog help"`},
 		{"relase", "", Bad, `did you mean "release"?`},
 	} {
 		status, out, errs := try(t, dir, test.in, strings.Fields(test.args)...)
@@ -267,7 +267,7 @@ func TestMeant(t *testing.T) {
 		"chekc": "check", "x": "", "e": "", "": "", "vrefiy": "", "map": "", "oo": "", "verifyes": "",
 	} {
 		if want != "" {
-			want = fmt.Sprintf("; did you mean %q?", want)
+			want = fmt.Sprintf(" (did you mean %q?)", want)
 		}
 		if got := Meant(word, names); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)

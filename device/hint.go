@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Meant is a remark for the end of an error about an unknown word: which of the names was meant, or "" if none is near.
+// Meant is a remark behind an unknown word in an error: which of the names was meant, or "" if none is near.
 func Meant(word string, names []string) string {
 	i := slices.IndexFunc(names, func(name string) bool { return near(word, name) })
 	if i < 0 && len(word) > 1 {
@@ -15,7 +15,7 @@ func Meant(word string, names []string) string {
 	if i < 0 {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %q?", names[i])
+	return fmt.Sprintf(" (did you mean %q?)", names[i])
 }
 
 // near reports whether one slip makes b of a: a letter more, less or another, or two neighbours exchanged.

@@ -45,6 +45,7 @@ func designCommand() *cli.Command {
 					"\"none\" to leave it out"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "policy `FILE` to write (required; - is standard output)"},
 			&cli.StringFlag{Name: "card", Usage: "write the card to `FILE` instead of standard output"},
+			&cli.BoolFlag{Name: "force", Usage: forceUsage},
 			&cli.BoolFlag{Name: "json", Usage: "the card as JSON"},
 		),
 		OnUsageError: shell.UsageError,
@@ -73,6 +74,10 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := keepPublished(c, plan.out); err != nil {
+		return err
+	}
+	plan.objective.Step = shell.Progress(c.Root().ErrWriter)
 	d, err := wpm.NewDesign(ctx, plan.geometry.Cost, plan.eps, plan.objective)
 	if err != nil {
 		return fmt.Errorf("-objective %v: %w", plan.objective.Kind, err)
@@ -167,7 +172,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 		missing = append(missing, "exactly one of -points, -cost, -grid, -ring")
 	}
 	if missing != nil {
-		return "", "", fmt.Errorf("design needs %s", strings.Join(missing, " and "))
+		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "), examples["wpm design"][0])
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {

@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
@@ -22,6 +21,8 @@ import (
 )
 
 const program = "wpm"
+
+const exitStatus = "0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused, 130 interrupted"
 
 func main() {
 	device.Main(program, func(ctx context.Context) int { return run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr) })
@@ -41,24 +42,35 @@ func command() *cli.Command {
 		Version: device.Version(),
 		Usage:   "differentially private sampling from distributions, by Wasserstein projection",
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
-			"Exit status: 0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused.",
+			"Exit status: " + exitStatus + ".",
 		Commands: []*cli.Command{
 			studies.Demo(), studies.Playground(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
 			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(),
 			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), studies.Simulate(), studies.Experiments(),
-			deviceCommand(device.LedgerCommand, "", nil), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
+			deviceCommand(device.LedgerCommand, "", nil), completionCommand(), manCommand(),
+			deviceCommand(device.VersionCommand, "", nil), solverCommand(),
+		},
+		Flags: []cli.Flag{&cli.BoolFlag{
+			Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress, notes and warnings; errors remain",
+		}},
+		Before: func(ctx context.Context, c *cli.Command) (context.Context, error) {
+			if c.Bool("quiet") {
+				c.Root().ErrWriter = io.Discard // run prints the error itself
+			}
+			return ctx, nil
 		},
 		// Errors are printed by run, in one line, with the exit status of its own.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError:   shell.UsageError,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
-				return fmt.Errorf("unknown command %q; see \"wpm help\"", c.Args().First())
+				return shell.Unknown(c, "command")
 			}
 			return cli.ShowAppHelp(c)
 		},
 	}
 	once(app)
+	showExamples(app, program)
 	return app
 }
 

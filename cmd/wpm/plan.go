@@ -37,10 +37,6 @@ func planCommand() *cli.Command {
 			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
 			"-target asks for the least number of devices at each eps, or with -n for the least eps. Both are tried\n" +
 			"along 1, 1.5, 2, 3, 5, 7, 10, and so on.\n" +
-			"Examples:\n" +
-			"   wpm plan -grid 20x20 -eps 1,2,4 -n 500,5000\n" +
-			"   wpm plan -points places.csv -prior census.csv -eps 2 -target 2km\n" +
-			"   wpm plan -grid 20x20 -n 5000 -target 0.5cells -objective map\n" +
 			"The exit status is 1 if no choice reaches the target.",
 		Flags: append(geometryFlags(),
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},

@@ -23,11 +23,9 @@ func sphereCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sphere",
 		Usage: "the optimal mechanism on the sphere S^d: one card, and a codebook's policy",
-		Description: "Clients hold unit vectors of d+1 coordinates, or distributions of them; the cost is |x-y|^p. Example:\n" +
-			"   wpm sphere -d 63 -p 2 -eps 4\n" +
+		Description: "Clients hold unit vectors of d+1 coordinates, or distributions of them; the cost is |x-y|^p.\n" +
 			"d is 1 to 10000000, p 0.5 to 12, eps 1e-12 to 700. -prove adds rational bounds, verified (slow beyond d = 1000000).\n" +
-			"To release vectors, -out FILE writes the policy of a codebook, for wpm release, verify, audit, aggregate and report:\n" +
-			"   wpm sphere -d 63 -eps 4 -out vectors.policy\n" +
+			"To release vectors, -out FILE writes the policy of a codebook, for wpm release, verify, audit, aggregate and report.\n" +
 			"Its eps is exact, a decimal or fraction up to 64. Nothing that goes in may depend on private data; -geometry and -base\n" +
 			"say so, as for wpm design. Without them the policy says \"unstated\", and whoever reads it is warned.\n" +
 			"For many problems, see \"wpm solve sphere\".",
@@ -37,6 +35,7 @@ func sphereCommand() *cli.Command {
 			&cli.StringFlag{Name: "eps", Usage: "privacy `EPS` (required)"},
 			&cli.BoolFlag{Name: "prove", Usage: "print proven bounds on the worst case too"},
 			&cli.BoolFlag{Name: "json", Usage: "print the card as JSON"},
+			&cli.BoolFlag{Name: "force", Usage: "overwrite a policy that is in -out already"},
 		}, codebookFlags()...),
 		OnUsageError: shell.UsageError,
 		Action:       runSphere,
@@ -106,6 +105,9 @@ func runSphere(_ context.Context, c *cli.Command) error {
 	var outs []device.Output
 	var book *codebook.Codebook
 	if c.IsSet("out") {
+		if err := keepPublished(c, c.String("out")); err != nil {
+			return err
+		}
 		if book, err = designCodebook(c); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
 )
 
@@ -35,7 +36,39 @@ func UsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 			msg = msg[:i] + rest
 		}
 	}
-	return fmt.Errorf("%s; see \"%s -help\"", msg, c.FullName())
+	var names []string
+	for _, command := range c.Lineage() {
+		for _, f := range command.Flags {
+			names = append(names, f.Names()...)
+		}
+	}
+	return fmt.Errorf("%s%s; see \"%s -help\"", msg, device.Meant(device.UnknownFlag(err), names), c.FullName())
+}
+
+// Unknown is the error about a word that names none of a command's own commands; what says what the word should be.
+func Unknown(c *cli.Command, what string) error {
+	var names []string
+	for _, sub := range c.Commands {
+		if !sub.Hidden {
+			names = append(names, sub.Name)
+		}
+	}
+	word := c.Args().First()
+	return fmt.Errorf("unknown %s %q%s; see \"%s -help\"", what, word, device.Meant(word, names), c.FullName())
+}
+
+// Confirm asks on a terminal for a yes. Without a terminal on both sides the answer is no.
+func Confirm(c *cli.Command, question string) bool {
+	in, ok := c.Root().Reader.(*os.File)
+	out, ok2 := c.Root().ErrWriter.(*os.File)
+	return ok && ok2 && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) && ask(in, out, question)
+}
+
+func ask(in io.Reader, out io.Writer, question string) bool {
+	fmt.Fprintf(out, "%s [y/N] ", question)
+	var answer string
+	_, _ = fmt.Fscanln(in, &answer)
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
 // NoArgs refuses arguments where a command takes none.
@@ -67,7 +100,6 @@ func CountDashes(files ...string) (n int) {
 	return n
 }
 
-// Grid reads -grid.
 // Grid reads the flag -grid, ROWSxCOLS.
 func Grid(c *cli.Command) (rows, cols int, err error) {
 	if rows, cols, err = places.ParseGrid(c.String("grid")); err != nil {

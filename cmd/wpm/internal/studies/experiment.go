@@ -43,7 +43,7 @@ func Experiments() *cli.Command {
 	out.Commands, list = append(out.Commands, allCommand()), list+"all"
 	out.Action = func(_ context.Context, c *cli.Command) error {
 		if c.Args().Present() {
-			return fmt.Errorf("unknown experiment %q: want one of %s", c.Args().First(), list)
+			return shell.Unknown(c, "experiment")
 		}
 		return fmt.Errorf("experiment takes a study: %s", list)
 	}

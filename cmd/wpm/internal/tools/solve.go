@@ -18,8 +18,7 @@ func Solve() *cli.Command {
 	solve := &cli.Command{
 		Name:  "solve",
 		Usage: "answer JSON lines on standard input: the machine interface",
-		Description: "Reads one JSON object per line and writes one per line, in order. The field id is echoed. Example:\n" +
-			`   echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project` + "\n" +
+		Description: "Reads one JSON object per line and writes one per line, in order. The field id is echoed.\n" +
 			`A bad line is answered by {"error":"..."}, and the exit status is then 1.` + "\n" +
 			`"wpm solve KIND -help" has the fields of a line. With "wpm solve KIND -certificate", answers of the kinds` + "\n" +
 			"that have evidence carry the certificate that \"wpm check\" verifies.\n" +
@@ -36,7 +35,7 @@ func Solve() *cli.Command {
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
-				return fmt.Errorf("unknown kind %q; see \"wpm solve -help\"", c.Args().First())
+				return shell.Unknown(c, "kind")
 			}
 			return fmt.Errorf("solve takes a KIND of problem; see \"wpm solve -help\"")
 		},

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
+	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/sphere/codebook"
+)
+
+// examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv, counts.csv,
+// truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of release, verify and so on are
+// in package device.
+var examples = map[string][]string{
+	"wpm": {
+		"wpm demo",
+		"wpm design -grid 20x20 -eps 2 -o policy.json",
+		"wpm verify policy.json",
+	},
+	"wpm demo": {"wpm demo", "wpm demo -grid 8x8 -users 100 -o tour"},
+	"wpm plan": {
+		"wpm plan -grid 8x8 -eps 1,2 -n 500,5000",
+		"wpm plan -points places.csv -prior census.csv -eps 2 -target 200km",
+		"wpm plan -grid 8x8 -eps 2 -target 2cells",
+	},
+	"wpm design": {
+		"wpm design -grid 20x20 -eps 2 -geometry public -base data-independent -o policy.json",
+		"wpm design -points places.csv -eps 1.5 -title 'trips to work' -card card.txt -o places.json",
+		"wpm design -grid 20x20 -eps 4 -mode projection -o other.json",
+	},
+	"wpm report": {"wpm report policy.json reports.txt"},
+	"wpm count":  {"wpm count -policy policy.json -epoch simulation-1 -o monday.part reports.txt"},
+	"wpm merge":  {"wpm merge -o week.part monday.part tuesday.part"},
+	"wpm aggregate": {
+		"wpm aggregate -map map.html policy.json reports.txt",
+		"wpm aggregate -counts week.part -epoch simulation-1 policy.json",
+	},
+	"wpm evaluate": {"wpm evaluate policy.json truth.csv reports.txt"},
+	"wpm audit": {
+		"wpm audit -samples 100000 policy.json",
+		"wpm audit -release -samples 1000 -inputs 0,399 policy.json",
+	},
+	"wpm check": {"wpm solve -certificate transport <transport.jsonl | wpm check -", "wpm flow -json -proof flow.min | wpm check -"},
+	"wpm solve": {
+		`echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project`,
+		"wpm solve -certificate transport <transport.jsonl >answers.jsonl",
+	},
+	"wpm solve basemeasure": {"wpm solve basemeasure <basemeasure.jsonl"},
+	"wpm solve entropic":    {"wpm solve entropic <entropic.jsonl"},
+	"wpm solve estimate":    {"wpm solve estimate <estimate.jsonl"},
+	"wpm solve flow":        {"wpm solve flow <flow.jsonl"},
+	"wpm solve hilbert":     {"wpm solve hilbert <hilbert.jsonl"},
+	"wpm solve kpm":         {"wpm solve kpm <kpm.jsonl"},
+	"wpm solve phi":         {"wpm solve phi <phi.jsonl"},
+	"wpm solve project":     {"wpm solve -certificate project <project.jsonl"},
+	"wpm solve round":       {"wpm solve round <round.jsonl"},
+	"wpm solve sphere":      {"wpm solve sphere <sphere.jsonl"},
+	"wpm solve transport":   {"wpm solve -certificate transport <transport.jsonl"},
+	"wpm solve units":       {"wpm solve units <units.jsonl"},
+	"wpm flow":              {"wpm flow flow.min"},
+	"wpm sphere": {
+		"wpm sphere -d 63 -p 2 -eps 4",
+		"wpm sphere -d 63 -eps 4 -o vectors.policy",
+	},
+	"wpm simulate":             {"wpm simulate -devices 5000 -o reports.txt policy.json", "wpm simulate -devices 2000 -seed 2 -o tuesday.txt policy.json"},
+	"wpm experiment":           {"wpm experiment ring -inputs 50 -o ring"},
+	"wpm experiment ring":      {"wpm experiment ring -inputs 50 -o ring"},
+	"wpm experiment movielens": {"wpm experiment movielens -ratings u.data -movies u.item"},
+	"wpm experiment gowalla":   {"wpm experiment gowalla -data loc-gowalla_totalCheckins.txt.gz"},
+	"wpm experiment mirror":    {"wpm experiment mirror -o mirror"},
+	"wpm experiment sphere":    {"wpm experiment sphere -o sphere"},
+	"wpm experiment mapping":   {"wpm experiment mapping -o mapping"},
+	"wpm experiment country":   {"wpm experiment country -o country"},
+	"wpm experiment all":       {"wpm experiment all -o experiments"},
+	"wpm completion": {
+		"source <(wpm completion bash)",
+		"wpm completion zsh >_wpm",
+		"wpm completion fish >wpm.fish",
+	},
+	"wpm man": {"wpm man -o man1", "man -l man1/wpm-design.1"},
+}
+
+// modelExamples is where a command that comes from package device has its examples.
+const modelExamples = "examples"
+
+// examplesOf returns the examples of a command.
+func examplesOf(path string, c *cli.Command) []string {
+	lines := examples[path]
+	if model, ok := c.Metadata[modelExamples].([]string); ok {
+		for _, line := range model {
+			lines = append(lines, program+" "+line)
+		}
+	}
+	return lines
+}
+
+// showExamples puts the examples into the help of a command and of those below it.
+func showExamples(c *cli.Command, path string) {
+	if lines := examplesOf(path, c); lines != nil {
+		c.Description = strings.TrimLeft(c.Description+"\nExamples:\n   ", "\n") + strings.Join(lines, "\n   ")
+	}
+	for _, sub := range c.Commands {
+		showExamples(sub, path+" "+sub.Name)
+	}
+}
+
+func completionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "completion", Usage: "print a script that completes commands and flags in a shell", ArgsUsage: "bash|zsh|fish",
+		Description:  "The script has the words of this version, and runs nothing when it completes.",
+		OnUsageError: shell.UsageError,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Len() != 1 {
+				return fmt.Errorf("completion takes one shell; try: %s", examples["wpm completion"][0])
+			}
+			return manual.Completion(c.Root().Writer, command(), c.Args().First()) // not the running one, to which flags were added
+		},
+	}
+}
+
+func manCommand() *cli.Command {
+	return &cli.Command{
+		Name: "man", Usage: "write the manual pages, one for each command",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FOLDER` to write, made if it is not there (required)"},
+		},
+		OnUsageError: shell.UsageError,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := shell.NoArgs(c); err != nil {
+				return err
+			}
+			dir := c.String("out")
+			if dir == "" {
+				return fmt.Errorf("man needs -out FOLDER; try: %s", examples["wpm man"][0])
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			var outs []device.Output
+			for _, page := range manual.Pages(command(), device.Version(), exitStatus) {
+				outs = append(outs, device.Output{Path: filepath.Join(dir, page.Name), Data: page.Text})
+			}
+			return device.WriteFiles(c.Root().Writer, outs...)
+		},
+	}
+}
+
+const forceUsage = "overwrite a policy that is in -out already"
+
+// keepPublished refuses to write over a policy of any kind or version, unless -force or a person at a terminal says so:
+// reports name the policy that they are of, and nobody can read them without it.
+func keepPublished(c *cli.Command, path string) error {
+	if path == "-" || c.Bool("force") {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // nothing is there, or what writes it says what is wrong
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	start := make([]byte, 64)
+	n, err := io.ReadFull(f, start)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	if start = start[:n]; !bytes.HasPrefix(start, []byte("{\n\"format\":\"wpm-policy-")) && !codebook.IsPolicy(start) {
+		return nil
+	}
+	what := "a policy"
+	if m, err := env(c).OpenPolicy(path); err == nil {
+		id := m.ID()
+		what = "the policy " + hex.EncodeToString(id[:4]) + "..."
+	}
+	if shell.Confirm(c, fmt.Sprintf("%s is %s. Reports of it cannot be read without it. Overwrite it?", path, what)) {
+		return nil
+	}
+	return fmt.Errorf("-out: %s is %s, and reports of it cannot be read without it; take another name, or add -force", path, what)
+}
