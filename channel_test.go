@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // lattices are a grid and a ring of so many cells.
@@ -44,7 +45,7 @@ func TestLatticeWorstCase(t *testing.T) {
 		{33, 33, 1, "1", 12},
 		{530, 2, 2, "3", 62},
 	} {
-		if testing.Short() && test.p != 1 && test.bits == 62 {
+		if !numtest.Full() && test.p != 1 && test.bits == 62 {
 			continue // certificates take half a second each
 		}
 		for name, c := range lattices(t, test.rows, test.cols, test.p) {

@@ -73,7 +73,7 @@ func TestDesignMap(t *testing.T) {
 // has none.
 func TestDesignMapKinds(t *testing.T) {
 	ctx, one := context.Background(), epsilon(t, "1")
-	ring, err := cost.NewRing(1500, 2)
+	ring, err := cost.NewRing(1100, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // unrun lists the commands that the pages print and TestDocCommands does not run, by their beginning, each with its reason.
@@ -65,7 +67,7 @@ func printed(page string) (run, mentioned []string) {
 // TestDocCommands runs what the pages tell a reader to type, in their order, each page in a folder of its own, where wpm is the
 // command of this tree. A mention, with words in capitals for its arguments, must at least be a command with these flags.
 func TestDocCommands(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("runs every command that the pages print: a minute")
 	}
 	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
@@ -210,6 +212,7 @@ func mention(bin, command string) error {
 // TestDocLaws runs every law that a page quotes as `TestName/Law`, as the page says to repeat it. The pattern also selects tests whose
 // names begin with this one.
 func TestDocLaws(t *testing.T) {
+	numtest.SkipUnlessFull(t, "builds a test binary")
 	bin := filepath.Join(t.TempDir(), "proptest.test")
 	if out, err := exec.Command("go", "test", "-c", "-o", bin, "./proptest").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -144,7 +145,7 @@ func TestEntropicMechanism(t *testing.T) {
 // TestEntropicLargeGrid runs a grid whose matrix would take 8 GB.
 func TestEntropicLargeGrid(t *testing.T) {
 	side := 181
-	if testing.Short() {
+	if !numtest.Full() {
 		side = 91 // just above what is held
 	}
 	grid, err := cost.NewGrid(side, side, 2)

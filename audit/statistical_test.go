@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -53,7 +54,7 @@ func TestPower(t *testing.T) {
 		t.Fatalf("n = %d: the control with 1000000 draws is not where it should be", n)
 	}
 	trials := 10
-	if testing.Short() {
+	if !numtest.Full() {
 		trials = 3
 	}
 	half, twice := 0, 0

@@ -51,7 +51,7 @@ func directions(k, kv, dim, copies int, p float64) *cost.Dense {
 // TestInner: costs of high dimension, where the support is large. The interior phase takes over, the bounds it finds hold,
 // and they contain the optimum that the exact method finds.
 func TestInner(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("problems that are large enough take seconds")
 	}
 	for _, tt := range []struct {
@@ -97,7 +97,7 @@ func TestInner(t *testing.T) {
 
 // TestInnerSameBits: the bits do not depend on the number of threads.
 func TestInnerSameBits(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("a size at which work is shared takes a second")
 	}
 	c := directions(300, 300, 64, 0, 1)
@@ -124,7 +124,7 @@ func TestInnerSameBits(t *testing.T) {
 
 // TestInnerEnds: a context or a limit that ends the search during the phase leaves a result with bounds that hold.
 func TestInnerEnds(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("a problem that is large enough takes a second")
 	}
 	c := directions(270, 270, 64, 0, 1)
@@ -183,7 +183,7 @@ func BenchmarkInner(b *testing.B) {
 // TestCrowd: where the inputs fill few outputs at the best uniform measure, the simplex starts from the cuts of all of
 // them. That takes less than 4 pivots an output (from the worst input alone, up to 6), and the bounds hold.
 func TestCrowd(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("problems that are large enough take a second")
 	}
 	for _, tt := range []struct {

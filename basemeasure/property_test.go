@@ -148,7 +148,7 @@ func TestMonotone(t *testing.T) {
 func TestWild(t *testing.T) {
 	rnd := numtest.NewSplitMix64(1)
 	most, rounds := 0, 400
-	if testing.Short() {
+	if !numtest.Full() {
 		rounds = 40
 	}
 	for n := range rounds {

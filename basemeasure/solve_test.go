@@ -230,7 +230,7 @@ func objectives(k int) []basemeasure.Settings {
 
 func TestFamilies(t *testing.T) {
 	sizes, levels := []int{2, 3, 7, 20, 45}, []float64{0.01, 0.5, 2, 5, 12}
-	if testing.Short() {
+	if !numtest.Full() {
 		sizes = []int{3, 20}
 	}
 	for _, f := range families {
@@ -341,7 +341,7 @@ var lpTol = numtest.Tol{Rel: 1e-9, Abs: 1e-12, Why: "a textbook simplex without 
 
 func TestAgainstLP(t *testing.T) {
 	size := 14
-	if testing.Short() {
+	if !numtest.Full() {
 		size = 7
 	}
 	solved := 0
@@ -363,7 +363,7 @@ func TestAgainstLP(t *testing.T) {
 
 // TestAgainstLargeLP is the note's size, 36, on a few costs.
 func TestAgainstLargeLP(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("the textbook simplex takes a second")
 	}
 	solved := 0
@@ -675,7 +675,7 @@ func (c *countdown) Err() error {
 }
 
 func TestSolveSameBits(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("sizes at which the work is shared take a second")
 	}
 	c := families[4].make(260, numtest.NewSplitMix64(3))

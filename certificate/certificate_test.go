@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -389,7 +390,7 @@ func lowest(t *testing.T, b []byte) []byte {
 // statement: its problem, solved anew, has its optimum between the stated bounds.
 func TestEveryByte(t *testing.T) {
 	replacements := []byte("019-.,e]")
-	if testing.Short() {
+	if !numtest.Full() {
 		replacements = []byte("0-")
 	}
 	for kind, c := range sample(t) {

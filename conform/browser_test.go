@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -21,10 +22,7 @@ type released struct{ Report, Spent, Error string }
 // worker has the ledger at a time, and loses it when it ends; a worker that is ended between debit and draw has paid; a
 // torn line is charged; a browser that was killed and is started again repeats the report; and Go reads the text.
 func TestBrowser(t *testing.T) {
-	if os.Getenv("WPM_CLIENTS") != "1" {
-		t.Skip("starts a browser: WPM_CLIENTS=1 wants it")
-	}
-	chromium := program(t, "chromium")
+	chromium := numtest.Program(t, "chromium")
 	text, p := example(t)
 	results := make(chan []byte, 1)
 	files := http.FileServer(http.Dir("../js"))

@@ -7,21 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// program finds an interpreter. Without it the test is skipped, but with WPM_CLIENTS=1 it fails.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	switch {
-	case err == nil:
-		return path
-	case os.Getenv("WPM_CLIENTS") == "1":
-		t.Fatalf("no %s, which WPM_CLIENTS=1 wants", name)
-	}
-	t.Skipf("no %s: its client is not tested", name)
-	return ""
-}
+	"github.com/wpm-go/wpm/internal/numtest"
+)
 
 // A plant is an error in a copy of a client, and groups of which at least one must fail.
 type plant struct {
@@ -90,14 +78,14 @@ var javascript = []plant{
 
 // TestPython and TestJavaScript: the clients in the tree pass, and copies with planted errors fail where they must.
 func TestPython(t *testing.T) {
-	run := program(t, "python3")
+	run := numtest.Program(t, "python3")
 	t.Setenv("PYTHONUNBUFFERED", "") // it would hide that a client does not flush
 	offers := []string{"draw", "draw-projection", "kpm", "phi", "policy", "project", "round", "round-in-box", "sample", "transport", "verify"}
 	clients(t, []string{run, "client.py"}, "../vectors", offers, python)
 }
 
 func TestJavaScript(t *testing.T) {
-	run := program(t, "node")
+	run := numtest.Program(t, "node")
 	clients(t, []string{run, "conform/client.js"}, "../js", []string{"draw", "policy", "sample", "verify"}, javascript)
 	files, err := filepath.Glob("../js/test/*.test.js")
 	if err != nil || len(files) == 0 {
@@ -133,7 +121,7 @@ func clients(t *testing.T, cmd []string, dir string, offers []string, plants []p
 			t.Error(reason)
 		}
 	})
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("planted errors take a minute")
 	}
 	for _, p := range plants {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // run runs everything on one of the clients in this program.
@@ -70,7 +72,7 @@ func TestReference(t *testing.T) {
 
 // TestBroken: whatever a client does instead of answers, it is told of it, and the run ends.
 func TestBroken(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("takes some seconds")
 	}
 	for name, want := range map[string]string{

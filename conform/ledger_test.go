@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	_ "github.com/wpm-go/wpm/internal/numtest" // the same cases in every run
+	"github.com/wpm-go/wpm/internal/numtest" // the same cases in every run
 	"github.com/wpm-go/wpm/policy"
 	"pgregory.net/rapid"
 )
@@ -77,7 +77,7 @@ func example(t *testing.T) (text string, p policy.Policy) {
 // TestLedgerTurnsInJavaScript: Go and node release from one file in turns, with lines torn in between. Whoever comes
 // second in an epoch returns what the first has released, and both find the same spent.
 func TestLedgerTurnsInJavaScript(t *testing.T) {
-	ask := asker(t, command("../js", program(t, "node"), "conform/ledger.js"))
+	ask := asker(t, command("../js", numtest.Program(t, "node"), "conform/ledger.js"))
 	text, p := example(t)
 	dir := t.TempDir()
 	var files int
@@ -143,7 +143,7 @@ func inGo(t *rapid.T, p policy.Policy, path, epoch string) (report, spent string
 
 // TestLedgerLockInJavaScript: while one of the two has a ledger open, the other finds it locked, and it is free then.
 func TestLedgerLockInJavaScript(t *testing.T) {
-	node := program(t, "node")
+	node := numtest.Program(t, "node")
 	ask := asker(t, command("../js", node, "conform/ledger.js"))
 	text, p := example(t)
 	path := filepath.Join(t.TempDir(), "ledger")
@@ -206,7 +206,7 @@ func (m *inMemory) Append(b []byte) error    { m.text = append(m.text, b...); re
 // TestLedgerTextsInJavaScript: on texts that are right, nearly right and torn, Go and node say the same, and leave the
 // same text.
 func TestLedgerTextsInJavaScript(t *testing.T) {
-	ask := asker(t, command("../js", program(t, "node"), "conform/ledger.js"))
+	ask := asker(t, command("../js", numtest.Program(t, "node"), "conform/ledger.js"))
 	id := strings.Repeat("0a", 32)
 	var accepted, refused int
 	rapid.Check(t, func(t *rapid.T) {
@@ -273,17 +273,17 @@ func TestLedgerTextsInJavaScript(t *testing.T) {
 			t.Fatalf("%q: want -, got +\n%s", text, d)
 		}
 	})
-	if !testing.Short() && (accepted == 0 || refused == 0) { // short runs draw a few cases
+	if numtest.Full() && (accepted == 0 || refused == 0) { // short runs draw a few cases
 		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }
 
 // TestLedgerPlantsInJavaScript: errors planted in the ledger of js fail its tests.
 func TestLedgerPlantsInJavaScript(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("runs the tests of js once for each error")
 	}
-	node := program(t, "node")
+	node := numtest.Program(t, "node")
 	spec, err := filepath.Abs("../docs/spec")
 	if err != nil {
 		t.Fatal(err)

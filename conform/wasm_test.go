@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestWasmDrawsNothing: the linker leaves in the solvers for JavaScript nothing of package policy that releases or pays,
 // and nothing of package ldp that samples.
 func TestWasmDrawsNothing(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("links two programs")
 	}
 	draws := regexp.MustCompile(`wpm/policy\.(Release|Account|OpenLedger|NewLedger)$|wpm/ldp\.\S*Sample`)

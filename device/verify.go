@@ -54,9 +54,10 @@ func VerifyCommand(e *Env) *Command {
 	return c
 }
 
-// verifyOne checks a policy. With asJSON, a refusal is an object, too, with the members more; of one policy, only a refusal
-// of what could be read.
-func (e *Env) verifyOne(ctx context.Context, path string, want conditions, pairs int64, asJSON bool, more map[string]any) error {
+// verifyOne checks a policy. With asJSON, a refusal is an object, too, with the members more; of one policy, only a
+// refusal of what could be read.
+func (e *Env) verifyOne(ctx context.Context, path string, want conditions, pairs int64, asJSON bool,
+	more map[string]any) error {
 	err := e.verify(ctx, path, want, pairs, asJSON, more)
 	if asJSON && ctx.Err() == nil && (errors.Is(err, ErrNo) || err != nil && more != nil) {
 		object := map[string]any{"verified": false, "reason": strings.TrimSuffix(err.Error(), ": "+ErrNo.Error())}
@@ -103,7 +104,8 @@ func (e *Env) verifyAll(ctx context.Context, paths []string, want conditions, pa
 	return nil
 }
 
-func (e *Env) verify(ctx context.Context, path string, want conditions, pairs int64, asJSON bool, more map[string]any) error {
+func (e *Env) verify(ctx context.Context, path string, want conditions, pairs int64, asJSON bool,
+	more map[string]any) error {
 	m, err := e.OpenPolicy(path)
 	switch {
 	case IsFalse(err):
@@ -152,8 +154,8 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 
 // ranked is a policy whose rows follow an order, which privacy does not need.
 type ranked interface {
-	// CheckRows checks that they do and says so, if there are at most so many pairs of an input and an output, else that nobody
-	// did; "" if there is no order.
+	// CheckRows checks that they do and says so, if there are at most so many pairs of an input and an output, else that
+	// nobody did; "" if there is no order.
 	CheckRows(ctx context.Context, pairs int64) (string, error)
 }
 

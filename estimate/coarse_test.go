@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -14,7 +15,7 @@ import (
 // places, as at the size from which Map has groups. The limits are those of the documentation; there are more kinds of
 // maps than those on which the rule of the groups was chosen, and the seed is another.
 func TestCoarseLoss(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("some seconds")
 	}
 	const side, runs = 20, 1

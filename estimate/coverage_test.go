@@ -5,9 +5,10 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // coverCase is a map to be estimated: places in the plane and shares.
@@ -150,7 +151,7 @@ func (c coverCase) regions() [][]float64 {
 // minutes, and prints a table.
 func TestIntervalCoverage(t *testing.T) {
 	runs, cases, mean, least := 6, coverCases()[1:2], 0.6, 0.6 // of 24: fewer than 15 have probability 6e-5 at 90 %
-	if os.Getenv("WPM_FULL") != "" {
+	if numtest.Full() {
 		runs, cases, mean, least = 50, coverCases(), 0.88, 0.80
 	} else if testing.Short() {
 		runs = 2
@@ -197,7 +198,7 @@ func TestIntervalCorner(t *testing.T) {
 	}
 	// Of 40 quarters some 32 are covered: fewer than 20 have probability 4e-5 if it is 0.8 and they are independent.
 	runs, cases, least := 10, []corner{{0.99, 4, 27, 20_000}}, 0.5
-	if os.Getenv("WPM_FULL") != "" {
+	if numtest.Full() {
 		runs, cases, least = 50, nil, 0
 		for _, share := range []float64{1, 0.999, 0.99, 0.95} {
 			for _, at := range []int{0, 44, 27} {

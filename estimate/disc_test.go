@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestDisc holds the rule against its formula, written out with inverses, and against what must follow from it.
@@ -113,7 +114,7 @@ func plainRisk(c cost.Matrix, eps, share, n float64) float64 {
 // TestDiscCells: figures of another program, which tried shares of its own, on a grid of 20 x 20 cells. Risk is flat
 // around the best.
 func TestDiscCells(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("some seconds")
 	}
 	grid, err := cost.NewGrid(20, 20, 1)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // The checks of this file take the implementation as an argument. A named test gives each one the real thing, and
@@ -115,7 +117,7 @@ func scaled(r *big.Rat) *big.Int {
 // Two implementations of bounds on e^eps agree on 10^5 random eps at 200 bits.
 func TestExpBoundsSecondOpinion(t *testing.T) {
 	n := 100_000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 2_000
 	}
 	if err := checkExpBounds(Epsilon.ExpBounds, n); err != nil {

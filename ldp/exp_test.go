@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strconv"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // ExpBounds against the continued fraction: strictly around e^eps, and as narrow as promised.
@@ -30,7 +32,7 @@ func TestExpBounds(t *testing.T) {
 		}
 	}
 	n := 4000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 300
 	}
 	s := newStream(1)
@@ -38,7 +40,7 @@ func TestExpBounds(t *testing.T) {
 		e := epsilon(t, strconv.FormatFloat(math.Exp(math.Log(1e-6)+s.float()*math.Log(4e7)), 'g', int(1+s.next()%17), 64))
 		check(e, 200)
 	}
-	if !testing.Short() {
+	if numtest.Full() {
 		// Beyond the limit the bits are those of the limit.
 		e := epsilon(t, "0.7")
 		l1, u1 := e.ExpBounds(maxExpBits)

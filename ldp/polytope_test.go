@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // smallBoxes is a family of valid boxes over small and large B, supports with and without zeros, and both
@@ -18,7 +20,7 @@ func smallBoxes(t testing.TB) []*Polytope {
 	var boxes []*Polytope
 	s := newStream(10)
 	all := []string{"1/3", "5", "1e-6", "0.05", "1", "2.5", "20", "43", "64"}
-	if testing.Short() {
+	if !numtest.Full() {
 		all = all[:2]
 	}
 	for _, eps := range all {
@@ -107,7 +109,7 @@ func TestVerifyTampering(t *testing.T) {
 // All boxes of two columns at B = 2, 3 and bounds up to 2^B + 1.
 func TestVerifyExhaustive(t *testing.T) {
 	all := []string{"0.6931", "0.6932", "1e-6", "0.4", "1", "1.5", "64"}
-	if testing.Short() {
+	if !numtest.Full() {
 		all = all[:2]
 	}
 	for _, eps := range all {
@@ -502,7 +504,7 @@ func TestNewPolytopeExtremes(t *testing.T) {
 			t.Fatalf("lo[%d] = %d", j, p.Lo(j))
 		}
 	}
-	if testing.Short() {
+	if !numtest.Full() {
 		return
 	}
 	// The largest size that policies allow.

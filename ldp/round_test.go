@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 var odd = []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.Copysign(0, -1), 0, 5e-324, 1e-300, 1e-12, 0.03, 0.1, 1. / 8, 0.25,
@@ -129,7 +131,7 @@ func tinyBoxes(t testing.TB) (boxes []*Polytope) {
 func TestRoundOptimal(t *testing.T) {
 	s := newStream(21)
 	tries := 60
-	if testing.Short() {
+	if !numtest.Full() {
 		tries = 8
 	}
 	for _, p := range tinyBoxes(t) {

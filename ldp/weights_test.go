@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // All 2^B words: column j comes out n_j times, and always as the first with a cumulative weight above the word.
@@ -52,7 +54,7 @@ func TestSampleEnumerate(t *testing.T) {
 	}
 	s := newStream(30)
 	most := 12
-	if testing.Short() {
+	if !numtest.Full() {
 		most = 9
 	}
 	for _, eps := range []string{"0.2", "1", "3", "64"} {
@@ -72,7 +74,7 @@ func TestSampleEnumerate(t *testing.T) {
 			}
 		}
 	}
-	if !testing.Short() {
+	if numtest.Full() {
 		for bits := 13; bits <= 16; bits++ {
 			for _, eps := range []string{"1e-3", "0.5", "1", "8"} {
 				for _, kv := range []int{1, 2, 9, 40} {

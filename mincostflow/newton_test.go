@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow/internal/ascent"
 )
 
@@ -34,7 +35,7 @@ func (d draw) wideProblem() Problem {
 
 func TestNewtonStart(t *testing.T) {
 	n := 300
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 60
 	}
 	for seed := range n {
@@ -129,7 +130,7 @@ func (d draw) heavyProblem() Problem {
 // TestHeavyStart: results keep all promises also where Newton's method sees heavy rows only, wherever they are stopped.
 func TestHeavyStart(t *testing.T) {
 	n, used, raised := 200, 0, 0
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 60
 	}
 	for seed := range n {

@@ -242,7 +242,7 @@ func TestSubnormalMass(t *testing.T) {
 // ran along them, and the gap grew with the number of columns (found in review).
 func TestPointBoxGap(t *testing.T) {
 	n := 3000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 500
 	}
 	c, err := cost.NewRing(n, 1)
@@ -720,7 +720,7 @@ func TestNamedInstances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k, kv := p.Cost.Dims(); testing.Short() && k*kv > 2e5 {
+		if k, kv := p.Cost.Dims(); !numtest.Full() && k*kv > 2e5 {
 			continue
 		}
 		r := mustProject(t, p, Settings{})

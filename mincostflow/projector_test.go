@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // crowd draws users with a few atoms each for the cost and the box of p; some are point masses, dense, or bad.
@@ -60,7 +61,7 @@ func copied(r Result) Result {
 // where there are enough columns for an order of them to matter.
 func TestProjector(t *testing.T) {
 	rounds := 60
-	if testing.Short() {
+	if !numtest.Full() {
 		rounds = 15
 	}
 	for seed := range rounds {

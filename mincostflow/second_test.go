@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // Second opinions: other ways to the same optimum, short and slow.
@@ -121,7 +122,7 @@ func between(t *testing.T, p Problem, r Result, want *big.Rat, by string) {
 
 func TestAgainstExactShortestPaths(t *testing.T) {
 	n := 250
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 50
 	}
 	done := 0
@@ -199,7 +200,7 @@ func TestSpreadOfCosts(t *testing.T) {
 func TestAgainstEnumeration(t *testing.T) {
 	const units = 8
 	n := 200
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 40
 	}
 	for seed := range n {

@@ -1,12 +1,16 @@
 package mincostflow
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
+)
 
 // TestStress solves thousands of small problems that lean to trouble and proves every answer. The
 // second half of the seeds forbids the knapsack.
 func TestStress(t *testing.T) {
 	n := 6000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 1000
 	}
 	var worst float64

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // counts draws n counts that sum to total, of one of several kinds.
@@ -133,7 +134,7 @@ func mustUnits(t testing.TB, p UnitProblem, s Settings) UnitResult {
 // TestUnits compares with exact shortest paths: one number, on every instance.
 func TestUnits(t *testing.T) {
 	n := 1200
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 150
 	}
 	repaired := 0
@@ -156,7 +157,7 @@ func TestUnits(t *testing.T) {
 // TestUnitsLarger has instances beyond that oracle, with Newton starts, whose certificate speaks for itself.
 func TestUnitsLarger(t *testing.T) {
 	n := 300
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 60
 	}
 	newton := 0
@@ -184,7 +185,7 @@ func TestUnitsLarger(t *testing.T) {
 // TestUnitsBruteForce compares with all plans for a few units, k, kv <= 4.
 func TestUnitsBruteForce(t *testing.T) {
 	n := 300
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 60
 	}
 	for seed := range n {

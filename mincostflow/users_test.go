@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestDegenerate: nearly all pivots move nothing, and the search ends all the same.
@@ -28,7 +29,7 @@ func TestDegenerate(t *testing.T) {
 		{"three costs, room", 256, 0.50, 0.5, 2, func(d draw, _, _ int) float64 { return float64(d.Intn(3)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.n > 100 && c.share > 0.5 && c.name[0] == 'p' {
+			if !numtest.Full() && c.n > 100 && c.share > 0.5 && c.name[0] == 'p' {
 				c.n, c.share = 64, 0.7
 			}
 			d := newDraw(3)
@@ -187,7 +188,7 @@ func (c computed) Row(i int, buf []float64) []float64 {
 // TestComputedRows: without storage for the cost, memory stays O(k + kv), and rows are computed some ten times each.
 func TestComputedRows(t *testing.T) {
 	n := 1500
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 400
 	}
 	d := newDraw(61e6)

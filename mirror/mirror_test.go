@@ -43,7 +43,7 @@ func TestEdges(t *testing.T) {
 			for _, rule := range allRules {
 				for _, steps := range []int{1, 2, 33} {
 					for _, factor := range []float64{0, 1e-6, 1e6} {
-						if testing.Short() && factor > 0 {
+						if !numtest.Full() && factor > 0 {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s/eps=%v/%v/%d/%v", name, eps, rule, steps, factor), func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestTable(t *testing.T) {
 	for name, c := range spaces {
 		for eps, best := range optimum[name] {
 			for n, steps := range []int{1000, 100_000} {
-				if testing.Short() && n > 0 {
+				if !numtest.Full() && n > 0 {
 					continue
 				}
 				r := descend(t, c, eps, mirror.Settings{Steps: steps})
@@ -216,7 +216,7 @@ func TestRules(t *testing.T) {
 // TestRate is the 1/sqrt(T) law: ten times the steps divide the bound by sqrt(10), exactly, and the error of
 // the average by about that, where the descent is past its start.
 func TestRate(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("a million steps")
 	}
 	for _, name := range []string{"square", "path"} {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -99,7 +100,7 @@ func garbagePolicies(t testing.TB, limit time.Duration) []Policy {
 // positive upper bound. All kinds come up, and some of them are taken as distributions, others not.
 func TestGarbageSolvers(t *testing.T) {
 	vectors := 200_000
-	if testing.Short() {
+	if !numtest.Full() {
 		vectors = 10_000
 	}
 	const whole = 16 // one in 16 goes through Release, crypto/rand and all, the others through its law
@@ -960,7 +961,7 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	// Private data of just MaxBytes are read.
 	line := "home," + strings.Repeat("0", maxNumeral-1) + "1\n"
 	most := MaxBytes
-	if testing.Short() {
+	if !numtest.Full() {
 		most /= 64
 	}
 	data := []byte(strings.Repeat(line, most/len(line)))

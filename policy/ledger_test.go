@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
@@ -453,7 +454,7 @@ func TestLedgerKilledDuringRepair(t *testing.T) {
 	h := runHistory(t)
 	extra := epsPolicy(t, "2", "after the crash")
 	step := 5
-	if testing.Short() {
+	if !numtest.Full() {
 		step = 40
 	}
 	for cut := 0; cut < len(h.file); cut += step {
@@ -528,7 +529,7 @@ func TestLedgerEditsAreDetected(t *testing.T) {
 		}
 	}
 	step := 1
-	if testing.Short() {
+	if !numtest.Full() {
 		step = 11
 	}
 	for i := 0; i < len(h.file)-1; i += step { // without its last line end the last line is torn, not edited

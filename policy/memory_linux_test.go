@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // privateStream is private data that are made as long as a test likes: head, and then line over and over.
@@ -152,7 +154,7 @@ func TestPrivateWithinMemory(t *testing.T) {
 	// be.
 	room := make([]byte, MaxBytes+1)
 	for i, s := range privateStreams() {
-		if testing.Short() {
+		if !numtest.Full() {
 			release(s.name+", packed", s.packed(t, room[:MaxBytes/64]))
 			continue
 		}

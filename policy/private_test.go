@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // privateCase is a row of the table that parsing, releasing and fuzzing share.
@@ -178,7 +180,7 @@ func TestParsePrivate(t *testing.T) {
 			}
 		})
 	}
-	if testing.Short() {
+	if !numtest.Full() {
 		return
 	}
 	if _, err := ParsePrivate(p, make([]byte, MaxBytes+1)); !errors.Is(err, ErrPrivate) {

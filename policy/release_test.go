@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
 )
@@ -299,7 +300,7 @@ func TestReleaseIsTotal(t *testing.T) {
 	for _, cfg := range []Config{smallConfig(t), projectionConfig(t, true), projectionConfig(t, false)} {
 		p := mustNew(t, cfg)
 		cases := append(privateCases(), privateCase{"nil", "", nil})
-		if !testing.Short() && cfg.Mode == Mixture { // where such data cost work
+		if numtest.Full() && cfg.Mode == Mixture { // where such data cost work
 			cases = append(cases, privateCase{"above MaxBytes", strings.Repeat("home,1\n", MaxBytes/7+1), nil})
 		}
 		for _, tc := range cases {
@@ -460,7 +461,7 @@ func TestReleaseLeavesInputs(t *testing.T) {
 // Many releases at once, of several policies in both modes: one debit for each policy, one report.
 func TestConcurrentReleases(t *testing.T) {
 	n := 4000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 400
 	}
 	policies := []Policy{mustNew(t, smallConfig(t)), mustNew(t, projectionConfig(t, true)), mustNew(t, projectionConfig(t, false))}
@@ -518,7 +519,7 @@ func (f *countedFile) Sync() error {
 // it.
 func TestManyConcurrentReleases(t *testing.T) {
 	n := 100_000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 2_000
 	}
 	base := mustNew(t, smallConfig(t)).c

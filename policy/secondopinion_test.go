@@ -16,15 +16,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // python runs docs/verify.py on files and returns its verdicts in their order, and its exit status.
 func python(t *testing.T, files ...string) (accepted []bool, status int) {
 	t.Helper()
-	interpreter, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skipf("SECOND VERIFIER NOT RUN: no python3 on this machine (%v)", err)
-	}
+	interpreter := numtest.Program(t, "python3")
 	cmd := exec.Command(interpreter, append([]string{filepath.Join("..", "docs", "verify.py")}, files...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -320,7 +319,7 @@ func limits(t testing.TB, f func(text, how string)) {
 	for _, member := range []string{`"input_labels":`, `"output_labels":`, `"hi":`, `"rows":`} {
 		f(strings.Replace(strings.Replace(aliased, line, "", 1), member, line+member, 1), "place of the aliases")
 	}
-	if !testing.Short() {
+	if numtest.Full() {
 		b := []byte("[") // one more than the most there may be; at the most, the second verifier takes ten seconds
 		for i := range MaxInputs + 1 {
 			b = fmt.Appendf(b, "[0,\"%07d\"],", i)
@@ -336,8 +335,9 @@ func limits(t testing.TB, f func(text, how string)) {
 // in another language, on the policies of testdata, on generated ones, on tampered ones, at every limit, and on texts
 // of which most are no policies.
 func TestSecondOpinion(t *testing.T) {
+	numtest.Program(t, "python3") // before anything is generated
 	generated, changes := 120, 4
-	if testing.Short() {
+	if !numtest.Full() {
 		generated, changes = 20, 4
 	}
 	type file struct {
@@ -348,7 +348,7 @@ func TestSecondOpinion(t *testing.T) {
 	add := func(text, how string) { files = append(files, file{text, how, decodes([]byte(text))}) }
 	seen := 0
 	some := func(text, how string) { // of many, one in ten does for a first look
-		if seen++; !testing.Short() || seen%10 == 0 {
+		if seen++; numtest.Full() || seen%10 == 0 {
 			add(text, how)
 		}
 	}
@@ -412,11 +412,11 @@ func TestSecondOpinion(t *testing.T) {
 	tampered(t, func(text, how string, _ bool) { some(text, how) })
 	limits(t, some)
 	n, each := 0, 60
-	if testing.Short() {
+	if !numtest.Full() {
 		each = 200
 	}
 	eachVerdict(t, func(v verdict) {
-		if n++; v.kind == "nested" && n%6 == 0 && !testing.Short() || n%each == 0 {
+		if n++; v.kind == "nested" && n%6 == 0 && numtest.Full() || n%each == 0 {
 			add(v.text, v.kind)
 		}
 	})
@@ -450,7 +450,7 @@ func TestSecondOpinion(t *testing.T) {
 			t.Errorf("%s: here %v, in Python accepted: %v\n%.2000s", f.how, f.err, verdict[n], f.text)
 		}
 	}
-	if !testing.Short() && (both < 2*generated || neither < 4*generated || len(kinds) < 40) {
+	if numtest.Full() && (both < 2*generated || neither < 4*generated || len(kinds) < 40) {
 		t.Errorf("%d accepted, %d refused, by %d kinds of change: the test has gone blind", both, neither, len(kinds))
 	}
 	t.Logf("%d files: %d accepted by both, %d refused by both (%d kinds)", len(files), both, neither, len(kinds))

@@ -7,6 +7,8 @@ import (
 	"io"
 	"testing"
 	"testing/iotest"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 func zipped(t testing.TB, text []byte) []byte {
@@ -44,7 +46,7 @@ func TestPrivateText(t *testing.T) {
 	}
 	most := make([]byte, MaxBytes+1)
 	cases = append(cases, privateText{"as long as may be", most[:MaxBytes], most[:MaxBytes], true}, privateText{"too long", most, nil, false})
-	if !testing.Short() {
+	if numtest.Full() {
 		cases = append(cases, privateText{"packed, as long as may be", zipped(t, most[:MaxBytes]), most[:MaxBytes], true},
 			privateText{"packed, too long", zipped(t, most), most[:MaxBytes], false})
 	}

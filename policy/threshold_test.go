@@ -14,6 +14,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -536,7 +537,7 @@ func TestVersion2Files(t *testing.T) {
 			t.Errorf("%s: decoded as %v", name, q)
 		}
 		step := 1
-		if testing.Short() {
+		if !numtest.Full() {
 			step = 5
 		}
 		for i := 0; i < len(want); i += step {

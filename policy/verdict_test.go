@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 var updateVerdicts = flag.Bool("update-verdicts", false, "write testdata/verdicts.json anew; its diff is for reading")
@@ -105,7 +107,7 @@ func eachVerdict(t testing.TB, f func(verdict)) {
 			}
 		}
 	}
-	if testing.Short() {
+	if !numtest.Full() {
 		return
 	}
 	r := rand.New(rand.NewPCG(2028, 1))
@@ -179,7 +181,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	text = append(text, '\n')
 	file := filepath.Join("testdata", "verdicts.json")
-	if *updateVerdicts && !testing.Short() {
+	if *updateVerdicts && numtest.Full() {
 		if err := os.WriteFile(file, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +190,7 @@ func TestVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if start := bytes.TrimSuffix(text, []byte("\n]\n")); testing.Short() && bytes.HasPrefix(want, start) { // the first kinds alone
+	if start := bytes.TrimSuffix(text, []byte("\n]\n")); !numtest.Full() && bytes.HasPrefix(want, start) { // the first kinds alone
 		return
 	}
 	if !bytes.Equal(text, want) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -376,7 +377,7 @@ func costsOf(k, kv int) [][][]int64 {
 // Every world with k, kv <= 3 on the grid, and a sample of those with a 4, is private and exact.
 func TestSmallWorlds(t *testing.T) {
 	step := 1
-	if testing.Short() {
+	if !numtest.Full() {
 		step = 29
 	}
 	worlds, projections, rows, full := 0, 0, 0, 0

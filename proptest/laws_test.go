@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
@@ -269,7 +270,7 @@ func TestMinCostFlowSparse(t *testing.T) {
 // TestMinCostFlowWide: the certificate holds where an index of 16 bits ends, with mass on both sides of the end, in rows and
 // in columns.
 func TestMinCostFlowWide(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("five seconds")
 	}
 	const size = 1<<16 + 1

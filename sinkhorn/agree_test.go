@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestProjectorAgrees: a Projector gives the results of Project for every setting, Reg and number of atoms: bit for
@@ -77,7 +79,7 @@ func TestProjectorAgrees(t *testing.T) {
 			}
 		}
 	})
-	if (shared == 0 || whole == 0) && !testing.Short() {
+	if (shared == 0 || whole == 0) && numtest.Full() {
 		t.Errorf("%d distributions on all rows and %d on most of them had the shared kernel", whole, shared)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 	"pgregory.net/rapid"
 )
@@ -143,7 +144,7 @@ func TestStackCompany(t *testing.T) {
 			t.Errorf("%+v: %d in stacks, %d in the general way", tt, stacked, general)
 		}
 		sizes := []int{2, 3, 8}
-		if testing.Short() {
+		if !numtest.Full() {
 			sizes = sizes[1:2]
 		}
 		for _, size := range sizes {

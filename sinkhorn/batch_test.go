@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -92,7 +93,7 @@ func TestProjectorTinyColumn(t *testing.T) {
 func TestProjectorRandom(t *testing.T) {
 	g := newGenerator(11)
 	n := 400
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 60
 	}
 	for range n {

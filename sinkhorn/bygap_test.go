@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 	"pgregory.net/rapid"
 )
@@ -191,8 +192,8 @@ func TestRegByGapFlat(t *testing.T) {
 
 // TestRegByGapOnGrid: the method for grids, at gaps from loose to fine.
 func TestRegByGapOnGrid(t *testing.T) {
-	for _, size := range [][2]int{{48, 48}, {70, 33}, {1, 300}} {
-		for _, gap := range []float64{0.3, 0.03, 3e-3} {
+	for _, size := range [][2]int{{70, 33}, {1, 300}, {48, 48}}[:numtest.Cases(2, 3)] {
+		for _, gap := range []float64{0.3, 0.03, 3e-3}[:numtest.Cases(2, 3)] {
 			p := gridProblem(t, size[0], size[1], 1, 0)
 			r, err := byGapOnGrid(t, context.Background(), p, Settings{Gap: gap})
 			if err != nil {
@@ -239,7 +240,7 @@ func TestRegByGapStops(t *testing.T) {
 		},
 	} {
 		stopped := 0
-		for n := range 12 {
+		for n := 0; n < 12; n += numtest.Cases(3, 1) {
 			for want, with := range map[Status]func() (Problem, Result, error){
 				Cancelled: func() (Problem, Result, error) {
 					return run(&countdown{context.Background(), n * n}, Settings{Gap: 1e-9})
@@ -259,8 +260,8 @@ func TestRegByGapStops(t *testing.T) {
 				}
 			}
 		}
-		if stopped < 12 {
-			t.Errorf("%s: stopped %d times of 24", name, stopped)
+		if stopped < numtest.Cases(4, 12) {
+			t.Errorf("%s: stopped %d times of %d", name, stopped, numtest.Cases(8, 24))
 		}
 	}
 }
@@ -290,8 +291,8 @@ func TestRegByGapWorkers(t *testing.T) {
 // that it allows is not.
 func TestRegTooLarge(t *testing.T) {
 	ctx := context.Background()
-	for _, side := range []int{40, 64} {
-		for _, rel := range []float64{1e-1, 1e-2, 1e-3} {
+	for _, side := range []int{40, 64}[:numtest.Cases(1, 2)] {
+		for _, rel := range []float64{1e-1, 1e-2, 1e-3}[:numtest.Cases(2, 3)] {
 			t.Run(fmt.Sprint(side, rel), func(t *testing.T) {
 				p := gridProblem(t, side, side, 1, rel)
 				r, err := onGrid(t, ctx, p, Settings{Gap: 1e-3})

@@ -410,7 +410,7 @@ func spreadOf(x, y []float64) float64 {
 // and that inputs stay as they are.
 func TestBits(t *testing.T) {
 	k, kv := 700, 900 // three chunks
-	if testing.Short() {
+	if !numtest.Full() {
 		k, kv = 520, 640
 	}
 	g := newGenerator(5)
@@ -461,7 +461,7 @@ func TestWork(t *testing.T) {
 // it again.
 func TestRandom(t *testing.T) {
 	n := 3000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 300
 	}
 	g := newGenerator(7)
@@ -482,7 +482,7 @@ func TestRandom(t *testing.T) {
 // TestTinyReg goes where only bounds are promised: Reg from 1e-6 to 1e-9 of the range.
 func TestTinyReg(t *testing.T) {
 	g := newGenerator(8)
-	for range 300 {
+	for range numtest.Cases(60, 300) {
 		p := g.problem(1+g.intn(10), 1+g.intn(10), math.Pow(10, -6-2.999*g.float()))
 		for _, m := range methods {
 			r, err := Project(context.Background(), p, Settings{Method: m, MaxIterations: 3000})

@@ -68,7 +68,7 @@ func TestSparse(t *testing.T) {
 		if math.Abs(short.res-res) > 1e-14 {
 			t.Errorf("Reg = %v: residual %g, of the full kernel %g", rel, res, short.res)
 		}
-		if !testing.Short() {
+		if numtest.Full() {
 			mustProject(t, p, Settings{})
 		}
 		short.k.free()
@@ -104,7 +104,7 @@ func TestFew(t *testing.T) {
 		short.k.free()
 		full.k.free()
 	}
-	if testing.Short() {
+	if !numtest.Full() {
 		return
 	}
 	old := runtime.GOMAXPROCS(1)

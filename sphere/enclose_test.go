@@ -19,7 +19,7 @@ func TestEncloseGolden(t *testing.T) {
 	const digits = "5e-40" // the 40th digit of 1-t is rounded
 	slack := numtest.ParseRat(t, digits)
 	step, most := 4, 20_000
-	if testing.Short() {
+	if !numtest.Full() {
 		step, most = 23, 500
 	}
 	count := 0
@@ -61,7 +61,7 @@ func TestEncloseGolden(t *testing.T) {
 // TestEncloseLarge: a case of many terms.
 func TestEncloseLarge(t *testing.T) {
 	d := 1_000_000
-	if testing.Short() {
+	if !numtest.Full() {
 		d = 10_001
 	}
 	for _, p := range []float64{2, 2.75} {

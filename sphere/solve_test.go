@@ -183,7 +183,7 @@ func TestUnderflow(t *testing.T) {
 // other, and a residual of the equation, on another rule of 64 nodes from gonum, of the size of rounding.
 func TestRandom(t *testing.T) {
 	cases := 100_000
-	if testing.Short() {
+	if !numtest.Full() {
 		cases = 5000
 	}
 	other := gonumRule(64)

@@ -24,6 +24,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -108,14 +109,11 @@ func TestFiles(t *testing.T) {
 // kind is another's, or a case that is refused is not, and one case has a member that the schema does not know. It must
 // find all of that.
 func TestCheck(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := numtest.Program(t, "python3")
 	if out, err := exec.Command(python, "check.py").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("once more takes some seconds")
 	}
 	dir := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestDesignDisplacement holds that the card says how far places are from where they are published, and in which unit.
@@ -106,7 +107,7 @@ func TestDesignTableColumns(t *testing.T) {
 
 // TestDesignLongMatrix holds that a matrix whose text is too long for a policy is refused before it is solved.
 func TestDesignLongMatrix(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("reads a matrix of 29 MB")
 	}
 	const side = 1900

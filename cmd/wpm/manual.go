@@ -19,9 +19,9 @@ import (
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
-// examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv, counts.csv,
-// truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of release, verify and so on are
-// in package device.
+// examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
+// counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of release,
+// verify and so on are in package device.
 var examples = map[string][]string{
 	"wpm": {
 		"wpm demo",
@@ -51,7 +51,8 @@ var examples = map[string][]string{
 		"wpm audit -samples 100000 policy.json",
 		"wpm audit -release -samples 1000 -inputs 0,399 policy.json",
 	},
-	"wpm check": {"wpm solve -certificate transport <transport.jsonl | wpm check -", "wpm flow -json -proof flow.min | wpm check -"},
+	"wpm check": {"wpm solve -certificate transport <transport.jsonl | wpm check -",
+		"wpm flow -json -proof flow.min | wpm check -"},
 	"wpm solve": {
 		`echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project`,
 		"wpm solve -certificate transport <transport.jsonl >answers.jsonl",
@@ -73,7 +74,8 @@ var examples = map[string][]string{
 		"wpm sphere -d 63 -p 2 -eps 4",
 		"wpm sphere -d 63 -eps 4 -o vectors.policy",
 	},
-	"wpm simulate":             {"wpm simulate -devices 5000 -o reports.txt policy.json", "wpm simulate -devices 2000 -seed 2 -o tuesday.txt policy.json"},
+	"wpm simulate": {"wpm simulate -devices 5000 -o reports.txt policy.json",
+		"wpm simulate -devices 2000 -seed 2 -o tuesday.txt policy.json"},
 	"wpm experiment":           {"wpm experiment ring -inputs 50 -o ring"},
 	"wpm experiment ring":      {"wpm experiment ring -inputs 50 -o ring"},
 	"wpm experiment movielens": {"wpm experiment movielens -ratings u.data -movies u.item"},
@@ -124,7 +126,8 @@ func completionCommand() *cli.Command {
 			if c.Args().Len() != 1 {
 				return fmt.Errorf("completion takes one shell; try: %s", examples["wpm completion"][0])
 			}
-			return manual.Completion(c.Root().Writer, command(), c.Args().First()) // not the running one, to which flags were added
+			// Not of the running one, to which flags were added.
+			return manual.Completion(c.Root().Writer, command(), c.Args().First())
 		},
 	}
 }
@@ -189,5 +192,6 @@ func keepPublished(c *cli.Command, path string) error {
 	if shell.Confirm(c, fmt.Sprintf("%s is %s. Reports of it cannot be read without it. Overwrite it?", path, what)) {
 		return nil
 	}
-	return fmt.Errorf("-out: %s is %s, and reports of it cannot be read without it; take another name, or add -force", path, what)
+	const refusal = "-out: %s is %s, and reports of it cannot be read without it; take another name, or add -force"
+	return fmt.Errorf(refusal, path, what)
 }

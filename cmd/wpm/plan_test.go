@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/places"
 )
 
@@ -243,10 +244,7 @@ func TestPlanPages(t *testing.T) {
 			text, _, _ = strings.Cut(text, "\n## ")
 			dir := t.TempDir()
 			if strings.Contains(command, "try/") {
-				if _, err := exec.LookPath("python3"); err != nil {
-					t.Skip("a Python program makes the places")
-				}
-				if out, err := exec.Command("python3", "../../docs/walkthrough.py", filepath.Join(dir, "try")).CombinedOutput(); err != nil {
+				if out, err := exec.Command(numtest.Program(t, "python3"), "../../docs/walkthrough.py", filepath.Join(dir, "try")).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
 				command = strings.ReplaceAll(command, "try/", filepath.ToSlash(dir)+"/try/")

@@ -22,6 +22,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/internal/child"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -171,7 +172,7 @@ func TestSolverFaults(t *testing.T) {
 		t.Skip("a program that runs cannot be renamed or deleted here")
 	}
 	for fault := range faults {
-		if fault == "sleeper" || fault == "memory" && (testing.Short() || runtime.GOOS != "linux") {
+		if fault == "sleeper" || fault == "memory" && (!numtest.Full() || runtime.GOOS != "linux") {
 			continue
 		}
 		for _, rows := range []bool{true, false} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/sphere"
 )
 
@@ -81,7 +82,7 @@ func TestSphereSolve(t *testing.T) {
 }
 
 func TestSphereStudy(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("a study of some seconds")
 	}
 	dir := filepath.Join(t.TempDir(), "study")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 const thirdParty = "../../THIRD_PARTY.md"
@@ -121,7 +122,7 @@ func TestThirdParty(t *testing.T) {
 		titles = append(titles, title)
 		want += notice(t, title, m.Dir, notChosen[m.Path])
 	}
-	if flag.Lookup("update").Value.String() == "true" { // the flag of numtest
+	if numtest.Update() {
 		root, err := exec.Command("go", "env", "GOROOT").Output()
 		if err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -127,7 +128,7 @@ func TestRealised(t *testing.T) {
 		truth []float64
 	}{{"town", "3", town()}, {"nearly even", "1", slope}, {"one place", "3", spike}} {
 		t.Run(test.name, func(t *testing.T) {
-			if testing.Short() && test.name != "nearly even" {
+			if !numtest.Full() && test.name != "nearly even" {
 				t.Skip("some seconds")
 			}
 			truth, row := test.truth, rowsOf(t, c, test.eps)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 )
 
@@ -61,7 +61,7 @@ func TestLearned(t *testing.T) {
 
 // TestReadmeSentence: the README says of the demo what the demo says.
 func TestReadmeSentence(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("runs the whole demo")
 	}
 	text, err := os.ReadFile("../../README.md")

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"runtime"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // small is a study of some seconds: two maps, one run.
@@ -19,7 +21,7 @@ func small(out string) Config {
 
 // TestRun holds what must be so whatever the numbers are, the report, and the same bits on any number of threads.
 func TestRun(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("some seconds")
 	}
 	out := t.TempDir()
@@ -69,7 +71,7 @@ func TestRun(t *testing.T) {
 
 // TestPlanned holds that predictions are of the rows, in their units, and that the table says how they compare.
 func TestPlanned(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("some seconds")
 	}
 	c := small(t.TempDir())

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestMain lets this test binary be the child: its first argument then says which.
@@ -123,7 +125,7 @@ func TestProjectFailures(t *testing.T) {
 
 // TestMemory: the child gets what it may have, and dies at more.
 func TestMemory(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" || bits.UintSize == 32 {
+	if !numtest.Full() || runtime.GOOS != "linux" || bits.UintSize == 32 {
 		t.Skip("a gigabyte, and a system with a limit")
 	}
 	for part, works := range map[string]bool{"half": true, "twice": false} {
@@ -138,7 +140,7 @@ func TestMemory(t *testing.T) {
 func TestTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second) // one more to answer
 	defer cancel()
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Log("the deadline is not waited for")
 	} else if q, err := New([]string{self(t), "deadline"}, nil, 1, 1).Project(ctx, []float64{0.5}); err != nil || q[0] != 0.5 || ctx.Err() == nil {
 		t.Errorf("at the deadline: %v, %v", q, err)

@@ -12,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Update reports whether a test shall write anew what it compares with.
+func Update() bool { return *update }
+
 var update = flag.Bool("update", false, "rewrite golden files instead of comparing with them; read the diff")
 
 // LoadJSON decodes the JSON file at path (relative to the package under test) into v. Fields that v

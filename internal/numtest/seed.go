@@ -3,6 +3,7 @@ package numtest
 import (
 	"flag"
 	"os"
+	"slices"
 
 	_ "pgregory.net/rapid" // defines the flag
 )
@@ -21,4 +22,13 @@ func init() {
 	if err := flag.Set("rapid.seed", seed); err != nil {
 		panic("WPM_SEED: " + err.Error())
 	}
+	if os.Getenv("WPM_FULL") == "" && !slices.Contains(os.Args, "-test.short=true") {
+		if err := flag.Set("rapid.checks", drawn); err != nil {
+			panic(err)
+		}
+	}
 }
+
+// drawn is how many cases of a law are drawn. Rapid's own number is 100, that of a Full run; with -short it takes a
+// fifth of that, and so does the evidence on mutants. The flag -rapid.checks comes after both.
+const drawn = "30"

@@ -2,9 +2,9 @@ package parallel
 
 import "sync"
 
-// Spare keeps what goroutines use in turn: as many are made as are in use at once. It forgets none, as a sync.Pool does
-// whenever the garbage collector runs, and under the race detector at random; what a call allocates is then no matter of
-// time. The zero value is empty. It lives as long as one call.
+// Spare keeps what goroutines use in turn: as many are made as are in use at once. It forgets none, as a sync.Pool
+// does whenever the garbage collector runs, and under the race detector at random; what a call allocates is then no
+// matter of time. The zero value is empty. It lives as long as one call.
 type Spare[T any] struct {
 	mu   sync.Mutex
 	free []*T

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // mustSolve solves g, which must have an answer, and checks the proof and what else a result promises.
@@ -112,7 +114,7 @@ func (d draw) network(most int) *Problem {
 
 func TestAgainstShortestPaths(t *testing.T) {
 	n := 6000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 600
 	}
 	seen := map[Status]int{}
@@ -138,7 +140,7 @@ func TestAgainstShortestPaths(t *testing.T) {
 
 func TestAgainstAllFlows(t *testing.T) {
 	n := 3000
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 300
 	}
 	optimal := 0
@@ -171,7 +173,7 @@ func TestAgainstAllFlows(t *testing.T) {
 // TestFamilies holds that families of middling size agree with the dumb solver.
 func TestFamilies(t *testing.T) {
 	seeds := 4
-	if testing.Short() {
+	if !numtest.Full() {
 		seeds = 1
 	}
 	for _, f := range families {

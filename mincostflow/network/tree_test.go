@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // checkSpanning checks everything that the tree promises between pivots.
@@ -105,7 +107,7 @@ func checkSpanning(t *testing.T, l *loaded) {
 // TestTree checks the tree after every pivot.
 func TestTree(t *testing.T) {
 	seeds := 400
-	if testing.Short() {
+	if !numtest.Full() {
 		seeds = 40
 	}
 	pivots := 0
@@ -143,7 +145,7 @@ func TestTree(t *testing.T) {
 // TestDegenerate: instances in which most pivots move nothing, or everything is a tie, end all the same.
 func TestDegenerate(t *testing.T) {
 	n := 316 // 1e5 arcs
-	if testing.Short() {
+	if !numtest.Full() {
 		n = 60
 	}
 	d := newDraw(34e6)
@@ -191,7 +193,7 @@ func TestDegenerate(t *testing.T) {
 			t.Errorf("%s: %v with cost %v, want %d", c.name, r.Status, r.Objective, c.cost)
 		}
 		got := float64(r.Stats.Degenerate) / float64(max(r.Stats.Pivots, 1))
-		if got < c.share && !testing.Short() {
+		if got < c.share && numtest.Full() {
 			t.Errorf("%s: %.3f of the pivots are degenerate; want %.3f at least, or the row tests nothing", c.name, got, c.share)
 		}
 		t.Logf("%s: %d pivots, %.3f of them degenerate", c.name, r.Stats.Pivots, got)

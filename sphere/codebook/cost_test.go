@@ -68,10 +68,10 @@ func TestCost(t *testing.T) {
 		{63, 2, "8", 1024, 30, 1e-3, 6e-3},
 		{10, 3, "2", 2048, 20, -5e-4, 1e-3},
 	} {
-		if testing.Short() && i > 0 {
+		if !numtest.Full() && i > 0 {
 			continue
 		}
-		if testing.Short() {
+		if !numtest.Full() {
 			c.lists = 15
 		}
 		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: epsilon(t, c.eps), Points: c.points})
@@ -168,7 +168,7 @@ func TestAssignment(t *testing.T) {
 // package mincostflow. They reach every edge of the graph of atoms, also those through T.
 func TestAssignmentSmall(t *testing.T) {
 	cases := 2000
-	if testing.Short() {
+	if !numtest.Full() {
 		cases = 300
 	}
 	tol := numtest.Tol{Abs: 1e-12, Why: "rounding and dust, for costs up to 8"}
@@ -275,7 +275,7 @@ func TestAgainstRandomAtom(t *testing.T) {
 		b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, c.eps), Points: 1024})
 		g := numtest.NewSplitMix64(9)
 		instances := uint64(4)
-		if testing.Short() {
+		if !numtest.Full() {
 			instances = 1
 		}
 		var ours, rival float64

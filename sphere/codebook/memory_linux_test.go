@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -91,7 +92,7 @@ func TestPrivateWithinMemory(t *testing.T) {
 				t.Errorf("%s: %v", s.name, err)
 			}
 		}
-		if testing.Short() {
+		if !numtest.Full() {
 			break
 		}
 	}

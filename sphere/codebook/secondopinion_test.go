@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestSecondOpinion: docs/verify_codebook.py and Decode give the same verdict on files, good and tampered with.
 func TestSecondOpinion(t *testing.T) {
-	interpreter, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skipf("SECOND VERIFIER NOT RUN: no python3 on this machine (%v)", err)
-	}
+	interpreter := numtest.Program(t, "python3")
 	tries := 400
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
 	var files, texts []string

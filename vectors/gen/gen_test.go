@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestGenerated: the files are what this program writes, and all of them.
 func TestGenerated(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("takes some seconds")
 	}
 	files := generate()

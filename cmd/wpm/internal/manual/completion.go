@@ -47,7 +47,8 @@ type node struct {
 	options  []option
 }
 
-// walk returns the visible commands below and with c, each before those below it. Flags of those above stand for all below.
+// walk returns the visible commands below and with c, each before those below it. Flags of those above stand for all
+// below.
 func walk(c *cli.Command, path string, inherited []option) []node {
 	options := slices.Clone(inherited)
 	for _, f := range c.Flags {
@@ -55,7 +56,8 @@ func walk(c *cli.Command, path string, inherited []option) []node {
 			options = append(options, describe(f))
 		}
 	}
-	n := node{path: path, command: c, options: append(slices.Clip(options), option{[]string{"help", "h"}, "-help, -h", "show help", false})}
+	n := node{path: path, command: c, options: append(slices.Clip(options), option{[]string{"help", "h"},
+		"-help, -h", "show help", false})}
 	nodes := []node{}
 	for _, sub := range c.Commands {
 		if !sub.Hidden && sub.Name != "help" {
@@ -118,7 +120,9 @@ func zsh(app *cli.Command) string {
 	nodes := walk(app, app.Name, nil)
 	colon := strings.NewReplacer(`\`, `\\`, ":", `\:`)
 	var b strings.Builder
-	fmt.Fprintf(&b, "#compdef %[1]s\n# Completion of %[1]s for zsh: source <(%[1]s completion zsh), after compinit\n_%[1]s() {\n", app.Name)
+	fmt.Fprintf(&b,
+		"#compdef %[1]s\n# Completion of %[1]s for zsh: source <(%[1]s completion zsh), after compinit\n_%[1]s() {\n",
+		app.Name)
 	fmt.Fprintf(&b, "  local at=%s word\n  local -a commands flags\n", app.Name)
 	fmt.Fprintf(&b, "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n%s  done\n  case \"$at\" in\n", descend(nodes))
 	for _, n := range nodes {
@@ -148,7 +152,8 @@ func fish(app *cli.Command) string {
 	single := strings.NewReplacer(`\`, `\\`, "'", `\'`)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Completion of %[1]s for fish: %[1]s completion fish | source\n", app.Name)
-	fmt.Fprintf(&b, "function __%[1]s_at\n  set -l at %[1]s\n  for word in (commandline -opc)[2..-1]\n    switch \"$at $word\"\n      case", app.Name)
+	fmt.Fprintf(&b,
+		"function __%[1]s_at\n  set -l at %[1]s\n  for word in (commandline -opc)[2..-1]\n    switch \"$at $word\"\n      case", app.Name)
 	for _, n := range nodes[1:] {
 		fmt.Fprintf(&b, " \\\n        '%s'", n.path)
 	}

@@ -19,7 +19,8 @@ func Pages(app *cli.Command, version, exit string) (pages []Page) {
 	for _, n := range nodes {
 		var b strings.Builder
 		title := strings.ReplaceAll(n.path, " ", "-")
-		fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s\" \"%s manual\"\n", strings.ToUpper(roff(title)), roff(app.Name+" "+version), app.Name)
+		fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s\" \"%s manual\"\n", strings.ToUpper(roff(title)),
+			roff(app.Name+" "+version), app.Name)
 		fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roff(title), roff(n.command.Usage), roff(n.path))
 		switch {
 		case len(n.children) > 0:
