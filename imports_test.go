@@ -243,6 +243,7 @@ var picture = map[string][]string{
 		"github.com/urfave/cli/v3",
 	},
 	"cmd/wpm-device": {"device"},
+	"release":        {}, // writes what a release contains
 
 	// For tests, here and elsewhere; nothing that runs in production imports them.
 	"internal/numtest": {"github.com/google/go-cmp/cmp", "pgregory.net/rapid"},

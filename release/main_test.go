@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// texts match the licences by their words.
+var texts = map[string]*regexp.Regexp{
+	"BSD-3-Clause": regexp.MustCompile(`(?s)Redistribution and use in source and binary forms.*Neither the name`),
+	"MIT":          regexp.MustCompile(`Permission is hereby granted, free of charge`),
+	"OFL-1.1":      regexp.MustCompile(`SIL OPEN FONT LICENSE Version 1\.1`),
+	"CC-BY-4.0":    regexp.MustCompile(`Creative Commons Attribution 4\.0 International`),
+	"FTL":          regexp.MustCompile(`The FreeType License`),
+}
+
+// programs are the folders of what a release is built from.
+var programs = []string{"../cmd/wpm", "../cmd/wpm-device", "../js/wasm", "../python/lib", "../internal/playground/wasm"}
+
+// TestLicences holds that every module in a program of a release has a known licence, that the words of the licence
+// in its folder are those, that THIRD_PARTY.md has it, and that the list has no other module.
+func TestLicences(t *testing.T) {
+	notices, err := os.ReadFile("../THIRD_PARTY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{"std": true}
+	for _, program := range programs {
+		if _, err := os.Stat(program); err != nil {
+			continue
+		}
+		modules, err := modulesOf(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range modules {
+			if _, err := golang(m); err != nil {
+				t.Errorf("%s: %v", program, err)
+				continue
+			}
+			if found[m.Path] {
+				continue
+			}
+			found[m.Path] = true
+			if !bytes.Contains(notices, []byte("\n## "+m.Path+" "+m.Version+"\n")) {
+				t.Errorf("THIRD_PARTY.md has no licence of %s %s", m.Path, m.Version)
+			}
+			text := licenceText(t, m)
+			for _, name := range strings.Split(licences[m.Path], " AND ") {
+				if texts[name] == nil || !texts[name].MatchString(text) {
+					t.Errorf("%s is not under %s, or nobody knows the words of that", m.Path, name)
+				}
+			}
+		}
+	}
+	for path := range licences {
+		if !found[path] {
+			t.Errorf("no program has the module %s", path)
+		}
+	}
+}
+
+// licenceText is every licence in the folder of a module.
+func licenceText(t *testing.T, m module) string {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", m.Path, err)
+	}
+	var text strings.Builder
+	for _, pattern := range []string{"LICEN[CS]E*", "COPYING*", "licenses/*"} {
+		names, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if b, err := os.ReadFile(name); err == nil {
+				text.Write(b)
+			}
+		}
+	}
+	return text.String()
+}
+
+// TestBOM: the list names every file with its digest, the modules of each with their licences, and is the same twice.
+func TestBOM(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if err := os.Mkdir(filepath.Join(dir, "files"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("files/a.tar.gz", "hello\n")
+	write("files/b.tgz", "")
+	lock := write("lock.json", `{"packages": {"": {"version": "1"}, "node_modules/tool": {"version": "2", "dev": true},
+		"node_modules/@x/lib": {"version": "3.1", "license": "ISC"}}}`)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []byte
+	for _, name := range []string{"one", "two"} {
+		out := filepath.Join(dir, name)
+		// The program of this test has no module but the standard library.
+		if err := run([]string{"-version", "v1", "-commit", "c", "-npm", lock, "-out", out, filepath.Join(dir, "files"),
+			"a.tar.gz=" + self}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+		} else if !bytes.Equal(text, first) {
+			t.Error("another list of the same files")
+		}
+	}
+	var got struct {
+		Components   []component
+		Dependencies []dependency
+	}
+	if err := json.Unmarshal(first, &got); err != nil {
+		t.Fatal(err)
+	}
+	std := "pkg:golang/std@" + runtime.Version()
+	refs := map[string]component{}
+	for _, c := range got.Components {
+		refs[c.Ref] = c
+	}
+	const hello = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" // sha256sum
+	if c := refs["file:a.tar.gz"]; len(c.Hashes) != 1 || c.Hashes[0]["content"] != hello {
+		t.Errorf("%+v", c)
+	}
+	if len(refs) != 4 || refs[std].Licences[0]["expression"] != "BSD-3-Clause" ||
+		refs["pkg:npm/%40x/lib@3.1"].Licences[0]["expression"] != "ISC" {
+		t.Errorf("%s", first)
+	}
+	for _, d := range got.Dependencies {
+		for _, ref := range append(d.DependsOn, d.Ref) {
+			if _, ok := refs[ref]; !ok && ref != "wpm" {
+				t.Errorf("%s is no component", ref)
+			}
+		}
+		if d.Ref == "file:a.tar.gz" && (len(d.DependsOn) != 1 || d.DependsOn[0] != std) {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// TestUnknown: a module or a package without a known licence is an error, and so is a program of no file.
+func TestUnknown(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := bom{version: "v1", commit: "c"}
+	b.add("a", []module{{Path: "example.org/new", Version: "v1.0.0"}})
+	if _, err := b.text(dir); !errors.Is(err, errLicence) || !strings.Contains(err.Error(), "example.org/new v1.0.0") {
+		t.Error(err)
+	}
+	b = bom{}
+	b.add("absent", nil)
+	if _, err := b.text(dir); err == nil {
+		t.Error("a program of a file that is not there")
+	}
+	lock := filepath.Join(dir, "lock")
+	if err := os.WriteFile(lock, []byte(`{"packages": {"node_modules/x": {"version": "1"}}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := npmPackages(lock); !errors.Is(err, errLicence) {
+		t.Error(err)
+	}
+	for _, args := range [][]string{nil, {"-version", "v1"}, {"-version", "v1", "-commit", "c", "-out",
+		filepath.Join(dir, "o"), dir, "a"}} {
+		if run(args) == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}
