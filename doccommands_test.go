@@ -14,54 +14,130 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// unrun lists the commands that the pages print and TestDocCommands does not run, by their beginning, each with its reason.
-var unrun = map[string]string{
-	"go get ":                     "changes a go.mod",
-	"go install ":                 "writes outside the tree; go build stands in for it",
-	"go test ./...":               "is this run",
-	"go test -short ./...":        "is most of this run",
-	"go test -run Example ./...":  "is part of this run",
-	"go test -run '^$' -fuzz":     "goes on until it is stopped; .ci/run fuzzes by count",
-	".ci/":                        "runs this test, or needs hours",
-	"fuzz/run ":                   "needs as long as it is told",
-	"go run ./bench ":             "needs a minute, and an idle machine",
-	"bench/run":                   "needs the peers, a C++ compiler and an idle machine",
-	"go run ./cmd/wpm playground": "the same",
-	"wpm playground":              "serves until it is stopped, and needs a clone; its tests run it",
-	"wpm experiment country":      "needs minutes; its test runs it on fewer places",
-	"wpm experiment movielens":    "needs data that may not be here",
-	"wpm experiment all":          "needs minutes, and data that may not be here; the studies have tests of their own",
-	"wpm experiment gowalla":      "needs data that may not be here",
-	"wpm experiment mirror":       "needs minutes; its test runs it on fewer steps",
-	"wpm experiment ring":         "needs a minute; its test runs it on fewer inputs",
-	"wpm experiment mapping":      "needs minutes; its test runs it on two maps",
-	"wpm experiment sphere":       "needs minutes; its test runs it on fewer seeds",
+// program matches a line that begins with the name of a program of this tree, or of one that its pages call.
+var program = regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|(?:[A-Z_]+=\S+ )+|for .*; do |cd \w+ && )?` +
+	`(?:go (?:run|test|get|install|build)|wpm(?:-[a-z]+)? [a-z-]+|python3 |python/|\.ci/|fuzz/run|bench/run|proofs/|node |npm )`)
+
+// block is a fenced block of commands.
+type block struct {
+	info     string // "sh", "sh untested", or "sh NAME" for a block that another test runs
+	commands []string
 }
 
-// printed returns the commands of a page: lines of an indented block that begin with the name of a program, and in the text what
-// stands in backquotes and begins so. Of those, a go command counts if it names a package.
-func printed(page string) (run, mentioned []string) {
-	program := regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|CGO_ENABLED=0 |for .*; do )?` +
-		`(?:go (?:run|test|get|install|build)|wpm(?:-device)? [a-z]+|python3|\.ci/|fuzz/run|bench/run)`)
-	page = regexp.MustCompile(` \\\n +`).ReplaceAllString(page, " ") // one command on two lines
-	for line := range strings.Lines(page) {
-		line, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
-		if block {
-			if command, _, _ := strings.Cut(line, "   #"); program.MatchString(command) {
-				run = append(run, strings.TrimSpace(command))
-			}
+// blocks returns the blocks of commands of a page, and in the text the commands that stand in backquotes: run are go commands
+// that name a package and are in no block, mentioned are those of wpm.
+func blocks(page string) (found []block, run, mentioned []string) {
+	for _, m := range fence.FindAllStringSubmatch(page, -1) {
+		if m[1] == "sh" || strings.HasPrefix(m[1], "sh ") {
+			found = append(found, block{m[1], commands(m[2])})
+		}
+	}
+	for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device) [^`\n]*)`").FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		switch {
+		case strings.HasPrefix(m[1], "wpm"):
+			mentioned = append(mentioned, m[1])
+		case program.MatchString(m[1]) && strings.Contains(m[1], "./") && !strings.Contains(page, "\n"+m[1]):
+			run = append(run, m[1])
+		}
+	}
+	return found, run, mentioned
+}
+
+// commands cuts a block into commands. A command goes on where a line ends in a backslash, where a loop is open, and where a
+// here-document is: up to the line from which a shell finds nothing missing.
+func commands(body string) []string {
+	var found []string
+	var open, end string
+	for line := range strings.Lines(body) {
+		if open == "" && (strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")) {
 			continue
 		}
-		for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device) [^`]*)`").FindAllStringSubmatch(line, -1) {
+		open += line
+		if m := regexp.MustCompile(`<<-? *'?(\w+)'?`).FindStringSubmatch(line); m != nil && end == "" {
+			end = m[1]
+		} else if end != "" && strings.TrimSpace(line) == end {
+			end = ""
+		}
+		whole := end == "" && !strings.HasSuffix(line, "\\\n") && exec.Command("sh", "-n", "-c", open).Run() == nil
+		if whole {
+			found = append(found, strings.TrimSpace(open))
+			open = ""
+		}
+	}
+	if open != "" { // it is no command; running it will say so
+		found = append(found, open)
+	}
+	return found
+}
+
+// elsewhere lists the blocks that another test runs, by what stands after ```.
+var elsewhere = map[string]string{
+	"sh load":     "TestPostgres in fleet/warehouse",
+	"sh manifest": "TestManifestOfThePage in cmd/wpm",
+	"sh plain":    "TestDuckDB in fleet/warehouse",
+}
+
+// untested returns what maintain/untested.md lists: page and first command of a block or command of the text, and why no test
+// runs it.
+func untested(t *testing.T) map[[2]string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("maintain", "untested.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[[2]string]string{}
+	row := regexp.MustCompile("(?m)^\\| \\[?([^] |]+)[^|]* \\| `(.*)` \\| (.*) \\|$")
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		listed[[2]string{m[1], strings.ReplaceAll(m[2], `\|`, "|")}] = strings.TrimSpace(m[3])
+	}
+	return listed
+}
+
+// first is the first line of a command without its comment, as maintain/untested.md has it.
+func first(command string) string {
+	line, _, _ := strings.Cut(command, "\n")
+	line, _, _ = strings.Cut(line, "   #")
+	return strings.TrimSpace(strings.TrimSuffix(line, "\\"))
+}
+
+// TestUntested: every command of a page stands in a fence that says sh. Those that no test runs say sh untested, and are
+// listed in maintain/untested.md with the reason; nothing else is there.
+func TestUntested(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("the pages speak to a Unix shell")
+	}
+	listed := untested(t)
+	found := map[[2]string]bool{}
+	for name, text := range pages(t) {
+		all, run, _ := blocks(text)
+		for _, b := range all {
 			switch {
-			case strings.HasPrefix(m[1], "wpm"):
-				mentioned = append(mentioned, m[1])
-			case program.MatchString(m[1]) && strings.Contains(m[1], "./") && !strings.Contains(page, "    "+m[1]):
-				run = append(run, m[1])
+			case len(b.commands) == 0:
+				t.Errorf("%s has a block without a command", name)
+			case b.info == "sh untested":
+				at := [2]string{name, first(b.commands[0])}
+				found[at] = true
+				if listed[at] == "" {
+					t.Errorf("maintain/untested.md lacks a line, with a reason:\n| %s | `%s` | |", at[0], strings.ReplaceAll(at[1], "|", `\|`))
+				}
+			case b.info != "sh" && elsewhere[b.info] == "":
+				t.Errorf("%s has a block %q, which no test runs", name, b.info)
+			}
+		}
+		for _, command := range run {
+			found[[2]string{name, command}] = true
+		}
+		for line := range strings.Lines(fence.ReplaceAllString(text, "")) {
+			if command, indented := strings.CutPrefix(line, "    "); indented && program.MatchString(command) {
+				t.Errorf("%s has a command outside a fence: %s", name, command)
 			}
 		}
 	}
-	return run, mentioned
+	for at, why := range listed {
+		if !found[at] || why == "" {
+			t.Errorf("maintain/untested.md has a command that %s does not have, or no reason: %s", at[0], at[1])
+		}
+	}
 }
 
 // TestDocCommands runs what the pages tell a reader to type, in their order, each page in a folder of its own, where wpm is the
@@ -84,22 +160,26 @@ func TestDocCommands(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "./cmd/wpm", "./cmd/wpm-device").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := filepath.Glob("docs/*/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages = append(append(pages, more...), "README.md", "CONTRIBUTING.md", "SECURITY.md")
-	var all []string
-	for _, page := range pages {
-		t.Run(filepath.Base(page), func(t *testing.T) {
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
+	listed := untested(t)
+	all := pages(t)
+	delete(all, "maintain/untested.md") // it quotes what is not run
+	for _, page := range sortedKeys(all) {
+		found, run, mentioned := blocks(all[page])
+		var todo []string
+		for _, b := range found {
+			if b.info == "sh" {
+				todo = append(todo, b.commands...)
 			}
+		}
+		for _, command := range run {
+			if listed[[2]string{page, command}] == "" {
+				todo = append(todo, command)
+			}
+		}
+		if len(todo)+len(mentioned) == 0 {
+			continue
+		}
+		t.Run(strings.ReplaceAll(page, "/", "."), func(t *testing.T) { // -run takes a slash for a subtest
 			dir := t.TempDir()
 			for name, content := range map[string]string{ // what a reader has: one client's counts, a truth, and a vector
 				"counts.csv": "label,count\n0,3\n21,1\n", "truth.csv": "label,count\n0,5\n21,2\n399,1\n",
@@ -112,38 +192,39 @@ func TestDocCommands(t *testing.T) {
 			if err := os.Symlink(filepath.Join(root, "docs"), filepath.Join(dir, "docs")); err != nil {
 				t.Fatal(err)
 			}
-			run, mentioned := printed(string(text))
 			for _, command := range mentioned {
 				if err := mention(bin, command); err != nil {
 					t.Errorf("%s mentions a command that is none: %s\n%v", page, command, err)
 				}
 			}
-			for _, command := range run {
-				if slices.ContainsFunc(sortedKeys(unrun), func(p string) bool { return strings.HasPrefix(command, p) }) {
-					continue
-				}
+			for _, command := range todo {
 				if err := try(dir, root, bin, command); err != nil {
 					t.Errorf("%s prints a command that fails: %s\n%v", page, command, err)
 				}
 			}
 		})
 	}
-	for _, page := range pages { // apart from the subtests, which -run may leave out
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, _ := printed(string(text))
-		all = append(all, run...)
+}
+
+// TestCommands: blocks are cut into commands as a shell reads them.
+func TestCommands(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("the pages speak to a Unix shell")
 	}
-	for _, p := range sortedKeys(unrun) {
-		if !slices.ContainsFunc(all, func(command string) bool { return strings.HasPrefix(command, p) }) {
-			t.Errorf("no page prints %q", p)
-		}
+	got := commands("# a comment\na b   # another\n\nc \\\n  d\nfor i in 1 2; do\n  e\ndone\ncat > f <<'EOF'\ng (\nEOF\nh | i\n")
+	want := []string{"a b   # another", "c \\\n  d", "for i in 1 2; do\n  e\ndone", "cat > f <<'EOF'\ng (\nEOF", "h | i"}
+	if !slices.Equal(got, want) {
+		t.Errorf("commands %q, want %q", got, want)
+	}
+	page := "A `wpm verify POLICY`, a `go test ./a`.\n\n```sh\ngo test ./b\n```\n\n```sh untested\nwpm x\n```\n\n```json\n{}\n```\n"
+	found, run, mentioned := blocks(page)
+	if len(found) != 2 || found[0].info != "sh" || found[1].info != "sh untested" ||
+		!slices.Equal(run, []string{"go test ./a"}) || !slices.Equal(mentioned, []string{"wpm verify POLICY"}) {
+		t.Errorf("blocks %v, run %q, mentioned %q", found, run, mentioned)
 	}
 }
 
-func sortedKeys(m map[string]string) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -160,7 +241,7 @@ func try(dir, root, bin, command string) error {
 	// The binary is here, and what it writes does not belong into the tree.
 	command = strings.Replace(command, "go run ./cmd/wpm ", "wpm ", 1)
 	if strings.HasPrefix(strings.TrimPrefix(command, "CGO_ENABLED=0 "), "go ") {
-		dir = root
+		dir = root // go install writes into bin, by GOBIN
 	}
 	command = strings.Replace(command, "go build ", "go build -o '"+bin+"' ", 1)
 	want := ""
@@ -175,7 +256,7 @@ func try(dir, root, bin, command string) error {
 	}
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), within+"=1")
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GOBIN="+bin, within+"=1")
 	out, err := cmd.CombinedOutput()
 	// A release leaves one report, and the page goes on with those of many.
 	if report, e := os.ReadFile(filepath.Join(dir, "report.txt")); e == nil && dir != root {

@@ -27,7 +27,8 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// TestReadmeMaps: what the README says of how far a map is from the truth is in the table that was measured.
+// TestReadmeMaps: what docs/choosing.md says of how far a map is from the truth, in its table and in its picture, is in the
+// table that was measured.
 func TestReadmeMaps(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(name)
@@ -51,13 +52,19 @@ func TestReadmeMaps(t *testing.T) {
 		}
 		measured[strings.TrimSpace(cells[0])] = maps
 	}
-	rows := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(read("README.md"), -1)
+	rows := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(read(filepath.Join("docs", "choosing.md")), -1)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows {
 		if !slices.Equal(row[2:], measured[row[1]]) {
-			t.Errorf("%s people: the README says %v, measured was %v", row[1], row[2:], measured[row[1]])
+			t.Errorf("%s people: the page says %v, measured was %v", row[1], row[2:], measured[row[1]])
+		}
+	}
+	picture := read(filepath.Join("docs", "figures", "devices.svg"))
+	for n, eps := range []string{"1", "2", "4"} {
+		if label := ">eps = " + eps + ": " + measured["200,000"][n] + "<"; !strings.Contains(picture, label) {
+			t.Errorf("the picture does not say %q", label)
 		}
 	}
 }

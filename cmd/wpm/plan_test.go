@@ -233,18 +233,18 @@ func TestPlanPages(t *testing.T) {
 	for _, page := range []struct {
 		file string
 		rows int
-	}{{"planning.md", 3}, {"walkthrough.md", 2}} {
+	}{{"choosing.md", 3}, {"tutorial.md", 2}} {
 		t.Run(page.file, func(t *testing.T) {
 			file, err := os.ReadFile(filepath.Join("../../docs", page.file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, command, _ := strings.Cut(string(file), "    wpm plan ")
+			_, command, _ := strings.Cut(string(file), "\nwpm plan ")
 			command, text, _ := strings.Cut(command, "\n")
 			text, _, _ = strings.Cut(text, "\n## ")
 			dir := t.TempDir()
 			if strings.Contains(command, "try/") {
-				if out, err := exec.Command(numtest.Program(t, "python3"), "../../docs/walkthrough.py", filepath.Join(dir, "try")).CombinedOutput(); err != nil {
+				if out, err := exec.Command(numtest.Program(t, "python3"), "../../docs/tutorial.py", filepath.Join(dir, "try")).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
 				command = strings.ReplaceAll(command, "try/", filepath.ToSlash(dir)+"/try/")

@@ -24,7 +24,7 @@
 //
 // # What it is worth
 //
-// docs/planning.md compares predictions with what the same estimator does, where the prior is the truth. The prediction
+// docs/choosing.md compares predictions with what the same estimator does, where the prior is the truth. The prediction
 // is too good if the prior is smoother than the truth, or farther from it than from its worlds. All worlds of an
 // exactly even prior are that prior, and nearly so for a prior that is all on one place.
 //

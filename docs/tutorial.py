@@ -1,4 +1,4 @@
-"""Writes the made data of docs/walkthrough.md into a folder: 60 places, what is known of them, and 300 devices."""
+"""Writes the made data of docs/tutorial.md into a folder: 60 places, what is known of them, and 300 devices."""
 
 import os
 import random

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Writes maintain/mutation.md from the tables in this folder: python3 page.py > ../mutation.md"""
+
+import csv
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def read(name):
+    with open(os.path.join(HERE, name + ".csv"), encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head)] + rows
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def trusted():
+    head = ["package", "commit", "mutants", "do not compile", "killed", "never end", "alive",
+            "killed of those that compile"]
+    rows = []
+    for row in read("trusted"):
+        compile_ = int(row["mutants"]) - int(row["do not compile"])
+        killed = int(row["killed"]) + int(row["never end"])
+        cells = ["`" + row["package"] + "`"] + [row[name] for name in head[1:-1]]
+        rows.append(cells + ["%d of %d, %.1f %%" % (killed, compile_, 100 * killed / compile_)])
+    return table(head, rows)
+
+
+def sample():
+    data = read("sample")
+    head = list(data[0])
+    rows = [["`" + row["package"] + "`"] + [row[name] for name in head[1:]] for row in data]
+    return table(head, rows + [["all"] + [sum(int(row[name]) for row in data) for name in head[1:]]])
+
+
+def alive(part):
+    head = ["where", "expression", "changed to", "why no test tells"]
+    rows = []
+    for row in read("alive"):
+        if row["part"] == part:
+            where = row["file"] + (" `" + row["function"] + "`" if row["function"] else "")
+            rows.append([where] + [row[name] for name in head[1:]])
+    return table(head, rows)
+
+
+print(f"""# Mutation testing
+
+`maintain/mutation/page.py` writes this page from the tables beside it, which hold what `.ci/mutate` printed.
+
+A test that cannot fail proves nothing. So a tool changes the code of the two trusted packages, [ldp](../ldp) and
+[policy](../policy), in one place at a time: `<` for `<=`, `&&` for `||`, `+` for `-`, `break` for `continue`. Each
+changed program is a mutant, and the tests must fail on it.
+
+```sh untested
+.ci/mutate            # both packages, or .ci/mutate ldp for one; half an hour on two idle cores
+.ci/mutate sample     # 300 mutants of the solvers, always the same; two hours
+.ci/mutate at ldp/design.go:96:14 CONDITIONALS_BOUNDARY    # one mutant, as the others print it; a minute
+```
+
+The tool is [gremlins](https://github.com/go-gremlins/gremlins) v0.6.0, with all its eleven kinds of mutants, on every
+file that Linux compiles. A second pass compiles every mutant. It also runs all tests of the package on the mutants that
+the tool leaves out (constants, the conditions of a `switch`), those that ran out of time, and those that lived.
+
+{trusted()}
+
+Mutants that *never end* are loops whose exit or step is gone. The time limit of `go test` ends them, which is a
+failure like any other, and they count as killed. The code of `ldp` is that of the commit. The code of `policy` is
+newer: its row does not cover version 2 of policies, nor the newer decoder, ledger and parser of private data.
+
+## Alive in ldp
+
+None is in a comparison of the box (`polytope.go`) or in sampling (`weights.go`).
+
+{alive("trusted")}
+
+## A sample over all packages
+
+A second tool makes 27,782 changes to the syntax trees of nineteen packages: relational operators and their edges, `+`
+and `-`, `*` and `/`, constants one up or down, `&&` and `||`, negated conditions, dropped statements, and the direction
+of roundings (`1 - 0x1p-51`, `math.Nextafter`, `num.Up`). The sample was drawn with a fixed seed at commit 40f2900. Each
+package has two, and a share of the others by the square root of its size; within a package the kinds take turns.
+
+Each change ran against the short tests of its package. Changes in the packages inside `sinkhorn` and `mincostflow` also
+ran against the tests of the outer package. What was still alive ran against the laws of `proptest`. Changes that *never
+end* were stopped after several times the usual time of the tests.
+
+{sample()}
+
+Tests that were written afterwards kill those of the alive that are not in this table. The others change nothing that a
+test could see:
+
+{alive("sample")}""")
