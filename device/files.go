@@ -45,11 +45,29 @@ func (o Output) write(w io.Writer) (refused, err error) {
 		_, err = w.Write(o.Data)
 		return nil, err
 	}
-	buffered := bufio.NewWriter(w)
+	kept := &keeper{w: w}
+	buffered := bufio.NewWriter(kept)
 	if err := o.Fill(buffered); err != nil {
+		if kept.err != nil {
+			return nil, kept.err
+		}
 		return err, err
 	}
 	return nil, buffered.Flush()
+}
+
+// keeper keeps the error of a file, to tell it from one of Fill.
+type keeper struct {
+	w   io.Writer
+	err error
+}
+
+func (k *keeper) Write(p []byte) (n int, err error) {
+	n, err = k.w.Write(p)
+	if err != nil {
+		k.err = err
+	}
+	return n, err
 }
 
 // WriteFiles writes every output, or, as long as it is in its power, none. A regular file is written under

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -33,6 +34,24 @@ func TestMainStops(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 77 {
 			t.Errorf("%s: %v, want exit status 77: %s", name, err, out)
+		}
+	}
+}
+
+// TestFill: what a file that is filled cannot take names the file; an error of what fills it comes back as it is.
+func TestFill(t *testing.T) {
+	own := errors.New("own")
+	for _, c := range []struct {
+		name string
+		fill func(io.Writer) error
+		want string
+	}{
+		{"long", func(w io.Writer) error { _, err := w.Write(make([]byte, 10_000)); return err }, `cannot write "-": no space`},
+		{"short", func(w io.Writer) error { _, err := w.Write([]byte("x")); return err }, `cannot write "-": no space`},
+		{"own", func(io.Writer) error { return own }, "own"},
+	} {
+		if err := WriteFiles(full{}, Output{Path: "-", Fill: c.fill}); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
 }
