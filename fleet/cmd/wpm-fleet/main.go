@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -83,7 +84,8 @@ func run(ctx context.Context, out io.Writer) (code int, err error) {
 	return count(ctx, out, o, shards, *output)
 }
 
-// list returns the files of some patterns, each once.
+// list returns the files of some patterns, each once, but those whose name starts with a dot: programs that copy or
+// write a file keep half of it under such a name. A pattern that starts with a dot, too, finds them.
 func list(ctx context.Context, globs []string) (shards []string, err error) {
 	for _, glob := range globs {
 		if glob == "" {
@@ -93,6 +95,9 @@ func list(ctx context.Context, globs []string) (shards []string, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if !hidden(glob) {
+			found = slices.DeleteFunc(found, hidden)
+		}
 		if len(found) == 0 {
 			return nil, fmt.Errorf("%q matches no file", glob)
 		}
@@ -101,6 +106,8 @@ func list(ctx context.Context, globs []string) (shards []string, err error) {
 	slices.Sort(shards)
 	return slices.Compact(shards), nil
 }
+
+func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 
 // match returns the files of a pattern, if there are any.
 func match(ctx context.Context, glob string) ([]string, error) {

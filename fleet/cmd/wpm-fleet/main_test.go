@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,23 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// TestList: a file is listed once, and one with a dot where a shell lists it.
+func TestList(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a.txt", "b.txt", ".a.txt.1-0", ".b"} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for globs, want := range map[string][]string{
+		"*": {"a.txt", "b.txt"}, "b*,a.txt,*.txt": {"a.txt", "b.txt"}, ".*": {".a.txt.1-0", ".b"}, "./.b": {"./.b"}, ".b,*": {".b", "a.txt", "b.txt"},
+	} {
+		if got, err := list(context.Background(), strings.Split(globs, ",")); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", globs, got, err, want)
+		}
+	}
+}
+
 // TestRun counts two epochs of files by their folders, and refuses what has no right count.
 func TestRun(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
@@ -80,6 +98,7 @@ func TestRun(t *testing.T) {
 		line := fmt.Sprintf("77706d31%x%02x000000\n", id, n)
 		write("in/"+day+"/a", strings.Repeat(line, 3+n))
 		write("in/"+day+"/b", strings.Repeat(line, 2)+"nothing\n")
+		write("in/"+day+"/.c.1-0", line) // of a copy that is under way
 	}
 	good := map[string]string{"policy": "p", "input": "in/*/*", "epoch-regexp": "/([0-9]+)/", "output": "out"}
 	t.Run("good", func(t *testing.T) {
@@ -115,6 +134,7 @@ func TestRun(t *testing.T) {
 		{"output", "out[1]", "a pattern"},
 		{"output", "", "-output"},
 		{"input", "in/*/c", "no file"},
+		{"input", "in/*/*1-0", "no file"},
 		{"input", "", "empty"},
 		{"policy", "absent", "absent"},
 		{"policy", "in/21/a", "in/21/a"},
