@@ -104,7 +104,7 @@ function ratio(x) {
 }
 
 /** @type {(v: bigint[]) => bigint} */
-const sum = (v) => v.reduce((a, b) => a + b, 0n);
+export const sum = (v) => v.reduce((a, b) => a + b, 0n);
 
 /**
  * Checks a box: lo <= hi <= 2^bits and hi <= e^x lo for each output, sum lo <= 2^bits <= sum hi.

@@ -119,6 +119,30 @@ test("deep certificates", async () => {
   await assert.rejects(wpm.decode(deep(10001)), wpm.Refused);
 });
 
+test("a row takes the time of what it lists", async () => {
+  const n = 100000; // rows written out would take minutes
+  const lo = `["${2 ** 40 - n + 1}"${',"1"'.repeat(n - 1)}]`, row = '{"full":[],"extra":[]}';
+  const text = (rows) => example
+    .replace(/"bits":[^\n]*/, '"bits":40,').replace(/"inputs":[^\n]*/, `"inputs":${n},`)
+    .replace(/"outputs":[^\n]*/, `"outputs":${n},`).replace(/"input_labels":[^\n]*/, '"input_labels":null,')
+    .replace(/"output_labels":[^\n]*\n"input_aliases":[^\n]*/, '"output_labels":null,')
+    .replace(/"lo":[^\n]*/, `"lo":${lo},`).replace(/"hi":[^\n]*/, `"hi":${lo},`)
+    .replace(/"fallback":[^]*/, `"fallback":${row},\n"rows":[\n${rows}\n]\n}\n`);
+  assert.equal((await wpm.decode(encode(text(Array(n).fill(row).join(",\n"))))).outputs, n);
+  const extra = row.replace("[]}", '[[1,"1"]]}');
+  await assert.rejects(wpm.decode(encode(text(Array(n).fill(extra).join(",\n")))), wpm.Refused);
+});
+
+test("rows that are not in the box, or do not sum to 2^bits", async () => {
+  assert.match(example, /"fallback":\{"full":\[\],"extra":\[\[/);
+  for (const [from, to] of [[/("fallback":\{"full":\[\],"extra":\[\[\d+,")(\d+)/, (_, a, u) => a + (BigInt(u) + 1n)],
+    [/("fallback":\{"full":\[\],"extra":)\[\[[^\n]*/, '$1[]},'], [/("fallback":\{"full":\[)\]/, "$11]"]]) {
+    const bad = example.replace(from, to);
+    assert.notEqual(bad, example);
+    await assert.rejects(wpm.decode(encode(bad)), {name: "Refused"});
+  }
+});
+
 test("every byte of a policy counts", async () => {
   const good = encode(example);
   for (let i = 0; i < good.length; i += 7) {
