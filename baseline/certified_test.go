@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
@@ -124,6 +125,186 @@ func TestCertified(t *testing.T) {
 				t.Errorf("%s at eps %s: %v", name, text, err)
 			}
 		}
+	}
+}
+
+// TestSamplersCertified: the same for everything behind Sampler, on a grid, with public data that has zeros and ties.
+func TestSamplersCertified(t *testing.T) {
+	const (
+		rows, cols = 3, 4
+		k          = rows * cols
+		tol        = 1e-13 // as above
+	)
+	r := rand.New(rand.NewPCG(21, 22))
+	draw := func(power float64) []float64 {
+		mu, sum := make([]float64, k), 0.0
+		for i := range mu {
+			mu[i] = math.Pow(r.Float64(), power)
+			sum += mu[i]
+		}
+		for i := range mu {
+			mu[i] /= sum
+		}
+		return mu
+	}
+	inputs := make([][]float64, 0, 40)
+	for range 40 - k {
+		inputs = append(inputs, draw(8))
+	}
+	for i := range k {
+		mu := make([]float64, k)
+		mu[i] = 1
+		inputs = append(inputs, mu)
+	}
+	public := draw(2)
+	public[4] += public[3] + public[5] - public[6]
+	public[3], public[5] = 0, public[6] // a zero, and a tie
+	grid, err := cost.NewGrid(rows, cols, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"1/1000", "0.5", "1", "4", "10"} {
+		eps, err := ldp.ParseEpsilon(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := eps.Float64()
+		for name, newSampler := range map[string]func() (baseline.Sampler, error){
+			"KPM":                 func() (baseline.Sampler, error) { return baseline.NewKPM(k, e, 0) },
+			"KPM, scaled":         func() (baseline.Sampler, error) { return baseline.NewKPM(k, e, math.Exp(e/4)) },
+			"randomised response": func() (baseline.Sampler, error) { return baseline.NewRandomizedResponse(k, e) },
+			"exponential": func() (baseline.Sampler, error) {
+				x, err := baseline.NewExponential(grid, e)
+				if err != nil {
+					return nil, err
+				}
+				return x.Sampler(), nil
+			},
+			"local, gamma 1": func() (baseline.Sampler, error) { return baseline.NewLocalMinimax(public, e, 1) },
+			"local, gamma 5": func() (baseline.Sampler, error) { return baseline.NewLocalMinimax(public, e, 5) },
+			"linear":         func() (baseline.Sampler, error) { return baseline.NewLinear(public, e) },
+			"disk": func() (baseline.Sampler, error) {
+				return baseline.NewDisk(rows, cols, baseline.DiskRadius(4, e), e)
+			},
+			"disk of one cell": func() (baseline.Sampler, error) { return baseline.NewDisk(rows, cols, 0, e) },
+		} {
+			s, err := newSampler()
+			if err != nil {
+				t.Fatalf("%s at eps %s: %v", name, text, err)
+			}
+			if in, out := s.Dims(); in != k || out != k {
+				t.Fatalf("%s: %d inputs, %d outputs", name, in, out)
+			}
+			box, err := ldp.NewPolytope(eps, s.Measure(), 62)
+			if err != nil {
+				t.Fatalf("%s at eps %s: %v", name, text, err)
+			}
+			weights := make([]ldp.Weights, len(inputs))
+			for u, mu := range inputs {
+				q := make([]float64, k)
+				q[0] = math.NaN() // what was there does not matter
+				if err := s.Law(q, mu); err != nil {
+					t.Fatalf("%s at eps %s: %v", name, text, err)
+				}
+				weights[u] = box.Round(q)
+				for j, v := range q {
+					if n := math.Ldexp(float64(weights[u].At(j)), -62); !(math.Abs(n-v) <= tol) {
+						t.Errorf("%s at eps %s, input %d: %v is rounded to %v", name, text, u, v, n)
+					}
+				}
+			}
+			if err := ldp.CheckRows(eps, weights); err != nil {
+				t.Errorf("%s at eps %s: %v", name, text, err)
+			}
+			if err := s.Law(make([]float64, k), make([]float64, k-1)); !errors.Is(err, baseline.ErrShape) {
+				t.Errorf("%s with a short input: %v", name, err)
+			}
+			if err := s.Law(make([]float64, k+1), inputs[0]); !errors.Is(err, baseline.ErrShape) {
+				t.Errorf("%s with a long output: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestLocalIsKPM: with uniform public data and gamma = k - 1 the locally minimax sampler is KPM, and with any gamma
+// KPMScaled; the linear sampler is randomised response.
+func TestLocalIsKPM(t *testing.T) {
+	const k, tol = 6, 1e-14 // entries below 1, a dozen roundings
+	uniform := slices.Repeat([]float64{1. / k}, k)
+	mu := []float64{0.5, 0.3, 0.1, 0.1, 0, 0}
+	for _, eps := range []float64{0, 0.1, 1, 3, 20} {
+		kpm, _, err := baseline.KPM(mu, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := baseline.RandomizedResponse(mu, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const gamma = 2.5
+		scaled, err := baseline.KPMScaled(mu, eps, math.Exp(eps/2)*(gamma+1)/(math.Exp(eps)+gamma))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(what string, want []float64, s baseline.Sampler, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := make([]float64, k)
+			if err := s.Law(q, mu); err != nil {
+				t.Fatal(err)
+			}
+			for j := range q {
+				if !(math.Abs(q[j]-want[j]) <= tol) {
+					t.Errorf("%s at eps %v: q[%d] = %v, want %v", what, eps, j, q[j], want[j])
+				}
+			}
+		}
+		s, err := baseline.NewLocalMinimax(uniform, eps, k-1)
+		same("KPM", kpm, s, err)
+		s, err = baseline.NewLocalMinimax(uniform, eps, gamma)
+		same("KPMScaled", scaled, s, err)
+		s, err = baseline.NewLinear(uniform, eps)
+		same("randomised response", response, s, err)
+		d, err := baseline.NewDisk(2, 3, 0, eps)
+		same("a disk of one cell", response, d, err)
+	}
+}
+
+// TestSamplerErrors: what the constructors refuse, and the radius of a disk.
+func TestSamplerErrors(t *testing.T) {
+	p := []float64{0.5, 0.5}
+	for what, c := range map[string][2]error{
+		"no points":         {second(baseline.NewKPM(0, 1, 0)), baseline.ErrShape},
+		"eps":               {second(baseline.NewKPM(2, -1, 0)), baseline.ErrEpsilon},
+		"mass":              {second(baseline.NewKPM(2, 1, 9)), baseline.ErrInfeasible},
+		"mass NaN":          {second(baseline.NewKPM(2, 1, math.NaN())), baseline.ErrNotFinite},
+		"response":          {second(baseline.NewRandomizedResponse(0, 1)), baseline.ErrShape},
+		"gamma":             {second(baseline.NewLocalMinimax(p, 1, 0.5)), baseline.ErrInfeasible},
+		"gamma NaN":         {second(baseline.NewLocalMinimax(p, 1, math.NaN())), baseline.ErrNotFinite},
+		"local, eps":        {second(baseline.NewLocalMinimax(p, 701, 2)), baseline.ErrEpsilon},
+		"local, public":     {second(baseline.NewLocalMinimax([]float64{1, 1}, 1, 2)), baseline.ErrMass},
+		"linear, public":    {second(baseline.NewLinear([]float64{-1, 2}, 1)), baseline.ErrNegative},
+		"linear, eps":       {second(baseline.NewLinear(p, math.NaN())), baseline.ErrEpsilon},
+		"disk, cells":       {second(baseline.NewDisk(0, 3, 1, 1)), baseline.ErrShape},
+		"disk, radius":      {second(baseline.NewDisk(3, 3, -1, 1)), baseline.ErrShape},
+		"disk, large":       {second(baseline.NewDisk(3, 3, math.MaxInt32, 1)), baseline.ErrShape},
+		"disk, larger area": {second(baseline.NewDisk(4096, 4096, 1, 1)), baseline.ErrShape},
+		"disk, eps":         {second(baseline.NewDisk(3, 3, 1, -1)), baseline.ErrEpsilon},
+	} {
+		if !errors.Is(c[0], c[1]) {
+			t.Errorf("%s: %v, want %v", what, c[0], c[1])
+		}
+	}
+	// The formula as it stands, in Python: 20 times 1.1163 at 0.5, 0.8450 at 1, 0.1832 at 4; (2 + sqrt(4 + pi))/pi at 0.
+	for eps, want := range map[float64]int{0: 29, 1e-12: 29, 0.5: 22, 1: 16, 4: 3, 700: 0} {
+		if got := baseline.DiskRadius(20, eps); got != want {
+			t.Errorf("DiskRadius(20, %v) = %d, want %d", eps, got, want)
+		}
+	}
+	if baseline.DiskRadius(0, 1) != -1 || baseline.DiskRadius(3, math.NaN()) != -1 {
+		t.Error("the radius of nothing")
 	}
 }
 

@@ -103,10 +103,11 @@ func NewSubset(k int, eps float64) (Oracle, error) {
 	}
 	n, e := float64(k), math.Exp(eps)
 	d := max(1, math.Round(n/(e+1)))
-	o := &oracle{k: k, own: 1 / (1 + (n-d)/(d*e)), gain: 1}
+	odds := (n - d) / (d * e) // of a report without the own item
+	o := &oracle{k: k, own: 1 / (1 + odds), gain: 1}
 	if k > 1 {
-		o.other = (d - o.own) / (n - 1)
-		o.gain = (math.Expm1(eps) / e) * (n - d) / ((n - 1) * (1 + (n-d)/(d*e)))
+		o.other = (d - 1 + odds/(1+odds)) / (n - 1)
+		o.gain = -math.Expm1(-eps) * (n - d) / ((n - 1) * (1 + odds))
 	}
 	o.draw = func(counts []uint64, x int, random Source) {
 		need := int(d)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
@@ -440,4 +441,48 @@ func shareInterval(counts []uint64, rows [][]float64, region []float64) (lower, 
 	}
 	s, err := estimate.Interval(context.Background(), p, region, 0.9)
 	return s.Lower, s.Upper, err
+}
+
+// lawOf is the law of a sampler, made for one call.
+func lawOf(s baseline.Sampler, err error, mu []float64) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	_, kv := s.Dims()
+	q := make([]float64, kv)
+	return q, s.Law(q, mu)
+}
+
+func localMinimax(public, mu []float64, eps, gamma float64) ([]float64, error) {
+	s, err := baseline.NewLocalMinimax(public, eps, gamma)
+	return lawOf(s, err, mu)
+}
+
+func linearSampler(public, mu []float64, eps float64) ([]float64, error) {
+	s, err := baseline.NewLinear(public, eps)
+	return lawOf(s, err, mu)
+}
+
+func diskReports(rows, cols, radius int, eps float64, cell int) ([]float64, error) {
+	d, err := baseline.NewDisk(rows, cols, radius, eps)
+	if err != nil {
+		return nil, err
+	}
+	q := make([]float64, d.Reports())
+	d.Row(cell, q)
+	return q, nil
+}
+
+func oracleOf(newOracle func(k int, eps float64) (baseline.Oracle, error)) privacy.Oracle {
+	return func(k int, eps float64) (own, other float64, estimate func([]uint64, uint64) ([]float64, error), err error) {
+		o, err := newOracle(k, eps)
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		own, other = o.Support()
+		return own, other, func(counts []uint64, reports uint64) ([]float64, error) {
+			theta := make([]float64, k)
+			return theta, o.Estimate(theta, counts, reports)
+		}, nil
+	}
 }

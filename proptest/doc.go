@@ -15,6 +15,10 @@
 //	privacy.NewChannel         the rows of the mixture mode            ChannelLaws
 //	privacy.NewSampler         a draw from integer weights             SamplerLaws
 //	privacy.KPM                the Kullback-Leibler mechanism          KPMLaws
+//	privacy.LocalSampler       a rival with public data                LocalLaws
+//	privacy.LinearSampler      a linear rival with public data         LinearLaws
+//	privacy.Disk               a rival on a grid                       DiskLaws
+//	privacy.Oracle             a frequency oracle                      OracleLaws
 //	projection.Projector       one projection                          ProjectorLaws, ZeroEpsilon
 //	                           with bounds, with a proof of them       ProjectorBoundLaws, ProjectorCertificateLaws
 //	projection.Entropic        one entropic projection                 EntropicLaws

@@ -313,6 +313,20 @@ func TestMinCostFlowZeroEpsilon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { projection.ZeroEpsilon(t, flow{}, transport) })
 }
 
+func TestBaselineLocal(t *testing.T) { proptest.Run(t, privacy.LocalLaws(), localMinimax) }
+
+func TestBaselineLinear(t *testing.T) { proptest.Run(t, privacy.LinearLaws(), linearSampler) }
+
+func TestBaselineDisk(t *testing.T) { proptest.Run(t, privacy.DiskLaws(), diskReports) }
+
+func TestBaselineUnary(t *testing.T) {
+	proptest.Run(t, privacy.OracleLaws(), oracleOf(baseline.NewUnary))
+}
+
+func TestBaselineSubset(t *testing.T) {
+	proptest.Run(t, privacy.OracleLaws(), oracleOf(baseline.NewSubset))
+}
+
 func TestBaselineKPM(t *testing.T) { proptest.Run(t, privacy.KPMLaws(), baseline.KPM) }
 
 // TestBaselineChannels: the rows of every baseline are distributions, and lie in the box that it states, so that
