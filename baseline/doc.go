@@ -13,6 +13,12 @@
 //	Exponential         q_j ~ exp(-eps u_j/(2 Delta)), u_j = sum_i mu_i C_ij the mean cost of output j
 //	Groups              collect mu into groups (genres), release a group, draw a member: any rule above in between
 //	GroupKPM            KPMScaled in between: films to other films by genre
+//	NewLocalMinimax     mu/r clamped to a box around public data (arXiv 2510.09485)
+//	NewLinear           mu K, a matrix that keeps public data (arXiv 2411.08791)
+//	NewDisk             a disk around a cell drawn from mu, on a grid (arXiv 2412.06541)
+//
+// Each is to be had as a Sampler, the one form in which mechanisms are compared: groups apart, whose outputs are other
+// items. NewUnary and NewSubset are frequency oracles (OUE, subset selection), which are no samplers; see Oracle.
 //
 // All are eps-LDP for the whole distribution mu. In exact arithmetic; in floating point only the box is,
 // after package ldp has made it one of integers.
@@ -28,6 +34,9 @@
 //   - Exponential, m = softmax(-eps c_j/(2 Delta)) with c_j the middle of column j of C. A mean u_j of the
 //     column is within Delta/2 of c_j, so exp(-eps u_j/(2 Delta)) is within a factor e^(eps/4) of
 //     exp(-eps c_j/(2 Delta)), and so is their sum over j: q_j is within e^(eps/2) of m_j.
+//   - NewLocalMinimax, m = e^(eps/2) b P: by definition.
+//   - NewLinear and NewDisk: the rule is linear in mu, and m_j is e^(eps/2) times the least entry of column j of its
+//     matrix, or a bound below it.
 //   - Groups: Spread is linear and has no negative coefficients, so it maps the box of m into the box of
 //     Spread(m).
 //

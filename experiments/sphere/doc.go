@@ -2,11 +2,14 @@
 //
 // # Mean estimation
 //
-// For p = 2 the optimal mechanism on S^d is PrivUnit (Bhowmick and others, 2018) with its best parameters: the cap's
-// offset t* and coin that maximise the mean E<x,y> = t* under pure eps-LDP, so that y/t* is unbiased with the least
-// mean squared error, 1/t*^2 - 1. Published implementations do not use these parameters. They split eps between offset
-// and coin by the sufficient conditions (16a) and (16b) of that paper, which are not tight: they spend less than eps.
-// Two such rules are compared, written anew from their formulas:
+// The rival is PrivUnit2 (Bhowmick, Duchi, Freudiger, Kapoor and Rogers, Protection Against Reconstruction and Its
+// Applications in Private Federated Learning, 2018, Algorithm 1): a point of a cap around x with the probability of a
+// coin, else one of the rest, scaled to be unbiased. For p = 2 the optimal mechanism on S^d is PrivUnit2 with its best
+// parameters: the cap's offset t* and the coin that maximise the mean E<x,y> = t* under pure eps-LDP, so that y/t* is
+// unbiased with the least mean squared error, 1/t*^2 - 1. So the optimum is no other mechanism, and the idea is
+// theirs; what differs is the parameters. Published implementations of PrivUnit2 split eps between offset and coin by
+// the sufficient conditions (16a) and (16b) of that paper, which are not tight: they spend less than eps. Two such
+// rules are compared, written anew from their formulas:
 //
 //	grid     the share of eps for the offset in hundredths, the largest offset that the conditions allow, found in steps of one per cent
 //	         (google-research, rcc_dp)

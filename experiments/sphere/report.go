@@ -55,8 +55,8 @@ func (r Result) Facts() []report.Setting {
 	m := r.headline()
 	at := fmt.Sprintf("d = %d, ε = %v", m.Dim, m.Eps)
 	out = append(out,
-		report.Setting{Name: "MSE of the published rules over the optimum, " + at, Value: fmt.Sprintf("%.3f (grid), %.3f (search)", m.Grid.Ratio, m.Search.Ratio)},
-		report.Setting{Name: "privacy that they really spend, " + at, Value: fmt.Sprintf("%.3f and %.3f of %v", m.Grid.Spent, m.Search.Spent, m.Eps)},
+		report.Setting{Name: "MSE of PrivUnit2 over the optimum, " + at, Value: fmt.Sprintf("%.3f (PrivUnit2, grid), %.3f (PrivUnit2, search)", m.Grid.Ratio, m.Search.Ratio)},
+		report.Setting{Name: "privacy that PrivUnit2 really spends, " + at, Value: fmt.Sprintf("%.3f and %.3f of %v", m.Grid.Spent, m.Search.Spent, m.Eps)},
 	)
 	a, ok := r.Row(2, 20, "4")
 	if !ok {
@@ -72,11 +72,11 @@ func (r Result) Facts() []report.Setting {
 func (r Result) Tables() []report.Table {
 	means := report.Table{
 		Name: "mse", Title: "Unbiased estimation of a unit vector (p = 2)",
-		Text: "Mean squared error of y/E⟨x,y⟩ under the optimal mechanism and under two published rules for the offset and the coin of PrivUnit. Spent: the true privacy loss of the rule's mechanism, which may not exceed ε.",
+		Text: "Mean squared error of y/E⟨x,y⟩ under the optimal mechanism and under PrivUnit2 with two published rules for its offset and its coin. Spent: the true privacy loss of the rule's mechanism, which may not exceed ε.",
 		Columns: []report.Column{
 			{Name: "d"}, {Name: "eps", Label: "ε"}, {Name: "optimum", Label: "optimal MSE"},
-			{Name: "grid_mse", Label: "grid rule, MSE"}, {Name: "grid_ratio", Label: "over optimum"}, {Name: "grid_spent", Label: "spent"},
-			{Name: "search_mse", Label: "search rule, MSE"}, {Name: "search_ratio", Label: "over optimum"}, {Name: "search_spent", Label: "spent"},
+			{Name: "grid_mse", Label: "PrivUnit2, grid: MSE"}, {Name: "grid_ratio", Label: "over optimum"}, {Name: "grid_spent", Label: "spent"},
+			{Name: "search_mse", Label: "PrivUnit2, search: MSE"}, {Name: "search_ratio", Label: "over optimum"}, {Name: "search_spent", Label: "spent"},
 		},
 	}
 	for _, m := range r.Means {

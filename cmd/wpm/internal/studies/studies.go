@@ -311,7 +311,7 @@ func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) e
 	return res, func(out io.Writer) error {
 		fmt.Fprint(out, "Mean squared error of published parameter rules over the optimum, p = 2:\n\n")
 		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(w, "d\teps\toptimal MSE\tgrid rule\tspends\tsearch rule\tspends\t")
+		fmt.Fprintln(w, "d\teps\toptimal MSE\tPrivUnit2, grid\tspends\tPrivUnit2, search\tspends\t")
 		for _, m := range res.Means {
 			fmt.Fprintf(w, "%d\t%v\t%.5g\t%.3f\t%.3f\t%.3f\t%.3f\t\n", m.Dim, m.Eps, m.Optimum, m.Grid.Ratio, m.Grid.Spent, m.Search.Ratio, m.Search.Spent)
 		}
