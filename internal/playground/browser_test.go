@@ -334,7 +334,7 @@ func lookAddress(t *testing.T, b *browser) {
 	b.eval(nil, "location.hash = '#eps=2&people=1000&seed=5'")
 	b.until("document.getElementById('epsOut').textContent === '2' && document.getElementById('peopleOut').textContent === '1,000'")
 	b.until(settled)
-	b.eval(nil, "location.hash = '#eps=1e9&people=<b>&seed=-1&more=x'")
+	b.eval(nil, "location.hash = '#eps=1e9&people=Infinity&seed=-1&more=x'")
 	b.until(settled + " && location.hash === '#eps=2&people=1000&seed=5'")
 }
 

@@ -52,7 +52,7 @@ type Map struct {
 	Shares []float64 `json:"shares"`
 }
 
-// Page returns the page for a program, with results or nil. The error is ErrPage.
+// Page returns the page for a program, with results or nil. Maps that make it too large are left out. The error is ErrPage.
 func Page(p Program, results *Results) ([]byte, error) {
 	known, err := json.Marshal(results) // escapes < and >
 	if err != nil {
@@ -85,6 +85,11 @@ func Page(p Program, results *Results) ([]byte, error) {
 		fmt.Fprintf(&b, "<script type=\"%s\" id=\"%s\">%s</script>\n", part.kind, part.id, part.text)
 	}
 	fmt.Fprintf(&b, "<script>%s</script>\n</body>\n</html>\n", app)
+	if b.Len() > MaxBytes && results != nil && len(results.Maps) > 0 {
+		small := *results
+		small.Maps = []Map{}
+		return Page(p, &small)
+	}
 	if b.Len() > MaxBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrPage, b.Len(), MaxBytes)
 	}

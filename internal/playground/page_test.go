@@ -90,6 +90,13 @@ func TestPageParts(t *testing.T) {
 	if err != nil || !bytes.Equal(again, page) {
 		t.Errorf("a second page differs (%v)", err)
 	}
+	// Maps of a large grid do not cost the page.
+	large := *r
+	large.Maps = []Map{{Shares: make([]float64, MaxBytes)}}
+	small, err := Page(stub(), &large)
+	if err != nil || !bytes.Contains(small, []byte(`"maps":[]`)) || !bytes.Contains(small, []byte("quotes")) || len(large.Maps) != 1 {
+		t.Errorf("maps too large: a page of %d bytes, %v", len(small), err)
+	}
 	for name, p := range map[string]Program{
 		"a program too large":         {Packed: make([]byte, MaxBytes*3/4)},
 		"a script that ends itself":   {Exec: []byte("x = '</ScRiPt>'")},

@@ -282,6 +282,7 @@ func TestPlane(t *testing.T) {
 		{square, []float64{0.125, 0.875, 0.125, 0.875}, []float64{0, 0, 1, 1}},
 		{"a,5,0\nb,5,2\n", []float64{0.5, 0.5}, []float64{0, 1}},
 		{"label,lon,lat\na,0,0\nb,2,0\n", []float64{0, 1}, []float64{0.5, 0.5}},
+		{"label,lat,lon\na,-1,179\nb,1,-179\nc,0,180\n", []float64{0, 1, 0.5}, []float64{0, 1, 0.5}},
 		{"label,lat,lon\na,59,0\nb,61,0\nc,60,4\n", []float64{0, 0, 1}, []float64{0, 1, 0.5}}, // cos 60 degrees is a half
 	} {
 		w := ask(t, Request{Do: World, Points: tt.points}).World

@@ -133,7 +133,7 @@ func (w *world) answer() *WorldAnswer {
 }
 
 // plane finds where points are on the unit square, with one scale for both axes. Degrees of longitude are shorter than those of
-// latitude, by the cosine of the middle.
+// latitude, by the cosine of the middle. Points on both sides of the date line stay together.
 func (w *world) plane(points [][]float64) {
 	x, y := make([]float64, len(points)), make([]float64, len(points))
 	for i, p := range points {
@@ -142,6 +142,15 @@ func (w *world) plane(points [][]float64) {
 	_, globe := w.cost.(*cost.GreatCircle)
 	if globe {
 		x, y = y, x // latitude comes first
+		turned := slices.Clone(x)
+		for i, v := range x {
+			if v < 0 {
+				turned[i] = v + 360
+			}
+		}
+		if slices.Max(turned)-slices.Min(turned) < slices.Max(x)-slices.Min(x) {
+			x = turned
+		}
 	}
 	middle := slices.Min(y)/2 + slices.Max(y)/2
 	left, low := slices.Min(x), slices.Min(y)

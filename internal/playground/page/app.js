@@ -11,7 +11,7 @@
   const settings = { eps: '4', people: 500, seed: 1 };
   const adopt = (eps, people, seed) => { // what the sliders can show, and nothing else
     if (eps >= 0.5 && eps <= 8) settings.eps = String(Math.round(eps * 10) / 10);
-    if (people > 0) settings.people = sizes.reduce((a, b) => (Math.abs(b - people) < Math.abs(a - people) ? b : a));
+    if (people > 0 && people < Infinity) settings.people = sizes.reduce((a, b) => (Math.abs(b - people) < Math.abs(a - people) ? b : a));
     if (Number.isInteger(seed) && seed >= 0 && seed < 1e9) settings.seed = seed;
   };
   const results = JSON.parse($('results').textContent);
