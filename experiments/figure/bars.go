@@ -25,7 +25,20 @@ type BarSeries struct {
 	Look   int       // as in Series
 }
 
-func (b Bars) size() (w, h vg.Length) { return 7 * vg.Inch, 3.8 * vg.Inch }
+func (b Bars) heading() string { return b.Title }
+
+func (b Bars) size() (w, h vg.Length) {
+	return width, 3*vg.Inch + titleHeight(b.Title, width) + b.legend().height()
+}
+
+// legend names the series, as yet without their thumbnails.
+func (b Bars) legend() legend {
+	names := make([]string, len(b.Series))
+	for i, s := range b.Series {
+		names[i] = s.Name
+	}
+	return newLegend(names)
+}
 
 func (b Bars) check() error {
 	if len(b.Groups) == 0 || len(b.Series) == 0 {
@@ -87,11 +100,11 @@ func (b Bars) draw(c draw.Canvas) error {
 	g.Vertical.Color = nil
 	p.Add(g)
 
-	var entries legend
+	entries := b.legend()
 	for i, s := range b.Series {
 		col := resolveLook(s.Look, i).color
 		p.Add(barPlotter{s: s, at: i, of: len(b.Series), color: col})
-		entries = append(entries, legendEntry{s.Name, []plot.Thumbnailer{swatch{col}}})
+		entries[i].thumbs = []plot.Thumbnailer{swatch{col}}
 	}
 	drawPlot(c, p, b.YLabel, entries)
 	return nil

@@ -22,6 +22,6 @@ func Example() {
 	fmt.Println(pic.Width, "x", pic.Height, err)
 	fmt.Println(bytes.HasPrefix(img.SVG, []byte("<?xml")))
 	// Output:
-	// 1008 x 605 <nil>
+	// 720 x 571 <nil>
 	// true
 }

@@ -3,8 +3,10 @@ package figure
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/font"
@@ -26,10 +28,20 @@ const dpi = 144
 type Chart interface {
 	// check finds everything that the drawing code would stumble over.
 	check() error
+	// heading is the title: what to see.
+	heading() string
 	// size is the size of the whole figure.
 	size() (w, h vg.Length)
 	// draw fills the canvas of that size.
 	draw(c draw.Canvas) error
+}
+
+// Finding returns what a chart says, its title on one line: the text for those who cannot see it.
+func Finding(c Chart) string {
+	if isNil(c) {
+		return ""
+	}
+	return strings.Join(strings.Fields(c.heading()), " ")
 }
 
 // Image is one drawn figure, in both formats.
@@ -95,7 +107,7 @@ func drawSVG(c Chart) ([]byte, error) {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRender, err)
 	}
-	return finishSVG(svg.Bytes()), nil
+	return finishSVG(svg.Bytes(), Finding(c)), nil
 }
 
 func drawPNG(c Chart) ([]byte, error) {
@@ -128,11 +140,18 @@ func isNil(c Chart) bool {
 }
 
 // finishSVG makes the document portable. It names fonts that share the metrics of the one the layout was computed with,
-// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), and
-// replaces characters that XML does not allow, which a label may hold.
-func finishSVG(svg []byte) []byte {
+// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), replaces
+// characters that XML does not allow, which a label may hold, and adds the title and the colours of a dark screen.
+func finishSVG(svg []byte, title string) []byte {
 	svg = bytes.ReplaceAll(svg, []byte(`style="font-family:Liberation Sans;`),
 		[]byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`))
+	if at := bytes.Index(svg, []byte("<g ")); at >= 0 {
+		head := "<style>" + dark + "</style>\n"
+		if title != "" {
+			head = "<title>" + html.EscapeString(title) + "</title>\n" + head
+		}
+		svg = slices.Concat(svg[:at], []byte(head), svg[at:])
+	}
 	return bytes.Map(func(r rune) rune {
 		switch {
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0xfffe, r == 0xffff:
@@ -142,58 +161,28 @@ func finishSVG(svg []byte) []byte {
 	}, svg)
 }
 
+// dark has the rules for a dark screen: each colour of the page, and the data colours that are too dark there, become
+// another. Programs that know no style sheets, and printers, keep the light ones.
+var dark = func() string {
+	rules := "@media screen and (prefers-color-scheme:dark){"
+	for _, c := range [][2]string{
+		{"FFFFFF", "1B1D20"}, {"222222", "E6E6E6"}, {"666666", "A8A8A8"}, {"E4E4E4", "3A3D42"},
+		{"0072B2", "4AA3DF"}, {"333333", "C8C8C8"}, {"1B3F73", "6C8FC7"}, {"A04000", "D98850"}, {"117A5C", "3DB58F"},
+		{"8E4585", "C982C0"},
+	} {
+		for _, property := range []string{"fill", "stroke"} {
+			rules += fmt.Sprintf(`[style*="%s:#%s"]{%s:#%s!important}`, property, c[0], property, c[1])
+		}
+	}
+	return rules + "}"
+}()
+
 // Colours of the page.
 var (
 	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
 	faint = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xff}
 	grid  = color.NRGBA{R: 0xe4, G: 0xe4, B: 0xe4, A: 0xff}
 )
-
-// look is how one series is drawn; the entries differ in colour, marker and dash at once.
-type look struct {
-	color color.NRGBA
-	glyph draw.GlyphDrawer
-	dash  []vg.Length
-}
-
-// Looks is the number of distinct looks a series can have.
-const Looks = 7
-
-// lookOf returns look i, 1 <= i <= Looks: the Okabe-Ito colours, strongest contrast first.
-func lookOf(i int) look {
-	return [Looks]look{
-		{color.NRGBA{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, draw.CircleGlyph{}, nil},                           // blue
-		{color.NRGBA{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, draw.BoxGlyph{}, []vg.Length{7, 3}},                // vermilion
-		{color.NRGBA{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, draw.PyramidGlyph{}, []vg.Length{2, 2}},            // green
-		{color.NRGBA{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, diamondGlyph{}, []vg.Length{8, 3, 2, 3}},           // purple
-		{color.NRGBA{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, draw.CrossGlyph{}, []vg.Length{4, 4}},              // orange
-		{color.NRGBA{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, draw.RingGlyph{}, []vg.Length{10, 3}},              // sky
-		{color.NRGBA{R: 0x33, G: 0x33, B: 0x33, A: 0xff}, draw.SquareGlyph{}, []vg.Length{8, 3, 2, 3, 2, 3}}, // black
-	}[i-1]
-}
-
-// diamondGlyph is a filled diamond, the one easily told shape that vg/draw lacks.
-type diamondGlyph struct{}
-
-func (diamondGlyph) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
-	r := sty.Radius * 1.25
-	c.FillPolygon(sty.Color, []vg.Point{{X: pt.X, Y: pt.Y + r}, {X: pt.X + r, Y: pt.Y}, {X: pt.X, Y: pt.Y - r}, {X: pt.X - r, Y: pt.Y}})
-}
-
-// resolveLook maps the Look field of a series (0: by position) to a look.
-func resolveLook(l, position int) look {
-	if l == 0 {
-		l = position%Looks + 1
-	}
-	return lookOf(l)
-}
-
-func checkLook(where string, l int) error {
-	if l < 0 || l > Looks {
-		return fmt.Errorf("%w: %s: look %d, want 0 (by position) or 1..%d", ErrOption, where, l, Looks)
-	}
-	return nil
-}
 
 // checkValue refuses what an axis of scale s cannot show.
 func checkValue(where string, v float64, s Scale) error {
@@ -250,6 +239,20 @@ func wrap(sty text.Style, s string, w vg.Length) []string {
 // margin around every figure.
 const margin = vg.Length(10)
 
+// The title: size of its letters and distance of its lines.
+const (
+	titleSize    = vg.Length(13)
+	titleLeading = vg.Length(17)
+)
+
+// titleHeight is what the title takes in a figure of that width.
+func titleHeight(title string, width vg.Length) vg.Length {
+	if title == "" {
+		return 0
+	}
+	return vg.Length(len(wrap(bold(titleSize, ink), title, width-2*margin)))*titleLeading + 6
+}
+
 // frame paints the background and the title and returns what is left for the data.
 func frame(c draw.Canvas, title string) draw.Canvas {
 	c.FillPolygon(color.White, corners(c.Rectangle))
@@ -257,12 +260,11 @@ func frame(c draw.Canvas, title string) draw.Canvas {
 	if title == "" {
 		return c
 	}
-	sty := bold(13, ink)
-	const leading = vg.Length(17)
+	sty := bold(titleSize, ink)
 	y := c.Max.Y
 	for _, line := range wrap(sty, title, c.Size().X) {
 		c.FillText(sty, vg.Point{X: c.Min.X, Y: y}, line)
-		y -= leading
+		y -= titleLeading
 	}
 	return draw.Crop(c, 0, 0, 0, y-c.Max.Y-6)
 }

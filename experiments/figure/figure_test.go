@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -34,6 +35,7 @@ func lineChart() Line {
 			{Name: "second, with a band", X: []float64{1, 2, 4}, Y: []float64{4, 3, 2.5}, Err: []float64{0.5, 0.2, 0}, Band: true},
 			{Name: "third", X: []float64{1, 4}, Y: []float64{0.5, 0.5}, Bare: true, Thin: true, Look: 7},
 			{X: []float64{2}, Y: []float64{2.2}},
+			{Name: "stems", X: []float64{1, 2}, Y: []float64{2.2, 1}, Stem: true},
 		},
 	}
 }
@@ -185,7 +187,8 @@ func TestRenderErrors(t *testing.T) {
 		{"bar to zero on log", line(func(l *Line) { l.Y = Log; l.Series[0].Err[0] = 3 }), ErrValue, "lower end"},
 		{"scale", line(func(l *Line) { l.Y = Sqrt }), ErrOption, "sqrt"},
 		{"unknown scale", line(func(l *Line) { l.X = 9 }), ErrOption, "Scale(9)"},
-		{"look", line(func(l *Line) { l.Series[0].Look = 8 }), ErrOption, "look 8"},
+		{"look", line(func(l *Line) { l.Series[0].Look = len(looks) + 1 }), ErrOption, "look 16"},
+		{"bottom", line(func(l *Line) { l.YMin = -1 }), ErrValue, "bottom of the y axis"},
 		{"no panels", Heat{}, ErrEmpty, ""},
 		{"panel shape", heat(func(h *Heat) { h.Panels[0].Cols = 4 }), ErrShape, `"wide"`},
 		{"panel overflow", heat(func(h *Heat) { h.Panels[0].Rows, h.Panels[0].Cols = math.MaxInt, 2 }), ErrShape, `"wide"`},
@@ -282,14 +285,68 @@ func TestShade(t *testing.T) {
 	}
 }
 
-// No two looks share a colour, a marker or a dash.
+// Colour is never the only difference: series by position share neither colour, marker nor dash; all others, which stand for
+// mechanisms, differ in colour and in dash.
 func TestLooksDiffer(t *testing.T) {
-	for i := 1; i <= Looks; i++ {
-		for j := 1; j < i; j++ {
-			a, b := lookOf(i), lookOf(j)
-			if a.color == b.color || a.glyph == b.glyph || reflect.DeepEqual(a.dash, b.dash) {
-				t.Errorf("looks %d and %d are not distinct", i, j)
+	for i, a := range looks {
+		for j, b := range looks[:i] {
+			if a.color == b.color || reflect.DeepEqual(a.dash, b.dash) || i < Looks && a.glyph == b.glyph {
+				t.Errorf("looks %d and %d are not distinct", i+1, j+1)
 			}
+		}
+	}
+	if LookAverage != len(looks) {
+		t.Errorf("%d looks, the last name is %d", len(looks), LookAverage)
+	}
+}
+
+// The rows of a legend do not overlap, stay inside the figure, and their height is told.
+func TestLegend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.StringMatching(`([a-z]{0,9} ?){0,20}`), 0, 9).Draw(t, "names")
+		l := newLegend(names)
+		sty := style(legendText, ink)
+		for i, e := range l {
+			if strings.Join(strings.Fields(strings.Join(e.lines, " ")), " ") != strings.Join(strings.Fields(names[i]), " ") {
+				t.Fatalf("%q is shown as %q", names[i], e.lines)
+			}
+			if len(e.lines) > 0 && vg.Length(e.row+len(e.lines))*legendPitch > l.height() {
+				t.Fatalf("row %d of %d lines in a legend of height %v", e.row, len(e.lines), l.height())
+			}
+			for _, line := range e.lines {
+				if e.x+legendThumb+legendGap+sty.Width(line) > legendWidth+1e-9 {
+					t.Fatalf("%q ends outside", line)
+				}
+			}
+			for _, f := range l[:i] {
+				apart := len(e.lines) == 0 || len(f.lines) == 0 || f.row+len(f.lines) <= e.row ||
+					f.row == e.row && f.x+legendThumb+legendGap+sty.Width(f.lines[0]) < e.x
+				if !apart {
+					t.Fatalf("%q lies on %q", e.name, f.name)
+				}
+			}
+		}
+	})
+}
+
+// On a dark screen every colour of the page and every dark colour of a mechanism becomes another one.
+func TestDark(t *testing.T) {
+	c := Line{Title: "a < b", Series: []Series{{Name: "x", X: []float64{1}, Y: []float64{1}}}}
+	img, err := Render(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(img.SVG, []byte("<title>a &lt; b</title>")) || Finding(&c) != "a < b" || Finding(nil) != "" {
+		t.Errorf("title %q is not in the picture", Finding(c))
+	}
+	luma := func(c color.NRGBA) float64 { return 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B) }
+	colours := []color.NRGBA{ink, faint}
+	for _, l := range looks {
+		colours = append(colours, l.color)
+	}
+	for _, c := range colours {
+		if luma(c) < 100 && !strings.Contains(dark, fmt.Sprintf("fill:#%02X%02X%02X\"]{", c.R, c.G, c.B)) {
+			t.Errorf("%v stays as it is on a dark screen", c)
 		}
 	}
 }

@@ -9,11 +9,12 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette/brewer"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Heat is a row of heat maps that share one colour scale and one colour bar, so that equal colours mean equal numbers.
+// Heat is a set of heat maps, two beside each other, that share one colour scale and one colour bar, so that equal colours mean equal numbers.
 type Heat struct {
 	Title          string
 	Label          string  // what the colour means, with the unit
@@ -36,13 +37,13 @@ type Panel struct {
 
 // Geometry of the figure, in points.
 const (
-	heatCells   = vg.Length(190) // the longer side of a panel's map
-	heatGap     = vg.Length(18)
-	heatBar     = vg.Length(14)
-	heatBarText = vg.Length(64)
-	heatLeft    = vg.Length(34)
-	heatBottom  = vg.Length(34)
-	heatTop     = vg.Length(22)
+	heatCells  = vg.Length(148) // the longer side of a panel's map; a single panel's is twice that and the gap
+	heatGap    = vg.Length(14)
+	heatBar    = vg.Length(12)
+	heatLeft   = vg.Length(36)
+	heatBelow  = vg.Length(36) // numbers and label below a map
+	heatBarLow = vg.Length(36) // numbers and label below the colour bar
+	heatLine   = vg.Length(14) // a line of a panel's title
 )
 
 // maxCells bounds the drawing, not the data: a panel with more cells than this has cells below a pixel.
@@ -84,25 +85,43 @@ func (h Heat) check() error {
 	return nil
 }
 
-// mapSize is the size of one panel's map: square cells, the longer side heatCells.
-func mapSize(p Panel) (w, h vg.Length) {
-	side := heatCells / vg.Length(max(p.Rows, p.Cols))
-	return side * vg.Length(p.Cols), side * vg.Length(p.Rows)
+// side is the longer side of the maps.
+func (h Heat) side() vg.Length {
+	if len(h.Panels) == 1 {
+		return 2*heatCells + heatGap
+	}
+	return heatCells
 }
 
-func (h Heat) size() (w, hh vg.Length) {
-	w = 2*margin + heatLeft + heatBar + heatBarText
-	var tall vg.Length
-	for _, p := range h.Panels {
-		pw, ph := mapSize(p)
-		w += pw + heatGap
-		tall = max(tall, ph)
+// mapSize is the size of one panel's map: square cells.
+func (h Heat) mapSize(p Panel) (w, ht vg.Length) {
+	cell := h.side() / vg.Length(max(p.Rows, p.Cols))
+	return cell * vg.Length(p.Cols), cell * vg.Length(p.Rows)
+}
+
+// heatTitle is the style of a panel's title.
+func heatTitle() text.Style { return bold(11, ink) }
+
+// row is the height of the row of panels that begins with panel i, and of its titles.
+func (h Heat) row(i int) (maps, titles vg.Length) {
+	for _, p := range h.Panels[i:min(i+2, len(h.Panels))] {
+		_, ht := h.mapSize(p)
+		maps = max(maps, ht)
+		titles = max(titles, vg.Length(len(wrap(heatTitle(), p.Title, h.side())))*heatLine)
 	}
-	lines := vg.Length(0)
-	if h.Title != "" {
-		lines = vg.Length(len(wrap(bold(13, ink), h.Title, w-2*margin)))*17 + 6
+	return maps, titles
+}
+
+func (h Heat) heading() string { return h.Title }
+
+func (h Heat) size() (w, ht vg.Length) {
+	w = 2*margin + heatLeft + 2*heatCells + heatGap
+	ht = 2*margin + titleHeight(h.Title, w) + heatBar + heatBarLow
+	for i := 0; i < len(h.Panels); i += 2 {
+		maps, titles := h.row(i)
+		ht += maps + titles + heatBelow
 	}
-	return w, 2*margin + lines + heatTop + max(tall, 60) + heatBottom
+	return w, ht
 }
 
 // shade maps values to colours.
@@ -168,20 +187,25 @@ func (h Heat) draw(c draw.Canvas) error {
 		return err
 	}
 	c = frame(c, h.Title)
-	y0, x := c.Min.Y+heatBottom, c.Min.X+heatLeft
-	var tall vg.Length
+	top := c.Max.Y
 	for i, p := range h.Panels {
-		w, ht := mapSize(p)
-		tall = max(tall, ht)
-		r := vg.Rectangle{Min: vg.Point{X: x, Y: y0}, Max: vg.Point{X: x + w, Y: y0 + ht}}
+		maps, titles := h.row(i - i%2)
+		w, ht := h.mapSize(p)
+		x := c.Min.X + heatLeft + vg.Length(i%2)*(h.side()+heatGap)
+		y := top - titles - maps
+		title := heatTitle()
+		for n, line := range wrap(title, p.Title, h.side()) {
+			c.FillText(title, vg.Point{X: x, Y: top - vg.Length(n)*heatLine}, line)
+		}
+		r := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + w, Y: y + ht}}
 		drawCells(c, r, p, sh)
-		title := bold(11, ink)
-		title.YAlign = draw.YBottom
-		c.FillText(title, vg.Point{X: x, Y: r.Max.Y + 5}, p.Title)
-		h.drawTicks(c, r, p, i == 0)
-		x += w + heatGap
+		h.drawTicks(c, r, p, i%2 == 0)
+		if i%2 == 1 {
+			top = y - heatBelow
+		}
 	}
-	h.drawBar(c, vg.Rectangle{Min: vg.Point{X: x, Y: y0}, Max: vg.Point{X: x + heatBar, Y: y0 + max(tall, 60)}}, sh)
+	low := vg.Point{X: c.Min.X + heatLeft, Y: c.Min.Y + heatBarLow}
+	h.drawBar(c, vg.Rectangle{Min: low, Max: vg.Point{X: low.X + 2*heatCells + heatGap, Y: low.Y + heatBar}}, sh)
 	return nil
 }
 
@@ -219,7 +243,7 @@ func (h Heat) drawTicks(c draw.Canvas, r vg.Rectangle, p Panel, first bool) {
 	for max(p.Rows, p.Cols)/step > 8 {
 		step *= 2
 	}
-	num := style(8.5, faint)
+	num := style(10, faint)
 	sty := draw.LineStyle{Color: faint, Width: 0.8}
 	side := r.Size().X / vg.Length(p.Cols)
 	num.XAlign, num.YAlign = draw.XCenter, draw.YTop
@@ -228,7 +252,7 @@ func (h Heat) drawTicks(c draw.Canvas, r vg.Rectangle, p Panel, first bool) {
 		c.StrokeLine2(sty, x, r.Min.Y, x, r.Min.Y-3)
 		c.FillText(num, vg.Point{X: x, Y: r.Min.Y - 5}, fmt.Sprint(j))
 	}
-	lab := style(9.5, ink)
+	lab := style(11, ink)
 	lab.XAlign = draw.XCenter
 	c.FillText(lab, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: r.Min.Y - 17}, h.XLabel)
 	num.XAlign, num.YAlign = draw.XRight, draw.YCenter
@@ -248,31 +272,31 @@ func (h Heat) drawTicks(c draw.Canvas, r vg.Rectangle, p Panel, first bool) {
 // drawBar draws the colour bar with its ticks and label.
 func (h Heat) drawBar(c draw.Canvas, r vg.Rectangle, sh shade) {
 	const n = 128
-	step := r.Size().Y / n
-	for i := 0; i < n; i++ {
-		y := r.Min.Y + vg.Length(i)*step
+	step := r.Size().X / n
+	for i := range n {
+		x := r.Min.X + vg.Length(i)*step
 		c.FillPolygon(sh.color((float64(i)+0.5)/n), corners(vg.Rectangle{
-			Min: vg.Point{X: r.Min.X, Y: y}, Max: vg.Point{X: r.Max.X, Y: min(y+step+0.4, r.Max.Y)}}))
+			Min: vg.Point{X: x, Y: r.Min.Y}, Max: vg.Point{X: min(x+step+0.4, r.Max.X), Y: r.Max.Y}}))
 	}
 	box(c, r)
-	num := style(9, ink)
-	num.YAlign = draw.YCenter
+	num := style(10, ink)
+	num.XAlign = draw.XCenter
 	sty := draw.LineStyle{Color: faint, Width: 0.8}
-	const apart = vg.Length(13) // labels must not touch; the low end of a root scale is crowded
-	last, widest := r.Max.Y+2*apart, vg.Length(0)
+	const apart = vg.Length(6) // labels must not touch; the low end of a root scale is crowded
+	last := c.Max.X + apart
 	for _, t := range slices.Backward(sh.ticks()) {
-		y := r.Min.Y + vg.Length(sh.at(t.Value))*r.Size().Y
-		if y > last-apart || t.Value > 0 && y < r.Min.Y+apart { // the lowest label belongs to the end of the bar
+		x, half := r.Min.X+vg.Length(sh.at(t.Value))*r.Size().X, num.Width(t.Label)/2
+		at := min(x, c.Max.X-half)
+		if at+half > last-apart || t.Value > 0 && at-half < r.Min.X+2*apart { // the lowest label belongs to the end of the bar
 			continue
 		}
-		last = y
-		c.StrokeLine2(sty, r.Max.X, y, r.Max.X+3, y)
-		c.FillText(num, vg.Point{X: r.Max.X + 5, Y: y}, t.Label)
-		widest = max(widest, num.Width(t.Label))
+		last = at - half
+		c.StrokeLine2(sty, x, r.Min.Y, x, r.Min.Y-3)
+		c.FillText(num, vg.Point{X: at, Y: r.Min.Y - 5}, t.Label)
 	}
-	lab := style(9.5, ink)
-	lab.Rotation, lab.XAlign, lab.YAlign = math.Pi/2, draw.XCenter, draw.YTop
-	c.FillText(lab, vg.Point{X: r.Max.X + 9 + widest, Y: (r.Min.Y + r.Max.Y) / 2}, h.Label)
+	lab := style(11, ink)
+	lab.XAlign = draw.XCenter
+	c.FillText(lab, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: r.Min.Y - 20}, h.Label)
 }
 
 // ticks returns labelled values along the colour bar, ascending.

@@ -19,7 +19,8 @@ type Line struct {
 	XLabel, YLabel string // with units
 	X, Y           Scale  // Linear or Log
 	XTicks         []float64
-	YZero          bool // a linear y axis starts at zero, so that ratios can be seen
+	YZero          bool    // a linear y axis starts at zero, so that ratios can be seen
+	YMin           float64 // a log y axis starts at or below this, if it is not 0
 	Series         []Series
 }
 
@@ -32,9 +33,26 @@ type Series struct {
 	Bare bool      // no markers (for curves of many points and reference lines)
 	Look int       // 0: by position; 1..Looks: the same look in every figure
 	Thin bool      // a secondary line: thinner and paler
+	Stem bool      // each point on a stem from the bottom of the axis, unconnected: for values at points that have no order
 }
 
-func (l Line) size() (w, h vg.Length) { return 7 * vg.Inch, 4.2 * vg.Inch }
+// width of a chart: at that of a telephone's screen, 390 pixels, its text is as high as small print.
+const width = 5 * vg.Inch
+
+func (l Line) heading() string { return l.Title }
+
+func (l Line) size() (w, h vg.Length) {
+	return width, 3.3*vg.Inch + titleHeight(l.Title, width) + l.legend().height()
+}
+
+// legend names the series, as yet without their thumbnails.
+func (l Line) legend() legend {
+	names := make([]string, len(l.Series))
+	for i, s := range l.Series {
+		names[i] = s.Name
+	}
+	return newLegend(names)
+}
 
 func (l Line) check() error {
 	if len(l.Series) == 0 {
@@ -48,35 +66,48 @@ func (l Line) check() error {
 			return err
 		}
 	}
-	for _, s := range l.Series {
-		if len(s.X) == 0 {
-			return fmt.Errorf("%w: series %q has no points", ErrEmpty, s.Name)
-		}
-		if len(s.Y) != len(s.X) || s.Err != nil && len(s.Err) != len(s.X) {
-			return fmt.Errorf("%w: series %q: %d x, %d y, %d error bars", ErrShape, s.Name, len(s.X), len(s.Y), len(s.Err))
-		}
-		if err := checkLook(fmt.Sprintf("series %q", s.Name), s.Look); err != nil {
+	if l.YMin != 0 {
+		if err := checkValue("bottom of the y axis", l.YMin, Log); err != nil {
 			return err
 		}
-		for i := range s.X {
-			if err := checkValue(fmt.Sprintf("series %q: x[%d]", s.Name, i), s.X[i], l.X); err != nil {
-				return err
-			}
-			if err := checkValue(fmt.Sprintf("series %q: y[%d]", s.Name, i), s.Y[i], l.Y); err != nil {
-				return err
-			}
-			if s.Err == nil {
-				continue
-			}
-			if err := checkValue(fmt.Sprintf("series %q: error bar %d", s.Name, i), s.Err[i], Linear); err != nil {
-				return err
-			}
-			if s.Err[i] < 0 {
-				return fmt.Errorf("%w: series %q: error bar %d = %v is negative", ErrValue, s.Name, i, s.Err[i])
-			}
-			if err := checkValue(fmt.Sprintf("series %q: lower end of error bar %d", s.Name, i), s.Y[i]-s.Err[i], l.Y); err != nil {
-				return err
-			}
+	}
+	for _, s := range l.Series {
+		if err := s.check(l.X, l.Y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check is check of one series on axes of scales x and y.
+func (s Series) check(x, y Scale) error {
+	if len(s.X) == 0 {
+		return fmt.Errorf("%w: series %q has no points", ErrEmpty, s.Name)
+	}
+	if len(s.Y) != len(s.X) || s.Err != nil && len(s.Err) != len(s.X) {
+		return fmt.Errorf("%w: series %q: %d x, %d y, %d error bars", ErrShape, s.Name, len(s.X), len(s.Y), len(s.Err))
+	}
+	if err := checkLook(fmt.Sprintf("series %q", s.Name), s.Look); err != nil {
+		return err
+	}
+	for i := range s.X {
+		if err := checkValue(fmt.Sprintf("series %q: x[%d]", s.Name, i), s.X[i], x); err != nil {
+			return err
+		}
+		if err := checkValue(fmt.Sprintf("series %q: y[%d]", s.Name, i), s.Y[i], y); err != nil {
+			return err
+		}
+		if s.Err == nil {
+			continue
+		}
+		if err := checkValue(fmt.Sprintf("series %q: error bar %d", s.Name, i), s.Err[i], Linear); err != nil {
+			return err
+		}
+		if s.Err[i] < 0 {
+			return fmt.Errorf("%w: series %q: error bar %d = %v is negative", ErrValue, s.Name, i, s.Err[i])
+		}
+		if err := checkValue(fmt.Sprintf("series %q: lower end of error bar %d", s.Name, i), s.Y[i]-s.Err[i], y); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -89,10 +120,7 @@ func (l Line) draw(c draw.Canvas) error {
 	p.Add(gridLines())
 
 	// A band is drawn below every line, then the lines in order, so that the first series is drawn last and stays on top.
-	entries := make(legend, len(l.Series))
-	for i, s := range l.Series {
-		entries[i].name = s.Name
-	}
+	entries := l.legend()
 	for i, s := range l.Series {
 		if s.Err == nil || !s.Band {
 			continue
@@ -129,6 +157,9 @@ func (l Line) axes(p *plot.Plot) {
 	if l.YZero && l.Y == Linear {
 		yr.add(0)
 	}
+	if l.YMin > 0 && l.Y == Log {
+		yr.add(l.YMin)
+	}
 	p.X.Min, p.X.Max = xr.axis(l.X, false)
 	p.Y.Min, p.Y.Max = yr.axis(l.Y, true)
 	scaleAxis(&p.X, l.X)
@@ -148,21 +179,25 @@ func (l Line) axes(p *plot.Plot) {
 // draw adds the line of series i, its error bars and its dots.
 func (s Series) draw(p *plot.Plot, i int, e *legendEntry) error {
 	lk := resolveLook(s.Look, i)
-	width, radius, col := vg.Length(2), vg.Length(4), lk.color
+	thick, radius, col := vg.Length(2), vg.Length(4), lk.color
 	if s.Thin {
-		width, radius, col.A = 1.1, 2.8, 0xb0
+		thick, radius, col.A = 1.1, 2.8, 0xb0
 	}
 	xy := make(plotter.XYs, len(s.X))
 	for j := range xy {
 		xy[j] = plotter.XY{X: s.X[j], Y: s.Y[j]}
 	}
-	line, err := plotter.NewLine(xy)
-	if err != nil {
-		return err
+	if s.Stem {
+		p.Add(stems{xy, draw.LineStyle{Color: col, Width: 1.2}})
+	} else {
+		line, err := plotter.NewLine(xy)
+		if err != nil {
+			return err
+		}
+		line.LineStyle = draw.LineStyle{Color: col, Width: thick, Dashes: lk.dash}
+		p.Add(line)
+		e.thumbs = append(e.thumbs, line)
 	}
-	line.LineStyle = draw.LineStyle{Color: col, Width: width, Dashes: lk.dash}
-	p.Add(line)
-	e.thumbs = append(e.thumbs, line)
 	if s.Err != nil && !s.Band {
 		ye := make(plotter.YErrors, len(s.Err))
 		for j, d := range s.Err {
@@ -189,6 +224,19 @@ func (s Series) draw(p *plot.Plot, i int, e *legendEntry) error {
 		e.thumbs = append(e.thumbs, dots)
 	}
 	return nil
+}
+
+// stems are lines from the bottom of the axis up to points.
+type stems struct {
+	xy    plotter.XYs
+	style draw.LineStyle
+}
+
+func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, at := range s.xy {
+		c.StrokeLine2(s.style, x(at.X), c.Min.Y, x(at.X), y(at.Y))
+	}
 }
 
 // band is the polygon between y - err and y + err.
@@ -221,10 +269,10 @@ func newPlot(x string) *plot.Plot {
 		a.Tick.Length = 5
 		a.Tick.Marker = ticks{}
 		lab := a.Label.TextStyle
-		a.Label.TextStyle = aligned(style(11, ink), lab)
+		a.Label.TextStyle = aligned(style(12, ink), lab)
 		a.Label.Padding = 5
 		tick := a.Tick.Label
-		a.Tick.Label = aligned(style(10, ink), tick)
+		a.Tick.Label = aligned(style(11, ink), tick)
 		a.Padding = 4
 	}
 	p.X.Label.Text = x
@@ -251,70 +299,106 @@ func scaleAxis(a *plot.Axis, s Scale) {
 	}
 }
 
-// legend lists the series beside the plot. (plot.Legend sets its lines by the extent of each text, which makes them
-// uneven.)
+// legend lists the series in rows above the plot, as many in a row as there is room for. (plot.Legend sets its lines by
+// the extent of each text, which makes them uneven.)
 type legend []legendEntry
 
 type legendEntry struct {
 	name   string
+	lines  []string // the name, broken where it is wider than the figure
+	row    int
+	x      vg.Length // from the left
 	thumbs []plot.Thumbnailer
 }
 
 // Geometry of the legend, in points.
 const (
-	legendThumb = vg.Length(30)
-	legendGap   = vg.Length(6)
-	legendPitch = vg.Length(19)
-	legendLead  = vg.Length(14) // between plot and legend
-	legendMax   = vg.Length(150)
+	legendThumb = vg.Length(28)
+	legendGap   = vg.Length(5)
+	legendPitch = vg.Length(17)
+	legendApart = vg.Length(14)
+	legendText  = vg.Length(11)
+	legendWidth = width - 2*margin
 )
 
-// drawPlot draws p with its y label and, when a series is named, the legend to the right of the data.
-func drawPlot(c draw.Canvas, p *plot.Plot, ylabel string, l legend) {
-	sty := style(10, ink)
-	sty.YAlign = draw.YCenter
-	var named legend
-	var width vg.Length
-	for _, e := range l {
-		if e.name == "" {
+// newLegend places the names that are not empty.
+func newLegend(names []string) legend {
+	l := make(legend, len(names))
+	row, x := 0, vg.Length(0)
+	sty := style(legendText, ink)
+	for i, name := range names {
+		l[i].name = name
+		if name == "" {
 			continue
 		}
-		for i, line := range wrap(sty, e.name, legendMax) {
-			width = max(width, sty.Width(line))
-			if i > 0 { // a further line of the same entry has no thumbnail
-				e.thumbs = nil
-			}
-			named = append(named, legendEntry{line, e.thumbs})
+		l[i].lines = wrap(sty, name, legendWidth-legendThumb-legendGap)
+		var wide vg.Length
+		for _, line := range l[i].lines {
+			wide = max(wide, sty.Width(line))
+		}
+		wide += legendThumb + legendGap
+		if x > 0 && (x+wide > legendWidth || len(l[i].lines) > 1) {
+			row, x = row+1, 0
+		}
+		l[i].row, l[i].x = row, x
+		if x += wide + legendApart; len(l[i].lines) > 1 {
+			row, x = row+len(l[i].lines), 0
 		}
 	}
-	plotted := c
-	if named != nil {
-		width += legendThumb + legendGap
-		plotted = draw.Crop(plotted, 0, -width-legendLead, 0, 0)
+	return l
+}
+
+// height is what the legend takes.
+func (l legend) height() vg.Length {
+	rows := 0
+	for _, e := range l {
+		rows = max(rows, e.row+len(e.lines))
 	}
+	if rows == 0 {
+		return 0
+	}
+	return vg.Length(rows)*legendPitch + 8
+}
+
+// draw draws the legend at the top of c and returns what is left.
+func (l legend) draw(c draw.Canvas) draw.Canvas {
+	sty := style(legendText, ink)
+	sty.YAlign = draw.YCenter
+	for _, e := range l {
+		for i, line := range e.lines {
+			y := c.Max.Y - (vg.Length(e.row+i)+0.5)*legendPitch
+			x := c.Min.X + e.x
+			if i == 0 {
+				icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+					Min: vg.Point{X: x, Y: y - 6}, Max: vg.Point{X: x + legendThumb, Y: y + 6},
+				}}
+				for _, t := range e.thumbs {
+					t.Thumbnail(&icon)
+				}
+			}
+			c.FillText(sty, vg.Point{X: x + legendThumb + legendGap, Y: y}, line)
+		}
+	}
+	return draw.Crop(c, 0, 0, 0, -l.height())
+}
+
+// drawPlot draws the legend, and p with its y label below it.
+func drawPlot(c draw.Canvas, p *plot.Plot, ylabel string, l legend) {
+	c = l.draw(c)
+	// The label is drawn here and not by the axis: on a log axis gonum reserves room for it at the wrong height.
+	const below, leading = vg.Length(40), vg.Length(15) // numbers and label of the x axis; from line to line
+	lab := style(12, ink)
+	lines := wrap(lab, ylabel, c.Size().Y-below)
+	plotted := c
 	if ylabel != "" {
-		plotted = draw.Crop(plotted, 20, 0, 0, 0)
+		plotted = draw.Crop(plotted, 5+leading*vg.Length(len(lines)), 0, 0, 0)
 	}
 	data := p.DataCanvas(plotted)
-	if ylabel != "" {
-		// Drawn here and not by the axis: on a log axis gonum reserves room for it at the wrong height.
-		lab := style(11, ink)
-		lab.Rotation, lab.XAlign, lab.YAlign = math.Pi/2, draw.XCenter, draw.YTop
-		c.FillText(lab, vg.Point{X: c.Min.X, Y: data.Center().Y}, ylabel)
+	lab.Rotation, lab.XAlign, lab.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+	for i, line := range lines {
+		c.FillText(lab, vg.Point{X: c.Min.X + leading*vg.Length(i), Y: data.Center().Y}, line)
 	}
 	p.Draw(plotted)
-	y := data.Max.Y - legendPitch/2
-	for _, e := range named {
-		icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: c.Max.X - width, Y: y - 6},
-			Max: vg.Point{X: c.Max.X - width + legendThumb, Y: y + 6},
-		}}
-		for _, t := range e.thumbs {
-			t.Thumbnail(&icon)
-		}
-		c.FillText(sty, vg.Point{X: icon.Max.X + legendGap, Y: y}, e.name)
-		y -= legendPitch
-	}
 }
 
 // span is the range of the data on one axis.

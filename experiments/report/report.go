@@ -59,6 +59,14 @@ type Figure struct {
 	Chart figure.Chart
 }
 
+// alt is the finding, for those who cannot see the figure.
+func (f Figure) alt() string {
+	if found := figure.Finding(f.Chart); found != "" {
+		return found
+	}
+	return f.Title
+}
+
 // File is a file of the folder.
 type File struct {
 	Name string
@@ -125,7 +133,7 @@ func Encode(r Report) ([]File, error) {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
 		out = append(out, File{Name: f.Name + ".svg", Data: img.SVG}, File{Name: f.Name + ".png", Data: img.PNG})
-		view.Figures = append(view.Figures, figureView{Figure: f, SVG: inline(img.SVG)})
+		view.Figures = append(view.Figures, figureView{Figure: f, Alt: f.alt(), SVG: inline(img.SVG)})
 	}
 	for _, f := range r.Files {
 		if err := claim("file", f.Name); err != nil {
@@ -328,6 +336,7 @@ type tableView struct {
 
 type figureView struct {
 	Figure
+	Alt string // what the figure says
 	SVG template.HTML
 }
 
