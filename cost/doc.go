@@ -16,6 +16,7 @@
 //	Points       points of R^n, Euclidean
 //	Cosine       1 - cos of the angle, in [0, 2]
 //	GreatCircle  latitude and longitude in degrees, kilometres on the mean Earth
+//	Manhattan    the matrix between points of R^n along the axes, a Dense
 //	Spec         the JSON form of all of them
 //
 //	symbol   here             meaning

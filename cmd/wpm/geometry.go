@@ -20,7 +20,7 @@ func geometryFlags() []cli.Flag {
 		&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
 		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean",
-			Usage: "with -points, the distance: `NAME` is euclidean, cosine, or greatcircle (kilometres)"},
+			Usage: "with -points, the distance: `NAME` is euclidean, manhattan, cosine, or greatcircle (kilometres)"},
 		&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already"},
 		&cli.StringFlag{Name: "grid", Usage: "cells of the unit square, `ROWSxCOLS`"},
 		&cli.IntFlag{Name: "ring", HideDefault: true, Usage: "`N` points on a ring"},

@@ -88,8 +88,8 @@ type File struct {
 // ErrPower is for a power of a cost that has none.
 var ErrPower = errors.New("the cost is 1 - cos, which has no power")
 
-// Points is the geometry of input points, and of output points unless out is nil. metric is euclidean, cosine,
-// greatcircle, or empty: greatcircle for columns lat and lon, else euclidean. Errors: ErrPower for cosine and another
+// Points is the geometry of input points, and of output points unless out is nil. metric is euclidean, manhattan,
+// cosine, greatcircle, or empty: greatcircle for columns lat and lon, else euclidean. Errors: ErrPower for cosine and another
 // p than 1; those of the files name them.
 func Points(in File, out *File, metric string, p float64) (g Geometry, err error) {
 	to, v := in, [][]float64(nil)
@@ -121,6 +121,9 @@ func Points(in File, out *File, metric string, p float64) (g Geometry, err error
 			g.Unit.Name = "degrees"
 		}
 		g.Cost, err = cost.NewPoints(in.X, v, p)
+	case "manhattan":
+		g.Unit = UnitOf("points", p, 0, 0)
+		g.Cost, err = cost.Manhattan(in.X, v, p)
 	case "cosine":
 		if p != 1 {
 			return g, ErrPower
@@ -135,7 +138,7 @@ func Points(in File, out *File, metric string, p float64) (g Geometry, err error
 		g.Unit = UnitOf("greatcircle", p, 0, 0)
 		g.Cost, err = cost.NewGreatCircle(latLon(in.X), latLon(v), p)
 	default:
-		return g, fmt.Errorf("-metric: %q is not euclidean, cosine or greatcircle", metric)
+		return g, fmt.Errorf("-metric: %q is not euclidean, manhattan, cosine or greatcircle", metric)
 	}
 	if err != nil {
 		return g, fmt.Errorf("%s: %w", in.Name, err)
