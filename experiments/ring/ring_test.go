@@ -60,7 +60,7 @@ func TestIterates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{ctx: context.Background(), cfg: cfg, inputs: dirichlet(cfg.Inputs, cfg.Points, cfg.Alpha, cfg.Seed)}
+	s := &study{ctx: context.Background(), cfg: cfg, inputs: Inputs(cfg.Inputs, cfg.Points, cfg.Alpha, cfg.Seed)}
 	if s.cost, err = costOf(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestIterates(t *testing.T) {
 func TestDirichlet(t *testing.T) {
 	const n, k, alpha = 20_000, 5, 0.1
 	mean, square := make([]float64, k), make([]float64, k)
-	for _, mu := range dirichlet(n, k, alpha, 3) {
+	for _, mu := range Inputs(n, k, alpha, 3) {
 		var sum float64
 		for i, x := range mu {
 			sum += x

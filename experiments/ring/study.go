@@ -213,7 +213,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if s.progress == nil {
 		s.progress = func(int, int, string) {}
 	}
-	s.inputs = dirichlet(cfg.Inputs, cfg.Points, cfg.Alpha, cfg.Seed)
+	s.inputs = Inputs(cfg.Inputs, cfg.Points, cfg.Alpha, cfg.Seed)
 	res := Result{Config: cfg}
 	res.Config.Progress = nil
 	for _, e := range all {
@@ -253,8 +253,8 @@ func costOf(cfg Config) (*cost.Dense, error) {
 	return cost.Materialize(context.Background(), m)
 }
 
-// dirichlet draws n distributions on k points.
-func dirichlet(n, k int, alpha float64, seed uint64) [][]float64 {
+// Inputs draws n distributions on k points from a Dirichlet distribution of concentration alpha > 0.
+func Inputs(n, k int, alpha float64, seed uint64) [][]float64 {
 	r := rand.New(rand.NewPCG(seed, 0x72696e67)) // "ring": a stream of its own
 	out := make([][]float64, n)
 	for u := range out {
