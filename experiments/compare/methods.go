@@ -1,0 +1,196 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/experiments/figure"
+	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/sinkhorn/paper"
+)
+
+// Method is a mechanism of the comparison.
+type Method string
+
+// The mechanisms, in the order of the reports.
+const (
+	WPM         Method = "wpm"         // Wasserstein projection, exact
+	Mixture     Method = "wpm-mixture" // the same box, client mode without a solver
+	Algorithm1  Method = "algorithm1"  // the same box, entropic projection as the paper prints it
+	KPM         Method = "kpm"         // KL projection, closed formula
+	KPMTuned    Method = "kpm-tuned"   // the same, the mass of its base measure tuned on the users themselves
+	Local       Method = "local"       // locally minimax sampler around a public distribution
+	Linear      Method = "linear"      // linear sampler around a public distribution
+	Exponential Method = "exponential" // exponential mechanism, by the mean cost
+	Response    Method = "response"    // k-ary randomised response
+	NoData      Method = "uniform"     // uniform, without a look at the user
+)
+
+// Methods returns all mechanisms in the order of the reports.
+func Methods() []Method {
+	return []Method{WPM, Mixture, Algorithm1, KPM, KPMTuned, Local, Linear, Exponential, Response, NoData}
+}
+
+// form is what is known of a mechanism beforehand.
+type form struct {
+	name  string
+	look  int
+	same  bool // outputs must be the inputs
+	extra bool // not among the default methods: it needs a setting, or costs much
+	build func(s *study, at level) (baseline.Sampler, error)
+}
+
+var methods = map[Method]form{
+	WPM: {"WPM", figure.LookWPM, false, false, func(s *study, at level) (baseline.Sampler, error) {
+		return s.projection(at, func(support []int, weight []float64) ([]float64, error) {
+			p, err := at.mech.ProjectSparse(s.ctx, support, weight)
+			return p.Q(), err
+		}), nil
+	}},
+	Mixture: {"WPM, mixture mode", figure.LookMixture, false, false, func(s *study, at level) (baseline.Sampler, error) {
+		rows, err := at.mech.Channel(s.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return sampler{s.k, at.base.M, func(dst, mu []float64) error {
+			q, err := rows.Mix(mu)
+			copy(dst, q)
+			return err
+		}}, nil
+	}},
+	Algorithm1: {"Algorithm 1", figure.LookAlgorithm1, false, true, (*study).algorithm1},
+	KPM: {"KPM", figure.LookKPM, true, false, func(s *study, at level) (baseline.Sampler, error) {
+		return baseline.NewKPM(s.k, at.eps.Float64(), 0)
+	}},
+	KPMTuned: {"KPM, tuned", figure.LookKPMTuned, true, true, (*study).tuned},
+	Local: {"locally minimax", figure.LookOptimal, true, true, func(s *study, at level) (baseline.Sampler, error) {
+		return baseline.NewLocalMinimax(s.public, at.eps.Float64(), s.plan.Gamma)
+	}},
+	Linear: {"linear sampler", figure.LookLinear, true, true, func(s *study, at level) (baseline.Sampler, error) {
+		return baseline.NewLinear(s.public, at.eps.Float64())
+	}},
+	Exponential: {"exponential", figure.LookExponential, false, false, func(s *study, at level) (baseline.Sampler, error) {
+		e, err := baseline.NewExponential(s.cost, at.eps.Float64())
+		if err != nil {
+			return nil, err
+		}
+		return e.Sampler(), nil
+	}},
+	Response: {"randomised response", figure.LookResponse, true, false, func(s *study, at level) (baseline.Sampler, error) {
+		return baseline.NewRandomizedResponse(s.k, at.eps.Float64())
+	}},
+	NoData: {"no data", figure.LookNoData, false, true, func(s *study, _ level) (baseline.Sampler, error) {
+		share := slices.Repeat([]float64{1 / float64(s.kv)}, s.kv)
+		return sampler{s.k, share, func(dst, _ []float64) error { copy(dst, share); return nil }}, nil
+	}},
+}
+
+// Name is the mechanism's name for people.
+func (m Method) Name() string {
+	if f, ok := methods[m]; ok {
+		return f.name
+	}
+	return string(m)
+}
+
+// sampler is a baseline.Sampler made of its parts.
+type sampler struct {
+	k    int
+	base []float64
+	law  func(dst, mu []float64) error
+}
+
+func (s sampler) Dims() (k, kv int)           { return s.k, len(s.base) }
+func (s sampler) Measure() []float64          { return slices.Clone(s.base) }
+func (s sampler) Law(dst, mu []float64) error { return s.law(dst, mu) }
+
+// projection is the box of WPM with a projection of the distribution of one user, given by its places.
+func (s *study) projection(at level, project func(support []int, weight []float64) ([]float64, error)) baseline.Sampler {
+	return sampler{s.k, at.base.M, func(dst, mu []float64) error {
+		support, weight := sparse(mu)
+		q, err := project(support, weight)
+		copy(dst, q)
+		return err
+	}}
+}
+
+// sparse returns the places of a distribution and their shares.
+func sparse(mu []float64) (support []int, weight []float64) {
+	for i, w := range mu {
+		if w > 0 {
+			support, weight = append(support, i), append(weight, w)
+		}
+	}
+	return support, weight
+}
+
+// algorithm1 sets up the paper's iteration.
+func (s *study) algorithm1(at level) (baseline.Sampler, error) {
+	if s.lambda == 0 {
+		var err error
+		if s.lambda, err = sinkhorn.RelativeReg(s.cost, 0.01); err != nil {
+			return nil, err
+		}
+	}
+	lo, hi := at.mech.Polytope().Bounds()
+	return s.projection(at, func(support []int, weight []float64) ([]float64, error) {
+		p := paper.Problem{Mu: weight, Lo: lo, Hi: hi, Lambda: s.lambda}
+		for _, i := range support {
+			p.C = append(p.C, s.cost.Row(i, nil))
+		}
+		it, _, err := paper.Project(s.ctx, p, 0, s.plan.Rounds)
+		return it.Q, err
+	}), nil
+}
+
+// tuneSteps is the number of masses that kpm-tuned tries: even steps of the logarithm over all that the box allows.
+const tuneSteps = 21
+
+// tuned is KPM with the mass that gives the users the best mean of the first metric.
+func (s *study) tuned(at level) (baseline.Sampler, error) {
+	var best baseline.Sampler
+	var value float64
+	for n := range tuneSteps {
+		mass := math.Exp(at.eps.Float64() * (float64(n)/(tuneSteps-1) - 0.5))
+		try, err := baseline.NewKPM(s.k, at.eps.Float64(), mass)
+		if err != nil {
+			return nil, err
+		}
+		scores, err := s.floats(try, s.plan.metrics[0])
+		if err != nil {
+			return nil, err
+		}
+		if mean, _ := meanSD(scores); best == nil || s.plan.metrics[0].better(mean, value) {
+			best, value = try, mean
+		}
+	}
+	return best, nil
+}
+
+// design finds the base measure and the mechanism of WPM.
+func design(ctx context.Context, c cost.Matrix, at level, kind wpm.Kind) (level, error) {
+	settings := basemeasure.Settings{}
+	solve := basemeasure.Solve
+	switch kind {
+	case wpm.Uniform:
+		solve = basemeasure.Uniform
+	case wpm.Average:
+		settings.Objective = basemeasure.Average
+	case wpm.Mixed:
+		settings.Objective, settings.Mix = basemeasure.Mixed, 0.5
+	}
+	var err error
+	if at.base, err = solve(ctx, c, at.eps.Float64(), settings); err != nil {
+		return at, fmt.Errorf("compare: base measure at eps %s: %w", at.eps, err)
+	}
+	if at.mech, err = wpm.New(c, at.base.M, at.eps, wpm.Options{}); err != nil {
+		return at, fmt.Errorf("compare: mechanism at eps %s: %w", at.eps, err)
+	}
+	return at, nil
+}
