@@ -2,18 +2,12 @@ package ring
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wpm-go/wpm/experiments/figure"
 	"github.com/wpm-go/wpm/experiments/report"
-)
-
-// The looks of the mechanisms, the same in all studies.
-const (
-	lookWPM   = 1
-	lookKPM   = 2
-	lookInput = 5
 )
 
 // Report describes the result folder.
@@ -57,11 +51,18 @@ func (r Result) Report() report.Report {
 	for i := range r.Example.Mu {
 		example.Rows = append(example.Rows, []any{i, r.Example.Mu[i], r.Example.WPM[i], r.Example.KPM[i]})
 	}
+	steps := report.Table{
+		Name: "moved", Title: "How far mass moves in the example", Text: "Share of the mass that an optimal plan moves so many steps or more.",
+		Columns: []report.Column{{Name: "steps"}, {Name: "wpm", Label: "WPM"}, {Name: "kpm", Label: "KPM"}},
+	}
+	for d := range r.Example.MovedWPM {
+		steps.Rows = append(steps.Rows, []any{d, r.Example.MovedWPM[d], r.Example.MovedKPM[d]})
+	}
 	return report.Report{
 		Title: "Distributions on a ring",
 		Lead: fmt.Sprintf("%d random distributions on a ring of %d points. %s.", c.Inputs, c.Points, r.title()) +
 			" Every distance is exact transport with a certified gap; inputs are drawn from the seed, nothing else is random.",
-		Tables:  []report.Table{comparison, iterations, worst, example},
+		Tables:  []report.Table{comparison, iterations, worst, example, steps},
 		Figures: r.figures(w),
 		Seed:    c.Seed,
 		Settings: []report.Setting{
@@ -98,41 +99,87 @@ func distanceName(p float64) string {
 	return fmt.Sprintf("W_%v", p)
 }
 
+// least is the probability below which the figure of the example shows nothing.
+const least = 1e-4
+
+// exampleFigures are one input and what becomes of it: where the mass is, and how far it went. The points of a ring have no
+// first and no last, so marks stand on stems, beside each other; the axis is logarithmic, because what the mechanisms do is
+// in the small probabilities.
+func (r Result) exampleFigures() []report.Figure {
+	c, ex := r.Config, r.Example
+	floor := func(q []float64) float64 { return slices.Min(q) }
+	stems := figure.Line{
+		Title: fmt.Sprintf("At ε = %s KPM puts %.2g on every point, near or far; WPM keeps far points at %.2g",
+			c.Epsilon, floor(ex.KPM), floor(ex.WPM)),
+		XLabel: "point of the ring", YLabel: "probability, log axis", Y: figure.Log, YMin: least, XTicks: ringTicks(c.Points),
+	}
+	for n, part := range []struct {
+		name string
+		look int
+		q    []float64
+	}{{"input", figure.LookInput, ex.Mu}, {"WPM", figure.LookWPM, ex.WPM}, {"KPM", figure.LookKPM, ex.KPM}} {
+		s := figure.Series{Name: part.name, Look: part.look, Stem: true, Thin: true}
+		for i, v := range part.q {
+			if v >= least {
+				s.X, s.Y = append(s.X, float64(i)+0.28*float64(n-1)), append(s.Y, v)
+			}
+		}
+		if s.X != nil {
+			stems.Series = append(stems.Series, s)
+		}
+	}
+	far := min(2, len(ex.MovedWPM)-1)
+	way := figure.Line{
+		Title:  fmt.Sprintf("WPM moves %.2g of the mass by %d steps or more, KPM %.2g", ex.MovedWPM[far], far, ex.MovedKPM[far]),
+		XLabel: "steps along the ring", YLabel: "share of mass moved so far or further, log axis", Y: figure.Log, YMin: least,
+	}
+	for _, part := range []struct {
+		name  string
+		look  int
+		moved []float64
+	}{{"WPM", figure.LookWPM, ex.MovedWPM}, {"KPM", figure.LookKPM, ex.MovedKPM}} {
+		s := figure.Series{Name: part.name, Look: part.look}
+		for d, v := range part.moved {
+			if d > 0 && v >= least {
+				s.X, s.Y = append(s.X, float64(d)), append(s.Y, v)
+			}
+		}
+		if s.X != nil {
+			way.Series = append(way.Series, s)
+		}
+	}
+	out := []report.Figure{{Name: "distribution", Title: "One input and what becomes of it", Chart: stems,
+		Text: fmt.Sprintf("WPM is %.2f from the input, KPM %.2f. KPM lowers the peaks and puts the same floor everywhere; "+
+			"WPM has a lower floor and puts what it must move beside the input's own points. Below %v nothing is drawn.", ex.WWPM, ex.WKPM, least)}}
+	if way.Series != nil {
+		out = append(out, report.Figure{Name: "moved", Title: "How far mass moves", Chart: way,
+			Text: "The same input, by an optimal plan. What costs distance is mass that goes far, and KPM, which knows no distances, sends some everywhere."})
+	}
+	return out
+}
+
 func (r Result) figures(w string) []report.Figure {
 	c := r.Config
-	index := make([]float64, c.Points)
-	for i := range index {
-		index[i] = float64(i)
-	}
-	series := func(name string, look int, y []float64) figure.Series {
-		return figure.Series{Name: name, Look: look, X: index, Y: y}
-	}
-	example := figure.Line{
-		Title:  fmt.Sprintf("One input at ε = %s: WPM is %.2f away, KPM %.2f", c.Epsilon, r.Example.WWPM, r.Example.WKPM),
-		XLabel: "point of the ring", YLabel: "probability", YZero: true,
-		XTicks: ringTicks(c.Points),
-		Series: []figure.Series{series("input", lookInput, r.Example.Mu), series("WPM", lookWPM, r.Example.WPM), series("KPM", lookKPM, r.Example.KPM)},
-	}
 	iterations := figure.Line{
 		Title:  "Algorithm 1: a small λ ends closer to the exact projection, and later",
 		XLabel: "iteration", YLabel: w + " to the input, mean ± standard error", X: figure.Log, YZero: true,
 	}
 	first, last := float64(c.Iterations[0]), float64(c.Iterations[len(c.Iterations)-1])
 	for n, curve := range r.Curves {
-		s := figure.Series{Name: fmt.Sprintf("λ = %v", curve.Lambda), Look: n%figure.Looks + 1}
+		s := figure.Series{Name: fmt.Sprintf("λ = %v", curve.Lambda), Look: curveLooks[n%len(curveLooks)]}
 		for i, k := range c.Iterations {
 			s.X, s.Y, s.Err = append(s.X, float64(k)), append(s.Y, curve.W[i].Mean), append(s.Err, curve.W[i].SE)
 		}
 		iterations.Series = append(iterations.Series, s)
 	}
-	level := func(name string, y float64) figure.Series {
-		return figure.Series{Name: name, X: []float64{first, last}, Y: []float64{y, y}, Bare: true, Thin: true}
+	level := func(name string, look int, y float64) figure.Series {
+		return figure.Series{Name: name, Look: look, X: []float64{first, last}, Y: []float64{y, y}, Bare: true}
 	}
-	iterations.Series = append(iterations.Series, level("exact projection", r.Exact.Mean), level("KPM", r.KPM.Mean))
+	iterations.Series = append(iterations.Series, level("WPM, exact", figure.LookWPM, r.Exact.Mean), level("KPM", figure.LookKPM, r.KPM.Mean))
 	eps := figure.Line{Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: w + " to the input", YZero: true}
-	wpm := figure.Series{Name: "WPM, mean ± standard error", Look: lookWPM}
-	kpm := figure.Series{Name: "KPM, mean ± standard error", Look: lookKPM}
-	worst := figure.Series{Name: "WPM, worst case (certified)", Look: lookWPM, Thin: true}
+	wpm := figure.Series{Name: "WPM, mean ± standard error", Look: figure.LookWPM}
+	kpm := figure.Series{Name: "KPM, mean ± standard error", Look: figure.LookKPM}
+	worst := figure.Series{Name: "WPM, worst case (certified)", Look: figure.LookWPM, Thin: true}
 	for _, row := range r.Rows {
 		wpm.X, wpm.Y, wpm.Err = append(wpm.X, row.Eps), append(wpm.Y, row.WPM.Mean), append(wpm.Err, row.WPM.SE)
 		kpm.X, kpm.Y, kpm.Err = append(kpm.X, row.Eps), append(kpm.Y, row.KPM.Mean), append(kpm.Err, row.KPM.SE)
@@ -140,15 +187,16 @@ func (r Result) figures(w string) []report.Figure {
 	}
 	eps.XTicks = wpm.X
 	eps.Series = []figure.Series{wpm, kpm, worst}
-	return []report.Figure{
-		{Name: "distribution", Title: "One input and what becomes of it", Chart: example,
-			Text: "WPM keeps mass near the input's own points; KPM lowers the peaks and puts the same floor everywhere, near or far."},
+	return append(r.exampleFigures(), []report.Figure{
 		{Name: "iterations", Title: "Distance against iterations", Chart: iterations,
-			Text: "Every iterate is in the box, so stopping early costs distance, never privacy. A large λ is fast and gives away what WPM gains over KPM; with a small one the first iterates are worse than KPM. The thin lines are the exact projection and KPM."},
+			Text: "Every iterate is in the box, so stopping early costs distance, never privacy. A large λ is fast and gives away what WPM gains over KPM; with a small one the first iterates are worse than KPM. The lines without marks are the exact projection and KPM."},
 		{Name: "w-eps", Title: "Distance against ε", Chart: eps,
 			Text: "Lower is better. The thin line is what WPM certifies for the worst of all inputs."},
-	}
+	}...)
 }
+
+// curveLooks are those of the regularisations: none of a mechanism in the same figure.
+var curveLooks = []int{3, 4, 5, 6, 7, 10, 11, 12, 13, 14}
 
 // title says what the numbers say, whatever they are.
 func (r Result) title() string {

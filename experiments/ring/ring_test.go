@@ -171,3 +171,14 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a NaN gap passes: %v", err)
 	}
 }
+
+// By hand: 0.2 stays, 0.3 goes one step over the end of the ring of six, 0.5 to the other side.
+func TestMoved(t *testing.T) {
+	got := moved([]mincostflow.Entry{{I: 1, J: 1, Mass: 0.2}, {I: 0, J: 5, Mass: 0.25}, {I: 5, J: 0, Mass: 0.05}, {I: 1, J: 4, Mass: 0.5}}, 6)
+	want := []float64{1, 0.8, 0.5, 0.5}
+	for d, v := range want {
+		if len(got) != len(want) || !(math.Abs(got[d]-v) <= 1e-15) { // two or three additions
+			t.Fatalf("moved = %v, want %v", got, want)
+		}
+	}
+}

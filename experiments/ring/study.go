@@ -63,6 +63,24 @@ type Example struct {
 	WWPM  float64   `json:"w_wpm"`
 	WKPM  float64   `json:"w_kpm"`
 	Scale float64   `json:"scale"` // of the uniform base measure, per point
+
+	// The shares of mass that an optimal plan moves by 0, 1, ... steps or more. Where plans cost the same it is the one that
+	// the solver ends at.
+	MovedWPM []float64 `json:"moved_wpm"`
+	MovedKPM []float64 `json:"moved_kpm"`
+}
+
+// moved sums up a plan by steps along the ring.
+func moved(plan []mincostflow.Entry, points int) []float64 {
+	by := make([]float64, points/2+1)
+	for _, e := range plan {
+		d := max(e.I-e.J, e.J-e.I)
+		by[min(d, points-d)] += e.Mass
+	}
+	for d := len(by) - 2; d >= 0; d-- {
+		by[d] += by[d+1]
+	}
+	return by
 }
 
 // Mean is a mean over the inputs with its standard error.
@@ -329,7 +347,8 @@ func (s *study) compare(eps ldp.Epsilon) (Row, Example, error) {
 		}
 		wpm[u], kpm[u], gaps[u] = s.root(r.Objective), s.root(t.Objective), max(r.Gap(), t.Gap())
 		if u == 0 {
-			ex = Example{Mu: mu, WPM: r.Q, KPM: q, WWPM: wpm[0], WKPM: kpm[0], Scale: base.M[0]}
+			ex = Example{Mu: mu, WPM: r.Q, KPM: q, WWPM: wpm[0], WKPM: kpm[0], Scale: base.M[0],
+				MovedWPM: moved(r.Plan, len(mu)), MovedKPM: moved(t.Plan, len(mu))}
 		}
 		return nil
 	}, func(done int) { s.progress(done, len(s.inputs), "comparing at eps "+eps.String()) })
