@@ -140,7 +140,7 @@ func (r Result) designFigure(what string) report.Figure {
 		}
 	}
 	for n, name := range []string{"KPM's", "uniform", "minimax", "mixed", "average"} {
-		s := figure.BarSeries{Name: name, Look: n + 1}
+		s := figure.BarSeries{Name: name, Look: designLooks[n]}
 		for _, space := range Families {
 			for _, d := range r.Designs {
 				if d.Epsilon == eps && d.Name == name && d.Space == space {
@@ -153,12 +153,16 @@ func (r Result) designFigure(what string) report.Figure {
 	return report.Figure{Name: "designs-" + what, Title: "Designs: " + map[string]string{"worst": "worst case", "mean": "mean"}[what], Text: text, Chart: chart}
 }
 
+// designLooks are those of KPM's base measure and of WPM's: uniform, as in all other figures, and three more.
+var designLooks = []int{figure.LookKPM, figure.LookWPM, figure.LookMinimax, figure.LookMixed, figure.LookAverage}
+
 func (r Result) modeFigure() report.Figure {
 	chart := figure.Line{
 		Title:  "The projection pays off for spread-out inputs; for one point the modes are the same",
 		XLabel: "points of the input distribution", YLabel: "W₁ to the input, mean ± standard error", X: figure.Log, YZero: true,
 	}
-	p, m, k := figure.Series{Name: "projection mode", Look: 1}, figure.Series{Name: "mixture mode", Look: 6}, figure.Series{Name: "KPM", Look: 2}
+	p, m, k := figure.Series{Name: "projection mode", Look: figure.LookWPM}, figure.Series{Name: "mixture mode", Look: figure.LookMixture},
+		figure.Series{Name: "KPM", Look: figure.LookKPM}
 	for _, mode := range r.Modes {
 		x := float64(mode.Atoms)
 		p.X, p.Y, p.Err = append(p.X, x), append(p.Y, mode.Projection), append(p.Err, mode.ProjectionSE)

@@ -118,7 +118,7 @@ func (r Result) exampleFigures() []report.Figure {
 		look int
 		q    []float64
 	}{{"input", figure.LookInput, ex.Mu}, {"WPM", figure.LookWPM, ex.WPM}, {"KPM", figure.LookKPM, ex.KPM}} {
-		s := figure.Series{Name: part.name, Look: part.look, Stem: true, Thin: true}
+		s := figure.Series{Name: part.name, Look: part.look, Stem: true, Thin: n > 0}
 		for i, v := range part.q {
 			if v >= least {
 				s.X, s.Y = append(s.X, float64(i)+0.28*float64(n-1)), append(s.Y, v)

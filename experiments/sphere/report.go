@@ -89,12 +89,23 @@ func (r Result) Tables() []report.Table {
 			{Name: "d"}, {Name: "atoms", Label: "n"}, {Name: "epsilon", Label: "ε"}, {Name: "points", Label: "candidates"}, {Name: "worst", Label: "worst input"},
 			{Name: "uniform", Label: "uniform"}, {Name: "random_atom", Label: "random atom"}, {Name: "projection", Label: "projection"}, {Name: "ratio", Label: "projection over random atom"},
 			{Name: "wins"}, {Name: "loss"}, {Name: "gap"},
+			{Name: "uniform_se", Label: "uniform, standard error"}, {Name: "random_atom_se", Label: "random atom, standard error"},
+			{Name: "projection_se", Label: "projection, standard error"},
 		},
 	}
 	for _, a := range r.Rows {
-		atoms.Rows = append(atoms.Rows, []any{a.Dim, a.Atoms, a.Epsilon, a.Points, a.Worst, a.Uniform, a.RandomAtom, a.Projection, a.Ratio, a.Wins, a.Loss, a.Gap})
+		atoms.Rows = append(atoms.Rows, []any{a.Dim, a.Atoms, a.Epsilon, a.Points, a.Worst, a.Uniform, a.RandomAtom, a.Projection, a.Ratio, a.Wins, a.Loss, a.Gap,
+			a.UniformSE, a.RandomAtomSE, a.ProjectionSE})
 	}
-	return []report.Table{means, atoms}
+	scales := report.Table{
+		Name: "scales", Title: "The optimal base measure over p", Folded: true,
+		Text:    "Its mass α*, between e^(-ε/2) and e^(ε/2), and the share of the sphere in the cap that an output favours.",
+		Columns: []report.Column{{Name: "d"}, {Name: "eps", Label: "ε"}, {Name: "p"}, {Name: "alpha", Label: "α*"}, {Name: "share", Label: "share of the cap"}},
+	}
+	for _, m := range r.Scales {
+		scales.Rows = append(scales.Rows, []any{m.Dim, m.Eps, m.P, m.Alpha, m.S})
+	}
+	return []report.Table{means, atoms, scales}
 }
 
 // Figures are the ratio of the mean squared errors over eps, and W_2 of the three ways for each dimension.
@@ -119,15 +130,17 @@ func (r Result) Figures() []report.Figure {
 			"their mechanisms spend less than ε. From d = 63 on the lines of all dimensions nearly agree. In few dimensions and at large ε the grid of hundredths is itself too coarse.",
 	}}
 	for _, d := range r.Config.AtomDims {
-		chart := figure.Line{Title: r.atomTitle(d), XLabel: "privacy parameter ε (larger: less private)", YLabel: "W₂ to the client's distribution", YZero: true}
+		chart := figure.Line{Title: r.atomTitle(d), XLabel: "privacy parameter ε (larger: less private)", YLabel: "W₂ to the client's distribution, mean ± standard error", YZero: true}
 		for k, n := range r.Config.Atoms {
-			series := []figure.Series{{Name: "projection", Look: 1}, {Name: "random atom, as a point", Look: 2}, {Name: "uniform (no data)", Look: 5}}
+			series := []figure.Series{
+				{Name: "projection", Look: figure.LookWPM}, {Name: "random atom", Look: figure.LookMixture}, {Name: "no data", Look: figure.LookNoData},
+			}
 			for _, a := range r.Rows {
 				if a.Dim != d || a.Atoms != n {
 					continue
 				}
-				for i, v := range []float64{a.Projection, a.RandomAtom, a.Uniform} {
-					series[i].X, series[i].Y = append(series[i].X, a.Eps), append(series[i].Y, v)
+				for i, v := range [][2]float64{{a.Projection, a.ProjectionSE}, {a.RandomAtom, a.RandomAtomSE}, {a.Uniform, a.UniformSE}} {
+					series[i].X, series[i].Y, series[i].Err = append(series[i].X, a.Eps), append(series[i].Y, v[0]), append(series[i].Err, v[1])
 				}
 			}
 			for i := range series {
@@ -139,10 +152,35 @@ func (r Result) Figures() []report.Figure {
 		}
 		out = append(out, report.Figure{
 			Name: fmt.Sprintf("atoms-%d", d), Title: fmt.Sprintf("Distributions of n atoms on S^%d", d), Chart: chart,
-			Text: fmt.Sprintf("Lower is better. Means over %d random distributions. The uniform law is what a client releases who says nothing. In many dimensions W₂ cannot fall far below it (two random points are nearly √2 apart), and what counts is the gain over it.", r.Config.Instances),
+			Text: fmt.Sprintf("Lower is better. Means over %d random distributions, with their standard errors. A random atom, released as a point, is the mixture mode. The uniform law is what a client releases who says nothing. In many dimensions W₂ cannot fall far below it (two random points are nearly √2 apart), and what counts is the gain over it.", r.Config.Instances),
 		})
 	}
-	return out
+	return append(out, r.scaleFigure())
+}
+
+// scaleFigure is the mass of the optimal base measure over p.
+func (r Result) scaleFigure() report.Figure {
+	chart := figure.Line{XLabel: "power p of the distance, log axis", YLabel: "mass α* of the optimal base measure, log axis",
+		X: figure.Log, Y: figure.Log, XTicks: []float64{0.5, 1, 2, 4, 8, 12}}
+	first, last := r.Scales[0], r.Scales[0]
+	for i, m := range r.Scales {
+		if i%len(scaleExponents) == 0 {
+			chart.Series = append(chart.Series, figure.Series{Name: fmt.Sprintf("d = %d, ε = %v", m.Dim, m.Eps)})
+		}
+		s := &chart.Series[len(chart.Series)-1]
+		s.X, s.Y = append(s.X, m.P), append(s.Y, m.Alpha)
+		if m.Dim == first.Dim && m.Eps == 4 {
+			if m.P == scaleExponents[0] {
+				first = m
+			}
+			last = m
+		}
+	}
+	chart.Title = fmt.Sprintf("The best mass depends on p: on S^%d at ε = 4 it goes from %.3g at p = %v to %.3g at p = %v",
+		first.Dim, first.Alpha, first.P, last.Alpha, last.P)
+	return report.Figure{Name: "scale", Title: "The optimal base measure over p", Chart: chart,
+		Text: "The base measure is uniform on the sphere; only its mass is to be chosen, and with it the cap of outputs that are e^ε times " +
+			"likelier. Mass 1 would be an even split of ε. Exact values of the closed form, nothing is sampled."}
 }
 
 // spaced leaves out ticks that would be printed over each other.

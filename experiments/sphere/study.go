@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
@@ -28,9 +29,13 @@ type AtomRow struct {
 	RandomAtom float64 `json:"random_atom"`
 	Projection float64 `json:"projection"`
 	Ratio      float64 `json:"ratio"` // Projection over RandomAtom
-	Wins       int     `json:"wins"`  // instances where the projection was closer
-	Loss       float64 `json:"loss"`  // the largest log ratio between two laws of one list of candidates, at most eps
-	Gap        float64 `json:"gap"`   // the largest certified gap of a W_2^2
+	// Standard errors of the three means over the instances.
+	UniformSE    float64 `json:"uniform_se"`
+	RandomAtomSE float64 `json:"random_atom_se"`
+	ProjectionSE float64 `json:"projection_se"`
+	Wins         int     `json:"wins"` // instances where the projection was closer
+	Loss         float64 `json:"loss"` // the largest log ratio between two laws of one list of candidates, at most eps
+	Gap          float64 `json:"gap"`  // the largest certified gap of a W_2^2
 }
 
 // Result is the outcome of a run.
@@ -38,6 +43,38 @@ type Result struct {
 	Config Config    `json:"config"`
 	Means  []MeanRow `json:"means"`
 	Rows   []AtomRow `json:"rows"`
+	Scales []Scale   `json:"scales"`
+}
+
+// Scale is the mass of the optimal base measure for one exponent.
+type Scale struct {
+	Dim   int     `json:"d"`
+	Eps   float64 `json:"eps"`
+	P     float64 `json:"p"`
+	Alpha float64 `json:"alpha"` // mass, between e^(-eps/2) and e^(eps/2)
+	S     float64 `json:"S"`     // share of the sphere in the optimal cap
+}
+
+// scaleExponents are the p of the masses.
+var scaleExponents = []float64{0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12}
+
+// scales are the optimal masses over p, on two spheres of the study and at three eps.
+func scales(dims []int) (out []Scale, err error) {
+	for _, d := range []int{dims[0], dims[min(1, len(dims)-1)]} {
+		for _, eps := range []float64{1, 4, 8} {
+			for _, p := range scaleExponents {
+				m, err := sphere.Solve(d, p, eps)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, Scale{d, eps, p, m.Alpha, m.S})
+			}
+		}
+		if len(dims) == 1 {
+			break
+		}
+	}
+	return out, nil
 }
 
 // Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, ErrCertificate, those of the
@@ -67,6 +104,10 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("experiments/sphere: %w", err)
 	}
 
+	if res.Scales, err = scales(cfg.Dims); err != nil {
+		return Result{}, fmt.Errorf("experiments/sphere: %w", err)
+	}
+
 	type task struct {
 		row      AtomRow
 		eps      ldp.Epsilon
@@ -91,16 +132,18 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	for i := 0; i < len(tasks); i += cfg.Instances {
 		row := tasks[i].row
-		row.Uniform, row.RandomAtom, row.Projection = 0, 0, 0
+		var uniform, atom, projection []float64
+		row.Loss, row.Gap = 0, 0
 		for _, t := range tasks[i : i+cfg.Instances] {
-			row.Uniform += t.row.Uniform / float64(cfg.Instances)
-			row.RandomAtom += t.row.RandomAtom / float64(cfg.Instances)
-			row.Projection += t.row.Projection / float64(cfg.Instances)
+			uniform, atom, projection = append(uniform, t.row.Uniform), append(atom, t.row.RandomAtom), append(projection, t.row.Projection)
 			row.Loss, row.Gap = max(row.Loss, t.row.Loss), max(row.Gap, t.row.Gap)
 			if t.row.Projection < t.row.RandomAtom {
 				row.Wins++
 			}
 		}
+		row.Uniform, row.UniformSE = meanSE(uniform)
+		row.RandomAtom, row.RandomAtomSE = meanSE(atom)
+		row.Projection, row.ProjectionSE = meanSE(projection)
 		row.Ratio = row.Projection / row.RandomAtom
 		res.Rows = append(res.Rows, row)
 	}
@@ -110,6 +153,20 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		}
 	}
 	return res, nil
+}
+
+// meanSE returns the mean of values and its standard error; 0 for one value.
+func meanSE(v []float64) (mean, se float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	if len(v) < 2 {
+		return mean, 0
+	}
+	for _, x := range v {
+		se += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(se / float64(len(v)-1) / float64(len(v)))
 }
 
 // key derives a seed from the study's, for one use.

@@ -176,3 +176,29 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// The mass of the optimal base measure is what its box allows, and the largest cap belongs to the largest power: far outputs
+// cost so much then that more of the sphere must be near.
+func TestScales(t *testing.T) {
+	all, err := scales([]int{2, 63})
+	if err != nil || len(all) != 6*len(scaleExponents) {
+		t.Fatalf("%d scales, %v", len(all), err)
+	}
+	for i, m := range all {
+		if !(m.Alpha > math.Exp(-m.Eps/2) && m.Alpha < math.Exp(m.Eps/2) && m.S > 0 && m.S < 1) {
+			t.Errorf("d = %d, eps = %v, p = %v: mass %v, share %v", m.Dim, m.Eps, m.P, m.Alpha, m.S)
+		}
+		if i%len(scaleExponents) > 0 && !(m.S > all[i-1].S) {
+			t.Errorf("d = %d, eps = %v: share %v at p = %v, before it %v", m.Dim, m.Eps, m.S, m.P, all[i-1].S)
+		}
+	}
+}
+
+func TestMeanSE(t *testing.T) {
+	if mean, se := meanSE([]float64{1, 2, 3, 6}); mean != 3 || !(math.Abs(se-math.Sqrt(14./12)) <= 1e-15) { // squares 4, 1, 0, 9
+		t.Errorf("meanSE = %v, %v", mean, se)
+	}
+	if mean, se := meanSE([]float64{2}); mean != 2 || se != 0 {
+		t.Errorf("meanSE of one value = %v, %v", mean, se)
+	}
+}
