@@ -222,6 +222,10 @@ var picture = map[string][]string{
 		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/parallel", "ldp",
 		"mincostflow", "sinkhorn", "sinkhorn/paper",
 	},
+	"experiments/errata": {
+		"basemeasure", "cost", "experiments/city", "experiments/report", "internal/parallel", "ldp", "mincostflow", "sinkhorn/kl",
+		"sinkhorn/paper",
+	},
 	"experiments/sphere": {
 		"cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
 		"gonum.org/v1/gonum/mathext",
@@ -239,7 +243,7 @@ var picture = map[string][]string{
 	"cmd/wpm/internal/shell":  {"device", "internal/places", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/studies": {
 		"", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "experiments/city", "experiments/compare", "experiments/country",
-		"experiments/demo", "experiments/gowalla", "experiments/mapping",
+		"experiments/demo", "experiments/errata", "experiments/gowalla", "experiments/mapping",
 		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation", "experiments/sphere",
 		"internal/atomicfile", "internal/places", "internal/playground", "policy", "github.com/urfave/cli/v3",
 	},

@@ -32,7 +32,7 @@ type study struct {
 
 // Experiments is the command experiment.
 func Experiments() *cli.Command {
-	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(), countryStudy(), compareStudy()}
+	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(), countryStudy(), compareStudy(), errataStudy()}
 	out := &cli.Command{Name: "experiment",
 		Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: shell.UsageError}
 	list := ""
