@@ -2,6 +2,7 @@ package aggregate_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/wpm-go/wpm/aggregate"
@@ -34,4 +35,33 @@ func Example() {
 	// 0.3 in [0.06, 0.68]
 	// 0.1 in [0.00, 0.47]
 	// W_1 = 0.30
+}
+
+// Two shards counted apart, and added up. A program that knows no more of a policy than its ID counts so, too.
+func ExampleCounter() {
+	id := sha256.Sum256([]byte("the text of a policy"))
+	part := func(shard string, indices ...byte) aggregate.Counts {
+		c, err := aggregate.NewCounterOf(id, make([]bool, 3)) // three outputs, all of which may occur
+		if err != nil {
+			panic(err)
+		}
+		for _, j := range indices {
+			fmt.Print(c.Text(fmt.Appendf(nil, "77706d31%x%02x000000", id, j)), " ")
+		}
+		counts, err := c.Counts("2026-11", []aggregate.Shard{{ID: shard, Lines: c.Lines()}})
+		if err != nil {
+			panic(err)
+		}
+		return counts
+	}
+	a, b := part("monday", 0, 1, 0), part("tuesday", 2, 7)
+	fmt.Println()
+	all, err := aggregate.Merge(a, b)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(all.Reports, all.Total(), "of", all.Lines)
+	// Output:
+	// counted counted counted counted no-such-output
+	// [2 1 1] 4 of 5
 }

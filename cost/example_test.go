@@ -55,3 +55,71 @@ func ExampleNewDense() {
 	fmt.Println(err)
 	// Output: cost: negative: C[1][0] = -1
 }
+
+func ExampleNewGrid() {
+	c, err := cost.NewGrid(2, 3, 1) // cells of the unit square, row by row
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f\n", c.Row(0, nil))
+	// Output:
+	// [0.00 0.33 0.67 0.50 0.60 0.83]
+}
+
+func ExampleNewPoints() {
+	shops := [][]float64{{0, 0}, {3, 4}}
+	depots := [][]float64{{0, 4}, {3, 0}, {3, 4}}
+	c, err := cost.NewPoints(shops, depots, 2) // squared distances
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Row(0, nil), c.Row(1, nil))
+	// Output:
+	// [16 9 25] [9 16 0]
+}
+
+func ExampleNewCosine() {
+	c, err := cost.NewCosine([][]float64{{1, 0}, {1, 1}, {0, 2}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f\n", c.Row(0, nil))
+	// Output:
+	// [0.000 0.293 1.000]
+}
+
+func ExampleFromRows() {
+	c, err := cost.FromRows([][]float64{{0, 12, 25}, {12, 0, 18}}) // minutes between stations
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	k, kv := c.Dims()
+	fmt.Println(k, kv, c.Row(1, nil), cost.Range(c))
+	// Output:
+	// 2 3 [12 0 18] 25
+}
+
+// A cost as JSON, and built again from it, bit for bit.
+func ExampleSpecOf() {
+	grid, err := cost.NewGrid(2, 3, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := cost.SpecOf(grid)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := s.MarshalJSON()
+	fmt.Println(string(text), err)
+	again, err := s.Build()
+	fmt.Println(again.Row(0, nil)[5] == grid.Row(0, nil)[5], err)
+	// Output:
+	// {"kind":"grid","rows":2,"cols":3,"p":1} <nil>
+	// true <nil>
+}

@@ -111,3 +111,114 @@ func ExampleDecode() {
 	// Output:
 	// policy: not a canonical policy file: line 3, offset 27, in "epsilon": "\"Epsilon\":\"1\"", want member "epsilon"
 }
+
+// published is a policy of two places at eps 1.1, in eighths.
+func published() policy.Policy {
+	eps, err := ldp.ParseEpsilon("1.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	box, err := ldp.NewPolytopeFromBounds(eps, []uint64{2, 2}, []uint64{6, 6}, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var rows []policy.Row
+	for _, n := range [][]uint64{{6, 2}, {2, 6}} {
+		w, err := box.Weights(n)
+		if err != nil {
+			log.Fatal(err)
+		}
+		row, err := policy.NewRow(box, w)
+		if err != nil {
+			log.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	p, err := policy.New(policy.Config{
+		Polytope:    box,
+		Rows:        rows,
+		InputLabels: []string{"home", "away"},
+		Provenance:  policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return p
+}
+
+// What a device asks of a policy before it accepts it.
+func ExampleVerify() {
+	p := published()
+	fmt.Println(policy.Verify(p))
+	fmt.Println("eps", p.Epsilon(), p.Inputs(), "inputs", p.Outputs(), "outputs", p.Mode())
+	fmt.Println(p.InputLabel(1))
+	// Output:
+	// <nil>
+	// eps 1.1 2 inputs 2 outputs mixture
+	// away
+}
+
+// Are these counts usable? The answer is private, too.
+func ExampleParsePrivate() {
+	p := published()
+	for _, counts := range []string{"home,12\naway,3\n", "home,12\nwork,3\n", ""} {
+		_, err := policy.ParsePrivate(p, []byte(counts))
+		fmt.Println(err)
+	}
+	// Output:
+	// <nil>
+	// policy: unusable private data: line 2: not a label of the policy
+	// policy: unusable private data: no counts above 0
+}
+
+// What a ledger has spent, from its file.
+func ExampleReadLedger() {
+	dir, err := os.MkdirTemp("", "wpm")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "ledger")
+	ledger, err := policy.OpenLedger(file, policy.LedgerOptions{Epoch: "week-1", Budget: "3"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := policy.Release(context.Background(), published(), ledger, []byte("home,12\n"), nil); err != nil {
+		log.Fatal(err)
+	}
+	if err := ledger.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	text, err := os.ReadFile(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	statement, err := policy.ReadLedger(text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(statement.Spent.FloatString(1), "of", statement.Budget.FloatString(1), "in", statement.Entries[0].Epoch)
+	// Output:
+	// 1.1 of 3.0 in week-1
+}
+
+// A report as it is sent, and as a server reads it.
+func ExampleReport_MarshalText() {
+	p := published()
+	report, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte("home,12\n"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	line, err := report.MarshalText()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var received policy.Report
+	if err := received.UnmarshalText(line); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(line), "characters;", p.Belongs(received), received == report)
+	// Output:
+	// 80 characters; <nil> true
+}
