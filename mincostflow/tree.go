@@ -439,28 +439,46 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 // shift adds by to the potentials of so many nodes of the preorder, from a place on, and returns the last place. Leaves
 // kept apart count.
 func (t *basis) shift(at, many int32, by float64) (last int32) {
-	links, pi, limit, outOfRange := t.links, t.pi, t.limit, false
-	apart := t.leaves.n > 0
+	if t.leaves.n > 0 {
+		return t.shiftLeaves(at, many, by)
+	}
+	links, pi, most, least := t.links, t.pi, t.limit, -t.limit
+	for {
+		l := &links[at]
+		x := &pi[l.node]
+		f := *x + by
+		*x = f
+		if f > most || f < least {
+			t.outOfRange = true
+		}
+		if many--; many == 0 {
+			return at
+		}
+		at = l.next
+	}
+}
+
+// shiftLeaves is shift where leaves are kept apart.
+func (t *basis) shiftLeaves(at, many int32, by float64) (last int32) {
+	links, pi, limit := t.links, t.pi, t.limit
 	for {
 		l := links[at]
-		f := pi[l.node] + by
-		pi[l.node] = f
-		if math.Abs(f) > limit {
-			outOfRange = true
+		pi[l.node] += by
+		if math.Abs(pi[l.node]) > limit {
+			t.outOfRange = true
 		}
-		if apart && int(l.node) < t.k {
+		if int(l.node) < t.k {
 			leaves := t.leaves.of(l.node)
 			for _, j := range leaves {
 				f := pi[t.k+int(j)] + by
 				pi[t.k+int(j)] = f
 				if math.Abs(f) > limit {
-					outOfRange = true
+					t.outOfRange = true
 				}
 			}
 			many -= int32(len(leaves))
 		}
 		if many--; many == 0 {
-			t.outOfRange = t.outOfRange || outOfRange
 			return at
 		}
 		at = l.next
