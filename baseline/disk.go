@@ -13,14 +13,14 @@ import (
 // 4 (1/2 - x + c x) (1/2 - y + c y) with c the radius over the distance of the centre, and 0 if a factor is not
 // positive.
 //
-// As a Sampler its outputs are the cells of the grid: a report from outside is moved to the nearest cell, which costs no
-// privacy. Row gives the reports themselves, for the map that the authors estimate from them by
+// As a Sampler its outputs are the cells of the grid: a report from outside is moved to the nearest cell, which costs
+// no privacy. Row gives the reports themselves, for the map that the authors estimate from them by
 // expectation-maximization.
 //
-// The rows of a disk are those that Wasserstein projection has for a point mass with a base measure that is constant over
-// the larger area, up to the rim: a box of ratio e^eps, full around the point up to some distance. The disk of the
-// mechanism has a radius by a formula in eps and the side of the grid; that of Wasserstein projection follows from the
-// transport cost.
+// The rows of a disk are those that Wasserstein projection has for a point mass with a base measure that is constant
+// over the larger area, up to the rim: a box of ratio e^eps, full around the point up to some distance. The disk of
+// the mechanism has a radius by a formula in eps and the side of the grid; that of Wasserstein projection follows from
+// the transport cost.
 type Disk struct {
 	rows, cols, radius int
 	eps, low           float64
@@ -34,8 +34,8 @@ type Disk struct {
 const maxDisk = 1 << 24
 
 // DiskRadius returns the radius in cells that the authors' program takes for a square grid of side cells: side times
-// (2 s + sqrt(4 s^2 + pi e^eps s))/(pi e^eps), s = (1 - (1 - eps) e^eps)/(e^eps - 1 - eps), rounded down. For eps = 0 it
-// is the limit. It is -1 for a side below 1 or eps out of range.
+// (2 s + sqrt(4 s^2 + pi e^eps s))/(pi e^eps), s = (1 - (1 - eps) e^eps)/(e^eps - 1 - eps), rounded down. For eps = 0
+// it is the limit. It is -1 for a side below 1 or eps out of range.
 func DiskRadius(side int, eps float64) int {
 	if side < 1 || checkEps(eps) != nil {
 		return -1

@@ -39,8 +39,8 @@ func NewLinear(public []float64, eps float64) (Sampler, error) {
 		}
 		return 0
 	})
-	l := &linear{public: public, order: order, later: make([]float64, k), own: make([]float64, k), other: make([]float64, k)}
-	l.public = slices.Clone(public)
+	l := &linear{public: slices.Clone(public), order: order}
+	l.later, l.own, l.other = make([]float64, k), make([]float64, k), make([]float64, k)
 	l.prepare(eps)
 	return &rule{k, l.measure(eps), l.law}, nil
 }

@@ -18,9 +18,9 @@ import (
 // most users with few places, the rule stands with the same privacy, but without the theorem; mass that the points of
 // mu cannot take goes to the others in proportion to P, which is this package's completion of the rule.
 //
-// The law is the projection in KL(mu||q) onto a box of the base measure e^(eps/2) b P. With P uniform that is KPMScaled,
-// for every mass between those of P itself and of 2/(e^eps + 1) P, and KPM at gamma = k - 1. So a sweep over gamma is
-// a sweep over the scale of a base measure.
+// The law is the projection in KL(mu||q) onto a box of the base measure e^(eps/2) b P. With P uniform that is
+// KPMScaled, for every mass between those of P itself and of 2/(e^eps + 1) P, and KPM at gamma = k - 1. So a sweep
+// over gamma is a sweep over the scale of a base measure.
 //
 // Errors: ErrShape, ErrNotFinite, ErrNegative, ErrMass, ErrEpsilon; ErrInfeasible for gamma < 1.
 func NewLocalMinimax(public []float64, eps, gamma float64) (Sampler, error) {

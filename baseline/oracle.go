@@ -50,7 +50,8 @@ func (o *oracle) Draw(counts []uint64, x int, random Source) {
 
 func (o *oracle) Estimate(dst []float64, counts []uint64, reports uint64) error {
 	if len(dst) != o.k || len(counts) != o.k || reports == 0 || slices.Max(counts) > reports {
-		return fmt.Errorf("%w: %d reports, %d counts and len(dst) = %d for %d items", ErrShape, reports, len(counts), len(dst), o.k)
+		return fmt.Errorf("%w: %d reports, %d counts and len(dst) = %d for %d items",
+			ErrShape, reports, len(counts), len(dst), o.k)
 	}
 	for j, c := range counts {
 		dst[j] = (float64(c)/float64(reports) - o.other) / o.gain

@@ -11,7 +11,9 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 )
 
-var oracles = map[string]func(k int, eps float64) (baseline.Oracle, error){"OUE": baseline.NewUnary, "subset selection": baseline.NewSubset}
+var oracles = map[string]func(k int, eps float64) (baseline.Oracle, error){
+	"OUE": baseline.NewUnary, "subset selection": baseline.NewSubset,
+}
 
 // TestOracleReports draws the reports of three items, all 8 sets of them, and compares their shares with the protocol's
 // definition: e^eps to 1 for sets of one size, or product laws.
@@ -141,8 +143,8 @@ func TestSimplex(t *testing.T) {
 
 func TestOracleErrors(t *testing.T) {
 	for name, make := range oracles {
-		for eps, want := range map[float64]error{0: baseline.ErrEpsilon, -1: baseline.ErrEpsilon, math.Inf(1): baseline.ErrEpsilon} {
-			if _, err := make(3, eps); !errors.Is(err, want) {
+		for _, eps := range []float64{0, -1, math.Inf(1), math.NaN()} {
+			if _, err := make(3, eps); !errors.Is(err, baseline.ErrEpsilon) {
 				t.Errorf("%s at eps %v: %v", name, eps, err)
 			}
 		}
@@ -154,7 +156,8 @@ func TestOracleErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, bad := range []error{
-			o.Estimate([]float64{0}, []uint64{1, 1}, 2), o.Estimate([]float64{0, 0}, []uint64{1, 3}, 2), o.Estimate([]float64{0, 0}, []uint64{0, 0}, 0),
+			o.Estimate([]float64{0}, []uint64{1, 1}, 2), o.Estimate([]float64{0, 0}, []uint64{1, 3}, 2),
+			o.Estimate([]float64{0, 0}, []uint64{0, 0}, 0),
 		} {
 			if !errors.Is(bad, baseline.ErrShape) {
 				t.Errorf("%s: %v", name, bad)

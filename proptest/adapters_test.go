@@ -474,7 +474,7 @@ func diskReports(rows, cols, radius int, eps float64, cell int) ([]float64, erro
 }
 
 func oracleOf(newOracle func(k int, eps float64) (baseline.Oracle, error)) privacy.Oracle {
-	return func(k int, eps float64) (own, other float64, estimate func([]uint64, uint64) ([]float64, error), err error) {
+	return func(k int, eps float64) (own, other float64, estimate privacy.Estimate, err error) {
 		o, err := newOracle(k, eps)
 		if err != nil {
 			return 0, 0, nil, err

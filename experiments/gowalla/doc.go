@@ -12,8 +12,11 @@
 //	cost       Euclidean distance of cell centres in the unit square, p = 1; W_1 is reported in cell widths (times the number of columns)
 //	eps        0.5, 1, 2, 3, 4, 5
 //	WPM        uniform base measure at its exact minimax scale; exact projection of each mu_u (package mincostflow), ties at random
+//	paper      the same box, by the paper's algorithm with lambda = 0.01 in the unit square and 40 rounds from v = 1
 //	mixture    the same box, client mode without a solver: draw a cell from mu_u, then from the projection of that cell's point mass, ties as above
 //	KPM        q = max(mu/r, 1/(e^eps + k - 1)), the closed formula
+//	KPM tuned  its projection onto a uniform box, of 21 masses the one whose expected W_1 to the truth is least
+//	disk       the Disk Area Mechanism on one check-in, reports from outside moved to the nearest cell (package baseline)
 //	others     exponential mechanism with the expected distance as its score; k-ary randomised response on one check-in
 //
 // # Ties
@@ -33,6 +36,14 @@
 // from and the truth: the bias of the mechanism, without randomness. "Sampled" is W_1 between the histogram of one
 // simulated release per user and the truth, over 5 runs: what an analyst would get from this many users. All W_1 are
 // exact transport.
+//
+// # Estimated maps
+//
+// A map of everybody is another task than a sample of a user's own distribution. Of each of the 5 runs a server
+// estimates one, too: with [estimate.Map] and [estimate.EM] from the releases of the mixture and of randomised response,
+// with EM from all reports of the disk, and from the reports of the frequency oracles OUE and subset selection, with
+// their own estimate (unbiased, then the nearest distribution) and with Map and EM, which take the counts of items as
+// independent. Beside them stand the uniform map and one true check-in of each user, without privacy.
 //
 // # What is certified
 //
@@ -54,5 +65,6 @@
 // # Cost
 //
 // With the defaults 24 000 projections onto 400 cells, 2 400 for the mixture, some 20 000 for the range over ties, and
-// some 300 exact transports between full distributions: some ten seconds on two cores, a few MB per eps.
+// some 500 exact transports between full distributions, and 300 estimated maps: four minutes of processor time, most of
+// it for ties and maps; a few MB per eps.
 package gowalla

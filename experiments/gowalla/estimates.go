@@ -72,8 +72,8 @@ func (e *estimating) add(reports, estimator, eps string, run int, theta func() (
 	e.jobs = append(e.jobs, job{at, theta})
 }
 
-// both adds the estimators of package estimate. Without a single count, which the sets of an oracle may leave, the answer
-// is the guess.
+// both adds the estimators of package estimate. Without a single count, which the sets of an oracle may leave, the
+// answer is the guess.
 func (e *estimating) both(reports, eps string, run int, p estimate.Problem) {
 	e.add(reports, byMap, eps, run, func() ([]float64, error) {
 		if slices.Max(p.Counts) == 0 {
@@ -180,8 +180,9 @@ func (e *estimating) mechanisms(eps ldp.Epsilon, d design, column int) error {
 	return nil
 }
 
-// oracles are scored by their own estimate, and by those of package estimate. The latter take the counts of an oracle as
-// if they were independent: a channel whose row i has the weight of an own item at i, and that of another elsewhere.
+// oracles are scored by their own estimate, and by those of package estimate. The latter take the counts of an oracle
+// as if they were independent: a channel whose row i has the weight of an own item at i, and that of another
+// elsewhere.
 func (e *estimating) oracles(eps ldp.Epsilon) error {
 	k := e.pop.Cells()
 	for _, o := range []struct {
@@ -276,5 +277,6 @@ func (s *study) checkins(eps string, run int) []int {
 
 // chacha is a seeded stream for one simulated run, apart from those of stream.
 func (s *study) chacha(use, eps string, run int) *rand.ChaCha8 {
-	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm estimate, seed %d, %s, eps %s, run %d", s.cfg.Seed, use, eps, run)))
+	key := fmt.Appendf(nil, "wpm estimate, seed %d, %s, eps %s, run %d", s.cfg.Seed, use, eps, run)
+	return rand.NewChaCha8(sha256.Sum256(key))
 }

@@ -150,7 +150,8 @@ func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
 			cfg.Splits = len(stored)
 		}
 		if cfg.Splits < 2 || cfg.Splits > len(stored) {
-			return Result{}, fmt.Errorf("%w: Splits is %d, want 2 to the %d of %s", ErrConfig, cfg.Splits, len(stored), cfg.SplitFile)
+			return Result{}, fmt.Errorf("%w: Splits is %d, want 2 to the %d of %s",
+				ErrConfig, cfg.Splits, len(stored), cfg.SplitFile)
 		}
 		res.Config.Splits = cfg.Splits
 	}

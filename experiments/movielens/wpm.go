@@ -80,8 +80,8 @@ func (p *projector) withMass(mass float64) (rule, error) {
 	}, nil
 }
 
-// unbounded is the rule of the box [0, 1], the limit eps = infinity: every round of Algorithm 1 is the first, and q_j the
-// sum of mu_i K_ij / sum_l K_il.
+// unbounded is the rule of the box [0, 1], the limit eps = infinity: every round of Algorithm 1 is the first, and q_j
+// the sum of mu_i K_ij / sum_l K_il.
 func (p *projector) unbounded() rule {
 	return func(u user) ([]float64, error) {
 		q := make([]float64, p.kv)

@@ -23,7 +23,10 @@ type Disk func(rows, cols, radius int, eps float64, cell int) (reports []float64
 
 // Oracle is a frequency oracle whose reports are sets of items: the probabilities that a set has the user's own item
 // and some other one, and the unbiased estimate from how many of the reports have each item.
-type Oracle func(k int, eps float64) (own, other float64, estimate func(counts []uint64, reports uint64) ([]float64, error), err error)
+type Oracle func(k int, eps float64) (own, other float64, estimate Estimate, err error)
+
+// Estimate is the estimate of an Oracle: the share of each item.
+type Estimate func(counts []uint64, reports uint64) ([]float64, error)
 
 // LocalLaws returns the laws of the locally minimax-optimal sampler.
 func LocalLaws() []proptest.Law[LocalSampler] {
@@ -100,7 +103,9 @@ func local(t *rapid.T, f LocalSampler) (public, mu []float64, e, b *big.Rat, q [
 	mu = proptest.Mass(len(public)).Draw(t, "mu")
 	gamma := rapid.SampledFrom([]float64{1, 1.5, 2, 10, 1e6}).Draw(t, "gamma")
 	what := fmt.Sprintf("local(%v, %v, %v, %v)", public, mu, eps, gamma)
-	q = lawOf(t, what, [][]float64{public, mu}, func(x [][]float64) ([]float64, error) { return f(x[0], x[1], eps, gamma) })
+	q = lawOf(t, what, [][]float64{public, mu}, func(x [][]float64) ([]float64, error) {
+		return f(x[0], x[1], eps, gamma)
+	})
 	proptest.Length(t, what, q, len(mu))
 	e, _ = exact.ExpBounds(exact.Rat(eps), 120)
 	b = exact.Quo(exact.Add(exact.Rat(gamma), big.NewRat(1, 1)), exact.Add(e, exact.Rat(gamma)))
@@ -167,7 +172,8 @@ func LinearPrivate(t *rapid.T, f LinearSampler) {
 		for k, b := range rows {
 			for j := range a {
 				most := exact.Mul(e, exact.Rat(b[j]))
-				proptest.AtMost(t, fmt.Sprintf("K[%d,%d] against K[%d,%d]", i, j, k, j), exact.Rat(a[j]), most, rivalTol, scaleOf(most))
+				what := fmt.Sprintf("K[%d,%d] against K[%d,%d]", i, j, k, j)
+				proptest.AtMost(t, what, exact.Rat(a[j]), most, rivalTol, scaleOf(most))
 			}
 		}
 	}
@@ -186,7 +192,8 @@ func LinearKeepsPublic(t *rapid.T, f LinearSampler) {
 	for j := range half {
 		half[j] = mu[j]/2 + public[j]/2
 	}
-	q, p, both := linearLaw(t, f, public, mu, eps), linearLaw(t, f, public, public, eps), linearLaw(t, f, public, half, eps)
+	q, p := linearLaw(t, f, public, mu, eps), linearLaw(t, f, public, public, eps)
+	both := linearLaw(t, f, public, half, eps)
 	for j := range q {
 		if !(math.Abs(both[j]-(q[j]+p[j])/2) <= 2e-9) {
 			t.Fatalf("column %d: %v for the mean of two, whose laws have %v and %v", j, both[j], q[j], p[j])
@@ -221,7 +228,9 @@ func diskLaws(t *rapid.T, f Disk) (eps float64, radius int, laws [][]float64) {
 	radius, eps = rapid.IntRange(0, 6).Draw(t, "radius"), proptest.Epsilon().Draw(t, "eps")
 	for cell := range rows * cols {
 		what := fmt.Sprintf("disk(%d, %d, %d, %v, %d)", rows, cols, radius, eps, cell)
-		laws = append(laws, lawOf(t, what, nil, func([][]float64) ([]float64, error) { return f(rows, cols, radius, eps, cell) }))
+		laws = append(laws, lawOf(t, what, nil, func([][]float64) ([]float64, error) {
+			return f(rows, cols, radius, eps, cell)
+		}))
 		proptest.Length(t, what, laws[cell], len(laws[0]))
 	}
 	return eps, radius, laws
@@ -277,7 +286,7 @@ func DiskArea(t *rapid.T, f Disk) {
 	}
 }
 
-func oracle(t *rapid.T, f Oracle) (k int, eps, own, other float64, estimate func([]uint64, uint64) ([]float64, error)) {
+func oracle(t *rapid.T, f Oracle) (k int, eps, own, other float64, estimate Estimate) {
 	t.Helper()
 	k, eps = proptest.Size(9).Draw(t, "k"), proptest.Epsilon().Draw(t, "eps")
 	own, other, estimate, err := f(k, eps)

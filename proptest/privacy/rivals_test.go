@@ -130,7 +130,7 @@ func diskWith(rows, cols, radius int, eps float64, cell int, area func(x, y floa
 	return proptest.Normalise(q, 1), nil
 }
 
-type estimator = func(counts []uint64, reports uint64) ([]float64, error)
+type estimator = Estimate
 
 func pure(own, other, gain float64) (float64, float64, estimator, error) {
 	return own, other, func(counts []uint64, reports uint64) ([]float64, error) {
