@@ -191,7 +191,7 @@ var picture = map[string][]string{
 	"experiments/report": {"experiments/figure", "internal/atomicfile"},
 	"experiments/city":   {},
 	"experiments/gowalla": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/compare", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
 		"estimate", "sinkhorn/paper", // the server's maps; Algorithm 1 with the paper's lambda and rounds
 	},
 	"experiments/ring": {

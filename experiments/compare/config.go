@@ -96,9 +96,6 @@ type plan struct {
 	kind    wpm.Kind
 }
 
-// objectives are what a base measure may be for here.
-var objectives = []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Average, wpm.Mixed}
-
 func (c Config) resolve(d Data) (p plan, err error) {
 	p.Config = c.withDefaults(d)
 	fail := func(format string, args ...any) (plan, error) {
@@ -118,11 +115,9 @@ func (c Config) resolve(d Data) (p plan, err error) {
 	case c.Public != nil && len(c.Public) != d.Distance.K:
 		return fail("Public has %d numbers for %d inputs", len(c.Public), d.Distance.K)
 	}
-	at := slices.IndexFunc(objectives, func(k wpm.Kind) bool { return k.String() == p.Objective })
-	if at < 0 {
-		return fail("Objective is %q, want one of %v", p.Objective, objectives)
+	if p.kind, err = ParseObjective(p.Objective); err != nil {
+		return p, err
 	}
-	p.kind = objectives[at]
 	if err := p.checkMethods(d); err != nil {
 		return p, err
 	}

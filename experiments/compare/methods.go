@@ -173,20 +173,41 @@ func (s *study) tuned(at level) (baseline.Sampler, error) {
 	return best, nil
 }
 
-// design finds the base measure and the mechanism of WPM.
-func design(ctx context.Context, c cost.Matrix, at level, kind wpm.Kind) (level, error) {
+// Objectives lists what a base measure may be for, by the names that the command takes.
+const Objectives = "uniform, minimax, average or mixed"
+
+// objectives are the same as kinds.
+var objectives = []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Average, wpm.Mixed}
+
+// ParseObjective reads one of Objectives. The error is ErrConfig.
+func ParseObjective(name string) (wpm.Kind, error) {
+	for _, k := range objectives {
+		if k.String() == name {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: objective %q, want %s", ErrConfig, name, Objectives)
+}
+
+// BaseMeasure finds the base measure of WPM for an objective; all inputs count alike, and mixed is half and half.
+func BaseMeasure(ctx context.Context, c cost.Matrix, eps float64, objective wpm.Kind) (basemeasure.Result, error) {
 	settings := basemeasure.Settings{}
-	solve := basemeasure.Solve
-	switch kind {
-	case wpm.Uniform:
-		solve = basemeasure.Uniform
+	switch objective {
+	case wpm.Minimax:
 	case wpm.Average:
 		settings.Objective = basemeasure.Average
 	case wpm.Mixed:
 		settings.Objective, settings.Mix = basemeasure.Mixed, 0.5
+	default:
+		return basemeasure.Uniform(ctx, c, eps, settings)
 	}
+	return basemeasure.Solve(ctx, c, eps, settings)
+}
+
+// design finds the base measure and the mechanism of WPM.
+func design(ctx context.Context, c cost.Matrix, at level, kind wpm.Kind) (level, error) {
 	var err error
-	if at.base, err = solve(ctx, c, at.eps.Float64(), settings); err != nil {
+	if at.base, err = BaseMeasure(ctx, c, at.eps.Float64(), kind); err != nil {
 		return at, fmt.Errorf("compare: base measure at eps %s: %w", at.eps, err)
 	}
 	if at.mech, err = wpm.New(c, at.base.M, at.eps, wpm.Options{}); err != nil {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/experiments/compare"
+	"github.com/wpm-go/wpm/experiments/figure"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -75,20 +77,22 @@ func (m Method) Name() string {
 // look is the fixed look of the mechanism in every figure; 0 if it is unknown.
 func (m Method) look() int {
 	switch m {
-	case WPM, Paper:
-		return 1
-	case KPM:
-		return 2
-	case Exponential:
-		return 3
-	case Response:
-		return 4
-	case DiskArea:
-		return 5
+	case WPM:
+		return figure.LookWPM
+	case Paper:
+		return figure.LookAlgorithm1
 	case Mixture:
-		return 6 // a paler blue than WPM's: the same box
+		return figure.LookMixture
+	case KPM:
+		return figure.LookKPM
 	case KPMTuned:
-		return 7
+		return figure.LookKPMTuned
+	case DiskArea:
+		return figure.LookDisk
+	case Exponential:
+		return figure.LookExponential
+	case Response:
+		return figure.LookResponse
 	}
 	return 0
 }
@@ -106,14 +110,15 @@ type Config struct {
 	Users       int  `json:"users"`        // the lowest so many ids among those; 0: 500. ErrFewUsers if there are not enough
 	AllUsers    bool `json:"all_users"`
 
-	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
-	Methods  []Method `json:"methods"`  // nil: all
-	Runs     int      `json:"runs"`     // simulated releases of the whole population; 0: 5
-	Seed     uint64   `json:"seed"`     // of the simulated releases
-	Bits     int      `json:"bits"`     // weights are integers that sum to 2^Bits; 0: 62
-	MapEps   string   `json:"map_eps"`  // the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
-	Solver   string   `json:"solver"`   // what finds the projections of WPM, see wpm.ParseSolver; "": exact
-	Ties     Ties     `json:"ties"`     // which exact projection is taken where several cost the same; "": TiesRandom. Without effect on the entropic solver
+	Epsilons  []string `json:"epsilons"`  // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
+	Methods   []Method `json:"methods"`   // nil: all
+	Runs      int      `json:"runs"`      // simulated releases of the whole population; 0: 5
+	Seed      uint64   `json:"seed"`      // of the simulated releases
+	Bits      int      `json:"bits"`      // weights are integers that sum to 2^Bits; 0: 62
+	MapEps    string   `json:"map_eps"`   // the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
+	Objective string   `json:"objective"` // what the base measure of WPM is for, see compare.Objectives; "": uniform, as the paper has it
+	Solver    string   `json:"solver"`    // what finds the projections of WPM, see wpm.ParseSolver; "": exact
+	Ties      Ties     `json:"ties"`      // which exact projection is taken where several cost the same; "": TiesRandom. Without effect on the entropic solver
 
 	Lambda float64 `json:"lambda"` // of Algorithm 1, in units of the unit square's side; 0: 0.01
 	Rounds int     `json:"rounds"` // of Algorithm 1; 0: 40
@@ -185,6 +190,9 @@ func (c Config) withDefaults() Config {
 	if c.Lambda == 0 {
 		c.Lambda = 0.01
 	}
+	if c.Objective == "" {
+		c.Objective = wpm.Uniform.String()
+	}
 	if c.Solver == "" {
 		c.Solver = wpm.Exact.String()
 	}
@@ -209,6 +217,9 @@ func (c Config) withDefaults() Config {
 
 // check has the rules but those of Epsilons.
 func (c Config) check() error {
+	if _, err := compare.ParseObjective(c.Objective); err != nil {
+		return fmt.Errorf("%w: Objective: %w", ErrConfig, err)
+	}
 	if _, err := wpm.ParseSolver(c.Solver); err != nil {
 		return fmt.Errorf("%w: Solver: %w", ErrConfig, err)
 	}

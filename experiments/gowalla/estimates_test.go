@@ -103,7 +103,7 @@ func TestRivals(t *testing.T) {
 	)
 	p := village(t, 20, 1, cells)
 	methods := []Method{Paper, KPMTuned, DiskArea}
-	res := compare(t, p, Config{
+	res := compared(t, p, Config{
 		Epsilons: []string{"1.5"}, Runs: 1, Methods: methods, Lambda: lambda, Rounds: rounds, SkipEstimates: true,
 	})
 	truth, e := p.Truth(), math.Exp(eps)
@@ -190,9 +190,9 @@ func TestEstimates(t *testing.T) {
 	cfg := Config{
 		Epsilons: []string{"1", "6"}, Runs: 3, Seed: 5, Methods: []Method{Mixture, DiskArea, Response}, SkipTieRange: true,
 	}
-	res := compare(t, p, cfg)
+	res := compared(t, p, cfg)
 	old := runtime.GOMAXPROCS(1)
-	if again := compare(t, p, cfg); !reflect.DeepEqual(again, res) {
+	if again := compared(t, p, cfg); !reflect.DeepEqual(again, res) {
 		t.Error("GOMAXPROCS 1 gives another result")
 	}
 	runtime.GOMAXPROCS(old)

@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/experiments/compare"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/sinkhorn/paper"
@@ -22,7 +23,7 @@ type mechanism struct {
 	law func(u city.User) (q []float64, gap float64, err error)
 }
 
-// design is WPM with the uniform base measure at one eps.
+// design is WPM at one eps.
 type design struct {
 	mech *wpm.Mechanism
 	base basemeasure.Result
@@ -33,7 +34,11 @@ func (s *study) design(eps ldp.Epsilon) (design, error) {
 	if err != nil {
 		return design{}, err
 	}
-	base, err := basemeasure.Uniform(s.ctx, s.cost, eps.Float64(), basemeasure.Settings{})
+	objective, err := compare.ParseObjective(s.cfg.Objective)
+	if err != nil {
+		return design{}, err
+	}
+	base, err := compare.BaseMeasure(s.ctx, s.cost, eps.Float64(), objective)
 	if err != nil {
 		return design{}, fmt.Errorf("gowalla: base measure at eps %s: %w", eps, err)
 	}

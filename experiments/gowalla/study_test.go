@@ -36,7 +36,7 @@ func village(t testing.TB, users, rows, cols int) city.Population {
 // quick leaves the estimates to TestEstimates.
 var quick = Config{Epsilons: []string{"0.5", "2", "4"}, Runs: 2, Seed: 3, SkipEstimates: true}
 
-func compare(t testing.TB, p city.Population, cfg Config) Result {
+func compared(t testing.TB, p city.Population, cfg Config) Result {
 	t.Helper()
 	res, err := Compare(context.Background(), p, cfg)
 	if err != nil {
@@ -47,7 +47,7 @@ func compare(t testing.TB, p city.Population, cfg Config) Result {
 
 func TestCompare(t *testing.T) {
 	p := village(t, 40, 6, 6)
-	res := compare(t, p, quick)
+	res := compared(t, p, quick)
 	if len(res.Rows) != 8*3 || len(res.Designs) != 3 || len(res.Maps) != 8 || res.Users != 40 || res.Checkins != p.Checkins() {
 		t.Fatalf("%d rows, %d designs, %d maps, %d users, %d check-ins", len(res.Rows), len(res.Designs), len(res.Maps), res.Users, res.Checkins)
 	}
@@ -99,7 +99,7 @@ func TestCompare(t *testing.T) {
 // every number at MapEps.
 func TestExpectedOnALine(t *testing.T) {
 	p := village(t, 25, 1, 12)
-	res := compare(t, p, Config{Epsilons: []string{"1.5"}, Runs: 3, SkipEstimates: true})
+	res := compared(t, p, Config{Epsilons: []string{"1.5"}, Runs: 3, SkipEstimates: true})
 	truth := p.Truth()
 	for _, m := range res.Maps {
 		want, f := 0.0, 0.0
@@ -121,7 +121,7 @@ func TestMaps(t *testing.T) {
 	p := village(t, 15, 4, 4)
 	const eps = 1.5
 	k, e := float64(p.Cells()), math.Exp(eps)
-	res := compare(t, p, Config{Epsilons: []string{"1.5"}, Runs: 1, Ties: TiesSolver, SkipEstimates: true})
+	res := compared(t, p, Config{Epsilons: []string{"1.5"}, Runs: 1, Ties: TiesSolver, SkipEstimates: true})
 	truth := p.Truth()
 	grid, err := cost.NewGrid(4, 4, 1)
 	if err != nil {
@@ -212,7 +212,7 @@ func TestDeterministic(t *testing.T) {
 	var first Result
 	for i, procs := range []int{1, 8, 2} {
 		old := runtime.GOMAXPROCS(procs)
-		res := compare(t, p, quick)
+		res := compared(t, p, quick)
 		runtime.GOMAXPROCS(old)
 		if i == 0 {
 			first = res
@@ -224,13 +224,13 @@ func TestDeterministic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := report.Encode(compare(t, p, quick).Report())
+	b, err := report.Encode(compared(t, p, quick).Report())
 	if err != nil || !reflect.DeepEqual(a, b) {
 		t.Errorf("equal results give other files (err %v)", err)
 	}
 
 	// A study of fewer methods and eps has the same numbers.
-	part := compare(t, p, Config{Epsilons: []string{"2.0"}, Runs: 2, Seed: 3, SkipEstimates: true, Methods: []Method{KPM, WPM}})
+	part := compared(t, p, Config{Epsilons: []string{"2.0"}, Runs: 2, Seed: 3, SkipEstimates: true, Methods: []Method{KPM, WPM}})
 	for _, m := range []Method{KPM, WPM} {
 		got, _ := part.Row(m, "2")
 		want, _ := first.Row(m, "2")
@@ -240,7 +240,7 @@ func TestDeterministic(t *testing.T) {
 	}
 	other := quick
 	other.Seed = 4
-	if reflect.DeepEqual(compare(t, p, other).Rows, first.Rows) {
+	if reflect.DeepEqual(compared(t, p, other).Rows, first.Rows) {
 		t.Error("another seed draws the same")
 	}
 	if !reflect.DeepEqual(p, village(t, 20, 4, 5)) {
@@ -250,7 +250,7 @@ func TestDeterministic(t *testing.T) {
 
 func TestCompareOneCellOneUser(t *testing.T) {
 	for _, p := range []city.Population{village(t, 1, 1, 1), village(t, 1, 3, 2), village(t, 3, 1, 2)} {
-		res := compare(t, p, Config{Epsilons: []string{"0.001", "30"}, Runs: 1})
+		res := compared(t, p, Config{Epsilons: []string{"0.001", "30"}, Runs: 1})
 		if _, err := report.Encode(res.Report()); err != nil {
 			t.Errorf("%d users, %d x %d: report: %v", len(p.Users), p.Rows, p.Cols, err)
 		}
@@ -337,7 +337,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("progress %v", calls)
 	}
 	cfg.Progress = nil // its checks are for one study
-	want := compare(t, p, cfg)
+	want := compared(t, p, cfg)
 	if !reflect.DeepEqual(res.Rows, want.Rows) {
 		t.Error("Run and Compare differ on the same population")
 	}
@@ -441,5 +441,25 @@ func BenchmarkCompare(b *testing.B) {
 		if _, err := Compare(context.Background(), p, Config{Epsilons: []string{"4"}, Runs: 1}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The minimax base measure guarantees at least as much as the uniform one, and what does not use it stays as it is.
+func TestObjective(t *testing.T) {
+	cfg := quick
+	cfg.Epsilons, cfg.MapEps, cfg.Methods, cfg.SkipTieRange = []string{"1"}, "1", []Method{WPM, KPM}, true
+	p := village(t, 12, 5, 5)
+	uniform := compared(t, p, cfg)
+	cfg.Objective = "minimax"
+	minimax := compared(t, p, cfg)
+	if a, b := uniform.Designs[0].Worst, minimax.Designs[0].Worst; !(b < a) {
+		t.Errorf("worst case %v with the minimax measure, %v with the uniform one", b, a)
+	}
+	if a, b := uniform.Rows[1].Expected, minimax.Rows[1].Expected; a != b {
+		t.Errorf("KPM: %v and %v", a, b)
+	}
+	cfg.Objective = "best"
+	if _, err := Compare(t.Context(), p, cfg); !errors.Is(err, ErrConfig) {
+		t.Errorf("objective %q: %v", cfg.Objective, err)
 	}
 }

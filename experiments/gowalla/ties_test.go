@@ -122,13 +122,13 @@ func TestTieRangeOnThreeCells(t *testing.T) {
 func TestTieRange(t *testing.T) {
 	p := village(t, 30, 6, 6)
 	cfg := Config{Epsilons: []string{"3"}, Runs: 1, SkipEstimates: true}
-	random := compare(t, p, cfg)
+	random := compared(t, p, cfg)
 	cfg.Seed = 9
-	seeded := compare(t, p, cfg)
+	seeded := compared(t, p, cfg)
 	cfg.Ties = TiesSolver
-	solver := compare(t, p, cfg)
+	solver := compared(t, p, cfg)
 	cfg.SkipTieRange = true
-	skipped := compare(t, p, cfg)
+	skipped := compared(t, p, cfg)
 	for _, m := range Methods() {
 		r, _ := random.Row(m, "3")
 		again, _ := seeded.Row(m, "3")
@@ -158,9 +158,9 @@ func TestTieRange(t *testing.T) {
 		t.Errorf("Ties left: %v", err)
 	}
 	cfg = Config{Epsilons: []string{"3"}, Runs: 1, SkipEstimates: true, Solver: "entropic", Methods: []Method{WPM}}
-	a := compare(t, p, cfg)
+	a := compared(t, p, cfg)
 	cfg.Ties = TiesSolver
-	if b := compare(t, p, cfg); !reflect.DeepEqual(a.Rows, b.Rows) {
+	if b := compared(t, p, cfg); !reflect.DeepEqual(a.Rows, b.Rows) {
 		t.Error("Ties has an effect on the entropic solver")
 	}
 }

@@ -24,20 +24,20 @@ func (r Result) rows(m Method) (out []Row) {
 func (m Method) look() int {
 	switch m {
 	case WPM:
-		return 1
+		return figure.LookWPM
 	case KPM:
-		return 2
+		return figure.LookKPM
 	case Exponential:
-		return 3
+		return figure.LookExponential
 	}
-	return 5
+	return figure.LookNoData
 }
 
 // Report describes the result folder.
 func (r Result) Report() report.Report {
 	c := r.Config
 	chart := figure.Line{
-		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1", YZero: true,
+		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1, mean ± standard error", X: figure.Log, YZero: true,
 	}
 	table := report.Table{
 		Title: "Hit rate at 1", Text: "Mean over the splits and its standard error. The masses are those of the uniform base measures chosen on validation users.",

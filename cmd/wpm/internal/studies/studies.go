@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
+	"github.com/wpm-go/wpm/experiments/compare"
 	"github.com/wpm-go/wpm/experiments/country"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/mapping"
@@ -83,8 +87,9 @@ func movielensStudy() study {
 		seeded: "of the first split", positive: []string{"splits", "dimension", "candidates", "scales", "rounds", "like"}, run: runMovielens,
 		end: "Tuning on validation users is outside the guarantee. Report: ",
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE` (required)"},
-			&cli.StringFlag{Name: "movies", Usage: "u.item `FILE` (required)"},
+			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE` (required, or -data)"},
+			&cli.StringFlag{Name: "movies", Usage: "u.item `FILE` (required, or -data)"},
+			&cli.StringFlag{Name: "data", Usage: "`FOLDER` of u.data and u.item, gzip allowed"},
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.2,0.5,1,2,3,4,5)"},
 			&cli.IntFlag{Name: "splits", Value: 20, Usage: "splits into train and test; with -split-file, its first ones (default all)"},
 			&cli.StringFlag{Name: "split-file", Usage: "`FILE` of splits, lines of split,film,id and split,user,id; see docs/data.md (default: drawn from -seed)"},
@@ -99,9 +104,35 @@ func movielensStudy() study {
 	}
 }
 
+// movielensFiles are the two files, by themselves or in the folder that they come in.
+func movielensFiles(c *cli.Command) (ratings, movies string, err error) {
+	switch {
+	case c.IsSet("data") && (c.IsSet("ratings") || c.IsSet("movies")):
+		return "", "", errors.New("-data is the folder of both files; -ratings and -movies are the files")
+	case c.IsSet("data"):
+		for _, f := range []struct {
+			path *string
+			name string
+		}{{&ratings, "u.data"}, {&movies, "u.item"}} {
+			*f.path = filepath.Join(c.String("data"), f.name)
+			if _, err := os.Stat(*f.path); errors.Is(err, fs.ErrNotExist) {
+				if _, err := os.Stat(*f.path + ".gz"); err == nil {
+					*f.path += ".gz"
+				}
+			}
+		}
+		return ratings, movies, nil
+	case !c.IsSet("ratings") || !c.IsSet("movies"):
+		return "", "", errors.New("experiment movielens needs -ratings u.data and -movies u.item, or -data and their folder; " +
+			"see docs/data.md for where to get them")
+	}
+	return c.String("ratings"), c.String("movies"), nil
+}
+
 func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
-	if !c.IsSet("ratings") || !c.IsSet("movies") {
-		return nil, nil, errors.New("experiment movielens needs -ratings u.data and -movies u.item; see docs/data.md for where to get them")
+	ratings, movies, err := movielensFiles(c)
+	if err != nil {
+		return nil, nil, err
 	}
 	if c.Float("lambda") == 0 {
 		return nil, nil, errors.New("-lambda: 0 is not positive")
@@ -111,7 +142,7 @@ func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) err
 		splits = 0 // all
 	}
 	res, err := movielens.Run(ctx, movielens.Config{
-		Ratings: c.String("ratings"), Films: c.String("movies"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")),
+		Ratings: ratings, Films: movies, Out: c.String("out"), Epsilons: shell.List(c.String("eps")),
 		Splits: splits, SplitFile: c.String("split-file"), Seed: c.Uint64("seed"),
 		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"), Scales: c.Int("scales"),
 		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: shell.Progress(c.Root().ErrWriter),
@@ -219,6 +250,7 @@ func gowallaStudy() study {
 			&cli.FloatFlag{Name: "lambda", Value: 0.01, Usage: "regularisation of Algorithm 1, in units of the unit square's side"},
 			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "iterations of Algorithm 1"},
 			&cli.BoolFlag{Name: "estimates", Value: true, Usage: "also estimate maps from one report of each user, of WPM and of its rivals"},
+			&cli.StringFlag{Name: "objective", Value: "uniform", Usage: "what the base measure of WPM is for: `NAME` is " + compare.Objectives},
 			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projections of WPM: " + wpm.Solvers},
 			&cli.StringFlag{Name: "ties", Value: string(gowalla.TiesRandom), Usage: "`RULE` for exact projections that cost the same: random (no side preferred) or solver (what it ends at); moves the last digits"},
 			&cli.BoolFlag{Name: "tie-range", Value: true, Usage: "also look for the range of expected W_1 over all exact projections; false saves half of the time"},
@@ -241,7 +273,7 @@ func runGowalla(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Rows: rows, Cols: cols,
 		Area:        gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"), East: c.Float("east")},
 		MinCheckins: c.Int("min-checkins"), Users: c.Int("users"), AllUsers: c.Int("users") == 0,
-		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Solver: c.String("solver"),
+		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Objective: c.String("objective"), Solver: c.String("solver"),
 		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), SkipEstimates: !c.Bool("estimates"),
 		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
