@@ -46,7 +46,7 @@ func ExampleCounter() {
 			panic(err)
 		}
 		for _, j := range indices {
-			fmt.Print(c.Text(fmt.Appendf(nil, "77706d31%x%02x000000", id, j)), " ")
+			fmt.Println(j, c.Text(fmt.Appendf(nil, "77706d31%x%02x000000", id, j)))
 		}
 		counts, err := c.Counts("2026-11", []aggregate.Shard{{ID: shard, Lines: c.Lines()}})
 		if err != nil {
@@ -55,13 +55,16 @@ func ExampleCounter() {
 		return counts
 	}
 	a, b := part("monday", 0, 1, 0), part("tuesday", 2, 7)
-	fmt.Println()
 	all, err := aggregate.Merge(a, b)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(all.Reports, all.Total(), "of", all.Lines)
 	// Output:
-	// counted counted counted counted no-such-output
+	// 0 counted
+	// 1 counted
+	// 0 counted
+	// 2 counted
+	// 7 no-such-output
 	// [2 1 1] 4 of 5
 }
