@@ -59,9 +59,9 @@
 // # Cost
 //
 // Encode and Decode are linear in the text. Verify costs what the solver's Verify does: one pass over the cost and a
-// number of operations on large integers that is linear in k + kv + plan for projections. For base measures it is O(kv) for each
-// input with a weight and for each that may be the worst, which are few of many places (see basemeasure.Verify). An
-// entropic one takes two exponentials for each pair as well, a sphere some sqrt(d) terms of series in big floats: a
-// second at d = 10^7. Limits: 64 MiB of text, cost.MaxPoints rows and columns, cost.MaxEntries cells (2^40 for base
-// measures), and numbers so short that no text costs more than these lines say.
+// number of operations on large integers that is linear in k + kv + plan for projections. For base measures it is O(kv)
+// for each input with a weight and for each that may be the worst, which are few of many places (see
+// basemeasure.Verify). An entropic one takes two exponentials for each pair as well, a sphere some sqrt(d) terms of
+// series in big floats: a second at d = 10^7. Limits: 64 MiB of text, cost.MaxPoints rows and columns, cost.MaxEntries
+// cells (2^40 for base measures), and numbers so short that no text costs more than these lines say.
 package certificate

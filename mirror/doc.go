@@ -1,7 +1,7 @@
 // Package mirror finds a base measure by mirror descent, as the appendix of the paper does: generalised
 // Kullback-Leibler steps along a subgradient of the worst input, and an average of the iterates. It is the
-// paper's algorithm for reference, with its bound, beside a certificate that says how far it really got. To
-// have the optimum, use basemeasure.Solve.
+// paper's algorithm for reference, with its bound. A certificate says how near the optimum the answer is. For
+// the optimum itself, use basemeasure.Solve.
 //
 // # Problem
 //
@@ -19,8 +19,8 @@
 //
 //	g_j = alpha (C_ij - tau)_+ - beta (tau - C_ij)_+ ,  m_j <- m_j e^(-eta g_j),  and clip sum m to [1/beta, 1/alpha]
 //
-// by scaling. The answer of the paper is the average of the T iterates (the first is the start; the last
-// step's end is not one). A Result has it, the best iterate beside it, and the better of the two as M: the best
+// by scaling. The answer of the paper is the average of the T iterates. The start is the first of them, and what the
+// last step leads to is none. A Result has the average, the best iterate, and the better of the two as M: the best
 // iterate can be many orders of magnitude closer, above all at large eps, where the start is far too heavy and most
 // of the steps go into losing mass. The masses are kept as logarithms, so none is lost to underflow.
 //

@@ -15,7 +15,7 @@
 //	u = mu / K v,   s = K' u,   q = min(max(e^theta s, lo), hi) with sum q = 1,   v = q / s.
 //
 // s is K'u of the original kernel, without v. Variants that project another vector (column sums of the
-// plan, s of a rescaled kernel) look alike, converge as quietly, and end in another q.
+// plan, s of a rescaled kernel) look alike and converge, too, but to another q.
 //
 //	symbol   here                  meaning
 //	C        Problem.Cost          unit costs, float64, taken as exact numbers

@@ -23,9 +23,9 @@
 //
 // # What comes out
 //
-// The report, with the tables users, maps and designs; long.csv, every number in long format (method, eps, metric, kind,
-// user or seed, value); and laws-METHOD-EPS.npy (users x kv) and channel-METHOD-EPS.npy (k x kv, the laws of point
-// masses), float64. What is written of single users is as private as the data.
+// The report, with the tables users, maps and designs; long.csv, every number in long format (method, eps, metric,
+// kind, user or seed, value); and laws-METHOD-EPS.npy (users x kv) and channel-METHOD-EPS.npy (k x kv, the laws of
+// point masses), float64. What is written of single users is as private as the data.
 //
 // This is a simulation: releases are drawn with ldp.Weights.Sample from a stream keyed by seed, mechanism, eps and run.
 // Equal Data and Config give equal bytes at any GOMAXPROCS.

@@ -3,15 +3,15 @@
 //
 // # The page
 //
-// Page puts together the files of the folder page, the program of the folder wasm (package engine) and Go's wasm_exec.js. A
-// policy in the page itself forbids every connection: the browser holds it to what it says. Scripts and styles are allowed by
-// their hash alone.
+// Page puts together the files of the folder page, the program of the folder wasm (package engine) and Go's
+// wasm_exec.js. A policy in the page itself forbids every connection: the browser holds it to what it says. Scripts and
+// styles are allowed by their hash alone.
 //
 // # The program
 //
-// Find looks for the program in this order: in the folder dist, which is embedded and empty but in a release; in a cache in the
-// user's folder for such files, by the version of Go and a hash of the sources; else it is built, if Go is there. Sources are
-// known inside a clone of this module, and nowhere else.
+// Find looks for the program in this order: in the folder dist, which is embedded and empty but in a release; in a
+// cache in the user's folder for such files, by the version of Go and a hash of the sources; else it is built, if Go is
+// there. Sources are known inside a clone of this module, and nowhere else.
 //
 // # Serving
 //

@@ -2,8 +2,8 @@
 // privacy: a published policy, a public list of candidate points, exact integer probabilities, and a ledger that pays.
 //
 // A client holds unit vectors x_i of R^(d+1) with weights mu_i and releases one unit vector y, so that any two clients'
-// laws are within e^eps and the law of y is as close as possible to mu in W_p. Package sphere has the optimum; this is
-// it up to the luck of the candidates:
+// laws are within e^eps and the law of y is as close as possible to mu in W_p. Package sphere has the optimum. This
+// package approaches it, as far as the random candidates allow:
 //
 //  1. A seed of 32 bytes is drawn anew for every release, or is fixed in the policy, public before there were data.
 //  2. It gives N points y_0 .. y_(N-1), uniform on the sphere. Anybody can make them again.
@@ -15,13 +15,14 @@
 //
 // Given the seed, the index is drawn from a point of one box: eps-LDP by the argument of package ldp, whatever the
 // ranking did. The seed's law does not depend on the data, so the pair (seed, index) is within e^eps as well, and so is
-// y. A bad list costs accuracy, not privacy. But a client who draws seeds until the candidates please him has no
-// guarantee: so [Release], the only path for private vectors, takes no seed and draws its own, after the debit and
+// y. A bad list costs accuracy, not privacy. But a client that draws seeds until it likes the candidates has no
+// guarantee. So [Release], the only path for private vectors, takes no seed and draws its own, after the debit and
 // before it looks at the data. Data that cannot be read get the public fallback, uniform on the candidates. The time of
 // a release depends on the data, also on whether they can be read.
 //
-// With a fixed seed reports can be counted by index. But the luck of its list is in every report alike: the mean over
-// any number of users is off by up to 1/sqrt(K), root mean square over lists. Fresh seeds, the default, average it out.
+// With a fixed seed, reports can be counted by index. But every report then has the same error from the one list: the
+// mean over any number of users is off by up to 1/sqrt(K), root mean square over lists. Fresh seeds, the default,
+// average this error out.
 //
 // A continuous sampler in floats would not be private: the last bits of a vector that was rotated to x tell x.
 //
@@ -59,7 +60,7 @@
 //
 // # Candidates
 //
-// The seed is a key of AES-256, its key stream in counter mode from zero the source. Candidate j takes b =
+// The source is the key stream of AES-256 in counter mode from zero, with the seed as the key. Candidate j takes b =
 // ceil((d+1)/4) blocks from block b j on as little-endian pairs of uint32 (v, w): (r cos a, r sin a), r = sqrt(-2
 // log((v+1/2)/2^32)), a = 2 pi w / 2^32, are two coordinates; a last odd one is dropped; the vector is divided by its
 // length. Processors may differ in the last bits of log, sin and cos.

@@ -16,9 +16,9 @@
 //
 //	sum_i lam_i g_i = y,   sum lam = 1,   phi_i + s_i = z,   lam_i s_i = mu,   m_j y_j = mu
 //
-// is a linear system with the matrix sum_i D_i g_i g_i^T + sum_i E_i a_i a_i^T + diag(y/m), D = lam/s, E = lam/kappa. It
-// is solved by conjugate gradients. Their preconditioner is the diagonal, or a Cholesky factor of the whole matrix at a
-// step before, which is computed when many iterations were needed.
+// is a linear system with the matrix sum_i D_i g_i g_i^T + sum_i E_i a_i a_i^T + diag(y/m), D = lam/s, E = lam/kappa.
+// It is solved by conjugate gradients. Their preconditioner is the diagonal, or a Cholesky factor of the whole matrix
+// at a step before, which is computed when many iterations were needed.
 //
 // Nothing here is certified. The caller evaluates the measure, and what the weights lam and the thresholds eta prove.
 //

@@ -1,5 +1,5 @@
-// Package gridproof verifies the answers of the method for grids, package sinkhorn/grid: what a Flow makes of a plan, and
-// the bounds of a grid with too many pairs of cells to look at each. It shares no code with the solvers.
+// Package gridproof verifies the answers of the method for grids, package sinkhorn/grid: what a Flow makes of a plan,
+// and the bounds of a grid with too many pairs of cells to look at each. It shares no code with the solvers.
 //
 // # Bounds in floats
 //
