@@ -138,7 +138,9 @@ func mixed(t *testing.T, dir string) (policy, reports string, good int) {
 func TestBiasUnchecked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
-	must(t, "", "design", "-grid", "1x4097", "-eps", "2", "-o", path)
+	defer func(n int) { maxUtility = n }(maxUtility)
+	maxUtility = 80
+	must(t, "", "design", "-grid", "1x9", "-eps", "2", "-o", path)
 	report := must(t, "5,1\n", "release", freshLedger, path)
 	for _, args := range [][]string{{"aggregate", "-estimator", "raw", path},
 		{"evaluate", "-estimator", "raw", path, write(t, dir, "t", "5,1\n")}} {

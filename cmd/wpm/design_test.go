@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +86,7 @@ func TestDesignMissing(t *testing.T) {
 		"-eps 1 -grid 2x": "design needs -out FILE",
 	} {
 		status, out, errs := try(t, "", append([]string{"design"}, strings.Fields(args)...)...)
-		if status != device.Bad || out != "" || errs != "wpm: "+want+"\n" {
+		if status != device.Bad || out != "" || errs != "wpm: "+want+"; try: "+examples["wpm design"][0]+"\n" {
 			t.Errorf("design %s: status %d, %q%q, want %q", args, status, out, errs, want)
 		}
 	}
@@ -122,37 +120,5 @@ func TestDesignLongMatrix(t *testing.T) {
 	status, _, errs := try(t, "", "design", "-cost", matrix, "-eps", "1", "-o", matrix+".policy")
 	if status != device.Bad || !strings.Contains(errs, "1900 x 1900, takes more than the 67108864 bytes of a file: give points") {
 		t.Errorf("status %d: %s", status, errs)
-	}
-}
-
-// TestReadmeCard holds that the README's excerpt of a card is what its command prints.
-func TestReadmeCard(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(readme)
-	_, command, ok := strings.Cut(text, "    wpm design ")
-	_, excerpt, ok2 := strings.Cut(text, "prints a card")
-	if !ok || !ok2 {
-		t.Fatal("no design, or no card")
-	}
-	command, _, _ = strings.Cut(command, "\n")
-	args := strings.Fields(command)
-	args[len(args)-1] = filepath.Join(t.TempDir(), "policy") // after -o
-	card := strings.Split(must(t, "", append([]string{"design"}, args...)...), "\n")
-	_, excerpt, _ = strings.Cut(excerpt, "\n\n")
-	lines := 0
-	for line := range strings.Lines(excerpt) {
-		shown, block := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
-		if !block && shown != "" {
-			break
-		}
-		if lines++; !slices.Contains(card, shown) {
-			t.Errorf("the card has no line %q", shown)
-		}
-	}
-	if lines < 8 {
-		t.Errorf("an excerpt of %d lines", lines)
 	}
 }

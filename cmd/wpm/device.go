@@ -22,8 +22,8 @@ import (
 
 // The commands of package device, with what a device need not have: the cost and its claims, a solver, and codebooks.
 
-// maxUtility is the largest cost matrix that other commands recompute claims of, or write out.
-const maxUtility = 1 << 24
+// maxUtility is the largest cost matrix that other commands recompute claims of, or write out. A test lowers it.
+var maxUtility = 1 << 24
 
 // opener reads a policy of any kind.
 type opener = func(data []byte) (device.Mechanism, error)

@@ -20,8 +20,17 @@ import (
 // freshLedger stands for the flags of a new ledger.
 const freshLedger = "(a fresh ledger)"
 
-// try runs the command in process and returns its exit status and outputs.
+// try runs the command in process and returns its exit status and outputs. It writes over the policies of a test before.
 func try(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	if len(args) > 0 && (args[0] == "design" || args[0] == "sphere") {
+		args = slices.Insert(slices.Clone(args), 1, "-force")
+	}
+	return tryAsIs(t, stdin, args...)
+}
+
+// tryAsIs runs the command with these arguments and no other.
+func tryAsIs(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	if i := slices.Index(args, freshLedger); i >= 0 {
 		ledger := filepath.Join(t.TempDir(), "ledger")
@@ -118,7 +127,7 @@ func TestLedgerFirstUse(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"-epoch a", "-ledger"},
 		{"-ledger " + ledger, "-epoch"},
-		{"-ledger " + ledger + " -epoch a", "give -budget"},
+		{"-ledger " + ledger + " -epoch a", "add -budget EPS"},
 		{"-ledger " + ledger + " -epoch a -budget 1/2", "1/2"},
 		{"-ledger " + ledger + " -epoch a -budget x", "x"},
 		{"-ledger " + ledger + " -epoch a/b -budget 1", "epoch"},
@@ -288,7 +297,7 @@ func TestBadUsage(t *testing.T) {
 		{"nonsense", `unknown command "nonsense"`},
 		{"-nonsense", "not defined"},
 		{"verify -nonsense", "not defined"},
-		{"verify", "one policy file"},
+		{"verify", "verify needs a policy file; try: wpm verify policy.json"},
 		{"verify " + filepath.Join(dir, "missing"), "missing"},
 		{"verify " + nonsense, nonsense},
 		{"solve", "a KIND of problem"},

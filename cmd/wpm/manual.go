@@ -28,7 +28,8 @@ var examples = map[string][]string{
 		"wpm design -grid 20x20 -eps 2 -o policy.json",
 		"wpm verify policy.json",
 	},
-	"wpm demo": {"wpm demo", "wpm demo -grid 8x8 -users 100 -o tour"},
+	"wpm demo":       {"wpm demo", "wpm demo -grid 8x8 -users 100 -o tour"},
+	"wpm playground": {"wpm playground -open"},
 	"wpm plan": {
 		"wpm plan -grid 8x8 -eps 1,2 -n 500,5000",
 		"wpm plan -points places.csv -prior census.csv -eps 2 -target 200km",

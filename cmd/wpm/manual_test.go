@@ -20,6 +20,7 @@ import (
 var notRun = map[string]string{
 	"wpm experiment": "the studies have tests of their own, and need minutes or data",
 	"source <(":      "not every sh knows <(; TestCompletion runs the script",
+	"wpm playground": "it serves until it is stopped; TestPlayground starts it",
 	"man -l":         "not every machine has man; TestManualPages formats the pages if it can",
 }
 
@@ -130,7 +131,7 @@ func TestCompletion(t *testing.T) {
 				`COMPREPLY=(); _wpm; echo "$line: ${COMPREPLY[*]}"; done`},
 		"fish": {"fish -n ",
 			`source script; for line in "wpm de" "wpm design -ep" "wpm solve fl" "wpm -q solve flow -cert" ` +
-				`'wpm design -o $(touch-x) -for'; echo "$line: "(string join " " (string replace -r -- "\t.*" "" (complete -C $line))); end`},
+				`'wpm design -o $(touch-x) -for'; echo "$line: "(string join -- " " (string replace -r -- "\t.*" "" (complete -C $line))); end`},
 		"zsh": {"zsh -n ", ""},
 	} {
 		script := must(t, "", "completion", shell)
@@ -221,7 +222,7 @@ func TestKeepPublished(t *testing.T) {
 		}
 		for _, args := range [][]string{{"design", "-ring", "4", "-eps", "2"}, {"sphere", "-d", "3", "-eps", "2"}} {
 			args = append(args, "-o", path)
-			status, out, errs := try(t, "y\n", args...) // no terminal: nobody is asked
+			status, out, errs := tryAsIs(t, "y\n", args...) // no terminal: nobody is asked
 			if status != device.Bad || out != "" || !strings.Contains(errs, "add -force") {
 				t.Errorf("%v: status %d, %q, %q", args, status, out, errs)
 			}
@@ -229,14 +230,19 @@ func TestKeepPublished(t *testing.T) {
 				t.Fatalf("%v wrote over a policy", args)
 			}
 		}
-		must(t, "", "design", "-ring", "4", "-eps", "2", "-force", "-o", path)
+		if status, _, errs := tryAsIs(t, "", "design", "-ring", "4", "-eps", "2", "-force", "-o", path); status != device.Yes {
+			t.Error(errs)
+		}
 		if out := must(t, "", "verify", path); !strings.Contains(out, "eps = 2") {
 			t.Errorf("%s: %s", path, out)
 		}
 	}
 	must(t, "", "sphere", "-d", "3", "-eps", "2", "-force", "-o", points)
 	for _, content := range []string{"", "label,count\n", "{\"format\":\"other\"}"} { // no policies
-		must(t, "", "design", "-ring", "4", "-eps", "1", "-o", write(t, dir, "other", content))
+		status, _, errs := tryAsIs(t, "", "design", "-ring", "4", "-eps", "1", "-o", write(t, dir, "other", content))
+		if status != device.Yes {
+			t.Errorf("over %q: %s", content, errs)
+		}
 	}
 }
 

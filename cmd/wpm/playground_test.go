@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // withoutGo hides Go and everything that was built before. The test is skipped where the program is inside the command.
@@ -41,7 +42,7 @@ func TestPlaygroundWithoutGo(t *testing.T) {
 
 // TestPlayground writes the page, and serves it until the context is over, as at Ctrl-C.
 func TestPlayground(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("builds the page's program: half a minute")
 	}
 	dir := t.TempDir()

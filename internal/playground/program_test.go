@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // clone copies what a clone of the tree as it is would have. It is skipped where that is not known, or the program is embedded.
@@ -56,7 +58,7 @@ func emptyCache(t *testing.T) {
 // TestFindClean: a clean clone with an empty cache builds the program; after that it is in the cache, also without Go on PATH;
 // and another source is another program.
 func TestFindClean(t *testing.T) {
-	if testing.Short() {
+	if !numtest.Full() {
 		t.Skip("builds the page's program: half a minute")
 	}
 	dir := clone(t)
