@@ -41,8 +41,11 @@ var examples = map[string][]string{
 		"wpm design -grid 20x20 -eps 4 -mode projection -o other.json",
 	},
 	"wpm report": {"wpm report policy.json reports.txt"},
-	"wpm count":  {"wpm count -policy policy.json -epoch simulation-1 -o monday.part reports.txt"},
-	"wpm merge":  {"wpm merge -o week.part monday.part tuesday.part"},
+	"wpm count": {
+		"wpm count -policy policy.json -epoch simulation-1 -o monday.part reports.txt",
+		"wpm count -policy policy.json -epoch simulation-1 -o tuesday.part tuesday.txt",
+	},
+	"wpm merge": {"wpm merge -o week.part monday.part tuesday.part"},
 	"wpm aggregate": {
 		"wpm aggregate -map map.html policy.json reports.txt",
 		"wpm aggregate -counts week.part -epoch simulation-1 policy.json",

@@ -20,6 +20,7 @@ import (
 var notRun = map[string]string{
 	"wpm experiment": "the studies have tests of their own, and need minutes or data",
 	"source <(":      "not every sh knows <(; TestCompletion runs the script",
+	"wpm demo":       "it builds the page's program; TestDemo runs it",
 	"wpm playground": "it serves until it is stopped; TestPlayground starts it",
 	"man -l":         "not every machine has man; TestManualPages formats the pages if it can",
 }
@@ -74,7 +75,7 @@ func TestExamples(t *testing.T) {
 		"places.csv": cities, "census.csv": "label,weight\nwien,2\nberlin,4\nparis,2\nroma,3\n",
 		"counts.csv": "label,count\n0,3\n21,1\n",
 		"truth.csv":  "label,count\n0,5\n21,2\n399,1\n", "flow.min": "p min 2 1\nn 1 1\nn 2 -1\na 1 2 0 1 3\n",
-		"transport.jsonl": `{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"nu":[0.25,0.25,0.25,0.25]}` + "\n",
+		"transport.jsonl": `{"cost":{"kind":"ring","n":4,"p":1},"source":[1,0,0,0],"target":[0.25,0.25,0.25,0.25]}` + "\n",
 	} {
 		write(t, dir, name, content)
 	}
@@ -84,7 +85,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	// The policy comes before what uses it, and reports before what counts them, as on the way of a user.
-	order := []string{"wpm demo", "wpm plan", "wpm design", "wpm simulate"}
+	order := []string{"wpm plan", "wpm design", "wpm simulate"}
 	rank := func(line string) int {
 		for i, begin := range order {
 			if strings.HasPrefix(line, begin) {
