@@ -88,6 +88,8 @@ var examples = map[string][]string{
 	"wpm experiment sphere":    {"wpm experiment sphere -o sphere"},
 	"wpm experiment mapping":   {"wpm experiment mapping -o mapping"},
 	"wpm experiment country":   {"wpm experiment country -o country"},
+	"wpm experiment compare":   {"wpm experiment compare -points places.csv -users users.csv -eps 1,2 -o compare"},
+	"wpm experiment errata":    {"wpm experiment errata -o errata"},
 	"wpm experiment all":       {"wpm experiment all -o experiments"},
 	"wpm completion": {
 		"source <(wpm completion bash)",
