@@ -162,6 +162,8 @@ var picture = map[string][]string{
 
 	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
 	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},
+	// What writes them is apart, because templates are large in the browser's program.
+	"internal/atlas/sheet": {"internal/atlas"},
 
 	// The page: its engine is the mechanism, its rivals and its maps over files of a visitor, or the demo's city; the page
 	// itself needs nothing of them, and builds the program apart.
@@ -236,7 +238,7 @@ var picture = map[string][]string{
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
 		"device", "estimate", "estimate/plan",
 		"cmd/wpm/internal/manual", "cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
-		"internal/atlas", "internal/child", "internal/num", "internal/places", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
+		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/manual": {"github.com/urfave/cli/v3"},

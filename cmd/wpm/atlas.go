@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/atlas/sheet"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -107,7 +108,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		in.places = atlas.PlacesOf(spec)
 	}
 	if c.IsSet("map") {
-		if err := in.places.Check(c.String("map")); err != nil {
+		if err := sheet.Check(in.places, c.String("map")); err != nil {
 			return in, fmt.Errorf("-map: %w", err)
 		}
 	}
@@ -318,8 +319,8 @@ func tabbed(cells []string) (text string) {
 	return text
 }
 
-func (m charted) regionTable() atlas.Table {
-	t := atlas.Table{
+func (m charted) regionTable() sheet.Table {
+	t := sheet.Table{
 		Title: fmt.Sprintf("Regions: all shares that the reports do not contradict (level %v)", m.Level),
 		Head:  []string{"region", "guess", "interval", "likeliest"},
 	}
@@ -345,8 +346,8 @@ func (m charted) regionTable() atlas.Table {
 }
 
 // sheet is the map as a file.
-func (m charted) sheet(title string) atlas.Sheet {
-	s := atlas.Sheet{
+func (m charted) sheet(title string) sheet.Sheet {
+	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
 		Guess: m.Guess, Raw: m.Raw, Map: m.Map,
 	}
@@ -361,7 +362,7 @@ func (m charted) sheet(title string) atlas.Sheet {
 }
 
 // output is the file of -map, if it is asked for.
-func (m charted) output(c *cli.Command, s atlas.Sheet) ([]device.Output, error) {
+func (m charted) output(c *cli.Command, s sheet.Sheet) ([]device.Output, error) {
 	if !c.IsSet("map") {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/atlas/sheet"
 	"github.com/wpm-go/wpm/internal/places"
 )
 
@@ -289,7 +289,7 @@ func (e evaluation) table(u places.Unit) (head []string, rows [][]string) {
 }
 
 // sheet is the map as a file, with the truth beside it.
-func (in judged) sheet(m charted, e evaluation, u places.Unit) atlas.Sheet {
+func (in judged) sheet(m charted, e evaluation, u places.Unit) sheet.Sheet {
 	s := m.sheet(fmt.Sprintf("The map of %s against the truth", plural(e.Reports, "report")))
 	sum := 0.0
 	for _, v := range in.truth {
@@ -299,7 +299,7 @@ func (in judged) sheet(m charted, e evaluation, u places.Unit) atlas.Sheet {
 		s.Truth = append(s.Truth, v/sum)
 	}
 	head, rows := e.table(u)
-	s.Tables = append([]atlas.Table{{Title: "Distance to the truth", Head: head, Rows: rows}}, s.Tables...)
+	s.Tables = append([]sheet.Table{{Title: "Distance to the truth", Head: head, Rows: rows}}, s.Tables...)
 	s.Notes = append(s.Notes, "The truth is private: this file is not for others.")
 	return s
 }

@@ -1,5 +1,5 @@
-// Package atlas makes a map of a population from the releases of a policy, and writes it as a table, as GeoJSON, or as
-// a page.
+// Package atlas makes a map of a population from the releases of a policy. Package sheet writes it as a table, as
+// GeoJSON, or as a page.
 //
 // # From a policy to a map
 //
@@ -12,7 +12,7 @@
 //
 // An estimate has a share for each place. The counts do not settle each share, because the rows of neighbours are
 // nearly the same. [Resolve] groups places in squares, in steps of a factor 2. The squares are large enough for the
-// counts to say something about the three largest, and no smaller than the counts ask for. The page draws the mass of
+// counts to say something about the three largest, and no smaller than the counts ask for. A page draws the mass of
 // each square, spread within it like the guess. A file for machines has the share of each place.
 //
 // Everything here comes from releases and public data. It costs no privacy.

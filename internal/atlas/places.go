@@ -61,17 +61,17 @@ func (p Places) Flat() bool {
 	return false
 }
 
-// point is a place on the plane of the page, where y grows upwards.
-type point struct{ x, y float64 }
+// Point is a place on the plane of the page, where y grows upwards.
+type Point struct{ X, Y float64 }
 
-// plane puts inputs and outputs on a plane, if Flat. Places on a sphere are on a map with true distances along the
+// Plane puts inputs and outputs on a plane, if Flat. Places on a sphere are on a map with true distances along the
 // middle parallel and all meridians; it is cut open at the widest stretch of longitudes without a place.
-func (p Places) plane() (in, out []point) {
-	put := func(x []float64) point {
+func (p Places) Plane() (in, out []Point) {
+	put := func(x []float64) Point {
 		if len(x) < 2 {
-			return point{x[0], 0}
+			return Point{x[0], 0}
 		}
-		return point{x[0], x[1]}
+		return Point{x[0], x[1]}
 	}
 	if p.Kind == "greatcircle" {
 		all := append(slices.Clone(p.In), p.Out...)
@@ -81,7 +81,7 @@ func (p Places) plane() (in, out []point) {
 			low, high = min(low, x[0]), max(high, x[0])
 		}
 		shrink := math.Cos((low + high) / 2 * math.Pi / 180)
-		put = func(x []float64) point { return point{turn(x[1]-west) * shrink, x[0]} }
+		put = func(x []float64) Point { return Point{turn(x[1]-west) * shrink, x[0]} }
 	}
 	for _, x := range p.In {
 		in = append(in, put(x))
@@ -118,10 +118,10 @@ func westOf(at [][]float64) float64 {
 
 // squares numbers the squares of side 2^level in which the inputs are: cells of a grid by rows and columns, others in
 // units of spacing. Level 0 is every place for itself.
-func (p Places) squares(in []point, level int) (of []int, n int) {
+func (p Places) squares(in []Point, level int) (of []int, n int) {
 	type square struct{ x, y float64 }
 	number := map[square]int{}
-	least, unit := spread(in)
+	least, unit := Spread(in)
 	for i, a := range in {
 		at := square{float64(i), 0}
 		side := math.Ldexp(unit, level)
@@ -130,7 +130,7 @@ func (p Places) squares(in []point, level int) (of []int, n int) {
 		case p.Kind == "grid":
 			at = square{float64(i % p.Cols >> level), float64(i / p.Cols >> level)}
 		default:
-			at = square{math.Floor((a.x - least.x) / side), math.Floor((a.y - least.y) / side)}
+			at = square{math.Floor((a.X - least.X) / side), math.Floor((a.Y - least.Y) / side)}
 		}
 		k, ok := number[at]
 		if !ok {
@@ -142,11 +142,11 @@ func (p Places) squares(in []point, level int) (of []int, n int) {
 	return of, len(number)
 }
 
-// spread returns the lower left corner of points, and how far apart they would be on a square grid over their extent,
+// Spread returns the lower left corner of points, and how far apart they would be on a square grid over their extent,
 // or on a line of that length if that is more; 1 if all are at one point.
-func spread(at []point) (least point, unit float64) {
-	least, most := bounds(at)
-	w, h := most.x-least.x, most.y-least.y
+func Spread(at []Point) (least Point, unit float64) {
+	least, most := Bounds(at)
+	w, h := most.X-least.X, most.Y-least.Y
 	n := float64(len(at))
 	unit = max(math.Sqrt(w/n)*math.Sqrt(h), max(w, h)/n)
 	if !(unit > 0) {
@@ -155,8 +155,9 @@ func spread(at []point) (least point, unit float64) {
 	return least, unit
 }
 
-func bounds(at []point) (least, most point) {
-	byX := func(a, b point) int { return cmp.Compare(a.x, b.x) }
-	byY := func(a, b point) int { return cmp.Compare(a.y, b.y) }
-	return point{slices.MinFunc(at, byX).x, slices.MinFunc(at, byY).y}, point{slices.MaxFunc(at, byX).x, slices.MaxFunc(at, byY).y}
+// Bounds returns the corners of the smallest rectangle with all points.
+func Bounds(at []Point) (least, most Point) {
+	byX := func(a, b Point) int { return cmp.Compare(a.X, b.X) }
+	byY := func(a, b Point) int { return cmp.Compare(a.Y, b.Y) }
+	return Point{slices.MinFunc(at, byX).X, slices.MinFunc(at, byY).Y}, Point{slices.MaxFunc(at, byX).X, slices.MaxFunc(at, byY).Y}
 }

@@ -97,7 +97,7 @@ func (p Places) levels(k int) (levels [][]int) {
 		return levels
 	}
 	if p.Flat() {
-		in, _ := p.plane()
+		in, _ := p.Plane()
 		for level := 1; level < 64; level++ {
 			of, n := p.squares(in, level)
 			if n == 1 {

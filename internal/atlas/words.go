@@ -112,3 +112,11 @@ func Assumes(r Reading, prior string) string {
 	}
 	return "The map is the reports as they are, biased by what privacy moved."
 }
+
+// Percent prints a share with two digits.
+func Percent(v float64) string {
+	if v >= 0.995 {
+		return fmt.Sprintf("%.4g %%", 100*v)
+	}
+	return fmt.Sprintf("%.2g %%", 100*v)
+}

@@ -1,4 +1,4 @@
-package atlas
+package sheet
 
 import (
 	"encoding/json"
@@ -7,27 +7,27 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/atlas"
 )
 
-func specOf(t testing.TB, text string) cost.Spec {
+func placesOf(t testing.TB, text string) atlas.Places {
 	t.Helper()
 	s, err := cost.ParseSpec([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return atlas.PlacesOf(s)
 }
 
 // sheets are one of each kind of place.
 func sheets(t testing.TB) map[string]Sheet {
 	two := []float64{0.25, 0.75}
 	of := func(text string, s Sheet) Sheet {
-		s.Title, s.Headline, s.Places, s.Inputs = "A <map>", `Largest: "a" & b.`, PlacesOf(specOf(t, text)), []string{"a", "b,c"}
+		s.Title, s.Headline, s.Places, s.Inputs = "A <map>", `Largest: "a" & b.`, placesOf(t, text), []string{"a", "b,c"}
 		if s.Outputs == nil {
 			s.Outputs = s.Inputs
 		}
@@ -216,54 +216,25 @@ func TestShades(t *testing.T) {
 
 // TestPlane: places on both sides of the date line are drawn together, and at one point nothing overflows.
 func TestPlane(t *testing.T) {
-	p := PlacesOf(specOf(t, `{"kind":"greatcircle","x":[[0,179],[0,-179],[0,541],[60,180]]}`))
-	in, _ := p.plane()
-	least, most := bounds(in)
+	p := placesOf(t, `{"kind":"greatcircle","x":[[0,179],[0,-179],[0,541],[60,180]]}`)
+	in, _ := p.Plane()
+	least, most := atlas.Bounds(in)
 	// Two degrees, shrunk by cos 30.
-	if w := most.x - least.x; !(math.Abs(w-2*math.Sqrt(3)/2) <= 1e-12) || most.y-least.y != 60 {
-		t.Errorf("the map is %v x %v", w, most.y-least.y)
+	if w := most.X - least.X; !(math.Abs(w-2*math.Sqrt(3)/2) <= 1e-12) || most.Y-least.Y != 60 {
+		t.Errorf("the map is %v x %v", w, most.Y-least.Y)
 	}
 	if in[2] != in[1] {
 		t.Errorf("541 degrees at %v, -179 at %v", in[2], in[1])
 	}
 	for _, text := range []string{`{"kind":"points","x":[[7,7],[7,7]]}`, `{"kind":"points","x":[[1e-300],[3e-300]]}`,
 		`{"kind":"points","x":[[1e300,0],[2e300,1]]}`, `{"kind":"ring","n":1}`} {
-		p := PlacesOf(specOf(t, text))
-		in, _ := p.plane()
+		p := placesOf(t, text)
+		in, _ := p.Plane()
 		f := frameOf(in, p)
 		for _, a := range in {
 			x, y := f.at(a)
 			if !(x >= 0 && x <= f.width && y >= 0 && y <= f.height && f.width < 1000) {
 				t.Errorf("%s: a place at %v, %v of %v x %v", text, x, y, f.width, f.height)
-			}
-		}
-	}
-}
-
-// TestSquares: squares of a level are unions of those of the level below, from k squares to one.
-func TestSquares(t *testing.T) {
-	for _, text := range []string{
-		`{"kind":"grid","rows":5,"cols":9}`, `{"kind":"ring","n":30}`, `{"kind":"points","x":[[0],[1],[5],[6],[100]]}`,
-		`{"kind":"points","x":[[3,3],[3,3],[3,3]]}`, `{"kind":"greatcircle","x":[[1,1],[2,2],[3,1],[89,5]]}`,
-		`{"kind":"explicit","C":[[0,1],[1,0]]}`, `{"kind":"ring","n":1}`,
-	} {
-		s := specOf(t, text)
-		c, err := s.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
-		k, _ := c.Dims()
-		levels := PlacesOf(s).levels(k)
-		if last := levels[len(levels)-1]; slices.Max(last) != 0 || slices.Max(levels[0]) != k-1 {
-			t.Errorf("%s: the levels end at %v and %v", text, levels[0], last)
-		}
-		for n := 1; n < len(levels); n++ {
-			up := map[int]int{}
-			for i, b := range levels[n-1] {
-				if to, ok := up[b]; ok && to != levels[n][i] {
-					t.Errorf("%s: level %d cuts a square of level %d", text, n, n-1)
-				}
-				up[b] = levels[n][i]
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package atlas
+package sheet
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wpm-go/wpm/internal/atlas"
 )
 
 //go:embed page.html
@@ -54,7 +56,6 @@ func (s Sheet) page() ([]byte, error) {
 	if s.Places.Flat() {
 		s.draw(&p)
 	}
-	// The template is parsed here, so that a program without pages is linked without it.
 	var b bytes.Buffer
 	err := template.Must(template.New("page").Parse(pageText)).Execute(&b, p)
 	return b.Bytes(), err
@@ -62,7 +63,7 @@ func (s Sheet) page() ([]byte, error) {
 
 // draw adds the panels, on one scale.
 func (s Sheet) draw(p *page) {
-	in, out := s.Places.plane()
+	in, out := s.Places.Plane()
 	atRaw := in
 	if len(out) > 0 {
 		atRaw = out
@@ -70,7 +71,7 @@ func (s Sheet) draw(p *page) {
 	drawn := []struct {
 		title string
 		share []float64
-		at    []point
+		at    []atlas.Point
 	}{{"truth", s.Truth, in}, {"guess, without a report", s.Guess, in}, {"raw: the reports as they are", s.Raw, atRaw}, {"map", s.Drawn, in}}
 	top := 0.0
 	for _, d := range drawn {
@@ -110,7 +111,7 @@ func (s Sheet) draw(p *page) {
 		p.Panels = append(p.Panels, pan)
 	}
 	for class := range shades {
-		p.Key = append(p.Key, key{class, fmt.Sprintf("up to %s", Percent(scale.above(class)))})
+		p.Key = append(p.Key, key{class, fmt.Sprintf("up to %s", atlas.Percent(scale.above(class)))})
 	}
 }
 
@@ -137,7 +138,7 @@ func (s scale) above(class int) float64 {
 
 // frame is the part of the plane that is drawn, the longer side in pageUnits.
 type frame struct {
-	least         point
+	least         atlas.Point
 	side          float64 // of the plane that pageUnits are
 	width, height float64
 	dot           float64
@@ -145,13 +146,13 @@ type frame struct {
 
 const pageUnits = 300
 
-func frameOf(at []point, p Places) frame {
+func frameOf(at []atlas.Point, p atlas.Places) frame {
 	if p.Kind == "grid" {
 		return frame{width: float64(p.Cols), height: float64(p.Rows)}
 	}
-	least, most := bounds(at)
-	_, unit := spread(at)
-	w, h := most.x-least.x, most.y-least.y
+	least, most := atlas.Bounds(at)
+	_, unit := atlas.Spread(at)
+	w, h := most.X-least.X, most.Y-least.Y
 	f := frame{least: least, side: max(w, h)}
 	if f.side == 0 {
 		f.side = 1
@@ -166,16 +167,8 @@ func (f frame) box() string {
 }
 
 // at returns where a point is drawn: y grows downwards there.
-func (f frame) at(a point) (x, y float64) {
-	return (a.x-f.least.x)/f.side*pageUnits + f.dot/2, f.height - (a.y-f.least.y)/f.side*pageUnits - f.dot/2
+func (f frame) at(a atlas.Point) (x, y float64) {
+	return (a.X-f.least.X)/f.side*pageUnits + f.dot/2, f.height - (a.Y-f.least.Y)/f.side*pageUnits - f.dot/2
 }
 
 func number(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
-
-// Percent prints a share with two digits.
-func Percent(v float64) string {
-	if v >= 0.995 {
-		return fmt.Sprintf("%.4g %%", 100*v)
-	}
-	return fmt.Sprintf("%.2g %%", 100*v)
-}

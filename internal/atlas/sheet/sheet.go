@@ -1,4 +1,6 @@
-package atlas
+// Package sheet writes a map of a population as a table, as GeoJSON, or as a page that needs no other file. It is apart
+// from package atlas so that programs without pages are linked without templates.
+package sheet
 
 import (
 	"bytes"
@@ -10,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/wpm-go/wpm/internal/atlas"
 )
 
 var (
@@ -25,7 +29,7 @@ type Sheet struct {
 	Headline string   // the answer, in a sentence or two
 	Notes    []string // what a reader must know of it
 	Tables   []Table  // below the map
-	Places   Places
+	Places   atlas.Places
 	Inputs   []string // labels
 	Outputs  []string
 
@@ -43,7 +47,7 @@ type Table struct {
 }
 
 // Check refuses a file that Encode would not write.
-func (p Places) Check(name string) error {
+func Check(p atlas.Places, name string) error {
 	switch format(name) {
 	case ".geojson":
 		if p.Columns == nil || p.Kind == "cosine" || len(p.Columns) > 3 {
@@ -60,7 +64,7 @@ func format(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
 // Encode writes the sheet in the format of a file name. The errors are ErrFormat and ErrNowhere.
 func (s Sheet) Encode(name string) ([]byte, error) {
-	if err := s.Places.Check(name); err != nil {
+	if err := Check(s.Places, name); err != nil {
 		return nil, err
 	}
 	switch format(name) {
@@ -201,7 +205,7 @@ func (s Sheet) geoJSON() ([]byte, error) {
 		if s.Truth != nil {
 			props["truth"] = l.truth
 		}
-		text, err := json.Marshal(feature{Type: "Feature", Geometry: s.Places.shape(l), Properties: props})
+		text, err := json.Marshal(feature{Type: "Feature", Geometry: shapeOf(s.Places, l), Properties: props})
 		if err != nil {
 			return nil, err
 		}
@@ -215,8 +219,8 @@ func (s Sheet) geoJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// shape is where a line is: positions are x, y, z, or longitude, latitude.
-func (p Places) shape(l line) shape {
+// shapeOf says where a line is: positions are x, y, z, or longitude, latitude.
+func shapeOf(p atlas.Places, l line) shape {
 	switch {
 	case p.Kind == "grid":
 		corner := func(c, r int) []float64 { return []float64{float64(c) / float64(p.Cols), float64(r) / float64(p.Rows)} }
