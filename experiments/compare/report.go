@@ -182,6 +182,19 @@ func (r Result) title(name string) string {
 	return fmt.Sprintf("%s is %s at %d of %d values of ε", first.Name(), what, wins[first], len(r.Config.Epsilons))
 }
 
+// mapTitle is title of the sampled maps, at the largest eps.
+func (r Result) mapTitle(name string) string {
+	last := len(r.Config.Epsilons) - 1
+	best, least := Method(""), 0.0
+	for _, m := range r.Config.Methods {
+		if rows := r.of(m, name); rows[last].Sampled != nil && (best == "" || rows[last].MapMean < least) {
+			best, least = m, rows[last].MapMean
+		}
+	}
+	return fmt.Sprintf("One release per user makes the nearest map with %s at ε = %s: %s is %.3g",
+		best.Name(), r.Config.Epsilons[last], name, least)
+}
+
 func (r Result) figures() (out []report.Figure) {
 	unit := ""
 	if r.Unit != "" {
@@ -202,7 +215,7 @@ func (r Result) figures() (out []report.Figure) {
 		if m.top > 0 { // what counts is at small eps
 			users.X = figure.Log
 		}
-		maps := figure.Line{Title: "Maps of one release per user: " + m.label() + " to the mean of the users",
+		maps := figure.Line{Title: r.mapTitle(name),
 			XLabel: users.XLabel, YLabel: label + ", mean ± sd", YZero: true}
 		for _, method := range r.Config.Methods {
 			mean := figure.Series{Name: method.Name(), Look: methods[method].look}

@@ -140,11 +140,22 @@ func isNil(c Chart) bool {
 }
 
 // finishSVG makes the document portable. It names fonts that share the metrics of the one the layout was computed with,
-// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), replaces
-// characters that XML does not allow, which a label may hold, and adds the title and the colours of a dark screen.
+// for readers without it (text is escaped, quotes included, so the pattern occurs in style attributes only), undoes the
+// rounding of colours that are partly transparent, replaces characters that XML does not allow, which a label may hold,
+// and adds the title and the colours of a dark screen.
 func finishSVG(svg []byte, title string) []byte {
 	svg = bytes.ReplaceAll(svg, []byte(`style="font-family:Liberation Sans;`),
 		[]byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`))
+	for _, l := range looks {
+		for _, alpha := range []uint8{paler, shaded} {
+			c := l.color
+			c.A = alpha
+			r, g, b, a := c.RGBA()
+			k := 255 / float64(a)
+			written := fmt.Sprintf(":#%02X%02X%02X;", int(float64(r)*k), int(float64(g)*k), int(float64(b)*k)) // as vgsvg does
+			svg = bytes.ReplaceAll(svg, []byte(written), fmt.Appendf(nil, ":#%02X%02X%02X;", c.R, c.G, c.B))
+		}
+	}
 	if at := bytes.Index(svg, []byte("<g ")); at >= 0 {
 		head := "<style>" + dark + "</style>\n"
 		if title != "" {

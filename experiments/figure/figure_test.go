@@ -11,6 +11,8 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -338,6 +340,22 @@ func TestDark(t *testing.T) {
 	}
 	if !bytes.Contains(img.SVG, []byte("<title>a &lt; b</title>")) || Finding(&c) != "a < b" || Finding(nil) != "" {
 		t.Errorf("title %q is not in the picture", Finding(c))
+	}
+	for i, l := range looks {
+		s := Series{X: []float64{1, 2}, Y: []float64{1, 2}, Err: []float64{1, 1}, Look: i + 1}
+		thin, band := s, s
+		thin.Thin, band.Band = true, true
+		svg, err := drawSVG(Line{Series: []Series{thin, band}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("#%02X%02X%02X", l.color.R, l.color.G, l.color.B)
+		_, body, _ := strings.Cut(string(svg), "</style>")
+		for _, c := range regexp.MustCompile("#[0-9A-F]{6}").FindAllString(body, -1) {
+			if page := []string{want, "#FFFFFF", "#222222", "#666666", "#E4E4E4"}; !slices.Contains(page, c) {
+				t.Fatalf("look %d is drawn in %s, want %s: no rule of a dark screen would find it", i+1, c, want)
+			}
+		}
 	}
 	luma := func(c color.NRGBA) float64 { return 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B) }
 	colours := []color.NRGBA{ink, faint}

@@ -36,6 +36,12 @@ type Series struct {
 	Stem bool      // each point on a stem from the bottom of the axis, unconnected: for values at points that have no order
 }
 
+// Alpha of secondary lines, and of bands.
+const (
+	paler  = 0xb0
+	shaded = 0x30
+)
+
 // width of a chart: at that of a telephone's screen, 390 pixels, its text is as high as small print.
 const width = 5 * vg.Inch
 
@@ -181,7 +187,7 @@ func (s Series) draw(p *plot.Plot, i int, e *legendEntry) error {
 	lk := resolveLook(s.Look, i)
 	thick, radius, col := vg.Length(2), vg.Length(4), lk.color
 	if s.Thin {
-		thick, radius, col.A = 1.1, 2.8, 0xb0
+		thick, radius, col.A = 1.1, 2.8, paler
 	}
 	xy := make(plotter.XYs, len(s.X))
 	for j := range xy {
@@ -252,7 +258,7 @@ func band(s Series, lk look) (*plotter.Polygon, error) {
 		return nil, err
 	}
 	col := lk.color
-	col.A = 0x30
+	col.A = shaded
 	poly.Color = col
 	poly.LineStyle.Width = 0
 	return poly, nil
