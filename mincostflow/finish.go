@@ -166,9 +166,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 func (s *solver) supplies(net []num.Twofold) []float64 {
 	t, in := &s.sx.tree, s.in
 	net[t.root] = num.Twofold{}
-	for i, m := range in.mass {
-		net[i] = m
-	}
+	copy(net, in.mass)
 	q := grow(s.out.q, t.n)
 	for j := range q {
 		q[j] = in.lo[j]

@@ -10,10 +10,10 @@ import (
 
 // TestComputedRowsTakeLittleMemory: where rows are computed anew for every pass, on several goroutines, what a call
 // allocates is a small part of the matrix. The costs of the smaller problems take a fifteenth of it, and everything else
-// less than 3 kB for every row and column, three eighths of it here.
+// less than 3 kB for every row and column, five eighths of it here.
 func TestComputedRowsTakeLittleMemory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	const n = 2000
+	const n = 1200
 	r := &source{newDraw(68e6).SplitMix64}
 	c, err := cost.NewPoints(r.points(n, 2, r.normal), r.points(n, 2, r.Float64), 2)
 	if err != nil {

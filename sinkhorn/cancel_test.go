@@ -145,6 +145,7 @@ func TestCancelledSweeps(t *testing.T) {
 		p := Problem{Cost: points, Lo: lo, Hi: hi, Reg: tt.reg}
 		u := newUsers(g, 1, tt.atoms, k)
 		p.Source, p.Support = u.source[0], u.support[0]
+		//lint:ignore ST1008 the looks are counted whatever the error is
 		run := func(limit int64) (Result, error, int64) {
 			ctx := fading{context.Background(), new(atomic.Int64), limit}
 			if !tt.many {

@@ -134,11 +134,11 @@ func TestNoCost(t *testing.T) {
 func TestAllRows(t *testing.T) {
 	p := small(t)
 	for _, offset := range []float64{0, 100} { // with an offset the potentials of the columns may be positive
-		c, err := cost.FromRows([][]float64{{0, 1, 4, 2}, {-1, -1, -1, -1}, {4, 1, 0, 2}})
+		_, err := cost.FromRows([][]float64{{0, 1, 4, 2}, {-1, -1, -1, -1}, {4, 1, 0, 2}})
 		if err == nil {
 			t.Fatal("negative costs are read")
 		}
-		c = &cost.Dense{K: 3, Kv: 4, Data: []float64{offset, 1 + offset, 4 + offset, 2, -1, -1, -1, -1, 4 + offset, 1 + offset, offset, 2}}
+		c := &cost.Dense{K: 3, Kv: 4, Data: []float64{offset, 1 + offset, 4 + offset, 2, -1, -1, -1, -1, 4 + offset, 1 + offset, offset, 2}}
 		p.Cost = c
 		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
 		if err != nil {

@@ -77,6 +77,7 @@ func raw(f func(request []byte)) func() {
 	}
 }
 
+//lint:ignore SA5007 a fault that a child can have
 func recurse(n int) int { return n + recurse(n+1) }
 
 var hoard [][]byte
@@ -90,6 +91,7 @@ var faults = map[string]func(){
 		go func() { panic(mu) }()
 		select {}
 	}),
+	//lint:ignore SA4017 it ends in an overflow
 	"overflow": solverDoing(func([]float64) { recurse(0) }),
 	"memory": solverDoing(func([]float64) {
 		for range 64 { // 4 GiB, far above the limit
