@@ -141,6 +141,24 @@ func TestPageLinks(t *testing.T) {
 	}
 }
 
+// TestPageIndex: docs/README.md leads to every page of docs, directly or by way of the index of its folder.
+func TestPageIndex(t *testing.T) {
+	all := pages(t)
+	reached := map[string]bool{"docs/README.md": true}
+	for _, index := range []string{"docs/README.md", "docs/reproduce.md", "docs/spec/README.md"} {
+		for _, m := range target.FindAllStringSubmatch(prose(all[index]), -1) {
+			file, _, _ := strings.Cut(m[1], "#")
+			reached[path.Join(path.Dir(index), file)] = true
+		}
+	}
+	for name := range all {
+		folder := path.Dir(name)
+		if (folder == "docs" || strings.HasPrefix(folder, "docs/")) && !reached[name] && !reached[folder] {
+			t.Errorf("%s is on no index: docs/README.md, docs/reproduce.md or docs/spec/README.md", name)
+		}
+	}
+}
+
 // TestPageLinksFail: the check of links finds what it is for.
 func TestPageLinksFail(t *testing.T) {
 	all := map[string]string{"docs/trust.md": "# A `b` c\n## Twice\n## Twice\n```sh\n# no heading\n```\n", "README.md": ""}
