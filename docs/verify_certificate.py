@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""A second opinion on wpm certificates, written from docs/certificates.md: verify_certificate.py FILE...
+Finds the certificates in each FILE: lines of `wpm solve KIND -certificate`, certificates alone, or a policy. It checks
+those of the kinds projection, transport, base-measure and flow, in fractions, with both hashes, and prints one line for
+each. Costs may be explicit, ring, grid, points or greatcircle. The entries of the last two, and those of a p other than
+1 and 2, are computed in floats whose last bits may differ: claims about them "hold to 1e-12".
+The evidence of a distribution is private, and the bounds of such a certificate are not printed.
+Exit status: 0 all hold, 1 one does not, 2 one cannot be checked, a file cannot be read, or there is none."""
+import hashlib, json, math, re, sys
+from fractions import Fraction
+from verify import exponential
+START, BITS = '{"format":"wpm-certificate-1"', 256
+class Unknown(Exception): pass  # what this program cannot check
+def F(x): return Fraction(float(x))  # a number of a certificate is the fraction that its float64 is
+def need(ok, what):
+    if not ok: raise ValueError(what)
+def member(text, name, start=0):  # the text of a member's value, and the value
+    at = text.index(f'"{name}":', start) + len(name) + 3
+    v, end = json.JSONDecoder(parse_constant=float).raw_decode(text, at)
+    return text[at:end], v
+def once(pairs):
+    need(len(dict(pairs)) == len(pairs), "a repeated member")
+    return dict(pairs)
+def matrix(s):  # the rows of a cost, and whether their bits are certain
+    kind, p = s["kind"], float(s.get("p", 1))
+    if kind == "explicit": return s["C"], True
+    power = lambda square: math.sqrt(square) if p == 1 else square if p == 2 else square ** (p / 2)
+    if kind == "ring":
+        n = s["n"]
+        far = lambda d: float(min(d, n - d)) ** p
+        return [[far(abs(i - j)) for j in range(n)] for i in range(n)], p in (1, 2)
+    if kind == "grid":
+        r, c = s["rows"], s["cols"]
+        l = math.lcm(r, c)
+        across = lambda a, b: (a % c - b % c) * (l // c)  # in units of 1/l
+        down = lambda a, b: (a // c - b // c) * (l // r)
+        entry = lambda n: math.sqrt(n) / l if p == 1 else power(n / (l * l))
+        return [[entry(across(i, j) ** 2 + down(i, j) ** 2) for j in range(r * c)] for i in range(r * c)], p in (1, 2)
+    x, v = s.get("x"), s.get("v") or s.get("x")
+    if kind == "points":
+        return [[power(sum((s - t) ** 2 for s, t in zip(a, b))) for b in v] for a in x], False
+    if kind == "greatcircle":
+        half = lambda s, t: math.sin(math.radians(s - t) / 2) ** 2
+        cos = lambda a: math.cos(math.radians(a[0]))
+        angle = lambda a, b: math.asin(math.sqrt(min(1, half(a[0], b[0]) + cos(a) * cos(b) * half(a[1], b[1]))))
+        return [[(2 * 6371.0088 * angle(a, b)) ** p for b in v] for a in x], False
+    raise Unknown(f"a cost of kind {kind}")
+def masses(v, n):  # a sparse distribution, of sum 1
+    at, w = v["index"], [F(x) for x in v["weight"]]
+    need(len(at) == len(w) > 0 and at == sorted(set(at)) and at[0] >= 0 and at[-1] < n and min(w) > 0, "masses")
+    out = [Fraction(0)] * n
+    for i, x in zip(at, w): out[i] = x / sum(w)
+    return out
+def bounds_of_a_plan(C, mu, lo, hi, q, e):
+    k, kv, g = len(mu), len(lo), [F(x) for x in e["g"]]
+    need(len(q) == len(hi) == len(g) == kv and sum(lo) <= 1 <= sum(hi), "the box")
+    need(all(0 <= a <= x <= b for a, x, b in zip(lo, q, hi)), "q is not in the box")
+    f = [min(x - y for x, y in zip(row, g)) if m else 0 for m, row in zip(mu, C)]
+    lower = sum(m * x for m, x in zip(mu, f)) + sum(min(a * y, b * y) for a, b, y in zip(lo, hi, g))
+    rows, columns, cost = [Fraction(0)] * k, [Fraction(0)] * kv, Fraction(0)
+    for i, j, x in e["plan"]:
+        need(0 <= i < k and 0 <= j < kv and F(x) >= 0, "an entry of the plan")
+        rows[i] += F(x); columns[j] += F(x); cost += F(x) * C[i][j]
+    over = lambda have, want: sum(max(0, a - b) for a, b in zip(have, want))
+    most = max(C[i][j] for i in range(k) if mu[i] for j in range(kv) if hi[j])
+    missing = 1 - sum(rows) + over(rows, mu) + over(columns, q) + max(0, sum(q) - 1)  # pays the largest cost
+    return max(lower, 0), min(most, cost + most * missing)
+def projection(p, e, C):
+    lo, hi = [F(x) for x in p["lo"]], [F(x) for x in p["hi"]]
+    return bounds_of_a_plan(C, masses(p["mu"], len(C)), lo, hi, [F(x) for x in e["q"]], e)
+def transport(p, e, C):
+    b = masses(p["target"], len(C[0]))
+    return bounds_of_a_plan(C, masses(p["source"], len(C)), b, b, b, e)
+def base_measure(p, e, C):
+    if type(e["m"]) is not list: raise Unknown("a base measure in the short form")
+    eps, m, w, eta = F(p["eps"]), *([F(x) for x in e[name]] for name in ("m", "weights", "thresholds"))
+    need(0 <= eps <= 700 and len(m) == len(C[0]) and len(w) == len(eta) == len(C) and min(m + w) >= 0 < sum(w), "sizes")
+    root, E = Fraction(exponential(eps / 2, BITS)[0], 2**BITS), Fraction(exponential(eps, BITS)[1], 2**BITS)
+    low, width, upper = [x / root for x in m], root - 1 / root, 0  # the box of m, or a little less
+    need(sum(low) <= 1 <= sum(m) * root, "the box of m has no point")
+    for row in C:  # the cheapest point of the box: the rest goes to the nearest outputs
+        rest, cost = 1 - sum(low), sum(x * y for x, y in zip(row, low))
+        for x, y in sorted(zip(row, m)):
+            step = min(rest, y * width)
+            rest, cost = rest - step, cost + step * x
+            if not rest: break
+        upper = max(upper, cost)
+    b = [sum(v * (row[j] - t) * (1 if row[j] > t else E) for v, t, row in zip(w, eta, C) if v) for j in range(len(m))]
+    least = min(b) / sum(w)
+    return max(0, sum(v * t for v, t in zip(w, eta)) / sum(w) + min(least, least / E)), upper
+def flow(p, e, _):
+    arcs, x, y, into = p["arcs"], e["flow"], e["potentials"], [0] * len(p["supply"])
+    need(len(x) == len(arcs) and len(y) == len(into), "sizes")
+    need(all(type(v) is int or v is None for v in sum(arcs, x + y)), "not an integer")
+    cost = 0
+    for (a, b, least, most, c), v in zip(arcs, x):
+        need((least is None or least <= v) and (most is None or v <= most), "a flow beyond its bounds")
+        reduced = c + y[a] - y[b]
+        need((reduced <= 0 or v == least) and (reduced >= 0 or v == most), "a reduced cost of the wrong sign")
+        into[a] += v; into[b] -= v; cost += c * v
+    need(into == p["supply"], "the flow does not meet the supply")
+    return cost, cost
+KINDS = {"projection": projection, "transport": transport, "base-measure": base_measure, "flow": flow}
+def check(text, at):
+    c, _ = json.JSONDecoder(object_pairs_hook=once).raw_decode(text, at)
+    kind, p = c["kind"], c["problem"]
+    if kind not in KINDS: raise Unknown(f"the kind {kind}")
+    sha = lambda name, start: hashlib.sha256(member(text, name, start)[0].encode()).hexdigest()
+    need(sha("problem", at) == c["problem_sha256"], "problem_sha256")
+    C, certain = [[0]], True
+    if kind != "flow":
+        start = at if c["cost"] else text.find('\n"cost":', at)  # a policy has the cost beside the certificate
+        if start < 0: raise Unknown("a certificate without its cost")
+        start = start if c["cost"] is None else text.index('"evidence":', at)
+        need(sha("cost", start) == p["cost_sha256"], "cost_sha256")
+        C, certain = matrix(member(text, "cost", start)[1])
+        C = [[F(x) for x in row] for row in C]
+        need(len(C) == p["inputs"] and all(len(row) == p["outputs"] and min(row) >= 0 for row in C), "the cost")
+    lower, upper = KINDS[kind](p, c["evidence"], C)
+    slack = 0 if certain else Fraction(1, 10**12) * max(map(max, C))
+    claims = Fraction(c["lower"]), Fraction(c["upper"])
+    need(claims[0] <= lower + slack, "the lower bound is not proved")
+    need(claims[1] >= upper - slack, "the upper bound is not proved")
+    verdict = f"{kind}: holds{'' if certain else ' to 1e-12'}"
+    return verdict + (f", {float(claims[0]):.9g} to {float(claims[1]):.9g}" if kind == "base-measure" else "")
+def main():
+    status = 0 if sys.argv[1:] else print(__doc__, file=sys.stderr) or 2
+    for name in sys.argv[1:]:
+        try: text = open(name, encoding="utf-8").read()
+        except (OSError, UnicodeError) as e: sys.exit(print(e, file=sys.stderr) or 2)
+        found = [m.start() for m in re.finditer(re.escape(START), text)]
+        if not found: status = print(f"{name}: no certificate") or 2
+        for at in found:
+            try: verdict = check(text, at)
+            except Unknown as e: verdict, status = f"not checked: {e}", 2
+            except Exception as e: verdict, status = f"does not hold ({str(e)[:120]})", max(status, 1)
+            print(f"{name}:{text.count(chr(10), 0, at) + 1}: {verdict}")
+    sys.exit(status)
+if __name__ == "__main__": main()
