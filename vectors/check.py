@@ -704,6 +704,10 @@ def main(kinds):
     known = {name.removeprefix("kind_"): f for name, f in globals().items() if name.startswith("kind_")}
     files = {name.removesuffix(".json") for name in os.listdir(HERE) if name.endswith(".json")} - {"vectors.schema"}
     faults = [f"{kind}: no such file" for kind in set(known) ^ files]
+    kinds = [os.path.basename(kind).removesuffix(".json") for kind in kinds]
+    if not set(kinds) <= set(known):
+        print("usage: check.py [KIND...], each one of", *sorted(known), file=sys.stderr)
+        return 2
     for kind in kinds or sorted(known):
         with open(os.path.join(HERE, kind + ".json"), encoding="utf-8") as f:
             data = json.load(f)
@@ -723,7 +727,7 @@ def main(kinds):
                 faults.append(f"{case['id']}: {verdict or 'accepted'}, want {case.get('error', 'an answer')}")
         print(f"{kind}: {len(data['cases'])} cases")
     print("\n".join(faults) or "all right")
-    return bool(faults)
+    return int(bool(faults))
 
 
 if __name__ == "__main__":

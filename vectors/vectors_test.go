@@ -113,6 +113,14 @@ func TestCheck(t *testing.T) {
 	if out, err := exec.Command(python, "check.py").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+	if out, err := exec.Command(python, "check.py", filepath.Join("vectors", "kpm.json")).CombinedOutput(); err != nil {
+		t.Errorf("a path is no name of a kind: %v\n%s", err, out)
+	}
+	exit := (*exec.ExitError)(nil)
+	if out, err := exec.Command(python, "check.py", "knapsack").CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != 2 ||
+		!bytes.HasPrefix(out, []byte("usage: ")) {
+		t.Errorf("an unknown kind: %v, want exit status 2 and the usage\n%s", err, out)
+	}
 	if !numtest.Full() {
 		t.Skip("once more takes some seconds")
 	}
