@@ -126,7 +126,7 @@ type most struct {
 	base  []float64 // q when set was scaled; nil: never
 	steps int
 
-	next, ahead []float64
+	ahead []float64
 }
 
 func newMost(channel *Channel, counts []float64, n float64) (*most, error) {

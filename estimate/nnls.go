@@ -40,7 +40,7 @@ type activeSet struct {
 	spare    [][]float64 // vectors of the length of q's
 	full     []float64   // by output
 	w        []float64   // by input
-	z, y     []float64
+	z        []float64
 	residual []float64
 }
 

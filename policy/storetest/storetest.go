@@ -54,7 +54,7 @@ func testLock(a, b policy.Store) error {
 		return fmt.Errorf("of a free store, with a context that has ended: %w", err)
 	}
 	if err := b.Append([]byte("not mine")); err == nil {
-		return errors.New("Append works while another handle has the lock")
+		return errors.New("another handle has the lock, and Append works")
 	}
 	_ = b.Unlock() // an error is as good as none
 	for _, wait := range []time.Duration{0, 100 * time.Millisecond} {
@@ -102,10 +102,10 @@ func testText(a, b policy.Store) error {
 		for _, piece := range []string{"a\n", "\x00\xff~\r\n", string(bytes.Repeat([]byte("long "), 1<<16)), "no end"} {
 			text := []byte(piece)
 			if err := s.Append(text); err != nil {
-				return fmt.Errorf("Append of %d bytes: %w", len(piece), err)
+				return fmt.Errorf("%d bytes to append: %w", len(piece), err)
 			}
 			if string(text) != piece {
-				return errors.New("Append changed what it was given")
+				return errors.New("what was given is changed by Append")
 			}
 			clear(text) // it is the caller's again
 			want = append(want, piece...)
@@ -114,7 +114,7 @@ func testText(a, b policy.Store) error {
 			return fmt.Errorf("unlock: %w", err)
 		}
 		if err := s.Append([]byte("late")); err == nil {
-			return errors.New("Append works without the lock")
+			return errors.New("without the lock Append works")
 		}
 	}
 	return nil

@@ -149,7 +149,7 @@ func sphereEquation(t proptest.TB, f SphereSolver, d int, p, eps float64) {
 	w, off := rim(t, m, d, p)
 	s, u := momentOf(d, 0, w), momentOf(d, p, w)
 	e := capFloat(math.Expm1(eps))
-	wq := capFloat(0)
+	var wq *big.Float
 	tol := p/2*off + 0x1p-50
 	if n := int(p); float64(n) == p {
 		wq = power(capNew().Sqrt(w), n)
