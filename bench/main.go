@@ -3,9 +3,9 @@
 // Command bench runs wpm and its peers on the same instances, one after the other in alternation, and prints their times and ratios.
 //
 //	bench/run                     installs the peers from the distribution's packages, compiles the drivers, then everything below
-//	bench/run -group entropic     one table: exact, transport, entropic, blobs, iteration, basemeasure, knapsack, network, policy
+//	bench/run -group entropic     one table: exact, transport, entropic, distance, blobs, iteration, basemeasure, knapsack, network, policy
 //	bench/run -only sq300 -runs 5 instances whose name contains sq300, medians of five runs
-//	bench/run -figure FILE        also draws time against size
+//	bench/run -figure FILE        also draws time against size; -figure-distance FILE W_1 against time
 //
 // Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table say what that is);
 // one thread for everybody unless the table says otherwise. Peers are separate processes that hold their instance and answer one request
@@ -36,6 +36,9 @@ type config struct {
 	tmp   string
 	log   io.Writer
 	sizes []sized // what the figure shows
+
+	distance string    // file of the figure of distances
+	reached  []reached // what the figure of distances shows
 }
 
 // table is one comparison; its lines are printed as they are measured.
@@ -49,6 +52,7 @@ var tables = []table{
 	{"transport", "Plain transport: from the cost and both distributions in memory to the optimum", transports},
 	{"network", "General minimum-cost flow: from arcs in memory to the optimum", networks},
 	{"entropic", "Entropic projection: from the cost in memory to an L1 residual of 1e-9", entropic},
+	{"distance", "What a projection costs and how near it is: exact, Algorithm 1, fast", distances},
 	{"blobs", "Entropic projection on grids, Reg chosen by a gap of 1 %", blobs},
 	{"iteration", "One iteration of Algorithm 1, the kernel in memory", iteration},
 	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},
@@ -73,6 +77,7 @@ func main() {
 	flag.StringVar(&c.built, "built", "", "folder of the compiled drivers")
 	out := flag.String("o", "", "also write the tables to this file")
 	figure := flag.String("figure", "", "draw time against size to this SVG file")
+	flag.StringVar(&c.distance, "figure-distance", "", "draw W_1 against time to this SVG file")
 	flag.Parse()
 	if err := run(c, *group, *out, *figure); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -113,6 +118,11 @@ func run(c *config, group, out, figure string) error {
 		fmt.Fprintf(w, "\n## %s\n\n", t.title)
 		if err := t.run(c, w); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	if c.distance != "" {
+		if err := c.drawDistances(c.distance); err != nil {
+			return err
 		}
 	}
 	if figure != "" {

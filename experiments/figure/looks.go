@@ -26,6 +26,7 @@ const (
 	LookMinimax                // WPM with the minimax base measure
 	LookMixed                  // WPM with the base measure for worst case and average, half and half
 	LookAverage                // WPM with the base measure for the average
+	LookFast                   // entropic projection by the fast method
 )
 
 // look is how one series is drawn; the entries differ in colour, marker and dash at once.
@@ -41,21 +42,22 @@ const Looks = 7
 
 // looks has the Okabe-Ito colours first, strongest contrast first.
 var looks = [...]look{
-	{rgb(0x0072b2), draw.CircleGlyph{}, nil},                           // blue
-	{rgb(0xd55e00), draw.BoxGlyph{}, []vg.Length{7, 3}},                // vermilion
-	{rgb(0x009e73), draw.PyramidGlyph{}, []vg.Length{2, 2}},            // green
-	{rgb(0xcc79a7), diamondGlyph{}, []vg.Length{8, 3, 2, 3}},           // purple
-	{rgb(0xe69f00), draw.CrossGlyph{}, []vg.Length{4, 4}},              // orange
-	{rgb(0x56b4e9), draw.RingGlyph{}, []vg.Length{10, 3}},              // sky
-	{rgb(0x333333), draw.SquareGlyph{}, []vg.Length{8, 3, 2, 3, 2, 3}}, // black
-	{rgb(0x8a8a8a), draw.PlusGlyph{}, []vg.Length{1, 3}},               // grey
-	{rgb(0xa04000), draw.SquareGlyph{}, []vg.Length{3, 2}},             // brown, of KPM's family
-	{rgb(0x117a5c), draw.TriangleGlyph{}, []vg.Length{6, 2, 2, 2}},     // dark green
-	{rgb(0x8e4585), diamondGlyph{}, []vg.Length{2, 4}},                 // plum
-	{rgb(0xb8860b), draw.PyramidGlyph{}, []vg.Length{12, 3, 3, 3}},     // dark gold
-	{rgb(0x1b3f73), draw.TriangleGlyph{}, []vg.Length{5, 1}},           // navy, of WPM's family
-	{rgb(0x3b8686), draw.BoxGlyph{}, []vg.Length{9, 2, 1, 2}},          // teal
-	{rgb(0x7d9fc9), draw.CrossGlyph{}, []vg.Length{3, 1, 1, 1}},        // steel
+	{rgb(0x0072b2), draw.CircleGlyph{}, nil},                             // blue
+	{rgb(0xd55e00), draw.BoxGlyph{}, []vg.Length{7, 3}},                  // vermilion
+	{rgb(0x009e73), draw.PyramidGlyph{}, []vg.Length{2, 2}},              // green
+	{rgb(0xcc79a7), diamondGlyph{}, []vg.Length{8, 3, 2, 3}},             // purple
+	{rgb(0xe69f00), draw.CrossGlyph{}, []vg.Length{4, 4}},                // orange
+	{rgb(0x56b4e9), draw.RingGlyph{}, []vg.Length{10, 3}},                // sky
+	{rgb(0x333333), draw.SquareGlyph{}, []vg.Length{8, 3, 2, 3, 2, 3}},   // black
+	{rgb(0x8a8a8a), draw.PlusGlyph{}, []vg.Length{1, 3}},                 // grey
+	{rgb(0xa04000), draw.SquareGlyph{}, []vg.Length{3, 2}},               // brown, of KPM's family
+	{rgb(0x117a5c), draw.TriangleGlyph{}, []vg.Length{6, 2, 2, 2}},       // dark green
+	{rgb(0x8e4585), diamondGlyph{}, []vg.Length{2, 4}},                   // plum
+	{rgb(0xb8860b), draw.PyramidGlyph{}, []vg.Length{12, 3, 3, 3}},       // dark gold
+	{rgb(0x1b3f73), draw.TriangleGlyph{}, []vg.Length{5, 1}},             // navy, of WPM's family
+	{rgb(0x3b8686), draw.BoxGlyph{}, []vg.Length{9, 2, 1, 2}},            // teal
+	{rgb(0x7d9fc9), draw.CrossGlyph{}, []vg.Length{3, 1, 1, 1}},          // steel
+	{rgb(0x5aa02c), draw.TriangleGlyph{}, []vg.Length{7, 2, 1, 2, 1, 2}}, // leaf
 }
 
 func rgb(hex uint32) color.NRGBA {
