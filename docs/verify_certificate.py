@@ -8,6 +8,7 @@ The evidence of a distribution is private, and the bounds of such a certificate 
 Exit status: 0 all hold, 1 one does not, 2 one cannot be checked, a file cannot be read, or there is none."""
 import hashlib, json, math, re, sys
 from fractions import Fraction
+sys.dont_write_bytecode = True
 from verify import exponential
 START, BITS = '{"format":"wpm-certificate-1"', 256
 class Unknown(Exception): pass  # what this program cannot check
