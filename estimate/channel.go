@@ -192,17 +192,18 @@ func (c *Channel) row(i int) []float64 {
 
 func (c *Channel) runsOf(i int) []run { return c.runs[c.first[i]:c.first[i+1]] }
 
-// forward sets q = theta P.
-func (c *Channel) forward(theta, q []float64) {
+// forward sets q = theta P, for theta >= 0.
+func (c *Channel) forward(theta, q []float64) { c.mix(theta, q, 0) }
+
+// mix is forward for any theta: no sum over the runs is less than least, as rounding may make it.
+func (c *Channel) mix(theta, q []float64, least float64) {
 	clear(q)
 	if c.rows != nil {
 		for i, t := range theta {
 			if t == 0 {
 				continue
 			}
-			for j, p := range c.row(i) {
-				q[j] += t * p
-			}
+			add(t, c.row(i), q)
 		}
 		return
 	}
@@ -231,7 +232,7 @@ func (c *Channel) forward(theta, q []float64) {
 	for j, v := range q {
 		if c.smooth {
 			sum += v
-			v = max(sum, 0)
+			v = max(sum, least)
 		}
 		q[j] = c.low[j]*all + c.step[j]*v
 	}
@@ -240,15 +241,11 @@ func (c *Channel) forward(theta, q []float64) {
 	}
 }
 
-// back sets g = P v, for v >= 0.
+// back sets g = P v.
 func (c *Channel) back(v, g []float64) {
 	if c.rows != nil {
 		for i := range g {
-			s := 0.0
-			for j, p := range c.row(i) {
-				s += p * v[j]
-			}
-			g[i] = s
+			g[i] = dot(c.row(i), v)
 		}
 		return
 	}
@@ -294,40 +291,69 @@ func (c *Channel) times(m []float64, r int, out []float64) {
 		blasOf.Dgemm(blas.Trans, blas.NoTrans, c.kv, r, c.k, 1, c.rows, c.kv, m, r, 0, out, r)
 		return
 	}
-	clear(out)
-	all := make([]float64, r)
-	at := func(j int) []float64 { return out[j*r:][:r] }
-	ends := c.smooth && 2*len(c.runs) < c.entries // a run costs its two ends, not its length
-	for i := range c.k {
-		row, s := m[i*r:][:r], c.scale[i]
-		add(s, row, all)
-		for _, run := range c.runsOf(i) {
-			if !ends {
-				for j := run.from; j < run.to; j++ {
-					add(s, row, at(int(j)))
-				}
-				continue
-			}
-			add(s, row, at(int(run.from)))
-			if int(run.to) < c.kv {
-				add(-s, row, at(int(run.to)))
-			}
-		}
-	}
-	for j := range c.kv {
-		if ends && j > 0 {
-			add(1, at(j-1), at(j))
-		}
-	}
+	all, high := make([]float64, r), make([]float64, r)
+	addRows(c.scale, m, all)
+	row := func(e event) []float64 { return m[int(e.row)*r:][:r] }
+	events, first, ends := c.events()
 	for j, step := range c.step {
-		o, low := at(j), c.low[j]
-		for b, v := range o {
+		if !ends {
+			clear(high)
+		}
+		here := events[first[j]:first[j+1]]
+		for ; len(here) >= 4; here = here[4:] {
+			add4(&[4]float64{here[0].scale, here[1].scale, here[2].scale, here[3].scale},
+				row(here[0]), row(here[1]), row(here[2]), row(here[3]), high)
+		}
+		for _, e := range here {
+			add(e.scale, row(e), high)
+		}
+		o, low := out[j*r:][:r], c.low[j]
+		for b, v := range high {
 			o[b] = low*all[b] + step*v
 		}
 	}
 	for _, o := range c.odd {
-		add(o.extra, m[int(o.i)*r:][:r], at(int(o.j)))
+		add(o.extra, m[int(o.i)*r:][:r], out[int(o.j)*r:][:r])
 	}
+}
+
+// event says that an output takes a row, times scale.
+type event struct {
+	row   int32
+	scale float64
+}
+
+// events returns the rows that have output j in a run, from first[j] to first[j+1]. If ends, they are those whose runs
+// begin or end there, with signs, to be added up from output to output: a run costs its two ends, not its length.
+func (c *Channel) events() (all []event, first []int32, ends bool) {
+	ends = c.smooth && 2*len(c.runs) < c.entries
+	first = make([]int32, c.kv+2)
+	each := func(see func(i, j int, scale float64)) {
+		for i, s := range c.scale {
+			for _, run := range c.runsOf(i) {
+				if ends {
+					see(i, int(run.from), s)
+					if int(run.to) < c.kv {
+						see(i, int(run.to), -s)
+					}
+					continue
+				}
+				for j := run.from; j < run.to; j++ {
+					see(i, int(j), s)
+				}
+			}
+		}
+	}
+	each(func(_, j int, _ float64) { first[j+2]++ })
+	for j := range c.kv {
+		first[j+2] += first[j+1]
+	}
+	all = make([]event, first[c.kv+1])
+	each(func(i, j int, scale float64) {
+		all[first[j+1]] = event{int32(i), scale}
+		first[j+1]++
+	})
+	return all, first, ends
 }
 
 // add sets y += s x.

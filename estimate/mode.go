@@ -57,14 +57,17 @@ type point struct {
 // information is S at some theta.
 type information struct {
 	wide  int       // columns of T
-	t     []float64 // T, k x wide
+	t     []float64 // T, k x wide, or nil for V
+	theta []float64 // of V
+	q     []float64 // of V
+	root  []float64 // of N/q
 	gram  []float64 // T' K T, of which the lower triangle is used
 	moved float64   // gain since
 
 	// M = 1 + F F', if it has few directions, and the factor is that of 1 + F' F; else it is that of M.
 	few    bool
 	rank   int       // columns of F
-	low    []float64 // F, wide x rank
+	low    []float64 // F', rank x wide
 	factor []float64 // lower triangle
 	logdet float64   // of M
 }
@@ -107,7 +110,7 @@ func (f *fit) begin(c kernel, logs []float64) {
 		sum, all = sum+a[i], all+one[i]
 	}
 	add(-sum/all, one, a)
-	blasOf.Dgemv(blas.NoTrans, k, k, 1, f.cov, k, a, 1, 0, one, 1)
+	symmetric(1, f.cov, a, one)
 	if p := f.move(a, one); p.value > f.at.value {
 		f.at = p
 	}
@@ -259,14 +262,50 @@ func (f *fit) square() float64 { return f.tau * f.tau / f.damp }
 
 // solve replaces x by (1 + S s^2 K)^-1 x, and returns s^2 K times that.
 func (f *fit) solve(x []float64) []float64 {
-	k := len(x)
-	y, w := make([]float64, k), make([]float64, f.wide)
-	blasOf.Dgemv(blas.NoTrans, k, k, f.square(), f.cov, k, x, 1, 0, y, 1)
-	blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, y, 1, 0, w, 1)
+	y := make([]float64, len(x))
+	symmetric(f.square(), f.cov, x, y)
+	w := f.across(y)
 	f.divide(w)
-	blasOf.Dgemv(blas.NoTrans, k, f.wide, -1, f.t, f.wide, w, 1, 1, x, 1)
-	blasOf.Dgemv(blas.NoTrans, k, k, f.square(), f.cov, k, x, 1, 0, y, 1)
+	f.subtract(w, x)
+	symmetric(f.square(), f.cov, x, y)
 	return y
+}
+
+// across returns T' y.
+func (f *fit) across(y []float64) []float64 {
+	k, w := len(y), make([]float64, f.wide)
+	if f.t != nil {
+		blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, y, 1, 0, w, 1)
+		return w
+	}
+	weighed, sum := make([]float64, k), 0.0
+	for i, t := range f.theta {
+		weighed[i] = t * y[i]
+		sum += weighed[i]
+	}
+	f.channel.mix(weighed, w, math.Inf(-1))
+	for j, q := range f.q {
+		w[j] = f.root[j] * (w[j] - q*sum)
+	}
+	return w
+}
+
+// subtract sets x -= T w.
+func (f *fit) subtract(w, x []float64) {
+	k := len(x)
+	if f.t != nil {
+		blasOf.Dgemv(blas.NoTrans, k, f.wide, -1, f.t, f.wide, w, 1, 1, x, 1)
+		return
+	}
+	scaled, g, sum := make([]float64, len(w)), make([]float64, k), 0.0
+	for j, q := range f.q {
+		scaled[j] = f.root[j] * w[j]
+		sum += q * scaled[j]
+	}
+	f.channel.back(scaled, g)
+	for i, t := range f.theta {
+		x[i] -= t * (g[i] - sum)
+	}
 }
 
 // divide replaces x by M^-1 x.
@@ -277,13 +316,14 @@ func (f *fit) divide(x []float64) {
 			return
 		}
 		y = make([]float64, f.rank)
-		blasOf.Dgemv(blas.Trans, n, f.rank, 1, f.low, f.rank, x, 1, 0, y, 1)
+		blasOf.Dgemv(blas.NoTrans, f.rank, n, 1, f.low, n, x, 1, 0, y, 1)
 	}
 	r := len(y)
 	blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, r, f.factor, r, y, 1)
 	blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, r, f.factor, r, y, 1)
 	if f.few {
-		blasOf.Dgemv(blas.NoTrans, n, r, -1, f.low, r, y, 1, 1, x, 1)
+		blasOf.Dscal(r, -1, y, 1)
+		addRows(y, f.low, x)
 	}
 }
 
@@ -291,37 +331,29 @@ func (f *fit) divide(x []float64) {
 func (f *fit) inform() {
 	k, kv := f.channel.Dims()
 	f.moved = 0
-	root := make([]float64, kv) // of N/q
-	for j, q := range f.at.q {
-		root[j] = math.Sqrt(f.n / max(q, leastShare))
-	}
-	f.wide, f.t = kv, make([]float64, k*kv)
-	for i, t := range f.at.theta {
-		row := f.t[i*kv:][:kv]
-		if t == 0 {
-			continue
-		}
-		for j, p := range f.channel.row(i) {
-			row[j] = t * (p - f.at.q[j]) * root[j]
-		}
+	f.wide, f.t, f.theta, f.q, f.root = kv, nil, f.at.theta, f.at.q, make([]float64, kv)
+	for j, q := range f.q {
+		f.root[j] = math.Sqrt(f.n / max(q, leastShare))
 	}
 	if kv <= 2*k {
-		f.byOutputs(root)
+		f.byOutputs()
 		return
 	}
 	f.byPlaces()
 }
 
 // byOutputs computes the gram matrix for T = V, which for a policy is the work of some rows per run.
-func (f *fit) byOutputs(root []float64) {
+func (f *fit) byOutputs() {
 	k, kv := f.channel.Dims()
-	theta, q := f.at.theta, f.at.q
+	theta, q, root := f.theta, f.q, f.root
 	weighed, mean := make([]float64, k*k), make([]float64, k) // diag(theta) K and theta' K
 	for i, t := range theta {
 		row := weighed[i*k:][:k]
-		add(t, f.cov[i*k:][:k], row)
-		add(1, row, mean)
+		for j, v := range f.cov[i*k:][:k] {
+			row[j] = t * v
+		}
 	}
+	symmetric(1, f.cov, theta, mean)
 	half := make([]float64, kv*k) // P' diag(theta) K
 	f.channel.times(weighed, k, half)
 	other, means := make([]float64, k*kv), make([]float64, kv) // diag(theta) K diag(theta) (P - 1 q'), and its sums
@@ -331,9 +363,10 @@ func (f *fit) byOutputs(root []float64) {
 		}
 		row := other[i*kv:][:kv]
 		for j, q := range q {
-			row[j] = t * (half[j*k+i] - q*mean[i])
+			v := t * (half[j*k+i] - q*mean[i])
+			row[j] = v
+			means[j] += v
 		}
-		add(1, row, means)
 	}
 	f.gram = make([]float64, kv*kv)
 	f.channel.times(other, kv, f.gram)
@@ -348,11 +381,20 @@ func (f *fit) byOutputs(root []float64) {
 // byPlaces replaces V by a factor of S with as many columns as S has directions, and computes its gram matrix.
 func (f *fit) byPlaces() {
 	k, kv := f.channel.Dims()
-	s, part := make([]float64, k*k), make([]float64, k*block)
+	s, part, v := make([]float64, k*k), make([]float64, k*block), make([]float64, k*kv)
+	for i, t := range f.theta {
+		if t == 0 {
+			continue
+		}
+		row := v[i*kv:][:kv]
+		for j, p := range f.channel.row(i) {
+			row[j] = t * (p - f.q[j]) * f.root[j]
+		}
+	}
 	for from := 0; from < kv; from += block {
 		wide := min(block, kv-from)
 		for i := range k {
-			copy(part[i*wide:][:wide], f.t[i*kv+from:])
+			copy(part[i*wide:][:wide], v[i*kv+from:])
 		}
 		blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, wide, 1, part, wide, 1, s, k)
 	}
@@ -371,53 +413,85 @@ func (f *fit) byPlaces() {
 
 // decompose factors M.
 func (f *fit) decompose() {
-	n := f.wide
-	scaled, square := make([]float64, n*n), f.square()
-	for b := range n {
-		for c, v := range f.gram[b*n:][:b+1] {
-			scaled[b*n+c] = square * v
-		}
-	}
-	if f.few = f.few && f.pivot(scaled); f.few { // with more roughness, there are more directions
+	if f.few = f.few && f.pivot(); f.few { // with more roughness, there are more directions
 		return
 	}
-	f.factor = scaled
+	n, square := f.wide, f.square()
+	f.factor = make([]float64, n*n)
 	// Rounding of a gram matrix is relative to its diagonal: with very many counts, 1 may be too little.
 	for more := 0.0; ; more = 4*more + 0x1p-50 {
-		f.factor = slices.Clone(scaled)
 		for b := range n {
-			f.factor[b*n+b] += 1 + more*scaled[b*n+b]
+			row := f.factor[b*n:][:b+1]
+			for c, v := range f.gram[b*n:][:b+1] {
+				row[c] = square * v
+			}
+			row[b] += 1 + more*row[b]
 		}
-		if lapackOf.Dpotrf(blas.Lower, n, f.factor, n) || more > 1 {
+		if cholesky(f.factor, n) || more > 1 {
 			break
 		}
 	}
 	f.logdet = logdet(f.factor, n)
 }
 
-// pivot finds F, unless its rank is above a third of that of M.
-func (f *fit) pivot(scaled []float64) bool {
-	n := f.wide
-	left, order := slices.Clone(scaled), make([]int, n)
-	r, _ := lapackOf.Dpstrf(blas.Lower, n, left, n, order, idle/float64(n), make([]float64, 2*n))
-	if f.rank = r; 3*r > n {
-		return false
+// pivot finds F, unless its rank is above a third of that of M. It is the factor with pivots of M - 1, column by column,
+// and needs no other column.
+func (f *fit) pivot() bool {
+	n, square := f.wide, f.square()
+	left, used := make([]float64, n), make([]int, 0, n/3)
+	for b := range left {
+		left[b] = square * f.gram[b*n+b]
 	}
-	f.low, f.factor = make([]float64, n*r), make([]float64, r*r)
-	rest := 0.0
-	for b, to := range order {
-		row := f.low[to*r:][:r]
-		copy(row, left[b*n:][:min(b+1, r)])
-		rest += math.Log1p(max(0, scaled[to*n+to]-dot(row, row)))
+	f.low = f.low[:0:0]
+	for {
+		p := 0
+		for b, v := range left {
+			if v > left[p] {
+				p = b
+			}
+		}
+		if !(left[p] > idle/float64(n)) {
+			break
+		}
+		if 3*(len(used)+1) > n {
+			return false
+		}
+		column, before := make([]float64, n), make([]float64, len(used))
+		for b, v := range f.gram[p*n:][:p+1] {
+			column[b] = square * v
+		}
+		for b := p + 1; b < n; b++ {
+			column[b] = square * f.gram[b*n+p]
+		}
+		for c := range before {
+			before[c] = -f.low[c*n+p]
+		}
+		addRows(before, f.low, column)
+		root := math.Sqrt(left[p])
+		for b := range column {
+			column[b] /= root
+		}
+		for _, b := range used {
+			column[b] = 0
+		}
+		column[p] = root
+		for b, v := range column {
+			left[b] -= v * v
+		}
+		left[p] = 0
+		f.low, used = append(f.low, column...), append(used, p)
 	}
+	rest, r := 0.0, len(used)
+	for _, v := range left {
+		rest += math.Log1p(max(0, v))
+	}
+	f.rank, f.factor = r, make([]float64, r*r)
 	for b := range r {
 		f.factor[b*r+b] = 1
 	}
-	if r > 0 {
-		blasOf.Dsyrk(blas.Lower, blas.Trans, r, n, 1, f.low, r, 1, f.factor, r)
-		if !lapackOf.Dpotrf(blas.Lower, r, f.factor, r) {
-			return false
-		}
+	grams(f.low, r, f.factor)
+	if !cholesky(f.factor, r) {
+		return false
 	}
 	f.logdet = logdet(f.factor, r) + rest
 	return true

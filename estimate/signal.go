@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/blas"
 )
 
 // Signal says what the counts say beyond the guess, by Ratio.
@@ -106,16 +104,25 @@ func (f *fit) variance(smooth basis) float64 {
 	k, n := len(f.prior), smooth.rank
 	at := smooth.features(f.at.theta)
 	sum := 0.0
-	b, kb, y := make([]float64, k), make([]float64, k), make([]float64, f.wide)
-	for c := range n {
-		for i, t := range f.at.theta {
-			b[i] = t * (smooth.l[i*n+c] - at[c])
+	var b, kb [2][]float64 // two at a time
+	for h := range b {
+		b[h], kb[h] = make([]float64, k), make([]float64, k)
+	}
+	for c := 0; c < n; c += 2 {
+		for h := range b {
+			for i, t := range f.at.theta {
+				if b[h][i] = 0; c+h < n {
+					b[h][i] = t * (smooth.l[i*n+c+h] - at[c+h])
+				}
+			}
 		}
-		blasOf.Dgemv(blas.NoTrans, k, k, f.tau*f.tau, f.cov, k, b, 1, 0, kb, 1)
-		blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, kb, 1, 0, y, 1)
-		before := slices.Clone(y)
-		f.divide(y)
-		sum += dot(b, kb) - dot(before, y)
+		symmetric2(f.tau*f.tau, f.cov, b[0], b[1], kb[0], kb[1])
+		for h := range min(2, n-c) {
+			y := f.across(kb[h])
+			before := slices.Clone(y)
+			f.divide(y)
+			sum += dot(b[h], kb[h]) - dot(before, y)
+		}
 	}
 	return max(sum, 0)
 }
