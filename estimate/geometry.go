@@ -199,7 +199,7 @@ func (g *Geometry) kernelOf(n int, places []int, size []float64) (kernel, error)
 		out.root[x*k+x] += indefinite
 	}
 	total := blasOf.Dasum(k, size, 1)
-	if lapackOf.Dpotrf(blas.Lower, k, out.root, k) {
+	if cholesky(out.root, k) {
 		center(out.cov, size, total)
 	} else { // these are distances of no Euclidean space
 		root, err := g.factorOf(lengths[n], places, size)
