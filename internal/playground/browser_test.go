@@ -23,7 +23,7 @@ import (
 	"github.com/wpm-go/wpm/internal/playground/engine"
 )
 
-var update = flag.Bool("update", false, "write the screenshots of docs/figures")
+var screenshots = flag.Bool("screenshots", false, "write the screenshots of docs/figures")
 
 // writePage builds the page and writes it to a file, and returns its address.
 func writePage(t testing.TB, r *Results) (url string, page []byte) {
@@ -408,7 +408,7 @@ func TestBrowserServed(t *testing.T) {
 	}
 }
 
-// TestScreenshots draws the pictures of docs/playground.md; with -update it writes them.
+// TestScreenshots draws the pictures of docs/playground.md; with -screenshots it writes them.
 func TestScreenshots(t *testing.T) {
 	b := chromium(t)
 	url, _ := writePage(t, nil)
@@ -424,7 +424,7 @@ func TestScreenshots(t *testing.T) {
 		if len(small) > most {
 			t.Errorf("%s: %d bytes, at most %d", shot.name, len(small), most)
 		}
-		if *update {
+		if *screenshots {
 			if err := os.WriteFile(filepath.Join("../../docs/figures", shot.name), small, 0o644); err != nil {
 				t.Fatal(err)
 			}
