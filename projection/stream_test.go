@@ -100,8 +100,8 @@ func TestStreamStops(t *testing.T) {
 	for _, procs := range []int{1, 4} {
 		runtime.GOMAXPROCS(procs)
 		for _, at := range []int{0, 1, 17, 99} {
-			run := func(work func(s *Stream[int], i int) bool, emit func(cancel func()) error) (err error, calls int,
-				thrown any) {
+			run := func(work func(s *Stream[int], i int) bool, emit func(cancel func()) error) (calls int,
+				thrown any, err error) {
 				s := NewStream[int](6)
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
@@ -127,17 +127,17 @@ func TestStreamStops(t *testing.T) {
 			}
 			work := func(*Stream[int], int) bool { return true }
 			none := func(func()) error { return nil }
-			if err, calls, _ := run(work, func(func()) error { return boom }); err != boom || calls != at+1 {
+			if calls, _, err := run(work, func(func()) error { return boom }); err != boom || calls != at+1 {
 				t.Errorf("emit fails at %d: %v after %d calls", at, err, calls)
 			}
-			err, calls, _ := run(work, func(cancel func()) error { cancel(); return nil })
+			calls, _, err := run(work, func(cancel func()) error { cancel(); return nil })
 			if at < 99 && (!errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled)) || calls != at+1 {
 				t.Errorf("cancelled at %d: %v after %d calls", at, err, calls)
 			}
-			if _, _, thrown := run(work, func(func()) error { panic("emit") }); thrown != "emit" {
+			if _, thrown, _ := run(work, func(func()) error { panic("emit") }); thrown != "emit" {
 				t.Errorf("emit panics at %d: %v", at, thrown)
 			}
-			_, calls, thrown := run(func(_ *Stream[int], i int) bool {
+			calls, thrown, _ := run(func(_ *Stream[int], i int) bool {
 				if i == at {
 					panic("work")
 				}
@@ -146,7 +146,7 @@ func TestStreamStops(t *testing.T) {
 			if p, ok := thrown.(*parallel.Panic); thrown != "work" && (!ok || p.Value != "work") || calls > at {
 				t.Errorf("work panics at %d: %v after %d calls", at, thrown, calls)
 			}
-			if err, calls, _ := run(func(s *Stream[int], i int) bool {
+			if calls, _, err := run(func(s *Stream[int], i int) bool {
 				if i == at {
 					s.Stop()
 				}
