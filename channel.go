@@ -14,10 +14,10 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Channel is the mixture mode: one integer row for each input point. Row i is the projection of the
-// point mass at x_i within the integer box, found exactly: with integer bounds that sum to 2^B the
-// fractional knapsack has an integer optimum, which the greedy fill reaches. In a Design whose policy ranks outputs by the
-// distances of integer coordinates, that order is the row's: outputs whose costs differ by less than a rounding may stand in another.
+// Channel is the mixture mode: one integer row for each input point. Row i is the projection of the point mass at x_i
+// within the integer box, found exactly: with integer bounds that sum to 2^B the fractional knapsack has an integer
+// optimum, which the greedy fill reaches. In a Design whose policy ranks outputs by the distances of integer
+// coordinates, that order is the row's: outputs whose costs differ by less than a rounding may stand in another.
 //
 // Drawing i from μ and then j from row i has the law q_mix = sum_i μ_i row_i, which lies in the box, and
 // W_p^p(q_mix, μ) <= sum_i μ_i φ_i <= max_i φ_i: minimax optimal with no solver on the device (the
@@ -56,8 +56,8 @@ func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Chann
 // tiny is what products below the normal range lose in a row: up to half the smallest float each.
 func (m *Mechanism) tiny() float64 { return float64(m.kv) * math.SmallestNonzeroFloat64 }
 
-// derived is channel for a mechanism with a ranking, in O(k + kv) memory. The worst case is proved by a bound for the inputs that
-// it does not look at; see package internal/worst.
+// derived is channel for a mechanism with a ranking, in O(k + kv) memory. The worst case is proved by a bound for the
+// inputs that it does not look at; see package internal/worst.
 func (m *Mechanism) derived(ctx context.Context) (*Channel, error) {
 	value := func(i int) (float64, error) {
 		_, phi, err := m.row(i)
@@ -82,12 +82,14 @@ func (m *Mechanism) derived(ctx context.Context) (*Channel, error) {
 	return &Channel{of: m, worst: found.Upper + m.tiny(), input: found.Input}, nil
 }
 
-// uneven bounds how much more than input 0 another one of a ring or a grid may cost because the bounds of some outputs, few as
-// rounding goes, are not those of the last one, a and b. It is 0 for a box of equal bounds, and for other costs, which need none.
+// uneven bounds how much more than input 0 another one of a ring or a grid may cost because the bounds of some outputs,
+// few as rounding goes, are not those of the last one, a and b. It is 0 for a box of equal bounds, and for other costs,
+// which need none.
 //
-// Take any point of the box, and cut what is above b or below a. That moves no more than the bounds of outputs differ from a and b,
-// and so does making up the sum again, or bringing it to the nearest that equal bounds allow. So for each input the cheapest rows of
-// the two boxes differ in cost by the largest entry times what is moved upwards, and for equal bounds input 0 is the worst.
+// Take any point of the box, and cut what is above b or below a. That moves no more than the bounds of outputs differ
+// from a and b, and so does making up the sum again, or bringing it to the nearest that equal bounds allow. So for each
+// input the cheapest rows of the two boxes differ in cost by the largest entry times what is moved upwards, and for
+// equal bounds input 0 is the worst.
 func (m *Mechanism) uneven() float64 {
 	switch m.cost.(type) {
 	case *cost.Ring, *cost.Grid:
@@ -197,8 +199,8 @@ func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow
 // non-negative terms are rounded by 2^-53 each, and 2^-50 leaves room.
 const rowRelErr = 0x1p-50
 
-// RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of
-// (kv/4 + 1) / 2^B, where R is the range of the cost (of more than 2^24 entries a bound, cost.Bound) and the 1 is for the solver's
+// RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of (kv/4 + 1)
+// / 2^B, where R is the range of the cost (of more than 2^24 entries a bound, cost.Bound) and the 1 is for the solver's
 // own rounding of sum q. At 62 bits it is below float64 resolution; at few bits it is not.
 func (m *Mechanism) RoundingCost() float64 {
 	r := cost.Bound(m.cost)

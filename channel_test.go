@@ -60,14 +60,17 @@ func TestLatticeWorstCase(t *testing.T) {
 			upper, input := d.WorstCase()
 			const open = 1e-11 // roundings of the costs, see package internal/worst
 			if !(upper >= worst && upper <= cost.Max(c)*(1+open)) {
-				t.Errorf("%s, p = %v, eps = %s, %d bits: a row costs %v, stated is at most %v", name, test.p, test.eps, test.bits, worst, upper)
+				t.Errorf("%s, p = %v, eps = %s, %d bits: a row costs %v, stated is at most %v", name, test.p, test.eps, test.bits,
+					worst, upper)
 			}
 			if got := d.Channel().Cost(input); test.bits == 62 && (got < worst*(1-open) || upper > worst*(1+open)) {
-				t.Errorf("%s, p = %v, eps = %s: the worst row costs %v, input %d %v, stated is at most %v", name, test.p, test.eps, worst, input, got, upper)
+				t.Errorf("%s, p = %v, eps = %s: the worst row costs %v, input %d %v, stated is at most %v", name, test.p, test.eps,
+					worst, input, got, upper)
 			}
 			base := d.Base()
 			if !(base.Lower <= base.F && base.F <= base.Upper && base.Upper <= base.F*(1+open)) {
-				t.Errorf("%s, p = %v, eps = %s: lower bound %v, worst case %v, at most %v", name, test.p, test.eps, base.Lower, base.F, base.Upper)
+				t.Errorf("%s, p = %v, eps = %s: lower bound %v, worst case %v, at most %v", name, test.p, test.eps, base.Lower,
+					base.F, base.Upper)
 			}
 		}
 	}

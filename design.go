@@ -29,9 +29,10 @@ const (
 	Average
 	// Mixed makes Objective.Mix times the worst case plus the rest times the mean small: a sensible middle.
 	Mixed
-	// Map makes the error of a map of the population small, as estimated from Objective.Devices releases: it is uniform at another
-	// scale, so that a release favours a smaller disc of outputs the more devices there are. See estimate.Disc for the rule, and
-	// Design.Even for what it costs a client. The inputs need distances; the entries of a matrix are taken for distances.
+	// Map makes the error of a map of the population small, as estimated from Objective.Devices releases: it is uniform at
+	// another scale, so that a release favours a smaller disc of outputs the more devices there are. See estimate.Disc for
+	// the rule, and Design.Even for what it costs a client. The inputs need distances; the entries of a matrix are taken
+	// for distances.
 	Map
 )
 
@@ -48,13 +49,13 @@ func (k Kind) String() string {
 // Objective is what a design is for. The zero value asks for the uniform base measure.
 type Objective struct {
 	Kind Kind
-	// Weights of the inputs, one each, in any unit: those of the mean. They must be public, and 0 or at least 2^-600 of the
-	// largest. Nil means equal weights.
+	// Weights of the inputs, one each, in any unit: those of the mean. They must be public, and 0 or at least 2^-600 of
+	// the largest. Nil means equal weights.
 	Weights []float64
 	// Mix is the share of the worst case with Mixed, between 0 and 1; 0 means 1/2. Otherwise it must be 0.
 	Mix float64
-	// Gap is the certified relative gap from the best at which the search for Minimax, Average and Mixed ends, at most 1; 0
-	// means DefaultGap. Otherwise it must be 0. It is about utility: every design is as private.
+	// Gap is the certified relative gap from the best at which the search for Minimax, Average and Mixed ends, at most 1;
+	// 0 means DefaultGap. Otherwise it must be 0. It is about utility: every design is as private.
 	Gap float64
 	// Devices is how many releases the map of Map is to be made of, at least 1; otherwise it must be 0.
 	Devices int
@@ -142,27 +143,30 @@ type Design struct {
 
 // What sizes NewDesign takes.
 const (
-	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform and Map for a cost of places, a
-	// grid or a ring, which compute rows when they need them.
+	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform and Map for a cost
+	// of places, a grid or a ring, which compute rows when they need them.
 	MaxTable int64 = 1 << 27
-	// MaxPairs is the largest k*kv of a design for a cost of places: each pair is looked at when the thresholds of the rows are found,
-	// some minutes. Those of a grid or a ring are found by counting cells, and Uniform has no limit there but those of a policy.
+	// MaxPairs is the largest k*kv of a design for a cost of places: each pair is looked at when the thresholds of the
+	// rows are found, some minutes. Those of a grid or a ring are found by counting cells, and Uniform has no limit there
+	// but those of a policy.
 	MaxPairs int64 = 1 << 36
 	// onePass is the k*kv from which Uniform does without a table, if it can.
 	onePass = 1 << 20
 )
 
-// NewDesign finds the base measure for an objective, makes the mechanism and the rows of its mixture mode, and proves the
-// worst case. The places of a cost of places are moved to the integer coordinates of a policy first (see Mechanism.Publish and
-// Displacement): all that the Design states is about them.
+// NewDesign finds the base measure for an objective, makes the mechanism and the rows of its mixture mode, and proves
+// the worst case. The places of a cost of places are moved to the integer coordinates of a policy first (see
+// Mechanism.Publish and Displacement): all that the Design states is about them.
 //
-// It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose certificate is about
-// the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the cost. Uniform for a
-// cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k + kv) memory.
+// It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose certificate
+// is about the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the
+// cost. Uniform for a cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k
+// + kv) memory.
 //
-// Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances; ErrLimit
-// for a size that cannot work, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged if ctx stops a
-// solver, or rounding does more than 1 % from the best), of New, and of policy.New for more inputs or outputs than a policy has.
+// Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances;
+// ErrLimit for a size that cannot work, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged
+// if ctx stops a solver, or rounding does more than 1 % from the best), of New, and of policy.New for more inputs or
+// outputs than a policy has.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -239,8 +243,8 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	return d, nil
 }
 
-// evidence returns what proves the worst case of the base measure, and the lower bound of all. Of Map, the base measure is
-// found first.
+// evidence returns what proves the worst case of the base measure, and the lower bound of all. Of Map, the base measure
+// is found first.
 func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.Table, eps float64,
 	o Objective) (basemeasure.Result, error) {
 	proof := d.base
@@ -377,12 +381,13 @@ func inMemory(c cost.Matrix, sorted *knapsack.Table) cost.Matrix {
 	return d
 }
 
-// certify returns the text of the certificate that M, Weights and Thresholds of base prove, without the cost, which is in
-// the policy. It states a lower bound on the worst case W_p^p of every ε-LDP mechanism, and an upper bound that holds for
-// base.M and for rows that cost at most worst.
+// certify returns the text of the certificate that M, Weights and Thresholds of base prove, without the cost, which is
+// in the policy. It states a lower bound on the worst case W_p^p of every ε-LDP mechanism, and an upper bound that
+// holds for base.M and for rows that cost at most worst.
 //
 // Its eps is the smallest float64 that is not below ε: what no mechanism does at that eps, none does at ε.
-func certify(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst float64) ([]byte, error) {
+func certify(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst float64) ([]byte,
+	error) {
 	cert, err := certificate.NewBaseMeasureContext(ctx, c, num.Up(eps.Rat()), base)
 	if err != nil {
 		return nil, err
@@ -401,20 +406,20 @@ func certify(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, base basemeasu
 // Mechanism returns the mechanism.
 func (d *Design) Mechanism() *Mechanism { return d.mechanism }
 
-// Channel returns the rows of the mixture mode. Those of a cost of more than 2^20 entries that needs no table are computed
-// when they are asked for.
+// Channel returns the rows of the mixture mode. Those of a cost of more than 2^20 entries that needs no table are
+// computed when they are asked for.
 func (d *Design) Channel() *Channel { return d.channel }
 
 // Base returns the solver's answer. Its bounds are about the objective and real numbers; see WorstCase.
 func (d *Design) Base() basemeasure.Result { return d.base }
 
-// WorstCase returns a proved upper bound on the cost of the worst private distribution, as published in integers, and the
-// first point mass that attains it up to rounding: Channel().Worst().
+// WorstCase returns a proved upper bound on the cost of the worst private distribution, as published in integers, and
+// the first point mass that attains it up to rounding: Channel().Worst().
 func (d *Design) WorstCase() (upper float64, input int) { return d.channel.Worst() }
 
-// Displacement returns the largest distance of a place from where the design, and all that it states, has it: on integer
-// coordinates, as its policy. It is in the unit of the coordinates, in km for places on the Earth, and between unit vectors for a
-// cosine; 0 for other costs.
+// Displacement returns the largest distance of a place from where the design, and all that it states, has it: on
+// integer coordinates, as its policy. It is in the unit of the coordinates, in km for places on the Earth, and between
+// unit vectors for a cosine; 0 for other costs.
 func (d *Design) Displacement() float64 {
 	if d.mechanism.ranked == nil {
 		return 0
@@ -425,8 +430,8 @@ func (d *Design) Displacement() float64 {
 // Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.
 func (d *Design) Lower() float64 { return d.lower }
 
-// Gap returns how far the base measure may be from the best of all measures, relative and certified: at most Objective.Gap,
-// or 0.01 where rounding stopped the solver. It is 0 for Uniform and Map, which do not search among all.
+// Gap returns how far the base measure may be from the best of all measures, relative and certified: at most
+// Objective.Gap, or 0.01 where rounding stopped the solver. It is 0 for Uniform and Map, which do not search among all.
 func (d *Design) Gap() float64 { return d.gap }
 
 // Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its
@@ -448,7 +453,8 @@ func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...
 	var out []Outcome
 	for _, o := range objectives {
 		if o.Kind == Map {
-			return nil, fmt.Errorf("%w: kind %v is not about the cost of a client: NewDesign states what it has", ErrOption, o.Kind)
+			return nil, fmt.Errorf("%w: kind %v is not about the cost of a client: NewDesign states what it has", ErrOption,
+				o.Kind)
 		}
 		sorted, o, err := prepare(ctx, c, o)
 		if err != nil {

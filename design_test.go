@@ -27,8 +27,8 @@ var published = policy.Config{
 	Mode: policy.Mixture, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 }
 
-// TestDesign holds, for every objective, that the certificate proves what the design states of the policy, that the rows
-// are those of the mechanism, and that Compare finds the same measures.
+// TestDesign holds, for every objective, that the certificate proves what the design states of the policy, that the
+// rows are those of the mechanism, and that Compare finds the same measures.
 func TestDesign(t *testing.T) {
 	ctx := context.Background()
 	c := points(t, 21, 12, 9)
@@ -51,7 +51,8 @@ func TestDesign(t *testing.T) {
 			t.Fatalf("%v: %v", kind, err)
 		}
 		lower, exact := certificate.Bounds{Lower: bounds.Lower, Upper: bounds.Worst}.Floats()
-		if !(exact <= upper && upper <= exact*(1+1e-14)) || d.Channel().Cost(input) < exact*(1-1e-14) || !(d.Lower() <= lower) {
+		if !(exact <= upper && upper <= exact*(1+1e-14)) || d.Channel().Cost(input) < exact*(1-1e-14) ||
+			!(d.Lower() <= lower) {
 			t.Errorf("%v: [%v, %v] at %d, proved [%v, %v]", kind, d.Lower(), upper, input, lower, exact)
 		}
 		ch, err := d.Mechanism().Channel(ctx)
@@ -73,7 +74,8 @@ func TestDesign(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := outcomes[0]
-		if !(math.Abs(got.Worst-upper) <= 1e-14) || got.Nonzeros != d.Base().Nonzeros || (got.Gap < 0) != (kind == wpm.Uniform) {
+		if !(math.Abs(got.Worst-upper) <= 1e-14) || got.Nonzeros != d.Base().Nonzeros ||
+			(got.Gap < 0) != (kind == wpm.Uniform) {
 			t.Errorf("%v: %+v, worst case %v", kind, got, upper)
 		}
 		own, err := wpm.Evaluate(ctx, c, eps, d.Base().M, weights)
@@ -172,8 +174,8 @@ func TestDesignErrors(t *testing.T) {
 	}
 }
 
-// TestDesignInOnePass holds a design that needs no table against one that has it, and what it states of its rows against the exact
-// check of its certificate, which reads them all.
+// TestDesignInOnePass holds a design that needs no table against one that has it, and what it states of its rows
+// against the exact check of its certificate, which reads them all.
 func TestDesignInOnePass(t *testing.T) {
 	ctx := context.Background()
 	rng := numtest.NewSplitMix64(8)
@@ -202,7 +204,8 @@ func TestDesignInOnePass(t *testing.T) {
 		}
 		upper, input := d.WorstCase()
 		const open = 1e-11 // what the search leaves open, see package internal/worst
-		if math.Abs(d.Base().Upper-want.Upper) > open*want.Upper || upper > want.Upper*(1+1e-7) || d.Channel().Cost(input) < upper*(1-open) {
+		if math.Abs(d.Base().Upper-want.Upper) > open*want.Upper || upper > want.Upper*(1+1e-7) ||
+			d.Channel().Cost(input) < upper*(1-open) {
 			t.Errorf("%s: worst case %v, %v as published, %v at input %d; %v with a table", name, d.Base().Upper, upper,
 				d.Channel().Cost(input), input, want.Upper)
 		}
@@ -273,8 +276,8 @@ type unread struct{ k, kv int }
 func (c unread) Dims() (k, kv int)            { return c.k, c.kv }
 func (c unread) Row(int, []float64) []float64 { panic("a row is read") }
 
-// TestFileSize holds that a matrix too long for a file is refused before anything is solved: by its size without a look at it,
-// or by the text of its first entries, and none too early.
+// TestFileSize holds that a matrix too long for a file is refused before anything is solved: by its size without a look
+// at it, or by the text of its first entries, and none too early.
 func TestFileSize(t *testing.T) {
 	const largest = policy.MaxBytes / 2 // entries of two bytes
 	digits := func(k, kv int, wrong int) *cost.Dense {
@@ -287,7 +290,8 @@ func TestFileSize(t *testing.T) {
 		}
 		return d
 	}
-	fit := policy.MaxBytes / (len(strconv.FormatFloat(1.0/3, 'g', -1, 64)) + 1) // entries of so many bytes, with their commas
+	// entries of so many bytes, with their commas
+	fit := policy.MaxBytes / (len(strconv.FormatFloat(1.0/3, 'g', -1, 64)) + 1)
 	for _, test := range []struct {
 		c    cost.Matrix
 		want error
@@ -375,8 +379,8 @@ func (f *fading) Row(i int, buf []float64) []float64 {
 	return f.Matrix.Row(i, buf)
 }
 
-// TestDesignCancelled: once the context has ended, NewDesign returns an error, and reads at most 64 rows a thread but in
-// the certificate, which reads all of them once.
+// TestDesignCancelled: once the context has ended, NewDesign returns an error, and reads at most 64 rows a thread but
+// in the certificate, which reads all of them once.
 func TestDesignCancelled(t *testing.T) {
 	const k = 600
 	var data []float64
@@ -409,7 +413,8 @@ func TestDesignCancelled(t *testing.T) {
 	}
 }
 
-// TestDesignGap: a search ends at the gap asked for, which is DefaultGap where none is, and the design states what it has.
+// TestDesignGap: a search ends at the gap asked for, which is DefaultGap where none is, and the design states what it
+// has.
 func TestDesignGap(t *testing.T) {
 	c := points(t, 2, 60, 1)
 	for _, kind := range []wpm.Kind{wpm.Minimax, wpm.Average, wpm.Mixed} {

@@ -30,14 +30,16 @@ func (d *Design) favour(ctx context.Context, c cost.Matrix, sorted *knapsack.Tab
 	m := math.Exp(eps/2) / (float64(kv) * (1 + math.Expm1(eps)*share))
 	base := basemeasure.Result{
 		M: slices.Repeat([]float64{m}, kv), Mass: float64(kv) * m, Nonzeros: kv, Peak: 1,
-		Lower: d.base.Lower, Weights: d.base.Weights, Thresholds: d.base.Thresholds, Status: d.base.Status, Settings: d.base.Settings,
+		Lower: d.base.Lower, Weights: d.base.Weights, Thresholds: d.base.Thresholds, Status: d.base.Status,
+		Settings: d.base.Settings,
 	}
 	d.base = base
 	if sorted == nil {
 		return nil
 	}
 	k, _ := sorted.Dims()
-	lo, hi, phi := slices.Repeat([]float64{math.Exp(-eps/2) * m}, kv), slices.Repeat([]float64{math.Exp(eps/2) * m}, kv), make([]float64, k)
+	lo, hi, phi := slices.Repeat([]float64{math.Exp(-eps/2) * m}, kv), slices.Repeat([]float64{math.Exp(eps/2) * m}, kv),
+		make([]float64, k)
 	if err := sorted.All(lo, hi, phi, nil); err != nil {
 		return err
 	}

@@ -48,12 +48,14 @@ func TestDesignMap(t *testing.T) {
 		even, _ := uniform.WorstCase()
 		worst, input := d.WorstCase()
 		if d.Lower() != uniform.Lower() || math.Abs(d.Even()-even) > 1e-9*even || !(worst >= even*(1-1e-9)) {
-			t.Errorf("%d devices: worst %v, lower %v, even %v; uniform has %v and %v", devices, worst, d.Lower(), d.Even(), even, uniform.Lower())
+			t.Errorf("%d devices: worst %v, lower %v, even %v; uniform has %v and %v", devices, worst, d.Lower(), d.Even(), even,
+				uniform.Lower())
 		}
 		if base := d.Base(); math.Abs(base.WorstCase-worst) > 1e-9*worst || base.Worst != input || base.F != base.WorstCase {
 			t.Errorf("%d devices: base %v at %d, as published %v at %d", devices, base.WorstCase, base.Worst, worst, input)
 		}
-		p, err := d.Publish(policy.Config{Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated}})
+		p, err := d.Publish(policy.Config{Provenance: policy.Provenance{Geometry: policy.Unstated,
+			BaseMeasure: policy.Unstated}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +100,8 @@ func TestDesignMapKinds(t *testing.T) {
 		}
 	}
 	lopsided := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 2, 0}}
-	if _, err := wpm.NewDesign(ctx, lopsided, one, wpm.Objective{Kind: wpm.Map, Devices: 1}); !errors.Is(err, estimate.ErrNoGeometry) {
+	if _, err := wpm.NewDesign(ctx, lopsided, one, wpm.Objective{Kind: wpm.Map, Devices: 1}); !errors.Is(err,
+		estimate.ErrNoGeometry) {
 		t.Errorf("no distances: %v", err)
 	}
 	if _, err := wpm.Compare(ctx, matrix, one, wpm.Objective{Kind: wpm.Map, Devices: 1}); !errors.Is(err, wpm.ErrOption) {

@@ -24,15 +24,16 @@ type block struct {
 	commands []string
 }
 
-// blocks returns the blocks of commands of a page, and in the text the commands that stand in backquotes: run are go commands
-// that name a package and are in no block, mentioned are those of wpm.
+// blocks returns the blocks of commands of a page, and in the text the commands that stand in backquotes: run are go
+// commands that name a package and are in no block, mentioned are those of wpm.
 func blocks(page string) (found []block, run, mentioned []string) {
 	for _, m := range fence.FindAllStringSubmatch(page, -1) {
 		if m[1] == "sh" || strings.HasPrefix(m[1], "sh ") {
 			found = append(found, block{m[1], commands(m[2])})
 		}
 	}
-	for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device) [^`\n]*)`").FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+	for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device) [^`\n]*)`").FindAllStringSubmatch(
+		fence.ReplaceAllString(page, ""), -1) {
 		switch {
 		case strings.HasPrefix(m[1], "wpm"):
 			mentioned = append(mentioned, m[1])
@@ -43,8 +44,8 @@ func blocks(page string) (found []block, run, mentioned []string) {
 	return found, run, mentioned
 }
 
-// commands cuts a block into commands. A command goes on where a line ends in a backslash, where a loop is open, and where a
-// here-document is: up to the line from which a shell finds nothing missing.
+// commands cuts a block into commands. A command goes on where a line ends in a backslash, where a loop is open, and
+// where a here-document is: up to the line from which a shell finds nothing missing.
 func commands(body string) []string {
 	var found []string
 	var open, end string
@@ -77,8 +78,8 @@ var elsewhere = map[string]string{
 	"sh plain":    "TestDuckDB in fleet/warehouse",
 }
 
-// untested returns what maintain/untested.md lists: page and first command of a block or command of the text, and why no test
-// runs it.
+// untested returns what maintain/untested.md lists: page and first command of a block or command of the text, and why
+// no test runs it.
 func untested(t *testing.T) map[[2]string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("maintain", "untested.md"))
@@ -100,8 +101,8 @@ func first(command string) string {
 	return strings.TrimSpace(strings.TrimSuffix(line, "\\"))
 }
 
-// TestUntested: every command of a page stands in a fence that says sh. Those that no test runs say sh untested, and are
-// listed in maintain/untested.md with the reason; nothing else is there.
+// TestUntested: every command of a page stands in a fence that says sh. Those that no test runs say sh untested, and
+// are listed in maintain/untested.md with the reason; nothing else is there.
 func TestUntested(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the pages speak to a Unix shell")
@@ -118,7 +119,8 @@ func TestUntested(t *testing.T) {
 				at := [2]string{name, first(b.commands[0])}
 				found[at] = true
 				if listed[at] == "" {
-					t.Errorf("maintain/untested.md lacks a line, with a reason:\n| %s | `%s` | |", at[0], strings.ReplaceAll(at[1], "|", `\|`))
+					t.Errorf("maintain/untested.md lacks a line, with a reason:\n| %s | `%s` | |", at[0],
+						strings.ReplaceAll(at[1], "|", `\|`))
 				}
 			case b.info != "sh" && elsewhere[b.info] == "":
 				t.Errorf("%s has a block %q, which no test runs", name, b.info)
@@ -140,8 +142,9 @@ func TestUntested(t *testing.T) {
 	}
 }
 
-// TestDocCommands runs what the pages tell a reader to type, in their order, each page in a folder of its own, where wpm is the
-// command of this tree. A mention, with words in capitals for its arguments, must at least be a command with these flags.
+// TestDocCommands runs what the pages tell a reader to type, in their order, each page in a folder of its own, where
+// wpm is the command of this tree. A mention, with words in capitals for its arguments, must at least be a command with
+// these flags.
 func TestDocCommands(t *testing.T) {
 	if !numtest.Full() {
 		t.Skip("runs every command that the pages print: a minute")
@@ -292,8 +295,8 @@ func mention(bin, command string) error {
 	return nil
 }
 
-// TestDocLaws runs every law that a page quotes as `TestName/Law`, as the page says to repeat it. The pattern also selects tests whose
-// names begin with this one.
+// TestDocLaws runs every law that a page quotes as `TestName/Law`, as the page says to repeat it. The pattern also
+// selects tests whose names begin with this one.
 func TestDocLaws(t *testing.T) {
 	numtest.SkipUnlessFull(t, "builds a test binary")
 	bin := filepath.Join(t.TempDir(), "proptest.test")

@@ -68,7 +68,8 @@ func ExampleDesign_Publish() {
 	fmt.Println(policy.Verify(p))
 
 	// On the device. Real releases pay from a ledger: see policy.OpenLedger.
-	report, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), []byte("0,3\n1,3\n"), design.Mechanism().Projector())
+	report, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), []byte("0,3\n1,3\n"),
+		design.Mechanism().Projector())
 	if err != nil {
 		panic(err)
 	}

@@ -67,7 +67,8 @@ func TestSolverPanicFallsBack(t *testing.T) {
 	for name, project := range map[string]policy.ProjectFunc{
 		"exact": m.Projector(),
 		"entropic": func(ctx context.Context, mu []float64) ([]float64, error) { // a Mechanism would hold all rows
-			res, err := sinkhorn.Project(ctx, sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.01}, sinkhorn.Settings{})
+			res, err := sinkhorn.Project(ctx, sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.01},
+				sinkhorn.Settings{})
 			return res.Q, err
 		},
 	} {
@@ -75,7 +76,8 @@ func TestSolverPanicFallsBack(t *testing.T) {
 			c.reads.Store(0)
 			c.left.Store(math.MaxInt64)
 			release := func() {
-				if _, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte(private), project); err != nil {
+				if _, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte(private),
+					project); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

@@ -11,15 +11,16 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// TestGoldenPolicies holds the policies of version 2 that mechanisms of every geometry publish, on every machine: the text, its ID, and
-// all rows. The base measure is given: that of a design, and its certificate, are floats, whose last digits depend on the processor.
-// testdata/policies/rows.json was written by another program in another language, which fills rows by sorting, in exact
-// arithmetic; in policy/testdata:
+// TestGoldenPolicies holds the policies of version 2 that mechanisms of every geometry publish, on every machine: the
+// text, its ID, and all rows. The base measure is given: that of a design, and its certificate, are floats, whose last
+// digits depend on the processor. testdata/policies/rows.json was written by another program in another language, which
+// fills rows by sorting, in exact arithmetic; in policy/testdata:
 //
 //	python3 -c 'import json, verify; d = "../../testdata/policies/"; p = {n: verify.load(d+n+".json") for n in
 //	["cosine", "earth", "grid", "plane", "ring"]}; print(json.dumps({n: {"id": v["id"], "rows": v["rows"]} for n, v in p.items()}))'
 func TestGoldenPolicies(t *testing.T) {
-	places := [][]float64{{48.2082, 16.3738}, {52.52, 13.405}, {40.4168, -3.7038}, {-33.8688, 151.2093}, {64.1466, -21.9426}}
+	places := [][]float64{{48.2082, 16.3738}, {52.52, 13.405}, {40.4168, -3.7038}, {-33.8688, 151.2093},
+		{64.1466, -21.9426}}
 	var want map[string]struct {
 		ID   string     `json:"id"`
 		Rows [][]uint64 `json:"rows"`

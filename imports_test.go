@@ -20,7 +20,8 @@ var picture = map[string][]string{
 	"ldp":  {},
 	"cost": {},
 
-	// The private path of points and, as the keeper of the ledger, of every kind of policy. It never imports a solver: the root hands it a function.
+	// The private path of points and, as the keeper of the ledger, of every kind of policy. It never imports a solver: the
+	// root hands it a function.
 	"policy": {"ldp"},
 
 	// For tests of other people's stores of a ledger.
@@ -47,8 +48,8 @@ var picture = map[string][]string{
 	"vectors/gen/internal/transport":  {"proptest/exact", "vectors/gen/internal/values"},
 	"vectors/gen/internal/values":     {"proptest/exact"},
 
-	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests that
-	// links the laws. It asks a process, and reaches no solver.
+	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests
+	// that links the laws. It asks a process, and reaches no solver.
 	"conform": {"proptest", "proptest/design", "proptest/exact", "proptest/privacy", "proptest/projection",
 		"vectors", "pgregory.net/rapid"},
 	"cmd/wpm-conform": {"conform", "internal/atomicfile"},
@@ -64,7 +65,8 @@ var picture = map[string][]string{
 	// Files written all or nothing.
 	"internal/atomicfile": {},
 
-	// The one way to share work among goroutines, which hands panics to the caller; and the rows of a cost read into memory.
+	// The one way to share work among goroutines, which hands panics to the caller; and the rows of a cost read into
+	// memory.
 	"internal/parallel": {},
 	"internal/rowcache": {"cost", "internal/parallel"},
 
@@ -77,7 +79,8 @@ var picture = map[string][]string{
 	// Solvers stand alone on cost and num.
 	"knapsack": {"cost", "internal/num", "internal/parallel"},
 	// knapsack is its pricing oracle
-	"basemeasure": {"cost", "knapsack", "basemeasure/internal/interior", "internal/cutbound", "internal/num", "internal/parallel",
+	"basemeasure": {"cost", "knapsack", "basemeasure/internal/interior", "internal/cutbound", "internal/num",
+		"internal/parallel",
 		"internal/worst", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
 	// Its phase for large supports, on plain rows of costs: it certifies nothing, and needs no table.
 	"basemeasure/internal/interior": {"internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum",
@@ -103,8 +106,10 @@ var picture = map[string][]string{
 	"internal/ranking": {"cost", "internal/parallel", "ldp", "policy"},
 
 	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the steps that it reports.
-	"hilbert":  {"cost", "internal/parallel"},
-	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection", "projection/verify", "sinkhorn/grid", "sinkhorn/internal/gridproof", "sinkhorn/internal/loops", "sinkhorn/kl", "sinkhorn/paper", "gonum.org/v1/gonum/blas/gonum"},
+	"hilbert": {"cost", "internal/parallel"},
+	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection",
+		"projection/verify", "sinkhorn/grid", "sinkhorn/internal/gridproof", "sinkhorn/internal/loops", "sinkhorn/kl",
+		"sinkhorn/paper", "gonum.org/v1/gonum/blas/gonum"},
 	// Loops over rows of a matrix, without problems.
 	"sinkhorn/internal/loops": {"gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
 	// The projection in divergence, a subject of its own.
@@ -128,17 +133,20 @@ var picture = map[string][]string{
 	// What runs where the private data are: the commands verify, check, release and ledger, without a solver or a cost.
 	"device": {"internal/atomicfile", "ldp", "policy"},
 
-	// What designers and analysts say of places: columns, units, labels in one spelling (a table of Unicode is not for us to keep).
+	// What designers and analysts say of places: columns, units, labels in one spelling (a table of Unicode is not for us
+	// to keep).
 	"internal/places": {"cost", "cost/costio", "ldp", "policy", "golang.org/x/text/unicode/norm"},
 
 	// Files of reports, read line by line into counts.
-	"aggregate/reports": {"aggregate", "cost/costio", "internal/parallel", "internal/places"}, // files take turns on all cores
+	// files take turns on all cores
+	"aggregate/reports": {"aggregate", "cost/costio", "internal/parallel", "internal/places"},
 
 	// What a server makes of releases. Its distances to a truth are exact transport; reports are policy's.
 	"aggregate": {"cost", "internal/binomial", "mincostflow", "policy"},
 
 	// From counts to a map: distances between inputs, and the factorizations of a well-kept library.
-	"estimate": {"cost", "internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
+	"estimate": {"cost", "internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum",
+		"gonum.org/v1/gonum/lapack/gonum"},
 
 	// What a map will be like: rows of ldp, counts with their law, and exact transport to a truth that is made up.
 	"estimate/plan": {"cost", "estimate", "internal/parallel", "ldp", "mincostflow", "gonum.org/v1/gonum/stat/distuv"},
@@ -193,17 +201,21 @@ var picture = map[string][]string{
 	"experiments/report": {"experiments/figure", "internal/atomicfile"},
 	"experiments/city":   {},
 	"experiments/gowalla": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/compare", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/compare", "experiments/figure",
+		"experiments/report", "internal/parallel", "ldp", "mincostflow",
 		"estimate", "sinkhorn/paper", // the server's maps; Algorithm 1 with the paper's lambda and rounds
 	},
 	"experiments/ring": {
-		"baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "sinkhorn",
+		"baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp",
+		"mincostflow", "sinkhorn",
 	},
 	"experiments/mirror": {
-		"", "baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "knapsack", "ldp", "mincostflow", "mirror",
+		"", "baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "knapsack",
+		"ldp", "mincostflow", "mirror",
 	},
 	"experiments/movielens": {
-		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile", "internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
+		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile",
+		"internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
 		"gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", // the two products of a round
 		"gonum.org/v1/gonum/stat/distuv", // quantiles of t
 	},
@@ -214,43 +226,53 @@ var picture = map[string][]string{
 	"experiments/country": { // audit has the check of the rows on all cores
 		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
 	},
-	"experiments/simulation": {"", "aggregate/reports", "internal/parallel", "ldp", "policy"}, // reports for tests of load, marked as such
+	// reports for tests of load, marked as such
+	"experiments/simulation": {"", "aggregate/reports", "internal/parallel", "ldp", "policy"},
 	"experiments/demo": {
 		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas",
 		"ldp", "mincostflow", "policy",
 	},
 
 	"experiments/compare": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/parallel", "ldp",
+		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/parallel",
+		"ldp",
 		"mincostflow", "sinkhorn", "sinkhorn/paper",
 	},
 	"experiments/errata": {
-		"basemeasure", "cost", "experiments/city", "experiments/report", "internal/parallel", "ldp", "mincostflow", "sinkhorn/kl",
+		"basemeasure", "cost", "experiments/city", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"sinkhorn/kl",
 		"sinkhorn/paper",
 	},
 	"experiments/sphere": {
-		"cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "policy", "sphere", "sphere/codebook",
+		"cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "policy", "sphere",
+		"sphere/codebook",
 		"gonum.org/v1/gonum/mathext",
 	},
 
-	// The command: mechanism, releases and maps; studies and what needs no policy in packages of their own, over what all share.
+	// The command: mechanism, releases and maps; studies and what needs no policy in packages of their own, over what all
+	// share.
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
 		"device", "estimate", "estimate/plan",
 		"cmd/wpm/internal/manual", "cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
-		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
+		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp",
+		"policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/manual": {"github.com/urfave/cli/v3"},
-	"cmd/wpm/internal/shell":  {"device", "internal/places", "github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
+	"cmd/wpm/internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
+		"github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/studies": {
-		"", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "experiments/city", "experiments/compare", "experiments/country",
+		"", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "experiments/city", "experiments/compare",
+		"experiments/country",
 		"experiments/demo", "experiments/errata", "experiments/gowalla", "experiments/mapping",
-		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation", "experiments/sphere",
+		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation",
+		"experiments/sphere",
 		"internal/atomicfile", "internal/places", "internal/playground", "policy", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/tools": {
-		"audit", "certificate", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "internal/machine", "mincostflow/network",
+		"audit", "certificate", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "internal/machine",
+		"mincostflow/network",
 		"github.com/urfave/cli/v3",
 	},
 	"cmd/wpm-device": {"device"},
@@ -274,22 +296,31 @@ var picture = map[string][]string{
 // forbidden lists standard packages that a package must not reach directly, with the reason.
 var forbidden = map[string]map[string]string{
 	"ldp": {
-		"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument", "crypto/rand": "randomness is an argument",
-		"unsafe": "trusted core", "reflect": "trusted core", "sync": "no goroutines, no caches", "time": "no clock", "os": "no files",
+		"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument",
+		"crypto/rand": "randomness is an argument",
+		"unsafe":      "trusted core", "reflect": "trusted core", "sync": "no goroutines, no caches", "time": "no clock",
+		"os":         "no files",
 		"math/cmplx": "no floats", "encoding/json": "formats belong to policy",
 	},
-	"hilbert": impure, "projection": impure, "projection/verify": impure, "sinkhorn": impure, "sinkhorn/grid": impure, "sinkhorn/internal/gridproof": impure, "sinkhorn/kl": impure, "sinkhorn/paper": impure, "sphere": impure, "mincostflow": impure, "mincostflow/network": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure, "baseline": impure, "cost": impure,
+	"hilbert": impure, "projection": impure, "projection/verify": impure, "sinkhorn": impure, "sinkhorn/grid": impure,
+	"sinkhorn/internal/gridproof": impure, "sinkhorn/kl": impure, "sinkhorn/paper": impure, "sphere": impure,
+	"mincostflow": impure, "mincostflow/network": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure,
+	"baseline": impure, "cost": impure,
 	"sphere/codebook": {
 		"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data",
-		"unsafe": "private path", "reflect": "private path", "time": "no clock", "os": "no environment, no files", "log": "no logging in libraries",
+		"unsafe": "private path", "reflect": "private path", "time": "no clock", "os": "no environment, no files",
+		"log": "no logging in libraries",
 	},
-	"policy": {"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data", "unsafe": "private path", "reflect": "private path"},
+	"policy": {"math/rand": "only crypto/rand draws for private data",
+		"math/rand/v2": "only crypto/rand draws for private data", "unsafe": "private path", "reflect": "private path"},
 }
 
 // impure is what no solver may use: an answer depends on its arguments alone.
 var impure = map[string]string{
-	"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument", "crypto/rand": "randomness is an argument",
-	"time": "no clock", "os": "no environment, no files", "log": "no logging in libraries", "unsafe": "no bound is worth it",
+	"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument",
+	"crypto/rand": "randomness is an argument",
+	"time":        "no clock", "os": "no environment, no files", "log": "no logging in libraries",
+	"unsafe": "no bound is worth it",
 }
 
 type listed struct {
@@ -300,7 +331,8 @@ type listed struct {
 
 func goList(t *testing.T, args ...string) map[string]listed {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports"},
+		args...)...)
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
@@ -358,7 +390,8 @@ func TestImportPicture(t *testing.T) {
 			}
 		}
 		for _, edge := range allowed {
-			if path := module + "/" + edge; !slices.Contains(p.Imports, edge) && !slices.Contains(p.Imports, path) && !(edge == "" && slices.Contains(p.Imports, module)) {
+			if path := module + "/" + edge; !slices.Contains(p.Imports, edge) && !slices.Contains(p.Imports, path) &&
+				!(edge == "" && slices.Contains(p.Imports, module)) {
 				t.Errorf("the picture draws %s -> %q, which is not there", name, edge)
 			}
 		}
@@ -392,10 +425,11 @@ func TestImportSolverAlone(t *testing.T) {
 	}
 }
 
-// TestImportVerifyAlone holds that the verifiers of projections reach no solver, on no way: what they prove owes nothing to
-// what they check.
+// TestImportVerifyAlone holds that the verifiers of projections reach no solver, on no way: what they prove owes
+// nothing to what they check.
 func TestImportVerifyAlone(t *testing.T) {
-	allowed := []string{"cost", "internal/num", "internal/parallel", "projection", "projection/verify", "sinkhorn/internal/gridproof"}
+	allowed := []string{"cost", "internal/num", "internal/parallel", "projection", "projection/verify",
+		"sinkhorn/internal/gridproof"}
 	for path, p := range goList(t, "-deps", "./sinkhorn/internal/gridproof") { // and so of projection/verify
 		if !p.Standard && !slices.Contains(allowed, short(path)) {
 			t.Errorf("sinkhorn/internal/gridproof brings in %s", path)
@@ -403,10 +437,13 @@ func TestImportVerifyAlone(t *testing.T) {
 	}
 }
 
-// TestImportTrustedAlone holds that the trusted core and the private paths bring in nothing but the standard library; that of
-// vectors also its float solver and what that needs, for utility alone.
+// TestImportTrustedAlone holds that the trusted core and the private paths bring in nothing but the standard library;
+// that of vectors also its float solver and what that needs, for utility alone.
 func TestImportTrustedAlone(t *testing.T) {
-	for name, extra := range map[string][]string{"ldp": nil, "cost": nil, "policy": {"ldp"}, "device": {"internal/atomicfile", "ldp", "policy"}, "cmd/wpm-device": {"device", "internal/atomicfile", "ldp", "policy"}, "sphere/codebook": {"ldp", "policy", "sphere"}} {
+	for name, extra := range map[string][]string{"ldp": nil, "cost": nil, "policy": {"ldp"},
+		"device":          {"internal/atomicfile", "ldp", "policy"},
+		"cmd/wpm-device":  {"device", "internal/atomicfile", "ldp", "policy"},
+		"sphere/codebook": {"ldp", "policy", "sphere"}} {
 		for path, p := range goList(t, "-deps", "./"+name) {
 			if name == "sphere/codebook" && strings.HasPrefix(path, "gonum.org/v1/gonum/") {
 				continue // see the edge of sphere

@@ -269,7 +269,8 @@ func TestPublishAndLoad(t *testing.T) {
 	}
 }
 
-// TestCheckCost holds that CheckCost refuses what Load refuses, but for a mixture policy without a cost, which needs none.
+// TestCheckCost holds that CheckCost refuses what Load refuses, but for a mixture policy without a cost, which needs
+// none.
 func TestCheckCost(t *testing.T) {
 	box, err := ldp.NewPolytope(epsilon(t, "1"), []float64{0.5, 0.25, 0.25}, 8)
 	if err != nil {
@@ -414,7 +415,8 @@ func TestErrors(t *testing.T) {
 	if _, err := m.ProjectSparse(ctx, []int{1}, nil); !errors.Is(err, wpm.ErrShape) {
 		t.Errorf("sparse lengths: %v", err)
 	}
-	if msg := second(wpm.New(ring, flat[:3], one, wpm.Options{})).Error(); !strings.Contains(msg, "4") || !strings.Contains(msg, "3") {
+	if msg := second(wpm.New(ring, flat[:3], one, wpm.Options{})).Error(); !strings.Contains(msg, "4") ||
+		!strings.Contains(msg, "3") {
 		t.Errorf("a shape error should name both sizes: %s", msg)
 	}
 }

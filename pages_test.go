@@ -22,7 +22,8 @@ func pages(t *testing.T) map[string]string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".github" || d.Name() == "node_modules") {
+		if d.IsDir() && name != "." &&
+			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".github" || d.Name() == "node_modules") {
 			return fs.SkipDir
 		}
 		if d.IsDir() || filepath.Ext(name) != ".md" || name == "THIRD_PARTY.md" {
@@ -101,8 +102,9 @@ func local(all map[string]string, from, to string) error {
 	return nil
 }
 
-// TestPageLinks: every link and picture of every page leads to a file of the tree, and to a heading of it where it names
-// one. Every address outside the tree is in maintain/links.txt, and what is there is on a page: no test asks the network.
+// TestPageLinks: every link and picture of every page leads to a file of the tree, and to a heading of it where it
+// names one. Every address outside the tree is in maintain/links.txt, and what is there is on a page: no test asks the
+// network.
 func TestPageLinks(t *testing.T) {
 	all := pages(t)
 	outer := map[string]string{}
@@ -163,7 +165,8 @@ func TestPageIndex(t *testing.T) {
 func TestPageLinksFail(t *testing.T) {
 	all := map[string]string{"docs/trust.md": "# A `b` c\n## Twice\n## Twice\n```sh\n# no heading\n```\n", "README.md": ""}
 	for to, good := range map[string]bool{
-		"docs/trust.md": true, "docs/trust.md#a-b-c": true, "docs/trust.md#twice": true, "docs/trust.md#twice-1": true, "docs": true,
+		"docs/trust.md": true, "docs/trust.md#a-b-c": true, "docs/trust.md#twice": true, "docs/trust.md#twice-1": true,
+		"docs":                  true,
 		"docs/trust.md#twice-2": false, "docs/trust.md#no-heading": false, "docs/trust.md#": false, "docs/Trust.md": false,
 		"../wpm": false, "/etc": false, "doc.go#L1": false, "#top": false, "docs/nothing.md": false,
 	} {

@@ -15,8 +15,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// Project finds the point of the box nearest to mu: length k, finite masses >= 0 with a positive sum, such as counts. It
-// is taken as mu / sum mu.
+// Project finds the point of the box nearest to mu: length k, finite masses >= 0 with a positive sum, such as counts.
+// It is taken as mu / sum mu.
 //
 // If the context ends first, it returns the best feasible Projection with its valid bounds and an error
 // that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with
@@ -86,8 +86,8 @@ type answer struct {
 	entropic                *sinkhorn.Result
 }
 
-// solve runs the solver; many says that others may follow. The answer is empty beside an error other than one of an early
-// stop.
+// solve runs the solver; many says that others may follow. The answer is empty beside an error other than one of an
+// early stop.
 func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int, many bool) (answer, error) {
 	if m.opt.Solver == Entropic {
 		res := new(sinkhorn.Result)

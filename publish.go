@@ -12,12 +12,12 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// maxPairs bounds k*kv up to which Mechanism.Publish finds the thresholds of places for a projection policy, where they only serve
-// when a client's solver fails: some seconds.
+// maxPairs bounds k*kv up to which Mechanism.Publish finds the thresholds of places for a projection policy, where they
+// only serve when a client's solver fails: some seconds.
 const maxPairs = 1 << 29
 
-// Publish makes the policy of this mechanism. From cfg it takes the mode, work limit, labels, fallback, certificate, provenance
-// and metadata; it fills in the box, the number of inputs, and the rest by the type of the cost:
+// Publish makes the policy of this mechanism. From cfg it takes the mode, work limit, labels, fallback, certificate,
+// provenance and metadata; it fills in the box, the number of inputs, and the rest by the type of the cost:
 //
 //   - A cost of places (cost.Points, GreatCircle and Cosine without zero vectors) is that of the places as published, with
 //     integer coordinates as fine as a policy can state, which a Design uses from the start. With it, and with a cost.Grid or
@@ -48,8 +48,8 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 	})
 }
 
-// The text of an entry of a matrix that is not negative, with its comma: least and most bytes, as 0 and 2.2250738585072014e-308
-// have them.
+// The text of an entry of a matrix that is not negative, with its comma: least and most bytes, as 0 and
+// 2.2250738585072014e-308 have them.
 const (
 	leastEntry = 2
 	mostEntry  = 24
@@ -57,9 +57,9 @@ const (
 	sizeBlock = 1 << 14
 )
 
-// CheckFileSize refuses a cost matrix that is too long for a policy, which states all of it beside the rows of version 1: what
-// Publish would find out after the design. It takes constant time where the number of entries decides, else up to that of
-// writing 64 MiB of numbers, some tenths of a second. It knows of no limit for a cost of another type.
+// CheckFileSize refuses a cost matrix that is too long for a policy, which states all of it beside the rows of version
+// 1: what Publish would find out after the design. It takes constant time where the number of entries decides, else up
+// to that of writing 64 MiB of numbers, some tenths of a second. It knows of no limit for a cost of another type.
 //
 // Errors: ErrLimit, and those of cost.SpecOf.
 func CheckFileSize(c cost.Matrix) error {
@@ -150,12 +150,12 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 	return policy.New(cfg)
 }
 
-// maxSmooth is the number of outputs up to which the fallback is the point of the box nearest to its shape, as policy.New finds
-// it. It takes some 25 bytes an output in a file; evenRow takes two.
+// maxSmooth is the number of outputs up to which the fallback is the point of the box nearest to its shape, as
+// policy.New finds it. It takes some 25 bytes an output in a file; evenRow takes two.
 const maxSmooth = 1 << 10
 
-// evenRow returns a row that raises outputs to hi at even steps of their widths hi - lo, so that the sum up to any output is less
-// than two widths from what the same share of each width would give.
+// evenRow returns a row that raises outputs to hi at even steps of their widths hi - lo, so that the sum up to any
+// output is less than two widths from what the same share of each width would give.
 func (m *Mechanism) evenRow() (policy.Row, error) {
 	n := make([]uint64, m.kv)
 	rest, all := m.box.Total(), 0.0

@@ -54,7 +54,8 @@ func placed(t *testing.T) map[string]struct {
 
 	earth := [][2]float64{
 		{90, 3}, {-90, 0}, {0, 180}, {0, -180}, {89.9999999, -17},
-		{-18.799143056149546, 0}, {14.826768823221357, -180}, {67.27500191805265, 179.9999999999}, // integers of another length
+		// integers of another length
+		{-18.799143056149546, 0}, {14.826768823221357, -180}, {67.27500191805265, 179.9999999999},
 	}
 	for _, x := range numtest.Cloud(rng, 15, 2, 0, 1) {
 		earth = append(earth, [2]float64{180 * x[0], 360 * x[1]})
@@ -65,7 +66,8 @@ func placed(t *testing.T) map[string]struct {
 	add("earth, two sides", earthMoved)(gc(earth, earth[3:9], 2))
 	cos := func(x, v [][]float64) (cost.Matrix, error) { return cost.NewCosine(x, v) }
 	add("cosine", math.Sqrt(30)/2/(1<<30))(cos(numtest.Cloud(rng, 14, 30, 0.2, 1e-3), nil))
-	add("cosine, two sides", math.Sqrt(3)/2/(1<<30))(cos(numtest.Cloud(rng, 14, 3, 0, 1e200), numtest.Cloud(rng, 9, 3, 0, 1e-200)))
+	add("cosine, two sides", math.Sqrt(3)/2/(1<<30))(cos(numtest.Cloud(rng, 14, 3, 0, 1e200),
+		numtest.Cloud(rng, 9, 3, 0, 1e-200)))
 	return list
 }
 
@@ -102,7 +104,8 @@ func TestPublishedPlaces(t *testing.T) {
 		if given.Kind == "greatcircle" {
 			rounding = 1e-11 // km, see cost.GreatCircle
 		}
-		if got := displaced(t, given, spec); !(math.Abs(got-d.Displacement()) <= 1e-9*got+rounding) || !(got <= test.moved*(1+1e-6)) {
+		if got := displaced(t, given, spec); !(math.Abs(got-d.Displacement()) <= 1e-9*got+rounding) ||
+			!(got <= test.moved*(1+1e-6)) {
 			t.Errorf("%s: displaced by %v, stated %v, at most %v", name, got, d.Displacement(), test.moved)
 		}
 		again := designOf(t, d.Mechanism().Cost(), "2")
@@ -126,7 +129,8 @@ func TestPublishedPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 || !p.HasRows() || !bytes.Equal(p.Cost(), p2.Cost()) {
+			if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 || !p.HasRows() ||
+				!bytes.Equal(p.Cost(), p2.Cost()) {
 				t.Errorf("%s: a mechanism alone publishes version %d, rows %v, %v", name, p.Version(), p.HasRows(), err)
 			}
 		}
@@ -216,7 +220,8 @@ func TestVersionOfPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Version() != test.version || p.HasRows() != test.rows {
-			t.Errorf("%T, %s: version %d, rows %v, want %d, %v", test.c, test.mode, p.Version(), p.HasRows(), test.version, test.rows)
+			t.Errorf("%T, %s: version %d, rows %v, want %d, %v", test.c, test.mode, p.Version(), p.HasRows(), test.version,
+				test.rows)
 		}
 	}
 }

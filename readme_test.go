@@ -27,8 +27,8 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// TestReadmeMaps: what docs/choosing.md says of how far a map is from the truth, in its table and in its picture, is in the
-// table that was measured.
+// TestReadmeMaps: what docs/choosing.md says of how far a map is from the truth, in its table and in its picture, is in
+// the table that was measured.
 func TestReadmeMaps(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(name)
@@ -52,7 +52,8 @@ func TestReadmeMaps(t *testing.T) {
 		}
 		measured[strings.TrimSpace(cells[0])] = maps
 	}
-	rows := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(read(filepath.Join("docs", "choosing.md")), -1)
+	rows := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(
+		read(filepath.Join("docs", "choosing.md")), -1)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows", len(rows))
 	}
@@ -192,7 +193,8 @@ func TestSolversTable(t *testing.T) {
 	}
 	for name := range picture {
 		public := name != "" && name != "python" && name != "js/wasm" && name != "device" && name != "audit" &&
-			name != "fuzz" && name != "proofs" && name != "release" && name != "conform" && !strings.HasPrefix(name, "vectors") && !strings.Contains(name, "internal/") &&
+			name != "fuzz" && name != "proofs" && name != "release" && name != "conform" &&
+			!strings.HasPrefix(name, "vectors") && !strings.Contains(name, "internal/") &&
 			!strings.HasPrefix(name, "policy") && !strings.HasPrefix(name, "experiments/") && !strings.HasPrefix(name, "cmd/")
 		if public != seen[name] {
 			t.Errorf("%s: on the page %v, want %v", name, seen[name], public)

@@ -117,7 +117,8 @@ func TestEntropicMechanism(t *testing.T) {
 			if r, err := m.Project(context.Background(), counts); err != nil || !slices.Equal(r.Q(), b.Q()) {
 				t.Errorf("%s, %s: masses that sum to 2^20 have another projection: %v", name, kind, err)
 			}
-			if s := fmt.Sprintf("%v %+v %#v", b, b, b); strings.Contains(s, fmt.Sprint(b.Upper())) || !strings.Contains(s, "redacted") {
+			if s := fmt.Sprintf("%v %+v %#v", b, b, b); strings.Contains(s, fmt.Sprint(b.Upper())) ||
+				!strings.Contains(s, "redacted") {
 				t.Errorf("%s, %s: prints as %s", name, kind, s)
 			}
 		}

@@ -55,7 +55,8 @@ func TestHistogram(t *testing.T) {
 	}
 	wide, err := NewHistogram(counts, Settings{Confidence: 0.999})
 	if err != nil || !(wide.Upper[2] > h.Upper[2] && wide.Lower[2] < h.Lower[2]) {
-		t.Errorf("more confidence, band [%v, %v] within [%v, %v], %v", wide.Lower[2], wide.Upper[2], h.Lower[2], h.Upper[2], err)
+		t.Errorf("more confidence, band [%v, %v] within [%v, %v], %v", wide.Lower[2], wide.Upper[2], h.Lower[2], h.Upper[2],
+			err)
 	}
 	counts[0] = 7
 	if h.Counts[0] != 0 {
@@ -66,8 +67,10 @@ func TestHistogram(t *testing.T) {
 		confidence float64
 		want       error
 	}{
-		{nil, 0, ErrShape}, {[]uint64{0, 0}, 0, ErrEmpty}, {[]uint64{1}, 1, ErrConfidence}, {[]uint64{1}, math.NaN(), ErrConfidence},
-		{[]uint64{1}, -0.5, ErrConfidence}, {[]uint64{math.MaxUint64, 2}, 0, ErrLimit}, {[]uint64{MaxReleases, 1}, 0, ErrLimit},
+		{nil, 0, ErrShape}, {[]uint64{0, 0}, 0, ErrEmpty}, {[]uint64{1}, 1, ErrConfidence},
+		{[]uint64{1}, math.NaN(), ErrConfidence},
+		{[]uint64{1}, -0.5, ErrConfidence}, {[]uint64{math.MaxUint64, 2}, 0, ErrLimit},
+		{[]uint64{MaxReleases, 1}, 0, ErrLimit},
 	} {
 		if _, err := NewHistogram(bad.counts, Settings{Confidence: bad.confidence}); !errors.Is(err, bad.want) {
 			t.Errorf("NewHistogram(%v, %v): %v, want %v", bad.counts, bad.confidence, err, bad.want)
@@ -75,8 +78,9 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// TestCoverageOfUnequalClients: clients with different probabilities, the case that a binomial interval is not made for. The chance that
-// an end is on the wrong side of the mean is a sum over the exact distribution of the count; it never exceeds the level.
+// TestCoverageOfUnequalClients: clients with different probabilities, the case that a binomial interval is not made
+// for. The chance that an end is on the wrong side of the mean is a sum over the exact distribution of the count; it
+// never exceeds the level.
 func TestCoverageOfUnequalClients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
@@ -120,12 +124,14 @@ func TestCoverageOfUnequalClients(t *testing.T) {
 	})
 }
 
-// TestUnionOfClients: where one client has all the mass, the binomial bound at a count of one would fail; ours does not.
+// TestUnionOfClients: where one client has all the mass, the binomial bound at a count of one would fail; ours does
+// not.
 func TestUnionOfClients(t *testing.T) {
 	const n, level = 100, 0.025
 	lower, _, err := interval(1, n, level)
 	if err != nil || lower > level/n {
-		t.Errorf("lower = %v, %v: one client that releases the point with probability %v makes it fail more often than %v", lower, err, level, level)
+		t.Errorf("lower = %v, %v: one client that releases the point with probability %v makes it fail more often than %v",
+			lower, err, level, level)
 	}
 	_, upper, err := interval(n-1, n, level)
 	if err != nil || upper < 1-level/n {
@@ -143,7 +149,8 @@ func TestEvaluate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (1. + 4) / 2; math.Abs(got.Objective-want) > sumTol || got.Lower > want || got.Upper < want || got.TotalVariation != 0.5 {
+	if want := (1. + 4) / 2; math.Abs(got.Objective-want) > sumTol || got.Lower > want || got.Upper < want ||
+		got.TotalVariation != 0.5 {
 		t.Errorf("%+v, want %v", got, want)
 	}
 	if d := got.Distance(2); math.Abs(d*d-2.5) > sumTol {
@@ -156,15 +163,18 @@ func TestEvaluate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err := Evaluate(context.Background(), rect, []float64{5}, []float64{1, 3}); err != nil || math.Abs(e.Objective-0.75) > sumTol || !math.IsNaN(e.TotalVariation) {
+	if e, err := Evaluate(context.Background(), rect, []float64{5}, []float64{1, 3}); err != nil ||
+		math.Abs(e.Objective-0.75) > sumTol || !math.IsNaN(e.TotalVariation) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	for _, bad := range []struct {
 		truth, hist []float64
 		want        error
 	}{
-		{[]float64{1, 1}, []float64{1, 1, 1}, ErrShape}, {[]float64{1, 1, 1}, nil, ErrShape}, {[]float64{0, 0, 0}, []float64{1, 1, 1}, ErrEmpty},
-		{[]float64{1, math.Inf(1), 0}, []float64{1, 1, 1}, ErrNotFinite}, {[]float64{1, 1, 1}, []float64{1, -1, 1}, ErrNegative},
+		{[]float64{1, 1}, []float64{1, 1, 1}, ErrShape}, {[]float64{1, 1, 1}, nil, ErrShape},
+		{[]float64{0, 0, 0}, []float64{1, 1, 1}, ErrEmpty},
+		{[]float64{1, math.Inf(1), 0}, []float64{1, 1, 1}, ErrNotFinite},
+		{[]float64{1, 1, 1}, []float64{1, -1, 1}, ErrNegative},
 	} {
 		if _, err := Evaluate(context.Background(), c, bad.truth, bad.hist); !errors.Is(err, bad.want) {
 			t.Errorf("Evaluate(%v, %v): %v, want %v", bad.truth, bad.hist, err, bad.want)

@@ -286,13 +286,15 @@ func (c Counts) checkShards() error {
 	for i, s := range c.Shards {
 		switch {
 		case s.ID == "" || len(s.ID) > maxShardID || !utf8.ValidString(s.ID) || strings.ContainsFunc(s.ID, unicode.IsControl):
-			return fmt.Errorf("%w: shard ID %q is not 1 to %d bytes of plain text", ErrFormat, s.ID[:min(len(s.ID), maxShardID)], maxShardID)
+			return fmt.Errorf("%w: shard ID %q is not 1 to %d bytes of plain text", ErrFormat, s.ID[:min(len(s.ID), maxShardID)],
+				maxShardID)
 		case i > 0 && s.ID == c.Shards[i-1].ID:
 			return fmt.Errorf("%w: shard %q", ErrDuplicate, s.ID)
 		case i > 0 && s.ID < c.Shards[i-1].ID:
 			return fmt.Errorf("%w: shard %q after %q", ErrFormat, s.ID, c.Shards[i-1].ID)
 		case s.Bytes > MaxCount || s.Lines > MaxCount:
-			return fmt.Errorf("%w: shard %q has %d bytes and %d lines, at most %d", ErrLimit, s.ID, s.Bytes, s.Lines, uint64(MaxCount))
+			return fmt.Errorf("%w: shard %q has %d bytes and %d lines, at most %d", ErrLimit, s.ID, s.Bytes, s.Lines,
+				uint64(MaxCount))
 		}
 		if lines, size = lines+s.Lines, size+s.Bytes; lines > MaxCount || size > MaxCount {
 			return fmt.Errorf("%w: the shards have more than %d lines or bytes", ErrLimit, uint64(MaxCount))

@@ -103,8 +103,10 @@ func TestCounter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := aggregate.Counts{Policy: good, Epoch: "e", Reports: []uint64{1, 2, 3, 0}, Lines: 22, Shards: []aggregate.Shard{{ID: "a", Lines: 10}, {ID: "b", Lines: 12, Bytes: 1}}}
-	want.Refused[aggregate.Malformed], want.Refused[aggregate.NoSuchOutput], want.Refused[aggregate.NeverReleased] = 1, 11, 4
+	want := aggregate.Counts{Policy: good, Epoch: "e", Reports: []uint64{1, 2, 3, 0}, Lines: 22,
+		Shards: []aggregate.Shard{{ID: "a", Lines: 10}, {ID: "b", Lines: 12, Bytes: 1}}}
+	want.Refused[aggregate.Malformed], want.Refused[aggregate.NoSuchOutput], want.Refused[aggregate.NeverReleased] = 1, 11,
+		4
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -135,9 +137,11 @@ func TestCounterIsPolicys(t *testing.T) {
 		if rapid.Bool().Draw(t, "foreign") {
 			id[rapid.IntRange(0, 31).Draw(t, "byte")] ^= 1
 		}
-		line := []byte(text(reportOf(id, rapid.SampledFrom([]uint32{0, 1, 3, 4, 255, 256, 1<<20 - 1, 1 << 20, 1 << 31}).Draw(t, "index"))))
+		line := []byte(text(reportOf(id,
+			rapid.SampledFrom([]uint32{0, 1, 3, 4, 255, 256, 1<<20 - 1, 1 << 20, 1 << 31}).Draw(t, "index"))))
 		for range rapid.IntRange(0, 2).Draw(t, "faults") {
-			line[rapid.IntRange(0, len(line)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0123456789abcdefABCDEFgG /:`@\xff\x00")).Draw(t, "to")
+			line[rapid.IntRange(0, len(line)-1).Draw(t, "at")] = rapid.SampledFrom(
+				[]byte("0123456789abcdefABCDEFgG /:`@\xff\x00")).Draw(t, "to")
 		}
 		line = line[:len(line)-rapid.SampledFrom([]int{0, 0, 0, 1, 2, 8}).Draw(t, "cut")]
 		var r policy.Report
@@ -155,7 +159,8 @@ func TestCounterMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := [][]byte{[]byte(text(reportOf(p.ID(), 0))), []byte(text(reportOf(p.ID(), 1))), []byte(text(reportOf(p.ID(), 2)))}
+	lines := [][]byte{[]byte(text(reportOf(p.ID(), 0))), []byte(text(reportOf(p.ID(), 1))),
+		[]byte(text(reportOf(p.ID(), 2)))}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 1_000_000 {
@@ -180,7 +185,8 @@ func BenchmarkCounter(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		line []byte
-	}{{"good", []byte(text(reportOf(p.ID(), 1)))}, {"foreign", []byte(text(reportOf(foreign, 1)))}, {"malformed", []byte("nothing")}} {
+	}{{"good", []byte(text(reportOf(p.ID(), 1)))}, {"foreign", []byte(text(reportOf(foreign, 1)))},
+		{"malformed", []byte("nothing")}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				n.Text(c.line)
@@ -212,7 +218,8 @@ func TestCountsGolden(t *testing.T) {
 	if want := fmt.Sprintf("%x\n", sha256.Sum256(body)); string(hash) != want {
 		t.Errorf("last line %q, want %q", hash, want)
 	}
-	if !aggregate.IsCounts(got) || !aggregate.IsCounts([]byte("wpm-counts-2\n")) || aggregate.IsCounts([]byte("wpm-count")) {
+	if !aggregate.IsCounts(got) || !aggregate.IsCounts([]byte("wpm-counts-2\n")) ||
+		aggregate.IsCounts([]byte("wpm-count")) {
 		t.Error("IsCounts")
 	}
 	again, err := aggregate.DecodeCounts(got)
@@ -247,7 +254,8 @@ func TestDecodeCountsErrors(t *testing.T) {
 		{"no hash", body, "line 16", aggregate.ErrFormat},
 		{"text after it", good + "\n", "line 17", aggregate.ErrFormat},
 		{"another number", strings.Replace(good, "\n12\n", "\n13\n", 1), "hash", aggregate.ErrFormat},
-		{"capitals", seal(strings.Replace(body, fmt.Sprintf("%x", part().Policy), fmt.Sprintf("%X", part().Policy), 1)), "line 2", aggregate.ErrFormat},
+		{"capitals", seal(strings.Replace(body, fmt.Sprintf("%x", part().Policy), fmt.Sprintf("%X", part().Policy), 1)),
+			"line 2", aggregate.ErrFormat},
 		{"short ID", seal(strings.Replace(body, "policy 1", "policy ", 1)), "line 2", aggregate.ErrFormat},
 		{"epoch with blank", seal(strings.Replace(body, "epoch 2026-07", "epoch ", 1)), "line 3", aggregate.ErrFormat},
 		{"epoch of two words", seal(strings.Replace(body, "epoch 2026-07", "epoch a b", 1)), "line 3", aggregate.ErrFormat},
@@ -259,18 +267,21 @@ func TestDecodeCountsErrors(t *testing.T) {
 		{"above 2^64", seal(strings.Replace(body, "\n12\n", "\n18446744073709551617\n", 1)), "line 15", aggregate.ErrFormat},
 		{"too few lines", seal(strings.Replace(body, "lines 21", "lines 20", 1)), "20 lines", aggregate.ErrFormat},
 		{"too many lines", seal(strings.Replace(body, "lines 21", "lines 22", 1)), "22 lines", aggregate.ErrFormat},
-		{"shards do not add up", seal(strings.Replace(body, "1234 20 ", "1234 19 ", 1)), "shards have 20", aggregate.ErrFormat},
+		{"shards do not add up", seal(strings.Replace(body, "1234 20 ", "1234 19 ", 1)), "shards have 20",
+			aggregate.ErrFormat},
 		{"reason unknown", seal(strings.Replace(body, "no-such-output", "no-such-point", 1)), "line 7", aggregate.ErrFormat},
 		{"shards out of order", seal(strings.Replace(body, "z\u00fcrich", "a", 1)), `"a" after`, aggregate.ErrFormat},
 		{"shard twice", seal(strings.Replace(body, "z\u00fcrich", "eu/west 1.txt.gz", 1)), "eu/west", aggregate.ErrDuplicate},
 		{"shard without a name", seal(strings.Replace(body, " z\u00fcrich", " ", 1)), "shard ID", aggregate.ErrFormat},
 		{"shard without a field", seal(strings.Replace(body, " z\u00fcrich", "", 1)), "line 11", aggregate.ErrFormat},
-		{"shard with a control character", seal(strings.Replace(body, "z\u00fcrich", "z\t", 1)), "shard ID", aggregate.ErrFormat},
+		{"shard with a control character", seal(strings.Replace(body, "z\u00fcrich", "z\t", 1)), "shard ID",
+			aggregate.ErrFormat},
 		{"not UTF-8", seal(strings.Replace(body, "z\u00fcrich", "z\xff", 1)), "line 11", aggregate.ErrFormat},
 		{"many shards", seal(strings.Replace(body, "shards 2", "shards 3", 1)), "line 12", aggregate.ErrFormat},
 		{"few outputs", seal(strings.Replace(body, "reports 3", "reports 2", 1)), "line 15", aggregate.ErrFormat},
 		{"no outputs", seal(strings.Replace(body, "reports 3", "reports 0", 1)), "0 outputs", aggregate.ErrLimit},
-		{"a promise of outputs", seal(strings.Replace(body, "reports 3", "reports 1048577", 1)), "1048577", aggregate.ErrLimit},
+		{"a promise of outputs", seal(strings.Replace(body, "reports 3", "reports 1048577", 1)), "1048577",
+			aggregate.ErrLimit},
 		{"size", strings.Repeat("\n", aggregate.MaxCountsBytes+1), "bytes", aggregate.ErrLimit},
 	} {
 		got, err := aggregate.DecodeCounts([]byte(c.text))
@@ -290,7 +301,8 @@ var parts = rapid.Custom(func(t *rapid.T) aggregate.Counts {
 	for _, n := range c.Reports {
 		c.Lines += n
 	}
-	ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i j"}), 1, 3, rapid.ID[string]).Draw(t, "ids")
+	ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i j"}), 1, 3,
+		rapid.ID[string]).Draw(t, "ids")
 	slices.Sort(ids)
 	rest := c.Lines
 	for i, id := range ids {
@@ -304,7 +316,8 @@ var parts = rapid.Custom(func(t *rapid.T) aggregate.Counts {
 	return c
 })
 
-// TestMergeLaws: the order and grouping of merges do not matter, a merge is the sum, shards are disjoint, and arguments stay.
+// TestMergeLaws: the order and grouping of merges do not matter, a merge is the sum, shards are disjoint, and arguments
+// stay.
 func TestMergeLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := parts.Draw(t, "a"), parts.Draw(t, "b"), parts.Draw(t, "c")
@@ -317,7 +330,8 @@ func TestMergeLaws(t *testing.T) {
 		if (err1 == nil) != (err2 == nil) || !cmp.Equal(ab, ba) {
 			t.Fatalf("a+b = %v, %v; b+a = %v, %v", ab, err1, ba, err2)
 		}
-		common := slices.ContainsFunc(a.Shards, func(s aggregate.Shard) bool { return slices.Contains(b.Shards, s) || idOf(b, s.ID) })
+		common := slices.ContainsFunc(a.Shards,
+			func(s aggregate.Shard) bool { return slices.Contains(b.Shards, s) || idOf(b, s.ID) })
 		if common != errors.Is(err1, aggregate.ErrDuplicate) || !common && err1 != nil {
 			t.Fatalf("common shard %v: %v", common, err1)
 		}
@@ -341,7 +355,8 @@ func TestMergeLaws(t *testing.T) {
 				t.Fatalf("output %d: %d", j, left.Reports[j])
 			}
 		}
-		if left.Lines != a.Lines+b.Lines+c.Lines || left.Total() != a.Total()+b.Total()+c.Total() || len(left.Shards) != len(a.Shards)+len(b.Shards)+len(c.Shards) {
+		if left.Lines != a.Lines+b.Lines+c.Lines || left.Total() != a.Total()+b.Total()+c.Total() ||
+			len(left.Shards) != len(a.Shards)+len(b.Shards)+len(c.Shards) {
 			t.Fatalf("%+v", left)
 		}
 		text, err := left.Encode()
@@ -358,7 +373,8 @@ func idOf(c aggregate.Counts, id string) bool {
 	return slices.ContainsFunc(c.Shards, func(s aggregate.Shard) bool { return s.ID == id })
 }
 
-// TestCountsErrors: parts that do not go together, and counts that no reading gives, are refused by Merge, Encode and Belongs.
+// TestCountsErrors: parts that do not go together, and counts that no reading gives, are refused by Merge, Encode and
+// Belongs.
 func TestCountsErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*aggregate.Counts)
@@ -372,12 +388,15 @@ func TestCountsErrors(t *testing.T) {
 		"same shards":   {func(c *aggregate.Counts) {}, aggregate.ErrDuplicate, false},
 		"lines":         {func(c *aggregate.Counts) { c.Lines++ }, aggregate.ErrFormat, true},
 		"counted twice": {func(c *aggregate.Counts) { c.Refused[aggregate.Counted] = 1 }, aggregate.ErrFormat, true},
-		"overflow":      {func(c *aggregate.Counts) { c.Reports[0] = 1 << 63; c.Reports[1] = 1 << 63 }, aggregate.ErrLimit, true},
-		"shard bytes":   {func(c *aggregate.Counts) { c.Shards[0].Bytes = 1<<53 + 1 }, aggregate.ErrLimit, true},
-		"all bytes":     {func(c *aggregate.Counts) { c.Shards[0].Bytes, c.Shards[1].Bytes = 1<<53, 1 }, aggregate.ErrLimit, true},
-		"order":         {func(c *aggregate.Counts) { slices.Reverse(c.Shards) }, aggregate.ErrFormat, true},
-		"long ID":       {func(c *aggregate.Counts) { c.Shards[1].ID = strings.Repeat("z", 257) }, aggregate.ErrFormat, true},
-		"shards":        {func(c *aggregate.Counts) { c.Shards = make([]aggregate.Shard, aggregate.MaxShards+1) }, aggregate.ErrLimit, true},
+		"overflow": {func(c *aggregate.Counts) { c.Reports[0] = 1 << 63; c.Reports[1] = 1 << 63 }, aggregate.ErrLimit,
+			true},
+		"shard bytes": {func(c *aggregate.Counts) { c.Shards[0].Bytes = 1<<53 + 1 }, aggregate.ErrLimit, true},
+		"all bytes": {func(c *aggregate.Counts) { c.Shards[0].Bytes, c.Shards[1].Bytes = 1<<53, 1 }, aggregate.ErrLimit,
+			true},
+		"order":   {func(c *aggregate.Counts) { slices.Reverse(c.Shards) }, aggregate.ErrFormat, true},
+		"long ID": {func(c *aggregate.Counts) { c.Shards[1].ID = strings.Repeat("z", 257) }, aggregate.ErrFormat, true},
+		"shards": {func(c *aggregate.Counts) { c.Shards = make([]aggregate.Shard, aggregate.MaxShards+1) },
+			aggregate.ErrLimit, true},
 	} {
 		other := part()
 		c.change(&other)
@@ -393,13 +412,16 @@ func TestCountsErrors(t *testing.T) {
 		t.Errorf("no outputs: %v", err)
 	}
 	// Two halves of the largest number are one too many with one more.
-	half := aggregate.Counts{Reports: []uint64{1 << 52}, Lines: 1 << 52, Shards: []aggregate.Shard{{ID: "a", Lines: 1 << 52}}}
-	other := aggregate.Counts{Reports: []uint64{1<<52 + 1}, Lines: 1<<52 + 1, Shards: []aggregate.Shard{{ID: "b", Lines: 1<<52 + 1}}}
+	half := aggregate.Counts{Reports: []uint64{1 << 52}, Lines: 1 << 52,
+		Shards: []aggregate.Shard{{ID: "a", Lines: 1 << 52}}}
+	other := aggregate.Counts{Reports: []uint64{1<<52 + 1}, Lines: 1<<52 + 1,
+		Shards: []aggregate.Shard{{ID: "b", Lines: 1<<52 + 1}}}
 	if _, err := aggregate.Merge(half, other); !errors.Is(err, aggregate.ErrLimit) {
 		t.Errorf("beyond 2^53: %v", err)
 	}
 	// The limits themselves are within.
-	most := aggregate.Counts{Reports: make([]uint64, policy.MaxOutputs), Shards: make([]aggregate.Shard, aggregate.MaxShards)}
+	most := aggregate.Counts{Reports: make([]uint64, policy.MaxOutputs),
+		Shards: make([]aggregate.Shard, aggregate.MaxShards)}
 	for n := range most.Shards {
 		most.Shards[n].ID = fmt.Sprintf("%05d", n)
 	}
@@ -437,15 +459,16 @@ func TestCountsErrors(t *testing.T) {
 
 // TestKindCounter: reports of another kind are counted by what its Read says of them, in both forms.
 func TestKindCounter(t *testing.T) {
-	c, err := aggregate.NewKindCounter(aggregate.Kind{ID: [32]byte{7}, Outputs: 3, Read: func(record []byte, binary bool) (int, aggregate.Verdict) {
-		if binary {
-			return 2, aggregate.Counted
-		}
-		if len(record) != 1 {
-			return 0, aggregate.Malformed
-		}
-		return int(record[0]), aggregate.Counted
-	}})
+	c, err := aggregate.NewKindCounter(aggregate.Kind{ID: [32]byte{7}, Outputs: 3,
+		Read: func(record []byte, binary bool) (int, aggregate.Verdict) {
+			if binary {
+				return 2, aggregate.Counted
+			}
+			if len(record) != 1 {
+				return 0, aggregate.Malformed
+			}
+			return int(record[0]), aggregate.Counted
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +477,8 @@ func TestKindCounter(t *testing.T) {
 	}
 	c.Binary([]byte("whatever"))
 	got, err := c.Counts("e", []aggregate.Shard{{ID: "s", Lines: 6}})
-	if err != nil || !slices.Equal(got.Reports, []uint64{1, 2, 1}) || got.Refused[aggregate.Malformed] != 2 || got.Policy != [32]byte{7} {
+	if err != nil || !slices.Equal(got.Reports, []uint64{1, 2, 1}) || got.Refused[aggregate.Malformed] != 2 ||
+		got.Policy != [32]byte{7} {
 		t.Errorf("%+v, %v", got, err)
 	}
 	text, err := got.Encode()

@@ -57,10 +57,10 @@ func Count(kv int, indices []int) ([]uint64, error) {
 
 // NewHistogram returns the histogram of counts, one per point, with simultaneous bands.
 //
-// Each band is a Clopper-Pearson interval at level (1 - Confidence)/(2 kv), so that by the union bound all hold at once. N_j is a sum of
-// independent draws with different probabilities q_uj, not a binomial; its tails beyond one above and below the mean are no heavier than
-// the binomial's of the same mean (Hoeffding 1956), which is all that the interval uses, except for a count of one (or all but one), where
-// the union bound over clients takes its place.
+// Each band is a Clopper-Pearson interval at level (1 - Confidence)/(2 kv), so that by the union bound all hold at
+// once. N_j is a sum of independent draws with different probabilities q_uj, not a binomial; its tails beyond one above
+// and below the mean are no heavier than the binomial's of the same mean (Hoeffding 1956), which is all that the
+// interval uses, except for a count of one (or all but one), where the union bound over clients takes its place.
 //
 // Errors: ErrShape, ErrEmpty, ErrConfidence; ErrLimit for more than MaxReleases. Cost: O(kv).
 func NewHistogram(counts []uint64, settings Settings) (Histogram, error) {
@@ -75,7 +75,8 @@ func NewHistogram(counts []uint64, settings Settings) (Histogram, error) {
 	if kv == 0 {
 		return Histogram{}, fmt.Errorf("%w: no points", ErrShape)
 	}
-	h := Histogram{Confidence: confidence, Counts: make([]uint64, kv), Estimate: make([]float64, kv), Lower: make([]float64, kv), Upper: make([]float64, kv)}
+	h := Histogram{Confidence: confidence, Counts: make([]uint64, kv), Estimate: make([]float64, kv),
+		Lower: make([]float64, kv), Upper: make([]float64, kv)}
 	for j, c := range counts {
 		if c > MaxReleases || h.N+c > MaxReleases {
 			return Histogram{}, fmt.Errorf("%w: %d releases at point %d, after %d before it: bands are for %d at most",
@@ -98,7 +99,8 @@ func NewHistogram(counts []uint64, settings Settings) (Histogram, error) {
 	return h, nil
 }
 
-// interval bounds the mean of n probabilities after x of n independent trials with them succeeded, each side at the given level.
+// interval bounds the mean of n probabilities after x of n independent trials with them succeeded, each side at the
+// given level.
 func interval(x, n uint64, level float64) (lower, upper float64, err error) {
 	lower, upper, err = binomial.Interval(int64(x), int64(n), level)
 	if err != nil {
@@ -123,8 +125,8 @@ func (h Histogram) Radius() float64 {
 	return r
 }
 
-// Bias bounds W_p between qbar and the mean of the private distributions: the p-th root of the policy's certified worst case.
-// NaN unless worst >= 0 and p > 0.
+// Bias bounds W_p between qbar and the mean of the private distributions: the p-th root of the policy's certified worst
+// case. NaN unless worst >= 0 and p > 0.
 func Bias(worst, p float64) float64 {
 	if !(worst >= 0 && p > 0) {
 		return math.NaN()

@@ -33,7 +33,8 @@ func TestSpecCounts(t *testing.T) {
 	if file != blocks["reports"] {
 		t.Errorf("the file is\n%s, want\n%s", file, blocks["reports"])
 	}
-	c, err := n.Counts("2026-07", []Shard{{ID: "a.txt", SHA256: sha256.Sum256([]byte(file)), Bytes: uint64(len(file)), Lines: 2}})
+	c, err := n.Counts("2026-07",
+		[]Shard{{ID: "a.txt", SHA256: sha256.Sum256([]byte(file)), Bytes: uint64(len(file)), Lines: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

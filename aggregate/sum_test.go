@@ -21,7 +21,8 @@ var alike = rapid.Custom(func(t *rapid.T) aggregate.Counts {
 	for _, id := range ids {
 		lines := rapid.SampledFrom([]uint64{0, 1, 100, 101, 250}).Draw(t, "lines")
 		text := fmt.Sprint(lines, rapid.IntRange(0, 5).Draw(t, "contents"))
-		c.Shards = append(c.Shards, aggregate.Shard{ID: fmt.Sprintf("%02d", id), SHA256: sha256.Sum256([]byte(text)), Bytes: 81 * lines, Lines: lines})
+		c.Shards = append(c.Shards,
+			aggregate.Shard{ID: fmt.Sprintf("%02d", id), SHA256: sha256.Sum256([]byte(text)), Bytes: 81 * lines, Lines: lines})
 		c.Lines += lines
 	}
 	slices.SortFunc(c.Shards, func(a, b aggregate.Shard) int { return strings.Compare(a.ID, b.ID) })
@@ -30,8 +31,8 @@ var alike = rapid.Custom(func(t *rapid.T) aggregate.Counts {
 	return c
 })
 
-// TestSumLaws: parts in any order and any grouping have one sum, or none. There is none where two of them have a name in
-// common, or the contents of a shard of more than 100 lines and no leave for it.
+// TestSumLaws: parts in any order and any grouping have one sum, or none. There is none where two of them have a name
+// in common, or the contents of a shard of more than 100 lines and no leave for it.
 func TestSumLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(alike, 1, 5).Draw(t, "parts")
@@ -93,7 +94,8 @@ func TestSumLaws(t *testing.T) {
 func TestCheckEqual(t *testing.T) {
 	hash := sha256.Sum256([]byte("x"))
 	for lines, want := range map[uint64]bool{0: false, 1: false, 100: false, 101: true} {
-		err := aggregate.CheckEqual([]aggregate.Shard{{ID: "a", SHA256: hash, Lines: lines}, {ID: "b"}, {ID: "c", SHA256: hash, Lines: lines}})
+		err := aggregate.CheckEqual([]aggregate.Shard{{ID: "a", SHA256: hash, Lines: lines}, {ID: "b"},
+			{ID: "c", SHA256: hash, Lines: lines}})
 		if errors.Is(err, aggregate.ErrDuplicate) != want || want && !strings.Contains(err.Error(), `"a" and "c"`) {
 			t.Errorf("%d lines: %v", lines, err)
 		}
@@ -105,7 +107,8 @@ func TestCheckEqual(t *testing.T) {
 	for n := range full.Shards {
 		full.Shards[n].ID = fmt.Sprintf("%05d", n)
 	}
-	if _, err := aggregate.Merge(full, aggregate.Counts{Reports: []uint64{0}, Shards: []aggregate.Shard{{ID: "z"}}}); !errors.Is(err, aggregate.ErrLimit) {
+	if _, err := aggregate.Merge(full,
+		aggregate.Counts{Reports: []uint64{0}, Shards: []aggregate.Shard{{ID: "z"}}}); !errors.Is(err, aggregate.ErrLimit) {
 		t.Errorf("a shard too many: %v", err)
 	}
 	heavy := func(id string) aggregate.Counts {

@@ -77,7 +77,8 @@ func decimals(b certificate.Bounds) (lower, upper string) {
 // that the error may quote.
 func PublicReason(err error) string {
 	for _, sentinel := range []error{
-		certificate.ErrHash, certificate.ErrCost, certificate.ErrEvidence, certificate.ErrClaim, certificate.ErrLimit, certificate.ErrShape,
+		certificate.ErrHash, certificate.ErrCost, certificate.ErrEvidence, certificate.ErrClaim, certificate.ErrLimit,
+		certificate.ErrShape,
 		certificate.ErrKind, certificate.ErrFormat,
 	} {
 		if errors.Is(err, sentinel) {

@@ -195,10 +195,11 @@ func TestCommand(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	started := must(Command(p, self(t, "hang", path)))
-	_, err := Statistical(ctx, Design{Table: table, Samples: 10, Serial: true}, func(ctx context.Context, client Row, n int, counts []uint64) error {
-		cancel() // before the program starts, or while it hangs: it must not be waited for
-		return started(ctx, client, n, counts)
-	})
+	_, err := Statistical(ctx, Design{Table: table, Samples: 10, Serial: true},
+		func(ctx context.Context, client Row, n int, counts []uint64) error {
+			cancel() // before the program starts, or while it hangs: it must not be waited for
+			return started(ctx, client, n, counts)
+		})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("hang: %v", err)
 	}

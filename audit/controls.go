@@ -160,7 +160,8 @@ func plants() ([]plant, error) {
 	}
 
 	const unit = 1 << 52
-	deep := Table{Epsilon: eps, Bits: 62, Lo: []uint64{250 * unit, 250 * unit, 250 * unit, 1}, Hi: []uint64{679 * unit, 679 * unit, 679 * unit, 2}}
+	deep := Table{Epsilon: eps, Bits: 62, Lo: []uint64{250 * unit, 250 * unit, 250 * unit, 1},
+		Hi: []uint64{679 * unit, 679 * unit, 679 * unit, 2}}
 	for i, n := range [][]uint64{
 		{524*unit - 1, 250 * unit, 250 * unit, 1}, {250 * unit, 524*unit - 1, 250 * unit, 1},
 		{250 * unit, 250 * unit, 524*unit - 1, 1}, {342 * unit, 341 * unit, 341*unit - 2, 2},
@@ -173,7 +174,8 @@ func plants() ([]plant, error) {
 			name: "no bug", about: "nothing may reject it", table: fair, n: 200_000,
 		},
 		{
-			name: "swapped alpha and beta", about: "lo made with e^(eps/2) and hi with e^(-eps/2); a clamp then gives everybody one row",
+			name:  "swapped alpha and beta",
+			about: "lo made with e^(eps/2) and hi with e^(-eps/2); a clamp then gives everybody one row",
 			table: controlTable(eps, controlBits, controlHi, controlLo, slices.Repeat([][]uint64{{256, 256, 256, 256}}, 5)),
 			sees:  byExact, n: 1_000,
 		},
@@ -207,7 +209,8 @@ func plants() ([]plant, error) {
 			sees: byExact | byLoss | byLaw, n: 20_000,
 		},
 		{
-			name: "unprotected last output", about: "noise for all but the last position: it shows in clear (OpenDP, issue 2707)",
+			name:  "unprotected last output",
+			about: "noise for all but the last position: it shows in clear (OpenDP, issue 2707)",
 			table: fair, device: func(i int, word uint64) int {
 				if j := honest(i, word); j < 3 || i == 3 {
 					return j
@@ -227,7 +230,8 @@ func plants() ([]plant, error) {
 			sees: byExact | byLoss | byLaw, n: 2_000,
 		},
 		{
-			name: "cumulative sum off by one", about: "the sum is compared before the weight is added: every output one too late",
+			name:  "cumulative sum off by one",
+			about: "the sum is compared before the weight is added: every output one too late",
 			table: fair, device: func(i int, word uint64) int {
 				c := uint64(0)
 				for j, v := range good[i] {
@@ -326,7 +330,8 @@ func plants() ([]plant, error) {
 			sees: byExact | byLaw, n: 2_000,
 		},
 		{
-			name: "silent entropy failure", about: "a failed read leaves the word 0: everybody gives output 0 (SampCert's unchecked read)",
+			name:  "silent entropy failure",
+			about: "a failed read leaves the word 0: everybody gives output 0 (SampCert's unchecked read)",
 			table: fair, device: func(i int, _ uint64) int { return honest(i, 0) },
 			sees: byExact | byLaw, n: 2_000,
 		},
@@ -397,7 +402,8 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	}
 	c := Control{
 		Name: p.name, About: p.about, N: p.n,
-		Exact: Gate{Must: p.sees&byExact != 0}, Statistical: Gate{Must: p.sees&byLoss != 0}, Law: Gate{Must: p.sees&byLaw != 0},
+		Exact: Gate{Must: p.sees&byExact != 0}, Statistical: Gate{Must: p.sees&byLoss != 0},
+		Law: Gate{Must: p.sees&byLaw != 0},
 	}
 	reject := func(g *Gate, fault string) {
 		if !g.Rejected {
@@ -425,13 +431,14 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 	}
 
 	// The gates of statistics.
-	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Serial: true}, func(ctx context.Context, client Row, n int, counts []uint64) error {
-		rng := rand.NewChaCha8(key("controls", controlSeed, number<<32|int64(client.Input)))
-		for range n {
-			counts[device(client.Input, rng.Uint64()>>uint(64-bits))]++
-		}
-		return ctx.Err()
-	})
+	st, err := Statistical(ctx, Design{Table: t, Samples: p.n, FalseAlarm: controlAlarm, Serial: true},
+		func(ctx context.Context, client Row, n int, counts []uint64) error {
+			rng := rand.NewChaCha8(key("controls", controlSeed, number<<32|int64(client.Input)))
+			for range n {
+				counts[device(client.Input, rng.Uint64()>>uint(64-bits))]++
+			}
+			return ctx.Err()
+		})
 	if err != nil {
 		return Control{}, err
 	}
@@ -439,7 +446,8 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 		reject(&c.Statistical, fmt.Sprintf("output %s: loss at least %v", st.Column.Output, st.Lower.short()))
 	}
 	if st.Law.Differs {
-		reject(&c.Law, fmt.Sprintf("%s, output %s: %d draws of %d, published %v", st.Law.Row, st.Law.Output, st.Law.Count, p.n, st.Law.Published.short()))
+		reject(&c.Law, fmt.Sprintf("%s, output %s: %d draws of %d, published %v", st.Law.Row, st.Law.Output, st.Law.Count,
+			p.n, st.Law.Published.short()))
 	}
 
 	if bits <= maxEnumerated {

@@ -85,10 +85,11 @@ func TestPlantedBugs(t *testing.T) {
 // TestControlsCanFail: a bug that a gate misses, and an alarm about nothing, make a control fail.
 func TestControlsCanFail(t *testing.T) {
 	for name, p := range map[string]plant{
-		"asleep to integers":   {table: fair(t), sees: byExact, n: 100},
-		"asleep to a loss":     {table: fair(t), sees: byLoss, n: 100},
-		"asleep to the law":    {table: fair(t), sees: byLaw, n: 100},
-		"alarm about nothing":  {table: controlTable(mustEpsilon(t, "1"), controlBits, controlLo, 408, mechanism(408, 316, 150)), n: 100},
+		"asleep to integers": {table: fair(t), sees: byExact, n: 100},
+		"asleep to a loss":   {table: fair(t), sees: byLoss, n: 100},
+		"asleep to the law":  {table: fair(t), sees: byLaw, n: 100},
+		"alarm about nothing": {table: controlTable(mustEpsilon(t, "1"), controlBits, controlLo, 408,
+			mechanism(408, 316, 150)), n: 100},
 		"device without a bug": {table: fair(t), device: func(i int, _ uint64) int { return i % 4 }, n: 100},
 	} {
 		c, err := p.run(context.Background(), 0)

@@ -49,7 +49,8 @@ func (p Pair) MarshalJSON() ([]byte, error) {
 		Loss   Real   `json:"loss"`
 		Spare  string `json:"spare"`
 		Within bool   `json:"within"`
-	}{p.Column, p.Output, p.High, p.Low, strconv.FormatUint(p.Num, 10), strconv.FormatUint(p.Den, 10), p.Loss, p.Spare.String(), p.Within})
+	}{p.Column, p.Output, p.High, p.Low, strconv.FormatUint(p.Num, 10), strconv.FormatUint(p.Den, 10), p.Loss,
+		p.Spare.String(), p.Within})
 }
 
 func (p Pair) String() string {
@@ -57,7 +58,8 @@ func (p Pair) String() string {
 	if !p.Within {
 		verdict = "beyond"
 	}
-	return fmt.Sprintf("output %s: %d (%s) over %d (%s), loss %v, %s the bound, %v units to spare", p.Output, p.Num, p.High, p.Den, p.Low, p.Loss, verdict, p.Spare)
+	return fmt.Sprintf("output %s: %d (%s) over %d (%s), loss %v, %s the bound, %v units to spare", p.Output, p.Num,
+		p.High, p.Den, p.Low, p.Loss, verdict, p.Spare)
 }
 
 // newPair decides a pair. num >= den.
@@ -171,7 +173,8 @@ func (r *rowCheck) done() Check {
 	if worst >= 0 && len(r.names) > 0 {
 		r.c.Worst = r.t.newPair(worst, r.names[r.hasH[worst]], r.names[r.hasL[worst]], num, den)
 		if w := r.c.Worst; r.c.Fault == "" && !w.Within {
-			r.c.Fault = fmt.Sprintf("output %s: %d in %s is above e^%v times %d in %s", w.Output, w.Num, w.High, r.t.Epsilon, w.Den, w.Low)
+			r.c.Fault = fmt.Sprintf("output %s: %d in %s is above e^%v times %d in %s", w.Output, w.Num, w.High, r.t.Epsilon,
+				w.Den, w.Low)
 		}
 	}
 	r.c.Passed = r.c.Fault == ""
@@ -232,7 +235,8 @@ func garbage(rng *rand.Rand, kv int) []float64 {
 	if rng.IntN(16) == 0 {
 		n = rng.IntN(2*kv + 1)
 	}
-	odd := [...]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Copysign(0, -1), 1e9}
+	odd := [...]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.MaxFloat64, math.SmallestNonzeroFloat64,
+		math.Copysign(0, -1), 1e9}
 	rate := [...]float64{0, 0.01, 0.5, 1}[rng.IntN(4)]
 	scale := math.Exp(20 * (rng.Float64() - 0.5))
 	q := make([]float64, n)
@@ -272,8 +276,9 @@ func key(purpose string, seed uint64, stream int64) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// Exact runs the exact checks of a policy: ldp's own verdict, the box, every published row with the fallback,
-// the thresholds of a policy with a geometry, and random rows if asked for. The error is of the context, or ErrTable for the zero Policy.
+// Exact runs the exact checks of a policy: ldp's own verdict, the box, every published row with the fallback, the
+// thresholds of a policy with a geometry, and random rows if asked for. The error is of the context, or ErrTable for
+// the zero Policy.
 func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, project policy.ProjectFunc) ([]Check, error) {
 	t, err := boxOf(p)
 	if err != nil {
@@ -285,7 +290,8 @@ func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, projec
 	}
 	own.Passed = own.Fault == ""
 	checks := []Check{own, Box(t)}
-	r := newRowCheck(t, "published rows", "every published row and the fallback a point of the box; every two of them within e^eps of each other")
+	r := newRowCheck(t, "published rows",
+		"every published row and the fallback a point of the box; every two of them within e^eps of each other")
 	if p.HasRows() {
 		for i := range p.Inputs() {
 			if err := ctx.Err(); err != nil {
@@ -301,7 +307,8 @@ func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, projec
 	r.add(nameOf(p, Fallback), weights(p.Fallback()))
 	checks = append(checks, r.done())
 	if p.Geometry() != nil {
-		c := Check{Name: "thresholds", What: "every row the greedy fill by its geometry, which its use rests on, and no privacy", Passed: true}
+		c := Check{Name: "thresholds",
+			What: "every row the greedy fill by its geometry, which its use rests on, and no privacy", Passed: true}
 		if err := Thresholds(ctx, p); err != nil {
 			if ctx.Err() != nil {
 				return nil, err

@@ -25,7 +25,8 @@ func TestFloorExp(t *testing.T) {
 		n    uint64
 		want string
 	}{
-		{"1", 0, "0"}, {"1", 1, "2"}, {"1", 150, "407"}, {"2", 1, "7"}, {"1e-18", 1 << 62, "4611686018427387908"}, // 2^62 (1 + 1e-18) = 2^62 + 4.6
+		// 2^62 (1 + 1e-18) = 2^62 + 4.6
+		{"1", 0, "0"}, {"1", 1, "2"}, {"1", 150, "407"}, {"2", 1, "7"}, {"1e-18", 1 << 62, "4611686018427387908"},
 		{"1e-18", 1, "1"}, {"40", 1, "235385266837019985"}, {"64", 1, "6235149080811616882909238708"}, {"1/3", 3, "4"},
 	} {
 		if got := floorExp(mustEpsilon(t, c.eps).Rat(), c.n); got.String() != c.want {
@@ -34,7 +35,8 @@ func TestFloorExp(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		num := rapid.Int64Range(1, 64_000_000).Draw(t, "num")
-		eps, err := ldp.ParseEpsilon(big.NewRat(num, rapid.Int64Range(1_000_000, 1_000_000_000_000).Draw(t, "den")).RatString())
+		eps, err := ldp.ParseEpsilon(big.NewRat(num,
+			rapid.Int64Range(1_000_000, 1_000_000_000_000).Draw(t, "den")).RatString())
 		if err != nil {
 			t.Skip("out of range")
 		}
@@ -42,7 +44,8 @@ func TestFloorExp(t *testing.T) {
 		low, high := eps.ExpBounds(200)
 		want := new(big.Rat).SetInt(floorExp(eps.Rat(), n))
 		w := new(big.Rat).SetInt(new(big.Int).SetUint64(n))
-		if want.Cmp(new(big.Rat).Mul(high, w)) > 0 || new(big.Rat).Add(want, big.NewRat(1, 1)).Cmp(new(big.Rat).Mul(low, w)) < 0 {
+		if want.Cmp(new(big.Rat).Mul(high, w)) > 0 ||
+			new(big.Rat).Add(want, big.NewRat(1, 1)).Cmp(new(big.Rat).Mul(low, w)) < 0 {
 			t.Fatalf("floor(e^%v * %d) = %v, but ldp has [%v, %v] for the factor", eps, n, want, low, high)
 		}
 	})
@@ -51,7 +54,8 @@ func TestFloorExp(t *testing.T) {
 // TestBox: each fault by name, each one unit away from a box that holds.
 func TestBox(t *testing.T) {
 	good := Table{Epsilon: mustEpsilon(t, "1"), Bits: 10, Lo: []uint64{150, 150, 150, 0}, Hi: []uint64{407, 407, 407, 0}}
-	if c := Box(good); !c.Passed || c.Fault != "" || c.Worst == nil || c.Worst.Num != 407 || c.Worst.Den != 150 || c.Worst.Spare.Sign() != 0 || !c.Worst.Within {
+	if c := Box(good); !c.Passed || c.Fault != "" || c.Worst == nil || c.Worst.Num != 407 || c.Worst.Den != 150 ||
+		c.Worst.Spare.Sign() != 0 || !c.Worst.Within {
 		t.Fatalf("Box(good) = %+v, %v", c, c.Worst)
 	}
 	for name, test := range map[string]struct {
@@ -120,7 +124,8 @@ func TestBoxAgreesWithLDP(t *testing.T) {
 // TestRows: faults by name, and the worst pair against all pairs.
 func TestRows(t *testing.T) {
 	good := fair(t)
-	if c := Rows(good); !c.Passed || c.Rows != 5 || c.Worst.Num != 407 || c.Worst.Den != 150 || !c.Worst.Within || c.Worst.Spare.Sign() != 0 {
+	if c := Rows(good); !c.Passed || c.Rows != 5 || c.Worst.Num != 407 || c.Worst.Den != 150 || !c.Worst.Within ||
+		c.Worst.Spare.Sign() != 0 {
 		t.Fatalf("Rows(good) = %+v, %v", c, c.Worst)
 	}
 	for name, test := range map[string]struct {
@@ -145,8 +150,10 @@ func TestRows(t *testing.T) {
 	// In a box that is too wide, rows may each be inside and yet too far apart.
 	wide := good
 	wide.Lo, wide.Hi = []uint64{0, 0, 0, 0}, []uint64{1024, 1024, 1024, 1024}
-	wide.Rows = []Row{{Name: "a", N: []uint64{408, 316, 150, 150}}, {Name: "unknown"}, {Name: "b", N: []uint64{150, 407, 317, 150}}}
-	if c := Rows(wide); c.Passed || c.Rows != 2 || c.Fault != "output 0: 408 in a is above e^1 times 150 in b" || c.Worst.Within || c.Worst.Spare.Int64() != -1 {
+	wide.Rows = []Row{{Name: "a", N: []uint64{408, 316, 150, 150}}, {Name: "unknown"},
+		{Name: "b", N: []uint64{150, 407, 317, 150}}}
+	if c := Rows(wide); c.Passed || c.Rows != 2 || c.Fault != "output 0: 408 in a is above e^1 times 150 in b" ||
+		c.Worst.Within || c.Worst.Spare.Int64() != -1 {
 		t.Errorf("rows too far apart: %+v, %v", c, c.Worst)
 	}
 }
@@ -187,7 +194,8 @@ func TestWorstPairLaw(t *testing.T) {
 			}
 		default:
 			f, _ := worst.Float64()
-			if got == nil || got.Den == 0 || big.NewRat(int64(got.Num), int64(got.Den)).Cmp(worst) != 0 || math.Abs(float64(got.Loss)-math.Log(f)) > 1e-12 {
+			if got == nil || got.Den == 0 || big.NewRat(int64(got.Num), int64(got.Den)).Cmp(worst) != 0 ||
+				math.Abs(float64(got.Loss)-math.Log(f)) > 1e-12 {
 				t.Fatalf("worst pair %v, want %v", got, worst)
 			}
 		}
@@ -220,7 +228,8 @@ func TestExactOnPolicies(t *testing.T) {
 					t.Errorf("%s, %d bits: %s: %s", mode, bits, c.Name, c.Fault)
 				}
 			}
-			if len(checks) != 6 || checks[2].Rows != 8 || checks[3].Name != "thresholds" || checks[4].Rows != 200 || checks[5].Rows != 7 {
+			if len(checks) != 6 || checks[2].Rows != 8 || checks[3].Name != "thresholds" || checks[4].Rows != 200 ||
+				checks[5].Rows != 7 {
 				t.Fatalf("%s, %d bits: %d checks: %+v", mode, bits, len(checks), checks)
 			}
 			again, _ := Exact(context.Background(), p, 200, 3, projector(t, p))
@@ -366,8 +375,8 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// TestThresholdsOnCores holds that several cores say what one does: all inputs of a right policy, the first wrong one of another, the
-// reason of a context that is over.
+// TestThresholdsOnCores holds that several cores say what one does: all inputs of a right policy, the first wrong one
+// of another, the reason of a context that is over.
 func TestThresholdsOnCores(t *testing.T) {
 	const n = 1000
 	eps, err := ldp.ParseEpsilon("1")

@@ -55,7 +55,8 @@ func ExampleStatistical() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("violated: %v, the loss is at least %.1f (false-alarm rate %v)\n", st.Violated, float64(st.Lower), st.FalseAlarm)
+	fmt.Printf("violated: %v, the loss is at least %.1f (false-alarm rate %v)\n", st.Violated, float64(st.Lower),
+		st.FalseAlarm)
 	c := st.Column
 	fmt.Printf("output %s: %d draws for %s, %d for %s\n", c.Output, c.Num, c.High, c.Den, c.Low)
 	// Output:

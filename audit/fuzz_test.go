@@ -14,13 +14,14 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// FuzzCertificates: of any file and any cost, the result is that of a plain loop over its lines. Of a private certificate
-// nothing is said but whether it holds, and why not, in the words of a sentinel.
+// FuzzCertificates: of any file and any cost, the result is that of a plain loop over its lines. Of a private
+// certificate nothing is said but whether it holds, and why not, in the words of a sentinel.
 func FuzzCertificates(f *testing.F) {
 	p := ring(f, 3, "1", 20, policy.Mixture)
 	all := privateFile(f, p)
 	lines := strings.SplitAfter(all, "\n")
-	for _, text := range []string{all, lines[0], lines[1] + lines[0], lines[2], strings.Replace(lines[0], "1", "2", 1), all + all[:99], "\n", ""} {
+	for _, text := range []string{all, lines[0], lines[1] + lines[0], lines[2], strings.Replace(lines[0], "1", "2", 1),
+		all + all[:99], "\n", ""} {
 		file := []byte(text)
 		f.Add(file, p.Cost())
 		f.Add(file, []byte(`{"kind":"ring","n":5,"p":1}`))
@@ -28,7 +29,8 @@ func FuzzCertificates(f *testing.F) {
 	}
 	reasons := []string{"certificate: refused"}
 	for _, err := range []error{
-		certificate.ErrHash, certificate.ErrCost, certificate.ErrEvidence, certificate.ErrClaim, certificate.ErrLimit, certificate.ErrShape,
+		certificate.ErrHash, certificate.ErrCost, certificate.ErrEvidence, certificate.ErrClaim, certificate.ErrLimit,
+		certificate.ErrShape,
 		certificate.ErrKind, certificate.ErrFormat,
 	} {
 		reasons = append(reasons, err.Error())
@@ -57,7 +59,8 @@ func FuzzCertificates(f *testing.F) {
 			_, verified := certificate.Verify(c)
 			x := got[n]
 			n++
-			if x.Source != "s" || x.Line != n || x.Kind != string(c.Kind()) || x.Private != c.Private() || x.Passed != (verified == nil) ||
+			if x.Source != "s" || x.Line != n || x.Kind != string(c.Kind()) || x.Private != c.Private() ||
+				x.Passed != (verified == nil) ||
 				x.Passed != (x.Fault == "") {
 				t.Fatalf("line %d is %+v: %v", n, x, verified)
 			}
@@ -85,8 +88,10 @@ func FuzzInputs(f *testing.F) {
 		c := &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 2, 1, 0, 1, 2, 1, 0}}
 		return publish(f, c, "1", 20, policy.Mixture, func(cfg *policy.Config) { cfg.InputLabels = names })
 	}
-	policies := []policy.Policy{ring(f, 3, "1", 20, policy.Mixture), labelled("home", "p2", "x,y"), labelled("a", "fallback", "Fallback")}
-	for _, s := range []string{"p0\np1\np2", "fallback", "p2\nhome\nhome", "x,y\nfallback", "", "p3", "home\n", "a\nFallback"} {
+	policies := []policy.Policy{ring(f, 3, "1", 20, policy.Mixture), labelled("home", "p2", "x,y"),
+		labelled("a", "fallback", "Fallback")}
+	for _, s := range []string{"p0\np1\np2", "fallback", "p2\nhome\nhome", "x,y\nfallback", "", "p3", "home\n",
+		"a\nFallback"} {
 		for n := range policies {
 			f.Add(s, uint8(n))
 		}

@@ -28,7 +28,8 @@ func Given(ctx context.Context, p policy.Policy, f RowFile) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	r := newRowCheck(t, "given rows", "every row of "+f.Name+" a point of the box; every two of them within e^eps of each other")
+	r := newRowCheck(t, "given rows",
+		"every row of "+f.Name+" a point of the box; every two of them within e^eps of each other")
 	in := bufio.NewScanner(f.Text)
 	in.Buffer(nil, (maxDigits+1)*len(t.Lo)+2)
 	n := make([]uint64, len(t.Lo))

@@ -40,16 +40,19 @@ func TestGiven(t *testing.T) {
 		}
 	}
 	want := Rows(all)
-	if c, _ := Given(ctx, p, RowFile{"x", strings.NewReader(good)}); c.Worst.Num != want.Worst.Num || c.Worst.Den != want.Worst.Den || c.Worst.Column != want.Worst.Column {
+	if c, _ := Given(ctx, p, RowFile{"x", strings.NewReader(good)}); c.Worst.Num != want.Worst.Num ||
+		c.Worst.Den != want.Worst.Den || c.Worst.Column != want.Worst.Column {
 		t.Errorf("worst pair %v, want %v", c.Worst, want.Worst)
 	}
 	rows[3][0]++
-	if c, err := Given(ctx, p, RowFile{"x", strings.NewReader(rowText(rows...))}); err != nil || c.Passed || !strings.HasPrefix(c.Fault, "line 4: ") {
+	if c, err := Given(ctx, p, RowFile{"x", strings.NewReader(rowText(rows...))}); err != nil || c.Passed ||
+		!strings.HasPrefix(c.Fault, "line 4: ") {
 		t.Errorf("a unit too much: %v, %+v", err, c)
 	}
 	rows[3][1]--
 	lo, hi := p.Polytope().Lo(1), p.Polytope().Hi(0)
-	if c, err := Given(ctx, p, RowFile{"x", strings.NewReader(rowText(rows...))}); err != nil || c.Passed != (rows[3][0] <= hi && rows[3][1] >= lo) {
+	if c, err := Given(ctx, p, RowFile{"x", strings.NewReader(rowText(rows...))}); err != nil ||
+		c.Passed != (rows[3][0] <= hi && rows[3][1] >= lo) {
 		t.Errorf("a unit in another column: %v, %+v", err, c)
 	}
 	broken := errors.New("broken")
@@ -69,7 +72,8 @@ func TestGiven(t *testing.T) {
 		"endless":    {strings.NewReader(strings.Repeat("1", 1000)), nil, "line 1"},
 		"reader":     {io.MultiReader(strings.NewReader(good), failing{broken}), broken, "line 6"},
 	} {
-		if c, err := Given(ctx, p, RowFile{"x", test.text}); err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.line) || c.Rows != 0 {
+		if c, err := Given(ctx, p, RowFile{"x", test.text}); err == nil || test.want != nil && !errors.Is(err, test.want) ||
+			!strings.Contains(err.Error(), test.line) || c.Rows != 0 {
 			t.Errorf("%s: %v, want %v at %s", name, err, test.want, test.line)
 		}
 	}

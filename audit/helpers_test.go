@@ -33,7 +33,8 @@ func ring(t testing.TB, n int, eps string, bits int, mode policy.Mode) policy.Po
 }
 
 // publish makes a policy; change may edit its Config.
-func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode, change func(*policy.Config)) policy.Policy {
+func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode,
+	change func(*policy.Config)) policy.Policy {
 	t.Helper()
 	e := mustEpsilon(t, eps)
 	d, err := wpm.NewDesign(context.Background(), c, e, wpm.Objective{Options: wpm.Options{Bits: bits}})

@@ -21,7 +21,8 @@ func TestQuantiles(t *testing.T) {
 		for step := int64(0); step <= 16; step++ {
 			p := big.NewRat(step, 16)
 			f, _ := p.Float64()
-			if x := atMost(n, f); x < 0 || x > n || lowerTail(x, n, p).Cmp(root) < 0 || x > 0 && lowerTail(x-1, n, p).Cmp(root) > 0 {
+			if x := atMost(n, f); x < 0 || x > n || lowerTail(x, n, p).Cmp(root) < 0 ||
+				x > 0 && lowerTail(x-1, n, p).Cmp(root) > 0 {
 				t.Errorf("atMost(%d, %v) = %d", n, p, x)
 			}
 			if x := atLeast(n, f); x < 0 || x > n || upperTail(x, n, p).Cmp(root) < 0 {
@@ -74,7 +75,8 @@ func TestDetectionRate(t *testing.T) {
 			t.Errorf("low %v, eps %v, n %d: overshoot %v was flagged in %d of %d trials", c.low, c.eps, c.n, over, got, trials)
 		}
 		if got := rate(over / 3); got > trials/10 {
-			t.Errorf("low %v, eps %v, n %d: a third of overshoot %v was flagged in %d of %d trials: the limit is not one", c.low, c.eps, c.n, over, got, trials)
+			t.Errorf("low %v, eps %v, n %d: a third of overshoot %v was flagged in %d of %d trials: the limit is not one", c.low,
+				c.eps, c.n, over, got, trials)
 		}
 	}
 }

@@ -28,7 +28,8 @@ func (r Report) JSON() ([]byte, error) {
 func (r Report) Text() []byte {
 	var b bytes.Buffer
 	p := r.Policy
-	fmt.Fprintf(&b, "Policy %.12s: eps = %s, %d bits, %d inputs, %d outputs, mode %s\n", p.ID, p.Epsilon, p.Bits, p.Inputs, p.Outputs, p.Mode)
+	fmt.Fprintf(&b, "Policy %.12s: eps = %s, %d bits, %d inputs, %d outputs, mode %s\n", p.ID, p.Epsilon, p.Bits, p.Inputs,
+		p.Outputs, p.Mode)
 	fmt.Fprintf(&b, "Verdict: %s\n", r.Verdict)
 
 	fmt.Fprintf(&b, "\nExact: decided in integers\n")
@@ -58,7 +59,8 @@ func (r Report) Text() []byte {
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "    output\tmost draws\tof\tfewest\tof\tobserved loss\tloss at least\t\n")
 		for _, c := range part.Columns[:min(len(part.Columns), 5)] {
-			fmt.Fprintf(w, "    %s\t%d\t%s\t%d\t%s\t%s\t%s\t\n", c.Output, c.Num, c.High, c.Den, c.Low, c.Observed.short(), c.Lower.short())
+			fmt.Fprintf(w, "    %s\t%d\t%s\t%d\t%s\t%s\t%s\t\n", c.Output, c.Num, c.High, c.Den, c.Low, c.Observed.short(),
+				c.Lower.short())
 		}
 		w.Flush()
 	}
@@ -135,11 +137,13 @@ func (c Certified) text() string {
 // sentences says what the statistics found and what they could have found.
 func (st Statistics) sentences() []string {
 	out := []string{
-		fmt.Sprintf("%d draws for each of %d inputs; false-alarm rate %v, of which %v for each bound.", st.Samples, len(st.Inputs), st.FalseAlarm.short(), st.Level.short()),
+		fmt.Sprintf("%d draws for each of %d inputs; false-alarm rate %v, of which %v for each bound.", st.Samples,
+			len(st.Inputs), st.FalseAlarm.short(), st.Level.short()),
 	}
 	loss := fmt.Sprintf("The loss is at least %v, and eps is %s: ", st.Lower.short(), st.Epsilon)
 	if st.Violated {
-		loss += fmt.Sprintf("VIOLATED, by output %s: %d draws for %s, %d for %s.", st.Column.Output, st.Column.Num, st.Column.High, st.Column.Den, st.Column.Low)
+		loss += fmt.Sprintf("VIOLATED, by output %s: %d draws for %s, %d for %s.", st.Column.Output, st.Column.Num,
+			st.Column.High, st.Column.Den, st.Column.Low)
 	} else {
 		loss += "not violated as far as these draws can tell."
 	}
@@ -151,10 +155,12 @@ func (st Statistics) sentences() []string {
 		set := fmt.Sprintf("%s, whose outputs drawn too often in one half of the draws (%d of them) had %d of the %d in the other half; published is %v",
 			g.Row, g.Outputs, g.Count, g.Draws, g.Published.short())
 		if l.Differs {
-			out = append(out, fmt.Sprintf("The draws DIFFER from the published rows in %d of %d cells. Worst: %s.", l.Outside, l.Cells, cell),
+			out = append(out, fmt.Sprintf("The draws DIFFER from the published rows in %d of %d cells. Worst: %s.", l.Outside,
+				l.Cells, cell),
 				fmt.Sprintf("Taken together they DIFFER for %d of %d clients. Worst: %s.", l.Apart, len(st.Inputs), set))
 		} else {
-			out = append(out, fmt.Sprintf("The draws agree with the published rows in all %d cells. Most surprising: %s.", l.Cells, cell),
+			out = append(out, fmt.Sprintf("The draws agree with the published rows in all %d cells. Most surprising: %s.",
+				l.Cells, cell),
 				fmt.Sprintf("They agree taken together. Most surprising: %s.", set))
 		}
 	}

@@ -30,8 +30,8 @@ const (
 	releaseWork = 1e10
 )
 
-// MaxWeights is the largest number of weights in all published rows of a policy that Run takes. It reads each of them several
-// times, which takes an hour or so at that size.
+// MaxWeights is the largest number of weights in all published rows of a policy that Run takes. It reads each of them
+// several times, which takes an hour or so at that size.
 const MaxWeights int64 = 1 << 36
 
 // Config is an audit to be made of a policy.
@@ -337,7 +337,8 @@ func (cfg Config) statistics(ctx context.Context, r *Report, t Table, mixed []Ro
 		}
 	}
 	if d.Samples == 0 {
-		d.Samples = int(min(DefaultSamples, max(minSamples, math.Floor(defaultWork/float64(len(d.Table.Rows))/float64(p.Outputs())))))
+		d.Samples = int(min(DefaultSamples,
+			max(minSamples, math.Floor(defaultWork/float64(len(d.Table.Rows))/float64(p.Outputs())))))
 	}
 	var err error
 	r.Statistics, err = r.draw(ctx, d, s)
@@ -403,9 +404,11 @@ func (r *Report) conclude() {
 	case !exact:
 		r.Verdict = "failed: the integers do not carry the guarantee"
 	case violated != nil:
-		r.Verdict = fmt.Sprintf("violated: a loss of at least %v was seen, above eps = %s (false-alarm rate %v)", violated.Lower.short(), violated.Epsilon, Real(alarm).short())
+		r.Verdict = fmt.Sprintf("violated: a loss of at least %v was seen, above eps = %s (false-alarm rate %v)",
+			violated.Lower.short(), violated.Epsilon, Real(alarm).short())
 	case differs != nil:
-		r.Verdict = fmt.Sprintf("failed: the draws do not follow the published rows (false-alarm rate %v)", Real(alarm).short())
+		r.Verdict = fmt.Sprintf("failed: the draws do not follow the published rows (false-alarm rate %v)",
+			Real(alarm).short())
 	case r.Fault != "":
 		r.Verdict = "failed: no draws: " + r.Fault
 	case !certified:

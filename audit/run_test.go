@@ -69,7 +69,8 @@ func privateFile(t testing.TB, p policy.Policy) string {
 // TestReportGolden: text, JSON and page of an audit with a fixed seed.
 func TestReportGolden(t *testing.T) {
 	// lo and hi by hand, so that no solver's last bit shows.
-	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{150, 150, 150, 150}, []uint64{407, 407, 407, 407}, 10)
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{150, 150, 150, 150}, []uint64{407, 407, 407, 407},
+		10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +83,16 @@ func TestReportGolden(t *testing.T) {
 		rows = append(rows, must(policy.NewRow(box, w)))
 	}
 	p, err := policy.New(policy.Config{
-		Polytope: box, Rows: rows, InputLabels: []string{"a & b", "<c>", "d", "e"}, OutputLabels: []string{"w", "x", "y", "<z>"},
-		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+		Polytope: box, Rows: rows, InputLabels: []string{"a & b", "<c>", "d", "e"},
+		OutputLabels: []string{"w", "x", "y", "<z>"},
+		Provenance:   policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := small(p)
-	cfg.Certificates = []CertificateFile{{"certs.jsonl", strings.NewReader(privateFile(t, ring(t, 5, "1", 62, policy.Mixture)))}}
+	cfg.Certificates = []CertificateFile{{"certs.jsonl",
+		strings.NewReader(privateFile(t, ring(t, 5, "1", 62, policy.Mixture)))}}
 	r, err := Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -142,10 +145,12 @@ func TestRunPasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.Passed || r.Broken || r.Statistics == nil || len(r.Certificates) != 1 || !r.Certificates[0].Passed || r.Target == "" {
+			if !r.Passed || r.Broken || r.Statistics == nil || len(r.Certificates) != 1 || !r.Certificates[0].Passed ||
+				r.Target == "" {
 				t.Errorf("%s, %s: %s\n%s", mode, name, r.Verdict, r.Text())
 			}
-			if want := mode == policy.Mixture || name != "release"; (r.Statistics.Law != nil && r.Statistics.Law.Cells > 5) != want {
+			if want := mode == policy.Mixture ||
+				name != "release"; (r.Statistics.Law != nil && r.Statistics.Law.Cells > 5) != want {
 				t.Errorf("%s, %s: law %+v", mode, name, r.Statistics.Law)
 			}
 			// Mixed clients: in whole releases of their own, or among the others if all are releases.
@@ -156,7 +161,8 @@ func TestRunPasses(t *testing.T) {
 			if got := len(r.Statistics.Inputs); (got == 6+4) != (name == "release") {
 				t.Errorf("%s, %s: %d clients, %q", mode, name, got, r.Statistics.Inputs)
 			}
-			if total := r.Statistics.FalseAlarm; own && (total != DefaultFalseAlarm/2 || r.Releases.FalseAlarm != total || r.Releases.Law == nil) {
+			if total := r.Statistics.FalseAlarm; own &&
+				(total != DefaultFalseAlarm/2 || r.Releases.FalseAlarm != total || r.Releases.Law == nil) {
 				t.Errorf("%s, %s: false-alarm rates %v and %v", mode, name, total, r.Releases.FalseAlarm)
 			}
 		}
@@ -190,7 +196,8 @@ func TestRunFails(t *testing.T) {
 		"forged certificate": {func(c *Config) {
 			c.Certificates = []CertificateFile{{"x", strings.NewReader(privateFile(t, p))}}
 		}, "certificate"},
-		"certificate of another policy": {func(c *Config) { c.Policy = withCertificate(t, string(strong.Certificate())) }, "certificate"},
+		"certificate of another policy": {func(c *Config) { c.Policy = withCertificate(t, string(strong.Certificate())) },
+			"certificate"},
 		"certificate of another size": {func(c *Config) {
 			c.Policy = withCertificate(t, string(publish(t, ringCost, "1", 62, policy.Mixture, nil).Certificate()))
 		}, "certificate"},
@@ -209,8 +216,10 @@ func TestRunFails(t *testing.T) {
 			made = must(made.WithCost([]byte(`{"kind":"ring","n":5,"p":2}`)))
 			c.Policy = withCertificate(t, string(must(certificate.Encode(made))))
 		}, "certificate"},
-		"certificate of no known form":            {func(c *Config) { c.Policy = withCertificate(t, `{"kind":"uniform"}`) }, "certificate"},
-		"certificate of a cost that is not there": {func(c *Config) { c.Policy = bare(t, p, p.Certificate()) }, "certificate"},
+		"certificate of no known form": {func(c *Config) { c.Policy = withCertificate(t, `{"kind":"uniform"}`) },
+			"certificate"},
+		"certificate of a cost that is not there": {func(c *Config) { c.Policy = bare(t, p, p.Certificate()) },
+			"certificate"},
 		"certificate of another kind": {func(c *Config) {
 			c.Policy = withCertificate(t, strings.Split(privateFile(t, p), "\n")[1])
 		}, "certificate"},
@@ -233,7 +242,8 @@ func TestRunFails(t *testing.T) {
 // bare is a policy like p without a cost, and with a certificate.
 func bare(t *testing.T, p policy.Policy, text []byte) policy.Policy {
 	t.Helper()
-	cfg := policy.Config{Polytope: p.Polytope(), Certificate: text, Provenance: p.Provenance(), InputLabels: p.InputLabels()}
+	cfg := policy.Config{Polytope: p.Polytope(), Certificate: text, Provenance: p.Provenance(),
+		InputLabels: p.InputLabels()}
 	for i := range p.Inputs() {
 		cfg.Rows = append(cfg.Rows, must(policy.NewRow(p.Polytope(), must(p.Row(i)))))
 	}
@@ -294,7 +304,8 @@ func TestRunWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Passed || r.Statistics != nil || len(r.Certificates) != 0 || len(r.Notes) != 1 || !strings.Contains(r.Verdict, "nothing was sampled") {
+	if !r.Passed || r.Statistics != nil || len(r.Certificates) != 0 || len(r.Notes) != 1 ||
+		!strings.Contains(r.Verdict, "nothing was sampled") {
 		t.Errorf("%s %v", r.Verdict, r.Notes)
 	}
 	if text := string(r.Text()); !strings.Contains(text, "No statistics") {
@@ -307,7 +318,8 @@ func TestRunWithoutRows(t *testing.T) {
 	cfg := small(p)
 	cfg.Sampler = func(_ context.Context, _ Row, n int, counts []uint64) error { counts[0] += uint64(n); return nil }
 	r, err = run1(context.Background(), cfg)
-	if err != nil || r.Statistics == nil || r.Statistics.Violated || math.IsInf(float64(r.Statistics.Limit.Hardest.Overshoot), 0) {
+	if err != nil || r.Statistics == nil || r.Statistics.Violated ||
+		math.IsInf(float64(r.Statistics.Limit.Hardest.Overshoot), 0) {
 		t.Errorf("%v, %s", err, r.Verdict)
 	}
 }
@@ -330,7 +342,8 @@ func TestRunLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), small(p)); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "262145 x 262145") {
+	if _, err := Run(t.Context(), small(p)); !errors.Is(err, ErrLimit) ||
+		!strings.Contains(err.Error(), "262145 x 262145") {
 		t.Error(err)
 	}
 }
@@ -402,8 +415,10 @@ func TestTargetFails(t *testing.T) {
 			}
 			cfg.Inputs = nil
 			r, err := run1(context.Background(), cfg)
-			if want := strings.TrimPrefix(name, "input 0: "); err != nil || r.Passed || r.Statistics != nil || !strings.Contains(r.Fault, want) ||
-				!strings.Contains(r.Verdict, want) || !strings.Contains(string(r.Text()), want) || !strings.Contains(string(must(r.JSON())), `"fault"`) {
+			if want := strings.TrimPrefix(name, "input 0: "); err != nil || r.Passed || r.Statistics != nil ||
+				!strings.Contains(r.Fault, want) ||
+				!strings.Contains(r.Verdict, want) || !strings.Contains(string(r.Text()), want) ||
+				!strings.Contains(string(must(r.JSON())), `"fault"`) {
 				t.Errorf("%s: %v, %+v", name, err, r.Verdict)
 			}
 		}
@@ -453,7 +468,8 @@ func TestParseInputs(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, []int{2, Fallback, 0}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := ParseInputs(p, []string{"p0", "p3"}); !errors.Is(err, ErrDesign) || !strings.Contains(err.Error(), `"p3"`) {
+	if _, err := ParseInputs(p, []string{"p0", "p3"}); !errors.Is(err, ErrDesign) ||
+		!strings.Contains(err.Error(), `"p3"`) {
 		t.Errorf("unknown label: %v", err)
 	}
 }
@@ -465,7 +481,9 @@ func TestCertifiedDecimals(t *testing.T) {
 	made := must(certificate.NewBaseMeasure(c, 1, r))
 	res, stated := Certify(made), made.Stated()
 	lower, upper := must(strconv.ParseFloat(res.Lower, 64)), must(strconv.ParseFloat(res.Upper, 64))
-	if !res.Passed || !(lower > 0) || new(big.Rat).SetFloat64(lower).Cmp(stated.Lower) > 0 || new(big.Rat).SetFloat64(upper).Cmp(stated.Upper) < 0 {
-		t.Errorf("%s to %s, proved %s to %s", res.Lower, res.Upper, stated.Lower.FloatString(40), stated.Upper.FloatString(40))
+	if !res.Passed || !(lower > 0) || new(big.Rat).SetFloat64(lower).Cmp(stated.Lower) > 0 ||
+		new(big.Rat).SetFloat64(upper).Cmp(stated.Upper) < 0 {
+		t.Errorf("%s to %s, proved %s to %s", res.Lower, res.Upper, stated.Lower.FloatString(40),
+			stated.Upper.FloatString(40))
 	}
 }

@@ -25,7 +25,8 @@ func TestFalseAlarms(t *testing.T) {
 	table := fair(t)
 	violated, differs := 0, 0
 	for seed := range uint64(100) {
-		st, err := Statistical(context.Background(), Design{Table: table, Samples: 400, FalseAlarm: 0.5}, tableSampler(table, seed))
+		st, err := Statistical(context.Background(), Design{Table: table, Samples: 400, FalseAlarm: 0.5},
+			tableSampler(table, seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,8 @@ func TestPower(t *testing.T) {
 
 // TestStatisticsByHand: two inputs, two outputs, ten draws, bounds in closed form: all ten and none of ten.
 func TestStatisticsByHand(t *testing.T) {
-	table := Table{Epsilon: mustEpsilon(t, "1"), Bits: 1, Lo: []uint64{0, 0}, Hi: []uint64{2, 2}, Rows: []Row{{Name: "a", Input: 4}, {Name: "b", Input: 9}}}
+	table := Table{Epsilon: mustEpsilon(t, "1"), Bits: 1, Lo: []uint64{0, 0}, Hi: []uint64{2, 2},
+		Rows: []Row{{Name: "a", Input: 4}, {Name: "b", Input: 9}}}
 	sampler := func(_ context.Context, client Row, n int, counts []uint64) error {
 		input := client.Input
 		counts[map[int]int{4: 0, 9: 1}[input]] += uint64(n)
@@ -97,7 +99,8 @@ func TestStatisticsByHand(t *testing.T) {
 	l := math.Pow(0.01, 0.1)
 	want := math.Log(l / (1 - l))
 	const tol = 1e-9 // the slack of the bounds, a few times
-	if math.Abs(float64(st.Lower)-want) > tol || st.Violated || !math.IsInf(float64(st.Observed), 1) || st.Law != nil || float64(st.Level) != 0.01 {
+	if math.Abs(float64(st.Lower)-want) > tol || st.Violated || !math.IsInf(float64(st.Observed), 1) || st.Law != nil ||
+		float64(st.Level) != 0.01 {
 		t.Errorf("%+v, want eps_lower = %v", st, want)
 	}
 	if c := st.Column; c.Column != 0 || c.High != "a" || c.Low != "b" || c.Num != 10 || c.Den != 0 {
@@ -111,11 +114,13 @@ func TestStatisticsByHand(t *testing.T) {
 		t.Errorf("100 draws: %+v, %v", st, err)
 	}
 	var text bytes.Buffer
-	if err := st.WriteCSV(&text, false); err != nil || text.String() != "input,output,count\na,0,100\na,1,0\nb,0,0\nb,1,100\n" {
+	if err := st.WriteCSV(&text, false); err != nil ||
+		text.String() != "input,output,count\na,0,100\na,1,0\nb,0,0\nb,1,100\n" {
 		t.Errorf("CSV %q, %v", text.String(), err)
 	}
 	text.Reset()
-	if err := st.WriteCSV(&text, true); err != nil || text.String() != "input,output\n"+strings.Repeat("a,0\n", 100)+strings.Repeat("b,1\n", 100) {
+	if err := st.WriteCSV(&text, true); err != nil ||
+		text.String() != "input,output\n"+strings.Repeat("a,0\n", 100)+strings.Repeat("b,1\n", 100) {
 		t.Errorf("raw CSV %q, %v", text.String(), err)
 	}
 	if err := st.WriteCSV(fullDisk{}, true); err == nil {
@@ -173,7 +178,8 @@ func TestDeterminism(t *testing.T) {
 		}
 		total += n
 	}
-	if total != 5*5000 || records[1][0] != "input p0" || records[1][1] != "p0" || records[len(records)-1][0] != "fallback" {
+	if total != 5*5000 || records[1][0] != "input p0" || records[1][1] != "p0" ||
+		records[len(records)-1][0] != "fallback" {
 		t.Errorf("CSV holds %d draws; first %v", total, records[1])
 	}
 }
@@ -215,14 +221,17 @@ func TestStatisticalErrors(t *testing.T) {
 		"overshoot":      {func(d *Design) { d.Overshoot = -0.1 }, ok, ErrDesign},
 		"no sampler":     {func(*Design) {}, nil, ErrDesign},
 		"error":          {func(*Design) {}, func(context.Context, Row, int, []uint64) error { return broken }, broken},
-		"too few":        {func(*Design) {}, func(_ context.Context, _ Row, n int, c []uint64) error { c[0] = uint64(n - 1); return nil }, ErrSampler},
-		"too many":       {func(*Design) {}, func(_ context.Context, _ Row, n int, c []uint64) error { c[0] = uint64(n + 1); return nil }, ErrSampler},
+		"too few": {func(*Design) {},
+			func(_ context.Context, _ Row, n int, c []uint64) error { c[0] = uint64(n - 1); return nil }, ErrSampler},
+		"too many": {func(*Design) {},
+			func(_ context.Context, _ Row, n int, c []uint64) error { c[0] = uint64(n + 1); return nil }, ErrSampler},
 		"overflow": {func(*Design) {}, func(_ context.Context, _ Row, n int, c []uint64) error {
 			c[0], c[1] = 1<<63, 1<<63+uint64(n)
 			return nil
 		}, ErrSampler},
-		"panic":        {func(*Design) {}, func(context.Context, Row, int, []uint64) error { panic("oh") }, ErrSampler},
-		"out of range": {func(*Design) {}, func(_ context.Context, _ Row, _ int, c []uint64) error { c[len(c)]++; return nil }, ErrSampler},
+		"panic": {func(*Design) {}, func(context.Context, Row, int, []uint64) error { panic("oh") }, ErrSampler},
+		"out of range": {func(*Design) {},
+			func(_ context.Context, _ Row, _ int, c []uint64) error { c[len(c)]++; return nil }, ErrSampler},
 	} {
 		for _, serial := range []bool{true, false} {
 			d := Design{Table: good, Samples: 100, Serial: serial}
@@ -239,7 +248,8 @@ func TestStatisticalErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Statistical(ctx, Design{Table: good, Samples: 100}, ok); !errors.Is(err, context.Canceled) || errors.Is(err, ErrSampler) {
+	if _, err := Statistical(ctx, Design{Table: good, Samples: 100}, ok); !errors.Is(err, context.Canceled) ||
+		errors.Is(err, ErrSampler) {
 		t.Errorf("cancelled: %v", err)
 	}
 	p := ring(t, 4, "1", 20, policy.Mixture)
@@ -249,7 +259,8 @@ func TestStatisticalErrors(t *testing.T) {
 		t.Errorf("a row outside the box is drawn from: %v", err)
 	}
 	counts := make([]uint64, 4)
-	if err := must(Draws(p, must(TableOf(p, 0, 1)), Seeded(1)))(context.Background(), Row{Input: 3}, 1, counts); !errors.Is(err, ErrDesign) {
+	if err := must(Draws(p, must(TableOf(p, 0, 1)), Seeded(1)))(context.Background(), Row{Input: 3}, 1,
+		counts); !errors.Is(err, ErrDesign) {
 		t.Errorf("an input that is not in the table: %v", err)
 	}
 	for _, s := range []Sampler{Releases(p, nil), must(Command(p, self(t, "good", "")))} {
@@ -271,7 +282,8 @@ func TestRealText(t *testing.T) {
 		x          float64
 		text, json string
 	}{
-		{1. / 3, "0.333333333", "0.333333333"}, {0, "0", "0"}, {1e-12, "1e-12", "1e-12"}, {123456789012, "1.23456789e+11", "1.23456789e+11"},
+		{1. / 3, "0.333333333", "0.333333333"}, {0, "0", "0"}, {1e-12, "1e-12", "1e-12"},
+		{123456789012, "1.23456789e+11", "1.23456789e+11"},
 		{math.Inf(1), "inf", `"inf"`}, {math.Inf(-1), "-inf", `"-inf"`}, {math.NaN(), "NaN", `"NaN"`},
 	} {
 		got, err := Real(c.x).MarshalJSON()

@@ -70,7 +70,8 @@ func countFault(n []uint64, bits, wordBits int, outputs func(int) string, f draw
 	}
 	for j, v := range n {
 		if counts[j] != v<<uint(wordBits-bits) {
-			return fmt.Sprintf("%d of 2^%d words give output %s, want %d", counts[j], wordBits, outputs(j), v<<uint(wordBits-bits))
+			return fmt.Sprintf("%d of 2^%d words give output %s, want %d", counts[j], wordBits, outputs(j),
+				v<<uint(wordBits-bits))
 		}
 	}
 	return ""

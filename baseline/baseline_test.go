@@ -328,7 +328,8 @@ func TestExponential(t *testing.T) {
 		"eps = 0":               {c, 0},
 		"Delta = 0":             {&cost.Dense{K: 2, Kv: 3, Data: []float64{1, 5, 2, 1, 5, 2}}, 1},
 		"overflow, but eps = 0": {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e308, 0, 1e-9, 1e308, 0}}, 0},
-		"half of eps is 0":      {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e306, 0, 1e-2, 1e306, 0}}, 5e-324}, // and the exponents below 1e-15
+		// and the exponents below 1e-15
+		"half of eps is 0": {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e306, 0, 1e-2, 1e306, 0}}, 5e-324},
 	} {
 		q, err := exponential(test.c, mu, test.eps)
 		if err != nil {
@@ -343,7 +344,8 @@ func TestExponential(t *testing.T) {
 	}
 	numtest.NearSlice(t, "tiny", q, []float64{1 / (1 + math.Exp(-0.5)), 1 / (1 + math.Exp(0.5))}, rounded)
 	// The largest cost beside the smallest Delta.
-	q, err = exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{math.MaxFloat64, 5e-324, math.MaxFloat64, 0}}, []float64{1, 0}, 1.5)
+	q, err = exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{math.MaxFloat64, 5e-324, math.MaxFloat64, 0}},
+		[]float64{1, 0}, 1.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -433,7 +435,8 @@ func TestChannels(t *testing.T) {
 		// Distances 0, 1, 1, 2, 2.
 		numtest.Near(t, "worst case", f, 6/(math.Exp(eps)+k-1), numtest.Tol{Rel: 1e-14, Why: "a few roundings and math.Exp"})
 	}
-	f, i, err := baseline.WorstCase(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, [][]float64{{1, 0}, {0.25, 0.75}})
+	f, i, err := baseline.WorstCase(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}},
+		[][]float64{{1, 0}, {0.25, 0.75}})
 	if err != nil || f != 0.25 || i != 1 {
 		t.Errorf("WorstCase = %v, %d, %v", f, i, err)
 	}
@@ -567,7 +570,8 @@ func TestInputs(t *testing.T) {
 	if _, err := baseline.NewExponential(c, -1); !errors.Is(err, baseline.ErrEpsilon) {
 		t.Errorf("exponential: %v", err)
 	}
-	if !math.IsNaN(baseline.KPMBase(0, 1)) || !math.IsNaN(baseline.KPMBase(3, nan)) || !math.IsNaN(baseline.KPMBase(3, 701)) {
+	if !math.IsNaN(baseline.KPMBase(0, 1)) || !math.IsNaN(baseline.KPMBase(3, nan)) ||
+		!math.IsNaN(baseline.KPMBase(3, 701)) {
 		t.Error("KPMBase of bad input is not NaN")
 	}
 	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}}); !errors.Is(err, baseline.ErrShape) {

@@ -70,7 +70,8 @@ func TestCertified(t *testing.T) {
 			rule func(mu []float64) ([]float64, error)
 			err  error
 		}
-		with := func(m []float64, err error) func(rows [][]float64, err error) func(func(mu []float64) ([]float64, error)) result {
+		with := func(m []float64, err error) func(rows [][]float64,
+			err error) func(func(mu []float64) ([]float64, error)) result {
 			return func(rows [][]float64, second error) func(func(mu []float64) ([]float64, error)) result {
 				return func(rule func(mu []float64) ([]float64, error)) result {
 					return result{m, rows, rule, errors.Join(err, second)}
@@ -90,10 +91,12 @@ func TestCertified(t *testing.T) {
 				q, _, err := baseline.KPM(mu, e)
 				return q, err
 			}),
-			"randomised response": with(baseline.RandomizedResponseMeasure(k, e))(baseline.RandomizedResponseChannel(k, e))(func(mu []float64) ([]float64, error) {
-				return baseline.RandomizedResponse(mu, e)
-			}),
-			"exponential":       with(exponential.Measure(), nil)(exponential.Channel(), nil)(func(mu []float64) ([]float64, error) { return exponential.Law(mu, nil) }),
+			"randomised response": with(baseline.RandomizedResponseMeasure(k, e))(baseline.RandomizedResponseChannel(k, e))(
+				func(mu []float64) ([]float64, error) {
+					return baseline.RandomizedResponse(mu, e)
+				}),
+			"exponential": with(exponential.Measure(), nil)(exponential.Channel(),
+				nil)(func(mu []float64) ([]float64, error) { return exponential.Law(mu, nil) }),
 			"genre KPM":         with(genreMeasure(3*baseline.KPMBase(3, e)))(nil, nil)(genre(0)),
 			"genre KPM, scaled": with(genreMeasure(1/mass))(nil, nil)(genre(1 / mass)),
 		} {
@@ -334,7 +337,8 @@ func TestGroupKPMFewGenres(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q, err = baseline.GroupKPM([]float64{0, 0.2, 0.8}, one, one, 3, 0); err != nil || math.Abs(q[0]-1./3) > tol || math.Abs(q[2]-1./3) > tol {
+	if q, err = baseline.GroupKPM([]float64{0, 0.2, 0.8}, one, one, 3, 0); err != nil || math.Abs(q[0]-1./3) > tol ||
+		math.Abs(q[2]-1./3) > tol {
 		t.Errorf("one genre: %v, %v", q, err)
 	}
 	for name, err := range map[string]error{

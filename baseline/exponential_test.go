@@ -47,7 +47,8 @@ func sweep(c cost.Matrix, mu []float64, sum, eps float64) []float64 {
 func TestExponentialSharesCost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, kv := rapid.IntRange(1, 6).Draw(t, "k"), rapid.IntRange(1, 6).Draw(t, "kv")
-		value := rapid.OneOf(rapid.Float64Range(0, 3), rapid.SampledFrom([]float64{0, 1, 1e-320, 5e-324, 1e308, math.MaxFloat64}))
+		value := rapid.OneOf(rapid.Float64Range(0, 3),
+			rapid.SampledFrom([]float64{0, 1, 1e-320, 5e-324, 1e308, math.MaxFloat64}))
 		var c cost.Matrix = &cost.Dense{K: k, Kv: kv, Data: rapid.SliceOfN(value, k*kv, k*kv).Draw(t, "C")}
 		if rapid.Bool().Draw(t, "ring") {
 			ring, err := cost.NewRing(k, 2)

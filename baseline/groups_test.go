@@ -14,7 +14,8 @@ func TestNewGroupsSizes(t *testing.T) {
 		members [][]int
 		ok      bool
 	}{
-		{1, [][]int{{0}}, true}, {1, [][]int{{}}, true}, {1, nil, false}, {3, [][]int{}, false}, {0, [][]int{{}}, false}, {-1, [][]int{{}}, false}, {0, nil, false},
+		{1, [][]int{{0}}, true}, {1, [][]int{{}}, true}, {1, nil, false}, {3, [][]int{}, false}, {0, [][]int{{}}, false},
+		{-1, [][]int{{}}, false}, {0, nil, false},
 	} {
 		g, err := baseline.NewGroups(tt.items, tt.members)
 		if tt.ok != (err == nil) || !tt.ok && (!errors.Is(err, baseline.ErrShape) || g != nil) {

@@ -120,8 +120,8 @@ func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	return clampKL(mu, slices.Repeat([]float64{lo}, k), slices.Repeat([]float64{hi}, k)), nil
 }
 
-// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants sum lo < 1 < sum hi, hi <= 1, and
-// lo_j > 0 or hi_j = 0. What the points of mu cannot take goes to the others in proportion to lo.
+// clampKL returns q = t*mu clamped to [lo, hi], for the t that gives it mass 1. It wants sum lo < 1 < sum hi, hi <= 1,
+// and lo_j > 0 or hi_j = 0. What the points of mu cannot take goes to the others in proportion to lo.
 //
 // The mass rises with t and is linear between the breaks lo_j/mu_j, hi_j/mu_j. At the first break where it reaches
 // 1 the entries that are free are known, and t with them.

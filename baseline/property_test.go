@@ -91,7 +91,8 @@ func TestKPMProjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range own {
-			near(t, "KPMScaled at KPM's mass", own[j], plain[j], numtest.Tol{Abs: 1e-15, Rel: 1e-14, Why: "the box itself is rounded"})
+			near(t, "KPMScaled at KPM's mass", own[j], plain[j],
+				numtest.Tol{Abs: 1e-15, Rel: 1e-14, Why: "the box itself is rounded"})
 		}
 
 		other := drawDistribution(t, k, "other")

@@ -14,12 +14,14 @@ import (
 // TestSearchStops: at its number of evaluations, and at the first error, with what was found so far. A nil context
 // never ends.
 func TestSearchStops(t *testing.T) {
-	product := func(mu []float64) (float64, error) { return mu[1]*mu[2] + mu[2]/8 + mu[0]/16, nil } // the worst points first: 2, 0, 1
+	// the worst points first: 2, 0, 1
+	product := func(mu []float64) (float64, error) { return mu[1]*mu[2] + mu[2]/8 + mu[0]/16, nil }
 	all, err := baseline.Search(context.Background(), 3, product, 0)
 	if err != nil || !(all.Value > all.Dirac) || all.Input != 2 || all.Dirac != 0.125 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if again, err := baseline.Search(nil, 3, product, 0); err != nil || !reflect.DeepEqual(again, all) { //nolint:staticcheck // a nil context is none
+	if again, err := baseline.Search(nil, 3, product, 0); err != nil ||
+		!reflect.DeepEqual(again, all) { //nolint:staticcheck // a nil context is none
 		t.Errorf("without a context %+v, %v; want %+v", again, err, all)
 	}
 	boom := errors.New("boom")
@@ -60,7 +62,8 @@ func TestSearch(t *testing.T) {
 	if _, err := baseline.Search(ctx, 2, func([]float64) (float64, error) { return 0, boom }, 0); !errors.Is(err, boom) {
 		t.Error(err)
 	}
-	if _, err := baseline.Search(ctx, 2, func([]float64) (float64, error) { return math.NaN(), nil }, 0); !errors.Is(err, baseline.ErrNotFinite) {
+	if _, err := baseline.Search(ctx, 2, func([]float64) (float64, error) { return math.NaN(), nil }, 0); !errors.Is(err,
+		baseline.ErrNotFinite) {
 		t.Error(err)
 	}
 	if _, err := baseline.Search(ctx, 0, nil, 0); !errors.Is(err, baseline.ErrShape) {
@@ -71,7 +74,8 @@ func TestSearch(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := baseline.Search(done, 2, func([]float64) (float64, error) { return 0, nil }, 0); !errors.Is(err, context.Canceled) {
+	if _, err := baseline.Search(done, 2, func([]float64) (float64, error) { return 0, nil }, 0); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 }

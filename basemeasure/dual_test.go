@@ -33,10 +33,12 @@ func aims(g *numtest.SplitMix64, k int) []aim {
 	}
 	weights[g.Intn(k)]++
 	list := []Settings{
-		{}, {Objective: Average}, {Objective: Average, InputWeights: weights}, {Objective: Mixed, Mix: 0.3, InputWeights: weights},
+		{}, {Objective: Average}, {Objective: Average, InputWeights: weights},
+		{Objective: Mixed, Mix: 0.3, InputWeights: weights},
 	}
 	if k > 1 {
-		list = append(list, Settings{Exclude: []int{g.Intn(k)}}, Settings{Objective: Mixed, Mix: 0.7, Exclude: []int{g.Intn(k)}})
+		list = append(list, Settings{Exclude: []int{g.Intn(k)}},
+			Settings{Objective: Mixed, Mix: 0.7, Exclude: []int{g.Intn(k)}})
 	}
 	var out []aim
 	for _, s := range list {

@@ -44,7 +44,8 @@ func Homogeneous(row []float64, eps float64) (Result, error) {
 	}
 	priv := newPrivacy(eps)
 	eta := max(expectile(row, priv.e.Near), slices.Min(row))
-	res := Result{M: make([]float64, k), Weights: make([]float64, k), Thresholds: make([]float64, k), Status: Converged, Settings: settings}
+	res := Result{M: make([]float64, k), Weights: make([]float64, k), Thresholds: make([]float64, k), Status: Converged,
+		Settings: settings}
 	fill(res.Weights, 1)
 
 	// Lower: any threshold with a non-negative defect is a bound, so walk down to one.

@@ -31,7 +31,8 @@ func TestInitialScales(t *testing.T) {
 		}
 		without, err := basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{MaxEvaluations: 1})
 		if !errors.Is(err, basemeasure.ErrNotConverged) || !(without.Lower < good.Lower*(1-initialTol)) {
-			t.Fatalf("2^%d: the opening has the bound %v, %v; that of the optimum is %v", exponent, without.Lower, err, good.Lower)
+			t.Fatalf("2^%d: the opening has the bound %v, %v; that of the optimum is %v", exponent, without.Lower, err,
+				good.Lower)
 		}
 		again, err := basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{MaxEvaluations: 1, Initial: &good})
 		if err != nil && !errors.Is(err, basemeasure.ErrNotConverged) {

@@ -8,19 +8,20 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// The interior phase takes over from a simplex that has worked for some time, where it is likely to be faster. It goes on
-// until the gap is the one asked for, or innerGap; then the simplex starts again, from its certificate. The values were
-// chosen on the instances of TestInner and of the bench. No bound depends on them.
+// The interior phase takes over from a simplex that has worked for some time, where it is likely to be faster. It goes
+// on until the gap is the one asked for, or innerGap; then the simplex starts again, from its certificate. The values
+// were chosen on the instances of TestInner and of the bench. No bound depends on them.
 const (
-	innerBudget = 150     // multiplications of the simplex for every cost before that
-	innerOpen   = 0.15    // the relative gap of the best uniform measure at which the interior phase is likely to be faster
-	innerGap    = 1e-4    // the relative gap at which the simplex takes over again
-	innerLeast  = 1 << 16 // costs: fewer are left to the simplex
-	innerMost   = 1 << 22 // costs: more need too much memory
-	innerEps    = 1e-3    // beta - alpha, at least
-	innerSteps  = 60      // at most
-	innerCheck  = 6       // it ends when in so many steps the gap
-	innerFall   = 1.5     // has not fallen by this factor
+	innerBudget = 150 // multiplications of the simplex for every cost before that
+	// the relative gap of the best uniform measure at which the interior phase is likely to be faster
+	innerOpen  = 0.15
+	innerGap   = 1e-4    // the relative gap at which the simplex takes over again
+	innerLeast = 1 << 16 // costs: fewer are left to the simplex
+	innerMost  = 1 << 22 // costs: more need too much memory
+	innerEps   = 1e-3    // beta - alpha, at least
+	innerSteps = 60      // at most
+	innerCheck = 6       // it ends when in so many steps the gap
+	innerFall  = 1.5     // has not fallen by this factor
 )
 
 // suits reports whether the interior phase is worth a try.

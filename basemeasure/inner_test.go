@@ -48,8 +48,8 @@ func directions(k, kv, dim, copies int, p float64) *cost.Dense {
 	})
 }
 
-// TestInner: costs of high dimension, where the support is large. The interior phase takes over, the bounds it finds hold,
-// and they contain the optimum that the exact method finds.
+// TestInner: costs of high dimension, where the support is large. The interior phase takes over, the bounds it finds
+// hold, and they contain the optimum that the exact method finds.
 func TestInner(t *testing.T) {
 	if !numtest.Full() {
 		t.Skip("problems that are large enough take seconds")

@@ -2,8 +2,8 @@ package basemeasure
 
 import "gonum.org/v1/gonum/blas"
 
-// inverse is a square matrix that changes by ranks of one: a + u v. The changes of the last exchanges, u and v, are kept
-// apart. Products with them cost little, and one pass over a applies them all: delayed updates, see
+// inverse is a square matrix that changes by ranks of one: a + u v. The changes of the last exchanges, u and v, are
+// kept apart. Products with them cost little, and one pass over a applies them all: delayed updates, see
 // docs/algorithms/base-measure.md.
 type inverse struct {
 	n       int

@@ -56,8 +56,8 @@ func (p plainMatrix) negate(c int, others []int) {
 	}
 }
 
-// TestInverseChanges makes random changes of all kinds, with the changes of rank one kept apart or applied at once: rows,
-// columns and both products agree after each, at sizes that keep none, some and most apart.
+// TestInverseChanges makes random changes of all kinds, with the changes of rank one kept apart or applied at once:
+// rows, columns and both products agree after each, at sizes that keep none, some and most apart.
 func TestInverseChanges(t *testing.T) {
 	rnd := numtest.NewSplitMix64(91)
 	vector := func(n int) []float64 {

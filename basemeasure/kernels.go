@@ -48,8 +48,8 @@ func combine(terms []term, from int, y []float64) {
 // ge has matrices times vectors, of gonum.
 var ge gonumblas.Implementation
 
-// times computes y = beta y + M x; rows of M are a stride apart. The product of a group of four rows has bits of its own,
-// so that groups are not parted.
+// times computes y = beta y + M x; rows of M are a stride apart. The product of a group of four rows has bits of its
+// own, so that groups are not parted.
 func times(m []float64, stride int, x []float64, beta float64, y []float64) {
 	rows, cols := len(y), len(x)
 	if rows == 0 || cols == 0 {

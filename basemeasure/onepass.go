@@ -18,16 +18,17 @@ const sampleCells = 1 << 22
 // sampleInputs bounds how many inputs it is proved by: each takes some 30 bytes of a certificate.
 const sampleInputs = 512
 
-// UniformOnePass is Uniform without a table of the cost: it computes rows when it needs them, and memory is O(k + kv) but for
-// those that attain the maximum. The worst input is found by the certified search of package internal/worst, which looks at few
-// inputs where the distances of places allow, and at all of them where not. Of a grid it is a corner.
+// UniformOnePass is Uniform without a table of the cost: it computes rows when it needs them, and memory is O(k + kv)
+// but for those that attain the maximum. The worst input is found by the certified search of package internal/worst,
+// which looks at few inputs where the distances of places allow, and at all of them where not. Of a grid it is a
+// corner.
 //
-// The best scale for a few inputs is best for all if the worst of all is among them. So it starts from one, and adds the
-// worst until that holds. F is that of Uniform to within rounding. Lower is proved by those inputs and a sample of the others,
-// so it may be below Uniform's. Mean is not computed: it is 0.
+// The best scale for a few inputs is best for all if the worst of all is among them. So it starts from one, and adds
+// the worst until that holds. F is that of Uniform to within rounding. Lower is proved by those inputs and a sample of
+// the others, so it may be below Uniform's. Mean is not computed: it is 0.
 //
-// Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon; ErrNotConverged with valid bounds if rounding keeps the search from
-// closing; and that of ctx, without a Result.
+// Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon; ErrNotConverged with valid bounds if rounding keeps the
+// search from closing; and that of ctx, without a Result.
 func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -128,8 +129,9 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	return found, err
 }
 
-// bound returns the lower bound that some inputs prove, by Uniform for them. On a grid one search has found the measure m already,
-// and the lines that meet there are both of input 0, which prove nothing: it is enough to look at the thresholds there.
+// bound returns the lower bound that some inputs prove, by Uniform for them. On a grid one search has found the measure
+// m already, and the lines that meet there are both of input 0, which prove nothing: it is enough to look at the
+// thresholds there.
 func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
 	few := rows{u.c, list}
 	if _, ok := u.c.(*cost.Grid); !ok {

@@ -137,7 +137,8 @@ func TestUniformOfGrids(t *testing.T) {
 					if err != nil || wantErr != nil {
 						t.Fatal(name, err, wantErr)
 					}
-					// Distances are off by 34 times 2^-52 on both sides, see package internal/worst, and both fills by knapsack.PhiError.
+					// Distances are off by 34 times 2^-52 on both sides, see package internal/worst, and both fills by
+					// knapsack.PhiError.
 					tol := 2*34*0x1p-52*max(p, 1) + 4*0x1p-49
 					if !(got.Upper >= want.F && got.Upper <= want.Upper*(1+tol)+1e-300) {
 						t.Errorf("%s: worst case %v, at most %v, with a table %v, %v", name, got.F, got.Upper, want.F, want.Upper)

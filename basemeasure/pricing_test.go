@@ -82,7 +82,8 @@ func TestOffer(t *testing.T) {
 				for _, c := range s.cands {
 					if c.input >= 0 && c.eta != s.scale(v.tau[c.input]) { // a cut of the basis
 						own := s.own[c.input]
-						if c.bound != s.shared || own == noBound || c.eta != s.keys[own].eta || !(price(own)-price(s.shared) > gainTol-rounding) {
+						if c.bound != s.shared || own == noBound || c.eta != s.keys[own].eta ||
+							!(price(own)-price(s.shared) > gainTol-rounding) {
 							t.Fatalf("input %d has the threshold %v, want %v", c.input, c.eta, s.scale(v.tau[c.input]))
 						}
 						continue

@@ -164,7 +164,8 @@ func TestGolden(t *testing.T) {
 		{"discrete", matrix(20, 20, discrete), 2, 19 / (math.Exp(2) + 19), 20 * math.E / (math.Exp(2) + 19)},
 		// At a leaf of a star the outputs closer than another leaf are itself and the centre. While E < k-1 both
 		// are worth filling, and lo = 1/(2E+k-2): f = (E + 2(k-2))/(2E+k-2).
-		{"star, small eps", matrix(20, 20, star), 2, (math.Exp(2) + 36) / (2*math.Exp(2) + 18), 20 * math.E / (2*math.Exp(2) + 18)},
+		{"star, small eps", matrix(20, 20, star), 2, (math.Exp(2) + 36) / (2*math.Exp(2) + 18),
+			20 * math.E / (2*math.Exp(2) + 18)},
 		// Beyond, the leaf alone: lo = 1/(E+k-1), f = (1 + 2(k-2))/(E+k-1).
 		{"star, large eps", matrix(20, 20, star), 5, 37 / (math.Exp(5) + 19), 20 * math.Exp(2.5) / (math.Exp(5) + 19)},
 		{"all zero", matrix(3, 4, func(i, j int) float64 { return 0 }), 1, 0, 1},
@@ -345,8 +346,10 @@ func TestRange(t *testing.T) {
 		{"costs 1e-300", matrix(12, 12, func(i, j int) float64 { return 1e-300 * line(i, j) }), 3},
 		{"subnormal costs", matrix(12, 12, func(i, j int) float64 { return 5e-324 * line(i, j) }), 3},
 		{"subnormal costs, large eps", matrix(12, 12, func(i, j int) float64 { return 5e-324 * line(i, j) }), 700},
-		{"exponents", matrix(12, 12, func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }), 2},
-		{"exponents, large eps", matrix(12, 12, func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }), 700},
+		{"exponents", matrix(12, 12, func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }),
+			2},
+		{"exponents, large eps", matrix(12, 12,
+			func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }), 700},
 		{"offset 1e6", matrix(12, 12, func(i, j int) float64 { return 1e6 + line(i, j) }), 5},
 		{"subnormal eps", matrix(5, 5, line), 5e-324},
 		{"eps below an ulp", matrix(5, 5, line), 1e-17},
@@ -364,7 +367,8 @@ func TestRange(t *testing.T) {
 			if !slices.Equal(before, test.c.Data) {
 				t.Error("costs were changed")
 			}
-			if r.Nonzeros != test.c.Kv || r.Stats.Evaluations < 1 || r.Settings.MaxEvaluations != basemeasure.DefaultMaxEvaluations {
+			if r.Nonzeros != test.c.Kv || r.Stats.Evaluations < 1 ||
+				r.Settings.MaxEvaluations != basemeasure.DefaultMaxEvaluations {
 				t.Errorf("support %d, evaluations %d, settings %v", r.Nonzeros, r.Stats.Evaluations, r.Settings)
 			}
 			if !(r.Mean <= r.F*(1+closed)) {
@@ -428,8 +432,10 @@ func TestErrors(t *testing.T) {
 	}{
 		{"nil cost", nil, ones, 1, basemeasure.Settings{}, basemeasure.ErrShape},
 		{"empty cost", &cost.Dense{}, ones, 1, basemeasure.Settings{}, basemeasure.ErrShape},
-		{"NaN cost", matrix(2, 2, func(i, j int) float64 { return nan }), ones, 1, basemeasure.Settings{}, basemeasure.ErrNotFinite},
-		{"negative cost", matrix(2, 2, func(i, j int) float64 { return -1 }), ones, 1, basemeasure.Settings{}, basemeasure.ErrNegative},
+		{"NaN cost", matrix(2, 2, func(i, j int) float64 { return nan }), ones, 1, basemeasure.Settings{},
+			basemeasure.ErrNotFinite},
+		{"negative cost", matrix(2, 2, func(i, j int) float64 { return -1 }), ones, 1, basemeasure.Settings{},
+			basemeasure.ErrNegative},
 		{"NaN eps", c, ones, nan, basemeasure.Settings{}, basemeasure.ErrEpsilon},
 		{"negative eps", c, ones, -1, basemeasure.Settings{}, basemeasure.ErrEpsilon},
 		{"infinite eps", c, ones, inf, basemeasure.Settings{}, basemeasure.ErrEpsilon},

@@ -99,7 +99,8 @@ func (s Settings) check(k, kv int) error {
 		{s.MaxPivots < 0, "MaxPivots = %d", []any{s.MaxPivots}},
 		{!(s.Gap >= 0 && s.Gap <= 1), "Gap = %v, want 0 to 1", []any{s.Gap}},
 		{s.Objective < WorstCase || s.Objective > Mixed, "Objective = %d", []any{int(s.Objective)}},
-		{!(s.Mix >= 0 && s.Mix <= 1) || (s.Mix != 0 && s.Objective != Mixed), "Mix = %v with objective %v", []any{s.Mix, s.Objective}},
+		{!(s.Mix >= 0 && s.Mix <= 1) || (s.Mix != 0 && s.Objective != Mixed), "Mix = %v with objective %v",
+			[]any{s.Mix, s.Objective}},
 		{s.InputWeights != nil && s.Objective == WorstCase, "InputWeights with objective %v", []any{s.Objective}},
 	} {
 		if rule.bad {
@@ -142,7 +143,8 @@ func (s Settings) checkInitial(k, kv int) error {
 		return fmt.Errorf("%w: %w", ErrSettings, err)
 	}
 	if len(init.Weights) != k || len(init.Thresholds) != k {
-		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", ErrSettings, len(init.Weights), len(init.Thresholds), k)
+		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", ErrSettings, len(init.Weights),
+			len(init.Thresholds), k)
 	}
 	in, _ := s.included(k)
 	for i, w := range init.Weights {

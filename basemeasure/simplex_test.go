@@ -69,7 +69,8 @@ func TestExchange(t *testing.T) {
 		scale := 1 + after.defect*1e6
 		if before.defect > tol || far(before.m, after.m) > tol*scale || far(before.y, after.y) > tol ||
 			math.Abs(before.bound-after.bound) > tol {
-			t.Fatalf("a slack enters: %v, leaving %v: inverse off by %.2g, m by %.2g, y by %.2g, bound by %.2g", entering[0], l.kind,
+			t.Fatalf("a slack enters: %v, leaving %v: inverse off by %.2g, m by %.2g, y by %.2g, bound by %.2g", entering[0],
+				l.kind,
 				before.defect, far(before.m, after.m), far(before.y, after.y), before.bound-after.bound)
 		}
 		for bound, key := range s.keys {

@@ -223,8 +223,8 @@ func (v *solver) open() error {
 	return stop
 }
 
-// crowdOutputs is the number of outputs that an input fills at the opening measure, below which nearly all outputs will be
-// in use. The simplex then starts from the cuts of all inputs.
+// crowdOutputs is the number of outputs that an input fills at the opening measure, below which nearly all outputs will
+// be in use. The simplex then starts from the cuts of all inputs.
 const crowdOutputs = 16
 
 // crowded reports whether that start is worth a try.
@@ -241,8 +241,8 @@ func (v *solver) take(c cuts) {
 }
 
 // strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average) at
-// the opening measure, or in a crowd the cuts of all inputs there, with equal weights; after that or the interior phase,
-// and with an Initial, the best certificate.
+// the opening measure, or in a crowd the cuts of all inputs there, with equal weights; after that or the interior
+// phase, and with an Initial, the best certificate.
 func (v *solver) strategy(g *game) mixedStrategy {
 	p := mixedStrategy{make([]float64, v.p.k), make([]float64, v.p.k)}
 	weights, thresholds := v.res.Weights, v.res.Thresholds

@@ -86,7 +86,8 @@ func TestSolveLaws(t *testing.T) {
 			t.Fatalf("f = %v, of %v times the cost %v", r.F, factor, f)
 		}
 
-		rows, columns := rapid.Permutation(counting(c.K)).Draw(t, "rows"), rapid.Permutation(counting(c.Kv)).Draw(t, "columns")
+		rows, columns := rapid.Permutation(counting(c.K)).Draw(t, "rows"),
+			rapid.Permutation(counting(c.Kv)).Draw(t, "columns")
 		p := s
 		p.InputWeights, p.Exclude = nil, nil
 		for to, i := range rows {
@@ -144,8 +145,10 @@ func TestObjectiveLaws(t *testing.T) {
 		average := solved(t, c, eps, basemeasure.Settings{Objective: basemeasure.Average})
 		mixed := solved(t, c, eps, basemeasure.Settings{Objective: basemeasure.Mixed, Mix: mix})
 		for _, r := range []basemeasure.Result{worst, average, mixed} {
-			if !notAbove(worst.F, r.WorstCase, top) || !notAbove(average.F, r.Mean, top) || !notAbove(mixed.F, mix*r.WorstCase+(1-mix)*r.Mean, top) {
-				t.Fatalf("%v has worst case %v and mean %v; the best are %v, %v, mixed %v", r.Settings.Objective, r.WorstCase, r.Mean, worst.F, average.F, mixed.F)
+			if !notAbove(worst.F, r.WorstCase, top) || !notAbove(average.F, r.Mean, top) ||
+				!notAbove(mixed.F, mix*r.WorstCase+(1-mix)*r.Mean, top) {
+				t.Fatalf("%v has worst case %v and mean %v; the best are %v, %v, mixed %v", r.Settings.Objective, r.WorstCase,
+					r.Mean, worst.F, average.F, mixed.F)
 			}
 		}
 		if !notAbove(mix*worst.F+(1-mix)*average.F, mixed.F, top) {

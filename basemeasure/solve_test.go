@@ -351,7 +351,8 @@ func TestAgainstLP(t *testing.T) {
 			for _, eps := range []float64{0.3, 1, 4} {
 				if want, ok := gameValue(c, eps, 1, nil); ok {
 					solved++
-					numtest.Near(t, fmt.Sprintf("%s, k = %d, eps = %v: F", f.name, k, eps), best(t, c, eps, basemeasure.Settings{}).F, want, lpTol)
+					numtest.Near(t, fmt.Sprintf("%s, k = %d, eps = %v: F", f.name, k, eps), best(t, c, eps, basemeasure.Settings{}).F,
+						want, lpTol)
 				}
 			}
 		}
@@ -449,7 +450,8 @@ func TestClosedForms(t *testing.T) {
 		}
 	}
 	if r := best(t, matrix(40, 40, star), 2, basemeasure.Settings{}); r.Nonzeros != 1 || r.M[0] == 0 || r.Peak != 40 {
-		t.Errorf("star at small eps: %d nonzeros, M[0] = %v, peak %v; want all mass on the centre", r.Nonzeros, r.M[0], r.Peak)
+		t.Errorf("star at small eps: %d nonzeros, M[0] = %v, peak %v; want all mass on the centre", r.Nonzeros, r.M[0],
+			r.Peak)
 	}
 }
 
@@ -473,10 +475,12 @@ func TestSolveReference(t *testing.T) {
 
 // TestSolveTransitive: where uniform is optimal Solve finds the expectile without a pivot.
 func TestSolveTransitive(t *testing.T) {
-	for _, c := range []cost.Matrix{ring(t, 30, 1), ring(t, 31, 2), matrix(64, 64, func(i, j int) float64 { return float64(popcount(i ^ j)) })} {
+	for _, c := range []cost.Matrix{ring(t, 30, 1), ring(t, 31, 2),
+		matrix(64, 64, func(i, j int) float64 { return float64(popcount(i ^ j)) })} {
 		for _, eps := range []float64{0, 0.1, 1, 5, 20, 700} {
 			r := best(t, c, eps, basemeasure.Settings{})
-			numtest.Near(t, "F", r.F, expectile(c.Row(0, nil), eps), numtest.Tol{Rel: 2e-14, Why: "the closed form in float64 sums k terms"})
+			numtest.Near(t, "F", r.F, expectile(c.Row(0, nil), eps),
+				numtest.Tol{Rel: 2e-14, Why: "the closed form in float64 sums k terms"})
 			if r.Stats.Pivots != 0 {
 				t.Errorf("%d pivots", r.Stats.Pivots)
 			}
@@ -493,8 +497,10 @@ func TestHomogeneous(t *testing.T) {
 			d := func(a, b int) int { return min((a-b+7)%7, (b-a+7)%7) }
 			return float64(d(i/7, j/7) + d(i%7, j%7))
 		}),
-		"constant": matrix(5, 5, func(int, int) float64 { return 7 }), "zero": matrix(5, 5, func(int, int) float64 { return 0 }),
-		"tiny": matrix(9, 9, func(i, j int) float64 { return 5e-324 * discrete(i, j) }), "huge": matrix(9, 9, func(i, j int) float64 { return math.MaxFloat64 * discrete(i, j) }),
+		"constant":    matrix(5, 5, func(int, int) float64 { return 7 }),
+		"zero":        matrix(5, 5, func(int, int) float64 { return 0 }),
+		"tiny":        matrix(9, 9, func(i, j int) float64 { return 5e-324 * discrete(i, j) }),
+		"huge":        matrix(9, 9, func(i, j int) float64 { return math.MaxFloat64 * discrete(i, j) }),
 		"offset":      matrix(6, 6, func(i, j int) float64 { return 1e9 + discrete(i, j) }),
 		"latin, wide": matrix(12, 12, func(i, j int) float64 { return math.Pow(10, float64(50*((i-j+12)%12)-300)) }),
 	}
@@ -512,7 +518,8 @@ func TestHomogeneous(t *testing.T) {
 					t.Errorf("gap %.3g of %v is open", r.Gap()/r.Upper, r.Upper)
 				}
 				if name != "huge" && !(name == "offset" && eps == 700) { // where the plain sums overflow
-					numtest.Near(t, "F", r.F, expectile(row, eps), numtest.Tol{Rel: 2e-14, Abs: 4 * k * math.SmallestNonzeroFloat64, Why: "the closed form in float64 sums k terms"})
+					numtest.Near(t, "F", r.F, expectile(row, eps),
+						numtest.Tol{Rel: 2e-14, Abs: 4 * k * math.SmallestNonzeroFloat64, Why: "the closed form in float64 sums k terms"})
 				}
 				if !slices.Equal(row, c.Row(0, nil)) {
 					t.Error("row was changed")
@@ -525,8 +532,10 @@ func TestHomogeneous(t *testing.T) {
 		eps float64
 		err error
 	}{
-		{nil, 1, basemeasure.ErrShape}, {[]float64{1, math.NaN()}, 1, basemeasure.ErrNotFinite}, {[]float64{math.Inf(1)}, 1, basemeasure.ErrNotFinite},
-		{[]float64{0, -1}, 1, basemeasure.ErrNegative}, {[]float64{0}, -1, basemeasure.ErrEpsilon}, {[]float64{0}, math.NaN(), basemeasure.ErrEpsilon},
+		{nil, 1, basemeasure.ErrShape}, {[]float64{1, math.NaN()}, 1, basemeasure.ErrNotFinite},
+		{[]float64{math.Inf(1)}, 1, basemeasure.ErrNotFinite},
+		{[]float64{0, -1}, 1, basemeasure.ErrNegative}, {[]float64{0}, -1, basemeasure.ErrEpsilon},
+		{[]float64{0}, math.NaN(), basemeasure.ErrEpsilon},
 	} {
 		if _, err := basemeasure.Homogeneous(bad.row, bad.eps); !errors.Is(err, bad.err) {
 			t.Errorf("Homogeneous(%v, %v): %v, want %v", bad.row, bad.eps, err, bad.err)
@@ -539,12 +548,14 @@ func TestHomogeneous(t *testing.T) {
 func TestSolveRange(t *testing.T) {
 	line := func(i, j int) float64 { return math.Abs(float64(i - j)) }
 	costs := map[string]*cost.Dense{
-		"1e-300":            matrix(9, 9, func(i, j int) float64 { return 1e-300 * line(i, j) }),
-		"1e300":             matrix(9, 9, func(i, j int) float64 { return 1e300 * line(i, j) }),
-		"subnormal":         matrix(9, 9, func(i, j int) float64 { return 5e-324 * line(i, j) }),
-		"largest float":     matrix(3, 3, func(i, j int) float64 { return math.MaxFloat64 * discrete(i, j) }),
-		"all largest":       matrix(10, 1, func(int, int) float64 { return math.MaxFloat64 }), // a mean rounds up, found by fuzzing
-		"exponents":         matrix(9, 9, func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }),
+		"1e-300":        matrix(9, 9, func(i, j int) float64 { return 1e-300 * line(i, j) }),
+		"1e300":         matrix(9, 9, func(i, j int) float64 { return 1e300 * line(i, j) }),
+		"subnormal":     matrix(9, 9, func(i, j int) float64 { return 5e-324 * line(i, j) }),
+		"largest float": matrix(3, 3, func(i, j int) float64 { return math.MaxFloat64 * discrete(i, j) }),
+		// a mean rounds up, found by fuzzing
+		"all largest": matrix(10, 1, func(int, int) float64 { return math.MaxFloat64 }),
+		"exponents": matrix(9, 9,
+			func(i, j int) float64 { return math.Pow(10, 300*line(i, j)/6-300) * discrete(i, j) }),
 		"line":              matrix(9, 9, line),
 		"one input":         matrix(1, 5, func(_, j int) float64 { return float64(5 - j) }),
 		"one output":        matrix(5, 1, func(i, _ int) float64 { return float64(i) }),
@@ -717,7 +728,8 @@ func TestInitial(t *testing.T) {
 				s := s
 				s.Initial = &old
 				warm := best(t, c, 2, s)
-				numtest.Near(t, fmt.Sprintf("%s from eps = %v: F", f.name, from), warm.F, cold.F, numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
+				numtest.Near(t, fmt.Sprintf("%s from eps = %v: F", f.name, from), warm.F, cold.F,
+					numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
 				if from == 2 && warm.Stats.Pivots > 0 && cold.Gap() < 1e-12*cold.Upper {
 					t.Errorf("%s: %d pivots from its own answer", f.name, warm.Stats.Pivots)
 				}
@@ -727,7 +739,8 @@ func TestInitial(t *testing.T) {
 			}
 			// Any measure and certificate will do, one of another objective or cost included.
 			s.Initial = &basemeasure.Result{M: zipf(60), Weights: make([]float64, 60), Thresholds: zipf(60)}
-			numtest.Near(t, f.name+" from anything: F", best(t, c, 2, s).F, cold.F, numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
+			numtest.Near(t, f.name+" from anything: F", best(t, c, 2, s).F, cold.F,
+				numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
 		}
 	}
 }
@@ -845,9 +858,16 @@ func TestSolveFarApart(t *testing.T) {
 		eps  float64
 		s    basemeasure.Settings
 	}{
-		{[][]float64{{2.544e-13, 5.109e-12, 0.1353, 4.54e-05, 20.09, 5.109e-12, 5.109e-12}, {0.3679, 2.26e-06, 0.01832, 20.09, 20.09, 0.1353, 5.109e-12}}, 1, basemeasure.Settings{Objective: basemeasure.Average}},
-		{[][]float64{{6.914e-22, 2.718e-09, 1.832e-11, 7.389e-09, 7.389e-09, 1.67e-14, 8.315e-16, 1.832e-11, 1.88e-21}, {1e-09, 7.389e-09, 4.979e-11, 1.234e-13, 6.914e-22, 2.718e-09, 6.914e-22, 1.88e-21, 1.88e-21}}, 0.01, basemeasure.Settings{}},
-		{[][]float64{{2.718e-09, 6.738e-12, 2.718e-09, 4.979e-11, 9.119e-13}, {1e-09, 2.718e-09, 2.789e-19, 2.544e-22, 3.679e-10}, {3.679e-10, 3.355e-13, 9.358e-23, 1e-09, 7.389e-09}, {2.009e-08, 3.775e-20, 1.389e-20, 6.914e-22, 3.355e-13}, {1.832e-11, 2.718e-09, 1.125e-16, 1.67e-14, 1.523e-17}}, 5, basemeasure.Settings{Objective: basemeasure.Average}},
+		{[][]float64{{2.544e-13, 5.109e-12, 0.1353, 4.54e-05, 20.09, 5.109e-12, 5.109e-12},
+			{0.3679, 2.26e-06, 0.01832, 20.09, 20.09, 0.1353, 5.109e-12}}, 1,
+			basemeasure.Settings{Objective: basemeasure.Average}},
+		{[][]float64{{6.914e-22, 2.718e-09, 1.832e-11, 7.389e-09, 7.389e-09, 1.67e-14, 8.315e-16, 1.832e-11, 1.88e-21},
+			{1e-09, 7.389e-09, 4.979e-11, 1.234e-13, 6.914e-22, 2.718e-09, 6.914e-22, 1.88e-21, 1.88e-21}}, 0.01,
+			basemeasure.Settings{}},
+		{[][]float64{{2.718e-09, 6.738e-12, 2.718e-09, 4.979e-11, 9.119e-13},
+			{1e-09, 2.718e-09, 2.789e-19, 2.544e-22, 3.679e-10}, {3.679e-10, 3.355e-13, 9.358e-23, 1e-09, 7.389e-09},
+			{2.009e-08, 3.775e-20, 1.389e-20, 6.914e-22, 3.355e-13}, {1.832e-11, 2.718e-09, 1.125e-16, 1.67e-14, 1.523e-17}}, 5,
+			basemeasure.Settings{Objective: basemeasure.Average}},
 	} {
 		c, err := cost.FromRows(in.rows)
 		if err != nil {
@@ -906,7 +926,8 @@ func TestCancelledWhileReading(t *testing.T) {
 				}
 			}}
 			r, err := basemeasure.Solve(ctx, c, 1, basemeasure.Settings{})
-			if !errors.Is(err, context.Canceled) || errors.Is(err, basemeasure.ErrNotConverged) != (k == 48) || errors.Is(err, basemeasure.ErrShape) {
+			if !errors.Is(err, context.Canceled) || errors.Is(err, basemeasure.ErrNotConverged) != (k == 48) ||
+				errors.Is(err, basemeasure.ErrShape) {
 				t.Errorf("%d rows, cancelled at %d: %v", k, at, err)
 			}
 			if (r.M != nil) != (k == 48) || (r.Status == basemeasure.Unknown) != (k > 48) {
@@ -931,7 +952,8 @@ func (w watched) Row(i int, buf []float64) []float64 {
 	return w.Matrix.Row(i, buf)
 }
 
-// TestSolveFarBelow: the best value is 1e-9 of the largest cost, and randomised response on the two near outputs attains it.
+// TestSolveFarBelow: the best value is 1e-9 of the largest cost, and randomised response on the two near outputs
+// attains it.
 func TestSolveFarBelow(t *testing.T) {
 	c, err := cost.NewDense(2, 5, []float64{
 		0, 2e-9, 1.000000003, 1.000000003, 1.000000003,

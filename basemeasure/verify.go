@@ -17,8 +17,9 @@ import (
 // eps, the costs, Mix and InputWeights count as the rationals that the float64 values are; weights count
 // relative to their sum. Errors in the arguments: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon, ErrSettings.
 //
-// It shares no code with the functions that make a Result but the search below. All numbers are integers times powers of two:
-// sums of costs in fixed arrays of words (package internal/num), the rest in big.Int, and nothing is reduced until the end.
+// It shares no code with the functions that make a Result but the search below. All numbers are integers times powers
+// of two: sums of costs in fixed arrays of words (package internal/num), the rest in big.Int, and nothing is reduced
+// until the end.
 //
 // Upper. Let b <= e^(eps/2) be rational, b >= 1. The box [M/b, b*M] lies inside the box of M, so the cost of
 // an input in it, a greedy fill, is at least the cost in the box of M. Its mass can fall outside by the
@@ -34,11 +35,12 @@ import (
 // times a number in [1/E, 1]. An objective t * worst + (1-t) * average with weights v is at least the same mean with
 // the weights t w + (1-t) v instead of w. Rows without a weight are not read.
 //
-// Few rows. Input 0 of a ring, and of a grid whose costs do not fall with the distance, has the worst case if M is constant. On a
-// ring with equal weights and equal thresholds all b_j are the same. Above 2^22 pairs of places, the worst case of all inputs is
-// that of the few that package internal/worst looks at: it proves of the others that they cost no more, from the distances, by the
-// triangle inequality, in floats rounded outward. That rests on costs being what package cost says of their types: powers of
-// distances, to its error bounds. Other inputs are not read then, and upper is the exact maximum all the same.
+// Few rows. Input 0 of a ring, and of a grid whose costs do not fall with the distance, has the worst case if M is
+// constant. On a ring with equal weights and equal thresholds all b_j are the same. Above 2^22 pairs of places, the
+// worst case of all inputs is that of the few that package internal/worst looks at: it proves of the others that they
+// cost no more, from the distances, by the triangle inequality, in floats rounded outward. That rests on costs being
+// what package cost says of their types: powers of distances, to its error bounds. Other inputs are not read then, and
+// upper is the exact maximum all the same.
 //
 // O(kv) for every row that is read, on all cores, and O(k + kv) memory beside 16 MB of rows.
 func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
@@ -76,7 +78,8 @@ func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (u
 		return nil, nil, err
 	}
 	root := num.DyadicInt(up, -expBits)
-	l := lowerCheck{c: c, shares: shares, parts: num.DyadicInt(goal.parts(), 0), thresholds: r.Thresholds, e: root.Times(root)}
+	l := lowerCheck{c: c, shares: shares, parts: num.DyadicInt(goal.parts(), 0), thresholds: r.Thresholds,
+		e: root.Times(root)}
 	if lower, err = l.check(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -202,7 +202,8 @@ func TestVerifyRefuses(t *testing.T) {
 	if _, _, err := basemeasure.Verify(nil, eps, good); !errors.Is(err, basemeasure.ErrShape) {
 		t.Errorf("nil cost: %v", err)
 	}
-	if _, _, err := basemeasure.Verify(matrix(6, 6, func(i, j int) float64 { return nan }), eps, good); !errors.Is(err, basemeasure.ErrNotFinite) {
+	if _, _, err := basemeasure.Verify(matrix(6, 6, func(i, j int) float64 { return nan }), eps, good); !errors.Is(err,
+		basemeasure.ErrNotFinite) {
 		t.Errorf("NaN cost: %v", err)
 	}
 	if _, _, err := basemeasure.Verify(c, eps, basemeasure.Result{}); !errors.Is(err, basemeasure.ErrCertificate) {
@@ -271,7 +272,8 @@ func (v viewing) Row(i int, buf []float64) []float64 {
 // over the matrix, and then accepted a false upper bound (found in review).
 func TestVerifyLeavesViews(t *testing.T) {
 	c := viewing{[]float64{100, 100}}
-	_, _, err := basemeasure.Verify(c, 1, basemeasure.Result{M: []float64{0.5, 0.5}, Upper: 1, Weights: []float64{0, 1}, Thresholds: []float64{0, 1}})
+	_, _, err := basemeasure.Verify(c, 1,
+		basemeasure.Result{M: []float64{0.5, 0.5}, Upper: 1, Weights: []float64{0, 1}, Thresholds: []float64{0, 1}})
 	if !errors.Is(err, basemeasure.ErrCertificate) {
 		t.Errorf("a false upper bound gives %v", err)
 	}

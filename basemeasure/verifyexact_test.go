@@ -134,7 +134,8 @@ func (d *drawn) costs() (cost.Matrix, error) {
 		xs := make([][]float64, n)
 		for i := range xs {
 			for range axes {
-				xs[i] = append(xs[i], []float64{float64(d.below(3)), d.Float64(), 1e-160 * d.Float64(), 1e150}[d.below(3+d.below(2))])
+				xs[i] = append(xs[i], []float64{float64(d.below(3)), d.Float64(), 1e-160 * d.Float64(),
+					1e150}[d.below(3+d.below(2))])
 			}
 		}
 		return xs
@@ -215,8 +216,8 @@ func (d *drawn) evidence(c cost.Matrix, eps float64) Result {
 	return r
 }
 
-// TestVerifyExact: the two bounds are those of the oracle, as rationals, for every kind of cost, all magnitudes, ties, zero
-// weights and masses, and the same if only the inputs are read that the search asks for.
+// TestVerifyExact: the two bounds are those of the oracle, as rationals, for every kind of cost, all magnitudes, ties,
+// zero weights and masses, and the same if only the inputs are read that the search asks for.
 func TestVerifyExact(t *testing.T) {
 	d := &drawn{numtest.NewSplitMix64(17)}
 	n, searched, points := 1500, 0, 0
@@ -275,8 +276,8 @@ func checkOf(t *testing.T, c cost.Matrix, eps float64, r Result) *upperCheck {
 	return u
 }
 
-// TestVerifySelects: the fill ends at the right column of long rows, among ties, in an order made against the selection, and
-// with masses that floats cannot add.
+// TestVerifySelects: the fill ends at the right column of long rows, among ties, in an order made against the
+// selection, and with masses that floats cannot add.
 func TestVerifySelects(t *testing.T) {
 	rng := numtest.NewSplitMix64(5)
 	const kv = 700
@@ -329,8 +330,8 @@ func (c *counted) Row(i int, buf []float64) []float64 {
 	return c.Matrix.Row(i, buf)
 }
 
-// TestVerifyReads counts the rows that are read: for the lower bound those with a weight, twice if they are not held at a
-// time, and for the upper bound few of many places.
+// TestVerifyReads counts the rows that are read: for the lower bound those with a weight, twice if they are not held at
+// a time, and for the upper bound few of many places.
 func TestVerifyReads(t *testing.T) {
 	const k = 3000
 	rng := numtest.NewSplitMix64(2)
@@ -384,8 +385,8 @@ func TestVerifyReads(t *testing.T) {
 	}
 }
 
-// TestVerifyLastPlace: the bounds that are proved are accepted as claims, and one place further is refused; so is evidence that
-// one place takes below a claim.
+// TestVerifyLastPlace: the bounds that are proved are accepted as claims, and one place further is refused; so is
+// evidence that one place takes below a claim.
 func TestVerifyLastPlace(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []cost.Matrix{
@@ -416,8 +417,8 @@ func TestVerifyLastPlace(t *testing.T) {
 		}
 		refused("a smaller upper bound", func(r *Result) { r.Upper = math.Nextafter(r.Upper, 0) })
 		refused("a larger lower bound", func(r *Result) { r.Lower = math.Nextafter(r.Lower, 9) })
-		// One place of one weight or threshold: the bound is the oracle's, and what was proved before is too much to claim for
-		// some of each.
+		// One place of one weight or threshold: the bound is the oracle's, and what was proved before is too much to claim
+		// for some of each.
 		var falls [2]int
 		for i := range r.Weights {
 			for _, to := range []float64{-9, 9} {
@@ -445,8 +446,8 @@ func TestVerifyLastPlace(t *testing.T) {
 	}
 }
 
-// TestVerifyRing holds the lower bound that equal weights and thresholds prove on a ring, for which one output does: against the
-// oracle, and on a ring whose pairs would take minutes.
+// TestVerifyRing holds the lower bound that equal weights and thresholds prove on a ring, for which one output does:
+// against the oracle, and on a ring whose pairs would take minutes.
 func TestVerifyRing(t *testing.T) {
 	const eps = 1.25
 	for k := 1; k <= 9; k++ {

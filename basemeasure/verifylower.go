@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// lowerCheck computes the lower bound from sum_i w_i (C_ij - eta_i)_+ and sum_i w_i (eta_i - C_ij)_+ for every column, in exact
-// sums side by side.
+// lowerCheck computes the lower bound from sum_i w_i (C_ij - eta_i)_+ and sum_i w_i (eta_i - C_ij)_+ for every column,
+// in exact sums side by side.
 type lowerCheck struct {
 	c          cost.Matrix
 	shares     []weighing
@@ -43,7 +43,8 @@ func (l *lowerCheck) alike() bool {
 		return !slices.ContainsFunc(list, func(x float64) bool { return x != list[0] })
 	}
 	_, ring := l.c.(*cost.Ring)
-	return ring && constant(l.thresholds) && !slices.ContainsFunc(l.shares, func(s weighing) bool { return !constant(s.weights) })
+	return ring && constant(l.thresholds) &&
+		!slices.ContainsFunc(l.shares, func(s weighing) bool { return !constant(s.weights) })
 }
 
 // check returns the bound.

@@ -20,15 +20,15 @@ const allPairs = 1 << 22
 
 // upperCheck computes the objective of the greedy fills in the box [M/b, b*M].
 //
-// With T = sum M, S = the mass of the cheapest columns that are full, D = sum C*M over those, A = sum C*M over all, and c the
-// cost of the column at which the fill ends,
+// With T = sum M, S = the mass of the cheapest columns that are full, D = sum C*M over those, A = sum C*M over all, and
+// c the cost of the column at which the fill ends,
 //
 //	phi = (A - D - c*M_end)/b + b*D + c*(1 - (T - S - M_end)/b - b*S)
 //	    = (A - D)/b + b*D + c*(1 - (T - S)/b - b*S),
 //
-// since c*M_end cancels. The fill ends at the first column, in order of cost, with
-// b*S' + (T - S')/b >= 1, S' = S + M_end, that is S'*(b^2 - 1) >= b - T. Columns of equal cost may count as full or not, since
-// b*c*M_j - c*M_j/b is then in both parts; so S and D are taken over what is cheaper than c, and S' over what is not dearer.
+// since c*M_end cancels. The fill ends at the first column, in order of cost, with b*S' + (T - S')/b >= 1, S' = S +
+// M_end, that is S'*(b^2 - 1) >= b - T. Columns of equal cost may count as full or not, since b*c*M_j - c*M_j/b is then
+// in both parts; so S and D are taken over what is cheaper than c, and S' over what is not dearer.
 type upperCheck struct {
 	c          cost.Matrix
 	goal       *goal
@@ -120,10 +120,10 @@ func (u *upperCheck) check(ctx context.Context) (*big.Rat, error) {
 
 // firstIsWorst reports whether input 0 costs most, to the last bit, with one mass for all outputs, because of symmetry.
 //
-// On a ring each row is a permutation of the first. On a grid, at least n+1 of R rows are n < R steps at most from any row, and
-// just so many from the first. So the rows can be numbered by a permutation that takes each to one that is as far from the first,
-// or farther; so can the columns. If costs do not fall with either distance, which the row of the corner tells, the costs of a
-// cell are, permuted, nowhere above those of the corner.
+// On a ring each row is a permutation of the first. On a grid, at least n+1 of R rows are n < R steps at most from any
+// row, and just so many from the first. So the rows can be numbered by a permutation that takes each to one that is as
+// far from the first, or farther; so can the columns. If costs do not fall with either distance, which the row of the
+// corner tells, the costs of a cell are, permuted, nowhere above those of the corner.
 func firstIsWorst(c cost.Matrix) bool {
 	switch c := c.(type) {
 	case *cost.Ring:
@@ -187,8 +187,8 @@ type filler struct {
 	buf   []float64
 	cells []cell
 	accs  [4]num.Acc
-	// What split finds: the masses that are cheaper than the end, and those that are not dearer; their sum C*M, and that of
-	// the others, the end's included.
+	// What split finds: the masses that are cheaper than the end, and those that are not dearer; their sum C*M, and that
+	// of the others, the end's included.
 	below, upTo, belowCost, aboveCost *num.Dyadic
 }
 
@@ -258,8 +258,8 @@ const (
 	maxSplits = 64
 )
 
-// end returns the cost at which the fill ends, unless masses are lost in rounding. It selects as Hoare's quickselect does
-// (1961), in O(kv).
+// end returns the cost at which the fill ends, unless masses are lost in rounding. It selects as Hoare's quickselect
+// does (1961), in O(kv).
 func (f *filler) end(u *upperCheck, row []float64) (end float64) {
 	cells, need := f.load(u, row), u.aim
 	for n := 0; len(cells) > fewCells && n < maxSplits; n++ {

@@ -79,7 +79,8 @@ func TestWorkCounts(t *testing.T) {
 		for _, n := range []struct {
 			what       string
 			have, most int
-		}{{"pivots", sum.Pivots, tt.pivots}, {"evaluations", sum.Evaluations, tt.evaluations}, {"certificates", sum.Shifts, tt.shifts}} {
+		}{{"pivots", sum.Pivots, tt.pivots}, {"evaluations", sum.Evaluations, tt.evaluations},
+			{"certificates", sum.Shifts, tt.shifts}} {
 			if n.have > n.most+n.most/10+2 {
 				t.Errorf("%s: %d %s, %d were enough", tt.name, n.have, n.what, n.most)
 			}

@@ -19,11 +19,16 @@ func TestWorkSums(t *testing.T) {
 		rays int   // evaluations of Uniform
 		each func(g *numtest.SplitMix64, i, j int) float64
 	}{
-		{"generic", Stats{Evaluations: 1863, Pivots: 1721, Refactors: 2, Recomputes: 61, Rejected: 2, Shifts: 777}, 532, func(g *numtest.SplitMix64, _, _ int) float64 { return g.Float64() }},
-		{"ties", Stats{Evaluations: 1525, Pivots: 1479, Refactors: 59, Recomputes: 102, Shifts: 667}, 437, func(g *numtest.SplitMix64, _, _ int) float64 { return float64(g.Intn(4)) }},
-		{"line", Stats{Evaluations: 1650, Pivots: 1678, Refactors: 3, Recomputes: 57, Shifts: 678}, 469, func(_ *numtest.SplitMix64, i, j int) float64 { return math.Abs(float64(i - j)) }},
-		{"spread", Stats{Evaluations: 1994, Pivots: 2097, Refactors: 87, Recomputes: 173, Rejected: 12, Restarts: 2, Shifts: 688}, 675, func(g *numtest.SplitMix64, _, _ int) float64 { return math.Exp(20 * (g.Float64() - 0.5)) }},
-		{"far", Stats{Evaluations: 1519, Pivots: 1536, Refactors: 186, Recomputes: 235, Rejected: 166, Restarts: 10, Shifts: 660}, 445, func(_ *numtest.SplitMix64, i, j int) float64 {
+		{"generic", Stats{Evaluations: 1863, Pivots: 1721, Refactors: 2, Recomputes: 61, Rejected: 2, Shifts: 777}, 532,
+			func(g *numtest.SplitMix64, _, _ int) float64 { return g.Float64() }},
+		{"ties", Stats{Evaluations: 1525, Pivots: 1479, Refactors: 59, Recomputes: 102, Shifts: 667}, 437,
+			func(g *numtest.SplitMix64, _, _ int) float64 { return float64(g.Intn(4)) }},
+		{"line", Stats{Evaluations: 1650, Pivots: 1678, Refactors: 3, Recomputes: 57, Shifts: 678}, 469,
+			func(_ *numtest.SplitMix64, i, j int) float64 { return math.Abs(float64(i - j)) }},
+		{"spread", Stats{Evaluations: 1994, Pivots: 2097, Refactors: 87, Recomputes: 173, Rejected: 12, Restarts: 2,
+			Shifts: 688}, 675, func(g *numtest.SplitMix64, _, _ int) float64 { return math.Exp(20 * (g.Float64() - 0.5)) }},
+		{"far", Stats{Evaluations: 1519, Pivots: 1536, Refactors: 186, Recomputes: 235, Rejected: 166, Restarts: 10,
+			Shifts: 660}, 445, func(_ *numtest.SplitMix64, i, j int) float64 {
 			return math.Abs(math.Ldexp(1, 3*i) - math.Ldexp(1, 3*j))
 		}},
 	} {
@@ -45,7 +50,8 @@ func TestWorkSums(t *testing.T) {
 			weights[0] = 1
 			eps := []float64{0.1, 1, 4, 12}[n%4]
 			for _, s := range []Settings{
-				{}, {Objective: Average, InputWeights: weights}, {Objective: Mixed, Mix: 0.4, InputWeights: weights}, {Exclude: []int{g.Intn(k)}},
+				{}, {Objective: Average, InputWeights: weights}, {Objective: Mixed, Mix: 0.4, InputWeights: weights},
+				{Exclude: []int{g.Intn(k)}},
 			} {
 				r, err := Solve(context.Background(), c, eps, s)
 				if err != nil {
@@ -65,7 +71,8 @@ func TestWorkSums(t *testing.T) {
 			}
 		}
 		more := func(n int) int { return n + n/20 + 3 }
-		if m := tt.most; sum.Evaluations > more(m.Evaluations) || sum.Pivots > more(m.Pivots) || sum.Refactors > more(m.Refactors) ||
+		if m := tt.most; sum.Evaluations > more(m.Evaluations) || sum.Pivots > more(m.Pivots) ||
+			sum.Refactors > more(m.Refactors) ||
 			sum.Recomputes > more(m.Recomputes) || sum.Rejected > more(m.Rejected) || sum.Restarts > more(m.Restarts) ||
 			sum.Shifts > more(m.Shifts) || rays > more(tt.rays) {
 			t.Errorf("%s: %+v and %d for uniform ones, %+v and %d were enough", tt.name, sum, rays, m, tt.rays)

@@ -20,8 +20,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
 
-// What a user pays for a projection that is nearly the best: W_1 of what each method returns, beside its time. The paper
-// takes Algorithm 1 because exact projection is slow; these are the numbers.
+// What a user pays for a projection that is nearly the best: W_1 of what each method returns, beside its time. The
+// paper takes Algorithm 1 because exact projection is slow; these are the numbers.
 
 // reached is one point of the figure.
 type reached struct {
@@ -43,7 +43,8 @@ type projector struct {
 
 var projectors = []projector{
 	{"exact", figure.LookWPM, 1600, func(in *instance, _ float64) ([]float64, error) {
-		r, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi}, mincostflow.Settings{})
+		r, err := mincostflow.Project(context.Background(),
+			mincostflow.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi}, mincostflow.Settings{})
 		return r.Q, err
 	}, 0.01},
 	{"Algorithm 1, λ = 0.01 R, 40 rounds", figure.LookAlgorithm1, 1600, kernel(40), 0.01},
@@ -67,12 +68,13 @@ func algorithm1(rounds int) func(in *instance, reg float64) ([]float64, error) {
 	}
 }
 
-// kernel is Algorithm 1 with the kernel exp(-C/reg) in memory, two products with it a round: the fastest plain form, for a
-// reg of at least 1/700 of the largest cost, below which exponentials vanish.
+// kernel is Algorithm 1 with the kernel exp(-C/reg) in memory, two products with it a round: the fastest plain form,
+// for a reg of at least 1/700 of the largest cost, below which exponentials vanish.
 func kernel(rounds int) func(in *instance, reg float64) ([]float64, error) {
 	return func(in *instance, reg float64) ([]float64, error) {
 		k, kv := in.C.Dims()
-		gibbs, v, s, logs, q := make([]float64, k*kv), make([]float64, kv), make([]float64, kv), make([]float64, kv), make([]float64, kv)
+		gibbs, v, s, logs, q := make([]float64, k*kv), make([]float64, kv), make([]float64, kv), make([]float64, kv),
+			make([]float64, kv)
 		for n, c := range in.C.Data {
 			gibbs[n] = math.Exp(-c / reg)
 		}
@@ -105,7 +107,8 @@ func kernel(rounds int) func(in *instance, reg float64) ([]float64, error) {
 }
 
 func fast(in *instance, reg float64) ([]float64, error) {
-	r, err := sinkhorn.Project(context.Background(), sinkhorn.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi, Reg: reg},
+	r, err := sinkhorn.Project(context.Background(),
+		sinkhorn.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi, Reg: reg},
 		sinkhorn.Settings{Tolerance: 1e-6})
 	return r.Q, err
 }
@@ -183,7 +186,8 @@ func (c *config) drawDistances(file string) error {
 			chart.Series = append(chart.Series, s)
 		}
 	}
-	chart.Title = fmt.Sprintf("Time: on %d points exact projection takes %.2g s, the paper's 40 rounds %.2g s", last.points, exact, slow)
+	chart.Title = fmt.Sprintf("Time: on %d points exact projection takes %.2g s, the paper's 40 rounds %.2g s",
+		last.points, exact, slow)
 	img, err := figure.Render(chart)
 	if err != nil {
 		return err

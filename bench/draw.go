@@ -24,7 +24,8 @@ func (c *config) sized(what string, size int, wpm float64, peers map[string]floa
 	}
 }
 
-// draw draws time against size, with a line for everybody and each kind of problem that was measured at two sizes or more.
+// draw draws time against size, with a line for everybody and each kind of problem that was measured at two sizes or
+// more.
 func (c *config) draw(file string) error {
 	chart := figure.Line{
 		Title:  "Processor time against the number of points: wpm stays below LEMON and POT",

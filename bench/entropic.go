@@ -23,9 +23,12 @@ const residual = 1e-9
 
 // entropicInstances are those of the promise, each at three regularisations.
 var entropicInstances = []string{
-	"ring30:dir:5", "ring30:dir:2", "grid20:dir:2", "grid20:sp20:2", "sq300p1:dir:2", "sq300p1:sp20:2", "cos1346x250:dir:2", "cos1346x250:sp20:2",
-	"ring1000:dir:2", "ring1000:sp20:2", "sq1000p1:dir:2", "sq1000p1:sp20:2", "sq1000p2:dir:2", "sq1000p2:sp20:2", "sq1000p1:dir:0.5", "sq1000p1:dir:5",
-	"sq1000p2:dir:0.5", "sq1000p2:dir:5", "cos1346x250:dir:0.5", "cos1346x250:dir:5", "cos1346x250:sp20:0.5", "cos1346x250:sp20:5",
+	"ring30:dir:5", "ring30:dir:2", "grid20:dir:2", "grid20:sp20:2", "sq300p1:dir:2", "sq300p1:sp20:2",
+	"cos1346x250:dir:2", "cos1346x250:sp20:2",
+	"ring1000:dir:2", "ring1000:sp20:2", "sq1000p1:dir:2", "sq1000p1:sp20:2", "sq1000p2:dir:2", "sq1000p2:sp20:2",
+	"sq1000p1:dir:0.5", "sq1000p1:dir:5",
+	"sq1000p2:dir:0.5", "sq1000p2:dir:5", "cos1346x250:dir:0.5", "cos1346x250:dir:5", "cos1346x250:sp20:0.5",
+	"cos1346x250:sp20:5",
 	"grid50:dir:2", "grid50:sp20:2", "sq4000p2:sp20:2", "sq4000p1:sp20:2", "sq4000p2:dir:2",
 }
 
@@ -144,7 +147,8 @@ func iteration(c *config, w io.Writer) error {
 		us := got[0].CPU
 		numpy := (got[2].CPU - got[1].CPU) / float64(many-few)
 		pot := (got[4].CPU - got[3].CPU) / float64(many-few)
-		fmt.Fprintf(w, "| %d | %s | %s | %s | %.2f | %.2f |\n", k, seconds(us), seconds(numpy), seconds(pot), us/numpy, us/pot)
+		fmt.Fprintf(w, "| %d | %s | %s | %s | %.2f | %.2f |\n", k, seconds(us), seconds(numpy), seconds(pot), us/numpy,
+			us/pot)
 	}
 	return nil
 }

@@ -16,13 +16,17 @@ import (
 // exactInstances are dense distributions and distributions of 20 atoms, on spaces of all sizes.
 var exactInstances = slices.Concat(
 	crossed([]string{"ring30", "ring100", "sq100p1", "sq100p2", "ring300", "sq300p1", "sq300p2"}, "dir", "0.5", "2", "5"),
-	crossed([]string{"ring140", "ring200", "ring250", "sq140p1", "sq140p2", "sq200p1", "sq200p2", "sq250p1", "sq250p2", "path140", "path200",
-		"path300", "clus140", "clus200", "clus300", "grid12", "grid14", "grid17", "cos140", "cos200", "cos300", "cos140x300", "cos300x140"},
+	crossed([]string{"ring140", "ring200", "ring250", "sq140p1", "sq140p2", "sq200p1", "sq200p2", "sq250p1", "sq250p2",
+		"path140", "path200",
+		"path300", "clus140", "clus200", "clus300", "grid12", "grid14", "grid17", "cos140", "cos200", "cos300", "cos140x300",
+		"cos300x140"},
 		"dir", "0.5"),
 	crossed([]string{"ring1000", "ring2000", "sq1000p1", "sq1000p2", "sq2000p1"}, "dir", "0.5"),
-	crossed([]string{"ring1000", "sq1000p1", "sq1000p2", "sq2000p1", "sq2000p2", "cos2000x1000", "cos4000x500", "grid50"}, "dir", "2", "5"),
+	crossed([]string{"ring1000", "sq1000p1", "sq1000p2", "sq2000p1", "sq2000p2", "cos2000x1000", "cos4000x500", "grid50"},
+		"dir", "2", "5"),
 	crossed([]string{"sq4000p1", "sq4000p2"}, "dir", "2"),
-	crossed([]string{"sq250p1", "sq250p2", "cos1346x250", "ring1000", "sq1000p1", "sq1000p2", "sq4000p1", "sq4000p2"}, "sp20", "0.5", "2", "5"),
+	crossed([]string{"sq250p1", "sq250p2", "cos1346x250", "ring1000", "sq1000p1", "sq1000p2", "sq4000p1", "sq4000p2"},
+		"sp20", "0.5", "2", "5"),
 )
 
 // exactWorkload is the line of the table that an instance belongs to.
@@ -91,7 +95,8 @@ func (c *config) exactLine(name string, t *lines) error {
 	})}
 	for _, rule := range lemonRules {
 		if rule == "block" && in.C.K >= 4000 && len(p.Support) > 20 {
-			all = append(all, own(func() (answer, error) { return answer{CPU: math.NaN()}, nil })) // some 20 s: see the note under the table
+			// some 20 s: see the note under the table
+			all = append(all, own(func() (answer, error) { return answer{CPU: math.NaN()}, nil }))
 			continue
 		}
 		peer, err := c.compiled("lemon_exact", file, rule)

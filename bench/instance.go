@@ -31,8 +31,9 @@ type instance struct {
 
 // newInstance draws the instance of a name, space:mass:eps. Space: ringN (a ring, squared distance), sqNpP (N random
 // points of the unit square, distance to the P), gridN (N x N cells, p = 1), cosKxV (random directions in 64
-// dimensions; cosN: outputs that are the inputs), pathN, clusN (N points in five normal clusters of width 0.03). Mass: dir (Dirichlet(0.1) on all rows) or sp20 (20 random rows). The base measure is uniform of
-// mass 1. The same name is always the same instance.
+// dimensions; cosN: outputs that are the inputs), pathN, clusN (N points in five normal clusters of width 0.03). Mass:
+// dir (Dirichlet(0.1) on all rows) or sp20 (20 random rows). The base measure is uniform of mass 1. The same name is
+// always the same instance.
 func newInstance(name string) (*instance, error) {
 	part := strings.Split(name, ":")
 	if len(part) != 3 {
@@ -79,8 +80,8 @@ func newInstance(name string) (*instance, error) {
 	return in, nil
 }
 
-// newTransport draws an instance of plain transport between two clouds of points, spaceKxDpP:mass. Space: gauss
-// (N(0, 1) and N(1, 0.8^2), all coordinates alike) or square (both uniform); K points each, in D dimensions; the cost is the
+// newTransport draws an instance of plain transport between two clouds of points, spaceKxDpP:mass. Space: gauss (N(0,
+// 1) and N(1, 0.8^2), all coordinates alike) or square (both uniform); K points each, in D dimensions; the cost is the
 // distance to the P. Mass: equal, or dir (Dirichlet(1) on both sides). lo, hi and target are those of the second cloud.
 func newTransport(name string) (*instance, error) {
 	part := strings.Split(name, ":")
@@ -200,7 +201,8 @@ func (in *instance) write(path string) error {
 		return err
 	}
 	defer f.Close()
-	for _, x := range []any{[2]int64{int64(in.C.K), int64(in.C.Kv)}, in.param[:], in.C.Data, in.mu, in.lo, in.hi, in.target} {
+	for _, x := range []any{[2]int64{int64(in.C.K), int64(in.C.Kv)}, in.param[:], in.C.Data, in.mu, in.lo, in.hi,
+		in.target} {
 		if err := binary.Write(f, binary.LittleEndian, x); err != nil {
 			return err
 		}

@@ -27,7 +27,8 @@ func (c *config) lines(peers ...string) *lines {
 	return &lines{peers: peers, log: c.log, by: map[string]*line{}, all: make([]mean, len(peers))}
 }
 
-// add adds an instance: wpm's seconds first, then those of every peer, NaN where it has none. The log has every instance.
+// add adds an instance: wpm's seconds first, then those of every peer, NaN where it has none. The log has every
+// instance.
 func (t *lines) add(workload, instance string, times ...float64) {
 	l := t.by[workload]
 	if l == nil {
@@ -50,8 +51,8 @@ func (t *lines) add(workload, instance string, times ...float64) {
 	fmt.Fprintln(t.log)
 }
 
-// write writes a line for each workload: the geometric means of the times, and the mean and the largest of wpm's time over
-// each peer's.
+// write writes a line for each workload: the geometric means of the times, and the mean and the largest of wpm's time
+// over each peer's.
 func (t *lines) write(w io.Writer) {
 	head := []string{"workload", "instances", "wpm"}
 	head = append(head, t.peers...)

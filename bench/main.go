@@ -1,16 +1,18 @@
 //go:build unix
 
-// Command bench runs wpm and its peers on the same instances, one after the other in alternation, and prints their times and ratios.
+// Command bench runs wpm and its peers on the same instances, one after the other in alternation, and prints their
+// times and ratios.
 //
 //	bench/run                     installs the peers from the distribution's packages, compiles the drivers, then everything below
 //	bench/run -group entropic     one table: exact, transport, entropic, distance, blobs, iteration, basemeasure, knapsack, network, policy
 //	bench/run -only sq300 -runs 5 instances whose name contains sq300, medians of five runs
 //	bench/run -figure FILE        also draws time against size; -figure-distance FILE W_1 against time
 //
-// Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table say what that is);
-// one thread for everybody unless the table says otherwise. Peers are separate processes that hold their instance and answer one request
-// per line, so no process start and no reading of files is in a figure. The drivers in bench/peers are what a user of the peer would write.
-// A run of a peer that takes more than three seconds is its only one. The tables have a line for each workload; the log has every instance.
+// Times are processor time, user and system, of the whole call from data in memory to the answer (the lines of a table
+// say what that is); one thread for everybody unless the table says otherwise. Peers are separate processes that hold
+// their instance and answer one request per line, so no process start and no reading of files is in a figure. The
+// drivers in bench/peers are what a user of the peer would write. A run of a peer that takes more than three seconds is
+// its only one. The tables have a line for each workload; the log has every instance.
 package main
 
 import (

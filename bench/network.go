@@ -20,7 +20,8 @@ var families = []struct {
 	name string
 	make func(r *rand.Rand, nodes, arcs int) *network.Problem
 }{
-	{"random", func(r *rand.Rand, n, m int) *network.Problem { // as NETGEN: sources, sinks, a spine that carries everything, capacities
+	// as NETGEN: sources, sinks, a spine that carries everything, capacities
+	{"random", func(r *rand.Rand, n, m int) *network.Problem {
 		g := withNodes(n)
 		for i := range n - 1 {
 			g.AddArc(i, i+1, 0, 1e6, 9000+r.Int64N(1000))

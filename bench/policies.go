@@ -23,8 +23,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// policies measures what a device does with policies of version 2: of random points of the unit square, without labels, under
-// the uniform base measure of mass 1 at eps = 2. There is no peer.
+// policies measures what a device does with policies of version 2: of random points of the unit square, without labels,
+// under the uniform base measure of mass 1 at eps = 2. There is no peer.
 func policies(c *config, w io.Writer) error {
 	fmt.Fprintln(w, "Random points of the unit square, eps = 2, the uniform base measure of mass 1, no labels. `policy.Release` is on a")
 	fmt.Fprintln(w, "decoded policy, without a ledger. The commands are those of `wpm-device`, from start to end; the release makes its")
@@ -35,7 +35,8 @@ func policies(c *config, w io.Writer) error {
 		"command verify -privacy-only | growth | memory |")
 	fmt.Fprintln(w, "| --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
 	device := filepath.Join(c.tmp, "wpm-device")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", device, "github.com/wpm-go/wpm/cmd/wpm-device")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", device,
+		"github.com/wpm-go/wpm/cmd/wpm-device")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, out)
@@ -64,8 +65,8 @@ func policies(c *config, w io.Writer) error {
 	return nil
 }
 
-// policy returns medians for a policy of n places: bytes of the file, seconds of a release, and seconds and bytes of the commands
-// release and verify.
+// policy returns medians for a policy of n places: bytes of the file, seconds of a release, and seconds and bytes of
+// the commands release and verify.
 func (c *config) policy(device string, n int) ([]float64, error) {
 	text, err := published(n)
 	if err != nil {
@@ -107,7 +108,8 @@ func (c *config) policy(device string, n int) ([]float64, error) {
 		}
 		release, verify = append(release, r), append(verify, v)
 	}
-	return []float64{float64(len(text)), a.CPU, middle(release, 0), middle(release, 1), middle(verify, 0), middle(verify, 1)}, nil
+	return []float64{float64(len(text)), a.CPU, middle(release, 0), middle(release, 1), middle(verify, 0),
+		middle(verify, 1)}, nil
 }
 
 func middle(runs [][2]float64, at int) float64 {
@@ -149,9 +151,9 @@ func published(n int) ([]byte, error) {
 // measureFlag, as first argument, makes this program run a command and print what it used.
 const measureFlag = "-measure-command"
 
-// used runs a command in a child of a child of this process, and returns its processor time in seconds and its largest resident set
-// in bytes. A process starts with the resident set of the one that started it as its largest: that of this one is large, and that
-// of a fresh one is small.
+// used runs a command in a child of a child of this process, and returns its processor time in seconds and its largest
+// resident set in bytes. A process starts with the resident set of the one that started it as its largest: that of this
+// one is large, and that of a fresh one is small.
 func used(command ...string) (u [2]float64, err error) {
 	self, err := os.Executable()
 	if err != nil {

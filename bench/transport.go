@@ -101,7 +101,8 @@ func (c *config) transportLine(name string, t *lines) (pivots float64, err error
 		add(in.C.K <= largestHiGHS, python("highs_transport.py")))
 	for _, rule := range lemonRules {
 		// Block search takes some 20 s at 4000 rows, and is not the best rule there.
-		err = errors.Join(err, add(rule != "block" || in.C.K < 4000, func() (runner, error) { return c.compiled("lemon_exact", file, rule) }))
+		err = errors.Join(err, add(rule != "block" || in.C.K < 4000,
+			func() (runner, error) { return c.compiled("lemon_exact", file, rule) }))
 	}
 	if err != nil {
 		return 0, err

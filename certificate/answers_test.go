@@ -37,7 +37,8 @@ func TestReadAnswers(t *testing.T) {
 	if err := ReadAnswers(strings.NewReader("{}{}"), func(int, Certificate, error) error { return stop }); err != stop {
 		t.Error(err)
 	}
-	for text, want := range map[string]string{`{"cost":{"kind":"ring"}}`: `{"kind":"ring"}`, `{}`: "", `[]`: "", `{"cost":1,"cost":2}`: "", `{"cost":`: ""} {
+	for text, want := range map[string]string{`{"cost":{"kind":"ring"}}`: `{"kind":"ring"}`, `{}`: "", `[]`: "",
+		`{"cost":1,"cost":2}`: "", `{"cost":`: ""} {
 		if got := string(CostOf([]byte(text))); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -47,7 +48,8 @@ func TestReadAnswers(t *testing.T) {
 // FuzzObjects: of a text that encoding/json reads as one object after the other, the same objects are cut out, and the
 // lines are those on which they begin.
 func FuzzObjects(f *testing.F) {
-	for _, s := range []string{"", "{}", " \r\n\t{}{}\n{\"a\":[{}]}", `{"}":"\"}","x":"\\\\"}` + "\n\n{}", "{}x", "{", `{"a`, "[{}]", "{]{}", "{}\n[]"} {
+	for _, s := range []string{"", "{}", " \r\n\t{}{}\n{\"a\":[{}]}", `{"}":"\"}","x":"\\\\"}` + "\n\n{}", "{}x", "{",
+		`{"a`, "[{}]", "{]{}", "{}\n[]"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

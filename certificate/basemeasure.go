@@ -44,7 +44,8 @@ type longEvidence struct {
 	Thresholds numbers `json:"thresholds"`
 }
 
-// shortEvidence is the text for many places: every output has mass m, and thresholds are those of the inputs with a weight.
+// shortEvidence is the text for many places: every output has mass m, and thresholds are those of the inputs with a
+// weight.
 type shortEvidence struct {
 	M          number  `json:"m"`
 	Weights    masses  `json:"weights"`
@@ -56,7 +57,8 @@ const shortFrom = 1 << 20
 
 // shorten returns the short form of the evidence of so many pairs, nil if it has none.
 func (e *baseMeasureEvidence) shorten() *shortEvidence {
-	if int64(len(e.M))*int64(len(e.Weights)) <= shortFrom || slices.ContainsFunc(e.M, func(x float64) bool { return x != e.M[0] }) {
+	if int64(len(e.M))*int64(len(e.Weights)) <= shortFrom ||
+		slices.ContainsFunc(e.M, func(x float64) bool { return x != e.M[0] }) {
 		return nil
 	}
 	short := &shortEvidence{M: number(e.M[0]), Weights: newMasses(e.Weights, nil)}
@@ -101,8 +103,8 @@ func (e *baseMeasureEvidence) UnmarshalJSON(data []byte) error {
 }
 
 // NewBaseMeasure returns the certificate of the evidence in r: M, Weights and Thresholds, which must pass
-// basemeasure.Verify for c and eps. It states the exact bounds that these prove; what r claims does not count, so that r
-// may have been made for an eps that differs by a rounding. It is public if c and eps are.
+// basemeasure.Verify for c and eps. It states the exact bounds that these prove; what r claims does not count, so that
+// r may have been made for an eps that differs by a rounding. It is public if c and eps are.
 //
 // What it states is about the worst case over all inputs, also if r was made for another objective or with inputs left
 // out. Evidence that proves no lower bound of that, as that of an average does not, is refused.
@@ -161,12 +163,13 @@ func (b *baseMeasure) check() error {
 	return checkLength("thresholds", e.Thresholds, p.Inputs)
 }
 
-// maxPairs bounds the pairs of an input and an output. Few of them are looked at where the cost has places and weights are few;
-// where all are, a million million take a day.
+// maxPairs bounds the pairs of an input and an output. Few of them are looked at where the cost has places and weights
+// are few; where all are, a million million take a day.
 const maxPairs int64 = 1 << 40
 
 func (b *baseMeasure) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
-	r := basemeasure.Result{Lower: -math.MaxFloat64, Upper: math.MaxFloat64} // claims nothing: the claims are compared here
+	// claims nothing: the claims are compared here
+	r := basemeasure.Result{Lower: -math.MaxFloat64, Upper: math.MaxFloat64}
 	r.M, r.Weights, r.Thresholds = b.Evidence.lists(c.Dims())
 	upper, lower, err = basemeasure.VerifyContext(ctx, c, b.epsilon(), r)
 	return lower, upper, err

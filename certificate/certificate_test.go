@@ -144,7 +144,8 @@ func TestCostTypes(t *testing.T) {
 // TestNewRefuses: nothing that the solver's Verify refuses becomes a certificate, and nothing panics.
 func TestNewRefuses(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}
-	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Support: []int{0}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
+	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Support: []int{0}, Lo: []float64{0.25, 0.25},
+		Hi: []float64{0.75, 0.75}}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -152,14 +153,40 @@ func TestNewRefuses(t *testing.T) {
 	greedy := r
 	greedy.Lower = math.Nextafter(r.Upper, 1)
 	for name, f := range map[string]func() error{
-		"projection: empty":         func() error { _, err := certificate.NewProjection(mincostflow.Problem{}, r); return err },
-		"projection: no result":     func() error { _, err := certificate.NewProjection(p, mincostflow.Result{}); return err },
+		"projection: empty": func() error {
+			_,
+				err := certificate.NewProjection(mincostflow.Problem{}, r)
+			return err
+		},
+		"projection: no result": func() error {
+			_,
+				err := certificate.NewProjection(p, mincostflow.Result{})
+			return err
+		},
 		"projection: greedy result": func() error { _, err := certificate.NewProjection(p, greedy); return err },
-		"projection: short support": func() error { q := p; q.Support = nil; _, err := certificate.NewProjection(q, r); return err },
-		"transport: no cost":        func() error { _, err := certificate.NewTransport(nil, nil, nil, r); return err },
-		"transport: wrong target":   func() error { _, err := certificate.NewTransport(c, []float64{1, 0}, []float64{0, 1}, r); return err },
-		"base measure: no result":   func() error { _, err := certificate.NewBaseMeasure(c, 1, basemeasure.Result{}); return err },
-		"base measure: NaN eps":     func() error { _, err := certificate.NewBaseMeasure(c, math.NaN(), basemeasure.Result{}); return err },
+		"projection: short support": func() error {
+			q := p
+			q.Support = nil
+			_,
+				err := certificate.NewProjection(q, r)
+			return err
+		},
+		"transport: no cost": func() error { _, err := certificate.NewTransport(nil, nil, nil, r); return err },
+		"transport: wrong target": func() error {
+			_,
+				err := certificate.NewTransport(c, []float64{1, 0}, []float64{0, 1}, r)
+			return err
+		},
+		"base measure: no result": func() error {
+			_,
+				err := certificate.NewBaseMeasure(c, 1, basemeasure.Result{})
+			return err
+		},
+		"base measure: NaN eps": func() error {
+			_,
+				err := certificate.NewBaseMeasure(c, math.NaN(), basemeasure.Result{})
+			return err
+		},
 		"base measure: of an average": func() error {
 			r, err := basemeasure.Uniform(context.Background(), c, 1, basemeasure.Settings{Objective: basemeasure.Average})
 			if err != nil {
@@ -168,7 +195,11 @@ func TestNewRefuses(t *testing.T) {
 			_, err = certificate.NewBaseMeasure(c, 1, r)
 			return err
 		},
-		"kpm: not the rule's output": func() error { _, err := certificate.NewKPM([]float64{1, 0}, 1, []float64{0.5, 0.5}, 2); return err },
+		"kpm: not the rule's output": func() error {
+			_,
+				err := certificate.NewKPM([]float64{1, 0}, 1, []float64{0.5, 0.5}, 2)
+			return err
+		},
 		"kpm: NaN": func() error {
 			_, err := certificate.NewKPM([]float64{math.NaN(), 0}, 1, []float64{1, 0}, 1)
 			return err
@@ -177,7 +208,11 @@ func TestNewRefuses(t *testing.T) {
 			_, err := certificate.NewUnits(mincostflow.UnitProblem{}, mincostflow.UnitResult{})
 			return err
 		},
-		"entropic: empty":  func() error { _, err := certificate.NewEntropic(sinkhorn.Problem{}, sinkhorn.Result{}); return err },
+		"entropic: empty": func() error {
+			_,
+				err := certificate.NewEntropic(sinkhorn.Problem{}, sinkhorn.Result{})
+			return err
+		},
 		"flow: no network": func() error { _, err := certificate.NewFlow(nil, network.Result{}); return err },
 		"flow: no result": func() error {
 			_, err := certificate.NewFlow(&network.Problem{Supply: []int64{1, -1}}, network.Result{})
@@ -296,7 +331,8 @@ func TestForged(t *testing.T) {
 		{certificate.Entropic, `"residual":`, `"residual":1e-3,"x":`, certificate.ErrFormat},
 		{certificate.Entropic, `"f":[`, `"f":[2,`, certificate.ErrShape},
 		{certificate.Entropic, `,-1.5]`, `,1.5]`, certificate.ErrEvidence},
-		{certificate.Entropic, `"flow":null`, `"flow":{"right":[0,0,0],"down":[0,0,0],"steps":1}`, certificate.ErrEvidence}, // not a grid
+		// not a grid
+		{certificate.Entropic, `"flow":null`, `"flow":{"right":[0,0,0],"down":[0,0,0],"steps":1}`, certificate.ErrEvidence},
 		{certificate.Entropic, `"plan":null`, `"plan":[[0,0,1]]`, certificate.ErrEvidence},
 		{certificate.Entropic, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
 		{certificate.Entropic, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
@@ -325,7 +361,8 @@ func TestForged(t *testing.T) {
 		{certificate.Sphere, `"below":"5`, `"below":"4`, certificate.ErrClaim},
 		{certificate.Sphere, `"above":"5`, `"above":"4`, certificate.ErrEvidence},
 		{certificate.Sphere, `"above":"5`, `"above":"6`, certificate.ErrClaim},
-		{certificate.Sphere, `"above":"5`, `"above":"` + strings.Repeat("7", 200), certificate.ErrLimit}, // 192 bits are 58 digits
+		// 192 bits are 58 digits
+		{certificate.Sphere, `"above":"5`, `"above":"` + strings.Repeat("7", 200), certificate.ErrLimit},
 		{certificate.Sphere, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
 		{certificate.Sphere, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
 		{certificate.Sphere, `"cost":null`, `"cost":{"kind":"ring","n":3,"p":1}`, certificate.ErrCost},
@@ -461,26 +498,30 @@ func TestDecodeStrict(t *testing.T) {
 		"exponent":             {swap(`"lo":[0.2,`, `"lo":[2e-1,`), certificate.ErrFormat},
 		"minus zero":           {swap(`"lo":[0.2,`, `"lo":[-0,`), certificate.ErrFormat},
 		"more digits":          {swap(`"lo":[0.2,`, `"lo":[0.2000000000000000001,`), certificate.ErrFormat},
-		"capital hash":         {strings.Replace(genuine, `"problem_sha256":"`, `"problem_sha256":"A`, 1), certificate.ErrFormat},
-		"not a fraction":       {swap(`"lower":"`, `"lower":"x`), certificate.ErrFormat},
-		"whole number":         {swap(`"lower":"`, `"lower":"3","lower":"`), certificate.ErrFormat},
-		"leading zero":         {swap(`"lower":"`, `"lower":"0`), certificate.ErrFormat},
-		"hexadecimal":          {swap(`"lower":"`, `"lower":"0x1p9/1","lower":"`), certificate.ErrFormat},
-		"huge exponent":        {swap(`"lower":"`, `"lower":"1e999999999/1","lower":"`), certificate.ErrFormat},
-		"huge fraction":        {swap(`"lower":"`, `"lower":"`+strings.Repeat("9", 1<<14)), certificate.ErrFormat},
-		"pair in the plan":     {swap(`"plan":[[0,0,0.5]`, `"plan":[[0,0]`), certificate.ErrFormat},
-		"four in the plan":     {swap(`"plan":[[0,0,0.5]`, `"plan":[[0,0,0.5,1]`), certificate.ErrFormat},
-		"plan of numbers":      {swap(`"plan":[[0,0,0.5]`, `"plan":[0`), certificate.ErrFormat},
-		"plan is null":         {swap(`"plan":[`, `"plan":null,"x":[`), certificate.ErrFormat},
-		"index too large":      {swap(`"plan":[[0,0,0.5]`, `"plan":[[99999999999999999999,0,0.5]`), certificate.ErrFormat},
-		"too many rows":        {swap(`"inputs":3`, `"inputs":999999999`), certificate.ErrLimit},
-		"no rows":              {swap(`"inputs":3`, `"inputs":0`), certificate.ErrShape},
-		"rows beyond int":      {swap(`"inputs":3`, `"inputs":9223372036854775808`), certificate.ErrFormat},
-		"cost of another size": {genuine[:strings.LastIndex(genuine, `"cost":`)] + `"cost":{"kind":"ring","n":4,"p":1}}`, certificate.ErrCost},
-		"cost in other words":  {genuine[:strings.LastIndex(genuine, `"cost":`)] + `"cost":{"n":3,"kind":"ring","p":1}}`, certificate.ErrCost},
-		"cost that is no cost": {genuine[:strings.LastIndex(genuine, `"cost":`)] + `"cost":{"kind":"explicit","C":[[-1]]}}`, certificate.ErrCost},
-		"deep":                 {strings.Repeat("[", 1<<16), certificate.ErrFormat},
-		"too long":             {strings.Repeat(" ", certificate.MaxBytes+1), certificate.ErrLimit},
+		"capital hash": {strings.Replace(genuine, `"problem_sha256":"`, `"problem_sha256":"A`, 1),
+			certificate.ErrFormat},
+		"not a fraction":   {swap(`"lower":"`, `"lower":"x`), certificate.ErrFormat},
+		"whole number":     {swap(`"lower":"`, `"lower":"3","lower":"`), certificate.ErrFormat},
+		"leading zero":     {swap(`"lower":"`, `"lower":"0`), certificate.ErrFormat},
+		"hexadecimal":      {swap(`"lower":"`, `"lower":"0x1p9/1","lower":"`), certificate.ErrFormat},
+		"huge exponent":    {swap(`"lower":"`, `"lower":"1e999999999/1","lower":"`), certificate.ErrFormat},
+		"huge fraction":    {swap(`"lower":"`, `"lower":"`+strings.Repeat("9", 1<<14)), certificate.ErrFormat},
+		"pair in the plan": {swap(`"plan":[[0,0,0.5]`, `"plan":[[0,0]`), certificate.ErrFormat},
+		"four in the plan": {swap(`"plan":[[0,0,0.5]`, `"plan":[[0,0,0.5,1]`), certificate.ErrFormat},
+		"plan of numbers":  {swap(`"plan":[[0,0,0.5]`, `"plan":[0`), certificate.ErrFormat},
+		"plan is null":     {swap(`"plan":[`, `"plan":null,"x":[`), certificate.ErrFormat},
+		"index too large":  {swap(`"plan":[[0,0,0.5]`, `"plan":[[99999999999999999999,0,0.5]`), certificate.ErrFormat},
+		"too many rows":    {swap(`"inputs":3`, `"inputs":999999999`), certificate.ErrLimit},
+		"no rows":          {swap(`"inputs":3`, `"inputs":0`), certificate.ErrShape},
+		"rows beyond int":  {swap(`"inputs":3`, `"inputs":9223372036854775808`), certificate.ErrFormat},
+		"cost of another size": {genuine[:strings.LastIndex(genuine, `"cost":`)] + `"cost":{"kind":"ring","n":4,"p":1}}`,
+			certificate.ErrCost},
+		"cost in other words": {genuine[:strings.LastIndex(genuine, `"cost":`)] + `"cost":{"n":3,"kind":"ring","p":1}}`,
+			certificate.ErrCost},
+		"cost that is no cost": {genuine[:strings.LastIndex(genuine, `"cost":`)] + `"cost":{"kind":"explicit","C":[[-1]]}}`,
+			certificate.ErrCost},
+		"deep":     {strings.Repeat("[", 1<<16), certificate.ErrFormat},
+		"too long": {strings.Repeat(" ", certificate.MaxBytes+1), certificate.ErrLimit},
 	} {
 		c, err := certificate.Decode([]byte(test.text))
 		if !errors.Is(err, test.want) {
@@ -496,7 +537,8 @@ func TestDecodeStrict(t *testing.T) {
 	}
 	for kind, c := range sample(t) {
 		stranger := replace(t, text(t, c), `"evidence":{`, `"evidence":{"x":1,`)
-		if _, err := certificate.Decode(stranger); !errors.Is(err, certificate.ErrFormat) || !strings.Contains(err.Error(), `"x"`) {
+		if _, err := certificate.Decode(stranger); !errors.Is(err, certificate.ErrFormat) ||
+			!strings.Contains(err.Error(), `"x"`) {
 			t.Errorf("%v: an unknown member of the evidence: %v", kind, err)
 		}
 	}
@@ -549,7 +591,8 @@ func TestPrivateIsRedacted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := fmt.Sprintf("%v %+v %#v %s %d %x %q", c, c, c, c, c, &c, struct{ C certificate.Certificate }{c}) + c.GoString() + log.String() + string(asJSON)
+		shown := fmt.Sprintf("%v %+v %#v %s %d %x %q", c, c, c, c, c, &c, struct{ C certificate.Certificate }{c}) +
+			c.GoString() + log.String() + string(asJSON)
 		hash := fmt.Sprintf("%x", c.ProblemHash())[:8]
 		for _, secret := range []string{"0.7", "0.25", "weight", hash} {
 			if c.Private() && strings.Contains(shown, secret) {
@@ -608,7 +651,8 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s: %v, want %v on line %d", name, err, test.want, test.line)
 		}
 	}
-	if err := certificate.Read(strings.NewReader(good), func(int, certificate.Certificate) error { return broken }); err != broken {
+	if err := certificate.Read(strings.NewReader(good),
+		func(int, certificate.Certificate) error { return broken }); err != broken {
 		t.Errorf("the callback's error comes back as %v", err)
 	}
 }

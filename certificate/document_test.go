@@ -48,7 +48,8 @@ func TestVersion1(t *testing.T) {
 		}
 	}
 	var got bytes.Buffer
-	if err := certificate.Write(&got, list...); err != nil || !bytes.Equal(got.Bytes(), want) || seen[certificate.Entropic] != 4 {
+	if err := certificate.Write(&got, list...); err != nil || !bytes.Equal(got.Bytes(), want) ||
+		seen[certificate.Entropic] != 4 {
 		t.Errorf("%v read, written otherwise (%v)", seen, err)
 	}
 }

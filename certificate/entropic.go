@@ -89,10 +89,11 @@ func (xs *logs) UnmarshalJSON(data []byte) error {
 // one machine to another: the last bits of exponentials, and of the sums of k and kv of them, do.
 const expSlack = 0x1p-49
 
-// NewEntropic returns the certificate of r, which must pass sinkhorn.Verify for p. Its bounds are on the exact problem, without
-// entropy, so that its problem is that of the projection certificate of the same source and box. The lower one is what
-// Verify proves; the upper one is r.Upper, or what Verify proves and (16+k+kv) 2^-49 of the largest cost if that is more:
-// the plan is made of exponentials, whose last bits are not the same on all machines. It is as private as p.Source.
+// NewEntropic returns the certificate of r, which must pass sinkhorn.Verify for p. Its bounds are on the exact problem,
+// without entropy, so that its problem is that of the projection certificate of the same source and box. The lower one
+// is what Verify proves; the upper one is r.Upper, or what Verify proves and (16+k+kv) 2^-49 of the largest cost if
+// that is more: the plan is made of exponentials, whose last bits are not the same on all machines. It is as private as
+// p.Source.
 //
 // Errors: ErrEvidence with the error of sinkhorn.Verify, ErrCost, ErrLimit.
 func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
@@ -107,8 +108,9 @@ func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
 	b := &entropic{
 		Problem: projectionProblem{Inputs: k, Outputs: kv, Mu: newMasses(p.Source, p.Support), Lo: p.Lo, Hi: p.Hi},
 		Evidence: entropicEvidence{
-			Reg: number(r.Reg), Q: r.Q, LogV: r.LogV, Transport: number(r.Transport), Residual: number(r.Residual), AtMost: number(most),
-			F: r.Potentials.F, G: r.Potentials.G,
+			Reg: number(r.Reg), Q: r.Q, LogV: r.LogV, Transport: number(r.Transport), Residual: number(r.Residual),
+			AtMost: number(most),
+			F:      r.Potentials.F, G: r.Potentials.G,
 		},
 	}
 	if f := r.Flow; f != nil {
@@ -151,11 +153,13 @@ func (b *entropic) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.R
 		return b.planBounds(c)
 	}
 	p := sinkhorn.Problem{
-		Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi, Reg: float64(e.Reg),
+		Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi,
+		Reg: float64(e.Reg),
 	}
 	r := sinkhorn.Result{
 		Q: e.Q, LogV: e.LogV, Reg: float64(e.Reg), Transport: float64(e.Transport), Residual: float64(e.Residual),
-		Potentials: sinkhorn.Potentials{F: e.F, G: e.G}, Lower: 0, Upper: float64(e.AtMost), // Verify refuses an Upper that it does not prove
+		// Verify refuses an Upper that it does not prove
+		Potentials: sinkhorn.Potentials{F: e.F, G: e.G}, Lower: 0, Upper: float64(e.AtMost),
 	}
 	if f := e.Flow; f != nil {
 		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
@@ -184,7 +188,8 @@ func (b *entropic) planBounds(c cost.Matrix) (lower, upper *big.Rat, err error) 
 		}
 		carried.AddMul(row[x.J], x.Mass)
 	}
-	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi}
+	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
+		Hi: b.Problem.Hi}
 	f := flowEvidence{Objective: number(carried.Float64()), Q: e.Q, Plan: entries, F: e.F, G: e.G}
 	upper, lower, err = mincostflow.Verify(p, f.result())
 	if err != nil {

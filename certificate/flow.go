@@ -105,8 +105,8 @@ func (as *arcs) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NewFlow returns the certificate of r, an optimal flow in g that passes network.Verify. The two bounds are one number. It
-// counts as private, since g may be about somebody's distribution.
+// NewFlow returns the certificate of r, an optimal flow in g that passes network.Verify. The two bounds are one number.
+// It counts as private, since g may be about somebody's distribution.
 //
 // Errors: ErrStatus if r is not optimal, ErrEvidence with the error of network.Verify, ErrLimit.
 func NewFlow(g *network.Problem, r network.Result) (Certificate, error) {
@@ -144,7 +144,8 @@ func (b *flow) bounds(context.Context, cost.Matrix) (lower, upper *big.Rat, err 
 	for n, a := range b.Problem.Arcs {
 		value.Add(value, x.Mul(big.NewInt(b.Evidence.Flow[n]), big.NewInt(a.Cost)))
 	}
-	r := network.Result{Status: network.Optimal, Flow: b.Evidence.Flow, Objective: value, Potentials: b.Evidence.Potentials}
+	r := network.Result{Status: network.Optimal, Flow: b.Evidence.Flow, Objective: value,
+		Potentials: b.Evidence.Potentials}
 	if err := network.Verify(&network.Problem{Supply: b.Problem.Supply, Arcs: b.Problem.Arcs}, r); err != nil {
 		return nil, nil, err
 	}

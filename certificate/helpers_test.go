@@ -40,14 +40,17 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	mu := []float64{0.7, 0.3, 0}
 	q, s, err := baseline.KPM(mu, 1.25)
 	out[certificate.KPM] = must(t)(certificate.NewKPM(mu, 1.25, q, s))(err)
-	u := mincostflow.UnitProblem{Cost: c, Source: []int64{3, 1}, Support: []int{0, 2}, Lo: []int64{1, 1, 1}, Hi: []int64{2, 2, 9}}
+	u := mincostflow.UnitProblem{Cost: c, Source: []int64{3, 1}, Support: []int{0, 2}, Lo: []int64{1, 1, 1},
+		Hi: []int64{2, 2, 9}}
 	ur, err := mincostflow.ProjectUnits(context.Background(), u, mincostflow.Settings{})
 	out[certificate.Units] = must(t)(certificate.NewUnits(u, ur))(err)
-	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0}, Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
+	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0},
+		Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
 	er, err := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})
 	out[certificate.Entropic] = must(t)(certificate.NewEntropic(e, er))(err)
 	g := &network.Problem{Supply: []int64{4, 0, -4}, Arcs: []network.Arc{
-		{From: 0, To: 1, Upper: 3, Cost: 2}, {From: 1, To: 2, Lower: -network.Unlimited, Upper: network.Unlimited, Cost: -1}, {From: 0, To: 2, Lower: -1, Upper: 5, Cost: 4},
+		{From: 0, To: 1, Upper: 3, Cost: 2}, {From: 1, To: 2, Lower: -network.Unlimited, Upper: network.Unlimited, Cost: -1},
+		{From: 0, To: 2, Lower: -1, Upper: 5, Cost: 4},
 	}}
 	fr, err := network.Solve(context.Background(), g, network.Settings{})
 	out[certificate.Flow] = must(t)(certificate.NewFlow(g, fr))(err)

@@ -32,7 +32,8 @@ type kindSpec struct {
 	empty   func() body
 }
 
-var kinds = [...]*kindSpec{&projectionKind, &unitsKind, &entropicKind, &transportKind, &flowKind, &baseMeasureKind, &sphereKind, &kpmKind}
+var kinds = [...]*kindSpec{&projectionKind, &unitsKind, &entropicKind, &transportKind, &flowKind, &baseMeasureKind,
+	&sphereKind, &kpmKind}
 
 // Kinds returns all kinds.
 func Kinds() []Kind {

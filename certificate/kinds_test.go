@@ -14,7 +14,8 @@ import (
 // TestIntegerText: whole units, arcs and logarithms: what they read back to, and what they are not.
 func TestIntegerText(t *testing.T) {
 	var p unitPlan
-	if err := json.Unmarshal([]byte("[[1,2,3],[4,5,9223372036854775807]]"), &p); err != nil || len(p) != 2 || p[0] != (mincostflow.UnitEntry{I: 1, J: 2, Units: 3}) || p[1].Units != math.MaxInt64 {
+	if err := json.Unmarshal([]byte("[[1,2,3],[4,5,9223372036854775807]]"), &p); err != nil || len(p) != 2 ||
+		p[0] != (mincostflow.UnitEntry{I: 1, J: 2, Units: 3}) || p[1].Units != math.MaxInt64 {
 		t.Errorf("%v, %v", p, err)
 	}
 	var a arcs
@@ -32,18 +33,21 @@ func TestIntegerText(t *testing.T) {
 			t.Errorf("empty %T: %s, %v", v, b, err)
 		}
 	}
-	for _, s := range []string{"null", "0", "{}", "[1]", "[[]]", "[[1,2]]", "[[1,2,3,4]]", "[[1,2,3],4]", "[[1.5,2,3]]", "[[1,2,3.5]]", "[[1,2,1e3]]", "[[1,2,9223372036854775808]]", `[["1",2,3]]`, "[[1,2,3] ]", "[[[1,2,3]]]"} {
+	for _, s := range []string{"null", "0", "{}", "[1]", "[[]]", "[[1,2]]", "[[1,2,3,4]]", "[[1,2,3],4]", "[[1.5,2,3]]",
+		"[[1,2,3.5]]", "[[1,2,1e3]]", "[[1,2,9223372036854775808]]", `[["1",2,3]]`, "[[1,2,3] ]", "[[[1,2,3]]]"} {
 		if err := json.Unmarshal([]byte(s), &p); err == nil {
 			t.Errorf("%s was read as the plan %v", s, p)
 		}
 	}
-	for _, s := range []string{"null", "[[]]", "[[1,2,3,4]]", "[[1,2,3,4,5,6]]", "[[null,2,3,4,5]]", "[[1,2,3,4,null]]", "[[1,2,3,4,5.5]]", "[[1,2,3,4,5],6]", "[[1,2,3,4,5] ]", "[[9223372036854775808,2,3,4,5]]"} {
+	for _, s := range []string{"null", "[[]]", "[[1,2,3,4]]", "[[1,2,3,4,5,6]]", "[[null,2,3,4,5]]", "[[1,2,3,4,null]]",
+		"[[1,2,3,4,5.5]]", "[[1,2,3,4,5],6]", "[[1,2,3,4,5] ]", "[[9223372036854775808,2,3,4,5]]"} {
 		if err := json.Unmarshal([]byte(s), &a); err == nil {
 			t.Errorf("%s was read as the arcs %v", s, a)
 		}
 	}
 	var l logs
-	if err := json.Unmarshal([]byte("[null,-2.5]"), &l); err != nil || len(l) != 2 || !math.IsInf(l[0], -1) || l[1] != -2.5 {
+	if err := json.Unmarshal([]byte("[null,-2.5]"), &l); err != nil || len(l) != 2 || !math.IsInf(l[0], -1) ||
+		l[1] != -2.5 {
 		t.Errorf("%v, %v", l, err)
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1)} {
@@ -70,8 +74,10 @@ func TestFractionLimits(t *testing.T) {
 		xs   fractions
 		want error
 	}{
-		"widest costs":          {fractions{frac(odd(2126), two(1074)), frac(one, two(1074)), frac(new(big.Int).Neg(odd(2126)), two(1074))}, nil},
-		"thirds and fifths":     {fractions{frac(one, big.NewInt(3)), frac(one, big.NewInt(5)), frac(one, big.NewInt(3))}, nil},
+		"widest costs": {fractions{frac(odd(2126), two(1074)), frac(one, two(1074)),
+			frac(new(big.Int).Neg(odd(2126)), two(1074))}, nil},
+		"thirds and fifths": {fractions{frac(one, big.NewInt(3)), frac(one, big.NewInt(5)), frac(one, big.NewInt(3))},
+			nil},
 		"long numerator":        {fractions{frac(odd(4096), one)}, ErrLimit},
 		"long denominator":      {fractions{frac(one, odd(2048))}, ErrLimit},
 		"many denominators":     {primes, ErrLimit},

@@ -19,8 +19,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// TestEntropicMix: a certificate of a plan that is mixed in blocks of cells comes back whole. Tampered with, it is refused,
-// or what it claims is still true by the word of another solver.
+// TestEntropicMix: a certificate of a plan that is mixed in blocks of cells comes back whole. Tampered with, it is
+// refused, or what it claims is still true by the word of another solver.
 func TestEntropicMix(t *testing.T) {
 	const rows, cols = 3, 6
 	grid, err := cost.NewGrid(rows, cols, 2)

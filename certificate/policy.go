@@ -46,7 +46,8 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 		return c, PolicyBounds{}, fmt.Errorf("%w: it is about a %s, not about a base measure", ErrKind, c.Kind())
 	}
 	if k, kv := c.Dims(); k != p.Inputs() || kv != p.Outputs() {
-		return c, PolicyBounds{}, fmt.Errorf("%w: it is about %d inputs and %d outputs, the policy has %d and %d", ErrShape, k, kv, p.Inputs(), p.Outputs())
+		return c, PolicyBounds{}, fmt.Errorf("%w: it is about %d inputs and %d outputs, the policy has %d and %d", ErrShape,
+			k, kv, p.Inputs(), p.Outputs())
 	}
 	if eps, _ := c.Epsilon(); eps != num.Up(p.Epsilon().Rat()) {
 		return c, PolicyBounds{}, fmt.Errorf("%w: it is about %v, the policy has %v", ErrEpsilon, eps, p.Epsilon())
@@ -65,14 +66,16 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 		return c, PolicyBounds{}, err
 	}
 	if worst.Cmp(c.c.upper) > 0 {
-		return c, PolicyBounds{}, fmt.Errorf("%w: the row of input %d costs %s, stated is at most %s", ErrClaim, input, show(worst), show(c.c.upper))
+		return c, PolicyBounds{}, fmt.Errorf("%w: the row of input %d costs %s, stated is at most %s", ErrClaim, input,
+			show(worst), show(c.c.upper))
 	}
 	return c, PolicyBounds{Lower: bounds.Lower, Worst: worst, Input: input}, nil
 }
 
-// worstRow returns the largest cost of a row, exactly, and the first input that has it. It reads all rows, on all cores. A row is
-// summed in floats first, and exactly if it may be the largest so far. A weight, a product and each of kv additions are rounded
-// once, by 2^-53 of numbers >= 0; nothing is lost below the normal range, since weights are integers.
+// worstRow returns the largest cost of a row, exactly, and the first input that has it. It reads all rows, on all
+// cores. A row is summed in floats first, and exactly if it may be the largest so far. A weight, a product and each of
+// kv additions are rounded once, by 2^-53 of numbers >= 0; nothing is lost below the normal range, since weights are
+// integers.
 func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.Rat, input int, err error) {
 	box := p.Polytope()
 	k, kv := c.Dims()
@@ -141,7 +144,8 @@ func raise(known *atomic.Uint64, x float64) {
 	}
 }
 
-// cheapest returns a function for the point of the box that costs least in a row: the projection of the row's point mass.
+// cheapest returns a function for the point of the box that costs least in a row: the projection of the row's point
+// mass.
 func cheapest(box *ldp.Polytope) func(i int, row []float64) ([]uint64, error) {
 	var sorter knapsack.Sorter
 	lo, hi, n := make([]uint64, box.Len()), make([]uint64, box.Len()), make([]uint64, box.Len())

@@ -43,7 +43,8 @@ func design(t rapid.TB, c cost.Matrix, eps string, bits int, change func(*policy
 func withoutRows(t rapid.TB, p policy.Policy) policy.Policy {
 	t.Helper()
 	bare, err := policy.New(policy.Config{
-		Polytope: p.Polytope(), Mode: policy.Projection, Inputs: p.Inputs(), Cost: p.Cost(), Certificate: p.Certificate(), Provenance: p.Provenance(),
+		Polytope: p.Polytope(), Mode: policy.Projection, Inputs: p.Inputs(), Cost: p.Cost(), Certificate: p.Certificate(),
+		Provenance: p.Provenance(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -188,8 +189,10 @@ func TestCheckPolicyRefuses(t *testing.T) {
 		"another eps":     {about(five, 0.25), 62, certificate.ErrEpsilon},
 		"a float below":   {about(five, nearest), 62, certificate.ErrEpsilon},
 		"another cost":    {about(ring(5, 2), math.Nextafter(nearest, 1)), 62, certificate.ErrCost},
-		"false lower":     {bytes.Replace(genuine.Certificate(), []byte(`"lower":"`), []byte(`"lower":"9`), 1), 62, certificate.ErrClaim},
-		"false upper":     {bytes.Replace(genuine.Certificate(), []byte(`"upper":"`), []byte(`"upper":"-`), 1), 62, certificate.ErrClaim},
+		"false lower": {bytes.Replace(genuine.Certificate(), []byte(`"lower":"`), []byte(`"lower":"9`), 1), 62,
+			certificate.ErrClaim},
+		"false upper": {bytes.Replace(genuine.Certificate(), []byte(`"upper":"`), []byte(`"upper":"-`), 1), 62,
+			certificate.ErrClaim},
 		// True of the base measure; but five columns at five bits are another mechanism.
 		"rows rounded too much": {about(five, math.Nextafter(nearest, 1)), 5, certificate.ErrClaim},
 	} {
@@ -206,7 +209,8 @@ func TestCheckPolicyRefuses(t *testing.T) {
 	}
 	// Without a cost in the policy, the certificate must bring it.
 	bare := func(text []byte) policy.Policy {
-		p, err := policy.New(policy.Config{Polytope: genuine.Polytope(), Mode: policy.Projection, Inputs: 5, Certificate: text, Provenance: genuine.Provenance()})
+		p, err := policy.New(policy.Config{Polytope: genuine.Polytope(), Mode: policy.Projection, Inputs: 5,
+			Certificate: text, Provenance: genuine.Provenance()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +250,8 @@ func TestClaim(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 			continue
 		}
-		if got := weak.Stated(); got.Lower.Cmp(below) != 0 || got.Upper.Cmp(above) != 0 || weak.ProblemHash() != c.ProblemHash() {
+		if got := weak.Stated(); got.Lower.Cmp(below) != 0 || got.Upper.Cmp(above) != 0 ||
+			weak.ProblemHash() != c.ProblemHash() {
 			t.Errorf("%s: stated [%v, %v]", kind, got.Lower, got.Upper)
 		}
 		if err := check(text(t, weak)); err != nil {
@@ -256,7 +261,8 @@ func TestClaim(t *testing.T) {
 			t.Errorf("%s: the same claim is another text, %v", kind, err)
 		}
 		for _, b := range []certificate.Bounds{
-			{Lower: new(big.Rat).Add(s.Lower, quarter), Upper: s.Upper}, {Lower: s.Lower, Upper: new(big.Rat).Sub(s.Upper, quarter)},
+			{Lower: new(big.Rat).Add(s.Lower, quarter), Upper: s.Upper},
+			{Lower: s.Lower, Upper: new(big.Rat).Sub(s.Upper, quarter)},
 			{Lower: s.Lower}, {Upper: s.Upper},
 		} {
 			if got, err := c.Claim(b); !errors.Is(err, certificate.ErrClaim) || got != (certificate.Certificate{}) {

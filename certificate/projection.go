@@ -106,7 +106,8 @@ func (p *projectionProblem) check() error {
 }
 
 func (b *projection) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
-	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi}
+	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
+		Hi: b.Problem.Hi}
 	upper, lower, err = mincostflow.Verify(p, b.Evidence.result())
 	return lower, upper, err
 }

@@ -106,7 +106,8 @@ func TestLawOfKinds(t *testing.T) {
 			}
 			made, err = certificate.NewEntropic(e, r)
 			value = best.Objective // the exact problem's, and the exact solver's certificate is about the same problem
-			if exact, err := certificate.NewProjection(p, best); err != nil || made.Kind() != "" && exact.ProblemHash() != made.ProblemHash() {
+			if exact, err := certificate.NewProjection(p, best); err != nil ||
+				made.Kind() != "" && exact.ProblemHash() != made.ProblemHash() {
 				t.Fatalf("the problem of the exact solver has another hash (%v)", err)
 			}
 		case certificate.Flow:
@@ -259,7 +260,8 @@ func FuzzRead(f *testing.F) {
 			}
 			hash, has := c.CostHash()
 			with, err := c.WithCost(spec)
-			if same := has && hash == sha256.Sum256(spec); same != (err == nil) || err != nil && !errors.Is(err, certificate.ErrCost) {
+			if same := has && hash == sha256.Sum256(spec); same != (err == nil) ||
+				err != nil && !errors.Is(err, certificate.ErrCost) {
 				t.Fatalf("WithCost(%q) of a cost with hash %x: %v", spec, hash, err)
 			}
 			if err == nil {

@@ -20,9 +20,10 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestSecondOpinion: docs/verify_certificate.py, written from the page, and Verify give the same verdict on certificates,
-// good and tampered with, hashes made good. The program does not look at the objective and at f, which are stated for
-// readers, nor at the canonical text: there it may accept what Go refuses, but no claim that the evidence does not prove.
+// TestSecondOpinion: docs/verify_certificate.py, written from the page, and Verify give the same verdict on
+// certificates, good and tampered with, hashes made good. The program does not look at the objective and at f, which
+// are stated for readers, nor at the canonical text: there it may accept what Go refuses, but no claim that the
+// evidence does not prove.
 func TestSecondOpinion(t *testing.T) {
 	interpreter := numtest.Program(t, "python3")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -33,7 +34,8 @@ func TestSecondOpinion(t *testing.T) {
 		default:
 			continue
 		}
-		if c.Kind() == certificate.BaseMeasure { // two enclosures of e^eps may differ by 2^-200, so claims stay away from both
+		// two enclosures of e^eps may differ by 2^-200, so claims stay away from both
+		if c.Kind() == certificate.BaseMeasure {
 			b, err := certificate.Verify(c)
 			if err != nil {
 				t.Fatal(err)

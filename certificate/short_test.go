@@ -38,9 +38,9 @@ func withEvidence(t *testing.T, text []byte, evidence any) []byte {
 		text[bytes.Index(text, []byte(`,"cost":`)):])
 }
 
-// TestShortEvidence: above 2^20 pairs the evidence of a uniform measure is short, and proves what the long form proves, which is
-// still read. One place of a weight, of a threshold or of the mass makes the stated bounds false, if it makes the proved ones
-// weaker.
+// TestShortEvidence: above 2^20 pairs the evidence of a uniform measure is short, and proves what the long form proves,
+// which is still read. One place of a weight, of a threshold or of the mass makes the stated bounds false, if it makes
+// the proved ones weaker.
 func TestShortEvidence(t *testing.T) {
 	rng := numtest.NewSplitMix64(4)
 	const k = 1100
@@ -126,9 +126,12 @@ func TestShortEvidence(t *testing.T) {
 	}
 
 	for name, change := range map[string]func(e *short){
-		"an input twice":      func(e *short) { e.Weights.Index[1] = e.Weights.Index[0] },
-		"an input too many":   func(e *short) { e.Weights.Index[len(e.Weights.Index)-1] = k },
-		"no weight":           func(e *short) { e.Weights.Index, e.Weights.Weight, e.Thresholds = []int{}, []float64{}, []float64{} },
+		"an input twice":    func(e *short) { e.Weights.Index[1] = e.Weights.Index[0] },
+		"an input too many": func(e *short) { e.Weights.Index[len(e.Weights.Index)-1] = k },
+		"no weight": func(e *short) {
+			e.Weights.Index, e.Weights.Weight, e.Thresholds = []int{}, []float64{},
+				[]float64{}
+		},
 		"a weight of zero":    func(e *short) { e.Weights.Weight[1] = 0 },
 		"a threshold missing": func(e *short) { e.Thresholds = e.Thresholds[1:] },
 		"a mass of zero":      func(e *short) { e.M = 0 },
@@ -142,12 +145,15 @@ func TestShortEvidence(t *testing.T) {
 		}
 	}
 	mass := []byte(fmt.Sprintf(`{"m":%v,`, evidence.M))
-	for _, head := range []string{`{"m":null,`, `{"m":1e999,`, `{"m":"1",`, `{"m":[` + fmt.Sprint(evidence.M) + `],`, `{"x":1,`} {
-		if _, err := certificate.Decode(bytes.Replace(full, mass, []byte(head), 1)); err == nil || !bytes.Contains(full, mass) {
+	for _, head := range []string{`{"m":null,`, `{"m":1e999,`, `{"m":"1",`, `{"m":[` + fmt.Sprint(evidence.M) + `],`,
+		`{"x":1,`} {
+		if _, err := certificate.Decode(bytes.Replace(full, mass, []byte(head), 1)); err == nil ||
+			!bytes.Contains(full, mass) {
 			t.Errorf("%s: %v", head, err)
 		}
 	}
-	sized := strings.NewReplacer(`"inputs":1100,"outputs":1100`, `"inputs":16777216,"outputs":16777216`).Replace(string(full))
+	sized := strings.NewReplacer(`"inputs":1100,"outputs":1100`,
+		`"inputs":16777216,"outputs":16777216`).Replace(string(full))
 	if _, err := certificate.Decode([]byte(sized)); !errors.Is(err, certificate.ErrLimit) {
 		t.Errorf("2^48 pairs: %v", err)
 	}

@@ -45,7 +45,8 @@ func TestEntropicEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := sinkhorn.Problem{
-		Cost: grid, Source: []float64{0.5, 0.25, 0.25, 0}, Lo: []float64{0.125, 0.125, 0.125, 0.125}, Hi: []float64{0.5, 0.5, 0.5, 0.5}, Reg: 0.01,
+		Cost: grid, Source: []float64{0.5, 0.25, 0.25, 0}, Lo: []float64{0.125, 0.125, 0.125, 0.125},
+		Hi: []float64{0.5, 0.5, 0.5, 0.5}, Reg: 0.01,
 	}
 	r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
 	if err != nil {
@@ -132,7 +133,8 @@ func TestSphereLimits(t *testing.T) {
 		d      int
 		p, eps float64
 		bits   int
-	}{{1, 2, 700, 170}, {2, 0.5, 700, 170}, {1, 12, 1e-12, 1}, {1, 0.5, 300, 0}, {127, 3, 700, 170}, {20, 12, 700, 1}, {100_000, 12, 1e-12, 1}} {
+	}{{1, 2, 700, 170}, {2, 0.5, 700, 170}, {1, 12, 1e-12, 1}, {1, 0.5, 300, 0}, {127, 3, 700, 170}, {20, 12, 700, 1},
+		{100_000, 12, 1e-12, 1}} {
 		b, err := sphere.Enclose(x.d, x.p, x.eps, x.bits)
 		c := must(t)(certificate.NewSphere(x.d, x.p, x.eps, b))(err)
 		if _, err := certificate.Verify(c); err != nil {
@@ -141,7 +143,8 @@ func TestSphereLimits(t *testing.T) {
 	}
 	genuine := text(t, sample(t)[certificate.Sphere])
 	above := regexp.MustCompile(`"above":"[^"]*"`)
-	for _, s := range []string{"999999999/1000000000", "16/17", "1/1" + strings.Repeat("0", 300), strings.Repeat("7", 60) + "/1" + strings.Repeat("0", 61)} {
+	for _, s := range []string{"999999999/1000000000", "16/17", "1/1" + strings.Repeat("0", 300),
+		strings.Repeat("7", 60) + "/1" + strings.Repeat("0", 61)} {
 		if err := check(above.ReplaceAll(genuine, []byte(`"above":"`+s+`"`))); !errors.Is(err, certificate.ErrLimit) {
 			t.Errorf("above %s: %v, want %v", s, err, certificate.ErrLimit)
 		}

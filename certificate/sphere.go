@@ -63,7 +63,8 @@ func (c *spherical) check() error {
 	if d < 1 || d > sphere.MaxDimension {
 		return fmt.Errorf("%w: d = %d", ErrLimit, d)
 	}
-	// From the equation of w*, with a = d/2 and h > 2^-6: w* > 2^-((eps log2(e) + 2a + 8) / a) or so, eps being at most 700.
+	// From the equation of w*, with a = d/2 and h > 2^-6: w* > 2^-((eps log2(e) + 2a + 8) / a) or so, eps being at most
+	// 700.
 	small := int(16 + 2400/d)
 	for _, f := range []fraction{c.Evidence.Below, c.Evidence.Above} {
 		if f.Rat == nil {

@@ -14,7 +14,8 @@ import (
 // zero.
 func TestNumberText(t *testing.T) {
 	for _, x := range []float64{
-		0, 1, -1, 0.1, 1e-6, 9.999e-7, 1e-7, -1e-10, 1e20, 1e21, 123456789e15, math.MaxFloat64, math.SmallestNonzeroFloat64, 1. / 3, 1e-100, 1 << 53, 3e22,
+		0, 1, -1, 0.1, 1e-6, 9.999e-7, 1e-7, -1e-10, 1e20, 1e21, 123456789e15, math.MaxFloat64, math.SmallestNonzeroFloat64,
+		1. / 3, 1e-100, 1 << 53, 3e22,
 	} {
 		want, err := json.Marshal(x)
 		if err != nil {
@@ -22,7 +23,8 @@ func TestNumberText(t *testing.T) {
 		}
 		one, err1 := number(x).MarshalJSON()
 		list, err2 := numbers{x, x}.MarshalJSON()
-		if err1 != nil || err2 != nil || string(one) != string(want) || string(list) != "["+string(want)+","+string(want)+"]" {
+		if err1 != nil || err2 != nil || string(one) != string(want) ||
+			string(list) != "["+string(want)+","+string(want)+"]" {
 			t.Errorf("%v: %s, %s, want %s (%v, %v)", x, one, list, want, err1, err2)
 		}
 	}
@@ -48,10 +50,12 @@ func TestPlanText(t *testing.T) {
 	if err := json.Unmarshal([]byte("[]"), &p); err != nil || len(p) != 0 {
 		t.Errorf("empty plan: %v, %v", p, err)
 	}
-	if err := json.Unmarshal([]byte("[[1,2,0.5],[3,4,1e-9]]"), &p); err != nil || len(p) != 2 || p[1].I != 3 || p[1].J != 4 || p[1].Mass != 1e-9 {
+	if err := json.Unmarshal([]byte("[[1,2,0.5],[3,4,1e-9]]"), &p); err != nil || len(p) != 2 || p[1].I != 3 ||
+		p[1].J != 4 || p[1].Mass != 1e-9 {
 		t.Errorf("%v, %v", p, err)
 	}
-	for _, s := range []string{"null", "0", "{}", "[1]", "[[]]", "[[1,2]]", "[[1,2,3,4]]", "[[1,2,3],4]", "[[1.5,2,3]]", `[["1",2,3]]`, "[[1,2,3] ]", "[[[1,2,3]]]", `"[[1,2,3]]"`} {
+	for _, s := range []string{"null", "0", "{}", "[1]", "[[]]", "[[1,2]]", "[[1,2,3,4]]", "[[1,2,3],4]", "[[1.5,2,3]]",
+		`[["1",2,3]]`, "[[1,2,3] ]", "[[[1,2,3]]]", `"[[1,2,3]]"`} {
 		if err := json.Unmarshal([]byte(s), &p); err == nil {
 			t.Errorf("%s was read as %v", s, p)
 		}

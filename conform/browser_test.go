@@ -18,9 +18,10 @@ import (
 // released is what a worker says of a release.
 type released struct{ Report, Spent, Error string }
 
-// TestBrowser: in Chromium, js decodes a policy and releases under a ledger in the private file system of the origin. One
-// worker has the ledger at a time, and loses it when it ends; a worker that is ended between debit and draw has paid; a
-// torn line is charged; a browser that was killed and is started again repeats the report; and Go reads the text.
+// TestBrowser: in Chromium, js decodes a policy and releases under a ledger in the private file system of the origin.
+// One worker has the ledger at a time, and loses it when it ends; a worker that is ended between debit and draw has
+// paid; a torn line is charged; a browser that was killed and is started again repeats the report; and Go reads the
+// text.
 func TestBrowser(t *testing.T) {
 	chromium := numtest.Program(t, "chromium")
 	text, p := example(t)
@@ -95,7 +96,8 @@ func TestBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for epoch, want := range map[string]string{"e": said.Released.Report, "f": said.AfterDeath.Report, "g": said.Torn.Report} {
+	for epoch, want := range map[string]string{"e": said.Released.Report, "f": said.AfterDeath.Report,
+		"g": said.Torn.Report} {
 		l, err := policy.NewLedger(&inMemory{ledger}, policy.LedgerOptions{Epoch: epoch})
 		if err != nil {
 			t.Fatal(err)

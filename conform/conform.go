@@ -134,8 +134,9 @@ func settle(checks int, seed uint64) {
 		})
 	}
 	for name, value := range map[string]string{
-		"checks": strconv.Itoa(checks), "seed": strconv.FormatUint(seed, 10), "shrinktime": "10s", "nofailfile": "true", "failfile": "",
-		"v": "false", "log": "false", "debug": "false", "debugvis": "false",
+		"checks": strconv.Itoa(checks), "seed": strconv.FormatUint(seed, 10), "shrinktime": "10s", "nofailfile": "true",
+		"failfile": "",
+		"v":        "false", "log": "false", "debug": "false", "debugvis": "false",
 	} {
 		if err := flag.Set("rapid."+name, value); err != nil {
 			panic("conform: " + err.Error()) // the flags are rapid's, and the values right
@@ -216,7 +217,8 @@ func dialogue() []talk {
 		{"unknown kind", []string{`{"id":1,"kind":"nothing"}`, `{"id":2}`, `{"id":3,"kind":7}`}, []string{"1", "2", "3"}},
 		{"id of any text", []string{`{"id":"a b","kind":"nothing"}`}, []string{`"a b"`}},
 		many,
-		{"bad line", []string{`{`, `[]`, `no JSON`, `7`, "\xff", `{"id":1,"kind":"nothing"} {}`}, []string{"", "", "", "", "", "?"}},
+		{"bad line", []string{`{`, `[]`, `no JSON`, `7`, "\xff", `{"id":1,"kind":"nothing"} {}`},
+			[]string{"", "", "", "", "", "?"}},
 		{"long line", []string{`{"id":4,"kind":"nothing","text":"` + strings.Repeat("x", 1<<20) + `"}`}, []string{"4"}},
 	}
 }

@@ -76,7 +76,8 @@ func TestBroken(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	for name, want := range map[string]string{
-		"dies": "exit status 3", "hangs": "no answer within", "garbage": "not UTF-8", "cut": "ended instead of an answer", "order": "its id is",
+		"dies": "exit status 3", "hangs": "no answer within", "garbage": "not UTF-8", "cut": "ended instead of an answer",
+		"order": "its id is",
 		"twice": "its id is", "floods": "no answer within", "null": "not a JSON object", "odd": "accepted",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,8 @@ func TestHello(t *testing.T) {
 }
 
 func TestEnd(t *testing.T) {
-	for name, want := range map[string]string{"late": "one more thing", "unclean": "exit status 4", "stays": "goes on after"} {
+	for name, want := range map[string]string{"late": "one more thing", "unclean": "exit status 4",
+		"stays": "goes on after"} {
 		t.Setenv("WPM_CONFORM_CLIENT", name)
 		c := &client{command: []string{os.Args[0]}, limit: 2 * time.Second}
 		if err := c.start(); err != nil {
@@ -144,8 +146,10 @@ func TestRead(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":1,"index":2}`: "", `{"index":2}`: "its id", `{"id":2,"index":2}`: "its id",
 		`{"id":"1","index":2}`: "its id", `{"id":1}`: `no member "index"`,
-		`{"id":1,"index":null}`: `no member "index"`, `{"id":1,"index":2.5}`: `member "index"`, `{"id":1,"error":"no"}`: "refused: no",
-		`{"id":1,"error":""}`: "error is no text", `{"id":1,"error":5}`: "error is no text", `[]`: "not a JSON object", ``: "not a JSON object",
+		`{"id":1,"index":null}`: `no member "index"`, `{"id":1,"index":2.5}`: `member "index"`,
+		`{"id":1,"error":"no"}`: "refused: no",
+		`{"id":1,"error":""}`:   "error is no text", `{"id":1,"error":5}`: "error is no text", `[]`: "not a JSON object",
+		``:                     "not a JSON object",
 		`{"id":1,"index":2} 3`: "not a JSON object", "{\"id\":1,\"x\":\"\xff\"}": "not UTF-8",
 	} {
 		var a struct {

@@ -31,7 +31,8 @@ func of[I any](laws []proptest.Law[I], impl func(proptest.TB, *client) I, kinds 
 		if slices.Contains(noLines, l.Name) {
 			continue
 		}
-		g := law{name: l.Name, statement: l.Statement, kinds: kinds, check: func(t *rapid.T, c *client) { l.Check(t, impl(t, c)) }}
+		g := law{name: l.Name, statement: l.Statement, kinds: kinds,
+			check: func(t *rapid.T, c *client) { l.Check(t, impl(t, c)) }}
 		if l.Name == "WeakDualityLarge" {
 			g.kinds = []string{"project-large"}
 			g.check = func(t *rapid.T, c *client) { projection.WeakDualityLarge(t, projector{c, "project-large"}) }
@@ -57,12 +58,15 @@ var noLines = []string{"BirkhoffDiameter", "BirkhoffContraction"}
 func laws() []law {
 	zero := law{name: "ZeroEpsilon", statement: "eps = 0 is plain transport", kinds: []string{"project", "transport"},
 		check: func(t *rapid.T, c *client) { projection.ZeroEpsilon(t, projector{c, "project"}, transporter(c)) }}
-	minimax := law{name: "MinimaxWithin", statement: "thm:minimax; thm:base-measure-minimax", kinds: []string{"basemeasure"},
+	minimax := law{name: "MinimaxWithin", statement: "thm:minimax; thm:base-measure-minimax",
+		kinds: []string{"basemeasure"},
 		check: func(t *rapid.T, c *client) {
 			design.MinimaxWithin(t, measurer(t, c), proptest.TransitiveCosts(5).Draw(t, "C"), 1e-9)
 		}}
-	projectors := slices.Concat(projection.ProjectorLaws(), projection.ProjectorBoundLaws(), projection.ProjectorCertificateLaws())
-	entropics := slices.Concat(projection.EntropicLaws(), projection.EntropicBoundLaws(), projection.EntropicCertificateLaws())
+	projectors := slices.Concat(projection.ProjectorLaws(), projection.ProjectorBoundLaws(),
+		projection.ProjectorCertificateLaws())
+	entropics := slices.Concat(projection.EntropicLaws(), projection.EntropicBoundLaws(),
+		projection.EntropicCertificateLaws())
 	bases := slices.Concat(design.BaseLaws(), design.BaseBoundLaws(), design.BaseCertificateLaws())
 	return slices.Concat(
 		of(privacy.VerifyLaws(), verifier, "verify"),
@@ -95,7 +99,8 @@ func verifier(t proptest.TB, c *client) privacy.VerifyFunc {
 		var a struct {
 			Verified bool `json:"verified"`
 		}
-		err := c.ask("verify", line{"eps": eps.RatString(), "bits": bits, "lo": decimals(lo), "hi": decimals(hi), "rows": [][]string{}}, &a)
+		err := c.ask("verify", line{"eps": eps.RatString(), "bits": bits, "lo": decimals(lo), "hi": decimals(hi),
+			"rows": [][]string{}}, &a)
 		var r refusal
 		switch {
 		case errors.As(err, &r):
@@ -126,7 +131,8 @@ func (b *box) Round(q []float64) []uint64 {
 	var a struct {
 		Weights []string `json:"weights"`
 	}
-	must(b.t, b.c.ask("round-in-box", line{"eps": b.eps, "bits": b.bits, "lo": decimals(b.lo), "hi": decimals(b.hi), "q": numbers(q)}, &a))
+	must(b.t, b.c.ask("round-in-box",
+		line{"eps": b.eps, "bits": b.bits, "lo": decimals(b.lo), "hi": decimals(b.hi), "q": numbers(q)}, &a))
 	n, err := units(a.Weights)
 	must(b.t, err)
 	return n
@@ -255,8 +261,9 @@ func newEntropic(_ proptest.TB, c *client) projection.Entropic {
 			err = same(len(p.Lo), a.LogV)
 		}
 		return projection.EntropicProjection{
-			Q: floats(a.Q), LogV: floats(a.LogV), Lower: float64(a.Lower), Upper: float64(a.Upper), Objective: float64(a.Objective),
-			G: floats(a.Potentials.G),
+			Q: floats(a.Q), LogV: floats(a.LogV), Lower: float64(a.Lower), Upper: float64(a.Upper),
+			Objective: float64(a.Objective),
+			G:         floats(a.Potentials.G),
 		}, err
 	})
 }

@@ -89,7 +89,8 @@ func TestLedgerTurnsInJavaScript(t *testing.T) {
 			epoch := rapid.SampledFrom([]string{"a", "b", "c:2026-07"}).Draw(t, "epoch")
 			first := reports[epoch] == ""
 			// A repeat writes nothing, so a rest would grow: only a new epoch finds one.
-			if rest := rapid.SampledFrom([]string{"", "", "x", "debit", "debit 1/7 ", "debit 1/7 ab", "debit 1/0 ab", "report 00", "~torn 3 ", "\xff"}).Draw(t, "torn"); n > 0 && first && rest != "" {
+			if rest := rapid.SampledFrom([]string{"", "", "x", "debit", "debit 1/7 ", "debit 1/7 ab", "debit 1/0 ab",
+				"report 00", "~torn 3 ", "\xff"}).Draw(t, "torn"); n > 0 && first && rest != "" {
 				appendTo(t, path, rest)
 				if strings.HasPrefix(rest, "debit 1/7 ") {
 					want.Add(want, big.NewRat(1, 7))
@@ -103,7 +104,8 @@ func TestLedgerTurnsInJavaScript(t *testing.T) {
 			if who == "Go" {
 				report, spent = inGo(t, p, path, epoch)
 			} else {
-				answer := ask(map[string]string{"path": path, "epoch": epoch, "policy": text, "private": hex.EncodeToString([]byte("home,1\n"))})
+				answer := ask(map[string]string{"path": path, "epoch": epoch, "policy": text,
+					"private": hex.EncodeToString([]byte("home,1\n"))})
 				if answer["error"] != "" {
 					t.Fatal(answer)
 				}
@@ -210,12 +212,15 @@ func TestLedgerTextsInJavaScript(t *testing.T) {
 	id := strings.Repeat("0a", 32)
 	var accepted, refused int
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.SampledFrom([]string{"1", "0", "3/2", "4/6", "0.50", "007", "1.", ".5", "1/0", "-1", "1e2", "1/2/3", "1.5/2", "",
+		number := rapid.SampledFrom([]string{"1", "0", "3/2", "4/6", "0.50", "007", "1.", ".5", "1/0", "-1", "1e2", "1/2/3",
+			"1.5/2", "",
 			strings.Repeat("9", 256), strings.Repeat("9", 257), "1/" + strings.Repeat("3", 100)})
 		epoch := rapid.SampledFrom([]string{"e", "f", "e e", "", "é", strings.Repeat("x", 64), strings.Repeat("x", 65)})
 		ids := rapid.SampledFrom([]string{id, id, id, strings.ToUpper(id), id[2:], id + "00"})
-		report := rapid.SampledFrom([]string{"77706d31" + id + "01000000", "77706d31" + id + "ffff0f00", "77706d31" + id + "00001000",
-			"77706331" + id + "00", "77706331" + id, "77706331" + id + strings.Repeat("00", 220), "77706331" + id + strings.Repeat("00", 221),
+		report := rapid.SampledFrom([]string{"77706d31" + id + "01000000", "77706d31" + id + "ffff0f00",
+			"77706d31" + id + "00001000",
+			"77706331" + id + "00", "77706331" + id, "77706331" + id + strings.Repeat("00", 220),
+			"77706331" + id + strings.Repeat("00", 221),
 			"77706d31" + id + "0100000", "77706D31" + id + "01000000"})
 		body := rapid.Custom(func(t *rapid.T) string {
 			switch rapid.IntRange(0, 9).Draw(t, "kind") {
@@ -290,8 +295,10 @@ func TestLedgerPlantsInJavaScript(t *testing.T) {
 	}
 	for _, p := range []struct{ name, file, right, wrong, test string }{
 		{"none", "src/ledger.js", "// @ts-check", "//", ""},
-		{"draws before the debit is stored", "src/ledger.js", "await this.#write(`debit", "const stored = this.#write(`debit", "api"},
-		{"returns before the report is stored", "src/ledger.js", "await this.#write(`report", "this.#write(`report", "ledger"},
+		{"draws before the debit is stored", "src/ledger.js", "await this.#write(`debit", "const stored = this.#write(`debit",
+			"api"},
+		{"returns before the report is stored", "src/ledger.js", "await this.#write(`report", "this.#write(`report",
+			"ledger"},
 		{"pays on after a failed write", "src/ledger.js", "if (this.#fault) throw this.#fault;", "", "ledger"},
 		{"forgets a debit whose write failed", "src/ledger.js", "lines.spent = spent; // before",
 			"queueMicrotask(() => { lines.spent = this.#fault ? lines.spent : spent; }); // before", "ledger"},
@@ -299,7 +306,8 @@ func TestLedgerPlantsInJavaScript(t *testing.T) {
 		{"lets two releases overlap", "src/ledger.js", "this.#last.then(task)", "task()", "ledger"},
 		{"ignores a torn line", "src/ledger.js", "this.spent = plus(this.spent, charge(this.rest));", "", "ledger"},
 		{"skips the chain", "src/ledger.js", "if (hex(sum) !== line", "if (false && line", "ledger"},
-		{"compares budgets in doubles", "src/ledger.js", "x.n * y.d > y.n * x.d", "Number(x.n) / Number(x.d) > Number(y.n) / Number(y.d)", "ledger"},
+		{"compares budgets in doubles", "src/ledger.js", "x.n * y.d > y.n * x.d",
+			"Number(x.n) / Number(x.d) > Number(y.n) / Number(y.d)", "ledger"},
 		{"raises a budget", "src/ledger.js", "if (lines.budget) return;", "", "ledger"},
 		{"takes no lock", "src/file.js", "if (!is(e, \"EEXIST\")) throw failed(`no lock: ${e}`, e);", "return;", "file"},
 		{"keeps its lock", "src/file.js", "await fs.rmdir(", "await fs.stat(", "file"},
@@ -315,7 +323,8 @@ func TestLedgerPlantsInJavaScript(t *testing.T) {
 				}
 			}
 			about, err := os.ReadFile("../js/package.json")
-			err = errors.Join(err, os.WriteFile(filepath.Join(work, "package.json"), about, 0o600), os.Mkdir(filepath.Join(work, "../docs"), 0o700),
+			err = errors.Join(err, os.WriteFile(filepath.Join(work, "package.json"), about, 0o600),
+				os.Mkdir(filepath.Join(work, "../docs"), 0o700),
 				os.Symlink(spec, filepath.Join(work, "../docs/spec")))
 			file := filepath.Join(work, p.file)
 			text, err2 := os.ReadFile(file)

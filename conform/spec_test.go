@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestSpec: the kinds of docs/spec/conform.md are those here, its schema is JSON, and its example is what a client says.
+// TestSpec: the kinds of docs/spec/conform.md are those here, its schema is JSON, and its example is what a client
+// says.
 func TestSpec(t *testing.T) {
 	page, err := os.ReadFile("../docs/spec/conform.md")
 	if err != nil {

@@ -21,7 +21,8 @@ type line = map[string]any
 // members are those of an answer or of a vector, as they are written.
 type members = map[string]json.RawMessage
 
-// vectorGroup asks lines of a kind about those vectors of a file that it picks. If ask returns nil, the answer is right.
+// vectorGroup asks lines of a kind about those vectors of a file that it picks. If ask returns nil, the answer is
+// right.
 type vectorGroup struct {
 	file, kind string
 	pick       func(v vectors.Case) bool // nil: all
@@ -140,7 +141,8 @@ func exactly(names map[string]string) func(*client, string, line, vectors.Case) 
 		}
 		for name, there := range names {
 			var got, want any
-			if json.Unmarshal(answer[name], &got) != nil || json.Unmarshal(out[there], &want) != nil || !reflect.DeepEqual(got, want) {
+			if json.Unmarshal(answer[name], &got) != nil || json.Unmarshal(out[there], &want) != nil ||
+				!reflect.DeepEqual(got, want) {
 				return fmt.Errorf("%s is %s, want %s", name, answer[name], out[there])
 			}
 		}
@@ -263,7 +265,8 @@ func judgePhi(in problemIn, out problemOut, a phiAnswer) error {
 			return err
 		}
 		cut, _ := exact.Cut(tau, exact.Rats(floats(row)), l, h).Float64()
-		if err := off(fmt.Sprintf("the cut at tau[%d] = %v", i, float64(a.Tau[i])), number(cut), out.Phi[i], allowed); err != nil {
+		if err := off(fmt.Sprintf("the cut at tau[%d] = %v", i, float64(a.Tau[i])), number(cut), out.Phi[i],
+			allowed); err != nil {
 			return err
 		}
 	}
@@ -360,8 +363,8 @@ type entropicAnswer struct {
 	} `json:"potentials"`
 }
 
-// entropicTol: the residual of an iteration that stops at 1e-12 is at most that, and what is left to the fixed point is at
-// most sinh(D/4)^2 of the last step, with the diameter D of the kernel: below 100 in these vectors.
+// entropicTol: the residual of an iteration that stops at 1e-12 is at most that, and what is left to the fixed point is
+// at most sinh(D/4)^2 of the last step, with the diameter D of the kernel: below 100 in these vectors.
 const entropicTol = 1e-10
 
 func judgeEntropic(in problemIn, out problemOut, a entropicAnswer) error {
@@ -374,7 +377,8 @@ func judgeEntropic(in problemIn, out problemOut, a entropicAnswer) error {
 		}
 	}
 	allowed := entropicTol * max(largest(in.C), float64(in.Reg))
-	return errors.Join(off("transport", a.Transport, out.Transport, allowed), off("objective", a.Objective, out.Objective, allowed))
+	return errors.Join(off("transport", a.Transport, out.Transport, allowed),
+		off("objective", a.Objective, out.Objective, allowed))
 }
 
 type klAnswer struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestWasmDrawsNothing: the linker leaves in the solvers for JavaScript nothing of package policy that releases or pays,
-// and nothing of package ldp that samples.
+// TestWasmDrawsNothing: the linker leaves in the solvers for JavaScript nothing of package policy that releases or
+// pays, and nothing of package ldp that samples.
 func TestWasmDrawsNothing(t *testing.T) {
 	if !numtest.Full() {
 		t.Skip("links two programs")

@@ -200,7 +200,8 @@ func TestMaterializeCancelled(t *testing.T) {
 		if read-at > 16 || at == 0 && read > 0 {
 			t.Errorf("cancelled at row %d: %d rows read", at, read)
 		}
-		if d, err := cost.Materialize(ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}); at > 0 && (d != nil || !errors.Is(err, context.Canceled)) {
+		if d, err := cost.Materialize(ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}); at > 0 &&
+			(d != nil || !errors.Is(err, context.Canceled)) {
 			t.Errorf("a Dense: %v, %v", d, err)
 		}
 		cancel()
@@ -289,10 +290,16 @@ func TestOverflow(t *testing.T) {
 		{"grid over", func() (cost.Matrix, error) { return cost.NewGrid(100, 100, 3000) }, cost.ErrNotFinite},
 		{"points", func() (cost.Matrix, error) { return cost.NewPoints(line, nil, 1023) }, nil},
 		{"points over", func() (cost.Matrix, error) { return cost.NewPoints(line, nil, 1024) }, cost.ErrNotFinite},
-		{"points, difference over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{maxF}, {-maxF}}, nil, 1) }, cost.ErrNotFinite},
-		{"points, norm over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{maxF, maxF}, {0, 0}}, nil, 1) }, cost.ErrNotFinite},
-		{"points, square over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{1e200}, {0}}, nil, 2) }, cost.ErrNotFinite},
-		{"points, square not over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{1e200}, {0}}, nil, 1) }, nil},
+		{"points, difference over",
+			func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{maxF}, {-maxF}}, nil, 1) }, cost.ErrNotFinite},
+		{"points, norm over", func() (cost.Matrix,
+			error) {
+			return cost.NewPoints([][]float64{{maxF, maxF}, {0, 0}}, nil, 1)
+		}, cost.ErrNotFinite},
+		{"points, square over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{1e200}, {0}}, nil, 2) },
+			cost.ErrNotFinite},
+		{"points, square not over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{1e200}, {0}}, nil, 1) },
+			nil},
 		{"points, far box but near pairs", func() (cost.Matrix, error) {
 			return cost.NewPoints([][]float64{{0}, {1e200}}, [][]float64{{0.5e200}}, 1.5)
 		}, nil},
@@ -388,7 +395,8 @@ func TestGrid(t *testing.T) {
 				}
 				want := new(big.Float).SetPrec(200).SetRat(d2)
 				f, _ := want.Sqrt(want).Float64()
-				numtest.Near(t, fmt.Sprintf("%v C[%d][%d]", s, i, j), r1[i][j], f, numtest.Tol{Rel: 0x1p-51, Why: "two roundings, and one of the reference"})
+				numtest.Near(t, fmt.Sprintf("%v C[%d][%d]", s, i, j), r1[i][j], f,
+					numtest.Tol{Rel: 0x1p-51, Why: "two roundings, and one of the reference"})
 			}
 		}
 	}
@@ -482,7 +490,8 @@ func TestCosine(t *testing.T) {
 		{0, 7, 0},
 		{0, 6, 5e-19}, // 1 - cos would give 0
 	} {
-		numtest.Near(t, fmt.Sprintf("C[%d][%d]", c.i, c.j), got[c.i][c.j], c.want, numtest.Tol{Rel: 10 * 0x1p-52, Why: "(n + 8) roundings"})
+		numtest.Near(t, fmt.Sprintf("C[%d][%d]", c.i, c.j), got[c.i][c.j], c.want,
+			numtest.Tol{Rel: 10 * 0x1p-52, Why: "(n + 8) roundings"})
 	}
 	for i := range got {
 		for j := range got {
@@ -540,7 +549,8 @@ func TestGreatCircle(t *testing.T) {
 		}
 		// Near places, where the difference of latitudes is small, keep relative digits.
 		if f, _ := want.Float64(); f > 0 && f < 1 && c.A[1] == c.B[1] {
-			numtest.NearRat(t, c.Name, got, want, numtest.Tol{Rel: 0x1p-50, Why: "a few roundings; the difference of latitudes is exact"})
+			numtest.NearRat(t, c.Name, got, want,
+				numtest.Tol{Rel: 0x1p-50, Why: "a few roundings; the difference of latitudes is exact"})
 		}
 	}
 	pole := [][2]float64{{90, 0}, {90, 123.4}, {90, -180}}

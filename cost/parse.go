@@ -181,7 +181,8 @@ func parseRows(field string, v []byte) ([][]float64, error) {
 		if end < at {
 			end = len(v)
 		}
-		return fmt.Errorf("%w: field %q: %s%s: %s is not %s", ErrSpec, field, field, where, clip(string(v[at:max(end, at+1)])), want)
+		return fmt.Errorf("%w: field %q: %s%s: %s is not %s", ErrSpec, field, field, where,
+			clip(string(v[at:max(end, at+1)])), want)
 	}
 	if v[0] != '[' {
 		return nil, bad("", 0, "an array of arrays of numbers")

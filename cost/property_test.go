@@ -32,7 +32,8 @@ func points(t *rapid.T, name string, dim int) [][]float64 {
 }
 
 // exponent draws a power; the odd ones are rare.
-var exponent = rapid.OneOf(rapid.SampledFrom([]float64{1, 2}), rapid.SampledFrom([]float64{0.25, 1.5, 3, 4}), rapid.Float64Range(0.01, 8))
+var exponent = rapid.OneOf(rapid.SampledFrom([]float64{1, 2}), rapid.SampledFrom([]float64{0.25, 1.5, 3, 4}),
+	rapid.Float64Range(0.01, 8))
 
 // structured draws a cost of any structured type, and says whether it has one point set. A power
 // that overflows is drawn again, at 1; so are points that are too far apart.

@@ -62,7 +62,8 @@ func contains(list []string, s string) bool {
 func checkFields(kind string, set func(field string) bool) error {
 	required, optional, ok := fieldsOf(kind)
 	if !ok {
-		return fmt.Errorf("%w: field \"kind\": %s is not one of explicit, ring, grid, points, cosine, greatcircle", ErrSpec, clip(strconv.Quote(kind)))
+		return fmt.Errorf("%w: field \"kind\": %s is not one of explicit, ring, grid, points, cosine, greatcircle", ErrSpec,
+			clip(strconv.Quote(kind)))
 	}
 	for _, f := range fieldOrder {
 		switch {
@@ -109,7 +110,8 @@ func (s Spec) check() error {
 			return err
 		}
 		if s.Rows > MaxPoints/s.Cols {
-			return fmt.Errorf("%w: fields \"rows\" and \"cols\": %d x %d: %w, at most %d cells", ErrSpec, s.Rows, s.Cols, ErrTooLarge, MaxPoints)
+			return fmt.Errorf("%w: fields \"rows\" and \"cols\": %d x %d: %w, at most %d cells", ErrSpec, s.Rows, s.Cols,
+				ErrTooLarge, MaxPoints)
 		}
 	}
 	return nil

@@ -18,20 +18,27 @@ func TestParseSpec(t *testing.T) {
 		want     cost.Spec
 		canon    string // "" if it is the input
 	}{
-		{"explicit", `{"kind":"explicit","C":[[0,1],[1,0]]}`, cost.Spec{Kind: "explicit", C: [][]float64{{0, 1}, {1, 0}}}, ""},
+		{"explicit", `{"kind":"explicit","C":[[0,1],[1,0]]}`, cost.Spec{Kind: "explicit", C: [][]float64{{0, 1}, {1, 0}}},
+			""},
 		{"ring", `{"kind":"ring","n":30,"p":2}`, cost.Spec{Kind: "ring", N: 30, P: 2}, ""},
 		{"default p", `{"kind":"ring","n":30}`, cost.Spec{Kind: "ring", N: 30, P: 1}, `{"kind":"ring","n":30,"p":1}`},
 		{"grid", `{"kind":"grid","rows":2,"cols":3,"p":0.5}`, cost.Spec{Kind: "grid", Rows: 2, Cols: 3, P: 0.5}, ""},
-		{"points", `{"kind":"points","x":[[1],[2]],"v":[[3]],"p":1}`, cost.Spec{Kind: "points", X: [][]float64{{1}, {2}}, V: [][]float64{{3}}, P: 1}, ""},
-		{"points without v", `{"kind":"points","x":[[1],[2]],"p":1}`, cost.Spec{Kind: "points", X: [][]float64{{1}, {2}}, P: 1}, ""},
-		{"cosine", `{"kind":"cosine","x":[[1,0]],"v":[[0,1]]}`, cost.Spec{Kind: "cosine", X: [][]float64{{1, 0}}, V: [][]float64{{0, 1}}}, ""},
-		{"greatcircle", `{"kind":"greatcircle","x":[[48.2,16.4]],"p":1}`, cost.Spec{Kind: "greatcircle", X: [][]float64{{48.2, 16.4}}, P: 1}, ""},
-		{"any order and space", " { \"p\" : 2 ,\n\t\"n\" : 3 , \"kind\" : \"ring\" } \r\n", cost.Spec{Kind: "ring", N: 3, P: 2}, `{"kind":"ring","n":3,"p":2}`},
+		{"points", `{"kind":"points","x":[[1],[2]],"v":[[3]],"p":1}`,
+			cost.Spec{Kind: "points", X: [][]float64{{1}, {2}}, V: [][]float64{{3}}, P: 1}, ""},
+		{"points without v", `{"kind":"points","x":[[1],[2]],"p":1}`,
+			cost.Spec{Kind: "points", X: [][]float64{{1}, {2}}, P: 1}, ""},
+		{"cosine", `{"kind":"cosine","x":[[1,0]],"v":[[0,1]]}`,
+			cost.Spec{Kind: "cosine", X: [][]float64{{1, 0}}, V: [][]float64{{0, 1}}}, ""},
+		{"greatcircle", `{"kind":"greatcircle","x":[[48.2,16.4]],"p":1}`,
+			cost.Spec{Kind: "greatcircle", X: [][]float64{{48.2, 16.4}}, P: 1}, ""},
+		{"any order and space", " { \"p\" : 2 ,\n\t\"n\" : 3 , \"kind\" : \"ring\" } \r\n",
+			cost.Spec{Kind: "ring", N: 3, P: 2}, `{"kind":"ring","n":3,"p":2}`},
 		{"escapes", `{"k\u0069nd":"r\u0069ng","n":3}`, cost.Spec{Kind: "ring", N: 3, P: 1}, `{"kind":"ring","n":3,"p":1}`},
 		{"numbers", "{\"kind\":\"explicit\",\"C\":[ [1e0, 1E-7 ,\n0.1e1 , 100e+19, 1e21, 5e-324, 1.50, 0, 1e-9] ]}",
 			cost.Spec{Kind: "explicit", C: [][]float64{{1, 1e-7, 1, 1e21, 1e21, 5e-324, 1.5, 0, 1e-9}}},
 			`{"kind":"explicit","C":[[1,1e-7,1,1e+21,1e+21,5e-324,1.5,0,1e-9]]}`},
-		{"underflow is zero", `{"kind":"explicit","C":[[1e-999]]}`, cost.Spec{Kind: "explicit", C: [][]float64{{0}}}, `{"kind":"explicit","C":[[0]]}`},
+		{"underflow is zero", `{"kind":"explicit","C":[[1e-999]]}`, cost.Spec{Kind: "explicit", C: [][]float64{{0}}},
+			`{"kind":"explicit","C":[[0]]}`},
 	} {
 		got, err := cost.ParseSpec([]byte(c.in))
 		if err != nil {
@@ -135,7 +142,8 @@ func TestParseSpecErrors(t *testing.T) {
 		{"C deep", `{"kind":"explicit","C":[[[1]]]}`, `C[0][0]: [1 is not a number`, nil},
 		{"C overflow", `{"kind":"explicit","C":[[1,-1e400]]}`, `C[0][1]: `, cost.ErrNotFinite},
 		{"C object itself", `{"kind":"explicit","C":{"0":[1]}}`, "is not an array of arrays", nil},
-		{"depth", `{"kind":"explicit","C":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `}`, "not JSON", nil},
+		{"depth", `{"kind":"explicit","C":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `}`, "not JSON",
+			nil},
 	} {
 		s, err := cost.ParseSpec([]byte(c.in))
 		if !errors.Is(err, cost.ErrSpec) {

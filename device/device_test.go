@@ -36,9 +36,10 @@ func encoded(t testing.TB, eps string, mode policy.Mode) []byte {
 		t.Fatal(err)
 	}
 	cfg := policy.Config{
-		Polytope: box, Mode: mode, InputLabels: []string{"home", "work", "gym"}, OutputLabels: []string{"home", "work", "gym"},
-		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.Unstated, Note: "test"},
-		Metadata:   map[string]string{"title": "three places"},
+		Polytope: box, Mode: mode, InputLabels: []string{"home", "work", "gym"},
+		OutputLabels: []string{"home", "work", "gym"},
+		Provenance:   policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.Unstated, Note: "test"},
+		Metadata:     map[string]string{"title": "three places"},
 	}
 	for i := range 3 {
 		q := []float64{0, 0, 0}
@@ -74,7 +75,8 @@ func folder(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	if status, _, errs := try(t, dir, "", "release", "-ledger", "ledger", "-budget", "3", "-epoch", "old", "p", "counts"); status != Yes {
+	if status, _, errs := try(t, dir, "", "release", "-ledger", "ledger", "-budget", "3", "-epoch", "old", "p",
+		"counts"); status != Yes {
 		t.Fatal(errs)
 	}
 	return dir
@@ -192,7 +194,8 @@ func TestCommands(t *testing.T) {
 		if status != test.status || !strings.Contains(out+errs, test.want) {
 			t.Errorf("%s: status %d, output %q, error %q, want %d, %q", test.args, status, out, errs, test.status, test.want)
 		}
-		if failure := status != Yes && !strings.Contains(test.args, "-json"); failure && (out != "" || strings.Count(errs, "\n") > 3) {
+		if failure := status != Yes && !strings.Contains(test.args, "-json"); failure &&
+			(out != "" || strings.Count(errs, "\n") > 3) {
 			t.Errorf("%s: output %q, error %q", test.args, out, errs)
 		}
 		if strings.Contains(errs, dir+": "+dir) || strings.Count(errs, filepath.Join(dir, "ledger")) > 1 {
@@ -202,7 +205,8 @@ func TestCommands(t *testing.T) {
 			t.Fatalf("%s wrote a report", test.args)
 		}
 		// What fails before the debit makes no ledger; what fails at the counts has made one and paid nothing.
-		if data, err := os.ReadFile(filepath.Join(dir, "new")); err == nil && (!strings.Contains(test.args, "missing") || bytes.Contains(data, []byte("debit"))) {
+		if data, err := os.ReadFile(filepath.Join(dir, "new")); err == nil &&
+			(!strings.Contains(test.args, "missing") || bytes.Contains(data, []byte("debit"))) {
 			t.Errorf("%s: a ledger %q", test.args, data)
 		}
 		_ = os.Remove(filepath.Join(dir, "new"))
@@ -292,10 +296,12 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	status, out, errs := try(t, dir, "home,1\n", "release", "-ledger", "new", "-epoch", "more", "p")
-	if status != No || out != "" || !strings.Contains(errs, filepath.Join(dir, "new")) || !strings.Contains(errs, "budget") {
+	if status != No || out != "" || !strings.Contains(errs, filepath.Join(dir, "new")) ||
+		!strings.Contains(errs, "budget") {
 		t.Errorf("beyond the budget: %d, %q, %q", status, out, errs)
 	}
-	if status, out, _ := try(t, dir, "", "ledger", "new"); status != Yes || strings.Count(out, "\ne") != 6+1 || !strings.Contains(out, "left 0\n") {
+	if status, out, _ := try(t, dir, "", "ledger", "new"); status != Yes || strings.Count(out, "\ne") != 6+1 ||
+		!strings.Contains(out, "left 0\n") {
 		t.Errorf("status %d:\n%s", status, out) // a line for each epoch, and the head
 	}
 	// A report that cannot be written is paid for, and the error says so.
@@ -307,7 +313,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReportApartFromLedger: a report never replaces a ledger, or its lock, under whatever name, nor does it cost anything then.
+// TestReportApartFromLedger: a report never replaces a ledger, or its lock, under whatever name, nor does it cost
+// anything then.
 func TestReportApartFromLedger(t *testing.T) {
 	dir := folder(t)
 	t.Chdir(dir)
@@ -324,7 +331,8 @@ func TestReportApartFromLedger(t *testing.T) {
 		{"d1/c", "d2/c.lock"}, {"known", "ledger.lock"}, {"known", "ledger"},
 	} {
 		old, _ := os.ReadFile(c[0])
-		status, _, errs := try(t, dir, "", "release", "-ledger", c[0], "-budget", "3", "-epoch", "e", "-o", c[1], "p", "counts")
+		status, _, errs := try(t, dir, "", "release", "-ledger", c[0], "-budget", "3", "-epoch", "e", "-o", c[1], "p",
+			"counts")
 		if status != Bad || !strings.Contains(errs, "written over") {
 			t.Errorf("%v: status %d, %s", c, status, errs)
 		}
@@ -342,7 +350,8 @@ func TestReportApartFromLedger(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", "3", "-epoch", "e", "-o", "counts/x", "p", "counts")
+	status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", "3", "-epoch", "e", "-o", "counts/x", "p",
+		"counts")
 	if _, err := os.Stat("new"); status != Bad || !strings.Contains(errs, "cannot write") || err == nil {
 		t.Errorf("a report in a file: status %d, %s, ledger: %v", status, errs, err)
 	}
@@ -364,8 +373,8 @@ func (w watched) Prepare() (Release, error) {
 	return r, err
 }
 
-// TestReleaseInOrder: no private byte is read before the ledger is open, what the mechanism has started ends with every release, and
-// a ledger is given up where the data cannot be read.
+// TestReleaseInOrder: no private byte is read before the ledger is open, what the mechanism has started ends with every
+// release, and a ledger is given up where the data cannot be read.
 func TestReleaseInOrder(t *testing.T) {
 	dir := folder(t)
 	for i, fault := range []error{nil, errors.New("no counts")} {
@@ -416,14 +425,16 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 // TestOutputLost: no command succeeds whose words are lost.
 func TestOutputLost(t *testing.T) {
 	dir := folder(t)
-	p, counts, paid, unpaid := filepath.Join(dir, "p"), filepath.Join(dir, "counts"), filepath.Join(dir, "ledger"), filepath.Join(dir, "new")
+	p, counts, paid, unpaid := filepath.Join(dir, "p"), filepath.Join(dir, "counts"), filepath.Join(dir, "ledger"),
+		filepath.Join(dir, "new")
 	l, err := policy.OpenLedger(unpaid, policy.LedgerOptions{Epoch: "a", Budget: "3"})
 	if err := errors.Join(err, l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
 		{"help"}, {"verify", "-help"}, {"verify", p}, {"verify", "-json", p}, {"check", p, counts}, {"version"},
-		{"ledger", paid}, {"ledger", unpaid}, {"ledger", "-json", unpaid}, {"release", "-ledger", paid, "-epoch", "a", p, counts},
+		{"ledger", paid}, {"ledger", unpaid}, {"ledger", "-json", unpaid},
+		{"release", "-ledger", paid, "-epoch", "a", p, counts},
 	} {
 		e := &Env{Program: "prog", In: strings.NewReader(""), Out: full{}, Err: io.Discard}
 		commands := []*Command{VerifyCommand(e), CheckCommand(e), ReleaseCommand(e), LedgerCommand(e), VersionCommand(e)}
@@ -474,7 +485,8 @@ func TestWait(t *testing.T) {
 	}
 	args := []string{"release", "-ledger", "ledger", "-epoch", "old", "p", "counts"}
 	for _, wait := range []string{"0s", "30ms"} {
-		if status, _, errs := try(t, dir, "", append(args, "-wait", wait)...); status != Bad || !strings.Contains(errs, "in use") {
+		if status, _, errs := try(t, dir, "", append(args, "-wait", wait)...); status != Bad ||
+			!strings.Contains(errs, "in use") {
 			t.Errorf("-wait %s: status %d, %q", wait, status, errs)
 		}
 	}
@@ -493,7 +505,8 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	e := &Env{Program: "prog", In: strings.NewReader(""), Out: new(bytes.Buffer), Err: new(bytes.Buffer)}
-	full := []string{"release", "-wait", "10m", "-ledger", filepath.Join(dir, "ledger"), "-epoch", "old", filepath.Join(dir, "p"), filepath.Join(dir, "counts")}
+	full := []string{"release", "-wait", "10m", "-ledger", filepath.Join(dir, "ledger"), "-epoch", "old",
+		filepath.Join(dir, "p"), filepath.Join(dir, "counts")}
 	if status := Run(ctx, e, []*Command{ReleaseCommand(e)}, full); status != Interrupted {
 		t.Errorf("interrupted: status %d", status)
 	}
@@ -548,7 +561,8 @@ func TestVerifyJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"verified", "id", "epsilon", "bits", "meaning", "geometry", "base_measure", "note", "metadata", "inputs", "outputs", "mode", "cost"} {
+	for _, name := range []string{"verified", "id", "epsilon", "bits", "meaning", "geometry", "base_measure", "note",
+		"metadata", "inputs", "outputs", "mode", "cost"} {
 		if got[name] == nil {
 			t.Errorf("no member %q in\n%s", name, out)
 		}
@@ -572,8 +586,8 @@ func TestVerifyGolden(t *testing.T) {
 	}
 }
 
-// FuzzPolicy: whatever a policy file holds, verify has one of three statuses, release writes a report or one line, and a
-// policy that is not verified is not released.
+// FuzzPolicy: whatever a policy file holds, verify has one of three statuses, release writes a report or one line, and
+// a policy that is not verified is not released.
 func FuzzPolicy(f *testing.F) {
 	good := encoded(f, "1", policy.Mixture)
 	f.Add(good)

@@ -46,7 +46,8 @@ func TestFill(t *testing.T) {
 		fill func(io.Writer) error
 		want string
 	}{
-		{"long", func(w io.Writer) error { _, err := w.Write(make([]byte, 10_000)); return err }, `cannot write "-": no space`},
+		{"long", func(w io.Writer) error { _, err := w.Write(make([]byte, 10_000)); return err },
+			`cannot write "-": no space`},
 		{"short", func(w io.Writer) error { _, err := w.Write([]byte("x")); return err }, `cannot write "-": no space`},
 		{"own", func(io.Writer) error { return own }, "own"},
 	} {

@@ -129,7 +129,8 @@ func (r *release) open(file string) (Mechanism, Release, error) {
 	return m, ready, nil
 }
 
-// swapped adds to the error of a policy that cannot be read that the counts can be: as one, by a command that draws nothing.
+// swapped adds to the error of a policy that cannot be read that the counts can be: as one, by a command that draws
+// nothing.
 func (r *release) swapped(err error, counts, order string) error {
 	if counts != "-" && !errors.Is(err, ErrNo) {
 		if _, other := r.OpenPolicy(counts); other == nil {

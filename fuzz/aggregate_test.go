@@ -18,7 +18,8 @@ import (
 )
 
 var aggregateSentinels = []error{
-	aggregate.ErrShape, aggregate.ErrIndex, aggregate.ErrEmpty, aggregate.ErrConfidence, aggregate.ErrNotFinite, aggregate.ErrNegative,
+	aggregate.ErrShape, aggregate.ErrIndex, aggregate.ErrEmpty, aggregate.ErrConfidence, aggregate.ErrNotFinite,
+	aggregate.ErrNegative,
 	aggregate.ErrLimit,
 }
 
@@ -35,8 +36,9 @@ func tail(x, n int64, p float64) *big.Rat {
 	return new(big.Rat).SetFrac(sum, power(den, n))
 }
 
-// FuzzHistogram: counts of any size, and indices, give a histogram or a typed error. For few releases the bands are those of the
-// definition: at either end the counts seen, or more extreme ones, have the probability that the union bound leaves, in rationals.
+// FuzzHistogram: counts of any size, and indices, give a histogram or a typed error. For few releases the bands are
+// those of the definition: at either end the counts seen, or more extreme ones, have the probability that the union
+// bound leaves, in rationals.
 func FuzzHistogram(f *testing.F) {
 	f.Add([]byte{2, 3, 0, 5, 10, 200})
 	f.Add([]byte{0, 0, 1, 1, 0})
@@ -97,7 +99,8 @@ func FuzzHistogram(f *testing.F) {
 			if l := h.Lower[j]; x > 0 && (!(above(x, l) <= level*(1+slack)) || !(above(x, l*(1+nearly)) >= level) && x > 1) {
 				t.Fatalf("%v, level %v: lower end %v of point %d, where the tail is %v", counts, level, l, j, above(x, l))
 			}
-			if u := h.Upper[j]; x < total && (!(below(x, u) <= level*(1+slack)) || !(below(x, u*(1-nearly)) >= level) && x < total-1) {
+			if u := h.Upper[j]; x < total &&
+				(!(below(x, u) <= level*(1+slack)) || !(below(x, u*(1-nearly)) >= level) && x < total-1) {
 				t.Fatalf("%v, level %v: upper end %v of point %d, where the tail is %v", counts, level, u, j, below(x, u))
 			}
 		}
@@ -124,8 +127,8 @@ func FuzzHistogram(f *testing.F) {
 	})
 }
 
-// FuzzPartialCounts: what is read is written back to the same bytes, its parts add up, and it merges with a copy under other shard names.
-// The fuzzer cannot guess a hash, so the text is tried as it is and with the right last line.
+// FuzzPartialCounts: what is read is written back to the same bytes, its parts add up, and it merges with a copy under
+// other shard names. The fuzzer cannot guess a hash, so the text is tried as it is and with the right last line.
 func FuzzPartialCounts(f *testing.F) {
 	const body = "wpm-counts-1\npolicy 148de9c5a7a44d19e56cd9ae1a554bf67847afb0c58f6e12fa29ac7ddfca9940\nepoch 2026-07\nlines 6\nrefused malformed 1\n" +
 		"refused other-policy 0\nrefused no-such-output 2\nrefused never-released 0\nshards 1\n" +

@@ -58,7 +58,8 @@ func FuzzObjectives(f *testing.F) {
 			t.Fatalf("Uniform: %v", err)
 		}
 		if !(r.F <= u.F*(1+1e-12)+floor && r.Lower <= u.Upper && u.Lower <= r.Upper) {
-			t.Fatalf("f = %v in [%v, %v], uniform %v in [%v, %v] on %v, eps %v", r.F, r.Lower, r.Upper, u.F, u.Lower, u.Upper, c, eps)
+			t.Fatalf("f = %v in [%v, %v], uniform %v in [%v, %v] on %v, eps %v", r.F, r.Lower, r.Upper, u.F, u.Lower, u.Upper, c,
+				eps)
 		}
 	})
 }

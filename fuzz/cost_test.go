@@ -28,7 +28,8 @@ func FuzzCostSpec(f *testing.F) {
 	for _, s := range []string{
 		`{"kind":"explicit","C":[[0,1],[1,0]]}`, `{"kind":"ring","n":30,"p":2}`, `{"kind":"grid","rows":3,"cols":4,"p":1}`,
 		`{"kind":"points","x":[[0,0],[1,0]],"v":[[0,1]],"p":2}`, `{"kind":"cosine","x":[[1,2],[0,0]],"v":[[1,1]]}`,
-		`{"kind":"greatcircle","x":[[48.2,16.4],[-90,180]],"p":0.5}`, `{"kind":"ring","n":30,"n":31}`, `{"Kind":"ring","n":3}`,
+		`{"kind":"greatcircle","x":[[48.2,16.4],[-90,180]],"p":0.5}`, `{"kind":"ring","n":30,"n":31}`,
+		`{"Kind":"ring","n":3}`,
 		`{"kind":"explicit","C":[[1e308]]}`, `{"kind":"ring","n":16777216}`, `{"kind":"points","x":[[1e200],[-1e200]],"p":2}`,
 		`{"kind":"explicit","C":[[null]]}`, `{"kind":"explicit","C":[[-0]]}`, `null`, `[]`, ` {"kind":"ring","n":3} `,
 	} {
@@ -152,7 +153,8 @@ func zipped(f *testing.F, b []byte) []byte {
 // names the place.
 func FuzzCostCSV(f *testing.F) {
 	for _, s := range []string{
-		"0,1\n1,0\n", "a,b\n0,1\n", "\ufeff0, 1\r\n2 ,3", "1e-3,5e-324\n", "0,1\n2\n", "NaN\n", "-1\n", "\"1\",\"2\"\n", "0x10\n", "1_0\n", "", "\n\n",
+		"0,1\n1,0\n", "a,b\n0,1\n", "\ufeff0, 1\r\n2 ,3", "1e-3,5e-324\n", "0,1\n2\n", "NaN\n", "-1\n", "\"1\",\"2\"\n",
+		"0x10\n", "1_0\n", "", "\n\n",
 		"1;2\n", "-0\n", "1e400\n", "inf", "x\n",
 	} {
 		f.Add([]byte(s))
@@ -204,7 +206,8 @@ func FuzzCostNPY(f *testing.F) {
 		}
 		f.Add(b.Bytes())
 		f.Add(zipped(f, b.Bytes()))
-		for _, swap := range [][2]string{{"<f8", ">f8"}, {"<f8", "<i8"}, {"<f8", "<u8"}, {"False", "True "}, {"<f8", "|b1"}, {"(2, 2)", "(9, 9)"}, {"(2, 2)", "(-1,2)"}} {
+		for _, swap := range [][2]string{{"<f8", ">f8"}, {"<f8", "<i8"}, {"<f8", "<u8"}, {"False", "True "}, {"<f8", "|b1"},
+			{"(2, 2)", "(9, 9)"}, {"(2, 2)", "(-1,2)"}} {
 			f.Add(bytes.Replace(b.Bytes(), []byte(swap[0]), []byte(swap[1]), 1))
 		}
 	}
@@ -226,9 +229,11 @@ func FuzzCostNPY(f *testing.F) {
 // FuzzPoints: what is read round-trips, labels and coordinates.
 func FuzzPoints(f *testing.F) {
 	for _, s := range []string{
-		"label,x1,x2\nhome,0,1\nwork,2.5,-3\n", "a,1\nb,2\n", "a,1\na,2\n", "\"x, y\",1\n", "a\n", ",1\n", "a,NaN\n", "a,1,2\nb,1\n", "label,x\n", "", "a,1e999\n",
+		"label,x1,x2\nhome,0,1\nwork,2.5,-3\n", "a,1\nb,2\n", "a,1\na,2\n", "\"x, y\",1\n", "a\n", ",1\n", "a,NaN\n",
+		"a,1,2\nb,1\n", "label,x\n", "", "a,1e999\n",
 		"\ufeffa,1\n", "a,\"1\"\n", "\"a\"\"b\",1\n", "a, 1 \n", "é,1\n", "\xff,1\n",
-		"lon,label,lat\n16.4,Wien,48.2\n", "y,id,x\n2,a,1\n", "x2,name,x1\n2,a,1\n", "label,lat\na,1\n", "x,0\n", "label,lat,lon,n\n",
+		"lon,label,lat\n16.4,Wien,48.2\n", "y,id,x\n2,a,1\n", "x2,name,x1\n2,a,1\n", "label,lat\na,1\n", "x,0\n",
+		"label,lat,lon,n\n",
 	} {
 		f.Add([]byte(s))
 	}
@@ -246,7 +251,8 @@ func FuzzPoints(f *testing.F) {
 		seen := map[string]bool{}
 		for i, x := range p.X {
 			finite(t, "coordinates", x...)
-			if len(x) == 0 || len(x) != len(p.X[0]) || p.Columns != nil && len(x) != len(p.Columns) || p.Labels[i] == "" || seen[p.Labels[i]] {
+			if len(x) == 0 || len(x) != len(p.X[0]) || p.Columns != nil && len(x) != len(p.Columns) || p.Labels[i] == "" ||
+				seen[p.Labels[i]] {
 				t.Fatalf("point %d: %q %v", i, p.Labels[i], x)
 			}
 			seen[p.Labels[i]] = true
@@ -256,7 +262,8 @@ func FuzzPoints(f *testing.F) {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		again, err := costio.ReadPoints(&b, "file")
-		if err != nil || !reflect.DeepEqual(again.Labels, p.Labels) || len(again.X) != len(p.X) || p.Columns != nil && !reflect.DeepEqual(again.Columns, p.Columns) {
+		if err != nil || !reflect.DeepEqual(again.Labels, p.Labels) || len(again.X) != len(p.X) ||
+			p.Columns != nil && !reflect.DeepEqual(again.Columns, p.Columns) {
 			t.Fatalf("%v came back as %v, %v", p, again, err)
 		}
 		for i := range p.X {
@@ -268,8 +275,10 @@ func FuzzPoints(f *testing.F) {
 // FuzzCounts: what is read round-trips, with and without users, with and without expected labels.
 func FuzzCounts(f *testing.F) {
 	for _, s := range []string{
-		"user,label,count\nu,home,3\nu,work,0.5\nv,home,1e3\n", "label,count\nhome,3\nwork,0\n", "home,3\nhome,4\n", "u,home,3\nu,home,3\n", "home,-1\n",
-		"home,NaN\n", "elsewhere,1\n", "home\n", "a,b,c,d\n", "", "label,count\n", "\"home\",3\r\n", "u,home,9007199254740993\n", "home,count\n",
+		"user,label,count\nu,home,3\nu,work,0.5\nv,home,1e3\n", "label,count\nhome,3\nwork,0\n", "home,3\nhome,4\n",
+		"u,home,3\nu,home,3\n", "home,-1\n",
+		"home,NaN\n", "elsewhere,1\n", "home\n", "a,b,c,d\n", "", "label,count\n", "\"home\",3\r\n",
+		"u,home,9007199254740993\n", "home,count\n",
 	} {
 		f.Add([]byte(s), false)
 		f.Add([]byte(s), true)
@@ -290,7 +299,8 @@ func FuzzCounts(f *testing.F) {
 			return
 		}
 		for _, r := range c.Rows {
-			if !(r.N >= 0 && r.N <= math.MaxFloat64) || int(r.Label) >= len(c.Labels) || r.Label < 0 || r.User < 0 || len(c.Users) > 0 && int(r.User) >= len(c.Users) {
+			if !(r.N >= 0 && r.N <= math.MaxFloat64) || int(r.Label) >= len(c.Labels) || r.Label < 0 || r.User < 0 ||
+				len(c.Users) > 0 && int(r.User) >= len(c.Users) {
 				t.Fatalf("row %+v of %v", r, c)
 			}
 		}
@@ -302,7 +312,8 @@ func FuzzCounts(f *testing.F) {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		again, err := costio.ReadCounts(&b, "file", labels)
-		if err != nil || len(again.Rows) != len(c.Rows) || !reflect.DeepEqual(again.Users, c.Users) || !reflect.DeepEqual(again.Labels, c.Labels) {
+		if err != nil || len(again.Rows) != len(c.Rows) || !reflect.DeepEqual(again.Users, c.Users) ||
+			!reflect.DeepEqual(again.Labels, c.Labels) {
 			t.Fatalf("%+v came back as %+v, %v", c, again, err)
 		}
 		for i, r := range c.Rows {
@@ -317,8 +328,10 @@ func FuzzCounts(f *testing.F) {
 // FuzzTally: what is read is whole and bounded, and comes back when it is written in the other order, by index.
 func FuzzTally(f *testing.F) {
 	for _, s := range []string{
-		"label,count\nhome,3\nwork,0\n", "index,count\n1,9007199254740992\n", "count,label\n3,home\n", "label,count,estimate,lower,upper\nhome,1,1,0.5,1\n",
-		"label,count\nhome,1\nhome,1\n", "label,count\nhome,-1\n", "label,count\nhome,1e3\n", "home,1\n", "index,count\n2,1\n", "", "label,count\nelsewhere,1\n",
+		"label,count\nhome,3\nwork,0\n", "index,count\n1,9007199254740992\n", "count,label\n3,home\n",
+		"label,count,estimate,lower,upper\nhome,1,1,0.5,1\n",
+		"label,count\nhome,1\nhome,1\n", "label,count\nhome,-1\n", "label,count\nhome,1e3\n", "home,1\n",
+		"index,count\n2,1\n", "", "label,count\nelsewhere,1\n",
 		"index,count\n0,9007199254740992\n1,1\n",
 	} {
 		f.Add([]byte(s))
@@ -338,7 +351,8 @@ func FuzzTally(f *testing.F) {
 		if len(tally) != 2 || tally[0] > 1<<53 || tally[1] > 1<<53 || tally[0]+tally[1] > 1<<53 {
 			t.Fatalf("%d", tally)
 		}
-		again, err := costio.ReadTally(strings.NewReader(fmt.Sprintf("count,index\n%d,1\n%d,0\n", tally[1], tally[0])), "file", labels)
+		again, err := costio.ReadTally(strings.NewReader(fmt.Sprintf("count,index\n%d,1\n%d,0\n", tally[1], tally[0])),
+			"file", labels)
 		if err != nil || !reflect.DeepEqual(again, tally) {
 			t.Fatalf("%d came back as %d, %v", tally, again, err)
 		}

@@ -190,7 +190,8 @@ func (c *checkins) table(lines []string) int {
 		row, good := number(f[1], int64(c.side-1))
 		col, fine := number(f[2], int64(c.side-1))
 		n, few := number(f[3], city.MaxCount)
-		return ok && good && fine && few && n >= 1 && c.once(fmt.Sprint(user, " ", row, " ", col)) && c.add(user, c.side*int(row)+int(col), n)
+		return ok && good && fine && few && n >= 1 && c.once(fmt.Sprint(user, " ", row, " ", col)) &&
+			c.add(user, c.side*int(row)+int(col), n)
 	})
 }
 
@@ -242,7 +243,8 @@ func dataFile(t testing.TB, dir, name string, data []byte) string {
 
 // quarters is the study of an area in which the second parser's cells are exact.
 func quarters(path string) gowalla.Config {
-	return gowalla.Config{Data: path, Area: gowalla.Box{South: 0, North: 16, West: 0, East: 16}, Rows: 4, Cols: 4, AllUsers: true, MinCheckins: 2}
+	return gowalla.Config{Data: path, Area: gowalla.Box{South: 0, North: 16, West: 0, East: 16}, Rows: 4, Cols: 4,
+		AllUsers: true, MinCheckins: 2}
 }
 
 // loadCheckins loads, and checks what holds of every answer.
@@ -308,13 +310,19 @@ func sameCheckins(t *testing.T, c *checkins, cfg gowalla.Config, file string, ba
 func FuzzCheckins(f *testing.F) {
 	const snap = "3\t2010-10-18T22:17:43Z\t1.5\t15.5\t1\n"
 	for _, s := range []string{
-		snap + snap, snap + "12\t2010-10-19T23:55:27Z\t16\t0\t8\r\n" + snap, snap + "7\t2010-10-19T23:55:27Z\t405.885\t-74\t8", snap + "\n" + snap,
-		"3\t2010-10-18T22:17:43Z\t-0\t8e0\t1\n3\t2010-10-18T22:17:43+02:00\t.5\t8.\t999999999999999999\n", "3\t2010-02-30T22:17:43Z\t1\t2\t3",
+		snap + snap, snap + "12\t2010-10-19T23:55:27Z\t16\t0\t8\r\n" + snap,
+		snap + "7\t2010-10-19T23:55:27Z\t405.885\t-74\t8", snap + "\n" + snap,
+		"3\t2010-10-18T22:17:43Z\t-0\t8e0\t1\n3\t2010-10-18T22:17:43+02:00\t.5\t8.\t999999999999999999\n",
+		"3\t2010-02-30T22:17:43Z\t1\t2\t3",
 		"3\t2010-10-18T22:17:43Z\t0x1\t2\t3", "3\t2010-10-18T22:17:43Z\t1e400\t2\t3", "3\t2010-10-18T22:17:43Z\tnan\t2\t3",
-		"-3\t2010-10-18T22:17:43Z\t1\t2\t3", "1234567890123456789\t2010-10-18T22:17:43Z\t1\t2\t3", "a\tb\tc\td\te", "\t\t\t\t", "a,b\n", "", "\n",
-		cellsHeader + "\n12\t10\t5\t1\n3\t0\t0\t2\n3\t19\t19\t1\n", cellsHeader + "\r\n3\t0\t0\t12", cellsHeader + "\n3\t20\t0\t2\n",
-		cellsHeader + "\n3\t0\t0\t2\n3\t00\t0\t1\n", cellsHeader + "\n3\t0\t0\t0\n", cellsHeader + "\n3\t0\t0\t1073741824\n3\t0\t1\t1\n",
-		cellsHeader + "\n3\t0\t0\t1073741825\n", cellsHeader, countsHeader + "\n1\t1\t1\n", placesHeader + "\n1\t1\t1\n", "\x1f\x8b", "\x1f",
+		"-3\t2010-10-18T22:17:43Z\t1\t2\t3", "1234567890123456789\t2010-10-18T22:17:43Z\t1\t2\t3", "a\tb\tc\td\te",
+		"\t\t\t\t", "a,b\n", "", "\n",
+		cellsHeader + "\n12\t10\t5\t1\n3\t0\t0\t2\n3\t19\t19\t1\n", cellsHeader + "\r\n3\t0\t0\t12",
+		cellsHeader + "\n3\t20\t0\t2\n",
+		cellsHeader + "\n3\t0\t0\t2\n3\t00\t0\t1\n", cellsHeader + "\n3\t0\t0\t0\n",
+		cellsHeader + "\n3\t0\t0\t1073741824\n3\t0\t1\t1\n",
+		cellsHeader + "\n3\t0\t0\t1073741825\n", cellsHeader, countsHeader + "\n1\t1\t1\n", placesHeader + "\n1\t1\t1\n",
+		"\x1f\x8b", "\x1f",
 	} {
 		f.Add([]byte(s))
 	}
@@ -381,12 +389,17 @@ func FuzzCheckins(f *testing.F) {
 
 // FuzzPlaces: the pair of tables, each plain or compressed, is read as the second parser reads it.
 func FuzzPlaces(f *testing.F) {
-	const places, counts = placesHeader + "\n1\t1.5\t15.5\n02\t16\t0\n3\t405.885\t-74\n", countsHeader + "\n3\t1\t2\n3\t2\t1\n12\t3\t1\n"
+	const places, counts = placesHeader + "\n1\t1.5\t15.5\n02\t16\t0\n3\t405.885\t-74\n",
+		countsHeader + "\n3\t1\t2\n3\t2\t1\n12\t3\t1\n"
 	for _, s := range [][2]string{
-		{counts, places}, {counts, ""}, {counts, placesHeader}, {"", places}, {countsHeader, places}, {counts + "3\t01\t2\n", places}, {counts, places + "1\t1\t1\n"},
-		{counts + "3\t4\t2\n", places}, {counts + "\n", places}, {counts, "poi\n"}, {"user\n", places}, {countsHeader + "\n3\t1\t1073741824\n3\t2\t1\n", places},
-		{countsHeader + "\n3\t1\t1073741824\n3\t4\t1\n", places + "4\t1.5\t15.5\n"}, {countsHeader + "\n3\t1\t0\n", places}, {counts, placesHeader + "\n1\t1\n"},
-		{counts, placesHeader + "\n1\t1\tinf\n"}, {counts, placesHeader + "\n1\t-0\t1e-400\n2\t+1.\t.5\n3\t1\t1\n"}, {"\x1f\x8b", places}, {counts, "\x1f\x8b"},
+		{counts, places}, {counts, ""}, {counts, placesHeader}, {"", places}, {countsHeader, places},
+		{counts + "3\t01\t2\n", places}, {counts, places + "1\t1\t1\n"},
+		{counts + "3\t4\t2\n", places}, {counts + "\n", places}, {counts, "poi\n"}, {"user\n", places},
+		{countsHeader + "\n3\t1\t1073741824\n3\t2\t1\n", places},
+		{countsHeader + "\n3\t1\t1073741824\n3\t4\t1\n", places + "4\t1.5\t15.5\n"}, {countsHeader + "\n3\t1\t0\n", places},
+		{counts, placesHeader + "\n1\t1\n"},
+		{counts, placesHeader + "\n1\t1\tinf\n"}, {counts, placesHeader + "\n1\t-0\t1e-400\n2\t+1.\t.5\n3\t1\t1\n"},
+		{"\x1f\x8b", places}, {counts, "\x1f\x8b"},
 	} {
 		f.Add([]byte(s[0]), []byte(s[1]))
 	}
@@ -505,10 +518,14 @@ func FuzzRatings(f *testing.F) {
 	const films = "1|A (1990)|01-Jan-1990||x|0|0|1|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|1\n20|B|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1\r\n"
 	const ratings = "7\t20\t5\t881250949\n7\t1\t3\t0\n3\t1\t1\t\n"
 	for _, s := range [][2]string{
-		{ratings, films}, {"", films}, {ratings, ""}, {"\n\n" + ratings, "\n" + films}, {ratings + "7\t1\t3\t0\n", films}, {ratings, films + films},
-		{" 7 \t+20\t05\t\n", films}, {"7\t2\t3\t0\n", films}, {"7\t1\t6\t0\n", films}, {"7\t1\t0\t0\n", films}, {"0\t1\t3\t0\n", films}, {"1048577\t1\t3\t0\n", films},
-		{"7\t1\t3\n", films}, {"7 1 3 0\n", films}, {"99999999999999999999\t1\t3\t0\n", films}, {ratings, "1|A|0|1\n"}, {ratings, strings.ReplaceAll(films, "|1\n", "|2\n")},
-		{ratings, " " + films}, {"\u00a07\t1\t3\t0\n", films}, {"\x1f\x8b", films}, {ratings, "\x1f\x8b\x08"}, {"7\t1\t3\t0\r\r\n", films}, {"7\t-1\t3\t0", films},
+		{ratings, films}, {"", films}, {ratings, ""}, {"\n\n" + ratings, "\n" + films}, {ratings + "7\t1\t3\t0\n", films},
+		{ratings, films + films},
+		{" 7 \t+20\t05\t\n", films}, {"7\t2\t3\t0\n", films}, {"7\t1\t6\t0\n", films}, {"7\t1\t0\t0\n", films},
+		{"0\t1\t3\t0\n", films}, {"1048577\t1\t3\t0\n", films},
+		{"7\t1\t3\n", films}, {"7 1 3 0\n", films}, {"99999999999999999999\t1\t3\t0\n", films}, {ratings, "1|A|0|1\n"},
+		{ratings, strings.ReplaceAll(films, "|1\n", "|2\n")},
+		{ratings, " " + films}, {"\u00a07\t1\t3\t0\n", films}, {"\x1f\x8b", films}, {ratings, "\x1f\x8b\x08"},
+		{"7\t1\t3\t0\r\r\n", films}, {"7\t-1\t3\t0", films},
 	} {
 		f.Add([]byte(s[0]), []byte(s[1]))
 	}

@@ -90,7 +90,8 @@ func FuzzBaselines(f *testing.F) {
 			t.Helper()
 			sameBits(t, "mu", mu, kept)
 			if err != nil {
-				typed(t, err, baseline.ErrShape, baseline.ErrNotFinite, baseline.ErrNegative, baseline.ErrMass, baseline.ErrEpsilon, baseline.ErrInfeasible)
+				typed(t, err, baseline.ErrShape, baseline.ErrNotFinite, baseline.ErrNegative, baseline.ErrMass, baseline.ErrEpsilon,
+					baseline.ErrInfeasible)
 				return
 			}
 			if merr != nil {

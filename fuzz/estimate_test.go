@@ -157,7 +157,8 @@ func FuzzRegions(f *testing.F) {
 		if err != nil {
 			t.Fatalf("accepted %q: %v", data, err)
 		}
-		if strings.EqualFold(strings.TrimSpace(rows[0][0]), "region") && strings.EqualFold(strings.TrimSpace(rows[0][1]), "label") {
+		if strings.EqualFold(strings.TrimSpace(rows[0][0]), "region") &&
+			strings.EqualFold(strings.TrimSpace(rows[0][1]), "label") {
 			rows = rows[1:]
 		}
 		count := 0

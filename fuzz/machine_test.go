@@ -30,11 +30,13 @@ func FuzzAnswer(f *testing.F) {
 		`{"m":[0.5,0.5],"eps":0.1,"bits":62,"q":[1e308,-1]}`,
 		`{"cost":{"kind":"ring","n":4},"m":[0.25,0.25,0.25,0.25],"eps":"1","counts":[7,0,1,9],"prior":[0,1,1,1]}`,
 		`{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"9","bits":62,"counts":[0,3],"estimator":"em"}`,
-		`{"mu":[0.1,null],"eps":1}`, `{"mu":[1],"mu":[1],"eps":1}`, `{"mu":[1],"eps":1,"x":2}`, `{"id":{"a":[1]},"mu":[1]}`, `{"mu":[1],"eps":701}`, `[]`, `{`, ``, `{}{}`,
+		`{"mu":[0.1,null],"eps":1}`, `{"mu":[1],"mu":[1],"eps":1}`, `{"mu":[1],"eps":1,"x":2}`, `{"id":{"a":[1]},"mu":[1]}`,
+		`{"mu":[1],"eps":701}`, `[]`, `{`, ``, `{}{}`,
 		`{"mu":[1e-400,1],"eps":1e-300}`,
 		`{"nodes":3,"arcs":[[0,1,0,4,2],[1,2,0,"inf",1],[0,2,"-inf",1,5]],"supply":[3,0,-3]}`,
 		`{"define":"c","cost":{"kind":"ring","n":3,"p":1}}`, `{"id":1,"define":"b","m":[0.5,0.5],"eps":1}`,
-		`{"cost":"c","box":"b","mu":[1]}`, `{"mu":[0.5,0.5],"eps":1,"want":["r"]}`, `{"cost":{"kind":"npy","path":"../C.npy"},"mu":[1],"lo":[0],"hi":[1]}`,
+		`{"cost":"c","box":"b","mu":[1]}`, `{"mu":[0.5,0.5],"eps":1,"want":["r"]}`,
+		`{"cost":{"kind":"npy","path":"../C.npy"},"mu":[1],"lo":[0],"hi":[1]}`,
 	} {
 		for n := range kinds {
 			f.Add(uint8(n), []byte(line))
@@ -66,13 +68,15 @@ func FuzzAnswer(f *testing.F) {
 				t.Fatalf("%q: id %s came back as %s", line, in["id"], first["id"])
 			}
 		}
-		if u, l := fraction(first["upper_exact"]), fraction(first["lower_exact"]); ok && u != nil && l != nil && l.Cmp(u) > 0 {
+		if u, l := fraction(first["upper_exact"]),
+			fraction(first["lower_exact"]); ok && u != nil && l != nil && l.Cmp(u) > 0 {
 			t.Fatalf("%s %q: lower bound above upper: %s", kind, line, answer)
 		}
 		if v, is := first["verified"]; is && string(v) != "true" {
 			t.Fatalf("%s %q: a box that does not verify: %s", kind, line, answer)
 		}
-		if ok && machine.Certificate(kind) != "" && in["define"] == nil && (kind != "flow" || string(first["status"]) == `"optimal"`) {
+		if ok && machine.Certificate(kind) != "" && in["define"] == nil &&
+			(kind != "flow" || string(first["status"]) == `"optimal"`) {
 			certified(t, kind, line)
 		}
 		answer, again := machine.Answer(context.Background(), kind, machine.Settings{}, line)

@@ -264,7 +264,8 @@ func FuzzNetwork(f *testing.F) {
 }
 
 // noOptimum has the errors that go with a status.
-var noOptimum = map[network.Status]error{network.Infeasible: network.ErrInfeasible, network.Unbounded: network.ErrUnbounded}
+var noOptimum = map[network.Status]error{network.Infeasible: network.ErrInfeasible,
+	network.Unbounded: network.ErrUnbounded}
 
 // FuzzDIMACS reads any file. What is read can be written and read again, and the answer to it can be
 // printed.

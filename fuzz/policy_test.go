@@ -69,7 +69,8 @@ func FuzzPolicyDecode(f *testing.F) {
 			t.Fatal("the text was changed")
 		}
 		if err != nil {
-			typed(t, err, policy.ErrFormat, policy.ErrLimit, policy.ErrShape, policy.ErrText, policy.ErrObject, policy.ErrRow, policy.ErrMode,
+			typed(t, err, policy.ErrFormat, policy.ErrLimit, policy.ErrShape, policy.ErrText, policy.ErrObject, policy.ErrRow,
+				policy.ErrMode,
 				policy.ErrProvenance, ldp.ErrEpsilon, ldp.ErrBits, ldp.ErrBox)
 			if !p.IsZero() {
 				t.Fatal("a policy beside an error")
@@ -131,8 +132,10 @@ func FuzzRelease(f *testing.F) {
 		}
 	}
 	for _, s := range []string{
-		"", "0,1\n", "label,count\n0,3\n4,0.5\n", "home,1\n\"the \"\"corner\"\", left\",2\r\n", "\ufeffhome,1", "home,-1", "home,1e400", "home,9007199254740992\n",
-		"0,0\n1,0\n", "00,1\n", "0, 1\n", "0,1,\n", "\"home,1", "9,1\n", "0,1\n0,1\n", "købmand,1e-400\n", "0,NaN\n", "\xff\xfe0",
+		"", "0,1\n", "label,count\n0,3\n4,0.5\n", "home,1\n\"the \"\"corner\"\", left\",2\r\n", "\ufeffhome,1", "home,-1",
+		"home,1e400", "home,9007199254740992\n",
+		"0,0\n1,0\n", "00,1\n", "0, 1\n", "0,1,\n", "\"home,1", "9,1\n", "0,1\n0,1\n", "købmand,1e-400\n", "0,NaN\n",
+		"\xff\xfe0",
 	} {
 		for n := range 2 * len(clients) {
 			f.Add([]byte(s), uint8(n), []byte{8, 8, 8, 8, 8})

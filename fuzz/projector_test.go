@@ -12,7 +12,8 @@ import (
 // FuzzProjector: a stream of distributions, whatever came before, gives what a new Projector gives for each, bit for
 // bit, and the same optimum or the same typed error as Project.
 func FuzzProjector(f *testing.F) {
-	f.Add([]byte{2, 2, 0, 0, 8, 16, 24, 8, 0, 8, 8, 16, 0, 0, 128, 0, 8, 8, 8, 0, 8, 8, 8, 3, 0, 8, 8, 8, 1, 0, 8, 16, 0, 0, 8, 8, 8})
+	f.Add([]byte{2, 2, 0, 0, 8, 16, 24, 8, 0, 8, 8, 16, 0, 0, 128, 0, 8, 8, 8, 0, 8, 8, 8, 3, 0, 8, 8, 8, 1, 0, 8, 16, 0,
+		0, 8, 8, 8})
 	f.Add([]byte{5, 5, 1, 0, 13, 21, 29, 37, 45, 5, 13, 21, 29, 37, 45, 2, 2, 0, 8})
 	f.Add([]byte{1, 69, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -37,7 +38,8 @@ func FuzzProjector(f *testing.F) {
 		for users := in.size(4); users > 0; users-- {
 			mu := in.mass(k, 1)
 			kept := clone(mu)
-			want, wantErr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, settings)
+			want, wantErr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
+				settings)
 			if p == nil {
 				if wantErr == nil {
 					t.Fatalf("NewProjector: %v, but Project finds nothing wrong", err)
@@ -123,9 +125,11 @@ func FuzzProjectUnits(f *testing.F) {
 			}
 		}
 		settings := mincostflow.Settings{AllRows: style%8 >= 4}
-		kept := mincostflow.UnitProblem{Source: append([]int64{}, p.Source...), Lo: append([]int64{}, p.Lo...), Hi: append([]int64{}, p.Hi...)}
+		kept := mincostflow.UnitProblem{Source: append([]int64{}, p.Source...), Lo: append([]int64{}, p.Lo...),
+			Hi: append([]int64{}, p.Hi...)}
 		r, err := mincostflow.ProjectUnits(context.Background(), p, settings)
-		if !reflect.DeepEqual(kept.Source, p.Source) || !reflect.DeepEqual(kept.Lo, p.Lo) || !reflect.DeepEqual(kept.Hi, p.Hi) {
+		if !reflect.DeepEqual(kept.Source, p.Source) || !reflect.DeepEqual(kept.Lo, p.Lo) ||
+			!reflect.DeepEqual(kept.Hi, p.Hi) {
 			t.Fatal("an input has changed")
 		}
 		if err != nil {

@@ -72,7 +72,8 @@ func FuzzEntropic(f *testing.F) {
 		if lower.Cmp(upper) > 0 {
 			t.Fatalf("bounds [%v, %v]", r.Lower, r.Upper)
 		}
-		e, xerr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+		e, xerr := mincostflow.Project(context.Background(),
+			mincostflow.Problem{Cost: c, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 		if xerr != nil {
 			t.Fatalf("the exact solver refuses: %v", xerr)
 		}
@@ -90,7 +91,8 @@ func FuzzEntropic(f *testing.F) {
 // bounds meet those of the exact solver, and it has the same bits when it is asked for again after the others.
 func FuzzUsers(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 60, 0, 2, 0, 8, 8, 0, 16, 8})
-	f.Add([]byte{3, 3, 0, 0, 8, 16, 8, 0, 8, 16, 8, 0, 0, 8, 16, 24, 0, 8, 16, 24, 0, 24, 16, 8, 20, 1, 120, 3, 0, 8, 0, 0, 0, 0, 0, 8, 8, 16})
+	f.Add([]byte{3, 3, 0, 0, 8, 16, 8, 0, 8, 16, 8, 0, 0, 8, 16, 24, 0, 8, 16, 24, 0, 24, 16, 8, 20, 1, 120, 3, 0, 8, 0, 0,
+		0, 0, 0, 8, 8, 16})
 	f.Add([]byte{2, 5, 0, 0, 8, 252, 4, 0, 8, 6, 0, 8, 8, 8, 8, 1, 3, 9, 90, 5, 2, 1, 200, 1, 8, 8, 8})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := &feed{data}
@@ -140,7 +142,8 @@ func FuzzUsers(f *testing.F) {
 			if verr != nil {
 				t.Fatalf("Verify: %v\nproblem %+v\ncost %v\nsettings %+v\nresult %+v", verr, whole, c, s, results[n])
 			}
-			e, xerr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
+			e, xerr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
+				mincostflow.Settings{})
 			if xerr != nil {
 				t.Fatalf("the exact solver refuses: %v", xerr)
 			}
@@ -159,7 +162,8 @@ func FuzzUsers(f *testing.F) {
 				t.Fatalf("alone: %v, among others: %v", errs[n], err)
 			}
 			sameBits(t, "q", r.Q, results[n].Q)
-			sameBits(t, "bounds", []float64{r.Upper, r.Lower, r.Objective}, []float64{results[n].Upper, results[n].Lower, results[n].Objective})
+			sameBits(t, "bounds", []float64{r.Upper, r.Lower, r.Objective},
+				[]float64{results[n].Upper, results[n].Lower, results[n].Objective})
 			return nil
 		})
 		failed := 0
@@ -169,7 +173,8 @@ func FuzzUsers(f *testing.F) {
 			}
 		}
 		var batch *sinkhorn.BatchError
-		if n != 0 || errors.As(err, &batch) != (failed > 0) || failed > 0 && batch.Failed != failed || failed == 0 && err != nil {
+		if n != 0 || errors.As(err, &batch) != (failed > 0) || failed > 0 && batch.Failed != failed ||
+			failed == 0 && err != nil {
 			t.Fatalf("All stops at %d of %d, of which %d failed: %v", n, len(users), failed, err)
 		}
 	})

@@ -164,7 +164,8 @@ func FuzzKnapsack(f *testing.F) {
 }
 
 var flowSentinels = []error{
-	mincostflow.ErrShape, mincostflow.ErrNotFinite, mincostflow.ErrNegative, mincostflow.ErrMass, mincostflow.ErrSupport, mincostflow.ErrBox,
+	mincostflow.ErrShape, mincostflow.ErrNotFinite, mincostflow.ErrNegative, mincostflow.ErrMass, mincostflow.ErrSupport,
+	mincostflow.ErrBox,
 	mincostflow.ErrInfeasible,
 }
 

@@ -25,7 +25,8 @@ func FuzzSphere(f *testing.F) {
 	f.Add(7, 3.14159, 0.5)
 	f.Fuzz(func(t *testing.T, d int, p, eps float64) {
 		m, err := sphere.Solve(d, p, eps)
-		inside := d >= 1 && d <= sphere.MaxDimension && p >= sphere.MinExponent && p <= sphere.MaxExponent && eps >= sphere.MinEpsilon && eps <= sphere.MaxEpsilon
+		inside := d >= 1 && d <= sphere.MaxDimension && p >= sphere.MinExponent && p <= sphere.MaxExponent &&
+			eps >= sphere.MinEpsilon && eps <= sphere.MaxEpsilon
 		if err != nil {
 			typed(t, err, sphere.ErrDimension, sphere.ErrExponent, sphere.ErrEpsilon, sphere.ErrUnderflow)
 			if inside && !(eps > 250*(float64(d)+p)) || m != (sphere.Measure{}) {
@@ -35,7 +36,8 @@ func FuzzSphere(f *testing.F) {
 		}
 		finite(t, "fields", m.T, m.Omt, m.Alpha, m.S, m.J, m.W, m.Pin, m.Pout)
 		const tol = 1e-12 // several promises of 1e-13
-		if !inside || !(m.Omt > 0 && m.Omt < 2 && m.S > 0 && m.S < 1) || !(math.Abs(m.Pin+m.Pout-1) <= tol) || !(math.Abs(m.W*m.W/(2*m.Omt)-1) <= tol) {
+		if !inside || !(m.Omt > 0 && m.Omt < 2 && m.S > 0 && m.S < 1) || !(math.Abs(m.Pin+m.Pout-1) <= tol) ||
+			!(math.Abs(m.W*m.W/(2*m.Omt)-1) <= tol) {
 			t.Fatalf("d=%d p=%v eps=%v: %+v", d, p, eps, m)
 		}
 		if d <= 300 && p >= 1 && eps >= 1e-6 && eps <= 32 && d >= 4 {

@@ -17,7 +17,8 @@ func TestTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^//\t((?:[a-z]+/)*Fuzz\w+) {2,}\S.* {2,}\S`).FindAllStringSubmatch(string(doc), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^//\t((?:[a-z]+/)*Fuzz\w+) {2,}\S.* {2,}\S`).FindAllStringSubmatch(
+		string(doc), -1) {
 		listed[m[1]] = true
 	}
 	declared := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)

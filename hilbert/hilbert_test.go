@@ -44,7 +44,8 @@ func TestDistance(t *testing.T) {
 		{"minus zero", []float64{math.Copysign(0, -1), 1}, []float64{0, 1}, 0},
 		{"ratios beyond float64", []float64{1e308, tiny}, []float64{tiny, 1e308}, 2 * (308*math.Ln10 + 1074*math.Ln2)},
 		{"one ulp", []float64{1, 1 + 0x1p-52}, []float64{1, 1}, 0x1p-52},
-		{"close, at the ends of the range", []float64{1e308, 1e-308}, []float64{1e308, 1e-308 * (1 + 0x1p-50)}, math.Log1p(0x1p-50)},
+		{"close, at the ends of the range", []float64{1e308, 1e-308}, []float64{1e308, 1e-308 * (1 + 0x1p-50)},
+			math.Log1p(0x1p-50)},
 		{"across a power of two", []float64{1, math.Nextafter(2, 0)}, []float64{1, 2}, 0x1p-53},
 		// The quotients are 1/(1 + 2 ulps) of two sizes: their products round to one number.
 		{"ratios that round to one", []float64{33, 28}, []float64{33 + 0x1p-46, 28 + 0x1p-46}, 7.689856447620128e-17},
@@ -64,7 +65,8 @@ func TestDistance(t *testing.T) {
 		x, y []float64
 		want error
 	}{
-		{[]float64{1}, []float64{1, 2}, ErrShape}, {[]float64{nan}, []float64{1}, ErrNotFinite}, {[]float64{1}, []float64{inf}, ErrNotFinite},
+		{[]float64{1}, []float64{1, 2}, ErrShape}, {[]float64{nan}, []float64{1}, ErrNotFinite},
+		{[]float64{1}, []float64{inf}, ErrNotFinite},
 		{[]float64{-1}, []float64{1}, ErrNegative}, {[]float64{1}, []float64{-inf}, ErrNotFinite},
 	} {
 		if _, err := Distance(c.x, c.y); !errors.Is(err, c.want) {
@@ -98,7 +100,8 @@ func TestLogDistance(t *testing.T) {
 		x, y []float64
 		want error
 	}{
-		{[]float64{1}, nil, ErrShape}, {[]float64{nan}, []float64{1}, ErrNotFinite}, {[]float64{1}, []float64{inf}, ErrNotFinite}, {[]float64{inf}, []float64{1}, ErrNotFinite},
+		{[]float64{1}, nil, ErrShape}, {[]float64{nan}, []float64{1}, ErrNotFinite},
+		{[]float64{1}, []float64{inf}, ErrNotFinite}, {[]float64{inf}, []float64{1}, ErrNotFinite},
 	} {
 		if _, err := LogDistance(c.x, c.y); !errors.Is(err, c.want) {
 			t.Errorf("LogDistance(%v, %v): error %v, want %v", c.x, c.y, err, c.want)
@@ -326,7 +329,8 @@ func TestDiameter(t *testing.T) {
 	if d, err := GibbsDiameter(m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0), 1); d != inf || err != nil {
 		t.Errorf("an overflow: %v, %v", d, err)
 	}
-	if d, err := GibbsDiameter(m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0), math.MaxFloat64); !(math.Abs(d-2) < 1e-15) || err != nil {
+	if d, err := GibbsDiameter(m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0),
+		math.MaxFloat64); !(math.Abs(d-2) < 1e-15) || err != nil {
 		t.Errorf("the largest costs: %v, %v", d, err)
 	}
 	for _, c := range []struct {

@@ -232,7 +232,8 @@ func TestQuickScan(t *testing.T) {
 			low := new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).SetUint64(left)), grain)
 			high := new(big.Rat).Add(low, new(big.Rat).Mul(rat(float64(at+2)), grain))
 			if at != end || exact.Cmp(low) < 0 || exact.Cmp(high) > 0 {
-				t.Fatalf("quickScan ends at %d of %d with [%v, %v], scan at %d with %v", at, n, low.FloatString(25), high.FloatString(25), end, exact.FloatString(25))
+				t.Fatalf("quickScan ends at %d of %d with [%v, %v], scan at %d with %v", at, n, low.FloatString(25),
+					high.FloatString(25), end, exact.FloatString(25))
 			}
 		}
 		to, grains, _, ok := refine(row, order, &b, at, left, double{})

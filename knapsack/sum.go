@@ -38,7 +38,8 @@ func dot(a, b []float64) double {
 // streams of memory. The block is written out: a loop would cost as much again.
 func dot4(x0, x1, x2, x3, y []float64) (s0, s1, s2, s3 double) {
 	for len(y) >= dotBlock && len(x0) >= dotBlock && len(x1) >= dotBlock && len(x2) >= dotBlock && len(x3) >= dotBlock {
-		p0, p1, p2, p3 := (*[dotBlock]float64)(x0), (*[dotBlock]float64)(x1), (*[dotBlock]float64)(x2), (*[dotBlock]float64)(x3)
+		p0, p1, p2, p3 := (*[dotBlock]float64)(x0), (*[dotBlock]float64)(x1), (*[dotBlock]float64)(x2),
+			(*[dotBlock]float64)(x3)
 		w := (*[dotBlock]float64)(y)
 		v := w[0]
 		a0, b0, c0, d0 := float64(p0[0]*v), float64(p1[0]*v), float64(p2[0]*v), float64(p3[0]*v)

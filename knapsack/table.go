@@ -433,7 +433,8 @@ const (
 
 // refine goes on where quickScan ended, with what the roundings of the rooms so far add up to. It returns what is left
 // in grains, to within refineError, and false if that does not tell whether a column can take it.
-func refine(row []float64, order []int32, b *box, end int, left uint64, fill double) (_ int, rest float64, _ double, ok bool) {
+func refine(row []float64, order []int32, b *box, end int, left uint64, fill double) (_ int, rest float64, _ double,
+	ok bool) {
 	if len(order) > refineMost {
 		return 0, 0, fill, false
 	}

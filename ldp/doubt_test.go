@@ -73,7 +73,8 @@ func randomEpsilon(s *stream) (Epsilon, error) {
 		num.Rsh(num, 20).Add(num, big.NewInt(1))
 		return ParseEpsilon(num.String() + "/" + den.String())
 	default:
-		return ParseEpsilon(strconv.FormatFloat(math.Exp(math.Log(1e-6)+s.float()*math.Log(4e7)), 'g', int(1+s.next()%17), 64))
+		return ParseEpsilon(strconv.FormatFloat(math.Exp(math.Log(1e-6)+s.float()*math.Log(4e7)), 'g', int(1+s.next()%17),
+			64))
 	}
 }
 
@@ -210,7 +211,8 @@ func checkRound(t testing.TB, round func(p *Polytope, q []float64) Weights) erro
 	t.Helper()
 	s := newStream(52)
 	for _, p := range []*Polytope{
-		polytope(t, "1", []float64{0.3, 0, 0.5, 0.2}, 8), polytope(t, "0.1", uniform(4, 1), 62), polytope(t, "5", uniform(3, 1), 4),
+		polytope(t, "1", []float64{0.3, 0, 0.5, 0.2}, 8), polytope(t, "0.1", uniform(4, 1), 62),
+		polytope(t, "5", uniform(3, 1), 4),
 	} {
 		for range 500 {
 			q := make([]float64, s.next()%6)
@@ -241,7 +243,8 @@ type sampler func(w Weights, r io.Reader) (int, error)
 // no more; and that a source that ends early gives no index.
 func checkSampler(sample sampler) error {
 	for _, w := range []Weights{
-		{&row{1, []uint64{2}}}, {&row{1, []uint64{1, 1}}}, {&row{3, []uint64{1, 0, 3, 4}}}, {&row{4, []uint64{0, 5, 11}}}, {&row{4, []uint64{16, 0}}},
+		{&row{1, []uint64{2}}}, {&row{1, []uint64{1, 1}}}, {&row{3, []uint64{1, 0, 3, 4}}}, {&row{4, []uint64{0, 5, 11}}},
+		{&row{4, []uint64{16, 0}}},
 		{&row{7, []uint64{1, 126, 1}}}, {&row{8, []uint64{30, 66, 160, 0}}}, {&row{9, []uint64{255, 1, 0, 256}}},
 	} {
 		need := (w.bits + 7) / 8
@@ -472,7 +475,8 @@ func plantedBugs() []planted {
 		n[0] += left
 		return Weights{&row{p.bits, n}}
 	})
-	rounding("clamped, the rest of the mass lost", func(p *Polytope, q []float64) Weights { return Weights{&row{p.bits, clamp(p, q)}} })
+	rounding("clamped, the rest of the mass lost",
+		func(p *Polytope, q []float64) Weights { return Weights{&row{p.bits, clamp(p, q)}} })
 	rounding("clamped, the rest of the mass to the first column", func(p *Polytope, q []float64) Weights {
 		n := clamp(p, q)
 		n[0] += p.Total() - wrapping(n)
@@ -481,7 +485,8 @@ func plantedBugs() []planted {
 	rounding("bits of another box", func(p *Polytope, q []float64) Weights { w := p.Round(q); w.bits--; return w })
 
 	bounding := func(bug string, f expBounds) {
-		all = append(all, planted{bug, "TestExpBoundsSecondOpinion", func(testing.TB) error { return checkExpBounds(f, 200) }})
+		all = append(all, planted{bug, "TestExpBoundsSecondOpinion",
+			func(testing.TB) error { return checkExpBounds(f, 200) }})
 	}
 	bounding("neighbours of math.Exp as bounds", func(e Epsilon, _ int) (*big.Rat, *big.Rat) {
 		v := math.Exp(e.Float64())
@@ -585,7 +590,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 		t.Errorf("lo %v: not the first column was raised", p.lo)
 	}
 	// All mass in one column: its upper bound is 2^B, just enough, and nothing is raised (and so lowered to a wider box).
-	if p := polytope(t, "2", []float64{0, 1}, 8); p.lo[1] != 95 || p.hi[1] != 256 { // ceil(ceil(256 e) / e^2) = ceil(696 / 7.389)
+	// ceil(ceil(256 e) / e^2) = ceil(696 / 7.389)
+	if p := polytope(t, "2", []float64{0, 1}, 8); p.lo[1] != 95 || p.hi[1] != 256 {
 		t.Errorf("a single column is [%d, %d], want [95, 256]", p.lo[1], p.hi[1])
 	}
 }

@@ -118,11 +118,13 @@ func TestFactorHard(t *testing.T) {
 // floor against big.Float, for every kind of eps and n, the cap included.
 func TestFactorFloor(t *testing.T) {
 	s := newStream(3)
-	for _, x := range []string{"1e-18", "3e-18", "1e-9", "1e-6", "0.1", "1/3", "0.5", "1", "2", "5", "20", "42.9", "43", "43.5",
+	for _, x := range []string{"1e-18", "3e-18", "1e-9", "1e-6", "0.1", "1/3", "0.5", "1", "2", "5", "20", "42.9", "43",
+		"43.5",
 		"43.66", "43.67", "43.7", "44.3", "44.4", "50", "64"} {
 		eps := epsilon(t, x)
 		f, e := newFactor(eps.Rat()), refExp(eps.Rat())
-		ns := []uint64{0, 1, 2, 3, 1<<32 - 1, 1 << 32, 1<<61 - 1, 1 << 61, maxUnits - 1, maxUnits, maxUnits + 1, 1 << 63, math.MaxUint64}
+		ns := []uint64{0, 1, 2, 3, 1<<32 - 1, 1 << 32, 1<<61 - 1, 1 << 61, maxUnits - 1, maxUnits, maxUnits + 1, 1 << 63,
+			math.MaxUint64}
 		for i := range 300 {
 			ns = append(ns, s.next()>>(i%64))
 		}
@@ -224,14 +226,16 @@ func TestInverse(t *testing.T) {
 		all = append(all, c.eps)
 	}
 	one := new(big.Int).Lsh(big.NewInt(1), factorBits)
-	close := new(big.Rat).SetFrac(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 100), big.NewInt(1)), new(big.Int).Lsh(big.NewInt(1), 100))
+	close := new(big.Rat).SetFrac(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 100), big.NewInt(1)),
+		new(big.Int).Lsh(big.NewInt(1), 100))
 	for _, x := range all {
 		eps := epsilon(t, x)
 		d := newFactor(eps.Rat()).inverse()
 		lower, upper := fractionExp(eps.Rat(), 500)
 		r := new(big.Rat).SetFrac(d, one)
 		// r e^eps is in (1, 1 + 2^-100]
-		if new(big.Rat).Mul(r, lower).Cmp(big.NewRat(1, 1)) <= 0 || new(big.Rat).Mul(r, upper).Cmp(close) > 0 || d.Cmp(one) > 0 {
+		if new(big.Rat).Mul(r, lower).Cmp(big.NewRat(1, 1)) <= 0 || new(big.Rat).Mul(r, upper).Cmp(close) > 0 ||
+			d.Cmp(one) > 0 {
 			t.Errorf("eps %s: inverse %v / 2^%d", x, d, factorBits)
 		}
 	}

@@ -190,7 +190,8 @@ func TestVerifySums(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
-		} else if !errors.As(err, &be) || be.Index != c.index || !errors.Is(err, ErrBox) || !strings.HasPrefix(err.Error(), "ldp: ") {
+		} else if !errors.As(err, &be) || be.Index != c.index || !errors.Is(err, ErrBox) ||
+			!strings.HasPrefix(err.Error(), "ldp: ") {
 			t.Errorf("%s: %v, want a BoxError at %d", c.name, err, c.index)
 		}
 	}
@@ -365,7 +366,8 @@ func TestNewPolytopeCeilRule(t *testing.T) {
 			}
 			changed++
 			if !short || p.lo[j] < lo[j].Uint64() {
-				t.Fatalf("eps %v, m %v, %d bits: column %d is [%d, %d], ceil rule [%v, %v]", eps, m, bits, j, p.lo[j], p.hi[j], lo[j], hi[j])
+				t.Fatalf("eps %v, m %v, %d bits: column %d is [%d, %d], ceil rule [%v, %v]", eps, m, bits, j, p.lo[j], p.hi[j],
+					lo[j], hi[j])
 			}
 			// One unit less would not do.
 			if less := floorE(new(big.Int).SetUint64(p.lo[j] - 1)); less.Add(less, shi).Sub(less, hi[j]).Cmp(total) >= 0 {
@@ -602,7 +604,8 @@ func TestPolytopeWeights(t *testing.T) {
 		for n[1] = 0; n[1] < 9; n[1]++ {
 			for n[2] = 0; n[2] < 2; n[2]++ {
 				for n[3] = 0; n[3] < 18; n[3]++ {
-					in := n[0] >= 1 && n[0] <= 3 && n[1] >= 2 && n[1] <= 6 && n[2] == 0 && n[3] >= 3 && n[3] <= 9 && n[0]+n[1]+n[3] == 16
+					in := n[0] >= 1 && n[0] <= 3 && n[1] >= 2 && n[1] <= 6 && n[2] == 0 && n[3] >= 3 && n[3] <= 9 &&
+						n[0]+n[1]+n[3] == 16
 					if in {
 						points++
 					}

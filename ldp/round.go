@@ -97,9 +97,9 @@ func atLeast(frac []uint64, level uint64) (count uint64) {
 // positive number below 2^63 that increases with the fraction. NaN and q <= 0 give 0 and no fraction;
 // q >= 2, above every box, gives 2^63 and none.
 //
-// Argument: comparing q with 0 and 2 is exact. q = mant 2^exp, so 2^b q = mant / 2^t with t = -(exp + b). From q < 2 follows
-// t >= 52 - b >= -10, so a shift to the left stays below 2^63. Otherwise quotient and remainder of mant
-// by 2^t are shifts and masks, also for t >= 64, where Go's shift gives 0, hence all of mant remains.
+// Argument: comparing q with 0 and 2 is exact. q = mant 2^exp, so 2^b q = mant / 2^t with t = -(exp + b). From q < 2
+// follows t >= 52 - b >= -10, so a shift to the left stays below 2^63. Otherwise quotient and remainder of mant by 2^t
+// are shifts and masks, also for t >= 64, where Go's shift gives 0, hence all of mant remains.
 //
 // The fraction is r / 2^t, 0 < r < 2^53; with L = bits.Len64(r) it is (r 2^(53-L)) 2^(L-t-53), where
 // the first factor is in [2^52, 2^53). So the key (L - t + 1100) 2^52 + r 2^(53-L) orders as the

@@ -13,8 +13,10 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-var odd = []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.Copysign(0, -1), 0, 5e-324, 1e-300, 1e-12, 0.03, 0.1, 1. / 8, 0.25,
-	1. / 3, 0.5, 0.7, 0.9, math.Nextafter(1, 0), 1, math.Nextafter(1, 2), 1.5, math.Nextafter(2, 0), 2, 3, 1e9, 1 << 62, 1 << 63, 1 << 64, 1e300, math.MaxFloat64}
+var odd = []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, math.Copysign(0, -1), 0, 5e-324, 1e-300, 1e-12, 0.03,
+	0.1, 1. / 8, 0.25,
+	1. / 3, 0.5, 0.7, 0.9, math.Nextafter(1, 0), 1, math.Nextafter(1, 2), 1.5, math.Nextafter(2, 0), 2, 3, 1e9, 1 << 62,
+	1 << 63, 1 << 64, 1e300, math.MaxFloat64}
 
 // inBox fails the test unless w is a point of the box of p, by sums in big.Int.
 func inBox(t testing.TB, p *Polytope, w Weights, q []float64) {
@@ -220,9 +222,10 @@ func TestRoundTable(t *testing.T) {
 		want []uint64
 	}{
 		{[]float64{4, 4, 4, 4}, []uint64{4, 4, 4, 4}},
-		{[]float64{3.5, 3.5, 4.5, 4.5}, []uint64{4, 4, 4, 4}},                   // equal fractions: the first two
-		{[]float64{4.5, 3.5, 3.5, 4.5}, []uint64{5, 4, 3, 4}},                   //
-		{[]float64{4.25, 3.5, 3.75, 4.5}, []uint64{4, 4, 4, 4}},                 // two units; the largest fraction first, then the first of equals
+		{[]float64{3.5, 3.5, 4.5, 4.5}, []uint64{4, 4, 4, 4}}, // equal fractions: the first two
+		{[]float64{4.5, 3.5, 3.5, 4.5}, []uint64{5, 4, 3, 4}}, //
+		// two units; the largest fraction first, then the first of equals
+		{[]float64{4.25, 3.5, 3.75, 4.5}, []uint64{4, 4, 4, 4}},
 		{[]float64{4.25, 3.5, 3.75, 4.25}, []uint64{4, 4, 4, 4}},                //
 		{[]float64{4.5, 4.5, 4.5, 4.5}, []uint64{4, 4, 4, 4}},                   // floors suffice
 		{[]float64{5, 5, 4, 4}, []uint64{3, 5, 4, 4}},                           // too much: the first column loses

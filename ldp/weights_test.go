@@ -146,7 +146,8 @@ func TestSampleFailures(t *testing.T) {
 				{whole, map[bool]error{true: io.EOF, false: io.ErrUnexpectedEOF}[n == 0]},
 				{io.MultiReader(io.LimitReader(newStream(1), int64(n)), iotest.ErrReader(broken)), broken},
 				{iotest.OneByteReader(io.MultiReader(io.LimitReader(newStream(1), int64(n)), iotest.ErrReader(broken))), broken},
-				{iotest.TimeoutReader(iotest.OneByteReader(newStream(1))), map[bool]error{true: iotest.ErrTimeout, false: nil}[bits > 8]},
+				{iotest.TimeoutReader(iotest.OneByteReader(newStream(1))),
+					map[bool]error{true: iotest.ErrTimeout, false: nil}[bits > 8]},
 			} {
 				j, err := w.Sample(c.r)
 				if c.want == nil {
@@ -292,7 +293,8 @@ func TestCheckRows(t *testing.T) {
 		if err != nil || rows[r.High].At(r.Column) != r.Num || rows[r.Low].At(r.Column) != r.Den {
 			t.Fatalf("WorstRatio = %+v, %v", r, err)
 		}
-		if infinite != (r.Den == 0) || !infinite && new(big.Rat).SetFrac(new(big.Int).SetUint64(r.Num), new(big.Int).SetUint64(r.Den)).Cmp(worst) != 0 {
+		if infinite != (r.Den == 0) ||
+			!infinite && new(big.Rat).SetFrac(new(big.Int).SetUint64(r.Num), new(big.Int).SetUint64(r.Den)).Cmp(worst) != 0 {
 			t.Fatalf("WorstRatio = %+v, want %v (infinite: %v)", r, worst, infinite)
 		}
 		err = CheckRows(eps, rows)
@@ -314,11 +316,13 @@ func TestCheckRowsTable(t *testing.T) {
 	eps := epsilon(t, "1")
 	row := func(bits int, n ...uint64) Weights { return Weights{&row{bits, n}} }
 	err := CheckRows(eps, []Weights{row(4, 6, 5, 5), row(4, 2, 7, 7), row(4, 5, 9, 2)})
-	if !errors.Is(err, ErrRows) || !strings.Contains(err.Error(), "column 2: weight 7 in row 1 against 2 in row 2 exceeds e^1") {
+	if !errors.Is(err, ErrRows) ||
+		!strings.Contains(err.Error(), "column 2: weight 7 in row 1 against 2 in row 2 exceeds e^1") {
 		t.Errorf("CheckRows = %v", err) // 6/2 < 7/2
 	}
 	// Equal quotients: the first column, the first rows.
-	if r, err := WorstRatio([]Weights{row(4, 4, 4, 8), row(4, 8, 4, 4), row(4, 4, 8, 4), row(4, 8, 4, 4)}); err != nil || r != (Ratio{0, 1, 0, 8, 4}) {
+	if r, err := WorstRatio([]Weights{row(4, 4, 4, 8), row(4, 8, 4, 4), row(4, 4, 8, 4), row(4, 8, 4, 4)}); err != nil ||
+		r != (Ratio{0, 1, 0, 8, 4}) {
 		t.Errorf("WorstRatio = %+v, %v", r, err)
 	}
 	// An unused column does not count; one row is as good as itself.
@@ -326,13 +330,16 @@ func TestCheckRowsTable(t *testing.T) {
 		t.Errorf("WorstRatio = %+v, %v", r, err)
 	}
 	// Infinity beats everything; the products need more than 64 bits.
-	if r, err := WorstRatio([]Weights{row(62, 1<<62-1, 0, 1), row(62, 1, 1<<62-1, 0)}); err != nil || r != (Ratio{1, 1, 0, 1<<62 - 1, 0}) {
+	if r, err := WorstRatio([]Weights{row(62, 1<<62-1, 0, 1), row(62, 1, 1<<62-1, 0)}); err != nil ||
+		r != (Ratio{1, 1, 0, 1<<62 - 1, 0}) {
 		t.Errorf("WorstRatio = %+v, %v", r, err)
 	}
-	if r, err := WorstRatio([]Weights{row(62, 1<<61+1, 1<<61-1), row(62, 1<<61-1, 1<<61+1)}); err != nil || r != (Ratio{0, 0, 1, 1<<61 + 1, 1<<61 - 1}) {
+	if r, err := WorstRatio([]Weights{row(62, 1<<61+1, 1<<61-1), row(62, 1<<61-1, 1<<61+1)}); err != nil ||
+		r != (Ratio{0, 0, 1, 1<<61 + 1, 1<<61 - 1}) {
 		t.Errorf("WorstRatio = %+v, %v", r, err)
 	}
-	if r, err := WorstRatio([]Weights{row(62, 1<<61-1, 1<<61+1), row(62, 1<<61, 1<<61)}); err != nil || r.Column != 0 { // u/(u-1) > (u+1)/u
+	// u/(u-1) > (u+1)/u
+	if r, err := WorstRatio([]Weights{row(62, 1<<61-1, 1<<61+1), row(62, 1<<61, 1<<61)}); err != nil || r.Column != 0 {
 		t.Errorf("WorstRatio = %+v, %v", r, err)
 	}
 	for _, c := range []struct {

@@ -50,7 +50,8 @@ func TestVerifyUnitsRefusesCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := mincostflow.ProjectUnits(nil, p, mincostflow.Settings{}); err != nil || !reflect.DeepEqual(again, good) { //nolint:staticcheck // a nil context is none
+	if again, err := mincostflow.ProjectUnits(nil, p, mincostflow.Settings{}); err != nil ||
+		!reflect.DeepEqual(again, good) { //nolint:staticcheck // a nil context is none
 		t.Errorf("without a context %+v, %v; want %+v", again, err, good)
 	}
 	if _, _, err := mincostflow.VerifyUnits(p, good); err != nil {
@@ -63,7 +64,8 @@ func TestVerifyUnitsRefusesCounts(t *testing.T) {
 	beyond.Plan = append(slices.Clone(good.Plan), mincostflow.UnitEntry{I: 2, J: 0, Units: 1})
 	before := good
 	before.Plan = append([]mincostflow.UnitEntry{{I: -1, J: 0, Units: 1}}, good.Plan...)
-	for name, r := range map[string]mincostflow.UnitResult{"Q lacks a unit": fewer, "a plan beyond the last row": beyond, "a plan before the first row": before} {
+	for name, r := range map[string]mincostflow.UnitResult{"Q lacks a unit": fewer, "a plan beyond the last row": beyond,
+		"a plan before the first row": before} {
 		if _, _, err := mincostflow.VerifyUnits(p, r); !errors.Is(err, mincostflow.ErrCertificate) {
 			t.Errorf("%s: %v, want ErrCertificate", name, err)
 		}
@@ -163,7 +165,9 @@ func TestFailedStatus(t *testing.T) {
 			return r.Status, err
 		},
 		"project a bad cost": func() (mincostflow.Status, error) {
-			r, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: bad}, Source: one, Lo: one, Hi: one}, mincostflow.Settings{})
+			r, err := mincostflow.Project(ctx,
+				mincostflow.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: bad}, Source: one, Lo: one, Hi: one},
+				mincostflow.Settings{})
 			return r.Status, err
 		},
 		"transport": func() (mincostflow.Status, error) {

@@ -273,7 +273,8 @@ func BenchmarkProjectorAll(b *testing.B) {
 			get := func(u int) ([]float64, []int) { return users[u].Source, users[u].Support }
 			n := 0
 			for b.Loop() {
-				if err := pr.All(context.Background(), len(users), get, func(_ int, _ *Result, err error) error { return err }); err != nil {
+				if err := pr.All(context.Background(), len(users), get,
+					func(_ int, _ *Result, err error) error { return err }); err != nil {
 					b.Fatal(err)
 				}
 				n += len(users)

@@ -35,7 +35,8 @@ func (c countingRows) Row(i int, buf []float64) []float64 {
 }
 
 // calls are the ways to have rows read: each returns the status, and checks what comes beside a cancel.
-func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx context.Context, c cost.Matrix) (Status, error) {
+func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx context.Context, c cost.Matrix) (Status,
+	error) {
 	mu, b := d.masses(k), d.masses(kv)
 	lo, hi := box(uniform(kv), 1)
 	settings := Settings{Memory: memory, AllRows: true}
@@ -125,7 +126,8 @@ func TestCancelReadsNoMore(t *testing.T) {
 				if st, err := call(context.Background(), countingRows{Matrix: dense, rows: &all}); err != nil || st != Optimal {
 					t.Fatalf("%s: %v, %v", name, st, err)
 				}
-				for _, at := range []int64{0, 1, 30, all.Load() / 5, all.Load() / 3, all.Load() / 2, all.Load() * 3 / 4, all.Load() - 90} {
+				for _, at := range []int64{0, 1, 30, all.Load() / 5, all.Load() / 3, all.Load() / 2, all.Load() * 3 / 4,
+					all.Load() - 90} {
 					ctx, cancel := context.WithCancel(context.Background())
 					if at == 0 {
 						cancel()
@@ -133,7 +135,8 @@ func TestCancelReadsNoMore(t *testing.T) {
 					var rows atomic.Int64
 					st, err := call(ctx, countingRows{dense, &rows, at, cancel})
 					if more := rows.Load() - at; more > int64(64*procs) {
-						t.Errorf("%s, memory %d, %d processors, cancelled at row %d of %d: %d rows read after", name, memory, procs, at, all.Load(), more)
+						t.Errorf("%s, memory %d, %d processors, cancelled at row %d of %d: %d rows read after", name, memory, procs, at,
+							all.Load(), more)
 					}
 					if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || st != Cancelled {
 						if rows.Load() < all.Load() {
@@ -226,7 +229,8 @@ func sameUnits(a, b UnitResult) bool {
 	same := func(x, y []*big.Rat) bool {
 		return slices.EqualFunc(x, y, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
 	}
-	return slices.Equal(a.Q, b.Q) && slices.Equal(a.Plan, b.Plan) && same(a.Potentials.F, b.Potentials.F) && same(a.Potentials.G, b.Potentials.G) &&
+	return slices.Equal(a.Q, b.Q) && slices.Equal(a.Plan, b.Plan) && same(a.Potentials.F, b.Potentials.F) &&
+		same(a.Potentials.G, b.Potentials.G) &&
 		a.Upper.Cmp(b.Upper) == 0 && a.Lower.Cmp(b.Lower) == 0 && a.Stats == b.Stats
 }
 
@@ -240,7 +244,8 @@ func TestRowsReadOnce(t *testing.T) {
 	for memory, most := range map[int64]int64{0: k, 8 * kv * k: k} {
 		var rows atomic.Int64
 		counted := countingRows{Matrix: c, rows: &rows}
-		if _, err := Project(context.Background(), Problem{Cost: counted, Source: mu, Lo: lo, Hi: hi}, Settings{Memory: memory}); err != nil {
+		if _, err := Project(context.Background(), Problem{Cost: counted, Source: mu, Lo: lo, Hi: hi},
+			Settings{Memory: memory}); err != nil {
 			t.Fatal(err)
 		}
 		if n := rows.Swap(0); n > most {

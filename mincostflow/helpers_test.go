@@ -67,7 +67,8 @@ func checkGap(t testing.TB, p Problem, r Result) {
 	t.Helper()
 	top := cost.Max(p.Cost)
 	if !(r.Gap() <= gapTol*top+quantum) {
-		t.Fatalf("%v: gap %g = %g max C (lower %v, upper %v, stats %+v)", describe(p), r.Gap(), r.Gap()/top, r.Lower, r.Upper, r.Stats)
+		t.Fatalf("%v: gap %g = %g max C (lower %v, upper %v, stats %+v)", describe(p), r.Gap(), r.Gap()/top, r.Lower, r.Upper,
+			r.Stats)
 	}
 }
 

@@ -96,7 +96,8 @@ func BenchmarkCancel(b *testing.B) {
 			}
 			c = d
 		}
-		for what, after := range map[string]time.Duration{"start": 0, "early": 30 * time.Millisecond, "late": 900 * time.Millisecond} {
+		for what, after := range map[string]time.Duration{"start": 0, "early": 30 * time.Millisecond,
+			"late": 900 * time.Millisecond} {
 			b.Run(name+"/"+what, func(b *testing.B) {
 				d := newDraw(7)
 				p := Problem{Cost: c, Source: d.masses(k), Lo: lo, Hi: hi}

@@ -9,8 +9,8 @@ import (
 )
 
 // TestComputedRowsTakeLittleMemory: where rows are computed anew for every pass, on several goroutines, what a call
-// allocates is a small part of the matrix. The costs of the smaller problems take a fifteenth of it, and everything else
-// less than 3 kB for every row and column, five eighths of it here.
+// allocates is a small part of the matrix. The costs of the smaller problems take a fifteenth of it, and everything
+// else less than 3 kB for every row and column, five eighths of it here.
 func TestComputedRowsTakeLittleMemory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const n = 1200

@@ -82,7 +82,10 @@ func (w *newton) choose() bool {
 	if w.tree.n < newtonColumns || k >= len(w.heavy) {
 		return false
 	}
-	slices.SortFunc(w.heavy, func(a, b int32) int { return cmp.Or(cmp.Compare(w.units[b], w.units[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(w.heavy, func(a,
+		b int32) int {
+		return cmp.Or(cmp.Compare(w.units[b], w.units[a]), cmp.Compare(a, b))
+	})
 	w.heavy = w.heavy[:min(k, newtonRows)]
 	slices.Sort(w.heavy)
 	return float64(w.sum-w.heaviest()) <= lightShare*float64(w.sum)

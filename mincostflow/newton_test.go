@@ -164,7 +164,8 @@ func TestHeavyStart(t *testing.T) {
 		}
 		checkResult(t, p, stopped)
 		if stopped.Lower > r.Upper || r.Lower > stopped.Upper {
-			t.Fatalf("seed %d, %v: [%v, %v], and when stopped [%v, %v]", seed, describe(p), r.Lower, r.Upper, stopped.Lower, stopped.Upper)
+			t.Fatalf("seed %d, %v: [%v, %v], and when stopped [%v, %v]", seed, describe(p), r.Lower, r.Upper, stopped.Lower,
+				stopped.Upper)
 		}
 	}
 	if used < n/4 || raised < n/8 || raised == used {
@@ -253,7 +254,8 @@ func TestNewtonOddCosts(t *testing.T) {
 			}
 		}
 		m := d.masses(kv)
-		mustProject(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)}, Settings{noKnapsack: true})
+		mustProject(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)},
+			Settings{noKnapsack: true})
 	}
 }
 
@@ -400,7 +402,8 @@ func TestNewtonFarColumn(t *testing.T) {
 				}
 			}
 			e := math.Exp(0.5)
-			r := mustProject(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)}, Settings{noKnapsack: true})
+			r := mustProject(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)},
+				Settings{noKnapsack: true})
 			pivots += r.Stats.Pivots
 		}
 		if far == 0 {

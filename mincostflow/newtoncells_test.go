@@ -68,7 +68,8 @@ func TestNewtonParts(t *testing.T) {
 		if group != 1 || !slices.Equal(w.At, live) {
 			t.Fatalf("groups of %d, columns %v, want %v", group, w.At, live)
 		}
-		if e := math.Log2(w.Grain); e != math.Floor(e) || top/w.Grain >= 1<<ascent.CostBits || top/w.Grain < 1<<(ascent.CostBits-1) {
+		if e := math.Log2(w.Grain); e != math.Floor(e) || top/w.Grain >= 1<<ascent.CostBits ||
+			top/w.Grain < 1<<(ascent.CostBits-1) {
 			t.Fatalf("grain %v for %v", w.Grain, top)
 		}
 		for at, j := range w.At {
@@ -79,7 +80,8 @@ func TestNewtonParts(t *testing.T) {
 
 		// Units of costs next to nothing beside the largest still have an inverse, and what is cut fits.
 		s.nw.fillCells(math.Ldexp(1, -1070), top)
-		if x := 1 / w.Grain; math.IsInf(x, 0) || slices.Min(w.Cells) < 0 || slices.Max(w.Cells) > ascent.RowBits<<ascent.CostBits {
+		if x := 1 / w.Grain; math.IsInf(x, 0) || slices.Min(w.Cells) < 0 ||
+			slices.Max(w.Cells) > ascent.RowBits<<ascent.CostBits {
 			t.Fatalf("grain %v, cells up to %d", w.Grain, slices.Max(w.Cells))
 		}
 		s.nw.fillCells(top, top)
@@ -231,7 +233,8 @@ func TestWorthNewton(t *testing.T) {
 		k, n int
 		want bool
 	}{
-		{1, 1000, false}, {2, newtonColumns, true}, {2, newtonColumns - 1, false}, {newtonRows, 1000, true}, {newtonRows + 1, 1000, false},
+		{1, 1000, false}, {2, newtonColumns, true}, {2, newtonColumns - 1, false}, {newtonRows, 1000, true},
+		{newtonRows + 1, 1000, false},
 		{100, 100 * newtonRatio, true}, {100, 100*newtonRatio - 1, false},
 	} {
 		if got := worthNewton(tt.k, tt.n); got != tt.want {

@@ -42,8 +42,8 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 	return rows.value.Plus(columns.value), rows.size + columns.size
 }
 
-// potentials fills in the largest valid potentials f of the rows with mass for the prices g, as far as there is time: the
-// answer is given up if not.
+// potentials fills in the largest valid potentials f of the rows with mass for the prices g, as far as there is time:
+// the answer is given up if not.
 func (s *solver) potentials(f, g []float64) {
 	if s.rows.shared(len(f)) {
 		s.rows.share(&s.watch, len(f), func(own *rows, n int) { f[n] = ctransform.Row(own.raw(n), g) })

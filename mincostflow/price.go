@@ -17,8 +17,8 @@ const (
 	rowBlock, slackBlock       = 4, 32
 	fewRows                    = 64
 	fewRowBlock, fewSlackBlock = 2, 128
-	// After every blockWindow pivots, as many rows compete as a blockWalk-th of the nodes that a pivot moved, from rowBlock
-	// to mostRowBlock: where much moves, a good pivot is worth a longer look.
+	// After every blockWindow pivots, as many rows compete as a blockWalk-th of the nodes that a pivot moved, from
+	// rowBlock to mostRowBlock: where much moves, a good pivot is worth a longer look.
 	blockWindow, blockWalk, mostRowBlock = 32, 32, 32
 	// pollEvery steps the context is asked.
 	pollEvery = 64

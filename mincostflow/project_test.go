@@ -37,31 +37,56 @@ func TestProject(t *testing.T) {
 		want float64
 	}{
 		{"one by one", Problem{Cost: dense(t, []float64{3}), Source: []float64{1}, Lo: []float64{0.5}, Hi: []float64{2}}, 3},
-		{"one column", Problem{Cost: dense(t, []float64{1}, []float64{2}, []float64{4}), Source: []float64{0.25, 0.5, 0.25}, Lo: []float64{1}, Hi: []float64{1}}, 2.25},
-		{"one row", Problem{Cost: dense(t, []float64{4, 1, 2}), Source: []float64{1}, Lo: []float64{0.25, 0, 0}, Hi: []float64{1, 0.5, 1}}, 2},
-		{"a point mass among rows", Problem{Cost: dense(t, []float64{9, 9, 9}, []float64{4, 1, 2}), Source: []float64{0, 1}, Lo: []float64{0.25, 0, 0}, Hi: []float64{1, 0.5, 1}}, 2},
+		{"one column", Problem{Cost: dense(t, []float64{1}, []float64{2}, []float64{4}), Source: []float64{0.25, 0.5, 0.25},
+			Lo: []float64{1}, Hi: []float64{1}}, 2.25},
+		{"one row", Problem{Cost: dense(t, []float64{4, 1, 2}), Source: []float64{1}, Lo: []float64{0.25, 0, 0},
+			Hi: []float64{1, 0.5, 1}}, 2},
+		{"a point mass among rows",
+			Problem{Cost: dense(t, []float64{9, 9, 9}, []float64{4, 1, 2}), Source: []float64{0, 1}, Lo: []float64{0.25, 0, 0},
+				Hi: []float64{1, 0.5, 1}}, 2},
 		{"already inside", Problem{Cost: line(4, 4, 1), Source: uniform(4), Lo: repeat(0.1, 4), Hi: repeat(0.5, 4)}, 0},
 		{"all costs zero", Problem{Cost: line(3, 3, 1e6), Source: uniform(3), Lo: repeat(0, 3), Hi: []float64{1, 0, 0}}, 0},
-		{"costs constant", Problem{Cost: dense(t, repeat(7, 3), repeat(7, 3)), Source: uniform(2), Lo: uniform(3), Hi: uniform(3)}, 7},
-		{"offset", Problem{Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{1e6 + 1, 1e6}), Source: []float64{1, 0}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 1e6 + 0.5},
-		{"scale 1e9", Problem{Cost: dense(t, []float64{0, 1e9}, []float64{1e9, 0}), Source: []float64{0.75, 0.25}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 0.25e9},
-		{"scale 1e-9", Problem{Cost: dense(t, []float64{0, 1e-9}, []float64{1e-9, 0}), Source: []float64{0.75, 0.25}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 0.25e-9},
-		{"largest float", Problem{Cost: dense(t, []float64{0, inf}, []float64{inf, 0}), Source: []float64{0.75, 0.25}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 0.25 * inf},
-		{"largest float throughout", Problem{Cost: dense(t, []float64{inf, inf}, []float64{inf, inf}), Source: []float64{0.75, 0.25}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, inf},
-		{"smallest float", Problem{Cost: dense(t, []float64{0, 8 * tiny}, []float64{8 * tiny, 0}), Source: []float64{0.75, 0.25}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 2 * tiny},
+		{"costs constant", Problem{Cost: dense(t, repeat(7, 3), repeat(7, 3)), Source: uniform(2), Lo: uniform(3),
+			Hi: uniform(3)}, 7},
+		{"offset", Problem{Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{1e6 + 1, 1e6}), Source: []float64{1, 0},
+			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 1e6 + 0.5},
+		{"scale 1e9", Problem{Cost: dense(t, []float64{0, 1e9}, []float64{1e9, 0}), Source: []float64{0.75, 0.25},
+			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 0.25e9},
+		{"scale 1e-9", Problem{Cost: dense(t, []float64{0, 1e-9}, []float64{1e-9, 0}), Source: []float64{0.75, 0.25},
+			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 0.25e-9},
+		{"largest float", Problem{Cost: dense(t, []float64{0, inf}, []float64{inf, 0}), Source: []float64{0.75, 0.25},
+			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 0.25 * inf},
+		{"largest float throughout",
+			Problem{Cost: dense(t, []float64{inf, inf}, []float64{inf, inf}), Source: []float64{0.75, 0.25},
+				Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, inf},
+		{"smallest float", Problem{Cost: dense(t, []float64{0, 8 * tiny}, []float64{8 * tiny, 0}),
+			Source: []float64{0.75, 0.25}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 2 * tiny},
 		// POT issue 229: "forbidden" arcs must not drown the others.
-		{"forbidden arcs", Problem{Cost: dense(t, []float64{1, 1e32, 5}, []float64{1e32, 2, 1e32}, []float64{3, 1e32, 1e32}), Source: []float64{0.5, 0.25, 0.25}, Lo: []float64{0.25, 0.25, 0.25}, Hi: []float64{0.5, 0.25, 0.5}}, 0.25 + 0.25*5 + 0.5 + 0.75},
-		{"forbidden diagonal", Problem{Cost: dense(t, []float64{1e300, 1e-300}, []float64{2e-300, 1e300}), Source: []float64{0.5, 0.5}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 1.5e-300},
+		{"forbidden arcs", Problem{Cost: dense(t, []float64{1, 1e32, 5}, []float64{1e32, 2, 1e32}, []float64{3, 1e32, 1e32}),
+			Source: []float64{0.5, 0.25, 0.25}, Lo: []float64{0.25, 0.25, 0.25}, Hi: []float64{0.5, 0.25, 0.5}},
+			0.25 + 0.25*5 + 0.5 + 0.75},
+		{"forbidden diagonal", Problem{Cost: dense(t, []float64{1e300, 1e-300}, []float64{2e-300, 1e300}),
+			Source: []float64{0.5, 0.5}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 1.5e-300},
 		// pyemd issue 57: bins of mass zero on both sides.
-		{"zero bins", Problem{Cost: line(5, 5, 1), Source: []float64{0, 0.5, 0, 0.5, 0}, Lo: []float64{0.5, 0, 0.5, 0, 0}, Hi: []float64{0.5, 0, 0.5, 0, 0}}, 0.2},
-		{"column that admits nothing is cheapest", Problem{Cost: dense(t, []float64{0, 1, 2}), Source: []float64{1}, Lo: []float64{0, 0, 0}, Hi: []float64{0, 0.5, 1}}, 1.5},
-		{"huge upper bounds", Problem{Cost: line(4, 4, 2), Source: []float64{0.5, 0, 0, 0.5}, Lo: repeat(0, 4), Hi: repeat(1e12, 4)}, 0},
-		{"largest upper bounds", Problem{Cost: line(4, 4, 2), Source: []float64{0.5, 0, 0, 0.5}, Lo: repeat(0, 4), Hi: repeat(inf, 4)}, 0},
+		{"zero bins", Problem{Cost: line(5, 5, 1), Source: []float64{0, 0.5, 0, 0.5, 0}, Lo: []float64{0.5, 0, 0.5, 0, 0},
+			Hi: []float64{0.5, 0, 0.5, 0, 0}}, 0.2},
+		{"column that admits nothing is cheapest",
+			Problem{Cost: dense(t, []float64{0, 1, 2}), Source: []float64{1}, Lo: []float64{0, 0, 0}, Hi: []float64{0, 0.5, 1}},
+			1.5},
+		{"huge upper bounds", Problem{Cost: line(4, 4, 2), Source: []float64{0.5, 0, 0, 0.5}, Lo: repeat(0, 4),
+			Hi: repeat(1e12, 4)}, 0},
+		{"largest upper bounds", Problem{Cost: line(4, 4, 2), Source: []float64{0.5, 0, 0, 0.5}, Lo: repeat(0, 4),
+			Hi: repeat(inf, 4)}, 0},
 		// The masses of mu far below a unit of flow still have to go somewhere.
-		{"tiny masses", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 1e-300}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 2},
-		{"tiny target", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 0}, Lo: []float64{0, 1e-300}, Hi: []float64{1, 1e-300}}, 4e-300},
-		{"tiny lower bound", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 0}, Lo: []float64{0, 1e-30}, Hi: []float64{1, 1}}, 4e-30},
-		{"duplicate rows and columns", Problem{Cost: dense(t, []float64{1, 1, 3}, []float64{1, 1, 3}, []float64{3, 3, 1}), Source: []float64{0.25, 0.25, 0.5}, Lo: repeat(0.25, 3), Hi: []float64{0.25, 0.25, 0.5}}, 1},
+		{"tiny masses", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 1e-300},
+			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}, 2},
+		{"tiny target", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 0},
+			Lo: []float64{0, 1e-300}, Hi: []float64{1, 1e-300}}, 4e-300},
+		{"tiny lower bound", Problem{Cost: dense(t, []float64{0, 4}, []float64{4, 0}), Source: []float64{1, 0},
+			Lo: []float64{0, 1e-30}, Hi: []float64{1, 1}}, 4e-30},
+		{"duplicate rows and columns",
+			Problem{Cost: dense(t, []float64{1, 1, 3}, []float64{1, 1, 3}, []float64{3, 3, 1}),
+				Source: []float64{0.25, 0.25, 0.5}, Lo: repeat(0.25, 3), Hi: []float64{0.25, 0.25, 0.5}}, 1},
 	} {
 		for _, m := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/simplex %v", c.name, m), func(t *testing.T) {
@@ -100,7 +125,8 @@ func TestPotentialsOfIdleBins(t *testing.T) {
 			}
 			up, tight := math.Nextafter(g[j], math.Inf(1)), false
 			for i := range k {
-				if p.Source[i] > 0 && (up == math.Inf(1) || new(big.Rat).Add(rat(up), rat(f[i])).Cmp(rat(p.Cost.Row(i, nil)[j])) > 0) {
+				if p.Source[i] > 0 && (up == math.Inf(1) ||
+					new(big.Rat).Add(rat(up), rat(f[i])).Cmp(rat(p.Cost.Row(i, nil)[j])) > 0) {
 					tight = true
 				}
 			}
@@ -151,7 +177,8 @@ func TestInexactMasses(t *testing.T) {
 	}
 	t.Run("bounds that sum to one and a bit", func(t *testing.T) {
 		// 2^-1074 above one: the exact sum decides, not the rounded one.
-		p := Problem{Cost: dense(t, []float64{1, 5}), Source: []float64{1}, Lo: []float64{1, math.SmallestNonzeroFloat64}, Hi: []float64{1, 1}}
+		p := Problem{Cost: dense(t, []float64{1, 5}), Source: []float64{1}, Lo: []float64{1, math.SmallestNonzeroFloat64},
+			Hi: []float64{1, 1}}
 		mustProject(t, p, Settings{})
 		mustProject(t, p, Settings{noKnapsack: true})
 	})
@@ -203,7 +230,8 @@ func TestTightMassPrices(t *testing.T) {
 			// The sum of the bounds misses 1 by at most 1e-15 here, and prices are at most max C.
 			gap, _ := new(big.Rat).Sub(rat(r.Objective), dual).Float64()
 			if !(math.Abs(gap) <= 1e-14*maxCost(p)) {
-				t.Errorf("%v, simplex %v: the prices prove the objective only up to %v of max C %v (k %d)", describe(p), simplex, gap, maxCost(p), k)
+				t.Errorf("%v, simplex %v: the prices prove the objective only up to %v of max C %v (k %d)", describe(p), simplex,
+					gap, maxCost(p), k)
 			}
 		}
 		switch s := numSum(m).Cmp(rat(1)); {
@@ -230,8 +258,10 @@ func numSum(x []float64) *big.Rat {
 // was once above the optimum (found in review).
 func TestSubnormalMass(t *testing.T) {
 	for _, p := range []Problem{
-		{Cost: dense(t, []float64{0}, []float64{1e308}), Source: []float64{1 + 8e-10, 5e-324}, Lo: []float64{0}, Hi: []float64{1}},
-		{Cost: dense(t, []float64{0, 1e300}, []float64{1e308, 1e307}, []float64{1e308, 1}), Source: []float64{1 - 9e-10, 3e-320, 1e-310}, Lo: []float64{0, 0}, Hi: []float64{1, 1}},
+		{Cost: dense(t, []float64{0}, []float64{1e308}), Source: []float64{1 + 8e-10, 5e-324}, Lo: []float64{0},
+			Hi: []float64{1}},
+		{Cost: dense(t, []float64{0, 1e300}, []float64{1e308, 1e307}, []float64{1e308, 1}),
+			Source: []float64{1 - 9e-10, 3e-320, 1e-310}, Lo: []float64{0, 0}, Hi: []float64{1, 1}},
 	} {
 		mustProject(t, p, Settings{})
 		mustProject(t, p, Settings{noKnapsack: true})
@@ -298,7 +328,8 @@ func TestInstancesUsersReport(t *testing.T) {
 	})
 	t.Run("integer masses", func(t *testing.T) {
 		// POT issues 12, 345: integer counts were cast to a zero plan.
-		p := Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{1, 2}, Lo: []float64{0, 0}, Hi: []float64{1, 1}}
+		p := Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{1, 2}, Lo: []float64{0, 0},
+			Hi: []float64{1, 1}}
 		if r := mustProject(t, p, Settings{}); r.Objective != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -331,14 +362,16 @@ func TestInstancesUsersReport(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				mustProject(t, Problem{Cost: g, Source: uniform(n * n), Lo: repeat(0.5/float64(n*n), n*n), Hi: repeat(2/float64(n*n), n*n)}, Settings{})
+				mustProject(t, Problem{Cost: g, Source: uniform(n * n), Lo: repeat(0.5/float64(n*n), n*n),
+					Hi: repeat(2/float64(n*n), n*n)}, Settings{})
 				// Mass on every other cell only: the same ties, and something to do.
 				mu := make([]float64, n*n)
 				for i := range mu {
 					mu[i] = float64(i % 2)
 				}
 				normalise(mu)
-				mustProject(t, Problem{Cost: g, Source: mu, Lo: repeat(0.5/float64(n*n), n*n), Hi: repeat(2/float64(n*n), n*n)}, Settings{})
+				mustProject(t, Problem{Cost: g, Source: mu, Lo: repeat(0.5/float64(n*n), n*n), Hi: repeat(2/float64(n*n), n*n)},
+					Settings{})
 				mustProject(t, Problem{Cost: g, Source: mu, Lo: uniform(n * n), Hi: uniform(n * n)}, Settings{})
 			}
 		}
@@ -509,8 +542,10 @@ func TestErrors(t *testing.T) {
 		{"NaN cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, nan, 0, 2, 2) }, ErrNotFinite},
 		{"infinite cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, inf, 1, 0, 2, 2) }, ErrNotFinite},
 		{"negative cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, -1, 0, 2, 2) }, ErrNegative},
-		{"NaN cost of an idle row", func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, nan, 2) }, ErrNotFinite},
-		{"negative cost of an idle row", func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, 2, -2) }, ErrNegative},
+		{"NaN cost of an idle row", func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, nan, 2) },
+			ErrNotFinite},
+		{"negative cost of an idle row",
+			func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, 2, -2) }, ErrNegative},
 		{"source too short", func(p *Problem, _ *Settings) { p.Source = []float64{1} }, ErrShape},
 		{"no source", func(p *Problem, _ *Settings) { p.Source = nil }, ErrShape},
 		{"support without source", func(p *Problem, _ *Settings) { p.Source, p.Support = nil, []int{} }, ErrMass},
@@ -531,7 +566,8 @@ func TestErrors(t *testing.T) {
 		{"crossed bounds", func(p *Problem, _ *Settings) { p.Lo = []float64{0.25, 0.8} }, ErrBox},
 		{"infeasible above", func(p *Problem, _ *Settings) { p.Lo = []float64{0.75, 0.75} }, ErrInfeasible},
 		{"infeasible below", func(p *Problem, _ *Settings) { p.Hi = []float64{0.25, 0.25} }, ErrInfeasible},
-		{"infeasible and huge", func(p *Problem, _ *Settings) { p.Lo = repeat(math.MaxFloat64, 2); p.Hi = p.Lo }, ErrInfeasible},
+		{"infeasible and huge", func(p *Problem, _ *Settings) { p.Lo = repeat(math.MaxFloat64, 2); p.Hi = p.Lo },
+			ErrInfeasible},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, s := ok(), Settings{}
@@ -557,7 +593,8 @@ func (s shortRow) Row(i int, buf []float64) []float64 { return s.Matrix.Row(i, b
 
 func TestNegativeZeroIsZero(t *testing.T) {
 	z := math.Copysign(0, -1)
-	p := Problem{Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{z, 1, 1, z}}, Source: []float64{1, z}, Lo: []float64{z, 0.5}, Hi: []float64{1, 1}}
+	p := Problem{Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{z, 1, 1, z}}, Source: []float64{1, z},
+		Lo: []float64{z, 0.5}, Hi: []float64{1, 1}}
 	r := mustProject(t, p, Settings{})
 	if r.Objective != 0.5 {
 		t.Errorf("Objective = %v, want 0.5", r.Objective)

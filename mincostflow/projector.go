@@ -102,7 +102,8 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 // emit is then not called for the rest. All returns when no worker is running any more. If it has not stopped early and
 // some distributions failed, the error is a *BatchError, whatever emit made of theirs. A panic of get or emit is one of
 // All.
-func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
+func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int),
+	emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}

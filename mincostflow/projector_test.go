@@ -110,7 +110,8 @@ func TestProjector(t *testing.T) {
 			if err == nil {
 				checkResult(t, q, r)
 				if other.err != "" || single.Lower > r.Upper || r.Lower > single.Upper {
-					t.Fatalf("seed %d, user %d: [%v, %v], Project: [%v, %v] %s", seed, u, r.Lower, r.Upper, single.Lower, single.Upper, other.err)
+					t.Fatalf("seed %d, user %d: [%v, %v], Project: [%v, %v] %s", seed, u, r.Lower, r.Upper, single.Lower, single.Upper,
+						other.err)
 				}
 			}
 		}
@@ -236,7 +237,10 @@ func TestProjectorStops(t *testing.T) {
 				t.Error("the panic of emit is gone")
 			}
 		}()
-		_ = pr.All(nil, 100, get, func(int, *Result, error) error { panic("emit") }) //nolint:staticcheck // a nil context is none
+		_ = pr.All(nil, 100, get, func(int, *Result,
+			error) error {
+			panic("emit")
+		}) //nolint:staticcheck // a nil context is none
 	}()
 	if n := len(pr.free); n == 0 || n > procs {
 		t.Errorf("%d workspaces for %d workers", n, procs)
@@ -273,7 +277,8 @@ func TestNewProjectorErrors(t *testing.T) {
 		want   error
 	}{
 		{"no cost", nil, half, half, Settings{}, ErrShape},
-		{"NaN in any row", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, math.NaN()}}, half, half, Settings{}, ErrNotFinite},
+		{"NaN in any row", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, math.NaN()}}, half, half, Settings{},
+			ErrNotFinite},
 		{"negative", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}}, half, half, Settings{}, ErrNegative},
 		{"short bounds", c, half[:1], half, Settings{}, ErrShape},
 		{"crossed", c, []float64{0.5, 0.6}, half, Settings{}, ErrBox},
@@ -330,7 +335,8 @@ func TestProjectorDoesNotAllocate(t *testing.T) {
 		d := newDraw(42e6)
 		var users []Problem
 		for _, u := range crowd(d, k, 12) {
-			if _, err := Project(context.Background(), Problem{Cost: p.Cost, Source: u.Source, Support: u.Support, Lo: p.Lo, Hi: p.Hi}, Settings{}); err == nil {
+			if _, err := Project(context.Background(),
+				Problem{Cost: p.Cost, Source: u.Source, Support: u.Support, Lo: p.Lo, Hi: p.Hi}, Settings{}); err == nil {
 				users = append(users, u)
 			}
 		}

@@ -122,7 +122,8 @@ func TestLawOfWeakDuality(t *testing.T) {
 		n := rapid.IntRange(1, 20).Draw(t, "pivots")
 		r, _ := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: n})
 		if r.Upper < best.Lower || r.Lower > best.Upper {
-			t.Fatalf("after %d pivots: [%v, %v] at %v; optimum in [%v, %v]", n, r.Lower, r.Upper, r.Objective, best.Lower, best.Upper)
+			t.Fatalf("after %d pivots: [%v, %v] at %v; optimum in [%v, %v]", n, r.Lower, r.Upper, r.Objective, best.Lower,
+				best.Upper)
 		}
 		if _, _, err := Verify(p, r); err != nil {
 			t.Fatalf("Verify: %v", err)

@@ -42,7 +42,8 @@ func TestReference(t *testing.T) {
 			for _, m := range []bool{false, true} {
 				r := mustProject(t, p, Settings{noKnapsack: m})
 				top := maxCost(p)
-				numtest.NearRat(t, "Objective", r.Objective, want, numtest.Tol{Abs: 1e-12 * top, Why: "the promise for reference values"})
+				numtest.NearRat(t, "Objective", r.Objective, want,
+					numtest.Tol{Abs: 1e-12 * top, Why: "the promise for reference values"})
 				// The reference takes exp(eps/2) as a real number and does not normalise mu; the
 				// optimum moves by the difference, which is a few ulps of mass, times the cost.
 				slack := 8 * 0x1p-52 * top

@@ -20,7 +20,8 @@ func TestRefinementEnds(t *testing.T) {
 		}
 		return c
 	}
-	halves := Problem{Cost: &cost.Dense{K: 3, Kv: 62, Data: make([]float64, 3*62)}, Source: []float64{1, 1.1 * 0x1p-62, 1.1 * 0x1p-62}}
+	halves := Problem{Cost: &cost.Dense{K: 3, Kv: 62, Data: make([]float64, 3*62)},
+		Source: []float64{1, 1.1 * 0x1p-62, 1.1 * 0x1p-62}}
 	for j := range 62 {
 		x := math.Ldexp(1, -min(j+1, 61))
 		halves.Hi = append(halves.Hi, x)
@@ -34,8 +35,9 @@ func TestRefinementEnds(t *testing.T) {
 	halves.Lo[61] = 0
 	for name, p := range map[string]Problem{
 		"four rows": {
-			Cost: &cost.Dense{K: 4, Kv: 2, Data: []float64{0, 0, 1e-30, 1, 0, 1, 1e-07, 0}}, Source: []float64{6. / 28, 8. / 28, 6. / 28, 8. / 28},
-			Lo: []float64{0, 0}, Hi: []float64{0.5, 0.5},
+			Cost:   &cost.Dense{K: 4, Kv: 2, Data: []float64{0, 0, 1e-30, 1, 0, 1, 1e-07, 0}},
+			Source: []float64{6. / 28, 8. / 28, 6. / 28, 8. / 28},
+			Lo:     []float64{0, 0}, Hi: []float64{0.5, 0.5},
 		},
 		"halves": halves,
 	} {

@@ -171,7 +171,8 @@ func (r *rows) shared(k int) bool {
 }
 
 // share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for
-// all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at it.
+// all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at
+// it.
 func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 	block := min(max(pollCells/r.kv, 1), pollRows)
 	return r.spread(w, (k+block-1)/block, func(own *rows, b int) {

@@ -37,8 +37,9 @@ func TestAssign(t *testing.T) {
 		top := s.rows.top()
 		net := &s.sx.tree
 		prices := make([]float64, len(in.rows))
-		lower := top * 0.1 * d.Float64() * float64(d.Intn(2)) // prices so low that nothing is at its upper bound are fine as well
-		for i := range prices {                               // those of the optimum, nearly
+		// prices so low that nothing is at its upper bound are fine as well
+		lower := top * 0.1 * d.Float64() * float64(d.Intn(2))
+		for i := range prices { // those of the optimum, nearly
 			prices[i] = net.pi[i] + top*0.02*(d.Float64()-0.5) - lower
 		}
 		net.reset(len(in.rows), in.kv, s.units)

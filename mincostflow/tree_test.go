@@ -190,7 +190,8 @@ func TestLeaves(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			a, b := s.simplex(context.Background(), Settings{maxPivots: limit}), other.simplex(context.Background(), Settings{maxPivots: limit})
+			a, b := s.simplex(context.Background(), Settings{maxPivots: limit}),
+				other.simplex(context.Background(), Settings{maxPivots: limit})
 			if s.sx.tree.leaves.n > 0 {
 				for i := range int32(s.sx.tree.k) {
 					apart += len(s.sx.tree.leaves.of(i))
@@ -200,13 +201,16 @@ func TestLeaves(t *testing.T) {
 			if other.sx.tree.leaves.n > 0 {
 				t.Fatal("leaves are kept apart where they must not be")
 			}
-			if s.sx.tree.pivots != other.sx.tree.pivots || s.sx.tree.degenerate != other.sx.tree.degenerate || s.sx.pr.sweeps != other.sx.pr.sweeps || a.status != b.status {
-				t.Fatalf("seed %d: %d pivots, %v; without leaves %d, %v", seed, s.sx.tree.pivots, a.status, other.sx.tree.pivots, b.status)
+			if s.sx.tree.pivots != other.sx.tree.pivots || s.sx.tree.degenerate != other.sx.tree.degenerate ||
+				s.sx.pr.sweeps != other.sx.pr.sweeps || a.status != b.status {
+				t.Fatalf("seed %d: %d pivots, %v; without leaves %d, %v", seed, s.sx.tree.pivots, a.status, other.sx.tree.pivots,
+					b.status)
 			}
 			for v := range s.sx.tree.nodes {
 				x, y := s.sx.tree.nodes[v], other.sx.tree.nodes[v]
 				if x != y || s.sx.tree.pi[v] != other.sx.tree.pi[v] {
-					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.sx.tree.pi[v], y, other.sx.tree.pi[v])
+					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.sx.tree.pi[v], y,
+						other.sx.tree.pi[v])
 				}
 			}
 			if a.status == Optimal {
@@ -340,7 +344,8 @@ func TestLeavesOutgrow(t *testing.T) {
 			s.sx.pr.run()
 		}
 		if a.outOfRange != b.outOfRange || a.pivots != b.pivots {
-			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.outOfRange, a.pivots, b.outOfRange, b.pivots)
+			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.outOfRange, a.pivots, b.outOfRange,
+				b.pivots)
 		}
 		if a.outOfRange {
 			late++

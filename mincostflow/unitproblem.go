@@ -102,7 +102,8 @@ func (p *UnitProblem) checkBox(kv int, n uint64) error {
 		return fmt.Errorf("%w: no distribution in the box: Lo sums to more than the %d units there are", ErrInfeasible, n)
 	}
 	if sumHi < n {
-		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", ErrInfeasible, sumHi, n)
+		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", ErrInfeasible,
+			sumHi, n)
 	}
 	return nil
 }

@@ -196,7 +196,8 @@ func TestUnitsBruteForce(t *testing.T) {
 		for x := range c.Data {
 			c.Data[x] = float64(d.Intn(8))
 		}
-		p := UnitProblem{Cost: c, Source: d.counts(k, total), Lo: d.counts(kv, int64(d.Intn(int(total)+1))), Hi: d.counts(kv, total)}
+		p := UnitProblem{Cost: c, Source: d.counts(k, total), Lo: d.counts(kv, int64(d.Intn(int(total)+1))),
+			Hi: d.counts(kv, total)}
 		for j, l := range p.Lo {
 			p.Hi[j] += l
 		}
@@ -249,7 +250,8 @@ func TestUnitsAreProject(t *testing.T) {
 			return ys
 		}
 		r := mustUnits(t, p, Settings{})
-		f := mustProject(t, Problem{Cost: p.Cost, Source: over(p.Source), Lo: over(p.Lo), Hi: over(p.Hi)}, Settings{noKnapsack: true})
+		f := mustProject(t, Problem{Cost: p.Cost, Source: over(p.Source), Lo: over(p.Lo), Hi: over(p.Hi)},
+			Settings{noKnapsack: true})
 		if rat(f.Lower).Cmp(r.Upper) > 0 || rat(f.Upper).Cmp(r.Lower) < 0 {
 			t.Fatalf("%v: %v, floats say [%v, %v]", p, r.Objective, f.Lower, f.Upper)
 		}
@@ -353,7 +355,8 @@ func TestUnitsStop(t *testing.T) {
 
 func TestUnitErrors(t *testing.T) {
 	ok := func() UnitProblem {
-		return UnitProblem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}, []float64{2, 2}), Source: []int64{3, 2, 0}, Lo: []int64{1, 1}, Hi: []int64{4, 4}}
+		return UnitProblem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}, []float64{2, 2}), Source: []int64{3, 2, 0},
+			Lo: []int64{1, 1}, Hi: []int64{4, 4}}
 	}
 	raw := func(data ...float64) *cost.Dense { return &cost.Dense{K: 3, Kv: 2, Data: data} }
 	const most = math.MaxInt64
@@ -366,7 +369,8 @@ func TestUnitErrors(t *testing.T) {
 		{"nil dense", func(p *UnitProblem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
 		{"short row", func(p *UnitProblem, _ *Settings) { p.Cost = shortRow{p.Cost} }, ErrShape},
 		{"NaN cost", func(p *UnitProblem, _ *Settings) { p.Cost = raw(0, 1, math.NaN(), 0, 2, 2) }, ErrNotFinite},
-		{"negative cost of an idle row", func(p *UnitProblem, s *Settings) { s.AllRows, p.Cost = true, raw(0, 1, 1, 0, 2, -2) }, ErrNegative},
+		{"negative cost of an idle row",
+			func(p *UnitProblem, s *Settings) { s.AllRows, p.Cost = true, raw(0, 1, 1, 0, 2, -2) }, ErrNegative},
 		{"source too short", func(p *UnitProblem, _ *Settings) { p.Source = []int64{1} }, ErrShape},
 		{"support too short", func(p *UnitProblem, _ *Settings) { p.Support = []int{0, 1} }, ErrShape},
 		{"support unsorted", func(p *UnitProblem, _ *Settings) { p.Support = []int{1, 0, 2} }, ErrSupport},
@@ -379,7 +383,8 @@ func TestUnitErrors(t *testing.T) {
 		{"negative upper bound", func(p *UnitProblem, _ *Settings) { p.Lo[1], p.Hi[1] = 0, -1 }, ErrNegative},
 		{"crossed bounds", func(p *UnitProblem, _ *Settings) { p.Lo[1] = 5 }, ErrBox},
 		{"too little for the lower bounds", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{4, 2} }, ErrInfeasible},
-		{"lower bounds overflow", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{most, most}; p.Hi = p.Lo }, ErrInfeasible},
+		{"lower bounds overflow", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{most, most}; p.Hi = p.Lo },
+			ErrInfeasible},
 		{"too much for the upper bounds", func(p *UnitProblem, _ *Settings) { p.Hi = []int64{2, 2} }, ErrInfeasible},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -405,28 +410,34 @@ func TestVerifyUnitsRefuses(t *testing.T) {
 	}
 	tiny := new(big.Rat).SetFloat64(0x1p-200)
 	for name, edit := range map[string]func(r *UnitResult){
-		"Q too short":            func(r *UnitResult) { r.Q = r.Q[:3] },
-		"Q outside":              func(r *UnitResult) { r.Q[0]++ },
-		"Q negative":             func(r *UnitResult) { r.Q[0] = -1 },
-		"Q of another sum":       func(r *UnitResult) { r.Q[3]++ },
-		"Q elsewhere":            func(r *UnitResult) { r.Q[1]--; r.Q[2]++ },
-		"no plan":                func(r *UnitResult) { r.Plan = nil },
-		"a unit less":            func(r *UnitResult) { r.Plan[0].Units-- },
-		"a unit more":            func(r *UnitResult) { r.Plan[0].Units++ },
-		"a negative entry":       func(r *UnitResult) { r.Plan[0].Units = -r.Plan[0].Units },
-		"an empty entry":         func(r *UnitResult) { r.Plan = append(r.Plan, UnitEntry{2, 3, 0}) },
-		"row outside":            func(r *UnitResult) { r.Plan[len(r.Plan)-1].I = 3 },
-		"row negative":           func(r *UnitResult) { r.Plan[0].I = -1 },
-		"column outside":         func(r *UnitResult) { r.Plan[len(r.Plan)-1].J = 4 },
-		"column negative":        func(r *UnitResult) { r.Plan[0].J = -1 },
-		"unsorted":               func(r *UnitResult) { slices.Reverse(r.Plan) },
-		"F too short":            func(r *UnitResult) { r.Potentials.F = r.Potentials.F[:2] },
-		"F missing":              func(r *UnitResult) { r.Potentials.F[1] = nil },
-		"G missing":              func(r *UnitResult) { r.Potentials.G[1] = nil },
-		"F too large by a hair":  func(r *UnitResult) { r.Potentials.F[1] = new(big.Rat).Add(r.Potentials.F[1], tiny) },
-		"G too large":            func(r *UnitResult) { r.Potentials.G[1] = big.NewRat(1<<40, 1) },
-		"F beyond floats":        func(r *UnitResult) { r.Potentials.F[0] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 2000)) },
-		"worse G":                func(r *UnitResult) { r.Potentials.G[0] = new(big.Rat).Sub(r.Potentials.G[0], big.NewRat(1, 1)) },
+		"Q too short":           func(r *UnitResult) { r.Q = r.Q[:3] },
+		"Q outside":             func(r *UnitResult) { r.Q[0]++ },
+		"Q negative":            func(r *UnitResult) { r.Q[0] = -1 },
+		"Q of another sum":      func(r *UnitResult) { r.Q[3]++ },
+		"Q elsewhere":           func(r *UnitResult) { r.Q[1]--; r.Q[2]++ },
+		"no plan":               func(r *UnitResult) { r.Plan = nil },
+		"a unit less":           func(r *UnitResult) { r.Plan[0].Units-- },
+		"a unit more":           func(r *UnitResult) { r.Plan[0].Units++ },
+		"a negative entry":      func(r *UnitResult) { r.Plan[0].Units = -r.Plan[0].Units },
+		"an empty entry":        func(r *UnitResult) { r.Plan = append(r.Plan, UnitEntry{2, 3, 0}) },
+		"row outside":           func(r *UnitResult) { r.Plan[len(r.Plan)-1].I = 3 },
+		"row negative":          func(r *UnitResult) { r.Plan[0].I = -1 },
+		"column outside":        func(r *UnitResult) { r.Plan[len(r.Plan)-1].J = 4 },
+		"column negative":       func(r *UnitResult) { r.Plan[0].J = -1 },
+		"unsorted":              func(r *UnitResult) { slices.Reverse(r.Plan) },
+		"F too short":           func(r *UnitResult) { r.Potentials.F = r.Potentials.F[:2] },
+		"F missing":             func(r *UnitResult) { r.Potentials.F[1] = nil },
+		"G missing":             func(r *UnitResult) { r.Potentials.G[1] = nil },
+		"F too large by a hair": func(r *UnitResult) { r.Potentials.F[1] = new(big.Rat).Add(r.Potentials.F[1], tiny) },
+		"G too large":           func(r *UnitResult) { r.Potentials.G[1] = big.NewRat(1<<40, 1) },
+		"F beyond floats": func(r *UnitResult) {
+			r.Potentials.F[0] = new(big.Rat).SetInt(
+				new(big.Int).Lsh(big.NewInt(1), 2000))
+		},
+		"worse G": func(r *UnitResult) {
+			r.Potentials.G[0] = new(big.Rat).Sub(r.Potentials.G[0],
+				big.NewRat(1, 1))
+		},
 		"Lower too large":        func(r *UnitResult) { r.Lower = new(big.Rat).Add(r.Lower, tiny) },
 		"Upper too small":        func(r *UnitResult) { r.Upper = new(big.Rat).Sub(r.Upper, tiny) },
 		"no Lower":               func(r *UnitResult) { r.Lower = nil },

@@ -78,7 +78,8 @@ func TestReports(t *testing.T) {
 	})
 	t.Run("integer input", func(t *testing.T) {
 		// POT 12, 345: integer masses gave a plan of zeros. Whole units have a solver of their own here.
-		r := mustUnits(t, UnitProblem{Cost: c, Source: []int64{7, 1, 2, 0}, Lo: []int64{1, 1, 1}, Hi: []int64{5, 5, 5}}, Settings{})
+		r := mustUnits(t, UnitProblem{Cost: c, Source: []int64{7, 1, 2, 0}, Lo: []int64{1, 1, 1}, Hi: []int64{5, 5, 5}},
+			Settings{})
 		if want := []int64{5, 3, 2}; !slices.Equal(r.Q, want) || r.Upper.Cmp(big.NewRat(2, 10)) != 0 {
 			t.Errorf("Q = %v at %v, want %v at 1/5", r.Q, r.Upper, want)
 		}
@@ -122,7 +123,8 @@ func TestReports(t *testing.T) {
 	})
 	t.Run("not a metric, not square", func(t *testing.T) {
 		// pyemd 36, 58: costs had to be symmetric over one support, and were read as if they were.
-		p := Problem{Cost: dense(t, []float64{0, 5}, []float64{1, 0}, []float64{9, 7}), Source: []float64{1, 0, 0}, Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}
+		p := Problem{Cost: dense(t, []float64{0, 5}, []float64{1, 0}, []float64{9, 7}), Source: []float64{1, 0, 0},
+			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}
 		if r := mustProject(t, p, Settings{noKnapsack: true}); r.Objective != 2.5 {
 			t.Errorf("Objective = %v, want 2.5", r.Objective)
 		}
@@ -149,7 +151,8 @@ func TestReports(t *testing.T) {
 	t.Run("sums that overflow", func(t *testing.T) {
 		// scipy 14540: the total cost overflowed, came out negative, and feasible problems were called infeasible.
 		huge := &cost.Dense{K: 3, Kv: 3, Data: repeat(math.MaxInt64, 9)}
-		r := mustUnits(t, UnitProblem{Cost: huge, Source: []int64{1 << 60, 1 << 60, 1 << 61}, Lo: make([]int64, 3), Hi: repeatUnits(math.MaxInt64, 3)}, Settings{})
+		r := mustUnits(t, UnitProblem{Cost: huge, Source: []int64{1 << 60, 1 << 60, 1 << 61}, Lo: make([]int64, 3),
+			Hi: repeatUnits(math.MaxInt64, 3)}, Settings{})
 		if r.Objective != math.MaxInt64 {
 			t.Errorf("Objective = %v", r.Objective)
 		}

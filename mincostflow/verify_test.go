@@ -48,7 +48,8 @@ func TestVerifyRefuses(t *testing.T) {
 		{"NaN mass", "mass", func(r *Result) { r.Plan[0].Mass = nan }},
 		{"infinite mass", "mass", func(r *Result) { r.Plan[0].Mass = math.Inf(1) }},
 		{"no plan", "row sums", func(r *Result) { r.Plan, r.Objective, r.Upper = nil, 0, 9 }},
-		{"plan from another source", "row sums", func(r *Result) { r.Plan = []Entry{{I: 0, J: 0, Mass: 1}}; r.Objective, r.Upper = 0, 9 }},
+		{"plan from another source", "row sums",
+			func(r *Result) { r.Plan = []Entry{{I: 0, J: 0, Mass: 1}}; r.Objective, r.Upper = 0, 9 }},
 		{"plan to another Q", "column sums", func(r *Result) {
 			r.Plan = []Entry{{I: 0, J: 0, Mass: 0.625}, {I: 1, J: 0, Mass: 0.125}, {I: 2, J: 0, Mass: 0.25}}
 			r.Objective, r.Upper = 1.125, 9
@@ -137,8 +138,10 @@ func TestVerifyOddities(t *testing.T) {
 		}
 	}
 
-	p := Problem{Cost: dense(t, []float64{0, 1e308}), Source: []float64{1}, Lo: []float64{1 + 0x1p-52, 0}, Hi: []float64{1 + 0x1p-52, 0}}
-	r := Result{Q: []float64{1 - 0x1p-53, 5e-324}, Plan: []Entry{{I: 0, J: 0, Mass: 1}}, Potentials: Potentials{F: []float64{0}, G: []float64{0, 0}}}
+	p := Problem{Cost: dense(t, []float64{0, 1e308}), Source: []float64{1}, Lo: []float64{1 + 0x1p-52, 0},
+		Hi: []float64{1 + 0x1p-52, 0}}
+	r := Result{Q: []float64{1 - 0x1p-53, 5e-324}, Plan: []Entry{{I: 0, J: 0, Mass: 1}},
+		Potentials: Potentials{F: []float64{0}, G: []float64{0, 0}}}
 	if upper, _, err := Verify(p, r); err == nil {
 		t.Errorf("mass in a column that takes nothing: accepted with upper bound %v", upper)
 	}
@@ -146,8 +149,9 @@ func TestVerifyOddities(t *testing.T) {
 	const most = math.MaxFloat64
 	p = Problem{Cost: dense(t, []float64{most}), Source: []float64{1}, Lo: []float64{1}, Hi: []float64{1}}
 	r = Result{
-		Q: []float64{1}, Plan: []Entry{{I: 0, J: 0, Mass: 1}}, Potentials: Potentials{F: []float64{most}, G: []float64{-most / 8}},
-		Objective: most, Upper: most, Lower: most / 2,
+		Q: []float64{1}, Plan: []Entry{{I: 0, J: 0, Mass: 1}},
+		Potentials: Potentials{F: []float64{most}, G: []float64{-most / 8}},
+		Objective:  most, Upper: most, Lower: most / 2,
 	}
 	_, lower, err := Verify(p, r)
 	// min_j C - G = most + most/8, less the column's most/8: the whole of it.

@@ -16,14 +16,17 @@ func TestWorkSums(t *testing.T) {
 		most Stats
 		draw func(d draw, s *Stats)
 	}{
-		{"small", Stats{Pivots: 1684, Degenerate: 316, Sweeps: 318, Rescales: 18}, func(d draw, s *Stats) { s.project(t, d.problem(8), Settings{noKnapsack: true}) }},
-		{"medium", Stats{Pivots: 6432, Degenerate: 973, Sweeps: 391, Rescales: 79}, func(d draw, s *Stats) { s.project(t, d.problem(24), Settings{}) }},
+		{"small", Stats{Pivots: 1684, Degenerate: 316, Sweeps: 318, Rescales: 18},
+			func(d draw, s *Stats) { s.project(t, d.problem(8), Settings{noKnapsack: true}) }},
+		{"medium", Stats{Pivots: 6432, Degenerate: 973, Sweeps: 391, Rescales: 79},
+			func(d draw, s *Stats) { s.project(t, d.problem(24), Settings{}) }},
 		{"wide", Stats{Pivots: 7712, Degenerate: 287, Sweeps: 741, Rescales: 13}, func(d draw, s *Stats) {
 			if d.Intn(4) == 0 {
 				s.project(t, d.wideProblem(), Settings{noKnapsack: true})
 			}
 		}},
-		{"tall", Stats{Pivots: 4405, Degenerate: 1384, Sweeps: 68, Rescales: 3}, func(d draw, s *Stats) { // more rows than columns
+		// more rows than columns
+		{"tall", Stats{Pivots: 4405, Degenerate: 1384, Sweeps: 68, Rescales: 3}, func(d draw, s *Stats) {
 			if d.Intn(4) == 0 {
 				k, kv := 70+d.Intn(20), 3+d.Intn(9)
 				m := d.masses(kv)

@@ -20,7 +20,8 @@ func BenchmarkDescend(b *testing.B) {
 				var r mirror.Result
 				for b.Loop() {
 					var err error
-					if r, err = mirror.Descend(background, table, 2, mirror.Settings{Steps: 1000, Rule: rule, Every: 1000}); err != nil {
+					if r, err = mirror.Descend(background, table, 2,
+						mirror.Settings{Steps: 1000, Rule: rule, Every: 1000}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -34,7 +34,8 @@ func newProver(table *knapsack.Table, eps float64) *prover {
 	k, kv := table.Dims()
 	floats := func(n int) []float64 { return make([]float64, n) }
 	p := &prover{
-		dual: cutbound.New(table, num.Exp(eps)), best: cuts{floats(k), floats(k)}, weights: floats(k), lo: floats(kv), hi: floats(kv),
+		dual: cutbound.New(table, num.Exp(eps)), best: cuts{floats(k), floats(k)}, weights: floats(k), lo: floats(kv),
+		hi: floats(kv),
 	}
 	// Halving is exact but for a subnormal eps, where both are 1 to 2^-1000.
 	_, p.alpha = num.ExpBounds(-eps / 2)

@@ -103,7 +103,8 @@ func check(t tb, c cost.Matrix, eps float64, r mirror.Result) {
 		t.Fatalf("Verify: %v", err)
 	}
 	scale := cost.Max(c)
-	if d := new(big.Rat).Sub(upper, new(big.Rat).SetFloat64(r.F)); d.Abs(d).Cmp(new(big.Rat).SetFloat64(valueTol*scale+0x1p-1060)) > 0 {
+	if d := new(big.Rat).Sub(upper,
+		new(big.Rat).SetFloat64(r.F)); d.Abs(d).Cmp(new(big.Rat).SetFloat64(valueTol*scale+0x1p-1060)) > 0 {
 		t.Fatalf("F = %v, proved %v", r.F, upper.FloatString(20))
 	}
 	if lower.Cmp(upper) > 0 || r.Gap() < 0 {
@@ -141,7 +142,8 @@ func check(t tb, c cost.Matrix, eps float64, r mirror.Result) {
 		}
 		last = h
 	}
-	if last.Step != r.Steps || last.Average != r.FAverage || last.Best != r.FBest || last.Bound != r.Bound || last.Lower < r.Lower {
+	if last.Step != r.Steps || last.Average != r.FAverage || last.Best != r.FBest || last.Bound != r.Bound ||
+		last.Lower < r.Lower {
 		t.Fatalf("last report %+v, result %v %v %v %v", last, r.FAverage, r.FBest, r.Bound, r.Lower)
 	}
 }

@@ -48,7 +48,8 @@ func TestShiftClosesRing(t *testing.T) {
 				t.Errorf("eps = %v from %v: lower bound %v above the optimum %v", eps, start, p.lower, want)
 			}
 			// The error of the column sums: 38 roundings of sums that are at most 225 on the cheap side.
-			numtest.Near(t, "lower", p.lower, want, numtest.Tol{Rel: 1e-13, Abs: 40 * 225 * 0x1p-53, Why: "relative to the costs"})
+			numtest.Near(t, "lower", p.lower, want,
+				numtest.Tol{Rel: 1e-13, Abs: 40 * 225 * 0x1p-53, Why: "relative to the costs"})
 		}
 	}
 }

@@ -18,15 +18,16 @@ import (
 // TestEdges runs every rule on costs and levels at the edge of what there is.
 func TestEdges(t *testing.T) {
 	costs := map[string]*cost.Dense{
-		"one by one":      matrix(1, 1, func(i, j int) float64 { return 3 }),
-		"one output":      matrix(3, 1, func(i, j int) float64 { return float64(i) }),
-		"one input":       matrix(1, 4, func(i, j int) float64 { return float64(j) }),
-		"zero":            matrix(2, 3, func(i, j int) float64 { return 0 }),
-		"constant":        matrix(3, 2, func(i, j int) float64 { return 7 }),
-		"constant rows":   matrix(3, 2, func(i, j int) float64 { return float64(i) }),
-		"duplicates":      matrix(4, 4, func(i, j int) float64 { return float64((i/2 + j/2) % 2) }),
-		"ring":            ring(5),
-		"outlier":         matrix(4, 4, func(i, j int) float64 { return math.Abs(math.Pow(10, float64(3*i)) - math.Pow(10, float64(3*j))) }),
+		"one by one":    matrix(1, 1, func(i, j int) float64 { return 3 }),
+		"one output":    matrix(3, 1, func(i, j int) float64 { return float64(i) }),
+		"one input":     matrix(1, 4, func(i, j int) float64 { return float64(j) }),
+		"zero":          matrix(2, 3, func(i, j int) float64 { return 0 }),
+		"constant":      matrix(3, 2, func(i, j int) float64 { return 7 }),
+		"constant rows": matrix(3, 2, func(i, j int) float64 { return float64(i) }),
+		"duplicates":    matrix(4, 4, func(i, j int) float64 { return float64((i/2 + j/2) % 2) }),
+		"ring":          ring(5),
+		"outlier": matrix(4, 4,
+			func(i, j int) float64 { return math.Abs(math.Pow(10, float64(3*i)) - math.Pow(10, float64(3*j))) }),
 		"more outputs":    random(3, 40, 1),
 		"large":           matrix(2, 2, func(i, j int) float64 { return math.MaxFloat64 * float64((i+j)%2) }),
 		"all large":       matrix(2, 2, func(i, j int) float64 { return math.MaxFloat64 / float64(1+(i+j)%2) }),
@@ -264,7 +265,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
 		}
 	}
-	for rule, want := range map[mirror.Rule]string{mirror.Paper: "paper", mirror.Adaptive: "adaptive", 9: "Rule(9)", -1: "Rule(-1)"} {
+	for rule, want := range map[mirror.Rule]string{mirror.Paper: "paper", mirror.Adaptive: "adaptive", 9: "Rule(9)",
+		-1: "Rule(-1)"} {
 		if rule.String() != want {
 			t.Errorf("%d: %q, want %q", int(rule), rule, want)
 		}
@@ -314,7 +316,8 @@ func TestCancel(t *testing.T) {
 	// A context that ends with the last step comes too late.
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
-	if _, err := mirror.Descend(ctx, table, 2, mirror.Settings{Steps: 16, Every: 15, Report: func(mirror.Report) { cancel() }}); err != nil {
+	if _, err := mirror.Descend(ctx, table, 2,
+		mirror.Settings{Steps: 16, Every: 15, Report: func(mirror.Report) { cancel() }}); err != nil {
 		t.Errorf("cancelled after step 15 of 16: %v", err)
 	}
 }
@@ -325,7 +328,8 @@ func TestReports(t *testing.T) {
 	quiet := descend(t, c, 1, mirror.Settings{Steps: 50, Every: 50})
 	for every, want := range map[int][]int{0: {1, 2, 4, 8, 16, 32, 50}, 20: {20, 40, 50}, 25: {25, 50}, 1000: {50}} {
 		var heard []mirror.Report
-		r := descend(t, c, 1, mirror.Settings{Steps: 50, Every: every, Report: func(h mirror.Report) { heard = append(heard, h) }})
+		r := descend(t, c, 1, mirror.Settings{Steps: 50, Every: every,
+			Report: func(h mirror.Report) { heard = append(heard, h) }})
 		var steps []int
 		for _, h := range r.History {
 			steps = append(steps, h.Step)
@@ -360,7 +364,8 @@ func TestBits(t *testing.T) {
 	numtest.SameBits(t, "best", r[0].Best, r[1].Best)
 	numtest.SameBits(t, "weights", r[0].Weights, r[1].Weights)
 	numtest.SameBits(t, "thresholds", r[0].Thresholds, r[1].Thresholds)
-	numtest.SameBits(t, "numbers", []float64{r[0].Bound, r[0].Lower, r[0].Upper}, []float64{r[1].Bound, r[1].Lower, r[1].Upper})
+	numtest.SameBits(t, "numbers", []float64{r[0].Bound, r[0].Lower, r[0].Upper},
+		[]float64{r[1].Bound, r[1].Lower, r[1].Upper})
 }
 
 // TestAllocs: a descent allocates before its first step and after its last one.

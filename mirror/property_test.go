@@ -93,7 +93,8 @@ func TestMirrorOptimum(t *testing.T) {
 		solved++
 		r := descend(t, c, eps, drawSettings(t))
 		for _, h := range r.History {
-			if !(h.Lower <= best+simplexTol && best <= min(h.Average, h.Best)+simplexTol && h.Average-h.Bound <= best+simplexTol) {
+			if !(h.Lower <= best+simplexTol && best <= min(h.Average, h.Best)+simplexTol &&
+				h.Average-h.Bound <= best+simplexTol) {
 				t.Fatalf("optimum %v against %+v", best, h)
 			}
 		}
@@ -316,7 +317,8 @@ func TestMirrorBaseLaws(t *testing.T) {
 					return design.Base{}, err
 				}
 				_, _, err = basemeasure.Verify(c, eps, certificate(r))
-				return design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds}, err
+				return design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds},
+					err
 			}
 			proptest.Run(t, laws, descend)
 			proptest.Run(t, design.BaseBoundLaws(), descend)

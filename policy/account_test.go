@@ -27,7 +27,8 @@ func TestAccount(t *testing.T) {
 	draws := 0
 	draw := func() ([]byte, error) {
 		data, err := os.ReadFile(path)
-		if line := fmt.Sprintf("\ndebit 1/2 %x e ", id); err != nil || !strings.Contains(string(data), line) || bytes.Contains(data, []byte("\nreport")) {
+		if line := fmt.Sprintf("\ndebit 1/2 %x e ", id); err != nil || !strings.Contains(string(data), line) ||
+			bytes.Contains(data, []byte("\nreport")) {
 			t.Errorf("at the draw the file is %q, %v", data, err)
 		}
 		draws++
@@ -50,7 +51,8 @@ func TestAccount(t *testing.T) {
 	if draws != 1 {
 		t.Errorf("%d draws", draws)
 	}
-	if r, err := Release(t.Context(), epsPolicy(t, "2", ""), l, nil, identity); err != nil || len(r.String()) != 2*ReportSize {
+	if r, err := Release(t.Context(), epsPolicy(t, "2", ""), l, nil, identity); err != nil ||
+		len(r.String()) != 2*ReportSize {
 		t.Errorf("a Policy beside it: %v, %v", r, err)
 	}
 	wantSpent(t, l, "5/2")
@@ -77,7 +79,8 @@ func TestAccountRefuses(t *testing.T) {
 		{"the magic of a Policy's", append([]byte(magic), make([]byte, 36)...), nil, ErrReport},
 	} {
 		l, file := inMemory(t, nil)
-		if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return tc.b, tc.err }); !errors.Is(err, tc.want) || b != nil {
+		if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return tc.b, tc.err }); !errors.Is(err,
+			tc.want) || b != nil {
 			t.Errorf("%s: %q, %v", tc.name, b, err)
 		}
 		if l.Spent().Cmp(big.NewRat(1, 1)) != 0 || l.entries[0].Report != nil || strings.Contains(file.String(), "report") {
@@ -91,7 +94,8 @@ func TestAccountRefuses(t *testing.T) {
 		eps  string
 		draw func() ([]byte, error)
 		want error
-	}{{nil, "1", never, ErrLedger}, {(*FileLedger)(nil), "1", never, ErrLedger}, {l, "", never, ErrPolicy}, {l, "1", nil, ErrPolicy}} {
+	}{{nil, "1", never, ErrLedger}, {(*FileLedger)(nil), "1", never, ErrLedger}, {l, "", never, ErrPolicy},
+		{l, "1", nil, ErrPolicy}} {
 		eps := mustEpsilon(t, "1")
 		if tc.eps == "" {
 			eps = Policy{}.Epsilon()
@@ -103,7 +107,8 @@ func TestAccountRefuses(t *testing.T) {
 	if l.Spent().Sign() != 0 {
 		t.Errorf("spent %v", l.Spent())
 	}
-	if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return otherBytes(id, strings.Repeat("x", 220)), nil }); err != nil || len(b) != 256 {
+	if b, err := Account(l, id, mustEpsilon(t, "1"),
+		func() ([]byte, error) { return otherBytes(id, strings.Repeat("x", 220)), nil }); err != nil || len(b) != 256 {
 		t.Errorf("the largest report: %d bytes, %v", len(b), err)
 	}
 }
@@ -116,7 +121,8 @@ func TestAccountPanic(t *testing.T) {
 		defer func() { _ = recover() }()
 		_, _ = Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { panic("draw") })
 	}()
-	if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil || string(b) != string(otherBytes(id, "x")) {
+	if b, err := Account(l, id, mustEpsilon(t, "1"),
+		func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil || string(b) != string(otherBytes(id, "x")) {
 		t.Errorf("%q, %v", b, err)
 	}
 	if l.Spent().Cmp(big.NewRat(2, 1)) != 0 {
@@ -143,7 +149,8 @@ func TestAccountImpossibleRecords(t *testing.T) {
 		{[]string{paid, good[:len(good)-3] + " e"}, false},
 	} {
 		var fresh state
-		if _, err := fresh.replay(sealed(t, append([]string{"wpm-ledger-1 9"}, tc.bodies...)...)); tc.ok != (err == nil) || err != nil && !errors.Is(err, ErrLedgerCorrupt) {
+		if _, err := fresh.replay(sealed(t, append([]string{"wpm-ledger-1 9"}, tc.bodies...)...)); tc.ok != (err == nil) ||
+			err != nil && !errors.Is(err, ErrLedgerCorrupt) {
 			t.Errorf("%q: %v", tc.bodies, err)
 		}
 	}

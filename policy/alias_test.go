@@ -34,7 +34,8 @@ func TestAliases(t *testing.T) {
 		t.Errorf("aliases %v, want %v", got, want)
 	}
 	data := mustEncode(t, p)
-	if line := "\n\"input_aliases\":[[1,\"Cafe\"],[1,\"" + decomposed + "\"],[2,\"office\"]],\n\"lo\":"; !bytes.Contains(data, []byte(line)) {
+	if line := "\n\"input_aliases\":[[1,\"Cafe\"],[1,\"" + decomposed +
+		"\"],[2,\"office\"]],\n\"lo\":"; !bytes.Contains(data, []byte(line)) {
 		t.Errorf("no %q in\n%s", line, data)
 	}
 	again, err := Decode(data)
@@ -63,7 +64,8 @@ func TestAliases(t *testing.T) {
 		t.Errorf("another spelling without an alias: %v", err)
 	}
 	cfg.InputAliases = []Alias{}
-	if got := mustEncode(t, mustNew(t, cfg)); !bytes.Equal(got, mustEncode(t, plain)) || bytes.Contains(got, []byte(aliasMember)) {
+	if got := mustEncode(t, mustNew(t, cfg)); !bytes.Equal(got, mustEncode(t, plain)) ||
+		bytes.Contains(got, []byte(aliasMember)) {
 		t.Error("no aliases, and yet another file")
 	}
 }
@@ -114,11 +116,13 @@ func TestAliasErrors(t *testing.T) {
 		}
 	}
 	moved := strings.Replace(good, line, "", 1)
-	if _, err := Decode([]byte(strings.Replace(moved, "\"output_labels\":", line+"\"output_labels\":", 1))); !errors.Is(err, ErrFormat) {
+	if _, err := Decode([]byte(strings.Replace(moved, "\"output_labels\":", line+"\"output_labels\":", 1))); !errors.Is(
+		err, ErrFormat) {
 		t.Errorf("before output_labels: %v", err)
 	}
 	var at *FormatError
-	if _, err := Decode([]byte(strings.Replace(good, "[[1,\"Cafe\"]", "[[x,\"Cafe\"]", 1))); !errors.As(err, &at) || at.Field != aliasMember {
+	if _, err := Decode([]byte(strings.Replace(good, "[[1,\"Cafe\"]", "[[x,\"Cafe\"]", 1))); !errors.As(err, &at) ||
+		at.Field != aliasMember {
 		t.Errorf("%v names no member", err)
 	}
 }

@@ -176,7 +176,8 @@ func BenchmarkVersion2(b *testing.B) {
 			b.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(1, 2))
-		cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, n), Provenance: clean}
+		cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, n),
+			Provenance: clean}
 		for i := range 2 * n {
 			cfg.Geometry.OutputPoints = append(cfg.Geometry.OutputPoints, r.Int32())
 			cfg.Thresholds[i/2] = r.Int32N(int32(n))

@@ -46,7 +46,8 @@ func (cfg *Config) atLine(err error) error {
 	if !errors.As(err, &p) {
 		return err
 	}
-	return fmt.Errorf("line %d: %w", 2+slices.Index(members(cfg.Geometry != nil, len(cfg.InputAliases) > 0), p.member)+p.row, err)
+	return fmt.Errorf("line %d: %w",
+		2+slices.Index(members(cfg.Geometry != nil, len(cfg.InputAliases) > 0), p.member)+p.row, err)
 }
 
 // diverge returns the first position at which a and b differ.

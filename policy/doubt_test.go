@@ -256,7 +256,8 @@ func TestHostileSolversShareALedger(t *testing.T) {
 // From here on: checks that take the implementation as an argument, the named tests that give them the real one, and
 // TestPlantedBugs, which gives them wrong ones.
 
-type releaser func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error)
+type releaser func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc,
+	random io.Reader) (Report, error)
 
 // checkReleaseLaw runs releases over every word of the sampler, three draws of the mixture and several clients, two
 // releases from one source, and compares the frequencies with the published rows, the fallback, or the rounded answer
@@ -265,12 +266,14 @@ func checkReleaseLaw(t testing.TB, rel releaser) error {
 	t.Helper()
 	// Unlike in smallConfig, hardly a cumulative weight is even: the last bit of a word matters.
 	cfg := smallConfig(t)
-	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "3/2"), []uint64{31, 19, 41, 0}, []uint64{131, 79, 160, 0}, smallBits)
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "3/2"), []uint64{31, 19, 41, 0}, []uint64{131, 79, 160, 0},
+		smallBits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.Polytope, cfg.Fallback = box, mustRow(t, box, []uint64{101, 48, 107, 0})
-	cfg.Rows = []Row{mustRow(t, box, []uint64{131, 78, 47, 0}), mustRow(t, box, []uint64{31, 65, 160, 0}), mustRow(t, box, []uint64{131, 19, 106, 0})}
+	cfg.Rows = []Row{mustRow(t, box, []uint64{131, 78, 47, 0}), mustRow(t, box, []uint64{31, 65, 160, 0}),
+		mustRow(t, box, []uint64{131, 19, 106, 0})}
 	mixture := mustNew(t, cfg)
 	cfg.Mode, cfg.Rows = Projection, nil
 	bare := mustNew(t, cfg)
@@ -608,35 +611,36 @@ func tamperings() []struct {
 		edits [][2]string
 	}{
 		{"small.json", [][2]string{
-			{`["130"`, `["135"`},                                                        // floor(30 e^1.5) = 134
-			{`["30"`, `["29"`},                                                          // 130 > 29 e^1.5
-			{`"160","0"]`, `"160","1"]`},                                                // an upper bound without a lower one
-			{`"epsilon":"1.5"`, `"epsilon":"1.45"`},                                     // 130 > 30 e^1.45
-			{`"epsilon":"1.5"`, `"epsilon":"3/2"`},                                      // the same, in another spelling
-			{`"epsilon":"1.5"`, `"epsilon":"3/0"`},                                      //
-			{`"epsilon":"1.5"`, `"epsilon":"65"`},                                       // every box would pass
-			{`"bits":8`, `"bits":9`},                                                    // sum hi < 2^9
-			{`"bits":8`, `"bits":6`},                                                    // sum lo > 2^6
-			{`"bits":8`, `"bits":true`},                                                 //
-			{`[2,"6"]`, `[2,"7"]`},                                                      // a row that sums to 257
-			{`[2,"6"]`, `[2,"5"]`},                                                      // a row that sums to 255
-			{`"full":[0,1]`, `"full":[0]`},                                              // a row that lost a column
-			{`"full":[0,1]`, `"full":[1,0]`},                                            // out of order
-			{`"full":[0,1]`, `"full":[0,0]`},                                            // a column twice
-			{`"full":[0,1]`, `"full":[-4,1]`},                                           // the first column, for who counts from the end
+			{`["130"`, `["135"`},                    // floor(30 e^1.5) = 134
+			{`["30"`, `["29"`},                      // 130 > 29 e^1.5
+			{`"160","0"]`, `"160","1"]`},            // an upper bound without a lower one
+			{`"epsilon":"1.5"`, `"epsilon":"1.45"`}, // 130 > 30 e^1.45
+			{`"epsilon":"1.5"`, `"epsilon":"3/2"`},  // the same, in another spelling
+			{`"epsilon":"1.5"`, `"epsilon":"3/0"`},  //
+			{`"epsilon":"1.5"`, `"epsilon":"65"`},   // every box would pass
+			{`"bits":8`, `"bits":9`},                // sum hi < 2^9
+			{`"bits":8`, `"bits":6`},                // sum lo > 2^6
+			{`"bits":8`, `"bits":true`},             //
+			{`[2,"6"]`, `[2,"7"]`},                  // a row that sums to 257
+			{`[2,"6"]`, `[2,"5"]`},                  // a row that sums to 255
+			{`"full":[0,1]`, `"full":[0]`},          // a row that lost a column
+			{`"full":[0,1]`, `"full":[1,0]`},        // out of order
+			{`"full":[0,1]`, `"full":[0,0]`},        // a column twice
+			// the first column, for who counts from the end
+			{`"full":[0,1]`, `"full":[-4,1]`},
 			{`"full":[0,1]`, `"full":[0,1,3]`},                                          // a column that cannot be raised
 			{`"full":[0,1]`, `"full":[0,1,4]`},                                          // a column that is not there
 			{`"full":[0,1],"extra":[[2,"6"]]`, `"full":[0,1],"extra":[[1,"6"]]`},        // raised twice
 			{`"full":[0,1],"extra":[[2,"6"]]`, `"full":[0],"extra":[[1,"60"],[2,"6"]]`}, // up to hi, in another spelling
 			{`"full":[2],"extra":[[1,"46"]]`, `"full":[2],"extra":[[0,"0"],[1,"46"]]`},  // by nothing
 			{`[[0,"70"],[1,"30"],`, `[[1,"30"],[0,"70"],`},                              // out of order
-			{`[0,"70"],`, ``},                                                           // a fallback that lost a column
-			{`[0,"70"],[1,"30"],[2,"66"]`, `[0,"90"],[1,"70"],[2,"6"]`},                 // 70 more than lo is outside, the sum is right
-			{`"full":[2],"extra":[[1,"46"]]`, `"full":[0,2],"extra":[]`},                // too much at once
-			{"\"bits\":8,\n", "\"bits\":8,\n\"bits\":8,\n"},                             // a member twice
-			{"\"bits\":8,\n", "\"bits\":8,\n\"delta\":0,\n"},                            // a member that is none
-			{`"geometry":"public",`, `"geometry":"public","geometry":"public",`},        // twice, further in
-			{`{"a":"",`, `{"a":"","a":"",`},                                             //
+			{`[0,"70"],`, ``}, // a fallback that lost a column
+			{`[0,"70"],[1,"30"],[2,"66"]`, `[0,"90"],[1,"70"],[2,"6"]`},          // 70 more than lo is outside, the sum is right
+			{`"full":[2],"extra":[[1,"46"]]`, `"full":[0,2],"extra":[]`},         // too much at once
+			{"\"bits\":8,\n", "\"bits\":8,\n\"bits\":8,\n"},                      // a member twice
+			{"\"bits\":8,\n", "\"bits\":8,\n\"delta\":0,\n"},                     // a member that is none
+			{`"geometry":"public",`, `"geometry":"public","geometry":"public",`}, // twice, further in
+			{`{"a":"",`, `{"a":"","a":"",`},                                      //
 			{`"bits":8`, `"bits": 8`},
 			{`["30"`, `["030"`},
 			{`["30"`, `[30`},
@@ -645,7 +649,8 @@ func tamperings() []struct {
 			{`{"full":[2],"extra":[[1,"46"]]}`, `{"extra":[[1,"46"]],"full":[2]}`},
 			{`{"full":[2],"extra":[[1,"46"]]}`, `{"full":[2],"extra":[[1,"46",0]]}`},
 			{`"lo":["30","20","40","0"]`, `"lo":["130","80","160","0"]`}, // alpha for beta
-			{"{\"full\":[0],\"extra\":[[2,\"66\"]]}\n", "{\"full\":[0],\"extra\":[[2,\"66\"]]},\n{\"full\":[0],\"extra\":[[2,\"66\"]]}\n"},
+			{"{\"full\":[0],\"extra\":[[2,\"66\"]]}\n",
+				"{\"full\":[0],\"extra\":[[2,\"66\"]]},\n{\"full\":[0],\"extra\":[[2,\"66\"]]}\n"},
 		}},
 		{"ring.json", [][2]string{ // one unit in 2^60, which no float can see
 			{`"hi":["1078971667508474614"`, `"hi":["1078971667508474615"`},
@@ -719,7 +724,8 @@ func plantedBugs() []planted {
 		random  io.Reader
 	}
 	with := func(change func(*arguments)) releaser {
-		return func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+		return func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
+			error) {
 			a := arguments{p, private, project, random}
 			change(&a)
 			r, err := release(ctx, a.p, l, a.private, a.project, a.random)
@@ -735,12 +741,13 @@ func plantedBugs() []planted {
 			a.private = []byte("home,1")
 		}
 	}))
-	law("fallback row lost: an error instead", func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
-		if _, err := ParsePrivate(p, private); err != nil {
-			return Report{}, err
-		}
-		return release(ctx, p, l, private, project, random)
-	})
+	law("fallback row lost: an error instead",
+		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+			if _, err := ParsePrivate(p, private); err != nil {
+				return Report{}, err
+			}
+			return release(ctx, p, l, private, project, random)
+		})
 	law("random word reused: the mixture's word is the sampler's", with(func(a *arguments) {
 		b := make([]byte, 9)
 		_, _ = io.ReadFull(a.random, b)
@@ -775,70 +782,78 @@ func plantedBugs() []planted {
 		}
 		a.p = Policy{&c}
 	}))
-	law("dropped last column", func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
-		r, err := release(ctx, p, l, private, project, random)
-		r.index = min(r.index, 1)
-		return r, err
-	})
-	law("solver's floats renormalised and sampled as they are", func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
-		if p.Mode() == Mixture || !usable(&arguments{p: p, private: private}) {
-			return release(ctx, p, l, private, project, random)
-		}
-		var q []float64
-		func() {
-			defer func() { _ = recover() }()
-			q, _ = project(ctx, nil)
-		}()
-		b := make([]byte, 9)
-		if _, err := io.ReadFull(random, b); err != nil {
-			return Report{}, err
-		}
-		c, j := 0.0, 0
-		for j = range q {
-			if c += q[j]; float64(b[8])/256 < c {
-				break
+	law("dropped last column",
+		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+			r, err := release(ctx, p, l, private, project, random)
+			r.index = min(r.index, 1)
+			return r, err
+		})
+	law("solver's floats renormalised and sampled as they are",
+		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+			if p.Mode() == Mixture || !usable(&arguments{p: p, private: private}) {
+				return release(ctx, p, l, private, project, random)
 			}
-		}
-		return Report{p.c.id, uint32(j)}, nil
-	})
-	law("a solver's panic is an error", func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (r Report, err error) {
-		if project != nil {
-			defer func() {
-				if e := recover(); e != nil {
-					err = fmt.Errorf("%v", e)
-				}
+			var q []float64
+			func() {
+				defer func() { _ = recover() }()
+				q, _ = project(ctx, nil)
 			}()
-			if _, err := project(ctx, []float64{1, 0, 0}); err != nil {
+			b := make([]byte, 9)
+			if _, err := io.ReadFull(random, b); err != nil {
 				return Report{}, err
 			}
-		}
-		return release(ctx, p, l, private, project, random)
-	})
+			c, j := 0.0, 0
+			for j = range q {
+				if c += q[j]; float64(b[8])/256 < c {
+					break
+				}
+			}
+			return Report{p.c.id, uint32(j)}, nil
+		})
+	law("a solver's panic is an error",
+		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (r Report,
+			err error) {
+			if project != nil {
+				defer func() {
+					if e := recover(); e != nil {
+						err = fmt.Errorf("%v", e)
+					}
+				}()
+				if _, err := project(ctx, []float64{1, 0, 0}); err != nil {
+					return Report{}, err
+				}
+			}
+			return release(ctx, p, l, private, project, random)
+		})
 
 	tells := func(bug string, rel releaser, marshal func(Report) ([]byte, error)) {
-		all = append(all, planted{bug, "TestReleaseTellsNothing", func(t testing.TB) error { return checkTellsNothing(t, rel, marshal) }})
+		all = append(all, planted{bug, "TestReleaseTellsNothing",
+			func(t testing.TB) error { return checkTellsNothing(t, rel, marshal) }})
 	}
 	tells("length of a report depends on the output", release, func(r Report) ([]byte, error) {
 		return binary.AppendUvarint(r.id[:], uint64(r.index)<<6), nil
 	})
-	tells("error for private data that do not parse", func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
-		if _, err := ParsePrivate(p, private); err != nil {
-			return Report{}, err
-		}
-		return release(ctx, p, l, private, project, random)
-	}, Report.MarshalBinary)
-	tells("random bytes read only as the data need them", func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
-		if _, err := ParsePrivate(p, private); err != nil { // the fallback needs no word for the mixture
-			j, err := p.Fallback().Sample(random)
-			return Report{p.c.id, uint32(max(j, 0))}, err
-		}
-		return release(ctx, p, l, private, project, random)
-	}, Report.MarshalBinary)
+	tells("error for private data that do not parse",
+		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+			if _, err := ParsePrivate(p, private); err != nil {
+				return Report{}, err
+			}
+			return release(ctx, p, l, private, project, random)
+		}, Report.MarshalBinary)
+	tells("random bytes read only as the data need them",
+		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+			if _, err := ParsePrivate(p, private); err != nil { // the fallback needs no word for the mixture
+				j, err := p.Fallback().Sample(random)
+				return Report{p.c.id, uint32(max(j, 0))}, err
+			}
+			return release(ctx, p, l, private, project, random)
+		}, Report.MarshalBinary)
 
 	stale := func(bug string, f func(p Policy, r Report) error) {
 		all = append(all, planted{bug, "TestReportsAreOfTheirPolicy", func(t testing.TB) error { return checkBelongs(t, f) }})
 	}
-	stale("stale policy: a report of another one accepted", func(p Policy, r Report) error { r.id = p.c.id; return p.Belongs(r) })
+	stale("stale policy: a report of another one accepted",
+		func(p Policy, r Report) error { r.id = p.c.id; return p.Belongs(r) })
 	stale("stale policy: half of the ID compared", func(p Policy, r Report) error {
 		if bytes.Equal(r.id[32:], p.c.id[32:]) {
 			r.id = p.c.id
@@ -854,7 +869,8 @@ func plantedBugs() []planted {
 
 	for _, bug := range []string{
 		"debit after the draw", "refund when the source fails", "memo not honoured", "memo keyed without the epoch",
-		"memo keyed without the policy", "memo lost when opened again", "repeat charged", "epsilons added as floats", "budget not enforced",
+		"memo keyed without the policy", "memo lost when opened again", "repeat charged", "epsilons added as floats",
+		"budget not enforced",
 	} {
 		all = append(all, planted{bug, "TestLedgerKeepsTheBooks", func(t testing.TB) error { return checkToyLedger(t, bug) }})
 	}
@@ -899,7 +915,8 @@ func plantedBugs() []planted {
 		text, _, _ = strings.Cut(text, `"`)
 		eps, _ := strconv.ParseFloat(text, 64)
 		const slack = 1e-12 // what such code allows for its roundings
-		return errors.As(err, &at) && strings.Contains(at.Reason, "e^") && float64(at.Hi) <= math.Exp(eps)*float64(at.Lo)*(1+slack)
+		return errors.As(err, &at) && strings.Contains(at.Reason, "e^") &&
+			float64(at.Hi) <= math.Exp(eps)*float64(at.Lo)*(1+slack)
 	})
 	return all
 }
@@ -949,13 +966,15 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	// A value in another spelling is a fault in its member.
 	p := mustNew(t, smallConfig(t))
 	var spelt *FormatError
-	if _, err := Decode(bytes.Replace(mustEncode(t, p), []byte(`"1.5"`), []byte(`"3/2"`), 1)); !errors.As(err, &spelt) || spelt.Field != "epsilon" {
+	if _, err := Decode(bytes.Replace(mustEncode(t, p), []byte(`"1.5"`), []byte(`"3/2"`), 1)); !errors.As(err, &spelt) ||
+		spelt.Field != "epsilon" {
 		t.Errorf("%v, want a FormatError in epsilon", err)
 	}
 	if n := p.c.Rows[0].Fill(); n != 3 { // two full columns and one in part
 		t.Errorf("Fill = %d, want 3", n)
 	}
-	if err := (Row{full: []int32{2}, extra: []extra{{0, 100}}}).check(p.Polytope(), 90); err == nil || !strings.HasSuffix(err.Error(), "want 0 < units < 100") {
+	if err := (Row{full: []int32{2}, extra: []extra{{0, 100}}}).check(p.Polytope(), 90); err == nil ||
+		!strings.HasSuffix(err.Error(), "want 0 < units < 100") {
 		t.Errorf("100 units more than lo = 30 of at most 130: %v", err)
 	}
 	// Private data of just MaxBytes are read.
@@ -974,7 +993,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	cfg := projectionConfig(t, false)
 	cfg.InputLabels, cfg.Inputs = nil, 4000
 	many := mustNew(t, cfg)
-	for label, want := range map[string]bool{"0": true, "9": true, "90": true, "3999": true, "4000": false, "/": false, ":": false, "1.": false, "1:": false} {
+	for label, want := range map[string]bool{"0": true, "9": true, "90": true, "3999": true, "4000": false, "/": false,
+		":": false, "1.": false, "1:": false} {
 		if _, err := ParsePrivate(many, []byte(label+",1")); (err == nil) != want {
 			t.Errorf("label %q of 4000 inputs: %v", label, err)
 		}
@@ -994,7 +1014,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	}
 	// A ledger that was never opened has books, with nothing in them.
 	for _, l := range []*FileLedger{nil, {}} {
-		if l.Budget().Sign() != 0 || l.Spent().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" || l.Close() != nil {
+		if l.Budget().Sign() != 0 || l.Spent().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" ||
+			l.Close() != nil {
 			t.Errorf("%#v: not empty", l)
 		}
 	}
@@ -1003,7 +1024,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Books{store: &fileStore{file: file, unlock: func() error { return errDisk }}}).Close(); !errors.Is(err, errDisk) {
+	if err := (&Books{store: &fileStore{file: file, unlock: func() error { return errDisk }}}).Close(); !errors.Is(err,
+		errDisk) {
 		t.Errorf("Close with a lock that fails: %v", err)
 	}
 	// The ends of the alphabets, and of the lengths.
@@ -1025,13 +1047,15 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	}
 	// A broken line is named by its number, from 1.
 	broken := sealed(t, "wpm-ledger-1 1", "debit 1 "+strings.Repeat("ab", 32)+" e", "credit 1")
-	if _, err := new(state).replay(broken); !errors.Is(err, ErrLedgerCorrupt) || !strings.Contains(err.Error(), "line 3:") {
+	if _, err := new(state).replay(broken); !errors.Is(err, ErrLedgerCorrupt) ||
+		!strings.Contains(err.Error(), "line 3:") {
 		t.Errorf("%v, want line 3", err)
 	}
 	// A record of one word is none, and a torn line may be nothing but its charge.
 	for body, want := range map[string]error{"report": ErrLedgerCorrupt, "debit": ErrLedgerCorrupt, "~torn 1/2": nil} {
 		var s state
-		if _, err := s.replay(sealed(t, "wpm-ledger-1 1", body)); !errors.Is(err, want) || err == nil && s.spent.Cmp(big.NewRat(1, 2)) != 0 {
+		if _, err := s.replay(sealed(t, "wpm-ledger-1 1", body)); !errors.Is(err, want) ||
+			err == nil && s.spent.Cmp(big.NewRat(1, 2)) != 0 {
 			t.Errorf("%q: %v, spent %v", body, err, s.spent)
 		}
 	}
@@ -1047,7 +1071,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	if _, err := Decode(bytes.Repeat([]byte("x"), 1000)); err == nil || len(err.Error()) > 200 {
 		t.Errorf("a long message: %v", err)
 	}
-	for line, want := range map[int]string{0: "policy: unusable private data: no", 1: "policy: unusable private data: line 1: no"} {
+	for line, want := range map[int]string{0: "policy: unusable private data: no",
+		1: "policy: unusable private data: line 1: no"} {
 		if got := (&PrivateError{line, "no"}).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -1071,7 +1096,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	// The first output that no policy has.
 	var r Report
 	data = binary.LittleEndian.AppendUint32(append([]byte(magic), slices.Repeat([]byte{7}, 32)...), MaxOutputs)
-	if err := r.UnmarshalBinary(data); !errors.Is(err, ErrReport) || !strings.HasSuffix(err.Error(), "output 1048576, at most 1048575") {
+	if err := r.UnmarshalBinary(data); !errors.Is(err, ErrReport) ||
+		!strings.HasSuffix(err.Error(), "output 1048576, at most 1048575") {
 		t.Errorf("a report of output 2^20: %v", err)
 	}
 	if err := r.UnmarshalText([]byte("00")); err == nil || !strings.HasSuffix(err.Error(), "2 characters, want 80") {
@@ -1092,7 +1118,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 		}
 	}
 	// A sum that is off by just the slack is worth rounding.
-	for off, want := range map[float64]bool{massSlack: true, -massSlack: true, 2 * massSlack: false, -2 * massSlack: false} {
+	for off, want := range map[float64]bool{massSlack: true, -massSlack: true, 2 * massSlack: false,
+		-2 * massSlack: false} {
 		if isDistribution([]float64{0.5, 0.5 + off}, 2) != want {
 			t.Errorf("a sum of 1 + %v: %v", off, !want)
 		}
@@ -1107,7 +1134,8 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 		t.Errorf("the fallback of a point is %d, %d", w.At(0), w.At(1))
 	}
 	// A folder that cannot be opened cannot be synced.
-	if err := syncFolder(filepath.Join(t.TempDir(), "gone", "ledger")); runtime.GOOS == "linux" && !errors.Is(err, fs.ErrNotExist) {
+	if err := syncFolder(filepath.Join(t.TempDir(), "gone", "ledger")); runtime.GOOS == "linux" &&
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }

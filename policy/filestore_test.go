@@ -11,7 +11,10 @@ import (
 // The store of OpenLedger is one that storetest accepts.
 func TestFileStore(t *testing.T) {
 	dir := t.TempDir()
-	err := storetest.Test(func(name string) (policy.Store, error) { return policy.FileStore(filepath.Join(dir, name)), nil })
+	err := storetest.Test(func(name string) (policy.Store, error) {
+		return policy.FileStore(filepath.Join(dir, name)),
+			nil
+	})
 	if err != nil {
 		t.Error(err)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Points keep their places to half a unit, whatever their scale; with half the unit the keys could reach 2^63, or a coordinate 2^31.
+// Points keep their places to half a unit, whatever their scale; with half the unit the keys could reach 2^63, or a
+// coordinate 2^31.
 func TestFixedPoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 300 {
@@ -88,7 +89,8 @@ func TestFixedDirections(t *testing.T) {
 		}
 	}
 	long, err := FixedDirections(nil, [][]float64{{1e300, 0}, {0, -1e-300}, {3, 4}})
-	if want := []int32{1 << 30, 0, 0, -1 << 30, 644245094, 858993459}; err != nil || !slices.Equal(long.OutputPoints, want) {
+	if want := []int32{1 << 30, 0, 0, -1 << 30, 644245094, 858993459}; err != nil ||
+		!slices.Equal(long.OutputPoints, want) {
 		t.Errorf("%v, %v, want %v", long, err, want)
 	}
 	box, err := ldp.NewPolytope(mustEpsilon(t, "1"), []float64{0.25, 0.5, 0.25}, 20)
@@ -103,7 +105,8 @@ func TestFixedDirections(t *testing.T) {
 func TestFixedErrors(t *testing.T) {
 	for _, c := range []struct{ in, out [][]float64 }{
 		{nil, nil}, {nil, [][]float64{{}}}, {nil, [][]float64{{1}, {1, 2}}}, {[][]float64{{1, 2}}, [][]float64{{1}}},
-		{nil, [][]float64{{math.NaN()}}}, {[][]float64{{math.Inf(1)}}, [][]float64{{1}}}, {nil, [][]float64{{math.MaxFloat64}, {-math.MaxFloat64}}},
+		{nil, [][]float64{{math.NaN()}}}, {[][]float64{{math.Inf(1)}}, [][]float64{{1}}},
+		{nil, [][]float64{{math.MaxFloat64}, {-math.MaxFloat64}}},
 	} {
 		if g, _, err := FixedPoints(c.in, c.out); !errors.Is(err, ErrShape) || g != nil {
 			t.Errorf("points %v, %v: %v, %v", c.in, c.out, g, err)

@@ -68,7 +68,8 @@ func FuzzLedger(f *testing.F) {
 	id := [32]byte{7}
 	debit, report := fmt.Sprintf("debit 1/3 %x e", id), fmt.Sprintf("report %x e", otherBytes(id, "x"))
 	for _, text := range []string{
-		"wpm-ledger-1 100\n" + debit + "\n" + report + "\ndebit 2", "wpm-ledger-1 1\n" + debit + "\n" + debit + "\ndebit 5/2 ",
+		"wpm-ledger-1 100\n" + debit + "\n" + report + "\ndebit 2",
+		"wpm-ledger-1 1\n" + debit + "\n" + debit + "\ndebit 5/2 ",
 		"wpm-ledger-1 1\n" + debit[:9] + "~torn 7\ndebit 4 ab~to",
 		"wpm-led~torn 0\nwpm-ledger-1 2.5\n" + debit + "\n" + report[:70], "wpm-ledger-1 ", "",
 	} {
@@ -106,7 +107,8 @@ func FuzzLedger(f *testing.F) {
 			t.Fatalf("without its tail %v, %v, with it %v", before.Spent, err, s.Spent)
 		}
 		eps := mustEpsilon(t, "1/3")
-		known := slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Policy == id && e.Epoch == "e" && e.Report != nil })
+		known := slices.ContainsFunc(s.Entries,
+			func(e Entry) bool { return e.Policy == id && e.Epoch == "e" && e.Report != nil })
 		drawn := false
 		_, err = Account(l, id, eps, func() ([]byte, error) { drawn = true; return otherBytes(id, "y"), nil })
 		if fits := eps.Rat().Cmp(s.Left) <= 0; drawn != (!known && fits) || (err == nil) != (known || fits) {
@@ -141,7 +143,8 @@ var errTorn = errors.New("torn")
 // It covers every draw before the draw is made, and never more than the budget; and a report that was returned is the
 // only one of its policy and epoch from then on.
 func FuzzStore(f *testing.F) {
-	for _, s := range []string{"", "\x00\x01\x02\x00\x01\x02", "\x00\x10\x08\x11\x00", "\x02\x02\x09\x02\x08\x02", "\x00\x0a\x40\x00\x0b\x91\x00\x01"} {
+	for _, s := range []string{"", "\x00\x01\x02\x00\x01\x02", "\x00\x10\x08\x11\x00", "\x02\x02\x09\x02\x08\x02",
+		"\x00\x0a\x40\x00\x0b\x91\x00\x01"} {
 		f.Add([]byte(s))
 	}
 	budget := big.NewRat(4, 1)

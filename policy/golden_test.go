@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// golden.json was written by "python3 verify.py -vectors small.json ring.json projection.json" in testdata: another program
-// in another language, which reads the files as the package documentation says and draws in exact
-// arithmetic. None of these files is ever edited to make a test pass.
+// golden.json was written by "python3 verify.py -vectors small.json ring.json projection.json" in testdata: another
+// program in another language, which reads the files as the package documentation says and draws in exact arithmetic.
+// None of these files is ever edited to make a test pass.
 func TestGolden(t *testing.T) {
 	golden(t, "golden.json", "2459e3cd14a5b0f3363347b8c8870221e3d8c6ef9220e9997e031a4cfc3caf2a")
 }
 
-// Version 2: golden2.json was written by "python3 verify.py -vectors far2.json grid2.json points2.json ring2.json", which fills the
-// rows by sorting, in exact arithmetic.
+// Version 2: golden2.json was written by "python3 verify.py -vectors far2.json grid2.json points2.json ring2.json",
+// which fills the rows by sorting, in exact arithmetic.
 func TestGolden2(t *testing.T) {
 	golden(t, "golden2.json", "b724525943061b1c7819c622fce332b17aede176c69a28113c7b961a0a7364ff")
 }
@@ -89,8 +89,8 @@ func TestGoldenSmall(t *testing.T) {
 	}
 }
 
-// edges.json holds what encoding/json would write in another way: U+2028, U+2029 and the characters of HTML as they are, and an object with
-// names that repeat and numbers in other spellings. Its ID was computed by sha256sum.
+// edges.json holds what encoding/json would write in another way: U+2028, U+2029 and the characters of HTML as they
+// are, and an object with names that repeat and numbers in other spellings. Its ID was computed by sha256sum.
 func TestGoldenEdges(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "edges.json"))
 	if err != nil {
@@ -113,7 +113,8 @@ func TestGoldenEdges(t *testing.T) {
 	if got, want := p.Metadata()["<&>"], "\\u2028 \u2028"; got != want {
 		t.Errorf("metadata %q, want %q", got, want)
 	}
-	if got, want := string(p.Cost()), `{"n":4,"n":4,"x":"<`+"\u2028"+`>","y":"\u2028\u003c\ud800","":[[],{},[{}]]}`; got != want {
+	if got, want := string(p.Cost()),
+		`{"n":4,"n":4,"x":"<`+"\u2028"+`>","y":"\u2028\u003c\ud800","":[[],{},[{}]]}`; got != want {
 		t.Errorf("cost %s, want %s", got, want)
 	}
 }

@@ -32,7 +32,8 @@ const smallBits = 8
 // columns. Labels and texts need every escape there is.
 func smallConfig(t testing.TB) Config {
 	t.Helper()
-	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "3/2"), []uint64{30, 20, 40, 0}, []uint64{130, 80, 160, 0}, smallBits)
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "3/2"), []uint64{30, 20, 40, 0}, []uint64{130, 80, 160, 0},
+		smallBits)
 	if err != nil {
 		t.Fatal(err)
 	}

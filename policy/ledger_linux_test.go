@@ -29,7 +29,8 @@ func TestNewLedgerSyncsItsFolder(t *testing.T) {
 	if os.Getenv(variable) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestNewLedgerSyncsItsFolder$", "-test.v")
 		cmd.Env = append(os.Environ(), variable+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestNewLedgerSyncsItsFolder") {
+		if out, err := cmd.CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), "--- PASS: TestNewLedgerSyncsItsFolder") {
 			t.Fatalf("%v\n%.4000s", err, out)
 		}
 		return
@@ -59,7 +60,8 @@ func TestNewLedgerSyncsItsFolder(t *testing.T) {
 			break
 		}
 		var at *fs.PathError
-		if want := []string{path + ".lock", path, dir}[room]; !errors.As(err, &at) || at.Path != want || !errors.Is(err, syscall.EMFILE) {
+		if want := []string{path + ".lock", path, dir}[room]; !errors.As(err, &at) || at.Path != want ||
+			!errors.Is(err, syscall.EMFILE) {
 			t.Errorf("room for %d files: %v, want %v at %s", room, err, syscall.EMFILE, want)
 		}
 	}

@@ -133,7 +133,8 @@ func TestLedgerBudget(t *testing.T) {
 }
 
 func TestLedgerMaxEpsilon(t *testing.T) {
-	l, err := OpenLedger(filepath.Join(t.TempDir(), "ledger"), LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: mustEpsilon(t, "1.5")})
+	l, err := OpenLedger(filepath.Join(t.TempDir(), "ledger"),
+		LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: mustEpsilon(t, "1.5")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -491,7 +492,8 @@ func TestLedgerChargesTornDebit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ tail, want string }{
-		{"", "0"}, {"d", "0"}, {"debit ", "0"}, {"debit 3/", "0"}, {"debit 3/4", "0"}, {"debit 3/4 ", "3/4"}, {"debit 3/4 00ff", "3/4"},
+		{"", "0"}, {"d", "0"}, {"debit ", "0"}, {"debit 3/", "0"}, {"debit 3/4", "0"}, {"debit 3/4 ", "3/4"},
+		{"debit 3/4 00ff", "3/4"},
 		{"debit 3/0 00ff", "0"}, {"report 3/4 00ff", "0"}, {"\x00\x00\x00", "0"}, {"debit 7 x", "7"}, {"~torn 5 ", "0"},
 	} {
 		if err := os.WriteFile(path, append(bytes.Clone(head), tc.tail...), 0o600); err != nil {
@@ -560,12 +562,16 @@ func TestLedgerImpossibleRecords(t *testing.T) {
 		{"wpm-ledger-1 1", paid, "report " + report + " e", "report " + report + " e"},
 		{"wpm-ledger-1 1", paid, "debit 1 " + id + " e", "report " + report + " e"},
 		{"wpm-ledger-1 1", paid, "report " + report + " f"},
-		{"wpm-ledger-1"}, {"wpm-ledger-1 x"}, {"wpm-ledger-1 1 2"}, {"debit 1 " + id + " e"}, {"wpm-ledger-1 1", "wpm-ledger-1 1"},
-		{"wpm-ledger-1 1", "debit 1 " + id}, {"wpm-ledger-1 1", "debit -1 " + id + " e"}, {"wpm-ledger-1 1", "debit 1 " + id[:62] + " e"},
+		{"wpm-ledger-1"}, {"wpm-ledger-1 x"}, {"wpm-ledger-1 1 2"}, {"debit 1 " + id + " e"},
+		{"wpm-ledger-1 1", "wpm-ledger-1 1"},
+		{"wpm-ledger-1 1", "debit 1 " + id}, {"wpm-ledger-1 1", "debit -1 " + id + " e"},
+		{"wpm-ledger-1 1", "debit 1 " + id[:62] + " e"},
 		{"wpm-ledger-1 1", "debit 1 " + strings.Repeat("AB", 32) + " e"}, // an ID has one spelling
-		{"wpm-ledger-1 1", "debit 1 " + id[:62] + "zz e"}, {"wpm-ledger-1 1", "debit 1 " + id + " "}, {"wpm-ledger-1 1", "debit 1 " + id + " e "},
+		{"wpm-ledger-1 1", "debit 1 " + id[:62] + "zz e"}, {"wpm-ledger-1 1", "debit 1 " + id + " "},
+		{"wpm-ledger-1 1", "debit 1 " + id + " e "},
 		{"wpm-ledger-1 1", "report " + report + " e"}, {"wpm-ledger-1 1", "debit 1 " + id + " e", "report " + report + " e"},
-		{"wpm-ledger-1 1", "credit 1"}, {"wpm-ledger-1 1", ""}, {"wpm-ledger-1 1", "x~torn -1"}, {"wpm-ledger-1 1", "x~torn "},
+		{"wpm-ledger-1 1", "credit 1"}, {"wpm-ledger-1 1", ""}, {"wpm-ledger-1 1", "x~torn -1"},
+		{"wpm-ledger-1 1", "x~torn "},
 		{"wpm-ledger-1 1", "debit 1 " + id + " e", "report " + report[:78] + " e"},
 	} {
 		var fresh state
@@ -840,7 +846,8 @@ func TestFileStoreEdges(t *testing.T) {
 	l := reopen(t, path, "e", "")
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: time.Hour, Context: ended}); !errors.Is(err, ErrLedgerLocked) {
+	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: time.Hour, Context: ended}); !errors.Is(err,
+		ErrLedgerLocked) {
 		t.Errorf("a wait that is over: %v", err)
 	}
 	if err := l.Close(); err != nil {

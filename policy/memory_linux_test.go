@@ -118,9 +118,11 @@ func TestPrivateTakesConstantMemory(t *testing.T) {
 func TestPrivateWithinMemory(t *testing.T) {
 	const variable, limit = "WPM_TEST_MEMORY", 256 << 20
 	if os.Getenv(variable) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestPrivateWithinMemory$", "-test.v", fmt.Sprintf("-test.short=%v", testing.Short()))
+		cmd := exec.Command(os.Args[0], "-test.run=^TestPrivateWithinMemory$", "-test.v",
+			fmt.Sprintf("-test.short=%v", testing.Short()))
 		cmd.Env = append(os.Environ(), variable+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestPrivateWithinMemory") {
+		if out, err := cmd.CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), "--- PASS: TestPrivateWithinMemory") {
 			t.Fatalf("%v\n%.4000s", err, out)
 		}
 		return

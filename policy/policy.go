@@ -555,8 +555,8 @@ func (p Policy) Row(i int) (ldp.Weights, error) {
 	return c.Rows[i].weights(c.Polytope)
 }
 
-// AppendRow appends to n what the weights of Row(i) are, in a time that depends on i: it is for those who check rows, and
-// not for those who have private data. O(kv axes). Errors: ErrShape.
+// AppendRow appends to n what the weights of Row(i) are, in a time that depends on i: it is for those who check rows,
+// and not for those who have private data. O(kv axes). Errors: ErrShape.
 func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
 	c := p.get()
 	if rows := max(len(c.Rows), len(c.Thresholds)); i < 0 || i >= rows {
@@ -619,7 +619,8 @@ func (p Policy) Belongs(r Report) error {
 		return ErrPolicy
 	}
 	if r.id != p.c.id {
-		return fmt.Errorf("%w: it is of policy %s, not of %s", ErrReport, hex.EncodeToString(r.id[:6]), hex.EncodeToString(p.c.id[:6]))
+		return fmt.Errorf("%w: it is of policy %s, not of %s", ErrReport, hex.EncodeToString(r.id[:6]),
+			hex.EncodeToString(p.c.id[:6]))
 	}
 	if p.c.Polytope.Hi(int(r.index)) == 0 { // also beyond the last output
 		return fmt.Errorf("%w: output %d of %d has weight 0", ErrReport, r.index, p.c.Polytope.Len())

@@ -23,13 +23,15 @@ func TestNewErrors(t *testing.T) {
 		{"unknown mode", func(c *Config) { c.Mode = "Mixture" }, ErrMode},
 		{"mixture without rows", func(c *Config) { c.Rows = nil }, ErrMode},
 		{"mixture with a work limit", func(c *Config) { c.WorkLimit = time.Second }, ErrMode},
-		{"work limit of a fraction of a millisecond", func(c *Config) { c.Mode, c.WorkLimit = Projection, time.Microsecond*1500 }, ErrMode},
+		{"work limit of a fraction of a millisecond",
+			func(c *Config) { c.Mode, c.WorkLimit = Projection, time.Microsecond*1500 }, ErrMode},
 		{"negative work limit", func(c *Config) { c.Mode, c.WorkLimit = Projection, -time.Second }, ErrMode},
 		{"work limit of two hours", func(c *Config) { c.Mode, c.WorkLimit = Projection, 2*time.Hour }, ErrMode},
 		{"fewer inputs than rows", func(c *Config) { c.Inputs = 2 }, ErrShape},
 		{"negative inputs", func(c *Config) { c.Inputs = -1 }, ErrShape},
 		{"no inputs at all", func(c *Config) { c.Mode, c.Rows, c.InputLabels = Projection, nil, nil }, ErrShape},
-		{"too many inputs", func(c *Config) { c.Mode, c.Rows, c.InputLabels, c.Inputs = Projection, nil, nil, MaxInputs+1 }, ErrLimit},
+		{"too many inputs", func(c *Config) { c.Mode, c.Rows, c.InputLabels, c.Inputs = Projection, nil, nil, MaxInputs+1 },
+			ErrLimit},
 		{"missing label", func(c *Config) { c.InputLabels = c.InputLabels[:2] }, ErrShape},
 		{"no rows, but not nil", func(c *Config) { c.Rows = []Row{} }, ErrShape},
 		{"extra output label", func(c *Config) { c.OutputLabels = append(c.OutputLabels, "e") }, ErrShape},
@@ -46,16 +48,22 @@ func TestNewErrors(t *testing.T) {
 		{"row with a column out of range", func(c *Config) { c.Rows[1] = Row{full: []int32{4}} }, ErrRow},
 		{"row with a negative column", func(c *Config) { c.Rows[1] = Row{full: []int32{-1}} }, ErrRow},
 		{"row that raises a fixed column", func(c *Config) { c.Rows[1] = Row{full: []int32{3}} }, ErrRow},
-		{"row that lists a fixed column", func(c *Config) { c.Rows[1] = Row{full: []int32{0, 1, 3}, extra: []extra{{2, 6}}} }, ErrRow},
-		{"row with a column twice", func(c *Config) { c.Rows[1] = Row{full: []int32{1, 1}, extra: []extra{{0, 46}}} }, ErrRow},
-		{"row with an extra column twice", func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{1, 23}, {1, 23}}} }, ErrRow},
-		{"row with a column full and extra", func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{2, 46}}} }, ErrRow},
+		{"row that lists a fixed column", func(c *Config) { c.Rows[1] = Row{full: []int32{0, 1, 3}, extra: []extra{{2, 6}}} },
+			ErrRow},
+		{"row with a column twice", func(c *Config) { c.Rows[1] = Row{full: []int32{1, 1}, extra: []extra{{0, 46}}} },
+			ErrRow},
+		{"row with an extra column twice",
+			func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{1, 23}, {1, 23}}} }, ErrRow},
+		{"row with a column full and extra", func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{2, 46}}} },
+			ErrRow},
 		{"extra of 0", func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{0, 0}, {1, 46}}} }, ErrRow},
 		{"extra up to hi", func(c *Config) { c.Rows[1] = Row{extra: []extra{{0, 46}, {2, 120}}} }, ErrRow},
 		{"extra of 2^64 - 1", func(c *Config) { c.Rows[1] = Row{extra: []extra{{0, 1<<64 - 1}}} }, ErrRow},
-		{"extra not ascending", func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{1, 40}, {0, 6}}} }, ErrRow},
+		{"extra not ascending", func(c *Config) { c.Rows[1] = Row{full: []int32{2}, extra: []extra{{1, 40}, {0, 6}}} },
+			ErrRow},
 		{"extra out of range", func(c *Config) { c.Rows[1] = Row{extra: []extra{{9, 1}}} }, ErrRow},
-		{"extra over the total", func(c *Config) { c.Rows[1] = Row{full: []int32{0}, extra: []extra{{1, 59}, {2, 119}}} }, ErrRow},
+		{"extra over the total", func(c *Config) { c.Rows[1] = Row{full: []int32{0}, extra: []extra{{1, 59}, {2, 119}}} },
+			ErrRow},
 		{"fallback out of the box", func(c *Config) { c.Fallback = Row{full: []int32{0}} }, ErrRow},
 		{"cost not an object", func(c *Config) { c.Cost = []byte(`[1]`) }, ErrObject},
 		{"cost not compact", func(c *Config) { c.Cost = []byte(`{"n": 1}`) }, ErrObject},
@@ -73,7 +81,8 @@ func TestNewErrors(t *testing.T) {
 		{"geometry of the other kind", func(c *Config) { c.Provenance.Geometry = DataIndependent }, ErrProvenance},
 		{"base measure of the other kind", func(c *Config) { c.Provenance.BaseMeasure = Public }, ErrProvenance},
 		{"derived without an epsilon", func(c *Config) { c.Provenance.BaseMeasureEpsilon = ldp.Epsilon{} }, ErrProvenance},
-		{"public with an epsilon", func(c *Config) { c.Provenance.GeometryEpsilon = c.Provenance.BaseMeasureEpsilon }, ErrProvenance},
+		{"public with an epsilon", func(c *Config) { c.Provenance.GeometryEpsilon = c.Provenance.BaseMeasureEpsilon },
+			ErrProvenance},
 		{"note with a tab", func(c *Config) { c.Provenance.Note = "a\tb" }, ErrText},
 		{"note too long", func(c *Config) { c.Provenance.Note = strings.Repeat("a", maxNote+1) }, ErrLimit},
 		{"metadata key empty", func(c *Config) { c.Metadata[""] = "x" }, ErrText},
@@ -255,9 +264,12 @@ func TestZeroPolicy(t *testing.T) {
 	if _, err := p.Row(0); !errors.Is(err, ErrShape) {
 		t.Errorf("Row = %v", err)
 	}
-	if !p.IsZero() || p.ID() != [32]byte{} || p.Polytope() != nil || !p.Epsilon().IsZero() || p.Inputs() != 0 || p.Outputs() != 0 ||
-		p.Mode() != "" || p.WorkLimit() != 0 || p.HasRows() || p.Fallback().Len() != 0 || p.Cost() != nil || p.Certificate() != nil ||
-		p.Metadata() != nil || p.InputLabels() != nil || p.OutputLabels() != nil || p.Provenance() != (Provenance{}) || p.String() == "" {
+	if !p.IsZero() || p.ID() != [32]byte{} || p.Polytope() != nil || !p.Epsilon().IsZero() || p.Inputs() != 0 ||
+		p.Outputs() != 0 ||
+		p.Mode() != "" || p.WorkLimit() != 0 || p.HasRows() || p.Fallback().Len() != 0 || p.Cost() != nil ||
+		p.Certificate() != nil ||
+		p.Metadata() != nil || p.InputLabels() != nil || p.OutputLabels() != nil || p.Provenance() != (Provenance{}) ||
+		p.String() == "" {
 		t.Error("an accessor of the zero Policy is not zero")
 	}
 }

@@ -218,7 +218,8 @@ func TestIndexLabels(t *testing.T) {
 		label string
 		want  int // -1: no input
 	}{
-		{"0", 0}, {"7", 7}, {"11", 11}, {`"11"`, 11}, {"12", -1}, {"99", -1}, {"00", -1}, {"07", -1}, {"-1", -1}, {"+1", -1}, {"", -1}, {"1.0", -1},
+		{"0", 0}, {"7", 7}, {"11", 11}, {`"11"`, 11}, {"12", -1}, {"99", -1}, {"00", -1}, {"07", -1}, {"-1", -1}, {"+1", -1},
+		{"", -1}, {"1.0", -1},
 		{"18446744073709551616", -1}, {"18446744073709551617", -1}, {"4294967296", -1}, {strings.Repeat("1", 1000), -1},
 	} {
 		pr, err := ParsePrivate(p, []byte(tc.label+",1"))
@@ -279,7 +280,8 @@ func TestUnusableDataCostAsMuch(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"0,1\n", "2,1\n", "0,x\n", "xxxx", "\n\n\n\n"} { // several chunks, the fault in the first
+	// several chunks, the fault in the first
+	for _, line := range []string{"0,1\n", "2,1\n", "0,x\n", "xxxx", "\n\n\n\n"} {
 		r := newReader(p.c)
 		if r.all([]byte(strings.Repeat(line, 3*maxLine))); r.entries != 3*maxLine {
 			t.Errorf("%q: %d entries, want %d", line, r.entries, 3*maxLine)
@@ -314,7 +316,8 @@ func TestPrivateIsRedacted(t *testing.T) {
 		shown = append(shown, string(b))
 	}
 	for _, s := range shown {
-		if strings.Contains(s, "4711") || strings.Contains(s, "815") || strings.Contains(s, "5526") || strings.Contains(s, "1267") {
+		if strings.Contains(s, "4711") || strings.Contains(s, "815") || strings.Contains(s, "5526") ||
+			strings.Contains(s, "1267") {
 			t.Errorf("shown: %s", s)
 		}
 	}
@@ -327,7 +330,8 @@ func TestFormatPrivateRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(5e-324), rapid.Just(float64(maxCount)), rapid.Float64Range(0, 10))
+		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(5e-324), rapid.Just(float64(maxCount)),
+			rapid.Float64Range(0, 10))
 		want := rapid.SliceOfN(count, p.Inputs(), p.Inputs()).Draw(t, "counts")
 		data, err := FormatPrivate(p, want)
 		if err != nil {
@@ -348,12 +352,14 @@ func TestFormatPrivateRoundTrip(t *testing.T) {
 
 func TestFormatPrivateErrors(t *testing.T) {
 	p := mustNew(t, smallConfig(t))
-	for _, bad := range [][]float64{nil, {1, 2}, {1, 2, 3, 4}, {-1, 0, 0}, {math.NaN(), 0, 0}, {math.Inf(1), 0, 0}, {maxCount * 2, 0, 0}} {
+	for _, bad := range [][]float64{nil, {1, 2}, {1, 2, 3, 4}, {-1, 0, 0}, {math.NaN(), 0, 0}, {math.Inf(1), 0, 0},
+		{maxCount * 2, 0, 0}} {
 		if out, err := FormatPrivate(p, bad); !errors.Is(err, ErrPrivate) || out != nil {
 			t.Errorf("FormatPrivate(%v) = %q, %v", bad, out, err)
 		}
 	}
-	if out, err := FormatPrivate(p, []float64{math.Copysign(0, -1), 0, 1}); err != nil || string(out) != "label,count\nkøb 🚲,1\n" {
+	if out, err := FormatPrivate(p, []float64{math.Copysign(0, -1), 0, 1}); err != nil ||
+		string(out) != "label,count\nkøb 🚲,1\n" {
 		t.Errorf("minus zero: %q, %v", out, err)
 	}
 }
@@ -362,7 +368,8 @@ func TestFormatPrivateErrors(t *testing.T) {
 // number is 2^64 mu_i rounded up or down, and what is at most 2^-61 mass may be lost.
 func TestPickIsARoundingOfMu(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(1e-300), rapid.Just(float64(maxCount)), rapid.Float64Range(0, 1e3))
+		count := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Just(1e-300), rapid.Just(float64(maxCount)),
+			rapid.Float64Range(0, 1e3))
 		pr := Private{private: &private{count: rapid.SliceOfN(count, 1, 6).Draw(t, "counts")}}
 		for _, v := range pr.count {
 			pr.total += v

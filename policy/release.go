@@ -57,7 +57,8 @@ func Release(ctx context.Context, p Policy, l Ledger, private []byte, project Pr
 }
 
 // release is Release with the random source as an argument, for this package's tests.
-func release(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+func release(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
+	error) {
 	c := p.c
 	if c == nil {
 		return Report{}, ErrPolicy

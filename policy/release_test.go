@@ -195,9 +195,18 @@ func stubs() []stub {
 			m[0] = 1
 			return nil, nil
 		})},
-		{name: "index out of range", project: does(func(_ context.Context, mu []float64) ([]float64, error) { return mu[:1:1][:9], nil })},
-		{name: "Goexit", project: does(func(context.Context, []float64) ([]float64, error) { runtime.Goexit(); return nil, nil })},
-		{name: "writes to mu", project: does(func(_ context.Context, mu []float64) ([]float64, error) { clear(mu); return nil, nil })},
+		{name: "index out of range",
+			project: does(func(_ context.Context, mu []float64) ([]float64, error) { return mu[:1:1][:9], nil })},
+		{name: "Goexit", project: does(func(context.Context, []float64) ([]float64, error) {
+			runtime.Goexit()
+			return nil,
+				nil
+		})},
+		{name: "writes to mu", project: does(func(_ context.Context, mu []float64) ([]float64, error) {
+			clear(mu)
+			return nil,
+				nil
+		})},
 		{name: "never returns", late: true, project: func(t testing.TB) ProjectFunc {
 			end := make(chan struct{})
 			t.Cleanup(func() { close(end) })
@@ -274,10 +283,12 @@ func TestSolverHasTimeToAnswer(t *testing.T) {
 func TestSolverGarbage(t *testing.T) {
 	p := mustNew(t, projectionConfig(t, true))
 	rapid.Check(t, func(t *rapid.T) {
-		entry := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64(), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1, 2, 1e300}))
+		entry := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64(),
+			rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1, 2, 1e300}))
 		q := rapid.SliceOfN(entry, 0, 6).Draw(t, "q")
 		project := func(context.Context, []float64) ([]float64, error) { return q, nil }
-		if err := inBox(p, p.c.law(context.Background(), []byte("home,1\nkøb 🚲,2"), project, rapid.Uint64().Draw(t, "word"))); err != nil {
+		if err := inBox(p, p.c.law(context.Background(), []byte("home,1\nkøb 🚲,2"), project,
+			rapid.Uint64().Draw(t, "word"))); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -465,7 +476,8 @@ func TestConcurrentReleases(t *testing.T) {
 	if !numtest.Full() {
 		n = 400
 	}
-	policies := []Policy{mustNew(t, smallConfig(t)), mustNew(t, projectionConfig(t, true)), mustNew(t, projectionConfig(t, false))}
+	policies := []Policy{mustNew(t, smallConfig(t)), mustNew(t, projectionConfig(t, true)),
+		mustNew(t, projectionConfig(t, false))}
 	project := func(context.Context, []float64) ([]float64, error) { return []float64{0.4, 0.3, 0.3, 0}, nil }
 	l := openLedger(t, "e", "100")
 	got := make([]Report, n)

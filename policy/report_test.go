@@ -81,7 +81,8 @@ func TestReportErrors(t *testing.T) {
 		}
 	}
 	text := good.String()
-	for _, s := range []string{"", text[:79], text + "0", strings.Replace(text, "77", "7g", 1), strings.Repeat("0", 80), strings.ToUpper(good.String())} {
+	for _, s := range []string{"", text[:79], text + "0", strings.Replace(text, "77", "7g", 1), strings.Repeat("0", 80),
+		strings.ToUpper(good.String())} {
 		r := Report{index: 99}
 		if err := r.UnmarshalText([]byte(s)); !errors.Is(err, ErrReport) || r != (Report{index: 99}) {
 			t.Errorf("%q: %v, receiver %v", s, err, r)

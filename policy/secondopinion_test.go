@@ -78,8 +78,10 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 	replace := func(i int, old, new string) { lines[i] = strings.Replace(lines[i], old, new, 1) }
 	row := at("rows") + 1 + r.IntN(max(1, len(lines)-at("rows")-3)) // a row, if there are any
 	switch how = []string{
-		"lower bound", "upper bound", "bounds exchanged", "epsilon lowered", "epsilon spelled", "bits", "row", "fallback", "no fallback", "inputs or outputs",
-		"member twice", "member lost", "members exchanged", "member added", "white space", "number unquoted", "leading zero", "cut off", "text after", "mode",
+		"lower bound", "upper bound", "bounds exchanged", "epsilon lowered", "epsilon spelled", "bits", "row", "fallback",
+		"no fallback", "inputs or outputs",
+		"member twice", "member lost", "members exchanged", "member added", "white space", "number unquoted", "leading zero",
+		"cut off", "text after", "mode",
 		"column lost", "row twice", "escape", "NaN", "not UTF-8", "format", "float",
 	}[r.IntN(27)]; how {
 	case "lower bound":
@@ -90,7 +92,8 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 		lo, hi := at("lo"), at("hi")
 		lines[lo], lines[hi] = strings.Replace(lines[hi], `"hi"`, `"lo"`, 1), strings.Replace(lines[lo], `"lo"`, `"hi"`, 1)
 	case "epsilon lowered":
-		lines[at("epsilon")] = []string{"\"epsilon\":\"0.01\",\n", "\"epsilon\":\"0.3\",\n", "\"epsilon\":\"64\",\n", "\"epsilon\":\"65\",\n", "\"epsilon\":\"0\",\n"}[r.IntN(5)]
+		lines[at("epsilon")] = []string{"\"epsilon\":\"0.01\",\n", "\"epsilon\":\"0.3\",\n", "\"epsilon\":\"64\",\n",
+			"\"epsilon\":\"65\",\n", "\"epsilon\":\"0\",\n"}[r.IntN(5)]
 	case "epsilon spelled":
 		replace(at("epsilon"), `":"`, []string{`":"0`, `":" `, `":"+`, `":"-`}[r.IntN(4)])
 	case "bits":
@@ -119,7 +122,8 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 		i := at([]string{"lo", "hi", "epsilon"}[r.IntN(3)])
 		lines[i] = strings.NewReplacer(`["`, `[`, `","`, `,`, `"]`, `]`).Replace(lines[i])
 	case "leading zero":
-		number(at([]string{"lo", "hi", "bits", "fallback"}[r.IntN(4)]), func(n uint64) string { return "0" + strconv.FormatUint(n, 10) })
+		number(at([]string{"lo", "hi", "bits", "fallback"}[r.IntN(4)]),
+			func(n uint64) string { return "0" + strconv.FormatUint(n, 10) })
 	case "cut off":
 		return text[:r.IntN(len(text))], how
 	case "text after":
@@ -139,7 +143,10 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 	case "format":
 		replace(at("format"), "-1", []string{"-2", "", "-1 "}[r.IntN(3)])
 	case "float":
-		number(1+r.IntN(17), func(n uint64) string { return strconv.FormatUint(n, 10) + []string{".0", "e0", "e1"}[r.IntN(3)] })
+		number(1+r.IntN(17), func(n uint64) string {
+			return strconv.FormatUint(n, 10) +
+				[]string{".0", "e0", "e1"}[r.IntN(3)]
+		})
 	}
 	return strings.Join(lines, ""), how
 }
@@ -147,7 +154,8 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 // tamper2 changes one of the members that version 2 has for itself.
 func tamper2(r *rand.Rand, text string) string {
 	lines := strings.SplitAfter(text, "\n")
-	members := []string{"format", "lo", "hi", "geometry", "input_points", "output_points", "thresholds", "inputs", "outputs"}
+	members := []string{"format", "lo", "hi", "geometry", "input_points", "output_points", "thresholds", "inputs",
+		"outputs"}
 	member := `"` + members[r.IntN(len(members))] + `":`
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, member) })
 	value := strings.TrimRight(lines[at][len(member):], ",\n")
@@ -161,8 +169,10 @@ func tamper2(r *rand.Rand, text string) string {
 	case change < 4 && e != nil:
 		n, _ := strconv.ParseInt(value[e[0]:e[1]], 10, 64)
 		spellings := []string{
-			fmt.Sprint(n + 1), fmt.Sprint(n - 1), fmt.Sprint(-n), fmt.Sprint(-n - 1), "0", "1", "-1", "-0", fmt.Sprintf("0%d", n), fmt.Sprintf("%d.0", n), "2147483647",
-			"2147483648", "-2147483648", "-2147483649", "1073741824", "4294967296", "1e3", "null", "true", `"1"`, strings.Repeat("9", 30), "", fmt.Sprintf("%d,%d", n, n),
+			fmt.Sprint(n + 1), fmt.Sprint(n - 1), fmt.Sprint(-n), fmt.Sprint(-n - 1), "0", "1", "-1", "-0",
+			fmt.Sprintf("0%d", n), fmt.Sprintf("%d.0", n), "2147483647",
+			"2147483648", "-2147483648", "-2147483649", "1073741824", "4294967296", "1e3", "null", "true", `"1"`,
+			strings.Repeat("9", 30), "", fmt.Sprintf("%d,%d", n, n),
 		}
 		value = value[:e[0]] + spellings[r.IntN(len(spellings))] + value[e[1]:]
 	case change == 4:
@@ -173,10 +183,14 @@ func tamper2(r *rand.Rand, text string) string {
 		value = value[:n] + value[n+1:]
 	default:
 		values := []string{
-			"null", "[]", "[0]", "0", `""`, `"7"`, "{}", `{"kind":"ring","axes":0,"rows":0,"cols":0}`, `{"kind":"grid","axes":0,"rows":1,"cols":12}`,
-			`{"kind":"grid","axes":0,"rows":-1,"cols":-12}`, `{"kind":"grid","axes":2,"rows":3,"cols":4}`, `{"kind":"grid","axes":0,"rows":12,"cols":1}`,
-			`{"kind":"points","axes":1,"rows":0,"cols":0}`, `{"kind":"points","axes":2,"rows":0,"cols":0}`, `{"kind":"ring","axes":0,"rows":1,"cols":0}`,
-			`{"axes":0,"kind":"ring","rows":0,"cols":0}`, `{"kind":"ring"}`, `{"kind":"ring","axes":0,"rows":0,"cols":0,"cols":0}`, `{"Kind":"ring","axes":0,"rows":0,"cols":0}`,
+			"null", "[]", "[0]", "0", `""`, `"7"`, "{}", `{"kind":"ring","axes":0,"rows":0,"cols":0}`,
+			`{"kind":"grid","axes":0,"rows":1,"cols":12}`,
+			`{"kind":"grid","axes":0,"rows":-1,"cols":-12}`, `{"kind":"grid","axes":2,"rows":3,"cols":4}`,
+			`{"kind":"grid","axes":0,"rows":12,"cols":1}`,
+			`{"kind":"points","axes":1,"rows":0,"cols":0}`, `{"kind":"points","axes":2,"rows":0,"cols":0}`,
+			`{"kind":"ring","axes":0,"rows":1,"cols":0}`,
+			`{"axes":0,"kind":"ring","rows":0,"cols":0}`, `{"kind":"ring"}`,
+			`{"kind":"ring","axes":0,"rows":0,"cols":0,"cols":0}`, `{"Kind":"ring","axes":0,"rows":0,"cols":0}`,
 			`"wpm-policy-1"`, `"wpm-policy-3"`, "[0,0,0]", "[0,0,0,0,0,0,0,0,0,0,0,0]", "[1,2,1]",
 		}
 		value = values[r.IntN(len(values))]
@@ -224,10 +238,14 @@ func limits(t testing.TB, f func(text, how string)) {
 			}
 		}
 		for _, value := range []string{
-			"0", "-0", "00", "01", "-", "+1", ".5", "5.", "1e", "1e+", "1e5", "1E+05", "0x1", "NaN", "Infinity", "-Infinity", "nan", "true", "True", "tru", "nulls",
-			"null", `""`, `"`, `"a`, `'a'`, `"\u2028"`, "\"\u2028\"", `"\ud800"`, `"\ud83d\ude00"`, `"\uD83D"`, `"\u12g4"`, `"\x"`, `"\/"`, `"\b\f\n\r\t\\\""`, "\"\t\"",
-			"\"\x7f\"", "\"\u0085\"", "\"\x00\"", "\"\xff\"", "\"\xed\xa0\x80\"", `"<&>"`, "[]", "[,]", "[1,]", "[,1]", "[1 ,2]", "[1,2]", "[1;2]", "[1", "1]", "[1}", "{}", `{"a"}`,
-			`{"a":}`, `{"a":1,}`, `{,}`, `{1:2}`, `{"a":1,"a":2}`, `{"a" :1}`, `{a:1}`, `{"a":{"a":[{"a":[]}]}}`, "\u00a0", "\u20281", "//", "/**/1", "[[[]", "\ufeff1",
+			"0", "-0", "00", "01", "-", "+1", ".5", "5.", "1e", "1e+", "1e5", "1E+05", "0x1", "NaN", "Infinity", "-Infinity",
+			"nan", "true", "True", "tru", "nulls",
+			"null", `""`, `"`, `"a`, `'a'`, `"\u2028"`, "\"\u2028\"", `"\ud800"`, `"\ud83d\ude00"`, `"\uD83D"`, `"\u12g4"`,
+			`"\x"`, `"\/"`, `"\b\f\n\r\t\\\""`, "\"\t\"",
+			"\"\x7f\"", "\"\u0085\"", "\"\x00\"", "\"\xff\"", "\"\xed\xa0\x80\"", `"<&>"`, "[]", "[,]", "[1,]", "[,1]", "[1 ,2]",
+			"[1,2]", "[1;2]", "[1", "1]", "[1}", "{}", `{"a"}`,
+			`{"a":}`, `{"a":1,}`, `{,}`, `{1:2}`, `{"a":1,"a":2}`, `{"a" :1}`, `{a:1}`, `{"a":{"a":[{"a":[]}]}}`, "\u00a0",
+			"\u20281", "//", "/**/1", "[[[]", "\ufeff1",
 		} {
 			put("value in an object", small, member, `{"x":`+value+"}")
 			put("object", small, member, value)
@@ -248,7 +266,8 @@ func limits(t testing.TB, f func(text, how string)) {
 	})
 	around(maxKey, func(n int) {
 		put("metadata key", small, `"a":""`, `"`+strings.Repeat("a", n)+`":""`)
-		put("metadata key", small, `"unit":"the user's whole distribution"`, `"`+strings.Repeat("é", n/2)+strings.Repeat("a", n%2)+`":""`)
+		put("metadata key", small, `"unit":"the user's whole distribution"`,
+			`"`+strings.Repeat("é", n/2)+strings.Repeat("a", n%2)+`":""`)
 	})
 	put("metadata key", small, `"a":""`, `"":""`)
 	put("metadata key", small, `"a":"",`, `"a":"","a":"",`)
@@ -268,12 +287,14 @@ func limits(t testing.TB, f func(text, how string)) {
 		put("character", small, "home", string(r))
 		put("character", small, `"a":""`, `"a":"`+string(r)+`"`)
 	}
-	for _, s := range []string{"\u2028", "\u2029", "\ufeff", "\ufffd", "\U0010ffff", "\ufdd0", "\u202e", "é", "e\u0301", "<", `\u2028`, `\/`, `\ud800`, "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80", "", "b", "c"} {
+	for _, s := range []string{"\u2028", "\u2029", "\ufeff", "\ufffd", "\U0010ffff", "\ufdd0", "\u202e", "é", "e\u0301",
+		"<", `\u2028`, `\/`, `\ud800`, "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80", "", "b", "c"} {
 		put("character", small, "home", s)
 		put("character", small, `"b"`, `"`+s+`"`)
 		put("character", small, "tuned on a survey", s)
 	}
-	for _, n := range []string{"-1", "0", "1", "3600000", "3600001", "2147483647", "2147483648", "4294967297", strings.Repeat("9", 5000)} {
+	for _, n := range []string{"-1", "0", "1", "3600000", "3600001", "2147483647", "2147483648", "4294967297",
+		strings.Repeat("9", 5000)} {
 		for _, member := range []string{`"work_limit_ms":10000`, `"inputs":3`, `"outputs":4`, `"bits":8`} {
 			name, _, _ := strings.Cut(member, ":")
 			put("number", bare, member, name+":"+n)
@@ -289,20 +310,28 @@ func limits(t testing.TB, f func(text, how string)) {
 	}
 	for _, origin := range []string{"public", "data-independent", "derived-dp", "unstated", "Unstated", "", "none"} {
 		for _, eps := range []string{
-			"null", `"0.25"`, `"0"`, `""`, `"64"`, `"64.1"`, `"65"`, `"1/3"`, `"2/6"`, `"0.10"`, `"1e-3"`, `"0.000000000000000001"`, `"0.0000000000000000001"`, "0.25", "[]",
+			"null", `"0.25"`, `"0"`, `""`, `"64"`, `"64.1"`, `"65"`, `"1/3"`, `"2/6"`, `"0.10"`, `"1e-3"`,
+			`"0.000000000000000001"`, `"0.0000000000000000001"`, "0.25", "[]",
 		} {
-			put("provenance", small, `"geometry":"public","geometry_epsilon":null`, `"geometry":"`+origin+`","geometry_epsilon":`+eps)
-			put("provenance", small, `"base_measure":"derived-dp","base_measure_epsilon":"0.25"`, `"base_measure":"`+origin+`","base_measure_epsilon":`+eps)
+			put("provenance", small, `"geometry":"public","geometry_epsilon":null`,
+				`"geometry":"`+origin+`","geometry_epsilon":`+eps)
+			put("provenance", small, `"base_measure":"derived-dp","base_measure_epsilon":"0.25"`,
+				`"base_measure":"`+origin+`","base_measure_epsilon":`+eps)
 		}
 	}
 	aliased := string(mustEncode(t, mustNew(t, aliasConfig(t))))
 	const all = `[[1,"Cafe"],[1,"` + decomposed + `"],[2,"office"]]`
 	for _, list := range []string{
-		"", "null", "{}", `""`, "0", "[]", "[[]]", "[{}]", "[null]", `["1a"]`, `[[1]]`, `[["a",1]]`, `[[1,"a",2]]`, `[[1,2]]`, `[[null,"a"]]`, `[[1,null]]`,
-		`[[true,"a"]]`, `[{"1":"a"}]`, `[{"1":1,"a":1}]`, `[[1.0,"a"]]`, `[["1","a"]]`, `[[1,["a"]]]`, `[[-0,"a"]]`, `[[01,"a"]]`, `[[1e0,"a"]]`, `[[1, "a"]]`, `[[1,"a"],]`,
-		`[[-1,"a"]]`, `[[0,"a"]]`, `[[2,"a"]]`, `[[3,"a"]]`, `[[2147483648,"a"]]`, `[[4294967296,"a"]]`, `[[` + strings.Repeat("9", 5000) + `,"a"]]`,
-		`[[1,""]]`, `[[1,"home"]]`, `[[0,"home"]]`, `[[1,"A"]]`, `[[0,"a"],[0,"a"]]`, `[[0,"a"],[1,"a"]]`, `[[0,"b"],[0,"a"]]`, `[[1,"a"],[0,"b"]]`, `[[0,"a"],[0,"ab"],[1,"aa"]]`,
-		`[[0,"\u0061"]]`, `[[0,"\"\\"]]`, `[[0,"\/"]]`, "[[0,\"\x7f\"]]", "[[0,\"\u0085\"]]", "[[0,\"\xff\"]]", "[[0,\"\u2028\"]]",
+		"", "null", "{}", `""`, "0", "[]", "[[]]", "[{}]", "[null]", `["1a"]`, `[[1]]`, `[["a",1]]`, `[[1,"a",2]]`, `[[1,2]]`,
+		`[[null,"a"]]`, `[[1,null]]`,
+		`[[true,"a"]]`, `[{"1":"a"}]`, `[{"1":1,"a":1}]`, `[[1.0,"a"]]`, `[["1","a"]]`, `[[1,["a"]]]`, `[[-0,"a"]]`,
+		`[[01,"a"]]`, `[[1e0,"a"]]`, `[[1, "a"]]`, `[[1,"a"],]`,
+		`[[-1,"a"]]`, `[[0,"a"]]`, `[[2,"a"]]`, `[[3,"a"]]`, `[[2147483648,"a"]]`, `[[4294967296,"a"]]`,
+		`[[` + strings.Repeat("9", 5000) + `,"a"]]`,
+		`[[1,""]]`, `[[1,"home"]]`, `[[0,"home"]]`, `[[1,"A"]]`, `[[0,"a"],[0,"a"]]`, `[[0,"a"],[1,"a"]]`,
+		`[[0,"b"],[0,"a"]]`, `[[1,"a"],[0,"b"]]`, `[[0,"a"],[0,"ab"],[1,"aa"]]`,
+		`[[0,"\u0061"]]`, `[[0,"\"\\"]]`, `[[0,"\/"]]`, "[[0,\"\x7f\"]]", "[[0,\"\u0085\"]]", "[[0,\"\xff\"]]",
+		"[[0,\"\u2028\"]]",
 		"[[0,\"\ufeff\"],[0,\"🚲\"]]", "[[0,\"🚲\"],[0,\"\ufeff\"]]", // another order in UTF-16
 	} {
 		put("aliases", aliased, all, list)
@@ -391,10 +420,12 @@ func TestSecondOpinion(t *testing.T) {
 		}
 	}
 	for _, out := range [][]int32{
-		{-1518500250, 1518500249}, {-1518500250, 1518500250}, {math.MinInt32, math.MaxInt32}, {math.MaxInt32, math.MaxInt32 - 1}, {math.MinInt32, math.MinInt32},
+		{-1518500250, 1518500249}, {-1518500250, 1518500250}, {math.MinInt32, math.MaxInt32},
+		{math.MaxInt32, math.MaxInt32 - 1}, {math.MinInt32, math.MinInt32},
 	} {
 		text := string(mustEncode(t, mustNew(t, geometryConfigs(t)["far2.json"])))
-		add(strings.Replace(text, "[-1518500250,0,1518500249,2,1518500249,1,0,0]", fmt.Sprintf("[%d,0,%d,0,%[1]d,0,%[1]d,0]", out[0], out[1]), 1), "version 2, keys next to 2^63")
+		add(strings.Replace(text, "[-1518500250,0,1518500249,2,1518500249,1,0,0]",
+			fmt.Sprintf("[%d,0,%d,0,%[1]d,0,%[1]d,0]", out[0], out[1]), 1), "version 2, keys next to 2^63")
 	}
 	// Quotients within 2^-130 to 2^-254 of e^eps, for which both have to refine their bounds: the first of each pair lies
 	// above.

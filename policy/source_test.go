@@ -89,7 +89,8 @@ func TestRandomSourceIsNamedOnce(t *testing.T) {
 	}
 	for _, planted := range []string{
 		`import "crypto/rand"; var source = bufio.NewReader(rand.Reader)`, `import r "crypto/rand"`, `var pool sync.Pool`,
-		`import "crypto/rand"; func f() { release(bufio.NewReader(rand.Reader)) }`, `import "crypto/rand"; func f(b []byte) { rand.Read(b) }`,
+		`import "crypto/rand"; func f() { release(bufio.NewReader(rand.Reader)) }`,
+		`import "crypto/rand"; func f(b []byte) { rand.Read(b) }`,
 	} {
 		if _, faults := sourceFaults(t, "planted.go", "package p; "+planted); len(faults) == 0 {
 			t.Errorf("not refused: %s", planted)
@@ -163,7 +164,8 @@ func TestMixtureCallsNoSolver(t *testing.T) {
 // its own index.
 func TestIndicesBeyond16Bits(t *testing.T) {
 	const inputs, first = 1<<16 + 1000, 400_001
-	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{first - 1, first - 1}, []uint64{700_000, 700_000}, 20)
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{first - 1, first - 1}, []uint64{700_000, 700_000},
+		20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +211,8 @@ func TestIndicesBeyond16Bits(t *testing.T) {
 				r, err := release(t.Context(), p, UnaccountedForTesting(), nil, identity, words(0, x))
 				text := r.String()
 				var back Report
-				if err := errors.Join(err, p.Belongs(r), back.UnmarshalText([]byte(text))); err != nil || r.Index() != j || back != r {
+				if err := errors.Join(err, p.Belongs(r), back.UnmarshalText([]byte(text))); err != nil || r.Index() != j ||
+					back != r {
 					t.Errorf("output %d: reported %d, as %s: %v", j, r.Index(), text, err)
 				}
 			}

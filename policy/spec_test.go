@@ -168,7 +168,8 @@ func TestSpecLedger(t *testing.T) {
 	}
 	random := unhex(t, strings.TrimSpace(page(t, "release.md")["random"]))
 	l := open("2026-07")
-	if _, err := release(t.Context(), p, l, []byte(page(t, "release.md")["private"]), nil, bytes.NewReader(random)); err != nil {
+	if _, err := release(t.Context(), p, l, []byte(page(t, "release.md")["private"]), nil,
+		bytes.NewReader(random)); err != nil {
 		t.Fatal(err)
 	}
 	other := sha256.Sum256([]byte("another policy"))

@@ -44,7 +44,8 @@ func TestReadLedger(t *testing.T) {
 	} {
 		s, err := ReadLedger(append(sealed(t, c.bodies...), c.tail...))
 		if !strings.Contains(c.want, "spent") {
-			if !errors.Is(err, ErrLedgerCorrupt) || !strings.Contains(err.Error(), c.want) || s.Entries != nil || s.Spent != nil {
+			if !errors.Is(err, ErrLedgerCorrupt) || !strings.Contains(err.Error(), c.want) || s.Entries != nil ||
+				s.Spent != nil {
 				t.Errorf("%q: %v, want %q", c.bodies, err, c.want)
 			}
 			continue
@@ -56,7 +57,8 @@ func TestReadLedger(t *testing.T) {
 		got := fmt.Sprintf("spent %s, left %s of %s, torn %s, incomplete %v", s.Spent.RatString(), s.Left.RatString(),
 			s.Budget.RatString(), s.Torn.RatString(), s.Incomplete)
 		for _, e := range s.Entries {
-			got += fmt.Sprintf("; %x %s %s %d %v", e.Policy[:1], e.Epoch, e.Spent.RatString(), e.Debits, bytes.Equal(e.Report, report))
+			got += fmt.Sprintf("; %x %s %s %d %v", e.Policy[:1], e.Epoch, e.Spent.RatString(), e.Debits,
+				bytes.Equal(e.Report, report))
 		}
 		if got != c.want {
 			t.Errorf("%q:\n%s, want\n%s", c.bodies, got, c.want)
@@ -77,15 +79,18 @@ func TestReadLedgerAnywhere(t *testing.T) {
 			continue
 		}
 		l, store := inMemory(t, file[:n])
-		if err != nil || s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0 || s.Incomplete != (file[n-1] != '\n') {
+		if err != nil || s.Spent.Cmp(l.Spent()) != 0 || s.Left.Cmp(l.Remaining()) != 0 ||
+			s.Incomplete != (file[n-1] != '\n') {
 			t.Fatalf("%d bytes: %+v, %v, opened: %v", n, s, err, l.Spent())
 		}
 		id := [32]byte{9}
-		if _, err := Account(l, id, mustEpsilon(t, "1/3"), func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil {
+		if _, err := Account(l, id, mustEpsilon(t, "1/3"),
+			func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil {
 			t.Fatal(err)
 		}
 		s, err = ReadLedger(store.Bytes())
-		if err != nil || s.Spent.Cmp(l.Spent()) != 0 || s.Incomplete || !slices.Equal(s.Entries[len(s.Entries)-1].Policy[:], id[:]) {
+		if err != nil || s.Spent.Cmp(l.Spent()) != 0 || s.Incomplete ||
+			!slices.Equal(s.Entries[len(s.Entries)-1].Policy[:], id[:]) {
 			t.Fatalf("%d bytes, repaired: %+v, %v, opened: %v", n, s, err, l.Spent())
 		}
 	}

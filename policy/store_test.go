@@ -123,7 +123,8 @@ func TestStorePanics(t *testing.T) {
 func TestLedgerWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := reopen(t, path, "e", "1")
-	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: 30 * time.Millisecond}); !errors.Is(err, ErrLedgerLocked) {
+	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: 30 * time.Millisecond}); !errors.Is(err,
+		ErrLedgerLocked) {
 		t.Errorf("a ledger that stays open: %v", err)
 	}
 	free := time.AfterFunc(50*time.Millisecond, func() { _ = l.Close() })
@@ -168,7 +169,8 @@ func TestLedgerWords(t *testing.T) {
 	}
 	// A ledger of nobody has no books.
 	for _, l := range []Ledger{UnaccountedForTesting(), (*Books)(nil), &Books{}} {
-		if l.Spent().Sign() != 0 || l.Budget().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" || l.Close() != nil {
+		if l.Spent().Sign() != 0 || l.Budget().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" ||
+			l.Close() != nil {
 			t.Errorf("%T: not empty", l)
 		}
 	}

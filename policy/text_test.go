@@ -45,7 +45,8 @@ func TestPrivateText(t *testing.T) {
 		{"something after", append(bytes.Clone(z), 'x'), text, false},
 	}
 	most := make([]byte, MaxBytes+1)
-	cases = append(cases, privateText{"as long as may be", most[:MaxBytes], most[:MaxBytes], true}, privateText{"too long", most, nil, false})
+	cases = append(cases, privateText{"as long as may be", most[:MaxBytes], most[:MaxBytes], true},
+		privateText{"too long", most, nil, false})
 	if numtest.Full() {
 		cases = append(cases, privateText{"packed, as long as may be", zipped(t, most[:MaxBytes]), most[:MaxBytes], true},
 			privateText{"packed, too long", zipped(t, most), most[:MaxBytes], false})

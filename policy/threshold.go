@@ -271,11 +271,11 @@ func (c *content) checkGeometry() (err error) {
 
 // VerifyRows checks that the thresholds of the inputs from (included) to (excluded) of a policy with a geometry are
 // those of the greedy fill, which is what makes its rows useful; they are private whatever the thresholds are. Its
-// error is about the first input whose threshold is another: who has several cores calls it for a part on each and takes
-// the error of the lowest. O((to - from) kv axes). A policy without a geometry has nothing to check.
+// error is about the first input whose threshold is another: who has several cores calls it for a part on each and
+// takes the error of the lowest. O((to - from) kv axes). A policy without a geometry has nothing to check.
 //
-// Errors: ErrPolicy, ErrShape for inputs that are not there, ErrRow, and that of ctx, which is looked at every millisecond
-// or so.
+// Errors: ErrPolicy, ErrShape for inputs that are not there, ErrRow, and that of ctx, which is looked at every
+// millisecond or so.
 func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	c := p.c
 	switch {

@@ -18,8 +18,8 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// geometryConfigs are small policies of version 2 by the names of their files in testdata: points with ties and inputs of their
-// own, points as far apart as may be, a ring and a grid.
+// geometryConfigs are small policies of version 2 by the names of their files in testdata: points with ties and inputs
+// of their own, points as far apart as may be, a ring and a grid.
 func geometryConfigs(t testing.TB) map[string]Config {
 	t.Helper()
 	box := func(eps string, shape []float64, bits int) *ldp.Polytope {
@@ -42,15 +42,20 @@ func geometryConfigs(t testing.TB) map[string]Config {
 	points.Polytope = box("3/2", []float64{1, 2, 0, 1, 2}, smallBits)
 	points.OutputLabels = nil
 	points.InputAliases = []Alias{{2, "bike"}}
-	points.Geometry = &Geometry{Kind: Points, Axes: 2, InputPoints: []int32{0, 0, 3, -4, 7, 7}, OutputPoints: []int32{1, 0, 0, -1, 0, 0, -1, 0, 5, -5}}
+	points.Geometry = &Geometry{Kind: Points, Axes: 2, InputPoints: []int32{0, 0, 3, -4, 7, 7},
+		OutputPoints: []int32{1, 0, 0, -1, 0, 0, -1, 0, 5, -5}}
 	far := Config{Polytope: box("1", []float64{1, 1, 1, 1}, 62), Provenance: clean}
-	far.Geometry = &Geometry{Kind: Points, Axes: 2, OutputPoints: []int32{-1518500250, 0, 1518500249, 2, 1518500249, 1, 0, 0}}
-	ring := Config{Polytope: box("1", slices.Repeat([]float64{1}, 7), 9), Provenance: clean, Geometry: &Geometry{Kind: Ring}, Mode: Projection}
-	grid := Config{Polytope: box("2", slices.Repeat([]float64{1}, 12), 16), Provenance: clean, Geometry: &Geometry{Kind: Grid, Rows: 3, Cols: 4}}
+	far.Geometry = &Geometry{Kind: Points, Axes: 2,
+		OutputPoints: []int32{-1518500250, 0, 1518500249, 2, 1518500249, 1, 0, 0}}
+	ring := Config{Polytope: box("1", slices.Repeat([]float64{1}, 7), 9), Provenance: clean,
+		Geometry: &Geometry{Kind: Ring}, Mode: Projection}
+	grid := Config{Polytope: box("2", slices.Repeat([]float64{1}, 12), 16), Provenance: clean,
+		Geometry: &Geometry{Kind: Grid, Rows: 3, Cols: 4}}
 	return map[string]Config{"points2.json": points, "far2.json": far, "ring2.json": ring, "grid2.json": grid}
 }
 
-// greedy returns the row of input i and its threshold from the definition: sorted, in integers and fractions of any size.
+// greedy returns the row of input i and its threshold from the definition: sorted, in integers and fractions of any
+// size.
 func greedy(box *ldp.Polytope, g *Geometry, i int) (n []uint64, threshold int32) {
 	kv := box.Len()
 	key := func(j int) *big.Rat {
@@ -141,7 +146,8 @@ func drawBox(t testing.TB, r *rand.Rand, kv int) *ldp.Polytope {
 	for j := range shape {
 		shape[j] /= sum
 	}
-	box, err := ldp.NewPolytope(mustEpsilon(t, []string{"1e-6", "0.1", "1", "5"}[r.IntN(4)]), shape, []int{8, 20, 53, 62}[max(r.IntN(4), kv/700)])
+	box, err := ldp.NewPolytope(mustEpsilon(t, []string{"1e-6", "0.1", "1", "5"}[r.IntN(4)]), shape,
+		[]int{8, 20, 53, 62}[max(r.IntN(4), kv/700)])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +163,8 @@ func drawBox(t testing.TB, r *rand.Rand, kv int) *ldp.Polytope {
 // A filler returns the row that a policy's input has, or its fallback if usable is 0.
 type filler func(p Policy, i, usable int) (ldp.Weights, error)
 
-// checkFill compares rows with the greedy fill, over geometries of all kinds, boxes with columns of no width, ties, keys next to 2^63;
-// and what comes of a wrong threshold with the box, or the fallback.
+// checkFill compares rows with the greedy fill, over geometries of all kinds, boxes with columns of no width, ties,
+// keys next to 2^63; and what comes of a wrong threshold with the box, or the fallback.
 func checkFill(t testing.TB, fill filler) error {
 	r := rand.New(rand.NewPCG(17, 1))
 	for n := range 300 {
@@ -262,8 +268,10 @@ func TestAppendRow(t *testing.T) {
 func plantedFills() map[string]filler {
 	fills := map[string]filler{}
 	for _, bug := range []string{
-		"", "ties the other way", "the rest is lost", "the rest to the first column", "keys in 32 bits", "keys in floats", "the threshold of the next input",
-		"the threshold at hi", "an error where the rest does not fit", "the rest where it does not fit", "unusable data draw", "the long way round",
+		"", "ties the other way", "the rest is lost", "the rest to the first column", "keys in 32 bits", "keys in floats",
+		"the threshold of the next input",
+		"the threshold at hi", "an error where the rest does not fit", "the rest where it does not fit", "unusable data draw",
+		"the long way round",
 	} {
 		fills[bug] = func(p Policy, i, usable int) (ldp.Weights, error) { return buggyFill(bug, p, i, usable) }
 	}
@@ -330,7 +338,8 @@ func buggyFill(bug string, p Policy, i, usable int) (ldp.Weights, error) {
 	return box.Weights(n)
 }
 
-// Releases of version 2 draw from the threshold row, or from the fallback, over every word; so they do when a solver fails.
+// Releases of version 2 draw from the threshold row, or from the fallback, over every word; so they do when a solver
+// fails.
 func TestThresholdRelease(t *testing.T) {
 	cfg := geometryConfigs(t)["points2.json"]
 	mixture := mustNew(t, cfg)
@@ -467,11 +476,16 @@ func TestGeometryErrors(t *testing.T) {
 		{"half an input less", point(func(_ *Config, g *Geometry) { g.InputPoints = g.InputPoints[1:] }), ErrShape},
 		{"points in rows", point(func(_ *Config, g *Geometry) { g.Rows = 1 }), ErrShape},
 		{"a ring of points", point(func(_ *Config, g *Geometry) { g.Kind = Ring }), ErrShape},
-		{"a grid of other size", point(func(_ *Config, g *Geometry) { *g = Geometry{Kind: Grid, Rows: 2, Cols: 2} }), ErrShape},
-		{"a grid of negative size", point(func(_ *Config, g *Geometry) { *g = Geometry{Kind: Grid, Rows: -1, Cols: -5} }), ErrShape},
+		{"a grid of other size", point(func(_ *Config, g *Geometry) { *g = Geometry{Kind: Grid, Rows: 2, Cols: 2} }),
+			ErrShape},
+		{"a grid of negative size", point(func(_ *Config, g *Geometry) { *g = Geometry{Kind: Grid, Rows: -1, Cols: -5} }),
+			ErrShape},
 		{"a ring with other inputs", point(func(c *Config, g *Geometry) { *g = Geometry{Kind: Ring} }), ErrShape},
 		{"rows as well", point(func(c *Config, _ *Geometry) { c.Rows = []Row{{}, {}, {}} }), ErrShape},
-		{"thresholds alone", point(func(c *Config, _ *Geometry) { c.Geometry, c.Mode, c.Thresholds = nil, Projection, []int32{0, 0, 0} }), ErrShape},
+		{"thresholds alone", point(func(c *Config, _ *Geometry) {
+			c.Geometry, c.Mode, c.Thresholds = nil, Projection,
+				[]int32{0, 0, 0}
+		}), ErrShape},
 		{"too few thresholds", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{0, 0} }), ErrShape},
 		{"no thresholds", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{} }), ErrShape},
 		{"a threshold beyond", point(func(c *Config, _ *Geometry) { c.Thresholds = []int32{0, 0, 5} }), ErrRow},
@@ -518,7 +532,8 @@ func TestThresholdsOfMany(t *testing.T) {
 	}
 }
 
-// Files of version 2 are canonical: what decodes encodes to its bytes, and each change of a byte is refused or is another policy.
+// Files of version 2 are canonical: what decodes encodes to its bytes, and each change of a byte is refused or is
+// another policy.
 func TestVersion2Files(t *testing.T) {
 	for name, cfg := range geometryConfigs(t) {
 		want, err := os.ReadFile(filepath.Join("testdata", name))
@@ -533,7 +548,8 @@ func TestVersion2Files(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if q.ID() != p.ID() || fmt.Sprint(q.Geometry()) != fmt.Sprint(p.Geometry()) || !slices.Equal(q.c.Thresholds, p.c.Thresholds) {
+		if q.ID() != p.ID() || fmt.Sprint(q.Geometry()) != fmt.Sprint(p.Geometry()) ||
+			!slices.Equal(q.c.Thresholds, p.c.Thresholds) {
 			t.Errorf("%s: decoded as %v", name, q)
 		}
 		step := 1
@@ -548,7 +564,8 @@ func TestVersion2Files(t *testing.T) {
 					t.Fatalf("%s: byte %d made %q: decoded", name, i, b)
 				}
 			}
-			for _, data := range [][]byte{want[:i], slices.Concat(want[:i], want[i+1:]), slices.Concat(want[:i], []byte(","), want[i:])} {
+			for _, data := range [][]byte{want[:i], slices.Concat(want[:i], want[i+1:]),
+				slices.Concat(want[:i], []byte(","), want[i:])} {
 				if p, err := Decode(data); err == nil && !bytes.Equal(mustEncode(t, p), data) {
 					t.Fatalf("%s: cut or added at %d: decoded", name, i)
 				}
@@ -567,8 +584,8 @@ func TestVersion2Files(t *testing.T) {
 	}
 }
 
-// A file of 4,000 places in the plane, under the uniform measure, has a quarter of a megabyte, and takes memory in proportion to decode
-// and to release from.
+// A file of 4,000 places in the plane, under the uniform measure, has a quarter of a megabyte, and takes memory in
+// proportion to decode and to release from.
 func TestVersion2Size(t *testing.T) {
 	const n = 4000
 	shape := slices.Repeat([]float64{1.0 / n}, n)
@@ -577,7 +594,8 @@ func TestVersion2Size(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, n), Provenance: clean}
+	cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, n),
+		Provenance: clean}
 	for i := range 2 * n {
 		cfg.Geometry.OutputPoints = append(cfg.Geometry.OutputPoints, r.Int32())
 		cfg.Thresholds[i/2] = r.Int32N(n)
@@ -607,8 +625,8 @@ func (c *ticking) Err() error {
 	return nil
 }
 
-// TestVerifyRowsPart holds that parts of the inputs are checked as the whole is, and that a context that is over ends the
-// check within so many coordinates.
+// TestVerifyRowsPart holds that parts of the inputs are checked as the whole is, and that a context that is over ends
+// the check within so many coordinates.
 func TestVerifyRowsPart(t *testing.T) {
 	const inputs, outputs, axes = 3, 20_000, 64
 	r := rand.New(rand.NewPCG(5, 6))

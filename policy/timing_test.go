@@ -15,8 +15,8 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// scans are the functions that go over secret weights, rows or counts, with the parameters of range loops that are public
-// sizes. Their loops must do the same whatever is in them.
+// scans are the functions that go over secret weights, rows or counts, with the parameters of range loops that are
+// public sizes. Their loops must do the same whatever is in them.
 var scans = map[string][]string{
 	"../ldp/weights.go": {"Sample"},
 	"row.go":            {"addTo", "secretRow"},
@@ -28,7 +28,8 @@ var scans = map[string][]string{
 func branches(loop ast.Node) (found []string) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.IfStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.BranchStmt, *ast.ReturnStmt, *ast.DeferStmt:
+		case *ast.IfStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.BranchStmt, *ast.ReturnStmt,
+			*ast.DeferStmt:
 			found = append(found, fmt.Sprintf("%T", n))
 		case *ast.BinaryExpr:
 			if n.Op == token.LAND || n.Op == token.LOR || n.Op == token.QUO || n.Op == token.REM {
@@ -73,8 +74,8 @@ func scanFaults(t *testing.T, file string, src any, names []string) (loops int, 
 	return loops, faults
 }
 
-// secretIndices returns the uses of i and t, an input and an output that are secret, and of what is assigned from them, as an
-// index, as a number of rounds, or as an argument of what may use them as one.
+// secretIndices returns the uses of i and t, an input and an output that are secret, and of what is assigned from them,
+// as an index, as a number of rounds, or as an argument of what may use them as one.
 func secretIndices(t *testing.T, file string, src any, names []string) (faults []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
@@ -195,13 +196,16 @@ func TestScansHaveNoBranch(t *testing.T) {
 		"for j := range n { n[t+0*j]++ }", "g(uint64(i))",
 		"tt := t; x := p.in[tt*p.axes:]", "var tt = t; n[tt]++", "a, b := 0, i; c := b; _ = a; g(c)",
 		"a, b := h(uint64(t)); n[b] = a", "for range t { }"} {
-		if faults := secretIndices(t, "planted.go", "package p; func f(i, t int) { "+planted+" }", []string{"f"}); len(faults) == 0 {
+		if faults := secretIndices(t, "planted.go", "package p; func f(i, t int) { "+planted+" }",
+			[]string{"f"}); len(faults) == 0 {
 			t.Errorf("not refused: %s", planted)
 		}
 	}
 	for _, planted := range []string{
-		"for _, n := range w { if x < n { return } }", "for _, n := range w { if x < n { c++ } }", "for j := 0; w[j] > x; j++ {}",
-		"for _, n := range w { _ = x < n && g() }", "for _, n := range w { c += math.Ldexp(n, 3) }", "for _, n := range w { for { break } }",
+		"for _, n := range w { if x < n { return } }", "for _, n := range w { if x < n { c++ } }",
+		"for j := 0; w[j] > x; j++ {}",
+		"for _, n := range w { _ = x < n && g() }", "for _, n := range w { c += math.Ldexp(n, 3) }",
+		"for _, n := range w { for { break } }",
 	} {
 		if _, faults := scanFaults(t, "planted.go", "package p; func f() { "+planted+" }", []string{"f"}); len(faults) == 0 {
 			t.Errorf("not refused: %s", planted)
@@ -241,8 +245,8 @@ func (t timedPolicy) first() int {
 	return n
 }
 
-// policy has rows of version 1, or random points of the plane: the thresholds of the inputs that are drawn are right, and those
-// of others, which are read as well, are 0.
+// policy has rows of version 1, or random points of the plane: the thresholds of the inputs that are drawn are right,
+// and those of others, which are read as well, are 0.
 func (t timedPolicy) policy(b *testing.B) Policy {
 	b.Helper()
 	if t.version == 1 {
@@ -253,7 +257,8 @@ func (t timedPolicy) policy(b *testing.B) Policy {
 		b.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, t.places), Provenance: clean}
+	cfg := Config{Polytope: box, Geometry: &Geometry{Kind: Points, Axes: 2}, Thresholds: make([]int32, t.places),
+		Provenance: clean}
 	for range 2 * t.places {
 		cfg.Geometry.OutputPoints = append(cfg.Geometry.OutputPoints, r.Int32())
 	}

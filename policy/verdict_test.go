@@ -25,9 +25,12 @@ type verdict struct {
 
 // splices are what random edits insert: tokens, spellings and bytes on which readers of JSON disagree.
 var splices = []string{
-	"\u2028", "\u2029", `\u2028`, "<", ">", "&", `\u003c`, `\u0041`, `\ud800`, `\ud83d\udeb2`, "\xff", "\xed\xa0\x80", "\ufeff", "\x7f", "\u0085", "é", "e\u0301",
-	`\`, `\\`, `\"`, `\/`, `\n`, `"`, "'", "null", "true", "{}", "[]", "{", "}", "[", "]", ",", ":", " ", "\t", "\n", "\r\n", "\x00",
-	"0", "1", "9", "-", "+", ".", "e", "1e5", "-0", "00", "1.0", "4294967296", "18446744073709551615", "18446744073709551616", "NaN", `"":0,`, `"n":4,`,
+	"\u2028", "\u2029", `\u2028`, "<", ">", "&", `\u003c`, `\u0041`, `\ud800`, `\ud83d\udeb2`, "\xff", "\xed\xa0\x80",
+	"\ufeff", "\x7f", "\u0085", "é", "e\u0301",
+	`\`, `\\`, `\"`, `\/`, `\n`, `"`, "'", "null", "true", "{}", "[]", "{", "}", "[", "]", ",", ":", " ", "\t", "\n",
+	"\r\n", "\x00",
+	"0", "1", "9", "-", "+", ".", "e", "1e5", "-0", "00", "1.0", "4294967296", "18446744073709551615",
+	"18446744073709551616", "NaN", `"":0,`, `"n":4,`,
 	strings.Repeat("9", 5000),
 }
 
@@ -53,10 +56,13 @@ func verdictBases(t testing.TB) (bases []string) {
 		bases = append(bases, strings.NewReplacer(oldnew...).Replace(base))
 	}
 	put(small, "home", "a\u2028<b>&\u2029", `"a":""`, `"<&>":"\\u2028 `+"\u2028"+`"`, "tuned on a survey", "\u2028")
-	put(small, cost, `{"n":4,"n":4,"x":"<`+"\u2028"+`>","y":"\u2028\ud800","":[[],{},[{}]]}`, certificate, `{"a":{"a":{"a":[1,-0,1e5,0.10,1E-999]}},"a":null}`)
+	put(small, cost, `{"n":4,"n":4,"x":"<`+"\u2028"+`>","y":"\u2028\ud800","":[[],{},[{}]]}`, certificate,
+		`{"a":{"a":{"a":[1,-0,1e5,0.10,1E-999]}},"a":null}`)
 	put(small, cost, `{"n":`+strings.Repeat("9", 5000)+`}`, certificate, `null`)
-	put(small, `"geometry":"public","geometry_epsilon":null`, `"geometry":"derived-dp","geometry_epsilon":"1/3"`, cost, "null")
-	put(bare, `{"a":"",`, `{"`+strings.Repeat("a", maxKey)+`":"`+strings.Repeat("v", maxNote)+`",`, `"home"`, `"`+strings.Repeat("l", maxLabel)+`"`)
+	put(small, `"geometry":"public","geometry_epsilon":null`, `"geometry":"derived-dp","geometry_epsilon":"1/3"`, cost,
+		"null")
+	put(bare, `{"a":"",`, `{"`+strings.Repeat("a", maxKey)+`":"`+strings.Repeat("v", maxNote)+`",`, `"home"`,
+		`"`+strings.Repeat("l", maxLabel)+`"`)
 	return bases
 }
 
@@ -75,7 +81,8 @@ func eachVerdict(t testing.TB, f func(verdict)) {
 			}
 			for _, inner := range []string{"", "0", "null"} {
 				nested := `{"x":` + strings.Repeat(shape[0], n) + inner + strings.Repeat(shape[1], n) + `}`
-				for _, member := range []string{`{"kind":"ring","n":4,"p":1}`, `{"kind":"uniform","f":1.5,"upper":"3/2","lower":"1.4999"}`} {
+				for _, member := range []string{`{"kind":"ring","n":4,"p":1}`,
+					`{"kind":"uniform","f":1.5,"upper":"3/2","lower":"1.4999"}`} {
 					f(verdict{"nested", strings.Replace(bases[0], member, nested, 1)})
 				}
 			}
@@ -91,7 +98,8 @@ func eachVerdict(t testing.TB, f func(verdict)) {
 			name, value, _ := strings.Cut(line, ":")
 			edit(i)
 			edit(i, line, line)
-			for _, v := range []string{"null", "{}", "[]", `""`, `"0"`, "0", "1", "-1", "1.0", "[null]", `[""]`, `{"":""}`, `{"":null}`, `{"full":[],"extra":[]}`, "true", "[[]]"} {
+			for _, v := range []string{"null", "{}", "[]", `""`, `"0"`, "0", "1", "-1", "1.0", "[null]", `[""]`, `{"":""}`,
+				`{"":null}`, `{"full":[],"extra":[]}`, "true", "[[]]"} {
 				edit(i, name+":"+v+",\n")
 			}
 			edit(i, name+":"+strings.TrimSpace(value)+"\n")
@@ -190,7 +198,8 @@ func TestVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if start := bytes.TrimSuffix(text, []byte("\n]\n")); !numtest.Full() && bytes.HasPrefix(want, start) { // the first kinds alone
+	// the first kinds alone
+	if start := bytes.TrimSuffix(text, []byte("\n]\n")); !numtest.Full() && bytes.HasPrefix(want, start) {
 		return
 	}
 	if !bytes.Equal(text, want) {

@@ -269,7 +269,8 @@ func (w *world) private(t testing.TB) {
 
 // live lets a client of every distribution project exactly under each cost, and clients with broken solvers answer
 // anything.
-func (w *world) live(t testing.TB, k int, costs [][][]int64, clients func(k int, f func(a []int64, d int64))) (projections int) {
+func (w *world) live(t testing.TB, k int, costs [][][]int64,
+	clients func(k int, f func(a []int64, d int64))) (projections int) {
 	t.Helper()
 	kv := w.box.Len()
 	lo, hi, supply, q := make([]int64, kv), make([]int64, kv), make([]int64, k), make([]float64, kv)
@@ -299,7 +300,8 @@ func (w *world) live(t testing.TB, k int, costs [][][]int64, clients func(k int,
 	})
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, q := range [][]float64{
-		nil, {1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}, {nan, nan, nan, nan}, {inf, -inf, 1, nan}, {-1, 2, 0, 0}, {1e300, 1e-300, 5e-324, 1},
+		nil, {1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}, {nan, nan, nan, nan}, {inf, -inf, 1, nan}, {-1, 2, 0, 0},
+		{1e300, 1e-300, 5e-324, 1},
 		{0.25, 0.25, 0.25, 0.25}, {2, 2, 2, 2, 2}, {0.9, nan, 0.05, 0.05},
 	} {
 		w.use(t, w.box.Round(q))
@@ -349,7 +351,9 @@ func (w *world) release(t testing.TB, k int, c [][]int64) {
 		for i, n := range want {
 			var counts [4]uint64
 			for x := range w.box.Total() {
-				r, err := release(context.Background(), p, UnaccountedForTesting(), fmt.Appendf(nil, "%d,1", i), exact, words(x<<56, x)) // input k does not exist
+				// input k does not exist
+				r, err := release(context.Background(), p, UnaccountedForTesting(), fmt.Appendf(nil, "%d,1", i), exact,
+					words(x<<56, x))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -381,7 +385,8 @@ func TestSmallWorlds(t *testing.T) {
 		step = 29
 	}
 	worlds, projections, rows, full := 0, 0, 0, 0
-	run := func(eps ldp.Epsilon, floor []uint64, bits, k int, shape []int64, end float64, clients func(int, func([]int64, int64))) {
+	run := func(eps ldp.Epsilon, floor []uint64, bits, k int, shape []int64, end float64,
+		clients func(int, func([]int64, int64))) {
 		sum := int64(0)
 		for _, v := range shape {
 			sum += v
@@ -454,5 +459,6 @@ func TestSmallWorlds(t *testing.T) {
 	if worlds == 0 || full == 0 || rows < 3*worlds {
 		t.Errorf("%d worlds, %d with whole releases, %d rows: the test has gone blind", worlds, full, rows)
 	}
-	t.Logf("%d worlds, %d exact projections, %d rows sampled by every word, %d worlds with whole releases", worlds, projections, rows, full)
+	t.Logf("%d worlds, %d exact projections, %d rows sampled by every word, %d worlds with whole releases", worlds,
+		projections, rows, full)
 }

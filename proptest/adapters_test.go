@@ -105,8 +105,8 @@ func tilted(c [][]float64, eps float64) (design.Base, error) {
 	})
 }
 
-// bestEffort is the best measure of all. The gap asked for is at the limit of what floats can do, and where the solver says that it
-// stopped at that limit, the laws say whether the answer is good enough.
+// bestEffort is the best measure of all. The gap asked for is at the limit of what floats can do, and where the solver
+// says that it stopped at that limit, the laws say whether the answer is good enough.
 func bestEffort(c [][]float64, eps float64) (design.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{Gap: 1e-14})
@@ -122,7 +122,8 @@ func descended(rule mirror.Rule) design.BaseMeasurer {
 	return func(c [][]float64, eps float64) (design.Base, error) {
 		return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 			r, err := mirrorDescend(d, eps, mirror.Settings{Rule: rule, Steps: 40})
-			return basemeasure.Result{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds}, err
+			return basemeasure.Result{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights,
+				Thresholds: r.Thresholds}, err
 		})
 	}
 }
@@ -144,7 +145,8 @@ func paperDescent(c [][]float64, eps float64, steps int) (design.Descent, error)
 	r, err := mirrorDescend(d, eps, mirror.Settings{Steps: steps, Every: 3})
 	out := design.Descent{Average: r.Average, Bound: r.Bound}
 	for _, h := range r.History {
-		out.History = append(out.History, design.DescentReport{Step: h.Step, Average: h.Average, Bound: h.Bound, Lower: h.Lower})
+		out.History = append(out.History,
+			design.DescentReport{Step: h.Step, Average: h.Average, Bound: h.Bound, Lower: h.Lower})
 	}
 	return out, err
 }
@@ -202,7 +204,8 @@ func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicPro
 		return projection.EntropicProjection{}, err
 	}
 	var r sinkhorn.Result
-	if err := pr.Project(context.Background(), []float64{1}, []int{0}, &r); err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+	if err := pr.Project(context.Background(), []float64{1}, []int{0}, &r); err != nil &&
+		!errors.Is(err, sinkhorn.ErrNotConverged) {
 		return projection.EntropicProjection{}, err
 	}
 	err = pr.Project(context.Background(), in.Source, nil, &r)
@@ -217,7 +220,8 @@ func streams() projection.EntropicFunc {
 	var r sinkhorn.Result
 	return func(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
 		in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
-		same := slices.EqualFunc(p.C, last.C, slices.Equal[[]float64]) && slices.Equal(p.Lo, last.Lo) && slices.Equal(p.Hi, last.Hi)
+		same := slices.EqualFunc(p.C, last.C, slices.Equal[[]float64]) && slices.Equal(p.Lo, last.Lo) &&
+			slices.Equal(p.Hi, last.Hi)
 		if pr == nil || !same || reg != lastReg {
 			var err error
 			if pr, err = sinkhorn.NewProjector(in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings{}); err != nil {

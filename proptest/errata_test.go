@@ -199,7 +199,8 @@ func TestErrataAlgorithmOneIsDykstra(t *testing.T) {
 		b := reg * math.Log(v[j]/v[2])
 		dual += min(lo[j]*b, hi[j]*b)
 	}
-	numtest.Near(t, "entropic dual of the limit", dual, objective(plan), numtest.Tol{Abs: 1e-12, Why: "a few dozen operations"})
+	numtest.Near(t, "entropic dual of the limit", dual, objective(plan),
+		numtest.Tol{Abs: 1e-12, Why: "a few dozen operations"})
 }
 
 func ones(k, kv int) [][]float64 {
@@ -232,7 +233,8 @@ func TestErrataEntropicGap(t *testing.T) {
 		if !(gap > 2*reg*math.Log(1)) {
 			t.Errorf("n = %d: gap %v does not exceed the bound of the paper for k = 1", n, gap)
 		}
-		numtest.Near(t, "gap against the sharp bound", gap, reg*w, numtest.Tol{Rel: 1e-12, Why: "closed forms of a few operations"})
+		numtest.Near(t, "gap against the sharp bound", gap, reg*w,
+			numtest.Tol{Rel: 1e-12, Why: "closed forms of a few operations"})
 	}
 }
 
@@ -411,7 +413,8 @@ func TestErrataContractionRate(t *testing.T) {
 		t.Errorf("1 - tanh^2 = %v, expected to vanish", 1-tau*tau)
 	}
 	sech := 1 / math.Cosh(diameter/4)
-	numtest.Near(t, "sech^2", sech*sech, 4*math.Exp(-diameter/2), numtest.Tol{Rel: 1e-12, Why: "the next term is e^-20 of it squared"})
+	numtest.Near(t, "sech^2", sech*sech, 4*math.Exp(-diameter/2),
+		numtest.Tol{Rel: 1e-12, Why: "the next term is e^-20 of it squared"})
 }
 
 // TestErrataRegUnit: reg has the unit of the cost. The same problem in another unit of length, with the paper's
@@ -471,7 +474,8 @@ func TestErrataRegUnit(t *testing.T) {
 	}
 	fine, coarse := excess(1, 0.01), excess(side, 0.01)
 	if !(fine < 0.01 && coarse > 0.2) {
-		t.Errorf("relative excess after %d iterations: %v with lengths in sides of the square, %v with lengths in cells", iterations, fine, coarse)
+		t.Errorf("relative excess after %d iterations: %v with lengths in sides of the square, %v with lengths in cells",
+			iterations, fine, coarse)
 	}
 }
 
@@ -570,7 +574,8 @@ func TestErrataFirstIterates(t *testing.T) {
 // TestErrataManyProjections: the exact projection need not be unique. Two points of one box at the same, least
 // distance; the entropic projection lies between them for every reg.
 func TestErrataManyProjections(t *testing.T) {
-	p := proptest.Problem{C: [][]float64{{0, 1, 1}}, Mu: []float64{1}, Lo: []float64{0, 0, 0}, Hi: []float64{0.5, 0.5, 0.5}}
+	p := proptest.Problem{C: [][]float64{{0, 1, 1}}, Mu: []float64{1}, Lo: []float64{0, 0, 0},
+		Hi: []float64{0.5, 0.5, 0.5}}
 	least, err := p.Optimum()
 	if err != nil {
 		t.Fatal(err)
@@ -586,7 +591,8 @@ func TestErrataManyProjections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		numtest.Near(t, "q_1 of the entropic projection", r.Q[1], r.Q[2], numtest.Tol{Abs: 1e-11, Why: "equal by symmetry, up to the residual"})
+		numtest.Near(t, "q_1 of the entropic projection", r.Q[1], r.Q[2],
+			numtest.Tol{Abs: 1e-11, Why: "equal by symmetry, up to the residual"})
 	}
 }
 

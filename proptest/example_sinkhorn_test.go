@@ -71,7 +71,8 @@ func apply(f func(float64) float64, x []float64) (y []float64) {
 //		proptest.Run(t, projection.EntropicLaws(), projection.Entropic(own))
 //	}
 //
-// That test is in this package. Leave out the division by s, or project v*s as the text of the paper has it, and it fails.
+// That test is in this package. Leave out the division by s, or project v*s as the text of the paper has it, and it
+// fails.
 func Example() {
 	r, err := ownSinkhorn(proptest.Problem{
 		C:  [][]float64{{0, 3, 3}, {3, 1, 3}, {0, 3, 3}},

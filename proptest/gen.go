@@ -72,7 +72,8 @@ func Costs(k, kv int) *rapid.Generator[[][]float64] {
 			return c
 		}
 		style := rapid.SampledFrom([]string{
-			"ties", "units", "uniform", "line", "clusters", "near ties", "spread", "zero", "flat rows", "discrete", "duplicate columns",
+			"ties", "units", "uniform", "line", "clusters", "near ties", "spread", "zero", "flat rows", "discrete",
+			"duplicate columns",
 		}).Draw(t, "cost style")
 		switch style {
 		case "ties":
@@ -195,7 +196,8 @@ func TransitiveCosts(max int) *rapid.Generator[[][]float64] {
 func Mass(k int) *rapid.Generator[[]float64] {
 	return rapid.Custom(func(t *rapid.T) []float64 {
 		mu := make([]float64, k)
-		switch rapid.SampledFrom([]string{"point", "uniform", "counts", "weights", "spread", "off by 1e-10", "halves"}).Draw(t, "mass style") {
+		switch rapid.SampledFrom([]string{"point", "uniform", "counts", "weights", "spread", "off by 1e-10", "halves"}).Draw(
+			t, "mass style") {
 		case "point":
 			mu[rapid.IntRange(0, k-1).Draw(t, "at")] = 1
 			return mu
@@ -308,7 +310,8 @@ func Boxes(kv int) *rapid.Generator[Box] {
 			return BoxOf(BaseMeasure(kv, eps).Draw(t, "m"), eps)
 		}
 		var b Box
-		switch rapid.SampledFrom([]string{"intervals", "point", "low end", "high end", "free", "dyadic"}).Draw(t, "box style") {
+		switch rapid.SampledFrom([]string{"intervals", "point", "low end", "high end", "free", "dyadic"}).Draw(t,
+			"box style") {
 		case "point":
 			b.Lo = Shapes(kv).Draw(t, "lo")
 			b.Hi = Clone(b.Lo)
@@ -387,7 +390,8 @@ func problemsWith(maxK, maxKv int, costs func(k, kv int) *rapid.Generator[[][]fl
 func Hostile(n int) *rapid.Generator[[]float64] {
 	value := rapid.OneOf(
 		rapid.SampledFrom([]float64{
-			0, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), -1, 1, 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64,
+			0, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), -1, 1, 5e-324, -5e-324, math.MaxFloat64,
+			-math.MaxFloat64,
 			0x1p62, 0x1p63, 0x1p64, 1 / float64(n),
 		}),
 		rapid.Float64(),
@@ -549,7 +553,8 @@ func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Famil
 		f := Family{Epsilon: eps, Bits: bits, Rows: make([][]uint64, k)}
 		e := exact.NewExpo(eps)
 		total := uint64(1) << bits
-		style := rapid.SampledFrom([]string{"near m", "projections", "random", "constant", "response"}).Draw(t, "family style")
+		style := rapid.SampledFrom([]string{"near m", "projections", "random", "constant", "response"}).Draw(t,
+			"family style")
 		if style == "constant" {
 			row := Composition(t, total, slices.Repeat([]bool{true}, kv))
 			for i := range f.Rows {

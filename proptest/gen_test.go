@@ -66,7 +66,9 @@ func TestGeneratorsReachEdges(t *testing.T) {
 		mark("mass at the low end", math.Abs(sl-1) < 1e-14)
 		mark("mass at the high end", math.Abs(sh-1) < 1e-14)
 		_, _, err := exact.Box(p.Lo, p.Hi)
-		mark("box that misses 1 by rounding", err == nil && (exact.Sum(exact.Rats(p.Lo)).Cmp(exact.Rat(1)) > 0 || exact.Sum(exact.Rats(p.Hi)).Cmp(exact.Rat(1)) < 0))
+		mark("box that misses 1 by rounding",
+			err == nil && (exact.Sum(exact.Rats(p.Lo)).Cmp(exact.Rat(1)) > 0 ||
+				exact.Sum(exact.Rats(p.Hi)).Cmp(exact.Rat(1)) < 0))
 		mark("mu that misses 1", exact.Sum(exact.Rats(p.Mu)).Cmp(exact.Rat(1)) != 0)
 	}
 	eps := Epsilon()

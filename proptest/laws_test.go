@@ -66,8 +66,8 @@ func TestBaseMeasureMinimax(t *testing.T) {
 	})
 }
 
-// anyMeasure are the laws of a measure that need not be the best of a family: not BaseMonotone, because forty steps at one eps may
-// find less than forty at another.
+// anyMeasure are the laws of a measure that need not be the best of a family: not BaseMonotone, because forty steps at
+// one eps may find less than forty at another.
 func anyMeasure() (laws []proptest.Law[design.BaseMeasurer]) {
 	for _, l := range design.BaseLaws() {
 		if l.Name != "BaseMonotone" {
@@ -79,8 +79,8 @@ func anyMeasure() (laws []proptest.Law[design.BaseMeasurer]) {
 
 func TestBaseMeasureSolve(t *testing.T) { measures(t, bestEffort) }
 
-// TestBaseMeasureSolveMinimax: on any cost no mechanism beats the optimal measure, and its lower bound proves it, up to the default
-// gap or ValueTol of the largest cost.
+// TestBaseMeasureSolveMinimax: on any cost no mechanism beats the optimal measure, and its lower bound proves it, up to
+// the default gap or ValueTol of the largest cost.
 func TestBaseMeasureSolveMinimax(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := proptest.Costs(proptest.Size(6).Draw(t, "k"), proptest.Size(6).Draw(t, "kv")).Draw(t, "C")
@@ -121,7 +121,8 @@ func paperGKL(v []float64, eps float64) ([]float64, error) {
 	return m, nil
 }
 
-// TestOwnGKL: nothing of the closed form is needed to be held to the laws. Here the multiplier of the mass is found by bisection.
+// TestOwnGKL: nothing of the closed form is needed to be held to the laws. Here the multiplier of the mass is found by
+// bisection.
 func TestOwnGKL(t *testing.T) {
 	proptest.Run(t, design.GKLLaws(), func(v []float64, eps float64) ([]float64, error) {
 		m := slices.Clone(v)
@@ -191,8 +192,8 @@ func TestSinkhornPaperBounds(t *testing.T) {
 	proptest.Run(t, projection.EntropicCertificateLaws(), paper)
 }
 
-// TestSinkhornProjector: a Projector keeps the laws of an entropic projection, and agrees with Project by either method,
-// whichever goal it is given.
+// TestSinkhornProjector: a Projector keeps the laws of an entropic projection, and agrees with Project by either
+// method, whichever goal it is given.
 func TestSinkhornProjector(t *testing.T) {
 	proptest.Run(t, projection.EntropicLaws(), anySpread(t, stream{}))
 	proptest.Run(t, projection.EntropicBoundLaws(), projection.Entropic(stream{}))
@@ -267,8 +268,8 @@ func TestMinCostFlowSparse(t *testing.T) {
 	t.Run("only", func(t *testing.T) { exactly(t, sparse{}) })
 }
 
-// TestMinCostFlowWide: the certificate holds where an index of 16 bits ends, with mass on both sides of the end, in rows and
-// in columns.
+// TestMinCostFlowWide: the certificate holds where an index of 16 bits ends, with mass on both sides of the end, in
+// rows and in columns.
 func TestMinCostFlowWide(t *testing.T) {
 	if !numtest.Full() {
 		t.Skip("five seconds")
@@ -305,7 +306,8 @@ func TestMinCostFlowWide(t *testing.T) {
 			t.Fatal(err)
 		}
 		proptest.Near(t, "plan against potentials", upper, lower, proptest.ValueTol, proptest.MaxCost(in.C))
-		proptest.Near(t, "Objective against the plan", exact.Rat(r.Objective), upper, proptest.ValueTol, proptest.MaxCost(in.C))
+		proptest.Near(t, "Objective against the plan", exact.Rat(r.Objective), upper, proptest.ValueTol,
+			proptest.MaxCost(in.C))
 	}
 }
 
@@ -350,7 +352,8 @@ func TestBaselineChannels(t *testing.T) {
 			box  func() ([]float64, error)
 			rows func() ([][]float64, error)
 		}{
-			"KPM": {func() ([]float64, error) { return baseline.KPMMeasure(k, eps) }, func() ([][]float64, error) { return baseline.KPMChannel(k, eps) }},
+			"KPM": {func() ([]float64, error) { return baseline.KPMMeasure(k, eps) },
+				func() ([][]float64, error) { return baseline.KPMChannel(k, eps) }},
 			"response": {func() ([]float64, error) { return baseline.RandomizedResponseMeasure(k, eps) },
 				func() ([][]float64, error) { return baseline.RandomizedResponseChannel(k, eps) }},
 			"exponential": {func() ([]float64, error) { return exponential.Measure(), nil },

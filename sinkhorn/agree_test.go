@@ -23,7 +23,8 @@ func TestProjectorAgrees(t *testing.T) {
 		g := newGenerator(rapid.Uint64().Draw(rt, "seed"))
 		k := rapid.SampledFrom([]int{1, 5, 10, 65, 100, 130, 160, 200}).Draw(rt, "k")
 		atoms := rapid.IntRange(rapid.SampledFrom([]int{1, (k + 1) / 2, k}).Draw(rt, "at least"), k).Draw(rt, "atoms")
-		c, lo, hi := unitSquare(t, g, k, rapid.SampledFrom([]float64{1, 2}).Draw(rt, "p"), rapid.SampledFrom([]float64{0.1, 1, 5}).Draw(rt, "eps"))
+		c, lo, hi := unitSquare(t, g, k, rapid.SampledFrom([]float64{1, 2}).Draw(rt, "p"),
+			rapid.SampledFrom([]float64{0.1, 1, 5}).Draw(rt, "eps"))
 		for j := range rapid.IntRange(0, k/3).Draw(rt, "closed") {
 			lo[3*j], hi[3*j] = 0, 0
 		}
@@ -70,7 +71,8 @@ func TestProjectorAgrees(t *testing.T) {
 			if r.Iterations == want.Iterations {
 				if d := distance1(r.Q, want.Q); !(d <= sameSteps) || !(math.Abs(r.Lower-want.Lower) <= sameSteps*3) ||
 					!(math.Abs(r.Objective-want.Objective) <= sameSteps*3) {
-					rt.Fatalf("Q is off by %v, Lower %v and %v, objective %v and %v", d, r.Lower, want.Lower, r.Objective, want.Objective)
+					rt.Fatalf("Q is off by %v, Lower %v and %v, objective %v and %v", d, r.Lower, want.Lower, r.Objective,
+						want.Objective)
 				}
 			} else if set.Gap == 0 && r.Status == Converged && set.Tolerance < 1e-9 {
 				if d := distance1(r.Q, want.Q); !(d <= sameQ) {

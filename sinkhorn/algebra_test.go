@@ -50,14 +50,16 @@ func TestNewtonParts(t *testing.T) {
 		// What is dropped counts for next to nothing: sparseShare and dropped.
 		left = 1e-11
 	)
-	for n, p := range []Problem{scattered(t, 30, 0.02), scattered(t, 31, 0.1), scattered(t, 200, 0.001), newGenerator(8).problem(7, 24, 0.1)} {
+	for n, p := range []Problem{scattered(t, 30, 0.02), scattered(t, 31, 0.1), scattered(t, 200, 0.001),
+		newGenerator(8).problem(7, 24, 0.1)} {
 		s := midway(t, p, 6)
 		w := &s.newt
 		k, kv := s.c.k, s.c.n
 		for _, compressed := range []bool{false, true} {
 			if compressed {
 				// Everything is kept, or all entries of the plan that are a part of 1e-14 of their row.
-				s.k.sparse = &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
+				s.k.sparse = &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...),
+					v0: append([]float64(nil), s.v...)}
 				for i := range k {
 					for j := range kv {
 						if s.k.m[i*kv+j]*s.v[j] > 1e-14*s.a[i] {
@@ -67,7 +69,8 @@ func TestNewtonParts(t *testing.T) {
 					}
 					s.k.sparse.ptr = append(s.k.sparse.ptr, len(s.k.sparse.idx))
 				}
-				before := [3][]float64{append([]float64(nil), s.a...), append([]float64(nil), s.u...), append([]float64(nil), s.s...)}
+				before := [3][]float64{append([]float64(nil), s.a...), append([]float64(nil), s.u...),
+					append([]float64(nil), s.s...)}
 				if !s.k.sparse.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
 					t.Fatalf("number %d: entries count that are as large as before", n)
 				}
@@ -129,7 +132,8 @@ func TestNewtonParts(t *testing.T) {
 			for m := range wantA {
 				wantA[m] = w.cd[m]*xa[m] - wantA[m]
 				if !(math.Abs(outA[m]-wantA[m]) <= left*top) || !(math.Abs(w.diag[m]-diag[m]) <= left*top) {
-					t.Errorf("number %d: column %d: %v with %v on the diagonal, want %v and %v", n, m, outA[m], w.diag[m], wantA[m], diag[m])
+					t.Errorf("number %d: column %d: %v with %v on the diagonal, want %v and %v", n, m, outA[m], w.diag[m], wantA[m],
+						diag[m])
 				}
 			}
 		}
@@ -185,7 +189,8 @@ func TestSparseDrift(t *testing.T) {
 				mu[i] = s.in.mass[i] * tt.rows
 			}
 		}
-		if got := w.normalise(s.k, mu, v, make([]float64, s.c.k), make([]float64, s.c.k), make([]float64, s.c.n)); got != tt.want {
+		if got := w.normalise(s.k, mu, v, make([]float64, s.c.k), make([]float64, s.c.k),
+			make([]float64, s.c.n)); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
@@ -246,7 +251,8 @@ func TestOpen(t *testing.T) {
 				}
 				low[j] = min(low[j], x-least)
 			}
-			if !(math.Abs(a[i]-sum) <= same*sum) || !(math.Abs(u[i]-in.mass[i]/sum) <= same*u[i]) || !(math.Abs(w.carried[i]-carried) <= same*carried) {
+			if !(math.Abs(a[i]-sum) <= same*sum) || !(math.Abs(u[i]-in.mass[i]/sum) <= same*u[i]) ||
+				!(math.Abs(w.carried[i]-carried) <= same*carried) {
 				t.Errorf("row %d: %v, %v and %v, want sum %v and cost %v", i, a[i], u[i], w.carried[i], sum, carried)
 			}
 			for j := range row {
@@ -426,7 +432,8 @@ func TestSecondOrder(t *testing.T) {
 			}
 			rho = min(max(rho, 0.1), 0.999)
 			sigma := rho / (2 - rho)
-			if want := 2 / (1 + math.Sqrt(1-sigma*sigma)); !(math.Abs(x.omega-want) <= same) || !(math.Abs(x.gamma-2/(2-rho)) <= same) || len(x.res) != 0 {
+			if want := 2 / (1 + math.Sqrt(1-sigma*sigma)); !(math.Abs(x.omega-want) <= same) ||
+				!(math.Abs(x.gamma-2/(2-rho)) <= same) || len(x.res) != 0 {
 				t.Errorf("step %d: omega %v and gamma %v, want %v and %v", n, x.omega, x.gamma, want, 2/(2-rho))
 			}
 		}
@@ -491,11 +498,14 @@ func TestEntriesThatCount(t *testing.T) {
 		share float64
 		every int // how many of the entries are not next to nothing
 		want  bool
-	}{{200, 200, dropped, 3 * sparseFill, true}, {200, 190, dropped, 3, false}, {1030, 520, sparseShare, 3 * kernelFill, true}, {520, 1030, sparseShare, 3 * kernelFill, true}, {520, 1030, sparseShare, 3, false}} {
+	}{{200, 200, dropped, 3 * sparseFill, true}, {200, 190, dropped, 3, false},
+		{1030, 520, sparseShare, 3 * kernelFill, true}, {520, 1030, sparseShare, 3 * kernelFill, true},
+		{520, 1030, sparseShare, 3, false}} {
 		g := newGenerator(54)
 		k, n := tt.k, tt.n
 		c := &costs{k: k, n: n}
-		s := &fast{c: c, k: &kernel{c: c, ch: 1, m: make([]float64, k*n)}, in: &instance{mass: make([]float64, k)}, sound: true}
+		s := &fast{c: c, k: &kernel{c: c, ch: 1, m: make([]float64, k*n)}, in: &instance{mass: make([]float64, k)},
+			sound: true}
 		s.a, s.u, s.s, s.v = make([]float64, k), make([]float64, k), make([]float64, n), make([]float64, n)
 		w := &s.newt
 		va := make([]float64, n)

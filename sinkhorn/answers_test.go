@@ -46,7 +46,8 @@ func TestProjectorAnswers(t *testing.T) {
 	if err := b.Project(context.Background(), source, nil, &with); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Project(nil, source, nil, &without); err != nil || !reflect.DeepEqual(with, without) { //nolint:staticcheck // nil on purpose
+	if err := b.Project(nil, source, nil, &without); err != nil ||
+		!reflect.DeepEqual(with, without) { //nolint:staticcheck // nil on purpose
 		t.Errorf("without a context %+v, %v; want %+v", without, err, with)
 	}
 	get := func(int) ([]float64, []int) { return source, nil }
@@ -81,7 +82,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if s, m := sinkhorn.Status(9).String(), sinkhorn.Method(9).String(); s != "unknown" || m != "unknown" || sinkhorn.Unknown.String() != s {
+	if s, m := sinkhorn.Status(9).String(),
+		sinkhorn.Method(9).String(); s != "unknown" || m != "unknown" || sinkhorn.Unknown.String() != s {
 		t.Errorf("%q, %q", s, m)
 	}
 }

@@ -120,7 +120,8 @@ func (p *Projector) project(ctx context.Context, s *workspace, source []float64,
 
 // general projects by Project.
 func (p *Projector) general(ctx context.Context, source []float64, support []int, r *Result) error {
-	res, err := Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi, Reg: p.reg}, p.settings)
+	res, err := Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi, Reg: p.reg},
+		p.settings)
 	if err != nil && !errors.Is(err, ErrNotConverged) {
 		r.empty()
 		return err
@@ -147,7 +148,8 @@ func (r *Result) empty() {
 // All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged; emit is then not
 // called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way
 // at a time, on few processors, and more on many.
-func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int), emit func(i int, r *Result, err error) error) error {
+func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int),
+	emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}

@@ -47,7 +47,8 @@ func BenchmarkProjectorAll(b *testing.B) {
 	u := newUsers(g, 1000, 20, 250)
 	n := 0
 	for b.Loop() {
-		if err := pr.All(context.Background(), 1000, u.get, func(_ int, r *Result, err error) error { return err }); err != nil {
+		if err := pr.All(context.Background(), 1000, u.get,
+			func(_ int, r *Result, err error) error { return err }); err != nil {
 			b.Fatal(err)
 		}
 		n += 1000

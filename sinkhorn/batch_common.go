@@ -73,7 +73,8 @@ func (s *common) make(ctx context.Context, p *Projector) bool {
 // shared reports whether a distribution is one for the shared kernel: it is on at least half of the rows, and Project
 // would start at the final Reg. Rows without mass are then in it, with none.
 func (p *Projector) shared(ctx context.Context, in *instance) bool {
-	if len(in.faint) > 0 || len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast || !p.ordinary ||
+	if len(in.faint) > 0 || len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast ||
+		!p.ordinary ||
 		len(p.c.Data) > commonCells || in.separable(p.settings) != nil || !p.common.prepare(ctx, p) {
 		return false
 	}

@@ -59,7 +59,8 @@ const costSum = 1e-14
 // asProject reports whether a result from a stack is that of Project.
 func asProject(r, want Result) bool {
 	for _, x := range []struct{ at, want *float64 }{
-		{&r.Transport, &want.Transport}, {&r.Objective, &want.Objective}, {&r.Upper, &want.Upper}, {&r.Posterior, &want.Posterior},
+		{&r.Transport, &want.Transport}, {&r.Objective, &want.Objective}, {&r.Upper, &want.Upper},
+		{&r.Posterior, &want.Posterior},
 	} {
 		if !(math.Abs(*x.at-*x.want) <= costSum) {
 			return false
@@ -121,7 +122,8 @@ func TestStackCompany(t *testing.T) {
 			r, err := Project(context.Background(), p, tt.set)
 			if len(u.source[i]) < tt.k {
 				// Rows without mass take part: other sums, the same distribution and the same bounds.
-				if d := distance1(r.Q, want[i].Q); r.Status == Converged && tt.set.Tolerance < 1e-8 && tt.set.Tolerance > 0 && !(d <= sameQ) {
+				if d := distance1(r.Q, want[i].Q); r.Status == Converged && tt.set.Tolerance < 1e-8 && tt.set.Tolerance > 0 &&
+					!(d <= sameQ) {
 					t.Errorf("%+v: distribution %d: %v from Project", tt, i, d)
 				}
 			} else if !asProject(want[i], r) || (err == nil) != (errs[i] == nil) {
@@ -155,17 +157,19 @@ func TestStackCompany(t *testing.T) {
 				for x := range order {
 					order[x] = (x*(2*size+1) + threads) % n
 				}
-				err := pr.All(context.Background(), len(order), func(x int) ([]float64, []int) { return u.get(order[x]) }, func(x int, r *Result, err error) error {
-					i := order[x]
-					if i == n-1 {
-						if !errors.Is(err, ErrNotFinite) || len(r.Q) != 0 {
-							t.Errorf("%+v: the bad one: %v", tt, err)
+				err := pr.All(context.Background(), len(order), func(x int) ([]float64, []int) { return u.get(order[x]) },
+					func(x int, r *Result, err error) error {
+						i := order[x]
+						if i == n-1 {
+							if !errors.Is(err, ErrNotFinite) || len(r.Q) != 0 {
+								t.Errorf("%+v: the bad one: %v", tt, err)
+							}
+						} else if !reflect.DeepEqual(*r, want[i]) || fmt.Sprint(err) != fmt.Sprint(errs[i]) {
+							t.Errorf("%+v: stacks of %d, %d threads: distribution %d depends on the company: %v, %v", tt, size, threads, i,
+								err, errs[i])
 						}
-					} else if !reflect.DeepEqual(*r, want[i]) || fmt.Sprint(err) != fmt.Sprint(errs[i]) {
-						t.Errorf("%+v: stacks of %d, %d threads: distribution %d depends on the company: %v, %v", tt, size, threads, i, err, errs[i])
-					}
-					return nil
-				})
+						return nil
+					})
 				runtime.GOMAXPROCS(old)
 				var failed *BatchError
 				want := 0
@@ -188,7 +192,8 @@ func TestStackLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := newGenerator(rapid.Uint64().Draw(rt, "seed"))
 		k := rapid.IntRange(fewRows+2, fewRows+20).Draw(rt, "k")
-		p := g.problem(k, rapid.IntRange(1, 30).Draw(rt, "kv"), math.Pow(10, -rapid.Float64Range(0.5, 2.5).Draw(rt, "digits")))
+		p := g.problem(k, rapid.IntRange(1, 30).Draw(rt, "kv"),
+			math.Pow(10, -rapid.Float64Range(0.5, 2.5).Draw(rt, "digits")))
 		set := Settings{Tolerance: 1e-9, MaxIterations: 2000}
 		size := rapid.IntRange(2, 5).Draw(rt, "size")
 		n := rapid.IntRange(1, 8).Draw(rt, "n")
@@ -204,7 +209,9 @@ func TestStackLaws(t *testing.T) {
 			if !reflect.DeepEqual(*r, alone) || fmt.Sprint(err) != fmt.Sprint(err2) {
 				rt.Errorf("distribution %d depends on the company", i)
 			}
-			x, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+			x, err := mincostflow.Project(context.Background(),
+				mincostflow.Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi},
+				mincostflow.Settings{})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -379,14 +386,16 @@ func TestStackAllocations(t *testing.T) {
 		// A stream costs what starting it costs, and loops.
 		stream := func(n int) func() {
 			return func() {
-				if err := pr.All(context.Background(), n, func(i int) ([]float64, []int) { return u.source[i%len(u.source)], nil }, func(_ int, _ *Result, err error) error { return err }); err != nil {
+				if err := pr.All(context.Background(), n, func(i int) ([]float64, []int) { return u.source[i%len(u.source)], nil },
+					func(_ int, _ *Result, err error) error { return err }); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		const short, long = 20, 60
 		stream(long)()
-		if less, more := testing.AllocsPerRun(2, stream(short)), testing.AllocsPerRun(2, stream(long)); !(more <= less+loops*(long-short)) {
+		if less, more := testing.AllocsPerRun(2, stream(short)),
+			testing.AllocsPerRun(2, stream(long)); !(more <= less+loops*(long-short)) {
 			t.Errorf("%+v: %v allocations for a stream of %d, %v for %d", set, less, short, more, long)
 		}
 		for i := range results {

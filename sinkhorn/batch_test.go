@@ -77,7 +77,8 @@ func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dens
 // bound.
 func TestProjectorTinyColumn(t *testing.T) {
 	const tiny = 1e-250
-	p := Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0, tiny}, Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}, Reg: 0.1}
+	p := Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0, tiny},
+		Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}, Reg: 0.1}
 	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,8 @@ func TestProjectorRandom(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkResult(t, p, r)
-		x, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+		x, err := mincostflow.Project(context.Background(),
+			mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +133,8 @@ func TestProjectorAgainstProject(t *testing.T) {
 		for i := range u.source {
 			var r Result
 			err := pr.Project(context.Background(), u.source[i], u.support[i], &r)
-			want, err2 := Project(context.Background(), Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.05}, s)
+			want, err2 := Project(context.Background(),
+				Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.05}, s)
 			if !reflect.DeepEqual(r, want) || (err == nil) != (err2 == nil) {
 				t.Errorf("%+v: Project of a Projector differs from Project: %v, %v", s, err, err2)
 			}
@@ -263,12 +266,13 @@ func TestProjectorOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := pr.All(context.Background(), n, func(i int) ([]float64, []int) { return []float64{1}, []int{i % k} }, func(i int, r *Result, err error) error {
-		if err != nil || !reflect.DeepEqual(*r, want[i%k]) {
-			t.Errorf("emit(%d) has another's result, or none: %v", i, err)
-		}
-		return nil
-	}); err != nil {
+	if err := pr.All(context.Background(), n, func(i int) ([]float64, []int) { return []float64{1}, []int{i % k} },
+		func(i int, r *Result, err error) error {
+			if err != nil || !reflect.DeepEqual(*r, want[i%k]) {
+				t.Errorf("emit(%d) has another's result, or none: %v", i, err)
+			}
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -332,7 +336,8 @@ func TestNewProjectorErrors(t *testing.T) {
 		{"support", []float64{1}, []int{4}, ErrSupport},
 		{"length", []float64{1}, nil, ErrShape},
 	} {
-		if err := pr.Project(context.Background(), test.source, test.support, &r); !errors.Is(err, test.want) || len(r.Q) != 0 || r.Status != Unknown {
+		if err := pr.Project(context.Background(), test.source, test.support, &r); !errors.Is(err, test.want) ||
+			len(r.Q) != 0 || r.Status != Unknown {
 			t.Errorf("%s: Project = %v with %d entries, want %v", test.name, err, len(r.Q), test.want)
 		}
 	}

@@ -23,9 +23,12 @@ func TestShared(t *testing.T) {
 		method  Method
 		want    bool
 	}{
-		{130, 130, 0.1, Fast, true}, {130, 65, 0.1, Fast, true}, {131, 65, 0.1, Fast, false}, {128, 64, 0.1, Fast, false}, {130, 130, 0.1, Paper, false},
-		{130, 130, rng / probeRange, Fast, true}, {130, 130, rng / probeRange * 0.999, Fast, false}, {130, 130, rng, Fast, true},
-		{127, 127, rng / annealStart, Fast, false}, {127, 127, rng / annealStart * 0.999, Fast, true}, {128, 128, up(rng / annealStart), Fast, true},
+		{130, 130, 0.1, Fast, true}, {130, 65, 0.1, Fast, true}, {131, 65, 0.1, Fast, false}, {128, 64, 0.1, Fast, false},
+		{130, 130, 0.1, Paper, false},
+		{130, 130, rng / probeRange, Fast, true}, {130, 130, rng / probeRange * 0.999, Fast, false},
+		{130, 130, rng, Fast, true},
+		{127, 127, rng / annealStart, Fast, false}, {127, 127, rng / annealStart * 0.999, Fast, true},
+		{128, 128, up(rng / annealStart), Fast, true},
 	} {
 		d := &cost.Dense{K: tt.k, Kv: 5, Data: make([]float64, tt.k*5)}
 		for e := range d.Data {
@@ -46,7 +49,8 @@ func TestShared(t *testing.T) {
 // row, and of 256 where there would be more than 16; parts of 16 rows or more begin at multiples of 8.
 func TestChunkStarts(t *testing.T) {
 	for _, tt := range []struct{ k, n, want int }{
-		{1, 1, 1}, {512, 512, 1}, {513, 512, 2}, {1024, 512, 2}, {1, 1 << 20, 1}, {3, 1 << 20, 3}, {1000, 4000, 16}, {4000, 4000, 16}, {8192, 8192, 32}, {4351, 100_000, 16},
+		{1, 1, 1}, {512, 512, 1}, {513, 512, 2}, {1024, 512, 2}, {1, 1 << 20, 1}, {3, 1 << 20, 3}, {1000, 4000, 16},
+		{4000, 4000, 16}, {8192, 8192, 32}, {4351, 100_000, 16},
 		{4352, 100_000, 17}, {100_000, 100_000, 64}, {1 << 20, 1, 4},
 	} {
 		m := loops.Chunks(tt.k, tt.n)
@@ -56,7 +60,8 @@ func TestChunkStarts(t *testing.T) {
 		for c := range m {
 			from, to := loops.ChunkRows(tt.k, m, c)
 			even := tt.k * c / m
-			if tt.k/m >= 16 && from%8 != 0 || from > even || from < even-7 || tt.k/m < 16 && from != even || c == m-1 && to != tt.k {
+			if tt.k/m >= 16 && from%8 != 0 || from > even || from < even-7 || tt.k/m < 16 && from != even ||
+				c == m-1 && to != tt.k {
 				t.Errorf("%d x %d: part %d of %d is [%d, %d), and begins at %d or just before", tt.k, tt.n, c, m, from, to, even)
 			}
 		}

@@ -91,7 +91,8 @@ func plain(s *fast) bool {
 // prepare returns the workspace of the fast method with the kernel of p.
 func prepare(t testing.TB, p Problem) *fast {
 	in, c := loaded(t, p)
-	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: math.MaxInt32}, newKernel(c))
+	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: math.MaxInt32},
+		newKernel(c))
 	copy(s.k.f, c.min)
 	s.build(c.reg)
 	return s

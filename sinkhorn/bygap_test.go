@@ -129,11 +129,13 @@ func TestRegByGapHard(t *testing.T) {
 		"what is kept in hand for noise is most of the gap": {Problem{
 			Cost:   &cost.Dense{K: 5, Kv: 9, Data: flat(45, map[int]float64{0: 1, 8: 1, 22: 1, 43: 1})},
 			Source: []float64{1, 0, 1, 1e-9, 1},
-			Lo:     make([]float64, 9), Hi: []float64{1. / 6, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1. / 6},
+			Lo:     make([]float64, 9),
+			Hi:     []float64{1. / 6, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1. / 6},
 		}, 1e-6},
 		"prices of 0 are best, and costs are reduced": {Problem{
 			Cost: &cost.Dense{K: 6, Kv: 9, Data: hill}, Source: []float64{1, 1, 0, 0, 0, 1},
-			Lo: []float64{8: 0.1}, Hi: []float64{1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9},
+			Lo: []float64{8: 0.1}, Hi: []float64{1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9,
+				1.05 / 9},
 		}, 1e-6},
 		"columns have to leave their bounds": {Problem{
 			Cost: &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 1, 1, 1, 0.125, 0.25, 0, 1}}, Source: []float64{1, 1e-9, 1},

@@ -108,7 +108,8 @@ func BenchmarkStructured(b *testing.B) {
 				}
 			}
 			solve := func(b *testing.B, m cost.Matrix) {
-				_, err := Project(context.Background(), Problem{Cost: m, Source: source, Support: support, Lo: lo, Hi: hi, Reg: reg}, Settings{Tolerance: 1e-6})
+				_, err := Project(context.Background(),
+					Problem{Cost: m, Source: source, Support: support, Lo: lo, Hi: hi, Reg: reg}, Settings{Tolerance: 1e-6})
 				if err != nil {
 					b.Fatal(err)
 				}

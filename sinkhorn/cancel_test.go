@@ -268,7 +268,8 @@ func TestRowsReadOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := mustProject(t, p, set); !slices.Equal(r.Q, want.Q) || !slices.Equal(r.Potentials.F, want.Potentials.F) || !slices.Equal(r.Potentials.G, want.Potentials.G) {
+			if want := mustProject(t, p, set); !slices.Equal(r.Q, want.Q) || !slices.Equal(r.Potentials.F, want.Potentials.F) ||
+				!slices.Equal(r.Potentials.G, want.Potentials.G) {
 				t.Errorf("%v, %+v: another result with the matrix in memory", m, tt)
 			}
 		}

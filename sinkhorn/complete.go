@@ -41,7 +41,8 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	}
 	// Potentials as they are returned may be rounded so much more that the gap is not what it was, and so may rows that
 	// take no part cost more.
-	if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 && !set.met(r.Gap(), r.Upper, top*b.slack, top) {
+	if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 &&
+		!set.met(r.Gap(), r.Upper, top*b.slack, top) {
 		r.Status = Stalled
 	}
 	return nil

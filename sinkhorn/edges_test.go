@@ -32,7 +32,8 @@ func TestProjectorWithUnusedRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got Result
-	if err := many.Project(context.Background(), mu, nil, &got); err != nil || got.Upper != want.Upper || got.Lower != want.Lower {
+	if err := many.Project(context.Background(), mu, nil, &got); err != nil || got.Upper != want.Upper ||
+		got.Lower != want.Lower {
 		t.Errorf("[%v, %v], %v, want [%v, %v]", got.Lower, got.Upper, err, want.Lower, want.Upper)
 	}
 }
@@ -40,7 +41,8 @@ func TestProjectorWithUnusedRow(t *testing.T) {
 // TestVanishingMass: a mass that is lost in floats still costs something, and the bounds hold.
 func TestVanishingMass(t *testing.T) {
 	for _, mu := range [][]float64{{1e-300, 1e300}, {1e-320, 1e300}, {5e-324, 1.7e308}} {
-		p := Problem{Cost: &cost.Dense{K: 2, Kv: 1, Data: []float64{1, 0}}, Source: mu, Lo: []float64{1}, Hi: []float64{1}, Reg: 0.1}
+		p := Problem{Cost: &cost.Dense{K: 2, Kv: 1, Data: []float64{1, 0}}, Source: mu, Lo: []float64{1}, Hi: []float64{1},
+			Reg: 0.1}
 		r, err := Project(context.Background(), p, Settings{})
 		if err != nil {
 			t.Fatal(err)

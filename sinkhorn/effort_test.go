@@ -102,7 +102,8 @@ func TestEffortFast(t *testing.T) {
 				p.Lo, p.Hi = box(newGenerator(uint64(kv)).mass(kv), eps)
 				for _, s := range []Settings{{Tolerance: 1e-9}, {Gap: 0.2}, {Gap: 0.02, Tolerance: 1e-4}} {
 					r := solvedOrStopped(t, p, s)
-					e.stats(fmt.Sprintf("shape %d, eps %v, Reg %v, tolerance %v, gap %v", shape, eps, rel, s.Tolerance, s.Gap), r.Stats)
+					e.stats(fmt.Sprintf("shape %d, eps %v, Reg %v, tolerance %v, gap %v", shape, eps, rel, s.Tolerance, s.Gap),
+						r.Stats)
 				}
 			}
 		}
@@ -165,7 +166,8 @@ func TestEffortGrid(t *testing.T) {
 					if err != nil && !is(err, ErrNotConverged) {
 						t.Fatal(err)
 					}
-					e.stats(fmt.Sprintf("%d x %d cells, eps %v, Reg %v, tolerance %v, gap %v", size[0], size[1], eps, reg, s.Tolerance, s.Gap), r.Stats)
+					e.stats(fmt.Sprintf("%d x %d cells, eps %v, Reg %v, tolerance %v, gap %v", size[0], size[1], eps, reg, s.Tolerance,
+						s.Gap), r.Stats)
 				}
 			}
 		}

@@ -29,9 +29,12 @@ func TestBoxes(t *testing.T) {
 		point  bool
 		err    error
 	}{
-		{0.5, 2, 0, false, nil}, {1, 2, 1, false, nil}, {1 + 0x1p-41, 2, 1, true, nil}, {1 + 0x1p-39, 2, 0, false, ErrInfeasible}, {1 - 0x1p-41, 2, 0, false, nil},
-		{0.5, 1, -1, false, nil}, {0.5, 1 - 0x1p-41, -1, true, nil}, {0.5, 1 - 0x1p-39, 0, false, ErrInfeasible}, {0.5, 1 + 0x1p-41, 0, false, nil}, {1, 1, 1, false, nil},
-		{0.5, math.Inf(1), 0, false, ErrNotFinite}, {-1, 1, 0, false, ErrNegative}, {2, 1, 0, false, ErrBox}, {0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, ErrInfeasible},
+		{0.5, 2, 0, false, nil}, {1, 2, 1, false, nil}, {1 + 0x1p-41, 2, 1, true, nil},
+		{1 + 0x1p-39, 2, 0, false, ErrInfeasible}, {1 - 0x1p-41, 2, 0, false, nil},
+		{0.5, 1, -1, false, nil}, {0.5, 1 - 0x1p-41, -1, true, nil}, {0.5, 1 - 0x1p-39, 0, false, ErrInfeasible},
+		{0.5, 1 + 0x1p-41, 0, false, nil}, {1, 1, 1, false, nil},
+		{0.5, math.Inf(1), 0, false, ErrNotFinite}, {-1, 1, 0, false, ErrNegative}, {2, 1, 0, false, ErrBox},
+		{0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, ErrInfeasible},
 	} {
 		in := &instance{kv: 4}
 		lo, hi := slices.Repeat([]float64{tt.lo / 4}, 4), slices.Repeat([]float64{tt.hi / 4}, 4)
@@ -66,7 +69,8 @@ func TestBoxes(t *testing.T) {
 	}
 	// Columns with next to no room take no part.
 	in := &instance{kv: 5}
-	if err := in.setBox([]float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1}); err != nil || !slices.Equal(in.cols, []int{0, 2, 4}) || !slices.Equal(in.tiny, []int{1}) || in.live() != 3 {
+	if err := in.setBox([]float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1}); err != nil ||
+		!slices.Equal(in.cols, []int{0, 2, 4}) || !slices.Equal(in.tiny, []int{1}) || in.live() != 3 {
 		t.Errorf("%v, columns %v and %v", err, in.cols, in.tiny)
 	}
 }
@@ -118,7 +122,8 @@ func TestLoad(t *testing.T) {
 			most = math.Ldexp(top, c.exp)
 		}
 		if c.max != high || c.rng != rng || c.most != most || c.top != top || c.reg != math.Ldexp(p.Reg, c.exp) {
-			t.Errorf("number %d: largest %v, %v and %v, range %v, Reg %v; want %v, %v and %v, %v, %v", n, c.max, c.most, c.top, c.rng, c.reg, high, most, top, rng, math.Ldexp(p.Reg, c.exp))
+			t.Errorf("number %d: largest %v, %v and %v, range %v, Reg %v; want %v, %v and %v, %v, %v", n, c.max, c.most, c.top,
+				c.rng, c.reg, high, most, top, rng, math.Ldexp(p.Reg, c.exp))
 		}
 		if !(math.Abs(c.offset-offset) <= same*offset) || !(math.Abs(c.shift-math.Ldexp(offset, c.exp)) <= same*c.shift) {
 			t.Errorf("number %d: offset %v and %v, want %v", n, c.offset, c.shift, offset)
@@ -145,10 +150,11 @@ func TestStackOrAlone(t *testing.T) {
 		p := projector(t, q, Settings{Tolerance: 1e-6}, size)
 		g := newGenerator(94)
 		n := 0
-		err := p.All(context.Background(), 10, func(int) ([]float64, []int) { return skewed(newGenerator(7), 80), nil }, func(i int, r *Result, err error) error {
-			n++
-			return err
-		})
+		err := p.All(context.Background(), 10, func(int) ([]float64, []int) { return skewed(newGenerator(7), 80), nil },
+			func(i int, r *Result, err error) error {
+				n++
+				return err
+			})
 		if err != nil || n != 10 {
 			t.Errorf("%d of 10: %v", n, err)
 		}

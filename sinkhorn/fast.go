@@ -556,7 +556,8 @@ func (s *fast) iterate(it *iterate) *iterate {
 	if it == nil {
 		it = &iterate{}
 	}
-	*it = iterate{g: grow(it.g, n), logV: grow(it.logV, n), cols: grow(it.cols, n), q: s.q, reg: s.k.reg, m: s.k.m, u: s.u, v: s.v}
+	*it = iterate{g: grow(it.g, n), logV: grow(it.logV, n), cols: grow(it.cols, n), q: s.q, reg: s.k.reg, m: s.k.m, u: s.u,
+		v: s.v}
 	theta := math.Log(s.x)
 	var top float64
 	for j, v := range s.v {

@@ -98,7 +98,8 @@ func TestFlowCost(t *testing.T) {
 				plan.move()
 				want := min(plan.cost()+cost.Max(p.Cost)*distance1(plan.columns(), r.Q), before+cost.Max(p.Cost)*d0)
 				if !(math.Abs(r.Upper-min(want, cost.Max(p.Cost))) <= same) {
-					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want, before)
+					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want,
+						before)
 				}
 				upper, _, err := Verify(p, r)
 				if err != nil {

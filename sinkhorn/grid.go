@@ -50,10 +50,12 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 		return Result{}, fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, in.reg, minRelReg, rng)
 	}
 	a := grid.Solve(ctx, grid.Problem{Grid: g, Mu: mu, Lo: in.lo, Hi: in.hi, Reg: in.reg},
-		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial, Choose: in.choose})
+		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial,
+			Choose: in.choose})
 	r := &Result{
-		Q: a.Q, Potentials: Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport, Objective: a.Objective,
-		Lower: a.Lower, Upper: rare.add(a.Upper, 0, a.Largest), Posterior: a.Posterior,
+		Q: a.Q, Potentials: Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport,
+		Objective: a.Objective,
+		Lower:     a.Lower, Upper: rare.add(a.Upper, 0, a.Largest), Posterior: a.Posterior,
 		Residual: a.Residual, Iterations: a.Iterations, Status: Status(a.Status),
 		Stats: Stats{Passes: a.Iterations}, Settings: set, Flow: a.Flow,
 	}

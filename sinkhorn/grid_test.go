@@ -74,9 +74,11 @@ func TestGridAgreesWithDense(t *testing.T) {
 					t.Fatalf("%v, eps %v: Q[%d] = %v, dense %v", size, eps, j, g.Q[j], d.Q[j])
 				}
 			}
-			for _, x := range [][3]float64{{g.Transport, d.Transport, 0}, {g.Objective, d.Objective, 0}, {g.Posterior, d.Posterior, 0}} {
+			for _, x := range [][3]float64{{g.Transport, d.Transport, 0}, {g.Objective, d.Objective, 0},
+				{g.Posterior, d.Posterior, 0}} {
 				if !(math.Abs(x[0]-x[1]) <= gridAgreement) {
-					t.Errorf("%v, eps %v: transport %v, %v; objective %v, %v; posterior %v, %v", size, eps, g.Transport, d.Transport, g.Objective, d.Objective, g.Posterior, d.Posterior)
+					t.Errorf("%v, eps %v: transport %v, %v; objective %v, %v; posterior %v, %v", size, eps, g.Transport, d.Transport,
+						g.Objective, d.Objective, g.Posterior, d.Posterior)
 				}
 			}
 		}
@@ -93,7 +95,8 @@ func TestGridEnclosesOptimum(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkResult(t, p, r)
-				x, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+				x, err := mincostflow.Project(context.Background(),
+					mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -159,7 +162,8 @@ func TestGridEdges(t *testing.T) {
 	for j := range holes {
 		holes[j] /= total
 	}
-	for name, source := range map[string][]float64{"dirac": dirac, "atoms": atoms, "random": g.mass(n), "smooth": base.Source} {
+	for name, source := range map[string][]float64{"dirac": dirac, "atoms": atoms, "random": g.mass(n),
+		"smooth": base.Source} {
 		for _, m := range [][]float64{holes, g.mass(n)} {
 			levels := []float64{0, 0.2, 2, 30}
 			if !numtest.Full() {

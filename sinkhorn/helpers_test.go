@@ -56,7 +56,8 @@ func checkResult(t testing.TB, p Problem, r Result) (upper, lower *big.Rat) {
 	}
 	k, kv := p.Cost.Dims()
 	if len(r.Potentials.F) != k || len(r.Potentials.G) != kv || len(r.Q) != kv || len(r.LogV) != kv {
-		t.Fatalf("%v: %d F, %d G, %d Q, %d LogV", describe(p), len(r.Potentials.F), len(r.Potentials.G), len(r.Q), len(r.LogV))
+		t.Fatalf("%v: %d F, %d G, %d Q, %d LogV", describe(p), len(r.Potentials.F), len(r.Potentials.G), len(r.Q),
+			len(r.LogV))
 	}
 	return upper, lower
 }

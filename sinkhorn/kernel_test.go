@@ -16,7 +16,8 @@ func TestNormalise(t *testing.T) {
 		t.Fatal("the largest matrix is not large")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	tol := numtest.Tol{Rel: 4 * n * 0x1p-53, Why: "sums of sums of at most n positive terms, each rounded twice, here and there"}
+	tol := numtest.Tol{Rel: 4 * n * 0x1p-53,
+		Why: "sums of sums of at most n positive terms, each rounded twice, here and there"}
 	for _, shape := range [][2]int{{1, 1}, {3, 7}, {250, 131}, {517, 1030}, {k, n}} {
 		k, n := shape[0], shape[1]
 		g := newGenerator(uint64(k))

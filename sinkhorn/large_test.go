@@ -38,7 +38,8 @@ func TestChunks(t *testing.T) {
 		t.Fatalf("%d cells are one part", k*kv)
 	}
 	for _, m := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
-		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: m, MaxIterations: 3, History: m == sinkhorn.Paper})
+		r, err := sinkhorn.Project(context.Background(), p,
+			sinkhorn.Settings{Method: m, MaxIterations: 3, History: m == sinkhorn.Paper})
 		if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
 			t.Fatal(err)
 		}

@@ -82,8 +82,10 @@ func TestListing(t *testing.T) {
 					kl += x * math.Log(x/old[j])
 				}
 			}
-			if !(math.Abs(h.Residual-residual) <= same) || !(math.Abs(h.Step-(high-low)) <= same*(1+high-low)) || !(math.Abs(h.KL-kl) <= same) {
-				t.Errorf("number %d, iterate %d: residual %v, step %v, KL %v; want %v, %v, %v", n, it, h.Residual, h.Step, h.KL, residual, high-low, kl)
+			if !(math.Abs(h.Residual-residual) <= same) || !(math.Abs(h.Step-(high-low)) <= same*(1+high-low)) ||
+				!(math.Abs(h.KL-kl) <= same) {
+				t.Errorf("number %d, iterate %d: residual %v, step %v, KL %v; want %v, %v, %v", n, it, h.Residual, h.Step, h.KL,
+					residual, high-low, kl)
 			}
 			one := Result{Q: q, LogV: append([]float64(nil), logV...), Reg: p.Reg}
 			rep := reportOf(p, one)
@@ -113,9 +115,11 @@ func TestScales(t *testing.T) {
 		x    float64
 		exp  int
 		want float64
-	}{{3, 0, 3}, {3, 1, 1.5}, {3, -2, 12}, {-5, 3, -0.625}, {0x1p-1000, 60, 0x1p-1060}, {most, -1, most}, {-most, -1, -most}} {
+	}{{3, 0, 3}, {3, 1, 1.5}, {3, -2, 12}, {-5, 3, -0.625}, {0x1p-1000, 60, 0x1p-1060}, {most, -1, most},
+		{-most, -1, -most}} {
 		for dir := -1; dir <= 1; dir++ {
-			if got := unscale(tt.x, tt.exp, dir); got != tt.want && !math.IsInf(2*tt.x, 0) || math.IsInf(got, 0) || got/tt.want < 0.999 {
+			if got := unscale(tt.x, tt.exp, dir); got != tt.want && !math.IsInf(2*tt.x, 0) || math.IsInf(got, 0) ||
+				got/tt.want < 0.999 {
 				t.Errorf("%v / 2^%d towards %d: %v, want %v", tt.x, tt.exp, dir, got, tt.want)
 			}
 		}

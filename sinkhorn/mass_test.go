@@ -69,7 +69,8 @@ func TestSourceScale(t *testing.T) {
 // TestSourceExtremes: masses at both ends of float64, whose sum overflows or is next to nothing.
 func TestSourceExtremes(t *testing.T) {
 	p := Problem{
-		Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 1}), Lo: []float64{.1, .1, .1}, Hi: []float64{.5, .5, .9}, Reg: 0.3,
+		Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 1}), Lo: []float64{.1, .1, .1}, Hi: []float64{.5, .5, .9},
+		Reg: 0.3,
 	}
 	same := func(source, as []float64) {
 		t.Helper()
@@ -109,7 +110,8 @@ func TestLostRows(t *testing.T) {
 			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1},
 		"charged": {Cost: dense(t, []float64{0, 1}, []float64{1000, 1000}), Lo: []float64{.5, .5}, Hi: []float64{.5, .5},
 			Source: []float64{1e300, 1e-300}, Reg: 0.01},
-		"reduced": {Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{2e6, 3e6}), Lo: []float64{.2, .5}, Hi: []float64{.6, .9},
+		"reduced": {Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{2e6, 3e6}), Lo: []float64{.2, .5},
+			Hi:     []float64{.6, .9},
 			Source: []float64{1e300, 1e-300}, Reg: 0.01},
 	} {
 		for _, m := range methods {

@@ -92,7 +92,8 @@ func TestConjugateGradients(t *testing.T) {
 		s.u, s.a, s.v = slices.Repeat([]float64{1}, k), make([]float64, k), slices.Repeat([]float64{1}, na)
 		w := &s.newt
 		// Rows of the plan, without the columns that are not in A: row 4 is in column 3 alone.
-		plan := [k][]float64{{0.125, 0.0625, 0.03125, 0}, {0.03125, 0.125, 0, 0}, {0.0625, 0.0625, 0.125, 0}, {0.015625, 0, 0.0625, 0}, {0, 0, 0, 0.25}}
+		plan := [k][]float64{{0.125, 0.0625, 0.03125, 0}, {0.03125, 0.125, 0, 0}, {0.0625, 0.0625, 0.125, 0},
+			{0.015625, 0, 0.0625, 0}, {0, 0, 0, 0.25}}
 		mu := []float64{0.25, 0.1875, 0.25, 0.125, 0.25}
 		w.act, w.r = []int{0, 1, 2, 3}, []float64{0.01, -0.02, 0.015, 1e-6}
 		w.cd, w.diag = make([]float64, na), make([]float64, na)

@@ -98,12 +98,14 @@ func (r *Result) err(ctx context.Context) error {
 	case Converged:
 		return nil
 	case Cancelled:
-		return fmt.Errorf("%w after %d iterations, residual %.3g: %w", ErrNotConverged, r.Iterations, r.Residual, context.Cause(ctx))
+		return fmt.Errorf("%w after %d iterations, residual %.3g: %w", ErrNotConverged, r.Iterations, r.Residual,
+			context.Cause(ctx))
 	case IterationLimit:
 		return fmt.Errorf("%w: %d iterations, residual %.3g", ErrNotConverged, r.Iterations, r.Residual)
 	case RegLimit:
 		return fmt.Errorf("%w: Reg = %v is too large for a relative gap of %v: %.3g after %d iterations, residual %.3g",
 			ErrNotConverged, r.Reg, r.Settings.Gap, r.Gap()/r.Upper, r.Iterations, r.Residual)
 	}
-	return fmt.Errorf("%w: no further progress after %d iterations, residual %.3g, relative gap %.3g", ErrNotConverged, r.Iterations, r.Residual, r.Gap()/r.Upper)
+	return fmt.Errorf("%w: no further progress after %d iterations, residual %.3g, relative gap %.3g", ErrNotConverged,
+		r.Iterations, r.Residual, r.Gap()/r.Upper)
 }

@@ -52,7 +52,8 @@ func TestLawMethods(t *testing.T) {
 func TestLawExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := draw(t, 1e-5)
-		e, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+		e, err := mincostflow.Project(context.Background(),
+			mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,8 @@ func TestLawStart(t *testing.T) {
 		}
 		closeQ(t, "another start", solve(t, p, Settings{Initial: start}).Q, want.Q)
 		if p.Reg > 0.05*cost.Range(p.Cost) {
-			closeQ(t, "another start, Algorithm 1", solve(t, p, Settings{Method: Paper, Initial: start, Tolerance: 1e-13}).Q, want.Q)
+			closeQ(t, "another start, Algorithm 1", solve(t, p, Settings{Method: Paper, Initial: start, Tolerance: 1e-13}).Q,
+				want.Q)
 		}
 	})
 }

@@ -33,7 +33,8 @@ func small(t *testing.T) sinkhorn.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sinkhorn.Problem{Cost: c, Source: []float64{0.25, 0.75}, Support: []int{0, 2}, Lo: []float64{0.1, 0.1, 0.1, 0}, Hi: []float64{0.6, 0.6, 0.6, 0}, Reg: 0.5}
+	return sinkhorn.Problem{Cost: c, Source: []float64{0.25, 0.75}, Support: []int{0, 2}, Lo: []float64{0.1, 0.1, 0.1, 0},
+		Hi: []float64{0.6, 0.6, 0.6, 0}, Reg: 0.5}
 }
 
 // TestBadRowsAtAnyReading: a solver reads the cost several times, and a matrix may be a program. Whenever a row is bad,
@@ -51,7 +52,8 @@ func TestBadRowsAtAnyReading(t *testing.T) {
 		{"NaN", func(row []float64) []float64 { row[0] = math.NaN(); return row }, sinkhorn.ErrNotFinite},
 		{"negative", func(row []float64) []float64 { row[0] = -1; return row }, sinkhorn.ErrNegative},
 	} {
-		for _, s := range []sinkhorn.Settings{{Method: sinkhorn.Paper, AllRows: true}, {AllRows: true}, {Gap: 0.9, AllRows: true}, {}} {
+		for _, s := range []sinkhorn.Settings{{Method: sinkhorn.Paper, AllRows: true}, {AllRows: true},
+			{Gap: 0.9, AllRows: true}, {}} {
 			p := good
 			seen := 0
 			for n := 0; ; n++ {
@@ -101,7 +103,8 @@ func TestNoCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []cost.Matrix{
-		nil, (*cost.Dense)(nil), (*cost.Ring)(nil), (*cost.Grid)(nil), (*cost.Points)(nil), (*cost.Cosine)(nil), (*cost.GreatCircle)(nil),
+		nil, (*cost.Dense)(nil), (*cost.Ring)(nil), (*cost.Grid)(nil), (*cost.Points)(nil), (*cost.Cosine)(nil),
+		(*cost.GreatCircle)(nil),
 		empty{0, 1}, empty{1, 0}, empty{-1, -1}, &cost.Dense{K: 1, Kv: 2, Data: []float64{1}},
 	} {
 		p.Cost = c
@@ -109,7 +112,8 @@ func TestNoCost(t *testing.T) {
 		_, projector := sinkhorn.NewProjector(c, p.Lo, p.Hi, 1, sinkhorn.Settings{})
 		_, reg := sinkhorn.RelativeReg(c, 0.1)
 		_, _, verify := sinkhorn.Verify(p, r)
-		for name, err := range map[string]error{"Project": project, "NewProjector": projector, "RelativeReg": reg, "Verify": verify} {
+		for name, err := range map[string]error{"Project": project, "NewProjector": projector, "RelativeReg": reg,
+			"Verify": verify} {
 			if !errors.Is(err, sinkhorn.ErrShape) {
 				t.Errorf("%s of %T: %v, want ErrShape", name, c, err)
 			}
@@ -120,8 +124,10 @@ func TestNoCost(t *testing.T) {
 		rho  float64
 		want error
 	}{
-		{[]float64{0, math.NaN()}, 1, sinkhorn.ErrNotFinite}, {[]float64{0, math.Inf(1)}, 1, sinkhorn.ErrNotFinite}, {[]float64{0, -1}, 1, sinkhorn.ErrNegative},
-		{[]float64{0, 1}, 0, sinkhorn.ErrReg}, {[]float64{0, 1}, math.NaN(), sinkhorn.ErrReg}, {[]float64{0, 0}, 1, sinkhorn.ErrReg}, {[]float64{0, 1e-320}, 1e-9, sinkhorn.ErrReg},
+		{[]float64{0, math.NaN()}, 1, sinkhorn.ErrNotFinite}, {[]float64{0, math.Inf(1)}, 1, sinkhorn.ErrNotFinite},
+		{[]float64{0, -1}, 1, sinkhorn.ErrNegative},
+		{[]float64{0, 1}, 0, sinkhorn.ErrReg}, {[]float64{0, 1}, math.NaN(), sinkhorn.ErrReg},
+		{[]float64{0, 0}, 1, sinkhorn.ErrReg}, {[]float64{0, 1e-320}, 1e-9, sinkhorn.ErrReg},
 	} {
 		if _, err := sinkhorn.RelativeReg(&cost.Dense{K: 1, Kv: 2, Data: tt.data}, tt.rho); !errors.Is(err, tt.want) {
 			t.Errorf("RelativeReg(%v, %v): %v, want %v", tt.data, tt.rho, err, tt.want)
@@ -138,7 +144,8 @@ func TestAllRows(t *testing.T) {
 		if err == nil {
 			t.Fatal("negative costs are read")
 		}
-		c := &cost.Dense{K: 3, Kv: 4, Data: []float64{offset, 1 + offset, 4 + offset, 2, -1, -1, -1, -1, 4 + offset, 1 + offset, offset, 2}}
+		c := &cost.Dense{K: 3, Kv: 4,
+			Data: []float64{offset, 1 + offset, 4 + offset, 2, -1, -1, -1, -1, 4 + offset, 1 + offset, offset, 2}}
 		p.Cost = c
 		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
 		if err != nil {
@@ -151,7 +158,8 @@ func TestAllRows(t *testing.T) {
 		if r.Potentials.F[1] != -top {
 			t.Errorf("F[1] is %v, want %v", r.Potentials.F[1], -top)
 		}
-		if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{AllRows: true}); !errors.Is(err, sinkhorn.ErrNegative) {
+		if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{AllRows: true}); !errors.Is(err,
+			sinkhorn.ErrNegative) {
 			t.Errorf("%v, want ErrNegative", err)
 		}
 		copy(c.Data[4:8], []float64{0, 0, 0, 0}) // the worst row that there can be

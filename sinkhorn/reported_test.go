@@ -161,7 +161,8 @@ func checkReport(t *testing.T, what string, p Problem, r Result, noise float64) 
 		got, want float64
 		size      float64
 	}{
-		{"Transport", r.Transport, rep.transport, rep.most}, {"Objective", r.Objective, rep.objective, size}, {"Residual", r.Residual, rep.residual, 1},
+		{"Transport", r.Transport, rep.transport, rep.most}, {"Objective", r.Objective, rep.objective, size},
+		{"Residual", r.Residual, rep.residual, 1},
 		{"Posterior", r.Posterior, rep.posterior, rep.most},
 	} {
 		if !(math.Abs(x.got-x.want) <= noise*x.size) {
@@ -183,7 +184,8 @@ func checkReport(t *testing.T, what string, p Problem, r Result, noise float64) 
 	if size := dualSize(p, r); r.Lower > 0 {
 		gap, _ := new(big.Rat).Sub(down, new(big.Rat).SetFloat64(r.Lower)).Float64()
 		if share := gap / (size * 0x1p-50); size > 0x1p-900 && !(share >= 0.5 && share <= 1.5) {
-			t.Errorf("%s: Lower = %v is %v times what roundings of terms of size %v need below %v", what, r.Lower, share, size, low)
+			t.Errorf("%s: Lower = %v is %v times what roundings of terms of size %v need below %v", what, r.Lower, share, size,
+				low)
 		}
 	}
 	if !(math.Abs(high-min(rep.repaired, rep.most)) <= noise*rep.most) && r.Flow == nil {
@@ -356,7 +358,8 @@ func TestReportProjector(t *testing.T) {
 				p.Hi[j] *= 2
 			}
 		}
-		for _, s := range []Settings{{Gap: 0.2, AllRows: true}, {Gap: 1e-6, MaxIterations: 3, AllRows: true}, {Tolerance: 1e-8, AllRows: true}} {
+		for _, s := range []Settings{{Gap: 0.2, AllRows: true}, {Gap: 1e-6, MaxIterations: 3, AllRows: true},
+			{Tolerance: 1e-8, AllRows: true}} {
 			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, s)
 			if err != nil {
 				t.Fatal(err)
@@ -382,7 +385,8 @@ func TestReportGrid(t *testing.T) {
 	const noise = 1e-10 // and terms below e^-36 are left out
 	for n, size := range [][2]int{{6, 9}, {1, 17}, {14, 1}, {7, 7}} {
 		for _, reg := range []float64{0.2, 0.03} {
-			for _, s := range []Settings{{Tolerance: 1e-6, MaxIterations: 60}, {Tolerance: 1e-12, MaxIterations: 1}, {Tolerance: 1e-12, MaxIterations: 7}} {
+			for _, s := range []Settings{{Tolerance: 1e-6, MaxIterations: 60}, {Tolerance: 1e-12, MaxIterations: 1},
+				{Tolerance: 1e-12, MaxIterations: 7}} {
 				p := gridProblem(t, size[0], size[1], 1, reg)
 				if n%2 == 1 {
 					for i := range p.Source {

@@ -35,7 +35,8 @@ func scattered(t testing.TB, k int, rel float64) Problem {
 func run(t testing.TB, p Problem, dense bool) (*fast, *bounds) {
 	t.Helper()
 	in, c := loaded(t, p)
-	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000}, newKernel(c))
+	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000},
+		newKernel(c))
 	s.newt.dense = dense
 	s.run()
 	if s.stop != Converged || s.r.Stats.Newton == 0 {
@@ -54,7 +55,8 @@ func TestSparse(t *testing.T) {
 		short, b := run(t, p, false)
 		full, b2 := run(t, p, true)
 		if short.newt.packed.val == nil || full.newt.packed.val != nil {
-			t.Fatalf("Reg = %v: compressed %v and %v, want true and false", rel, short.newt.packed.val != nil, full.newt.packed.val != nil)
+			t.Fatalf("Reg = %v: compressed %v and %v, want true and false", rel, short.newt.packed.val != nil,
+				full.newt.packed.val != nil)
 		}
 		if d := distance1(short.q, full.q); !(d <= same) {
 			t.Errorf("Reg = %v: q differs by %g", rel, d)

@@ -47,7 +47,8 @@ func TestToleranceOutOfReach(t *testing.T) {
 	for range 50 {
 		lo, hi := box(g.mass(2), 1)
 		p := Problem{Cost: dense(t, []float64{1, 1}), Source: []float64{1}, Lo: lo, Hi: hi, Reg: 1}
-		if r, err := Project(context.Background(), p, Settings{Method: Paper, Tolerance: unmet, MaxIterations: 100}); err == nil {
+		if r, err := Project(context.Background(), p,
+			Settings{Method: Paper, Tolerance: unmet, MaxIterations: 100}); err == nil {
 			if !(r.Residual <= unmet) {
 				t.Fatalf("%v: residual %v", describe(p), r.Residual)
 			}
@@ -76,7 +77,8 @@ func TestGapIsThatOfTheAnswer(t *testing.T) {
 			c.Data[x] = math.Floor(4 * g.float())
 			top = max(top, c.Data[x])
 		}
-		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv), Reg: math.Pow(10, -9+3*g.float())}
+		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv),
+			Reg: math.Pow(10, -9+3*g.float())}
 		for i := range p.Source {
 			p.Source[i] = 1 / float64(k)
 		}

@@ -60,7 +60,8 @@ func TestVerifyRefuses(t *testing.T) {
 
 // TestVerifyProblem: a problem that is invalid gives the errors of Project.
 func TestVerifyProblem(t *testing.T) {
-	good := Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.5, .5}, Lo: []float64{.1, .1}, Hi: []float64{.9, .9}, Reg: 1}
+	good := Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.5, .5}, Lo: []float64{.1, .1},
+		Hi: []float64{.9, .9}, Reg: 1}
 	r := mustProject(t, good, Settings{})
 	for _, c := range []struct {
 		change func(*Problem)
@@ -132,7 +133,8 @@ func TestVerifyScales(t *testing.T) {
 		if p.Reg < 1e-290 || cost.Max(d) < 1e-290 {
 			continue
 		}
-		r, err := Project(context.Background(), p, Settings{AllRows: n%2 == 0, Gap: []float64{0, 0.1}[g.intn(2)], MaxIterations: 1 + g.intn(300)})
+		r, err := Project(context.Background(), p,
+			Settings{AllRows: n%2 == 0, Gap: []float64{0, 0.1}[g.intn(2)], MaxIterations: 1 + g.intn(300)})
 		if err != nil && !is(err, ErrNotConverged) {
 			t.Fatalf("number %d, costs times 2^%d: %v", n, e, err)
 		}

@@ -29,7 +29,8 @@ func TestClaims(t *testing.T) {
 			transport, residual float64
 			want                bool
 		}{
-			{0, 0, true}, {0.9, 0, true}, {-0.9, 0, true}, {1.1, 0, false}, {-1.1, 0, false}, {0, 0.9, true}, {0, 1.1, false}, {0.9, 0.9, true},
+			{0, 0, true}, {0.9, 0, true}, {-0.9, 0, true}, {1.1, 0, false}, {-1.1, 0, false}, {0, 0.9, true}, {0, 1.1, false},
+			{0.9, 0.9, true},
 		} {
 			x := r
 			x.Transport += tt.transport * claimSlack * cost.Max(p.Cost)
@@ -39,7 +40,8 @@ func TestClaims(t *testing.T) {
 			}
 		}
 	}
-	p = Problem{Cost: dense(t, []float64{0, 1, 1, 1}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0}, Hi: []float64{1, 1, 1, 1}, Reg: 1}
+	p = Problem{Cost: dense(t, []float64{0, 1, 1, 1}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0},
+		Hi: []float64{1, 1, 1, 1}, Reg: 1}
 	const unit = 0x1p-52
 	for _, tt := range []struct {
 		more float64

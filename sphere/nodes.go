@@ -1,5 +1,5 @@
-// Code generated with mpmath 1.3 (60 digits, Newton on the three-term recurrence of the Legendre polynomials); DO NOT EDIT.
-// TestNodes holds the numbers against gonum's and against the integrals of polynomials.
+// Code generated with mpmath 1.3 (60 digits, Newton on the three-term recurrence of the Legendre polynomials); DO NOT
+// EDIT. TestNodes holds the numbers against gonum's and against the integrals of polynomials.
 
 package sphere
 

@@ -27,7 +27,8 @@ func Paper(d int, p, eps float64) (Measure, error) {
 		return Measure{}, err
 	}
 	if d > MaxPaperDimension {
-		return Measure{}, fmt.Errorf("%w: d = %d, want d <= %d for the Gamma functions as the paper has them", ErrDimension, d, MaxPaperDimension)
+		return Measure{}, fmt.Errorf("%w: d = %d, want d <= %d for the Gamma functions as the paper has them", ErrDimension,
+			d, MaxPaperDimension)
 	}
 	if p < 1 {
 		return Measure{}, fmt.Errorf("%w: p = %v, the paper has p >= 1", ErrExponent, p)

@@ -84,7 +84,8 @@ func TestGolden(t *testing.T) {
 			for i, e := range v.errorsOf(t, m) {
 				worst[i] = max(worst[i], e)
 				if !(e <= usual) {
-					t.Errorf("d=%d p=%v eps=%v: field %d: relative error %.3g, promised %v, usually %v", v.D, v.P, v.Eps, i, e, promise, usual)
+					t.Errorf("d=%d p=%v eps=%v: field %d: relative error %.3g, promised %v, usually %v", v.D, v.P, v.Eps, i, e,
+						promise, usual)
 				}
 			}
 		}
@@ -404,7 +405,8 @@ func TestPaperRange(t *testing.T) {
 	}{
 		{[]int{1}, 16, numtest.Tol{Rel: 1e-2, Why: "stated"}, numtest.Tol{Rel: 1e-2, Why: "stated"}},
 		{[]int{2, 3}, 32, numtest.Tol{Rel: 1e-6, Why: "stated"}, numtest.Tol{Rel: 1e-6, Why: "stated"}},
-		{[]int{4, 5, 6, 7, 12, 63, 255, MaxPaperDimension}, 32, numtest.Tol{Rel: 1e-11, Why: "stated"}, numtest.Tol{Rel: 1e-10, Why: "stated"}},
+		{[]int{4, 5, 6, 7, 12, 63, 255, MaxPaperDimension}, 32, numtest.Tol{Rel: 1e-11, Why: "stated"},
+			numtest.Tol{Rel: 1e-10, Why: "stated"}},
 	} {
 		for _, d := range c.dims {
 			for _, p := range []float64{1, 2, 3.5, 12} {

@@ -28,7 +28,8 @@ var stepInputs = []struct {
 	d      int
 	p, eps float64
 }{
-	{1, 1, 0.5}, {1, 2, 6}, {2, 3, 1}, {2, 0.7, 3}, {3, 2, 2}, {5, 4, 8}, {10, 2, 0.1}, {10, 1, 1.2}, {30, 5.5, 4}, {127, 2, 4}, {1000, 1, 1}, {1000, 3, 12},
+	{1, 1, 0.5}, {1, 2, 6}, {2, 3, 1}, {2, 0.7, 3}, {3, 2, 2}, {5, 4, 8}, {10, 2, 0.1}, {10, 1, 1.2}, {30, 5.5, 4},
+	{127, 2, 4}, {1000, 1, 1}, {1000, 3, 12},
 	{4, 11, 2}, {1, 9, 0.3},
 }
 
@@ -36,7 +37,8 @@ var stepInputs = []struct {
 // its logarithmic derivative, and the parts themselves with the equation that defines them.
 func TestPointDerivatives(t *testing.T) {
 	const h = 1e-4
-	const tol = 1e-5   // h^2 times third derivatives, which are some hundred in the scale of lambda, and 1e-15/h of rounding
+	// h^2 times third derivatives, which are some hundred in the scale of lambda, and 1e-15/h of rounding
+	const tol = 1e-5
 	const same = 1e-12 // roundings of logarithms, the largest some tens
 	for _, tt := range stepInputs {
 		pr, root := rootOf(t, tt.d, tt.p, tt.eps)
@@ -91,7 +93,8 @@ func TestStepOrder(t *testing.T) {
 					return math.Abs(sign*x + step.to(&pt))
 				}
 				const near = 0.06 // a few per cent of the scale, where the order shows and rounding does not
-				if l, s := left(near*unit), left(near*unit/2); !(l <= 4*math.Pow(near, step.order)*unit) || !(s <= l/math.Pow(2, step.order-0.8)+1e-13) {
+				if l, s := left(near*unit),
+					left(near*unit/2); !(l <= 4*math.Pow(near, step.order)*unit) || !(s <= l/math.Pow(2, step.order-0.8)+1e-13) {
 					t.Errorf("%+v, %s step from %v: %.3g left of %.3g, %.3g of half of it", tt, step.name, sign, l, near*unit, s)
 				}
 			}

@@ -59,7 +59,8 @@ func (b Bounds) Verify(d int, p, eps float64) error {
 	if err := check(d, p, eps); err != nil {
 		return err
 	}
-	if b.Lower == nil || b.Upper == nil || b.Lower.Sign() <= 0 || b.Lower.Cmp(b.Upper) >= 0 || b.Upper.Cmp(big.NewRat(1, 1)) >= 0 {
+	if b.Lower == nil || b.Upper == nil || b.Lower.Sign() <= 0 || b.Lower.Cmp(b.Upper) >= 0 ||
+		b.Upper.Cmp(big.NewRat(1, 1)) >= 0 {
 		return fmt.Errorf("%w: want 0 < lower < upper < 1", ErrBounds)
 	}
 	e := newEquation(d, p, eps)
@@ -82,7 +83,8 @@ func (b Bounds) Verify(d int, p, eps float64) error {
 		}
 		if s != side.want {
 			f, _ := side.w.Float64()
-			return fmt.Errorf("%w: the %s one, about %v, is on the other side (d = %d, p = %v, eps = %v)", ErrBounds, side.name, f, d, p, eps)
+			return fmt.Errorf("%w: the %s one, about %v, is on the other side (d = %d, p = %v, eps = %v)", ErrBounds, side.name,
+				f, d, p, eps)
 		}
 	}
 	return nil

@@ -99,7 +99,8 @@ func TestFiles(t *testing.T) {
 		total := kind == "round" // any proposal has an answer
 		if f.Kind != kind || f.Version != 1 || valid != f.Valid || len(f.Cases) != f.Valid+f.Invalid ||
 			f.Valid < 200 || f.Invalid < 100 && !total {
-			t.Errorf("%s: kind %s, version %d, %d valid, %d invalid, of which %d and %d are there", kind, f.Kind, f.Version, f.Valid, f.Invalid,
+			t.Errorf("%s: kind %s, version %d, %d valid, %d invalid, of which %d and %d are there", kind, f.Kind, f.Version,
+				f.Valid, f.Invalid,
 				valid, len(f.Cases)-valid)
 		}
 	}
@@ -117,7 +118,8 @@ func TestCheck(t *testing.T) {
 		t.Errorf("a path is no name of a kind: %v\n%s", err, out)
 	}
 	exit := (*exec.ExitError)(nil)
-	if out, err := exec.Command(python, "check.py", "knapsack").CombinedOutput(); !errors.As(err, &exit) || exit.ExitCode() != 2 ||
+	if out, err := exec.Command(python, "check.py", "knapsack").CombinedOutput(); !errors.As(err, &exit) ||
+		exit.ExitCode() != 2 ||
 		!bytes.HasPrefix(out, []byte("usage: ")) {
 		t.Errorf("an unknown kind: %v, want exit status 2 and the usage\n%s", err, out)
 	}
@@ -409,7 +411,8 @@ func TestPhi(t *testing.T) {
 }
 
 var projectionReasons = map[string][]error{
-	"finite": {projection.ErrNotFinite}, "negative": {projection.ErrNegative}, "bounds": {projection.ErrBox}, "mass": {projection.ErrMass},
+	"finite": {projection.ErrNotFinite}, "negative": {projection.ErrNegative}, "bounds": {projection.ErrBox},
+	"mass":       {projection.ErrMass},
 	"infeasible": {projection.ErrInfeasible}, "shape": {projection.ErrShape},
 }
 
@@ -507,8 +510,9 @@ func TestKPM(t *testing.T) {
 		R vectors.Number   `json:"r"`
 	}
 	reasons := map[string][]error{
-		"finite": {baseline.ErrNotFinite}, "negative": {baseline.ErrNegative}, "mass": {baseline.ErrMass}, "epsilon": {baseline.ErrEpsilon},
-		"shape": {baseline.ErrShape},
+		"finite": {baseline.ErrNotFinite}, "negative": {baseline.ErrNegative}, "mass": {baseline.ErrMass},
+		"epsilon": {baseline.ErrEpsilon},
+		"shape":   {baseline.ErrShape},
 	}
 	each(t, "kpm", reasons, func(t *testing.T, in in, out out) error {
 		q, r, err := baseline.KPM(vectors.Floats(in.Mu), float64(in.Eps))
@@ -543,7 +547,8 @@ func TestHilbert(t *testing.T) {
 		OneMinusTau vectors.Number `json:"one_minus_tau"`
 	}
 	reasons := map[string][]error{
-		"finite": {hilbert.ErrNotFinite}, "negative": {hilbert.ErrNegative}, "shape": {hilbert.ErrShape}, "reg": {hilbert.ErrReg},
+		"finite": {hilbert.ErrNotFinite}, "negative": {hilbert.ErrNegative}, "shape": {hilbert.ErrShape},
+		"reg": {hilbert.ErrReg},
 	}
 	each(t, "hilbert", reasons, func(t *testing.T, in in, out out) error {
 		const ulps = 8 * 0x1p-52
@@ -567,7 +572,8 @@ func TestHilbert(t *testing.T) {
 				return err
 			}
 			// Logarithms of entries are up to 745 in size, and off by 2^-44 each; four of them make a diameter.
-			if out.Diameter.Rat == nil && !math.IsInf(d, 1) || out.Diameter.Rat != nil && !(math.Abs(d-float(out.Diameter)) <= 8*0x1p-43) {
+			if out.Diameter.Rat == nil && !math.IsInf(d, 1) ||
+				out.Diameter.Rat != nil && !(math.Abs(d-float(out.Diameter)) <= 8*0x1p-43) {
 				t.Errorf("diameter %v, want %v", d, out.Diameter)
 			}
 			tau, rest := hilbert.Contraction(d)
@@ -612,8 +618,9 @@ func TestAggregate(t *testing.T) {
 		Counts string `json:"counts"`
 	}
 	reasons := map[string][]error{
-		"format": {aggregate.ErrFormat}, "limit": {aggregate.ErrLimit}, "duplicate": {aggregate.ErrDuplicate}, "policy": {aggregate.ErrPolicy},
-		"epoch": {aggregate.ErrEpoch}, "shape": {aggregate.ErrShape},
+		"format": {aggregate.ErrFormat}, "limit": {aggregate.ErrLimit}, "duplicate": {aggregate.ErrDuplicate},
+		"policy": {aggregate.ErrPolicy},
+		"epoch":  {aggregate.ErrEpoch}, "shape": {aggregate.ErrShape},
 	}
 	each(t, "aggregate", reasons, func(t *testing.T, in in, out out) error {
 		var sum aggregate.Counts
@@ -670,7 +677,8 @@ func TestEntropic(t *testing.T) {
 	reasons["reg"] = []error{sinkhorn.ErrReg}
 	each(t, "entropic", reasons, func(t *testing.T, in in, out out) error {
 		p := sinkhorn.Problem{
-			Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo), Hi: vectors.Floats(in.Hi), Reg: float64(in.Reg),
+			Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo), Hi: vectors.Floats(in.Hi),
+			Reg: float64(in.Reg),
 		}
 		for _, method := range []sinkhorn.Method{sinkhorn.Fast, sinkhorn.Paper} {
 			r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: method, AllRows: true})
@@ -689,8 +697,10 @@ func TestEntropic(t *testing.T) {
 					t.Errorf("%v: q[%d] = %v, want %v", method, j, r.Q[j], float(out.Q[j]))
 				}
 			}
-			if math.Abs(r.Transport-float(out.Transport)) > off*largest || math.Abs(r.Objective-float(out.Objective)) > off*largest {
-				t.Errorf("%v: transport %v, objective %v, want %v, %v", method, r.Transport, r.Objective, float(out.Transport), float(out.Objective))
+			if math.Abs(r.Transport-float(out.Transport)) > off*largest ||
+				math.Abs(r.Objective-float(out.Objective)) > off*largest {
+				t.Errorf("%v: transport %v, objective %v, want %v, %v", method, r.Transport, r.Objective, float(out.Transport),
+					float(out.Objective))
 			}
 		}
 		return nil
@@ -732,7 +742,8 @@ func TestBase(t *testing.T) {
 			return v
 		}
 		upper, lower, err := basemeasure.Verify(c, float64(in.Eps), basemeasure.Result{
-			M: floats(out.M), Weights: floats(out.Weights), Thresholds: floats(out.Thresholds), Lower: -math.MaxFloat64, Upper: math.MaxFloat64,
+			M: floats(out.M), Weights: floats(out.Weights), Thresholds: floats(out.Thresholds), Lower: -math.MaxFloat64,
+			Upper: math.MaxFloat64,
 		})
 		if err != nil {
 			return err
@@ -763,7 +774,8 @@ func TestSphere(t *testing.T) {
 		Pin   vectors.Number `json:"pin"`
 		Pout  vectors.Number `json:"pout"`
 	}
-	reasons := map[string][]error{"dimension": {sphere.ErrDimension}, "exponent": {sphere.ErrExponent}, "epsilon": {sphere.ErrEpsilon}}
+	reasons := map[string][]error{"dimension": {sphere.ErrDimension}, "exponent": {sphere.ErrExponent},
+		"epsilon": {sphere.ErrEpsilon}}
 	each(t, "sphere", reasons, func(t *testing.T, in in, out out) error {
 		m, err := sphere.Solve(in.D, float64(in.P), float64(in.Eps))
 		if err != nil || out.T.Rat == nil {
@@ -775,7 +787,8 @@ func TestSphere(t *testing.T) {
 			got  float64
 			want vectors.Number
 		}{
-			{"1-t", m.Omt, out.Omt}, {"alpha", m.Alpha, out.Alpha}, {"S", m.S, out.S}, {"J", m.J, out.J}, {"W", m.W, out.W}, {"pin", m.Pin, out.Pin},
+			{"1-t", m.Omt, out.Omt}, {"alpha", m.Alpha, out.Alpha}, {"S", m.S, out.S}, {"J", m.J, out.J}, {"W", m.W, out.W},
+			{"pin", m.Pin, out.Pin},
 			{"pout", m.Pout, out.Pout},
 		} {
 			if !near(v.got, v.want, promised) {

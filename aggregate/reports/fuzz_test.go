@@ -49,8 +49,10 @@ func FuzzReports(f *testing.F) {
 	}
 	text := r.String()
 	for _, s := range []string{
-		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, "\v" + text, text + "\u00a0", "\f\n", text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
-		"wpm-simulation-1\n" + text, "wpm-simulation-1\nwpm1\n" + text, "wpm-simulation-1" + text, "\ufeffwpm-simulation-1\n" + text, text + "\nwpm-simulation-1\n",
+		text + "\n", text, " " + text + "\r\n\n" + text + "\t\n", text + text, "\v" + text, text + "\u00a0", "\f\n",
+		text[:len(text)-1], "", "\n", "wpm1", "wpm", "x\n" + text,
+		"wpm-simulation-1\n" + text, "wpm-simulation-1\nwpm1\n" + text, "wpm-simulation-1" + text,
+		"\ufeffwpm-simulation-1\n" + text, text + "\nwpm-simulation-1\n",
 		string(binary), string(binary) + string(binary), string(binary) + "\n", string(binary[:39]), string(binary) + text,
 	} {
 		f.Add([]byte(s))
@@ -63,7 +65,8 @@ func FuzzReports(f *testing.F) {
 		}
 		open := func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 		cut := false
-		r := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize, Notice: func(s string) { cut = cut || strings.Contains(s, "cut off") }}
+		r := Reader{Open: open, Magic: "wpm1", Size: policy.ReportSize,
+			Notice: func(s string) { cut = cut || strings.Contains(s, "cut off") }}
 		got, err := r.Count(context.Background(), n, []string{"-"}, "")
 		if !bytes.Equal(data, kept) {
 			t.Fatal("the input was changed")
@@ -109,7 +112,8 @@ func FuzzReports(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, table, err := ReadCounts(bytes.NewReader(text), "-", nil); err != nil || table || !slices.Equal(again.Reports, want) {
+		if again, table, err := ReadCounts(bytes.NewReader(text), "-", nil); err != nil || table ||
+			!slices.Equal(again.Reports, want) {
 			t.Fatalf("%v, %v", again, err)
 		}
 	})

@@ -19,8 +19,8 @@
 // # Simulations
 //
 // A file of simulated reports starts with a mark, a line of its own: see [Mark]. Its reports are counted for an epoch
-// that begins with [SimulatedEpoch], which is theirs if none is stated, and never beside those of other files. So such a
-// file cannot get into the counts of a population. A mark further down, of a file that was appended to another, is a
+// that begins with [SimulatedEpoch], which is theirs if none is stated, and never beside those of other files. So such
+// a file cannot get into the counts of a population. A mark further down, of a file that was appended to another, is a
 // malformed line, for no client may keep the others from being counted by sending one; a notice says where it is.
 //
 // # Cost

@@ -40,7 +40,8 @@ func TestCountShard(t *testing.T) {
 		}
 	}
 	file := text.String()
-	r := Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }}
+	r := Reader{Magic: "wpm1", Size: policy.ReportSize,
+		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file)), nil }}
 	var ns []*aggregate.Counter
 	var want []aggregate.Counts
 	for _, id := range ids {
@@ -57,7 +58,8 @@ func TestCountShard(t *testing.T) {
 			t.Errorf("%v, %v, want %v", got, err, want)
 		}
 	}
-	if want[0].Total() != 40 || want[0].Refused[aggregate.OtherPolicy] != 200 || want[0].Refused[aggregate.Malformed] != 6 ||
+	if want[0].Total() != 40 || want[0].Refused[aggregate.OtherPolicy] != 200 ||
+		want[0].Refused[aggregate.Malformed] != 6 ||
 		want[0].Refused[aggregate.NeverReleased] != 20 || want[0].Refused[aggregate.NoSuchOutput] != 40 {
 		t.Errorf("%+v", want[0])
 	}
@@ -65,7 +67,8 @@ func TestCountShard(t *testing.T) {
 	if _, err := r.CountShard(context.Background(), ns, "a", "e"); !errors.Is(err, ErrSimulated) {
 		t.Errorf("simulated: %v", err)
 	}
-	if got, err := r.CountShard(context.Background(), ns, "a", "simulation.e"); err != nil || got[1].Total() != want[1].Total() {
+	if got, err := r.CountShard(context.Background(), ns, "a", "simulation.e"); err != nil ||
+		got[1].Total() != want[1].Total() {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := r.CountShard(context.Background(), ns, "a", "e/"); !errors.Is(err, aggregate.ErrFormat) {
@@ -76,8 +79,8 @@ func TestCountShard(t *testing.T) {
 	}
 }
 
-// TestMarks: a file that starts with a mark is simulated, a byte order mark before it or not; one with a mark further down
-// may be in part, and says so.
+// TestMarks: a file that starts with a mark is simulated, a byte order mark before it or not; one with a mark further
+// down may be in part, and says so.
 func TestMarks(t *testing.T) {
 	id := [32]byte{1}
 	line, marked := report(id, 1), string(Mark(id, 1))
@@ -94,8 +97,10 @@ func TestMarks(t *testing.T) {
 		{"byte order mark", bom + marked + line, "simulation", "simulation", 1, 0, "the reports are simulated"},
 		{"byte order mark, epoch", bom + marked + line, "e", "-", 0, 0, ""},
 		{"byte order mark of a report", bom + line, "e", "e", 1, 1, ""},
-		{"joined", line + marked + line + marked + line, "e", "e", 5, 2, `"a" has the mark of a simulation on line 2: it may hold simulated reports`},
-		{"joined, blanks", line + "\n \t" + bom + marked + line, "e", "e", 3, 1, `"a" has the mark of a simulation on line 3: it may hold simulated reports`},
+		{"joined", line + marked + line + marked + line, "e", "e", 5, 2,
+			`"a" has the mark of a simulation on line 2: it may hold simulated reports`},
+		{"joined, blanks", line + "\n \t" + bom + marked + line, "e", "e", 3, 1,
+			`"a" has the mark of a simulation on line 3: it may hold simulated reports`},
 		{"two simulations", marked + line + marked + line, "simulation", "simulation", 3, 1, "the reports are simulated"},
 	} {
 		notice := ""
@@ -108,7 +113,8 @@ func TestMarks(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || got.Epoch != c.counts || got.Lines != c.lines || got.Refused[aggregate.Malformed] != c.malformed || notice != c.notice {
+		if err != nil || got.Epoch != c.counts || got.Lines != c.lines || got.Refused[aggregate.Malformed] != c.malformed ||
+			notice != c.notice {
 			t.Errorf("%s: %+v, %v, notice %q, want %+v", c.name, got, err, notice, c)
 		}
 	}
@@ -128,7 +134,8 @@ func TestManifestLimits(t *testing.T) {
 	if err := m.Check(m); err != nil {
 		t.Error(err)
 	}
-	if err := m.Check(m[:10]); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 || !strings.Contains(err.Error(), "and 65521 more") {
+	if err := m.Check(m[:10]); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 ||
+		!strings.Contains(err.Error(), "and 65521 more") {
 		t.Errorf("%v", err)
 	}
 	b.WriteString(row(aggregate.MaxShards))
@@ -136,7 +143,8 @@ func TestManifestLimits(t *testing.T) {
 		t.Errorf("a shard too many: %v", err)
 	}
 	for name, text := range map[string]string{
-		"one field": strings.Repeat("x", aggregate.MaxCountsBytes+1), "an open quote": `"` + strings.Repeat("x", aggregate.MaxCountsBytes+1),
+		"one field":     strings.Repeat("x", aggregate.MaxCountsBytes+1),
+		"an open quote": `"` + strings.Repeat("x", aggregate.MaxCountsBytes+1),
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "m"); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 {
 			t.Errorf("%s: %.300v", name, err)
@@ -164,8 +172,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestConstantMemory: a shard of a million lines, packed or not, takes no more memory than one of a thousand: buffers of
-// 64 KiB each for the file, the line and the archive, whose reader has some 50 KiB of its own.
+// TestConstantMemory: a shard of a million lines, packed or not, takes no more memory than one of a thousand: buffers
+// of 64 KiB each for the file, the line and the archive, whose reader has some 50 KiB of its own.
 func TestConstantMemory(t *testing.T) {
 	line := report([32]byte{1}, 1)
 	var packed bytes.Buffer

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestStatus: 2 for bad usage and for a command that is not there, 1 for a client that fails, and then a report in every
-// form that was asked for.
+// TestStatus: 2 for bad usage and for a command that is not there, 1 for a client that fails, and then a report in
+// every form that was asked for.
 func TestStatus(t *testing.T) {
 	for _, args := range [][]string{{}, {"-level", "slow", "--", "true"}, {"-nonsense"}, {"--", "/nowhere/at all"},
 		{"-limit", "-1s", "--", "true"}} {
@@ -34,7 +34,8 @@ func TestStatus(t *testing.T) {
 	t.Setenv("WPM_CONFORM_CLIENT", "ends")
 	page := filepath.Join(t.TempDir(), "report.html")
 	var out, err bytes.Buffer
-	if got := run([]string{"-json", "-level", "quick", "-html", page, "--", os.Args[0]}, &out, &err); got != 1 || err.Len() > 0 {
+	if got := run([]string{"-json", "-level", "quick", "-html", page, "--", os.Args[0]}, &out, &err); got != 1 ||
+		err.Len() > 0 {
 		t.Errorf("status %d, %q, want 1", got, &err)
 	}
 	var r conform.Report
@@ -45,7 +46,8 @@ func TestStatus(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	out.Reset()
-	if got := run([]string{"-level", "quick", "-html", filepath.Join(page, "no"), "--", os.Args[0]}, &out, &err); got != 2 {
+	if got := run([]string{"-level", "quick", "-html", filepath.Join(page, "no"), "--", os.Args[0]}, &out,
+		&err); got != 2 {
 		t.Errorf("status %d for a page that cannot be written, want 2", got)
 	}
 }

@@ -50,7 +50,8 @@ func TestDependencies(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/wpm-go/wpm/"
-	allowed := map[string]bool{"ldp": true, "policy": true, "device": true, "internal/atomicfile": true, "cmd/wpm-device": true}
+	allowed := map[string]bool{"ldp": true, "policy": true, "device": true, "internal/atomicfile": true,
+		"cmd/wpm-device": true}
 	for path := range strings.FieldsSeq(string(out)) {
 		if !allowed[strings.TrimPrefix(path, module)] {
 			t.Errorf("it brings in %s", path)
@@ -74,7 +75,8 @@ func published(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	p, err := policy.New(policy.Config{
-		Polytope: box, Rows: []policy.Row{row}, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+		Polytope: box, Rows: []policy.Row{row},
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +108,8 @@ func TestRun(t *testing.T) {
 		{[]string{"help"}, "wpm-device release"},
 	} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), test.args, strings.NewReader("0,1\n"), &out, &errs); status != 0 || errs.Len() > 0 {
+		if status := run(context.Background(), test.args, strings.NewReader("0,1\n"), &out, &errs); status != 0 ||
+			errs.Len() > 0 {
 			t.Errorf("%v: status %d, %s", test.args, status, errs.String())
 		}
 		if !strings.Contains(out.String(), test.want) {
@@ -124,7 +127,8 @@ func TestFullDisk(t *testing.T) {
 	bin, file, ledger := built(t), published(t, dir), filepath.Join(dir, "ledger")
 	release := func(limit string, more ...string) (string, error) {
 		// What the limit stops a write with is a signal that ends the program, so a write cannot go unseen.
-		cmd := exec.Command("sh", append([]string{"-c", limit + `exec "$0" release "$@"`, bin, "-ledger", ledger, "-epoch", "a"}, append(more, file)...)...)
+		cmd := exec.Command("sh", append([]string{"-c", limit + `exec "$0" release "$@"`, bin, "-ledger", ledger, "-epoch",
+			"a"}, append(more, file)...)...)
 		cmd.Stdin = strings.NewReader("0,1\n")
 		out, err := cmd.Output()
 		return string(out), err

@@ -38,7 +38,8 @@ func TestConditions(t *testing.T) {
 		{"-policy-id x", device.Bad, "64 hexadecimal digits"},
 	} {
 		args := strings.Fields(test.args)
-		if status, _, errs := try(t, "", append(append([]string{"verify"}, args...), file)...); status != test.status || !strings.Contains(errs, test.want) {
+		if status, _, errs := try(t, "", append(append([]string{"verify"}, args...), file)...); status != test.status ||
+			!strings.Contains(errs, test.want) {
 			t.Errorf("verify %s: status %d, %s", test.args, status, errs)
 		}
 		release := append(append([]string{"release", "-ledger", ledger, "-epoch", "a", "-budget", "3"}, args...), file)
@@ -117,9 +118,11 @@ func TestProvenanceFlags(t *testing.T) {
 		{"-base data-independent", "geometry unstated; base measure data-independent", ": geometry."},
 		{"-geometry public -base data-independent", "geometry public; base measure data-independent\n", ""},
 		{"-geometry derived-dp:1/3 -base derived-dp:0.5", "geometry derived-dp, at an eps of 1/3", ""},
-		{"-geometry public -base derived-dp:0.50 -note survey", "base measure derived-dp, at an eps of 0.5 that no client's budget counts; \"survey\"\n", ""},
+		{"-geometry public -base derived-dp:0.50 -note survey",
+			"base measure derived-dp, at an eps of 0.5 that no client's budget counts; \"survey\"\n", ""},
 	} {
-		args := append([]string{"design", "-ring", "4", "-eps", "1", "-table", "none", "-menu", "no", "-o", file}, strings.Fields(test.args)...)
+		args := append([]string{"design", "-ring", "4", "-eps", "1", "-table", "none", "-menu", "no", "-o", file},
+			strings.Fields(test.args)...)
 		status, _, errs := try(t, "", args...)
 		out := must(t, "", "verify", file)
 		_, _, verifyErrs := try(t, "", "verify", file)
@@ -133,9 +136,11 @@ func TestProvenanceFlags(t *testing.T) {
 		}
 	}
 	for _, args := range []string{
-		"-geometry data-independent", "-base public", "-geometry derived-dp", "-geometry derived-dp:", "-base derived-dp:0", "-base derived-dp:x", "-geometry Public", "-base none", "-base unstated:1",
+		"-geometry data-independent", "-base public", "-geometry derived-dp", "-geometry derived-dp:", "-base derived-dp:0",
+		"-base derived-dp:x", "-geometry Public", "-base none", "-base unstated:1",
 	} {
-		status, _, errs := try(t, "", append([]string{"design", "-ring", "4", "-eps", "1", "-o", file}, strings.Fields(args)...)...)
+		status, _, errs := try(t, "",
+			append([]string{"design", "-ring", "4", "-eps", "1", "-o", file}, strings.Fields(args)...)...)
 		if status != device.Bad || !strings.Contains(errs, strings.Fields(args)[0]+": ") {
 			t.Errorf("design %s: status %d, %s", args, status, errs)
 		}
@@ -149,10 +154,12 @@ func TestWarningAboveEight(t *testing.T) {
 	file, counts := filepath.Join(dir, "p"), write(t, dir, "c", "0,1\n")
 	for eps, want := range map[string]bool{"8": false, "8.000000000000001": true, "64": true} {
 		for _, args := range [][]string{
-			{"design", "-ring", "4", "-eps", eps, "-geometry", "public", "-base", "data-independent", "-table", "none", "-menu", "no", "-o", file},
+			{"design", "-ring", "4", "-eps", eps, "-geometry", "public", "-base", "data-independent", "-table", "none", "-menu",
+				"no", "-o", file},
 			{"verify", file}, {"release", "-check", counts, file},
 		} {
-			if status, _, errs := try(t, "", args...); status != device.Yes || strings.Contains(errs, "eps = "+eps+" protects little") != want || (errs != "") != want {
+			if status, _, errs := try(t, "", args...); status != device.Yes ||
+				strings.Contains(errs, "eps = "+eps+" protects little") != want || (errs != "") != want {
 				t.Errorf("%s at eps %s: status %d, %s", args[0], eps, status, errs)
 			}
 		}
@@ -161,7 +168,8 @@ func TestWarningAboveEight(t *testing.T) {
 
 // FuzzOrigin: a flag that is taken gives an origin that a policy takes, and says the same when it is written out again.
 func FuzzOrigin(f *testing.F) {
-	for _, s := range []string{"", "public", "data-independent", "derived-dp:0.5", "derived-dp:1/3", "derived-dp:", "derived-dp", "unstated", "derived-dp:derived-dp:1"} {
+	for _, s := range []string{"", "public", "data-independent", "derived-dp:0.5", "derived-dp:1/3", "derived-dp:",
+		"derived-dp", "unstated", "derived-dp:derived-dp:1"} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

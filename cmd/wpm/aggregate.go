@@ -51,9 +51,12 @@ func aggregateCommand() *cli.Command {
 			"candidates; -out then has a line candidate,x1,...,x(d+1) for each report.",
 		Flags: append(append(countsFlags(), mapFlags()...),
 			&cli.StringFlag{Name: "regions", Usage: "intervals of the shares of regions: CSV `FILE`"},
-			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel, Usage: "`PROBABILITY` that the interval of a region is made for"},
-			&cli.StringFlag{Name: "partial", Usage: "also write partial counts to `FILE`: counts by output and by reason, and what was read"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
+			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel,
+				Usage: "`PROBABILITY` that the interval of a region is made for"},
+			&cli.StringFlag{Name: "partial",
+				Usage: "also write partial counts to `FILE`: counts by output and by reason, and what was read"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
 			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
 			&cli.BoolFlag{Name: "invert", Usage: "the same as -estimator mle -assume-mixture"},
 			&cli.IntFlag{Name: "top", Value: 20,
@@ -160,7 +163,8 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	}
 	u := places.UnitOfPolicy(p.Policy)
 	t := tally{
-		Policy: fmt.Sprintf("%x", counts.Policy), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N, Refused: byReason(counts),
+		Policy: fmt.Sprintf("%x", counts.Policy), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N,
+		Refused:    byReason(counts),
 		Confidence: h.Confidence, Unit: u.Name, Points: list,
 	}
 	if t.Bias, t.noBias, err = biasOf(ctx, p.Policy); err != nil {
@@ -236,13 +240,15 @@ func (b *bias) text(u places.Unit, none string) string {
 	case b == nil:
 		return none
 	case b.P > 0:
-		return fmt.Sprintf("it is up to %s away in W_%v (certified; more reports do not help)", u.Distance(b.Distance, "%.6g"), b.P)
+		return fmt.Sprintf("it is up to %s away in W_%v (certified; more reports do not help)",
+			u.Distance(b.Distance, "%.6g"), b.P)
 	}
-	return fmt.Sprintf("moving one to the other costs up to %.6g %s (certified; more reports do not help)", b.Worst, u.Costs())
+	return fmt.Sprintf("moving one to the other costs up to %.6g %s (certified; more reports do not help)", b.Worst,
+		u.Costs())
 }
 
-// biasOf returns what the policy certifies of its worst case. It is nil where the policy claims nothing, or is too large to
-// recompute that here: none says so.
+// biasOf returns what the policy certifies of its worst case. It is nil where the policy claims nothing, or is too
+// large to recompute that here: none says so.
 func biasOf(ctx context.Context, p policy.Policy) (_ *bias, none string, err error) {
 	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 {
 		return nil, "this policy certifies nothing about how far off it is", nil
@@ -284,11 +290,13 @@ func (t tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radi
 	if err := t.charted.print(out, top); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nBias      what clients draw from is not the mean of the private distributions: %s.\n", t.Bias.text(u, t.noBias))
+	fmt.Fprintf(out, "\nBias      what clients draw from is not the mean of the private distributions: %s.\n",
+		t.Bias.text(u, t.noBias))
 	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side. They are about the\n"+
 		"          distribution that clients draw from, averaged over the clients.\n", t.Confidence, radius)
 	if t.Map != nil && t.Signal != estimate.GoodSignal.String() && !all {
-		_, err := fmt.Fprintln(out, "\nSingle places are not listed: the reports may not settle them. -top N lists them; -out and -json have them.")
+		_, err := fmt.Fprintln(out,
+			"\nSingle places are not listed: the reports may not settle them. -top N lists them; -out and -json have them.")
 		return err
 	}
 	fmt.Fprintln(out, "\nSingle places, as released: noisy, and biased: releases are spread over the whole map.")

@@ -25,7 +25,8 @@ import (
 func TestAggregateAndEvaluate(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
-	must(t, "", "design", "-grid", "2x2", "-eps", "20", "-o", policy) // so much eps that a report is the truth but for 1e-8
+	// so much eps that a report is the truth but for 1e-8
+	must(t, "", "design", "-grid", "2x2", "-eps", "20", "-o", policy)
 	var text, binary strings.Builder
 	for range 3 {
 		text.WriteString(must(t, "1,5\n", "release", freshLedger, policy))
@@ -41,14 +42,16 @@ func TestAggregateAndEvaluate(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", form, want, card)
 			}
 		}
-		if b, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(b), "label,count,estimate,lower,upper\n0,0,0,0,") {
+		if b, err := os.ReadFile(table); err != nil ||
+			!strings.HasPrefix(string(b), "label,count,estimate,lower,upper\n0,0,0,0,") {
 			t.Errorf("%s: table %q, %v", form, b, err)
 		}
 		var got tally
 		if err := json.Unmarshal([]byte(must(t, reports, "aggregate", "-json", "-invert", policy)), &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.Reports != 3 || got.Points[1].Count != 3 || got.Points[1].Upper != 1 || got.Bias == nil || got.Bias.P != 1 || got.Inverse == nil || got.Inverse.Theta[1] < 0.999 {
+		if got.Reports != 3 || got.Points[1].Count != 3 || got.Points[1].Upper != 1 || got.Bias == nil || got.Bias.P != 1 ||
+			got.Inverse == nil || got.Inverse.Theta[1] < 0.999 {
 			t.Errorf("%s: %+v", form, got)
 		}
 	}
@@ -61,10 +64,12 @@ func TestAggregateAndEvaluate(t *testing.T) {
 			}
 			Reports, Users int
 		}
-		if err := json.Unmarshal([]byte(must(t, "", "evaluate", "-json", policy, write(t, dir, "t", truth), path)), &got); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "", "evaluate", "-json", policy, write(t, dir, "t", truth), path)),
+			&got); err != nil {
 			t.Fatal(err)
 		}
-		if raw := got.Scores.Raw; !(math.Abs(raw.W-0.25) <= 1e-12) || !(raw.Lower <= 0.25 && 0.25 <= raw.Upper) || got.Reports != 3 {
+		if raw := got.Scores.Raw; !(math.Abs(raw.W-0.25) <= 1e-12) || !(raw.Lower <= 0.25 && 0.25 <= raw.Upper) ||
+			got.Reports != 3 {
 			t.Errorf("%q: %+v", truth, got)
 		}
 	}
@@ -131,7 +136,8 @@ func mixed(t *testing.T, dir string) (policy, reports string, good int) {
 		reports += must(t, "1,1\n", "release", freshLedger, policy)
 	}
 	foreign := must(t, "1,1\n", "release", freshLedger, other)
-	return policy, reports + foreign + "\n \nxyz\n" + foreign + reports[:72] + "05000000\n" + strings.Repeat("0", 1<<17) + "\n", 5
+	return policy, reports + foreign + "\n \nxyz\n" + foreign + reports[:72] + "05000000\n" + strings.Repeat("0", 1<<17) +
+		"\n", 5
 }
 
 // TestBiasUnchecked: of a policy whose certificate was not recomputed nothing says that it certifies nothing.
@@ -172,7 +178,8 @@ func TestAggregateRefused(t *testing.T) {
 	table := filepath.Join(dir, "h.csv")
 	for _, form := range []string{reports, gzipped(t, reports), strings.ReplaceAll(reports, "\n", "\r\n")} {
 		status, out, errs := try(t, form, "aggregate", "-o", table, policy)
-		if status != device.Some || !strings.Contains(out, "5 reports of policy") || !strings.Contains(out, want+".\n") || errs != "wpm: "+want+"\n" {
+		if status != device.Some || !strings.Contains(out, "5 reports of policy") || !strings.Contains(out, want+".\n") ||
+			errs != "wpm: "+want+"\n" {
 			t.Errorf("status %d, error %q\n%s", status, errs, out)
 		}
 		if b, err := os.ReadFile(table); err != nil || strings.Count(string(b), "\n") != 5 {
@@ -182,7 +189,8 @@ func TestAggregateRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, out, errs = try(t, form, "aggregate", "-strict", "-o", table, policy)
-		if _, err := os.Stat(table); status != device.Bad || out != "" || err == nil || !strings.Contains(errs, "-:6: other-policy") {
+		if _, err := os.Stat(table); status != device.Bad || out != "" || err == nil ||
+			!strings.Contains(errs, "-:6: other-policy") {
 			t.Errorf("-strict: status %d, output %q, error %q, %v", status, out, errs, err)
 		}
 	}
@@ -191,19 +199,23 @@ func TestAggregateRefused(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || status != device.Some {
 		t.Fatal(status, err)
 	}
-	if got.Reports != uint64(good) || got.Lines != 10 || got.Refused["malformed"] != 2 || got.Refused["other-policy"] != 2 || got.Refused["no-such-output"] != 1 || got.Unit != "steps" {
+	if got.Reports != uint64(good) || got.Lines != 10 || got.Refused["malformed"] != 2 ||
+		got.Refused["other-policy"] != 2 || got.Refused["no-such-output"] != 1 || got.Unit != "steps" {
 		t.Errorf("%+v", got)
 	}
 	// An archive that breaks off is not a file with a few bad lines.
 	broken := gzipped(t, reports)
-	if status, out, errs := try(t, broken[:len(broken)-12], "aggregate", policy); status != device.Bad || out != "" || !strings.Contains(errs, "unexpected EOF") {
+	if status, out, errs := try(t, broken[:len(broken)-12], "aggregate", policy); status != device.Bad || out != "" ||
+		!strings.Contains(errs, "unexpected EOF") {
 		t.Errorf("half an archive: status %d, output %q, error %q", status, out, errs)
 	}
 	status, out, errs := try(t, reports, "evaluate", policy, write(t, dir, "t", "1,1\n"))
-	if status != device.Some || !strings.Contains(out, "5 reports against the truth") || !strings.Contains(out, " steps ") || !strings.Contains(errs, want) {
+	if status != device.Some || !strings.Contains(out, "5 reports against the truth") ||
+		!strings.Contains(out, " steps ") || !strings.Contains(errs, want) {
 		t.Errorf("evaluate: status %d, error %q\n%s", status, errs, out)
 	}
-	if status, out, _ := try(t, reports, "evaluate", "-strict", policy, write(t, dir, "t", "1,1\n")); status != device.Bad || out != "" {
+	if status, out, _ := try(t, reports, "evaluate", "-strict", policy,
+		write(t, dir, "t", "1,1\n")); status != device.Bad || out != "" {
 		t.Errorf("evaluate -strict: status %d, output %q", status, out)
 	}
 }
@@ -227,8 +239,10 @@ func TestAggregateCounts(t *testing.T) {
 	_, whole, _ := try(t, reports, "aggregate", "-json", policy)
 	part, table := filepath.Join(dir, "part"), filepath.Join(dir, "h.csv")
 	lines := strings.SplitAfter(reports, "\n")
-	first, second := write(t, dir, "a", strings.Join(lines[:3], "")), write(t, dir, "b", gzipped(t, strings.Join(lines[3:], "")))
-	status, spread, errs := try(t, "", "aggregate", "-json", "-partial", part, "-epoch", "2026-07", "-o", table, policy, first, second)
+	first, second := write(t, dir, "a", strings.Join(lines[:3], "")),
+		write(t, dir, "b", gzipped(t, strings.Join(lines[3:], "")))
+	status, spread, errs := try(t, "", "aggregate", "-json", "-partial", part, "-epoch", "2026-07", "-o", table, policy,
+		first, second)
 	if status != device.Some {
 		t.Fatal(status, errs)
 	}
@@ -247,17 +261,20 @@ func TestAggregateCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\nepoch 2026-07\nlines 10\nrefused malformed 2\n", "\nshards 2\n", fmt.Sprintf("\n%x %d 7 %s\n", sha256.Sum256(raw), len(raw), filepath.ToSlash(second))} {
+	for _, want := range []string{"\nepoch 2026-07\nlines 10\nrefused malformed 2\n", "\nshards 2\n",
+		fmt.Sprintf("\n%x %d 7 %s\n", sha256.Sum256(raw), len(raw), filepath.ToSlash(second))} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %q in\n%s", want, b)
 		}
 	}
-	if status, out, errs := try(t, string(b), "aggregate", "-strict", "-counts", "-", policy); status != device.Bad || out != "" || !strings.Contains(errs, "5 of 10") {
+	if status, out, errs := try(t, string(b), "aggregate", "-strict", "-counts", "-", policy); status != device.Bad ||
+		out != "" || !strings.Contains(errs, "5 of 10") {
 		t.Errorf("-strict: status %d, output %q, error %q", status, out, errs)
 	}
 	// The CSV holds neither the lines that were refused nor the policy.
 	var want, got tally
-	if err := errors.Join(json.Unmarshal([]byte(spread), &want), json.Unmarshal([]byte(must(t, "", "aggregate", "-json", "-counts", table, policy)), &got)); err != nil {
+	if err := errors.Join(json.Unmarshal([]byte(spread), &want),
+		json.Unmarshal([]byte(must(t, "", "aggregate", "-json", "-counts", table, policy)), &got)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got.Points, want.Points) || got.Lines != 5 || got.Reports != 5 {
@@ -275,7 +292,8 @@ func TestAggregateCounts(t *testing.T) {
 		{"aggregate -counts - " + policy, "index,count\n0,9007199254740993\n", "2^53"},
 		{"aggregate -counts - " + policy, "index,count\n", "no reports"},
 	} {
-		if status, out, errs := try(t, c.in, strings.Fields(c.args)...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
+		if status, out, errs := try(t, c.in, strings.Fields(c.args)...); status != device.Bad || out != "" ||
+			!strings.Contains(errs, c.want) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", c.args, status, out, errs, c.want)
 		}
 	}

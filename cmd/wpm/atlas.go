@@ -30,7 +30,8 @@ func mapFlags() []cli.Flag {
 			Usage: "`NAME` of what finds the map: " + atlas.Estimators},
 		&cli.StringFlag{Name: "prior",
 			Usage: "public weights of the inputs, what one would guess without a report: CSV `FILE`, label,weight (default: all the same)"},
-		&cli.BoolFlag{Name: "assume-mixture", Usage: "make a map of a projection policy as if it were in mixture mode: biased"},
+		&cli.BoolFlag{Name: "assume-mixture",
+			Usage: "make a map of a projection policy as if it were in mixture mode: biased"},
 	}
 }
 
@@ -116,7 +117,8 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	labels := places.Labels(p.InputLabel, p.Inputs())
 	if file := c.String("prior"); c.IsSet("prior") {
 		in.name = "of " + file
-		in.prior, err = readWith(c, file, func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
+		in.prior, err = readWith(c, file,
+			func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
 		if err != nil {
 			return in, err
 		}
@@ -157,7 +159,8 @@ func estimatorOf(c *cli.Command) (name string, assume bool) {
 }
 
 // chart makes the map of counts. A policy that does not identify one gives a reason, and no error.
-func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted, err error) {
+func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted,
+	err error) {
 	estimator, assume := estimatorOf(c)
 	m = charted{Prior: in.name, places: in.places, Biased: p.Mode() != policy.Mixture && assume}
 	for i := range p.Inputs() {
@@ -219,12 +222,14 @@ func (m *charted) resolve(ctx context.Context, problem estimate.Problem) (err er
 	m.Parts = m.fine.Squares
 	m.Headline, m.note = atlas.Headline(r, m.fine, func(i int) string { return m.Inputs[i] }), atlas.Assumes(r, m.Prior)
 	if m.Biased {
-		m.note = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " + m.note
+		m.note = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
+			m.note
 	}
 	return nil
 }
 
-func intervals(ctx context.Context, problem estimate.Problem, guess []float64, in chartInput) (list []regionShare, err error) {
+func intervals(ctx context.Context, problem estimate.Problem, guess []float64, in chartInput) (list []regionShare,
+	err error) {
 	var weights [][]float64
 	for _, region := range in.regions {
 		weights = append(weights, region.Weights)
@@ -336,7 +341,8 @@ func (m charted) regionTable() sheet.Table {
 		case r.Approximate:
 			remark = "approximate: a single place"
 		}
-		row := []string{r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper), fmt.Sprintf("%.4f", r.Likeliest)}
+		row := []string{r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper),
+			fmt.Sprintf("%.4f", r.Likeliest)}
 		if remarks {
 			row = append(row, remark)
 		}

@@ -82,7 +82,8 @@ func TestAggregateMap(t *testing.T) {
 	path := filepath.Join(dir, "p")
 	must(t, "", "design", "-grid", "8x8", "-eps", "3", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
 	truth := peaks(64, 9, 54)
-	many, few := write(t, dir, "many", drawn(t, path, truth, 20_000)), write(t, dir, "few", "index,count\n9,3\n10,1\n30,2\n54,2\n")
+	many, few := write(t, dir, "many", drawn(t, path, truth, 20_000)),
+		write(t, dir, "few", "index,count\n9,3\n10,1\n30,2\n54,2\n")
 	regions := write(t, dir, "r", "region,label,weight\nsouth,9,1\nsouth,10,1\nsouth,17,0.5\nhill,54,1\n")
 	table := filepath.Join(dir, "map.csv")
 	text := must(t, "", "aggregate", "-counts", many, "-regions", regions, "-map", table, path)
@@ -95,7 +96,8 @@ func TestAggregateMap(t *testing.T) {
 	for _, want := range []string{
 		"Map       Signal ok: the map is better than the guess. Largest place: 54 3", "every place alike",
 		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ",
-		"\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).", "approximate: a single place",
+		"\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).",
+		"approximate: a single place",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -123,14 +125,16 @@ func TestAggregateMap(t *testing.T) {
 	if err != nil || len(rows) != 65 || strings.Join(rows[0], ",") != "label,x,y,guess,raw,map" {
 		t.Fatalf("%d rows, %v, %q", len(rows), err, rows[0])
 	}
-	if v, err := strconv.ParseFloat(rows[10][5], 64); err != nil || v != got.Map[9] || rows[10][0] != "9" || rows[10][1] != "0.1875" {
+	if v, err := strconv.ParseFloat(rows[10][5], 64); err != nil || v != got.Map[9] || rows[10][0] != "9" ||
+		rows[10][1] != "0.1875" {
 		t.Errorf("%q, map %v", rows[10], got.Map[9])
 	}
 	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "cannot resolve single places") ||
 		strings.Contains(text, "Largest place") {
 		t.Errorf("of few reports\n%s", text)
 	}
-	wider := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, "-level", "0.99", path))
+	wider := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, "-level", "0.99",
+		path))
 	if !(wider.Regions[1].Lower < got.Regions[1].Lower && got.Regions[1].Upper < wider.Regions[1].Upper) {
 		t.Errorf("level 0.99 %+v, 0.9 %+v", wider.Regions[1], got.Regions[1])
 	}
@@ -144,7 +148,8 @@ func TestAggregateEstimators(t *testing.T) {
 	must(t, "", "design", "-ring", "6", "-eps", "2", "-o", path)
 	prior := write(t, dir, "prior", "label,weight\n0,1\n1,3\n2,4\n")
 	for _, name := range []string{"map", "em", "mle", "raw"} {
-		got := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", name, "-prior", prior, path))
+		got := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", name, "-prior", prior,
+			path))
 		sum := 0.0
 		for _, v := range got.Map {
 			sum += v
@@ -164,7 +169,8 @@ func TestAggregateEstimators(t *testing.T) {
 	for _, name := range []string{"map", "raw"} {
 		got := asJSON[tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-regions", regions,
 			"-estimator", name, path))
-		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 || len(got.Guess) != 3 || len(got.Regions) != 1 || got.Level != 0.9 {
+		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 ||
+			len(got.Guess) != 3 || len(got.Regions) != 1 || got.Level != 0.9 {
 			t.Errorf("of other points, %s: %+v", name, got)
 		}
 	}
@@ -172,7 +178,8 @@ func TestAggregateEstimators(t *testing.T) {
 	matrix := write(t, dir, "cost.csv", "0,1,2\n3,0,1\n1,1,0\n")
 	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)
 	in := "index,count\n0,9\n1,1\n"
-	if got := asJSON[tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" || len(got.Map) != 3 {
+	if got := asJSON[tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" ||
+		len(got.Map) != 3 {
 		t.Errorf("without distances: %+v", got)
 	}
 	if status, _, errs := try(t, in, "aggregate", "-counts", "-", "-estimator", "map", path); status != device.Bad ||
@@ -189,7 +196,8 @@ func TestAggregateOrder(t *testing.T) {
 	must(t, "", "design", "-ring", "6", "-eps", "3", "-o", path)
 	many, few := write(t, dir, "many", drawn(t, path, peaks(6, 1, 4), 2000)), write(t, dir, "few", "index,count\n2,1\n")
 	text, at := must(t, "", "aggregate", "-counts", many, "-regions", regions, path), 0
-	for _, want := range []string{"Signal ok", "guess   raw     map\n", "\nRegions", "\nBias ", "\nSampling ", "\nSingle places, as released", "\npoint "} {
+	for _, want := range []string{"Signal ok", "guess   raw     map\n", "\nRegions", "\nBias ", "\nSampling ",
+		"\nSingle places, as released", "\npoint "} {
 		n := strings.Index(text[at:], want)
 		if n < 0 {
 			t.Fatalf("no %q, or too early, in\n%s", want, text)
@@ -201,7 +209,8 @@ func TestAggregateOrder(t *testing.T) {
 		"-counts " + many: true, "-counts " + many + " -estimator em": false, "-counts " + many + " -invert": false,
 	} {
 		text := must(t, "", append(append([]string{"aggregate"}, strings.Fields(args)...), path)...)
-		if strings.Contains(text, "\npoint  count") != listed || strings.Contains(text, "Single places are not listed") == listed {
+		if strings.Contains(text, "\npoint  count") != listed ||
+			strings.Contains(text, "Single places are not listed") == listed {
 			t.Errorf("%s: single places listed %v, want %v\n%s", args, !listed, listed, text)
 		}
 	}
@@ -215,7 +224,8 @@ func TestAggregateInvert(t *testing.T) {
 		path := filepath.Join(dir, mode)
 		must(t, "", "design", "-ring", "6", "-eps", "2", "-mode", mode, "-o", path)
 		got := asJSON[map[string]any](t, must(t, "", "aggregate", "-json", "-counts", counts, "-invert", path))
-		want := asJSON[map[string]any](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", "mle", "-assume-mixture", path))
+		want := asJSON[map[string]any](t,
+			must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", "mle", "-assume-mixture", path))
 		in, _ := got["inverse"].(map[string]any)
 		delete(got, "inverse")
 		if !reflect.DeepEqual(got, want) {
@@ -226,30 +236,34 @@ func TestAggregateInvert(t *testing.T) {
 			t.Errorf("%s: inverse %v, want the map of %v", mode, in, want)
 		}
 		text := must(t, "", "aggregate", "-counts", counts, "-invert", path)
-		if strings.Contains(text, "Biased:") != (mode == "projection") || !strings.Contains(text, "The map is the most likely one, within ") {
+		if strings.Contains(text, "Biased:") != (mode == "projection") ||
+			!strings.Contains(text, "The map is the most likely one, within ") {
 			t.Errorf("%s:\n%s", mode, text)
 		}
 		must(t, "", "aggregate", "-counts", counts, "-invert", "-estimator", "mle", path)
-		if status, _, errs := try(t, "", "aggregate", "-counts", counts, "-invert", "-estimator", "em", path); status != device.Bad ||
+		if status, _, errs := try(t, "", "aggregate", "-counts", counts, "-invert", "-estimator", "em",
+			path); status != device.Bad ||
 			!strings.Contains(errs, "-estimator em") {
 			t.Errorf("%s: two estimators: status %d, %s", mode, status, errs)
 		}
 	}
 }
 
-// TestAggregateOdd: worlds and counts at the edge. Each line of a case ends in an answer or one line of error, which has
-// what is wanted.
+// TestAggregateOdd: worlds and counts at the edge. Each line of a case ends in an answer or one line of error, which
+// has what is wanted.
 func TestAggregateOdd(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name, text string) string { return write(t, dir, name, text) }
 	one, two, four := at("one.csv", "x,y,label\n1,2,a\n"), at("two.csv", "x,y,label\n1,2,u\n3,4,v\n"),
 		at("four.csv", "x,y,label\n1,2,a\n3,4,b\n0,1,c\n5,5,d\n")
 	designs := map[string]string{
-		"one": "-points " + one, "fewer": "-points " + four + " -outputs " + two, "more": "-points " + two + " -outputs " + four,
+		"one": "-points " + one, "fewer": "-points " + four + " -outputs " + two,
+		"more": "-points " + two + " -outputs " + four,
 		"same": "-cost " + at("zero.csv", "0,0\n0,0\n"), "matrix": "-cost " + at("rect.csv", "0,1,2\n3,0,1\n"),
 	}
 	for name, flags := range designs {
-		must(t, "", append(strings.Fields("design -eps 2 -menu no -o "+filepath.Join(dir, name)), strings.Fields(flags)...)...)
+		must(t, "", append(strings.Fields("design -eps 2 -menu no -o "+filepath.Join(dir, name)),
+			strings.Fields(flags)...)...)
 	}
 	all, none := at("all", "r,a\nr,b\nr,c\nr,d\n"), at("nobody", "r,a,0\n")
 	for _, c := range []struct{ policy, counts, flags, want string }{
@@ -268,10 +282,12 @@ func TestAggregateOdd(t *testing.T) {
 		{"matrix", "2,9\n", "-estimator map", "no distances between inputs: the cost is 2 x 3"},
 		{"matrix", "2,9\n", "-prior " + at("p0", "0,0\n1,7\n"), "Map "},
 	} {
-		args := append(append([]string{"aggregate", "-counts", at("c", "index,count\n"+c.counts)}, strings.Fields(c.flags)...),
+		args := append(append([]string{"aggregate", "-counts", at("c", "index,count\n"+c.counts)},
+			strings.Fields(c.flags)...),
 			filepath.Join(dir, c.policy))
 		status, out, errs := try(t, "", args...)
-		if text := out + errs; !strings.Contains(text, c.want) || strings.Contains(text, "NaN") || (status == 0) == (out == "") ||
+		if text := out + errs; !strings.Contains(text, c.want) || strings.Contains(text, "NaN") ||
+			(status == 0) == (out == "") ||
 			status != 0 && strings.Count(errs, "\n") != 1 {
 			t.Errorf("%+v: status %d, want %q in\n%s%s", c, status, c.want, out, errs)
 		}
@@ -339,7 +355,8 @@ func TestAggregateMapErrors(t *testing.T) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", c.flags, status, out, errs, c.want)
 		}
 	}
-	if status, _, errs := try(t, "", "aggregate", "-prior", "-", path); status != device.Bad || !strings.Contains(errs, "standard input") {
+	if status, _, errs := try(t, "", "aggregate", "-prior", "-", path); status != device.Bad ||
+		!strings.Contains(errs, "standard input") {
 		t.Errorf("prior and reports: status %d, %s", status, errs)
 	}
 	// GeoJSON needs coordinates; the other formats do without.
@@ -353,7 +370,8 @@ func TestAggregateMapErrors(t *testing.T) {
 		must(t, "", "aggregate", "-counts", counts, "-map", filepath.Join(dir, name), path)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || slices.ContainsFunc(files, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), ".geojson") }) {
+	if err != nil || slices.ContainsFunc(files,
+		func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), ".geojson") }) {
 		t.Errorf("%v, %v", files, err)
 	}
 }
@@ -363,7 +381,8 @@ func TestAggregateMapErrors(t *testing.T) {
 func TestEvaluateScores(t *testing.T) {
 	dir := t.TempDir()
 	path, page := filepath.Join(dir, "p"), filepath.Join(dir, "m.html")
-	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-p", "2", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-p", "2", "-o", path, "-card", filepath.Join(dir, "card"), "-menu",
+		"no")
 	shares := peaks(36, 9, 29)
 	counts := write(t, dir, "c", drawn(t, path, shares, 5000))
 	text := "label,count\n"
@@ -377,7 +396,8 @@ func TestEvaluateScores(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for _, s := range []*score{guess, raw, m} {
-		if !(s.Lower <= s.Objective && s.Objective <= s.Upper) || s.TV == nil || !(math.Abs(s.Distance*s.Distance-s.Objective) <= 1e-15) {
+		if !(s.Lower <= s.Objective && s.Objective <= s.Upper) || s.TV == nil ||
+			!(math.Abs(s.Distance*s.Distance-s.Objective) <= 1e-15) {
 			t.Errorf("%+v", *s)
 		}
 	}
@@ -390,7 +410,8 @@ func TestEvaluateScores(t *testing.T) {
 	}
 	b, err := os.ReadFile(page)
 	if err != nil || strings.Count(string(b), "<figure>") != 4 ||
-		!strings.Contains(string(b), "<figcaption>truth</figcaption>") || !strings.Contains(string(b), "The truth is private") {
+		!strings.Contains(string(b), "<figcaption>truth</figcaption>") ||
+		!strings.Contains(string(b), "The truth is private") {
 		t.Errorf("%v\n%s", err, b)
 	}
 	for _, want := range []string{"\nMap   Signal ok", "\n       W_2  ", "\nguess  ", "\nraw    ", "\nmap    "} {
@@ -398,7 +419,8 @@ func TestEvaluateScores(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-mode", "projection", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-mode", "projection", "-o", path, "-card",
+		filepath.Join(dir, "card"), "-menu", "no")
 	got = asJSON[evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, path, truth))
 	if got.Scores.Map != nil || got.Scores.Raw == nil || !strings.Contains(got.Reason, "projection mode") {
 		t.Errorf("of a projection policy: %+v", got)
@@ -406,8 +428,10 @@ func TestEvaluateScores(t *testing.T) {
 	matrix := write(t, dir, "cost.csv", "0,1,2\n3,0,1\n1,1,0\n")
 	other := filepath.Join(dir, "q")
 	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", other)
-	if text := must(t, "index,count\n0,9\n", "evaluate", "-counts", "-", other, write(t, dir, "t3", "0,1\n")); !strings.Contains(text,
-		"\nGuess and map are not scored: the policy's cost has no distances between inputs.\n") || !strings.Contains(text, "\nraw ") {
+	if text := must(t, "index,count\n0,9\n", "evaluate", "-counts", "-", other,
+		write(t, dir, "t3", "0,1\n")); !strings.Contains(text,
+		"\nGuess and map are not scored: the policy's cost has no distances between inputs.\n") ||
+		!strings.Contains(text, "\nraw ") {
 		t.Errorf("without distances:\n%s", text)
 	}
 	for _, c := range []struct{ flags, want string }{

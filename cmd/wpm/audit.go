@@ -33,15 +33,22 @@ func auditCommand() *cli.Command {
 			"A codebook's policy is audited as what it is on one list of candidates, for clients drawn at random from -seed.\n" +
 			"Exit status: 0 all passed, 1 a check failed, 2 bad usage or input.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "samples", HideDefault: true, Usage: "draws for each input, `N` (default 1000000, fewer if there are many outputs)"},
-			&cli.StringFlag{Name: "inputs", Usage: "labels of the inputs to draw for, `LABEL,LABEL,...`, fallback among them (default: fallback, up to 16, and mixed clients)"},
-			&cli.Uint64Flag{Name: "seed", HideDefault: true, Usage: "simulate the draws from `SEED` (default: random bytes from the system)"},
+			&cli.IntFlag{Name: "samples", HideDefault: true,
+				Usage: "draws for each input, `N` (default 1000000, fewer if there are many outputs)"},
+			&cli.StringFlag{Name: "inputs",
+				Usage: "labels of the inputs to draw for, `LABEL,LABEL,...`, fallback among them (default: fallback, up to 16, and mixed clients)"},
+			&cli.Uint64Flag{Name: "seed", HideDefault: true,
+				Usage: "simulate the draws from `SEED` (default: random bytes from the system)"},
 			&cli.BoolFlag{Name: "command", Usage: "draw by running PROG with ARGS"},
 			&cli.BoolFlag{Name: "release", Usage: "draw by whole releases, through the private path, with nobody's data"},
-			&cli.StringFlag{Name: "rows", Usage: "also check the rows in `FILE` exactly: one on each line, a weight in units of 2^-B for every output"},
-			&cli.StringFlag{Name: "certificates", Usage: "verify not only the policy's certificate but also those in `FILE`, one on each line (without a policy: wpm check)"},
-			&cli.FloatFlag{Name: "false-alarm", Value: audit.DefaultFalseAlarm, Usage: "probability `P` of blaming a mechanism without fault"},
-			&cli.FloatFlag{Name: "overshoot", Value: audit.DefaultOvershoot, Usage: "work out how many draws a loss of eps (1 + `X`) would need"},
+			&cli.StringFlag{Name: "rows",
+				Usage: "also check the rows in `FILE` exactly: one on each line, a weight in units of 2^-B for every output"},
+			&cli.StringFlag{Name: "certificates",
+				Usage: "verify not only the policy's certificate but also those in `FILE`, one on each line (without a policy: wpm check)"},
+			&cli.FloatFlag{Name: "false-alarm", Value: audit.DefaultFalseAlarm,
+				Usage: "probability `P` of blaming a mechanism without fault"},
+			&cli.FloatFlag{Name: "overshoot", Value: audit.DefaultOvershoot,
+				Usage: "work out how many draws a loss of eps (1 + `X`) would need"},
 			&cli.IntFlag{Name: "random-rows", Value: audit.DefaultRandomRows, Usage: "random rows to check exactly, `N`"},
 			&cli.StringFlag{Name: "html", Usage: "also write the report as a page to `FILE`"},
 			&cli.StringFlag{Name: "csv", Usage: "also write the draws to `FILE`: input,output,count"},
@@ -174,7 +181,8 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 		}
 		cfg.Target, cfg.Serial = "the command "+strings.Join(argv, " "), true
 	case c.Bool("release"):
-		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project), "policy.Release, the whole private path, with random bytes from the system"
+		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project),
+			"policy.Release, the whole private path, with random bytes from the system"
 	}
 	var files []io.Closer
 	done = func() {

@@ -27,13 +27,16 @@ func TestAuditPasses(t *testing.T) {
 	points := write(t, dir, "points.csv", cities)
 	for _, mode := range []string{"mixture", "projection"}[:numtest.Cases(1, 2)] {
 		policy := filepath.Join(dir, mode)
-		must(t, "", "design", "-points", points, "-eps", "1", "-mode", mode, "-geometry", "public", "-base", "data-independent", "-o", policy)
+		must(t, "", "design", "-points", points, "-eps", "1", "-mode", mode, "-geometry", "public", "-base",
+			"data-independent", "-o", policy)
 		page, draws := filepath.Join(dir, mode+".html"), filepath.Join(dir, mode+".csv")
-		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", "-html", page, "-csv", draws, policy)
+		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", "-html", page, "-csv",
+			draws, policy)
 		if status != device.Yes || errs != "" {
 			t.Fatalf("%s: status %d: %s%s", mode, status, out, errs)
 		}
-		for _, want := range []string{"Verdict: passed", "simulation", "Detection limit", "planted bugs found", "input roma", "worst pair"} {
+		for _, want := range []string{"Verdict: passed", "simulation", "Detection limit", "planted bugs found", "input roma",
+			"worst pair"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", mode, want, out)
 			}
@@ -42,20 +45,23 @@ func TestAuditPasses(t *testing.T) {
 			t.Errorf("%s: page %.40q, %v", mode, b, err)
 		}
 		// 4 inputs and the fallback, 4 outputs.
-		if b, err := os.ReadFile(draws); err != nil || bytes.Count(b, []byte("\n")) != 1+5*4 || !bytes.HasPrefix(b, []byte("input,output,count\n")) {
+		if b, err := os.ReadFile(draws); err != nil || bytes.Count(b, []byte("\n")) != 1+5*4 ||
+			!bytes.HasPrefix(b, []byte("input,output,count\n")) {
 			t.Errorf("%s: draws %q, %v", mode, b, err)
 		}
 		again, out2, _ := tryAudit(t, "", policy, "-samples", "3000", "-seed", "5", "-random-rows", "40")
 		if again != device.Yes || out2 != out {
 			t.Errorf("%s: the same seed, another report", mode)
 		}
-		status, out, errs = tryAudit(t, "", "-samples", "500", "-release", "-inputs", "roma, wien,fallback", "-raw", "-csv", draws, "-json", "-random-rows", "1", policy)
+		status, out, errs = tryAudit(t, "", "-samples", "500", "-release", "-inputs", "roma, wien,fallback", "-raw", "-csv",
+			draws, "-json", "-random-rows", "1", policy)
 		var report struct {
 			Passed     bool
 			Target     string
 			Statistics struct{ Inputs []string }
 		}
-		if err := json.Unmarshal([]byte(out), &report); err != nil || status != device.Yes || !report.Passed || !strings.Contains(report.Target, "policy.Release") ||
+		if err := json.Unmarshal([]byte(out), &report); err != nil || status != device.Yes || !report.Passed ||
+			!strings.Contains(report.Target, "policy.Release") ||
 			strings.Join(report.Statistics.Inputs, ",") != "input roma,input wien,fallback" {
 			t.Errorf("%s: status %d, %+v, %v: %s", mode, status, report, err, errs)
 		}
@@ -97,7 +103,8 @@ func TestAuditCertificates(t *testing.T) {
 	}
 	forged := write(t, dir, "forged", strings.Replace(file.String(), `"lower":"`, `"lower":"9`, 1))
 	status, out, errs = tryAudit(t, "", append(quick, "-certificates", forged, policy)...)
-	if status != device.No || !strings.Contains(out, "FAIL  "+forged+", line 1") || !strings.Contains(errs, policy) || strings.Count(errs, "\n") != 1 {
+	if status != device.No || !strings.Contains(out, "FAIL  "+forged+", line 1") || !strings.Contains(errs, policy) ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("forged: status %d: %s%s", status, out, errs)
 	}
 }
@@ -112,12 +119,16 @@ func TestAuditCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(leakVariable, "1")
-	status, out, errs := tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-inputs", "0,1", "-command", policy, "--", exe, "leak", "{n}", "{input}")
-	if status != device.No || !strings.Contains(out, "VIOLATED, by output") || !strings.Contains(errs, "violated: a loss of at least") {
+	status, out, errs := tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-inputs", "0,1", "-command", policy,
+		"--", exe, "leak", "{n}", "{input}")
+	if status != device.No || !strings.Contains(out, "VIOLATED, by output") ||
+		!strings.Contains(errs, "violated: a loss of at least") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
-	status, out, errs = tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-command", policy, "--", exe, "leak", "{n}", "x -samples 3")
-	if status != device.No || !strings.Contains(out, `line 1: "x -samples 3" is no output`) || !strings.Contains(errs, "failed: no draws") || strings.Count(errs, "\n") != 1 {
+	status, out, errs = tryAudit(t, "", "-samples", "1000", "-random-rows", "1", "-command", policy, "--", exe, "leak",
+		"{n}", "x -samples 3")
+	if status != device.No || !strings.Contains(out, `line 1: "x -samples 3" is no output`) ||
+		!strings.Contains(errs, "failed: no draws") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
@@ -183,7 +194,8 @@ func TestAuditBadUsage(t *testing.T) {
 	} {
 		status, out, errs := tryAudit(t, "", strings.Fields(test.args)...)
 		if status != device.Bad || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("wpm audit %s: status %d, output %.80q, error %q, want one line with %q", test.args, status, out, errs, test.want)
+			t.Errorf("wpm audit %s: status %d, output %.80q, error %q, want one line with %q", test.args, status, out, errs,
+				test.want)
 		}
 	}
 	if b, err := os.ReadFile(kept); err != nil || string(b) != "precious" {
@@ -198,7 +210,8 @@ func TestAuditBadUsage(t *testing.T) {
 	}
 	weak := write(t, dir, "weak", strings.Replace(string(b), `"epsilon":"1"`, `"epsilon":"0.9"`, 1))
 	status, out, errs := tryAudit(t, "", "-json", weak)
-	if status != device.No || !strings.Contains(out, `"passed": false`) || !strings.Contains(errs, weak) || strings.Count(errs, "\n") != 1 {
+	if status != device.No || !strings.Contains(out, `"passed": false`) || !strings.Contains(errs, weak) ||
+		strings.Count(errs, "\n") != 1 {
 		t.Errorf("a policy that does not hold: status %d, %s%s", status, out, errs)
 	}
 }

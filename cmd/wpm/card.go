@@ -78,7 +78,8 @@ func scaled(e ldp.Epsilon, num, den int64) (ldp.Epsilon, error) {
 // compare computes the table. The worst case of WPM, of the mixture and of randomised response is over all
 // distributions: each is at most linear in mu, so point masses attain it. KPM and the exponential mechanism
 // are shown at point masses too: for them it is a lower bound on the worst case.
-func compare(ctx context.Context, g places.Geometry, sorted *knapsack.Table, levels []ldp.Epsilon, tick func(done, total int, what string)) ([]tableRow, error) {
+func compare(ctx context.Context, g places.Geometry, sorted *knapsack.Table, levels []ldp.Epsilon,
+	tick func(done, total int, what string)) ([]tableRow, error) {
 	var rows []tableRow
 	for n, eps := range levels {
 		tick(n, len(levels), "table of worst cases")
@@ -142,7 +143,8 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
 	fmt.Fprintf(w, "unit\t%v\n", d.unit)
 	if d.Displacement != nil {
-		fmt.Fprintf(w, "\ton integer coordinates: a place is published within %.2g %s of where it is\n", *d.Displacement, d.metric)
+		fmt.Fprintf(w, "\ton integer coordinates: a place is published within %.2g %s of where it is\n", *d.Displacement,
+			d.metric)
 	}
 	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
 	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
@@ -152,7 +154,8 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "base measure\t%s, mass %.6g\n", d.Objective, d.Mass)
 	d.printKind(w)
 	if d.AskedGap > 0 {
-		fmt.Fprintf(w, "\twithin %.2g %% of the smallest there is, certified; asked for: %.2g %%\n", 100*d.Gap, 100*d.AskedGap)
+		fmt.Fprintf(w, "\twithin %.2g %% of the smallest there is, certified; asked for: %.2g %%\n", 100*d.Gap,
+			100*d.AskedGap)
 	}
 	fmt.Fprintln(w, "\tan output's probability is e^(-eps/2) to e^(eps/2) times its mass")
 	if d.Nonzeros < d.Outputs {
@@ -166,7 +169,8 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		fmt.Fprintf(w, "\tprojection mode: rounding to integers adds %.3g %s at most\n", d.Rounding, d.unit.Costs())
 	}
 	if d.Upper > 1.01*d.Design {
-		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %s\n", d.Bits, d.unit.Amount(d.Design))
+		fmt.Fprintf(w, "\twarning: %d bits are too few; the design before rounding to integers had %s\n", d.Bits,
+			d.unit.Amount(d.Design))
 	}
 	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.Amount(d.Lower))
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
@@ -176,7 +180,8 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "eps\tlower bound\twpm, uniform\tKPM\texponential\trandomised response\t\n")
 		for _, r := range d.Table {
-			fmt.Fprintf(w, "%s\t%.6g\t%.6g\t%s\t%s\t%s\t\n", r.Epsilon, r.Lower, r.WPM, cell(r.KPM), cell(r.Exponential), cell(r.Response))
+			fmt.Fprintf(w, "%s\t%.6g\t%.6g\t%s\t%s\t%s\t\n", r.Epsilon, r.Lower, r.WPM, cell(r.KPM), cell(r.Exponential),
+				cell(r.Response))
 		}
 		w.Flush()
 		fmt.Fprintf(&b, "\nThe lower bound holds for every eps-LDP mechanism.\n")

@@ -47,11 +47,12 @@ func TestCheckKinds(t *testing.T) {
 	plain, zip := write(t, dir, "all.jsonl", all), write(t, dir, "all.gz", zipped(t, all))
 	want := strings.ReplaceAll(must(t, "", "check", plain), plain, "FILE")
 	for name, out := range map[string]string{
-		"gzip":               strings.ReplaceAll(must(t, "", "check", zip), zip, "FILE"),
-		"standard input":     strings.ReplaceAll(must(t, all, "check", "-"), "-:", "FILE:"),
-		"without line end":   strings.ReplaceAll(must(t, strings.TrimSuffix(all, "\n"), "check", "-"), "-:", "FILE:"),
-		"with \\r":           strings.ReplaceAll(must(t, strings.ReplaceAll(all, "\n", "\r\n"), "check", "-"), "-:", "FILE:"),
-		"gzip, in two parts": strings.ReplaceAll(must(t, zipped(t, all[:5000])+zipped(t, all[5000:]), "check", "-"), "-:", "FILE:"),
+		"gzip":             strings.ReplaceAll(must(t, "", "check", zip), zip, "FILE"),
+		"standard input":   strings.ReplaceAll(must(t, all, "check", "-"), "-:", "FILE:"),
+		"without line end": strings.ReplaceAll(must(t, strings.TrimSuffix(all, "\n"), "check", "-"), "-:", "FILE:"),
+		"with \\r":         strings.ReplaceAll(must(t, strings.ReplaceAll(all, "\n", "\r\n"), "check", "-"), "-:", "FILE:"),
+		"gzip, in two parts": strings.ReplaceAll(must(t, zipped(t, all[:5000])+zipped(t, all[5000:]), "check", "-"), "-:",
+			"FILE:"),
 	} {
 		if out != want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, out, want)
@@ -77,7 +78,8 @@ func TestCheckKinds(t *testing.T) {
 			Lower, Upper *json.Number
 		}
 		asJSON := must(t, "\n"+line, "check", "-json", "-")
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(asJSON, `\"`, "")), &r); err != nil || r.Kind != c.Kind() || !r.Passed || (r.Lower == nil) != c.Private() || (r.Upper == nil) != c.Private() {
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(asJSON, `\"`, "")), &r); err != nil || r.Kind != c.Kind() ||
+			!r.Passed || (r.Lower == nil) != c.Private() || (r.Upper == nil) != c.Private() {
 			t.Errorf("line %d: %s, %v", n+1, asJSON, err)
 		}
 	}
@@ -91,12 +93,14 @@ func TestCheckAnswers(t *testing.T) {
 		"transport":   `{"cost":{"kind":"ring","n":4,"p":2},"source":[1,0,0,0],"target":[0.25,0.25,0.25,0.25]}`,
 	} {
 		answer := must(t, line, "solve", kind, "-certificate")
-		if out := must(t, answer+answer, "check", "-"); strings.Count(out, ": holds\n") != 2 || !strings.Contains(out, "-:2: ") {
+		if out := must(t, answer+answer, "check", "-"); strings.Count(out, ": holds\n") != 2 ||
+			!strings.Contains(out, "-:2: ") {
 			t.Errorf("%s: %s", kind, out)
 		}
 		_, bad, _ := try(t, "{}\n"+line, "solve", kind, "-certificate")
 		status, out, errs := try(t, bad, "check", "-")
-		if status != device.Bad || !strings.HasPrefix(out, "-:1: certificate: not checked: ") || !strings.Contains(out, "-:2: ") || !strings.Contains(errs, "1 of 2") {
+		if status != device.Bad || !strings.HasPrefix(out, "-:1: certificate: not checked: ") ||
+			!strings.Contains(out, "-:2: ") || !strings.Contains(errs, "1 of 2") {
 			t.Errorf("%s after an error: status %d, %s%s", kind, status, out, errs)
 		}
 		if strings.Contains(must(t, line, "solve", kind), "certificate") {
@@ -104,7 +108,8 @@ func TestCheckAnswers(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"hilbert", "phi", "round"} {
-		if status, out, errs := try(t, "{}\n", "solve", kind, "-certificate"); status != device.Bad || out != "" || !strings.Contains(errs, "-certificate") {
+		if status, out, errs := try(t, "{}\n", "solve", kind, "-certificate"); status != device.Bad || out != "" ||
+			!strings.Contains(errs, "-certificate") {
 			t.Errorf("%s: status %d, %q, %q", kind, status, out, errs)
 		}
 	}
@@ -145,15 +150,22 @@ func TestCheckRefuses(t *testing.T) {
 		status int
 		want   string // in the output or the error
 	}{
-		"lower bound too high":   {forge(measure, `"lower":"`, `"lower":"9`), nil, device.No, "base-measure: does not hold"},
-		"private, too high":      {forge(projection, `"lower":"`, `"lower":"9`), nil, device.No, "projection: does not hold: certificate: claim not proved\n"},
-		"other weights":          {forge(projection, `"weight":\[0.75,0.25\]`, `"weight":[0.5,0.5]`), nil, device.No, "projection: does not hold"},
-		"mismatched sizes":       {forge(projection, `"inputs":3`, `"inputs":4`), nil, device.No, "does not hold: certificate: mismatched sizes"},
-		"the other one holds":    {measure + "\n" + forge(measure, `"upper":"`, `"upper":"-`), nil, device.No, "1 of 2 certificates do not hold"},
-		"no other spelling":      {forge(projection, `"kind":"projection"`, `"kind": "projection"`), nil, device.Bad, "-:1: certificate: not checked: certificate: not a canonical certificate: byte "},
-		"not a fraction":         {forge(projection, `"lower":"[0-9]*`, `"lower":"0.7531`), nil, device.Bad, "not a canonical certificate: byte "},
-		"another format":         {`{"format":"wpm-certificate-2"}`, nil, device.Bad, "not checked"},
-		"unknown kind":           {forge(projection, `"kind":"projection"`, `"kind":"torus"`), nil, device.Bad, "unknown kind"},
+		"lower bound too high": {forge(measure, `"lower":"`, `"lower":"9`), nil, device.No, "base-measure: does not hold"},
+		"private, too high": {forge(projection, `"lower":"`, `"lower":"9`), nil, device.No,
+			"projection: does not hold: certificate: claim not proved\n"},
+		"other weights": {forge(projection, `"weight":\[0.75,0.25\]`, `"weight":[0.5,0.5]`), nil, device.No,
+			"projection: does not hold"},
+		"mismatched sizes": {forge(projection, `"inputs":3`, `"inputs":4`), nil, device.No,
+			"does not hold: certificate: mismatched sizes"},
+		"the other one holds": {measure + "\n" + forge(measure, `"upper":"`, `"upper":"-`), nil, device.No,
+			"1 of 2 certificates do not hold"},
+		"no other spelling": {forge(projection, `"kind":"projection"`, `"kind": "projection"`), nil, device.Bad,
+			"-:1: certificate: not checked: certificate: not a canonical certificate: byte "},
+		"not a fraction": {forge(projection, `"lower":"[0-9]*`, `"lower":"0.7531`), nil, device.Bad,
+			"not a canonical certificate: byte "},
+		"another format": {`{"format":"wpm-certificate-2"}`, nil, device.Bad, "not checked"},
+		"unknown kind": {forge(projection, `"kind":"projection"`, `"kind":"torus"`), nil, device.Bad,
+			"unknown kind"},
 		"no certificate":         {"", nil, device.Bad, "there is no certificate in it"},
 		"white space":            {" \n\t\n", nil, device.Bad, "there is no certificate in it"},
 		"not JSON":               {"x", nil, device.Bad, "neither a certificate nor an answer"},
@@ -185,7 +197,8 @@ func TestCheckRefuses(t *testing.T) {
 			t.Errorf("%s tells a private number: %s%s", name, out, errs)
 		}
 	}
-	for _, args := range [][]string{{"check"}, {"check", dir}, {"check", filepath.Join(dir, "none")}, {"check", "-nonsense", spec}} {
+	for _, args := range [][]string{{"check"}, {"check", dir}, {"check", filepath.Join(dir, "none")},
+		{"check", "-nonsense", spec}} {
 		if status, _, errs := try(t, "", args...); status != device.Bad || strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm %v: status %d, %q", args, status, errs)
 		}

@@ -30,13 +30,17 @@ func codebookFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write a codebook's policy to `FILE`"},
 		&cli.IntFlag{Name: "points", HideDefault: true, Usage: "with -out: candidates, `N` (default 1024)"},
-		&cli.IntFlag{Name: "high", HideDefault: true, Usage: "with -out: candidates that are high for one point, `K` (default: the cap's share)"},
+		&cli.IntFlag{Name: "high", HideDefault: true,
+			Usage: "with -out: candidates that are high for one point, `K` (default: the cap's share)"},
 		&cli.IntFlag{Name: "bits", HideDefault: true, Usage: "with -out: probabilities are multiples of 2^-`B` (default 62)"},
 		&cli.IntFlag{Name: "atoms", HideDefault: true, Usage: "with -out: the most vectors of a client, `N` (default 64)"},
-		&cli.StringFlag{Name: "seed", Value: "fresh", Usage: "with -out: of the candidates; `HEX`, 64 digits, for one list, which biases means"},
+		&cli.StringFlag{Name: "seed", Value: "fresh",
+			Usage: "with -out: of the candidates; `HEX`, 64 digits, for one list, which biases means"},
 		&cli.StringFlag{Name: "title", Usage: "with -out: what the mechanism is for; goes into the policy"},
-		&cli.StringFlag{Name: "geometry", Usage: "with -out: where the vectors' space comes from: `ORIGIN` public, or derived-dp:EPS"},
-		&cli.StringFlag{Name: "base", Usage: "with -out: where points, high and p come from: `ORIGIN` data-independent, or derived-dp:EPS"},
+		&cli.StringFlag{Name: "geometry",
+			Usage: "with -out: where the vectors' space comes from: `ORIGIN` public, or derived-dp:EPS"},
+		&cli.StringFlag{Name: "base",
+			Usage: "with -out: where points, high and p come from: `ORIGIN` data-independent, or derived-dp:EPS"},
 		&cli.StringFlag{Name: "note", Usage: "with -out: more about that, one line; goes into its provenance"},
 	}
 }
@@ -201,9 +205,11 @@ func (t vectorTally) print(c *cli.Command, counts aggregate.Counts, radius float
 	if counts.AllRefused() > 0 {
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}
-	fmt.Fprintf(out, "\nMean      of the points: length %.4g. The mechanism draws it towards 0 (-json has the vector).\n", norm)
+	fmt.Fprintf(out, "\nMean      of the points: length %.4g. The mechanism draws it towards 0 (-json has the vector).\n",
+		norm)
 	if t.Points == nil {
-		_, err := fmt.Fprintln(out, "Seed      fresh: an index means nothing without it, so there is no histogram (-o FILE has the points).")
+		_, err := fmt.Fprintln(out,
+			"Seed      fresh: an index means nothing without it, so there is no histogram (-o FILE has the points).")
 		return err
 	}
 	fmt.Fprintln(out, "Seed      fixed: the error of its list of candidates is in every report, and in the mean of any number of them.")
@@ -261,7 +267,8 @@ func auditCodebook(ctx context.Context, c *cli.Command, b vectors) error {
 	id := b.ID()
 	report.Policy.ID, report.Policy.Mode = hex.EncodeToString(id[:]), "codebook"
 	report.Notes = append(report.Notes, fmt.Sprintf(
-		"A codebook: the rows are the laws of %d clients, drawn at random, on the candidates of seed %x.", len(private), seed))
+		"A codebook: the rows are the laws of %d clients, drawn at random, on the candidates of seed %x.", len(private),
+		seed))
 	return finishAudit(c, report, b)
 }
 

@@ -25,7 +25,8 @@ func TestCodebookPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []string{"fresh", fixedSeed} {
 		policy, ledger := filepath.Join(dir, seed[:4]+".policy"), filepath.Join(dir, seed[:4]+".ledger")
-		card := must(t, "", "sphere", "-geometry", "public", "-base", "data-independent", "-d", "2", "-eps", "3/2", "-points", "16", "-seed", seed, "-title", "test", "-o", policy)
+		card := must(t, "", "sphere", "-geometry", "public", "-base", "data-independent", "-d", "2", "-eps", "3/2", "-points",
+			"16", "-seed", seed, "-title", "test", "-o", policy)
 		var verdict struct {
 			Verified bool
 			ID, Seed string
@@ -36,7 +37,8 @@ func TestCodebookPath(t *testing.T) {
 		if !verdict.Verified || verdict.Seed != seed || !strings.Contains(card, verdict.ID) {
 			t.Errorf("%+v, card\n%s", verdict, card)
 		}
-		if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: eps = 1.5 for up to 64 vectors of 3 coord") {
+		if out := must(t, "", "verify", policy); !strings.HasPrefix(out,
+			"verified: eps = 1.5 for up to 64 vectors of 3 coord") {
 			t.Errorf("verify prints %s", out)
 		}
 		vectors := write(t, dir, "v", "weight,x1,x2,x3\n2,0,0,1\n1,0,3,0\n")
@@ -54,7 +56,8 @@ func TestCodebookPath(t *testing.T) {
 			t.Error("a second release in an epoch drew anew")
 		}
 		second := must(t, "not, a vector\n", pay("b")...) // the fallback, and no error
-		if status, out, errs := try(t, "", pay("c", vectors)...); status != device.No || out != "" || !strings.Contains(errs, "budget") {
+		if status, out, errs := try(t, "", pay("c", vectors)...); status != device.No || out != "" ||
+			!strings.Contains(errs, "budget") {
 			t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
 		}
 		binary := filepath.Join(dir, "binary")
@@ -71,7 +74,8 @@ func TestCodebookPath(t *testing.T) {
 		}
 		table := filepath.Join(dir, "table")
 		out := must(t, first+second, "aggregate", "-o", table, "-top", "0", policy)
-		if rows, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(rows), "candidate,x1,x2,x3\n") || bytes.Count(rows, []byte("\n")) != 3 {
+		if rows, err := os.ReadFile(table); err != nil || !strings.HasPrefix(string(rows), "candidate,x1,x2,x3\n") ||
+			bytes.Count(rows, []byte("\n")) != 3 {
 			t.Errorf("table %s, %v", rows, err)
 		}
 		var tally vectorTally
@@ -82,11 +86,13 @@ func TestCodebookPath(t *testing.T) {
 		for _, p := range tally.Points {
 			counted += int(p.Count)
 		}
-		if fixed := seed != "fresh"; len(tally.Mean) != 3 || tally.Reports != 2 || (counted == 2) != fixed || strings.Contains(out, "band") != fixed {
+		if fixed := seed != "fresh"; len(tally.Mean) != 3 || tally.Reports != 2 || (counted == 2) != fixed ||
+			strings.Contains(out, "band") != fixed {
 			t.Errorf("tally %+v\n%s", tally, out)
 		}
 		status, out, errs := tryAudit(t, "", "-samples", "3000", "-seed", "5", "-random-rows", "40", policy)
-		for _, want := range []string{"Verdict: passed", "mode codebook", verdict.ID[:12], "planted bugs found", "the laws of 16 clients"} {
+		for _, want := range []string{"Verdict: passed", "mode codebook", verdict.ID[:12], "planted bugs found",
+			"the laws of 16 clients"} {
 			if status != device.Yes || !strings.Contains(out, want) {
 				t.Errorf("audit: status %d, no %q in %s%s", status, want, out, errs)
 			}
@@ -95,7 +101,8 @@ func TestCodebookPath(t *testing.T) {
 		if want := map[string]int{"fresh": device.Bad, fixedSeed: device.Yes}[seed]; status != want {
 			t.Errorf("audit -release: status %d, %s%s", status, out, errs)
 		}
-		if status, _, errs := try(t, first, "evaluate", policy, vectors); status != device.Bad || !strings.Contains(errs, "does not take") {
+		if status, _, errs := try(t, first, "evaluate", policy, vectors); status != device.Bad ||
+			!strings.Contains(errs, "does not take") {
 			t.Errorf("evaluate: status %d, %s", status, errs)
 		}
 	}
@@ -115,7 +122,8 @@ func TestCodebookVerdicts(t *testing.T) {
 		status   int
 	}{
 		{`"hi":"`, `"hi":"1`, device.No}, {`"epsilon":"2"`, `"epsilon":"1"`, device.No}, {`"lo":"`, `"lo":"0`, device.Bad},
-		{`codebook-1`, `codebook-2`, device.Bad}, {`"bits":20`, `"bits":64`, device.Bad}, {`"dimension":3`, `"dimension": 3`, device.Bad},
+		{`codebook-1`, `codebook-2`, device.Bad}, {`"bits":20`, `"bits":64`, device.Bad},
+		{`"dimension":3`, `"dimension": 3`, device.Bad},
 	} {
 		other := write(t, dir, "other", strings.Replace(string(text), e.old, e.new, 1))
 		for _, command := range []string{"verify", "audit"} {
@@ -151,7 +159,8 @@ func TestCodebookUsage(t *testing.T) {
 		"audit -command " + policy + " -- true":                                       "-command",
 		"audit -inputs nobody " + policy:                                              "-inputs",
 	} {
-		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" || !strings.Contains(errs, want) {
+		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" ||
+			!strings.Contains(errs, want) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
 		}
 	}
@@ -187,25 +196,31 @@ func TestCodebookStatements(t *testing.T) {
 		errs, stated string
 	}{
 		{nil, "geometry and base measure", "geometry unstated; base measure unstated\n"},
-		{[]string{"-geometry", "public", "-note", "an embedding"}, "comes from: base measure", `geometry public; base measure unstated; "an embedding"`},
-		{[]string{"-geometry", "derived-dp:0.5", "-base", "data-independent"}, "", "geometry derived-dp, at an eps of 0.5 that no client's budget counts; base measure data-independent\n"},
+		{[]string{"-geometry", "public", "-note", "an embedding"}, "comes from: base measure",
+			`geometry public; base measure unstated; "an embedding"`},
+		{[]string{"-geometry", "derived-dp:0.5", "-base", "data-independent"}, "",
+			"geometry derived-dp, at an eps of 0.5 that no client's budget counts; base measure data-independent\n"},
 	} {
 		for _, args := range [][]string{append(slices.Clone(design), said.flags...), {"verify", policy}} {
 			status, out, errs := try(t, "", args...)
-			if status != device.Yes || !strings.Contains(errs, said.errs) || strings.Contains(errs, "does not state") != (said.errs != "") || !strings.Contains(errs, "protects little") {
+			if status != device.Yes || !strings.Contains(errs, said.errs) ||
+				strings.Contains(errs, "does not state") != (said.errs != "") || !strings.Contains(errs, "protects little") {
 				t.Errorf("%v: status %d, %s", args, status, errs)
 			}
-			if args[0] == "verify" && !(strings.Contains(out, said.stated) && strings.Contains(out, "in words: ") && strings.Contains(out, `"unit of privacy": "the whole distribution`)) {
+			if args[0] == "verify" && !(strings.Contains(out, said.stated) && strings.Contains(out, "in words: ") &&
+				strings.Contains(out, `"unit of privacy": "the whole distribution`)) {
 				t.Errorf("%v: no %q in\n%s", said.flags, said.stated, out)
 			}
 		}
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &fields); err != nil || fields["geometry"] == "" || fields["meaning"] == nil || fields["metadata"] == nil {
+		if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &fields); err != nil ||
+			fields["geometry"] == "" || fields["meaning"] == nil || fields["metadata"] == nil {
 			t.Errorf("%v: %v, %v", said.flags, fields, err)
 		}
 	}
 	for _, bad := range [][]string{{"-geometry", "private"}, {"-base", "public"}, {"-base", "derived-dp:0"}} {
-		if status, _, errs := try(t, "", append(slices.Clone(design), bad...)...); status != device.Bad || !strings.Contains(errs, bad[0]) {
+		if status, _, errs := try(t, "", append(slices.Clone(design), bad...)...); status != device.Bad ||
+			!strings.Contains(errs, bad[0]) {
 			t.Errorf("%v: status %d, %s", bad, status, errs)
 		}
 	}
@@ -234,7 +249,8 @@ func TestCodebookReports(t *testing.T) {
 		table := filepath.Join(dir, "table")
 		for _, form := range []string{reports, gzipped(t, reports)} {
 			status, out, errs := try(t, form, "aggregate", "-o", table, policy)
-			if status != device.Some || !strings.Contains(out, "3 reports of codebook") || !strings.Contains(out, want+".\n") || errs != "wpm: "+want+"\n" {
+			if status != device.Some || !strings.Contains(out, "3 reports of codebook") || !strings.Contains(out, want+".\n") ||
+				errs != "wpm: "+want+"\n" {
 				t.Errorf("status %d, error %q\n%s", status, errs, out)
 			}
 			if rows, err := os.ReadFile(table); err != nil || bytes.Count(rows, []byte("\n")) != 1+3 {
@@ -242,7 +258,8 @@ func TestCodebookReports(t *testing.T) {
 			}
 			_ = os.Remove(table)
 			status, out, errs = try(t, form, "aggregate", "-strict", "-o", table, policy)
-			if _, err := os.Stat(table); status != device.Bad || out != "" || err == nil || !strings.Contains(errs, "-:4: other-policy") {
+			if _, err := os.Stat(table); status != device.Bad || out != "" || err == nil ||
+				!strings.Contains(errs, "-:4: other-policy") {
 				t.Errorf("-strict: status %d, output %q, error %q, %v", status, out, errs, err)
 			}
 		}
@@ -251,14 +268,17 @@ func TestCodebookReports(t *testing.T) {
 		}
 		var whole vectorTally
 		status, text, _ := try(t, reports, "aggregate", "-json", policy)
-		if err := json.Unmarshal([]byte(text), &whole); err != nil || status != device.Some || whole.Reports != 3 || whole.Lines != uint64(lines) || whole.Refused["malformed"] != 2 {
+		if err := json.Unmarshal([]byte(text), &whole); err != nil || status != device.Some || whole.Reports != 3 ||
+			whole.Lines != uint64(lines) || whole.Refused["malformed"] != 2 {
 			t.Errorf("status %d, %v, %+v", status, err, whole)
 		}
 		// Prints up to the first line that is no report.
-		if status, out, errs := try(t, reports, "report", policy); status != device.Bad || strings.Count(out, "\n") != 3 || !strings.Contains(errs, "-:4: ") {
+		if status, out, errs := try(t, reports, "report", policy); status != device.Bad || strings.Count(out, "\n") != 3 ||
+			!strings.Contains(errs, "-:4: ") {
 			t.Errorf("report: status %d, %q, %q", status, out, errs)
 		}
-		if status, out, errs := try(t, foreign, "aggregate", policy); status != device.Bad || out != "" || !strings.Contains(errs, "no reports of this policy: 1 of 1 line refused: 1 other-policy") {
+		if status, out, errs := try(t, foreign, "aggregate", policy); status != device.Bad || out != "" ||
+			!strings.Contains(errs, "no reports of this policy: 1 of 1 line refused: 1 other-policy") {
 			t.Errorf("none: status %d, %q, %q", status, out, errs)
 		}
 		if out := must(t, good[:145], "aggregate", policy); !strings.HasPrefix(out, "1 report of codebook") {
@@ -269,7 +289,8 @@ func TestCodebookReports(t *testing.T) {
 		status, spread, errs := try(t, "", "aggregate", "-json", "-partial", part, "-epoch", "e", policy, first, second)
 		if seed == "fresh" {
 			for _, args := range [][]string{{"-partial", part}, {"-counts", first}} {
-				if status, _, errs := try(t, "", append(append([]string{"aggregate"}, args...), policy)...); status != device.Bad || !strings.Contains(errs, "fresh seeds") {
+				if status, _, errs := try(t, "", append(append([]string{"aggregate"}, args...), policy)...); status != device.Bad ||
+					!strings.Contains(errs, "fresh seeds") {
 					t.Errorf("%v: status %d, %q", args, status, errs)
 				}
 			}
@@ -280,7 +301,8 @@ func TestCodebookReports(t *testing.T) {
 		}
 		status, again, _ := try(t, "", "aggregate", "-json", "-counts", part, policy)
 		var got vectorTally
-		if err := json.Unmarshal([]byte(again), &got); err != nil || status != device.Some || !slices.Equal(got.Points, whole.Points) || got.Epoch != "e" {
+		if err := json.Unmarshal([]byte(again), &got); err != nil || status != device.Some ||
+			!slices.Equal(got.Points, whole.Points) || got.Epoch != "e" {
 			t.Errorf("from counts: status %d, %v, %+v", status, err, got)
 		}
 		for i := range got.Mean {
@@ -292,7 +314,9 @@ func TestCodebookReports(t *testing.T) {
 			"-counts " + part + " " + other: "another policy", "-counts " + part + " -o " + table + " " + policy: "-out",
 			"-counts " + part + " -epoch f " + policy: "another epoch", "-counts " + part + " -strict " + policy: "5 of 8",
 		} {
-			if status, out, errs := try(t, "", append([]string{"aggregate"}, strings.Fields(args)...)...); status != device.Bad || out != "" || !strings.Contains(errs, want) {
+			if status, out, errs := try(t, "",
+				append([]string{"aggregate"}, strings.Fields(args)...)...); status != device.Bad || out != "" ||
+				!strings.Contains(errs, want) {
 				t.Errorf("%s: status %d, %q, %q", args, status, out, errs)
 			}
 		}

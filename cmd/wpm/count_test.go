@@ -58,9 +58,11 @@ func TestCountAndMerge(t *testing.T) {
 	must(t, "", "design", "-ring", "4", "-eps", "2", "-o", filepath.Join(dir, "q"))
 	foreign := reportsOf(t, filepath.Join(dir, "q"), 2, 0)
 	a := write(t, dir, "a.txt", reportsOf(t, p, 150, 0)+"\n \nnothing\n"+foreign)
-	b := write(t, dir, "b.gz", zipped(t, reportsOf(t, p, 120, 1))+zipped(t, "")+zipped(t, reportsOf(t, p, 7, 2))) // three members
+	// three members
+	b := write(t, dir, "b.gz", zipped(t, reportsOf(t, p, 120, 1))+zipped(t, "")+zipped(t, reportsOf(t, p, 7, 2)))
 	empty := write(t, dir, "empty", "")
-	all, one, two, sum := filepath.Join(dir, "all"), filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "sum")
+	all, one, two, sum := filepath.Join(dir, "all"), filepath.Join(dir, "1"), filepath.Join(dir, "2"),
+		filepath.Join(dir, "sum")
 	const name = "2026-11"
 	count := func(out string, shards ...string) {
 		t.Helper()
@@ -73,8 +75,10 @@ func TestCountAndMerge(t *testing.T) {
 	count(all, a, b, empty)
 	count(one, b)
 	count(two, empty, a)
-	if status, text, _ := try(t, "", "merge", two, one, "-o", sum); status != device.Some || !strings.Contains(text, "277 reports") ||
-		!strings.Contains(text, "3 of 280 lines refused: 1 malformed, 2 other-policy") || !strings.Contains(text, "Completeness not checked") {
+	if status, text, _ := try(t, "", "merge", two, one, "-o", sum); status != device.Some ||
+		!strings.Contains(text, "277 reports") ||
+		!strings.Contains(text, "3 of 280 lines refused: 1 malformed, 2 other-policy") ||
+		!strings.Contains(text, "Completeness not checked") {
 		t.Errorf("merge: %d, %s", status, text)
 	}
 	want, got := readPartFile(t, all), readPartFile(t, sum)
@@ -82,7 +86,8 @@ func TestCountAndMerge(t *testing.T) {
 	if text, _ := got.Encode(); !bytes.Equal(text, wantText) {
 		t.Errorf("the sum of the parts is\n%s, of the whole\n%s", text, wantText)
 	}
-	if want.Total() != 277 || want.Refused[aggregate.OtherPolicy] != 2 || want.Refused[aggregate.Malformed] != 1 || len(want.Shards) != 3 {
+	if want.Total() != 277 || want.Refused[aggregate.OtherPolicy] != 2 || want.Refused[aggregate.Malformed] != 1 ||
+		len(want.Shards) != 3 {
 		t.Errorf("%+v", want)
 	}
 	before := runtime.GOMAXPROCS(1)
@@ -93,26 +98,31 @@ func TestCountAndMerge(t *testing.T) {
 	}
 	_, whole, _ := try(t, "", "aggregate", "-json", p, a, b, empty)
 	_, parts, _ := try(t, "", "aggregate", "-json", "-counts", sum, p)
-	if parts = strings.Replace(parts, `"epoch": "2026-11",`, "", 1); strings.Join(strings.Fields(whole), "") != strings.Join(strings.Fields(parts), "") {
+	if parts = strings.Replace(parts, `"epoch": "2026-11",`, "", 1); strings.Join(strings.Fields(whole),
+		"") != strings.Join(strings.Fields(parts), "") {
 		t.Errorf("aggregate prints\n%s of reports, of their counts\n%s", whole, parts)
 	}
-	if text := must(t, reportsOf(t, p, 3, 0), "count", "-policy", p, "-epoch", name, "-shard", "eu/1", "-o", one, "-"); !strings.Contains(text, "3 reports") ||
+	if text := must(t, reportsOf(t, p, 3, 0), "count", "-policy", p, "-epoch", name, "-shard", "eu/1", "-o", one,
+		"-"); !strings.Contains(text, "3 reports") ||
 		readPartFile(t, one).Shards[0].ID != "eu/1" {
 		t.Error(text)
 	}
 	// What can be seen of a shard that lost its end.
 	cut := write(t, dir, "cut", strings.TrimSuffix(reportsOf(t, p, 3, 0), "\n"))
-	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, cut); !strings.Contains(text, "3 reports") || !strings.Contains(text, `cut" ends within a line or a record`) {
+	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, cut); !strings.Contains(text, "3 reports") ||
+		!strings.Contains(text, `cut" ends within a line or a record`) {
 		t.Error(text)
 	}
 	none := write(t, dir, "none.gz", "")
-	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, none, empty); !strings.Contains(text, `none.gz" is empty`) ||
+	if text := must(t, "", "count", "-policy", p, "-epoch", name, "-o", one, none, empty); !strings.Contains(text,
+		`none.gz" is empty`) ||
 		strings.Contains(text, `empty" is`) {
 		t.Error(text)
 	}
 }
 
-// TestManifest: a manifest makes absent, extra, short and changed shards an error of count and of merge, and says "complete" else.
+// TestManifest: a manifest makes absent, extra, short and changed shards an error of count and of merge, and says
+// "complete" else.
 func TestManifest(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -129,7 +139,8 @@ func TestManifest(t *testing.T) {
 	for _, c := range []struct{ manifest, shards, want string }{
 		{good, "a b", ""},
 		{"shard,lines,sha256\r\n" + strings.ReplaceAll(good, "\n", "\r\n"), "b a", ""},
-		{"\xef\xbb\xbfshard,lines,sha256\n" + strings.ToUpper(good[:2]) + good[2:], "b a", `absent: "B"; not in the manifest: "b"`},
+		{"\xef\xbb\xbfshard,lines,sha256\n" + strings.ToUpper(good[:2]) + good[2:], "b a",
+			`absent: "B"; not in the manifest: "b"`},
 		{good, "a", `absent: "b"`},
 		{good, "a b c", `not in the manifest: "c"`},
 		{row("a", texts["a"]) + row("b", texts["b"]+texts["a"]), "a b", `another number of lines: "b" with 6 of 11`},
@@ -175,10 +186,12 @@ func TestManifestOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	odd := "\nx\r\n \t\r\n\x00\n\xff\xfe\n\v\n\u00a0\n" + strings.Repeat(" ", 4096) + "\n" + strings.Repeat(" ", 4097) + "\n\r"
+	odd := "\nx\r\n \t\r\n\x00\n\xff\xfe\n\v\n\u00a0\n" + strings.Repeat(" ", 4096) + "\n" + strings.Repeat(" ", 4097) +
+		"\n\r"
 	for name, text := range map[string]string{
-		"s.gz": zipped(t, string(simulated)+odd), "bom.txt": "\ufeff" + string(simulated), "none.txt": string(simulated[:strings.Index(string(simulated), "\n")]),
-		"a b.txt": string(simulated) + odd + string(simulated) + "no end",
+		"s.gz": zipped(t, string(simulated)+odd), "bom.txt": "\ufeff" + string(simulated),
+		"none.txt": string(simulated[:strings.Index(string(simulated), "\n")]),
+		"a b.txt":  string(simulated) + odd + string(simulated) + "no end",
 	} {
 		write(t, ".", name, text)
 	}
@@ -211,8 +224,9 @@ func TestCountErrors(t *testing.T) {
 	packed := zipped(t, many)
 	for name, text := range map[string]string{
 		"few": few, "few2": few, "many": many, "many2": many, "bad": few + "x\n", "cut.gz": packed[:len(packed)-9],
-		"sum.gz": packed[:len(packed)-8] + "\x00\x00\x00\x00" + packed[len(packed)-4:], "second.gz": packed + packed[:len(packed)-1],
-		"tail.gz": packed + "tail", "q.txt": reportsOf(t, "q", 101, 0),
+		"sum.gz":    packed[:len(packed)-8] + "\x00\x00\x00\x00" + packed[len(packed)-4:],
+		"second.gz": packed + packed[:len(packed)-1],
+		"tail.gz":   packed + "tail", "q.txt": reportsOf(t, "q", 101, 0),
 		"mark":  "wpm-simulation-1 policy " + strings.Repeat("0", 64) + " seed 1\n" + few,
 		"table": "index,count\n0,5\n", "newer": "wpm-counts-2\n", "text.part": "wpm-counts-1\r\n",
 	} {

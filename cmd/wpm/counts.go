@@ -17,8 +17,10 @@ import (
 // countsFlags are the ways to read reports, for commands that need their counts only.
 func countsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "counts", Usage: "read `FILE`, partial counts or CSV label,count or index,count, instead of reports"},
-		&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period, for partial counts: written with -partial, compared with -counts"},
+		&cli.StringFlag{Name: "counts",
+			Usage: "read `FILE`, partial counts or CSV label,count or index,count, instead of reports"},
+		&cli.StringFlag{Name: "epoch",
+			Usage: "`NAME` of the period, for partial counts: written with -partial, compared with -counts"},
 		strictFlag(), equalFlag(),
 	}
 }

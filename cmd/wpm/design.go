@@ -34,16 +34,21 @@ func designCommand() *cli.Command {
 		Flags: append(append(geometryFlags(), objectiveFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy level, an exact decimal or fraction: `EPS`, as 0.5 or 1/3"},
 			&cli.IntFlag{Name: "bits", Value: wpm.DefaultBits, Usage: "weights are integers that sum to 2^`B`"},
-			&cli.StringFlag{Name: "mode", Value: "mixture", Usage: "what clients do: mixture (no solver on the device) or projection"},
-			&cli.DurationFlag{Name: "work-limit", DefaultText: "10s in projection mode", Usage: "with -mode projection: when a client gives up its solver"},
+			&cli.StringFlag{Name: "mode", Value: "mixture",
+				Usage: "what clients do: mixture (no solver on the device) or projection"},
+			&cli.DurationFlag{Name: "work-limit", DefaultText: "10s in projection mode",
+				Usage: "with -mode projection: when a client gives up its solver"},
 			&cli.StringFlag{Name: "title", Usage: "what the mechanism is for; goes into the policy"},
-			&cli.StringFlag{Name: "geometry", Usage: "where points and cost come from: `ORIGIN` public, or derived-dp:EPS for what private data gave under differential privacy"},
-			&cli.StringFlag{Name: "base", Usage: "where the base measure comes from: `ORIGIN` data-independent, or derived-dp:EPS"},
+			&cli.StringFlag{Name: "geometry",
+				Usage: "where points and cost come from: `ORIGIN` public, or derived-dp:EPS for what private data gave under differential privacy"},
+			&cli.StringFlag{Name: "base",
+				Usage: "where the base measure comes from: `ORIGIN` data-independent, or derived-dp:EPS"},
 			&cli.StringFlag{Name: "note", Usage: "more about that, one line; goes into the policy's provenance"},
 			&cli.StringFlag{Name: "table",
 				Usage: "also tabulate worst cases at these `EPS,EPS,...` (default: around -eps, up to 2^20 entries of the cost); " +
 					"\"none\" to leave it out"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "policy `FILE` to write (required; - is standard output)"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "policy `FILE` to write (required; - is standard output)"},
 			&cli.StringFlag{Name: "card", Usage: "write the card to `FILE` instead of standard output"},
 			&cli.BoolFlag{Name: "force", Usage: forceUsage},
 			&cli.BoolFlag{Name: "json", Usage: "the card as JSON"},
@@ -66,7 +71,8 @@ type designPlan struct {
 	noTable, noMenu bool
 }
 
-// maxCells is the number of entries of the cost up to which the table is made without being asked for: it sorts them all.
+// maxCells is the number of entries of the cost up to which the table is made without being asked for: it sorts them
+// all.
 const maxCells = 1 << 20
 
 func design(ctx context.Context, c *cli.Command) error {
@@ -94,7 +100,8 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := device.WriteFiles(c.Root().Writer, device.Output{Path: plan.out, Data: encoded}, device.Output{Path: plan.card, Data: text}); err != nil {
+	if err := device.WriteFiles(c.Root().Writer, device.Output{Path: plan.out, Data: encoded},
+		device.Output{Path: plan.card, Data: text}); err != nil {
 		return err
 	}
 	env(c).Warn(p)
@@ -135,7 +142,8 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 		plan.table, plan.noTable = nil, true
 	}
 	if (plan.table != nil || plan.menu != nil) && int64(k) > wpm.MaxTable/int64(kv) {
-		return plan, fmt.Errorf("-table and -menu sort all costs, %d x %d here, at most %d: leave them out", k, kv, wpm.MaxTable)
+		return plan, fmt.Errorf("-table and -menu sort all costs, %d x %d here, at most %d: leave them out", k, kv,
+			wpm.MaxTable)
 	}
 	plan.objective.Options.Bits = c.Int("bits")
 	return plan, nil
@@ -216,7 +224,8 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 	g, base, id := plan.geometry, d.Base(), p.ID()
 	g.Cost = d.Mechanism().Cost() // of the places as published
 	card := designCard{
-		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(), Mode: string(p.Mode()),
+		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(),
+		Mode:   string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
 		P: g.Unit.P, Unit: g.Unit.Name, unit: g.Unit,
 		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(),
@@ -285,7 +294,8 @@ func readProvenance(c *cli.Command) (policy.Provenance, error) {
 	if p.Geometry, p.GeometryEpsilon, err = places.ParseOrigin(c.String("geometry"), policy.Public); err != nil {
 		err = fmt.Errorf("-geometry: %w", err)
 	}
-	if p.BaseMeasure, p.BaseMeasureEpsilon, err2 = places.ParseOrigin(c.String("base"), policy.DataIndependent); err2 != nil {
+	if p.BaseMeasure, p.BaseMeasureEpsilon, err2 = places.ParseOrigin(c.String("base"),
+		policy.DataIndependent); err2 != nil {
 		err2 = fmt.Errorf("-base: %w", err2)
 	}
 	return p, errors.Join(err, err2)

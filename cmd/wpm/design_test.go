@@ -41,12 +41,14 @@ func TestDesignDisplacement(t *testing.T) {
 			t.Errorf("%s: %v, want %v to %v", test.metric, card.Displacement, test.least, test.most)
 		}
 	}
-	if out := must(t, "", "design", "-ring", "5", "-eps", "1", "-table", "none", "-o", policy); strings.Contains(out, "is published") {
+	if out := must(t, "", "design", "-ring", "5", "-eps", "1", "-table", "none", "-o", policy); strings.Contains(out,
+		"is published") {
 		t.Errorf("a ring has places:\n%s", out)
 	}
 }
 
-// TestDesignLarge holds that the parts of the card that take the whole matrix are left out for many places, and said to be.
+// TestDesignLarge holds that the parts of the card that take the whole matrix are left out for many places, and said to
+// be.
 func TestDesignLarge(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "p")
 	for args, want := range map[string]bool{"-ring 1100": true, "-ring 1100 -table none": false, "-ring 30": false} {
@@ -118,7 +120,8 @@ func TestDesignLongMatrix(t *testing.T) {
 	}
 	matrix := write(t, t.TempDir(), "c.npy", string(file))
 	status, _, errs := try(t, "", "design", "-cost", matrix, "-eps", "1", "-o", matrix+".policy")
-	if status != device.Bad || !strings.Contains(errs, "1900 x 1900, takes more than the 67108864 bytes of a file: give points") {
+	if status != device.Bad ||
+		!strings.Contains(errs, "1900 x 1900, takes more than the 67108864 bytes of a file: give points") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }

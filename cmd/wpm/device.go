@@ -110,7 +110,8 @@ func releaseCommand() *cli.Command {
 		})
 }
 
-// quickUtility is the largest cost matrix for which verify recomputes the utility claims unasked: some seconds. A test lowers it.
+// quickUtility is the largest cost matrix for which verify recomputes the utility claims unasked: some seconds. A test
+// lowers it.
 var quickUtility = 1 << 29
 
 // options are what flags say of the use of a policy.

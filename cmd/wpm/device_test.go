@@ -14,12 +14,15 @@ import (
 func TestDeviceCommands(t *testing.T) {
 	dir := t.TempDir()
 	policy, ledger, counts := filepath.Join(dir, "p"), filepath.Join(dir, "my.ledger"), write(t, dir, "c", "0,1\n")
-	must(t, "", "design", "-grid", "2x2", "-p", "2", "-eps", "1", "-mode", "projection", "-menu", "no", "-table", "none", "-o", policy)
-	if out := must(t, "", "verify", policy); !strings.Contains(out, " (W_2 = ") || !strings.Contains(out, " cells)") || strings.Contains(out, "not loaded") {
+	must(t, "", "design", "-grid", "2x2", "-p", "2", "-eps", "1", "-mode", "projection", "-menu", "no", "-table", "none",
+		"-o", policy)
+	if out := must(t, "", "verify", policy); !strings.Contains(out, " (W_2 = ") || !strings.Contains(out, " cells)") ||
+		strings.Contains(out, "not loaded") {
 		t.Errorf("verify at p = 2:\n%s", out)
 	}
 	must(t, "", "release", "-ledger", ledger, "-budget", "3", "-epoch", "a", "-wait", "1s", policy, counts)
-	if out := must(t, "", "ledger", ledger); !strings.HasPrefix(out, "budget 3, spent 1, left 2\n") || !strings.Contains(out, "\na  ") {
+	if out := must(t, "", "ledger", ledger); !strings.HasPrefix(out, "budget 3, spent 1, left 2\n") ||
+		!strings.Contains(out, "\na  ") {
 		t.Errorf("ledger:\n%s", out)
 	}
 	var got struct {
@@ -29,7 +32,8 @@ func TestDeviceCommands(t *testing.T) {
 			Reported     bool
 		}
 	}
-	if err := json.Unmarshal([]byte(must(t, "", "ledger", "-json", ledger)), &got); err != nil || got.Left != "2" || len(got.Entries) != 1 || !got.Entries[0].Reported {
+	if err := json.Unmarshal([]byte(must(t, "", "ledger", "-json", ledger)), &got); err != nil || got.Left != "2" ||
+		len(got.Entries) != 1 || !got.Entries[0].Reported {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, args := range [][]string{{"version"}, {"-version"}} {
@@ -52,7 +56,8 @@ func TestDeviceCommands(t *testing.T) {
 		{[]string{"ledger", policy}, device.No, "line 1"},
 	} {
 		status, out, errs := try(t, "", test.args...)
-		if status != test.status || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 || strings.Count(errs, damaged) > 1 {
+		if status != test.status || out != "" || !strings.Contains(errs, test.want) || strings.Count(errs, "\n") != 1 ||
+			strings.Count(errs, damaged) > 1 {
 			t.Errorf("%v: status %d, %q, %q", test.args, status, out, errs)
 		}
 	}
@@ -73,13 +78,16 @@ func TestWords(t *testing.T) {
 		t.Error(out)
 	}
 	var got evaluation
-	if err := json.Unmarshal([]byte(must(t, report, "evaluate", "-json", policy, truth)), &got); err != nil || got.Bias == nil || !(got.Bias.Worst > 0) {
+	if err := json.Unmarshal([]byte(must(t, report, "evaluate", "-json", policy, truth)), &got); err != nil ||
+		got.Bias == nil || !(got.Bias.Worst > 0) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, _, errs := try(t, "", "aggregate", policy, write(t, dir, "none", "\n")); !strings.Contains(errs, "no reports: there is none in "+filepath.Join(dir, "none")) {
+	if _, _, errs := try(t, "", "aggregate", policy, write(t, dir, "none", "\n")); !strings.Contains(errs,
+		"no reports: there is none in "+filepath.Join(dir, "none")) {
 		t.Error(errs)
 	}
-	if status, _, errs := try(t, "xyz\n", "aggregate", policy); status != device.Bad || !strings.Contains(errs, "1 of 1 line refused") {
+	if status, _, errs := try(t, "xyz\n", "aggregate", policy); status != device.Bad ||
+		!strings.Contains(errs, "1 of 1 line refused") {
 		t.Error(errs)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // TestExperimentTies: what the report says of ties, and a bad rule.
 func TestExperimentTies(t *testing.T) {
 	dir := t.TempDir()
-	study := []string{"experiment", "gowalla", "-out", filepath.Join(dir, "out"), "-grid", "5x5", "-users", "6", "-eps", "2", "-runs", "1"}
+	study := []string{"experiment", "gowalla", "-out", filepath.Join(dir, "out"), "-grid", "5x5", "-users", "6", "-eps",
+		"2", "-runs", "1"}
 	if out := must(t, "", study...); !strings.Contains(out, "over ties") || !strings.Contains(out, " to ") {
 		t.Errorf("no range over ties:\n%s", out)
 	}
@@ -24,7 +25,8 @@ func TestExperimentTies(t *testing.T) {
 	if out := must(t, "", append(study, "-ties", "solver", "-tie-range=false")...); strings.Contains(out, "over ties") {
 		t.Errorf("a range that was not asked for:\n%s", out)
 	}
-	if status, _, errs := try(t, "", append(study, "-ties", "left")...); status != device.Bad || !strings.Contains(errs, `"left"`) {
+	if status, _, errs := try(t, "", append(study, "-ties", "left")...); status != device.Bad ||
+		!strings.Contains(errs, `"left"`) {
 		t.Errorf("-ties left: status %d, %q", status, errs)
 	}
 }
@@ -32,13 +34,15 @@ func TestExperimentTies(t *testing.T) {
 // TestFinished: which folder all takes for done.
 func TestFinished(t *testing.T) {
 	dir := t.TempDir()
-	must(t, "", "experiment", "gowalla", "-out", dir, "-grid", "4x4", "-users", "3", "-eps", "1", "-runs", "1", "-seed", "7")
+	must(t, "", "experiment", "gowalla", "-out", dir, "-grid", "4x4", "-users", "3", "-eps", "1", "-runs", "1", "-seed",
+		"7")
 	for _, tt := range []struct {
 		seed uint64
 		data []string
 		want bool
 	}{
-		{7, []string{"synthetic"}, true}, {7, nil, true}, {8, []string{"synthetic"}, false}, {7, []string{"u.data and u.item"}, false}, {7, []string{"(snap)", "(places)"}, false},
+		{7, []string{"synthetic"}, true}, {7, nil, true}, {8, []string{"synthetic"}, false},
+		{7, []string{"u.data and u.item"}, false}, {7, []string{"(snap)", "(places)"}, false},
 	} {
 		if got := report.Finished(dir, tt.seed, tt.data); got != tt.want {
 			t.Errorf("seed %d, data %q: %v", tt.seed, tt.data, got)

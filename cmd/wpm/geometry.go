@@ -17,7 +17,8 @@ import (
 // geometryFlags are the ways to say what moving mass costs; exactly one of the first four is needed.
 func geometryFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
+		&cli.StringFlag{Name: "points",
+			Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
 		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean",
 			Usage: "with -points, the distance: `NAME` is euclidean, manhattan, cosine, or greatcircle (kilometres)"},
@@ -134,5 +135,8 @@ func readText[T any](c *cli.Command, path string, read func(io.Reader, string) (
 
 // readTable reads a table of counts with these labels.
 func readTable(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
-	return readWith(c, path, func(r io.Reader, name string) (*costio.Counts, error) { return places.ReadCounts(r, name, labels) })
+	return readWith(c, path, func(r io.Reader, name string) (*costio.Counts,
+		error) {
+		return places.ReadCounts(r, name, labels)
+	})
 }

@@ -16,7 +16,8 @@ func TestPointsColumns(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "p")
 	design := func(points string, args ...string) (int, string, string) {
-		return try(t, "", append([]string{"design", "-eps", "1", "-table", "none", "-menu", "no", "-o", out, "-points", write(t, dir, "points.csv", points)}, args...)...)
+		return try(t, "", append([]string{"design", "-eps", "1", "-table", "none", "-menu", "no", "-o", out, "-points",
+			write(t, dir, "points.csv", points)}, args...)...)
 	}
 	var first []byte
 	for _, points := range []string{
@@ -27,7 +28,8 @@ func TestPointsColumns(t *testing.T) {
 	} {
 		status, card, errs := design(points)
 		// By hand, with the haversine formula on a sphere of 6371.0088 km: 145 km; at eps 1 two points share it as 1 to e.
-		if status != device.Yes || !strings.Contains(card, "greatcircle") || !strings.Contains(card, " km at most, as published") || !strings.Contains(card, "W_1 = 38.9") {
+		if status != device.Yes || !strings.Contains(card, "greatcircle") ||
+			!strings.Contains(card, " km at most, as published") || !strings.Contains(card, "W_1 = 38.9") {
 			t.Fatalf("%q: status %d, %s\n%s", points, status, errs, card)
 		}
 		b, err := os.ReadFile(out)
@@ -46,7 +48,8 @@ func TestPointsColumns(t *testing.T) {
 		{"a,0,0\nb,3,4\n", "", "euclidean"},
 		{"label,lat,lon\na,0,0\nb,3,4\n", "-metric euclidean", " degrees at most"},
 	} {
-		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != device.Yes || !strings.Contains(card, c.want) {
+		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != device.Yes ||
+			!strings.Contains(card, c.want) {
 			t.Errorf("%q %s: status %d, %s\n%s", c.points, c.args, status, errs, card)
 		}
 	}
@@ -61,7 +64,8 @@ func TestPointsColumns(t *testing.T) {
 		{"label,lat,lon\na,1,2\nb,3,4\n", "-outputs " + headless, "no header"},
 		{"x,0,0\ny,3,4\n", "", "header or point"},
 	} {
-		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != device.Bad || card != "" || !strings.Contains(errs, c.want) {
+		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != device.Bad || card != "" ||
+			!strings.Contains(errs, c.want) {
 			t.Errorf("%q %s: status %d, error %q, want %q\n%s", c.points, c.args, status, errs, c.want, card)
 		}
 	}
@@ -79,9 +83,12 @@ func TestUnits(t *testing.T) {
 		card, tables       string
 	}{
 		{"-points " + cities, "Wien,1\n", "km", " km at most, as published", "W_1 of the worst point mass, in km:"},
-		{"-points " + cities + " -p 2", "Wien,1\n", "km", " km) at most, as published", "W_2^2 of the worst point mass, in (km)^2:"},
-		{"-points " + plane, "a,1\n", "units of the coordinates", " units of the coordinates at most", "in units of the coordinates:"},
-		{"-points " + plane + " -metric cosine", "a,1\n", "units of 1 - cos", " units of 1 - cos at most", "cost of the worst point mass, in units of 1 - cos:"},
+		{"-points " + cities + " -p 2", "Wien,1\n", "km", " km) at most, as published",
+			"W_2^2 of the worst point mass, in (km)^2:"},
+		{"-points " + plane, "a,1\n", "units of the coordinates", " units of the coordinates at most",
+			"in units of the coordinates:"},
+		{"-points " + plane + " -metric cosine", "a,1\n", "units of 1 - cos", " units of 1 - cos at most",
+			"cost of the worst point mass, in units of 1 - cos:"},
 		{"-grid 2x2", "1,1\n", "sides of the square", " cells at most", "in sides of the square:"},
 		{"-grid 1x3", "1,1\n", "sides of the square", " sides of the square at most", "in sides of the square:"},
 		{"-ring 3", "1,1\n", "steps", " steps at most", "in steps:"},
@@ -90,7 +97,8 @@ func TestUnits(t *testing.T) {
 		args := append([]string{"design", "-eps", "1", "-o", path}, strings.Fields(c.args)...)
 		card := must(t, "", args...)
 		tables := strings.Count(card, strings.TrimSuffix(c.tables[strings.LastIndex(c.tables, "in "):], ":"))
-		if !strings.Contains(card, "unit ") || !strings.Contains(card, c.card) || !strings.Contains(card, c.tables) || tables < 2 {
+		if !strings.Contains(card, "unit ") || !strings.Contains(card, c.card) || !strings.Contains(card, c.tables) ||
+			tables < 2 {
 			t.Errorf("%s: card\n%s", c.args, card)
 		}
 		report := write(t, dir, "r", must(t, c.counts, "release", freshLedger, path))
@@ -99,7 +107,8 @@ func TestUnits(t *testing.T) {
 		if !strings.Contains(histogram, c.unit) || !strings.Contains(evaluation, c.unit) {
 			t.Errorf("%s: no unit in\n%s\n%s", c.args, histogram, evaluation)
 		}
-		for _, args := range [][]string{append(args, "-json"), {"aggregate", "-json", path, report}, {"evaluate", "-json", path, write(t, dir, "t", c.counts), report}} {
+		for _, args := range [][]string{append(args, "-json"), {"aggregate", "-json", path, report},
+			{"evaluate", "-json", path, write(t, dir, "t", c.counts), report}} {
 			var got struct{ Unit string }
 			if err := json.Unmarshal([]byte(must(t, "", args...)), &got); err != nil || got.Unit != c.unit {
 				t.Errorf("%q: unit %q, %v", args, got.Unit, err)
@@ -116,13 +125,15 @@ const (
 	decomposed = "Cafe\u0301"
 )
 
-// TestSpellings: a policy holds labels in NFC and lists NFD beside them; the device compares bytes, the server takes either.
+// TestSpellings: a policy holds labels in NFC and lists NFD beside them; the device compares bytes, the server takes
+// either.
 func TestSpellings(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
 	var first []byte
 	for _, label := range []string{composed, decomposed} {
-		must(t, "", "design", "-eps", "20", "-points", write(t, dir, "points.csv", "label,x\nBar,0\n"+label+",1\n"), "-weights", write(t, dir, "w", decomposed+",1\n"), "-objective", "average",
+		must(t, "", "design", "-eps", "20", "-points", write(t, dir, "points.csv", "label,x\nBar,0\n"+label+",1\n"),
+			"-weights", write(t, dir, "w", decomposed+",1\n"), "-objective", "average",
 			"-table", "none", "-menu", "no", "-o", path)
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -139,7 +150,8 @@ func TestSpellings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.InputLabel(1) != composed || len(p.InputAliases()) != 1 || p.InputAliases()[0] != (policy.Alias{Input: 1, Label: decomposed}) {
+	if p.InputLabel(1) != composed || len(p.InputAliases()) != 1 ||
+		p.InputAliases()[0] != (policy.Alias{Input: 1, Label: decomposed}) {
 		t.Errorf("label %q, aliases %v", p.InputLabel(1), p.InputAliases())
 	}
 	for _, label := range []string{composed, decomposed} {
@@ -150,11 +162,13 @@ func TestSpellings(t *testing.T) {
 		if out := must(t, report, "evaluate", path, write(t, dir, "t", label+",1\n")); !strings.Contains(out, "W_1") {
 			t.Errorf("truth %q: %s", label, out)
 		}
-		if out := must(t, "label,count\n"+label+",3\n", "aggregate", "-counts", "-", path); !strings.Contains(out, "3 reports") {
+		if out := must(t, "label,count\n"+label+",3\n", "aggregate", "-counts", "-", path); !strings.Contains(out,
+			"3 reports") {
 			t.Errorf("counts %q: %s", label, out)
 		}
 	}
-	status, _, errs := try(t, "", "design", "-eps", "1", "-points", write(t, dir, "two.csv", "label,x\n"+composed+",0\n"+decomposed+",1\n"), "-o", path)
+	status, _, errs := try(t, "", "design", "-eps", "1", "-points",
+		write(t, dir, "two.csv", "label,x\n"+composed+",0\n"+decomposed+",1\n"), "-o", path)
 	if status != device.Bad || !strings.Contains(errs, "two.csv:3:") || !strings.Contains(errs, "line 2 already") {
 		t.Errorf("two spellings of one label: status %d, %s", status, errs)
 	}
@@ -169,7 +183,8 @@ func TestSpellings(t *testing.T) {
 func TestCheckHint(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
-	must(t, "", "design", "-eps", "1", "-geometry", "public", "-base", "data-independent", "-points", write(t, dir, "points.csv", "label,x\nhome,0\n\"Main St, 7\",1\n"+composed+",2\n\u1e9b\u0323,3\n"), "-o", path)
+	must(t, "", "design", "-eps", "1", "-geometry", "public", "-base", "data-independent", "-points",
+		write(t, dir, "points.csv", "label,x\nhome,0\n\"Main St, 7\",1\n"+composed+",2\n\u1e9b\u0323,3\n"), "-o", path)
 	for _, c := range []struct{ counts, hint string }{
 		{"hone,1\n", `"home"`},
 		{"home,1\n HOME,1\n", `"home"`},
@@ -185,7 +200,8 @@ func TestCheckHint(t *testing.T) {
 		{strings.Repeat("z", 1<<16) + ",1\n", ""},
 	} {
 		status, out, errs := try(t, c.counts, "release", "-check", "-", path)
-		if status != device.No || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.hint) || c.hint == "" && (strings.Contains(errs, "meant") || strings.Contains(errs, "spelling")) {
+		if status != device.No || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.hint) ||
+			c.hint == "" && (strings.Contains(errs, "meant") || strings.Contains(errs, "spelling")) {
 			t.Errorf("%.40q: status %d, %q, want the hint %s", c.counts, status, errs, c.hint)
 		}
 		if status, _, errs := try(t, c.counts, "release", freshLedger, path); status != device.Yes || errs != "" {

@@ -20,7 +20,8 @@ import (
 // freshLedger stands for the flags of a new ledger.
 const freshLedger = "(a fresh ledger)"
 
-// try runs the command in process and returns its exit status and outputs. It writes over the policies of a test before.
+// try runs the command in process and returns its exit status and outputs. It writes over the policies of a test
+// before.
 func try(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	if len(args) > 0 && (args[0] == "design" || args[0] == "sphere") {
@@ -87,7 +88,8 @@ func TestWholePath(t *testing.T) {
 			if !strings.Contains(card, "no mechanism beats") || !strings.Contains(card, "eps = 1.5, local and pure") {
 				t.Errorf("%s: card:\n%s", name, card)
 			}
-			if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: eps = 1.5") || !strings.Contains(out, "the stated bounds hold") {
+			if out := must(t, "", "verify", policy); !strings.HasPrefix(out, "verified: eps = 1.5") ||
+				!strings.Contains(out, "the stated bounds hold") {
 				t.Errorf("%s: verify prints %s", name, out)
 			}
 			report := must(t, g.counts, "release", freshLedger, policy)
@@ -109,7 +111,8 @@ func TestReleaseLedger(t *testing.T) {
 		t.Error("a second release in an epoch drew anew")
 	}
 	must(t, "", "release", "-ledger", ledger, "-epoch", "b", policy, counts)
-	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != device.No || out != "" || !strings.Contains(errs, "budget") || !strings.Contains(errs, ledger) {
+	if status, out, errs := try(t, "", "release", "-ledger", ledger, "-epoch", "c", policy, counts); status != device.No ||
+		out != "" || !strings.Contains(errs, "budget") || !strings.Contains(errs, ledger) {
 		t.Errorf("beyond the budget: status %d, output %q, error %q", status, out, errs)
 	}
 	out := filepath.Join(dir, "report")
@@ -229,13 +232,15 @@ func TestCountsForms(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, good := range []string{"wien,2\n", zipped.String(), "user,label,count\nu1,wien,2\nu1,roma,1\n", "label,count\r\nwien,2\r\n", "\ufeffwien,2"} {
+	for _, good := range []string{"wien,2\n", zipped.String(), "user,label,count\nu1,wien,2\nu1,roma,1\n",
+		"label,count\r\nwien,2\r\n", "\ufeffwien,2"} {
 		if out := must(t, good, "release", "-check", "-", policy); out != "usable\n" {
 			t.Errorf("%q: %q", good, out)
 		}
 	}
 	for _, bad := range []string{"user,label,count\nu1,wien,2\nu2,roma,1\n", zipped.String()[:15], "oslo,1\n", ""} {
-		if status, _, errs := try(t, bad, "release", "-check", "-", policy); status != device.No || strings.Contains(errs, "oslo") {
+		if status, _, errs := try(t, bad, "release", "-check", "-", policy); status != device.No ||
+			strings.Contains(errs, "oslo") {
 			t.Errorf("%q: status %d, error %q", bad, status, errs)
 		}
 	}
@@ -246,7 +251,8 @@ func TestFewBits(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
 	var card struct{ Upper, Design float64 }
-	if err := json.Unmarshal([]byte(must(t, "", "design", "-json", "-ring", "5", "-eps", "2", "-bits", "4", "-o", policy)), &card); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "", "design", "-json", "-ring", "5", "-eps", "2", "-bits", "4", "-o", policy)),
+		&card); err != nil {
 		t.Fatal(err)
 	}
 	// lo = 2, hi = 14 of 16: three points at distance 1, 2, 2 keep 2 units each, and one at distance 1 shares.
@@ -266,7 +272,8 @@ func TestReleaseIsTotal(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
 	must(t, "", "design", "-ring", "6", "-eps", "1", "-mode", "projection", "-o", policy)
-	for _, private := range []string{"", "\x00\xff", "0,1\n", "0,1", "nobody,1\n", "0,-1\n", "0,NaN\n", "0,1e400\n", strings.Repeat(",", 100000), "0,0\n"} {
+	for _, private := range []string{"", "\x00\xff", "0,1\n", "0,1", "nobody,1\n", "0,-1\n", "0,NaN\n", "0,1e400\n",
+		strings.Repeat(",", 100000), "0,0\n"} {
 		status, out, errs := try(t, private, "release", freshLedger, policy)
 		if status != device.Yes || len(out) != 81 || errs != "" {
 			t.Errorf("%.10q: status %d, output %q, error %q", private, status, out, errs)
@@ -276,7 +283,8 @@ func TestReleaseIsTotal(t *testing.T) {
 	if out := must(t, "", "release", "-check", good, policy); out != "usable\n" {
 		t.Errorf("check of a good file prints %q", out)
 	}
-	if status, out, errs := try(t, "", "release", "-check", bad, policy); status != device.No || out != "" || !strings.Contains(errs, "line 1") || strings.Contains(errs, "one") {
+	if status, out, errs := try(t, "", "release", "-check", bad, policy); status != device.No || out != "" ||
+		!strings.Contains(errs, "line 1") || strings.Contains(errs, "one") {
 		t.Errorf("check of a bad file: status %d, output %q, error %q", status, out, errs)
 	}
 }
@@ -362,12 +370,14 @@ func TestTamperedPolicy(t *testing.T) {
 			t.Fatalf("the policy has no %s", old)
 		}
 		path := write(t, dir, "tampered", text)
-		if status, out, errs := try(t, "", "verify", path); status != device.No || out != "" || !strings.Contains(errs, path) {
+		if status, out, errs := try(t, "", "verify", path); status != device.No || out != "" ||
+			!strings.Contains(errs, path) {
 			t.Errorf("%s: status %d, output %q, error %q", new, status, out, errs)
 		}
 	}
 	var verdict map[string]any
-	if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &verdict); err != nil || verdict["verified"] != true {
+	if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", policy)), &verdict); err != nil ||
+		verdict["verified"] != true {
 		t.Errorf("verdict %v, %v", verdict, err)
 	}
 }
@@ -431,7 +441,8 @@ func TestExperimentGowalla(t *testing.T) {
 		}
 	}
 	data := write(t, dir, "Gowalla_totalCheckins.txt", b.String())
-	out := must(t, "", "experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "6x6", "-users", "6", "-eps", "1,4", "-runs", "2")
+	out := must(t, "", "experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "6x6", "-users",
+		"6", "-eps", "1,4", "-runs", "2")
 	if !strings.Contains(out, "6 users, 72 check-ins") {
 		t.Errorf("experiment prints:\n%s", out)
 	}

@@ -231,7 +231,8 @@ func TestKeepPublished(t *testing.T) {
 				t.Fatalf("%v wrote over a policy", args)
 			}
 		}
-		if status, _, errs := tryAsIs(t, "", "design", "-ring", "4", "-eps", "2", "-force", "-o", path); status != device.Yes {
+		if status, _, errs := tryAsIs(t, "", "design", "-ring", "4", "-eps", "2", "-force", "-o",
+			path); status != device.Yes {
 			t.Error(errs)
 		}
 		if out := must(t, "", "verify", path); !strings.Contains(out, "eps = 2") {

@@ -30,7 +30,8 @@ type menuRow struct {
 	Gap      float64 `json:"gap"` // certified, of what the design makes small, relative; -1 where that is not a claim
 }
 
-// maxMenu is the number of entries of the cost up to which the other designs are computed without being asked for: some seconds.
+// maxMenu is the number of entries of the cost up to which the other designs are computed without being asked for: some
+// seconds.
 const maxMenu = 150 * 150
 
 func objectiveFlags() []cli.Flag {
@@ -38,10 +39,12 @@ func objectiveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(),
 			Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed; " +
 				"or map, for the map of -devices"},
-		&cli.FloatFlag{Name: "mix", Value: 0.5, Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
+		&cli.FloatFlag{Name: "mix", Value: 0.5,
+			Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.FloatFlag{Name: "gap", Value: wpm.DefaultGap,
 			Usage: "with -objective minimax, average or mixed: stop within `SHARE` of the best base measure, certified"},
-		&cli.StringFlag{Name: "weights", Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
+		&cli.StringFlag{Name: "weights",
+			Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
 		&cli.IntFlag{Name: "devices", HideDefault: true,
 			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
 		priorFlag(),
@@ -49,9 +52,10 @@ func objectiveFlags() []cli.Flag {
 	}
 }
 
-// readObjectives returns the objective asked for, and those to be compared with it, if any: noMenu says that the size is
-// why there are none.
-func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all []wpm.Objective, noMenu bool, err error) {
+// readObjectives returns the objective asked for, and those to be compared with it, if any: noMenu says that the size
+// is why there are none.
+func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all []wpm.Objective, noMenu bool,
+	err error) {
 	name, mix := c.String("objective"), c.Float("mix")
 	if c.IsSet("mix") && name != wpm.Mixed.String() {
 		return asked, nil, false, fmt.Errorf("-mix goes with -objective mixed")
@@ -123,7 +127,8 @@ func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, err
 }
 
 // compareDesigns fills the menu: KPM's base measure and those of the objectives, at every level of the table.
-func (plan designPlan) compareDesigns(ctx context.Context, sorted *knapsack.Table, tick func(done, total int, what string)) ([]menuRow, error) {
+func (plan designPlan) compareDesigns(ctx context.Context, sorted *knapsack.Table,
+	tick func(done, total int, what string)) ([]menuRow, error) {
 	if plan.menu == nil {
 		return nil, nil
 	}
@@ -157,7 +162,8 @@ func (plan designPlan) compareDesigns(ctx context.Context, sorted *knapsack.Tabl
 }
 
 func newMenuRow(eps ldp.Epsilon, name string, o wpm.Outcome) menuRow {
-	return menuRow{Epsilon: eps.String(), Design: name, Worst: o.Worst, Mean: o.Mean, Nonzeros: o.Nonzeros, Mass: o.Mass, Gap: o.Gap}
+	return menuRow{Epsilon: eps.String(), Design: name, Worst: o.Worst, Mean: o.Mean, Nonzeros: o.Nonzeros, Mass: o.Mass,
+		Gap: o.Gap}
 }
 
 // unsorted reports whether the cost is too large for what sorts all of it: -table and -menu.
@@ -176,12 +182,14 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 		fmt.Fprintf(b, "\nThe other designs were not asked for: -menu yes compares them.\n")
 		return
 	}
-	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.Quantity(), d.unit.Costs())
+	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.Quantity(),
+		d.unit.Costs())
 	w := tabwriter.NewWriter(b, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "eps\tdesign\tworst case\tmean\tpoints in use\tmass\t\n")
 	var uniform, minimax menuRow
 	for _, r := range d.Menu {
-		fmt.Fprintf(w, "%s\t%s\t%.6g\t%.6g\t%d of %d\t%.4g\t\n", r.Epsilon, r.Design, r.Worst, r.Mean, r.Nonzeros, d.Outputs, r.Mass)
+		fmt.Fprintf(w, "%s\t%s\t%.6g\t%.6g\t%d of %d\t%.4g\t\n", r.Epsilon, r.Design, r.Worst, r.Mean, r.Nonzeros, d.Outputs,
+			r.Mass)
 		if r.Epsilon == d.Epsilon {
 			switch r.Design {
 			case wpm.Uniform.String():
@@ -204,7 +212,8 @@ func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
 		return
 	}
 	if minimax.Worst >= uniform.Worst*(1-sameWorst) {
-		fmt.Fprintf(b, "\nAt eps = %s no base measure has a worst case that is smaller than uniform's by 0.1 %%.\n", d.Epsilon)
+		fmt.Fprintf(b, "\nAt eps = %s no base measure has a worst case that is smaller than uniform's by 0.1 %%.\n",
+			d.Epsilon)
 		return
 	}
 	change := "raises the mean by"

@@ -19,13 +19,15 @@ func TestDesignObjectives(t *testing.T) {
 	upper := map[string]float64{}
 	for _, name := range []string{"uniform", "minimax", "mixed", "average"} {
 		var card designCard
-		if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective", name, "-o", policy, "-json")), &card); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective",
+			name, "-o", policy, "-json")), &card); err != nil {
 			t.Fatal(err)
 		}
 		if out := must(t, "", "verify", policy); !strings.Contains(out, "the stated bounds hold") {
 			t.Errorf("%s: %s", name, out)
 		}
-		if card.Objective != name || len(card.Menu) != 5 || card.Nonzeros < 1 || card.Nonzeros > 12 || card.Lower > card.Upper {
+		if card.Objective != name || len(card.Menu) != 5 || card.Nonzeros < 1 || card.Nonzeros > 12 ||
+			card.Lower > card.Upper {
 			t.Fatalf("%s: %+v", name, card)
 		}
 		upper[name] = card.Upper
@@ -34,7 +36,8 @@ func TestDesignObjectives(t *testing.T) {
 			by[r.Design] = r
 		}
 		for design, r := range by {
-			if r.Worst < by[wpm.Minimax.String()].Worst*(1-rounding) || r.Mean < by[wpm.Average.String()].Mean*(1-rounding) || r.Worst+r.Mean < (by[wpm.Mixed.String()].Worst+by[wpm.Mixed.String()].Mean)*(1-rounding) {
+			if r.Worst < by[wpm.Minimax.String()].Worst*(1-rounding) || r.Mean < by[wpm.Average.String()].Mean*(1-rounding) ||
+				r.Worst+r.Mean < (by[wpm.Mixed.String()].Worst+by[wpm.Mixed.String()].Mean)*(1-rounding) {
 				t.Errorf("%s beats the best of its kind: %+v", design, card.Menu)
 			}
 		}
@@ -48,7 +51,8 @@ func TestDesignObjectives(t *testing.T) {
 	// All the weight on one input: the average is then that input's cost, and can be made zero only by ruining the others.
 	weights := write(t, dir, "w.csv", "5,3\n")
 	var card designCard
-	if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective", "average", "-weights", weights, "-o", policy, "-json")), &card); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective",
+		"average", "-weights", weights, "-o", policy, "-json")), &card); err != nil {
 		t.Fatal(err)
 	}
 	if card.Nonzeros != 1 || card.Upper < upper["average"] {
@@ -56,8 +60,8 @@ func TestDesignObjectives(t *testing.T) {
 	}
 }
 
-// TestDesignMenuWords holds what the card says of minimax: a warning only where it is worth something and not chosen, and
-// why designs are not compared.
+// TestDesignMenuWords holds what the card says of minimax: a warning only where it is worth something and not chosen,
+// and why designs are not compared.
 func TestDesignMenuWords(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "p")
 	const (
@@ -101,18 +105,20 @@ func TestDesignObjectiveErrors(t *testing.T) {
 		"-objective average -weights " + users: "public",
 		"-objective average -weights " + filepath.Join(dir, "none"): "none",
 	} {
-		status, out, errs := try(t, "", append([]string{"design", "-ring", "4", "-eps", "1", "-o", filepath.Join(dir, "p")}, strings.Fields(args)...)...)
+		status, out, errs := try(t, "",
+			append([]string{"design", "-ring", "4", "-eps", "1", "-o", filepath.Join(dir, "p")}, strings.Fields(args)...)...)
 		if status != device.Bad || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("design %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
 		}
 	}
 }
 
-// TestDesignWithoutProgress: where rounding stops the solver, the design is the best there is if its gap is small, and the card has the
-// gap.
+// TestDesignWithoutProgress: where rounding stops the solver, the design is the best there is if its gap is small, and
+// the card has the gap.
 func TestDesignWithoutProgress(t *testing.T) {
 	dir := t.TempDir()
-	points := write(t, dir, "points.csv", "label,lat,lon\nLondon,51.5,-0.12\nParis,48.85,2.35\nBerlin,52.52,13.4\nRome,41.9,12.5\n")
+	points := write(t, dir, "points.csv",
+		"label,lat,lon\nLondon,51.5,-0.12\nParis,48.85,2.35\nBerlin,52.52,13.4\nRome,41.9,12.5\n")
 	policy := filepath.Join(dir, "p")
 	for _, name := range []string{"minimax", "mixed", "average"} {
 		var card designCard
@@ -129,7 +135,8 @@ func TestDesignWithoutProgress(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-menu", "no", "-objective", "minimax", "-o", policy)
+	out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-menu", "no", "-objective", "minimax",
+		"-o", policy)
 	if !strings.Contains(out, "% of the smallest there is, certified") {
 		t.Errorf("no gap on the card:\n%s", out)
 	}

@@ -41,7 +41,8 @@ func planCommand() *cli.Command {
 		Flags: append(geometryFlags(),
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},
 			&cli.StringFlag{Name: "n", Usage: "numbers of devices, one release each: `N,N,...`"},
-			&cli.StringFlag{Name: "target", Usage: "how far the map may be from the truth: `DISTANCE`, a number with or without its unit, as 2km"},
+			&cli.StringFlag{Name: "target",
+				Usage: "how far the map may be from the truth: `DISTANCE`, a number with or without its unit, as 2km"},
 			priorFlag(),
 			&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(),
 				Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
@@ -163,13 +164,15 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 	}
 	planner, err := plan.New(ctx, p)
 	if errors.Is(err, estimate.ErrNoGeometry) {
-		err = fmt.Errorf("a map needs distances between inputs, as points, a grid, a ring or a symmetric matrix have: %w", err)
+		err = fmt.Errorf("a map needs distances between inputs, as points, a grid, a ring or a symmetric matrix have: %w",
+			err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	_, scale := mapUnit(g.Unit)
-	return &forecast{geometry: g, planner: planner, kind: kind, scale: scale, tick: shell.Progress(c.Root().ErrWriter)}, nil
+	return &forecast{geometry: g, planner: planner, kind: kind, scale: scale, tick: shell.Progress(c.Root().ErrWriter)},
+		nil
 }
 
 // at predicts one choice.
@@ -214,7 +217,8 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 	k, kv := g.Cost.Dims()
 	name, _ := mapUnit(g.Unit)
 	card := planCard{
-		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Objective: asked.kind.String(), Prior: c.IsSet("prior"),
+		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Objective: asked.kind.String(),
+		Prior:  c.IsSet("prior"),
 		Worlds: plan.Worlds, quantity: wasserstein(g.Unit),
 	}
 	met := true
@@ -377,7 +381,8 @@ func wasserstein(u places.Unit) string {
 // print tabulates the choices, and says how to read them.
 func (p planCard) print(out io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity, p.Unit, p.Worlds)
+	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity,
+		p.Unit, p.Worlds)
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t\n")
 	for _, r := range p.Rows {
@@ -413,7 +418,8 @@ signal: weak if the map is above 0.7 of the guess, by their means, and none if a
 func (p planCard) printTarget(b *bytes.Buffer) {
 	all := !slices.ContainsFunc(p.Rows, func(r planRow) bool { return !*r.Met })
 	if all {
-		fmt.Fprintf(b, "\nEach line is the least choice whose map is within %v %s, on average; the one before it is not.\n", *p.Target, p.Unit)
+		fmt.Fprintf(b, "\nEach line is the least choice whose map is within %v %s, on average; the one before it is not.\n",
+			*p.Target, p.Unit)
 		return
 	}
 	fmt.Fprintln(b)

@@ -48,7 +48,8 @@ func TestPlan(t *testing.T) {
 	}
 	// For people: the same numbers, the unit, and what is behind them.
 	text := must(t, "", "plan", "-grid", "4x4", "-eps", "1,4", "-n", "100,10000", "-prior", prior)
-	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "\nsignal: weak if", "percentage points"} {
+	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "\nsignal: weak if",
+		"percentage points"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -97,7 +98,8 @@ func TestPlanTarget(t *testing.T) {
 		t.Errorf("%+v", card)
 	}
 	status, out, errs := try(t, "", "plan", "-grid", "4x4", "-n", "10", "-target", "0.001 cells")
-	if status != device.No || !strings.Contains(out, "out of reach") || !strings.Contains(errs, "no choice has a map within 0.001 cells") {
+	if status != device.No || !strings.Contains(out, "out of reach") ||
+		!strings.Contains(errs, "no choice has a map within 0.001 cells") {
 		t.Errorf("out of reach: status %d, %s\n%s", status, errs, out)
 	}
 }
@@ -147,12 +149,14 @@ func TestDeviceSteps(t *testing.T) {
 }
 
 func TestParseTarget(t *testing.T) {
-	km, cells, matrix := places.UnitOf("greatcircle", 1, 0, 0), places.UnitOf("grid", 1, 5, 5), places.UnitOf("explicit", 0, 0, 0)
+	km, cells, matrix := places.UnitOf("greatcircle", 1, 0, 0), places.UnitOf("grid", 1, 5, 5),
+		places.UnitOf("explicit", 0, 0, 0)
 	for _, c := range []struct {
 		text string
 		unit places.Unit
 		want float64
-	}{{"2km", km, 2}, {" 2.5 km ", km, 2.5}, {"1e1", km, 10}, {"1 cell", cells, 1}, {"3cells", cells, 3}, {"0.5", matrix, .5}} {
+	}{{"2km", km, 2}, {" 2.5 km ", km, 2.5}, {"1e1", km, 10}, {"1 cell", cells, 1}, {"3cells", cells, 3},
+		{"0.5", matrix, .5}} {
 		if got, err := parseTarget(c.text, c.unit); err != nil || got != c.want {
 			t.Errorf("%q: %v, %v, want %v", c.text, got, err, c.want)
 		}
@@ -219,7 +223,8 @@ func TestDesignDevices(t *testing.T) {
 		{"-grid 2x2 -prior " + prior, "-prior goes with -devices"},
 		{"-grid 2x2 -devices 5 -mode projection", "-devices does not go with -mode projection"},
 		{"-cost " + matrix + " -devices 5", "a map needs distances"},
-		{"-cost " + matrix + " -devices 5 -objective map", "-objective map: wpm: kind map: estimate: no distances between inputs"},
+		{"-cost " + matrix + " -devices 5 -objective map",
+			"-objective map: wpm: kind map: estimate: no distances between inputs"},
 	} {
 		if status, card, errs := try(t, "", append([]string{"design", "-eps", "1", "-o", out},
 			strings.Fields(c.args)...)...); status != device.Bad || card != "" || !strings.Contains(errs, c.want) {
@@ -244,7 +249,8 @@ func TestPlanPages(t *testing.T) {
 			text, _, _ = strings.Cut(text, "\n## ")
 			dir := t.TempDir()
 			if strings.Contains(command, "try/") {
-				if out, err := exec.Command(numtest.Program(t, "python3"), "../../docs/tutorial.py", filepath.Join(dir, "try")).CombinedOutput(); err != nil {
+				if out, err := exec.Command(numtest.Program(t, "python3"), "../../docs/tutorial.py",
+					filepath.Join(dir, "try")).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
 				command = strings.ReplaceAll(command, "try/", filepath.ToSlash(dir)+"/try/")

@@ -56,7 +56,8 @@ func TestPlayground(t *testing.T) {
 		t.Errorf("-o - prints %d bytes, want the page", len(out))
 	}
 	for _, address := range []string{"0.0.0.0:0", ":0", "example.org:80", "127.0.0.1", "[::]:0"} {
-		if status, _, errs := try(t, "", "playground", "-addr", address); status != device.Bad || !strings.Contains(errs, "bad address") {
+		if status, _, errs := try(t, "", "playground", "-addr", address); status != device.Bad ||
+			!strings.Contains(errs, "bad address") {
 			t.Errorf("-addr %s: status %d, %s", address, status, errs)
 		}
 	}

@@ -51,7 +51,8 @@ func TestMain(m *testing.M) {
 // solverWith is a child that does everything but solve: instead it calls f.
 func solverWith(f func(ctx context.Context, mu []float64) ([]float64, error)) func() {
 	return func() {
-		err := child.Serve(os.Stdin, os.Stdout, func([]byte) (func(context.Context, []float64) ([]float64, error), error) { return f, nil })
+		err := child.Serve(os.Stdin, os.Stdout,
+			func([]byte) (func(context.Context, []float64) ([]float64, error), error) { return f, nil })
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
@@ -105,7 +106,10 @@ var faults = map[string]func(){
 		fmt.Fprintln(os.Stderr, mu)
 		os.Exit(3)
 	}),
-	"error":        solverWith(func(_ context.Context, mu []float64) ([]float64, error) { return nil, fmt.Errorf("%v", mu) }),
+	"error": solverWith(func(_ context.Context, mu []float64) ([]float64, error) {
+		return nil,
+			fmt.Errorf("%v", mu)
+	}),
 	"wrong length": solverWith(func(context.Context, []float64) ([]float64, error) { return []float64{1}, nil }),
 	"not a number": solverWith(func(_ context.Context, mu []float64) ([]float64, error) {
 		return slices.Repeat([]float64{math.NaN()}, len(mu)), nil
@@ -183,11 +187,13 @@ func TestSolverFaults(t *testing.T) {
 			}
 			dir := t.TempDir()
 			policyFile := filepath.Join(dir, "policy")
-			must(t, "", "design", "-ring", "5", "-eps", "1", "-mode", "projection", "-work-limit", workLimit(fault), "-o", policyFile)
+			must(t, "", "design", "-ring", "5", "-eps", "1", "-mode", "projection", "-work-limit", workLimit(fault), "-o",
+				policyFile)
 			if !rows {
 				withoutRows(t, policyFile)
 			}
-			cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e", policyFile)
+			cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e",
+				policyFile)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "GOTRACEBACK=crash") // must not reach the child
 			cmd.Stdin = strings.NewReader("0,3\n2,1\n")
@@ -199,7 +205,8 @@ func TestSolverFaults(t *testing.T) {
 				continue
 			}
 			ledger, err := os.ReadFile(filepath.Join(dir, "ledger"))
-			if err != nil || bytes.Count(ledger, []byte("\ndebit 1 ")) != 1 || bytes.Count(ledger, []byte("\nreport ")) != 1 || bytes.Count(ledger, []byte("\n")) != 3 {
+			if err != nil || bytes.Count(ledger, []byte("\ndebit 1 ")) != 1 || bytes.Count(ledger, []byte("\nreport ")) != 1 ||
+				bytes.Count(ledger, []byte("\n")) != 3 {
 				t.Errorf("%s: ledger %q, %v", fault, ledger, err)
 			}
 			switch fault {

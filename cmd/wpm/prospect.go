@@ -70,7 +70,8 @@ func (m *mapProspect) print(w io.Writer) {
 		plural(uint64(m.Devices), "device"), p.Map.Mean, m.Unit, m.quantity, p.Map.High)
 	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g, and the releases as they are by %.3g; signal: %v\n",
 		p.Guess.Mean, p.Raw.Mean, p.Signal)
-	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n", 100*p.HalfWidth)
+	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n",
+		100*p.HalfWidth)
 	if m.Uniform != nil {
 		fmt.Fprintf(w, "\twith the uniform base measure it would be off by %.3g %s\n", m.Uniform.Map.Mean, m.Unit)
 	}
@@ -85,7 +86,8 @@ func (m *mapProspect) print(w io.Writer) {
 func (d designCard) printKind(w io.Writer) {
 	switch {
 	case d.kind == wpm.Map:
-		fmt.Fprintf(w, "\ta release favours %.3g %% of the outputs, for the map of %s\n", 100*d.Disc, plural(uint64(d.Map.Devices), "device"))
+		fmt.Fprintf(w, "\ta release favours %.3g %% of the outputs, for the map of %s\n", 100*d.Disc,
+			plural(uint64(d.Map.Devices), "device"))
 	case d.kind != wpm.Uniform:
 		fmt.Fprintf(w, "\tit is for one client's cost: a map of many devices is better with uniform or map (-devices N says by how much)\n")
 	}

@@ -25,13 +25,16 @@ func TestSimulate(t *testing.T) {
 		if !strings.Contains(c.args, "p ") {
 			c.args = "p " + c.args
 		}
-		if out := must(t, "", append([]string{"simulate", "-o", "r"}, strings.Fields(c.args)...)...); !strings.HasPrefix(out, "Simulation:") {
+		if out := must(t, "", append([]string{"simulate", "-o", "r"}, strings.Fields(c.args)...)...); !strings.HasPrefix(out,
+			"Simulation:") {
 			t.Errorf("%s prints %q", c.args, out)
 		}
-		if out := must(t, "", "count", "-policy", "p", "-epoch", "simulation:x", "-o", "part", "r"); !strings.Contains(out, "Note: the reports are simulated.") {
+		if out := must(t, "", "count", "-policy", "p", "-epoch", "simulation:x", "-o", "part", "r"); !strings.Contains(out,
+			"Note: the reports are simulated.") {
 			t.Errorf("count prints %q", out)
 		}
-		if _, _, errs := try(t, "", "aggregate", "-estimator", "raw", "p", "r"); !strings.Contains(errs, "warning: the reports are simulated\n") {
+		if _, _, errs := try(t, "", "aggregate", "-estimator", "raw", "p", "r"); !strings.Contains(errs,
+			"warning: the reports are simulated\n") {
 			t.Errorf("aggregate warns %q", errs)
 		}
 		got := readPartFile(t, "part")
@@ -43,7 +46,8 @@ func TestSimulate(t *testing.T) {
 		}
 	}
 	out := must(t, "", "simulate", "-devices", "100", "p") // the default of -atoms is more than four places
-	if again := must(t, "", "simulate", "-devices", "100", "-seed", "1", "-atoms", "4", "p"); again != out || !strings.HasPrefix(out, "wpm-simulation-1 policy ") ||
+	if again := must(t, "", "simulate", "-devices", "100", "-seed", "1", "-atoms", "4", "p"); again != out ||
+		!strings.HasPrefix(out, "wpm-simulation-1 policy ") ||
 		strings.Count(out, "\n") != 101 {
 		t.Errorf("%.200q, %.200q", out, again)
 	}
@@ -61,7 +65,8 @@ func TestSimulate(t *testing.T) {
 		{"simulate p zero", "zero"},
 	} {
 		write(t, ".", "zero", "label,count\n3,0\n")
-		if status, out, errs := try(t, "", strings.Fields(c.args)...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
+		if status, out, errs := try(t, "", strings.Fields(c.args)...); status != device.Bad || out != "" ||
+			!strings.Contains(errs, c.want) {
 			t.Errorf("wpm %s: %d, %q, want %q", c.args, status, errs, c.want)
 		}
 	}

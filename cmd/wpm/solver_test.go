@@ -19,7 +19,8 @@ func TestSolverFlag(t *testing.T) {
 			t.Errorf("-solver %s: report %q", solver, report)
 		}
 	}
-	if status, _, errs := try(t, "0,1\n", "release", freshLedger, "-solver", "magic", policy); status != device.Bad || !strings.Contains(errs, "-solver") || !strings.Contains(errs, "magic") {
+	if status, _, errs := try(t, "0,1\n", "release", freshLedger, "-solver", "magic", policy); status != device.Bad ||
+		!strings.Contains(errs, "-solver") || !strings.Contains(errs, "magic") {
 		t.Errorf("release -solver magic: status %d, error %q", status, errs)
 	}
 
@@ -31,12 +32,14 @@ func TestSolverFlag(t *testing.T) {
 		}
 	}
 	data := write(t, dir, "Gowalla_totalCheckins.txt", b.String())
-	study := []string{"experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "5x5", "-users", "4", "-eps", "2", "-runs", "1"}
+	study := []string{"experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "5x5", "-users",
+		"4", "-eps", "2", "-runs", "1"}
 	out := must(t, "", append(study, "-solver", "entropic")...)
 	if !strings.Contains(out, "4 users, 48 check-ins") {
 		t.Errorf("experiment prints:\n%s", out)
 	}
-	if status, _, errs := try(t, "", append(study, "-solver", "magic")...); status != device.Bad || !strings.Contains(errs, "magic") {
+	if status, _, errs := try(t, "", append(study, "-solver", "magic")...); status != device.Bad ||
+		!strings.Contains(errs, "magic") {
 		t.Errorf("experiment -solver magic: status %d, error %q", status, errs)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // TestSphereCard: the card has every number of the solver, and -json has them to all digits.
 func TestSphereCard(t *testing.T) {
 	out := must(t, "", "sphere", "-d", "63", "-p", "2", "-eps", "4", "-prove")
-	for _, want := range []string{"S^63", "eps = 4, local and pure", "0.188482419307485", "1.2739839721853", "27.1486975", "proved", "no eps-LDP mechanism"} {
+	for _, want := range []string{"S^63", "eps = 4, local and pure", "0.188482419307485", "1.2739839721853", "27.1486975",
+		"proved", "no eps-LDP mechanism"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the card lacks %q:\n%s", want, out)
 		}
@@ -67,7 +68,8 @@ func TestSphereUsage(t *testing.T) {
 		"experiment sphere more":          "more",
 		"experiment sphere -points 99999": "99999",
 	} {
-		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" || !strings.Contains(errs, want) {
+		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" ||
+			!strings.Contains(errs, want) {
 			t.Errorf("wpm %s: status %d, output %q, error %q, want %q", args, status, out, errs, want)
 		}
 	}

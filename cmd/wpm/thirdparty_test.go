@@ -100,7 +100,8 @@ func notice(t *testing.T, title, dir, without string) string {
 			t.Fatal(err)
 		}
 		found++
-		fmt.Fprintf(&b, "\n### %s\n\n````text\n%s\n````\n", name, strings.Trim(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"))
+		fmt.Fprintf(&b, "\n### %s\n\n````text\n%s\n````\n", name,
+			strings.Trim(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"))
 	}
 	if found == 0 {
 		t.Errorf("%s has no licence", title)
@@ -108,8 +109,8 @@ func notice(t *testing.T, title, dir, without string) string {
 	return b.String()
 }
 
-// TestThirdParty holds that THIRD_PARTY.md has the licence of each module that is linked into wpm, in the version that is,
-// and of no other; and that wpm-device has none.
+// TestThirdParty holds that THIRD_PARTY.md has the licence of each module that is linked into wpm, in the version that
+// is, and of no other; and that wpm-device has none.
 func TestThirdParty(t *testing.T) {
 	if m := linked(t, "github.com/wpm-go/wpm/cmd/wpm-device"); m != nil {
 		t.Errorf("wpm-device has modules: %v", m)

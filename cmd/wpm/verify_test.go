@@ -42,13 +42,15 @@ func TestVerifyAndAuditAgree(t *testing.T) {
 			t.Errorf("verify with %s: status %d, %s%s", test.new, status, out, errs)
 		}
 		status, out, errs = tryAudit(t, "", "-samples", "2000", "-seed", "1", path)
-		if status != test.status || test.status == device.No && !strings.Contains(out, test.want) || !strings.Contains(out, "policy: ") {
+		if status != test.status || test.status == device.No && !strings.Contains(out, test.want) ||
+			!strings.Contains(out, "policy: ") {
 			t.Errorf("audit with %s: status %d, %s%s", test.new, status, out, errs)
 		}
 	}
 }
 
-// TestVerifyAndAuditAdmit holds that wpm verify and wpm audit refuse a policy that no client could use, and warn of one that protects little.
+// TestVerifyAndAuditAdmit holds that wpm verify and wpm audit refuse a policy that no client could use, and warn of one
+// that protects little.
 func TestVerifyAndAuditAdmit(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "p")
@@ -64,7 +66,8 @@ func TestVerifyAndAuditAdmit(t *testing.T) {
 			t.Errorf("%v of eps 9: status %d, %s%s", command, status, out, errs)
 		}
 		status, out, errs = try(t, "", append(command, "-json", unusable)...)
-		if status != device.No || !strings.Contains(errs, "no client can use the cost") || !strings.Contains(out, "no client can use the cost") {
+		if status != device.No || !strings.Contains(errs, "no client can use the cost") ||
+			!strings.Contains(out, "no client can use the cost") {
 			t.Errorf("%v of a policy without a cost: status %d, %s%s", command, status, out, errs)
 		}
 	}
@@ -81,14 +84,17 @@ func TestVerifyUtility(t *testing.T) {
 	for _, test := range []struct {
 		args, want string
 	}{
-		{small, "the stated bounds hold"}, {"-utility " + small, "the stated bounds hold"}, {"-privacy-only " + small, "not checked"},
+		{small, "the stated bounds hold"}, {"-utility " + small, "the stated bounds hold"},
+		{"-privacy-only " + small, "not checked"},
 		{large, "not checked"}, {"-utility " + large, "the stated bounds hold"}, {"-privacy-only " + large, "not checked"},
 	} {
-		if out := must(t, "", append([]string{"verify"}, strings.Fields(test.args)...)...); !strings.Contains(out, "utility: ") || !strings.Contains(out, test.want) {
+		if out := must(t, "", append([]string{"verify"}, strings.Fields(test.args)...)...); !strings.Contains(out,
+			"utility: ") || !strings.Contains(out, test.want) {
 			t.Errorf("verify %s prints %s", test.args, out)
 		}
 	}
-	if status, _, errs := try(t, "", "verify", "-utility", "-privacy-only", small); status != device.Bad || !strings.Contains(errs, "-privacy-only") {
+	if status, _, errs := try(t, "", "verify", "-utility", "-privacy-only", small); status != device.Bad ||
+		!strings.Contains(errs, "-privacy-only") {
 		t.Errorf("both: status %d, %s", status, errs)
 	}
 }
@@ -97,7 +103,8 @@ func TestVerifyUtility(t *testing.T) {
 func TestAuditRows(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "p")
 	must(t, "", "design", "-ring", "3", "-eps", "1", "-bits", "10", "-table", "none", "-o", policy)
-	for rows, want := range map[string]int{"450,287,287\n287,287,450\n": device.Yes, "600,212,212\n": device.No, "450,287,286\n": device.No} {
+	for rows, want := range map[string]int{"450,287,287\n287,287,450\n": device.Yes, "600,212,212\n": device.No,
+		"450,287,286\n": device.No} {
 		status, out, errs := tryAudit(t, rows, "-samples", "2000", "-seed", "1", "-rows", "-", policy)
 		if status != want || !strings.Contains(out, "given rows") {
 			t.Errorf("%q: status %d, %s%s", rows, status, out, errs)
@@ -105,7 +112,8 @@ func TestAuditRows(t *testing.T) {
 	}
 }
 
-// TestVerifyRows holds that the order of the rows is checked, but not with -privacy-only, and that a wrong threshold is status 1.
+// TestVerifyRows holds that the order of the rows is checked, but not with -privacy-only, and that a wrong threshold is
+// status 1.
 func TestVerifyRows(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "p")

@@ -74,8 +74,9 @@ func (t *table) pointColumns() (c columns, header bool, err error) {
 	}
 	if number > 0 || word == 0 {
 		if known > 0 {
-			return c, false, t.bad(known, ErrFormat, fmt.Sprintf("%s is the name of a column, and %s a number: header or point? Put the line label,x1,... first",
-				quote(t.record[known-1]), quote(t.record[number-1])))
+			return c, false, t.bad(known, ErrFormat,
+				fmt.Sprintf("%s is the name of a column, and %s a number: header or point? Put the line label,x1,... first",
+					quote(t.record[known-1]), quote(t.record[number-1])))
 		}
 		c.label = 1
 		for j := range len(t.record) - 1 {
@@ -91,7 +92,8 @@ func (t *table) pointColumns() (c columns, header bool, err error) {
 			return c, true, t.bad(i+1, ErrFormat, fmt.Sprintf("column %s is not known; known are %s", quote(s), knownColumns))
 		}
 		if first, twice := at[name]; twice {
-			return c, true, t.bad(i+1, ErrDuplicate, fmt.Sprintf("column %s is field %d already, %s", name, first, quote(t.record[first-1])))
+			return c, true, t.bad(i+1, ErrDuplicate,
+				fmt.Sprintf("column %s is field %d already, %s", name, first, quote(t.record[first-1])))
 		}
 		at[name] = i + 1
 		if name != "label" {

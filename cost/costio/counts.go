@@ -295,7 +295,8 @@ func (t *table) tallyColumns() (point, count int, numbered bool, err error) {
 			count = i + 1
 		case "estimate", "lower", "upper":
 		default:
-			return 0, 0, false, t.bad(i+1, ErrFormat, "column "+quote(s)+" is not known; want a header label,count or index,count")
+			return 0, 0, false, t.bad(i+1, ErrFormat,
+				"column "+quote(s)+" is not known; want a header label,count or index,count")
 		}
 	}
 	if point == 0 || count == 0 {

@@ -48,8 +48,8 @@ func tableOf(src *source) (*table, error) {
 	return t, nil
 }
 
-// rows yields once for each row but a header, with the row in record, or with an error, which is the last. header is asked
-// about the first row: whether it is one, and how many fields every row has.
+// rows yields once for each row but a header, with the row in record, or with an error, which is the last. header is
+// asked about the first row: whether it is one, and how many fields every row has.
 func (t *table) rows(header func() (bool, error)) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for fields := 0; ; {

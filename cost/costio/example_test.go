@@ -43,7 +43,8 @@ func ExampleReadPoints() {
 
 // Counts of several users, against the labels that are known.
 func ExampleReadCounts() {
-	c, err := costio.ReadCounts(strings.NewReader("user,label,count\nann,b,2\nbob,a,1\nann,a,3\n"), "counts.csv", []string{"a", "b"})
+	c, err := costio.ReadCounts(strings.NewReader("user,label,count\nann,b,2\nbob,a,1\nann,a,3\n"), "counts.csv",
+		[]string{"a", "b"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -83,7 +83,8 @@ func TestLinesErrors(t *testing.T) {
 	if !errors.Is(lines.Err(), io.ErrUnexpectedEOF) {
 		t.Errorf("half an archive: %v", lines.Err())
 	}
-	for name, r := range map[string]io.Reader{"no reader": nil, "bad disk": iotest.ErrReader(errRead), "half a header": strings.NewReader("\x1f\x8b\x08")} {
+	for name, r := range map[string]io.Reader{"no reader": nil, "bad disk": iotest.ErrReader(errRead),
+		"half a header": strings.NewReader("\x1f\x8b\x08")} {
 		if _, err := costio.Unzip(r); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -49,7 +49,8 @@ func readNPY(src *source) (d *cost.Dense, err error) {
 		return nil, format(fmt.Sprintf("NPY array of shape %v has no entries", h.Shape))
 	}
 	if k > cost.MaxEntries/kv {
-		return nil, &Error{File: src.name, Msg: fmt.Sprintf("NPY array of shape %v has more than %d entries", h.Shape, cost.MaxEntries), Err: cost.ErrTooLarge}
+		return nil, &Error{File: src.name,
+			Msg: fmt.Sprintf("NPY array of shape %v has more than %d entries", h.Shape, cost.MaxEntries), Err: cost.ErrTooLarge}
 	}
 	read := npyReader(h.Type)
 	if read == nil {
@@ -92,7 +93,8 @@ func npyHeader(src *source) ([]byte, error) {
 	case 2:
 		width = 4
 	default:
-		return nil, &Error{File: src.name, Msg: fmt.Sprintf("NPY version %d.%d, need 1 or 2", fixed[6], fixed[7]), Err: ErrFormat}
+		return nil, &Error{File: src.name, Msg: fmt.Sprintf("NPY version %d.%d, need 1 or 2", fixed[6], fixed[7]),
+			Err: ErrFormat}
 	}
 	size := make([]byte, 4) // little-endian, zero-extended
 	if _, err := io.ReadFull(src, size[:width]); err != nil {
@@ -100,7 +102,8 @@ func npyHeader(src *source) ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(size)
 	if n > maxNPYHeader {
-		return nil, &Error{File: src.name, Msg: fmt.Sprintf("NPY header of %d bytes, at most %d", n, maxNPYHeader), Err: cost.ErrTooLarge}
+		return nil, &Error{File: src.name, Msg: fmt.Sprintf("NPY header of %d bytes, at most %d", n, maxNPYHeader),
+			Err: cost.ErrTooLarge}
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(src, text); err != nil {
@@ -162,7 +165,8 @@ func npyReader(dtype string) func(nr *npyio.Reader, n int) ([]float64, error) {
 }
 
 // readNumbers reads n elements in chunks: memory grows with the data, not with the header.
-func readNumbers[T float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](nr *npyio.Reader, n int) ([]float64, error) {
+func readNumbers[T float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](
+	nr *npyio.Reader, n int) ([]float64, error) {
 	const exact = 1 << 53
 	integer := T(3)/2 == 1
 	var data []float64

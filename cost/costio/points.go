@@ -13,7 +13,8 @@ import (
 // Points are labelled points of R^n, as NewPoints, NewCosine and NewGreatCircle of package cost take
 // them.
 type Points struct {
-	Columns []string // the names of the coordinates in the order of X: lat, lon; x, y, z; or x1, x2, ...; nil if the file has no header
+	// the names of the coordinates in the order of X: lat, lon; x, y, z; or x1, x2, ...; nil if the file has no header
+	Columns []string
 	Labels  []string // distinct
 	X       [][]float64
 }

@@ -25,7 +25,8 @@ var nonNegative = rapid.Custom(func(t *rapid.T) float64 {
 
 // label leans to what CSV has to quote and what looks like something else.
 var label = rapid.OneOf(
-	rapid.SampledFrom([]string{"a", "b", `"`, ",", " ", " a", "a ", `\.`, "1", "nan", "count", "label", "#", "=1+1", "\ufeff", "é"}),
+	rapid.SampledFrom([]string{"a", "b", `"`, ",", " ", " a", "a ", `\.`, "1", "nan", "count", "label", "#", "=1+1",
+		"\ufeff", "é"}),
 	rapid.StringN(1, 5, -1),
 ).Filter(func(s string) bool {
 	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
@@ -49,7 +50,8 @@ func TestMatrixRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", text, err)
 			}
-			if got.K != k || got.Kv != kv || !slices.EqualFunc(got.Data, before, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			if got.K != k || got.Kv != kv ||
+				!slices.EqualFunc(got.Data, before, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
 				t.Fatalf("%q read as %v, want %v", text, got, before)
 			}
 		}
@@ -74,7 +76,8 @@ func seq(n int) []int {
 func TestPointsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &costio.Points{Labels: rapid.SliceOfNDistinct(label, 1, 6, rapid.ID[string]).Draw(t, "labels")}
-		p.Columns = rapid.SampledFrom([][]string{{"x1"}, {"x1", "x2", "x3"}, {"x"}, {"x", "y"}, {"x", "y", "z"}, {"lat", "lon"}}).Draw(t, "columns")
+		p.Columns = rapid.SampledFrom([][]string{{"x1"}, {"x1", "x2", "x3"}, {"x"}, {"x", "y"}, {"x", "y", "z"},
+			{"lat", "lon"}}).Draw(t, "columns")
 		n := len(p.Columns)
 		for range p.Labels {
 			x := rapid.SliceOfN(nonNegative, n, n).Draw(t, "x")
@@ -129,7 +132,8 @@ func TestCountsRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "with users") {
 			c.Users = rapid.SliceOfNDistinct(label, 1, 4, rapid.ID[string]).Draw(t, "users")
 		}
-		pairs := rapid.SliceOfNDistinct(rapid.IntRange(0, max(1, len(c.Users))*len(c.Labels)-1), 1, 20, rapid.ID[int]).Draw(t, "pairs")
+		pairs := rapid.SliceOfNDistinct(rapid.IntRange(0, max(1, len(c.Users))*len(c.Labels)-1), 1, 20, rapid.ID[int]).Draw(t,
+			"pairs")
 		for _, q := range pairs {
 			c.Rows = append(c.Rows, costio.Count{
 				User: int32(q / len(c.Labels)), Label: int32(q % len(c.Labels)), N: nonNegative.Draw(t, "n"),
@@ -179,8 +183,10 @@ func TestCountsRoundTrip(t *testing.T) {
 // Any bytes give data that is valid, or an *Error: no panic, no bad number.
 func TestAnyBytes(t *testing.T) {
 	piece := rapid.OneOf(
-		rapid.SampledFrom([]string{"a", "1", ",", "\n", "\r\n", "\"", "-", "nan", "1e400", "count", "\xff", "\x00", "0.5,", "\ufeff", "\x1f\x8b", "\x93NUMPY\x01\x00",
-			npyHead("<f8", "(1, 1)"), npyHead("<i8", "(2, 1)"), "{'descr': '<f8'", "'fortran_order': True", "'shape': (1,", "}"}),
+		rapid.SampledFrom([]string{"a", "1", ",", "\n", "\r\n", "\"", "-", "nan", "1e400", "count", "\xff", "\x00", "0.5,",
+			"\ufeff", "\x1f\x8b", "\x93NUMPY\x01\x00",
+			npyHead("<f8", "(1, 1)"), npyHead("<i8", "(2, 1)"), "{'descr': '<f8'", "'fortran_order': True", "'shape': (1,",
+			"}"}),
 		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 9), func(b []byte) string { return string(b) }),
 	)
 	rapid.Check(t, func(t *rapid.T) {

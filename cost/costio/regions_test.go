@@ -19,9 +19,10 @@ func TestReadRegions(t *testing.T) {
 		in   string
 		want []costio.Region
 	}{
-		"two columns":    {"old town,a\nold town,b\n", []costio.Region{old}},
-		"a header":       {"Region,LABEL\nold town,b\nold town,a\n", []costio.Region{old}},
-		"a place in two": {"r,a\nold town,b\nr,\"d,e\"\nold town,a\n", []costio.Region{{Name: "r", Weights: []float64{1, 0, 0, 1}}, old}},
+		"two columns": {"old town,a\nold town,b\n", []costio.Region{old}},
+		"a header":    {"Region,LABEL\nold town,b\nold town,a\n", []costio.Region{old}},
+		"a place in two": {"r,a\nold town,b\nr,\"d,e\"\nold town,a\n",
+			[]costio.Region{{Name: "r", Weights: []float64{1, 0, 0, 1}}, old}},
 		"weights": {"region,label,weight\nr,a,0.5\nr,b,1\nr,region,-0\n",
 			[]costio.Region{{Name: "r", Weights: []float64{.5, 1, 0, 0}}}},
 		"half a header is not": {"region,a\n", []costio.Region{{Name: "region", Weights: []float64{1, 0, 0, 0}}}},
@@ -44,12 +45,13 @@ func TestReadRegions(t *testing.T) {
 		"ragged":       {"r,a\nr,b,1\n", "f:2: 3 fields", costio.ErrFormat},
 		"unknown":      {"region,label\nr,a\nr,x\n", "f:3: field 2: label \"x\" is not known", costio.ErrLabel},
 		"no name":      {",a\n", "f:1: field 1", costio.ErrLabel},
-		"twice":        {"r,a\ns,a\nr,a\n", "f:3: field 2: label \"a\" of region \"r\" is on line 1 already", costio.ErrDuplicate},
-		"twice, of 0":  {"r,a,0\nr,a,1\n", "f:2: field 2", costio.ErrDuplicate},
-		"negative":     {"r,a,-1e-9\n", "f:1: field 3: \"-1e-9\" is not from 0 to 1", costio.ErrWeight},
-		"above 1":      {"r,a,1\nr,b,1.01\n", "f:2: field 3", costio.ErrWeight},
-		"no number":    {"r,a,half\n", "f:1: field 3: \"half\" is not a number", costio.ErrNumber},
-		"NaN":          {"r,a,NaN\n", "f:1: field 3", cost.ErrNotFinite},
+		"twice": {"r,a\ns,a\nr,a\n", "f:3: field 2: label \"a\" of region \"r\" is on line 1 already",
+			costio.ErrDuplicate},
+		"twice, of 0": {"r,a,0\nr,a,1\n", "f:2: field 2", costio.ErrDuplicate},
+		"negative":    {"r,a,-1e-9\n", "f:1: field 3: \"-1e-9\" is not from 0 to 1", costio.ErrWeight},
+		"above 1":     {"r,a,1\nr,b,1.01\n", "f:2: field 3", costio.ErrWeight},
+		"no number":   {"r,a,half\n", "f:1: field 3: \"half\" is not a number", costio.ErrNumber},
+		"NaN":         {"r,a,NaN\n", "f:1: field 3", cost.ErrNotFinite},
 		// A region "label" of the place "region" is what it says; then "r" is no place.
 		"wrong header":    {"label,region\na,r\n", "f:2: field 2: label \"r\" is not known", costio.ErrLabel},
 		"quote not ended": {"r,\"a\n", "f:", costio.ErrFormat},
@@ -59,7 +61,8 @@ func TestReadRegions(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
 		}
 	}
-	if _, err := costio.ReadRegions(strings.NewReader("r,a\n"), "f", []string{"a", "a"}); !errors.Is(err, costio.ErrDuplicate) {
+	if _, err := costio.ReadRegions(strings.NewReader("r,a\n"), "f", []string{"a", "a"}); !errors.Is(err,
+		costio.ErrDuplicate) {
 		t.Errorf("equal labels: %v", err)
 	}
 }

@@ -26,7 +26,8 @@ func TestReadWeights(t *testing.T) {
 		"quotes, spaces": {"\"d,e\", 1e-3 \r\n\r\na,0\r\n", []float64{0, 0, 0, 1e-3}},
 		"the mark":       {"\ufeffa,1", []float64{1, 0, 0, 0}},
 	} {
-		if got, err := costio.ReadWeights(strings.NewReader(c.in), "f", weightLabels); err != nil || !slices.Equal(got, c.want) {
+		if got, err := costio.ReadWeights(strings.NewReader(c.in), "f", weightLabels); err != nil ||
+			!slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -51,14 +52,16 @@ func TestReadWeights(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %s", name, got, err, c.want)
 		}
 	}
-	if _, err := costio.ReadWeights(strings.NewReader("a,1\n"), "f", []string{"a", "a"}); !errors.Is(err, costio.ErrDuplicate) {
+	if _, err := costio.ReadWeights(strings.NewReader("a,1\n"), "f", []string{"a", "a"}); !errors.Is(err,
+		costio.ErrDuplicate) {
 		t.Errorf("equal labels: %v", err)
 	}
 }
 
 // FuzzReadWeights: what is read is finite, not negative and not all zero, and reads back from the plain form.
 func FuzzReadWeights(f *testing.F) {
-	for _, s := range []string{"a,1\nb,2\n", "label,weight\n\"d,e\",1e-300\n", "a,0\n", "label,count\n\nweight,3", "a,1\na,2"} {
+	for _, s := range []string{"a,1\nb,2\n", "label,weight\n\"d,e\",1e-300\n", "a,0\n", "label,count\n\nweight,3",
+		"a,1\na,2"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

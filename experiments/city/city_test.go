@@ -93,8 +93,10 @@ func TestGenerateErrors(t *testing.T) {
 	for _, tt := range []struct {
 		users, rows, cols int
 		says              string
-	}{{0, 1, 1, "0 users"}, {-1, 1, 1, "-1 users"}, {MaxUsers + 1, 1, 1, "users"}, {1, 0, 1, "0 rows"}, {1, 1, 0, "0 columns"}, {1, MaxSide + 1, 1, "rows"}, {1, 1, math.MaxInt, "columns"}} {
-		if _, err := Generate(1, tt.users, tt.rows, tt.cols); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), tt.says) {
+	}{{0, 1, 1, "0 users"}, {-1, 1, 1, "-1 users"}, {MaxUsers + 1, 1, 1, "users"}, {1, 0, 1, "0 rows"},
+		{1, 1, 0, "0 columns"}, {1, MaxSide + 1, 1, "rows"}, {1, 1, math.MaxInt, "columns"}} {
+		if _, err := Generate(1, tt.users, tt.rows, tt.cols); !errors.Is(err, ErrSize) ||
+			!strings.Contains(err.Error(), tt.says) {
 			t.Errorf("Generate(%d users, %d, %d) = %v, want ErrSize saying %q", tt.users, tt.rows, tt.cols, err, tt.says)
 		}
 	}

@@ -24,7 +24,8 @@ func Generate(seed uint64, users, rows, cols int) (Population, error) {
 	if err := checkSize(users, rows, cols); err != nil {
 		return Population{}, err
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x63697479)) // the second word ("city") separates this stream from others of the same seed
+	// the second word ("city") separates this stream from others of the same seed
+	rng := rand.New(rand.NewPCG(seed, 0x63697479))
 	g := generator{rng: rng, rows: rows, cols: cols, districts: plan(rng)}
 	p := Population{Rows: rows, Cols: cols, Users: make([]User, users)}
 	for i := range p.Users {
@@ -47,7 +48,8 @@ func plan(rng *rand.Rand) []district {
 		angle := 2 * math.Pi * (turn + (float64(i)+0.5*rng.Float64())/quarters)
 		r := 0.2 + 0.2*rng.Float64()
 		live := 0.5 + rng.Float64()
-		ds = append(ds, district{0.5 + r*math.Cos(angle), 0.5 + r*math.Sin(angle), 0.03 + 0.04*rng.Float64(), live * 0.87 / quarters, 0.06, 0.05})
+		ds = append(ds, district{0.5 + r*math.Cos(angle), 0.5 + r*math.Sin(angle), 0.03 + 0.04*rng.Float64(),
+			live * 0.87 / quarters, 0.06, 0.05})
 	}
 	return append(ds,
 		district{near(0.87, 0.04), near(0.18, 0.06), 0.015, 0, 0.04, 0.06}, // airport

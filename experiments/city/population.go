@@ -98,7 +98,8 @@ func (p Population) Validate() error {
 		total := 0
 		for n, j := range u.Cells {
 			if j < 0 || j >= p.Cells() || n > 0 && j <= u.Cells[n-1] {
-				return fmt.Errorf("%w: user %d (id %d): cell %d at position %d of a grid of %d cells (want ascending)", ErrUser, i, u.ID, j, n, p.Cells())
+				return fmt.Errorf("%w: user %d (id %d): cell %d at position %d of a grid of %d cells (want ascending)", ErrUser, i,
+					u.ID, j, n, p.Cells())
 			}
 			if u.Counts[n] < 1 || u.Counts[n] > MaxCount-total {
 				return fmt.Errorf("%w: user %d (id %d): %d check-ins in cell %d", ErrUser, i, u.ID, u.Counts[n], j)

@@ -49,7 +49,8 @@ func run(t testing.TB, d Data, c Config) Result {
 func TestRing(t *testing.T) {
 	const points, inputs, seed = 12, 20, 5
 	study, err := ring.Run(t.Context(), ring.Config{
-		Points: points, Inputs: inputs, Seed: seed, Epsilon: "2", Epsilons: []string{"0.5", "2"}, Lambdas: []float64{1}, Iterations: []int{1, 7},
+		Points: points, Inputs: inputs, Seed: seed, Epsilon: "2", Epsilons: []string{"0.5", "2"}, Lambdas: []float64{1},
+		Iterations: []int{1, 7},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +68,8 @@ func TestRing(t *testing.T) {
 		data.Users = append(data.Users, User{Mu: mu})
 	}
 	res := run(t, data, Config{
-		Epsilons: []string{"0.5", "2"}, Methods: []Method{WPM, KPM, Algorithm1}, Metrics: []string{"w2"}, Lambda: 1, Rounds: 7, Seeds: 1,
+		Epsilons: []string{"0.5", "2"}, Methods: []Method{WPM, KPM, Algorithm1}, Metrics: []string{"w2"}, Lambda: 1,
+		Rounds: 7, Seeds: 1,
 	})
 	// Both are exact optima of the same 2^-62 integers or of the floats they were rounded from.
 	const tol = 1e-9
@@ -89,9 +91,12 @@ func TestRing(t *testing.T) {
 // What the definitions say, by hand: a law that ignores the user, and what is known of all laws.
 func TestScores(t *testing.T) {
 	all := Methods()
-	res := run(t, lineUsers(), Config{Epsilons: []string{"1/3", "2"}, Methods: all, Metrics: []string{"w1", "w2", "tv", "kl", "hit@1", "hit@2"}, Seeds: 3})
+	res := run(t, lineUsers(),
+		Config{Epsilons: []string{"1/3", "2"}, Methods: all, Metrics: []string{"w1", "w2", "tv", "kl", "hit@1", "hit@2"},
+			Seeds: 3})
 	want := map[string][]float64{ // of the uniform law against the four users
-		// 3/4, 1/4, 0 against thirds: 1/3 goes from 0 and 1 to 3: 1/4-1/3 < 0 so 5/12 leave 0, 1/12 stays at 1, 1/3 walks 2 on.
+		// 3/4, 1/4, 0 against thirds: 1/3 goes from 0 and 1 to 3: 1/4-1/3 < 0 so 5/12 leave 0, 1/12 stays at 1, 1/3 walks 2
+		// on.
 		"w1":    {5./12 + 2./3, 5. / 3, 0, 1./3 + 1./6*2},
 		"tv":    {5. / 12, 2. / 3, 0, 1. / 3},
 		"kl":    {math.Log(3) - 0.75*math.Log(4./3) - 0.25*math.Log(4), math.Log(3), 0, math.Log(1.5)},
@@ -168,10 +173,11 @@ func TestUsersPermute(t *testing.T) {
 	})
 }
 
-// The folder: every number of long.csv is one of the result, laws read back are distributions in rows, and equal runs write
-// equal bytes on one core and on several.
+// The folder: every number of long.csv is one of the result, laws read back are distributions in rows, and equal runs
+// write equal bytes on one core and on several.
 func TestReport(t *testing.T) {
-	cfg := Config{Epsilons: []string{"1/3", "3"}, Seeds: 2, Seed: 7, NPY: true, Metrics: []string{"w1", "hit@1"}, Out: filepath.Join(t.TempDir(), "a")}
+	cfg := Config{Epsilons: []string{"1/3", "3"}, Seeds: 2, Seed: 7, NPY: true, Metrics: []string{"w1", "hit@1"},
+		Out: filepath.Join(t.TempDir(), "a")}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	res := run(t, lineUsers(), cfg)
 	runtime.GOMAXPROCS(3)
@@ -236,7 +242,8 @@ func TestOtherOutputs(t *testing.T) {
 	data := Data{Distance: &cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1, 2, 2, 1, 0}}, P: 2,
 		Users: []User{{"a", []float64{1, 0}}, {"b", []float64{1, 1}}}}
 	res := run(t, data, Config{Epsilons: []string{"1"}, Seeds: 2})
-	if !slices.Equal(res.Config.Methods, []Method{WPM, Mixture, Exponential}) || !slices.Equal(res.Config.Metrics, []string{"w1"}) {
+	if !slices.Equal(res.Config.Methods, []Method{WPM, Mixture, Exponential}) ||
+		!slices.Equal(res.Config.Metrics, []string{"w1"}) {
 		t.Errorf("methods %v, metrics %v", res.Config.Methods, res.Config.Metrics)
 	}
 	for _, c := range []Config{{Methods: []Method{KPM}}, {Metrics: []string{"tv"}}, {Metrics: []string{"hit@1"}}} {

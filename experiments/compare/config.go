@@ -18,11 +18,12 @@ type Config struct {
 	Methods  []Method `json:"methods"`  // nil: all that need no setting and fit the data
 	Metrics  []string `json:"metrics"`  // nil: w1, and tv and hit@1 if outputs are inputs
 
-	Objective string    `json:"objective"` // what the base measure of WPM is for: uniform, minimax, average or mixed; "": uniform
-	Lambda    float64   `json:"lambda"`    // of algorithm1, in units of the cost; 0: a hundredth of the range of the cost
-	Rounds    int       `json:"rounds"`    // of algorithm1; 0: 40
-	Public    []float64 `json:"public"`    // public distribution of local and linear, one number an input; nil: uniform
-	Gamma     float64   `json:"gamma"`     // of local: users are between Public/Gamma and Gamma*Public; 0: 10
+	// what the base measure of WPM is for: uniform, minimax, average or mixed; "": uniform
+	Objective string    `json:"objective"`
+	Lambda    float64   `json:"lambda"` // of algorithm1, in units of the cost; 0: a hundredth of the range of the cost
+	Rounds    int       `json:"rounds"` // of algorithm1; 0: 40
+	Public    []float64 `json:"public"` // public distribution of local and linear, one number an input; nil: uniform
+	Gamma     float64   `json:"gamma"`  // of local: users are between Public/Gamma and Gamma*Public; 0: 10
 
 	Seeds int    `json:"seeds"` // simulated releases of everybody; 0: 20
 	Seed  uint64 `json:"seed"`  // of the first; the others follow it

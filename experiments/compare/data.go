@@ -14,8 +14,8 @@ var (
 	ErrData = errors.New("compare: bad data")
 	// ErrConfig: a Config field out of range, or one that does not go with the data.
 	ErrConfig = errors.New("compare: bad configuration")
-	// ErrCertificate: laws that are more than e^eps apart, or a distance whose bounds are too far apart to report. It would
-	// be a bug.
+	// ErrCertificate: laws that are more than e^eps apart, or a distance whose bounds are too far apart to report. It
+	// would be a bug.
 	ErrCertificate = errors.New("compare: certificate does not hold")
 )
 

@@ -82,9 +82,10 @@ var methods = map[Method]form{
 		}
 		return e.Sampler(), nil
 	}},
-	Response: {"randomised response", figure.LookResponse, true, false, func(s *study, at level) (baseline.Sampler, error) {
-		return baseline.NewRandomizedResponse(s.k, at.eps.Float64())
-	}},
+	Response: {"randomised response", figure.LookResponse, true, false,
+		func(s *study, at level) (baseline.Sampler, error) {
+			return baseline.NewRandomizedResponse(s.k, at.eps.Float64())
+		}},
 	NoData: {"no data", figure.LookNoData, false, true, func(s *study, _ level) (baseline.Sampler, error) {
 		share := slices.Repeat([]float64{1 / float64(s.kv)}, s.kv)
 		return sampler{s.k, share, func(dst, _ []float64) error { copy(dst, share); return nil }}, nil
@@ -111,7 +112,8 @@ func (s sampler) Measure() []float64          { return slices.Clone(s.base) }
 func (s sampler) Law(dst, mu []float64) error { return s.law(dst, mu) }
 
 // projection is the box of WPM with a projection of the distribution of one user, given by its places.
-func (s *study) projection(at level, project func(support []int, weight []float64) ([]float64, error)) baseline.Sampler {
+func (s *study) projection(at level,
+	project func(support []int, weight []float64) ([]float64, error)) baseline.Sampler {
 	return sampler{s.k, at.base.M, func(dst, mu []float64) error {
 		support, weight := sparse(mu)
 		q, err := project(support, weight)

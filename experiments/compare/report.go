@@ -43,13 +43,16 @@ func (r Result) Report() (report.Report, error) {
 	users := report.Table{
 		Title: "Scores of users", Text: "Means over the users with the standard error of the mean. Loss is the log of the largest ratio of " +
 			"two laws in one output, over all users and point masses; integers certify that it is at most ε.",
-		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "metric"}, {Name: "mean"},
+		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "metric"},
+			{Name: "mean"},
 			{Name: "se", Label: "standard error"}, {Name: "loss"}},
 	}
 	maps := report.Table{
-		Name: "maps", Title: "Scores of maps", Text: fmt.Sprintf("Bias: the mean of all laws against the mean of all users, exact. Sampled: "+
+		Name: "maps", Title: "Scores of maps",
+		Text: fmt.Sprintf("Bias: the mean of all laws against the mean of all users, exact. Sampled: "+
 			"the histogram of one release per user, mean and standard deviation of %d simulations. No estimate is made from the releases.", c.Seeds),
-		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "metric"}, {Name: "bias"},
+		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "metric"},
+			{Name: "bias"},
 			{Name: "sampled"}, {Name: "sd", Label: "standard deviation"}},
 	}
 	for _, row := range r.Rows {
@@ -59,7 +62,8 @@ func (r Result) Report() (report.Report, error) {
 		}
 	}
 	designs := report.Table{
-		Name: "designs", Title: "Base measures of WPM", Text: fmt.Sprintf("W_%v. The worst case is certified for every input there is, and no "+
+		Name: "designs", Title: "Base measures of WPM",
+		Text: fmt.Sprintf("W_%v. The worst case is certified for every input there is, and no "+
 			"ε-LDP mechanism has one below the last column.", r.P),
 		Columns: []report.Column{{Name: "eps", Label: "ε"}, {Name: "mass"}, {Name: "worst", Label: "worst case"},
 			{Name: "lower", Label: "of any mechanism, at least"}},
@@ -74,7 +78,8 @@ func (r Result) Report() (report.Report, error) {
 	out := report.Report{
 		Title: "A comparison of mechanisms",
 		Lead: fmt.Sprintf("%d users, %d inputs, %d outputs. Every mechanism is a map from a user's distribution to the law "+
-			"that one sample is drawn from; all laws are integers within e^ε of each other. %s.", len(r.IDs), r.Inputs, r.Outputs, r.title(c.Metrics[0])),
+			"that one sample is drawn from; all laws are integers within e^ε of each other. %s.", len(r.IDs), r.Inputs,
+			r.Outputs, r.title(c.Metrics[0])),
 		Notes: []string{
 			"A simulation: sampled maps are drawn from a seeded generator. Scores of users are exact.",
 			"long.csv and the laws hold numbers of single users: they are as private as the data.",
@@ -82,14 +87,16 @@ func (r Result) Report() (report.Report, error) {
 		Tables: append(tables, designs), Figures: r.figures(), Seed: c.Seed, Settings: r.settings(),
 	}
 	if slices.Contains(c.Methods, KPMTuned) {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s is given the best of %d masses for these very users by the first metric, "+
-			"which costs privacy that is not counted: a bound on what tuning can do.", KPMTuned.Name(), tuneSteps))
+		out.Notes = append(out.Notes,
+			fmt.Sprintf("%s is given the best of %d masses for these very users by the first metric, "+
+				"which costs privacy that is not counted: a bound on what tuning can do.", KPMTuned.Name(), tuneSteps))
 	}
 	long, err := r.long()
 	if err != nil {
 		return out, err
 	}
-	out.Files = []report.File{{Name: "long.csv", Data: long, Text: "every number in long format: method, eps, metric, kind, user or seed, value"}}
+	out.Files = []report.File{{Name: "long.csv", Data: long,
+		Text: "every number in long format: method, eps, metric, kind, user or seed, value"}}
 	for _, l := range r.laws {
 		for _, part := range []struct {
 			name, text string
@@ -124,7 +131,8 @@ func (r Result) long() ([]byte, error) {
 	w := csv.NewWriter(&buf)
 	var lines [][]string
 	add := func(row Row, kind, of string, v float64) {
-		lines = append(lines, []string{string(row.Method), row.Epsilon, row.Metric, kind, of, strconv.FormatFloat(v, 'g', -1, 64)})
+		lines = append(lines, []string{string(row.Method), row.Epsilon, row.Metric, kind, of,
+			strconv.FormatFloat(v, 'g', -1, 64)})
 	}
 	for _, row := range r.Rows {
 		for u, v := range row.Users {
@@ -210,7 +218,8 @@ func (r Result) figures() (out []report.Figure) {
 			label += unit
 		}
 		users := figure.Line{
-			Title: r.title(name), XLabel: "privacy parameter ε (larger: less private)", YLabel: label + ", mean ± standard error", YZero: true,
+			Title: r.title(name), XLabel: "privacy parameter ε (larger: less private)",
+			YLabel: label + ", mean ± standard error", YZero: true,
 		}
 		if m.top > 0 { // what counts is at small eps
 			users.X = figure.Log
@@ -223,7 +232,8 @@ func (r Result) figures() (out []report.Figure) {
 			bias.Name, bias.Thin, bias.Bare = "", true, true
 			for _, row := range r.of(method, name) {
 				mean.X, mean.Y, mean.Err = append(mean.X, row.Eps), append(mean.Y, row.Mean), append(mean.Err, row.SE)
-				sampled.X, sampled.Y, sampled.Err = append(sampled.X, row.Eps), append(sampled.Y, row.MapMean), append(sampled.Err, row.MapSD)
+				sampled.X, sampled.Y, sampled.Err = append(sampled.X, row.Eps), append(sampled.Y, row.MapMean),
+					append(sampled.Err, row.MapSD)
 				bias.X, bias.Y = append(bias.X, row.Eps), append(bias.Y, row.Bias)
 			}
 			users.XTicks, maps.XTicks = mean.X, mean.X
@@ -258,7 +268,8 @@ func (r Result) settings() []report.Setting {
 		{Name: "largest certified gap of a W^r", Value: fmt.Sprintf("%.1e", r.Gap)},
 	}
 	if slices.Contains(c.Methods, Algorithm1) {
-		out = append(out, report.Setting{Name: "Algorithm 1", Value: fmt.Sprintf("λ = %v, %d iterations", c.Lambda, c.Rounds)})
+		out = append(out, report.Setting{Name: "Algorithm 1",
+			Value: fmt.Sprintf("λ = %v, %d iterations", c.Lambda, c.Rounds)})
 	}
 	if slices.Contains(c.Methods, Local) || slices.Contains(c.Methods, Linear) {
 		public := "uniform"

@@ -8,7 +8,8 @@ import (
 )
 
 func ExampleRun() {
-	res, err := country.Run(context.Background(), country.Config{Places: 200, Devices: 50, Epsilons: []string{"8"}, Seed: 1})
+	res, err := country.Run(context.Background(),
+		country.Config{Places: 200, Devices: 50, Epsilons: []string{"8"}, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -29,7 +29,8 @@ const (
 
 // Generate returns a country of n places, the largest first: the same one for a seed.
 func Generate(seed uint64, n int) []Place {
-	r := rand.New(rand.NewPCG(seed, 0x636f756e747279)) // the second word ("country") separates this stream from others of the same seed
+	// the second word ("country") separates this stream from others of the same seed
+	r := rand.New(rand.NewPCG(seed, 0x636f756e747279))
 	g := generator{rng: r, taken: map[[2]float64]bool{}}
 	cities := min(n, 10+n/200)
 	for len(g.places) < cities {
@@ -132,8 +133,8 @@ type device struct {
 	share  []float64
 }
 
-// population draws devices: a home by the people of the places, and up to four other places, which attract by their people over
-// the square of the distance from home.
+// population draws devices: a home by the people of the places, and up to four other places, which attract by their
+// people over the square of the distance from home.
 func population(seed uint64, places []Place, n int) []device {
 	r := rand.New(rand.NewPCG(seed, 0x70656f706c65)) // "people"
 	people, pull := make([]float64, len(places)), make([]float64, len(places))

@@ -90,8 +90,8 @@ type Result struct {
 	Rows    []Row   `json:"rows"`
 }
 
-// Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, those of wpm.NewDesign, the context and the
-// file system.
+// Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, those of wpm.NewDesign, the
+// context and the file system.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	cfg, eps, err := cfg.resolve()
 	if err != nil {
@@ -210,7 +210,8 @@ func (s *study) run(ctx context.Context, eps ldp.Epsilon) (Row, error) {
 	}
 	row.Worst, _ = d.WorstCase()
 	row.Lower = d.Lower()
-	published, err := d.Publish(policy.Config{Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
+	published, err := d.Publish(policy.Config{Provenance: policy.Provenance{Geometry: policy.Public,
+		BaseMeasure: policy.DataIndependent}})
 	if err != nil {
 		return row, err
 	}
@@ -277,7 +278,8 @@ func (r Result) Report() report.Report {
 		Title: "The map of the releases",
 		Text:  "Distances are W₁ in km. The worst case is certified for any one device.",
 		Columns: []report.Column{
-			{Name: "eps", Label: "ε"}, {Name: "bytes", Label: "policy", Unit: "bytes"}, {Name: "worst", Label: "worst case", Unit: "km"},
+			{Name: "eps", Label: "ε"}, {Name: "bytes", Label: "policy", Unit: "bytes"},
+			{Name: "worst", Label: "worst case", Unit: "km"},
 			{Name: "lower", Label: "no mechanism beats", Unit: "km"}, {Name: "map", Label: "map of the releases", Unit: "km"},
 			{Name: "uniform", Label: "all places alike", Unit: "km"}, {Name: "people", Label: "by inhabitants", Unit: "km"},
 			{Name: "open", Label: "no privacy", Unit: "km"},

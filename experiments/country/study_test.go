@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestGenerate holds that a country has as many distinct places as asked for, all in it, by Zipf's law, in clusters, and another one
-// for another seed.
+// TestGenerate holds that a country has as many distinct places as asked for, all in it, by Zipf's law, in clusters,
+// and another one for another seed.
 func TestGenerate(t *testing.T) {
 	for _, n := range []int{2, 10, 1000, 20_000} {
 		places := Generate(3, n)
@@ -21,7 +21,8 @@ func TestGenerate(t *testing.T) {
 		}
 		seen := map[[2]float64]bool{}
 		for i, p := range places {
-			if at := [2]float64{p.Lat, p.Lon}; seen[at] || !(p.Lat >= south && p.Lat <= north && p.Lon >= west && p.Lon <= east) {
+			if at := [2]float64{p.Lat, p.Lon}; seen[at] ||
+				!(p.Lat >= south && p.Lat <= north && p.Lon >= west && p.Lon <= east) {
 				t.Fatalf("place %d is at %v", i, at)
 			}
 			seen[[2]float64{p.Lat, p.Lon}] = true
@@ -59,14 +60,15 @@ func TestPopulation(t *testing.T) {
 			}
 			sum += d.share[n]
 		}
-		if n := len(d.places); n < 1 || n > 5 || n != len(d.share) || math.Abs(sum-1) > 1e-12 { // five sums of numbers below 1
+		// five sums of numbers below 1
+		if n := len(d.places); n < 1 || n > 5 || n != len(d.share) || math.Abs(sum-1) > 1e-12 {
 			t.Fatalf("device %d: %v, sum %v", u, d, sum)
 		}
 	}
 }
 
-// TestRun holds that a run is the same at any GOMAXPROCS, that its distances are in the order that they must be, and that it writes its
-// report.
+// TestRun holds that a run is the same at any GOMAXPROCS, that its distances are in the order that they must be, and
+// that it writes its report.
 func TestRun(t *testing.T) {
 	cfg := Config{Out: t.TempDir(), Places: 400, Devices: 60, Epsilons: []string{"1", "12"}, Seed: 5}
 	res, err := Run(context.Background(), cfg)

@@ -192,7 +192,8 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		rep.Files = files
 		if cfg.Page != nil {
 			if page := cfg.Page(res); page != nil {
-				rep.Files = append([]report.File{{Name: "playground.html", Data: page, Text: "the same in a browser, with sliders: try it"}}, files...)
+				rep.Files = append([]report.File{{Name: "playground.html", Data: page,
+					Text: "the same in a browser, with sliders: try it"}}, files...)
 			}
 		}
 		if res.Files, err = report.Write(cfg.Out, rep); err != nil {
@@ -221,7 +222,8 @@ func design(ctx context.Context, people city.Population, eps ldp.Epsilon, res *R
 	if err != nil {
 		return nil, err
 	}
-	t := &tour{seed: res.Config.Seed, people: people, cost: grid, design: made, mech: made.Mechanism(), unit: float64(people.Cols)}
+	t := &tour{seed: res.Config.Seed, people: people, cost: grid, design: made, mech: made.Mechanism(),
+		unit: float64(people.Cols)}
 	base := made.Base()
 	res.Mass, res.Worst, res.Lower = base.Mass, base.Upper*t.unit, base.Lower*t.unit
 	return t, nil
@@ -245,8 +247,9 @@ func (t *tour) publish(ctx context.Context, res *Result) ([]report.File, map[pol
 	} {
 		p, err := t.design.Publish(policy.Config{
 			Mode: f.mode, InputLabels: labels, OutputLabels: labels,
-			Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent, Note: "a grid over a synthetic city"},
-			Metadata:   map[string]string{"title": "wpm demo"},
+			Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent,
+				Note: "a grid over a synthetic city"},
+			Metadata: map[string]string{"title": "wpm demo"},
 		})
 		if err != nil {
 			return nil, nil, err
@@ -267,7 +270,8 @@ func (t *tour) publish(ctx context.Context, res *Result) ([]report.File, map[pol
 		}
 		id := back.ID()
 		files = append(files, report.File{Name: f.name, Data: data, Text: f.text})
-		res.Policies = append(res.Policies, Policy{Name: f.name, Mode: f.mode, ID: hex.EncodeToString(id[:]), Bytes: len(data)})
+		res.Policies = append(res.Policies,
+			Policy{Name: f.name, Mode: f.mode, ID: hex.EncodeToString(id[:]), Bytes: len(data)})
 		decoded[f.mode] = back
 	}
 	return files, decoded, nil
@@ -286,7 +290,8 @@ func (t *tour) release(ctx context.Context, policies map[policy.Mode]policy.Poli
 		return fmt.Errorf("demo: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ledger, err := policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "demo", Budget: res.Config.Epsilon})
+	ledger, err := policy.OpenLedger(filepath.Join(dir, "ledger"),
+		policy.LedgerOptions{Epoch: "demo", Budget: res.Config.Epsilon})
 	if err != nil {
 		return err
 	}
@@ -326,8 +331,8 @@ func (t *tour) release(ctx context.Context, policies map[policy.Mode]policy.Poli
 	return nil
 }
 
-// simulate releases one point per user in each mode and aggregates, and returns the counts of the last mode, the mixture. A
-// simulation: the stream is seeded.
+// simulate releases one point per user in each mode and aggregates, and returns the counts of the last mode, the
+// mixture. A simulation: the stream is seeded.
 func (t *tour) simulate(
 	ctx context.Context, policies map[policy.Mode]policy.Policy, step func(int, int, string), res *Result,
 ) (counts []uint64, err error) {
@@ -416,7 +421,8 @@ func (r Result) Lines() []string {
 	c := r.Config
 	out := []string{
 		r.Sentence(), "",
-		fmt.Sprintf("city       %d synthetic users, %d check-ins on %d x %d cells (seed %d)", c.Users, r.Checkins, c.Rows, c.Cols, c.Seed),
+		fmt.Sprintf("city       %d synthetic users, %d check-ins on %d x %d cells (seed %d)", c.Users, r.Checkins, c.Rows,
+			c.Cols, c.Seed),
 		fmt.Sprintf("design     privacy ε = %s, uniform base measure of mass %.4f", c.Epsilon, r.Mass),
 		fmt.Sprintf("           worst case of any user at most %.3f cell widths; no mechanism as private is below %.3f (both certified)",
 			r.Worst, r.Lower),
@@ -426,7 +432,8 @@ func (r Result) Lines() []string {
 		if i > 0 {
 			head = "          "
 		}
-		out = append(out, fmt.Sprintf("%s %s: %s mode, %d bytes, id %s..., verified from its bytes", head, p.Name, p.Mode, p.Bytes, p.ID[:12]))
+		out = append(out, fmt.Sprintf("%s %s: %s mode, %d bytes, id %s..., verified from its bytes", head, p.Name, p.Mode,
+			p.Bytes, p.ID[:12]))
 	}
 	out = append(out, fmt.Sprintf("release    one real report of %d bytes; asked again, the ledger repeats it: ε = %s spent", r.ReportBytes, r.Spent))
 	for i, m := range r.Modes {
@@ -434,7 +441,8 @@ func (r Result) Lines() []string {
 		if i > 0 {
 			head = "          "
 		}
-		out = append(out, fmt.Sprintf("%s one release per user, %s mode: histogram %.3f cell widths from the truth", head, m.Mode, m.W1))
+		out = append(out, fmt.Sprintf("%s one release per user, %s mode: histogram %.3f cell widths from the truth", head,
+			m.Mode, m.W1))
 	}
 	out = append(out, "", "The mean distribution of the releases, by mechanism: distance to the truth (W1), in cell widths.")
 	head := fmt.Sprintf("%-44s", "")

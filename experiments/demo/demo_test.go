@@ -92,15 +92,16 @@ func TestRun(t *testing.T) {
 	if !strings.HasPrefix(text, "From 30 releases at privacy level ε = 2 the map is ") {
 		t.Errorf("the summary does not lead with the answer:\n%s", text)
 	}
-	for _, s := range []string{"30 synthetic users", "6 x 5 cells", "ε = 2", "policy.json", "KPM", "randomised response", "simulation", "index.html"} {
+	for _, s := range []string{"30 synthetic users", "6 x 5 cells", "ε = 2", "policy.json", "KPM", "randomised response",
+		"simulation", "index.html"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("the summary lacks %q:\n%s", s, text)
 		}
 	}
 }
 
-// checkPage: the report leads with the sentence and the picture, opens no paragraph and no name with a symbol, spells out
-// every short name, and links the page that Config.Page made, if there is one.
+// checkPage: the report leads with the sentence and the picture, opens no paragraph and no name with a symbol, spells
+// out every short name, and links the page that Config.Page made, if there is one.
 func checkPage(t *testing.T, res Result, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(res.Files[0])
@@ -109,7 +110,8 @@ func checkPage(t *testing.T, res Result, dir string) {
 	}
 	html := string(data)
 	last := -1
-	for _, part := range []string{"<h1>", res.Sentence(), "What the server learns", "<svg", "the estimate", `<dl class="facts">`, "What the server receives"} {
+	for _, part := range []string{"<h1>", res.Sentence(), "What the server learns", "<svg", "the estimate",
+		`<dl class="facts">`, "What the server receives"} {
 		at := strings.Index(html, part)
 		if at <= last {
 			t.Errorf("the report has %q at %d, want it after %d", part, at, last)
@@ -124,7 +126,8 @@ func checkPage(t *testing.T, res Result, dir string) {
 			}
 		}
 	}
-	for _, name := range []string{"Wasserstein projection mechanism", "Kullback-Leibler projection", "optimized unary encoding (OUE)"} {
+	for _, name := range []string{"Wasserstein projection mechanism", "Kullback-Leibler projection",
+		"optimized unary encoding (OUE)"} {
 		if !strings.Contains(html, name) {
 			t.Errorf("the report does not spell out %s", name)
 		}
@@ -211,8 +214,10 @@ func TestErrors(t *testing.T) {
 		cfg  Config
 		says string
 	}{
-		{Config{Users: -1}, "Users is -1"}, {Config{Rows: 41}, "Rows"}, {Config{Cols: -5}, "Cols"}, {Config{Runs: 101}, "Runs"},
-		{Config{Epsilon: "0"}, "Epsilon"}, {Config{Epsilon: "four"}, "four"}, {Config{Epsilons: []string{"1", "x"}}, "Epsilons[1]"},
+		{Config{Users: -1}, "Users is -1"}, {Config{Rows: 41}, "Rows"}, {Config{Cols: -5}, "Cols"},
+		{Config{Runs: 101}, "Runs"},
+		{Config{Epsilon: "0"}, "Epsilon"}, {Config{Epsilon: "four"}, "four"},
+		{Config{Epsilons: []string{"1", "x"}}, "Epsilons[1]"},
 	} {
 		if _, err := Run(ctx, tt.cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("Run(%+v) = %v, want ErrConfig saying %q", tt.cfg, err, tt.says)

@@ -8,7 +8,8 @@ import (
 )
 
 func ExampleRun() {
-	res, err := demo.Run(context.Background(), demo.Config{Users: 20, Rows: 4, Cols: 4, Epsilons: []string{"2"}, Epsilon: "2", Runs: 1})
+	res, err := demo.Run(context.Background(),
+		demo.Config{Users: 20, Rows: 4, Cols: 4, Epsilons: []string{"2"}, Epsilon: "2", Runs: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

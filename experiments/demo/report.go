@@ -20,13 +20,16 @@ func (r Result) Report() report.Report {
 		{Name: "No mechanism as private is below", Value: cells(r.Lower)},
 	}
 	for _, m := range r.Modes {
-		facts = append(facts, report.Setting{Name: fmt.Sprintf("Simulated releases as they are, %s mode", m.Mode), Value: cells(m.W1)})
+		facts = append(facts, report.Setting{Name: fmt.Sprintf("Simulated releases as they are, %s mode", m.Mode),
+			Value: cells(m.W1)})
 	}
 	if k, ok := r.Comparison.Row(gowalla.KPM, c.Epsilon); ok {
-		facts = append(facts, report.Setting{Name: fullName(gowalla.KPM) + ", mean of its simulated releases", Value: cells(k.Mean)})
+		facts = append(facts, report.Setting{Name: fullName(gowalla.KPM) + ", mean of its simulated releases",
+			Value: cells(k.Mean)})
 	}
 	policies := report.Table{
-		Name: "policies", Title: "Published files", Text: "Each was decoded from its bytes and verified again: the integer box, every row, and the canonical form.",
+		Name: "policies", Title: "Published files",
+		Text:    "Each was decoded from its bytes and verified again: the integer box, every row, and the canonical form.",
 		Columns: []report.Column{{Name: "file"}, {Name: "mode"}, {Name: "bytes"}, {Name: "id", Label: "id (SHA-256)"}},
 	}
 	for _, p := range r.Policies {
@@ -38,7 +41,8 @@ func (r Result) Report() report.Report {
 		Panels: []figure.Panel{{Title: "truth", Rows: c.Rows, Cols: c.Cols, Data: r.Comparison.Truth}},
 	}
 	for _, m := range r.Modes {
-		simulated.Panels = append(simulated.Panels, figure.Panel{Title: "released, " + string(m.Mode) + " mode", Rows: c.Rows, Cols: c.Cols, Data: m.Histogram})
+		simulated.Panels = append(simulated.Panels,
+			figure.Panel{Title: "released, " + string(m.Mode) + " mode", Rows: c.Rows, Cols: c.Cols, Data: m.Histogram})
 	}
 	learned := figure.Heat{
 		Title: fmt.Sprintf("What %d releases at ε = %s say", c.Users, c.Epsilon),
@@ -64,7 +68,8 @@ func (r Result) Report() report.Report {
 	return report.Report{
 		Title: "wpm demo: a private map of a synthetic city",
 		Lead: fmt.Sprintf("%s These are the distances W₁: how far mass would have to move, on average. Each of %d synthetic users holds "+
-			"check-ins on a %d x %d grid and releases one cell under local differential privacy.", r.Sentence(), c.Users, c.Rows, c.Cols),
+			"check-ins on a %d x %d grid and releases one cell under local differential privacy.", r.Sentence(), c.Users, c.Rows,
+			c.Cols),
 		Facts: facts,
 		Notes: []string{
 			"WPM is the Wasserstein projection mechanism of this toolkit, KPM the Kullback-Leibler projection mechanism. All mechanisms have the same ε.",

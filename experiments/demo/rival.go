@@ -28,7 +28,8 @@ type Learned struct {
 }
 
 // learn makes the map of the mixture's releases, and has everybody answer by OUE.
-func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, counts []uint64, raw float64) (l Learned, err error) {
+func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, counts []uint64, raw float64) (l Learned,
+	err error) {
 	w, err := atlas.OfPolicy(ctx, p, false)
 	if err != nil {
 		return l, err

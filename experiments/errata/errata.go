@@ -76,7 +76,8 @@ func (c Config) resolve() (Config, error) {
 		what     string
 		n        *int
 		zero, hi int
-	}{{"Instances", &c.Instances, 1000, 1_000_000}, {"Columns", &c.Columns, 20_000, 10_000_000}, {"Users", &c.Users, 40, 10_000}} {
+	}{{"Instances", &c.Instances, 1000, 1_000_000}, {"Columns", &c.Columns, 20_000, 10_000_000},
+		{"Users", &c.Users, 40, 10_000}} {
 		if *v.n == 0 {
 			*v.n = v.zero
 		}
@@ -294,7 +295,8 @@ func (res *Result) units(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			exact, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: c, Source: weight, Lo: lo, Hi: hi}, mincostflow.Settings{})
+			exact, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: c, Source: weight, Lo: lo, Hi: hi},
+				mincostflow.Settings{})
 			if err != nil {
 				return err
 			}
@@ -337,8 +339,9 @@ func (res *Result) units(ctx context.Context) error {
 // Report describes the result folder.
 func (res Result) Report() report.Report {
 	c := res.Config
-	seven := report.Table{Title: "Item 7: without the correction", Columns: []report.Column{{Name: "instances", Label: "instances that came to rest"},
-		{Name: "elsewhere", Label: "ended elsewhere"}, {Name: "farthest", Label: "largest total variation"}},
+	seven := report.Table{Title: "Item 7: without the correction",
+		Columns: []report.Column{{Name: "instances", Label: "instances that came to rest"},
+			{Name: "elsewhere", Label: "ended elsewhere"}, {Name: "farthest", Label: "largest total variation"}},
 		Rows: [][]any{{res.Compared, res.Elsewhere, res.Farthest}}}
 	twelve := report.Table{Name: "columns", Title: "Item 12: columns of a box of floats that break e^ε",
 		Columns: []report.Column{{Name: "eps", Label: "ε"}, {Name: "share"}}}
@@ -346,14 +349,17 @@ func (res Result) Report() report.Report {
 		twelve.Rows = append(twelve.Rows, []any{v.Epsilon, v.Share})
 	}
 	thirteen := report.Table{Name: "units", Title: "Item 13: excess of W₁ after 40 iterations with λ = 0.01",
-		Columns: []report.Column{{Name: "eps", Label: "ε"}, {Name: "sides", Label: "lengths in sides of the city"}, {Name: "cells", Label: "in cells"}}}
+		Columns: []report.Column{{Name: "eps", Label: "ε"}, {Name: "sides", Label: "lengths in sides of the city"},
+			{Name: "cells", Label: "in cells"}}}
 	for _, v := range res.Units {
 		thirteen.Rows = append(thirteen.Rows, []any{v.Epsilon, v.Sides, v.Cells})
 	}
 	return report.Report{
-		Title: "Three claims of the errata, measured", Lead: "Numbers that depend on the instance, for docs/errata.md; drawn from the seed.",
+		Title:  "Three claims of the errata, measured",
+		Lead:   "Numbers that depend on the instance, for docs/errata.md; drawn from the seed.",
 		Tables: []report.Table{seven, twelve, thirteen}, Seed: c.Seed,
-		Settings: []report.Setting{{Name: "instances", Value: fmt.Sprint(c.Instances)}, {Name: "columns for each ε", Value: fmt.Sprint(c.Columns)},
+		Settings: []report.Setting{{Name: "instances", Value: fmt.Sprint(c.Instances)},
+			{Name: "columns for each ε", Value: fmt.Sprint(c.Columns)},
 			{Name: "users of the synthetic city", Value: fmt.Sprint(c.Users)}},
 	}
 }

@@ -32,7 +32,8 @@ func TestAlternate(t *testing.T) {
 	}
 }
 
-// What docs/errata.md says, on fewer instances: both ends occur, columns break at every eps, and cells are worse than sides.
+// What docs/errata.md says, on fewer instances: both ends occur, columns break at every eps, and cells are worse than
+// sides.
 func TestRun(t *testing.T) {
 	cfg := Config{Instances: 60, Columns: 500, Users: 4, Seed: 1}
 	res, err := Run(t.Context(), cfg)

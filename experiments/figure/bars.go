@@ -46,7 +46,8 @@ func (b Bars) check() error {
 	}
 	for _, s := range b.Series {
 		if len(s.Values) != len(b.Groups) || s.Err != nil && len(s.Err) != len(b.Groups) {
-			return fmt.Errorf("%w: bars %q: %d values, %d error bars, %d groups", ErrShape, s.Name, len(s.Values), len(s.Err), len(b.Groups))
+			return fmt.Errorf("%w: bars %q: %d values, %d error bars, %d groups", ErrShape, s.Name, len(s.Values), len(s.Err),
+				len(b.Groups))
 		}
 		if err := checkLook(fmt.Sprintf("bars %q", s.Name), s.Look); err != nil {
 			return err

@@ -12,7 +12,8 @@ func Example() {
 	img, err := figure.Render(figure.Line{
 		Title:  "The error halves with each step of ε",
 		XLabel: "ε", YLabel: "error (cell widths)", YZero: true,
-		Series: []figure.Series{{Name: "measured", X: []float64{1, 2, 3}, Y: []float64{4, 2, 1}, Err: []float64{0.4, 0.2, 0.1}}},
+		Series: []figure.Series{{Name: "measured", X: []float64{1, 2, 3}, Y: []float64{4, 2, 1},
+			Err: []float64{0.4, 0.2, 0.1}}},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -34,7 +34,8 @@ func lineChart() Line {
 		XTicks: []float64{1, 2, 4}, YZero: true,
 		Series: []Series{
 			{Name: "first", X: []float64{1, 2, 4}, Y: []float64{3, 2, 1}, Err: []float64{0.1, 0.2, 0}},
-			{Name: "second, with a band", X: []float64{1, 2, 4}, Y: []float64{4, 3, 2.5}, Err: []float64{0.5, 0.2, 0}, Band: true},
+			{Name: "second, with a band", X: []float64{1, 2, 4}, Y: []float64{4, 3, 2.5}, Err: []float64{0.5, 0.2, 0},
+				Band: true},
 			{Name: "third", X: []float64{1, 4}, Y: []float64{0.5, 0.5}, Bare: true, Thin: true, Look: 7},
 			{X: []float64{2}, Y: []float64{2.2}},
 			{Name: "stems", X: []float64{1, 2}, Y: []float64{2.2, 1}, Stem: true},
@@ -131,8 +132,10 @@ func TestRender(t *testing.T) {
 		name string
 		c    Chart
 	}{
-		{"line", lineChart()}, {"pointer", &line}, {"log", logLine}, {"flat", flat}, {"flat log", flatLog}, {"huge", huge}, {"near ties", near}, {"tiny", tiny},
-		{"heat", heatChart()}, {"zero heat", zeros}, {"log heat with a cut top", logHeat}, {"log heat with a bottom", bottomed}, {"bars", barChart()}, {"one empty bar", noBars}, {"text to escape", escapes},
+		{"line", lineChart()}, {"pointer", &line}, {"log", logLine}, {"flat", flat}, {"flat log", flatLog}, {"huge", huge},
+		{"near ties", near}, {"tiny", tiny},
+		{"heat", heatChart()}, {"zero heat", zeros}, {"log heat with a cut top", logHeat},
+		{"log heat with a bottom", bottomed}, {"bars", barChart()}, {"one empty bar", noBars}, {"text to escape", escapes},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			img, err := Render(tt.c)
@@ -221,13 +224,17 @@ func TestRenderErrors(t *testing.T) {
 // Whatever passes the checks can be drawn: ErrRender is for reasons unknown to us, so a generator must not find one.
 func TestRenderAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		num := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.Float64(), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 5e-324, 1e-100, 1e100, nan, inf, 1, 1 + 0x1p-52}))
+		num := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.Float64(),
+			rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 5e-324, 1e-100, 1e100, nan, inf, 1, 1 + 0x1p-52}))
 		n := rapid.IntRange(1, 5).Draw(t, "n")
-		l := Line{X: Scale(rapid.IntRange(0, 1).Draw(t, "sx")), Y: Scale(rapid.IntRange(0, 1).Draw(t, "sy")), YZero: rapid.Bool().Draw(t, "zero")}
+		l := Line{X: Scale(rapid.IntRange(0, 1).Draw(t, "sx")), Y: Scale(rapid.IntRange(0, 1).Draw(t, "sy")),
+			YZero: rapid.Bool().Draw(t, "zero")}
 		for range rapid.IntRange(1, 3).Draw(t, "series") {
 			l.Series = append(l.Series, Series{
-				Name: rapid.String().Draw(t, "name"), X: rapid.SliceOfN(num, n, n).Draw(t, "x"), Y: rapid.SliceOfN(num, n, n).Draw(t, "y"),
-				Err: rapid.SliceOfN(rapid.SampledFrom([]float64{0, 0.1, 1e80}), n, n).Draw(t, "err"), Band: rapid.Bool().Draw(t, "band"),
+				Name: rapid.String().Draw(t, "name"), X: rapid.SliceOfN(num, n, n).Draw(t, "x"),
+				Y:    rapid.SliceOfN(num, n, n).Draw(t, "y"),
+				Err:  rapid.SliceOfN(rapid.SampledFrom([]float64{0, 0.1, 1e80}), n, n).Draw(t, "err"),
+				Band: rapid.Bool().Draw(t, "band"),
 			})
 		}
 		if l.check() != nil {
@@ -287,8 +294,8 @@ func TestShade(t *testing.T) {
 	}
 }
 
-// Colour is never the only difference: series by position share neither colour, marker nor dash; all others, which stand for
-// mechanisms, differ in colour and in dash.
+// Colour is never the only difference: series by position share neither colour, marker nor dash; all others, which
+// stand for mechanisms, differ in colour and in dash.
 func TestLooksDiffer(t *testing.T) {
 	for i, a := range looks {
 		for j, b := range looks[:i] {

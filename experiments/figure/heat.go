@@ -14,15 +14,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Heat is a set of heat maps, two beside each other, that share one colour scale and one colour bar, so that equal colours mean equal numbers.
+// Heat is a set of heat maps, two beside each other, that share one colour scale and one colour bar, so that equal
+// colours mean equal numbers.
 type Heat struct {
 	Title          string
-	Label          string  // what the colour means, with the unit
-	XLabel, YLabel string  // below each panel and left of the first, e.g. "column (west to east)"
-	Scale          Scale   // Linear, Sqrt, or Log
-	Min            float64 // bottom of a Log scale, below Max; 0: MinLog times the top. Smaller values get the lightest colour
-	Max            float64 // top of the colour scale; 0: the largest value. Larger values get the darkest colour
-	Panels         []Panel
+	Label          string // what the colour means, with the unit
+	XLabel, YLabel string // below each panel and left of the first, e.g. "column (west to east)"
+	Scale          Scale  // Linear, Sqrt, or Log
+	// bottom of a Log scale, below Max; 0: MinLog times the top. Smaller values get the lightest colour
+	Min    float64
+	Max    float64 // top of the colour scale; 0: the largest value. Larger values get the darkest colour
+	Panels []Panel
 }
 
 // MinLog is the default range of a Log colour scale: four decades below the top.
@@ -69,7 +71,8 @@ func (h Heat) check() error {
 		return fmt.Errorf("%w: bottom of the %v colour scale = %v, top %v", ErrValue, h.Scale, h.Min, h.top())
 	}
 	for _, p := range h.Panels {
-		if p.Rows < 1 || p.Cols < 1 || p.Rows > maxCells || p.Cols > maxCells || p.Rows*p.Cols > maxCells || len(p.Data) != p.Rows*p.Cols {
+		if p.Rows < 1 || p.Cols < 1 || p.Rows > maxCells || p.Cols > maxCells || p.Rows*p.Cols > maxCells ||
+			len(p.Data) != p.Rows*p.Cols {
 			return fmt.Errorf("%w: panel %q: %d rows, %d columns, %d values", ErrShape, p.Title, p.Rows, p.Cols, len(p.Data))
 		}
 		for i, v := range p.Data {
@@ -287,7 +290,8 @@ func (h Heat) drawBar(c draw.Canvas, r vg.Rectangle, sh shade) {
 	for _, t := range slices.Backward(sh.ticks()) {
 		x, half := r.Min.X+vg.Length(sh.at(t.Value))*r.Size().X, num.Width(t.Label)/2
 		at := min(x, c.Max.X-half)
-		if at+half > last-apart || t.Value > 0 && at-half < r.Min.X+2*apart { // the lowest label belongs to the end of the bar
+		// the lowest label belongs to the end of the bar
+		if at+half > last-apart || t.Value > 0 && at-half < r.Min.X+2*apart {
 			continue
 		}
 		last = at - half

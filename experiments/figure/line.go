@@ -33,7 +33,8 @@ type Series struct {
 	Bare bool      // no markers (for curves of many points and reference lines)
 	Look int       // 0: by position; 1..Looks: the same look in every figure
 	Thin bool      // a secondary line: thinner and paler
-	Stem bool      // each point on a stem from the bottom of the axis, unconnected: for values at points that have no order
+	// each point on a stem from the bottom of the axis, unconnected: for values at points that have no order
+	Stem bool
 }
 
 // Alpha of secondary lines, and of bands.
@@ -512,7 +513,8 @@ func decades(lo, hi float64, digits ...int) []float64 {
 	var out []float64
 	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
 		for _, m := range digits {
-			v, err := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64) // the decimal itself, not a product that is off by an ulp
+			// the decimal itself, not a product that is off by an ulp
+			v, err := strconv.ParseFloat(fmt.Sprintf("%de%d", m, e), 64)
 			if err == nil && v >= lo && v <= hi {
 				out = append(out, v)
 			}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The looks of the mechanisms, the same in every figure. What is no mechanism (a regularisation, a bound) takes a look by its
-// position; in a figure without mechanisms these numbers mean nothing.
+// The looks of the mechanisms, the same in every figure. What is no mechanism (a regularisation, a bound) takes a look
+// by its position; in a figure without mechanisms these numbers mean nothing.
 const (
 	LookWPM         = iota + 1 // projection onto the box of the uniform base measure
 	LookKPM                    // KL projection
@@ -36,8 +36,8 @@ type look struct {
 	dash  []vg.Length
 }
 
-// Looks is the number of looks that differ in colour, in marker and in dash, each: those of series by position. Looks beyond it
-// differ from each other in at least two of the three.
+// Looks is the number of looks that differ in colour, in marker and in dash, each: those of series by position. Looks
+// beyond it differ from each other in at least two of the three.
 const Looks = 7
 
 // looks has the Okabe-Ito colours first, strongest contrast first.
@@ -69,7 +69,8 @@ type diamondGlyph struct{}
 
 func (diamondGlyph) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	r := sty.Radius * 1.25
-	c.FillPolygon(sty.Color, []vg.Point{{X: pt.X, Y: pt.Y + r}, {X: pt.X + r, Y: pt.Y}, {X: pt.X, Y: pt.Y - r}, {X: pt.X - r, Y: pt.Y}})
+	c.FillPolygon(sty.Color, []vg.Point{{X: pt.X, Y: pt.Y + r}, {X: pt.X + r, Y: pt.Y}, {X: pt.X, Y: pt.Y - r},
+		{X: pt.X - r, Y: pt.Y}})
 }
 
 // resolveLook maps the Look field of a series (0: by position) to a look.

@@ -45,7 +45,8 @@ func TestTicks(t *testing.T) {
 			}
 			labels++
 			const rel = 1e-4 // five digits are printed
-			if v, err := strconv.ParseFloat(k.Label, 64); err != nil || math.Abs(v-k.Value) > rel*math.Max(math.Abs(lo), math.Abs(hi)) {
+			if v, err := strconv.ParseFloat(k.Label, 64); err != nil ||
+				math.Abs(v-k.Value) > rel*math.Max(math.Abs(lo), math.Abs(hi)) {
 				t.Fatalf("%v to %v: %q at %v", lo, hi, k.Label, k.Value)
 			}
 		}

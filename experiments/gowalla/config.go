@@ -103,22 +103,26 @@ type Config struct {
 	Data string `json:"data"` // folder or file, see Load; "": a synthetic city
 	Out  string `json:"out"`  // folder to write the report to; "": nothing is written
 
-	Area        Box  `json:"area"`         // zero: Austin
-	Rows        int  `json:"rows"`         // 0: 20
-	Cols        int  `json:"cols"`         // 0: 20
-	MinCheckins int  `json:"min_checkins"` // least number of check-ins in the area; 0: 10
-	Users       int  `json:"users"`        // the lowest so many ids among those; 0: 500. ErrFewUsers if there are not enough
-	AllUsers    bool `json:"all_users"`
+	Area        Box `json:"area"`         // zero: Austin
+	Rows        int `json:"rows"`         // 0: 20
+	Cols        int `json:"cols"`         // 0: 20
+	MinCheckins int `json:"min_checkins"` // least number of check-ins in the area; 0: 10
+	// the lowest so many ids among those; 0: 500. ErrFewUsers if there are not enough
+	Users    int  `json:"users"`
+	AllUsers bool `json:"all_users"`
 
-	Epsilons  []string `json:"epsilons"`  // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
-	Methods   []Method `json:"methods"`   // nil: all
-	Runs      int      `json:"runs"`      // simulated releases of the whole population; 0: 5
-	Seed      uint64   `json:"seed"`      // of the simulated releases
-	Bits      int      `json:"bits"`      // weights are integers that sum to 2^Bits; 0: 62
-	MapEps    string   `json:"map_eps"`   // the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
-	Objective string   `json:"objective"` // what the base measure of WPM is for, see compare.Objectives; "": uniform, as the paper has it
-	Solver    string   `json:"solver"`    // what finds the projections of WPM, see wpm.ParseSolver; "": exact
-	Ties      Ties     `json:"ties"`      // which exact projection is taken where several cost the same; "": TiesRandom. Without effect on the entropic solver
+	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
+	Methods  []Method `json:"methods"`  // nil: all
+	Runs     int      `json:"runs"`     // simulated releases of the whole population; 0: 5
+	Seed     uint64   `json:"seed"`     // of the simulated releases
+	Bits     int      `json:"bits"`     // weights are integers that sum to 2^Bits; 0: 62
+	// the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
+	MapEps string `json:"map_eps"`
+	// what the base measure of WPM is for, see compare.Objectives; "": uniform, as the paper has it
+	Objective string `json:"objective"`
+	Solver    string `json:"solver"` // what finds the projections of WPM, see wpm.ParseSolver; "": exact
+	// which exact projection is taken where several cost the same; "": TiesRandom. Without effect on the entropic solver
+	Ties Ties `json:"ties"`
 
 	Lambda float64 `json:"lambda"` // of Algorithm 1, in units of the unit square's side; 0: 0.01
 	Rounds int     `json:"rounds"` // of Algorithm 1; 0: 40
@@ -231,7 +235,8 @@ func (c Config) check() error {
 		n, lo, max int
 	}{
 		{"Rows", c.Rows, 1, maxSide}, {"Cols", c.Cols, 1, maxSide}, {"MinCheckins", c.MinCheckins, 1, city.MaxCount},
-		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"Rounds", c.Rounds, 1, maxRounds}, {"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
+		{"Runs", c.Runs, 1, maxRuns}, {"Bits", c.Bits, 1, 62}, {"Rounds", c.Rounds, 1, maxRounds},
+		{"number of Epsilons", len(c.Epsilons), 1, maxEpsilons},
 	} {
 		if v.n < v.lo || v.n > v.max {
 			return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, v.what, v.n, v.lo, v.max)

@@ -40,10 +40,11 @@
 // # Estimated maps
 //
 // A map of everybody is another task than a sample of a user's own distribution. Of each of the 5 runs a server
-// estimates one, too: with [estimate.Map] and [estimate.EM] from the releases of the mixture and of randomised response,
-// with EM from all reports of the disk, and from the reports of the frequency oracles OUE and subset selection, with
-// their own estimate (unbiased, then the nearest distribution) and with Map and EM, which take the counts of items as
-// independent. Beside them stand the uniform map and one true check-in of each user, without privacy.
+// estimates one, too: with [estimate.Map] and [estimate.EM] from the releases of the mixture and of randomised
+// response, with EM from all reports of the disk, and from the reports of the frequency oracles OUE and subset
+// selection, with their own estimate (unbiased, then the nearest distribution) and with Map and EM, which take the
+// counts of items as independent. Beside them stand the uniform map and one true check-in of each user, without
+// privacy.
 //
 // # What is certified
 //

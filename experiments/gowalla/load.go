@@ -48,15 +48,16 @@ const (
 
 // Source says what was read, and how much of it the protocol keeps.
 type Source struct {
-	Format   string   `json:"format"`
-	Files    []string `json:"files"`     // names without folders
-	Lines    int      `json:"lines"`     // all lines read
-	OffGlobe int      `json:"off_globe"` // check-ins or places with coordinates that no point has (the original has some); they lie outside every area
-	Users    int      `json:"users"`     // with a check-in in the area
-	Checkins int      `json:"checkins"`  // in the area
-	Eligible int      `json:"eligible"`  // users with enough of them
-	Kept     int      `json:"kept"`      // users in the study
-	Used     int      `json:"used"`      // check-ins of those
+	Format string   `json:"format"`
+	Files  []string `json:"files"` // names without folders
+	Lines  int      `json:"lines"` // all lines read
+	// check-ins or places with coordinates that no point has (the original has some); they lie outside every area
+	OffGlobe int `json:"off_globe"`
+	Users    int `json:"users"`    // with a check-in in the area
+	Checkins int `json:"checkins"` // in the area
+	Eligible int `json:"eligible"` // users with enough of them
+	Kept     int `json:"kept"`     // users in the study
+	Used     int `json:"used"`     // check-ins of those
 }
 
 // Load reads check-ins and applies the protocol up to the choice of users: area, grid, least number of check-ins,
@@ -94,7 +95,8 @@ func synthetic(_ context.Context, cfg Config) (city.Population, Source, error) {
 		return city.Population{}, Source{}, err
 	}
 	if cfg.AllUsers {
-		return city.Population{}, Source{}, fmt.Errorf("%w: AllUsers of a synthetic city, which has as many as asked for", ErrConfig)
+		return city.Population{}, Source{},
+			fmt.Errorf("%w: AllUsers of a synthetic city, which has as many as asked for", ErrConfig)
 	}
 	pop, err := city.Generate(cfg.Seed, cfg.Users, cfg.Rows, cfg.Cols)
 	if err != nil {
@@ -146,7 +148,8 @@ func (l *loader) read(path string) error {
 	case first == cellsHeader:
 		return l.cells(path)
 	case first == placesHeader:
-		return fmt.Errorf("%w: %s is the table of places; give the table of counts (%q) or the folder", ErrFormat, path, countsHeader)
+		return fmt.Errorf("%w: %s is the table of places; give the table of counts (%q) or the folder", ErrFormat, path,
+			countsHeader)
 	case strings.Count(first, "\t") == 4:
 		return l.snap(path)
 	}
@@ -305,7 +308,8 @@ func count(b []byte) (int, error) {
 // degrees reads a coordinate in plain or scientific decimal notation.
 func degrees(what string, b []byte) (float64, error) {
 	for _, c := range b {
-		if !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E') { // no hexadecimal, no "inf", no "nan"
+		// no hexadecimal, no "inf", no "nan"
+		if !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E') {
 			return 0, badf("%s %q is not a decimal number", what, b)
 		}
 	}
@@ -533,8 +537,9 @@ func (l *loader) population() (city.Population, Source, error) {
 		if l.cfg.AllUsers {
 			want = "at least 1"
 		}
-		return city.Population{}, l.src, fmt.Errorf("%w: %d users have at least %d check-ins in the area, want %s (%d lines of %s read)",
-			ErrFewUsers, l.src.Eligible, l.cfg.MinCheckins, want, l.src.Lines, strings.Join(l.src.Files, " and "))
+		return city.Population{}, l.src,
+			fmt.Errorf("%w: %d users have at least %d check-ins in the area, want %s (%d lines of %s read)",
+				ErrFewUsers, l.src.Eligible, l.cfg.MinCheckins, want, l.src.Lines, strings.Join(l.src.Files, " and "))
 	}
 	if err := p.Validate(); err != nil {
 		return city.Population{}, l.src, fmt.Errorf("gowalla: %w", err)

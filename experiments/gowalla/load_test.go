@@ -77,13 +77,21 @@ func TestLoad(t *testing.T) {
 		read    []string
 	}{
 		{"SNAP file, any name", map[string]string{"x.txt": snapText}, "x.txt", FormatSNAP, []string{"x.txt"}},
-		{"SNAP file, compressed under a plain name", map[string]string{"x": string(pack(t, []byte(snapText)))}, "x", FormatSNAP, []string{"x"}},
-		{"SNAP folder", map[string]string{"loc-gowalla_totalCheckins.txt.gz": snapText, "user_poi_count.tsv": "junk"}, "", FormatSNAP, []string{"loc-gowalla_totalCheckins.txt.gz"}},
-		{"SNAP folder, short name", map[string]string{"Gowalla_totalCheckins.txt": snapText}, "", FormatSNAP, []string{"Gowalla_totalCheckins.txt"}},
-		{"plain before compressed", map[string]string{"Gowalla_totalCheckins.txt": snapText, "Gowalla_totalCheckins.txt.gz": "junk"}, "", FormatSNAP, []string{"Gowalla_totalCheckins.txt"}},
-		{"places", map[string]string{"user_poi_count.tsv": countsText, "poi_lat_lon.tsv": placesText, "austin_city_user_cell.tsv": "junk"}, "", FormatPlaces, []string{"user_poi_count.tsv", "poi_lat_lon.tsv"}},
-		{"places by file, mixed compression", map[string]string{"c": countsText, "poi_lat_lon.tsv.gz": placesText}, "c", FormatPlaces, []string{"c", "poi_lat_lon.tsv.gz"}},
-		{"cells", map[string]string{"austin_city_user_cell.tsv.gz": cellsText}, "", FormatCells, []string{"austin_city_user_cell.tsv.gz"}},
+		{"SNAP file, compressed under a plain name", map[string]string{"x": string(pack(t, []byte(snapText)))}, "x",
+			FormatSNAP, []string{"x"}},
+		{"SNAP folder", map[string]string{"loc-gowalla_totalCheckins.txt.gz": snapText, "user_poi_count.tsv": "junk"}, "",
+			FormatSNAP, []string{"loc-gowalla_totalCheckins.txt.gz"}},
+		{"SNAP folder, short name", map[string]string{"Gowalla_totalCheckins.txt": snapText}, "", FormatSNAP,
+			[]string{"Gowalla_totalCheckins.txt"}},
+		{"plain before compressed",
+			map[string]string{"Gowalla_totalCheckins.txt": snapText, "Gowalla_totalCheckins.txt.gz": "junk"}, "", FormatSNAP,
+			[]string{"Gowalla_totalCheckins.txt"}},
+		{"places", map[string]string{"user_poi_count.tsv": countsText, "poi_lat_lon.tsv": placesText,
+			"austin_city_user_cell.tsv": "junk"}, "", FormatPlaces, []string{"user_poi_count.tsv", "poi_lat_lon.tsv"}},
+		{"places by file, mixed compression", map[string]string{"c": countsText, "poi_lat_lon.tsv.gz": placesText}, "c",
+			FormatPlaces, []string{"c", "poi_lat_lon.tsv.gz"}},
+		{"cells", map[string]string{"austin_city_user_cell.tsv.gz": cellsText}, "", FormatCells,
+			[]string{"austin_city_user_cell.tsv.gz"}},
 		{"cells by file", map[string]string{"c.tsv": cellsText}, "c.tsv", FormatCells, []string{"c.tsv"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +108,8 @@ func TestLoad(t *testing.T) {
 			if tt.format == FormatCells {
 				off = 0
 			}
-			want := Source{Format: tt.format, Files: tt.read, Lines: src.Lines, OffGlobe: off, Users: 2, Checkins: 4, Eligible: 2, Kept: 2, Used: 4}
+			want := Source{Format: tt.format, Files: tt.read, Lines: src.Lines, OffGlobe: off, Users: 2, Checkins: 4,
+				Eligible: 2, Kept: 2, Used: 4}
 			if !reflect.DeepEqual(src, want) || src.Lines < 4 {
 				t.Errorf("source %+v, want %+v", src, want)
 			}
@@ -198,7 +207,8 @@ func TestLoadBadLines(t *testing.T) {
 		{"counts, fields", counts("1\t1"), 2, "want 3 fields"},
 		{"counts, overflow of a cell", counts("1\t1\t1073741824\n1\t2\t1"), 3, "more than"},
 		{"gzip header", map[string]string{"Gowalla_totalCheckins.txt": "\x1f\x8bjunk"}, 1, "cannot unpack"},
-		{"gzip cut short", map[string]string{"Gowalla_totalCheckins.txt": string(pack(t, []byte(snapText))[:60])}, 0, "cannot read"},
+		{"gzip cut short", map[string]string{"Gowalla_totalCheckins.txt": string(pack(t, []byte(snapText))[:60])}, 0,
+			"cannot read"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := files(t, tt.content)
@@ -216,7 +226,8 @@ func TestLoadBadLines(t *testing.T) {
 
 func TestLoadOtherErrors(t *testing.T) {
 	ctx := context.Background()
-	dir := files(t, map[string]string{"empty": "", "letter": "Dear Sir,\n", "poi_lat_lon.tsv": placesText, "counts": countsText, "cells": cellsText, "snap": snapText})
+	dir := files(t, map[string]string{"empty": "", "letter": "Dear Sir,\n", "poi_lat_lon.tsv": placesText,
+		"counts": countsText, "cells": cellsText, "snap": snapText})
 	alone := files(t, map[string]string{"counts": countsText})
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
@@ -237,7 +248,8 @@ func TestLoadOtherErrors(t *testing.T) {
 		{"counts without places", ctx, Config{Data: filepath.Join(alone, "counts")}, ErrFormat, "poi_lat_lon.tsv"},
 		{"cells on another grid", ctx, Config{Data: filepath.Join(dir, "cells"), Rows: 10}, ErrConfig, "20 x 20"},
 		{"cells of another area", ctx, Config{Data: filepath.Join(dir, "cells"), Area: Box{1, 2, 3, 4}}, ErrConfig, "area"},
-		{"nobody there", ctx, Config{Data: filepath.Join(dir, "snap"), Area: Box{1, 2, 3, 4}, AllUsers: true}, ErrFewUsers, "0 users"},
+		{"nobody there", ctx, Config{Data: filepath.Join(dir, "snap"), Area: Box{1, 2, 3, 4}, AllUsers: true}, ErrFewUsers,
+			"0 users"},
 		{"cancelled", cancelled, Config{Data: filepath.Join(long, "snap")}, context.Canceled, "snap:16384"},
 	} {
 		if _, _, err := Load(tt.ctx, tt.cfg); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
@@ -249,13 +261,14 @@ func TestLoadOtherErrors(t *testing.T) {
 func TestLoadProgress(t *testing.T) {
 	dir := files(t, map[string]string{"snap": strings.Repeat("0\t2010-10-19T23:55:27Z\t30.2\t-97.8\t22847\n", 1<<15)})
 	last, calls, total := -1, 0, 0
-	_, _, err := Load(context.Background(), Config{Data: filepath.Join(dir, "snap"), Users: 1, Progress: func(done, n int, what string) {
-		if done < last || done > n || what != "reading snap" {
-			t.Errorf("Progress(%d, %d, %q) after %d", done, n, what, last)
-		}
-		last, total = done, n
-		calls++
-	}})
+	_, _, err := Load(context.Background(),
+		Config{Data: filepath.Join(dir, "snap"), Users: 1, Progress: func(done, n int, what string) {
+			if done < last || done > n || what != "reading snap" {
+				t.Errorf("Progress(%d, %d, %q) after %d", done, n, what, last)
+			}
+			last, total = done, n
+			calls++
+		}})
 	if err != nil || calls < 3 || last != total {
 		t.Errorf("%d calls, last %d of %d, err %v", calls, last, total, err)
 	}
@@ -267,7 +280,8 @@ func TestCell(t *testing.T) {
 	a := Austin()
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 100).Draw(t, "rows"), rapid.IntRange(1, 100).Draw(t, "cols")
-		lat := rapid.OneOf(rapid.Float64Range(a.South, a.North), rapid.SampledFrom([]float64{a.South, a.North})).Draw(t, "lat")
+		lat := rapid.OneOf(rapid.Float64Range(a.South, a.North), rapid.SampledFrom([]float64{a.South, a.North})).Draw(t,
+			"lat")
 		lon := rapid.OneOf(rapid.Float64Range(a.West, a.East), rapid.SampledFrom([]float64{a.West, a.East})).Draw(t, "lon")
 		r, c, ok := a.cell(lat, lon, rows, cols)
 		if !ok || r < 0 || r >= rows || c < 0 || c >= cols {
@@ -275,10 +289,12 @@ func TestCell(t *testing.T) {
 		}
 		const tol = 1e-12 // degrees: a few roundings of numbers below 100, and a tenth of a micrometre
 		h, w := (a.North-a.South)/float64(rows), (a.East-a.West)/float64(cols)
-		if lat < a.South+float64(r)*h-tol || lat > a.South+float64(r+1)*h+tol || lon < a.West+float64(c)*w-tol || lon > a.West+float64(c+1)*w+tol {
+		if lat < a.South+float64(r)*h-tol || lat > a.South+float64(r+1)*h+tol || lon < a.West+float64(c)*w-tol ||
+			lon > a.West+float64(c+1)*w+tol {
 			t.Fatalf("cell(%v, %v) = (%d, %d) does not hold the point", lat, lon, r, c)
 		}
-		for _, p := range [][2]float64{{a.North + 1e-9, lon}, {a.South - 1e-9, lon}, {lat, a.East + 1e-9}, {lat, a.West - 1e-9}} {
+		for _, p := range [][2]float64{{a.North + 1e-9, lon}, {a.South - 1e-9, lon}, {lat, a.East + 1e-9},
+			{lat, a.West - 1e-9}} {
 			if _, _, ok := a.cell(p[0], p[1], rows, cols); ok {
 				t.Fatalf("cell(%v, %v) is inside", p[0], p[1])
 			}

@@ -51,7 +51,8 @@ func (s *study) design(eps ldp.Epsilon) (design, error) {
 
 // public is what the result says of the design; unit turns costs into cell widths.
 func (d design) public(unit float64) Design {
-	return Design{Epsilon: d.mech.Epsilon().String(), Mass: d.base.Mass, Worst: d.base.Upper * unit, Lower: d.base.Lower * unit}
+	return Design{Epsilon: d.mech.Epsilon().String(), Mass: d.base.Mass, Worst: d.base.Upper * unit,
+		Lower: d.base.Lower * unit}
 }
 
 // mechanism sets up method m.
@@ -103,7 +104,8 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 }
 
 // closed is a mechanism with a formula for the law of a user.
-func (s *study) closed(eps ldp.Epsilon, base []float64, err error, law func(u city.User) ([]float64, error)) (mechanism, error) {
+func (s *study) closed(eps ldp.Epsilon, base []float64, err error, law func(u city.User) ([]float64, error)) (mechanism,
+	error) {
 	if err != nil {
 		return mechanism{}, err
 	}
@@ -216,7 +218,8 @@ func (s *study) randomMixture(box *ldp.Polytope) (mechanism, error) {
 	rows := make([][]float64, s.pop.Cells())
 	gaps := make([]float64, len(rows))
 	err := parallel.Each(s.ctx, len(rows), func(i int) (err error) {
-		rows[i], gaps[i], err = s.randomTies(box, source{support: []int{i}, weight: []float64{1}}, -1-int64(i)) // ids of users are not negative
+		// ids of users are not negative
+		rows[i], gaps[i], err = s.randomTies(box, source{support: []int{i}, weight: []float64{1}}, -1-int64(i))
 		return err
 	}, nil)
 	return mechanism{box, func(u city.User) ([]float64, float64, error) {

@@ -65,7 +65,8 @@ func (r Result) Facts() []report.Setting {
 		if k, ok := r.Row(KPM, e); ok {
 			out = append(out, report.Setting{Name: "KPM, expected W₁ at ε = " + e, Value: cells(k.Expected)})
 			if w.Expected > 0 {
-				out = append(out, report.Setting{Name: "KPM over WPM at ε = " + e, Value: fmt.Sprintf("%.2f times", k.Expected/w.Expected)})
+				out = append(out, report.Setting{Name: "KPM over WPM at ε = " + e,
+					Value: fmt.Sprintf("%.2f times", k.Expected/w.Expected)})
 			}
 		}
 	}
@@ -82,14 +83,16 @@ func (r Result) Tables() []report.Table {
 			"runs. Loss: the largest log ratio between the weights of two users in one cell, which the integers certify to be at most ε. Gap: the largest certified gap of a user's projection.",
 		Columns: []report.Column{
 			{Name: "method", Label: "mechanism"}, {Name: "epsilon", Label: "ε"},
-			{Name: "expected", Label: "expected W₁", Unit: "cells"}, {Name: "sampled_mean", Label: "sampled W₁", Unit: "cells"}, {Name: "sampled_sd", Label: "sd", Unit: "cells"},
+			{Name: "expected", Label: "expected W₁", Unit: "cells"}, {Name: "sampled_mean", Label: "sampled W₁", Unit: "cells"},
+			{Name: "sampled_sd", Label: "sd", Unit: "cells"},
 			{Name: "loss", Label: "loss"}, {Name: "gap", Label: "gap", Unit: "cells"}, {Name: "certified", Label: "certified"},
 		},
 	}
 	if !r.Config.SkipTieRange {
 		main.Text += " Ties: the exact projection is not unique on a grid. These columns are the least and the greatest expected W₁ that a search met over all choices of exact " +
 			"projections for all users, of point masses in mixture mode: an independent exact computation may end anywhere between them."
-		main.Columns = append(main.Columns, report.Column{Name: "tie_low", Label: "over ties, least", Unit: "cells"}, report.Column{Name: "tie_high", Label: "greatest", Unit: "cells"})
+		main.Columns = append(main.Columns, report.Column{Name: "tie_low", Label: "over ties, least", Unit: "cells"},
+			report.Column{Name: "tie_high", Label: "greatest", Unit: "cells"})
 	}
 	for _, row := range r.Rows {
 		cells := []any{string(row.Method), row.Epsilon, row.Expected, row.Mean, row.SD, row.Loss, row.Gap, true}
@@ -100,7 +103,8 @@ func (r Result) Tables() []report.Table {
 	}
 	runs := report.Table{
 		Name: "runs", Title: "Every simulated run", Folded: true,
-		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "epsilon", Label: "ε"}, {Name: "run"}, {Name: "w1", Label: "sampled W₁", Unit: "cells"}},
+		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "epsilon", Label: "ε"}, {Name: "run"},
+			{Name: "w1", Label: "sampled W₁", Unit: "cells"}},
 	}
 	for _, row := range r.Rows {
 		for n, v := range row.Sampled {
@@ -111,7 +115,9 @@ func (r Result) Tables() []report.Table {
 		Name: "designs", Title: "The base measure of WPM",
 		Text: "The uniform measure at the scale with the least worst case over all inputs. No ε-LDP mechanism at all has a worst case below the lower bound.",
 		Columns: []report.Column{
-			{Name: "epsilon", Label: "ε"}, {Name: "mass", Label: "total mass"}, {Name: "worst", Label: "worst case W₁", Unit: "cells"}, {Name: "lower", Label: "lower bound for every mechanism", Unit: "cells"},
+			{Name: "epsilon", Label: "ε"}, {Name: "mass", Label: "total mass"},
+			{Name: "worst", Label: "worst case W₁", Unit: "cells"},
+			{Name: "lower", Label: "lower bound for every mechanism", Unit: "cells"},
 		},
 	}
 	for _, d := range r.Designs {
@@ -132,7 +138,8 @@ func (r Result) estimateTable() report.Table {
 			"package estimate, which see reports and public data alone; for OUE and subset selection they take the counts of items as independent. own: the unbiased estimate of the oracle, and the " +
 			"nearest distribution. Nothing: the uniform map.",
 		Columns: []report.Column{
-			{Name: "reports"}, {Name: "estimator"}, {Name: "epsilon", Label: "ε"}, {Name: "w1", Label: "W₁", Unit: "cells"}, {Name: "sd", Unit: "cells"},
+			{Name: "reports"}, {Name: "estimator"}, {Name: "epsilon", Label: "ε"}, {Name: "w1", Label: "W₁", Unit: "cells"},
+			{Name: "sd", Unit: "cells"},
 		},
 	}
 	for _, e := range r.Estimates {
@@ -171,18 +178,26 @@ func (r Result) Settings() []report.Setting {
 	out := []report.Setting{}
 	if s := r.Source; s.Format != "" {
 		out = append(out,
-			report.Setting{Name: "data", Value: fmt.Sprintf("%s (%s), %d lines, %d coordinates off the globe", strings.Join(s.Files, " and "), s.Format, s.Lines, s.OffGlobe)},
-			report.Setting{Name: "area", Value: fmt.Sprintf("latitude %v to %v, longitude %v to %v", c.Area.South, c.Area.North, c.Area.West, c.Area.East)},
-			report.Setting{Name: "in the area", Value: fmt.Sprintf("%d check-ins of %d users; %d users with at least %d", s.Checkins, s.Users, s.Eligible, c.MinCheckins)},
+			report.Setting{Name: "data",
+				Value: fmt.Sprintf("%s (%s), %d lines, %d coordinates off the globe", strings.Join(s.Files, " and "), s.Format,
+					s.Lines, s.OffGlobe)},
+			report.Setting{Name: "area",
+				Value: fmt.Sprintf("latitude %v to %v, longitude %v to %v", c.Area.South, c.Area.North, c.Area.West, c.Area.East)},
+			report.Setting{Name: "in the area",
+				Value: fmt.Sprintf("%d check-ins of %d users; %d users with at least %d", s.Checkins, s.Users, s.Eligible,
+					c.MinCheckins)},
 		)
 	}
 	return append(out,
-		report.Setting{Name: "users", Value: fmt.Sprintf("%d with %d check-ins, in %.1f cells each on average", r.Users, r.Checkins, r.CellsMean)},
-		report.Setting{Name: "grid", Value: fmt.Sprintf("%d x %d cells, Euclidean distance of centres in the unit square, p = 1; W₁ in widths of a column", r.Config.Rows, r.Config.Cols)},
+		report.Setting{Name: "users",
+			Value: fmt.Sprintf("%d with %d check-ins, in %.1f cells each on average", r.Users, r.Checkins, r.CellsMean)},
+		report.Setting{Name: "grid",
+			Value: fmt.Sprintf("%d x %d cells, Euclidean distance of centres in the unit square, p = 1; W₁ in widths of a column", r.Config.Rows, r.Config.Cols)},
 		report.Setting{Name: "eps", Value: strings.Join(c.Epsilons, ", ")},
 		report.Setting{Name: "mechanisms", Value: strings.Join(methods, ", ")},
 		report.Setting{Name: "projection", Value: r.projection()},
-		report.Setting{Name: "Algorithm 1", Value: fmt.Sprintf("lambda %v in units of the unit square's side, %d rounds", r.Config.Lambda, r.Config.Rounds)},
+		report.Setting{Name: "Algorithm 1",
+			Value: fmt.Sprintf("lambda %v in units of the unit square's side, %d rounds", r.Config.Lambda, r.Config.Rounds)},
 		report.Setting{Name: "runs", Value: strconv.Itoa(c.Runs)},
 		report.Setting{Name: "bits of a weight", Value: strconv.Itoa(c.Bits)},
 		report.Setting{Name: "largest certified gap of a W₁", Value: fmt.Sprintf("%.1e cell widths", r.TransportGap)},
@@ -223,7 +238,8 @@ func (r Result) Figures() []report.Figure {
 		out = append(out, report.Figure{
 			Name: "w1-eps", Title: "WPM and KPM against ε", Chart: main,
 			Text: fmt.Sprintf("Lower is better. Strong lines: the bias of the mechanism, without randomness. Pale lines: the histogram of one simulated release per user, %d runs; the bars are one "+
-				"standard deviation. Sampling %d users adds an error of its own, which no mechanism can avoid.", r.Config.Runs, r.Users),
+				"standard deviation. Sampling %d users adds an error of its own, which no mechanism can avoid.", r.Config.Runs,
+				r.Users),
 		})
 	}
 	all := figure.Line{
@@ -293,7 +309,8 @@ func (r Result) pairTitle() string {
 	last := len(w) - 1
 	switch {
 	case better == len(w) && w[last].Expected > 0:
-		return fmt.Sprintf("WPM is closer to the truth than KPM at every ε, %.1f times at ε = %s", k[last].Expected/w[last].Expected, w[last].Epsilon)
+		return fmt.Sprintf("WPM is closer to the truth than KPM at every ε, %.1f times at ε = %s",
+			k[last].Expected/w[last].Expected, w[last].Epsilon)
 	default:
 		return fmt.Sprintf("WPM is closer to the truth than KPM at %d of %d values of ε", better, len(w))
 	}

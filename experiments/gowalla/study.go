@@ -51,8 +51,10 @@ type Row struct {
 	Sampled  []float64 `json:"sampled"`  // W_1 of the histogram of one release per user against the truth, one per run
 	Mean     float64   `json:"mean"`     // of Sampled
 	SD       float64   `json:"sd"`       // of Sampled, with n-1; 0 for a single run
-	Loss     float64   `json:"loss"`     // log of the largest ratio of two users' weights in a cell; certified <= eps in integers
-	Gap      float64   `json:"gap"`      // WPM: largest certified gap of a user's projection (mixture: of the rows, in a user's shares); else 0
+	// log of the largest ratio of two users' weights in a cell; certified <= eps in integers
+	Loss float64 `json:"loss"`
+	// WPM: largest certified gap of a user's projection (mixture: of the rows, in a user's shares); else 0
+	Gap float64 `json:"gap"`
 	// The least and the greatest expected W_1 that a search met over all choices of exact projections, see Ties. Both are
 	// Expected where the mechanism is unique.
 	TieLow  float64 `json:"tie_low"`
@@ -243,7 +245,8 @@ func (s *study) measure(rows []Row) (float64, error) {
 		}
 		gaps[n] = (res.Upper - res.Lower) * s.unit
 		if !(gaps[n] <= maxGap) {
-			return fmt.Errorf("%w: W_1 of %s at eps %s is between %v and %v (unit square)", ErrCertificate, r.Method, r.Epsilon, res.Lower, res.Upper)
+			return fmt.Errorf("%w: W_1 of %s at eps %s is between %v and %v (unit square)", ErrCertificate, r.Method, r.Epsilon,
+				res.Lower, res.Upper)
 		}
 		if t.run < 0 {
 			r.Expected = res.Objective * s.unit
@@ -299,7 +302,8 @@ func releases(rows []ldp.Weights, r io.Reader) ([]float64, error) {
 // stream is the seeded source of one simulated run. Its key depends on nothing but these four, so a study of fewer
 // methods or eps draws the same.
 func stream(seed uint64, m Method, eps ldp.Epsilon, run int) io.Reader {
-	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm simulation, seed %d, %s, eps %s, run %d", seed, m, eps, run)))
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm simulation, seed %d, %s, eps %s, run %d", seed, m, eps,
+		run)))
 }
 
 // meanSD returns mean and standard deviation (n-1; 0 for one value).

@@ -48,8 +48,10 @@ func compared(t testing.TB, p city.Population, cfg Config) Result {
 func TestCompare(t *testing.T) {
 	p := village(t, 40, 6, 6)
 	res := compared(t, p, quick)
-	if len(res.Rows) != 8*3 || len(res.Designs) != 3 || len(res.Maps) != 8 || res.Users != 40 || res.Checkins != p.Checkins() {
-		t.Fatalf("%d rows, %d designs, %d maps, %d users, %d check-ins", len(res.Rows), len(res.Designs), len(res.Maps), res.Users, res.Checkins)
+	if len(res.Rows) != 8*3 || len(res.Designs) != 3 || len(res.Maps) != 8 || res.Users != 40 ||
+		res.Checkins != p.Checkins() {
+		t.Fatalf("%d rows, %d designs, %d maps, %d users, %d check-ins", len(res.Rows), len(res.Designs), len(res.Maps),
+			res.Users, res.Checkins)
 	}
 	i := 0
 	for _, m := range Methods() {
@@ -230,7 +232,8 @@ func TestDeterministic(t *testing.T) {
 	}
 
 	// A study of fewer methods and eps has the same numbers.
-	part := compared(t, p, Config{Epsilons: []string{"2.0"}, Runs: 2, Seed: 3, SkipEstimates: true, Methods: []Method{KPM, WPM}})
+	part := compared(t, p, Config{Epsilons: []string{"2.0"}, Runs: 2, Seed: 3, SkipEstimates: true,
+		Methods: []Method{KPM, WPM}})
 	for _, m := range []Method{KPM, WPM} {
 		got, _ := part.Row(m, "2")
 		want, _ := first.Row(m, "2")
@@ -282,7 +285,8 @@ func TestConfigErrors(t *testing.T) {
 		{Config{Area: Box{South: math.NaN(), North: 1, West: 2, East: 3}}, "Area"},
 		{Config{Area: Box{South: -91, North: 1, West: 2, East: 3}}, "Area"},
 	} {
-		if _, err := Compare(context.Background(), village(t, 2, 2, 2), tt.cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tt.says) {
+		if _, err := Compare(context.Background(), village(t, 2, 2, 2), tt.cfg); !errors.Is(err, ErrConfig) ||
+			!strings.Contains(err.Error(), tt.says) {
 			t.Errorf("Compare(%+v) = %v, want ErrConfig saying %q", tt.cfg, err, tt.says)
 		}
 	}
@@ -293,7 +297,8 @@ func TestConfigErrors(t *testing.T) {
 		t.Errorf("too many rows: %v", err)
 	}
 	c, _, err := Config{Epsilons: []string{"1/2", "4.00"}}.resolve()
-	if err != nil || !reflect.DeepEqual(c.Epsilons, []string{"0.5", "4"}) || c.MapEps != "4" || c.Users != 500 || c.Runs != 5 || c.Bits != 62 || c.Rows != 20 || c.MinCheckins != 10 {
+	if err != nil || !reflect.DeepEqual(c.Epsilons, []string{"0.5", "4"}) || c.MapEps != "4" || c.Users != 500 ||
+		c.Runs != 5 || c.Bits != 62 || c.Rows != 20 || c.MinCheckins != 10 {
 		t.Errorf("resolved: %+v, %v", c, err)
 	}
 	again, _, err := c.resolve()
@@ -353,13 +358,15 @@ func TestRun(t *testing.T) {
 	if f, err = os.ReadFile(filepath.Join(out, "table.json")); err != nil || json.Unmarshal(f, &doc) != nil {
 		t.Errorf("table.json does not parse (%v)", err)
 	}
-	for _, name := range []string{"index.html", "w1-eps.svg", "w1-eps.png", "w1-eps-all.svg", "maps.png", "designs.csv", "runs.csv"} {
+	for _, name := range []string{"index.html", "w1-eps.svg", "w1-eps.png", "w1-eps-all.svg", "maps.png", "designs.csv",
+		"runs.csv"} {
 		if st, err := os.Stat(filepath.Join(out, name)); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	html, err := os.ReadFile(filepath.Join(out, "index.html"))
-	if err != nil || bytes.Contains(html, []byte(cfg.Data)) || !bytes.Contains(html, []byte("austin_city_user_cell.tsv.gz (cells)")) {
+	if err != nil || bytes.Contains(html, []byte(cfg.Data)) ||
+		!bytes.Contains(html, []byte("austin_city_user_cell.tsv.gz (cells)")) {
 		t.Errorf("the page names the folder of the data, or not the file (%v)", err)
 	}
 }
@@ -389,7 +396,8 @@ func TestSynthetic(t *testing.T) {
 		t.Fatalf("%+v, %v", r.Source, err)
 	}
 	page, err := os.ReadFile(filepath.Join(cfg.Out, "index.html"))
-	if err != nil || !strings.Contains(string(page), "nobody lives in it") || strings.Contains(string(page), "Location data of people") {
+	if err != nil || !strings.Contains(string(page), "nobody lives in it") ||
+		strings.Contains(string(page), "Location data of people") {
 		t.Errorf("the page does not say that the city is made up: %v", err)
 	}
 	if _, err := Run(context.Background(), Config{AllUsers: true}); !errors.Is(err, ErrConfig) {

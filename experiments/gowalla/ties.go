@@ -63,7 +63,8 @@ func (s *study) extreme(box *ldp.Polytope, src source, direction []float64) (q [
 		return nil, 0, err
 	}
 	lo, hi := box.Bounds()
-	r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: c, Source: src.weight, Lo: lo, Hi: hi}, mincostflow.Settings{})
+	r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: c, Source: src.weight, Lo: lo, Hi: hi},
+		mincostflow.Settings{})
 	return r.Q, r.Gap() + tieStep, err
 }
 

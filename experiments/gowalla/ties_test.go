@@ -29,7 +29,8 @@ func newStudy(t *testing.T, p city.Population, cfg Config) (*study, *wpm.Mechani
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{ctx: context.Background(), cfg: cfg, pop: p, unit: float64(p.Cols), truth: p.Truth(), progress: func(int, int, string) {}}
+	s := &study{ctx: context.Background(), cfg: cfg, pop: p, unit: float64(p.Cols), truth: p.Truth(),
+		progress: func(int, int, string) {}}
 	if s.cost, err = cost.Materialize(context.Background(), g); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,8 @@ func TestTiesAreExact(t *testing.T) {
 // TestTieRangeOnThreeCells: two users on three cells in a row, one of them in the middle, who can be sent left or
 // right. The range is known.
 func TestTieRangeOnThreeCells(t *testing.T) {
-	p := city.Population{Rows: 1, Cols: 3, Users: []city.User{{ID: 1, Cells: []int{0}, Counts: []int{10}}, {ID: 2, Cells: []int{1}, Counts: []int{10}}}}
+	p := city.Population{Rows: 1, Cols: 3,
+		Users: []city.User{{ID: 1, Cells: []int{0}, Counts: []int{10}}, {ID: 2, Cells: []int{1}, Counts: []int{10}}}}
 	s, _ := newStudy(t, p, Config{Epsilons: []string{"1"}})
 	eps, err := ldp.ParseEpsilon("1")
 	if err != nil {
@@ -146,7 +148,8 @@ func TestTieRange(t *testing.T) {
 			}
 			continue
 		}
-		if !(r.TieLow < r.TieHigh) || !(r.TieLow <= v.Expected+tieTol && v.Expected <= r.TieHigh+tieTol) || r.Expected == v.Expected {
+		if !(r.TieLow < r.TieHigh) || !(r.TieLow <= v.Expected+tieTol && v.Expected <= r.TieHigh+tieTol) ||
+			r.Expected == v.Expected {
 			t.Errorf("%s: %v by random ties, %v by the solver's, range %v to %v", m, r.Expected, v.Expected, r.TieLow, r.TieHigh)
 		}
 		const search = 5e-3 // the search stops at kinks, of which so small a city has many

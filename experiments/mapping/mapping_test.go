@@ -16,7 +16,8 @@ import (
 
 // small is a study of some seconds: two maps, one run.
 func small(out string) Config {
-	return Config{Out: out, Maps: []string{"coast", "films"}, Epsilons: []string{"2"}, Devices: []int{300}, Runs: 2, Seed: 1}
+	return Config{Out: out, Maps: []string{"coast", "films"}, Epsilons: []string{"2"}, Devices: []int{300}, Runs: 2,
+		Seed: 1}
 }
 
 // TestRun holds what must be so whatever the numbers are, the report, and the same bits on any number of threads.
@@ -81,11 +82,13 @@ func TestPlanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	row, p := r.Rows[0], r.Plan
-	if len(r.Rows) != 1 || row.Devices != 300 || len(row.Mean) != column+1 || len(r.Summary) != column+1 || r.Summary[column].Estimator != "map" {
+	if len(r.Rows) != 1 || row.Devices != 300 || len(row.Mean) != column+1 || len(r.Summary) != column+1 ||
+		r.Summary[column].Estimator != "map" {
 		t.Fatalf("%+v", r)
 	}
 	ratio := row.Planned / row.Mean[column]
-	if p.Cases != 1 || math.Abs(p.GeoMean-ratio) > 1e-12 || p.SD != 0 || p.WithinTwo != 1 || (p.Within25 == 1) != (math.Abs(ratio-1) <= 0.25) {
+	if p.Cases != 1 || math.Abs(p.GeoMean-ratio) > 1e-12 || p.SD != 0 || p.WithinTwo != 1 ||
+		(p.Within25 == 1) != (math.Abs(ratio-1) <= 0.25) {
 		t.Errorf("%+v of %+v", p, row)
 	}
 	// 30 % of the mass is elsewhere, so guesses differ by that share of the largest distance, 1, at most.
@@ -100,7 +103,8 @@ func TestPlanned(t *testing.T) {
 // TestPlanning: by hand.
 func TestPlanning(t *testing.T) {
 	at := func(planned, real float64) Row {
-		return Row{Planned: planned, Mean: []float64{9, real}, ToGuess: []float64{9, real / 4}, PlannedRange: &[2]float64{0.25, 0.9}}
+		return Row{Planned: planned, Mean: []float64{9, real}, ToGuess: []float64{9, real / 4},
+			PlannedRange: &[2]float64{0.25, 0.9}}
 	}
 	p := planning([]Row{at(1, 1), at(5, 4), at(2, 1), at(1, 4)})
 	// The logarithms are 0, log 5/4, log 2 and -log 4; two are at the low end of the range, two above it.

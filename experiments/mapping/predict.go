@@ -95,11 +95,13 @@ func (p Planning) table(rows []Row) report.Table {
 			p.GeoMean, p.SD, 100*p.Within25, p.Cases, 100*p.WithinTwo, 100*p.InRange, 100*p.AboveRange),
 		Columns: []report.Column{
 			{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}, {Name: "predicted"},
-			{Name: "realised"}, {Name: "ratio"}, {Name: "to_guess", Label: "realised to the guess"}, {Name: "low"}, {Name: "high"},
+			{Name: "realised"}, {Name: "ratio"}, {Name: "to_guess", Label: "realised to the guess"}, {Name: "low"},
+			{Name: "high"},
 		},
 	}
 	for _, r := range rows {
-		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.Mean[column], r.Planned / r.Mean[column],
+		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.Mean[column],
+			r.Planned / r.Mean[column],
 			r.ToGuess[column], r.PlannedRange[0], r.PlannedRange[1]})
 	}
 	return t

@@ -10,13 +10,16 @@ import (
 
 // Report describes the result folder.
 func (r Result) Report() report.Report {
-	columns := []report.Column{{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "guess"}}
+	columns := []report.Column{{Name: "truth"}, {Name: "unit"}, {Name: "eps", Label: "ε"}, {Name: "devices"},
+		{Name: "guess"}}
 	for _, by := range r.Config.estimators() {
-		columns = append(columns, report.Column{Name: by.name}, report.Column{Name: by.name + "_sd", Label: "standard deviation"})
+		columns = append(columns, report.Column{Name: by.name},
+			report.Column{Name: by.name + "_sd", Label: "standard deviation"})
 	}
 	cases := report.Table{
 		Name: "cases", Title: "W₁ to the truth", Columns: append(columns, report.Column{Name: "best"}),
-		Text: fmt.Sprintf("Means over %d simulations. The guess is the uniform distribution, which costs no data.", r.Config.Runs),
+		Text: fmt.Sprintf("Means over %d simulations. The guess is the uniform distribution, which costs no data.",
+			r.Config.Runs),
 	}
 	for _, row := range r.Rows {
 		line := []any{row.Map, row.Unit, row.Eps, row.Devices, row.Guess}
@@ -31,7 +34,8 @@ func (r Result) Report() report.Report {
 		Columns: []report.Column{
 			{Name: "estimator"}, {Name: "worst_to_guess", Label: "largest ratio to the guess"},
 			{Name: "worse", Label: "cases above 1.02 of the guess"},
-			{Name: "geo_to_best", Label: "geometric mean to the best"}, {Name: "worst_to_best", Label: "largest ratio to the best"},
+			{Name: "geo_to_best", Label: "geometric mean to the best"},
+			{Name: "worst_to_best", Label: "largest ratio to the best"},
 		},
 	}
 	for _, s := range r.Summary {

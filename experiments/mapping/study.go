@@ -68,7 +68,8 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	if c.Runs == 0 {
 		c.Runs = 5
 	}
-	if len(c.Epsilons) < 1 || len(c.Epsilons) > maxList || len(c.Devices) < 1 || len(c.Devices) > maxList || c.Runs < 1 || c.Runs > maxRuns {
+	if len(c.Epsilons) < 1 || len(c.Epsilons) > maxList || len(c.Devices) < 1 || len(c.Devices) > maxList || c.Runs < 1 ||
+		c.Runs > maxRuns {
 		return c, nil, fmt.Errorf("%w: %d Epsilons, %d Devices, %d Runs", ErrConfig, len(c.Epsilons), len(c.Devices), c.Runs)
 	}
 	for _, n := range append(slices.Clone(c.Devices), c.Large) {

@@ -62,7 +62,8 @@ func worlds(seed uint64) ([]world, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, world{name: "check-ins of a made city", unit: "cells", scale: side, cost: grid, truth: people.Truth(), large: true})
+	out = append(out, world{name: "check-ins of a made city", unit: "cells", scale: side, cost: grid,
+		truth: people.Truth(), large: true})
 	r := rand.New(rand.NewPCG(seed, 0x6d617073)) // "maps": a stream of its own
 	irregular, err := irregularPlaces(r)
 	if err != nil {
@@ -84,7 +85,8 @@ func worlds(seed uint64) ([]world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(out, irregular...), films, world{name: "coast", unit: "steps", scale: 1, cost: ring, truth: shares(shore)}), nil
+	return append(append(out, irregular...), films,
+		world{name: "coast", unit: "steps", scale: 1, cost: ring, truth: shares(shore)}), nil
 }
 
 // irregularPlaces are places denser towards a centre, with a truth that is spread and one that is concentrated.

@@ -49,7 +49,8 @@ func TestStudy(t *testing.T) {
 	}
 	for space, d := range by {
 		for name, x := range d {
-			if x.Worst < d["minimax"].Worst*(1-maxGap) || x.Mean < d["average"].Mean*(1-maxGap) || (x.Worst+x.Mean)/2 < (d["mixed"].Worst+d["mixed"].Mean)/2*(1-maxGap) {
+			if x.Worst < d["minimax"].Worst*(1-maxGap) || x.Mean < d["average"].Mean*(1-maxGap) ||
+				(x.Worst+x.Mean)/2 < (d["mixed"].Worst+d["mixed"].Mean)/2*(1-maxGap) {
 				t.Errorf("%s: %s beats the optimum of its kind: %+v", space, name, x)
 			}
 		}
@@ -88,7 +89,8 @@ func TestReport(t *testing.T) {
 	if _, err := Run(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "table.csv", "designs.csv", "modes.svg", "descent-ring.png", "designs-worst.svg", "designs-mean.svg"} {
+	for _, name := range []string{"index.html", "table.csv", "designs.csv", "modes.svg", "descent-ring.png",
+		"designs-worst.svg", "designs-mean.svg"} {
 		if info, err := os.Stat(filepath.Join(cfg.Out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -97,7 +99,8 @@ func TestReport(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []Config{
-		{Points: 1}, {Steps: -1}, {Size: 3}, {Inputs: 1}, {Side: 100}, {Epsilons: []string{"2", "1"}}, {Epsilons: []string{}}, {Designs: []string{"x"}}, {ModeEps: "0"},
+		{Points: 1}, {Steps: -1}, {Size: 3}, {Inputs: 1}, {Side: 100}, {Epsilons: []string{"2", "1"}}, {Epsilons: []string{}},
+		{Designs: []string{"x"}}, {ModeEps: "0"},
 	} {
 		if _, err := Run(context.Background(), c); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", c, err)

@@ -16,20 +16,23 @@ func (r Result) Report() report.Report {
 		Title: "Mirror descent, relative to the certified optimum", Folded: true,
 		Text: "Bound is proved for the average, by the proposition with its constants repaired; gap is what the certificate of the averaged cuts proves by itself (-1: nothing yet).",
 		Columns: []report.Column{
-			{Name: "space"}, {Name: "eps", Label: "ε"}, {Name: "rule", Label: "step"}, {Name: "t", Label: "T"}, {Name: "average", Label: "average - 1"}, {Name: "best", Label: "best - 1"},
+			{Name: "space"}, {Name: "eps", Label: "ε"}, {Name: "rule", Label: "step"}, {Name: "t", Label: "T"},
+			{Name: "average", Label: "average - 1"}, {Name: "best", Label: "best - 1"},
 			{Name: "bound"}, {Name: "gap", Label: "certified gap"}, {Name: "optimum", Label: "f*"},
 		},
 	}
 	for _, d := range r.Descents {
 		for _, p := range d.Points {
-			descents.Rows = append(descents.Rows, []any{d.Space, d.Epsilon, d.Rule, p.Step, p.Average, p.Best, p.Bound, p.Gap, d.Optimum})
+			descents.Rows = append(descents.Rows,
+				[]any{d.Space, d.Epsilon, d.Rule, p.Step, p.Average, p.Best, p.Bound, p.Gap, d.Optimum})
 		}
 	}
 	designs := report.Table{
 		Name: "designs", Title: "Base measures: worst case and mean",
 		Text: "Costs over point inputs, W^p in the units of each space. Minimax, mixed and average are certified to a relative gap of 1e-8.",
 		Columns: []report.Column{
-			{Name: "space"}, {Name: "eps", Label: "ε"}, {Name: "design"}, {Name: "worst", Label: "worst case"}, {Name: "mean"}, {Name: "nonzeros", Label: "points in use"}, {Name: "mass"},
+			{Name: "space"}, {Name: "eps", Label: "ε"}, {Name: "design"}, {Name: "worst", Label: "worst case"}, {Name: "mean"},
+			{Name: "nonzeros", Label: "points in use"}, {Name: "mass"},
 		},
 	}
 	for _, d := range r.Designs {
@@ -37,11 +40,14 @@ func (r Result) Report() report.Report {
 	}
 	modes := report.Table{
 		Name: "modes", Title: "Client modes: mean W₁ to the input", Text: "In units of the square's side.",
-		Columns: []report.Column{{Name: "atoms", Label: "points of the input"}, {Name: "projection"}, {Name: "projection_se", Label: "standard error"}, {Name: "mixture"}, {Name: "mixture_se", Label: "standard error"},
-			{Name: "se", Label: "standard error of the difference"}, {Name: "kpm", Label: "KPM"}, {Name: "kpm_se", Label: "standard error"}},
+		Columns: []report.Column{{Name: "atoms", Label: "points of the input"}, {Name: "projection"},
+			{Name: "projection_se", Label: "standard error"}, {Name: "mixture"}, {Name: "mixture_se", Label: "standard error"},
+			{Name: "se", Label: "standard error of the difference"}, {Name: "kpm", Label: "KPM"},
+			{Name: "kpm_se", Label: "standard error"}},
 	}
 	for _, m := range r.Modes {
-		modes.Rows = append(modes.Rows, []any{m.Atoms, m.Projection, m.ProjectionSE, m.Mixture, m.MixtureSE, m.SE, m.KPM, m.KPMSE})
+		modes.Rows = append(modes.Rows,
+			[]any{m.Atoms, m.Projection, m.ProjectionSE, m.Mixture, m.MixtureSE, m.SE, m.KPM, m.KPMSE})
 	}
 	return report.Report{
 		Title: "Base measures: how to find a good one, and when it is worth it",
@@ -51,9 +57,11 @@ func (r Result) Report() report.Report {
 		Figures: r.figures(),
 		Seed:    c.Seed,
 		Settings: []report.Setting{
-			{Name: "descents", Value: fmt.Sprintf("%d points, %d steps, ε = %s", c.Points, c.Steps, strings.Join(c.Epsilons, ", "))},
+			{Name: "descents", Value: fmt.Sprintf("%d points, %d steps, ε = %s", c.Points, c.Steps,
+				strings.Join(c.Epsilons, ", "))},
 			{Name: "designs", Value: fmt.Sprintf("%d points, ε = %s", c.Size, strings.Join(c.Designs, ", "))},
-			{Name: "modes", Value: fmt.Sprintf("%d x %d grid, ε = %s, %d inputs for each number of points", c.Side, c.Side, c.ModeEps, c.Inputs)},
+			{Name: "modes", Value: fmt.Sprintf("%d x %d grid, ε = %s, %d inputs for each number of points", c.Side, c.Side,
+				c.ModeEps, c.Inputs)},
 		},
 	}
 }
@@ -150,7 +158,8 @@ func (r Result) designFigure(what string) report.Figure {
 		}
 		chart.Series = append(chart.Series, s)
 	}
-	return report.Figure{Name: "designs-" + what, Title: "Designs: " + map[string]string{"worst": "worst case", "mean": "mean"}[what], Text: text, Chart: chart}
+	return report.Figure{Name: "designs-" + what,
+		Title: "Designs: " + map[string]string{"worst": "worst case", "mean": "mean"}[what], Text: text, Chart: chart}
 }
 
 // designLooks are those of KPM's base measure and of WPM's: uniform, as in all other figures, and three more.
@@ -159,9 +168,11 @@ var designLooks = []int{figure.LookKPM, figure.LookWPM, figure.LookMinimax, figu
 func (r Result) modeFigure() report.Figure {
 	chart := figure.Line{
 		Title:  "The projection pays off for spread-out inputs; for one point the modes are the same",
-		XLabel: "points of the input distribution", YLabel: "W₁ to the input, mean ± standard error", X: figure.Log, YZero: true,
+		XLabel: "points of the input distribution", YLabel: "W₁ to the input, mean ± standard error", X: figure.Log,
+		YZero: true,
 	}
-	p, m, k := figure.Series{Name: "projection mode", Look: figure.LookWPM}, figure.Series{Name: "mixture mode", Look: figure.LookMixture},
+	p, m, k := figure.Series{Name: "projection mode", Look: figure.LookWPM},
+		figure.Series{Name: "mixture mode", Look: figure.LookMixture},
 		figure.Series{Name: "KPM", Look: figure.LookKPM}
 	for _, mode := range r.Modes {
 		x := float64(mode.Atoms)
@@ -185,5 +196,6 @@ func (r Result) title() string {
 			worst, at = p.Average, d.Space+", ε = "+d.Epsilon
 		}
 	}
-	return fmt.Sprintf("After %d steps the average that the paper returns costs up to %.3g times the optimum (%s).", r.Config.Steps, 1+worst, at)
+	return fmt.Sprintf("After %d steps the average that the paper returns costs up to %.3g times the optimum (%s).",
+		r.Config.Steps, 1+worst, at)
 }

@@ -68,7 +68,8 @@ type Checkpoint struct {
 	Average float64 `json:"average"` // f(average) / f* - 1
 	Best    float64 `json:"best"`    // f(best) / f* - 1
 	Bound   float64 `json:"bound"`   // proved on Average, by the proposition with its constants repaired
-	Gap     float64 `json:"gap"`     // proved by the certificate: best / lower - 1; -1 if there is no lower bound above 0 yet
+	// proved by the certificate: best / lower - 1; -1 if there is no lower bound above 0 yet
+	Gap float64 `json:"gap"`
 }
 
 // Design is one base measure.
@@ -119,7 +120,8 @@ func (c Config) resolve() (cfg Config, descents, designs []ldp.Epsilon, mode ldp
 		what       string
 		n, lo, max int
 	}{
-		{"Points", c.Points, 2, 300}, {"Steps", c.Steps, 1, 100_000_000}, {"Size", c.Size, 4, 1000}, {"Inputs", c.Inputs, 2, 100_000}, {"Side", c.Side, 2, 40},
+		{"Points", c.Points, 2, 300}, {"Steps", c.Steps, 1, 100_000_000}, {"Size", c.Size, 4, 1000},
+		{"Inputs", c.Inputs, 2, 100_000}, {"Side", c.Side, 2, 40},
 		{"number of Epsilons", len(c.Epsilons), 1, 16}, {"number of Designs", len(c.Designs), 1, 16},
 	} {
 		if v.n < v.lo || v.n > v.max {
@@ -241,7 +243,8 @@ func (s *study) descents(eps []ldp.Epsilon) ([]Descent, error) {
 		}
 		d := Descent{Space: t.space, Epsilon: t.eps.String(), Rule: t.rule.String(), Optimum: opt.Upper}
 		for _, h := range r.History {
-			c := Checkpoint{Step: h.Step, Average: excess(h.Average, opt.Upper), Best: excess(h.Best, opt.Upper), Bound: h.Bound / opt.Upper, Gap: -1}
+			c := Checkpoint{Step: h.Step, Average: excess(h.Average, opt.Upper), Best: excess(h.Best, opt.Upper),
+				Bound: h.Bound / opt.Upper, Gap: -1}
 			if h.Lower > 0 {
 				c.Gap = excess(h.Best, h.Lower)
 			}

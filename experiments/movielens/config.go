@@ -23,9 +23,11 @@ type Config struct {
 	Films   string `json:"-"`   // u.item
 	Out     string `json:"out"` // folder to write the report to; "": nothing is written
 
-	Epsilons   []string  `json:"epsilons"`   // exact decimals or fractions, ascending; nil: the paper's 0.2, 0.5, 1, 2, 3, 4, and 5
-	Splits     int       `json:"splits"`     // 0: 20, or all of SplitFile
-	SplitFile  string    `json:"split_file"` // "": the splits are drawn; else the first Splits of this file, see the package comment
+	// exact decimals or fractions, ascending; nil: the paper's 0.2, 0.5, 1, 2, 3, 4, and 5
+	Epsilons []string `json:"epsilons"`
+	Splits   int      `json:"splits"` // 0: 20, or all of SplitFile
+	// "": the splits are drawn; else the first Splits of this file, see the package comment
+	SplitFile  string    `json:"split_file"`
 	Seed       uint64    `json:"seed"`       // of the first split that is drawn; the others follow
 	Dimension  int       `json:"dimension"`  // of the embedding; 0: 64
 	Embedding  Embedding `json:"embedding"`  // "": Scores
@@ -73,7 +75,8 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 		what       string
 		n, lo, max int
 	}{
-		{"Splits", c.Splits, least, maxSplits}, {"Dimension", c.Dimension, 1, 4096}, {"Candidates", c.Candidates, 1, 1 << 16}, {"Scales", c.Scales, 1, 1000},
+		{"Splits", c.Splits, least, maxSplits}, {"Dimension", c.Dimension, 1, 4096}, {"Candidates", c.Candidates, 1, 1 << 16},
+		{"Scales", c.Scales, 1, 1000},
 		{"Rounds", c.Rounds, 1, 1_000_000}, {"Like", c.Like, 1, 5}, {"number of Epsilons", len(c.Epsilons), 1, 64},
 	} {
 		if v.n < v.lo || v.n > v.max {

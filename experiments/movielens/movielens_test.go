@@ -66,7 +66,8 @@ func synthetic(t *testing.T, dir string, zip bool) (ratings, films string) {
 
 func small(t *testing.T) Config {
 	ratings, films := synthetic(t, t.TempDir(), false)
-	return Config{Ratings: ratings, Films: films, Splits: 2, Scales: 5, Dimension: 8, Candidates: 12, Epsilons: []string{"1", "5"}, Lambda: 0.05}
+	return Config{Ratings: ratings, Films: films, Splits: 2, Scales: 5, Dimension: 8, Candidates: 12,
+		Epsilons: []string{"1", "5"}, Lambda: 0.05}
 }
 
 // TestCutGzip: a file that ends in the middle is said to do so, and not to hold a bad line.
@@ -79,13 +80,15 @@ func TestCutGzip(t *testing.T) {
 	if err := os.WriteFile(ratings, b[:len(b)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(ratings, films); !errors.Is(err, ErrData) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), ratings+":") {
+	if _, err := Load(ratings, films); !errors.Is(err, ErrData) || !errors.Is(err, io.ErrUnexpectedEOF) ||
+		!strings.Contains(err.Error(), ratings+":") {
 		t.Errorf("half a file: %v", err)
 	}
 	if err := os.WriteFile(films, bytes.Repeat([]byte{'1'}, 2*maxLine), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(ratings, films); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), films+":1: line of more than") {
+	if _, err := Load(ratings, films); !errors.Is(err, ErrData) ||
+		!strings.Contains(err.Error(), films+":1: line of more than") {
 		t.Errorf("a long line: %v", err)
 	}
 }
@@ -119,7 +122,8 @@ func TestStudy(t *testing.T) {
 	if !(rate[WPM] > rate[Uniform] && rate[Exponential] > rate[Uniform]) {
 		t.Errorf("hit rates at eps 5: %v", rate)
 	}
-	for _, name := range []string{"index.html", "table.csv", "table.json", "splits.csv", "hitrate-eps.svg", "hitrate-eps.png"} {
+	for _, name := range []string{"index.html", "table.csv", "table.json", "splits.csv", "hitrate-eps.svg",
+		"hitrate-eps.png"} {
 		if info, err := os.Stat(filepath.Join(cfg.Out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -156,7 +160,8 @@ func TestCeilings(t *testing.T) {
 			t.Errorf("candidate %d has %d likes, the most popular %d has %d", j, n, s.popular, likes[s.popular])
 		}
 	}
-	// At eps = 40 and mass 1 the box is [2e-9, 1], so q differs from the limit by 12 such floors, and by what 40 rounds do.
+	// At eps = 40 and mass 1 the box is [2e-9, 1], so q differs from the limit by 12 such floors, and by what 40 rounds
+	// do.
 	const tol = 1e-6
 	limit, err := newProjector(s.cost, cfg, 0).unbounded()(s.test[0])
 	if err != nil {
@@ -188,7 +193,8 @@ func TestDifferences(t *testing.T) {
 	}
 	half := 0.2 * math.Tan(0.475*math.Pi) // the standard error of 0.1 and 0.5 is 0.2
 	for what, x := range map[string][2]float64{
-		"mean": {got[0].Mean, 0.3}, "se": {got[0].SE, 0.2}, "low": {got[0].Low, 0.3 - half}, "high": {got[0].High, 0.3 + half},
+		"mean": {got[0].Mean, 0.3}, "se": {got[0].SE, 0.2}, "low": {got[0].Low, 0.3 - half},
+		"high": {got[0].High, 0.3 + half},
 	} {
 		if !(math.Abs(x[0]-x[1]) <= tol) {
 			t.Errorf("%s = %v, want %v", what, x[0], x[1])
@@ -231,7 +237,8 @@ func TestSplitFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Config.Splits != 2 || fmt.Sprint(got.Rows, got.Ceilings, got.Differences) != fmt.Sprint(want.Rows, want.Ceilings, want.Differences) {
+	if got.Config.Splits != 2 ||
+		fmt.Sprint(got.Rows, got.Ceilings, got.Differences) != fmt.Sprint(want.Rows, want.Ceilings, want.Differences) {
 		t.Errorf("from the file: %+v\ndrawn: %+v", got.Rows, want.Rows)
 	}
 	cfg.Splits = 0
@@ -256,8 +263,8 @@ func TestSplitFile(t *testing.T) {
 	}
 }
 
-// TestPeak: the search finds the maximum of everything with one peak, also with a plateau or at an end, looks at no point
-// twice, and tells an error.
+// TestPeak: the search finds the maximum of everything with one peak, also with a plateau or at an end, looks at no
+// point twice, and tells an error.
 func TestPeak(t *testing.T) {
 	for count := 1; count <= 30; count++ {
 		for top := range count {
@@ -334,7 +341,8 @@ func TestProjectorIsAlgorithmOne(t *testing.T) {
 				for j := range lo {
 					lo[j], hi[j] = math.Exp(-eps/2)*mass/float64(c.Kv), math.Exp(eps/2)*mass/float64(c.Kv)
 				}
-				want, err := sinkhorn.Project(context.Background(), sinkhorn.Problem{Cost: c, Support: u.support, Source: u.source, Lo: lo, Hi: hi, Reg: 0.01},
+				want, err := sinkhorn.Project(context.Background(),
+					sinkhorn.Problem{Cost: c, Support: u.support, Source: u.source, Lo: lo, Hi: hi, Reg: 0.01},
 					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: rounds})
 				if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
 					t.Fatal(err)
@@ -459,7 +467,8 @@ func TestLoadErrors(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []Config{
-		{Splits: 1}, {Dimension: -1}, {Candidates: -1}, {Scales: -1}, {Rounds: -1}, {Like: 6}, {Lambda: math.NaN()}, {Lambda: -1}, {Embedding: "moon"},
+		{Splits: 1}, {Dimension: -1}, {Candidates: -1}, {Scales: -1}, {Rounds: -1}, {Like: 6}, {Lambda: math.NaN()},
+		{Lambda: -1}, {Embedding: "moon"},
 		{Epsilons: []string{}}, {Epsilons: []string{"2", "1"}}, {Epsilons: []string{"0"}},
 	} {
 		if _, err := Run(context.Background(), c); !errors.Is(err, ErrConfig) {

@@ -37,12 +37,14 @@ func (m Method) look() int {
 func (r Result) Report() report.Report {
 	c := r.Config
 	chart := figure.Line{
-		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1, mean ± standard error", X: figure.Log, YZero: true,
+		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1, mean ± standard error",
+		X: figure.Log, YZero: true,
 	}
 	table := report.Table{
 		Title: "Hit rate at 1", Text: "Mean over the splits and its standard error. The masses are those of the uniform base measures chosen on validation users.",
 		Columns: []report.Column{
-			{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "hit_rate", Label: "HR@1"}, {Name: "se", Label: "standard error"},
+			{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "hit_rate", Label: "HR@1"},
+			{Name: "se", Label: "standard error"},
 			{Name: "masses", Label: "masses, by split"},
 		},
 	}
@@ -60,8 +62,10 @@ func (r Result) Report() report.Report {
 		chart.Series = append(chart.Series, s)
 	}
 	splits := report.Table{
-		Name: "splits", Title: "Hit rate of every split", Folded: true, Text: "The mass is that of the base measure chosen on validation users; 0 where there is none to choose.",
-		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "split"}, {Name: "hit_rate", Label: "HR@1"}, {Name: "mass"}},
+		Name: "splits", Title: "Hit rate of every split", Folded: true,
+		Text: "The mass is that of the base measure chosen on validation users; 0 where there is none to choose.",
+		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "split"},
+			{Name: "hit_rate", Label: "HR@1"}, {Name: "mass"}},
 	}
 	for _, row := range r.Rows {
 		for n, v := range row.Splits {
@@ -93,7 +97,8 @@ func (r Result) Report() report.Report {
 		Text: fmt.Sprintf("The difference of the hit rates on the same split: mean, standard error, and the t-interval of level %v. Splits share films and users, so the interval is about other splits of "+
 			"these ratings, and not about other ratings.", Level),
 		Columns: []report.Column{
-			{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "mean", Label: "WPM less it"}, {Name: "se", Label: "standard error"},
+			{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "mean", Label: "WPM less it"},
+			{Name: "se", Label: "standard error"},
 			{Name: "low", Label: "from"}, {Name: "high", Label: "to"},
 		},
 	}
@@ -103,7 +108,8 @@ func (r Result) Report() report.Report {
 	return report.Report{
 		Title: "MovieLens: recommending a film under local differential privacy",
 		Lead: fmt.Sprintf("%d users, %d films, %d ratings; %d splits. A user's distribution over rated films becomes a distribution over %d other films, from which one is released. "+
-			"HR@1 is the exact probability that the user rated it %d or more. %s.", r.Users, r.Films, r.Ratings, c.Splits, c.Candidates, c.Like, r.title()),
+			"HR@1 is the exact probability that the user rated it %d or more. %s.", r.Users, r.Films, r.Ratings, c.Splits,
+			c.Candidates, c.Like, r.title()),
 		Notes: []string{
 			"The embedding, the candidates and the mass of the base measure are chosen on the ratings of validation users, without privacy. The guarantee holds for the test users; tuning on users' data is outside it.",
 			"Hit rates are exact probabilities, nothing is drawn; float distributions, not the integer weights of a deployment, which differ by less than 1e-15.",
@@ -118,10 +124,12 @@ func (r Result) Report() report.Report {
 		Settings: []report.Setting{
 			{Name: "data", Value: r.source()},
 			{Name: "splits", Value: r.splits()},
-			{Name: "embedding", Value: fmt.Sprintf("%d principal components of films x validation users, %s", c.Dimension, c.Embedding)},
+			{Name: "embedding", Value: fmt.Sprintf("%d principal components of films x validation users, %s", c.Dimension,
+				c.Embedding)},
 			{Name: "cost", Value: "1 - cosine, p = 1"},
 			{Name: "eps", Value: strings.Join(c.Epsilons, ", ")},
-			{Name: "candidates", Value: strconv.Itoa(c.Candidates)}, {Name: "a hit is a rating of", Value: fmt.Sprintf("%d or more", c.Like)},
+			{Name: "candidates", Value: strconv.Itoa(c.Candidates)},
+			{Name: "a hit is a rating of", Value: fmt.Sprintf("%d or more", c.Like)},
 			{Name: "base measures", Value: fmt.Sprintf("uniform, %d masses from e^(-ε/2) to e^(ε/2)", c.Scales)},
 			{Name: "projection", Value: fmt.Sprintf("Algorithm 1, lambda = %v, %d rounds", c.Lambda, c.Rounds)},
 		},

@@ -195,7 +195,8 @@ func (s *split) group(d Data, train, candidates []int) error {
 		inputs, outputs = append(inputs, in), append(outputs, out)
 	}
 	if len(outputs) < 2 {
-		return fmt.Errorf("%w: %d genres among the candidates, so there is nothing to choose between", ErrTooFew, len(outputs))
+		return fmt.Errorf("%w: %d genres among the candidates, so there is nothing to choose between", ErrTooFew,
+			len(outputs))
 	}
 	var err error
 	if s.genres, err = baseline.NewGroups(len(train), inputs); err != nil {

@@ -93,7 +93,8 @@ type Row struct {
 	HitRate float64   `json:"hit_rate"` // mean over the splits
 	SE      float64   `json:"se"`       // its standard error
 	Splits  []float64 `json:"splits"`   // of each split, on test users
-	Masses  []float64 `json:"masses"`   // of each split: the base measure chosen on validation users; nil where there is none to choose
+	// of each split: the base measure chosen on validation users; nil where there is none to choose
+	Masses []float64 `json:"masses"`
 }
 
 // Run loads the data, makes the comparison, and writes the report if cfg.Out is set.

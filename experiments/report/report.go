@@ -291,7 +291,8 @@ func (r Report) json() ([]byte, error) {
 		Facts    []Setting `json:"facts"`
 		Notes    []string  `json:"notes"`
 		Tables   []table   `json:"tables"`
-	}{Title: r.Title, Seed: strconv.FormatUint(r.Seed, 10), Settings: orEmpty(r.Settings), Facts: orEmpty(r.Facts), Notes: orEmpty(r.Notes), Tables: []table{}}
+	}{Title: r.Title, Seed: strconv.FormatUint(r.Seed, 10), Settings: orEmpty(r.Settings), Facts: orEmpty(r.Facts),
+		Notes: orEmpty(r.Notes), Tables: []table{}}
 	for _, t := range r.Tables {
 		jt := table{Name: t.Name, Title: t.Title, Columns: t.Columns, Rows: []map[string]any{}}
 		for _, row := range t.Rows {

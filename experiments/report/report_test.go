@@ -63,7 +63,8 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRows := [][]string{{"eps", "w1", "n", "ok"}, {"0.5", "0.30000000000000004", "3", "true"}, {"1", "1e-300", "-4", "false"}}
+	wantRows := [][]string{{"eps", "w1", "n", "ok"}, {"0.5", "0.30000000000000004", "3", "true"},
+		{"1", "1e-300", "-4", "false"}}
 	if !reflect.DeepEqual(rows, wantRows) {
 		t.Errorf("table.csv = %q, want %q", rows, wantRows)
 	}
@@ -79,12 +80,14 @@ func TestEncode(t *testing.T) {
 	if err := json.Unmarshal(got["table.json"], &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Seed != "18446744073709551615" || doc.Title != sample().Title || len(doc.Tables) != 2 || doc.Tables[0].Rows[0]["w1"] != 0.30000000000000004 || doc.Tables[1].Rows == nil {
+	if doc.Seed != "18446744073709551615" || doc.Title != sample().Title || len(doc.Tables) != 2 ||
+		doc.Tables[0].Rows[0]["w1"] != 0.30000000000000004 || doc.Tables[1].Rows == nil {
 		t.Errorf("table.json holds %+v", doc)
 	}
 
 	html := string(got["index.html"])
-	for _, s := range []string{"Study of &lt;b&gt;", "What was found.", "W1", "A simulation.", "<svg", "Look.", "fig.png", "w1 (cells)", "ε", "0.3000", "second.csv", "policy.json", "18446744073709551615", "s &amp; t"} {
+	for _, s := range []string{"Study of &lt;b&gt;", "What was found.", "W1", "A simulation.", "<svg", "Look.", "fig.png",
+		"w1 (cells)", "ε", "0.3000", "second.csv", "policy.json", "18446744073709551615", "s &amp; t"} {
 		if !strings.Contains(html, s) {
 			t.Errorf("index.html lacks %q", s)
 		}
@@ -220,14 +223,17 @@ func TestNumbers(t *testing.T) {
 		got, err := strconv.ParseFloat(short(v), 64)
 		// Three significant digits are the least that short prints (scientific notation): half a unit in the third.
 		const relTol = 0.5e-2
-		if err != nil && !errors.Is(err, strconv.ErrRange) || !(math.Abs(got-v) <= relTol*math.Abs(v)) && !math.IsInf(got, 0) {
+		if err != nil && !errors.Is(err, strconv.ErrRange) ||
+			!(math.Abs(got-v) <= relTol*math.Abs(v)) && !math.IsInf(got, 0) {
 			t.Fatalf("short(%v) = %q", v, short(v))
 		}
 	})
 	for _, tt := range []struct {
 		v    float64
 		want string
-	}{{0, "0"}, {math.Copysign(0, -1), "0"}, {3.14159, "3.142"}, {-0.0123456, "-0.01235"}, {123456, "123456"}, {1234567, "1.23e+06"}, {1e-4, "1.00e-04"}, {0.5, "0.5000"}, {0.99999, "1.000"}, {9.9996, "10.00"}, {999999.9, "1.00e+06"}, {0.0009999999, "0.001000"}} {
+	}{{0, "0"}, {math.Copysign(0, -1), "0"}, {3.14159, "3.142"}, {-0.0123456, "-0.01235"}, {123456, "123456"},
+		{1234567, "1.23e+06"}, {1e-4, "1.00e-04"}, {0.5, "0.5000"}, {0.99999, "1.000"}, {9.9996, "10.00"},
+		{999999.9, "1.00e+06"}, {0.0009999999, "0.001000"}} {
 		if got := short(tt.v); got != tt.want {
 			t.Errorf("short(%v) = %q, want %q", tt.v, got, tt.want)
 		}

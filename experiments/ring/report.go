@@ -15,19 +15,25 @@ func (r Result) Report() report.Report {
 	c := r.Config
 	w := distanceName(c.P)
 	comparison := report.Table{
-		Title: "Distance against ε", Text: "Means over the inputs with standard errors. The worst case is certified for every input there is, and no ε-LDP mechanism has one below the last column.",
+		Title: "Distance against ε",
+		Text:  "Means over the inputs with standard errors. The worst case is certified for every input there is, and no ε-LDP mechanism has one below the last column.",
 		Columns: []report.Column{
-			{Name: "eps", Label: "ε"}, {Name: "wpm", Label: "WPM", Unit: w}, {Name: "wpm_se", Label: "standard error"}, {Name: "kpm", Label: "KPM", Unit: w}, {Name: "kpm_se", Label: "standard error"},
-			{Name: "better", Label: fmt.Sprintf("WPM closer, of %d inputs", c.Inputs)}, {Name: "worst", Label: "worst case of WPM", Unit: w}, {Name: "lower", Label: "of any mechanism, at least", Unit: w},
+			{Name: "eps", Label: "ε"}, {Name: "wpm", Label: "WPM", Unit: w}, {Name: "wpm_se", Label: "standard error"},
+			{Name: "kpm", Label: "KPM", Unit: w}, {Name: "kpm_se", Label: "standard error"},
+			{Name: "better", Label: fmt.Sprintf("WPM closer, of %d inputs", c.Inputs)},
+			{Name: "worst", Label: "worst case of WPM", Unit: w}, {Name: "lower", Label: "of any mechanism, at least", Unit: w},
 		},
 	}
 	for _, row := range r.Rows {
-		comparison.Rows = append(comparison.Rows, []any{row.Eps, row.WPM.Mean, row.WPM.SE, row.KPM.Mean, row.KPM.SE, row.Better, row.Worst, row.Lower})
+		comparison.Rows = append(comparison.Rows,
+			[]any{row.Eps, row.WPM.Mean, row.WPM.SE, row.KPM.Mean, row.KPM.SE, row.Better, row.Worst, row.Lower})
 	}
 	iterations := report.Table{
 		Name: "iterations", Title: "Distance against iterations of Algorithm 1",
-		Text:    fmt.Sprintf("ε = %s; the exact projection has %.6f, KPM %.6f. λ is in units of the cost.", c.Epsilon, r.Exact.Mean, r.KPM.Mean),
-		Columns: []report.Column{{Name: "lambda", Label: "λ"}, {Name: "iteration"}, {Name: "w", Label: w}, {Name: "w_se", Label: "standard error"}},
+		Text: fmt.Sprintf("ε = %s; the exact projection has %.6f, KPM %.6f. λ is in units of the cost.", c.Epsilon,
+			r.Exact.Mean, r.KPM.Mean),
+		Columns: []report.Column{{Name: "lambda", Label: "λ"}, {Name: "iteration"}, {Name: "w", Label: w},
+			{Name: "w_se", Label: "standard error"}},
 	}
 	for _, curve := range r.Curves {
 		for i, n := range c.Iterations {
@@ -38,21 +44,24 @@ func (r Result) Report() report.Report {
 		Name: "worst", Title: "Worst cases",
 		Text: fmt.Sprintf("ε = %s. Over point masses, and over mixtures that a search met: lower bounds both. The last column is certified for every input there is: for both modes of WPM by its base measure (the mixture is linear), for randomised response because its rule is linear; 0 where nothing is known.", c.Epsilon),
 		Columns: []report.Column{
-			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w}, {Name: "search", Label: "search", Unit: w}, {Name: "upper", Label: "certified", Unit: w},
+			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w}, {Name: "search", Label: "search", Unit: w},
+			{Name: "upper", Label: "certified", Unit: w},
 		},
 	}
 	for _, x := range r.Worst {
 		worst.Rows = append(worst.Rows, []any{x.Mechanism, x.Dirac, x.Search, x.Upper})
 	}
 	example := report.Table{
-		Name: "example", Title: "The example", Text: fmt.Sprintf("WPM is %.4f from the input, KPM %.4f.", r.Example.WWPM, r.Example.WKPM),
+		Name: "example", Title: "The example",
+		Text:    fmt.Sprintf("WPM is %.4f from the input, KPM %.4f.", r.Example.WWPM, r.Example.WKPM),
 		Columns: []report.Column{{Name: "point"}, {Name: "input"}, {Name: "wpm", Label: "WPM"}, {Name: "kpm", Label: "KPM"}},
 	}
 	for i := range r.Example.Mu {
 		example.Rows = append(example.Rows, []any{i, r.Example.Mu[i], r.Example.WPM[i], r.Example.KPM[i]})
 	}
 	steps := report.Table{
-		Name: "moved", Title: "How far mass moves in the example", Text: "Share of the mass that an optimal plan moves so many steps or more.",
+		Name: "moved", Title: "How far mass moves in the example",
+		Text:    "Share of the mass that an optimal plan moves so many steps or more.",
 		Columns: []report.Column{{Name: "steps"}, {Name: "wpm", Label: "WPM"}, {Name: "kpm", Label: "KPM"}},
 	}
 	for d := range r.Example.MovedWPM {
@@ -66,10 +75,13 @@ func (r Result) Report() report.Report {
 		Figures: r.figures(w),
 		Seed:    c.Seed,
 		Settings: []report.Setting{
-			{Name: "points", Value: strconv.Itoa(c.Points)}, {Name: "cost", Value: fmt.Sprintf("d^%v in units of the spacing", c.P)},
+			{Name: "points", Value: strconv.Itoa(c.Points)},
+			{Name: "cost", Value: fmt.Sprintf("d^%v in units of the spacing", c.P)},
 			{Name: "inputs", Value: fmt.Sprintf("%d draws, Dirichlet(%v)", c.Inputs, c.Alpha)},
-			{Name: "base measure", Value: fmt.Sprintf("uniform at its exact scale: %.10f per point at ε = %s", r.Example.Scale, c.Epsilon)},
-			{Name: "ε of example and iterations", Value: c.Epsilon}, {Name: "ε of the comparison", Value: strings.Join(c.Epsilons, ", ")},
+			{Name: "base measure", Value: fmt.Sprintf("uniform at its exact scale: %.10f per point at ε = %s", r.Example.Scale,
+				c.Epsilon)},
+			{Name: "ε of example and iterations", Value: c.Epsilon},
+			{Name: "ε of the comparison", Value: strings.Join(c.Epsilons, ", ")},
 			{Name: "λ", Value: strings.Trim(fmt.Sprint(c.Lambdas), "[]")}, {Name: "start of Algorithm 1", Value: "v = 1"},
 			{Name: "largest certified gap of a W^p", Value: fmt.Sprintf("%.1e", r.Gap)},
 		},
@@ -102,9 +114,9 @@ func distanceName(p float64) string {
 // least is the probability below which the figure of the example shows nothing.
 const least = 1e-4
 
-// exampleFigures are one input and what becomes of it: where the mass is, and how far it went. The points of a ring have no
-// first and no last, so marks stand on stems, beside each other; the axis is logarithmic, because what the mechanisms do is
-// in the small probabilities.
+// exampleFigures are one input and what becomes of it: where the mass is, and how far it went. The points of a ring
+// have no first and no last, so marks stand on stems, beside each other; the axis is logarithmic, because what the
+// mechanisms do is in the small probabilities.
 func (r Result) exampleFigures() []report.Figure {
 	c, ex := r.Config, r.Example
 	floor := func(q []float64) float64 { return slices.Min(q) }
@@ -130,7 +142,8 @@ func (r Result) exampleFigures() []report.Figure {
 	}
 	far := min(2, len(ex.MovedWPM)-1)
 	way := figure.Line{
-		Title:  fmt.Sprintf("WPM moves %.2g of the mass by %d steps or more, KPM %.2g", ex.MovedWPM[far], far, ex.MovedKPM[far]),
+		Title: fmt.Sprintf("WPM moves %.2g of the mass by %d steps or more, KPM %.2g", ex.MovedWPM[far], far,
+			ex.MovedKPM[far]),
 		XLabel: "steps along the ring", YLabel: "share of mass moved so far or further, log axis", Y: figure.Log, YMin: least,
 	}
 	for _, part := range []struct {
@@ -150,7 +163,8 @@ func (r Result) exampleFigures() []report.Figure {
 	}
 	out := []report.Figure{{Name: "distribution", Title: "One input and what becomes of it", Chart: stems,
 		Text: fmt.Sprintf("WPM is %.2f from the input, KPM %.2f. KPM lowers the peaks and puts the same floor everywhere; "+
-			"WPM has a lower floor and puts what it must move beside the input's own points. Below %v nothing is drawn.", ex.WWPM, ex.WKPM, least)}}
+			"WPM has a lower floor and puts what it must move beside the input's own points. Below %v nothing is drawn.",
+			ex.WWPM, ex.WKPM, least)}}
 	if way.Series != nil {
 		out = append(out, report.Figure{Name: "moved", Title: "How far mass moves", Chart: way,
 			Text: "The same input, by an optimal plan. What costs distance is mass that goes far, and KPM, which knows no distances, sends some everywhere."})
@@ -175,8 +189,10 @@ func (r Result) figures(w string) []report.Figure {
 	level := func(name string, look int, y float64) figure.Series {
 		return figure.Series{Name: name, Look: look, X: []float64{first, last}, Y: []float64{y, y}, Bare: true}
 	}
-	iterations.Series = append(iterations.Series, level("WPM, exact", figure.LookWPM, r.Exact.Mean), level("KPM", figure.LookKPM, r.KPM.Mean))
-	eps := figure.Line{Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: w + " to the input", YZero: true}
+	iterations.Series = append(iterations.Series, level("WPM, exact", figure.LookWPM, r.Exact.Mean),
+		level("KPM", figure.LookKPM, r.KPM.Mean))
+	eps := figure.Line{Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: w + " to the input",
+		YZero: true}
 	wpm := figure.Series{Name: "WPM, mean ± standard error", Look: figure.LookWPM}
 	kpm := figure.Series{Name: "KPM, mean ± standard error", Look: figure.LookKPM}
 	worst := figure.Series{Name: "WPM, worst case (certified)", Look: figure.LookWPM, Thin: true}

@@ -41,7 +41,8 @@ func TestScale(t *testing.T) {
 			t.Errorf("worst case %+v", x)
 		}
 	}
-	if len(r.Worst) != 5 || math.Abs(r.Worst[0].Dirac-worst) > tol*worst || math.Abs(r.Worst[1].Dirac-worst) > tol*worst || r.Worst[1].Upper != r.Worst[0].Upper || r.Worst[2].Dirac <= r.Worst[0].Dirac || r.Worst[4].Upper != r.Worst[4].Dirac {
+	if len(r.Worst) != 5 || math.Abs(r.Worst[0].Dirac-worst) > tol*worst || math.Abs(r.Worst[1].Dirac-worst) > tol*worst ||
+		r.Worst[1].Upper != r.Worst[0].Upper || r.Worst[2].Dirac <= r.Worst[0].Dirac || r.Worst[4].Upper != r.Worst[4].Dirac {
 		t.Errorf("worst cases %+v", r.Worst)
 	}
 	if r.Exact != r.Rows[1].WPM || r.KPM != r.Rows[1].KPM {
@@ -73,7 +74,8 @@ func TestIterates(t *testing.T) {
 		for i, steps := range cfg.Iterations {
 			var mean float64
 			for _, mu := range s.inputs {
-				p, err := sinkhorn.Project(s.ctx, sinkhorn.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi, Reg: l}, sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps})
+				p, err := sinkhorn.Project(s.ctx, sinkhorn.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi, Reg: l},
+					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps})
 				if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
 					t.Fatal(err)
 				}
@@ -108,7 +110,8 @@ func TestDirichlet(t *testing.T) {
 	}
 	const wantVar = (1. / k) * (1 - 1./k) / (k*alpha + 1)
 	for i := range mean {
-		if v := square[i] - mean[i]*mean[i]; math.Abs(mean[i]-1./k) > 5*math.Sqrt(wantVar/n) || math.Abs(v-wantVar) > 0.08*wantVar {
+		if v := square[i] - mean[i]*mean[i]; math.Abs(mean[i]-1./k) > 5*math.Sqrt(wantVar/n) ||
+			math.Abs(v-wantVar) > 0.08*wantVar {
 			t.Errorf("component %d: mean %v, variance %v; want %v, %v", i, mean[i], v, 1./k, wantVar)
 		}
 	}
@@ -141,7 +144,8 @@ func TestReport(t *testing.T) {
 	if err != nil || calls == 0 {
 		t.Fatal(calls, err)
 	}
-	for _, name := range []string{"index.html", "table.csv", "table.json", "iterations.csv", "distribution.svg", "iterations.png", "w-eps.svg"} {
+	for _, name := range []string{"index.html", "table.csv", "table.json", "iterations.csv", "distribution.svg",
+		"iterations.png", "w-eps.svg"} {
 		if info, err := os.Stat(filepath.Join(cfg.Out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -153,7 +157,8 @@ func TestReport(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []Config{
-		{Points: 1}, {P: math.NaN()}, {Alpha: -1}, {Inputs: 1}, {Epsilon: "x"}, {Epsilons: []string{"2", "1"}}, {Epsilons: []string{"0"}}, {Epsilons: []string{}},
+		{Points: 1}, {P: math.NaN()}, {Alpha: -1}, {Inputs: 1}, {Epsilon: "x"}, {Epsilons: []string{"2", "1"}},
+		{Epsilons: []string{"0"}}, {Epsilons: []string{}},
 		{Lambdas: []float64{0}}, {Lambdas: []float64{math.Inf(1)}}, {Iterations: []int{0}}, {Iterations: []int{5, 5}},
 	} {
 		if _, err := Run(context.Background(), c); !errors.Is(err, ErrConfig) {
@@ -174,7 +179,8 @@ func TestErrors(t *testing.T) {
 
 // By hand: 0.2 stays, 0.3 goes one step over the end of the ring of six, 0.5 to the other side.
 func TestMoved(t *testing.T) {
-	got := moved([]mincostflow.Entry{{I: 1, J: 1, Mass: 0.2}, {I: 0, J: 5, Mass: 0.25}, {I: 5, J: 0, Mass: 0.05}, {I: 1, J: 4, Mass: 0.5}}, 6)
+	got := moved([]mincostflow.Entry{{I: 1, J: 1, Mass: 0.2}, {I: 0, J: 5, Mass: 0.25}, {I: 5, J: 0, Mass: 0.05},
+		{I: 1, J: 4, Mass: 0.5}}, 6)
 	want := []float64{1, 0.8, 0.5, 0.5}
 	for d, v := range want {
 		if len(got) != len(want) || !(math.Abs(got[d]-v) <= 1e-15) { // two or three additions

@@ -28,16 +28,17 @@ var (
 
 // Config is the protocol. Its zero value is the study of the paper; the fields say what zero means.
 type Config struct {
-	Out        string    `json:"out"`        // folder to write the report to; "": nothing is written
-	Points     int       `json:"points"`     // 0: 30
-	P          float64   `json:"p"`          // 0: 2
-	Alpha      float64   `json:"alpha"`      // concentration of the Dirichlet distribution; 0: 0.1
-	Epsilon    string    `json:"epsilon"`    // of the example and the iterations; "": 5
-	Epsilons   []string  `json:"epsilons"`   // of the comparison, ascending; nil: 0.5, 1, 2, 3, 4, 5, 6
-	Lambdas    []float64 `json:"lambdas"`    // in units of C; nil: 0.1, 0.3, 1, 3, 10
-	Iterations []int     `json:"iterations"` // at which W_2 is measured, ascending; nil: 1, 2, 3, 5, 10, 20, 30, 50, 100, ..., 1000
-	Inputs     int       `json:"inputs"`     // 0: 500
-	Seed       uint64    `json:"seed"`
+	Out      string    `json:"out"`      // folder to write the report to; "": nothing is written
+	Points   int       `json:"points"`   // 0: 30
+	P        float64   `json:"p"`        // 0: 2
+	Alpha    float64   `json:"alpha"`    // concentration of the Dirichlet distribution; 0: 0.1
+	Epsilon  string    `json:"epsilon"`  // of the example and the iterations; "": 5
+	Epsilons []string  `json:"epsilons"` // of the comparison, ascending; nil: 0.5, 1, 2, 3, 4, 5, 6
+	Lambdas  []float64 `json:"lambdas"`  // in units of C; nil: 0.1, 0.3, 1, 3, 10
+	// at which W_2 is measured, ascending; nil: 1, 2, 3, 5, 10, 20, 30, 50, 100, ..., 1000
+	Iterations []int  `json:"iterations"`
+	Inputs     int    `json:"inputs"` // 0: 500
+	Seed       uint64 `json:"seed"`
 
 	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
@@ -64,8 +65,8 @@ type Example struct {
 	WKPM  float64   `json:"w_kpm"`
 	Scale float64   `json:"scale"` // of the uniform base measure, per point
 
-	// The shares of mass that an optimal plan moves by 0, 1, ... steps or more. Where plans cost the same it is the one that
-	// the solver ends at.
+	// The shares of mass that an optimal plan moves by 0, 1, ... steps or more. Where plans cost the same it is the one
+	// that the solver ends at.
 	MovedWPM []float64 `json:"moved_wpm"`
 	MovedKPM []float64 `json:"moved_kpm"`
 }
@@ -157,7 +158,8 @@ func (c Config) check() error {
 		return fail("Alpha is %v, want 0.01 to 100", c.Alpha)
 	case c.Inputs < 2 || c.Inputs > 100_000:
 		return fail("Inputs is %d, want 2 to 100000", c.Inputs)
-	case len(c.Epsilons) < 1 || len(c.Epsilons) > 64 || len(c.Lambdas) < 1 || len(c.Lambdas) > 10 || len(c.Iterations) < 1 || len(c.Iterations) > 1000:
+	case len(c.Epsilons) < 1 || len(c.Epsilons) > 64 || len(c.Lambdas) < 1 || len(c.Lambdas) > 10 ||
+		len(c.Iterations) < 1 || len(c.Iterations) > 1000:
 		return fail("%d Epsilons, %d Lambdas, %d Iterations", len(c.Epsilons), len(c.Lambdas), len(c.Iterations))
 	}
 	for i, l := range c.Lambdas {
@@ -333,7 +335,8 @@ func (s *study) compare(eps ldp.Epsilon) (Row, Example, error) {
 	var ex Example
 	err = parallel.Each(s.ctx, len(s.inputs), func(u int) error {
 		mu := s.inputs[u]
-		r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
+		r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi},
+			mincostflow.Settings{})
 		if err != nil {
 			return fmt.Errorf("ring: projection of input %d at eps %s: %w", u, eps, err)
 		}
@@ -382,7 +385,8 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 	}
 	rows := make([][]float64, s.cfg.Points) // of the mixture: the projections of the point masses
 	for i := range rows {
-		r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: []float64{1}, Support: []int{i}, Lo: lo, Hi: hi}, mincostflow.Settings{})
+		r, err := mincostflow.Project(s.ctx,
+			mincostflow.Problem{Cost: s.cost, Source: []float64{1}, Support: []int{i}, Lo: lo, Hi: hi}, mincostflow.Settings{})
 		if err != nil {
 			return nil, fmt.Errorf("ring: projection of point %d: %w", i, err)
 		}
@@ -399,7 +403,8 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 		distance func(mu []float64) (float64, error)
 	}{
 		{"WPM", false, certified, func(mu []float64) (float64, error) {
-			r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
+			r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi},
+				mincostflow.Settings{})
 			return r.Objective, err
 		}},
 		{"WPM, mixture mode", false, certified, func(mu []float64) (float64, error) {
@@ -461,7 +466,8 @@ func (s *study) iterate(eps ldp.Epsilon, lambda float64) (Curve, error) {
 				if start != nil {
 					steps++ // LogV is the v that Q was made from: the first step makes Q again
 				}
-				r, err := sinkhorn.Project(s.ctx, p, sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps, Initial: start})
+				r, err := sinkhorn.Project(s.ctx, p,
+					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps, Initial: start})
 				if err != nil && !(errors.Is(err, sinkhorn.ErrNotConverged) && s.ctx.Err() == nil) {
 					return fmt.Errorf("ring: input %d, lambda %v: %w", u, lambda, err)
 				}

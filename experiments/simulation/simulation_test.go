@@ -69,8 +69,8 @@ func count(t *testing.T, p policy.Policy, text string) aggregate.Counts {
 	return c
 }
 
-// TestLaw: in both modes devices draw from what a release draws from. The seed is fixed; over seeds, each bound would fail
-// once in 10^9 (Hoeffding, of 10 shares).
+// TestLaw: in both modes devices draw from what a release draws from. The seed is fixed; over seeds, each bound would
+// fail once in 10^9 (Hoeffding, of 10 shares).
 func TestLaw(t *testing.T) {
 	user := User{Inputs: []int{1, 3}, Counts: []float64{1, 3}}
 	const n = 50000
@@ -107,7 +107,8 @@ func TestLaw(t *testing.T) {
 	}
 }
 
-// TestRepeats: equal seeds give equal bytes on any number of cores, fewer devices the first lines, and other seeds others.
+// TestRepeats: equal seeds give equal bytes on any number of cores, fewer devices the first lines, and other seeds
+// others.
 func TestRepeats(t *testing.T) {
 	p, _ := ring(t, policy.Mixture)
 	c := Config{Policy: p, Devices: block*batch + 100, Atoms: 3, Seed: 1}
@@ -143,7 +144,8 @@ func TestRepeats(t *testing.T) {
 	for seed := range uint64(200) {
 		s.Atoms = int(seed%5) + 1
 		u := s.user(rand.New(rand.NewPCG(seed, 0)))
-		if len(u.Inputs) != s.Atoms || !slices.IsSorted(u.Inputs) || len(slices.Compact(slices.Clone(u.Inputs))) != s.Atoms || u.Inputs[s.Atoms-1] > 4 || u.Inputs[0] < 0 {
+		if len(u.Inputs) != s.Atoms || !slices.IsSorted(u.Inputs) || len(slices.Compact(slices.Clone(u.Inputs))) != s.Atoms ||
+			u.Inputs[s.Atoms-1] > 4 || u.Inputs[0] < 0 {
 			t.Fatalf("user %v", u)
 		}
 		for _, n := range u.Counts {

@@ -18,15 +18,17 @@ var ErrCertificate = errors.New("experiments/sphere: certificate does not hold")
 type Config struct {
 	Out string `json:"out"` // folder to write the report to; "": nothing is written
 
-	Dims     []int     `json:"dims"`     // d of the mean estimation; nil: 3, 63, 1023, 4095
-	Epsilons []float64 `json:"epsilons"` // eps of the mean estimation, ascending; nil: 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16
+	Dims []int `json:"dims"` // d of the mean estimation; nil: 3, 63, 1023, 4095
+	// eps of the mean estimation, ascending; nil: 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16
+	Epsilons []float64 `json:"epsilons"`
 
 	AtomDims     []int    `json:"atom_dims"`     // d of the distributions; nil: 2, 63
 	Atoms        []int    `json:"atoms"`         // n; nil: 5, 20
 	AtomEpsilons []string `json:"atom_epsilons"` // exact decimals or fractions; nil: 1, 4, 8
-	Points       int      `json:"points"`        // candidates: this many or 40/S, S the share of the optimal cap, if that is more; 0: 1024
-	Instances    int      `json:"instances"`     // random distributions for each row; 0: 5
-	Seed         uint64   `json:"seed"`
+	// candidates: this many or 40/S, S the share of the optimal cap, if that is more; 0: 1024
+	Points    int    `json:"points"`
+	Instances int    `json:"instances"` // random distributions for each row; 0: 5
+	Seed      uint64 `json:"seed"`
 
 	// Progress, if not nil, is told how much is done. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
@@ -74,7 +76,8 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	}{
 		{"Dims", c.Dims, 2, maxStudyDim}, {"AtomDims", c.AtomDims, 1, maxAtomDim}, {"Atoms", c.Atoms, 2, maxAtoms},
 		{"Points", []int{c.Points}, 2, maxPoints}, {"Instances", []int{c.Instances}, 1, maxInstances},
-		{"number of lists", []int{len(c.Dims), len(c.Epsilons), len(c.AtomDims), len(c.Atoms), len(c.AtomEpsilons)}, 1, maxList},
+		{"number of lists", []int{len(c.Dims), len(c.Epsilons), len(c.AtomDims), len(c.Atoms), len(c.AtomEpsilons)}, 1,
+			maxList},
 	} {
 		for _, n := range v.n {
 			if n < v.lo || n > v.hi {
@@ -95,7 +98,8 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 			return c, nil, fmt.Errorf("%w: AtomEpsilons[%d]: %w", ErrConfig, i, err)
 		}
 		if e.Float64() < sphere.MinEpsilon || i > 0 && e.Cmp(eps[i-1]) <= 0 {
-			return c, nil, fmt.Errorf("%w: AtomEpsilons[%d] = %s, want ascending and at least %v", ErrConfig, i, s, sphere.MinEpsilon)
+			return c, nil, fmt.Errorf("%w: AtomEpsilons[%d] = %s, want ascending and at least %v", ErrConfig, i, s,
+				sphere.MinEpsilon)
 		}
 		eps[i], texts[i] = e, e.String()
 	}

@@ -10,7 +10,8 @@ import (
 // A small run: one dimension of each part.
 func ExampleRun() {
 	res, err := sphere.Run(context.Background(), sphere.Config{
-		Dims: []int{63}, Epsilons: []float64{4}, AtomDims: []int{2}, Atoms: []int{20}, AtomEpsilons: []string{"4"}, Points: 512, Instances: 1,
+		Dims: []int{63}, Epsilons: []float64{4}, AtomDims: []int{2}, Atoms: []int{20}, AtomEpsilons: []string{"4"},
+		Points: 512, Instances: 1,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -55,15 +55,18 @@ func (r Result) Facts() []report.Setting {
 	m := r.headline()
 	at := fmt.Sprintf("d = %d, ε = %v", m.Dim, m.Eps)
 	out = append(out,
-		report.Setting{Name: "MSE of PrivUnit2 over the optimum, " + at, Value: fmt.Sprintf("%.3f (PrivUnit2, grid), %.3f (PrivUnit2, search)", m.Grid.Ratio, m.Search.Ratio)},
-		report.Setting{Name: "privacy that PrivUnit2 really spends, " + at, Value: fmt.Sprintf("%.3f and %.3f of %v", m.Grid.Spent, m.Search.Spent, m.Eps)},
+		report.Setting{Name: "MSE of PrivUnit2 over the optimum, " + at,
+			Value: fmt.Sprintf("%.3f (PrivUnit2, grid), %.3f (PrivUnit2, search)", m.Grid.Ratio, m.Search.Ratio)},
+		report.Setting{Name: "privacy that PrivUnit2 really spends, " + at,
+			Value: fmt.Sprintf("%.3f and %.3f of %v", m.Grid.Spent, m.Search.Spent, m.Eps)},
 	)
 	a, ok := r.Row(2, 20, "4")
 	if !ok {
 		a = r.Rows[0]
 	}
 	return append(out,
-		report.Setting{Name: fmt.Sprintf("W₂ of the projection over that of a random atom, S^%d, %d atoms, ε = %s", a.Dim, a.Atoms, a.Epsilon), Value: fmt.Sprintf("%.3f (%.3f against %.3f)", a.Ratio, a.Projection, a.RandomAtom)},
+		report.Setting{Name: fmt.Sprintf("W₂ of the projection over that of a random atom, S^%d, %d atoms, ε = %s", a.Dim,
+			a.Atoms, a.Epsilon), Value: fmt.Sprintf("%.3f (%.3f against %.3f)", a.Ratio, a.Projection, a.RandomAtom)},
 		report.Setting{Name: "laws within e^ε of each other", Value: "all, in exact integers"},
 	)
 }
@@ -75,32 +78,41 @@ func (r Result) Tables() []report.Table {
 		Text: "Mean squared error of y/E⟨x,y⟩ under the optimal mechanism and under PrivUnit2 with two published rules for its offset and its coin. Spent: the true privacy loss of the rule's mechanism, which may not exceed ε.",
 		Columns: []report.Column{
 			{Name: "d"}, {Name: "eps", Label: "ε"}, {Name: "optimum", Label: "optimal MSE"},
-			{Name: "grid_mse", Label: "PrivUnit2, grid: MSE"}, {Name: "grid_ratio", Label: "over optimum"}, {Name: "grid_spent", Label: "spent"},
-			{Name: "search_mse", Label: "PrivUnit2, search: MSE"}, {Name: "search_ratio", Label: "over optimum"}, {Name: "search_spent", Label: "spent"},
+			{Name: "grid_mse", Label: "PrivUnit2, grid: MSE"}, {Name: "grid_ratio", Label: "over optimum"},
+			{Name: "grid_spent", Label: "spent"},
+			{Name: "search_mse", Label: "PrivUnit2, search: MSE"}, {Name: "search_ratio", Label: "over optimum"},
+			{Name: "search_spent", Label: "spent"},
 		},
 	}
 	for _, m := range r.Means {
-		means.Rows = append(means.Rows, []any{m.Dim, m.Eps, m.Optimum, m.Grid.MSE, m.Grid.Ratio, m.Grid.Spent, m.Search.MSE, m.Search.Ratio, m.Search.Spent})
+		means.Rows = append(means.Rows,
+			[]any{m.Dim, m.Eps, m.Optimum, m.Grid.MSE, m.Grid.Ratio, m.Grid.Spent, m.Search.MSE, m.Search.Ratio, m.Search.Spent})
 	}
 	atoms := report.Table{
 		Name: "atoms", Title: "Distributions of several atoms, W₂",
 		Text: "Means over the instances. Worst: W₂ of the worst input, a point. Wins: instances where the projection was closer than the random atom. Loss: the largest log ratio of two laws in one candidate, which integers certify to be at most ε. Gap: the largest certified gap of a W₂².",
 		Columns: []report.Column{
-			{Name: "d"}, {Name: "atoms", Label: "n"}, {Name: "epsilon", Label: "ε"}, {Name: "points", Label: "candidates"}, {Name: "worst", Label: "worst input"},
-			{Name: "uniform", Label: "uniform"}, {Name: "random_atom", Label: "random atom"}, {Name: "projection", Label: "projection"}, {Name: "ratio", Label: "projection over random atom"},
+			{Name: "d"}, {Name: "atoms", Label: "n"}, {Name: "epsilon", Label: "ε"}, {Name: "points", Label: "candidates"},
+			{Name: "worst", Label: "worst input"},
+			{Name: "uniform", Label: "uniform"}, {Name: "random_atom", Label: "random atom"},
+			{Name: "projection", Label: "projection"}, {Name: "ratio", Label: "projection over random atom"},
 			{Name: "wins"}, {Name: "loss"}, {Name: "gap"},
-			{Name: "uniform_se", Label: "uniform, standard error"}, {Name: "random_atom_se", Label: "random atom, standard error"},
+			{Name: "uniform_se", Label: "uniform, standard error"},
+			{Name: "random_atom_se", Label: "random atom, standard error"},
 			{Name: "projection_se", Label: "projection, standard error"},
 		},
 	}
 	for _, a := range r.Rows {
-		atoms.Rows = append(atoms.Rows, []any{a.Dim, a.Atoms, a.Epsilon, a.Points, a.Worst, a.Uniform, a.RandomAtom, a.Projection, a.Ratio, a.Wins, a.Loss, a.Gap,
-			a.UniformSE, a.RandomAtomSE, a.ProjectionSE})
+		atoms.Rows = append(atoms.Rows,
+			[]any{a.Dim, a.Atoms, a.Epsilon, a.Points, a.Worst, a.Uniform, a.RandomAtom, a.Projection, a.Ratio, a.Wins, a.Loss,
+				a.Gap,
+				a.UniformSE, a.RandomAtomSE, a.ProjectionSE})
 	}
 	scales := report.Table{
 		Name: "scales", Title: "The optimal base measure over p", Folded: true,
-		Text:    "Its mass α*, between e^(-ε/2) and e^(ε/2), and the share of the sphere in the cap that an output favours.",
-		Columns: []report.Column{{Name: "d"}, {Name: "eps", Label: "ε"}, {Name: "p"}, {Name: "alpha", Label: "α*"}, {Name: "share", Label: "share of the cap"}},
+		Text: "Its mass α*, between e^(-ε/2) and e^(ε/2), and the share of the sphere in the cap that an output favours.",
+		Columns: []report.Column{{Name: "d"}, {Name: "eps", Label: "ε"}, {Name: "p"}, {Name: "alpha", Label: "α*"},
+			{Name: "share", Label: "share of the cap"}},
 	}
 	for _, m := range r.Scales {
 		scales.Rows = append(scales.Rows, []any{m.Dim, m.Eps, m.P, m.Alpha, m.S})
@@ -110,7 +122,8 @@ func (r Result) Tables() []report.Table {
 
 // Figures are the ratio of the mean squared errors over eps, and W_2 of the three ways for each dimension.
 func (r Result) Figures() []report.Figure {
-	ratio := figure.Line{XLabel: "privacy parameter ε (larger: less private)", YLabel: "MSE over the optimal MSE", XTicks: spaced(r.Config.Epsilons)}
+	ratio := figure.Line{XLabel: "privacy parameter ε (larger: less private)", YLabel: "MSE over the optimal MSE",
+		XTicks: spaced(r.Config.Epsilons)}
 	for i, d := range r.Config.Dims {
 		g := figure.Series{Name: fmt.Sprintf("grid rule, d = %d", d), Look: i%6 + 1}
 		s := figure.Series{Name: fmt.Sprintf("search rule, d = %d", d), Look: i%6 + 1, Thin: true}
@@ -123,24 +136,29 @@ func (r Result) Figures() []report.Figure {
 		ratio.Series = append(ratio.Series, g, s)
 	}
 	m := r.headline()
-	ratio.Title = fmt.Sprintf("Loose conditions: %.0f %% more error than needed at d = %d, ε = %v", 100*(m.Grid.Ratio-1), m.Dim, m.Eps)
+	ratio.Title = fmt.Sprintf("Loose conditions: %.0f %% more error than needed at d = %d, ε = %v", 100*(m.Grid.Ratio-1),
+		m.Dim, m.Eps)
 	out := []report.Figure{{
 		Name: "mse-ratio", Title: "What tight parameters are worth", Chart: ratio,
 		Text: "At 1 a rule would be optimal. Strong lines: the rule with a grid of budgets; pale lines: the rule with a search over the offset. Both rest on conditions that are sufficient for privacy, not necessary, so " +
 			"their mechanisms spend less than ε. From d = 63 on the lines of all dimensions nearly agree. In few dimensions and at large ε the grid of hundredths is itself too coarse.",
 	}}
 	for _, d := range r.Config.AtomDims {
-		chart := figure.Line{Title: r.atomTitle(d), XLabel: "privacy parameter ε (larger: less private)", YLabel: "W₂ to the client's distribution, mean ± standard error", YZero: true}
+		chart := figure.Line{Title: r.atomTitle(d), XLabel: "privacy parameter ε (larger: less private)",
+			YLabel: "W₂ to the client's distribution, mean ± standard error", YZero: true}
 		for k, n := range r.Config.Atoms {
 			series := []figure.Series{
-				{Name: "projection", Look: figure.LookWPM}, {Name: "random atom", Look: figure.LookMixture}, {Name: "no data", Look: figure.LookNoData},
+				{Name: "projection", Look: figure.LookWPM}, {Name: "random atom", Look: figure.LookMixture},
+				{Name: "no data", Look: figure.LookNoData},
 			}
 			for _, a := range r.Rows {
 				if a.Dim != d || a.Atoms != n {
 					continue
 				}
-				for i, v := range [][2]float64{{a.Projection, a.ProjectionSE}, {a.RandomAtom, a.RandomAtomSE}, {a.Uniform, a.UniformSE}} {
-					series[i].X, series[i].Y, series[i].Err = append(series[i].X, a.Eps), append(series[i].Y, v[0]), append(series[i].Err, v[1])
+				for i, v := range [][2]float64{{a.Projection, a.ProjectionSE}, {a.RandomAtom, a.RandomAtomSE},
+					{a.Uniform, a.UniformSE}} {
+					series[i].X, series[i].Y, series[i].Err = append(series[i].X, a.Eps), append(series[i].Y, v[0]),
+						append(series[i].Err, v[1])
 				}
 			}
 			for i := range series {
@@ -160,8 +178,9 @@ func (r Result) Figures() []report.Figure {
 
 // scaleFigure is the mass of the optimal base measure over p.
 func (r Result) scaleFigure() report.Figure {
-	chart := figure.Line{XLabel: "power p of the distance, log axis", YLabel: "mass α* of the optimal base measure, log axis",
-		X: figure.Log, Y: figure.Log, XTicks: []float64{0.5, 1, 2, 4, 8, 12}}
+	chart := figure.Line{XLabel: "power p of the distance, log axis",
+		YLabel: "mass α* of the optimal base measure, log axis",
+		X:      figure.Log, Y: figure.Log, XTicks: []float64{0.5, 1, 2, 4, 8, 12}}
 	first, last := r.Scales[0], r.Scales[0]
 	for i, m := range r.Scales {
 		if i%len(scaleExponents) == 0 {

@@ -135,7 +135,8 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		var uniform, atom, projection []float64
 		row.Loss, row.Gap = 0, 0
 		for _, t := range tasks[i : i+cfg.Instances] {
-			uniform, atom, projection = append(uniform, t.row.Uniform), append(atom, t.row.RandomAtom), append(projection, t.row.Projection)
+			uniform, atom, projection = append(uniform, t.row.Uniform), append(atom, t.row.RandomAtom),
+				append(projection, t.row.Projection)
 			row.Loss, row.Gap = max(row.Loss, t.row.Loss), max(row.Gap, t.row.Gap)
 			if t.row.Projection < t.row.RandomAtom {
 				row.Wins++
@@ -263,7 +264,8 @@ func (row *AtomRow) measure(ctx context.Context, cfg Config, eps ldp.Epsilon, nu
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCertificate, err)
 	}
-	row.Loss = min(math.Log(float64(worst.Num)/float64(worst.Den)), row.Eps) // the integers have decided; the logarithm rounds
+	// the integers have decided; the logarithm rounds
+	row.Loss = min(math.Log(float64(worst.Num)/float64(worst.Den)), row.Eps)
 	return nil
 }
 

@@ -18,7 +18,8 @@ import (
 
 // small is a study of a second or less.
 func small(out string) Config {
-	return Config{Out: out, Dims: []int{3, 63}, Epsilons: []float64{1, 4, 8, 16}, AtomDims: []int{2}, Atoms: []int{5}, AtomEpsilons: []string{"1", "4"}, Points: 300, Instances: 2, Seed: 3}
+	return Config{Out: out, Dims: []int{3, 63}, Epsilons: []float64{1, 4, 8, 16}, AtomDims: []int{2}, Atoms: []int{5},
+		AtomEpsilons: []string{"1", "4"}, Points: 300, Instances: 2, Seed: 3}
 }
 
 // TestMSERatio holds the ratios that were measured when the rules were first studied, to the digits given then; and
@@ -51,7 +52,8 @@ func TestMSERatio(t *testing.T) {
 			}
 			for name, r := range map[string]Rule{"grid": m.Grid, "search": m.Search} {
 				// Rounding: the incomplete beta function is good to 1e-9 at d = 1e5.
-				if !(r.Ratio >= 1-1e-8 && r.Spent <= eps+1e-8 && r.Spent > 0 && r.Coin > 0.5 && r.Coin < 1 && r.Offset > 0 && r.Offset < 1) {
+				if !(r.Ratio >= 1-1e-8 && r.Spent <= eps+1e-8 && r.Spent > 0 && r.Coin > 0.5 && r.Coin < 1 && r.Offset > 0 &&
+					r.Offset < 1) {
 					t.Errorf("d=%d eps=%v, %s rule: %+v", d, eps, name, r)
 				}
 			}
@@ -60,7 +62,8 @@ func TestMSERatio(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			numtest.Near(t, "mean of the optimal cap", mean(d, opt.T, opt.Pin), opt.T, numtest.Tol{Rel: 1e-6, Why: "lgamma and the incomplete beta function at d = 1e5"})
+			numtest.Near(t, "mean of the optimal cap", mean(d, opt.T, opt.Pin), opt.T,
+				numtest.Tol{Rel: 1e-6, Why: "lgamma and the incomplete beta function at d = 1e5"})
 		}
 	}
 }
@@ -99,7 +102,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d calls of Progress", calls)
 	}
 	for _, a := range res.Rows {
-		if !(a.Projection < a.RandomAtom && a.RandomAtom < a.Uniform && a.Wins == 2 && a.Loss > 0.9*a.Eps && a.Loss <= a.Eps) {
+		if !(a.Projection < a.RandomAtom && a.RandomAtom < a.Uniform && a.Wins == 2 && a.Loss > 0.9*a.Eps &&
+			a.Loss <= a.Eps) {
 			t.Errorf("%+v", a)
 		}
 		if !(a.Gap >= 0 && a.Gap <= 1e-12) { // of W_2^2, in units of the squared diameter
@@ -112,7 +116,8 @@ func TestRun(t *testing.T) {
 	if r, ok := res.Row(2, 5, "4"); !ok || r.Ratio > 0.85 {
 		t.Errorf("row %+v, %v", r, ok)
 	}
-	for _, name := range []string{"index.html", "table.csv", "table.json", "atoms.csv", "mse-ratio.svg", "mse-ratio.png", "atoms-2.svg", "atoms-2.png"} {
+	for _, name := range []string{"index.html", "table.csv", "table.json", "atoms.csv", "mse-ratio.svg", "mse-ratio.png",
+		"atoms-2.svg", "atoms-2.png"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -177,8 +182,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// The mass of the optimal base measure is what its box allows, and the largest cap belongs to the largest power: far outputs
-// cost so much then that more of the sphere must be near.
+// The mass of the optimal base measure is what its box allows, and the largest cap belongs to the largest power: far
+// outputs cost so much then that more of the sphere must be near.
 func TestScales(t *testing.T) {
 	all, err := scales([]int{2, 63})
 	if err != nil || len(all) != 6*len(scaleExponents) {
@@ -195,7 +200,8 @@ func TestScales(t *testing.T) {
 }
 
 func TestMeanSE(t *testing.T) {
-	if mean, se := meanSE([]float64{1, 2, 3, 6}); mean != 3 || !(math.Abs(se-math.Sqrt(14./12)) <= 1e-15) { // squares 4, 1, 0, 9
+	// squares 4, 1, 0, 9
+	if mean, se := meanSE([]float64{1, 2, 3, 6}); mean != 3 || !(math.Abs(se-math.Sqrt(14./12)) <= 1e-15) {
 		t.Errorf("meanSE = %v, %v", mean, se)
 	}
 	if mean, se := meanSE([]float64{2}); mean != 2 || se != 0 {

@@ -26,7 +26,8 @@ func PlacesOf(spec cost.Spec) Places {
 	case "grid":
 		p.Rows, p.Cols = spec.Rows, spec.Cols
 		for i := range spec.Rows * spec.Cols {
-			p.In = append(p.In, []float64{(float64(i%spec.Cols) + 0.5) / float64(spec.Cols), (float64(i/spec.Cols) + 0.5) / float64(spec.Rows)})
+			p.In = append(p.In, []float64{(float64(i%spec.Cols) + 0.5) / float64(spec.Cols),
+				(float64(i/spec.Cols) + 0.5) / float64(spec.Rows)})
 		}
 	case "ring":
 		for i := range spec.N {
@@ -159,5 +160,6 @@ func Spread(at []Point) (least Point, unit float64) {
 func Bounds(at []Point) (least, most Point) {
 	byX := func(a, b Point) int { return cmp.Compare(a.X, b.X) }
 	byY := func(a, b Point) int { return cmp.Compare(a.Y, b.Y) }
-	return Point{slices.MinFunc(at, byX).X, slices.MinFunc(at, byY).Y}, Point{slices.MaxFunc(at, byX).X, slices.MaxFunc(at, byY).Y}
+	return Point{slices.MinFunc(at, byX).X, slices.MinFunc(at, byY).Y},
+		Point{slices.MaxFunc(at, byX).X, slices.MaxFunc(at, byY).Y}
 }

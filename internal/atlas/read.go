@@ -55,9 +55,10 @@ func (w World) Problem(counts []uint64, prior []float64) estimate.Problem {
 	return estimate.Problem{Counts: counts, Channel: w.Channel, Prior: prior, Geometry: w.Geometry}
 }
 
-// Read runs an estimator, "" for the default. The errors are ErrEstimator, those of package estimate and of ctx, and, for raw,
-// ErrOutputs.
-func (w World) Read(ctx context.Context, p estimate.Problem, estimator string, progress func(done, total int)) (r Reading, err error) {
+// Read runs an estimator, "" for the default. The errors are ErrEstimator, those of package estimate and of ctx, and,
+// for raw, ErrOutputs.
+func (w World) Read(ctx context.Context, p estimate.Problem, estimator string,
+	progress func(done, total int)) (r Reading, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil { // in place of a result that did not converge
 			err = ctx.Err()

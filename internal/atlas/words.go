@@ -85,7 +85,8 @@ func (s Resolution) Coarse() string {
 	case s.Level == 0:
 		return ""
 	case s.Side > 0:
-		return fmt.Sprintf("The map is drawn in squares of %d x %d cells: the reports do not tell finer parts apart.", s.Side, s.Side)
+		return fmt.Sprintf("The map is drawn in squares of %d x %d cells: the reports do not tell finer parts apart.", s.Side,
+			s.Side)
 	}
 	return fmt.Sprintf("The map is drawn in %d groups of places: the reports do not tell finer parts apart.", s.Squares)
 }

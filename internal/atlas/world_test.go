@@ -27,7 +27,8 @@ func designed(t *testing.T, text string, mode policy.Mode) (*wpm.Mechanism, poli
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := d.Publish(policy.Config{Mode: mode, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
+	p, err := d.Publish(policy.Config{Mode: mode,
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,8 @@ func TestWorld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (w.Geometry != nil) != c.distances || (w.NoGeometry == nil) != c.distances || w.Same != c.same || (w.Between != nil) != c.distances {
+			if (w.Geometry != nil) != c.distances || (w.NoGeometry == nil) != c.distances || w.Same != c.same ||
+				(w.Between != nil) != c.distances {
 				t.Errorf("%s, %s: %+v", text, mode, w)
 			}
 			if w.Between != nil {

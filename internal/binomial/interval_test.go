@@ -86,7 +86,8 @@ func TestIntervalCoverage(t *testing.T) {
 				}
 			}
 			if low.Cmp(exactly(level)) > 0 || high.Cmp(exactly(level)) > 0 {
-				t.Errorf("p = %v, level %v: lower bound wrong with probability %s, upper with %s", p, level, low.FloatString(6), high.FloatString(6))
+				t.Errorf("p = %v, level %v: lower bound wrong with probability %s, upper with %s", p, level, low.FloatString(6),
+					high.FloatString(6))
 			}
 		}
 	}
@@ -128,7 +129,8 @@ func TestIntervalGonum(t *testing.T) {
 				t.Fatal(err)
 			}
 			numtest.Near(t, "lower", l, mathext.InvRegIncBeta(float64(x), float64(n-x+1), 1e-4), tol)
-			numtest.Near(t, "1 - upper", 1-u, mathext.InvRegIncBeta(float64(n-x), float64(x+1), 1e-4), numtest.Tol{Rel: tol.Rel, Abs: tailSlack * 10, Why: tol.Why})
+			numtest.Near(t, "1 - upper", 1-u, mathext.InvRegIncBeta(float64(n-x), float64(x+1), 1e-4),
+				numtest.Tol{Rel: tol.Rel, Abs: tailSlack * 10, Why: tol.Why})
 		}
 	}
 }
@@ -137,7 +139,8 @@ func TestIntervalGonum(t *testing.T) {
 func TestIntervalLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 1e6), rapid.Int64Range(1, 1e11)).Draw(t, "n")
-		x := rapid.OneOf(rapid.Int64Range(0, n), rapid.Int64Range(0, min(n, 5)), rapid.Int64Range(max(0, n-5), n)).Draw(t, "x")
+		x := rapid.OneOf(rapid.Int64Range(0, n), rapid.Int64Range(0, min(n, 5)), rapid.Int64Range(max(0, n-5), n)).Draw(t,
+			"x")
 		level := math.Pow(10, -rapid.Float64Range(0.7, 14).Draw(t, "-log level"))
 		l, u, err := Interval(x, n, level)
 		if err != nil {

@@ -151,7 +151,8 @@ func (a *answer) Write(b []byte) (int, error) {
 // The limit stops what exceeds Memory on Linux. Elsewhere it only makes the garbage collector work harder.
 //
 // Errors: ErrRequest, those of in, out, load and of the function, and ErrChild if its answer has the wrong length.
-func Serve(in io.Reader, out io.Writer, load func(public []byte) (func(context.Context, []float64) ([]float64, error), error)) error {
+func Serve(in io.Reader, out io.Writer,
+	load func(public []byte) (func(context.Context, []float64) ([]float64, error), error)) error {
 	var head [5]int64
 	if err := binary.Read(in, binary.LittleEndian, &head); err != nil {
 		return fmt.Errorf("%w: %w", ErrRequest, err)

@@ -105,7 +105,8 @@ func TestProject(t *testing.T) {
 	if _, err := p.Project(context.Background(), mu[:4]); !errors.Is(err, ErrChild) {
 		t.Errorf("4 numbers for 5 inputs: %v", err)
 	}
-	if q, err := New([]string{self(t), "environment"}, nil, 1, 1).Project(context.Background(), mu[:1]); err != nil || len(q) != 1 {
+	if q, err := New([]string{self(t), "environment"}, nil, 1, 1).Project(context.Background(), mu[:1]); err != nil ||
+		len(q) != 1 {
 		t.Errorf("the child has an environment: %v", err)
 	}
 }
@@ -113,7 +114,8 @@ func TestProject(t *testing.T) {
 // TestProjectFailures: a child that does not answer is an error, with no number.
 func TestProjectFailures(t *testing.T) {
 	for name, argv := range map[string][]string{
-		"refuse": {self(t), "refuse"}, "fail": {self(t), "fail"}, "short": {self(t), "short"}, "too short": {self(t), "negate"},
+		"refuse": {self(t), "refuse"}, "fail": {self(t), "fail"}, "short": {self(t), "short"},
+		"too short":  {self(t), "negate"},
 		"no program": nil, "no such program": {t.TempDir() + "/none"}, "a folder": {t.TempDir()},
 	} {
 		q, err := New(argv, []byte("public"), 1, 3).Project(context.Background(), []float64{1})
@@ -129,7 +131,8 @@ func TestMemory(t *testing.T) {
 		t.Skip("a gigabyte, and a system with a limit")
 	}
 	for part, works := range map[string]bool{"half": true, "twice": false} {
-		if q, err := New([]string{self(t), part}, nil, 1, 1).Project(context.Background(), []float64{1}); (err == nil) != works {
+		if q, err := New([]string{self(t), part}, nil, 1, 1).Project(context.Background(),
+			[]float64{1}); (err == nil) != works {
 			t.Errorf("%s of the memory: %v, %v", part, q, err)
 		}
 	}
@@ -142,7 +145,8 @@ func TestTime(t *testing.T) {
 	defer cancel()
 	if !numtest.Full() {
 		t.Log("the deadline is not waited for")
-	} else if q, err := New([]string{self(t), "deadline"}, nil, 1, 1).Project(ctx, []float64{0.5}); err != nil || q[0] != 0.5 || ctx.Err() == nil {
+	} else if q, err := New([]string{self(t), "deadline"}, nil, 1, 1).Project(ctx, []float64{0.5}); err != nil ||
+		q[0] != 0.5 || ctx.Err() == nil {
 		t.Errorf("at the deadline: %v, %v", q, err)
 	}
 	for name, stop := range map[string]func(p *Process) context.Context{

@@ -38,10 +38,12 @@ type baseAnswer struct {
 }
 
 // mirrorRules are the values of the field rule.
-var mirrorRules = map[string]mirror.Rule{"paper": mirror.Paper, "repaired": mirror.Repaired, "sharp": mirror.Sharp, "adaptive": mirror.Adaptive}
+var mirrorRules = map[string]mirror.Rule{"paper": mirror.Paper, "repaired": mirror.Repaired, "sharp": mirror.Sharp,
+	"adaptive": mirror.Adaptive}
 
 // objectives are the values of the field objective.
-var objectives = map[string]basemeasure.Objective{"worst": basemeasure.WorstCase, "average": basemeasure.Average, "mixed": basemeasure.Mixed}
+var objectives = map[string]basemeasure.Objective{"worst": basemeasure.WorstCase, "average": basemeasure.Average,
+	"mixed": basemeasure.Mixed}
 
 func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, error) {
 	c, stated, err := readCost(ctx, in)
@@ -66,7 +68,8 @@ func solveBaseMeasure(ctx context.Context, in *object, clock *stopwatch) (any, e
 }
 
 // solveDesign is the certified solver, or the scale of the uniform measure, for any objective.
-func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64, method string) (any, error) {
+func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64,
+	method string) (any, error) {
 	gap, err := readOr(in, "gap", 0.0)
 	if err != nil {
 		return nil, err
@@ -110,8 +113,9 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 	}
 	worst, mean, mass := number(r.WorstCase), number(r.Mean), number(r.Mass)
 	return baseAnswer{
-		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds, Status: r.Status.String(),
-		Worst: &worst, Mean: &mean, Mass: &mass, Nonzeros: &r.Nonzeros, Pivots: &r.Stats.Pivots,
+		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds,
+		Status: r.Status.String(),
+		Worst:  &worst, Mean: &mean, Mass: &mass, Nonzeros: &r.Nonzeros, Pivots: &r.Stats.Pivots,
 		evidence: func() (certificate.Certificate, error) { return certificate.NewBaseMeasure(stated, eps, r) },
 	}, nil
 }
@@ -121,7 +125,8 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 const maxSteps = 100_000_000
 
 // solveMirror is the paper's descent. m is the better of the average and the best iterate.
-func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix, eps float64) (any, error) {
+func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dense, stated cost.Matrix,
+	eps float64) (any, error) {
 	steps, err := readOr(in, "T", mirror.DefaultSteps)
 	if err != nil {
 		return nil, err
@@ -156,12 +161,15 @@ func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 	if err != nil {
 		status = "cancelled"
 	}
-	average, best, bound, paper, all := number(r.FAverage), number(r.FBest), number(r.Bound), number(r.PaperBound), numbers(r.Average)
+	average, best, bound, paper, all := number(r.FAverage), number(r.FBest), number(r.Bound), number(r.PaperBound),
+		numbers(r.Average)
 	return baseAnswer{
-		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds, Status: status,
-		Steps: &r.Steps, FAverage: &average, FBest: &best, Average: &all, Bound: &bound, Paper: &paper,
+		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds,
+		Status: status,
+		Steps:  &r.Steps, FAverage: &average, FBest: &best, Average: &all, Bound: &bound, Paper: &paper,
 		evidence: func() (certificate.Certificate, error) {
-			return certificate.NewBaseMeasure(stated, eps, basemeasure.Result{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds})
+			return certificate.NewBaseMeasure(stated, eps,
+				basemeasure.Result{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds})
 		},
 	}, nil
 }

@@ -30,7 +30,8 @@ func TestBaseMeasureMethods(t *testing.T) {
 		{`{"cost":{"kind":"explicit","C":[[0,1],[1,0]]},"eps":1}`, 1 / (math.E + 1), true},
 	} {
 		var out bytes.Buffer
-		if _, bad, err := Run(context.Background(), "basemeasure", Settings{}, strings.NewReader(c.line), &out); err != nil || bad > 0 {
+		if _, bad, err := Run(context.Background(), "basemeasure", Settings{}, strings.NewReader(c.line), &out); err != nil ||
+			bad > 0 {
 			t.Fatalf("%s: %s, %v", c.line, &out, err)
 		}
 		var got struct {

@@ -103,7 +103,8 @@ func TestNoCertificate(t *testing.T) {
 		if lines != 0 || bad != 0 || !errors.Is(err, ErrCertificate) || !strings.Contains(fmt.Sprint(err), kind) {
 			t.Errorf("%s: %d lines, %d bad, %v", kind, lines, bad, err)
 		}
-		if answer, ok := Answer(context.Background(), kind, Settings{Certificate: true}, []byte(`{"id":5}`)); ok || !bytes.HasPrefix(answer, []byte(`{"id":5,"error":`)) {
+		if answer, ok := Answer(context.Background(), kind, Settings{Certificate: true}, []byte(`{"id":5}`)); ok ||
+			!bytes.HasPrefix(answer, []byte(`{"id":5,"error":`)) {
 			t.Errorf("%s is answered %s", kind, answer)
 		}
 	}
@@ -140,7 +141,8 @@ func TestSameCertificate(t *testing.T) {
 	if err := certificate.Write(&want, c); err != nil {
 		t.Fatal(err)
 	}
-	answer, _ := Answer(context.Background(), "basemeasure", Settings{Certificate: true}, []byte(certified["basemeasure"][1]))
+	answer, _ := Answer(context.Background(), "basemeasure", Settings{Certificate: true},
+		[]byte(certified["basemeasure"][1]))
 	if end := `,"certificate":` + strings.TrimSuffix(want.String(), "\n") + "}"; !bytes.HasSuffix(answer, []byte(end)) {
 		t.Errorf("%s does not end in %s", answer, end)
 	}

@@ -94,7 +94,8 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	prob := sinkhorn.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi, Reg: reg}
 	var res sinkhorn.Result
 	err = clock.run(func() (err error) {
-		res, err = sinkhorn.Project(ctx, prob, sinkhorn.Settings{Method: method, Tolerance: tol, Gap: gap, MaxIterations: most, AllRows: true})
+		res, err = sinkhorn.Project(ctx, prob,
+			sinkhorn.Settings{Method: method, Tolerance: tol, Gap: gap, MaxIterations: most, AllRows: true})
 		return err
 	})
 	// An early stop is an answer: q is feasible and the bounds hold.

@@ -25,7 +25,8 @@ func TestEntropic(t *testing.T) {
 		}
 		lower, upper, transport := a["lower"].(float64), a["upper"].(float64), a["transport"].(float64)
 		if a["status"] != "converged" || !(lower <= upper && lower <= transport) || a["iterations"].(float64) < 1 {
-			t.Errorf("%s: status %v, [%v, %v], transport %v, %v iterations", method, a["status"], lower, upper, transport, a["iterations"])
+			t.Errorf("%s: status %v, [%v, %v], transport %v, %v iterations", method, a["status"], lower, upper, transport,
+				a["iterations"])
 		}
 	}
 
@@ -44,14 +45,16 @@ func TestEntropic(t *testing.T) {
 		strings.Repeat("0.03333333333333333,", 29) + `0.03333333333333333]`
 	exact = ask(t, "project", ring+`}`)
 	a = ask(t, "entropic", ring+`,"reg":0.3}`)
-	if w := exact["objective"].(float64); !(a["lower"].(float64) <= w+digits && w-digits <= a["upper"].(float64)) || a["status"] != "converged" {
+	if w := exact["objective"].(float64); !(a["lower"].(float64) <= w+digits && w-digits <= a["upper"].(float64)) ||
+		a["status"] != "converged" {
 		t.Errorf("bounds [%v, %v] miss %v, status %v", a["lower"], a["upper"], w, a["status"])
 	}
 
 	// The gap chooses reg, and the answer says which.
 	a = ask(t, "entropic", ring+`,"reg":0,"gap":0.01}`)
 	lower, upper := a["lower"].(float64), a["upper"].(float64)
-	if w := exact["objective"].(float64); !(lower <= w+digits && w-digits <= upper && upper-lower <= 0.01*upper+digits) || a["status"] != "converged" || !(a["reg"].(float64) > 0) {
+	if w := exact["objective"].(float64); !(lower <= w+digits && w-digits <= upper && upper-lower <= 0.01*upper+digits) ||
+		a["status"] != "converged" || !(a["reg"].(float64) > 0) {
 		t.Errorf("bounds [%v, %v] of %v, status %v at reg %v", lower, upper, w, a["status"], a["reg"])
 	}
 	if a := ask(t, "entropic", ring+`,"reg":30,"gap":1e-3}`); a["status"] != "reg" || a["reg"] != nil {
@@ -91,7 +94,8 @@ func TestHilbert(t *testing.T) {
 		t.Errorf("one_minus_tau at diameter 1000: %v", rest)
 	}
 	for _, line := range []string{
-		`{"x":[1]}`, `{"y":[1]}`, `{"x":[1],"y":[1,2]}`, `{"x":[-1],"y":[1]}`, `{"x":[1],"y":[1],"reg":1}`, `{"x":[1],"y":[1],` + twoPoints + `}`,
+		`{"x":[1]}`, `{"y":[1]}`, `{"x":[1],"y":[1,2]}`, `{"x":[-1],"y":[1]}`, `{"x":[1],"y":[1],"reg":1}`,
+		`{"x":[1],"y":[1],` + twoPoints + `}`,
 		`{` + twoPoints + `}`, `{` + twoPoints + `,"reg":0}`, `{"reg":1}`, `{}`, `{` + twoPoints + `,"reg":1,"z":1}`,
 	} {
 		if a := ask(t, "hilbert", line); a["error"] == nil {

@@ -31,7 +31,8 @@ func TestEstimateMLE(t *testing.T) {
 	for i, want := range []float64{0.5, 0.3, 0.2} {
 		near(t, "raw", list(t, a["raw"])[i], want)
 	}
-	if gap, ok := a["gap"].(float64); !ok || !(gap <= 1e-6) || a["estimator"] != "mle" || a["models"] != nil || a["signal"] != nil {
+	if gap, ok := a["gap"].(float64); !ok || !(gap <= 1e-6) || a["estimator"] != "mle" || a["models"] != nil ||
+		a["signal"] != nil {
 		t.Errorf("%v", a)
 	}
 }
@@ -115,7 +116,8 @@ func TestEstimateForms(t *testing.T) {
 	}
 	apart := ask(t, "estimate",
 		`{"cost":{"kind":"points","x":[[0],[1]],"v":[[0],[1],[2]]},"m":[0.3,0.3,0.4],"eps":"1","counts":[9,1,1],"estimator":"raw"}`)
-	if apart["map"] != nil || !strings.Contains(fmt.Sprint(apart["reason"]), "not known to be the inputs") || len(list(t, apart["raw"])) != 3 {
+	if apart["map"] != nil || !strings.Contains(fmt.Sprint(apart["reason"]), "not known to be the inputs") ||
+		len(list(t, apart["raw"])) != 3 {
 		t.Errorf("raw of other points: %v", apart)
 	}
 	skew := ask(t, "estimate", `{"cost":{"kind":"explicit","C":[[0,1],[2,0]]},"m":[0.5,0.5],"eps":"1","counts":[9,1]}`)

@@ -71,7 +71,8 @@ func solveFlow(ctx context.Context, in *object, clock *stopwatch) (any, error) {
 	if err := network.Verify(g, r); err != nil {
 		return nil, err
 	}
-	ans := flowAnswer{Status: r.Status.String(), Flow: r.Flow, Potentials: r.Potentials, Cut: r.Cut, Pivots: r.Stats.Pivots,
+	ans := flowAnswer{Status: r.Status.String(), Flow: r.Flow, Potentials: r.Potentials, Cut: r.Cut,
+		Pivots:   r.Stats.Pivots,
 		evidence: func() (certificate.Certificate, error) { return certificate.NewFlow(g, r) }}
 	if r.Objective != nil {
 		ans.Objective = r.Objective.String()

@@ -56,7 +56,8 @@ var kinds = map[string]kind{
 	"project": {solveProject, certificate.Projection, "project a distribution onto a box, exactly, with a proof",
 		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
 			"out: q, objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
-	"entropic": {solveEntropic, certificate.Entropic, "project a distribution onto a box with an entropic cost, with bounds on the exact problem",
+	"entropic": {solveEntropic, certificate.Entropic,
+		"project a distribution onto a box with an entropic cost, with bounds on the exact problem",
 		"in:\n" + costField + "  mu    [k numbers] or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" + boxFields +
 			"  reg (in units of the cost, at least 1e-9 of its range), method (fast, the default, or paper)\n" +
 			"  gap (stop where upper - lower <= gap upper; with method fast and reg 0, it chooses reg, which is in the answer)\n" +
@@ -66,7 +67,8 @@ var kinds = map[string]kind{
 	"transport": {solveTransport, certificate.Transport, "the distance between two distributions, exactly, with a proof",
 		"in:\n" + costField + "  source, target, or a, b  [k numbers] and [kv numbers], or {\"index\":[...],\"weight\":[...]} in any order, sum 1\n" +
 			"out: objective, distance, upper, lower, upper_exact, lower_exact, potentials, plan, seconds"},
-	"units": {solveUnits, certificate.Units, "project whole units into a box of whole units, exactly, with a proof in fractions",
+	"units": {solveUnits, certificate.Units,
+		"project whole units into a box of whole units, exactly, with a proof in fractions",
 		"in:\n" + costField + "  source  [k integers] or {\"index\":[...],\"units\":[...]} in any order\n" +
 			"  lo, hi  integers for each column, or box, the name of one that a line before has defined\n" +
 			"out: q, objective (of the units over their number), distance, upper_exact, lower_exact, f, g, plan, seconds"},
@@ -225,7 +227,8 @@ func mayDefine(line []byte) bool {
 }
 
 // answerAll answers lines of which only the last may define a name, and writes the answers in order.
-func (s *session) answerAll(ctx context.Context, settings Settings, batch [][]byte, w io.Writer) (lines, bad int, err error) {
+func (s *session) answerAll(ctx context.Context, settings Settings, batch [][]byte, w io.Writer) (lines, bad int,
+	err error) {
 	answers, ok := make([][]byte, len(batch)), make([]bool, len(batch))
 	task := func(i int) { answers[i], ok[i] = s.answer(ctx, settings, batch[i]) }
 	n := len(batch)
@@ -346,7 +349,8 @@ func marshalSome(res any, want []string) ([]byte, error) {
 		}
 		known = append(known, name)
 		f := v.Field(n)
-		if !slices.Contains(want, name) || option == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
+		if !slices.Contains(want, name) ||
+			option == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
 			continue
 		}
 		text, err := marshal(f.Interface())
@@ -360,7 +364,8 @@ func marshalSome(res any, want []string) ([]byte, error) {
 	}
 	for _, name := range want {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("field %q: %q is not a field of this answer; these are: %s", "want", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("field %q: %q is not a field of this answer; these are: %s", "want", name,
+				strings.Join(known, ", "))
 		}
 	}
 	return append(body, '}'), nil

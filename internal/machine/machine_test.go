@@ -79,7 +79,8 @@ func TestProject(t *testing.T) {
 	if lower.Cmp(e) > 0 || upper.Cmp(e) < 0 {
 		t.Errorf("bounds [%s, %s] miss the optimum", lower.FloatString(25), upper.FloatString(25))
 	}
-	if f, g := list(t, a["potentials"].(map[string]any)["f"]), list(t, a["potentials"].(map[string]any)["g"]); len(f) != 2 || len(g) != 2 {
+	if f, g := list(t, a["potentials"].(map[string]any)["f"]),
+		list(t, a["potentials"].(map[string]any)["g"]); len(f) != 2 || len(g) != 2 {
 		t.Errorf("potentials %v", a["potentials"])
 	}
 	mass := 0.0
@@ -100,7 +101,8 @@ func TestProjectForms(t *testing.T) {
 	const rest = `,"lo":[0.1,0.1,0.1,0.1],"hi":[0.6,0.6,0.6,0.6]}`
 	dense := ask(t, "project", `{"cost":{"kind":"ring","n":4,"p":2},"mu":[0,0.5,0,0.5]`+rest)
 	sparse := ask(t, "project", `{"cost":{"kind":"ring","n":4,"p":2},"mu":{"index":[1,3],"weight":[0.5,0.5]}`+rest)
-	explicit := ask(t, "project", `{"cost":{"kind":"explicit","C":[[0,1,4,1],[1,0,1,4],[4,1,0,1],[1,4,1,0]]},"mu":[0,0.5,0,0.5]`+rest)
+	explicit := ask(t, "project",
+		`{"cost":{"kind":"explicit","C":[[0,1,4,1],[1,0,1,4],[4,1,0,1],[1,4,1,0]]},"mu":[0,0.5,0,0.5]`+rest)
 	near(t, "objective", dense["objective"], 0.2)
 	near(t, "distance", dense["distance"], math.Sqrt(0.2))
 	if _, ok := explicit["distance"]; ok {
@@ -214,9 +216,12 @@ func TestBadLines(t *testing.T) {
 		{"round", `{"m":[1],"eps":"1","bits":8.5,"q":[1]}`, "8.5"},
 		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"magic"}`, "magic"},
 		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"mirror","T":0}`, `"T": 0 is not`},
-		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"mirror","T":2000000000}`, `"T": 2000000000 is not`}, // would take ages
-		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[1,1],"weight":[0.5,0.5]}`, 1), "index 1 occurs twice"},
-		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[1,0],"weight":[1]}`, 1), "2 indices and 1 weights"},
+		// would take ages
+		{"basemeasure", `{"cost":{"kind":"ring","n":3},"eps":1,"method":"mirror","T":2000000000}`, `"T": 2000000000 is not`},
+		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[1,1],"weight":[0.5,0.5]}`, 1),
+			"index 1 occurs twice"},
+		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[1,0],"weight":[1]}`, 1),
+			"2 indices and 1 weights"},
 		{"project", strings.Replace(project, `"mu":[1,0]`, `"mu":{"index":[-1],"weight":[1]}`, 1), "index -1"},
 	} {
 		a := ask(t, test.kind, test.line)
@@ -230,7 +235,8 @@ func TestBadLines(t *testing.T) {
 // TestRun holds the order of answers, ids, blank lines, a missing last line end, and long lines.
 func TestRun(t *testing.T) {
 	mu := strings.Repeat("0,", 20000) + "1"
-	in := "{\"id\":1,\"mu\":[1],\"eps\":1}\n\n  \n{\"id\":[2],\"mu\":[],\"eps\":1}\r\n{\"id\":null,\"mu\":[" + mu + "],\"eps\":1}"
+	in := "{\"id\":1,\"mu\":[1],\"eps\":1}\n\n  \n{\"id\":[2],\"mu\":[],\"eps\":1}\r\n{\"id\":null,\"mu\":[" + mu +
+		"],\"eps\":1}"
 	var out bytes.Buffer
 	lines, bad, err := Run(context.Background(), "kpm", Settings{}, strings.NewReader(in), &out)
 	if lines != 3 || bad != 1 || err != nil {
@@ -256,14 +262,17 @@ func TestID(t *testing.T) {
 		`{"x":1,"id":7}`,
 		`{"id":7,"eps":`,
 	} {
-		if got, ok := Answer(context.Background(), "kpm", Settings{}, []byte(line)); ok || !bytes.HasPrefix(got, []byte(`{"id":7,"error":`)) {
+		if got, ok := Answer(context.Background(), "kpm", Settings{}, []byte(line)); ok ||
+			!bytes.HasPrefix(got, []byte(`{"id":7,"error":`)) {
 			t.Errorf("%s is answered %s", line, got)
 		}
 	}
-	if got, _ := Answer(context.Background(), "kpm", Settings{}, []byte("{\"id\":\"\xff\"}")); !json.Valid(got) || bytes.Contains(got, []byte("\xff")) {
+	if got, _ := Answer(context.Background(), "kpm", Settings{}, []byte("{\"id\":\"\xff\"}")); !json.Valid(got) ||
+		bytes.Contains(got, []byte("\xff")) {
 		t.Errorf("an id that is not UTF-8 is answered %q", got)
 	}
-	if got, _ := Answer(context.Background(), "kpm", Settings{}, []byte(`{"id":"<a&b>","mu":[1],"eps":1}`)); !bytes.Contains(got, []byte(`"<a&b>"`)) {
+	if got, _ := Answer(context.Background(), "kpm", Settings{},
+		[]byte(`{"id":"<a&b>","mu":[1],"eps":1}`)); !bytes.Contains(got, []byte(`"<a&b>"`)) {
 		t.Errorf("an id is changed: %s", got)
 	}
 }
@@ -271,13 +280,15 @@ func TestID(t *testing.T) {
 // TestNumbers holds that what is written reads back as the same float64, also where a reader takes numbers
 // without a point or an exponent for exact integers.
 func TestNumbers(t *testing.T) {
-	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1e-320, 5e-324, 1 << 53, 1<<53 + 2, 12602406482379387000, 1e21, 1e300, math.MaxFloat64, 123456789} {
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1e-320, 5e-324, 1 << 53, 1<<53 + 2,
+		12602406482379387000, 1e21, 1e300, math.MaxFloat64, 123456789} {
 		text := string(appendNumber(nil, x))
 		var back float64
 		if err := json.Unmarshal([]byte(text), &back); err != nil || math.Float64bits(back) != math.Float64bits(x) {
 			t.Errorf("%v is written %s, which reads as %v (%v)", x, text, back, err)
 		}
-		if r, ok := new(big.Rat).SetString(text); !strings.ContainsAny(text, ".e") && (!ok || r.Cmp(new(big.Rat).SetFloat64(x)) != 0) {
+		if r, ok := new(big.Rat).SetString(text); !strings.ContainsAny(text, ".e") &&
+			(!ok || r.Cmp(new(big.Rat).SetFloat64(x)) != 0) {
 			t.Errorf("%v is written as another integer: %s", x, text)
 		}
 	}

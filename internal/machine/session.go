@@ -52,7 +52,8 @@ type projectorKey struct {
 func newSession(kind string, s Settings) *session { return sessionOf(kind, find(kind), s) }
 
 func sessionOf(name string, of kind, s Settings) *session {
-	shared := &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, costs: map[string]namedCost{}, boxes: map[string]*namedBox{},
+	shared := &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, costs: map[string]namedCost{},
+		boxes:      map[string]*namedBox{},
 		projectors: map[projectorKey]*mincostflow.Projector{}}
 	for name, c := range s.Costs {
 		shared.costs[name] = namedCost{c, c}
@@ -147,7 +148,8 @@ func (s *session) box(o *object) (*namedBox, error) {
 }
 
 // projector returns the Projector of a line whose cost and box have names, made once; nil if one of them has none.
-func (s *session) projector(ctx context.Context, o *object, c *cost.Dense, b box, allRows bool) (*mincostflow.Projector, error) {
+func (s *session) projector(ctx context.Context, o *object, c *cost.Dense, b box, allRows bool) (*mincostflow.Projector,
+	error) {
 	name, err := o.name("cost")
 	if err != nil || name == "" || !o.has("box") {
 		return nil, err
@@ -239,5 +241,6 @@ func readWant(o *object) ([]string, error) {
 
 // wants says whether one of the names goes into the answer, or into its certificate.
 func (o *object) wants(names ...string) bool {
-	return o.want == nil || o.certified || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(o.want, name) })
+	return o.want == nil || o.certified ||
+		slices.ContainsFunc(names, func(name string) bool { return slices.Contains(o.want, name) })
 }

@@ -22,7 +22,8 @@ import (
 func talk(t *testing.T, kind string, s Settings, in ...string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if lines, _, err := Run(context.Background(), kind, s, strings.NewReader(strings.Join(in, "\n")), &out); err != nil || lines != len(in) {
+	if lines, _, err := Run(context.Background(), kind, s, strings.NewReader(strings.Join(in, "\n")), &out); err != nil ||
+		lines != len(in) {
 		t.Fatalf("%d lines of %d are answered, %v", lines, len(in), err)
 	}
 	var answers []map[string]any
@@ -68,7 +69,8 @@ func TestNames(t *testing.T) {
 		}
 	}
 	const hilbert = `"reg":0.5}`
-	got := talk(t, "hilbert", Settings{}, `{"define":"r","cost":`+ring+`}`, `{"cost":"r",`+hilbert, `{"cost":`+ring+`,`+hilbert)
+	got := talk(t, "hilbert", Settings{}, `{"define":"r","cost":`+ring+`}`, `{"cost":"r",`+hilbert,
+		`{"cost":`+ring+`,`+hilbert)
 	if got[1]["diameter"] == nil || got[1]["diameter"] != got[2]["diameter"] {
 		t.Errorf("%v", got)
 	}
@@ -78,14 +80,19 @@ func TestNames(t *testing.T) {
 func TestNameErrors(t *testing.T) {
 	const mu, ring = `"mu":[1,0,0,0]`, `{"kind":"ring","n":4,"p":2}`
 	got := talk(t, "project", Settings{},
-		`{"define":"c","cost":`+ring+`}`, `{"define":"b","m":[0.25,0.25,0.25,0.25],"eps":1}`, `{"define":"short","m":[1],"eps":1}`,
+		`{"define":"c","cost":`+ring+`}`, `{"define":"b","m":[0.25,0.25,0.25,0.25],"eps":1}`,
+		`{"define":"short","m":[1],"eps":1}`,
 		`{"define":"c","cost":`+ring+`}`, `{"define":"b","cost":`+ring+`}`, `{"define":"c","lo":[0],"hi":[1]}`,
 		`{"define":"","cost":`+ring+`}`, `{"define":3,"cost":`+ring+`}`, `{"define":"x","cost":`+ring+`,"lo":[0],"hi":[1]}`,
-		`{"define":"x","cost":`+ring+`,"want":["q"]}`, `{"define":"x"}`, `{"define":"x","cost":{"kind":"ring","n":-4}}`, `{"define":"x","cost":"c"}`, `{"define":"y","cost":"y"}`,
-		`{"cost":"d","box":"b",`+mu+`}`, `{"cost":"c","box":"d",`+mu+`}`, `{"cost":"b","box":"b",`+mu+`}`, `{"cost":"c","box":"c",`+mu+`}`,
-		`{"cost":"","box":"b",`+mu+`}`, `{"cost":"c","box":"",`+mu+`}`, `{"cost":"c","box":"b","eps":1,`+mu+`}`, `{"cost":"c","box":7,`+mu+`}`,
+		`{"define":"x","cost":`+ring+`,"want":["q"]}`, `{"define":"x"}`, `{"define":"x","cost":{"kind":"ring","n":-4}}`,
+		`{"define":"x","cost":"c"}`, `{"define":"y","cost":"y"}`,
+		`{"cost":"d","box":"b",`+mu+`}`, `{"cost":"c","box":"d",`+mu+`}`, `{"cost":"b","box":"b",`+mu+`}`,
+		`{"cost":"c","box":"c",`+mu+`}`,
+		`{"cost":"","box":"b",`+mu+`}`, `{"cost":"c","box":"",`+mu+`}`, `{"cost":"c","box":"b","eps":1,`+mu+`}`,
+		`{"cost":"c","box":7,`+mu+`}`,
 		`{"cost":"c","box":"short",`+mu+`}`, `{"cost":"c",`+mu+`}`,
-		`{"cost":"c","box":"b","want":[],`+mu+`}`, `{"cost":"c","box":"b","want":["q","q"],`+mu+`}`, `{"cost":"c","box":"b","want":["Q"],`+mu+`}`,
+		`{"cost":"c","box":"b","want":[],`+mu+`}`, `{"cost":"c","box":"b","want":["q","q"],`+mu+`}`,
+		`{"cost":"c","box":"b","want":["Q"],`+mu+`}`,
 		`{"cost":"c","box":"b","want":"q",`+mu+`}`, `{"cost":"c","box":"b","want":[1],`+mu+`}`,
 		`{"cost":"c","box":"b","want":["seconds"],`+mu+`}`,
 		`{"def\u0069ne":"late","cost":`+ring+`}`, `{"cost":"late","box":"b","want":["objective"],`+mu+`}`,
@@ -126,7 +133,8 @@ func TestWant(t *testing.T) {
 			}
 			for _, pair := range [][]string{{fields[0]}, {fields[len(fields)-1], fields[0]}} {
 				names, _ := json.Marshal(pair)
-				got, ok := Answer(context.Background(), kind, Settings{}, []byte(strings.TrimSuffix(line, "}")+`,"want":`+string(names)+`}`))
+				got, ok := Answer(context.Background(), kind, Settings{},
+					[]byte(strings.TrimSuffix(line, "}")+`,"want":`+string(names)+`}`))
 				some, err := parseObject(got)
 				if !ok || err != nil {
 					t.Fatalf("%s %s: %s", kind, names, got)
@@ -198,18 +206,21 @@ func TestFiles(t *testing.T) {
 	if err := costio.WriteNPY(&npy, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(dir, "out.npy"), filepath.Join(dir, "in", "C.npy"), filepath.Join(inside, "C.npy")} {
+	for _, path := range []string{filepath.Join(dir, "out.npy"), filepath.Join(dir, "in", "C.npy"),
+		filepath.Join(inside, "C.npy")} {
 		if err := os.WriteFile(path, npy.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	links := os.Symlink("C.npy", filepath.Join(dir, "in", "link.npy")) == nil && os.Symlink("deep", filepath.Join(dir, "in", "also")) == nil
+	links := os.Symlink("C.npy", filepath.Join(dir, "in", "link.npy")) == nil &&
+		os.Symlink("deep", filepath.Join(dir, "in", "also")) == nil
 	if err := os.WriteFile(filepath.Join(dir, "in", "text.npy"), []byte("0,1\n1,0\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ path, want string }{
 		{"C.npy", ""}, {"deep/C.npy", ""},
-		{"../out.npy", "below the folder"}, {"deep/../C.npy", "below the folder"}, {filepath.ToSlash(dir) + "/out.npy", "below the folder"},
+		{"../out.npy", "below the folder"}, {"deep/../C.npy", "below the folder"},
+		{filepath.ToSlash(dir) + "/out.npy", "below the folder"},
 		{"", "below the folder"}, {".", "below the folder"}, {`deep\C.npy`, "below the folder"},
 		{"deep", "not a regular file"}, {"none.npy", "none.npy"}, {"text.npy", "text.npy"},
 		{"link.npy", "through a link"}, {"also/C.npy", "through a link"},
@@ -230,8 +241,10 @@ func TestFiles(t *testing.T) {
 	}
 	for fields, want := range map[string]string{
 		`"path":"out.npy","more":1`: `unknown field "more"`, `"path":"out.npy","id":1`: `unknown field "id"`,
-		`"path":"none","path":"out.npy"`: `field "path" occurs twice`, `"path":"out.npy","kind":"npy"`: `field "kind" occurs twice`,
-		`"Path":"out.npy"`: `field "path" is missing`, `"path":7`: `field "path": number where`, `"path":null`: `field "path" is null`,
+		`"path":"none","path":"out.npy"`: `field "path" occurs twice`,
+		`"path":"out.npy","kind":"npy"`:  `field "kind" occurs twice`,
+		`"Path":"out.npy"`:               `field "path" is missing`, `"path":7`: `field "path": number where`,
+		`"path":null`: `field "path" is null`,
 	} {
 		line := `{"cost":{"kind":"npy",` + fields + `},"mu":[1,0],"lo":[0,0],"hi":[1,1]}`
 		got := talk(t, "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, line)[0]["error"]
@@ -327,11 +340,13 @@ func BenchmarkLines(b *testing.B) {
 			in.WriteString(`{"cost":"c","box":"b","want":["q","objective"],"mu":{"index":` + text(support[n%len(support)]) +
 				`,"weight":` + text(weight) + "}}\n")
 		}
-		names := `{"define":"c","cost":{"kind":"npy","path":"C.npy"}}` + "\n" + `{"define":"b","lo":` + text(lo) + `,"hi":` + text(hi) + "}\n"
+		names := `{"define":"c","cost":{"kind":"npy","path":"C.npy"}}` + "\n" + `{"define":"b","lo":` + text(lo) + `,"hi":` +
+			text(hi) + "}\n"
 		var out bytes.Buffer
 		b.ResetTimer()
 		lines := strings.NewReader(names + in.String())
-		if _, bad, err := Run(context.Background(), "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, lines, &out); bad > 0 || err != nil {
+		if _, bad, err := Run(context.Background(), "project", Settings{Files: dir, ReadNPY: costio.ReadNPY}, lines,
+			&out); bad > 0 || err != nil {
 			b.Fatal(bad, err)
 		}
 	})
@@ -345,11 +360,14 @@ func TestGivenCosts(t *testing.T) {
 	}
 	s := Settings{Costs: map[string]*cost.Dense{"C": c}}
 	const box = `"mu":[1,0],"lo":[0.25,0.25],"hi":[1,1],"want":["q","objective"]`
-	got := talk(t, "project", s, `{"cost":"C",`+box+`}`, `{"define":"C","cost":{"kind":"ring","n":3,"p":1}}`, `{"id":1,"cost":"D",`+box+`}`)
-	if fmt.Sprint(got[0]) != "map[objective:0.25 q:[0.75 0.25]]" || !strings.Contains(fmt.Sprint(got[1]), "defined already") {
+	got := talk(t, "project", s, `{"cost":"C",`+box+`}`, `{"define":"C","cost":{"kind":"ring","n":3,"p":1}}`,
+		`{"id":1,"cost":"D",`+box+`}`)
+	if fmt.Sprint(got[0]) != "map[objective:0.25 q:[0.75 0.25]]" ||
+		!strings.Contains(fmt.Sprint(got[1]), "defined already") {
 		t.Errorf("%v", got)
 	}
-	if _, err := Solve(context.Background(), "project", s, []byte(`{"id":1,"cost":"D",`+box+`}`)); err == nil || err.Error() != got[2]["error"] {
+	if _, err := Solve(context.Background(), "project", s, []byte(`{"id":1,"cost":"D",`+box+`}`)); err == nil ||
+		err.Error() != got[2]["error"] {
 		t.Errorf("Solve: %v, Answer: %v", err, got[2])
 	}
 	_, err = Solve(context.Background(), "project", s, []byte(`{"cost":"C","mu":[1,0],"lo":[0.75,0.75],"hi":[1,1]}`))

@@ -49,6 +49,7 @@ func solveSphere(_ context.Context, in *object, clock *stopwatch) (any, error) {
 	}
 	return sphereAnswer{
 		evidence: prove,
-		T:        number(m.T), Omt: number(m.Omt), Alpha: number(m.Alpha), S: number(m.S), J: number(m.J), W: number(m.W), Pin: number(m.Pin), Pout: number(m.Pout),
+		T:        number(m.T), Omt: number(m.Omt), Alpha: number(m.Alpha), S: number(m.S), J: number(m.J), W: number(m.W),
+		Pin: number(m.Pin), Pout: number(m.Pout),
 	}, err
 }

@@ -16,7 +16,8 @@ func TestSphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"t": m.T, "omt": m.Omt, "alpha": m.Alpha, "S": m.S, "J": m.J, "W": m.W, "pin": m.Pin, "pout": m.Pout}
+	want := map[string]float64{"t": m.T, "omt": m.Omt, "alpha": m.Alpha, "S": m.S, "J": m.J, "W": m.W, "pin": m.Pin,
+		"pout": m.Pout}
 	for name, v := range want {
 		if got[name] != v { // numbers round-trip
 			t.Errorf("%s = %v, want %v", name, got[name], v)

@@ -142,7 +142,8 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 	}
 	ans := unitsAnswer{
 		Q: res.Q, Objective: number(res.Objective), Distance: distance(stated, res.Objective),
-		UpperExact: upper.String(), LowerExact: lower.String(), F: fractions(res.Potentials.F), G: fractions(res.Potentials.G),
+		UpperExact: upper.String(), LowerExact: lower.String(), F: fractions(res.Potentials.F),
+		G:    fractions(res.Potentials.G),
 		Plan: make([]unitEntry, len(res.Plan)),
 		evidence: func() (certificate.Certificate, error) {
 			prob.Cost = stated

@@ -7,7 +7,8 @@ import (
 	"math/bits"
 )
 
-// A Span is a range of exponents of floats: a float is an integer below 2^53 times 2 to one of them. The zero Span is empty.
+// A Span is a range of exponents of floats: a float is an integer below 2^53 times 2 to one of them. The zero Span is
+// empty.
 type Span struct {
 	least, most int // the exponents, from 1 as the bits of a float have them; 0 if there is none
 }
@@ -44,9 +45,9 @@ func (s *Span) Join(o Span) {
 // Columns are exact sums of products of floats, side by side: integers of as many words as the exponents of the factors
 // need, three where they are close. A cell of Acc takes a kilobyte, so that many of them do not stay in a cache.
 //
-// Let the factors lie in spans of wx and wy exponents. A product is an integer below 2^106 times 2^e, and e takes one of
-// wx + wy - 1 values, the least of which is the unit: so it is below 2^(105 + wx + wy - 1) units and one. A sum of n of them
-// is below 2^(105 + wx + wy + bits in n), and one bit more has the sign. Nothing overflows.
+// Let the factors lie in spans of wx and wy exponents. A product is an integer below 2^106 times 2^e, and e takes one
+// of wx + wy - 1 values, the least of which is the unit: so it is below 2^(105 + wx + wy - 1) units and one. A sum of n
+// of them is below 2^(105 + wx + wy + bits in n), and one bit more has the sign. Nothing overflows.
 type Columns struct {
 	exp   int // the unit is 2^exp
 	words int // of each sum, in two's complement, the lowest first

@@ -125,8 +125,8 @@ func (a *Acc) carry() {
 	a.lazy = 0
 }
 
-// Dyadic returns the exact sum, or nil if a NaN or an infinity was added. The receiver keeps its value and may be added to
-// afterwards.
+// Dyadic returns the exact sum, or nil if a NaN or an infinity was added. The receiver keeps its value and may be added
+// to afterwards.
 func (a *Acc) Dyadic() *Dyadic {
 	if a.bad {
 		return nil

@@ -154,7 +154,8 @@ func edgy() *rapid.Generator[float64] {
 	return rapid.OneOf(
 		bits,
 		rapid.Float64Range(-2, 2),
-		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, -1, 0.1, minF, -minF, 0x1p-1022, 0x1.fffffffffffffp-1023, maxF, -maxF, 0x1p1023, 0x1p53, 0x1p53 - 1}),
+		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, -1, 0.1, minF, -minF, 0x1p-1022, 0x1.fffffffffffffp-1023,
+			maxF, -maxF, 0x1p1023, 0x1p53, 0x1p53 - 1}),
 	)
 }
 

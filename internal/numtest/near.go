@@ -33,7 +33,8 @@ func (tol Tol) check() error {
 // Close reports whether got is within tol of want. Equal infinities are close; NaN is close to
 // nothing.
 func (tol Tol) Close(got, want float64) bool {
-	return got == want || math.Abs(got-want) <= tol.Abs+tol.Rel*math.Abs(want) && !math.IsInf(got, 0) && !math.IsInf(want, 0)
+	return got == want || math.Abs(got-want) <= tol.Abs+tol.Rel*math.Abs(want) && !math.IsInf(got, 0) &&
+		!math.IsInf(want, 0)
 }
 
 // Near fails the test (and goes on) unless got is within tol of want. what names the quantity in

@@ -68,7 +68,8 @@ func TestComparisons(t *testing.T) {
 		{"rat is exact", func(t testing.TB) { NearRat(t, "x", 1.0/3, third, exact) }, true, false},
 		{"rat nan", func(t testing.TB) { NearRat(t, "x", nan, third, Tol{Abs: 1, Why: "w"}) }, true, false},
 		{"bits", func(t testing.TB) { SameBits(t, "x", []float64{nan, 0}, []float64{nan, 0}) }, false, false},
-		{"bits of zeros", func(t testing.TB) { SameBits(t, "x", []float64{0}, []float64{math.Copysign(0, -1)}) }, true, false},
+		{"bits of zeros", func(t testing.TB) { SameBits(t, "x", []float64{0}, []float64{math.Copysign(0, -1)}) }, true,
+			false},
 		{"equal", func(t testing.TB) { Equal(t, "x", A{1}, A{1}) }, false, false},
 		{"not equal", func(t testing.TB) { Equal(t, "x", A{1}, A{2}) }, true, false},
 		{"bad rat", func(t testing.TB) { ParseRat(t, "1.2.3") }, true, true},
@@ -93,7 +94,8 @@ func TestParseRat(t *testing.T) {
 // The first outputs for seed 1234567, a vector published with the algorithm in many languages.
 func TestSplitMix64(t *testing.T) {
 	g := NewSplitMix64(1234567)
-	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431,
+		16408922859458223821} {
 		if got := g.Uint64(); got != want {
 			t.Errorf("draw %d = %d, want %d", i, got, want)
 		}

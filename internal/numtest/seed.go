@@ -10,7 +10,8 @@ import (
 
 // Rapid draws the same cases in every run: a change is judged by the same cases before and after, and no run fails by
 // chance. Every test package that draws imports this one, which a test of the module's root holds. Other cases come
-// from the environment variable WPM_SEED, a number or "random", or from the flag -rapid.seed. `.ci/full` draws at random.
+// from the environment variable WPM_SEED, a number or "random", or from the flag -rapid.seed. `.ci/full` draws at
+// random.
 func init() {
 	seed := os.Getenv("WPM_SEED")
 	switch seed {

@@ -160,7 +160,8 @@ func Each(ctx context.Context, n int, task func(i int) error, done func(finished
 		})
 	}
 	g.Wait()
-	if err := ctx.Err(); err != nil { // a task that the context stopped fails with an error of its own; say the reason instead
+	// a task that the context stopped fails with an error of its own; say the reason instead
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return first

@@ -15,7 +15,8 @@ func TestEach(t *testing.T) {
 		old := runtime.GOMAXPROCS(procs)
 		got := make([]int, 100)
 		var seen []int
-		err := Each(context.Background(), len(got), func(i int) error { got[i]++; return nil }, func(n int) { seen = append(seen, n) })
+		err := Each(context.Background(), len(got), func(i int) error { got[i]++; return nil },
+			func(n int) { seen = append(seen, n) })
 		if err != nil || slices.Min(got) != 1 || slices.Max(got) != 1 {
 			t.Errorf("on %d threads: %v, %v", procs, got, err)
 		}
@@ -61,7 +62,8 @@ func TestLowestError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	ctx := context.Background()
 	var sum, last atomic.Int64
-	if err := Each(ctx, 1000, func(i int) error { sum.Add(int64(i)); return nil }, func(n int) { last.Store(int64(n)) }); err != nil || sum.Load() != 499500 || last.Load() != 1000 {
+	if err := Each(ctx, 1000, func(i int) error { sum.Add(int64(i)); return nil },
+		func(n int) { last.Store(int64(n)) }); err != nil || sum.Load() != 499500 || last.Load() != 1000 {
 		t.Errorf("sum %d, last %d, err %v", sum.Load(), last.Load(), err)
 	}
 	if err := Each(ctx, 0, func(int) error { return errors.New("called") }, func(int) {}); err != nil {
@@ -115,7 +117,8 @@ func TestPanics(t *testing.T) {
 	for name, loop := range loops {
 		for _, procs := range []int{2, 4} {
 			old := runtime.GOMAXPROCS(procs)
-			for what, task := range map[string]func(){"error": func() { panic(boom) }, "text": func() { panic("boom") }, "goexit": runtime.Goexit} {
+			for what, task := range map[string]func(){"error": func() { panic(boom) }, "text": func() { panic("boom") },
+				"goexit": runtime.Goexit} {
 				func() {
 					defer func() {
 						p, ok := recover().(*Panic)
@@ -144,7 +147,8 @@ func TestFor(t *testing.T) {
 	for _, procs := range []int{1, 4} {
 		old := runtime.GOMAXPROCS(procs)
 		got := make([]int, 1000)
-		if err := For(context.Background(), len(got), func(i int) { got[i]++ }); err != nil || slices.Min(got) != 1 || slices.Max(got) != 1 {
+		if err := For(context.Background(), len(got), func(i int) { got[i]++ }); err != nil || slices.Min(got) != 1 ||
+			slices.Max(got) != 1 {
 			t.Errorf("on %d threads: %v", procs, err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSpare: no two goroutines hold one at a time, and no more are made than are held at once, whatever the collector does.
+// TestSpare: no two goroutines hold one at a time, and no more are made than are held at once, whatever the collector
+// does.
 func TestSpare(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	var s Spare[[]int]

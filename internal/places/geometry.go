@@ -89,8 +89,8 @@ type File struct {
 var ErrPower = errors.New("the cost is 1 - cos, which has no power")
 
 // Points is the geometry of input points, and of output points unless out is nil. metric is euclidean, manhattan,
-// cosine, greatcircle, or empty: greatcircle for columns lat and lon, else euclidean. Errors: ErrPower for cosine and another
-// p than 1; those of the files name them.
+// cosine, greatcircle, or empty: greatcircle for columns lat and lon, else euclidean. Errors: ErrPower for cosine and
+// another p than 1; those of the files name them.
 func Points(in File, out *File, metric string, p float64) (g Geometry, err error) {
 	to, v := in, [][]float64(nil)
 	if out != nil {

@@ -21,7 +21,8 @@ func TestAmounts(t *testing.T) {
 		want, root string
 	}{
 		{UnitOf("grid", 1, 20, 20), 0.25, "W_1 = 0.25 sides of the square = 5 cells", ""},
-		{UnitOf("grid", 2, 4, 4), 0.25, "W_2^2 = 0.25 (W_2 = 0.5 sides of the square = 2 cells)", " (W_2 = 0.5 sides of the square = 2 cells)"},
+		{UnitOf("grid", 2, 4, 4), 0.25, "W_2^2 = 0.25 (W_2 = 0.5 sides of the square = 2 cells)",
+			" (W_2 = 0.5 sides of the square = 2 cells)"},
 		{UnitOf("greatcircle", 2, 0, 0), 9, "W_2^2 = 9 (W_2 = 3 km)", " (W_2 = 3 km)"},
 		{UnitOf("explicit", 0, 0, 0), 9, "cost = 9 units of the matrix", ""},
 	} {
@@ -94,7 +95,8 @@ func TestPoints(t *testing.T) {
 		t.Error(err)
 	}
 	other := file(t, "other", "label,x,y\nz,1,1\n")
-	if g, err := Points(plane, &other, "", 1); err != nil || g.SameSupport || len(g.Outputs) != 1 || !strings.Contains(g.What, "2 input points, 1 output points") {
+	if g, err := Points(plane, &other, "", 1); err != nil || g.SameSupport || len(g.Outputs) != 1 ||
+		!strings.Contains(g.What, "2 input points, 1 output points") {
 		t.Errorf("%+v, %v", g, err)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestRoundPointsWidth: points move as soon as the squares of their widths would have a sum of 2^63, and not long before.
+// TestRoundPointsWidth: points move as soon as the squares of their widths would have a sum of 2^63, and not long
+// before.
 func TestRoundPointsWidth(t *testing.T) {
 	const side = 3037000500 // its square is 2^63 and 1.5e11 more
 	limit := new(big.Int).Lsh(big.NewInt(1), 63)
@@ -54,7 +55,8 @@ func TestRoundPlacesAgain(t *testing.T) {
 		again = append(again, slices.Clone(x))
 	}
 	second, displacement, err := roundPlaces(again)
-	if err != nil || displacement != 0 || !slices.Equal(first, second) || !slices.EqualFunc(places, again, slices.Equal[[]float64]) {
+	if err != nil || displacement != 0 || !slices.Equal(first, second) ||
+		!slices.EqualFunc(places, again, slices.Equal[[]float64]) {
 		t.Errorf("places move by another %v km, %v", displacement, err)
 	}
 }

@@ -36,7 +36,8 @@ func placed(t *testing.T) map[string]cost.Matrix {
 
 	earth := [][2]float64{
 		{90, 3}, {-90, 0}, {0, 180}, {0, -180}, {89.9999999, -17},
-		{-18.799143056149546, 0}, {14.826768823221357, -180}, {67.27500191805265, 179.9999999999}, // integers of another length
+		// integers of another length
+		{-18.799143056149546, 0}, {14.826768823221357, -180}, {67.27500191805265, 179.9999999999},
 	}
 	for _, x := range numtest.Cloud(rng, 15, 2, 0, 1) {
 		earth = append(earth, [2]float64{180 * x[0], 360 * x[1]})

@@ -42,7 +42,8 @@ const (
 //
 // The error is that of the lowest n for which check returns one. When the context ends, every processor reads 16
 // further rows at most, and the error is that of the context. A nil context never ends.
-func Read(ctx context.Context, c cost.Matrix, index []int, dst [][]float64, check func(n int, row []float64) error) error {
+func Read(ctx context.Context, c cost.Matrix, index []int, dst [][]float64,
+	check func(n int, row []float64) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}

@@ -105,12 +105,13 @@ func TestReadError(t *testing.T) {
 			for i := range index {
 				index[i] = i
 			}
-			err := Read(context.Background(), counted{k: 300, kv: kv, rows: new(atomic.Int64)}, index, nil, func(n int, _ []float64) error {
-				if n%50 == 49 {
-					return fmt.Errorf("row %d", n)
-				}
-				return nil
-			})
+			err := Read(context.Background(), counted{k: 300, kv: kv, rows: new(atomic.Int64)}, index, nil,
+				func(n int, _ []float64) error {
+					if n%50 == 49 {
+						return fmt.Errorf("row %d", n)
+					}
+					return nil
+				})
 			if err == nil || err.Error() != "row 49" {
 				t.Fatalf("kv %d: %v", kv, err)
 			}

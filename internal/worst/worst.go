@@ -1,15 +1,15 @@
 // Package worst finds the input with the largest cost, certified, by looking at few inputs where geometry allows.
 //
-// The value of input i is phi_i = min over q in a fixed set of <C_i, q>, with C_ij = d(x_i, v_j)^p: to the power 1/p it is
-// the distance W_p of the point mass at x_i from a set of distributions. By the triangle inequality of W_p that changes by at
-// most d(x_i, x_i') from one input to another. For p < 1 the cost itself is a metric, and for 1 - cosine, half the square of
-// the distance of unit vectors, the root is sqrt(2 phi).
+// The value of input i is phi_i = min over q in a fixed set of <C_i, q>, with C_ij = d(x_i, v_j)^p: to the power 1/p it
+// is the distance W_p of the point mass at x_i from a set of distributions. By the triangle inequality of W_p that
+// changes by at most d(x_i, x_i') from one input to another. For p < 1 the cost itself is a metric, and for 1 - cosine,
+// half the square of the distance of unit vectors, the root is sqrt(2 phi).
 //
-// On a ring and on a grid input 0 is the worst if the set does not change when outputs change places, as a box that is the same
-// for all outputs. On a ring each row is a permutation of each other. On a grid at least n+1 of R rows are n < R steps at most from
-// any row, and just so many from the first. So the rows can be numbered by a permutation that takes each to one that is as far
-// from the first, or farther; so can the columns. A cell that is as far in both has no smaller cost, so the row of costs of any
-// cell is, permuted, nowhere above that of a corner.
+// On a ring and on a grid input 0 is the worst if the set does not change when outputs change places, as a box that is
+// the same for all outputs. On a ring each row is a permutation of each other. On a grid at least n+1 of R rows are n <
+// R steps at most from any row, and just so many from the first. So the rows can be numbered by a permutation that
+// takes each to one that is as far from the first, or farther; so can the columns. A cell that is as far in both has no
+// smaller cost, so the row of costs of any cell is, permuted, nowhere above that of a corner.
 package worst
 
 import (
@@ -119,9 +119,10 @@ const (
 	patience = 512
 )
 
-// Search returns the largest value. value computes that of an input, from several goroutines at a time, with a relative error of
-// at most relErr; it is the least cost of the input in a set that is the same for all inputs, or more by slack at most in the
-// root. On a ring or a grid that set must not change when outputs change places, and slack is 0. Errors: those of value and of ctx.
+// Search returns the largest value. value computes that of an input, from several goroutines at a time, with a relative
+// error of at most relErr; it is the least cost of the input in a set that is the same for all inputs, or more by slack
+// at most in the root. On a ring or a grid that set must not change when outputs change places, and slack is 0. Errors:
+// those of value and of ctx.
 func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), relErr, slack float64) (Result, error) {
 	if s.first {
 		v, err := value(0)
@@ -145,10 +146,9 @@ func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), 
 	return r, nil
 }
 
-// Exact calls value for inputs, from several goroutines at a time, until no other can have a larger value than the largest of
-// them: whoever keeps the values exactly has the exact maximum. value returns its number with an error of at most 2^-50 of it, or
-// of 2^-1074.
-// Errors: those of value and of ctx.
+// Exact calls value for inputs, from several goroutines at a time, until no other can have a larger value than the
+// largest of them: whoever keeps the values exactly has the exact maximum. value returns its number with an error of at
+// most 2^-50 of it, or of 2^-1074. Errors: those of value and of ctx.
 func (s *Space) Exact(ctx context.Context, value func(i int) (float64, error)) error {
 	const relErr = 0x1p-50
 	q := s.start(value, relErr, 0)
@@ -169,7 +169,8 @@ type query struct {
 }
 
 func (s *Space) start(value func(i int) (float64, error), relErr, slack float64) *query {
-	q := &query{Space: s, value: value, bound: make([]float64, s.k), rel: 2*s.rel + relErr + 8*0x1p-52, abs: 3*s.abs + slack}
+	q := &query{Space: s, value: value, bound: make([]float64, s.k), rel: 2*s.rel + relErr + 8*0x1p-52,
+		abs: 3*s.abs + slack}
 	for i := range q.bound {
 		q.bound[i] = math.Inf(1)
 	}
@@ -266,8 +267,8 @@ func (q *query) rest(ctx context.Context) error {
 	return nil
 }
 
-// Spread returns up to n inputs, in order: each the farthest from those before it, from input 0 on (Gonzalez 1985); without
-// distances, at even steps. Copies of a place may be left out, but not if n is at least the number of inputs.
+// Spread returns up to n inputs, in order: each the farthest from those before it, from input 0 on (Gonzalez 1985);
+// without distances, at even steps. Copies of a place may be left out, but not if n is at least the number of inputs.
 func (s *Space) Spread(n int) []int {
 	n = min(n, s.k)
 	var list []int

@@ -91,7 +91,8 @@ func TestSearch(t *testing.T) {
 			var first Result
 			for n, procs := range []int{1, 4} {
 				old := runtime.GOMAXPROCS(procs)
-				r, err := NewSpace(c).Search(context.Background(), func(i int) (float64, error) { return phi[i], nil }, knapsack.PhiError, 0)
+				r, err := NewSpace(c).Search(context.Background(), func(i int) (float64, error) { return phi[i], nil },
+					knapsack.PhiError, 0)
 				runtime.GOMAXPROCS(old)
 				if err != nil {
 					t.Fatal(name, err)
@@ -146,7 +147,8 @@ func TestLooked(t *testing.T) {
 		t.Errorf("%+v, %v: looked at %d of %d inputs", r, err, r.Looked, k)
 	}
 	failed := errors.New("failed")
-	if _, err := NewSpace(c).Search(context.Background(), func(int) (float64, error) { return 0, failed }, 0, 0); !errors.Is(err, failed) {
+	if _, err := NewSpace(c).Search(context.Background(), func(int) (float64, error) { return 0, failed }, 0,
+		0); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(context.Background())
@@ -165,7 +167,8 @@ func TestSpread(t *testing.T) {
 		s := NewSpace(c)
 		for _, n := range []int{1, 2, 7, 1000} {
 			list := s.Spread(n)
-			if len(list) == 0 || len(list) > n || !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) || list[0] != 0 {
+			if len(list) == 0 || len(list) > n || !slices.IsSorted(list) ||
+				len(slices.Compact(slices.Clone(list))) != len(list) || list[0] != 0 {
 				t.Fatalf("%s: Spread(%d) = %v", name, n, list)
 			}
 			if n >= s.k && len(list) < s.k {

@@ -44,7 +44,8 @@ func TestReadDIMACS(t *testing.T) {
 			&Problem{[]int64{-1 << 63, 1<<63 - 1}, []Arc{{0, 1, -inf + 1, inf - 1, -1 << 63}}}},
 		{"leading zeros, minus zero", "p min 01 00\nn 01 -0", &Problem{Supply: []int64{0}}},
 	} {
-		for kind, r := range map[string]io.Reader{"at once": strings.NewReader(c.in), "byte by byte": iotest.OneByteReader(strings.NewReader(c.in))} {
+		for kind, r := range map[string]io.Reader{"at once": strings.NewReader(c.in),
+			"byte by byte": iotest.OneByteReader(strings.NewReader(c.in))} {
 			g, err := ReadDIMACS(r)
 			if err != nil || !reflect.DeepEqual(g, c.want) {
 				t.Errorf("%s, %s: %+v, %v; want %+v", c.name, kind, g, err, c.want)
@@ -80,9 +81,12 @@ func TestReadDIMACSRefuses(t *testing.T) {
 		{"plus", "p min 2 1\na 1 2 0 +1 1\n", `line 2: UPPER is "+1"`},
 		{"minus alone", "p min 2 1\nn 1 -\n", `line 2: SUPPLY is "-"`},
 		{"two minuses", "p min 2 1\nn 1 --1\n", `line 2: SUPPLY is "--1"`},
-		{"beyond 64 bits", "p min 2 1\na 1 2 0 1 9223372036854775808\n", `line 2: COST is "9223372036854775808"; want an integer of 64 bits`},
-		{"infinity in digits", "p min 2 1\na 1 2 0 9223372036854775807 1\n", "line 2: UPPER is 9223372036854775807, which is too large"},
-		{"minus infinity in digits", "p min 2 1\na 1 2 -9223372036854775808 0 1\n", "line 2: LOWER is -9223372036854775808, which is too large"},
+		{"beyond 64 bits", "p min 2 1\na 1 2 0 1 9223372036854775808\n",
+			`line 2: COST is "9223372036854775808"; want an integer of 64 bits`},
+		{"infinity in digits", "p min 2 1\na 1 2 0 9223372036854775807 1\n",
+			"line 2: UPPER is 9223372036854775807, which is too large"},
+		{"minus infinity in digits", "p min 2 1\na 1 2 -9223372036854775808 0 1\n",
+			"line 2: LOWER is -9223372036854775808, which is too large"},
 		{"inf below", "p min 2 1\na 1 2 inf inf 1\n", `line 2: LOWER is "inf"`},
 		{"-inf above", "p min 2 1\na 1 2 -inf -inf 1\n", `line 2: UPPER is "-inf"`},
 		{"an infinite cost", "p min 2 1\na 1 2 0 1 inf\n", `line 2: COST is "inf"`},
@@ -121,7 +125,8 @@ func TestReadDIMACSMemory(t *testing.T) {
 	const few = 1 << 20 // bytes; the headers ask for 4 GB at least
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for _, in := range []string{"p min 536870000 0\n", "p min 1 536870000\n", "p min 536870000 536870000\na 1 536870000 0 1 1"} {
+	for _, in := range []string{"p min 536870000 0\n", "p min 1 536870000\n",
+		"p min 536870000 536870000\na 1 536870000 0 1 1"} {
 		if _, err := ReadDIMACS(strings.NewReader(in)); err == nil {
 			t.Errorf("%q was read", in)
 		}
@@ -151,7 +156,8 @@ func TestDIMACSRoundTrip(t *testing.T) {
 			t.Fatalf("%+v\nread back as\n%+v", g, h)
 		}
 	}
-	for _, g := range []*Problem{{Supply: []int64{0}, Arcs: []Arc{{To: 1}}}, {Supply: []int64{0}, Arcs: []Arc{{Lower: 1}}}} {
+	for _, g := range []*Problem{{Supply: []int64{0}, Arcs: []Arc{{To: 1}}},
+		{Supply: []int64{0}, Arcs: []Arc{{Lower: 1}}}} {
 		if err := g.WriteDIMACS(io.Discard); err == nil {
 			t.Errorf("%+v was written, which cannot be read", g)
 		}
@@ -163,7 +169,9 @@ func TestDIMACSRoundTrip(t *testing.T) {
 
 func TestWriteDIMACS(t *testing.T) {
 	inf := int64(Unlimited)
-	g := &Problem{[]int64{2, 0, -2}, []Arc{{0, 1, 0, inf, -7}, {0, 2, 1, inf, 0}, {2, 0, -1, inf, 3}, {1, 2, -inf, inf, 3}, {1, 2, -inf, -1, 3}, {1, 2, 4, 5, 3}}}
+	g := &Problem{[]int64{2, 0, -2},
+		[]Arc{{0, 1, 0, inf, -7}, {0, 2, 1, inf, 0}, {2, 0, -1, inf, 3}, {1, 2, -inf, inf, 3}, {1, 2, -inf, -1, 3},
+			{1, 2, 4, 5, 3}}}
 	want := "p min 3 6\nn 1 2\nn 3 -2\na 1 2 0 -1 -7\na 1 3 1 -1 0\na 3 1 -1 inf 3\na 2 3 -inf inf 3\na 2 3 -inf -1 3\na 2 3 4 5 3\n"
 	var b bytes.Buffer
 	if err := g.WriteDIMACS(&b); err != nil || b.String() != want {
@@ -183,7 +191,8 @@ func TestWriteSolution(t *testing.T) {
 		{"optimal", smallDIMACS, "c optimal\ns 14\nf 1 2 2\nf 1 3 2\nf 2 3 2\nf 2 4 0\nf 3 4 4\n" +
 			"c potential 1 0\nc potential 2 2\nc potential 3 3\nc potential 4 4\n"},
 		{"infeasible", "p min 3 2\nn 1 2\nn 3 -2\na 1 2 0 1 0\na 2 3 0 9 0\n", "c infeasible\nc cut 1\n"},
-		{"unbounded", "p min 2 2\na 1 2 0 inf 3\na 1 2 -inf 0 4\n", "c unbounded\ns 0\nf 1 2 0\nf 1 2 0\nc cycle 1 2 1\nc cycle 2 1 2 backward\n"},
+		{"unbounded", "p min 2 2\na 1 2 0 inf 3\na 1 2 -inf 0 4\n",
+			"c unbounded\ns 0\nf 1 2 0\nf 1 2 0\nc cycle 1 2 1\nc cycle 2 1 2 backward\n"},
 	} {
 		g := read(c.in)
 		r := mustSolve(t, g)
@@ -195,7 +204,8 @@ func TestWriteSolution(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, b.String(), c.want)
 		}
 		var short bytes.Buffer
-		if err := r.WriteSolution(&short, g, false); err != nil || !strings.HasPrefix(c.want, short.String()) || short.Len() == b.Len() {
+		if err := r.WriteSolution(&short, g, false); err != nil || !strings.HasPrefix(c.want, short.String()) ||
+			short.Len() == b.Len() {
 			t.Errorf("%s without proof:\n%s%v", c.name, short.String(), err)
 		}
 	}

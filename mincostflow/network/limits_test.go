@@ -181,7 +181,8 @@ func TestLoadLimits(t *testing.T) {
 					want = residualArc{-a.Cost, int32(a.To), int32(a.From)}
 				}
 				if l.arcs[e] != want || l.room[e] != min(room.Int64(), clip) {
-					t.Fatalf("%+v: arc %d is %+v with room %d, want %+v with %v, %d at most", *g, o, l.arcs[e], l.room[e], want, room, clip)
+					t.Fatalf("%+v: arc %d is %+v with room %d, want %+v with %v, %d at most", *g, o, l.arcs[e], l.room[e], want, room,
+						clip)
 				}
 			}
 			for e, a := range g.Arcs {

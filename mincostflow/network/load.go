@@ -214,7 +214,8 @@ func (l *loaded) limit(t *tally, total *big.Int) (clip int64, err error) {
 	}
 	sum := total.Int64()
 	if t.unlimited && t.offset > math.MaxInt64-2-sum {
-		return 0, fmt.Errorf("%w: an arc has a bound %d from zero, no other, and %s sum to %d", ErrOverflow, t.offset, what, sum)
+		return 0, fmt.Errorf("%w: an arc has a bound %d from zero, no other, and %s sum to %d", ErrOverflow, t.offset, what,
+			sum)
 	}
 	if t.unlimited && !t.ray {
 		return sum + 1, nil
@@ -238,7 +239,8 @@ func (l *loaded) choosePrice() error {
 	var sum uint64
 	for v, c := range dearest {
 		if sum += c; sum > maxPath { // c is 2^63 at most
-			return fmt.Errorf("%w: the costs of the dearest arcs at nodes 0 to %d sum to more than %d", ErrOverflow, v, int64(maxPath))
+			return fmt.Errorf("%w: the costs of the dearest arcs at nodes 0 to %d sum to more than %d", ErrOverflow, v,
+				int64(maxPath))
 		}
 	}
 	l.big = int64(sum) + 1

@@ -57,7 +57,8 @@ func (g *Problem) check() error {
 		return fmt.Errorf("%w: no network", ErrShape)
 	}
 	if len(g.Supply) > maxSize || len(g.Arcs) > maxSize/2 {
-		return fmt.Errorf("%w: %d nodes and %d arcs; there may be %d and %d", ErrOverflow, len(g.Supply), len(g.Arcs), maxSize, maxSize/2)
+		return fmt.Errorf("%w: %d nodes and %d arcs; there may be %d and %d", ErrOverflow, len(g.Supply), len(g.Arcs),
+			maxSize, maxSize/2)
 	}
 	var sum big.Int
 	for _, b := range g.Supply {

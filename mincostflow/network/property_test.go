@@ -18,7 +18,8 @@ func networks(t *rapid.T) *Problem {
 	g := &Problem{Supply: make([]int64, n)}
 	node := rapid.IntRange(0, n-1)
 	for range rapid.IntRange(0, 3*n).Draw(t, "arcs") {
-		lower := rapid.OneOf(rapid.Just(int64(0)), rapid.Just(int64(0)), rapid.Int64Range(-9, 9), rapid.Just(int64(-Unlimited))).Draw(t, "lower")
+		lower := rapid.OneOf(rapid.Just(int64(0)), rapid.Just(int64(0)), rapid.Int64Range(-9, 9),
+			rapid.Just(int64(-Unlimited))).Draw(t, "lower")
 		upper := rapid.OneOf(rapid.Int64Range(0, 20), rapid.Int64Range(0, 20), rapid.Just(int64(Unlimited))).Draw(t, "upper")
 		if upper != Unlimited {
 			upper += max(lower, -9)
@@ -213,7 +214,8 @@ func TestRelaxed(t *testing.T) {
 			}
 		}
 		after := solveRapid(t, g)
-		if before.Status != Infeasible && after.Status == Infeasible || before.Status == Unbounded && after.Status != Unbounded ||
+		if before.Status != Infeasible && after.Status == Infeasible ||
+			before.Status == Unbounded && after.Status != Unbounded ||
 			before.Status == Optimal && after.Status == Optimal && after.Objective.Cmp(before.Objective) > 0 {
 			t.Fatalf("%v with cost %v, relaxed %v with cost %v", before.Status, before.Objective, after.Status, after.Objective)
 		}

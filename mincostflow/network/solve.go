@@ -44,7 +44,8 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 		r.Potentials = l.potentials()
 	case Infeasible:
 		r.Cut = l.cut()
-		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", ErrInfeasible, len(r.Cut))
+		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", ErrInfeasible,
+			len(r.Cut))
 	case Unbounded:
 		err = fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (Result.Cycle)", ErrUnbounded, len(r.Cycle))
 	case PivotLimit:

@@ -200,28 +200,41 @@ func TestErrors(t *testing.T) {
 	}{
 		{"no network", nil, Settings{}, ErrShape, "no network"},
 		{"supplies do not sum to zero", &Problem{Supply: []int64{3, -1}}, Settings{}, ErrBalance, "sum is 2"},
-		{"nor after wrapping around", &Problem{Supply: []int64{math.MaxInt64, math.MaxInt64, 2}}, Settings{}, ErrBalance, "sum is 18446744073709551616"},
+		{"nor after wrapping around", &Problem{Supply: []int64{math.MaxInt64, math.MaxInt64, 2}}, Settings{}, ErrBalance,
+			"sum is 18446744073709551616"},
 		{"a deficit", &Problem{Supply: []int64{math.MinInt64, -1}}, Settings{}, ErrBalance, "sum is -9223372036854775809"},
 		{"arc from nowhere", pair(0, Arc{From: -1, Upper: 1}), Settings{}, ErrArc, "Arcs[0].From = -1"},
 		{"arc from just behind", pair(0, Arc{From: 2, Upper: 1}), Settings{}, ErrArc, "Arcs[0].From = 2"},
 		{"arc to nowhere", pair(0, Arc{Upper: 1}, Arc{To: 2, Upper: 1}), Settings{}, ErrArc, "Arcs[1].To = 2"},
 		{"arc in no network", &Problem{Arcs: []Arc{{Upper: 1}}}, Settings{}, ErrArc, "there are 0 nodes"},
 		{"bounds crossed", pair(0, Arc{To: 1, Lower: 2, Upper: 1}), Settings{}, ErrBox, "Lower = 2, Upper = 1"},
-		{"lower bound infinite above", pair(0, Arc{To: 1, Lower: Unlimited, Upper: Unlimited}), Settings{}, ErrArc, "infinity"},
-		{"upper bound infinite below", pair(0, Arc{To: 1, Lower: -Unlimited, Upper: -Unlimited}), Settings{}, ErrArc, "minus infinity"},
-		{"the least integer as upper bound", pair(0, Arc{To: 1, Lower: math.MinInt64, Upper: math.MinInt64}), Settings{}, ErrArc, "minus infinity"},
+		{"lower bound infinite above", pair(0, Arc{To: 1, Lower: Unlimited, Upper: Unlimited}), Settings{}, ErrArc,
+			"infinity"},
+		{"upper bound infinite below", pair(0, Arc{To: 1, Lower: -Unlimited, Upper: -Unlimited}), Settings{}, ErrArc,
+			"minus infinity"},
+		{"the least integer as upper bound", pair(0, Arc{To: 1, Lower: math.MinInt64, Upper: math.MinInt64}), Settings{},
+			ErrArc, "minus infinity"},
 		{"negative limit", pair(0), Settings{MaxPivots: -1}, ErrSettings, "MaxPivots = -1"},
 
 		// Overflow, refused before any work.
-		{"a supply without room for artificial flow", pair(math.MaxInt64-1, Arc{To: 1, Upper: Unlimited}), Settings{}, ErrOverflow, "the supplies"},
-		{"supplies that sum to too much", &Problem{Supply: []int64{math.MaxInt64, -math.MaxInt64, 1, -1}}, Settings{}, ErrOverflow, "the supplies sum to 9223372036854775808"},
-		{"a lower bound on top of a supply", pair(math.MinInt64+1, Arc{To: 1, Lower: 5, Upper: 7}), Settings{}, ErrOverflow, "Supply[0]"},
+		{"a supply without room for artificial flow", pair(math.MaxInt64-1, Arc{To: 1, Upper: Unlimited}), Settings{},
+			ErrOverflow, "the supplies"},
+		{"supplies that sum to too much", &Problem{Supply: []int64{math.MaxInt64, -math.MaxInt64, 1, -1}}, Settings{},
+			ErrOverflow, "the supplies sum to 9223372036854775808"},
+		{"a lower bound on top of a supply", pair(math.MinInt64+1, Arc{To: 1, Lower: 5, Upper: 7}), Settings{}, ErrOverflow,
+			"Supply[0]"},
 		{"dear arcs", pair(0, Arc{To: 1, Upper: 1, Cost: math.MaxInt64}), Settings{}, ErrOverflow, "nodes 0 to 0"},
 		{"the dearest arc", pair(0, Arc{To: 1, Upper: 1, Cost: math.MinInt64}), Settings{}, ErrOverflow, "nodes 0 to 0"},
 		{"two half as dear", pair(0, Arc{To: 1, Upper: 1, Cost: maxPath/2 + 1}), Settings{}, ErrOverflow, "nodes 0 to 1"},
-		{"a bound far out and none on the other side", pair(0, Arc{To: 1, Lower: math.MaxInt64 - 3, Upper: Unlimited}, Arc{From: 1, Upper: Unlimited}), Settings{}, ErrOverflow, "an arc has a bound"},
-		{"a circle that is worth more than fits", pair(0, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{From: 1, Upper: Unlimited}), Settings{}, ErrOverflow, "arcs with negative cost"},
-		{"negative infinite arc beside vast capacities", pair(0, Arc{To: 1, Upper: Unlimited, Cost: -1}, Arc{From: 1, Upper: maxTreeFlow + 1, Cost: 2}), Settings{}, ErrOverflow, "finite capacities"},
+		{"a bound far out and none on the other side",
+			pair(0, Arc{To: 1, Lower: math.MaxInt64 - 3, Upper: Unlimited}, Arc{From: 1, Upper: Unlimited}), Settings{},
+			ErrOverflow, "an arc has a bound"},
+		{"a circle that is worth more than fits",
+			pair(0, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{From: 1, Upper: Unlimited}),
+			Settings{}, ErrOverflow, "arcs with negative cost"},
+		{"negative infinite arc beside vast capacities",
+			pair(0, Arc{To: 1, Upper: Unlimited, Cost: -1}, Arc{From: 1, Upper: maxTreeFlow + 1, Cost: 2}), Settings{},
+			ErrOverflow, "finite capacities"},
 	} {
 		r, err := Solve(context.Background(), c.g, c.s)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -272,7 +285,8 @@ func TestCases(t *testing.T) {
 		{"negative circle, bounded", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, 4, 3}, {1, 0, 0, inf, -5}}}, "-8"},
 		{"negative circle, unbounded", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, inf, 3}, {1, 0, 0, inf, -5}}}, "unbounded"},
 		{"negative circle backward", &Problem{[]int64{0, 0}, []Arc{{1, 0, -inf, 0, -3}, {1, 0, 0, inf, -5}}}, "unbounded"},
-		{"unbounded but infeasible", &Problem{[]int64{0, 0, 1, -1}, []Arc{{0, 1, 0, inf, 3}, {1, 0, 0, inf, -5}}}, "infeasible"},
+		{"unbounded but infeasible", &Problem{[]int64{0, 0, 1, -1}, []Arc{{0, 1, 0, inf, 3}, {1, 0, 0, inf, -5}}},
+			"infeasible"},
 		{"circle of cost zero", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, inf, 5}, {1, 0, 0, inf, -5}}}, "0"},
 		{"loop that pays", &Problem{[]int64{0}, []Arc{{0, 0, 0, 7, -2}}}, "-14"},
 		{"loop that costs", &Problem{[]int64{0}, []Arc{{0, 0, 3, 7, 2}}}, "6"},
@@ -281,46 +295,74 @@ func TestCases(t *testing.T) {
 		{"loop without either", &Problem{[]int64{0}, []Arc{{0, 0, -inf, inf, 0}}}, "0"},
 		{"loop without end, infeasible", &Problem{[]int64{1, -1}, []Arc{{0, 0, 0, inf, -2}}}, "infeasible"},
 		{"free arc, either way", &Problem{[]int64{-5, 5}, []Arc{{0, 1, -inf, inf, 3}}}, "-15"},
-		{"two free arcs apart in cost", &Problem{[]int64{0, 0}, []Arc{{0, 1, -inf, inf, 3}, {0, 1, -inf, inf, 4}}}, "unbounded"},
+		{"two free arcs apart in cost", &Problem{[]int64{0, 0}, []Arc{{0, 1, -inf, inf, 3}, {0, 1, -inf, inf, 4}}},
+			"unbounded"},
 		{"no lower bound", &Problem{[]int64{-5, 5}, []Arc{{0, 1, -inf, -2, 3}}}, "-15"},
 		{"the least integer means no lower bound", &Problem{[]int64{-5, 5}, []Arc{{0, 1, math.MinInt64, -2, 3}}}, "-15"},
 		{"fixed flow", &Problem{[]int64{2, -2}, []Arc{{0, 1, 2, 2, -7}}}, "-14"},
 		{"fixed flow against the supply", &Problem{[]int64{2, -2}, []Arc{{0, 1, 3, 3, -7}}}, "infeasible"},
 		{"two components, one infeasible", &Problem{[]int64{1, -1, 1, -1}, []Arc{{0, 1, 0, 1, 1}}}, "infeasible"},
-		{"narrow in the middle", &Problem{[]int64{4, 0, 0, -4}, []Arc{{0, 1, 0, 9, 0}, {1, 2, 0, 3, 0}, {2, 3, 0, 9, 0}}}, "infeasible"},
+		{"narrow in the middle", &Problem{[]int64{4, 0, 0, -4}, []Arc{{0, 1, 0, 9, 0}, {1, 2, 0, 3, 0}, {2, 3, 0, 9, 0}}},
+			"infeasible"},
 
 		// At the edge of 64 bits.
-		{"capacities to the limit", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, most - 1, -1}, {1, 0, 0, most - 1, 0}}}, "-9223372036854775806"},
-		{"an interval of the whole range", &Problem{[]int64{0, 0}, []Arc{{0, 1, -most + 1, most - 1, 2}, {1, 0, -9, 9, 0}}}, "-18"},
-		{"a supply at the limit", &Problem{[]int64{most - 2, 2 - most}, []Arc{{0, 1, 0, most - 1, 1}}}, "9223372036854775805"},
-		{"and through an infinite arc", &Problem{[]int64{most - 2, 2 - most}, []Arc{{0, 1, 0, inf, 1}}}, "9223372036854775805"},
+		{"capacities to the limit", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, most - 1, -1}, {1, 0, 0, most - 1, 0}}},
+			"-9223372036854775806"},
+		{"an interval of the whole range", &Problem{[]int64{0, 0}, []Arc{{0, 1, -most + 1, most - 1, 2}, {1, 0, -9, 9, 0}}},
+			"-18"},
+		{"a supply at the limit", &Problem{[]int64{most - 2, 2 - most}, []Arc{{0, 1, 0, most - 1, 1}}},
+			"9223372036854775805"},
+		{"and through an infinite arc", &Problem{[]int64{most - 2, 2 - most}, []Arc{{0, 1, 0, inf, 1}}},
+			"9223372036854775805"},
 		{"a cost at the limit", &Problem{[]int64{1, -1}, []Arc{{0, 1, 0, inf, maxPath / 2}}}, "576460752303423487"},
-		{"costs that sum to the limit", &Problem{[]int64{1, 0, -1}, []Arc{{0, 1, 0, inf, 1}, {1, 2, 0, inf, (maxPath - 1) / 2}}}, "576460752303423488"},
-		{"loops and fixed flows of any cost", &Problem{[]int64{1, -1}, []Arc{{0, 0, 0, 1, math.MinInt64}, {0, 1, 1, 1, math.MaxInt64}, {1, 1, 2, 3, math.MaxInt64}}}, "18446744073709551613"},
-		{"all of it through lower bounds", &Problem{[]int64{most - 2, 2 - most}, []Arc{{0, 1, most - 2, most - 1, -1}}}, "-9223372036854775805"},
-		{"vast arcs of negative cost that cannot all be full", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, 1 << 62, -1}, {0, 1, 0, 1 << 62, -1}, {1, 0, 0, 5, 0}}}, "-5"},
-		{"a negative cost on a vast arc", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, maxTreeFlow, -1}, {1, 0, 0, inf, -1}}}, "-9223372036854775806"},
-		{"far below zero and endless", &Problem{[]int64{1, -1}, []Arc{{0, 1, 2 - most, inf, 1}, {1, 0, 2 - most, 0, 0}}}, "-9223372036854775804"},
-		{"far above zero and endless below", &Problem{[]int64{1, -1}, []Arc{{0, 1, -inf, most - 2, -1}, {1, 0, 0, most - 3, 0}}}, "-9223372036854775805"},
-		{"vast capacities on a path", &Problem{[]int64{1, 0, -1}, []Arc{{0, 1, 0, 1 << 62, -5}, {1, 2, 0, 1 << 62, -5}, {0, 2, 0, inf, 0}}}, "-10"},
+		{"costs that sum to the limit",
+			&Problem{[]int64{1, 0, -1}, []Arc{{0, 1, 0, inf, 1}, {1, 2, 0, inf, (maxPath - 1) / 2}}}, "576460752303423488"},
+		{"loops and fixed flows of any cost",
+			&Problem{[]int64{1, -1}, []Arc{{0, 0, 0, 1, math.MinInt64}, {0, 1, 1, 1, math.MaxInt64},
+				{1, 1, 2, 3, math.MaxInt64}}}, "18446744073709551613"},
+		{"all of it through lower bounds", &Problem{[]int64{most - 2, 2 - most}, []Arc{{0, 1, most - 2, most - 1, -1}}},
+			"-9223372036854775805"},
+		{"vast arcs of negative cost that cannot all be full",
+			&Problem{[]int64{0, 0}, []Arc{{0, 1, 0, 1 << 62, -1}, {0, 1, 0, 1 << 62, -1}, {1, 0, 0, 5, 0}}}, "-5"},
+		{"a negative cost on a vast arc", &Problem{[]int64{0, 0}, []Arc{{0, 1, 0, maxTreeFlow, -1}, {1, 0, 0, inf, -1}}},
+			"-9223372036854775806"},
+		{"far below zero and endless", &Problem{[]int64{1, -1}, []Arc{{0, 1, 2 - most, inf, 1}, {1, 0, 2 - most, 0, 0}}},
+			"-9223372036854775804"},
+		{"far above zero and endless below",
+			&Problem{[]int64{1, -1}, []Arc{{0, 1, -inf, most - 2, -1}, {1, 0, 0, most - 3, 0}}}, "-9223372036854775805"},
+		{"vast capacities on a path",
+			&Problem{[]int64{1, 0, -1}, []Arc{{0, 1, 0, 1 << 62, -5}, {1, 2, 0, 1 << 62, -5}, {0, 2, 0, inf, 0}}}, "-10"},
 
 		// What users reported elsewhere.
-		{"scipy: the total cost overflows an int64", &Problem{[]int64{1 << 61, -1 << 61}, []Arc{{0, 1, 0, inf, 1 << 40}}}, "2535301200456458802993406410752"},
-		{"POT, pyemd: zero bins on both sides", grid(4, 4, func(i, j int) int64 { return int64((i - j) * (i - j)) }, []int64{0, 3, 0, 0}, []int64{0, 0, 0, 3}), "12"},
-		{"pyemd: nothing but zero bins", grid(3, 3, func(i, j int) int64 { return int64(i + j) }, times(0, 3), times(0, 3)), "0"},
-		{"pyemd: a cost that is no metric, on two supports", grid(2, 3, func(i, j int) int64 { return int64(7*i + 3*j%5) }, []int64{2, 4}, []int64{3, 2, 1}), "35"},
-		{"POT: integer masses and costs", grid(2, 2, func(i, j int) int64 { return int64(i ^ j) }, []int64{1, 2}, []int64{2, 1}), "1"},
+		{"scipy: the total cost overflows an int64", &Problem{[]int64{1 << 61, -1 << 61}, []Arc{{0, 1, 0, inf, 1 << 40}}},
+			"2535301200456458802993406410752"},
+		{"POT, pyemd: zero bins on both sides",
+			grid(4, 4, func(i, j int) int64 { return int64((i - j) * (i - j)) }, []int64{0, 3, 0, 0}, []int64{0, 0, 0, 3}),
+			"12"},
+		{"pyemd: nothing but zero bins", grid(3, 3, func(i, j int) int64 { return int64(i + j) }, times(0, 3), times(0, 3)),
+			"0"},
+		{"pyemd: a cost that is no metric, on two supports",
+			grid(2, 3, func(i, j int) int64 { return int64(7*i + 3*j%5) }, []int64{2, 4}, []int64{3, 2, 1}), "35"},
+		{"POT: integer masses and costs",
+			grid(2, 2, func(i, j int) int64 { return int64(i ^ j) }, []int64{1, 2}, []int64{2, 1}), "1"},
 		{"POT: arcs forbidden by a huge cost", grid(3, 3, func(i, j int) int64 {
 			if i == j {
 				return 1e16
 			}
 			return int64(i)
 		}, times(1, 3), times(1, 3)), "3"},
-		{"POT: the huge cost must be paid", grid(2, 2, func(i, j int) int64 { return []int64{1e16, 1e16 + 1, 5, 5}[2*i+j] }, times(1, 2), times(1, 2)), "10000000000000005"},
-		{"OR-tools: capacities far beyond any flow", &Problem{[]int64{3, 0, -3}, []Arc{{0, 1, 0, 1 << 60, 1}, {1, 2, 0, 1 << 61, 1}, {0, 2, 0, 1 << 62, 3}}}, "6"},
-		{"OR-tools: infeasible, not an endless loop", &Problem{[]int64{3, 0, -3}, []Arc{{0, 1, 0, 1 << 60, 1}, {2, 1, 0, 1 << 61, -1}}}, "infeasible"},
-		{"k-means-constrained: minimum sizes beyond the samples", &Problem{[]int64{1, 1, -2}, []Arc{{0, 2, 0, 1, 1}, {1, 2, 2, 3, 1}}}, "infeasible"},
-		{"k-means-constrained: minimum sizes met exactly", &Problem{[]int64{1, 1, 0, 0, -2}, []Arc{{0, 2, 0, 1, 5}, {0, 3, 0, 1, 1}, {1, 2, 0, 1, 9}, {1, 3, 0, 1, 2}, {2, 4, 1, 2, 0}, {3, 4, 1, 2, 0}}}, "7"},
+		{"POT: the huge cost must be paid",
+			grid(2, 2, func(i, j int) int64 { return []int64{1e16, 1e16 + 1, 5, 5}[2*i+j] }, times(1, 2), times(1, 2)),
+			"10000000000000005"},
+		{"OR-tools: capacities far beyond any flow",
+			&Problem{[]int64{3, 0, -3}, []Arc{{0, 1, 0, 1 << 60, 1}, {1, 2, 0, 1 << 61, 1}, {0, 2, 0, 1 << 62, 3}}}, "6"},
+		{"OR-tools: infeasible, not an endless loop",
+			&Problem{[]int64{3, 0, -3}, []Arc{{0, 1, 0, 1 << 60, 1}, {2, 1, 0, 1 << 61, -1}}}, "infeasible"},
+		{"k-means-constrained: minimum sizes beyond the samples",
+			&Problem{[]int64{1, 1, -2}, []Arc{{0, 2, 0, 1, 1}, {1, 2, 2, 3, 1}}}, "infeasible"},
+		{"k-means-constrained: minimum sizes met exactly",
+			&Problem{[]int64{1, 1, 0, 0, -2},
+				[]Arc{{0, 2, 0, 1, 5}, {0, 3, 0, 1, 1}, {1, 2, 0, 1, 9}, {1, 3, 0, 1, 2}, {2, 4, 1, 2, 0}, {3, 4, 1, 2, 0}}}, "7"},
 		{"networkx: a triangle of ties", grid(3, 3, func(i, j int) int64 { return 4 }, times(5, 3), times(5, 3)), "60"},
 	} {
 		r := mustSolve(t, c.g)
@@ -340,7 +382,8 @@ func TestCases(t *testing.T) {
 // TestNilContext holds that no context is one that never ends.
 func TestNilContext(t *testing.T) {
 	var none context.Context
-	if r, err := Solve(none, &Problem{[]int64{1, -1}, []Arc{{0, 1, 0, 1, 1}}}, Settings{}); err != nil || r.Status != Optimal {
+	if r, err := Solve(none, &Problem{[]int64{1, -1}, []Arc{{0, 1, 0, 1, 1}}}, Settings{}); err != nil ||
+		r.Status != Optimal {
 		t.Errorf("%v, %v", r.Status, err)
 	}
 }
@@ -367,7 +410,8 @@ func TestBuild(t *testing.T) {
 // TestStatus: what statuses are called; a call without a result has none of those of one.
 func TestStatus(t *testing.T) {
 	for s, want := range map[Status]string{
-		Unknown: "unknown", Optimal: "optimal", Infeasible: "infeasible", Unbounded: "unbounded", PivotLimit: "pivot limit", Cancelled: "cancelled", -1: "unknown", 99: "unknown",
+		Unknown: "unknown", Optimal: "optimal", Infeasible: "infeasible", Unbounded: "unbounded", PivotLimit: "pivot limit",
+		Cancelled: "cancelled", -1: "unknown", 99: "unknown",
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("Status(%d) is %q, want %q", int(s), got, want)

@@ -213,7 +213,8 @@ func TestStops(t *testing.T) {
 				t.Fatal(v)
 			}
 			if err == nil {
-				if limit < want.Stats.Pivots || r.Status != Optimal || r.Objective.Cmp(want.Objective) != 0 || r.Stats.Pivots != want.Stats.Pivots {
+				if limit < want.Stats.Pivots || r.Status != Optimal || r.Objective.Cmp(want.Objective) != 0 ||
+					r.Stats.Pivots != want.Stats.Pivots {
 					t.Errorf("%s, limit %d: %v", families[seed].name, limit, r)
 				}
 				break
@@ -233,7 +234,8 @@ func TestStops(t *testing.T) {
 	for asked, status := 0, Cancelled; status == Cancelled; asked++ {
 		left := asked
 		r, err := Solve(countdown{ctx, &left}, g, Settings{})
-		if status = r.Status; status == Cancelled && (!errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled)) || status != Cancelled && err != nil {
+		if status = r.Status; status == Cancelled &&
+			(!errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled)) || status != Cancelled && err != nil {
 			t.Fatalf("asked %d times: %v, %v", asked, r.Status, err)
 		}
 		if v := Verify(g, r); v != nil {

@@ -86,7 +86,8 @@ func (c flowCheck) optimal() error {
 		sub(reduced, p[a.To])
 		y, sign := c.r.Flow[e], reduced.Sign()
 		if sign > 0 && (a.Lower <= -Unlimited || y != a.Lower) || sign < 0 && (a.Upper == Unlimited || y != a.Upper) {
-			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", ErrCertificate, e, a.Lower, a.Upper, y, reduced)
+			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", ErrCertificate, e, a.Lower, a.Upper, y,
+				reduced)
 		}
 	}
 	return nil

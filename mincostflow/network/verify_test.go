@@ -13,8 +13,10 @@ import (
 func TestVerifyRefuses(t *testing.T) {
 	inf := int64(Unlimited)
 	optimal := &Problem{[]int64{4, 0, -4}, []Arc{{0, 1, 0, 3, 1}, {1, 2, 0, inf, 1}, {0, 2, 0, 9, 5}, {2, 0, -inf, 0, -6}}}
-	infeasible := &Problem{[]int64{4, 0, 0, -4}, []Arc{{0, 1, 0, 9, 0}, {1, 2, 0, 3, 0}, {2, 3, 0, inf, 0}, {2, 1, 1, 4, 0}, {3, 0, 0, 5, 0}}}
-	unbounded := &Problem{[]int64{1, -1, 0}, []Arc{{0, 1, 0, inf, 3}, {2, 1, -inf, 4, 5}, {2, 0, 0, inf, 1}, {0, 1, 0, 6, 0}, {1, 1, 0, inf, 1}}}
+	infeasible := &Problem{[]int64{4, 0, 0, -4},
+		[]Arc{{0, 1, 0, 9, 0}, {1, 2, 0, 3, 0}, {2, 3, 0, inf, 0}, {2, 1, 1, 4, 0}, {3, 0, 0, 5, 0}}}
+	unbounded := &Problem{[]int64{1, -1, 0},
+		[]Arc{{0, 1, 0, inf, 3}, {2, 1, -inf, 4, 5}, {2, 0, 0, inf, 1}, {0, 1, 0, 6, 0}, {1, 1, 0, inf, 1}}}
 	for _, c := range []struct {
 		name  string
 		g     *Problem
@@ -26,12 +28,15 @@ func TestVerifyRefuses(t *testing.T) {
 		{"fine", unbounded, nil, ""},
 		{"a flow is missing", optimal, func(g *Problem, r *Result) { r.Flow = r.Flow[1:] }, "3 flows on 4 arcs"},
 		{"no flow", optimal, func(g *Problem, r *Result) { r.Flow = nil }, "0 flows"},
-		{"below a bound", optimal, func(g *Problem, r *Result) { r.Flow[0], r.Flow[1], r.Flow[2] = -1, -1, 5 }, "Flow[0] = -1"},
+		{"below a bound", optimal, func(g *Problem, r *Result) { r.Flow[0], r.Flow[1], r.Flow[2] = -1, -1, 5 },
+			"Flow[0] = -1"},
 		{"above a bound", optimal, func(g *Problem, r *Result) { r.Flow[0], r.Flow[1], r.Flow[2] = 4, 4, 0 }, "Flow[0] = 4"},
 		{"flow vanishes", optimal, func(g *Problem, r *Result) { r.Flow[1]-- }, "node 1 sends"},
-		{"flow wraps around", &Problem{[]int64{0, 0, 0}, []Arc{{0, 1, 0, inf, 0}, {0, 1, 0, inf, 0}, {0, 1, 0, inf, 0}, {0, 1, 0, inf, 0}}},
+		{"flow wraps around", &Problem{[]int64{0, 0, 0},
+			[]Arc{{0, 1, 0, inf, 0}, {0, 1, 0, inf, 0}, {0, 1, 0, inf, 0}, {0, 1, 0, inf, 0}}},
 			func(g *Problem, r *Result) { copy(r.Flow, []int64{1 << 62, 1 << 62, 1 << 62, 1 << 62}) }, "node 0 sends"},
-		{"another cost", optimal, func(g *Problem, r *Result) { r.Objective = big.NewInt(r.Objective.Int64() - 1) }, "Objective"},
+		{"another cost", optimal, func(g *Problem, r *Result) { r.Objective = big.NewInt(r.Objective.Int64() - 1) },
+			"Objective"},
 		{"no cost", optimal, func(g *Problem, r *Result) { r.Objective = nil }, "Objective"},
 		{"a dearer flow", optimal, func(g *Problem, r *Result) {
 			r.Flow[0]--
@@ -57,14 +62,18 @@ func TestVerifyRefuses(t *testing.T) {
 		{"negative node", infeasible, func(g *Problem, r *Result) { r.Cut = []int{-1} }, "node -1"},
 		{"a supply counted twice", infeasible, func(g *Problem, r *Result) { r.Cut = []int{0, 1, 0} }, "twice"},
 		{"across an infinite arc", infeasible, func(g *Problem, r *Result) { r.Cut = []int{0, 1, 2} }, "no upper bound"},
-		{"across an arc infinite backward", infeasible, func(g *Problem, r *Result) { g.Arcs[3].Lower = -inf }, "no lower bound"},
+		{"across an arc infinite backward", infeasible, func(g *Problem, r *Result) { g.Arcs[3].Lower = -inf },
+			"no lower bound"},
 		{"just enough capacity", infeasible, func(g *Problem, r *Result) { g.Arcs[1].Upper = 5 }, "the cut holds 0"},
-		{"a lower bound less", infeasible, func(g *Problem, r *Result) { g.Arcs[1].Upper, g.Arcs[3].Lower = 4, 0 }, "the cut holds 0"},
+		{"a lower bound less", infeasible, func(g *Problem, r *Result) { g.Arcs[1].Upper, g.Arcs[3].Lower = 4, 0 },
+			"the cut holds 0"},
 
 		{"no cycle", unbounded, func(g *Problem, r *Result) { r.Cycle = nil }, "not negative"},
 		{"no flow beside the cycle", unbounded, func(g *Problem, r *Result) { r.Flow = nil }, "0 flows"},
-		{"open walk", unbounded, func(g *Problem, r *Result) { r.Cycle = []Step{{1, true}} }, "starts at node 1 and ends at node 2"},
-		{"a gap in the walk", unbounded, func(g *Problem, r *Result) { r.Cycle = []Step{{1, true}, {1, true}} }, "goes on from node 1"},
+		{"open walk", unbounded, func(g *Problem, r *Result) { r.Cycle = []Step{{1, true}} },
+			"starts at node 1 and ends at node 2"},
+		{"a gap in the walk", unbounded, func(g *Problem, r *Result) { r.Cycle = []Step{{1, true}, {1, true}} },
+			"goes on from node 1"},
 		{"arc out of range", unbounded, func(g *Problem, r *Result) { r.Cycle[0].Arc = 5 }, "arc 5"},
 		{"negative arc", unbounded, func(g *Problem, r *Result) { r.Cycle[0].Arc = -1 }, "arc -1"},
 		{"wrong direction", unbounded, func(g *Problem, r *Result) {
@@ -78,7 +87,8 @@ func TestVerifyRefuses(t *testing.T) {
 	} {
 		g := c.g.clone()
 		r := mustSolve(t, g)
-		if want, ok := map[*Problem]Status{optimal: Optimal, infeasible: Infeasible, unbounded: Unbounded}[c.g]; ok && r.Status != want {
+		if want, ok := map[*Problem]Status{optimal: Optimal, infeasible: Infeasible, unbounded: Unbounded}[c.g]; ok &&
+			r.Status != want {
 			t.Fatalf("%s: status %v, want %v", c.name, r.Status, want)
 		}
 		if c.spoil != nil {

@@ -14,7 +14,10 @@ func TestWorkSums(t *testing.T) {
 	}{
 		{"small", 978, 210, func(d draw, _ uint64) *Problem { return d.network(12) }},
 		{"medium", 5426, 1634, func(d draw, _ uint64) *Problem { return d.network(60) }},
-		{"families", 20358, 6986, func(_ draw, seed uint64) *Problem { return families[int(seed)%len(families)].make(seed, 40, 160) }},
+		{"families", 20358, 6986, func(_ draw,
+			seed uint64) *Problem {
+			return families[int(seed)%len(families)].make(seed, 40, 160)
+		}},
 	} {
 		pivots, degenerate := 0, 0
 		for seed := range uint64(200) {
@@ -26,7 +29,8 @@ func TestWorkSums(t *testing.T) {
 			degenerate += r.Stats.Degenerate
 		}
 		if pivots > tt.pivots+tt.pivots/50 || degenerate > tt.degenerate+tt.degenerate/50 {
-			t.Errorf("%s: %d pivots, %d without effect; %d and %d were enough", tt.name, pivots, degenerate, tt.pivots, tt.degenerate)
+			t.Errorf("%s: %d pivots, %d without effect; %d and %d were enough", tt.name, pivots, degenerate, tt.pivots,
+				tt.degenerate)
 		}
 	}
 }

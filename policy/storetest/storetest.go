@@ -71,7 +71,8 @@ func testLock(a, b policy.Store) error {
 	defer early.Stop()
 	late := time.AfterFunc(patience, func() { _ = a.Unlock() }) // or b might wait for ever
 	if err := b.Lock(off); !late.Stop() || !errors.Is(err, policy.ErrLedgerLocked) {
-		return fmt.Errorf("of a store that another handle has, called off while waiting: %v, want ErrLedgerLocked at once", err)
+		return fmt.Errorf("of a store that another handle has, called off while waiting: %v, want ErrLedgerLocked at once",
+			err)
 	}
 	unlocked := make(chan error, 1)
 	free := time.AfterFunc(100*time.Millisecond, func() { unlocked <- a.Unlock() })

@@ -97,8 +97,8 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// TestMost: the largest cost is that of a column with room, whether q uses it or not; columns without room and rows without
-// mass do not count.
+// TestMost: the largest cost is that of a column with room, whether q uses it or not; columns without room and rows
+// without mass do not count.
 func TestMost(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 4, Data: []float64{1, 2, 4, 8, 16, 16, 16, 16}}
 	for _, tt := range []struct {

@@ -42,7 +42,8 @@ func BaseBoundLaws() []proptest.Law[BaseMeasurer] {
 	return []proptest.Law[BaseMeasurer]{
 		{Name: "BaseUpperBound", Statement: "thm:base-measure-minimax, f(m)", Check: BaseUpperBound},
 		{Name: "BaseLowerBound", Statement: "thm:minimax; thm:base-measure-minimax", Check: BaseLowerBound,
-			First: []func(proptest.TB, BaseMeasurer){func(t proptest.TB, b BaseMeasurer) { // randomised response, the best of all
+			// randomised response, the best of all
+			First: []func(proptest.TB, BaseMeasurer){func(t proptest.TB, b BaseMeasurer) {
 				c := [][]float64{{0, 1}, {1, 0}}
 				const total, lo = 1 << 40, 295704219987 // ceil(total / (1 + e))
 				r := proptest.Family{Epsilon: big.NewRat(1, 1), Bits: 40, Rows: [][]uint64{{total - lo, lo}, {lo, total - lo}}}
@@ -132,7 +133,8 @@ func BaseValue(t *rapid.T, b BaseMeasurer) {
 	c, eps := drawDesign(t)
 	r := base(t, b, c, eps)
 	f := valueOf(t, c, eps, r.M)
-	proptest.Near(t, fmt.Sprintf("eps %v, C %v, M %v: F", eps, c, r.M), exact.Rat(r.F), f, proptest.ValueTol, proptest.MaxCost(c))
+	proptest.Near(t, fmt.Sprintf("eps %v, C %v, M %v: F", eps, c, r.M), exact.Rat(r.F), f, proptest.ValueTol,
+		proptest.MaxCost(c))
 }
 
 // valueOf returns f(m), and fails the test unless m is a base measure.
@@ -202,8 +204,8 @@ func familyCost(f proptest.Family, c [][]float64) *big.Rat {
 //
 //	b_j = sum_i w_i ((C_ij - η_i)_+ - E (η_i - C_ij)_+),
 //
-// every mechanism has an input that costs at least sum_i w_i η_i + min_j min(b_j, b_j / E). It is exact but for E, which
-// is rounded to the safe side by 2^-120.
+// every mechanism has an input that costs at least sum_i w_i η_i + min_j min(b_j, b_j / E). It is exact but for E,
+// which is rounded to the safe side by 2^-120.
 func LowerBound(c [][]float64, eps float64, weights, thresholds []float64) (*big.Rat, error) {
 	if len(weights) != len(c) || len(thresholds) != len(c) {
 		return nil, fmt.Errorf("%d weights and %d thresholds for %d rows", len(weights), len(thresholds), len(c))

@@ -64,8 +64,8 @@ type moment struct {
 	slope      float64
 }
 
-// momentOf returns the moments of order q = p/2. For p = 0 and whole p it is good to 2^-100 or so. Otherwise s^q and the
-// Gamma functions of E[s^q] are those of package math: relative to d <= maxReal that is good to realTol.
+// momentOf returns the moments of order q = p/2. For p = 0 and whole p it is good to 2^-100 or so. Otherwise s^q and
+// the Gamma functions of E[s^q] are those of package math: relative to d <= maxReal that is good to realTol.
 func momentOf(d int, p float64, w *big.Float) moment {
 	a, q := float64(d)/2, p/2
 	var all, wq *big.Float
@@ -136,8 +136,8 @@ func sphereShare(t proptest.TB, f SphereSolver, d int, p, eps float64) {
 }
 
 // SphereEquation: T solves the equation of the proposition, for every d up to 2000 and whole p, or d up to 40. With h =
-// E[s^q], I = E[s^q; s <= w]/h and w = (1-T)/2 it reads w^q (1 + E S) = h (1 + E I). The derivative by log w of the left
-// side is q times the side, plus what the right side has, too: so a relative error of w is seen q-fold.
+// E[s^q], I = E[s^q; s <= w]/h and w = (1-T)/2 it reads w^q (1 + E S) = h (1 + E I). The derivative by log w of the
+// left side is q times the side, plus what the right side has, too: so a relative error of w is seen q-fold.
 func SphereEquation(t *rapid.T, f SphereSolver) {
 	d, p, eps := drawCap(t)
 	sphereEquation(t, f, d, p, eps)

@@ -124,7 +124,8 @@ func PhiConvex(t *rapid.T, build NewKnapsack) {
 		b, _ := phi(t, o, i, other)
 		m, _ := phi(t, o, i, mid)
 		chord := exact.Add(exact.Mul(exact.Rat(theta), exact.Rat(a)), exact.Mul(exact.Rat(1-theta), exact.Rat(b)))
-		proptest.AtMost(t, fmt.Sprintf("phi(%d) between two boxes, %v", i, in), exact.Rat(m), chord, 4*proptest.PhiTol, proptest.MaxCost(in.C[i:i+1]))
+		proptest.AtMost(t, fmt.Sprintf("phi(%d) between two boxes, %v", i, in), exact.Rat(m), chord, 4*proptest.PhiTol,
+			proptest.MaxCost(in.C[i:i+1]))
 	}
 }
 
@@ -148,7 +149,8 @@ func PhiMonotone(t *rapid.T, build NewKnapsack) {
 	for i := range in.C {
 		a, _ := phi(t, o, i, in.Box)
 		b, _ := phi(t, o, i, wide)
-		proptest.AtMost(t, fmt.Sprintf("phi(%d) in the larger box, %v", i, in), exact.Rat(b), exact.Rat(a), 2*proptest.PhiTol, proptest.MaxCost(in.C[i:i+1]))
+		proptest.AtMost(t, fmt.Sprintf("phi(%d) in the larger box, %v", i, in), exact.Rat(b), exact.Rat(a), 2*proptest.PhiTol,
+			proptest.MaxCost(in.C[i:i+1]))
 	}
 }
 

@@ -20,7 +20,8 @@ func GKLLaws() []proptest.Law[GKLProjector] {
 		{Name: "GKLProjection", Check: GKLProjection,
 			Statement: "app:mirror-descent-base-measure, closed form of the projection"},
 		{Name: "GKLThreePoint", Check: GKLThreePoint,
-			First: []func(proptest.TB, GKLProjector){func(t proptest.TB, f GKLProjector) { // an entry that only scaling keeps small
+			// an entry that only scaling keeps small
+			First: []func(proptest.TB, GKLProjector){func(t proptest.TB, f GKLProjector) {
 				v := []float64{1e-4, 0.1}
 				threePoint(t, v, 1, gklOf(t, f, v, 1), []float64{0, math.Exp(-0.5)})
 			}},
@@ -113,7 +114,8 @@ func GKLThreePoint(t *rapid.T, f GKLProjector) {
 	x := proptest.BaseMeasure(len(v), eps).Draw(t, "x")
 	if rapid.Bool().Draw(t, "on one column") {
 		clear(x)
-		x[rapid.IntRange(0, len(x)-1).Draw(t, "column")] = math.Exp(rapid.SampledFrom([]float64{-eps / 2, 0, eps / 2}).Draw(t, "log mass"))
+		x[rapid.IntRange(0, len(x)-1).Draw(t, "column")] = math.Exp(
+			rapid.SampledFrom([]float64{-eps / 2, 0, eps / 2}).Draw(t, "log mass"))
 	}
 	threePoint(t, v, eps, m, x)
 }
@@ -344,7 +346,8 @@ func pickLeast(x, y *big.Rat) *big.Rat {
 func wide(t *rapid.T) (c [][]float64, eps float64, steps int) {
 	row := slices.Repeat([]float64{1}, rapid.IntRange(40, 80).Draw(t, "outputs"))
 	row[rapid.IntRange(0, len(row)-1).Draw(t, "free")] = 0
-	return [][]float64{row}, rapid.SampledFrom([]float64{1e-3, 0.01, 0.1}).Draw(t, "eps"), rapid.IntRange(5, 60).Draw(t, "steps")
+	return [][]float64{row}, rapid.SampledFrom([]float64{1e-3, 0.01, 0.1}).Draw(t, "eps"),
+		rapid.IntRange(5, 60).Draw(t, "steps")
 }
 
 func drawDescentOrWide(t *rapid.T) (c [][]float64, eps float64, steps int) {

@@ -16,7 +16,9 @@ import (
 func TestGKLLaws(t *testing.T) {
 	both := []string{"GKLProjection", "GKLThreePoint"}
 	planted.Laws(t, GKLLaws(), paperProject, []planted.Error[GKLProjector]{
-		{Name: "divides by the sum", Impl: func(v []float64, _ float64) ([]float64, error) { return proptest.Normalise(proptest.Clone(v), 1), nil }, Killed: both},
+		{Name: "divides by the sum",
+			Impl:   func(v []float64, _ float64) ([]float64, error) { return proptest.Normalise(proptest.Clone(v), 1), nil },
+			Killed: both},
 		{Name: "swaps alpha and beta", Impl: func(v []float64, eps float64) ([]float64, error) {
 			sum := 0.0
 			for _, x := range v {
@@ -49,22 +51,23 @@ func TestGKLLaws(t *testing.T) {
 			}
 			return m, err
 		}, Killed: []string{"GKLProjection"}},
-		{Name: "projects in the other direction of the divergence, and adds what is missing evenly", Impl: func(v []float64, eps float64) ([]float64, error) {
-			m, err := paperProject(v, eps)
-			sum, want := 0.0, 0.0
-			for j := range m {
-				sum, want = sum+v[j], want+m[j]
-			}
-			for j := range m {
-				m[j] = v[j]
-				if want > sum {
-					m[j] += (want - sum) / float64(len(m))
-				} else {
-					m[j] *= want / sum
+		{Name: "projects in the other direction of the divergence, and adds what is missing evenly",
+			Impl: func(v []float64, eps float64) ([]float64, error) {
+				m, err := paperProject(v, eps)
+				sum, want := 0.0, 0.0
+				for j := range m {
+					sum, want = sum+v[j], want+m[j]
 				}
-			}
-			return m, err
-		}, Killed: both},
+				for j := range m {
+					m[j] = v[j]
+					if want > sum {
+						m[j] += (want - sum) / float64(len(m))
+					} else {
+						m[j] *= want / sum
+					}
+				}
+				return m, err
+			}, Killed: both},
 	})
 }
 
@@ -93,7 +96,8 @@ func TestDescenderLaws(t *testing.T) {
 		return math.Exp(eps) * proptest.MaxCost(c) * math.Sqrt(2*(1+math.Log(float64(len(c))))/float64(steps))
 	}
 	planted.Laws(t, DescenderLaws(), refDescend, []planted.Error[Descender]{
-		{Name: "log k for log kv", Impl: claims(func(c [][]float64, eps float64, steps int, d *Descent) { d.Bound = bound(c, eps, steps) }),
+		{Name: "log k for log kv",
+			Impl:   claims(func(c [][]float64, eps float64, steps int, d *Descent) { d.Bound = bound(c, eps, steps) }),
 			Killed: []string{"MirrorClaimedBound"}},
 		{Name: "the same in its reports", Impl: claims(func(c [][]float64, eps float64, steps int, d *Descent) {
 			d.History[0].Bound = bound(c, eps, steps)
@@ -102,14 +106,20 @@ func TestDescenderLaws(t *testing.T) {
 			d.Bound = 0
 			d.History[0].Lower = d.History[0].Average
 		}), Killed: []string{"MirrorClaimedBound", "MirrorHistory"}},
-		{Name: "reports another average", Impl: claims(func(_ [][]float64, _ float64, _ int, d *Descent) { d.History[0].Average *= 0.999 }), Killed: []string{"MirrorHistory"}},
-		{Name: "stays at the start", Impl: descentWith(func(float64) float64 { return 0 }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
-		{Name: "steps uphill", Impl: descentWith(func(eta float64) float64 { return -eta }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
-		{Name: "forgets the square root of T", Impl: descentWith(func(eta float64) float64 { return eta * eta }, nil), Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "reports another average",
+			Impl:   claims(func(_ [][]float64, _ float64, _ int, d *Descent) { d.History[0].Average *= 0.999 }),
+			Killed: []string{"MirrorHistory"}},
+		{Name: "stays at the start", Impl: descentWith(func(float64) float64 { return 0 }, nil),
+			Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "steps uphill", Impl: descentWith(func(eta float64) float64 { return -eta }, nil),
+			Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
+		{Name: "forgets the square root of T", Impl: descentWith(func(eta float64) float64 { return eta * eta }, nil),
+			Killed: []string{"MirrorIterates", "MirrorRepairedBound"}},
 		{Name: "steps for log kv, not log k", Impl: strides(func(c [][]float64, _ float64, _ int) float64 {
 			return math.Sqrt((1 + math.Log(float64(len(c[0])))) / (1 + math.Log(float64(len(c)))))
 		}), Killed: []string{"MirrorIterates"}},
-		{Name: "steps without beta", Impl: strides(func(_ [][]float64, eps float64, _ int) float64 { return math.Exp(eps / 2) }),
+		{Name: "steps without beta",
+			Impl:   strides(func(_ [][]float64, eps float64, _ int) float64 { return math.Exp(eps / 2) }),
 			Killed: []string{"MirrorIterates"}},
 		{Name: "steps without the 2", Impl: strides(func([][]float64, float64, int) float64 { return math.Sqrt(0.5) }),
 			Killed: []string{"MirrorIterates"}},
@@ -134,25 +144,32 @@ func TestDescenderLaws(t *testing.T) {
 			}
 			return d, err
 		}, Killed: []string{"MirrorIterates"}},
-		{Name: "divides its bound by beta", Impl: bounds(func(_ [][]float64, eps float64, _ int) float64 { return math.Exp(-eps / 2) }),
+		{Name: "divides its bound by beta",
+			Impl:   bounds(func(_ [][]float64, eps float64, _ int) float64 { return math.Exp(-eps / 2) }),
 			Killed: []string{"MirrorClaimedBound"}},
 		{Name: "has a bound for T^2 iterations", Impl: bounds(func(_ [][]float64, _ float64, steps int) float64 {
 			return 1 / math.Sqrt(float64(steps))
 		}), Killed: []string{"MirrorClaimedBound"}},
 		{Name: "has no bound", Impl: claims(func(_ [][]float64, _ float64, _ int, d *Descent) { d.Bound = math.Inf(1) }),
 			Equivalent: "+Inf claims nothing"},
-		{Name: "divides by the sum", Impl: descentWith(nil, func(v []float64, _ float64) ([]float64, error) { return proptest.Normalise(proptest.Clone(v), 1), nil }), Killed: []string{"MirrorIterates"}},
-		{Name: "swaps alpha and beta in the projection", Impl: descentWith(nil, func(v []float64, eps float64) ([]float64, error) {
-			return proptest.Normalise(proptest.Clone(v), math.Exp(-eps/2)), nil
-		}), Killed: []string{"MirrorIterates"}},
-		{Name: "averages the best costs, not the measures", Impl: func(c [][]float64, eps float64, steps int) (Descent, error) {
-			d, err := refDescend(c, eps, steps)
-			kv := len(d.Average)
-			for j := range d.Average {
-				d.Average[j] = (d.Average[j] + 1/float64(kv)) / 2
-			}
-			return d, err
-		}, Killed: []string{"MirrorIterates"}},
+		{Name: "divides by the sum",
+			Impl: descentWith(nil, func(v []float64, _ float64) ([]float64,
+				error) {
+				return proptest.Normalise(proptest.Clone(v), 1), nil
+			}), Killed: []string{"MirrorIterates"}},
+		{Name: "swaps alpha and beta in the projection",
+			Impl: descentWith(nil, func(v []float64, eps float64) ([]float64, error) {
+				return proptest.Normalise(proptest.Clone(v), math.Exp(-eps/2)), nil
+			}), Killed: []string{"MirrorIterates"}},
+		{Name: "averages the best costs, not the measures",
+			Impl: func(c [][]float64, eps float64, steps int) (Descent, error) {
+				d, err := refDescend(c, eps, steps)
+				kv := len(d.Average)
+				for j := range d.Average {
+					d.Average[j] = (d.Average[j] + 1/float64(kv)) / 2
+				}
+				return d, err
+			}, Killed: []string{"MirrorIterates"}},
 	})
 }
 
@@ -202,16 +219,17 @@ func (k knap) new() NewKnapsack {
 func TestKnapsackLaws(t *testing.T) {
 	ref := func(k refKnapsack, i int, lo, hi []float64) (float64, float64) { return k.Phi(i, lo, hi) }
 	planted.Laws(t, KnapsackLaws(), newRefKnapsack, []planted.Error[NewKnapsack]{
-		{Name: "swaps lo and hi in the fill", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			// q = hi on the dear columns: the dearest first
-			minus := refKnapsack{[][]float64{proptest.Clone(k.c[i])}}
-			top := slices.Max(k.c[i])
-			for j := range minus.c[0] {
-				minus.c[0][j] = top - k.c[i][j]
-			}
-			v, tau := minus.Phi(0, lo, hi)
-			return top - v, top - tau
-		}}.new(), Killed: []string{"PhiClosedForm", "PhiConvex", "PhiMonotone", "PhiSubgradient"}},
+		{Name: "swaps lo and hi in the fill",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				// q = hi on the dear columns: the dearest first
+				minus := refKnapsack{[][]float64{proptest.Clone(k.c[i])}}
+				top := slices.Max(k.c[i])
+				for j := range minus.c[0] {
+					minus.c[0][j] = top - k.c[i][j]
+				}
+				v, tau := minus.Phi(0, lo, hi)
+				return top - v, top - tau
+			}}.new(), Killed: []string{"PhiClosedForm", "PhiConvex", "PhiMonotone", "PhiSubgradient"}},
 		{Name: "forgets the lower bounds", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
 			return k.Phi(i, make([]float64, len(lo)), hi)
 		}}.new(), Killed: []string{"PhiClosedForm"}},
@@ -232,22 +250,24 @@ func TestKnapsackLaws(t *testing.T) {
 			v, tau := k.Phi(i, lo, hi)
 			return v, tau - 10*proptest.MaxCost(k.c)
 		}}.new(), Killed: []string{"PhiClosedForm", "PhiSubgradient"}},
-		{Name: "tau of the first cost that is not below", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			v, tau := k.Phi(i, lo, hi)
-			for _, c := range k.c[i] {
-				if c < tau {
-					return v, c
+		{Name: "tau of the first cost that is not below",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				v, tau := k.Phi(i, lo, hi)
+				for _, c := range k.c[i] {
+					if c < tau {
+						return v, c
+					}
 				}
-			}
-			return v, tau
-		}}.new(), Killed: []string{"PhiClosedForm"}},
-		{Name: "ties within 1e-6 are one column", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			r := refKnapsack{[][]float64{proptest.Clone(k.c[i])}}
-			for j := range r.c[0] {
-				r.c[0][j] = math.Floor(r.c[0][j]*1e6) / 1e6
-			}
-			return r.Phi(0, lo, hi)
-		}}.new(), Killed: []string{"PhiClosedForm"}},
+				return v, tau
+			}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "ties within 1e-6 are one column",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				r := refKnapsack{[][]float64{proptest.Clone(k.c[i])}}
+				for j := range r.c[0] {
+					r.c[0][j] = math.Floor(r.c[0][j]*1e6) / 1e6
+				}
+				return r.Phi(0, lo, hi)
+			}}.new(), Killed: []string{"PhiClosedForm"}},
 		{Name: "caps hi at one half", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
 			h := proptest.Clone(hi)
 			for j := range h {
@@ -258,13 +278,14 @@ func TestKnapsackLaws(t *testing.T) {
 			}
 			return k.Phi(i, lo, h)
 		}}.new(), Killed: []string{"PhiClosedForm", "PhiConvex", "PhiMonotone"}},
-		{Name: "jumps by the parity of the fill", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			v, tau := k.Phi(i, lo, hi)
-			if lo[0] > 0.1 {
-				v += proptest.MaxCost(k.c[i : i+1])
-			}
-			return v, tau
-		}}.new(), Killed: []string{"PhiLipschitz", "PhiConvex"}},
+		{Name: "jumps by the parity of the fill",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				v, tau := k.Phi(i, lo, hi)
+				if lo[0] > 0.1 {
+					v += proptest.MaxCost(k.c[i : i+1])
+				}
+				return v, tau
+			}}.new(), Killed: []string{"PhiLipschitz", "PhiConvex"}},
 		{Name: "a step in m", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
 			v, tau := k.Phi(i, lo, hi)
 			if slices.Max(lo) > 0.3 {
@@ -272,41 +293,44 @@ func TestKnapsackLaws(t *testing.T) {
 			}
 			return v, tau
 		}}.new(), Killed: []string{"PhiLipschitz"}},
-		{Name: "fills the columns as they come", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			_, tau := k.Phi(i, lo, hi)
-			v, rest := 0.0, 1.0
-			for j, l := range lo {
-				v, rest = v+l*k.c[i][j], rest-l
-			}
-			for j, h := range hi {
-				up := max(0, min(rest, h-lo[j]))
-				v, rest = v+up*k.c[i][j], rest-up
-			}
-			return v, tau
-		}}.new(), Killed: []string{"PhiClosedForm"}},
-		{Name: "fills the last column to its end", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			v, tau := k.Phi(i, lo, hi)
-			rest := 1.0
-			for j, c := range k.c[i] {
-				if c <= tau {
-					rest -= hi[j]
-				} else {
-					rest -= lo[j]
+		{Name: "fills the columns as they come",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				_, tau := k.Phi(i, lo, hi)
+				v, rest := 0.0, 1.0
+				for j, l := range lo {
+					v, rest = v+l*k.c[i][j], rest-l
 				}
-			}
-			return v - min(rest, 0)*tau, tau
-		}}.new(), Killed: []string{"PhiClosedForm"}},
-		{Name: "tau at the other end of its interval", Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
-			v, tau := k.Phi(i, lo, hi)
-			c, l, h := exact.Rats(k.c[i]), exact.Rats(lo), exact.Rats(hi)
-			best := exact.Cut(exact.Rat(tau), c, l, h)
-			for j, x := range c {
-				if exact.Cut(x, c, l, h).Cmp(best) == 0 {
-					tau = max(tau, k.c[i][j])
+				for j, h := range hi {
+					up := max(0, min(rest, h-lo[j]))
+					v, rest = v+up*k.c[i][j], rest-up
 				}
-			}
-			return v, tau
-		}}.new(), Equivalent: "any threshold whose cut supports the value will do"},
+				return v, tau
+			}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "fills the last column to its end",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				v, tau := k.Phi(i, lo, hi)
+				rest := 1.0
+				for j, c := range k.c[i] {
+					if c <= tau {
+						rest -= hi[j]
+					} else {
+						rest -= lo[j]
+					}
+				}
+				return v - min(rest, 0)*tau, tau
+			}}.new(), Killed: []string{"PhiClosedForm"}},
+		{Name: "tau at the other end of its interval",
+			Impl: knap{phi: func(k refKnapsack, i int, lo, hi []float64) (float64, float64) {
+				v, tau := k.Phi(i, lo, hi)
+				c, l, h := exact.Rats(k.c[i]), exact.Rats(lo), exact.Rats(hi)
+				best := exact.Cut(exact.Rat(tau), c, l, h)
+				for j, x := range c {
+					if exact.Cut(x, c, l, h).Cmp(best) == 0 {
+						tau = max(tau, k.c[i][j])
+					}
+				}
+				return v, tau
+			}}.new(), Equivalent: "any threshold whose cut supports the value will do"},
 		{Name: "argmax of min", Impl: knap{max: func(k refKnapsack, lo, hi []float64) (float64, int) {
 			f, at := math.Inf(1), -1
 			for i := range k.c {
@@ -418,7 +442,8 @@ func TestBaseLaws(t *testing.T) {
 			b.Upper = math.Nextafter(b.Upper, 0)
 			b.Upper = math.Nextafter(b.Upper, 0)
 		}), Killed: []string{"BaseUpperBound"}},
-		{Name: "an upper bound of no use", Impl: edit(func(c [][]float64, _ float64, b *Base) { b.Upper += 1e-6 * proptest.MaxCost(c) }),
+		{Name: "an upper bound of no use",
+			Impl:   edit(func(c [][]float64, _ float64, b *Base) { b.Upper += 1e-6 * proptest.MaxCost(c) }),
 			Killed: []string{"BaseUpperBound"}},
 		{Name: "a bound that is NaN", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.NaN() }),
 			Killed: []string{"BaseUpperBound"}},
@@ -429,15 +454,20 @@ func TestBaseLaws(t *testing.T) {
 			Killed: []string{"BaseCertificate"}},
 		{Name: "claims that its value is optimal", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = b.F }),
 			Killed: []string{"BaseCertificate"}},
-		{Name: "rounds Lower up", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Lower = math.Nextafter(b.Lower, math.Inf(1)) }),
+		{Name: "rounds Lower up", Impl: edit(func(_ [][]float64, _ float64,
+			b *Base) {
+			b.Lower = math.Nextafter(b.Lower, math.Inf(1))
+		}),
 			Killed: []string{"BaseCertificate"}},
 		{Name: "has a negative weight", Impl: edit(func(_ [][]float64, _ float64, b *Base) { b.Weights[0] = -1 }),
 			Killed: []string{"BaseCertificate"}},
-		{Name: "has thresholds of the other rows", Impl: edit(func(_ [][]float64, _ float64, b *Base) { slices.Reverse(b.Thresholds) }),
+		{Name: "has thresholds of the other rows",
+			Impl:   edit(func(_ [][]float64, _ float64, b *Base) { slices.Reverse(b.Thresholds) }),
 			Killed: []string{"BaseCertificate"}},
-		{Name: "claims the objective of forgotten e^eps", Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
-			return dual(c, 0, w, eta)
-		}), Killed: []string{"BaseCertificate"}},
+		{Name: "claims the objective of forgotten e^eps",
+			Impl: lower(func(c [][]float64, eps float64, w, eta []*big.Rat) *big.Rat {
+				return dual(c, 0, w, eta)
+			}), Killed: []string{"BaseCertificate"}},
 	})
 	// first is the reference on so many rows and columns, with what it claims taken for the whole.
 	first := func(rows, cols int) BaseMeasurer {

@@ -22,7 +22,8 @@ type SphereSolver func(d int, p, eps float64) (SphereMeasure, error)
 func SphereLaws() []proptest.Law[SphereSolver] {
 	return []proptest.Law[SphereSolver]{
 		{Name: "SphereIdentities", Statement: "prop:sphere, the formulas of alpha and J", Check: SphereIdentities},
-		{Name: "SphereShare", Statement: "prop:sphere, S_d for d up to 2000", Check: SphereShare, First: onSpheres(sphereShare)},
+		{Name: "SphereShare", Statement: "prop:sphere, S_d for d up to 2000", Check: SphereShare,
+			First: onSpheres(sphereShare)},
 		{Name: "SphereEquation", Statement: "prop:sphere, the equation of t* for d up to 2000", Check: SphereEquation,
 			First: onSpheres(sphereEquation)},
 		{Name: "SphereClosedForm", Statement: "prop:sphere on S^2, where the equation is algebraic", Check: SphereClosedForm},
@@ -143,7 +144,8 @@ func SphereLargeEpsilon(t *rapid.T, f SphereSolver) {
 	d := rapid.IntRange(1, 8).Draw(t, "d")
 	p := rapid.Float64Range(0.5, 12).Draw(t, "p")
 	n := float64(d) + p
-	eps := rapid.Float64Range(12*n, 16*n).Draw(t, "eps") // W below e^-12 or so: what the law leaves out is of the size of W^2 or W^p
+	// W below e^-12 or so: what the law leaves out is of the size of W^2 or W^p
+	eps := rapid.Float64Range(12*n, 16*n).Draw(t, "eps")
 	if p < 1.5 {
 		eps = rapid.Float64Range(30*n, 34*n).Draw(t, "eps")
 	}

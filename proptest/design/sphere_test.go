@@ -82,17 +82,25 @@ func TestMoments(t *testing.T) {
 // TestSphereLaws: each law rejects a planted error.
 func TestSphereLaws(t *testing.T) {
 	planted.Laws(t, SphereLaws(), solvedSphere, []planted.Error[SphereSolver]{
-		{Name: "alpha without the half", Impl: withSphere(func(m *SphereMeasure, _ int, _, eps float64) { m.Alpha *= math.Exp(eps / 2) }), Killed: []string{"SphereIdentities", "SphereSmallEpsilon"}},
-		{Name: "J is not W^p", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.J = m.W }), Killed: []string{"SphereIdentities", "SphereSmallEpsilon"}},
-		{Name: "Pout by subtraction", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.Pout = 1 - m.Pin }), Killed: []string{"SphereIdentities"}},
+		{Name: "alpha without the half",
+			Impl:   withSphere(func(m *SphereMeasure, _ int, _, eps float64) { m.Alpha *= math.Exp(eps / 2) }),
+			Killed: []string{"SphereIdentities", "SphereSmallEpsilon"}},
+		{Name: "J is not W^p", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.J = m.W }),
+			Killed: []string{"SphereIdentities", "SphereSmallEpsilon"}},
+		{Name: "Pout by subtraction", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.Pout = 1 - m.Pin }),
+			Killed: []string{"SphereIdentities"}},
 		{Name: "a rim one part in 10^12 off", Impl: moved(func(int, float64, float64) float64 { return 1 + 4e-12 }),
 			Killed: []string{"SphereClosedForm", "SphereCircle"}},
-		{Name: "a share ten per cent off from three dimensions on", Impl: shares(func(d int) float64 { return factor(0.9, d >= 3) }),
+		{Name: "a share ten per cent off from three dimensions on",
+			Impl:   shares(func(d int) float64 { return factor(0.9, d >= 3) }),
 			Killed: []string{"SphereShare"}},
-		{Name: "a share ten per cent off in three dimensions", Impl: shares(func(d int) float64 { return factor(0.9, d == 3) }),
+		{Name: "a share ten per cent off in three dimensions",
+			Impl:   shares(func(d int) float64 { return factor(0.9, d == 3) }),
 			Killed: []string{"SphereShare"}},
-		{Name: "a share one part in 10^10 off", Impl: shares(func(d int) float64 { return 1 + 1e-10 }), Killed: []string{"SphereShare"}},
-		{Name: "a rim one part in 1000 off in three dimensions", Impl: moved(func(d int, _, _ float64) float64 { return factor(1.001, d == 3) }),
+		{Name: "a share one part in 10^10 off", Impl: shares(func(d int) float64 { return 1 + 1e-10 }),
+			Killed: []string{"SphereShare"}},
+		{Name: "a rim one part in 1000 off in three dimensions",
+			Impl:   moved(func(d int, _, _ float64) float64 { return factor(1.001, d == 3) }),
 			Killed: []string{"SphereShare", "SphereEquation"}},
 		{Name: "a cap of another p, all else in order", Impl: func(d int, p, eps float64) (SphereMeasure, error) {
 			m, err := solvedSphere(d, p*(1+1e-9), eps)
@@ -102,7 +110,11 @@ func TestSphereLaws(t *testing.T) {
 		{Name: "d for d+p in the limit",
 			Impl:   moved(func(d int, p, eps float64) float64 { return math.Exp(-2*eps/float64(d) + 2*eps/(float64(d)+p)) }),
 			Killed: []string{"SphereLargeEpsilon"}},
-		{Name: "t of d+p dimensions and a half", Impl: withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.T *= 1.02 }), Killed: []string{"SphereLargeDimension"}},
-		{Name: "alpha of the next p", Impl: func(d int, p, eps float64) (SphereMeasure, error) { return solvedSphere(d, 12.5-p, eps) }, Killed: []string{"SphereDecreasing"}},
+		{Name: "t of d+p dimensions and a half",
+			Impl:   withSphere(func(m *SphereMeasure, _ int, _, _ float64) { m.T *= 1.02 }),
+			Killed: []string{"SphereLargeDimension"}},
+		{Name: "alpha of the next p",
+			Impl:   func(d int, p, eps float64) (SphereMeasure, error) { return solvedSphere(d, 12.5-p, eps) },
+			Killed: []string{"SphereDecreasing"}},
 	})
 }

@@ -49,10 +49,12 @@ func LikeliestLaws() []proptest.Law[Likeliest] {
 // IntervalLaws returns the laws of the interval of a share.
 func IntervalLaws() []proptest.Law[Interval] {
 	return []proptest.Law[Interval]{
-		{Name: "IntervalHolds", Statement: "every map that is likely enough has its share in the interval", Check: IntervalHolds},
+		{Name: "IntervalHolds", Statement: "every map that is likely enough has its share in the interval",
+			Check: IntervalHolds},
 		{Name: "IntervalTight", Statement: "the ends are shares of such maps, for two inputs", Check: IntervalTight},
 		{Name: "IntervalComplement", Statement: "what is outside of a region has the rest", Check: IntervalComplement},
-		{Name: "IntervalNested", Statement: "the same shares of four times the releases: an interval inside", Check: IntervalNested},
+		{Name: "IntervalNested", Statement: "the same shares of four times the releases: an interval inside",
+			Check: IntervalNested},
 		{Name: "IntervalNarrows", Statement: "more releases do not widen it on average", Check: IntervalNarrows},
 	}
 }
@@ -375,7 +377,8 @@ func IntervalHolds(t *rapid.T, impl Interval) {
 	least := w.likelihood(best) + gap - Drop/w.total() + likelihoodTol
 	try := func(theta []float64) {
 		if s := share(region, theta); w.likelihood(theta) >= least && !(lower-shareTol <= s && s <= upper+shareTol) {
-			t.Fatalf("%v is likely enough, and its share %v is not from %v to %v, region %v of %+v", theta, s, lower, upper, region, w)
+			t.Fatalf("%v is likely enough, and its share %v is not from %v to %v, region %v of %+v", theta, s, lower, upper,
+				region, w)
 		}
 	}
 	try(best)

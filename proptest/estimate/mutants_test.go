@@ -101,13 +101,14 @@ func TestIntervalLaws(t *testing.T) {
 		{Name: "wider above", Impl: edit(func(_ []uint64, _ []float64, lower, upper float64) (float64, float64) {
 			return lower, math.Sqrt(upper)
 		}), Killed: []string{"IntervalComplement"}},
-		{Name: "wider with more releases", Impl: edit(func(counts []uint64, _ []float64, lower, upper float64) (float64, float64) {
-			n := 0.0
-			for _, c := range counts {
-				n += float64(c)
-			}
-			return lower / (1 + n/100), 1 - (1-upper)/(1+n/100)
-		}), Killed: []string{"IntervalNested", "IntervalNarrows"}},
+		{Name: "wider with more releases",
+			Impl: edit(func(counts []uint64, _ []float64, lower, upper float64) (float64, float64) {
+				n := 0.0
+				for _, c := range counts {
+					n += float64(c)
+				}
+				return lower / (1 + n/100), 1 - (1-upper)/(1+n/100)
+			}), Killed: []string{"IntervalNested", "IntervalNarrows"}},
 	})
 }
 

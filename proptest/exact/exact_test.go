@@ -25,7 +25,8 @@ func TestExpBounds(t *testing.T) {
 		lower, upper := exact.ExpBounds(big.NewRat(x, 1), 150)
 		want, _ := new(big.Rat).SetString(digits)
 		slack := exact.Mul(want, exact.Rat(0x1p-140))
-		if lower.Cmp(exact.Add(want, slack)) > 0 || upper.Cmp(exact.Sub(want, slack)) < 0 || exact.Sub(upper, lower).Cmp(slack) > 0 {
+		if lower.Cmp(exact.Add(want, slack)) > 0 || upper.Cmp(exact.Sub(want, slack)) < 0 ||
+			exact.Sub(upper, lower).Cmp(slack) > 0 {
 			t.Errorf("ExpBounds(%d) = [%s, %s], want around %s", x, lower.FloatString(50), upper.FloatString(50), digits)
 		}
 	}
@@ -204,7 +205,8 @@ func TestOptimumRefuses(t *testing.T) {
 		}
 	}
 	// One ulp beyond is the point lo / sum lo.
-	p := proptest.Problem{C: [][]float64{{0, 1}}, Mu: []float64{1}, Lo: []float64{0.5, math.Nextafter(0.5, 1)}, Hi: []float64{1, 1}}
+	p := proptest.Problem{C: [][]float64{{0, 1}}, Mu: []float64{1}, Lo: []float64{0.5, math.Nextafter(0.5, 1)},
+		Hi: []float64{1, 1}}
 	if v, err := p.Optimum(); err != nil || math.Abs(exact.Float(v)-0.5) > 1e-15 {
 		t.Errorf("Optimum = %v, %v, want 0.5", v, err)
 	}

@@ -91,7 +91,8 @@ func KPMClosedForm(t *rapid.T, f KPM) {
 	}
 	want, wantR := kpmExact(m, eps)
 	for j := range q {
-		proptest.Near(t, fmt.Sprintf("q[%d] of KPM(%v, %v)", j, mu, eps), exact.Rat(q[j]), want[j], kpmTol, exact.Float(want[j]))
+		proptest.Near(t, fmt.Sprintf("q[%d] of KPM(%v, %v)", j, mu, eps), exact.Rat(q[j]), want[j], kpmTol,
+			exact.Float(want[j]))
 	}
 	if eps > 0 { // at eps = 0 every large enough r gives 1/k
 		proptest.Near(t, fmt.Sprintf("r of KPM(%v, %v)", mu, eps), exact.Rat(r), wantR, kpmTol, exact.Float(wantR))

@@ -34,13 +34,15 @@ func VerifyLaws() []proptest.Law[VerifyFunc] {
 					{[]uint64{64, 64}, []uint64{100, 100}, 7},
 					{[]uint64{30, 30}, []uint64{63, 64}, 7}, // one unit too few above, and none
 					{[]uint64{30, 30}, []uint64{64, 64}, 7},
-					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453543}, 62}, // floor(2^60 e), and one more
+					// floor(2^60 e), and one more
+					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453543}, 62},
 					{[]uint64{1 << 60, 1 << 60}, []uint64{3133965575612453542, 3133965575612453542}, 62},
 				} {
 					verdict(t, verify, exact.NewExpo(big.NewRat(1, 1)), b.lo, b.hi, b.bits)
 				}
 				// sum hi is 2^64.
-				verdict(t, verify, exact.NewExpo(big.NewRat(2, 1)), slices.Repeat([]uint64{top / 4}, 4), slices.Repeat([]uint64{top}, 4), 62)
+				verdict(t, verify, exact.NewExpo(big.NewRat(2, 1)), slices.Repeat([]uint64{top / 4}, 4),
+					slices.Repeat([]uint64{top}, 4), 62)
 			}}},
 		{Name: "PolytopeOnlyIf", Statement: "thm:polytope, only if", Check: PolytopeOnlyIf},
 	}
@@ -89,7 +91,8 @@ func MechanismLaws() []proptest.Law[NewMechanism] {
 				points := [][]float64{{1, 0}, {0, 1}}
 				one := big.NewRat(1, 1)
 				// One output at its upper bound, and at its lower one for the other input; and an output with little mass.
-				projectionLDP(t, build, [][]float64{{0, 1, 0.5}, {1, 0, 0.5}}, one, []float64{0.2, 0.4, 0.4}, 40, points) // floats hold the bounds
+				// floats hold the bounds
+				projectionLDP(t, build, [][]float64{{0, 1, 0.5}, {1, 0, 0.5}}, one, []float64{0.2, 0.4, 0.4}, 40, points)
 				projectionLDP(t, build, [][]float64{{0, 1}, {1, 0}}, one, []float64{0.9985, 0.0015}, maxBits, points)
 				// Bounds that floats do not hold; and an input that hardly differs from a point mass.
 				projectionLDP(t, build, [][]float64{{0, 1, 0.5}, {1, 0, 0.5}}, big.NewRat(1, 2), []float64{0.2, 0.4, 0.4}, maxBits,
@@ -112,7 +115,8 @@ type NewChannel func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channe
 func ChannelLaws() []proptest.Law[NewChannel] {
 	return []proptest.Law[NewChannel]{
 		{Name: "DiracMixture", Statement: "prop:dirac, proof", Check: DiracMixture,
-			First: []func(proptest.TB, NewChannel){func(t proptest.TB, build NewChannel) { // near ties that a float32 does not see
+			// near ties that a float32 does not see
+			First: []func(proptest.TB, NewChannel){func(t proptest.TB, build NewChannel) {
 				c := [][]float64{{1 + 0x1p-30, 1}, {1, 1 + 0x1p-30}}
 				diracMixture(t, build, c, big.NewRat(1, 1), []float64{0.5, 0.5}, maxBits, []float64{0.25, 0.75})
 			}}},
@@ -255,7 +259,8 @@ func drawUsed(t *rapid.T, n int) []bool {
 // its rows span is accepted, and m = sqrt(max min) holds every row, as the proof says; at an eps too small
 // for the family, the box is refused.
 func PolytopeOnlyIf(t *rapid.T, verify VerifyFunc) {
-	f := proptest.Families(rapid.IntRange(1, 4).Draw(t, "inputs"), rapid.IntRange(1, maxBoxCols).Draw(t, "outputs")).Draw(t, "family")
+	f := proptest.Families(rapid.IntRange(1, 4).Draw(t, "inputs"),
+		rapid.IntRange(1, maxBoxCols).Draw(t, "outputs")).Draw(t, "family")
 	e := exact.NewExpo(f.Epsilon)
 	if err := exact.RowsHold(e, f.Rows); err != nil {
 		t.Fatalf("the generator made rows that are not LDP: %v", err)
@@ -350,7 +355,8 @@ func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
 func RoundInBox(t *rapid.T, build NewBox) {
 	kv := proptest.Size(maxBoxCols).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
-	roundInBox(t, build, eps, m, bits, rapid.OneOf(proptest.Hostile(kv), proptest.Shapes(kv), proptest.Mass(kv)).Draw(t, "q"))
+	roundInBox(t, build, eps, m, bits,
+		rapid.OneOf(proptest.Hostile(kv), proptest.Shapes(kv), proptest.Mass(kv)).Draw(t, "q"))
 }
 
 func roundInBox(t proptest.TB, build NewBox, eps *big.Rat, m []float64, bits int, q []float64) {
@@ -431,7 +437,8 @@ func ProjectionLDP(t *rapid.T, build NewMechanism) {
 	projectionLDP(t, build, c, eps, m, bits, rapid.SliceOfN(proptest.Mass(k), 2, 4).Draw(t, "inputs"))
 }
 
-func projectionLDP(t proptest.TB, build NewMechanism, c [][]float64, eps *big.Rat, m []float64, bits int, inputs [][]float64) {
+func projectionLDP(t proptest.TB, build NewMechanism, c [][]float64, eps *big.Rat, m []float64, bits int,
+	inputs [][]float64) {
 	t.Helper()
 	mech, err := build(proptest.Problem{C: c}.Clone().C, eps, proptest.Clone(m), bits)
 	if err != nil {
@@ -449,7 +456,8 @@ func DiracMixture(t *rapid.T, build NewChannel) {
 	diracMixture(t, build, c, eps, m, bits, proptest.Mass(k).Draw(t, "mu"))
 }
 
-func diracMixture(t proptest.TB, build NewChannel, c [][]float64, eps *big.Rat, m []float64, bits int, input []float64) {
+func diracMixture(t proptest.TB, build NewChannel, c [][]float64, eps *big.Rat, m []float64, bits int,
+	input []float64) {
 	t.Helper()
 	k, kv := len(c), len(c[0])
 	ch, err := build(proptest.Problem{C: c}.Clone().C, eps, proptest.Clone(m), bits)
@@ -545,8 +553,8 @@ func SampleExact(t *rapid.T, build NewSampler) {
 }
 
 // SampleEdges: with c_j the sum of the weights of the first j outcomes, the words c_j - 1 and c_j are the last of one
-// outcome and the first of the next with a weight, for every B up to 62: a sampler whose outcomes are intervals of words
-// is exact if they end there. Some words between them are drawn as well. Bits above B must not matter.
+// outcome and the first of the next with a weight, for every B up to 62: a sampler whose outcomes are intervals of
+// words is exact if they end there. Some words between them are drawn as well. Bits above B must not matter.
 func SampleEdges(t *rapid.T, build NewSampler) {
 	bits := drawBits(t, 1)
 	total := uint64(1) << bits

@@ -281,46 +281,50 @@ func TestMechanismLaws(t *testing.T) {
 		{Name: "spends twice eps", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
 			return newRefMechanism(c, exact.Add(eps, eps), m, bits)
 		}, Killed: []string{"ProjectionLDP"}},
-		{Name: "tunes the base measure on the input", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
-			return weightsFunc(func(mu []float64) ([]uint64, error) {
-				own := proptest.Clone(m)
-				if len(mu) > 1 && mu[0] > 0.5 {
-					slices.Reverse(own)
+		{Name: "tunes the base measure on the input",
+			Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+				return weightsFunc(func(mu []float64) ([]uint64, error) {
+					own := proptest.Clone(m)
+					if len(mu) > 1 && mu[0] > 0.5 {
+						slices.Reverse(own)
+					}
+					inner, err := newRefMechanism(c, eps, own, bits)
+					if err != nil {
+						return nil, err
+					}
+					return inner.Weights(mu)
+				}), nil
+			}, Killed: []string{"ProjectionLDP"}},
+		{Name: "multiplies by e^eps in floats",
+			Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+				b, err := makeRefBox(eps, m, bits)
+				for j, lo := range b.lo {
+					b.hi[j] = uint64(math.Ceil(math.Exp(exact.Float(eps)) * float64(lo)))
 				}
-				inner, err := newRefMechanism(c, eps, own, bits)
-				if err != nil {
-					return nil, err
+				return refMechanism{c, b}, err
+			}, Killed: []string{"ProjectionLDP"}},
+		{Name: "leaves the box by a unit if an input has a mass below 1e-9",
+			Impl: edited(func(b *refBox, mu []float64, n []uint64) []uint64 {
+				for _, v := range mu {
+					if v > 0 && v < 1e-9 {
+						return beyond(b, n)
+					}
 				}
-				return inner.Weights(mu)
-			}), nil
-		}, Killed: []string{"ProjectionLDP"}},
-		{Name: "multiplies by e^eps in floats", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
-			b, err := makeRefBox(eps, m, bits)
-			for j, lo := range b.lo {
-				b.hi[j] = uint64(math.Ceil(math.Exp(exact.Float(eps)) * float64(lo)))
-			}
-			return refMechanism{c, b}, err
-		}, Killed: []string{"ProjectionLDP"}},
-		{Name: "leaves the box by a unit if an input has a mass below 1e-9", Impl: edited(func(b *refBox, mu []float64, n []uint64) []uint64 {
-			for _, v := range mu {
-				if v > 0 && v < 1e-9 {
-					return beyond(b, n)
-				}
-			}
-			return n
-		}), Killed: []string{"ProjectionLDP"}},
-		{Name: "answers a point mass with its nearest output", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
-			inner, err := newRefMechanism(c, eps, m, bits)
-			return weightsFunc(func(mu []float64) ([]uint64, error) {
-				n, err := inner.Weights(mu)
-				if err == nil && slices.Max(mu) == 1 {
-					row := c[slices.Index(mu, 1)]
-					clear(n)
-					n[slices.Index(row, slices.Min(row))] = 1 << bits
-				}
-				return n, err
-			}), err
-		}, Killed: []string{"ProjectionLDP"}},
+				return n
+			}), Killed: []string{"ProjectionLDP"}},
+		{Name: "answers a point mass with its nearest output",
+			Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
+				inner, err := newRefMechanism(c, eps, m, bits)
+				return weightsFunc(func(mu []float64) ([]uint64, error) {
+					n, err := inner.Weights(mu)
+					if err == nil && slices.Max(mu) == 1 {
+						row := c[slices.Index(mu, 1)]
+						clear(n)
+						n[slices.Index(row, slices.Min(row))] = 1 << bits
+					}
+					return n, err
+				}), err
+			}, Killed: []string{"ProjectionLDP"}},
 		{Name: "ignores its input", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Mechanism, error) {
 			inner, err := newRefMechanism(c, eps, m, bits)
 			return weightsFunc(func(mu []float64) ([]uint64, error) {
@@ -359,22 +363,25 @@ func TestChannelLaws(t *testing.T) {
 		}
 	}
 	planted.Laws(t, ChannelLaws(), refChannel, []planted.Error[NewChannel]{
-		{Name: "fills the dearest first", Impl: rowsOf(func(c []float64, j int) float64 { return -c[j] }), Killed: []string{"DiracMixture"}},
-		{Name: "compares costs in float32", Impl: rowsOf(func(c []float64, j int) float64 { return float64(float32(c[j])) }), Killed: []string{"DiracMixture"}},
-		{Name: "puts all mass on the nearest output", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
-			ch, err := refChannel(c, eps, m, bits)
-			for i, row := range ch.Rows {
-				best := 0
-				for j := range row {
-					if c[i][j] < c[i][best] {
-						best = j
+		{Name: "fills the dearest first", Impl: rowsOf(func(c []float64, j int) float64 { return -c[j] }),
+			Killed: []string{"DiracMixture"}},
+		{Name: "compares costs in float32", Impl: rowsOf(func(c []float64, j int) float64 { return float64(float32(c[j])) }),
+			Killed: []string{"DiracMixture"}},
+		{Name: "puts all mass on the nearest output",
+			Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
+				ch, err := refChannel(c, eps, m, bits)
+				for i, row := range ch.Rows {
+					best := 0
+					for j := range row {
+						if c[i][j] < c[i][best] {
+							best = j
+						}
 					}
+					clear(row)
+					row[best] = 1 << bits
 				}
-				clear(row)
-				row[best] = 1 << bits
-			}
-			return ch, err
-		}, Killed: []string{"DiracMixture"}},
+				return ch, err
+			}, Killed: []string{"DiracMixture"}},
 		{Name: "lifts only one bound", Impl: func(c [][]float64, eps *big.Rat, m []float64, bits int) (Channel, error) {
 			ch, err := refChannel(c, eps, m, bits)
 			ch.Hi = slices.Clone(ch.Hi)
@@ -469,13 +476,14 @@ func TestSamplerLaws(t *testing.T) {
 			}
 			return len(weights) - 1, err
 		}), Killed: []string{"SampleEdges"}},
-		{Name: "draws the first outcome above 10 bits", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
-			x, err := word(bits, r)
-			if bits > 10 {
-				x = 0
-			}
-			return scan(weights, x), err
-		}), Killed: []string{"SampleEdges"}},
+		{Name: "draws the first outcome above 10 bits",
+			Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+				x, err := word(bits, r)
+				if bits > 10 {
+					x = 0
+				}
+				return scan(weights, x), err
+			}), Killed: []string{"SampleEdges"}},
 		{Name: "draws 53 bits and fills with zeros", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
 			x, err := word(bits, r)
 			if bits > 53 {
@@ -483,13 +491,14 @@ func TestSamplerLaws(t *testing.T) {
 			}
 			return scan(weights, x), err
 		}), Killed: []string{"SampleEdges"}},
-		{Name: "is off by one at one edge above 32 bits", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
-			x, err := word(bits, r)
-			if bits > 32 && x > 0 && x == weights[0] {
-				x--
-			}
-			return scan(weights, x), err
-		}), Killed: []string{"SampleEdges"}},
+		{Name: "is off by one at one edge above 32 bits",
+			Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
+				x, err := word(bits, r)
+				if bits > 32 && x > 0 && x == weights[0] {
+					x--
+				}
+				return scan(weights, x), err
+			}), Killed: []string{"SampleEdges"}},
 		{Name: "reads eight bytes always", Impl: wrap(func(weights []uint64, bits int, r io.Reader) (int, error) {
 			b := make([]byte, 8)
 			if n, err := r.Read(b); err != nil || n < (bits+7)/8 {
@@ -555,9 +564,11 @@ func TestKPMLaws(t *testing.T) {
 				}
 			}
 		}), Killed: []string{"KPMOrder"}},
-		{Name: "spends half of eps", Impl: func(mu []float64, eps float64) ([]float64, float64, error) { return refKPM(mu, eps/2) },
+		{Name: "spends half of eps",
+			Impl:   func(mu []float64, eps float64) ([]float64, float64, error) { return refKPM(mu, eps/2) },
 			Killed: []string{"KPMClosedForm", "KPMProjection"}},
-		{Name: "spends twice eps", Impl: func(mu []float64, eps float64) ([]float64, float64, error) { return refKPM(mu, 2*eps) },
+		{Name: "spends twice eps",
+			Impl:   func(mu []float64, eps float64) ([]float64, float64, error) { return refKPM(mu, 2*eps) },
 			Killed: []string{"KPMClosedForm", "KPMInBox"}},
 		{Name: "gives the first point more", Impl: edit(func(mu, q []float64) {
 			if len(q) > 1 {

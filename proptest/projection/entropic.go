@@ -47,9 +47,9 @@ type EntropicProjection struct {
 // EntropicOn is an Entropic that is held to the laws of a converged projection on a domain of its own. The spread of C
 // is max_i (max_j C_ij - min_j C_ij).
 //
-// A plain Entropic has DefaultSpread and DefaultReg. A solver that computes exp(-C/reg) in floats has Reg 0.1, say. With
-// a Spread above 0 the tolerances allow for the rounding of C/reg, as the paper prints it; with Spread 0 a solver must
-// work with differences of costs.
+// A plain Entropic has DefaultSpread and DefaultReg. A solver that computes exp(-C/reg) in floats has Reg 0.1, say.
+// With a Spread above 0 the tolerances allow for the rounding of C/reg, as the paper prints it; with Spread 0 a solver
+// must work with differences of costs.
 type EntropicOn struct {
 	Entropic
 	Spread float64 // the least spread that is drawn, in units of max C, at most 0.1; but costs without any are, too
@@ -68,7 +68,8 @@ func EntropicLaws() []proptest.Law[Entropic] {
 	return []proptest.Law[Entropic]{
 		{Name: "EntropicInBox", Statement: "definition of the entropic mechanism; prop:projection-ldp", Check: EntropicInBox},
 		{Name: "EntropicOptimum", Check: EntropicOptimum,
-			First: []func(proptest.TB, Entropic){func(t proptest.TB, e Entropic) { // many iterations, and bounds that move the limit
+			// many iterations, and bounds that move the limit
+			First: []func(proptest.TB, Entropic){func(t proptest.TB, e Entropic) {
 				for _, reg := range []float64{0.4, 1} {
 					in := proptest.Problem{C: [][]float64{{0, 3, 3}, {3, 1, 3}, {0, 3, 2.5}}, Mu: []float64{0.375, 0.25, 0.375},
 						Lo: []float64{0.05, 0.10, 0.15}, Hi: []float64{0.2, 0.4, 0.6}}
@@ -211,8 +212,8 @@ func columnSums(in proptest.Problem, reg float64, logV []float64) (c []float64, 
 
 // optimal fails the test unless (q, v) is the solution, up to rounding: v is the scaling of a plan with column sums q,
 // and q minimises <log v, .> over the box. The second is what the entropic duality gap comes to: with b = reg (log v -
-// theta) the value of the plan less that of the dual is reg (<log v, q> - min over the box). The slack is what quotients
-// returns.
+// theta) the value of the plan less that of the dual is reg (<log v, q> - min over the box). The slack is what
+// quotients returns.
 func optimal(t proptest.TB, in proptest.Problem, reg, slack float64, r EntropicProjection) {
 	t.Helper()
 	proptest.Length(t, "LogV", r.LogV, len(in.Lo))
@@ -298,7 +299,8 @@ func EntropicVector(t *rapid.T, e Entropic) {
 	const tol = 1e-9 // q is good to about the square root of nothing worse: reg is large
 	unit := math.Ldexp(1, rapid.IntRange(-30, 30).Draw(t, "unit"))
 	cols := rapid.Permutation(proptest.Indices(3)).Draw(t, "columns")
-	in := proptest.Problem{Lo: proptest.Pick([]float64{0.05, 0.10, 0.15}, cols), Hi: proptest.Pick([]float64{0.2, 0.4, 0.6}, cols)}
+	in := proptest.Problem{Lo: proptest.Pick([]float64{0.05, 0.10, 0.15}, cols),
+		Hi: proptest.Pick([]float64{0.2, 0.4, 0.6}, cols)}
 	want := proptest.Pick([]float64{0.2, 0.4, 0.4}, cols)
 	for _, i := range rapid.Permutation(proptest.Indices(3)).Draw(t, "rows") {
 		row, mu := [][]float64{{0, 3, 3}, {3, 1, 3}, {0, 3, 3}}[i], []float64{0.4, 0.2, 0.4}[i]
@@ -342,7 +344,8 @@ func EntropicPoint(t *rapid.T, e Entropic) {
 					t.Fatalf("q[%d] could be smaller and q[%d] larger: %v > %v\nq %v, reg %v, %#v", a, b, left, right, q, reg, in)
 				}
 			}
-			// Column a says that theta is at least left, so that q_b = 0 only where e^theta s_b is below the least float, e^-744.
+			// Column a says that theta is at least left, so that q_b = 0 only where e^theta s_b is below the least float,
+			// e^-744.
 			if q[b] == 0 && in.Hi[b] > 1e-200 && q[a] > in.Lo[a]*(1+tol)+1e-3 {
 				if x := math.Log(q[a]) + (in.C[i][a]-in.C[i][b])/reg; !(x <= -740+slack) {
 					t.Fatalf("q[%d] = 0, and should be e^%.4g\nq %v, reg %v, %#v", b, x, q, reg, in)
@@ -398,7 +401,8 @@ func EntropicGap(t *rapid.T, e Entropic) {
 		t.Fatalf("the gap %.17g is outside [0, %.17g]\nreg %v, %#v", exact.Float(gap), SharpGap(reg, n), reg, in)
 	}
 	if k, kv := len(in.Mu), len(in.Lo); kv <= k && gap.Cmp(exact.Rat(2*reg*math.Log(float64(k))+slack)) > 0 {
-		t.Fatalf("the gap %.17g exceeds 2 reg log k, which holds for kv <= k (docs/errata.md, 6)\nreg %v, %#v", exact.Float(gap), reg, in)
+		t.Fatalf("the gap %.17g exceeds 2 reg log k, which holds for kv <= k (docs/errata.md, 6)\nreg %v, %#v",
+			exact.Float(gap), reg, in)
 	}
 
 	n = rapid.IntRange(2, 8).Draw(t, "outputs")
@@ -514,10 +518,12 @@ func CompositeLaws() []proptest.Law[Composite] {
 	return []proptest.Law[Composite]{
 		{Name: "StepInBox", Statement: "alg:projection: every iterate is a point of the box", Check: StepInBox},
 		{Name: "StepHomogeneous", Check: StepHomogeneous,
-			First: []func(proptest.TB, Composite){func(t proptest.TB, f Composite) { // a column that only a row of mass e^-30 reaches
+			// a column that only a row of mass e^-30 reaches
+			First: []func(proptest.TB, Composite){func(t proptest.TB, f Composite) {
 				in := proptest.Problem{C: [][]float64{{0, 40}, {40, 0}}, Mu: []float64{1, math.Exp(-30)},
 					Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
-				stepHomogeneous(t, f, stepProblem{Problem: in, reg: 1, slack: quotients(spreadOfComposite(f), in, 1)}, []float64{0, 0}, 3)
+				stepHomogeneous(t, f, stepProblem{Problem: in, reg: 1, slack: quotients(spreadOfComposite(f), in, 1)},
+					[]float64{0, 0}, 3)
 			}},
 			Statement: "thm:convergence: T is homogeneous, so its projective fixed point is a fixed point"},
 		{Name: "StepContracts", Statement: "lem:map-contraction", Check: StepContracts},
@@ -685,8 +691,8 @@ func trajectory(t *rapid.T, f Composite, in stepProblem) (v, q [][]float64) {
 	return nil, nil
 }
 
-// fixedTol is how far the end of a trajectory may be from the fixed point: a step of LogTol/10 over 1 - c >= 0.07. So is
-// a step of the slack.
+// fixedTol is how far the end of a trajectory may be from the fixed point: a step of LogTol/10 over 1 - c >= 0.07. So
+// is a step of the slack.
 const fixedTol = 20 * LogTol
 
 func (p stepProblem) atEnd(x ...[]float64) float64 { return fixedTol*maxLog(x...) + 20*p.slack }

@@ -54,7 +54,8 @@ func mixture(p proptest.Problem) float64 {
 
 // anyPoint is a point of the box that looks at no cost.
 func anyPoint(p proptest.Problem) []float64 {
-	r, err := refProject(proptest.Problem{C: [][]float64{make([]float64, len(p.Lo))}, Mu: []float64{1}, Lo: p.Lo, Hi: p.Hi})
+	r, err := refProject(proptest.Problem{C: [][]float64{make([]float64, len(p.Lo))}, Mu: []float64{1}, Lo: p.Lo,
+		Hi: p.Hi})
 	if err != nil {
 		return nil
 	}
@@ -178,123 +179,127 @@ func nearlyRight() []planted.Error[Projector] {
 }
 
 func TestProjectorLaws(t *testing.T) {
-	planted.Laws(t, ProjectorLaws(), Projector(ProjectorFunc(refProject)), append(nearlyRight(), []planted.Error[Projector]{
-		{Name: "forgets the lower bounds", Impl: before(func(p *proptest.Problem) { clear(p.Lo) }),
-			Killed: []string{"ProjectInBox", "FlowEquivalence", "DiracReduction"}},
-		{Name: "forgets the upper bounds", Impl: before(func(p *proptest.Problem) {
-			for j := range p.Hi {
-				p.Hi[j] = 1
-			}
-		}), Killed: []string{"ProjectInBox", "FlowEquivalence"}},
-		{Name: "renormalises by dividing by the sum", Impl: after(func(p proptest.Problem, r *Projection) {
-			sum := 0.0
-			for _, v := range r.Q {
-				sum += v
-			}
-			for j := range r.Q {
-				r.Q[j] *= 1 / sum
-			}
-		}), Killed: []string{"ProjectInBox"}},
-		{Name: "clamps and leaves the mass", Impl: after(func(p proptest.Problem, r *Projection) {
-			for j := range r.Q {
-				r.Q[j] = min(r.Q[j], p.Lo[j])
-			}
-		}), Killed: []string{"ProjectInBox"}},
-		{Name: "moves q by an ulp", Impl: after(func(p proptest.Problem, r *Projection) {
-			for j := range r.Q {
-				r.Q[j] = math.Nextafter(r.Q[j], 2)
-			}
-		}), Killed: []string{"ProjectInBox"}},
-		{Name: "says NaN", Impl: after(func(p proptest.Problem, r *Projection) {
-			if len(p.Mu) == 3 {
-				r.Objective = math.NaN()
-			}
-		}), Killed: []string{"FlowEquivalence"}},
-		{Name: "sorts its input", Impl: ProjectorFunc(func(p proptest.Problem) (Projection, error) {
-			r, err := refProject(p)
-			slices.Sort(p.Mu)
-			return r, err
-		}), Killed: []string{"ProjectInBox", "ProjectMonotone"}},
-		{Name: "is the mixture, not the projection", Impl: after(func(p proptest.Problem, r *Projection) { say(r, mixture(p)) }),
-			Killed: []string{"FlowEquivalence", "UniformOptimality", "DiracReduction"}},
-		{Name: "takes the first plan that fits", Impl: after(func(p proptest.Problem, r *Projection) {
-			say(r, rowByRow(p, anyPoint(p), asTheyCome))
-		}),
-			Killed: []string{"FlowEquivalence", "ProjectPermutation", "ProjectMonotone", "UniformOptimality", "DiracReduction", "DiracMSE"}},
-		{Name: "does not normalise mu", Impl: after(func(p proptest.Problem, r *Projection) {
-			s := 0.0
-			for _, m := range p.Mu {
-				s += m
-			}
-			say(r, r.Objective*s)
-		}), Killed: []string{"FlowEquivalence"}},
-		{Name: "takes near ties for ties", Impl: before(func(p *proptest.Problem) {
-			for _, row := range p.C {
-				for j := range row {
-					row[j] = math.Round(row[j]*1e6) / 1e6
+	planted.Laws(t, ProjectorLaws(), Projector(ProjectorFunc(refProject)),
+		append(nearlyRight(), []planted.Error[Projector]{
+			{Name: "forgets the lower bounds", Impl: before(func(p *proptest.Problem) { clear(p.Lo) }),
+				Killed: []string{"ProjectInBox", "FlowEquivalence", "DiracReduction"}},
+			{Name: "forgets the upper bounds", Impl: before(func(p *proptest.Problem) {
+				for j := range p.Hi {
+					p.Hi[j] = 1
 				}
-			}
-		}), Killed: []string{"FlowEquivalence", "ProjectScale"}},
-		{Name: "reduces rows and does not add back", Impl: before(func(p *proptest.Problem) {
-			for _, row := range p.C {
-				least := slices.Min(row)
-				for j := range row {
-					row[j] -= least
+			}), Killed: []string{"ProjectInBox", "FlowEquivalence"}},
+			{Name: "renormalises by dividing by the sum", Impl: after(func(p proptest.Problem, r *Projection) {
+				sum := 0.0
+				for _, v := range r.Q {
+					sum += v
 				}
-			}
-		}), Killed: []string{"ProjectShift", "FlowEquivalence"}},
-		{Name: "stops at an absolute gap", Impl: after(func(p proptest.Problem, r *Projection) {
-			v := math.Round(r.Objective*1e9) / 1e9
-			say(r, v)
-		}), Killed: []string{"ProjectScale", "FlowEquivalence"}},
-		{Name: "shrinks a wide box", Impl: before(func(p *proptest.Problem) {
-			for j := range p.Hi {
-				if p.Lo[j] == 0 && p.Hi[j] > 0.3 && len(p.Hi) > 2 {
-					p.Hi[j] = 1 / float64(len(p.Hi))
+				for j := range r.Q {
+					r.Q[j] *= 1 / sum
 				}
-			}
-			if s := exact.Sum(exact.Rats(p.Hi)); s.Cmp(big.NewRat(1, 1)) < 0 {
-				proptest.Normalise(p.Hi, 1)
-			}
-			for j := range p.Lo {
-				p.Lo[j] = min(p.Lo[j], p.Hi[j])
-			}
-		}), Killed: []string{"ProjectMonotone"}},
-		{Name: "prefers the first column", Impl: before(func(p *proptest.Problem) {
-			for _, row := range p.C {
-				row[0] *= 0.999
-			}
-		}), Killed: []string{"ProjectPermutation", "DiracMSE"}},
-		{Name: "keeps the answer to the last mu", Impl: func() Projector {
-			var mu []float64
-			var last Projection
-			return ProjectorFunc(func(p proptest.Problem) (r Projection, err error) {
-				if slices.Equal(mu, p.Mu) && len(last.Q) == len(p.Lo) {
-					return last, nil
+			}), Killed: []string{"ProjectInBox"}},
+			{Name: "clamps and leaves the mass", Impl: after(func(p proptest.Problem, r *Projection) {
+				for j := range r.Q {
+					r.Q[j] = min(r.Q[j], p.Lo[j])
 				}
-				mu = slices.Clone(p.Mu)
-				last, err = refProject(p)
-				return last, err
-			})
-		}(), Killed: []string{"ProjectAgain"}},
-		{Name: "breaks ties by the number of calls", Impl: func() Projector {
-			calls := 0
-			return after(func(p proptest.Problem, r *Projection) {
-				if calls++; calls%3 == 0 {
-					r.Objective = math.Nextafter(r.Objective, math.Inf(1))
+			}), Killed: []string{"ProjectInBox"}},
+			{Name: "moves q by an ulp", Impl: after(func(p proptest.Problem, r *Projection) {
+				for j := range r.Q {
+					r.Q[j] = math.Nextafter(r.Q[j], 2)
 				}
-			})
-		}(), Killed: []string{"ProjectAgain"}},
-		{Name: "reports W_2 for W_2^2", Impl: after(func(p proptest.Problem, r *Projection) { say(r, math.Sqrt(r.Objective)) }),
-			Killed: []string{"DiracMSE", "ProjectScale"}},
-		{Name: "projects a point mass onto its nearest point", Impl: after(func(p proptest.Problem, r *Projection) {
-			for i, m := range p.Mu {
-				if m == 1 {
-					say(r, slices.Min(p.C[i]))
+			}), Killed: []string{"ProjectInBox"}},
+			{Name: "says NaN", Impl: after(func(p proptest.Problem, r *Projection) {
+				if len(p.Mu) == 3 {
+					r.Objective = math.NaN()
 				}
-			}
-		}), Killed: []string{"DiracReduction", "DiracMSE"}},
-	}...))
+			}), Killed: []string{"FlowEquivalence"}},
+			{Name: "sorts its input", Impl: ProjectorFunc(func(p proptest.Problem) (Projection, error) {
+				r, err := refProject(p)
+				slices.Sort(p.Mu)
+				return r, err
+			}), Killed: []string{"ProjectInBox", "ProjectMonotone"}},
+			{Name: "is the mixture, not the projection",
+				Impl:   after(func(p proptest.Problem, r *Projection) { say(r, mixture(p)) }),
+				Killed: []string{"FlowEquivalence", "UniformOptimality", "DiracReduction"}},
+			{Name: "takes the first plan that fits", Impl: after(func(p proptest.Problem, r *Projection) {
+				say(r, rowByRow(p, anyPoint(p), asTheyCome))
+			}),
+				Killed: []string{"FlowEquivalence", "ProjectPermutation", "ProjectMonotone", "UniformOptimality", "DiracReduction",
+					"DiracMSE"}},
+			{Name: "does not normalise mu", Impl: after(func(p proptest.Problem, r *Projection) {
+				s := 0.0
+				for _, m := range p.Mu {
+					s += m
+				}
+				say(r, r.Objective*s)
+			}), Killed: []string{"FlowEquivalence"}},
+			{Name: "takes near ties for ties", Impl: before(func(p *proptest.Problem) {
+				for _, row := range p.C {
+					for j := range row {
+						row[j] = math.Round(row[j]*1e6) / 1e6
+					}
+				}
+			}), Killed: []string{"FlowEquivalence", "ProjectScale"}},
+			{Name: "reduces rows and does not add back", Impl: before(func(p *proptest.Problem) {
+				for _, row := range p.C {
+					least := slices.Min(row)
+					for j := range row {
+						row[j] -= least
+					}
+				}
+			}), Killed: []string{"ProjectShift", "FlowEquivalence"}},
+			{Name: "stops at an absolute gap", Impl: after(func(p proptest.Problem, r *Projection) {
+				v := math.Round(r.Objective*1e9) / 1e9
+				say(r, v)
+			}), Killed: []string{"ProjectScale", "FlowEquivalence"}},
+			{Name: "shrinks a wide box", Impl: before(func(p *proptest.Problem) {
+				for j := range p.Hi {
+					if p.Lo[j] == 0 && p.Hi[j] > 0.3 && len(p.Hi) > 2 {
+						p.Hi[j] = 1 / float64(len(p.Hi))
+					}
+				}
+				if s := exact.Sum(exact.Rats(p.Hi)); s.Cmp(big.NewRat(1, 1)) < 0 {
+					proptest.Normalise(p.Hi, 1)
+				}
+				for j := range p.Lo {
+					p.Lo[j] = min(p.Lo[j], p.Hi[j])
+				}
+			}), Killed: []string{"ProjectMonotone"}},
+			{Name: "prefers the first column", Impl: before(func(p *proptest.Problem) {
+				for _, row := range p.C {
+					row[0] *= 0.999
+				}
+			}), Killed: []string{"ProjectPermutation", "DiracMSE"}},
+			{Name: "keeps the answer to the last mu", Impl: func() Projector {
+				var mu []float64
+				var last Projection
+				return ProjectorFunc(func(p proptest.Problem) (r Projection, err error) {
+					if slices.Equal(mu, p.Mu) && len(last.Q) == len(p.Lo) {
+						return last, nil
+					}
+					mu = slices.Clone(p.Mu)
+					last, err = refProject(p)
+					return last, err
+				})
+			}(), Killed: []string{"ProjectAgain"}},
+			{Name: "breaks ties by the number of calls", Impl: func() Projector {
+				calls := 0
+				return after(func(p proptest.Problem, r *Projection) {
+					if calls++; calls%3 == 0 {
+						r.Objective = math.Nextafter(r.Objective, math.Inf(1))
+					}
+				})
+			}(), Killed: []string{"ProjectAgain"}},
+			{Name: "reports W_2 for W_2^2",
+				Impl:   after(func(p proptest.Problem, r *Projection) { say(r, math.Sqrt(r.Objective)) }),
+				Killed: []string{"DiracMSE", "ProjectScale"}},
+			{Name: "projects a point mass onto its nearest point", Impl: after(func(p proptest.Problem, r *Projection) {
+				for i, m := range p.Mu {
+					if m == 1 {
+						say(r, slices.Min(p.C[i]))
+					}
+				}
+			}), Killed: []string{"DiracReduction", "DiracMSE"}},
+		}...))
 }
 
 func TestProjectorBoundLaws(t *testing.T) {
@@ -306,10 +311,13 @@ func TestProjectorBoundLaws(t *testing.T) {
 		{Name: "rounds Lower to nearest",
 			Impl:   after(func(p proptest.Problem, r *Projection) { r.Lower = math.Nextafter(r.Objective, 2*r.Objective) }),
 			Killed: []string{"ProjectBounds"}},
-		{Name: "rounds Upper down", Impl: after(func(p proptest.Problem, r *Projection) { r.Upper = math.Nextafter(r.Objective, 0) }),
+		{Name: "rounds Upper down",
+			Impl:   after(func(p proptest.Problem, r *Projection) { r.Upper = math.Nextafter(r.Objective, 0) }),
 			Killed: []string{"ProjectBounds"}},
-		{Name: "says NaN", Impl: after(func(p proptest.Problem, r *Projection) { r.Upper = math.NaN() }), Killed: []string{"ProjectBounds"}},
-		{Name: "is the mixture, not the projection", Impl: after(func(p proptest.Problem, r *Projection) { say(r, mixture(p)) }),
+		{Name: "says NaN", Impl: after(func(p proptest.Problem, r *Projection) { r.Upper = math.NaN() }),
+			Killed: []string{"ProjectBounds"}},
+		{Name: "is the mixture, not the projection",
+			Impl:   after(func(p proptest.Problem, r *Projection) { say(r, mixture(p)) }),
 			Killed: []string{"ProjectBounds"}},
 		{Name: "is sure to a millionth", Impl: after(func(p proptest.Problem, r *Projection) {
 			d := 1e-6 * proptest.MaxCost(p.C)
@@ -317,7 +325,8 @@ func TestProjectorBoundLaws(t *testing.T) {
 		}), Killed: []string{"ProjectBounds"}},
 	})
 	t.Run("no claim", func(t *testing.T) {
-		proptest.Run(t, ProjectorBoundLaws(), after(func(p proptest.Problem, r *Projection) { r.Lower, r.Upper = math.Inf(-1), math.Inf(1) }))
+		proptest.Run(t, ProjectorBoundLaws(),
+			after(func(p proptest.Problem, r *Projection) { r.Lower, r.Upper = math.Inf(-1), math.Inf(1) }))
 		proptest.Run(t, ProjectorLaws(), after(func(p proptest.Problem, r *Projection) {
 			r.Lower, r.Upper, r.Certificate = math.Inf(-1), math.Inf(1), Certificate{}
 		}))
@@ -334,7 +343,8 @@ func network(change func(p *proptest.Problem), last func(p proptest.Problem, r *
 		}
 		s, err := mincostflow.Project(context.Background(),
 			mincostflow.Problem{Cost: q.Cost(), Source: q.Mu, Lo: q.Lo, Hi: q.Hi}, mincostflow.Settings{})
-		r := Projection{Q: s.Q, Objective: s.Objective, Lower: s.Lower, Upper: s.Upper, Certificate: Certificate{G: s.Potentials.G}}
+		r := Projection{Q: s.Q, Objective: s.Objective, Lower: s.Lower, Upper: s.Upper,
+			Certificate: Certificate{G: s.Potentials.G}}
 		for _, e := range s.Plan {
 			r.Certificate.Plan = append(r.Certificate.Plan, Arc(e))
 		}
@@ -386,7 +396,8 @@ func TestProjectorCertificateLaws(t *testing.T) {
 		{Name: "claims more than it proves",
 			Impl:   network(nil, func(_ proptest.Problem, r *Projection) { r.Lower = math.Nextafter(r.Upper, math.Inf(1)) }),
 			Killed: both},
-		{Name: "names Upper below its plan", Impl: network(nil, func(_ proptest.Problem, r *Projection) { r.Upper = r.Lower * (1 - 1e-9) }),
+		{Name: "names Upper below its plan",
+			Impl:   network(nil, func(_ proptest.Problem, r *Projection) { r.Upper = r.Lower * (1 - 1e-9) }),
 			Killed: both},
 		{Name: "forgets the lower bounds", Impl: network(func(p *proptest.Problem) { clear(p.Lo) }, nil), Killed: both},
 		{Name: "is wrong above five columns", Impl: from(5), Killed: []string{"WeakDualityLarge"}},

@@ -10,8 +10,8 @@ import (
 // The fixed point of Algorithm 1, by the plainest iteration in logarithms: the laws of the rate measure the distance to
 // it, and not to where an implementation ends.
 
-// bisectKL is the projection in divergence by bisection, twice: the second time around the first theta, where it has more
-// digits.
+// bisectKL is the projection in divergence by bisection, twice: the second time around the first theta, where it has
+// more digits.
 func bisectKL(logS, lo, hi []float64) ([]float64, float64, error) {
 	x, theta, width := proptest.Clone(logS), 0.0, 1000+maxLog(logS)
 	var q []float64

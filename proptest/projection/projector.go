@@ -73,9 +73,11 @@ func ProjectorBoundLaws() []proptest.Law[Projector] {
 // recomputed here, so that a solver's word counts for nothing, and an instance can be large.
 func ProjectorCertificateLaws() []proptest.Law[Projector] {
 	return []proptest.Law[Projector]{
-		{Name: "WeakDuality", Statement: "linear programming duality for app:lp-projection", Check: WeakDuality, First: on(weakDuality)},
+		{Name: "WeakDuality", Statement: "linear programming duality for app:lp-projection", Check: WeakDuality,
+			First: on(weakDuality)},
 		{Name: "WeakDualityLarge", Statement: "the same, on up to some thousand pairs", Check: WeakDualityLarge,
-			First: []func(proptest.TB, Projector){func(t proptest.TB, p Projector) { // beyond a byte, and beyond blocks of 8 and 64
+			// beyond a byte, and beyond blocks of 8 and 64
+			First: []func(proptest.TB, Projector){func(t proptest.TB, p Projector) {
 				for _, n := range [][2]int{{257, 17}, {17, 257}, {65, 67}, {3, 1025}} {
 					weakDuality(t, p, large(n[0], n[1], 1<<20, 1))
 				}
@@ -97,7 +99,8 @@ var first = []proptest.Problem{
 	// A row of little mass and large cost.
 	{C: [][]float64{{0, 1}, {1000, 2}}, Mu: []float64{0.9995, 0.0005}, Lo: []float64{0, 0}, Hi: []float64{1, 1}},
 	// Near ties that a float32 does not see.
-	{C: [][]float64{{1, 1 + 0x1p-30}, {1 + 0x1p-30, 1}}, Mu: []float64{0.5, 0.5}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}},
+	{C: [][]float64{{1, 1 + 0x1p-30}, {1 + 0x1p-30, 1}}, Mu: []float64{0.5, 0.5}, Lo: []float64{0.25, 0.25},
+		Hi: []float64{0.75, 0.75}},
 }
 
 // on returns a law on each of these.
@@ -188,7 +191,8 @@ func ProjectBounds(t *rapid.T, p Projector) {
 		t.Fatalf("[Lower, Upper] = [%.17g, %.17g] misses the optimum %.17g\non %#v", r.Lower, r.Upper, exact.Float(want), in)
 	}
 	if !math.IsInf(r.Lower, 0) && !math.IsInf(r.Upper, 0) {
-		proptest.Near(t, "Upper against Lower", exact.Rat(r.Upper), exact.Rat(r.Lower), proptest.ValueTol, proptest.MaxCost(in.C))
+		proptest.Near(t, "Upper against Lower", exact.Rat(r.Upper), exact.Rat(r.Lower), proptest.ValueTol,
+			proptest.MaxCost(in.C))
 	}
 }
 
@@ -220,8 +224,8 @@ func weakDuality(t proptest.TB, p Projector, in proptest.Problem) {
 	if above(r.Lower, lower) {
 		t.Fatalf("Lower = %.17g, but G proves %.17g only%s", r.Lower, exact.Float(lower), what)
 	}
-	// Upper must be above the optimum, so above what G proves; of what the plan lacks by rounding, a solver may know better
-	// than that it costs max C.
+	// Upper must be above the optimum, so above what G proves; of what the plan lacks by rounding, a solver may know
+	// better than that it costs max C.
 	slack := exact.Mul(exact.Rat(proptest.ValueTol), exact.Rat(scale))
 	if below(r.Upper, lower) || below(r.Upper, exact.Sub(upper, slack)) {
 		t.Fatalf("Upper = %.17g, but the plan proves %.17g only%s", r.Upper, exact.Float(upper), what)
@@ -245,7 +249,8 @@ func WeakDualityLarge(t *rapid.T, p Projector) {
 // large returns a problem of which every number is a small integer over a power of two.
 func large(k, kv int, most int64, seed uint64) proptest.Problem {
 	r := rand.New(rand.NewPCG(seed, 2))
-	p := proptest.Problem{C: make([][]float64, k), Mu: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+	p := proptest.Problem{C: make([][]float64, k), Mu: make([]float64, k), Lo: make([]float64, kv),
+		Hi: make([]float64, kv)}
 	for i := range p.C {
 		p.C[i] = make([]float64, kv)
 		for j := range kv {
@@ -328,7 +333,8 @@ func ProjectMonotone(t *rapid.T, p Projector) {
 // relative returns a problem that shares all but one part with in.
 func relative(t *rapid.T, in proptest.Problem) proptest.Problem {
 	out := in.Clone()
-	other := proptest.Problem{C: proptest.Costs(len(in.Mu), len(in.Lo)).Draw(t, "other C"), Mu: proptest.Mass(len(in.Mu)).Draw(t, "other mu")}
+	other := proptest.Problem{C: proptest.Costs(len(in.Mu), len(in.Lo)).Draw(t, "other C"),
+		Mu: proptest.Mass(len(in.Mu)).Draw(t, "other mu")}
 	switch rapid.SampledFrom([]string{"C", "Mu", "Lo and Hi"}).Draw(t, "part") {
 	case "C":
 		out.C = other.C
@@ -349,7 +355,8 @@ func ProjectAgain(t *rapid.T, p Projector) {
 	out := relative(t, in)
 	a := project(t, p, in)
 	b := project(t, p, out)
-	proptest.Near(t, "Objective after a similar problem", exact.Rat(b.Objective), optimum(t, out), proptest.ValueTol, proptest.MaxCost(out.C))
+	proptest.Near(t, "Objective after a similar problem", exact.Rat(b.Objective), optimum(t, out), proptest.ValueTol,
+		proptest.MaxCost(out.C))
 	c := project(t, p, in)
 	sameBits(t, append(a.Q, a.Objective, a.Lower, a.Upper), append(c.Q, c.Objective, c.Lower, c.Upper))
 }

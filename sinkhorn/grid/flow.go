@@ -27,12 +27,12 @@ func (c *column) add(d column) {
 	c.square += d.square
 }
 
-// Flow is mass moved between neighbouring columns on a grid: Right[i] from cell i to the next in its row,
-// Down[i] to the one below; negative the other way. It goes in Steps equal parts, one after the other; in each,
-// all cells give at the same time, and each gives the same share of everything that has arrived there. With Mix, what
-// remains off Q then goes from cells with too much to those with too little, in blocks of 2 x 2 cells, then 4 x 4, and so
-// on up to the whole grid: in a block, each gives the same share of what it has too much, all of that is mixed, and each
-// takes the same share of what it lacks. What remains off Q in the end is charged at the largest cost.
+// Flow is mass moved between neighbouring columns on a grid: Right[i] from cell i to the next in its row, Down[i] to
+// the one below; negative the other way. It goes in Steps equal parts, one after the other; in each, all cells give at
+// the same time, and each gives the same share of everything that has arrived there. With Mix, what remains off Q then
+// goes from cells with too much to those with too little, in blocks of 2 x 2 cells, then 4 x 4, and so on up to the
+// whole grid: in a block, each gives the same share of what it has too much, all of that is mixed, and each takes the
+// same share of what it lacks. What remains off Q in the end is charged at the largest cost.
 type Flow struct {
 	Right, Down []float64
 	Steps       int
@@ -42,13 +42,13 @@ type Flow struct {
 // maxFlowSteps bounds the work of a repair. A plan that needs more is far from converged.
 const maxFlowSteps = 64
 
-// leaks are tried in turn: shares of its mass, over the square of the longer side in cells, by which a cell may stay off
-// for every unit of the potential of the flow. Between masses with next to nothing between them, no flow will do, and
-// with the last one the flow goes only some 1/60 of a side before it is settled otherwise.
+// leaks are tried in turn: shares of its mass, over the square of the longer side in cells, by which a cell may stay
+// off for every unit of the potential of the flow. Between masses with next to nothing between them, no flow will do,
+// and with the last one the flow goes only some 1/60 of a side before it is settled otherwise.
 var leaks = [...]float64{0, 1, 16, 256, 4096}
 
-// leftOver is the share of the defect that a flow may leave beside a leak. It is charged at the largest cost or mixed in
-// blocks, and a hundredth of the defect is then less than what the flow itself costs.
+// leftOver is the share of the defect that a flow may leave beside a leak. It is charged at the largest cost or mixed
+// in blocks, and a hundredth of the defect is then less than what the flow itself costs.
 const leftOver = 0.01
 
 // edges calls f for every pair of neighbours on a grid: axis 0 with cell j to the right of cell i, and axis 1 with j
@@ -291,8 +291,9 @@ const (
 	poissonLost = 1000
 )
 
-// solve returns x with Laplacian b, by conjugate gradients, and what is left of b. The Laplacian has a kernel (the constants of
-// every connected part); what of b lies outside its range stays in the residual, and the best x so far is returned.
+// solve returns x with Laplacian b, by conjugate gradients, and what is left of b. The Laplacian has a kernel (the
+// constants of every connected part); what of b lies outside its range stays in the residual, and the best x so far is
+// returned.
 func (p *poisson) solve(b []float64) (found []float64, left float64) {
 	n := len(b)
 	x, best := make([]float64, n), make([]float64, n)

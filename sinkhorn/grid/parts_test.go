@@ -73,7 +73,8 @@ func TestGridSums(t *testing.T) {
 					t.Errorf("%v, Reg %v, cell %d: %v and %v, want %v", size, reg, i, sum[i], m.log[i], all)
 				}
 				if !(math.Abs(m.x[i]-x) <= mean && math.Abs(m.y[i]-y) <= mean && math.Abs(m.square[i]-square) <= mean) {
-					t.Errorf("%v, Reg %v, cell %d: means %v, %v and %v, want %v, %v and %v", size, reg, i, m.x[i], m.y[i], m.square[i], x, y, square)
+					t.Errorf("%v, Reg %v, cell %d: means %v, %v and %v, want %v, %v and %v", size, reg, i, m.x[i], m.y[i], m.square[i],
+						x, y, square)
 				}
 				if !(math.Abs(least[i]-low) <= transformError(rows, cols, 1)) {
 					t.Errorf("%v, Reg %v, cell %d: least %v, want %v", size, reg, i, least[i], low)
@@ -98,7 +99,8 @@ func TestRefine(t *testing.T) {
 		}
 		return z
 	}
-	for _, tt := range [][4]int{{8, 16, 4, 8}, {16, 5, 8, 5}, {1, 16, 1, 8}, {17, 1, 9, 1}, {18, 22, 9, 11}, {4, 4, 2, 2}} {
+	for _, tt := range [][4]int{{8, 16, 4, 8}, {16, 5, 8, 5}, {1, 16, 1, 8}, {17, 1, 9, 1}, {18, 22, 9, 11},
+		{4, 4, 2, 2}} {
 		fine, coarse := &level{rows: tt[0], cols: tt[1]}, &level{rows: tt[2], cols: tt[3]}
 		prices := make([]float64, tt[2]*tt[3])
 		for i := range prices {
@@ -112,7 +114,8 @@ func TestRefine(t *testing.T) {
 		// A closed cell among open ones takes part in nothing.
 		prices[0] = math.Inf(-1)
 		for i, x := range fine.refine(coarse, prices) {
-			if r, c := i/tt[1]*tt[2]/tt[0], i%tt[1]*tt[3]/tt[1]; math.IsInf(x, 0) || r > 1 && c > 1 && !(math.Abs(x-at(fine, i)) <= same) {
+			if r, c := i/tt[1]*tt[2]/tt[0],
+				i%tt[1]*tt[3]/tt[1]; math.IsInf(x, 0) || r > 1 && c > 1 && !(math.Abs(x-at(fine, i)) <= same) {
 				t.Errorf("%v: cell %d is at %v beside a closed one", tt, i, x)
 			}
 		}
@@ -359,7 +362,8 @@ func TestGridStops(t *testing.T) {
 	}
 	last := func(tolerance float64) *Result {
 		r := &Result{}
-		run := &call{ctx: context.Background(), set: Settings{Tolerance: tolerance, MaxIterations: 2000}, r: r, fine: level, goal: p.Reg}
+		run := &call{ctx: context.Background(), set: Settings{Tolerance: tolerance, MaxIterations: 2000}, r: r, fine: level,
+			goal: p.Reg}
 		run.last(fresh(), p.Reg)
 		return r
 	}
@@ -394,8 +398,10 @@ func TestGridStops(t *testing.T) {
 // the other is not halved.
 func TestCoarser(t *testing.T) {
 	for _, tt := range []struct{ rows, cols, coarseRows, coarseCols int }{
-		{15, 15, 0, 0}, {1, 15, 0, 0}, {1, 16, 1, 8}, {17, 1, 9, 1}, {16, 16, 8, 8}, {15, 16, 15, 8}, {16, 15, 8, 15}, {31, 33, 16, 17},
-		{16, 23, 8, 12}, {16, 24, 16, 12}, {24, 16, 12, 16}, {23, 16, 12, 8}, {24, 40, 24, 20}, {30, 40, 15, 20}, // half as long again is much
+		{15, 15, 0, 0}, {1, 15, 0, 0}, {1, 16, 1, 8}, {17, 1, 9, 1}, {16, 16, 8, 8}, {15, 16, 15, 8}, {16, 15, 8, 15},
+		{31, 33, 16, 17},
+		// half as long again is much
+		{16, 23, 8, 12}, {16, 24, 16, 12}, {24, 16, 12, 16}, {23, 16, 12, 8}, {24, 40, 24, 20}, {30, 40, 15, 20},
 	} {
 		n := tt.rows * tt.cols
 		mu, hi := make([]float64, n), make([]float64, n)

@@ -32,7 +32,8 @@ type solver struct {
 func newSolver(l *level) *solver {
 	n := l.rows * l.cols
 	s := &solver{l: l, k: newKernel(l)}
-	s.g, s.w, s.f, s.s, s.x = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	s.g, s.w, s.f, s.s, s.x = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n)
 	s.close()
 	return s
 }
@@ -191,8 +192,8 @@ func (run *call) hopeless(levels []*level, at int, s *solver) bool {
 // refused.
 const regLimit = 1.25
 
-// sharp is the blur up to which a Reg is worked at when the gap chooses it. It leaves to the defect of the columns as much
-// of the gap as to the entropy.
+// sharp is the blur up to which a Reg is worked at when the gap chooses it. It leaves to the defect of the columns as
+// much of the gap as to the entropy.
 const sharp = 0.5
 
 // blur returns the entropy's part of the gap over the gap asked for: the posterior bound, or the gap if that is less.

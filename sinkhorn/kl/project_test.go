@@ -60,8 +60,10 @@ func TestProject(t *testing.T) {
 	}{
 		{"one", []float64{5}, []float64{0}, []float64{1}, []float64{1}, -5},
 		{"inside", []float64{0, l2, 0}, []float64{0, 0, 0}, []float64{1, 1, 1}, []float64{.25, .5, .25}, -2 * l2},
-		{"one at each bound", []float64{0, l3, l2}, []float64{.4, 0, 0}, []float64{1, .35, 1}, []float64{.4, .35, .25}, math.Log(.125)},
-		{"free mass is what is left", []float64{0, 0, 0}, []float64{.5, .1, .1}, []float64{.6, .4, .4}, []float64{.5, .25, .25}, math.Log(.25)},
+		{"one at each bound", []float64{0, l3, l2}, []float64{.4, 0, 0}, []float64{1, .35, 1}, []float64{.4, .35, .25},
+			math.Log(.125)},
+		{"free mass is what is left", []float64{0, 0, 0}, []float64{.5, .1, .1}, []float64{.6, .4, .4},
+			[]float64{.5, .25, .25}, math.Log(.25)},
 		{"lo = hi", []float64{0, 3}, []float64{.25, .75}, []float64{.25, .75}, []float64{.25, .75}, math.Log(.75) - 3},
 		{"sum lo = 1", []float64{0, 3}, []float64{.25, .75}, []float64{1, 1}, []float64{.25, .75}, math.Log(.75) - 3},
 		{"sum hi = 1", []float64{0, 3}, []float64{0, 0}, []float64{.25, .75}, []float64{.25, .75}, math.Log(.25)},
@@ -69,8 +71,10 @@ func TestProject(t *testing.T) {
 		{"flat", []float64{0, math.Log(1.5)}, []float64{0, .75}, []float64{.25, 1}, []float64{.25, .75}, math.Log(.25)},
 		{"zero s", []float64{-inf, 0}, []float64{.25, 0}, []float64{1, 1}, []float64{.25, .75}, math.Log(.75)},
 		{"zero s everywhere needed", []float64{-inf, -inf}, []float64{.25, .75}, []float64{.25, .75}, []float64{.25, .75}, 0},
-		{"logs far out of the range of exp", []float64{-5e4, l2 - 5e4, 9e5}, []float64{0, 0, .1}, []float64{1, 1, .4}, []float64{.2, .4, .4}, math.Log(.2) + 5e4},
-		{"one column is a point between the breaks", []float64{0, 0}, []float64{0, .1875}, []float64{1, .1875}, []float64{.8125, .1875}, math.Log(.8125)},
+		{"logs far out of the range of exp", []float64{-5e4, l2 - 5e4, 9e5}, []float64{0, 0, .1}, []float64{1, 1, .4},
+			[]float64{.2, .4, .4}, math.Log(.2) + 5e4},
+		{"one column is a point between the breaks", []float64{0, 0}, []float64{0, .1875}, []float64{1, .1875},
+			[]float64{.8125, .1875}, math.Log(.8125)},
 		{"nothing left for a column", []float64{0, 0}, []float64{1, 0}, []float64{1, 1}, []float64{1, 0}, -inf},
 		{"dead column", []float64{7, 0}, []float64{0, 0}, []float64{0, 1}, []float64{0, 1}, 0},
 	} {
@@ -172,7 +176,8 @@ func TestProjectBisection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		numtest.NearSlice(t, "q", q, bisect(logS, lo, hi), numtest.Tol{Abs: 1e-13, Rel: 1e-13, Why: "bisection ends at the spacing of theta, up to 30 * 2^-53"})
+		numtest.NearSlice(t, "q", q, bisect(logS, lo, hi),
+			numtest.Tol{Abs: 1e-13, Rel: 1e-13, Why: "bisection ends at the spacing of theta, up to 30 * 2^-53"})
 	}
 }
 
@@ -273,12 +278,14 @@ func TestMiddle(t *testing.T) {
 		{[]float64{0, 0}, []float64{0.2, 0.3}, []float64{0.7, 0.4}, math.NaN()},
 		{[]float64{0, -5}, []float64{0.1, 0.25}, []float64{0.75, 0.9}, math.NaN()},
 		{[]float64{0, -5}, []float64{0, 0}, []float64{1, 1}, math.NaN()},
-		{[]float64{0, math.Inf(-1)}, []float64{0, 0.25}, []float64{0.75, 0.9}, math.Log(0.75)},         // no upper end
-		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)},    // of the largest mass
-		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.6, 0.3, 0.5}, math.Log(0.25) - 2}, // the lower bounds fill all
-		{[]float64{0, 1, 2}, []float64{0, 0, 0}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)},            // the upper ones do
-		{[]float64{0, math.Inf(-1)}, []float64{1, 0}, []float64{1, 1}, 0},                              // one column, in the point of its box
-		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0},           // none
+		{[]float64{0, math.Inf(-1)}, []float64{0, 0.25}, []float64{0.75, 0.9}, math.Log(0.75)},      // no upper end
+		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)}, // of the largest mass
+		// the lower bounds fill all
+		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.6, 0.3, 0.5}, math.Log(0.25) - 2},
+		{[]float64{0, 1, 2}, []float64{0, 0, 0}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)}, // the upper ones do
+		// one column, in the point of its box
+		{[]float64{0, math.Inf(-1)}, []float64{1, 0}, []float64{1, 1}, 0},
+		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0}, // none
 		{[]float64{0, -40, -90}, []float64{0, 0.125, 0.125}, []float64{0.75, 1, 1}, math.NaN()},
 	} {
 		q, theta, err := Project(tt.logS, tt.lo, tt.hi)

@@ -9,8 +9,8 @@
 // # Where its numbers can be relied on
 //
 // C_ij/lambda is rounded to a relative 2^-53, and so entries of K to (max C / lambda) 2^-53. The laws of proptest ask
-// for 1e-11, so this package keeps them where max C / lambda is at most 1000. sinkhorn.Project with method Paper runs it
-// on differences of costs and adds proven bounds. The laws then hold for any C, where lambda is at least 1e-4 of the
+// for 1e-11, so this package keeps them where max C / lambda is at most 1000. sinkhorn.Project with method Paper runs
+// it on differences of costs and adds proven bounds. The laws then hold for any C, where lambda is at least 1e-4 of the
 // spread, max_i (max_j C_ij - min_j C_ij). proptest/projection.EntropicOn sets the domain that the laws draw from; by
 // default, the spread is at least 1e-9 max C and lambda 1e-4 of it.
 //

@@ -53,8 +53,10 @@ func TestListing(t *testing.T) {
 			mass += q
 			v[j] = q / s[j]
 			const same = 1e-13 // a few dozen roundings, and exponents of up to 20
-			if !(math.Abs(it.Q[j]-q) <= same) || !(math.Abs(it.LogS[j]-math.Log(s[j])) <= same*20) || !(math.Abs(it.Next[j]-math.Log(v[j])) <= same*20) {
-				t.Errorf("step %d, column %d: q %v, log s %v, log v %v; want %v, %v, %v", n, j, it.Q[j], it.LogS[j], it.Next[j], q, math.Log(s[j]), math.Log(v[j]))
+			if !(math.Abs(it.Q[j]-q) <= same) || !(math.Abs(it.LogS[j]-math.Log(s[j])) <= same*20) ||
+				!(math.Abs(it.Next[j]-math.Log(v[j])) <= same*20) {
+				t.Errorf("step %d, column %d: q %v, log s %v, log v %v; want %v, %v, %v", n, j, it.Q[j], it.LogS[j], it.Next[j], q,
+					math.Log(s[j]), math.Log(v[j]))
 			}
 		}
 		if !(math.Abs(mass-1) <= 1e-12) {
@@ -79,7 +81,8 @@ func TestProject(t *testing.T) {
 		t.Errorf("%d iterations, %v", n, err)
 	}
 	p.Lo[0], p.Hi[0] = 0, 0 // a column without room has v = 0
-	if it, _, err = paper.Project(context.Background(), p, 1e-12, 1000); err != nil || it.Q[0] != 0 || !math.IsInf(it.Next[0], -1) || !(it.Residual() <= 1e-12) {
+	if it, _, err = paper.Project(context.Background(), p, 1e-12, 1000); err != nil || it.Q[0] != 0 ||
+		!math.IsInf(it.Next[0], -1) || !(it.Residual() <= 1e-12) {
 		t.Errorf("q = %v, log v = %v, %v", it.Q, it.Next, err)
 	}
 }

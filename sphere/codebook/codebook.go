@@ -79,7 +79,8 @@ func (c Config) check() (sphere.Measure, error) {
 		return sphere.Measure{}, fmt.Errorf("%w: High is %d, want 1 to %d, or 0", ErrConfig, c.High, c.Points-1)
 	}
 	n, coords, atoms := c.Points, c.Dim+1, c.Atoms
-	if n > maxCoords/coords || n > maxTerms/coords/atoms || n > maxCosts/atoms || coords > maxVector/atoms || atoms > 1 && n > maxMany {
+	if n > maxCoords/coords || n > maxTerms/coords/atoms || n > maxCosts/atoms || coords > maxVector/atoms ||
+		atoms > 1 && n > maxMany {
 		return sphere.Measure{}, fmt.Errorf("%w: %d points in %d coordinates, %d atoms: too much for one release",
 			ErrConfig, c.Points, c.Dim+1, c.Atoms)
 	}

@@ -77,7 +77,8 @@ func TestCost(t *testing.T) {
 		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: epsilon(t, c.eps), Points: c.points})
 		w := math.Pow(meanCost(t, b, c.lists), 1/c.p)
 		excess := w/b.Measure().W - 1
-		t.Logf("d=%d p=%v eps=%s N=%d: W = %.6f, optimum %.6f, %+.3f %%", c.dim, c.p, c.eps, c.points, w, b.Measure().W, 100*excess)
+		t.Logf("d=%d p=%v eps=%s N=%d: W = %.6f, optimum %.6f, %+.3f %%", c.dim, c.p, c.eps, c.points, w, b.Measure().W,
+			100*excess)
 		if !(excess >= c.min && excess <= c.max) {
 			t.Errorf("d=%d p=%v eps=%s N=%d: W is off by %.3g, want %v to %v", c.dim, c.p, c.eps, c.points, excess, c.min, c.max)
 		}
@@ -120,7 +121,8 @@ func TestAssignment(t *testing.T) {
 		p                  float64
 		eps                string
 	}{
-		{2, 2, 4, 2, "1"}, {1, 3, 64, 2, "0.1"}, {2, 5, 128, 1, "4"}, {2, 20, 512, 2, "8"}, {7, 12, 300, 3, "2"}, {63, 20, 1024, 2, "4"}, {2, 40, 64, 2, "1"},
+		{2, 2, 4, 2, "1"}, {1, 3, 64, 2, "0.1"}, {2, 5, 128, 1, "4"}, {2, 20, 512, 2, "8"}, {7, 12, 300, 3, "2"},
+		{63, 20, 1024, 2, "4"}, {2, 40, 64, 2, "1"},
 		{1, 60, 16, 2, "6"}, // more atoms than candidates
 	} {
 		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: epsilon(t, c.eps), Points: c.points})
@@ -207,7 +209,9 @@ func TestAssignmentSmall(t *testing.T) {
 		a.solve()
 		primal, dual := a.value()
 		numtest.Near(t, "dual value", dual, primal, tol)
-		res, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: &cost.Dense{K: k, Kv: kv, Data: costs}, Source: mu, Lo: lo, Hi: hi}, mincostflow.Settings{})
+		res, err := mincostflow.Project(context.Background(),
+			mincostflow.Problem{Cost: &cost.Dense{K: k, Kv: kv, Data: costs}, Source: mu, Lo: lo, Hi: hi},
+			mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +243,8 @@ func TestAssignmentEdges(t *testing.T) {
 		{"a point box", []float64{0, 1, 1, 0}, []float64{0.25, 0.75}, flat(2, 0.5), flat(2, 0.5), 0.25},
 		{"no lower bounds", []float64{0, 1, 1, 0}, []float64{0.25, 0.75}, flat(2, 0), flat(2, 1), 0},
 		{"an atom beside the box", []float64{0, 1, 1, 0}, []float64{0, 1}, []float64{0.5, 0}, []float64{0.6, 1}, 0.5},
-		{"a chain", []float64{0, 1, 9, 9, 9, 0, 1, 9, 9, 9, 0, 1}, []float64{0.5, 0.25, 0.25}, flat(4, 0.25), flat(4, 0.25), 0.75},
+		{"a chain", []float64{0, 1, 9, 9, 9, 0, 1, 9, 9, 9, 0, 1}, []float64{0.5, 0.25, 0.25}, flat(4, 0.25), flat(4, 0.25),
+			0.75},
 	} {
 		a := newAssignment(c.cost, c.mu, c.lo, c.hi)
 		a.solve()
@@ -299,7 +304,8 @@ func TestAgainstRandomAtom(t *testing.T) {
 			}
 			ours, rival = ours+w, rival+m
 		}
-		t.Logf("%d atoms, eps %s: W_2 %.3f against %.3f, ratio %.3f", c.atoms, c.eps, ours/float64(instances), rival/float64(instances), ours/rival)
+		t.Logf("%d atoms, eps %s: W_2 %.3f against %.3f, ratio %.3f", c.atoms, c.eps, ours/float64(instances),
+			rival/float64(instances), ours/rival)
 		if !(ours/rival <= c.ratio) {
 			t.Errorf("%d atoms, eps %s: ratio %v, want at most %v", c.atoms, c.eps, ours/rival, c.ratio)
 		}

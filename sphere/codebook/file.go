@@ -43,8 +43,10 @@ func (c *Codebook) encode() ([]byte, error) {
 		seed = hex.EncodeToString(c.cfg.Seed[:])
 	}
 	p := strconv.FormatFloat(c.cfg.P, 'g', -1, 64)
-	b := fmt.Appendf(nil, "{\n\"format\":%q,\n\"dimension\":%d,\n\"p\":%q,\n\"epsilon\":%q,\n", format, c.cfg.Dim, p, c.cfg.Epsilon)
-	b = fmt.Appendf(b, "\"points\":%d,\n\"high\":%d,\n\"bits\":%d,\n\"atoms\":%d,\n", c.cfg.Points, c.cfg.High, c.cfg.Bits, c.cfg.Atoms)
+	b := fmt.Appendf(nil, "{\n\"format\":%q,\n\"dimension\":%d,\n\"p\":%q,\n\"epsilon\":%q,\n", format, c.cfg.Dim, p,
+		c.cfg.Epsilon)
+	b = fmt.Appendf(b, "\"points\":%d,\n\"high\":%d,\n\"bits\":%d,\n\"atoms\":%d,\n", c.cfg.Points, c.cfg.High, c.cfg.Bits,
+		c.cfg.Atoms)
 	b = fmt.Appendf(b, "\"lo\":\"%d\",\n\"hi\":\"%d\",\n\"seed\":%q,\n", c.box.Lo(0), c.box.Hi(0), seed)
 	b = fmt.Appendf(b, "\"provenance\":%s,\n\"metadata\":%s\n}\n", shared[0], shared[1])
 	if len(b) > MaxBytes {

@@ -20,7 +20,8 @@ func tiny(t testing.TB) *Codebook {
 	return design(t, Config{
 		Dim: 2, P: 1.5, Epsilon: epsilon(t, "3/2"), Points: 9, High: 3, Bits: 10, Atoms: 4, Seed: Seed{0xab, 31: 1},
 		Provenance: policy.Provenance{
-			Geometry: policy.DerivedDP, GeometryEpsilon: epsilon(t, "1/4"), BaseMeasure: policy.DataIndependent, Note: `an "embedding"`,
+			Geometry: policy.DerivedDP, GeometryEpsilon: epsilon(t, "1/4"), BaseMeasure: policy.DataIndependent,
+			Note: `an "embedding"`,
 		},
 		Metadata: map[string]string{"title": "tiny <test>", "contact": "nobody\u2028"},
 	})
@@ -69,7 +70,8 @@ func TestGolden(t *testing.T) {
 			}
 		}
 		cfg := c.Config()
-		if cfg.Provenance != want.Config().Provenance || cfg.Seed != want.Config().Seed || c.Fresh() != want.Fresh() || len(cfg.Metadata) != len(want.Config().Metadata) {
+		if cfg.Provenance != want.Config().Provenance || cfg.Seed != want.Config().Seed || c.Fresh() != want.Fresh() ||
+			len(cfg.Metadata) != len(want.Config().Metadata) {
 			t.Errorf("%s: %+v", g.name, cfg)
 		}
 	}
@@ -238,7 +240,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if back, err := Encode(c); err != nil || !bytes.Equal(back, data) || c.ID() != sha256.Sum256(data) || Verify(c) != nil {
+		if back, err := Encode(c); err != nil || !bytes.Equal(back, data) || c.ID() != sha256.Sum256(data) ||
+			Verify(c) != nil {
 			t.Fatalf("%q became %q, %v", data, back, err)
 		}
 	})

@@ -169,7 +169,8 @@ func TestEveryRanking(t *testing.T) {
 			}
 		}
 		// Costs that no ranking should see still mark exactly k.
-		for _, cost := range [][]float64{make([]float64, n), {math.NaN(), 1, math.NaN(), 0, math.Inf(1), math.Inf(-1), math.NaN(), 2}} {
+		for _, cost := range [][]float64{make([]float64, n),
+			{math.NaN(), 1, math.NaN(), 0, math.Inf(1), math.Inf(-1), math.NaN(), 2}} {
 			high := 0
 			for j, v := range c.nearest(cost) {
 				if v == c.hi[j] {

@@ -64,7 +64,8 @@ func comparePlain(t testing.TB, c *Codebook, data string) (ok bool) {
 	t.Helper()
 	atoms, weights, ok := plain(c.Config(), data)
 	got, mass, err := c.parsePrivate([]byte(data))
-	if ok != (err == nil) || (c.CheckPrivate([]byte(data)) == nil) != ok || err != nil && !errors.Is(err, policy.ErrPrivate) || len(got) != len(atoms) {
+	if ok != (err == nil) || (c.CheckPrivate([]byte(data)) == nil) != ok ||
+		err != nil && !errors.Is(err, policy.ErrPrivate) || len(got) != len(atoms) {
 		t.Fatalf("%q: %v, usable by the grammar: %v", data, err, ok)
 	}
 	for i := range atoms {
@@ -174,7 +175,8 @@ func TestFormatPrivate(t *testing.T) {
 		}
 	}
 	negative := []float64{math.Copysign(0, -1), 1}
-	if text, err := c.FormatPrivate([][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}, negative); err != nil || c.CheckPrivate(text) != nil {
+	if text, err := c.FormatPrivate([][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}, negative); err != nil ||
+		c.CheckPrivate(text) != nil {
 		t.Errorf("a weight of -0 is written as %q, %v", text, err)
 	}
 }
@@ -182,7 +184,8 @@ func TestFormatPrivate(t *testing.T) {
 // FuzzPrivate: the parser agrees with plain on any bytes; the release succeeds, and its law is a point of the box, the
 // fallback for what cannot be read.
 func FuzzPrivate(f *testing.F) {
-	for _, s := range []string{"1,0.6,0,0.8\n", "weight,x1,x2,x3\n1,1,0,0\n2,-1e-3,0,5\n", "1,1,0\n", "", "1,1e999,0,0\n", "0,1,0,0\r\n\n3,0,0,-.5"} {
+	for _, s := range []string{"1,0.6,0,0.8\n", "weight,x1,x2,x3\n1,1,0,0\n2,-1e-3,0,5\n", "1,1,0\n", "", "1,1e999,0,0\n",
+		"0,1,0,0\r\n\n3,0,0,-.5"} {
 		f.Add([]byte(s))
 	}
 	c := tiny(f)

@@ -27,7 +27,8 @@ func Release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte) 
 }
 
 // release is Release with the random source as an argument, for this package's tests.
-func release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader) (r Report, err error) {
+func release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader) (r Report,
+	err error) {
 	if c.isZero() {
 		return Report{}, ErrZero
 	}

@@ -158,7 +158,8 @@ func checkOrder(t testing.TB, rel releaser, c *Codebook, private []byte) error {
 		return fmt.Errorf("%d random bytes read, want %d", full.n, need)
 	}
 	for range 2 {
-		if again, err := rel(context.Background(), c, l, []byte("1,1,1,1\n"), source(-1, 0)); err != nil || again != first || fault != nil {
+		if again, err := rel(context.Background(), c, l, []byte("1,1,1,1\n"), source(-1, 0)); err != nil || again != first ||
+			fault != nil {
 			return fmt.Errorf("repeat: %v, want %v: %v", again, first, errors.Join(err, fault))
 		}
 		if err := l.Close(); err != nil {
@@ -185,7 +186,8 @@ func checkOrder(t testing.TB, rel releaser, c *Codebook, private []byte) error {
 	cfg := c.Config()
 	cfg.Metadata = nil
 	other := design(t, cfg)
-	if _, err := rel(context.Background(), other, l, private, source(-1, need)); !errors.Is(err, policy.ErrBudget) || fault != nil {
+	if _, err := rel(context.Background(), other, l, private, source(-1, need)); !errors.Is(err, policy.ErrBudget) ||
+		fault != nil {
 		return fmt.Errorf("beyond the budget: %v", errors.Join(err, fault))
 	}
 	return nil
@@ -388,10 +390,12 @@ func TestReleaseErrors(t *testing.T) {
 	if _, err := Release(t.Context(), c, (*policy.FileLedger)(nil), nil); !errors.Is(err, policy.ErrLedger) {
 		t.Errorf("a nil ledger: %v", err)
 	}
-	if _, err := Release(nil, c, policy.UnaccountedForTesting(), nil); err != nil { //nolint:staticcheck // a nil context is none
+	if _, err := Release(nil, c, policy.UnaccountedForTesting(),
+		nil); err != nil { //nolint:staticcheck // a nil context is none
 		t.Errorf("no context: %v", err)
 	}
-	l, err := policy.OpenLedger(filepath.Join(t.TempDir(), "l"), policy.LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: epsilon(t, "1")})
+	l, err := policy.OpenLedger(filepath.Join(t.TempDir(), "l"),
+		policy.LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: epsilon(t, "1")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,10 +92,12 @@ func TestReportErrors(t *testing.T) {
 	b[ReportSize-2] = 0x10 // 2^20
 	binary("index", b)
 	binary("zero", append([]byte(magic), make([]byte, ReportSize-len(magic))...))
-	for _, s := range []string{"", report.String()[2:], report.String() + "00", strings.ToUpper(report.String()), "zz" + report.String()[2:]} {
+	for _, s := range []string{"", report.String()[2:], report.String() + "00", strings.ToUpper(report.String()),
+		"zz" + report.String()[2:]} {
 		refuse(s, func(r *Report) error { return r.UnmarshalText([]byte(s)) })
 	}
-	for _, err := range []error{func() error { _, err := (Report{}).MarshalBinary(); return err }(), func() error { _, err := (Report{}).MarshalText(); return err }()} {
+	for _, err := range []error{func() error { _, err := (Report{}).MarshalBinary(); return err }(),
+		func() error { _, err := (Report{}).MarshalText(); return err }()} {
 		if !errors.Is(err, ErrReport) {
 			t.Errorf("zero report: %v", err)
 		}
@@ -123,7 +125,8 @@ func TestPoint(t *testing.T) {
 		}
 	}
 	for what, r := range map[string]Report{
-		"index beyond the candidates": {id: free.ID(), seed: Seed{1}, index: 16}, "another policy": {id: fixed.ID(), seed: Seed{1}, index: 3},
+		"index beyond the candidates": {id: free.ID(), seed: Seed{1}, index: 16},
+		"another policy":              {id: fixed.ID(), seed: Seed{1}, index: 3},
 	} {
 		if _, err := free.Point(r); !errors.Is(err, ErrReport) {
 			t.Errorf("%s: %v", what, err)

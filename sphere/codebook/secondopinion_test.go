@@ -43,7 +43,8 @@ func TestSecondOpinion(t *testing.T) {
 		files, texts = append(files, path), append(texts, text)
 	}
 	tries = len(files)
-	out, err := exec.Command(interpreter, append([]string{filepath.Join("..", "..", "docs", "verify_codebook.py")}, files...)...).Output()
+	out, err := exec.Command(interpreter,
+		append([]string{filepath.Join("..", "..", "docs", "verify_codebook.py")}, files...)...).Output()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
@@ -80,8 +81,10 @@ func limits() (all []string) {
 		}
 		text := "{"
 		for i, m := range []member{ // lo = 1 and hi = 2 fit any number of points
-			{"format", `"wpm-codebook-1"`}, {"dimension", "2"}, {"p", `"2"`}, {"epsilon", `"4"`}, {"points", strconv.Itoa(points)}, {"high", "1"},
-			{"bits", strconv.Itoa(bits)}, {"atoms", "1"}, {"lo", `"1"`}, {"hi", `"2"`}, {"seed", `"fresh"`}, {"provenance", small}, {"metadata", "{}"},
+			{"format", `"wpm-codebook-1"`}, {"dimension", "2"}, {"p", `"2"`}, {"epsilon", `"4"`},
+			{"points", strconv.Itoa(points)}, {"high", "1"},
+			{"bits", strconv.Itoa(bits)}, {"atoms", "1"}, {"lo", `"1"`}, {"hi", `"2"`}, {"seed", `"fresh"`},
+			{"provenance", small}, {"metadata", "{}"},
 		} {
 			for _, c := range changes {
 				if c.name == m.name {
@@ -96,25 +99,37 @@ func limits() (all []string) {
 		all = append(all, text+"\n}\n")
 	}
 	for _, d := range [][3]int{ // dimension, points, atoms
-		{0, 2, 1}, {1, 2, 1}, {10_000_000, 2, 1}, {10_000_001, 2, 1}, {1, 0, 1}, {1, 1, 1}, {1, 1 << 20, 1}, {1, 1<<20 + 1, 1},
-		{63, 1 << 20, 1}, {64, 1 << 20, 1}, {1, 2, 0}, {1, 2, 512}, {1, 2, 513}, {1, 2048, 512}, {1, 2049, 512}, {1, 1 << 15, 32}, {1, 1 << 15, 33},
-		{1, 1<<15 + 1, 1}, {1, 1<<15 + 1, 2}, {1<<20 - 1, 2, 16}, {1 << 20, 2, 16}, {1<<13 - 1, 1 << 13, 32}, {1<<13 - 1, 1 << 13, 33}, {1<<13 - 1, 1<<13 + 1, 1},
+		{0, 2, 1}, {1, 2, 1}, {10_000_000, 2, 1}, {10_000_001, 2, 1}, {1, 0, 1}, {1, 1, 1}, {1, 1 << 20, 1},
+		{1, 1<<20 + 1, 1},
+		{63, 1 << 20, 1}, {64, 1 << 20, 1}, {1, 2, 0}, {1, 2, 512}, {1, 2, 513}, {1, 2048, 512}, {1, 2049, 512},
+		{1, 1 << 15, 32}, {1, 1 << 15, 33},
+		{1, 1<<15 + 1, 1}, {1, 1<<15 + 1, 2}, {1<<20 - 1, 2, 16}, {1 << 20, 2, 16}, {1<<13 - 1, 1 << 13, 32},
+		{1<<13 - 1, 1 << 13, 33}, {1<<13 - 1, 1<<13 + 1, 1},
 	} {
 		add(d[1], member{"dimension", strconv.Itoa(d[0])}, member{"atoms", strconv.Itoa(d[2])})
 	}
 	for name, values := range map[string][]string{
-		"high": {"-1", "0", "2", "3", "1.0", "null"}, "bits": {"0", "1", "3", "62", "63", "64"}, "format": {`"wpm-codebook-2"`, `"wpm-policy-1"`, "1"},
-		"p":       {`"0.5"`, `"0.4999999999999999"`, `"12"`, `"12.000000000000002"`, `"2.0"`, `"02"`, `"2e0"`, `"1.1"`, `"0.1e1"`, `"inf"`, `"nan"`, `"1_0"`, `""`, "2", "2.5", "null", `"３"`, `" 2"`},
-		"epsilon": {`"1"`, `"64"`, `"65"`, `"0.7"`, `"1/3"`, `"2/3"`, `"0.69"`, `"1.0"`, `"8/2"`, `"0.000000000001"`, `"0.0000000000009"`, "4", "null"},
-		"lo":      {`"0"`, `"2"`, `"01"`, `"-1"`, `"18446744073709551616"`, "1", "null", `"1.0"`}, "hi": {`"0"`, `"1"`, `"3"`, `"4"`, `"5"`, "2"},
-		"seed": {`""`, `"Fresh"`, "null", "1", `"` + strings.Repeat("0", 64) + `"`, `"` + strings.Repeat("0", 63) + `1"`, `"` + strings.Repeat("A", 64) + `"`, `"` + strings.Repeat("a", 63) + `"`,
+		"high": {"-1", "0", "2", "3", "1.0", "null"}, "bits": {"0", "1", "3", "62", "63", "64"},
+		"format": {`"wpm-codebook-2"`, `"wpm-policy-1"`, "1"},
+		"p": {`"0.5"`, `"0.4999999999999999"`, `"12"`, `"12.000000000000002"`, `"2.0"`, `"02"`, `"2e0"`, `"1.1"`,
+			`"0.1e1"`, `"inf"`, `"nan"`, `"1_0"`, `""`, "2", "2.5", "null", `"３"`, `" 2"`},
+		"epsilon": {`"1"`, `"64"`, `"65"`, `"0.7"`, `"1/3"`, `"2/3"`, `"0.69"`, `"1.0"`, `"8/2"`, `"0.000000000001"`,
+			`"0.0000000000009"`, "4", "null"},
+		"lo": {`"0"`, `"2"`, `"01"`, `"-1"`, `"18446744073709551616"`, "1", "null", `"1.0"`},
+		"hi": {`"0"`, `"1"`, `"3"`, `"4"`, `"5"`, "2"},
+		"seed": {`""`, `"Fresh"`, "null", "1", `"` + strings.Repeat("0", 64) + `"`, `"` + strings.Repeat("0", 63) + `1"`,
+			`"` + strings.Repeat("A", 64) + `"`, `"` + strings.Repeat("a", 63) + `"`,
 			`"` + strings.Repeat("a", 64) + `"`, `"` + strings.Repeat("a", 66) + `"`, `"` + strings.Repeat("g", 64) + `"`},
-		"metadata": {"null", "[]", `{"":""}`, `{"a":1}`, `{"a":"","a":""}`, `{"b":"","a":""}`, `{"a":"` + strings.Repeat("v", 4096) + `"}`, `{"a":"` + strings.Repeat("v", 4097) + `"}`,
+		"metadata": {"null", "[]", `{"":""}`, `{"a":1}`, `{"a":"","a":""}`, `{"b":"","a":""}`,
+			`{"a":"` + strings.Repeat("v", 4096) + `"}`, `{"a":"` + strings.Repeat("v", 4097) + `"}`,
 			`{"` + strings.Repeat("k", 64) + `":""}`, `{"` + strings.Repeat("k", 65) + `":""}`},
 		"provenance": {
-			"null", "{}", strings.Replace(small, "public", "unstated", 1), strings.Replace(small, "data-independent", "unstated", 1), strings.Replace(small, "public", "", 1),
-			strings.Replace(small, `public","geometry_epsilon":null`, `derived-dp","geometry_epsilon":"1"`, 1), strings.Replace(small, "public", "derived-dp", 1),
-			strings.Replace(small, `"note":""`, `"note":"`+strings.Repeat("é", 2048)+`"`, 1), strings.Replace(small, `"note":""`, `"note":"`+strings.Repeat("é", 2048)+`e"`, 1),
+			"null", "{}", strings.Replace(small, "public", "unstated", 1),
+			strings.Replace(small, "data-independent", "unstated", 1), strings.Replace(small, "public", "", 1),
+			strings.Replace(small, `public","geometry_epsilon":null`, `derived-dp","geometry_epsilon":"1"`, 1),
+			strings.Replace(small, "public", "derived-dp", 1),
+			strings.Replace(small, `"note":""`, `"note":"`+strings.Repeat("é", 2048)+`"`, 1),
+			strings.Replace(small, `"note":""`, `"note":"`+strings.Repeat("é", 2048)+`e"`, 1),
 		},
 	} {
 		for _, v := range values {

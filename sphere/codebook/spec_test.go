@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestSpecCodebook: the worked examples of docs/spec/codebook.md are what the code does. Candidates have 12 places there,
-// which every processor's logarithm gives.
+// TestSpecCodebook: the worked examples of docs/spec/codebook.md are what the code does. Candidates have 12 places
+// there, which every processor's logarithm gives.
 func TestSpecCodebook(t *testing.T) {
 	blocks := numtest.Blocks(t, filepath.Join("..", "..", "docs", "spec", "codebook.md"))
 	c, err := Decode([]byte(blocks["codebook"]))

@@ -83,7 +83,8 @@ func TestAssignmentTables(t *testing.T) {
 				}
 			}
 			a.push(start, end)
-			if a.excess[start] != 0 && a.excess[end] != 0 && !slices.ContainsFunc(full, func(f func() bool) bool { return f() }) {
+			if a.excess[start] != 0 && a.excess[end] != 0 &&
+				!slices.ContainsFunc(full, func(f func() bool) bool { return f() }) {
 				t.Fatal("a path that could take more")
 			}
 			if pushes++; !(a.excess[start] < before) {
@@ -143,7 +144,8 @@ func checkTables(t *testing.T, a *assignment, mu []float64) {
 			}
 		}
 		check("put", a.put[i], put, func(j int) bool { return a.mass[j] < a.hi[j] && a.cost[i*a.n+j] == put })
-		check("take", a.take[i], take, func(j int) bool { p, c := at(i, j); return p > 0 && a.mass[j] > a.lo[j] && -c == take })
+		check("take", a.take[i], take,
+			func(j int) bool { p, c := at(i, j); return p > 0 && a.mass[j] > a.lo[j] && -c == take })
 		for l := range a.k {
 			move := math.Inf(1)
 			for j := range a.n {
@@ -151,7 +153,8 @@ func checkTables(t *testing.T, a *assignment, mu []float64) {
 					move = min(move, a.cost[i*a.n+j]-c)
 				}
 			}
-			check("move", a.move[i*a.k+l], move, func(j int) bool { p, c := at(l, j); return p > 0 && a.cost[i*a.n+j]-c == move })
+			check("move", a.move[i*a.k+l], move,
+				func(j int) bool { p, c := at(l, j); return p > 0 && a.cost[i*a.n+j]-c == move })
 		}
 		if !(math.Abs(row+a.excess[i]-mu[i]) <= rounding) {
 			t.Fatalf("atom %d has placed %v and %v is left of %v", i, row, a.excess[i], mu[i])

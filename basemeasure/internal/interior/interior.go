@@ -203,8 +203,8 @@ func reduction(step float64) float64 {
 	return hardly
 }
 
-// Step takes one Newton step. It reports false if rounding has got in the way, and then changes nothing; or the error of
-// ctx.
+// Step takes one Newton step. It reports false if rounding has got in the way, and then changes nothing; or the error
+// of ctx.
 func (v *Phase) Step(ctx context.Context) (ok bool, err error) {
 	d := &v.sys
 	d.build(v)

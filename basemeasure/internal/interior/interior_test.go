@@ -160,7 +160,8 @@ func TestGradient(t *testing.T) {
 			down := v.phi[i]
 			v.m[j] = at
 			v.rowAt(i, eta)
-			numtest.Near(t, "g", (up-down)/(2*h), g, numtest.Tol{Abs: 1e-9, Why: "phi is linear in m at a fixed eta: rounding over h"})
+			numtest.Near(t, "g", (up-down)/(2*h), g,
+				numtest.Tol{Abs: 1e-9, Why: "phi is linear in m at a fixed eta: rounding over h"})
 		}
 	}
 }

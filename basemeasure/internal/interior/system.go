@@ -207,8 +207,8 @@ func (d *system) factorize(ctx context.Context, v *Phase) error {
 	return nil
 }
 
-// columns writes factorRows of the 2k scaled vectors g_i - c and a_i, from number from on, as the columns of rows. Beyond
-// the last they are zero.
+// columns writes factorRows of the 2k scaled vectors g_i - c and a_i, from number from on, as the columns of rows.
+// Beyond the last they are zero.
 func (d *system) columns(v *Phase, from int, rows []float64) {
 	for c := range factorRows {
 		i := from + c

@@ -18,7 +18,8 @@ var pageText string
 
 // shades are nine steps from little to much: YlGnBu of ColorBrewer on a light page, and the other way round on a dark
 // one.
-var shades = [...]string{"#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"}
+var shades = [...]string{"#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494",
+	"#081d58"}
 
 // panel is one map of a page.
 type panel struct {
@@ -72,7 +73,8 @@ func (s Sheet) draw(p *page) {
 		title string
 		share []float64
 		at    []atlas.Point
-	}{{"truth", s.Truth, in}, {"guess, without a report", s.Guess, in}, {"raw: the reports as they are", s.Raw, atRaw}, {"map", s.Drawn, in}}
+	}{{"truth", s.Truth, in}, {"guess, without a report", s.Guess, in}, {"raw: the reports as they are", s.Raw, atRaw},
+		{"map", s.Drawn, in}}
 	top := 0.0
 	for _, d := range drawn {
 		if d.share != nil {

@@ -115,7 +115,8 @@ func (s Sheet) lines() []line {
 	same := s.Same()
 	var out []line
 	for i, label := range s.Inputs {
-		l := line{label: label, at: at(s.Places.In, i), truth: of(s.Truth, i), guess: of(s.Guess, i), est: of(s.Map, i), place: i}
+		l := line{label: label, at: at(s.Places.In, i), truth: of(s.Truth, i), guess: of(s.Guess, i), est: of(s.Map, i),
+			place: i}
 		if same {
 			l.raw = of(s.Raw, i)
 		}
@@ -199,7 +200,8 @@ func (s Sheet) geoJSON() ([]byte, error) {
 		return nil, err
 	}
 	fmt.Fprintf(&b,
-		"{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"values\":%q,\n\"headline\":%s,\n\"features\":[", note, values, title)
+		"{\"type\":\"FeatureCollection\",\n\"positions\":%q,\n\"values\":%q,\n\"headline\":%s,\n\"features\":[", note, values,
+		title)
 	for n, l := range s.lines() {
 		props := map[string]any{"label": l.label, "guess": l.guess, "raw": l.raw, "map": l.est}
 		if s.Truth != nil {

@@ -121,7 +121,8 @@ func TestGeoJSON(t *testing.T) {
 			if f.Type != "Feature" || f.Geometry.Type+string(f.Geometry.Coordinates) != want[i] {
 				t.Errorf("%s: feature %d is %s%s, want %s", name, i, f.Geometry.Type, f.Geometry.Coordinates, want[i])
 			}
-			if i >= 2 && (f.Properties["map"] != nil || f.Properties["raw"] == nil) || i < 2 && f.Properties["label"] != s.Inputs[i] {
+			if i >= 2 && (f.Properties["map"] != nil || f.Properties["raw"] == nil) ||
+				i < 2 && f.Properties["label"] != s.Inputs[i] {
 				t.Errorf("%s: %v", name, f.Properties)
 			}
 		}
@@ -148,12 +149,14 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(data)
-		for _, bad := range []string{"<script", "http", "src=", "href", "@import", "url(", "<map>", "<b>", "ZgotmplZ", "NaN", "Inf"} {
+		for _, bad := range []string{"<script", "http", "src=", "href", "@import", "url(", "<map>", "<b>", "ZgotmplZ", "NaN",
+			"Inf"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s: %q in the page", name, bad)
 			}
 		}
-		for _, good := range []string{"A &lt;map&gt;", "prefers-color-scheme: dark", "width=device-width", "#ffffd9", "&lt;b&gt;"} {
+		for _, good := range []string{"A &lt;map&gt;", "prefers-color-scheme: dark", "width=device-width", "#ffffd9",
+			"&lt;b&gt;"} {
 			if !strings.Contains(text, good) {
 				t.Errorf("%s: no %q in the page", name, good)
 			}
@@ -206,7 +209,8 @@ func TestShades(t *testing.T) {
 	s := scaleOf(0.81)
 	for class := range shades {
 		if at := s.above(class); s.class(at*(1-1e-9)) != class || class+1 < len(shades) && s.class(at*(1+1e-9)) != class+1 {
-			t.Errorf("shade %d ends at %v, where the shades are %d and %d", class, at, s.class(at*(1-1e-9)), s.class(at*(1+1e-9)))
+			t.Errorf("shade %d ends at %v, where the shades are %d and %d", class, at, s.class(at*(1-1e-9)),
+				s.class(at*(1+1e-9)))
 		}
 	}
 	if s.class(0) != 0 || s.class(0.81) != len(shades)-1 || scaleOf(0).class(0) != 0 {

@@ -62,7 +62,8 @@ func casesOf(t *testing.T, firsts []func(proptest.TB), check func(*rapid.T)) (ca
 		checks *= 5 // rapid divides by 5
 	}
 	for name, value := range map[string]string{
-		"rapid.checks": big.NewInt(int64(checks)).String(), "rapid.nofailfile": "true", "rapid.shrinktime": "0s", "rapid.seed": "1",
+		"rapid.checks": big.NewInt(int64(checks)).String(), "rapid.nofailfile": "true", "rapid.shrinktime": "0s",
+		"rapid.seed": "1",
 	} {
 		old := flag.Lookup(name).Value.String()
 		if err := flag.Set(name, value); err != nil {

@@ -67,8 +67,8 @@ func (c *Case) asks(f *Flow) [][4]float64 {
 	return asks
 }
 
-// gives returns by what asks are multiplied to make shares of what is in the cells. No cell gives more than it has; what
-// is asked for beyond that is cut. Cells with next to nothing give nothing, so that quotients stay in range.
+// gives returns by what asks are multiplied to make shares of what is in the cells. No cell gives more than it has;
+// what is asked for beyond that is cut. Cells with next to nothing give nothing, so that quotients stay in range.
 func gives(asks [][4]float64, sums []float64) []float64 {
 	give := make([]float64, len(sums))
 	for i, m := range sums {

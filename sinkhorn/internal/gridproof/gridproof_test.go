@@ -173,8 +173,8 @@ func entropicPlan(c *Case, source, logV []float64, reg float64) [][]float64 {
 	return plan
 }
 
-// TestFollow: Moves and the moments of Plan say of a flow, with its cuts and with blocks that are mixed, what loops over
-// pairs of cells make of the plan itself.
+// TestFollow: Moves and the moments of Plan say of a flow, with its cuts and with blocks that are mixed, what loops
+// over pairs of cells make of the plan itself.
 func TestFollow(t *testing.T) {
 	// Slack is 1e-12 here, the sums of the test are no better, and a cell that gives all it has keeps 2^-40 of it.
 	const same = 1e-11
@@ -297,7 +297,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}
-	for _, f := range []*Flow{{Steps: 1}, {Right: still().Right, Steps: 1}, {Right: still().Right, Down: still().Down[1:], Steps: 1}} {
+	for _, f := range []*Flow{{Steps: 1}, {Right: still().Right, Steps: 1},
+		{Right: still().Right, Down: still().Down[1:], Steps: 1}} {
 		if c.Check(f) == nil {
 			t.Errorf("%+v is accepted", f)
 		}

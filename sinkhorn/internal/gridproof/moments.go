@@ -8,8 +8,8 @@ import (
 	"github.com/wpm-go/wpm/projection/verify"
 )
 
-// Plan proves an upper bound with floats: that of the plan with rows mu that logV describes at reg, then moved along the
-// flow, if there is one, and the largest cost for what is off Q then; rounded outward by slack of the largest cost.
+// Plan proves an upper bound with floats: that of the plan with rows mu that logV describes at reg, then moved along
+// the flow, if there is one, and the largest cost for what is off Q then; rounded outward by slack of the largest cost.
 //
 // Everything is a sum over an axis at a time, of all its cells, with the largest term taken out.
 func (c *Case) Plan(logV []float64, reg float64, flow *Flow) (verify.Found, error) {

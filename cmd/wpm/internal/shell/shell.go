@@ -1,5 +1,5 @@
-// Package shell is what the subcommands of wpm share: checks of flags and arguments, one-line errors of usage, and progress on
-// a terminal.
+// Package shell is what the subcommands of wpm share: checks of flags and arguments, one-line errors of usage, and
+// progress on a terminal.
 package shell
 
 import (
@@ -31,7 +31,8 @@ func Positive(c *cli.Command, names ...string) error {
 // UsageError keeps a bad flag a one-line error instead of a page of help.
 func UsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	msg := err.Error()
-	if i := strings.Index(msg, "strconv."); i >= 0 { // "strconv.ParseInt: parsing ...": the reader need not know who parses
+	// "strconv.ParseInt: parsing ...": the reader need not know who parses
+	if i := strings.Index(msg, "strconv."); i >= 0 {
 		if _, rest, ok := strings.Cut(msg[i:], ": "); ok {
 			msg = msg[:i] + rest
 		}

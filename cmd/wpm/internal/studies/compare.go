@@ -45,8 +45,10 @@ func compareStudy() study {
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points: label, and lat,lon or x,y,z or x1,...,xn"},
 			&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
-			&cli.StringFlag{Name: "distance", Usage: "with -points: `NAME` is euclidean, manhattan, cosine or greatcircle (default: by the columns)"},
-			&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already; users name inputs 0, 1, ..."},
+			&cli.StringFlag{Name: "distance",
+				Usage: "with -points: `NAME` is euclidean, manhattan, cosine or greatcircle (default: by the columns)"},
+			&cli.StringFlag{Name: "cost",
+				Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already; users name inputs 0, 1, ..."},
 			&cli.FloatFlag{Name: "p", Value: 1, Usage: "power of the distance: WPM minimises the mean of d^p"},
 			&cli.StringFlag{Name: "users", Usage: "CSV `FILE`: user,label,count"},
 			&cli.StringFlag{Name: "preset", Usage: "`NAME` of a study instead of files: " + presets},
@@ -54,10 +56,13 @@ func compareStudy() study {
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
 			&cli.StringFlag{Name: "methods", Usage: "mechanisms, `NAME,NAME,...` (default: those that need no setting)"},
 			&cli.StringFlag{Name: "metric", Usage: "scores, `NAME,NAME,...`: w1, w2, ..., tv, kl, hit@n (default w1,tv,hit@1)"},
-			&cli.StringFlag{Name: "objective", Usage: "what the base measure of WPM is for: `NAME` is uniform, minimax, average or mixed (default uniform)"},
-			&cli.FloatFlag{Name: "lambda", HideDefault: true, Usage: "of algorithm1, in units of the cost (default: a hundredth of its range)"},
+			&cli.StringFlag{Name: "objective",
+				Usage: "what the base measure of WPM is for: `NAME` is uniform, minimax, average or mixed (default uniform)"},
+			&cli.FloatFlag{Name: "lambda", HideDefault: true,
+				Usage: "of algorithm1, in units of the cost (default: a hundredth of its range)"},
 			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "of algorithm1"},
-			&cli.StringFlag{Name: "public", Usage: "CSV `FILE` label,weight: public distribution of local and linear (default uniform)"},
+			&cli.StringFlag{Name: "public",
+				Usage: "CSV `FILE` label,weight: public distribution of local and linear (default uniform)"},
 			&cli.FloatFlag{Name: "gamma", Value: 10, Usage: "of local: users are within this factor of the public distribution"},
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "simulated maps"},
 			&cli.BoolFlag{Name: "npy", Value: true, Usage: "also write the laws of users and of point masses as NPY"},
@@ -71,9 +76,11 @@ func runCompare(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		return nil, nil, err
 	}
 	cfg := compare.Config{
-		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Metrics: shell.List(c.String("metric")), Objective: c.String("objective"),
-		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Gamma: c.Float("gamma"), Seeds: c.Int("seeds"), Seed: c.Uint64("seed"),
-		NPY: c.Bool("npy"), Progress: shell.Progress(c.Root().ErrWriter),
+		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Metrics: shell.List(c.String("metric")),
+		Objective: c.String("objective"),
+		Lambda:    c.Float("lambda"), Rounds: c.Int("rounds"), Gamma: c.Float("gamma"), Seeds: c.Int("seeds"),
+		Seed: c.Uint64("seed"),
+		NPY:  c.Bool("npy"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.IsSet("lambda") && !(cfg.Lambda > 0) {
 		return nil, nil, fmt.Errorf("-lambda: %v is not positive", cfg.Lambda)
@@ -82,7 +89,8 @@ func runCompare(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		cfg.Methods = append(cfg.Methods, compare.Method(m))
 	}
 	if path := c.String("public"); path != "" {
-		cfg.Public, err = readFile(path, func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
+		cfg.Public, err = readFile(path,
+			func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -224,7 +232,8 @@ func presetData(ctx context.Context, c *cli.Command) (compare.Data, []string, er
 	switch name := c.String("preset"); name {
 	case "ring":
 		const points, users, alpha = 30, 500, 0.1
-		data.P, data.Unit, data.Source = 2, "steps", fmt.Sprintf("%d draws, Dirichlet(%v), on a ring of %d points", users, alpha, points)
+		data.P, data.Unit, data.Source = 2, "steps",
+			fmt.Sprintf("%d draws, Dirichlet(%v), on a ring of %d points", users, alpha, points)
 		for u, mu := range ring.Inputs(users, points, alpha, c.Uint64("seed")) {
 			data.Users = append(data.Users, compare.User{ID: strconv.Itoa(u), Mu: mu})
 		}

@@ -60,8 +60,8 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	return err
 }
 
-// demoPage returns the playground with the demo's result inside. Without the page's program there is none, and the demo is
-// complete.
+// demoPage returns the playground with the demo's result inside. Without the page's program there is none, and the demo
+// is complete.
 func demoPage(ctx context.Context, c *cli.Command, r demo.Result) []byte {
 	program, err := playground.Find(ctx, ".", programProgress(c.Root().ErrWriter))
 	if err != nil {

@@ -28,7 +28,8 @@ func errataStudy() study {
 
 func runErrata(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := errata.Run(ctx, errata.Config{
-		Out: c.String("out"), Instances: c.Int("instances"), Columns: c.Int("columns"), Users: c.Int("users"), Seed: c.Uint64("seed"),
+		Out: c.String("out"), Instances: c.Int("instances"), Columns: c.Int("columns"), Users: c.Int("users"),
+		Seed:     c.Uint64("seed"),
 		Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {

@@ -32,7 +32,8 @@ type study struct {
 
 // Experiments is the command experiment.
 func Experiments() *cli.Command {
-	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(), countryStudy(), compareStudy(), errataStudy()}
+	studies := []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(),
+		countryStudy(), compareStudy(), errataStudy()}
 	out := &cli.Command{Name: "experiment",
 		Usage: "the paper's studies, maps, and a country of many places: tables and figures", OnUsageError: shell.UsageError}
 	list := ""
@@ -54,7 +55,8 @@ func (s study) command() *cli.Command {
 	return &cli.Command{
 		Name: s.name, Usage: s.usage, Description: s.about, OnUsageError: shell.UsageError,
 		Flags: slices.Concat(
-			[]cli.Flag{&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiment-" + s.name, Usage: "`FOLDER` for tables and figures"}},
+			[]cli.Flag{&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiment-" + s.name,
+				Usage: "`FOLDER` for tables and figures"}},
 			s.flags,
 			[]cli.Flag{
 				&cli.Uint64Flag{Name: "seed", Value: 1, Usage: s.seeded},
@@ -89,7 +91,8 @@ func allCommand() *cli.Command {
 		Description: "Each writes a folder of its own below -out. A study that is there already, complete and of the same seed and data files, is not run\n" +
 			"again: remove the folder to repeat it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiments", Usage: "`FOLDER` of the studies' folders"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-experiments",
+				Usage: "`FOLDER` of the studies' folders"},
 			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE`, for movielens"},
 			&cli.StringFlag{Name: "movies", Usage: "u.item `FILE`, for movielens"},
 			&cli.StringFlag{Name: "data", Usage: "`PATH` of the check-ins, for gowalla; without it, a synthetic city"},
@@ -121,7 +124,8 @@ func runAll(ctx context.Context, c *cli.Command) error {
 		studies[1] = append(studies[1], "-data="+c.String("data"))
 	}
 	if c.IsSet("ratings") {
-		studies = append(studies, []string{"movielens", seed, "-ratings=" + c.String("ratings"), "-movies=" + c.String("movies")})
+		studies = append(studies, []string{"movielens", seed, "-ratings=" + c.String("ratings"),
+			"-movies=" + c.String("movies")})
 	}
 	w := c.Root().Writer
 	for _, args := range studies {

@@ -24,9 +24,11 @@ func Playground() *cli.Command {
 			"shows is simulated and computed in the page; files that are dropped there stay in its memory. In a clone, the first\n" +
 			"run builds the page's program with Go, which takes some 20 seconds, and keeps it in the user's cache.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the page to `FILE`, - for standard output, and serve nothing"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "write the page to `FILE`, - for standard output, and serve nothing"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser"},
-			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0", Usage: "serve at `HOST:PORT` of this machine; port 0 is a free one"},
+			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0",
+				Usage: "serve at `HOST:PORT` of this machine; port 0 is a free one"},
 		},
 		OnUsageError: shell.UsageError,
 		Action:       runPlayground,

@@ -36,8 +36,10 @@ func ringStudy() study {
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels of the comparison, `EPS,EPS,...` (default 0.5,1,2,3,4,5,6)"},
 			&cli.StringFlag{Name: "main-eps", Usage: "`EPS` of the example and the iterations (default 5)"},
-			&cli.StringFlag{Name: "lambda", Usage: "regularisations, `L,L,...` in units of the cost (default 0.1,0.3,1,3,10; the paper names none)"},
-			&cli.StringFlag{Name: "iterations", Usage: "where the distance is measured, `N,N,...` ascending (default 1,2,3,5,10,...,1000)"},
+			&cli.StringFlag{Name: "lambda",
+				Usage: "regularisations, `L,L,...` in units of the cost (default 0.1,0.3,1,3,10; the paper names none)"},
+			&cli.StringFlag{Name: "iterations",
+				Usage: "where the distance is measured, `N,N,...` ascending (default 1,2,3,5,10,...,1000)"},
 			&cli.IntFlag{Name: "points", Value: 30, Usage: "points of the ring"},
 			&cli.FloatFlag{Name: "p", Value: 2, Usage: "power of the distance"},
 			&cli.FloatFlag{Name: "alpha", Value: 0.1, Usage: "concentration of the Dirichlet distribution of the inputs"},
@@ -48,8 +50,10 @@ func ringStudy() study {
 
 func runRing(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	cfg := ring.Config{
-		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Epsilon: c.String("main-eps"), Points: c.Int("points"), P: c.Float("p"),
-		Alpha: c.Float("alpha"), Inputs: c.Int("inputs"), Seed: c.Uint64("seed"), Progress: shell.Progress(c.Root().ErrWriter),
+		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Epsilon: c.String("main-eps"), Points: c.Int("points"),
+		P:     c.Float("p"),
+		Alpha: c.Float("alpha"), Inputs: c.Int("inputs"), Seed: c.Uint64("seed"),
+		Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	for _, s := range shell.List(c.String("lambda")) {
 		l, err := strconv.ParseFloat(s, 64)
@@ -70,7 +74,8 @@ func runRing(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, e
 		return nil, nil, err
 	}
 	return res, func(out io.Writer) error {
-		fmt.Fprintf(out, "%d inputs on a ring of %d points. Mean W_%v to the input:\n\n", res.Config.Inputs, res.Config.Points, res.Config.P)
+		fmt.Fprintf(out, "%d inputs on a ring of %d points. Mean W_%v to the input:\n\n", res.Config.Inputs,
+			res.Config.Points, res.Config.P)
 		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "eps\tWPM\tKPM\tWPM closer\tworst case of WPM\t")
 		for _, row := range res.Rows {
@@ -84,17 +89,21 @@ func movielensStudy() study {
 	return study{
 		name: "movielens", usage: "hit rate of a recommended film over eps, on ratings",
 		about:  "Reads u.data and u.item of MovieLens-100K, plain or gzipped; see docs/data.md. 20 minutes of processor time with the defaults; a run that was stopped goes on where it was.",
-		seeded: "of the first split", positive: []string{"splits", "dimension", "candidates", "scales", "rounds", "like"}, run: runMovielens,
+		seeded: "of the first split", positive: []string{"splits", "dimension", "candidates", "scales", "rounds", "like"},
+		run: runMovielens,
 		end: "Tuning on validation users is outside the guarantee. Report: ",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "ratings", Usage: "u.data `FILE` (required, or -data)"},
 			&cli.StringFlag{Name: "movies", Usage: "u.item `FILE` (required, or -data)"},
 			&cli.StringFlag{Name: "data", Usage: "`FOLDER` of u.data and u.item, gzip allowed"},
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.2,0.5,1,2,3,4,5)"},
-			&cli.IntFlag{Name: "splits", Value: 20, Usage: "splits into train and test; with -split-file, its first ones (default all)"},
-			&cli.StringFlag{Name: "split-file", Usage: "`FILE` of splits, lines of split,film,id and split,user,id; see docs/data.md (default: drawn from -seed)"},
+			&cli.IntFlag{Name: "splits", Value: 20,
+				Usage: "splits into train and test; with -split-file, its first ones (default all)"},
+			&cli.StringFlag{Name: "split-file",
+				Usage: "`FILE` of splits, lines of split,film,id and split,user,id; see docs/data.md (default: drawn from -seed)"},
 			&cli.IntFlag{Name: "dimension", Value: 64, Usage: "of the embedding"},
-			&cli.StringFlag{Name: "embedding", Value: string(movielens.Scores), Usage: "scores (U S) or loadings (U) of the principal components"},
+			&cli.StringFlag{Name: "embedding", Value: string(movielens.Scores),
+				Usage: "scores (U S) or loadings (U) of the principal components"},
 			&cli.IntFlag{Name: "candidates", Value: 250, Usage: "films to recommend from"},
 			&cli.IntFlag{Name: "scales", Value: 21, Usage: "masses of the base measure tried on validation users"},
 			&cli.FloatFlag{Name: "lambda", Value: 0.01, Usage: "regularisation of Algorithm 1, in units of the cost"},
@@ -144,14 +153,16 @@ func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) err
 	res, err := movielens.Run(ctx, movielens.Config{
 		Ratings: ratings, Films: movies, Out: c.String("out"), Epsilons: shell.List(c.String("eps")),
 		Splits: splits, SplitFile: c.String("split-file"), Seed: c.Uint64("seed"),
-		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"), Scales: c.Int("scales"),
+		Dimension: c.Int("dimension"), Embedding: movielens.Embedding(c.String("embedding")), Candidates: c.Int("candidates"),
+		Scales: c.Int("scales"),
 		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Like: c.Int("like"), Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	return res, func(out io.Writer) error {
-		fmt.Fprintf(out, "%d users, %d films, %d ratings; HR@1, mean over %d splits (standard error):\n\n", res.Users, res.Films, res.Ratings, res.Config.Splits)
+		fmt.Fprintf(out, "%d users, %d films, %d ratings; HR@1, mean over %d splits (standard error):\n\n", res.Users,
+			res.Films, res.Ratings, res.Config.Splits)
 		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprint(w, "eps\t")
 		for _, m := range movielens.Methods() {
@@ -172,7 +183,8 @@ func runMovielens(ctx context.Context, c *cli.Command) (any, func(io.Writer) err
 		}
 		for _, d := range res.Differences {
 			if d.Method == movielens.KPM {
-				fmt.Fprintf(out, "WPM less %s at eps %s: %.4f, t-interval of 95 %%: %.4f to %.4f\n", d.Method.Name(), d.Epsilon, d.Mean, d.Low, d.High)
+				fmt.Fprintf(out, "WPM less %s at eps %s: %.4f, t-interval of 95 %%: %.4f to %.4f\n", d.Method.Name(), d.Epsilon,
+					d.Mean, d.Low, d.High)
 			}
 		}
 		for _, row := range res.Ceilings {
@@ -247,13 +259,19 @@ func gowallaStudy() study {
 			&cli.IntFlag{Name: "users", Value: 500, Usage: "the so many lowest user ids; 0 for all"},
 			&cli.IntFlag{Name: "min-checkins", Value: 10, Usage: "least number of check-ins of a user in the area"},
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulated releases of everybody"},
-			&cli.FloatFlag{Name: "lambda", Value: 0.01, Usage: "regularisation of Algorithm 1, in units of the unit square's side"},
+			&cli.FloatFlag{Name: "lambda", Value: 0.01,
+				Usage: "regularisation of Algorithm 1, in units of the unit square's side"},
 			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "iterations of Algorithm 1"},
-			&cli.BoolFlag{Name: "estimates", Value: true, Usage: "also estimate maps from one report of each user, of WPM and of its rivals"},
-			&cli.StringFlag{Name: "objective", Value: "uniform", Usage: "what the base measure of WPM is for: `NAME` is " + compare.Objectives},
-			&cli.StringFlag{Name: "solver", Value: "exact", Usage: "`NAME` of what finds the projections of WPM: " + wpm.Solvers},
-			&cli.StringFlag{Name: "ties", Value: string(gowalla.TiesRandom), Usage: "`RULE` for exact projections that cost the same: random (no side preferred) or solver (what it ends at); moves the last digits"},
-			&cli.BoolFlag{Name: "tie-range", Value: true, Usage: "also look for the range of expected W_1 over all exact projections; false saves half of the time"},
+			&cli.BoolFlag{Name: "estimates", Value: true,
+				Usage: "also estimate maps from one report of each user, of WPM and of its rivals"},
+			&cli.StringFlag{Name: "objective", Value: "uniform",
+				Usage: "what the base measure of WPM is for: `NAME` is " + compare.Objectives},
+			&cli.StringFlag{Name: "solver", Value: "exact",
+				Usage: "`NAME` of what finds the projections of WPM: " + wpm.Solvers},
+			&cli.StringFlag{Name: "ties", Value: string(gowalla.TiesRandom),
+				Usage: "`RULE` for exact projections that cost the same: random (no side preferred) or solver (what it ends at); moves the last digits"},
+			&cli.BoolFlag{Name: "tie-range", Value: true,
+				Usage: "also look for the range of expected W_1 over all exact projections; false saves half of the time"},
 		},
 	}
 }
@@ -271,11 +289,14 @@ func runGowalla(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 	}
 	cfg := gowalla.Config{
 		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Rows: rows, Cols: cols,
-		Area:        gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"), East: c.Float("east")},
+		Area: gowalla.Box{South: c.Float("south"), North: c.Float("north"), West: c.Float("west"),
+			East: c.Float("east")},
 		MinCheckins: c.Int("min-checkins"), Users: c.Int("users"), AllUsers: c.Int("users") == 0,
-		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Objective: c.String("objective"), Solver: c.String("solver"),
+		Runs: c.Int("runs"), Seed: c.Uint64("seed"), MapEps: c.String("map-eps"), Objective: c.String("objective"),
+		Solver: c.String("solver"),
 		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), SkipEstimates: !c.Bool("estimates"),
-		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"), Progress: shell.Progress(c.Root().ErrWriter),
+		Ties: gowalla.Ties(c.String("ties")), SkipTieRange: !c.Bool("tie-range"),
+		Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	res, err := gowalla.Run(ctx, cfg)
 	if err != nil {
@@ -345,7 +366,8 @@ func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) e
 		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "d\teps\toptimal MSE\tPrivUnit2, grid\tspends\tPrivUnit2, search\tspends\t")
 		for _, m := range res.Means {
-			fmt.Fprintf(w, "%d\t%v\t%.5g\t%.3f\t%.3f\t%.3f\t%.3f\t\n", m.Dim, m.Eps, m.Optimum, m.Grid.Ratio, m.Grid.Spent, m.Search.Ratio, m.Search.Spent)
+			fmt.Fprintf(w, "%d\t%v\t%.5g\t%.3f\t%.3f\t%.3f\t%.3f\t\n", m.Dim, m.Eps, m.Optimum, m.Grid.Ratio, m.Grid.Spent,
+				m.Search.Ratio, m.Search.Spent)
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -353,7 +375,8 @@ func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) e
 		fmt.Fprintf(out, "\nDistributions of n atoms, W_2, mean of %d:\n\n", res.Config.Instances)
 		fmt.Fprintln(w, "d\tn\teps\tno data\trandom atom\tprojection\tratio\t")
 		for _, a := range res.Rows {
-			fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%.4f\t%.3f\t\n", a.Dim, a.Atoms, a.Epsilon, a.Uniform, a.RandomAtom, a.Projection, a.Ratio)
+			fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%.4f\t%.3f\t\n", a.Dim, a.Atoms, a.Epsilon, a.Uniform, a.RandomAtom,
+				a.Projection, a.Ratio)
 		}
 		return w.Flush()
 	}, nil
@@ -373,14 +396,16 @@ func mappingStudy() study {
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000; -plan: 500,2000,20000)"},
 			&cli.IntFlag{Name: "large", Value: 200_000, Usage: "devices of one more case, for four of the maps"},
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
-			&cli.BoolFlag{Name: "plan", Usage: "compare the map with what \"wpm plan\" predicts of it, on other maps, and leave EM out"},
+			&cli.BoolFlag{Name: "plan",
+				Usage: "compare the map with what \"wpm plan\" predicts of it, on other maps, and leave EM out"},
 		},
 	}
 }
 
 func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	cfg := mapping.Config{
-		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"), Runs: c.Int("runs"),
+		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"),
+		Runs: c.Int("runs"),
 		Seed: c.Uint64("seed"), Plan: c.Bool("plan"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.String("maps") != "" {
@@ -448,7 +473,8 @@ func countryStudy() study {
 
 func runCountry(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
 	res, err := country.Run(ctx, country.Config{
-		Out: c.String("out"), Places: c.Int("places"), Devices: c.Int("devices"), Epsilons: shell.List(c.String("eps")), Seed: c.Uint64("seed"),
+		Out: c.String("out"), Places: c.Int("places"), Devices: c.Int("devices"), Epsilons: shell.List(c.String("eps")),
+		Seed:     c.Uint64("seed"),
 		Progress: shell.Progress(c.Root().ErrWriter),
 	})
 	if err != nil {
@@ -460,7 +486,8 @@ func runCountry(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		fmt.Fprintln(w, "eps\tpolicy, MB\tdesign\tverify\torder of rows\tall releases\t")
 		for _, row := range res.Rows {
 			t := row.Times
-			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t\n", row.Epsilon, float64(row.Bytes)/1e6, t.Design, t.Verify, t.Order, t.Release)
+			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t\n", row.Epsilon, float64(row.Bytes)/1e6, t.Design, t.Verify,
+				t.Order, t.Release)
 		}
 		if err := w.Flush(); err != nil {
 			return err

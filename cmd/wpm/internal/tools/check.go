@@ -156,7 +156,8 @@ func (r checked) print(w io.Writer, asJSON bool) error {
 
 // eachCertificate calls each for every certificate of a file, as certificate.ReadAnswers does. A file without one is an
 // error.
-func eachCertificate(c *cli.Command, path string, each func(line int, made certificate.Certificate, err error) error) error {
+func eachCertificate(c *cli.Command, path string,
+	each func(line int, made certificate.Certificate, err error) error) error {
 	f, err := device.Open(path, c.Root().Reader)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package tools has the commands of wpm that need no policy: solvers on lines of JSON and on DIMACS files, and the check of
-// certificates.
+// Package tools has the commands of wpm that need no policy: solvers on lines of JSON and on DIMACS files, and the
+// check of certificates.
 package tools
 
 import (
@@ -29,8 +29,10 @@ func Flow() *cli.Command {
 			"of an optimal flow the certificate, which \"wpm check\" verifies: wpm flow -json -proof FILE | wpm check -\n" +
 			"Exit status: 0 optimal, 1 infeasible or unbounded, 2 bad usage or input.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "proof", Usage: "print potentials, cut or cycle, and the certificate of an optimal flow, in comment lines"},
-			&cli.BoolFlag{Name: "json", Usage: "print the answer with its proof as JSON; nodes and arcs count from 1 (in the certificate, with -proof, from 0)"},
+			&cli.BoolFlag{Name: "proof",
+				Usage: "print potentials, cut or cycle, and the certificate of an optimal flow, in comment lines"},
+			&cli.BoolFlag{Name: "json",
+				Usage: "print the answer with its proof as JSON; nodes and arcs count from 1 (in the certificate, with -proof, from 0)"},
 		},
 		OnUsageError: shell.UsageError,
 		Action:       solveFlow,

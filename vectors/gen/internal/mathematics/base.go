@@ -37,8 +37,8 @@ func sign(x *big.Float) int {
 //
 //	max sum_i y_i   subject to   sum_i w_i <= 1,   y_i - w_i C_ij + a_ij - b_ij <= 0,   E sum_i b_ij - sum_i a_ij <= 0,
 //
-// all variables at least 0, by the simplex method with Bland's rule, in 512 bits. Thresholds are y_i / w_i; the prices of
-// the last rows are the lower bounds x_j of the box. What comes out is proved by proveBase.
+// all variables at least 0, by the simplex method with Bland's rule, in 512 bits. Thresholds are y_i / w_i; the prices
+// of the last rows are the lower bounds x_j of the box. What comes out is proved by proveBase.
 func baseMeasure(c [][]float64, eps float64) (value *big.Float, x, w, eta []*big.Float) {
 	k, kv := len(c), len(c[0])
 	e := reals.Exp(reals.Float(eps))
@@ -193,7 +193,8 @@ func proveBase(c [][]float64, eps float64, value *big.Float, x, w, eta []*big.Fl
 		least = reals.Quo(least, e)
 	}
 	lower = reals.Add(lower, least)
-	values.Must(sign(reals.Sub(worst, value)) == 0 && sign(reals.Sub(lower, value)) == 0 && sign(reals.Sub(sum, reals.Int(1))) == 0,
+	values.Must(sign(reals.Sub(worst, value)) == 0 && sign(reals.Sub(lower, value)) == 0 &&
+		sign(reals.Sub(sum, reals.Int(1))) == 0,
 		"a design that is not proved")
 }
 

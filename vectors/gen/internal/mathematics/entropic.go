@@ -147,7 +147,8 @@ func Entropic(s *cases.Set) {
 				p, reason, p.Flags = problem.Broken(r, p)
 			}
 		}
-		in := entropicIn{values.HexMatrix(p.C), values.HexFloats(p.Mu), values.HexFloats(p.Lo), values.HexFloats(p.Hi), values.HexFloat(reg)}
+		in := entropicIn{values.HexMatrix(p.C), values.HexFloats(p.Mu), values.HexFloats(p.Lo), values.HexFloats(p.Hi),
+			values.HexFloat(reg)}
 		why, l, h := problem.Bounds(p.Lo, p.Hi)
 		if reason == "" {
 			reason = why

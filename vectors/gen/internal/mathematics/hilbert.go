@@ -60,7 +60,8 @@ func distance(x, y []float64) *big.Rat {
 func contraction(d *big.Float) (tau, rest string) {
 	e := reals.Exp(reals.Mul(d, reals.Float(-0.5)))
 	den := reals.Add(reals.Int(1), e)
-	return reals.Digits(reals.Quo(reals.Sub(reals.Int(1), e), den)), reals.Digits(reals.Quo(reals.Mul(reals.Int(2), e), den))
+	return reals.Digits(reals.Quo(reals.Sub(reals.Int(1), e), den)),
+		reals.Digits(reals.Quo(reals.Mul(reals.Int(2), e), den))
 }
 
 // hilbertDice are what the cases of all operations draw first.

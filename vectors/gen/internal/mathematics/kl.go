@@ -133,7 +133,8 @@ func KL(s *cases.Set) {
 		logS := make([]float64, len(p.Lo))
 		flags := []string{}
 		for j := range logS {
-			logS[j] = values.Pick(r, -values.Grain(r, true)*8, (r.Float()-0.5)*20, float64(r.Intn(3)), -700*r.Float(), 700*r.Float(), -3)
+			logS[j] = values.Pick(r, -values.Grain(r, true)*8, (r.Float()-0.5)*20, float64(r.Intn(3)), -700*r.Float(),
+				700*r.Float(), -3)
 			if r.Chance(6) {
 				logS[j] = math.Inf(-1)
 			}
@@ -215,7 +216,8 @@ func kpm(mu []float64, eps float64) (q []*big.Float, r *big.Float) {
 		at := reals.Quo(reals.Rat(top), reals.Sub(reals.Int(1), reals.Mul(reals.Int(k-n), floor)))
 		// The n-th is at or above the floor and the next at or below it.
 		if reals.Quo(reals.Rat(order[n-1]), at).Cmp(reals.Mul(floor, reals.Sub(reals.Int(1), reals.Float(0x1p-400)))) >= 0 &&
-			(n == k || reals.Quo(reals.Rat(order[n]), at).Cmp(reals.Mul(floor, reals.Add(reals.Int(1), reals.Float(0x1p-400)))) <= 0) {
+			(n == k || reals.Quo(reals.Rat(order[n]),
+				at).Cmp(reals.Mul(floor, reals.Add(reals.Int(1), reals.Float(0x1p-400)))) <= 0) {
 			r = at
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
-// A File is a policy as docs/spec/policy.md has it, with its rows written out. Provenance, Metadata, Certificate and Cost
-// are JSON.
+// A File is a policy as docs/spec/policy.md has it, with its rows written out. Provenance, Metadata, Certificate and
+// Cost are JSON.
 type File struct {
 	Box          box.Box
 	Mode         string

@@ -74,8 +74,8 @@ func distributionOf(q []float64, kv int) bool {
 	return len(q) == kv && math.Abs(sum-1) <= 0x1p-20
 }
 
-// Release draws an output: by the private data and the random bytes and, in projection mode, by what a solver projected.
-// It reports whether the private data are usable.
+// Release draws an output: by the private data and the random bytes and, in projection mode, by what a solver
+// projected. It reports whether the private data are usable.
 func (f File) Release(private, random []byte, projected []float64) (index int, usable bool) {
 	counts := f.Read(private)
 	var n []uint64

@@ -27,7 +27,8 @@ func Samples(r *values.RNG) []File {
 	}
 	base := func(b box.Box, inputs int) File {
 		f := File{
-			Box: b, Mode: "mixture", Inputs: inputs, Provenance: CleanProvenance, Metadata: "{}", Certificate: "null", Cost: "null",
+			Box: b, Mode: "mixture", Inputs: inputs, Provenance: CleanProvenance, Metadata: "{}", Certificate: "null",
+			Cost:     "null",
 			Fallback: b.Row(r),
 		}
 		for range inputs {
@@ -85,7 +86,8 @@ func (f File) Private(r *values.RNG) []byte {
 		return s
 	}
 	count := func() string {
-		return values.Pick(r, "1", "0", "12", "0.5", "1e-3", "9007199254740992", "1e-320", "3.", "007", "2E+2", strconv.Itoa(r.Intn(1000)), "0.1",
+		return values.Pick(r, "1", "0", "12", "0.5", "1e-3", "9007199254740992", "1e-320", "3.", "007", "2E+2",
+			strconv.Itoa(r.Intn(1000)), "0.1",
 			strconv.FormatFloat(r.Float(), 'g', -1, 64), "5e-324", "1e-400", "4503599627370497.5")
 	}
 	var b strings.Builder
@@ -146,7 +148,8 @@ func (f File) Mixtures() (out []Mixture) {
 	for _, user := range []string{"bob", "Ann", "ann ", `"ann"`, `"an""n"`, "", `""`} {
 		out = append(out, Mixture{named("ann"), named("ann", user)}, Mixture{named("", "ann"), named(user, "ann")})
 	}
-	for _, user := range []string{"a\x00n", "a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn", "a\xed\xa0\x80n", strings.Repeat("ü", 128),
+	for _, user := range []string{"a\x00n", "a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn",
+		"a\xed\xa0\x80n", strings.Repeat("ü", 128),
 		strings.Repeat("ü", 129), `"` + strings.Repeat(`""`, 256) + `"`, `"` + strings.Repeat(`""`, 257) + `"`} {
 		out = append(out, Mixture{named("ann", "ann"), named(user, user)})
 	}
@@ -164,8 +167,10 @@ func (f File) OddLines() []string {
 		strings.Repeat("x", 4100) + ",1", "00,1", "v," + name + ",1",
 	}
 	for _, count := range []string{
-		"-1", "-0", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993", "9007199254740993.5", "1e400",
-		"1e-400", ".5", "5.", "1,1", zeros + "1", zeros + "01", "1e", "1e+", "1e5.", "1_0", "１", "1E2", "1.5e-1", "\r", "1\r", "1\r\r", "1\x00",
+		"-1", "-0", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993",
+		"9007199254740993.5", "1e400",
+		"1e-400", ".5", "5.", "1,1", zeros + "1", zeros + "01", "1e", "1e+", "1e5.", "1_0", "１", "1E2", "1.5e-1", "\r", "1\r",
+		"1\r\r", "1\x00",
 	} {
 		lines = append(lines, name+","+count)
 	}

@@ -149,7 +149,8 @@ func (f File) Spoiled() (out []Spoiled) {
 		swap(`"full":[`, fmt.Sprintf(`"full":[%d,`, len(f.Box.Lo)))
 		swap(`"extra":[[`, `"extra":[[0`, "spelling")
 	}
-	if unit := regexp.MustCompile(`"extra":\[\[[0-9]+,"([0-9]+)"`).FindStringSubmatchIndex(text); unit != nil { // the first row's units
+	// the first row's units
+	if unit := regexp.MustCompile(`"extra":\[\[[0-9]+,"([0-9]+)"`).FindStringSubmatchIndex(text); unit != nil {
 		units := text[unit[2]:unit[3]]
 		for _, other := range []string{"0" + units, "+" + units, units + ".0", " " + units} {
 			add(text[:unit[2]]+other+text[unit[3]:], "spelling")

@@ -10,7 +10,8 @@ import (
 	"github.com/wpm-go/wpm/vectors/gen/internal/values"
 )
 
-// A Problem is a cost C with a box of its columns and, for some kinds, masses Mu of its rows. Flags say what is special.
+// A Problem is a cost C with a box of its columns and, for some kinds, masses Mu of its rows. Flags say what is
+// special.
 type Problem struct {
 	C      [][]float64
 	Mu     []float64

@@ -129,7 +129,8 @@ func countReports(f policyfile.File, name, epoch, text string) countsFile {
 		lines++
 		b, err := hex.DecodeString(line)
 		switch malformed := long || err != nil || len(b) != 40 || string(b[:4]) != "wpm1" || line != strings.ToLower(line); {
-		case malformed || box.LittleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 || hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
+		case malformed || box.LittleEndian(b[36:], 32).Cmp(values.Int(1<<20)) >= 0 ||
+			hex.EncodeToString(b[4:]) == strings.Repeat("0", 72):
 			c.refused[0]++
 		case hex.EncodeToString(b[4:36]) != f.ID():
 			c.refused[1]++
@@ -167,7 +168,8 @@ func Aggregate(s *cases.Set) {
 	for _, f := range policies[:2] { // what may stand around a report, and what may not
 		good := policyfile.Report(f.ID(), 0)
 		for _, white := range []string{"\v", "\f", "\u00a0", "\u0085", "\u2028", "\ufeff", "\x00", "\r", "\t \r"} {
-			in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a", File: white + good + "\n" + good + white + "\n" + white + "\n" + good}
+			in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a",
+				File: white + good + "\n" + good + white + "\n" + white + "\n" + good}
 			s.Valid(in, aggregateOut{countReports(f, in.Name, "", in.File).text()}, "spelling")
 		}
 		for _, blanks := range []int{4096 - len(good), 4097 - len(good), 4096, 4097} {
@@ -187,7 +189,8 @@ func Aggregate(s *cases.Set) {
 			for range r.Intn(5) {
 				j := r.Intn(kv)
 				good := policyfile.Report(f.ID(), j)
-				b.WriteString(values.Pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "", "wpm2",
+				b.WriteString(values.Pick(r, good, good, good, " "+good+"\t", strings.ToUpper(good), good[:79], good+"0", "",
+					"wpm2",
 					policyfile.Report(values.Pick(r, policies...).ID(), 0), policyfile.Report(f.ID(), kv),
 					policyfile.Report(f.ID(), 1<<20-1), policyfile.Report(f.ID(), 1<<20),
 					policyfile.Report(strings.Repeat("0", 64), 0), policyfile.Report(strings.Repeat("0", 64), 1),
@@ -197,7 +200,8 @@ func Aggregate(s *cases.Set) {
 			if r.Chance(30) {
 				b.WriteString(policyfile.Report(f.ID(), 0))
 			}
-			in := aggregateIn{Op: "count", Policy: f.Text(), Name: values.Pick(r, shardNames...), Epoch: values.Pick(r, epochs...), File: b.String()}
+			in := aggregateIn{Op: "count", Policy: f.Text(), Name: values.Pick(r, shardNames...),
+				Epoch: values.Pick(r, epochs...), File: b.String()}
 			s.Valid(in, aggregateOut{countReports(f, in.Name, in.Epoch, in.File).text()})
 		case 1, 2: // two parts
 			epoch := values.Pick(r, epochs...)
@@ -291,7 +295,8 @@ func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []st
 		return "format", c.text(), []string{"one-unit-out"}
 	case 18, 19, 20: // a number below zero, in sums that are right
 		first := fmt.Sprintf("reports %d\n%d\n%d\n", len(c.reports), c.reports[0], c.reports[1])
-		return "format", swap(first, fmt.Sprintf("reports %d\n-1\n%d\n", len(c.reports), c.reports[0]+c.reports[1]+1)), []string{"negative"}
+		return "format", swap(first, fmt.Sprintf("reports %d\n-1\n%d\n", len(c.reports), c.reports[0]+c.reports[1]+1)),
+			[]string{"negative"}
 	case 21:
 		first := fmt.Sprintf("reports %d\n", len(c.reports))
 		return "format", swap(first, first+values.Pick(r, "0", "+", " ", "-0\n")), []string{"spelling"}

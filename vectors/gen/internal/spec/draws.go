@@ -61,7 +61,8 @@ func Sample(s *cases.Set) {
 			if x < total {
 				b := wordBytes(values.Int(x), bits, r.Next())
 				more := append(slices.Clone(flags), "boundary")
-				s.Valid(sampleIn{bits, values.Decimals(w), hex.EncodeToString(b)}, sampleOut{box.First(w, box.LittleEndian(b, bits))}, more...)
+				s.Valid(sampleIn{bits, values.Decimals(w), hex.EncodeToString(b)},
+					sampleOut{box.First(w, box.LittleEndian(b, bits))}, more...)
 			}
 		}
 		need := (bits + 7) / 8
@@ -76,7 +77,8 @@ func Sample(s *cases.Set) {
 		} else {
 			out[j]--
 		}
-		s.Invalid("weights", sampleIn{bits, values.Decimals(out), hex.EncodeToString(r.Bytes(need))}, "sums-out", "one-unit-out")
+		s.Invalid("weights", sampleIn{bits, values.Decimals(out), hex.EncodeToString(r.Bytes(need))}, "sums-out",
+			"one-unit-out")
 	})
 	const top = 1 << 62
 	s.Invalid("weights", sampleIn{62, values.Decimals([]uint64{top, top, top, top, top}), "0000000000000000"}, "wraps")
@@ -144,7 +146,8 @@ func Round(s *cases.Set) {
 			case 0, 1, 2: // near a row
 				q[j] = math.Ldexp(float64(row[j])+values.Pick(r, 0, 0.5, -0.5, r.Float()), -b.Bits)
 			case 3: // halves and quarters of units: ties
-				q[j] = math.Ldexp(float64(row[j]>>min(uint(b.Bits), 10)<<min(uint(b.Bits), 10))+values.Pick(r, 0.5, 0.25, 0.75), -b.Bits)
+				q[j] = math.Ldexp(float64(row[j]>>min(uint(b.Bits), 10)<<min(uint(b.Bits), 10))+values.Pick(r, 0.5, 0.25, 0.75),
+					-b.Bits)
 			case 4:
 				q[j] = r.Float() * 3
 			case 5:

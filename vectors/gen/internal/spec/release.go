@@ -36,7 +36,8 @@ func Release(s *cases.Set) {
 			if (n+i)%4 != 0 && !slices.Contains(spoiled.Flags, "one-unit-out") { // every rule is broken in some policies
 				continue
 			}
-			s.Invalid("policy", releaseIn{Policy: spoiled.Text, Private: "", Random: hex.EncodeToString(make([]byte, 16))}, spoiled.Flags...)
+			s.Invalid("policy", releaseIn{Policy: spoiled.Text, Private: "", Random: hex.EncodeToString(make([]byte, 16))},
+				spoiled.Flags...)
 		}
 	}
 	for _, n := range []int{0, 6} { // of version 1 with labels, of version 2 without
@@ -58,7 +59,8 @@ func Release(s *cases.Set) {
 			flags = append(flags, "boundary")
 		}
 		if n%37 == 36 {
-			in := releaseIn{Policy: f.Text(), Private: hex.EncodeToString(private), Random: hex.EncodeToString(random[:r.Intn(need)])}
+			in := releaseIn{Policy: f.Text(), Private: hex.EncodeToString(private),
+				Random: hex.EncodeToString(random[:r.Intn(need)])}
 			s.Invalid("random", in, "short")
 			return
 		}

@@ -15,7 +15,8 @@ import (
 func Project(c [][]*big.Rat, mu, l, h []*big.Rat) (value *big.Rat, plan [][]*big.Rat, f, g []*big.Rat) {
 	k, kv := len(mu), len(l)
 	t := &state{
-		k: k, kv: kv, c: c, l: l, h: h, plan: make([][]*big.Rat, k), owed: slices.Clone(mu), want: slices.Clone(l), over: exact.Zeros(kv),
+		k: k, kv: kv, c: c, l: l, h: h, plan: make([][]*big.Rat, k), owed: slices.Clone(mu), want: slices.Clone(l),
+		over: exact.Zeros(kv),
 		free: exact.Sub(big.NewRat(1, 1), exact.Sum(l)),
 	}
 	for i := range t.plan {
