@@ -9,6 +9,5 @@
 //
 // # Cost
 //
-// On a grid of 20 x 20 cells in WebAssembly some tens of milliseconds a step, but for Estimate, which takes a second or
-// two.
+// On a grid of 20 x 20 cells in WebAssembly some tens of milliseconds a step, but for Estimate, which takes a second.
 package engine
