@@ -434,8 +434,8 @@ func (f *fit) decompose() {
 	f.logdet = logdet(f.factor, n)
 }
 
-// pivot finds F, unless its rank is above a third of that of M. It is the factor with pivots of M - 1, column by column,
-// and needs no other column.
+// pivot finds F, unless its rank is above a third of that of M. It is the factor with pivots of M - 1, and needs no
+// columns but those of the pivots.
 func (f *fit) pivot() bool {
 	n, square := f.wide, f.square()
 	left, used := make([]float64, n), make([]int, 0, n/3)
