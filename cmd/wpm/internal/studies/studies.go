@@ -88,7 +88,7 @@ func runRing(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, e
 func movielensStudy() study {
 	return study{
 		name: "movielens", usage: "hit rate of a recommended film over eps, on ratings",
-		about:  "Reads u.data and u.item of MovieLens-100K, plain or gzipped; see docs/data.md. 20 minutes of processor time with the defaults; a run that was stopped goes on where it was.",
+		about:  "Reads u.data and u.item of MovieLens-100K, plain or gzipped; see docs/data.md. 16 minutes of processor time with the defaults; a run that was stopped goes on where it was.",
 		seeded: "of the first split", positive: []string{"splits", "dimension", "candidates", "scales", "rounds", "like"},
 		run: runMovielens,
 		end: "Tuning on validation users is outside the guarantee. Report: ",
