@@ -259,7 +259,7 @@ var picture = map[string][]string{
 		"policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
 	},
-	"cmd/wpm/internal/manual": {"github.com/urfave/cli/v3"},
+	"cmd/wpm/internal/manual": {"cmd/wpm/internal/shell", "device", "github.com/urfave/cli/v3"},
 	"cmd/wpm/internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/studies": {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
@@ -180,7 +181,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 		missing = append(missing, "exactly one of -points, -cost, -grid, -ring")
 	}
 	if missing != nil {
-		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "), examples["wpm design"][0])
+		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "), manual.Examples["wpm design"][0])
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
@@ -43,7 +44,7 @@ func deviceCommand(model func(*device.Env) *device.Command, about string, more a
 	shown := prepare(&device.Env{})
 	out := &cli.Command{
 		Name: shown.Name, Usage: shown.Summary, ArgsUsage: shown.Args, OnUsageError: shell.UsageError,
-		Description: strings.TrimSpace(shown.About + "\n" + about), Metadata: map[string]any{modelExamples: shown.Examples},
+		Description: strings.TrimSpace(shown.About + "\n" + about), Metadata: map[string]any{manual.ModelExamples: shown.Examples},
 		Action: func(ctx context.Context, c *cli.Command) (err error) {
 			command := prepare(env(c))
 			command.Flags.VisitAll(func(f *flag.Flag) {

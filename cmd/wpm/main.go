@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/studies"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/tools"
@@ -47,8 +48,8 @@ func command() *cli.Command {
 			studies.Demo(), studies.Playground(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
 			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(),
 			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), studies.Simulate(), studies.Experiments(),
-			deviceCommand(device.LedgerCommand, "", nil), completionCommand(), manCommand(),
-			deviceCommand(device.VersionCommand, "", nil), solverCommand(),
+			deviceCommand(device.LedgerCommand, "", nil), manual.CompletionCommand(command),
+			manual.ManCommand(command, exitStatus), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
 		},
 		Flags: []cli.Flag{&cli.BoolFlag{
 			Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress, notes and warnings; errors remain",
@@ -70,7 +71,7 @@ func command() *cli.Command {
 		},
 	}
 	once(app)
-	showExamples(app, program)
+	manual.ShowExamples(app, program)
 	return app
 }
 

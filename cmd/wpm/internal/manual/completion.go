@@ -1,4 +1,4 @@
-// Package manual writes what a shell and man(1) show of a program, from the help of its commands.
+// Package manual holds the examples of the commands, and writes what a shell and man(1) show of them, from their help.
 package manual
 
 import (

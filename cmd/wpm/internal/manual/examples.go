@@ -1,28 +1,15 @@
-package main
+package manual
 
 import (
-	"bytes"
-	"context"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v3"
-
-	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
-	"github.com/wpm-go/wpm/device"
-	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
-// examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
+// Examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
 // counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of release,
 // verify and so on are in package device.
-var examples = map[string][]string{
+var Examples = map[string][]string{
 	"wpm": {
 		"wpm demo",
 		"wpm design -grid 20x20 -eps 2 -o policy.json",
@@ -99,13 +86,14 @@ var examples = map[string][]string{
 	"wpm man": {"wpm man -o man1", "man -l man1/wpm-design.1"},
 }
 
-// modelExamples is where a command that comes from package device has its examples.
-const modelExamples = "examples"
+// ModelExamples is where, among the metadata, a command that comes from package device has its examples.
+const ModelExamples = "examples"
 
-// examplesOf returns the examples of a command.
-func examplesOf(path string, c *cli.Command) []string {
-	lines := examples[path]
-	if model, ok := c.Metadata[modelExamples].([]string); ok {
+// ExamplesOf returns the examples of a command.
+func ExamplesOf(path string, c *cli.Command) []string {
+	lines := Examples[path]
+	if model, ok := c.Metadata[ModelExamples].([]string); ok {
+		program, _, _ := strings.Cut(path, " ")
 		for _, line := range model {
 			lines = append(lines, program+" "+line)
 		}
@@ -113,91 +101,12 @@ func examplesOf(path string, c *cli.Command) []string {
 	return lines
 }
 
-// showExamples puts the examples into the help of a command and of those below it.
-func showExamples(c *cli.Command, path string) {
-	if lines := examplesOf(path, c); lines != nil {
+// ShowExamples puts the examples into the help of a command and of those below it.
+func ShowExamples(c *cli.Command, path string) {
+	if lines := ExamplesOf(path, c); lines != nil {
 		c.Description = strings.TrimLeft(c.Description+"\nExamples:\n   ", "\n") + strings.Join(lines, "\n   ")
 	}
 	for _, sub := range c.Commands {
-		showExamples(sub, path+" "+sub.Name)
+		ShowExamples(sub, path+" "+sub.Name)
 	}
-}
-
-func completionCommand() *cli.Command {
-	return &cli.Command{
-		Name: "completion", Usage: "print a script that completes commands and flags in a shell", ArgsUsage: "bash|zsh|fish",
-		Description:  "The script has the words of this version, and runs nothing when it completes.",
-		OnUsageError: shell.UsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if c.Args().Len() != 1 {
-				return fmt.Errorf("completion takes one shell; try: %s", examples["wpm completion"][0])
-			}
-			// Not of the running one, to which flags were added.
-			return manual.Completion(c.Root().Writer, command(), c.Args().First())
-		},
-	}
-}
-
-func manCommand() *cli.Command {
-	return &cli.Command{
-		Name: "man", Usage: "write the manual pages, one for each command",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`FOLDER` to write, made if it is not there (required)"},
-		},
-		OnUsageError: shell.UsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if err := shell.NoArgs(c); err != nil {
-				return err
-			}
-			dir := c.String("out")
-			if dir == "" {
-				return fmt.Errorf("man needs -out FOLDER; try: %s", examples["wpm man"][0])
-			}
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-			var outs []device.Output
-			for _, page := range manual.Pages(command(), device.Version(), exitStatus) {
-				outs = append(outs, device.Output{Path: filepath.Join(dir, page.Name), Data: page.Text})
-			}
-			return device.WriteFiles(c.Root().Writer, outs...)
-		},
-	}
-}
-
-const forceUsage = "overwrite a policy that is in -out already"
-
-// keepPublished refuses to write over a policy of any kind or version, unless -force or a person at a terminal says so:
-// reports name the policy that they are of, and nobody can read them without it.
-func keepPublished(c *cli.Command, path string) error {
-	if path == "-" || c.Bool("force") {
-		return nil
-	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // nothing is there, or what writes it says what is wrong
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	start := make([]byte, 64)
-	n, err := io.ReadFull(f, start)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	if start = start[:n]; !bytes.HasPrefix(start, []byte("{\n\"format\":\"wpm-policy-")) && !codebook.IsPolicy(start) {
-		return nil
-	}
-	what := "a policy"
-	if m, err := env(c).OpenPolicy(path); err == nil {
-		id := m.ID()
-		what = "the policy " + hex.EncodeToString(id[:4]) + "..."
-	}
-	if shell.Confirm(c, fmt.Sprintf("%s is %s. Reports of it cannot be read without it. Overwrite it?", path, what)) {
-		return nil
-	}
-	const refusal = "-out: %s is %s, and reports of it cannot be read without it; take another name, or add -force"
-	return fmt.Errorf(refusal, path, what)
 }
