@@ -254,11 +254,21 @@ var picture = map[string][]string{
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
 		"device", "estimate", "estimate/plan",
-		"cmd/wpm/internal/manual", "cmd/wpm/internal/shell", "cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
+		"cmd/wpm/internal/geometry", "cmd/wpm/internal/manual", "cmd/wpm/internal/planning", "cmd/wpm/internal/shell",
+		"cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
 		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp",
 		"policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
 	},
+	// The flags of plan and of design; plan itself, and the map of many devices on the card of design.
+	"cmd/wpm/internal/geometry": {
+		"cmd/wpm/internal/shell", "cost/costio", "internal/places", "github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/planning": {
+		"", "cmd/wpm/internal/geometry", "cmd/wpm/internal/shell", "device", "estimate", "estimate/plan",
+		"internal/places", "ldp", "github.com/urfave/cli/v3",
+	},
+	// Pages are written with the files and the version of device.
 	"cmd/wpm/internal/manual": {"cmd/wpm/internal/shell", "device", "github.com/urfave/cli/v3"},
 	"cmd/wpm/internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3", "golang.org/x/term"},

@@ -180,7 +180,7 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", plural(t.Reports, "report"))))
+	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", shell.Plural(t.Reports, "report"))))
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func histogramCSV(points []point) ([]byte, error) {
 
 // print writes the tally for people: the answer first, and single places last.
 func (t tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radius float64, top int, all bool) error {
-	fmt.Fprintf(out, "%s of policy %.12s (%s mode).\n", plural(t.Reports, "report"), t.Policy, t.Mode)
+	fmt.Fprintf(out, "%s of policy %.12s (%s mode).\n", shell.Plural(t.Reports, "report"), t.Policy, t.Mode)
 	if counts.AllRefused() > 0 {
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}

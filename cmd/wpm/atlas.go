@@ -117,7 +117,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	labels := places.Labels(p.InputLabel, p.Inputs())
 	if file := c.String("prior"); c.IsSet("prior") {
 		in.name = "of " + file
-		in.prior, err = readWith(c, file,
+		in.prior, err = shell.ReadFile(c, file,
 			func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
 		if err != nil {
 			return in, err
@@ -133,7 +133,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		}
 	}
 	if file := c.String("regions"); c.IsSet("regions") {
-		in.regions, err = readWith(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
+		in.regions, err = shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
 			return places.ReadRegions(r, name, labels)
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"text/tabwriter"
@@ -12,6 +13,8 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
@@ -38,11 +41,11 @@ type designCard struct {
 	WorstInput string  `json:"worst_input"`
 	Objective  string  `json:"objective"` // what the base measure makes small
 	// certified, of what the base measure makes small, relative; 0 where the objective is uniform or map
-	Gap      float64      `json:"gap"`
-	AskedGap float64      `json:"gap_asked,omitempty"` // at which the search was to end
-	Mass     float64      `json:"mass"`
-	Nonzeros int          `json:"nonzeros"`      // outputs that are ever released
-	Map      *mapProspect `json:"map,omitempty"` // of -devices
+	Gap      float64            `json:"gap"`
+	AskedGap float64            `json:"gap_asked,omitempty"` // at which the search was to end
+	Mass     float64            `json:"mass"`
+	Nonzeros int                `json:"nonzeros"`      // outputs that are ever released
+	Map      *planning.Prospect `json:"map,omitempty"` // of -devices
 	// with the objective map: worst W_p^p of the uniform base measure, the least of all scales
 	Even   float64    `json:"uniform_worst,omitempty"`
 	Disc   float64    `json:"disc"` // share of the outputs that a release favours
@@ -139,7 +142,7 @@ func (d designCard) render(asJSON bool) ([]byte, error) {
 		fmt.Fprintf(&b, "%s\n\n", d.Title)
 	}
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-	d.Map.print(w)
+	d.Map.Print(w)
 	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
 	fmt.Fprintf(w, "unit\t%v\n", d.unit)
 	if d.Displacement != nil {
@@ -211,4 +214,15 @@ func expText(eps string) string {
 		return "?"
 	}
 	return fmt.Sprintf("e^%s = %.6g", eps, math.Exp(e.Float64()))
+}
+
+// printKind says what the base measure is to a map.
+func (d designCard) printKind(w io.Writer) {
+	switch {
+	case d.kind == wpm.Map:
+		fmt.Fprintf(w, "\ta release favours %.3g %% of the outputs, for the map of %s\n", 100*d.Disc,
+			shell.Plural(uint64(d.Map.Devices), "device"))
+	case d.kind != wpm.Uniform:
+		fmt.Fprintf(w, "\tit is for one client's cost: a map of many devices is better with uniform or map (-devices N says by how much)\n")
+	}
 }

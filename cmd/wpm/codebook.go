@@ -201,7 +201,7 @@ func (t vectorTally) print(c *cli.Command, counts aggregate.Counts, radius float
 	for _, v := range t.Mean {
 		norm = math.Hypot(norm, v)
 	}
-	fmt.Fprintf(out, "%s of codebook %.12s.\n", plural(t.Reports, "report"), t.Policy)
+	fmt.Fprintf(out, "%s of codebook %.12s.\n", shell.Plural(t.Reports, "report"), t.Policy)
 	if counts.AllRefused() > 0 {
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
 	}

@@ -128,7 +128,7 @@ func mergeParts(ctx context.Context, c *cli.Command) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		one, err := readWith(c, file, reports.ReadPart)
+		one, err := shell.ReadFile(c, file, reports.ReadPart)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func newPart(c *cli.Command, inputs []string) (p part, err error) {
 		return p, err
 	}
 	if c.IsSet("manifest") {
-		p.manifest, err = readWith(c, manifest, reports.ReadManifest)
+		p.manifest, err = shell.ReadFile(c, manifest, reports.ReadManifest)
 	}
 	return p, err
 }
@@ -189,7 +189,7 @@ func (p part) print(w io.Writer, complete bool) error {
 		epoch = "epoch " + p.Epoch
 	}
 	fmt.Fprintf(w, "%s of policy %.6x, %s, in %s.\n",
-		plural(p.Total(), "report"), p.Policy, epoch, plural(uint64(len(p.Shards)), "shard"))
+		shell.Plural(p.Total(), "report"), p.Policy, epoch, shell.Plural(uint64(len(p.Shards)), "shard"))
 	if p.AllRefused() > 0 {
 		fmt.Fprintf(w, "%s.\n", refusedText(p.Counts))
 	}

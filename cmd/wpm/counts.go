@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -90,7 +91,7 @@ func from(files []string, counts string) string {
 
 // readPart reads partial counts, or a table of counts as CSV, which holds no ID: its points must be the policy's.
 func readPart(c *cli.Command, file string, k kind) (aggregate.Counts, error) {
-	return readWith(c, file, func(r io.Reader, name string) (aggregate.Counts, error) {
+	return shell.ReadFile(c, file, func(r io.Reader, name string) (aggregate.Counts, error) {
 		counts, table, err := reports.ReadCounts(r, name, k.labels())
 		if err != nil {
 			return counts, err
@@ -120,15 +121,7 @@ func refusedText(c aggregate.Counts) string {
 			parts = append(parts, fmt.Sprintf("%d %v", n, v))
 		}
 	}
-	return fmt.Sprintf("%d of %s refused: %s", c.AllRefused(), plural(c.Lines, "line"), strings.Join(parts, ", "))
-}
-
-// plural counts things: 1 report, 2 reports.
-func plural(n uint64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return fmt.Sprintf("%d of %s refused: %s", c.AllRefused(), shell.Plural(c.Lines, "line"), strings.Join(parts, ", "))
 }
 
 // byReason are the refused lines as members of JSON.

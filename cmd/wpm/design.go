@@ -11,7 +11,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/geometry"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
@@ -32,7 +34,7 @@ func designCommand() *cli.Command {
 			"Points, cost and eps must not depend on private data. -geometry and -base state that they do not, or at\n" +
 			"what price, and the policy carries the statement. Without them it says \"unstated\", and every reader is\n" +
 			"warned.",
-		Flags: append(append(geometryFlags(), objectiveFlags()...),
+		Flags: append(append(geometry.Flags(), objectiveFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy level, an exact decimal or fraction: `EPS`, as 0.5 or 1/3"},
 			&cli.IntFlag{Name: "bits", Value: wpm.DefaultBits, Usage: "weights are integers that sum to 2^`B`"},
 			&cli.StringFlag{Name: "mode", Value: "mixture",
@@ -93,7 +95,7 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	prospect, err := plan.foresee(ctx, c, d)
+	prospect, err := planning.Foresee(ctx, c, plan.geometry, plan.eps, plan.objective.Kind, d)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 	if plan.table, err = tableEpsilons(c.String("table"), plan.eps); err != nil {
 		return plan, err
 	}
-	if plan.geometry, err = readGeometry(c); err != nil {
+	if plan.geometry, err = geometry.Read(c); err != nil {
 		return plan, err
 	}
 	if err := wpm.CheckFileSize(plan.geometry.Cost); err != nil {
@@ -162,7 +164,7 @@ func checkDevices(c *cli.Command) error {
 	case given && c.Int("devices") > forecasts.MaxDevices:
 		return fmt.Errorf("-devices: %d is more than %d", c.Int("devices"), forecasts.MaxDevices)
 	}
-	return priorApart(c)
+	return planning.PriorApart(c)
 }
 
 // designOutputs returns where the policy and the card go.
@@ -177,7 +179,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	if !c.IsSet("out") {
 		missing = append(missing, "-out FILE")
 	}
-	if !slices.ContainsFunc(geometries, c.IsSet) {
+	if !slices.ContainsFunc(geometry.Ways, c.IsSet) {
 		missing = append(missing, "exactly one of -points, -cost, -grid, -ring")
 	}
 	if missing != nil {
@@ -221,7 +223,7 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 
 // describe writes the card.
 func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int,
-	prospect *mapProspect) ([]byte, error) {
+	prospect *planning.Prospect) ([]byte, error) {
 	g, base, id := plan.geometry, d.Base(), p.ID()
 	g.Cost = d.Mechanism().Cost() // of the places as published
 	card := designCard{

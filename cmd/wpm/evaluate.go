@@ -237,9 +237,9 @@ type evaluation struct {
 }
 
 func (e evaluation) print(w io.Writer, u places.Unit) error {
-	fmt.Fprintf(w, "%s against the truth", plural(e.Reports, "report"))
+	fmt.Fprintf(w, "%s against the truth", shell.Plural(e.Reports, "report"))
 	if e.Users > 0 {
-		fmt.Fprintf(w, " of %s", plural(uint64(e.Users), "user"))
+		fmt.Fprintf(w, " of %s", shell.Plural(uint64(e.Users), "user"))
 	}
 	fmt.Fprint(w, "\n\n")
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
@@ -290,7 +290,7 @@ func (e evaluation) table(u places.Unit) (head []string, rows [][]string) {
 
 // sheet is the map as a file, with the truth beside it.
 func (in judged) sheet(m charted, e evaluation, u places.Unit) sheet.Sheet {
-	s := m.sheet(fmt.Sprintf("The map of %s against the truth", plural(e.Reports, "report")))
+	s := m.sheet(fmt.Sprintf("The map of %s against the truth", shell.Plural(e.Reports, "report")))
 	sum := 0.0
 	for _, v := range in.truth {
 		sum += v

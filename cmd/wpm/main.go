@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/studies"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/tools"
@@ -45,7 +46,7 @@ func command() *cli.Command {
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: " + exitStatus + ".",
 		Commands: []*cli.Command{
-			studies.Demo(), studies.Playground(), planCommand(), designCommand(), verifyCommand(), releaseCommand(),
+			studies.Demo(), studies.Playground(), planning.Command(), designCommand(), verifyCommand(), releaseCommand(),
 			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(),
 			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), studies.Simulate(), studies.Experiments(),
 			deviceCommand(device.LedgerCommand, "", nil), manual.CompletionCommand(command),

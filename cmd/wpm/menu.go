@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"text/tabwriter"
 
@@ -11,6 +12,9 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
@@ -47,7 +51,7 @@ func objectiveFlags() []cli.Flag {
 			Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
 		&cli.IntFlag{Name: "devices", HideDefault: true,
 			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
-		priorFlag(),
+		planning.PriorFlag(),
 		&cli.StringFlag{Name: "menu", Usage: "compare the designs: yes, no, or auto (small problems only)", Value: "auto"},
 	}
 }
@@ -229,4 +233,11 @@ func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
 	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled\n"+
 		"by far points that nobody may be at, and at small eps releases nothing but a few central points.\n"+
 		"Mixed (-objective mixed) is a sensible middle.\n")
+}
+
+// readTable reads a table of counts with these labels.
+func readTable(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
+	return shell.ReadFile(c, path, func(r io.Reader, name string) (*costio.Counts, error) {
+		return places.ReadCounts(r, name, labels)
+	})
 }

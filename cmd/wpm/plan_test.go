@@ -12,14 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/internal/places"
 )
 
 // planOf runs plan -json.
-func planOf(t *testing.T, args ...string) (card planCard) {
+func planOf(t *testing.T, args ...string) (card planning.Card) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(must(t, "", append([]string{"plan", "-json"}, args...)...)), &card); err != nil {
 		t.Fatal(err)
@@ -84,9 +84,11 @@ func TestPlanTarget(t *testing.T) {
 		t.Errorf("eps 2 needs %d devices, eps 4 needs %d", a, b)
 	}
 	before := 0
-	for _, n := range deviceSteps() {
-		if n < card.Rows[1].Devices {
-			before = n
+	for power := 10; power <= card.Rows[1].Devices; power *= 10 { // the series that the help names
+		for _, n := range []int{power, power * 3 / 2, power * 2, power * 3, power * 5, power * 7} {
+			if n < card.Rows[1].Devices {
+				before = n
+			}
 		}
 	}
 	if r := planOf(t, "-grid", "4x4", "-eps", "4", "-n", strconv.Itoa(before)).Rows[0]; !(r.Map.Mean > 0.3) {
@@ -136,34 +138,6 @@ func TestPlanErrors(t *testing.T) {
 		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad ||
 			out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, out)
-		}
-	}
-}
-
-// TestDeviceSteps: they rise from 10 to the largest number, also where an int has 32 bits.
-func TestDeviceSteps(t *testing.T) {
-	steps := deviceSteps()
-	if len(steps) != 49 || steps[0] != 10 || steps[48] != 1_000_000_000 || !slices.IsSorted(steps) {
-		t.Errorf("%d steps, %v", len(steps), steps)
-	}
-}
-
-func TestParseTarget(t *testing.T) {
-	km, cells, matrix := places.UnitOf("greatcircle", 1, 0, 0), places.UnitOf("grid", 1, 5, 5),
-		places.UnitOf("explicit", 0, 0, 0)
-	for _, c := range []struct {
-		text string
-		unit places.Unit
-		want float64
-	}{{"2km", km, 2}, {" 2.5 km ", km, 2.5}, {"1e1", km, 10}, {"1 cell", cells, 1}, {"3cells", cells, 3},
-		{"0.5", matrix, .5}} {
-		if got, err := parseTarget(c.text, c.unit); err != nil || got != c.want {
-			t.Errorf("%q: %v, %v, want %v", c.text, got, err, c.want)
-		}
-	}
-	for _, text := range []string{"", "km", "2 m", "2kmkm", "0", "-1km", "1e999"} {
-		if got, err := parseTarget(text, km); err == nil {
-			t.Errorf("%q: %v", text, got)
 		}
 	}
 }

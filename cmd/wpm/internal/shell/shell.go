@@ -1,5 +1,5 @@
-// Package shell is what the subcommands of wpm share: checks of flags and arguments, one-line errors of usage, and
-// progress on a terminal.
+// Package shell is what the subcommands of wpm share: checks of flags and arguments, one-line errors of usage, files,
+// counts of things in words, and progress on a terminal.
 package shell
 
 import (
@@ -134,4 +134,26 @@ func Progress(stderr io.Writer) func(done, total int, what string) {
 		bar.ChangeMax(total)
 		_ = bar.Set(done)
 	}
+}
+
+// ReadFile opens a file (or standard input) for what reads its format.
+func ReadFile[T any](c *cli.Command, path string, read func(io.Reader, string) (T, error)) (none T, err error) {
+	f, err := device.Open(path, c.Root().Reader)
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	name := path
+	if path == "-" {
+		name = "standard input"
+	}
+	return read(f, name)
+}
+
+// Plural counts things: 1 report, 2 reports.
+func Plural(n uint64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -1,4 +1,5 @@
-package main
+// Package planning is the command plan, and what the card of a design says of the map of many devices.
+package planning
 
 import (
 	"bytes"
@@ -15,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/geometry"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
@@ -23,7 +25,8 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-func planCommand() *cli.Command {
+// Command is wpm plan.
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
 		Usage: "say before any release how good the map of a population will be",
@@ -38,12 +41,12 @@ func planCommand() *cli.Command {
 			"-target asks for the least number of devices at each eps, or with -n for the least eps. Both are tried\n" +
 			"along 1, 1.5, 2, 3, 5, 7, 10, and so on.\n" +
 			"The exit status is 1 if no choice reaches the target.",
-		Flags: append(geometryFlags(),
+		Flags: append(geometry.Flags(),
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},
 			&cli.StringFlag{Name: "n", Usage: "numbers of devices, one release each: `N,N,...`"},
 			&cli.StringFlag{Name: "target",
 				Usage: "how far the map may be from the truth: `DISTANCE`, a number with or without its unit, as 2km"},
-			priorFlag(),
+			PriorFlag(),
 			&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(),
 				Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
@@ -53,13 +56,14 @@ func planCommand() *cli.Command {
 	}
 }
 
-func priorFlag() cli.Flag {
+// PriorFlag is the public guess at the map.
+func PriorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "prior",
 		Usage: "what the map may look like: public weights of the inputs, CSV `FILE`, label,weight (default: maps of all kinds)"}
 }
 
-// priorApart refuses a prior and places that are both standard input.
-func priorApart(c *cli.Command) error {
+// PriorApart refuses a prior and places that are both standard input.
+func PriorApart(c *cli.Command) error {
 	if c.String("prior") == "-" && shell.CountDashes(c.String("points"), c.String("outputs"), c.String("cost")) > 0 {
 		return errors.New("-prior and the places cannot both be standard input")
 	}
@@ -97,23 +101,23 @@ func epsSteps() (out []ldp.Epsilon, err error) {
 	return out, nil
 }
 
-// planCard is what the command prints.
-type planCard struct {
-	Geometry  string    `json:"geometry"`
-	Inputs    int       `json:"inputs"`
-	Outputs   int       `json:"outputs"`
-	Unit      string    `json:"unit"` // of all distances
-	P         float64   `json:"p,omitempty"`
-	Objective string    `json:"objective"`
-	Prior     bool      `json:"prior"`            // else the worlds are maps of all kinds
-	Target    *float64  `json:"target,omitempty"` // a distance
-	Worlds    int       `json:"worlds"`           // simulated for each row
-	Rows      []planRow `json:"rows"`
+// Card is what the command prints.
+type Card struct {
+	Geometry  string   `json:"geometry"`
+	Inputs    int      `json:"inputs"`
+	Outputs   int      `json:"outputs"`
+	Unit      string   `json:"unit"` // of all distances
+	P         float64  `json:"p,omitempty"`
+	Objective string   `json:"objective"`
+	Prior     bool     `json:"prior"`            // else the worlds are maps of all kinds
+	Target    *float64 `json:"target,omitempty"` // a distance
+	Worlds    int      `json:"worlds"`           // simulated for each row
+	Rows      []Row    `json:"rows"`
 	quantity  string
 }
 
-// planRow is one choice.
-type planRow struct {
+// Row is one choice.
+type Row struct {
 	Epsilon string `json:"epsilon"`
 	plan.Prediction
 	Met *bool `json:"met,omitempty"` // whether it reaches the target; if not, it is the best there is
@@ -156,7 +160,7 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 			labels = places.Labels(strconv.Itoa, k)
 		}
 		var err error
-		p.Prior, err = readWith(c, c.String("prior"),
+		p.Prior, err = shell.ReadFile(c, c.String("prior"),
 			func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
 		if err != nil {
 			return nil, err
@@ -216,7 +220,7 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 	}
 	k, kv := g.Cost.Dims()
 	name, _ := mapUnit(g.Unit)
-	card := planCard{
+	card := Card{
 		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Objective: asked.kind.String(),
 		Prior:  c.IsSet("prior"),
 		Worlds: plan.Worlds, quantity: wasserstein(g.Unit),
@@ -250,7 +254,7 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	if err := shell.Positive(c, "ring"); err != nil {
 		return g, a, err
 	}
-	if err := priorApart(c); err != nil {
+	if err := PriorApart(c); err != nil {
 		return g, a, err
 	}
 	switch target := c.IsSet("target"); {
@@ -269,7 +273,7 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	default:
 		return g, a, fmt.Errorf("-objective: %.40q is not uniform or map", name)
 	}
-	if g, err = readGeometry(c); err != nil {
+	if g, err = geometry.Read(c); err != nil {
 		return g, a, err
 	}
 	if c.IsSet("target") {
@@ -320,15 +324,15 @@ func parseTarget(text string, u places.Unit) (float64, error) {
 }
 
 // table predicts all pairs.
-func (f *forecast) table(ctx context.Context, a planAsked) ([]planRow, error) {
-	var rows []planRow
+func (f *forecast) table(ctx context.Context, a planAsked) ([]Row, error) {
+	var rows []Row
 	for _, eps := range a.eps {
 		for _, n := range a.devices {
 			p, err := f.at(ctx, eps, n)
 			if err != nil {
 				return nil, err
 			}
-			rows = append(rows, planRow{Epsilon: eps.String(), Prediction: p})
+			rows = append(rows, Row{Epsilon: eps.String(), Prediction: p})
 		}
 	}
 	return rows, nil
@@ -336,7 +340,7 @@ func (f *forecast) table(ctx context.Context, a planAsked) ([]planRow, error) {
 
 // search finds the least number of devices for each eps, or the least eps for each number. met says whether there is
 // one at all.
-func (f *forecast) search(ctx context.Context, a planAsked) (rows []planRow, met bool, err error) {
+func (f *forecast) search(ctx context.Context, a planAsked) (rows []Row, met bool, err error) {
 	devices, levels := deviceSteps(), a.eps
 	if a.eps == nil {
 		if levels, err = epsSteps(); err != nil {
@@ -354,7 +358,7 @@ func (f *forecast) search(ctx context.Context, a planAsked) (rows []planRow, met
 		eps, _ := choice(i)
 		reached := err == nil
 		met = met || reached
-		rows = append(rows, planRow{Epsilon: eps.String(), Prediction: p, Met: &reached})
+		rows = append(rows, Row{Epsilon: eps.String(), Prediction: p, Met: &reached})
 		return nil
 	}
 	for _, eps := range a.eps {
@@ -379,7 +383,7 @@ func wasserstein(u places.Unit) string {
 }
 
 // print tabulates the choices, and says how to read them.
-func (p planCard) print(out io.Writer) error {
+func (p Card) print(out io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity,
 		p.Unit, p.Worlds)
@@ -415,8 +419,8 @@ signal: weak if the map is above 0.7 of the guess, by their means, and none if a
 }
 
 // printTarget says which rows reach the target.
-func (p planCard) printTarget(b *bytes.Buffer) {
-	all := !slices.ContainsFunc(p.Rows, func(r planRow) bool { return !*r.Met })
+func (p Card) printTarget(b *bytes.Buffer) {
+	all := !slices.ContainsFunc(p.Rows, func(r Row) bool { return !*r.Met })
 	if all {
 		fmt.Fprintf(b, "\nEach line is the least choice whose map is within %v %s, on average; the one before it is not.\n",
 			*p.Target, p.Unit)

@@ -1,4 +1,5 @@
-package main
+// Package geometry reads the flags that say what moving mass costs: points, a matrix, a grid, a ring.
+package geometry
 
 import (
 	"errors"
@@ -10,12 +11,11 @@ import (
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost/costio"
-	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
 )
 
-// geometryFlags are the ways to say what moving mass costs; exactly one of the first four is needed.
-func geometryFlags() []cli.Flag {
+// Flags are the ways to say what moving mass costs; exactly one of the first four is needed.
+func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "points",
 			Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
@@ -29,12 +29,13 @@ func geometryFlags() []cli.Flag {
 	}
 }
 
-// geometries are the flags of which a geometry needs one.
-var geometries = []string{"points", "cost", "grid", "ring"}
+// Ways are the flags of which a geometry needs one.
+var Ways = []string{"points", "cost", "grid", "ring"}
 
-func readGeometry(c *cli.Command) (g places.Geometry, err error) {
+// Read reads them, and the files that they name.
+func Read(c *cli.Command) (g places.Geometry, err error) {
 	given := 0
-	for _, name := range geometries {
+	for _, name := range Ways {
 		if c.IsSet(name) {
 			given++
 		}
@@ -49,7 +50,7 @@ func readGeometry(c *cli.Command) (g places.Geometry, err error) {
 	case c.IsSet("cost") && c.IsSet("p"):
 		return g, errors.New("-p does not go with -cost: its entries are d^p already")
 	case c.IsSet("cost"):
-		d, err := readWith(c, c.String("cost"), costio.Read)
+		d, err := shell.ReadFile(c, c.String("cost"), costio.Read)
 		if err != nil {
 			return g, err
 		}
@@ -88,7 +89,7 @@ func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
 	if !c.IsSet("metric") && looksGeographic(in.Points) {
 		fmt.Fprintf(c.Root().ErrWriter,
 			"%s: note: %s has no header, so its columns are x, y in the plane; for degrees begin it with label,lat,lon\n",
-			program, in.Name)
+			c.Root().Name, in.Name)
 	}
 	metric := c.String("metric")
 	if c.IsSet("metric") && metric == "" {
@@ -114,29 +115,7 @@ func looksGeographic(p *costio.Points) bool {
 	return !whole && !near
 }
 
-// readWith opens a file (or standard input) for a reader of costio.
-func readWith[T any](c *cli.Command, path string, read func(io.Reader, string) (T, error)) (none T, err error) {
-	f, err := device.Open(path, c.Root().Reader)
-	if err != nil {
-		return none, err
-	}
-	defer f.Close()
-	name := path
-	if path == "-" {
-		name = "standard input"
-	}
-	return read(f, name)
-}
-
-// readText is readWith for a text, which it puts into NFC.
+// readText is shell.ReadFile for a text, which it puts into NFC.
 func readText[T any](c *cli.Command, path string, read func(io.Reader, string) (T, error)) (T, error) {
-	return readWith(c, path, func(r io.Reader, name string) (T, error) { return places.ReadText(r, name, read) })
-}
-
-// readTable reads a table of counts with these labels.
-func readTable(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
-	return readWith(c, path, func(r io.Reader, name string) (*costio.Counts,
-		error) {
-		return places.ReadCounts(r, name, labels)
-	})
+	return shell.ReadFile(c, path, func(r io.Reader, name string) (T, error) { return places.ReadText(r, name, read) })
 }
