@@ -58,12 +58,14 @@ func coverCases() []coverCase {
 	r := rand.New(rand.NewPCG(2, 2))
 	grid, towns := gridPlaces(20), townPlaces(r, 300)
 	// A city with a peak, a few rough quarters, and most places empty.
-	city := bumps(grid, [4]float64{9, 8, 0.6, .4}, [4]float64{10, 10, 2, .4}, [4]float64{4, 15, 1, .1}, [4]float64{15, 4, .7, .1})
+	city := bumps(grid, [4]float64{9, 8, 0.6, .4}, [4]float64{10, 10, 2, .4}, [4]float64{4, 15, 1, .1},
+		[4]float64{15, 4, .7, .1})
 	for i := range city {
 		city[i] *= math.Exp(1.5 * r.NormFloat64())
 	}
 	normalized(city)
-	several := bumps(grid, [4]float64{4, 4, 1.5, .3}, [4]float64{14, 5, 2, .25}, [4]float64{6, 15, 1, .25}, [4]float64{15, 15, 2.5, .2})
+	several := bumps(grid, [4]float64{4, 4, 1.5, .3}, [4]float64{14, 5, 2, .25}, [4]float64{6, 15, 1, .25},
+		[4]float64{15, 15, 2.5, .2})
 	spread := bumps(grid, [4]float64{8, 10, 6, 1}, [4]float64{10, 10, 30, 1})
 	single := bumps(grid, [4]float64{6, 12, 0.7, .85}, [4]float64{10, 10, 5, .15})
 	roads := make([]float64, len(grid))
@@ -81,7 +83,8 @@ func coverCases() []coverCase {
 	crowded := bumps(towns, [4]float64{11, 9, .8, .7}, [4]float64{18, 12, 1, .3})
 	return []coverCase{
 		{"city", 1, 5000, grid, city}, {"city", 4, 500, grid, city}, {"several", 1, 20000, grid, several},
-		{"irregular spread", 2, 5000, towns, irregular}, {"roads", 2, 20000, grid, roads}, {"irregular crowded", 1, 5000, towns, crowded},
+		{"irregular spread", 2, 5000, towns, irregular}, {"roads", 2, 20000, grid, roads},
+		{"irregular crowded", 1, 5000, towns, crowded},
 		{"spread", 2, 5000, grid, spread}, {"concentrated", 1, 20000, grid, single}, {"city", 2, 20000, grid, city},
 	}
 }
@@ -224,7 +227,8 @@ func TestIntervalCorner(t *testing.T) {
 		covered, miss, width := make([]float64, len(regions)), 0.0, 0.0
 		r := rand.New(rand.NewPCG(31, 1))
 		for range runs {
-			list, err := Intervals(context.Background(), Problem{Counts: drawCounts(r, channel, truth, c.n), Channel: channel}, regions, 0.9)
+			list, err := Intervals(context.Background(), Problem{Counts: drawCounts(r, channel, truth, c.n), Channel: channel},
+				regions, 0.9)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +249,8 @@ func TestIntervalCorner(t *testing.T) {
 			t.Errorf("%+v: mean cover %v", c, mean)
 		}
 		if !(min(covered[5], covered[6]) > 0.9) || !(miss <= 1.3*width) {
-			t.Errorf("%+v: other places are covered in %v of runs, misses of %v with intervals %v wide", c, covered[5:], miss, width)
+			t.Errorf("%+v: other places are covered in %v of runs, misses of %v with intervals %v wide", c, covered[5:], miss,
+				width)
 		}
 	}
 }

@@ -135,7 +135,8 @@ func newEMPath(channel *Channel, prior, counts, part []float64) *emPath {
 		n += rest[j]
 	}
 	f := &emPath{
-		train: newLikelihood(channel, rest, n), part: part, theta: append([]float64(nil), prior...), g: make([]float64, len(prior)),
+		train: newLikelihood(channel, rest, n), part: part, theta: append([]float64(nil), prior...),
+		g: make([]float64, len(prior)),
 	}
 	f.q = make([]float64, len(f.train.seen))
 	f.predict()

@@ -117,7 +117,8 @@ func TestEMDefinition(t *testing.T) {
 		for _, x := range got.Weights {
 			total += x
 		}
-		if len(got.Steps) != len(got.Weights) || got.Steps[0] != 0 || !slices.IsSorted(got.Steps) || !(math.Abs(total-1) < 1e-14) {
+		if len(got.Steps) != len(got.Weights) || got.Steps[0] != 0 || !slices.IsSorted(got.Steps) ||
+			!(math.Abs(total-1) < 1e-14) {
 			t.Fatalf("path %+v", got)
 		}
 		n := 0.0
@@ -176,12 +177,15 @@ func TestEMEdges(t *testing.T) {
 		want   []float64 // nil: any
 		err    error
 	}{
-		"one input":           {[]uint64{3, 4}, [][]float64{{1, 2}}, nil, []float64{1}, nil},
-		"one output":          {[]uint64{7}, [][]float64{{1}, {1}, {1}, {1}}, []float64{1, 2, 3, 2}, []float64{.125, .25, .375, .25}, nil},
-		"one release":         {[]uint64{0, 1}, [][]float64{{1, 2}, {2, 1}}, nil, nil, nil},
-		"no signal":           {[]uint64{10, 1}, [][]float64{{1, 2}, {1, 2}}, []float64{1, 3}, []float64{.25, .75}, nil},
-		"places of prior 0":   {[]uint64{50, 1}, [][]float64{{4, 1}, {1, 1}, {4, 2}}, []float64{0, 1, 0}, []float64{0, 1, 0}, nil},
-		"2^53 releases":       {[]uint64{1 << 52, 1 << 52}, [][]float64{{3, 1}, {1, 3}}, []float64{1, 2}, []float64{.5, .5}, nil},
+		"one input": {[]uint64{3, 4}, [][]float64{{1, 2}}, nil, []float64{1}, nil},
+		"one output": {[]uint64{7}, [][]float64{{1}, {1}, {1}, {1}}, []float64{1, 2, 3, 2},
+			[]float64{.125, .25, .375, .25}, nil},
+		"one release": {[]uint64{0, 1}, [][]float64{{1, 2}, {2, 1}}, nil, nil, nil},
+		"no signal":   {[]uint64{10, 1}, [][]float64{{1, 2}, {1, 2}}, []float64{1, 3}, []float64{.25, .75}, nil},
+		"places of prior 0": {[]uint64{50, 1}, [][]float64{{4, 1}, {1, 1}, {4, 2}}, []float64{0, 1, 0}, []float64{0, 1, 0},
+			nil},
+		"2^53 releases": {[]uint64{1 << 52, 1 << 52}, [][]float64{{3, 1}, {1, 3}}, []float64{1, 2}, []float64{.5, .5},
+			nil},
 		"ruled out by prior":  {[]uint64{1, 1}, [][]float64{{1, 0}, {0, 1}}, []float64{1, 0}, nil, ErrChannel},
 		"ruled out by inputs": {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 0}}, nil, nil, ErrChannel},
 		"no releases":         {[]uint64{0, 0}, [][]float64{{1, 0}, {1, 0}}, nil, nil, ErrCounts},
@@ -210,7 +214,8 @@ func TestEMCancelled(t *testing.T) {
 	cancel()
 	prior := []float64{1, 3}
 	got, err := EM(ctx, Problem{Counts: []uint64{5, 1}, Channel: channelOf(t, [][]float64{{2, 1}, {1, 2}}), Prior: prior})
-	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || !slices.Equal(got.Theta, []float64{.25, .75}) {
+	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) ||
+		!slices.Equal(got.Theta, []float64{.25, .75}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -28,7 +28,8 @@ func TestNewGeometry(t *testing.T) {
 	}{
 		{"points, p = 2", build(cost.Spec{Kind: "points", X: x, P: 2}), 1, [][]float64{{0, 5, 1}}, 1},
 		{"points, p = 400", build(cost.Spec{Kind: "points", X: x, P: 400}), 1, [][]float64{{0, 5, 1}}, 1},
-		{"other outputs", build(cost.Spec{Kind: "points", X: x, V: [][]float64{{9, 9}, {8, 8}}, P: 1}), 1, [][]float64{{0, 5, 1}}, 1},
+		{"other outputs", build(cost.Spec{Kind: "points", X: x, V: [][]float64{{9, 9}, {8, 8}}, P: 1}), 1,
+			[][]float64{{0, 5, 1}}, 1},
 		{"ring", build(cost.Spec{Kind: "ring", N: 4, P: 2}), 1, [][]float64{{0, 1, 2, 1}}, 1},
 		{"grid", build(cost.Spec{Kind: "grid", Rows: 1, Cols: 3, P: 3}), 1, [][]float64{{0, 1. / 3, 2. / 3}}, 1. / 3},
 		{"cosine", build(cost.Spec{Kind: "cosine", X: turned}), 7,
@@ -38,8 +39,10 @@ func TestNewGeometry(t *testing.T) {
 		{"explicit", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 9, 9, 0}}, 2, [][]float64{{0, 3}, {3, 0}}, 3},
 		{"explicit, of a file", &cost.Dense{K: 2, Kv: 2, Data: []float64{1e-7, 9.00001, 9.00002, 0}}, 2,
 			[][]float64{{0, 3.0000025}, {3.0000025, 0}}, 3.0000025},
-		{"places at one point", build(cost.Spec{Kind: "points", X: [][]float64{{1}, {1}, {1}}}), 1, [][]float64{{0, 0, 0}}, 1},
-		{"pairs at one point", build(cost.Spec{Kind: "points", X: [][]float64{{1}, {1}, {3}, {3}}}), 1, [][]float64{{0, 0, 2, 2}}, 2},
+		{"places at one point", build(cost.Spec{Kind: "points", X: [][]float64{{1}, {1}, {1}}}), 1, [][]float64{{0, 0, 0}},
+			1},
+		{"pairs at one point", build(cost.Spec{Kind: "points", X: [][]float64{{1}, {1}, {3}, {3}}}), 1,
+			[][]float64{{0, 0, 2, 2}}, 2},
 		{"one place", build(cost.Spec{Kind: "points", X: [][]float64{{1}}}), 1, [][]float64{{0}}, 1},
 	} {
 		g, err := NewGeometry(c.cost, c.p)

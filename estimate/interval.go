@@ -135,7 +135,8 @@ type profile struct {
 // share returns the interval of a region.
 func (f profile) share(ctx context.Context, region []float64) (Share, error) {
 	low, high := slices.Min(region), slices.Max(region)
-	s := Share{Lower: low, Upper: high, Likeliest: min(max(dot(region, f.likeliest.Theta), low), high), Single: single(region)}
+	s := Share{Lower: low, Upper: high, Likeliest: min(max(dot(region, f.likeliest.Theta), low), high),
+		Single: single(region)}
 	if low == high {
 		return s, nil
 	}
@@ -266,7 +267,8 @@ func (f profile) nextTilt(left, right tilted, goal float64, n int) float64 {
 }
 
 // tilt maximizes L - a theta from where m is, and returns what follows for all maps that are likely enough.
-func (f profile) tilt(ctx context.Context, m *most, region []float64, tau float64, a []float64) (at tilted, most float64) {
+func (f profile) tilt(ctx context.Context, m *most, region []float64, tau float64, a []float64) (at tilted,
+	most float64) {
 	v, rest := -math.Expm1(-tau), math.Exp(-tau)
 	for i, w := range region {
 		a[i] = (1 - w) + w*rest

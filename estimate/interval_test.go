@@ -18,7 +18,8 @@ func TestIntervalBinomial(t *testing.T) {
 	c := channelOf(t, [][]float64{{1, 0}, {0, 1}})
 	for _, count := range [][2]uint64{{3, 7}, {0, 5}, {1, 0}, {40, 2}, {1 << 20, 1 << 22}, {1 << 50, 1 << 52}} {
 		// Quantiles x of chi2_1: erf(sqrt(x/2)) is the level.
-		for level, quantile := range map[float64]float64{0.9: 2.705543454095414, 0.5: 0.454936423119573, 0.999: 10.827566170662733} {
+		for level, quantile := range map[float64]float64{0.9: 2.705543454095414, 0.5: 0.454936423119573,
+			0.999: 10.827566170662733} {
 			x, n := float64(count[0]), float64(count[0]+count[1])
 			best := x / n
 			fall := func(p float64) float64 { // of twice the log-likelihood
@@ -307,7 +308,8 @@ func TestIntervalErrors(t *testing.T) {
 	// A level near 1 or 0 is one.
 	for _, level := range []float64{math.SmallestNonzeroFloat64, 1e-9, math.Nextafter(1, 0)} {
 		s, err := Interval(context.Background(), p, []float64{1, 0}, level)
-		if err != nil || !(s.Lower <= s.Likeliest && s.Likeliest <= s.Upper) || level < 0.5 && s.Upper-s.Lower > 3*intervalTolerance {
+		if err != nil || !(s.Lower <= s.Likeliest && s.Likeliest <= s.Upper) ||
+			level < 0.5 && s.Upper-s.Lower > 3*intervalTolerance {
 			t.Errorf("level %v: %+v, %v", level, s, err)
 		}
 	}
@@ -323,7 +325,8 @@ func BenchmarkInterval(b *testing.B) {
 			channel := channelOf(b, discRows(20, c.eps, c.f))
 			counts := drawCounts(rand.New(rand.NewPCG(3, 1)), channel, twoTowns(20), c.n)
 			for b.Loop() {
-				if _, err := Intervals(context.Background(), Problem{Counts: counts, Channel: channel}, quadrants(20), 0.9); err != nil {
+				if _, err := Intervals(context.Background(), Problem{Counts: counts, Channel: channel}, quadrants(20),
+					0.9); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -312,7 +312,8 @@ func newFit(p Problem) (*fit, error) {
 	p.Channel.forward(prior, f.guess)
 	for j, c := range counts {
 		if c > 0 && f.guess[j] == 0 {
-			return nil, fmt.Errorf("%w: output %d was released %v times, and no input of the prior releases it", ErrChannel, j, c)
+			return nil, fmt.Errorf("%w: output %d was released %v times, and no input of the prior releases it", ErrChannel, j,
+				c)
 		}
 	}
 	return f, nil

@@ -243,7 +243,8 @@ func TestMapEdges(t *testing.T) {
 		{"2^53 releases of one output", line, four, []uint64{0, 1 << 53, 0, 0}, nil, false},
 		{"small probabilities", line, tiny, []uint64{3, 3, 3, 3}, nil, false},
 		{"small probabilities, many releases", line, tiny, []uint64{1 << 40, 0, 0, 1 << 40}, nil, false},
-		{"a prior next to zero, where releases are", line, [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}},
+		{"a prior next to zero, where releases are", line,
+			[][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}},
 			[]uint64{900, 100, 100, 100}, []float64{1, 1, 1, 1e-310}, false},
 		{"rows alike", line, [][]float64{{1, 2}, {2, 4}, {1, 2}, {3, 6}}, []uint64{500, 0}, nil, true},
 		{"more outputs", line, [][]float64{{5, 1, 1, 1, 1}, {1, 5, 1, 1, 1}, {1, 1, 5, 1, 5}, {1, 1, 1, 5, 1}}, []uint64{9,
@@ -427,8 +428,8 @@ func TestMapSame(t *testing.T) {
 // TestMapLaws holds that the unit of the cost does not matter, that places and outputs have no order, and that the
 // units of rows and prior say nothing. Modes are found to gainGoal, and rounding may decide where they are left.
 //
-// Where a release is far likelier for some inputs than for others, the posterior may have several modes, and which one is
-// found may then depend on the order: in one of 400 of these worlds, which are more awkward than those of a policy.
+// Where a release is far likelier for some inputs than for others, the posterior may have several modes, and which one
+// is found may then depend on the order: in one of 400 of these worlds, which are more awkward than those of a policy.
 func TestMapLaws(t *testing.T) {
 	const worlds = 400
 	differ := 0

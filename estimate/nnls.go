@@ -59,8 +59,9 @@ func newActiveSet(channel *Channel, seen []int) *activeSet {
 	k, kv := channel.Dims()
 	m := len(seen)
 	return &activeSet{
-		channel: channel, seen: seen, scale: make([]float64, m), b: make([]float64, m), x: make([]float64, k), barred: make([]bool, k),
-		full: make([]float64, kv), w: make([]float64, k), residual: make([]float64, m),
+		channel: channel, seen: seen, scale: make([]float64, m), b: make([]float64, m), x: make([]float64, k),
+		barred: make([]bool, k),
+		full:   make([]float64, kv), w: make([]float64, k), residual: make([]float64, m),
 	}
 }
 

@@ -58,7 +58,8 @@ func TestActiveSet(t *testing.T) {
 				// slope be.
 				tol := 1e-9*cost[i] + 1e-6*size
 				if !(x >= 0) || slope < -tol || x > 0 && slope > tol {
-					t.Fatalf("round %d: x = %v, slope at %d is %v\nrows %v scale %v b %v c %v", round, s.x, i, slope, w.rows, scale, s.b, cost)
+					t.Fatalf("round %d: x = %v, slope at %d is %v\nrows %v scale %v b %v c %v", round, s.x, i, slope, w.rows, scale,
+						s.b, cost)
 				}
 			}
 		}

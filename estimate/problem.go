@@ -49,7 +49,8 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 	sum := uint64(0)
 	for j, c := range p.Counts {
 		if c > maxCounts-sum {
-			return nil, 0, nil, fmt.Errorf("%w: %d releases of output %d, and %d before it: more than 2^53", ErrCounts, c, j, sum)
+			return nil, 0, nil, fmt.Errorf("%w: %d releases of output %d, and %d before it: more than 2^53", ErrCounts, c, j,
+				sum)
 		}
 		counts[j] = float64(c)
 		sum += c
@@ -61,8 +62,8 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 	return counts, float64(sum), prior, err
 }
 
-// Guess returns a prior over k inputs as shares, which is what one says without a release: uniform if it is nil. The error is
-// ErrShape for another length, and for what is no distribution in any unit.
+// Guess returns a prior over k inputs as shares, which is what one says without a release: uniform if it is nil. The
+// error is ErrShape for another length, and for what is no distribution in any unit.
 func Guess(prior []float64, k int) ([]float64, error) {
 	if k < 1 || prior != nil && len(prior) != k {
 		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(prior), k)

@@ -98,7 +98,8 @@ func plain(t testing.TB, p policy.Policy, epoch string, shards ...string) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize,
+		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
 	c, err := r.Count(context.Background(), n, shards, epoch)
 	if err != nil {
 		t.Fatal(err)
@@ -184,8 +185,8 @@ func TestGzipIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// TestPipelineErrors: what has no right count fails, and says which shard; with Quarantine a shard that cannot be read is named
-// and left out.
+// TestPipelineErrors: what has no right count fails, and says which shard; with Quarantine a shard that cannot be read
+// is named and left out.
 func TestPipelineErrors(t *testing.T) {
 	p, dir := testPolicy(t, 30), t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -264,8 +265,8 @@ var parts = rapid.Custom(func(t *rapid.T) aggregate.Counts {
 	return c
 })
 
-// TestSumOfBundles: parts that go through the coder and the combiner in any bundles, some of which are done twice and thrown
-// away once, have the sum that aggregate.Sum gives, or none.
+// TestSumOfBundles: parts that go through the coder and the combiner in any bundles, some of which are done twice and
+// thrown away once, have the sum that aggregate.Sum gives, or none.
 func TestSumOfBundles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(parts, 1, 6).Draw(t, "parts")
@@ -321,8 +322,8 @@ func TestSumOfBundles(t *testing.T) {
 	})
 }
 
-// TestRetriedShard: a shard that is counted twice, because an engine lost the first answer, gives the same part; both together
-// are an error.
+// TestRetriedShard: a shard that is counted twice, because an engine lost the first answer, gives the same part; both
+// together are an error.
 func TestRetriedShard(t *testing.T) {
 	p := testPolicy(t, 30)
 	shard := write(t, t.TempDir()+"/a", lines(p, 50, rand.New(rand.NewPCG(1, 2))))
@@ -332,7 +333,8 @@ func TestRetriedShard(t *testing.T) {
 	}
 	var got []Part
 	for range 2 {
-		err := f.ProcessElement(context.Background(), shard, func(_ string, p Part) { got = append(got, p) }, func(string) { t.Error("unreadable") })
+		err := f.ProcessElement(context.Background(), shard, func(_ string, p Part) { got = append(got, p) },
+			func(string) { t.Error("unreadable") })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,15 +347,16 @@ func TestRetriedShard(t *testing.T) {
 	}
 }
 
-// TestPartBytes: any bytes are a part or an error, also those of a part that were damaged, and what is a part is written back
-// to one that is equal.
+// TestPartBytes: any bytes are a part or an error, also those of a part that were damaged, and what is a part is
+// written back to one that is equal.
 func TestPartBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := encodePart(Part{counts: parts.Draw(t, "part")})
 		for range rapid.IntRange(0, 3).Draw(t, "faults") {
 			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "to")
 		}
-		data = append(data[:len(data)-rapid.IntRange(0, 40).Draw(t, "cut")], rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(t, "more")...)
+		data = append(data[:len(data)-rapid.IntRange(0, 40).Draw(t, "cut")],
+			rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(t, "more")...)
 		p, err := decodePart(data)
 		if err != nil {
 			if !errors.Is(err, errPart) || !p.isEmpty() {

@@ -56,6 +56,7 @@
 //	policy/FuzzParsePrivate    policy.ParsePrivate              a second parser; packed or not
 //	policy/FuzzLedger          policy.ReadLedger                sums; what opening the same text says; a payment
 //	policy/FuzzStore           policy.Account, NewLedger        every draw is covered by the text, however it is torn
+//	internal/playground/engine/FuzzAnswer   engine.Answer         an error or finite numbers, and never a panic
 //	audit/FuzzCertificates     audit.Certificates               a plain loop over the lines; private kinds tell nothing
 //	audit/FuzzInputs           audit.ParseInputs                a search through the policy
 //	sphere/codebook/FuzzReport    codebook.Report, Belongs      re-encoding gives the same bytes; the fields one by one

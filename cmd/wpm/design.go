@@ -183,7 +183,8 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 		missing = append(missing, "exactly one of -points, -cost, -grid, -ring")
 	}
 	if missing != nil {
-		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "), manual.Examples["wpm design"][0])
+		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "),
+			manual.Examples["wpm design"][0])
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {

@@ -44,7 +44,8 @@ func deviceCommand(model func(*device.Env) *device.Command, about string, more a
 	shown := prepare(&device.Env{})
 	out := &cli.Command{
 		Name: shown.Name, Usage: shown.Summary, ArgsUsage: shown.Args, OnUsageError: shell.UsageError,
-		Description: strings.TrimSpace(shown.About + "\n" + about), Metadata: map[string]any{manual.ModelExamples: shown.Examples},
+		Description: strings.TrimSpace(shown.About + "\n" + about),
+		Metadata:    map[string]any{manual.ModelExamples: shown.Examples},
 		Action: func(ctx context.Context, c *cli.Command) (err error) {
 			command := prepare(env(c))
 			command.Flags.VisitAll(func(f *flag.Flag) {

@@ -84,7 +84,8 @@ func TestMoreIsBetter(t *testing.T) {
 		var last plan.Prediction
 		for n, devices := range []int{100, 3000, 100_000} {
 			p := predict(t, l, c, "2", devices)
-			if n > 0 && (p.Map.Mean > last.Map.Mean+0.1*p.Guess.Mean || p.HalfWidth > last.HalfWidth || p.Raw.Mean < 0.5*last.Raw.Mean) {
+			if n > 0 && (p.Map.Mean > last.Map.Mean+0.1*p.Guess.Mean || p.HalfWidth > last.HalfWidth ||
+				p.Raw.Mean < 0.5*last.Raw.Mean) {
 				t.Errorf("%s: %d devices: %+v, fewer: %+v", name, devices, p, last)
 			}
 			if !(p.Map.Low <= p.Map.Mean && p.Map.Mean <= p.Map.High*2 && p.Disc > 0 && p.Disc < 0.5 && p.Devices == devices) {
@@ -173,7 +174,8 @@ func TestRealised(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: channel, Geometry: geometry}, estimate.Settings{})
+				found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: channel, Geometry: geometry},
+					estimate.Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -215,7 +217,8 @@ func TestKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	earth, err := cost.NewGreatCircle([][2]float64{{48.2, 16.4}, {52.5, 13.4}, {48.9, 2.4}}, [][2]float64{{50, 14}, {45, 4}}, 1)
+	earth, err := cost.NewGreatCircle([][2]float64{{48.2, 16.4}, {52.5, 13.4}, {48.9, 2.4}},
+		[][2]float64{{50, 14}, {45, 4}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +227,8 @@ func TestKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := &cost.Dense{K: 2, Kv: 2, Data: make([]float64, 4)}
-	for name, c := range map[string]cost.Matrix{"one place": one, "ring": ring, "Earth": earth, "angle": angle, "one point": same} {
+	for name, c := range map[string]cost.Matrix{"one place": one, "ring": ring, "Earth": earth, "angle": angle,
+		"one point": same} {
 		l := planner(t, plan.Problem{Cost: c, P: 2})
 		for _, eps := range []string{"1/1000", "1", "30"} {
 			for _, devices := range []int{1, 1000, plan.MaxDevices} {

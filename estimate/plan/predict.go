@@ -129,7 +129,8 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 		return Prediction{}, err
 	}
 	out := Prediction{
-		Devices: devices, Guess: spread(l.guess), Raw: spread(raw), Map: spread(theta), Disc: m.disc, HalfWidth: spread(half).Mean,
+		Devices: devices, Guess: spread(l.guess), Raw: spread(raw), Map: spread(theta), Disc: m.disc,
+		HalfWidth: spread(half).Mean,
 	}
 	ratios := make([]float64, Worlds)
 	for n, g := range l.guess {

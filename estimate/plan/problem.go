@@ -61,7 +61,8 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	}
 	k, kv := p.Cost.Dims()
 	if max(k, kv) > MaxPairs/k {
-		return nil, fmt.Errorf("%w: %d inputs and %d outputs, at most %d pairs: merge places, or use a coarser grid", ErrLimit, k, kv, MaxPairs)
+		return nil, fmt.Errorf("%w: %d inputs and %d outputs, at most %d pairs: merge places, or use a coarser grid",
+			ErrLimit, k, kv, MaxPairs)
 	}
 	if p.P == 0 {
 		p.P = 1

@@ -16,8 +16,10 @@ import (
 // even map than the prior is, and 15 % of that.
 func TestAround(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		prior := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-300, 1), rapid.Float64Range(0.9, 1)), 1, 60).Draw(t, "prior")
-		prior[rapid.IntRange(0, len(prior)-1).Draw(t, "at")] += rapid.SampledFrom([]float64{1e-300, 1, 1e3, 1e300}).Draw(t, "most")
+		prior := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-300, 1), rapid.Float64Range(0.9, 1)), 1,
+			60).Draw(t, "prior")
+		prior[rapid.IntRange(0, len(prior)-1).Draw(t, "at")] += rapid.SampledFrom([]float64{1e-300, 1, 1e3, 1e300}).Draw(t,
+			"most")
 		g, p, even := ringOf(t, prior)
 		worlds, err := around(g, prior)
 		if err != nil {
@@ -33,15 +35,16 @@ func TestAround(t *testing.T) {
 			}
 			// A sum of k terms below 1 is off by k 2^-53 at most; a few of them are compared.
 			tol := 8 * float64(len(w)) * 0x1p-53
-			if off, limit := apart(w, even), (1+tilted)*apart(p, even); !(math.Abs(sum-1) <= tol && apart(w, p) <= moved+tol && off <= limit+tol) {
+			if off, limit := apart(w, even),
+				(1+tilted)*apart(p, even); !(math.Abs(sum-1) <= tol && apart(w, p) <= moved+tol && off <= limit+tol) {
 				t.Fatalf("world %d: sum %v, %v moved, %v from even, want %v at most", n, sum, apart(w, p), off, limit)
 			}
 		}
 	})
 }
 
-// TestAroundKinds: an even map has no other worlds. From one place of k, nothing goes to other regions, and to all places
-// alike moved / k.
+// TestAroundKinds: an even map has no other worlds. From one place of k, nothing goes to other regions, and to all
+// places alike moved / k.
 func TestAroundKinds(t *testing.T) {
 	even, spike := slices.Repeat([]float64{3}, 50), make([]float64, 50)
 	spike[7] = 9

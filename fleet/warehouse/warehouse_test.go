@@ -91,12 +91,17 @@ func shards(t *testing.T, dir string, p policy.Policy) {
 	}
 	good := report(id, 7)
 	odd := []string{
-		"", " \t ", "  " + good + "\t\r", good + "\r", "nothing", good[:79], good + "0", strings.ToUpper(good), " " + good + " x",
-		report(foreign, 1), report(foreign, 1<<20-1), report(foreign, 1<<20), report(id, kv-1), report(id, kv), report(id, 1<<20-1), report(id, 1<<20),
+		"", " \t ", "  " + good + "\t\r", good + "\r", "nothing", good[:79], good + "0", strings.ToUpper(good),
+		" " + good + " x",
+		report(foreign, 1), report(foreign, 1<<20-1), report(foreign, 1<<20), report(id, kv-1), report(id, kv),
+		report(id, 1<<20-1), report(id, 1<<20),
 		report(id, 1<<24), report([32]byte{}, 0), report([32]byte{}, 1), "77706d32" + good[8:], good[:40] + "g" + good[41:],
-		`"` + good + `"`, `"open`, good + `\`, `\N`, `\\`, "NULL", good + ",1", strings.Repeat("z", 5000), good + strings.Repeat(" ", 4016), good + strings.Repeat(" ", 4017),
-		"\xff\xfe", good + "\u00a0", "\x1b[0m", "\v" + good, "#" + good, "\ufeff" + good, good + "\x01", good + "\x01x", "\x01" + good, "\x01", "\x00",
-		good + "\r" + good, good + "\r\r", "\r\r" + good, strings.Repeat(" ", 4096), strings.Repeat(" ", 4097), strings.Repeat("z", 3_000_000),
+		`"` + good + `"`, `"open`, good + `\`, `\N`, `\\`, "NULL", good + ",1", strings.Repeat("z", 5000),
+		good + strings.Repeat(" ", 4016), good + strings.Repeat(" ", 4017),
+		"\xff\xfe", good + "\u00a0", "\x1b[0m", "\v" + good, "#" + good, "\ufeff" + good, good + "\x01", good + "\x01x",
+		"\x01" + good, "\x01", "\x00",
+		good + "\r" + good, good + "\r\r", "\r\r" + good, strings.Repeat(" ", 4096), strings.Repeat(" ", 4097),
+		strings.Repeat("z", 3_000_000),
 		`\.`, "wpm-simulation-1",
 	}
 	for b := range 256 {
@@ -133,7 +138,8 @@ func counted(t *testing.T, dir string, p policy.Policy) aggregate.Counts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	r := reports.Reader{Magic: "wpm1", Size: policy.ReportSize,
+		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
 	c, err := r.Count(context.Background(), n, files, "e")
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +330,8 @@ func startPostgres(t *testing.T) cluster {
 		}
 	}
 	c.run(t, "", "initdb", "-D", "data", "-U", "wpm", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	c.run(t, "", "pg_ctl", "-D", "data", "-w", "-s", "-l", "log", "-o", "-k "+dir+" -c listen_addresses='' -c fsync=off", "start")
+	c.run(t, "", "pg_ctl", "-D", "data", "-w", "-s", "-l", "log", "-o", "-k "+dir+" -c listen_addresses='' -c fsync=off",
+		"start")
 	t.Cleanup(func() { c.run(t, "", "pg_ctl", "-D", "data", "-m", "immediate", "-w", "-s", "stop") })
 	return c
 }
@@ -382,7 +389,8 @@ func TestPostgres(t *testing.T) {
 func TestPlain(t *testing.T) {
 	need(t, "bash", "gzip", "tr", "cut")
 	whole := zipped(t, strings.Repeat(report([32]byte{1}, 5)+"\n", 5000))
-	for name, text := range map[string]string{"cut": whole[:len(whole)-1], "sum": whole[:len(whole)-8] + "1234" + whole[len(whole)-4:]} {
+	for name, text := range map[string]string{"cut": whole[:len(whole)-1],
+		"sum": whole[:len(whole)-8] + "1234" + whole[len(whole)-4:]} {
 		dir := t.TempDir()
 		write(t, dir, "shards/a", text)
 		write(t, dir, "shards/b", "")

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// BenchmarkBrowser times the page at 200 people on 20 x 20 cells, after a warm-up: medians of 20 moves of the slider, in
-// milliseconds. From a move to the first picture and to the complete one; from the last move to the certificate and to the
-// estimate, which includes the 150 ms after which the slider counts as at rest; and the longest gap between timers of
-// the main thread while the slider moved for three seconds.
+// BenchmarkBrowser times the page at 200 people on 20 x 20 cells, after a warm-up: medians of 20 moves of the slider,
+// in milliseconds. From a move to the first picture and to the complete one; from the last move to the certificate and
+// to the estimate, which includes the 150 ms after which the slider counts as at rest; and the longest gap between
+// timers of the main thread while the slider moved for three seconds.
 func BenchmarkBrowser(b *testing.B) {
 	c := chromium(b)
 	url, _ := writePage(b, nil)
@@ -41,7 +41,8 @@ func BenchmarkBrowser(b *testing.B) {
 			if (now - begin > 30 * n) { n++; e.value = 1 + (n %% 70) / 10; e.dispatchEvent(new Event('input', {bubbles: true})); }
 			setTimeout(tick, 4); };
 		tick(); })`)
-	for what, unit := range map[string]string{"design": "ms/first", "exponential": "ms/complete", "prove": "ms/certificate", "estimate": "ms/estimate"} {
+	for what, unit := range map[string]string{"design": "ms/first", "exponential": "ms/complete",
+		"prove": "ms/certificate", "estimate": "ms/estimate"} {
 		slices.Sort(times[what])
 		b.ReportMetric(times[what][len(times[what])/2], unit)
 	}

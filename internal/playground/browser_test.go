@@ -121,7 +121,8 @@ func lookNumbers(t *testing.T, b *browser) {
 		b.slide("eps", eps)
 		b.until(settled)
 		common := engine.Request{Eps: eps, People: 500, Seed: 1}
-		for name, do := range map[string]string{"raw": engine.Raw, "estimate": engine.Estimate, "kpm": engine.KPM, "exponential": engine.Exp} {
+		for name, do := range map[string]string{"raw": engine.Raw, "estimate": engine.Estimate, "kpm": engine.KPM,
+			"exponential": engine.Exp} {
 			q := common
 			q.Do = do
 			m := ask(q).Map
@@ -294,7 +295,8 @@ func lookOwnPlaces(t *testing.T, b *browser) {
 	}
 	b.eval(&left, `(() => { let stored = 0; try { stored = localStorage.length + sessionStorage.length; } catch {}
 			return {images: document.images.length, stored, address: location.search + location.hash}; })()`)
-	if left.Images != 0 || left.Stored != 0 || !strings.HasPrefix(left.Address, "#eps=") || strings.ContainsAny(left.Address, "W<%") {
+	if left.Images != 0 || left.Stored != 0 || !strings.HasPrefix(left.Address, "#eps=") ||
+		strings.ContainsAny(left.Address, "W<%") {
 		t.Errorf("what is left of a file: %+v", left)
 	}
 	// Numbers that a reader can do something with: metres, thousands of kilometres, and everybody at one place.
@@ -321,7 +323,8 @@ func lookOwnPlaces(t *testing.T, b *browser) {
 	ask := asker(t)
 	ask(engine.Request{Do: engine.World, Points: points})
 	m := ask(engine.Request{Do: engine.Estimate, Eps: "3", People: 500, Seed: 1}).Map
-	if got, want := b.caption("estimate"), fmt.Sprintf(" km from the truth; a guess: %.0f km.", m.Guess); !strings.HasSuffix(got, want) {
+	if got, want := b.caption("estimate"),
+		fmt.Sprintf(" km from the truth; a guess: %.0f km.", m.Guess); !strings.HasSuffix(got, want) {
 		t.Errorf("the estimate is %q, want%q", got, want)
 	}
 	b.slide("eps", "4")
@@ -378,7 +381,8 @@ func (b *browser) of(t *testing.T) *browser {
 // TestBrowserServed opens the page from the server, with the results of a demo inside.
 func TestBrowserServed(t *testing.T) {
 	b := chromium(t)
-	r := &Results{Settings: Settings{Epsilon: "3", People: 200, Seed: 2}, Sentence: "From <b>200</b> releases.", Rows: 2, Cols: 2,
+	r := &Results{Settings: Settings{Epsilon: "3", People: 200, Seed: 2}, Sentence: "From <b>200</b> releases.", Rows: 2,
+		Cols: 2,
 		Maps: []Map{{Title: "The truth", Note: "a note", Shares: []float64{0.5, 0.25, 0.25, 0}}}}
 	_, page := writePage(t, r)
 	l, err := Listen("127.0.0.1:0")

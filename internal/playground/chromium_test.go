@@ -44,7 +44,8 @@ type event struct {
 	Params json.RawMessage
 }
 
-// chromium starts a browser with an empty profile and one page. Without one the test is skipped, but with WPM_CLIENTS=1 it fails.
+// chromium starts a browser with an empty profile and one page. Without one the test is skipped, but with WPM_CLIENTS=1
+// it fails.
 func chromium(t testing.TB) *browser {
 	t.Helper()
 	if os.Getenv("WPM_CLIENTS") != "1" {
@@ -62,8 +63,10 @@ func chromium(t testing.TB) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run",
-		"--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "--user-data-dir="+t.TempDir(), "about:blank")
+	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu",
+		"--no-first-run",
+		"--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "--user-data-dir="+t.TempDir(),
+		"about:blank")
 	cmd.ExtraFiles = []*os.File{fromTest, toTest} // 3 and 4
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -214,8 +217,10 @@ func (b *browser) until(condition string) {
 
 // size sets the size of the window, and light or dark.
 func (b *browser) size(width, height int, scheme string) {
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	b.call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.call("Emulation.setEmulatedMedia",
+		map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
 // open goes to an address.
@@ -231,9 +236,11 @@ func (b *browser) key(name string) {
 	if name == "Enter" {
 		text = "\r"
 	}
-	code := map[string]int{"Enter": 13, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Delete": 46, " ": 32}[name]
+	code := map[string]int{"Enter": 13, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+		"Delete": 46, " ": 32}[name]
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": name, "code": name, "text": text, "windowsVirtualKeyCode": code}, nil)
+		b.call("Input.dispatchKeyEvent",
+			map[string]any{"type": kind, "key": name, "code": name, "text": text, "windowsVirtualKeyCode": code}, nil)
 	}
 }
 
@@ -243,7 +250,8 @@ func (b *browser) click(id string, x, y float64) {
 	var box [4]float64
 	b.eval(&box, `(() => { const e = document.getElementById(%q); e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`, id)
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": box[0] + x*box[2], "y": box[1] + y*box[3], "button": "left", "clickCount": 1}, nil)
+		b.call("Input.dispatchMouseEvent",
+			map[string]any{"type": kind, "x": box[0] + x*box[2], "y": box[1] + y*box[3], "button": "left", "clickCount": 1}, nil)
 	}
 }
 
@@ -257,7 +265,8 @@ func (b *browser) text(id string) (text string) {
 func (b *browser) picture() []byte {
 	b.t.Helper()
 	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": false}, &shot)
+	b.call("Page.captureScreenshot",
+		map[string]any{"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": false}, &shot)
 	png, err := base64.StdEncoding.DecodeString(shot.Data)
 	if err != nil {
 		b.t.Fatal(err)

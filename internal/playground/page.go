@@ -52,7 +52,8 @@ type Map struct {
 	Shares []float64 `json:"shares"`
 }
 
-// Page returns the page for a program, with results or nil. Maps that make it too large are left out. The error is ErrPage.
+// Page returns the page for a program, with results or nil. Maps that make it too large are left out. The error is
+// ErrPage.
 func Page(p Program, results *Results) ([]byte, error) {
 	known, err := json.Marshal(results) // escapes < and >
 	if err != nil {

@@ -26,19 +26,22 @@ func packed(text string) []byte {
 	return b.Bytes()
 }
 
-// TestPageRules: the rules come before all else, forbid every connection, and allow the script and the style that are there.
+// TestPageRules: the rules come before all else, forbid every connection, and allow the script and the style that are
+// there.
 func TestPageRules(t *testing.T) {
 	page, err := Page(stub(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(page)
-	rule := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatchIndex(text)
+	rule := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatchIndex(
+		text)
 	if rule == nil {
 		t.Fatal("no rules")
 	}
 	policy := text[rule[2]:rule[3]]
-	for _, want := range []string{"default-src 'none'", "connect-src 'none'", "worker-src blob:", "base-uri 'none'", "form-action 'none'", "'wasm-unsafe-eval'"} {
+	for _, want := range []string{"default-src 'none'", "connect-src 'none'", "worker-src blob:", "base-uri 'none'",
+		"form-action 'none'", "'wasm-unsafe-eval'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the rules %s lack %s", policy, want)
 		}
@@ -54,18 +57,22 @@ func TestPageRules(t *testing.T) {
 			t.Fatalf("%d elements %s, want one after the rules", len(found), element)
 		}
 		h := sha256.Sum256([]byte(text[found[0][2]:found[0][3]]))
-		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(h[:]) + "'"; !strings.Contains(policy, want) {
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(h[:]) +
+			"'"; !strings.Contains(policy, want) {
 			t.Errorf("the rules %s lack %s", policy, want)
 		}
 	}
 	// Nothing is loaded, and nothing is marked up that the rules forbid or that reads a text as markup.
-	for _, bad := range []string{" src=", " href=", " style=", " onclick=", "<link", "<img", "<iframe", "@import", "url("} {
+	for _, bad := range []string{" src=", " href=", " style=", " onclick=", "<link", "<img", "<iframe", "@import",
+		"url("} {
 		if strings.Contains(strings.ToLower(body+style), bad) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "localStorage", "sessionStorage", "indexedDB",
-		"document.cookie", "console.", "fetch(", "XMLHttpRequest", "sendBeacon", "WebSocket", "eval(", "new Function", "window.open"} {
+	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "localStorage",
+		"sessionStorage", "indexedDB",
+		"document.cookie", "console.", "fetch(", "XMLHttpRequest", "sendBeacon", "WebSocket", "eval(", "new Function",
+		"window.open"} {
 		if strings.Contains(app+worker, bad) {
 			t.Errorf("the scripts have %q", bad)
 		}
@@ -73,7 +80,8 @@ func TestPageRules(t *testing.T) {
 }
 
 func TestPageParts(t *testing.T) {
-	r := &Results{Sentence: `</script><script>alert(1)</script> & "quotes"`, Maps: []Map{{Title: "<b>", Shares: []float64{0.5}}}}
+	r := &Results{Sentence: `</script><script>alert(1)</script> & "quotes"`,
+		Maps: []Map{{Title: "<b>", Shares: []float64{0.5}}}}
 	page, err := Page(stub(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +102,8 @@ func TestPageParts(t *testing.T) {
 	large := *r
 	large.Maps = []Map{{Shares: make([]float64, MaxBytes)}}
 	small, err := Page(stub(), &large)
-	if err != nil || !bytes.Contains(small, []byte(`"maps":[]`)) || !bytes.Contains(small, []byte("quotes")) || len(large.Maps) != 1 {
+	if err != nil || !bytes.Contains(small, []byte(`"maps":[]`)) || !bytes.Contains(small, []byte("quotes")) ||
+		len(large.Maps) != 1 {
 		t.Errorf("maps too large: a page of %d bytes, %v", len(small), err)
 	}
 	for name, p := range map[string]Program{
@@ -119,7 +128,8 @@ func TestHandler(t *testing.T) {
 		{"GET", "127.0.0.1:8080", "/?eps=3", 200},
 		{"GET", "127.0.0.1", "/", 403}, {"GET", "127.0.0.1:8081", "/", 403}, {"GET", "example.org", "/", 403},
 		{"GET", "example.org:8080", "/", 403}, {"GET", "", "/", 403}, {"GET", "127.0.0.1:8080.example.org", "/", 403},
-		{"GET", "127.0.0.1:8080", "/index.html", 404}, {"GET", "127.0.0.1:8080", "/../etc/passwd", 404}, {"GET", "127.0.0.1:8080", "//", 404},
+		{"GET", "127.0.0.1:8080", "/index.html", 404}, {"GET", "127.0.0.1:8080", "/../etc/passwd", 404},
+		{"GET", "127.0.0.1:8080", "//", 404},
 		{"POST", "127.0.0.1:8080", "/", 405}, {"OPTIONS", "127.0.0.1:8080", "/", 405}, {"DELETE", "127.0.0.1:8080", "/", 405},
 		{"POST", "example.org", "/", 403},
 	} {
@@ -148,7 +158,8 @@ func TestHandler(t *testing.T) {
 }
 
 func TestListen(t *testing.T) {
-	for _, address := range []string{"", "127.0.0.1", "0.0.0.0:0", "[::]:0", ":0", "localhost:0", "example.org:80", "192.168.0.1:0", "127.0.0.1:0:0"} {
+	for _, address := range []string{"", "127.0.0.1", "0.0.0.0:0", "[::]:0", ":0", "localhost:0", "example.org:80",
+		"192.168.0.1:0", "127.0.0.1:0:0"} {
 		if l, err := Listen(address); !errors.Is(err, ErrAddress) {
 			t.Errorf("Listen(%q) = %v, %v", address, l, err)
 		}

@@ -42,8 +42,8 @@ const (
 //go:embed all:dist
 var dist embed.FS
 
-// Find returns the program: embedded, cached or built. dir is the folder of the module or below it; elsewhere nothing is cached or
-// built. progress is told how many packages have been compiled, of about how many; it may be nil.
+// Find returns the program: embedded, cached or built. dir is the folder of the module or below it; elsewhere nothing
+// is cached or built. progress is told how many packages have been compiled, of about how many; it may be nil.
 //
 // The error is ErrNoProgram, also if the build fails, or that of ctx.
 func Find(ctx context.Context, dir string, progress func(done, total int)) (Program, error) {
@@ -69,7 +69,8 @@ func Find(ctx context.Context, dir string, progress func(done, total int)) (Prog
 		return Program{}, ctx.Err()
 	}
 	if err != nil {
-		return Program{}, fmt.Errorf("%w (%w); install Go, and in %s type: go run ./cmd/wpm playground", ErrNoProgram, err, root)
+		return Program{}, fmt.Errorf("%w (%w); install Go, and in %s type: go run ./cmd/wpm playground", ErrNoProgram, err,
+			root)
 	}
 	if cache != "" {
 		_ = p.keep(cache) // the next run builds again
@@ -116,7 +117,8 @@ func (p Program) keep(folder string) error {
 	return batch.Commit()
 }
 
-// sources finds the module that dir is in, and returns a key of the version of Go and of all that the program is built from.
+// sources finds the module that dir is in, and returns a key of the version of Go and of all that the program is built
+// from.
 func sources(dir string) (root, key string, err error) {
 	root, err = filepath.Abs(dir)
 	if err != nil {
@@ -144,7 +146,8 @@ func sources(dir string) (root, key string, err error) {
 			return err
 		case d.IsDir() && path != root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".")):
 			return fs.SkipDir
-		case d.IsDir() || strings.HasSuffix(name, "_test.go") || !strings.HasSuffix(name, ".go") && name != "go.mod" && name != "go.sum":
+		case d.IsDir() || strings.HasSuffix(name, "_test.go") ||
+			!strings.HasSuffix(name, ".go") && name != "go.mod" && name != "go.sum":
 			return nil
 		}
 		rel, err := filepath.Rel(root, path)
@@ -180,7 +183,8 @@ func build(ctx context.Context, root string, progress func(done, total int)) (p 
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "wpm.wasm")
-	compile := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, command)
+	compile := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out,
+		command)
 	compile.Dir = root
 	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
 	said := &lines{progress: progress}

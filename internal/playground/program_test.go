@@ -15,13 +15,15 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// clone copies what a clone of the tree as it is would have. It is skipped where that is not known, or the program is embedded.
+// clone copies what a clone of the tree as it is would have. It is skipped where that is not known, or the program is
+// embedded.
 func clone(t *testing.T) string {
 	t.Helper()
 	if _, err := fs.Stat(dist, "dist/"+packedName); err == nil {
 		t.Skip("the program is embedded")
 	}
-	list, err := exec.Command("git", "-C", "../..", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	list, err := exec.Command("git", "-C", "../..", "ls-files", "-z", "--cached", "--others",
+		"--exclude-standard").Output()
 	if err != nil {
 		t.Skipf("git ls-files: %v", err)
 	}
@@ -55,8 +57,8 @@ func emptyCache(t *testing.T) {
 	}
 }
 
-// TestFindClean: a clean clone with an empty cache builds the program; after that it is in the cache, also without Go on PATH;
-// and another source is another program.
+// TestFindClean: a clean clone with an empty cache builds the program; after that it is in the cache, also without Go
+// on PATH; and another source is another program.
 func TestFindClean(t *testing.T) {
 	if !numtest.Full() {
 		t.Skip("builds the page's program: half a minute")
@@ -96,13 +98,15 @@ func TestFindClean(t *testing.T) {
 	}
 }
 
-// TestFindWithoutGo: a clean clone with an empty cache and without Go on PATH says what to type, and so does another folder.
+// TestFindWithoutGo: a clean clone with an empty cache and without Go on PATH says what to type, and so does another
+// folder.
 func TestFindWithoutGo(t *testing.T) {
 	dir := clone(t)
 	emptyCache(t)
 	t.Setenv("PATH", t.TempDir())
 	for _, at := range []string{dir, t.TempDir(), filepath.Join(dir, "no such folder")} {
-		if _, err := Find(context.Background(), at, nil); !errors.Is(err, ErrNoProgram) || !strings.Contains(err.Error(), "type: go run ./cmd/wpm playground") {
+		if _, err := Find(context.Background(), at, nil); !errors.Is(err, ErrNoProgram) ||
+			!strings.Contains(err.Error(), "type: go run ./cmd/wpm playground") {
 			t.Errorf("in %s: %v", at, err)
 		}
 	}
@@ -119,7 +123,8 @@ func TestLoad(t *testing.T) {
 	cut := whole.Packed[:len(whole.Packed)-1]
 	flipped := append([]byte(nil), whole.Packed...)
 	flipped[len(flipped)-6] ^= 1 // in the checksum
-	for name, packed := range map[string][]byte{"": whole.Packed, "nothing": {}, "cut": cut, "flipped": flipped, "text": packed("text"), "no gzip": []byte("\x00asm")} {
+	for name, packed := range map[string][]byte{"": whole.Packed, "nothing": {}, "cut": cut, "flipped": flipped,
+		"text": packed("text"), "no gzip": []byte("\x00asm")} {
 		p, err := load(fstest.MapFS{packedName: {Data: packed}, execName: {Data: whole.Exec}})
 		if (err == nil) != (name == "") {
 			t.Errorf("%s: %v", name, err)

@@ -15,8 +15,8 @@ import (
 // ErrAddress: an address that others could reach, or none.
 var ErrAddress = errors.New("playground: bad address")
 
-// Listen opens a port of this machine: address is HOST:PORT, with an address of the machine itself for HOST, and 0 for any PORT.
-// The errors are ErrAddress and those of package net.
+// Listen opens a port of this machine: address is HOST:PORT, with an address of the machine itself for HOST, and 0 for
+// any PORT. The errors are ErrAddress and those of package net.
 func Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -31,7 +31,8 @@ func Listen(address string) (net.Listener, error) {
 // Serve answers on l with the page until ctx is over.
 func Serve(ctx context.Context, l net.Listener, page []byte) error {
 	server := &http.Server{
-		Handler: Handler(page, l.Addr().String()), ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute,
+		Handler: Handler(page, l.Addr().String()), ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout:    time.Minute,
 		MaxHeaderBytes: 1 << 14, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
@@ -42,8 +43,8 @@ func Serve(ctx context.Context, l net.Listener, page []byte) error {
 	return nil
 }
 
-// Handler answers GET and HEAD of / with the page. Another Host than address, or localhost with its port, is refused: another
-// page that has its own name lead to this machine could else read this one.
+// Handler answers GET and HEAD of / with the page. Another Host than address, or localhost with its port, is refused:
+// another page that has its own name lead to this machine could else read this one.
 func Handler(page []byte, address string) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	local := net.JoinHostPort("localhost", port)

@@ -88,8 +88,10 @@ func design(ctx context.Context, r request) (answer, error) {
 	lo, hi := box.Bounds()
 	return answer{
 		value: designAnswer{
-			made: made{handles.add(d), size{k, kv}}, Epsilon: eps.String(), Bits: box.Bits(), WorstCase: worst, WorstInput: input,
-			Lower: d.Lower(), Gap: d.Gap(), Disc: d.Disc(), Displacement: d.Displacement(), Certificate: string(d.Certificate()),
+			made: made{handles.add(d), size{k, kv}}, Epsilon: eps.String(), Bits: box.Bits(), WorstCase: worst,
+			WorstInput: input,
+			Lower:      d.Lower(), Gap: d.Gap(), Disc: d.Disc(), Displacement: d.Displacement(),
+			Certificate: string(d.Certificate()),
 		},
 		out: []array{vector("m", d.Base().M), vector("lo", lo), vector("hi", hi)},
 	}, nil
@@ -301,7 +303,8 @@ func predict(ctx context.Context, r request) (answer, error) {
 }
 
 // at predicts for every number of devices at one level.
-func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, level string) (out []choice, err error) {
+func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, level string) (out []choice,
+	err error) {
 	eps, err := ldp.ParseEpsilon(level)
 	if err != nil {
 		return nil, err

@@ -211,7 +211,8 @@ func projectMany(ctx context.Context, r request) (answer, error) {
 func checkRows(ptr []int, n, values int) error {
 	switch {
 	case len(ptr) == 0 || ptr[0] != 0 || ptr[len(ptr)-1] != n || n != values:
-		return fmt.Errorf("%w: the rows of a sparse matrix do not cover its %d indices and %d values", projection.ErrShape, n, values)
+		return fmt.Errorf("%w: the rows of a sparse matrix do not cover its %d indices and %d values", projection.ErrShape, n,
+			values)
 	case !slices.IsSorted(ptr):
 		return fmt.Errorf("%w: a sparse matrix with a row that ends before it begins", projection.ErrShape)
 	}

@@ -47,7 +47,8 @@ func TestDemo(t *testing.T) {
 	if err != nil || code != 0 {
 		t.Fatalf("%d, %v, %s", code, err, out.String())
 	}
-	for _, want := range []string{"30000 reports of 3 policies in 2 epochs", "shard-24.txt.gz:", "All 6 parts are those", "Completeness not checked"} {
+	for _, want := range []string{"30000 reports of 3 policies in 2 epochs", "shard-24.txt.gz:", "All 6 parts are those",
+		"Completeness not checked"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
@@ -63,7 +64,8 @@ func TestList(t *testing.T) {
 		}
 	}
 	for globs, want := range map[string][]string{
-		"*": {"a.txt", "b.txt"}, "b*,a.txt,*.txt": {"a.txt", "b.txt"}, ".*": {".a.txt.1-0", ".b"}, "./.b": {"./.b"}, ".b,*": {".b", "a.txt", "b.txt"},
+		"*": {"a.txt", "b.txt"}, "b*,a.txt,*.txt": {"a.txt", "b.txt"}, ".*": {".a.txt.1-0", ".b"}, "./.b": {"./.b"},
+		".b,*": {".b", "a.txt", "b.txt"},
 	} {
 		if got, err := list(context.Background(), strings.Split(globs, ",")); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v, want %q", globs, got, err, want)
@@ -113,7 +115,8 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := aggregate.DecodeCounts(text)
-			if err != nil || c.Reports[n] != uint64(5+n) || c.Total() != uint64(5+n) || c.Refused[aggregate.Malformed] != 1 || c.Epoch != day {
+			if err != nil || c.Reports[n] != uint64(5+n) || c.Total() != uint64(5+n) || c.Refused[aggregate.Malformed] != 1 ||
+				c.Epoch != day {
 				t.Errorf("%+v, %v", c, err)
 			}
 		}
@@ -123,7 +126,8 @@ func TestRun(t *testing.T) {
 		set(t, good)
 		set(t, map[string]string{"input": "cut/*/*", "output": t.TempDir(), "quarantine": "true"})
 		var out strings.Builder
-		if _, err := run(ctx, &out); err == nil || !strings.Contains(err.Error(), "no parts") || !strings.Contains(out.String(), "left out: cut/21/a.gz") {
+		if _, err := run(ctx, &out); err == nil || !strings.Contains(err.Error(), "no parts") ||
+			!strings.Contains(out.String(), "left out: cut/21/a.gz") {
 			t.Errorf("%v, %s", err, out.String())
 		}
 	})

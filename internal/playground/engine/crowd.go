@@ -60,8 +60,8 @@ func (w *world) crowd(seed uint64, n int) (*crowd, error) {
 	return c, nil
 }
 
-// madeUp returns a source of people: the visitor's users in random order, over and over; or people at one place each, by the
-// visitor's counts; or people around three centres, with a home, work and some places near.
+// madeUp returns a source of people: the visitor's users in random order, over and over; or people at one place each,
+// by the visitor's counts; or people around three centres, with a home, work and some places near.
 func (w *world) madeUp(draw *rand.Rand) func() person {
 	switch k := len(w.labels); {
 	case w.users != nil:

@@ -21,9 +21,10 @@ type DesignAnswer struct {
 	Lower float64 `json:"lower"` // proved: no mechanism with this eps has a smaller worst case
 
 	// Of Me, if there is one.
-	Cloud   []float64 `json:"cloud,omitempty"`   // chance of each place
-	W1      float64   `json:"w1,omitempty"`      // of the cloud
-	Closest float64   `json:"closest,omitempty"` // of the closest cloud in the box, which a device with a solver draws from
+	Cloud []float64 `json:"cloud,omitempty"` // chance of each place
+	W1    float64   `json:"w1,omitempty"`    // of the cloud
+	// of the closest cloud in the box, which a device with a solver draws from
+	Closest float64 `json:"closest,omitempty"`
 }
 
 // ProofAnswer is what the page has made, read back and checked.
@@ -104,8 +105,9 @@ func (d *design) cloud(ctx context.Context, me []Stay) (*DesignAnswer, error) {
 	if a.W1, err = d.world.distance(ctx, mu, a.Cloud); err != nil {
 		return nil, err
 	}
-	closest, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: d.world.sorted, Source: p.weights, Support: p.places,
-		Lo: d.lo, Hi: d.hi}, mincostflow.Settings{})
+	closest, err := mincostflow.Project(ctx,
+		mincostflow.Problem{Cost: d.world.sorted, Source: p.weights, Support: p.places,
+			Lo: d.lo, Hi: d.hi}, mincostflow.Settings{})
 	a.Closest = closest.Objective * d.world.scale
 	return a, err
 }
@@ -144,7 +146,8 @@ func (d *design) estimate(ctx context.Context, counts []uint64) (estimate.Result
 	if err != nil {
 		return estimate.Result{}, err
 	}
-	return estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: channel, Geometry: d.world.near}, estimate.Settings{})
+	return estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: channel, Geometry: d.world.near},
+		estimate.Settings{})
 }
 
 // prove designs the mechanism with its certificate, publishes it, reads the file back, and checks it as anybody would.
@@ -225,8 +228,8 @@ func decimal(r *big.Rat, up bool) string {
 	return s[:len(s)-digits] + "." + s[len(s)-digits:]
 }
 
-// broken makes the upper bound of the worst column larger by the smallest amount there is, and checks the box. It needs no
-// proof: the box of a design is the one that is published.
+// broken makes the upper bound of the worst column larger by the smallest amount there is, and checks the box. It needs
+// no proof: the box of a design is the one that is published.
 func (d *design) broken() (*BrokenAnswer, error) {
 	lo, hi := make([]uint64, d.box.Len()), make([]uint64, d.box.Len())
 	for j := range lo {

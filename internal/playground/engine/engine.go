@@ -87,7 +87,8 @@ type Engine struct {
 	design *design
 }
 
-// Serve answers each line of r by one on w, until r ends. Errors of requests are answers; the error returned is that of r or w.
+// Serve answers each line of r by one on w, until r ends. Errors of requests are answers; the error returned is that of
+// r or w.
 func Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	var e Engine
 	lines := bufio.NewScanner(r)

@@ -65,7 +65,8 @@ func TestCity(t *testing.T) {
 		m := ask(t, Request{Do: what, Eps: "3", People: n, Seed: 9}).Map
 		const tol = 1e-12 // sums of 400 numbers of at most 60 roundings each, and distances of at most 27 cells
 		if !near(sum(m.Shares), 1, tol) || !near(m.Guess, away(nil), tol) || !near(m.W1, away(m.Shares), tol) {
-			t.Errorf("%s: sum %v, W1 %v and guess %v, want %v and %v", what, sum(m.Shares), m.W1, m.Guess, away(m.Shares), away(nil))
+			t.Errorf("%s: sum %v, W1 %v and guess %v, want %v and %v", what, sum(m.Shares), m.W1, m.Guess, away(m.Shares),
+				away(nil))
 		}
 		for i, v := range m.Shares {
 			if what == Truth && !near(v, truth[i], tol) || !(v >= 0) {
@@ -80,13 +81,14 @@ func TestCity(t *testing.T) {
 		}
 	}
 	w := ask(t, Request{Do: World}).World
-	if len(w.X) != 400 || w.Rows != 20 || w.Cols != 20 || w.Unit != "cells" || w.Own || w.X[21] != 1.5/20 || w.Y[21] != 1.5/20 {
+	if len(w.X) != 400 || w.Rows != 20 || w.Cols != 20 || w.Unit != "cells" || w.Own || w.X[21] != 1.5/20 ||
+		w.Y[21] != 1.5/20 {
 		t.Errorf("world: %d places, %+v", len(w.X), w.Labels[:3])
 	}
 }
 
-// TestReleases: each release of people who are all at one place follows the row of that place. At a large eps that is the place,
-// whatever the mechanism.
+// TestReleases: each release of people who are all at one place follows the row of that place. At a large eps that is
+// the place, whatever the mechanism.
 func TestReleases(t *testing.T) {
 	world := Request{Do: World, Points: square, Counts: "label,count\nc,7\n"}
 	for _, what := range []string{Raw, KPM, Estimate} {
@@ -119,8 +121,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestDesignLaws: whatever the places, the cloud is a distribution within the worst case, the closest is not farther, and no
-// two clouds differ by more than e^eps anywhere.
+// TestDesignLaws: whatever the places, the cloud is a distribution within the worst case, the closest is not farther,
+// and no two clouds differ by more than e^eps anywhere.
 func TestDesignLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		points := "label,x,y\n"
@@ -141,7 +143,8 @@ func TestDesignLaws(t *testing.T) {
 			}
 			d := ask(t, Request{Do: World, Points: points}, Request{Do: Design, Eps: eps, Me: me}).Design
 			const tol = 1e-12 // a few dozen roundings of distances up to 14
-			if !near(sum(d.Cloud), 1, tol) || !(d.W1 <= d.Worst+14*tol) || !(d.Closest <= d.W1+14*tol) || !(d.Lower <= d.Worst+14*tol) {
+			if !near(sum(d.Cloud), 1, tol) || !(d.W1 <= d.Worst+14*tol) || !(d.Closest <= d.W1+14*tol) ||
+				!(d.Lower <= d.Worst+14*tol) {
 				rt.Errorf("me %v: %+v", me, d)
 			}
 			clouds[n] = d.Cloud
@@ -154,7 +157,8 @@ func TestDesignLaws(t *testing.T) {
 	})
 }
 
-// TestProof recomputes the closest call: the integers printed hold, with one more they do not, and the decimals enclose both.
+// TestProof recomputes the closest call: the integers printed hold, with one more they do not, and the decimals enclose
+// both.
 func TestProof(t *testing.T) {
 	for _, tt := range []struct{ points, eps string }{{square, "0.5"}, {square, "4"}, {square, "7.9"}, {"", "4"}} {
 		eps := tt.eps
@@ -187,7 +191,8 @@ func TestProof(t *testing.T) {
 			t.Errorf("eps %s: %+v does not hold", eps, p)
 		}
 		more := new(big.Rat).Add(high, big.NewRat(1, 1))
-		if number(b.High).Cmp(more) != 0 || new(big.Rat).Quo(more, low).Cmp(above) <= 0 || b.Column != p.Column || !strings.Contains(b.Refusal, b.High) {
+		if number(b.High).Cmp(more) != 0 || new(big.Rat).Quo(more, low).Cmp(above) <= 0 || b.Column != p.Column ||
+			!strings.Contains(b.Refusal, b.High) {
 			t.Errorf("eps %s: %+v of %+v", eps, b, p)
 		}
 		d := answers[1].Design
@@ -200,13 +205,15 @@ func TestProof(t *testing.T) {
 // TestHistory: an answer does not depend on what was asked before.
 func TestHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		worlds := []Request{{Do: World, Points: square}, {Do: World, Points: square, Counts: "user,label,count\nu,a,1\nv,d,2\nv,b,2\n"},
+		worlds := []Request{{Do: World, Points: square},
+			{Do: World, Points: square, Counts: "user,label,count\nu,a,1\nv,d,2\nv,b,2\n"},
 			{Do: World, Points: square, Counts: "label,count\na,1\nb,2\n"}, {Do: World, Points: "p,1,2\nq,2,2\nr,9,9\n"}}
 		var e Engine
 		var world Request
 		for n := range rapid.IntRange(2, 12).Draw(rt, "requests") {
 			q := Request{
-				Do: rapid.SampledFrom([]string{World, Person, Design, Truth, Raw, KPM, Exp, Estimate, Prove, Break, Draw}).Draw(rt, "do"),
+				Do: rapid.SampledFrom([]string{World, Person, Design, Truth, Raw, KPM, Exp, Estimate, Prove, Break, Draw}).Draw(rt,
+					"do"),
 				ID: uint64(n), Eps: rapid.SampledFrom([]string{"1", "3", "1/2"}).Draw(rt, "eps"),
 				People: rapid.IntRange(1, 5).Draw(rt, "people"), Seed: rapid.Uint64Range(0, 2).Draw(rt, "seed"),
 				Person: rapid.Uint64Range(0, 2).Draw(rt, "person"), Me: []Stay{{rapid.IntRange(0, 2).Draw(rt, "place"), 1}},
@@ -235,7 +242,8 @@ func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ line, says string }{
 		{``, "EOF"}, {`{`, "unexpected"}, {`[]`, "array"}, {`{"do":"world","more":1}`, "more"},
 		{`{"do":"dance","eps":"1"}`, `"dance"`}, {`{"do":"design"}`, "eps"}, {`{"do":"design","eps":"0"}`, "epsilon"},
-		{`{"do":"design","eps":"20.01"}`, "20.01"}, {`{"do":"design","eps":"-1"}`, "-1"}, {`{"do":"design","eps":"NaN"}`, "NaN"},
+		{`{"do":"design","eps":"20.01"}`, "20.01"}, {`{"do":"design","eps":"-1"}`, "-1"},
+		{`{"do":"design","eps":"NaN"}`, "NaN"},
 		{`{"do":"raw","eps":"1"}`, "0 people"}, {`{"do":"raw","eps":"1","people":5001}`, "5001 people"},
 		{`{"do":"raw","eps":"1","people":-1}`, "-1 people"}, {`{"do":"raw","eps":"1","people":1e99}`, "people"},
 		{`{"do":"design","eps":"1","me":[{"place":400,"count":1}]}`, "place 400"},
@@ -322,7 +330,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], `{"id":3,"world"`) || !strings.Contains(lines[1], `"error"`) || !strings.HasPrefix(lines[2], `{"id":5,"design"`) {
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], `{"id":3,"world"`) || !strings.Contains(lines[1], `"error"`) ||
+		!strings.HasPrefix(lines[2], `{"id":5,"design"`) {
 		t.Errorf("%.300q", lines)
 	}
 	if err := Serve(ctx, strings.NewReader("{}\n"), failing{}); err == nil {
@@ -346,7 +355,8 @@ func FuzzAnswer(f *testing.F) {
 		}
 		var e Engine
 		for _, what := range []string{World, Person, Design, Truth, Raw, KPM, Exp, Estimate, Prove, Break, Draw} {
-			line, err := json.Marshal(Request{Do: what, Eps: eps, People: min(people, 50), Points: points, Counts: counts, Me: []Stay{{place, 1}}})
+			line, err := json.Marshal(Request{Do: what, Eps: eps, People: min(people, 50), Points: points, Counts: counts,
+				Me: []Stay{{place, 1}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,8 @@ import (
 // side is that of the made-up city, in cells.
 const side = 20
 
-// WorldAnswer describes the places. X and Y are in the unit square, Y upwards; for a grid they are the centres of its cells.
+// WorldAnswer describes the places. X and Y are in the unit square, Y upwards; for a grid they are the centres of its
+// cells.
 type WorldAnswer struct {
 	X      []float64 `json:"x"`
 	Y      []float64 `json:"y"`
@@ -52,8 +53,8 @@ type person struct {
 	weights []float64 // of sum 1
 }
 
-// newWorld reads the places and counts, or makes the city. What depends on the places alone is taken from the last world, if it
-// had the same.
+// newWorld reads the places and counts, or makes the city. What depends on the places alone is taken from the last
+// world, if it had the same.
 func newWorld(points, counts string, last *world) (w *world, err error) {
 	switch {
 	case len(points)+len(counts) > MaxBytes:
@@ -132,8 +133,8 @@ func (w *world) answer() *WorldAnswer {
 	return a
 }
 
-// plane finds where points are on the unit square, with one scale for both axes. Degrees of longitude are shorter than those of
-// latitude, by the cosine of the middle. Points on both sides of the date line stay together.
+// plane finds where points are on the unit square, with one scale for both axes. Degrees of longitude are shorter than
+// those of latitude, by the cosine of the middle. Points on both sides of the date line stay together.
 func (w *world) plane(points [][]float64) {
 	x, y := make([]float64, len(points)), make([]float64, len(points))
 	for i, p := range points {

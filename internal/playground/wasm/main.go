@@ -1,5 +1,5 @@
-// Command wasm is the engine of the playground as a program: lines of JSON in, lines of JSON out (see package engine). The page
-// runs it as WebAssembly.
+// Command wasm is the engine of the playground as a program: lines of JSON in, lines of JSON out (see package engine).
+// The page runs it as WebAssembly.
 package main
 
 import (
