@@ -268,7 +268,7 @@ var picture = map[string][]string{
 		"", "cmd/wpm/internal/geometry", "cmd/wpm/internal/shell", "device", "estimate", "estimate/plan",
 		"internal/places", "ldp", "github.com/urfave/cli/v3",
 	},
-	// Pages are written with the files and the version of device.
+	// The command man writes its pages by device, whose version they name.
 	"cmd/wpm/internal/manual": {"cmd/wpm/internal/shell", "device", "github.com/urfave/cli/v3"},
 	"cmd/wpm/internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3", "golang.org/x/term"},

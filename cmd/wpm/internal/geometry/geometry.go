@@ -32,7 +32,7 @@ func Flags() []cli.Flag {
 // Ways are the flags of which a geometry needs one.
 var Ways = []string{"points", "cost", "grid", "ring"}
 
-// Read reads them, and the files that they name.
+// Read returns the geometry that Flags ask for. It reads the files that they name.
 func Read(c *cli.Command) (g places.Geometry, err error) {
 	given := 0
 	for _, name := range Ways {

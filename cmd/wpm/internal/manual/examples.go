@@ -7,8 +7,8 @@ import (
 )
 
 // Examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
-// counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of release,
-// verify and so on are in package device.
+// counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples of cmd/wpm. Those of
+// release, verify and so on are in package device.
 var Examples = map[string][]string{
 	"wpm": {
 		"wpm demo",
