@@ -9,7 +9,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestWorkSums holds the work of many small problems, of all kinds and objectives, to a twentieth more than measured,
+// TestWorkSums holds the work of many small problems, of all kinds and objectives, to a tenth more than measured,
 // and three: TestWorkCounts for what shows in sums alone. (Where a processor adds and multiplies in one, other bits
 // lead to other pivots.)
 func TestWorkSums(t *testing.T) {
@@ -70,7 +70,8 @@ func TestWorkSums(t *testing.T) {
 				rays += r.Stats.Evaluations
 			}
 		}
-		more := func(n int) int { return n + n/20 + 3 }
+		// A tenth more: inner products are summed in another order on other processors, which moves ties.
+		more := func(n int) int { return n + n/10 + 3 }
 		if m := tt.most; sum.Evaluations > more(m.Evaluations) || sum.Pivots > more(m.Pivots) ||
 			sum.Refactors > more(m.Refactors) ||
 			sum.Recomputes > more(m.Recomputes) || sum.Rejected > more(m.Rejected) || sum.Restarts > more(m.Restarts) ||
