@@ -361,20 +361,23 @@ func BenchmarkDesign(b *testing.B) {
 	run("ring 1000000", c, err)
 }
 
-// fading ends a context when it has given so many rows, and counts those that are asked for later.
+// fading ends a context when it has given so many rows, and counts those that are asked for once it has ended: other
+// threads may read any number while this one is on its way to end it.
 type fading struct {
 	cost.Matrix
 	end         context.CancelFunc
 	at          int64
+	ended       atomic.Bool
 	rows, later atomic.Int64
 }
 
 func (f *fading) Row(i int, buf []float64) []float64 {
-	switch n := f.rows.Add(1); {
-	case n == f.at:
-		f.end()
-	case n > f.at:
+	if f.ended.Load() {
 		f.later.Add(1)
+	}
+	if f.rows.Add(1) == f.at {
+		f.end()
+		f.ended.Store(true)
 	}
 	return f.Matrix.Row(i, buf)
 }

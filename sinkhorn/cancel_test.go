@@ -15,22 +15,24 @@ import (
 )
 
 // counting counts the rows that are read, ends a context when it has given so many, and counts those that are asked for
-// later.
+// once it has ended: other threads may read any number while this one is on its way to end it.
 type counting struct {
 	cost.Matrix
 	end         context.CancelFunc
 	at          int64
+	ended       atomic.Bool
 	rows, later atomic.Int64
 }
 
 func (c *counting) Row(i int, buf []float64) []float64 {
 	n := c.rows.Add(1)
-	if n > c.at {
+	if c.ended.Load() {
 		c.later.Add(1)
 	}
 	row := c.Matrix.Row(i, buf)
 	if n == c.at {
 		c.end()
+		c.ended.Store(true)
 	}
 	return row
 }
@@ -88,6 +90,7 @@ func TestCancelledReading(t *testing.T) {
 				c := &counting{Matrix: ring, end: cancel, at: tt.at}
 				if tt.at == 0 {
 					cancel()
+					c.ended.Store(true)
 				}
 				p := tt.p
 				p.Cost, p.Reg = c, 0.1*cost.Max(ring)
