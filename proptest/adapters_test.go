@@ -160,6 +160,15 @@ func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProje
 	return smoothed(in, r, stopped(err, s.MaxIterations))
 }
 
+// hurried is a sink that has no answer where its limit of iterations ends it.
+type hurried sink
+
+func (h hurried) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
+	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
+	r, err := sinkhorn.Project(context.Background(), in, sinkhorn.Settings(h))
+	return smoothed(in, r, stopped(err, 0))
+}
+
 // stopped is the error of a solver that stopped before its goal: none if there was a limit.
 func stopped(err error, limit int) error {
 	switch {

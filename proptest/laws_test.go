@@ -171,8 +171,9 @@ func anySpread(t *testing.T, e projection.Entropic) projection.Entropic {
 	}
 }
 
+// TestSinkhornPaper: without the limit one instance in hundreds takes seconds, where the kernel hardly contracts.
 func TestSinkhornPaper(t *testing.T) {
-	proptest.Run(t, projection.EntropicLaws(), anySpread(t, sink{Method: sinkhorn.Paper}))
+	proptest.Run(t, projection.EntropicLaws(), anySpread(t, hurried{Method: sinkhorn.Paper, MaxIterations: 100_000}))
 }
 
 func TestSinkhornFast(t *testing.T) {
