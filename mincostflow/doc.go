@@ -1,5 +1,5 @@
-// Package mincostflow solves the Wasserstein projection exactly: it moves a distribution into a box
-// at least cost and proves the answer.
+// Package mincostflow solves the Wasserstein projection exactly: it moves a distribution into a box at least cost, and
+// proves that the cost is the least.
 //
 // # Problem
 //
@@ -16,40 +16,41 @@
 //
 // # Guarantees
 //
-// Result.Lower <= optimum <= cost of moving mu to Q <= Result.Upper, as statements about the numbers given and
-// returned, all rounding included. Without an error the gap is at most 1e-13 of the largest cost (or a few times the
-// smallest float64). Verify recomputes both bounds in rational arithmetic, without code of the solver.
+// Result.Lower <= optimum <= cost of moving mu to Q <= Result.Upper. These inequalities hold for the numbers as given
+// and returned, all rounding included. If there is no error, the gap is at most 1e-13 times the largest cost (or a few
+// times the smallest float64). Verify recomputes both bounds in rational arithmetic and shares no code with the solver.
 //
-// mu may be in any unit: it is taken as the exact rationals Source / sum Source. If sum lo is in (1, 1+1e-12], the
-// box is the point lo / sum lo, and if sum hi is in [1-1e-12, 1), it is hi / sum hi; further out is ErrInfeasible.
-// Otherwise lo <= Q <= hi to the last bit, and the sum of Q is off 1 by at most kv * 2^-52.
+// mu may be in any unit: it is taken as the exact rationals Source / sum Source. If sum lo is in (1, 1+1e-12], the box
+// is the point lo / sum lo, and if sum hi is in [1-1e-12, 1), the box is the point hi / sum hi. Sums further from 1
+// give ErrInfeasible. In all other cases lo <= Q <= hi to the last bit, and the sum of Q differs from 1 by at most kv *
+// 2^-52.
 //
-// Bad input of any kind is a typed error. Costs may be as large and as small as float64 goes; infinities are refused.
-// Write a forbidden arc as a cost far above the others. Inputs are not modified or retained. The same input gives the
-// same bits on every machine and at every GOMAXPROCS.
+// Bad input of any kind gives a typed error. A cost may be any finite float64; infinities are refused. Give a forbidden
+// arc a cost far above the others. Inputs are neither modified nor retained. The same input gives the same bits on
+// every machine and at every GOMAXPROCS.
 //
-// A stop by the context is ErrNotConverged. The Result beside it is feasible and its bounds
-// hold. After the context has ended, each processor reads at most 16 rows; the plan may then be a part.
+// A stop by the context gives ErrNotConverged. The Result returned with it is feasible, and its bounds hold. After the
+// context has ended, each processor reads at most 16 more rows; the plan may then be incomplete.
 //
-// Not guaranteed: a polynomial bound on the number of pivots, which is 2 to 30 for every row and column in practice;
-// and which of several optimal q is returned. Compare objectives, never plans or q.
+// There is no polynomial bound on the number of pivots; in practice there are 2 to 30 for each row and column. If
+// several q are optimal, any of them may be returned. Compare objectives, never plans or q.
 //
 // # Cost
 //
-// Time is 5 to 15 passes over the rows with mass, 1 ns or less for a cell, and 0.1 to 1 microsecond for a pivot. Passes
-// over many rows are shared among processors; pivots are not.
-// Memory is O(k + kv) beside C and the rows that Settings.Memory allows to hold; where many rows meet many columns, the
-// start takes a fifteenth of C besides, 150 MB at most. Rows without mass are not read; see Settings.AllRows.
+// A solve takes 5 to 15 passes over the rows with mass, at 1 ns or less for each cell, and 0.1 to 1 microsecond for
+// each pivot. Passes over many rows are shared among processors; pivots are not. Memory is O(k + kv), besides C and the
+// rows that Settings.Memory allows the solver to hold. A problem with many rows and many columns takes another
+// fifteenth of C for its start, 150 MB at most. Rows without mass are not read; see Settings.AllRows.
 //
 // # What is here
 //
-// Project solves one problem, Projector a stream of distributions with one cost and one box, and Transport the
-// distance of two given distributions. ProjectUnits moves integer masses: q and the plan are integers, and both
-// bounds are one rational number, the optimum; VerifyUnits checks it.
+// Project solves one problem. Projector solves a stream of problems with one cost and one box. Transport finds the
+// distance between two given distributions. ProjectUnits moves integer masses: q and the plan are integers, and both
+// bounds equal the optimum, a rational number that VerifyUnits checks.
 //
 // The method is a primal network simplex in exact arithmetic; docs/algorithms describes it on the pages
 // network-simplex, newton-start, multiscale-start and units.
 //
-// Package network, below this one, solves minimum-cost flow on any directed graph. Use package knapsack when every
-// source is a point mass, and sinkhorn when an approximation is enough and k and kv are above some 10^4.
+// Package mincostflow/network solves minimum-cost flow on any directed graph. Use package knapsack when every source is
+// a point mass. Use package sinkhorn when an approximation is enough and k and kv are above about 10^4.
 package mincostflow

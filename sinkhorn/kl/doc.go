@@ -8,16 +8,15 @@
 //	subject to  lo_j <= q_j <= hi_j,  sum_j q_j = 1.
 //
 // The minimiser is q_j = clip(e^theta s_j, lo_j, hi_j), where the multiplier theta makes the mass 1. The mass grows
-// with theta, and what it is made of changes at the 2n breakpoints log(lo_j/s_j) and log(hi_j/s_j) alone.
+// with theta. Its formula changes only at the 2n breakpoints log(lo_j/s_j) and log(hi_j/s_j).
 //
 // # Guarantees
 //
-// Workspace.Project brackets theta between two neighbouring breakpoints and solves for it there: no tolerance, no
-// iteration that could stop early. q is in the box to the last bit, and its exact sum is 1 up to n * 2^-52. The
-// expected time is O(n), by selection of medians (Kiwiel 2008 does so for quadratic knapsacks, which have the same
-// breakpoints).
+// Workspace.Project brackets theta between two neighbouring breakpoints and solves for it there. There is no tolerance,
+// and no iteration that could stop early. q is in the box to the last bit, and its exact sum is 1 up to n * 2^-52. The
+// expected time is O(n), by selection of medians, as Kiwiel (2008) does for continuous quadratic knapsacks.
 //
-// Scale finds theta from a guess by Newton's method, in one or two passes where the guess is good. It may fail.
+// Scale finds theta from a guess by Newton's method, in one or two passes if the guess is good. It may fail.
 //
-// The method, with the reasons why it is right: docs/algorithms/kl.md.
+// docs/algorithms/kl.md describes the method and proves it.
 package kl
