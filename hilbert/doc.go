@@ -1,5 +1,5 @@
-// Package hilbert computes Hilbert's projective metric, Birkhoff's diameter of a positive matrix,
-// and the contraction that follows from it.
+// Package hilbert computes Hilbert's projective metric, Birkhoff's diameter of a positive matrix, and the contraction
+// coefficient that follows from the diameter.
 //
 // # Definitions
 //
@@ -7,14 +7,14 @@
 //
 //	d_H(x, y) = log max_i (x_i/y_i) - log min_i (x_i/y_i),
 //
-// which does not change when x or y is multiplied by a number. A positive matrix A brings points
-// closer by a factor, Birkhoff's contraction coefficient (Birkhoff 1957),
+// which does not change when x or y is multiplied by a positive number. A positive matrix A brings points closer by a
+// factor, Birkhoff's contraction coefficient (Birkhoff 1957):
 //
 //	d_H(Ax, Ay) <= tau(A) d_H(x, y),   tau(A) = tanh(Delta(A)/4),
 //	Delta(A) = max_{i,k,j,l} log (A_ij A_kl / (A_il A_kj)),
 //
-// Delta being the diameter of the image of A; A and its transpose have the same. Algorithm 1 of package
-// sinkhorn applies K and its transpose in turn and so contracts by c = tau(K)^2, K_ij = exp(-C_ij/reg).
+// where Delta is the diameter of the image of A. A and its transpose have the same diameter. Algorithm 1 of package
+// sinkhorn applies K and its transpose in turn, with K_ij = exp(-C_ij/reg), and so contracts by c = tau(K)^2.
 //
 //	function          gives
 //	Distance          d_H(x, y)
@@ -28,21 +28,18 @@
 //
 // # Conventions
 //
-// Zeros follow Birkhoff: points with different supports are at distance +Inf, points without any
-// support at 0, and coordinates where both vanish do not count. A matrix has an infinite diameter if,
-// after rows and columns of zeros are removed, a zero is left; otherwise it has that of what is
-// left. No function returns NaN, save Contraction, Rate and Posterior on a diameter or a
-// distance that is negative or NaN.
+// Zeros follow Birkhoff. Points with different supports are at distance +Inf, two zero vectors are at distance 0, and
+// coordinates where both points vanish do not count. Rows and columns of zeros are removed from a matrix first. If a
+// zero is left, the diameter is infinite; otherwise it is the diameter of the remaining matrix. No function returns
+// NaN, except Contraction, Rate and Posterior, on a diameter or a distance that is negative or NaN.
 //
 // # Accuracy and cost
 //
-// Distance has a relative error of a few units in the last place also for close points.
-// GibbsDiameter is the largest of float64 differences of differences of costs over reg: its
-// error is at most 2^-51 max C / reg. It takes O(min(k, kv) k kv) steps at worst; the triangle
-// inequality between rows, from a few pivots, leaves out most pairs of rows on metric costs. Rows are
-// spread over the processors; the result does not depend on how many there are.
+// Distance has a relative error of a few units in the last place, also for close points. GibbsDiameter is the largest
+// second difference of costs, computed in float64, divided by reg. Its error is at most 2^-51 max C / reg. It takes
+// O(min(k, kv) k kv) steps at worst; on metric costs, the triangle inequality through a few pivot rows rules out most
+// pairs of rows. Rows are spread over the processors; the result does not depend on the number of processors.
 //
-// The contraction is often too weak to see: for Delta = 80, 1 - c is 2e-17. That is why Contraction and
-// Rate return the difference from 1 as a number of its own, and why no solver of this module derives an
-// iteration count from it.
+// The contraction is often too weak for float64: for Delta = 80, 1 - c is 2e-17. So Contraction and Rate return the
+// difference from 1 as a second number, and no solver of this module derives an iteration count from the contraction.
 package hilbert
