@@ -1,15 +1,15 @@
-// Package sphere solves the base measure of the Wasserstein projection mechanism on the d-sphere (Proposition
-// prop:sphere), to thirteen digits, with proofs.
+// Package sphere computes the base measure of the Wasserstein projection mechanism on the d-sphere (Proposition
+// prop:sphere) to thirteen digits, with proofs.
 //
 // # Problem
 //
-// Let S^d be the unit sphere of R^(d+1), sigma its uniform distribution, and |x-y|^p the cost. Among all eps-LDP
-// mechanisms on S^d with inputs all distributions on S^d, the least worst case of W_p^p is reached by projecting onto
+// Let S^d be the unit sphere of R^(d+1), sigma its uniform distribution, and |x-y|^p the cost. An input is any
+// distribution on S^d. Among all eps-LDP mechanisms on S^d, the least worst case of W_p^p is reached by projecting onto
 //
 //	{ nu : e^(-eps/2) alpha sigma <= nu <= e^(eps/2) alpha sigma },
 //
-// for one number alpha. For a point mass at x the projection is high on a cap {y : <x,y> >= t} and low outside. Solve
-// computes t and alpha, and what follows from them (Measure).
+// for one number alpha. The projection of a point mass at x takes the upper bound on a cap {y : <x,y> >= t} and the
+// lower bound outside. Solve computes t and alpha, and what follows from them (Measure).
 //
 // # What is solved
 //
@@ -18,28 +18,29 @@
 //
 //	E K(t) = R(t),   K(t) = E[((1-t)^q - (1-u)^q)_+],   R(t) = E[(1-u)^q] - (1-t)^q,
 //
-// increasing on the left and decreasing on the right as t falls. Where it holds, the cost of the cap's rim is the mean
-// cost: J = (2-2t)^q. So J is the expectile of the cost of a uniform output at level 1/(1+e^eps), and W_p = sqrt(2-2t)
-// is the chord from the centre of the cap to its rim. For p = 2, t is also the mean of u under the mechanism: it is
-// PrivUnit with its best parameters, and y/t is an unbiased estimate of x with mean squared error 1/t^2 - 1.
+// As t falls, the left side increases and the right side decreases. At the solution, the cost at the rim of the cap
+// equals the mean cost: J = (2-2t)^q. So J is the expectile of the cost of a uniform output at level 1/(1+e^eps), and
+// W_p = sqrt(2-2t) is the chord from the centre of the cap to its rim. For p = 2, t is also the mean of u under the
+// mechanism. The mechanism is then PrivUnit with its best parameters, and y/t is an unbiased estimate of x with mean
+// squared error 1/t^2 - 1.
 //
 // # How
 //
-// In the variable zeta with 1 - u^2 = e^(-zeta^2), of the sign of u, the law of u is C e^(-a zeta^2) (zeta/u) dzeta
-// with a = d/2: a Gaussian with a factor that is analytic on the whole line. There is no singular end at d = 1 and no
-// narrow peak at d = 10^7, and one number gives both t and 1-t to full precision. S and K are integrals from the
-// threshold up; 40 Gauss-Legendre nodes give them to 1e-15. E[(1-u)^q] - 1, of size 1/d, and C come from Stirling's
-// series with the large parts cancelled algebraically. One to four Halley steps on a rule of 14 nodes lead near the
-// root in lambda = log(1-t); there the inverse function's Taylor series to third order, all of whose derivatives are
-// closed forms, ends the search on the 40 nodes. Steps outside a bracket are replaced by bisection.
+// Let zeta have the sign of u, with 1 - u^2 = e^(-zeta^2). In this variable the law of u is C e^(-a zeta^2) (zeta/u)
+// dzeta with a = d/2: a Gaussian times a factor that is analytic on the whole line. There is no singular end at d = 1
+// and no narrow peak at d = 10^7, and zeta gives both t and 1-t to full precision. S and K are integrals from the
+// threshold up, which 40 Gauss-Legendre nodes give to 1e-15. C, and E[(1-u)^q] - 1 of size 1/d, come from Stirling's
+// series with the large parts cancelled algebraically. The root is found in lambda = log(1-t). One to four Halley steps
+// with 14 nodes lead near the root. Then one step of the inverse function's Taylor series to third order, with 40 nodes
+// and derivatives in closed form, ends the search. A step that leaves the bracket is replaced by bisection.
 //
 // # Evidence
 //
-// [Paper] solves the proposition as it is written, in the obvious way: a reference to be read, with its range of
-// validity. [Enclose] returns rational bounds on w = (1-t)/2 = sin^2(theta/2), theta the angle of the optimal cap, and
-// [Bounds.Verify] proves them: by a polynomial with rational coefficients where there is one (d and p even; S^2 for
-// whole p), otherwise by series of positive terms with a bound of their tails, in interval arithmetic that shares no
-// code with Solve. 2 sqrt(w) is W_p.
+// [Paper] solves the equation of the proposition as written, by direct integration. It is a reference for readers, and
+// states its range of validity. [Enclose] returns rational bounds on w = (1-t)/2 = sin^2(theta/2), where theta is the
+// angle of the optimal cap; W_p is 2 sqrt(w). [Bounds.Verify] proves these bounds. If d and p are even, or d = 2 and p
+// is whole, the proof is a polynomial with rational coefficients. Otherwise the proof uses series of positive terms
+// with a bound on their tails, in interval arithmetic that shares no code with Solve.
 //
 // # Names
 //
@@ -54,13 +55,13 @@
 //
 // # Accuracy and cost
 //
-// Every field to a relative 1e-13 (T: of max(|T|, 1/sqrt(d+p)), for T passes through 0 if p > 2), at d from 1 to 10^7;
-// against 442 vectors of 20 to 40 digits the largest error is 3e-15. 2 microseconds for whole p up to 4, 4 otherwise
-// (medians), at most 5 evaluations of the integrals; no allocation. Where 1-t is below 2^-1022 (only for eps above
-// about 354 (d+p)) the error is ErrUnderflow.
+// Every field is accurate to a relative 1e-13 for d from 1 to 10^7. For T the error is relative to max(|T|,
+// 1/sqrt(d+p)), because T passes through 0 if p > 2. Solve evaluates the integrals at most 5 times and does not
+// allocate; its median time is 2 microseconds for whole p up to 4, and 4 microseconds otherwise. If 1-t is below
+// 2^-1022, which requires eps above about 354 (d+p), the error is ErrUnderflow.
 //
 // # When to use another package
 //
-// To release points or distributions on the sphere privately, use package sphere/codebook: a continuous sampler in
-// floats is not private, so none is here. On a finite set of points, use basemeasure.
+// To release points or distributions on the sphere privately, use package sphere/codebook. A continuous sampler in
+// floats is not private, so this package has none. On a finite set of points, use basemeasure.
 package sphere
