@@ -3,10 +3,9 @@
 //
 // # The problem
 //
-// A projection or a transport plan P costs Σ C_ij·P_ij. In most uses C_ij = d(x_i, v_j)^p for a
-// distance d, and the p-th root of the optimal cost is then the Wasserstein distance W_p; but no
-// solver of this module needs the triangle inequality or symmetry, and any finite non-negative
-// matrix is a cost.
+// A projection or a transport plan P costs Σ C_ij·P_ij. In most uses C_ij = d(x_i, v_j)^p for a distance d, and the
+// p-th root of the optimal cost is the Wasserstein distance W_p. But no solver of this module needs the triangle
+// inequality or symmetry: any finite non-negative matrix is a cost.
 //
 // # What there is
 //
@@ -27,24 +26,23 @@
 //
 // # Guarantees
 //
-// The structured costs are immutable once built, safe for concurrent use, and give the same bits at
-// every call. With one point set for both sides they are exactly symmetric and exactly zero on the
-// diagonal (Cosine: except at zero vectors). Equal displacements on a Ring or a Grid give
-// equal bits, so that ties are ties. p = 1 and p = 2 never go through math.Pow, and p = 2 takes no
-// square root. The cost is the rounded value: solvers and certificates speak about the matrix as
-// given, and each type states how far that is from the real d^p.
+// The structured costs are immutable once built, safe for concurrent use, and give the same bits at every call. With
+// one point set for both sides they are exactly symmetric and exactly zero on the diagonal (except Cosine at zero
+// vectors). Equal displacements on a Ring or a Grid give equal bits, so ties stay ties. p = 1 and p = 2 do not use
+// math.Pow, and p = 2 takes no square root. The cost is the rounded value: solvers and certificates speak about the
+// matrix as given, and each type states how far this value is from the real d^p.
 //
-// A power that overflows is ErrNotFinite when the cost is built. A power that underflows is a cost
-// of 0, off by less than 2^-1074.
+// If a power overflows, building the cost gives ErrNotFinite. A power that underflows gives a cost of 0, with an error
+// below 2^-1074.
 //
-// Nothing here panics on any input, except Row, which panics like a slice when i is not in [0, k).
-// Inputs are copied (NewDense alone keeps the slice it is given) and never modified.
+// Nothing here panics on any input, except Row, which panics if i is not in [0, k), as indexing a slice does. Inputs
+// are copied, except by NewDense, which keeps the slice it is given. They are never modified.
 //
 // # Cost
 //
-// A Dense row is free. A row of Ring or Grid is copied from a table of at most k numbers; a row of
-// the other types is computed at each call, O(dim) per entry, so a 10^5 x 10^5 problem needs no
-// 80 GB of memory. Use Materialize when rows are read many times and the matrix fits.
+// A row of a Dense takes no time. A row of a Ring or a Grid is copied from a table of at most k numbers. A row of the
+// other types is computed at each call, in O(dim) per entry, so a 10^5 x 10^5 problem does not need 80 GB of memory.
+// Use Materialize when rows are read many times and the matrix fits.
 //
 // This package imports the standard library only. Reading files is in cost/costio.
 package cost

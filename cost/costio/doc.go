@@ -1,5 +1,5 @@
-// Package costio reads and writes the files that costs and counts come in: cost matrices as CSV or
-// NPY, points and counts as CSV, each possibly compressed with gzip.
+// Package costio reads and writes files of costs and counts: cost matrices as CSV or NPY, points and counts as CSV,
+// each possibly compressed with gzip.
 //
 // # Formats
 //
@@ -32,34 +32,33 @@
 //	x, or x and y, or x, y and z
 //	x1, ..., xn
 //
-// There is one column for labels, and the coordinates are of one of these three kinds. Any other column, one that is
-// there twice and one that is missing is an error, as is a first row with both a number and the name of a column.
-// Points without a header are label,x1,...,xn, which says nothing of what the coordinates are. The header of counts
-// with users is user,label,count in this order.
+// There is one column for labels, and the coordinates are of one of these three kinds. An unknown, repeated or missing
+// column is an error, as is a first row with both a number and the name of a column. Points without a header have the
+// columns label,x1,...,xn, and the kind of their coordinates is then unknown. The header of counts with users is
+// user,label,count in this order.
 //
-// "NaN" and "Inf" are numbers here, and refused as such, so a matrix that begins with them is not
-// mistaken for one with a header. Counts have the narrow rule because a row that is dropped in
-// silence there is somebody's data. The writers write headers for points and counts, so that what
-// they write reads back the same whatever the labels are.
+// "NaN" and "Inf" count as numbers, and are refused. So a matrix that begins with one of them is not mistaken for a
+// matrix with a header. The rule for counts is narrow because a row mistaken for a header would be somebody's data,
+// dropped in silence. The writers write headers for points and counts, so that their files read back the same whatever
+// the labels are.
 //
-// NPY is format version 1 or 2 with two dimensions, C or Fortran order, either byte order, and
-// element type float64, float32, or an integer of any width. An integer beyond 2^53, which float64
-// cannot be trusted to hold, is refused, as are bool, complex, float16, strings and records.
+// NPY is format version 1 or 2 with two dimensions, C or Fortran order, either byte order, and element type float64,
+// float32, or an integer of any width. An integer beyond 2^53 is refused, because float64 may not hold it exactly; so
+// are bool, complex, float16, strings and records.
 //
 // Compression is recognised by its first two bytes, never by the file name.
 //
 // # Guarantees
 //
-// What is read is valid: entries finite and >= 0, counts finite and >= 0, coordinates finite, all
-// rows of one length. Everything else is an *Error, which names the file, line, field and value
+// Data that are read without an error are valid: entries and counts are finite and >= 0, coordinates are finite, and
+// all rows have one length. Everything else gives an *Error, which names the file, line, field and value
 //
 //	points.csv:17: field 3: "abc" is not a number
 //
-// and wraps one of ErrFormat, ErrNumber, ErrLabel, ErrDuplicate, cost.ErrNotFinite,
-// cost.ErrNegative, cost.ErrPoint and cost.ErrTooLarge, or the error of the reader. Errors quote the data: those
-// of a private file are private too.
+// and wraps one of ErrFormat, ErrNumber, ErrLabel, ErrDuplicate, cost.ErrNotFinite, cost.ErrNegative, cost.ErrPoint and
+// cost.ErrTooLarge, or the error of the reader. Errors quote the data, so errors about a private file are private too.
 //
-// Memory is bounded however small the file is: at most MaxBytes of decompressed text in lines of at
-// most MaxLine bytes and MaxFields fields, cost.MaxEntries numbers, cost.MaxPoints points and
-// MaxCounts counts. Nothing is allocated on the word of an NPY header before the data has come.
+// Memory is bounded however small the file is: at most MaxBytes of decompressed text in lines of at most MaxLine bytes
+// and MaxFields fields, cost.MaxEntries numbers, cost.MaxPoints points and MaxCounts counts. Nothing is allocated for
+// the size that an NPY header announces before the data have been read.
 package costio
