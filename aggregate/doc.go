@@ -1,5 +1,5 @@
-// Package aggregate turns the releases of many clients into a histogram, and says how far it may be from what one wants
-// to know.
+// Package aggregate turns the releases of many clients into a histogram, and says how far the histogram may be from the
+// truth.
 //
 // # The problem
 //
@@ -11,29 +11,29 @@
 //	the rest   clients who did not answer, and reports sent twice: not visible here
 //
 // [NewHistogram] deals with the first: simultaneous confidence bands for qbar, valid whatever the q_u are, at any N.
-// The second is stated and never hidden: by convexity of W_p^p
+// The second is bounded: by convexity of W_p^p,
 //
 //	W_p^p(qbar, mean of mu_u)  <=  mean of W_p^p(q_u, mu_u)  <=  f
 //
-// where f is the worst case that the policy certifies. No band says anything about it, and more clients do not make it
-// smaller.
+// where f is the worst case that the policy certifies. The bands do not cover this bias, and more clients do not make
+// it smaller.
 //
 // # From reports to counts
 //
-// A [Counter] counts reports one by one, and the lines that are no report of the policy by reason. [Counts] are the
-// result, in O(kv) memory, with a text of their own (wpm-counts-1, see Counts.Encode) so that parts can be counted
-// apart and added up by [Merge].
+// A [Counter] counts reports one by one. It also counts the lines that are not reports of the policy, by reason.
+// [Counts] hold the result, in O(kv) memory. They have a text format of their own (wpm-counts-1, see Counts.Encode), so
+// that parts can be counted apart and added up by [Merge].
 //
 // A report is the ID of a policy and the index of an output, and nothing else: two clients who draw the same output
-// send the same bytes. So a report that is sent twice cannot be seen here, nor in any later step. The layer that
-// receives reports must refuse the second one of a client and epoch: it knows who sends (an account, a token that is
-// spent once), and it must not store that beside the report.
+// send the same bytes. So a report that is sent twice cannot be detected here, nor in any later step. The layer that
+// receives reports must refuse the second report of a client in an epoch. That layer knows the sender (by an account,
+// or by a token that is spent once), and must not store the sender beside the report.
 //
 // # Post-processing
 //
-// If the releases are drawn from a known channel, qbar = mubar P with rows P_i, then the bias can be undone in part.
-// That is so in mixture mode, whatever the mu_u are, and in projection mode only if every mu_u is a point mass. Package
-// estimate does it. It works on the releases alone, so it costs no privacy.
+// If the releases are drawn from a known channel, qbar = mubar P with rows P_i, then the bias can be undone in part. In
+// mixture mode this holds whatever the mu_u are; in projection mode it holds only if every mu_u is a point mass.
+// Package estimate undoes the bias. It works on the releases alone, so it costs no privacy.
 //
 // # A truth to compare with
 //
@@ -42,6 +42,6 @@
 //
 // # Cost
 //
-// A Counter takes some tens of nanoseconds for a report, NewHistogram O(kv) bounds of some microseconds each, and
-// Evaluate one transport.
+// A Counter takes some tens of nanoseconds for each report. NewHistogram computes O(kv) bounds, at some microseconds
+// each. Evaluate solves one transport problem.
 package aggregate

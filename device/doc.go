@@ -1,39 +1,40 @@
-// Package device is what runs where the private data are: the commands verify, check, release and ledger, with the
-// standard library, ldp and policy alone.
+// Package device holds the commands that run on the device with the private data: verify, check, release and ledger. It
+// imports only the standard library, ldp and policy.
 //
 // # The problem
 //
 // Whoever lets a program read private counts has to trust all of its code. A device needs little of this module: the
-// form of a policy, the integers that carry the guarantee, one draw, and the ledger that pays for it. Solvers, costs,
-// figures and a command-line library are for those who design and evaluate. So the commands of a device are a package
-// of their own. cmd/wpm-device is that package and nothing else; cmd/wpm is the same code, and adds what a device need
-// not have by a [Mechanism] of its own: a check of cost and utility, a solver in a child process, the policy of a
-// codebook.
+// form of a policy, the integers that carry the guarantee, one draw, and the ledger that pays for the draw. Solvers,
+// costs, figures and a command-line library are for those who design and evaluate. So the commands of a device are a
+// package of their own. The program cmd/wpm-device is this package and nothing else. The program cmd/wpm uses the same
+// code, with a [Mechanism] that adds what a device does not need: a check of cost and utility, a solver in a child
+// process, and codebook policies.
 //
 // # The guarantee
 //
 //   - verify says yes (exit status 0) only if policy.Decode and policy.Verify accept the file and the user's conditions
-//     (-max-eps, -policy-id) hold. A policy of points alone says "cost: not loaded": what it claims of its utility was
-//     not looked at, and no privacy rests on it.
-//   - release refuses what it cannot release before a ledger is made or a debit written: another policy than asked
-//     for, a projection policy without a solver. From the debit on, neither status, output length nor error depends on
-//     the private bytes. One that is paid for is repeated in its epoch for nothing, also on a full disk.
-//   - check reads private data, says whether a release could use them, and draws nothing. Its words are for whoever may
-//     see the data.
-//   - ledger reads a ledger, its hash chain included, and writes nothing. It asks for no lock, so a line that another
-//     process is about to write may be missing.
+//     (-max-eps, -policy-id) hold. For a policy on points it prints "cost: not loaded": the policy's claim of utility
+//     is not checked, and privacy does not depend on this claim.
+//   - release refuses what it cannot release before it makes a ledger or writes a debit: a policy other than the one
+//     asked for, or a projection policy without a solver. From the debit on, neither status, output length nor error
+//     depends on the private bytes. A release that is paid for can be repeated in its epoch at no cost, even on a full
+//     disk.
+//   - check reads private data, says whether a release could use them, and draws nothing. Its output is only for people
+//     who may see the data.
+//   - ledger reads a ledger, checks its hash chain, and writes nothing. It takes no lock, so it may miss a line that
+//     another process is about to write.
 //   - An output file is written whole or not at all, and never over an input or a ledger.
 //
 // # Commands
 //
-// A [Command] has flags of package flag. [Run] is a whole program of them. A program with a command line of its own
+// A [Command] has flags of package flag. [Run] is a whole program of commands. A program with a command line of its own
 // sets the flags and calls Do.
 //
-// Exit status: Yes, No where a check failed or a policy was refused, Bad for bad usage or input, Some where a result
-// lacks what was refused, Interrupted.
+// The exit status is Yes; No if a check failed or a policy was refused; Bad for bad usage or input; Some if parts of
+// the input were refused and the result lacks them; or Interrupted.
 //
 // # Cost
 //
-// verify and release take the time and memory of policy.Verify and policy.Release, and the file of the policy twice.
-// The program cmd/wpm-device has at most 4 MB (linux/amd64, stripped) and no third-party module; tests hold both.
+// verify and release take the time and memory of policy.Verify and policy.Release, and hold the policy file twice. The
+// program cmd/wpm-device has at most 4 MB (linux/amd64, stripped) and no third-party module. Tests check both.
 package device

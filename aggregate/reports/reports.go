@@ -2,30 +2,32 @@
 //
 // # The problem
 //
-// A file has one report on each line, in hexadecimal, with blanks around it or not, and empty lines between; or binary
-// reports one after the other, if it starts as one. Both may be gzipped. Some of it may be no report at all: a server
-// must not lose a million reports to one bad line, and must say what it left out.
+// A text file has one report on each line, in hexadecimal, possibly with blanks around the report and empty lines
+// between. A file that starts like a binary report has binary reports one after the other. Both may be gzipped. Some
+// lines may be no report at all: a server must not lose a million reports to one bad line, and must say what it left
+// out.
 //
 // # The guarantee
 //
-// Every line that is not blank, and every record of a binary file with what is left at its end, is given to the
-// counter, which counts it or says why not: see aggregate.Verdict. A file that cannot be read to its end, as an
-// archive that breaks off, is an error, and so are one file under two names and equal contents under two: see
+// The counter gets every line that is not blank, and every record of a binary file, also an incomplete one at the end.
+// The counter counts it or gives a reason: see aggregate.Verdict. A file that cannot be read to its end, such as a
+// truncated archive, is an error. So are two names of one file, and two files with equal contents: see
 // aggregate.CheckEqual. With Strict the first line that is not counted is an error. The counts name each file with its
 // SHA-256, and are the same at any GOMAXPROCS.
 //
-// What a file has lost between two lines cannot be seen in it. A [Manifest] says what should be there.
+// Lines that are missing from a file cannot be detected from the file alone. A [Manifest] says what should be there.
 //
 // # Simulations
 //
-// A file of simulated reports starts with a mark, a line of its own: see [Mark]. Its reports are counted for an epoch
-// that begins with [SimulatedEpoch], which is theirs if none is stated, and never beside those of other files. So such
-// a file cannot get into the counts of a population. A mark further down, of a file that was appended to another, is a
-// malformed line, for no client may keep the others from being counted by sending one; a notice says where it is.
+// A file of simulated reports starts with a mark, a line of its own: see [Mark]. Its reports are counted only for an
+// epoch that begins with [SimulatedEpoch], which is the default for such files, and never together with other reports. So
+// such a file cannot get into the counts of a population. A mark further down, as when one file was appended to
+// another, counts as a malformed line, and a notice says where it is. It is not an error, because then a client could
+// prevent the counting of all others by sending a mark.
 //
 // # Cost
 //
-// It takes the memory of one line and of one counter for each core, whatever the number of reports.
+// Memory is one line and one counter for each core, whatever the number of reports.
 package reports
 
 import (
