@@ -1,74 +1,76 @@
-// Package audit checks a published mechanism without trusting whoever made it: in integers what can be decided,
-// by statistics what can only be seen from outside, and by its certificates what is claimed about utility.
+// Package audit checks a published mechanism without trusting whoever made it. It decides in integers whether the
+// published numbers are right, tests the running program by statistics, and checks claims about utility by their
+// certificates.
 //
 // # The problem
 //
 // A mechanism with inputs i and outputs j is eps-LDP if P_i(j) <= e^eps P_i'(j) for all i, i', j. Its loss is
 // the largest ln P_i(j)/P_i'(j). Three questions are asked of one mechanism:
 //
-//   - Exact: do the published integers carry the guarantee? lo_j <= n_j <= hi_j, sum n_j = 2^B and hi_j <= e^eps lo_j
-//     for the box, every row and the fallback, and does the sampler turn the right random words into the right
-//     output? These are decisions, with an enclosure of e^eps that this package computes itself; it shares no
-//     code with ldp, and both must agree.
-//   - Statistical: does the thing that runs, any program, have a loss above eps? A program that fails or panics has
-//     not passed. Its draws are counted and compared with bounds on probabilities.
+//   - Exact: do the published integers carry the guarantee? That is, lo_j <= n_j <= hi_j, sum n_j = 2^B and hi_j <=
+//     e^eps lo_j for the box, every row and the fallback. And does the sampler turn given random words into the right
+//     output? Both are decided exactly, with an enclosure of e^eps that this package computes itself. It shares no code
+//     with ldp, and both must agree.
+//   - Statistical: does the running program, whatever it is, have a loss above eps? Its draws are counted and compared
+//     with bounds on probabilities. A program that fails or panics does not pass.
 //   - Certificates: do the bounds that solvers stated hold? See package certificate.
 //
 // # The statistics
 //
-// n draws for each of k inputs give counts x_ij. For every cell there are Clopper-Pearson bounds
-// L_ij <= P_i(j) <= U_ij, each wrong with probability at most alpha/(2 k kv + r): so all of them hold together, and r
-// tests more, one for each row whose law is known, with probability at least 1 - alpha. Every loss of every output and
-// every ordered pair of inputs is then at least ln L_ij/U_i'j, and
+// n draws for each of k inputs give counts x_ij. For every cell there are Clopper-Pearson bounds L_ij <= P_i(j) <=
+// U_ij. There are also r further tests, one for each row whose law is known. Each bound or test is wrong with
+// probability at most alpha/(2 k kv + r), so all of them hold together with probability at least 1 - alpha. The loss
+// for an output and an ordered pair of inputs is then at least ln L_ij/U_i'j, and
 //
 //	eps_lower = max_j ln( max_i L_ij / min_i U_ij )
 //
-// is a lower bound on the loss. The verdict is "violated" if eps_lower > eps: a false alarm has probability at
-// most alpha (1e-6 unless set otherwise), whatever the mechanism is. (The bounds are counted once each.
-// Counting them once for every pair that uses them, as is often done, gives the same promise with less power.)
-// The same bounds test for free whether the draws follow the published rows: P_i(j) outside [L_ij, U_ij] is a
-// deviation, which may be harmless for privacy and is a fault all the same. So is a row whose outputs deviate together:
-// a random half of its draws says which outputs come too often, and the other half, which is independent of it, tests
-// their sum. That finds a row that is wrong by a little in each of many outputs.
+// is a lower bound on the loss. The verdict is "violated" if eps_lower > eps. A false alarm has probability at most
+// alpha (1e-6 unless set otherwise), whatever the mechanism is. (Each bound is counted once. To count a bound once for
+// every pair that uses it, as is often done, gives the same guarantee with less power.)
+//
+// The same bounds also test whether the draws follow the published rows. P_i(j) outside [L_ij, U_ij] is a deviation: it
+// may be harmless for privacy, but it is a fault. A row whose outputs deviate together is a deviation, too. A random
+// half of its draws selects the outputs that come too often, and the other half, which is independent, tests their sum.
+// This finds a row that is slightly wrong in each of many outputs.
 //
 // # Clients
 //
 // Draws are made for clients with all data on one input, for one without usable data, and for mixed ones: two
 // neighbouring inputs, the two inputs of the worst published pair, all inputs, and one heavy input beside all others.
-// In mixture mode the law of a mixed client is sum_i mu_i n_ij / 2^B. Its counts sum to a power of two, so that a
-// release chooses an input with exactly these probabilities, and the law is known to the last bit. Simulations make no
-// release and have no mixed clients. In projection mode the law of a mixed client depends on the solver: its draws
-// count for the loss, and are not compared with any row.
+// In mixture mode the law of a mixed client is sum_i mu_i n_ij / 2^B. The counts of a mixed client sum to a power of
+// two, so that a release chooses an input with exactly the probabilities mu_i, and the law is known to the last bit.
+// Simulations make no release and have no mixed clients. In projection mode the law of a mixed client depends on the
+// solver: its draws count for the loss, but are not compared with any row.
 //
-// A verdict "not violated" says little, and the report says how little: the detection limit is the smallest
-// excess over eps that these n draws would have found with probability at least 1/2, and the report has the n
-// that an excess of 5 % would need. An excess of one unit in 2^62 is beyond any n; that is what the exact part
-// is for.
+// A verdict "not violated" says little, and the report says how little. It gives the detection limit: the smallest
+// excess over eps that these n draws would have found with probability at least 1/2. It also gives the n that an excess
+// of 5 % would need. No n is enough to find an excess of one unit in 2^62; only the exact part can find such an excess.
 //
 // # Controls
 //
-// An audit that finds nothing may be broken itself. So before it looks at its target, Run plants bugs of its
-// own, taken from incidents in other libraries, into a small mechanism, and must find every one with the gate
-// that is stated for it, and nothing in the same mechanism without a bug. A control that is missed makes the
-// report "broken". The report also says which bugs statistics cannot see.
+// An audit that finds nothing may itself be broken. So before Run examines its target, it plants known bugs, taken from
+// incidents in other libraries, into a small mechanism. It must find every bug with the gate that is stated for the
+// bug, and must find nothing in the same mechanism without a bug. If a control fails, the verdict of the report is
+// "broken". The report also says which bugs statistics cannot detect.
 //
 // # What it cannot see
 //
-// Time, memory and any other output than the index. A program that misbehaves on other distributions only than those
-// of the clients above is caught by the exact check of random rows if the fault is in the solver or in rounding, and
-// not at all if it is elsewhere. Repeated releases: one draw is audited at a time. A command is believed to start every
-// run afresh.
+// The audit does not see time, memory or any output except the index. Some programs misbehave only on distributions
+// other than those of the clients above. The exact check of random rows finds such a fault if it is in the solver or in
+// rounding, and does not find it elsewhere. Repeated releases are not audited together: each draw is audited alone. A
+// command is assumed to start every run afresh.
 //
 // # Cost
 //
-// Exact: O(k kv) words of 64 bits, and an enclosure of e^eps for a few pairs. Statistical: the draws. The
-// controls take a tenth of a second. Same inputs and seed, same report, at any GOMAXPROCS.
+// The exact part takes O(k kv) operations on 64-bit words, and an enclosure of e^eps for a few pairs. The statistical
+// part takes the time of its draws. The controls take a tenth of a second. The same inputs and seed give the same
+// report at any GOMAXPROCS.
 //
 // # Names
 //
 //	k, kv      audited inputs (rows), outputs (columns)
 //	n          draws for each input
 //	alpha      false-alarm rate of the whole statistical verdict
-//	level      that of one bound, alpha/(2 k kv + r)
+//	level      false-alarm rate of one bound, alpha/(2 k kv + r)
 //	overshoot  loss minus eps
 package audit

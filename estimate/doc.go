@@ -1,16 +1,16 @@
-// Package estimate finds where a population is from the releases of its devices: a map, the share of a region with its
-// interval, and what either is worth.
+// Package estimate finds where a population is from the releases of its devices. It gives a map, the share of a region
+// with an interval, and the accuracy of both.
 //
 // # The problem
 //
-// N devices release one of kv outputs each. The rows P_i of a public channel say how a device at input i releases: with
-// probability P_ij the output j. A device whose private distribution is mu releases from mu P (the mixture mode of a
-// policy), so the counts N_j of the outputs are a sample of size N from theta P, where theta is the mean of the private
-// distributions: the map. The question is theta, a distribution over the k inputs.
+// N devices release one of kv outputs each. The rows P_i of a public channel say how a device at input i releases: it
+// releases output j with probability P_ij. A device whose private distribution is mu releases from mu P (the mixture
+// mode of a policy). So the counts N_j of the outputs are a sample of size N from theta P, where theta is the mean of
+// the private distributions. This distribution over the k inputs is the map to be estimated.
 //
 // A release is private because the rows are alike. For the same reason the counts say little about theta beyond some
 // resolution. An estimate that inverts the rows exactly amplifies the noise. The releases as they are (Raw) keep a bias
-// that no number of devices removes. What lies between the two depends on how rough a map may be.
+// that no number of devices removes. The best compromise depends on how rough the map may be.
 //
 // # The estimators
 //
@@ -22,7 +22,7 @@
 //
 // All of them see releases and public data alone, so they cost no privacy. The model holds in mixture mode. In
 // projection mode the mean of the released laws depends on the shapes of the private distributions, not only on their
-// mean. It does not identify the map at any N.
+// mean. So releases in projection mode do not identify the map, however many there are.
 //
 // # Map
 //
@@ -30,21 +30,21 @@
 // exp(-D/l), less its mean over the places. Fisher scoring finds the mode of f given the counts, and Laplace's
 // approximation gives the evidence. Map is the average, by evidence, of the modes for four lengths l and five
 // roughnesses tau, and of the guess u itself. The prior log-weight is 0 for the guess, and -tau - log 20 for each
-// model. So the answer leaves the guess only where the counts support it, and a rough map needs more of them. See [Map]
-// for the numbers, and [Signal] for how good the answer expects itself to be.
+// model. So the answer departs from the guess only where the counts support a model, and a rough map needs more counts.
+// See [Map] for the numbers, and [Signal] for the accuracy that the model predicts.
 //
-// Map is not the best everywhere. On broad, smooth maps of few devices, Raw is a little better. Where counts begin to
-// say something, the average stays near the guess for longer than EM does.
+// Map is not the best everywhere. On broad, smooth maps of few devices, Raw is a little better. As the number of
+// devices grows, Map stays near the guess for longer than EM does.
 //
-// With k places and kv outputs, a step takes O(k^2 + k kv) and the runs of the channel. The matrix of a step takes
-// O(k + kv) for each run, and its factor kv^3 / 6, or less if the counts see few directions. There are two or three
-// factors for each model whose weight counts. The processor time is
+// With k places and kv outputs, a step takes O(k^2 + k kv), plus the time for the runs of the channel. The matrix of a
+// step takes O(k + kv) for each run. Its Cholesky factor takes kv^3 / 6 operations, or fewer if the counts determine
+// few directions. Each model whose weight matters takes two or three factors. The processor time is
 //
 //	400 places  0.2 to 0.5 seconds
 //	900 places  1 to 6 seconds
 //
-// and is longest where there are enough devices to make the map clear. A tenth of it depends on the distances alone; a
-// Geometry keeps that part.
+// and is longest where there are enough devices to make the map clear. A tenth of the work depends on the distances
+// alone; a Geometry keeps its results.
 //
 // Above 1,000 places, groups stand for places. TestCoarseLoss compares the two on 400 places. With up to 12 releases
 // for each place, groups make W_1 to the truth larger by less than 2 % on average. With more releases and a large eps,
@@ -52,15 +52,15 @@
 // without a pattern.
 //
 // Where an output is far likelier from some inputs than from others, the posterior may have several modes. The order of
-// the places may then decide which one is found. TestMapLaws finds this in one of 400 worlds that are more awkward than
+// the places may then decide which mode is found. TestMapLaws finds this in one of 400 worlds, which are harder than
 // those of a policy.
 //
 // # Guarantees
 //
 // Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at
 // any GOMAXPROCS: EM splits the counts with a fixed seed. No parameter needs tuning. Inputs are not modified. The
-// errors are ErrShape, ErrCounts, ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is looked at between steps.
+// errors are ErrShape, ErrCounts, ErrChannel, ErrNoGeometry and ErrNotConverged; ctx is checked between steps.
 //
-// No estimator here is unbiased. Only the likelihood of MLE has a proved bound, against the best one. How far a map is
-// from the truth, on average, can be simulated: see package estimate/plan.
+// No estimator here is unbiased. Only MLE has a proved bound: on the difference between its likelihood and the largest
+// one. How far a map is from the truth, on average, can be simulated: see package estimate/plan.
 package estimate
