@@ -17,11 +17,12 @@
 //	NewLinear           mu K, a matrix that keeps public data (arXiv 2411.08791)
 //	NewDisk             a disk around a cell drawn from mu, on a grid (arXiv 2412.06541)
 //
-// Each is to be had as a Sampler, the one form in which mechanisms are compared: groups apart, whose outputs are other
-// items. NewUnary and NewSubset are frequency oracles (OUE, subset selection), which are no samplers; see Oracle.
+// Each is available as a Sampler, the form in which mechanisms are compared, except the group mechanisms, whose outputs
+// are other items. NewUnary and NewSubset are frequency oracles (OUE, subset selection), which are not samplers; see
+// Oracle.
 //
-// All are eps-LDP for the whole distribution mu. In exact arithmetic; in floating point only the box is,
-// after package ldp has made it one of integers.
+// In exact arithmetic all rules are eps-LDP for the whole distribution mu. In floating point they are eps-LDP only
+// after package ldp has rounded them into an integer box.
 //
 // # The boxes
 //
@@ -42,20 +43,20 @@
 //
 // # Conventions
 //
-// mu counts as mu / sum mu, and |sum mu - 1| <= 1e-9 or it is ErrMass. 0 <= eps <= 700. At eps = 0 every rule
-// returns its constant: 1/k for KPM and randomised response. Every result sums to 1 within k * 2^-52 and each
-// entry is accurate to a few roundings, relatively (of KPMScaled, up to an absolute 2^-52 where the remainder of
-// the mass goes). Inputs are not modified.
+// mu counts as mu / sum mu. If |sum mu - 1| > 1e-9, the error is ErrMass. eps must be in [0, 700]. At eps = 0 every
+// rule returns a constant: 1/k for KPM and randomised response. Every result sums to 1 within k * 2^-52, and each entry
+// has a relative error of a few roundings. In KPMScaled, the entry that takes the remainder of the mass may have an
+// absolute error of 2^-52 instead. Inputs are not modified.
 //
 // # Worst cases
 //
-// The Channel functions and methods give the whole rule on Dirac inputs as a row-stochastic matrix, and WorstCase its
-// largest cost. For randomised response that is the worst case over all mu (the rule is affine in mu, and W_p^p is
-// convex); for the others it is a lower bound on theirs. Search looks for a worse mixture, and what it finds is a lower
-// bound too.
+// The Channel functions and methods give the rule on Dirac inputs as a row-stochastic matrix, and WorstCase gives the
+// largest cost of its rows. For randomised response this is the worst case over all mu, because the rule is affine in
+// mu and W_p^p is convex. For the other rules it is a lower bound on the worst case. Search looks for a worse mixture,
+// which gives a lower bound too.
 //
 // # Cost
 //
-// KPM O(k log k); randomised response O(k). Exponential: O(k kv) to prepare, once for all users, then O(n kv) for a
-// user with mass at n points.
+// KPM takes O(k log k), and randomised response O(k). Exponential takes O(k kv) to prepare, once for all users, and O(n
+// kv) for a user with mass at n points.
 package baseline

@@ -1,4 +1,4 @@
-// Package projection holds the problem that the projection solvers share, and what its answers are made of.
+// Package projection defines the problem that the projection solvers share, and the types of its answers.
 //
 // # Problem
 //
@@ -8,8 +8,8 @@
 //	minimise    <C, P> = sum_ij C_ij P_ij
 //	subject to  P >= 0,  sum_j P_ij = mu_i,  sum_i P_ij = q_j,  lo_j <= q_j <= hi_j,  sum_j q_j = 1.
 //
-// P is the plan, and q is the projection of mu onto the box in the Wasserstein distance that C stands for. The least
-// value is W(q, mu). With lo = hi this is plain optimal transport. The dual problem is
+// P is the plan, and q is the projection of mu onto the box in the Wasserstein distance with cost C. The least value is
+// W(q, mu). With lo = hi this is plain optimal transport. The dual problem is
 //
 //	maximise    sum_i mu_i f_i + sum_j min(lo_j g_j, hi_j g_j)
 //	subject to  f_i + g_j <= C_ij for all i and j,
@@ -27,13 +27,13 @@
 // # Masses
 //
 // mu may be in any unit: any finite masses >= 0 with a positive sum, counts for instance. The sums of the bounds are
-// compared with 1 exactly. If sum lo is in (1, 1 + 1e-12], the box is the point lo / sum lo; if sum hi is in
-// [1 - 1e-12, 1), it is hi / sum hi; anything further out is ErrInfeasible.
+// compared with 1 exactly. If sum lo is in (1, 1 + 1e-12], the box is the point lo / sum lo. If sum hi is in [1 -
+// 1e-12, 1), the box is the point hi / sum hi. Sums further from 1 give ErrInfeasible.
 //
 // # Solvers
 //
-// Packages mincostflow (exact) and sinkhorn (entropic) take and return these types, and their errors are those here, so
-// that errors.Is(err, projection.ErrNotConverged) asks for both. Source, Box, Dims, CheckRow and Stream are what they
-// share on the way, for the author of another solver. Package projection/verify checks the answers and imports no
-// solver.
+// Packages mincostflow (exact) and sinkhorn (entropic) take and return these types and use the errors defined here, so
+// errors.Is(err, projection.ErrNotConverged) works for both. Source, Box, Dims, CheckRow and Stream are what both
+// solvers share; they are exported for authors of other solvers. Package projection/verify checks the answers and
+// imports no solver.
 package projection
