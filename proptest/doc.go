@@ -33,7 +33,7 @@
 //	design.Descender           mirror descent, with its bound          DescenderLaws
 //	design.GKLProjector        its projection                          GKLLaws
 //	design.SphereSolver        the base measure on the sphere          SphereLaws
-//	estimate.Likeliest         a map of largest likelihood             LikeliestLaws
+//	estimate.Likeliest         a map of maximum likelihood             LikeliestLaws
 //	estimate.Interval          the interval of a region's share        IntervalLaws
 //	estimate.Raw               releases as shares                      RawLaws
 //
@@ -46,8 +46,9 @@
 //		proptest.Run(t, projection.ProjectorLaws(), projection.Projector(mine))
 //	}
 //
-// A certificate is data: an implementation hands over a plan with potentials, or weights with thresholds, and the laws
-// recompute what these prove. An implementation without bounds or without certificates leaves those groups out.
+// A certificate is data. An implementation returns a plan with potentials, or weights with thresholds, and the laws
+// recompute what these prove. An implementation without bounds or without certificates leaves out the corresponding
+// groups of laws.
 //
 // Each law is also a function of a *rapid.T, for rapid.Check, rapid.MakeFuzz or a test of one law. A Law names the
 // statement that it comes from, and docs/mathematics.md names the laws of each statement.
@@ -56,22 +57,22 @@
 //
 // A failure is a counterexample. A law compares with exact arithmetic, and allows a tolerance only where an
 // implementation works in floats (see the constants, each with its reason). Privacy laws have no tolerance: they
-// compare integers. Passing is evidence, not proof. Each law rejects planted errors of the kind it is there for, as the
-// package's own tests check.
+// compare integers. Passing is evidence, not proof. The package's own tests check that each law rejects planted errors
+// of the kind it is meant to find.
 //
-// Instances are tiny, with a dozen rows and columns at most; where a certificate allows it, some are large. They lean
-// to edges: ties and near-ties, zeros, point masses, one row or column, mass at both ends of its range, boxes that miss
-// mass 1 by rounding, costs over hundreds of orders of magnitude, eps from 1e-6 to 50. Implementations get copies, and
-// one that writes to its input fails. A panic fails, too.
+// Instances are tiny, with a dozen rows and columns at most; where a certificate allows it, some are large. Edge cases
+// are frequent: ties and near-ties, zeros, point masses, one row or column, mass at both ends of its range, boxes that
+// miss mass 1 by rounding, costs over hundreds of orders of magnitude, eps from 1e-6 to 50. Implementations get copies,
+// and an implementation that writes to its input fails. A panic fails, too.
 //
 // # Cost
 //
-// A case of a law takes 0.1 to 10 ms, most of it in exact oracles. So the hundred cases of a normal run take a second
-// at most for any law that holds. There are three levels: go test -short draws 20 cases of a law, go test draws 100,
-// and go test -rapid.checks=10000 is an audit. The instances of Law.First come before them at every level.
+// A case of a law takes 0.1 to 10 ms, most of it in the exact oracle. So the 100 cases of a normal run take at most a
+// second for a law that holds. There are three levels: go test -short draws 20 cases of a law, go test draws 100, and
+// go test -rapid.checks=10000 is an audit. The instances of Law.First come before them at every level.
 //
-// On a failure rapid looks for a smaller counterexample, for up to 30 s a law; -rapid.shrinktime=5s shortens that. A
-// failure prints its seed and a command that repeats it. No file is written.
+// After a failure, rapid looks for a smaller counterexample for up to 30 s per law; -rapid.shrinktime=5s shortens this
+// search. A failure prints its seed and a command that repeats it. No file is written.
 //
 // # Options
 //

@@ -1,3 +1,3 @@
-// Package estimate holds the laws of what estimates a map from counts of releases: the likeliest map, the interval of a
-// region's share, and the releases as they are. See package proptest for how to run them.
+// Package estimate holds the laws of estimators of a map from counts of releases: the maximum likelihood map, the
+// interval of a region's share, and the releases as they are. See package proptest for how to run them.
 package estimate
