@@ -205,12 +205,12 @@ func TestDevices(t *testing.T) {
 			if p.Inputs() == 2 {
 				cfg.Samples *= 4 // two inputs share the word's first bits the most evenly
 			}
-			r, err := run1(context.Background(), cfg)
+			r, err := Run(context.Background(), cfg)
 			if err != nil || r.Passed != (bug == "") {
 				t.Errorf("%s, %q: passed %v, %s, %v", name, bug, r.Passed, r.Verdict, err)
 			}
 			cfg.Inputs = []int{Fallback, 0, 1}
-			if r, err := run1(context.Background(), cfg); err != nil || !r.Passed {
+			if r, err := Run(context.Background(), cfg); err != nil || !r.Passed {
 				t.Errorf("%s, %q, point masses: %s, %v", name, bug, r.Verdict, err)
 			}
 		}

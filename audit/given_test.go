@@ -88,15 +88,15 @@ func TestGiven(t *testing.T) {
 	// In a whole audit they decide like every other check.
 	cfg := small(p)
 	cfg.Rows = &RowFile{"rows.csv", strings.NewReader(good)}
-	if r, err := run1(ctx, cfg); err != nil || !r.Passed || r.Exact[len(r.Exact)-1].Rows != 5 {
+	if r, err := Run(ctx, cfg); err != nil || !r.Passed || r.Exact[len(r.Exact)-1].Rows != 5 {
 		t.Errorf("%v, %s", err, r.Verdict)
 	}
 	cfg.Rows = &RowFile{"rows.csv", strings.NewReader(rowText([]uint64{1, 2, 3, 4, 5}))}
-	if r, err := run1(ctx, cfg); err != nil || r.Passed || !strings.Contains(r.Verdict, "integers") {
+	if r, err := Run(ctx, cfg); err != nil || r.Passed || !strings.Contains(r.Verdict, "integers") {
 		t.Errorf("%v, %s", err, r.Verdict)
 	}
 	cfg.Rows = &RowFile{"rows.csv", strings.NewReader("x")}
-	if _, err := run1(ctx, cfg); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "rows.csv: ") {
+	if _, err := Run(ctx, cfg); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "rows.csv: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/wpm-go/wpm/policy"
 )
@@ -104,7 +105,7 @@ type PolicyFacts struct {
 	Outputs int    `json:"outputs"`
 }
 
-// Run makes an audit: the controls, the exact checks, the certificates, the statistics. The error is of the
+// Run makes an audit: the controls (once in a process: they are the same every time), the exact checks, the certificates, the statistics. The error is of the
 // arguments (ErrTable, ErrDesign, and ErrLimit before any work), of Project (ErrSampler), of a certificate file
 // (*certificate.LineError) or the context's; a mechanism that fails is a Report that has not passed, and so is a
 // Sampler that fails or panics.
@@ -121,11 +122,38 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 		cfg.Progress = func(int, int, string) {}
 	}
 	cfg.Progress(0, 1, "controls")
-	controls, err := Controls(ctx)
+	controls, err := madeControls(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	return cfg.run(ctx, controls)
+}
+
+// made holds the controls once they are made: a process makes them for its first audit.
+var made struct {
+	sync.Mutex
+	controls []Control
+}
+
+// madeControls returns a copy of the controls.
+func madeControls(ctx context.Context) ([]Control, error) {
+	made.Lock()
+	defer made.Unlock()
+	if made.controls == nil {
+		list, err := Controls(ctx)
+		if err != nil {
+			return nil, err
+		}
+		made.controls = list
+	}
+	list := slices.Clone(made.controls)
+	for i, c := range list {
+		if c.Loss != nil {
+			loss := *c.Loss
+			list[i].Loss = &loss
+		}
+	}
+	return list, ctx.Err()
 }
 
 // run is Run after the controls.

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
@@ -26,24 +25,9 @@ import (
 
 func seeded(n uint64) *uint64 { return &n }
 
-// small is an audit that takes no time but that of its controls.
+// small is an audit that takes little time.
 func small(p policy.Policy) Config {
 	return Config{Policy: p, Samples: 2000, Seed: seeded(7), RandomRows: 50}
-}
-
-// controls are made once for all tests: Run makes them every time.
-var controls = sync.OnceValues(func() ([]Control, error) { return Controls(context.Background()) })
-
-// run1 is Run with the common controls.
-func run1(ctx context.Context, cfg Config) (Report, error) {
-	list, err := controls()
-	if err != nil {
-		return Report{}, err
-	}
-	if cfg.Progress == nil {
-		cfg.Progress = func(int, int, string) {}
-	}
-	return cfg.run(ctx, list)
 }
 
 // privateFile is a file with a public certificate, a private one, and a private one whose bounds are forged.
@@ -141,7 +125,7 @@ func TestRunPasses(t *testing.T) {
 			change(&cfg)
 			steps := map[string]bool{}
 			cfg.Progress = func(_, _ int, what string) { steps[what] = true }
-			r, err := run1(context.Background(), cfg)
+			r, err := Run(context.Background(), cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +212,7 @@ func TestRunFails(t *testing.T) {
 		if test.change(&cfg); cfg.Sampler != nil {
 			cfg.Unmixed = true // these know no mixed clients
 		}
-		r, err := run1(context.Background(), cfg)
+		r, err := Run(context.Background(), cfg)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -300,7 +284,7 @@ func TestRunWithoutRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := run1(context.Background(), small(p))
+	r, err := Run(context.Background(), small(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +301,7 @@ func TestRunWithoutRows(t *testing.T) {
 	// A program can still be audited: its limits then come from the box.
 	cfg := small(p)
 	cfg.Sampler = func(_ context.Context, _ Row, n int, counts []uint64) error { counts[0] += uint64(n); return nil }
-	r, err = run1(context.Background(), cfg)
+	r, err = Run(context.Background(), cfg)
 	if err != nil || r.Statistics == nil || r.Statistics.Violated ||
 		math.IsInf(float64(r.Statistics.Limit.Hardest.Overshoot), 0) {
 		t.Errorf("%v, %s", err, r.Verdict)
@@ -375,10 +359,7 @@ func TestRunErrors(t *testing.T) {
 		cfg := small(p)
 		cfg.Project = projector(t, p)
 		test.change(&cfg)
-		r, err := run1(context.Background(), cfg)
-		if name == "no policy" {
-			r, err = Run(context.Background(), cfg)
-		}
+		r, err := Run(context.Background(), cfg)
 		if !errors.Is(err, test.want) || !reflect.DeepEqual(r, Report{}) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
@@ -414,7 +395,7 @@ func TestTargetFails(t *testing.T) {
 				return fail()
 			}
 			cfg.Inputs = nil
-			r, err := run1(context.Background(), cfg)
+			r, err := Run(context.Background(), cfg)
 			if want := strings.TrimPrefix(name, "input 0: "); err != nil || r.Passed || r.Statistics != nil ||
 				!strings.Contains(r.Fault, want) ||
 				!strings.Contains(r.Verdict, want) || !strings.Contains(string(r.Text()), want) ||
@@ -426,7 +407,7 @@ func TestTargetFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cfg := small(p)
 	cfg.Sampler = func(context.Context, Row, int, []uint64) error { cancel(); return errors.New("killed") }
-	if _, err := run1(ctx, cfg); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, cfg); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
