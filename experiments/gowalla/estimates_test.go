@@ -191,11 +191,18 @@ func TestEstimates(t *testing.T) {
 		Epsilons: []string{"1", "6"}, Runs: 3, Seed: 5, Methods: []Method{Mixture, DiskArea, Response}, SkipTieRange: true,
 	}
 	res := compared(t, p, cfg)
-	old := runtime.GOMAXPROCS(1)
-	if again := compared(t, p, cfg); !reflect.DeepEqual(again, res) {
-		t.Error("GOMAXPROCS 1 gives another result")
+	few, one := cfg, Result{}
+	few.Epsilons, few.Runs = []string{"1"}, 2
+	for _, procs := range []int{1, 8} {
+		old := runtime.GOMAXPROCS(procs)
+		got := compared(t, village(t, 50, 1, 12), few)
+		runtime.GOMAXPROCS(old)
+		if procs == 1 {
+			one = got
+		} else if !reflect.DeepEqual(got, one) {
+			t.Errorf("GOMAXPROCS %d gives another result", procs)
+		}
 	}
-	runtime.GOMAXPROCS(old)
 	files, err := report.Encode(res.Report())
 	if err != nil {
 		t.Fatal(err)
