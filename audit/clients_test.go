@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -144,7 +145,7 @@ func device(p policy.Policy, bug string) Sampler {
 			}
 		}
 		rng := rand.NewChaCha8(key("device "+bug, 1, int64(len(private))<<8+int64(client.Input)))
-		words := make([]byte, 16)
+		words, reader := make([]byte, 16), bytes.NewReader(nil)
 		for range n {
 			_, _ = rng.Read(words)
 			u, input := float64(binary.LittleEndian.Uint64(words)>>11)*0x1p-53, -1
@@ -169,7 +170,8 @@ func device(p policy.Policy, bug string) Sampler {
 			if input >= 0 {
 				w = rows[input]
 			}
-			j, err := w.Sample(bytes.NewReader(sample))
+			reader.Reset(sample)
+			j, err := w.Sample(reader)
 			if err != nil {
 				return err
 			}
@@ -201,7 +203,10 @@ func TestDevices(t *testing.T) {
 				continue // no bug: the last 13 bits of a word say nothing about its first ones
 			}
 			cfg := small(p)
-			cfg.Samples, cfg.Sampler, cfg.RandomRows = 20_000, device(p, bug), -1
+			cfg.Samples, cfg.Sampler, cfg.RandomRows = numtest.Cases(12_000, 20_000), device(p, bug), -1
+			if bug == "whole numbers" { // the least of them
+				cfg.Samples = 20_000
+			}
 			if p.Inputs() == 2 {
 				cfg.Samples *= 4 // two inputs share the word's first bits the most evenly
 			}
@@ -209,7 +214,7 @@ func TestDevices(t *testing.T) {
 			if err != nil || r.Passed != (bug == "") {
 				t.Errorf("%s, %q: passed %v, %s, %v", name, bug, r.Passed, r.Verdict, err)
 			}
-			cfg.Inputs = []int{Fallback, 0, 1}
+			cfg.Inputs, cfg.Samples = []int{Fallback, 0, 1}, numtest.Cases(5_000, cfg.Samples)
 			if r, err := Run(context.Background(), cfg); err != nil || !r.Passed {
 				t.Errorf("%s, %q, point masses: %s, %v", name, bug, r.Verdict, err)
 			}

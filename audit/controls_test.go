@@ -36,7 +36,7 @@ func TestPlantedBugs(t *testing.T) {
 		"silent entropy failure":    "exact law",
 		"tail lost to 53 bits":      "exact",
 	}
-	got, err := Controls(context.Background())
+	got, err := madeControls(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +77,9 @@ func TestPlantedBugs(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	if _, err := madeControls(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled, and made before: %v", err)
+	}
 	if _, err := Controls(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"pgregory.net/rapid"
@@ -408,7 +409,7 @@ func TestThresholdsOnCores(t *testing.T) {
 	}
 	over, stop := context.WithCancel(t.Context())
 	stop()
-	for procs := range 4 {
+	for procs := range numtest.Cases(3, 4) {
 		old := runtime.GOMAXPROCS(1 << procs)
 		right := Thresholds(t.Context(), made())
 		var wrong []string

@@ -388,6 +388,7 @@ func TestTargetFails(t *testing.T) {
 	} {
 		for _, mixedOnly := range []bool{false, true} {
 			cfg := small(p)
+			cfg.Samples = 200
 			cfg.Sampler = func(ctx context.Context, client Row, n int, counts []uint64) error {
 				if mixedOnly && client.Input != Mixed {
 					return good(ctx, client, n, counts)

@@ -32,7 +32,7 @@ func TestLicences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{"std": true}
+	found, dirs := map[string]bool{"std": true}, moduleDirs(t)
 	for _, program := range programs {
 		if _, err := os.Stat(program); err != nil {
 			continue
@@ -53,7 +53,7 @@ func TestLicences(t *testing.T) {
 			if !bytes.Contains(notices, []byte("\n## "+m.Path+" "+m.Version+"\n")) {
 				t.Errorf("THIRD_PARTY.md has no licence of %s %s", m.Path, m.Version)
 			}
-			text := licenceText(t, m)
+			text := licenceText(t, dirs[m.Path])
 			for _, name := range strings.Split(licences[m.Path], " AND ") {
 				if texts[name] == nil || !texts[name].MatchString(text) {
 					t.Errorf("%s is not under %s, or nobody knows the words of that", m.Path, name)
@@ -68,16 +68,37 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// licenceText is every licence in the folder of a module.
-func licenceText(t *testing.T, m module) string {
+// moduleDirs returns the folder of each module that has a licence here.
+func moduleDirs(t *testing.T) map[string]string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", m.Path).Output()
+	args := []string{"list", "-m", "-e", "-f", "{{.Path}}={{.Dir}}"}
+	for path := range licences {
+		if path != "std" {
+			args = append(args, path)
+		}
+	}
+	out, err := exec.Command("go", args...).Output()
 	if err != nil {
-		t.Fatalf("%s: %v", m.Path, err)
+		t.Fatal(err)
+	}
+	dirs := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, dir, _ := strings.Cut(strings.TrimSpace(line), "=")
+		dirs[path] = dir
+	}
+	return dirs
+}
+
+// licenceText is every licence in the folder of a module.
+func licenceText(t *testing.T, dir string) string {
+	t.Helper()
+	if dir == "" {
+		t.Error("a module without a folder")
+		return ""
 	}
 	var text strings.Builder
 	for _, pattern := range []string{"LICEN[CS]E*", "COPYING*", "licenses/*"} {
-		names, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), pattern))
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}

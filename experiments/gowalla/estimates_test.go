@@ -192,7 +192,7 @@ func TestEstimates(t *testing.T) {
 	}
 	res := compared(t, p, cfg)
 	few, one := cfg, Result{}
-	few.Epsilons, few.Runs = []string{"1"}, 2
+	few.Epsilons, few.Runs = []string{"6"}, 1
 	for _, procs := range []int{1, 8} {
 		old := runtime.GOMAXPROCS(procs)
 		got := compared(t, village(t, 50, 1, 12), few)
