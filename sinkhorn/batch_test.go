@@ -158,7 +158,7 @@ func TestProjectorDense(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for n := range 6 {
+			for n := 0; n < 6; n += numtest.Cases(3, 1) {
 				u := newUsers(g, 1, k-20*n, k)
 				problem := Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: reg}
 				want := mustProject(t, problem, Settings{Tolerance: 1e-10})

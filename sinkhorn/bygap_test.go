@@ -194,7 +194,7 @@ func TestRegByGapFlat(t *testing.T) {
 
 // TestRegByGapOnGrid: the method for grids, at gaps from loose to fine.
 func TestRegByGapOnGrid(t *testing.T) {
-	for _, size := range [][2]int{{70, 33}, {1, 300}, {48, 48}}[:numtest.Cases(2, 3)] {
+	for _, size := range [][2]int{{40, 19}, {1, 300}, {70, 33}, {48, 48}}[:numtest.Cases(2, 4)] {
 		for _, gap := range []float64{0.3, 0.03, 3e-3}[:numtest.Cases(2, 3)] {
 			p := gridProblem(t, size[0], size[1], 1, 0)
 			r, err := byGapOnGrid(t, context.Background(), p, Settings{Gap: gap})
@@ -230,7 +230,7 @@ func byGapOnGrid(t testing.TB, ctx context.Context, p Problem, s Settings) (Resu
 // TestRegByGapStops: a context that ends and a limit on iterations leave an answer whose bounds hold, at every point.
 func TestRegByGapStops(t *testing.T) {
 	small := newGenerator(12).problem(30, 25, 0)
-	grid := gridProblem(t, 24, 30, 1, 0)
+	grid := gridProblem(t, numtest.Cases(12, 24), numtest.Cases(15, 30), 1, 0)
 	for name, run := range map[string]func(ctx context.Context, s Settings) (Problem, Result, error){
 		"dense": func(ctx context.Context, s Settings) (Problem, Result, error) {
 			r, err := Project(ctx, small, s)
@@ -273,7 +273,7 @@ func TestRegByGapWorkers(t *testing.T) {
 	dense := square(150, 0)
 	grid := gridProblem(t, 40, 56, 1, 0)
 	var first [2]Result
-	for n, workers := range []int{1, 2, 3, 8} {
+	for n, workers := range []int{1, 3, 2, 8}[:numtest.Cases(2, 4)] {
 		old := runtime.GOMAXPROCS(workers)
 		a := mustProject(t, dense, Settings{Gap: 0.02})
 		b, err := byGapOnGrid(t, context.Background(), grid, Settings{Gap: 0.02})
@@ -293,7 +293,7 @@ func TestRegByGapWorkers(t *testing.T) {
 // that it allows is not.
 func TestRegTooLarge(t *testing.T) {
 	ctx := context.Background()
-	for _, side := range []int{40, 64}[:numtest.Cases(1, 2)] {
+	for _, side := range []int{24, 40, 64}[:numtest.Cases(1, 3)] {
 		for _, rel := range []float64{1e-1, 1e-2, 1e-3}[:numtest.Cases(2, 3)] {
 			t.Run(fmt.Sprint(side, rel), func(t *testing.T) {
 				p := gridProblem(t, side, side, 1, rel)

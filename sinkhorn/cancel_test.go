@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
@@ -86,6 +87,9 @@ func TestCancelledReading(t *testing.T) {
 			{"and then rows without mass", 300, Problem{Source: even[:100], Support: some, Lo: shut, Hi: shutHi}},
 		} {
 			for _, m := range methods {
+				if m == Paper && threads > 1 && !numtest.Full() {
+					continue
+				}
 				ctx, cancel := context.WithCancel(context.Background())
 				c := &counting{Matrix: ring, end: cancel, at: tt.at}
 				if tt.at == 0 {
@@ -165,7 +169,7 @@ func TestCancelledSweeps(t *testing.T) {
 		}
 		parts := int64(8)
 		if !numtest.Full() {
-			parts = 2
+			parts = 1
 		}
 		for n := range parts {
 			at := looks * (2*n + 1) / (2 * parts)
@@ -184,7 +188,7 @@ func TestCancelledSweeps(t *testing.T) {
 
 // TestPanicsReachTheCaller: what a matrix or get throws on another goroutine comes out of the call.
 func TestPanicsReachTheCaller(t *testing.T) {
-	const k = 600 // several chunks
+	const k = 520 // several chunks
 	ring, err := cost.NewRing(k, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -213,8 +217,8 @@ func TestPanicsReachTheCaller(t *testing.T) {
 	for _, size := range []int{1, 4} {
 		pr.stacked = size
 		thrown("get", func() {
-			_ = pr.All(context.Background(), 50, func(i int) ([]float64, []int) {
-				if i == 20 {
+			_ = pr.All(context.Background(), 20, func(i int) ([]float64, []int) {
+				if i == 6 {
 					panic("get")
 				}
 				return uniform, nil
@@ -226,6 +230,15 @@ func TestPanicsReachTheCaller(t *testing.T) {
 // TestCancelledGrid: so does the method for grids, on cells that are too many for bounds after the end.
 func TestCancelledGrid(t *testing.T) {
 	p := gridProblem(t, 65, 65, 1, 1e-3)
+	if !numtest.Full() { // few rows have mass: enough for the method for grids, and less to verify
+		rows := gridCells/len(p.Source) + 1
+		total := num.Sum(p.Source[:rows])
+		p.Source = slices.Clone(p.Source)
+		for i := range p.Source {
+			p.Source[i] /= total
+		}
+		clear(p.Source[rows:])
+	}
 	ctx := fading{context.Background(), new(atomic.Int64), math.MaxInt64}
 	if _, err := Project(ctx, p, Settings{Gap: 0.1}); err != nil {
 		t.Fatal(err)

@@ -59,6 +59,9 @@ const gridAgreement = 1e-9
 func TestGridAgreesWithDense(t *testing.T) {
 	for _, size := range [][2]int{{12, 12}, {7, 20}, {1, 40}, {40, 1}, {2, 3}, {1, 2}, {33, 17}} {
 		for _, eps := range []float64{0, 0.3, 1, 3} {
+			if size[0]*size[1] > 500 && eps != 1 && !numtest.Full() {
+				continue
+			}
 			p := gridProblem(t, size[0], size[1], eps, 0.02)
 			g, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-12})
 			if err != nil {
@@ -110,7 +113,7 @@ func TestGridEnclosesOptimum(t *testing.T) {
 
 func TestGridCancelled(t *testing.T) {
 	p := gridProblem(t, 20, 24, 1, 1e-4)
-	for looks := range 12 {
+	for looks := 0; looks < 12; looks += numtest.Cases(3, 1) {
 		ctx := &countdown{context.Background(), looks * looks * 2}
 		r, err := onGrid(t, ctx, p, Settings{Gap: 1e-9, Tolerance: 1e-300})
 		if !errors.Is(err, ErrNotConverged) || r.Status != Cancelled {
@@ -134,7 +137,7 @@ func TestGridCancelled(t *testing.T) {
 // nothing, a few atoms, boxes from a random base measure.
 func TestGridEdges(t *testing.T) {
 	g := newGenerator(5)
-	base := gridProblem(t, 20, 18, 1, 1e-3)
+	base := gridProblem(t, numtest.Cases(10, 20), 18, 1, 1e-3)
 	n := len(base.Source)
 	dirac := make([]float64, n)
 	dirac[7] = 1
@@ -286,7 +289,7 @@ func shifted(x []float64, i int, d float64) []float64 {
 func TestGridWorkers(t *testing.T) {
 	p := gridProblem(t, 40, 56, 1, 2e-4)
 	var first Result
-	for n, workers := range []int{1, 2, 3, 8} {
+	for n, workers := range []int{1, 3, 2, 8}[:numtest.Cases(2, 4)] {
 		old := runtime.GOMAXPROCS(workers)
 		r, err := onGrid(t, context.Background(), p, Settings{Gap: 0.02})
 		runtime.GOMAXPROCS(old)
@@ -322,7 +325,7 @@ func TestGridWarmStart(t *testing.T) {
 // TestGridVacuum: between narrow blobs there are cells without mass, through which no flow can go. The gap is reached
 // all the same, and both ways to verify it agree.
 func TestGridVacuum(t *testing.T) {
-	for _, size := range [][2]int{{36, 70}, {48, 48}}[:numtest.Cases(1, 2)] {
+	for _, size := range [][2]int{{24, 46}, {36, 70}, {48, 48}}[:numtest.Cases(1, 3)] {
 		rows, cols := size[0], size[1]
 		g := newGenerator(61)
 		blobs := func(n int) []float64 {
@@ -356,11 +359,7 @@ func TestGridVacuum(t *testing.T) {
 			t.Errorf("%v: no cells are mixed", size)
 		}
 		p.Reg = r.Reg
-		checkResult(t, p, r)
-		exact, _, err := Verify(p, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact, _ := checkResult(t, p, r)
 		floats, err := verifierOf(t, p, r.Q).floats(r)
 		if err != nil {
 			t.Fatal(err)

@@ -255,7 +255,7 @@ func TestCancelled(t *testing.T) {
 					t.Fatalf("%v, asked %d times: status %v, error %v", m, n, r.Status, err)
 				}
 				ends++
-				if n > 300 {
+				if n > numtest.Cases(60, 300) {
 					n += n / 3
 				}
 			}
@@ -519,7 +519,7 @@ func TestRandom(t *testing.T) {
 // TestTinyReg goes where only bounds are promised: Reg from 1e-6 to 1e-9 of the range.
 func TestTinyReg(t *testing.T) {
 	g := newGenerator(8)
-	for range numtest.Cases(60, 300) {
+	for range numtest.Cases(20, 300) {
 		p := g.problem(1+g.intn(10), 1+g.intn(10), math.Pow(10, -6-2.999*g.float()))
 		for _, m := range methods {
 			r, err := Project(context.Background(), p, Settings{Method: m, MaxIterations: 3000})
@@ -534,7 +534,7 @@ func TestTinyReg(t *testing.T) {
 // TestPaperTinyReg: Algorithm 1 itself survives Reg = 1e-6 of the range, where the kernel is zero nearly everywhere.
 func TestPaperTinyReg(t *testing.T) {
 	g := newGenerator(10)
-	for range 30 {
+	for range numtest.Cases(8, 30) {
 		p := g.problem(1+g.intn(8), 1+g.intn(8), 1e-6)
 		r, err := Project(context.Background(), p, Settings{Method: Paper, MaxIterations: 20_000})
 		if err != nil && !errors.Is(err, ErrNotConverged) {

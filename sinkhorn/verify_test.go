@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestVerifyRefuses spoils every part of a good result in turn.
@@ -100,7 +101,7 @@ func TestVerifyProblem(t *testing.T) {
 // rounding needs.
 func TestVerifyTight(t *testing.T) {
 	g := newGenerator(13)
-	for range 200 {
+	for range numtest.Cases(60, 200) {
 		p := g.problem(1+g.intn(10), 1+g.intn(10), math.Pow(10, -3*g.float()))
 		for _, m := range methods {
 			r := mustProject(t, p, Settings{Method: m, Tolerance: 1e-11})
@@ -119,7 +120,7 @@ func TestVerifyTight(t *testing.T) {
 // or stopped early.
 func TestVerifyScales(t *testing.T) {
 	g := newGenerator(5)
-	for n := range 1500 {
+	for n := range numtest.Cases(500, 1500) {
 		p := g.problem(2+g.intn(6), 2+g.intn(6), []float64{3, 0.3, 0.1, 0.01}[g.intn(4)])
 		e := g.intn(1970) - 947
 		if n%3 == 0 {
