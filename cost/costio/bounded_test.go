@@ -16,8 +16,9 @@ type endless struct {
 }
 
 func (e *endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = e.text[(e.n+int64(i))%int64(len(e.text))]
+	at := int(e.n % int64(len(e.text)))
+	for n := copy(p, e.text[at:]+e.text[:at]); n < len(p); {
+		n += copy(p[n:], p[:n])
 	}
 	e.n += int64(len(p))
 	return len(p), nil
