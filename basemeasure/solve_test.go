@@ -231,7 +231,7 @@ func objectives(k int) []basemeasure.Settings {
 func TestFamilies(t *testing.T) {
 	sizes, levels := []int{2, 3, 7, 20, 45}, []float64{0.01, 0.5, 2, 5, 12}
 	if !numtest.Full() {
-		sizes = []int{3, 20}
+		sizes, levels = []int{3, 20}, []float64{0.01, 2, 12}
 	}
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {
@@ -567,7 +567,7 @@ func TestSolveRange(t *testing.T) {
 		"unequal magnitude": matrix(6, 6, func(i, j int) float64 { return math.Pow(1000, float64(i)) * line(i, j) }),
 	}
 	for name, c := range costs {
-		for _, eps := range []float64{0, 5e-324, 1e-17, 1e-9, 0.01, 1, 12, 40, 100, 700} {
+		for _, eps := range []float64{0, 5e-324, 0.01, 1, 40, 700, 1e-17, 1e-9, 12, 100}[:numtest.Cases(6, 10)] {
 			for n, s := range objectives(c.K)[:3] {
 				t.Run(fmt.Sprintf("%s/eps=%v/%d", name, eps, n), func(t *testing.T) {
 					before := slices.Clone(c.Data)
@@ -716,9 +716,10 @@ func TestSolveSameBits(t *testing.T) {
 
 // TestInitial: a start from another result changes the work and nothing else.
 func TestInitial(t *testing.T) {
+	k := numtest.Cases(30, 60)
 	for _, f := range []family{families[4], families[1], families[16]} {
-		c := f.make(60, numtest.NewSplitMix64(4))
-		for _, s := range objectives(60)[:3] {
+		c := f.make(k, numtest.NewSplitMix64(4))
+		for _, s := range objectives(k)[:3] {
 			cold := best(t, c, 2, s)
 			for _, from := range []float64{2, 1.99, 1, 4, 0, 100} {
 				old, err := basemeasure.Solve(background, c, from, s)
@@ -738,7 +739,7 @@ func TestInitial(t *testing.T) {
 				}
 			}
 			// Any measure and certificate will do, one of another objective or cost included.
-			s.Initial = &basemeasure.Result{M: zipf(60), Weights: make([]float64, 60), Thresholds: zipf(60)}
+			s.Initial = &basemeasure.Result{M: zipf(k), Weights: make([]float64, k), Thresholds: zipf(k)}
 			numtest.Near(t, f.name+" from anything: F", best(t, c, 2, s).F, cold.F,
 				numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
 		}
