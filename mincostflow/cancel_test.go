@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // countingRows is a matrix that is computed row by row, and calls cancel once some rows have been read.
@@ -190,7 +191,7 @@ func TestCancelledBounds(t *testing.T) {
 // TestMemory: how many rows are held changes no bit of any result.
 func TestMemory(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(15) {
+	for seed := range uint64(numtest.Cases(6, 15)) {
 		d := newDraw(seed + 101e6)
 		k, kv := 2+d.Intn(90), 2+d.Intn(130)
 		c := d.costs(k, kv)

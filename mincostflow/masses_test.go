@@ -70,7 +70,7 @@ func TestOddMasses(t *testing.T) {
 		tol := numtest.Tol{Abs: 1e-15, Why: "roundings of one objective"}
 		numtest.Near(t, x.name, r.Objective, x.want, tol)
 	}
-	for seed := range uint64(300) {
+	for seed := range uint64(numtest.Cases(100, 300)) {
 		d := newDraw(seed + 98e6)
 		p := d.problem(7)
 		p.Source = slices.Clone(p.Source)

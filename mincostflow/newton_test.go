@@ -34,10 +34,7 @@ func (d draw) wideProblem() Problem {
 }
 
 func TestNewtonStart(t *testing.T) {
-	n := 300
-	if !numtest.Full() {
-		n = 60
-	}
+	n := numtest.Cases(25, 300)
 	for seed := range n {
 		d := newDraw(uint64(seed) + 24e6)
 		p := d.wideProblem()
@@ -58,7 +55,7 @@ func TestNewtonStart(t *testing.T) {
 // TestAssignAnyPrices: whatever prices the columns are assigned by, the tree is strongly feasible,
 // and the simplex ends at the optimum.
 func TestAssignAnyPrices(t *testing.T) {
-	for seed := range 300 {
+	for seed := range numtest.Cases(120, 300) {
 		d := newDraw(uint64(seed) + 25e6)
 		var p Problem
 		if seed%2 == 0 {
@@ -131,7 +128,7 @@ func (d draw) heavyProblem() Problem {
 func TestHeavyStart(t *testing.T) {
 	n, used, raised := 200, 0, 0
 	if !numtest.Full() {
-		n = 60
+		n = 30
 	}
 	for seed := range n {
 		d := newDraw(uint64(seed) + 27e6)
@@ -262,7 +259,7 @@ func TestNewtonOddCosts(t *testing.T) {
 // TestNewtonScale: a power of two in front of the costs changes nothing else, as in TestLawOfScale, whose
 // problems are too small for this start.
 func TestNewtonScale(t *testing.T) {
-	for seed := range 20 {
+	for seed := range numtest.Cases(8, 20) {
 		d := newDraw(uint64(seed) + 28e6)
 		k, kv := 2+d.Intn(6), newtonColumns+d.Intn(300)
 		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}

@@ -190,7 +190,8 @@ func TestInexactMasses(t *testing.T) {
 func TestTightMassPrices(t *testing.T) {
 	d := newDraw(5)
 	low, high := 0, 0
-	for n := range 400 {
+	cases := numtest.Cases(150, 400)
+	for n := range cases {
 		p := d.problem(8)
 		k, kv := p.Cost.Dims()
 		m := d.masses(kv)
@@ -241,7 +242,7 @@ func TestTightMassPrices(t *testing.T) {
 			high++
 		}
 	}
-	if low < 20 || high < 20 {
+	if low < cases/20 || high < cases/20 {
 		t.Errorf("only %d boxes full below and %d above: the test shows nothing", low, high)
 	}
 }
@@ -619,7 +620,7 @@ func (c countdown) Err() error {
 // and its bounds hold.
 func TestStops(t *testing.T) {
 	var problems []Problem
-	for seed := range 12 {
+	for seed := range numtest.Cases(5, 12) {
 		problems = append(problems, newDraw(uint64(seed)+7e6).problem(9))
 	}
 	for _, name := range []string{"ring30:dir:0.5", "sq100p1:dir:2", "ring100:sp20:2"} {

@@ -62,7 +62,7 @@ func copied(r Result) Result {
 func TestProjector(t *testing.T) {
 	rounds := 60
 	if !numtest.Full() {
-		rounds = 15
+		rounds = 6
 	}
 	for seed := range rounds {
 		d := newDraw(uint64(seed) + 40e6)

@@ -150,7 +150,7 @@ func TestAgainstExactShortestPaths(t *testing.T) {
 func TestSpreadOfCosts(t *testing.T) {
 	const tol = 1e-13
 	refined := 0
-	for seed := range 400 {
+	for seed := range numtest.Cases(130, 400) {
 		d := newDraw(uint64(seed) + 12e6)
 		k, kv := 2+d.Intn(4), 2+d.Intn(4)
 		// Dyadic masses, lest a rounding of mass 1e-17 has to take a dear arc.
@@ -351,7 +351,7 @@ func greedy(row, lo, hi []float64) *big.Rat {
 }
 
 func TestPointMassIsKnapsack(t *testing.T) {
-	for seed := range 400 {
+	for seed := range numtest.Cases(150, 400) {
 		d := newDraw(uint64(seed) + 4e6)
 		p := d.problem(12)
 		one := big.NewRat(1, 1)

@@ -9,10 +9,7 @@ import (
 // TestStress solves thousands of small problems that lean to trouble and proves every answer. The
 // second half of the seeds forbids the knapsack.
 func TestStress(t *testing.T) {
-	n := 6000
-	if !numtest.Full() {
-		n = 1000
-	}
+	n := numtest.Cases(400, 6000)
 	var worst float64
 	for seed := range n {
 		d := newDraw(uint64(seed))

@@ -48,7 +48,7 @@ func onLine(a, b []float64) *big.Rat {
 }
 
 func TestTransportOnTheLine(t *testing.T) {
-	for seed := range 300 {
+	for seed := range numtest.Cases(120, 300) {
 		d := newDraw(uint64(seed) + 9e6)
 		n := 1 + d.Intn(20)
 		c := &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // checkTree checks the invariants of a basis: the list is a preorder with the right sizes, the
@@ -172,7 +173,7 @@ func TestTreeInvariants(t *testing.T) {
 // TestLeaves: keeping leaves apart changes no pivot. Small solves stop after every few pivots and look at the tree.
 func TestLeaves(t *testing.T) {
 	apart := 0
-	for seed := range 40 {
+	for seed := range numtest.Cases(14, 40) {
 		d := newDraw(uint64(seed) + 81e6)
 		k := 1 + d.Intn(5)
 		kv := leafColumns*k + d.Intn(60)
@@ -218,7 +219,7 @@ func TestLeaves(t *testing.T) {
 			}
 		}
 	}
-	if apart < 1000 {
+	if apart < numtest.Cases(350, 1000) {
 		t.Errorf("%d leaves apart in all", apart)
 	}
 }
@@ -383,7 +384,8 @@ func TestWorkspaceIsReusable(t *testing.T) {
 // that it has to grow, and is refined again in the end where that is possible.
 func TestWidePotentials(t *testing.T) {
 	grown, onTheWay := map[int]int{}, 0
-	for seed := range 200 {
+	n := numtest.Cases(80, 200)
+	for seed := range n {
 		d := newDraw(uint64(seed) + 22e6)
 		k, kv := 2+d.Intn(8), 2+d.Intn(8)
 		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
@@ -421,7 +423,7 @@ func TestWidePotentials(t *testing.T) {
 			onTheWay += s.sx.coarsened
 		}
 	}
-	if grown[51] == 200 || grown[60] < 150 || onTheWay == 0 {
+	if grown[51] == n || grown[60] < 3*n/4 || onTheWay == 0 {
 		t.Errorf("instances whose grid changed, by bits: %v; on the way: %d", grown, onTheWay)
 	}
 }

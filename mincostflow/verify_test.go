@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestVerifyRefuses changes one thing at a time in a good result.
@@ -113,7 +115,7 @@ func TestVerifyProvesByItself(t *testing.T) {
 // TestVerifyAgreesWithClaims: the float bounds of a result are outside the proved ones, and close.
 func TestVerifyAgreesWithClaims(t *testing.T) {
 	const close = 0x1p-50 // an ulp, and what the solver adds for its own rounding
-	for seed := range 500 {
+	for seed := range numtest.Cases(200, 500) {
 		p := newDraw(uint64(seed) + 31e6).problem(8)
 		r := mustProject(t, p, Settings{})
 		upper, lower, err := Verify(p, r)
