@@ -89,7 +89,7 @@ func TestCost(t *testing.T) {
 // standard error of the mean is at most half the largest cost, 4, over sqrt(4000), and five and a half of them have a
 // false-alarm rate of 4e-8.
 func TestSimulatedCost(t *testing.T) {
-	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "3"), Points: 256})
+	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "3"), Points: numtest.Cases(64, 256)})
 	const n = 4000
 	r := newStream(77)
 	x := []float64{0, 0, 1}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -104,7 +105,10 @@ func TestEveryByteMutation(t *testing.T) {
 		}
 	}
 	for i := range data {
-		for _, b := range []byte("\x00 \n\"0159,:{}[]az\\-.+eE\x7f\x80\xff") {
+		for n, b := range []byte("\x00 \n\"0159,:{}[]az\\-.+eE\x7f\x80\xff") {
+			if (i+n)%3 != 0 && !numtest.Full() { // every place has a third of them, and every byte a third of the places
+				continue
+			}
 			if b != data[i] {
 				text := bytes.Clone(data)
 				text[i] = b

@@ -81,9 +81,9 @@ func TestPrivateWithinMemory(t *testing.T) {
 		{"too many vectors", "", "1,1,0,0\n"},
 		{"zeros", "", "\x00"},
 	} {
-		at := copy(room, s.head)
-		for at < len(room) {
-			at += copy(room[at:], s.line)
+		rest := room[copy(room, s.head):]
+		for n := copy(rest, s.line); n < len(rest); {
+			n += copy(rest[n:], rest[:n])
 		}
 		for _, data := range [][]byte{zipped(t, room[:len(room)-1]), zipped(t, room), room[:len(room)-1], room} {
 			r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), data)
