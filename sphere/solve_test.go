@@ -408,9 +408,12 @@ func TestPaperRange(t *testing.T) {
 		{[]int{4, 5, 6, 7, 12, 63, 255, MaxPaperDimension}, 32, numtest.Tol{Rel: 1e-11, Why: "stated"},
 			numtest.Tol{Rel: 1e-10, Why: "stated"}},
 	} {
-		for _, d := range c.dims {
+		for n, d := range c.dims {
+			if n%2 == 0 && n > 0 && !numtest.Full() {
+				continue
+			}
 			for _, p := range []float64{1, 2, 3.5, 12} {
-				for _, eps := range []float64{1e-6, 0.1, 1, 4, 16, 32} {
+				for _, eps := range []float64{1e-6, 1, 16, 32, 0.1, 4}[:numtest.Cases(4, 6)] {
 					if eps > c.maxEps {
 						continue
 					}
