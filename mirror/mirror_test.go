@@ -40,9 +40,9 @@ func TestEdges(t *testing.T) {
 		"tiny differences": matrix(2, 3, func(i, j int) float64 { return 1 + 0x1p-52*float64((i+j)%3) }),
 	}
 	for name, c := range costs {
-		for _, eps := range []float64{0, 5e-324, 1e-12, 0.5, 5, 60, 400, 656, 700} {
+		for _, eps := range []float64{0, 5e-324, 0.5, 60, 656, 700, 1e-12, 5, 400}[:numtest.Cases(6, 9)] {
 			for _, rule := range allRules {
-				for _, steps := range []int{1, 2, 33} {
+				for _, steps := range []int{2, 33, 1}[:numtest.Cases(2, 3)] {
 					for _, factor := range []float64{0, 1e-6, 1e6} {
 						if !numtest.Full() && factor > 0 {
 							continue
