@@ -94,7 +94,8 @@ func TestLinesErrors(t *testing.T) {
 // TestLinesMemory: Mebibytes of lines, and one line of as many, take the memory of two buffers.
 func TestLinesMemory(t *testing.T) {
 	for name, piece := range map[string]string{"lines": "0123456789abcde\n", "one line": "0123456789abcdef"} {
-		in, err := costio.Unzip(io.LimitReader(&repeated{[]byte(strings.Repeat(piece, 64))}, int64(numtest.Cases(16, 64))<<20))
+		text := &repeated{[]byte(strings.Repeat(piece, 64))}
+		in, err := costio.Unzip(io.LimitReader(text, int64(numtest.Cases(16, 64))<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
