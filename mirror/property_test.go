@@ -320,10 +320,8 @@ func TestMirrorBaseLaws(t *testing.T) {
 				return design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds},
 					err
 			}
-			if rule == allRules[0] || numtest.Full() {
-				proptest.Run(t, laws, descend)
-				proptest.Run(t, design.BaseBoundLaws(), descend)
-			}
+			proptest.Run(t, laws, descend)
+			proptest.Run(t, design.BaseBoundLaws(), descend)
 			proptest.Run(t, design.BaseCertificateLaws(), descend)
 		})
 	}
