@@ -54,7 +54,7 @@ func TestExpBounds(t *testing.T) {
 // The two reference implementations agree with each other, so that either can be the judge.
 func TestReferences(t *testing.T) {
 	s := newStream(2)
-	for range 100 {
+	for range numtest.Cases(25, 100) {
 		e := epsilon(t, strconv.FormatFloat(64*s.float()+1e-9, 'g', 17, 64))
 		lower, upper := fractionExp(e.Rat(), 700)
 		f := refExp(e.Rat())
