@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,7 +186,7 @@ func TestEveryByteMutation(t *testing.T) {
 	accepted := 0
 	for i, b := range data {
 		for d := 1; d < 256; d++ {
-			if !numtest.Full() && d&(d-1) != 0 { // single bits only
+			if !numtest.Full() && (d&(d-1) != 0 || (i+bits.Len(uint(d)))%2 > 0) { // every other single bit
 				continue
 			}
 			changed[i] = b ^ byte(d)
@@ -221,7 +222,10 @@ func TestEveryTruncationAndInsertion(t *testing.T) {
 				t.Fatalf("without byte %d: accepted, but encodes differently", i)
 			}
 		}
-		for _, b := range []byte(" \n\t,0\"") {
+		for n, b := range []byte(" \n\t,0\"") {
+			if (i+n)%numtest.Cases(2, 1) > 0 {
+				continue
+			}
 			more := slices.Insert(bytes.Clone(data), i, b)
 			if p, err := Decode(more); err == nil && !bytes.Equal(mustEncode(t, p), more) {
 				t.Fatalf("with %q at %d: accepted, but encodes differently", b, i)

@@ -289,7 +289,7 @@ func TestLedgerLockIsSeen(t *testing.T) {
 // Handles that lock and unlock a path at once, each time removing what they lock: who is let in is alone.
 func TestLockInTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	tries := 2000
+	tries := numtest.Cases(300, 2000)
 	if runtime.GOOS == "js" { // one processor, where each try takes milliseconds
 		tries = 20
 	}
@@ -456,7 +456,7 @@ func TestLedgerKilledDuringRepair(t *testing.T) {
 	extra := epsPolicy(t, "2", "after the crash")
 	step := 5
 	if !numtest.Full() {
-		step = 40
+		step = 80
 	}
 	for cut := 0; cut < len(h.file); cut += step {
 		l, file := inMemory(t, h.file[:cut])

@@ -176,11 +176,12 @@ func TestIndicesBeyond16Bits(t *testing.T) {
 	}
 	bare := cfg
 	bare.InputLabels = nil
-	read, err := Decode(mustEncode(t, mustNew(t, cfg)))
+	made := mustNew(t, cfg)
+	read, err := Decode(mustEncode(t, made))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []Policy{mustNew(t, cfg), mustNew(t, bare), read} {
+	for _, p := range []Policy{made, mustNew(t, bare), read} {
 		for _, i := range []int{0, 1, 255, 256, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1 << 16, 1<<16 + 1, inputs - 1} {
 			for _, word := range []uint64{0, math.MaxUint64} {
 				w := p.c.law(t.Context(), []byte(p.InputLabel(i)+",1"), nil, word)

@@ -505,7 +505,7 @@ func TestGeometryErrors(t *testing.T) {
 
 // Selection finds what sorting finds, among many columns, also with ties and from a part of the inputs.
 func TestThresholdsOfMany(t *testing.T) {
-	const n = 700
+	const n = 300
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range []int32{2, 1 << 29} {
 		g := &Geometry{Kind: Points, Axes: 2}
@@ -521,7 +521,7 @@ func TestThresholdsOfMany(t *testing.T) {
 		if err != nil || !slices.Equal(part, all[100:120]) {
 			t.Errorf("%v, %v, want %v", part, err, all[100:120])
 		}
-		for i := 0; i < n; i += 7 {
+		for i := 0; i < n; i += numtest.Cases(17, 3) {
 			if _, want := greedy(box, g, i); all[i] != want {
 				t.Errorf("input %d: %d, want %d", i, all[i], want)
 			}
@@ -628,7 +628,7 @@ func (c *ticking) Err() error {
 // TestVerifyRowsPart holds that parts of the inputs are checked as the whole is, and that a context that is over ends
 // the check within so many coordinates.
 func TestVerifyRowsPart(t *testing.T) {
-	const inputs, outputs, axes = 3, 20_000, 64
+	const inputs, outputs, axes = 3, 10_000, 64
 	r := rand.New(rand.NewPCG(5, 6))
 	g := &Geometry{Kind: Points, Axes: axes}
 	for n := range (inputs + outputs) * axes {
