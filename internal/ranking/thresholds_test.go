@@ -75,7 +75,7 @@ func TestThresholds(t *testing.T) {
 	for name, c := range costs {
 		_, kv := c.Dims()
 		for _, eps := range []string{"1/100", "2", "9"} {
-			for _, mass := range []float64{-0.5, -0.2, 0, 0.3, 0.5} { // in units of eps: from the least to the most
+			for _, mass := range masses() {
 				m := make([]float64, kv)
 				for j := range m {
 					if rng.Float64() < 0.7 || j == 0 {
