@@ -435,6 +435,7 @@ func TestErrataRegUnit(t *testing.T) {
 	for j := range lo { // uniform base measure of mass one at eps = 4
 		lo[j], hi[j] = math.Exp(-2)/n, math.Exp(2)/n
 	}
+	c := rowsOf(grid)
 	// excess runs Algorithm 1 in the log domain and compares the plan's cost with the optimum, in relative terms.
 	excess := func(unit, reg float64) float64 {
 		logV := make([]float64, n)
@@ -444,14 +445,14 @@ func TestErrataRegUnit(t *testing.T) {
 			logU := make([]float64, n)
 			x := make([]float64, n)
 			for i := range n {
-				for j, c := range grid.Row(i, nil) {
-					x[j] = logV[j] - c*unit/reg
+				for j := range n {
+					x[j] = logV[j] - c[i][j]*unit/reg
 				}
 				logU[i] = math.Log(mu[i]) - num.LogSumExp(x)
 			}
 			for j := range n {
 				for i := range n {
-					x[i] = logU[i] - grid.Row(i, nil)[j]*unit/reg
+					x[i] = logU[i] - c[i][j]*unit/reg
 				}
 				logS[j] = num.LogSumExp(x)
 			}
@@ -462,7 +463,7 @@ func TestErrataRegUnit(t *testing.T) {
 			last = normalised(q)
 		}
 		// The plan's rows need not fit yet: what counts is the exact distance of q.
-		total, err := transport(rowsOf(grid), mu, last)
+		total, err := transport(c, mu, last)
 		if err != nil {
 			t.Fatal(err)
 		}

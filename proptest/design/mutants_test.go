@@ -1,6 +1,7 @@
 package design
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -469,31 +470,48 @@ func TestBaseLaws(t *testing.T) {
 				return dual(c, 0, w, eta)
 			}), Killed: []string{"BaseCertificate"}},
 	})
+	// known is the reference, which most errors ask for the same large costs: each is solved once.
+	bases := map[string]Base{}
+	known := func(c [][]float64, eps float64) (Base, error) {
+		key := fmt.Sprint(eps, c)
+		b, ok := bases[key]
+		if !ok {
+			var err error
+			if b, err = refBase(c, eps); err != nil {
+				return b, err
+			}
+			bases[key] = b
+		}
+		b.M, b.Weights, b.Thresholds = slices.Clone(b.M), slices.Clone(b.Weights), slices.Clone(b.Thresholds)
+		return b, nil
+	}
 	// first is the reference on so many rows and columns, with what it claims taken for the whole.
 	first := func(rows, cols int) BaseMeasurer {
 		return func(c [][]float64, eps float64) (Base, error) {
-			b, err := refBase(c, eps)
+			b, err := known(c, eps)
 			part := make([][]float64, min(rows, len(c)))
 			for i := range part {
 				part[i] = c[i][:min(cols, len(c[i]))]
 			}
-			if p, e := refBase(part, eps); e == nil && err == nil {
+			if p, e := known(part, eps); e == nil && err == nil {
 				b.F, b.Upper, b.Lower = p.F, p.Upper, p.Lower
 			}
 			return b, err
 		}
 	}
-	planted.Laws(t, BaseCertificateLaws()[1:], refBase, []planted.Error[BaseMeasurer]{
+	planted.Laws(t, BaseCertificateLaws()[1:], known, []planted.Error[BaseMeasurer]{
 		{Name: "stops at 16 rows", Impl: first(16, 1<<20), Killed: []string{"BaseCertificateLarge"}},
 		{Name: "stops at 32 columns", Impl: first(1<<20, 32), Killed: []string{"BaseCertificateLarge"}},
 		{Name: "leaves out the rows after blocks of 8", Impl: func(c [][]float64, eps float64) (Base, error) {
 			return first(max(1, len(c)&^7), 1<<20)(c, eps)
 		}, Killed: []string{"BaseCertificateLarge"}},
-		{Name: "thresholds of other rows above five", Impl: edit(func(c [][]float64, _ float64, b *Base) {
+		{Name: "thresholds of other rows above five", Impl: func(c [][]float64, eps float64) (Base, error) {
+			b, err := known(c, eps)
 			if len(c) > 5 {
 				slices.Reverse(b.Thresholds)
 			}
-		}), Killed: []string{"BaseCertificateLarge"}},
+			return b, err
+		}, Killed: []string{"BaseCertificateLarge"}},
 	})
 	t.Run("no claim", func(t *testing.T) {
 		none := edit(func(_ [][]float64, _ float64, b *Base) { b.Lower, b.Upper = math.Inf(-1), math.Inf(1) })
