@@ -24,6 +24,7 @@ import (
 	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/movielens"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // The readers of the studies' data files. The oracle of each is a second parser, slow and plain: the whole text in
@@ -592,7 +593,7 @@ const bombMemory = 1 << 20
 
 // TestDataBombs: a small file that unpacks to 64 MB of one line is refused, and the line is not kept.
 func TestDataBombs(t *testing.T) {
-	const size = 1 << 26
+	size := numtest.Cases(1<<24, 1<<26)
 	flags := strings.Repeat("|0", movielens.Genres)
 	for _, tt := range []struct {
 		name string
