@@ -426,14 +426,15 @@ func lowest(t *testing.T, b []byte) []byte {
 // TestEveryByte changes every byte of every kind to several others. What is still accepted must be a true
 // statement: its problem, solved anew, has its optimum between the stated bounds.
 func TestEveryByte(t *testing.T) {
-	replacements := []byte("019-.,e]")
-	if !numtest.Full() {
-		replacements = []byte("0-")
-	}
+	all := []byte("019-.,e]")
 	for kind, c := range sample(t) {
 		genuine := text(t, c)
 		accepted := 0
 		for i := range genuine {
+			replacements := all
+			if !numtest.Full() {
+				replacements = []byte{"0-"[i%2]}
+			}
 			for _, r := range replacements {
 				if genuine[i] == r {
 					continue

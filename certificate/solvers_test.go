@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mirror"
@@ -134,7 +135,7 @@ func TestSphereLimits(t *testing.T) {
 		p, eps float64
 		bits   int
 	}{{1, 2, 700, 170}, {2, 0.5, 700, 170}, {1, 12, 1e-12, 1}, {1, 0.5, 300, 0}, {127, 3, 700, 170}, {20, 12, 700, 1},
-		{100_000, 12, 1e-12, 1}} {
+		{numtest.Cases(10_000, 100_000), 12, 1e-12, 1}} {
 		b, err := sphere.Enclose(x.d, x.p, x.eps, x.bits)
 		c := must(t)(certificate.NewSphere(x.d, x.p, x.eps, b))(err)
 		if _, err := certificate.Verify(c); err != nil {
