@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -142,7 +143,7 @@ func TestMapManyReleases(t *testing.T) {
 	}
 	g, dist := geometryOf(t, m)
 	k := g.K()
-	for seed := range 6 {
+	for seed := range numtest.Cases(2, 6) {
 		r := rand.New(rand.NewPCG(uint64(seed), 9))
 		rows := make([][]float64, k)
 		for i := range rows {
@@ -431,7 +432,7 @@ func TestMapSame(t *testing.T) {
 // Where a release is far likelier for some inputs than for others, the posterior may have several modes, and which one
 // is found may then depend on the order: in one of 400 of these worlds, which are more awkward than those of a policy.
 func TestMapLaws(t *testing.T) {
-	const worlds = 400
+	worlds := numtest.Cases(100, 400)
 	differ := 0
 	for seed := range uint64(worlds) {
 		w := makeWorld(seed)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // fitOf begins the models of a length on a grid.
@@ -138,7 +139,7 @@ func TestStart(t *testing.T) {
 func TestKernelIndefinite(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	none := 0
-	for range 20 {
+	for range numtest.Cases(5, 20) {
 		const k = 9
 		m := &cost.Dense{K: k, Kv: k, Data: make([]float64, k*k)}
 		for i := range k {
