@@ -24,8 +24,9 @@ func lattices(t testing.TB, rows, cols int, p float64) map[string]cost.Matrix {
 	return list
 }
 
-// TestLatticeWorstCase holds what a design of a large ring or grid states of its rows against all of them. With few
-// bits, rounding makes some outputs differ from the others, and then inputs differ that are alike otherwise.
+// TestLatticeWorstCase holds what a design of a large ring or grid states of its rows against all of them, or every
+// fifth if they are alike. With few bits, rounding makes some outputs differ from the others, and then inputs differ
+// that are alike otherwise.
 func TestLatticeWorstCase(t *testing.T) {
 	for _, test := range []struct {
 		rows, cols int
@@ -53,11 +54,14 @@ func TestLatticeWorstCase(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			worst, k := 0.0, test.rows*test.cols
-			for i := range k {
+			upper, input := d.WorstCase()
+			worst, step := d.Channel().Cost(input), 1
+			if test.bits == 62 {
+				step = numtest.Cases(5, 1)
+			}
+			for i := 0; i < test.rows*test.cols; i += step {
 				worst = max(worst, d.Channel().Cost(i))
 			}
-			upper, input := d.WorstCase()
 			const open = 1e-11 // roundings of the costs, see package internal/worst
 			if !(upper >= worst && upper <= cost.Max(c)*(1+open)) {
 				t.Errorf("%s, p = %v, eps = %s, %d bits: a row costs %v, stated is at most %v", name, test.p, test.eps, test.bits,

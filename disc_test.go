@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -75,7 +76,7 @@ func TestDesignMap(t *testing.T) {
 // has none.
 func TestDesignMapKinds(t *testing.T) {
 	ctx, one := context.Background(), epsilon(t, "1")
-	ring, err := cost.NewRing(1100, 2)
+	ring, err := cost.NewRing(numtest.Cases(150, 1100), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
