@@ -45,6 +45,7 @@ func (v *solver) attempt(r tuning) error {
 		_, exponent := math.Frexp(value)
 		g.unit = math.Ldexp(1, -exponent)
 		g.top = manyTimes
+		v.dearest = v.dearestCosts()
 	}
 	s := newSimplex(&g, &v.res.Stats)
 	s.pivotTol = r.pivotTol

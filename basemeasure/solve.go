@@ -45,6 +45,7 @@ type solver struct {
 	start    opening   // what open found
 	crowd    bool      // the attempt starts from all inputs
 	turn     turn      // whose it is
+	dearest  []float64 // of each output, from the attempt by value on; see tooDear
 	m        []float64 // the last measure evaluated
 	phi, tau []float64 // and its costs and thresholds
 }
@@ -267,16 +268,33 @@ func (v *solver) strategy(g *game) mixedStrategy {
 	return p
 }
 
-// evaluate evaluates the measure of the basis, scaled into the feasible range, and keeps it if it is the best.
+// evaluate evaluates the measure of the basis, scaled into the feasible range, and keeps it if it is the best; and
+// before it, where there are masses that are too dear, the measure without them.
 func (v *solver) evaluate(s *simplex) {
 	clear(v.m)
-	mass := 0.0
+	dear := false
 	for p, x := range s.m {
 		if x > 0 {
 			v.m[s.perm[p]] = x
-			mass += x
+			dear = dear || v.tooDear(s.perm[p], x)
 		}
 	}
+	if dear {
+		whole := slices.Clone(v.m)
+		for j, x := range v.m {
+			if v.tooDear(j, x) {
+				v.m[j] = 0
+			}
+		}
+		v.measure()
+		copy(v.m, whole)
+	}
+	v.measure() // the last: its cuts are those that the model has wrong
+}
+
+// measure evaluates v.m after it has scaled it.
+func (v *solver) measure() {
+	mass := num.Sum(v.m)
 	alpha, beta := v.p.priv.alpha.Near, v.p.priv.beta.Near
 	scale := 1.0
 	switch {
@@ -312,6 +330,26 @@ const (
 	// sparseMass is the mass, relative to the largest, below which an output is left out if that costs nothing.
 	sparseMass = 1e-10
 )
+
+// dearestCosts is the largest cost of each output, less the least cost of all, over the inputs of the maximum.
+func (v *solver) dearestCosts() []float64 {
+	dearest := make([]float64, v.p.kv)
+	for i := range v.p.k {
+		if !v.p.aim.inMax[i] {
+			continue
+		}
+		for j, c := range v.p.table.Row(i, nil) {
+			dearest[j] = max(dearest[j], c-v.game.base)
+		}
+	}
+	return dearest
+}
+
+// tooDear reports whether x on output j alone makes a measure worse than the best: some input pays for it. Where costs
+// span many orders of magnitude the model has such masses, of the size of a rounding.
+func (v *solver) tooDear(j int, x float64) bool {
+	return v.dearest != nil && v.p.aim.share*v.p.priv.alpha.Near*x*v.dearest[j] > v.best-v.game.base
+}
 
 func nonzeros(m []float64) (n int) {
 	for _, x := range m {

@@ -869,6 +869,9 @@ func TestSolveFarApart(t *testing.T) {
 			{1e-09, 2.718e-09, 2.789e-19, 2.544e-22, 3.679e-10}, {3.679e-10, 3.355e-13, 9.358e-23, 1e-09, 7.389e-09},
 			{2.009e-08, 3.775e-20, 1.389e-20, 6.914e-22, 3.355e-13}, {1.832e-11, 2.718e-09, 1.125e-16, 1.67e-14, 1.523e-17}}, 5,
 			basemeasure.Settings{Objective: basemeasure.Average}},
+		// The last output is too dear for the first input, whatever its mass.
+		{[][]float64{{1.5, 1.5, 1.3194139533312e+13}, {96, 1.5, 1.5}, {1.5, 3, 1.5}}, 2.718281828459045,
+			basemeasure.Settings{}},
 	} {
 		c, err := cost.FromRows(in.rows)
 		if err != nil {
