@@ -299,6 +299,7 @@ func TestFileSize(t *testing.T) {
 		{&cost.Dense{K: largest/16 + 1, Kv: 16}, wpm.ErrLimit}, // no entry is there to be read
 		{&cost.Dense{K: 1 << 30, Kv: 1 << 30}, wpm.ErrLimit},
 		{&cost.Dense{K: 1 << 10, Kv: 1 << 10}, nil},
+		{digits(1000, fit/1000+1, 0), wpm.ErrLimit},
 		{digits(1000, fit/1000+40, 1000*(fit/1000+40)-1), wpm.ErrLimit}, // stops before the last entry, which is none
 		{digits(1000, fit/1000-1, 0), nil},
 		{digits(1600, 1800, 7), cost.ErrNotFinite}, // has to read
