@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/experiments/report"
@@ -101,7 +103,7 @@ func TestScores(t *testing.T) {
 		"tv":    {5. / 12, 2. / 3, 0, 1. / 3},
 		"kl":    {math.Log(3) - 0.75*math.Log(4./3) - 0.25*math.Log(4), math.Log(3), 0, math.Log(1.5)},
 		"hit@1": {1. / 3, 1. / 3, 1. / 3, 1. / 3},
-		"hit@2": {2. / 3, 2. / 3, 2. / 3, 2. / 3},
+		"hit@2": {2. / 3, 1. / 3, 2. / 3, 2. / 3}, // the second user has one place
 	}
 	for metric, values := range want {
 		for _, row := range res.of(NoData, metric) {
@@ -141,6 +143,122 @@ func TestScores(t *testing.T) {
 		}
 	}
 }
+
+// Hit rates by hand, and their law: the order of the places says nothing.
+func TestHit(t *testing.T) {
+	q := []float64{0.5, 0.25, 0.125, 0.125}
+	for _, tt := range []struct {
+		mu   []float64
+		n    int
+		want float64
+	}{
+		{[]float64{1, 2, 3, 4}, 1, 0.125},
+		{[]float64{1, 2, 3, 4}, 3, 0.5},
+		{[]float64{1, 2, 3, 4}, 4, 1},
+		{[]float64{0, 1, 0, 0}, 3, 0.25},                    // one place: no other counts
+		{[]float64{1, 1, 0, 0}, 1, 0.375},                   // half of each
+		{[]float64{1, 1, 0, 0}, 2, 0.75},                    // both
+		{[]float64{1, 1, 0, 0}, 3, 0.75},                    // both, and no third
+		{[]float64{1, 1, 1, 3}, 2, 0.125 + (0.875 / 3)},     // the first, and a third of each of the others
+		{[]float64{1, 1, 1, 3}, 3, 0.125 + (0.875 * 2 / 3)}, // and two thirds of each
+	} {
+		if got := hit(q, tt.mu, tt.n); !(math.Abs(got-tt.want) <= 1e-15) {
+			t.Errorf("hit@%d of %v: %v, want %v", tt.n, tt.mu, got, tt.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		const k = 6
+		mu := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 0, 1, 1, 2, 3}), k, k).Draw(t, "mu")
+		mu[rapid.IntRange(0, k-1).Draw(t, "at")]++
+		law := rapid.SliceOfN(rapid.Float64Range(0, 1), k, k).Draw(t, "law")
+		order := rapid.Permutation([]int{0, 1, 2, 3, 4, 5}).Draw(t, "order")
+		n := rapid.IntRange(1, k).Draw(t, "n")
+		mu2, law2 := make([]float64, k), make([]float64, k)
+		for i, j := range order {
+			mu2[j], law2[j] = mu[i], law[i]
+		}
+		if a, b := hit(law, mu, n), hit(law2, mu2, n); !(math.Abs(a-b) <= 1e-14) { // sums of six numbers below 1
+			t.Fatalf("hit@%d: %v, and %v in another order", n, a, b)
+		}
+	})
+}
+
+// A mechanism of the caller is scored as one that is here already, in all files, by its own name. One whose laws leave
+// its own box is refused: its scores would be those of the box.
+func TestOwn(t *testing.T) {
+	response := func(eps float64) (baseline.Sampler, error) { return baseline.NewRandomizedResponse(3, eps) }
+	cfg := Config{Epsilons: []string{"1/3", "2"}, Metrics: []string{"w1", "kl"}, Seeds: 1, NPY: true, Out: t.TempDir(),
+		Own: []Own{{"mine", response}, {"other-1", response}}}
+	res := run(t, lineUsers(), cfg)
+	if !slices.Equal(res.Config.Methods, []Method{WPM, Mixture, KPM, Exponential, Response, "mine", "other-1"}) {
+		t.Errorf("methods %v", res.Config.Methods)
+	}
+	for _, metric := range res.Config.Metrics {
+		for i, row := range res.of(Response, metric) {
+			if mine := res.of("mine", metric)[i]; !slices.Equal(mine.Users, row.Users) || mine.Loss != row.Loss {
+				t.Errorf("%s at eps %s: %v, and %v of the same mechanism", metric, row.Epsilon, mine.Users, row.Users)
+			}
+		}
+	}
+	for _, name := range []string{"laws-%s-1-3.npy", "channel-%s-2.npy"} {
+		a, err1 := os.ReadFile(filepath.Join(cfg.Out, fmt.Sprintf(name, "other-1")))
+		b, err2 := os.ReadFile(filepath.Join(cfg.Out, fmt.Sprintf(name, "response")))
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs (%v)", name, err)
+		}
+	}
+	if a, b, c := res.look("mine"), res.look("other-1"), res.look(Response); a == b || b == c || a == c || a == 0 {
+		t.Errorf("looks %d, %d and %d", a, b, c)
+	}
+	cfg.Methods, cfg.Out = []Method{"other-1"}, ""
+	if res := run(t, lineUsers(), cfg); !slices.Equal(res.Config.Methods, cfg.Methods) {
+		t.Errorf("methods %v", res.Config.Methods)
+	}
+
+	share := slices.Repeat([]float64{1. / 3}, 3)
+	law := func(q ...float64) func(float64) (baseline.Sampler, error) {
+		return func(float64) (baseline.Sampler, error) {
+			return sampler{3, share, func(dst, _ []float64) error { copy(dst, q); return nil }}, nil
+		}
+	}
+	fault := errors.New("a fault")
+	for _, tt := range []struct {
+		name string
+		own  Own
+		want error
+	}{
+		{"a law in its box", Own{"x", law(0.4, 0.3, 0.3)}, nil},
+		{"a law outside of it", Own{"x", law(1, 0, 0)}, ErrConfig},
+		{"half a law", Own{"x", law(0.2, 0.2, 0.2)}, ErrConfig},
+		{"not a number", Own{"x", law(math.NaN(), 0.5, 0.5)}, ErrConfig},
+		{"other outputs", Own{"x", func(eps float64) (baseline.Sampler, error) {
+			return baseline.NewRandomizedResponse(4, eps)
+		}}, ErrConfig},
+		{"a measure of others", Own{"x", func(float64) (baseline.Sampler, error) {
+			return short{sampler{3, share, nil}}, nil
+		}}, ErrConfig},
+		{"an error of its own", Own{"x", func(float64) (baseline.Sampler, error) { return nil, fault }}, fault},
+		{"no name", Own{"", response}, ErrConfig},
+		{"a taken name", Own{KPM, response}, ErrConfig},
+		{"a path", Own{"../x", response}, ErrConfig},
+		{"no function", Own{"x", nil}, ErrConfig},
+	} {
+		_, err := Run(t.Context(), lineUsers(), Config{Epsilons: []string{"1"}, Metrics: []string{"w1"}, Seeds: 1,
+			Own: []Own{tt.own}})
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	if _, err := Run(t.Context(), lineUsers(), Config{Own: []Own{{"x", response}, {"x", response}}}); !errors.Is(err,
+		ErrConfig) {
+		t.Errorf("one name twice: %v", err)
+	}
+}
+
+// short has a measure of one number.
+type short struct{ sampler }
+
+func (short) Measure() []float64 { return []float64{1} }
 
 // Users in another order, and in other units, have the same scores.
 func TestUsersPermute(t *testing.T) {
@@ -278,7 +396,7 @@ func TestErrors(t *testing.T) {
 		{"w0", nil, Config{Metrics: []string{"w0"}}, ErrConfig},
 		{"w01", nil, Config{Metrics: []string{"w01"}}, ErrConfig},
 		{"metric twice", nil, Config{Metrics: []string{"tv", "tv"}}, ErrConfig},
-		{"hit of all", nil, Config{Metrics: []string{"hit@3"}}, ErrConfig},
+		{"hit beyond all", nil, Config{Metrics: []string{"hit@4"}}, ErrConfig},
 		{"objective", nil, Config{Objective: "map"}, ErrConfig},
 		{"seeds", nil, Config{Seeds: -1}, ErrConfig},
 		{"rounds", nil, Config{Rounds: -1}, ErrConfig},

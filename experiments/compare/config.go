@@ -16,7 +16,7 @@ type Config struct {
 	Out      string   `json:"out"`      // folder to write the report to; "": nothing is written
 	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 4
 	Methods  []Method `json:"methods"`  // nil: all that need no setting and fit the data
-	Metrics  []string `json:"metrics"`  // nil: w1, and tv and hit@1 if outputs are inputs
+	Metrics  []string `json:"metrics"`  // the first is what kpm-tuned is tuned for; nil: w1, and tv and hit@1 if outputs are inputs
 
 	// what the base measure of WPM is for: uniform, minimax, average or mixed; "": uniform
 	Objective string    `json:"objective"`
@@ -28,6 +28,9 @@ type Config struct {
 	Seeds int    `json:"seeds"` // simulated releases of everybody; 0: 20
 	Seed  uint64 `json:"seed"`  // of the first; the others follow it
 	NPY   bool   `json:"npy"`   // also write the laws of users and of point masses
+
+	// Own are mechanisms of the caller. Methods names those that take part; if it is nil, all do.
+	Own []Own `json:"-"`
 
 	// Progress, if not nil, is told what is being done and how much of it is. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
@@ -95,6 +98,7 @@ type plan struct {
 	eps     []ldp.Epsilon
 	metrics []metric
 	kind    wpm.Kind
+	forms   map[Method]form // all that Methods may name
 }
 
 func (c Config) resolve(d Data) (p plan, err error) {
@@ -119,6 +123,9 @@ func (c Config) resolve(d Data) (p plan, err error) {
 	if p.kind, err = ParseObjective(p.Objective); err != nil {
 		return p, err
 	}
+	if p.forms, err = p.known(); err != nil {
+		return p, err
+	}
 	if err := p.checkMethods(d); err != nil {
 		return p, err
 	}
@@ -140,17 +147,26 @@ func (c Config) resolve(d Data) (p plan, err error) {
 }
 
 // checkMethods has the rules of Methods.
-func (c Config) checkMethods(d Data) error {
-	for i, m := range c.Methods {
-		switch f, known := methods[m]; {
-		case !known || slices.Contains(c.Methods[:i], m):
-			return fmt.Errorf("%w: method %q is unknown or there twice", ErrConfig, m)
+func (p plan) checkMethods(d Data) error {
+	for i, m := range p.Methods {
+		switch f, known := p.forms[m]; {
+		case !known:
+			names := Methods()
+			for _, o := range p.Own {
+				names = append(names, o.Name)
+			}
+			return fmt.Errorf("%w: method %q is not one of %v", ErrConfig, m, names)
+		case slices.Contains(p.Methods[:i], m):
+			return fmt.Errorf("%w: method %q is there twice", ErrConfig, m)
 		case f.same && !d.Same:
-			return fmt.Errorf("%w: method %q needs outputs that are the inputs", ErrConfig, m)
+			return fmt.Errorf("%w: method %q %s", ErrConfig, m, needSame)
 		}
 	}
 	return nil
 }
+
+// needSame ends the refusal of what compares a law with its user place by place.
+const needSame = "needs outputs that are the inputs: one list of points, or a square matrix with zeros on the diagonal"
 
 // scores reads Metrics.
 func (c Config) scores(d Data) (out []metric, err error) {
@@ -162,9 +178,9 @@ func (c Config) scores(d Data) (out []metric, err error) {
 		case slices.Contains(c.Metrics[:i], name):
 			return nil, fmt.Errorf("%w: metric %q is there twice", ErrConfig, name)
 		case m.power == 0 && !d.Same:
-			return nil, fmt.Errorf("%w: metric %q needs outputs that are the inputs", ErrConfig, name)
-		case m.top >= d.Distance.K:
-			return nil, fmt.Errorf("%w: metric %q of %d inputs is 1 for everybody", ErrConfig, name, d.Distance.K)
+			return nil, fmt.Errorf("%w: metric %q %s", ErrConfig, name, needSame)
+		case m.top > d.Distance.K:
+			return nil, fmt.Errorf("%w: metric %q: there are %d inputs", ErrConfig, name, d.Distance.K)
 		}
 		out = append(out, m)
 	}
@@ -181,6 +197,9 @@ func (c Config) withDefaults(d Data) Config {
 			if f := methods[m]; !f.extra && (d.Same || !f.same) {
 				c.Methods = append(c.Methods, m)
 			}
+		}
+		for _, o := range c.Own {
+			c.Methods = append(c.Methods, o.Name)
 		}
 	}
 	if c.Metrics == nil {

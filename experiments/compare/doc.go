@@ -5,15 +5,17 @@
 //
 // [Data] is a matrix of distances between k inputs and kv outputs and the distribution mu_u of every user over the
 // inputs. Each [Method] is a baseline.Sampler, a map from mu_u to the law that one sample is drawn from; nothing here
-// knows more of a mechanism. Its law is rounded by package ldp into integers, and ldp.CheckRows decides that the laws
-// of all users, and of all point masses, are within e^eps of each other. All scores are of the integers.
+// knows more of a mechanism, and a program can bring its own ([Own]). Its law is rounded by package ldp into integers, and
+// ldp.CheckRows decides that the laws of all users, and of all point masses, are within e^eps of each other. All scores
+// are of the integers.
 //
 // # Scores
 //
 //	w1, w2, ...   W_r between the law and mu_u: exact transport, with a certified gap
 //	tv            half of the l1 distance
 //	kl            KL(mu_u || law), in nats
-//	hit@n         the probability that the sample is one of the user's n most frequent inputs (ties: the lower index)
+//	hit@n         the probability that the sample is one of the user's n most frequent inputs, or of all that the
+//	              user has if they are fewer; inputs that tie for the last ranks share them
 //
 // All but w need outputs that are the inputs. A score of a user is exact. The table has its mean over users, with the
 // standard error of that mean for readers to whom users are a sample. Of maps, w and tv score two things: the mean of

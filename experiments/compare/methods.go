@@ -3,8 +3,10 @@ package compare
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
@@ -43,17 +45,18 @@ type form struct {
 	look  int
 	same  bool // outputs must be the inputs
 	extra bool // not among the default methods: it needs a setting, or costs much
+	own   bool // of the caller: nothing is known of it
 	build func(s *study, at level) (baseline.Sampler, error)
 }
 
 var methods = map[Method]form{
-	WPM: {"WPM", figure.LookWPM, false, false, func(s *study, at level) (baseline.Sampler, error) {
+	WPM: {"WPM", figure.LookWPM, false, false, false, func(s *study, at level) (baseline.Sampler, error) {
 		return s.projection(at, func(support []int, weight []float64) ([]float64, error) {
 			p, err := at.mech.ProjectSparse(s.ctx, support, weight)
 			return p.Q(), err
 		}), nil
 	}},
-	Mixture: {"WPM, mixture mode", figure.LookMixture, false, false, func(s *study, at level) (baseline.Sampler, error) {
+	Mixture: {"WPM, mixture mode", figure.LookMixture, false, false, false, func(s *study, at level) (baseline.Sampler, error) {
 		rows, err := at.mech.Channel(s.ctx)
 		if err != nil {
 			return nil, err
@@ -64,32 +67,74 @@ var methods = map[Method]form{
 			return err
 		}}, nil
 	}},
-	Algorithm1: {"Algorithm 1", figure.LookAlgorithm1, false, true, (*study).algorithm1},
-	KPM: {"KPM", figure.LookKPM, true, false, func(s *study, at level) (baseline.Sampler, error) {
+	Algorithm1: {"Algorithm 1", figure.LookAlgorithm1, false, true, false, (*study).algorithm1},
+	KPM: {"KPM", figure.LookKPM, true, false, false, func(s *study, at level) (baseline.Sampler, error) {
 		return baseline.NewKPM(s.k, at.eps.Float64(), 0)
 	}},
-	KPMTuned: {"KPM, tuned", figure.LookKPMTuned, true, true, (*study).tuned},
-	Local: {"locally minimax", figure.LookOptimal, true, true, func(s *study, at level) (baseline.Sampler, error) {
+	KPMTuned: {"KPM, tuned", figure.LookKPMTuned, true, true, false, (*study).tuned},
+	Local: {"locally minimax", figure.LookOptimal, true, true, false, func(s *study, at level) (baseline.Sampler, error) {
 		return baseline.NewLocalMinimax(s.public, at.eps.Float64(), s.plan.Gamma)
 	}},
-	Linear: {"linear sampler", figure.LookLinear, true, true, func(s *study, at level) (baseline.Sampler, error) {
+	Linear: {"linear sampler", figure.LookLinear, true, true, false, func(s *study, at level) (baseline.Sampler, error) {
 		return baseline.NewLinear(s.public, at.eps.Float64())
 	}},
-	Exponential: {"exponential", figure.LookExponential, false, false, func(s *study, at level) (baseline.Sampler, error) {
+	Exponential: {"exponential", figure.LookExponential, false, false, false, func(s *study, at level) (baseline.Sampler, error) {
 		e, err := baseline.NewExponential(s.cost, at.eps.Float64())
 		if err != nil {
 			return nil, err
 		}
 		return e.Sampler(), nil
 	}},
-	Response: {"randomised response", figure.LookResponse, true, false,
+	Response: {"randomised response", figure.LookResponse, true, false, false,
 		func(s *study, at level) (baseline.Sampler, error) {
 			return baseline.NewRandomizedResponse(s.k, at.eps.Float64())
 		}},
-	NoData: {"no data", figure.LookNoData, false, true, func(s *study, _ level) (baseline.Sampler, error) {
+	NoData: {"no data", figure.LookNoData, false, true, false, func(s *study, _ level) (baseline.Sampler, error) {
 		share := slices.Repeat([]float64{1 / float64(s.kv)}, s.kv)
 		return sampler{s.k, share, func(dst, _ []float64) error { copy(dst, share); return nil }}, nil
 	}},
+}
+
+// Own is a mechanism that this package does not know.
+type Own struct {
+	// Name is that of tables, files and Config.Methods: letters a to z, digits and hyphens, and none of Methods().
+	Name Method
+	// New returns the mechanism at one eps. Its laws must lie in the box of its Measure, or Run fails with ErrConfig.
+	New func(eps float64) (baseline.Sampler, error)
+}
+
+// ownLooks are the looks of the first mechanisms of the caller, in figures; no other mechanism here has them.
+var ownLooks = []int{figure.LookDisk, figure.LookFast, figure.LookMinimax, figure.LookMixed, figure.LookAverage}
+
+// known returns all mechanisms that may be named, those of the caller among them.
+func (c Config) known() (map[Method]form, error) {
+	forms := maps.Clone(methods)
+	for i, o := range c.Own {
+		odd := strings.Trim(string(o.Name), "abcdefghijklmnopqrstuvwxyz0123456789-")
+		switch _, taken := forms[o.Name]; {
+		case o.Name == "" || odd != "" || taken:
+			return nil, fmt.Errorf("%w: Own[%d]: the name %q is taken, or not of a to z, 0 to 9 and hyphens", ErrConfig, i, o.Name)
+		case o.New == nil:
+			return nil, fmt.Errorf("%w: Own[%d] (%s): New is nil", ErrConfig, i, o.Name)
+		}
+		forms[o.Name] = form{name: string(o.Name), own: true,
+			build: func(_ *study, at level) (baseline.Sampler, error) { return o.New(at.eps.Float64()) }}
+	}
+	return forms, nil
+}
+
+// look is the mechanism's look in figures.
+func (r Result) look(m Method) int {
+	if f, ok := methods[m]; ok {
+		return f.look
+	}
+	n := 0
+	for _, other := range r.Config.Methods[:slices.Index(r.Config.Methods, m)] {
+		if _, ok := methods[other]; !ok {
+			n++
+		}
+	}
+	return ownLooks[n%len(ownLooks)]
 }
 
 // Name is the mechanism's name for people.

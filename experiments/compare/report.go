@@ -227,7 +227,7 @@ func (r Result) figures() (out []report.Figure) {
 		maps := figure.Line{Title: r.mapTitle(name),
 			XLabel: users.XLabel, YLabel: label + ", mean ± sd", YZero: true}
 		for _, method := range r.Config.Methods {
-			mean := figure.Series{Name: method.Name(), Look: methods[method].look}
+			mean := figure.Series{Name: method.Name(), Look: r.look(method)}
 			sampled, bias := mean, mean
 			bias.Name, bias.Thin, bias.Bare = "", true, true
 			for _, row := range r.of(method, name) {

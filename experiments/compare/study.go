@@ -133,7 +133,7 @@ func Run(ctx context.Context, data Data, cfg Config) (Result, error) {
 		for _, at := range levels {
 			rows, l, err := s.at(m, at)
 			if err != nil {
-				return Result{}, fmt.Errorf("compare: %s at eps %s: %w", m, at.eps, err)
+				return Result{}, fmt.Errorf("%s at eps %s: %w", m, at.eps, err)
 			}
 			res.Rows = append(res.Rows, rows...)
 			if p.NPY {
@@ -191,11 +191,17 @@ func newStudy(ctx context.Context, data Data, p plan, mu [][]float64) (*study, e
 // at scores one mechanism at one eps.
 func (s *study) at(m Method, at level) ([]Row, laws, error) {
 	none := laws{}
-	rule, err := methods[m].build(s, at)
+	f := s.plan.forms[m]
+	rule, err := f.build(s, at)
 	if err != nil {
 		return nil, none, err
 	}
-	box, err := ldp.NewPolytope(at.eps, rule.Measure(), wpm.DefaultBits)
+	base := rule.Measure()
+	if k, kv := rule.Dims(); k != s.k || kv != s.kv || len(base) != kv {
+		return nil, none, fmt.Errorf("%w: a mechanism of %d inputs, %d outputs and a measure of %d, want %d, %d and %d",
+			ErrConfig, k, kv, len(base), s.k, s.kv, s.kv)
+	}
+	box, err := ldp.NewPolytope(at.eps, base, wpm.DefaultBits)
 	if err != nil {
 		return nil, none, err
 	}
@@ -206,10 +212,10 @@ func (s *study) at(m Method, at level) ([]Row, laws, error) {
 		points[i][i] = 1
 	}
 	what := fmt.Sprintf("%s at eps %s", m.Name(), at.eps)
-	if l.users, err = s.round(rule, box, s.mu, what); err != nil {
+	if l.users, err = s.round(rule, box, s.mu, what, f.own); err != nil {
 		return nil, none, err
 	}
-	if l.channel, err = s.round(rule, box, points, what+", point masses"); err != nil {
+	if l.channel, err = s.round(rule, box, points, what+", point masses", f.own); err != nil {
 		return nil, none, err
 	}
 	all := slices.Concat(l.users, l.channel)
@@ -257,8 +263,13 @@ func (s *study) at(m Method, at level) ([]Row, laws, error) {
 	return rows, l, nil
 }
 
-// round computes the laws of distributions and rounds them into the box.
-func (s *study) round(rule baseline.Sampler, box *ldp.Polytope, mu [][]float64, what string) ([]ldp.Weights, error) {
+// maxMoved is the mass that rounding may move of a law of the caller: what floats lose in a sum of thousands is less.
+const maxMoved = 1e-9
+
+// round computes the laws of distributions and rounds them into the box. If strict, a law that lies elsewhere is an
+// error: its scores would be those of another mechanism.
+func (s *study) round(rule baseline.Sampler, box *ldp.Polytope, mu [][]float64, what string,
+	strict bool) ([]ldp.Weights, error) {
 	out := make([]ldp.Weights, len(mu))
 	err := parallel.Each(s.ctx, len(mu), func(u int) error {
 		q := make([]float64, s.kv)
@@ -266,6 +277,10 @@ func (s *study) round(rule baseline.Sampler, box *ldp.Polytope, mu [][]float64, 
 			return err
 		}
 		out[u] = box.Round(q)
+		if moved := variation(floats(out[u : u+1])[0], q); strict && !(moved <= maxMoved) {
+			return fmt.Errorf("%w: law %d is no distribution within a factor e^(±eps/2) of Measure: %v of its mass is outside",
+				ErrConfig, u, moved)
+		}
 		return nil
 	}, func(done int) { s.tick(done, len(mu), what) })
 	return out, err
@@ -303,8 +318,8 @@ func (s *study) score(m metric, laws, mu [][]float64) ([]float64, error) {
 			out[u] = divergence(laws[u], of)
 		}
 		if err == nil && math.IsInf(out[u], 0) {
-			err = fmt.Errorf("%w: %s of user %s is infinite: leave the metric out, or the mechanism",
-				ErrConfig, m.name, s.data.Users[u].ID)
+			err = fmt.Errorf("%w: %s of user %s is infinite, as a place of theirs has probability 0: leave the metric or the "+
+				"mechanism out, or give local and linear a public distribution without zeros", ErrConfig, m.name, s.data.Users[u].ID)
 		}
 		return err
 	}, nil)
@@ -333,25 +348,26 @@ func (s *study) distance(r int, q, mu []float64) (w, gap float64, err error) {
 	return math.Pow(max(t.Objective, 0), 1/float64(r)), gap, nil
 }
 
-// hit is the probability of the n most frequent inputs, ties by index.
+// hit is the probability of the n most frequent of the inputs that the user has. Inputs that tie for the last ranks
+// share them, so that the order of the inputs says nothing.
 func hit(q, mu []float64, n int) (p float64) {
-	order := make([]int, len(mu))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	support, weight := sparse(mu)
+	ranked := slices.Clone(weight)
+	slices.Sort(ranked)
+	last := ranked[max(len(ranked)-n, 0)]
+	var tied, ties float64
+	room := float64(n)
+	for i, w := range weight {
 		switch {
-		case mu[a] > mu[b]:
-			return -1
-		case mu[a] < mu[b]:
-			return 1
+		case w > last:
+			p += q[support[i]]
+			room--
+		case w == last:
+			tied += q[support[i]]
+			ties++
 		}
-		return 0
-	})
-	for _, i := range order[:min(n, len(order))] {
-		p += q[i]
 	}
-	return p
+	return p + tied*min(room/ties, 1)
 }
 
 // variation is the total variation.
