@@ -74,10 +74,10 @@ func ReadCounts(r io.Reader, name string, labels []string) (*Counts, error) {
 				return nil, err
 			}
 		}
-		if row.Label, err = t.intern(n-1, index, &c.Labels, labels == nil); err != nil {
+		if row.N, err = t.nonNegative(n); err != nil { // first: of a header, this is what is odd
 			return nil, err
 		}
-		if row.N, err = t.nonNegative(n); err != nil {
+		if row.Label, err = t.intern(n-1, index, &c.Labels, labels == nil); err != nil {
 			return nil, err
 		}
 		c.Rows = append(c.Rows, row)
