@@ -460,6 +460,8 @@ func TestReadCounts(t *testing.T) {
 		{"negative", "u,a,-1\n", nil, costio.Counts{}, cost.ErrNegative, `f:1: field 3: "-1" is negative`},
 		{"NaN", "a,1\nb,NaN\n", nil, costio.Counts{}, cost.ErrNotFinite, `f:2: field 2: "NaN" is not finite`},
 		{"unknown", "a,1\nd,1\n", abc, costio.Counts{}, costio.ErrLabel, `f:2: field 1: label "d" is not known`},
+		{"other header, with labels", "who,what,times\nu,a,1\n", abc, costio.Counts{}, costio.ErrNumber,
+			`f:1: field 3: "times" is not a number`},
 		{"unknown, with users", "u,d,1\n", abc, costio.Counts{}, costio.ErrLabel, `f:1: field 2: label "d" is not known`},
 		{"no labels known", "a,1\n", []string{}, costio.Counts{}, costio.ErrLabel, `f:1: field 1: label "a" is not known`},
 		{"columns swapped", "label,user,count\na,u,1\n", nil, costio.Counts{}, costio.ErrFormat,

@@ -16,7 +16,7 @@ type Config struct {
 	Out      string   `json:"out"`      // folder to write the report to; "": nothing is written
 	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 4
 	Methods  []Method `json:"methods"`  // nil: all that need no setting and fit the data
-	Metrics  []string `json:"metrics"`  // the first is what kpm-tuned is tuned for; nil: w1, and tv and hit@1 if outputs are inputs
+	Metrics  []string `json:"metrics"`  // kpm-tuned goes by the first; nil: w1, and tv and hit@1 if outputs are inputs
 
 	// what the base measure of WPM is for: uniform, minimax, average or mixed; "": uniform
 	Objective string    `json:"objective"`

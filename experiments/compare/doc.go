@@ -5,8 +5,8 @@
 //
 // [Data] is a matrix of distances between k inputs and kv outputs and the distribution mu_u of every user over the
 // inputs. Each [Method] is a baseline.Sampler, a map from mu_u to the law that one sample is drawn from; nothing here
-// knows more of a mechanism, and a program can bring its own ([Own]). Its law is rounded by package ldp into integers, and
-// ldp.CheckRows decides that the laws of all users, and of all point masses, are within e^eps of each other. All scores
+// knows more of a mechanism, and a program can bring its own ([Own]). A law is rounded by package ldp into integers,
+// and ldp.CheckRows decides that the laws of all users, and of all point masses, are within e^eps of each other. All scores
 // are of the integers.
 //
 // # Scores

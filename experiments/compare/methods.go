@@ -56,17 +56,18 @@ var methods = map[Method]form{
 			return p.Q(), err
 		}), nil
 	}},
-	Mixture: {"WPM, mixture mode", figure.LookMixture, false, false, false, func(s *study, at level) (baseline.Sampler, error) {
-		rows, err := at.mech.Channel(s.ctx)
-		if err != nil {
-			return nil, err
-		}
-		return sampler{s.k, at.base.M, func(dst, mu []float64) error {
-			q, err := rows.Mix(mu)
-			copy(dst, q)
-			return err
-		}}, nil
-	}},
+	Mixture: {"WPM, mixture mode", figure.LookMixture, false, false, false,
+		func(s *study, at level) (baseline.Sampler, error) {
+			rows, err := at.mech.Channel(s.ctx)
+			if err != nil {
+				return nil, err
+			}
+			return sampler{s.k, at.base.M, func(dst, mu []float64) error {
+				q, err := rows.Mix(mu)
+				copy(dst, q)
+				return err
+			}}, nil
+		}},
 	Algorithm1: {"Algorithm 1", figure.LookAlgorithm1, false, true, false, (*study).algorithm1},
 	KPM: {"KPM", figure.LookKPM, true, false, false, func(s *study, at level) (baseline.Sampler, error) {
 		return baseline.NewKPM(s.k, at.eps.Float64(), 0)
@@ -78,13 +79,14 @@ var methods = map[Method]form{
 	Linear: {"linear sampler", figure.LookLinear, true, true, false, func(s *study, at level) (baseline.Sampler, error) {
 		return baseline.NewLinear(s.public, at.eps.Float64())
 	}},
-	Exponential: {"exponential", figure.LookExponential, false, false, false, func(s *study, at level) (baseline.Sampler, error) {
-		e, err := baseline.NewExponential(s.cost, at.eps.Float64())
-		if err != nil {
-			return nil, err
-		}
-		return e.Sampler(), nil
-	}},
+	Exponential: {"exponential", figure.LookExponential, false, false, false,
+		func(s *study, at level) (baseline.Sampler, error) {
+			e, err := baseline.NewExponential(s.cost, at.eps.Float64())
+			if err != nil {
+				return nil, err
+			}
+			return e.Sampler(), nil
+		}},
 	Response: {"randomised response", figure.LookResponse, true, false, false,
 		func(s *study, at level) (baseline.Sampler, error) {
 			return baseline.NewRandomizedResponse(s.k, at.eps.Float64())
@@ -113,7 +115,8 @@ func (c Config) known() (map[Method]form, error) {
 		odd := strings.Trim(string(o.Name), "abcdefghijklmnopqrstuvwxyz0123456789-")
 		switch _, taken := forms[o.Name]; {
 		case o.Name == "" || odd != "" || taken:
-			return nil, fmt.Errorf("%w: Own[%d]: the name %q is taken, or not of a to z, 0 to 9 and hyphens", ErrConfig, i, o.Name)
+			return nil, fmt.Errorf("%w: Own[%d]: name %q: it is taken, or not of a to z, 0 to 9 and hyphens", ErrConfig, i,
+				o.Name)
 		case o.New == nil:
 			return nil, fmt.Errorf("%w: Own[%d] (%s): New is nil", ErrConfig, i, o.Name)
 		}

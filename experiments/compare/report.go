@@ -41,7 +41,8 @@ func (r Result) of(m Method, metric string) (rows []Row) {
 func (r Result) Report() (report.Report, error) {
 	c := r.Config
 	users := report.Table{
-		Title: "Scores of users", Text: "Means over the users with the standard error of the mean. Loss is the log of the largest ratio of " +
+		Title: "Scores of users", Text: "Means over the users with the standard error of the mean. " +
+			"Loss is the log of the largest ratio of " +
 			"two laws in one output, over all users and point masses; integers certify that it is at most ε.",
 		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "metric"},
 			{Name: "mean"},
@@ -50,7 +51,8 @@ func (r Result) Report() (report.Report, error) {
 	maps := report.Table{
 		Name: "maps", Title: "Scores of maps",
 		Text: fmt.Sprintf("Bias: the mean of all laws against the mean of all users, exact. Sampled: "+
-			"the histogram of one release per user, mean and standard deviation of %d simulations. No estimate is made from the releases.", c.Seeds),
+			"the histogram of one release per user, mean and standard deviation of %d simulations. "+
+			"No estimate is made from the releases.", c.Seeds),
 		Columns: []report.Column{{Name: "method", Label: "mechanism"}, {Name: "eps", Label: "ε"}, {Name: "metric"},
 			{Name: "bias"},
 			{Name: "sampled"}, {Name: "sd", Label: "standard deviation"}},
@@ -248,7 +250,8 @@ func (r Result) figures() (out []report.Figure) {
 			Text: better + " The score of a user is exact; bars are one standard error of the mean over the users."})
 		if m.ofMaps() {
 			out = append(out, report.Figure{Name: file + "-maps", Title: "Maps: " + m.label(), Chart: maps,
-				Text: "Lower is better. Marks: the histogram of one simulated release per user, with one standard deviation. Thin lines: the bias, which more users do not take away."})
+				Text: "Lower is better. Marks: the histogram of one simulated release per user, with one standard deviation. " +
+					"Thin lines: the bias, which more users do not take away."})
 		}
 	}
 	return out

@@ -319,7 +319,8 @@ func (s *study) score(m metric, laws, mu [][]float64) ([]float64, error) {
 		}
 		if err == nil && math.IsInf(out[u], 0) {
 			err = fmt.Errorf("%w: %s of user %s is infinite, as a place of theirs has probability 0: leave the metric or the "+
-				"mechanism out, or give local and linear a public distribution without zeros", ErrConfig, m.name, s.data.Users[u].ID)
+				"mechanism out, or give local and linear a public distribution without zeros", ErrConfig, m.name,
+				s.data.Users[u].ID)
 		}
 		return err
 	}, nil)

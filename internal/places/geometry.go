@@ -132,13 +132,13 @@ func Points(in File, out *File, metric string, p float64) (g Geometry, err error
 		g.Cost, err = cost.NewCosine(in.X, v)
 	case "greatcircle":
 		if !in.Geographic() {
-			return g, fmt.Errorf("-metric greatcircle needs columns lat and lon, and a header that says which is which; "+
+			return g, fmt.Errorf("it needs columns lat and lon, and a header that says which is which; "+
 				"%s has %s", in.Name, in.columns())
 		}
 		g.Unit = UnitOf("greatcircle", p, 0, 0)
 		g.Cost, err = cost.NewGreatCircle(latLon(in.X), latLon(v), p)
 	default:
-		return g, fmt.Errorf("-metric: %q is not euclidean, manhattan, cosine or greatcircle", metric)
+		return g, fmt.Errorf("%q is none of euclidean, manhattan, cosine and greatcircle", metric)
 	}
 	if err != nil {
 		return g, fmt.Errorf("%s: %w", in.Name, err)

@@ -97,6 +97,8 @@ func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
 	}
 	if g, err = places.Points(in, out, metric, p); errors.Is(err, places.ErrPower) {
 		err = fmt.Errorf("-p does not go with -metric cosine: %w", err)
+	} else if err != nil && c.IsSet("metric") {
+		err = fmt.Errorf("-metric %s: %w", metric, err)
 	}
 	return g, err
 }

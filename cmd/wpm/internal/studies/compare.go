@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -37,8 +37,9 @@ func compareStudy() study {
 	}
 	return study{
 		name: "compare", usage: "mechanisms on your own data, by your own measure",
-		about: "Needs -users, a table user,label,count, and the places: -points or -cost. A preset brings both: ring (the paper's\n" +
-			"distributions), city (a synthetic one), or gowalla with -data. Films are no preset: their inputs are not their outputs, and are learned.\n" +
+		about: "Needs -users, a table user,label,count, and the places: -points or -cost. A preset brings both: ring (the\n" +
+			"paper's distributions), city (a synthetic one), or gowalla with -data. Films are no preset: their inputs are\n" +
+			"not their outputs, and are learned. A mechanism of your own joins in a Go program: see docs/compare.md.\n" +
 			"Mechanisms: " + names + ".",
 		seeded: "of the first simulated map", positive: []string{"rounds", "seeds"}, run: runCompare,
 		end: "All laws are within e^eps of each other, decided in integers. Scores in long format: long.csv.\nReport: ",
@@ -70,23 +71,55 @@ func compareStudy() study {
 	}
 }
 
+// settingOf says which methods a setting is of.
+var settingOf = map[string][]compare.Method{
+	"public": {compare.Local, compare.Linear}, "gamma": {compare.Local},
+	"lambda": {compare.Algorithm1}, "rounds": {compare.Algorithm1},
+	"objective": {compare.WPM, compare.Mixture, compare.Algorithm1},
+}
+
+// checkSettings refuses flags that are given and would do nothing: empty ones, and settings of methods that do not take
+// part. The methods by default have no setting but the objective.
+func checkSettings(c *cli.Command, chosen []compare.Method) error {
+	for _, name := range c.LocalFlagNames() {
+		if c.Value(name) == "" {
+			return fmt.Errorf("-%s: nothing is given", name)
+		}
+		of, setting := settingOf[name]
+		if !setting || chosen == nil && name == "objective" ||
+			slices.ContainsFunc(of, func(m compare.Method) bool { return slices.Contains(chosen, m) }) {
+			continue
+		}
+		var names []string
+		for _, m := range of {
+			names = append(names, string(m))
+		}
+		return fmt.Errorf("-%s is of %s: -methods must name one of them", name, strings.Join(names, ", "))
+	}
+	return nil
+}
+
 func runCompare(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	var chosen []compare.Method
+	for _, m := range shell.List(c.String("methods")) {
+		chosen = append(chosen, compare.Method(m))
+	}
+	if err := checkSettings(c, chosen); err != nil {
+		return nil, nil, err
+	}
 	data, labels, err := compareData(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	cfg := compare.Config{
 		Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Metrics: shell.List(c.String("metric")),
-		Objective: c.String("objective"),
-		Lambda:    c.Float("lambda"), Rounds: c.Int("rounds"), Gamma: c.Float("gamma"), Seeds: c.Int("seeds"),
+		Methods: chosen, Objective: c.String("objective"),
+		Lambda: c.Float("lambda"), Rounds: c.Int("rounds"), Gamma: c.Float("gamma"), Seeds: c.Int("seeds"),
 		Seed: c.Uint64("seed"),
 		NPY:  c.Bool("npy"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.IsSet("lambda") && !(cfg.Lambda > 0) {
 		return nil, nil, fmt.Errorf("-lambda: %v is not positive", cfg.Lambda)
-	}
-	for _, m := range shell.List(c.String("methods")) {
-		cfg.Methods = append(cfg.Methods, compare.Method(m))
 	}
 	if path := c.String("public"); path != "" {
 		cfg.Public, err = readFile(path,
@@ -153,6 +186,9 @@ func compareData(ctx context.Context, c *cli.Command) (compare.Data, []string, e
 	table, err := readFile(c.String("users"), func(r io.Reader, name string) (*costio.Counts, error) {
 		return places.ReadCounts(r, name, labels)
 	})
+	if errors.Is(err, costio.ErrLabel) && c.IsSet("cost") {
+		err = fmt.Errorf("%w; the rows of -cost are places 0 to %d", err, len(labels)-1)
+	}
 	if err != nil {
 		return none, nil, err
 	}
@@ -160,9 +196,13 @@ func compareData(ctx context.Context, c *cli.Command) (compare.Data, []string, e
 		return none, nil, fmt.Errorf("%s: columns label,count: a comparison needs user,label,count", c.String("users"))
 	}
 	for u, rows := range table.ByUser() {
-		mu := make([]float64, len(labels))
+		mu, some := make([]float64, len(labels)), false
 		for _, row := range rows {
 			mu[row.Label] = row.N
+			some = some || row.N > 0
+		}
+		if !some {
+			return none, nil, fmt.Errorf("%s:%d: user %q has no count above 0", c.String("users"), rows[0].Line, table.Users[u])
 		}
 		data.Users = append(data.Users, compare.User{ID: table.Users[u], Mu: mu})
 	}
@@ -197,6 +237,9 @@ func placesData(ctx context.Context, c *cli.Command) (compare.Data, []string, er
 		}
 	}
 	g, err := places.Points(in, out, c.String("distance"), 1)
+	if err != nil && c.IsSet("distance") {
+		err = fmt.Errorf("-distance %s: %w", c.String("distance"), err)
+	}
 	if err != nil {
 		return none, nil, err
 	}
