@@ -62,19 +62,7 @@ func TestCompare(t *testing.T) {
 			if r.Method != m || r.Epsilon != e || len(r.Sampled) != 2 {
 				t.Fatalf("row %d is %s at %s with %d runs, want %s at %s", i-1, r.Method, r.Epsilon, len(r.Sampled), m, e)
 			}
-			for _, v := range append([]float64{r.Expected, r.Mean, r.SD, r.Loss, r.Gap}, r.Sampled...) {
-				if !(v >= 0 && v < 100) {
-					t.Errorf("%s at %s: %v among %+v", m, e, v, r)
-				}
-			}
-			// Loss is a float of an exact ratio that CheckRows decided; a few roundings of numbers near eps.
-			const tol = 1e-14
-			if r.Loss > r.Eps*(1+tol) || r.Loss < r.Eps/10 {
-				t.Errorf("%s at %s: loss %v", m, e, r.Loss)
-			}
-			if r.Sampled[0] == r.Sampled[1] { // 40 draws that agree by chance: never in practice, and the seed is fixed
-				t.Errorf("%s at %s: both runs drew the same", m, e)
-			}
+			checkRow(t, r)
 		}
 	}
 	for _, e := range quick.Epsilons {
@@ -95,6 +83,24 @@ func TestCompare(t *testing.T) {
 	}
 	if _, ok := res.Row("none", "1"); ok {
 		t.Error("Row finds what is not there")
+	}
+}
+
+// checkRow has what holds of every row of two runs.
+func checkRow(t *testing.T, r Row) {
+	t.Helper()
+	for _, v := range append([]float64{r.Expected, r.Mean, r.SD, r.Loss, r.Gap}, r.Sampled...) {
+		if !(v >= 0 && v < 100) {
+			t.Errorf("%s at %s: %v among %+v", r.Method, r.Epsilon, v, r)
+		}
+	}
+	// Loss is a float of an exact ratio that CheckRows decided; a few roundings of numbers near eps.
+	const tol = 1e-14
+	if r.Loss > r.Eps*(1+tol) || r.Loss < r.Eps/10 {
+		t.Errorf("%s at %s: loss %v", r.Method, r.Epsilon, r.Loss)
+	}
+	if r.Sampled[0] == r.Sampled[1] { // 40 draws that agree by chance: never in practice, and the seed is fixed
+		t.Errorf("%s at %s: both runs drew the same", r.Method, r.Epsilon)
 	}
 }
 
@@ -350,6 +356,13 @@ func TestRun(t *testing.T) {
 	if !reflect.DeepEqual(res.Rows, want.Rows) {
 		t.Error("Run and Compare differ on the same population")
 	}
+	checkFolder(t, out, cfg.Data)
+}
+
+// checkFolder has what holds of the folder that TestRun writes: its tables, its pictures, and a page that names the
+// file of the data and not its folder.
+func checkFolder(t *testing.T, out, data string) {
+	t.Helper()
 	f, err := os.ReadFile(filepath.Join(out, "table.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -369,7 +382,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	html, err := os.ReadFile(filepath.Join(out, "index.html"))
-	if err != nil || bytes.Contains(html, []byte(cfg.Data)) ||
+	if err != nil || bytes.Contains(html, []byte(data)) ||
 		!bytes.Contains(html, []byte("austin_city_user_cell.tsv.gz (cells)")) {
 		t.Errorf("the page names the folder of the data, or not the file (%v)", err)
 	}
