@@ -151,7 +151,7 @@ func Compare(ctx context.Context, d Data, cfg Config) (Result, error) {
 			cfg.Splits = len(stored)
 		}
 		if cfg.Splits < 2 || cfg.Splits > len(stored) {
-			return Result{}, fmt.Errorf("%w: Splits is %d, want 2 to the %d of %s",
+			return Result{}, fmt.Errorf("%w: Splits is %d, want 2 to %d, those of %s",
 				ErrConfig, cfg.Splits, len(stored), cfg.SplitFile)
 		}
 		res.Config.Splits = cfg.Splits
