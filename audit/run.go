@@ -105,10 +105,10 @@ type PolicyFacts struct {
 	Outputs int    `json:"outputs"`
 }
 
-// Run makes an audit: the controls (once in a process: they are the same every time), the exact checks, the certificates, the statistics. The error is of the
-// arguments (ErrTable, ErrDesign, and ErrLimit before any work), of Project (ErrSampler), of a certificate file
-// (*certificate.LineError) or the context's; a mechanism that fails is a Report that has not passed, and so is a
-// Sampler that fails or panics.
+// Run makes an audit: the controls, the exact checks, the certificates, the statistics. The controls are the same in
+// every audit, and a process makes them once. The error is of the arguments (ErrTable, ErrDesign, and ErrLimit before
+// any work), of Project (ErrSampler), of a certificate file (*certificate.LineError) or the context's; a mechanism that
+// fails is a Report that has not passed, and so is a Sampler that fails or panics.
 func Run(ctx context.Context, cfg Config) (Report, error) {
 	p := cfg.Policy
 	if p.IsZero() {
