@@ -17,11 +17,12 @@ import (
 // Channel is the mixture mode: one integer row for each input point. Row i is the projection of the point mass at x_i
 // within the integer box, found exactly: with integer bounds that sum to 2^B the fractional knapsack has an integer
 // optimum, which the greedy fill reaches. In a Design whose policy ranks outputs by the distances of integer
-// coordinates, that order is the row's: outputs whose costs differ by less than a rounding may stand in another.
+// coordinates, the rows use this order. It may differ from the order of costs for outputs whose costs differ by less
+// than a rounding error.
 //
-// Drawing i from μ and then j from row i has the law q_mix = sum_i μ_i row_i, which lies in the box, and
-// W_p^p(q_mix, μ) <= sum_i μ_i φ_i <= max_i φ_i: minimax optimal with no solver on the device (the
-// proof of the paper's reduction to point masses).
+// Drawing i from μ and then j from row i has the law q_mix = sum_i μ_i row_i, which lies in the box, and W_p^p(q_mix,
+// μ) <= sum_i μ_i φ_i <= max_i φ_i. So this mode is minimax optimal with no solver on the device (see the proof of the
+// paper's reduction to point masses).
 type Channel struct {
 	rows  []ldp.Weights
 	cost  []float64
@@ -30,7 +31,8 @@ type Channel struct {
 	input int
 }
 
-// Channel computes the rows on all cores, O(kv log kv) each; 8 k kv bytes in all. The error is that of ctx.
+// Channel computes the rows on all cores, in O(kv log kv) each. They take 8 k kv bytes in all. The only error is that
+// of ctx.
 func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) { return m.channel(ctx, nil) }
 
 // channel is Channel. sorted is the cost as a table, or nil.
@@ -199,9 +201,9 @@ func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow
 // non-negative terms are rounded by 2^-53 each, and 2^-50 leaves room.
 const rowRelErr = 0x1p-50
 
-// RoundingCost bounds what rounding a projection to integers adds to its cost: R times a total variation of (kv/4 + 1)
-// / 2^B, where R is the range of the cost (of more than 2^24 entries a bound, cost.Bound) and the 1 is for the solver's
-// own rounding of sum q. At 62 bits it is below float64 resolution; at few bits it is not.
+// RoundingCost bounds what rounding a projection to integers adds to its cost. The bound is R times a total variation
+// of (kv/4 + 1) / 2^B, where R is the range of the cost (cost.Bound for more than 2^24 entries) and the 1 allows for
+// the solver's own rounding of sum q. At 62 bits the bound is below float64 resolution; at few bits it is not.
 func (m *Mechanism) RoundingCost() float64 {
 	r := cost.Bound(m.cost)
 	if m.k <= maxRange/m.kv {
@@ -224,7 +226,7 @@ func (c *Channel) Dims() (k, kv int) {
 	return len(c.rows), c.rows[0].Len()
 }
 
-// Row returns the weights of input i, 0 <= i < k. Like an index of a slice, another i panics.
+// Row returns the weights of input i, 0 <= i < k. It panics for any other i, as indexing a slice does.
 func (c *Channel) Row(i int) ldp.Weights {
 	w, _ := c.at(i)
 	return w

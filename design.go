@@ -17,7 +17,7 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// Kind says what the base measure of a design makes small. φ_i is the cost of a client whose whole mass is at input i.
+// Kind says what the base measure of a design minimises. φ_i is the cost of a client whose whole mass is at input i.
 type Kind int
 
 const (
@@ -27,12 +27,12 @@ const (
 	Minimax
 	// Average has the smallest mean of the φ_i, by Objective.Weights.
 	Average
-	// Mixed makes Objective.Mix times the worst case plus the rest times the mean small: a sensible middle.
+	// Mixed minimises t times the worst case plus 1 - t times the mean, with t = Objective.Mix: a compromise.
 	Mixed
-	// Map makes the error of a map of the population small, as estimated from Objective.Devices releases: it is uniform at
-	// another scale, so that a release favours a smaller disc of outputs the more devices there are. See estimate.Disc for
-	// the rule, and Design.Even for what it costs a client. The inputs need distances; the entries of a matrix are taken
-	// for distances.
+	// Map reduces the error of a map of the population that is estimated from Objective.Devices releases. It is uniform at
+	// another scale: the more devices there are, the smaller the disc of outputs that a release favours. See estimate.Disc
+	// for the rule, and Design.Even for its cost to a client. The inputs need distances; the entries of a matrix are taken
+	// as distances.
 	Map
 )
 
@@ -54,14 +54,15 @@ type Objective struct {
 	Weights []float64
 	// Mix is the share of the worst case with Mixed, between 0 and 1; 0 means 1/2. Otherwise it must be 0.
 	Mix float64
-	// Gap is the certified relative gap from the best at which the search for Minimax, Average and Mixed ends, at most 1;
-	// 0 means DefaultGap. Otherwise it must be 0. It is about utility: every design is as private.
+	// Gap is the certified relative gap, at most 1, at which the search for Minimax, Average and Mixed ends; 0 means
+	// DefaultGap. For other kinds it must be 0. It affects utility only: every design is equally private.
 	Gap float64
-	// Devices is how many releases the map of Map is to be made of, at least 1; otherwise it must be 0.
+	// Devices is the number of releases for the map of Map, at least 1. For other kinds it must be 0.
 	Devices int
 	// Options are those of the mechanism.
 	Options Options
-	// Step, if not nil, is called before each step of NewDesign, and at the end, with how many of all are done.
+	// Step, if not nil, is called before each step of NewDesign, and at the end, with the numbers of steps done and of
+	// all.
 	Step func(done, total int, what string)
 }
 
@@ -130,8 +131,8 @@ func (o Objective) solve(ctx context.Context, sorted *knapsack.Table, eps float6
 	return basemeasure.Solve(ctx, sorted, eps, settings)
 }
 
-// Design is a mechanism with all that its publisher states of it, each part computed once. It is immutable and safe for
-// concurrent use.
+// Design is a mechanism with everything that its publisher states about it, each part computed once. It is immutable
+// and safe for concurrent use.
 type Design struct {
 	mechanism   *Mechanism
 	base        basemeasure.Result
@@ -143,30 +144,30 @@ type Design struct {
 
 // What sizes NewDesign takes.
 const (
-	// MaxTable is the largest k*kv of a design that sorts its cost, 20 bytes an entry: all but Uniform and Map for a cost
-	// of places, a grid or a ring, which compute rows when they need them.
+	// MaxTable is the largest k*kv of a design that sorts its cost, at 20 bytes per entry. Only Uniform and Map, for a
+	// cost of places, a grid or a ring, do not sort: they compute rows when they need them.
 	MaxTable int64 = 1 << 27
-	// MaxPairs is the largest k*kv of a design for a cost of places: each pair is looked at when the thresholds of the
-	// rows are found, some minutes. Those of a grid or a ring are found by counting cells, and Uniform has no limit there
-	// but those of a policy.
+	// MaxPairs is the largest k*kv of a design for a cost of places: the search for the thresholds of the rows reads each
+	// pair, which takes some minutes. The thresholds of a grid or a ring are found by counting cells, so for these Uniform
+	// has only the limits of a policy.
 	MaxPairs int64 = 1 << 36
 	// onePass is the k*kv from which Uniform does without a table, if it can.
 	onePass = 1 << 20
 )
 
 // NewDesign finds the base measure for an objective, makes the mechanism and the rows of its mixture mode, and proves
-// the worst case. The places of a cost of places are moved to the integer coordinates of a policy first (see
-// Mechanism.Publish and Displacement): all that the Design states is about them.
+// the worst case. The places of a cost of places are first moved to the integer coordinates of a policy (see
+// Mechanism.Publish and Displacement). Everything that the Design states is about the moved places.
 //
-// It takes the time of the solver (package basemeasure; twice that of Minimax for Average and Mixed, whose certificate
-// is about the worst case, too), of the rows, and of one exact verification. Memory is 20 bytes for every entry of the
-// cost. Uniform for a cost of places, a grid or a ring of more than 2^20 entries finds them in one pass instead, in O(k
-// + kv) memory.
+// It takes the time of the solver (package basemeasure), of the rows, and of one exact verification. Average and Mixed
+// take twice the solver time of Minimax, because their certificate is about the worst case, too. Memory is 20 bytes for
+// every entry of the cost. For a cost of places, a grid or a ring of more than 2^20 entries, Uniform takes one pass and
+// O(k + kv) memory instead.
 //
 // Errors: ErrOption, ErrShape and ErrMass for the objective, and estimate.ErrNoGeometry for Map without distances;
-// ErrLimit for a size that cannot work, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged
-// if ctx stops a solver, or rounding does more than 1 % from the best), of New, and of policy.New for more inputs or
-// outputs than a policy has.
+// ErrLimit for a size that is too large, before any other work; those of cost.Validate, of basemeasure (ErrNotConverged
+// if ctx stops a solver, or if rounding stops it more than 1 % from the best), of New, and of policy.New for more
+// inputs or outputs than a policy may have.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -406,8 +407,8 @@ func certify(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, base basemeasu
 // Mechanism returns the mechanism.
 func (d *Design) Mechanism() *Mechanism { return d.mechanism }
 
-// Channel returns the rows of the mixture mode. Those of a cost of more than 2^20 entries that needs no table are
-// computed when they are asked for.
+// Channel returns the rows of the mixture mode. If the cost has more than 2^20 entries and needs no table, a row is
+// computed on each request.
 func (d *Design) Channel() *Channel { return d.channel }
 
 // Base returns the solver's answer. Its bounds are about the objective and real numbers; see WorstCase.
@@ -417,9 +418,9 @@ func (d *Design) Base() basemeasure.Result { return d.base }
 // the first point mass that attains it up to rounding: Channel().Worst().
 func (d *Design) WorstCase() (upper float64, input int) { return d.channel.Worst() }
 
-// Displacement returns the largest distance of a place from where the design, and all that it states, has it: on
-// integer coordinates, as its policy. It is in the unit of the coordinates, in km for places on the Earth, and between
-// unit vectors for a cosine; 0 for other costs.
+// Displacement returns the largest distance between a place as given and the same place on the integer coordinates of
+// the design and its policy. It is in the unit of the coordinates, in km for places on the Earth, and between unit
+// vectors for a cosine; it is 0 for other costs.
 func (d *Design) Displacement() float64 {
 	if d.mechanism.ranked == nil {
 		return 0
@@ -430,16 +431,17 @@ func (d *Design) Displacement() float64 {
 // Lower returns a proved lower bound on the worst case W_p^p of every ε-LDP mechanism.
 func (d *Design) Lower() float64 { return d.lower }
 
-// Gap returns how far the base measure may be from the best of all measures, relative and certified: at most
-// Objective.Gap, or 0.01 where rounding stopped the solver. It is 0 for Uniform and Map, which do not search among all.
+// Gap returns the certified relative gap between the base measure and the best of all measures. It is at most
+// Objective.Gap, or 0.01 if rounding stopped the solver. It is 0 for Uniform and Map, which do not search among all
+// measures.
 func (d *Design) Gap() float64 { return d.gap }
 
-// Certificate returns the proof of Lower and WorstCase, as the text of a certificate of package certificate without its
+// Certificate returns the proof of Lower and WorstCase: the text of a certificate of package certificate, without its
 // cost. Publish puts it into the policy, where certificate.CheckPolicy checks it.
 func (d *Design) Certificate() []byte { return slices.Clone(d.certificate) }
 
-// Outcome is what a base measure achieves over point masses, which are the worst private distributions. All but the
-// integers are floats, good to rounding.
+// Outcome is what a base measure achieves over point masses, which are the worst private distributions. Its floats are
+// accurate to rounding.
 type Outcome struct {
 	Worst, Mean float64 // of the φ_i; the mean is by weight
 	Mass        float64 // of the base measure
@@ -448,7 +450,7 @@ type Outcome struct {
 }
 
 // Compare returns the outcomes of designs of one cost, without making their mechanisms. A solver that stops before its
-// goal gives the best that it has found, with its gap. A *knapsack.Table is not sorted again.
+// goal gives the best measure found, with its gap. A *knapsack.Table is not sorted again.
 func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...Objective) ([]Outcome, error) {
 	var out []Outcome
 	for _, o := range objectives {

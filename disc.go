@@ -54,12 +54,12 @@ func (d *Design) favour(ctx context.Context, c cost.Matrix, sorted *knapsack.Tab
 	return nil
 }
 
-// Even returns the worst case of the uniform base measure at its best scale, of real numbers, if the objective is Map:
-// what a client would have at most if the map did not matter. It is 0 for other objectives.
+// Even returns, if the objective is Map, the worst case in real numbers of the uniform base measure at its best scale.
+// This is the largest cost of a client if the map did not matter. Even is 0 for other objectives.
 func (d *Design) Even() float64 { return d.even }
 
-// Disc returns the share of the outputs that a release favours, by the widths of the box: those have the high weight,
-// and the others the low.
+// Disc returns the share of the outputs that a release favours, by the widths of the box: these have the high weight,
+// and the others the low weight.
 func (d *Design) Disc() float64 {
 	lo, hi := d.mechanism.box.Bounds()
 	free, wide := 1-num.Sum(lo), 0.0

@@ -15,32 +15,32 @@ import (
 var (
 	// ErrShape says that lengths do not fit together.
 	ErrShape = errors.New("wpm: shape mismatch")
-	// ErrMass says that a distribution is none.
+	// ErrMass says that masses do not form a distribution.
 	ErrMass = errors.New("wpm: not a distribution")
-	// ErrOption says that a field of Options or Objective has a value that means nothing.
+	// ErrOption says that a field of Options or Objective has an invalid value.
 	ErrOption = errors.New("wpm: bad option")
-	// ErrLimit says that a size is above what can work.
+	// ErrLimit says that a size is too large.
 	ErrLimit = errors.New("wpm: limit exceeded")
 )
 
-// DefaultBits is the B of a mechanism whose Options do not say: probabilities are multiples of 2^-62,
-// finer than float64 near 1, and all sums fit in 63 bits.
+// DefaultBits is the B of a mechanism whose Options leave Bits at 0. Probabilities are multiples of 2^-62, finer than
+// float64 near 1, and all sums fit in 63 bits.
 const DefaultBits = 62
 
 // Solver names the method that finds the projection.
 type Solver int
 
 const (
-	// Auto is Exact, the faster of the two on few points and on most inputs.
+	// Auto stands for Exact, the faster of the two on few points and on most inputs.
 	Auto Solver = iota
 	// Exact is the network simplex of package mincostflow.
 	Exact
-	// Entropic is package sinkhorn: a projection whose proved relative gap is at most EntropicGap where the
-	// method gets there, and the entropic projection at EntropicReg times the range of the cost where not.
+	// Entropic is package sinkhorn. It gives a projection whose proved relative gap is at most EntropicGap if the method
+	// reaches this gap, and otherwise the entropic projection at EntropicReg times the range of the cost.
 	Entropic
 )
 
-// What Entropic asks for.
+// The goals of Entropic.
 const (
 	EntropicGap = 1e-2
 	EntropicReg = 1e-3
@@ -138,8 +138,8 @@ func build(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism
 	return around(c, box, opt)
 }
 
-// FromPolytope builds a mechanism around an integer box that exists already, as in a published policy.
-// Options.Bits is ignored: the box has its own. A box that does not pass its Verify is refused.
+// FromPolytope builds a mechanism from an existing integer box, such as that of a published policy. Options.Bits is
+// ignored: the box has its own. A box that does not pass its Verify is refused.
 func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	if box == nil {
 		return nil, fmt.Errorf("%w: the box is nil", ErrShape)
@@ -204,9 +204,9 @@ func Load(p policy.Policy, opt Options) (*Mechanism, error) {
 	return FromPolytope(c, p.Polytope(), opt)
 }
 
-// CheckCost decides whether Load would find a cost in the policy: one that a cost.Spec describes, within the limits of
-// package cost, and of the policy's size. A mixture policy may also have none. The errors are those of Load. It takes
-// the time to read the cost, and no more.
+// CheckCost decides whether Load would find a usable cost in the policy: a cost that a cost.Spec describes, within the
+// limits of package cost, and of the policy's size. A mixture policy may also have no cost. The errors are those of
+// Load. CheckCost takes only the time to read the cost.
 func CheckCost(p policy.Policy) error {
 	if len(p.Cost()) == 0 && p.Mode() == policy.Mixture {
 		return nil
@@ -241,7 +241,7 @@ func (m *Mechanism) Dims() (k, kv int) { return m.k, m.kv }
 // Cost returns the cost matrix. It must not be modified.
 func (m *Mechanism) Cost() cost.Matrix { return m.cost }
 
-// Polytope returns the integer box: the whole of the privacy guarantee. It is the caller's own.
+// Polytope returns a copy of the integer box, on which the privacy guarantee rests.
 func (m *Mechanism) Polytope() *ldp.Polytope {
 	own := *m.box
 	return &own
@@ -250,5 +250,5 @@ func (m *Mechanism) Polytope() *ldp.Polytope {
 // Epsilon returns the privacy level.
 func (m *Mechanism) Epsilon() ldp.Epsilon { return m.box.Epsilon() }
 
-// Options returns the options in force, defaults resolved.
+// Options returns the options used, with defaults filled in.
 func (m *Mechanism) Options() Options { return m.opt }

@@ -15,8 +15,8 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// Project finds the point of the box nearest to mu: length k, finite masses >= 0 with a positive sum, such as counts.
-// It is taken as mu / sum mu.
+// Project finds the point of the box nearest to mu. mu has length k and finite masses >= 0 with a positive sum, such as
+// counts; it is taken as mu / sum mu.
 //
 // If the context ends first, it returns the best feasible Projection with its valid bounds and an error
 // that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with
@@ -40,9 +40,9 @@ func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []f
 	return m.project(ctx, weight, support)
 }
 
-// Projector returns the projection as the function that policy.Release takes. A projection stopped by
-// its context still lies in the box and is returned without an error: it is the best there is in the time.
-// With Exact, nothing that depends on mu is kept: the many calls of a study are served faster by Project.
+// Projector returns the projection as the function that policy.Release takes. A projection stopped by its context still
+// lies in the box and is returned without an error: it is the best found in the time. With Exact, nothing that depends
+// on mu is kept, so a study with many calls should use Project, which is faster.
 func (m *Mechanism) Projector() policy.ProjectFunc {
 	return func(ctx context.Context, mu []float64) ([]float64, error) {
 		if err := m.checkLength(mu); err != nil {
@@ -56,7 +56,8 @@ func (m *Mechanism) Projector() policy.ProjectFunc {
 	}
 }
 
-// Unfinished reports whether err says that a projection was stopped early: it comes with one that is feasible.
+// Unfinished reports whether err says that a projection was stopped early. The Projection returned with such an error
+// is feasible.
 func Unfinished(err error) bool {
 	return errors.Is(err, mincostflow.ErrNotConverged) || errors.Is(err, sinkhorn.ErrNotConverged)
 }
@@ -164,8 +165,8 @@ func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *min
 // entropicSettings are the settings of the entropic solver.
 var entropicSettings = sinkhorn.Settings{Gap: EntropicGap}
 
-// Projection is the answer for one private distribution, and as private as that: it is a function of μ.
-// Printing it in any way shows nothing; only a release may leave the device.
+// Projection is the answer for one private distribution μ. It is a function of μ, and as private as μ. However it is
+// printed, it shows nothing; only a release may leave the device.
 type Projection struct {
 	policy.Redacted[Projection]
 	*projection
@@ -205,7 +206,8 @@ func (p Projection) Upper() float64 { return p.get().upper }
 // Lower returns a proved lower bound on the smallest W_p^p(ν, μ) over the box.
 func (p Projection) Lower() float64 { return p.get().lower }
 
-// Certificate makes the certificate of Upper and Lower, by one exact verification. It holds μ, and is as private.
+// Certificate makes the certificate of Upper and Lower, by one exact verification. The certificate contains μ, and is
+// as private as μ.
 //
 // Errors: ErrMass for the zero Projection; those of certificate.NewProjection and certificate.NewEntropic.
 func (p Projection) Certificate() (certificate.Certificate, error) {

@@ -19,14 +19,15 @@ const maxPairs = 1 << 29
 // Publish makes the policy of this mechanism. From cfg it takes the mode, work limit, labels, fallback, certificate,
 // provenance and metadata; it fills in the box, the number of inputs, and the rest by the type of the cost:
 //
-//   - A cost of places (cost.Points, GreatCircle and Cosine without zero vectors) is that of the places as published, with
-//     integer coordinates as fine as a policy can state, which a Design uses from the start. With it, and with a cost.Grid or
-//     cost.Ring, go the geometry and a threshold for each row: a file of version 2. In projection mode, where they serve when a
-//     solver fails, those of places are left out if k*kv is above 2^29 and the mechanism is not of a Design.
-//   - Another cost has rows in mixture mode only: a file of version 1. It is stated in the form of cost.Spec, or left out if
-//     cost.SpecOf does not know its type: only mixture works without it.
+//   - A cost of places (cost.Points, GreatCircle and Cosine without zero vectors) is that of the places as published,
+//     with integer coordinates as fine as a policy can state, which a Design uses from the start. For it, and for a
+//     cost.Grid or cost.Ring, the file is of version 2, with the geometry and a threshold for each row. In projection
+//     mode the thresholds serve only if a solver fails, so those of places are left out if k*kv is above 2^29 and the
+//     mechanism is not of a Design.
+//   - Any other cost gives a file of version 1, with rows in mixture mode only. The cost is stated in the form of
+//     cost.Spec, or left out if cost.SpecOf does not know its type; only mixture mode works without the cost.
 //
-// Rows, a geometry or a cost that cfg has come before all this.
+// Rows, a geometry or a cost in cfg take precedence.
 //
 // Errors: those of policy.New and the context's.
 func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Policy, error) {
@@ -57,9 +58,10 @@ const (
 	sizeBlock = 1 << 14
 )
 
-// CheckFileSize refuses a cost matrix that is too long for a policy, which states all of it beside the rows of version
-// 1: what Publish would find out after the design. It takes constant time where the number of entries decides, else up
-// to that of writing 64 MiB of numbers, some tenths of a second. It knows of no limit for a cost of another type.
+// CheckFileSize refuses a cost matrix that is too long for a policy, which states the whole matrix beside the rows of
+// version 1. Publish would find the same error only after the design. CheckFileSize takes constant time if the number
+// of entries decides, and otherwise at most the time to write 64 MiB of numbers, some tenths of a second. It accepts
+// every cost of another type.
 //
 // Errors: ErrLimit, and those of cost.SpecOf.
 func CheckFileSize(c cost.Matrix) error {
