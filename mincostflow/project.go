@@ -16,10 +16,9 @@ import (
 // The result holds the projection q, a plan, and dual potentials, with bounds that Verify can
 // recompute exactly. See the package comment for what is guaranteed and what it costs.
 //
-// Bad input is one of the errors of this package, and the Result is then empty. ErrNotConverged (the context ended)
-// comes with a feasible Result whose bounds hold. Once the context has ended, every
-// processor reads 16 rows of the cost at most; so Result.Plan may then move less than all mass, and Upper counts what
-// is missing at the largest cost.
+// Bad input gives one of the errors of this package and an empty Result. ErrNotConverged (the context ended) comes with
+// a feasible Result whose bounds hold. Once the context has ended, every processor reads at most 16 more rows of the
+// cost. So Result.Plan may then move less than all mass, and Upper charges the missing mass at the largest cost.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()

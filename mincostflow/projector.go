@@ -12,15 +12,15 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// Projector projects one distribution after the other with the same cost into the same box. What depends on these alone
-// is done once: the costs are checked and read, and the box is brought to units of flow. Every distribution then starts
-// from that, and from nothing that an earlier one has left: results are those of Project, bit for bit, whatever came
-// before and however many workers there are.
+// Projector projects one distribution after the other with the same cost into the same box. The work that depends only
+// on cost and box is done once: the costs are checked and read, and the box is converted to units of flow. No
+// distribution depends on an earlier one: results are those of Project, bit for bit, in any order and with any number
+// of workers.
 //
-// Memory is that of one Project for every call that runs at the same time, and some 40 bytes for every column. Costs
-// that are computed are held as a whole if they fit into Settings.Memory; if not, every call holds rows, and as many
-// calls as there are processors share that budget. In the long run no call allocates, provided the Result that it fills
-// has been filled before; AllRows allocates.
+// Memory is that of one Project for every call that runs at the same time, and about 40 bytes for every column.
+// Computed costs are held as a whole if they fit into Settings.Memory. If they do not fit, every call holds rows, and
+// as many calls as there are processors share this budget. In the long run no call allocates if the Result that it
+// fills has been filled before; AllRows allocates.
 //
 // All methods may be called from several goroutines at once.
 type Projector struct {
@@ -79,9 +79,9 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	return p, nil
 }
 
-// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input is one of the
-// errors of this package, and r is then empty. ErrNotConverged comes with a feasible result whose bounds hold. Verify
-// it with the Problem that the distribution makes together with the cost and the bounds.
+// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input gives one of the
+// errors of this package and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. Verify it with
+// the Problem that the distribution makes together with the cost and the bounds.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
 	if r == nil {
 		return fmt.Errorf("%w: no Result to fill", ErrShape)
@@ -91,17 +91,17 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 	return p.project(ctx, s, source, support, r)
 }
 
-// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. It
-// calls get once for every index below n, from several goroutines; what get returns must stay as it is until emit has
-// been called for this index. It calls emit for every index in ascending order, from the goroutine that
-// called All; r belongs to emit only until it returns, and err is what Project says about this distribution
-// (a bad one does not stop the others). Since that goroutine calls get for later indices, too, get must not wait for
-// emit, and a get that blocks holds results back that are ready.
+// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. All
+// calls get once for every index below n, from several goroutines. The slices that get returns must not change until
+// emit has been called for this index. All calls emit for every index in ascending order, from the goroutine that
+// called All. emit may use r only until it returns, and err is the error of Project for this distribution (a bad
+// distribution does not stop the others). The calling goroutine also calls get for later indices. So get must not wait
+// for emit, and a get that blocks delays results that are ready.
 //
-// All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged;
-// emit is then not called for the rest. All returns when no worker is running any more. If it has not stopped early and
-// some distributions failed, the error is a *BatchError, whatever emit made of theirs. A panic of get or emit is one of
-// All.
+// All stops early if emit returns an error, and returns this error, or if the context ends, and returns
+// ErrNotConverged. emit is then not called for the remaining indices. All returns when all workers have stopped. If it
+// has not stopped early and some distributions failed, the error is a *BatchError, even if emit returned nil for them.
+// A panic of get or emit becomes a panic of All.
 func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int),
 	emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {

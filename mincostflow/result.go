@@ -42,18 +42,17 @@ type Stats struct {
 
 // Result is an answer together with its evidence; Verify recomputes the evidence from it.
 type Result struct {
-	// Q is the projected distribution: Lo <= Q <= Hi without any tolerance, and its exact sum
-	// differs from 1 by at most kv * 2^-52. (When the box is a single point, because the bounds
-	// sum to 1 only up to rounding, Q is that point rounded to float64s, to within 2^-52 or four of the smallest.)
+	// Q is the projected distribution: Lo <= Q <= Hi without any tolerance, and its exact sum differs from 1 by at most
+	// kv * 2^-52. (If the box is a single point because the bounds sum to 1 only up to rounding, Q is this point rounded
+	// to float64, to within a relative 2^-52 or four times the smallest float64.)
 	Q []float64
-	// Plan moves the source to Q at the cost Objective. Entries are positive, rows ascending,
-	// then columns; I counts rows of the cost, also for a sparse source. Row and column sums hold
-	// up to rounding, and Upper is charged for what is missing. When Status is Cancelled, Plan may move a part of
-	// the source only: no row has more than its mass.
+	// Plan moves the source to Q at the cost Objective. Entries are positive, rows ascending, then columns; I counts rows
+	// of the cost, also for a sparse source. Row and column sums hold up to rounding, and Upper includes a charge for
+	// missing mass. If Status is Cancelled, Plan may move only a part of the source: no row has more than its mass.
 	Plan []Entry
 	// Potentials prove Lower.
 	Potentials Potentials
-	// Objective is the cost of Plan, correctly rounded but for the last bit.
+	// Objective is the cost of Plan, correct except for the last bit.
 	Objective float64
 	// Lower and Upper enclose the optimum, and Upper also the cost of moving the source to Q:
 	// Lower <= optimum <= W(Q, source) <= Upper, rounding included. Upper is the largest float64 if the context ended

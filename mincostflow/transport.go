@@ -8,10 +8,10 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// Transport solves plain optimal transport: it moves the distribution a on the rows of c to the
-// distribution b on its columns at least cost. Both may be in any unit, each its own (finite, >= 0, not all zero): they
-// are taken as the exact rationals a / sum a and b / sum b. A nil a or b is uniform. Result.Q is b / sum b, rounded.
-// Check it with VerifyTransport.
+// Transport solves plain optimal transport: it moves the distribution a on the rows of c to the distribution b on its
+// columns at least cost. Each may be in a unit of its own (finite, >= 0, not all zero): they are taken as the exact
+// rationals a / sum a and b / sum b. A nil a or b is uniform. Result.Q is b / sum b, rounded. Check it with
+// VerifyTransport.
 func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()

@@ -9,9 +9,8 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// UnitProblem is the projection of a distribution that consists of whole units: Source[n] of them
-// lie on a row, N in all, and column j may hold from Lo[j] to Hi[j]. Nothing in it is modified or
-// retained.
+// UnitProblem is the projection of a distribution that consists of N whole units. Source[n] of them lie on one row, and
+// column j may hold Lo[j] to Hi[j] units. Nothing in it is modified or retained.
 type UnitProblem struct {
 	// Cost is the k x kv matrix C, finite and >= 0.
 	Cost cost.Matrix
@@ -34,8 +33,8 @@ type UnitPotentials struct {
 	F, G []*big.Rat
 }
 
-// UnitResult is an answer to a UnitProblem together with its evidence. Costs are those of a
-// distribution, that is, of the units over N, as everywhere in this module.
+// UnitResult is an answer to a UnitProblem together with its evidence. Costs are those of the distribution, that is,
+// the cost of the units divided by N.
 type UnitResult struct {
 	// Q is the projection: whole units in the box, N in all.
 	Q []int64
@@ -44,13 +43,13 @@ type UnitResult struct {
 	Plan []UnitEntry
 	// Potentials prove Lower.
 	Potentials UnitPotentials
-	// Upper is the cost of Plan, with what it leaves at the largest cost, and Lower the dual value of Potentials, both
-	// exact. They are equal when Status is Optimal, and then the optimum. Upper is the largest float64 if the context
-	// ended before the costs were read.
+	// Upper is the cost of Plan, plus the mass that it leaves at the largest cost, and Lower is the dual value of
+	// Potentials. Both are exact. If Status is Optimal, they are equal, and are the optimum. Upper is the largest float64
+	// if the context ended before the costs were read.
 	Upper, Lower *big.Rat
 	// Objective is Upper, rounded to nearest.
 	Objective float64
-	// Status and Stats are as in Result. Stats.Repairs counts the pivots that exact prices asked for.
+	// Status and Stats are as in Result. Stats.Repairs counts the pivots that exact prices required.
 	Status Status
 	Stats  Stats
 }

@@ -12,17 +12,16 @@ import (
 	"github.com/wpm-go/wpm/mincostflow/internal/ctransform"
 )
 
-// ProjectUnits moves whole units into the box [p.Lo, p.Hi] at least cost. Nothing is rounded:
-// flows are the units themselves, and costs are taken as the exact binary fractions that they are.
-// The simplex first runs on a grid of costs as in Project; then the prices of its tree are computed
-// exactly and every arc is priced with them, where floats leave a doubt in rational arithmetic, and
-// pivots go on until none improves the plan. So Upper and Lower of a result without an error are one
-// number, the optimum.
+// ProjectUnits moves whole units into the box [p.Lo, p.Hi] at least cost. Nothing is rounded: flows are counts of
+// units, and costs are taken as exact binary fractions. The simplex first runs on a grid of costs as in Project. Then
+// the prices of its tree are computed exactly, and every arc is priced with them, in rational arithmetic where floats
+// leave a doubt. Pivots go on until none improves the plan. So in a result without an error Upper and Lower are equal,
+// and are the optimum.
 //
-// q depends on the order in which ties are broken when there are several optima, as in Project.
+// If there are several optima, q depends on the order in which ties are broken, as in Project.
 //
-// Bad input is one of the errors of this package, ErrOverflow for more than 2^62 units among them, and the
-// UnitResult is then empty. ErrNotConverged comes with a plan of whole units whose bounds hold.
+// Bad input gives one of the errors of this package, such as ErrOverflow for more than 2^62 units, and an empty
+// UnitResult. ErrNotConverged comes with a plan of whole units whose bounds hold.
 func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitResult, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()

@@ -13,14 +13,14 @@ import (
 //	lower <= min { <C, P>/N : P from the source into the box } <= W(Q, source) <= upper.
 //
 // All of it is exact: Q consists of whole units in the box, N in all; the plan has the source and Q as its row and
-// column sums, which makes its cost over N the upper bound (if Status is Cancelled, it may have less, and what is
-// missing counts at the largest cost); F and G are feasible, and the lower bound is their dual value
+// column sums, which makes its cost over N the upper bound (if Status is Cancelled, the plan may have less mass, and
+// the missing mass counts at the largest cost); F and G are feasible, and the lower bound is their dual value
 //
 //	(sum_i source_i F_i + sum_j min(lo_j G_j, hi_j G_j)) / N,
 //
-// with hi_j at most N, since no column can hold more, or zero. Of a result without an error both are
-// the same number. An error wraps ErrCertificate and says what failed, also if r.Lower or r.Upper promise
-// more; a UnitProblem that is itself invalid gives the errors of ProjectUnits.
+// with hi_j at most N, since no column can hold more, or zero if this value is negative. For a result without an error
+// both bounds are equal. An error wraps ErrCertificate and says what failed, also if r.Lower or r.Upper claim more. A
+// UnitProblem that is itself invalid gives the errors of ProjectUnits.
 //
 // It takes one pass over the cost in floats, with rational arithmetic for close calls. It shares the checks of the
 // problem, the dual value and the sum of costs with the solver (unitproblem.go), and no other code.

@@ -252,8 +252,8 @@ func (g *Problem) WriteDIMACS(w io.Writer) error {
 //	s OBJECTIVE
 //	f FROM TO FLOW
 //
-// with one line "f" for every arc, in their order. What the format has no lines for is in comments: first
-// the status, and if proof is set, the proof, one line for each item:
+// with one line "f" for every arc, in their order. Information for which the format has no lines is in comments: first
+// the status, then, if proof is set, the proof, one line for each item:
 //
 //	c potential NODE VALUE
 //	c cut NODE

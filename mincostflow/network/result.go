@@ -31,8 +31,8 @@ func (s Status) String() string {
 
 // Settings tunes Solve. The zero value is the documented default.
 type Settings struct {
-	// MaxPivots ends the simplex after that many pivots with ErrNotConverged. Default (0): no
-	// limit; the number of pivots is finite, and in practice it is some 2 to 50 for every node.
+	// MaxPivots ends the simplex after this number of pivots with ErrNotConverged. 0, the default, means no limit: the
+	// number of pivots is finite, and in practice there are about 2 to 50 for every node.
 	MaxPivots int
 }
 
@@ -51,9 +51,9 @@ type Result struct {
 	Flow []int64
 	// Objective is the cost of Flow, exactly; nil if there is no Flow.
 	Objective *big.Int
-	// Potentials, one for every node, prove that Flow is optimal. With the reduced cost of an arc
-	// Cost + Potentials[From] - Potentials[To], the flow is at the lower bound where that is positive
-	// and at the upper bound where it is negative.
+	// Potentials, one for every node, prove that Flow is optimal. The reduced cost of an arc is Cost + Potentials[From] -
+	// Potentials[To]. The flow is at the lower bound where the reduced cost is positive, and at the upper bound where it
+	// is negative.
 	Potentials []int64
 	// Cut is a set of nodes, ascending, whose supplies sum to more than the upper bounds of the
 	// arcs out of the set less the lower bounds of the arcs into it.
@@ -64,7 +64,7 @@ type Result struct {
 	Stats Stats
 }
 
-// Step is one arc of a cycle, from its From to its To, or Backward: then the flow on it falls.
+// Step is one arc of a cycle, taken from its From to its To, or Backward if the flow on it falls.
 type Step struct {
 	Arc      int
 	Backward bool

@@ -10,10 +10,10 @@ import (
 // Solve finds a flow of least cost, or proves that there is none: see Result. The proof can
 // be checked with Verify.
 //
-// Bad input is one of the errors ErrShape, ErrArc, ErrBox, ErrBalance, ErrOverflow and ErrSettings, and the
-// result is then empty. A network without a flow is ErrInfeasible, and one without a cheapest flow ErrUnbounded; the
-// result beside these holds the proof. ErrNotConverged (the context ended or Settings.MaxPivots was reached) comes with
-// the best flow so far, if there was one.
+// Bad input gives one of the errors ErrShape, ErrArc, ErrBox, ErrBalance, ErrOverflow and ErrSettings, and an empty
+// result. A network without a feasible flow gives ErrInfeasible, and a network without a cheapest flow gives
+// ErrUnbounded; the result returned with these two errors holds the proof. ErrNotConverged (the context ended or
+// Settings.MaxPivots was reached) comes with the best flow so far, if there was one.
 func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 	if settings.MaxPivots < 0 {
 		return Result{}, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, settings.MaxPivots)

@@ -10,14 +10,14 @@ import (
 //   - Optimal: Flow meets all bounds and supplies, Objective is its cost, and Potentials show that no flow is
 //     cheaper: an arc with positive reduced cost Cost + Potentials[From] - Potentials[To] is at its
 //     lower bound, one with negative reduced cost at its upper bound.
-//   - Infeasible: the supplies of the nodes in Cut sum to more than can leave it, the upper bounds of the arcs
-//     out of it less the lower bounds of the arcs into it.
+//   - Infeasible: the supplies of the nodes in Cut sum to more than can leave the set, which is the sum of the upper
+//     bounds of the arcs out of it less the lower bounds of the arcs into it.
 //   - Unbounded: Flow meets all bounds and supplies, Objective is its cost, and Cycle is a closed walk of
 //     negative cost on which no arc ever meets a bound.
 //   - PivotLimit, Cancelled: Flow, if there is one, meets all bounds and supplies, and Objective is its
 //     cost.
 //
-// A result that fails wraps ErrCertificate. A bad network is the error that Solve returns for it.
+// If a check fails, the error wraps ErrCertificate. A bad network gives the same error as in Solve.
 func Verify(g *Problem, r Result) error {
 	if err := g.check(); err != nil {
 		return err
