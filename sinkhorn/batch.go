@@ -17,12 +17,12 @@ import (
 // Projector projects one distribution after the other with the same cost, box and Reg. What depends
 // on these alone is done once: the cost is read, checked and kept, and the rows are sorted.
 //
-// A result is that of the function Project for the same problem and settings. It is so bit for bit, but for the
-// distributions that share a kernel, which is made and kept when the first of them comes: those on more than 64
-// points and at least half of the rows, where a start at Reg itself is the way. (All takes them in stacks, if the
-// kernel is too large for the cache: what is read from memory then serves several.) Sums are added in another order
-// there: numbers differ by their rounding, and where that decides for one iteration more or less, by what the goal
-// leaves open.
+// A result is that of the function Project for the same problem and settings, bit for bit, with one exception:
+// distributions that share a kernel. These have more than 64 points, and at least half of the rows, and are solved by a
+// start at Reg itself. The kernel is made for the first of them and kept. (If the kernel is too large for the cache,
+// All takes several such distributions at a time, so that one read from memory serves all of them.) Their sums are
+// added in another order, so numbers differ by rounding. If the rounding decides for one iteration more or less,
+// numbers differ within the goal.
 //
 // A result depends on nothing but the distribution: not on earlier ones, nor on the number of workers.
 // All methods may be called from several goroutines at once.
@@ -42,9 +42,9 @@ type Projector struct {
 	members []*member
 }
 
-// NewProjector checks the cost, the bounds, Reg and the settings, as Project does. It copies the bounds, and the
-// cost unless it is a *cost.Dense, which must not change. Settings.Initial and History are not for many
-// distributions: ErrSettings.
+// NewProjector checks the cost, the bounds, Reg and the settings, as Project does. It copies the bounds, and the cost
+// unless it is a *cost.Dense, which must not change. Settings.Initial and History are for a single distribution, and
+// give ErrSettings here.
 func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
 	k, kv, err := projection.Dims(c)
 	if err != nil {
@@ -82,15 +82,15 @@ func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Pr
 	return p, nil
 }
 
-// Settings returns the settings in force.
+// Settings returns the settings used, with defaults filled in.
 func (p *Projector) Settings() Settings { return p.settings }
 
 // Reg returns the regularisation.
 func (p *Projector) Reg() float64 { return p.reg }
 
-// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input is one of
-// the errors of this package, and r is then empty. ErrNotConverged comes with a feasible result whose bounds
-// hold. Verify it with the Problem that the distribution makes together with the rest.
+// Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input gives one of the
+// errors of this package and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. To verify the
+// result, pass Verify a Problem of this distribution with the cost, the bounds and Reg.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
 	if r == nil {
 		return fmt.Errorf("%w: no Result to fill", ErrShape)
@@ -138,16 +138,16 @@ func (r *Result) empty() {
 	}
 }
 
-// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. It
-// calls get once for every index below n, from several goroutines; what get returns must stay as it is until emit has
-// been called for this index. It calls emit for every index in ascending order, from the goroutine that called All; r
-// belongs to emit only until it returns, and err is what Project says about this distribution. A bad one does not stop
-// the others, but All then returns a *BatchError. Since that goroutine calls get for later indices, too, get must not
-// wait for emit.
+// All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. All
+// calls get once for every index below n, from several goroutines. The slices that get returns must not change until
+// emit has been called for this index. All calls emit for every index in ascending order, from the goroutine that
+// called All. emit may use r only until it returns, and err is the error of Project for this distribution. A bad
+// distribution does not stop the others, but All then returns a *BatchError. The calling goroutine also calls get for
+// later indices, so get must not wait for emit.
 //
-// All stops early if emit returns an error, with that, or if the context ends, with ErrNotConverged; emit is then not
-// called for the rest. All returns when no worker is running any more. Up to some thirty distributions are under way
-// at a time, on few processors, and more on many.
+// All stops early if emit returns an error, and returns this error, or if the context ends, and returns
+// ErrNotConverged. emit is then not called for the remaining indices. All returns when all workers have stopped. Up to
+// about thirty distributions are in progress at a time, and more on many processors.
 func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int),
 	emit func(i int, r *Result, err error) error) error {
 	if ctx == nil {

@@ -17,8 +17,8 @@ const (
 	fewReg = 1e-5
 )
 
-// GapProjector projects one distribution after the other with the same cost and box, and chooses Reg: for callers who
-// ask for a gap (Settings.Gap) on the problem without entropy. A result depends on nothing but the distribution.
+// GapProjector projects one distribution after the other with the same cost and box, and chooses Reg. It is for callers
+// who need a gap (Settings.Gap) on the problem without entropy. A result depends on nothing but the distribution.
 // Project may be called from several goroutines at once.
 type GapProjector struct {
 	problem  Problem // without a source
@@ -60,7 +60,7 @@ func NewGapProjector(c cost.Matrix, lo, hi []float64, rho float64, s Settings) (
 	return a, err
 }
 
-// Project is Projector.Project. The Reg in use is that of the result.
+// Project is Projector.Project. r.Reg holds the Reg that was chosen.
 func (a *GapProjector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
 	if a.many != nil {
 		return a.many.Project(ctx, source, support, r)

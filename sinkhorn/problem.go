@@ -26,7 +26,7 @@ type Problem struct {
 	Support []int
 	// Lo and Hi bound the columns: 0 <= Lo <= Hi, finite, kv entries each. Hi may exceed 1.
 	Lo, Hi []float64
-	// Reg is the entropic weight, in units of C: finite and > 0. RelativeReg gives sensible ones. With Settings.Gap,
+	// Reg is the entropic weight, in units of C: finite and > 0. RelativeReg computes suitable values. With Settings.Gap,
 	// Reg = 0 stands for the first weight of the annealing whose certified gap is small enough; see Result.Reg.
 	Reg float64
 }

@@ -14,11 +14,11 @@ const (
 	IterationLimit
 	// Cancelled: the context ended.
 	Cancelled
-	// Stalled: rounding errors allow no further progress, or on a grid the gap has stayed where it was over several
-	// doublings of the iterations, and the goal was not met.
+	// Stalled: the goal was not met, and rounding errors allow no further progress; or, on a grid, the gap did not fall
+	// over several doublings of the number of iterations.
 	Stalled
-	// RegLimit: Settings.Gap is out of reach of Problem.Reg, by the entropy alone. A smaller Reg may do, and Reg = 0
-	// finds one.
+	// RegLimit: the entropy at Problem.Reg makes Settings.Gap unreachable. A smaller Reg may reach the gap; Reg = 0
+	// searches for one.
 	RegLimit
 )
 
@@ -74,11 +74,11 @@ type Result struct {
 	//
 	//	P_ij = mu_i v_j exp(-C_ij/Reg) / sum_j' v_j' exp(-C_ij'/Reg),
 	//
-	// whose row sums are mu and whose column sums are Q up to Residual. It is -Inf throughout where the context ended
-	// before there was a plan to prove anything of: that stands for the plan of zeros.
+	// whose row sums are mu and whose column sums are Q up to Residual. It is -Inf throughout if the context ended before
+	// there was a plan; it then stands for the plan of zeros.
 	LogV []float64
-	// Reg is the regularisation that LogV belongs to. It is Problem.Reg, or larger when Fast
-	// stopped early while annealing, or the one chosen where Problem.Reg is 0.
+	// Reg is the regularisation that LogV belongs to. It is Problem.Reg; a larger value if Fast stopped early while
+	// annealing; or the chosen value if Problem.Reg is 0.
 	Reg float64
 	// Transport is <C, P>, and Objective is <C, P> + Reg sum P log P.
 	Transport, Objective float64
@@ -103,7 +103,7 @@ type Result struct {
 	History []Iterate
 	// Stats counts the work.
 	Stats Stats
-	// Settings are the settings in force, defaults filled in.
+	// Settings are the settings used, with defaults filled in.
 	Settings Settings
 	// Flow, if not nil, repairs the plan of LogV on a grid.
 	Flow *Flow

@@ -39,29 +39,27 @@ type Settings struct {
 	// Tolerance > 0 stops when the residual |q - c|_1 is at most this, c being the column sums of
 	// the plan. Default (0): DefaultTolerance, unless Gap is set.
 	Tolerance float64
-	// Gap > 0 stops when the certified gap on the exact problem is proved small:
-	// Upper - Lower <= Gap * Upper, or, so that an optimum of 0 can be proved, <= 1e-15 of the
-	// largest cost beyond what the bounds keep in hand for rounding. Reg limits what can be reached;
-	// when the entropy alone keeps the gap above, Project returns ErrNotConverged with status RegLimit, early where that
-	// is seen early, and with status Stalled when the residual has nothing left to give. With both Tolerance and Gap,
-	// the first goal met stops.
+	// Gap > 0 stops when the certified gap on the exact problem is proved small: Upper - Lower <= Gap * Upper. So that an
+	// optimum of 0 can be proved, a gap of 1e-15 of the largest cost, beyond the margin of the bounds for rounding, is
+	// also enough. Reg limits the gap that can be reached. If the entropy alone keeps the gap too large, Project returns
+	// ErrNotConverged with status RegLimit, early if this can be seen early. If the residual cannot fall further, the
+	// status is Stalled. With both Tolerance and Gap, the solver stops at the first goal met.
 	//
-	// With Problem.Reg = 0, Gap chooses Reg: it comes down from a share of the range of the cost, every level starting
-	// from the potentials of the one before, and the first whose certified gap is small enough is the answer. That is
-	// for method Fast, without Tolerance and Initial.
+	// With Problem.Reg = 0, Gap chooses Reg. Reg falls from a share of the range of the cost, every level starts from the
+	// potentials of the level before, and the first level whose certified gap is small enough gives the answer. This
+	// requires method Fast, without Tolerance and Initial.
 	Gap float64
 	// MaxIterations ends the solver with ErrNotConverged. Iterations are those of Algorithm 1 for
 	// Paper and passes over the kernel for Fast. Default (0): DefaultMaxIterations.
 	MaxIterations int
-	// Initial is the start: log v for every column, any finite numbers (-Inf allowed where Hi is
-	// 0). The answer does not depend on it, the time does. Nil: v = 1 for Paper, an annealed start
-	// for Fast.
+	// Initial is the start: log v for every column, any finite numbers (-Inf allowed where Hi is 0). It affects the time,
+	// but not the answer. Nil: v = 1 for Paper, an annealed start for Fast.
 	Initial []float64
 	// History records every iterate of method Paper in Result.History: one more pass over the cost for each, to find its
 	// bounds.
 	History bool
-	// AllRows reads the rows without mass, too, which gives them the largest valid potentials. By default they stay
-	// unread, errors in their costs go unnoticed, and they get the potential -max(0, max_j g_j), which is valid
+	// AllRows reads the rows without mass, too, which gives them the largest valid potentials. By default these rows are
+	// not read, and errors in their costs are not detected. Their potential is then -max(0, max_j g_j), which is valid
 	// because costs are not negative.
 	AllRows bool
 }

@@ -15,20 +15,20 @@ import (
 //	lower <= min { <C, P> : P from the source into the box } <= W(Q, source) <= upper.
 //
 // The lower bound is what r.Potentials prove, whose feasibility F_i + G_j <= C_ij is checked for every i and j as an
-// exact statement about floats. The upper bound is the cost of a plan from mu to Q, which is not stored: it is made
-// from r.LogV and r.Reg, repaired, and cut to multiples of 2^-62, from where on everything is exact. Package
-// projection/verify, which does that, has the argument.
+// exact statement about floats. The upper bound is the cost of a plan from mu to Q. The plan is not stored: it is made
+// from r.LogV and r.Reg, repaired, and cut to multiples of 2^-62. From there on everything is exact. Package
+// projection/verify does this work, and its comments have the proof.
 //
 // Verify also checks that Q is in the box to the last bit and sums to 1 as documented, and that r.Lower, r.Upper,
 // r.Transport and r.Residual do not promise more than it finds. An error wraps ErrCertificate and says what failed; a
 // Problem that is itself invalid gives the errors of Project.
 //
-// What Project returns is accepted where Reg and the largest cost are at least 1e-290. Below, floats are subnormal
-// soon, and the rounding of Reg and of the bounds may not be small beside them: some answers are refused.
+// Answers of Project are accepted if Reg and the largest cost are at least 1e-290. Smaller values lead to subnormal
+// floats, where the rounding of Reg and of the bounds may not be small, so some answers are refused.
 //
 // It takes three passes over the cost, with two exponentials and an exact product for every pair of a row with mass and
-// a column with room: some 60 ns a pair. On a grid of more than 1e8 pairs, floats with bounds on their errors take
-// their place.
+// a column with room: about 60 ns per pair. On a grid of more than 1e8 pairs, floats with bounds on their errors
+// replace the exact products.
 func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
 	if p.Reg == 0 && r.Settings.Gap > 0 {
 		p.Reg = r.Reg // chosen by the gap

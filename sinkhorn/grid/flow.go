@@ -28,11 +28,12 @@ func (c *column) add(d column) {
 }
 
 // Flow is mass moved between neighbouring columns on a grid: Right[i] from cell i to the next in its row, Down[i] to
-// the one below; negative the other way. It goes in Steps equal parts, one after the other; in each, all cells give at
-// the same time, and each gives the same share of everything that has arrived there. With Mix, what remains off Q then
-// goes from cells with too much to those with too little, in blocks of 2 x 2 cells, then 4 x 4, and so on up to the
-// whole grid: in a block, each gives the same share of what it has too much, all of that is mixed, and each takes the
-// same share of what it lacks. What remains off Q in the end is charged at the largest cost.
+// the one below; negative the other way. The flow is applied in Steps equal parts, one after the other. In each part
+// all cells give at the same time, and a cell gives the same share of everything that has arrived there. With Mix, the
+// remaining difference from Q is then moved from cells with an excess to cells with a deficit, in blocks of 2 x 2
+// cells, then 4 x 4, and so on up to the whole grid. In a block, each cell gives the same share of its excess, the
+// given mass is mixed, and each cell takes the same share of its deficit. The difference from Q that remains in the end
+// is charged at the largest cost.
 type Flow struct {
 	Right, Down []float64
 	Steps       int

@@ -23,7 +23,7 @@ type Workspace struct {
 // is valid and holds a distribution. It reports false if none has a finite divergence: columns with logS = -Inf stay
 // at lo.
 //
-// When every column is at a bound, any theta of an interval will do, and one of them is returned.
+// If every column is at a bound, every theta of an interval is a solution, and one of them is returned.
 func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
 	w.start(logS, lo, hi)
 	if most := w.most(hi); most < 1 {
@@ -210,9 +210,9 @@ func breakpoint(x, logS float64) float64 {
 	return num.Log(x) - logS // +Inf for s = 0
 }
 
-// Scale solves sum_j clip(x s_j, lo_j, hi_j) = 1 for x by Newton's method from near. The mass is piecewise linear in
-// x: where the columns at a bound stay the same, a step is exact, and the next one ends it. It reports false, with
-// the last x, when it leaves its bracket, takes long, or no column is inside its bounds.
+// Scale solves sum_j clip(x s_j, lo_j, hi_j) = 1 for x by Newton's method from near. The mass is piecewise linear in x:
+// where the columns at a bound stay the same, a step is exact, and the next one ends it. It reports false, with the
+// last x, if it leaves its bracket, takes too many steps, or if no column is strictly between its bounds.
 func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
 	x = near
 	lo, hi = lo[:len(s)], hi[:len(s)]

@@ -15,9 +15,9 @@ import (
 // s need not have mass 1, and only differences of logS matter for q. q is in the box to the last bit, and its exact sum
 // is 1 up to n * 2^-52. The time is O(n) on average.
 //
-// When every column is at a bound, any theta of an interval will do, and one of them is returned, finite unless the
-// lower bounds leave no mass to a column with lo_j = 0 < s_j: then it is -Inf. Columns with s_j = 0 (logS = -Inf)
-// stay at lo_j.
+// If every column is at a bound, every theta of an interval is a solution, and one of them is returned. It is finite,
+// except if the lower bounds leave no mass to a column with lo_j = 0 < s_j: then it is -Inf. Columns with s_j = 0
+// (logS = -Inf) stay at lo_j.
 //
 // Errors are those of package projection: ErrShape, ErrNotFinite (NaN or +Inf in logS, anything not finite in the
 // bounds), ErrNegative, ErrBox, ErrInfeasible (no distribution in the box, or none with a finite divergence). Bounds

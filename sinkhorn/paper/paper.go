@@ -38,7 +38,7 @@ type Problem struct {
 	Lambda float64     // > 0
 }
 
-// Iterate holds the vectors of the listing after one pass through its loop, as logarithms but for Q.
+// Iterate holds the vectors of the listing after one pass through its loop, all as logarithms except Q.
 type Iterate struct {
 	LogV  []float64 // v^(t)
 	LogU  []float64 // u^(t) = mu / (K v^(t))
@@ -62,8 +62,8 @@ func New(p Problem, logV []float64) *Iterate {
 	return it
 }
 
-// Step takes v from Next and passes through the loop of the listing once. If the context ends on the way, it returns
-// its error, and what the iterate holds is of no use, but for the last Q.
+// Step takes v from Next and passes through the loop of the listing once. If the context ends on the way, Step returns
+// its error, and of the iterate only the last Q is still valid.
 func (it *Iterate) Step(ctx context.Context, p Problem) error {
 	it.LogV, it.Next = it.Next, it.LogV
 
@@ -114,8 +114,8 @@ func (it *Iterate) Residual() float64 {
 	return sum
 }
 
-// Project repeats Step from v = 1 until the residual is at most tol, or most iterations are done, and returns the last
-// iterate and their number. Its error is the context's.
+// Project repeats Step from v = 1 until the residual is at most tol, but at most `most` times. It returns the last
+// iterate and the number of iterations. Its error is the context's.
 func Project(ctx context.Context, p Problem, tol float64, most int) (it *Iterate, n int, err error) {
 	it = New(p, nil)
 	for n < most {
