@@ -21,7 +21,7 @@ var (
 	ErrMass = errors.New("basemeasure: no mass")
 	// ErrEpsilon reports an eps that is not in [0, MaxEpsilon].
 	ErrEpsilon = errors.New("basemeasure: eps out of range")
-	// ErrSettings reports settings without a meaning.
+	// ErrSettings reports invalid settings.
 	ErrSettings = errors.New("basemeasure: bad settings")
 	// ErrNotConverged reports a stop before the goal. The Result that comes with it is feasible and its
 	// bounds hold.

@@ -14,12 +14,12 @@ import (
 // is enough that all rows and all columns of the k x k cost are permutations of the given row; the caller vouches for
 // that, and Verify checks the result against the whole matrix.
 //
-// There the uniform measure is optimal, and the optimal value is the number eta with
+// On such a space the uniform measure is optimal, and the optimal value is the number eta with
 //
 //	sum_j (C_j - eta)_+ = e^eps sum_j (eta - C_j)_+,
 //
-// an expectile of the costs of the row (Newey and Powell 1987): O(k) for each of a few Newton steps. Every threshold of
-// the certificate is that number, and all weights are equal.
+// an expectile of the costs of the row (Newey and Powell 1987). A few Newton steps find eta, in O(k) each. Every
+// threshold of the certificate is eta, and all weights are equal.
 //
 // Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon.
 func Homogeneous(row []float64, eps float64) (Result, error) {

@@ -18,14 +18,15 @@ const sampleCells = 1 << 22
 // sampleInputs bounds how many inputs it is proved by: each takes some 30 bytes of a certificate.
 const sampleInputs = 512
 
-// UniformOnePass is Uniform without a table of the cost: it computes rows when it needs them, and memory is O(k + kv)
-// but for those that attain the maximum. The worst input is found by the certified search of package internal/worst,
-// which looks at few inputs where the distances of places allow, and at all of them where not. Of a grid it is a
-// corner.
+// UniformOnePass is Uniform without a table of the cost. It computes rows when it needs them, and takes O(k + kv)
+// memory, besides the rows that attain the maximum. The certified search of package internal/worst finds the worst
+// input. This search evaluates few inputs where the distances of places allow it, and otherwise all inputs. On a grid
+// the worst input is a corner.
 //
-// The best scale for a few inputs is best for all if the worst of all is among them. So it starts from one, and adds
-// the worst until that holds. F is that of Uniform to within rounding. Lower is proved by those inputs and a sample of
-// the others, so it may be below Uniform's. Mean is not computed: it is 0.
+// The best scale for a few inputs is best for all inputs if the worst of all is among the few. So UniformOnePass starts
+// from one input, and adds the worst input until it is already among them. F is that of Uniform to within rounding.
+// Lower is proved from these inputs and a sample of the others, so it may be below the Lower of Uniform. Mean is not
+// computed, and is 0.
 //
 // Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon; ErrNotConverged with valid bounds if rounding keeps the
 // search from closing; and that of ctx, without a Result.

@@ -12,9 +12,9 @@ type Status int
 const (
 	// Unknown is the Status of a call that failed and has no Result.
 	Unknown Status = iota
-	// Converged: Solve proved the gap that was asked for; Uniform and Shape found the best scale.
+	// Converged: Solve proved the requested gap; Uniform and Shape found the best scale.
 	Converged
-	// Stalled: rounding kept Solve from going on. The answer is feasible and its bounds hold.
+	// Stalled: rounding errors stopped Solve. The answer is feasible and its bounds hold.
 	Stalled
 	// Limited: MaxEvaluations or MaxPivots was reached.
 	Limited
@@ -60,8 +60,9 @@ type Result struct {
 	F float64
 	// Upper is at least the objective at M, and Lower at most the objective of every eps-LDP mechanism.
 	Upper, Lower float64
-	// WorstCase is the largest cost of an input that counts, and Worst the lowest input that attains it. Mean is the
-	// mean cost over all inputs, with the weights Settings.InputWeights if there are any. All to within rounding.
+	// WorstCase is the largest cost of an input that is not excluded, and Worst is the lowest input that attains it. Mean
+	// is the mean cost over all inputs, with the weights Settings.InputWeights if there are any. All are accurate to
+	// within rounding.
 	WorstCase float64
 	Worst     int
 	Mean      float64
@@ -82,7 +83,7 @@ type Result struct {
 	Settings Settings
 }
 
-// Gap is Upper - Lower: at most this much worse than the best eps-LDP mechanism.
+// Gap is Upper - Lower: M is worse than the best eps-LDP mechanism by at most this much.
 func (r Result) Gap() float64 { return r.Upper - r.Lower }
 
 // describe fills in Mass, Nonzeros and Peak.

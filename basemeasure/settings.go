@@ -8,7 +8,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Objective says what a base measure is to make small. phi_i is the cost of a client whose whole mass is at input i.
+// Objective says what a base measure minimises. phi_i is the cost of a client whose whole mass is at input i.
 type Objective int
 
 const (
@@ -42,27 +42,27 @@ type Settings struct {
 	// InputWeights are the weights of the inputs in Average and Mixed, in any unit; nil means equal weights. They
 	// must be public. Nil with WorstCase. A weight that is not zero must be at least 2^-600 times the largest.
 	InputWeights []float64
-	// Exclude lists inputs that are left out of the maximum: a far input without clients would otherwise dictate
-	// the design. The mechanism stays as private for them as for all others; only their cost is not looked at. Any
-	// order, at least one input must be left.
+	// Exclude lists inputs that are left out of the maximum: a far input without clients would otherwise dictate the
+	// design. The mechanism is as private for these inputs as for all others; only their cost is ignored. Any order is
+	// allowed, and at least one input must remain.
 	Exclude []int
 
-	// Gap is the relative gap (Upper - Lower) / Upper at which Solve stops; 0 means DefaultGap. A gap of 1e-15 of
-	// the largest cost is always good enough. Uniform and Shape do not look at it: they find the best scale.
+	// Gap is the relative gap (Upper - Lower) / Upper at which Solve stops; 0 means DefaultGap. A gap of 1e-15 of the
+	// largest cost is always enough. Uniform and Shape ignore Gap: they find the best scale.
 	Gap float64
-	// Initial is a result that Solve may start from: of the same cost, best of a nearby eps. It changes the
-	// work, not what is promised about the answer.
+	// Initial is a result that Solve may start from, for the same cost and preferably for a nearby eps. It changes the
+	// work, but not the guarantees of the answer.
 	Initial *Result
 	// MaxEvaluations bounds the evaluations of all phi_i; 0 means DefaultMaxEvaluations for Uniform and Shape, and no
 	// bound for Solve.
 	MaxEvaluations int
-	// MaxPivots bounds the pivots of Solve; 0 means 200 (k + kv) + 10000, ten times what has been seen.
+	// MaxPivots bounds the pivots of Solve; 0 means 200 (k + kv) + 10000, ten times the largest number observed.
 	MaxPivots int
 }
 
 const (
-	// DefaultMaxEvaluations is far above the 4 to 16 evaluations that the search for a scale takes: it stops a
-	// search that rounding has sent astray.
+	// DefaultMaxEvaluations is far above the 4 to 16 evaluations that the search for a scale takes: it stops a search that
+	// rounding errors have led astray.
 	DefaultMaxEvaluations = 200
 	// DefaultGap is the relative gap of Solve.
 	DefaultGap = 1e-9

@@ -15,8 +15,8 @@ import (
 // mechanism can have, with the proof. Minimisers are not unique; the one returned has few nonzeros.
 //
 // Pass a *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
-// ErrNegative, ErrEpsilon, ErrSettings; ErrNotConverged, with the best Result so far and valid bounds, if ctx
-// ends, a limit is reached or rounding is in the way (Result.Status says which); and that of ctx alone, without a
+// ErrNegative, ErrEpsilon, ErrSettings; ErrNotConverged, with the best Result so far and valid bounds, if ctx ends, a
+// limit is reached or rounding errors stop the solver (Result.Status says which); and that of ctx alone, without a
 // Result, if ctx ends before more than 48 rows of costs are sorted.
 func Solve(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
 	if ctx == nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Verify recomputes the bounds of a Result in exact rational arithmetic, from M, Weights, Thresholds and the
-// objective in Settings alone: upper >= the objective at M, lower <= the objective of every eps-LDP mechanism. It
-// returns ErrCertificate if the evidence is malformed, or if Result.Upper or Result.Lower claim more than it proves.
-// eps, the costs, Mix and InputWeights count as the rationals that the float64 values are; weights count
-// relative to their sum. Errors in the arguments: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon, ErrSettings.
+// Verify recomputes the bounds of a Result in exact rational arithmetic, from M, Weights, Thresholds and the objective
+// in Settings alone: upper >= the objective at M, lower <= the objective of every eps-LDP mechanism. It returns
+// ErrCertificate if the evidence is malformed, or if Result.Upper or Result.Lower claim more than the evidence proves.
+// eps, the costs, Mix and InputWeights count as the rationals that the float64 values are; weights count relative to
+// their sum. Errors in the arguments: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon, ErrSettings.
 //
-// It shares no code with the functions that make a Result but the search below. All numbers are integers times powers
-// of two: sums of costs in fixed arrays of words (package internal/num), the rest in big.Int, and nothing is reduced
-// until the end.
+// Except for the search described below, it shares no code with the functions that make a Result. All numbers are
+// integers times powers of two: sums of costs in fixed arrays of words (package internal/num), the rest in big.Int, and
+// nothing is reduced until the end.
 //
 // Upper. Let b <= e^(eps/2) be rational, b >= 1. The box [M/b, b*M] lies inside the box of M, so the cost of
 // an input in it, a greedy fill, is at least the cost in the box of M. Its mass can fall outside by the
@@ -36,18 +36,18 @@ import (
 // the weights t w + (1-t) v instead of w. Rows without a weight are not read.
 //
 // Few rows. Input 0 of a ring, and of a grid whose costs do not fall with the distance, has the worst case if M is
-// constant. On a ring with equal weights and equal thresholds all b_j are the same. Above 2^22 pairs of places, the
-// worst case of all inputs is that of the few that package internal/worst looks at: it proves of the others that they
-// cost no more, from the distances, by the triangle inequality, in floats rounded outward. That rests on costs being
-// what package cost says of their types: powers of distances, to its error bounds. Other inputs are not read then, and
-// upper is the exact maximum all the same.
+// constant. On a ring with equal weights and equal thresholds all b_j are the same. Above 2^22 pairs of places, package
+// internal/worst evaluates a few inputs and takes their worst case. By the triangle inequality, in floats rounded
+// outward, it proves from the distances that all other inputs cost no more. This proof needs costs that are powers of
+// distances, to the error bounds that package cost states for their types. The other inputs are then not read, and
+// upper is still the exact maximum.
 //
-// O(kv) for every row that is read, on all cores, and O(k + kv) memory beside 16 MB of rows.
+// Verify takes O(kv) for every row that it reads, on all cores, and O(k + kv) memory besides 16 MB of rows.
 func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
 	return VerifyContext(context.Background(), c, eps, r)
 }
 
-// VerifyContext is Verify, and returns the error of ctx when that ends first.
+// VerifyContext is Verify, but returns the error of ctx if ctx ends first.
 func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
 	if err := cost.Validate(c); err != nil {
 		return nil, nil, tableError(err)

@@ -36,8 +36,8 @@ func Rate(diameter float64) (c, oneMinusC float64) {
 //
 //	d_H(v+, v*) <= c/(1-c) d_H(v, v+),   c/(1-c) = sinh^2(diameter/4).
 //
-// It is +Inf when it says nothing, and NaN if an argument is negative or NaN. The bound for v itself
-// is larger by the step.
+// It is +Inf if there is no finite bound, and NaN if an argument is negative or NaN. The bound for v itself is larger
+// by d_H(v, v+).
 func Posterior(diameter, step float64) float64 {
 	if !(diameter >= 0) || !(step >= 0) {
 		return math.NaN()

@@ -13,10 +13,9 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// Diameter returns Birkhoff's diameter log max (A_ij A_kl / (A_il A_kj)) of a matrix of finite
-// numbers >= 0. Rows and columns of zeros are left out; if a zero remains, it is +Inf; if nothing
-// remains, 0. Errors are ErrShape, ErrNotFinite and ErrNegative. The cost is that of GibbsDiameter and a
-// copy of the matrix.
+// Diameter returns Birkhoff's diameter log max (A_ij A_kl / (A_il A_kj)) of a matrix of finite numbers >= 0. Rows and
+// columns of zeros are left out. The diameter is +Inf if a zero remains, and 0 if nothing remains. Errors are ErrShape,
+// ErrNotFinite and ErrNegative. Diameter takes the time of GibbsDiameter and a copy of the matrix.
 func Diameter(a cost.Matrix) (float64, error) {
 	d, err := materialize(a)
 	if err != nil {
@@ -69,8 +68,8 @@ func logarithm(x float64) float64 {
 //
 //	max_{i,k} (max_j (C_ij - C_kj) - min_j (C_ij - C_kj)) / reg.
 //
-// It works on C, so that no kernel is too small, and is +Inf only if the quotient is beyond float64. Errors
-// are ErrShape, ErrNotFinite, ErrNegative and ErrReg.
+// It works on C, so no kernel is too small, and is +Inf only if the quotient exceeds float64. Errors are ErrShape,
+// ErrNotFinite, ErrNegative and ErrReg.
 func GibbsDiameter(c cost.Matrix, reg float64) (float64, error) {
 	rows, scale, err := gibbs(c, reg)
 	if err != nil {

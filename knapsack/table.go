@@ -14,9 +14,9 @@ import (
 // 16 roundings of 2^-53. Products that underflow add at most kv times the smallest subnormal.
 const PhiError = 0x1p-49
 
-// Table is a cost matrix with the columns of every row in order of cost. It is immutable and safe for
-// concurrent use. It is a cost.Matrix itself, so that the work of sorting can be handed on: New returns a
-// Table it is given. The zero Table has no rows; make one with New.
+// Table is a cost matrix with the columns of every row in order of cost. It is immutable and safe for concurrent use.
+// It is itself a cost.Matrix, so the work of sorting can be shared: if New is given a Table, it returns this Table. The
+// zero Table has no rows; make one with New.
 type Table struct {
 	k, kv   int
 	data    []float64 // row-major costs
@@ -182,9 +182,9 @@ func (t *Table) Subgradient(i int, tau, a, b float64, dst []float64) {
 	}
 }
 
-// Cut returns eta + sum_j lo_j (C_ij - eta)_+ - hi_j (eta - C_ij)_+: for every eta a lower bound on
-// phi_i(lo, hi), which is attained at eta = tau_i. Its error is that of a sum of terms of both signs; it may be
-// -Inf. NaN for a row that does not exist, slices of the wrong length or an eta of NaN.
+// Cut returns eta + sum_j lo_j (C_ij - eta)_+ - hi_j (eta - C_ij)_+. For every eta this is a lower bound on phi_i(lo,
+// hi), which is attained at eta = tau_i. Its error is that of a sum of terms of both signs; it may be -Inf. It is NaN
+// for a row that does not exist, slices of the wrong length or an eta of NaN.
 func (t *Table) Cut(i int, eta float64, lo, hi []float64) float64 {
 	row := t.Row(i, nil)
 	if row == nil || len(lo) != t.kv || len(hi) != t.kv {

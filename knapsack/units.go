@@ -1,6 +1,7 @@
 package knapsack
 
-// Sorter orders the columns of one row of costs after the other, for callers without a Table. The zero Sorter is ready.
+// Sorter orders the columns of one row of costs at a time, for callers without a Table. The zero Sorter is ready to
+// use.
 type Sorter struct {
 	sorter
 	order []int32
@@ -21,8 +22,8 @@ func (s *Sorter) Order(row []float64) []int32 {
 
 // FillUnits is Table.Project in whole units, and exact: it fills n, from lo, with the cheapest columns up to hi until
 // total units are placed. order lists the columns by increasing cost. With integer bounds the fractional knapsack has
-// an integer optimum, which this is. It needs sum lo <= total <= sum hi, sums that fit in 64 bits, and slices of one
-// length.
+// an integer optimum, which FillUnits finds. It needs sum lo <= total <= sum hi, sums that fit in 64 bits, and slices
+// of equal length.
 func FillUnits(order []int32, lo, hi []uint64, total uint64, n []uint64) {
 	rest := total
 	for j, l := range lo {

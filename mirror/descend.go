@@ -14,8 +14,8 @@ const MaxEpsilon = num.MaxEpsilon
 
 // Descend runs Settings.Steps steps of mirror descent for the costs of table.
 //
-// Errors: ErrShape, ErrEpsilon, ErrSettings; and ErrNotConverged, with the Result of the steps so far (of the
-// first one, at least), if ctx ends.
+// Errors: ErrShape, ErrEpsilon, ErrSettings; and ErrNotConverged, with the Result of the steps so far (at least one),
+// if ctx ends.
 func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings Settings) (Result, error) {
 	settings, err := settings.resolve()
 	if err != nil {

@@ -7,13 +7,13 @@ type Report struct {
 	// F is f at the current iterate, Average at the average of the iterates so far, Best the least f of all of
 	// them.
 	F, Average, Best float64
-	// Bound is proved: Average - f* <= Bound. It may exceed everything else by far, and be +Inf.
+	// Bound is proved: Average - f* <= Bound. It may be far larger than F, and may be +Inf.
 	Bound float64
-	// PaperBound is what the paper's proposition states for that many steps of its own size, whatever the rule
-	// of this descent. It can be false where there are more outputs than inputs.
+	// PaperBound is the bound of the paper's proposition for the same number of steps of its own size, whatever the rule
+	// of this descent. It can be false if there are more outputs than inputs.
 	PaperBound float64
-	// Lower is the best certified lower bound on f* so far, that of a Result; it never falls. It is a proved number
-	// beside three computed ones, and so can exceed them by their rounding.
+	// Lower is the best certified lower bound on f* so far, as in a Result; it never falls. It is proved, while F, Average
+	// and Best are computed in floats, so it can exceed them by their rounding errors.
 	Lower float64
 }
 
@@ -30,7 +30,7 @@ type Result struct {
 	// Where a weight is zero the threshold is zero and has no meaning.
 	Weights, Thresholds []float64
 
-	// Average is the weighted average of the iterates, what the paper returns, and FAverage its f.
+	// Average is the weighted average of the iterates, the paper's answer, and FAverage is its f.
 	Average  []float64
 	FAverage float64
 	// Best is the iterate with the least f, the first of them if there are several, BestStep its number,
@@ -51,5 +51,5 @@ type Result struct {
 	Settings Settings
 }
 
-// Gap is Upper - Lower: at most this much worse than the best eps-LDP mechanism.
+// Gap is Upper - Lower: M is worse than the best eps-LDP mechanism by at most this much.
 func (r Result) Gap() float64 { return r.Upper - r.Lower }

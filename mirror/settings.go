@@ -38,15 +38,15 @@ type Settings struct {
 	Rule Rule
 	// Factor multiplies the step of the rule, by 1e-6 to 1e6; 0 means 1. The bounds account for it.
 	Factor float64
-	// Every asks for a report after every so many steps; 0 means after 1, 2, 4, 8, ... steps. There is always one
-	// after the last step. A report costs an evaluation of f and a few passes over the rows that were ever
-	// the worst one.
+	// Every is the number of steps between reports; 0 means reports after 1, 2, 4, 8, ... steps. There is always a report
+	// after the last step. A report takes an evaluation of f and a few passes over the rows that were the worst at some
+	// step.
 	Every int
 	// Report, if not nil, is called with each report as it is made, by the goroutine that called Descend.
 	Report func(Report)
 }
 
-// DefaultSteps is enough to see where a descent is heading, not to get there.
+// DefaultSteps is enough to see where a descent is heading, but not to reach the optimum.
 const DefaultSteps = 10_000
 
 // Factors outside are no step sizes, and not worth the care that infinite bounds would need.
