@@ -5,17 +5,16 @@ import (
 	"math/big"
 )
 
-// MaxBits is the most that Enclose gives.
+// MaxBits is the largest number of bits that Enclose takes.
 const MaxBits = 2048
 
 // Enclose returns verified bounds on w* = (1-T)/2 with Upper - Lower <= 2^-bits w*, 1 <= bits <= MaxBits; 0 means 50,
-// about what a float64 can say. It is built on Solve, but rests on Verify's arithmetic alone: it only returns what
-// Verify accepts.
+// about the precision of a float64. Enclose starts from Solve, but its answer rests on the arithmetic of Verify alone:
+// it returns only bounds that Verify accepts.
 //
-// Cost at 50 bits: some milliseconds for small d, 0.1 s at d = 10^5, 1 s at 10^7: series of some sqrt(d) terms in big
-// floats, five of them for each bound.
-// Errors: as Solve, ErrPrecision for bits out of range, and ErrBounds if no bounds can be proved (no input is known to
-// cause it).
+// At 50 bits it takes some milliseconds for small d, 0.1 s at d = 10^5, and 1 s at d = 10^7. For each bound it sums
+// five series of about sqrt(d) terms in big floats. Errors: as Solve, ErrPrecision for bits out of range, and ErrBounds
+// if no bounds can be proved (no input is known to cause it).
 func Enclose(d int, p, eps float64, bits int) (Bounds, error) {
 	if bits == 0 {
 		bits = 50

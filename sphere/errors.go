@@ -18,7 +18,7 @@ var (
 	ErrUnderflow = errors.New("sphere: 1 - t underflows")
 	// ErrNotConverged reports a search that did not end. No input is known to cause it.
 	ErrNotConverged = errors.New("sphere: no convergence")
-	// ErrPrecision reports precision settings without a meaning, or bounds that need more of it than is allowed.
+	// ErrPrecision reports an invalid precision, or bounds that need more precision than is allowed.
 	ErrPrecision = errors.New("sphere: precision")
 	// ErrBounds reports an enclosure that does not hold.
 	ErrBounds = errors.New("sphere: bounds do not hold")

@@ -5,7 +5,7 @@ import "math"
 // Measure is the optimal base measure Alpha sigma on S^d (sigma uniform, of mass 1), and the mechanism that it makes:
 // for an input x, density Alpha e^(eps/2) on the cap {y : <x,y> >= T} and Alpha e^(-eps/2) outside.
 type Measure struct {
-	// T is the cosine of the cap's angle, and Omt = 1 - T, which T alone gives badly for a small cap.
+	// T is the cosine of the cap's angle. Omt is 1 - T, which cannot be computed accurately from T for a small cap.
 	T   float64 `json:"t"`
 	Omt float64 `json:"omt"`
 	// Alpha is the mass of the base measure: 1 / (e^(-eps/2) + (e^(eps/2) - e^(-eps/2)) S).

@@ -13,15 +13,17 @@ const MaxPaperDimension = 340
 // paperNodes is the number of Gauss-Legendre nodes for each integral of Paper.
 const paperNodes = 200
 
-// Paper is the proposition on the sphere (prop:sphere) as it is written: its functions f, g, S, U, H as they stand, the
-// integrals by gonum's Gauss-Legendre rule of 200 nodes in u, its equation by bisection in t. It is here to be read
-// beside the paper and to be compared with Solve; nothing else uses it.
+// Paper solves the proposition on the sphere (prop:sphere) as written. It uses the functions f, g, S, U, H of the
+// paper, computes the integrals by gonum's Gauss-Legendre rule with 200 nodes in u, and solves the equation by
+// bisection in t. It serves to be read beside the paper and to be compared with Solve; nothing else uses it.
 //
-// Range of validity, against Solve (TestPaperRange), for 1 <= p <= 12 and 1e-6 <= eps <= 32: for 4 <= d <= 340 W to a
-// relative 1e-11, Alpha and S to 1e-10. Below d = 4 the density or its first derivatives are unbounded at the ends of
-// the interval, where Gauss-Legendre is slow: for d = 2 and 3 they are good to 1e-6, for d = 1 to 1e-2 and for eps <=
-// 16 only. For larger eps the cap shrinks, t comes close to 1, and digits are lost with 1-t. ErrDimension above
-// MaxPaperDimension, ErrExponent for p < 1, otherwise as Solve, and ErrNotConverged where the formulas give no number.
+// Accuracy compared with Solve (TestPaperRange), for 1 <= p <= 12 and 1e-6 <= eps <= 32: for 4 <= d <= 340, W is
+// accurate to a relative 1e-11, and Alpha and S to 1e-10. For d = 2 and 3 they are accurate to 1e-6, and for d = 1 to
+// 1e-2 if eps <= 16, because the density or its first derivatives are unbounded at the ends of the interval, where
+// Gauss-Legendre converges slowly. For larger eps the cap shrinks, t approaches 1, and digits are lost in 1-t.
+//
+// Errors: ErrDimension above MaxPaperDimension, ErrExponent for p < 1, otherwise as Solve, and ErrNotConverged if the
+// formulas give no number.
 func Paper(d int, p, eps float64) (Measure, error) {
 	if err := check(d, p, eps); err != nil {
 		return Measure{}, err

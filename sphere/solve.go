@@ -7,9 +7,10 @@ import (
 
 // Solve returns the optimal base measure on the unit sphere S^d of R^(d+1) for the cost |x-y|^p and privacy eps.
 //
-// Accuracy: Omt, Alpha, S, J, W, Pin and Pout to a relative 1e-13, T to 1e-13 max(|T|, 1/sqrt(d+p)), over the whole
-// domain d = 1..MaxDimension, p in [MinExponent, MaxExponent] (any real number), eps in [MinEpsilon, MaxEpsilon]; some
-// microseconds. Errors: ErrDimension, ErrExponent, ErrEpsilon outside; ErrUnderflow where Omt is below 2^-1022.
+// Omt, Alpha, S, J, W, Pin and Pout are accurate to a relative 1e-13, and T to 1e-13 max(|T|, 1/sqrt(d+p)), over the
+// whole domain d = 1..MaxDimension, p in [MinExponent, MaxExponent] (any real number), eps in [MinEpsilon, MaxEpsilon].
+// Solve takes some microseconds. Errors: ErrDimension, ErrExponent, ErrEpsilon outside this domain; ErrUnderflow if Omt
+// is below 2^-1022.
 func Solve(d int, p, eps float64) (Measure, error) {
 	if err := check(d, p, eps); err != nil {
 		return Measure{}, err

@@ -43,7 +43,8 @@ const (
 )
 
 // Verify proves b for d, p, eps, or fails with ErrBounds (the bounds are false, or not in order, or not in (0, 1)) or
-// ErrPrecision (they are so close to w* that 8192 bits do not tell on which side). It shares no code with Solve.
+// ErrPrecision (they are so close to w* that 8192 bits do not decide on which side they lie). It shares no code with
+// Solve.
 //
 // What it checks: with kappa = e^eps - 1, s the law of (1 - <x,y>)/2 for y uniform (a Beta law with both parameters a =
 // d/2), q = p/2 and h = E[s^q], the function
@@ -51,10 +52,10 @@ const (
 //	P(w) = h - w^q - kappa E[(w^q - s^q)_+]
 //
 // is strictly decreasing on (0, 1) and w* is its zero (the paper's equation over 2^p e^(-eps/2)): P(Lower) > 0 >
-// P(Upper). Where d <= 128 is even and p is even, P is a polynomial with rational coefficients but for kappa, and it is
-// evaluated exactly for rational bounds of kappa; on S^2 so for odd p, in sqrt(w). Elsewhere P / w^q is enclosed by two
-// series of positive terms in interval arithmetic, each with the bound of its tail (see series in interval.go); the
-// constants come from the same series at w = 1/2.
+// P(Upper). If d <= 128 is even and p is even, P is a polynomial whose coefficients are rational except for kappa, and
+// is evaluated exactly for rational bounds of kappa. On S^2 the same holds for odd p, in sqrt(w). In all other cases
+// two series of positive terms enclose P / w^q in interval arithmetic, each with a bound on its tail (see series in
+// interval.go); the constants come from the same series at w = 1/2.
 func (b Bounds) Verify(d int, p, eps float64) error {
 	if err := check(d, p, eps); err != nil {
 		return err

@@ -22,9 +22,8 @@ type Config struct {
 	High    int         // K, how many are high for one point; 0: S N rounded, at least 1, S the optimal cap's share
 	Bits    int         // B: probabilities are multiples of 2^-B; 0: 62
 	Atoms   int         // the most atoms of a client, which bounds the work; 0: 64, less if Points or Dim is large
-	// Seed fixes the candidates for all releases. Zero, the default: each release draws its own. With one list for
-	// everybody, the luck of that list is in every report alike, and means over users are biased by it, however many
-	// they are.
+	// Seed fixes the candidates for all releases. With the zero Seed, the default, each release draws its own. With one
+	// list for all clients, every report has the error of this list, which biases means over any number of users.
 	Seed Seed
 
 	Provenance policy.Provenance // required. Geometry: of the embedding; base measure: of K and eps
@@ -106,7 +105,7 @@ type Codebook struct {
 	id       [sha256.Size]byte
 }
 
-// New designs the mechanism. Errors: ErrConfig, and beside it those of sphere, ldp and policy.
+// New designs the mechanism. Errors: ErrConfig, which may also wrap errors of sphere, ldp and policy.
 func New(c Config) (*Codebook, error) {
 	c = c.resolve()
 	m, err := c.check()

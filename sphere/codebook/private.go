@@ -143,7 +143,7 @@ func (p *parser) number(field []byte) (problem string) {
 }
 
 // FormatPrivate writes atoms and weights as private data, which Release reads as the same numbers, the weights divided
-// by their sum. It accepts what CheckAtoms accepts; its errors tell about the data as those do.
+// by their sum. It accepts what CheckAtoms accepts. Like those of CheckAtoms, its errors reveal private data.
 func (c *Codebook) FormatPrivate(atoms [][]float64, weights []float64) ([]byte, error) {
 	if err := c.CheckAtoms(atoms, weights); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (c *Codebook) FormatPrivate(atoms [][]float64, weights []float64) ([]byte, 
 
 // CheckAtoms returns nil if the data are a distribution: 1 to Config.Atoms points of d+1 finite coordinates, not all
 // zero (the direction counts), and as many weights >= 0 whose sum is within 1e-9 of 1. Otherwise it returns ErrPoint or
-// ErrWeights, which tell about the data and must stay on the device; a zero Codebook gives ErrZero.
+// ErrWeights, which reveal private data and must stay on the device; a zero Codebook gives ErrZero.
 func (c *Codebook) CheckAtoms(atoms [][]float64, weights []float64) error {
 	if c.isZero() {
 		return ErrZero

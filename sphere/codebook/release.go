@@ -15,10 +15,10 @@ import (
 // Release draws a report for a client with the given private data (see "Private data" in the package comment), and pays
 // for it from the ledger. It is the only path for private vectors.
 //
-// The debit is in the ledger before the seed and the random word are drawn, from crypto/rand, and both are drawn before
-// the data are looked at. Data that cannot be read give the public fallback law, uniform on the candidates. A second
-// release in the ledger's epoch returns the first report again. The end of ctx before the debit gives ctx.Err(); it has
-// no effect later.
+// The debit is in the ledger before the seed and the random word are drawn from crypto/rand, and both are drawn before
+// the data are read. Data that cannot be read give the public fallback law, uniform on the candidates. A second release
+// in the ledger's epoch returns the first report again. The end of ctx before the debit gives ctx.Err(); it has no
+// effect later.
 //
 // Errors: ErrZero, policy.ErrLedger, ctx.Err(), those of the ledger, and ErrRandom. They do not depend on the private
 // data, and come with the zero Report. After ErrRandom, or if the ledger fails after the debit, the debit stands.
@@ -90,10 +90,10 @@ func (c *Codebook) draw(random io.Reader, data reading) (Report, error) {
 }
 
 // Law returns the point of the box that a client with this distribution draws from when the seed is this: for audits,
-// tests and experiments. It is as private as the data. It is total: what CheckAtoms refuses gives the fallback; a zero
-// Codebook gives the zero Weights.
+// tests and experiments. The law is as private as the data. The method is total: data that CheckAtoms refuses give the
+// fallback, and a zero Codebook gives the zero Weights.
 //
-// One atom: the K nearest candidates high, the first of equals. Several: see assign.
+// For one atom, the K nearest candidates (the first among equals) are high. For several atoms, see assign.
 func (c *Codebook) Law(seed Seed, atoms [][]float64, weights []float64) ldp.Weights {
 	if c.isZero() {
 		return ldp.Weights{}

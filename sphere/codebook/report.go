@@ -8,14 +8,14 @@ import (
 	"fmt"
 )
 
-// ReportSize is the length of every report in bytes: nothing can be read off it.
+// ReportSize is the length of every report in bytes, so the length reveals nothing.
 const ReportSize = len(magic) + sha256.Size + len(Seed{}) + 4
 
 // magic starts every report.
 const magic = "wpc1"
 
 // Report is one release: the ID of its policy, a seed and the index of the candidate drawn. It is what leaves the
-// device, and may be printed. The zero Report is none: it does not marshal.
+// device, and may be printed. The zero Report is not a report: it does not marshal.
 //
 // In bytes: "wpc1", the 32 bytes of the ID, the 32 bytes of the seed, the index as a little-endian uint32. As text,
 // also within JSON: the same bytes in lower-case hexadecimal.
@@ -49,8 +49,8 @@ func (r Report) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, r.index), nil
 }
 
-// UnmarshalBinary reads the bytes that MarshalBinary writes and no others. On an error r is unchanged. Whether the
-// report is one of a codebook's is for Belongs to say.
+// UnmarshalBinary reads the bytes that MarshalBinary writes and no others. On an error r is unchanged. Belongs decides
+// whether the report is one of a codebook.
 func (r *Report) UnmarshalBinary(b []byte) error {
 	if len(b) != ReportSize {
 		return fmt.Errorf("%w: %d bytes, want %d", ErrReport, len(b), ReportSize)
@@ -104,8 +104,8 @@ func (r Report) String() string {
 	return string(text)
 }
 
-// Belongs checks that a report is a possible report of this codebook: its ID, its seed if that is fixed, and a
-// candidate that there is. Errors: ErrZero, ErrReport.
+// Belongs checks that a report is a possible report of this codebook: it has the ID of the codebook, its seed if the
+// seed is fixed, and the index of an existing candidate. Errors: ErrZero, ErrReport.
 func (c *Codebook) Belongs(r Report) error {
 	switch {
 	case c.isZero():
