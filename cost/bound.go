@@ -3,9 +3,9 @@ package cost
 import "math"
 
 // Bound returns a number that no entry exceeds, in O(k + kv) for the costs of this package that compute their entries.
-// It is Max of a Ring, a Grid, a Dense or foreign matrix. Of Points it is the diagonal of the box around them, at most
-// sqrt(n) times the largest distance, to the power p; of a GreatCircle a sum of up to three distances to the power p;
-// of a Cosine 2. It is NaN if m is not valid.
+// For a Ring, a Grid, a Dense or a foreign matrix it is Max. For Points it is the diagonal of the box around them, at
+// most sqrt(n) times the largest distance, to the power p. For a GreatCircle it is a sum of up to three distances, to
+// the power p. For a Cosine it is 2. It is NaN if m is not valid.
 func Bound(m Matrix) float64 {
 	if checkDims(m) != nil {
 		return math.NaN()

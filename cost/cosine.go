@@ -5,10 +5,10 @@ import "math"
 // Cosine is the cost 1 - cos(x_i, v_j), in [0, 2]. It is not a metric. A zero vector has no
 // direction; its distance to every vector, itself included, is 1.
 //
-// It is computed as |x/|x| - v/|v||²/2, clamped to [0, 2], which is the same number without the
-// cancellation of 1 - cos: vectors that are equal, or multiples by a power of two, are at
-// exactly 0, and nearly parallel vectors keep their digits. The absolute error is at most
-// (n + 8)·2^-52. Lengths do not matter: vectors are scaled by a power of two before the norm.
+// It is computed as |x/|x| - v/|v||²/2, clamped to [0, 2]. This is the same number without the cancellation of 1 - cos:
+// vectors that are equal, or multiples by a power of two, have cost exactly 0, and nearly parallel vectors keep their
+// digits. The absolute error is at most (n + 8)·2^-52. Lengths do not matter: vectors are scaled by a power of two
+// before the norm.
 type Cosine struct {
 	k, kv, dim int
 	x, v       []float64 // as given, for SpecOf

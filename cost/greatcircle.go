@@ -11,10 +11,9 @@ const EarthRadius = 6371.0088
 // GreatCircle is the cost d^p between places on the sphere of radius EarthRadius, d in kilometres
 // along the great circle. Against the real Earth, which is not a sphere, d is off by up to 0.6 %.
 //
-// d = 2R·atan2(√h, √g) with the haversine h and that of the antipode, g = 1 - h, each from its own
-// formula, so d is accurate near 0 and near the antipode alike (absolute error about 1e-11 km).
-// Longitudes that differ by 360 degrees, and all longitudes of a pole, are the same place, at
-// distance exactly 0.
+// d = 2R·atan2(√h, √g) with the haversine h and the haversine g = 1 - h of the antipode, each from its own formula. So
+// d is accurate both near 0 and near the antipode (absolute error about 1e-11 km). Longitudes that differ by 360
+// degrees, and all longitudes of a pole, are the same place, at distance exactly 0.
 type GreatCircle struct {
 	x, v []place // v is x when one set serves both sides
 	same bool

@@ -8,8 +8,8 @@ import (
 // Manhattan returns the matrix of Manhattan costs between points of R^n, C_ij = (sum_t |x_it - v_jt|)^p, the way along
 // streets at right angles. A nil v means x. All points have the same dimension, at least 1.
 //
-// For p = 1 an entry is off by a relative (n + 1)·2^-53 at most, on the line (n = 1) it is |x - v| correctly rounded.
-// It is a matrix and no type of its own: a policy states it entry by entry.
+// For p = 1 an entry has a relative error of at most (n + 1)·2^-53; on the line (n = 1) it is |x - v| correctly
+// rounded. The result is a matrix without a type of its own, so a policy states it entry by entry.
 //
 // The error is ErrShape, ErrTooLarge (above MaxEntries too), ErrExponent, ErrPoint (which names the coordinate), or
 // ErrNotFinite when a sum or its power overflows. Time is O(n) per entry, memory 8 bytes.

@@ -7,8 +7,8 @@ package cost
 // the next call of Row with the same buf. Implementations are safe for concurrent use with
 // distinct buffers, and return exactly kv entries, the same bits at every call.
 //
-// That is a contract between programs, not a check on data: a type of one's own that breaks it is a bug, which
-// the solvers find where it costs them nothing to look, and which may end in a panic elsewhere.
+// This is a contract between programs, not a check on data. A foreign type that breaks it has a bug. The solvers detect
+// such a bug where the check costs nothing; elsewhere it may end in a panic.
 type Matrix interface {
 	Dims() (k, kv int)
 	Row(i int, buf []float64) []float64

@@ -14,9 +14,8 @@ import (
 // the right kind, spelt as it is ("N" is not "n"), at most once, and not null; counts are integers
 // from 1 to MaxPoints written as digits; p is a finite number > 0. An absent p is 1.
 //
-// The error wraps ErrSpec (and, where one fits, ErrExponent, ErrShape or ErrTooLarge) and names the
-// field and its value. What only arithmetic shows, such as a negative cost or a ragged row, is
-// found by Build.
+// The error wraps ErrSpec (and, where it applies, ErrExponent, ErrShape or ErrTooLarge) and names the field and its
+// value. Build finds errors in the numbers, such as a negative cost or a ragged row.
 func ParseSpec(data []byte) (Spec, error) {
 	raw, err := members(data)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 
 // Points is the Euclidean cost between points of R^n: C_ij = |x_i - v_j|^p.
 //
-// The distance is off by a relative (n/2 + 2)·2^-53 at most, whatever the magnitudes: where squares
-// would overflow or lose digits the differences are scaled by a power of two first. On the line
-// (n = 1) p = 1 gives |x - v| correctly rounded.
+// The distance has a relative error of at most (n/2 + 2)·2^-53, whatever the magnitudes: if squares would overflow or
+// lose digits, the differences are scaled by a power of two first. On the line (n = 1), p = 1 gives |x - v| correctly
+// rounded.
 type Points struct {
 	k, kv, dim int
 	x, v       []float64 // row-major; v is x when one set serves both sides

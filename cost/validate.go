@@ -178,9 +178,9 @@ func maxOf(x []float64) float64 {
 	return hi
 }
 
-// Exponent returns the p with C = d^p for a distance d, if the type of m tells it: the power of a
-// Ring, Grid, Points or GreatCircle. W_p is then the objective to the power 1/p. For any other
-// matrix ok is false; so it is for Cosine, which is no distance.
+// Exponent returns the p with C = d^p for a distance d, if the type of m determines it: the power of a Ring, Grid,
+// Points or GreatCircle. W_p is then the objective to the power 1/p. For any other matrix ok is false, also for Cosine,
+// which is not a distance.
 func Exponent(m Matrix) (p float64, ok bool) {
 	if checkDims(m) != nil {
 		return 0, false

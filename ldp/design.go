@@ -27,11 +27,10 @@ const tolerance = 1_000_000_000 // 1 / 1e-9
 // common level; if sum hi < 2^B, the column with the largest lo is raised. Both repair rounding only: the
 // first sum is below 2^B (1 + 1e-9) + 3 kv, the second at least 2^B (1 - 1e-9).
 //
-// What it costs: the worst-case cost W_p^p grows by about R kv (1 + e^-eps) / 2^B, R the range of the
-// cost matrix (below float64 resolution at B = 62). If 2^B is small the box degrades, and never
-// breaks: a column can move only if floor(e^eps lo_j) > lo_j, so that small eps want
-// 2^B well above kv / (e^eps - 1); a lower bound is at least one unit, so that eps above B ln 2
-// does not bind.
+// Rounding raises the worst-case cost W_p^p by about R kv (1 + e^-eps) / 2^B, where R is the range of the cost matrix
+// (below float64 resolution at B = 62). If 2^B is small, the box loses utility but stays valid. A column can move only
+// if floor(e^eps lo_j) > lo_j, so a small eps needs 2^B well above kv / (e^eps - 1). A lower bound is at least one
+// unit, so an eps above B ln 2 does not bind.
 func NewPolytope(eps Epsilon, m []float64, bits int) (*Polytope, error) {
 	if eps.IsZero() {
 		return nil, fmt.Errorf("%w: zero Epsilon", ErrEpsilon)

@@ -16,9 +16,8 @@ const (
 	maxExpDigits = 3    // so 10^exponent has at most 999 digits
 )
 
-// Epsilon is a privacy loss: an exact rational, 1e-18 <= eps <= 64. Two of them are the same
-// number if and only if they are == . The zero Epsilon is not a privacy loss; whatever needs one
-// refuses it.
+// Epsilon is a privacy loss: an exact rational, 1e-18 <= eps <= 64. Two of them are the same number if and only if they
+// are ==. The zero Epsilon is not a privacy loss; every function that needs a privacy loss refuses it.
 type Epsilon struct {
 	text string // canonical (see canonical), or "" for the zero value
 }
@@ -27,11 +26,10 @@ type Epsilon struct {
 // ("1/3"), exactly: "0.1" is one tenth, not the float64 beside it. Signs (but for an exponent's),
 // spaces, underscores, hexadecimal, "NaN" and "Inf" are refused, with ErrEpsilon.
 //
-// Also refused is what lies outside [1e-18, 64]. Weights have at most 62 bits and a column in
-// use has at least one unit, so beyond 62 ln 2 = 43 the bound hi <= e^eps lo no longer binds; and
-// below 2^-62 it leaves hi = lo, one output law for everybody. The denominator must stay below
-// 2^128 and the text within 100 bytes, so that reading and every later comparison are cheap
-// whoever wrote the text.
+// Numbers outside [1e-18, 64] are also refused. Weights have at most 62 bits and a column in use has at least one unit,
+// so above 62 ln 2 = 43 the bound hi <= e^eps lo does not bind; and below 2^-62 it forces hi = lo, one output law for
+// all clients. The denominator must stay below 2^128 and the text within 100 bytes, so that reading and every later
+// comparison are cheap whoever wrote the text.
 func ParseEpsilon(s string) (Epsilon, error) {
 	if len(s) > maxText {
 		return Epsilon{}, fmt.Errorf("%w: text of %d bytes, more than %d", ErrEpsilon, len(s), maxText)
@@ -96,8 +94,8 @@ func canonical(r *big.Rat) string {
 	return r.String()
 }
 
-// String returns the one canonical text of e, which ParseEpsilon reads back as e; "0" for the zero
-// Epsilon, which it refuses.
+// String returns the canonical text of e, which ParseEpsilon reads back as e. For the zero Epsilon it returns "0",
+// which ParseEpsilon refuses.
 func (e Epsilon) String() string {
 	if e.IsZero() {
 		return "0"
@@ -105,7 +103,7 @@ func (e Epsilon) String() string {
 	return e.text
 }
 
-// IsZero reports whether e is the zero Epsilon, which no privacy loss is.
+// IsZero reports whether e is the zero Epsilon, which is not a privacy loss.
 func (e Epsilon) IsZero() bool { return e == Epsilon{} }
 
 // Rat returns e as a new rational; 0 for the zero Epsilon.

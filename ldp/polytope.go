@@ -11,9 +11,9 @@ const maxBits = 62
 
 // A Polytope is the public box of a mechanism: the integer points n with lo <= n <= hi and sum 2^B.
 //
-// Invariant: one made by NewPolytope or NewPolytopeFromBounds satisfies Verify, and no method
-// changes it. The zero Polytope (and a nil one) has no column, fails Verify, and rounds everything
-// to the zero Weights. Methods may be called concurrently.
+// Invariant: a Polytope made by NewPolytope or NewPolytopeFromBounds satisfies Verify, and no method changes it. The
+// zero Polytope (and a nil Polytope) has no columns, fails Verify, and rounds everything to the zero Weights. Methods
+// may be called concurrently.
 type Polytope struct {
 	eps    Epsilon
 	bits   int
@@ -131,8 +131,8 @@ func (p *Polytope) Total() uint64 {
 	return 1 << uint(p.bits)
 }
 
-// Bounds returns the float64 nearest to lo_j / 2^B and to hi_j / 2^B, for solvers and displays. A
-// solver's answer is rounded by Round whatever it is, so their rounding is no matter of privacy.
+// Bounds returns the float64 nearest to lo_j / 2^B and to hi_j / 2^B, for solvers and displays. Round rounds whatever a
+// solver returns, so the rounding of these floats does not affect privacy.
 func (p *Polytope) Bounds() (lo, hi []float64) {
 	lo, hi = make([]float64, p.Len()), make([]float64, p.Len())
 	for j := range lo {

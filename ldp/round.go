@@ -2,21 +2,20 @@ package ldp
 
 import "math/bits"
 
-// Round returns the point of the box that is nearest to 2^B q in l1, for any q at all. With X_j = 2^B q_j
-// taken exactly, it minimises sum_j |n_j - X_j| over all integer points of the box. A NaN or
-// missing entry counts as lo_j, entries beyond the last column are ignored, infinities go to the
-// nearer bound. Among equals, the lowest indices are moved. The result is a
-// point of the box if p has passed Verify, and the zero Weights if p is nil or zero.
+// Round returns the point of the box that is nearest to 2^B q in l1, for any q at all. With X_j = 2^B q_j taken
+// exactly, it minimises sum_j |n_j - X_j| over all integer points of the box. A NaN or missing entry counts as lo_j,
+// entries beyond the last column are ignored, infinities go to the nearer bound. Among equal candidates, the lowest
+// indices are moved. The result is a point of the box if p has passed Verify, and the zero Weights if p is nil or zero.
 //
 // Argument for the box: step 1 gives lo <= n <= hi; step 2 lowers n, not below lo, to sum <= 2^B; steps 3
 // and 4 raise it, not above hi, by rest = 2^B - sum n units, which fit because sum hi >= 2^B.
 //
-// Argument for the distance: sum |n_j - X_j| is separable and convex, so a point is a minimum if no unit
-// can be moved at a gain from one column to another. The cost of the unit from n_j to n_j + 1 is -1
-// if n_j + 1 <= X_j, 1 - 2f in the step that passes X_j with fraction f > 0, and +1 from n_j >= X_j on.
-// Step 1 takes all units of cost -1 the box has, and none else (but lo). If they are too many, some are
-// given back, at +1 each, whichever (step 2; then rest = 0). If they are too few, units are taken in order
-// of cost: the largest fractions first (step 3), then any (step 4).
+// Argument for the distance: sum |n_j - X_j| is separable and convex, so a point is a minimum if no unit can be moved
+// at a gain from one column to another. The cost of the unit from n_j to n_j + 1 is -1 if n_j + 1 <= X_j, 1 - 2f in the
+// step that passes X_j with fraction f > 0, and +1 from n_j >= X_j on. Step 1 takes all units of cost -1 in the box,
+// and no others except those below lo. If these are too many, some are given back, at a cost of +1 each whichever they
+// are (step 2; then rest = 0). If they are too few, units are taken in order of cost: the largest fractions first (step
+// 3), then any (step 4).
 //
 // For q in the box up to rounding, the total variation between n / 2^B and q is at most
 // (kv/4 + |2^B - 2^B sum q|/2) / 2^B, hence W_p^p grows by no more than R times that.

@@ -9,9 +9,9 @@ import (
 
 // Weights is one row of a mechanism: index j has probability n_j / 2^B.
 //
-// Invariant: a non-zero one has at least one column and sum n_j = 2^B, 1 <= B <= 62; Round and
-// Polytope.Weights alone make them, and nothing changes them. The row of one client is as
-// private as his data, so Weights print as a fixed text; At reads a weight.
+// Invariant: non-zero Weights have at least one column and sum n_j = 2^B, 1 <= B <= 62. Only Round and Polytope.Weights
+// make them, and nothing changes them. The row of a client is as private as the client's data, so Weights print as a
+// fixed text; At reads a weight.
 type Weights struct{ *row }
 
 // row is behind a pointer because fmt cannot call Format on what lies in another type's unexported field:
@@ -45,8 +45,8 @@ func (w Weights) Format(s fmt.State, _ rune) { io.WriteString(s, "ldp.Weights(no
 // and returns the first j with n_0 + .. + n_j above that number. If the bits are uniform, j has
 // probability n_j / 2^B exactly. An index of weight 0 is never returned.
 //
-// It fails, with -1, only if w is zero (ErrWeights) or if r is nil or does not deliver
-// (ErrRandom, which wraps r's error). It reads no byte more, and none twice.
+// It fails, with -1, only if w is zero (ErrWeights), or if r is nil or fails (ErrRandom, which wraps the error of r).
+// It reads no further byte, and no byte twice.
 //
 // Argument: let c_j = n_0 + .. + n_j. These do not decrease, so the first j with c_j > x is the number
 // of j with c_j <= x, which the loop counts: Sub64 borrows if and only if x < c_j. As x < 2^B = c_(kv-1),
@@ -73,8 +73,8 @@ func (w Weights) Sample(r io.Reader) (int, error) {
 	return int(count), nil
 }
 
-// A Ratio is the largest quotient of two weights of one column: Num in row High, Den in row Low.
-// Den = 0 < Num is an infinite one.
+// A Ratio is the largest quotient of two weights of one column: Num in row High, Den in row Low. Den = 0 < Num means an
+// infinite quotient.
 type Ratio struct {
 	Column, High, Low int
 	Num, Den          uint64
