@@ -6,11 +6,9 @@ import (
 )
 
 // FixedPoints returns the geometry of points in Euclidean space: coordinates in multiples of unit, a power of two and
-// the least for which no key reaches 2^63. A point moves by at most unit/2 along each axis, beside a shift of all. No
-// inputs: they are the outputs. The result is the same on every machine.
-//
-// Errors: ErrShape for no output, for points of different numbers of axes, and for coordinates or ranges that are not
-// finite.
+// the least for which no key reaches 2^63. A point moves by at most unit/2 along each axis, apart from a common shift
+// of all points. If there are no inputs, they are the outputs. The result is the same on every machine. Errors:
+// ErrShape for no output, for points of different numbers of axes, and for coordinates or ranges that are not finite.
 func FixedPoints(inputs, outputs [][]float64) (g *Geometry, unit float64, err error) {
 	g, err = newPoints(inputs, outputs)
 	if err != nil {

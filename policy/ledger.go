@@ -14,8 +14,8 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Ledger pays for releases. OpenLedger gives one in a file, NewLedger one in a Store of the caller's; there is no
-// other implementation but UnaccountedForTesting, and none can be written outside this package.
+// Ledger pays for releases. OpenLedger gives one in a file, NewLedger one in a Store of the caller's; the only other
+// implementation is UnaccountedForTesting, and none can be written outside this package.
 type Ledger interface {
 	Spent() *big.Rat     // the sum of all epsilons paid, exactly
 	Budget() *big.Rat    // the bound on it
@@ -29,8 +29,8 @@ type Ledger interface {
 	account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error)
 }
 
-// UnaccountedForTesting returns a ledger that records nothing: every release under it draws anew and costs
-// nothing in the books, so the true privacy loss grows with every call. Never use it with private data.
+// UnaccountedForTesting returns a ledger that records nothing: every release under it draws anew and is not charged, so
+// the true privacy loss grows with every call. Never use it with private data.
 func UnaccountedForTesting() Ledger { return unaccounted{} }
 
 // unaccounted has the empty books of no ledger.
@@ -40,19 +40,19 @@ func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() ([]by
 	return draw()
 }
 
-// Account pays from l for a report of a mechanism of another kind than Policy, as package sphere/codebook has them: id
-// is the SHA-256 of its published file, and eps what a report costs. As in Release, the debit is on disk before draw is
-// called, which must do all the drawing; the report is on disk before it is returned; and another call for the same id
-// in the same epoch returns that report again, without a debit and without draw.
+// Account pays from l for a report of a mechanism of a kind other than Policy, such as those of package
+// sphere/codebook. id is the SHA-256 of its published file, and eps is the cost of a report. As in Release, the debit
+// is on disk before draw is called, which must do all the drawing, and the report is on disk before it is returned.
+// Another call for the same id in the same epoch returns the same report, without a debit and without a call of draw.
 //
-// A report is at most 256 bytes: four that name its kind and are not those of a Report, then id, then what the kind
-// wants.
+// A report has at most 256 bytes: four that name its kind and differ from those of a Report, then id, then the content
+// of the kind.
 //
-// Account vouches for the books alone. That draw is eps-differentially private, and that its errors do not depend on
-// private data, is for its package to show. Data of a Policy go through Release.
+// Account guarantees the bookkeeping alone. The package of draw must ensure that draw is eps-differentially private,
+// and that its errors do not depend on private data. Data for a Policy go through Release.
 //
 // Errors: ErrPolicy for a zero eps or a nil draw, ErrLedger, those of the ledger, those of draw, and ErrReport if draw
-// returns anything else than a report of this id. After the last two the debit stands.
+// returns anything other than a report of this id. After the last two the debit stands.
 func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%w: nil", ErrLedger)
@@ -98,28 +98,28 @@ type LedgerOptions struct {
 	// Epoch is the period, as the caller counts periods: 1 to 64 letters, digits, '.', '_', ':' or '-'.
 	// Within one epoch a policy releases once; later releases repeat the first report. Required.
 	Epoch string
-	// Budget bounds the sum of all epsilons ever paid from the ledger, exactly: digits as 8, 2.5 or 5/2.
-	// It is fixed when the ledger is made; empty means the one in the file, which must then exist. There is
-	// no way to raise it: it is a promise to the owner of the data, and a new promise is a new ledger.
+	// Budget bounds the sum of all epsilons ever paid from the ledger. It is an exact number such as 8, 2.5 or 5/2. It is
+	// fixed when the ledger is made; empty means the budget in the file, which must then exist. A budget cannot be raised:
+	// it is a promise to the owner of the data, and a new promise needs a new ledger.
 	Budget string
 	// MaxEpsilon, if not zero, refuses policies with a larger epsilon.
 	MaxEpsilon ldp.Epsilon
-	// Wait is how long to wait for a ledger that someone else has open; 0 is not at all.
+	// Wait is how long to wait for a ledger that someone else has open; 0 means no wait.
 	Wait time.Duration
 	// Context, if not nil, ends the wait as well.
 	Context context.Context
 }
 
-// A Store is where a ledger keeps its text: a file, a browser's database, a server's. It need not understand the text.
-// Package storetest checks a Store. The calls are Lock, Load once, Append any number of times, and Unlock.
+// A Store is where a ledger keeps its text: a file, or the database of a browser or a server. It need not understand
+// the text. Package storetest checks a Store. The calls are Lock, Load once, Append any number of times, and Unlock.
 type Store interface {
-	// Lock takes the store for one ledger. While someone else has it, Lock waits until ctx ends, and tries once if it
-	// has ended already; then it fails with ErrLedgerLocked.
+	// Lock locks the store for one ledger. While someone else holds the lock, Lock waits until ctx ends, and then fails
+	// with ErrLedgerLocked. If ctx has already ended, Lock tries once.
 	Lock(ctx context.Context) error
 	// Load returns what has been appended, byte by byte, empty for a new store.
 	Load() ([]byte, error)
-	// Append adds b at the end, whole and durable: after it returns nil, no crash and no loss of power takes b away.
-	// After an error, or a stop in between, any first part of b may be there, and nothing else is lost. Who has lost
+	// Append adds b at the end, whole and durable: after it returns nil, neither a crash nor a loss of power can remove b.
+	// After an error or an interruption, any prefix of b may be there, and nothing else is lost. A caller that has lost
 	// the lock gets an error.
 	Append(b []byte) error
 	// Unlock ends what Lock began on this handle, if anything. A process that dies should lose its lock, too.
@@ -140,16 +140,17 @@ type Store interface {
 // kind (see Account). HASH is the SHA-256, in hexadecimal, of the previous line's hash (32 zero bytes for the first
 // line) followed by the line up to the space before HASH.
 //
-// A debit is durable before its draw, a report before it is returned. So whenever the process or the device stops, the
-// debits in the text cover every report that has left. A debit whose report is missing stays spent, and does not serve
-// for the next try. To repeat a report, nothing is written: that works on a full disk.
+// A debit is durable before its draw, and a report before it is returned. So whenever the process or the device stops,
+// the debits in the text cover every report that has left the device. A debit without a report stays spent, and does
+// not pay for another attempt. Repeating a report writes nothing, so it works even on a full disk.
 //
 // A stop in the middle of a write leaves a last line without its end. The next write completes it to
 //
 //	(what was there)~torn CHARGE HASH
 //
-// where CHARGE is the line's epsilon if it was a debit with a readable one, else 0: its draw cannot have
-// happened, but a disk may have lied about the sync. Any other damage is ErrLedgerCorrupt.
+// where CHARGE is the epsilon of the line if the line is a debit with a readable epsilon, and 0 otherwise. Its draw
+// cannot have happened unless the disk reported a sync that it had not done, so the epsilon is charged to be safe. Any
+// other damage is ErrLedgerCorrupt.
 type Books struct {
 	mu    sync.Mutex
 	store Store // nil while it is not open

@@ -54,11 +54,11 @@ const (
 	Public Origin = "public"
 	// DataIndependent base measures are functions of geometry and ε alone.
 	DataIndependent Origin = "data-independent"
-	// DerivedDP parts were computed from private data under differential privacy, at the stated epsilon.
-	// That loss is on top of what a release costs, and not in any client's ledger.
+	// DerivedDP parts were computed from private data under differential privacy, at the stated epsilon. That loss adds to
+	// the cost of a release, and is not in any client's ledger.
 	DerivedDP Origin = "derived-dp"
-	// Unstated is for parts of either kind of which the publisher does not say where they come from. Who uses the
-	// policy has to find out: a part that depends on private data costs privacy that no epsilon here counts.
+	// Unstated is for parts of either kind whose origin the publisher does not state. Users of the policy have to find
+	// out: a part that depends on private data costs privacy that no epsilon here counts.
 	Unstated Origin = "unstated"
 )
 
@@ -74,31 +74,31 @@ type Provenance struct {
 
 // Config is the content of a policy to be made by New.
 type Config struct {
-	// Polytope is the integer box: with it, the epsilon, the bits and the number of outputs.
+	// Polytope is the integer box. It determines the epsilon, the bits and the number of outputs.
 	Polytope *ldp.Polytope
 	// Mode is what clients do; empty means Mixture, which needs Rows.
 	Mode Mode
 	// WorkLimit is when a client abandons its solver, in whole milliseconds up to an hour. 0 means
 	// DefaultWorkLimit in projection mode; it must be 0 in mixture mode.
 	WorkLimit time.Duration
-	// Inputs is k. 0 means the number of Rows or Thresholds, else of InputLabels, else with a Geometry the number it
-	// has.
+	// Inputs is k. 0 means the number of Rows or Thresholds; if there are none, that of InputLabels; if there are none,
+	// that of the Geometry.
 	Inputs int
 	// InputLabels name the inputs in private data. Without them the label of input i is i in decimal.
 	InputLabels []string
 	// OutputLabels name the outputs for readers of aggregates.
 	OutputLabels []string
-	// InputAliases are further spellings of input labels in private data, as those of another Unicode normal form:
-	// labels are compared byte by byte. In any order, up to MaxInputs; with InputLabels only.
+	// InputAliases are further spellings of input labels in private data, such as those in another Unicode normal form:
+	// labels are compared byte by byte. They may be in any order, at most MaxInputs, and need InputLabels.
 	InputAliases []Alias
-	// Rows are the mixture's rows, one for each input: row i is best the projection of the point mass at i.
-	// Optional in projection mode, where they serve when the solver fails. They make a file of version 1.
+	// Rows are the rows of the mixture, one for each input. Row i should be the projection of the point mass at i. In
+	// projection mode Rows are optional, and are used if the solver fails. They make a file of version 1.
 	Rows []Row
-	// Geometry takes the place of Rows: row i raises the outputs from lo to hi in the order of their keys for input i,
-	// as far as 2^B goes. It makes a file of version 2, with one number for a row.
+	// Geometry replaces Rows: row i raises the outputs from lo to hi in the order of their keys for input i, as far as 2^B
+	// goes. It makes a file of version 2, with one number per row.
 	Geometry *Geometry
-	// Thresholds are, for each input, the output at which its row ends; of length k, or nil for what
-	// Geometry.Thresholds finds.
+	// Thresholds are, for each input, the output at which its row ends. They have length k, or are nil for the result of
+	// Geometry.Thresholds.
 	Thresholds []int32
 	// Fallback is the row of clients without usable data. The zero Row means the point of the box nearest
 	// to the shape of lo + hi.
@@ -490,7 +490,7 @@ func (p Policy) get() *content {
 	return p.c
 }
 
-// Polytope returns the integer box: the whole of the privacy guarantee. It is the caller's own.
+// Polytope returns a copy of the integer box, on which the privacy guarantee rests.
 func (p Policy) Polytope() *ldp.Polytope { return own(p.get().Polytope) }
 
 // own returns another pointer to the same box, which nobody can change. Through a shared pointer the box as
@@ -555,8 +555,8 @@ func (p Policy) Row(i int) (ldp.Weights, error) {
 	return c.Rows[i].weights(c.Polytope)
 }
 
-// AppendRow appends to n what the weights of Row(i) are, in a time that depends on i: it is for those who check rows,
-// and not for those who have private data. O(kv axes). Errors: ErrShape.
+// AppendRow appends the weights of Row(i) to n. Its time depends on i, so it is for checks of rows, and not for private
+// data. It takes O(kv axes). Errors: ErrShape.
 func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
 	c := p.get()
 	if rows := max(len(c.Rows), len(c.Thresholds)); i < 0 || i >= rows {
@@ -612,8 +612,8 @@ func (p Policy) String() string {
 		hex.EncodeToString(p.c.id[:6]), p.c.Mode, p.c.Inputs, p.c.Polytope.Len(), p.c.Polytope.Epsilon(), p.c.Polytope.Bits())
 }
 
-// Belongs checks that a report is a possible report of this policy: its ID, and an output that the policy
-// ever releases.
+// Belongs checks that a report is a possible report of this policy: it has the ID of the policy and an output that the
+// policy can release.
 func (p Policy) Belongs(r Report) error {
 	if p.c == nil {
 		return ErrPolicy

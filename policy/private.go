@@ -42,11 +42,11 @@ import (
 //   - A count is a decimal, 0 <= count <= 2^53, with an optional exponent (12, 0.5, 1e-3), of at most 64
 //     characters, taken as the nearest float64. No sign, no space, no NaN.
 //   - Counts of one label add up. Inputs that are not named have count 0.
-//   - Data that start with the bytes 1f 8b are gzip (RFC 1952): one member or several in a row, whole, with
-//     right checksums, and nothing after the last. The text in them is their texts joined.
+//   - Data that start with the bytes 1f 8b are gzip (RFC 1952): one or more complete members with correct checksums,
+//     and nothing after the last. The text is the concatenation of the members.
 //
-// The distribution is the counts divided by their sum, which must not be 0. Anything else, and more than
-// MaxBytes of data or of text, is unusable as a whole: a line is never dropped.
+// The distribution is the counts divided by their sum, which must not be 0. Anything else makes the data unusable as a
+// whole, as does more than MaxBytes of data or of text. A line is never dropped.
 type Private struct {
 	Redacted[Private]
 	*private
@@ -326,8 +326,8 @@ func (p Private) pick(word uint64) int {
 // FormatPrivate writes counts, one for each input, in the private format. ParsePrivate reads back the same
 // counts.
 //
-// Errors: ErrPolicy, ErrPrivate for a count that is not a number from 0 to 2^53, or another number of
-// counts than inputs. The error holds no count.
+// Errors: ErrPolicy; ErrPrivate for a count that is not a number from 0 to 2^53, or if there are not as many counts as
+// inputs. The error contains no count.
 func FormatPrivate(p Policy, counts []float64) ([]byte, error) {
 	if p.c == nil {
 		return nil, ErrPolicy

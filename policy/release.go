@@ -18,15 +18,15 @@ import (
 // ProjectFunc projects the distribution mu (length k) into the policy's box: it returns kv floats that are
 // near it. It should return when ctx ends, with the best it has by then.
 //
-// What it returns is not trusted: no answer, error, panic or delay of it can move a release out of the box. But it
-// runs in the process of the release, and Go cannot stop it from ending that process, after the debit and for a
-// reason that lies in mu: then whether there is a report tells something about mu, and the guarantee does not hold.
-// So a ProjectFunc owes, for every mu:
+// Its answer is not trusted: no answer, error, panic or delay of a ProjectFunc can move a release out of the box. But
+// it runs in the process of the release, and Go cannot stop it from ending this process after the debit, for a reason
+// that depends on mu. Then the absence of a report reveals something about mu, and the guarantee does not hold. So a
+// ProjectFunc must guarantee, for every mu:
 //
-//   - no panic on a goroutine that it starts: nobody else can recover from it;
+//   - no panic on a goroutine that it starts, because no other goroutine can recover from it;
 //   - no os.Exit and no log.Fatal, no concurrent writes to a map, no other fatal error of the runtime;
-//   - a stack and a memory that stay within what the process may have;
-//   - not to keep mu, which is private, and not to print it.
+//   - a stack and a memory within the limits of the process;
+//   - that it neither keeps nor prints mu, which is private.
 //
 // The projectors of this module share work only in ways that hand a panic to the caller. For a solver that cannot
 // promise all of this, use a ProjectFunc that runs it in a process of its own, as the command wpm release does.
@@ -35,19 +35,19 @@ type ProjectFunc func(ctx context.Context, mu []float64) ([]float64, error)
 // Release draws one output for a client with the given private data (see Private for the format), and
 // pays for it from the ledger.
 //
-// In mixture mode, project is not used. In projection mode it is called in its own goroutine with a
-// context that ends after 3/4 of the policy's work limit, and abandoned when the work limit is over. The
-// draw is then from the first of these that is there, all of them in the box:
+// In mixture mode, project is not used. In projection mode it is called in its own goroutine with a context that ends
+// after 3/4 of the policy's work limit, and is abandoned when the work limit is over. The draw is then from the first
+// of these rows that exists; all of them are in the box:
 //
 //  1. what project returned, rounded by ldp, if it is a distribution (kv finite entries >= 0, sum 1);
 //  2. the mixture, if the policy has rows or a geometry;
 //  3. the fallback row.
 //
-// Private data that do not parse go to 3: in projection mode at once, in mixture mode after the work that any
-// other data of their length would cost. Nothing looks at the private bytes before the debit.
+// Private data that do not parse lead to row 3: in projection mode at once, in mixture mode after the same work as for
+// other data of the same length. Nothing reads the private bytes before the debit.
 //
-// The end of ctx before the debit gives ctx.Err(). After the debit it only ends the solver: Release still
-// gives its report, or else the error would tell how long the solver took.
+// The end of ctx before the debit gives ctx.Err(). After the debit it only ends the solver. Release still returns its
+// report, because an error would reveal how long the solver took.
 //
 // Errors: ErrPolicy, ErrLedger, ErrProject, ctx.Err(), those of the ledger (ErrBudget, ErrLedger), and
 // ErrRandom. They do not depend on the private data, and come with the zero Report. After ErrRandom, or if

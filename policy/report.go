@@ -8,14 +8,14 @@ import (
 	"fmt"
 )
 
-// ReportSize is the length of every report in bytes: nothing can be read off it.
+// ReportSize is the length of every report in bytes, so the length reveals nothing.
 const ReportSize = len(magic) + sha256.Size + 4
 
 // magic starts every report.
 const magic = "wpm1"
 
-// Report is one release: the ID of its policy and the output drawn. It is what leaves the device, and may
-// be printed. The zero Report is none: it does not marshal.
+// Report is one release: the ID of its policy and the output drawn. It is what leaves the device, and may be printed.
+// The zero Report is not a report: it does not marshal.
 //
 // In bytes: "wpm1", the 32 bytes of the ID, the index as a little-endian uint32. As text, also within
 // JSON: the same bytes in lower-case hexadecimal.

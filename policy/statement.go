@@ -23,7 +23,8 @@ type Entry struct {
 	Report []byte // what a further release in this epoch repeats, for nothing; nil if there is none
 }
 
-// ReadLedger reads the text of a ledger as opening it does, and changes nothing. The result keeps no part of data.
+// ReadLedger reads the text of a ledger by the same rules as opening the ledger, and changes nothing. The result does
+// not retain data.
 //
 // Errors: ErrLedgerCorrupt, with the line, also for a text without a budget.
 func ReadLedger(data []byte) (Statement, error) {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is
-// path + ".lock", with links in path followed, as docs/spec/ledger.md describes it: a file, or a folder of a program
-// without kernel locks. On Unix the ledger itself is locked as well, so that a hard link is no way round. The lock ends
-// with the process where the system has such locks (Unix, Windows); elsewhere (Plan 9, js/wasm, wasip1), and in
-// JavaScript, it is a folder, which must be removed by hand after a crash.
+// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is path +
+// ".lock", with links in path followed, as docs/spec/ledger.md describes it: a file, or a folder of a program without
+// kernel locks. On Unix the ledger itself is locked as well, so a hard link does not evade the lock. On systems with
+// kernel locks (Unix, Windows) the lock ends with the process. Elsewhere (Plan 9, js/wasm, wasip1), and in JavaScript,
+// the lock is a folder, which must be removed by hand after a crash.
 //
 // Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
 func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {

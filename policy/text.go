@@ -9,7 +9,7 @@ import (
 
 // PrivateText returns a reader of the text of private data. Data that start with the bytes 1f 8b are gzip (RFC 1952),
 // one member or several in a row, which it unpacks on the way; all others are the text. It is for packages that have a
-// private format of their own, and takes memory for gzip's window alone.
+// private format of their own, and takes only the memory of gzip's window.
 //
 // The reader fails with a *PrivateError after MaxBytes of data or of text, and where gzip is damaged, cut off, or
 // followed by something else.
@@ -69,7 +69,7 @@ func (t *privateText) Read(b []byte) (n int, err error) {
 }
 
 // PrivateNumeral reads a number as private data have it: a decimal without sign, with an optional exponent, of at most
-// 64 characters, as the nearest float64, which must be finite. What is none takes a conversion, too, and gives 0.
+// 64 characters, as the nearest float64, which must be finite. For other text it does a conversion, too, and returns 0.
 func PrivateNumeral(b []byte) (v float64, ok bool) {
 	ok = len(b) <= maxNumeral
 	// strconv also reads signs, "inf", hexadecimal and ".5"; a numeral starts with a digit and has no letter but e.

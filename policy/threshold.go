@@ -18,15 +18,15 @@ const (
 	Ring   = "ring"   // points at equal distances on a circle
 )
 
-// Geometry ranks the outputs for each input: by a key, which is an integer, and those of one key by their index. Of
-// points the key is the squared Euclidean distance. Of a grid it is that of the vectors (column * Rows, row * Cols),
-// which order cells as their centres do, and of a ring the square of the number of steps.
+// Geometry ranks the outputs for each input by an integer key, and outputs with equal keys by index. For points the key
+// is the squared Euclidean distance. For a grid it is the squared distance of the vectors (column * Rows, row * Cols),
+// which orders cells as the distance of their centres does. For a ring it is the square of the number of steps.
 type Geometry struct {
 	Kind       string
 	Rows, Cols int // of a grid
 	Axes       int // of points
-	// InputPoints and OutputPoints hold the vectors one after the other. No InputPoints: the inputs are the outputs, as
-	// they are on a grid and a ring.
+	// InputPoints and OutputPoints hold the vectors one after the other. Without InputPoints the inputs are the outputs,
+	// as on a grid and a ring.
 	InputPoints, OutputPoints []int32
 }
 
@@ -270,12 +270,12 @@ func (c *content) checkGeometry() (err error) {
 }
 
 // VerifyRows checks that the thresholds of the inputs from (included) to (excluded) of a policy with a geometry are
-// those of the greedy fill, which is what makes its rows useful; they are private whatever the thresholds are. Its
-// error is about the first input whose threshold is another: who has several cores calls it for a part on each and
-// takes the error of the lowest. O((to - from) kv axes). A policy without a geometry has nothing to check.
+// those of the greedy fill. Right thresholds make the rows useful; the rows are private whatever the thresholds are.
+// The error is about the first input with a wrong threshold. To use several cores, call it for a part on each, and take
+// the error of the lowest part. It takes O((to - from) kv axes). A policy without a geometry has nothing to check.
 //
-// Errors: ErrPolicy, ErrShape for inputs that are not there, ErrRow, and that of ctx, which is looked at every
-// millisecond or so.
+// Errors: ErrPolicy, ErrShape for inputs that do not exist, ErrRow, and that of ctx, which is checked about every
+// millisecond.
 func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	c := p.c
 	switch {
@@ -318,8 +318,9 @@ func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 const checkEvery = 1 << 18
 
 // Thresholds returns the thresholds of the inputs from (included) to (excluded) in a box: for each input the first
-// output in its order at which sum lo and the widths hi - lo up to and with it reach 2^B. New finds those that Config
-// leaves out; who has several cores calls this for a part on each. O((to - from) kv axes) expected.
+// output in its order at which sum lo, plus the widths hi - lo of all outputs up to and including it, reaches 2^B. New
+// calls Thresholds if Config has none. To use several cores, call it for a part on each. It takes O((to - from) kv
+// axes) expected time.
 //
 // Errors: ErrShape, ErrLimit, ErrMode.
 func (g *Geometry) Thresholds(box *ldp.Polytope, from, to int) ([]int32, error) {

@@ -18,10 +18,10 @@ import (
 // patience bounds how long a Lock may take that has nothing to wait for.
 const patience = 5 * time.Second
 
-// Test checks a kind of store, and returns what it first found wrong. open returns a handle on the storage of that
-// name, which is empty at first; each call returns another handle, as another process would have. Test opens the names
-// "text", "crowd" and "ledger", waits some tenths of a second, and uses the handles of "crowd" all at a time. It cannot
-// see whether bytes survive a loss of power: who writes a Store has to know that.
+// Test checks a kind of store, and returns the first fault that it finds. open returns a handle on the storage of the
+// given name, which is empty at first; each call returns a new handle, as another process would have. Test opens the
+// names "text", "crowd" and "ledger", waits some tenths of a second, and uses all handles of "crowd" at the same time.
+// It cannot test whether bytes survive a loss of power: the author of a Store has to ensure this.
 func Test(open func(name string) (policy.Store, error)) error {
 	var handles [2]policy.Store
 	for i := range handles {
