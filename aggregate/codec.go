@@ -16,8 +16,8 @@ const (
 	countsFormat = countsName + "1"
 )
 
-// IsCounts reports whether a text, of which head is the first 11 bytes or more, starts as encoded counts do, also those
-// of a version that is not known here.
+// IsCounts reports whether a text starts like encoded counts, also of an unknown version. head holds the first 11 bytes
+// of the text or more.
 func IsCounts(head []byte) bool { return bytes.HasPrefix(head, []byte(countsName)) }
 
 // Encode returns the one text of the counts. Its lines, each with one space between words and LF at its end:

@@ -59,11 +59,12 @@ func (v Verdict) String() string {
 // Reasons are the verdicts that refuse a line, in the order of counts files.
 func Reasons() []Verdict { return []Verdict{Malformed, OtherPolicy, NoSuchOutput, NeverReleased} }
 
-// Counts are the reports of one policy as numbers: all that a histogram needs, in O(kv) memory whatever the number of
+// Counts are the numbers of reports of one policy: all that a histogram needs, in O(kv) memory whatever the number of
 // reports. They are sums, so the counts of parts add up to those of the whole; see Merge.
 //
 // A report holds no name and no serial number. Counts cannot tell a report that was sent twice from two equal ones, and
-// Merge refuses a shard twice only by its ID. Who receives reports must refuse the second one of a client and epoch.
+// Merge detects a repeated shard only by its ID. Whoever receives reports must refuse the second report of a client in
+// an epoch.
 type Counts struct {
 	Policy  [sha256.Size]byte // the ID of the policy
 	Epoch   string            // as ledgers name it; empty if it is not stated
@@ -101,7 +102,7 @@ type Counter struct {
 	kind   *Kind  // of the reports, if they are not those of a policy.Policy
 }
 
-// Kind is what a counter has to know of the reports of a mechanism of another kind than policy.Policy.
+// Kind is what a counter has to know about the reports of a mechanism of a kind other than policy.Policy.
 type Kind struct {
 	ID      [sha256.Size]byte // the ID of the mechanism
 	Outputs int               // 1 to policy.MaxOutputs
@@ -138,8 +139,8 @@ func NewCounter(p policy.Policy) (*Counter, error) {
 	return NewCounterOf(p.ID(), never)
 }
 
-// NewCounterOf is NewCounter for a program that has no more of a policy than its ID and which of its outputs it gives
-// weight 0. The error is ErrLimit for the number of outputs.
+// NewCounterOf is NewCounter for a program that knows only the ID of a policy and which of its outputs have weight 0.
+// The error is ErrLimit for the number of outputs.
 func NewCounterOf(id [sha256.Size]byte, never []bool) (*Counter, error) {
 	if len(never) < 1 || len(never) > policy.MaxOutputs {
 		return nil, fmt.Errorf("%w: %d outputs, want 1 to %d", ErrLimit, len(never), policy.MaxOutputs)
@@ -151,7 +152,8 @@ func NewCounterOf(id [sha256.Size]byte, never []bool) (*Counter, error) {
 	}, nil
 }
 
-// Text counts a report in its text form, without white space around it. What is no report, nil say, is malformed.
+// Text counts a report in its text form, without white space around it. Anything that is not a report, such as nil, is
+// malformed.
 func (c *Counter) Text(line []byte) Verdict {
 	if c.kind != nil {
 		return c.take(line, false)
@@ -214,15 +216,15 @@ func (c *Counter) count(v Verdict) Verdict {
 	return v
 }
 
-// Fork returns an empty counter for the same reports, to be used beside c. Where c is of a Kind, its Read must then be
-// safe for concurrent use.
+// Fork returns an empty counter for the same reports, for use at the same time as c. If c is of a Kind, its Read must
+// then be safe for concurrent use.
 func (c *Counter) Fork() *Counter {
 	fresh := *c
 	fresh.counts = Counts{Policy: c.counts.Policy, Reports: make([]uint64, len(c.counts.Reports))}
 	return &fresh
 }
 
-// Join adds what a counter from Fork has counted, and empties that.
+// Join adds the counts of a counter from Fork to c, and empties that counter.
 func (c *Counter) Join(fork *Counter) {
 	c.counts.add(fork.counts)
 	*fork = *fork.Fork()
@@ -314,7 +316,8 @@ func isWord(s string) bool {
 	return len(s) >= 1 && len(s) <= 64 && !strings.ContainsFunc(s, other)
 }
 
-// Belongs checks that counts can be those of a policy: its ID, its outputs, and nothing of an output of weight 0.
+// Belongs checks that counts can be those of a policy: they have its ID and its number of outputs, and no report of an
+// output of weight 0.
 //
 // Errors: ErrPolicy, ErrShape, ErrIndex.
 func (c Counts) Belongs(p policy.Policy) error {

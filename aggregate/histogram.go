@@ -58,9 +58,10 @@ func Count(kv int, indices []int) ([]uint64, error) {
 // NewHistogram returns the histogram of counts, one per point, with simultaneous bands.
 //
 // Each band is a Clopper-Pearson interval at level (1 - Confidence)/(2 kv), so that by the union bound all hold at
-// once. N_j is a sum of independent draws with different probabilities q_uj, not a binomial; its tails beyond one above
-// and below the mean are no heavier than the binomial's of the same mean (Hoeffding 1956), which is all that the
-// interval uses, except for a count of one (or all but one), where the union bound over clients takes its place.
+// once. N_j is a sum of independent draws with different probabilities q_uj, not a binomial; its tails more than one
+// above and below the mean are no heavier than those of the binomial with the same mean (Hoeffding 1956). The interval
+// uses only this property, except for a count of one (or all but one), where it uses the union bound over clients
+// instead.
 //
 // Errors: ErrShape, ErrEmpty, ErrConfidence; ErrLimit for more than MaxReleases. Cost: O(kv).
 func NewHistogram(counts []uint64, settings Settings) (Histogram, error) {

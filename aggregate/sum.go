@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// EqualLines is the most lines of a shard whose contents a second shard may have by chance: a report is one of few, and
-// short shards are easily equal.
+// EqualLines is the largest number of lines at which two shards may have equal contents by chance: there are few
+// different reports, so short shards are easily equal.
 const EqualLines = 100
 
-// Sum adds up the counts of parts, of one policy and one epoch. The zero Sum is empty. The order of the parts does not
-// matter, nor does adding the sums of some: parts that go together do so in any order and any grouping, to the same
-// counts, and parts that do not fail in each.
+// Sum adds up the counts of parts, of one policy and one epoch. The zero Sum is empty. Neither the order nor the
+// grouping of the parts matters: compatible parts give the same counts in any order and grouping, and incompatible
+// parts fail in any order and grouping.
 //
 // Adding takes time and memory linear in the part, whatever has been added before.
 type Sum struct {
-	// AllowEqual lets two parts have a shard each with the same contents, of more than EqualLines lines. Without it
-	// the one is taken for a copy of the other.
+	// AllowEqual allows two parts to have shards with the same contents of more than EqualLines lines. Without it one
+	// shard is taken for a copy of the other.
 	AllowEqual bool
 
 	total    Counts // its shards in the order of adding
@@ -124,8 +124,9 @@ func equal(other string, s Shard) error {
 }
 
 // CheckEqual finds two shards of equal contents, of more than EqualLines lines. Two devices may send the same report,
-// but so many do not send the same ones in the same order: one shard is a copy of the other. Contents are compared as
-// they are stored, by their hash: a copy that was packed once more is not found. The error is ErrDuplicate.
+// but this many devices do not send the same reports in the same order: one shard is a copy of the other. Contents are
+// compared as they are stored, by their hash, so a copy that was compressed again is not found. The error is
+// ErrDuplicate.
 func CheckEqual(shards []Shard) error {
 	seen := contents{}
 	for _, s := range shards {

@@ -134,7 +134,7 @@ func (c *Command) help(e *Env) error {
 	return w.Flush()
 }
 
-// Run is a whole program of commands: it runs the one that args[0] names and returns the exit status.
+// Run is a whole program of commands: it runs the command that args[0] names and returns the exit status.
 func Run(ctx context.Context, e *Env, commands []*Command, args []string) int {
 	return e.Status(ctx, e.dispatch(ctx, commands, args))
 }

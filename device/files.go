@@ -34,8 +34,8 @@ func Open(path string, stdin io.Reader) (io.ReadCloser, error) {
 type Output struct {
 	Path string // "-" is standard output
 	Data []byte
-	// Fill, if not nil, writes the file in place of Data: what is too long for the memory. Its errors come back as
-	// they are.
+	// Fill, if not nil, writes the file instead of Data, for content that is too long for memory. Its errors are returned
+	// unchanged.
 	Fill func(io.Writer) error
 }
 
@@ -70,9 +70,9 @@ func (k *keeper) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// WriteFiles writes every output, or, as long as it is in its power, none. A regular file is written under
-// a temporary name beside its place and then renamed; the renames come last, after everything else has
-// worked. A link is followed; a device or a pipe is written in place.
+// WriteFiles writes every output, or, as far as possible, none. A regular file is written under a temporary name in the
+// same folder and then renamed; the renames come last, after everything else has succeeded. A link is followed; a
+// device or a pipe is written in place.
 func WriteFiles(stdout io.Writer, outs ...Output) error {
 	var batch atomicfile.Batch
 	defer batch.Discard()
@@ -140,7 +140,8 @@ func resolve(path string) (target string, mode fs.FileMode, regular bool, err er
 	return target, info.Mode().Perm(), info.Mode().IsRegular(), nil
 }
 
-// Writable fails where WriteFiles must: at a name of no file, or of one in no folder. Ask before long work.
+// Writable fails if WriteFiles would certainly fail: for a name that cannot be a file, or a folder that does not exist.
+// Call it before long work.
 func Writable(path string) error {
 	target, _, regular, err := resolve(path)
 	if err == nil && regular {

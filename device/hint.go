@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Meant is a remark behind an unknown word in an error: which of the names was meant, or "" if none is near.
+// Meant returns a remark for an error about an unknown word: which of the names was probably meant, or "" if none is
+// similar.
 func Meant(word string, names []string) string {
 	i := slices.IndexFunc(names, func(name string) bool { return near(word, name) })
 	if i < 0 && len(word) > 1 {

@@ -17,7 +17,7 @@ import (
 const grace = 2 * time.Second
 
 // Main runs a program to its exit: run returns the exit status. An interrupt, or the SIGTERM of a scheduler, ends its
-// context, so that no half-written file stays; a second one ends the process.
+// context, so that no half-written file remains; a second signal ends the process.
 func Main(program string, run func(ctx context.Context) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

@@ -18,8 +18,8 @@ type Mechanism interface {
 	Stated
 	// Verify checks the policy again from the beginning. Every error but ctx.Err() means that the policy is refused.
 	Verify(ctx context.Context) (Verdict, error)
-	// Prepare refuses a policy that this program cannot release, with ErrNo where the policy is the reason, or returns
-	// what draws. It does not depend on private data, and nothing has been paid.
+	// Prepare refuses a policy that this program cannot release, with ErrNo if the policy is the reason, or returns the
+	// Release that draws. It does not depend on private data, and is called before anything is paid.
 	Prepare() (Release, error)
 	// Check says why a release would use the public fallback for these private data; nil if it would use the data.
 	Check(private []byte) error
@@ -39,7 +39,7 @@ type Report interface {
 	encoding.BinaryMarshaler
 }
 
-// Verdict is what Verify found out of a policy that holds.
+// Verdict is what Verify found out about a valid policy.
 type Verdict struct {
 	Size   string         // what the guarantee is for: "for 3 inputs and 2 outputs"
 	Bits   int            // the integers are exact in units of 2^-Bits
@@ -48,7 +48,7 @@ type Verdict struct {
 	JSON   map[string]any // of this kind alone
 }
 
-// Points is a policy of points without its cost: what a device needs of it.
+// Points is a policy of points without its cost: the part that a device needs.
 type Points struct {
 	policy.Policy
 	// VerifyRows checks all thresholds; nil is policy.VerifyRows on one core.
@@ -97,7 +97,7 @@ func (p Points) Check(private []byte) error {
 	return err
 }
 
-// IsFalse tells a policy that is well formed and does not hold from one that cannot be read.
+// IsFalse distinguishes a policy that is well formed but invalid from a policy that cannot be read.
 func IsFalse(err error) bool {
 	return errors.Is(err, ldp.ErrBox) || errors.Is(err, ldp.ErrInfeasible) || errors.Is(err, policy.ErrRow)
 }

@@ -20,9 +20,9 @@ type Manifest []aggregate.Shard
 
 var manifestHeader = []string{"shard", "lines", "sha256"}
 
-// ReadManifest reads CSV with a line shard,lines,sha256 for each shard, gzipped or not: the ID, how many lines or
-// binary reports there are in it but blank lines, and the SHA-256 of its bytes as they are stored, in hexadecimal. A
-// header of these three words may come first. name stands for the file in errors, which are ErrManifest.
+// ReadManifest reads CSV with a line shard,lines,sha256 for each shard, gzipped or not: the ID, the number of lines
+// that are not blank or of binary reports, and the SHA-256 of its bytes as they are stored, in hexadecimal. A header of
+// these three words may come first. name stands for the file in errors, which are ErrManifest.
 func ReadManifest(r io.Reader, name string) (Manifest, error) {
 	bad := func(line int, format string, args ...any) error {
 		return fmt.Errorf("%s:%d: %w: %s", name, line, ErrManifest, fmt.Sprintf(format, args...))

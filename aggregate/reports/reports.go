@@ -67,9 +67,9 @@ type Reader struct {
 	AllowEqual bool
 	// InOrder reads one file after the other, for a counter that has to see the reports in order.
 	InOrder bool
-	// Notice, if not nil, is called once all have been read with what people should know: a sentence without its full
-	// stop if the reports are simulated, for each shard that has a mark within it, and for each that may have been cut
-	// off, by its end.
+	// Notice, if not nil, is called after all files have been read. It gets a sentence without its full stop if the
+	// reports are simulated, for each shard that has a mark within it, and for each shard whose end suggests that it was
+	// cut off.
 	Notice func(text string)
 	// Progress, if not nil, is called with the number of files that have been read.
 	Progress func(done int)
@@ -125,9 +125,9 @@ func (r Reader) Count(
 	return r.counts(n, read, epoch)
 }
 
-// CountShard reads one file once, and gives each of its reports to all counters. They are of different policies, and
-// of each the reports of the others are refused. It returns what Count returns of each, but for what the counters had
-// before. r.Strict is of no use here.
+// CountShard reads one file once, and gives each of its reports to all counters. The counters are of different
+// policies, and each refuses the reports of the others. For each counter it returns the result of Count, without the
+// earlier contents of the counter. r.Strict has no use here.
 func (r Reader) CountShard(
 	ctx context.Context, ns []*aggregate.Counter, file, epoch string,
 ) ([]aggregate.Counts, error) {
@@ -296,8 +296,8 @@ func (r Reader) nameOf(file string, f facts) string {
 	return fmt.Sprintf("%x", f.SHA256)
 }
 
-// Each gives do the reports of a file one by one. The first error of do is Each's, with the place of the report. The
-// record is valid during the call; it is nil if its line is too long.
+// Each calls do for the reports of a file one by one. It returns the first error of do, with the place of the report.
+// The record is valid during the call; it is nil if its line is too long.
 func (r Reader) Each(ctx context.Context, file string, do func(record []byte, binary bool) error) error {
 	_, err := r.visit(ctx, file, func(number int, record []byte, binary bool) error {
 		if err := do(record, binary); err != nil {
