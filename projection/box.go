@@ -8,16 +8,16 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// BoxTol is how far the bounds may miss total mass 1 (their sum of Lo above it, or their sum of Hi below it) and still
-// be taken as the one point that they describe after scaling.
+// BoxTol is how far the bounds may miss total mass 1 (sum Lo above 1, or sum Hi below 1) and still be taken as the one
+// point that they describe after scaling.
 const BoxTol = 1e-12
 
 // Box is what the columns may hold, checked: a box with room, or one point.
 type Box struct {
 	// Lo and Hi are the bounds or, if there is a Point, both are that in floats.
 	Lo, Hi []float64
-	// Full is +1 if the lower bounds sum to 1, and -1 if the upper ones do, in each case up to the tolerance: then they
-	// are all that is left of the box. Else it is 0.
+	// Full is +1 if the lower bounds sum to 1, and -1 if the upper bounds do, in each case up to the tolerance: the box is
+	// then a single point. Otherwise it is 0.
 	Full int
 	// Point, if not nil, are bounds that describe a single point up to their scale: it is Point / Sum exactly.
 	Point []float64

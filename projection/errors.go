@@ -24,8 +24,8 @@ var (
 	ErrInfeasible = errors.New("projection: infeasible")
 	// ErrSettings: a setting outside its range.
 	ErrSettings = errors.New("projection: bad settings")
-	// ErrNotConverged: the solver stopped before its goal. The result beside it is feasible and its bounds hold. When a
-	// context caused the stop, the error wraps its error too.
+	// ErrNotConverged: the solver stopped before its goal. The result returned with it is feasible, and its bounds hold.
+	// If a context caused the stop, the error also wraps the error of the context.
 	ErrNotConverged = errors.New("projection: stopped before the goal")
 	// ErrCertificate: a verifier refuses a result.
 	ErrCertificate = errors.New("projection: certificate refused")

@@ -35,7 +35,7 @@ type Entry struct {
 	Mass float64
 }
 
-// Dims returns the dimensions of c and refuses what cannot be read without a panic: ErrShape.
+// Dims returns the dimensions of c. It returns ErrShape for a matrix that cannot be read without a panic.
 func Dims(c cost.Matrix) (k, kv int, err error) {
 	if v := reflect.ValueOf(c); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return 0, 0, fmt.Errorf("%w: Cost is nil", ErrShape)
@@ -68,7 +68,7 @@ func CheckRow(i int, row []float64, kv int) error {
 	return nil
 }
 
-// CheckMasses refuses what is not finite and >= 0. Errors call the slice name.
+// CheckMasses refuses masses that are not finite and >= 0. Errors use name for the slice.
 func CheckMasses(name string, xs []float64) error {
 	for n, x := range xs {
 		if x >= 0 && x <= math.MaxFloat64 {

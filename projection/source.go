@@ -7,8 +7,8 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Source is a distribution that has been checked: its rows with mass, and their masses over the total. Its slices are
-// reused by the next call of Set.
+// Source is a checked distribution: its rows with mass, and their masses divided by the total. Its slices are reused by
+// the next call of Set.
 type Source struct {
 	Rows []int // rows with mass, ascending
 	// Mass holds their parts of the whole, each with an error below 2^-99 of itself or, if it is below 2^-960, LostMass. A

@@ -11,8 +11,8 @@ import (
 
 // Stream computes many results at a time and hands them on in order. It serves one call of Run.
 //
-// Results lie in slots, which are used again: slot i mod len serves index i. Work is never further ahead of emit than
-// there are slots.
+// Results lie in slots, which are reused: slot i mod len serves index i. Work is ahead of emit by at most the number of
+// slots.
 type Stream[R any] struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -31,7 +31,7 @@ type Slot[R any] struct {
 	full   bool
 }
 
-// NewStream returns a stream with so many slots, at least one.
+// NewStream returns a stream with the given number of slots, at least one.
 func NewStream[R any](slots int) *Stream[R] {
 	s := &Stream[R]{slots: make([]Slot[R], max(1, slots))}
 	s.changed.L = &s.mu
@@ -45,10 +45,10 @@ func NewStream[R any](slots int) *Stream[R] {
 // them. It calls emit for every index in ascending order, on the calling goroutine; the result belongs to emit until
 // emit returns. work fills its slot and calls Done, or leaves the slot to another goroutine that will.
 //
-// Run stops early if emit returns an error, with that, or if ctx ends, with ErrNotConverged, or if Stop is called, with
-// nil; emit is then not called for the rest, and the context of work ends. Run returns when no call of work is running
-// any more; a panic of work or emit is one of Run. If it has not stopped early and some slots hold an error, Run
-// returns a *BatchError.
+// Run stops early if emit returns an error, and returns this error; if ctx ends, and returns ErrNotConverged; or if
+// Stop is called, and returns nil. emit is then not called for the remaining indices, and the context of work ends. Run
+// returns when all calls of work have returned. A panic of work or emit becomes a panic of Run. If Run has not stopped
+// early and some slots hold an error, it returns a *BatchError.
 func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Context, i int, at *Slot[R]),
 	emit func(i int, r *R, err error) error) error {
 	inner, cancel := context.WithCancel(ctx)

@@ -7,8 +7,8 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// A RowFunc writes row i of a plan to dst, given the mass of the row and its costs. It gives the same numbers every
-// time.
+// A RowFunc writes row i of a plan to dst, given the mass of the row and its costs. It must write the same numbers at
+// every call.
 type RowFunc func(i int, mass float64, cost, dst []float64)
 
 // Scaling returns the plan P_ij = mu_i v_j exp(-C_ij/reg) / (the row's sum), for v given by its logarithm: -Inf in
@@ -54,8 +54,8 @@ func (c *Case) Scaling(logV []float64, reg float64) (RowFunc, error) {
 	}, nil
 }
 
-// A Moves changes a plan with the given column sums before it is repaired: it returns its column sums then, and what
-// changes a row in place, to numbers that are >= 0.
+// A Moves changes a plan with the given column sums before the plan is repaired. It returns the new column sums, and a
+// function that changes a row in place, to numbers >= 0.
 type Moves func(sums []float64) (after []float64, row func(p []float64))
 
 // Found is what Dense finds in a plan.
@@ -70,9 +70,9 @@ type Found struct {
 // unitBits says what the numbers of a plan are cut to: multiples of 2^-unitBits.
 const unitBits = 62
 
-// Dense proves an upper bound with the plan that row makes, moved on if moves is not nil: columns that exceed Q are
-// scaled down to it, and what is then missing in rows and columns is added as a product of the two. How the numbers are
-// made does not matter. They are cut to multiples of 2^-62, and from there on everything is exact.
+// Dense proves an upper bound with the plan that row makes, changed by moves if moves is not nil. Columns that exceed Q
+// are scaled down to Q, and the mass that is then missing in rows and columns is added as a product of the two. It does
+// not matter how the numbers are made: they are cut to multiples of 2^-62, and from there on everything is exact.
 func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 	var f Found
 	var err error

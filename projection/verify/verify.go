@@ -11,13 +11,13 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// A Case is a problem and a projection claimed for it, both checked. Its methods refuse evidence that is not what it
-// claims with an error that wraps projection.ErrCertificate and says what failed.
+// A Case is a problem and a projection claimed for it, both checked. Its methods refuse false evidence with an error
+// that wraps projection.ErrCertificate and says what failed.
 type Case struct {
 	Cost  cost.Matrix
 	K, Kv int
 	Q     []float64 // the claimed projection
-	// Lo and Hi are the bounds that are left: both are the lower ones if these fill everything, or the upper ones.
+	// Lo and Hi are the effective bounds: if the lower or the upper bounds sum to 1, both equal these bounds.
 	Lo, Hi []float64
 
 	source []float64
