@@ -27,9 +27,9 @@ type Certified struct {
 	Private bool   `json:"private,omitempty"`
 }
 
-// Certificates verifies a file of certificates, one on each line. cost is the canonical text of the cost for
-// those that do not carry one, such as policy.Policy.Cost returns; nil is fine. A certificate that does not
-// hold is a result; the error is of the file: a *certificate.LineError.
+// Certificates verifies a file of certificates, one on each line. cost is the canonical text of the cost for those that
+// do not carry one, such as policy.Policy.Cost returns; nil is fine. A certificate that does not hold is a result, not
+// an error. The error is about the file: a *certificate.LineError.
 func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) {
 	var out []Certified
 	err := certificate.Read(r, func(line int, c certificate.Certificate) error {
@@ -46,7 +46,7 @@ func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) 
 	return out, err
 }
 
-// Certify verifies a certificate, and says of a private one whether it holds, and no number out of it.
+// Certify verifies a certificate. For a private certificate it reports only whether it holds, and none of its numbers.
 func Certify(c certificate.Certificate) Certified {
 	res := Certified{Kind: string(c.Kind()), Meaning: c.Meaning(), Private: c.Private()}
 	bounds, err := certificate.Verify(c)

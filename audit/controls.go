@@ -31,8 +31,8 @@ type Control struct {
 	Statistical Gate `json:"statistical"`
 	Law         Gate `json:"law"`
 	N           int  `json:"n"`
-	// Needed is about the n at which the loss would be found with probability 1/2, where it is above eps and
-	// was not found: 0 for more than 2^40.
+	// Needed is approximately the n at which the loss would be found with probability 1/2, if the loss is above eps and
+	// was not found; 0 means more than 2^40.
 	Needed int64 `json:"needed,omitempty"`
 	// Found: every gate that must reject did. For the control without a bug: none did.
 	Found bool `json:"found"`
@@ -351,8 +351,8 @@ func plants() ([]plant, error) {
 	}, nil
 }
 
-// Controls plants bugs into a small mechanism and runs every gate on each. Same result every time. The error is
-// the context's.
+// Controls plants bugs into a small mechanism and runs every gate on each. The result is the same every time. The error
+// is that of the context.
 func Controls(ctx context.Context) ([]Control, error) {
 	list, err := plants()
 	if err != nil {

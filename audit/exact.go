@@ -193,10 +193,9 @@ func Rows(t Table) Check {
 	return r.done()
 }
 
-// Random checks rows that a client might come to: count of them, from a seeded source. They start from garbage
-// (NaN, infinities, negative and huge numbers, wrong sums and lengths), and if project is not nil every
-// twentieth is its answer to a random distribution; all are rounded by the policy's own Polytope. This is a
-// simulation.
+// Random checks rows that a client might draw from: count rows, from a seeded source. They start from garbage (NaN,
+// infinities, negative and huge numbers, wrong sums and lengths). If project is not nil, every twentieth row is its
+// answer to a random distribution. All rows are rounded by the policy's own Polytope. This is a simulation.
 func Random(ctx context.Context, p policy.Policy, count int, seed uint64, project policy.ProjectFunc) (Check, error) {
 	t, err := boxOf(p)
 	if err != nil {

@@ -17,12 +17,12 @@ type RowFile struct {
 	Text io.Reader
 }
 
-// Given checks rows that somebody has, from another implementation or out of a client's solver: each against the
-// policy's box, and all against each other. The text has a row on each line, a weight in units of 2^-B for every
-// output, whole numbers in decimal with commas between. The rows of a client's data are as private as the data.
+// Given checks rows from another implementation or from a client's solver: each row against the policy's box, and all
+// rows against each other. The text has a row on each line, a weight in units of 2^-B for every output, whole numbers
+// in decimal with commas between. The rows of a client's data are as private as the data.
 //
-// The error is of the text (ErrTable, which names the line), of the reader or of the context; rows that do not hold
-// are a Check that has not passed.
+// The error is about the text (ErrTable, which names the line), or is that of the reader or of the context. Invalid
+// rows give a Check that has not passed.
 func Given(ctx context.Context, p policy.Policy, f RowFile) (Check, error) {
 	t, err := boxOf(p)
 	if err != nil {

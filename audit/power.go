@@ -68,8 +68,8 @@ func excess(low, eps, overshoot float64) (high, less float64) {
 	return high, high * math.Exp(-eps-overshoot)
 }
 
-// Overshoot returns the smallest excess over eps that n draws of each input flag with probability at least 1/2,
-// in a column where the smaller probability is low, to three digits; +Inf if there is none.
+// Overshoot returns the smallest excess over eps that n draws of each input detect with probability at least 1/2, in a
+// column where the smaller probability is low. It has three digits, and is +Inf if there is no such excess.
 func Overshoot(low, eps, level float64, n int64) float64 {
 	if !(low > 0 && low <= 1) {
 		return math.Inf(1)
@@ -94,8 +94,8 @@ func Overshoot(low, eps, level float64, n int64) float64 {
 	return good
 }
 
-// SamplesFor returns about the smallest n, to 1 %, at which the excess is flagged with probability at least 1/2
-// in a column where the smaller probability is low; 0 if MaxSamples are not enough.
+// SamplesFor returns the smallest n, to about 1 %, at which the excess is detected with probability at least 1/2 in a
+// column where the smaller probability is low; 0 if MaxSamples draws are not enough.
 func SamplesFor(low, eps, overshoot, level float64) int64 {
 	if !(low > 0 && low <= 1 && overshoot > 0) {
 		return 0

@@ -41,25 +41,28 @@ type Config struct {
 	// Samples is the number of draws for each input. 0 means DefaultSamples, or fewer for policies with many
 	// outputs.
 	Samples int
-	// Inputs are the inputs to draw for, Fallback among them if wanted, and no mixed clients. nil means the fallback
-	// and up to DefaultInputs others: those of the worst published pair, and others evenly spaced; and mixed clients.
+	// Inputs are the inputs to draw for, which may include Fallback; there are then no mixed clients. nil means mixed
+	// clients, the fallback and up to DefaultInputs other inputs: those of the worst published pair, and others evenly
+	// spaced.
 	Inputs []int
 	// Unmixed: there are no mixed clients, because the inputs of the policy stand for clients of another mechanism.
 	Unmixed bool
-	// FalseAlarm is the false-alarm rate of all that statistics decide; 0 means DefaultFalseAlarm.
+	// FalseAlarm is the false-alarm rate of all statistical verdicts together; 0 means DefaultFalseAlarm.
 	FalseAlarm float64
-	// Overshoot is the excess over eps, relative to it, for which the report says how many draws it would need;
-	// 0 means DefaultOvershoot.
+	// Overshoot is the excess over eps, relative to eps, for which the report gives the number of draws needed; 0 means
+	// DefaultOvershoot.
 	Overshoot float64
-	// Seed is of the simulated draws. nil: they come from crypto/rand. It is also of the random rows, then 1.
+	// Seed is the seed of the simulated draws and of the random rows. If it is nil, draws come from crypto/rand, and the
+	// random rows have seed 1.
 	Seed *uint64
 	// Rows is a file of rows to be checked exactly; nil: none.
 	Rows *RowFile
 	// RandomRows is how many random rows are checked; 0 means DefaultRandomRows, less than 0 none.
 	RandomRows int
-	// Sampler is the target of the statistical audit, and Target says what it is. nil: ldp's sampler on the
-	// policy's rows, and in mixture mode without Seed also whole releases for mixed clients. Its draws are compared with
-	// the published rows in mixture mode alone: in projection mode another solver may rightly find another row.
+	// Sampler is the target of the statistical audit, and Target says what it is. nil means ldp's sampler on the policy's
+	// rows, and in mixture mode without Seed also whole releases for mixed clients. The draws of a Sampler are compared
+	// with the published rows in mixture mode only, because in projection mode another solver may correctly find another
+	// row.
 	Sampler Sampler
 	Target  string
 	// Serial: the Sampler must not be used for two inputs at a time.
@@ -105,10 +108,12 @@ type PolicyFacts struct {
 	Outputs int    `json:"outputs"`
 }
 
-// Run makes an audit: the controls, the exact checks, the certificates, the statistics. The controls are the same in
-// every audit, and a process makes them once. The error is of the arguments (ErrTable, ErrDesign, and ErrLimit before
-// any work), of Project (ErrSampler), of a certificate file (*certificate.LineError) or the context's; a mechanism that
-// fails is a Report that has not passed, and so is a Sampler that fails or panics.
+// Run makes an audit: the controls, the exact checks, the certificates, the statistics. The controls run once in a
+// process, because their result is the same every time.
+//
+// The error is about the arguments (ErrTable, ErrDesign, and ErrLimit before any work), about Project (ErrSampler),
+// about a certificate file (*certificate.LineError), or is that of the context. A mechanism that fails gives a Report
+// that has not passed, and so does a Sampler that fails or panics.
 func Run(ctx context.Context, cfg Config) (Report, error) {
 	p := cfg.Policy
 	if p.IsZero() {
@@ -449,7 +454,7 @@ func (r *Report) conclude() {
 	}
 }
 
-// ParseInputs finds inputs by their labels; "fallback" is the Fallback, unless an input is called that.
+// ParseInputs finds inputs by their labels; "fallback" means the Fallback, unless an input has this label.
 func ParseInputs(p policy.Policy, labels []string) ([]int, error) {
 	index := map[string]int{"fallback": Fallback}
 	for i := range p.Inputs() {

@@ -31,8 +31,8 @@ func CryptoRand() Source {
 // checkEvery is after how many draws samplers look at their context.
 const checkEvery = 1 << 12
 
-// Draws samples the rows of a table, which must be points of the policy's box, with ldp.Weights.Sample. It is a
-// simulation of a release: the sampler is the real one, the client is not there, and there are no mixed ones.
+// Draws samples the rows of a table, which must be points of the policy's box, with ldp.Weights.Sample. It simulates a
+// release: the sampler is the real one, but there is no client, and so no mixed client.
 func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 	rows := make(map[int]ldp.Weights, len(t.Rows))
 	for _, row := range t.Rows {
@@ -62,8 +62,8 @@ func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 	}, nil
 }
 
-// Releases calls policy.Release, the whole private path with crypto/rand, with the data of a client. It uses no
-// ledger: nobody's data are in it. project is for projection mode.
+// Releases calls policy.Release, the whole private path with crypto/rand, with the data of a client. It uses no ledger,
+// because the data are not those of any person. project is for projection mode.
 func Releases(p policy.Policy, project policy.ProjectFunc) Sampler {
 	return func(ctx context.Context, client Row, n int, counts []uint64) error {
 		private, err := privateData(p, client)

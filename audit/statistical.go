@@ -12,10 +12,9 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// Sampler draws n times for a client and adds one to counts[j] for every output j drawn. client.N is not for it to
-// look at. It must be safe for concurrent use with different clients unless
-// Design.Serial is set, and should return early, with an error, when ctx ends. Errors and missing draws end the audit
-// with ErrSampler.
+// Sampler draws n times for a client and adds one to counts[j] for every output j drawn. It must not use client.N. It
+// must be safe for concurrent use with different clients unless Design.Serial is set, and should return early, with an
+// error, when ctx ends. Errors and missing draws end the audit with ErrSampler.
 type Sampler func(ctx context.Context, client Row, n int, counts []uint64) error
 
 // DefaultFalseAlarm is the false-alarm rate of a Design that gives none.
@@ -35,11 +34,10 @@ type Design struct {
 	Table Table
 	// Samples is n, the number of draws for each input, at most MaxSamples.
 	Samples int
-	// FalseAlarm is the probability that the verdict blames a mechanism without fault; 0 means
-	// DefaultFalseAlarm. At most 1/2.
+	// FalseAlarm is the probability that the verdict rejects a mechanism without fault, at most 1/2; 0 means
+	// DefaultFalseAlarm.
 	FalseAlarm float64
-	// Overshoot is the excess over eps, relative to it, for which the needed n is worked out; 0 means
-	// DefaultOvershoot.
+	// Overshoot is the excess over eps, relative to eps, for which the needed n is computed; 0 means DefaultOvershoot.
 	Overshoot float64
 	// Serial: draw for one input at a time, and not for as many as there are processors.
 	Serial bool
@@ -54,12 +52,13 @@ type Statistics struct {
 	Samples    int      `json:"samples"`
 	FalseAlarm Real     `json:"false_alarm"`
 	Level      Real     `json:"level"` // of one bound
-	// Violated: the loss is above eps, at the false-alarm rate. Lower is the lower bound on the loss that says
-	// so, or does not; 0 if the counts say nothing. Column is where it was found.
+	// Violated: the loss is above eps, at the false-alarm rate. Lower is the lower bound on the loss that decides this; it
+	// is 0 if the counts give no bound. Column is the column of this bound.
 	Violated bool   `json:"violated"`
 	Lower    Real   `json:"eps_lower"`
 	Column   Column `json:"column"`
-	// Observed is the largest ratio of frequencies, as a loss: about the true loss if n is large, and no bound.
+	// Observed is the largest ratio of frequencies, as a loss. It is close to the true loss if n is large, but is not a
+	// bound.
 	Observed Real `json:"observed"`
 	// Law compares the draws with the published rows; nil if no row is known.
 	Law *Law `json:"law,omitempty"`
@@ -102,8 +101,8 @@ type Law struct {
 	Upper     Real   `json:"upper"`
 }
 
-// Together is a set of outputs of one row: those that half of its draws had more often than published. The draws that
-// count are the other half.
+// Together is a set of outputs of one row: those that half of its draws had more often than published. The other half
+// of the draws is tested.
 type Together struct {
 	Row       string `json:"row"`
 	Outputs   int    `json:"outputs"`

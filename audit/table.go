@@ -13,8 +13,7 @@ import (
 // Fallback is the input of clients without usable data.
 const Fallback = -1
 
-// Table is a mechanism as the integers that it consists of. It may be wrong: that is for the checks to find
-// out.
+// Table is a mechanism as the integers that it consists of. It may be invalid, which the checks decide.
 type Table struct {
 	Epsilon ldp.Epsilon
 	Bits    int
@@ -34,8 +33,8 @@ type Row struct {
 	law []probability // of a Mixed client; nil: not known
 }
 
-// TableOf returns the box of a policy with the published rows of the given inputs (all of them if none are
-// given, Fallback among them or not). Without published rows, those of inputs are not known.
+// TableOf returns the box of a policy with the published rows of the given inputs, which may include Fallback (all
+// inputs if none are given). If the policy publishes no rows, the rows of inputs are not known.
 func TableOf(p policy.Policy, inputs ...int) (Table, error) {
 	t, err := boxOf(p)
 	if err != nil {

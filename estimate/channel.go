@@ -9,8 +9,8 @@ import (
 
 // Channel is a k x kv table of probabilities: row i is the law of a release of a device at input i. It is immutable.
 //
-// The rows of a policy have two values in each column, a low and a high one, but for one entry a row. Such a table is
-// kept as runs of high entries; any other is kept as it is.
+// The rows of a policy have two values in each column, low and high, except for one entry in each row. Such a table is
+// kept as runs of high entries; any other table is kept as it is.
 type Channel struct {
 	k, kv int
 	rows  []float64 // row-major, each row of sum 1; nil if runs holds the table
@@ -48,9 +48,9 @@ type odd struct {
 const maxRatio = 1 << 12
 
 // NewChannel makes a channel of k rows of kv entries. row fills dst with row i: entries are finite and not negative, in
-// any unit, and are divided by their sum. It is called twice for each i, in order, and must do the same both times. The
-// rows of a policy, or others that have two values in most columns but for some entries, take 8 bytes for each stretch
-// of high entries; others 8 k kv bytes. The errors are ErrShape and ErrChannel.
+// any unit, and are divided by their sum. row is called twice for each i, in order, and must write the same numbers
+// both times. The rows of a policy, and other rows with two values in each column except for some entries, take 8 bytes
+// for each run of high entries. Any other table takes 8 k kv bytes. The errors are ErrShape and ErrChannel.
 func NewChannel(k, kv int, row func(i int, dst []float64)) (*Channel, error) {
 	if k < 1 || kv < 1 || k > math.MaxInt32/kv {
 		return nil, fmt.Errorf("%w: %d inputs, %d outputs", ErrShape, k, kv)

@@ -23,7 +23,8 @@ const (
 )
 
 // Disc returns the share of outputs that a release should favour, those nearest to the device, for the best map from a
-// number of devices: more devices are worth a smaller disc, as they average away what it adds in noise.
+// number of devices. The more devices there are, the smaller the disc, because they average out the noise that a
+// smaller disc adds.
 //
 // It is the share f that minimizes the Bayes risk of a linear estimate of the map theta, to second order around the
 // even one,
@@ -31,16 +32,16 @@ const (
 //	trace(W (N I_f + S^-1)^-1),   W = -H D H
 //
 // where I_f is the Fisher information of a release from a channel whose rows are e^eps times likelier within the disc
-// than out of it, S = H exp(-D/l) H / k^2 the covariance of theta under the prior of Map at roughness 1, l is 0.4
-// times the mean distance, and W makes it the mean squared energy distance to the truth, which stands for W_1. The
-// outputs are taken to be the inputs. Above 400 places, 400 that are far from each other stand for all, and the disc
-// is at least two of them.
+// than out of it, S = H exp(-D/l) H / k^2 the covariance of theta under the prior of Map at roughness 1, and l is 0.4
+// times the mean distance. With W the risk is the mean squared energy distance to the truth, which stands for W_1. The
+// outputs are taken to be the inputs. Above 400 places, 400 places that are far from each other stand for all, and the
+// disc has at least two of them.
 //
-// The rule supposes a map that is spread. If nearly all devices are at one place, a larger disc makes a better map: its
-// rim says where the place is.
+// The rule assumes a map that is spread out. If nearly all devices are at one place, a larger disc makes a better map,
+// because its rim locates the place.
 //
-// c and p are as for NewGeometry, with its errors, without its O(k^2). devices and eps are at least 0, or the error is
-// ErrShape. The time is that of some 15 products of 400 x 400 matrices; ctx is looked at in between.
+// c and p are as for NewGeometry, with the same errors, but Disc does not take O(k^2). If devices or eps is negative,
+// the error is ErrShape. The time is that of about 15 products of 400 x 400 matrices; ctx is checked in between.
 func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (share float64, err error) {
 	if !(eps >= 0 && eps <= 700) || devices < 0 {
 		return 0, fmt.Errorf("%w: eps %v, %d devices", ErrShape, eps, devices)

@@ -12,8 +12,8 @@ import (
 // Path is what EM found: an average over the path of expectation-maximization.
 type Path struct {
 	Theta []float64 // k shares
-	// Steps are the places on the path, and Weights what each has in Theta: they sum to 1. Much weight on 0 steps, the
-	// prior, says that the counts hold little.
+	// Steps are the numbers of steps along the path, and Weights are their weights in Theta, which sum to 1. A large
+	// weight on 0 steps, the prior, means that the counts hold little information.
 	Steps   []int
 	Weights []float64
 }
@@ -30,16 +30,16 @@ const (
 )
 
 // EM returns an average over the path of expectation-maximization from Prior, theta_i <- theta_i sum_j (N_j/N)
-// P_ij/(theta P)_j. The path leads from the prior, which is smooth, to the likeliest map, which is not; where it is
-// best is a matter of the counts, and they say it by cross-validation: they are split into five parts at random, with a
-// fixed seed, and each part is predicted by the path on the other four. With LL_t the log-likelihood of all parts after
-// t steps, the average of the five paths at t has weight in proportion to exp(LL_t) / sqrt(1+t). It needs no Geometry.
+// P_ij/(theta P)_j. The path leads from the prior, which is smooth, to the likeliest map, which is not.
+// Cross-validation on the counts decides where on the path a map is best. The counts are split into five parts at
+// random, with a fixed seed, and each part is predicted by the path on the other four. With LL_t the log-likelihood of
+// all parts after t steps, the average of the five paths at t has weight in proportion to exp(LL_t) / sqrt(1+t). It
+// needs no Geometry.
 //
 // A place of prior 0 keeps mass 0. The split depends on counts alone: the same counts give the same bits.
 //
-// Time is that of some 25,000 products with P, memory 150 k floats. Errors: ErrShape, ErrCounts; ErrChannel, also if
-// the prior rules out an output that was released; ErrNotConverged if ctx is over, with the average over the shorter
-// path.
+// EM takes about 25,000 products with P, and memory for 150 k floats. Errors: ErrShape, ErrCounts; ErrChannel, also if
+// the prior rules out an output that was released; ErrNotConverged if ctx ends, with the average over the shorter path.
 func EM(ctx context.Context, p Problem) (Path, error) {
 	counts, n, prior, err := p.check()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// Geometry holds the distances between the k inputs of a problem, and keeps what Map computes of them alone, so that a
-// second map of the same places is cheaper. It is safe for concurrent use.
+// Geometry holds the distances between the k inputs of a problem. It keeps what Map computes from the distances alone,
+// so that a second map of the same places takes less time. It is safe for concurrent use.
 type Geometry struct {
 	dist    cost.Matrix            // k x k distances
 	unit    float64                // the median distance of a place to its nearest other one
@@ -50,14 +50,15 @@ const (
 	pivots = 64
 )
 
-// NewGeometry returns the distances between the inputs of a cost C = d^p: C^(1/p). A cost of places has them between
-// its inputs, whatever its outputs are; of a cost.Cosine they are the chords of unit vectors, sqrt(2 C). p is ignored
-// for a cost that knows its own.
+// NewGeometry returns the distances C^(1/p) between the inputs of a cost C = d^p. A cost of places has distances
+// between its inputs, whatever its outputs are. For a cost.Cosine the distances are the chords of unit vectors, sqrt(2
+// C). p is ignored for a cost that has its own p.
 //
 // Any other cost must be square and symmetric with a zero diagonal, and have finite distances, or the error is
-// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries are equal if
-// they differ by symmetryTol at most, relative to the larger, and zero is what is that small beside the largest entry:
-// a file of six digits or more passes. The other errors are those of cost.Validate.
+// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries count as equal
+// if they differ by at most symmetryTol relative to the larger, and an entry counts as zero if it is at most
+// symmetryTol times the largest entry. So a file with six digits or more passes. The other errors are those of
+// cost.Validate.
 //
 // A cost of places takes O(k) memory, any other 8 k^2 bytes. The first Map adds 64 k^2 bytes, with up to 1,000 places.
 func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {

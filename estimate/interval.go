@@ -10,7 +10,7 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// DefaultLevel is the level of an interval that is asked for none.
+// DefaultLevel is the level of an interval if the level is given as 0.
 const DefaultLevel = 0.9
 
 // intervalTolerance is by how much an end may be further out than the likelihood's own, as a share.
@@ -28,18 +28,18 @@ type Share struct {
 
 // Interval returns the shares of a region that the counts do not contradict, whatever the map: all values region .
 // theta for which the log-likelihood of N releases, over theta >= 0 of sum 1, comes within chi2_1(level)/2 of its
-// maximum. region holds the weight of each of the k inputs, from 0 to 1; level is the coverage that is hoped for, 0 for
-// DefaultLevel. Prior and Geometry do not matter.
+// maximum. region holds the weight of each of the k inputs, from 0 to 1. level is the nominal coverage, or 0 for
+// DefaultLevel. Prior and Geometry are not used.
 //
-// The interval is that of the likelihood itself, not of a quadratic approximation. It holds all values of the
-// definition, and each end is at most 1e-5 beyond: both are proved, by duality. For every map theta with log-likelihood
-// T at least, every theta_0 >= 0 with the gradient g of L there, and 0 < v < 1,
+// The interval is that of the likelihood itself, not of a quadratic approximation. It contains all values of the
+// definition, and each end is at most 1e-5 beyond them. Both properties are proved by duality. For every map theta with
+// log-likelihood at least T, every theta_0 >= 0 with the gradient g of L at theta_0, and 0 < v < 1,
 //
 //	region . theta <= (1 - exp(T - L(theta_0)) / max_i (g_i / a_i)) / v,   a_i = 1 - v region_i
 //
-// and the map that maximizes L(theta) - a theta makes that tight for one T. v is found by interpolation.
+// and the map that maximizes L(theta) - a theta makes this bound tight for one T. v is found by interpolation.
 //
-// The level is that of many releases and a truth inside the simplex. On nine generated maps of 300 and 400 places,
+// The level holds for many releases and a truth inside the simplex. On nine generated maps of 300 and 400 places,
 // intervals at 0.9 of four regions each held the truth in 0.90 to 0.98 of 50 runs (TestIntervalCoverage). For a single
 // place see Share.
 //
@@ -53,13 +53,13 @@ type Share struct {
 //	that cell                     0.20 to 0.74  0.16 to 0.82  0    to 0.90
 //	another cell                  1             0.98 to 1     1
 //
-// The quarter with the cell is covered worst with all of the mass there, and in 0.84 of the runs or more with 95 % and
-// 20,000 releases. An interval that misses is off by at most 1.3 times the mean width of those of its world. Where the
-// likeliest map has nearly all mass on one place, take an end near 0 or 1 as approximate.
+// Coverage of the quarter with the cell is worst if all of the mass is there; with 95 % of the mass and 20,000 releases
+// it is at least 0.84. An interval that misses the truth is off by at most 1.3 times the mean width of the intervals in
+// its world. If the likeliest map has nearly all mass on one place, take an end near 0 or 1 as approximate.
 //
-// Time is that of MLE and some ten problems like it, which start from its solution. Errors: ErrShape, ErrCounts,
-// ErrChannel; ErrNotConverged if an end is not within its tolerance, also when ctx is over: the interval is then too
-// wide, and still holds all values of the definition.
+// Interval takes the time of MLE and of about ten similar problems, which start from its solution. Errors: ErrShape,
+// ErrCounts, ErrChannel; ErrNotConverged if an end is not within its tolerance, also if ctx ends. The interval is then
+// too wide, and still contains all values of the definition.
 func Interval(ctx context.Context, p Problem, region []float64, level float64) (Share, error) {
 	s, err := Intervals(ctx, p, [][]float64{region}, level)
 	if len(s) == 0 {

@@ -15,7 +15,7 @@ var (
 
 // Settings of an estimator. The zero value is the default.
 type Settings struct {
-	// Progress, if not nil, is told how many of how many steps are done, never twice at a time.
+	// Progress, if not nil, is called with the numbers of steps done and of all steps, never concurrently.
 	Progress func(done, total int)
 }
 
@@ -25,7 +25,7 @@ func (s Settings) progress(done, total int) {
 	}
 }
 
-// Model is one of those that Map averages. The guess has Length and Roughness 0.
+// Model is one of the models that Map averages. The guess has Length and Roughness 0.
 type Model struct {
 	Length    float64 `json:"length"`    // of the kernel, in the unit of the distances
 	Roughness float64 `json:"roughness"` // standard deviation of the logarithm of the map
@@ -41,8 +41,7 @@ type Result struct {
 	Theta []float64
 	// Models are the guess and the 20 others, by length and roughness.
 	Models []Model
-	// Ratio is the distance of the map to the truth that Map expects, over that of the guess: between 0 and 1. See
-	// Signal.
+	// Ratio is the expected distance of the map to the truth, divided by that of the guess: between 0 and 1. See Signal.
 	Ratio float64
 	// Signal says what the counts say beyond the guess.
 	Signal Signal
@@ -69,10 +68,10 @@ const negligible = 20
 // (1.5, 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4, 4),
 // each with the weight e^(-tau)/20 times its evidence, and the guess u itself with the weight of its likelihood.
 //
-// Above 1,000 places, 500 groups of places stand for them: small ones where a first map has mass. Within a group the
-// map is the prior's.
+// Above 1,000 places, 500 groups stand for the places; groups are small where a first map has mass. Within a group the
+// map follows the prior.
 //
-// Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is looked at in
+// Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
 // every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	return mapOf(ctx, p, s, maxPlaces, roughGroups, fineGroups)

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// DefaultGap is the gap that MLE goes to if it is asked for none.
+// DefaultGap is the gap of MLE if the gap is given as 0.
 const DefaultGap = 1e-6
 
-// Likeliest is a map under which the counts are most likely, but for Gap.
+// Likeliest is a map under which the counts are most likely, up to Gap.
 type Likeliest struct {
 	Theta []float64 // k shares
 	// LogLikelihood of a release, on average.
@@ -21,20 +21,19 @@ type Likeliest struct {
 	Iterations int
 }
 
-// MLE returns a map under which the counts are most likely. It does not look at Prior or Geometry. The map piles mass
-// on few places, and need not be the only one; the law of the releases that follows from it is. It is an anchor, for
-// Interval and for comparisons.
+// MLE returns a map under which the counts are most likely. It does not use Prior or Geometry. The map puts its mass on
+// few places. It need not be the only such map, but the law of the releases that follows from it is unique. The map is
+// an anchor, for Interval and for comparisons.
 //
 // The log-likelihood of a release, L(theta) = sum_j (N_j/N) log (theta P)_j, is concave, and theta_i times its gradient
-// g_i sums to 1. So max_i g_i - 1 bounds what is missing to the maximum: that is the gap. gap is where to stop; 0 is
-// DefaultGap. Below some 1e-12 the sums decide.
+// g_i sums to 1. So max_i g_i - 1, the gap, bounds how far L(theta) is below the maximum. The search stops at the
+// argument gap; 0 means DefaultGap. Below about 1e-12, the rounding of the sums limits the gap.
 //
 // Steps of expectation-maximization come first (theta_i <- theta_i g_i, which never lowers L), then those of Newton's
 // method: a quadratic model of L is maximized over theta >= 0 by an active-set method, and L along the way there.
 //
-// Time is O(k kv) for a step and for each place that enters or leaves; 400 places take some hundredths of a second.
-// Errors: ErrShape, ErrCounts, ErrChannel; ErrNotConverged, also when ctx is over, with the best map so far and its
-// gap.
+// MLE takes O(k kv) for a step and for each place that enters or leaves; 400 places take some hundredths of a second.
+// Errors: ErrShape, ErrCounts, ErrChannel; ErrNotConverged, also if ctx ends, with the best map so far and its gap.
 func MLE(ctx context.Context, p Problem, gap float64) (Likeliest, error) {
 	if gap == 0 {
 		gap = DefaultGap

@@ -29,10 +29,10 @@ type Problem struct {
 	Counts []uint64
 	// Channel holds the law of a release for each of the k inputs.
 	Channel *Channel
-	// Prior is a public distribution over the inputs, what one would guess without a release, in any unit: finite, not
-	// negative, with a positive sum. Nil is uniform. A place of prior 0 keeps mass 0 in Map.
+	// Prior is a public distribution over the inputs, the guess without any release, in any unit: finite, not negative,
+	// with a positive sum. Nil is uniform. A place of prior 0 keeps mass 0 in Map.
 	Prior []float64
-	// Geometry holds the distances between inputs. Map needs it; the others do not look at it.
+	// Geometry holds the distances between inputs. Map needs it; the other estimators do not use it.
 	Geometry *Geometry
 }
 
@@ -62,8 +62,8 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 	return counts, float64(sum), prior, err
 }
 
-// Guess returns a prior over k inputs as shares, which is what one says without a release: uniform if it is nil. The
-// error is ErrShape for another length, and for what is no distribution in any unit.
+// Guess returns a prior over k inputs as shares: the estimate without any release, uniform if the prior is nil. The
+// error is ErrShape for a length other than k, and for entries that form no distribution in any unit.
 func Guess(prior []float64, k int) ([]float64, error) {
 	if k < 1 || prior != nil && len(prior) != k {
 		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(prior), k)

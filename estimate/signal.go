@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Signal says what the counts say beyond the guess, by Ratio.
+// Signal classifies, by Ratio, what the counts add to the guess.
 //
-// Ratio is a root mean square under the posterior of Map, that of the map's distance to the truth over that of the
-// guess's. The distance is Euclidean between features: the shares that a map has of the smoothest directions of the
-// longest kernel. Those carry most of W_1. If the guess has all of the weight, it is 1. It trusts the prior: it is a
-// reading of this answer, and no bound on its error.
+// Ratio is the root mean square distance of the map to the truth under the posterior of Map, divided by that of the
+// guess. The distance is Euclidean between features: the components of a map in the smoothest directions of the longest
+// kernel, which carry most of W_1. If the guess has all of the weight, Ratio is 1. Ratio relies on the prior: it
+// describes this answer, and is not a bound on its error.
 type Signal int
 
 // The signals, in order.
@@ -29,7 +29,7 @@ const (
 	rounding = 1e-20
 )
 
-// SignalOf says what a ratio of distances to the truth is called, that of the map over that of the guess.
+// SignalOf returns the signal of a ratio: the distance of the map to the truth over that of the guess.
 func SignalOf(ratio float64) Signal {
 	switch {
 	case ratio <= weakSignal:

@@ -15,7 +15,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
-// Distance is one to the truth, over the worlds.
+// Distance is a distance to the truth, over the worlds.
 type Distance struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`  // 90 % of the worlds are at least here

@@ -22,9 +22,9 @@ var (
 const (
 	// Worlds is the number of simulations of each prediction.
 	Worlds = 10
-	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs: transport looks at all of
-	// them, 20 times for each prediction. The error of a map hardly depends on how finely places are resolved below it,
-	// so fewer places, or coarser cells, predict the same.
+	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs: transport reads all of them, 20
+	// times for each prediction. The error of a map hardly depends on the resolution of places below that error, so fewer
+	// places, or coarser cells, give the same prediction.
 	MaxPairs = 1 << 22
 	// MaxDevices is the largest number of devices.
 	MaxDevices = 1_000_000_000

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Least returns the first of n choices, in order from the dearest in error to the best, whose map is predicted to be
-// within target: at makes the prediction of one. It bisects, so it makes about log2 n of them. The choice that is
-// returned meets the target, and the one before it does not, both as simulated; that no earlier one does rests on
-// errors that fall.
+// Least returns the first of n choices whose map is predicted to be within target. The choices are in order from the
+// largest error to the smallest, and at makes the prediction for a choice. Least bisects, so it makes about log2 n
+// predictions. As simulated, the returned choice meets the target, and the choice before it does not. That no earlier
+// choice meets the target rests on the order of the errors.
 //
 // The error is ErrTarget, with the last choice and its prediction, if that one misses the target; ErrShape; those of
 // at; that of ctx.
