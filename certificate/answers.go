@@ -14,9 +14,9 @@ import (
 var ErrAnswer = errors.New("neither a certificate nor an answer with one")
 
 // ReadAnswers calls each for every certificate of a text, with the line on which its object begins, or with the error
-// of one that cannot be read. The text is of objects with white space between them, or none: certificates, or answers
-// of wpm solve and wpm flow that hold one in the member certificate. Beyond text that is no object nothing can be
-// found, and the text ends there. The error is that of each.
+// of a certificate that cannot be read. The text consists of objects, possibly with white space between them:
+// certificates, or answers of wpm solve and wpm flow with the member certificate. Reading stops at text that is not an
+// object. The error is that of each.
 func ReadAnswers(r io.Reader, each func(line int, c Certificate, err error) error) error {
 	objects := objectReader{in: bufio.NewReaderSize(r, 1<<16), line: 1}
 	for {
@@ -92,7 +92,7 @@ func topMembers(text []byte, names ...string) (map[string]json.RawMessage, error
 	return out, nil
 }
 
-// MaxAnswer bounds an answer of wpm solve: a certificate, and not more than as much beside it.
+// MaxAnswer bounds an answer of wpm solve: a certificate, and at most the same amount of other text.
 const MaxAnswer = 2*MaxBytes + 1<<20
 
 // objectReader cuts a text into JSON objects, with white space between them.

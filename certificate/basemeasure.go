@@ -103,11 +103,11 @@ func (e *baseMeasureEvidence) UnmarshalJSON(data []byte) error {
 }
 
 // NewBaseMeasure returns the certificate of the evidence in r: M, Weights and Thresholds, which must pass
-// basemeasure.Verify for c and eps. It states the exact bounds that these prove; what r claims does not count, so that
-// r may have been made for an eps that differs by a rounding. It is public if c and eps are.
+// basemeasure.Verify for c and eps. It states the exact bounds that this evidence proves. The claims of r are not used,
+// so r may have been made for an eps that differs by a rounding. The certificate is public if c and eps are public.
 //
-// What it states is about the worst case over all inputs, also if r was made for another objective or with inputs left
-// out. Evidence that proves no lower bound of that, as that of an average does not, is refused.
+// The bounds are about the worst case over all inputs, also if r was made for another objective or with excluded
+// inputs. Evidence that proves no lower bound on this worst case, such as that for an average, is refused.
 //
 // Above 2^20 pairs of an input and an output, evidence with one mass for all outputs is written in the short form.
 //
@@ -116,7 +116,7 @@ func NewBaseMeasure(c cost.Matrix, eps float64, r basemeasure.Result) (Certifica
 	return NewBaseMeasureContext(context.Background(), c, eps, r)
 }
 
-// NewBaseMeasureContext is NewBaseMeasure, and returns the error of ctx when that ends first.
+// NewBaseMeasureContext is NewBaseMeasure, but returns the error of ctx if ctx ends first.
 func NewBaseMeasureContext(ctx context.Context, c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
 	b := &baseMeasure{
 		Problem:  baseMeasureProblem{Epsilon: number(eps)},

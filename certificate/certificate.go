@@ -13,8 +13,8 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Certificate is a problem, bounds, and the evidence for them. It is immutable, safe for concurrent use, and
-// made by one of the New functions or by Decode; that it was made says nothing yet, Verify decides. The zero
+// Certificate is a problem, bounds, and the evidence for them. It is immutable, safe for concurrent use, and made by
+// one of the New functions or by Decode. A Certificate is not yet a proof: Verify decides whether it holds. The zero
 // Certificate is refused everywhere.
 //
 // A private certificate (see Private) prints as a fixed text under every verb and encoder. A public one prints
@@ -134,9 +134,9 @@ func (c Certificate) Meaning() string {
 	return c.c.spec.bounds
 }
 
-// Claim returns the certificate with weaker claims: a lower bound that is not above the stated one, an upper
-// bound that is not below it. So a policy states short fractions, and an upper bound that covers its rounding to
-// integers. Errors: ErrClaim, ErrCertificate.
+// Claim returns the certificate with weaker claims: a lower bound that is not above the stated one, an upper bound that
+// is not below it. A policy uses it to state short fractions, and an upper bound that covers its rounding to integers.
+// Errors: ErrClaim, ErrCertificate.
 func (c Certificate) Claim(b Bounds) (Certificate, error) {
 	if c.c == nil {
 		return Certificate{}, ErrCertificate

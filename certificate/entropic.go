@@ -90,10 +90,10 @@ func (xs *logs) UnmarshalJSON(data []byte) error {
 const expSlack = 0x1p-49
 
 // NewEntropic returns the certificate of r, which must pass sinkhorn.Verify for p. Its bounds are on the exact problem,
-// without entropy, so that its problem is that of the projection certificate of the same source and box. The lower one
-// is what Verify proves; the upper one is r.Upper, or what Verify proves and (16+k+kv) 2^-49 of the largest cost if
-// that is more: the plan is made of exponentials, whose last bits are not the same on all machines. It is as private as
-// p.Source.
+// without entropy, so its problem is that of the projection certificate of the same source and box. The lower bound is
+// the one that Verify proves. The upper bound is r.Upper, or the bound that Verify proves plus (16+k+kv) 2^-49 of the
+// largest cost if that is more: the plan is made of exponentials, whose last bits depend on the machine. The
+// certificate is as private as p.Source.
 //
 // Errors: ErrEvidence with the error of sinkhorn.Verify, ErrCost, ErrLimit.
 func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {

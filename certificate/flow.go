@@ -105,8 +105,8 @@ func (as *arcs) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NewFlow returns the certificate of r, an optimal flow in g that passes network.Verify. The two bounds are one number.
-// It counts as private, since g may be about somebody's distribution.
+// NewFlow returns the certificate of r, an optimal flow in g that passes network.Verify. The two bounds are equal. The
+// certificate counts as private, since g may contain private data.
 //
 // Errors: ErrStatus if r is not optimal, ErrEvidence with the error of network.Verify, ErrLimit.
 func NewFlow(g *network.Problem, r network.Result) (Certificate, error) {

@@ -29,14 +29,15 @@ const PolicyMeaning = "lower: the worst case W_p^p of every eps-LDP mechanism; u
 //
 //   - it is a base-measure certificate, in the text of this package (ErrFormat, ErrKind), that Verify accepts;
 //   - it is about the policy's own cost (ErrCost), sizes (ErrShape) and eps (ErrEpsilon);
-//   - every row that the policy publishes costs at most the stated upper bound (ErrClaim). A policy without
-//     rows stands for those that a client without a solver's error would find: the cheapest of its box.
+//   - every row that the policy publishes costs at most the stated upper bound (ErrClaim). For a policy without rows
+//     the cheapest rows of its box are taken, which a client with an exact solver would find.
 //
-// The problem's eps is a float64, the policy's any rational: it must be the smallest float64 that is not below.
-// A bound on every mechanism at a larger eps is one at a smaller eps, so Lower holds for the policy's own.
+// The eps of the problem is a float64, and the eps of the policy may be any rational. The former must be the smallest
+// float64 that is not below the latter. A lower bound for every mechanism at a larger eps also holds at a smaller eps,
+// so Lower holds for the eps of the policy.
 //
-// The rows are summed exactly, in O(k kv), so that nothing is left to rounding. Privacy does not rest on any of
-// this: see policy.Verify. Other errors are those of Decode, WithCost and Verify, and the context's.
+// The rows are summed exactly, in O(k kv). Privacy does not depend on these checks: see policy.Verify. Other errors are
+// those of Decode, WithCost and Verify, and the context's.
 func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBounds, error) {
 	c, err := Decode(p.Certificate())
 	if err != nil {

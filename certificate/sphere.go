@@ -36,9 +36,8 @@ type capEvidence struct {
 // capBits bounds the numerators of the bounds: sphere computes powers of them, and a text must not cost minutes.
 const capBits = 192
 
-// NewSphere returns the certificate of b, which must pass b.Verify(d, p, eps), as those of sphere.Enclose do. It
-// is public. Numerators of b have at most 192 bits: enough for 170 bits of
-// Enclose.
+// NewSphere returns the certificate of b, which must pass b.Verify(d, p, eps), as those of sphere.Enclose do. It is
+// public. Numerators of b may have at most 192 bits, which is enough for 170 bits of Enclose.
 //
 // Errors: ErrEvidence with the error of Verify, ErrLimit.
 func NewSphere(d int, p, eps float64, b sphere.Bounds) (Certificate, error) {

@@ -162,8 +162,8 @@ func (xs fractions) rats() []*big.Rat {
 	return out
 }
 
-// NewUnits returns the certificate of r, which must pass mincostflow.VerifyUnits for p. Where the solver was not
-// stopped early the two bounds are one number, the optimum. The certificate is as private as p.Source.
+// NewUnits returns the certificate of r, which must pass mincostflow.VerifyUnits for p. If the solver was not stopped
+// early, the two bounds are equal, and are the optimum. The certificate is as private as p.Source.
 //
 // Errors: ErrEvidence with the error of mincostflow.VerifyUnits, ErrCost, ErrLimit.
 func NewUnits(p mincostflow.UnitProblem, r mincostflow.UnitResult) (Certificate, error) {

@@ -18,7 +18,8 @@ import (
 //   - the solver package's own Verify accepts the evidence, in exact rational arithmetic (ErrEvidence);
 //   - stated lower <= proved lower and stated upper >= proved upper (ErrClaim).
 //
-// Errors about a private certificate name what is wrong and may quote numbers out of it: they are as private.
+// Errors about a private certificate say what is wrong and may quote its numbers, so they are as private as the
+// certificate.
 func Verify(c Certificate) (Bounds, error) {
 	b, _, err := verify(context.Background(), c)
 	return b, err

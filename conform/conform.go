@@ -32,8 +32,8 @@ type Settings struct {
 	Seed    uint64        // of the laws; 0: 1, the same cases every time
 }
 
-// Run runs everything that the client offers. The error is for settings and for a command that cannot be started; what
-// the client does wrong is in the report.
+// Run runs everything that the client offers. The error is for settings and for a command that cannot be started; the
+// faults of the client are in the report.
 func Run(s Settings) (Report, error) {
 	if s.Level == "" {
 		s.Level = "default"

@@ -77,7 +77,7 @@ func (r Report) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Text writes a group a line, and under a failed one its counterexample.
+// Text writes one line per group, and under a failed group its counterexample.
 func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, g := range r.Groups {

@@ -30,9 +30,9 @@ type Count struct {
 	N           float64
 }
 
-// ReadCounts reads counts from CSV rows user,label,count or label,count. If labels is not nil, a
-// label that is not in it is an error, and Count.Label is the index into it. Counts may be any
-// finite numbers >= 0, so weights will do. name stands for the file in errors.
+// ReadCounts reads counts from CSV rows user,label,count or label,count. If labels is not nil, a label that is not in
+// it is an error, and Count.Label is the index into it. Counts may be any finite numbers >= 0, such as weights. name
+// stands for the file in errors.
 func ReadCounts(r io.Reader, name string, labels []string) (*Counts, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err
@@ -166,9 +166,8 @@ func (c *Counts) ByUser() [][]Count {
 	return groups
 }
 
-// WriteCounts writes counts as CSV with a header, user,label,count or label,count. What would not
-// read back is refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate,
-// cost.ErrNotFinite or cost.ErrNegative.
+// WriteCounts writes counts as CSV with a header, user,label,count or label,count. Counts that would not read back are
+// refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate, cost.ErrNotFinite or cost.ErrNegative.
 func WriteCounts(w io.Writer, c *Counts) error {
 	if c == nil || len(c.Rows) == 0 {
 		return fmt.Errorf("%w: no counts", ErrFormat)
@@ -220,9 +219,9 @@ const maxTally = 1 << 53
 
 // ReadTally reads how many reports there are of each point, from CSV with a header: the columns label (name) or index,
 // and count, in any order. estimate, lower and upper, which "wpm aggregate" writes beside them, are skipped; any other
-// column is an error. labels are those of the points. A point that is not in the file has no reports; one that is not
-// known or is there twice is an error, as is a count that is not a whole number from 0 to 2^53, or a sum above it. name
-// stands for the file in errors.
+// column is an error. labels are those of the points. A point that is not in the file has no reports. An unknown or
+// repeated point is an error, as is a count that is not a whole number from 0 to 2^53, or a sum of counts above 2^53.
+// name stands for the file in errors.
 func ReadTally(r io.Reader, name string, labels []string) ([]uint64, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err

@@ -82,9 +82,9 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 // ReadPointsFile is ReadPoints on a file.
 func ReadPointsFile(path string) (*Points, error) { return withFile(path, ReadPoints) }
 
-// WritePoints writes points as CSV with the header label and p.Columns; nil stands for x1,...,xn. What
-// would not read back is refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate,
-// cost.ErrNotFinite or cost.ErrPoint.
+// WritePoints writes points as CSV with the header label and p.Columns; nil stands for x1,...,xn. Points that would not
+// read back are refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate, cost.ErrNotFinite or
+// cost.ErrPoint.
 func WritePoints(w io.Writer, p *Points) error {
 	if p == nil || len(p.X) == 0 || len(p.X) != len(p.Labels) || len(p.X[0]) == 0 {
 		return fmt.Errorf("%w: need as many labels as points, at least one, with at least one coordinate", ErrFormat)

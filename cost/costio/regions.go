@@ -20,10 +20,10 @@ type Region struct {
 }
 
 // ReadRegions reads regions from CSV rows region,label or region,label,weight; a header with these words may come
-// first. A row says that the point of that label is in the region, with its weight or wholly; others are not in it. A
-// point may be in several regions. The regions come in order of first appearance. name stands for the file in errors: a
-// label that is not in labels, a weight outside 0 to 1, and a point that is in a region twice are errors, with their
-// line.
+// first. A row says that the point with this label is in the region, with the given weight or with weight 1. Other
+// points are not in the region. A point may be in several regions. The regions come in order of first appearance. name
+// stands for the file in errors: a label that is not in labels, a weight outside 0 to 1, and a point that is in a
+// region twice are errors, with their line.
 func ReadRegions(r io.Reader, name string, labels []string) ([]Region, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err
