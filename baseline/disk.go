@@ -6,11 +6,11 @@ import (
 )
 
 // Disk is the Disk Area Mechanism of Du, Cheng, Zheng, Xiang, Chen, Xi and Ni (Numerical Estimation of Spatial
-// Distributions under Differential Privacy, arXiv 2412.06541) on a grid of square cells, as the authors' program has
-// it: draw a cell from mu; report each cell of the disk around it with probability e^eps low, each other cell within
-// reach of the grid with low. The area reaches beyond the grid by the radius on every side. A cell on the rim of the
-// disk has its share of the disk's area for weight: all of it if its centre (x, y) is inside, else
-// 4 (1/2 - x + c x) (1/2 - y + c y) with c the radius over the distance of the centre, and 0 if a factor is not
+// Distributions under Differential Privacy, arXiv 2412.06541) on a grid of square cells, as in the authors' program. It
+// draws a cell from mu. It reports each cell of the disk around this cell with probability e^eps low, and each other
+// cell of the area with probability low. The area extends beyond the grid by the radius on every side. A cell on the
+// rim of the disk has the share of its area in the disk as its weight: 1 if its centre (x, y) is inside, otherwise 4
+// (1/2 - x + c x) (1/2 - y + c y), where c is the radius over the distance of the centre, and 0 if a factor is not
 // positive.
 //
 // As a Sampler its outputs are the cells of the grid: a report from outside is moved to the nearest cell, which costs

@@ -12,8 +12,8 @@ import (
 //
 //	q_j ~ exp(-eps u_j / (2 Delta)),  Delta = max_j (max_i C_ij - min_i C_ij),
 //
-// Delta being how much u_j can depend on mu. Where no u_j depends on mu (Delta = 0), q is uniform. Probabilities below
-// the range of float64 are 0.
+// where Delta is the largest change of a u_j with mu. If no u_j depends on mu (Delta = 0), q is uniform. Probabilities
+// below the range of float64 are 0.
 //
 // NewExponential checks the cost and reads it once for all users. An Exponential does not change after that and is safe
 // for concurrent use, as long as nobody changes the cost. The zero Exponential is not usable.

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// GroupKPM is KPM between different items of the same groups, films by genre say: mu on the items of in is collected
-// into groups, projected there as by KPMScaled onto the box of the uniform base measure of the given mass (0: that of
-// KPM itself), and spread over the items of out. in and out must have as many groups. Its base measure is
-// out.Spread of that uniform one.
+// GroupKPM is KPM between different items of the same groups, such as films by genre. mu on the items of in is
+// collected into groups. There it is projected, as by KPMScaled, onto the box of the uniform base measure of the given
+// mass (0 means the mass of KPM itself). The result is spread over the items of out. in and out must have the same
+// number of groups. The base measure is out.Spread of the uniform measure.
 //
-// If mu has so few groups that their upper bounds do not hold all its mass, the other groups share the rest evenly: the
-// divergence does not see them. With a single group every item of it is equally likely, whatever mu is.
+// If mu has so few groups that their upper bounds do not hold all its mass, the other groups share the rest evenly,
+// because the divergence does not depend on them. With a single group every item is equally likely, whatever mu is.
 //
 // Errors: ErrGroup (also if mass has no group to go to, or a group no item), those of KPMScaled.
 func GroupKPM(mu []float64, in, out *Groups, eps, mass float64) ([]float64, error) {

@@ -12,13 +12,13 @@ import (
 // KPM is the KL projection mechanism on k = len(mu) points, as the paper states it: it returns
 // q_j = max(mu_j/r, a), a = 1/(e^eps + k - 1), with the r >= 1 that makes q a distribution.
 //
-// It is the point of the box [a, e^eps a] that is closest to mu in KL(mu||q). (Where mu has no zeros it also
-// minimises KL(q||mu); where it has some, that divergence is infinite for all q in the box.) If n entries are
-// above the floor, they are the n largest and r = (their sum)/(1 - (k-n) a): n is found by sorting, there is
-// no iteration and no tolerance.
+// It is the point of the box [a, e^eps a] that is closest to mu in KL(mu||q). (Where mu has no zeros it also minimises
+// KL(q||mu); where it has some, that divergence is infinite for all q in the box.) If n entries are above the floor,
+// they are the n largest, and r = (their sum)/(1 - (k-n) a). n is found by sorting, without iteration and without a
+// tolerance.
 //
-// At eps = 0, q = 1/k, and any r from k*max(mu) on would do; r is that one, the limit as eps falls to 0.
-// Every q_j is at least a as a real number. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrMass, ErrEpsilon.
+// At eps = 0, q = 1/k, and every r >= k*max(mu) is valid; r is k*max(mu), the limit as eps falls to 0. Every q_j is at
+// least a as a real number. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrMass, ErrEpsilon.
 func KPM(mu []float64, eps float64) (q []float64, r float64, err error) {
 	k := len(mu)
 	sum, err := checkDistribution("mu", mu, k)
@@ -93,12 +93,12 @@ func KPMChannel(k int, eps float64) ([][]float64, error) {
 	return rows, nil
 }
 
-// KPMScaled returns the point closest to mu in KL(mu||q) of the box of the uniform base measure of the given
-// mass: q_j = t*mu_j clamped to [e^(-eps/2) mass/k, e^(eps/2) mass/k]. KPM is the case mass = k*KPMBase(k, eps).
-// It is the family that the mass is swept over to tune KPM.
+// KPMScaled returns the point closest to mu in KL(mu||q) of the box of the uniform base measure of the given mass:
+// q_j = t*mu_j clamped to [e^(-eps/2) mass/k, e^(eps/2) mass/k]. KPM is the case mass = k*KPMBase(k, eps). A sweep over
+// the mass tunes KPM.
 //
-// If the box wants more mass than the points of mu can take, the rest goes to the other points evenly (the
-// divergence does not see them). The mass must be in [e^(-eps/2), e^(eps/2)], up to a relative 1e-12, or it is
+// If the points of mu cannot take all the mass within the box, the rest goes to the other points evenly (the divergence
+// does not depend on them). If the mass is not in [e^(-eps/2), e^(eps/2)], up to a relative 1e-12, the error is
 // ErrInfeasible; other errors as KPM.
 func KPMScaled(mu []float64, eps, mass float64) ([]float64, error) {
 	k := len(mu)

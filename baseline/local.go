@@ -14,9 +14,10 @@ import (
 //	q_j = mu_j/r clamped to [b P_j, e^eps b P_j],   b = (gamma + 1)/(e^eps + gamma),
 //
 // with the r that makes q a distribution. The paper proves it best for the users near P, those with P/gamma <= mu <=
-// gamma P everywhere, if parts of mass 1/(gamma+1) can be cut from P. Where mu is outside of that neighbourhood, as for
-// most users with few places, the rule stands with the same privacy, but without the theorem; mass that the points of
-// mu cannot take goes to the others in proportion to P, which is this package's completion of the rule.
+// gamma P everywhere, if parts of mass 1/(gamma+1) can be cut from P. If mu is outside this neighbourhood, as for most
+// users with few places, the rule has the same privacy, but the theorem does not apply. Mass that the points of mu
+// cannot take goes to the other points in proportion to P. The paper does not state this last part of the rule; it is
+// this package's own.
 //
 // The law is the projection in KL(mu||q) onto a box of the base measure e^(eps/2) b P. With P uniform that is
 // KPMScaled, for every mass between those of P itself and of 2/(e^eps + 1) P, and KPM at gamma = k - 1. So a sweep

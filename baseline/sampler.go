@@ -12,8 +12,8 @@ import (
 type Sampler interface {
 	// Dims returns the numbers of inputs and of outputs.
 	Dims() (k, kv int)
-	// Law writes the law of a user with distribution mu, k numbers, to dst, kv numbers. It does not modify mu, and on
-	// an error dst holds nothing of use. dst and mu must not overlap.
+	// Law writes the law of a user with distribution mu, k numbers, to dst, kv numbers. It does not modify mu. After an
+	// error the contents of dst are undefined. dst and mu must not overlap.
 	Law(dst, mu []float64) error
 	// Measure returns a base measure m, a new slice: for every mu, q lies in [e^(-eps/2) m, e^(eps/2) m], up to
 	// rounding. Package ldp makes the box of integers from it that the law is rounded into and that decides privacy.

@@ -19,13 +19,15 @@ type Found struct {
 	Evaluations int
 }
 
-// Search looks for the distribution mu on k points that a rule treats worst. loss(mu) is what is lost on mu,
-// W_p^p(rule(mu), mu) say; it must not keep or change its argument. evaluations bounds the calls; 0 means 20 k.
+// Search looks for the distribution mu on k points with the largest loss under a rule. loss(mu) is the loss on mu, such
+// as W_p^p(rule(mu), mu); it must not keep or change its argument. evaluations bounds the number of calls; 0 means 20
+// k.
 //
 // For a rule that is affine in mu (randomised response, the mixture of wpm) the loss is convex in mu and the worst case
-// is a point mass, which is found. KPM and the exponential mechanism are not affine; there a mixture may be worse, and
-// this is a plain search for one: all point masses, then from the three worst of them exchanges mu <- (1-t) mu + t e_i
-// with t = 1/2, 1/4, ..., 1/64, taken whenever they are worse. No chance is in it: the same rule gives the same answer.
+// is a point mass, which is found. KPM and the exponential mechanism are not affine, so a mixture may be worse. Search
+// evaluates all point masses. Then, from the three worst, it tries exchanges mu <- (1-t) mu + t e_i with t = 1/2, 1/4,
+// ..., 1/64, and takes every exchange that makes the loss larger. The search is deterministic: the same rule gives the
+// same answer.
 //
 // Errors: ErrShape, ErrNotFinite for a loss that is not a finite number, those of loss, the context's.
 func Search(ctx context.Context, k int, loss func(mu []float64) (float64, error), evaluations int) (Found, error) {

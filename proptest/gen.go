@@ -33,8 +33,7 @@ const (
 	MaxEpsilon = 50
 )
 
-// Epsilon returns privacy levels from MinEpsilon to MaxEpsilon, uniform on a log scale, and the round
-// numbers that people use.
+// Epsilon returns privacy levels from MinEpsilon to MaxEpsilon, uniform on a log scale, and common round numbers.
 func Epsilon() *rapid.Generator[float64] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]float64{1, MinEpsilon, 1e-3, 0.1, 0.5, math.Ln2, 2, 5, 10, 30, MaxEpsilon}),
@@ -153,8 +152,8 @@ func GridCosts(k, kv int) *rapid.Generator[[][]float64] {
 	})
 }
 
-// TransitiveCosts returns square costs whose isometries carry every point to every other: rings,
-// hypercubes and the discrete metric. There the uniform base measure is optimal.
+// TransitiveCosts returns square costs whose isometries carry every point to every other: rings, hypercubes and the
+// discrete metric. On these spaces the uniform base measure is optimal.
 func TransitiveCosts(max int) *rapid.Generator[[][]float64] {
 	return rapid.Custom(func(t *rapid.T) [][]float64 {
 		n := rapid.IntRange(1, max).Draw(t, "points")
@@ -385,8 +384,7 @@ func problemsWith(maxK, maxKv int, costs func(k, kv int) *rapid.Generator[[][]fl
 	})
 }
 
-// Hostile returns what a broken solver might say: NaN, infinities, negatives, zeros, subnormals, wrong
-// lengths, nil.
+// Hostile returns what a broken solver might return: NaN, infinities, negatives, zeros, subnormals, wrong lengths, nil.
 func Hostile(n int) *rapid.Generator[[]float64] {
 	value := rapid.OneOf(
 		rapid.SampledFrom([]float64{
@@ -470,8 +468,8 @@ func Families(rows, kv int) *rapid.Generator[Family] {
 	})
 }
 
-// Composition splits total over the columns in use, at least one unit each: evenly, or by draws, which lean
-// to small numbers.
+// Composition splits total over the columns in use, at least one unit each: evenly, or by draws, which favour small
+// numbers.
 func Composition(t *rapid.T, total uint64, used []bool) []uint64 {
 	row := make([]uint64, len(used))
 	last, left := -1, uint64(0)
@@ -542,10 +540,9 @@ func smallestEpsilon(f Family) *big.Rat {
 	return big.NewRat(micro, 1e6)
 }
 
-// FamiliesAt returns mechanisms for a given eps and a given cost, one row for each of its rows. They
-// come in the kinds that matter to a lower bound: rows of a box that are as good as they can be (the
-// Dirac projections of a random base measure, or of one near the given m, which may be nil), rows at
-// random in a box, constant rows, randomised response.
+// FamiliesAt returns mechanisms for a given eps and a given cost, one row for each of its rows. They are of the kinds
+// that matter for a lower bound: the best rows of a box (the Dirac projections of a random base measure, or of one near
+// the given m, which may be nil), random rows in a box, constant rows, and randomised response.
 func FamiliesAt(eps *big.Rat, c [][]float64, m []float64) *rapid.Generator[Family] {
 	const bits = 40
 	k, kv := len(c), len(c[0])

@@ -26,14 +26,14 @@ type Law[I any] struct {
 	Name string
 	// Statement says where the law comes from: a label of the paper, or a convention.
 	Statement string
-	// First holds instances that an error survives for hundreds of drawn ones. Run checks them first.
+	// First holds instances that find an error which hundreds of drawn instances may miss. Run checks them first.
 	First []func(t TB, impl I)
 	Check func(t *rapid.T, impl I)
 }
 
 // Run checks every law on impl, each as a subtest with the law's first instances and then rapid's number of drawn ones
-// (flag -rapid.checks). Each first instance is a subtest of its own: an implementation that has no answer to it, and
-// skips it, still meets the drawn ones.
+// (flag -rapid.checks). Each first instance is a subtest of its own: if an implementation has no answer to one and
+// skips it, the drawn instances still run.
 func Run[I any](t *testing.T, laws []Law[I], impl I) {
 	t.Helper()
 	for _, l := range laws {
