@@ -136,8 +136,8 @@ func sphereShare(t proptest.TB, f SphereSolver, d int, p, eps float64) {
 }
 
 // SphereEquation: T solves the equation of the proposition, for every d up to 2000 and whole p, or d up to 40. With h =
-// E[s^q], I = E[s^q; s <= w]/h and w = (1-T)/2 it reads w^q (1 + E S) = h (1 + E I). The derivative by log w of the
-// left side is q times the side, plus what the right side has, too: so a relative error of w is seen q-fold.
+// E[s^q], I = E[s^q; s <= w]/h and w = (1-T)/2 it reads w^q (1 + E S) = h (1 + E I). The derivative of the left side by
+// log w is q times the left side plus the derivative of the right side. So a relative error of w shows q-fold.
 func SphereEquation(t *rapid.T, f SphereSolver) {
 	d, p, eps := drawCap(t)
 	sphereEquation(t, f, d, p, eps)

@@ -74,9 +74,9 @@ func phi(t *rapid.T, o KnapsackOracle, i int, b proptest.Box) (value, tau float6
 	return value, tau
 }
 
-// PhiClosedForm: φ_i is the value of the fractional knapsack, found here by a greedy fill in rationals, and
-// the cut at τ_i supports it: τ + sum_j lo_j (C_ij-τ)_+ - hi_j (τ-C_ij)_+ = φ_i. Weak duality makes any such
-// τ a proof, so ties and the ends of the mass need no rule of their own.
+// PhiClosedForm: φ_i is the value of the fractional knapsack, found here by a greedy fill in rationals, and the cut at
+// τ_i supports it: τ + sum_j lo_j (C_ij-τ)_+ - hi_j (τ-C_ij)_+ = φ_i. By weak duality every such τ is a proof, so ties
+// and the ends of the mass need no special rule.
 func PhiClosedForm(t *rapid.T, build NewKnapsack) {
 	in := drawPhi(t)
 	o := oracle(t, build, in.C)

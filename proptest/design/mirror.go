@@ -252,8 +252,8 @@ func descend(t proptest.TB, d Descender, c [][]float64, eps float64, steps int) 
 }
 
 // MirrorIterates: the average is that of the algorithm as printed, with the largest φ_i at its lowest index, the step
-// sqrt(2(1+log k))/(β D sqrt T), m_j e^(-η g_j), and the projection in closed form. Instances where a choice hangs on
-// rounding are left out from there on.
+// sqrt(2(1+log k))/(β D sqrt T), m_j e^(-η g_j), and the projection in closed form. If a choice depends on rounding,
+// the instance is not compared beyond this step.
 func MirrorIterates(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescent(t)
 	steps = min(steps, 8)
@@ -378,7 +378,7 @@ func MirrorRepairedBound(t *rapid.T, d Descender) {
 	}
 }
 
-// MirrorClaimedBound: what the implementation claims about its average is true.
+// MirrorClaimedBound: the claim of the implementation about its average is true.
 func MirrorClaimedBound(t *rapid.T, d Descender) {
 	c, eps, steps := drawDescentOrWide(t)
 	claimedBound(t, d, c, eps, steps, func() *big.Rat { return rivals(t, c, eps) })

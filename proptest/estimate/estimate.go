@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Likeliest returns a map under which the counts are most likely, and a bound on what its log-likelihood of a release
-// lacks to the largest, at most MaxGap. rows[i] is the law of a release at input i.
+// Likeliest returns a map under which the counts are most likely, and a bound, at most MaxGap, on how far its
+// log-likelihood of a release is below the largest. rows[i] is the law of a release at input i.
 type Likeliest func(counts []uint64, rows [][]float64) (theta []float64, gap float64, err error)
 
 // Interval returns the smallest and the largest share of a region, with weights from 0 to 1, under maps whose
@@ -22,11 +22,11 @@ type Interval func(counts []uint64, rows [][]float64, region []float64) (lower, 
 type Raw func(counts []uint64) ([]float64, error)
 
 const (
-	// MaxGap is what a likeliest map may lack.
+	// MaxGap is how far the log-likelihood of a likeliest map may be below the largest.
 	MaxGap = 1e-9
 	// Drop is half of the quantile of chi2_1 at 0.9.
 	Drop = 2.705543454095414 / 2
-	// IntervalTol is by how much an end of an interval may be further out than it must.
+	// IntervalTol is how far an end of an interval may be beyond its exact value.
 	IntervalTol = 1e-4
 
 	// likelihoodTol covers sums of a dozen logarithms of up to 20.
@@ -367,7 +367,7 @@ func share(region, theta []float64) (s float64) {
 	return s
 }
 
-// IntervalHolds: maps near a likeliest one, and that itself, whichever of them it is.
+// IntervalHolds: the interval contains the share under every likeliest map, and under maps near one.
 func IntervalHolds(t *rapid.T, impl Interval) {
 	w := draw(t)
 	k := len(w.Rows)
@@ -446,7 +446,7 @@ func IntervalNested(t *rapid.T, impl Interval) {
 }
 
 // IntervalNarrows: releases of four places in a row, of which the region is the first two, drawn with twelve fixed
-// seeds: ten times as many have narrower intervals on average.
+// seeds: ten times as many releases have narrower intervals on average.
 func IntervalNarrows(t *rapid.T, impl Interval) {
 	a := rapid.SampledFrom([]float64{2, 5, 20}).Draw(t, "a")
 	w := World{Rows: make([][]float64, 4), Counts: make([]uint64, 4)}
@@ -494,7 +494,7 @@ func askRaw(t *rapid.T, impl Raw, counts []uint64) []float64 {
 	return out
 }
 
-// RawScale: counts and three times the counts have the same shares, which are theirs.
+// RawScale: counts and three times the counts give the same shares, which are those of the counts.
 func RawScale(t *rapid.T, impl Raw) {
 	w := draw(t)
 	out := askRaw(t, impl, w.Counts)

@@ -15,7 +15,7 @@ var ErrInfeasible = errors.New("proptest: infeasible instance")
 // boxes.
 const BoxSlack = 1e-12
 
-// Rat returns x exactly. It panics if x is not finite: laws look for that first.
+// Rat returns x exactly. It panics if x is not finite; laws check this first.
 func Rat(x float64) *big.Rat {
 	r := new(big.Rat).SetFloat64(x)
 	if r == nil {
@@ -151,8 +151,8 @@ func NewExpo(x *big.Rat) *Expo {
 	return e
 }
 
-// holds reports whether hi <= e^x lo. It ends: e^x is irrational for rational x > 0, and the bounds are
-// equal for x = 0.
+// Holds reports whether hi <= e^x lo. It ends, because e^x is irrational for rational x > 0, and the bounds are equal
+// for x = 0.
 func (e *Expo) Holds(hi, lo uint64) bool {
 	h, l := new(big.Int).SetUint64(hi), new(big.Int).SetUint64(lo)
 	compare := func(bound *big.Rat) int { // bound * l with h
@@ -170,7 +170,7 @@ func (e *Expo) Holds(hi, lo uint64) bool {
 	}
 }
 
-// floor returns the largest n <= limit with n <= e^x lo, by bisection: slow and plain.
+// Floor returns the largest n <= limit with n <= e^x lo, by bisection, which is slow but simple.
 func (e *Expo) Floor(lo, limit uint64) uint64 {
 	if e.Holds(limit, lo) {
 		return limit
@@ -194,7 +194,7 @@ func CeilQuo(x, y *big.Rat) *big.Int {
 	return n.Sub(n, big.NewInt(1)).Div(n, r.Denom())
 }
 
-// fit moves lo until sum lo <= total <= sum hi, with hi = floor(e^eps lo).
+// Fit moves lo until sum lo <= total <= sum hi, with hi = floor(e^eps lo).
 func (e *Expo) Fit(lo, hi []uint64, total uint64) {
 	sum := func(x []uint64) *big.Int {
 		s := new(big.Int)

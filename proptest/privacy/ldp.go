@@ -350,8 +350,8 @@ func BoxOfBaseMeasure(t *rapid.T, build NewBox) {
 	}
 }
 
-// RoundInBox: whatever a solver says, the weights are a point of the box; and what it says counts: the weights
-// are within |X-c|_1 + |2^B - sum c| + kv/2 of X = 2^B q in l1, c being X cut to the box.
+// RoundInBox: whatever a solver returns, the weights are a point of the box. They are also near its answer q: within
+// |X-c|_1 + |2^B - sum c| + kv/2 of X = 2^B q in l1, where c is X cut to the box.
 func RoundInBox(t *rapid.T, build NewBox) {
 	kv := proptest.Size(maxBoxCols).Draw(t, "kv")
 	eps, m, bits := drawBase(t, kv)
@@ -513,8 +513,8 @@ func weigh(c []float64, n []uint64, total uint64) *big.Rat {
 	return s.Quo(s, exact.Integer(total))
 }
 
-// SampleExact: run over all 2^B words, each outcome comes up exactly as often as its weight says, and each
-// draw reads exactly ceil(B/8) bytes. Bits above B are noise and must not matter.
+// SampleExact: over all 2^B words, each outcome comes up exactly as often as its weight, and each draw reads exactly
+// ceil(B/8) bytes. Bits above B are noise and must not matter.
 func SampleExact(t *rapid.T, build NewSampler) {
 	bits := rapid.IntRange(1, 10).Draw(t, "bits")
 	total := 1 << bits

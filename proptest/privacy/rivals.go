@@ -250,8 +250,8 @@ func DiskPrivate(t *rapid.T, f Disk) {
 	}
 }
 
-// DiskArea: no report is more likely than e^eps times the least likely of all, and those that are as likely are as many
-// as there are cells with their centre within the radius.
+// DiskArea: no report is more likely than e^eps times the least likely of all, and the number of reports that are this
+// likely is the number of cells with their centre within the radius.
 func DiskArea(t *rapid.T, f Disk) {
 	eps, radius, laws := diskLaws(t, f)
 	inside := 0 // cells
@@ -296,7 +296,8 @@ func oracle(t *rapid.T, f Oracle) (k int, eps, own, other float64, estimate Esti
 	return k, eps, own, other, estimate
 }
 
-// OraclePrivate: own <= e^eps other, and the same of their complements: without that, one item of a set tells too much.
+// OraclePrivate: own <= e^eps other, and the same for their complements. Otherwise one item of a set would reveal too
+// much.
 func OraclePrivate(t *rapid.T, f Oracle) {
 	k, eps, own, other, _ := oracle(t, f)
 	if k == 1 {
@@ -310,7 +311,7 @@ func OraclePrivate(t *rapid.T, f Oracle) {
 		rivalTol, 1+exact.Float(e)*0x1p-12)
 }
 
-// OracleUnbiased: from the counts that are expected, the estimate is the truth.
+// OracleUnbiased: from the expected counts, the estimate is the truth.
 func OracleUnbiased(t *rapid.T, f Oracle) {
 	k, eps, own, other, estimate := oracle(t, f)
 	theta := proptest.Normalise(proptest.Mass(k).Draw(t, "theta"), 1)

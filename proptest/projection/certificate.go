@@ -12,8 +12,8 @@ import (
 
 // A Certificate is the evidence for a projection. It is data: the laws recompute what it proves in exact arithmetic.
 type Certificate struct {
-	// Plan moves Mu / sum Mu to Q. Row and column sums may be off by rounding: what is too much is cut, and what is
-	// missing is charged at the largest cost.
+	// Plan moves Mu / sum Mu to Q. Row and column sums may be off by rounding: excess mass is cut, and missing mass is
+	// charged at the largest cost.
 	Plan []Arc
 	// G has a number for every column: the dual variables of the column sums. Those of the rows follow from them,
 	// F_i = min_j C_ij - G_j.
@@ -32,7 +32,8 @@ var errCertificate = errors.New("projection: not a certificate")
 //
 //	sum_i mu_i min_j (C_ij - G_j) + sum_j min(lo_j G_j, hi_j G_j),
 //
-// with the minimum over the columns that may have mass, or 0 if that is more: costs are not negative. It is exact.
+// with the minimum over the columns that may have mass, or 0 if that is larger, since costs are not negative. The bound
+// is exact.
 func Lower(p proptest.Problem, g []float64) (*big.Rat, error) {
 	if len(g) != len(p.Lo) {
 		return nil, fmt.Errorf("%w: G has %d entries, want %d", errCertificate, len(g), len(p.Lo))
@@ -72,8 +73,8 @@ func Lower(p proptest.Problem, g []float64) (*big.Rat, error) {
 	return exact.Max(sum, new(big.Rat)), nil
 }
 
-// Upper returns the cost of a plan from Mu to the point of the box next to q: the given one where it fits, and the
-// largest cost for the mass that is left. It is exact.
+// Upper returns the cost of a plan from Mu to the point of the box next to q: the given plan where it fits, and the
+// largest cost for the remaining mass. The bound is exact.
 func Upper(p proptest.Problem, q []float64, plan []Arc) (*big.Rat, error) {
 	mu, err := exact.Distribution(p.Mu)
 	if err != nil {

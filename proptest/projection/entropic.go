@@ -20,8 +20,8 @@ type Entropic interface {
 	Project(p proptest.Problem, reg float64) (EntropicProjection, error)
 }
 
-// ErrNoAnswer is wrapped by the error of an Entropic that says honestly that it did not converge. The laws then leave
-// the instance out; a solver that says so of nine in ten fails.
+// ErrNoAnswer is wrapped by the error of an Entropic that reports that it did not converge. The laws then skip the
+// instance; a solver that reports this for nine instances in ten fails.
 var ErrNoAnswer = errors.New("projection: not converged")
 
 // EntropicFunc is a function as an Entropic.
@@ -44,10 +44,10 @@ type EntropicProjection struct {
 	G []float64
 }
 
-// EntropicOn is an Entropic that is held to the laws of a converged projection on a domain of its own. The spread of C
-// is max_i (max_j C_ij - min_j C_ij).
+// EntropicOn is an Entropic with its own domain for the laws of a converged projection. The spread of C is max_i (max_j
+// C_ij - min_j C_ij).
 //
-// A plain Entropic has DefaultSpread and DefaultReg. A solver that computes exp(-C/reg) in floats has Reg 0.1, say.
+// A plain Entropic has DefaultSpread and DefaultReg. A solver that computes exp(-C/reg) in floats may have Reg 0.1.
 // With a Spread above 0 the tolerances allow for the rounding of C/reg, as the paper prints it; with Spread 0 a solver
 // must work with differences of costs.
 type EntropicOn struct {
@@ -95,9 +95,9 @@ func EntropicLaws() []proptest.Law[Entropic] {
 	}
 }
 
-// EntropicBoundLaws returns the laws of what an entropic solver claims beside q. Lower and Upper must hold at every
-// stop, converged or not, for all costs and every reg, here down to a millionth of the spread; Objective is for a
-// converged one, on the domain of EntropicLaws.
+// EntropicBoundLaws returns the laws of the other claims of an entropic solver. Lower and Upper must hold at every
+// stop, converged or not, for all costs and every reg, here down to a millionth of the spread. Objective must hold for
+// a converged answer, on the domain of EntropicLaws.
 func EntropicBoundLaws() []proptest.Law[Entropic] {
 	return []proptest.Law[Entropic]{
 		{Name: "EntropicBounds", Statement: "duality of the exact problem", Check: EntropicBounds},
@@ -115,8 +115,8 @@ func EntropicCertificateLaws() []proptest.Law[Entropic] {
 }
 
 // EntropicTol bounds |q - c|_1, c the column sums of the plan, and with it the distance of the entropic value from its
-// optimum, in units of reg and of the largest difference of log v: ten times what an iteration that stops at 1e-12
-// leaves.
+// optimum, in units of reg and of the largest difference of log v: ten times the residual of an iteration that stops at
+// 1e-12.
 const EntropicTol = 1e-11
 
 const maxEntropic = 4 // rows and columns
@@ -364,8 +364,8 @@ func lambertW0(y float64) float64 {
 	return w
 }
 
-// SharpGap is reg W0((n-1)/e), the sharp bound on how much farther than the exact projection an entropic one can be,
-// with n outputs that may have mass.
+// SharpGap is reg W0((n-1)/e), the sharp bound on the extra distance of an entropic projection over the exact one, with
+// n outputs that may have mass.
 func SharpGap(reg float64, n int) float64 { return reg * lambertW0(float64(n-1)/math.E) }
 
 // excessOf returns W_p^p(q, mu) - optimum, exactly.
@@ -419,8 +419,8 @@ func EntropicGap(t *rapid.T, e Entropic) {
 	}
 }
 
-// EntropicAgain: the answer does not depend on what was asked before, bit for bit, and a problem that shares all but mu
-// with the last one gets an answer of its own.
+// EntropicAgain: the answer does not depend on earlier problems, bit for bit, and a problem that differs from the last
+// one only in mu gets its own answer.
 func EntropicAgain(t *rapid.T, e Entropic) {
 	in, reg := drawEntropic(t, e)
 	out := in.Clone()

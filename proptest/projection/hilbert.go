@@ -98,8 +98,9 @@ func hilbertDistance(t *rapid.T, h Hilbert, x, y []float64) float64 {
 	return d
 }
 
-// HilbertMetric: the distance is that of the definition, exact ratios and one logarithm; it is symmetric, blind to
-// scaling, obeys the triangle inequality, vanishes for proportional vectors, and is infinite where supports differ.
+// HilbertMetric: the distance is that of the definition, from exact ratios and one logarithm. It is symmetric, does not
+// change under scaling, obeys the triangle inequality, vanishes for proportional vectors, and is infinite if supports
+// differ.
 func HilbertMetric(t *rapid.T, h Hilbert) {
 	n := proptest.Size(maxHilbert).Draw(t, "n")
 	x, y, z := positive(n).Draw(t, "x"), positive(n).Draw(t, "y"), positive(n).Draw(t, "z")
@@ -211,8 +212,8 @@ func BirkhoffDiameter(t *rapid.T, h Hilbert) {
 	}
 }
 
-// BirkhoffContraction: d_H(Ax, Ay) <= τ(A) d_H(x, y), with τ = tanh(Δ/4), and no smaller number would do: on two rows
-// and columns, close points at the right place come within a ten-thousandth of it. 1 - τ keeps its digits.
+// BirkhoffContraction: d_H(Ax, Ay) <= τ(A) d_H(x, y), with τ = tanh(Δ/4), and no smaller number is possible: on two
+// rows and columns, close points at the right place come within a ten-thousandth of τ. 1 - τ keeps its digits.
 func BirkhoffContraction(t *rapid.T, h Hilbert) {
 	a := drawMatrix(t, maxHilbert)
 	n := len(a[0])

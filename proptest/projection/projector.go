@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Projector solves one projection exactly, up to rounding. It must not modify the problem, and gives the same problem
-// the same bits, whatever it was asked before.
+// A Projector solves one projection exactly, up to rounding. It must not modify the problem, and must give the same
+// problem the same bits, whatever problems came before.
 type Projector interface {
 	Project(p proptest.Problem) (Projection, error)
 }
@@ -69,8 +69,8 @@ func ProjectorBoundLaws() []proptest.Law[Projector] {
 	}
 }
 
-// ProjectorCertificateLaws returns the laws of a projection that comes with a plan and potentials. What they prove is
-// recomputed here, so that a solver's word counts for nothing, and an instance can be large.
+// ProjectorCertificateLaws returns the laws of a projection that comes with a plan and potentials. The laws recompute
+// what these prove, so they do not rely on the solver, and an instance can be large.
 func ProjectorCertificateLaws() []proptest.Law[Projector] {
 	return []proptest.Law[Projector]{
 		{Name: "WeakDuality", Statement: "linear programming duality for app:lp-projection", Check: WeakDuality,
@@ -161,7 +161,7 @@ func projectInBox(t proptest.TB, p Projector, in proptest.Problem) {
 }
 
 // FlowEquivalence (app:lp-projection): the value is that of a minimum-cost flow. Objective is near the exact value
-// found by successive shortest paths in the paper's graph, and q really is at that distance from mu.
+// found by successive shortest paths in the paper's graph, and the distance of q from mu has this value.
 func FlowEquivalence(t *rapid.T, p Projector) {
 	flowEquivalence(t, p, proptest.Problems(maxRows, maxCols).Draw(t, "problem"))
 }
@@ -348,8 +348,8 @@ func relative(t *rapid.T, in proptest.Problem) proptest.Problem {
 	return out
 }
 
-// ProjectAgain: the answer does not depend on what was asked before, bit for bit, and a problem that shares all but one
-// part with the last one gets an answer of its own.
+// ProjectAgain: the answer does not depend on earlier problems, bit for bit, and a problem that differs from the last
+// one in a single part gets its own answer.
 func ProjectAgain(t *rapid.T, p Projector) {
 	in := proptest.Problems(maxRows, maxCols).Draw(t, "problem")
 	out := relative(t, in)
