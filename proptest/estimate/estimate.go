@@ -367,7 +367,7 @@ func share(region, theta []float64) (s float64) {
 	return s
 }
 
-// IntervalHolds: the interval contains the share under every likeliest map, and under maps near one.
+// IntervalHolds: the interval contains the share under a likeliest map, whichever one is found, and under maps near it.
 func IntervalHolds(t *rapid.T, impl Interval) {
 	w := draw(t)
 	k := len(w.Rows)
