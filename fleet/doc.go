@@ -2,8 +2,8 @@
 //
 // # The problem
 //
-// Reports lie in many shards, of several policies and epochs, some of them malformed, some of the shards cut off. What
-// is wanted is one right count for each policy and epoch, or an error, whatever the engine retries or moves.
+// Reports lie in many shards, of several policies and epochs. Some reports are malformed, and some shards are cut off.
+// The result must be one correct count for each policy and epoch, or an error, whatever the engine retries or moves.
 //
 // # The transform
 //
@@ -13,12 +13,12 @@
 // that is retried begins again with nothing. A shard that is there twice, by its path or by its contents, is an error,
 // for the parts name their shards; wpm merge -manifest says whether all are there.
 //
-// Beam's text source is not for reports. On a gzip file, that of v2.77 takes the size of the file for the size of the
-// text, reads so many bytes of the text, and drops the rest, most of it, without an error. A test holds that this
-// module does not use it.
+// Do not use Beam's text source for reports. On a gzip file, the text source of v2.77 takes the size of the file for
+// the size of the text, reads only this many bytes of the text, and drops the rest without an error. A test checks that
+// this module does not use it.
 //
 // # Cost
 //
-// That of reading the shards, in memory for one vector for each policy and worker. What a worker sends for a shard has
-// its outputs that are not 0, and 50 bytes and the path.
+// The transform takes the time of reading the shards, and memory for one vector for each policy and worker. For a shard
+// a worker sends its outputs that are not 0, 50 bytes, and the path.
 package fleet

@@ -19,8 +19,8 @@
 //	{"cost":"city","box":"box","mu":{"index":[7],"weight":[1]},"want":["q","objective"]}
 //
 // A name is defined once. A second definition is an error, and so is the use of a name before its definition. The field
-// want lists the fields of the answer. What only other fields need is not computed: without bounds, potentials and
-// plan, a projection whose cost and box have names takes little more time than one by mincostflow.Projector.
+// want lists the fields of the answer, and nothing is computed that only other fields need. Without bounds, potentials
+// and plan, a projection whose cost and box have names takes little more time than one by mincostflow.Projector.
 //
 // With [Settings].Files, a cost may be {"kind":"npy","path":"C.npy"}, a file below that folder. Links are not followed.
 //

@@ -4,8 +4,8 @@
 // # The page
 //
 // Page puts together the files of the folder page, the program of the folder wasm (package engine) and Go's
-// wasm_exec.js. A policy in the page itself forbids every connection: the browser holds it to what it says. Scripts and
-// styles are allowed by their hash alone.
+// wasm_exec.js. A content security policy in the page forbids every connection, and the browser enforces it. Scripts
+// and styles are allowed by their hash alone.
 //
 // # The program
 //

@@ -6,10 +6,10 @@
 // half the square of the distance of unit vectors, the root is sqrt(2 phi).
 //
 // On a ring and on a grid input 0 is the worst if the set does not change when outputs change places, as a box that is
-// the same for all outputs. On a ring each row is a permutation of each other. On a grid at least n+1 of R rows are n <
-// R steps at most from any row, and just so many from the first. So the rows can be numbered by a permutation that
-// takes each to one that is as far from the first, or farther; so can the columns. A cell that is as far in both has no
-// smaller cost, so the row of costs of any cell is, permuted, nowhere above that of a corner.
+// the same for all outputs. On a ring each row is a permutation of each other. On a grid of R rows, at least n+1 rows
+// are at most n < R steps from any row, and exactly n+1 from the first. So a permutation of the rows takes each row to
+// one that is at least as far from the first; the same holds for columns. A cell that is at least as far in both has no
+// smaller cost. So the row of costs of any cell is, after the permutation, nowhere above that of a corner.
 package worst
 
 import (

@@ -1,5 +1,5 @@
-// Package interior comes close to the best base measure by an interior-point method: close enough for a relative gap
-// of 1e-3 or 1e-4 in some ten to twenty steps, however many outputs the measure uses.
+// Package interior approaches the best base measure by an interior-point method. It reaches a relative gap of 1e-3 or
+// 1e-4 in about ten to twenty steps, however many outputs the measure uses.
 //
 // # Problem
 //
@@ -20,7 +20,8 @@
 // It is solved by conjugate gradients. Their preconditioner is the diagonal, or a Cholesky factor of the whole matrix
 // at a step before, which is computed when many iterations were needed.
 //
-// Nothing here is certified. The caller evaluates the measure, and what the weights lam and the thresholds eta prove.
+// Nothing here is certified. The caller evaluates the measure, and the bound that the weights lam and the thresholds
+// eta prove.
 //
 // Cost: a step takes some 3 passes over the k kv costs, an iteration of the conjugate gradients 4 multiplications a
 // cost, a factor k kv^2 + kv^3/6. Memory: 16 k kv + 8 kv^2 bytes. Results have the same bits at any GOMAXPROCS.

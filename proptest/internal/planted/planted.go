@@ -1,5 +1,5 @@
-// Package planted tests laws: every law accepts a reference implementation and rejects at least one planted error, and
-// every planted error names the laws that must reject it.
+// Package planted tests laws: every law must accept a reference implementation and reject at least one planted error,
+// and every planted error names the laws that must reject it.
 package planted
 
 import (
