@@ -17,9 +17,6 @@ const (
 	rowBlock, slackBlock       = 4, 32
 	fewRows                    = 64
 	fewRowBlock, fewSlackBlock = 2, 128
-	// After every blockWindow pivots, as many rows compete as a blockWalk-th of the nodes that a pivot moved, from
-	// rowBlock to mostRowBlock: where much moves, a good pivot is worth a longer look.
-	blockWindow, blockWalk, mostRowBlock = 32, 32, 32
 	// pollEvery steps the context is asked.
 	pollEvery = 64
 )
@@ -142,14 +139,9 @@ func (p *pricer) drain() bool {
 	if t.k < fewRows {
 		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}
-	pivots, walked := t.pivots, t.walked
 	for (rows.more() || columns.more()) && !t.outOfRange {
 		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
 			return false
-		}
-		if n := t.pivots - pivots; n >= blockWindow && t.k >= fewRows {
-			rows.block = int(min(max((t.walked-walked)/uint64(n)/blockWalk, rowBlock), mostRowBlock))
-			pivots, walked = t.pivots, t.walked
 		}
 		if rows.more() && p.enterListed(rows.next()) {
 			rows.seen, columns.seen = 0, 0

@@ -71,7 +71,6 @@ type basis struct {
 	limit      float64 // that limit, 2^51 grids
 
 	pivots, degenerate int
-	walked             uint64 // nodes of subtrees that have moved
 }
 
 // ends returns the row and the column of the real arc from v to its parent.
@@ -99,7 +98,7 @@ func (t *basis) reset(k, n int, mass []uint64) {
 	t.cost = grow(t.cost, total)
 	t.slack = grow(t.slack, n)
 	t.slackSign = grow(t.slackSign, n)
-	t.pivots, t.degenerate, t.walked = 0, 0, 0
+	t.pivots, t.degenerate = 0, 0
 	t.leaves.reset(k, n)
 	t.preorder.reset(total)
 	last, size := t.root, int32(1)
@@ -432,7 +431,6 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 	below := t.place[y]
 	t.join(tail, t.links[below].next)
 	t.join(below, t.place[x])
-	t.walked += uint64(all)
 	if t.moved += int(all); t.moved > settleEvery*len(nodes) && t.leaves.n == 0 {
 		t.settle()
 	}
