@@ -112,7 +112,7 @@ func run(c *config, group, out, figure string) error {
 		w = io.MultiWriter(w, f)
 	}
 	runtime.GOMAXPROCS(1) // one thread for everybody; tables about two threads set it
-	fmt.Fprintf(w, "# wpm beside its peers\n\nMade by `bench/run %s`.\n\n%s\n", strings.Join(os.Args[1:], " "), machine())
+	fmt.Fprintf(w, "# wpm beside its peers\n\nMade by `%s`.\n\n%s\n", command(os.Args[1:]), machine())
 	for _, t := range tables {
 		if len(wanted) > 0 && !slices.Contains(wanted, t.name) {
 			continue
@@ -131,6 +131,14 @@ func run(c *config, group, out, figure string) error {
 		return c.draw(figure)
 	}
 	return nil
+}
+
+// command is the command that made the page. The folder of the compiled drivers is that of one run.
+func command(args []string) string {
+	if n := slices.Index(args, "-built"); n >= 0 {
+		args = slices.Delete(slices.Clone(args), n, n+2)
+	}
+	return strings.Join(append([]string{"bench/run"}, args...), " ")
 }
 
 // machine says what the figures were measured on: the class of the machine and versions, no names.
@@ -152,7 +160,7 @@ func machine() string {
 			}
 		}
 	}
-	return fmt.Sprintf("Machine: %s, %d logical cores, %s/%s, %s; wpm at commit %s; peers: %s.",
+	return fmt.Sprintf("Machine: %s, %d logical cores, %s/%s, %s; wpm at commit %s.\nPeers: %s.",
 		model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), commit, os.Getenv("WPM_BENCH_PEERS"))
 }
 
