@@ -15,7 +15,7 @@ import (
 // TestDisc holds the rule against its formula, written out with inverses, and against what must follow from it.
 func TestDisc(t *testing.T) {
 	ctx := context.Background()
-	grid, err := cost.NewGrid(6, 7, 1)
+	grid, err := cost.NewGrid(5, 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestDisc(t *testing.T) {
 			}
 			best, at := math.Inf(1), 0.0
 			for step := range 33 {
-				share := 0.6 * math.Pow(1./42/0.6, float64(step)/32)
+				share := 0.6 * math.Pow(1./30/0.6, float64(step)/32)
 				if risk := plainRisk(grid, eps, share, float64(n)); risk < best {
 					best, at = risk, share
 				}
@@ -140,12 +140,34 @@ func TestDiscEdges(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := &cost.Dense{K: 3, Kv: 3, Data: make([]float64, 9)}
-	many, err := cost.NewGrid(20, 21, 2) // more than discPlaces
+	// More than discPlaces at 20 points: the share is as good as the best for these.
+	var x [][]float64
+	for i := range discPlaces + 20 {
+		x = append(x, []float64{float64(i % 4), float64(i % 5)})
+	}
+	many, err := cost.NewPoints(x, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Disc(ctx, many, 1, 1, 1000); err != nil || !(f >= 2./discPlaces && f <= 0.6) {
+	points, err := cost.NewPoints(x[:20], nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := math.Inf(1)
+	for step := range 33 {
+		best = min(best, plainRisk(points, 1, 0.6*math.Pow(2./20/0.6, float64(step)/32), 1000))
+	}
+	if f, err := Disc(ctx, many, 1, 1, 1000); err != nil || !(plainRisk(points, 1, f, 1000) <= best*(1+1e-3)) {
 		t.Errorf("many places: share %v, %v", f, err)
+	}
+	if numtest.Full() {
+		grid, err := cost.NewGrid(20, 21, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Disc(ctx, grid, 1, 1, 1000); err != nil || !(f >= 2./discPlaces && f <= 0.6) {
+			t.Errorf("many places apart: share %v, %v", f, err)
+		}
 	}
 	for _, c := range []cost.Matrix{ring, same} {
 		for _, eps := range []float64{0, 1e-9, 700} {

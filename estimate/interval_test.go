@@ -129,12 +129,13 @@ func TestIntervalHolds(t *testing.T) {
 // TestIntervalEnds: at an end, the best log-likelihood of the maps with that share is what the level asks for: maps a
 // little further in reach it, which the dual bound cannot show.
 func TestIntervalEnds(t *testing.T) {
-	c := channelOf(t, discRows(8, 2, 0.2))
+	const cells = 6
+	c := channelOf(t, discRows(cells, 2, 0.2))
 	r := rand.New(rand.NewPCG(9, 9))
-	counts := drawCounts(r, c, twoTowns(8), 3000)
-	region := make([]float64, 64)
+	counts := drawCounts(r, c, twoTowns(cells), 3000)
+	region := make([]float64, cells*cells)
 	for i := range region {
-		region[i] = float64(i/8) / 7 // a share of rows: a place of the map's mean
+		region[i] = float64(i/cells) / (cells - 1) // a share of rows: a place of the map's mean
 	}
 	got, err := Interval(context.Background(), Problem{Counts: counts, Channel: c}, region, 0)
 	if err != nil {
@@ -150,7 +151,7 @@ func TestIntervalEnds(t *testing.T) {
 	for _, side := range []struct{ end, in float64 }{{got.Lower, 1}, {got.Upper, -1}} {
 		reach := func(share float64) bool {
 			theta := profileAt(c, counts, best.Theta, region, share)
-			return logLikelihood(counts, discRows(8, 2, 0.2), theta) >= least && math.Abs(dot(region, theta)-share) < 1e-7
+			return logLikelihood(counts, discRows(cells, 2, 0.2), theta) >= least && math.Abs(dot(region, theta)-share) < 1e-7
 		}
 		if !reach(side.end+side.in*2*intervalTolerance) || reach(side.end-side.in*1e-6) {
 			t.Errorf("%+v: the end at %v is not that of the likelihood", got, side.end)

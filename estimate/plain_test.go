@@ -41,6 +41,13 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 	first, _ := likelihood(prior)
 	logs, maps := []float64{0}, [][]float64{prior}
 	for _, length := range []float64{1.5, 3, 6, 12} {
+		near := make([][]float64, k)
+		for a := range near {
+			near[a] = make([]float64, k)
+			for b, d := range dist[a] {
+				near[a][b] = math.Exp(-d / (length * unit))
+			}
+		}
 		kernel := make([][]float64, k)
 		for i := range kernel {
 			kernel[i] = make([]float64, k)
@@ -55,7 +62,7 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 						if b == j {
 							g++
 						}
-						kernel[i][j] += h * math.Exp(-dist[a][b]/(length*unit)) * g
+						kernel[i][j] += h * near[a][b] * g
 					}
 				}
 			}
@@ -91,24 +98,30 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 			v, theta, q := at(z)
 			logdet := 0.0
 			for range 200 {
+				g, most := make([]float64, k), make([]float64, kv)
+				for j, c := range counts {
+					most[j] = n / q[j]
+					for i := range g {
+						g[i] += rows[i][j] * float64(c) / q[j]
+					}
+				}
 				m := make([][]float64, r) // I + W | right side
 				a := make([][]float64, r)
 				for b := range r {
 					a[b], m[b] = make([]float64, kv), make([]float64, r+1)
 					for i := range k {
-						g := -n
-						for j, c := range counts {
-							g += rows[i][j] * float64(c) / q[j]
-							a[b][j] += tau * l[i][b] * theta[i] * (rows[i][j] - q[j])
+						x := tau * l[i][b] * theta[i]
+						for j := range counts {
+							a[b][j] += x * (rows[i][j] - q[j])
 						}
-						m[b][r] += tau * l[i][b] * theta[i] * g
+						m[b][r] += x * (g[i] - n)
 					}
 					m[b][r] -= z[b]
 				}
 				for b := range r {
 					for d := range r {
 						for j := range kv {
-							m[b][d] += a[b][j] * a[d][j] * n / q[j]
+							m[b][d] += a[b][j] * a[d][j] * most[j]
 						}
 					}
 					m[b][b]++

@@ -103,7 +103,7 @@ func TestProjectorGrid(t *testing.T) {
 		for i := range source {
 			source[i] /= sum
 		}
-		set := Settings{Tolerance: 1e-6}
+		set := Settings{Tolerance: 1e-3}
 		q := p
 		q.Source, q.Support = source, support
 		want, err := Project(context.Background(), q, set)

@@ -103,10 +103,11 @@ func TestStackCompany(t *testing.T) {
 		}
 		p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: tt.reg}
 		n := 12
-		if tt.k > 200 && !numtest.Full() {
+		u := crowd(g, n, tt.k)
+		if tt.k > 110 && tt.reg > 0.002 && !numtest.Full() { // elsewhere few of them are in stacks
+			u.source, u.support = slices.Delete(u.source, 5, n-1), slices.Delete(u.support, 5, n-1)
 			n = 6
 		}
-		u := crowd(g, n, tt.k)
 		want, errs := make([]Result, n), make([]error, n)
 		stacked, general := 0, 0
 		for i := range want {
@@ -119,7 +120,7 @@ func TestStackCompany(t *testing.T) {
 				continue
 			}
 			p.Source, p.Support = u.source[i], u.support[i]
-			if tt.k < 200 || i < 2 {
+			if i < 2 || numtest.Full() {
 				checkResult(t, p, want[i])
 			}
 			r, err := Project(context.Background(), p, tt.set)
@@ -359,7 +360,7 @@ func TestStackAllocations(t *testing.T) {
 		}
 		alone()
 		const loops = 60 // for each distribution: some ten loops, with a few words for each goroutine
-		if n := testing.AllocsPerRun(5, alone); n > float64(loops*len(u.source)) {
+		if n := testing.AllocsPerRun(2, alone); n > float64(loops*len(u.source)) {
 			t.Errorf("%+v: %v allocations for %d distributions, one after the other", set, n, len(u.source))
 		}
 		s, st := pr.take(), pr.newStack(size)
@@ -383,7 +384,7 @@ func TestStackAllocations(t *testing.T) {
 			}
 		}
 		stack()
-		if n := testing.AllocsPerRun(5, stack); n > float64(loops*len(u.source)) {
+		if n := testing.AllocsPerRun(2, stack); n > float64(loops*len(u.source)) {
 			t.Errorf("%+v: %v allocations for stacks", set, n)
 		}
 		// A stream costs what starting it costs, and loops.

@@ -251,7 +251,7 @@ func TestProjectorAll(t *testing.T) {
 
 // TestProjectorOrder: emit gets the result of its own index, however workers overtake each other.
 func TestProjectorOrder(t *testing.T) {
-	const n, k = 3000, 30
+	const k = 30
 	g := newGenerator(28)
 	c, lo, hi := unitSquare(t, g, k, 1, 0.1)
 	pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 1})
@@ -266,7 +266,8 @@ func TestProjectorOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := pr.All(context.Background(), n, func(i int) ([]float64, []int) { return []float64{1}, []int{i % k} },
+	if err := pr.All(context.Background(), numtest.Cases(1000, 3000),
+		func(i int) ([]float64, []int) { return []float64{1}, []int{i % k} },
 		func(i int, r *Result, err error) error {
 			if err != nil || !reflect.DeepEqual(*r, want[i%k]) {
 				t.Errorf("emit(%d) has another's result, or none: %v", i, err)

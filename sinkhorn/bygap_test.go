@@ -293,7 +293,7 @@ func TestRegByGapWorkers(t *testing.T) {
 // that it allows is not.
 func TestRegTooLarge(t *testing.T) {
 	ctx := context.Background()
-	for _, side := range []int{24, 40, 64}[:numtest.Cases(1, 3)] {
+	for _, side := range []int{18, 24, 40, 64}[:numtest.Cases(1, 4)] {
 		for _, rel := range []float64{1e-1, 1e-2, 1e-3}[:numtest.Cases(2, 3)] {
 			t.Run(fmt.Sprint(side, rel), func(t *testing.T) {
 				p := gridProblem(t, side, side, 1, rel)

@@ -54,14 +54,14 @@ func checkCancelled(t *testing.T, what string, p Problem, r Result, err error) {
 // TestCancelledReading: once the context has ended, at most 64 rows a thread are read, whether it ends before, in
 // loading or when potentials of rows without mass are made.
 func TestCancelledReading(t *testing.T) {
-	const k, allowed = 480, 64
+	const k, allowed = 400, 64
 	ring, err := cost.NewRing(k, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lo, hi := box(slices.Repeat([]float64{1. / k}, k), 1)
 	shut, shutHi := slices.Clone(lo), slices.Clone(hi)
-	for j := range 40 { // columns without room
+	for j := range 36 { // columns without room
 		shut[11*j], shutHi[11*j] = 0, 0
 	}
 	for j := range shutHi {
@@ -143,7 +143,7 @@ func TestCancelledSweeps(t *testing.T) {
 		{"annealing and Newton steps", 0.003, Settings{Tolerance: 1e-6}, k, false},
 		{"a gap", 0.002, Settings{Gap: 0.5}, k, false},
 		{"history", 0.3, Settings{Method: Paper, Tolerance: 1e-8, History: true}, k, false},
-		{"paper", 0.3, Settings{Method: Paper, Tolerance: 1e-6}, k, false},
+		{"paper", 0.3, Settings{Method: Paper, Tolerance: 1e-3}, k, false},
 		{"shared kernel", 0.05, Settings{Tolerance: 1e-9}, k - 5, true},
 	} {
 		if !numtest.Full() && tt.name != "a gap" && tt.name != "paper" {
@@ -244,7 +244,7 @@ func TestCancelledGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks := ctx.asked.Load()
-	for _, at := range []int64{0, looks / 2, looks - 1}[:numtest.Cases(2, 3)] {
+	for _, at := range []int64{looks / 2, looks - 1, 0}[:numtest.Cases(1, 3)] {
 		r, err := Project(fading{context.Background(), new(atomic.Int64), at}, p, Settings{Gap: 0.1})
 		checkCancelled(t, fmt.Sprintf("at look %d of %d", at, looks), p, r, err)
 	}

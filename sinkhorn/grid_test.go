@@ -59,7 +59,7 @@ const gridAgreement = 1e-9
 func TestGridAgreesWithDense(t *testing.T) {
 	for _, size := range [][2]int{{12, 12}, {7, 20}, {1, 40}, {40, 1}, {2, 3}, {1, 2}, {33, 17}} {
 		for _, eps := range []float64{0, 0.3, 1, 3} {
-			if size[0]*size[1] > 500 && eps != 1 && !numtest.Full() {
+			if (size[0]*size[1] > 500 && eps != 1 || eps == 0.3) && !numtest.Full() {
 				continue
 			}
 			p := gridProblem(t, size[0], size[1], eps, 0.02)
@@ -91,6 +91,12 @@ func TestGridAgreesWithDense(t *testing.T) {
 func TestGridEnclosesOptimum(t *testing.T) {
 	for _, size := range [][2]int{{10, 10}, {5, 24}, {1, 30}} {
 		for _, eps := range []float64{0, 1, 4} {
+			p := gridProblem(t, size[0], size[1], eps, 0)
+			x, err := mincostflow.Project(context.Background(),
+				mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, reg := range []float64{0.1, 1e-3, 1e-5} {
 				p := gridProblem(t, size[0], size[1], eps, reg)
 				r, err := onGrid(t, context.Background(), p, Settings{Gap: 1e-9, MaxIterations: 400})
@@ -98,11 +104,6 @@ func TestGridEnclosesOptimum(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkResult(t, p, r)
-				x, err := mincostflow.Project(context.Background(),
-					mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
-				if err != nil {
-					t.Fatal(err)
-				}
 				if !(r.Lower <= x.Upper && x.Lower <= r.Upper) {
 					t.Errorf("%v, eps %v, reg %v: [%v, %v], exact [%v, %v]", size, eps, reg, r.Lower, r.Upper, x.Lower, x.Upper)
 				}
@@ -112,7 +113,7 @@ func TestGridEnclosesOptimum(t *testing.T) {
 }
 
 func TestGridCancelled(t *testing.T) {
-	p := gridProblem(t, 20, 24, 1, 1e-4)
+	p := gridProblem(t, 14, 17, 1, 1e-4)
 	for looks := 0; looks < 12; looks += numtest.Cases(3, 1) {
 		ctx := &countdown{context.Background(), looks * looks * 2}
 		r, err := onGrid(t, ctx, p, Settings{Gap: 1e-9, Tolerance: 1e-300})
@@ -137,7 +138,7 @@ func TestGridCancelled(t *testing.T) {
 // nothing, a few atoms, boxes from a random base measure.
 func TestGridEdges(t *testing.T) {
 	g := newGenerator(5)
-	base := gridProblem(t, numtest.Cases(10, 20), 18, 1, 1e-3)
+	base := gridProblem(t, numtest.Cases(8, 20), 18, 1, 1e-3)
 	n := len(base.Source)
 	dirac := make([]float64, n)
 	dirac[7] = 1
@@ -306,12 +307,12 @@ func TestGridWorkers(t *testing.T) {
 
 // TestGridWarmStart starts from an answer, and from nonsense.
 func TestGridWarmStart(t *testing.T) {
-	p := gridProblem(t, 24, 24, 1, 0.01)
+	p := gridProblem(t, 16, 16, 1, 0.01)
 	want, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-11})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, start := range [][]float64{want.LogV, make([]float64, 24*24), shifted(want.LogV, 200, 50)} {
+	for _, start := range [][]float64{want.LogV, make([]float64, 16*16), shifted(want.LogV, 100, 50)} {
 		r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-11, Initial: start})
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +326,7 @@ func TestGridWarmStart(t *testing.T) {
 // TestGridVacuum: between narrow blobs there are cells without mass, through which no flow can go. The gap is reached
 // all the same, and both ways to verify it agree.
 func TestGridVacuum(t *testing.T) {
-	for _, size := range [][2]int{{24, 46}, {36, 70}, {48, 48}}[:numtest.Cases(1, 3)] {
+	for _, size := range [][2]int{{20, 30}, {24, 46}, {36, 70}, {48, 48}}[:numtest.Cases(1, 4)] {
 		rows, cols := size[0], size[1]
 		g := newGenerator(61)
 		blobs := func(n int) []float64 {

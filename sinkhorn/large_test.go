@@ -33,7 +33,7 @@ func round(t *testing.T, n int, reg float64) sinkhorn.Problem {
 // TestChunks: matrices of more than 2^18 cells are worked on in parts whose sums are put together. Verify computes the
 // sums once more.
 func TestChunks(t *testing.T) {
-	p := round(t, 600, 30)
+	p := round(t, 520, 30)
 	if k, kv := p.Cost.Dims(); k*kv <= 1<<18 {
 		t.Fatalf("%d cells are one part", k*kv)
 	}

@@ -447,7 +447,7 @@ func spreadOf(x, y []float64) float64 {
 func TestBits(t *testing.T) {
 	k, kv := 700, 900 // three chunks
 	if !numtest.Full() {
-		k, kv = 520, 640
+		k, kv = 520, 530
 	}
 	g := newGenerator(5)
 	p := g.problem(k, kv, 0.02)
@@ -497,12 +497,8 @@ func TestWork(t *testing.T) {
 // must converge to the default tolerance and pass Verify, and a restart from its answer must give
 // it again.
 func TestRandom(t *testing.T) {
-	n := 3000
-	if !numtest.Full() {
-		n = 300
-	}
 	g := newGenerator(7)
-	for i := range n {
+	for i := range numtest.Cases(200, 3000) {
 		most := 14
 		if i%20 == 0 {
 			most = 60
@@ -534,7 +530,7 @@ func TestTinyReg(t *testing.T) {
 // TestPaperTinyReg: Algorithm 1 itself survives Reg = 1e-6 of the range, where the kernel is zero nearly everywhere.
 func TestPaperTinyReg(t *testing.T) {
 	g := newGenerator(10)
-	for range numtest.Cases(8, 30) {
+	for range numtest.Cases(5, 30) {
 		p := g.problem(1+g.intn(8), 1+g.intn(8), 1e-6)
 		r, err := Project(context.Background(), p, Settings{Method: Paper, MaxIterations: 20_000})
 		if err != nil && !errors.Is(err, ErrNotConverged) {

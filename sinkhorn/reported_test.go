@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // report is what a Result says of the plan of LogV, by plain loops.
@@ -329,7 +330,7 @@ func TestReport(t *testing.T) {
 	const noise = 1e-10
 	g := newGenerator(61)
 	for kind := range 7 {
-		for n := range 12 {
+		for n := range numtest.Cases(6, 12) {
 			base := g.problem(2+g.intn(8), 3+g.intn(9), []float64{0.5, 0.05, 0.02}[n%3])
 			p := awkward(g, kind, base)
 			for _, m := range methods {

@@ -120,7 +120,7 @@ func TestVerifyTight(t *testing.T) {
 // or stopped early.
 func TestVerifyScales(t *testing.T) {
 	g := newGenerator(5)
-	for n := range numtest.Cases(500, 1500) {
+	for n := range numtest.Cases(300, 1500) {
 		p := g.problem(2+g.intn(6), 2+g.intn(6), []float64{3, 0.3, 0.1, 0.01}[g.intn(4)])
 		e := g.intn(1970) - 947
 		if n%3 == 0 {
