@@ -72,7 +72,7 @@ func TestCost(t *testing.T) {
 			continue
 		}
 		if !numtest.Full() {
-			c.lists = 15
+			c.lists = 8
 		}
 		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: epsilon(t, c.eps), Points: c.points})
 		w := math.Pow(meanCost(t, b, c.lists), 1/c.p)
@@ -89,7 +89,7 @@ func TestCost(t *testing.T) {
 // standard error of the mean is at most half the largest cost, 4, over sqrt(4000), and five and a half of them have a
 // false-alarm rate of 4e-8.
 func TestSimulatedCost(t *testing.T) {
-	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "3"), Points: numtest.Cases(64, 256)})
+	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "3"), Points: numtest.Cases(32, 256)})
 	const n = 4000
 	r := newStream(77)
 	x := []float64{0, 0, 1}

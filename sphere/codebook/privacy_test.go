@@ -201,10 +201,10 @@ func words(seed Seed, bits int, word uint64) io.Reader {
 	return io.MultiReader(bytes.NewReader(seed[:]), bytes.NewReader(b[:(bits+7)/8]))
 }
 
-// TestReleaseEnumerated runs through all 2^10 random words of a release, for every client of the world: index j comes
+// TestReleaseEnumerated runs through all random words of a release, for every client of the world: index j comes
 // exactly as often as its law says, the seed is the one that was read, and the counts of two clients are within e^eps.
 func TestReleaseEnumerated(t *testing.T) {
-	const bits = 10
+	bits := numtest.Cases(8, 10)
 	c := small(t, 2, "1.5", 9, bits)
 	seed := seeds(1)
 	var rows []ldp.Weights

@@ -58,6 +58,11 @@ func checkRelease(t testing.TB, rel releaser) error {
 	free := design(t, cfg)
 	ctx := context.Background()
 	for _, c := range []*Codebook{fixed, free} {
+		for _, private := range clients {
+			if err := checkOrder(t, rel, c, []byte(private)); err != nil {
+				return fmt.Errorf("%q: %w", private, err)
+			}
+		}
 		seed := seeds(6)
 		if !c.Fresh() {
 			seed = c.cfg.Seed
@@ -92,11 +97,6 @@ func checkRelease(t testing.TB, rel releaser) error {
 		}
 		if err := ldp.CheckRows(c.cfg.Epsilon, rows); err != nil {
 			return err
-		}
-		for _, private := range clients {
-			if err := checkOrder(t, rel, c, []byte(private)); err != nil {
-				return fmt.Errorf("%q: %w", private, err)
-			}
 		}
 	}
 	return nil
