@@ -214,7 +214,7 @@ func TestDevices(t *testing.T) {
 			if err != nil || r.Passed != (bug == "") {
 				t.Errorf("%s, %q: passed %v, %s, %v", name, bug, r.Passed, r.Verdict, err)
 			}
-			cfg.Inputs, cfg.Samples = []int{Fallback, 0, 1}, numtest.Cases(5_000, cfg.Samples)
+			cfg.Inputs, cfg.Samples = []int{Fallback, 0, 1}, numtest.Cases(2_000, cfg.Samples)
 			if r, err := Run(context.Background(), cfg); err != nil || !r.Passed {
 				t.Errorf("%s, %q, point masses: %s, %v", name, bug, r.Verdict, err)
 			}

@@ -113,10 +113,12 @@ func TestRunPasses(t *testing.T) {
 		for name, change := range map[string]func(*Config){
 			"simulation":  func(*Config) {},
 			"crypto/rand": func(c *Config) { c.Seed = nil },
-			"release":     func(c *Config) { c.Sampler, c.Target = Releases(p, c.Project), "release" },
-			"two inputs":  func(c *Config) { c.Inputs = []int{3, Fallback} },
-			"no random":   func(c *Config) { c.RandomRows = -1 },
-			"serial":      func(c *Config) { c.Serial = true },
+			"release": func(c *Config) {
+				c.Sampler, c.Target, c.Samples = Releases(p, c.Project), "release", numtest.Cases(400, c.Samples)
+			},
+			"two inputs": func(c *Config) { c.Inputs = []int{3, Fallback} },
+			"no random":  func(c *Config) { c.RandomRows = -1 },
+			"serial":     func(c *Config) { c.Serial = true },
 		} {
 			cfg := small(p)
 			if mode == policy.Projection {

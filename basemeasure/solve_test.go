@@ -231,7 +231,7 @@ func objectives(k int) []basemeasure.Settings {
 func TestFamilies(t *testing.T) {
 	sizes, levels := []int{2, 3, 7, 20, 45}, []float64{0.01, 0.5, 2, 5, 12}
 	if !numtest.Full() {
-		sizes, levels = []int{3, 20}, []float64{0.01, 2, 12}
+		sizes, levels = []int{3, 14}, []float64{0.01, 2, 12}
 	}
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {

@@ -27,6 +27,8 @@ func oracle(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat) {
 	total := num.SumRat(r.M)
 	low, high := rat(total).Quo(total, b), rat(total).Mul(total, b)
 	point := low.Cmp(one) >= 0 || high.Cmp(one) <= 0 || b.Cmp(one) == 0
+	wide := rat(b).Mul(b, b)
+	wide.Sub(wide, one)
 	phi := make([]*big.Rat, k)
 	for i := range phi {
 		row := slices.Clone(c.Row(i, nil))
@@ -44,16 +46,17 @@ func oracle(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat) {
 			order[j] = j
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
-		rest := rat(one).Sub(one, low)
+		rest := rat(b).Sub(b, total) // all times b: there is no other division
 		for _, j := range order {
-			lo, hi := num.Rat(r.M[j]), num.Rat(r.M[j])
-			give := hi.Mul(hi, b).Sub(hi, lo.Quo(lo, b))
+			m := num.Rat(r.M[j])
+			give := new(big.Rat).Mul(m, wide)
 			if give.Cmp(rest) > 0 {
-				give = rat(rest)
+				give.Set(rest)
 			}
 			rest.Sub(rest, give)
-			phi[i].Add(phi[i], lo.Add(lo, give).Mul(lo, num.Rat(row[j])))
+			phi[i].Add(phi[i], m.Add(m, give).Mul(m, num.Rat(row[j])))
 		}
+		phi[i].Quo(phi[i], b)
 	}
 
 	// The parts of the objective, and the weight of each input in the whole.
