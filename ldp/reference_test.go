@@ -25,12 +25,12 @@ func fractionExp(x *big.Rat, bits uint) (lower, upper *big.Rat) {
 	k0, k1 := big.NewInt(0), big.NewInt(1)
 	head := new(big.Int).Sub(new(big.Int).Lsh(q, 1), p)
 	value := func() (*big.Rat, bool) { // 1 + 2p/(head + h1/k1)
-		d := new(big.Rat).Add(new(big.Rat).SetInt(head), new(big.Rat).SetFrac(h1, k1))
-		if d.Sign() <= 0 {
+		d := new(big.Int).Mul(head, k1) // k1 times the divisor
+		if d.Add(d, h1).Sign() <= 0 {
 			return nil, false
 		}
-		v := new(big.Rat).Quo(new(big.Rat).SetInt(new(big.Int).Lsh(p, 1)), d)
-		return v.Add(v, big.NewRat(1, 1)), true
+		v := new(big.Int).Mul(p, k1)
+		return new(big.Rat).SetFrac(v.Add(v.Lsh(v, 1), d), d), true
 	}
 	var last *big.Rat
 	for n := int64(1); ; n++ {

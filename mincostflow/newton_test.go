@@ -34,7 +34,7 @@ func (d draw) wideProblem() Problem {
 }
 
 func TestNewtonStart(t *testing.T) {
-	n := numtest.Cases(25, 300)
+	n := numtest.Cases(15, 300)
 	for seed := range n {
 		d := newDraw(uint64(seed) + 24e6)
 		p := d.wideProblem()

@@ -303,7 +303,7 @@ func TestScalesRule(t *testing.T) {
 func TestScalesPivots(t *testing.T) {
 	for _, p := range []float64{1, 2} {
 		for _, n := range []int{scaleNodes, 500, 1000} {
-			if !numtest.Full() && n > 500 {
+			if !numtest.Full() && n > scaleNodes {
 				continue
 			}
 			c, a, b := clouds(n, p)
@@ -334,7 +334,7 @@ func clouds(n int, p float64) (c cost.Matrix, a, b []float64) {
 // TestShareSameBits: where rows are shared among goroutines, results are the same bits as on one; and they are those of
 // the matrix where rows are computed.
 func TestShareSameBits(t *testing.T) {
-	const n = 400 // above sharedCells
+	const n = 370 // above sharedCells
 	r := &source{newDraw(66e6).SplitMix64}
 	points, err := cost.NewPoints(r.points(n, 2, r.normal), r.points(n, 2, r.Float64), 2)
 	if err != nil {

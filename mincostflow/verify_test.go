@@ -85,7 +85,7 @@ func TestVerifyIsExact(t *testing.T) {
 
 // TestVerifyProvesByItself: bounds proved from a damaged result are weaker, never wrong.
 func TestVerifyProvesByItself(t *testing.T) {
-	for seed := range 200 {
+	for seed := range numtest.Cases(80, 200) {
 		d := newDraw(uint64(seed) + 30e6)
 		p := d.problem(4)
 		one := big.NewRat(1, 1)

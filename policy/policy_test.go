@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"slices"
@@ -75,7 +76,9 @@ func TestNewErrors(t *testing.T) {
 		{"brackets that do not match", func(c *Config) { c.Cost = []byte(`{"n":[1}]`) }, ErrObject},
 		{"certificate too long", func(c *Config) { c.Certificate = slices.Repeat([]byte("{"), MaxBytes+1) }, ErrLimit},
 		{"policy too long", func(c *Config) {
-			c.Certificate = []byte(`{"x":"` + strings.Repeat("x", MaxBytes-8) + `"}`)
+			c.Certificate = bytes.Repeat([]byte("x"), MaxBytes)
+			copy(c.Certificate, `{"x":"`)
+			copy(c.Certificate[MaxBytes-2:], `"}`)
 		}, ErrLimit},
 		{"no provenance", func(c *Config) { c.Provenance = Provenance{} }, ErrProvenance},
 		{"geometry of the other kind", func(c *Config) { c.Provenance.Geometry = DataIndependent }, ErrProvenance},

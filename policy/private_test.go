@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -28,7 +29,7 @@ type privateCase struct {
 }
 
 // privateCases are for smallConfig: inputs home, say "hi", x\y, køb 🚲.
-func privateCases() []privateCase {
+var privateCases = sync.OnceValue(func() []privateCase {
 	return []privateCase{
 		{"one", "home,1\n", []float64{1, 0, 0}},
 		{"no last line end", "home,1", []float64{1, 0, 0}},
@@ -131,7 +132,7 @@ func privateCases() []privateCase {
 		{"a gzip header cut off", "\x1f\x8b\x08\x00", nil},
 		{"gzip magic and text", "\x1f\x8bhome,1\n", nil},
 	}
-}
+})
 
 // zip packs a text in one member of gzip.
 func zip(text string) string {

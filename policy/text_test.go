@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"io"
 	"testing"
 	"testing/iotest"
 
@@ -52,7 +51,9 @@ func TestPrivateText(t *testing.T) {
 			privateText{"packed, too long", zipped(t, most), most[:MaxBytes], false})
 	}
 	for _, c := range cases {
-		got, err := io.ReadAll(PrivateText(c.data))
+		room := bytes.NewBuffer(make([]byte, 0, len(c.data)+len(c.want)+bytes.MinRead))
+		_, err := room.ReadFrom(PrivateText(c.data))
+		got := room.Bytes()
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrPrivate) || !bytes.Equal(got, c.want) {
 			t.Errorf("%s: %d bytes and %v, want %d bytes and success %v", c.name, len(got), err, len(c.want), c.ok)
 		}

@@ -142,11 +142,9 @@ func TestManifestLimits(t *testing.T) {
 	if _, err := ReadManifest(strings.NewReader(b.String()), "m"); !errors.Is(err, ErrManifest) {
 		t.Errorf("a shard too many: %v", err)
 	}
-	for name, text := range map[string]string{
-		"one field":     strings.Repeat("x", aggregate.MaxCountsBytes+1),
-		"an open quote": `"` + strings.Repeat("x", aggregate.MaxCountsBytes+1),
-	} {
-		if _, err := ReadManifest(strings.NewReader(text), "m"); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 {
+	for name, start := range map[string]string{"one field": "", "an open quote": `"`} {
+		text := io.MultiReader(strings.NewReader(start), &endless{strings.Repeat("x", 1<<16), aggregate.MaxCountsBytes + 1})
+		if _, err := ReadManifest(text, "m"); !errors.Is(err, ErrManifest) || len(err.Error()) > 300 {
 			t.Errorf("%s: %.300v", name, err)
 		}
 	}
