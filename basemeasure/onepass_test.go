@@ -60,7 +60,7 @@ func TestUniformOnePass(t *testing.T) {
 	add("dense")(cost.FromRows([][]float64{{0, 1, 5}, {2, 2, 2}, {9, 0, 3}}))
 	ctx := context.Background()
 	for name, c := range costs {
-		for _, eps := range []float64{0, 0.5, 6, 300, 1e-3, 2, 30}[:numtest.Cases(4, 7)] {
+		for _, eps := range []float64{0, 0.5, 300, 6, 1e-3, 2, 30}[:numtest.Cases(3, 7)] {
 			want, err := basemeasure.Uniform(ctx, c, eps, basemeasure.Settings{})
 			if err != nil {
 				t.Fatal(name, err)

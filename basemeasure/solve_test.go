@@ -505,7 +505,8 @@ func TestHomogeneous(t *testing.T) {
 		"latin, wide": matrix(12, 12, func(i, j int) float64 { return math.Pow(10, float64(50*((i-j+12)%12)-300)) }),
 	}
 	for name, c := range spaces {
-		for _, eps := range []float64{0, 5e-324, 1e-17, 1e-15, 1e-9, 0.001, 0.5, 1, 2, 5, 12, 50, 300, 700} {
+		all := []float64{0, 5e-324, 1e-15, 0.001, 0.5, 2, 12, 300, 700, 1e-17, 1e-9, 1, 5, 50}
+		for _, eps := range all[:numtest.Cases(9, len(all))] {
 			t.Run(fmt.Sprintf("%s/eps=%v", name, eps), func(t *testing.T) {
 				row := slices.Clone(c.Row(0, nil))
 				r, err := basemeasure.Homogeneous(row, eps)
@@ -567,7 +568,7 @@ func TestSolveRange(t *testing.T) {
 		"unequal magnitude": matrix(6, 6, func(i, j int) float64 { return math.Pow(1000, float64(i)) * line(i, j) }),
 	}
 	for name, c := range costs {
-		for _, eps := range []float64{0, 5e-324, 0.01, 1, 40, 700, 1e-17, 1e-9, 12, 100}[:numtest.Cases(6, 10)] {
+		for _, eps := range []float64{0, 5e-324, 1, 40, 700, 0.01, 1e-17, 1e-9, 12, 100}[:numtest.Cases(5, 10)] {
 			for n, s := range objectives(c.K)[:3] {
 				t.Run(fmt.Sprintf("%s/eps=%v/%d", name, eps, n), func(t *testing.T) {
 					before := slices.Clone(c.Data)
@@ -721,7 +722,7 @@ func TestInitial(t *testing.T) {
 		c := f.make(k, numtest.NewSplitMix64(4))
 		for _, s := range objectives(k)[:3] {
 			cold := best(t, c, 2, s)
-			for _, from := range []float64{2, 1.99, 1, 4, 0, 100} {
+			for _, from := range []float64{2, 1.99, 0, 100, 1, 4}[:numtest.Cases(4, 6)] {
 				old, err := basemeasure.Solve(background, c, from, s)
 				if err != nil && !errors.Is(err, basemeasure.ErrNotConverged) {
 					t.Fatal(err)

@@ -288,7 +288,7 @@ func checkOf(t *testing.T, c cost.Matrix, eps float64, r Result) *upperCheck {
 // selection, and with masses that floats cannot add.
 func TestVerifySelects(t *testing.T) {
 	rng := numtest.NewSplitMix64(5)
-	kv := numtest.Cases(364, 700)
+	kv := numtest.Cases(196, 700)
 	orders := map[string]func(j int) float64{
 		"random":  func(int) float64 { return rng.Float64() },
 		"ties":    func(int) float64 { return float64(rng.Uint64() % 3) },

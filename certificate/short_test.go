@@ -43,7 +43,7 @@ func withEvidence(t *testing.T, text []byte, evidence any) []byte {
 // the proved ones weaker.
 func TestShortEvidence(t *testing.T) {
 	rng := numtest.NewSplitMix64(4)
-	const k = 1100
+	const k = 2100
 	places := make([][]float64, k)
 	for i := range places {
 		places[i] = []float64{rng.Float64(), rng.Float64()}
@@ -67,7 +67,7 @@ func TestShortEvidence(t *testing.T) {
 		made, err = made.WithoutCost()
 	}
 	full := text(t, made)
-	if err != nil || len(full) > 20_000 {
+	if err != nil || len(full) > 40_000 {
 		t.Fatalf("%d bytes, %v", len(full), err)
 	}
 	if made, err = made.WithCost(mustSpec(t, c)); err != nil {
@@ -153,7 +153,7 @@ func TestShortEvidence(t *testing.T) {
 			t.Errorf("%s: %v", head, err)
 		}
 	}
-	sized := strings.NewReplacer(`"inputs":1100,"outputs":1100`,
+	sized := strings.NewReplacer(`"inputs":2100,"outputs":2100`,
 		`"inputs":16777216,"outputs":16777216`).Replace(string(full))
 	if _, err := certificate.Decode([]byte(sized)); !errors.Is(err, certificate.ErrLimit) {
 		t.Errorf("2^48 pairs: %v", err)

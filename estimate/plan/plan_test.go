@@ -64,11 +64,11 @@ func grid(t testing.TB, rows, cols int, p float64) *cost.Grid {
 	return g
 }
 
-// town is a truth on 8 x 8 cells.
-func town() []float64 {
-	t := make([]float64, 64)
+// town is a truth on side x side cells.
+func town(side int) []float64 {
+	t := make([]float64, side*side)
 	for i := range t {
-		x, y := float64(i%8)-2, float64(i/8)-5
+		x, y := float64(i%side)-2, float64(i/side)-float64(side-3)
 		t[i] = 0.02 + math.Exp(-(x*x+y*y)/3)
 	}
 	return t
@@ -78,8 +78,9 @@ func town() []float64 {
 // world differ from draw to draw by a tenth of the guess at most in these cases, their mean over ten by a third of
 // that: the slack is that of three standard deviations. The releases as they are do not improve beyond their bias.
 func TestMoreIsBetter(t *testing.T) {
-	c := grid(t, 8, 8, 1)
-	for name, prior := range map[string][]float64{"prior": town(), "none": nil} {
+	side := numtest.Cases(6, 8)
+	c := grid(t, side, side, 1)
+	for name, prior := range map[string][]float64{"prior": town(side), "none": nil} {
 		l := planner(t, plan.Problem{Cost: c, Prior: prior})
 		var last plan.Prediction
 		all := []int{100, 100_000}
@@ -135,7 +136,7 @@ func TestRealised(t *testing.T) {
 		name  string
 		eps   string
 		truth []float64
-	}{{"town", "3", town()}, {"nearly even", "1", slope}, {"one place", "3", spike}} {
+	}{{"town", "3", town(8)}, {"nearly even", "1", slope}, {"one place", "3", spike}} {
 		t.Run(test.name, func(t *testing.T) {
 			if !numtest.Full() && test.name != "nearly even" {
 				t.Skip("some seconds")
