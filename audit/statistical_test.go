@@ -194,7 +194,7 @@ func TestSources(t *testing.T) {
 			"crypto/rand": must(Draws(p, table, CryptoRand())),
 			"release":     Releases(p, projector(t, p)),
 		} {
-			st, err := Statistical(context.Background(), Design{Table: table, Samples: 2000}, s)
+			st, err := Statistical(context.Background(), Design{Table: table, Samples: numtest.Cases(700, 2000)}, s)
 			if err != nil || st.Violated || st.Law.Differs {
 				t.Errorf("%s, %s: %+v, %v", mode, name, st.Law, err)
 			}
