@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -332,6 +333,7 @@ func TestCodebookMemory(t *testing.T) {
 	policy := filepath.Join(dir, "p")
 	must(t, "", "sphere", "-d", "2", "-eps", "2", "-points", "16", "-out", policy)
 	report := must(t, "1,0,0,1\n", "release", freshLedger, policy)
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // numtest has it collect less often
 	const n = 100_000
 	in := io.LimitReader(&forever{text: []byte(strings.Repeat(report, 100))}, int64(n*len(report)))
 	var out, errs bytes.Buffer

@@ -90,20 +90,27 @@ var compareRows = []struct {
 	flags string // beside the defaults of TestCompareFlags; words in capitals are its files
 	holds func(r, plain compareSettings) bool
 }{
-	{"-eps 1/3,2", func(r, plain compareSettings) bool { return slices.Equal(r.Config.Epsilons, []string{"1/3", "2"}) }},
-	{"-methods kpm,wpm", func(r, plain compareSettings) bool {
-		return slices.Equal(r.Config.Methods, []string{"kpm", "wpm"}) && r.Rows[0].Method == "kpm"
+	{"-eps 1/3,2 -methods kpm,wpm", func(r, plain compareSettings) bool {
+		return slices.Equal(r.Config.Epsilons, []string{"1/3", "2"}) &&
+			slices.Equal(r.Config.Methods, []string{"kpm", "wpm"}) && r.Rows[0].Method == "kpm"
 	}},
-	{"-metric w2,w1,tv,kl,hit@1,hit@10", func(r, plain compareSettings) bool {
-		return len(r.Rows) == 12 && r.Rows[0].Metric == "w2" && r.Rows[0].Mean > r.Rows[1].Mean
+	{"-metric w2,hit@1,hit@10", func(r, plain compareSettings) bool {
+		return len(r.Rows) == 6 && r.Rows[0].Metric == "w2" && r.Rows[0].Mean > plain.Rows[0].Mean
 	}},
-	{"-seeds 3", func(r, plain compareSettings) bool { return len(r.Rows[0].Sampled) == 3 }},
-	{"-seed 9", func(r, plain compareSettings) bool {
+	{"-seed 9 -seeds 3 -npy -out NAMED", func(r, plain compareSettings) bool {
+		m, err1 := costio.ReadFile(filepath.Join(r.Config.Out, "laws-wpm-1.npy"))
+		_, err2 := os.Stat(filepath.Join(r.Config.Out, "index.html"))
 		return r.Config.Seed == 9 && r.Rows[0].Mean == plain.Rows[0].Mean &&
-			r.Rows[0].Sampled[0] != plain.Rows[0].Sampled[0]
+			r.Rows[0].Sampled[0] != plain.Rows[0].Sampled[0] && len(r.Rows[0].Sampled) == 3 &&
+			err1 == nil && r.Config.NPY && m.K == 10 && m.Kv == 10 &&
+			err2 == nil && filepath.Base(r.Config.Out) == "named"
 	}},
-	{"-distance manhattan", func(r, plain compareSettings) bool { return r.Rows[0].Mean > plain.Rows[0].Mean }},
-	{"-distance cosine", func(r, plain compareSettings) bool { return r.Rows[0].Mean < 2 }},
+	{"-distance manhattan -methods wpm,algorithm1 -lambda 5", func(r, plain compareSettings) bool {
+		return r.Rows[0].Mean > plain.Rows[0].Mean && r.Config.Lambda == 5 && r.Rows[1].Mean > r.Rows[0].Mean*1.01
+	}},
+	{"-distance cosine -methods local -public PUBLIC", func(r, plain compareSettings) bool {
+		return r.Rows[0].Mean < 2 && slices.Equal(r.Config.Public, []float64{1, 2, 3, 1, 2, 3, 1, 2, 3, 1})
+	}},
 	{"-p 2", func(r, plain compareSettings) bool {
 		return r.P == 2 && r.Rows[0].Mean != plain.Rows[0].Mean && r.Rows[1].Mean == plain.Rows[1].Mean
 	}},
@@ -111,33 +118,20 @@ var compareRows = []struct {
 	{"-objective minimax", func(r, plain compareSettings) bool {
 		return r.Config.Objective == "minimax" && r.Rows[0].Mean != plain.Rows[0].Mean
 	}},
-	{"-methods algorithm1,wpm -lambda 5", func(r, plain compareSettings) bool {
-		return r.Config.Lambda == 5 && r.Rows[0].Mean > r.Rows[1].Mean*1.01
-	}},
-	{"-methods algorithm1 -rounds 7", func(r, plain compareSettings) bool { return r.Config.Rounds == 7 }},
-	{"-methods local -public PUBLIC", func(r, plain compareSettings) bool {
-		return slices.Equal(r.Config.Public, []float64{1, 2, 3, 1, 2, 3, 1, 2, 3, 1})
-	}},
-	{"-methods local,uniform -gamma 1e9", func(r, plain compareSettings) bool { // all users are served alike
+	{"-methods local,uniform -metric kl -gamma 1e9", func(r, plain compareSettings) bool { // all users are served alike
 		return r.Config.Gamma == 1e9 && math.Abs(r.Rows[0].Mean-r.Rows[1].Mean) < 1e-6
 	}},
-	{"-cost COSTS -users NUMBERED", func(r, plain compareSettings) bool { return r.Inputs == 10 && r.P == 1 }},
-	{"-preset ring -methods uniform", func(r, plain compareSettings) bool {
+	{"-cost COSTS -users NUMBERED -methods algorithm1 -metric kl -rounds 7", func(r, plain compareSettings) bool {
+		return r.Inputs == 10 && r.P == 1 && r.Config.Rounds == 7
+	}},
+	{"-preset ring -methods uniform -metric kl", func(r, plain compareSettings) bool {
 		return r.P == 2 && r.Inputs == 30 && len(r.IDs) == 500
 	}},
-	{"-preset city -methods uniform -metric tv", func(r, plain compareSettings) bool {
+	{"-preset city -methods uniform -metric kl", func(r, plain compareSettings) bool {
 		return r.Inputs == 400 && len(r.IDs) == 500
 	}},
-	{"-preset gowalla -methods uniform -metric tv", func(r, plain compareSettings) bool {
+	{"-preset gowalla -data DATA -methods uniform -metric kl", func(r, plain compareSettings) bool {
 		return r.Inputs == 400 && r.Unit == "cell widths" && strings.Contains(r.Source, "Gowalla_totalCheckins.txt")
-	}},
-	{"-npy", func(r, plain compareSettings) bool {
-		m, err := costio.ReadFile(filepath.Join(r.Config.Out, "laws-wpm-1.npy"))
-		return err == nil && r.Config.NPY && m.K == 10 && m.Kv == 10
-	}},
-	{"-out NAMED", func(r, plain compareSettings) bool {
-		_, err := os.Stat(filepath.Join(r.Config.Out, "index.html"))
-		return err == nil && filepath.Base(r.Config.Out) == "named"
 	}},
 }
 
@@ -174,13 +168,9 @@ func TestCompareFlags(t *testing.T) {
 	plain := compareJSON(t, args...)
 	tested := map[string]bool{"points": true, "users": true, "json": true, "help": true, "quiet": true}
 	file := strings.NewReplacer("OUTPUTS", w.outputs, "PUBLIC", w.public, "COSTS", w.costs, "NUMBERED", w.numbered,
-		"NAMED", filepath.Join(dir, "named"))
+		"NAMED", filepath.Join(dir, "named"), "DATA", checkins(t, dir))
 	for _, tt := range compareRows {
-		flags := file.Replace(tt.flags)
-		if tt.flags == "-preset gowalla -methods uniform -metric tv" {
-			flags += " -data " + checkins(t, dir)
-		}
-		args, given := with(strings.Fields(flags))
+		args, given := with(strings.Fields(file.Replace(tt.flags)))
 		maps.Copy(tested, given)
 		if r := compareJSON(t, args...); !tt.holds(r, plain) {
 			t.Errorf("%s: %+v", tt.flags, r)
@@ -235,7 +225,7 @@ func TestCompareRecomputed(t *testing.T) {
 	dir := t.TempDir()
 	w := makeWords(t, dir)
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	common := []string{"-eps", "1", "-seeds", "1", "-methods", "wpm,kpm,response", "-metric", "w1,w2,tv,kl,hit@2"}
+	common := []string{"-eps", "1", "-seeds", "1", "-methods", "wpm,kpm,response", "-metric", "w1,tv,kl,hit@2"}
 	must(t, "", slices.Concat([]string{"experiment", "compare", "-points", w.points, "-distance", "manhattan", "-users",
 		w.users, "-o", a}, common)...)
 	must(t, "", slices.Concat([]string{"experiment", "compare", "-cost", w.costs, "-users", w.numbered, "-o", b},

@@ -78,8 +78,13 @@ func raw(f func(request []byte)) func() {
 	}
 }
 
-//lint:ignore SA5007 a fault that a child can have
-func recurse(n int) int { return n + recurse(n+1) }
+// recurse has a large frame: a stack of small ones takes a second to grow.
+func recurse(n int) int {
+	var frame [1 << 12]byte
+	frame[n%len(frame)] = byte(n)
+	//lint:ignore SA5007 a fault that a child can have
+	return recurse(n+1) + int(frame[0])
+}
 
 var hoard [][]byte
 
@@ -194,46 +199,55 @@ func TestSolverFaults(t *testing.T) {
 			if !rows && (workLimit(fault) != patient || !plain[fault] && !numtest.Full()) {
 				continue
 			}
-			dir, policyFile := t.TempDir(), policies[workLimit(fault)]
+			policyFile := policies[workLimit(fault)]
 			if !rows {
 				policyFile = policies[""]
 			}
-			cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e",
-				policyFile)
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "GOTRACEBACK=crash") // must not reach the child
-			cmd.Stdin = strings.NewReader("0,3\n2,1\n")
-			var errs bytes.Buffer
-			cmd.Stderr = &errs
-			out, err := cmd.Output()
-			if err != nil || len(out) != 81 || errs.Len() != 0 {
-				t.Errorf("%s, rows %v: %v, report %q, error output %q", fault, rows, err, out, errs.Bytes())
-				continue
-			}
-			ledger, err := os.ReadFile(filepath.Join(dir, "ledger"))
-			if err != nil || bytes.Count(ledger, []byte("\ndebit 1 ")) != 1 || bytes.Count(ledger, []byte("\nreport ")) != 1 ||
-				bytes.Count(ledger, []byte("\n")) != 3 {
-				t.Errorf("%s: ledger %q, %v", fault, ledger, err)
-			}
-			switch fault {
-			case "debit":
-				seen, err := os.ReadFile(filepath.Join(dir, "seen"))
-				if err != nil || bytes.Count(seen, []byte("\ndebit 1 ")) != 1 || !bytes.HasPrefix(ledger, seen) {
-					t.Errorf("when the solver began the ledger was %q, %v", seen, err)
+			t.Run(fmt.Sprintf("%s, rows %v", fault, rows), func(t *testing.T) {
+				if workLimit(fault) == brief { // they only wait
+					t.Parallel()
 				}
-			case "hang":
-				text, err := os.ReadFile(filepath.Join(dir, "pid"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				pid, err := strconv.Atoi(string(text))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
-					t.Errorf("the solver's process %d is still there", pid)
-				}
-			}
+				testFault(t, fault, policyFile)
+			})
+		}
+	}
+}
+
+// testFault is a row of TestSolverFaults.
+func testFault(t *testing.T, fault, policyFile string) {
+	dir := t.TempDir()
+	cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e", policyFile)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOTRACEBACK=crash") // must not reach the child
+	cmd.Stdin = strings.NewReader("0,3\n2,1\n")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil || len(out) != 81 || errs.Len() != 0 {
+		t.Fatalf("%v, report %q, error output %q", err, out, errs.Bytes())
+	}
+	ledger, err := os.ReadFile(filepath.Join(dir, "ledger"))
+	if err != nil || bytes.Count(ledger, []byte("\ndebit 1 ")) != 1 || bytes.Count(ledger, []byte("\nreport ")) != 1 ||
+		bytes.Count(ledger, []byte("\n")) != 3 {
+		t.Errorf("ledger %q, %v", ledger, err)
+	}
+	switch fault {
+	case "debit":
+		seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+		if err != nil || bytes.Count(seen, []byte("\ndebit 1 ")) != 1 || !bytes.HasPrefix(ledger, seen) {
+			t.Errorf("when the solver began the ledger was %q, %v", seen, err)
+		}
+	case "hang":
+		text, err := os.ReadFile(filepath.Join(dir, "pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+			t.Errorf("the solver's process %d is still there", pid)
 		}
 	}
 }
