@@ -13,8 +13,8 @@ import (
 // TestExperimentTies: what the report says of ties, and a bad rule.
 func TestExperimentTies(t *testing.T) {
 	dir := t.TempDir()
-	study := []string{"experiment", "gowalla", "-out", filepath.Join(dir, "out"), "-grid", "5x5", "-users", "6", "-eps",
-		"2", "-runs", "1"}
+	study := []string{"experiment", "gowalla", "-out", filepath.Join(dir, "out"), "-grid", "4x4", "-users", "6", "-eps",
+		"2", "-runs", "1", "-estimates=false"}
 	if out := must(t, "", study...); !strings.Contains(out, "over ties") || !strings.Contains(out, " to ") {
 		t.Errorf("no range over ties:\n%s", out)
 	}
@@ -34,8 +34,8 @@ func TestExperimentTies(t *testing.T) {
 // TestFinished: which folder all takes for done.
 func TestFinished(t *testing.T) {
 	dir := t.TempDir()
-	must(t, "", "experiment", "gowalla", "-out", dir, "-grid", "4x4", "-users", "3", "-eps", "1", "-runs", "1", "-seed",
-		"7")
+	must(t, "", "experiment", "gowalla", "-out", dir, "-grid", "3x3", "-users", "3", "-eps", "1", "-runs", "1", "-seed",
+		"7", "-estimates=false", "-tie-range=false")
 	for _, tt := range []struct {
 		seed uint64
 		data []string

@@ -441,7 +441,7 @@ func TestExperimentGowalla(t *testing.T) {
 		}
 	}
 	data := write(t, dir, "Gowalla_totalCheckins.txt", b.String())
-	out := must(t, "", "experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "6x6", "-users",
+	out := must(t, "", "experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "4x4", "-users",
 		"6", "-eps", "1,4", "-runs", "2")
 	if !strings.Contains(out, "6 users, 72 check-ins") {
 		t.Errorf("experiment prints:\n%s", out)

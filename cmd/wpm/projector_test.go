@@ -97,7 +97,6 @@ var faults = map[string]func(){
 		go func() { panic(mu) }()
 		select {}
 	}),
-	//lint:ignore SA4017 it ends in an overflow
 	"overflow": solverDoing(func([]float64) { recurse(0) }),
 	"memory": solverDoing(func([]float64) {
 		for range 64 { // 4 GiB, far above the limit
@@ -216,7 +215,8 @@ func TestSolverFaults(t *testing.T) {
 // testFault is a row of TestSolverFaults.
 func testFault(t *testing.T, fault, policyFile string) {
 	dir := t.TempDir()
-	cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e", policyFile)
+	cmd := exec.Command(plantedCommand(t, fault), "release", "-ledger", "ledger", "-budget", "1", "-epoch", "e",
+		policyFile)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=crash") // must not reach the child
 	cmd.Stdin = strings.NewReader("0,3\n2,1\n")
