@@ -10,7 +10,7 @@ import (
 	"github.com/wpm-go/wpm/experiments/report"
 )
 
-// TestExperimentTies: what the report says of ties, and a bad rule.
+// TestExperimentTies: what the report says of ties, with either solver, and a bad rule.
 func TestExperimentTies(t *testing.T) {
 	dir := t.TempDir()
 	study := []string{"experiment", "gowalla", "-out", filepath.Join(dir, "out"), "-grid", "4x4", "-users", "6", "-eps",
@@ -22,8 +22,13 @@ func TestExperimentTies(t *testing.T) {
 	if err != nil || !strings.Contains(string(table), "tie_low,tie_high") {
 		t.Errorf("table.csv: %v\n%s", err, table)
 	}
-	if out := must(t, "", append(study, "-ties", "solver", "-tie-range=false")...); strings.Contains(out, "over ties") {
+	out := must(t, "", append(study, "-ties", "solver", "-solver", "entropic", "-tie-range=false")...)
+	if strings.Contains(out, "over ties") || !strings.Contains(out, "6 users, ") {
 		t.Errorf("a range that was not asked for:\n%s", out)
+	}
+	if status, _, errs := try(t, "", append(study, "-solver", "magic")...); status != device.Bad ||
+		!strings.Contains(errs, "magic") {
+		t.Errorf("-solver magic: status %d, error %q", status, errs)
 	}
 	if status, _, errs := try(t, "", append(study, "-ties", "left")...); status != device.Bad ||
 		!strings.Contains(errs, `"left"`) {

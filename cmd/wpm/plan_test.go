@@ -71,7 +71,7 @@ func TestPlan(t *testing.T) {
 
 // TestPlanTarget: the least choice of a series reaches the target, and the one before it does not.
 func TestPlanTarget(t *testing.T) {
-	card := planOf(t, "-grid", "4x4", "-eps", "2,4", "-target", "0.3 cells")
+	card := planOf(t, "-grid", "3x3", "-eps", "2,4", "-target", "0.3 cells")
 	if card.Target == nil || *card.Target != 0.3 || len(card.Rows) != 2 {
 		t.Fatalf("card: %+v", card)
 	}
@@ -91,15 +91,15 @@ func TestPlanTarget(t *testing.T) {
 			}
 		}
 	}
-	if r := planOf(t, "-grid", "4x4", "-eps", "4", "-n", strconv.Itoa(before)).Rows[0]; !(r.Map.Mean > 0.3) {
+	if r := planOf(t, "-grid", "3x3", "-eps", "4", "-n", strconv.Itoa(before)).Rows[0]; !(r.Map.Mean > 0.3) {
 		t.Errorf("%d devices do as well: %+v", before, r)
 	}
 	// The least eps for some devices, with a disc for each.
-	card = planOf(t, "-grid", "4x4", "-n", "1000", "-target", "0.3", "-objective", "map")
+	card = planOf(t, "-grid", "3x3", "-n", "1000", "-target", "0.3", "-objective", "map")
 	if len(card.Rows) != 1 || !*card.Rows[0].Met || card.Objective != "map" {
 		t.Errorf("%+v", card)
 	}
-	status, out, errs := try(t, "", "plan", "-grid", "4x4", "-n", "10", "-target", "0.001 cells")
+	status, out, errs := try(t, "", "plan", "-grid", "3x3", "-n", "10", "-target", "0.001 cells")
 	if status != device.No || !strings.Contains(out, "out of reach") ||
 		!strings.Contains(errs, "no choice has a map within 0.001 cells") {
 		t.Errorf("out of reach: status %d, %s\n%s", status, errs, out)

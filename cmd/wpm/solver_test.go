@@ -8,7 +8,7 @@ import (
 	"github.com/wpm-go/wpm/device"
 )
 
-// TestSolverFlag releases, and runs a study, with either solver.
+// TestSolverFlag releases with either solver. TestExperimentTies runs a study so.
 func TestSolverFlag(t *testing.T) {
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "policy")
@@ -21,16 +21,5 @@ func TestSolverFlag(t *testing.T) {
 	if status, _, errs := try(t, "0,1\n", "release", freshLedger, "-solver", "magic", policy); status != device.Bad ||
 		!strings.Contains(errs, "-solver") || !strings.Contains(errs, "magic") {
 		t.Errorf("release -solver magic: status %d, error %q", status, errs)
-	}
-
-	study := []string{"experiment", "gowalla", "-out", filepath.Join(dir, "out"), "-grid", "3x3", "-users", "4", "-eps",
-		"2", "-runs", "1", "-estimates=false", "-tie-range=false"}
-	out := must(t, "", append(study, "-solver", "entropic")...)
-	if !strings.Contains(out, "4 users, ") {
-		t.Errorf("experiment prints:\n%s", out)
-	}
-	if status, _, errs := try(t, "", append(study, "-solver", "magic")...); status != device.Bad ||
-		!strings.Contains(errs, "magic") {
-		t.Errorf("experiment -solver magic: status %d, error %q", status, errs)
 	}
 }
