@@ -1,12 +1,15 @@
 package wpm_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -339,31 +342,62 @@ type listed struct {
 	Imports, TestImports, XTestImports []string
 }
 
-func goList(t *testing.T, args ...string) map[string]listed {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports"},
-		args...)...)
-	out, err := cmd.Output()
+// goList asks the go command once for all packages of this module and all that they reach, by import path.
+var goList = sync.OnceValues(func() (map[string]listed, error) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports", "-deps",
+		"./...").Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+			return nil, fmt.Errorf("go list: %w\n%s", err, exit.Stderr)
 		}
-		t.Fatal(err)
+		return nil, err
 	}
 	pkgs := map[string]listed{}
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		if err := dec.Decode(&p); err == io.EOF {
-			return pkgs
+			return pkgs, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		pkgs[p.ImportPath] = p
 	}
+})
+
+// packages are those of goList.
+func packages(t *testing.T) map[string]listed {
+	t.Helper()
+	all, err := goList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
-// short is the name used in picture: the folder within this module, or the whole path elsewhere.
+// reached returns a package of this module and what it imports, on any way.
+func reached(t *testing.T, name string) map[string]listed {
+	t.Helper()
+	all := packages(t)
+	found := map[string]listed{}
+	var visit func(path string)
+	visit = func(path string) {
+		if _, ok := found[path]; ok || path == "C" {
+			return
+		}
+		p, ok := all[path]
+		if !ok {
+			t.Fatalf("go list does not have %s", path)
+		}
+		found[path] = p
+		for _, imp := range p.Imports {
+			visit(imp)
+		}
+	}
+	visit(module + "/" + name)
+	return found
+}
+
 func short(path string) string {
 	if path == module {
 		return ""
@@ -372,7 +406,7 @@ func short(path string) string {
 }
 
 func TestImportPicture(t *testing.T) {
-	all := goList(t, "-deps", "./...")
+	all := packages(t)
 	seen := map[string]bool{}
 	for path, p := range all {
 		if p.Standard || (path != module && !strings.HasPrefix(path, module+"/")) {
@@ -415,7 +449,10 @@ func TestImportPicture(t *testing.T) {
 
 // TestImportSeed holds that all tests that draw cases draw the same ones in every run.
 func TestImportSeed(t *testing.T) {
-	for path, p := range goList(t, "./...") {
+	for path, p := range packages(t) {
+		if path != module && !strings.HasPrefix(path, module+"/") {
+			continue
+		}
 		imports := slices.Concat(p.TestImports, p.XTestImports)
 		if slices.Contains(imports, "pgregory.net/rapid") && !slices.Contains(imports, module+"/internal/numtest") {
 			t.Errorf("the tests of %s draw with random seeds: they do not import internal/numtest", short(path))
@@ -426,7 +463,7 @@ func TestImportSeed(t *testing.T) {
 // TestImportSolverAlone holds that a solver can be imported alone: all it brings is gonum and this module.
 func TestImportSolverAlone(t *testing.T) {
 	for _, name := range []string{"mincostflow", "mincostflow/network", "knapsack", "basemeasure", "mirror", "baseline"} {
-		for path, p := range goList(t, "-deps", "./"+name) {
+		for path, p := range reached(t, name) {
 			if p.Standard || strings.HasPrefix(path, module+"/") || strings.HasPrefix(path, "gonum.org/v1/gonum/") {
 				continue
 			}
@@ -440,7 +477,7 @@ func TestImportSolverAlone(t *testing.T) {
 func TestImportVerifyAlone(t *testing.T) {
 	allowed := []string{"cost", "internal/num", "internal/parallel", "projection", "projection/verify",
 		"sinkhorn/internal/gridproof"}
-	for path, p := range goList(t, "-deps", "./sinkhorn/internal/gridproof") { // and so of projection/verify
+	for path, p := range reached(t, "sinkhorn/internal/gridproof") { // and so of projection/verify
 		if !p.Standard && !slices.Contains(allowed, short(path)) {
 			t.Errorf("sinkhorn/internal/gridproof brings in %s", path)
 		}
@@ -454,7 +491,7 @@ func TestImportTrustedAlone(t *testing.T) {
 		"device":          {"internal/atomicfile", "ldp", "policy"},
 		"cmd/wpm-device":  {"device", "internal/atomicfile", "ldp", "policy"},
 		"sphere/codebook": {"ldp", "policy", "sphere"}} {
-		for path, p := range goList(t, "-deps", "./"+name) {
+		for path, p := range reached(t, name) {
 			if name == "sphere/codebook" && strings.HasPrefix(path, "gonum.org/v1/gonum/") {
 				continue // see the edge of sphere
 			}

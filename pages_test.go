@@ -64,8 +64,14 @@ func slug(heading string) string {
 	return b.String()
 }
 
+// headings are the fragments of the pages that were asked for.
+var headings = map[string][]string{}
+
 // fragments returns what a link to a page may name after #: its headings, the second of one name with -1.
 func fragments(page string) []string {
+	if found, ok := headings[page]; ok {
+		return found
+	}
 	var found []string
 	seen := map[string]int{}
 	for _, m := range regexp.MustCompile(`(?m)^#{1,6} (.*)$`).FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
@@ -77,6 +83,7 @@ func fragments(page string) []string {
 		}
 		found = append(found, s)
 	}
+	headings[page] = found
 	return found
 }
 

@@ -1,6 +1,8 @@
 package wpm_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -70,14 +72,24 @@ func TestReadmeMaps(t *testing.T) {
 	}
 }
 
-// runProgram runs Go code of one file within this module and returns what it prints.
-func runProgram(t *testing.T, program string) string {
+// runProgram runs Go code of one file as a package of this module, and returns what it prints. The package is there for
+// the go command alone, always in the same folder, so that a program that was built once is not linked again.
+func runProgram(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+	if strings.Contains(program, module+"/internal/") {
+		t.Fatal("a reader cannot import what is internal")
+	}
+	dir := t.TempDir()
+	file, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
+	at, err := filepath.Abs(filepath.Join("program", "main.go"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "run", file).CombinedOutput()
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {at: file}})
+	if err := errors.Join(err, os.WriteFile(file, []byte(program), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", append([]string{"run", "-overlay", overlay, "./program"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -131,9 +143,9 @@ func TestSolversPage(t *testing.T) {
 			fmt.Fprintf(&program, "\t%q\n", std)
 		}
 	}
-	for name, folder := range path {
+	for _, name := range sortedKeys(path) {
 		if used[name] {
-			fmt.Fprintf(&program, "\t%q\n", module+"/"+folder)
+			fmt.Fprintf(&program, "\t%q\n", module+"/"+path[name])
 		}
 	}
 	program.WriteString(")\n\nvar ctx = context.Background()\n\nfunc check(err error) {\n\tif err != nil {\n\t\tpanic(err)\n\t}\n}\n\n")
@@ -178,9 +190,10 @@ func TestComparePage(t *testing.T) {
 		if !strings.Contains(program, quoted) {
 			t.Errorf("the program does not read %s", name)
 		}
-		program = strings.ReplaceAll(program, quoted, fmt.Sprintf("%q", filepath.Join(dir, name)))
+		program = strings.ReplaceAll(program, quoted, fmt.Sprintf("os.Args[1] + %q", "/"+name))
 	}
-	if got := strings.TrimSpace(runProgram(t, program)); got != want[0] {
+	program = strings.Replace(program, "import (\n", "import (\n\t\"os\"\n", 1)
+	if got := strings.TrimSpace(runProgram(t, program, dir)); got != want[0] {
 		t.Errorf("it prints\n%s\nthe page says\n%s", got, want[0])
 	}
 }
