@@ -2,7 +2,6 @@ package wpm_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,8 +85,13 @@ func runProgram(t *testing.T, program string, args ...string) string {
 		t.Fatal(err)
 	}
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {at: file}})
-	if err := errors.Join(err, os.WriteFile(file, []byte(program), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
+	if err != nil {
 		t.Fatal(err)
+	}
+	for path, text := range map[string][]byte{file: []byte(program), overlay: replace} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out, err := exec.Command("go", append([]string{"run", "-overlay", overlay, "./program"}, args...)...).CombinedOutput()
 	if err != nil {
