@@ -187,7 +187,7 @@ func TestHit(t *testing.T) {
 // its own box is refused: its scores would be those of the box.
 func TestOwn(t *testing.T) {
 	response := func(eps float64) (baseline.Sampler, error) { return baseline.NewRandomizedResponse(3, eps) }
-	cfg := Config{Epsilons: []string{"1/3", "2"}, Metrics: []string{"w1", "kl"}, Seeds: 1, NPY: true, Out: t.TempDir(),
+	cfg := Config{Epsilons: []string{"1/3", "2"}, Metrics: []string{"hit@1", "kl"}, Seeds: 1, NPY: true, Out: t.TempDir(),
 		Own: []Own{{"mine", response}, {"other-1", response}}}
 	res := run(t, lineUsers(), cfg)
 	if !slices.Equal(res.Config.Methods, []Method{WPM, Mixture, KPM, Exponential, Response, "mine", "other-1"}) {
@@ -294,7 +294,7 @@ func TestUsersPermute(t *testing.T) {
 // The folder: every number of long.csv is one of the result, laws read back are distributions in rows, and equal runs
 // write equal bytes on one core and on several.
 func TestReport(t *testing.T) {
-	cfg := Config{Epsilons: []string{"1/3", "3"}, Seeds: 2, Seed: 7, NPY: true, Metrics: []string{"w1", "hit@1"},
+	cfg := Config{Epsilons: []string{"1/3", "3"}, Seeds: 2, Seed: 7, NPY: true, Metrics: []string{"w1"},
 		Out: filepath.Join(t.TempDir(), "a")}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	res := run(t, lineUsers(), cfg)

@@ -139,26 +139,8 @@ func checkPage(t *testing.T, res Result, dir string) {
 	}
 }
 
-// TestPage: the page is written and linked, and its maker sees the result. TestRun makes none.
-func TestPage(t *testing.T) {
-	cfg := small
-	cfg.Out = t.TempDir()
-	var seen Result
-	cfg.Page = func(r Result) []byte { seen = r; return []byte("a page") }
-	res, err := Run(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(filepath.Join(cfg.Out, "playground.html"))
-	if err != nil || string(page) != "a page" || seen.Sentence() != res.Sentence() || len(seen.Comparison.Rows) == 0 {
-		t.Errorf("page %q, %v; seen %v", page, err, seen)
-	}
-	index, err := os.ReadFile(res.Files[0])
-	if err != nil || !bytes.Contains(index, []byte(`href="playground.html"`)) {
-		t.Errorf("the report does not link the page: %v", err)
-	}
-}
-
+// TestDeterministic: two runs of one seed write the same. Their page is written and linked, and its maker sees the
+// result. TestRun makes none.
 func TestDeterministic(t *testing.T) {
 	read := func(dir string) map[string]string {
 		t.Helper()
@@ -182,12 +164,22 @@ func TestDeterministic(t *testing.T) {
 		old := runtime.GOMAXPROCS(procs)
 		cfg := small
 		cfg.Out, cfg.Epsilons = t.TempDir(), []string{"2"}
+		var seen Result
+		cfg.Page = func(r Result) []byte { seen = r; return []byte("a page") }
 		res, err := Run(context.Background(), cfg)
 		runtime.GOMAXPROCS(old)
 		if err != nil {
 			t.Fatal(err)
 		}
-		folders = append(folders, read(cfg.Out))
+		files := read(cfg.Out)
+		if files["playground.html"] != "a page" || seen.Sentence() != res.Sentence() || len(seen.Comparison.Rows) == 0 {
+			t.Errorf("page %q; seen %v", files["playground.html"], seen)
+		}
+		if !strings.Contains(files[filepath.Base(res.Files[0])], `href="playground.html"`) {
+			t.Error("the report does not link the page")
+		}
+		folders = append(folders, files)
+		res.Config.Page = nil // no two functions are equal
 		res.Config.Out, res.Files = "", nil
 		results = append(results, res)
 	}

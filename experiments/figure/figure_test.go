@@ -131,6 +131,9 @@ func TestRender(t *testing.T) {
 	escapes := lineChart()
 	escapes.Title = `<script>alert("x")</script> & style="font-family:Liberation Sans;`
 	line := lineChart()
+	// By itself without pixels where others have the same: drawing them is most of the time.
+	plain := map[string]bool{"near ties": true, "flat log": true, "log heat with a bottom": true, "one empty bar": true,
+		"text to escape": true}
 	for _, tt := range []struct {
 		name string
 		c    Chart
@@ -141,6 +144,17 @@ func TestRender(t *testing.T) {
 		{"log heat with a bottom", bottomed}, {"bars", barChart()}, {"one empty bar", noBars}, {"text to escape", escapes},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if plain[tt.name] && !numtest.Full() {
+				svg, err := drawSVG(tt.c)
+				if err != nil {
+					t.Fatalf("drawSVG: %v", err)
+				}
+				checkSVG(t, svg)
+				if bytes.Contains(svg, []byte("<script")) {
+					t.Error("SVG holds an unescaped tag of the title")
+				}
+				return
+			}
 			img, err := Render(tt.c)
 			if err != nil {
 				t.Fatalf("Render: %v", err)
