@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -225,6 +226,33 @@ func TestSamplersCertified(t *testing.T) {
 			if err := s.Law(make([]float64, k+1), inputs[0]); !errors.Is(err, baseline.ErrShape) {
 				t.Errorf("%s with a long output: %v", name, err)
 			}
+		}
+	}
+}
+
+// TestLocalFull: at eps 50 the points of mu that take all the mass are full to a rounding, and stay full.
+func TestLocalFull(t *testing.T) {
+	for _, tt := range []struct {
+		public, mu []float64
+		gamma      float64
+	}{
+		{[]float64{0, 0.25, 0.25, 0.5}, []float64{0.11, 2.5e-17, 2.5e-17, 0.89}, 1},
+		{
+			[]float64{5.693451408334136e-18, 0.41025641025641024, 0.41025641025641024, 0.10256410256410256, 0.05128205128205128,
+				0.02564102564102564},
+			[]float64{0.1724137931034483, 0.8275862068965517, 7.7e-18, 1.5e-17, 7.7e-18, 1.9e-18}, 1.5,
+		},
+	} {
+		s, err := baseline.NewLocalMinimax(tt.public, 50, tt.gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := make([]float64, len(tt.mu))
+		if err := s.Law(q, tt.mu); err != nil {
+			t.Fatal(err)
+		}
+		if sum := num.Sum(q); !(math.Abs(sum-1) <= 1e-15) {
+			t.Errorf("public %v, mu %v: %v has mass %v", tt.public, tt.mu, q, sum)
 		}
 	}
 }

@@ -193,7 +193,8 @@ func clampKL(mu, lo, hi []float64) []float64 {
 		fill(breaks[at])
 		return q
 	}
-	fill((1 - num.Sum(clamped)) / num.Sum(free))
+	// Rounding may put t outside the interval, where what is clamped here would move.
+	fill(min(max((1-num.Sum(clamped))/num.Sum(free), below), breaks[at]))
 	q[largest] = 0
 	q[largest] = min(max(1-num.Sum(q), lo[largest]), hi[largest]) // what rounding left over
 	return q
