@@ -105,12 +105,15 @@ func tilted(c [][]float64, eps float64) (design.Base, error) {
 	})
 }
 
-// bestEffort is the best measure of all. The gap asked for is at the limit of what floats can do, and where the solver
-// says that it stopped at that limit, the laws say whether the answer is good enough.
+// bestEffort is the best measure of all. The gap asked for is at the limit of what floats can do. Where the solver says
+// that it stopped, its answer counts if the gap is within ValueTol of the largest cost.
 func bestEffort(c [][]float64, eps float64) (design.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{Gap: 1e-14})
 		if errors.Is(err, basemeasure.ErrNotConverged) {
+			if r.Upper-r.Lower > proptest.ValueTol*cost.Max(d) {
+				return r, fmt.Errorf("%w: %w", design.ErrNoAnswer, err)
+			}
 			err = nil
 		}
 		return r, err

@@ -77,7 +77,7 @@
 // # Options
 //
 // projection.EntropicOn and projection.CompositeOn set the domain of an entropic solver, and with it the tolerance for
-// C/reg. A solver that does not converge may return projection.ErrNoAnswer. Laws of bounds and of certificates are
-// groups of their own. To leave a law out, drop it by its Name from the slice that Run takes. All other tolerances are
-// constants: ValueTol is what "near" means for a value.
+// C/reg. A solver that does not converge may return projection.ErrNoAnswer or design.ErrNoAnswer. Laws of bounds and of
+// certificates are groups of their own. To leave a law out, drop it by its Name from the slice that Run takes. All
+// other tolerances are constants: ValueTol is what "near" means for a value.
 package proptest

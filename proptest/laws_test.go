@@ -79,7 +79,23 @@ func anyMeasure() (laws []proptest.Law[design.BaseMeasurer]) {
 	return laws
 }
 
-func TestBaseMeasureSolve(t *testing.T) { measures(t, bestEffort) }
+// TestBaseMeasureSolve: where costs span many orders of magnitude the solver may stop far from the best, and says so: in
+// one case of ten thousand at most.
+func TestBaseMeasureSolve(t *testing.T) {
+	calls, none := 0, 0
+	t.Cleanup(func() {
+		if none > 2+calls/10_000 {
+			t.Errorf("no answer to %d problems of %d", none, calls)
+		}
+	})
+	measures(t, func(c [][]float64, eps float64) (design.Base, error) {
+		b, err := bestEffort(c, eps)
+		if calls++; errors.Is(err, design.ErrNoAnswer) {
+			none++
+		}
+		return b, err
+	})
+}
 
 // TestBaseMeasureSolveMinimax: on any cost no mechanism beats the optimal measure, and its lower bound proves it, up to
 // the default gap or ValueTol of the largest cost. Where costs span many orders of magnitude the solver may stop at
