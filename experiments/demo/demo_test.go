@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 	}
 	checkPage(t, res, cfg.Out)
 	text := res.String()
-	if !strings.HasPrefix(text, "From 30 releases at privacy level ε = 2 the map is ") {
+	if !strings.HasPrefix(text, "From 30 reports at the privacy level ε = 2, the map is ") {
 		t.Errorf("the summary does not lead with the answer:\n%s", text)
 	}
 	for _, s := range []string{"30 synthetic users", "6 x 5 cells", "ε = 2", "policy.json", "KPM", "randomised response",

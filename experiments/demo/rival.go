@@ -116,7 +116,7 @@ func nearest(x []float64) []float64 {
 // Sentence says what the releases are worth.
 func (r Result) Sentence() string {
 	l := r.Learned
-	return fmt.Sprintf("From %d releases at privacy level ε = %s the map is %.2f cell widths from the truth. The releases as they are: %.2f. "+
+	return fmt.Sprintf("From %d reports at the privacy level ε = %s, the map is %.2f cell widths from the truth. The reports as they are: %.2f. "+
 		"The same users with optimized unary encoding (OUE), which knows no distances: %.2f. Without data: %.2f.",
 		r.Config.Users, r.Config.Epsilon, l.Map, l.Raw, l.OUE, l.Guess)
 }
