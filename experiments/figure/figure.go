@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
@@ -228,7 +229,8 @@ func bold(size vg.Length, c color.Color) text.Style {
 	return s
 }
 
-// wrap breaks s into lines no wider than w where spaces allow; explicit line breaks stay.
+// wrap breaks s into lines no wider than w, at spaces, and within a word only where it is wider than a line; explicit
+// line breaks stay.
 func wrap(sty text.Style, s string, w vg.Length) []string {
 	var lines []string
 	for _, para := range strings.Split(s, "\n") {
@@ -242,11 +244,28 @@ func wrap(sty text.Style, s string, w vg.Length) []string {
 				lines = append(lines, line)
 				next = word
 			}
+			for cut := fits(sty, next, w); cut < len(next); cut = fits(sty, next, w) {
+				lines = append(lines, next[:cut])
+				next = next[cut:]
+			}
 			line = next
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// fits is the length in bytes of the longest beginning of s, of one letter at least, that is no wider than w.
+func fits(sty text.Style, s string, w vg.Length) int {
+	_, end := utf8.DecodeRuneInString(s)
+	for end < len(s) {
+		_, n := utf8.DecodeRuneInString(s[end:])
+		if sty.Width(s[:end+n]) > w {
+			break
+		}
+		end += n
+	}
+	return end
 }
 
 // margin around every figure.

@@ -23,6 +23,9 @@ func init() {
 	if err := flag.Set("rapid.seed", seed); err != nil {
 		panic("WPM_SEED: " + err.Error())
 	}
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // nothing is written into the tree
+		panic(err)
+	}
 	if os.Getenv("WPM_FULL") == "" && !slices.Contains(os.Args, "-test.short=true") {
 		if err := flag.Set("rapid.checks", drawn); err != nil {
 			panic(err)
