@@ -46,7 +46,13 @@ func (c *config) draw(file string) error {
 		}
 	}
 	slices.Sort(chart.XTicks)
-	chart.XTicks = slices.Compact(chart.XTicks)
+	kept := chart.XTicks[:0]
+	for _, x := range chart.XTicks {
+		if len(kept) == 0 || x > 1.5*kept[len(kept)-1] { // their numbers must not touch
+			kept = append(kept, x)
+		}
+	}
+	chart.XTicks = kept
 	img, err := figure.Render(chart)
 	if err != nil {
 		return err
