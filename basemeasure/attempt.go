@@ -13,6 +13,7 @@ type attempt struct {
 	list    pricing
 	bound   float64 // best objective of a basis so far
 	stalled int     // rounds since it rose
+	share   float64 // of the basis in the measure that is evaluated; the rest is the best measure
 	proved  float64 // gap at the last certificate
 	settled int     // pivots at the last computation of all values
 }
@@ -26,6 +27,8 @@ const (
 	candidates     = 150  // cuts priced in a round, at most
 	fewCandidates  = 30   // and half of the inputs, but so many at least
 	keepGain       = 0.3  // a round ends when the best reduced cost fell by this much
+	crowdShare     = 0.2  // of the basis in the measure that is evaluated, in a crowd after a round without progress
+	crowdFall      = 0.9  // the share falls by this factor with each further one
 	roundBudget    = 5    // but not before its pivots have cost so many times an evaluation
 
 	infeasibleTol = 1e-3  // basic values below minus this are no rounding: the attempt has failed
@@ -51,7 +54,7 @@ func (v *solver) attempt(r tuning) error {
 	s.pivotTol = r.pivotTol
 	// A slack that is y short costs the certificate y/alpha, and a lam changes a slack by beta times as much.
 	s.slackTol, s.lamTol = r.valueTol*s.alpha, r.valueTol*s.alpha/s.beta
-	a := &attempt{v: v, s: s, bound: math.Inf(-1), proved: 1 / proveFactor}
+	a := &attempt{v: v, s: s, bound: math.Inf(-1), proved: 1 / proveFactor, share: 1}
 	defer v.certify()
 	if !s.start(v.strategy(&g)) {
 		return nil
@@ -79,7 +82,7 @@ func (a *attempt) round() (done bool) {
 	if !a.tidy() {
 		return true
 	}
-	v.evaluate(s)
+	v.evaluate(s, a.share)
 	bound := s.bound()
 	gap := (s.scale(v.best) - bound) / (v.best * s.unit)
 	if gap < proveFactor*a.proved {
@@ -87,10 +90,13 @@ func (a *attempt) round() (done bool) {
 		a.prove()
 	}
 	if bound > a.bound+progressTol {
-		a.bound, a.stalled = bound, 0
+		a.bound, a.stalled, a.share = bound, 0, 1
 	} else if a.stalled++; a.stalled > stallRounds {
 		a.prove()
 		return true
+	}
+	if v.crowd && a.stalled > 0 {
+		a.share = min(crowdShare, crowdFall*a.share)
 	}
 	goal := v.p.settings.Gap
 	if gap <= goal {
@@ -107,6 +113,10 @@ func (a *attempt) round() (done bool) {
 	}
 	refused := s.stats.Rejected
 	pivots, ok := a.pivot()
+	if ok && pivots == 0 && a.share < 1 { // the model has only the cuts of the basis itself wrong
+		v.evaluate(s, 1)
+		pivots, ok = a.pivot()
+	}
 	switch {
 	case !ok:
 		return true

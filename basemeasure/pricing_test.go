@@ -43,7 +43,7 @@ func TestOffer(t *testing.T) {
 				t.Fatal("no start")
 			}
 			for range 100 {
-				v.evaluate(s)
+				v.evaluate(s, 1)
 				m := a.offer()
 				negative := false
 				for r, x := range s.m {

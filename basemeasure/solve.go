@@ -269,8 +269,9 @@ func (v *solver) strategy(g *game) mixedStrategy {
 }
 
 // evaluate evaluates the measure of the basis, scaled into the feasible range, and keeps it if it is the best; and
-// before it, where there are masses that are too dear, the measure without them.
-func (v *solver) evaluate(s *simplex) {
+// before it, where there are masses that are too dear, the measure without them. With a share below 1 it evaluates the
+// mean of that measure, which has the share, and the best one.
+func (v *solver) evaluate(s *simplex, share float64) {
 	clear(v.m)
 	dear := false
 	for p, x := range s.m {
@@ -288,6 +289,11 @@ func (v *solver) evaluate(s *simplex) {
 		}
 		v.measure()
 		copy(v.m, whole)
+	}
+	if share < 1 {
+		for j, x := range v.res.M {
+			v.m[j] = share*v.m[j] + (1-share)*x
+		}
 	}
 	v.measure() // the last: its cuts are those that the model has wrong
 }

@@ -26,7 +26,7 @@ func TestFewerOutputs(t *testing.T) {
 	}
 	x, perm := v.res.M[0], []int{0, 1, 2, 3}
 	for _, m := range [][]float64{{2 * x, 0, 2 * x, 0}, {x, x, x, x}, {2 * x, 0, x, x}} {
-		v.evaluate(&simplex{m: m, perm: perm})
+		v.evaluate(&simplex{m: m, perm: perm}, 1)
 		used := 0
 		for _, x := range v.res.M {
 			if x > 0 {
