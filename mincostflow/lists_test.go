@@ -49,13 +49,14 @@ func TestGather(t *testing.T) {
 		at := func(c candidate) float64 { return c.cost + pi[c.col] }
 		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(at(a), at(b)) })
 		want = want[:min(len(want), gatherLen)]
-		got := p.least.best[:p.least.gather(row, pi[:n], limit)]
+		var l least
+		got := l.best[:l.gather(row, pi[:n], limit)]
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d: %v, want %v", seed, got, want)
 		}
 		for i, c := range got {
-			if p.least.price[i] != at(c) {
-				t.Fatalf("%d: price %v of %v, want %v", seed, p.least.price[i], c, at(c))
+			if l.price[i] != at(c) {
+				t.Fatalf("%d: price %v of %v, want %v", seed, l.price[i], c, at(c))
 			}
 		}
 	}

@@ -1,11 +1,6 @@
 package mincostflow
 
-import (
-	"math"
-	"sync/atomic"
-
-	"github.com/wpm-go/wpm/mincostflow/internal/start"
-)
+import "github.com/wpm-go/wpm/mincostflow/internal/start"
 
 const (
 	// listLen candidate columns are kept for every row (twice as many when rows are few), and a sweep adds up to
@@ -19,6 +14,8 @@ const (
 	fewRowBlock, fewSlackBlock = 2, 128
 	// pollEvery steps the context is asked.
 	pollEvery = 64
+	// sweepBlocks blocks of rows are priced one after the other where pivots go on meanwhile.
+	sweepBlocks = 8
 )
 
 // candidate is an arc worth pricing often: its column and unrounded cost.
@@ -31,6 +28,9 @@ type candidate struct {
 // list of promising columns for every row; pivots come from the lists until none of their arcs
 // improves the plan. A sweep that finds nothing proves the tree optimal, so the lists cost
 // nothing in certainty. They take O(k) memory.
+//
+// Sweeps over many rows that have begun with a good tree go on in blocks of rows, and pivots between them: one
+// processor can price a block while another one pivots.
 type pricer struct {
 	tree   *basis
 	rows   *rows
@@ -38,16 +38,28 @@ type pricer struct {
 	list   []candidate // each for every row
 	each   int
 	length []int32 // used
-	least  least
-	next   []float64 // seen.f of the sweep in progress
+	blocks int     // of rows, into which sweeps are cut
+	next   int     // the block that comes next
+	found  found
 	seen   seen
 	sweeps int
 	most   int // pivots, if a test limits them
 	polls  int
+
+	rowsAt, columnsAt cursor // of rounds
+}
+
+// found is what blocks of rows have been found to offer.
+type found struct {
+	pi     []float64   // the prices at which the block in work is priced
+	best   []candidate // gatherLen for every row of the block
+	length []int8      // used
+	f, g   []float64   // of seen, so far
+	watch  watch       // of price: pivots may go on at the same time
 }
 
 // seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
-// C_ij + g_j and the price of row i, up to a grid. (Both |C_ij + g_j| and prices are below 2^52 grids, or C_ij + g_j
+// C_ij + g_j and the price of row i, up to a grid; or less, if blocks of rows were priced at smaller g_j. (Both |C_ij + g_j| and prices are below 2^52 grids, or C_ij + g_j
 // is above all prices; so its rounding is half a grid at most, and gather compares with half a grid less than the
 // price.)
 type seen struct {
@@ -64,18 +76,16 @@ func (p *pricer) limited() bool { return p.most > 0 && p.tree.pivots >= p.most }
 // run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
 // range in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
 func (p *pricer) run() bool {
-	// Lists that are not empty are worth a look before the first sweep.
-	if !p.going() || !p.drain() {
+	if p.next = 0; !p.going() {
 		return false
 	}
-	for t := p.tree; !t.outOfRange; {
-		before := t.pivots
-		found, ok := p.sweep()
-		if !ok || !p.drain() {
+	for clean := 0; clean < p.blocks && !p.tree.outOfRange; {
+		optimal, ok := p.stage()
+		if !ok {
 			return false
 		}
-		if !found && t.pivots == before {
-			break
+		if clean++; !optimal {
+			clean = 0
 		}
 	}
 	return true
@@ -129,13 +139,25 @@ func (p *pricer) reset() {
 	p.length = grow(p.length, p.tree.k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
+	p.next, p.rowsAt, p.columnsAt = 0, cursor{}, cursor{}
+	p.blocks = 1
 }
 
 // drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to
 // stop.
 func (p *pricer) drain() bool {
+	var rows, columns cursor
+	return p.pivots(&rows, &columns, true)
+}
+
+// round looks once at every list and at every slack arc, from where the last round ended. It reports whether it could
+// before it had to stop.
+func (p *pricer) round() bool { return p.pivots(&p.rowsAt, &p.columnsAt, false) }
+
+// pivots is drain if what has been seen is to be seen again after every pivot, and round if not.
+func (p *pricer) pivots(rows, columns *cursor, again bool) bool {
 	t := p.tree
-	rows, columns := cursor{n: t.k, block: rowBlock}, cursor{n: t.n, block: slackBlock}
+	*rows, *columns = cursor{at: rows.at, n: t.k, block: rowBlock}, cursor{at: columns.at, n: t.n, block: slackBlock}
 	if t.k < fewRows {
 		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}
@@ -143,18 +165,17 @@ func (p *pricer) drain() bool {
 		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
 			return false
 		}
-		if rows.more() && p.enterListed(rows.next()) {
+		if rows.more() && p.enterListed(rows.next()) && again {
 			rows.seen, columns.seen = 0, 0
 		}
-		if columns.more() && !t.outOfRange && t.enterSlack(columns.next()) {
+		if columns.more() && !t.outOfRange && t.enterSlack(columns.next()) && again {
 			rows.seen, columns.seen = 0, 0
 		}
 	}
 	return true
 }
 
-// cursor goes round and round through blocks of n rows or columns. What has been seen since the last pivot need not be
-// seen again.
+// cursor goes round and round through blocks of n rows or columns, until all have been seen.
 type cursor struct{ at, seen, n, block int }
 
 // more reports whether there is anything to be seen.
@@ -197,121 +218,4 @@ func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 		}
 	}
 	return best, m - t.pi[i]
-}
-
-// sweep prices every arc and adds the best arcs of every row that improve the plan to its list.
-// It reports whether there was one, and whether it came to the end before it had to stop.
-func (p *pricer) sweep() (found, ok bool) {
-	t := p.tree
-	p.sweeps++
-	p.next = grow(p.next, t.k)
-	if p.rows.shared(t.k) {
-		var any atomic.Bool
-		ok = p.rows.share(p.watch, t.k, func(own *rows, i int) {
-			if p.sweepRow(i, own.at(i), new(least)) {
-				any.Store(true)
-			}
-		})
-		found = any.Load()
-	} else {
-		for i := range t.k {
-			if !p.watch.row(t.n) {
-				return found, false
-			}
-			found = p.sweepRow(i, p.rows.at(i), &p.least) || found
-		}
-		ok = true
-	}
-	if ok {
-		p.seen.f, p.next = p.next, p.seen.f
-		p.seen.g = append(p.seen.g[:0], t.pi[t.k:t.k+t.n]...)
-		p.seen.grid = t.grid
-	}
-	return found, ok
-}
-
-// sweepRow is sweep for row i, with l to work in. It changes nothing but what belongs to that row.
-func (p *pricer) sweepRow(i int, row []float64, l *least) (found bool) {
-	t := p.tree
-	pi := t.pi[t.k : t.k+t.n]
-	// Below -grid/2 the reduced cost is negative after rounding, too.
-	n := l.gather(row, pi, t.pi[i]-t.grid/2)
-	p.next[i] = t.pi[i]
-	if n > 0 {
-		p.next[i] = l.price[0]
-	}
-	for c := range l.best[:n] {
-		b := &l.best[c]
-		if (t.round(b.cost)-t.pi[i])+pi[b.col] < 0 {
-			p.remember(i, *b)
-			found = true
-		}
-	}
-	return found
-}
-
-// least are the columns of a row with the least cost + pi, ascending.
-type least struct {
-	best  [gatherLen]candidate
-	price [gatherLen]float64 // of best: cost + pi
-}
-
-// gather collects the columns of least cost + pi below limit, at most gatherLen.
-func (l *least) gather(row, pi []float64, limit float64) int {
-	pi = pi[:len(row)]
-	n := 0
-	j := 0
-	for ; j+4 <= len(row); j += 4 {
-		c := row[j : j+4 : j+4]
-		g := pi[j : j+4 : j+4]
-		x0, x1, x2, x3 := c[0]+g[0], c[1]+g[1], c[2]+g[2], c[3]+g[3]
-		if x0 < limit || x1 < limit || x2 < limit || x3 < limit {
-			for d, x := range [4]float64{x0, x1, x2, x3} {
-				if x < limit {
-					n, limit = l.insert(n, limit, x, candidate{c[d], int32(j + d)})
-				}
-			}
-		}
-	}
-	for ; j < len(row); j++ {
-		if x := row[j] + pi[j]; x < limit {
-			n, limit = l.insert(n, limit, x, candidate{row[j], int32(j)})
-		}
-	}
-	return n
-}
-
-// insert puts c at its place among the n best and returns their new number and limit.
-func (l *least) insert(n int, limit, x float64, c candidate) (int, float64) {
-	if n < gatherLen {
-		n++
-	}
-	at := n - 1
-	for at > 0 && l.price[at-1] > x {
-		l.price[at], l.best[at] = l.price[at-1], l.best[at-1]
-		at--
-	}
-	l.price[at], l.best[at] = x, c
-	if n == gatherLen {
-		limit = l.price[gatherLen-1]
-	}
-	return n, limit
-}
-
-// remember puts c on the list of row i, in place of the least promising arc when it is full.
-func (p *pricer) remember(i int, c candidate) {
-	if n := p.length[i]; int(n) < p.each {
-		p.list[i*p.each+int(n)] = c
-		p.length[i]++
-		return
-	}
-	pi := p.tree.pi[p.tree.k:]
-	list := p.list[i*p.each : (i+1)*p.each]
-	worst, at := math.Inf(-1), 0
-	for n := range list {
-		if x := list[n].cost + pi[list[n].col]; x > worst {
-			worst, at = x, n
-		}
-	}
-	list[at] = c
 }

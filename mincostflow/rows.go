@@ -165,10 +165,11 @@ func (r *rows) at(n int) []float64 {
 // sharedCells are worth more than one goroutine: they take a tenth of a millisecond in memory.
 const sharedCells = 1 << 17
 
-// shared reports whether k rows are worth more than one goroutine.
-func (r *rows) shared(k int) bool {
-	return !r.alone && k > sharedCells/r.kv && runtime.GOMAXPROCS(0) > 1
-}
+// large reports whether k rows are worth more than one goroutine.
+func (r *rows) large(k int) bool { return k > sharedCells/r.kv }
+
+// shared reports whether k rows are to be read by several goroutines.
+func (r *rows) shared(k int) bool { return !r.alone && r.large(k) && runtime.GOMAXPROCS(0) > 1 }
 
 // share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for
 // all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at

@@ -87,6 +87,9 @@ func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) bool 
 	}
 	c.plant(t)
 	x.pr.seedArcs(c.work.Arcs)
+	if x.rows.large(t.k) || c.nodes > 0 {
+		x.pr.blocks = sweepBlocks
+	}
 	c.raise(x, max(firstPrice*c.work.Typical, leastPrice*x.full))
 	return true
 }
@@ -140,10 +143,7 @@ func (c *scales) smaller(w *watch, total uint64) (f []float64, ok bool) {
 func (c *scales) raise(x *simplex, price float64) {
 	for ; price < x.full && x.artificialFlow(); price *= dearer {
 		x.setGrid(x.tried, price)
-		if !x.pr.drain() {
-			break
-		}
-		if _, ok := x.pr.sweep(); !ok || !x.pr.drain() {
+		if !x.pr.pass() {
 			break
 		}
 	}

@@ -346,21 +346,22 @@ func TestShareSameBits(t *testing.T) {
 	}
 	large := &cost.Dense{K: n, Kv: n, Data: scaled(held.Data, 0x1p1015)} // rows are scaled
 	lo, hi := box(uniform(n), 0.5)
-	mu := newDraw(67e6).masses(n)
-	var first Result
+	mu, even := newDraw(67e6).masses(n), uniform(n)
+	var first [2]Result
 	for _, m := range []cost.Matrix{points, held, large} {
 		for _, memory := range []int64{0, -1, 100 * 8 * n} {
-			p := Problem{Cost: m, Source: mu, Lo: lo, Hi: hi}
-			var got [2]Result
+			settings := Settings{Memory: memory}
+			var got [2][2]Result // by the number of processors: projection, transport
 			for i, procs := range []int{1, 4} {
 				old := runtime.GOMAXPROCS(procs)
-				got[i] = mustProject(t, p, Settings{Memory: memory})
+				got[i][0] = mustProject(t, Problem{Cost: m, Source: mu, Lo: lo, Hi: hi}, settings)
+				got[i][1] = mustProject(t, Problem{Cost: m, Source: even, Lo: even, Hi: even}, settings)
 				runtime.GOMAXPROCS(old)
 			}
 			if !reflect.DeepEqual(got[0], got[1]) {
-				t.Errorf("%T, memory %d: results differ: %+v, %+v", m, memory, got[0].Stats, got[1].Stats)
+				t.Errorf("%T, memory %d: results differ: %+v, %+v", m, memory, got[0], got[1])
 			}
-			if first.Q == nil {
+			if first[0].Q == nil {
 				first = got[0]
 			} else if m != large && !reflect.DeepEqual(got[0], first) {
 				t.Errorf("%T, memory %d: not the result of computed rows", m, memory)
