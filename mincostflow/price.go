@@ -59,9 +59,9 @@ type found struct {
 }
 
 // seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
-// C_ij + g_j and the price of row i, up to a grid; or less, if blocks of rows were priced at smaller g_j. (Both |C_ij + g_j| and prices are below 2^52 grids, or C_ij + g_j
-// is above all prices; so its rounding is half a grid at most, and gather compares with half a grid less than the
-// price.)
+// C_ij + g_j and the price of row i, up to a grid; or less, if blocks of rows were priced at smaller g_j. (Both
+// |C_ij + g_j| and prices are below 2^52 grids, or C_ij + g_j is above all prices; so its rounding is half a grid at
+// most, and gather compares with half a grid less than the price.)
 type seen struct {
 	f, g []float64
 	grid float64
