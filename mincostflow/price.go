@@ -46,16 +46,16 @@ type pricer struct {
 	most   int // pivots, if a test limits them
 	polls  int
 
-	rowsAt, columnsAt cursor // of rounds
+	position position // of rounds
 }
 
 // found is what blocks of rows have been found to offer.
 type found struct {
-	pi     []float64   // the prices at which the block in work is priced
-	best   []candidate // gatherLen for every row of the block
-	length []int8      // used
-	f, g   []float64   // of seen, so far
-	watch  watch       // of price: pivots may go on at the same time
+	pi     []float64 // the prices at which the block in work is priced
+	best   []least   // of every row of the block
+	length []int8    // used
+	f, g   []float64 // of seen, so far
+	watch  watch     // of price: pivots may go on at the same time
 }
 
 // seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
@@ -139,31 +139,30 @@ func (p *pricer) reset() {
 	p.length = grow(p.length, p.tree.k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
-	p.next, p.rowsAt, p.columnsAt = 0, cursor{}, cursor{}
+	p.next, p.position = 0, position{}
 	p.blocks = 1
 }
 
 // drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to
 // stop.
-func (p *pricer) drain() bool {
-	var rows, columns cursor
-	return p.pivots(&rows, &columns, true)
-}
+func (p *pricer) drain() bool { return p.pivots(new(position), true) }
 
 // round looks once at every list and at every slack arc, from where the last round ended. It reports whether it could
 // before it had to stop.
-func (p *pricer) round() bool { return p.pivots(&p.rowsAt, &p.columnsAt, false) }
+func (p *pricer) round() bool { return p.pivots(&p.position, false) }
 
-// pivots is drain if what has been seen is to be seen again after every pivot, and round if not.
-func (p *pricer) pivots(rows, columns *cursor, again bool) bool {
+// pivots is drain if what has been seen is to be seen again after every pivot, and round if not. It begins at a
+// position, and leaves it where it ends.
+func (p *pricer) pivots(at *position, again bool) (ok bool) {
 	t := p.tree
-	*rows, *columns = cursor{at: rows.at, n: t.k, block: rowBlock}, cursor{at: columns.at, n: t.n, block: slackBlock}
+	rows, columns := cursor{at: at.row, n: t.k, block: rowBlock}, cursor{at: at.column, n: t.n, block: slackBlock}
 	if t.k < fewRows {
 		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}
-	for (rows.more() || columns.more()) && !t.outOfRange {
+	for ok = true; (rows.more() || columns.more()) && !t.outOfRange; {
 		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
-			return false
+			ok = false
+			break
 		}
 		if rows.more() && p.enterListed(rows.next()) && again {
 			rows.seen, columns.seen = 0, 0
@@ -172,8 +171,12 @@ func (p *pricer) pivots(rows, columns *cursor, again bool) bool {
 			rows.seen, columns.seen = 0, 0
 		}
 	}
-	return true
+	*at = position{rows.at, columns.at}
+	return ok
 }
+
+// position is the row and the column that come next.
+type position struct{ row, column int }
 
 // cursor goes round and round through blocks of n rows or columns, until all have been seen.
 type cursor struct{ at, seen, n, block int }

@@ -77,7 +77,7 @@ func (p *pricer) freeze() {
 // came to the end before it had to stop.
 func (p *pricer) price(from, end int) bool {
 	f, n := &p.found, p.tree.n
-	f.best, f.length, f.f = grow(f.best, (end-from)*gatherLen), grow(f.length, end-from), grow(f.f, p.tree.k)
+	f.best, f.length, f.f = grow(f.best, end-from), grow(f.length, end-from), grow(f.f, p.tree.k)
 	if p.rows.shared(end - from) {
 		return p.rows.share(&f.watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, r) })
 	}
@@ -93,13 +93,12 @@ func (p *pricer) price(from, end int) bool {
 // priceRow is price for row i, the r-th of its block. It changes nothing but what belongs to that row.
 func (p *pricer) priceRow(row []float64, i, r int) {
 	f, t := &p.found, p.tree
-	var l least
+	l := &f.best[r]
 	// Below -grid/2 the reduced cost is negative after rounding, too.
 	n := l.gather(row, f.pi[t.k:t.k+t.n], f.pi[i]-t.grid/2)
 	if f.f[i] = f.pi[i]; n > 0 {
 		f.f[i] = l.price[0]
 	}
-	copy(f.best[r*gatherLen:], l.best[:n])
 	f.length[r] = int8(n)
 }
 
@@ -108,7 +107,7 @@ func (p *pricer) priceRow(row []float64, i, r int) {
 func (p *pricer) take(from, end int) (some bool) {
 	f, t := &p.found, p.tree
 	for i := from; i < end; i++ {
-		for _, c := range f.best[(i-from)*gatherLen:][:f.length[i-from]] {
+		for _, c := range f.best[i-from].best[:f.length[i-from]] {
 			if (t.round(c.cost)-t.pi[i])+t.pi[t.k+int(c.col)] < 0 {
 				p.remember(i, c)
 				some = true
