@@ -14,8 +14,9 @@ const (
 	fewRowBlock, fewSlackBlock = 2, 128
 	// pollEvery steps the context is asked.
 	pollEvery = 64
-	// sweepBlocks blocks of rows are priced one after the other where pivots go on meanwhile.
+	// sweepBlocks blocks of rows, or more of blockRows each, are priced one after the other where pivots go on meanwhile.
 	sweepBlocks = 8
+	blockRows   = 256
 )
 
 // candidate is an arc worth pricing often: its column and unrounded cost.
