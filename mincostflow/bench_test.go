@@ -162,30 +162,36 @@ func BenchmarkProject(b *testing.B) {
 
 // BenchmarkTransport times plain transport with the cost in memory. The wall time on two processors over that on one:
 //
-//	go test -run '^$' -bench BenchmarkTransport -cpu 1,2 -count 5 ./mincostflow
+//	for n in 1 2; do GOMAXPROCS=$n go test -run '^$' -bench BenchmarkTransport -count 5 ./mincostflow; done
 func BenchmarkTransport(b *testing.B) {
 	const k = 4000
-	for _, p := range []float64{1, 2} {
-		points, sources, targets := clouds(k, p)
-		for _, weights := range []string{"equal", "weighted"} {
-			b.Run(fmt.Sprintf("p=%v/%s", p, weights), func(b *testing.B) {
-				var mass [2][]float64
-				if weights == "weighted" {
-					mass = [2][]float64{sources, targets}
-				}
-				if testing.Short() {
-					b.Skip("large instance in short mode")
-				}
-				c, err := cost.Materialize(context.Background(), points)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for b.Loop() {
-					if _, err := Transport(context.Background(), c, mass[0], mass[1]); err != nil {
-						b.Fatal(err)
+	for _, dimensions := range []int{2, 50} {
+		for _, p := range []float64{1, 2} {
+			points, sources, targets := cloudsIn(dimensions, k, p)
+			for _, weights := range []string{"equal", "weighted"} {
+				b.Run(fmt.Sprintf("d=%d/p=%v/%s", dimensions, p, weights), func(b *testing.B) {
+					var mass [2][]float64
+					if weights == "weighted" {
+						mass = [2][]float64{sources, targets}
 					}
-				}
-			})
+					benchmarkTransport(b, points, mass)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkTransport(b *testing.B, points cost.Matrix, mass [2][]float64) {
+	if testing.Short() {
+		b.Skip("large instance in short mode")
+	}
+	c, err := cost.Materialize(context.Background(), points)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Transport(context.Background(), c, mass[0], mass[1]); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

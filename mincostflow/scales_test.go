@@ -318,10 +318,13 @@ func TestScalesPivots(t *testing.T) {
 }
 
 // clouds are the distances to the power p between two clouds of n normal points in the plane, and weights of both.
-func clouds(n int, p float64) (c cost.Matrix, a, b []float64) {
+func clouds(n int, p float64) (c cost.Matrix, a, b []float64) { return cloudsIn(2, n, p) }
+
+// cloudsIn is clouds in so many dimensions.
+func cloudsIn(dimensions, n int, p float64) (c cost.Matrix, a, b []float64) {
 	r := &source{newDraw(65e6).SplitMix64}
-	x := r.points(n, 2, r.normal)
-	c, err := cost.NewPoints(x, r.points(n, 2, func() float64 { return 1 + 0.8*r.normal() }), p)
+	x := r.points(n, dimensions, r.normal)
+	c, err := cost.NewPoints(x, r.points(n, dimensions, func() float64 { return 1 + 0.8*r.normal() }), p)
 	if err != nil {
 		panic(err)
 	}
