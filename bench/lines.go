@@ -116,5 +116,5 @@ func (m *mean) String() string {
 	if m.n == 0 {
 		return "no instance"
 	}
-	return fmt.Sprintf("geometric mean %.2f over %d instances, largest %.2f", m.value(), m.n, m.max)
+	return fmt.Sprintf("geometric mean %.2g over %d instances, largest %.2g", m.value(), m.n, m.max)
 }
