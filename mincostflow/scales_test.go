@@ -320,16 +320,19 @@ func TestScalesPivots(t *testing.T) {
 // clouds are the distances to the power p between two clouds of n normal points in the plane, and weights of both.
 func clouds(n int, p float64) (c cost.Matrix, a, b []float64) { return cloudsIn(2, n, p) }
 
-// cloudsIn is clouds in so many dimensions.
+// cloudsIn is clouds in so many dimensions. Numbers are rounded to float32, so that they are the same where sums are
+// fused with products.
 func cloudsIn(dimensions, n int, p float64) (c cost.Matrix, a, b []float64) {
 	r := &source{newDraw(65e6).SplitMix64}
-	x := r.points(n, dimensions, r.normal)
-	c, err := cost.NewPoints(x, r.points(n, dimensions, func() float64 { return 1 + 0.8*r.normal() }), p)
+	short := func(x float64) float64 { return float64(float32(x)) }
+	x := r.points(n, dimensions, func() float64 { return short(r.normal()) })
+	y := r.points(n, dimensions, func() float64 { return short(1 + 0.8*r.normal()) })
+	c, err := cost.NewPoints(x, y, p)
 	if err != nil {
 		panic(err)
 	}
 	for range n {
-		a, b = append(a, -math.Log1p(-r.Float64())), append(b, -math.Log1p(-r.Float64()))
+		a, b = append(a, short(-math.Log1p(-r.Float64()))), append(b, short(-math.Log1p(-r.Float64())))
 	}
 	return c, a, b
 }
