@@ -12,11 +12,11 @@ const (
 	rowBlock, slackBlock       = 4, 32
 	fewRows                    = 64
 	fewRowBlock, fewSlackBlock = 2, 128
-	// pollEvery steps the context is asked.
+	// The context is asked every pollEvery steps.
 	pollEvery = 64
-	// sweepBlocks blocks of rows, or more of blockRows each, are priced one after the other where pivots go on meanwhile.
+	// sweepBlocks blocks of rows, or more of sweepRows each, are priced one after the other where pivots go on meanwhile.
 	sweepBlocks = 8
-	blockRows   = 256
+	sweepRows   = 256
 )
 
 // candidate is an arc worth pricing often: its column and unrounded cost.
@@ -36,32 +36,32 @@ type pricer struct {
 	tree   *basis
 	rows   *rows
 	watch  *watch
-	list   []candidate // each for every row
-	each   int
-	length []int32 // used
-	blocks int     // of rows, into which sweeps are cut
-	next   int     // the block that comes next
-	found  found
+	list   []candidate // each places for every row; the same arc may be listed twice
+	each   int         // listLen, or twice that when rows are few
+	length []int32     // places in use, by row
+	blocks int         // of rows, into which sweeps are cut
+	next   int         // the block that comes next
+	work   pricing
 	seen   seen
-	sweeps int
-	most   int // pivots, if a test limits them
-	polls  int
+	sweeps int // complete ones
+	polls  int // steps since begin; every pollEvery of them the context is asked
 
-	position position // of rounds
+	maxPivots int      // if a test limits them
+	position  position // of rounds
 }
 
-// found is what blocks of rows have been found to offer.
-type found struct {
-	pi     []float64 // the prices at which the block in work is priced
-	best   []least   // of every row of the block
-	length []int8    // used
-	f, g   []float64 // of seen, so far
-	watch  watch     // of price: pivots may go on at the same time
+// pricing is what price reads and changes while pivots may go on.
+type pricing struct {
+	pi     []float64 // the prices of the tree when the block was begun
+	watch  watch     // on the context of the pricer
+	best   []least   // arcs to list, by row of the block
+	length []int8    // how many
+	f, g   []float64 // become those of seen when the sweep is complete
 }
 
 // seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
 // C_ij + g_j and the price of row i, up to a grid; or less, if blocks of rows were priced at smaller g_j. (Both
-// |C_ij + g_j| and prices are below 2^52 grids, or C_ij + g_j is above all prices; so its rounding is half a grid at
+// |C_ij + g_j| and prices are below 2^53 grids, or C_ij + g_j is above all prices; so its rounding is half a grid at
 // most, and gather compares with half a grid less than the price.)
 type seen struct {
 	f, g []float64
@@ -72,21 +72,24 @@ type seen struct {
 func (p *pricer) going() bool { return !p.limited() && p.watch.look() }
 
 // limited reports whether a test lets it pivot no more.
-func (p *pricer) limited() bool { return p.most > 0 && p.tree.pivots >= p.most }
+func (p *pricer) limited() bool { return p.maxPivots > 0 && p.tree.pivots >= p.maxPivots }
 
-// run pivots until the tree is optimal for the costs rounded to the grid, or a potential leaves the
-// range in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
+// run pivots until no arc improves the plan by more than half a grid for a unit of mass, or a potential leaves the range
+// in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
 func (p *pricer) run() bool {
-	if p.next = 0; !p.going() {
+	if !p.going() {
 		return false
 	}
-	for clean := 0; clean < p.blocks && !p.tree.outOfRange; {
-		optimal, ok := p.stage()
+	p.next = 0
+	// As many clean stages in a row as there are blocks have priced every arc, at prices that did not change. It does not
+	// matter what the lists hold: they only say where to look first.
+	for streak := 0; streak < p.blocks && !p.tree.outOfRange; {
+		clean, ok := p.stage()
 		if !ok {
 			return false
 		}
-		if clean++; !optimal {
-			clean = 0
+		if streak++; !clean {
+			streak = 0
 		}
 	}
 	return true
@@ -140,21 +143,21 @@ func (p *pricer) reset() {
 	p.length = grow(p.length, p.tree.k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
-	p.next, p.position = 0, position{}
-	p.blocks = 1
+	p.position, p.blocks = position{}, 1
 }
 
 // drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to
 // stop.
-func (p *pricer) drain() bool { return p.pivots(new(position), true) }
+func (p *pricer) drain() bool { return p.search(new(position), true) }
 
 // round looks once at every list and at every slack arc, from where the last round ended. It reports whether it could
 // before it had to stop.
-func (p *pricer) round() bool { return p.pivots(&p.position, false) }
+func (p *pricer) round() bool { return p.search(&p.position, false) }
 
-// pivots is drain if what has been seen is to be seen again after every pivot, and round if not. It begins at a
-// position, and leaves it where it ends.
-func (p *pricer) pivots(at *position, again bool) (ok bool) {
+// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. With
+// again, it starts anew after every pivot and ends when none of the arcs improves the plan. Without, it sees every arc
+// once, a few perhaps twice.
+func (p *pricer) search(at *position, again bool) (ok bool) {
 	t := p.tree
 	rows, columns := cursor{at: at.row, n: t.k, block: rowBlock}, cursor{at: at.column, n: t.n, block: slackBlock}
 	if t.k < fewRows {

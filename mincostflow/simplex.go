@@ -41,7 +41,7 @@ func (x *simplex) begin(w *watch, r *rows, units, low, room []uint64, maxPivots 
 	t := &x.tree
 	t.low, t.room = low, room
 	x.rows = r
-	x.pr.tree, x.pr.rows, x.pr.watch, x.pr.most = t, r, w, maxPivots
+	x.pr.tree, x.pr.rows, x.pr.watch, x.pr.maxPivots = t, r, w, maxPivots
 	x.pr.sweeps, x.pr.polls = 0, 0
 	x.rescales, x.coarsened, x.retried = -1, 0, false
 	if x.bits == 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
-// pass prices every arc once, in one stage or in several. It reports whether it could before it had to stop.
+// pass prices every arc once, block by block, with pivots before and between; if all rows are one block, pivots follow
+// until no listed arc improves the plan. It reports whether it could before it had to stop.
 func (p *pricer) pass() bool {
 	p.next = 0
 	for range p.blocks {
@@ -18,12 +19,11 @@ func (p *pricer) pass() bool {
 	return p.blocks > 1 || p.drain()
 }
 
-// stage pivots on listed arcs and prices the next block of rows. If the block is all rows, it is priced when no listed
-// arc improves the plan any more. Else a round of pivots is made meanwhile, and the block is priced as if there were
-// none. stage reports whether there were none and no arc of the block improves the plan, and whether it came to the end
-// before it had to stop.
-func (p *pricer) stage() (optimal, ok bool) {
-	t := p.tree
+// stage pivots on listed and slack arcs, and prices the next block of rows. If all rows are one block, it pivots until
+// none of those arcs improves the plan, and prices then. Else it makes one round of pivots, and prices the block at the
+// prices before the round. stage reports whether the block is clean: no arc of it improves the plan, and the round made
+// no pivot, so no slack arc improves it either. ok is false if it had to stop.
+func (p *pricer) stage() (clean, ok bool) {
 	if p.blocks == 1 {
 		if !p.drain() {
 			return false, false
@@ -31,35 +31,39 @@ func (p *pricer) stage() (optimal, ok bool) {
 		found, ok := p.sweep()
 		return !found, ok
 	}
+	t := p.tree
 	pivots := t.pivots
 	p.freeze()
 	from, end := p.next*t.k/p.blocks, (p.next+1)*t.k/p.blocks
-	var priced bool
-	if p.rows.shared(t.k) {
-		ok, priced = p.together(from, end)
-	} else {
-		ok, priced = p.round(), p.price(from, end)
-	}
-	if p.watch.over = p.watch.over || !priced; !ok || !priced {
+	ok, priced := p.roundAndPrice(from, end)
+	if !ok || !priced {
 		return false, false
 	}
 	return !p.take(from, end) && t.pivots == pivots, true
 }
 
-// together makes a round and prices a block at the same time, and returns what each of them reports.
-func (p *pricer) together(from, end int) (ok, priced bool) {
-	_ = parallel.For(context.Background(), 2, func(task int) {
-		if task == 0 {
-			ok = p.round()
-		} else {
-			priced = p.price(from, end)
-		}
-	})
+// roundAndPrice makes a round and prices a block, at the same time if the rows are worth it, and returns what each of
+// them reports. Neither reads what the other changes: a round reads the lists, and changes the tree, watch, polls and
+// position; price reads the costs and the grid, and changes work and the buffers of rows. So the result does not depend
+// on which is first. The lists change afterwards, in take.
+func (p *pricer) roundAndPrice(from, end int) (ok, priced bool) {
+	if !p.rows.shared(p.tree.k) {
+		ok, priced = p.round(), p.price(from, end)
+	} else {
+		_ = parallel.For(context.Background(), 2, func(task int) {
+			if task == 0 {
+				ok = p.round()
+			} else {
+				priced = p.price(from, end)
+			}
+		})
+	}
+	p.watch.over = p.watch.over || !priced
 	return ok, priced
 }
 
-// sweep prices every arc and adds the best arcs of every row that improve the plan to its list. It reports whether
-// there was one, and whether it came to the end before it had to stop.
+// sweep prices every arc, in one block, and adds the best arcs of every row that improve the plan to its list. It
+// reports whether there was one, and whether it came to the end before it had to stop.
 func (p *pricer) sweep() (found, ok bool) {
 	p.freeze()
 	ok = p.price(0, p.tree.k)
@@ -69,20 +73,20 @@ func (p *pricer) sweep() (found, ok bool) {
 
 // freeze copies what pivots change and price reads.
 func (p *pricer) freeze() {
-	p.found.pi = append(p.found.pi[:0], p.tree.pi...)
-	p.found.watch = watch{ctx: p.watch.ctx, over: p.watch.over}
+	p.work.pi = append(p.work.pi[:0], p.tree.pi...)
+	p.work.watch = watch{ctx: p.watch.ctx, over: p.watch.over}
 }
 
-// price finds the best arcs of the rows of a block that improve the plan at the prices found.pi. It reports whether it
+// price finds the best arcs of the rows of a block that improve the plan at the prices work.pi. It reports whether it
 // came to the end before it had to stop.
 func (p *pricer) price(from, end int) bool {
-	f, n := &p.found, p.tree.n
-	f.best, f.length, f.f = grow(f.best, end-from), grow(f.length, end-from), grow(f.f, p.tree.k)
+	w, n := &p.work, p.tree.n
+	w.best, w.length, w.f = grow(w.best, end-from), grow(w.length, end-from), grow(w.f, p.tree.k)
 	if p.rows.shared(end - from) {
-		return p.rows.share(&f.watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, r) })
+		return p.rows.share(&w.watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, r) })
 	}
 	for r := range end - from {
-		if !f.watch.row(n) {
+		if !w.watch.row(n) {
 			return false
 		}
 		p.priceRow(p.rows.at(from+r), from+r, r)
@@ -92,43 +96,52 @@ func (p *pricer) price(from, end int) bool {
 
 // priceRow is price for row i, the r-th of its block. It changes nothing but what belongs to that row.
 func (p *pricer) priceRow(row []float64, i, r int) {
-	f, t := &p.found, p.tree
-	l := &f.best[r]
-	// Below -grid/2 the reduced cost is negative after rounding, too.
-	n := l.gather(row, f.pi[t.k:t.k+t.n], f.pi[i]-t.grid/2)
-	if f.f[i] = f.pi[i]; n > 0 {
-		f.f[i] = l.price[0]
+	w, t := &p.work, p.tree
+	l := &w.best[r]
+	// Below -grid/2 the reduced cost is negative after rounding, too. At -grid/2 exactly it may round to -grid, and the
+	// arc is not listed: it could gain half a grid for a unit of mass.
+	n := l.gather(row, w.pi[t.k:t.k+t.n], w.pi[i]-t.grid/2)
+	w.length[r] = int8(n)
+	w.f[i] = w.pi[i]
+	if n > 0 {
+		w.f[i] = l.price[0]
 	}
-	f.length[r] = int8(n)
 }
 
 // take adds what price has found to the lists of the rows of a block, as far as it still improves the plan, and reports
-// whether it does.
+// whether any of it does.
 func (p *pricer) take(from, end int) (some bool) {
-	f, t := &p.found, p.tree
+	w, t := &p.work, p.tree
 	for i := from; i < end; i++ {
-		for _, c := range f.best[i-from].best[:f.length[i-from]] {
+		for _, c := range w.best[i-from].best[:w.length[i-from]] {
 			if (t.round(c.cost)-t.pi[i])+t.pi[t.k+int(c.col)] < 0 {
 				p.remember(i, c)
 				some = true
 			}
 		}
 	}
-	g := f.pi[t.k : t.k+t.n]
-	if p.next == 0 {
-		f.g = append(f.g[:0], g...)
-	}
-	for j, x := range g { // of several prices the largest are right for all rows
-		f.g[j] = max(f.g[j], x)
-	}
-	if p.next++; p.next == p.blocks {
-		p.next = 0
-		p.sweeps++
-		p.seen.f, f.f = f.f, p.seen.f
-		p.seen.g, f.g = f.g, p.seen.g
-		p.seen.grid = t.grid
-	}
+	p.advance()
 	return some
+}
+
+// advance goes on to the next block. After the last one, what the sweep has seen is complete.
+func (p *pricer) advance() {
+	w, t := &p.work, p.tree
+	g := w.pi[t.k : t.k+t.n]
+	if p.next == 0 {
+		w.g = append(w.g[:0], g...)
+	}
+	for j, x := range g { // f_i <= C_ij + g_j stays true when g_j grows
+		w.g[j] = max(w.g[j], x)
+	}
+	if p.next++; p.next < p.blocks {
+		return
+	}
+	p.next = 0
+	p.sweeps++
+	p.seen.f, w.f = w.f, p.seen.f
+	p.seen.g, w.g = w.g, p.seen.g
+	p.seen.grid = t.grid
 }
 
 // least are the columns of a row with the least cost + pi, ascending.

@@ -256,7 +256,7 @@ func TestSettle(t *testing.T) {
 						}
 					}
 				}
-				s.sx.pr.most = limit + 40
+				s.sx.pr.maxPivots = limit + 40
 				s.sx.pr.run()
 				checkTree(t, b, s.units)
 			}
@@ -341,7 +341,7 @@ func TestLeavesOutgrow(t *testing.T) {
 				}
 			}
 			s.sx.tree.limit = most // the next that grows is beyond it
-			s.sx.pr.most = limit + 1000
+			s.sx.pr.maxPivots = limit + 1000
 			s.sx.pr.run()
 		}
 		if a.outOfRange != b.outOfRange || a.pivots != b.pivots {
