@@ -3,8 +3,8 @@
 // # Problem
 //
 // Rows have units of mass, columns take Low to Low + Room units, and the arcs between them cost C_ij. A simplex that
-// begins with artificial arcs alone takes 50 to 130 pivots for every row and column of a problem in the plane. One that
-// begins near the optimum takes a few.
+// begins with artificial arcs alone takes up to 145 pivots for every row and column, between two clouds of 4000 points
+// in the plane. One that begins near the optimum takes a few.
 //
 // # Method
 //
