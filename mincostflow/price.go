@@ -74,8 +74,8 @@ func (p *pricer) going() bool { return !p.limited() && p.watch.look() }
 // limited reports whether a test lets it pivot no more.
 func (p *pricer) limited() bool { return p.maxPivots > 0 && p.tree.pivots >= p.maxPivots }
 
-// run pivots until no arc improves the plan by more than half a grid for a unit of mass, or a potential leaves the range
-// in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
+// run pivots until no arc improves the plan by more than half a grid for a unit of mass, or a potential leaves the
+// range in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
 func (p *pricer) run() bool {
 	if !p.going() {
 		return false
