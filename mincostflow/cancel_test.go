@@ -113,7 +113,7 @@ func (d draw) plain(k, kv int, scale float64) *cost.Dense {
 }
 
 // TestCancelReadsNoMore: wherever the context ends (at the start, while costs are read, in a sweep, in the last
-// pass), every processor reads 64 rows more at most, and what comes back is verified. Rows that other threads ask for
+// pass), every processor reads 32 rows more at most, and what comes back is verified. Rows that other threads ask for
 // while one is on its way to end the context do not count.
 func TestCancelReadsNoMore(t *testing.T) {
 	const k, kv = 320, 40
@@ -137,7 +137,7 @@ func TestCancelReadsNoMore(t *testing.T) {
 						end()
 					}
 					st, err := call(ctx, countingRows{dense, &rows, at, end})
-					if more := rows.Load() - ended.Load(); more > int64(64*procs) {
+					if more := rows.Load() - ended.Load(); more > int64(32*procs) {
 						t.Errorf("%s, memory %d, %d processors, cancelled at row %d of %d: %d rows read after", name, memory, procs, at,
 							all.Load(), more)
 					}

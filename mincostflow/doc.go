@@ -30,7 +30,7 @@
 // every machine and at every GOMAXPROCS.
 //
 // A stop by the context gives ErrNotConverged. The Result returned with it is feasible, and its bounds hold. After the
-// context has ended, each processor reads at most 16 more rows; the plan may then be incomplete.
+// context has ended, each processor reads at most 32 more rows; the plan may then be incomplete.
 //
 // There is no polynomial bound on the number of pivots; in practice there are 2 to 30 for each row and column. If
 // several q are optimal, any of them may be returned. Compare objectives, never plans or q.

@@ -1,6 +1,10 @@
 package mincostflow
 
-import "github.com/wpm-go/wpm/mincostflow/internal/start"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
+)
 
 const (
 	// listLen candidate columns are kept for every row (twice as many when rows are few), and a sweep adds up to
@@ -17,6 +21,9 @@ const (
 	// sweepBlocks blocks of rows, or more of sweepRows each, are priced one after the other where pivots go on meanwhile.
 	sweepBlocks = 8
 	sweepRows   = 256
+	tallest     = 8 // rows for a column: above, pivots take far longer than pricing
+	// Sweeps with less than a pivot for every fewPivots rows end with drained lists.
+	fewPivots = 16
 )
 
 // candidate is an arc worth pricing often: its column and unrounded cost.
@@ -41,6 +48,7 @@ type pricer struct {
 	length []int32     // places in use, by row
 	blocks int         // of rows, into which sweeps are cut
 	next   int         // the block that comes next
+	before int         // pivots before the first of them
 	work   pricing
 	seen   seen
 	sweeps int // complete ones
@@ -148,28 +156,37 @@ func (p *pricer) reset() {
 
 // drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to
 // stop.
-func (p *pricer) drain() bool { return p.search(new(position), true) }
+func (p *pricer) drain() bool { return p.search(new(position), math.MaxInt64, true) }
 
-// round looks once at every list and at every slack arc, from where the last round ended. It reports whether it could
-// before it had to stop.
-func (p *pricer) round() bool { return p.search(&p.position, false) }
+// round looks once at every slack arc, and at lists until all have been seen or so much work is done, from where the last
+// round ended. It reports whether it could before it had to stop.
+func (p *pricer) round(work int64) bool { return p.search(&p.position, work, false) }
 
-// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. With
-// again, it starts anew after every pivot and ends when none of the arcs improves the plan. Without, it sees every arc
-// once, a few perhaps twice.
-func (p *pricer) search(at *position, again bool) (ok bool) {
+// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. It looks
+// at no more lists when so much work is done. With again, it starts anew after every pivot and ends when none of the arcs
+// improves the plan. Without, it sees every arc once, a few perhaps twice.
+func (p *pricer) search(at *position, work int64, again bool) (ok bool) {
 	t := p.tree
-	rows, columns := cursor{at: at.row, n: t.k, block: rowBlock}, cursor{at: at.column, n: t.n, block: slackBlock}
+	rows := cursor{at: at.row, n: t.k, block: rowBlock}
+	columns := cursor{at: at.column, n: t.n, block: slackBlock}
 	if t.k < fewRows {
 		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}
-	for ok = true; (rows.more() || columns.more()) && !t.outOfRange; {
+	before, looks := t.work, int64(0)
+	for ok = true; !t.outOfRange; {
+		lists := rows.more() && looks+t.work-before <= work
+		if !lists && !columns.more() {
+			break
+		}
 		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
 			ok = false
 			break
 		}
-		if rows.more() && p.enterListed(rows.next()) && again {
-			rows.seen, columns.seen = 0, 0
+		if lists {
+			looks += int64(rows.block * p.each)
+			if p.enterListed(rows.next()) && again {
+				rows.seen, columns.seen = 0, 0
+			}
 		}
 		if columns.more() && !t.outOfRange && t.enterSlack(columns.next()) && again {
 			rows.seen, columns.seen = 0, 0

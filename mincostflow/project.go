@@ -17,7 +17,7 @@ import (
 // recompute exactly. See the package comment for what is guaranteed and what it costs.
 //
 // Bad input gives one of the errors of this package and an empty Result. ErrNotConverged (the context ended) comes with
-// a feasible Result whose bounds hold. Once the context has ended, every processor reads at most 16 more rows of the
+// a feasible Result whose bounds hold. Once the context has ended, every processor reads at most 32 more rows of the
 // cost. So Result.Plan may then move less than all mass, and Upper charges the missing mass at the largest cost.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
 	s := solvers.Get().(*solver)

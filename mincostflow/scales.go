@@ -87,7 +87,7 @@ func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) bool 
 	}
 	c.plant(t)
 	x.pr.seedArcs(c.work.Arcs)
-	if x.rows.large(t.k) || c.nodes > 0 {
+	if (x.rows.large(t.k) || c.nodes > 0) && t.k <= tallest*t.n {
 		x.pr.blocks = max(sweepBlocks, t.k/sweepRows)
 	}
 	c.raise(x, max(firstPrice*c.work.Typical, leastPrice*x.full))
@@ -218,6 +218,6 @@ func (c *scales) forget() {
 	for ; c != nil; c = c.below {
 		c.work.Forget(mostCells)
 		c.costs = polled{}
-		c.rows.data, c.sx.rows, c.sx.pr.rows, c.sx.pr.watch = nil, nil, nil, nil
+		c.rows.data, c.sx.rows, c.sx.pr.rows, c.sx.pr.watch, c.sx.pr.work.watch.ctx = nil, nil, nil, nil, nil
 	}
 }

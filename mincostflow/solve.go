@@ -24,7 +24,7 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 func (s *solver) forget() {
 	s.rows.forget()
 	s.scales.forget()
-	s.in, s.sx.rows, s.sx.pr.rows, s.watch.ctx = nil, nil, nil, nil
+	s.in, s.sx.rows, s.sx.pr.rows, s.sx.pr.work.watch.ctx, s.watch.ctx = nil, nil, nil, nil, nil
 	s.own.matrix = nil
 	*s.own.limits = limits{low: s.own.low, room: s.own.room}
 }

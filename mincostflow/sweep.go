@@ -21,8 +21,9 @@ func (p *pricer) pass() bool {
 
 // stage pivots on listed and slack arcs, and prices the next block of rows. If all rows are one block, it pivots until
 // none of those arcs improves the plan, and prices then. Else it makes one round of pivots, and prices the block at the
-// prices before the round. stage reports whether the block is clean: no arc of it improves the plan, and the round made
-// no pivot, so no slack arc improves it either. ok is false if it had to stop.
+// prices before the round; after the last block of a sweep with few pivots, it pivots until no listed arc improves the
+// plan. stage reports whether the block is clean: no arc of it improves the plan, and there was no pivot, so no slack arc
+// improves it either. ok is false if it had to stop.
 func (p *pricer) stage() (clean, ok bool) {
 	if p.blocks == 1 {
 		if !p.drain() {
@@ -33,26 +34,36 @@ func (p *pricer) stage() (clean, ok bool) {
 	}
 	t := p.tree
 	pivots := t.pivots
-	p.freeze()
-	from, end := p.next*t.k/p.blocks, (p.next+1)*t.k/p.blocks
-	ok, priced := p.roundAndPrice(from, end)
-	if !ok || !priced {
+	if p.next == 0 {
+		p.before = pivots
+	}
+	from, end := p.first(p.next), p.first(p.next+1)
+	p.freeze(from, end)
+	if ok, priced := p.roundAndPrice(from, end); !ok || !priced {
 		return false, false
 	}
-	return !p.take(from, end) && t.pivots == pivots, true
+	found := p.take(from, end)
+	if p.next == 0 && t.pivots-p.before < t.k/fewPivots && !p.drain() {
+		return false, false
+	}
+	return !found && t.pivots == pivots, true
 }
+
+// first returns the first row of a block.
+func (p *pricer) first(block int) int { return int(int64(block) * int64(p.tree.k) / int64(p.blocks)) }
 
 // roundAndPrice makes a round and prices a block, at the same time if the rows are worth it, and returns what each of
 // them reports. Neither reads what the other changes: a round reads the lists, and changes the tree, watch, polls and
 // position; price reads the costs and the grid, and changes work and the buffers of rows. So the result does not depend
 // on which is first. The lists change afterwards, in take.
 func (p *pricer) roundAndPrice(from, end int) (ok, priced bool) {
+	cells := int64(end-from) * int64(p.tree.n)
 	if !p.rows.shared(p.tree.k) {
-		ok, priced = p.round(), p.price(from, end)
+		ok, priced = p.round(cells), p.price(from, end)
 	} else {
 		_ = parallel.For(context.Background(), 2, func(task int) {
 			if task == 0 {
-				ok = p.round()
+				ok = p.round(cells)
 			} else {
 				priced = p.price(from, end)
 			}
@@ -65,16 +76,19 @@ func (p *pricer) roundAndPrice(from, end int) (ok, priced bool) {
 // sweep prices every arc, in one block, and adds the best arcs of every row that improve the plan to its list. It
 // reports whether there was one, and whether it came to the end before it had to stop.
 func (p *pricer) sweep() (found, ok bool) {
-	p.freeze()
+	p.freeze(0, p.tree.k)
 	ok = p.price(0, p.tree.k)
 	p.watch.over = p.watch.over || !ok
 	return ok && p.take(0, p.tree.k), ok
 }
 
-// freeze copies what pivots change and price reads.
-func (p *pricer) freeze() {
-	p.work.pi = append(p.work.pi[:0], p.tree.pi...)
-	p.work.watch = watch{ctx: p.watch.ctx, over: p.watch.over}
+// freeze copies what pivots change and price reads for a block.
+func (p *pricer) freeze(from, end int) {
+	w, t := &p.work, p.tree
+	w.pi = grow(w.pi, t.k+t.n)
+	copy(w.pi[from:end], t.pi[from:end])
+	copy(w.pi[t.k:], t.pi[t.k:t.k+t.n])
+	w.watch.ctx, w.watch.over = p.watch.ctx, p.watch.over
 }
 
 // price finds the best arcs of the rows of a block that improve the plan at the prices work.pi. It reports whether it
