@@ -51,7 +51,7 @@ func transports(c *config, w io.Writer) error {
 		}
 	}
 	t.write(w)
-	fmt.Fprintf(w, "\nPivots for a row or column: at most %.1f.\n", worst)
+	fmt.Fprintf(w, "\nwpm takes at most %.1f pivots for each row or column.\n", worst)
 	return nil
 }
 

@@ -66,7 +66,7 @@ func TestForget(t *testing.T) {
 // TestBlocksCover: blocks are all rows, one after the other, at numbers of rows whose square is above 2^32, too.
 func TestBlocksCover(t *testing.T) {
 	for _, k := range []int{1, 7, 300, 2304, 760_000, 1 << 22} {
-		for _, blocks := range []int{1, sweepBlocks, max(sweepBlocks, k/sweepRows)} {
+		for _, blocks := range []int{1, sweepBlocks, max(sweepBlocks, k/sweepRows), mostBlocks} {
 			p := &pricer{tree: &basis{k: k}, blocks: blocks}
 			if p.first(0) != 0 || p.first(blocks) != k {
 				t.Fatalf("%d rows in %d blocks: from %d to %d", k, blocks, p.first(0), p.first(blocks))

@@ -18,8 +18,10 @@ const (
 	fewRowBlock, fewSlackBlock = 2, 128
 	// The context is asked every pollEvery steps.
 	pollEvery = 64
-	// sweepBlocks blocks of rows, or more of sweepRows each, are priced one after the other where pivots go on meanwhile.
+	// sweepBlocks blocks of rows, or up to mostBlocks of sweepRows or more each, are priced one after the other where
+	// pivots go on meanwhile.
 	sweepBlocks = 8
+	mostBlocks  = 32
 	sweepRows   = 256
 	tallest     = 8 // rows for a column: above, pivots take far longer than pricing
 	// Sweeps with less than a pivot for every fewPivots rows end with drained lists.

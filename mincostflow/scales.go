@@ -88,7 +88,7 @@ func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) bool 
 	c.plant(t)
 	x.pr.seedArcs(c.work.Arcs)
 	if (x.rows.large(t.k) || c.nodes > 0) && t.k <= tallest*t.n {
-		x.pr.blocks = max(sweepBlocks, t.k/sweepRows)
+		x.pr.blocks = min(max(sweepBlocks, t.k/sweepRows), mostBlocks)
 	}
 	c.raise(x, max(firstPrice*c.work.Typical, leastPrice*x.full))
 	return true

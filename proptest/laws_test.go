@@ -80,11 +80,11 @@ func anyMeasure() (laws []proptest.Law[design.BaseMeasurer]) {
 }
 
 // TestBaseMeasureSolve: where costs span many orders of magnitude the solver may stop far from the best, and says so: in
-// one case of ten thousand at most.
+// one case of ten thousand at most. Chance brings more than four in 5000 cases, at that rate, once in 6000 runs.
 func TestBaseMeasureSolve(t *testing.T) {
 	calls, none := 0, 0
 	t.Cleanup(func() {
-		if none > 2+calls/10_000 {
+		if none > 4+calls/10_000 {
 			t.Errorf("no answer to %d problems of %d", none, calls)
 		}
 	})
