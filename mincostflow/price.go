@@ -160,13 +160,13 @@ func (p *pricer) reset() {
 // stop.
 func (p *pricer) drain() bool { return p.search(new(position), math.MaxInt64, true) }
 
-// round looks once at every slack arc, and at lists until all have been seen or so much work is done, from where the last
-// round ended. It reports whether it could before it had to stop.
+// round looks once at every slack arc, and at lists until all have been seen or so much work is done, from where the
+// last round ended. It reports whether it could before it had to stop.
 func (p *pricer) round(work int64) bool { return p.search(&p.position, work, false) }
 
-// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. It looks
-// at no more lists when so much work is done. With again, it starts anew after every pivot and ends when none of the arcs
-// improves the plan. Without, it sees every arc once, a few perhaps twice.
+// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. It
+// looks at no more lists when so much work is done. With again, it starts anew after every pivot and ends when none of
+// the arcs improves the plan. Without, it sees every arc once, a few perhaps twice.
 func (p *pricer) search(at *position, work int64, again bool) (ok bool) {
 	t := p.tree
 	rows := cursor{at: at.row, n: t.k, block: rowBlock}

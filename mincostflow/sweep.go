@@ -22,8 +22,8 @@ func (p *pricer) pass() bool {
 // stage pivots on listed and slack arcs, and prices the next block of rows. If all rows are one block, it pivots until
 // none of those arcs improves the plan, and prices then. Else it makes one round of pivots, and prices the block at the
 // prices before the round; after the last block of a sweep with few pivots, it pivots until no listed arc improves the
-// plan. stage reports whether the block is clean: no arc of it improves the plan, and there was no pivot, so no slack arc
-// improves it either. ok is false if it had to stop.
+// plan. stage reports whether the block is clean: no arc of it improves the plan, and there was no pivot, so no slack
+// arc improves it either. ok is false if it had to stop.
 func (p *pricer) stage() (clean, ok bool) {
 	if p.blocks == 1 {
 		if !p.drain() {
