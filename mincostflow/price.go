@@ -160,23 +160,23 @@ func (p *pricer) reset() {
 // stop.
 func (p *pricer) drain() bool { return p.search(new(position), math.MaxInt64, true) }
 
-// round looks once at every slack arc, and at lists until all have been seen or so much work is done, from where the
+// round looks once at every slack arc, and at lists until all have been seen or the effort is spent, from where the
 // last round ended. It reports whether it could before it had to stop.
-func (p *pricer) round(work int64) bool { return p.search(&p.position, work, false) }
+func (p *pricer) round(effort int64) bool { return p.search(&p.position, effort, false) }
 
-// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. It
-// looks at no more lists when so much work is done. With again, it starts anew after every pivot and ends when none of
+// search pivots on listed and slack arcs, block by block from a position, and leaves the position where it ends. When
+// the effort is spent, it looks at no more lists. With again, it starts anew after every pivot and ends when none of
 // the arcs improves the plan. Without, it sees every arc once, a few perhaps twice.
-func (p *pricer) search(at *position, work int64, again bool) (ok bool) {
+func (p *pricer) search(at *position, effort int64, again bool) (ok bool) {
 	t := p.tree
 	rows := cursor{at: at.row, n: t.k, block: rowBlock}
 	columns := cursor{at: at.column, n: t.n, block: slackBlock}
 	if t.k < fewRows {
 		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}
-	before, looks := t.work, int64(0)
+	before := t.effort
 	for ok = true; !t.outOfRange; {
-		lists := rows.more() && looks+t.work-before <= work
+		lists := rows.more() && t.effort-before <= effort
 		if !lists && !columns.more() {
 			break
 		}
@@ -185,7 +185,7 @@ func (p *pricer) search(at *position, work int64, again bool) (ok bool) {
 			break
 		}
 		if lists {
-			looks += int64(rows.block * p.each)
+			t.effort += int64(rows.block * p.each)
 			if p.enterListed(rows.next()) && again {
 				rows.seen, columns.seen = 0, 0
 			}

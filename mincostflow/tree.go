@@ -40,8 +40,8 @@ type preorder struct {
 // settleEvery times as many nodes as there are move before all get new places.
 const settleEvery = 32
 
-// A pivot takes the time of about pivotWork looks at listed arcs, and of nodeWork for each node that it moves.
-const pivotWork, nodeWork = 100, 2
+// A pivot takes the time of about pivotEffort looks at listed arcs, and of nodeEffort for each node that it moves.
+const pivotEffort, nodeEffort = 100, 2
 
 // link is a node, and the place of the next.
 type link struct{ next, node int32 }
@@ -74,7 +74,7 @@ type basis struct {
 	limit      float64 // that limit, 2^51 grids
 
 	pivots, degenerate int
-	work               int64 // of pivots, in the time of a look at a listed arc, roughly
+	effort             int64 // of pivots and of the search for them, in looks at a listed arc
 }
 
 // ends returns the row and the column of the real arc from v to its parent.
@@ -102,7 +102,7 @@ func (t *basis) reset(k, n int, mass []uint64) {
 	t.cost = grow(t.cost, total)
 	t.slack = grow(t.slack, n)
 	t.slackSign = grow(t.slackSign, n)
-	t.pivots, t.degenerate, t.work = 0, 0, 0
+	t.pivots, t.degenerate, t.effort = 0, 0, 0
 	t.leaves.reset(k, n)
 	t.preorder.reset(total)
 	last, size := t.root, int32(1)
@@ -404,7 +404,7 @@ func (t *basis) push(a, b, join int32, d uint64) {
 func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 	nodes := t.nodes
 	all, y := nodes[out].size, arc.parent
-	t.work += pivotWork + nodeWork*int64(all)
+	t.effort += pivotEffort + nodeEffort*int64(all)
 	for v := nodes[out].parent; v != join; v = nodes[v].parent {
 		nodes[v].size -= all
 	}
