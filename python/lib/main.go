@@ -3,6 +3,8 @@
 // A call runs on a goroutine of package parallel, so that a panic anywhere in wpm is the error of the call. Arrays
 // belong to the caller and are borrowed until the call has ended. What an object keeps, it copies. C gets numbers for
 // calls and objects, never a pointer of Go; a number that has been freed is an error.
+//
+// This file is the only one of the project that imports unsafe: here, and nowhere else, pointers of C become slices.
 package main
 
 /*
