@@ -108,6 +108,9 @@ func TestCancelledReading(t *testing.T) {
 				if n := c.later.Load(); n > int64(allowed*threads) || c.rows.Load() < tt.at {
 					t.Errorf("%s: %d of %d rows were read after the end", what, n, c.rows.Load())
 				}
+				if threads > 1 && err == nil && c.rows.Load() == k {
+					continue // other threads had read what was left before the context ended
+				}
 				p.Cost = ring
 				checkCancelled(t, what, p, r, err)
 			}
