@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // answer is one run: processor time, the value reached and whether the goal was met.
@@ -135,11 +136,19 @@ func (c *config) compiled(driver string, args ...string) (runner, error) {
 // patience is how long a run of a peer may take, in seconds, to be repeated.
 const patience = 3
 
+// apart is the time between two rounds of runs. A virtual machine whose neighbours are busy is slow for a second or so;
+// that may be in one round of five, or in two, and does not change the median.
+const apart = 1500 * time.Millisecond
+
 // compare runs all in alternation and returns the median times, with the last answer of each.
 func (c *config) compare(all ...runner) ([]answer, error) {
 	times := make([][]float64, len(all))
 	last := make([]answer, len(all))
+	var round time.Time
 	for range c.runs {
+		for time.Since(round) < apart { // awake: a processor that has slept is slow at first
+		}
+		round = time.Now()
 		for n, r := range all {
 			if n > 0 && len(times[n]) > 0 && times[n][0] > patience {
 				continue
