@@ -126,7 +126,7 @@ func iteration(c *config, w io.Writer) error {
 			return err
 		}
 		const few = 20
-		many := few + max(40, 40_000_000/(k*k))
+		many := few + max(200, 40_000_000/(k*k))
 		all := []runner{own(func() (answer, error) {
 			return c.benchmark("sinkhorn", fmt.Sprintf("BenchmarkIteration/^%d$/^safe$", k))
 		})}

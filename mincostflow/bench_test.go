@@ -189,11 +189,13 @@ func benchmarkTransport(b *testing.B, points cost.Matrix, mass [2][]float64) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	report := numtest.ProcessorTime(b)
 	for b.Loop() {
 		if _, err := Transport(context.Background(), c, mass[0], mass[1]); err != nil {
 			b.Fatal(err)
 		}
 	}
+	report()
 }
 
 func BenchmarkVerify(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
@@ -44,16 +45,14 @@ func BenchmarkIteration(b *testing.B) {
 		p := square(k, 0.1)
 		b.Run(fmt.Sprintf("%d/safe", k), func(b *testing.B) {
 			s := prepare(b, p)
-			start := processor()
+			report := numtest.ProcessorTime(b)
 			for b.Loop() {
 				if !s.pass() {
 					b.Fatal("out of range")
 				}
 				s.v, s.next = s.next, s.v
 			}
-			if used := processor() - start; used > 0 {
-				b.ReportMetric(float64(used.Nanoseconds())/float64(b.N), "cpu-ns/op")
-			}
+			report()
 			b.SetBytes(int64(8 * k * k))
 		})
 		b.Run(fmt.Sprintf("%d/plain", k), func(b *testing.B) {

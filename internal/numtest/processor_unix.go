@@ -1,6 +1,6 @@
 //go:build unix
 
-package sinkhorn
+package numtest
 
 import (
 	"syscall"
