@@ -169,9 +169,9 @@ func seconds(s float64) string {
 	switch {
 	case math.IsNaN(s):
 		return "-"
-	case s < 1e-3:
+	case s < 0.9995e-3:
 		return fmt.Sprintf("%.3g us", s*1e6)
-	case s < 1:
+	case s < 0.9995: // three digits of more are 1 s
 		return fmt.Sprintf("%.3g ms", s*1e3)
 	default:
 		return fmt.Sprintf("%.3g s", s)
