@@ -164,14 +164,14 @@ func machine() string {
 		model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), commit, os.Getenv("WPM_BENCH_PEERS"))
 }
 
-// seconds writes a time for people.
+// seconds writes a time with three digits, in the unit that it has once it is rounded.
 func seconds(s float64) string {
 	switch {
 	case math.IsNaN(s):
 		return "-"
 	case s < 0.9995e-3:
 		return fmt.Sprintf("%.3g us", s*1e6)
-	case s < 0.9995: // three digits of more are 1 s
+	case s < 0.9995:
 		return fmt.Sprintf("%.3g ms", s*1e3)
 	default:
 		return fmt.Sprintf("%.3g s", s)
