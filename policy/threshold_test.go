@@ -370,7 +370,7 @@ func TestThresholdRelease(t *testing.T) {
 	}
 }
 
-// Widths that sum past 2^64, to what would fit if it were all, give the fallback row.
+// Widths that sum past 2^64, to what would fit if it were all, give the fallback row, and VerifyRows sees it.
 func TestFillPast64Bits(t *testing.T) {
 	lo, hi := slices.Repeat([]uint64{1}, 7), slices.Repeat([]uint64{1 << 62}, 7)
 	hi[0], hi[5] = 1<<61, 1 // column 5 has no width: it adds nothing after the sum has passed 2^64
@@ -382,6 +382,9 @@ func TestFillPast64Bits(t *testing.T) {
 	p := mustNew(t, Config{Polytope: box, Provenance: clean, Geometry: g, Thresholds: []int32{6}})
 	if w, err := p.c.fill(0, 1); err != nil || !slices.Equal(weights(w), weights(p.Fallback())) {
 		t.Errorf("%v, %v, want the fallback", weights(w), err)
+	}
+	if err := verifyRows(p); !errors.Is(err, ErrRow) {
+		t.Errorf("VerifyRows: %v", err)
 	}
 }
 
@@ -528,6 +531,35 @@ func TestThresholdsOfMany(t *testing.T) {
 		}
 		if err := verifyRows(mustNew(t, Config{Polytope: box, Geometry: g, Thresholds: all, Provenance: clean})); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Where the widths sum to just what is needed at a column, that column is the threshold, and not the next. The columns
+// are of one width, and what is needed is 1, 2, ... of them, so a part of the selection often ends there.
+func TestThresholdsExact(t *testing.T) {
+	const n, bits, width = 40, 20, 1 << 14
+	g := &Geometry{Kind: Ring}
+	for want := 1; want <= n; want++ {
+		lo := uint64(1<<bits-want*width) / n
+		lows := slices.Repeat([]uint64{lo}, n)
+		lows[0] += 1<<bits - uint64(want*width) - n*lo
+		highs := slices.Clone(lows)
+		for j := range highs {
+			highs[j] += width
+		}
+		box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "2"), lows, highs, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := g.Thresholds(box, 0, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, threshold := range got {
+			if _, right := greedy(box, g, i); threshold != right {
+				t.Errorf("%d columns, input %d: output %d, want %d", want, i, threshold, right)
+			}
 		}
 	}
 }
