@@ -28,6 +28,35 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
+// TestReadmeCommands: the section "Two commands" has two, one that does the main job and one that runs the tests. What
+// else the section shows stands below a sentence that follows them.
+func TestReadmeCommands(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("a shell cuts a block into commands")
+	}
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n## Two commands\n")
+	if !ok {
+		t.Fatal("no section")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var got []string
+	for n, m := range regexp.MustCompile("(?s)(.*?)```sh[^\n]*\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		if n > 0 && strings.TrimSpace(m[1]) != "" {
+			break
+		}
+		for _, command := range commands(m[2]) {
+			got = append(got, first(command))
+		}
+	}
+	if want := []string{"go run ./cmd/wpm demo", "go test ./..."}; !slices.Equal(got, want) {
+		t.Errorf("two commands: %q, want %q", got, want)
+	}
+}
+
 // TestReadmeMaps: what docs/choosing.md says of how far a map is from the truth, in its table and in its picture, is in
 // the table that was measured.
 func TestReadmeMaps(t *testing.T) {
