@@ -290,6 +290,8 @@ var picture = map[string][]string{
 	},
 	"cmd/wpm-device": {"device"},
 	"release":        {}, // writes what a release contains
+	// Is the code of the trusted packages that of which maintain/mutation.md speaks?
+	"maintain/mutation": {},
 
 	// For tests, here and elsewhere; nothing that runs in production imports them.
 	"internal/numtest": {"github.com/google/go-cmp/cmp", "pgregory.net/rapid"},

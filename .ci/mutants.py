@@ -63,7 +63,7 @@ def tell(status, where, text):
 def settle(package, report):
     total = {}
     for file in json.load(open(report))["files"]:
-        path = os.path.join(package, os.path.basename(file["file_name"]))
+        path = os.path.join(package, file["file_name"])
         source = open(path, encoding="utf-8").read()
         for m in file["mutations"]:
             status, where = m["status"], f'{path}:{m["line"]}:{m["column"]} {m["type"]}'

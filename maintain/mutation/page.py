@@ -18,7 +18,7 @@ def table(head, rows):
 
 
 def trusted():
-    head = ["package", "commit", "mutants", "do not compile", "killed", "never end", "alive",
+    head = ["package", "commit", "code", "mutants", "do not compile", "killed", "never end", "alive",
             "killed of those that compile"]
     rows = []
     for row in read("trusted"):
@@ -50,12 +50,13 @@ print(f"""# Mutation testing
 
 `maintain/mutation/page.py` writes this page from the tables beside it, which hold what `.ci/mutate` printed.
 
-A test that cannot fail proves nothing. So a tool changes the code of the two trusted packages, [ldp](../ldp) and
-[policy](../policy), in one place at a time: `<` for `<=`, `&&` for `||`, `+` for `-`, `break` for `continue`. Each
-changed program is a mutant, and the tests must fail on it.
+A test that cannot fail proves nothing. So a tool changes the code of the trusted packages, [ldp](../ldp),
+[policy](../policy) with its ledger, [device](../device) and [sphere/codebook](../sphere/codebook), in one place at a
+time: `<` for `<=`, `&&` for `||`, `+` for `-`, `break` for `continue`. Each changed program is a mutant, and the tests
+must fail on it.
 
 ```sh untested
-.ci/mutate            # both packages, or .ci/mutate ldp for one; half an hour on two idle cores
+.ci/mutate            # all four packages, or .ci/mutate ldp for one; HOURS on two idle cores
 .ci/mutate sample     # 300 mutants of the solvers, always the same; two hours
 .ci/mutate at ldp/design.go:96:14 CONDITIONALS_BOUNDARY    # one mutant, as the others print it; a minute
 ```
@@ -67,8 +68,11 @@ the tool leaves out (constants, the conditions of a `switch`), those that ran ou
 {trusted()}
 
 Mutants that *never end* are loops whose exit or step is gone. The time limit of `go test` ends them, which is a
-failure like any other, and they count as killed. The code of `ldp` is that of the commit. The code of `policy` is
-newer: its row does not cover version 2 of policies, nor the newer decoder, ledger and parser of private data.
+failure like any other, and they count as killed.
+
+A row is about the code of its commit and no other. "Code" is a hash of it, without tests, comments and empty lines.
+`.ci/full evidence` says which packages have other code now, and fails if more than a tenth of a package's lines are
+newer, or if one of the four has no row. Whoever quotes a figure says its commit.
 
 ## Alive in ldp
 
