@@ -268,7 +268,7 @@ func TestMeant(t *testing.T) {
 	names := []string{"verify", "check", "release", "ledger", "version", "o"}
 	for word, want := range map[string]string{
 		"verfy": "verify", "verifyy": "verify", "vreify": "verify", "verisy": "verify", "verif": "verify", "rel": "release",
-		"chekc": "check", "x": "", "e": "", "": "", "vrefiy": "", "map": "", "oo": "", "verifyes": "",
+		"chekc": "check", "x": "", "e": "", "v": "", "": "", "vrefiy": "", "map": "", "oo": "", "verifyes": "",
 	} {
 		if want != "" {
 			want = fmt.Sprintf(" (did you mean %q?)", want)

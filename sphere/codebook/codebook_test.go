@@ -123,6 +123,45 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
+// TestConfigLimits: each limit on the work of a release, where no other holds, at its edge and one above.
+func TestConfigLimits(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		points, coords, atoms int
+	}{
+		{"coordinates of points", maxCoords >> 10, 1 << 10, 1},
+		{"products", maxTerms >> 12 / MaxAtoms, 1 << 12, MaxAtoms},
+		{"costs", maxCosts / MaxAtoms, 2, MaxAtoms},
+		{"points for many atoms", maxMany, 2, 2},
+	} {
+		for more := range 2 {
+			cfg := Config{Dim: c.coords - 1, P: 2, Epsilon: epsilon(t, "1"), Points: c.points + more, High: 1, Bits: 62, Atoms: c.atoms}
+			if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
+				t.Errorf("%s, %d above: %v", c.name, more, err)
+			}
+		}
+	}
+	for more := range 2 {
+		cfg := Config{Dim: maxVector/MaxAtoms - 1 + more, P: 2, Epsilon: epsilon(t, "1"), Points: 2, High: 1, Bits: 62, Atoms: MaxAtoms}
+		if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
+			t.Errorf("coordinates of atoms, %d above: %v", more, err)
+		}
+	}
+}
+
+// TestDot: the four lanes and what is left sum as one does, for every length. Products of integers are exact.
+func TestDot(t *testing.T) {
+	var x, y []float64
+	want := 0.0
+	for n := range 14 {
+		if got := dot(x, y); got != want {
+			t.Errorf("%d coordinates: %v, want %v", n, got, want)
+		}
+		x, y = append(x, float64(n+1)), append(y, float64(int(3)<<n))
+		want += x[n] * y[n]
+	}
+}
+
 // TestZero: a nil and a zero Codebook do nothing and do not panic.
 func TestZero(t *testing.T) {
 	for _, c := range []*Codebook{nil, {}} {
