@@ -67,6 +67,8 @@ const (
 	minLine    = 4       // bytes of the shortest one, 0,1 and its end
 	maxCount   = 1 << 53 // so that a sum over MaxBytes of lines stays far from overflow
 	maxNumeral = 64      // bytes
+
+	spareCount = "12345" // of an entry that stands for one that is not there
 )
 
 // ParsePrivate reads private data as Release does. It is for checks on the device and for simulations: a
@@ -125,11 +127,15 @@ type reader struct {
 	named   bool   // user holds the first one
 	user    []byte // of which this has room for the longest
 	entries int
+	spare   []byte       // a line of its own that is right
 	fault   PrivateError // the first one
 }
 
 func newReader(c *content) *reader {
-	return &reader{c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxLabel)}
+	return &reader{
+		c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxLabel),
+		spare: append(appendLabel(nil, label(c.InputLabels, c.Inputs/2)), ","+spareCount...),
+	}
 }
 
 func (r *reader) fail(line int, problem string) {
@@ -142,9 +148,8 @@ func (r *reader) fail(line int, problem string) {
 // have.
 func (r *reader) all(data []byte) {
 	size := r.text(data)
-	spare := append(appendLabel(nil, label(r.c.InputLabels, r.c.Inputs/2)), ",1"...)
 	for range maxEntries(size) - r.entries {
-		r.entry(0, spare, 0)
+		r.entry(0, r.spare, 0)
 	}
 }
 
@@ -206,6 +211,7 @@ func (r *reader) line(n int, line []byte) {
 		switch {
 		case !ok:
 			r.fail(n, "not of the form user,label,count")
+			r.instead(line)
 			return
 		case !r.named:
 			if len(user) > maxLabel || !utf8.Valid(user) || bytes.ContainsFunc(user, unicode.IsControl) {
@@ -220,18 +226,35 @@ func (r *reader) line(n int, line []byte) {
 	r.entry(n, line, 1)
 }
 
-// entry adds a count to an input, so many times. Label and count both cost their work whatever is wrong with the other.
+// entry adds the count of a line to its input, so many times.
 func (r *reader) entry(n int, line []byte, times float64) {
-	label, numeral, ok := field(line, r.buf)
+	label, count, ok := field(line, r.buf)
 	if !ok {
 		r.fail(n, "not of the form label,count")
+		r.instead(line)
 		return
 	}
+	r.add(n, label, count, times)
+}
+
+// instead does the work of an entry for a line that has none, if the line is long enough for one: so there are never
+// more than maxEntries.
+func (r *reader) instead(line []byte) {
+	const most = 32 // bytes: a longer numeral allocates, and most are short
+	if len(line) < minLine-1 {
+		return
+	}
+	label := r.spare[:len(r.spare)-len(spareCount)-1]
+	r.add(0, label, []byte(dummyNumeral[:min(max(len(line)-len(label)-2, 1), most)]), 0)
+}
+
+// add adds a count to an input, so many times. Label and count both cost their work whatever is wrong with the other.
+func (r *reader) add(n int, label, count []byte, times float64) {
 	i, ok := r.c.input(label)
 	if !ok {
 		r.fail(n, "not a label of the policy")
 	}
-	v, ok := PrivateNumeral(numeral)
+	v, ok := numeral(count, power2) // huge ones are above maxCount
 	if !ok || v > maxCount {
 		r.fail(n, "not a count from 0 to 2^53")
 		v = 0
