@@ -33,7 +33,7 @@ func VerifyCommand(e *Env) *Command {
 	quick := c.Flags.Bool("privacy-only", false,
 		"leave unchecked what privacy does not need: the order of the rows, and what is claimed of utility")
 	rows := c.Flags.Bool("rows", false,
-		"check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output")
+		"check the order of the rows of a large policy, too: some seconds for each 2^29 pairs of an input and an output on 8 axes")
 	asJSON := c.Flags.Bool("json", false, "print the verdict as JSON")
 	c.Do = func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
@@ -154,23 +154,28 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 
 // ranked is a policy whose rows follow an order, which privacy does not need.
 type ranked interface {
-	// CheckRows checks that they do and says so, if there are at most so many pairs of an input and an output, else that
-	// nobody did; "" if there is no order.
+	// CheckRows checks that they do and says so, if there are at most so many pairs of an input and an output, each counted
+	// once for every 8 axes, else that nobody did; "" if there is no order.
 	CheckRows(ctx context.Context, pairs int64) (string, error)
 }
 
-// quickRows is the number of pairs of an input and an output up to which rows are checked unasked: some seconds.
-const quickRows = 1 << 29
+const (
+	// quickRows is the number of pairs of an input and an output up to which rows are checked unasked: some seconds.
+	quickRows = 1 << 29
+	// axesOfPair is how many axes take about as long as the rest of what a pair takes: a pair counts once for so many, or
+	// for a part of so many.
+	axesOfPair = 8
+)
 
 // rowsNotChecked is the verdict on rows that nobody looked at.
 const rowsNotChecked = "not checked (-rows does)"
 
 // CheckRows checks every threshold of a policy of version 2.
 func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
-	switch {
-	case p.Version() < 2:
+	if p.Version() < 2 {
 		return "", nil
-	case int64(p.Inputs()) > pairs/int64(p.Outputs()):
+	}
+	if int64(p.Inputs()) > pairs/int64(p.Outputs())/pairsOf(p.Policy) {
 		return rowsNotChecked, nil
 	}
 	check := p.VerifyRows
@@ -178,6 +183,11 @@ func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
 		check = func(ctx context.Context, p policy.Policy) error { return policy.VerifyRows(ctx, p, 0, p.Inputs()) }
 	}
 	return "each the cheapest of the box, by the order of its keys", check(ctx, p.Policy)
+}
+
+// pairsOf is how many pairs a pair of an input and an output counts for.
+func pairsOf(p policy.Policy) int64 {
+	return max(1, (int64(p.Axes())+axesOfPair-1)/axesOfPair)
 }
 
 // PrintJSON prints a value as indented JSON.

@@ -7,16 +7,16 @@ import hashlib, json, re, sys
 from fractions import Fraction
 FIELDS = ("format epsilon bits mode work_limit_ms inputs outputs provenance metadata certificate cost input_labels"
           " output_labels input_aliases lo hi fallback rows geometry input_points output_points thresholds").split()
-S = r'"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"'  # a string
-TOKEN = re.compile(rf"(?P<k>{S}:)|(?P<v>{S}|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)|[][{{}},]")
-NEXT = {"{": "k}", "[": "v{[]", "k": "v{[", "{,": "k", "[,": "v{["}  # what may follow
+S, N = r'"[^"\\\0-\x1f]*"', r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"  # a string, a number
+TOKEN = re.compile(rf"(?P<k>{S}:)|(?P<n>{N}(?:,{N}){{1,999}})|(?P<v>{S}|{N}|true|false|null)|[][{{}},]")  # n: numbers
+NEXT = {"{": "k}", "[": "nv{[]", "k": "v{[", "{,": "k", "[,": "nv{["}  # what may follow
 def need(ok, what):
     if not ok: raise ValueError(what)
 def text(v):  # the canonical text of a JSON value, of which an object is a tuple of pairs
     if v is None or type(v) is int: return "null" if v is None else str(v)
     if type(v) is str and not re.search("[\0-\x1f\x7f-\x9f]", v):  # no control characters
         return '"' + re.sub(r'(["\\])', r"\\\1", v) + '"'
-    if type(v) is list: return "[" + ",".join(map(text, v)) + "]"
+    if type(v) is list: return "[" + ",".join(",".join(map(text, v[n:n + 999])) for n in range(0, len(v), 999)) + "]"
     need(type(v) is tuple, "a value that no policy has")
     return "{" + ",".join(text(k) + ":" + text(x) for k, x in v) + "}"
 def value(s):
@@ -24,7 +24,7 @@ def value(s):
     need(text(v) == s, "not the canonical text of a value")
     return v
 def compact(s):  # one JSON object without white space, at most 10,000 levels deep, by a stack: json.loads recurses
-    opened, want, at = [""], "{", 0
+    s, opened, want, at = re.sub(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})', "_", s), [""], "{", 0  # no escapes from here on
     while want:
         token = TOKEN.match(s, at)
         kind = token and (token.lastgroup or token[0])
@@ -58,14 +58,14 @@ def check_box(x, lo, hi, total, bits=256):
             below, above, bits = *exponential(x, 2 * bits), 2 * bits
         need(l <= h <= total and h << bits <= l * below, f"column {j}: not lo <= hi <= 2^B, hi <= e^eps lo")
     need(sum(lo) <= total <= sum(hi), "the box has no point")
-def check_row(row, lo, hi, total):  # it must be the one form that a point of the box has
+def check_row(row, lo, hi, rest):  # it must be the one form that a point of the box has
     (_, full), (_, extra) = row
     add = {j: hi[j] - lo[j] for j in full} | {j: int(a) for j, a in extra}  # or an error
     need(all(0 <= j and 0 < a <= hi[j] - lo[j] for j, a in add.items()), "columns or units of a row")
     full = [j for j in sorted(add) if add[j] == hi[j] - lo[j]]
     extra = [[j, str(add[j])] for j in sorted(add) if add[j] < hi[j] - lo[j]]
     need(row == (("full", full), ("extra", extra)), "not the form of a row")
-    need(sum(lo) + sum(add.values()) == total, "a row does not sum to 2^B")
+    need(sum(add.values()) == rest, "a row does not sum to 2^B")
 def check_geometry(f, k, kv):  # of version 2, whose rows follow from it: points of the box whatever it says
     names, (kind, axes, r, c) = zip(*f["geometry"])
     need(names == ("kind", "axes", "rows", "cols") and all(type(n) is int for n in (axes, r, c)), "geometry")
@@ -114,8 +114,8 @@ def check(data):
     lo, hi = units(f["lo"], kv, two), units(f["hi"], kv, two)
     need(f["format"] == f"wpm-policy-{1 + two}" and len(lo) == len(hi) == kv and len(rows or "1" * k) == k, "sizes")
     if two: check_geometry(f, k, kv)
-    check_box(epsilon(f["epsilon"]), lo, hi, 2**bits)
-    for row in [f["fallback"]] + (rows or []): check_row(row, lo, hi, 2**bits)
+    check_box(epsilon(f["epsilon"]), lo, hi, 2**bits); rest = 2**bits - sum(lo)
+    for row in [f["fallback"]] + (rows or []): check_row(row, lo, hi, rest)
     check_statements(f["metadata"], f["provenance"])
     check_labels(f, k, kv)
 def main(check):

@@ -132,7 +132,19 @@ func read(data []byte) (cfg Config, err error) {
 			if !null {
 				*v = integers(value)
 			}
+		case *[]string:
+			// before anything is read: a short text takes sixteen bytes of memory for each of its own
+			if err := countLabels(name, value, &f); err != nil {
+				return cfg, place(name, err)
+			}
+			if off := unmarshal(value, v); off >= 0 {
+				return cfg, formatError(data, at+off, fmt.Sprintf("%.24q, want %s", data[at+off:], wanted(v)))
+			}
 		case *[]Alias:
+			if n := stringsIn(value); n > MaxInputs {
+				cfg.InputAliases = make([]Alias, 1) // there are some, which decides on what line they are
+				return cfg, place(name, tooManyAliases(n))
+			}
 			if *v, err = readAliases(value); err != nil {
 				return cfg, formatError(data, at, err.Error())
 			}
@@ -152,6 +164,35 @@ func read(data []byte) (cfg Config, err error) {
 		}
 	}
 	return cfg, f.config(&cfg)
+}
+
+// countLabels refuses a list with another number of labels than there are inputs or outputs.
+func countLabels(member string, value []byte, f *file) error {
+	kind, n := "input", int(f.inputs)
+	if member == "output_labels" {
+		kind, n = "output", int(f.outputs)
+	}
+	if count := stringsIn(value); bytes.HasPrefix(value, []byte("[")) && count > max(n, 0) {
+		return labelCount(count, kind, n)
+	}
+	return nil
+}
+
+// stringsIn returns how many strings a JSON text has.
+func stringsIn(text []byte) (n int) {
+	within := false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			within = !within
+			if within {
+				n++
+			}
+		case '\\':
+			i++ // what it escapes
+		}
+	}
+	return n
 }
 
 // unmarshal reads JSON into v, and returns where it is wrong, or -1.

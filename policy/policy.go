@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strconv"
 	"sync"
@@ -268,7 +269,7 @@ func (c *content) checkAliases() error {
 		return fmt.Errorf("%w: %d aliases of inputs without labels", ErrShape, len(c.InputAliases))
 	}
 	if len(c.InputAliases) > MaxInputs {
-		return fmt.Errorf("%w: %d aliases, at most %d", ErrLimit, len(c.InputAliases), MaxInputs)
+		return tooManyAliases(len(c.InputAliases))
 	}
 	c.InputAliases = slices.Clone(c.InputAliases)
 	slices.SortFunc(c.InputAliases, func(a, b Alias) int {
@@ -291,7 +292,7 @@ func indexLabels(kind string, labels []string, n int) (map[string]int32, error) 
 		return nil, nil
 	}
 	if len(labels) != n {
-		return nil, fmt.Errorf("%w: %d %s labels for %d %ss", ErrShape, len(labels), kind, n, kind)
+		return nil, labelCount(len(labels), kind, n)
 	}
 	index := make(map[string]int32, n)
 	for i, s := range labels {
@@ -410,6 +411,14 @@ func copyObject(b []byte) ([]byte, error) {
 	return compact.Bytes(), nil
 }
 
+func tooManyAliases(n int) error {
+	return fmt.Errorf("%w: %d aliases, at most %d", ErrLimit, n, MaxInputs)
+}
+
+func labelCount(count int, kind string, n int) error {
+	return fmt.Errorf("%w: %d %s labels for %d %ss", ErrShape, count, kind, n, kind)
+}
+
 func (c *content) checkProvenance() error {
 	p := c.Provenance
 	if err := checkOrigin("geometry", p.Geometry, Public, p.GeometryEpsilon); err != nil {
@@ -465,15 +474,59 @@ func Verify(p Policy) error {
 	if _, err := c.Fallback.weights(c.Polytope); err != nil {
 		return fmt.Errorf("fallback: %w", err)
 	}
-	for i, row := range c.Rows {
-		if _, err := row.weights(c.Polytope); err != nil {
-			return fmt.Errorf("row %d: %w", i, err)
-		}
+	if err := c.verifyRows(); err != nil {
+		return err
 	}
 	if sha256.Sum256(c.encode()) != c.id {
 		return ErrID
 	}
 	return nil
+}
+
+// writtenCells is up to how many columns of all rows together are written out by Verify: about a second.
+const writtenCells = 1 << 28
+
+// verifyRows checks every row of version 1: written out, by ldp's own check, or column by column where it is above lo, if
+// the rows have so many columns that few can be.
+func (c *content) verifyRows() error {
+	written := len(c.Rows) <= writtenCells/c.Polytope.Len()
+	n, width := columns(c.Polytope)
+	for i, row := range c.Rows {
+		var err error
+		if written {
+			_, err = row.weights(c.Polytope)
+		} else {
+			err = c.verifySparse(row, n, width)
+		}
+		if err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// verifySparse checks a row in O(len of row). n are the lower bounds, and are so again when it returns.
+func (c *content) verifySparse(row Row, n, width []uint64) (err error) {
+	raised := make([]int32, 0, row.Fill())
+	raised = append(raised, row.full...)
+	for _, e := range row.extra {
+		raised = append(raised, e.col)
+	}
+	row.addTo(n, width, ^uint64(0))
+	sum, over, carry := c.base, uint64(0), uint64(0)
+	for _, j := range raised {
+		lo, hi := c.Polytope.Lo(int(j)), c.Polytope.Hi(int(j))
+		if n[j] < lo || n[j] > hi {
+			err = fmt.Errorf("%w: column %d is %d, not from %d to %d", ErrRow, j, n[j], lo, hi)
+		}
+		sum, carry = bits.Add64(sum, n[j]-lo, 0)
+		over += carry
+		n[j] = lo // a column that is raised twice counts once
+	}
+	if err == nil && (over > 0 || sum != c.Polytope.Total()) {
+		err = fmt.Errorf("%w: weights sum to %d, want %d", ErrRow, sum, c.Polytope.Total())
+	}
+	return err
 }
 
 // ID returns the SHA-256 of the policy's encoding, all zeros for the zero Policy.
@@ -586,6 +639,15 @@ func (p Policy) Geometry() *Geometry {
 		return nil
 	}
 	return p.c.Geometry.clone()
+}
+
+// Axes returns the number of coordinates of a point of the geometry, 0 for another geometry or none. Geometry copies all
+// of them.
+func (p Policy) Axes() int {
+	if g := p.get().Geometry; g != nil {
+		return g.Axes
+	}
+	return 0
 }
 
 // Fallback returns the weights of clients without usable data.
