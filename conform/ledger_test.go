@@ -203,7 +203,14 @@ type inMemory struct{ text []byte }
 func (*inMemory) Lock(context.Context) error { return nil }
 func (*inMemory) Unlock() error              { return nil }
 func (m *inMemory) Load() ([]byte, error)    { return m.text, nil }
-func (m *inMemory) Append(b []byte) error    { m.text = append(m.text, b...); return nil }
+
+func (m *inMemory) Append(at int64, b []byte) error {
+	if at != int64(len(m.text)) {
+		return policy.ErrLedger
+	}
+	m.text = append(m.text, b...)
+	return nil
+}
 
 // TestLedgerTextsInJavaScript: on texts that are right, nearly right and torn, Go and node say the same, and leave the
 // same text.

@@ -127,7 +127,10 @@ type tearing struct {
 	room int
 }
 
-func (s *tearing) Append(b []byte) error {
+func (s *tearing) Append(at int64, b []byte) error {
+	if at != int64(s.Len()) {
+		return ErrLedger
+	}
 	n := min(s.room, len(b))
 	s.room = math.MaxInt
 	s.Write(b[:n])

@@ -121,7 +121,11 @@ type Store interface {
 	// Append adds b at the end, whole and durable: after it returns nil, neither a crash nor a loss of power can remove b.
 	// After an error or an interruption, any prefix of b may be there, and nothing else is lost. A caller that has lost
 	// the lock gets an error.
-	Append(b []byte) error
+	//
+	// at is the length of the text that the caller knows. If the text is not that long, someone else has written, and
+	// Append adds nothing and fails. A medium that can compare and append in one step (a database, an object with a
+	// version) does so: then even a lock that fails loses nothing.
+	Append(at int64, b []byte) error
 	// Unlock ends what Lock began on this handle, if anything. A process that dies should lose its lock, too.
 	Unlock() error
 }
@@ -158,6 +162,7 @@ type Books struct {
 	epoch string
 	limit ldp.Epsilon
 	rest  []byte // the store's last line, without its end: the next write completes it
+	size  int64  // bytes in the store
 	state
 }
 
@@ -236,6 +241,7 @@ func (l *Books) load(budget *big.Rat) error {
 	if err != nil {
 		return err
 	}
+	l.size = int64(len(data))
 	rest, err := l.replay(data)
 	if err != nil {
 		return err
@@ -395,10 +401,12 @@ func (l *Books) write(body string) error {
 	}
 	chain = follow(chain, body)
 	l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger) // also if Append panics
-	if err := l.store.Append(fmt.Appendf(nil, "%s%s %x\n", text, body, chain)); err != nil {
+	lines := fmt.Appendf(nil, "%s%s %x\n", text, body, chain)
+	size := l.size + int64(len(lines)) // before the store has the bytes
+	if err := l.store.Append(l.size, lines); err != nil {
 		return fmt.Errorf("%w: %w", ErrLedger, err)
 	}
-	l.chain, l.rest, l.fault = chain, nil, nil
+	l.chain, l.rest, l.size, l.fault = chain, nil, size, nil
 	return nil
 }
 

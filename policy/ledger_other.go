@@ -3,21 +3,37 @@
 package policy
 
 import (
-	"errors"
-	"io/fs"
 	"os"
+	"path/filepath"
 )
 
-// lock makes a folder, which must not be there: any program sees it, and none takes it for what a crash left behind. It
-// outlives a crash: better a lock to be removed by hand than two writers.
-func lock(path string) (unlock func() error, err error) {
-	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
-		return nil, otherLock(path)
-	} else if err != nil {
+// kernelLocks: a lock is a folder, which outlives a crash.
+const kernelLocks = false
+
+// hold makes a folder with its owner's name in it, and then its place, which must be free. Any program sees it, and none
+// takes it for a file that a crash left behind.
+func hold(path string, me owner) (unlock func() error, err error) {
+	spare, err := spareFolder(path, me)
+	if err != nil {
 		return nil, err
 	}
-	return func() error { return os.Remove(path) }, nil
+	entry := filepath.Join(spare, me.name())
+	if err = os.WriteFile(entry, nil, 0o600); err == nil {
+		err = os.Rename(spare, path)
+	}
+	if err == nil {
+		return func() error { return dropFolder(path, spare, me) }, nil
+	}
+	_ = os.Remove(entry)
+	_ = os.Remove(spare)
+	if _, e := os.Lstat(path); e == nil {
+		err = otherLock(path) // someone else's since look
+	}
+	return nil, err
 }
+
+// missing is never certain here.
+func missing(int) bool { return false }
 
 // lockFile does nothing: here a ledger is locked by name only, and a second hard link gets past the lock.
 func lockFile(*os.File) error { return nil }

@@ -234,7 +234,7 @@ func TestLedgerLock(t *testing.T) {
 	switch runtime.GOOS {
 	case "plan9", "js", "wasip1":
 	default:
-		if err := os.WriteFile(path+".lock", []byte("left behind"), 0o600); err != nil {
+		if err := os.WriteFile(path+".lock", []byte("wpm-lock-1 - - 1 -\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -398,7 +398,14 @@ type memory struct{ bytes.Buffer }
 func (*memory) Lock(context.Context) error { return nil }
 func (*memory) Unlock() error              { return nil }
 func (m *memory) Load() ([]byte, error)    { return bytes.Clone(m.Bytes()), nil }
-func (m *memory) Append(b []byte) error    { _, err := m.Write(b); return err }
+
+func (m *memory) Append(at int64, b []byte) error {
+	if at != int64(m.Len()) {
+		return ErrLedger
+	}
+	_, err := m.Write(b)
+	return err
+}
 
 // inMemory opens a ledger whose store holds data, and returns the store as it grows.
 func inMemory(t *testing.T, data []byte) (*Books, *memory) {
@@ -858,7 +865,7 @@ func TestFileStoreEdges(t *testing.T) {
 		t.Errorf("given up twice: %v", err)
 	}
 	_, err = s.Load()
-	if err2 := s.Append([]byte("x")); !errors.Is(err, ErrLedger) || !errors.Is(err2, ErrLedger) {
+	if err2 := s.Append(0, []byte("x")); !errors.Is(err, ErrLedger) || !errors.Is(err2, ErrLedger) {
 		t.Errorf("given up: %v, %v", err, err2)
 	}
 }

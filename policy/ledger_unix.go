@@ -10,20 +10,20 @@ import (
 	"syscall"
 )
 
-// lock takes an advisory lock that ends with the process. While it is held the file is there, for programs that cannot
-// see such a lock; what a crash leaves behind is taken over.
-func lock(path string) (unlock func() error, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// kernelLocks: a lock is a file that the kernel locks, and what a crash leaves behind is taken over.
+const kernelLocks = true
+
+// hold makes a lock of the file at path, if there is one, or of a new one. While it is held the file is there, for
+// programs that cannot see such a lock.
+func hold(path string, me owner) (unlock func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.EISDIR) {
-		return nil, otherLock(path)
+		return nil, otherLock(path) // someone else's since look
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err = lockFile(f); err == nil && !isAt(f, path) {
-		err = ErrLedgerLocked // who had it has removed the file since it was opened
-	}
-	if err != nil {
+	if err := claim(f, path, me); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
@@ -33,6 +33,22 @@ func lock(path string) (unlock func() error, err error) {
 		}
 		return f.Close()
 	}, nil
+}
+
+// claim locks the file, and writes its owner into it if it is a lock.
+func claim(f *os.File, path string, me owner) error {
+	if info, err := f.Stat(); err != nil {
+		return err
+	} else if !info.Mode().IsRegular() {
+		return noLock(path)
+	}
+	if err := lockFile(f); err != nil {
+		return err
+	}
+	if !isAt(f, path) {
+		return ErrLedgerLocked // who had it has removed the file since it was opened
+	}
+	return sign(f, path, me)
 }
 
 // isAt reports whether the open file has that path.
@@ -62,6 +78,9 @@ func lockFile(f *os.File) error {
 	}
 	return nil
 }
+
+// missing reports whether the system is certain that there is no process of that number.
+func missing(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // syncFolder makes a new file's name durable.
 func syncFolder(path string) error {

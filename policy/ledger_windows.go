@@ -10,30 +10,46 @@ import (
 // sharingViolation is ERROR_SHARING_VIOLATION: another handle on the file is open.
 const sharingViolation = syscall.Errno(32)
 
-// lock opens the file with no sharing. The handle, and so the lock, ends with the process. While it is held the file is
-// there; what a crash leaves behind is taken over.
-func lock(path string) (unlock func() error, err error) {
+// kernelLocks: a lock is a file that is open without sharing, and what a crash leaves behind is taken over.
+const kernelLocks = true
+
+// hold opens the file at path with no sharing, or makes it. The handle, and so the lock, ends with the process. While it
+// is held the file is there. A link is opened itself, and then is no lock.
+func hold(path string, me owner) (unlock func() error, err error) {
+	const openReparsePoint = 0x00200000 // FILE_FLAG_OPEN_REPARSE_POINT
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
 	}
 	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
-		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|openReparsePoint, 0)
 	if errors.Is(err, sharingViolation) {
 		return nil, ErrLedgerLocked
-	}
-	if info, e := os.Lstat(path); err != nil && e == nil && info.IsDir() {
-		return nil, otherLock(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
 	}
+	f := os.NewFile(uintptr(h), path)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = noLock(path)
+	}
+	if err == nil {
+		err = sign(f, path, me)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
 	return func() error {
-		err := syscall.CloseHandle(h)
+		err := f.Close()
 		_ = syscall.DeleteFile(name) // fails for a file that someone else has opened since, and for a folder
 		return err
 	}, nil
 }
+
+// missing is never certain here.
+func missing(int) bool { return false }
 
 // lockFile does nothing: here a ledger is locked by name only, and a second hard link gets past the lock.
 func lockFile(*os.File) error { return nil }

@@ -5,20 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is path +
-// ".lock", with links in path followed, as docs/spec/ledger.md describes it: a file, or a folder of a program without
-// kernel locks. On Unix the ledger itself is locked as well, so a hard link does not evade the lock. On systems with
-// kernel locks (Unix, Windows) the lock ends with the process. Elsewhere (Plan 9, js/wasm, wasip1), and in JavaScript,
-// the lock is a folder, which must be removed by hand after a crash.
+// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is LockOf
+// path, as docs/spec/ledger.md describes it: a file, or a folder of a program without kernel locks. On Unix the ledger
+// itself is locked as well, so a hard link does not evade the lock. On systems with kernel locks (Unix, Windows) the lock
+// ends with the process. Elsewhere (Plan 9, js/wasm, wasip1), and in JavaScript, the lock is a folder. What a crash
+// leaves of it is taken over on Linux, by a program that can tell that its owner has ended; otherwise it must be removed
+// by hand. What is at that name and is no lock is refused, and left as it is.
 //
 // Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
 func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
 	return openBooks(&fileStore{path: path, create: opt.Budget != ""}, opt)
+}
+
+// lockEnd is the end of a lock's name. No ledger has it, so none is in the place of another's lock.
+const lockEnd = ".lock"
+
+// LockOf returns the path of the lock of a ledger in a file: beside the file, with links followed, and ".lock" at the
+// end. Nothing else may have this path.
+//
+// Errors: ErrLedger, for a link that leads nowhere, and for a ledger whose name ends in ".lock".
+func LockOf(ledger string) (string, error) {
+	path, err := fileOf(ledger)
+	return path + lockEnd, err
+}
+
+// fileOf returns the path of the file that a ledger is in: one ledger must have one lock, by whatever name it is opened.
+func fileOf(path string) (string, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrLedger, err)
+		}
+	}
+	if n := len(path) - len(lockEnd); n >= 0 && strings.EqualFold(path[n:], lockEnd) { // some systems do not tell case
+		return "", fmt.Errorf("%w: a name that ends in %s is that of a lock", ErrLedger, lockEnd)
+	}
+	return path, nil
 }
 
 // fileStore is a Store in a file.
@@ -32,6 +60,7 @@ type fileStore struct {
 // appendFile is what a fileStore needs of its file once it is open.
 type appendFile interface {
 	io.ReadWriteCloser
+	Stat() (fs.FileInfo, error)
 	Sync() error
 }
 
@@ -53,17 +82,14 @@ func (s *fileStore) Lock(ctx context.Context) error {
 
 // try opens and locks the file, or leaves nothing open.
 func (s *fileStore) try() error {
-	// One ledger must have one lock, by whatever name it is opened: links are followed first.
-	path := s.path
-	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return fmt.Errorf("%w: %w", ErrLedger, err)
-		}
+	path, err := fileOf(s.path)
+	if err != nil {
+		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: not a regular file", ErrLedger)
 	}
-	unlock, err := lock(path + ".lock")
+	unlock, err := lock(path + lockEnd)
 	if err != nil {
 		return err
 	}
@@ -89,11 +115,6 @@ func (s *fileStore) try() error {
 	return nil
 }
 
-// otherLock says that the lock at path belongs to a program without kernel locks.
-func otherLock(path string) error {
-	return fmt.Errorf("%w: %s is there; remove it if no program has the ledger open", ErrLedgerLocked, path)
-}
-
 // Load implements Store.
 func (s *fileStore) Load() ([]byte, error) {
 	if s.file == nil {
@@ -102,10 +123,17 @@ func (s *fileStore) Load() ([]byte, error) {
 	return io.ReadAll(s.file)
 }
 
-// Append implements Store.
-func (s *fileStore) Append(b []byte) error {
+// Append implements Store. It looks at the length while it has both locks, of the name and of the file.
+func (s *fileStore) Append(at int64, b []byte) error {
 	if s.file == nil {
 		return fmt.Errorf("%w: not locked", ErrLedger)
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != at {
+		return fmt.Errorf("%w: it has %d bytes, not %d: someone else has written", ErrLedger, info.Size(), at)
 	}
 	if _, err := s.file.Write(b); err != nil {
 		return err

@@ -14,10 +14,10 @@ type full struct {
 	keep int
 }
 
-func (f *full) Append(b []byte) error {
+func (f *full) Append(at int64, b []byte) error {
 	n := min(f.keep, len(b))
 	f.keep -= n
-	if err := f.memory.Append(b[:n]); err != nil || n == len(b) {
+	if err := f.memory.Append(at, b[:n]); err != nil || n == len(b) {
 		return err
 	}
 	return errDisk
@@ -78,12 +78,12 @@ type broken struct {
 	keep int // -1: it does not
 }
 
-func (b *broken) Append(text []byte) error {
+func (b *broken) Append(at int64, text []byte) error {
 	if b.keep < 0 {
-		return b.memory.Append(text)
+		return b.memory.Append(at, text)
 	}
 	text, b.keep = text[:min(b.keep, len(text))], -1
-	_ = b.memory.Append(text)
+	_ = b.memory.Append(at, text)
 	panic("broken")
 }
 
@@ -174,7 +174,7 @@ func TestLedgerWords(t *testing.T) {
 			t.Errorf("%T: not empty", l)
 		}
 	}
-	if err := (&fileStore{}).Append(nil); !errors.Is(err, ErrLedger) {
+	if err := (&fileStore{}).Append(0, nil); !errors.Is(err, ErrLedger) {
 		t.Errorf("a store that is not locked: %v", err)
 	}
 }

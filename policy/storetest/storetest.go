@@ -1,4 +1,8 @@
-// Package storetest checks a policy.Store: what the ledger of a browser, a phone or a fleet of servers is kept in.
+// Package storetest checks a policy.Store: what the ledger of a browser, a phone or a fleet of servers is kept in. A test
+// of a store has two lines:
+//
+//	func TestMain(m *testing.M) { storetest.Main(open); os.Exit(m.Run()) }
+//	func TestStore(t *testing.T) { skipped, err := storetest.Test(open, storetest.Hooks{}); ... }
 package storetest
 
 import (
@@ -8,6 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/wpm-go/wpm/internal/parallel"
@@ -18,23 +25,80 @@ import (
 // patience bounds how long a Lock may take that has nothing to wait for.
 const patience = 5 * time.Second
 
-// Test checks a kind of store, and returns the first fault that it finds. open returns a handle on the storage of the
-// given name, which is empty at first; each call returns a new handle, as another process would have. Test opens the
-// names "text", "crowd" and "ledger", waits some tenths of a second, and uses all handles of "crowd" at the same time.
-// It cannot test whether bytes survive a loss of power: the author of a Store has to ensure this.
-func Test(open func(name string) (policy.Store, error)) error {
-	var handles [2]policy.Store
-	for i := range handles {
-		var err error
-		if handles[i], err = open("text"); err != nil {
+// Open returns a new handle on the storage of a name, which is empty at first. In every process a name is of the same
+// storage. It is a path in a temporary folder, which Test makes and removes; a store that is not kept in files may use
+// it as any other text.
+type Open = func(name string) (policy.Store, error)
+
+// Hooks are what Test cannot do by itself. Each may be left out, and then Test names what it has not tested.
+type Hooks struct {
+	// Lease is how long the lock of a process that was killed may last, if that is more than five seconds.
+	Lease time.Duration
+	// Revoke takes the lock of a storage away from whoever has it, as the end of a lease would.
+	Revoke func(name string) error
+	// Fail lets the next Append of a handle fail in the medium, after about keep bytes are written (none, if the medium
+	// writes all or nothing).
+	Fail func(s policy.Store, keep int)
+}
+
+// Test checks a kind of store, and returns the first fault that it finds, and what it has not tested. It uses several
+// handles at the same time, and starts the program again, as further processes, some of which it kills: Main must be
+// called there. It writes a text of 10 MB, and takes some seconds.
+func Test(open Open, hooks Hooks) (skipped []string, err error) {
+	if os.Getenv(variable) != "" {
+		return nil, errors.New("Test in a process that Test has started: call Main first, in TestMain or init")
+	}
+	skipped = []string{"a loss of power"}
+	dir, err := os.MkdirTemp("", "storetest")
+	if err != nil {
+		return skipped, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	at := func(folder string) Open {
+		return func(name string) (policy.Store, error) { return open(filepath.Join(dir, folder+name)) }
+	}
+	if err := testHandles(at("own-")); err != nil {
+		return skipped, err
+	}
+	if hooks.Fail == nil {
+		skipped = append(skipped, "errors of the medium, without Hooks.Fail")
+	} else if err := testFailures(at("fail-"), hooks.Fail); err != nil {
+		return skipped, fmt.Errorf("an Append that fails: %w", err)
+	}
+	if hooks.Revoke == nil {
+		skipped = append(skipped, "a lock that is taken away, without Hooks.Revoke")
+	} else if err := testRevoked(at("revoke-"), func(name string) error {
+		return hooks.Revoke(filepath.Join(dir, "revoke-"+name))
+	}); err != nil {
+		return skipped, fmt.Errorf("a lock that is taken away: %w", err)
+	}
+	err = testProcesses(open, dir, max(hooks.Lease, patience))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return append(skipped, fmt.Sprintf("a second process: %v", err)), nil
+	}
+	if err != nil {
+		return skipped, fmt.Errorf("a second process: %w", err)
+	}
+	return skipped, nil
+}
+
+// testHandles tests what can be tested in one process, and in two if open gives a handle of each in turn.
+func testHandles(open Open) error {
+	for _, part := range []struct {
+		name string
+		test func(a, b policy.Store) error
+	}{{"lock", testLock}, {"text", testText}, {"length", testLength}, {"large text", testLarge}} {
+		a, err := open(part.name)
+		if err != nil {
 			return fmt.Errorf("open: %w", err)
 		}
-	}
-	if err := testLock(handles[0], handles[1]); err != nil {
-		return fmt.Errorf("lock: %w", err)
-	}
-	if err := testText(handles[0], handles[1]); err != nil {
-		return fmt.Errorf("text: %w", err)
+		b, err := open(part.name)
+		if err != nil {
+			return fmt.Errorf("open: %w", err)
+		}
+		if err := part.test(a, b); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
 	}
 	if err := testCrowd(open); err != nil {
 		return fmt.Errorf("several handles at a time: %w", err)
@@ -53,7 +117,7 @@ func testLock(a, b policy.Store) error {
 	if err := a.Lock(ended); err != nil {
 		return fmt.Errorf("of a free store, with a context that has ended: %w", err)
 	}
-	if err := b.Append([]byte("not mine")); err == nil {
+	if err := b.Append(0, []byte("not mine")); err == nil {
 		return errors.New("another handle has the lock, and Append works")
 	}
 	_ = b.Unlock() // an error is as good as none
@@ -102,7 +166,7 @@ func testText(a, b policy.Store) error {
 		clear(got) // it is the caller's
 		for _, piece := range []string{"a\n", "\x00\xff~\r\n", string(bytes.Repeat([]byte("long "), 1<<16)), "no end"} {
 			text := []byte(piece)
-			if err := s.Append(text); err != nil {
+			if err := s.Append(int64(len(want)), text); err != nil {
 				return fmt.Errorf("%d bytes to append: %w", len(piece), err)
 			}
 			if string(text) != piece {
@@ -114,11 +178,176 @@ func testText(a, b policy.Store) error {
 		if err := s.Unlock(); err != nil {
 			return fmt.Errorf("unlock: %w", err)
 		}
-		if err := s.Append([]byte("late")); err == nil {
+		if err := s.Append(int64(len(want)), []byte("late")); err == nil {
 			return errors.New("without the lock Append works")
 		}
 	}
 	return nil
+}
+
+// testLength: who does not know the end of the text cannot append, and does no harm.
+func testLength(a, b policy.Store) error {
+	want := []byte("0123456789")
+	if err := appendTo(a, nil, want); err != nil {
+		return err
+	}
+	for _, at := range []int64{0, 9, 11, 1 << 40} {
+		if err := a.Lock(context.Background()); err != nil {
+			return err
+		}
+		_, err := a.Load()
+		if err == nil && a.Append(at, []byte("stale")) == nil {
+			err = fmt.Errorf("the text has 10 bytes, and Append works at %d", at)
+		}
+		if err := errors.Join(err, a.Unlock()); err != nil {
+			return err
+		}
+		if err := holds(b, want); err != nil {
+			return fmt.Errorf("after an Append at %d of 10 bytes: %w", at, err)
+		}
+	}
+	return nil
+}
+
+// testLarge: 10 MB are as safe as 10 bytes.
+func testLarge(a, b policy.Store) error {
+	var text []byte
+	for n := range 10 {
+		piece := bytes.Repeat(fmt.Appendf(nil, "%7d\n", n), 1<<17)
+		if err := appendTo(a, text, piece); err != nil {
+			return fmt.Errorf("after %d MB: %w", n, err)
+		}
+		text = append(text, piece...)
+	}
+	if err := appendTo(b, text, []byte("end")); err != nil {
+		return err
+	}
+	return holds(a, append(text, "end"...))
+}
+
+// appendTo adds a piece to a store that holds text.
+func appendTo(s policy.Store, text, piece []byte) error {
+	return inTurn(s, text, patience, func() error { return s.Append(int64(len(text)), piece) })
+}
+
+// holds checks that a store can be locked, and holds text.
+func holds(s policy.Store, text []byte) error {
+	return inTurn(s, text, patience, func() error { return nil })
+}
+
+// inTurn locks a store, which holds text, for one action.
+func inTurn(s policy.Store, text []byte, wait time.Duration, do func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	if err := s.Lock(ctx); err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	got, err := s.Load()
+	if err == nil && !bytes.Equal(got, text) {
+		err = fmt.Errorf("Load gives %d bytes, %.40q ..., want %d, %.40q ...", len(got), got, len(text), text)
+	}
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, s.Unlock())
+}
+
+// refuses checks that nobody can lock a store now.
+func refuses(s policy.Store) error {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Lock(ended); !errors.Is(err, policy.ErrLedgerLocked) {
+		return fmt.Errorf("another handle has the lock, and Lock gives %w, want ErrLedgerLocked", err)
+	}
+	return nil
+}
+
+// testFailures: an Append that fails leaves a beginning of what it was given behind what there was.
+func testFailures(open Open, fail func(s policy.Store, keep int)) error {
+	const piece = "a line that is not finished\n"
+	text := []byte("before\n")
+	first, err := open("text")
+	if err != nil {
+		return err
+	}
+	if err := appendTo(first, nil, text); err != nil {
+		return err
+	}
+	for _, keep := range []int{0, 1, 10, len(piece) - 1, len(piece)} {
+		s, err := open("text")
+		if err != nil {
+			return err
+		}
+		err = inTurn(s, text, patience, func() error {
+			fail(s, keep)
+			if s.Append(int64(len(text)), []byte(piece)) == nil {
+				return errors.New("returns nil")
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("after %d bytes: %w", keep, err)
+		}
+		if text, err = beginning(first, text, piece, patience); err != nil {
+			return fmt.Errorf("after %d bytes: %w", keep, err)
+		}
+	}
+	return appendTo(first, text, []byte("after\n"))
+}
+
+// beginning checks that a store holds text and then a beginning of piece, and returns it.
+func beginning(s policy.Store, text []byte, piece string, wait time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	if err := s.Lock(ctx); err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	got, err := s.Load()
+	rest, same := bytes.CutPrefix(got, text)
+	if err == nil && (!same || !bytes.HasPrefix([]byte(piece), rest)) {
+		err = fmt.Errorf("%d bytes became %d, which are not these and a beginning of what was appended", len(text), len(got))
+	}
+	return slices.Clone(got), errors.Join(err, s.Unlock())
+}
+
+// testRevoked: who has lost the lock cannot write, and does not free the lock of the next.
+func testRevoked(open Open, revoke func(name string) error) error {
+	var s [3]policy.Store
+	for i := range s {
+		var err error
+		if s[i], err = open("text"); err != nil {
+			return err
+		}
+	}
+	if err := s[0].Lock(context.Background()); err != nil {
+		return err
+	}
+	if _, err := s[0].Load(); err != nil {
+		return err
+	}
+	if err := revoke("text"); err != nil {
+		return err
+	}
+	err := inTurn(s[1], nil, patience, func() error {
+		if s[0].Append(0, []byte("too late, and nobody has written")) == nil {
+			return errors.New("who has lost it appends to a store that another handle has locked")
+		}
+		if err := s[1].Append(0, []byte("new")); err != nil {
+			return err
+		}
+		if s[0].Append(0, []byte("too late")) == nil {
+			return errors.New("who has lost it appends")
+		}
+		_ = s[0].Unlock() // an error is as good as none
+		if err := refuses(s[2]); err != nil {
+			return fmt.Errorf("after an Unlock by who has lost it: %w", err)
+		}
+		return s[1].Append(3, []byte("er"))
+	})
+	if err != nil {
+		return err
+	}
+	return holds(s[2], []byte("newer"))
 }
 
 // testCrowd: of handles that count together, each adds one to what the last one has written.
@@ -171,7 +400,7 @@ func count(s policy.Store) error {
 	text, err := s.Load()
 	if err == nil {
 		time.Sleep(2 * time.Millisecond) // for whoever is let in as well
-		err = s.Append([]byte{byte(len(text))})
+		err = s.Append(int64(len(text)), []byte{byte(len(text))})
 	}
 	return errors.Join(err, s.Unlock())
 }

@@ -103,14 +103,16 @@ func (m *memory) Load() ([]byte, error) {
 	return bytes.Clone(m.text), nil
 }
 
-func (m *memory) Append(b []byte) error {
+func (m *memory) Append(at int64, b []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
+	case m.bug != "appends anywhere" && at != int64(len(m.text)):
+		return policy.ErrLedger
 	case m.bug == "appends by another's lock" && len(m.lock) == 0,
 		m.bug != "appends by another's lock" && !m.held && m.bug != "appends without the lock":
 		return policy.ErrLedger
-	case m.bug == "forgets" && len(m.text) > 100:
+	case m.bug == "forgets" && len(m.text) > 100, m.bug == "forgets after 1 MB" && len(m.text) > 1<<20:
 		return nil
 	case m.bug == "in the wrong order":
 		m.text = append(bytes.Clone(b), m.text...)
@@ -133,10 +135,11 @@ func TestStores(t *testing.T) {
 		"another error", "a lock that is not given up",
 		"a lock that two can have", "a lock that anyone gives up", "appends by another's lock", "Load hands out its own",
 		"appends without the lock", "forgets", "in the wrong order", "up to the first zero", "clears what it is given",
+		"appends anywhere", "forgets after 1 MB",
 	} {
 		synctest.Test(t, func(t *testing.T) { // its clock waits for nobody
 			stores := map[string]*shared{}
-			err := storetest.Test(func(name string) (policy.Store, error) {
+			err := storetest.Handles(func(name string) (policy.Store, error) {
 				if stores[name] == nil {
 					stores[name] = &shared{lock: make(chan struct{}, 1)}
 				}

@@ -1,0 +1,329 @@
+package policy
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wpm-go/wpm/internal/numtest"
+)
+
+// Pipes, sockets and devices in the place of a lock, or of a ledger, are refused at once.
+func TestStrangersOfUnix(t *testing.T) {
+	special := []stranger{
+		{"a pipe", func(path string) error { return syscall.Mkfifo(path, 0o600) }, ErrLedger},
+		{"a socket", func(path string) error {
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+			if err == nil {
+				t.Cleanup(func() { _ = l.Close() })
+			}
+			return err
+		}, ErrLedger},
+		{"a device", func(path string) error {
+			return syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|3) // as /dev/null
+		}, ErrLedger},
+		{"a link to a device", func(path string) error { return os.Symlink(os.DevNull, path) }, ErrLedger},
+		{"a link to a pipe", func(path string) error {
+			return errors.Join(syscall.Mkfifo(path+"2", 0o600), os.Symlink(path+"2", path))
+		}, ErrLedger},
+	}
+	refusesAll(t, special)
+	for _, s := range special[:3] {
+		path := filepath.Join(t.TempDir(), "l")
+		if err := s.make(path); err != nil {
+			t.Logf("%s: not here: %v", s.name, err)
+			continue
+		}
+		within(t, s.name, func() {
+			l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
+			if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "not a regular file") {
+				t.Errorf("%s as a ledger: %v", s.name, err)
+			}
+			_ = l.Close()
+		})
+		if _, err := os.Lstat(path + ".lock"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s as a ledger: a lock is left: %v", s.name, err)
+		}
+	}
+}
+
+// This process knows itself, as far as /proc is its own.
+func TestSelf(t *testing.T) {
+	me := self()
+	if me[2] != strconv.Itoa(os.Getpid()) {
+		t.Errorf("%q", me)
+	}
+	if me[0] == unknown {
+		t.Skipf("this /proc does not tell: %q", me)
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	ns, err2 := os.Readlink("/proc/self/ns/pid")
+	if err := errors.Join(err, err2); err != nil || me[0]+"\n" != string(boot) || "pid:["+me[1]+"]" != ns ||
+		me[3] != startOf(me[2]) || !isDigits(me[3]) {
+		t.Errorf("%q, %v", me, err)
+	}
+}
+
+// asleep starts a process and returns it with its owner.
+func asleep(t *testing.T) (*exec.Cmd, owner) {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	o := self()
+	o[2] = strconv.Itoa(cmd.Process.Pid)
+	o[3] = startOf(o[2])
+	return cmd, o
+}
+
+// folderOf makes a lock of the other kind at path.
+func folderOf(path string, o owner) error {
+	spare := path + "." + o.name()
+	return errors.Join(os.Mkdir(spare, 0o700), os.WriteFile(filepath.Join(spare, o.name()), nil, 0o600),
+		os.Rename(spare, path))
+}
+
+// A folder is taken over when its owner has ended, and before nobody takes it; nothing is left of it then.
+func TestFolderIsTakenOver(t *testing.T) {
+	cmd, o := asleep(t)
+	if o[0] == unknown {
+		t.Skip("this /proc does not tell")
+	}
+	another := o
+	another[3] += "0"
+	elsewhere := o
+	elsewhere[1] = "1"
+	path := filepath.Join(t.TempDir(), "ledger")
+	try := func(what string, o owner, want bool) {
+		t.Helper()
+		if err := folderOf(path+".lock", o); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
+		if want != (err == nil) || !want && !errors.Is(err, ErrLedgerLocked) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if want {
+			if info, err := os.Lstat(path + ".lock"); err != nil || !info.Mode().IsRegular() {
+				t.Errorf("%s: no file in its place: %v, %v", what, info, err)
+			}
+		} else if err := os.RemoveAll(path + ".lock"); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) > 1 {
+			t.Errorf("%s: left behind: %v, %v", what, names, err)
+		}
+	}
+	try("a process that lives", o, false)
+	try("this process", self(), false)
+	try("another start", another, true)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	try("a process that lives, elsewhere", elsewhere, false)
+	waitFor(t, func() bool { return startOf(o[2]) == gone }) // a zombie, for nobody has asked for its end
+	if syscall.Kill(cmd.Process.Pid, 0) != nil {
+		t.Error("it is no zombie")
+	}
+	try("a zombie", o, true)
+	_ = cmd.Wait()
+	try("a process that has ended", o, true)
+	try("a process that has ended, elsewhere", elsewhere, false)
+}
+
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited too long")
+		}
+	}
+}
+
+// A process of another user is there, though no signal may be sent to it.
+func TestForbiddenIsNotGone(t *testing.T) {
+	denied := make(chan error)
+	var start string
+	go func() {
+		runtime.LockOSThread() // its thread ends with it, and so does its user
+		if os.Getuid() == 0 {
+			_, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534)
+			if e != 0 {
+				denied <- e
+				return
+			}
+		}
+		start = startOf("1")
+		denied <- syscall.Kill(1, 0)
+	}()
+	if err := <-denied; err != syscall.EPERM {
+		t.Skipf("a signal to process 1: %v", err)
+	}
+	if start == gone {
+		t.Error("process 1 is taken for one that has ended")
+	}
+}
+
+const starter = "WPM_TEST_STARTER"
+
+// TestStarter is another process of the two tests below: it locks and gives up as it is told.
+func TestStarter(t *testing.T) {
+	mode, path, ok := strings.Cut(os.Getenv(starter), " ")
+	if !ok {
+		t.Skip("a helper of other tests")
+	}
+	for mode == "spin" { // until it is killed
+		dead := self()
+		dead[3] = "1"
+		if _, err := os.Lstat(path); err != nil {
+			_ = folderOf(path, dead)
+		}
+		for range 2 { // the folder, and then a file
+			if unlock, err := lock(path); err == nil {
+				_ = unlock()
+			}
+		}
+	}
+	unlock := func() error { return nil }
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var err error
+		if lines.Text() == "lock" {
+			var mine func() error
+			if mine, err = lock(path); err == nil {
+				unlock = mine
+			}
+		} else {
+			err = unlock()
+			unlock = func() error { return nil }
+		}
+		switch {
+		case errors.Is(err, ErrLedgerLocked):
+			fmt.Println("> locked")
+		case err != nil:
+			fmt.Println("> " + err.Error())
+		default:
+			fmt.Println("> ok")
+		}
+	}
+}
+
+// other starts this program as TestStarter.
+func other(t *testing.T, mode, path string) (*exec.Cmd, io.Writer, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestStarter$")
+	cmd.Env = append(os.Environ(), starter+"="+mode+" "+path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd, in, bufio.NewReader(out)
+}
+
+// Of 64 processes that find a dead lock at once, in each round, one gets it.
+func TestStarters(t *testing.T) {
+	const starters = 64
+	_, dead := asleep(t)
+	dead[3] += "0"
+	path := filepath.Join(t.TempDir(), "ledger.lock")
+	var in [starters]io.Writer
+	var out [starters]*bufio.Reader
+	for i := range starters {
+		_, in[i], out[i] = other(t, "obey", path)
+	}
+	all := func(order string) (answers map[string]int) {
+		for _, w := range in {
+			if _, err := io.WriteString(w, order+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answers = map[string]int{}
+		for _, r := range out {
+			line := ""
+			for !strings.HasPrefix(line, "> ") {
+				var err error
+				if line, err = r.ReadString('\n'); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answers[strings.TrimSpace(line[2:])]++
+		}
+		return answers
+	}
+	for round := range numtest.Cases(10, 1000) {
+		var err error
+		if round%2 == 0 && dead[0] != unknown {
+			err = folderOf(path, dead)
+		} else {
+			err = os.WriteFile(path, []byte(dead.line()[:round%len(dead.line())]), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all("lock"); got["ok"] != 1 || got["locked"] != starters-1 {
+			t.Fatalf("round %d: %v", round, got)
+		}
+		if got := all("unlock"); got["ok"] != starters {
+			t.Fatalf("round %d, given up: %v", round, got)
+		}
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("round %d: a lock is left: %v", round, err)
+		}
+	}
+	if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) > 0 {
+		t.Errorf("left behind: %v, %v", names, err)
+	}
+}
+
+// A process that is killed at whatever moment of taking over, locking or giving up leaves nothing that the next cannot
+// take.
+func TestKilledWhileLocking(t *testing.T) {
+	if self()[0] == unknown {
+		t.Skip("this /proc does not tell")
+	}
+	path := filepath.Join(t.TempDir(), "ledger.lock")
+	kinds := map[string]int{}
+	for round := range numtest.Cases(20, 500) {
+		cmd, _, _ := other(t, "spin", path)
+		waitFor(t, func() bool { f, err := look(path); return err == nil && f.kind != isAbsent })
+		time.Sleep(time.Duration(round*137%1000) * time.Microsecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		f, err := look(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds[f.kind]++
+		unlock, err := lock(path)
+		if err != nil {
+			t.Fatalf("round %d: %+v: %v", round, f, err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("found after a kill: %v", kinds)
+}
