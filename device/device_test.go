@@ -3,6 +3,7 @@ package device
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -359,6 +360,73 @@ func TestReportApartFromLedger(t *testing.T) {
 		"p", "counts"); status != Yes {
 		t.Errorf("a ledger of the name of standard output: %s", errs)
 	}
+}
+
+// TestLockApart: a release takes no file of the user's for the lock of its ledger, and none that it reads or writes has
+// the place of that lock. A ledger that has the name of a lock could be lost to another.
+func TestLockApart(t *testing.T) {
+	dir := folder(t)
+	t.Chdir(dir)
+	if status, _, errs := try(t, dir, "", "release", "-ledger", "L", "-budget", "3", "-epoch", "a", "p", "counts"); status != Yes {
+		t.Fatal(errs)
+	}
+	copyOf := func(from, to string) {
+		b, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyOf("counts", "x.lock")
+	copyOf("p", "y.lock")
+	if err := errors.Join(os.WriteFile("poetry.lock", []byte("x\n"), 0o600), os.WriteFile("z.lock", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	links := os.Symlink("x.lock", "soft") == nil && os.Link("z.lock", "hard") == nil
+	for _, c := range []struct{ ledger, out, policy, counts, want string }{
+		{"L.lock", "r", "p", "counts", "that of a lock"},  // its debit was lost when L was opened
+		{"poetry", "r", "p", "counts", "poetry.lock"},     // a stranger's file was deleted
+		{"x", "r", "p", "x.lock", "has its lock there"},   // a user's counts were deleted
+		{"x", "r", "p", "./x.lock", "has its lock there"}, // by another name
+		{"y", "r", "y.lock", "counts", "has its lock there"},
+		{"x", "r", "p", "soft", "has its lock there"},
+		{"z", "r", "p", "hard", "has its lock there"}, // an empty file may be a lock
+		{"x", "x.lock", "p", "counts", "written over"},
+		{"L", "L.lock", "p", "counts", "written over"},
+		{"counts", "r", "p", "counts", "written over"},
+		{"p", "r", "p", "counts", "written over"},
+		{"x", "r", "p", "./p", "one file"},
+	} {
+		if !links && (c.counts == "soft" || c.counts == "hard") {
+			continue
+		}
+		before := listing(t, dir)
+		status, out, errs := try(t, dir, "", "release", "-ledger", c.ledger, "-budget", "3", "-epoch", "b", "-o", c.out, c.policy,
+			c.counts)
+		if status != Bad || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%+v: status %d, %q, %s", c, status, out, errs)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("%+v: the folder has changed:\n%s\n%s", c, before, after)
+		}
+	}
+}
+
+// listing is what a folder holds.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, e := range all {
+		b, _ := os.ReadFile(filepath.Join(dir, e.Name()))
+		fmt.Fprintf(&text, "%s %x\n", e.Name(), sha256.Sum256(b))
+	}
+	return text.String()
 }
 
 // watched is a policy that says when its release is over, and private data that look at the ledger as they are read.

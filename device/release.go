@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -201,13 +200,26 @@ func (r *release) run(ctx context.Context, args []string) error {
 	return r.write(report)
 }
 
-// apart fails if the report would be written over a file of this release.
+// apart fails if two of the files of this release are one: policy, counts, report, ledger and the ledger's lock.
 func (r *release) apart(file, counts string) error {
-	lock := r.ledger
-	if target, err := filepath.EvalSymlinks(lock); err == nil { // it is beside what a link leads to
-		lock = target
+	inputs := []string{file, counts}
+	if file != "-" && sameFile(file, counts) {
+		return fmt.Errorf("%q is the policy, and %q the counts: they are one file", file, counts)
 	}
-	return Apart([]string{r.out}, []string{file, counts, r.ledger, lock + ".lock"})
+	if r.ledger == "" || r.ledger == "-" {
+		return Apart([]string{r.out}, inputs)
+	}
+	lock, err := policy.LockOf(r.ledger)
+	if err != nil {
+		return fmt.Errorf("ledger %s: %w", r.ledger, err)
+	}
+	if err := Apart([]string{r.out, r.ledger}, append(inputs, lock)); err != nil {
+		return err
+	}
+	if err := Apart([]string{lock}, inputs); err != nil {
+		return fmt.Errorf("%w; ledger %s has its lock there", err, r.ledger)
+	}
+	return nil
 }
 
 // write writes a report that is paid for.
