@@ -367,7 +367,8 @@ func TestReportApartFromLedger(t *testing.T) {
 func TestLockApart(t *testing.T) {
 	dir := folder(t)
 	t.Chdir(dir)
-	if status, _, errs := try(t, dir, "", "release", "-ledger", "L", "-budget", "3", "-epoch", "a", "p", "counts"); status != Yes {
+	args := []string{"release", "-ledger", "L", "-budget", "3", "-epoch", "a", "p", "counts"}
+	if status, _, errs := try(t, dir, "", args...); status != Yes {
 		t.Fatal(errs)
 	}
 	copyOf := func(from, to string) {
@@ -381,7 +382,8 @@ func TestLockApart(t *testing.T) {
 	}
 	copyOf("counts", "x.lock")
 	copyOf("p", "y.lock")
-	if err := errors.Join(os.WriteFile("poetry.lock", []byte("x\n"), 0o600), os.WriteFile("z.lock", nil, 0o600)); err != nil {
+	err := errors.Join(os.WriteFile("poetry.lock", []byte("x\n"), 0o600), os.WriteFile("z.lock", nil, 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
 	links := os.Symlink("x.lock", "soft") == nil && os.Link("z.lock", "hard") == nil
@@ -403,8 +405,8 @@ func TestLockApart(t *testing.T) {
 			continue
 		}
 		before := listing(t, dir)
-		status, out, errs := try(t, dir, "", "release", "-ledger", c.ledger, "-budget", "3", "-epoch", "b", "-o", c.out, c.policy,
-			c.counts)
+		status, out, errs := try(t, dir, "", "release", "-ledger", c.ledger, "-budget", "3", "-epoch", "b", "-o", c.out,
+			c.policy, c.counts)
 		if status != Bad || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%+v: status %d, %q, %s", c, status, out, errs)
 		}

@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -10,8 +11,8 @@ import (
 // kernelLocks: a lock is a folder, which outlives a crash.
 const kernelLocks = false
 
-// hold makes a folder with its owner's name in it, and then its place, which must be free. Any program sees it, and none
-// takes it for a file that a crash left behind.
+// hold makes a folder with its owner's name in it, and then its place, which must be free. Any program sees it, and
+// none takes it for a file that a crash left behind.
 func hold(path string, me owner) (unlock func() error, err error) {
 	spare, err := spareFolder(path, me)
 	if err != nil {
@@ -35,8 +36,14 @@ func hold(path string, me owner) (unlock func() error, err error) {
 // missing is never certain here.
 func missing(int) bool { return false }
 
-// lockFile does nothing: here a ledger is locked by name only, and a second hard link gets past the lock.
-func lockFile(*os.File) error { return nil }
+// lockFile refuses a file with a second name: here a ledger is locked by its name alone.
+func lockFile(f *os.File) error {
+	info, err := f.Stat()
+	if err == nil && links(info) != 1 {
+		err = fmt.Errorf("%w: it has %d names, and a lock is for one", ErrLedger, links(info))
+	}
+	return err
+}
 
 // syncFolder does nothing: not every system here can sync a folder.
 func syncFolder(string) error { return nil }

@@ -271,18 +271,14 @@ func TestLedgerLockIsSeen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // where an open file cannot be taken away
 	}
-	if err := errors.Join(os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	switch runtime.GOOS {
-	case "plan9", "js", "wasip1": // one folder is like another
-	default:
-		if err := os.Remove(path + ".lock"); err != nil {
-			t.Errorf("Close removed another program's lock: %v", err)
-		}
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Errorf("Close removed another program's lock: %v", err)
 	}
 }
 
@@ -745,8 +741,10 @@ func TestLedgerLockByAnyName(t *testing.T) {
 			_ = other.Close()
 		}
 	}
-	if err := os.Link(path, hard); err == nil && runtime.GOOS == "linux" {
-		if other, err := OpenLedger(hard, LedgerOptions{Epoch: "1"}); !errors.Is(err, ErrLedgerLocked) {
+	if err := os.Link(path, hard); err == nil {
+		// Where the kernel does not lock the file itself, one with two names is refused.
+		if other, err := OpenLedger(hard, LedgerOptions{Epoch: "1"}); !errors.Is(err, ErrLedgerLocked) &&
+			(runtime.GOOS == "linux" || !errors.Is(err, ErrLedger)) {
 			t.Errorf("through a hard link: %v", err)
 			_ = other.Close()
 		}

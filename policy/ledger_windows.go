@@ -13,8 +13,8 @@ const sharingViolation = syscall.Errno(32)
 // kernelLocks: a lock is a file that is open without sharing, and what a crash leaves behind is taken over.
 const kernelLocks = true
 
-// hold opens the file at path with no sharing, or makes it. The handle, and so the lock, ends with the process. While it
-// is held the file is there. A link is opened itself, and then is no lock.
+// hold opens the file at path with no sharing, or makes it. The handle, and so the lock, ends with the process. While
+// it is held the file is there. A link is opened itself, and then is no lock.
 func hold(path string, me owner) (unlock func() error, err error) {
 	const openReparsePoint = 0x00200000 // FILE_FLAG_OPEN_REPARSE_POINT
 	name, err := syscall.UTF16PtrFromString(path)
@@ -51,8 +51,15 @@ func hold(path string, me owner) (unlock func() error, err error) {
 // missing is never certain here.
 func missing(int) bool { return false }
 
-// lockFile does nothing: here a ledger is locked by name only, and a second hard link gets past the lock.
-func lockFile(*os.File) error { return nil }
+// lockFile refuses a file with a second name: here a ledger is locked by its name alone.
+func lockFile(f *os.File) error {
+	var info syscall.ByHandleFileInformation
+	err := syscall.GetFileInformationByHandle(syscall.Handle(f.Fd()), &info)
+	if err == nil && info.NumberOfLinks != 1 {
+		err = fmt.Errorf("%w: it has %d names, and a lock is for one", ErrLedger, info.NumberOfLinks)
+	}
+	return err
+}
 
 // syncFolder does nothing: folders cannot be synced here, and file names are journalled.
 func syncFolder(string) error { return nil }

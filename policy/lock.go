@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// owner says which process has a lock: its boot, its namespace of process numbers, its number and its start. A word that
-// is not known is "-". Two processes of one boot and namespace differ in the other words.
+// owner says which process has a lock: its boot, its namespace of process numbers, its number and its start. A word
+// that is not known is "-". Two processes of one boot and namespace differ in the other words.
 type owner [4]string
 
 const (
@@ -29,7 +29,8 @@ func (o owner) name() string { return strings.Join(o[:], "_") }
 // line is what a file says that this owner has as a lock.
 func (o owner) line() string { return lockMagic + " " + strings.Join(o[:], " ") + "\n" }
 
-// isOwnerWord reports whether s can be the i-th word of an owner. If it can, so can all its beginnings but the empty one.
+// isOwnerWord reports whether s can be the i-th word of an owner. If it can, so can all its beginnings but the empty
+// one.
 func isOwnerWord(i int, s string) bool {
 	if i == 0 {
 		return s != "" && len(s) <= 36 && strings.Trim(s, "0123456789abcdef-") == ""

@@ -211,12 +211,49 @@ func listing(t *testing.T, dir string) (all []string) {
 	return all
 }
 
+// A folder whose owner had the number of this process before it is taken over, in programs of both kinds, and nothing is
+// left at the end.
+func TestFolderOfAnotherStart(t *testing.T) {
+	o := self()
+	if o[0] == unknown {
+		t.Skip("this system does not tell when a process has started")
+	}
+	for _, start := range []string{"1", o[3]} {
+		path := filepath.Join(t.TempDir(), "ledger")
+		at := path + ".lock"
+		o[3] = start
+		if err := errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, o.name()), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
+		if start != "1" {
+			if !errors.Is(err, ErrLedgerLocked) {
+				t.Errorf("the lock of this process: %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := look(at)
+		if mine := self().name(); err != nil || kernelLocks != (f.kind == isFile) || !kernelLocks && f.names[0] != mine {
+			t.Errorf("taken over: %+v, %v", f, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
+			t.Errorf("left behind: %v, %v", names, err)
+		}
+	}
+}
+
 // A ledger's name is not one of a lock, however it is written, nor is that of a file to which a link leads.
 func TestLedgerIsNotCalledLock(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"L.lock", ".lock", "L.LOCK", "L.lock.lock"} {
-		if l, err := OpenLedger(filepath.Join(dir, name), LedgerOptions{Epoch: "e", Budget: "1"}); !errors.Is(err, ErrLedger) ||
-			errors.Is(err, ErrLedgerLocked) {
+		l, err := OpenLedger(filepath.Join(dir, name), LedgerOptions{Epoch: "e", Budget: "1"})
+		if !errors.Is(err, ErrLedger) || errors.Is(err, ErrLedgerLocked) {
 			t.Errorf("%s: %v", name, err)
 			_ = l.Close()
 		}
@@ -231,7 +268,8 @@ func TestLedgerIsNotCalledLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Symlink(target, filepath.Join(dir, "link")) == nil {
-		if _, err := OpenLedger(filepath.Join(dir, "link"), LedgerOptions{Epoch: "e", Budget: "1"}); !errors.Is(err, ErrLedger) {
+		_, err := OpenLedger(filepath.Join(dir, "link"), LedgerOptions{Epoch: "e", Budget: "1"})
+		if !errors.Is(err, ErrLedger) {
 			t.Errorf("a link to a file of that name: %v", err)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is LockOf
-// path, as docs/spec/ledger.md describes it: a file, or a folder of a program without kernel locks. On Unix the ledger
-// itself is locked as well, so a hard link does not evade the lock. On systems with kernel locks (Unix, Windows) the lock
-// ends with the process. Elsewhere (Plan 9, js/wasm, wasip1), and in JavaScript, the lock is a folder. What a crash
-// leaves of it is taken over on Linux, by a program that can tell that its owner has ended; otherwise it must be removed
-// by hand. What is at that name and is no lock is refused, and left as it is.
+// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is
+// LockOf path, as docs/spec/ledger.md describes it: a file, or a folder of a program without kernel locks. On Unix the
+// ledger itself is locked as well, so a hard link does not evade the lock. On systems with kernel locks (Unix,
+// Windows) the lock ends with the process. Elsewhere (Plan 9, js/wasm, wasip1), and in JavaScript, the lock is a
+// folder. What a crash leaves of it is taken over on Linux, by a program that can tell that its owner has ended;
+// otherwise it must be removed by hand. What is at that name and is no lock is refused, and left as it is.
 //
 // Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
 func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
@@ -36,7 +36,8 @@ func LockOf(ledger string) (string, error) {
 	return path + lockEnd, err
 }
 
-// fileOf returns the path of the file that a ledger is in: one ledger must have one lock, by whatever name it is opened.
+// fileOf returns the path of the file that a ledger is in: one ledger must have one lock, by whatever name it is
+// opened.
 func fileOf(path string) (string, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if path, err = filepath.EvalSymlinks(path); err != nil {

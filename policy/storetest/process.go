@@ -368,7 +368,8 @@ func testKills(open Open, name string, lease time.Duration) error {
 				return fmt.Errorf("%s: %w", last, err)
 			}
 		}
-		if err := inTurn(here, text, lease, func() error { return here.Append(int64(len(text)), []byte("here")) }); err != nil {
+		err = inTurn(here, text, lease, func() error { return here.Append(int64(len(text)), []byte("here")) })
+		if err != nil {
 			return fmt.Errorf("after %s: %w", last, err)
 		}
 		text = append(text, "here"...)

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build darwin || linux
 
 package storetest_test
 
@@ -189,8 +189,8 @@ func (d *disk) Unlock() error {
 
 func (d *disk) breakAt(keep int) { d.fail = keep }
 
-// A store that keeps what it promises passes, also where processes are killed, media fail and locks are lost; each wrong
-// one does not. The first wrong one passed all tests of one process.
+// A store that keeps what it promises passes, also where processes are killed, media fail and locks are lost; each
+// wrong one does not. The first wrong one passed all tests of one process.
 func TestStoresOfProcesses(t *testing.T) {
 	hooks := storetest.Hooks{
 		Revoke: func(name string) error { return os.Remove(name + ".lock") },

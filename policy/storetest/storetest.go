@@ -1,5 +1,5 @@
-// Package storetest checks a policy.Store: what the ledger of a browser, a phone or a fleet of servers is kept in. A test
-// of a store has two lines:
+// Package storetest checks a policy.Store: what the ledger of a browser, a phone or a fleet of servers is kept in. A
+// test of a store has two lines:
 //
 //	func TestMain(m *testing.M) { storetest.Main(open); os.Exit(m.Run()) }
 //	func TestStore(t *testing.T) { skipped, err := storetest.Test(open, storetest.Hooks{}); ... }
