@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/wpm-go/wpm/internal/parallel"
@@ -118,11 +117,11 @@ func act(ctx context.Context, handles map[int]policy.Store, r request, open Open
 // process is another process of this program, which holds handles.
 type process struct {
 	cmd     *exec.Cmd
-	writing sync.Mutex
 	in      io.WriteCloser
 	answers chan answer // closed when the process has ended
 	reader  parallel.Group
 	handles int
+	errors  bytes.Buffer
 }
 
 // start starts the program again.
@@ -135,7 +134,7 @@ func start() (*process, error) {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(program, "-test.run=^$"), answers: make(chan answer, 1)}
-	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), variable+"=1"), os.Stderr
+	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), variable+"=1"), &p.errors
 	p.in, err = p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -179,35 +178,39 @@ func (p *process) send(r request) error {
 	if err != nil {
 		return err
 	}
-	p.writing.Lock()
-	defer p.writing.Unlock()
 	_, err = p.in.Write(append(b, '\n'))
 	return err
 }
 
-// ask sends a request, and waits for the answer.
-func (p *process) ask(r request) ([]byte, error) {
+// ask sends a request, and waits for the answer. When done is closed it calls the request off.
+func (p *process) ask(done <-chan struct{}, r request) ([]byte, error) {
 	err := p.send(r)
-	select {
-	case a, ok := <-p.answers:
-		switch {
-		case !ok:
-			return nil, errors.Join(errors.New("it has ended: does it call Main?"), err)
-		case a.Locked:
-			return nil, fmt.Errorf("%w: %s", policy.ErrLedgerLocked, a.Error)
-		case a.Error != "":
-			return nil, errors.New(a.Error)
+	for late := time.After(4 * patience); ; {
+		select {
+		case <-done:
+			done = nil
+			err = p.send(request{Op: "cancel"})
+		case a, ok := <-p.answers:
+			switch {
+			case !ok:
+				p.kill() // it has ended: now it has said all
+				return nil, fmt.Errorf("it has ended: does it call Main? %v\n%.1000s", err, p.errors.String())
+			case a.Locked:
+				return nil, fmt.Errorf("%w: %s", policy.ErrLedgerLocked, a.Error)
+			case a.Error != "":
+				return nil, errors.New(a.Error)
+			}
+			return a.Text, nil
+		case <-late:
+			return nil, fmt.Errorf("no answer to %q", r.Op)
 		}
-		return a.Text, nil
-	case <-time.After(4 * patience):
-		return nil, fmt.Errorf("no answer to %q", r.Op)
 	}
 }
 
 // open opens a handle there.
 func (p *process) open(name string) (policy.Store, error) {
 	p.handles++
-	_, err := p.ask(request{Op: "open", Handle: p.handles, Name: name})
+	_, err := p.ask(nil, request{Op: "open", Handle: p.handles, Name: name})
 	return &remote{p, p.handles}, err
 }
 
@@ -218,23 +221,23 @@ type remote struct {
 }
 
 func (r *remote) Lock(ctx context.Context) error {
-	ended := ctx.Err() != nil
-	if !ended {
-		defer context.AfterFunc(ctx, func() { _ = r.send(request{Op: "cancel"}) })()
+	if ctx.Err() != nil {
+		_, err := r.ask(nil, request{Op: "lock", Handle: r.handle, Ended: true})
+		return err
 	}
-	_, err := r.ask(request{Op: "lock", Handle: r.handle, Ended: ended})
+	_, err := r.ask(ctx.Done(), request{Op: "lock", Handle: r.handle})
 	return err
 }
 
-func (r *remote) Load() ([]byte, error) { return r.ask(request{Op: "load", Handle: r.handle}) }
+func (r *remote) Load() ([]byte, error) { return r.ask(nil, request{Op: "load", Handle: r.handle}) }
 
 func (r *remote) Append(at int64, b []byte) error {
-	_, err := r.ask(request{Op: "append", Handle: r.handle, At: at, Text: b})
+	_, err := r.ask(nil, request{Op: "append", Handle: r.handle, At: at, Text: b})
 	return err
 }
 
 func (r *remote) Unlock() error {
-	_, err := r.ask(request{Op: "unlock", Handle: r.handle})
+	_, err := r.ask(nil, request{Op: "unlock", Handle: r.handle})
 	return err
 }
 

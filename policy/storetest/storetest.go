@@ -32,7 +32,7 @@ type Open = func(name string) (policy.Store, error)
 
 // Hooks are what Test cannot do by itself. Each may be left out, and then Test names what it has not tested.
 type Hooks struct {
-	// Lease is how long the lock of a process that was killed may last, if that is more than five seconds.
+	// Lease is how long the lock of a process that was killed may last; 0 stands for five seconds.
 	Lease time.Duration
 	// Revoke takes the lock of a storage away from whoever has it, as the end of a lease would.
 	Revoke func(name string) error
@@ -72,7 +72,10 @@ func Test(open Open, hooks Hooks) (skipped []string, err error) {
 	}); err != nil {
 		return skipped, fmt.Errorf("a lock that is taken away: %w", err)
 	}
-	err = testProcesses(open, dir, max(hooks.Lease, patience))
+	if hooks.Lease == 0 {
+		hooks.Lease = patience
+	}
+	err = testProcesses(open, dir, hooks.Lease)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return append(skipped, fmt.Sprintf("a second process: %v", err)), nil
 	}
