@@ -280,65 +280,63 @@ func testTurns(open Open, prefix string, turn int) error {
 
 // testBystanders: what others do who do not get the lock, and their end, takes it from nobody.
 func testBystanders(open Open, name string) error {
-	here, err := open(name)
-	if err != nil {
-		return err
-	}
 	var text []byte
-	for _, owner := range []string{"here", "there"} {
+	for turn := range 2 { // who has the lock is here, and then there
 		p, err := start()
 		if err != nil {
 			return err
 		}
 		defer p.kill()
-		var s [3]policy.Store // one who has it, one beside it in the same process, one who asks
-		for i := range s[:2] {
-			s[i], err = p.open(name)
-			if owner == "here" && err == nil {
-				s[i], err = open(name)
-			}
-			if err != nil {
-				return err
-			}
+		home, away := open, p.open
+		if turn == 1 {
+			home, away = p.open, open
 		}
-		s[2] = here
-		if owner == "here" {
-			if s[2], err = p.open(name); err != nil {
-				return err
-			}
+		owner, err := home(name)
+		beside, err2 := home(name)
+		other, err3 := away(name)
+		if err := errors.Join(err, err2, err3); err != nil {
+			return err
 		}
-		err = inTurn(s[0], text, patience, func() error {
-			if err := refuses(s[1]); err != nil {
+		err = inTurn(owner, text, patience, func() error {
+			if err := inVain(name, beside, other); err != nil {
 				return err
 			}
-			_ = s[1].Unlock()
-			if err := refuses(s[2]); err != nil {
-				return fmt.Errorf("after a Lock in vain of another handle in the process that has it: %w", err)
-			}
-			last, err := start()
-			if err != nil {
-				return err
-			}
-			other, err := last.open(name)
-			if err == nil {
-				err = refuses(other)
-			}
-			last.kill()
-			if err != nil {
-				return err
-			}
-			if err := refuses(s[2]); err != nil {
-				return fmt.Errorf("after a Lock in vain of a process that was killed: %w", err)
-			}
-			if err := s[0].Append(int64(len(text)), []byte("x")); err != nil {
+			if err := owner.Append(int64(len(text)), []byte("x")); err != nil {
 				return fmt.Errorf("Append by who has it, after Locks in vain: %w", err)
 			}
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("the lock is %s: %w", owner, err)
+			return err
 		}
 		text = append(text, 'x')
+	}
+	return nil
+}
+
+// inVain asks for a lock that is taken: by a handle in the process that has it, and by a process that then is killed.
+func inVain(name string, beside, other policy.Store) error {
+	if err := refuses(beside); err != nil {
+		return err
+	}
+	_ = beside.Unlock() // an error is as good as none
+	if err := refuses(other); err != nil {
+		return fmt.Errorf("after a Lock in vain of another handle in the process that has it: %w", err)
+	}
+	p, err := start()
+	if err != nil {
+		return err
+	}
+	s, err := p.open(name)
+	if err == nil {
+		err = refuses(s)
+	}
+	p.kill()
+	if err != nil {
+		return err
+	}
+	if err := refuses(other); err != nil {
+		return fmt.Errorf("after a Lock in vain of a process that was killed: %w", err)
 	}
 	return nil
 }
