@@ -149,7 +149,7 @@ export function word(bytes) {
 
 /**
  * The first j whose weights up to and with it are more than r. It looks at all.
- * @param {bigint[]} weights
+ * @param {Iterable<bigint>} weights
  * @param {bigint} r
  */
 export function first(weights, r) {
@@ -163,7 +163,7 @@ export function first(weights, r) {
 
 /**
  * The index that ceil(bits/8) random bytes draw from a row.
- * @param {bigint[]} row
+ * @param {Iterable<bigint>} row
  * @param {number} bits
  * @param {Uint8Array} random
  */

@@ -1,8 +1,7 @@
 // wpm for browsers and node: verify a policy, and release one report of private counts in mixture mode.
 // @ts-check
-import {inside} from "./policy.js";
 import {account} from "./ledger.js";
-import {drawWith, randomBytes} from "./draw.js";
+import {drawer, randomBytes} from "./draw.js";
 
 export {Refused} from "./box.js";
 export {decode} from "./policy.js";
@@ -20,10 +19,10 @@ export {LedgerError, openLedger} from "./ledger.js";
  * @returns {Promise<Uint8Array>}
  */
 export async function release(policy, data, ledger) {
-  inside(policy); // or an error, before anything is paid
+  const draw = drawer(policy); // or an error, before anything is paid
   return account(ledger, policy, () => {
     const random = new Uint8Array(randomBytes(policy)); // before the first look at the data
     globalThis.crypto.getRandomValues(random);
-    return drawWith(policy, data, random).report;
+    return draw(data, random).report;
   });
 }

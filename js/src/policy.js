@@ -5,28 +5,32 @@ import {hex, latin, sha256} from "./bytes.js";
 
 const encoder = new TextEncoder();
 
-/** @type {(s: string) => string} The UTF-8 of a text, a character for each byte. */
-const bytesOf = (s) => latin(encoder.encode(s));
+/** @type {(s: string) => string} The UTF-8 of a short text, a character for each byte. */
+const bytesOf = (s) => (/^[\x00-\x7f]*$/.test(s) ? s : latin(encoder.encode(s)));
 
 /** @type {(a: string, b: string) => number} By bytes; of equal ones, 0. */
 const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
-const STRING = String.raw`"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"`;
-const TEXT = /"(?:[^"\\\x00-\x1f\x7f-\x9f]|\\["\\])*"/y;
-const NUMBER = /0|[1-9][0-9]{0,14}/y;
-const INTEGER = /0|-?[1-9][0-9]{0,14}/y;
 const UNITS = /"(?:0|[1-9][0-9]{0,19})"/y;
-const NAME = new RegExp(STRING + ":", "y");
-const NUMERAL = String.raw`-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`;
-const VALUE = new RegExp(`${STRING}|${NUMERAL}|true|false|null|[{[]`, "y");
+const ESCAPED = /u[0-9a-fA-F]{4}|["\\/bfnrt]/y;
+const ZERO = 48, QUOTE = 34, BACKSLASH = 92;
 
-/** A cursor over the text of a policy, which has exactly one spelling. */
+/**
+ * A cursor over the text of a policy, which has exactly one spelling. A pattern never gets a text without a bound: an
+ * engine's stack may end first.
+ */
 class Cursor {
-  /** @param {string} text */
-  constructor(text) {
+  /**
+   * @param {string} text
+   * @param {number} at
+   */
+  constructor(text, at = 0) {
     this.text = text;
-    this.at = 0;
+    this.at = at;
   }
+
+  /** @type {(what: string) => never} */
+  refuse(what) { throw new Refused(`at ${this.at}: ${what}`); }
 
   /** @param {string} s */
   has(s) {
@@ -37,47 +41,96 @@ class Cursor {
 
   /** @param {string} s */
   literal(s) {
-    need(this.has(s), `at ${this.at}: not ${JSON.stringify(s)}`);
+    if (!this.has(s)) this.refuse(`not ${JSON.stringify(s)}`);
   }
 
-  /** @param {RegExp} pattern */
+  /** @param {RegExp} pattern of a text with a bound */
   take(pattern) {
-    pattern.lastIndex = this.at;
-    const m = pattern.exec(this.text);
-    need(m, `at ${this.at}: another text is wanted`);
-    this.at += m[0].length;
-    return m[0];
+    const from = pattern.lastIndex = this.at;
+    if (!pattern.test(this.text)) this.refuse("another text is wanted");
+    this.at = pattern.lastIndex;
+    return this.text.slice(from, this.at);
   }
 
-  number() { return Number(this.take(NUMBER)); }
-  integer() { return Number(this.take(INTEGER)); }
+  /** The digit here, or a number that is none. */
+  digit() { return this.text.charCodeAt(this.at) - ZERO; }
+
+  /** An integer from 0 to 10^15 - 1. */
+  number() {
+    let n = this.digit();
+    if (!(n >= 0 && n <= 9)) this.refuse("a number is wanted");
+    this.at++;
+    if (n === 0) return 0;
+    for (let places = 1, d = this.digit(); places < 15 && d >= 0 && d <= 9; places++, d = this.digit()) {
+      n = 10 * n + d;
+      this.at++;
+    }
+    return n;
+  }
+
+  /** An integer between -10^15 and 10^15. */
+  integer() {
+    if (!this.has("-")) return this.number();
+    return -(this.number() || this.refuse("not -0"));
+  }
+
   units() { return BigInt(this.take(UNITS).slice(1, -1)); }
 
   /**
+   * A text of so many bytes.
    * @param {number} least
    * @param {number} most
    */
-  string(least = 0, most = Infinity) {
-    const s = this.take(TEXT).slice(1, -1).replace(/\\(.)/g, "$1");
-    const size = encoder.encode(s).length;
-    need(least <= size && size <= most, `at ${this.at}: a text of ${size} bytes`);
-    return s;
+  string(least, most) {
+    this.literal('"');
+    const start = this.at;
+    let size = 0, escaped = false;
+    for (;; size++) {
+      let c = this.text.charCodeAt(this.at++);
+      if (c === QUOTE) break;
+      if (c === BACKSLASH) {
+        escaped = true;
+        c = this.text.charCodeAt(this.at++);
+        if (c !== QUOTE && c !== BACKSLASH) this.refuse("an escape");
+      }
+      if (!(c >= 0x20 && (c < 0x7f || c > 0x9f))) this.refuse("a text is wanted"); // also at the end
+      if (c > 0x7f) size += c < 0x800 || c >= 0xd800 && c < 0xe000 ? 1 : 2; // a pair has 4 bytes
+      if (size >= most) this.refuse("a text is too long");
+    }
+    if (size < least) this.refuse("a text is too short");
+    const s = this.text.slice(start, this.at - 1);
+    return escaped ? s.replace(/\\(.)/g, "$1") : s;
+  }
+
+  /**
+   * Calls item for each of a list, with its place, and returns how many there are.
+   * @param {number} most
+   * @param {(n: number) => void} item
+   * @param {boolean} empty whether there may be none
+   * @param {[string, string, string]} marks
+   */
+  each(most, item, empty = false, [open, comma, close] = ["[", ",", "]"]) {
+    this.literal(open);
+    if (empty && this.has(close)) return 0;
+    let n = 0;
+    do {
+      if (n === most) this.refuse("a list is too long");
+      item(n++);
+    } while (this.has(comma));
+    this.literal(close);
+    return n;
   }
 
   /**
    * @template T
+   * @param {number} most
    * @param {() => T} item
-   * @param {boolean} empty
-   * @param {[string, string, string]} marks
    * @returns {T[]}
    */
-  list(item, empty = false, [open, comma, close] = ["[", ",", "]"]) {
-    this.literal(open);
+  list(most, item) {
     /** @type {T[]} */
     const items = [];
-    if (empty && this.has(close)) return items;
-    do items.push(item()); while (this.has(comma));
-    this.literal(close);
+    this.each(most, () => { items.push(item()); });
     return items;
   }
 
@@ -91,31 +144,71 @@ class Cursor {
   /**
    * @template T
    * @param {() => T} second
-   * @returns {[number, T]}
+   * @param {(j: number, v: T) => void} f
    */
-  pair(second) {
+  pair(second, f) {
     this.literal("[");
     const j = this.number();
     this.literal(",");
     const v = second();
     this.literal("]");
-    return [j, v];
+    f(j, v);
   }
 
-  row() {
+  /**
+   * A row, without a copy of it.
+   * @param {(j: number) => void} full called with each of these outputs
+   * @param {(j: number, u: bigint) => void} extra called with each of these outputs and its units
+   */
+  row(full, extra) {
     this.literal('{"full":');
-    const full = this.list(() => this.number(), true);
+    this.each(2 ** 20, () => full(this.number()), true);
     this.literal(',"extra":');
-    const extra = this.list(() => this.pair(() => this.units()), true);
+    this.each(2 ** 20, () => this.pair(() => this.units(), extra), true);
     this.literal("}");
-    return {full, extra};
   }
 
   epsilon() {
-    const text = this.string();
+    const text = this.string(1, 100);
     const x = parseEpsilon(text);
     need(epsilonText(x) === text, "another spelling of epsilon");
     return x;
+  }
+
+  /** Goes over digits, at least one. */
+  digits() {
+    const start = this.at;
+    for (let d = this.digit(); d >= 0 && d <= 9; d = this.digit()) this.at++;
+    if (this.at === start) this.refuse("a digit is wanted");
+  }
+
+  /** Goes over a string of JSON. */
+  quoted() {
+    this.literal('"');
+    for (;;) {
+      const c = this.text.charCodeAt(this.at++);
+      if (c === QUOTE) return;
+      if (!(c >= 0x20)) this.refuse("a string is wanted"); // also at the end
+      if (c === BACKSLASH) this.take(ESCAPED);
+    }
+  }
+
+  /** Goes over a value of JSON, of an array or an object over its beginning, and returns what ends that. */
+  value() {
+    switch (this.text.charAt(this.at)) {
+      case "{": this.at++; return "}";
+      case "[": this.at++; return "]";
+      case '"': this.quoted(); return "";
+    }
+    if (this.has("true") || this.has("false") || this.has("null")) return "";
+    this.has("-");
+    if (!this.has("0")) this.digits();
+    if (this.has(".")) this.digits();
+    if (this.has("e") || this.has("E")) {
+      if (!this.has("+")) this.has("-");
+      this.digits();
+    }
+    return "";
   }
 
   /** One JSON object without white space, carried and not interpreted, at most 10,000 levels deep. */
@@ -131,10 +224,13 @@ class Cursor {
         continue;
       }
       if (!fresh) this.literal(",");
-      if (end === "}") this.take(NAME);
-      const token = this.take(VALUE);
-      fresh = token === "{" || token === "[";
-      if (fresh) ends.push(token === "{" ? "}" : "]");
+      if (end === "}") {
+        this.quoted();
+        this.literal(":");
+      }
+      const opened = this.value();
+      fresh = opened !== "";
+      if (fresh) ends.push(opened);
     }
   }
 }
@@ -157,9 +253,10 @@ class Cursor {
 /**
  * What a draw needs of a policy.
  * @typedef {object} Inside
- * @property {bigint[]} fallback the row of unusable data
- * @property {(i: number) => bigint[] | null} row the row of an input, or null if the policy has none
- * @property {Map<string, number>} index inputs by the bytes of their labels
+ * @property {number} inputs
+ * @property {BigUint64Array} fallback the row of unusable data
+ * @property {((i: number, n: BigUint64Array) => void) | null} row writes the row of an input; null if the policy has none
+ * @property {Map<string, number> | null} index inputs by the bytes of their labels; null if they have none
  */
 
 /** @type {WeakMap<object, Inside>} The policies that decode made, and no others. */
@@ -171,8 +268,6 @@ export function inside(p) {
   need(found, "not a policy from decode");
   return found;
 }
-
-/** @typedef {{full: number[], extra: [number, bigint][]}} Row */
 
 /**
  * Decodes and verifies a policy.
@@ -191,7 +286,7 @@ export async function decode(file) {
   }
   const {fallback, row, index, ...said} = p;
   const policy = Object.freeze({id: hex(await sha256(own)), ...said});
-  verified.set(policy, {fallback, row, index});
+  verified.set(policy, {inputs: p.inputs, fallback, row, index});
   return policy;
 }
 
@@ -223,45 +318,53 @@ function read(text) {
   const bounds = (name) => {
     c.literal(`,\n"${name}":`);
     if (two && !text.startsWith("[", c.at)) return Array(outputs).fill(c.units());
-    const b = c.list(() => c.units());
+    const b = c.list(outputs, () => c.units());
     need(b.length === outputs && (!two || b.some((v) => v !== b[0])), "bounds");
     return b;
   };
   const lo = bounds("lo"), hi = bounds("hi");
   checkBox(x, bits, lo, hi);
-  /** @type {(r: Row) => bigint[]} */
-  const expand = (r) => {
-    const n = lo.slice();
-    for (const j of r.full) n[j] = hi[j];
-    for (const [j, u] of r.extra) n[j] += u;
-    return n;
-  };
-  const least = sum(lo);
-  /** @type {(r: Row) => Row} Checks what a row lists, and no other output: those are at lo. */
-  const checked = (r) => {
-    const ascending = (/** @type {number[]} */ v) => v.every((j, i) => j < outputs && (i === 0 || v[i - 1] < j));
-    need(ascending(r.full) && ascending(r.extra.map(([j]) => j)), "outputs of a row");
-    need(r.full.every((j) => hi[j] > lo[j]), "units of a row");
-    need(r.extra.every(([j, u]) => u > 0n && u < hi[j] - lo[j]), "units of a row");
-    const full = new Set(r.full);
-    need(!r.extra.some(([j]) => full.has(j)), "an output twice in a row");
-    const above = sum(r.full.map((j) => hi[j] - lo[j])) + sum(r.extra.map(([, u]) => u));
+  const low = BigUint64Array.from(lo), least = sum(lo);
+  const listed = new Float64Array(outputs); // where in the text the last row is that has this output at hi
+  /** Checks what a row lists, and no other output: those are at lo. */
+  const check = () => {
+    const start = c.at;
+    let above = 0n, last = -1, after = -1;
+    c.row((j) => {
+      need(last < j && j < outputs, "outputs of a row");
+      need(hi[j] > lo[j], "units of a row");
+      above += hi[j] - lo[j];
+      listed[last = j] = start;
+    }, (j, u) => {
+      need(after < j && j < outputs, "outputs of a row");
+      need(u > 0n && u < hi[j] - lo[j], "units of a row");
+      need(listed[j] !== start, "an output twice in a row");
+      above += u;
+      after = j;
+    });
     need(least + above === 1n << BigInt(bits), "a row does not sum to 2^bits");
-    return r;
+    return start;
+  };
+  /** @type {(start: number, n: BigUint64Array) => void} Writes the row that check has found there. */
+  const write = (start, n) => {
+    n.set(low);
+    new Cursor(text, start).row((j) => { n[j] = hi[j]; }, (j, u) => { n[j] += u; });
   };
   c.literal(',\n"fallback":');
-  const fallback = expand(checked(c.row()));
+  const fallback = new BigUint64Array(outputs);
+  write(check(), fallback);
   c.literal(",\n");
-  /** @type {(i: number) => bigint[] | null} */
+  /** @type {Inside["row"]} */
   let row;
   if (two) {
     const {key, thresholds} = geometry(c, inputs, outputs);
-    row = (i) => threshold(bits, lo, hi, (j) => key(i, j), thresholds[i]) ?? fallback;
+    row = (i, n) => threshold(bits, low, hi, (j) => key(i, j), thresholds[i], n) || n.set(fallback);
   } else {
     c.literal('"rows":');
-    const rows = c.orNull(() => c.list(() => checked(c.row()), false, ["[\n", ",\n", "\n]"]));
-    need(rows ? rows.length === inputs : mode === "projection", "rows");
-    row = (i) => rows && expand(rows[i]);
+    const rows = c.orNull(() => new Float64Array(inputs));
+    if (rows) need(c.each(inputs, (i) => { rows[i] = check(); }, false, ["[\n", ",\n", "\n]"]) === inputs, "rows");
+    need(rows || mode === "projection", "rows");
+    row = rows && ((i, n) => write(rows[i], n));
   }
   c.literal("\n}\n");
   need(c.at === text.length, "more after the policy");
@@ -277,7 +380,7 @@ function statements(c) {
   c.literal(',\n"provenance":{');
   for (const [name, clean] of [["geometry", "public"], ["base_measure", "data-independent"]]) {
     c.literal(`"${name}":`);
-    const origin = c.string();
+    const origin = c.string(0, 100);
     c.literal(`,"${name}_epsilon":`);
     const loss = c.orNull(() => c.epsilon());
     need(loss ? origin === "derived-dp" : origin === clean || origin === "unstated", "provenance");
@@ -286,13 +389,14 @@ function statements(c) {
   c.literal('"note":');
   c.string(0, 4096);
   c.literal('},\n"metadata":');
-  const names = c.list(() => {
-    const name = bytesOf(c.string(1, 64));
+  /** @type {string[]} */
+  const names = [];
+  c.each(64, () => {
+    names.push(bytesOf(c.string(1, 64)));
     c.literal(":");
     c.string(0, 4096);
-    return name;
   }, true, ["{", ",", "}"]);
-  need(names.length <= 64 && names.every((s, i) => i === 0 || names[i - 1] < s), "names of the metadata");
+  need(names.every((s, i) => i === 0 || names[i - 1] < s), "names of the metadata");
 }
 
 /**
@@ -304,22 +408,23 @@ function labels(c, inputs, outputs) {
   /** @type {(name: string, n: number) => readonly string[] | null} */
   const list = (name, n) => {
     c.literal(`,\n"${name}":`);
-    const l = c.orNull(() => c.list(() => c.string(1, 256)));
+    const l = c.orNull(() => c.list(n, () => c.string(1, 256)));
     need(!l || l.length === n && new Set(l).size === n, name);
     return l && Object.freeze(l);
   };
   const inputLabels = list("input_labels", inputs), outputLabels = list("output_labels", outputs);
-  const aliases = c.has(',\n"input_aliases":') ? c.list(() => c.pair(() => c.string(1, 256))) : [];
-  need(aliases.length <= 2 ** 20 && (inputLabels || aliases.length === 0), "aliases");
-  /** @type {Map<string, number>} */
-  const index = new Map();
-  for (let i = 0; i < inputs; i++) index.set(inputLabels ? bytesOf(inputLabels[i]) : String(i), i);
-  let last = /** @type {[number, string]} */ ([-1, ""]);
-  for (const [i, label] of aliases) {
-    const key = bytesOf(label);
-    need(i < inputs && !index.has(key) && (last[0] < i || last[0] === i && order(last[1], key) < 0), "aliases");
-    index.set(key, i);
-    last = [i, key];
+  /** @type {Map<string, number> | null} */
+  const index = inputLabels && new Map();
+  inputLabels?.forEach((label, i) => index?.set(bytesOf(label), i));
+  if (c.has(',\n"input_aliases":')) {
+    need(index, "aliases");
+    let last = -1, before = "";
+    c.each(2 ** 20, () => c.pair(() => bytesOf(c.string(1, 256)), (i, key) => {
+      need(i < inputs && !index.has(key) && (last < i || last === i && order(before, key) < 0), "aliases");
+      index.set(key, i);
+      last = i;
+      before = key;
+    }));
   }
   return {inputLabels, outputLabels, index};
 }
@@ -329,32 +434,33 @@ function labels(c, inputs, outputs) {
  * @param {Cursor} c
  * @param {number} inputs
  * @param {number} outputs
- * @returns {{key: (i: number, j: number) => bigint, thresholds: number[]}}
+ * @returns {{key: (i: number, j: number) => bigint, thresholds: Int32Array}}
  */
 function geometry(c, inputs, outputs) {
   c.literal('"geometry":{"kind":');
-  const kind = c.string();
+  const kind = c.string(0, 100);
   /** @type {(name: string) => number} */
   const number = (name) => (c.literal(`,"${name}":`), c.number());
   const axes = number("axes"), rows = number("rows"), cols = number("cols");
   c.literal('},\n"input_points":');
-  const from = c.orNull(() => c.list(() => c.integer()));
+  /** @type {(n: number) => Int32Array<ArrayBuffer> | null} So many coordinates. */
+  const points = (n) => c.orNull(() => {
+    need(kind === "points" && axes >= 1 && n <= c.text.length, "points");
+    const all = new Int32Array(n);
+    need(c.each(n, (a) => { need((all[a] = c.integer()) === all[a], "coordinates"); }) === n, "points");
+    return all;
+  });
+  const from = points(inputs * axes);
   c.literal(',\n"output_points":');
-  const to = c.orNull(() => c.list(() => c.integer()));
+  const to = points(outputs * axes);
   c.literal(',\n"thresholds":');
-  const thresholds = c.list(() => c.number());
-  need(thresholds.length === inputs && thresholds.every((t) => t < outputs), "thresholds");
+  const thresholds = new Int32Array(inputs);
+  need(c.each(inputs, (i) => { need((thresholds[i] = c.number()) < outputs, "thresholds"); }) === inputs, "thresholds");
   if (kind === "points") {
-    need(axes >= 1 && rows === 0 && cols === 0 && to && to.length === outputs * axes, "points");
-    const source = from ?? to;
-    need(source.length === inputs * axes, "points");
-    const x = source.map(BigInt), y = to.map(BigInt);
-    limit(from ? [...x, ...y] : y, axes);
-    return {thresholds, key: (i, j) => {
-      let d = 0n;
-      for (let a = 0; a < axes; a++) d += (x[i * axes + a] - y[j * axes + a]) ** 2n;
-      return d;
-    }};
+    need(rows === 0 && cols === 0 && to && (from || inputs === outputs), "points");
+    const x = from ?? to;
+    limit(axes, x, to);
+    return {thresholds, key: (i, j) => squares(axes, (a) => x[i * axes + a] - to[j * axes + a])};
   }
   need((kind === "grid" || kind === "ring") && axes === 0 && !from && !to && inputs === outputs, "geometry");
   need(kind === "grid" ? rows >= 1 && rows * cols === outputs : rows === 0 && cols === 0, "rows and columns");
@@ -366,45 +472,66 @@ function geometry(c, inputs, outputs) {
 }
 
 /**
- * Checks that every key is below 2^63.
- * @param {bigint[]} points
- * @param {number} axes
+ * The exact sum of f(a)^2 over all a < n, where f(a) is an integer of at most 32 bits and a sign.
+ * @param {number} n
+ * @param {(a: number) => number} f
  */
-function limit(points, axes) {
-  let spread = 0n, largest = 0n;
-  for (let a = 0; a < axes; a++) {
-    let low = points[a], high = low;
-    for (let n = a; n < points.length; n += axes) {
-      if (points[n] < low) low = points[n];
-      if (points[n] > high) high = points[n];
+function squares(n, f) {
+  let total = 0n;
+  for (let a = 0; a < n;) {
+    let high = 0, middle = 0, low = 0; // sums of at most 2^20 products below 2^32
+    for (const end = Math.min(n, a + 2 ** 20); a < end; a++) {
+      const d = Math.abs(f(a)), h = Math.floor(d / 2 ** 16), l = d % 2 ** 16;
+      high += h * h;
+      middle += h * l;
+      low += l * l;
     }
-    need(low >= -(2n ** 31n) && high < 2n ** 31n, "coordinates");
-    spread += (high - low) ** 2n;
+    total += (BigInt(high) << 32n) + (BigInt(middle) << 17n) + BigInt(low);
   }
-  for (let n = 0; n < points.length; n += axes) {
-    let size = 0n;
-    for (let a = 0; a < axes; a++) size += points[n + a] ** 2n;
-    if (size > largest) largest = size;
-  }
-  need(spread < 1n << 63n || 4n * largest < 1n << 63n, "keys");
+  return total;
 }
 
 /**
- * The row that ends at a threshold, or null if what is left does not fit there.
+ * Checks that every key is below 2^63.
+ * @param {number} axes
+ * @param {Int32Array} x
+ * @param {Int32Array} y
+ */
+function limit(axes, x, y) {
+  const low = y.slice(0, axes), high = y.slice(0, axes);
+  let largest = 0n;
+  for (const points of [x, y]) {
+    for (let at = 0; at < points.length; at += axes) {
+      const size = squares(axes, (a) => points[at + a]);
+      if (size > largest) largest = size;
+      for (let a = 0; a < axes; a++) {
+        const v = points[at + a];
+        if (v < low[a]) low[a] = v;
+        if (v > high[a]) high[a] = v;
+      }
+    }
+  }
+  need(squares(axes, (a) => high[a] - low[a]) < 1n << 63n || 4n * largest < 1n << 63n, "keys");
+}
+
+/**
+ * Writes the row that ends at a threshold, unless what is left does not fit there: false.
  * @param {number} bits
- * @param {bigint[]} lo
+ * @param {BigUint64Array} lo
  * @param {bigint[]} hi
  * @param {(j: number) => bigint} key
  * @param {number} t
+ * @param {BigUint64Array} n
  */
-function threshold(bits, lo, hi, key, t) {
-  const end = key(t), n = lo.slice();
+function threshold(bits, lo, hi, key, t, n) {
+  const end = key(t);
   let rest = 1n << BigInt(bits);
   for (let j = 0; j < n.length; j++) {
     const k = key(j);
-    if (k < end || k === end && j < t) n[j] = hi[j];
+    n[j] = k < end || k === end && j < t ? hi[j] : lo[j];
     if (j !== t) rest -= n[j];
   }
+  if (rest < lo[t] || rest > hi[t]) return false;
   n[t] = rest;
-  return lo[t] <= rest && rest <= hi[t] ? n : null;
+  return true;
 }

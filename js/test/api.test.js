@@ -4,11 +4,16 @@ import {readFileSync} from "node:fs";
 import {test} from "node:test";
 import {gzipSync} from "node:zlib";
 import * as wpm from "@wpm-go/wpm";
-import {gunzip} from "../src/gzip.js";
+import {gunzip as unpack} from "../src/gzip.js";
 import {memory} from "./support/memory.js";
 
 const read = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 const example = /```json policy-1\n([^]*?)```/.exec(read("../../docs/spec/policy.md"))[1];
+function gunzip(data, most) {
+  const parts = [];
+  unpack(data, most, (b, n) => parts.push(b.slice(0, n)));
+  return Buffer.concat(parts);
+}
 const encode = (s) => new TextEncoder().encode(s);
 
 // A ledger in memory with room for n releases; the policy of the example costs 1.
@@ -159,7 +164,7 @@ test("gunzip undoes node's gzip, and refuses every cut and most changes", () => 
   for (const text of ["", "a", "label,count\nhome,2\n".repeat(500), mixed]) {
     for (const options of [{level: 0}, {level: 1}, {level: 9}, {strategy: 4}]) {
       const z = gzipSync(text, options);
-      assert.equal(Buffer.from(gunzip(Buffer.concat([z, z]), 1 << 20)).toString(), text + text);
+      assert.equal(gunzip(Buffer.concat([z, z]), 1 << 20).toString(), text + text);
       for (let n = 1; n < z.length; n += 1 + (z.length >> 6)) {
         assert.throws(() => gunzip(z.subarray(0, n), 1 << 20), wpm.Refused);
       }
