@@ -3,17 +3,14 @@
 import {createInterface} from "node:readline";
 import {decode, openLedger, release} from "../src/index.js";
 import {fileStore} from "../src/file.js";
+import {memory} from "../test/support/memory.js";
 
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 
 async function read({text, budget}) {
-  let all = bytes(text);
-  const store = {
-    lock: async () => {}, unlock: async () => {}, load: async () => all,
-    append: async (b) => { all = Uint8Array.of(...all, ...b); },
-  };
+  const store = memory(bytes(text));
   const {spent, remaining, budget: is} = await openLedger(store, {epoch: "e", budget});
-  return {spent, remaining, budget: is, text: Buffer.from(all).toString("hex")};
+  return {spent, remaining, budget: is, text: Buffer.from(store.text).toString("hex")};
 }
 
 async function pay({path, epoch, policy, private: data}) {

@@ -1,15 +1,13 @@
-// The store of a ledger in a file, for node. Its lock is the one of docs/spec/ledger.md, which Go's store honours.
+// The store of a ledger in a file, for node. Its lock is the one of docs/spec/ledger.md, as Go's store has it.
 // @ts-check
 import {constants, promises as fs} from "node:fs";
 import {dirname, resolve} from "node:path";
 import {LedgerError} from "./ledger.js";
+import {is, lock} from "./lock.js";
 
 /** @typedef {import("node:fs/promises").FileHandle} FileHandle */
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
-
-/** @type {(e: unknown, ...codes: string[]) => boolean} */
-const is = (e, ...codes) => codes.includes(/** @type {{code?: string}} */ (e)?.code ?? "");
 
 /** @type {(what: string, cause?: unknown) => LedgerError} */
 const failed = (what, cause) => new LedgerError("store", what, {cause});
@@ -44,8 +42,8 @@ class FileStore {
   /** @type {string} */
   #path;
   #real = "";
-  #held = false;
-  #size = 0;
+  /** @type {import("./lock.js").Lock | null} */
+  #lock = null;
   /** @type {FileHandle | null} */
   #file = null;
 
@@ -55,34 +53,31 @@ class FileStore {
   async lock() {
     const real = await target(this.#path);
     try {
-      await fs.mkdir(real + ".lock", {mode: 0o700}); // not there before, or an error
+      this.#lock = lock(real + ".lock");
     } catch (e) {
-      if (!is(e, "EEXIST")) throw failed(`no lock: ${e}`, e);
-      throw new LedgerError("locked", `${real}.lock is there; remove it if no program has the ledger open`);
+      throw e instanceof LedgerError ? e : failed(`no lock: ${e}`, e);
     }
     this.#real = real;
-    this.#held = true;
     try {
       this.#file = await ifAny(fs.open(real, FLAGS));
       if (this.#file) await syncFolder(real);
-      this.#size = this.#file ? (await this.#file.stat()).size : 0;
-      await this.#alone();
+      await this.#size();
     } catch (e) {
       await this.unlock().catch(() => {});
       throw e instanceof LedgerError ? e : failed(`${e}`, e);
     }
   }
 
-  /** Other programs lock a ledger by its name, or see that it has grown. */
-  async #alone() {
+  /** The length of the file, which has one name: other programs lock a ledger by its name. */
+  async #size() {
     const {size, nlink} = this.#file ? await this.#file.stat() : {size: 0, nlink: 1};
     if (nlink !== 1) throw failed(`${this.#real} has ${nlink} names, and a lock is for one`);
-    if (size !== this.#size) throw failed(`${this.#real} has changed; open it again`);
+    return size;
   }
 
   async load() {
-    if (!this.#held) throw failed("not locked");
-    const bytes = new Uint8Array(this.#size);
+    if (!this.#lock) throw failed("not locked");
+    const bytes = new Uint8Array(await this.#size());
     for (let at = 0; at < bytes.length;) {
       const found = await this.#file?.read(bytes, at, bytes.length - at, at);
       if (!found?.bytesRead) throw failed(`${this.#real} has changed; open it again`);
@@ -91,27 +86,34 @@ class FileStore {
     return bytes;
   }
 
-  /** @param {Uint8Array} bytes */
-  async append(bytes) {
-    if (!this.#held) throw failed("not locked");
-    const fresh = !this.#file;
-    this.#file ??= await fs.open(this.#real, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
-    await this.#alone();
-    await this.#file.appendFile(bytes);
-    await this.#file.sync();
-    if (fresh) await syncFolder(this.#real);
-    this.#size += bytes.length;
+  /**
+   * @param {number} at
+   * @param {Uint8Array} bytes
+   */
+  async append(at, bytes) {
+    const lock = this.#lock;
+    if (!lock) throw failed("not locked");
+    lock.writing = true; // whatever ends the program, the lock stays as long as bytes may arrive
+    try {
+      const fresh = !this.#file;
+      this.#file ??= await fs.open(this.#real, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
+      const size = await this.#size();
+      if (size !== at) throw failed(`${this.#real} has ${size} bytes, not ${at}: someone else has written; open it again`);
+      await this.#file.appendFile(bytes);
+      await this.#file.sync();
+      if (fresh) await syncFolder(this.#real);
+    } finally {
+      lock.writing = false;
+    }
   }
 
   async unlock() {
-    if (!this.#held) return;
-    this.#held = false;
-    const file = this.#file;
-    this.#file = null;
+    const lock = this.#lock, file = this.#file;
+    this.#lock = this.#file = null;
     try {
       await file?.close();
     } finally {
-      await fs.rmdir(this.#real + ".lock");
+      lock?.release();
     }
   }
 }

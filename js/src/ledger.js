@@ -11,7 +11,7 @@ import {hex, latin, sha256, unhex, unlatin} from "./bytes.js";
  * @typedef {object} Store
  * @property {() => Promise<void>} lock
  * @property {() => Promise<Uint8Array>} load
- * @property {(bytes: Uint8Array) => Promise<void>} append
+ * @property {(at: number, bytes: Uint8Array) => Promise<void>} append
  * @property {() => Promise<void>} unlock
  */
 
@@ -44,6 +44,7 @@ const TORN = "~torn ";
 const EPOCH = /^[A-Za-z0-9._:-]{1,64}$/;
 const ZERO = {n: 0n, d: 1n};
 const PAUSE = 20;
+const LF = 10;
 
 /** @type {(text: string) => Rational | null} A number of the ledger, which may exceed every epsilon. */
 function rational(text) {
@@ -65,8 +66,8 @@ const more = (x, y) => x.n * y.d > y.n * x.d;
 
 /** @type {(rest: string) => Rational} What a line without its end is charged. */
 function charge(rest) {
-  const [word, number, ...after] = rest.split(" ");
-  return (word === "debit" && after.length > 0 && rational(number)) || ZERO;
+  const [word, number, after] = rest.split(" ", 3);
+  return (word === "debit" && after !== undefined && rational(number)) || ZERO;
 }
 
 /** @type {(rest: string) => boolean} Whether a line without its end can be the first of a ledger. */
@@ -90,6 +91,7 @@ class Lines {
     this.budget = null;
     this.spent = ZERO;
     this.rest = "";
+    this.size = 0; // bytes of the text
     /** @type {Map<string, Uint8Array>} Reports, by ID and epoch. */
     this.reports = new Map();
     this.open = ""; // the ID and epoch of the debit in the line before
@@ -97,15 +99,16 @@ class Lines {
 
   /** @param {Uint8Array} bytes */
   async read(bytes) {
-    const lines = latin(bytes).split("\n");
-    this.rest = /** @type {string} */ (lines.pop());
-    for (let n = 0; n < lines.length; n++) {
+    let at = 0;
+    for (let n = 1, end = bytes.indexOf(LF); end >= 0; n++, at = end + 1, end = bytes.indexOf(LF, at)) {
       try {
-        await this.line(lines[n]);
+        await this.line(latin(bytes.subarray(at, end)));
       } catch (e) {
-        throw e instanceof LedgerError ? new LedgerError(e.code, `line ${n + 1}: ${e.message}`) : e;
+        throw e instanceof LedgerError ? new LedgerError(e.code, `line ${n}: ${e.message}`) : e;
       }
     }
+    this.rest = latin(bytes.subarray(at));
+    this.size = bytes.length;
     this.spent = plus(this.spent, charge(this.rest));
     if (this.rest && !this.budget && !opens(this.rest)) corrupt("not a ledger");
   }
@@ -124,7 +127,7 @@ class Lines {
       this.spent = plus(this.spent, price);
       return;
     }
-    const [word, first = "", second = "", third] = body.split(" "), fields = body.split(" ").length;
+    const words = body.split(" ", 5), fields = words.length, [word, first = "", second = "", third] = words;
     if ((word === MAGIC) !== (this.budget === null)) corrupt(`${MAGIC} is expected once, as the first record`);
     if (word === MAGIC && fields === 2) {
       this.budget = rational(first) ?? corrupt("a budget");
@@ -247,8 +250,10 @@ class Books {
       text = `${end} ${hex(chain)}\n`;
     }
     chain = await follow(chain, body);
+    const bytes = unlatin(`${text}${body} ${hex(chain)}\n`), {size} = lines;
+    lines.size += bytes.length;
     try {
-      await /** @type {Store} */ (this.#store).append(unlatin(`${text}${body} ${hex(chain)}\n`));
+      await /** @type {Store} */ (this.#store).append(size, bytes);
     } catch (e) {
       throw new LedgerError("store", `a write failed: ${e}`, {cause: e});
     }
@@ -288,8 +293,9 @@ class Books {
     }
     lines.spent = spent; // before the write: a debit that may be in the store counts
     await this.#write(`debit ${fraction(price)} ${occasion}`);
-    const report = draw();
-    await this.#write(`report ${hex(report)} ${this.#epoch}`);
+    const report = draw(), text = hex(report);
+    need(isReport(text) && text.slice(8, 72) === id, "a draw gave no report of its policy; what is paid stays paid");
+    await this.#write(`report ${text} ${this.#epoch}`);
     lines.reports.set(occasion, report.slice());
     return report;
   }

@@ -45,10 +45,14 @@ class OPFSStore {
     return bytes;
   }
 
-  /** @param {Uint8Array} bytes */
-  async append(bytes) {
-    const file = this.#access(), end = file.getSize();
-    for (let n = 0; n < bytes.length;) n += some(file.write(bytes.subarray(n), {at: end + n}));
+  /**
+   * @param {number} at
+   * @param {Uint8Array} bytes
+   */
+  async append(at, bytes) {
+    const file = this.#access();
+    if (file.getSize() !== at) throw new LedgerError("store", `${this.#name} does not end at ${at}: someone else has written`);
+    for (let n = 0; n < bytes.length;) n += some(file.write(bytes.subarray(n), {at: at + n}));
     file.flush();
   }
 

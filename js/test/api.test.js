@@ -34,9 +34,9 @@ test("the debit is stored, then getRandomValues is called once, and only then th
   const p = await wpm.decode(encode(example));
   const seen = [], store = memory(), append = store.append.bind(store);
   const books = await wpm.openLedger(store, {epoch: "e", budget: "1"});
-  store.append = async (b) => {
+  store.append = async (at, b) => {
     await new Promise((done) => setTimeout(done, 5)); // whoever does not wait for the store is found out
-    await append(b);
+    await append(at, b);
     seen.push(String.fromCharCode(...b.subarray(0, 6)).trim());
   };
   const data = new Proxy(encode("home,2\n"), {get(d, name) {

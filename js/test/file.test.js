@@ -117,12 +117,11 @@ test("a process that holds the ledger keeps others out", async (t) => {
   await books.close();
 });
 
-test("killed between debit and draw: the debit stands, the lock stays, and the next try pays again", {skip: !unix}, async (t) => {
+test("killed between debit and draw: the debit stands, and the next try pays again", {skip: !unix}, async (t) => {
   const path = join(folder(t), "ledger");
   await assert.rejects(other(path, "e", "0", "die"), {signal: "SIGKILL"});
-  await assert.rejects(open(path), {code: "locked"});
   assert.match(readFileSync(path, "latin1").split("\n").at(-2), /^debit 1 /);
-  rmdirSync(path + ".lock"); // by hand
+  if (process.platform !== "linux") rmSync(path + ".lock", {recursive: true}); // by hand
   const books = await open(path);
   assert.equal(books.spent, "1");
   await release(policy, data, books);
@@ -143,7 +142,7 @@ test("a full disk tears a line: no report, and what broke off is charged", {skip
     break;
   }
   assert.ok(n > 0);
-  rmdirSync(path + ".lock"); // the program ended without closing
+  assert.ok(!existsSync(path + ".lock")); // the program ended without closing
   const text = readFileSync(path, "latin1");
   assert.ok([512, 1024].includes(text.length) && !text.endsWith("\n"), `${text.length}`);
   // Where nothing can be written, a report that was paid for is repeated.

@@ -109,8 +109,8 @@ test("a flip of any bit is refused, but in a line feed at the end", async () => 
 test("cut off at every byte, in a history and in its repair, it counts every debit that was stored", async () => {
   const store = memory(), synced = [[0, 0]];
   const append = store.append.bind(store);
-  store.append = async (b) => {
-    await append(b);
+  store.append = async (at, b) => {
+    await append(at, b);
     if (text(store).split("\n").at(-2).startsWith("debit")) synced.push([store.text.length, synced.length]);
   };
   const books = await openLedger(store, {epoch: "e", budget: "99"});
@@ -173,9 +173,9 @@ test("a store that fails: nothing is drawn, nothing more is paid, and what was p
       const store = memory(), append = store.append.bind(store);
       const books = await openLedger(store, {epoch: "e", budget: "9"});
       const first = await release(one, data, books), more = await policy("0.5");
-      store.append = async (b) => {
-        if (!text({text: b}).startsWith(failing)) return append(b);
-        await append(b.slice(0, keep));
+      store.append = async (at, b) => {
+        if (!text({text: b}).startsWith(failing)) return append(at, b);
+        await append(at, b.slice(0, keep));
         throw new Error("full");
       };
       draws.mock.resetCalls();

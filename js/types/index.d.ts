@@ -37,18 +37,25 @@ export class LedgerError extends Error {
 
 /**
  * Where a ledger keeps its text. It need not understand the text. The calls are lock, load once, append any number of
- * times, and unlock.
+ * times, and unlock. A store owes what these comments say: a ledger cannot see whether it keeps it.
  */
 export interface Store {
-  /** Takes the store for one ledger, or rejects at once with a LedgerError of code `locked`. */
+  /**
+   * Takes the store for one ledger, in whatever process or on whatever machine others are, or rejects at once with a
+   * LedgerError of code `locked`.
+   */
   lock(): Promise<void>;
   /** What has been appended, byte by byte; empty for a new store. */
   load(): Promise<Uint8Array>;
   /**
    * Adds bytes at the end, whole and durable: once it resolves, no crash and no loss of power takes them away. After a
    * rejection, or a stop in between, any first part of them may be there, and nothing else is lost.
+   *
+   * `at` is the length of the text that the ledger knows. If the text does not end there, someone else has written:
+   * the store adds nothing, and rejects with a LedgerError of code `store`. What can compare and append in one step (a
+   * database, an object with a version) does so: then even a lock that fails loses nothing.
    */
-  append(bytes: Uint8Array): Promise<void>;
+  append(at: number, bytes: Uint8Array): Promise<void>;
   /** Ends what lock began on this handle, if anything. */
   unlock(): Promise<void>;
 }

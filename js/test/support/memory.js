@@ -9,6 +9,12 @@ export const memory = (text = new Uint8Array()) => ({
     this.locked = true;
   },
   async load() { return this.text.slice(); },
-  async append(bytes) { this.text = Uint8Array.of(...this.text, ...bytes); },
+  async append(at, bytes) {
+    if (at !== this.text.length) throw new LedgerError("store", "in memory: someone else has written");
+    const all = new Uint8Array(at + bytes.length);
+    all.set(this.text);
+    all.set(bytes, at);
+    this.text = all;
+  },
   async unlock() { this.locked = false; },
 });
