@@ -316,10 +316,29 @@ func TestLedgerPlantsInJavaScript(t *testing.T) {
 		{"compares budgets in doubles", "src/ledger.js", "x.n * y.d > y.n * x.d",
 			"Number(x.n) / Number(x.d) > Number(y.n) / Number(y.d)", "ledger"},
 		{"raises a budget", "src/ledger.js", "if (lines.budget) return;", "", "ledger"},
-		{"takes no lock", "src/file.js", "if (!is(e, \"EEXIST\")) throw failed(`no lock: ${e}`, e);", "return;", "file"},
-		{"keeps its lock", "src/file.js", "await fs.rmdir(", "await fs.stat(", "file"},
+		{"takes no lock", "src/lock.js", "if (said === \"locked\") throw locked(path);", "if (said === \"locked\") return {release() {}};",
+			"file"},
+		{"keeps its lock", "src/lock.js", "renameSync(path, spare);", "", "file"},
+		{"keeps its lock at its end", "src/lock.js", "process.on(\"exit\", end);", "", "lock"},
+		{"keeps its lock at a signal", "src/lock.js", "    end();\n    process.kill(", "    process.kill(", "lock"},
+		{"does not end at a signal", "src/lock.js", "process.kill(process.pid, signal);", "", "lock"},
+		{"ends where another listens", "src/lock.js", ".every((f) => OURS in f)", ".every((f) => true)", "lock"},
+		{"gives its lock up while it writes", "src/lock.js", "if (!one.writing) attempt", "attempt", "lock"},
+		{"takes over from the living", "src/lock.js", "now === \"unknown\" || now === had[3]", "now === \"unknown\"", "lock"},
+		{"takes over from another boot", "src/lock.js", "had[0] !== boot ||", "", "lock"},
+		{"takes over from another namespace", "src/lock.js", "|| had[1] !== namespace", "", "lock"},
+		{"takes over what it cannot know", "src/lock.js", "had.includes(UNKNOWN) ||", "", "lock"},
+		{"takes a process that it may not see for gone", "src/lock.js", "if (is(e, \"ESRCH\")) return null;", "return null;", "lock"},
+		{"takes a zombie for alive", "src/lock.js", "field[0] === \"Z\" && ", "false && ", "lock"},
+		{"takes over by removing", "src/lock.js", "  renameSync(join(path, from), join(path, name));",
+			"  remove(join(path, from));\n  attempt(() => mkdirSync(join(path, name)));\n  return;", "lock"},
+		{"takes any file for a lock", "src/lock.js", "if (!begins(", "if (false && !begins(", "lock"},
+		{"takes the name of a lock", "src/lock.js", "if (/\\.lock$/i.test(name)) return \"refused\";", "", "lock"},
 		{"takes a second name", "src/file.js", "if (nlink !== 1)", "if (false)", "file"},
-		{"does not look at the length", "src/file.js", "if (size !== this.#size)", "if (false)", "file"},
+		{"does not look at the length", "src/file.js", "if (size !== at)", "if (false)", "file"},
+		{"appends without its length", "src/ledger.js", "append(size, bytes)", "append((await this.#store.load()).length, bytes)",
+			"ledger"},
+		{"takes any report", "src/ledger.js", "need(isReport(text) && text.slice(8, 72) === id,", "need(true,", "ledger"},
 		{"locks a link's own name", "src/file.js", "?.isSymbolicLink()", "?.isSymbolicLink() && false", "file"},
 	} {
 		t.Run(p.name, func(t *testing.T) {
@@ -347,7 +366,7 @@ func TestLedgerPlantsInJavaScript(t *testing.T) {
 			}
 			args := []string{"--test", "--test-timeout=20000", "test/" + p.test + ".test.js"}
 			if p.test == "" {
-				args = []string{"--test", "test/api.test.js", "test/ledger.test.js", "test/file.test.js"}
+				args = []string{"--test", "test/api.test.js", "test/ledger.test.js", "test/file.test.js", "test/lock.test.js"}
 			}
 			if out, err := command(work, node, args...).CombinedOutput(); (err == nil) != (p.test == "") {
 				t.Errorf("%v\n%s", err, out)

@@ -4,6 +4,7 @@ import {createHash} from "node:crypto";
 import {readFileSync} from "node:fs";
 import {test} from "node:test";
 import {LedgerError, Refused, decode, openLedger, release} from "@wpm-go/wpm";
+import {account} from "../src/ledger.js";
 import {memory} from "./support/memory.js";
 
 const read = (name) => readFileSync(new URL(`../../docs/spec/${name}`, import.meta.url), "utf8");
@@ -220,6 +221,33 @@ test("a locked store: at once, or after a wait", async () => {
   await (await openLedger(store, {epoch: "e", wait: 60000})).close();
   const broken = {...memory(), lock: async () => { throw new Error("broken"); }};
   await assert.rejects(openLedger(broken, {epoch: "e", wait: 60000}), /broken/);
+});
+
+test("a text that someone else has written to is not paid from", async () => {
+  for (const spoil of [(b) => Uint8Array.of(...b, 120), (b) => b.slice(0, -1), () => new Uint8Array()]) {
+    const store = memory(), books = await openLedger(store, {epoch: "e", budget: "9"});
+    const spoilt = store.text = spoil(store.text);
+    await assert.rejects(release(one, data, books), {code: "store"});
+    assert.equal(store.text, spoilt);
+  }
+});
+
+test("a draw that gives no report of its policy: the debit stands, and nothing is returned", async () => {
+  for (const report of ["", REPORT.slice(2), REPORT.replace(ID, ID.replace(/./, "f")), REPORT.replace(/..$/, "01"), REPORT + "00"]) {
+    const store = memory(), books = await openLedger(store, {epoch: "e", budget: "9"});
+    await assert.rejects(account(books, one, () => Uint8Array.from(Buffer.from(report, "hex"))), Refused);
+    assert.equal(text(store).split("\n").length, 3);
+    await release(one, data, books);
+    assert.equal(books.spent, "2");
+  }
+});
+
+test("a line or a rest of 32 MiB is refused, or charged", async () => {
+  const long = Buffer.alloc(2 ** 25, " "), start = sealed("wpm-ledger-1 9");
+  await assert.rejects(openLedger(memory(Buffer.concat([long, bytes("\n")])), {epoch: "e"}), {code: "corrupt"});
+  await assert.rejects(openLedger(memory(Buffer.alloc(2 ** 25, "\n")), {epoch: "e"}), {code: "corrupt"});
+  const books = await openLedger(memory(Buffer.concat([bytes(start + "debit 1/2"), long])), {epoch: "e"});
+  assert.equal(books.spent, "1/2");
 });
 
 test("numbers whose parts grow with every line", async () => {
