@@ -91,7 +91,6 @@ var javascript = []plant{
 		[]string{"vectors/release, policy"}},
 	{"ignores what follows a gzip member", "src/gzip.js", "while (s.at < s.length) {", "if (s.at < s.length) {",
 		[]string{"vectors/release, draw"}},
-	{"forgets the checksum of gzip", "src/gzip.js", "s.u32() === out.sum", "s.u32() >= 0", []string{"vectors/release, draw"}},
 	{"draws from the row of counts of 1", "src/draw.js", "sample(usable ? row : rows.fallback", "sample(row",
 		[]string{"vectors/release, draw"}},
 	{"writes the index with its last byte first", "src/draw.js", "index, true)", "index, false)",

@@ -30,6 +30,7 @@ type Settings struct {
 	Level   string        // quick, default ("" too) or audit
 	Limit   time.Duration // of an answer, and of the end; 0: 10 s
 	Seed    uint64        // of the laws; 0: 1, the same cases every time
+	Memory  int64         // bytes that 64 MiB of private text may take of a client on Linux; 0: not measured
 }
 
 // Run runs everything that the client offers. The error is for settings and for a command that cannot be started; the
@@ -52,6 +53,8 @@ func Run(s Settings) (Report, error) {
 		return Report{}, fmt.Errorf("%w: no command", ErrSettings)
 	case s.Limit < 0:
 		return Report{}, fmt.Errorf("%w: limit %v", ErrSettings, s.Limit)
+	case s.Memory < 0:
+		return Report{}, fmt.Errorf("%w: memory of %d bytes", ErrSettings, s.Memory)
 	}
 	c := &client{command: s.Command, limit: s.Limit}
 	r := Report{Command: s.Command, Level: s.Level}
@@ -73,6 +76,9 @@ func Run(s Settings) (Report, error) {
 	settle(checks, s.Seed)
 	for _, l := range laws() {
 		r.add(l.run(c))
+	}
+	if s.Memory > 0 {
+		r.add(memoryGroup(c, s.Memory))
 	}
 	end := Group{Name: "lines/end", Statement: "docs/spec/conform.md, The end", Status: Passed, Cases: 1}
 	if err := c.end(); err != nil {

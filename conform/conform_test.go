@@ -131,7 +131,8 @@ func TestEnd(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	for _, s := range []Settings{{}, {Command: []string{"true"}, Level: "slow"}, {Command: []string{"true"}, Limit: -1}} {
+	for _, s := range []Settings{{}, {Command: []string{"true"}, Level: "slow"}, {Command: []string{"true"}, Limit: -1},
+		{Command: []string{"true"}, Memory: -1}} {
 		if _, err := Run(s); !errors.Is(err, ErrSettings) {
 			t.Errorf("Run(%+v): %v", s, err)
 		}

@@ -1,6 +1,7 @@
 // Command wpm-conform runs the test vectors and the laws of this module against a program in any language:
 //
-//	wpm-conform [-level quick|default|audit] [-json | -html FILE] [-limit 10s] [-seed 1] -- COMMAND [ARGUMENT...]
+//	wpm-conform [-level quick|default|audit] [-json | -html FILE] [-limit 10s] [-seed 1]
+//	    [-memory MB] -- COMMAND [ARGUMENT...]
 //
 // COMMAND speaks the lines of docs/spec/conform.md on standard input and output. The report goes to standard output; with
 // -html also, as a page, to FILE. Exit status: 0 nothing failed, 1 something did, 2 bad usage, or no report.
@@ -33,12 +34,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	html := flags.String("html", "", "write the report as a page to this `file`, too")
 	limit := flags.Duration("limit", 0, "the longest time for an answer (default 10s)")
 	seed := flags.Uint64("seed", 1, "seed of the cases of the laws, not 0")
+	memory := flags.Int64("memory", 0, "how many `MB` more a draw may take for 64 MiB of private text than for 16 bytes; "+
+		"on Linux (default: not measured)")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
 		return 2
 	}
-	report, err := conform.Run(conform.Settings{Command: flags.Args(), Level: *level, Limit: *limit, Seed: *seed})
+	report, err := conform.Run(conform.Settings{Command: flags.Args(), Level: *level, Limit: *limit, Seed: *seed,
+		Memory: *memory * 1e6})
 	if err == nil {
 		err = write(report, *asJSON, *html, stdout)
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // every form that was asked for.
 func TestStatus(t *testing.T) {
 	for _, args := range [][]string{{}, {"-level", "slow", "--", "true"}, {"-nonsense"}, {"--", "/nowhere/at all"},
-		{"-limit", "-1s", "--", "true"}} {
+		{"-limit", "-1s", "--", "true"}, {"-memory", "-1", "--", "true"}} {
 		var out, err bytes.Buffer
 		if got := run(args, &out, &err); got != 2 || err.Len() == 0 || out.Len() > 0 {
 			t.Errorf("%q: status %d, %q, %q, want 2 and a message", args, got, &out, &err)
