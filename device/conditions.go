@@ -82,6 +82,34 @@ func warn(w io.Writer, program string, p Stated) {
 	}
 }
 
+// formulaStarts are the first characters of a text that a spreadsheet takes for a formula.
+const formulaStarts = "=+-@\t\r"
+
+// WarnFormulas says that labels of a policy would be formulas in a spreadsheet, into which the maps and counts of its
+// reports may be read. The labels stay as they are: they are keys.
+func (e *Env) WarnFormulas(m any) {
+	p, ok := m.(interface {
+		InputLabels() []string
+		OutputLabels() []string
+	})
+	if !ok || e.Quiet {
+		return
+	}
+	first, found := "", map[string]bool{}
+	for _, label := range slices.Concat(p.InputLabels(), p.OutputLabels()) {
+		if strings.ContainsRune(formulaStarts, rune(label[0])) {
+			if len(found) == 0 {
+				first = label
+			}
+			found[label] = true
+		}
+	}
+	if len(found) > 0 {
+		fmt.Fprintf(e.Err, "%s: warning: labels that a spreadsheet takes for formulas: %d, the first is %.60q.\n"+
+			"Import tables that have them as text: see docs/data.md.\n", e.Program, len(found), first)
+	}
+}
+
 // InWords says what eps means for one client and one report.
 func InWords(eps ldp.Epsilon) string {
 	x := math.Exp(eps.Float64())

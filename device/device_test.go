@@ -648,6 +648,20 @@ the publisher states: geometry public; base measure unstated; "test"
 cost: not loaded
 `
 
+// TestVerifyWarnsOfFormulas: wpm-device warns, too, once for several policies each.
+func TestVerifyWarnsOfFormulas(t *testing.T) {
+	dir := folder(t)
+	text := bytes.ReplaceAll(encoded(t, "1", policy.Mixture), []byte(`"home"`), []byte(`"=1+2"`))
+	if err := os.WriteFile(filepath.Join(dir, "new"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, _, errs := try(t, dir, "", "verify", "new", "p")
+	if want := `labels that a spreadsheet takes for formulas: 1, the first is "=1+2"`; status != Yes || strings.Count(errs, want) != 1 ||
+		strings.Count(errs, "spreadsheet") != 1 {
+		t.Errorf("status %d, %s", status, errs)
+	}
+}
+
 func TestVerifyGolden(t *testing.T) {
 	dir := folder(t)
 	_, out, _ := try(t, dir, "", "verify", "p")

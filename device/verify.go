@@ -137,6 +137,7 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 		}
 	}
 	e.Warn(m)
+	e.WarnFormulas(m)
 	id := m.ID()
 	if asJSON {
 		fields := publisherJSON(m)

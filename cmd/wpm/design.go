@@ -108,6 +108,7 @@ func design(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	env(c).Warn(p)
+	env(c).WarnFormulas(p)
 	return nil
 }
 
