@@ -176,11 +176,15 @@ var picture = map[string][]string{
 	// What writes them is apart, because templates are large in the browser's program.
 	"internal/atlas/sheet": {"internal/atlas"},
 
+	// Made-up people: a city, and the reports of many devices, marked as such.
+	"internal/city":       {},
+	"internal/simulation": {"", "aggregate/reports", "internal/parallel", "ldp", "policy"},
+
 	// The page: its engine is the mechanism, its rivals and its maps over files of a visitor, or the demo's city; the page
 	// itself needs nothing of them, and builds the program apart.
 	"internal/playground": {"internal/atomicfile"},
 	"internal/playground/engine": {
-		"", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "estimate", "experiments/city",
+		"", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "estimate", "internal/city",
 		"internal/places", "knapsack", "ldp", "mincostflow", "policy",
 	},
 	"internal/playground/wasm": {"internal/playground/engine"},
@@ -202,9 +206,8 @@ var picture = map[string][]string{
 		"gonum.org/v1/plot/vg/vgimg", "gonum.org/v1/plot/vg/vgsvg",
 	},
 	"experiments/report": {"experiments/figure", "internal/atomicfile"},
-	"experiments/city":   {},
 	"experiments/gowalla": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/city", "experiments/compare", "experiments/figure",
+		"", "baseline", "basemeasure", "cost", "cost/costio", "internal/city", "experiments/compare", "experiments/figure",
 		"experiments/report", "internal/parallel", "ldp", "mincostflow",
 		"estimate", "sinkhorn/paper", // the server's maps; Algorithm 1 with the paper's lambda and rounds
 	},
@@ -223,16 +226,14 @@ var picture = map[string][]string{
 		"gonum.org/v1/gonum/stat/distuv", // quantiles of t
 	},
 	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none
-		"", "cost", "estimate", "estimate/plan", "experiments/city", "experiments/gowalla", "experiments/report",
+		"", "cost", "estimate", "estimate/plan", "internal/city", "experiments/gowalla", "experiments/report",
 		"internal/parallel", "ldp", "mincostflow",
 	},
 	"experiments/country": { // audit has the check of the rows on all cores
 		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
 	},
-	// reports for tests of load, marked as such
-	"experiments/simulation": {"", "aggregate/reports", "internal/parallel", "ldp", "policy"},
 	"experiments/demo": {
-		"", "cost", "experiments/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas",
+		"", "cost", "internal/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas",
 		"ldp", "mincostflow", "policy",
 	},
 
@@ -242,7 +243,7 @@ var picture = map[string][]string{
 		"mincostflow", "sinkhorn", "sinkhorn/paper",
 	},
 	"experiments/errata": {
-		"basemeasure", "cost", "experiments/city", "experiments/report", "internal/parallel", "ldp", "mincostflow",
+		"basemeasure", "cost", "internal/city", "experiments/report", "internal/parallel", "ldp", "mincostflow",
 		"sinkhorn/kl",
 		"sinkhorn/paper",
 	},
@@ -257,7 +258,7 @@ var picture = map[string][]string{
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
 		"device", "estimate", "estimate/plan",
-		"cmd/wpm/internal/geometry", "cmd/wpm/internal/manual", "cmd/wpm/internal/planning", "cmd/wpm/internal/shell",
+		"cmd/wpm/internal/geometry", "internal/manual", "cmd/wpm/internal/planning", "internal/shell",
 		"cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
 		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp",
 		"policy", "sphere", "sphere/codebook",
@@ -265,26 +266,26 @@ var picture = map[string][]string{
 	},
 	// The flags of plan and of design; plan itself, and the map of many devices on the card of design.
 	"cmd/wpm/internal/geometry": {
-		"cmd/wpm/internal/shell", "cost/costio", "internal/places", "github.com/urfave/cli/v3",
+		"internal/shell", "cost/costio", "internal/places", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/planning": {
-		"", "cmd/wpm/internal/geometry", "cmd/wpm/internal/shell", "device", "estimate", "estimate/plan",
+		"", "cmd/wpm/internal/geometry", "internal/shell", "device", "estimate", "estimate/plan",
 		"internal/places", "ldp", "github.com/urfave/cli/v3",
 	},
 	// The command man writes its pages by device, whose version they name.
-	"cmd/wpm/internal/manual": {"cmd/wpm/internal/shell", "device", "github.com/urfave/cli/v3"},
-	"cmd/wpm/internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
+	"internal/manual": {"internal/shell", "device", "github.com/urfave/cli/v3"},
+	"internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/studies": {
-		"", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "experiments/city", "experiments/compare",
+		"", "internal/shell", "cost", "cost/costio", "device", "internal/city", "experiments/compare",
 		"experiments/country",
 		"experiments/demo", "experiments/errata", "experiments/gowalla", "experiments/mapping",
-		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "experiments/simulation",
+		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "internal/simulation",
 		"experiments/sphere",
 		"internal/atomicfile", "internal/places", "internal/playground", "policy", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/tools": {
-		"audit", "certificate", "cmd/wpm/internal/shell", "cost", "cost/costio", "device", "internal/machine",
+		"audit", "certificate", "internal/shell", "cost", "cost/costio", "device", "internal/machine",
 		"mincostflow/network",
 		"github.com/urfave/cli/v3",
 	},

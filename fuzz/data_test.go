@@ -21,9 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/movielens"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 

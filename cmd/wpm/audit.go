@@ -12,8 +12,8 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
 )
 

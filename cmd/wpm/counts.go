@@ -11,8 +11,8 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 // countsFlags are the ways to read reports, for commands that need their counts only.

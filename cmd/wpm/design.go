@@ -12,12 +12,11 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/geometry"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -185,7 +184,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	}
 	if missing != nil {
 		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "),
-			manual.Examples["wpm design"][0])
+			examples["wpm design"][0])
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {

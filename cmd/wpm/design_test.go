@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
@@ -89,7 +88,7 @@ func TestDesignMissing(t *testing.T) {
 		"-eps 1 -grid 2x": "design needs -out FILE",
 	} {
 		status, out, errs := try(t, "", append([]string{"design"}, strings.Fields(args)...)...)
-		if status != device.Bad || out != "" || errs != "wpm: "+want+"; try: "+manual.Examples["wpm design"][0]+"\n" {
+		if status != device.Bad || out != "" || errs != "wpm: "+want+"; try: "+examples["wpm design"][0]+"\n" {
 			t.Errorf("design %s: status %d, %q%q, want %q", args, status, out, errs, want)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/manual"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )

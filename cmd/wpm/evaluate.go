@@ -12,11 +12,11 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/aggregate"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/atlas/sheet"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 func evaluateCommand() *cli.Command {

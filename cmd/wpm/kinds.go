@@ -12,9 +12,9 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )

@@ -14,12 +14,12 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/studies"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/tools"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/manual"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 const program = "wpm"
@@ -72,7 +72,7 @@ func command() *cli.Command {
 		},
 	}
 	once(app)
-	manual.ShowExamples(app, program)
+	manual.ShowExamples(app, program, examples)
 	return app
 }
 

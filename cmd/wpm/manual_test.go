@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/manual"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/manual"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 			return
 		}
 		paths = append(paths, path)
-		own := manual.ExamplesOf(path, c)
+		own := manual.ExamplesOf(path, c, examples)
 		if len(own) == 0 {
 			t.Errorf("%s has no example", path)
 		}
@@ -55,7 +55,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	walk(command(), program)
-	for _, path := range slices.Sorted(maps.Keys(manual.Examples)) {
+	for _, path := range slices.Sorted(maps.Keys(examples)) {
 		if !slices.Contains(paths, path) {
 			t.Errorf("examples of %s, which is no command", path)
 		}

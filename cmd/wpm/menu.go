@@ -13,9 +13,9 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/sphere/codebook"

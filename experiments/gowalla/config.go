@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/compare"
 	"github.com/wpm-go/wpm/experiments/figure"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/ldp"
 )
 

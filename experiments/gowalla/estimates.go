@@ -9,7 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/gowalla"
+	"github.com/wpm-go/wpm/internal/city"
 )
 
 // The study on a synthetic village instead of real data.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/cost/costio"
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 )
 
 // The formats of check-in data.

@@ -15,7 +15,7 @@ import (
 	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 )
 
 // files writes a folder of data files; a name that ends in .gz is compressed.

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/report"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/gowalla"
+	"github.com/wpm-go/wpm/internal/city"
 )
 
 // world is a map with its places.

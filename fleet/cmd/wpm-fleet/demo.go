@@ -17,8 +17,8 @@ import (
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/experiments/simulation"
 	"github.com/wpm-go/wpm/fleet"
+	"github.com/wpm-go/wpm/internal/simulation"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/knapsack"
 )

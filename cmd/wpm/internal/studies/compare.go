@@ -14,14 +14,14 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
-	"github.com/wpm-go/wpm/experiments/city"
 	"github.com/wpm-go/wpm/experiments/compare"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/ring"
+	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 // presets are the paper's studies as data of a comparison.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/experiments/errata"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 func errataStudy() study {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/experiments/gowalla"
 	"github.com/wpm-go/wpm/experiments/report"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 // study is one of the paper's studies. All have the flags -out, -seed and -json.

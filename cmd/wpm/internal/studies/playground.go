@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/internal/atomicfile"
 	"github.com/wpm-go/wpm/internal/playground"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 // Playground is the command playground.

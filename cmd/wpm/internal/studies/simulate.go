@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
-	"github.com/wpm-go/wpm/experiments/simulation"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
+	"github.com/wpm-go/wpm/internal/simulation"
 	"github.com/wpm-go/wpm/policy"
 )
 

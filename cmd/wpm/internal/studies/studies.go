@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/experiments/compare"
 	"github.com/wpm-go/wpm/experiments/country"
 	"github.com/wpm-go/wpm/experiments/gowalla"
@@ -25,6 +24,7 @@ import (
 	"github.com/wpm-go/wpm/experiments/movielens"
 	"github.com/wpm-go/wpm/experiments/ring"
 	sphere "github.com/wpm-go/wpm/experiments/sphere"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 func ringStudy() study {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 // Check is the command check.

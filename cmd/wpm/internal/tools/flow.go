@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/mincostflow/network"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/wpm-go/wpm/cmd/wpm/internal/shell"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/shell"
 )
 
 // CompletionCommand is wpm completion, for the commands of app.
@@ -20,7 +20,7 @@ func CompletionCommand(app func() *cli.Command) *cli.Command {
 		OnUsageError: shell.UsageError,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Len() != 1 {
-				return fmt.Errorf("completion takes one shell; try: %s", Examples["wpm completion"][0])
+				return fmt.Errorf("completion takes one shell; try: source <(%s completion bash)", c.Root().Name)
 			}
 			// Not of the running one, to which flags were added.
 			return Completion(c.Root().Writer, app(), c.Args().First())
@@ -42,7 +42,7 @@ func ManCommand(app func() *cli.Command, exit string) *cli.Command {
 			}
 			dir := c.String("out")
 			if dir == "" {
-				return fmt.Errorf("man needs -out FOLDER; try: %s", Examples["wpm man"][0])
+				return fmt.Errorf("man needs -out FOLDER; try: %s man -o man1", c.Root().Name)
 			}
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err

@@ -3,7 +3,7 @@ package city_test
 import (
 	"fmt"
 
-	"github.com/wpm-go/wpm/experiments/city"
+	"github.com/wpm-go/wpm/internal/city"
 )
 
 func ExampleGenerate() {

@@ -1,15 +1,9 @@
-package manual
+package main
 
-import (
-	"strings"
-
-	"github.com/urfave/cli/v3"
-)
-
-// Examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
-// counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples of cmd/wpm. Those of
+// examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
+// counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of
 // release, verify and so on are in package device.
-var Examples = map[string][]string{
+var examples = map[string][]string{
 	"wpm": {
 		"wpm demo",
 		"wpm design -grid 20x20 -eps 2 -o policy.json",
@@ -84,29 +78,4 @@ var Examples = map[string][]string{
 		"wpm completion fish >wpm.fish",
 	},
 	"wpm man": {"wpm man -o man1", "man -l man1/wpm-design.1"},
-}
-
-// ModelExamples is where, among the metadata, a command that comes from package device has its examples.
-const ModelExamples = "examples"
-
-// ExamplesOf returns the examples of a command.
-func ExamplesOf(path string, c *cli.Command) []string {
-	lines := Examples[path]
-	if model, ok := c.Metadata[ModelExamples].([]string); ok {
-		program, _, _ := strings.Cut(path, " ")
-		for _, line := range model {
-			lines = append(lines, program+" "+line)
-		}
-	}
-	return lines
-}
-
-// ShowExamples puts the examples into the help of a command and of those below it.
-func ShowExamples(c *cli.Command, path string) {
-	if lines := ExamplesOf(path, c); lines != nil {
-		c.Description = strings.TrimLeft(c.Description+"\nExamples:\n   ", "\n") + strings.Join(lines, "\n   ")
-	}
-	for _, sub := range c.Commands {
-		ShowExamples(sub, path+" "+sub.Name)
-	}
 }
