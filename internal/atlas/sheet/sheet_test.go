@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -240,6 +242,71 @@ func TestPlane(t *testing.T) {
 			if !(x >= 0 && x <= f.width && y >= 0 && y <= f.height && f.width < 1000) {
 				t.Errorf("%s: a place at %v, %v of %v x %v", text, x, y, f.width, f.height)
 			}
+		}
+	}
+}
+
+// TestPicture: a picture in a file of its own is XML without a link, has a drawing for each panel with every place once,
+// its words escaped, and a legend; it is not larger than its frame.
+func TestPicture(t *testing.T) {
+	for name, s := range sheets(t) {
+		if !s.Places.Flat() {
+			continue
+		}
+		p := Picture{Title: "A <map>", Places: s.Places, Panels: []Panel{
+			{Title: `"a" & b`, Note: "1 < 2", Shares: s.Guess}, {Title: "raw", Shares: s.Raw, Outputs: true},
+		}}
+		data, err := p.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		for _, good := range []string{"<title>A &lt;map&gt;</title>", "&amp; b", "1 &lt; 2", atlas.Percent(max(slices.Max(s.Guess), slices.Max(s.Raw))), "prefers-color-scheme: dark",
+			`fill: #ffffd9`} {
+			if !strings.Contains(text, good) {
+				t.Errorf("%s: no %q in\n%s", name, good, text)
+			}
+		}
+		var marks []int
+		width, right := 0.0, 0.0
+		for d := xml.NewDecoder(strings.NewReader(text)); ; {
+			tok, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v in %s", name, err, text)
+			}
+			e, ok := tok.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			at := map[string]string{}
+			for _, a := range e.Attr {
+				at[a.Name.Local] = a.Value
+				if a.Name.Local == "href" || a.Name.Local == "src" {
+					t.Errorf("%s: a link to %s", name, a.Value)
+				}
+			}
+			number := func(key string) float64 {
+				v, err := strconv.ParseFloat(at[key], 64)
+				if err != nil {
+					t.Fatalf("%s: %s %s is %q", name, e.Name.Local, key, at[key])
+				}
+				return v
+			}
+			switch {
+			case e.Name.Local == "svg" && width == 0:
+				width = number("width")
+			case e.Name.Local == "svg":
+				marks, right = append(marks, 0), max(right, number("x")+number("width"))
+			case e.Name.Local == "path":
+				marks[len(marks)-1] += strings.Count(at["d"], "M")
+			}
+		}
+		if len(marks) != 2 || marks[0] != len(s.Guess) || marks[1] != len(s.Raw) || !(right < width) {
+			t.Errorf("%s: drawings of %v places, want %d and %d; %v wide of %v", name, marks, len(s.Guess), len(s.Raw), right,
+				width)
 		}
 	}
 }
