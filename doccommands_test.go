@@ -15,8 +15,8 @@ import (
 )
 
 // program matches a line that begins with the name of a program of this tree, or of one that its pages call.
-var program = regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|(?:[A-Z_]+=\S+ )+|for .*; do |cd \w+ && )?` +
-	`(?:go (?:run|test|get|install|build)|wpm(?:-[a-z]+)? [a-z-]+|python3 |python/|\.ci/|fuzz/run|bench/run|proofs/|node |npm )`)
+var program = regexp.MustCompile(`^(?:(?:echo|printf) .*\| *|(?:[A-Z_]+=\S+ )+|for .*; do |\(?cd \w+ && )?` +
+	`(?:go (?:run|test|get|install|build)|wpm(?:-[a-z]+)? [a-z-]+|python3 |python/|\.ci/|fuzz/run|lab/bench/run|proofs/|node |npm )`)
 
 // block is a fenced block of commands.
 type block struct {
@@ -32,7 +32,7 @@ func blocks(page string) (found []block, run, mentioned []string) {
 			found = append(found, block{m[1], commands(m[2])})
 		}
 	}
-	for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device) [^`\n]*)`").FindAllStringSubmatch(
+	for _, m := range regexp.MustCompile("`((?:go|wpm|wpm-device|wpm-lab) [^`\n]*)`").FindAllStringSubmatch(
 		fence.ReplaceAllString(page, ""), -1) {
 		switch {
 		case strings.HasPrefix(m[1], "wpm"):
@@ -143,7 +143,7 @@ func TestUntested(t *testing.T) {
 }
 
 // TestDocCommands runs what the pages tell a reader to type, in their order, each page in a folder of its own, where
-// wpm is the command of this tree. A mention, with words in capitals for its arguments, must at least be a command with
+// wpm and its kin are the commands of this tree. A mention, with words in capitals for its arguments, must at least be a command with
 // these flags.
 func TestDocCommands(t *testing.T) {
 	if !numtest.Full() {
@@ -160,8 +160,12 @@ func TestDocCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "./cmd/wpm", "./cmd/wpm-device").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for module, commands := range map[string][]string{".": {"./cmd/wpm", "./cmd/wpm-device"}, "lab": {"./cmd/wpm-lab"}} {
+		build := exec.Command("go", append([]string{"build", "-o", bin}, commands...)...)
+		build.Dir = module
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 	listed := untested(t)
 	all := pages(t)
@@ -245,7 +249,7 @@ const within = "WPM_DOC_COMMANDS"
 func try(dir, root, bin, command string) error {
 	// The binary is here, and what it writes does not belong into the tree.
 	command = strings.Replace(command, "go run ./cmd/wpm ", "wpm ", 1)
-	if strings.HasPrefix(strings.TrimPrefix(command, "CGO_ENABLED=0 "), "go ") {
+	if strings.HasPrefix(strings.TrimPrefix(command, "CGO_ENABLED=0 "), "go ") || strings.HasPrefix(command, "(cd ") {
 		dir = root // go install writes into bin, by GOBIN
 	}
 	command = strings.Replace(command, "go build ", "go build -o '"+bin+"' ", 1)

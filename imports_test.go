@@ -67,6 +67,7 @@ var picture = map[string][]string{
 
 	// Files written all or nothing.
 	"internal/atomicfile": {},
+	"internal/folder":     {"internal/atomicfile"},
 
 	// The one way to share work among goroutines, which hands panics to the caller; and the rows of a cost read into
 	// memory.
@@ -199,67 +200,19 @@ var picture = map[string][]string{
 	// The same lines for WebAssembly: the solvers, for the entry ./wasm of js.
 	"js/wasm": {"internal/machine"},
 
-	// Studies and their figures.
-	"experiments/figure": {
-		"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/palette/brewer",
-		"gonum.org/v1/plot/plotter", "gonum.org/v1/plot/text", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw",
-		"gonum.org/v1/plot/vg/vgimg", "gonum.org/v1/plot/vg/vgsvg",
-	},
-	"experiments/report": {"experiments/figure", "internal/atomicfile"},
-	"experiments/gowalla": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "internal/city", "experiments/compare", "experiments/figure",
-		"experiments/report", "internal/parallel", "ldp", "mincostflow",
-		"estimate", "sinkhorn/paper", // the server's maps; Algorithm 1 with the paper's lambda and rounds
-	},
-	"experiments/ring": {
-		"baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp",
-		"mincostflow", "sinkhorn",
-	},
-	"experiments/mirror": {
-		"", "baseline", "basemeasure", "cost", "experiments/figure", "experiments/report", "internal/parallel", "knapsack",
-		"ldp", "mincostflow", "mirror",
-	},
-	"experiments/movielens": {
-		"baseline", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/atomicfile",
-		"internal/parallel", "ldp", "gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/mat",
-		"gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", // the two products of a round
-		"gonum.org/v1/gonum/stat/distuv", // quantiles of t
-	},
-	"experiments/mapping": { // the check-ins that gowalla reads, and the city where there are none
-		"", "cost", "estimate", "estimate/plan", "internal/city", "experiments/gowalla", "experiments/report",
-		"internal/parallel", "ldp", "mincostflow",
-	},
-	"experiments/country": { // audit has the check of the rows on all cores
-		"", "aggregate", "audit", "cost", "experiments/report", "ldp", "policy",
-	},
-	"experiments/demo": {
-		"", "cost", "internal/city", "experiments/figure", "experiments/gowalla", "experiments/report", "internal/atlas",
-		"ldp", "mincostflow", "policy",
+	// The tour of wpm demo: its page is drawn as maps of a population are.
+	"internal/demo": {
+		"", "baseline", "cost", "internal/atlas", "internal/atlas/sheet", "internal/city", "internal/folder",
+		"internal/parallel", "ldp", "mincostflow", "policy",
 	},
 
-	"experiments/compare": {
-		"", "baseline", "basemeasure", "cost", "cost/costio", "experiments/figure", "experiments/report", "internal/parallel",
-		"ldp",
-		"mincostflow", "sinkhorn", "sinkhorn/paper",
-	},
-	"experiments/errata": {
-		"basemeasure", "cost", "internal/city", "experiments/report", "internal/parallel", "ldp", "mincostflow",
-		"sinkhorn/kl",
-		"sinkhorn/paper",
-	},
-	"experiments/sphere": {
-		"cost", "experiments/figure", "experiments/report", "internal/parallel", "ldp", "mincostflow", "policy", "sphere",
-		"sphere/codebook",
-		"gonum.org/v1/gonum/mathext",
-	},
-
-	// The command: mechanism, releases and maps; studies and what needs no policy in packages of their own, over what all
-	// share.
+	// The command: mechanism, releases and maps; made-up people and what needs no policy in packages of their own, over what
+	// all share.
 	"cmd/wpm": {
 		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
 		"device", "estimate", "estimate/plan",
 		"cmd/wpm/internal/geometry", "internal/manual", "cmd/wpm/internal/planning", "internal/shell",
-		"cmd/wpm/internal/studies", "cmd/wpm/internal/tools",
+		"cmd/wpm/internal/simulated", "cmd/wpm/internal/tools",
 		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp",
 		"policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
@@ -272,17 +225,13 @@ var picture = map[string][]string{
 		"", "cmd/wpm/internal/geometry", "internal/shell", "device", "estimate", "estimate/plan",
 		"internal/places", "ldp", "github.com/urfave/cli/v3",
 	},
-	// The command man writes its pages by device, whose version they name.
+	// What the commands here and in lab share. The command man writes its pages by device, whose version they name.
 	"internal/manual": {"internal/shell", "device", "github.com/urfave/cli/v3"},
 	"internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3", "golang.org/x/term"},
-	"cmd/wpm/internal/studies": {
-		"", "internal/shell", "cost", "cost/costio", "device", "internal/city", "experiments/compare",
-		"experiments/country",
-		"experiments/demo", "experiments/errata", "experiments/gowalla", "experiments/mapping",
-		"experiments/mirror", "experiments/movielens", "experiments/report", "experiments/ring", "internal/simulation",
-		"experiments/sphere",
-		"internal/atomicfile", "internal/places", "internal/playground", "policy", "github.com/urfave/cli/v3",
+	"cmd/wpm/internal/simulated": {
+		"device", "internal/atomicfile", "internal/demo", "internal/places", "internal/playground", "internal/shell",
+		"internal/simulation", "policy", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/tools": {
 		"audit", "certificate", "internal/shell", "cost", "cost/costio", "device", "internal/machine",
@@ -296,6 +245,7 @@ var picture = map[string][]string{
 
 	// For tests, here and elsewhere; nothing that runs in production imports them.
 	"internal/numtest": {"github.com/google/go-cmp/cmp", "pgregory.net/rapid"},
+	"internal/notices": {"internal/numtest"}, // licences beside programs
 	// Laws by subject, over generators and exact arithmetic.
 	"proptest":                  {"cost", "proptest/exact", "pgregory.net/rapid"},
 	"proptest/exact":            {},
@@ -416,9 +366,6 @@ func TestImportPicture(t *testing.T) {
 			continue
 		}
 		name := short(path)
-		if name == "bench" { // wpm beside its peers: it may import what it measures, and nothing imports a main package
-			continue
-		}
 		seen[name] = true
 		allowed, ok := picture[name]
 		if !ok {

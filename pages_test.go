@@ -26,7 +26,7 @@ func pages(t *testing.T) map[string]string {
 			(strings.HasPrefix(d.Name(), ".") && d.Name() != ".github" || d.Name() == "node_modules") {
 			return fs.SkipDir
 		}
-		if d.IsDir() || filepath.Ext(name) != ".md" || name == "THIRD_PARTY.md" {
+		if d.IsDir() || filepath.Ext(name) != ".md" || d.Name() == "THIRD_PARTY.md" {
 			return nil
 		}
 		b, err := os.ReadFile(name)

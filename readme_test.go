@@ -197,40 +197,6 @@ func TestSolversPage(t *testing.T) {
 	}
 }
 
-// TestComparePage runs the program of docs/compare.md on the data of that page, and compares what it prints.
-func TestComparePage(t *testing.T) {
-	code, want := snippets(t, filepath.Join("docs", "compare.md"))
-	if len(code) != 1 {
-		t.Fatalf("%d programs", len(code))
-	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("the data come from a program in Python")
-	}
-	script, err := filepath.Abs(filepath.Join("docs", "compare.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	data := exec.Command(python, script)
-	data.Dir = dir
-	if out, err := data.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	program := code[0]
-	for _, name := range []string{"colours.csv", "votes.csv"} {
-		quoted := fmt.Sprintf("%q", name)
-		if !strings.Contains(program, quoted) {
-			t.Errorf("the program does not read %s", name)
-		}
-		program = strings.ReplaceAll(program, quoted, fmt.Sprintf("os.Args[1] + %q", "/"+name))
-	}
-	program = strings.Replace(program, "import (\n", "import (\n\t\"os\"\n", 1)
-	if got := strings.TrimSpace(runProgram(t, program, dir)); got != want[0] {
-		t.Errorf("it prints\n%s\nthe page says\n%s", got, want[0])
-	}
-}
-
 // TestSolversTable holds the column "imports" of docs/solvers.md to the import picture, and the page to all packages
 // that one would import alone.
 func TestSolversTable(t *testing.T) {
@@ -274,7 +240,7 @@ func TestSolversTable(t *testing.T) {
 		public := name != "" && name != "python" && name != "js/wasm" && name != "device" && name != "audit" &&
 			name != "fuzz" && name != "proofs" && name != "release" && name != "conform" && name != "maintain/mutation" &&
 			!strings.HasPrefix(name, "vectors") && !strings.Contains(name, "internal/") &&
-			!strings.HasPrefix(name, "policy") && !strings.HasPrefix(name, "experiments/") && !strings.HasPrefix(name, "cmd/")
+			!strings.HasPrefix(name, "policy") && !strings.HasPrefix(name, "cmd/")
 		if public != seen[name] {
 			t.Errorf("%s: on the page %v, want %v", name, seen[name], public)
 		}

@@ -38,9 +38,6 @@
 //	FuzzPartialCounts    aggregate.DecodeCounts, Merge          re-encoding gives the same bytes; sums
 //	FuzzEvaluate         aggregate.Evaluate                     exact transport in rationals
 //	FuzzLikeliest        estimate.MLE, EM, Interval             the likelihood of other distributions
-//	FuzzCheckins         the data of experiments/gowalla        a second parser; packing; round trip
-//	FuzzPlaces           its pair of tables                     a second parser
-//	FuzzRatings          the data of experiments/movielens      a second parser; round trip
 //	FuzzAnswer           the lines of "wpm solve"               one valid JSON object; same answer twice
 //
 // Whatever the input, a target also fails on a panic, on NaN beside a nil error, on an error that wraps
@@ -70,4 +67,10 @@
 //
 // Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
 // kept in testdata/fuzz, and as a row in a table of the package they are about.
+//
+// In the module of the studies, which fuzz/run runs, too:
+//
+//	lab/fuzz/FuzzCheckins      the data of gowalla              a second parser; packing; round trip
+//	lab/fuzz/FuzzPlaces        its pair of tables               a second parser
+//	lab/fuzz/FuzzRatings       the data of movielens            a second parser; round trip
 package fuzz

@@ -36,7 +36,7 @@ func square(k int, rel float64) Problem {
 
 // BenchmarkIteration is one iteration of Algorithm 1, the kernel in memory: products, projection, residual. safe is
 // that of the fast method, on absorbed potentials and with its checks; plain is the loop without them, on exp(-C/Reg),
-// for what safety costs. bench/run compares the processor time, which other work on the machine changes least.
+// for what safety costs. lab/bench/run compares the processor time, which other work on the machine changes least.
 func BenchmarkIteration(b *testing.B) {
 	for _, k := range []int{250, 1000, 4000} {
 		if k == 4000 && testing.Short() {

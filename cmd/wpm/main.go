@@ -9,13 +9,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/studies"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/simulated"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/tools"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/manual"
@@ -46,53 +47,29 @@ func command() *cli.Command {
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: " + exitStatus + ".",
 		Commands: []*cli.Command{
-			studies.Demo(), studies.Playground(), planning.Command(), designCommand(), verifyCommand(), releaseCommand(),
+			simulated.Demo(), simulated.Playground(), planning.Command(), designCommand(), verifyCommand(), releaseCommand(),
 			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(),
-			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), studies.Simulate(), studies.Experiments(),
+			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), simulated.Simulate(),
 			deviceCommand(device.LedgerCommand, "", nil), manual.CompletionCommand(command),
 			manual.ManCommand(command, exitStatus), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
-		},
-		Flags: []cli.Flag{&cli.BoolFlag{
-			Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress, notes and warnings; errors remain",
-		}},
-		Before: func(ctx context.Context, c *cli.Command) (context.Context, error) {
-			if c.Bool("quiet") {
-				c.Root().ErrWriter = io.Discard // run prints the error itself
-			}
-			return ctx, nil
-		},
-		// Errors are printed by run, in one line, with the exit status of its own.
-		ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		OnUsageError:   shell.UsageError,
-		Action: func(_ context.Context, c *cli.Command) error {
-			if c.Args().Present() {
-				return shell.Unknown(c, "command")
-			}
-			return cli.ShowAppHelp(c)
+			experimentCommand(),
 		},
 	}
-	once(app)
+	shell.Program(app)
 	manual.ShowExamples(app, program, examples)
 	return app
 }
 
-// once makes a flag that is given twice an error, rather than let the last one win.
-func once(c *cli.Command) {
-	for _, f := range c.Flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.OnlyOnce = true
-		case *cli.IntFlag:
-			f.OnlyOnce = true
-		case *cli.Uint64Flag:
-			f.OnlyOnce = true
-		case *cli.FloatFlag:
-			f.OnlyOnce = true
-		case *cli.DurationFlag:
-			f.OnlyOnce = true
-		}
-	}
-	for _, sub := range c.Commands {
-		once(sub)
+// experimentCommand tells those who used it where the studies are now.
+func experimentCommand() *cli.Command {
+	return &cli.Command{
+		Name: "experiment", Hidden: true, SkipFlagParsing: true, HideHelp: true,
+		Action: func(_ context.Context, c *cli.Command) error {
+			study := "STUDY"
+			if first := c.Args().First(); first != "" && first[0] != '-' {
+				study = first
+			}
+			return fmt.Errorf("the studies are a program of their own: wpm-lab %s; in a clone: cd lab && go run ./cmd/wpm-lab", study)
+		},
 	}
 }

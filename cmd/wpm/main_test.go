@@ -326,10 +326,10 @@ func TestBadUsage(t *testing.T) {
 		{"design -eps 1 -points " + good + " -metric taxi -o " + kept, `"taxi"`},
 		{"design -eps 1 -ring 5 extra -o " + kept, `"extra"`},
 		{"release " + nonsense, nonsense},
-		{"experiment", "gowalla"},
-		{"experiment nonsense", `"nonsense"`},
-		{"experiment gowalla -data=", "-data"},
-		{"experiment gowalla -data " + filepath.Join(dir, "missing"), "missing"},
+		{"experiment", "wpm-lab STUDY"},
+		{"experiment -help", "wpm-lab STUDY"},
+		{"experiment ring -inputs 50", "wpm-lab ring"},
+		{"experiment compare -points " + good, "wpm-lab compare"},
 		{"demo -grid 0x5 -o " + filepath.Join(dir, "demo"), `"0x5"`},
 	} {
 		status, out, errs := try(t, "", strings.Fields(test.args)...)
@@ -422,34 +422,10 @@ func TestDemo(t *testing.T) {
 	if !strings.Contains(out, "verified from its bytes") {
 		t.Errorf("demo prints:\n%s", out)
 	}
-	for _, name := range []string{"policy.json", "policy-projection.json", "index.html", "table.csv", "table.json"} {
+	for _, name := range []string{"policy.json", "policy-projection.json", "index.html", "map.svg", "maps.csv"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	must(t, "", "verify", filepath.Join(dir, "policy.json"))
-}
-
-// TestExperimentGowalla runs the study on made-up check-ins in the original format.
-func TestExperimentGowalla(t *testing.T) {
-	dir := t.TempDir()
-	var b strings.Builder
-	for user := range 6 {
-		for n := range 12 {
-			lat, lon := 30.16+0.02*float64((user+n)%12), -97.89+0.02*float64((user*n)%12)
-			fmt.Fprintf(&b, "%d\t2010-10-19T23:55:27Z\t%.4f\t%.4f\t%d\n", user, lat, lon, 100*user+n)
-		}
-	}
-	data := write(t, dir, "Gowalla_totalCheckins.txt", b.String())
-	out := must(t, "", "experiment", "gowalla", "-data", data, "-out", filepath.Join(dir, "out"), "-grid", "4x4", "-users",
-		"6", "-eps", "1,4", "-runs", "2")
-	if !strings.Contains(out, "6 users, 72 check-ins") {
-		t.Errorf("experiment prints:\n%s", out)
-	}
-	// A truncated line is named, and the results so far stay.
-	bad := write(t, dir, "bad.txt", b.String()+"7\t2010-10-19T23:55:27Z\t30.2\n")
-	status, _, errs := try(t, "", "experiment", "gowalla", "-data", bad, "-out", filepath.Join(dir, "out"))
-	if status != device.Bad || !strings.Contains(errs, bad+":73") {
-		t.Errorf("status %d, error %q", status, errs)
-	}
 }

@@ -19,7 +19,6 @@ import (
 
 // notRun are examples that TestExamples does not run, each with its reason.
 var notRun = map[string]string{
-	"wpm experiment": "the studies have tests of their own, and need minutes or data",
 	"source <(":      "not every sh knows <(; TestCompletion runs the script",
 	"wpm demo":       "it builds the page's program; TestDemo runs it",
 	"wpm playground": "it serves until it is stopped; TestPlayground starts it",

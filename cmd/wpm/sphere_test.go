@@ -2,13 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
-	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/sphere"
 )
 
@@ -54,19 +51,15 @@ func TestSphereCard(t *testing.T) {
 
 func TestSphereUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"sphere":                          "-d and -eps",
-		"sphere -d 3":                     "-d and -eps",
-		"sphere -d 0 -eps 1":              "d = 0",
-		"sphere -d 3 -eps 0":              "eps = 0",
-		"sphere -d 3 -eps 1 -p 13":        "p = 13",
-		"sphere -d 1 -p 0.5 -eps 700":     "underflows",
-		"sphere -d x -eps 1":              "x",
-		"sphere -d 3 -eps 1 more":         "more",
-		"sphere -d 3 -d 4 -eps 1":         "d",
-		"experiment sphere -points 0":     "-points",
-		"experiment sphere -instances -1": "-instances",
-		"experiment sphere more":          "more",
-		"experiment sphere -points 99999": "99999",
+		"sphere":                      "-d and -eps",
+		"sphere -d 3":                 "-d and -eps",
+		"sphere -d 0 -eps 1":          "d = 0",
+		"sphere -d 3 -eps 0":          "eps = 0",
+		"sphere -d 3 -eps 1 -p 13":    "p = 13",
+		"sphere -d 1 -p 0.5 -eps 700": "underflows",
+		"sphere -d x -eps 1":          "x",
+		"sphere -d 3 -eps 1 more":     "more",
+		"sphere -d 3 -d 4 -eps 1":     "d",
 	} {
 		if status, out, errs := try(t, "", strings.Fields(args)...); status != device.Bad || out != "" ||
 			!strings.Contains(errs, want) {
@@ -80,21 +73,5 @@ func TestSphereSolve(t *testing.T) {
 	out := must(t, `{"id":1,"d":2,"p":2,"eps":5}`+"\n", "solve", "sphere")
 	if !strings.HasPrefix(out, `{"id":1,"t":0.84828363995751`) || !strings.Contains(out, `"omt":`) {
 		t.Errorf("answer %s", out)
-	}
-}
-
-func TestSphereStudy(t *testing.T) {
-	if !numtest.Full() {
-		t.Skip("a study of some seconds")
-	}
-	dir := filepath.Join(t.TempDir(), "study")
-	out := must(t, "", "experiment", "sphere", "-out", dir, "-points", "64", "-instances", "1")
-	for _, want := range []string{"1.413", "random atom", "index.html"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in:\n%s", want, out)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
-		t.Error(err)
 	}
 }

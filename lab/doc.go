@@ -1,0 +1,18 @@
+// Package lab has no code: its folders are the studies, a module of their own above the module of the mechanism.
+//
+// # Folders
+//
+//   - cmd/wpm-lab: the command, with a subcommand for each study;
+//   - compare: mechanisms on anybody's data, by anybody's measure; what it exports is for programs of others;
+//   - ring, movielens, gowalla, mirror, sphere, errata: the numbers of the paper, and those of docs/errata.md;
+//   - mapping, country: how good maps are, over kinds of maps, and at the size of a country;
+//   - bench: times beside other solvers;
+//   - figure, report: charts by gonum/plot; a folder of tables and a page;
+//   - fuzz: the readers of data files.
+//
+// # Why apart
+//
+// Who imports a solver, or deploys the command wpm, needs none of it, and should not have to trust the modules that draw
+// its charts. Nothing in the module above can import this one, since this one requires it. A test here holds what each
+// folder imports.
+package lab
