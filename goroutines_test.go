@@ -23,7 +23,6 @@ var starters = map[string]string{
 	"device.Main":                      "reads from standard input cannot be called off when the command is interrupted",
 	"internal/child.Project":           "ends the child when its caller is cancelled; calls one cancel function",
 	"internal/child.Serve":             "ends the child's own process when its time is over",
-	"internal/playground.Serve":        "ends the server when its context is over: one call of net/http, which catches what handlers throw",
 	"proptest/internal/planted.failed": "a law that fails ends its goroutine; only tests call it",
 	"conform.killAfter":                "ends a client under test that does not answer; calls no more than that",
 	"policy/storetest.testLock":        "a timer that gives up a lock while another handle waits for it; for tests",

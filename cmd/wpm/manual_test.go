@@ -21,7 +21,7 @@ import (
 var notRun = map[string]string{
 	"source <(":      "not every sh knows <(; TestCompletion runs the script",
 	"wpm demo":       "it builds the page's program; TestDemo runs it",
-	"wpm playground": "it serves until it is stopped; TestPlayground starts it",
+	"wpm playground": "it builds the page's program, and opens a browser; TestPlayground writes the page",
 	"man -l":         "not every machine has man; TestManualPages formats the pages if it can",
 }
 

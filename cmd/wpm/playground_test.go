@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,14 +31,14 @@ func TestPlaygroundWithoutGo(t *testing.T) {
 			t.Errorf("in %s: status %d, %q, %q", dir, status, out, errs)
 		}
 	}
-	for _, args := range [][]string{{"page"}, {"-o", ""}, {"-o", "x", "-addr", "127.0.0.1:1"}, {"-addr", "0"}} {
+	for _, args := range [][]string{{"page"}, {"-o", ""}, {"-o", "-", "-open"}, {"-addr", "127.0.0.1:1"}} {
 		if status, _, errs := try(t, "", append([]string{"playground"}, args...)...); status != device.Bad || errs == "" {
 			t.Errorf("%q: status %d, %q", args, status, errs)
 		}
 	}
 }
 
-// TestPlayground writes the page, and serves it until the context is over, as at Ctrl-C.
+// TestPlayground writes the page, to a file and to standard output.
 func TestPlayground(t *testing.T) {
 	if !numtest.Full() {
 		t.Skip("builds the page's program: half a minute")
@@ -55,40 +53,6 @@ func TestPlayground(t *testing.T) {
 	if out := must(t, "", "playground", "-o", "-"); out != string(page) {
 		t.Errorf("-o - prints %d bytes, want the page", len(out))
 	}
-	for _, address := range []string{"0.0.0.0:0", ":0", "example.org:80", "127.0.0.1", "[::]:0"} {
-		if status, _, errs := try(t, "", "playground", "-addr", address); status != device.Bad ||
-			!strings.Contains(errs, "bad address") {
-			t.Errorf("-addr %s: status %d, %s", address, status, errs)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var status int
-	out := &firstLine{line: make(chan string, 1)}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		status = run(ctx, []string{"wpm", "playground"}, strings.NewReader(""), out, os.Stderr)
-	}()
-	url, _, _ := strings.Cut(<-out.line, " ")
-	r, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Body.Close()
-	if r.StatusCode != http.StatusOK || r.ContentLength != int64(len(page)) {
-		t.Errorf("GET %s: %s, %d bytes", url, r.Status, r.ContentLength)
-	}
-	cancel()
-	<-done
-	if status != device.Yes { // it was to end so
-		t.Errorf("after Ctrl-C: status %d", status)
-	}
-	if r, err := http.Get(url); err == nil {
-		r.Body.Close()
-		t.Error("the server goes on")
-	}
-
 	// The demo has its result in the page.
 	demo := filepath.Join(dir, "demo")
 	text := must(t, "", "demo", "-users", "20", "-grid", "5x5", "-o", demo)
@@ -97,15 +61,4 @@ func TestPlayground(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), sentence) {
 		t.Errorf("the page of the demo: %d bytes, %v, want %q in it", len(page), err, sentence)
 	}
-}
-
-// firstLine hands on the first thing that is written.
-type firstLine struct{ line chan string }
-
-func (f *firstLine) Write(b []byte) (int, error) {
-	select {
-	case f.line <- string(b):
-	default:
-	}
-	return len(b), nil
 }

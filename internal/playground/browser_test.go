@@ -378,22 +378,15 @@ func (b *browser) of(t *testing.T) *browser {
 	return &browser{wire: b.wire, t: t}
 }
 
-// TestBrowserServed opens the page from the server, with the results of a demo inside.
-func TestBrowserServed(t *testing.T) {
+// TestBrowserDemo opens the page with the results of a demo inside.
+func TestBrowserDemo(t *testing.T) {
 	b := chromium(t)
 	r := &Results{Settings: Settings{Epsilon: "3", People: 200, Seed: 2}, Sentence: "From <b>200</b> releases.", Rows: 2,
 		Cols: 2,
 		Maps: []Map{{Title: "The truth", Note: "a note", Shares: []float64{0.5, 0.25, 0.25, 0}}}}
-	_, page := writePage(t, r)
-	l, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- Serve(ctx, l, page) }()
+	url, _ := writePage(t, r)
 	b.size(1200, 900, "light")
-	b.open("http://" + l.Addr().String() + "/")
+	b.open(url)
 	b.until(settled)
 	if b.text("epsOut") != "3" || b.text("peopleOut") != "200" || b.text("sentence") != r.Sentence {
 		t.Errorf("eps %s, people %s, sentence %q", b.text("epsOut"), b.text("peopleOut"), b.text("sentence"))
@@ -405,10 +398,6 @@ func TestBrowserServed(t *testing.T) {
 	}
 	if list := b.complaints(); len(list) > 0 {
 		t.Errorf("the browser complains: %s", strings.Join(list, "\n"))
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("Serve: %v", err)
 	}
 }
 

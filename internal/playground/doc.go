@@ -12,8 +12,4 @@
 // Find looks for the program in this order: in the folder dist, which is embedded and empty but in a release; in a
 // cache in the user's folder for such files, by the version of Go and a hash of the sources; else it is built, if Go is
 // there. Sources are known inside a clone of this module, and nowhere else.
-//
-// # Serving
-//
-// Serve gives this one page to this one machine, from memory.
 package playground

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
@@ -115,60 +113,6 @@ func TestPageParts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func TestHandler(t *testing.T) {
-	page := []byte("the page")
-	h := Handler(page, "127.0.0.1:8080")
-	for _, tt := range []struct {
-		method, host, path string
-		status             int
-	}{
-		{"GET", "127.0.0.1:8080", "/", 200}, {"HEAD", "127.0.0.1:8080", "/", 200}, {"GET", "localhost:8080", "/", 200},
-		{"GET", "127.0.0.1:8080", "/?eps=3", 200},
-		{"GET", "127.0.0.1", "/", 403}, {"GET", "127.0.0.1:8081", "/", 403}, {"GET", "example.org", "/", 403},
-		{"GET", "example.org:8080", "/", 403}, {"GET", "", "/", 403}, {"GET", "127.0.0.1:8080.example.org", "/", 403},
-		{"GET", "127.0.0.1:8080", "/index.html", 404}, {"GET", "127.0.0.1:8080", "/../etc/passwd", 404},
-		{"GET", "127.0.0.1:8080", "//", 404},
-		{"POST", "127.0.0.1:8080", "/", 405}, {"OPTIONS", "127.0.0.1:8080", "/", 405}, {"DELETE", "127.0.0.1:8080", "/", 405},
-		{"POST", "example.org", "/", 403},
-	} {
-		r := httptest.NewRequest(tt.method, "http://x/", nil)
-		r.Host = tt.host
-		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(tt.path, "?")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != tt.status {
-			t.Errorf("%s %s of %q: %d, want %d", tt.method, tt.path, tt.host, w.Code, tt.status)
-		}
-		body := w.Body.String()
-		if (body == string(page)) != (tt.status == 200 && tt.method == "GET") || tt.method == "HEAD" && body != "" {
-			t.Errorf("%s %s of %q: %d says %q", tt.method, tt.path, tt.host, w.Code, body)
-		}
-		for name, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-			"Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
-			if got := w.Header().Get(name); got != want {
-				t.Errorf("%s: %q, want %q", name, got, want)
-			}
-		}
-		if tt.status == http.StatusOK && w.Header().Get("Content-Length") != "8" {
-			t.Errorf("%s: length %q", tt.method, w.Header().Get("Content-Length"))
-		}
-	}
-}
-
-func TestListen(t *testing.T) {
-	for _, address := range []string{"", "127.0.0.1", "0.0.0.0:0", "[::]:0", ":0", "localhost:0", "example.org:80",
-		"192.168.0.1:0", "127.0.0.1:0:0"} {
-		if l, err := Listen(address); !errors.Is(err, ErrAddress) {
-			t.Errorf("Listen(%q) = %v, %v", address, l, err)
-		}
-	}
-	l, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
 }
 
 // TestLicences: the page names every module that its program links.

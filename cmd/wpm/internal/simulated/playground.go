@@ -20,15 +20,13 @@ func Playground() *cli.Command {
 	return &cli.Command{
 		Name:  "playground",
 		Usage: "one page for a browser: who learns what, with sliders",
-		Description: "Serves one page on this machine, until Ctrl-C, or writes it to a file that opens without a network. All that it\n" +
-			"shows is simulated and computed in the page; files that are dropped there stay in its memory. In a clone, the first\n" +
-			"run builds the page's program with Go, which takes some 20 seconds, and keeps it in the user's cache.",
+		Description: "Writes one page to a file that opens without a network. All that it shows is simulated and computed in the\n" +
+			"page; files that are dropped there stay in its memory. In a clone, the first run builds the page's program with Go,\n" +
+			"which takes some 20 seconds, and keeps it in the user's cache.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "write the page to `FILE`, - for standard output, and serve nothing"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-playground.html",
+				Usage: "write the page to `FILE`, or - for standard output"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser"},
-			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:0",
-				Usage: "serve at `HOST:PORT` of this machine; port 0 is a free one"},
 		},
 		OnUsageError: shell.UsageError,
 		Action:       runPlayground,
@@ -40,8 +38,8 @@ func runPlayground(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	out := c.String("out")
-	if c.IsSet("out") && (out == "" || c.IsSet("addr")) {
-		return errors.New("-o writes a file, which needs a name and no -addr")
+	if out == "" || out == "-" && c.Bool("open") {
+		return errors.New("-o writes a file, which needs a name to be opened")
 	}
 	program, err := playground.Find(ctx, ".", programProgress(c.Root().ErrWriter))
 	if err != nil {
@@ -55,29 +53,14 @@ func runPlayground(ctx context.Context, c *cli.Command) error {
 		_, err := c.Root().Writer.Write(page)
 		return err
 	}
-	if out != "" {
-		if err := atomicfile.Write(out, 0o644, page); err != nil {
-			return err
-		}
-		fmt.Fprintf(c.Root().Writer, "%s: %d bytes; open it in a browser\n", out, len(page))
-		if c.Bool("open") {
-			return browse(ctx, out)
-		}
-		return nil
-	}
-	l, err := playground.Listen(c.String("addr"))
-	if err != nil {
+	if err := atomicfile.Write(out, 0o644, page); err != nil {
 		return err
 	}
-	defer l.Close()
-	url := "http://" + l.Addr().String() + "/"
-	fmt.Fprintf(c.Root().Writer, "%s until Ctrl-C\n", url)
+	fmt.Fprintf(c.Root().Writer, "%s: %d bytes; open it in a browser\n", out, len(page))
 	if c.Bool("open") {
-		if err := browse(ctx, url); err != nil {
-			return err
-		}
+		return browse(ctx, out)
 	}
-	return playground.Serve(ctx, l, page)
+	return nil
 }
 
 // programProgress says how far the build of the page's program is.
