@@ -295,7 +295,7 @@ func TestDecodeErrors(t *testing.T) {
 			ErrMode, "", 0},
 		{"inputs 0", swap(`"inputs":3`, `"inputs":0`), ErrShape, "", 0},
 		{"inputs 4", swap(`"inputs":3`, `"inputs":4`), ErrShape, "", 0},
-		{"outputs 3", swap(`"outputs":4`, `"outputs":3`), ErrShape, "4 lower and 4 upper bounds for 3", 0},
+		{"outputs 3", swap(`"outputs":4`, `"outputs":3`), ErrShape, "for 3 outputs", 0},
 		{"provenance without geometry", swap(`"geometry":"public",`, ``), ErrProvenance, "geometry", 0},
 		{"provenance of the other kind", swap(`"geometry":"public"`, `"geometry":"data-independent"`), ErrProvenance, "", 0},
 		{"provenance with a bad epsilon", swap(`"0.25"`, `"x"`), ErrProvenance, "", 0},
