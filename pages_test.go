@@ -200,3 +200,41 @@ func TestMutationPage(t *testing.T) {
 		t.Errorf("maintain/mutation.md is not what maintain/mutation/page.py prints (%v)", err)
 	}
 }
+
+// undated returns the paragraphs of a page that say how many mutants or planted errors are found, and not at
+// which commit.
+func undated(page string) (found []string) {
+	subject, figure := regexp.MustCompile(`(?i)\b(mutants?|planted)\b`), regexp.MustCompile(`\d (%|of \d)|\bof \d+`)
+	commit := regexp.MustCompile(`\b[0-9a-f]{7}\b`)
+	for part := range strings.SplitSeq(page, "\n\n") {
+		if subject.MatchString(part) && figure.MatchString(part) && !commit.MatchString(part) {
+			found = append(found, part)
+		}
+	}
+	return found
+}
+
+// TestMutationCommits: whoever quotes how many mutants or planted errors are found says the commit.
+func TestMutationCommits(t *testing.T) {
+	for name, text := range pages(t) {
+		if strings.HasPrefix(name, "maintain/") { // says it once for a table
+			continue
+		}
+		for _, part := range undated(text) {
+			t.Errorf("%s names no commit here:\n%s", name, part)
+		}
+	}
+	for _, name := range []string{"power", "mutation"} {
+		if text := pages(t)["maintain/"+name+".md"]; !regexp.MustCompile(`commit [0-9a-f]{7}\b`).MatchString(text) {
+			t.Errorf("maintain/%s.md does not say the commit of its figures", name)
+		}
+	}
+	for text, want := range map[string]int{
+		"Of 300 mutants 97 % die.": 1, "290 of 300\nmutants die.": 1, "At 2c8e096 97 % of the mutants die.": 0,
+		"Planted errors are found, 3 of 4.": 1, "All mutants die.\n\n3 % is little.": 0,
+	} {
+		if got := undated(text); len(got) != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
