@@ -18,7 +18,7 @@ type owner [4]string
 
 const (
 	lockMagic = "wpm-lock-1"
-	maxLock   = 256 // bytes of a lock's line
+	maxLock   = 256 // bytes, more than a lock's line can have
 	unknown   = "-"
 	gone      = "" // the start of a process that is not there
 )
@@ -58,7 +58,7 @@ func beginsLock(text string) bool {
 	line, whole := strings.CutSuffix(text, "\n")
 	word := strings.Split(line, " ")
 	last := len(word) - 1
-	if len(text) > maxLock || last > len(owner{}) || whole && last < len(owner{}) {
+	if last > len(owner{}) || whole && last < len(owner{}) {
 		return false
 	}
 	if last == 0 {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -244,6 +245,47 @@ func TestFolderOfAnotherStart(t *testing.T) {
 		}
 		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
 			t.Errorf("left behind: %v, %v", names, err)
+		}
+	}
+}
+
+// A file that is taken over says who has it, and nothing of a longer line before; a folder with more than its owner's
+// entry is not taken over.
+func TestTakenOverWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	at := path + ".lock"
+	if kernelLocks {
+		long := owner{strings.Repeat("a", 36), strings.Repeat("1", 20), strings.Repeat("2", 20), strings.Repeat("3", 20)}
+		if err := os.WriteFile(at, []byte(long.line()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		unlock, err := lock(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(at); runtime.GOOS != "windows" && (err != nil || string(b) != self().line()) {
+			t.Errorf("%q, %v, want %q", b, err, self().line())
+		}
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	dead := self()
+	dead[3] = "1"
+	for _, more := range []string{"0", "zzz"} { // before and behind it, as folders are listed
+		if err := errors.Join(os.MkdirAll(filepath.Join(at, more), 0o700),
+			os.WriteFile(filepath.Join(at, dead.name()), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := look(at)
+		if err != nil || len(f.names) != 2 {
+			t.Errorf("%+v, %v, want two entries", f, err)
+		}
+		if _, err := lock(at); !errors.Is(err, ErrLedgerLocked) {
+			t.Errorf("a folder with two entries: %v", err)
+		}
+		if err := os.Remove(filepath.Join(at, more)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
