@@ -98,7 +98,7 @@ class FileStore {
       const fresh = !this.#file;
       this.#file ??= await fs.open(this.#real, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
       const size = await this.#size();
-      if (size !== at) throw failed(`${this.#real} has ${size} bytes, not ${at}: someone else has written; open it again`);
+      if (size !== at) throw failed(`${this.#real} has ${size} bytes, not ${at}, by another hand; open it again`);
       await this.#file.appendFile(bytes);
       await this.#file.sync();
       if (fresh) await syncFolder(this.#real);

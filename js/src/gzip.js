@@ -201,7 +201,8 @@ class Codes {
       }
       need(v !== 16 || at > 0, "gzip: repeats nothing");
       const what = v === 16 ? lengths[at - 1] : 0;
-      for (let k = v === 16 ? 3 + s.bits(2) : v === 17 ? 3 + s.bits(3) : 11 + s.bits(7); k > 0; k--) lengths[at++] = what;
+      let k = v === 16 ? 3 + s.bits(2) : v === 17 ? 3 + s.bits(3) : 11 + s.bits(7);
+      for (; k > 0; k--) lengths[at++] = what;
     }
     need(at === all && lengths[256] > 0, "gzip: sizes");
     this.literal.set(lengths, 0, literals, true);
@@ -211,7 +212,7 @@ class Codes {
 }
 
 const FIXED = {
-  literal: new Code().set(Uint8Array.from({length: 288}, (_, i) => (i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8)), 0, 288, false),
+  literal: new Code().set(new Uint8Array(288).fill(8).fill(9, 144, 256).fill(7, 256, 280), 0, 288, false),
   distance: new Code().set(new Uint8Array(32).fill(5), 0, 32, false),
 };
 

@@ -1,8 +1,8 @@
-// The lock of a ledger in a file, for a program without kernel locks: docs/spec/ledger.md. It is a folder with one entry,
-// whose name says who has it. Every step is one call without a wait, so nothing of this program comes between.
+// The lock of a ledger in a file, for a program without kernel locks: docs/spec/ledger.md. It is a folder with one
+// entry, whose name says who has it. Every step is one call without a wait, so nothing of this program comes between.
 // @ts-check
-import {closeSync, constants, lstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, readlinkSync,
-  renameSync, rmdirSync, unlinkSync} from "node:fs";
+import {closeSync, constants, lstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync,
+  readlinkSync, renameSync, rmdirSync, unlinkSync} from "node:fs";
 import {basename, join} from "node:path";
 import {hex, latin, unhex} from "./bytes.js";
 import {LedgerError} from "./ledger.js";
@@ -48,8 +48,8 @@ function begins(text) {
 }
 
 /**
- * Whether a program may lock a ledger: "free", "take-over" (who had it has ended), "locked" (someone has it, or may have
- * it), or "refused" (what is there is no lock, or the ledger has the name of one).
+ * Whether a program may lock a ledger: "free", "take-over" (who had it has ended), "locked" (someone has it, or may
+ * have it), or "refused" (what is there is no lock, or the ledger has the name of one).
  * @param {Question} question
  */
 export function verdict({name, found, kernel_locked, kernel_locks, boot, namespace, processes}) {
@@ -116,7 +116,7 @@ function look(path) {
   if (!there) return {kind: "absent"};
   if (there.isDirectory()) return {kind: "folder", entries: attempt(() => readdirSync(path)) ?? []};
   if (!there.isFile()) return {kind: "other"};
-  return {kind: "file", bytes: hex(attempt(() => beginning(path)) ?? new Uint8Array())}; // without leave to read, it may be one
+  return {kind: "file", bytes: hex(attempt(() => beginning(path)) ?? new Uint8Array())}; // unreadable, it may be one
 }
 
 /** @param {string} path */
@@ -142,7 +142,7 @@ export class Lock {
   #path;
   #name;
   #spare;
-  /** Whether bytes are on their way to the file: a lock that is given up then would let another program in too early. */
+  /** Whether bytes are on their way to the file: given up then, the lock would let another program in too early. */
   writing = false;
 
   /**
@@ -181,13 +181,15 @@ export function lock(path) {
   const pid = owner(entry)?.[2], start = pid && started(pid);
   if (pid && start) processes[pid] = start;
   const file = basename(path).replace(/\.lock$/, "");
-  const said = verdict({name: file, found, kernel_locked: false, kernel_locks: false, boot: me[0], namespace: me[1], processes});
+  const [boot, namespace] = me;
+  const said = verdict({name: file, found, kernel_locked: false, kernel_locks: false, boot, namespace, processes});
   if (said === "refused") {
-    const why = /\.lock$/i.test(file) ? "a ledger's name does not end in .lock" : "it is no lock; move it, or give the ledger another name";
+    const why = /\.lock$/i.test(file) ? "a ledger's name does not end in .lock"
+      : "it is no lock; move it, or give the ledger another name";
     throw new LedgerError("store", `${path} cannot be the lock: ${why}`);
   }
   if (said === "locked") throw locked(path);
-  const spare = attempt(() => mkdtempSync(`${path}.${name}.`)) ?? mkdtempSync(`${path}.`); // a ledger's name may be long
+  const spare = attempt(() => mkdtempSync(`${path}.${name}.`)) ?? mkdtempSync(`${path}.`); // a name may be long
   try {
     mkdirSync(join(spare, name));
     if (said === "free") renameSync(spare, path); // fails where a lock is

@@ -51,7 +51,8 @@ class OPFSStore {
    */
   async append(at, bytes) {
     const file = this.#access();
-    if (file.getSize() !== at) throw new LedgerError("store", `${this.#name} does not end at ${at}: someone else has written`);
+    const size = file.getSize();
+    if (size !== at) throw new LedgerError("store", `${this.#name} has ${size} bytes, not ${at}, by another hand`);
     for (let n = 0; n < bytes.length;) n += some(file.write(bytes.subarray(n), {at: at + n}));
     file.flush();
   }

@@ -255,7 +255,7 @@ class Cursor {
  * @typedef {object} Inside
  * @property {number} inputs
  * @property {BigUint64Array} fallback the row of unusable data
- * @property {((i: number, n: BigUint64Array) => void) | null} row writes the row of an input; null if the policy has none
+ * @property {((i: number, n: BigUint64Array) => void) | null} row writes the row of an input; null if there are none
  * @property {Map<string, number> | null} index inputs by the bytes of their labels; null if they have none
  */
 

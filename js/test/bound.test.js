@@ -42,7 +42,7 @@ test("a release from 64 MiB of text, in a heap of 16 MB, takes no more than from
 const spec = readFileSync(new URL("../../docs/spec/policy.md", import.meta.url), "utf8");
 const [one, two] = ["policy-1", "policy-2"].map((name) => new RegExp("```json " + name + "\n([^]*?)```").exec(spec)[1]);
 const set = (text, name, value) => {
-  const line = new RegExp(`"${name}":[^\n]*\n`);
+  const line = new RegExp(`^"${name}":[^\n]*\n`, "m");
   assert.match(text, line);
   return text.replace(line, () => `"${name}":${value},\n`);
 };
