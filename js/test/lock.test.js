@@ -164,17 +164,21 @@ test("a long name, as long as its lock has room", {skip}, async (t) => {
   await (await open(path)).close();
 });
 
-const hold = (path, ...how) => spawn(process.execPath, [program("release"), path, "e", "0", ...how], {stdio: ["pipe", "pipe", "inherit"]});
+function hold(t, path, ...how) {
+  const child = spawn(process.execPath, [program("release"), path, "e", "0", ...how], {stdio: ["pipe", "pipe", "inherit"]});
+  t.after(() => child.kill("SIGKILL"));
+  return child;
+}
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"]) {
   test(`${signal} ends a program, and the next one starts`, {skip}, async (t) => {
-    const dir = folder(t), path = join(dir, "ledger"), child = hold(path, "hold");
+    const dir = folder(t), path = join(dir, "ledger"), child = hold(t, path, "hold");
     const [report] = await once(child.stdout.setEncoding("latin1"), "data");
     await assert.rejects(open(path), {code: "locked"});
     child.kill(signal);
     assert.deepEqual(await once(child, "exit"), [null, signal]); // as without a listener
     assert.equal(readdirSync(dir).length, signal === "SIGKILL" ? 2 : 1);
-    const again = hold(path);
+    const again = hold(t, path);
     const [same] = await once(again.stdout.setEncoding("latin1"), "data");
     assert.equal(same, report);
     assert.deepEqual(await once(again, "exit"), [0, null]);
@@ -192,7 +196,7 @@ test("the end of a program gives its lock up, however it comes about", {skip}, a
 });
 
 test("a program that listens to a signal itself goes on, with its lock", {skip}, async (t) => {
-  const dir = folder(t), path = join(dir, "ledger"), child = hold(path, "listen");
+  const dir = folder(t), path = join(dir, "ledger"), child = hold(t, path, "listen");
   const lines = createInterface({input: child.stdout})[Symbol.asyncIterator]();
   await lines.next();
   for (const n of [1, 2]) {
@@ -206,7 +210,7 @@ test("a program that listens to a signal itself goes on, with its lock", {skip},
 });
 
 test("a lock stays while bytes are on their way, and is taken over when that process is gone", {skip}, async (t) => {
-  const path = join(folder(t), "ledger"), child = hold(path, "interrupt");
+  const path = join(folder(t), "ledger"), child = hold(t, path, "interrupt");
   assert.deepEqual(await once(child, "exit"), [null, "SIGINT"]);
   assert.equal(readdirSync(path + ".lock").length, 1);
   await (await open(path)).close();
