@@ -2,6 +2,7 @@ package proofs
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -565,4 +567,45 @@ func TestExtractedPolicies(t *testing.T) {
 		}
 	}
 	t.Logf("%d files, %d accepted", len(names), accepted)
+}
+
+// TestExtractedSizes: a size, a length or a number of lines beyond the limits is refused before anything is as long as
+// it says. The program has 512 MB.
+func TestExtractedSizes(t *testing.T) {
+	path := extracted(t)
+	text, err := os.ReadFile("../policy/testdata/ring2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(member, value string) string {
+		pattern := regexp.MustCompile(`\n"` + member + `":[^\n]*,\n`)
+		if !pattern.Match(text) {
+			t.Fatalf("no member %s", member)
+		}
+		return string(pattern.ReplaceAllLiteral(text, []byte("\n\""+member+"\":"+value+",\n")))
+	}
+	many := strings.Repeat("1,", 8<<20)
+	dir := t.TempDir()
+	for name, data := range map[string]string{
+		"outputs": with("outputs", "4294967296"), "more-outputs": with("outputs", "1000000000000000"),
+		"inputs": with("inputs", "4294967296"), "most-outputs": with("outputs", "1048577"),
+		"bits": with("bits", "1000000000000000"), "eps": with("epsilon", `"1.`+strings.Repeat("3", 8<<20)+`"`),
+		"fraction": with("epsilon", `"`+strings.Repeat("3", 4<<20)+"/"+strings.Repeat("7", 4<<20)+`"`),
+		"lo":       with("lo", `"`+strings.Repeat("1", 8<<20)+`"`), "list": with("lo", "["+many+"1]"),
+		"commas": with("lo", "["+strings.Repeat(",", 16<<20)+"]"), "lines": string(text) + strings.Repeat("\n", 16<<20),
+		"fallback": with("fallback", `{"full":[`+many+`1],"extra":[]}`),
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of a hang
+		out, err := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 524288; WPM_PROOFS_STACK=1 exec "$0" "$1"`, path, file).Output()
+		cancel()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.HasPrefix(string(out), "refused (") ||
+			strings.Contains(string(out), "memory") || strings.Contains(string(out), "overflow") {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
 }

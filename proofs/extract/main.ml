@@ -1,7 +1,8 @@
 (* The third verifier: texts in and out, around decisions that were extracted from the proofs (model.ml).
 
    wpm-proofs FILE...   policies of version 1 and 2: the epsilon, the box, the fallback, every row and every threshold.
-                        It does not check that a text is canonical. Exit status: 0 all accepted, 1 one refused.
+                        It does not check that a text is canonical, and does not look at the order of the rows of
+                        version 2. Exit status: 0 all accepted, 1 one refused.
    wpm-proofs           cases on standard input, one a line, and an answer to each on standard output:
      box EPS BITS LO HI                         accepted, or why not
      row BITS LO HI N                           inside or outside
@@ -20,15 +21,24 @@ exception Refused of string
 
 let digits s = s <> "" && String.for_all (fun c -> '0' <= c && c <= '9') s
 let number s = if digits s then big s else raise (Refused ("not a number: " ^ s))
+
+(* Lengths are checked before a text becomes a number, and sizes before anything is as long as they say. *)
 let word s =
+  if String.length s > 20 then raise (Refused "above 2^64");
   let n = number s in
   if Z.numbits n > 64 then raise (Refused "above 2^64") else n
+
+let most = 1 lsl 20 (* of inputs and of outputs *)
+let most_bytes = 64 lsl 20
+let index s =
+  if String.length s > 7 || not (digits s) then raise (Refused "an index") else int_of_string s
 let items s = if s = "-" then [] else String.split_on_char ',' s
 let list s = List.map word (items s)
 let show_list l = if l = [] then "-" else String.concat "," (List.map show l)
 
 (* a decimal or a fraction, as p and q *)
 let epsilon s =
+  if String.length s > 200 then raise (Refused "epsilon");
   match String.split_on_char '/' s with
   | [ p; q ] when digits p && digits q -> (big p, big q)
   | [ s ] -> (
@@ -44,10 +54,10 @@ let compact s =
   | [ full; extra ] ->
       let pair s =
         match String.split_on_char ':' s with
-        | [ col; units ] -> (int_of_string col, word units)
+        | [ col; units ] -> (index col, word units)
         | _ -> raise (Refused "a row")
       in
-      (List.map int_of_string (items full), List.map pair (items extra))
+      (List.map index (items full), List.map pair (items extra))
   | _ -> raise (Refused "a row")
 
 let verdict eps bits lo hi =
@@ -86,27 +96,60 @@ let answer line =
       | None -> "outside")
   | _ -> raise (Refused "not a case")
 
-(* The runs of digits in a text. *)
-let runs text =
-  String.map (fun c -> if '0' <= c && c <= '9' then c else ' ') text
-  |> String.split_on_char ' '
-  |> List.filter (fun s -> s <> "")
+(* The runs of digits in a text, at most so many. *)
+let runs limit text =
+  let size = String.length text in
+  let digit i = '0' <= text.[i] && text.[i] <= '9' in
+  let rec go count at found =
+    if at >= size then List.rev found
+    else if not (digit at) then go count (at + 1) found
+    else if count = limit then raise (Refused "more numbers than there can be")
+    else
+      let stop = ref at in
+      while !stop < size && digit !stop do incr stop done;
+      go (count + 1) !stop (String.sub text at (!stop - at) :: found)
+  in
+  go 0 0 []
 
 let rec pairs = function
-  | col :: units :: rest -> (int_of_string col, word units) :: pairs rest
+  | col :: units :: rest -> (index col, word units) :: pairs rest
   | [] -> []
   | [ _ ] -> raise (Refused "a column without units")
 
 (* {"full":[1,4],"extra":[[7,"12"]]} *)
-let row text =
+let row outputs text =
   match Str.bounded_split_delim (Str.regexp_string "],\"extra\":") text 2 with
-  | [ full; extra ] -> (List.map int_of_string (runs full), pairs (runs extra))
+  | [ full; extra ] -> (List.map index (runs outputs full), pairs (runs (2 * outputs) extra))
   | _ -> raise (Refused "a row")
+
+(* The decision of secret_row in the time of the row's own length: no column above its width, and the rest is taken. It
+   is not extracted. Rows pass both; only where they have more than 2^27 columns in all, this one alone. *)
+let cells = 1 lsl 27
+
+let adds_up widths rest (full, extra) =
+  let columns = Hashtbl.create 16 in
+  let add col units =
+    let before = Option.value (Hashtbl.find_opt columns col) ~default:Z.zero in
+    Hashtbl.replace columns col (Z.add before units)
+  in
+  let known col = col < Array.length widths in
+  List.for_all known full
+  && List.for_all (fun (col, _) -> known col) extra
+  && (List.iter (fun col -> add col widths.(col)) full;
+      List.iter (fun (col, units) -> add col units) extra;
+      Hashtbl.fold (fun col units ok -> ok && Z.leq units widths.(col)) columns true
+      && Z.equal rest (Hashtbl.fold (fun _ units sum -> Z.add units sum) columns Z.zero))
 
 let check name =
   let file = open_in_bin name in
-  let text = really_input_string file (in_channel_length file) in
+  let size = in_channel_length file in
+  if size > most_bytes then raise (Refused "more than 64 MiB");
+  let text = really_input_string file size in
   close_in file;
+  (* one line for each row and member, or the list of lines is longer than any policy's *)
+  let count = ref 0 in
+  String.iter (fun c -> if c = '\n' then incr count) text;
+  if !count > most + 64 then raise (Refused "more lines than a policy has");
   let lines = String.split_on_char '\n' text in
   let member name =
     let start = "\"" ^ name ^ "\":" in
@@ -119,13 +162,17 @@ let check name =
     in
     go lines
   in
-  let one name = match runs (fst (member name)) with [ n ] -> n | _ -> raise (Refused name) in
-  let outputs = int_of_string (one "outputs") and inputs = int_of_string (one "inputs") in
+  let one name = match runs 1 (fst (member name)) with [ n ] -> n | _ -> raise (Refused name) in
+  let length name =
+    let n = index (one name) in
+    if n < 1 || n > most then raise (Refused name) else n
+  in
+  let outputs = length "outputs" and inputs = length "inputs" in
   let two = fst (member "format") = "\"wpm-policy-2\"," in
   if not (two || fst (member "format") = "\"wpm-policy-1\",") then raise (Refused "format");
   let bounds name =
     let text = fst (member name) in
-    let l = List.map word (runs text) in
+    let l = List.map word (runs outputs text) in
     if two && text.[0] = '"' then List.init outputs (fun _ -> List.hd l) else l
   in
   let lo = bounds "lo" and hi = bounds "hi" and bits = word (one "bits") in
@@ -133,13 +180,17 @@ let check name =
   let eps = List.nth (String.split_on_char '"' (fst (member "epsilon"))) 1 in
   let v = verdict eps bits lo hi in
   if v <> "accepted" then raise (Refused ("box: " ^ v));
+  let widths = Array.of_list (List.map2 Z.sub hi lo) in
+  let rest = Z.sub (Z.shift_left Z.one (Z.to_int bits)) (List.fold_left Z.add Z.zero lo) in
+  let written = two || inputs <= cells / outputs in
   let inside what text =
-    let alone = Model.secret_row bits lo hi [] (row text) Big_int_Z.zero_big_int in
-    if alone = None then raise (Refused (what ^ " is outside the box"))
+    let r = row outputs text in
+    let alone = not written || Model.secret_row bits lo hi [] r Big_int_Z.zero_big_int <> None in
+    if not (alone && adds_up widths rest r) then raise (Refused (what ^ " is outside the box"))
   in
   inside "fallback" (fst (member "fallback"));
   if two then (
-    let t = List.map int_of_string (runs (fst (member "thresholds"))) in
+    let t = List.map index (runs inputs (fst (member "thresholds"))) in
     if List.length t <> inputs || List.exists (fun t -> t >= outputs) t then raise (Refused "thresholds"))
   else
     let value, rest = member "rows" in
@@ -152,8 +203,16 @@ let check name =
       in
       if go 0 rest <> inputs then raise (Refused "rows"))
 
+(* The extracted functions on lists recurse once for each output: a file is checked with as much stack as there may be. *)
+let with_stack () =
+  let words = List.map Filename.quote (Sys.executable_name :: List.tl (Array.to_list Sys.argv)) in
+  Sys.command
+    ("ulimit -s unlimited 2>/dev/null || ulimit -s $(ulimit -H -s); export WPM_PROOFS_STACK=1; exec "
+    ^ String.concat " " words)
+
 let () =
-  if Array.length Sys.argv > 1 then (
+  if Array.length Sys.argv > 1 && Sys.getenv_opt "WPM_PROOFS_STACK" = None then exit (with_stack ())
+  else if Array.length Sys.argv > 1 then (
     let status = ref 0 in
     for i = 1 to Array.length Sys.argv - 1 do
       let name = Sys.argv.(i) in
