@@ -266,10 +266,10 @@ func TestVerifySeveral(t *testing.T) {
 
 // TestMeant: one slip, or a beginning, and nothing that is merely alike.
 func TestMeant(t *testing.T) {
-	names := []string{"verify", "check", "release", "ledger", "version", "o"}
+	names := []string{"verify", "check", "release", "ledger", "version", "o", "go"}
 	for word, want := range map[string]string{
 		"verfy": "verify", "verifyy": "verify", "vreify": "verify", "verisy": "verify", "verif": "verify", "rel": "release",
-		"chekc": "check", "x": "", "e": "", "v": "", "": "", "vrefiy": "", "map": "", "oo": "", "verifyes": "",
+		"chekc": "check", "x": "", "e": "", "v": "", "": "", "vrefiy": "", "map": "", "ox": "", "verifyes": "", "og": "go",
 	} {
 		if want != "" {
 			want = fmt.Sprintf(" (did you mean %q?)", want)

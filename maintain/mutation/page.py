@@ -56,7 +56,7 @@ time: `<` for `<=`, `&&` for `||`, `+` for `-`, `break` for `continue`. Each cha
 must fail on it.
 
 ```sh untested
-.ci/mutate            # all four packages, or .ci/mutate ldp for one; HOURS on two idle cores
+.ci/mutate            # all four packages, or .ci/mutate ldp for one; some hours on two idle cores
 .ci/mutate sample     # 300 mutants of the solvers, always the same; two hours
 .ci/mutate at ldp/design.go:96:14 CONDITIONALS_BOUNDARY    # one mutant, as the others print it; a minute
 ```
