@@ -247,7 +247,7 @@ func inTurn(s policy.Store, text []byte, wait time.Duration, do func() error) er
 	}
 	got, err := s.Load()
 	if err == nil && !bytes.Equal(got, text) {
-		err = fmt.Errorf("Load gives %d bytes, %.40q ..., want %d, %.40q ...", len(got), got, len(text), text)
+		err = fmt.Errorf("Load gives %d bytes, %.40q, want %d, %.40q", len(got), got, len(text), text)
 	}
 	if err == nil {
 		err = do()
