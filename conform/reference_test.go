@@ -82,11 +82,11 @@ var reference = map[string]func(in members) (any, error){
 		return map[string]any{"index": j}, err
 	},
 	"policy": func(in members) (any, error) {
-		var text string
-		if err := json.Unmarshal(in["policy"], &text); err != nil {
+		data, err := policyBytes(in)
+		if err != nil {
 			return nil, err
 		}
-		p, err := policy.Decode([]byte(text))
+		p, err := policy.Decode(data)
 		if err != nil {
 			return nil, err
 		}
@@ -102,6 +102,24 @@ var reference = map[string]func(in members) (any, error){
 		q, theta, err := kl.Project(floats(logS), floats(lo), floats(hi))
 		return klAnswer{numbers(q), number(theta)}, err
 	},
+}
+
+// policyBytes returns the file of a line: a text, or bytes in hexadecimal.
+func policyBytes(in members) ([]byte, error) {
+	var text string
+	_, plain := in["policy"]
+	raw, isHex := in["policy_hex"]
+	if plain == isHex {
+		return nil, errors.New("want one of policy and policy_hex")
+	}
+	if plain {
+		err := json.Unmarshal(in["policy"], &text)
+		return []byte(text), err
+	}
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(text)
 }
 
 func polytope(in members) (*ldp.Polytope, error) {

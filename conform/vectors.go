@@ -38,8 +38,10 @@ func vectorGroups() []vectorGroup {
 		{"box", "round", nil, exactly(map[string]string{"lo": "lo", "hi": "hi"})},
 		{"round", "round-in-box", nil, exactly(map[string]string{"weights": "weights"})},
 		{"sample", "sample", nil, exactly(map[string]string{"index": "index"})},
-		{"release", "draw", projected(false), exactly(map[string]string{"index": "index", "report": "report"})},
-		{"release", "draw-projection", projected(true), exactly(map[string]string{"index": "index", "report": "report"})},
+		{"release", "draw", projected(false), exactly(drawn)},
+		{"release", "draw-projection", projected(true), exactly(drawn)},
+		{"ledger", "ledger", hasOp("books"), exactly(booked)},
+		{"ledger", "ledger", hasOp("lock"), exactly(map[string]string{"verdict": "verdict"})},
 		{"phi", "phi", nil, about(judgePhi)},
 		{"project", "project", nil, about(judgeProject)},
 		{"entropic", "entropic", nil, about(judgeEntropic)},
@@ -52,6 +54,13 @@ func vectorGroups() []vectorGroup {
 		{"aggregate", "aggregate", nil, exactly(map[string]string{"counts": "counts"})},
 	}
 }
+
+// drawn and booked are what the answers of some kinds have, all in the names of the files.
+var (
+	drawn  = map[string]string{"index": "index", "report": "report", "usable": "usable", "input": "input"}
+	booked = map[string]string{"text": "text", "budget": "budget", "spent": "spent", "remaining": "remaining",
+		"verdicts": "verdicts"}
+)
 
 func hasOp(op string) func(vectors.Case) bool {
 	return func(v vectors.Case) bool {
@@ -81,7 +90,7 @@ func lineOf(kind string, v vectors.Case) (line, error) {
 			l["cost"] = line{"kind": "explicit", "C": value}
 		case name == "epsilon":
 			l["eps"] = value
-		case kind == "hilbert" && name == "op" || kind == "policy" && name != "policy": // of the file alone
+		case kind == "hilbert" && name == "op" || kind == "policy" && name != "policy" && name != "policy_hex": // of the file alone
 		default:
 			l[name] = value
 		}

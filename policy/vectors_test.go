@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"testing"
@@ -20,6 +21,7 @@ func TestVectors(t *testing.T) {
 	for _, c := range file.Cases {
 		var in struct {
 			Policy    string          `json:"policy"`
+			PolicyHex string          `json:"policy_hex"`
 			Private   string          `json:"private"`
 			Random    string          `json:"random"`
 			Projected []vectors.Float `json:"projected"`
@@ -28,12 +30,13 @@ func TestVectors(t *testing.T) {
 			ID     string `json:"id"`
 			Usable bool   `json:"usable"`
 			Index  int    `json:"index"`
+			Input  int    `json:"input"`
 			Report string `json:"report"`
 		}
 		if err := c.Decode(&in, &out); err != nil {
 			t.Fatal(err)
 		}
-		p, err := Decode([]byte(in.Policy))
+		p, err := Decode(append([]byte(in.Policy), unhex(t, in.PolicyHex)...)) // one of the two
 		if c.Error == "policy" {
 			if err == nil {
 				t.Errorf("%s: accepted:\n%s", c.ID, in.Policy)
@@ -64,8 +67,15 @@ func TestVectors(t *testing.T) {
 		if id := p.ID(); hex.EncodeToString(id[:]) != out.ID {
 			t.Errorf("%s: ID %x, want %s", c.ID, id, out.ID)
 		}
-		if _, err := ParsePrivate(p, private); (err == nil) != out.Usable {
+		pr, err := ParsePrivate(p, private)
+		if (err == nil) != out.Usable {
 			t.Errorf("%s: private data: %v, want usable %t", c.ID, err, out.Usable)
+		}
+		if out.Input < 0 || err != nil {
+			continue
+		}
+		if i := pr.pick(binary.LittleEndian.Uint64(random)); i != out.Input {
+			t.Errorf("%s: input %d, want %d", c.ID, i, out.Input)
 		}
 	}
 }

@@ -117,7 +117,10 @@ def compact(s):
         t, more = re.subn("{(\1:[\1\2](,\1:[\1\2])*)?}|\\[([\1\2](,[\1\2])*)?]", "\2", t)
         if not more: break
     return t == "\2" and s[0] in "{n"
-def read_policy(s):
+def read_policy(text, data):
+    need((text is None) != (data is None), "policy or policy_hex")
+    need(type(text) is str or type(data) is str, "policy")
+    s = bytes.fromhex(data).decode() if text is None else text
     need(len(s.encode()) <= 64 << 20, "too long")
     opaque = re.search(r'\n"certificate":(.*),\n"cost":(.*),\n"input_labels":', s)  # neither has line ends
     need(compact(opaque[1]) and compact(opaque[2]), "certificate or cost")
@@ -199,8 +202,7 @@ def check_geometry(p, k, kv):
     p["key"] = lambda i, j: min((i - j) % kv, (j - i) % kv)
     if kind == "grid": p["key"] = lambda i, j: ((i % c - j % c) * r)**2 + ((i // c - j // c) * c)**2
 def row_of(p, i):
-    """The row of an input, or None if the policy has none."""
-    if "thresholds" not in p: return p["rows"] and p["rows"][i]
+    if "thresholds" not in p: return p["rows"][i]
     n, lo, hi, t = list(p["lo"]), p["lo"], p["hi"], p["thresholds"][i]
     for j in sorted(range(len(lo)), key=lambda j: (p["key"](i, j), j)):
         if j == t:
@@ -324,22 +326,26 @@ def ask_verify(eps, bits, lo, hi, rows):
     check_box(epsilon(eps), bits, lo, hi)
     for row in rows: check_row(bits, lo, hi, units(row))
     return {"verified": True}
-def ask_policy(policy): return {"sha256": read_policy(policy)["sha256"]}
+def ask_policy(policy=None, policy_hex=None): return {"sha256": read_policy(policy, policy_hex)["sha256"]}
 def ask_sample(bits, weights, random):
     n = units(weights)
     check_box(Fraction(1), bits, n, n)
     return {"index": draw_index(n, bits, bytes.fromhex(random))}
-def ask_draw(policy, private, random, projected=None):
-    p, random = read_policy(policy), bytes.fromhex(random)
+def ask_draw(private, random, policy=None, policy_hex=None, projected=None):
+    p, random = read_policy(policy, policy_hex), bytes.fromhex(random)
     need(len(random) >= 8 + (p["bits"] + 7) // 8, "too few random bytes")
     q = None if projected is None else nums(projected)
     try: counts = read_counts(p, bytes.fromhex(private))
-    except (Refused, ValueError, zlib.error): counts, n = None, p["fallback"]
-    usable = q and len(q) == p["outputs"] and all(v >= 0 for v in q) and abs(added(q) - 1) <= 2.0**-20
-    if counts: n = row_of(p, pick(counts, int.from_bytes(random[:8], "little"))) or p["fallback"]
-    if counts and p["mode"] == "projection" and usable: n = round_in(p["bits"], p["lo"], p["hi"], q)
+    except (Refused, ValueError, zlib.error): counts = None
+    n, i, usable = p["fallback"], -1, counts is not None
+    good = q and len(q) == p["outputs"] and all(v >= 0 for v in q) and abs(added(q) - 1) <= 2.0**-20
+    if usable and p["mode"] == "projection" and good: n = round_in(p["bits"], p["lo"], p["hi"], q)
+    elif usable and ("thresholds" in p or p["rows"]):
+        i = pick(counts, int.from_bytes(random[:8], "little"))
+        n = row_of(p, i)
     j = draw_index(n, p["bits"], random[8:])
-    return {"index": j, "report": b"wpm1".hex() + p["sha256"] + j.to_bytes(4, "little").hex()}
+    report = b"wpm1".hex() + p["sha256"] + j.to_bytes(4, "little").hex()
+    return {"index": j, "report": report, "usable": usable, "input": i}
 def ask_round(eps, bits, m, q):
     x, m, q = epsilon(eps), nums(m), nums(q)
     need(len(q) == len(m), "q and m")

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/vectors/gen/internal/cases"
+	"github.com/wpm-go/wpm/vectors/gen/internal/ledger"
 	"github.com/wpm-go/wpm/vectors/gen/internal/mathematics"
 	"github.com/wpm-go/wpm/vectors/gen/internal/spec"
 )
@@ -36,6 +37,7 @@ var generators = []struct {
 	{"base", "docs/mathematics.md, base measure", mathematics.Base},
 	{"sphere", "docs/mathematics.md, sphere", mathematics.Sphere},
 	{"release", "docs/spec/release.md", spec.Release},
+	{"ledger", "docs/spec/ledger.md", ledger.Fill},
 	{"aggregate", "docs/spec/counts.md", spec.Aggregate},
 }
 

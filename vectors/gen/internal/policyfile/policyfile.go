@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -47,6 +48,10 @@ type Geometry struct {
 	Kind             string
 	Axes, Rows, Cols int
 	In, Out          []int64
+
+	// Errors of a reader, see misread: cells of a grid that are squares, the largest index first among equal keys, keys
+	// in floats.
+	scaled, last, near bool
 }
 
 func quote(s string) string { return `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"` }
@@ -190,6 +195,9 @@ func (f File) order(i int) []int {
 		case "grid": // the squared distance of the centres of cells in the unit square
 			x := big.NewRat(int64(i%g.Cols-j%g.Cols), int64(g.Cols))
 			y := big.NewRat(int64(i/g.Cols-j/g.Cols), int64(g.Rows))
+			if g.scaled {
+				x, y = big.NewRat(int64(i%g.Cols-j%g.Cols), 1), big.NewRat(int64(i/g.Cols-j/g.Cols), 1)
+			}
 			key[j] = exact.Add(exact.Mul(x, x), exact.Mul(y, y))
 		default:
 			in := g.In
@@ -201,11 +209,18 @@ func (f File) order(i int) []int {
 				d := big.NewRat(in[i*g.Axes+a]-g.Out[j*g.Axes+a], 1)
 				key[j].Add(key[j], d.Mul(d, d))
 			}
+			if g.near {
+				v, _ := key[j].Float64()
+				key[j] = exact.Rat(v)
+			}
 		}
 	}
 	order := make([]int, kv)
 	for j := range order {
 		order[j] = j
+	}
+	if g.last {
+		slices.Reverse(order)
 	}
 	sort.SliceStable(order, func(a, b int) bool { return key[order[a]].Cmp(key[order[b]]) < 0 })
 	return order

@@ -2,8 +2,10 @@ package policyfile
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"hash/crc32"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -108,27 +110,93 @@ func cutField(line string) (field, rest string, ok bool) {
 	return "", "", false
 }
 
-// zip returns data as gzip without compression: the same bytes whatever the library.
-func zip(data []byte) []byte {
-	b := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1}
-	b = binary.LittleEndian.AppendUint16(b, uint16(len(data)))
-	b = binary.LittleEndian.AppendUint16(b, ^uint16(len(data)))
-	b = append(b, data...)
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(data))
-	return binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+// A member is a member of gzip without compression: the same bytes whatever the library. What is added to a checksum or
+// to the size spoils it.
+type member struct {
+	extra, name, comment string // in the header, if not empty
+	header               bool   // with a checksum of the header
+	badHeader            uint16
+	badData, badSize     uint32
+	body                 []byte // compressed, in place of the stored data
 }
 
-// unzip reads what zip writes, several in a row.
+func (m member) of(data []byte) []byte {
+	b := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
+	if m.header {
+		b[3] |= 2
+	}
+	if m.extra != "" {
+		b[3] |= 4
+		b = append(binary.LittleEndian.AppendUint16(b, uint16(len(m.extra))), m.extra...)
+	}
+	if m.name != "" {
+		b[3] |= 8
+		b = append(append(b, m.name...), 0)
+	}
+	if m.comment != "" {
+		b[3] |= 16
+		b = append(append(b, m.comment...), 0)
+	}
+	if m.header {
+		b = binary.LittleEndian.AppendUint16(b, uint16(crc32.ChecksumIEEE(b))^m.badHeader)
+	}
+	if m.body != nil {
+		b = append(b, m.body...)
+	} else {
+		b = append(b, 1)
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(data)))
+		b = binary.LittleEndian.AppendUint16(b, ^uint16(len(data)))
+		b = append(b, data...)
+	}
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(data)^m.badData)
+	return binary.LittleEndian.AppendUint32(b, uint32(len(data))^m.badSize)
+}
+
+// zip returns data as gzip.
+func zip(data []byte) []byte { return member{}.of(data) }
+
+// unzip reads members in a row. Only the decompression is the library's.
 func unzip(b []byte) (text []byte, ok bool) {
 	for len(b) > 0 {
-		if len(b) < 23 || !bytes.Equal(b[:11], []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1}) {
+		start := b
+		take := func(n int) (part []byte) {
+			if len(b) < n {
+				b, n = nil, 0
+				ok = false
+				return make([]byte, 8)
+			}
+			part, b = b[:n], b[n:]
+			return part
+		}
+		ok = true
+		head := take(10)
+		if !ok || !bytes.Equal(head[:3], []byte{0x1f, 0x8b, 8}) || head[3] >= 32 {
 			return nil, false
 		}
-		n := int(binary.LittleEndian.Uint16(b[11:]))
-		if len(b) < 23+n || !bytes.Equal(b[:23+n], zip(b[15:15+n])) {
+		if head[3]&4 != 0 {
+			take(int(binary.LittleEndian.Uint16(take(2))))
+		}
+		for _, flag := range []byte{8, 16} {
+			if head[3]&flag != 0 {
+				_, after, found := bytes.Cut(b, []byte{0})
+				b, ok = after, ok && found
+			}
+		}
+		if head[3]&2 != 0 {
+			sum := crc32.ChecksumIEEE(start[:len(start)-len(b)])
+			ok = binary.LittleEndian.Uint16(take(2)) == uint16(sum) && ok
+		}
+		if !ok {
 			return nil, false
 		}
-		text, b = append(text, b[15:15+n]...), b[23+n:]
+		in := bytes.NewReader(b)
+		data, err := io.ReadAll(flate.NewReader(in))
+		b = b[len(b)-in.Len():]
+		sum, size := binary.LittleEndian.Uint32(take(4)), binary.LittleEndian.Uint32(take(4))
+		if !ok || err != nil || sum != crc32.ChecksumIEEE(data) || size != uint32(len(data)) {
+			return nil, false
+		}
+		text = append(text, data...)
 	}
 	return text, true
 }

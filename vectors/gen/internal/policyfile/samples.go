@@ -13,6 +13,28 @@ import (
 const CleanProvenance = `{"geometry":"public","geometry_epsilon":null,` +
 	`"base_measure":"data-independent","base_measure_epsilon":null,"note":""}`
 
+// base returns a policy of version 1 with nothing special.
+func base(r *values.RNG, b box.Box, inputs int) File {
+	f := File{
+		Box: b, Mode: "mixture", Inputs: inputs, Provenance: CleanProvenance, Metadata: "{}", Certificate: "null",
+		Cost:     "null",
+		Fallback: b.Row(r),
+	}
+	for range inputs {
+		f.Rows = append(f.Rows, b.Row(r))
+	}
+	return f
+}
+
+// around returns the policy with rows by a geometry.
+func around(f File, g Geometry) File {
+	f.Geometry, f.Rows, f.Thresholds = &g, nil, nil
+	for i := range f.Inputs {
+		f.Thresholds = append(f.Thresholds, f.threshold(i))
+	}
+	return f
+}
+
 // Samples returns the policies of the vectors, each with something special.
 func Samples(r *values.RNG) []File {
 	e := box.Expos{}
@@ -25,17 +47,7 @@ func Samples(r *values.RNG) []File {
 			}
 		}
 	}
-	base := func(b box.Box, inputs int) File {
-		f := File{
-			Box: b, Mode: "mixture", Inputs: inputs, Provenance: CleanProvenance, Metadata: "{}", Certificate: "null",
-			Cost:     "null",
-			Fallback: b.Row(r),
-		}
-		for range inputs {
-			f.Rows = append(f.Rows, b.Row(r))
-		}
-		return f
-	}
+	base := func(b box.Box, inputs int) File { return base(r, b, inputs) }
 	small := base(named(4, 8, "1.5"), 3)
 	small.InputLabels, small.OutputLabels = []string{"home", `say "hi", x\y`, "køb 🚲"}, []string{"a", "b", "c", "d"}
 	small.Metadata = `{"a":"","title":"small","unit":"the user's whole distribution"}`
@@ -50,13 +62,6 @@ func Samples(r *values.RNG) []File {
 	projection.Mode, projection.WorkLimit = "projection", 250
 	bare := base(named(3, 62, "5/7"), 3)
 	bare.Mode, bare.WorkLimit, bare.Rows = "projection", 3600000, nil
-	around := func(f File, g Geometry) File {
-		f.Geometry, f.Rows = &g, nil
-		for i := range f.Inputs {
-			f.Thresholds = append(f.Thresholds, f.threshold(i))
-		}
-		return f
-	}
 	ring := around(base(named(5, 54, "1"), 5), Geometry{Kind: "ring"})
 	grid := around(base(named(12, 52, "3.25"), 12), Geometry{Kind: "grid", Rows: 3, Cols: 4})
 	points := around(base(named(5, 62, "2"), 3), Geometry{
@@ -148,7 +153,8 @@ func (f File) Mixtures() (out []Mixture) {
 	for _, user := range []string{"bob", "Ann", "ann ", `"ann"`, `"an""n"`, "", `""`} {
 		out = append(out, Mixture{named("ann"), named("ann", user)}, Mixture{named("", "ann"), named(user, "ann")})
 	}
-	for _, user := range []string{"a\x00n", "a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn",
+	for _, user := range []string{`""`, "", `"ann"`, `"a""n"`, `"a,n"`, `a"n`, "a\x80n", "a\xc2n", "a\u0080n", "a\u00adn", "a\u2028n",
+		"a\xc0\xafn", "a\xf4\x90\x80\x80n", "a\U0010ffffn", strings.Repeat("x", 256), strings.Repeat("x", 257), "a\x00n", "a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn",
 		"a\xed\xa0\x80n", strings.Repeat("ü", 128),
 		strings.Repeat("ü", 129), `"` + strings.Repeat(`""`, 256) + `"`, `"` + strings.Repeat(`""`, 257) + `"`} {
 		out = append(out, Mixture{named("ann", "ann"), named(user, user)})

@@ -62,6 +62,10 @@ func Verify(s *cases.Set) {
 	}
 	hardBoxes(s, e, put)
 	wrapBoxes(put)
+	highBoxes(e, put)
+	for _, text := range box.EdgeEpsilons { // in the spellings of this grammar
+		s.Valid(verifyIn{text, 8, []string{"100", "90"}, []string{"100", "166"}, [][]string{}}, empty{}, "limit", "spelling")
+	}
 	for _, text := range box.BadEpsilons {
 		s.Invalid("epsilon", verifyIn{text, 8, []string{"100"}, []string{"256"}, [][]string{}})
 	}
@@ -163,6 +167,33 @@ func hardBoxes(s *cases.Set, e box.Expos, put func(box.Box, ...string)) {
 			put(b, "hard-ratio")
 		}
 	}
+}
+
+// highBoxes have an upper bound at 2^B, or one unit above, where e^eps would allow more.
+func highBoxes(e box.Expos, put func(box.Box, ...string)) {
+	for _, text := range []string{"1", "0.5", "2", "10", "1/3", "64"} {
+		for _, bits := range []int{4, 8, 33, 61, 62} {
+			b := box.Box{Epsilon: text, Bits: bits}
+			x, total := e.Of(text), b.Total()
+			lo := total/2 + total/4
+			for x.Floor(lo/2, 2*total) > total+1 {
+				lo /= 2
+			}
+			if x.Floor(lo, 2*total) <= total {
+				continue
+			}
+			rest := max(total/16, 1)
+			b.Lo, b.Hi = []uint64{lo, rest}, []uint64{total, x.Floor(rest, total)}
+			put(b, "limit")
+			b = b.Clone()
+			b.Hi[0]++
+			put(b, "limit", "one-unit-out")
+			b.Lo, b.Hi = []uint64{rest, lo}, []uint64{b.Hi[1], b.Hi[0]}
+			put(b, "limit", "one-unit-out")
+		}
+	}
+	b := box.Box{Epsilon: "1", Bits: 4, Lo: []uint64{7, 2}, Hi: []uint64{17, 5}}
+	put(b, "limit", "one-unit-out")
 }
 
 // wrapBoxes have sums that are right modulo 2^64, and wrong.
