@@ -33,7 +33,10 @@ var picture = map[string][]string{
 	// The files of test vectors, and the program that writes them, which shares no code with what they test:
 	// proptest/exact is the oracle of the laws.
 	"vectors":     {},
-	"vectors/gen": {"vectors/gen/internal/cases", "vectors/gen/internal/mathematics", "vectors/gen/internal/spec"},
+	"vectors/gen": {
+		"vectors/gen/internal/cases", "vectors/gen/internal/ledger", "vectors/gen/internal/mathematics",
+		"vectors/gen/internal/spec",
+	},
 	"vectors/gen/internal/mathematics": { // the kinds of docs/mathematics.md: rationals, and reals where there are none
 		"proptest/exact", "vectors/gen/internal/cases", "vectors/gen/internal/problem", "vectors/gen/internal/reals",
 		"vectors/gen/internal/transport", "vectors/gen/internal/values",
@@ -45,6 +48,7 @@ var picture = map[string][]string{
 	// A set of cases draws with a generator of its own; a policy holds a box.
 	"vectors/gen/internal/box":        {"proptest/exact", "vectors/gen/internal/values"},
 	"vectors/gen/internal/cases":      {"vectors/gen/internal/values"},
+	"vectors/gen/internal/ledger":     {"vectors/gen/internal/cases", "vectors/gen/internal/values"},
 	"vectors/gen/internal/policyfile": {"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/values"},
 	"vectors/gen/internal/problem":    {"proptest/exact", "vectors/gen/internal/values"},
 	"vectors/gen/internal/reals":      {},

@@ -101,14 +101,14 @@ var javascript = []plant{
 func TestPython(t *testing.T) {
 	run := numtest.Program(t, "python3")
 	t.Setenv("PYTHONUNBUFFERED", "") // it would hide that a client does not flush
-	offers := []string{"draw", "draw-projection", "kpm", "phi", "policy", "project", "round", "round-in-box", "sample",
+	offers := []string{"draw", "draw-projection", "kpm", "ledger", "phi", "policy", "project", "round", "round-in-box", "sample",
 		"transport", "verify"}
 	clients(t, []string{run, "client.py"}, "../vectors", offers, python)
 }
 
 func TestJavaScript(t *testing.T) {
 	run := numtest.Program(t, "node")
-	clients(t, []string{run, "conform/client.js"}, "../js", []string{"draw", "policy", "sample", "verify"}, javascript)
+	clients(t, []string{run, "conform/client.js"}, "../js", []string{"draw", "ledger", "policy", "sample", "verify"}, javascript)
 	files, err := filepath.Glob("../js/test/*.test.js")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests: %v", err)

@@ -40,8 +40,7 @@ func vectorGroups() []vectorGroup {
 		{"sample", "sample", nil, exactly(map[string]string{"index": "index"})},
 		{"release", "draw", projected(false), exactly(drawn)},
 		{"release", "draw-projection", projected(true), exactly(drawn)},
-		{"ledger", "ledger", hasOp("books"), exactly(booked)},
-		{"ledger", "ledger", hasOp("lock"), exactly(map[string]string{"verdict": "verdict"})},
+		{"ledger", "ledger", nil, entirely},
 		{"phi", "phi", nil, about(judgePhi)},
 		{"project", "project", nil, about(judgeProject)},
 		{"entropic", "entropic", nil, about(judgeEntropic)},
@@ -55,12 +54,8 @@ func vectorGroups() []vectorGroup {
 	}
 }
 
-// drawn and booked are what the answers of some kinds have, all in the names of the files.
-var (
-	drawn  = map[string]string{"index": "index", "report": "report", "usable": "usable", "input": "input"}
-	booked = map[string]string{"text": "text", "budget": "budget", "spent": "spent", "remaining": "remaining",
-		"verdicts": "verdicts"}
-)
+// drawn is what the answers of draws have.
+var drawn = map[string]string{"index": "index", "report": "report", "usable": "usable", "input": "input"}
 
 func hasOp(op string) func(vectors.Case) bool {
 	return func(v vectors.Case) bool {
@@ -157,6 +152,21 @@ func exactly(names map[string]string) func(*client, string, line, vectors.Case) 
 		}
 		return nil
 	}
+}
+
+// entirely compares all members of the vector's out.
+func entirely(c *client, kind string, l line, v vectors.Case) error {
+	var out members
+	if v.Valid {
+		if err := json.Unmarshal(v.Out, &out); err != nil {
+			return err
+		}
+	}
+	names := map[string]string{}
+	for name := range out {
+		names[name] = name
+	}
+	return exactly(names)(c, kind, l, v)
 }
 
 // about judges an answer of type A, whose numbers need not be exact.

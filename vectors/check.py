@@ -675,6 +675,149 @@ def kind_aggregate(i, o):
     fault(write_counts(c) == o["counts"], write_counts(c))
 
 
+# The ledger: an account that is read again for every question, from its bytes
+
+WORD = rb"[0-9A-Za-z._:-]{1,64}"
+RECORDS = {  # what a line may say
+    "opening": rb"wpm-ledger-1 (\S+)", "debit": rb"debit (\S+) ([0-9a-f]{64}) (" + WORD + rb")",
+    "report": rb"report ((?:[0-9a-f]{2}){37,256}) (" + WORD + rb")", "torn": rb".*~torn (.*)",
+}
+
+
+def ratio(b):
+    """A number of the ledger, or None."""
+    m = re.fullmatch(rb"([0-9]+)(?:\.([0-9]+)|/([0-9]+))?", b)
+    if not m or len(b) > 256 or (m[3] and int(m[3]) == 0):
+        return None
+    return Fraction(int(m[1] + (m[2] or b"")), int(m[3]) if m[3] else 10**len(m[2] or b""))
+
+
+def is_report(b, policy):
+    """Whether a ledger takes these bytes as a report for the policy."""
+    kind, named, more = b[:4], b[4:36], b[36:]
+    if len(b) > 256 or not more or named != policy:
+        return False
+    return kind != b"wpm1" or len(more) == 4 and int.from_bytes(more, "little") < 2**20 and any(b[4:])
+
+
+def tip(text):
+    """The hash of the last whole line, and what follows it."""
+    chain = bytes(32)
+    *lines, rest = text.split(b"\n")
+    for line in lines:
+        chain = hashlib.sha256(chain + line[:line.rindex(b" ")]).digest()
+    return chain, rest
+
+
+def charge_of(rest):
+    m = re.match(rb"debit ([^ ]*) ", rest)
+    return m and ratio(m[1]) or Fraction(0)
+
+
+def audit(text):
+    """Budget, spent and reports of a text."""
+    chain, budget, spent, reports, before = bytes(32), None, Fraction(0), {}, None
+    *lines, rest = text.split(b"\n")
+    for line in lines:
+        body, space, seal = line.rpartition(b" ")
+        chain = hashlib.sha256(chain + body).digest()
+        need(space and seal == chain.hex().encode(), "ledger")
+        name = "torn" if b"~torn " in body else next((n for n in RECORDS if re.fullmatch(RECORDS[n], body)), None)
+        m = name and re.fullmatch(RECORDS[name], body, re.DOTALL)
+        need(m and (name == "torn" or (name == "opening") == (budget is None)), "ledger")
+        number = None if name == "report" else ratio(m[1])
+        need(name == "report" or number is not None, "ledger")
+        if name == "opening":
+            budget = number
+        elif name == "report":
+            need(before == (m[1][8:72], m[2]) and is_report(bytes.fromhex(m[1].decode()), bytes.fromhex(m[1][8:72].decode())), "ledger")
+            reports[before] = m[1]
+        else:
+            spent += number
+        before = (m[2], m[3]) if name == "debit" else None
+    need(budget is not None or not rest or re.match(rb"wpm-ledger-1 ", head := rest.split(b"~")[0]) or head and b"wpm-ledger-1 ".startswith(head), "ledger")
+    return budget, spent + charge_of(rest), reports
+
+
+def written(text, *bodies):
+    """A text with more lines."""
+    for body in bodies:
+        chain, rest = tip(text)
+        if rest:
+            body_of_rest = rest + b"~torn " + str(charge_of(rest)).encode()
+            chain = hashlib.sha256(chain + body_of_rest).digest()
+            text = text[:len(text) - len(rest)] + body_of_rest + b" " + chain.hex().encode() + b"\n"
+        text += body + b" " + hashlib.sha256(chain + body).hexdigest().encode() + b"\n"
+    return text
+
+
+def opened(text, asked):
+    """The text of an open ledger, and what it says."""
+    wanted = None if asked is None else ratio(asked.encode())
+    need(asked is None or wanted and len(asked) <= 100, "budget")
+    budget, spent, reports = audit(text)
+    need((wanted if budget is None else True) and wanted in (None, wanted if budget is None else budget), "budget")
+    if budget is None:
+        text, budget = written(text, b"wpm-ledger-1 " + str(wanted).encode()), wanted
+    return text, budget, spent, reports
+
+
+def refusal_of_step(f):
+    try:
+        return f()
+    except Refused:
+        raise Refused("step") from None
+
+
+def kind_ledger(i, o):
+    if i["op"] == "lock":
+        return fault(may_lock(i) == o["verdict"], may_lock(i))
+    text, verdicts = bytes.fromhex(i["text"]), []
+    for s in i["steps"]:
+        if "torn" in s:
+            text += bytes.fromhex(s["torn"])
+            continue
+        eps = refusal_of_step(lambda: epsilon(s["eps"]))
+        most = refusal_of_step(lambda: epsilon(s["max_epsilon"])) if "max_epsilon" in s else Fraction(64)
+        need(re.fullmatch("[0-9a-f]{64}", s["policy"]) and re.fullmatch(WORD, s["epoch"].encode()), "step")
+        text, budget, spent, reports = opened(text, i.get("budget"))
+        policy, epoch = s["policy"].encode(), s["epoch"].encode()
+        if (policy, epoch) in reports:
+            verdicts.append("repeated")
+        elif eps > most:
+            verdicts.append("maximum")
+        elif spent + eps > budget:
+            verdicts.append("budget")
+        else:
+            text = written(text, b"debit %s %s %s" % (str(eps).encode(), policy, epoch))
+            good = is_report(bytes.fromhex(s["report"]), bytes.fromhex(s["policy"]))
+            verdicts.append("drawn" if good else "report")
+            text = written(text, b"report %s %s" % (s["report"].encode(), epoch)) if good else text
+    text, budget, spent, _ = opened(text, i.get("budget"))
+    got = {"text": text.hex(), "budget": str(budget), "spent": str(spent), "remaining": str(max(budget - spent, Fraction(0))), "verdicts": verdicts}
+    fault(got == o, got)
+
+
+def may_lock(i):
+    """What may be done with what is found at the name of a lock."""
+    kind, number = i["found"]["kind"], "(?:-|[0-9]{1,20})"
+    if i["name"][-5:].lower() == ".lock" or kind == "other":
+        return "refused"
+    if kind == "absent":
+        return "free"
+    if kind == "file":
+        text = bytes.fromhex(i["found"].get("bytes", "")).decode("latin-1")
+        words = f"[0-9a-f-]{{1,36}}(?: {number}){{%s}}"
+        shapes = [words % 3 + "\n?"] + [words % n + " ?" for n in (0, 1, 2)]
+        begun = "wpm-lock-1 ".startswith(text) or any(re.fullmatch("wpm-lock-1 " + shape, text) for shape in shapes)
+        return ("take-over" if i["kernel_locks"] and not i["kernel_locked"] else "locked") if begun else "refused"
+    entries = i["found"].get("entries", [])
+    m = re.fullmatch(f"([0-9a-f-]{{1,36}})_({number})_({number})_({number})", entries[0]) if len(entries) == 1 else None
+    if not m or "-" in m.groups() or (m[1], m[2]) != (i["boot"], i["namespace"]):
+        return "locked"
+    return "take-over" if i["processes"].get(m[3]) not in ("unknown", m[4]) else "locked"
+
+
 # The schema, as much of JSON Schema as it uses
 
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}

@@ -253,6 +253,92 @@ def pick(counts, w):
     u = [int(Fraction(c) * Fraction(2)**shift) for c in counts]
     return first(u, w * sum(u) >> 64)
 
+# The ledger: its text in a store of bytes, and the lock of a ledger in a file.
+EPOCH = "[A-Za-z0-9._:-]{1,64}"
+def rational(s):
+    m = re.fullmatch(r"([0-9]+)(?:\.([0-9]+)|/([0-9]+))?", s, re.ASCII)
+    if not m or len(s) > 256 or m[3] and not int(m[3]): return None
+    return Fraction(int(m[1]), int(m[3])) if m[3] else Fraction(int(m[1] + (m[2] or "")), 10**len(m[2] or ""))
+def is_report(b, policy):
+    if not 37 <= len(b) <= 256 or b[4:36].hex() != policy: return False
+    return b[:4] != b"wpm1" or len(b) == 40 and int.from_bytes(b[36:], "little") < 2**20 and any(b[4:])
+class Ledger:
+    """Reads a text, which is Latin-1 here: a character for each byte; more gets what is to be appended to it."""
+    def __init__(self, text, budget):
+        if budget is not None:
+            budget = rational(budget) if type(budget) is str and len(budget) <= 100 else None
+            need(budget, "budget")
+        self.chain, self.budget, self.spent, self.reports, self.more, debit = bytes(32), None, Fraction(0), {}, "", None
+        *lines, self.rest = text.split("\n")
+        for line in lines: debit = self.line(line, debit)
+        self.spent += self.charge()
+        head, start = self.rest.split("~")[0], "wpm-ledger-1 "
+        opens = head.startswith(start) or head and start.startswith(head)
+        need(not self.rest or self.budget is not None or opens, "no ledger")
+        need(None in (budget, self.budget) or budget == self.budget, "another budget")
+        if self.budget is None:
+            need(budget is not None, "no budget")
+            self.budget = budget
+            self.write(f"wpm-ledger-1 {budget}")
+    def line(self, line, debit):
+        """Reads a line after another one, of whose debit it gets the ID and the epoch, and returns its own."""
+        need(" " in line, "no hash")
+        body, seal = line.rsplit(" ", 1)
+        self.chain = hashlib.sha256(self.chain + body.encode("latin-1")).digest()
+        need(seal == self.chain.hex(), "the chain breaks")
+        if "~torn " in body: return self.pay(body.rsplit("~torn ", 1)[1])
+        word, *fields = body.split(" ")
+        need((word == "wpm-ledger-1") == (self.budget is None), "the opening")
+        if word == "wpm-ledger-1" and len(fields) == 1:
+            self.budget = rational(fields[0])
+            return need(self.budget is not None, "budget")
+        if word == "debit" and len(fields) == 3:
+            need(re.fullmatch("[0-9a-f]{64}", fields[1]) and re.fullmatch(EPOCH, fields[2]), "debit")
+            self.pay(fields[0])
+            return fields[1], fields[2]
+        need(word == "report" and len(fields) == 2 and debit and fields[1] == debit[1], "record")
+        need(re.fullmatch("([0-9a-f]{2})+", fields[0]) and is_report(bytes.fromhex(fields[0]), debit[0]), "report")
+        self.reports[debit] = fields[0]
+    def pay(self, amount):
+        need(rational(amount) is not None, "a number")
+        self.spent += rational(amount)
+    def charge(self):
+        words = self.rest.split(" ", 2)
+        return words[0] == "debit" and len(words) == 3 and rational(words[1]) or Fraction(0)
+    def write(self, body):
+        bodies = [body]
+        if self.rest: bodies.insert(0, f"{self.rest}~torn {self.charge()}")
+        for n, b in enumerate(bodies):
+            self.chain = hashlib.sha256(self.chain + b.encode("latin-1")).digest()
+            self.more += (b[len(self.rest):] if n < len(bodies) - 1 else b) + f" {self.chain.hex()}\n"
+        self.rest = ""
+    def account(self, policy, x, epoch, draw, most):
+        if (policy, epoch) in self.reports: return "repeated"
+        if x > most: return "maximum"
+        if self.spent + x > self.budget: return "budget"
+        self.write(f"debit {x} {policy} {epoch}")
+        report = draw()
+        if not is_report(report, policy): return "report"
+        self.write(f"report {report.hex()} {epoch}")
+        return "drawn"
+def lock_begins(text):
+    if "wpm-lock-1 ".startswith(text): return True
+    words = text.removesuffix("\n").split(" ")
+    if words[0] != "wpm-lock-1" or len(words) > 5 or text.endswith("\n") and len(words) < 5: return False
+    return all(is_owner(n, w) or not w and n == len(words) - 2 and text[-1] == " " for n, w in enumerate(words[1:]))
+def is_owner(n, word): return re.fullmatch("-|[0-9]{1,20}" if n else "[0-9a-f-]{1,36}", word)
+def may_lock(name, found, locked, locks, boot, namespace, processes):
+    if name.lower().endswith(".lock") or found["kind"] not in ("absent", "file", "folder"): return "refused"
+    if found["kind"] == "absent": return "free"
+    if found["kind"] == "file":
+        if not lock_begins(bytes.fromhex(found.get("bytes", "")).decode("latin-1")): return "refused"
+        return "take-over" if locks and not locked else "locked"
+    if len(found.get("entries", [])) != 1: return "locked"
+    words = found["entries"][0].split("_")
+    if len(words) != 4 or "-" in words or not all(is_owner(n, w) for n, w in enumerate(words)): return "locked"
+    if words[:2] != [boot, namespace] or processes.get(words[2]) in ("unknown", words[3]): return "locked"
+    return "take-over"
+
 # Transport and projection, by successive shortest paths in integers.
 def real_box(lo, hi):
     need(len(lo) == len(hi) > 0 and all(0 <= l <= h < math.inf for l, h in zip(lo, hi)), "box")
@@ -346,6 +432,25 @@ def ask_draw(private, random, policy=None, policy_hex=None, projected=None):
     j = draw_index(n, p["bits"], random[8:])
     report = b"wpm1".hex() + p["sha256"] + j.to_bytes(4, "little").hex()
     return {"index": j, "report": report, "usable": usable, "input": i}
+def ask_ledger(op, **o): return {"books": books, "lock": lock}[op](**o)
+def books(text, steps, budget=None):
+    text, verdicts = bytes.fromhex(text).decode("latin-1"), []
+    def step(policy, eps, epoch, report, max_epsilon="64"):
+        nonlocal text
+        x, most, report = epsilon(eps), epsilon(max_epsilon), bytes.fromhex(report)
+        need(re.fullmatch("[0-9a-f]{64}", policy) and re.fullmatch(EPOCH, epoch), "step")
+        ledger = Ledger(text, budget)
+        verdicts.append(ledger.account(policy, x, epoch, lambda: report, most))
+        text += ledger.more
+    for s in steps:
+        if set(s) == {"torn"}: text += bytes.fromhex(s["torn"]).decode("latin-1")
+        else: step(**s)
+    ledger = Ledger(text, budget)
+    text, left = text + ledger.more, max(ledger.budget - ledger.spent, Fraction(0))
+    return {"text": text.encode("latin-1").hex(), "budget": str(ledger.budget), "spent": str(ledger.spent),
+            "remaining": str(left), "verdicts": verdicts}
+def lock(name, found, kernel_locked, kernel_locks, boot, namespace, processes):
+    return {"verdict": may_lock(name, found, kernel_locked, kernel_locks, boot, namespace, processes)}
 def ask_round(eps, bits, m, q):
     x, m, q = epsilon(eps), nums(m), nums(q)
     need(len(q) == len(m), "q and m")

@@ -65,7 +65,7 @@ func each[I, O any](t *testing.T, kind string, reasons map[string][]error, f fun
 }
 
 // TestFiles: every kind has the number of cases that it says, at least 200 valid ones and 100 invalid ones if it can be
-// invalid, with distinct IDs, known flags, and answers where they belong. All together are below 3 MB.
+// invalid, with distinct IDs, known flags, and answers where they belong.
 func TestFiles(t *testing.T) {
 	kinds := vectors.Kinds()
 	if len(kinds) < 10 {

@@ -17,7 +17,8 @@ var rationalForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+|/[0-9]+)?$`)
 
 // rational reads a number of the ledger.
 func rational(s string) (*big.Rat, bool) {
-	if _, under, ok := strings.Cut(s, "/"); len(s) > 256 || !rationalForm.MatchString(s) || ok && strings.Trim(under, "0") == "" {
+	if _, under, ok := strings.Cut(s, "/"); len(s) > 256 || !rationalForm.MatchString(s) || ok && strings.Trim(under,
+		"0") == "" {
 		return nil, false
 	}
 	whole, under, ok := strings.Cut(s, "/")
@@ -231,7 +232,8 @@ func books(in booksIn) (out booksOut, reason string) {
 		if s.MaxEpsilon != "" && ok {
 			most, ok = epsilonOf(s.MaxEpsilon)
 		}
-		if !ok || len(s.Policy) != 64 || strings.Trim(s.Policy, "0123456789abcdef") != "" || !wordForm.MatchString(s.Epoch) {
+		if !ok || len(s.Policy) != 64 || strings.Trim(s.Policy,
+			"0123456789abcdef") != "" || !wordForm.MatchString(s.Epoch) {
 			return out, "step"
 		}
 		b, reason := open(&text, in.Budget)

@@ -111,7 +111,8 @@ func locks(s *cases.Set) {
 	}
 	const line = "wpm-lock-1 " + boot + " " + ns + " 4711 123456\n"
 	for _, change := range []func(in *lockIn){nil, kernel, held} {
-		for _, text := range []string{line, "", "wpm-lock-1 - - 4711 -\n", "wpm-lock-1 " + other + " 1 1 1\n", line[:30], "a stranger\n"} {
+		for _, text := range []string{line, "", "wpm-lock-1 - - 4711 -\n", "wpm-lock-1 " + other + " 1 1 1\n", line[:30],
+			"a stranger\n"} {
 			ask(file(text), map[string]string{"4711": "123456"}, change)
 		}
 	}
@@ -120,12 +121,18 @@ func locks(s *cases.Set) {
 	}
 	digits := strings.Repeat("9", 20)
 	for _, text := range []string{
-		"\n", " ", "x", "wpm-lock-2", "wpm-lock-1\n", "wpm-lock-1 \n", "wpm-lock-1x", "WPM-LOCK-1 ", "wpm-lock-1  ", line + "\n", line + "x", line[:len(line)-1] + " ",
-		line[:len(line)-1] + "\r\n", line[:len(line)-1] + "x\n", line[:len(line)-1] + " 5\n", "wpm-lock-1 " + boot + "\n", "wpm-lock-1 " + boot + " 1 2\n",
-		"wpm-lock-1 " + strings.ToUpper(boot) + " 1 2 3\n", "wpm-lock-1 " + boot + "0 1 2 3\n", "wpm-lock-1 " + boot + "0", "wpm-lock-1 0 " + digits + " 2 3\n",
-		"wpm-lock-1 0 " + digits + "9 2 3\n", "wpm-lock-1 0 1 2 " + digits, "wpm-lock-1 0 1 2 " + digits + "9", "wpm-lock-1 0 -1 2 3\n", "wpm-lock-1 0 1 -- 3\n",
-		"wpm-lock-1 0 1 a 3\n", "wpm-lock-1 0 1 -", "wpm-lock-1 0 1 2 -", "wpm-lock-1 0 1  3\n", "\x00", "wpm-lock-1 \x00", "\xff", "wpm-ledger-1 ", "[[package]]\n",
-		"wpm-lock-1 0 1 2 3\nwpm-lock-1 0 1 2 3\n", strings.Repeat("wpm-lock-1 ", 30), "wpm-lock-1\t0 1 2 3\n", "wpm-lock-1 - - - -\n", "wpm-lock-1 0 1 2 3\n",
+		"\n", " ", "x", "wpm-lock-2", "wpm-lock-1\n", "wpm-lock-1 \n", "wpm-lock-1x", "WPM-LOCK-1 ", "wpm-lock-1  ",
+		line + "\n", line + "x", line[:len(line)-1] + " ",
+		line[:len(line)-1] + "\r\n", line[:len(line)-1] + "x\n", line[:len(line)-1] + " 5\n", "wpm-lock-1 " + boot + "\n",
+		"wpm-lock-1 " + boot + " 1 2\n",
+		"wpm-lock-1 " + strings.ToUpper(boot) + " 1 2 3\n", "wpm-lock-1 " + boot + "0 1 2 3\n", "wpm-lock-1 " + boot + "0",
+		"wpm-lock-1 0 " + digits + " 2 3\n",
+		"wpm-lock-1 0 " + digits + "9 2 3\n", "wpm-lock-1 0 1 2 " + digits, "wpm-lock-1 0 1 2 " + digits + "9",
+		"wpm-lock-1 0 -1 2 3\n", "wpm-lock-1 0 1 -- 3\n",
+		"wpm-lock-1 0 1 a 3\n", "wpm-lock-1 0 1 -", "wpm-lock-1 0 1 2 -", "wpm-lock-1 0 1  3\n", "\x00", "wpm-lock-1 \x00",
+		"\xff", "wpm-ledger-1 ", "[[package]]\n",
+		"wpm-lock-1 0 1 2 3\nwpm-lock-1 0 1 2 3\n", strings.Repeat("wpm-lock-1 ", 30), "wpm-lock-1\t0 1 2 3\n",
+		"wpm-lock-1 - - - -\n", "wpm-lock-1 0 1 2 3\n",
 	} {
 		ask(file(text), nil, kernel)
 	}
@@ -143,11 +150,16 @@ func locks(s *cases.Set) {
 	ask(mine, map[string]string{"4711": "12345"}, nil)
 	for _, f := range []found{
 		entry(other, ns, "4711", "123456"), entry(boot, "4026531837", "4711", "123456"), entry("-", ns, "4711", "123456"),
-		entry(boot, "-", "4711", "123456"), entry(boot, ns, "-", "123456"), entry(boot, ns, "4711", "-"), entry("-", "-", "4711", "-"),
-		entry(boot, ns, "4711"), entry(boot, ns, "4711", "123456", ""), entry(boot, ns, "4711", "123456", "1"), entry("", ns, "4711", "123456"),
-		entry(boot, ns, "4711", "123456 "), entry(boot, ns, "4711", "+123456"), entry(boot, ns, "4711", "12x"), entry(boot, ns, "", "123456"),
-		entry("owner"), entry(""), entry(strings.ToUpper(boot), ns, "4711", "123456"), entry(boot, ns, "4711", strings.Repeat("9", 21)),
-		entry("wpm-lock-1 " + boot + " " + ns + " 4711 123456"), entry(boot+"\n", ns, "4711", "123456"), entry(boot, ns, "4711", "123456\n"),
+		entry(boot, "-", "4711", "123456"), entry(boot, ns, "-", "123456"), entry(boot, ns, "4711", "-"), entry("-", "-",
+			"4711", "-"),
+		entry(boot, ns, "4711"), entry(boot, ns, "4711", "123456", ""), entry(boot, ns, "4711", "123456", "1"), entry("",
+			ns, "4711", "123456"),
+		entry(boot, ns, "4711", "123456 "), entry(boot, ns, "4711", "+123456"), entry(boot, ns, "4711", "12x"), entry(boot,
+			ns, "", "123456"),
+		entry("owner"), entry(""), entry(strings.ToUpper(boot), ns, "4711", "123456"), entry(boot, ns, "4711",
+			strings.Repeat("9", 21)),
+		entry("wpm-lock-1 " + boot + " " + ns + " 4711 123456"), entry(boot+"\n", ns, "4711", "123456"), entry(boot, ns,
+			"4711", "123456\n"),
 		{Kind: "folder", Entries: []string{boot + "_" + ns + "_4711_123456", boot + "_" + ns + "_4712_123456"}},
 		{Kind: "folder", Entries: []string{boot + "_" + ns + "_4711_123456", "x"}},
 		{Kind: "folder", Entries: []string{".DS_Store", boot + "_" + ns + "_4711_123456"}},
@@ -160,7 +172,8 @@ func locks(s *cases.Set) {
 	ask(entry("-", "-", "4711", "123456"), nil, unknown)
 	ask(file(""), nil, unknown)
 	ask(found{Kind: "absent"}, nil, unknown)
-	for _, name := range []string{"a.lock", ".lock", "A.LOCK", "a.Lock", "a.lock.lock", "lock", "a.locks", "a.lock ", "alock", "a.lock.txt", "a.lock\n"} {
+	for _, name := range []string{"a.lock", ".lock", "A.LOCK", "a.Lock", "a.lock.lock", "lock", "a.locks", "a.lock ",
+		"alock", "a.lock.txt", "a.lock\n"} {
 		for _, f := range []found{{Kind: "absent"}, file("")} {
 			ask(f, nil, func(in *lockIn) { in.Name, in.KernelLocks = name, true })
 		}

@@ -30,6 +30,13 @@ func small() File {
 	return f
 }
 
+// Plain is a policy of four inputs without labels, of four different rows.
+func Plain() File {
+	f := small()
+	f.Inputs, f.Rows = 4, [][]uint64{{135, 71, 50}, {50, 71, 135}, {71, 135, 50}, {50, 135, 71}}
+	return f
+}
+
 // Quoted returns a policy whose labels have quotation marks and commas.
 func Quoted(r *values.RNG) (f File, lines []string) {
 	f = base(r, even("2", 12, 7, 300, 2216), 6)
@@ -41,7 +48,8 @@ func Quoted(r *values.RNG) (f File, lines []string) {
 	f.Fallback = []uint64{585, 585, 585, 585, 585, 585, 586}
 	return f, []string{
 		`a"b,1`, `a""b,1`, `"a""b",1`, `"a""""b",1`, `"""",1`, `"""""",1`, `",",1`, `"a",1`, `a,1`, // as they must be
-		`"a"b",1`, `"a""b,1`, `""",1`, `"a" ,1`, ` "a",1`, `""a"",1`, `"a,1`, `a",1`, `",1`, `"",1`, `"a"`, `"a",`, `"a",1"`,
+		`"a"b",1`, `"a""b,1`, `""",1`, `"a" ,1`, ` "a",1`, `""a"",1`, `"a,1`, `a",1`, `",1`, `"",1`, `"a"`, `"a",`,
+		`"a",1"`,
 		`"a","1"`, `"a"",1`, `"a""`, `,,1`, `a"""b,1`, "\"a\n\",1", `'a',1`, `"A",1`,
 	}
 }
@@ -89,16 +97,21 @@ func Texts() (good []File, bad []string) {
 	refuse(func(f *File) { f.Certificate = deep(10001) })
 	refuse(func(f *File) { f.Cost = objects(10001) })
 	for _, s := range []string{
-		`{"a":"` + "\x7f" + `"}`, `{"` + "\u0085" + `":"` + "\u009f" + `"}`, `{"a":"\ud800"}`, `{"a":"\udc00\ud800"}`, `{"\u0000":0}`,
-		`{"a":1,"a":1e999}`, `{"":-0.0E-0}`, `{"a":"\/\b\f\n\r\t\"\\"}`, `{"a":[true,false,null,{},[]]}`, `{"a":"` + "\u2028\ufeff\uffff" + `"}`,
+		`{"a":"` + "\x7f" + `"}`, `{"` + "\u0085" + `":"` + "\u009f" + `"}`, `{"a":"\ud800"}`, `{"a":"\udc00\ud800"}`,
+		`{"\u0000":0}`,
+		`{"a":1,"a":1e999}`, `{"":-0.0E-0}`, `{"a":"\/\b\f\n\r\t\"\\"}`, `{"a":[true,false,null,{},[]]}`,
+		`{"a":"` + "\u2028\ufeff\uffff" + `"}`,
 		`{"a":123456789012345678901234567890}`,
 	} {
 		accept(func(f *File) { f.Cost = s })
 	}
 	for _, s := range []string{
-		`{"a":"` + "\x1f" + `"}`, `{"a":"` + "\t" + `"}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\u123"}`, `{"a":1.}`, `{"a":.5}`, `{"a":+1}`,
-		`{"a":-}`, `{"a":1e}`, `{"a":NaN}`, `{"a":Infinity}`, `{"a":00}`, `{"a":True}`, `{a:1}`, `{'a':1}`, `{"a":1,}`, `{"a":[1,]}`, `{,}`, `{"a"}`,
-		`{"a":1]`, `{"a":[1}`, `{} `, ` {}`, `{}{}`, `{"a":1 }`, `{"a" :1}`, "{\"a\":\u00a01}", `[{}]`, `"{}"`, `1`, `true`, `{"a":"x}`, `{"a":١}`,
+		`{"a":"` + "\x1f" + `"}`, `{"a":"` + "\t" + `"}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\u123"}`, `{"a":1.}`,
+		`{"a":.5}`, `{"a":+1}`,
+		`{"a":-}`, `{"a":1e}`, `{"a":NaN}`, `{"a":Infinity}`, `{"a":00}`, `{"a":True}`, `{a:1}`, `{'a':1}`, `{"a":1,}`,
+		`{"a":[1,]}`, `{,}`, `{"a"}`,
+		`{"a":1]`, `{"a":[1}`, `{} `, ` {}`, `{}{}`, `{"a":1 }`, `{"a" :1}`, "{\"a\":\u00a01}", `[{}]`, `"{}"`, `1`,
+		`true`, `{"a":"x}`, `{"a":١}`,
 	} {
 		refuse(func(f *File) { f.Cost = s })
 	}
@@ -114,7 +127,8 @@ func Texts() (good []File, bad []string) {
 			f.Provenance = strings.Replace(CleanProvenance, `"note":""`, `"note":"a`+s+`b"`, 1)
 		},
 	}
-	broken := []string{"\xff", "\x80", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xed\xb0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xf8\x88\x80\x80\x80"}
+	broken := []string{"\xff", "\x80", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xed\xb0\x80", "\xf4\x90\x80\x80",
+		"\xe2\x82", "\xf8\x88\x80\x80\x80"}
 	for n, place := range places {
 		for i, s := range []string{"\u00a0", "\u2028", "\ufeff", "\uffff", "\U0010ffff", "\u0300"} {
 			if (i+n)%3 == 0 {
@@ -196,7 +210,8 @@ func Texts() (good []File, bad []string) {
 		f.InputLabels, f.Aliases = []string{"x", "y"}, []Alias{{0, "\uffff"}, {0, "\U00010000"}}
 	})
 	for _, a := range [][]Alias{
-		{{0, "y"}}, {{0, "x"}}, {{0, "a"}, {1, "a"}}, {{1, "a"}, {0, "b"}}, {{0, "b"}, {0, "a"}}, {{0, ""}}, {{2, "a"}}, {{-1, "a"}},
+		{{0, "y"}}, {{0, "x"}}, {{0, "a"}, {1, "a"}}, {{1, "a"}, {0, "b"}}, {{0, "b"}, {0, "a"}}, {{0, ""}}, {{2, "a"}},
+		{{-1, "a"}},
 		{{0, "\U00010000"}, {0, "\uffff"}},
 	} {
 		refuse(func(f *File) { f.InputLabels, f.Aliases = []string{"x", "y"}, a })
@@ -210,14 +225,16 @@ func Texts() (good []File, bad []string) {
 		return func(f *File) { f.Box.Epsilon = e }
 	}
 	for _, e := range []string{
-		"1", "1.00000000000000000000000000000000000001", whole(127, 1) + "/" + whole(127, 0), whole(128, 0) + "/" + whole(128, -1),
+		"1", "1.00000000000000000000000000000000000001", whole(127, 1) + "/" + whole(127, 0), whole(128,
+			0) + "/" + whole(128, -1),
 		whole(129, 0) + "/" + whole(128, -1), whole(127, 0) + "/" + whole(127, -1),
 	} {
 		accept(lists(e))
 	}
 	for _, e := range []string{
 		whole(128, 1) + "/" + whole(128, 0), whole(129, 1) + "/" + whole(128, 0), whole(129, 0) + "/" + whole(128, 1),
-		"1.000000000000000000000000000000000000001", "1.0", "1e0", "2/2", "1/1", "3/2", "1.50", "01", "1E0", "+1", "1.", "10/9.0",
+		"1.000000000000000000000000000000000000001", "1.0", "1e0", "2/2", "1/1", "3/2", "1.50", "01", "1E0", "+1", "1.",
+		"10/9.0",
 	} {
 		refuse(lists(e))
 	}
@@ -231,11 +248,13 @@ func Texts() (good []File, bad []string) {
 	}
 	accept(stated("derived-dp", `"0.1"`, "derived-dp", `"1/3"`))
 	accept(stated("unstated", "null", "unstated", "null"))
-	for _, e := range []string{`"0.10"`, `"1e-1"`, `"1/10"`, `"2/6"`, `"0"`, `"65"`, `"1.0"`, `""`, "0.1", `"1e-18"`, `"` + whole(128, 1) + "/" + whole(128, 0) + `"`} {
+	for _, e := range []string{`"0.10"`, `"1e-1"`, `"1/10"`, `"2/6"`, `"0"`, `"65"`, `"1.0"`, `""`, "0.1", `"1e-18"`,
+		`"` + whole(128, 1) + "/" + whole(128, 0) + `"`} {
 		refuse(stated("derived-dp", e, "unstated", "null"))
 		refuse(stated("public", "null", "derived-dp", e))
 	}
-	for _, s := range [][2]string{{"unstated", `"1"`}, {"derived-dp", "null"}, {"derived", `"1"`}, {"Public", "null"}, {"", "null"}} {
+	for _, s := range [][2]string{{"unstated", `"1"`}, {"derived-dp", "null"}, {"derived", `"1"`}, {"Public", "null"},
+		{"", "null"}} {
 		refuse(stated(s[0], s[1], "unstated", "null"))
 		refuse(stated("public", "null", s[0], s[1]))
 	}
@@ -263,18 +282,26 @@ func Texts() (good []File, bad []string) {
 	good = append(good, held)
 	for _, row := range []string{
 		`{"full":[0,4],"extra":[[1,"11"]]}`, `{"full":[0,3],"extra":[[1,"11"]]}`, `{"full":[0],"extra":[[1,"11"],[2,"0"]]}`,
-		`{"full":[0],"extra":[[1,"11"],[4,"0"]]}`, `{"full":[],"extra":[[0,"75"],[1,"11"]]}`, `{"full":[0],"extra":[[1,"10"]]}`,
-		`{"full":[0],"extra":[[1,"12"]]}`, `{"full":[0],"extra":[[2,"5"],[1,"6"]]}`, `{"full":[0],"extra":[[1,"5"],[1,"6"]]}`,
-		`{"full":[0,0],"extra":[[1,"11"]]}`, `{"full":[0],"extra":[[0,"11"]]}`, `{"full":[1,0],"extra":[]}`, `{"full":[5],"extra":[[1,"11"]]}`,
-		`{"full":[0],"extra":[[5,"11"]]}`, `{"full":[],"extra":[[0,"76"],[1,"10"]]}`, `{"full":[0],"extra":[[1,"11"],[4,"18446744073709551616"]]}`,
-		`{"extra":[[1,"11"]],"full":[0]}`, `{"full":[0],"extra":[["1","11"]]}`, `{"full":["0"],"extra":[[1,"11"]]}`, `{"full":[0],"extra":[[1,11]]}`,
-		`{"full":[0.0],"extra":[[1,"11"]]}`, `{"full":[0],"extra":[[1,"11",0]]}`, `{"full":[0],"extra":[[1,"11"]],"more":0}`, `null`,
+		`{"full":[0],"extra":[[1,"11"],[4,"0"]]}`, `{"full":[],"extra":[[0,"75"],[1,"11"]]}`,
+		`{"full":[0],"extra":[[1,"10"]]}`,
+		`{"full":[0],"extra":[[1,"12"]]}`, `{"full":[0],"extra":[[2,"5"],[1,"6"]]}`,
+		`{"full":[0],"extra":[[1,"5"],[1,"6"]]}`,
+		`{"full":[0,0],"extra":[[1,"11"]]}`, `{"full":[0],"extra":[[0,"11"]]}`, `{"full":[1,0],"extra":[]}`,
+		`{"full":[5],"extra":[[1,"11"]]}`,
+		`{"full":[0],"extra":[[5,"11"]]}`, `{"full":[],"extra":[[0,"76"],[1,"10"]]}`,
+		`{"full":[0],"extra":[[1,"11"],[4,"18446744073709551616"]]}`,
+		`{"extra":[[1,"11"]],"full":[0]}`, `{"full":[0],"extra":[["1","11"]]}`, `{"full":["0"],"extra":[[1,"11"]]}`,
+		`{"full":[0],"extra":[[1,11]]}`,
+		`{"full":[0.0],"extra":[[1,"11"]]}`, `{"full":[0],"extra":[[1,"11",0]]}`,
+		`{"full":[0],"extra":[[1,"11"]],"more":0}`, `null`,
 		`{"full":null,"extra":[[0,"50"],[1,"36"]]}`,
 	} {
 		swap(held, `{"full":[0],"extra":[[1,"11"]]}`, row)
 	}
-	swap(held, `"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`, `"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"],[4,"0"]]}`)
-	swap(held, `"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`, `"fallback":{"full":[4],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`)
+	swap(held, `"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`,
+		`"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"],[4,"0"]]}`)
+	swap(held, `"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`,
+		`"fallback":{"full":[4],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`)
 
 	// The box.
 	wide := small() // hi <= 2^B is the only rule that is broken
@@ -304,7 +331,8 @@ func Texts() (good []File, bad []string) {
 	}
 	for _, f := range []File{
 		at(2, -half, -half, half, half, 0, 0, 1, 1), at(2, root+1, 0, -root-1, 0, 0, root+1, 0, -root-1),
-		at(1, math.MaxInt32-edge-1, math.MaxInt32, 0), at(1, math.MinInt32-1, -3, -9), at(1, math.MaxInt32+1, math.MaxInt32, 7),
+		at(1, math.MaxInt32-edge-1, math.MaxInt32, 0), at(1, math.MinInt32-1, -3, -9), at(1, math.MaxInt32+1,
+			math.MaxInt32, 7),
 		at(1, math.MinInt32, math.MaxInt32, 0),
 	} {
 		bad = append(bad, f.Text())
@@ -392,7 +420,8 @@ func Zipped() (data [][]byte) {
 	put(member{body: []byte{7, 0}}.of(t))                  // a block of no kind
 	put(member{body: []byte{1, 1, 0, 0xfe, 0xfe}}.of(nil)) // a length that is not the one beside it
 	whole := zip(t)
-	for _, n := range []int{2, 3, 9, 10, 11, len(whole) - 9, len(whole) - 8, len(whole) - 5, len(whole) - 4, len(whole) - 1} {
+	for _, n := range []int{2, 3, 9, 10, 11, len(whole) - 9, len(whole) - 8, len(whole) - 5, len(whole) - 4,
+		len(whole) - 1} {
 		put(whole[:n])
 	}
 	put(whole, []byte{0})

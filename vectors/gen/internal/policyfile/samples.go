@@ -70,7 +70,8 @@ func Samples(r *values.RNG) []File {
 	points.InputLabels, points.Aliases = []string{"x", "y", "z"}, []Alias{{1, "Y"}}
 	// Coordinates at the ends of int32, on one axis: keys up to (2^32 - 1)^2 would pass 2^63.
 	far := around(base(named(3, 16, "0.25"), 3), Geometry{Kind: "points", Axes: 1, Out: []int64{-1 << 31, 0, 1<<29 - 1}})
-	equal := File{Box: box.Box{Epsilon: "1", Bits: 10, Lo: []uint64{150, 150, 150, 150}, Hi: []uint64{407, 407, 407, 407}}}
+	equal := File{Box: box.Box{Epsilon: "1", Bits: 10, Lo: []uint64{150, 150, 150, 150}, Hi: []uint64{407, 407, 407,
+		407}}}
 	equal = base(equal.Box, 4)
 	equal = around(equal, Geometry{Kind: "grid", Rows: 2, Cols: 2})
 	wrong := equal // thresholds that are not those of the fill: a policy all the same
@@ -153,8 +154,10 @@ func (f File) Mixtures() (out []Mixture) {
 	for _, user := range []string{"bob", "Ann", "ann ", `"ann"`, `"an""n"`, "", `""`} {
 		out = append(out, Mixture{named("ann"), named("ann", user)}, Mixture{named("", "ann"), named(user, "ann")})
 	}
-	for _, user := range []string{`""`, "", `"ann"`, `"a""n"`, `"a,n"`, `a"n`, "a\x80n", "a\xc2n", "a\u0080n", "a\u00adn", "a\u2028n",
-		"a\xc0\xafn", "a\xf4\x90\x80\x80n", "a\U0010ffffn", strings.Repeat("x", 256), strings.Repeat("x", 257), "a\x00n", "a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn",
+	for _, user := range []string{`""`, "", `"ann"`, `"a""n"`, `"a,n"`, `a"n`, "a\x80n", "a\xc2n", "a\u0080n",
+		"a\u00adn", "a\u2028n",
+		"a\xc0\xafn", "a\xf4\x90\x80\x80n", "a\U0010ffffn", strings.Repeat("x", 256), strings.Repeat("x", 257), "a\x00n",
+		"a\x1fn", "a\x7fn", "a\u0085n", "a\u009fn", "a\u00a0n", "a\xffn",
 		"a\xed\xa0\x80n", strings.Repeat("ü", 128),
 		strings.Repeat("ü", 129), `"` + strings.Repeat(`""`, 256) + `"`, `"` + strings.Repeat(`""`, 257) + `"`} {
 		out = append(out, Mixture{named("ann", "ann"), named(user, user)})
@@ -175,7 +178,8 @@ func (f File) OddLines() []string {
 	for _, count := range []string{
 		"-1", "-0", "+1", " 1", "1 ", "inf", "nan", "0x10", "9007199254740992", "9007199254740992.1", "9007199254740993",
 		"9007199254740993.5", "1e400",
-		"1e-400", ".5", "5.", "1,1", zeros + "1", zeros + "01", "1e", "1e+", "1e5.", "1_0", "１", "1E2", "1.5e-1", "\r", "1\r",
+		"1e-400", ".5", "5.", "1,1", zeros + "1", zeros + "01", "1e", "1e+", "1e5.", "1_0", "１", "1E2", "1.5e-1", "\r",
+		"1\r",
 		"1\r\r", "1\x00",
 	} {
 		lines = append(lines, name+","+count)

@@ -64,7 +64,7 @@ func Verify(s *cases.Set) {
 	wrapBoxes(put)
 	highBoxes(e, put)
 	for _, text := range box.EdgeEpsilons { // in the spellings of this grammar
-		s.Valid(verifyIn{text, 8, []string{"100", "90"}, []string{"100", "166"}, [][]string{}}, empty{}, "limit", "spelling")
+		s.Valid(verifyIn{text, 8, []string{"100", "156"}, []string{"100", "156"}, [][]string{}}, empty{}, "limit", "spelling")
 	}
 	for _, text := range box.BadEpsilons {
 		s.Invalid("epsilon", verifyIn{text, 8, []string{"100"}, []string{"256"}, [][]string{}})
@@ -75,7 +75,7 @@ func Verify(s *cases.Set) {
 	s.Invalid("shape", verifyIn{"1", 8, []string{}, []string{}, [][]string{}}, "short")
 	s.Invalid("shape", verifyIn{"1", 8, []string{"100", "100"}, []string{"256"}, [][]string{}}, "short")
 	s.Invalid("shape", verifyIn{"1", 8, []string{"100"}, []string{"256", "0"}, [][]string{}}, "long")
-	s.Until(320, 240, func(n int) {
+	s.Until(400, 320, func(n int) {
 		b := box.Random(r, e, values.Pick(r, 1, 2, 3, 4, 5, 7, 12))
 		j := r.Intn(len(b.Lo))
 		switch n % 10 {
