@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/ldp"
@@ -19,7 +20,13 @@ type byteStore struct{ text []byte }
 func (*byteStore) Lock(context.Context) error { return nil }
 func (*byteStore) Unlock() error              { return nil }
 func (s *byteStore) Load() ([]byte, error)    { return slices.Clone(s.text), nil }
-func (s *byteStore) Append(b []byte) error    { s.text = append(s.text, b...); return nil }
+func (s *byteStore) Append(at int64, b []byte) error {
+	if at != int64(len(s.text)) {
+		return ErrLedger
+	}
+	s.text = append(s.text, b...)
+	return nil
+}
 
 // A vectorStep pays for a report or, with torn, is what a crash leaves.
 type vectorStep struct {
@@ -149,4 +156,59 @@ func payOnce(store Store, budget *string, s vectorStep, last bool) (l Ledger, ve
 		return l, "", errors.Join(err, l.Close())
 	}
 	return l, verdict, l.Close()
+}
+
+// TestLockVectors judges what the vectors of the kind ledger find at the name of a lock. A name that ends in .lock is
+// refused before that.
+func TestLockVectors(t *testing.T) {
+	file, err := vectors.Read("ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, c := range file.Cases {
+		var in struct {
+			Op, Name, Boot, Namespace string
+			Found                     struct {
+				Kind, Bytes string
+				Entries     []string
+			}
+			KernelLocked bool `json:"kernel_locked"`
+			KernelLocks  bool `json:"kernel_locks"`
+			Processes    map[string]string
+		}
+		var out struct{ Verdict string }
+		if err := json.Unmarshal(c.In, &in); err != nil {
+			t.Fatal(err)
+		}
+		if in.Op != "lock" {
+			continue
+		}
+		if err := c.Decode(&in, &out); err != nil {
+			t.Fatal(err)
+		}
+		ran++
+		start := func(pid string) string {
+			switch now, there := in.Processes[pid]; {
+			case !there:
+				return gone
+			case now == "unknown":
+				return unknown
+			default:
+				return now
+			}
+		}
+		f := found{kind: in.Found.Kind, text: string(unhex(t, in.Found.Bytes)), names: in.Found.Entries,
+			held: in.KernelLocked || !in.KernelLocks}
+		got := judge(f, owner{in.Boot, in.Namespace, unknown, unknown}, start)
+		if strings.HasSuffix(strings.ToLower(in.Name), ".lock") {
+			got = refused
+		}
+		if got != out.Verdict {
+			t.Errorf("%s: %s, want %s: %s", c.ID, got, out.Verdict, c.In)
+		}
+	}
+	if ran < 100 {
+		t.Errorf("%d vectors of locks", ran)
+	}
 }
