@@ -174,11 +174,6 @@ class TestCompatible(unittest.TestCase):
         np.testing.assert_allclose(u @ a + v @ b, theirs, rtol=eps, atol=eps)
         np.testing.assert_allclose(u @ a, v @ b, rtol=0, atol=10 * eps)
 
-    def test_infeasible(self):
-        got, want = self.both("emd2", [0.5, 0.5], [0.5, 0.25], [[0, 1.0], [1, 0]], log=True, return_matrix=True)
-        self.same(got, want)
-        self.same(*self.both("emd2", [0.5, 0.5], [0.5, 0.25], [[0, 1.0], [1, 0]]))
-
     def test_zeros(self):
         """Potentials of points without mass are feasible, too."""
         rng = np.random.default_rng(7)

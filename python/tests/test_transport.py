@@ -4,6 +4,7 @@ import copy
 import fractions
 import pickle
 import unittest
+import warnings
 
 import numpy as np
 
@@ -272,3 +273,33 @@ class TestResult(unittest.TestCase):
         self.assertIn("c", dir(r))
         with self.assertRaises(AttributeError):
             r.none
+
+
+class UnequalMass(unittest.TestCase):
+    """emd and emd2 of masses that differ are an error with both sums, never a number."""
+
+    def refused(self, f, *args, **settings):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaises(wpm.MassError) as e:
+                f(*args, **settings)
+        self.assertIsInstance(e.exception, AssertionError)
+        self.assertIsInstance(e.exception, wpm.InputError)
+        return str(e.exception)
+
+    def test_sums(self):
+        M = [[0.0, 1], [1, 0]]
+        for f in (wpm.emd, wpm.emd2):
+            for b in ([0.5, 0.25], [0.5, 0.5 + 2e-7], [0.0, 0.0], [50.0, 50.0]):
+                text = self.refused(f, [0.5, 0.5], b, M)
+                self.assertIn(str(float(np.sum(b))), text)
+                self.assertIn("1.0", text)
+            f([0.5, 0.5], [0.5, 0.5 + 1e-7], M)  # as close as POT asks
+        self.refused(wpm.emd2, [0.5, 0.5], [0.5, 0.25], M, log=True, return_matrix=True)
+
+    def test_column(self):
+        B = np.array([[0.5, 1, 0.25, 0.1], [0.5, 0, 0.25, 0.1]])
+        text = self.refused(wpm.emd2, [0.5, 0.5], B, [[0.0, 1], [1, 0]])
+        self.assertIn("column 2", text)
+        self.assertIn("1.0 and 0.5", text)
+        self.assertEqual(wpm.emd2([0.5, 0.5], B[:, :2], [[0.0, 1], [1, 0]]), [0, 0.5])
