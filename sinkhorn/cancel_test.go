@@ -118,6 +118,73 @@ func TestCancelledReading(t *testing.T) {
 	}
 }
 
+// TestCancelledVerify: once the context has ended, no row is read but the one that is on the way, wherever Verify is.
+func TestCancelledVerify(t *testing.T) {
+	const k = 60
+	ring, err := cost.NewRing(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lo, hi := box(slices.Repeat([]float64{1. / k}, k), 1)
+	p := Problem{Cost: ring, Source: slices.Repeat([]float64{1}, k), Lo: lo, Hi: hi, Reg: 0.1}
+	r, err := Project(t.Context(), p, Settings{AllRows: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := &counting{Matrix: ring, end: func() {}}
+	p.Cost = whole
+	if _, _, err := VerifyContext(t.Context(), p, r); err != nil {
+		t.Fatal(err)
+	}
+	rows := whole.rows.Load()
+	if rows < 2*k {
+		t.Fatalf("%d rows are read, want at least two passes", rows)
+	}
+	for at := range rows {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := &counting{Matrix: ring, end: cancel, at: at}
+		if at == 0 {
+			cancel()
+			c.ended.Store(true)
+		}
+		p.Cost = c
+		_, _, err := VerifyContext(ctx, p, r)
+		cancel()
+		if !errors.Is(err, context.Canceled) || c.later.Load() > 0 {
+			t.Errorf("ended at row %d: %d rows later, %v", at, c.later.Load(), err)
+		}
+	}
+}
+
+// TestCancelledThinColumns: where a pass was cut short, all columns look thin, and none of them is summed again.
+func TestCancelledThinColumns(t *testing.T) {
+	const k = 50
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &costs{k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
+	for i := range c.row {
+		c.row[i] = slices.Repeat([]float64{1}, k)
+	}
+	c.ctx = ctx
+	mass := slices.Repeat([]float64{1. / k}, k)
+	summed := func() (n int) {
+		p := newLogPlan(c, mass, 1, make([]float64, k))
+		clear(p.cols)
+		for _, x := range p.logS() {
+			if x != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	if n := summed(); n != k {
+		t.Errorf("%d of %d thin columns are summed", n, k)
+	}
+	cancel()
+	if n := summed(); n != 0 {
+		t.Errorf("%d thin columns are summed after the end", n)
+	}
+}
+
 // TestCancelledSweeps: a context that ends when it is looked at for the n-th time, wherever that is, leaves a valid
 // result, also where sweeps are left on the way.
 func TestCancelledSweeps(t *testing.T) {

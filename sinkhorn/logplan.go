@@ -67,21 +67,29 @@ func (p *logPlan) row(i int, dst []float64) float64 {
 // columns are summed again with exponents of their own.
 const thin = 1e-200
 
-// logS returns log s, s_j = sum_i u_i exp(-C_ij/reg) = c_j / v_j.
+// logS returns log s, s_j = sum_i u_i exp(-C_ij/reg) = c_j / v_j. If the context ends, or has cut the column sums short,
+// the sums of thin columns that are left are 0.
 func (p *logPlan) logS() []float64 {
 	s := make([]float64, p.c.n)
-	var x []float64
+	var few []int
 	for j, y := range p.cols {
 		if y > thin {
 			s[j] = math.Log(y) - p.logV[j]
-			continue
+		} else {
+			few = append(few, j)
 		}
-		x = grow(x, p.c.k)
+	}
+	if p.c.cut() { // all columns may look thin
+		return s
+	}
+	p.c.loop(len(few), func(n int) {
+		j := few[n]
+		x := make([]float64, p.c.k)
 		for i, row := range p.c.row {
 			x[i] = p.logU[i] - row[j]/p.reg
 		}
 		s[j] = num.LogSumExp(x)
-	}
+	})
 	return s
 }
 

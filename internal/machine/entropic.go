@@ -98,11 +98,14 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 			sinkhorn.Settings{Method: method, Tolerance: tol, Gap: gap, MaxIterations: most, AllRows: true})
 		return err
 	})
+	if ctx.Err() != nil { // nobody waits for the answer
+		return nil, ctx.Err()
+	}
 	// An early stop is an answer: q is feasible and the bounds hold.
 	if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
 		return nil, err
 	}
-	upper, lower, err := sinkhorn.Verify(prob, res)
+	upper, lower, err := sinkhorn.VerifyContext(ctx, prob, res)
 	if err != nil {
 		return nil, err
 	}

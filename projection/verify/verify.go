@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -28,6 +29,7 @@ type Case struct {
 	point bool
 	most  float64 // see Most; negative: not known yet
 	buf   []float64
+	ctx   context.Context // see Until; nil never ends
 }
 
 // one is not changed.
@@ -188,9 +190,15 @@ func lengths(k, kv int, p projection.Potentials) error {
 
 // Row returns row i of the cost, checked. It is valid until the next call.
 func (c *Case) Row(i int) ([]float64, error) {
+	if c.ctx != nil && c.ctx.Err() != nil {
+		return nil, c.ctx.Err()
+	}
 	row := c.Cost.Row(i, c.buf)
 	return row, projection.CheckRow(i, row, c.Kv)
 }
+
+// Until makes Row fail with the error of a context that has ended, and so everything that reads the cost.
+func (c *Case) Until(ctx context.Context) { c.ctx = ctx }
 
 // Masses calls f for every row with mass, in ascending order, with its mass as given and as a float of the whole, until
 // f returns an error.
