@@ -12,7 +12,7 @@ import numpy as np
 from . import _errors
 
 _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_libwpm.so")
-_SLICE = 50  # milliseconds: how long a call keeps Python from seeing Ctrl-C
+_SLICE = 10  # milliseconds: how long a call keeps Python from seeing Ctrl-C
 _FEW = 1 << 17  # costs: they take a projection some milliseconds
 _RUNNING, _FAILED = 1, 2
 _FLOAT64, _INT64 = 0, 1
