@@ -121,6 +121,5 @@ async function answer(line) {
 }
 
 const write = (o) => process.stdout.write(JSON.stringify(o) + "\n");
-// Kind ledger is answered for the tests of this package; wpm-conform does not ask it yet.
-write({"wpm-conform": 1, name: "client.js", kinds: Object.keys(KINDS).filter((kind) => kind !== "ledger")});
+write({"wpm-conform": 1, name: "client.js", kinds: Object.keys(KINDS)});
 for await (const line of createInterface({input: process.stdin, crlfDelay: Infinity})) write(await answer(line));
