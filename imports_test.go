@@ -32,7 +32,7 @@ var picture = map[string][]string{
 
 	// The files of test vectors, and the program that writes them, which shares no code with what they test:
 	// proptest/exact is the oracle of the laws.
-	"vectors":     {},
+	"vectors": {},
 	"vectors/gen": {
 		"vectors/gen/internal/cases", "vectors/gen/internal/ledger", "vectors/gen/internal/mathematics",
 		"vectors/gen/internal/spec",
