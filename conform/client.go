@@ -64,6 +64,7 @@ type client struct {
 
 	id      int    // of the last line
 	request string // the last line
+	hasty   bool   // a group of vectors ends at its first failure
 	group   int    // broken dialogues in this group
 	all     int    // and in the run
 }

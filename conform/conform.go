@@ -126,6 +126,9 @@ func (g vectorGroup) run(c *client) Group {
 		}
 		if err != nil {
 			r.fail(c.request, fmt.Errorf("%s: %w", v.ID, err))
+			if c.hasty {
+				break
+			}
 		}
 	}
 	return r

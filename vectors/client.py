@@ -108,15 +108,28 @@ def listed(v, f="{:d}".format, ends="[]", comma=","):
     return "null" if v is None else ends[:len(ends) // 2] + comma.join(map(f, v)) + ends[len(ends) // 2:]
 def pair(f): return lambda v: f"[{v[0]:d},{f(v[1])}]" if len(v) == 2 else ""
 def row_text(r): return '{"full":' + listed(r["full"]) + ',"extra":' + listed(r["extra"], pair(quote)) + "}"
+TOKEN = re.compile(r'''"(?:[^"\\\0-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|[][{}:,]|true|false|null|'''
+                   r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
 def compact(s):
-    """Whether s is null or one JSON object without white space, at most 10,000 levels deep: the innermost go first."""
-    need(not re.search("[\0-\x1f]", s), "control character")
-    t = re.sub(r'"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"', "\1", s)
-    t = re.sub(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null", "\2", t, flags=re.ASCII)
-    for _ in range(10000 * (s != "null")):
-        t, more = re.subn("{(\1:[\1\2](,\1:[\1\2])*)?}|\\[([\1\2](,[\1\2])*)?]", "\2", t)
-        if not more: break
-    return t == "\2" and s[0] in "{n"
+    """Whether s is null or one JSON object without white space, at most 10,000 levels deep: json.loads recurses."""
+    opened, at, state = [], 0, "end" if s == "null" else "object"
+    while state != "end":
+        m = TOKEN.match(s, at)
+        need(m, "a token")
+        at, kind = m.end(), m[0][0] if m[0][0] in '{}[]:,"' else "0"
+        if kind in "{[" and state in ("value", "first item") or kind == "{" and state == "object":
+            opened.append("}" if kind == "{" else "]")
+            need(len(opened) <= 10000, "levels")
+            state = "first key" if kind == "{" else "first item"
+        elif kind in "}]" and state in (",", "first key" if kind == "}" else "first item"):
+            need(opened.pop() == kind, "an end")
+            state = "," if opened else "end"
+        elif kind == '"' and state in ("key", "first key"): state = ":"
+        elif kind in '"0' and state in ("value", "first item"): state = ","
+        elif kind == ":" == state: state = "value"
+        elif kind == "," == state: state = "key" if opened[-1] == "}" else "value"
+        else: raise Refused("a token in the wrong place")
+    return s == "null" or at == len(s)
 def read_policy(text, data):
     need((text is None) != (data is None), "policy or policy_hex")
     need(type(text) is str or type(data) is str, "policy")
@@ -212,12 +225,23 @@ def row_of(p, i):
 
 # The release.
 def unzip(data):
-    out = b""
+    out, little = b"", lambda b: int.from_bytes(b, "little")
     while data:
-        z = zlib.decompressobj(31)
-        out += z.decompress(data, (64 << 20) + 1)
-        need(z.eof and len(out) <= 64 << 20, "gzip")
-        data = z.unused_data
+        at = 10
+        need(len(data) >= 18 and data[:3] == b"\x1f\x8b\x08" and data[3] < 32, "gzip")
+        if data[3] & 4: at += 2 + little(data[10:12])
+        for flag in 8, 16:
+            if data[3] & flag: at = data.index(b"\0", at) + 1
+        if data[3] & 2:
+            need(zlib.crc32(data[:at]) & 0xffff == little(data[at:at + 2]), "checksum of the header")
+            at += 2
+        z = zlib.decompressobj(-15)
+        text = z.decompress(data[at:], (64 << 20) + 1)
+        end, out = z.unused_data, out + text
+        need(z.eof and len(out) <= 64 << 20 and len(end) >= 8, "gzip")
+        need(zlib.crc32(text) == little(end[:4]), "checksum")
+        need(len(text) == little(end[4:8]), "size")
+        data = end[8:]
     return out
 def fields(line, n):
     out = []
