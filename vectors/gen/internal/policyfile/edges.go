@@ -50,7 +50,7 @@ func Quoted(r *values.RNG) (f File, lines []string) {
 		`a"b,1`, `a""b,1`, `"a""b",1`, `"a""""b",1`, `"""",1`, `"""""",1`, `",",1`, `"a",1`, `a,1`, // as they must be
 		`"a"b",1`, `"a""b,1`, `""",1`, `"a" ,1`, ` "a",1`, `""a"",1`, `"a,1`, `a",1`, `",1`, `"",1`, `"a"`, `"a",`,
 		`"a",1"`,
-		`"a","1"`, `"a"",1`, `"a""`, `,,1`, `a"""b,1`, "\"a\n\",1", `'a',1`, `"A",1`,
+		`"a","1"`, `"a"",1`, `"a""`, `"a"x1`, `"a"11`, `"a""11`, `,,1`, `a"""b,1`, "\"a\n\",1", `'a',1`, `"A",1`,
 	}
 }
 
@@ -273,7 +273,10 @@ func Texts() (good []File, bad []string) {
 	refuse(func(f *File) { projection(f); f.WorkLimit = 3600001 })
 	refuse(func(f *File) { f.WorkLimit = 1 })
 	refuse(func(f *File) { f.Rows = nil })
-	refuse(func(f *File) { f.Mode = "Mixture" })
+	for _, mode := range []string{"Mixture", "", "none", "projection "} {
+		refuse(func(f *File) { f.Mode = mode })
+		refuse(func(f *File) { f.Mode, f.WorkLimit = mode, 1 })
+	}
 
 	// Rows: the one form of each. Output 3 cannot be raised.
 	held := small()
@@ -302,6 +305,14 @@ func Texts() (good []File, bad []string) {
 		`"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"],[4,"0"]]}`)
 	swap(held, `"fallback":{"full":[],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`,
 		`"fallback":{"full":[4],"extra":[[0,"29"],[1,"29"],[2,"28"]]}`)
+
+	pairs := small() // with two outputs at hi
+	pairs.Box = even("0.5", 8, 5, 40, 65)
+	pairs.Rows, pairs.Fallback = [][]uint64{{65, 65, 46, 40, 40}, {43, 43, 40, 65, 65}}, []uint64{51, 51, 51, 51, 52}
+	good = append(good, pairs)
+	swap(pairs, `"full":[0,1]`, `"full":[1,0]`)
+	swap(pairs, `"full":[3,4],"extra":[[0,"3"],[1,"3"]]`, `"full":[3,4],"extra":[[1,"3"],[0,"3"]]`)
+	swap(pairs, `"full":[3,4]`, `"full":[4,3]`)
 
 	// The box.
 	wide := small() // hi <= 2^B is the only rule that is broken
@@ -343,6 +354,13 @@ func Texts() (good []File, bad []string) {
 	swap(line, `"output_points":[-1,0,4]`, `"output_points":null`)
 	swap(line, `"input_points":null`, `"input_points":[1,2]`)
 	swap(line, `"inputs":3`, `"inputs":2`)
+	for _, kind := range []string{"Ring", "rings", "", "line"} {
+		f := around(base(&values.RNG{}, even("2", 8, 4, 40, 255), 4), Geometry{Kind: "ring"})
+		swap(f, `"kind":"ring"`, `"kind":`+quote(kind))
+	}
+	fewer := at(1, -1, 0, 4)
+	fewer.Inputs, fewer.Thresholds = 2, fewer.Thresholds[:2]
+	bad = append(bad, fewer.Text())
 	swap(line, `"axes":1,"rows":0`, `"axes":0,"rows":0`)
 	swap(line, `"rows":0,"cols":0`, `"rows":0,"cols":3`)
 	swap(line, `"kind":"points"`, `"kind":"Points"`)

@@ -244,21 +244,29 @@ func (f File) row(i int) []uint64 {
 	if f.Geometry == nil {
 		return f.Rows[i]
 	}
-	n := append([]uint64(nil), f.Box.Lo...)
-	rest := new(big.Int).Sub(values.Int(f.Box.Total()), values.Sum(n))
+	n, t := f.fill(i), f.Thresholds[i]
+	if n == nil || n[t] < f.Box.Lo[t] || n[t] > f.Box.Hi[t] {
+		return f.Fallback
+	}
+	return n
+}
+
+// fill returns what the threshold of input i gives, also where that does not fit, or nil where it is below 0.
+func (f File) fill(i int) []uint64 {
+	n, t := append([]uint64(nil), f.Box.Lo...), f.Thresholds[i]
 	for _, j := range f.order(i) {
-		width := values.Int(f.Box.Hi[j] - f.Box.Lo[j])
-		if j == f.Thresholds[i] {
-			if rest.Sign() < 0 || rest.Cmp(width) > 0 {
-				return f.Fallback
-			}
-			n[j] += rest.Uint64()
-			return n
+		if j == t {
+			break
 		}
 		n[j] = f.Box.Hi[j]
-		rest.Sub(rest, width)
 	}
-	panic("a threshold that is no output")
+	n[t] = 0
+	rest := new(big.Int).Sub(values.Int(f.Box.Total()), values.Sum(n))
+	if rest.Sign() < 0 {
+		return nil
+	}
+	n[t] = rest.Uint64()
+	return n
 }
 
 // ID returns the SHA-256 of the text, in hexadecimal.

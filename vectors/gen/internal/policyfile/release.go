@@ -194,6 +194,13 @@ func (f File) wrong(right []uint64, projected []float64) (rows [][]uint64) {
 	if len(projected) > 0 { // also where it is no distribution, or the data are unusable
 		add(box.Round(f.Box, projected))
 	}
+	if f.Geometry != nil {
+		for i := range f.Inputs { // where the threshold does not fit
+			if n := f.fill(i); n != nil {
+				add(n)
+			}
+		}
+	}
 	for i := range f.Inputs { // of another input, among them the one before and the one after
 		if f.Rows != nil || f.Geometry != nil {
 			add(f.row(i))

@@ -83,6 +83,7 @@ func Sample(s *cases.Set) {
 	const top = 1 << 62
 	s.Invalid("weights", sampleIn{62, values.Decimals([]uint64{top, top, top, top, top}), "0000000000000000"}, "wraps")
 	s.Invalid("weights", sampleIn{8, []string{}, "00"}, "short")
+	s.Invalid("bits", sampleIn{63, []string{"9223372036854775808"}, "0000000000000000"})
 	for _, bits := range []int{0, 63, 64} {
 		s.Invalid("bits", sampleIn{bits, []string{"1"}, "0000000000000000"})
 	}
@@ -153,7 +154,8 @@ func Round(s *cases.Set) {
 			case 5:
 				q[j] = r.Float() * 1e-3
 			case 6:
-				q[j] = values.Pick(r, math.NaN(), math.Inf(1), math.Inf(-1), -r.Float(), 0, math.Copysign(0, -1), 1e300, 0x1p-1074,
+				q[j] = values.Pick(r, math.NaN(), math.Inf(1), math.Inf(-1), -r.Float(), 0, math.Copysign(0, -1), 1e300,
+					0x1p-1074,
 					r.Float(), 2, 1.9999)
 			case 7:
 				q[j] = 1 / float64(len(q))

@@ -63,15 +63,36 @@ func Verify(s *cases.Set) {
 	hardBoxes(s, e, put)
 	wrapBoxes(put)
 	highBoxes(e, put)
+	doubtful(e, put)
+	three := box.Box{Epsilon: "1", Bits: 8, Lo: []uint64{50, 50, 50}, Hi: []uint64{135, 135, 130}}
+	for _, row := range [][]uint64{
+		{135, 71, 50}, {50, 135, 71}, {76, 50, 130}, {49, 77, 130}, {136, 70, 50}, {75, 50, 131}, {135, 72, 49}, {50, 76,
+			130},
+		{135, 70, 50}, {135, 72, 50}, {256, 0, 0}, {86, 85, 85}, {86, 85, 85, 0}, {136, 120}, {},
+	} {
+		reason := ""
+		sum, inside := uint64(0), len(row) == 3
+		for j, n := range row {
+			sum += n
+			inside = inside && three.Lo[j] <= n && n <= three.Hi[j]
+		}
+		if !inside || sum != 256 {
+			reason = "row"
+		}
+		s.Add(reason, verifyInput(three, []uint64{86, 85, 85}, row), empty{}, "rows", "limit")
+	}
 	for _, text := range box.EdgeEpsilons { // in the spellings of this grammar
-		s.Valid(verifyIn{text, 8, []string{"100", "156"}, []string{"100", "156"}, [][]string{}}, empty{}, "limit", "spelling")
+		s.Valid(verifyIn{text, 8, []string{"100", "156"}, []string{"100", "156"}, [][]string{}}, empty{}, "limit",
+			"spelling")
 	}
 	for _, text := range box.BadEpsilons {
-		s.Invalid("epsilon", verifyIn{text, 8, []string{"100"}, []string{"256"}, [][]string{}})
+		s.Invalid("epsilon", verifyIn{text, 8, []string{"256"}, []string{"256"}, [][]string{}}) // a box for every epsilon
 	}
 	for _, bits := range []int{0, -1, 63, 64, 1 << 20} {
 		s.Invalid("bits", verifyIn{"1", bits, []string{"1"}, []string{"1"}, [][]string{}})
 	}
+	const top = "9223372036854775808" // 2^63
+	s.Invalid("bits", verifyIn{"1", 63, []string{top}, []string{top}, [][]string{}}, "one-unit-out")
 	s.Invalid("shape", verifyIn{"1", 8, []string{}, []string{}, [][]string{}}, "short")
 	s.Invalid("shape", verifyIn{"1", 8, []string{"100", "100"}, []string{"256"}, [][]string{}}, "short")
 	s.Invalid("shape", verifyIn{"1", 8, []string{"100"}, []string{"256", "0"}, [][]string{}}, "long")
@@ -194,6 +215,46 @@ func highBoxes(e box.Expos, put func(box.Box, ...string)) {
 	}
 	b := box.Box{Epsilon: "1", Bits: 4, Lo: []uint64{7, 2}, Hi: []uint64{17, 5}}
 	put(b, "limit", "one-unit-out")
+}
+
+// doubtful are boxes whose quotient differs from e^eps by about 2^-256 of itself: eps is a convergent of the continued
+// fraction of a logarithm.
+func doubtful(e box.Expos, put func(box.Box, ...string)) {
+	const bits = 900
+	for _, r := range [][2]uint64{{2, 1}, {3, 1}, {3, 2}, {5, 3}, {7, 4}, {10, 1}} {
+		// log(a/b) = 2 (z + z^3/3 + z^5/5 + ..) with z = (a-b)/(a+b)
+		up, down := values.Int(r[0]-r[1]), values.Int(r[0]+r[1])
+		term, sum := new(big.Int).Lsh(big.NewInt(2), bits), new(big.Int)
+		term.Div(term.Mul(term, up), down)
+		for n := int64(1); term.Sign() > 0; n += 2 {
+			sum.Add(sum, new(big.Int).Div(term, big.NewInt(n)))
+			term.Div(term.Mul(term, new(big.Int).Mul(up, up)), new(big.Int).Mul(down, down))
+		}
+		x := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), bits))
+		h0, h1, k0, k1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
+		var all []string
+		for {
+			a := values.Floor(x)
+			h0, h1 = h1, new(big.Int).Add(new(big.Int).Mul(a, h1), h0)
+			k0, k1 = k1, new(big.Int).Add(new(big.Int).Mul(a, k1), k0)
+			if k1.BitLen() > 128 {
+				break
+			}
+			all = append(all, new(big.Rat).SetFrac(h1, k1).RatString())
+			x.Sub(x, new(big.Rat).SetInt(a)).Inv(x)
+		}
+		for _, text := range all[len(all)-2:] { // one is below, one above
+			const unit = 1 << 57
+			b := box.Box{Epsilon: text, Bits: 62}
+			for range 32 / r[0] {
+				b.Lo, b.Hi = append(b.Lo, r[1]*unit), append(b.Hi, r[0]*unit)
+			}
+			if values.Sum(b.Hi).Cmp(values.Int(b.Total())) < 0 {
+				b.Lo, b.Hi = append(b.Lo, 3*unit), append(b.Hi, 3*unit)
+			}
+			put(b, "hard-ratio")
+		}
+	}
 }
 
 // wrapBoxes have sums that are right modulo 2^64, and wrong.
