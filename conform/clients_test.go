@@ -35,7 +35,7 @@ var python = []plant{
 		[]string{"vectors/release, draw"}},
 	{"draws the input by the wrong bytes", "client.py", "int.from_bytes(random[:8]", "int.from_bytes(random[-8:]",
 		[]string{"vectors/release, draw"}},
-	{"ignores the solver", "client.py", `and p["mode"] == "projection" and usable`, "and False",
+	{"ignores the solver", "client.py", `p["mode"] == "projection" and good`, "False",
 		[]string{"vectors/release, draw-projection"}},
 	{"stops before the last path", "client.py", "    while left:\n", "    while left > unit // 100:\n",
 		[]string{"vectors/project", "laws/ProjectInBox"}},

@@ -165,22 +165,26 @@ func Aggregate(s *cases.Set) {
 	}
 	shardNames := []string{"a", "b.txt", "eu/west 1.txt.gz", "zürich", "part 07", "~", "z"}
 	epochs := []string{"", "2026-07", "e", strings.Repeat("x", 64), "a:b_c.d-1"}
-	for _, f := range policies[:2] { // what may stand around a report, and what may not
+	for n, f := range policies[:2] { // what may stand around a report, and what may not
 		good := policyfile.Report(f.ID(), 0)
 		for _, white := range []string{"\v", "\f", "\u00a0", "\u0085", "\u2028", "\ufeff", "\x00", "\r", "\t \r"} {
 			in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a",
 				File: white + good + "\n" + good + white + "\n" + white + "\n" + good}
 			s.Valid(in, aggregateOut{countReports(f, in.Name, "", in.File).text()}, "spelling")
 		}
-		for _, blanks := range []int{4096 - len(good), 4097 - len(good), 4096, 4097} {
-			in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a", File: strings.Repeat(" ", blanks)}
-			if blanks < 4096 {
-				in.File += good
+		if n > 0 {
+			continue
+		}
+		for _, size := range []int{4095, 4096, 4097} { // a line with a report, and one without
+			for _, line := range []string{strings.Repeat(" ", size-len(good)) + good, strings.Repeat("\t", size)} {
+				for _, end := range []string{"", "\n", "\n" + good + "\n"} {
+					in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a", File: line + end}
+					s.Valid(in, aggregateOut{countReports(f, in.Name, "", in.File).text()}, "long", "limit")
+				}
 			}
-			s.Valid(in, aggregateOut{countReports(f, in.Name, "", in.File).text()}, "long")
 		}
 	}
-	s.Until(231, 105, func(n int) {
+	s.Until(260, 105, func(n int) {
 		f := values.Pick(r, policies...)
 		kv := len(f.Box.Lo)
 		switch n % 4 {

@@ -217,11 +217,15 @@ func highBoxes(e box.Expos, put func(box.Box, ...string)) {
 	put(b, "limit", "one-unit-out")
 }
 
-// doubtful are boxes whose quotient differs from e^eps by about 2^-256 of itself: eps is a convergent of the continued
-// fraction of a logarithm.
+// doubtful are boxes whose quotient differs from e^eps by less than 2^-256: eps is a convergent of the continued fraction
+// of a logarithm.
 func doubtful(e box.Expos, put func(box.Box, ...string)) {
 	const bits = 900
-	for _, r := range [][2]uint64{{2, 1}, {3, 1}, {3, 2}, {5, 3}, {7, 4}, {10, 1}} {
+	for n := range uint64(600) {
+		r := [2]uint64{n/20 + 2, n%20 + 1}
+		if r[0] <= r[1] || new(big.Int).GCD(nil, nil, values.Int(r[0]), values.Int(r[1])).Cmp(big.NewInt(1)) != 0 {
+			continue
+		}
 		// log(a/b) = 2 (z + z^3/3 + z^5/5 + ..) with z = (a-b)/(a+b)
 		up, down := values.Int(r[0]-r[1]), values.Int(r[0]+r[1])
 		term, sum := new(big.Int).Lsh(big.NewInt(2), bits), new(big.Int)
@@ -243,17 +247,16 @@ func doubtful(e box.Expos, put func(box.Box, ...string)) {
 			all = append(all, new(big.Rat).SetFrac(h1, k1).RatString())
 			x.Sub(x, new(big.Rat).SetInt(a)).Inv(x)
 		}
-		for _, text := range all[len(all)-2:] { // one is below, one above
-			const unit = 1 << 57
-			b := box.Box{Epsilon: text, Bits: 62}
-			for range 32 / r[0] {
-				b.Lo, b.Hi = append(b.Lo, r[1]*unit), append(b.Hi, r[0]*unit)
-			}
-			if values.Sum(b.Hi).Cmp(values.Int(b.Total())) < 0 {
-				b.Lo, b.Hi = append(b.Lo, 3*unit), append(b.Hi, 3*unit)
-			}
-			put(b, "hard-ratio")
+		// The last one is off by less than 1/(k0 k1), times r in the exponential.
+		if new(big.Int).Mul(k0, k1).BitLen() < 260+values.Int(r[0]/r[1]).BitLen() {
+			continue
 		}
+		const unit = 1 << 57
+		b := box.Box{Epsilon: all[len(all)-1], Bits: 62, Lo: []uint64{r[1] * unit}, Hi: []uint64{r[0] * unit}}
+		if rest := b.Total() - b.Hi[0]; rest > 0 {
+			b.Lo, b.Hi = append(b.Lo, rest), append(b.Hi, rest)
+		}
+		put(b, "hard-ratio")
 	}
 }
 
