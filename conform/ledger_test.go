@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -63,15 +65,21 @@ func asker(t *testing.T, cmd *exec.Cmd) func(question any) map[string]string {
 // example returns the first policy of docs/spec/policy.md, whose epsilon is 1.
 func example(t *testing.T) (text string, p policy.Policy) {
 	t.Helper()
-	page, err := os.ReadFile("../docs/spec/policy.md")
+	text, p, err := readExample()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = string(regexp.MustCompile("(?s)```json policy-1\n(.*?)```").FindSubmatch(page)[1])
-	if p, err = policy.Decode([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
 	return text, p
+}
+
+func readExample() (text string, p policy.Policy, err error) {
+	page, err := os.ReadFile("../docs/spec/policy.md")
+	if err != nil {
+		return "", p, err
+	}
+	text = string(regexp.MustCompile("(?s)```json policy-1\n(.*?)```").FindSubmatch(page)[1])
+	p, err = policy.Decode([]byte(text))
+	return text, p, err
 }
 
 // TestLedgerTurnsInJavaScript: Go and node release from one file in turns, with lines torn in between. Whoever comes
@@ -164,23 +172,7 @@ func TestLedgerLockInJavaScript(t *testing.T) {
 	if answer := ask(release); answer["report"] != r.String() {
 		t.Errorf("after Go: %v, want %v", answer, r)
 	}
-	// Now node holds it, until its input ends.
-	cmd := command("../js", node, "test/support/release.js", path, "f", "0", "hold")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	cmd, in, report := holder(t, command("../js", node, "test/support/release.js", path, "f", "0", "hold"))
 	if _, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "f"}); !errors.Is(err, policy.ErrLedgerLocked) {
 		t.Errorf("while node has it: %v", err)
 	}
@@ -192,8 +184,142 @@ func TestLedgerLockInJavaScript(t *testing.T) {
 		t.Error(err)
 	}
 	again, err := policy.Release(t.Context(), p, l, nil, nil)
-	if err := errors.Join(err, l.Close()); err != nil || again.String()+"\n" != report {
+	if err := errors.Join(err, l.Close()); err != nil || again.String() != report {
 		t.Errorf("after node: %v, %v, want %s", again, err, report)
+	}
+}
+
+// holder starts a program that prints a report and has the ledger open until its input ends.
+func holder(t *testing.T, cmd *exec.Cmd) (_ *exec.Cmd, in io.Closer, report string) {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if report, err = bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, in, strings.TrimSpace(report)
+}
+
+// holds is the ledger that this program is to release from and hold, if it is started as a holder.
+const holds = "WPM_CONFORM_HOLDS"
+
+func hold(path string) error {
+	_, p, err := readExample()
+	if err != nil {
+		return err
+	}
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100"})
+	if err != nil {
+		return err
+	}
+	r, err := policy.Release(context.Background(), p, l, nil, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Println(r)
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, l.Close())
+}
+
+// TestLedgerKillsInJavaScript: the lock of a program that was killed stops nobody who may know that: Go takes over the
+// folder of node and the file of Go, node the folder of node. The file of Go stays locked to node, which cannot ask the
+// kernel, until Go has been there. A program that lives is left alone by all. Nothing is paid twice.
+func TestLedgerKillsInJavaScript(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("without /proc the end of a process is not seen")
+	}
+	node := numtest.Program(t, "node")
+	text, p := example(t)
+	ask := asker(t, command("../js", node, "conform/ledger.js"))
+	path, reports := filepath.Join(t.TempDir(), "ledger"), ""
+	report := func(who string, got string) {
+		t.Helper()
+		if reports == "" {
+			reports = got
+		}
+		if got != reports {
+			t.Errorf("%s: report %s, want %s", who, got, reports)
+		}
+	}
+	inNode := func(who string, locked bool) {
+		t.Helper()
+		answer := ask(map[string]string{"path": path, "epoch": "e", "policy": text, "private": ""})
+		if locked && answer["error"] != "locked" || !locked && answer["error"] != "" {
+			t.Errorf("%s: %v", who, answer)
+		}
+		if !locked {
+			report(who, answer["report"])
+		}
+	}
+	inGo := func(who string, locked bool) {
+		t.Helper()
+		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100"})
+		if locked {
+			if !errors.Is(err, policy.ErrLedgerLocked) {
+				t.Errorf("%s: %v", who, err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", who, err)
+		}
+		inNode(who+", while Go has it", true)
+		r, err := policy.Release(t.Context(), p, l, nil, nil)
+		if err := errors.Join(err, l.Close()); err != nil {
+			t.Fatal(err)
+		}
+		report(who, r.String())
+	}
+	start := map[string]func() *exec.Cmd{
+		"Go": func() *exec.Cmd {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), holds+"="+path)
+			return cmd
+		},
+		"node": func() *exec.Cmd { return command("../js", node, "test/support/release.js", path, "e", "0", "hold") },
+	}
+	for _, c := range []struct{ killed, next string }{{"node", "Go"}, {"Go", "Go"}, {"node", "node"}, {"Go", "node"}} {
+		cmd, _, got := holder(t, start[c.killed]())
+		report(c.killed+" holds", got)
+		inNode("while "+c.killed+" lives", true)
+		inGo("while "+c.killed+" lives", true)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		info, err := os.Lstat(path + ".lock")
+		if err != nil || info.IsDir() != (c.killed == "node") {
+			t.Fatalf("%s was killed: %v, %v", c.killed, info, err)
+		}
+		who := c.next + " after " + c.killed + " was killed"
+		switch {
+		case c.next == "Go":
+			inGo(who, false)
+		case c.killed == "node":
+			inNode(who, false)
+		default:
+			inNode(who, true)
+			inGo(who+", and then Go", false)
+			inNode(who+", and then Go, and then node", false)
+		}
+		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
+			t.Errorf("%s: left behind: %v, %v", who, names, err)
+		}
+	}
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e"})
+	if err := errors.Join(err, l.Close()); err != nil || l.Spent().RatString() != "1" {
+		t.Errorf("spent %v, %v", l.Spent(), err)
 	}
 }
 

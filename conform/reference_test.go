@@ -20,8 +20,14 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// TestMain makes the test's own program a client, if the environment names one.
+// TestMain makes the test's own program a client, if the environment names one, or one that holds a ledger.
 func TestMain(m *testing.M) {
+	if path := os.Getenv(holds); path != "" {
+		if err := hold(path); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	}
 	if name := os.Getenv("WPM_CONFORM_CLIENT"); name != "" {
 		serve(name)
 		os.Exit(0)
