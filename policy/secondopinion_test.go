@@ -151,12 +151,14 @@ func tamper(r *rand.Rand, text string) (changed, how string) {
 	return strings.Join(lines, ""), how
 }
 
-// tamper2 changes one of the members that version 2 has for itself.
+// members2 are the members that are read differently in version 2.
+var members2 = []string{"format", "lo", "hi", "geometry", "input_points", "output_points", "thresholds", "inputs",
+	"outputs"}
+
+// tamper2 changes one of members2.
 func tamper2(r *rand.Rand, text string) string {
 	lines := strings.SplitAfter(text, "\n")
-	members := []string{"format", "lo", "hi", "geometry", "input_points", "output_points", "thresholds", "inputs",
-		"outputs"}
-	member := `"` + members[r.IntN(len(members))] + `":`
+	member := `"` + members2[r.IntN(len(members2))] + `":`
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, member) })
 	value := strings.TrimRight(lines[at][len(member):], ",\n")
 	numerals := regexp.MustCompile("-?[0-9]+").FindAllStringIndex(value, -1)
