@@ -31,8 +31,8 @@ type mutant struct {
 	err             error
 }
 
-// mutants returns policies of all kinds, and changes of them: 1,000 in all, with WPM_FULL=1 13,000. Others come from
-// another WPM_SEED.
+// mutants returns eight fixed mutants, and policies of all kinds and changes of them: 1,000 in all, with WPM_FULL=1
+// 13,000. Others come from another WPM_SEED.
 func mutants(t *testing.T) (all []mutant) {
 	t.Helper()
 	seed, err := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 10, 64)
@@ -44,6 +44,19 @@ func mutants(t *testing.T) (all []mutant) {
 	}
 	t.Logf("WPM_SEED=%d", seed)
 	r := rand.New(rand.NewPCG(seed, 13))
+	// One bound for both outputs, followed by another number: a reader of digits may take the first for the bound, or two
+	// bounds for two outputs.
+	box, err := ldp.NewPolytope(mustEpsilon(t, "1"), []float64{0.5, 0.5}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := mustNew(t, Config{Polytope: box, Provenance: clean, Geometry: &Geometry{Kind: Ring}})
+	for _, name := range []string{"lo", "hi"} {
+		for _, more := range []string{".0", ",0", " 0", "\",\"0"} {
+			text := regexp.MustCompile(`"`+name+`":"[0-9]+`).ReplaceAllString(string(mustEncode(t, ring)), "$0"+more)
+			all = append(all, mutant{text, kindOf(ring), "a bound twice", decodes([]byte(text))})
+		}
+	}
 	one, two := rapid.Custom(drawConfig), rapid.Custom(drawVersion2)
 	for n := range numtest.Cases(100, 1300) {
 		cfg := one

@@ -173,7 +173,10 @@ let check name =
   let bounds name =
     let text = fst (member name) in
     let l = List.map word (runs outputs text) in
-    if two && text.[0] = '"' then List.init outputs (fun _ -> List.hd l) else l
+    match l with
+    | [ one ] when two && text.[0] = '"' -> List.init outputs (fun _ -> one)
+    | _ when two && text.[0] = '"' -> raise (Refused name)
+    | _ -> l
   in
   let lo = bounds "lo" and hi = bounds "hi" and bits = word (one "bits") in
   if List.length lo <> outputs then raise (Refused "outputs");
