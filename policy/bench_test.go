@@ -122,7 +122,8 @@ func BenchmarkRelease(b *testing.B) {
 			for j := range q {
 				q[j] = 1 / float64(n)
 			}
-			project := func(context.Context, []float64) ([]float64, error) { return q, nil } // the cost without a solver
+			// the cost without a solver
+			project := ProjectFunc(func(context.Context, []float64) ([]float64, error) { return q, nil })
 			b.Run(fmt.Sprintf("%s/n=%d", mode, n), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := Release(b.Context(), p, UnaccountedForTesting(), private, project); err != nil {

@@ -111,7 +111,7 @@ func TestGarbageSolvers(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, uint64(worker)))
 			buf, private := make([]float64, 16), []byte("home,1\n")
 			var q []float64
-			project := func(context.Context, []float64) ([]float64, error) { return q, nil }
+			project := ProjectFunc(func(context.Context, []float64) ([]float64, error) { return q, nil })
 			var seen [kinds]int
 			taken := 0
 			word := bytes.NewReader(nil)
@@ -256,6 +256,20 @@ func TestHostileSolversShareALedger(t *testing.T) {
 // From here on: checks that take the implementation as an argument, the named tests that give them the real one, and
 // TestPlantedBugs, which gives them wrong ones.
 
+// released is release with a function in place of a Projector.
+func released(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
+	error) {
+	return release(ctx, p, l, private, project, random)
+}
+
+// startFunc is a Projector that begins as the function says, and ends nothing.
+type startFunc func() (ProjectFunc, error)
+
+func (f startFunc) Start(context.Context) (ProjectFunc, func(), error) {
+	project, err := f()
+	return project, func() {}, err
+}
+
 type releaser func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc,
 	random io.Reader) (Report, error)
 
@@ -340,7 +354,7 @@ func checkReleaseLaw(t testing.TB, rel releaser) error {
 }
 
 func TestReleaseLaw(t *testing.T) {
-	if err := checkReleaseLaw(t, release); err != nil {
+	if err := checkReleaseLaw(t, released); err != nil {
 		t.Error(err)
 	}
 }
@@ -371,7 +385,7 @@ func checkTellsNothing(t testing.TB, rel releaser, marshal func(Report) ([]byte,
 }
 
 func TestReleaseTellsNothing(t *testing.T) {
-	if err := checkTellsNothing(t, release, Report.MarshalBinary); err != nil {
+	if err := checkTellsNothing(t, released, Report.MarshalBinary); err != nil {
 		t.Error(err)
 	}
 }
@@ -440,7 +454,13 @@ func checkLedger(t testing.TB, open func(epoch string) (book, error)) error {
 			read = true
 			return source.Read(buf)
 		})
-		r, err := release(context.Background(), p, b, []byte("0,1"), identity, spy)
+		before := new(big.Rat).Sub(want, p.Epsilon().Rat())
+		r, err := release(context.Background(), p, b, []byte("0,1"), startFunc(func() (ProjectFunc, error) {
+			if b.stored().Cmp(before) != 0 {
+				early = fmt.Errorf("stored %v when the solver starts, want %v", b.stored(), before)
+			}
+			return identity, nil
+		}), spy)
 		switch {
 		case early != nil:
 			return r, early
@@ -455,8 +475,11 @@ func checkLedger(t testing.TB, open func(epoch string) (book, error)) error {
 		}
 		return r, nil
 	}
+	broke := errors.New("no process")
 	repeat := func(p Policy, first Report) error {
-		r, err := release(context.Background(), p, b, []byte("1,1"), identity, failAfter(0))
+		r, err := release(context.Background(), p, b, []byte("1,1"), startFunc(func() (ProjectFunc, error) {
+			return nil, broke
+		}), failAfter(0))
 		if err != nil || r != first || b.spent().Cmp(want) != 0 {
 			return fmt.Errorf("a repeat: %v, %v, want %v; spent %v, want %v", r, err, first, b.spent(), want)
 		}
@@ -480,6 +503,12 @@ func checkLedger(t testing.TB, open func(epoch string) (book, error)) error {
 		return err
 	}
 	broken := pol("1/15", "broken")
+	_, err = release(context.Background(), broken, b, []byte("0,1"), startFunc(func() (ProjectFunc, error) {
+		return nil, broke
+	}), words(0, 0))
+	if !errors.Is(err, broke) || b.spent().Cmp(want) != 0 || b.stored().Cmp(want) != 0 {
+		return fmt.Errorf("a solver that does not start: %v, spent %v, stored %v, want %v", err, b.spent(), b.stored(), want)
+	}
 	if _, err := paid(broken, failAfter(3), true); err != nil {
 		return err
 	}
@@ -550,7 +579,7 @@ type toyStore struct {
 	memo  map[occasion][]byte
 }
 
-func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
+func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error) {
 	o, cost := occasion{id, l.epoch}, eps.Rat()
 	switch l.bug {
 	case "memo keyed without the epoch":
@@ -561,6 +590,11 @@ func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() ([]byte, er
 		cost.SetFloat64(eps.Float64())
 	}
 	if r, ok := l.memo[o]; ok && l.bug != "memo not honoured" {
+		if l.bug == "made ready for a repeat" {
+			if _, err := ready(); err != nil {
+				return nil, err
+			}
+		}
 		if l.bug == "repeat charged" {
 			l.spent.Add(l.spent, cost)
 		}
@@ -569,7 +603,14 @@ func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, draw func() ([]byte, er
 	if new(big.Rat).Add(l.spent, cost).Cmp(big.NewRat(3, 1)) > 0 && l.bug != "budget not enforced" {
 		return nil, ErrBudget
 	}
-	if l.bug != "debit after the draw" {
+	if l.bug == "made ready after the debit" {
+		l.spent.Add(l.spent, cost)
+	}
+	draw, err := ready()
+	if err != nil {
+		return nil, err
+	}
+	if l.bug != "debit after the draw" && l.bug != "made ready after the debit" {
 		l.spent.Add(l.spent, cost)
 	}
 	r, err := draw()
@@ -830,7 +871,7 @@ func plantedBugs() []planted {
 		all = append(all, planted{bug, "TestReleaseTellsNothing",
 			func(t testing.TB) error { return checkTellsNothing(t, rel, marshal) }})
 	}
-	tells("length of a report depends on the output", release, func(r Report) ([]byte, error) {
+	tells("length of a report depends on the output", released, func(r Report) ([]byte, error) {
 		return binary.AppendUvarint(r.id[:], uint64(r.index)<<6), nil
 	})
 	tells("error for private data that do not parse",
@@ -869,7 +910,8 @@ func plantedBugs() []planted {
 
 	for _, bug := range []string{
 		"debit after the draw", "refund when the source fails", "memo not honoured", "memo keyed without the epoch",
-		"memo keyed without the policy", "memo lost when opened again", "repeat charged", "epsilons added as floats",
+		"memo keyed without the policy", "memo lost when opened again", "repeat charged", "made ready after the debit",
+		"made ready for a repeat", "epsilons added as floats",
 		"budget not enforced",
 	} {
 		all = append(all, planted{bug, "TestLedgerKeepsTheBooks", func(t testing.TB) error { return checkToyLedger(t, bug) }})

@@ -66,7 +66,7 @@ func golden(t *testing.T, name, want string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := release(t.Context(), p, UnaccountedForTesting(), []byte(d.Private), broken, bytes.NewReader(word))
+			r, err := release(t.Context(), p, UnaccountedForTesting(), []byte(d.Private), ProjectFunc(broken), bytes.NewReader(word))
 			if err != nil || r.Index() != d.Index {
 				t.Errorf("%s, %q, %s: output %d, %v, want %d", f.Policy, d.Private, d.Random, r.Index(), err, d.Index)
 			}

@@ -23,11 +23,15 @@ type Ledger interface {
 	Epoch() string
 	Close() error // gives up the store; further releases get ErrLedger
 
-	// account records the debit, calls draw once, and records and returns the bytes of its report, which
-	// checkReport accepts. Or it returns an error without calling draw, or the report recorded for the same
-	// policy and epoch.
-	account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error)
+	// account calls ready, records the debit, calls the draw that ready returned once, and records and returns the bytes
+	// of its report, which checkReport accepts. Or it returns an error without a draw, that of ready among others, and
+	// then nothing is paid unless the debit itself could not be written; or the report recorded for the same policy and
+	// epoch, without calling ready.
+	account(id [sha256.Size]byte, eps ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error)
 }
+
+// drawFunc draws a report, once it is paid for.
+type drawFunc func() ([]byte, error)
 
 // UnaccountedForTesting returns a ledger that records nothing: every release under it draws anew and is not charged, so
 // the true privacy loss grows with every call. Never use it with private data.
@@ -36,7 +40,11 @@ func UnaccountedForTesting() Ledger { return unaccounted{} }
 // unaccounted has the empty books of no ledger.
 type unaccounted struct{ *Books }
 
-func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
+func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error) {
+	draw, err := ready()
+	if err != nil {
+		return nil, err
+	}
 	return draw()
 }
 
@@ -60,7 +68,7 @@ func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byt
 	if eps.IsZero() || draw == nil {
 		return nil, fmt.Errorf("%w: no epsilon, or nothing to draw", ErrPolicy)
 	}
-	return l.account(id, eps, func() ([]byte, error) {
+	checked := func() ([]byte, error) {
 		b, err := draw()
 		if err != nil {
 			return nil, err
@@ -72,7 +80,8 @@ func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byt
 			return nil, err
 		}
 		return b, nil
-	})
+	}
+	return l.account(id, eps, func() (drawFunc, error) { return checked, nil })
 }
 
 // maxReport is the largest report of any kind, in bytes.
@@ -410,7 +419,7 @@ func (l *Books) write(body string) error {
 	return nil
 }
 
-func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
+func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error) {
 	if l == nil {
 		return nil, fmt.Errorf("%w: nil", ErrLedger)
 	}
@@ -433,6 +442,11 @@ func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]by
 		return nil, fmt.Errorf("%w: this release costs %v; of the ledger's %s, %s is spent and %s is left",
 			ErrBudget, eps, l.budget.RatString(), l.spent.RatString(), l.left().RatString())
 	}
+	draw, err := ready()
+	if err != nil {
+		return nil, err
+	}
+	standBy()
 	e := l.pay(o, eps.Rat()) // before the write: a debit that may be in the store counts
 	if err := l.write(fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
 		return nil, err

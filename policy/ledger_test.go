@@ -56,7 +56,7 @@ func epsPolicy(t testing.TB, eps, note string) Policy {
 	return mustNew(t, Config{Polytope: box, Mode: Projection, Inputs: 2, Provenance: prov})
 }
 
-func identity(_ context.Context, mu []float64) ([]float64, error) { return mu, nil }
+var identity ProjectFunc = func(_ context.Context, mu []float64) ([]float64, error) { return mu, nil }
 
 // A second release in the epoch repeats the first, whatever the data, also after a restart; the next epoch
 // pays again.

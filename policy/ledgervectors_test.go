@@ -137,10 +137,11 @@ func payOnce(store Store, budget *string, s vectorStep, last bool) (l Ledger, ve
 		return l, "", err
 	}
 	drawn := false
-	_, err = l.account([sha256.Size]byte(id), eps, func() ([]byte, error) {
+	draw := func() ([]byte, error) {
 		drawn = true
 		return report, checkReport(report, [sha256.Size]byte(id))
-	})
+	}
+	_, err = l.account([sha256.Size]byte(id), eps, func() (drawFunc, error) { return draw, nil })
 	switch {
 	case drawn && err != nil:
 		verdict = "report"

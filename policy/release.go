@@ -29,36 +29,53 @@ import (
 //   - that it neither keeps nor prints mu, which is private.
 //
 // The projectors of this module share work only in ways that hand a panic to the caller. For a solver that cannot
-// promise all of this, use a ProjectFunc that runs it in a process of its own, as the command wpm release does.
+// promise all of this, use a Projector that runs it in a process of its own, as the command wpm release does.
 type ProjectFunc func(ctx context.Context, mu []float64) ([]float64, error)
+
+// Start is for a function that needs nothing but this process. A nil function gives ErrProject.
+func (f ProjectFunc) Start(context.Context) (ProjectFunc, func(), error) {
+	if f == nil {
+		return nil, nil, ErrProject
+	}
+	return f, func() {}, nil
+}
+
+// Projector makes ready for the projection of one release. Every ProjectFunc is one.
+type Projector interface {
+	// Start is called before the debit, and knows nothing private. It starts all that the projection needs: processes,
+	// pipes, threads. Its error refuses the release, and nothing is paid. Release calls project once, for unusable data
+	// with a distribution of no meaning, and then end, which ends what Start began and waits for it. It calls end alone
+	// if the debit fails.
+	Start(ctx context.Context) (project ProjectFunc, end func(), err error)
+}
 
 // Release draws one output for a client with the given private data (see Private for the format), and
 // pays for it from the ledger.
 //
-// In mixture mode, project is not used. In projection mode it is called in its own goroutine with a context that ends
-// after 3/4 of the policy's work limit, and is abandoned when the work limit is over. The draw is then from the first
-// of these rows that exists; all of them are in the box:
+// In mixture mode, by is not used. In projection mode it is started before the debit, unless the ledger has the report
+// already. Its function is called in its own goroutine with a context that ends after 3/4 of the policy's work limit,
+// and is abandoned when the work limit is over. The draw is then from the first of these rows that exists; all of them
+// are in the box:
 //
-//  1. what project returned, rounded by ldp, if it is a distribution (kv finite entries >= 0, sum 1);
+//  1. what the function returned, rounded by ldp, if it is a distribution (kv finite entries >= 0, sum 1);
 //  2. the mixture, if the policy has rows or a geometry;
 //  3. the fallback row.
 //
-// Private data that do not parse lead to row 3: in projection mode at once, in mixture mode after the same work as for
-// other data of the same length. Nothing reads the private bytes before the debit.
+// Private data that do not parse lead to row 3, after the same steps as for other data of the same length: in
+// projection mode, the solver gets a distribution of no meaning. Nothing reads the private bytes before the debit.
 //
 // The end of ctx before the debit gives ctx.Err(). After the debit it only ends the solver. Release still returns its
 // report, because an error would reveal how long the solver took.
 //
-// Errors: ErrPolicy, ErrLedger, ErrProject, ctx.Err(), those of the ledger (ErrBudget, ErrLedger), and
+// Errors: ErrPolicy, ErrLedger, ErrProject, ctx.Err(), those of by.Start and of the ledger (ErrBudget, ErrLedger), and
 // ErrRandom. They do not depend on the private data, and come with the zero Report. After ErrRandom, or if
 // the ledger fails after the debit, the debit stands.
-func Release(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc) (Report, error) {
-	return release(ctx, p, l, private, project, rand.Reader)
+func Release(ctx context.Context, p Policy, l Ledger, private []byte, by Projector) (Report, error) {
+	return release(ctx, p, l, private, by, rand.Reader)
 }
 
 // release is Release with the random source as an argument, for this package's tests.
-func release(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
-	error) {
+func release(ctx context.Context, p Policy, l Ledger, private []byte, by Projector, random io.Reader) (Report, error) {
 	c := p.c
 	if c == nil {
 		return Report{}, ErrPolicy
@@ -66,7 +83,7 @@ func release(ctx context.Context, p Policy, l Ledger, private []byte, project Pr
 	if l == nil {
 		return Report{}, fmt.Errorf("%w: nil", ErrLedger)
 	}
-	if c.Mode == Projection && project == nil {
+	if f, ok := by.(ProjectFunc); c.Mode == Projection && (by == nil || ok && f == nil) {
 		return Report{}, ErrProject
 	}
 	if ctx == nil {
@@ -75,12 +92,24 @@ func release(ctx context.Context, p Policy, l Ledger, private []byte, project Pr
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
 	}
-	b, err := l.account(c.id, c.Polytope.Epsilon(), func() ([]byte, error) {
-		r, err := c.draw(ctx, private, project, random)
-		if err != nil {
-			return nil, err
+	var project ProjectFunc
+	end := func() {}
+	defer func() { end() }()
+	b, err := l.account(c.id, c.Polytope.Epsilon(), func() (drawFunc, error) {
+		if c.Mode == Projection {
+			f, done, err := by.Start(ctx)
+			if err != nil {
+				return nil, err
+			}
+			project, end = f, done
 		}
-		return r.MarshalBinary()
+		return func() ([]byte, error) {
+			r, err := c.draw(ctx, private, project, random)
+			if err != nil {
+				return nil, err
+			}
+			return r.MarshalBinary()
+		}, nil
 	})
 	if err != nil {
 		return Report{}, err
@@ -115,19 +144,26 @@ func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, 
 		}
 	}()
 	pr, usable, _ := c.read(private)
-	if c.Mode == Projection {
-		if usable == 0 {
-			return c.fallback
-		}
-		q := attempt(ctx, c.WorkLimit, project, pr.Mu(), c.Polytope.Len())
-		if isDistribution(q, c.Polytope.Len()) {
-			return c.Polytope.Round(q)
-		}
-		if c.Rows == nil && c.Geometry == nil {
-			return c.fallback
-		}
+	if c.Mode == Mixture {
+		return c.mixture(pr, usable, word)
 	}
-	return c.mixture(pr, usable, word)
+	mu := make([]float64, c.Inputs)
+	if mu[0] = 1; usable == 1 {
+		copy(mu, pr.Mu())
+	}
+	q := attempt(ctx, c.WorkLimit, project, mu, c.Polytope.Len())
+	switch {
+	case isDistribution(q, c.Polytope.Len()):
+		w = c.Polytope.Round(q)
+	case c.Rows != nil || c.Geometry != nil:
+		w = c.mixture(pr, usable, word)
+	default:
+		w = c.fallback
+	}
+	if usable == 0 {
+		return c.fallback
+	}
+	return w
 }
 
 // mixture returns the row of the input that word draws, or the fallback row if usable is 0 and not 1, by the same work.

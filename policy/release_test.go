@@ -308,7 +308,9 @@ func TestSolverKeepsItsAnswer(t *testing.T) {
 
 // For any private bytes whatever: no error, a report of the one length, of this policy, in the box.
 func TestReleaseIsTotal(t *testing.T) {
-	project := func(_ context.Context, mu []float64) ([]float64, error) { return append(slices.Clone(mu), 0), nil }
+	var project ProjectFunc = func(_ context.Context, mu []float64) ([]float64, error) {
+		return append(slices.Clone(mu), 0), nil
+	}
 	for _, cfg := range []Config{smallConfig(t), projectionConfig(t, true), projectionConfig(t, false)} {
 		p := mustNew(t, cfg)
 		cases := append(privateCases(), privateCase{"nil", "", nil})
@@ -350,7 +352,7 @@ func TestRandomSourceFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := mustNew(t, Config{Polytope: box, Mode: Projection, Inputs: 2, Provenance: clean})
-		project := func(_ context.Context, mu []float64) ([]float64, error) { return mu, nil }
+		project := identity
 		l, spent := openLedger(t, "e", "1000"), new(big.Rat)
 		for n := range tc.bytes {
 			for name, source := range map[string]io.Reader{
@@ -431,7 +433,7 @@ func TestContextEndsDuringSolver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan struct{})
 	defer close(end)
-	project := func(context.Context, []float64) ([]float64, error) {
+	var project ProjectFunc = func(context.Context, []float64) ([]float64, error) {
 		cancel()
 		<-end
 		return nil, nil
@@ -478,7 +480,9 @@ func TestConcurrentReleases(t *testing.T) {
 	}
 	policies := []Policy{mustNew(t, smallConfig(t)), mustNew(t, projectionConfig(t, true)),
 		mustNew(t, projectionConfig(t, false))}
-	project := func(context.Context, []float64) ([]float64, error) { return []float64{0.4, 0.3, 0.3, 0}, nil }
+	var project ProjectFunc = func(context.Context, []float64) ([]float64, error) {
+		return []float64{0.4, 0.3, 0.3, 0}, nil
+	}
 	l := openLedger(t, "e", "100")
 	got := make([]Report, n)
 	var wg sync.WaitGroup

@@ -147,7 +147,7 @@ func TestReleasesReadTheirOwnWords(t *testing.T) {
 func TestMixtureCallsNoSolver(t *testing.T) {
 	p := mustNew(t, smallConfig(t))
 	synctest.Test(t, func(t *testing.T) {
-		project := func(context.Context, []float64) ([]float64, error) {
+		var project ProjectFunc = func(context.Context, []float64) ([]float64, error) {
 			t.Error("the solver was called")
 			return []float64{0, 0, 1, 0}, nil
 		}

@@ -48,7 +48,7 @@ func TestVectors(t *testing.T) {
 			continue
 		}
 		private, random := unhex(t, in.Private), unhex(t, in.Random)
-		solver := func(context.Context, []float64) ([]float64, error) {
+		var solver ProjectFunc = func(context.Context, []float64) ([]float64, error) {
 			if in.Projected == nil {
 				return nil, errors.New("no solver")
 			}

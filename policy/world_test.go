@@ -315,7 +315,7 @@ func (w *world) live(t testing.TB, k int, costs [][][]int64,
 func (w *world) release(t testing.TB, k int, c [][]int64) {
 	t.Helper()
 	kv := w.box.Len()
-	exact := func(_ context.Context, mu []float64) ([]float64, error) {
+	var exact ProjectFunc = func(_ context.Context, mu []float64) ([]float64, error) {
 		lo, hi, supply := make([]int64, kv), make([]int64, kv), make([]int64, k)
 		for j := range lo {
 			lo[j], hi[j] = int64(w.box.Lo(j)), int64(w.box.Hi(j))
