@@ -29,8 +29,6 @@ type Mechanism interface {
 type Release struct {
 	// Draw pays from the ledger and draws. Neither its error nor the length of its report depends on the private data.
 	Draw func(ctx context.Context, l policy.Ledger, private []byte) (Report, error)
-	// Done, if not nil, ends what Prepare or Draw started.
-	Done func()
 }
 
 // Report is a report of any kind.
@@ -84,10 +82,10 @@ func (p Points) Prepare() (Release, error) {
 	return p.Released(nil), nil
 }
 
-// Released returns the draw with a projection function, which the mode may not need.
-func (p Points) Released(project policy.ProjectFunc) Release {
+// Released returns the draw with a solver, which the mode may not need.
+func (p Points) Released(by policy.Projector) Release {
 	return Release{Draw: func(ctx context.Context, l policy.Ledger, private []byte) (Report, error) {
-		return policy.Release(ctx, p.Policy, l, private, project)
+		return policy.Release(ctx, p.Policy, l, private, by)
 	}}
 }
 

@@ -167,9 +167,6 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if ready.Done != nil {
-		defer ready.Done() // after the report is written
-	}
 	if r.Given("check") {
 		return r.usable(m, counts)
 	}

@@ -190,7 +190,7 @@ func (p points) Verify(ctx context.Context) (device.Verdict, error) {
 	return v, nil
 }
 
-// Prepare makes the solver ready, in a process of its own.
+// Prepare finds the solver, which a release starts in a process of its own.
 func (p points) Prepare() (device.Release, error) {
 	if err := admit(p.Policy); err != nil {
 		return device.Release{}, fmt.Errorf("%w: %w", err, device.ErrNo)
@@ -198,13 +198,11 @@ func (p points) Prepare() (device.Release, error) {
 	if p.Mode() == policy.Mixture {
 		return p.Released(nil), nil
 	}
-	project, done, err := projector(p.Policy, p.solver)
+	by, err := projector(p.Policy, p.solver)
 	if err != nil {
 		return device.Release{}, err
 	}
-	r := p.Released(project)
-	r.Done = done
-	return r, nil
+	return p.Released(by), nil
 }
 
 // Check names the label that may have been meant.

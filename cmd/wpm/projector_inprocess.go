@@ -8,10 +8,10 @@ import (
 )
 
 // projector returns the policy's solver in this process: the system starts no others.
-func projector(p policy.Policy, solver wpm.Solver) (project policy.ProjectFunc, done func(), err error) {
+func projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
 	m, err := wpm.Load(p, wpm.Options{Solver: solver})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return m.Projector(), func() {}, nil
+	return m.Projector(), nil
 }

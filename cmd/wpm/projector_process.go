@@ -3,7 +3,10 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"time"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/internal/child"
@@ -11,20 +14,40 @@ import (
 )
 
 // projector returns the policy's solver in a process of its own, this program again, so that no failure of a solver
-// ends the release. done ends that process if it still runs. The error does not depend on private data.
-func projector(p policy.Policy, solver wpm.Solver) (project policy.ProjectFunc, done func(), err error) {
+// ends the release. The error does not depend on private data.
+func projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
 	if _, err := wpm.Load(p, wpm.Options{Solver: solver}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	text, err := bare(p)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	path, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	c := child.New([]string{path, solverCommandName, "-solver", solver.String()}, text, p.Inputs(), p.Outputs())
+	argv := []string{path, solverCommandName, "-solver", solver.String()}
+	program := child.Program{Argv: argv, Public: text, K: p.Inputs(), KV: p.Outputs()}
+	return process{program, p.WorkLimit() + startTime}, nil
+}
+
+// startTime is how long a child may take to start and to load its policy, beside the time that it has to solve.
+const startTime = time.Minute
+
+// process is a Projector that starts a child for each release, within limit.
+type process struct {
+	child.Program
+	limit time.Duration
+}
+
+func (p process) Start(ctx context.Context) (policy.ProjectFunc, func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	c, err := p.Program.Start(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the solver's process: %w", err)
+	}
 	return c.Project, c.Close, nil
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -69,13 +70,24 @@ func solverDoing(f func(mu []float64)) func() {
 	})
 }
 
-// raw is a child that reads its request and writes what it likes.
+// raw is a child that says that it is ready, reads its request and writes what it likes.
 func raw(f func(request []byte)) func() {
 	return func() {
+		var head [3]int64
+		_ = binary.Read(os.Stdin, binary.LittleEndian, &head)
+		_, _ = io.CopyN(io.Discard, os.Stdin, head[2])
+		keep("started")
+		_, _ = os.Stdout.Write([]byte{1})
 		request, _ := io.ReadAll(os.Stdin)
 		f(request)
 		os.Exit(0)
 	}
+}
+
+// keep copies the ledger as it is now.
+func keep(name string) {
+	b, _ := os.ReadFile("ledger")
+	_ = os.WriteFile(name, b, 0o600)
 }
 
 // recurse has a large frame: a stack of small ones takes a second to grow.
@@ -127,10 +139,7 @@ var faults = map[string]func(){
 		_ = self.Kill()
 		select {}
 	}),
-	"debit": raw(func([]byte) {
-		b, _ := os.ReadFile("ledger")
-		_ = os.WriteFile("seen", b, 0o600)
-	}),
+	"debit":   raw(func([]byte) { keep("asked") }),
 	"echo":    raw(func(request []byte) { _, _ = os.Stdout.Write(request) }),
 	"nothing": raw(func([]byte) {}),
 	"short":   raw(func([]byte) { _, _ = os.Stdout.Write(make([]byte, 39)) }),
@@ -142,7 +151,7 @@ var faults = map[string]func(){
 			_, _ = os.Stderr.Write(make([]byte, 1<<16))
 		}
 	}),
-	"deaf": func() { select {} }, // reads nothing
+	"deaf": func() { time.Sleep(time.Hour) }, // reads nothing
 	"grandchild": raw(func([]byte) { // somebody else keeps the pipes
 		cmd := exec.Command(os.Args[0], solverCommandName)
 		cmd.Args[0] = "wpm-sleeper"
@@ -153,6 +162,9 @@ var faults = map[string]func(){
 	"deleted":        func() {},
 	"not executable": func() {},
 }
+
+// unready are the faults that strike before the child is ready.
+var unready = map[string]bool{"at start": true, "deaf": true, "deleted": true, "not executable": true}
 
 // plantedCommand returns the name of this test binary as wpm with a fault.
 func plantedCommand(t *testing.T, fault string) string {
@@ -175,8 +187,9 @@ func plantedCommand(t *testing.T, fault string) string {
 	return path
 }
 
-// TestSolverFaults: whatever the solver's process does, wpm release has status 0, one debit, one report of the usual
-// length and says nothing; the debit is on disk before that process starts, and the process is over when it ends.
+// TestSolverFaults: whatever the solver's process does once it is ready, wpm release has status 0, one debit, one report
+// of the usual length and says nothing; that process starts before the debit, is asked when the debit is on disk, and is
+// over when wpm release ends. A process that does not become ready is a refusal before the debit.
 func TestSolverFaults(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a program that runs cannot be renamed or deleted here")
@@ -191,7 +204,7 @@ func TestSolverFaults(t *testing.T) {
 	policies[""] = write(t, t.TempDir(), "policy", string(mustRead(t, policies[patient])))
 	withoutRows(t, policies[""])
 	for fault := range faults {
-		if fault == "sleeper" || fault == "memory" && (!numtest.Full() || runtime.GOOS != "linux") {
+		if fault == "sleeper" || fault == "deaf" && !numtest.Full() || fault == "memory" && (!numtest.Full() || runtime.GOOS != "linux") {
 			continue
 		}
 		for _, rows := range []bool{true, false} {
@@ -223,19 +236,33 @@ func testFault(t *testing.T, fault, policyFile string) {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
+	ledger, ledgerErr := os.ReadFile(filepath.Join(dir, "ledger"))
+	if ledgerErr != nil {
+		t.Fatal(ledgerErr)
+	}
+	if unready[fault] {
+		if err == nil || len(out) != 0 || !strings.Contains(errs.String(), "the solver's process: child: not started") ||
+			bytes.Count(ledger, []byte("\n")) != 1 {
+			t.Errorf("%v, report %q, error output %q, ledger %q", err, out, errs.Bytes(), ledger)
+		}
+		return
+	}
 	if err != nil || len(out) != 81 || errs.Len() != 0 {
 		t.Fatalf("%v, report %q, error output %q", err, out, errs.Bytes())
 	}
-	ledger, err := os.ReadFile(filepath.Join(dir, "ledger"))
 	if err != nil || bytes.Count(ledger, []byte("\ndebit 1 ")) != 1 || bytes.Count(ledger, []byte("\nreport ")) != 1 ||
 		bytes.Count(ledger, []byte("\n")) != 3 {
 		t.Errorf("ledger %q, %v", ledger, err)
 	}
 	switch fault {
 	case "debit":
-		seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+		seen, err := os.ReadFile(filepath.Join(dir, "started"))
+		if err != nil || bytes.Count(seen, []byte("\n")) != 1 || !bytes.HasPrefix(ledger, seen) {
+			t.Errorf("when the solver started the ledger was %q, %v", seen, err)
+		}
+		seen, err = os.ReadFile(filepath.Join(dir, "asked"))
 		if err != nil || bytes.Count(seen, []byte("\ndebit 1 ")) != 1 || !bytes.HasPrefix(ledger, seen) {
-			t.Errorf("when the solver began the ledger was %q, %v", seen, err)
+			t.Errorf("when the solver was asked the ledger was %q, %v", seen, err)
 		}
 	case "hang":
 		text, err := os.ReadFile(filepath.Join(dir, "pid"))
@@ -300,13 +327,17 @@ func TestProjector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		project, done, err := projector(p, solver)
+		by, err := projector(p, solver)
+		if err != nil {
+			t.Fatal(err)
+		}
+		project, end, err := by.Start(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, err := project(context.Background(), mu); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: %v, %v, want %v", solver, got, err, want)
 		}
-		done()
+		end()
 	}
 }

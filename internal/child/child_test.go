@@ -30,12 +30,26 @@ func TestMain(m *testing.M) {
 }
 
 func play(part string) int {
+	switch part {
+	case "babble":
+		_, _ = os.Stdout.WriteString("x")
+		return 0
+	case "mute":
+		return 0
+	case "deaf":
+		time.Sleep(time.Hour)
+	}
 	load := func(public []byte) (func(context.Context, []float64) ([]float64, error), error) {
 		switch part {
 		case "refuse":
 			return nil, errors.New("refused")
 		case "short":
 			return func(context.Context, []float64) ([]float64, error) { return nil, nil }, nil
+		case "long":
+			return func(context.Context, []float64) ([]float64, error) {
+				_, err := os.Stdout.Write(make([]byte, 1<<20))
+				return make([]float64, 3), err
+			}, nil
 		case "fail":
 			return func(_ context.Context, mu []float64) ([]float64, error) { return mu, errors.New("failed") }, nil
 		case "environment":
@@ -86,40 +100,66 @@ func self(t *testing.T) string {
 	return path
 }
 
-// TestProject: numbers go there and back bit for bit, whatever they are, any number of times.
+// begin starts this test binary in a part.
+func begin(t *testing.T, part string, k, kv int) *Process {
+	t.Helper()
+	c, err := Program{[]string{self(t), part}, []byte("public"), k, kv}.Start(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", part, err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// TestProject: numbers go there and back bit for bit, whatever they are, once.
 func TestProject(t *testing.T) {
-	p := New([]string{self(t), "negate"}, []byte("public"), 5, 6)
-	defer p.Close()
+	c := begin(t, "negate", 5, 6)
 	mu := []float64{0.1, math.NaN(), math.Inf(-1), math.Copysign(0, -1), 5e-324}
-	for range 2 {
-		q, err := p.Project(context.Background(), mu)
-		if err != nil || len(q) != 6 || q[5] != -0.1 {
-			t.Fatalf("%v, %v", q, err)
-		}
-		for i, v := range mu {
-			if math.Float64bits(q[i]) != math.Float64bits(v) {
-				t.Errorf("%v came back as %v", v, q[i])
-			}
+	q, err := c.Project(context.Background(), mu)
+	if err != nil || len(q) != 6 || q[5] != -0.1 {
+		t.Fatalf("%v, %v", q, err)
+	}
+	for i, v := range mu {
+		if math.Float64bits(q[i]) != math.Float64bits(v) {
+			t.Errorf("%v came back as %v", v, q[i])
 		}
 	}
-	if _, err := p.Project(context.Background(), mu[:4]); !errors.Is(err, ErrChild) {
+	if q, err := c.Project(context.Background(), mu); q != nil || !errors.Is(err, ErrChild) {
+		t.Errorf("a second request: %v, %v", q, err)
+	}
+	if _, err := begin(t, "negate", 5, 6).Project(context.Background(), mu[:4]); !errors.Is(err, ErrChild) {
 		t.Errorf("4 numbers for 5 inputs: %v", err)
 	}
-	if q, err := New([]string{self(t), "environment"}, nil, 1, 1).Project(context.Background(), mu[:1]); err != nil ||
-		len(q) != 1 {
+	if q, err := begin(t, "environment", 1, 1).Project(context.Background(), mu[:1]); err != nil || len(q) != 1 {
 		t.Errorf("the child has an environment: %v", err)
+	}
+}
+
+// TestStartFailures: a program that cannot be started, or does not load, is an error of Start.
+func TestStartFailures(t *testing.T) {
+	for name, argv := range map[string][]string{
+		"refuse": {self(t), "refuse"}, "no program": nil, "no such program": {t.TempDir() + "/none"},
+		"a folder": {t.TempDir()}, "another first byte": {self(t), "babble"}, "no byte": {self(t), "mute"},
+	} {
+		if c, err := (Program{argv, []byte("public"), 1, 3}).Start(t.Context()); c != nil || !errors.Is(err, ErrStart) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if c, err := (Program{[]string{self(t), "negate"}, nil, 0, 3}).Start(t.Context()); c != nil || !errors.Is(err, ErrStart) {
+		t.Errorf("no inputs: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	c, err := Program{[]string{self(t), "deaf"}, make([]byte, maxPublic), 1, 3}.Start(ctx)
+	if c != nil || !errors.Is(err, ErrStart) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a child that never reads: %v", err)
 	}
 }
 
 // TestProjectFailures: a child that does not answer is an error, with no number.
 func TestProjectFailures(t *testing.T) {
-	for name, argv := range map[string][]string{
-		"refuse": {self(t), "refuse"}, "fail": {self(t), "fail"}, "short": {self(t), "short"},
-		"too short":  {self(t), "negate"},
-		"no program": nil, "no such program": {t.TempDir() + "/none"}, "a folder": {t.TempDir()},
-	} {
-		q, err := New(argv, []byte("public"), 1, 3).Project(context.Background(), []float64{1})
-		if q != nil || !errors.Is(err, ErrChild) {
+	for name, part := range map[string]string{"fail": "fail", "short": "short", "too short": "negate", "long": "long"} {
+		if q, err := begin(t, part, 1, 3).Project(context.Background(), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
 			t.Errorf("%s: %v, %v", name, q, err)
 		}
 	}
@@ -131,8 +171,7 @@ func TestMemory(t *testing.T) {
 		t.Skip("a gigabyte, and a system with a limit")
 	}
 	for part, works := range map[string]bool{"half": true, "twice": false} {
-		if q, err := New([]string{self(t), part}, nil, 1, 1).Project(context.Background(),
-			[]float64{1}); (err == nil) != works {
+		if q, err := begin(t, part, 1, 1).Project(context.Background(), []float64{1}); (err == nil) != works {
 			t.Errorf("%s of the memory: %v, %v", part, q, err)
 		}
 	}
@@ -145,11 +184,11 @@ func TestTime(t *testing.T) {
 	defer cancel()
 	if !numtest.Full() {
 		t.Log("the deadline is not waited for")
-	} else if q, err := New([]string{self(t), "deadline"}, nil, 1, 1).Project(ctx, []float64{0.5}); err != nil ||
-		q[0] != 0.5 || ctx.Err() == nil {
+	} else if q, err := begin(t, "deadline", 1, 1).Project(ctx, []float64{0.5}); err != nil || q[0] != 0.5 ||
+		ctx.Err() == nil {
 		t.Errorf("at the deadline: %v, %v", q, err)
 	}
-	for name, stop := range map[string]func(p *Process) context.Context{
+	for name, stop := range map[string]func(c *Process) context.Context{
 		"late": func(*Process) context.Context {
 			ctx, stop := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			t.Cleanup(stop)
@@ -165,17 +204,20 @@ func TestTime(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, stop)
 			return ctx
 		},
-		"closed": func(p *Process) context.Context {
-			time.AfterFunc(50*time.Millisecond, p.Close)
+		"closed": func(c *Process) context.Context {
+			time.AfterFunc(50*time.Millisecond, c.Close)
 			return context.Background()
 		},
-		"closed before": func(p *Process) context.Context { p.Close(); return context.Background() },
+		"closed before": func(c *Process) context.Context { c.Close(); return context.Background() },
 	} {
-		p := New([]string{self(t), "hang"}, nil, 1, 1)
-		if q, err := p.Project(stop(p), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
+		c := begin(t, "hang", 1, 1)
+		if q, err := c.Project(stop(c), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
 			t.Errorf("%s: %v, %v", name, q, err)
 		}
-		p.Close()
+		c.Close()
+		if c.cmd.ProcessState == nil {
+			t.Errorf("%s: the child was not waited for", name)
+		}
 	}
 }
 
@@ -191,7 +233,7 @@ func head(v ...int64) []byte {
 func TestOrphan(t *testing.T) {
 	now := time.Now().UnixNano()
 	cmd := exec.Command(self(t), "hang")
-	cmd.Stdin = bytes.NewReader(append(head(now, now+5e7, 1, 1, 0), make([]byte, 8)...))
+	cmd.Stdin = bytes.NewReader(append(head(1, 1, 0, now, now+5e7), make([]byte, 8)...))
 	var exit *exec.ExitError
 	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("the child ended with %v, want its own status 1", err)
@@ -205,9 +247,9 @@ func TestServeErrors(t *testing.T) {
 		return nil, fmt.Errorf("load was called")
 	}
 	for name, request := range map[string][]byte{
-		"empty": nil, "half a head": head(0, 0), "k = 0": head(0, 0, 0, 1, 0), "kv = 0": head(0, 0, 1, 0, 0),
-		"k too large": head(0, 0, maxEntries+1, 1, 0), "kv too large": head(0, 0, 1, math.MaxInt64, 0),
-		"public too long": head(0, 0, 1, 1, maxPublic+1), "negative": head(0, 0, 1, 1, -1),
+		"empty": nil, "half a head": head(1), "k = 0": head(0, 1, 0), "kv = 0": head(1, 0, 0),
+		"k too large": head(maxEntries+1, 1, 0), "kv too large": head(1, math.MaxInt64, 0),
+		"public too long": head(1, 1, maxPublic+1), "negative": head(1, 1, -1),
 	} {
 		if err := Serve(bytes.NewReader(request), io.Discard, never); !errors.Is(err, ErrRequest) {
 			t.Errorf("%s: %v", name, err)
@@ -216,12 +258,13 @@ func TestServeErrors(t *testing.T) {
 	// What comes after the limits, in a process that may have them.
 	end := time.Now().Add(time.Hour).UnixNano()
 	for name, request := range map[string][]byte{
-		"no public part": head(end, end, 1, 1, 5), "no numbers": append(head(end, end, 2, 1, 6), "public1234567"...),
+		"no public part": head(1, 1, 5), "no times": append(head(2, 1, 6), "public"...),
+		"no numbers": append(append(append(head(2, 1, 6), "public"...), head(end, end)...), "1234567"...),
 	} {
 		cmd := exec.Command(self(t), "negate")
 		cmd.Stdin = bytes.NewReader(request)
 		var exit *exec.ExitError
-		if out, err := cmd.Output(); !errors.As(err, &exit) || exit.ExitCode() != 5 || len(out) != 0 {
+		if out, err := cmd.Output(); !errors.As(err, &exit) || exit.ExitCode() != 5 || len(bytes.TrimPrefix(out, []byte{ready})) != 0 {
 			t.Errorf("%s: %v, %q", name, err, out)
 		}
 	}
