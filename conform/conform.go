@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -228,8 +230,46 @@ func dialogue() []talk {
 		many,
 		{"bad line", []string{`{`, `[]`, `no JSON`, `7`, "\xff", `{"id":1,"kind":"nothing"} {}`},
 			[]string{"", "", "", "", "", "?"}},
+		// What a reader makes of such numbers and members is its own business; it must go on reading.
+		{"odd numbers and members", []string{`{"id":1,"kind":"nothing","bits":4.0}`,
+			`{"id":2,"kind":"nothing","bits":4,"bits":5}`, `{"id":3,"id":3,"kind":"nothing"}`, `{"id":4,"kind":"nothing"}`},
+			[]string{"?", "?", "?", "4"}},
+		{"one of policy and policy_hex", either(), []string{"1", "2", "3", "4", "5", "6"}},
 		{"long line", []string{`{"id":4,"kind":"nothing","text":"` + strings.Repeat("x", 1<<20) + `"}`}, []string{"4"}},
 	}
+}
+
+// either returns lines with both of policy and policy_hex, and with none.
+func either() (lines []string) {
+	file, err := vectors.Read("release")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	n := slices.IndexFunc(file.Cases, func(c vectors.Case) bool { return c.Valid && bytes.Contains(c.In, []byte(`"mixture`)) })
+	var in struct{ Policy, Private, Random string }
+	if err := json.Unmarshal(file.Cases[n].In, &in); err != nil {
+		panic(err)
+	}
+	for _, both := range []bool{true, false} {
+		for _, kind := range []string{"policy", "draw", "draw-projection"} {
+			line := map[string]any{"id": len(lines) + 1, "kind": kind}
+			if both {
+				line["policy"], line["policy_hex"] = in.Policy, hex.EncodeToString([]byte(in.Policy))
+			}
+			if kind != "policy" {
+				line["private"], line["random"] = in.Private, in.Random
+			}
+			if kind == "draw-projection" {
+				line["projected"] = []float64{}
+			}
+			text, err := json.Marshal(line)
+			if err != nil {
+				panic(err)
+			}
+			lines = append(lines, string(text))
+		}
+	}
+	return lines
 }
 
 // run sends all lines at a time.

@@ -111,7 +111,7 @@ func TestHello(t *testing.T) {
 			t.Errorf("%s: %+v, want a reason with %q", name, r.Groups, want)
 		}
 	}
-	if r := run(t, "hello-none", 0); !r.OK() || r.NotOffered < 40 || r.Passed != 6 {
+	if r := run(t, "hello-none", 0); !r.OK() || r.NotOffered < 40 || r.Passed != 8 {
 		t.Errorf("a client that offers nothing: %+v", r)
 	}
 }

@@ -165,6 +165,12 @@ var pythonMusts = []brokenMust{
 	py("rows", "no fallback where the threshold does not fit", `return n if lo[j] <= n[j] <= hi[j] else p["fallback"]`, "return n", inDraw),
 	py("policy text", "more after the end", `need(text + "\n}\n" == s,`, `need((text + "\n}").strip() == s.strip(),`, inPolicy),
 
+	// conform.md.
+	py("conform", "both policy and policy_hex", "need((text is None) != (data is None),", "need(text or data,",
+		"lines/one of policy and policy_hex"),
+	py("conform", "an end at odd numbers", "o = json.loads(line)",
+		"o = json.loads(line, parse_float=lambda s: int(s) if s.isdigit() else sys.exit(s))", "lines/odd numbers and members"),
+
 	// release.md.
 	py("random", "s before w", "draw_index(n, p[\"bits\"], random[8:])", "draw_index(n, p[\"bits\"], random)", inDraw),
 	py("private", "one member of gzip", "while data:\n        at = 10", "if data:\n        at = 10", inDraw),
@@ -295,6 +301,9 @@ var javascriptMissed = []brokenMust{
 }
 
 var javascriptMusts = []brokenMust{
+	js("conform", "both policy and policy_hex", "conform/client.js",
+		`need((text === undefined) !== (file === undefined), "one of policy and policy_hex");`,
+		"", "lines/one of policy and policy_hex"),
 	js("epsilon", "more than 100 bytes", "src/box.js", "text.length <= 100", "text.length <= 101", inVerify),
 	js("epsilon", "above 64", "src/box.js", "n <= 64n * d", "n <= 65n * d", inVerify),
 	js("box", "lo above hi", "src/box.js", "lo[j] <= hi[j] && ", "", inVerify),
